@@ -1,0 +1,116 @@
+package space
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+)
+
+// A Configuration assigns one value to every parameter, in the order of the
+// specification. It is immutable and can be copied.
+type Configuration struct {
+	parameters *Parameters
+	values     []Value
+}
+
+// Parameters are the parameters that the configuration assigns values to.
+func (c Configuration) Parameters() *Parameters { return c.parameters }
+
+// Len is the number of parameters.
+func (c Configuration) Len() int { return len(c.values) }
+
+// At is the value of parameter i in the order of the specification.
+func (c Configuration) At(i int) Value { return c.values[i] }
+
+// Get is the value of the named parameter.
+func (c Configuration) Get(name string) (Value, bool) {
+	if c.parameters == nil {
+		return nil, false
+	}
+	i, ok := c.parameters.index[name]
+	if !ok {
+		return nil, false
+	}
+	return c.values[i], true
+}
+
+// Int is the value of the named parameter where it is an int, else 0.
+func (c Configuration) Int(name string) int {
+	v, _ := c.Get(name)
+	i, _ := v.(int)
+	return i
+}
+
+// Float is the value of the named parameter as a number, else 0.
+func (c Configuration) Float(name string) float64 {
+	v, _ := c.Get(name)
+	f, _ := number(v)
+	return f
+}
+
+// String is the form of the tutorials: «block_size_x=16, block_size_y=32».
+func (c Configuration) String() string {
+	var b strings.Builder
+	for i, v := range c.values {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(c.parameters.names[i])
+		b.WriteByte('=')
+		b.WriteString(FormatValue(v))
+	}
+	return b.String()
+}
+
+// Key is the values alone, «16,32»: unique within a space, and the key of Kernel Tuner's
+// cache files.
+func (c Configuration) Key() string {
+	var b strings.Builder
+	for i, v := range c.values {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(FormatValue(v))
+	}
+	return b.String()
+}
+
+// Assign writes every parameter into an environment for expressions.
+func (c Configuration) Assign(environment map[string]any) {
+	for i, v := range c.values {
+		environment[c.parameters.names[i]] = v
+	}
+}
+
+// MarshalJSON is an object with the parameters in order.
+func (c Configuration) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, v := range c.values {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		name, err := json.Marshal(c.parameters.names[i])
+		if err != nil {
+			return nil, err
+		}
+		b.Write(name)
+		b.WriteByte(':')
+		value, err := marshalValue(v)
+		if err != nil {
+			return nil, err
+		}
+		b.Write(value)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// marshalValue keeps a float that is a whole number a float (2.0, not 2), so that it comes
+// back as one.
+func marshalValue(v Value) ([]byte, error) {
+	if f, ok := v.(float64); ok {
+		return []byte(FormatValue(f)), nil
+	}
+	return json.Marshal(v)
+}

@@ -1,0 +1,36 @@
+package space
+
+import "fmt"
+
+// An EmptyError says that the restrictions leave no configuration, and which of them took
+// the last.
+type EmptyError struct {
+	Index       int // the restriction, in the order of the list
+	Restriction Restriction
+	Alone       bool // it leaves nothing even without the others
+}
+
+func (e *EmptyError) Error() string {
+	if e.Alone {
+		return fmt.Sprintf("the space is empty: no configuration satisfies restriction %d, %s", e.Index+1, e.Restriction)
+	}
+	return fmt.Sprintf("the space is empty: restriction %d, %s, refuses every configuration that the restrictions before it leave", e.Index+1, e.Restriction)
+}
+
+// explainEmpty finds the first restriction with which nothing is left.
+func explainEmpty(parameters *Parameters, checks []check, environment map[string]any) error {
+	satisfiable := func(checks []check) bool {
+		found := false
+		err := enumerate(parameters, checks, environment, func([]uint16) bool {
+			found = true
+			return false
+		})
+		return found || err != nil
+	}
+	for i := range checks {
+		if !satisfiable(checks[:i+1]) {
+			return &EmptyError{i, checks[i].restriction, !satisfiable(checks[i : i+1])}
+		}
+	}
+	return fmt.Errorf("the space is empty")
+}

@@ -1,0 +1,261 @@
+package space
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/expr-lang/expr"
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/file"
+	"github.com/expr-lang/expr/parser"
+	"github.com/expr-lang/expr/types"
+	"github.com/expr-lang/expr/vm"
+
+	"github.com/ndtune/ndtune/internal/nearest"
+)
+
+// builtins are the functions of expr-lang that an expression may call: those that
+// compute, and nothing that reaches the clock or the machine.
+var builtins = []string{
+	"min", "max", "abs", "ceil", "floor", "round", "int", "float", "len", "sum",
+	"all", "any", "none", "one", "filter", "map", "count",
+}
+
+// ownFunctions are the functions that expressions have beyond expr-lang's.
+var ownFunctions = []string{"div"}
+
+// An Expression is a compiled expression of a specification. It is immutable and safe for
+// concurrent use.
+//
+// The language is expr-lang (https://expr-lang.org) with its computing builtins, and
+// div(a, b), the integer quotient rounded towards zero as in a kernel. «/» is always a
+// float division; «//», which would begin a comment, is refused.
+type Expression struct {
+	source  string
+	names   []string
+	program *vm.Program
+}
+
+// A Scope gives an expression its names: for each an example of the value that it will
+// have, from which the compiler takes the type. A nil example stands for any type.
+type Scope map[string]any
+
+// Compile checks and compiles an expression. Every name must be in scope.
+func Compile(source string, scope Scope) (*Expression, error) {
+	if strings.TrimSpace(source) == "" {
+		return nil, errors.New("the expression is empty")
+	}
+	if err := refuseComments(source); err != nil {
+		return nil, err
+	}
+	names, err := namesIn(source)
+	if err != nil {
+		return nil, readable(source, err)
+	}
+	known := knownNames(scope)
+	for _, name := range names {
+		if _, ok := scope[name]; !ok {
+			return nil, fmt.Errorf("in %q: nothing is named %s%s", source, name, nearest.Hint(name, known))
+		}
+	}
+	options := []expr.Option{
+		expr.Env(scope.types()),
+		expr.DisableAllBuiltins(),
+		expr.Function("div", quotient, new(func(int, int) int)),
+	}
+	for _, b := range builtins {
+		options = append(options, expr.EnableBuiltin(b))
+	}
+	program, err := expr.Compile(source, options...)
+	if err != nil {
+		return nil, readable(source, err)
+	}
+	return &Expression{source, names, program}, nil
+}
+
+// types is the scope in the words of expr-lang.
+func (s Scope) types() types.Map {
+	m := make(types.Map, len(s))
+	for name, example := range s {
+		if example == nil {
+			m[name] = types.Any
+		} else {
+			m[name] = types.TypeOf(example)
+		}
+	}
+	return m
+}
+
+func knownNames(scope Scope) []string {
+	known := make([]string, 0, len(scope))
+	for name := range scope {
+		known = append(known, name)
+	}
+	slices.Sort(known)
+	return known
+}
+
+func quotient(params ...any) (any, error) {
+	a, b := params[0].(int), params[1].(int)
+	if b == 0 {
+		return nil, fmt.Errorf("div(%d, 0): division by zero", a)
+	}
+	return a / b, nil
+}
+
+// refuseComments finds what expr-lang would take for a comment outside a string.
+func refuseComments(source string) error {
+	var quote byte
+	for i := 0; i < len(source); i++ {
+		c := source[i]
+		switch {
+		case quote != 0:
+			if c == '\\' && quote != '`' {
+				i++
+			} else if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'' || c == '`':
+			quote = c
+		case c == '/' && i+1 < len(source) && source[i+1] == '/':
+			return fmt.Errorf("in %q, column %d: // would begin a comment; write div(a, b) for the integer quotient", source, i+1)
+		case c == '/' && i+1 < len(source) && source[i+1] == '*':
+			return fmt.Errorf("in %q, column %d: comments are not allowed in an expression", source, i+1)
+		}
+	}
+	return nil
+}
+
+// nameCollector gathers the free names of an expression.
+type nameCollector struct {
+	names []string
+	local map[string]bool
+	err   error
+}
+
+func (c *nameCollector) Visit(node *ast.Node) {
+	switch n := (*node).(type) {
+	case *ast.IdentifierNode:
+		if n.Value == "$env" {
+			c.err = errors.New("$env is not allowed in an expression; name the parameter")
+			return
+		}
+		if !slices.Contains(c.names, n.Value) {
+			c.names = append(c.names, n.Value)
+		}
+	case *ast.VariableDeclaratorNode:
+		c.local[n.Name] = true
+	}
+}
+
+// namesIn are the names that an expression reads, in the order of their appearance,
+// without the functions it calls and the variables it declares itself.
+func namesIn(source string) ([]string, error) {
+	tree, err := parser.Parse(source)
+	if err != nil {
+		return nil, err
+	}
+	c := &nameCollector{local: map[string]bool{}}
+	ast.Walk(&tree.Node, c)
+	if c.err != nil {
+		return nil, c.err
+	}
+	return slices.DeleteFunc(c.names, func(name string) bool {
+		return c.local[name] || slices.Contains(ownFunctions, name)
+	}), nil
+}
+
+// readable turns an error of the compiler into one line with its place.
+func readable(source string, err error) error {
+	var at *file.Error
+	if errors.As(err, &at) {
+		return fmt.Errorf("in %q, column %d: %s", source, at.Column+1, at.Message)
+	}
+	return fmt.Errorf("in %q: %w", source, err)
+}
+
+// String is the expression as it was written.
+func (e *Expression) String() string { return e.source }
+
+// Names are the names that the expression reads.
+func (e *Expression) Names() []string { return e.names }
+
+// Reads reports whether the expression reads any of the names.
+func (e *Expression) Reads(names ...string) bool {
+	return slices.ContainsFunc(e.names, func(n string) bool { return slices.Contains(names, n) })
+}
+
+// Eval computes the expression. The environment holds a value for every name that it
+// reads.
+func (e *Expression) Eval(environment map[string]any) (any, error) {
+	v, err := vm.Run(e.program, environment)
+	if err != nil {
+		return nil, readable(e.source, err)
+	}
+	return v, nil
+}
+
+// Int computes the expression as an integer. A float that is a whole number is one.
+func (e *Expression) Int(environment map[string]any) (int, error) {
+	v, err := e.Eval(environment)
+	if err != nil {
+		return 0, err
+	}
+	switch v := v.(type) {
+	case int:
+		return v, nil
+	case float64:
+		if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
+			return int(v), nil
+		}
+		return 0, fmt.Errorf("%q is %v, not a whole number; use div(a, b), ceil(x) or floor(x)", e.source, v)
+	}
+	return 0, fmt.Errorf("%q is %s, not a number", e.source, describe(v))
+}
+
+// Float computes the expression as a number.
+func (e *Expression) Float(environment map[string]any) (float64, error) {
+	v, err := e.Eval(environment)
+	if err != nil {
+		return 0, err
+	}
+	switch v := v.(type) {
+	case int:
+		return float64(v), nil
+	case float64:
+		return v, nil
+	}
+	return 0, fmt.Errorf("%q is %s, not a number", e.source, describe(v))
+}
+
+// Bool computes the expression as a condition. As in C, a number is true unless it is 0.
+func (e *Expression) Bool(environment map[string]any) (bool, error) {
+	v, err := e.Eval(environment)
+	if err != nil {
+		return false, err
+	}
+	switch v := v.(type) {
+	case bool:
+		return v, nil
+	case int:
+		return v != 0, nil
+	case float64:
+		return v != 0, nil
+	}
+	return false, fmt.Errorf("%q is %s, not a condition", e.source, describe(v))
+}
+
+func describe(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "nothing"
+	case string:
+		return fmt.Sprintf("the text %q", v)
+	case bool:
+		return fmt.Sprint(v)
+	}
+	return fmt.Sprintf("a %T", v)
+}

@@ -1,0 +1,186 @@
+package space
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+func mustParameters(t testing.TB, list ...Parameter) *Parameters {
+	t.Helper()
+	p, err := NewParameters(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func expressions(sources ...string) []Restriction {
+	var r []Restriction
+	for _, s := range sources {
+		r = append(r, Restriction{Expression: s})
+	}
+	return r
+}
+
+func TestSpaceInOdometerOrder(t *testing.T) {
+	p := mustParameters(t,
+		Parameter{"x", []Value{16, 32, 64}},
+		Parameter{"y", []Value{1, 2}},
+		Parameter{"mode", []Value{"a", "b"}})
+	s, err := New(p, append(expressions("x * y <= limit", `mode == "a" or y == 1`),
+		Restriction{Func: func(c Configuration) bool { return c.Int("x") != 16 || c.Int("y") != 2 }, Reads: []string{"x", "y"}}),
+		map[string]any{"limit": 64})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for i, c := range s.All() {
+		got = append(got, c.Key())
+		if j, ok := s.Index(c); !ok || j != i {
+			t.Errorf("Index(%s) = %d, %v; want %d", c, j, ok, i)
+		}
+	}
+	if want := "16,1,a 16,1,b 32,1,a 32,1,b 32,2,a 64,1,a 64,1,b"; strings.Join(got, " ") != want {
+		t.Errorf("got  %s\nwant %s", strings.Join(got, " "), want)
+	}
+	if c := s.At(4).String(); c != "x=32, y=2, mode=a" {
+		t.Errorf("String() = %s", c)
+	}
+	if s.CartesianSize().Int64() != 12 {
+		t.Errorf("CartesianSize() = %v", s.CartesianSize())
+	}
+	outside, _ := p.Configure(map[string]Value{"x": 64, "y": 2, "mode": "a"})
+	if _, ok := s.Index(outside); ok {
+		t.Error("Index found a configuration that is restricted away")
+	}
+}
+
+// TestSpaceAgainstBruteForce compares random small spaces with the plain product, filtered.
+func TestSpaceAgainstBruteForce(t *testing.T) {
+	candidates := []string{"p0 * p1 <= 12", "p0 + p1 + p2 > k", "p1 % p0 == 0", "p2 >= p1 or p0 == 1", "p0 != 2", "1 <= p2 < 4", "k > 0"}
+	for seed := range uint64(200) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		var list []Parameter
+		for i := range 3 {
+			var values []Value
+			for _, v := range rng.Perm(6)[:1+rng.IntN(5)] {
+				values = append(values, v+1)
+			}
+			list = append(list, Parameter{fmt.Sprintf("p%d", i), values})
+		}
+		p := mustParameters(t, list...)
+		var sources []string
+		for _, i := range rng.Perm(len(candidates))[:rng.IntN(5)] {
+			sources = append(sources, candidates[i])
+		}
+		env := map[string]any{"k": rng.IntN(8)}
+
+		var want []string
+		scope := Scope{"p0": 0, "p1": 0, "p2": 0, "k": 0}
+		for _, a := range list[0].Values {
+			for _, b := range list[1].Values {
+				for _, c := range list[2].Values {
+					valid := true
+					for _, source := range sources {
+						e, err := Compile(source, scope)
+						if err != nil {
+							t.Fatal(err)
+						}
+						ok, err := e.Bool(map[string]any{"p0": a, "p1": b, "p2": c, "k": env["k"]})
+						valid = valid && ok && err == nil
+					}
+					if valid {
+						want = append(want, fmt.Sprintf("%v,%v,%v", a, b, c))
+					}
+				}
+			}
+		}
+		s, err := New(p, expressions(sources...), env)
+		if len(want) == 0 {
+			var empty *EmptyError
+			if !errors.As(err, &empty) {
+				t.Errorf("seed %d: %v, want an EmptyError", seed, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		var got []string
+		for i, c := range s.All() {
+			got = append(got, c.Key())
+			if j, ok := s.Index(c); !ok || j != i {
+				t.Errorf("seed %d: Index(At(%d)) = %d, %v", seed, i, j, ok)
+			}
+		}
+		if strings.Join(got, " ") != strings.Join(want, " ") {
+			t.Errorf("seed %d, %v:\ngot  %v\nwant %v", seed, sources, got, want)
+		}
+	}
+}
+
+func TestEmptySpaceNamesTheRestriction(t *testing.T) {
+	p := mustParameters(t, Parameter{"x", []Value{1, 2, 3}}, Parameter{"y", []Value{1, 2}})
+	for _, c := range []struct {
+		sources []string
+		index   int
+		alone   bool
+	}{
+		{[]string{"x > 0", "x * y > 100", "y > 0"}, 1, true},
+		{[]string{"x > 2", "y > 1", "x < 3"}, 2, false},
+	} {
+		_, err := New(p, expressions(c.sources...), nil)
+		var empty *EmptyError
+		if !errors.As(err, &empty) || empty.Index != c.index || empty.Alone != c.alone {
+			t.Errorf("%v: %v", c.sources, err)
+		} else if !strings.Contains(err.Error(), c.sources[c.index]) {
+			t.Errorf("the message does not name the restriction: %v", err)
+		}
+	}
+}
+
+func TestRestrictionThatFailsIsAnError(t *testing.T) {
+	p := mustParameters(t, Parameter{"x", []Value{4}}, Parameter{"y", []Value{2, 0}})
+	_, err := New(p, expressions("y >= 0", "x % y == 0"), nil)
+	var bad *RestrictionError
+	if !errors.As(err, &bad) || bad.Index != 1 || !strings.Contains(err.Error(), "x=4, y=0") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestNoParametersIsOneConfiguration(t *testing.T) {
+	s, err := New(mustParameters(t), nil, nil)
+	if err != nil || s.Len() != 1 || s.At(0).String() != "" {
+		t.Errorf("%v, %v", s, err)
+	}
+}
+
+func TestParametersRefuseWhatNoKernelCanTake(t *testing.T) {
+	for _, list := range [][]Parameter{
+		{{"1x", []Value{1}}},
+		{{"x y", []Value{1}}},
+		{{"x", nil}},
+		{{"x", []Value{1, 2, 1}}},
+		{{"x", []Value{1}}, {"x", []Value{2}}},
+		{{"x", []Value{[]int{1}}}},
+	} {
+		var bad *ParameterError
+		if _, err := NewParameters(list); !errors.As(err, &bad) {
+			t.Errorf("%v: %v, want a ParameterError", list, err)
+		}
+	}
+}
+
+func TestSurvivors(t *testing.T) {
+	p := mustParameters(t, Parameter{"x", []Value{1, 2, 3}}, Parameter{"y", []Value{1, 2}})
+	s, err := New(p, expressions("x + y > 3"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(s.Survivors(0)); got != "[2 3]" {
+		t.Errorf("Survivors(0) = %s", got)
+	}
+}

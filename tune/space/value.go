@@ -1,0 +1,116 @@
+package space
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
+)
+
+// A Value is what a parameter or a constant can be: an int, a float64, a bool or a
+// string.
+type Value = any
+
+// NormalizeValue turns any Go integer, float, bool or string into a [Value]. It refuses
+// other types, integers that an int cannot hold, infinities and NaN.
+func NormalizeValue(v any) (Value, error) {
+	r := reflect.ValueOf(v)
+	switch {
+	case !r.IsValid():
+		return nil, fmt.Errorf("no value given; want a number, a bool or a string")
+	case r.CanInt():
+		return int(r.Int()), nil
+	case r.CanUint():
+		if r.Uint() > math.MaxInt {
+			return nil, fmt.Errorf("%d is larger than the largest integer, %d", r.Uint(), math.MaxInt)
+		}
+		return int(r.Uint()), nil
+	case r.CanFloat():
+		if math.IsNaN(r.Float()) || math.IsInf(r.Float(), 0) {
+			return nil, fmt.Errorf("%v is not a finite number", v)
+		}
+		return r.Float(), nil
+	case r.Kind() == reflect.Bool:
+		return r.Bool(), nil
+	case r.Kind() == reflect.String:
+		return r.String(), nil
+	}
+	return nil, fmt.Errorf("a %T is not a number, a bool or a string", v)
+}
+
+// FormatValue is the text of a value as it is printed and handed to a kernel: decimal
+// integers, the shortest text that gives the same float64 back and is told apart from an
+// integer, 1 and 0 for true and false, strings as they are.
+func FormatValue(v Value) string {
+	switch v := v.(type) {
+	case int:
+		return strconv.Itoa(v)
+	case float64:
+		text := strconv.FormatFloat(v, 'g', -1, 64)
+		if isInteger(text) {
+			text += ".0"
+		}
+		return text
+	case bool:
+		if v {
+			return "1"
+		}
+		return "0"
+	case string:
+		return v
+	}
+	return fmt.Sprint(v)
+}
+
+func isInteger(text string) bool {
+	for i, c := range text {
+		if (c < '0' || c > '9') && !(i == 0 && c == '-') {
+			return false
+		}
+	}
+	return true
+}
+
+// ParseValue reads the text of a value as it is typed on a command line: an integer, a
+// float, true or false, or else a string.
+func ParseValue(text string) Value {
+	if i, err := strconv.Atoi(text); err == nil {
+		return i
+	}
+	if f, err := strconv.ParseFloat(text, 64); err == nil && !math.IsNaN(f) && !math.IsInf(f, 0) {
+		return f
+	}
+	switch text {
+	case "true", "True":
+		return true
+	case "false", "False":
+		return false
+	}
+	return text
+}
+
+// SameValue reports whether two values are the same for a kernel: numbers by their value,
+// whether they are held as an int, a float64 or a bool; all else by type and value.
+func SameValue(a, b Value) bool {
+	if a == b {
+		return true
+	}
+	x, okX := number(a)
+	y, okY := number(b)
+	return okX && okY && x == y
+}
+
+func number(v Value) (float64, bool) {
+	switch v := v.(type) {
+	case int:
+		return float64(v), true
+	case float64:
+		return v, true
+	case bool:
+		if v {
+			return 1, true
+		}
+		return 0, true
+	}
+	return 0, false
+}
