@@ -40,7 +40,8 @@ type Expression struct {
 }
 
 // A Scope gives an expression its names: for each an example of the value that it will
-// have, from which the compiler takes the type. A nil example stands for any type.
+// have, from which the compiler takes the type. A nil example stands for any type, a
+// map[string]any for a record whose fields are known.
 type Scope map[string]any
 
 // Compile checks and compiles an expression. Every name must be in scope.
@@ -80,9 +81,12 @@ func Compile(source string, scope Scope) (*Expression, error) {
 func (s Scope) types() types.Map {
 	m := make(types.Map, len(s))
 	for name, example := range s {
-		if example == nil {
+		switch example := example.(type) {
+		case nil:
 			m[name] = types.Any
-		} else {
+		case map[string]any:
+			m[name] = Scope(example).types()
+		default:
 			m[name] = types.TypeOf(example)
 		}
 	}
