@@ -1,0 +1,84 @@
+# Everything that a developer or a first user runs. `make` alone lists it.
+
+GO         ?= go
+DEMO_SIZE  ?= 512
+TESTFLAGS  ?=
+BENCH      ?= .
+FUZZTIME   ?= 30s
+PLATFORMS  ?= linux/arm64 windows/amd64 darwin/arm64
+
+# The newest release that Go 1.25 can build; it reads code for Go 1.26 as well.
+STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.7.0
+
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
+LDFLAGS := $(if $(VERSION),-X main.version=$(VERSION))
+
+# What is shipped needs no C compiler, and so it is tested; test-race alone needs one.
+export CGO_ENABLED = 0
+export GO
+
+.DEFAULT_GOAL := help
+.PHONY: help build demo test test-race test-long bench lint cross clean check-go opencl opencl-for-tests
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+# Without VCS stamping: git refuses a checkout of another user (containers), and
+# the version comes from git describe.
+build: check-go ## build bin/ndtune
+	$(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o bin/ ./cmd/ndtune
+
+# The log of an earlier demo goes first: it would be resumed, and nothing measured.
+demo: build opencl ## tune the tiled diffusion kernel (DEMO_SIZE=512) on this machine's device
+	@mkdir -p demo
+	@rm -f demo/diffusion.*
+	bin/ndtune diffusion tune --kernel tiled --nx $(DEMO_SIZE) --ny $(DEMO_SIZE) \
+		-o demo/diffusion.json -o demo/diffusion.csv --log demo/diffusion.jsonl
+	@echo
+	@echo 'The results are in demo/:'
+	@echo '  diffusion.json   the T4 format, for other tools'
+	@echo '  diffusion.csv    one row a configuration'
+	@echo '  diffusion.jsonl  the run log, with every single measurement'
+
+test: lint opencl-for-tests ## check and test all packages on PoCL (TESTFLAGS=-v: each test)
+	NDTUNE_REQUIRE_OPENCL=1 $(GO) test -timeout 8m $(TESTFLAGS) ./...
+
+test-race: opencl-for-tests ## the tests again, under the race detector (needs a C compiler)
+	@command -v "$$($(GO) env CC)" >/dev/null || \
+		{ echo 'The race detector needs a C compiler, gcc for example.' >&2; exit 1; }
+	CGO_ENABLED=1 NDTUNE_REQUIRE_OPENCL=1 $(GO) test -race -timeout 20m $(TESTFLAGS) ./...
+
+test-long: opencl-for-tests ## the longer tests, then every fuzz target for FUZZTIME=30s
+	NDTUNE_LONG=1 NDTUNE_REQUIRE_OPENCL=1 $(GO) test -count=1 -timeout 60m $(TESTFLAGS) ./...
+	scripts/fuzz.sh $(FUZZTIME)
+
+bench: opencl ## the benchmarks of all packages (BENCH=regexp: some of them)
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -timeout 60m $(TESTFLAGS) ./...
+
+lint: check-go ## gofmt, go vet and staticcheck
+	@unformatted=$$("$$($(GO) env GOROOT)/bin/gofmt" -l .) && \
+		if [ -n "$$unformatted" ]; then \
+			printf 'not formatted (run gofmt -w):\n%s\n' "$$unformatted" >&2; exit 1; \
+		fi
+	$(GO) vet ./...
+	$(GO) run $(STATICCHECK) ./...
+
+cross: check-go ## build and vet for other systems (PLATFORMS)
+	@set -e; for platform in $(PLATFORMS); do \
+		echo "$$platform"; \
+		export GOOS=$${platform%/*} GOARCH=$${platform#*/}; \
+		$(GO) build -o /dev/null ./...; \
+		$(GO) vet ./...; \
+	done
+
+clean: ## remove what was built and the demo's results
+	rm -rf bin demo
+
+check-go:
+	@scripts/check-go.sh '$(GO)'
+
+opencl: build
+	@scripts/install-opencl.sh
+
+opencl-for-tests: build
+	@scripts/install-opencl.sh --for-tests

@@ -1,0 +1,21 @@
+#!/bin/sh
+# Runs every fuzz target of the module for a while, one after the other.
+#
+#   fuzz.sh [TIME]        TIME per target, by default 30s
+set -eu
+
+go=${GO:-go}
+time=${1:-30s}
+cd "$(dirname "$0")/.."
+
+packages=$("$go" list ./...)
+for package in $packages; do
+	listed=$("$go" test -list '^Fuzz' "$package") || {
+		printf '%s\n' "$listed" >&2
+		exit 1
+	}
+	for target in $(printf '%s\n' "$listed" | grep '^Fuzz' || true); do
+		echo "fuzz $package $target for $time"
+		"$go" test -run '^$' -fuzz "^$target\$" -fuzztime "$time" "$package"
+	done
+done
