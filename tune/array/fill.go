@@ -1,0 +1,253 @@
+package array
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+)
+
+// FillKind says what an array is filled with.
+type FillKind string
+
+// The kinds of fills.
+const (
+	Zeros    FillKind = "zeros"    // all 0; the kind of the zero Fill, too
+	Ones     FillKind = "ones"     // all 1
+	Constant FillKind = "constant" // all Fill.Value
+	Random   FillKind = "random"   // uniform in [Fill.Low, Fill.High)
+	Normal   FillKind = "normal"   // normal with Fill.Mean and Fill.Std
+	Sequence FillKind = "sequence" // 0, 1, 2, …
+)
+
+// FillKinds returns all kinds, in the order in which messages list them.
+func FillKinds() []FillKind {
+	return []FillKind{Zeros, Ones, Constant, Random, Normal, Sequence}
+}
+
+// Fill says how the data of an array are made. Vectors are filled lane by lane;
+// the unused fourth lane of 3-vectors is zero.
+//
+//   - Constant: Value must fit the type, as for [ScalarBytes].
+//   - Random: Low ≤ v < High. Low = High = 0 stands for 0 … 1 with floats and
+//     for 0 … 128 with integers (0 to 127 fits all of them). Integers are the
+//     whole numbers of the interval, which must lie within their range.
+//   - Normal: Std = 0 stands for 1. Integers are rounded and kept within
+//     the range of their type.
+//   - Sequence: integers wrap around; floats start again at 0 where whole
+//     numbers are no longer exact (2¹¹ for float16, 2²⁴ for float32).
+type Fill struct {
+	Kind      FillKind
+	Value     float64
+	Low, High float64
+	Mean, Std float64
+}
+
+// Make returns n elements of type t. The data depend on the fill, t, n and the
+// seed alone, not on the number of cores.
+func (f Fill) Make(t Type, n int, seed uint64) (*Array, error) {
+	if !t.valid() {
+		return nil, fmt.Errorf("fill an array: its type is none of package array")
+	}
+	if n < 0 || n > math.MaxInt/t.Size() {
+		return nil, fmt.Errorf("fill an array of %v: a length of %d is out of range", t, n)
+	}
+	draw, err := f.source(t.Scalar())
+	if err != nil {
+		return nil, fmt.Errorf("fill an array of %v: %w", t, err)
+	}
+	if draw == nil {
+		return New(t, n), nil
+	}
+	a := New(t.Scalar(), n*t.Lanes())
+	switch t.Scalar().Size() {
+	case 1:
+		fillChunks(scalars[uint8](a), seed, draw)
+	case 2:
+		fillChunks(scalars[uint16](a), seed, draw)
+	case 4:
+		fillChunks(scalars[uint32](a), seed, draw)
+	case 8:
+		fillChunks(scalars[uint64](a), seed, draw)
+	}
+	if t.Lanes() == 3 {
+		return spread(a, t), nil
+	}
+	return &Array{Type: t, Bytes: a.Bytes}, nil
+}
+
+// Seed returns the seed of an argument from its name, so that arguments of one
+// name in two problems get the same data, and those of two names different data.
+func Seed(base uint64, name string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(name))
+	return mix(base ^ mix(h.Sum64()))
+}
+
+// A draw returns the bits of scalar i, with r to take random numbers from.
+type draw func(r *rand.Rand, i int) uint64
+
+// source returns the draw of the fill for scalar type t, nil for zeros.
+func (f Fill) source(t Type) (draw, error) {
+	switch f.Kind {
+	case Zeros, "":
+		return nil, nil
+	case Ones:
+		return constant(t.encode(1)), nil
+	case Constant:
+		bits, err := encodeFloat(t, f.Value)
+		return constant(bits), err
+	case Random:
+		if t.isFloat() {
+			return f.randomFloat(t)
+		}
+		return f.randomInteger(t)
+	case Normal:
+		return f.normal(t)
+	case Sequence:
+		return sequence(t), nil
+	}
+	return nil, fmt.Errorf("unknown fill %q; fills are %v", string(f.Kind), FillKinds())
+}
+
+func constant(bits uint64) draw { return func(*rand.Rand, int) uint64 { return bits } }
+
+func sequence(t Type) draw {
+	switch t {
+	case Float16:
+		return func(_ *rand.Rand, i int) uint64 { return t.encode(float64(i % (1 << 11))) }
+	case Float32:
+		return func(_ *rand.Rand, i int) uint64 { return t.encode(float64(i % (1 << 24))) }
+	case Float64:
+		return func(_ *rand.Rand, i int) uint64 { return t.encode(float64(i)) }
+	}
+	return func(_ *rand.Rand, i int) uint64 { return uint64(i) }
+}
+
+func (f Fill) normal(t Type) (draw, error) {
+	mean, std := f.Mean, f.Std
+	if std == 0 {
+		std = 1
+	}
+	if math.IsNaN(mean) || math.IsInf(mean, 0) || !(std > 0) || math.IsInf(std, 0) {
+		return nil, fmt.Errorf("a normal distribution needs a finite mean and a standard deviation above 0, not %v and %v", f.Mean, f.Std)
+	}
+	if t == Float32 { // the usual case without a switch for each number
+		return func(r *rand.Rand, _ int) uint64 {
+			return uint64(math.Float32bits(float32(mean + std*r.NormFloat64())))
+		}, nil
+	}
+	return func(r *rand.Rand, _ int) uint64 { return t.encode(mean + std*r.NormFloat64()) }, nil
+}
+
+func (f Fill) randomFloat(t Type) (draw, error) {
+	low, high := f.Low, f.High
+	if low == 0 && high == 0 {
+		high = 1
+	}
+	width := high - low
+	if !(width > 0) || math.IsInf(width, 0) {
+		return nil, fmt.Errorf("random needs low < high, both finite, not %v and %v", f.Low, f.High)
+	}
+	// Rounding to t must not leave the interval: 1 − 2⁻⁵³ as float32 is 1.
+	least, most := t.ceil(low), t.below(high)
+	if least > most || math.IsInf(least, 0) || math.IsInf(most, 0) {
+		return nil, fmt.Errorf("random in [%v, %v): no interval of %v", low, high, t)
+	}
+	if t == Float32 {
+		return func(r *rand.Rand, _ int) uint64 {
+			v := float64(float32(low + width*r.Float64()))
+			return uint64(math.Float32bits(float32(min(max(v, least), most))))
+		}, nil
+	}
+	return func(r *rand.Rand, _ int) uint64 {
+		v := t.decode(t.encode(low + width*r.Float64()))
+		return t.encode(min(max(v, least), most))
+	}, nil
+}
+
+func (f Fill) randomInteger(t Type) (draw, error) {
+	low, high := f.Low, f.High
+	if low == 0 && high == 0 {
+		high = 128
+	}
+	low, high = math.Ceil(low), math.Ceil(high)
+	if !(low < high) {
+		return nil, fmt.Errorf("random in [%v, %v): there is no integer in it", f.Low, f.High)
+	}
+	least, most := t.integerRange()
+	end := float64(most/2+1) * 2 // most + 1, which a float64 holds
+	if low < float64(least) || high > end {
+		return nil, fmt.Errorf("random in [%v, %v): %v holds %d … %d", f.Low, f.High, t, least, most)
+	}
+	first, last := t.encode(low), most
+	if high < end {
+		last = t.encode(high) - 1 // two's complement: right below zero, too
+	}
+	span := last - first + 1
+	if span == 0 { // all of 64 bits
+		return func(r *rand.Rand, _ int) uint64 { return r.Uint64() }, nil
+	}
+	return func(r *rand.Rand, _ int) uint64 { return first + r.Uint64N(span) }, nil
+}
+
+// ceil returns the smallest value of float type t that is not below f.
+func (t Type) ceil(f float64) float64 {
+	v := t.decode(t.encode(f))
+	if v >= f {
+		return v
+	}
+	return -t.next(-v)
+}
+
+// below returns the largest value of float type t that is below f.
+func (t Type) below(f float64) float64 {
+	v := t.decode(t.encode(f))
+	if v < f {
+		return v
+	}
+	return t.next(v)
+}
+
+// next returns the largest value of float type t below v, a value of t.
+func (t Type) next(v float64) float64 {
+	bits := t.encode(v)
+	switch {
+	case v == 0:
+		return -t.decode(1)
+	case v < 0:
+		return t.decode(bits + 1)
+	}
+	return t.decode(bits - 1)
+}
+
+// fillChunks draws all of s. Every chunk has a random sequence of its own, so
+// that the data are the same on any number of cores.
+func fillChunks[T uint8 | uint16 | uint32 | uint64](s []T, seed uint64, next draw) {
+	forChunks(len(s), func(chunk, from, to int) {
+		a := mix(seed + uint64(chunk))
+		r := rand.New(rand.NewPCG(a, mix(a^seed)))
+		for i := from; i < to; i++ {
+			s[i] = T(next(r, i))
+		}
+	})
+}
+
+// spread copies the packed lanes of 3-vectors to where they are in memory.
+func spread(packed *Array, t Type) *Array {
+	a := New(t, packed.Len()/3)
+	element, lanes := t.Size(), 3*t.Scalar().Size()
+	for i := range a.Len() {
+		copy(a.Bytes[i*element:], packed.Bytes[i*lanes:(i+1)*lanes])
+	}
+	return a
+}
+
+// mix spreads every bit of x over all 64 (the finalizer of SplitMix64, Steele
+// et al., Fast Splittable Pseudorandom Number Generators, 2014).
+func mix(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
