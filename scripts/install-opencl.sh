@@ -137,7 +137,7 @@ for argument in "$@"; do
 	*) ndtune=$argument ;;
 	esac
 done
-[ -n "$ndtune" ] || ndtune=$(dirname "$0")/../bin/ndtune
+[ -n "$ndtune" ] || ndtune=$(cd "$(dirname "$0")/.." && pwd)/bin/ndtune
 [ -x "$ndtune" ] || fail "$ndtune is not there; run: make build"
 
 # satisfied finds out what is missing; it succeeds when nothing is.
