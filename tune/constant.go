@@ -1,0 +1,35 @@
+package tune
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+var (
+	cInteger = regexp.MustCompile(`^([+-]?(?:0[xX][0-9a-fA-F]+|[0-9]+))(?:[uU]?[lL]?|[lL][uU])$`)
+	cFloat   = regexp.MustCompile(`^([+-]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+)(?:[eE][+-]?[0-9]+)?)[fFlLhH]?$`)
+)
+
+// number is the value that a constant has in expressions: the number that a C literal
+// stands for, else the constant itself.
+func (c Constant) number() space.Value {
+	text, ok := c.Value.(string)
+	if !ok {
+		return c.Value
+	}
+	text = strings.TrimSpace(text)
+	if m := cInteger.FindStringSubmatch(text); m != nil {
+		if i, err := strconv.ParseInt(m[1], 0, 0); err == nil {
+			return int(i)
+		}
+	}
+	if m := cFloat.FindStringSubmatch(text); m != nil {
+		if f, err := strconv.ParseFloat(m[1], 64); err == nil {
+			return f
+		}
+	}
+	return c.Value
+}

@@ -1,0 +1,40 @@
+package tune
+
+import (
+	"context"
+
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// An Evaluator turns configurations into results on one device, or on something that
+// stands for one.
+//
+// Evaluate takes configurations from in as they come and sends a result for each to out as
+// it is complete, in any order. It returns nil once in is closed and all results are sent,
+// and ctx's error promptly once that is done; results of configurations in flight may then
+// be missing. A bad configuration is a Result, never an error: an error says that the
+// evaluator cannot go on at all. Evaluate closes neither channel, and sets neither Metrics
+// nor Objective.
+type Evaluator interface {
+	Device() Device
+	// Capacity is how many configurations it can usefully hold at once, at least 1.
+	Capacity() int
+	Evaluate(ctx context.Context, in <-chan space.Configuration, out chan<- Result) error
+}
+
+// A Remeasurer is an Evaluator that can measure configurations again, interleaved: in each
+// of the rounds every configuration is launched once, so that a drift of the device's
+// speed meets all alike. The result has one slice of times in milliseconds for each
+// configuration; it is empty where that failed this time.
+type Remeasurer interface {
+	Evaluator
+	Remeasure(ctx context.Context, configurations []space.Configuration, rounds int) ([][]float64, error)
+}
+
+// A Log keeps results as they arrive, and knows those of an earlier, interrupted run.
+type Log interface {
+	Previous() []Result
+	Append(Result) error
+	// AppendFinal keeps the times of the final measurement of a result.
+	AppendFinal(Result) error
+}

@@ -1,0 +1,69 @@
+package tune
+
+import (
+	"time"
+
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// A Result is what became of one configuration.
+type Result struct {
+	Configuration space.Configuration
+	Status        Status
+	Reason        string // of a failure: what is wrong and how much, for a person to act on
+
+	Times    []float64 // milliseconds, every timed launch in order
+	Verified bool      // the output was compared with a reference
+
+	// Metrics are the values of the problem's metrics, in their order, and Objective that
+	// of its objective. Run sets both where Status is Correct.
+	Metrics   []MetricValue
+	Objective float64
+
+	Durations Durations
+	Timestamp time.Time // when the result was complete
+
+	// Final are the times of the interleaved measurement at the end of a run, in
+	// milliseconds, where the configuration took part in it.
+	Final []float64
+}
+
+// A MetricValue is a metric of a result.
+type MetricValue struct {
+	Name  string
+	Value float64
+}
+
+// Durations say where the time of an evaluation went.
+type Durations struct {
+	Build     time.Duration // compiling, and the first launch of a configuration
+	Verify    time.Duration // reading back and comparing the output
+	Measure   time.Duration // the timed launches and the warm-up
+	Framework time.Duration // all else of the evaluation
+	Search    time.Duration // the strategy's share
+}
+
+// Total is the sum of all parts.
+func (d Durations) Total() time.Duration {
+	return d.Build + d.Verify + d.Measure + d.Framework + d.Search
+}
+
+// Stats are the statistics of the timed launches.
+func (r *Result) Stats() Stats { return StatsOf(r.Times) }
+
+// Time is the mean of the timed launches in milliseconds, 0 where there are none.
+func (r *Result) Time() float64 { return r.Stats().Mean }
+
+// FinalTime is the median of the interleaved measurement at the end of a run in
+// milliseconds, 0 where the configuration took no part in it.
+func (r *Result) FinalTime() float64 { return StatsOf(r.Final).Median }
+
+// Metric is the value of the named metric.
+func (r *Result) Metric(name string) (float64, bool) {
+	for _, m := range r.Metrics {
+		if m.Name == name {
+			return m.Value, true
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,58 @@
+package tune
+
+import (
+	"time"
+
+	"github.com/ndtune/ndtune/tune/search"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// Options of a [Run]. The zero value evaluates every configuration.
+type Options struct {
+	// Strategy makes the search strategy over the space; nil is brute force.
+	Strategy func(*space.Space) (search.Strategy, error)
+
+	MaxEvaluations int           // unique configurations, failures and resumed ones included; 0: no limit
+	TimeLimit      time.Duration // no configuration is begun after it; 0: no limit
+
+	Log Log // nil: results are kept in memory only
+
+	// OnResult is called for every result in the order of arrival, in the goroutine of Run;
+	// resumed says that it comes from the log.
+	OnResult func(r Result, resumed bool)
+
+	// Finalists is how many of the best are measured again at the end, where the evaluator
+	// can do that: 0 stands for 10, a negative number for none.
+	Finalists int
+}
+
+const (
+	defaultFinalists = 10
+	// hopelessAfter is how many configurations may fail, all for one reason, before a run
+	// gives up.
+	hopelessAfter = 24
+)
+
+// A StopReason says why a run ended.
+type StopReason string
+
+// The reasons.
+const (
+	Exhausted   StopReason = "exhausted"   // the strategy has nothing more to propose
+	Budget      StopReason = "budget"      // MaxEvaluations is reached
+	TimeIsUp    StopReason = "time limit"  // TimeLimit is reached
+	Interrupted StopReason = "interrupted" // the context was cancelled
+	Hopeless    StopReason = "hopeless"    // the first dozens all failed for one reason
+)
+
+// An Outcome is what a [Run] found.
+type Outcome struct {
+	Device  Device
+	Space   *space.Space
+	Results []Result // in the order of arrival, those of an earlier run included
+	Resumed int      // results that come from the log
+	Best    *Result  // nil where no configuration is correct
+	Stop    StopReason
+	Cause   string // with Hopeless: the one reason of all failures
+	Elapsed time.Duration
+}
