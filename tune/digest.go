@@ -1,0 +1,125 @@
+package tune
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// Digest identifies what is tuned: two problems with one digest give comparable results.
+// It covers the kernel with everything that its source includes, constants, sizes,
+// arguments with their content, parameters, restrictions, verification and metrics, and
+// not what only steers a run. Go functions cannot be covered: of a source that a function
+// makes, only that of the first configuration is.
+func (p *Problem) Digest() string {
+	h := sha256.New()
+	encoder := json.NewEncoder(h)
+	// An encoding error would mean a type that JSON cannot hold, and there is none here.
+	if err := encoder.Encode(p.canonical()); err != nil {
+		panic(fmt.Sprintf("tune: digest of a problem: %v", err))
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+type canonicalProblem struct {
+	Kernel, Source string
+	BuildOptions   []string
+	Constants      []string
+	ProblemSize    []Expr
+	BlockSize      [3]Expr
+	GridDiv        [3][]Expr
+	Arguments      []canonicalArgument
+	Parameters     []string
+	Restrictions   []string
+	Metrics        []Metric
+	Objective      Objective
+	Seed           uint64
+	Reference      string
+	Configuration  string
+	Launches       Expr
+	Swap           [2]string
+	ATol, RTol     Expr
+	Expected       map[string]string
+}
+
+type canonicalArgument struct {
+	Name, Type, Size, Value, LocalSize string
+	Content                            string
+	Fill                               Fill
+	Output, Restore                    bool
+}
+
+func (p *Problem) canonical() canonicalProblem {
+	d := p.definition
+	c := canonicalProblem{
+		Kernel: d.Kernel.Name, Source: p.source, BuildOptions: d.Kernel.BuildOptions,
+		ProblemSize: d.ProblemSize, BlockSize: d.BlockSize, GridDiv: d.GridDiv,
+		Metrics: d.Metrics, Objective: p.Objective(), Seed: d.Seed,
+	}
+	if d.Kernel.Func != nil {
+		c.Source = p.firstSource()
+	}
+	for _, constant := range d.Constants {
+		c.Constants = append(c.Constants, fmt.Sprintf("%s=%v", constant.Name, constant.Value))
+	}
+	for _, a := range p.arguments {
+		fill := a.Fill
+		fill.File = ""
+		c.Arguments = append(c.Arguments, canonicalArgument{
+			Name: a.Name, Type: a.typ.String(), Size: a.Size, Value: fmt.Sprint(a.Value), LocalSize: a.LocalSize,
+			Content: contentDigest(a.data), Fill: fill, Output: a.Output, Restore: a.RestoreEachLaunch,
+		})
+	}
+	for i := range p.parameters.Len() {
+		q := p.parameters.At(i)
+		text := q.Name + "="
+		for _, v := range q.Values {
+			text += fmt.Sprintf("%T %s,", v, space.FormatValue(v))
+		}
+		c.Parameters = append(c.Parameters, text)
+	}
+	for _, r := range d.Restrictions {
+		c.Restrictions = append(c.Restrictions, r.String())
+	}
+	if v := p.verify; v != nil {
+		c.ATol, c.RTol, c.Launches, c.Swap = d.Verify.ATol, d.Verify.RTol, d.Verify.Launches, d.Verify.Swap
+		if v.reference != nil {
+			c.Reference, c.Configuration = v.reference.Digest(), v.configuration.Key()
+		}
+		c.Expected = map[string]string{}
+		for name, data := range v.files {
+			c.Expected[name] = contentDigest(data)
+		}
+	}
+	return c
+}
+
+// firstSource is the source that a function makes of the first configuration, or the
+// reason why it makes none.
+func (p *Problem) firstSource() string {
+	values := map[string]space.Value{}
+	for _, q := range p.definition.Parameters {
+		values[q.Name] = q.Values[0]
+	}
+	first, err := p.parameters.Configure(values)
+	if err != nil {
+		return err.Error()
+	}
+	source, err := p.definition.Kernel.Func(first)
+	if err != nil {
+		return err.Error()
+	}
+	return source
+}
+
+func contentDigest(a *array.Array) string {
+	if a == nil {
+		return ""
+	}
+	sum := sha256.Sum256(a.Bytes)
+	return hex.EncodeToString(sum[:])
+}

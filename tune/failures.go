@@ -1,0 +1,47 @@
+package tune
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// failures watches for a run in which everything fails for one reason.
+type failures struct {
+	limit int
+	cause string // of all so far, numbers left out
+	first Result
+	count int
+	over  bool // something succeeded, or failed for another reason
+}
+
+// add takes a result and returns the one cause of all once there are limit of them.
+func (f *failures) add(r Result) string {
+	// A configuration that the device cannot run costs nothing and says nothing of others.
+	if f.over || r.Status == Constraints {
+		return ""
+	}
+	cause := string(r.Status) + ": " + withoutNumbers(r.Reason)
+	if r.Status == Correct || (f.count > 0 && cause != f.cause) {
+		f.over = true
+		return ""
+	}
+	if f.count == 0 {
+		f.cause, f.first = cause, r
+	}
+	if f.count++; f.count < f.limit {
+		return ""
+	}
+	return fmt.Sprintf("the first %d configurations all failed for one reason (%s, at %s): %s",
+		f.count, f.first.Status, f.first.Configuration, f.first.Reason)
+}
+
+// withoutNumbers leaves out what differs between two reports of one fault.
+func withoutNumbers(s string) string {
+	return strings.Map(func(c rune) rune {
+		if unicode.IsDigit(c) || strings.ContainsRune(".+-e", c) {
+			return -1
+		}
+		return c
+	}, s)
+}

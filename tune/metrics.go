@@ -1,0 +1,84 @@
+package tune
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/ndtune/ndtune/internal/nearest"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+var timeNames = []string{"time", "time_min", "time_median"}
+
+func (p *Problem) compileMetrics(errs *fieldErrors, scope space.Scope) {
+	scope = maps.Clone(scope)
+	for _, name := range timeNames {
+		scope[name] = 0.0
+	}
+	objectives := slices.Clone(timeNames)
+	for _, m := range p.definition.Metrics {
+		field := "metrics." + m.Name
+		switch {
+		case m.Name == "":
+			errs.addf("metrics", "a metric has no name")
+		case slices.Contains(objectives, m.Name):
+			errs.addf(field, "the name stands twice")
+		}
+		e, err := space.Compile(m.Expression, scope)
+		errs.add(field, err)
+		p.metrics = append(p.metrics, e)
+		objectives = append(objectives, m.Name)
+		if _, taken := scope[m.Name]; space.IsIdentifier(m.Name) && !taken {
+			scope[m.Name] = 0.0
+		}
+	}
+	if name := p.Objective().Name; !slices.Contains(objectives, name) {
+		errs.addf("objective.name", "%q is neither time, time_min, time_median nor a metric%s", name, nearest.Hint(name, objectives))
+	}
+}
+
+// judge computes the metrics and the objective of timed launches. A metric that cannot be
+// computed is NaN; an objective that is not a finite number is an error.
+func (p *Problem) judge(c space.Configuration, d Device, times Stats, time float64) ([]MetricValue, float64, error) {
+	env := p.environment(d)
+	c.Assign(env)
+	env["time"], env["time_min"], env["time_median"] = time, times.Min, times.Median
+	metrics := make([]MetricValue, len(p.metrics))
+	var failed error
+	for i, e := range p.metrics {
+		name := p.definition.Metrics[i].Name
+		v, err := e.Float(env)
+		if err != nil {
+			v = math.NaN()
+			failed = fmt.Errorf("metric %s: %w", name, err)
+		}
+		metrics[i] = MetricValue{name, v}
+		if _, taken := env[name]; space.IsIdentifier(name) && !taken {
+			env[name] = v
+		}
+	}
+	objective := p.Objective().Name
+	value, ok := env[objective].(float64)
+	for _, m := range metrics {
+		if m.Name == objective {
+			value, ok = m.Value, true
+		}
+	}
+	if !ok || math.IsNaN(value) || math.IsInf(value, 0) {
+		if failed == nil {
+			failed = fmt.Errorf("the objective %s is %v", objective, value)
+		}
+		return metrics, value, failed
+	}
+	return metrics, value, nil
+}
+
+// better reports whether objective a improves on b.
+func (o Objective) better(a, b float64) bool {
+	if o.Maximize {
+		return a > b
+	}
+	return a < b
+}

@@ -1,0 +1,300 @@
+package tune
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ndtune/ndtune/internal/nearest"
+	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// A Problem is a definition that was checked and compiled. It is immutable and safe for
+// concurrent use.
+type Problem struct {
+	definition Definition
+	source     string // of the kernel, unless a function makes it
+	parameters *space.Parameters
+	constants  map[string]any // by name, as in expressions
+
+	problemSize []*space.Expression
+	blockSize   [3]*space.Expression // nil: 1
+	gridDiv     [3][]*space.Expression
+	arguments   []argument
+	metrics     []*space.Expression
+	verify      *verification
+}
+
+// An ArgumentKind tells buffers, scalars and local memory apart.
+type ArgumentKind string
+
+// The kinds.
+const (
+	BufferArgument ArgumentKind = "buffer"
+	ScalarArgument ArgumentKind = "scalar"
+	LocalArgument  ArgumentKind = "local memory"
+)
+
+// argument is a compiled Argument.
+type argument struct {
+	Argument
+	kind  ArgumentKind
+	typ   array.Type
+	data  *array.Array        // given content of a buffer
+	size  *space.Expression   // elements of a buffer or of local memory; nil: the length of data
+	value []*space.Expression // a scalar, or the lanes of a vector, given as expressions
+}
+
+// reservedNames cannot be parameters or constants: expressions know them already.
+var reservedNames = []string{"device", "time", "time_min", "time_median"}
+
+// NewProblem checks a definition whole and compiles it. The error joins a [FieldError] for
+// everything that is wrong. No device is needed and none is touched.
+func NewProblem(d Definition) (*Problem, error) {
+	p := &Problem{definition: d, constants: map[string]any{}}
+	var errs fieldErrors
+	p.compileKernel(&errs)
+	p.compileConstants(&errs)
+	if !p.compileParameters(&errs) {
+		return nil, errs.err() // nothing else can be understood without the names
+	}
+	scope := p.scope()
+	p.compileSizes(&errs, scope)
+	p.compileArguments(&errs, scope)
+	p.compileRestrictions(&errs)
+	p.compileMetrics(&errs, scope)
+	p.compileVerification(&errs, scope)
+	if err := errs.err(); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *Problem) compileKernel(errs *fieldErrors) {
+	k := p.definition.Kernel
+	if !space.IsIdentifier(k.Name) {
+		errs.addf("kernel.name", "%q is not the name of a kernel function", k.Name)
+	}
+	given := 0
+	for _, is := range []bool{k.Source != "", k.File != "", k.Func != nil} {
+		if is {
+			given++
+		}
+	}
+	switch {
+	case given == 0:
+		errs.addf("kernel", "the source is missing: give a file or the source itself")
+	case given > 1:
+		errs.addf("kernel", "give the source once: as a file, as a text or as a function")
+	case k.File != "":
+		text, err := os.ReadFile(k.File)
+		if err != nil {
+			errs.addf("kernel.file", "read the kernel's source: %w", err)
+		}
+		p.source = string(text)
+	default:
+		p.source = k.Source
+	}
+}
+
+func (p *Problem) compileConstants(errs *fieldErrors) {
+	for _, c := range p.definition.Constants {
+		field := "constants." + c.Name
+		switch _, twice := p.constants[c.Name]; {
+		case !space.IsIdentifier(c.Name):
+			errs.addf(field, "%q is not a name that a #define can have", c.Name)
+		case slices.Contains(reservedNames, c.Name):
+			errs.addf(field, "the name %s is taken by expressions", c.Name)
+		case twice:
+			errs.addf(field, "the constant stands twice")
+		default:
+			if _, err := space.NormalizeValue(c.Value); err != nil {
+				errs.add(field, err)
+				continue
+			}
+			p.constants[c.Name] = c.number()
+		}
+	}
+}
+
+func (p *Problem) compileParameters(errs *fieldErrors) bool {
+	for _, q := range p.definition.Parameters {
+		if _, ok := p.constants[q.Name]; ok {
+			errs.addf("parameters."+q.Name, "a constant has the same name")
+		}
+		if slices.Contains(reservedNames, q.Name) {
+			errs.addf("parameters."+q.Name, "the name is taken by expressions")
+		}
+	}
+	parameters, err := space.NewParameters(p.definition.Parameters)
+	if err != nil {
+		field := "parameters"
+		if bad, ok := err.(*space.ParameterError); ok {
+			field, err = field+"."+bad.Name, bad.Err
+		}
+		errs.add(field, err)
+		return false
+	}
+	p.parameters = parameters
+	return true
+}
+
+// scope is what restrictions, sizes and tolerances may name.
+func (p *Problem) scope() space.Scope {
+	s := space.Scope(maps.Clone(p.constants))
+	s["device"] = Device{}.environment()
+	p.parameters.Describe(s)
+	return s
+}
+
+// fixed reports whether an expression has the same value for every configuration and
+// device.
+func (p *Problem) fixed(e *space.Expression) bool {
+	return !e.Reads("device") && !e.Reads(p.parameters.Names()...)
+}
+
+// compileSize compiles a size and, where it is fixed, makes sure that it is positive.
+func (p *Problem) compileSize(errs *fieldErrors, field string, source Expr, scope space.Scope) *space.Expression {
+	e, err := space.Compile(source, scope)
+	if err != nil {
+		errs.add(field, err)
+		return nil
+	}
+	if p.fixed(e) {
+		if n, err := e.Int(p.constants); err != nil {
+			errs.add(field, err)
+		} else if n <= 0 {
+			errs.addf(field, "%s is %d; a size must be positive", source, n)
+		}
+	}
+	return e
+}
+
+var dimensions = [3]string{"x", "y", "z"}
+
+func (p *Problem) compileSizes(errs *fieldErrors, scope space.Scope) {
+	d := p.definition
+	if n := len(d.ProblemSize); n < 1 || n > 3 {
+		errs.addf("problem_size", "has %d dimensions; want one to three", n)
+	}
+	for i, source := range d.ProblemSize {
+		p.problemSize = append(p.problemSize, p.compileSize(errs, fmt.Sprintf("problem_size[%d]", i), source, scope))
+	}
+	for i, dim := range dimensions {
+		source := d.BlockSize[i]
+		if name := "block_size_" + dim; source == "" {
+			if _, ok := scope[name]; !ok {
+				continue
+			}
+			source = name
+		}
+		p.blockSize[i] = p.compileSize(errs, "block_size."+dim, source, scope)
+	}
+	for i, dim := range dimensions {
+		if d.GridDiv[i] == nil && p.blockSize[i] != nil {
+			p.gridDiv[i] = []*space.Expression{p.blockSize[i]}
+			continue
+		}
+		for j, source := range d.GridDiv[i] {
+			p.gridDiv[i] = append(p.gridDiv[i], p.compileSize(errs, fmt.Sprintf("grid_div.%s[%d]", dim, j), source, scope))
+		}
+	}
+}
+
+func (p *Problem) compileRestrictions(errs *fieldErrors) {
+	for i, r := range p.definition.Restrictions {
+		err := space.Check(p.parameters, []space.Restriction{r}, p.environment(Device{}))
+		if bad, ok := err.(*space.RestrictionError); ok {
+			err = bad.Err
+		}
+		errs.add(fmt.Sprintf("restrictions[%d]", i), err)
+	}
+}
+
+// environment is constants and device.* for expressions. The caller may add to it.
+func (p *Problem) environment(d Device) map[string]any {
+	env := make(map[string]any, len(p.constants)+p.parameters.Len()+4)
+	maps.Copy(env, p.constants)
+	env["device"] = d.environment()
+	return env
+}
+
+// Definition is what the problem was made from. It must not be changed.
+func (p *Problem) Definition() Definition { return p.definition }
+
+// KernelName is the name of the kernel function.
+func (p *Problem) KernelName() string { return p.definition.Kernel.Name }
+
+// Parameters are the tunable parameters in order.
+func (p *Problem) Parameters() *space.Parameters { return p.parameters }
+
+// Objective is what the search improves, with its default filled in.
+func (p *Problem) Objective() Objective {
+	o := p.definition.Objective
+	if o.Name == "" {
+		o.Name = "time"
+	}
+	return o
+}
+
+// Space enumerates the valid configurations on a device.
+func (p *Problem) Space(d Device) (*space.Space, error) {
+	return space.New(p.parameters, p.definition.Restrictions, p.environment(d))
+}
+
+// SpaceWithoutDevice enumerates the configurations without the restrictions that read
+// device.*, which it gives back.
+func (p *Problem) SpaceWithoutDevice() (s *space.Space, skipped []space.Restriction, err error) {
+	var applied []space.Restriction
+	for _, r := range p.definition.Restrictions {
+		if r.Func == nil {
+			if e, err := space.Compile(r.Expression, p.scope()); err == nil && e.Reads("device") {
+				skipped = append(skipped, r)
+				continue
+			}
+		}
+		applied = append(applied, r)
+	}
+	s, err = space.New(p.parameters, applied, p.environment(Device{}))
+	return s, skipped, err
+}
+
+// FixedProblemSize is the problem size where it does not depend on the configuration or
+// the device, else nil.
+func (p *Problem) FixedProblemSize() []int {
+	var size []int
+	for _, e := range p.problemSize {
+		n, err := e.Int(p.constants)
+		if !p.fixed(e) || err != nil {
+			return nil
+		}
+		size = append(size, n)
+	}
+	return size
+}
+
+// BuildOptions are a configuration and the constants as -D options to paste.
+func (p *Problem) BuildOptions(c space.Configuration) string {
+	options, prologue := p.defines(c)
+	if prologue != "" {
+		for _, line := range strings.Split(strings.TrimSpace(prologue), "\n") {
+			if name, value, ok := strings.Cut(strings.TrimPrefix(line, "#define "), " "); ok && name != "" {
+				options = append(options, "-D "+name+"="+strconv.Quote(value))
+			}
+		}
+	}
+	return strings.Join(options, " ")
+}
+
+// unknownArgument is the error for a name that no argument has.
+func (p *Problem) unknownArgument(name string) error {
+	var names []string
+	for _, a := range p.definition.Arguments {
+		names = append(names, a.Name)
+	}
+	return fmt.Errorf("no argument is named %q%s", name, nearest.Hint(name, names))
+}

@@ -1,0 +1,266 @@
+package tune
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ndtune/ndtune/tune/search"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// Run searches the space of a problem for its best configuration.
+//
+// It ends when the strategy is exhausted, a budget is reached or the context is cancelled;
+// the outcome then holds all that was measured and says which of these it was. The best
+// are measured again at the end, interleaved, and the winner comes from that. What the log
+// already holds is not evaluated again, and counts in the budget. An error says that the
+// run could not go on; the outcome then holds the results so far, or is nil where the run
+// never began.
+func Run(ctx context.Context, p *Problem, evaluator Evaluator, o Options) (*Outcome, error) {
+	started := time.Now()
+	r, err := newRun(p, evaluator, o)
+	if err != nil {
+		return nil, err
+	}
+	err = r.search(ctx, started)
+	if err == nil {
+		err = r.measureFinalists(ctx)
+	}
+	r.outcome.Best = r.best()
+	r.outcome.Elapsed = time.Since(started)
+	return r.outcome, err
+}
+
+// run is the state of one Run.
+type run struct {
+	problem   *Problem
+	evaluator Evaluator
+	options   Options
+	space     *space.Space
+	strategy  search.Strategy
+	outcome   *Outcome
+
+	known     map[int]Result // from the log, by index, not yet asked for
+	proposed  int            // configurations taken from the strategy
+	out       int            // configurations in the evaluator
+	asking    time.Duration  // the strategy's time since the last result
+	hopeless  *failures
+	exhausted bool
+}
+
+func newRun(p *Problem, evaluator Evaluator, o Options) (*run, error) {
+	s, err := p.Space(evaluator.Device())
+	if err != nil {
+		return nil, err
+	}
+	if o.Strategy == nil {
+		o.Strategy = func(s *space.Space) (search.Strategy, error) { return search.New("brute_force", s, 0, nil) }
+	}
+	strategy, err := o.Strategy(s)
+	if err != nil {
+		return nil, err
+	}
+	r := &run{
+		problem: p, evaluator: evaluator, options: o, space: s, strategy: strategy,
+		outcome:  &Outcome{Device: evaluator.Device(), Space: s},
+		known:    map[int]Result{},
+		hopeless: &failures{limit: hopelessAfter},
+	}
+	if o.Log != nil {
+		for _, previous := range o.Log.Previous() {
+			if i, ok := s.Index(previous.Configuration); ok {
+				r.known[i] = previous
+			}
+		}
+	}
+	return r, nil
+}
+
+// search is the loop: ask, evaluate, record, tell.
+func (r *run) search(ctx context.Context, started time.Time) error {
+	evaluating, stop := context.WithCancel(ctx)
+	defer stop()
+	in := make(chan space.Configuration)
+	out := make(chan Result)
+	done := make(chan error, 1)
+	go func() { done <- r.evaluator.Evaluate(evaluating, in, out) }()
+
+	var timeUp <-chan time.Time
+	if limit := r.options.TimeLimit; limit > 0 {
+		timer := time.NewTimer(limit - time.Since(started))
+		defer timer.Stop()
+		timeUp = timer.C
+	}
+	var next []int // proposed, not yet handed to the evaluator
+	ending := false
+	closeIn := func() {
+		if !ending {
+			ending = true
+			close(in)
+		}
+	}
+	for {
+		if !ending {
+			var err error
+			if next, err = r.ask(next); err != nil {
+				stop()
+				return errors.Join(err, r.drain(out, done))
+			}
+			if len(next) == 0 && r.out == 0 {
+				r.stop(Exhausted)
+			}
+			if r.outcome.Stop != "" {
+				next = nil
+				closeIn()
+			}
+		}
+		var send chan<- space.Configuration
+		var configuration space.Configuration
+		if len(next) > 0 {
+			send, configuration = in, r.space.At(next[0])
+		}
+		select {
+		case send <- configuration:
+			next = next[1:]
+			r.out++
+		case result := <-out:
+			r.out--
+			if err := r.take(result, false); err != nil {
+				stop()
+				return errors.Join(err, r.drain(out, done))
+			}
+		case <-timeUp:
+			r.stop(TimeIsUp)
+		case err := <-done:
+			if ctx.Err() != nil {
+				r.stop(Interrupted)
+				return nil
+			}
+			if err == nil && r.out > 0 {
+				err = fmt.Errorf("the evaluator ended with %d configurations unanswered", r.out)
+			}
+			if err == nil && !ending {
+				err = errors.New("the evaluator ended before the search did")
+			}
+			return err
+		}
+	}
+}
+
+// drain waits for an evaluator that was told to stop, keeping what it still sends.
+func (r *run) drain(out <-chan Result, done <-chan error) error {
+	for {
+		select {
+		case <-out:
+		case err := <-done:
+			if errors.Is(err, context.Canceled) {
+				return nil
+			}
+			return err
+		}
+	}
+}
+
+// stop notes why the run ends; the first reason stands.
+func (r *run) stop(reason StopReason) {
+	if r.outcome.Stop == "" {
+		r.outcome.Stop = reason
+	}
+}
+
+// ask takes proposals until the evaluator is full, answering those of the log at once.
+func (r *run) ask(next []int) ([]int, error) {
+	for r.outcome.Stop == "" {
+		free := r.evaluator.Capacity() - r.out - len(next)
+		if free <= 0 {
+			return next, nil
+		}
+		if limit := r.options.MaxEvaluations; limit > 0 {
+			if r.proposed >= limit {
+				if r.out == 0 && len(next) == 0 {
+					r.stop(Budget)
+				}
+				return next, nil
+			}
+			free = min(free, limit-r.proposed)
+		}
+		began := time.Now()
+		proposals := r.strategy.Ask(free)
+		r.asking += time.Since(began)
+		if len(proposals) == 0 {
+			return next, nil
+		}
+		r.proposed += len(proposals)
+		for _, i := range proposals {
+			previous, ok := r.known[i]
+			if !ok {
+				next = append(next, i)
+				continue
+			}
+			delete(r.known, i)
+			r.outcome.Resumed++
+			if err := r.take(previous, true); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return next, nil
+}
+
+// take judges, records and announces a result, and tells the strategy.
+func (r *run) take(result Result, resumed bool) error {
+	if !resumed {
+		result.Durations.Search = r.asking
+		r.asking = 0
+		r.judge(&result)
+		if r.options.Log != nil {
+			if err := r.options.Log.Append(result); err != nil {
+				return fmt.Errorf("keep the result of %s: %w", result.Configuration, err)
+			}
+		}
+	}
+	r.outcome.Results = append(r.outcome.Results, result)
+	if r.options.OnResult != nil {
+		r.options.OnResult(result, resumed)
+	}
+	if cause := r.hopeless.add(result); cause != "" {
+		r.outcome.Cause = cause
+		r.stop(Hopeless)
+	}
+	i, ok := r.space.Index(result.Configuration)
+	if !ok {
+		return fmt.Errorf("the evaluator answered with %s, which is not in the space", result.Configuration)
+	}
+	observed := search.Observation{Index: i, Objective: result.Objective, Valid: result.Status == Correct}
+	if r.problem.Objective().Maximize {
+		observed.Objective = -observed.Objective
+	}
+	began := time.Now()
+	r.strategy.Tell([]search.Observation{observed})
+	r.asking += time.Since(began)
+	return nil
+}
+
+// judge computes metrics and objective. A correct result without a usable objective is
+// none: a time of 0 would win every search.
+func (r *run) judge(result *Result) {
+	if result.Timestamp.IsZero() {
+		result.Timestamp = time.Now()
+	}
+	if result.Status != Correct {
+		return
+	}
+	stats := result.Stats()
+	if stats.Count == 0 || !(stats.Min > 0) {
+		result.Status = Runtime
+		result.Reason = fmt.Sprintf("the timer gave %v ms for a launch; such a time cannot be ranked", stats.Min)
+		return
+	}
+	var err error
+	result.Metrics, result.Objective, err = r.problem.judge(result.Configuration, r.outcome.Device, stats, stats.Mean)
+	if err != nil {
+		result.Status, result.Reason = Runtime, err.Error()
+	}
+}

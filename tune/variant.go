@@ -1,0 +1,209 @@
+package tune
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// A Variant is the kernel of one configuration: everything that the configuration decides.
+type Variant struct {
+	Configuration space.Configuration
+	Source        string
+	Options       []string // for the compiler, one option each
+	NDRange       NDRange
+
+	// By argument: elements of a buffer, bytes of local memory, and the bytes of a scalar.
+	Elements   []int
+	LocalBytes []int
+	Scalars    [][]byte
+
+	Tolerance         Tolerance
+	ReferenceLaunches int
+}
+
+// An NDRange is the index space of a launch. Dimensions that are not used are 1.
+type NDRange struct {
+	Dimensions int // 1 to 3
+	Grid       [3]int
+	Local      [3]int
+}
+
+// Global is the number of work-items in each used dimension.
+func (r NDRange) Global() []int {
+	global := make([]int, r.Dimensions)
+	for i := range global {
+		global[i] = r.Grid[i] * r.Local[i]
+	}
+	return global
+}
+
+// WorkGroup is the local size in each used dimension.
+func (r NDRange) WorkGroup() []int { return append([]int(nil), r.Local[:r.Dimensions]...) }
+
+// WorkItems is the number of work-items in a work-group.
+func (r NDRange) WorkItems() int { return r.Local[0] * r.Local[1] * r.Local[2] }
+
+// A Tolerance is what an output may differ from its reference: |out − ref| ≤ Absolute +
+// Relative·|ref|. Default says that the problem gave none.
+type Tolerance struct {
+	Absolute, Relative float64
+	Default            bool
+}
+
+// Variant derives the kernel of a configuration on a device. An error is a reason why the
+// configuration cannot be launched there.
+func (p *Problem) Variant(c space.Configuration, d Device) (*Variant, error) {
+	v := &Variant{Configuration: c, Source: p.source}
+	if p.definition.Kernel.Func != nil {
+		source, err := p.definition.Kernel.Func(c)
+		if err != nil {
+			return nil, fmt.Errorf("make the kernel's source: %w", err)
+		}
+		v.Source = source
+	}
+	defines, prologue := p.defines(c)
+	v.Options = append(append(v.Options, p.definition.Kernel.BuildOptions...), defines...)
+	if prologue != "" {
+		v.Source = prologue + "#line 1\n" + v.Source
+	}
+	env := p.environment(d)
+	c.Assign(env)
+	var err error
+	if v.NDRange, err = p.ndrange(env); err != nil {
+		return nil, err
+	}
+	if err := p.fillArguments(v, env); err != nil {
+		return nil, err
+	}
+	if err := p.fillTolerance(v, env); err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// safeDefine is what every driver's option parser takes unharmed behind -D name=.
+var safeDefine = regexp.MustCompile(`^[A-Za-z0-9_.+-]+$`)
+
+// defines are the constants and the configuration as options, and those values that an
+// option cannot carry as a prologue of #define lines.
+func (p *Problem) defines(c space.Configuration) (options []string, prologue string) {
+	var lines strings.Builder
+	define := func(name, value string) {
+		if safeDefine.MatchString(value) {
+			options = append(options, "-D "+name+"="+value)
+		} else {
+			fmt.Fprintf(&lines, "#define %s %s\n", name, strings.ReplaceAll(value, "\n", "\\\n"))
+		}
+	}
+	for _, constant := range p.definition.Constants {
+		if v, err := space.NormalizeValue(constant.Value); err == nil {
+			define(constant.Name, space.FormatValue(v))
+		}
+	}
+	for i, name := range p.parameters.Names() {
+		define(name, space.FormatValue(c.At(i)))
+	}
+	return options, lines.String()
+}
+
+// ndrange derives the launch: in each dimension ceil(problem size / product of divisors)
+// work-groups of the local size.
+func (p *Problem) ndrange(env map[string]any) (NDRange, error) {
+	r := NDRange{Dimensions: len(p.problemSize)}
+	for i, dim := range dimensions {
+		r.Grid[i], r.Local[i] = 1, 1
+		if e := p.blockSize[i]; e != nil {
+			n, err := positive("block size "+dim, e, env)
+			if err != nil {
+				return r, err
+			}
+			r.Local[i] = n
+			r.Dimensions = max(r.Dimensions, i+1)
+		}
+		if i >= len(p.problemSize) {
+			continue
+		}
+		size, err := positive("problem size "+dim, p.problemSize[i], env)
+		if err != nil {
+			return r, err
+		}
+		divisor := 1
+		for _, e := range p.gridDiv[i] {
+			n, err := positive("grid divisor "+dim, e, env)
+			if err != nil {
+				return r, err
+			}
+			divisor *= n
+		}
+		r.Grid[i] = (size-1)/divisor + 1
+	}
+	return r, nil
+}
+
+func positive(what string, e *space.Expression, env map[string]any) (int, error) {
+	n, err := e.Int(env)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", what, err)
+	}
+	if n <= 0 {
+		return 0, fmt.Errorf("%s: %s is %d; it must be positive", what, e, n)
+	}
+	return n, nil
+}
+
+func (p *Problem) fillArguments(v *Variant, env map[string]any) error {
+	n := len(p.arguments)
+	v.Elements, v.LocalBytes, v.Scalars = make([]int, n), make([]int, n), make([][]byte, n)
+	for i := range p.arguments {
+		a := &p.arguments[i]
+		var err error
+		switch {
+		case a.kind == ScalarArgument:
+			v.Scalars[i], err = a.scalarBytes(env)
+		case a.size == nil:
+			v.Elements[i] = a.data.Len()
+		case a.kind == LocalArgument:
+			v.Elements[i], err = positive("local memory", a.size, env)
+			v.LocalBytes[i] = v.Elements[i] * a.typ.Size()
+		default:
+			v.Elements[i], err = positive("size", a.size, env)
+		}
+		if err != nil {
+			return fmt.Errorf("argument %s: %w", a.Name, err)
+		}
+	}
+	return nil
+}
+
+// Refusal says why a device cannot launch the variant, judged by the limits that are
+// known before it is built, or "".
+func (v *Variant) Refusal(d Device) string {
+	r := v.NDRange
+	if n := r.WorkItems(); d.MaxWorkGroupSize > 0 && n > d.MaxWorkGroupSize {
+		return fmt.Sprintf("work-group of %s = %d work-items > device limit %d", product(r.WorkGroup()), n, d.MaxWorkGroupSize)
+	}
+	for i, n := range r.WorkGroup() {
+		if i < len(d.MaxWorkItemSizes) && n > d.MaxWorkItemSizes[i] {
+			return fmt.Sprintf("%d work-items in dimension %s > device limit %d", n, dimensions[i], d.MaxWorkItemSizes[i])
+		}
+	}
+	local := 0
+	for _, n := range v.LocalBytes {
+		local += n
+	}
+	if d.LocalMemory > 0 && int64(local) > d.LocalMemory {
+		return fmt.Sprintf("local memory %d B > device limit %d B", local, d.LocalMemory)
+	}
+	return ""
+}
+
+func product(sizes []int) string {
+	texts := make([]string, len(sizes))
+	for i, n := range sizes {
+		texts[i] = fmt.Sprint(n)
+	}
+	return strings.Join(texts, "×")
+}

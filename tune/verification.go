@@ -1,0 +1,258 @@
+package tune
+
+import (
+	"fmt"
+
+	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// verification is a compiled Verification.
+type verification struct {
+	reference     *Problem // another kernel, or nil
+	configuration space.Configuration
+	launches      *space.Expression
+	swap          [2]int // arguments of the reference; equal: no swap
+	files         map[string]*array.Array
+	aTol, rTol    *space.Expression
+}
+
+func (p *Problem) compileVerification(errs *fieldErrors, scope space.Scope) {
+	given := p.definition.Verify
+	if given == nil {
+		return
+	}
+	v := &verification{}
+	p.verify = v
+	kinds := 0
+	for _, is := range []bool{given.Problem != nil, given.Files != nil, given.Reference != nil, given.Check != nil} {
+		if is {
+			kinds++
+		}
+	}
+	switch {
+	case kinds == 0:
+		errs.addf("verify", "says not against what: name a spec or .npy files")
+		return
+	case kinds > 1:
+		errs.addf("verify", "give one reference: a spec, .npy files or a function")
+		return
+	case p.outputs() == 0:
+		errs.addf("verify", "no argument is marked as output: there is nothing to verify")
+		return
+	}
+	for _, tolerance := range []struct {
+		field  string
+		source Expr
+		into   **space.Expression
+	}{{"verify.atol", given.ATol, &v.aTol}, {"verify.rtol", given.RTol, &v.rTol}} {
+		if tolerance.source == "" {
+			continue
+		}
+		e, err := space.Compile(tolerance.source, scope)
+		if err == nil && p.fixed(e) {
+			var t float64
+			if t, err = e.Float(p.constants); err == nil && !(t >= 0) {
+				err = fmt.Errorf("%s is %v; a tolerance cannot be negative", tolerance.source, t)
+			}
+		}
+		errs.add(tolerance.field, err)
+		*tolerance.into = e
+	}
+	if given.Problem != nil {
+		p.compileReference(errs, given, v, scope)
+	} else if given.Launches != "" || given.Swap != [2]string{} {
+		errs.addf("verify", "launches and swap belong to a reference kernel")
+	}
+	if given.Files != nil {
+		p.readReferences(errs, given.Files, v)
+	}
+}
+
+func (p *Problem) outputs() int {
+	n := 0
+	for _, a := range p.arguments {
+		if a.Output {
+			n++
+		}
+	}
+	return n
+}
+
+func (p *Problem) compileReference(errs *fieldErrors, given *Verification, v *verification, scope space.Scope) {
+	definition := *given.Problem
+	definition.Verify = nil // a reference is not itself verified
+	definition.Seed = p.definition.Seed
+	reference, err := NewProblem(definition)
+	if err != nil {
+		errs.add("verify.spec", err)
+		return
+	}
+	v.reference = reference
+	if v.configuration, err = reference.complete(given.Configuration); err != nil {
+		errs.add("verify.parameters", err)
+	}
+	for _, a := range p.arguments {
+		if !a.Output {
+			continue
+		}
+		b, ok := reference.argument(a.Name)
+		switch {
+		case !ok:
+			errs.addf("verify.spec", "the reference has no argument %s to compare the output with", a.Name)
+		case b.kind != BufferArgument || b.typ != a.typ:
+			errs.addf("verify.spec", "%s is a buffer of %v here and %s of %v in the reference", a.Name, a.typ, b.kind, b.typ)
+		}
+	}
+	if given.Launches != "" {
+		v.launches = p.compileSize(errs, "verify.launches", given.Launches, scope)
+	}
+	if given.Swap != [2]string{} {
+		for i, name := range given.Swap {
+			if _, ok := reference.argument(name); !ok {
+				errs.add("verify.swap", reference.unknownArgument(name))
+				continue
+			}
+			v.swap[i] = reference.argumentIndex(name)
+		}
+		a, b := reference.arguments[v.swap[0]], reference.arguments[v.swap[1]]
+		if a.kind != BufferArgument || b.kind != BufferArgument || a.typ != b.typ || given.Swap[0] == given.Swap[1] {
+			errs.addf("verify.swap", "want two different buffers of one type")
+		}
+	}
+}
+
+func (p *Problem) argumentIndex(name string) int {
+	for i, a := range p.arguments {
+		if a.Name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// complete makes a configuration from the values given and, for parameters with a single
+// value, that value.
+func (p *Problem) complete(given map[string]space.Value) (space.Configuration, error) {
+	values := map[string]space.Value{}
+	for _, q := range p.definition.Parameters {
+		if len(q.Values) == 1 {
+			values[q.Name] = q.Values[0]
+		}
+	}
+	for name, v := range given {
+		values[name] = v
+	}
+	return p.parameters.Configure(values)
+}
+
+func (p *Problem) readReferences(errs *fieldErrors, files map[string]string, v *verification) {
+	v.files = map[string]*array.Array{}
+	for name, path := range files {
+		field := "verify.npy." + name
+		a, ok := p.argument(name)
+		if !ok || !a.Output {
+			errs.addf(field, "no output is named so")
+			continue
+		}
+		data, _, err := array.ReadNPY(path)
+		if err == nil && data.Type != a.typ {
+			data, err = data.As(a.typ)
+		}
+		errs.add(field, err)
+		v.files[name] = data
+	}
+	for _, a := range p.arguments {
+		if _, ok := files[a.Name]; a.Output && !ok {
+			errs.addf("verify.npy", "no file for the output %s", a.Name)
+		}
+	}
+}
+
+// Tolerances of outputs of floats where the definition gives none.
+const (
+	defaultRTol = 1e-4
+	defaultATol = 1e-6
+)
+
+func (p *Problem) fillTolerance(v *Variant, env map[string]any) error {
+	v.ReferenceLaunches = 1
+	if p.verify == nil {
+		return nil
+	}
+	var err error
+	if e := p.verify.launches; e != nil {
+		if v.ReferenceLaunches, err = positive("launches of the reference", e, env); err != nil {
+			return err
+		}
+	}
+	v.Tolerance.Default = p.verify.aTol == nil && p.verify.rTol == nil
+	for _, t := range []struct {
+		e    *space.Expression
+		into *float64
+	}{{p.verify.aTol, &v.Tolerance.Absolute}, {p.verify.rTol, &v.Tolerance.Relative}} {
+		if t.e == nil {
+			continue
+		}
+		if *t.into, err = t.e.Float(env); err != nil {
+			return err
+		}
+		if !(*t.into >= 0) {
+			return fmt.Errorf("the tolerance %s is %v; it cannot be negative", t.e, *t.into)
+		}
+	}
+	return nil
+}
+
+// Of is the tolerance for outputs of a type: the defaults apply to floats only.
+func (t Tolerance) Of(typ array.Type) (absolute, relative float64) {
+	switch typ.Scalar() {
+	case array.Float16, array.Float32, array.Float64:
+		if t.Default {
+			return defaultATol, defaultRTol
+		}
+	}
+	return t.Absolute, t.Relative
+}
+
+// Verified reports whether outputs are compared with a reference.
+func (p *Problem) Verified() bool { return p.verify != nil }
+
+// Reference is the kernel whose output is right, with the configuration to run and the
+// two arguments that change places between launches (equal: none do); nil where there is no
+// such kernel.
+func (p *Problem) Reference() (reference *Problem, c space.Configuration, swap [2]int) {
+	if p.verify == nil {
+		return nil, space.Configuration{}, swap
+	}
+	return p.verify.reference, p.verify.configuration, p.verify.swap
+}
+
+// ExpectedOutputs are the right outputs by argument name where they come from files or
+// from a function of the initial content of the buffers, else nil.
+func (p *Problem) ExpectedOutputs(initial map[string]*array.Array) (map[string]*array.Array, error) {
+	if p.verify == nil {
+		return nil, nil
+	}
+	if f := p.definition.Verify.Reference; f != nil {
+		outputs, err := f(initial)
+		if err != nil {
+			return nil, fmt.Errorf("compute the reference: %w", err)
+		}
+		for _, a := range p.arguments {
+			if _, ok := outputs[a.Name]; a.Output && !ok {
+				return nil, fmt.Errorf("the reference function gave nothing for the output %s", a.Name)
+			}
+		}
+		return outputs, nil
+	}
+	return p.verify.files, nil
+}
+
+// Check is the problem's own judge of outputs, or nil.
+func (p *Problem) Check() func(space.Configuration, map[string]*array.Array) error {
+	if p.verify == nil {
+		return nil
+	}
+	return p.definition.Verify.Check
+}
