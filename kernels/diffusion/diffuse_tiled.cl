@@ -58,11 +58,19 @@ void diffuse_kernel(__global float *restrict u_new, __global const float *restri
     // neighbours in the field are edges, which are not updated.
     if (inside) {
         __global const float *corner = u + ((top - 1) * nx + left - 1);
+        // Counted with constants, so that all passes but the last are known to be
+        // whole: they have no branch, and their loads are in flight together.
         #pragma unroll
-        for (int i = ty; i < patch_y + 2; i += block_size_y) {
-            #pragma unroll
-            for (int j = tx; j < patch_x + 2; j += block_size_x) {
-                patch[i][j] = corner[i * nx + j];
+        for (int row = 0; row < patch_y + 2; row += block_size_y) {
+            const int i = row + ty;
+            if (row + block_size_y <= patch_y + 2 || i < patch_y + 2) {
+                #pragma unroll
+                for (int column = 0; column < patch_x + 2; column += block_size_x) {
+                    const int j = column + tx;
+                    if (column + block_size_x <= patch_x + 2 || j < patch_x + 2) {
+                        patch[i][j] = corner[i * nx + j];
+                    }
+                }
             }
         }
     } else {

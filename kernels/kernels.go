@@ -1,0 +1,16 @@
+// Package kernels holds the OpenCL kernels that come with ndtune and the specs
+// that tune them, embedded. For each kernel, diffusion/diffuse_tiled.cl say,
+// the spec of the same name stands beside it: diffusion/diffuse_tiled.yaml.
+//
+// A kernel here is right for every configuration of its spec and for every
+// problem size that its opening comment allows, also where the size is no
+// multiple of the block; what a device cannot run, its limits refuse, not the spec.
+package kernels
+
+import "embed"
+
+// FS holds the folders of the bundled kernels: diffusion, one explicit step of
+// the diffusion equation in two dimensions.
+//
+//go:embed diffusion
+var FS embed.FS
