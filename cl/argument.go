@@ -1,0 +1,195 @@
+package cl
+
+import (
+	"fmt"
+	"reflect"
+	"unsafe"
+)
+
+// LocalBytes is a kernel argument: local memory of that many bytes, for a __local pointer.
+type LocalBytes int
+
+// Raw is a kernel argument given as its bytes, for structs and whatever else has no type
+// here. Its length must be the argument's size, padding included.
+type Raw []byte
+
+// SetArg sets argument i. What v may be:
+//
+//	*Buffer             a __global or __constant pointer; a nil *Buffer is a null pointer
+//	*Image, *Sampler    an image, a sampler
+//	LocalBytes          local memory for a __local pointer
+//	int8 … uint64       char, short, int, long and their unsigned forms, by size
+//	float32, float64    float, double
+//	Half, Float4, …     half, and the vector types, see Float4
+//	Raw                 anything else, as bytes
+//
+// and types derived from the numbers. A bool, int or uint is refused: OpenCL has no bool
+// arguments, and the size of the others depends on the machine.
+func (k *Kernel) SetArg(i int, v any) error {
+	f := clSetKernelArg
+	if err := k.use(f); err != nil {
+		return err
+	}
+	defer k.leave()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if err := k.set(f, i, v); err != nil {
+		return about(err, fmt.Sprintf("argument %d of %s", i, k.name))
+	}
+	return nil
+}
+
+// SetArgs sets all arguments, from the first on.
+func (k *Kernel) SetArgs(v ...any) error {
+	for i, value := range v {
+		if err := k.SetArg(i, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// argument is an object that is set as an argument: OpenCL does not keep it alive until the
+// launch, and neither does this package, but it refuses the launch.
+type argument struct {
+	object *object
+	kind   *kind
+}
+
+func (k *Kernel) set(f *function, i int, v any) error {
+	if i < 0 {
+		return refuse(f.name, InvalidArgIndex, "negative index")
+	}
+	switch v := v.(type) {
+	case *Buffer:
+		if v == nil {
+			k.value[0] = 0
+			return k.done(i, argument{}, f.run(k.id, uintptr(i), unsafe.Sizeof(uintptr(0)), uintptr(unsafe.Pointer(&k.value))))
+		}
+		return k.setObject(f, i, &v.object, bufferKind)
+	case *Image:
+		if v == nil {
+			return imageKind.gone(f.name)
+		}
+		return k.setObject(f, i, &v.object, imageKind)
+	case *Sampler:
+		if v == nil {
+			return samplerKind.gone(f.name)
+		}
+		return k.setObject(f, i, &v.object, samplerKind)
+	case LocalBytes:
+		if v <= 0 {
+			return refuse(f.name, InvalidArgSize, fmt.Sprintf("%d bytes of local memory", v))
+		}
+		return k.done(i, argument{}, f.run(k.id, uintptr(i), uintptr(v), 0))
+	case Raw:
+		if len(v) == 0 {
+			return refuse(f.name, InvalidArgSize, "no bytes")
+		}
+		return k.done(i, argument{}, f.run(k.id, uintptr(i), uintptr(len(v)), uintptr(bytesOf(v))))
+	}
+	size := k.store(v)
+	if size == 0 {
+		return refuse(f.name, InvalidArgValue, whyNot(v))
+	}
+	return k.done(i, argument{}, f.run(k.id, uintptr(i), size, uintptr(unsafe.Pointer(&k.value))))
+}
+
+func (k *Kernel) setObject(f *function, i int, o *object, kind *kind) error {
+	if err := o.use(f, kind); err != nil {
+		return err
+	}
+	defer o.leave()
+	return k.done(i, argument{o, kind}, f.run(k.id, uintptr(i), unsafe.Sizeof(o.id), uintptr(o.address())))
+}
+
+// done notes what argument i is now, when the driver took it.
+func (k *Kernel) done(i int, a argument, err error) error {
+	if err != nil {
+		return err
+	}
+	for len(k.held) <= i {
+		k.held = append(k.held, argument{})
+	}
+	k.held[i] = a
+	return nil
+}
+
+// arguments are those that a launch holds until it is queued, when the driver holds them.
+type arguments []argument
+
+// holdArguments takes hold of the objects among the arguments. The caller lets go of those
+// returned, also beside an error.
+func (k *Kernel) holdArguments(f *function) (arguments, error) {
+	for i, a := range k.held {
+		if a.object == nil {
+			continue
+		}
+		if err := a.object.use(f, a.kind); err != nil {
+			return k.held[:i], about(err, fmt.Sprintf("argument %d of %s", i, k.name))
+		}
+	}
+	return k.held, nil
+}
+
+func (held arguments) leave() {
+	for _, a := range held {
+		if a.object != nil {
+			a.object.leave()
+		}
+	}
+}
+
+// put writes a value where the driver can read it.
+func put[T any](k *Kernel, v T) uintptr {
+	*(*T)(unsafe.Pointer(&k.value)) = v
+	return unsafe.Sizeof(v)
+}
+
+// storeDerived is store for types that were derived from a number, such as time.Duration.
+func (k *Kernel) storeDerived(v any) uintptr {
+	switch r := reflect.ValueOf(v); r.Kind() {
+	case reflect.Int8:
+		return put(k, int8(r.Int()))
+	case reflect.Int16:
+		return put(k, int16(r.Int()))
+	case reflect.Int32:
+		return put(k, int32(r.Int()))
+	case reflect.Int64:
+		return put(k, r.Int())
+	case reflect.Uint8:
+		return put(k, uint8(r.Uint()))
+	case reflect.Uint16:
+		return put(k, uint16(r.Uint()))
+	case reflect.Uint32:
+		return put(k, uint32(r.Uint()))
+	case reflect.Uint64:
+		return put(k, r.Uint())
+	case reflect.Float32:
+		return put(k, float32(r.Float()))
+	case reflect.Float64:
+		return put(k, r.Float())
+	}
+	return 0
+}
+
+// whyNot says why v is no argument, and what to give instead.
+func whyNot(v any) string {
+	if v == nil {
+		return "nil: give (*cl.Buffer)(nil) for a null pointer"
+	}
+	t := reflect.TypeOf(v)
+	switch t.Kind() {
+	case reflect.Bool:
+		return "a bool: OpenCL forbids bool arguments, give an int32 of 0 or 1"
+	case reflect.Int, reflect.Uint, reflect.Uintptr:
+		return fmt.Sprintf("%s: its size depends on the machine, give an int32 or int64 (or unsigned) as the kernel has it", t)
+	case reflect.Struct:
+		return fmt.Sprintf("%s: give a struct as cl.Raw, laid out as in OpenCL C", t)
+	case reflect.Slice:
+		return fmt.Sprintf("%s: give a buffer that holds it, or cl.Raw for the bytes of the argument itself", t)
+	case reflect.Array:
+		return fmt.Sprintf("%s: give one of the vector types, such as cl.Float4, or cl.Raw", t)
+	}
+	return fmt.Sprintf("%s is no type of a kernel argument", t)
+}

@@ -1,0 +1,130 @@
+package cl
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+)
+
+// ErrNoDevice says that there are platforms, but none has a device of the type asked for.
+var ErrNoDevice = errors.New("no OpenCL device")
+
+// DeviceType is a set of kinds of devices.
+type DeviceType uint64
+
+// The kinds of devices.
+const (
+	DeviceDefault     DeviceType = 1 << 0 // the one that the platform prefers
+	DeviceCPU         DeviceType = 1 << 1
+	DeviceGPU         DeviceType = 1 << 2
+	DeviceAccelerator DeviceType = 1 << 3
+	DeviceCustom      DeviceType = 1 << 4 // devices without a compiler; not in DeviceAll
+	DeviceAll         DeviceType = 0xFFFFFFFF
+)
+
+// String returns names joined with "|", such as "GPU" or "default|CPU", and "all".
+func (t DeviceType) String() string {
+	if t == DeviceAll {
+		return "all"
+	}
+	return joinBits(uint64(t), "default", "CPU", "GPU", "accelerator", "custom")
+}
+
+// joinBits names the bits of a set from the lowest on.
+func joinBits(set uint64, names ...string) string {
+	var list []string
+	for i, name := range names {
+		if set&(1<<i) != 0 {
+			list = append(list, name)
+			set &^= 1 << i
+		}
+	}
+	if set != 0 {
+		list = append(list, fmt.Sprintf("%#x", set))
+	}
+	if len(list) == 0 {
+		return "none"
+	}
+	return strings.Join(list, "|")
+}
+
+// Device is one device of a platform. There is one Device for each for the life of the
+// process, so that devices can be compared with ==. It has no Release.
+type Device struct {
+	id       uintptr
+	platform *Platform
+	info     func() (*DeviceInfo, error)
+}
+
+// devices holds the one *Device of each id.
+var devices sync.Map
+
+func deviceOf(id uintptr, p *Platform) *Device {
+	if d, ok := devices.Load(id); ok {
+		return d.(*Device)
+	}
+	fresh := &Device{id: id, platform: p}
+	fresh.info = sync.OnceValues(fresh.readInfo)
+	d, _ := devices.LoadOrStore(id, fresh)
+	return d.(*Device)
+}
+
+// Devices returns the devices of a type over all platforms, in the order of the platforms.
+// The error is that of Platforms, or ErrNoDevice when there is none. A platform that fails to
+// list its devices is passed over while another has some.
+func Devices(t DeviceType) ([]*Device, error) {
+	platforms, err := Platforms()
+	if err != nil {
+		return nil, err
+	}
+	var list []*Device
+	var names []string
+	var failures []error
+	for _, p := range platforms {
+		devices, err := p.Devices(t)
+		if err != nil {
+			failures = append(failures, err)
+		}
+		list = append(list, devices...)
+		names = append(names, p.String())
+	}
+	if len(list) > 0 {
+		return list, nil
+	}
+	err = fmt.Errorf("%w of type %s on %s\n%s", ErrNoDevice, t, strings.Join(names, ", "), installDriver)
+	return nil, errors.Join(append([]error{err}, failures...)...)
+}
+
+// Platform returns the platform that the device belongs to.
+func (d *Device) Platform() *Platform { return d.platform }
+
+// Info describes the device. It is asked for once; do not change what it returns. It fails
+// only when not even the name can be had.
+func (d *Device) Info() (*DeviceInfo, error) {
+	if d == nil || d.id == 0 {
+		return nil, refuse(clGetDeviceInfo.name, InvalidDevice, "the device is nil")
+	}
+	return d.info()
+}
+
+// String returns the name.
+func (d *Device) String() string {
+	info, err := d.Info()
+	if err != nil {
+		return "unknown device"
+	}
+	return info.Name
+}
+
+// handles returns the ids of devices for a call.
+func handles(f *function, devices []*Device) ([]uintptr, error) {
+	ids := make([]uintptr, len(devices))
+	for i, d := range devices {
+		if d == nil || d.id == 0 {
+			return nil, refuse(f.name, InvalidDevice, fmt.Sprintf("device %d is nil", i))
+		}
+		ids[i] = d.id
+	}
+	return ids, nil
+}

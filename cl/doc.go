@@ -1,0 +1,2 @@
+// Package cl is the OpenCL host layer.
+package cl

@@ -1,0 +1,207 @@
+package cl
+
+import (
+	"fmt"
+	"unsafe"
+)
+
+// A box of an image begins at origin and is region large, both in pixels (x, y, z), where z
+// is the slice of a 3D image or the number in an array of 2D images (y in one of 1D images).
+// A region of an image without that dimension is 1.
+
+// ReadImage copies a box of the image into data, and returns when it is there. The pitches
+// are the distances of rows and slices in data, in bytes, 0 for tightly packed.
+func (q *Queue) ReadImage(i *Image, origin, region [3]int, data []byte, rowPitch, slicePitch int, wait ...*Event) error {
+	e, err := q.transferImage(clEnqueueReadImage, i, blocking, origin, region, data, rowPitch, slicePitch, wait)
+	e.Release()
+	return err
+}
+
+// WriteImage copies data into a box of the image, and returns when data may be used again.
+// The pitches are as with ReadImage.
+func (q *Queue) WriteImage(i *Image, origin, region [3]int, data []byte, rowPitch, slicePitch int, wait ...*Event) error {
+	e, err := q.transferImage(clEnqueueWriteImage, i, blocking, origin, region, data, rowPitch, slicePitch, wait)
+	e.Release()
+	return err
+}
+
+// EnqueueReadImage is ReadImage without waiting; for data, what EnqueueRead says holds.
+func (q *Queue) EnqueueReadImage(i *Image, origin, region [3]int, data []byte, rowPitch, slicePitch int, wait ...*Event) (*Event, error) {
+	return pinned(data, func() (*Event, error) {
+		return q.transferImage(clEnqueueReadImage, i, nonBlocking, origin, region, data, rowPitch, slicePitch, wait)
+	})
+}
+
+// EnqueueWriteImage is WriteImage without waiting; for data, what EnqueueWrite says holds.
+func (q *Queue) EnqueueWriteImage(i *Image, origin, region [3]int, data []byte, rowPitch, slicePitch int, wait ...*Event) (*Event, error) {
+	return pinned(data, func() (*Event, error) {
+		return q.transferImage(clEnqueueWriteImage, i, nonBlocking, origin, region, data, rowPitch, slicePitch, wait)
+	})
+}
+
+func (q *Queue) transferImage(f *function, i *Image, block uintptr, origin, region [3]int, data []byte,
+	rowPitch, slicePitch int, wait []*Event) (*Event, error) {
+
+	c, err := q.begin(f, wait, i)
+	if err != nil {
+		return nil, err
+	}
+	defer c.end()
+	if err := i.box(f, origin, region); err != nil {
+		return nil, err
+	}
+	if err := i.host(f, region, data, rowPitch, slicePitch); err != nil {
+		return nil, err
+	}
+	return c.event(f.run(q.id, i.id, block, uintptr(sizes(triple(origin))), uintptr(sizes(triple(region))),
+		uintptr(rowPitch), uintptr(slicePitch), uintptr(bytesOf(data)),
+		c.waitCount(), uintptr(c.waitList()), uintptr(c.slot())))
+}
+
+// MapImage makes a box of the image reachable, and returns when it is. Rows and slices are
+// as far apart as the Mapping says.
+func (q *Queue) MapImage(i *Image, flags MapFlags, origin, region [3]int, wait ...*Event) (*Mapping, error) {
+	f := clEnqueueMapImage
+	c, err := q.begin(f, wait, i)
+	if err != nil {
+		return nil, err
+	}
+	defer c.end()
+	if err := i.box(f, origin, region); err != nil {
+		return nil, err
+	}
+	var status Status
+	var rowPitch, slicePitch uintptr
+	addr := f.create(q.id, i.id, blocking, uintptr(flags), uintptr(sizes(triple(origin))), uintptr(sizes(triple(region))),
+		uintptr(unsafe.Pointer(&rowPitch)), uintptr(unsafe.Pointer(&slicePitch)),
+		c.waitCount(), uintptr(c.waitList()), uintptr(c.slot()), uintptr(unsafe.Pointer(&status)))
+	e, err := c.event(f.made(addr, status))
+	if err != nil {
+		return nil, err
+	}
+	e.Release()
+	place := Rect{RowPitch: int(rowPitch), SlicePitch: int(slicePitch)}
+	size, _ := place.end(i.bytes(region))
+	m := q.mapping(i, i.id, addr, int(size))
+	m.RowPitch, m.SlicePitch = place.RowPitch, place.SlicePitch
+	return m, nil
+}
+
+// EnqueueCopyImage copies a box from one image to another of the same format.
+func (q *Queue) EnqueueCopyImage(src, dst *Image, srcOrigin, dstOrigin, region [3]int, wait ...*Event) (*Event, error) {
+	f := clEnqueueCopyImage
+	c, err := q.begin(f, wait, src, dst)
+	if err != nil {
+		return nil, err
+	}
+	defer c.end()
+	if err := src.box(f, srcOrigin, region); err != nil {
+		return nil, err
+	}
+	if err := dst.box(f, dstOrigin, region); err != nil {
+		return nil, err
+	}
+	return c.event(f.run(q.id, src.id, dst.id,
+		uintptr(sizes(triple(srcOrigin))), uintptr(sizes(triple(dstOrigin))), uintptr(sizes(triple(region))),
+		c.waitCount(), uintptr(c.waitList()), uintptr(c.slot())))
+}
+
+// EnqueueFillImage sets all pixels of a box to a color (OpenCL 1.2): a Float4 for formats
+// that kernels read as floats, an Int4 or UInt4 for signed and unsigned integers.
+func (q *Queue) EnqueueFillImage(i *Image, color any, origin, region [3]int, wait ...*Event) (*Event, error) {
+	f := clEnqueueFillImage
+	c, err := q.begin(f, wait, i)
+	if err != nil {
+		return nil, err
+	}
+	defer c.end()
+	if err := i.box(f, origin, region); err != nil {
+		return nil, err
+	}
+	value := new([16]byte)
+	switch color := color.(type) {
+	case Float4:
+		*(*Float4)(unsafe.Pointer(value)) = color
+	case Int4:
+		*(*Int4)(unsafe.Pointer(value)) = color
+	case UInt4:
+		*(*UInt4)(unsafe.Pointer(value)) = color
+	default:
+		return nil, refuse(f.name, InvalidValue, fmt.Sprintf("a color is a Float4, an Int4 or a UInt4, not %T", color))
+	}
+	return c.event(f.run(q.id, i.id, uintptr(unsafe.Pointer(value)), uintptr(sizes(triple(origin))), uintptr(sizes(triple(region))),
+		c.waitCount(), uintptr(c.waitList()), uintptr(c.slot())))
+}
+
+// EnqueueCopyImageToBuffer copies a box of an image, tightly packed, to a buffer from an
+// offset (bytes) on.
+func (q *Queue) EnqueueCopyImageToBuffer(src *Image, dst *Buffer, origin, region [3]int, offset int, wait ...*Event) (*Event, error) {
+	f := clEnqueueCopyImageToBuffer
+	c, err := q.begin(f, wait, src, dst)
+	if err != nil {
+		return nil, err
+	}
+	defer c.end()
+	if err := src.box(f, origin, region); err != nil {
+		return nil, err
+	}
+	if err := (Rect{Origin: [3]int{offset}}).within(f, "the buffer", src.bytes(region), dst.size); err != nil {
+		return nil, err
+	}
+	return c.event(f.run(q.id, src.id, dst.id, uintptr(sizes(triple(origin))), uintptr(sizes(triple(region))), uintptr(offset),
+		c.waitCount(), uintptr(c.waitList()), uintptr(c.slot())))
+}
+
+// EnqueueCopyBufferToImage copies tightly packed pixels of a buffer from an offset (bytes)
+// on to a box of an image.
+func (q *Queue) EnqueueCopyBufferToImage(src *Buffer, dst *Image, offset int, origin, region [3]int, wait ...*Event) (*Event, error) {
+	f := clEnqueueCopyBufferToImage
+	c, err := q.begin(f, wait, src, dst)
+	if err != nil {
+		return nil, err
+	}
+	defer c.end()
+	if err := dst.box(f, origin, region); err != nil {
+		return nil, err
+	}
+	if err := (Rect{Origin: [3]int{offset}}).within(f, "the buffer", dst.bytes(region), src.size); err != nil {
+		return nil, err
+	}
+	return c.event(f.run(q.id, src.id, dst.id, uintptr(offset), uintptr(sizes(triple(origin))), uintptr(sizes(triple(region))),
+		c.waitCount(), uintptr(c.waitList()), uintptr(c.slot())))
+}
+
+// bytes is a region in bytes, rows and slices.
+func (i *Image) bytes(region [3]int) [3]int {
+	region[0] *= i.pixel
+	if i.desc.Type == Image1DArray {
+		region[1], region[2] = 1, region[1]
+	}
+	return region
+}
+
+// box refuses a box that is not inside the image.
+func (i *Image) box(f *function, origin, region [3]int) error {
+	size := i.desc.region(1)
+	if i.desc.Type == Image1DArray {
+		size[1], size[2] = size[2], 1
+	}
+	for n := range 3 {
+		if origin[n] < 0 || region[n] <= 0 || origin[n] > size[n] || region[n] > size[n]-origin[n] {
+			return refuse(f.name, InvalidValue, fmt.Sprintf("a box of %v from %v of an image of %v pixels", region, origin, size))
+		}
+	}
+	return nil
+}
+
+// host refuses data that is too short for a region with those pitches.
+func (i *Image) host(f *function, region [3]int, data []byte, rowPitch, slicePitch int) error {
+	if i.pixel == 0 {
+		return refuse(f.name, InvalidValue, "the driver does not tell the size of a pixel")
+	}
+	place := Rect{RowPitch: rowPitch, SlicePitch: slicePitch}
+	if i.desc.Type == Image1DArray && slicePitch == 0 {
+		place.SlicePitch = rowPitch
+	}
+	return place.within(f, "data", i.bytes(region), len(data))
+}

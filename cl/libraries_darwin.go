@@ -1,0 +1,3 @@
+package cl
+
+var libraryNames = []string{"/System/Library/Frameworks/OpenCL.framework/OpenCL"}

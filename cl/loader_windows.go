@@ -1,0 +1,33 @@
+package cl
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"golang.org/x/sys/windows"
+)
+
+// open searches the folder of the program and the system folder, never the current folder.
+func open(name string) (uintptr, error) {
+	if filepath.Base(name) != name {
+		path, err := filepath.Abs(name) // the search refuses relative paths
+		if err != nil {
+			return 0, err
+		}
+		name = path
+	}
+	handle, err := windows.LoadLibraryEx(name, 0, windows.LOAD_LIBRARY_SEARCH_DEFAULT_DIRS)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", name, err)
+	}
+	return uintptr(handle), nil
+}
+
+// lookup returns 0 when the library has no such function.
+func lookup(handle uintptr, name string) uintptr {
+	addr, err := windows.GetProcAddress(windows.Handle(handle), name)
+	if err != nil {
+		return 0
+	}
+	return addr
+}

@@ -1,0 +1,164 @@
+package cl
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"unsafe"
+)
+
+// ErrNoPlatform says that the OpenCL library works but knows of no platform: no driver is
+// installed.
+var ErrNoPlatform = errors.New("no OpenCL platform")
+
+// Platform is one OpenCL implementation, such as a vendor's driver. There is one Platform
+// for each for the life of the process, so that platforms can be compared with ==. It has no
+// Release.
+type Platform struct {
+	id   uintptr
+	info func() (*PlatformInfo, error)
+}
+
+// PlatformInfo describes a platform. What the platform does not tell is zero.
+type PlatformInfo struct {
+	Name       string
+	Vendor     string
+	Version    string // "OpenCL 3.0 …"
+	Profile    string // FULL_PROFILE or EMBEDDED_PROFILE
+	Extensions []string
+	ICDSuffix  string // the suffix of the vendor's extension functions (cl_khr_icd)
+
+	HostTimerResolution uint64 // nanoseconds; OpenCL 2.1
+}
+
+const (
+	platformProfile             = 0x0900
+	platformVersion             = 0x0901
+	platformName                = 0x0902
+	platformVendor              = 0x0903
+	platformExtensions          = 0x0904
+	platformHostTimerResolution = 0x0905
+	platformICDSuffix           = 0x0920
+)
+
+// platforms holds the one *Platform of each id.
+var platforms sync.Map
+
+func platformOf(id uintptr) *Platform {
+	if p, ok := platforms.Load(id); ok {
+		return p.(*Platform)
+	}
+	fresh := &Platform{id: id}
+	fresh.info = sync.OnceValues(fresh.readInfo)
+	p, _ := platforms.LoadOrStore(id, fresh)
+	return p.(*Platform)
+}
+
+// Platforms returns all platforms, in the order of the loader. The error is ErrNoLoader when
+// the OpenCL library cannot be loaded, and ErrNoPlatform when there is none; both say what to
+// install.
+func Platforms() ([]*Platform, error) {
+	if err := load(); err != nil {
+		return nil, err
+	}
+	ids, err := listIDs(func(room uintptr, ids *uintptr, count *uint32) error {
+		return clGetPlatformIDs.run(room, uintptr(unsafe.Pointer(ids)), uintptr(unsafe.Pointer(count)))
+	})
+	if err != nil && !errors.Is(err, PlatformNotFound) {
+		return nil, err
+	}
+	if len(ids) == 0 {
+		return nil, fmt.Errorf("%w: the OpenCL library found no driver\n%s", ErrNoPlatform, installDriver)
+	}
+	list := make([]*Platform, len(ids))
+	for i, id := range ids {
+		list[i] = platformOf(id)
+	}
+	return list, nil
+}
+
+// listIDs asks for the number of handles, then for the handles.
+func listIDs(ask func(room uintptr, ids *uintptr, count *uint32) error) ([]uintptr, error) {
+	var count uint32
+	if err := ask(0, nil, &count); err != nil {
+		return nil, err
+	}
+	if count == 0 {
+		return nil, nil
+	}
+	ids := make([]uintptr, count)
+	if err := ask(uintptr(count), &ids[0], &count); err != nil {
+		return nil, err
+	}
+	return ids[:min(int(count), len(ids))], nil
+}
+
+// Info describes the platform. It is asked for once; do not change what it returns. It fails
+// only when not even the name can be had.
+func (p *Platform) Info() (*PlatformInfo, error) {
+	if p == nil || p.id == 0 {
+		return nil, refuse(clGetPlatformInfo.name, InvalidPlatform, "the platform is nil")
+	}
+	return p.info()
+}
+
+func (p *Platform) readInfo() (*PlatformInfo, error) {
+	q := queryOf(clGetPlatformInfo, p.id)
+	name, err := q(platformName)
+	if err != nil {
+		return nil, about(err, "name of the platform")
+	}
+	return &PlatformInfo{
+		Name:                trimText(name),
+		Vendor:              q.text(platformVendor),
+		Version:             q.text(platformVersion),
+		Profile:             q.text(platformProfile),
+		Extensions:          q.list(platformExtensions, " "),
+		ICDSuffix:           q.text(platformICDSuffix),
+		HostTimerResolution: q.uint(platformHostTimerResolution),
+	}, nil
+}
+
+// String returns the name.
+func (p *Platform) String() string {
+	info, err := p.Info()
+	if err != nil {
+		return "unknown platform"
+	}
+	return info.Name
+}
+
+// Devices returns the platform's devices of a type. A platform without such devices is no
+// error: the list is empty.
+func (p *Platform) Devices(t DeviceType) ([]*Device, error) {
+	if p == nil || p.id == 0 {
+		return nil, refuse(clGetDeviceIDs.name, InvalidPlatform, "the platform is nil")
+	}
+	ids, err := listIDs(func(room uintptr, ids *uintptr, count *uint32) error {
+		return clGetDeviceIDs.run(p.id, uintptr(t), room, uintptr(unsafe.Pointer(ids)), uintptr(unsafe.Pointer(count)))
+	})
+	if errors.Is(err, DeviceNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, about(err, p.String())
+	}
+	list := make([]*Device, len(ids))
+	for i, id := range ids {
+		list[i] = deviceOf(id, p)
+	}
+	return list, nil
+}
+
+// version returns the OpenCL version as major*10 + minor, and 0 when it is not known.
+func (p *Platform) version() int {
+	info, err := p.Info()
+	if err != nil {
+		return 0
+	}
+	var major, minor int
+	if n, _ := fmt.Sscanf(info.Version, "OpenCL %d.%d", &major, &minor); n != 2 {
+		return 0
+	}
+	return major*10 + minor
+}

@@ -1,0 +1,291 @@
+package cl
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"unsafe"
+)
+
+// Program is OpenCL C source, or a binary, and what was built of it. Building is safe beside
+// other programs; one program is built by one goroutine at a time, and not while kernels of
+// it exist.
+type Program struct {
+	object
+	context *Context
+	devices []*Device
+}
+
+// NewProgram makes a program of source text. Nothing is compiled before Build.
+func (c *Context) NewProgram(source string) (*Program, error) {
+	f := clCreateProgramWithSource
+	if err := c.use(f); err != nil {
+		return nil, err
+	}
+	defer c.leave()
+	if source == "" {
+		return nil, refuse(f.name, InvalidValue, "the source is empty")
+	}
+	text := terminated(source)
+	texts, pin := pinAll([][]byte{text})
+	defer pin.Unpin()
+	length := uintptr(len(source))
+	var status Status
+	id := f.create(c.id, 1, uintptr(unsafe.Pointer(&texts[0])), uintptr(unsafe.Pointer(&length)), uintptr(unsafe.Pointer(&status)))
+	return c.program(f, id, status, c.devices)
+}
+
+// NewProgramFromBinaries makes a program of one binary for each device, as Binaries gave
+// them for the same device and driver. It must be built before kernels are made of it.
+func (c *Context) NewProgramFromBinaries(devices []*Device, binaries [][]byte) (*Program, error) {
+	f := clCreateProgramWithBinary
+	if err := c.use(f); err != nil {
+		return nil, err
+	}
+	defer c.leave()
+	if len(devices) == 0 || len(devices) != len(binaries) {
+		return nil, refuse(f.name, InvalidValue, fmt.Sprintf("%d devices, %d binaries", len(devices), len(binaries)))
+	}
+	ids, err := handles(f, devices)
+	if err != nil {
+		return nil, err
+	}
+	lengths := make([]uintptr, len(binaries))
+	for i, binary := range binaries {
+		if len(binary) == 0 {
+			return nil, refuse(f.name, InvalidBinary, "no binary for "+devices[i].String())
+		}
+		lengths[i] = uintptr(len(binary))
+	}
+	data, pin := pinAll(binaries)
+	defer pin.Unpin()
+	loaded := make([]Status, len(binaries))
+	var status Status
+	id := f.create(c.id, uintptr(len(ids)), uintptr(unsafe.Pointer(&ids[0])),
+		uintptr(unsafe.Pointer(&lengths[0])), uintptr(unsafe.Pointer(&data[0])),
+		uintptr(unsafe.Pointer(&loaded[0])), uintptr(unsafe.Pointer(&status)))
+	p, err := c.program(f, id, status, slices.Clone(devices))
+	if err != nil {
+		return nil, about(err, binaryFailures(devices, loaded))
+	}
+	return p, nil
+}
+
+func binaryFailures(devices []*Device, loaded []Status) string {
+	var list []string
+	for i, status := range loaded {
+		if status != Success {
+			list = append(list, fmt.Sprintf("binary for %s: %s", devices[i], status))
+		}
+	}
+	if len(list) == 0 {
+		return fmt.Sprintf("binaries for %d devices", len(devices))
+	}
+	return strings.Join(list, ", ")
+}
+
+// NewProgramFromIL makes a program of an intermediate language that the device takes
+// (DeviceInfo.ILVersion), mostly SPIR-V (OpenCL 2.1).
+func (c *Context) NewProgramFromIL(il []byte) (*Program, error) {
+	f := clCreateProgramWithIL
+	if err := c.use(f); err != nil {
+		return nil, err
+	}
+	defer c.leave()
+	if err := f.on(c.version); err != nil {
+		return nil, err
+	}
+	if len(il) == 0 {
+		return nil, refuse(f.name, InvalidValue, "no data")
+	}
+	var status Status
+	id := f.create(c.id, uintptr(bytesOf(il)), uintptr(len(il)), uintptr(unsafe.Pointer(&status)))
+	return c.program(f, id, status, c.devices)
+}
+
+func (c *Context) program(f *function, id uintptr, status Status, devices []*Device) (*Program, error) {
+	if err := f.made(id, status); err != nil {
+		return nil, err
+	}
+	p := &Program{context: c, devices: devices}
+	p.own(programKind, id)
+	return p, nil
+}
+
+// pinAll pins blocks of memory for a call that takes a list of pointers. An empty block is
+// nil in the list.
+func pinAll(blocks [][]byte) ([]uintptr, *runtime.Pinner) {
+	pin := new(runtime.Pinner)
+	list := make([]uintptr, len(blocks))
+	for i, block := range blocks {
+		if len(block) > 0 {
+			pin.Pin(&block[0])
+			list[i] = uintptr(unsafe.Pointer(&block[0]))
+		}
+	}
+	return list, pin
+}
+
+// Devices returns the devices that the program is for.
+func (p *Program) Devices() []*Device { return slices.Clone(p.devices) }
+
+// Build compiles and links the program with options such as "-D n=4 -cl-mad-enable", for the
+// given devices or, without any, for all of its own. When that fails, the error is a
+// *BuildError, which holds the log.
+func (p *Program) Build(options string, devices ...*Device) error {
+	f := clBuildProgram
+	if err := p.use(f); err != nil {
+		return err
+	}
+	defer p.leave()
+	if strings.IndexByte(options, 0) >= 0 {
+		return refuse(f.name, InvalidBuildOptions, "the options hold a NUL")
+	}
+	if len(devices) == 0 {
+		devices = p.devices
+	}
+	ids, err := handles(f, devices)
+	if err != nil {
+		return err
+	}
+	text := terminated(options)
+	err = f.run(p.id, uintptr(len(ids)), uintptr(unsafe.Pointer(&ids[0])), uintptr(bytesOf(text)), 0, 0)
+	var cause *Error
+	if errors.As(err, &cause) {
+		return p.buildError(cause, options, devices)
+	}
+	return err
+}
+
+const (
+	programDevices     = 0x1163
+	programBinarySizes = 0x1165
+	programBinaries    = 0x1166
+	programKernelNames = 0x1168
+	buildStatus        = 0x1181
+	buildLog           = 0x1183
+)
+
+// BuildLog returns all that the compiler said about the last Build for a device, whether it
+// went well or not.
+func (p *Program) BuildLog(d *Device) (string, error) {
+	data, err := p.buildInfo(d, buildLog)
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimRight(string(data), "\x00"), nil
+}
+
+// BuildStatus returns how the last Build for a device went.
+func (p *Program) BuildStatus(d *Device) (BuildStatus, error) {
+	data, err := p.buildInfo(d, buildStatus)
+	if err != nil {
+		return 0, err
+	}
+	return BuildStatus(int32(decode(data))), nil
+}
+
+func (p *Program) buildInfo(d *Device, param uint32) ([]byte, error) {
+	f := clGetProgramBuildInfo
+	if err := p.use(f); err != nil {
+		return nil, err
+	}
+	defer p.leave()
+	if d == nil || d.id == 0 {
+		return nil, refuse(f.name, InvalidDevice, "the device is nil")
+	}
+	return queryOfPair(f, p.id, d.id)(param)
+}
+
+// BuildStatus says how a build went.
+type BuildStatus int32
+
+// The outcomes of a build.
+const (
+	BuildSuccess    BuildStatus = 0
+	BuildNone       BuildStatus = -1 // there was none
+	BuildFailed     BuildStatus = -2
+	BuildInProgress BuildStatus = -3
+)
+
+// String returns "success", "none", "error" or "in progress".
+func (s BuildStatus) String() string {
+	return nameOf(uint32(-s), 0, "success", "none", "error", "in progress")
+}
+
+// Binaries returns what was built, one binary for each of Devices, nil where nothing was
+// built. What a binary is, is the driver's affair: machine code, PTX, an archive.
+func (p *Program) Binaries() ([][]byte, error) {
+	f := clGetProgramInfo
+	if err := p.use(f); err != nil {
+		return nil, err
+	}
+	defer p.leave()
+	q := queryOf(f, p.id)
+	sizes, err := q(programBinarySizes)
+	if err != nil {
+		return nil, err
+	}
+	devices, err := q(programDevices)
+	if err != nil {
+		return nil, err
+	}
+	built := make([][]byte, len(sizes)/int(unsafe.Sizeof(uintptr(0))))
+	for i, size := range words(sizes) {
+		if size > 0 {
+			built[i] = make([]byte, size)
+		}
+	}
+	if len(built) == 0 {
+		return nil, nil
+	}
+	list, pin := pinAll(built)
+	defer pin.Unpin()
+	err = f.run(p.id, programBinaries, uintptr(len(list))*unsafe.Sizeof(list[0]), uintptr(unsafe.Pointer(&list[0])), 0)
+	if err != nil {
+		return nil, err
+	}
+	return p.inOrder(words(devices), built), nil
+}
+
+// inOrder sorts what is in the driver's order of devices into that of Devices.
+func (p *Program) inOrder(ids []uintptr, built [][]byte) [][]byte {
+	list := make([][]byte, len(p.devices))
+	for i, d := range p.devices {
+		if at := slices.Index(ids, d.id); at >= 0 && at < len(built) {
+			list[i] = built[at]
+		}
+	}
+	return list
+}
+
+// KernelNames returns the names of the kernels of a built program.
+func (p *Program) KernelNames() ([]string, error) {
+	f := clGetProgramInfo
+	if err := p.use(f); err != nil {
+		return nil, err
+	}
+	defer p.leave()
+	data, err := queryOf(f, p.id)(programKernelNames)
+	if err != nil {
+		return nil, err
+	}
+	return strings.FieldsFunc(trimText(data), func(r rune) bool { return r == ';' }), nil
+}
+
+// Release gives the program up; its kernels stay. It does nothing when called again, or on
+// nil.
+func (p *Program) Release() {
+	if p != nil {
+		p.drop()
+	}
+}
+
+func (p *Program) use(f *function) error {
+	if p == nil {
+		return programKind.gone(f.name)
+	}
+	return p.object.use(f, programKind)
+}

@@ -1,0 +1,140 @@
+package cl
+
+import (
+	"bytes"
+	"encoding/binary"
+	"strings"
+	"unsafe"
+)
+
+// query asks for one piece of information by its number and returns the bytes as the
+// library gave them.
+type query func(param uint32) ([]byte, error)
+
+// queryOf asks about id through a function of the form (id, param, size, value, size_ret).
+func queryOf(f *function, id uintptr) query {
+	return func(param uint32) ([]byte, error) {
+		var size uintptr
+		if err := f.run(id, uintptr(param), 0, 0, uintptr(unsafe.Pointer(&size))); err != nil {
+			return nil, err
+		}
+		if size == 0 {
+			return nil, nil
+		}
+		data := make([]byte, size)
+		err := f.run(id, uintptr(param), size, uintptr(unsafe.Pointer(&data[0])), 0)
+		return data, err
+	}
+}
+
+// queryOfPair asks about id and a second value (a device, an argument's index) through a
+// function of the form (id, second, param, size, value, size_ret).
+func queryOfPair(f *function, id, second uintptr) query {
+	return func(param uint32) ([]byte, error) {
+		var size uintptr
+		if err := f.run(id, second, uintptr(param), 0, 0, uintptr(unsafe.Pointer(&size))); err != nil {
+			return nil, err
+		}
+		if size == 0 {
+			return nil, nil
+		}
+		data := make([]byte, size)
+		err := f.run(id, second, uintptr(param), size, uintptr(unsafe.Pointer(&data[0])), 0)
+		return data, err
+	}
+}
+
+// The readers below treat what cannot be had as unknown: zero, or nil. A library that
+// stumbles over one question must not hide the answers to all others.
+
+func (q query) text(param uint32) string {
+	data, err := q(param)
+	if err != nil {
+		return ""
+	}
+	return trimText(data)
+}
+
+// list reads words separated by spaces (extensions) or another separator.
+func (q query) list(param uint32, separator string) []string {
+	var words []string
+	for word := range strings.SplitSeq(q.text(param), separator) {
+		if word = strings.TrimSpace(word); word != "" {
+			words = append(words, word)
+		}
+	}
+	return words
+}
+
+func (q query) uint(param uint32) uint64 {
+	n, _ := q.known(param)
+	return n
+}
+
+// known reads an unsigned number of any width and reports whether it was answered at all.
+func (q query) known(param uint32) (uint64, bool) {
+	data, err := q(param)
+	if err != nil {
+		return 0, false
+	}
+	switch len(data) {
+	case 1, 2, 4, 8:
+		return decode(data), true
+	}
+	return 0, false
+}
+
+// decode reads an unsigned number of the width of the data, and 0 where there is no such
+// number.
+func decode(data []byte) uint64 {
+	switch len(data) {
+	case 1:
+		return uint64(data[0])
+	case 2:
+		return uint64(binary.NativeEndian.Uint16(data))
+	case 4:
+		return uint64(binary.NativeEndian.Uint32(data))
+	case 8:
+		return binary.NativeEndian.Uint64(data)
+	}
+	return 0
+}
+
+// words reads an array of size_t or of handles.
+func words(data []byte) []uintptr {
+	const width = int(unsafe.Sizeof(uintptr(0)))
+	list := make([]uintptr, 0, len(data)/width)
+	for ; len(data) >= width; data = data[width:] {
+		list = append(list, uintptr(decode(data[:width])))
+	}
+	return list
+}
+
+func (q query) int(param uint32) int     { return int(q.uint(param)) }
+func (q query) int64(param uint32) int64 { return int64(q.uint(param)) }
+func (q query) bool(param uint32) bool   { return q.uint(param) != 0 }
+
+// ints reads an array of size_t.
+func (q query) ints(param uint32) []int {
+	data, err := q(param)
+	if err != nil {
+		return nil
+	}
+	var list []int
+	for _, word := range words(data) {
+		list = append(list, int(word))
+	}
+	return list
+}
+
+// trimText cuts the terminator and what follows it, and surrounding space, which some
+// drivers leave around names.
+func trimText(data []byte) string {
+	if end := bytes.IndexByte(data, 0); end >= 0 {
+		data = data[:end]
+	}
+	return strings.TrimSpace(string(data))
+}
+
+// terminated returns the text as C wants it.
+func terminated(text string) []byte { return append([]byte(text), 0) }

@@ -1,0 +1,115 @@
+package cl
+
+import "unsafe"
+
+// QueueProperties is a set of properties of a queue.
+type QueueProperties uint64
+
+// The properties of a queue.
+const (
+	OutOfOrder QueueProperties = 1 << 0 // commands may overtake each other; order them by wait lists
+	Profiling  QueueProperties = 1 << 1 // events carry timestamps, see Event.Profile
+)
+
+// String returns names joined with "|".
+func (p QueueProperties) String() string { return joinBits(uint64(p), "out-of-order", "profiling") }
+
+// Queue takes commands for one device. Without OutOfOrder they run one after the other, in
+// the order in which they came. It is safe for concurrent use.
+//
+// A command waits for the events given to it, whatever their queues; nil among them stands
+// for nothing to wait for. Commands may stay with the host until Flush, Finish, or a call
+// that waits.
+type Queue struct {
+	object
+	context *Context
+	device  *Device
+}
+
+// NewQueue makes a queue of properties (Profiling, OutOfOrder, both or 0) for one of the
+// context's devices. A device that cannot run commands out of order answers
+// InvalidQueueProperties.
+func (c *Context) NewQueue(d *Device, properties QueueProperties) (*Queue, error) {
+	f := clCreateCommandQueue
+	if f.addr == 0 {
+		f = clCreateQueueWithProperties
+	}
+	if err := c.use(f); err != nil {
+		return nil, err
+	}
+	defer c.leave()
+	if d == nil || d.id == 0 {
+		return nil, refuse(f.name, InvalidDevice, "the device is nil")
+	}
+	var status Status
+	var id uintptr
+	if f == clCreateCommandQueue {
+		id = f.create(c.id, d.id, uintptr(properties), uintptr(unsafe.Pointer(&status)))
+	} else {
+		const queueProperties = 0x1093
+		list := []uint64{queueProperties, uint64(properties), 0}
+		id = f.create(c.id, d.id, uintptr(unsafe.Pointer(&list[0])), uintptr(unsafe.Pointer(&status)))
+	}
+	if err := f.made(id, status); err != nil {
+		return nil, about(err, properties.String()+" on "+d.String())
+	}
+	q := &Queue{context: c, device: d}
+	q.own(queueKind, id)
+	return q, nil
+}
+
+// Device returns the device that runs the queue's commands.
+func (q *Queue) Device() *Device { return q.device }
+
+// Context returns the context of the queue.
+func (q *Queue) Context() *Context { return q.context }
+
+// Flush hands all commands so far to the device, and does not wait for them.
+func (q *Queue) Flush() error { return q.settle(clFlush) }
+
+// Finish waits until all commands so far have ended.
+func (q *Queue) Finish() error { return q.settle(clFinish) }
+
+func (q *Queue) settle(f *function) error {
+	if err := q.use(f); err != nil {
+		return err
+	}
+	defer q.leave()
+	return f.run(q.id)
+}
+
+// EnqueueMarker makes an event that ends when the given events have, or, when there are
+// none, when all commands before it have.
+func (q *Queue) EnqueueMarker(wait ...*Event) (*Event, error) {
+	return q.enqueueSync(clEnqueueMarkerWithWaitList, wait)
+}
+
+// EnqueueBarrier is EnqueueMarker, and no later command of the queue begins before it has
+// ended.
+func (q *Queue) EnqueueBarrier(wait ...*Event) (*Event, error) {
+	return q.enqueueSync(clEnqueueBarrierWithWaitList, wait)
+}
+
+func (q *Queue) enqueueSync(f *function, wait []*Event) (*Event, error) {
+	c, err := q.begin(f, wait)
+	if err != nil {
+		return nil, err
+	}
+	defer c.end()
+	return c.event(f.run(q.id, c.waitCount(), uintptr(c.waitList()), uintptr(c.slot())))
+}
+
+// Release gives the queue up; commands in it still run. It does nothing when called again,
+// or on nil.
+func (q *Queue) Release() {
+	if q != nil {
+		q.drop()
+	}
+}
+
+func (q *Queue) use(f *function) error {
+	if q == nil {
+		return queueKind.gone(f.name)
+	}
+	return q.object.use(f, queueKind)
+}

@@ -1,0 +1,115 @@
+package cl
+
+import (
+	"fmt"
+	"math/bits"
+)
+
+// Rect places a box of bytes in linear memory: where it begins, and how far apart rows and
+// slices are. Origin is x (bytes), y (rows), z (slices). A RowPitch of 0 is the width of the
+// box, a SlicePitch of 0 its height times the RowPitch (bytes).
+type Rect struct {
+	Origin     [3]int
+	RowPitch   int
+	SlicePitch int
+}
+
+// EnqueueReadRect copies a box of region (x bytes, y rows, z slices) from a place in the
+// buffer to a place in data, without waiting; for data, what EnqueueRead says holds.
+func (q *Queue) EnqueueReadRect(b *Buffer, at Rect, region [3]int, data []byte, to Rect, wait ...*Event) (*Event, error) {
+	return q.transferRect(clEnqueueReadBufferRect, b, at, region, data, to, wait)
+}
+
+// EnqueueWriteRect copies a box of region (x bytes, y rows, z slices) from a place in data to
+// a place in the buffer, without waiting; for data, what EnqueueWrite says holds.
+func (q *Queue) EnqueueWriteRect(b *Buffer, at Rect, region [3]int, data []byte, from Rect, wait ...*Event) (*Event, error) {
+	return q.transferRect(clEnqueueWriteBufferRect, b, at, region, data, from, wait)
+}
+
+func (q *Queue) transferRect(f *function, b *Buffer, at Rect, region [3]int, data []byte, host Rect, wait []*Event) (*Event, error) {
+	return pinned(data, func() (*Event, error) {
+		c, err := q.begin(f, wait, b)
+		if err != nil {
+			return nil, err
+		}
+		defer c.end()
+		if err := at.within(f, "the buffer", region, b.size); err != nil {
+			return nil, err
+		}
+		if err := host.within(f, "data", region, len(data)); err != nil {
+			return nil, err
+		}
+		return c.event(f.run(q.id, b.id, nonBlocking,
+			uintptr(sizes(triple(at.Origin))), uintptr(sizes(triple(host.Origin))), uintptr(sizes(triple(region))),
+			uintptr(at.RowPitch), uintptr(at.SlicePitch), uintptr(host.RowPitch), uintptr(host.SlicePitch),
+			uintptr(bytesOf(data)), c.waitCount(), uintptr(c.waitList()), uintptr(c.slot())))
+	})
+}
+
+// EnqueueCopyRect copies a box of region (x bytes, y rows, z slices) from a place in one
+// buffer to a place in another, or in the same where they do not overlap.
+func (q *Queue) EnqueueCopyRect(src, dst *Buffer, from, to Rect, region [3]int, wait ...*Event) (*Event, error) {
+	f := clEnqueueCopyBufferRect
+	c, err := q.begin(f, wait, src, dst)
+	if err != nil {
+		return nil, err
+	}
+	defer c.end()
+	if err := from.within(f, "the source", region, src.size); err != nil {
+		return nil, err
+	}
+	if err := to.within(f, "the destination", region, dst.size); err != nil {
+		return nil, err
+	}
+	return c.event(f.run(q.id, src.id, dst.id,
+		uintptr(sizes(triple(from.Origin))), uintptr(sizes(triple(to.Origin))), uintptr(sizes(triple(region))),
+		uintptr(from.RowPitch), uintptr(from.SlicePitch), uintptr(to.RowPitch), uintptr(to.SlicePitch),
+		c.waitCount(), uintptr(c.waitList()), uintptr(c.slot())))
+}
+
+// within refuses a box that does not lie inside size bytes.
+func (r Rect) within(f *function, where string, region [3]int, size int) error {
+	end, ok := r.end(region)
+	if !ok || end > uint64(size) {
+		return refuse(f.name, InvalidValue,
+			fmt.Sprintf("a box of %v at %+v is not inside %s of %d bytes", region, r, where, size))
+	}
+	return nil
+}
+
+// end returns the first byte after the box, and false when the box makes no sense.
+func (r Rect) end(region [3]int) (uint64, bool) {
+	for i := range 3 {
+		if region[i] <= 0 || r.Origin[i] < 0 {
+			return 0, false
+		}
+	}
+	if r.RowPitch < 0 || r.SlicePitch < 0 {
+		return 0, false
+	}
+	ok := true
+	row := uint64(region[0])
+	if r.RowPitch != 0 {
+		ok = uint64(r.RowPitch) >= row
+		row = uint64(r.RowPitch)
+	}
+	slice := mulAdd(row, uint64(region[1]), 0, &ok)
+	if r.SlicePitch != 0 {
+		ok = ok && uint64(r.SlicePitch) >= slice
+		slice = uint64(r.SlicePitch)
+	}
+	end := mulAdd(slice, uint64(r.Origin[2])+uint64(region[2])-1, 0, &ok)
+	end = mulAdd(row, uint64(r.Origin[1])+uint64(region[1])-1, end, &ok)
+	end = mulAdd(1, uint64(r.Origin[0])+uint64(region[0]), end, &ok)
+	return end, ok
+}
+
+// mulAdd returns a*b + c, and makes ok false when that does not fit.
+func mulAdd(a, b, c uint64, ok *bool) uint64 {
+	high, low := bits.Mul64(a, b)
+	sum, carry := bits.Add64(low, c, 0)
+	if high != 0 || carry != 0 {
+		*ok = false
+	}
+	return sum
+}
