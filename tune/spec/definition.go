@@ -1,0 +1,82 @@
+package spec
+
+import (
+	"math"
+
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// definition reads the whole document.
+func (f field) definition() (d tune.Definition) {
+	f.keys(
+		reader{"kernel", func(f field) { d.Kernel = f.kernel() }},
+		reader{"constants", func(f field) { d.Constants = f.constants() }},
+		reader{"problem_size", func(f field) { d.ProblemSize = f.expressions() }},
+		reader{"block_size", func(f field) { d.BlockSize = f.blockSize() }},
+		reader{"grid_div", func(f field) { d.GridDiv = f.gridDiv() }},
+		reader{"arguments", func(f field) { d.Arguments = f.arguments() }},
+		reader{"parameters", func(f field) { d.Parameters = f.parameters() }},
+		reader{"restrictions", func(f field) { d.Restrictions = f.restrictions() }},
+		reader{"verify", func(f field) {
+			if !f.unverified {
+				d.Verify = f.verification()
+			}
+		}},
+		reader{"metrics", func(f field) { d.Metrics = f.metrics() }},
+		reader{"objective", func(f field) { d.Objective = f.objective() }},
+		reader{"seed", func(f field) { d.Seed = f.seed() }},
+	)
+	f.require("kernel", "problem_size", "arguments", "parameters")
+	return d
+}
+
+func (f field) constants() (constants []tune.Constant) {
+	for _, e := range f.entries() {
+		if v := e.value.value(); v != nil {
+			constants = append(constants, tune.Constant{Name: e.key, Value: v})
+		}
+	}
+	return constants
+}
+
+func (f field) expressions() (list []tune.Expr) {
+	for _, item := range f.listOrOne() {
+		list = append(list, item.expression())
+	}
+	return list
+}
+
+func (f field) restrictions() (restrictions []space.Restriction) {
+	for _, item := range f.list() {
+		restrictions = append(restrictions, space.Restriction{Expression: item.expression()})
+	}
+	return restrictions
+}
+
+func (f field) metrics() (metrics []tune.Metric) {
+	for _, e := range f.entries() {
+		metrics = append(metrics, tune.Metric{Name: e.key, Expression: e.value.expression()})
+	}
+	return metrics
+}
+
+func (f field) objective() (o tune.Objective) {
+	f.keys(
+		reader{"name", func(f field) { o.Name = f.text() }},
+		reader{"direction", func(f field) { o.Maximize = f.choice("minimize", "maximize") == "maximize" }},
+	)
+	f.require("name")
+	return o
+}
+
+func (f field) seed() uint64 {
+	n := f.number()
+	if n < 0 || n != math.Trunc(n) || n >= 1<<63 {
+		f.failf("a seed is a whole number from 0")
+		return 0
+	}
+	v, _ := scalar(f.node)
+	i, _ := v.(int)
+	return uint64(i)
+}

@@ -1,0 +1,68 @@
+package spec
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// parse reads a text as one YAML document.
+func parse(text []byte) (root *yaml.Node, err error) {
+	defer func() {
+		// The parser panics on some texts that it did not foresee.
+		if r := recover(); r != nil {
+			root, err = nil, fmt.Errorf("this cannot be read as YAML: %v", r)
+		}
+	}()
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	var first, second yaml.Node
+	if err := decoder.Decode(&first); err == io.EOF {
+		return nil, errors.New("the file is empty")
+	} else if err != nil {
+		return nil, syntaxError(err)
+	}
+	if err := decoder.Decode(&second); err == nil {
+		return nil, &Error{Line: second.Line, Column: second.Column, Err: errors.New("a second document begins; a specification is one")}
+	} else if err != io.EOF {
+		return nil, syntaxError(err)
+	}
+	root = first.Content[0]
+	if root.Kind == yaml.ScalarNode && root.Value == "" {
+		return nil, errors.New("the file is empty")
+	}
+	return root, nil
+}
+
+var yamlError = regexp.MustCompile(`(?s)^yaml: (?:line (\d+): )?(.*)$`)
+
+// syntaxError takes the line out of the parser's message.
+func syntaxError(err error) error {
+	m := yamlError.FindStringSubmatch(err.Error())
+	if m == nil {
+		return err
+	}
+	line, _ := strconv.Atoi(m[1])
+	message := m[2]
+	if strings.Contains(message, "cannot start any token") {
+		message += " (YAML is indented with spaces, not with tabs)"
+	}
+	return &Error{Line: line, Err: fmt.Errorf("not YAML: %s", message)}
+}
+
+// sourceExtensions are the endings of files that hold kernels.
+var sourceExtensions = []string{".cl", ".ocl", ".opencl", ".clh", ".c", ".cc", ".cpp", ".cu", ".h"}
+
+var kernelQualifier = regexp.MustCompile(`(?m)^\s*(__kernel|kernel\s+void|__global__)\b`)
+
+var (
+	errKernelSource = errors.New("this is a kernel's source; give the YAML specification that names it under kernel.file")
+	errRunLog       = errors.New("this is a run log, not a specification")
+	errRecord       = errors.New("this is a record of results (T4), not a specification")
+	errT1           = errors.New("this is a T1 file; they are not read yet, write the specification as YAML")
+)

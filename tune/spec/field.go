@@ -1,0 +1,119 @@
+package spec
+
+import (
+	"fmt"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// A document is a specification file while it is read.
+type document struct {
+	files
+	path   string
+	at     map[string]position // the place of every field that was seen
+	errs   Errors              // what is wrong
+	merges int                 // merge keys followed so far
+
+	unverified bool   // verify is not looked at
+	sourcePath string // of the kernel, where it is a file
+	reference  string // the specification that verify names
+}
+
+// A field is a value in a document under its path.
+type field struct {
+	*document
+	name string
+	node *yaml.Node
+}
+
+func (d *document) field(name string, node *yaml.Node) field {
+	d.at[name] = position{node.Line, node.Column}
+	for node.Kind == yaml.AliasNode {
+		node = node.Alias
+	}
+	return field{d, name, node}
+}
+
+// key is the field of a key of this mapping.
+func (f field) key(name string, node *yaml.Node) field {
+	if f.name != "" {
+		name = f.name + "." + name
+	}
+	return f.field(name, node)
+}
+
+// failf notes that the field is wrong.
+func (f field) failf(format string, args ...any) { f.fail(fmt.Errorf(format, args...)) }
+
+func (f field) fail(err error) { f.failAt(f.name, f.locate(f.name), err) }
+
+func (d *document) failAt(field string, at position, err error) {
+	d.errs = append(d.errs, &Error{d.path, at.line, at.column, field, err})
+}
+
+// failed reports whether anything is wrong with the form of a field or of a part of it.
+func (d *document) failed(field string) bool {
+	for _, e := range d.errs {
+		if within(e.Field, field) {
+			return true
+		}
+	}
+	return false
+}
+
+// expected notes that the field is of the wrong kind.
+func (f field) expected(what string) { f.failf("expected %s, found %s", what, found(f.node)) }
+
+func found(n *yaml.Node) string {
+	switch n.Kind {
+	case yaml.MappingNode:
+		return "a mapping"
+	case yaml.SequenceNode:
+		return "a list"
+	}
+	switch v, err := scalar(n); {
+	case err != nil:
+		return shorten(n.Value)
+	case v == nil:
+		return "nothing"
+	default:
+		if text, ok := v.(string); ok {
+			return fmt.Sprintf("the text %q", shorten(text))
+		}
+		return n.Value
+	}
+}
+
+// shorten keeps a message readable where a whole text was quoted.
+func shorten(text string) string {
+	const most = 60
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return text
+}
+
+// list are the items of a list.
+func (f field) list() []field {
+	if f.node.Kind != yaml.SequenceNode {
+		f.expected("a list")
+		return nil
+	}
+	return f.items()
+}
+
+func (f field) items() []field {
+	items := make([]field, len(f.node.Content))
+	for i, n := range f.node.Content {
+		items[i] = f.field(fmt.Sprintf("%s[%d]", f.name, i), n)
+	}
+	return items
+}
+
+// listOrOne are the items of a list, or the value itself where there is only one.
+func (f field) listOrOne() []field {
+	if f.node.Kind == yaml.SequenceNode {
+		return f.items()
+	}
+	return []field{f}
+}

@@ -1,0 +1,169 @@
+package spec
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// resolveIncludes puts the files that a source includes with #include "…" in place of the
+// directives, so that one text holds all. A name is looked for beside the including file,
+// then in each of dirs. #line directives keep files and lines for the messages of the
+// compiler. A name that is not found is left to the compiler, as is #include <…>; a source
+// without anything to put in place comes back as it is.
+//
+// Conditions are left to the compiler too: what stands under #if 0 is put in place like
+// all else. That needs care in two places. A file with #pragma once gets a guard instead,
+// since the first of its inclusions may be one that the compiler skips. And a file that
+// includes itself must have a guard around all of it or #pragma once; it is an error
+// without.
+func resolveIncludes(read func(path string) ([]byte, error), file string, dirs []string) (string, error) {
+	text, err := read(file)
+	if err != nil {
+		return "", fmt.Errorf("read %s: %w", file, err)
+	}
+	x := &includer{read: read, dirs: dirs, guards: map[string]int{}}
+	if err := x.expand(file, string(text)); err != nil {
+		return "", err
+	}
+	if x.inclusions == 0 {
+		return string(text), nil
+	}
+	return x.out.String(), nil
+}
+
+// The resolved text is bounded: files that include others twice double with every level.
+const (
+	maxSource     = 16 << 20
+	maxInclusions = 10000
+)
+
+type includer struct {
+	read       func(path string) ([]byte, error)
+	dirs       []string
+	stack      []openFile     // from the source to the file that is being put in place
+	guards     map[string]int // numbers of the guards that stand for #pragma once
+	out        strings.Builder
+	inclusions int
+}
+
+type openFile struct {
+	path string
+	once bool // a second inclusion inside of the first is empty
+}
+
+func (x *includer) expand(path, text string) error {
+	s := scanDirectives(text)
+	once := slices.ContainsFunc(s.directives, directive.isOnce)
+	x.stack = append(x.stack, openFile{path, once || s.guarded()})
+	defer func() { x.stack = x.stack[:len(x.stack)-1] }()
+
+	included := len(x.stack) > 1
+	if once && included {
+		number, ok := x.guards[path]
+		if !ok {
+			number = len(x.guards) + 1
+			x.guards[path] = number
+		}
+		fmt.Fprintf(&x.out, "#ifndef NDTUNE_ONCE_%d\n#define NDTUNE_ONCE_%d\n", number, number)
+		defer x.out.WriteString("#endif\n")
+	}
+	x.lineDirective(1, path)
+	done := 0 // what stands before is written
+	for _, d := range s.directives {
+		if d.isOnce() && included {
+			x.out.WriteString(text[done:d.start])
+			x.out.WriteString(strings.Repeat("\n", d.endLine-d.line)) // keeps the lines
+			done = d.end
+			continue
+		}
+		name, ok := d.includedFile()
+		if !ok {
+			continue
+		}
+		target, content, err := x.find(path, name)
+		if err != nil {
+			return fmt.Errorf("%s:%d: include %q: %w", path, d.line, name, err)
+		}
+		if target == "" {
+			continue
+		}
+		x.out.WriteString(text[done:d.start])
+		done = d.end
+		if err := x.include(target, content); err != nil {
+			return fmt.Errorf("%s:%d: %w", path, d.line, err)
+		}
+		x.lineDirective(d.endLine, path)
+		// The rest of the line, a comment perhaps, keeps its number.
+	}
+	x.out.WriteString(text[done:])
+	x.endLine(text)
+	if x.out.Len() > maxSource || x.inclusions > maxInclusions {
+		return fmt.Errorf("with its includes in place the source is too large: %d inclusions, %d bytes", x.inclusions, x.out.Len())
+	}
+	return nil
+}
+
+// include puts a file in place, on lines of its own.
+func (x *includer) include(path string, content []byte) error {
+	x.inclusions++
+	x.endLine(x.out.String())
+	for i, open := range x.stack {
+		if filepath.Clean(open.path) != path {
+			continue
+		}
+		if open.once {
+			return nil
+		}
+		return fmt.Errorf("%s includes itself%s; give it an include guard or #pragma once", path, through(x.stack[i+1:]))
+	}
+	return x.expand(path, string(content))
+}
+
+func through(files []openFile) string {
+	text := ""
+	for _, f := range files {
+		text += " through " + f.path
+	}
+	return text
+}
+
+// endLine ends the last line of what was written, where it is not ended yet or is continued.
+func (x *includer) endLine(text string) {
+	switch {
+	case text == "":
+	case strings.HasSuffix(text, "\\\n"), strings.HasSuffix(text, "\\\r\n"):
+		x.out.WriteByte('\n')
+	case strings.HasSuffix(text, "\\"):
+		x.out.WriteString("\n\n")
+	case !strings.HasSuffix(text, "\n"):
+		x.out.WriteByte('\n')
+	}
+}
+
+func (x *includer) lineDirective(line int, path string) {
+	name := strings.NewReplacer(`\`, `/`, `"`, `\"`, "\n", " ").Replace(filepath.ToSlash(path))
+	fmt.Fprintf(&x.out, "#line %d \"%s\"\n", line, name)
+}
+
+// find is the path and the content of an included file; no path where there is none.
+func (x *includer) find(from, name string) (string, []byte, error) {
+	dirs := append([]string{filepath.Dir(from)}, x.dirs...)
+	if filepath.IsAbs(name) {
+		dirs = []string{""}
+	}
+	for _, dir := range dirs {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		content, err := x.read(path)
+		if err == nil {
+			return path, content, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return "", nil, fmt.Errorf("read %s: %w", path, err)
+		}
+	}
+	return "", nil, nil
+}

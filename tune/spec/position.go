@@ -1,0 +1,27 @@
+package spec
+
+import "strings"
+
+// A position is a place in a file, from 1.
+type position struct{ line, column int }
+
+// locate finds the place of a field, or of the nearest field that holds it.
+func (d *document) locate(field string) position {
+	for field != "" {
+		if at, ok := d.at[field]; ok {
+			return at
+		}
+		field = outer(field)
+	}
+	return d.at[""]
+}
+
+// outer is the field that holds a field: «arguments[0].size» → «arguments[0]» →
+// «arguments» → «».
+func outer(field string) string { return field[:max(0, strings.LastIndexAny(field, ".["))] }
+
+// within reports whether a field is the other one or a part of it.
+func within(field, whole string) bool {
+	rest, ok := strings.CutPrefix(field, whole)
+	return ok && (rest == "" || whole == "" || rest[0] == '.' || rest[0] == '[')
+}

@@ -1,0 +1,193 @@
+package spec
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+var (
+	wholeNumber   = regexp.MustCompile(`^[-+]?(0[xX][0-9a-fA-F][0-9a-fA-F_]*|0o[0-7][0-7_]*|0b[01][01_]*|[0-9][0-9_]*)$`)
+	leadingZero   = regexp.MustCompile(`^[-+]?0[0-9_]`)
+	decimalNumber = regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
+	notFinite     = regexp.MustCompile(`^([-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN))$`)
+)
+
+var (
+	nullWords  = []string{"", "~", "null", "Null", "NULL"}
+	trueWords  = []string{"true", "True", "TRUE"}
+	falseWords = []string{"false", "False", "FALSE"}
+)
+
+// scalar is the value of a scalar: an int, a float64, a bool, a string, or nil for YAML's
+// null. Only plain scalars are anything but a string. The reading is that of YAML 1.2
+// (yes, no, on, off, y and n are texts), and what YAML 1.1 reads as another number, 010,
+// is refused.
+func scalar(n *yaml.Node) (space.Value, error) {
+	if n.Style&yaml.TaggedStyle != 0 {
+		return tagged(n)
+	}
+	if n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
+		return n.Value, nil
+	}
+	return plain(n.Value)
+}
+
+// plain reads a text that is not quoted.
+func plain(text string) (space.Value, error) {
+	switch {
+	case slices.Contains(nullWords, text):
+		return nil, nil
+	case slices.Contains(trueWords, text):
+		return true, nil
+	case slices.Contains(falseWords, text):
+		return false, nil
+	case leadingZero.MatchString(text) && wholeNumber.MatchString(text):
+		return nil, fmt.Errorf("%s is octal for YAML 1.1 and C and decimal for YAML 1.2; write it without the leading zero, or as 0o… or 0x…", text)
+	case wholeNumber.MatchString(text):
+		i, err := strconv.ParseInt(strings.ReplaceAll(text, "_", ""), 0, strconv.IntSize)
+		if err != nil {
+			return nil, fmt.Errorf("%s is beyond the integers, %d to %d", shorten(text), math.MinInt, math.MaxInt)
+		}
+		return int(i), nil
+	case decimalNumber.MatchString(text):
+		f, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return nil, fmt.Errorf("%s is beyond the range of a float64", shorten(text))
+		}
+		return f, nil
+	case notFinite.MatchString(text):
+		return nil, fmt.Errorf("%s is not a finite number", text)
+	}
+	return text, nil
+}
+
+// tagged reads a scalar that says itself what it is.
+func tagged(n *yaml.Node) (space.Value, error) {
+	if n.Tag == "!!str" {
+		return n.Value, nil
+	}
+	v, err := plain(n.Value)
+	if err != nil {
+		return nil, err
+	}
+	if i, ok := v.(int); ok && n.Tag == "!!float" {
+		return float64(i), nil
+	}
+	for tag, example := range map[string]space.Value{"!!int": 0, "!!float": 0.0, "!!bool": false} {
+		if n.Tag == tag && fmt.Sprintf("%T", v) == fmt.Sprintf("%T", example) {
+			return v, nil
+		}
+	}
+	return nil, fmt.Errorf("the tag %s does not fit %q", n.Tag, shorten(n.Value))
+}
+
+var errNothing = errors.New("expected a value, found nothing")
+
+// value is a number, a bool or a text; nil where the field is something else.
+func (f field) value() space.Value {
+	if f.node.Kind != yaml.ScalarNode {
+		f.expected("a number, a text, true or false")
+		return nil
+	}
+	v, err := scalar(f.node)
+	if err == nil && v == nil {
+		err = errNothing
+	}
+	if err != nil {
+		f.fail(err)
+		return nil
+	}
+	return v
+}
+
+// text is a text as it is written, even where it looks like a number.
+func (f field) text() string {
+	if f.node.Kind != yaml.ScalarNode {
+		f.expected("a text")
+		return ""
+	}
+	if v, err := scalar(f.node); err == nil && (v == nil || v == "") {
+		f.failf("expected a text, found nothing")
+		return ""
+	}
+	return f.node.Value
+}
+
+// maxExpression keeps an expression within what its compiler can take.
+const maxExpression = 10000
+
+// expression is an expression or a plain number.
+func (f field) expression() string {
+	if f.node.Kind != yaml.ScalarNode {
+		f.expected("an expression")
+		return ""
+	}
+	switch v := f.value().(type) {
+	case nil:
+		return ""
+	case string:
+		if len(v) > maxExpression {
+			f.failf("the expression has %d characters, more than the %d that are taken", len(v), maxExpression)
+			return ""
+		}
+		if strings.TrimSpace(v) == "" {
+			f.failf("expected an expression, found nothing")
+			return ""
+		}
+		return v
+	case bool:
+		return strconv.FormatBool(v)
+	default:
+		return space.FormatValue(v)
+	}
+}
+
+// number is an integer or a float.
+func (f field) number() float64 {
+	if f.node.Kind == yaml.ScalarNode {
+		v, err := scalar(f.node)
+		if err != nil {
+			f.fail(err)
+			return 0
+		}
+		switch v := v.(type) {
+		case int:
+			return float64(v)
+		case float64:
+			return v
+		}
+	}
+	f.expected("a number")
+	return 0
+}
+
+// boolean is true or false.
+func (f field) boolean() bool {
+	if f.node.Kind == yaml.ScalarNode {
+		if v, err := scalar(f.node); err == nil {
+			if b, ok := v.(bool); ok {
+				return b
+			}
+		}
+	}
+	f.expected("true or false")
+	return false
+}
+
+// choice is one of a few words.
+func (f field) choice(words ...string) string {
+	if f.node.Kind == yaml.ScalarNode && slices.Contains(words, f.node.Value) {
+		return f.node.Value
+	}
+	f.expected(strings.Join(words, " or "))
+	return ""
+}

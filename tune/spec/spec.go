@@ -1,0 +1,103 @@
+package spec
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/ndtune/ndtune/tune"
+)
+
+// A Spec is a specification that was read and checked.
+type Spec struct {
+	Path       string // of the specification
+	SourcePath string // of the kernel's source; empty where the specification holds it
+	Definition tune.Definition
+	Problem    *tune.Problem
+}
+
+// Load reads a specification and checks it whole. What is wrong with it, or with the
+// reference specification that it names, comes as [Errors].
+func Load(path string, o Options) (*Spec, error) {
+	return load(files{}, path, o)
+}
+
+// LoadFS reads a specification and all that it names from a file system.
+func LoadFS(fsys fs.FS, path string, o Options) (*Spec, error) {
+	return load(files{fsys}, path, o)
+}
+
+func load(f files, path string, o Options) (*Spec, error) {
+	doc := &document{files: f, path: path}
+	definition, err := doc.definition()
+	if err != nil {
+		return nil, err
+	}
+	o.apply(doc, &definition)
+	var reference Errors
+	if doc.reference != "" {
+		reference = doc.loadReference(&definition)
+	}
+	problem := doc.check(definition)
+	sortErrors(doc.errs)
+	if errs := append(doc.errs, reference...); len(errs) > 0 {
+		return nil, errs
+	}
+	return &Spec{path, doc.sourcePath, definition, problem}, nil
+}
+
+// definition reads the file. Errors of its form are left in the document.
+func (d *document) definition() (tune.Definition, error) {
+	d.at = map[string]position{}
+	root, err := d.root()
+	if err != nil {
+		at := &Error{Err: err}
+		errors.As(err, &at)
+		at.File = d.path
+		return tune.Definition{}, Errors{at}
+	}
+	return d.field("", root).definition(), nil
+}
+
+// root reads and parses the file, once it looks like a specification at all.
+func (d *document) root() (*yaml.Node, error) {
+	extension := strings.ToLower(filepath.Ext(d.path))
+	if extension == ".jsonl" {
+		return nil, errRunLog
+	}
+	text, err := d.read(d.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, d.explain(d.path, err)
+	} else if err != nil {
+		return nil, fmt.Errorf("read the specification: %w", err)
+	}
+	if slices.Contains(sourceExtensions, extension) {
+		return nil, errKernelSource
+	}
+	root, err := parse(text)
+	switch {
+	case err != nil && kernelQualifier.Match(text) && !strings.Contains(string(text), "kernel:"):
+		return nil, errKernelSource
+	case err != nil:
+		return nil, err
+	case hasKey(root, "ConfigurationSpace") || hasKey(root, "KernelSpecification"):
+		return nil, errT1
+	case hasKey(root, "results") && hasKey(root, "schema_version"):
+		return nil, errRecord
+	}
+	return root, nil
+}
+
+func hasKey(n *yaml.Node, key string) bool {
+	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return true
+		}
+	}
+	return false
+}
