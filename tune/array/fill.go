@@ -1,6 +1,7 @@
 package array
 
 import (
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"math"
@@ -47,7 +48,7 @@ type Fill struct {
 // seed alone, not on the number of cores.
 func (f Fill) Make(t Type, n int, seed uint64) (*Array, error) {
 	if !t.valid() {
-		return nil, fmt.Errorf("fill an array: its type is none of package array")
+		return nil, errors.New("fill an array: its type is none of package array")
 	}
 	if n < 0 || n > math.MaxInt/t.Size() {
 		return nil, fmt.Errorf("fill an array of %v: a length of %d is out of range", t, n)

@@ -2,12 +2,12 @@ package array
 
 import (
 	"fmt"
-	"math"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/agnivade/levenshtein"
+	"github.com/ndtune/ndtune/internal/nearest"
 )
 
 // Type is the OpenCL type of an element: a scalar or a vector of 2, 3, 4, 8 or
@@ -80,31 +80,7 @@ func ParseType(s string) (Type, error) {
 		return t, nil
 	}
 	const examples = "types are called float32, int32, uint8, … or float, int, uchar, …, vectors float4, int32x8, …"
-	if near := nearestName(name); near != "" {
-		return 0, fmt.Errorf("unknown type %q; did you mean %q? (%s)", s, near, examples)
-	}
-	return 0, fmt.Errorf("unknown type %q (%s)", s, examples)
-}
-
-// nearestName returns the known name at the smallest edit distance, the first
-// in the alphabet of several, or "" when all are further than half their length.
-func nearestName(s string) string {
-	known := make([]string, 0, len(typeNames))
-	for name := range typeNames {
-		known = append(known, name)
-	}
-	slices.Sort(known)
-	s = strings.ToLower(s)
-	if len(s) > 32 {
-		return ""
-	}
-	best, distance := "", math.MaxInt
-	for _, name := range known {
-		if d := levenshtein.ComputeDistance(s, name); d < distance && d <= len(name)/2 {
-			best, distance = name, d
-		}
-	}
-	return best
+	return 0, fmt.Errorf("unknown type %q%s (%s)", s, nearest.Hint(name, slices.Sorted(maps.Keys(typeNames))), examples)
 }
 
 // Vector returns the type of a vector of n scalars of t's scalar type; n = 1

@@ -1,0 +1,132 @@
+package device
+
+import (
+	"fmt"
+
+	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/array"
+)
+
+// A buffer is a buffer argument on the device, with what restores its initial content: a
+// copy on the device, or, where the device's memory does not hold two, the content on the
+// host.
+type buffer struct {
+	working  *cl.Buffer
+	pristine *cl.Buffer
+	content  *array.Array // only where pristine is nil
+	elements int
+	bytes    int
+}
+
+// newBuffer allocates a buffer for n elements of an argument with their initial content.
+func (s *session) newBuffer(n int, content *array.Array) (*buffer, error) {
+	b := &buffer{elements: n, bytes: len(content.Bytes)}
+	var err error
+	if b.working, err = s.context.NewBuffer(cl.ReadWrite, b.bytes); err != nil {
+		return nil, err
+	}
+	if b.pristine, err = s.context.NewBuffer(cl.ReadWrite, b.bytes); err == nil {
+		if err = s.queue.Write(b.pristine, 0, content.Bytes); err == nil {
+			return b, nil
+		}
+		b.pristine.Release()
+	}
+	b.pristine, b.content = nil, content
+	return b, nil
+}
+
+func (b *buffer) release() {
+	if b == nil {
+		return
+	}
+	b.working.Release()
+	if b.pristine != nil {
+		b.pristine.Release()
+	}
+}
+
+// restore gives the working buffer its initial content. The queue is in order: what is
+// launched next sees it.
+func (b *buffer) restore(q *cl.Queue) error {
+	if b.pristine == nil {
+		return q.Write(b.working, 0, b.content.Bytes)
+	}
+	event, err := q.EnqueueCopy(b.pristine, b.working, 0, 0, b.bytes)
+	if err != nil {
+		return err
+	}
+	event.Release()
+	return nil
+}
+
+// prepare makes the buffers that a variant needs and restores all of them, so that no
+// configuration sees what another left.
+func (s *session) prepare(v *tune.Variant) error {
+	for i, info := range s.infos {
+		if info.Kind != tune.BufferArgument || (s.buffers[i] != nil && s.buffers[i].elements == v.Elements[i]) {
+			continue
+		}
+		s.buffers[i].release()
+		s.buffers[i] = nil
+		if err := s.allocate(i, info, v.Elements[i]); err != nil {
+			return err
+		}
+	}
+	return s.restore(false)
+}
+
+func (s *session) allocate(i int, info tune.ArgumentInfo, n int) error {
+	limits, err := s.device.Info()
+	if err != nil {
+		return err
+	}
+	if size := int64(info.Type.Size()); limits.MaxAllocSize > 0 && int64(n) > limits.MaxAllocSize/size {
+		return fail(tune.Constraints, "buffer %s of %d × %d B > device limit %d B for one buffer", info.Name, n, size, limits.MaxAllocSize)
+	}
+	content, err := s.problem.Content(i, n)
+	if err != nil {
+		return fail(tune.Constraints, "%v", err)
+	}
+	if s.buffers[i], err = s.newBuffer(n, content); err != nil {
+		return fail(tune.Runtime, "allocate buffer %s of %d B: %v", info.Name, len(content.Bytes), err)
+	}
+	return nil
+}
+
+// restore gives the buffers their initial content: all of them, or only those that every
+// launch must find so.
+func (s *session) restore(eachLaunch bool) error {
+	for i, b := range s.buffers {
+		if b == nil || (eachLaunch && !s.infos[i].RestoreEachLaunch) {
+			continue
+		}
+		if err := b.restore(s.queue); err != nil {
+			return fail(tune.Runtime, "restore buffer %s: %v", s.infos[i].Name, err)
+		}
+	}
+	return nil
+}
+
+// restoresEachLaunch reports whether any buffer must be restored before every launch.
+func (s *session) restoresEachLaunch() bool {
+	for _, info := range s.infos {
+		if info.RestoreEachLaunch {
+			return true
+		}
+	}
+	return false
+}
+
+// read copies a buffer argument to the host. The result is valid until the next read.
+func (s *session) read(i int) (*array.Array, error) {
+	b := s.buffers[i]
+	if cap(s.scratch) < b.bytes {
+		s.scratch = make([]byte, b.bytes)
+	}
+	a := &array.Array{Type: s.infos[i].Type, Bytes: s.scratch[:b.bytes]}
+	if err := s.queue.Read(b.working, 0, a.Bytes); err != nil {
+		return nil, fmt.Errorf("read buffer %s back: %w", s.infos[i].Name, err)
+	}
+	return a, nil
+}

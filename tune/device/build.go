@@ -1,0 +1,92 @@
+package device
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/tune"
+)
+
+// argumentInfoOption asks the compiler to keep what the kernel's arguments are.
+const argumentInfoOption = "-cl-kernel-arg-info"
+
+// maxLog bounds the build log that a reason carries, in bytes.
+const maxLog = 16 << 10
+
+// build compiles a variant and makes its kernel.
+func (s *session) build(v *tune.Variant, name string) (*cl.Program, *cl.Kernel, error) {
+	program, err := s.context.NewProgram(v.Source)
+	if err != nil {
+		return nil, nil, fail(tune.Runtime, "make the program: %v", err)
+	}
+	options := strings.Join(append([]string{argumentInfoOption}, v.Options...), " ")
+	if err := program.Build(options, s.device); err != nil {
+		program.Release()
+		return nil, nil, buildFailure(name, v, err)
+	}
+	kernel, err := program.NewKernel(name)
+	if err != nil {
+		names, _ := program.KernelNames()
+		program.Release()
+		if errors.Is(err, cl.InvalidKernelName) {
+			return nil, nil, fail(tune.Compile, "the source has no kernel named %s; it has %s", name, strings.Join(names, ", "))
+		}
+		return nil, nil, fail(tune.Compile, "make the kernel %s: %v", name, err)
+	}
+	return program, kernel, nil
+}
+
+// buildFailure tells a source that does not compile from a driver that could not build.
+func buildFailure(name string, v *tune.Variant, err error) error {
+	var failed *cl.BuildError
+	if !errors.As(err, &failed) {
+		return fail(tune.Compile, "build %s: %v", name, err)
+	}
+	reason := fmt.Sprintf("build %s: %v", name, failed.Err)
+	if log := strings.TrimSpace(failed.Log); log != "" {
+		reason += "\n" + shorten(log, maxLog)
+	}
+	return fail(tune.Compile, "%s", reason)
+}
+
+// shorten keeps the beginning and the end of a long text.
+func shorten(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	head, tail := limit*3/4, len(text)-limit/4
+	for head > 0 && !utf8.RuneStart(text[head]) {
+		head--
+	}
+	for tail < len(text) && !utf8.RuneStart(text[tail]) {
+		tail++
+	}
+	return fmt.Sprintf("%s\n[… %d bytes left out …]\n%s", text[:head], tail-head, text[tail:])
+}
+
+// checkKernel refuses a built kernel that the device cannot launch with this work-group.
+// Some drivers build kernels whose local memory exceeds the device's without a word.
+func (s *session) checkKernel(k *cl.Kernel, v *tune.Variant, d tune.Device) error {
+	info, err := k.WorkGroupInfo(s.device)
+	if err != nil {
+		return fail(tune.Runtime, "ask for the kernel's limits: %v", err)
+	}
+	dynamic := 0
+	for _, n := range v.LocalBytes {
+		dynamic += n
+	}
+	if local := max(info.LocalMem, int64(dynamic)); d.LocalMemory > 0 && local > d.LocalMemory {
+		return fail(tune.Constraints, "local memory %d B > device limit %d B", local, d.LocalMemory)
+	}
+	if n := v.NDRange.WorkItems(); info.MaxSize > 0 && n > info.MaxSize {
+		return fail(tune.Constraints, "work-group of %d work-items > the built kernel's limit %d (registers or private memory)", n, info.MaxSize)
+	}
+	if c := info.CompileSize; c[0] > 0 && c != v.NDRange.Local {
+		return fail(tune.Constraints, "the kernel requires a work-group of %d×%d×%d (reqd_work_group_size), not %d×%d×%d",
+			c[0], c[1], c[2], v.NDRange.Local[0], v.NDRange.Local[1], v.NDRange.Local[2])
+	}
+	return nil
+}

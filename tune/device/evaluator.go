@@ -1,0 +1,148 @@
+package device
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// Options of an Evaluator. Zero fields have the defaults named.
+type Options struct {
+	Iterations int // timed launches of a configuration; 7
+}
+
+const defaultIterations = 7
+
+// An Evaluator evaluates the configurations of one problem on one OpenCL device. It
+// implements tune.Remeasurer. Close it when done. It is not safe for concurrent use.
+type Evaluator struct {
+	device     *cl.Device
+	identity   tune.Device
+	problem    *tune.Problem
+	iterations int
+	session    *session
+	references *references
+	evaluated  int
+}
+
+// Open makes an evaluator for a problem: a context and a queue on the device, and a check
+// of its timer. Buffers are made with the first configuration.
+func Open(d *cl.Device, p *tune.Problem, o Options) (*Evaluator, error) {
+	identity, err := Describe(d)
+	if err != nil {
+		return nil, err
+	}
+	if o.Iterations <= 0 {
+		o.Iterations = defaultIterations
+	}
+	e := &Evaluator{device: d, identity: identity, problem: p, iterations: o.Iterations}
+	if e.session, err = newSession(d, p); err != nil {
+		return nil, fmt.Errorf("open %s: %w", identity.Name, err)
+	}
+	if e.identity.Timer, err = e.session.probeTimer(); err != nil {
+		e.Close()
+		return nil, fmt.Errorf("check the timer of %s: %w", identity.Name, err)
+	}
+	e.references = &references{problem: p, device: e.identity}
+	return e, nil
+}
+
+// Close releases everything that the evaluator holds on the device. It can be called
+// twice.
+func (e *Evaluator) Close() {
+	if e.session != nil {
+		e.session.release()
+		e.session = nil
+	}
+}
+
+// Device is the device with its timer.
+func (e *Evaluator) Device() tune.Device { return e.identity }
+
+// Capacity is 1: in one process, on one device, nothing is gained by holding more.
+func (e *Evaluator) Capacity() int { return 1 }
+
+// Evaluated is how many configurations were evaluated so far.
+func (e *Evaluator) Evaluated() int { return e.evaluated }
+
+// Evaluate implements tune.Evaluator. A launch that is running cannot be interrupted:
+// cancelling takes effect after it.
+func (e *Evaluator) Evaluate(ctx context.Context, in <-chan space.Configuration, out chan<- tune.Result) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case c, ok := <-in:
+			if !ok {
+				return nil
+			}
+			result, err := e.evaluate(ctx, c)
+			if err != nil {
+				return err
+			}
+			out <- result
+		}
+	}
+}
+
+// evaluate is the life of one configuration. The error says that nothing further can be
+// evaluated, or that the context ended.
+func (e *Evaluator) evaluate(ctx context.Context, c space.Configuration) (tune.Result, error) {
+	began := time.Now()
+	e.evaluated++
+	t := &trial{
+		session: e.session, references: e.references, problem: e.problem, device: e.identity,
+		iterations: e.iterations, result: tune.Result{Configuration: c},
+	}
+	defer t.release()
+	err := t.run(ctx)
+	result := t.result
+	if err != nil {
+		failed, ok := err.(*failure)
+		if !ok {
+			return result, err
+		}
+		result.Status, result.Reason = failed.status, failed.reason
+	} else {
+		result.Status = tune.Correct
+	}
+	if result.Status == tune.Runtime {
+		if err := e.recover(); err != nil {
+			return result, fmt.Errorf("the device cannot be used any more after %s failed (%s): %w", c, result.Reason, err)
+		}
+	}
+	result.Timestamp = time.Now()
+	result.Durations.Framework = result.Timestamp.Sub(began) - result.Durations.Total()
+	return result, nil
+}
+
+// recover makes sure after a failed launch that the session still works, and makes a new
+// one where it does not.
+func (e *Evaluator) recover() error {
+	if e.session.alive() == nil {
+		return nil
+	}
+	e.session.release()
+	s, err := newSession(e.device, e.problem)
+	if err != nil {
+		return err
+	}
+	e.session = s
+	return s.alive()
+}
+
+// A failure is what ends the trial of a configuration as a result.
+type failure struct {
+	status tune.Status
+	reason string
+}
+
+func (f *failure) Error() string { return string(f.status) + ": " + f.reason }
+
+func fail(status tune.Status, format string, args ...any) error {
+	return &failure{status, fmt.Sprintf(format, args...)}
+}

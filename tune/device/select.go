@@ -1,0 +1,141 @@
+package device
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/ndtune/ndtune/cl"
+)
+
+// A Listed device is one of the machine's devices with the names by which it can be chosen.
+type Listed struct {
+	Index    int // among all devices of the machine
+	Platform int
+	Place    int // within its platform
+	Device   *cl.Device
+	Name     string
+	Type     string
+}
+
+// Selector is the «platform:device» form that always means this device.
+func (l Listed) Selector() string { return fmt.Sprintf("%d:%d", l.Platform, l.Place) }
+
+// List is all devices of the machine in the order of their platforms. Platforms without
+// devices have none, which is no error; no device at all is cl.ErrNoDevice.
+func List() ([]Listed, error) {
+	platforms, err := cl.Platforms()
+	if err != nil {
+		return nil, err
+	}
+	var all []Listed
+	for i, p := range platforms {
+		devices, err := p.Devices(cl.DeviceAll)
+		if err != nil {
+			return nil, fmt.Errorf("list the devices of platform %d: %w", i, err)
+		}
+		for j, d := range devices {
+			info, err := d.Info()
+			if err != nil {
+				return nil, fmt.Errorf("describe device %d:%d: %w", i, j, err)
+			}
+			all = append(all, Listed{len(all), i, j, d, info.Name, typeName(info.Type)})
+		}
+	}
+	if len(all) == 0 {
+		return nil, cl.ErrNoDevice
+	}
+	return all, nil
+}
+
+// A SelectionError says that no device, or more than one, is what was asked for.
+type SelectionError struct {
+	Selector string
+	Problem  string
+	Devices  []Listed
+}
+
+func (e *SelectionError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "device %q: %s; there are:", e.Selector, e.Problem)
+	for _, l := range e.Devices {
+		fmt.Fprintf(&b, "\n  %d  %s  %s (%s)", l.Index, l.Selector(), l.Name, l.Type)
+	}
+	return b.String()
+}
+
+// Select chooses a device: by its index among all, by «platform:device», by cpu or gpu, or
+// by a part of its name without regard to case. An empty selector is the first GPU, else
+// the first device. Cpu and gpu choose the first of their kind; a part of a name must fit
+// devices of one name only, of which the first is chosen.
+func Select(devices []Listed, selector string) (Listed, error) {
+	refuse := func(format string, args ...any) (Listed, error) {
+		return Listed{}, &SelectionError{selector, fmt.Sprintf(format, args...), devices}
+	}
+	if len(devices) == 0 {
+		return Listed{}, cl.ErrNoDevice
+	}
+	first := func(kind string) (Listed, bool) {
+		for _, l := range devices {
+			if l.Type == kind {
+				return l, true
+			}
+		}
+		return Listed{}, false
+	}
+	switch s := strings.ToLower(strings.TrimSpace(selector)); {
+	case s == "":
+		if l, ok := first("gpu"); ok {
+			return l, nil
+		}
+		return devices[0], nil
+	case s == "cpu" || s == "gpu" || s == "accelerator":
+		if l, ok := first(s); ok {
+			return l, nil
+		}
+		return refuse("no device is of that type")
+	case isIndex(s):
+		i, _ := strconv.Atoi(s)
+		if i < len(devices) {
+			return devices[i], nil
+		}
+		return refuse("there is no device of that index")
+	case isPair(s):
+		for _, l := range devices {
+			if l.Selector() == s {
+				return l, nil
+			}
+		}
+		return refuse("there is no such platform and device")
+	default:
+		return selectByName(devices, s, refuse)
+	}
+}
+
+func selectByName(devices []Listed, part string, refuse func(string, ...any) (Listed, error)) (Listed, error) {
+	var found []Listed
+	for _, l := range devices {
+		if strings.Contains(strings.ToLower(l.Name), part) {
+			found = append(found, l)
+		}
+	}
+	if len(found) == 0 {
+		return refuse("no device has that in its name")
+	}
+	for _, l := range found[1:] {
+		if l.Name != found[0].Name {
+			return refuse("%d devices have that in their names; say which", len(found))
+		}
+	}
+	return found[0], nil
+}
+
+func isIndex(s string) bool {
+	_, err := strconv.ParseUint(s, 10, 16)
+	return err == nil
+}
+
+func isPair(s string) bool {
+	a, b, ok := strings.Cut(s, ":")
+	return ok && isIndex(a) && isIndex(b)
+}

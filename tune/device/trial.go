@@ -1,0 +1,124 @@
+package device
+
+import (
+	"context"
+	"time"
+
+	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/tune"
+)
+
+// A trial is one configuration on its way from source to times.
+type trial struct {
+	session    *session
+	references *references
+	problem    *tune.Problem
+	device     tune.Device
+	iterations int
+
+	variant *tune.Variant
+	program *cl.Program
+	kernel  *cl.Kernel
+	first   time.Duration // of the first launch, on the host's clock
+	result  tune.Result
+}
+
+// run takes the configuration through all stages. A *failure is the configuration's own;
+// any other error is not.
+func (t *trial) run(ctx context.Context) error {
+	for _, stage := range []func(context.Context) error{
+		t.derive, t.build, t.bind, t.launchFirst, t.verify, t.measure,
+	} {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := stage(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// derive finds the variant, and refuses it where the device's limits do.
+func (t *trial) derive(context.Context) error {
+	v, err := t.problem.Variant(t.result.Configuration, t.device)
+	if err != nil {
+		return fail(tune.Constraints, "%v", err)
+	}
+	if reason := v.Refusal(t.device); reason != "" {
+		return fail(tune.Constraints, "%s", reason)
+	}
+	t.variant = v
+	return nil
+}
+
+// build compiles the kernel and refuses it where the built kernel is too much for the
+// device.
+func (t *trial) build(context.Context) error {
+	began := time.Now()
+	defer func() { t.result.Durations.Build += time.Since(began) }()
+	var err error
+	if t.program, t.kernel, err = t.session.build(t.variant, t.problem.KernelName()); err != nil {
+		return err
+	}
+	return t.session.checkKernel(t.kernel, t.variant, t.device)
+}
+
+// bind gives the kernel its arguments, with all buffers in their initial state.
+func (t *trial) bind(context.Context) error {
+	if err := checkArguments(t.kernel, t.problem); err != nil {
+		return err
+	}
+	if err := t.session.prepare(t.variant); err != nil {
+		return err
+	}
+	return t.session.setArguments(t.kernel, t.variant)
+}
+
+// launchFirst launches once. Some drivers compile the work-group function only now, so
+// the time belongs to building.
+func (t *trial) launchFirst(context.Context) error {
+	began := time.Now()
+	_, err := t.session.launch(t.kernel, t.variant.NDRange, true)
+	t.first = time.Since(began)
+	t.result.Durations.Build += t.first
+	return err
+}
+
+// verify compares the output of the first launch with the reference, and restores the
+// buffers for what follows.
+func (t *trial) verify(context.Context) error {
+	if !t.problem.Verified() {
+		return nil
+	}
+	// The reference is made once for many configurations, in a time that is not this one's.
+	expected, err := t.references.of(t.session, t.variant)
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	defer func() { t.result.Durations.Verify += time.Since(began) }()
+	if err := t.session.compare(t.problem, t.variant, expected); err != nil {
+		return err
+	}
+	t.result.Verified = true
+	return t.session.restore(false)
+}
+
+// measure launches once to warm up, and then as often as times are wanted.
+func (t *trial) measure(ctx context.Context) error {
+	began := time.Now()
+	defer func() { t.result.Durations.Measure += time.Since(began) }()
+	times, err := t.session.measure(ctx, t.kernel, t.variant.NDRange, t.iterations, t.first)
+	t.result.Times = times
+	return err
+}
+
+func (t *trial) release() {
+	if t.kernel != nil {
+		t.kernel.Release()
+	}
+	if t.program != nil {
+		t.program.Release()
+	}
+}

@@ -1,0 +1,165 @@
+package record
+
+import (
+	"encoding/binary"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// A layout turns configurations into JSON and back, for one list of parameters. Values
+// are found by their index in the parameter's list, so that what comes back has the type
+// that the header gives it.
+type layout struct {
+	parameters *space.Parameters
+	members    [][]string            // of each value of each parameter: "name":value
+	byValue    []map[space.Value]int // index of a value of each parameter
+	byJSON     []map[string]int      // index of the JSON of a value
+}
+
+func newLayout(list []space.Parameter) (*layout, error) {
+	parameters, err := space.NewParameters(list)
+	if err != nil {
+		return nil, err
+	}
+	l := &layout{parameters: parameters}
+	for i := range parameters.Len() {
+		p := parameters.At(i)
+		members := make([]string, len(p.Values))
+		byValue := make(map[space.Value]int, len(p.Values))
+		byJSON := make(map[string]int, len(p.Values))
+		name := string(appendText(nil, p.Name)) + ":"
+		for j, v := range p.Values {
+			if text, ok := v.(string); ok && !utf8.ValidString(text) {
+				return nil, fmt.Errorf("parameter %s: the value %q is not UTF-8", p.Name, text)
+			}
+			encoded := string(appendValue(nil, v))
+			members[j], byValue[v], byJSON[encoded] = name+encoded, j, j
+		}
+		l.members = append(l.members, members)
+		l.byValue = append(l.byValue, byValue)
+		l.byJSON = append(l.byJSON, byJSON)
+	}
+	return l, nil
+}
+
+// A digits is a configuration as the index of each value in its parameter's list.
+type digits []uint16
+
+// key is a digits as a map key.
+func (d digits) key() string {
+	b := make([]byte, 0, 2*len(d))
+	for _, digit := range d {
+		b = binary.LittleEndian.AppendUint16(b, digit)
+	}
+	return string(b)
+}
+
+// digits finds the values of a configuration by the names of the parameters, whatever
+// their order in the configuration.
+func (l *layout) digits(c space.Configuration) (digits, error) {
+	if c.Len() != l.parameters.Len() {
+		return nil, fmt.Errorf("the configuration %q has %d parameters, not %d", c, c.Len(), l.parameters.Len())
+	}
+	d := make(digits, c.Len())
+	for i, name := range l.parameters.Names() {
+		v, ok := c.Get(name)
+		if !ok {
+			return nil, fmt.Errorf("the configuration %q has no parameter %s", c, name)
+		}
+		j, err := l.indexOf(i, v)
+		if err != nil {
+			return nil, err
+		}
+		d[i] = uint16(j)
+	}
+	return d, nil
+}
+
+// indexOf is the index of a value of parameter i: the very value, else one that is the
+// same for a kernel.
+func (l *layout) indexOf(i int, v space.Value) (int, error) {
+	if j, ok := l.byValue[i][v]; ok {
+		return j, nil
+	}
+	p := l.parameters.At(i)
+	for j, w := range p.Values {
+		if space.SameValue(v, w) {
+			return j, nil
+		}
+	}
+	return 0, fmt.Errorf("%s=%s is not among the values of the parameter", p.Name, space.FormatValue(v))
+}
+
+// configuration is the inverse of digits.
+func (l *layout) configuration(d digits) space.Configuration {
+	values := make(map[string]space.Value, len(d))
+	for i, digit := range d {
+		p := l.parameters.At(i)
+		values[p.Name] = p.Values[digit]
+	}
+	c, err := l.parameters.Configure(values)
+	if err != nil {
+		panic(err) // the values are the parameters' own
+	}
+	return c
+}
+
+// append writes a configuration as a JSON object.
+func (l *layout) append(b []byte, d digits) []byte {
+	return append(l.appendMembers(append(b, '{'), d), '}')
+}
+
+func (l *layout) appendMembers(b []byte, d digits) []byte {
+	for i, digit := range d {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, l.members[i][digit]...)
+	}
+	return b
+}
+
+// scan reads the configuration out of a valid JSON object. Members that are no parameter
+// go to other.
+func (l *layout) scan(object []byte, other func(name string, raw []byte) error) (digits, error) {
+	if object[0] != '{' {
+		return nil, fmt.Errorf("want an object, not %s", kindOf(object))
+	}
+	d := make(digits, l.parameters.Len())
+	given := make([]bool, len(d))
+	for name, raw := range members(object) {
+		i, ok := l.parameters.Index(name)
+		if !ok {
+			if err := other(name, raw); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		j, ok := l.byJSON[i][string(raw)]
+		if !ok {
+			v, err := parseValue(raw)
+			if err != nil {
+				return nil, fmt.Errorf("parameter %s: %w", name, err)
+			}
+			if j, err = l.indexOf(i, v); err != nil {
+				return nil, err
+			}
+		}
+		d[i], given[i] = uint16(j), true
+	}
+	for i, ok := range given {
+		if !ok {
+			return nil, fmt.Errorf("no value for the parameter %s", l.parameters.Names()[i])
+		}
+	}
+	return d, nil
+}
+
+// scanOnly is scan for an object of nothing but parameters.
+func (l *layout) scanOnly(object []byte) (digits, error) {
+	return l.scan(object, func(name string, _ []byte) error {
+		return fmt.Errorf("no parameter is named %s", name)
+	})
+}

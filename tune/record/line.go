@@ -1,0 +1,144 @@
+package record
+
+import (
+	"encoding/base64"
+	"fmt"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"github.com/ndtune/ndtune/tune"
+)
+
+// The kinds of lines after the header.
+const (
+	kindResult = "result"
+	kindFinal  = "final"
+)
+
+// A line of a result leaves out what is zero:
+//
+//	{"kind":"result","configuration":{"block_size_x":16},"status":"correct","times":[1.5],
+//	 "verified":true,"metrics":{"GB/s":90.5},"objective":1.5,
+//	 "durations_ns":{"build":1200300},"timestamp":"2026-01-02T03:04:05.678901234Z"}
+//
+// A line of a final measurement names its configuration, and the session that it belongs
+// to: how often the log had been opened. Final measurements of one session were
+// interleaved and can be compared; those of an earlier session are forgotten as soon as a
+// later one has any.
+//
+//	{"kind":"final","session":1,"configuration":{"block_size_x":16},"times":[1.5,1.4]}
+
+// appendResult writes the line of a result, without its end.
+func (l *layout) appendResult(b []byte, r *tune.Result) ([]byte, error) {
+	d, err := l.digits(r.Configuration)
+	if err != nil {
+		return nil, err
+	}
+	if !knownStatus[r.Status] {
+		return nil, fmt.Errorf("the status %q is none that a result can have", r.Status)
+	}
+	b = append(b, `{"kind":"result","configuration":`...)
+	b = l.append(b, d)
+	b = append(b, `,"status":`...)
+	b = appendText(b, string(r.Status))
+	if r.Reason != "" {
+		b = append(b, `,"reason":`...)
+		b = appendText(b, r.Reason)
+		if !utf8.ValidString(r.Reason) {
+			b = append(b, `,"reason_base64":"`...)
+			b = base64.StdEncoding.AppendEncode(b, []byte(r.Reason))
+			b = append(b, '"')
+		}
+	}
+	if len(r.Times) > 0 {
+		b = appendFloats(append(b, `,"times":`...), r.Times)
+	}
+	if r.Verified {
+		b = append(b, `,"verified":true`...)
+	}
+	if len(r.Metrics) > 0 {
+		b = appendMetrics(append(b, `,"metrics":`...), r.Metrics)
+	}
+	if r.Objective != 0 {
+		b = appendFloat(append(b, `,"objective":`...), r.Objective)
+	}
+	if r.Durations != (tune.Durations{}) {
+		b = appendDurations(append(b, `,"durations_ns":`...), r.Durations)
+	}
+	if !r.Timestamp.IsZero() {
+		if year := r.Timestamp.UTC().Year(); year < 0 || year > 9999 {
+			return nil, fmt.Errorf("the year %d of a timestamp cannot be written", year)
+		}
+		b = appendTime(append(b, `,"timestamp":`...), r.Timestamp)
+	}
+	if len(r.Final) > 0 {
+		b = appendFloats(append(b, `,"final":`...), r.Final)
+	}
+	return append(b, '}'), nil
+}
+
+// appendFinal writes the line of a final measurement, without its end.
+func (l *layout) appendFinal(b []byte, r *tune.Result, session int) ([]byte, error) {
+	d, err := l.digits(r.Configuration)
+	if err != nil {
+		return nil, err
+	}
+	b = append(b, `{"kind":"final","session":`...)
+	b = strconv.AppendInt(b, int64(session), 10)
+	b = append(b, `,"configuration":`...)
+	b = l.append(b, d)
+	b = append(b, `,"times":`...)
+	b = appendFloats(b, r.Final)
+	return append(b, '}'), nil
+}
+
+func appendMetrics(b []byte, metrics []tune.MetricValue) []byte {
+	b = append(b, '{')
+	for i, m := range metrics {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(appendText(b, m.Name), ':')
+		b = appendFloat(b, m.Value)
+	}
+	return append(b, '}')
+}
+
+// durationFields are the parts of a Durations under their names in a line.
+func durationFields(d *tune.Durations) [5]durationField {
+	return [5]durationField{
+		{"build", &d.Build}, {"verify", &d.Verify}, {"measure", &d.Measure},
+		{"framework", &d.Framework}, {"search", &d.Search},
+	}
+}
+
+type durationField struct {
+	name string
+	at   *time.Duration
+}
+
+func appendDurations(b []byte, d tune.Durations) []byte {
+	b = append(b, '{')
+	first := true
+	for _, f := range durationFields(&d) {
+		if *f.at == 0 {
+			continue
+		}
+		if !first {
+			b = append(b, ',')
+		}
+		first = false
+		b = append(append(append(b, '"'), f.name...), `":`...)
+		b = strconv.AppendInt(b, int64(*f.at), 10)
+	}
+	return append(b, '}')
+}
+
+var knownStatus = func() map[tune.Status]bool {
+	known := map[tune.Status]bool{}
+	for _, s := range tune.Statuses() {
+		known[s] = true
+	}
+	return known
+}()

@@ -1,0 +1,182 @@
+package record
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// The functions here walk JSON that json.Valid has passed: they trust its form and only
+// find out where things begin and end. That keeps the order of members, which a Go map
+// would lose, and is several times faster than decoding into values that are not needed.
+
+// members are the members of a valid JSON object in order, the values as they stand.
+func members(object []byte) iter.Seq2[string, []byte] {
+	return func(yield func(string, []byte) bool) {
+		i := skipSpace(object, 1)
+		for object[i] != '}' {
+			end := valueEnd(object, i)
+			key := unquote(object[i:end])
+			i = skipSpace(object, skipSpace(object, end)+1) // over the colon
+			end = valueEnd(object, i)
+			if !yield(key, object[i:end]) {
+				return
+			}
+			if i = skipSpace(object, end); object[i] == ',' {
+				i = skipSpace(object, i+1)
+			}
+		}
+	}
+}
+
+// elements are the elements of a valid JSON array in order, as they stand.
+func elements(array []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		i := skipSpace(array, 1)
+		for array[i] != ']' {
+			end := valueEnd(array, i)
+			if !yield(array[i:end]) {
+				return
+			}
+			if i = skipSpace(array, end); array[i] == ',' {
+				i = skipSpace(array, i+1)
+			}
+		}
+	}
+}
+
+func skipSpace(data []byte, i int) int {
+	for data[i] == ' ' || data[i] == '\n' || data[i] == '\r' || data[i] == '\t' {
+		i++
+	}
+	return i
+}
+
+// valueEnd is the place after the value that begins at i.
+func valueEnd(data []byte, i int) int {
+	depth := 0
+	for ; i < len(data); i++ {
+		switch data[i] {
+		case '"':
+			for i++; data[i] != '"'; i++ {
+				if data[i] == '\\' {
+					i++
+				}
+			}
+			if depth == 0 {
+				return i + 1
+			}
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth == 0 {
+				return i
+			}
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		case ',', ':', ' ', '\n', '\r', '\t':
+			if depth == 0 {
+				return i
+			}
+		}
+	}
+	return i
+}
+
+// kindOf names the kind of a value for messages.
+func kindOf(raw []byte) string {
+	switch {
+	case len(raw) == 0:
+		return "nothing"
+	case raw[0] == '{':
+		return "an object"
+	case raw[0] == '[':
+		return "a list"
+	case raw[0] == '"':
+		return "a text"
+	case raw[0] == 'n':
+		return "null"
+	case raw[0] == 't' || raw[0] == 'f':
+		return "a bool"
+	}
+	return "a number"
+}
+
+// unquote is the text of a valid JSON string.
+func unquote(raw []byte) string {
+	inner := raw[1 : len(raw)-1]
+	if bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) {
+		return string(inner)
+	}
+	var text string
+	_ = json.Unmarshal(raw, &text) // it is valid
+	return text
+}
+
+func parseText(raw []byte) (string, error) {
+	if raw[0] != '"' {
+		return "", fmt.Errorf("want a text, not %s", kindOf(raw))
+	}
+	return unquote(raw), nil
+}
+
+// parseNumber reads a number, or the text of one that is not finite.
+func parseNumber(raw []byte) (float64, error) {
+	text := string(raw)
+	switch text {
+	case `"NaN"`, `"+Inf"`, `"-Inf"`:
+		text = text[1 : len(text)-1]
+	default:
+		if kind := kindOf(raw); kind != "a number" {
+			return 0, fmt.Errorf("want a number, not %s", kind)
+		}
+	}
+	return strconv.ParseFloat(text, 64)
+}
+
+// parseNumbers reads a list of numbers; null and an empty list are nil.
+func parseNumbers(raw []byte) ([]float64, error) {
+	if raw[0] == 'n' {
+		return nil, nil
+	}
+	if raw[0] != '[' {
+		return nil, fmt.Errorf("want a list of numbers, not %s", kindOf(raw))
+	}
+	var numbers []float64
+	for element := range elements(raw) {
+		if numbers == nil {
+			numbers = make([]float64, 0, bytes.Count(raw, []byte{','})+1)
+		}
+		f, err := parseNumber(element)
+		if err != nil {
+			return nil, err
+		}
+		numbers = append(numbers, f)
+	}
+	return numbers, nil
+}
+
+// parseValue reads the value of a parameter. A number without point and exponent is an
+// int.
+func parseValue(raw []byte) (space.Value, error) {
+	switch kindOf(raw) {
+	case "a text":
+		return unquote(raw), nil
+	case "a bool":
+		return raw[0] == 't', nil
+	case "a number":
+		text := string(raw)
+		if strings.ContainsAny(text, ".eE") {
+			return strconv.ParseFloat(text, 64)
+		}
+		return strconv.Atoi(text)
+	}
+	return nil, fmt.Errorf("%s is not a number, a bool or a text", kindOf(raw))
+}
