@@ -125,7 +125,10 @@ func compareNaively(out, ref *Array, atol, rtol float64) *Mismatch {
 	var m *Mismatch
 	for i := range len(out.Bytes) / out.Type.Scalar().Size() {
 		got, want := out.Float(i), ref.Float(i)
-		e, bound := math.Abs(got-want), atol+rtol*math.Abs(want)
+		e, bound := math.Abs(got-want), atol
+		if rtol > 0 {
+			bound += rtol * math.Abs(want)
+		}
 		if got == want || !math.IsInf(e, 0) && e <= bound {
 			continue
 		}

@@ -152,8 +152,11 @@ func (f Fill) randomFloat(t Type) (draw, error) {
 	}
 	// Rounding to t must not leave the interval: 1 − 2⁻⁵³ as float32 is 1.
 	least, most := t.ceil(low), t.below(high)
-	if least > most || math.IsInf(least, 0) || math.IsInf(most, 0) {
-		return nil, fmt.Errorf("random in [%v, %v): no interval of %v", low, high, t)
+	switch {
+	case math.IsInf(t.decode(t.encode(low)), 0) || math.IsInf(t.decode(t.encode(high)), 0):
+		return nil, fmt.Errorf("random in [%v, %v): beyond the range of %v", low, high, t)
+	case least > most:
+		return nil, fmt.Errorf("random in [%v, %v): there is no %v in it", low, high, t)
 	}
 	if t == Float32 {
 		return func(r *rand.Rand, _ int) uint64 {
@@ -198,7 +201,7 @@ func (t Type) ceil(f float64) float64 {
 	if v >= f {
 		return v
 	}
-	return -t.next(-v)
+	return -t.pred(-v)
 }
 
 // below returns the largest value of float type t that is below f.
@@ -207,11 +210,11 @@ func (t Type) below(f float64) float64 {
 	if v < f {
 		return v
 	}
-	return t.next(v)
+	return t.pred(v)
 }
 
-// next returns the largest value of float type t below v, a value of t.
-func (t Type) next(v float64) float64 {
+// pred returns the largest value of float type t below v, a value of t.
+func (t Type) pred(v float64) float64 {
 	bits := t.encode(v)
 	switch {
 	case v == 0:

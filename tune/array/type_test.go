@@ -52,7 +52,6 @@ func TestParseTypeErrors(t *testing.T) {
 		"flaot32": `did you mean "float32"?`,
 		"Float":   `did you mean "float"?`,
 		"float5":  `did you mean "float`,
-		"unit32":  `did you mean "uint32"?`,
 		"":        "types are called",
 		"bool":    "types are called",
 	} {
