@@ -3,6 +3,7 @@ package record
 import (
 	"encoding/base64"
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -23,20 +24,15 @@ const (
 //	 "durations_ns":{"build":1200300},"timestamp":"2026-01-02T03:04:05.678901234Z"}
 //
 // A line of a final measurement names its configuration, and the session that it belongs
-// to: how often the log had been opened. Final measurements of one session were
-// interleaved and can be compared; those of an earlier session are forgotten as soon as a
-// later one has any.
+// to, counted from 1: what was measured before and after a log was resumed cannot be
+// compared, so those of an earlier session are forgotten as soon as a later one has any.
 //
 //	{"kind":"final","session":1,"configuration":{"block_size_x":16},"times":[1.5,1.4]}
 
 // appendResult writes the line of a result, without its end.
-func (l *layout) appendResult(b []byte, r *tune.Result) ([]byte, error) {
-	d, err := l.digits(r.Configuration)
-	if err != nil {
-		return nil, err
-	}
+func (l *layout) appendResult(b []byte, d digits, r *tune.Result) ([]byte, error) {
 	if !knownStatus[r.Status] {
-		return nil, fmt.Errorf("the status %q is none that a result can have", r.Status)
+		return b, fmt.Errorf("the status %q is none that a result can have", r.Status)
 	}
 	b = append(b, `{"kind":"result","configuration":`...)
 	b = l.append(b, d)
@@ -60,7 +56,8 @@ func (l *layout) appendResult(b []byte, r *tune.Result) ([]byte, error) {
 	if len(r.Metrics) > 0 {
 		b = appendMetrics(append(b, `,"metrics":`...), r.Metrics)
 	}
-	if r.Objective != 0 {
+	if math.Float64bits(r.Objective) != 0 { // -0 is kept
+
 		b = appendFloat(append(b, `,"objective":`...), r.Objective)
 	}
 	if r.Durations != (tune.Durations{}) {
@@ -68,7 +65,7 @@ func (l *layout) appendResult(b []byte, r *tune.Result) ([]byte, error) {
 	}
 	if !r.Timestamp.IsZero() {
 		if year := r.Timestamp.UTC().Year(); year < 0 || year > 9999 {
-			return nil, fmt.Errorf("the year %d of a timestamp cannot be written", year)
+			return b, fmt.Errorf("the year %d of a timestamp cannot be written", year)
 		}
 		b = appendTime(append(b, `,"timestamp":`...), r.Timestamp)
 	}
@@ -79,18 +76,14 @@ func (l *layout) appendResult(b []byte, r *tune.Result) ([]byte, error) {
 }
 
 // appendFinal writes the line of a final measurement, without its end.
-func (l *layout) appendFinal(b []byte, r *tune.Result, session int) ([]byte, error) {
-	d, err := l.digits(r.Configuration)
-	if err != nil {
-		return nil, err
-	}
+func (l *layout) appendFinal(b []byte, d digits, times []float64, session int) []byte {
 	b = append(b, `{"kind":"final","session":`...)
 	b = strconv.AppendInt(b, int64(session), 10)
 	b = append(b, `,"configuration":`...)
 	b = l.append(b, d)
 	b = append(b, `,"times":`...)
-	b = appendFloats(b, r.Final)
-	return append(b, '}'), nil
+	b = appendFloats(b, times)
+	return append(b, '}')
 }
 
 func appendMetrics(b []byte, metrics []tune.MetricValue) []byte {

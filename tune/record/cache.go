@@ -1,0 +1,184 @@
+package record
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/ndtune/ndtune/tune"
+)
+
+// decodeCache reads a Kernel Tuner cache file of any version.
+func decodeCache(doc *document) (*Record, error) {
+	r := &Record{}
+	if err := r.Header.readCacheHeader(doc); err != nil {
+		return nil, err
+	}
+	l, err := newLayout(r.Header.Parameters)
+	if err != nil {
+		return nil, err
+	}
+	seen := map[string]bool{}
+	for _, e := range doc.cache {
+		d, result, err := readCacheEntry(l, r.Header.Objective, e.raw)
+		if err != nil {
+			return nil, fmt.Errorf("cache entry %q: %w", e.key, err)
+		}
+		if seen[d.key()] {
+			continue
+		}
+		seen[d.key()] = true
+		r.Results = append(r.Results, result)
+		for _, m := range result.Metrics {
+			if !slices.Contains(r.Header.Metrics, m.Name) {
+				r.Header.Metrics = append(r.Header.Metrics, m.Name)
+			}
+		}
+	}
+	r.Header.describe(r.Results)
+	return r, nil
+}
+
+// describe fills what only the results of a file tell.
+func (h *Header) describe(results []tune.Result) {
+	for _, r := range results {
+		h.Iterations = max(h.Iterations, len(r.Times))
+		h.Verified = h.Verified || r.Verified
+		if !r.Timestamp.IsZero() && (h.Started.IsZero() || r.Timestamp.Before(h.Started)) {
+			h.Started = r.Timestamp
+		}
+	}
+}
+
+func (h *Header) readCacheHeader(doc *document) error {
+	h.Format, h.Tool = FormatCache, "Kernel Tuner"
+	h.Kernel = textMember(doc.members["kernel_name"])
+	h.Device = tune.Device{Name: textMember(doc.members["device_name"]), Timer: tune.TimerEvent}
+	h.ProblemSize = sizeMember(doc.members["problem_size"])
+	h.Objective = objectiveOf(objectiveMember(doc.members["objective"]))
+
+	var names []string
+	if raw := doc.members["tune_params_keys"]; raw != nil {
+		if err := json.Unmarshal(raw, &names); err != nil {
+			return fmt.Errorf("tune_params_keys: %w", err)
+		}
+	}
+	g := newGatherer(names)
+	raw := doc.members["tune_params"]
+	if raw == nil || raw[0] != '{' {
+		return fmt.Errorf("tune_params: want an object, not %s", kindOf(raw))
+	}
+	for name, values := range members(raw) {
+		if values[0] != '[' {
+			return fmt.Errorf("tune_params: %s: want a list, not %s", name, kindOf(values))
+		}
+		i := g.name(name)
+		for v := range elements(values) {
+			if err := g.value(i, v); err != nil {
+				return fmt.Errorf("tune_params: %w", err)
+			}
+		}
+	}
+	for _, e := range doc.cache { // values that were added after the list was written
+		if e.raw[0] != '{' {
+			return fmt.Errorf("cache entry %q: want an object, not %s", e.key, kindOf(e.raw))
+		}
+		for name, v := range members(e.raw) {
+			if i, ok := g.index[name]; ok {
+				if err := g.value(i, v); err != nil {
+					return fmt.Errorf("cache entry %q: %w", e.key, err)
+				}
+			}
+		}
+	}
+	h.Parameters = g.parameters
+	return nil
+}
+
+// readCacheEntry reads one configuration.
+func readCacheEntry(l *layout, objective tune.Objective, raw []byte) (digits, tune.Result, error) {
+	r := tune.Result{Status: tune.Correct}
+	fail := func(name string) { r.Status, r.Reason = statusOfError(name), name }
+	mean := math.NaN()
+	d, err := l.scan(raw, func(name string, raw []byte) (err error) {
+		switch name {
+		case "times":
+			r.Times, err = parseNumbers(raw)
+		case "compile_time":
+			r.Durations.Build = millisecondsMember(raw, 1)
+		case "verification_time":
+			r.Durations.Verify = millisecondsMember(raw, 1)
+		case "benchmark_time":
+			r.Durations.Measure = millisecondsMember(raw, 1)
+		case "framework_time":
+			r.Durations.Framework = millisecondsMember(raw, 1)
+		case "strategy_time":
+			r.Durations.Search = millisecondsMember(raw, 1)
+		case "timestamp":
+			r.Timestamp = timestampMember(raw)
+		case "__error__": // the newest versions
+			fail(textMember(raw))
+		case "time":
+			if f, err := parseNumber(raw); err == nil {
+				mean = f
+			} else {
+				fail(textMember(raw))
+			}
+		default:
+			if f, err := parseNumber(raw); err == nil {
+				r.Metrics = append(r.Metrics, tune.MetricValue{Name: name, Value: f})
+			} else if name == objective.Name {
+				fail(textMember(raw))
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, r, err
+	}
+	r.Configuration = l.configuration(d)
+	finish(&r, objective, mean)
+	return d, r, nil
+}
+
+// finish makes a result of what a file says of it: the mean is the recorded time, NaN
+// where there is none.
+func finish(r *tune.Result, objective tune.Objective, mean float64) {
+	if r.Status == tune.Correct {
+		switch {
+		case mean >= errorValue:
+			r.Status, r.Reason = tune.Runtime, fmt.Sprintf("the time is %g, Kernel Tuner's mark of a failure", mean)
+		case len(r.Times) > 0:
+		case math.IsNaN(mean):
+			r.Status, r.Reason = tune.Runtime, "no time was recorded"
+		default:
+			r.Times = []float64{mean}
+		}
+	}
+	if r.Status != tune.Correct {
+		r.Times, r.Metrics = nil, nil
+		return
+	}
+	r.Verified = r.Durations.Verify > 0
+	r.Objective = objectiveValue(r, objective)
+}
+
+// objectiveValue computes the objective of a result from its times or its metrics.
+func objectiveValue(r *tune.Result, objective tune.Objective) float64 {
+	switch objective.Name {
+	case "", "time":
+		return r.Stats().Mean
+	case "time_min":
+		return r.Stats().Min
+	case "time_median":
+		return r.Stats().Median
+	}
+	if f, ok := r.Metric(objective.Name); ok {
+		return f
+	}
+	return math.NaN()
+}

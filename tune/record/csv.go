@@ -1,0 +1,151 @@
+package record
+
+import (
+	"encoding/csv"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// EncodeCSV writes a record as a table of one row a configuration, with a header row: the
+// parameters, status, times in milliseconds, metrics, verified, reason, durations in
+// milliseconds, timestamp (UTC), and in «runs» every timed launch, separated by spaces. A
+// cell is empty where there is nothing. A parameter or a metric with the name of another
+// column gets «parameter.» or «metric.» before it.
+//
+// Texts are mended for what opens such tables: lines end in a plain newline, NUL and bytes
+// that are not UTF-8 are replaced, and a text that a spreadsheet would take for a formula
+// begins with an apostrophe.
+func EncodeCSV(w io.Writer, r *Record) error {
+	l, err := newLayout(r.Header.Parameters)
+	if err != nil {
+		return err
+	}
+	metrics := r.metricNames()
+	out := csv.NewWriter(w)
+	if err := out.Write(csvHeader(l, metrics)); err != nil {
+		return err
+	}
+	for i := range r.Results {
+		d, err := l.digits(r.Results[i].Configuration)
+		if err != nil {
+			return err
+		}
+		if err := out.Write(csvRow(l.configuration(d), &r.Results[i], metrics)); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// metricNames are the metrics of the header, and after them others that results have.
+func (r *Record) metricNames() []string {
+	names := slices.Clone(r.Header.Metrics)
+	known := map[string]bool{}
+	for _, name := range names {
+		known[name] = true
+	}
+	for _, result := range r.Results {
+		for _, m := range result.Metrics {
+			if !known[m.Name] {
+				known[m.Name] = true
+				names = append(names, m.Name)
+			}
+		}
+	}
+	return names
+}
+
+var (
+	csvMeasured = []string{"status", "time", "time_min", "time_median", "time_max", "time_stddev", "final_time"}
+	csvRest     = []string{"verified", "reason", "build_ms", "verify_ms", "measure_ms", "framework_ms", "search_ms", "timestamp", "runs"}
+)
+
+func csvHeader(l *layout, metrics []string) []string {
+	fixed := slices.Concat(csvMeasured, csvRest)
+	var row []string
+	column := func(prefix, name string) {
+		if name = csvText(name); slices.Contains(fixed, name) || slices.Contains(row, name) {
+			name = prefix + name
+		}
+		row = append(row, name)
+	}
+	for _, name := range l.parameters.Names() {
+		column("parameter.", name)
+	}
+	row = append(row, csvMeasured...)
+	for _, name := range metrics {
+		column("metric.", name)
+	}
+	return append(row, csvRest...)
+}
+
+func csvRow(c space.Configuration, r *tune.Result, metrics []string) []string {
+	var row []string
+	for i := range c.Len() {
+		if text, ok := c.At(i).(string); ok {
+			row = append(row, csvText(text))
+		} else {
+			row = append(row, space.FormatValue(c.At(i)))
+		}
+	}
+	row = append(row, string(r.Status))
+	row = append(row, csvStats(r)...)
+	for _, name := range metrics {
+		cell := ""
+		if f, ok := r.Metric(name); ok {
+			cell = csvNumber(f)
+		}
+		row = append(row, cell)
+	}
+	d := r.Durations
+	row = append(row, strconv.FormatBool(r.Verified), csvText(r.Reason))
+	for _, part := range []time.Duration{d.Build, d.Verify, d.Measure, d.Framework, d.Search} {
+		row = append(row, csvNumber(milliseconds(part)))
+	}
+	timestamp := ""
+	if !r.Timestamp.IsZero() {
+		timestamp = r.Timestamp.UTC().Format(time.RFC3339Nano)
+	}
+	return append(row, timestamp, csvRuns(r.Times))
+}
+
+// csvStats are the cells from time to final_time.
+func csvStats(r *tune.Result) []string {
+	cells := make([]string, len(csvMeasured)-1)
+	if s := r.Stats(); s.Count > 0 {
+		for i, f := range []float64{s.Mean, s.Min, s.Median, s.Max, s.StandardDeviation} {
+			cells[i] = csvNumber(f)
+		}
+	}
+	if len(r.Final) > 0 {
+		cells[len(cells)-1] = csvNumber(r.FinalTime())
+	}
+	return cells
+}
+
+func csvRuns(times []float64) string {
+	texts := make([]string, len(times))
+	for i, t := range times {
+		texts[i] = csvNumber(t)
+	}
+	return strings.Join(texts, " ")
+}
+
+func csvNumber(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
+
+var csvMend = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "\ufffd")
+
+func csvText(s string) string {
+	s = csvMend.Replace(strings.ToValidUTF8(s, "\ufffd"))
+	if begin := strings.TrimLeft(s, " \t\n"); begin != "" && strings.ContainsRune("=+-@", rune(begin[0])) || strings.HasPrefix(s, "\t") {
+		return "'" + s
+	}
+	return s
+}

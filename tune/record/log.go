@@ -1,0 +1,126 @@
+package record
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+
+	"github.com/ndtune/ndtune/tune"
+)
+
+// A Log is an open run log. [Open] makes one; Close must be called when the run is over.
+// It can be used by several goroutines at once.
+//
+// A Log holds the lock of its file, which vanishes with the process, however that ends.
+// Nobody else may write to the file; everybody can read it.
+type Log struct {
+	path     string
+	header   Header
+	layout   *layout
+	previous []tune.Result
+
+	mutex   sync.Mutex
+	file    *os.File
+	unlock  func() error
+	known   map[string]bool // configurations that have a result, by the keys of digits
+	session int             // of the final measurements
+	end     int64           // of the whole lines
+	buffer  []byte
+	broken  error // a torn line could not be cut off: nothing can be appended any more
+}
+
+var _ tune.Log = (*Log)(nil)
+
+// Path is the path that the log was opened with.
+func (l *Log) Path() string { return l.path }
+
+// Header is the first line of the log: that of the run that began it.
+func (l *Log) Header() Header { return l.header }
+
+// Previous are the results that the log held when it was opened, each configuration once,
+// with the values of the header's parameters.
+func (l *Log) Previous() []tune.Result { return l.previous }
+
+// Resumed is the number of results that the log held when it was opened.
+func (l *Log) Resumed() int { return len(l.previous) }
+
+// Append adds a result. When it returns without an error, the result survives the end of
+// the process, however that comes. After an error the log is as it was before. Of two
+// results of one configuration the first counts.
+func (l *Log) Append(r tune.Result) error {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	d, err := l.layout.digits(r.Configuration)
+	if err == nil {
+		l.buffer, err = l.layout.appendResult(l.buffer[:0], d, &r)
+	}
+	if err == nil {
+		err = l.write(append(l.buffer, '\n'))
+	}
+	if err != nil {
+		return l.cannotAppend(r, err)
+	}
+	l.known[d.key()] = true
+	return nil
+}
+
+// AppendFinal adds the final measurement of a result that was appended before, in this
+// session or in an earlier one. It takes the place of all those of earlier sessions.
+func (l *Log) AppendFinal(r tune.Result) error {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	d, err := l.layout.digits(r.Configuration)
+	if err == nil && !l.known[d.key()] {
+		err = errors.New("a final measurement without a result")
+	}
+	if err == nil {
+		l.buffer = l.layout.appendFinal(l.buffer[:0], d, r.Final, l.session)
+		err = l.write(append(l.buffer, '\n'))
+	}
+	if err != nil {
+		return l.cannotAppend(r, err)
+	}
+	return nil
+}
+
+func (l *Log) cannotAppend(r tune.Result, err error) error {
+	return fmt.Errorf("append %s to the run log %s: %w", r.Configuration, l.path, err)
+}
+
+// write adds a whole line in one call, so that a reader sees all of it or, at worst, a
+// torn end. A line that was written in part, on a full disk, is cut off again.
+func (l *Log) write(line []byte) error {
+	if l.broken != nil {
+		return l.broken
+	}
+	n, err := l.file.WriteAt(line, l.end)
+	if err == nil {
+		l.end += int64(n)
+		return nil
+	}
+	if n > 0 {
+		if cut := l.file.Truncate(l.end); cut != nil {
+			l.broken = fmt.Errorf("an earlier line is torn and could not be cut off: %w", cut)
+		}
+	}
+	return err
+}
+
+// Close gives the file and its lock back.
+func (l *Log) Close() error {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	var err error
+	if l.unlock != nil {
+		err = l.unlock()
+		l.unlock = nil
+	}
+	if closing := l.file.Close(); err == nil {
+		err = closing
+	}
+	if err != nil {
+		return fmt.Errorf("close the run log %s: %w", l.path, err)
+	}
+	return nil
+}

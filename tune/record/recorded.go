@@ -1,0 +1,84 @@
+package record
+
+import (
+	"context"
+
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// Recorded is a record as an Evaluator: it stands for the device that the record was
+// measured on and answers at once with what was measured then. Nothing runs, no device is
+// needed. It can be used by several goroutines at once.
+type Recorded struct {
+	device  tune.Device
+	layout  *layout
+	results []tune.Result
+	index   map[string]int
+}
+
+var _ tune.Evaluator = (*Recorded)(nil)
+
+// NewRecorded makes an evaluator over a record, which must not be changed any more.
+func NewRecorded(r *Record) (*Recorded, error) {
+	l, err := newLayout(r.Header.Parameters)
+	if err != nil {
+		return nil, err
+	}
+	e := &Recorded{r.Header.Device, l, r.Results, make(map[string]int, len(r.Results))}
+	for i := range r.Results {
+		d, err := l.digits(r.Results[i].Configuration)
+		if err != nil {
+			return nil, err
+		}
+		if _, twice := e.index[d.key()]; !twice {
+			e.index[d.key()] = i
+		}
+	}
+	return e, nil
+}
+
+// Device is the device that the record was measured on.
+func (e *Recorded) Device() tune.Device { return e.device }
+
+// Capacity is 1: an answer takes no time, and a strategy learns most from one at a time.
+func (e *Recorded) Capacity() int { return 1 }
+
+// Result is the recorded result of a configuration, found by the names and values of its
+// parameters, without metrics and objective, which are Run's to set. A configuration that
+// is not in the record breaks a constraint.
+func (e *Recorded) Result(c space.Configuration) tune.Result {
+	d, err := e.layout.digits(c)
+	if err == nil {
+		if i, ok := e.index[d.key()]; ok {
+			r := e.results[i]
+			r.Configuration = c
+			r.Metrics, r.Objective, r.Final = nil, 0, nil
+			return r
+		}
+	}
+	reason := "the configuration is not in the record"
+	if err != nil {
+		reason += ": " + err.Error()
+	}
+	return tune.Result{Configuration: c, Status: tune.Constraints, Reason: reason}
+}
+
+// Evaluate answers every configuration with its [Recorded.Result].
+func (e *Recorded) Evaluate(ctx context.Context, in <-chan space.Configuration, out chan<- tune.Result) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case c, more := <-in:
+			if !more {
+				return nil
+			}
+			select {
+			case out <- e.Result(c):
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+	}
+}

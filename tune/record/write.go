@@ -1,0 +1,135 @@
+package record
+
+import (
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// An encoding is a format that records are written in.
+type encoding struct {
+	name      string
+	extension string // empty: only by name
+	encode    func(io.Writer, *Record) error
+}
+
+var encodings = []encoding{
+	{"t4", ".json", EncodeT4},
+	{"csv", ".csv", EncodeCSV},
+	{"log", ".jsonl", EncodeLog},
+	{"cache", "", EncodeCache},
+}
+
+// Formats are the names that [WriteAs] knows: «t4», «csv», «log» for a run log, and «cache»
+// for a Kernel Tuner cache file.
+func Formats() []string {
+	names := make([]string, len(encodings))
+	for i, e := range encodings {
+		names[i] = e.name
+	}
+	return names
+}
+
+// Write writes a record in the format that the extension of path stands for: .json is T4,
+// .csv a table, .jsonl a run log; each can be followed by .gz. The file appears, with the
+// folders that it stands in, when it is complete: what was there before is replaced as a
+// whole or, after an error, not at all.
+func Write(path string, r *Record) error {
+	e, err := encodingOf(path)
+	if err == nil {
+		err = writeFile(path, r, e)
+	}
+	return writing(path, err)
+}
+
+// WriteAs is [Write] for a format that is named, one of [Formats], whatever the extension;
+// a path that ends in .gz is gzipped.
+func WriteAs(path string, r *Record, format string) error {
+	i := slices.IndexFunc(encodings, func(e encoding) bool { return e.name == format })
+	if i < 0 {
+		return writing(path, fmt.Errorf("no format is named %q (there are %s)", format, strings.Join(Formats(), ", ")))
+	}
+	return writing(path, writeFile(path, r, encodings[i]))
+}
+
+// CheckExtension says whether [Write] knows the extension of path, so that a bad one is
+// found before anything is measured.
+func CheckExtension(path string) error {
+	_, err := encodingOf(path)
+	return writing(path, err)
+}
+
+func writing(path string, err error) error {
+	if err != nil {
+		return fmt.Errorf("write results to %s: %w", path, err)
+	}
+	return nil
+}
+
+func encodingOf(path string) (encoding, error) {
+	name := strings.ToLower(filepath.Base(path))
+	extension := filepath.Ext(strings.TrimSuffix(name, ".gz"))
+	for _, e := range encodings {
+		if e.extension != "" && e.extension == extension {
+			return e, nil
+		}
+	}
+	return encoding{}, errors.New("the extension says no format; known are .json (T4), .csv and .jsonl (run log), each also with .gz")
+}
+
+// writeFile writes beside path first, and renames what is complete.
+func writeFile(path string, r *Record, e encoding) (err error) {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target // a link stays a link
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = f.Close() // again, where that was it
+			_ = os.Remove(f.Name())
+		}
+	}()
+	if err := encodeTo(f, r, e, strings.HasSuffix(strings.ToLower(path), ".gz")); err != nil {
+		return err
+	}
+	if err := f.Chmod(modeFor(path)); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+func encodeTo(w io.Writer, r *Record, e encoding, zip bool) error {
+	if !zip {
+		return e.encode(w, r)
+	}
+	z := gzip.NewWriter(w)
+	if err := e.encode(z, r); err != nil {
+		return err
+	}
+	return z.Close()
+}
+
+// modeFor is the mode of the file that is replaced, else one that everybody can read.
+func modeFor(path string) os.FileMode {
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+		return info.Mode().Perm()
+	}
+	return 0o644
+}
