@@ -22,14 +22,39 @@ func (d *document) check(definition tune.Definition) *tune.Problem {
 		if errors.As(e, &at) {
 			name, e = at.Field, at.Err
 		}
-		known := slices.ContainsFunc(form, func(f *Error) bool {
-			return within(name, f.Field) || within(f.Field, name)
-		})
-		if !known {
+		switch option, ok := d.option(name); {
+		case ok:
+			d.failAt(option, position{}, e)
+		case !d.doubtful(name, form):
 			d.failAt(name, d.locate(name), e)
 		}
 	}
 	return problem
+}
+
+// doubtful reports whether what is wrong with a field may follow from an error of form: one
+// in the field, in what holds it, or, where the field is missing, beside it.
+func (d *document) doubtful(name string, form Errors) bool {
+	_, present := d.at[name]
+	for field := name; field != ""; field = outer(field) {
+		if d.meant[field] {
+			return true
+		}
+	}
+	return slices.ContainsFunc(form, func(f *Error) bool {
+		return within(name, f.Field) || within(f.Field, name) ||
+			!present && outer(name) != "" && within(f.Field, outer(name))
+	})
+}
+
+// option is the option that gives a field its value.
+func (d *document) option(field string) (string, bool) {
+	for ; field != ""; field = outer(field) {
+		if option, ok := d.given[field]; ok {
+			return option, true
+		}
+	}
+	return "", false
 }
 
 func (d *document) failedOptions() bool {

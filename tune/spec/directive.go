@@ -9,6 +9,8 @@ type directive struct {
 	start, end int    // from # to the end of the argument, in bytes of the source
 	line       int    // from 1, on which it starts
 	endLine    int    // on which it ends
+	next       int    // where the line after it begins, in bytes of the source
+	nextLine   int
 }
 
 // A cScanner finds the directives of OpenCL C source. It knows comments, literals and
@@ -150,6 +152,7 @@ func (s *cScanner) directive() {
 	if d.name == "include" {
 		d.argument = strings.TrimSpace(argument.String()) // names of files may hold blanks
 	}
+	d.next, d.nextLine = min(s.pos+1, len(s.text)), s.line+1
 	s.directives = append(s.directives, d)
 }
 

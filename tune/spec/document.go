@@ -25,12 +25,12 @@ func parse(text []byte) (root *yaml.Node, err error) {
 	if err := decoder.Decode(&first); err == io.EOF {
 		return nil, errors.New("the file is empty")
 	} else if err != nil {
-		return nil, syntaxError(err)
+		return nil, syntaxError(text, err)
 	}
 	if err := decoder.Decode(&second); err == nil {
 		return nil, &Error{Line: second.Line, Column: second.Column, Err: errors.New("a second document begins; a specification is one")}
 	} else if err != io.EOF {
-		return nil, syntaxError(err)
+		return nil, syntaxError(text, err)
 	}
 	root = first.Content[0]
 	if root.Kind == yaml.ScalarNode && root.Value == "" {
@@ -41,14 +41,28 @@ func parse(text []byte) (root *yaml.Node, err error) {
 
 var yamlError = regexp.MustCompile(`(?s)^yaml: (?:line (\d+): )?(.*)$`)
 
-// syntaxError takes the line out of the parser's message.
-func syntaxError(err error) error {
+var (
+	// unfinished are the errors in whose lines the parser counts from 0.
+	unfinished    = regexp.MustCompile(`^did not find expected (<document start>|node content|key|'-' indicator|',' or)`)
+	unknownAnchor = regexp.MustCompile(`^unknown anchor '(.*)' referenced$`)
+)
+
+// syntaxError takes the line out of the parser's message, or finds it.
+func syntaxError(text []byte, err error) error {
 	m := yamlError.FindStringSubmatch(err.Error())
 	if m == nil {
 		return err
 	}
 	line, _ := strconv.Atoi(m[1])
 	message := m[2]
+	if unfinished.MatchString(message) {
+		line++
+	}
+	if m := unknownAnchor.FindStringSubmatch(message); m != nil {
+		if at := bytes.Index(text, []byte("*"+m[1])); at >= 0 {
+			line = 1 + bytes.Count(text[:at], []byte("\n"))
+		}
+	}
 	if strings.Contains(message, "cannot start any token") {
 		message += " (YAML is indented with spaces, not with tabs)"
 	}

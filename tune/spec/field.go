@@ -13,6 +13,8 @@ type document struct {
 	at     map[string]position // the place of every field that was seen
 	errs   Errors              // what is wrong
 	merges int                 // merge keys followed so far
+	meant  map[string]bool     // fields whose key is misspelt
+	given  map[string]string   // fields whose value an option gives, and the option
 
 	unverified bool   // verify is not looked at
 	sourcePath string // of the kernel, where it is a file
@@ -53,6 +55,9 @@ func (d *document) failAt(field string, at position, err error) {
 
 // failed reports whether anything is wrong with the form of a field or of a part of it.
 func (d *document) failed(field string) bool {
+	if d.meant[field] {
+		return true
+	}
 	for _, e := range d.errs {
 		if within(e.Field, field) {
 			return true

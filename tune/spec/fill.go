@@ -61,7 +61,7 @@ func (f field) fillKind() array.FillKind {
 func (f field) interval() (low, high float64) {
 	items := f.list()
 	if f.node.Kind == yaml.SequenceNode && len(items) != 2 {
-		f.failf("expected [low, high], found %d values", len(items))
+		f.failf("expected [low, high], found a list of %d", len(items))
 	}
 	if len(items) != 2 {
 		return 0, 0

@@ -73,31 +73,36 @@ func (x *includer) expand(path, text string) error {
 	}
 	x.lineDirective(1, path)
 	done := 0 // what stands before is written
+	// depth counts the conditions that are open; moved says that in one of them something
+	// was put in place, so that its lines are counted wrongly where the compiler skips it.
+	depth, moved := 0, false
 	for _, d := range s.directives {
-		if d.isOnce() && included {
+		switch {
+		case strings.HasPrefix(d.name, "if"):
+			depth++
+		case d.name == "endif" || strings.HasPrefix(d.name, "el"):
+			if d.name == "endif" {
+				depth--
+			}
+			if moved && d.next < len(text) {
+				x.out.WriteString(text[done:d.next])
+				x.lineDirective(d.nextLine, path)
+				done, moved = d.next, depth > 0
+			}
+		case included && d.isOnce():
 			x.out.WriteString(text[done:d.start])
 			x.out.WriteString(strings.Repeat("\n", d.endLine-d.line)) // keeps the lines
 			done = d.end
-			continue
+		default:
+			ok, err := x.include(path, d, text[done:d.start])
+			if err != nil {
+				return fmt.Errorf("%s:%d: %w", path, d.line, err)
+			}
+			if ok { // the rest of the line, a comment perhaps, keeps its number
+				x.lineDirective(d.endLine, path)
+				done, moved = d.end, depth > 0
+			}
 		}
-		name, ok := d.includedFile()
-		if !ok {
-			continue
-		}
-		target, content, err := x.find(path, name)
-		if err != nil {
-			return fmt.Errorf("%s:%d: include %q: %w", path, d.line, name, err)
-		}
-		if target == "" {
-			continue
-		}
-		x.out.WriteString(text[done:d.start])
-		done = d.end
-		if err := x.include(target, content); err != nil {
-			return fmt.Errorf("%s:%d: %w", path, d.line, err)
-		}
-		x.lineDirective(d.endLine, path)
-		// The rest of the line, a comment perhaps, keeps its number.
 	}
 	x.out.WriteString(text[done:])
 	x.endLine(text)
@@ -107,20 +112,34 @@ func (x *includer) expand(path, text string) error {
 	return nil
 }
 
-// include puts a file in place, on lines of its own.
-func (x *includer) include(path string, content []byte) error {
+// include writes the text before a directive, and in place of the directive the file that
+// it includes, on lines of its own. It does nothing and returns false for any other
+// directive and for a file that is not found.
+func (x *includer) include(from string, d directive, before string) (bool, error) {
+	name, ok := d.includedFile()
+	if !ok {
+		return false, nil
+	}
+	path, content, err := x.find(from, name)
+	if err != nil {
+		return false, fmt.Errorf("include %q: %w", name, err)
+	}
+	if path == "" {
+		return false, nil
+	}
 	x.inclusions++
+	x.out.WriteString(before)
 	x.endLine(x.out.String())
 	for i, open := range x.stack {
 		if filepath.Clean(open.path) != path {
 			continue
 		}
 		if open.once {
-			return nil
+			return true, nil
 		}
-		return fmt.Errorf("%s includes itself%s; give it an include guard or #pragma once", path, through(x.stack[i+1:]))
+		return false, fmt.Errorf("%s includes itself%s; give it an include guard or #pragma once", path, through(x.stack[i+1:]))
 	}
-	return x.expand(path, string(content))
+	return true, x.expand(path, string(content))
 }
 
 func through(files []openFile) string {

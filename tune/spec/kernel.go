@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/ndtune/ndtune/tune"
 )
 
@@ -23,11 +25,12 @@ func (f field) kernel() (k tune.Kernel) {
 		k.IncludeDirs = append(k.IncludeDirs, f.absolute(dir))
 	}
 	switch {
-	case f.failed(f.name):
+	case f.node.Kind != yaml.MappingNode:
 	case !f.has("file") && !f.has("source"):
 		f.failf("the source is missing: give file or source")
 	case f.has("file") && f.has("source"):
-		source.failf("give the source once: the kernel has a file too")
+		f.failf("give the source once, as file or as source")
+	case f.failed(f.name):
 	case f.has("file"):
 		k.Source = file.sourceFile(dirs)
 	default:

@@ -126,18 +126,21 @@ next:
 				continue next
 			}
 		}
-		hint := nearest.Hint(e.key, known)
-		if hint == "" {
-			hint = "; known here: " + strings.Join(known, ", ")
+		hint := "; known here: " + strings.Join(known, ", ")
+		if name := nearest.Name(e.key, known); name != "" {
+			hint = nearest.Hint(e.key, known)
+			if !f.has(name) {
+				f.meant[f.pathOf(name)] = true
+			}
 		}
 		f.failAt(e.value.name, e.at, fmt.Errorf("unknown key%s", hint))
 	}
 }
 
-// has reports whether a mapping has a key.
+// has reports whether a mapping has a key, misspelt perhaps.
 func (f field) has(key string) bool {
 	_, ok := f.at[f.pathOf(key)]
-	return ok
+	return ok || f.meant[f.pathOf(key)]
 }
 
 // require notes that keys are missing.

@@ -44,14 +44,18 @@ func ParseAssignments(texts []string) (map[string][]string, error) {
 // of the document.
 func (o Options) apply(doc *document, d *tune.Definition) {
 	for _, name := range slices.Sorted(maps.Keys(o.Set)) {
+		option := "--set " + name + "=" + o.Set[name]
 		if err := setConstant(d, name, o.Set[name]); err != nil {
-			doc.failAt("--set "+name+"="+o.Set[name], position{}, err)
+			doc.failAt(option, position{}, err)
 		}
+		doc.given["constants."+name] = option
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Parameters)) {
+		option := "-p " + name + "=" + strings.Join(o.Parameters[name], ",")
 		if err := setParameter(d, name, o.Parameters[name]); err != nil {
-			doc.failAt("-p "+name+"="+strings.Join(o.Parameters[name], ","), position{}, err)
+			doc.failAt(option, position{}, err)
 		}
+		doc.given["parameters."+name] = option
 	}
 }
 

@@ -3,6 +3,7 @@ package spec
 import (
 	"fmt"
 	"math"
+	"strconv"
 
 	"go.yaml.in/yaml/v3"
 
@@ -36,7 +37,7 @@ func (f field) parameterValues() (values []space.Value) {
 // generatedValues reads {range: [first, last, step]} and {powers_of_two: [first, last]}.
 func (f field) generatedValues() (values []space.Value) {
 	if n := len(f.entries()); n != 1 {
-		f.failf("expected one rule, range or powers_of_two, found %d keys", n)
+		f.failf("expected one rule, range or powers_of_two, found %d", n)
 		return nil
 	}
 	f.keys(
@@ -49,47 +50,70 @@ func (f field) generatedValues() (values []space.Value) {
 // maxGenerated is how many values a rule may make: as many as a parameter can have.
 const maxGenerated = 1 << 16
 
+// maxExact is the largest number below which a float64 holds every integer.
+const maxExact = 1 << 53
+
 // rangeValues are first, first + step, … up to last, which is one of them where the steps
 // meet it. The values are integers where all three numbers are.
-func (f field) rangeValues() (values []space.Value) {
+func (f field) rangeValues() []space.Value {
 	items := f.list()
 	if n := len(items); n != 2 && n != 3 {
 		if f.node.Kind == yaml.SequenceNode {
-			f.failf("expected [first, last] or [first, last, step], found %d values", n)
+			f.failf("expected [first, last] or [first, last, step], found a list of %d", n)
 		}
 		return nil
 	}
-	step, integers := 1.0, true
-	for _, item := range items {
+	numbers, integers := [3]float64{2: 1}, true
+	for i, item := range items {
+		numbers[i] = item.number()
 		v, _ := scalar(item.node)
 		_, integer := v.(int)
 		integers = integers && integer
 	}
-	first, last := items[0].number(), items[1].number()
-	if len(items) == 3 {
-		step = items[2].number()
-	}
-	if f.failed(f.name) {
+	first, last, step := numbers[0], numbers[1], numbers[2]
+	switch {
+	case f.failed(f.name):
+		return nil
+	case step == 0:
+		f.failf("the step is 0")
+		return nil
+	case math.Abs(first) > maxExact || math.Abs(last) > maxExact || math.Abs(step) > maxExact:
+		f.failf("the numbers are too large for a range; write the values as a list")
 		return nil
 	}
-	// A float step such as 0.1 is inexact: the last step may miss by a rounding error.
-	count := math.Floor((last-first)/step*(1+1e-12)+1e-9) + 1
+	steps := (last - first) / step
 	switch {
-	case !(count >= 1):
+	case !integers:
+		steps += 1e-9 // 0.1 is inexact, and the last step would be missed by a rounding error
+	case steps > 0:
+		steps = float64((int64(last) - int64(first)) / int64(step))
+	}
+	switch {
+	case steps < 0:
 		f.failf("no number lies between %v and %v in steps of %v", first, last, step)
 		return nil
-	case count > maxGenerated || math.Abs(first) > 1<<53 || math.Abs(last) > 1<<53:
-		f.failf("the range has more values than the %d that a parameter can have, or too large ones", maxGenerated)
+	case steps >= maxGenerated:
+		f.failf("the range has more values than the %d that a parameter can have", maxGenerated)
 		return nil
 	}
-	for i := range int(count) {
+	values := make([]space.Value, 1+int(steps))
+	for i := range values {
 		if v := first + float64(i)*step; integers {
-			values = append(values, int(v))
+			values[i] = int(v)
 		} else {
-			values = append(values, v)
+			values[i] = rounded(v)
 		}
 	}
 	return values
+}
+
+// rounded is the float with at most 15 digits that is nearest: 0.3 for 0.1 + 0.1 + 0.1.
+func rounded(v float64) float64 {
+	r, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 15, 64), 64)
+	if err != nil {
+		return v
+	}
+	return r
 }
 
 // powersOfTwo are the powers of two from first to last, both of which must be one.
@@ -97,7 +121,7 @@ func (f field) powersOfTwo() (values []space.Value) {
 	items := f.list()
 	if len(items) != 2 {
 		if f.node.Kind == yaml.SequenceNode {
-			f.failf("expected [first, last], found %d values", len(items))
+			f.failf("expected [first, last], found a list of %d", len(items))
 		}
 		return nil
 	}

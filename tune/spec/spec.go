@@ -53,7 +53,7 @@ func load(f files, path string, o Options) (*Spec, error) {
 
 // definition reads the file. Errors of its form are left in the document.
 func (d *document) definition() (tune.Definition, error) {
-	d.at = map[string]position{}
+	d.at, d.meant, d.given = map[string]position{}, map[string]bool{}, map[string]string{}
 	root, err := d.root()
 	if err != nil {
 		at := &Error{Err: err}
@@ -81,7 +81,7 @@ func (d *document) root() (*yaml.Node, error) {
 	}
 	root, err := parse(text)
 	switch {
-	case err != nil && kernelQualifier.Match(text) && !strings.Contains(string(text), "kernel:"):
+	case (err != nil || root.Kind == yaml.ScalarNode) && kernelQualifier.Match(text):
 		return nil, errKernelSource
 	case err != nil:
 		return nil, err

@@ -1,0 +1,235 @@
+package spec
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// loaded is the good specification with sections replaced, which must load.
+func loaded(t *testing.T, text string, o Options) *Spec {
+	t.Helper()
+	fsys := library()
+	fsys["spec.yaml"] = &fstest.MapFile{Data: []byte(with(text))}
+	s, err := LoadFS(fsys, "spec.yaml", o)
+	if err != nil {
+		t.Fatalf("%s:\n%v", text, err)
+	}
+	if s.Problem == nil {
+		t.Fatalf("%s: no problem", text)
+	}
+	return s
+}
+
+func TestEveryKey(t *testing.T) {
+	const text = `whole
+kernel:
+  name: add
+  build_options: [-cl-mad-enable, -I, include]
+  source: |
+    __kernel void add(__global float *c) {}
+constants: {n: 0x400, dt: 0.225f, on: yes, f: 2.0, big: 1_000}
+problem_size: n
+block_size: {x: threads, y: 2}
+grid_div: {x: threads, y: [2, tile], z: []}
+arguments:
+  - {name: c, type: float32, size: n, fill: {copy: u}, output: true, restore: iteration}
+  - &u {name: u, type: float32, size: n, fill: random}
+  - {<<: *u, name: v, fill: {random: [-1, 1]}}
+  - {name: w, type: float4, size: 16, fill: {normal: {mean: 2}}}
+  - {name: k, type: int32, value: n - 1}
+  - {name: f, type: float4, value: [1, 0.5, dt, n]}
+  - {name: l, type: float32, local_size: threads * 4}
+  - {name: one, type: int32, size: 4, fill: {constant: 7}, restore: configuration}
+parameters:
+  threads: {powers_of_two: [32, 256]}
+  tile: {range: [1, 7, 2]}
+  part: {range: [0.1, 0.5, 0.1]}
+  down: {range: [3, 1, -1]}
+  y: [true, false]
+  type: [float, "16", off]
+  one: 1
+restrictions:
+  - threads * tile <= 1024
+verify: {spec: reference.yaml, atol: 1e-4, rtol: 0, launches: tile}
+metrics:
+  GB/s: 4 * n / time / 1e6
+  half: 0.5
+objective: {name: GB/s, direction: maximize}
+seed: 18446744073
+`
+	got := loaded(t, text, Options{}).Definition
+	reference := loaded(t, "parameters: {block_size_x: [64]}\n", Options{}).Definition
+	reference.Seed = 18446744073
+	want := tune.Definition{
+		Kernel: tune.Kernel{
+			Name:         "add",
+			Source:       "__kernel void add(__global float *c) {}\n",
+			BuildOptions: []string{"-cl-mad-enable"},
+			IncludeDirs:  []string{"include"},
+		},
+		Constants: []tune.Constant{
+			{Name: "n", Value: 1024}, {Name: "dt", Value: "0.225f"}, {Name: "on", Value: "yes"},
+			{Name: "f", Value: 2.0}, {Name: "big", Value: 1000},
+		},
+		ProblemSize: []tune.Expr{"n"},
+		BlockSize:   [3]tune.Expr{"threads", "2", ""},
+		GridDiv:     [3][]tune.Expr{{"threads"}, {"2", "tile"}, {}},
+		Arguments: []tune.Argument{
+			{Name: "c", Type: "float32", Size: "n", Fill: tune.Fill{Copy: "u"}, Output: true, RestoreEachLaunch: true},
+			{Name: "u", Type: "float32", Size: "n", Fill: tune.Fill{Fill: array.Fill{Kind: array.Random}}},
+			{Name: "v", Type: "float32", Size: "n", Fill: tune.Fill{Fill: array.Fill{Kind: array.Random, Low: -1, High: 1}}},
+			{Name: "w", Type: "float4", Size: "16", Fill: tune.Fill{Fill: array.Fill{Kind: array.Normal, Mean: 2, Std: 1}}},
+			{Name: "k", Type: "int32", Value: "n - 1"},
+			{Name: "f", Type: "float4", Value: []any{1, 0.5, "dt", "n"}},
+			{Name: "l", Type: "float32", LocalSize: "threads * 4"},
+			{Name: "one", Type: "int32", Size: "4", Fill: tune.Fill{Fill: array.Fill{Kind: array.Constant, Value: 7}}},
+		},
+		Parameters: []space.Parameter{
+			{Name: "threads", Values: []space.Value{32, 64, 128, 256}},
+			{Name: "tile", Values: []space.Value{1, 3, 5, 7}},
+			{Name: "part", Values: []space.Value{0.1, 0.2, 0.3, 0.4, 0.5}},
+			{Name: "down", Values: []space.Value{3, 2, 1}},
+			{Name: "y", Values: []space.Value{true, false}},
+			{Name: "type", Values: []space.Value{"float", "16", "off"}},
+			{Name: "one", Values: []space.Value{1}},
+		},
+		Restrictions: []space.Restriction{{Expression: "threads * tile <= 1024"}},
+		Verify:       &tune.Verification{Problem: &reference, Launches: "tile", ATol: "0.0001", RTol: "0"},
+		Metrics:      []tune.Metric{{Name: "GB/s", Expression: "4 * n / time / 1e6"}, {Name: "half", Expression: "0.5"}},
+		Objective:    tune.Objective{Name: "GB/s", Maximize: true},
+		Seed:         18446744073,
+	}
+	compareFields(t, got, want)
+}
+
+// compareFields names the fields of two definitions that differ.
+func compareFields(t *testing.T, got, want tune.Definition) {
+	t.Helper()
+	g, w := reflect.ValueOf(got), reflect.ValueOf(want)
+	for i := range g.NumField() {
+		if a, b := g.Field(i).Interface(), w.Field(i).Interface(); !reflect.DeepEqual(a, b) {
+			t.Errorf("%s\n got %#v\nwant %#v", g.Type().Field(i).Name, a, b)
+		}
+	}
+}
+
+func TestBundledSpecifications(t *testing.T) {
+	paths, err := filepath.Glob("../../kernels/*/*.yaml")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no bundled specifications: %v", err)
+	}
+	for _, path := range paths {
+		s, err := Load(path, Options{})
+		if err != nil {
+			t.Errorf("%v", err)
+			continue
+		}
+		if s.Path != path || s.Definition.Kernel.Source == "" || s.SourcePath == "" {
+			t.Errorf("%s: Path %q, SourcePath %q, %d bytes of source", path, s.Path, s.SourcePath, len(s.Definition.Kernel.Source))
+		}
+		folder, name := filepath.Split(path)
+		embedded, err := LoadFS(os.DirFS(folder), name, Options{})
+		if err != nil {
+			t.Errorf("from an fs.FS: %v", err)
+			continue
+		}
+		compareFields(t, embedded.Definition, s.Definition)
+	}
+}
+
+func TestAliases(t *testing.T) {
+	s := loaded(t, "parameters: {block_size_x: &sizes [32, 64], tile: *sizes}\n", Options{})
+	if got := s.Definition.Parameters[1].Values; !reflect.DeepEqual(got, []space.Value{32, 64}) {
+		t.Errorf("an alias of a list gave %v", got)
+	}
+}
+
+// Keys that YAML 1.1 takes for booleans stay names.
+func TestKeysThatLookLikeBooleans(t *testing.T) {
+	s := loaded(t, "constants: {n: 8, y: 1, no: 2, on: 3, true: 4}\n", Options{})
+	var names []string
+	for _, c := range s.Definition.Constants {
+		names = append(names, c.Name)
+	}
+	if got := strings.Join(names, " "); got != "n y no on true" {
+		t.Errorf("constants %s", got)
+	}
+}
+
+func TestVerifyByItself(t *testing.T) {
+	s, err := LoadFS(library(), "loop.yaml", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := s.Definition.Verify; v == nil || v.Problem == nil || v.Problem.Verify != nil {
+		t.Errorf("the verification is %+v", v)
+	}
+}
+
+func TestRelativePaths(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("kernels/add.cl", "#include \"common.h\"\n__kernel void add(__global float *c) { c[0] = ONE; }\n")
+	write("include/common.h", "#define ONE 1\n")
+	write("reference/ref.yaml", strings.NewReplacer("add.cl", "../kernels/add.cl, build_options: -I../include", "[64, 128]", "64").Replace(good))
+	write("specs/spec.yaml", strings.NewReplacer("add.cl", "../kernels/add.cl, build_options: [-I ../include]").Replace(good)+
+		"verify: {npy: {c: ../data/c.npy}}\n")
+	write("specs/verified.yaml", strings.NewReplacer("add.cl", "../kernels/add.cl, build_options: -I ../include").Replace(good)+
+		"verify: {spec: ../reference/ref.yaml}\n")
+	if err := os.Mkdir(filepath.Join(dir, "data"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := array.WriteNPY(filepath.Join(dir, "data", "c.npy"), array.New(array.Float32, 1024), nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"spec.yaml", "verified.yaml"} {
+		s, err := Load(filepath.Join(dir, "specs", name), Options{})
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		k := s.Definition.Kernel
+		include := filepath.Join(dir, "include")
+		if !reflect.DeepEqual(k.BuildOptions, []string{"-I" + include}) || !reflect.DeepEqual(k.IncludeDirs, []string{include}) {
+			t.Errorf("%s: options %q, folders %q", name, k.BuildOptions, k.IncludeDirs)
+		}
+		if strings.Contains(k.Source, dir) {
+			t.Errorf("%s: the source depends on where it lies:\n%s", name, k.Source)
+		}
+	}
+}
+
+func TestErrorsCanBeInspected(t *testing.T) {
+	fsys := library()
+	fsys["spec.yaml"] = &fstest.MapFile{Data: []byte(with("kernel: {name: add, file: ad.cl}\nrestrictions: [x]\n"))}
+	_, err := LoadFS(fsys, "spec.yaml", Options{})
+	var all Errors
+	if !errors.As(err, &all) || len(all) != 2 {
+		t.Fatalf("want two errors, got %v", err)
+	}
+	if e := all[1]; e.File != "spec.yaml" || e.Line != 8 || e.Column != 16 || e.Field != "restrictions[0]" {
+		t.Errorf("the second error is %+v", e)
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%v is not fs.ErrNotExist", err)
+	}
+}

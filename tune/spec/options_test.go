@@ -1,0 +1,81 @@
+package spec
+
+import (
+	"reflect"
+	"testing"
+	"testing/fstest"
+
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+func TestOptions(t *testing.T) {
+	const text = "constants: {n: 1024, dt: 0.225f}\n" +
+		"parameters: {block_size_x: [64, 128], part: [0.5, 1.0], on: [true, false], type: [float, \"16\"]}\n" +
+		"verify: {spec: reference.yaml}\n"
+	s := loaded(t, text, Options{
+		Set:        map[string]string{"n": "512", "dt": "0.1f"},
+		Parameters: map[string][]string{"block_size_x": {"128", "32"}, "part": {"1"}, "on": {"1"}, "type": {"16"}},
+	})
+	d := s.Definition
+	if d.Constants[0].Value != 512 || d.Constants[1].Value != "0.1f" {
+		t.Errorf("constants %v", d.Constants)
+	}
+	want := []space.Parameter{
+		{Name: "block_size_x", Values: []space.Value{128, 32}},
+		{Name: "part", Values: []space.Value{1.0}},
+		{Name: "on", Values: []space.Value{true}},
+		{Name: "type", Values: []space.Value{"16"}},
+	}
+	if !reflect.DeepEqual(d.Parameters, want) {
+		t.Errorf("parameters\n got %v\nwant %v", d.Parameters, want)
+	}
+	reference := d.Verify.Problem
+	if reference.Constants[0].Value != 512 || len(reference.Constants) != 1 {
+		t.Errorf("constants of the reference %v", reference.Constants)
+	}
+}
+
+func TestWrongOptions(t *testing.T) {
+	fsys := library()
+	fsys["bare.yaml"] = &fstest.MapFile{Data: []byte(with("constants: {}\nproblem_size: 3\narguments: [{name: c, type: int, size: 1}]\n"))}
+	for _, c := range []struct {
+		path string
+		o    Options
+		want string
+	}{
+		{"good.yaml", Options{Set: map[string]string{"m": "3"}}, `good.yaml: --set m=3: no constant is named m; there are n`},
+		{"good.yaml", Options{Set: map[string]string{"height": "3"}}, `good.yaml: --set height=3: no constant is named height; there are n`},
+		{"good.yaml", Options{Set: map[string]string{"n": ""}}, `good.yaml: --set n=: no value is given`},
+		{"good.yaml", Options{Set: map[string]string{"n": "08"}}, `good.yaml: --set n=08: 08 has a leading zero, which makes it octal for YAML 1.1 and C but decimal for YAML 1.2; write it without, or as 0o…`},
+		{"good.yaml", Options{Set: map[string]string{"n": "0"}}, "good.yaml:3:16: problem_size[0]: n is 0; a size must be positive\ngood.yaml:5:36: arguments[0].size: n is 0; a size must be positive"},
+		{"good.yaml", Options{Parameters: map[string][]string{"block_size": {"3"}}}, `good.yaml: -p block_size=3: no parameter is named block_size; did you mean "block_size_x"?`},
+		{"good.yaml", Options{Parameters: map[string][]string{"block_size_x": {"3", "3"}}}, `good.yaml: -p block_size_x=3,3: the value 3 stands twice`},
+		{"good.yaml", Options{Parameters: map[string][]string{"block_size_x": nil}}, `good.yaml: -p block_size_x=: no value is given`},
+		{"good.yaml", Options{Parameters: map[string][]string{"block_size_x": {"3", ""}}}, `good.yaml: -p block_size_x=3,: no value is given`},
+		{"bare.yaml", Options{Set: map[string]string{"n": "3"}}, `bare.yaml: --set n=3: the specification has no constants`},
+	} {
+		_, err := LoadFS(fsys, c.path, c.o)
+		if err == nil || err.Error() != c.want {
+			t.Errorf("%+v:\n got %v\nwant %s", c.o, err, c.want)
+		}
+	}
+}
+
+func TestParseAssignments(t *testing.T) {
+	got, err := ParseAssignments([]string{"block_size_x=16,32", "type=float4", "define=a=b", "empty="})
+	want := map[string][]string{"block_size_x": {"16", "32"}, "type": {"float4"}, "define": {"a=b"}, "empty": {""}}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, %v; want %v", got, err, want)
+	}
+	for text, want := range map[string]string{
+		"block_size_x": `"block_size_x" is not of the form name=value`,
+		"=3":           `"=3" is not of the form name=value`,
+	} {
+		if _, err := ParseAssignments([]string{text}); err == nil || err.Error() != want {
+			t.Errorf("%q: got %v, want %s", text, err, want)
+		}
+	}
+	if _, err := ParseAssignments([]string{"a=1", "a=2"}); err == nil || err.Error() != "a is given twice" {
+		t.Errorf("a name given twice: %v", err)
+	}
+}

@@ -1,0 +1,150 @@
+package spec
+
+import (
+	"flag"
+	"os"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// library is what the specifications of the tests find beside them.
+func library() fstest.MapFS {
+	fsys := fstest.MapFS{}
+	for name, text := range map[string]string{
+		"add.cl":            "__kernel void add(__global float *c) { c[get_global_id(0)] = 1; }\n",
+		"empty.cl":          " \n",
+		"good.yaml":         good,
+		"self.cl":           "#include \"self.cl\"\n",
+		"reference.yaml":    strings.Replace(good, "[64, 128]", "[64]", 1),
+		"choice.yaml":       good,
+		"wrong.yaml":        strings.Replace(good, "[n]", "[m]", 1),
+		"shape.yaml":        strings.Replace(good, "[n]", "{n: 1}", 1),
+		"loop.yaml":         good + "verify: {spec: loop.yaml, parameters: {block_size_x: 64}}\n",
+		"t1.json":           `{"ConfigurationSpace": {"TuningParameters": []}, "KernelSpecification": {}}`,
+		"t4.json":           `{"schema_version": "1.0.0", "results": []}`,
+		"log.jsonl":         "{}\n",
+		"empty.yaml":        "\n# nothing\n",
+		"tabs.yaml":         "kernel:\n\tname: add\n",
+		"two.yaml":          good + "---\n" + good,
+		"source_as_yaml.ym": "__kernel void add() {\n\tif (1) { }\n}\n",
+		"list.yaml":         "- 1\n- 2\n",
+		"text.yaml":         "hello\n",
+		"include/common.h":  "#define ONE 1\n",
+	} {
+		fsys[name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	return fsys
+}
+
+const good = `kernel: {name: add, file: add.cl}
+constants: {n: 1024}
+problem_size: [n]
+arguments:
+  - {name: c, type: float32, size: n, output: true}
+parameters:
+  block_size_x: [64, 128]
+`
+
+// golden compares the sections of a file, «=== name», text, «--- expected», with what a
+// function makes of each text.
+func golden(t *testing.T, path string, actual func(name, text string) string) {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var updated strings.Builder
+	for _, section := range strings.Split(string(content), "=== ")[1:] {
+		name, rest, _ := strings.Cut(section, "\n")
+		text, want, _ := strings.Cut(rest, "---\n")
+		got := actual(name, text)
+		if !strings.HasSuffix(got, "\n") {
+			got += "\n"
+		}
+		if want = strings.TrimRight(want, "\n") + "\n"; got != want && !*update {
+			t.Errorf("%s:\n%s\ngot\n%s\nwant\n%s", name, text, got, want)
+		}
+		updated.WriteString("=== " + name + "\n" + text + "---\n" + got + "\n")
+	}
+	if *update {
+		if err := os.WriteFile(path, []byte(updated.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A section of wrong.txt is a whole specification, or lines that replace those of the good
+// one that have the same key.
+func TestWrongSpecifications(t *testing.T) {
+	golden(t, "testdata/wrong.txt", func(name, text string) string {
+		fsys := library()
+		fsys["spec.yaml"] = &fstest.MapFile{Data: []byte(with(text))}
+		_, err := LoadFS(fsys, "spec.yaml", Options{})
+		if err == nil {
+			return "no error"
+		}
+		return err.Error()
+	})
+}
+
+// with replaces the sections of the good specification by those of the same key, and puts
+// the others behind.
+func with(text string) string {
+	if strings.HasPrefix(text, "whole\n") {
+		return strings.TrimPrefix(text, "whole\n")
+	}
+	base := sections(good)
+	for _, s := range sections(text) {
+		key, _, _ := strings.Cut(s, ":")
+		found := false
+		for i, b := range base {
+			if k, _, _ := strings.Cut(b, ":"); k == key {
+				base[i], found = s, true
+			}
+		}
+		if !found {
+			base = append(base, s)
+		}
+	}
+	return strings.Join(base, "")
+}
+
+// sections are the lines of a mapping, each with the indented ones below it.
+func sections(text string) []string {
+	var list []string
+	for _, line := range strings.SplitAfter(text, "\n") {
+		if len(list) > 0 && (strings.HasPrefix(line, " ") || line == "") {
+			list[len(list)-1] += line
+		} else if line != "" {
+			list = append(list, line)
+		}
+	}
+	return list
+}
+
+func TestWrongFiles(t *testing.T) {
+	for _, c := range []struct{ path, want string }{
+		{"nothing.yaml", "nothing.yaml: there is no file nothing.yaml"},
+		{"god.yaml", `god.yaml: there is no file god.yaml; did you mean "good.yaml"?`},
+		{"../good.yaml", `../good.yaml: there is no file ../good.yaml`},
+		{"include", "include: read the specification: it is a folder, not a file"},
+		{"add.cl", "add.cl: this is a kernel's source; give the YAML specification that names it under kernel.file"},
+		{"source_as_yaml.ym", "source_as_yaml.ym: this is a kernel's source; give the YAML specification that names it under kernel.file"},
+		{"t1.json", "t1.json: this is a T1 file; they are not read yet, write the specification as YAML"},
+		{"t4.json", "t4.json: this is a record of results (T4), not a specification"},
+		{"log.jsonl", "log.jsonl: this is a run log, not a specification"},
+		{"empty.yaml", "empty.yaml: the file is empty"},
+		{"tabs.yaml", "tabs.yaml:2: not YAML: found character that cannot start any token (YAML is indented with spaces, not with tabs)"},
+		{"two.yaml", "two.yaml:8:1: a second document begins; a specification is one"},
+		{"list.yaml", "list.yaml:1:1: expected a mapping, found a list"},
+		{"text.yaml", `text.yaml:1:1: expected a mapping, found the text "hello"`},
+	} {
+		_, err := LoadFS(library(), c.path, Options{})
+		if err == nil || err.Error() != c.want {
+			t.Errorf("%s:\n got %v\nwant %s", c.path, err, c.want)
+		}
+	}
+}
