@@ -14,9 +14,12 @@ const (
 	Running   EventStatus = 1
 	Submitted EventStatus = 2 // given to the device
 	Queued    EventStatus = 3
+
+	failed EventStatus = -1 // how PoCL marks every failure; as a Status it would mean something else
 )
 
-// String returns "complete", "running", "submitted", "queued", or the name of the error.
+// String returns "complete", "running", "submitted", "queued", "failed", or the name of the
+// error.
 func (s EventStatus) String() string {
 	switch s {
 	case Complete:
@@ -27,13 +30,18 @@ func (s EventStatus) String() string {
 		return "submitted"
 	case Queued:
 		return "queued"
+	case failed:
+		return "failed"
 	}
 	return Status(s).String()
 }
 
 // Err returns the error of a failed command, a Status, and nil for any other.
 func (s EventStatus) Err() error {
-	if s < 0 {
+	switch {
+	case s == failed:
+		return ExecStatusErrorForEventsInWaitList
+	case s < 0:
 		return Status(s)
 	}
 	return nil
@@ -63,7 +71,7 @@ func (e *Event) Wait() error {
 // failure replaces the general error of a wait by that of the command.
 func (e *Event) failure(f *function, err error) error {
 	status, statusErr := e.status()
-	if statusErr != nil || status >= 0 {
+	if statusErr != nil || status >= 0 || status == failed {
 		return err
 	}
 	return &Error{Call: f.name, Detail: "the command failed", Status: Status(status), Err: err}

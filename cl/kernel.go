@@ -1,7 +1,6 @@
 package cl
 
 import (
-	"strings"
 	"sync"
 	"unsafe"
 )
@@ -72,7 +71,7 @@ func (k *Kernel) Name() string { return k.name }
 type KernelInfo struct {
 	Name       string
 	NumArgs    int
-	Attributes []string // such as "reqd_work_group_size(16,16,1)" (OpenCL 1.2)
+	Attributes string // as the driver spells them, such as "reqd_work_group_size(16,16,1)" (OpenCL 1.2)
 }
 
 const (
@@ -102,7 +101,7 @@ func (k *Kernel) Info() (*KernelInfo, error) {
 	return &KernelInfo{
 		Name:       q.text(kernelFunctionName),
 		NumArgs:    int(decode(count)),
-		Attributes: strings.Fields(q.text(kernelAttributes)),
+		Attributes: q.text(kernelAttributes),
 	}, nil
 }
 

@@ -34,7 +34,8 @@ func (c *Context) NewUserEvent() (*UserEvent, error) {
 // InvalidOperation.
 func (u *UserEvent) Complete() error { return u.settle(Success) }
 
-// Fail ends the event with an error, a negative status. Commands that wait for it do not run.
+// Fail ends the event with an error, a negative status. Commands that wait for it do not run,
+// and those after them in an in-order queue may never: PoCL's hang. Release such a queue.
 func (u *UserEvent) Fail(status Status) error {
 	if status >= 0 {
 		return refuse(clSetUserEventStatus.name, InvalidValue, "the status of a failure is negative")

@@ -1,0 +1,77 @@
+package cl_test
+
+import (
+	"testing"
+
+	"github.com/ndtune/ndtune/cl"
+)
+
+// A launch of a kernel that does nothing, until its times are known: what a measurement
+// costs beside the kernel itself.
+func BenchmarkLaunch(b *testing.B) {
+	r := newRig(b)
+	k := r.kernel("kernel void nothing(global int *o, int n) { }", "nothing")
+	r.check(k.SetArgs(r.buffer(make([]byte, 4)), int32(1)))
+	global, local := []int{64}, []int{64}
+	r.done(r.queue.EnqueueKernel(k, nil, global, local)) // some drivers compile at the first launch
+	b.ReportAllocs()
+	for b.Loop() {
+		e, err := r.queue.EnqueueKernel(k, nil, global, local)
+		r.check(err)
+		r.check(e.Wait())
+		_, err = e.Profile()
+		r.check(err)
+		e.Release()
+	}
+}
+
+func BenchmarkSetArg(b *testing.B) {
+	r := newRig(b)
+	k := r.kernel("kernel void nothing(global int *o, int n, float4 v) { }", "nothing")
+	buffer := r.buffer(make([]byte, 4))
+	for _, c := range []struct {
+		name string
+		i    int
+		v    any
+	}{{"buffer", 0, buffer}, {"int", 1, int32(1000)}, {"float4", 2, cl.Float4{1, 2, 3, 4}}} {
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				r.check(k.SetArg(c.i, c.v))
+			}
+		})
+	}
+}
+
+func BenchmarkProfile(b *testing.B) {
+	r := newRig(b)
+	e := r.event(r.queue.EnqueueMarker())
+	r.check(e.Wait())
+	b.ReportAllocs()
+	for b.Loop() {
+		_, err := e.Profile()
+		r.check(err)
+	}
+}
+
+func BenchmarkStatus(b *testing.B) {
+	r := newRig(b)
+	e := r.event(r.queue.EnqueueMarker())
+	r.check(e.Wait())
+	b.ReportAllocs()
+	for b.Loop() {
+		_, err := e.Status()
+		r.check(err)
+	}
+}
+
+func BenchmarkRead4KiB(b *testing.B) {
+	r := newRig(b)
+	buffer := r.buffer(make([]byte, 4096))
+	data := make([]byte, 4096)
+	b.ReportAllocs()
+	b.SetBytes(4096)
+	for b.Loop() {
+		r.check(r.queue.Read(buffer, 0, data))
+	}
+}

@@ -1,0 +1,137 @@
+package cl_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ndtune/ndtune/cl"
+)
+
+func TestBuildOptions(t *testing.T) {
+	r := newRig(t)
+	p := r.program("kernel void f(global int *out) { *out = N; }", "-D N=42 -cl-mad-enable")
+	k := must(p.NewKernel("f"))(t)
+	defer k.Release()
+	out := r.buffer(make([]byte, 4))
+	r.check(k.SetArg(0, out))
+	r.done(r.queue.EnqueueKernel(k, nil, []int{1}, nil))
+	if got := r.read(out)[0]; got != 42 {
+		t.Errorf("%d", got)
+	}
+	if status := must(p.BuildStatus(r.device))(t); status != cl.BuildSuccess {
+		t.Error(status)
+	}
+	if log := must(p.BuildLog(r.device))(t); strings.ContainsRune(log, 0) {
+		t.Errorf("log %q", log)
+	}
+}
+
+func TestKernelNames(t *testing.T) {
+	r := newRig(t)
+	p := r.program("kernel void a(global int *o) { o[0] = 1; } kernel void b(global int *o, int v) { o[1] = v; }", "")
+	names := must(p.KernelNames())(t)
+	slices.Sort(names)
+	if !slices.Equal(names, []string{"a", "b"}) {
+		t.Errorf("%q", names)
+	}
+	kernels := must(p.Kernels())(t)
+	var found []string
+	for _, k := range kernels {
+		found = append(found, k.Name())
+		k.Release()
+	}
+	slices.Sort(found)
+	if !slices.Equal(found, names) {
+		t.Errorf("%q", found)
+	}
+	if _, err := p.NewKernel("c"); !errors.Is(err, cl.InvalidKernelName) || !strings.Contains(err.Error(), "c") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestBinaryRoundTrip(t *testing.T) {
+	r := newRig(t)
+	binaries := must(r.program("kernel void f(global int *out, int v) { *out = v + 1; }", "").Binaries())(t)
+	if len(binaries) != 1 || len(binaries[0]) == 0 {
+		t.Fatalf("%d binaries", len(binaries))
+	}
+	devices := []*cl.Device{r.device}
+	p := must(r.context.NewProgramFromBinaries(devices, binaries))(t)
+	defer p.Release()
+	r.check(p.Build(""))
+	k := must(p.NewKernel("f"))(t)
+	defer k.Release()
+	out := r.buffer(make([]byte, 4))
+	r.check(k.SetArgs(out, int32(41)))
+	r.done(r.queue.EnqueueKernel(k, nil, []int{1}, nil))
+	if got := r.read(out)[0]; got != 42 {
+		t.Errorf("%d", got)
+	}
+	if _, err := r.context.NewProgramFromBinaries(devices, [][]byte{nil}); !errors.Is(err, cl.InvalidBinary) {
+		t.Errorf("no binary: %v", err)
+	}
+	if _, err := r.context.NewProgramFromBinaries(devices, nil); !errors.Is(err, cl.InvalidValue) {
+		t.Errorf("no list: %v", err)
+	}
+}
+
+func TestUnbuiltProgram(t *testing.T) {
+	r := newRig(t)
+	p := must(r.context.NewProgram("kernel void f() {}"))(t)
+	defer p.Release()
+	if _, err := p.NewKernel("f"); !errors.Is(err, cl.InvalidProgramExecutable) {
+		t.Errorf("kernel: %v", err)
+	}
+	if status := must(p.BuildStatus(r.device))(t); status != cl.BuildNone {
+		t.Error(status)
+	}
+	if _, err := r.context.NewProgram(""); !errors.Is(err, cl.InvalidValue) {
+		t.Errorf("empty source: %v", err)
+	}
+}
+
+// The log is whole however long it is. Compilers stop after a number of errors, so that the
+// length is made of warnings, each with a long name.
+func TestBuildFailure(t *testing.T) {
+	r := newRig(t)
+	var source strings.Builder
+	source.WriteString("kernel void f(global int *out) {\n")
+	for i := range 400 {
+		fmt.Fprintf(&source, "#warning \"%d %s\"\n", i, strings.Repeat("long ", 60))
+	}
+	source.WriteString("*out = undeclared_at_the_end; }\n")
+	p := must(r.context.NewProgram(source.String()))(t)
+	defer p.Release()
+	err := p.Build("-D unused=1")
+	var failure *cl.BuildError
+	if !errors.As(err, &failure) || !errors.Is(err, cl.BuildProgramFailure) {
+		t.Fatalf("%v", err)
+	}
+	t.Logf("the log has %d bytes", len(failure.Log))
+	if len(failure.Log) < 64<<10 {
+		t.Errorf("the log has %d bytes only", len(failure.Log))
+	}
+	for _, word := range []string{"undeclared_at_the_end", "399 long"} {
+		if !strings.Contains(failure.Log, word) {
+			t.Errorf("%q is not in the log", word)
+		}
+	}
+	text := err.Error()
+	for _, word := range []string{"clBuildProgram", "CL_BUILD_PROGRAM_FAILURE", "-D unused=1", r.device.String(), "undeclared_at_the_end"} {
+		if !strings.Contains(text, word) {
+			t.Errorf("%q is not in the error", word)
+		}
+	}
+	if failure.Device != r.device || failure.Options != "-D unused=1" {
+		t.Errorf("%s, %q", failure.Device, failure.Options)
+	}
+	if status := must(p.BuildStatus(r.device))(t); status != cl.BuildFailed {
+		t.Error(status)
+	}
+	if err := p.Build("a\x00b"); !errors.Is(err, cl.InvalidBuildOptions) {
+		t.Errorf("NUL in the options: %v", err)
+	}
+}

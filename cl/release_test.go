@@ -1,0 +1,164 @@
+package cl_test
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/ndtune/ndtune/cl"
+)
+
+// objects makes one of everything that has a Release, and a use of each that must answer
+// ErrReleased afterwards.
+func (r *rig) objects() map[string]struct {
+	release func()
+	use     func() error
+	status  cl.Status
+} {
+	t := r.t
+	context := must(cl.NewContext(r.device))(t)
+	queue := must(r.context.NewQueue(r.device, 0))(t)
+	buffer := must(r.context.NewBuffer(0, 64))(t)
+	sampler := must(r.context.NewSampler(false, cl.AddressUndefined, cl.FilterNearest))(t)
+	program := must(r.context.NewProgram("kernel void f(global int *o, sampler_t s) { *o = 1; }"))(t)
+	r.check(program.Build(""))
+	kernel := must(program.NewKernel("f"))(t)
+	other := must(program.NewKernel("f"))(t)
+	t.Cleanup(other.Release)
+	event := must(r.queue.EnqueueMarker())(t)
+	user := must(r.context.NewUserEvent())(t)
+	// A queue of its own: what waits for a failed event may hold up an in-order queue for good.
+	waiting := must(r.context.NewQueue(r.device, 0))(t)
+	t.Cleanup(waiting.Release)
+	return map[string]struct {
+		release func()
+		use     func() error
+		status  cl.Status
+	}{
+		"context": {context.Release, func() error { _, err := context.NewBuffer(0, 1); return err }, cl.InvalidContext},
+		"queue":   {queue.Release, queue.Finish, cl.InvalidCommandQueue},
+		"buffer":  {buffer.Release, func() error { return r.queue.Read(buffer, 0, make([]byte, 1)) }, cl.InvalidMemObject},
+		"sampler": {sampler.Release, func() error { return other.SetArg(1, sampler) }, cl.InvalidSampler},
+		"program": {program.Release, func() error { return program.Build("") }, cl.InvalidProgram},
+		"kernel":  {kernel.Release, func() error { return kernel.SetArg(0, buffer) }, cl.InvalidKernel},
+		"event":   {event.Release, event.Wait, cl.InvalidEvent},
+		"user event": {user.Release, func() error {
+			_, err := waiting.EnqueueMarker(user.Event)
+			return err
+		}, cl.InvalidEvent},
+	}
+}
+
+func TestReleaseTwice(t *testing.T) {
+	r := newRig(t)
+	r.check(r.queue.Finish())
+	for name, o := range r.objects() {
+		o.release()
+		o.release()
+		if err := o.use(); !errors.Is(err, cl.ErrReleased) || !errors.Is(err, o.status) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Release from many goroutines, beside uses, neither crashes nor releases twice. What else
+// came of a context shows whether a count went wrong.
+func TestReleaseConcurrently(t *testing.T) {
+	r := newRig(t)
+	for range 10 {
+		for name, o := range r.objects() {
+			if name == "program" {
+				continue // a program with kernels cannot be built again beside them
+			}
+			var group sync.WaitGroup
+			for range 8 {
+				group.Go(func() {
+					if err := o.use(); err != nil && !errors.Is(err, cl.ErrReleased) {
+						t.Errorf("%s: %v", name, err)
+					}
+					o.release()
+				})
+			}
+			group.Wait()
+			if err := o.use(); !errors.Is(err, cl.ErrReleased) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+	if got := r.read(r.buffer([]byte{7})); got[0] != 7 {
+		t.Error("the context is damaged")
+	}
+}
+
+func TestLaunchWithReleasedBuffer(t *testing.T) {
+	r := newRig(t)
+	k := r.kernel("kernel void f(global int *a, global int *b) { *a = *b; }", "f")
+	a, b := r.buffer(make([]byte, 4)), r.buffer(make([]byte, 4))
+	r.check(k.SetArgs(a, b))
+	b.Release()
+	_, err := r.queue.EnqueueKernel(k, nil, []int{1}, nil)
+	if !errors.Is(err, cl.ErrReleased) || !errors.Is(err, cl.InvalidMemObject) || !strings.Contains(err.Error(), "argument 1 of f") {
+		t.Errorf("%v", err)
+	}
+	r.check(k.SetArg(1, a))
+	r.done(r.queue.EnqueueKernel(k, nil, []int{1}, nil))
+}
+
+// Everything that a command under way needs may be released at once.
+func TestReleaseBeforeEnd(t *testing.T) {
+	r := newRig(t)
+	queue := must(r.context.NewQueue(r.device, 0))(t)
+	user := must(r.context.NewUserEvent())(t)
+	defer user.Release()
+	buffer := must(r.context.NewBufferFrom(0, pattern(64)))(t)
+	out := make([]byte, 64)
+	e := must(queue.EnqueueRead(buffer, 0, out, user.Event))(t)
+	buffer.Release()
+	r.check(user.Complete())
+	r.check(e.Wait())
+	queue.Release()
+	e.Release()
+	if string(out) != string(pattern(64)) {
+		t.Errorf("%v", out)
+	}
+}
+
+func TestNilAndZeroObjects(t *testing.T) {
+	(*cl.Context)(nil).Release()
+	(*cl.Queue)(nil).Release()
+	(*cl.Buffer)(nil).Release()
+	(*cl.Image)(nil).Release()
+	(*cl.Sampler)(nil).Release()
+	(*cl.Program)(nil).Release()
+	(*cl.Kernel)(nil).Release()
+	(*cl.Event)(nil).Release()
+	(*cl.UserEvent)(nil).Release()
+	new(cl.Context).Release()
+	new(cl.Queue).Release()
+	new(cl.Buffer).Release()
+	new(cl.Event).Release()
+	new(cl.UserEvent).Release()
+	for name, err := range map[string]error{
+		"nil queue":     (*cl.Queue)(nil).Finish(),
+		"zero queue":    new(cl.Queue).Finish(),
+		"nil event":     (*cl.Event)(nil).Wait(),
+		"zero event":    new(cl.Event).Wait(),
+		"zero program":  new(cl.Program).Build(""),
+		"nil kernel":    (*cl.Kernel)(nil).SetArg(0, int32(1)),
+		"zero kernel":   new(cl.Kernel).SetArg(0, int32(1)),
+		"nil user":      (*cl.UserEvent)(nil).Complete(),
+		"zero user":     new(cl.UserEvent).Complete(),
+		"zero transfer": new(cl.Queue).Write(new(cl.Buffer), 0, []byte{1}),
+	} {
+		if !errors.Is(err, cl.ErrReleased) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := (*cl.Mapping)(nil).Unmap(); err != nil {
+		t.Errorf("nil mapping: %v", err)
+	}
+	if err := cl.WaitForEvents(nil, nil); err != nil {
+		t.Errorf("nothing to wait for: %v", err)
+	}
+}

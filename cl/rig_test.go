@@ -1,0 +1,136 @@
+package cl_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/ndtune/ndtune/cl"
+)
+
+// TestMain lets a test start this binary again as a small program of its own, to see what
+// another environment does.
+func TestMain(m *testing.M) {
+	if os.Getenv(childVariable) != "" {
+		child()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// rig is what nearly every test needs: the first GPU, or else the first device, a context
+// and an in-order queue with profiling.
+type rig struct {
+	t       testing.TB
+	device  *cl.Device
+	info    *cl.DeviceInfo
+	context *cl.Context
+	queue   *cl.Queue
+}
+
+func newRig(t testing.TB) *rig {
+	t.Helper()
+	device := testDevice(t)
+	context := must(cl.NewContext(device))(t)
+	t.Cleanup(context.Release)
+	queue := must(context.NewQueue(device, cl.Profiling))(t)
+	t.Cleanup(queue.Release)
+	return &rig{t: t, device: device, info: must(device.Info())(t), context: context, queue: queue}
+}
+
+func testDevice(t testing.TB) *cl.Device {
+	t.Helper()
+	devices, err := cl.Devices(cl.DeviceAll)
+	if err != nil {
+		if os.Getenv("NDTUNE_REQUIRE_OPENCL") == "1" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	for _, d := range devices {
+		if info, err := d.Info(); err == nil && info.Type&cl.DeviceGPU != 0 {
+			return d
+		}
+	}
+	return devices[0]
+}
+
+// must is for must(f())(t): it ends the test when f failed.
+func must[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+func (r *rig) check(err error) {
+	r.t.Helper()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// done waits for a command and releases its event.
+func (r *rig) done(e *cl.Event, err error) {
+	r.t.Helper()
+	r.check(err)
+	defer e.Release()
+	r.check(e.Wait())
+}
+
+// event is a command whose event is released at the end of the test.
+func (r *rig) event(e *cl.Event, err error) *cl.Event {
+	r.t.Helper()
+	r.check(err)
+	r.t.Cleanup(e.Release)
+	return e
+}
+
+func (r *rig) buffer(data []byte) *cl.Buffer {
+	r.t.Helper()
+	b := must(r.context.NewBufferFrom(cl.ReadWrite, data))(r.t)
+	r.t.Cleanup(b.Release)
+	return b
+}
+
+func (r *rig) read(b *cl.Buffer) []byte {
+	r.t.Helper()
+	data := make([]byte, b.Size())
+	r.check(r.queue.Read(b, 0, data))
+	return data
+}
+
+func (r *rig) program(source, options string) *cl.Program {
+	r.t.Helper()
+	p := must(r.context.NewProgram(source))(r.t)
+	r.t.Cleanup(p.Release)
+	r.check(p.Build(options))
+	return p
+}
+
+func (r *rig) kernel(source, name string) *cl.Kernel {
+	r.t.Helper()
+	k := must(r.program(source, "").NewKernel(name))(r.t)
+	r.t.Cleanup(k.Release)
+	return k
+}
+
+// pattern is bytes that are all different from their neighbours.
+func pattern(n int) []byte {
+	data := make([]byte, n)
+	for i := range data {
+		data[i] = byte(i*7 + i>>8)
+	}
+	return data
+}
+
+// skipSimulator skips what Oclgrind cannot do.
+func (r *rig) skipSimulator(why string) {
+	r.t.Helper()
+	if strings.Contains(r.device.String(), "Oclgrind") {
+		r.t.Skipf("%s: %s", r.device, why)
+	}
+}
