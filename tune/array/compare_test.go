@@ -14,7 +14,7 @@ func TestCompareRules(t *testing.T) {
 		ok                    bool
 	}{
 		{1, 1, 0, 0, true}, {1, 1.5, 0, 0, false}, {1, 1.5, 0.5, 0, true}, {1, 1.5, 0.25, 0, false},
-		{3, 2, 0, 0.5, true}, {2, 3, 0, 0.25, false}, {-3, -2, 0, 0.5, true}, {0, -0.0, 0, 0, true},
+		{3, 2, 0, 0.5, true}, {2, 3, 0, 0.25, false}, {-3, -2, 0, 0.5, true}, {0, math.Copysign(0, -1), 0, 0, true},
 		{nan, nan, inf, 1, false}, {nan, 1, inf, 0, false}, {1, nan, inf, 1, false},
 		{inf, inf, 0, 0, true}, {inf, inf, 0, 1, true}, {-inf, -inf, 1, 1, true},
 		{inf, -inf, inf, 1, false}, {1, inf, 1, 1, false}, {inf, 1, 1, 1, false}, {1, inf, 0, 0, false},

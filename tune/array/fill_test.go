@@ -2,6 +2,7 @@ package array
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"runtime"
 	"strings"
@@ -192,8 +193,15 @@ func TestFillErrors(t *testing.T) {
 }
 
 func TestSeed(t *testing.T) {
-	if Seed(1, "u") != Seed(1, "u") || Seed(1, "u") == Seed(1, "u_new") || Seed(1, "u") == Seed(2, "u") {
-		t.Error("the seed must depend on base and name, and on them alone")
+	seeds := map[uint64]string{}
+	for _, base := range []uint64{0, 1, 2} {
+		for _, name := range []string{"", "u", "u_new", "v"} {
+			s := Seed(base, name)
+			if other, ok := seeds[s]; ok {
+				t.Errorf("base %d, name %q gives the seed of %s", base, name, other)
+			}
+			seeds[s] = fmt.Sprintf("base %d, name %q", base, name)
+		}
 	}
 }
 

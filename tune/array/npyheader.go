@@ -105,7 +105,7 @@ func (p *pyText) boolean() (bool, error) {
 	case p.take("False"):
 		return false, nil
 	}
-	return false, errors.New("True or False is expected")
+	return false, errors.New("a bool is expected, True or False")
 }
 
 // tuple reads a tuple of integers that are not negative. The empty one is not nil.
