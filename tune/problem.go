@@ -112,11 +112,12 @@ func (p *Problem) compileConstants(errs *fieldErrors) {
 		case twice:
 			errs.addf(field, "the constant stands twice")
 		default:
-			if _, err := space.NormalizeValue(c.Value); err != nil {
+			value, err := space.NormalizeValue(c.Value)
+			if err != nil {
 				errs.add(field, err)
 				continue
 			}
-			p.constants[c.Name] = c.number()
+			p.constants[c.Name] = Constant{c.Name, value}.number()
 		}
 	}
 }
@@ -277,15 +278,16 @@ func (p *Problem) FixedProblemSize() []int {
 	return size
 }
 
-// BuildOptions are a configuration and the constants as -D options to paste.
+// BuildOptions are a configuration as -D options to paste into a build of one's own. The
+// constants of the definition are not among them.
 func (p *Problem) BuildOptions(c space.Configuration) string {
-	options, prologue := p.defines(c)
-	if prologue != "" {
-		for _, line := range strings.Split(strings.TrimSpace(prologue), "\n") {
-			if name, value, ok := strings.Cut(strings.TrimPrefix(line, "#define "), " "); ok && name != "" {
-				options = append(options, "-D "+name+"="+strconv.Quote(value))
-			}
+	options := make([]string, c.Len())
+	for i, name := range p.parameters.Names() {
+		value := space.FormatValue(c.At(i))
+		if !safeDefine.MatchString(value) {
+			value = strconv.Quote(value)
 		}
+		options[i] = "-D " + name + "=" + value
 	}
 	return strings.Join(options, " ")
 }

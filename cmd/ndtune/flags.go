@@ -1,0 +1,94 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/ndtune/ndtune/tune/search"
+	"github.com/ndtune/ndtune/tune/spec"
+)
+
+// The categories of flags in help texts.
+const (
+	categorySpec   = "specification"
+	categorySearch = "search"
+	categoryOutput = "output"
+)
+
+func deviceFlag() cli.Flag {
+	return &cli.StringFlag{Name: "device", Aliases: []string{"d"}, Category: categorySearch,
+		Usage: "`DEVICE` to use: index, platform:device, cpu, gpu, or a part of its name (default: the first GPU, else the first device)"}
+}
+
+// specFlags change the specification.
+func specFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringSliceFlag{Name: "set", Category: categorySpec, Usage: "give a constant another value, `CONSTANT=VALUE`; may be repeated"},
+		&cli.StringSliceFlag{Name: "parameter", Aliases: []string{"p"}, Category: categorySpec, Usage: "give a parameter these values only, `PARAMETER=VALUE[,VALUE…]`; may be repeated"},
+	}
+}
+
+func iterationsFlag() cli.Flag {
+	return &cli.IntFlag{Name: "iterations", Value: 7, Category: categorySearch, Usage: "timed launches of each configuration"}
+}
+
+// tuneFlags steer a search and what is kept of it.
+func tuneFlags() []cli.Flag {
+	return []cli.Flag{
+		deviceFlag(),
+		&cli.StringFlag{Name: "strategy", Category: categorySearch,
+			Usage: "search `STRATEGY`: " + strings.Join(search.Names(), ", ") + " (default: brute_force; random_sample where --max-evals does not cover the space)"},
+		&cli.StringSliceFlag{Name: "strategy-option", Category: categorySearch, Usage: "`OPTION=VALUE` of the strategy; may be repeated"},
+		&cli.IntFlag{Name: "max-evals", Category: categorySearch, Usage: "evaluate at most `N` configurations, failures included"},
+		&cli.DurationFlag{Name: "time-limit", Category: categorySearch, Usage: "begin no configuration after `DURATION`, such as 90s or 10m"},
+		iterationsFlag(),
+		&cli.Uint64Flag{Name: "seed", Value: 1, Category: categorySearch, Usage: "seed of the strategy's random choices"},
+		&cli.StringFlag{Name: "log", Category: categoryOutput, Usage: "keep the run log in `FILE`, and resume what it holds (default: a new file in the user's state folder)"},
+		&cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, Category: categoryOutput, Usage: "write the results to `FILE`: .json (T4) or .csv, .gz after it; may be repeated"},
+		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Category: categoryOutput, Usage: "show the configurations that were skipped and why, and whole build logs"},
+		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Category: categoryOutput, Usage: "print the best configuration only"},
+	}
+}
+
+// specOptions are the changes that the flags make to a specification.
+func specOptions(c *cli.Context) (spec.Options, error) {
+	set := map[string]string{}
+	for _, text := range c.StringSlice("set") {
+		name, value, ok := strings.Cut(text, "=")
+		if !ok || name == "" {
+			return spec.Options{}, &usageError{fmt.Errorf("--set %s: want CONSTANT=VALUE", text)}
+		}
+		set[strings.TrimSpace(name)] = strings.TrimSpace(value)
+	}
+	parameters, err := spec.ParseAssignments(c.StringSlice("parameter"))
+	if err != nil {
+		return spec.Options{}, &usageError{fmt.Errorf("--parameter: %w", err)}
+	}
+	return spec.Options{Set: set, Parameters: parameters}, nil
+}
+
+// specArgument is the one argument of a command that reads a specification.
+func specArgument(c *cli.Context) (string, error) {
+	switch c.Args().Len() {
+	case 1:
+		return c.Args().First(), nil
+	case 0:
+		return "", &usageError{fmt.Errorf("name a specification: %s SPEC (see %s --help)", c.Command.HelpName, c.Command.HelpName)}
+	}
+	return "", &usageError{fmt.Errorf("one specification at a time, not %s", strings.Join(c.Args().Slice(), " "))}
+}
+
+// loadSpec reads the specification that the command line names, with its changes.
+func loadSpec(c *cli.Context) (*spec.Spec, error) {
+	path, err := specArgument(c)
+	if err != nil {
+		return nil, err
+	}
+	options, err := specOptions(c)
+	if err != nil {
+		return nil, err
+	}
+	return spec.Load(path, options)
+}

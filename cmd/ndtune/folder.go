@@ -1,0 +1,23 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// checkFolder makes sure, before anything is measured, that a file can be written at path.
+func checkFolder(path string) error {
+	folder := filepath.Dir(path)
+	info, err := os.Stat(folder)
+	if err != nil {
+		return fmt.Errorf("the folder %s: %w", folder, err)
+	}
+	if !info.IsDir() {
+		return fmt.Errorf("%s is not a folder", folder)
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return fmt.Errorf("%s is a folder", path)
+	}
+	return nil
+}

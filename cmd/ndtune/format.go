@@ -1,0 +1,76 @@
+package main
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/ndtune/ndtune/tune"
+)
+
+// formatNumber has four significant digits, and never fewer than the whole part has.
+func formatNumber(v float64) string {
+	if v == 0 || math.IsNaN(v) || math.IsInf(v, 0) {
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	decimals := 3 - int(math.Floor(math.Log10(math.Abs(v))))
+	if decimals > 12 {
+		return strconv.FormatFloat(v, 'g', 4, 64)
+	}
+	return strconv.FormatFloat(v, 'f', max(0, decimals), 64)
+}
+
+// formatTime is a time in milliseconds: three decimals, or four significant digits where
+// that is more.
+func formatTime(ms float64) string {
+	if ms >= 1 || ms == 0 {
+		return strconv.FormatFloat(ms, 'f', 3, 64) + "ms"
+	}
+	return formatNumber(ms) + "ms"
+}
+
+// formatMeasured is a configuration with a time and metrics, in the form of the tutorials.
+func formatMeasured(configuration string, time float64, metrics []tune.MetricValue) string {
+	var b strings.Builder
+	if configuration != "" {
+		b.WriteString(configuration + ", ")
+	}
+	b.WriteString("time=" + formatTime(time))
+	for _, m := range metrics {
+		b.WriteString(", " + m.Name + "=" + formatNumber(m.Value))
+	}
+	return b.String()
+}
+
+// firstLine is the first line of a text, with a mark where more follows.
+func firstLine(text string) string {
+	line, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	if strings.TrimSpace(rest) != "" {
+		line = strings.TrimRight(line, " ") + " […]"
+	}
+	return line
+}
+
+// countNoun is a number with its noun: «1 configuration», «225 configurations».
+func countNoun(n int, noun string) string {
+	switch {
+	case n == 1:
+	case strings.HasSuffix(noun, "ch"):
+		noun += "es"
+	default:
+		noun += "s"
+	}
+	return strconv.Itoa(n) + " " + noun
+}
+
+// formatBytes is a size in the binary unit that leaves the fewest digits.
+func formatBytes(n int64) string {
+	units := []string{"B", "KiB", "MiB", "GiB", "TiB"}
+	v, u := float64(n), 0
+	for v >= 1024 && u < len(units)-1 {
+		v /= 1024
+		u++
+	}
+	text := strconv.FormatFloat(v, 'f', 1, 64)
+	return strings.TrimSuffix(text, ".0") + " " + units[u]
+}

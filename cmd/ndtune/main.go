@@ -1,0 +1,35 @@
+// Command ndtune tunes OpenCL kernels: it builds the variants of a kernel that its tunable
+// parameters span, checks their output, times them on an OpenCL device and says which is
+// fastest.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// version is set when the program is built (see the Makefile).
+var version string
+
+func main() { os.Exit(run()) }
+
+// run is main with its exit status: 0 done, 1 failed, 2 the command line or a
+// specification is wrong, 130 interrupted.
+func run() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	// The first signal ends the run in order; the second one ends the process at once.
+	context.AfterFunc(ctx, stop)
+
+	app := newApp()
+	err := app.RunContext(ctx, flagsFirst(app, os.Args))
+	status := exitStatus(err)
+	if err != nil && !errors.Is(err, errReported) && status != statusInterrupted {
+		fmt.Fprintln(app.ErrWriter, "ndtune: "+err.Error())
+	}
+	return status
+}

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// A printer shows a search: results on stdout in the form of the tutorials, notes and
+// progress on stderr.
+type printer struct {
+	out, notes     io.Writer
+	problem        *tune.Problem
+	quiet, verbose bool
+	counts         map[tune.Status]int
+	bar            *progress
+}
+
+func newPrinter(c *cli.Context, p *tune.Problem, total int) *printer {
+	quiet := c.Bool("quiet")
+	return &printer{
+		out: c.App.Writer, notes: c.App.ErrWriter, problem: p,
+		quiet: quiet, verbose: c.Bool("verbose"),
+		counts: map[tune.Status]int{},
+		bar:    newProgress(c.App.ErrWriter, total, p.Objective(), quiet),
+	}
+}
+
+func (p *printer) begin(d tune.Device, s *space.Space, log *record.Log) {
+	if p.quiet {
+		return
+	}
+	fmt.Fprintf(p.out, "Using: %s\n", d.Name)
+	fmt.Fprintf(p.notes, "%s, driver %s, %s; kernel %s, %s", d.Platform, d.Driver, strings.TrimSpace(d.Version), p.problem.KernelName(), countNoun(s.Len(), "configuration"))
+	if cartesian := s.CartesianSize(); cartesian.IsInt64() && int(cartesian.Int64()) != s.Len() {
+		fmt.Fprintf(p.notes, " of %s combinations", cartesian)
+	}
+	fmt.Fprintln(p.notes)
+	if d.Timer == tune.TimerHost {
+		fmt.Fprintln(p.out, "timer: host")
+		fmt.Fprintln(p.notes, "The driver's profiling timestamps cannot be used: times come from the host's clock and include the cost of a launch.")
+	}
+	if !p.problem.Verified() {
+		fmt.Fprintln(p.notes, "The specification has no verify: nothing checks that the output is right, and results are unverified.")
+	}
+	if n := log.Resumed(); n > 0 {
+		fmt.Fprintf(p.notes, "Resuming %s: %s are there already.\n", log.Path(), countNoun(n, "result"))
+	}
+}
+
+// result shows one result as it arrives.
+func (p *printer) result(r tune.Result, resumed bool) {
+	p.counts[r.Status]++
+	p.bar.add(r)
+	if p.quiet {
+		return
+	}
+	line := ""
+	switch {
+	case r.Status == tune.Correct:
+		line = formatMeasured(r.Configuration.String(), r.Time(), r.Metrics)
+		if !r.Verified {
+			line += ", unverified"
+		}
+	case p.verbose:
+		line = fmt.Sprintf("%s, %s: %s", r.Configuration, r.Status, strings.TrimSpace(r.Reason))
+	case r.Status != tune.Constraints:
+		line = fmt.Sprintf("%s, %s: %s", r.Configuration, r.Status, firstLine(r.Reason))
+	default:
+		return
+	}
+	p.bar.print(p.out, line)
+}
+
+// end shows the summary and the best configuration.
+func (p *printer) end(o *tune.Outcome) {
+	p.bar.finish()
+	if !p.quiet {
+		fmt.Fprintln(p.notes, p.summary(o))
+	}
+	switch o.Stop {
+	case tune.Interrupted:
+		fmt.Fprintln(p.notes, "Interrupted; the best so far:")
+	case tune.Hopeless:
+		fmt.Fprintf(p.notes, "Stopped: %s\n", o.Cause)
+	}
+	if o.Best == nil {
+		fmt.Fprintln(p.notes, "No configuration is correct"+p.whyNone())
+		return
+	}
+	time, metrics := o.Best.Time(), o.Best.Metrics
+	if len(o.Best.Final) > 0 {
+		if final, _, err := p.problem.JudgeFinal(o.Best, o.Device); err == nil {
+			time, metrics = o.Best.FinalTime(), final
+		}
+	}
+	fmt.Fprintf(p.out, "best performing configuration: %s\n", formatMeasured(o.Best.Configuration.String(), time, metrics))
+	if options := p.problem.BuildOptions(o.Best.Configuration); options != "" {
+		fmt.Fprintf(p.out, "build options: %s\n", options)
+	}
+	if n := len(o.Best.Final); n > 0 && !p.quiet {
+		fmt.Fprintf(p.notes, "Its time is the median of %d launches in turn with the other best; the mean of its %d launches during the search was %s.\n",
+			n, len(o.Best.Times), formatTime(o.Best.Time()))
+	}
+}
+
+// summary counts what became of the configurations.
+func (p *printer) summary(o *tune.Outcome) string {
+	var parts []string
+	for _, status := range tune.Statuses() {
+		if n := p.counts[status]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, statusText(status)))
+		}
+	}
+	text := countNoun(len(o.Results), "configuration")
+	if len(parts) > 0 {
+		text += ": " + strings.Join(parts, ", ")
+	}
+	text += fmt.Sprintf("; %s", o.Elapsed.Round(100*time.Millisecond))
+	if o.Stop == tune.Budget || o.Stop == tune.TimeIsUp {
+		text += fmt.Sprintf(" (stopped by the %s)", map[tune.StopReason]string{tune.Budget: "number of evaluations", tune.TimeIsUp: "time limit"}[o.Stop])
+	}
+	if n := p.counts[tune.Constraints]; n > 0 && !p.verbose {
+		text += "; -v shows what was skipped and why"
+	}
+	return text
+}
+
+func statusText(s tune.Status) string {
+	switch s {
+	case tune.Correct:
+		return "correct"
+	case tune.Constraints:
+		return "beyond the device's limits"
+	case tune.Compile:
+		return "did not compile"
+	case tune.Runtime:
+		return "failed to run"
+	case tune.Correctness:
+		return "gave wrong output"
+	case tune.Timeout:
+		return "timed out"
+	}
+	return string(s)
+}
+
+func (p *printer) whyNone() string {
+	if p.counts[tune.Constraints] > 0 && !p.verbose {
+		return "; run again with -v to see why each was skipped"
+	}
+	return "."
+}
+
+// files says where everything was kept.
+func (p *printer) files(log string, outputs []string, o *tune.Outcome, written bool) {
+	if p.quiet {
+		return
+	}
+	if written && len(outputs) > 0 {
+		fmt.Fprintf(p.notes, "results: %s\n", strings.Join(outputs, ", "))
+	}
+	hint := ""
+	if o.Stop == tune.Interrupted || o.Stop == tune.Budget || o.Stop == tune.TimeIsUp {
+		hint = " (the same command with --log and this file goes on from there)"
+	}
+	fmt.Fprintf(p.notes, "run log: %s%s\n", log, hint)
+}

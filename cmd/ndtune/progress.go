@@ -1,0 +1,71 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+
+	"github.com/ndtune/ndtune/tune"
+)
+
+// A progress is a bar on a terminal with the rate, the time left and the best so far; off
+// a terminal it is nothing.
+type progress struct {
+	bar       *progressbar.ProgressBar
+	objective tune.Objective
+	best      *tune.Result
+}
+
+func newProgress(w io.Writer, total int, objective tune.Objective, quiet bool) *progress {
+	p := &progress{objective: objective}
+	f, ok := w.(*os.File)
+	if quiet || !ok || !term.IsTerminal(int(f.Fd())) {
+		return p
+	}
+	p.bar = progressbar.NewOptions(total,
+		progressbar.OptionSetWriter(w),
+		progressbar.OptionShowCount(),
+		progressbar.OptionShowIts(),
+		progressbar.OptionSetItsString("configurations"),
+		progressbar.OptionSetPredictTime(true),
+		progressbar.OptionThrottle(100*time.Millisecond),
+		progressbar.OptionClearOnFinish(),
+		progressbar.OptionSetWidth(20),
+		progressbar.OptionSetRenderBlankState(true),
+	)
+	return p
+}
+
+// add counts a result and shows it where it is the best.
+func (p *progress) add(r tune.Result) {
+	if p.bar == nil {
+		return
+	}
+	if r.Status == tune.Correct && (p.best == nil || (r.Objective < p.best.Objective) != p.objective.Maximize) {
+		p.best = &r
+		p.bar.Describe(fmt.Sprintf("best %s", formatTime(r.Time())))
+	}
+	_ = p.bar.Add(1) // an error of the terminal is none of the search
+}
+
+// print writes a line without disturbing the bar.
+func (p *progress) print(w io.Writer, line string) {
+	if p.bar != nil {
+		_ = p.bar.Clear()
+	}
+	fmt.Fprintln(w, line)
+	if p.bar != nil {
+		_ = p.bar.RenderBlank()
+	}
+}
+
+func (p *progress) finish() {
+	if p.bar != nil {
+		_ = p.bar.Finish()
+		_ = p.bar.Clear()
+	}
+}

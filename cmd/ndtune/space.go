@@ -1,0 +1,134 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+func spaceCommand() *cli.Command {
+	flags := append(specFlags(),
+		&cli.BoolFlag{Name: "count", Usage: "print the number of configurations only"},
+		&cli.IntFlag{Name: "limit", Value: 10, Usage: "list the first `N` configurations; 0: none, -1: all"},
+		&cli.StringFlag{Name: "device", Aliases: []string{"d"}, Usage: "apply what the restrictions say of this `DEVICE`, and its limits (default: no device)"},
+	)
+	return &cli.Command{
+		Name:      "space",
+		Usage:     "show a specification's search space, without a device",
+		ArgsUsage: "SPEC",
+		Description: `Shows how many configurations satisfy the restrictions, which values of each parameter
+survive, and the first configurations.
+
+   ndtune space kernel.yaml
+   ndtune space kernel.yaml --count
+   ndtune space kernel.yaml --device gpu --limit -1`,
+		Flags:  flags,
+		Action: showSpace,
+	}
+}
+
+func showSpace(c *cli.Context) error {
+	s, err := loadSpec(c)
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	configurations, skipped, identity, err := buildSpace(c, s.Problem)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.Args().First(), err)
+	}
+	took := time.Since(began)
+	if len(skipped) > 0 {
+		var texts []string
+		for _, r := range skipped {
+			texts = append(texts, r.String())
+		}
+		fmt.Fprintf(c.App.ErrWriter, "Not applied, for they depend on the device (name one with --device): %s\n", strings.Join(texts, "; "))
+	}
+	w := c.App.Writer
+	if c.Bool("count") {
+		fmt.Fprintln(w, configurations.Len())
+		return nil
+	}
+	fmt.Fprintf(w, "configurations: %d of %s combinations, built in %s\n", configurations.Len(), configurations.CartesianSize(), took.Round(10*time.Microsecond))
+	if identity != nil {
+		fmt.Fprintf(w, "within the limits of %s: %d\n", identity.Name, withinLimits(s.Problem, configurations, *identity))
+	}
+	for i := range configurations.Parameters().Len() {
+		q := configurations.Parameters().At(i)
+		survivors := configurations.Survivors(i)
+		line := fmt.Sprintf("%s: %s", q.Name, formatValues(survivors))
+		if n := len(q.Values) - len(survivors); n > 0 {
+			line += fmt.Sprintf(" (%s in no valid configuration)", countNoun(n, "value"))
+		}
+		fmt.Fprintln(w, line)
+	}
+	listSpace(c, configurations)
+	return nil
+}
+
+// buildSpace enumerates with or without a device.
+func buildSpace(c *cli.Context, p *tune.Problem) (*space.Space, []space.Restriction, *tune.Device, error) {
+	if c.String("device") == "" {
+		s, skipped, err := p.SpaceWithoutDevice()
+		return s, skipped, nil, err
+	}
+	all, err := device.List()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	listed, err := device.Select(all, c.String("device"))
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	identity, err := device.Describe(listed.Device)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	s, err := p.Space(identity)
+	return s, nil, &identity, err
+}
+
+// withinLimits counts the configurations that the device does not refuse unbuilt.
+func withinLimits(p *tune.Problem, s *space.Space, d tune.Device) int {
+	n := 0
+	for _, configuration := range s.All() {
+		if v, err := p.Variant(configuration, d); err == nil && v.Refusal(d) == "" {
+			n++
+		}
+	}
+	return n
+}
+
+func listSpace(c *cli.Context, s *space.Space) {
+	limit := c.Int("limit")
+	if limit < 0 || limit > s.Len() {
+		limit = s.Len()
+	}
+	for i := range limit {
+		fmt.Fprintln(c.App.Writer, s.At(i))
+	}
+	if rest := s.Len() - limit; limit > 0 && rest > 0 {
+		fmt.Fprintf(c.App.Writer, "… and %d more (--limit -1 lists all)\n", rest)
+	}
+}
+
+// formatValues lists the values of a parameter, the middle of a long list left out.
+func formatValues(values []space.Value) string {
+	const most = 16
+	var texts []string
+	for i, v := range values {
+		if len(values) > most && i == most-2 {
+			texts = append(texts, "…", space.FormatValue(values[len(values)-1]))
+			break
+		}
+		texts = append(texts, space.FormatValue(v))
+	}
+	return strings.Join(texts, ", ")
+}

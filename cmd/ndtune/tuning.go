@@ -1,0 +1,217 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/search"
+	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/spec"
+)
+
+// A tuning is one search from the command line: the specification, the device, the log,
+// and what is shown and kept.
+type tuning struct {
+	cli       *cli.Context
+	spec      *spec.Spec
+	source    string // what the record says it came from
+	outputs   []string
+	evaluator *device.Evaluator
+	space     *space.Space
+	strategy  string
+	log       *record.Log
+	header    record.Header
+	printer   *printer
+}
+
+// tuneSpec searches the space of a specification as the flags say.
+func tuneSpec(c *cli.Context, s *spec.Spec, source string) error {
+	t := &tuning{cli: c, spec: s, source: source, outputs: c.StringSlice("output")}
+	if err := t.checkFlags(); err != nil {
+		return err
+	}
+	defer t.close()
+	for _, stage := range []func() error{t.openDevice, t.openSpace, t.openLog} {
+		if err := stage(); err != nil {
+			return err
+		}
+	}
+	return t.run()
+}
+
+// checkFlags refuses what can be refused before a device is touched.
+func (t *tuning) checkFlags() error {
+	c := t.cli
+	wrong := func(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
+	if n := c.Int("max-evals"); n < 0 || (c.IsSet("max-evals") && n == 0) {
+		return wrong("--max-evals %d: want a positive number", n)
+	}
+	if d := c.Duration("time-limit"); d < 0 || (c.IsSet("time-limit") && d == 0) {
+		return wrong("--time-limit %s: want a positive duration", d)
+	}
+	if n := c.Int("iterations"); n < 1 {
+		return wrong("--iterations %d: want at least 1", n)
+	}
+	if c.Bool("quiet") && c.Bool("verbose") {
+		return wrong("--quiet and --verbose exclude each other")
+	}
+	seen := map[string]string{}
+	for _, path := range append([]string{c.String("log")}, t.outputs...) {
+		if path == "" {
+			continue
+		}
+		absolute, err := filepath.Abs(path)
+		if err != nil {
+			return wrong("%s: %w", path, err)
+		}
+		if _, twice := seen[absolute]; twice {
+			return wrong("the file %s is named twice among --log and --output", path)
+		}
+		seen[absolute] = path
+	}
+	for _, path := range t.outputs {
+		if err := record.CheckExtension(path); err != nil {
+			return wrong("--output %s: %w", path, err)
+		}
+		if err := checkFolder(path); err != nil {
+			return wrong("--output %s: %w", path, err)
+		}
+	}
+	return nil
+}
+
+func (t *tuning) openDevice() error {
+	all, err := device.List()
+	if err != nil {
+		return err
+	}
+	listed, err := device.Select(all, t.cli.String("device"))
+	if err != nil {
+		return err
+	}
+	t.evaluator, err = device.Open(listed.Device, t.spec.Problem, device.Options{Iterations: t.cli.Int("iterations")})
+	return err
+}
+
+func (t *tuning) openSpace() error {
+	var err error
+	if t.space, err = t.spec.Problem.Space(t.evaluator.Device()); err != nil {
+		return fmt.Errorf("%s: %w", t.source, err)
+	}
+	t.strategy = t.cli.String("strategy")
+	if t.strategy == "" {
+		t.strategy = "brute_force"
+		if n := t.cli.Int("max-evals"); n > 0 && n < t.space.Len() {
+			t.strategy = "random_sample"
+		}
+	}
+	_, err = t.newStrategy(t.space)
+	return err
+}
+
+func (t *tuning) newStrategy(s *space.Space) (search.Strategy, error) {
+	options := map[string]string{}
+	for _, text := range t.cli.StringSlice("strategy-option") {
+		name, value, ok := strings.Cut(text, "=")
+		if !ok {
+			return nil, &usageError{fmt.Errorf("--strategy-option %s: want OPTION=VALUE", text)}
+		}
+		options[name] = value
+	}
+	strategy, err := search.New(t.strategy, s, t.cli.Uint64("seed"), options)
+	if err != nil {
+		return nil, &usageError{fmt.Errorf("--strategy: %w", err)}
+	}
+	return strategy, nil
+}
+
+func (t *tuning) openLog() error {
+	p := t.spec.Problem
+	t.header = record.Header{
+		Digest: p.Digest(), Kernel: p.KernelName(), Source: t.source,
+		Device: t.evaluator.Device(), ProblemSize: p.FixedProblemSize(), Constants: p.Definition().Constants,
+		Objective: p.Objective(), Iterations: t.cli.Int("iterations"), Verified: p.Verified(),
+		Strategy: t.strategy, Seed: t.cli.Uint64("seed"), Started: time.Now(), Tool: "ndtune " + versionText(),
+	}
+	for i := range p.Parameters().Len() {
+		t.header.Parameters = append(t.header.Parameters, p.Parameters().At(i))
+	}
+	for _, m := range p.Definition().Metrics {
+		t.header.Metrics = append(t.header.Metrics, m.Name)
+	}
+	var err error
+	if path := t.cli.String("log"); path != "" {
+		if t.log, err = record.Open(path, t.header); err != nil {
+			return &usageError{fmt.Errorf("--log: %w", err)} // what was named does not fit
+		}
+		return nil
+	}
+	path, err := record.DefaultPath(t.header)
+	if err != nil {
+		return fmt.Errorf("choose a place for the run log: %w (name one with --log FILE)", err)
+	}
+	t.log, err = record.Open(path, t.header)
+	return err
+}
+
+func (t *tuning) close() {
+	if t.evaluator != nil {
+		t.evaluator.Close()
+	}
+	if t.log != nil {
+		t.log.Close()
+	}
+}
+
+// run searches, prints, and writes the outputs whatever way the search ended.
+func (t *tuning) run() error {
+	total := t.space.Len()
+	if n := t.cli.Int("max-evals"); n > 0 {
+		total = min(total, n)
+	}
+	t.printer = newPrinter(t.cli, t.spec.Problem, total)
+	t.printer.begin(t.evaluator.Device(), t.space, t.log)
+
+	outcome, err := tune.Run(t.cli.Context, t.spec.Problem, t.evaluator, tune.Options{
+		Strategy:       t.newStrategy,
+		MaxEvaluations: t.cli.Int("max-evals"),
+		TimeLimit:      t.cli.Duration("time-limit"),
+		Log:            t.log,
+		OnResult:       t.printer.result,
+	})
+	if outcome == nil {
+		return err
+	}
+	t.printer.end(outcome)
+	return errors.Join(err, t.conclude(outcome, err))
+}
+
+// conclude writes the outputs and turns an outcome into an error for the exit status.
+func (t *tuning) conclude(outcome *tune.Outcome, failed error) error {
+	kept := &record.Record{Header: t.log.Header(), Results: outcome.Results}
+	var errs []error
+	for _, path := range t.outputs {
+		if err := record.Write(path, kept); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	t.printer.files(t.log.Path(), t.outputs, outcome, len(errs) == 0)
+	switch {
+	case failed != nil, len(errs) > 0:
+		return errors.Join(errs...)
+	case outcome.Stop == tune.Interrupted || errors.Is(t.cli.Context.Err(), context.Canceled):
+		return errInterrupted
+	case outcome.Best == nil:
+		return errReported
+	}
+	return nil
+}

@@ -1,0 +1,16 @@
+// Package floors says which package of this module may import which. Its test holds the
+// code to it.
+package floors
+
+// Floors are the packages by floor, from the ground up. An import points strictly down.
+// docs/architecture.md says what each room is for.
+var Floors = [][]string{
+	{"internal/nearest", "internal/floors"},
+	{"cl", "kernels", "tune/array"},
+	{"tune/space"},
+	{"tune/search"},
+	{"tune"},
+	{"tune/device", "tune/record"},
+	{"tune/spec"},
+	{"cmd/ndtune"},
+}
