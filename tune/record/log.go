@@ -3,6 +3,7 @@ package record
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"sync"
 
@@ -59,7 +60,7 @@ func (l *Log) Append(r tune.Result) error {
 		err = l.write(append(l.buffer, '\n'))
 	}
 	if err != nil {
-		return l.cannotAppend(r, err)
+		return l.cannotAppend(err)
 	}
 	l.known[d.key()] = true
 	return nil
@@ -79,13 +80,22 @@ func (l *Log) AppendFinal(r tune.Result) error {
 		err = l.write(append(l.buffer, '\n'))
 	}
 	if err != nil {
-		return l.cannotAppend(r, err)
+		return l.cannotAppend(err)
 	}
 	return nil
 }
 
-func (l *Log) cannotAppend(r tune.Result, err error) error {
-	return fmt.Errorf("append %s to the run log %s: %w", r.Configuration, l.path, err)
+func (l *Log) cannotAppend(err error) error {
+	return fmt.Errorf("append to the run log %s: %w", l.path, withoutPath(err))
+}
+
+// withoutPath leaves out the path of an error of the operating system, which stands in the
+// message already.
+func withoutPath(err error) error {
+	if path, ok := err.(*fs.PathError); ok {
+		return path.Err
+	}
+	return err
 }
 
 // write adds a whole line in one call, so that a reader sees all of it or, at worst, a
@@ -120,7 +130,7 @@ func (l *Log) Close() error {
 		err = closing
 	}
 	if err != nil {
-		return fmt.Errorf("close the run log %s: %w", l.path, err)
+		return fmt.Errorf("close the run log %s: %w", l.path, withoutPath(err))
 	}
 	return nil
 }

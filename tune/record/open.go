@@ -23,7 +23,7 @@ var (
 func Open(path string, h Header) (*Log, error) {
 	l, err := open(path, h)
 	if err != nil {
-		return nil, fmt.Errorf("open the run log %s: %w", path, err)
+		return nil, fmt.Errorf("open the run log %s: %w", path, withoutPath(err))
 	}
 	return l, nil
 }

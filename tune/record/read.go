@@ -15,11 +15,11 @@ import (
 func Read(path string) (*Record, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("read results: %w", err)
+		return nil, fmt.Errorf("read results from %s: %w", path, withoutPath(err))
 	}
 	r, err := Decode(data)
 	if err != nil {
-		return nil, fmt.Errorf("read results from %s: %w", path, err)
+		return nil, fmt.Errorf("read results from %s: %w", path, withoutPath(err))
 	}
 	return r, nil
 }

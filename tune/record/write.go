@@ -66,7 +66,7 @@ func CheckExtension(path string) error {
 
 func writing(path string, err error) error {
 	if err != nil {
-		return fmt.Errorf("write results to %s: %w", path, err)
+		return fmt.Errorf("write results to %s: %w", path, withoutPath(err))
 	}
 	return nil
 }
@@ -90,21 +90,22 @@ func writeFile(path string, r *Record, e encoding) (err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	partial := filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.%d", filepath.Base(path), os.Getpid()))
+	f, err := os.OpenFile(partial, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o666)
 	if err != nil {
 		return err
 	}
 	defer func() {
 		if err != nil {
 			_ = f.Close() // again, where that was it
-			_ = os.Remove(f.Name())
+			_ = os.Remove(partial)
 		}
 	}()
 	if err := encodeTo(f, r, e, strings.HasSuffix(strings.ToLower(path), ".gz")); err != nil {
 		return err
 	}
-	if err := f.Chmod(modeFor(path)); err != nil && !errors.Is(err, errors.ErrUnsupported) {
-		return err
+	if info, err := os.Stat(path); err == nil {
+		_ = f.Chmod(info.Mode().Perm()) // as far as that goes
 	}
 	if err := f.Sync(); err != nil {
 		return err
@@ -112,7 +113,7 @@ func writeFile(path string, r *Record, e encoding) (err error) {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	return os.Rename(f.Name(), path)
+	return os.Rename(partial, path)
 }
 
 func encodeTo(w io.Writer, r *Record, e encoding, zip bool) error {
@@ -124,12 +125,4 @@ func encodeTo(w io.Writer, r *Record, e encoding, zip bool) error {
 		return err
 	}
 	return z.Close()
-}
-
-// modeFor is the mode of the file that is replaced, else one that everybody can read.
-func modeFor(path string) os.FileMode {
-	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-		return info.Mode().Perm()
-	}
-	return 0o644
 }

@@ -1,0 +1,57 @@
+package record
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/ndtune/ndtune/tune"
+)
+
+// difference says in what two results differ, to the last bit; empty where they do not.
+func difference(got, want tune.Result) string {
+	switch {
+	case !sameConfiguration(got, want):
+		return fmt.Sprintf("configuration %v, want %v", got.Configuration, want.Configuration)
+	case got.Status != want.Status:
+		return fmt.Sprintf("status %q, want %q", got.Status, want.Status)
+	case got.Reason != want.Reason:
+		return fmt.Sprintf("reason %q, want %q", got.Reason, want.Reason)
+	case !slices.EqualFunc(got.Times, want.Times, sameFloat):
+		return fmt.Sprintf("times %v, want %v", got.Times, want.Times)
+	case got.Verified != want.Verified:
+		return fmt.Sprintf("verified %v, want %v", got.Verified, want.Verified)
+	case !slices.EqualFunc(got.Metrics, want.Metrics, func(a, b tune.MetricValue) bool {
+		return a.Name == b.Name && sameFloat(a.Value, b.Value)
+	}):
+		return fmt.Sprintf("metrics %v, want %v", got.Metrics, want.Metrics)
+	case !sameFloat(got.Objective, want.Objective):
+		return fmt.Sprintf("objective %v, want %v", got.Objective, want.Objective)
+	case got.Durations != want.Durations:
+		return fmt.Sprintf("durations %v, want %v", got.Durations, want.Durations)
+	case !got.Timestamp.Equal(want.Timestamp):
+		return fmt.Sprintf("timestamp %v, want %v", got.Timestamp, want.Timestamp)
+	case !slices.EqualFunc(got.Final, want.Final, sameFloat):
+		return fmt.Sprintf("final times %v, want %v", got.Final, want.Final)
+	}
+	return ""
+}
+
+// sameFloat compares bits; all NaN are one.
+func sameFloat(a, b float64) bool {
+	return math.Float64bits(a) == math.Float64bits(b) || math.IsNaN(a) && math.IsNaN(b)
+}
+
+// sameConfiguration compares names, values and the types of values.
+func sameConfiguration(a, b tune.Result) bool {
+	c, d := a.Configuration, b.Configuration
+	if c.Len() != d.Len() || c.String() != d.String() {
+		return false
+	}
+	for i := range c.Len() {
+		if c.At(i) != d.At(i) {
+			return false
+		}
+	}
+	return true
+}
