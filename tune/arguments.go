@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/space"
@@ -34,6 +33,7 @@ func (p *Problem) compileArgument(errs *fieldErrors, field string, given Argumen
 	switch {
 	case given.Value != nil && given.LocalSize != "":
 		errs.addf(field, "is a scalar (value) or local memory (local_size), not both")
+		return a
 	case given.Value != nil:
 		a.kind = ScalarArgument
 	case given.LocalSize != "":
@@ -134,10 +134,7 @@ func (p *Problem) compileBuffer(errs *fieldErrors, field string, a *argument, sc
 		}
 	}
 	if a.Fill.File != "" {
-		data, _, err := array.ReadNPY(a.Fill.File)
-		if err == nil && data.Type != a.typ {
-			data, err = data.As(a.typ)
-		}
+		data, err := readFile(a.Fill.File, a.typ)
 		if err != nil {
 			errs.add(field+".fill", err)
 			return
@@ -156,8 +153,35 @@ func (p *Problem) compileBuffer(errs *fieldErrors, field string, a *argument, sc
 		}
 	}
 	if a.data != nil && a.data.Len() == 0 {
-		errs.addf(field+".data", "the buffer is empty; OpenCL has no buffers without a byte")
+		given := ".data"
+		if a.Fill.File != "" {
+			given = ".fill"
+		}
+		errs.addf(field+given, "the buffer is empty; OpenCL has no buffers without a byte")
 	}
+}
+
+// readFile reads a .npy file as elements of a type.
+func readFile(path string, typ array.Type) (*array.Array, error) {
+	data, _, err := array.ReadNPY(path)
+	if err == nil && data.Type != typ {
+		data, err = data.As(typ)
+	}
+	return data, err
+}
+
+// fixedLen is the number of elements of a buffer where it is the same for every
+// configuration, else 0.
+func (p *Problem) fixedLen(a *argument) int {
+	switch {
+	case a.size != nil && p.fixed(a.size):
+		if n, err := a.size.Int(p.constants); err == nil {
+			return n
+		}
+	case a.size == nil && a.data != nil:
+		return a.data.Len()
+	}
+	return 0
 }
 
 // checkCopy makes sure that a copied buffer exists, is no copy itself and has the type.
@@ -172,10 +196,19 @@ func (p *Problem) checkCopy(errs *fieldErrors, field string, a argument) {
 		errs.addf(field, "%s is itself a copy; name the buffer that is copied", from.Name)
 	case from.typ != a.typ:
 		errs.addf(field, "%s is of %v, %s of %v", from.Name, from.typ, a.Name, a.typ)
+	default:
+		if n, m := p.fixedLen(from), p.fixedLen(&a); n > 0 && m > 0 && n != m {
+			errs.addf(field, "%s has %d elements, %s has %d", from.Name, n, a.Name, m)
+		}
 	}
 }
 
 func (p *Problem) compileScalar(errs *fieldErrors, field string, a *argument, scope space.Scope) {
+	if text, ok := a.Value.(string); ok {
+		if u, ok := largeInteger(text); ok {
+			a.Value = u
+		}
+	}
 	lanes := []any{a.Value}
 	if v := reflect.ValueOf(a.Value); v.Kind() == reflect.Slice {
 		lanes = nil
@@ -225,7 +258,7 @@ func (a *argument) scalarBytes(environment map[string]any) ([]byte, error) {
 		}
 		lanes[i] = v
 	}
-	if len(lanes) == 1 && !strings.HasPrefix(reflect.TypeOf(a.Value).String(), "[]") {
+	if reflect.TypeOf(a.Value).Kind() != reflect.Slice {
 		return array.ScalarBytes(a.typ, lanes[0])
 	}
 	return array.ScalarBytes(a.typ, lanes)

@@ -1,6 +1,8 @@
 package tune
 
 import (
+	"fmt"
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -12,6 +14,25 @@ var (
 	cInteger = regexp.MustCompile(`^([+-]?(?:0[xX][0-9a-fA-F]+|[0-9]+))(?:[uU]?[lL]?|[lL][uU])$`)
 	cFloat   = regexp.MustCompile(`^([+-]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+)(?:[eE][+-]?[0-9]+)?)[fFlLhH]?$`)
 )
+
+// text is the constant as a kernel sees it.
+func (c Constant) text() string {
+	v, err := space.NormalizeValue(c.Value)
+	if err != nil {
+		panic(fmt.Sprintf("tune: constant %s of a checked definition: %v", c.Name, err))
+	}
+	return space.FormatValue(v)
+}
+
+// largeInteger is the value of a C literal that only an unsigned 64-bit integer holds.
+func largeInteger(text string) (uint64, bool) {
+	m := cInteger.FindStringSubmatch(strings.TrimSpace(text))
+	if m == nil {
+		return 0, false
+	}
+	u, err := strconv.ParseUint(m[1], 0, 64)
+	return u, err == nil && u > math.MaxInt
+}
 
 // number is the value that a constant has in expressions: the number that a C literal
 // stands for, else the constant itself.

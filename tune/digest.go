@@ -27,7 +27,7 @@ func (p *Problem) Digest() string {
 
 type canonicalProblem struct {
 	Kernel, Source string
-	BuildOptions   []string
+	BuildOptions   string
 	Constants      []string
 	ProblemSize    []Expr
 	BlockSize      [3]Expr
@@ -35,9 +35,10 @@ type canonicalProblem struct {
 	Arguments      []canonicalArgument
 	Parameters     []string
 	Restrictions   []string
-	Metrics        []Metric
+	Metrics        string
 	Objective      Objective
 	Seed           uint64
+	Verify         string // what the output is compared with
 	Reference      string
 	Configuration  string
 	Launches       Expr
@@ -48,30 +49,30 @@ type canonicalProblem struct {
 
 type canonicalArgument struct {
 	Name, Type, Size, Value, LocalSize string
-	Content                            string
-	Fill                               Fill
+	Content, Fill                      string
 	Output, Restore                    bool
 }
 
 func (p *Problem) canonical() canonicalProblem {
 	d := p.definition
 	c := canonicalProblem{
-		Kernel: d.Kernel.Name, Source: p.source, BuildOptions: d.Kernel.BuildOptions,
+		Kernel: d.Kernel.Name, Source: p.source, BuildOptions: fmt.Sprintf("%q", d.Kernel.BuildOptions),
 		ProblemSize: d.ProblemSize, BlockSize: d.BlockSize, GridDiv: d.GridDiv,
-		Metrics: d.Metrics, Objective: p.Objective(), Seed: d.Seed,
+		Metrics: fmt.Sprintf("%q", d.Metrics), Objective: p.Objective(), Seed: d.Seed,
 	}
 	if d.Kernel.Func != nil {
 		c.Source = p.firstSource()
 	}
 	for _, constant := range d.Constants {
-		c.Constants = append(c.Constants, fmt.Sprintf("%s=%v", constant.Name, constant.Value))
+		// 1 and 1.0 are two constants for a kernel, 1 and "1" are one.
+		c.Constants = append(c.Constants, fmt.Sprintf("%s=%T %s", constant.Name, p.constants[constant.Name], constant.text()))
 	}
 	for _, a := range p.arguments {
 		fill := a.Fill
 		fill.File = ""
 		c.Arguments = append(c.Arguments, canonicalArgument{
 			Name: a.Name, Type: a.typ.String(), Size: a.Size, Value: fmt.Sprint(a.Value), LocalSize: a.LocalSize,
-			Content: contentDigest(a.data), Fill: fill, Output: a.Output, Restore: a.RestoreEachLaunch,
+			Content: contentDigest(a.data), Fill: fmt.Sprint(fill), Output: a.Output, Restore: a.RestoreEachLaunch,
 		})
 	}
 	for i := range p.parameters.Len() {
@@ -87,6 +88,7 @@ func (p *Problem) canonical() canonicalProblem {
 	}
 	if v := p.verify; v != nil {
 		c.ATol, c.RTol, c.Launches, c.Swap = d.Verify.ATol, d.Verify.RTol, d.Verify.Launches, d.Verify.Swap
+		c.Verify = v.kind(d.Verify)
 		if v.reference != nil {
 			c.Reference, c.Configuration = v.reference.Digest(), v.configuration.Key()
 		}
@@ -114,6 +116,19 @@ func (p *Problem) firstSource() string {
 		return err.Error()
 	}
 	return source
+}
+
+// kind names what the output is compared with.
+func (v *verification) kind(given *Verification) string {
+	switch {
+	case v.reference != nil:
+		return "problem"
+	case v.files != nil:
+		return "files"
+	case given.Reference != nil:
+		return "reference function"
+	}
+	return "check function"
 }
 
 func contentDigest(a *array.Array) string {

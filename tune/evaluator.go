@@ -12,9 +12,9 @@ import (
 // Evaluate takes configurations from in as they come and sends a result for each to out as
 // it is complete, in any order. It returns nil once in is closed and all results are sent,
 // and ctx's error promptly once that is done; results of configurations in flight may then
-// be missing. The caller receives from out until Evaluate returns. A bad configuration is a Result, never an error: an error says that the
-// evaluator cannot go on at all. Evaluate closes neither channel, and sets neither Metrics
-// nor Objective.
+// be missing. The caller receives from out until Evaluate returns. A bad configuration is
+// a Result, never an error: an error says that the evaluator cannot go on at all. Evaluate
+// closes neither channel, and sets neither Metrics nor Objective.
 type Evaluator interface {
 	Device() Device
 	// Capacity is how many configurations it can usefully hold at once, at least 1.

@@ -2,6 +2,7 @@ package tune
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -21,7 +22,7 @@ func (f *failures) add(r Result) string {
 	if f.over || r.Status == Constraints {
 		return ""
 	}
-	cause := string(r.Status) + ": " + withoutNumbers(r.Reason)
+	cause := string(r.Status) + ": " + fault(r.Reason)
 	if r.Status == Correct || (f.count > 0 && cause != f.cause) {
 		f.over = true
 		return ""
@@ -36,12 +37,19 @@ func (f *failures) add(r Result) string {
 		f.count, f.first.Status, f.first.Configuration, f.first.Reason)
 }
 
-// withoutNumbers leaves out what differs between two reports of one fault.
-func withoutNumbers(s string) string {
-	return strings.Map(func(c rune) rune {
-		if unicode.IsDigit(c) || strings.ContainsRune(".+-e", c) {
-			return -1
-		}
-		return c
-	}, s)
+// maxFault bounds how much of a reason is compared, in bytes.
+const maxFault = 4 << 10
+
+// fault leaves out of a reason what differs between two reports of one fault: numbers,
+// addresses, and paths, since compilers name temporary files by chance.
+func fault(reason string) string {
+	if len(reason) > maxFault {
+		reason = reason[:maxFault]
+	}
+	words := strings.FieldsFunc(reason, func(c rune) bool {
+		return unicode.IsSpace(c) || strings.ContainsRune("=()[],;«»", c)
+	})
+	return strings.Join(slices.DeleteFunc(words, func(word string) bool {
+		return strings.ContainsAny(word, "0123456789/\\") || word == "NaN" || strings.HasSuffix(word, "Inf")
+	}), " ")
 }

@@ -37,11 +37,14 @@ func (r *run) measureFinalists(ctx context.Context) error {
 		configurations = append(configurations, r.outcome.Results[i].Configuration)
 		round += r.outcome.Results[i].Time()
 	}
-	rounds := max(minFinalRounds, min(maxFinalRounds, int(finalBudget/round)))
+	rounds := int(max(minFinalRounds, min(maxFinalRounds, finalBudget/round)))
 	times, err := remeasurer.Remeasure(ctx, configurations, rounds)
 	if ctx.Err() != nil {
 		r.outcome.Stop = Interrupted
 		return nil
+	}
+	if err == nil && len(times) != len(configurations) {
+		err = fmt.Errorf("%d configurations were measured, not %d", len(times), len(configurations))
 	}
 	if err != nil {
 		return fmt.Errorf("measure the best again: %w", err)
@@ -71,7 +74,7 @@ func (r *run) alreadyFinal(places []int) bool {
 func (r *run) ranked() []int {
 	var places []int
 	for i, result := range r.outcome.Results {
-		if result.Status == Correct {
+		if result.Status == Correct && finite(result.Objective) {
 			places = append(places, i)
 		}
 	}

@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -40,8 +41,12 @@ func (p *Problem) compileMetrics(errs *fieldErrors, scope space.Scope) {
 }
 
 // judge computes the metrics and the objective of timed launches. A metric that cannot be
-// computed is NaN; an objective that is not a finite number is an error.
+// computed is NaN; times that cannot be, and an objective that is not a finite number, are
+// errors.
 func (p *Problem) judge(c space.Configuration, d Device, times Stats, time float64) ([]MetricValue, float64, error) {
+	if err := times.rankable(); err != nil {
+		return nil, 0, err
+	}
 	env := p.environment(d)
 	c.Assign(env)
 	env["time"], env["time_min"], env["time_median"] = time, times.Min, times.Median
@@ -66,7 +71,7 @@ func (p *Problem) judge(c space.Configuration, d Device, times Stats, time float
 			value, ok = m.Value, true
 		}
 	}
-	if !ok || math.IsNaN(value) || math.IsInf(value, 0) {
+	if !ok || !finite(value) {
 		if failed == nil {
 			failed = fmt.Errorf("the objective %s is %v", objective, value)
 		}
@@ -74,6 +79,23 @@ func (p *Problem) judge(c space.Configuration, d Device, times Stats, time float
 	}
 	return metrics, value, nil
 }
+
+// rankable refuses times that no launch can have taken: a timer that gave them would win
+// every search.
+func (s Stats) rankable() error {
+	switch {
+	case s.Count == 0:
+		return errors.New("there is no time of a launch")
+	case !(s.Min > 0):
+		return fmt.Errorf("the timer gave %v ms for a launch; such a time cannot be ranked", s.Min)
+	case math.IsInf(s.Max, 1):
+		return fmt.Errorf("the timer gave %v ms for a launch; such a time cannot be ranked", s.Max)
+	}
+	return nil
+}
+
+// finite reports whether an objective can be ranked.
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // better reports whether objective a improves on b.
 func (o Objective) better(a, b float64) bool {

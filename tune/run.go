@@ -44,7 +44,7 @@ type run struct {
 
 	known     map[int]Result // from the log, by index, not yet asked for
 	proposed  int            // configurations taken from the strategy
-	out       int            // configurations in the evaluator
+	out       map[int]bool   // configurations in the evaluator, by index
 	asking    time.Duration  // the strategy's time since the last result
 	hopeless  *failures
 	exhausted bool
@@ -64,8 +64,8 @@ func newRun(p *Problem, evaluator Evaluator, o Options) (*run, error) {
 	}
 	r := &run{
 		problem: p, evaluator: evaluator, options: o, space: s, strategy: strategy,
-		outcome:  &Outcome{Device: evaluator.Device(), Space: s},
-		known:    map[int]Result{},
+		outcome: &Outcome{Device: evaluator.Device(), Space: s},
+		known:   map[int]Result{}, out: map[int]bool{},
 		hopeless: &failures{limit: hopelessAfter},
 	}
 	if o.Log != nil {
@@ -93,6 +93,7 @@ func (r *run) search(ctx context.Context, started time.Time) error {
 		defer timer.Stop()
 		timeUp = timer.C
 	}
+	cancelled := ctx.Done()
 	var next []int // proposed, not yet handed to the evaluator
 	ending := false
 	closeIn := func() {
@@ -102,13 +103,12 @@ func (r *run) search(ctx context.Context, started time.Time) error {
 		}
 	}
 	for {
+		if ctx.Err() != nil {
+			r.stop(Interrupted)
+		}
 		if !ending {
-			var err error
-			if next, err = r.ask(next); err != nil {
-				stop()
-				return errors.Join(err, r.drain(out, done))
-			}
-			if len(next) == 0 && r.out == 0 {
+			next = r.ask(next)
+			if len(next) == 0 && len(r.out) == 0 {
 				r.stop(Exhausted)
 			}
 			if r.outcome.Stop != "" {
@@ -123,11 +123,12 @@ func (r *run) search(ctx context.Context, started time.Time) error {
 		}
 		select {
 		case send <- configuration:
+			r.out[next[0]] = true
 			next = next[1:]
-			r.out++
+		case <-cancelled: // seen above
+			cancelled = nil
 		case result := <-out:
-			r.out--
-			if err := r.take(result, false); err != nil {
+			if err := r.take(result); err != nil {
 				stop()
 				return errors.Join(err, r.drain(out, done))
 			}
@@ -135,11 +136,11 @@ func (r *run) search(ctx context.Context, started time.Time) error {
 			r.stop(TimeIsUp)
 		case err := <-done:
 			if ctx.Err() != nil {
-				r.stop(Interrupted)
+				r.outcome.Stop = Interrupted // whatever else it would have been
 				return nil
 			}
-			if err == nil && r.out > 0 {
-				err = fmt.Errorf("the evaluator ended with %d configurations unanswered", r.out)
+			if err == nil && len(r.out) > 0 {
+				err = fmt.Errorf("the evaluator ended with %d configurations unanswered", len(r.out))
 			}
 			if err == nil && !ending {
 				err = errors.New("the evaluator ended before the search did")
@@ -149,11 +150,16 @@ func (r *run) search(ctx context.Context, started time.Time) error {
 	}
 }
 
-// drain waits for an evaluator that was told to stop, keeping what it still sends.
+// drain waits for an evaluator that was told to stop, and keeps what it still sends in
+// memory: the log may be what failed.
 func (r *run) drain(out <-chan Result, done <-chan error) error {
 	for {
 		select {
-		case <-out:
+		case result := <-out:
+			if _, err := r.answered(result); err == nil {
+				r.judge(&result)
+				r.keep(result, false)
+			}
 		case err := <-done:
 			if errors.Is(err, context.Canceled) {
 				return nil
@@ -171,18 +177,18 @@ func (r *run) stop(reason StopReason) {
 }
 
 // ask takes proposals until the evaluator is full, answering those of the log at once.
-func (r *run) ask(next []int) ([]int, error) {
+func (r *run) ask(next []int) []int {
 	for r.outcome.Stop == "" {
-		free := r.evaluator.Capacity() - r.out - len(next)
+		free := max(1, r.evaluator.Capacity()) - len(r.out) - len(next)
 		if free <= 0 {
-			return next, nil
+			return next
 		}
 		if limit := r.options.MaxEvaluations; limit > 0 {
 			if r.proposed >= limit {
-				if r.out == 0 && len(next) == 0 {
+				if len(r.out) == 0 && len(next) == 0 && r.proposed < r.space.Len() {
 					r.stop(Budget)
 				}
-				return next, nil
+				return next
 			}
 			free = min(free, limit-r.proposed)
 		}
@@ -190,7 +196,7 @@ func (r *run) ask(next []int) ([]int, error) {
 		proposals := r.strategy.Ask(free)
 		r.asking += time.Since(began)
 		if len(proposals) == 0 {
-			return next, nil
+			return next
 		}
 		r.proposed += len(proposals)
 		for _, i := range proposals {
@@ -201,38 +207,58 @@ func (r *run) ask(next []int) ([]int, error) {
 			}
 			delete(r.known, i)
 			r.outcome.Resumed++
-			if err := r.take(previous, true); err != nil {
-				return nil, err
-			}
+			r.keep(previous, true)
+			r.tell(i, previous)
 		}
 	}
-	return next, nil
+	return next
 }
 
-// take judges, records and announces a result, and tells the strategy.
-func (r *run) take(result Result, resumed bool) error {
-	if !resumed {
-		result.Durations.Search = r.asking
-		r.asking = 0
-		r.judge(&result)
-		if r.options.Log != nil {
-			if err := r.options.Log.Append(result); err != nil {
-				return fmt.Errorf("keep the result of %s: %w", result.Configuration, err)
-			}
-		}
+// take judges, records and announces a result of the evaluator, and tells the strategy.
+func (r *run) take(result Result) error {
+	i, err := r.answered(result)
+	if err != nil {
+		return err
 	}
+	result.Durations.Search = r.asking
+	r.asking = 0
+	r.judge(&result)
+	if r.options.Log != nil {
+		err = r.options.Log.Append(result)
+	}
+	r.keep(result, false)
+	if err != nil {
+		return fmt.Errorf("keep the result of %s: %w", result.Configuration, err)
+	}
+	r.tell(i, result)
+	return nil
+}
+
+// answered is the index of a result, which must be of a configuration that the evaluator
+// holds.
+func (r *run) answered(result Result) (int, error) {
+	i, ok := r.space.Index(result.Configuration)
+	if !ok || !r.out[i] {
+		return 0, fmt.Errorf("the evaluator answered with %s, for which it was not asked", result.Configuration)
+	}
+	delete(r.out, i)
+	return i, nil
+}
+
+// keep puts a result into the outcome and announces it.
+func (r *run) keep(result Result, resumed bool) {
 	r.outcome.Results = append(r.outcome.Results, result)
 	if r.options.OnResult != nil {
 		r.options.OnResult(result, resumed)
 	}
-	if cause := r.hopeless.add(result); cause != "" {
+	if cause := r.hopeless.add(result); cause != "" && r.outcome.Stop == "" {
 		r.outcome.Cause = cause
 		r.stop(Hopeless)
 	}
-	i, ok := r.space.Index(result.Configuration)
-	if !ok {
-		return fmt.Errorf("the evaluator answered with %s, which is not in the space", result.Configuration)
-	}
+}
+
+// tell hands a result to the strategy.
+func (r *run) tell(i int, result Result) {
 	observed := search.Observation{Index: i, Objective: result.Objective, Valid: result.Status == Correct}
 	if r.problem.Objective().Maximize {
 		observed.Objective = -observed.Objective
@@ -240,7 +266,6 @@ func (r *run) take(result Result, resumed bool) error {
 	began := time.Now()
 	r.strategy.Tell([]search.Observation{observed})
 	r.asking += time.Since(began)
-	return nil
 }
 
 // judge computes metrics and objective. A correct result without a usable objective is
@@ -253,11 +278,6 @@ func (r *run) judge(result *Result) {
 		return
 	}
 	stats := result.Stats()
-	if stats.Count == 0 || !(stats.Min > 0) {
-		result.Status = Runtime
-		result.Reason = fmt.Sprintf("the timer gave %v ms for a launch; such a time cannot be ranked", stats.Min)
-		return
-	}
 	var err error
 	result.Metrics, result.Objective, err = r.problem.judge(result.Configuration, r.outcome.Device, stats, stats.Mean)
 	if err != nil {

@@ -2,7 +2,9 @@ package tune
 
 import (
 	"fmt"
+	"math"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/ndtune/ndtune/tune/space"
@@ -99,9 +101,7 @@ func (p *Problem) defines(c space.Configuration) (options []string, prologue str
 		}
 	}
 	for _, constant := range p.definition.Constants {
-		if v, err := space.NormalizeValue(constant.Value); err == nil {
-			define(constant.Name, space.FormatValue(v))
-		}
+		define(constant.Name, constant.text())
 	}
 	for i, name := range p.parameters.Names() {
 		define(name, space.FormatValue(c.At(i)))
@@ -113,6 +113,7 @@ func (p *Problem) defines(c space.Configuration) (options []string, prologue str
 // work-groups of the local size.
 func (p *Problem) ndrange(env map[string]any) (NDRange, error) {
 	r := NDRange{Dimensions: len(p.problemSize)}
+	items, groups := 1, 1
 	for i, dim := range dimensions {
 		r.Grid[i], r.Local[i] = 1, 1
 		if e := p.blockSize[i]; e != nil {
@@ -122,6 +123,9 @@ func (p *Problem) ndrange(env map[string]any) (NDRange, error) {
 			}
 			r.Local[i] = n
 			r.Dimensions = max(r.Dimensions, i+1)
+			if items, err = multiply(items, n); err != nil {
+				return r, fmt.Errorf("work-group of %s work-items: %w", product(r.WorkGroup()), err)
+			}
 		}
 		if i >= len(p.problemSize) {
 			continue
@@ -136,11 +140,27 @@ func (p *Problem) ndrange(env map[string]any) (NDRange, error) {
 			if err != nil {
 				return r, err
 			}
-			divisor *= n
+			if divisor, err = multiply(divisor, n); err != nil {
+				divisor = math.MaxInt // beyond any problem size: one work-group
+			}
 		}
 		r.Grid[i] = (size-1)/divisor + 1
+		if groups, err = multiply(groups, r.Grid[i]); err != nil {
+			return r, fmt.Errorf("grid of %s work-groups: %w", product(r.Grid[:i+1]), err)
+		}
+	}
+	if _, err := multiply(groups, items); err != nil {
+		return r, fmt.Errorf("NDRange of %s work-groups of %s work-items: %w", product(r.Grid[:r.Dimensions]), product(r.WorkGroup()), err)
 	}
 	return r, nil
+}
+
+// multiply refuses a product of positive numbers that an int cannot hold.
+func multiply(a, b int) (int, error) {
+	if a > math.MaxInt/b {
+		return 0, fmt.Errorf("%d × %d is more than the largest integer, %d", a, b, math.MaxInt)
+	}
+	return a * b, nil
 }
 
 func positive(what string, e *space.Expression, env map[string]any) (int, error) {
@@ -166,13 +186,30 @@ func (p *Problem) fillArguments(v *Variant, env map[string]any) error {
 		case a.size == nil:
 			v.Elements[i] = a.data.Len()
 		case a.kind == LocalArgument:
-			v.Elements[i], err = positive("local memory", a.size, env)
-			v.LocalBytes[i] = v.Elements[i] * a.typ.Size()
+			if v.Elements[i], err = positive("local memory", a.size, env); err == nil {
+				v.LocalBytes[i], err = multiply(v.Elements[i], a.typ.Size())
+			}
 		default:
-			v.Elements[i], err = positive("size", a.size, env)
+			if v.Elements[i], err = positive("size", a.size, env); err == nil {
+				_, err = multiply(v.Elements[i], a.typ.Size())
+			}
 		}
 		if err != nil {
 			return fmt.Errorf("argument %s: %w", a.Name, err)
+		}
+	}
+	return p.checkCopies(v)
+}
+
+// checkCopies makes sure that a copied buffer is as long as its copy.
+func (p *Problem) checkCopies(v *Variant) error {
+	for i, a := range p.arguments {
+		if a.Fill.Copy == "" {
+			continue
+		}
+		j := slices.IndexFunc(p.arguments, func(b argument) bool { return b.Name == a.Fill.Copy })
+		if v.Elements[i] != v.Elements[j] {
+			return fmt.Errorf("argument %s: has %d elements, %s, of which it is a copy, has %d", a.Name, v.Elements[i], a.Fill.Copy, v.Elements[j])
 		}
 	}
 	return nil
@@ -190,12 +227,12 @@ func (v *Variant) Refusal(d Device) string {
 			return fmt.Sprintf("%d work-items in dimension %s > device limit %d", n, dimensions[i], d.MaxWorkItemSizes[i])
 		}
 	}
-	local := 0
+	local := 0.0 // cannot overflow, and is exact where it matters
 	for _, n := range v.LocalBytes {
-		local += n
+		local += float64(n)
 	}
-	if d.LocalMemory > 0 && int64(local) > d.LocalMemory {
-		return fmt.Sprintf("local memory %d B > device limit %d B", local, d.LocalMemory)
+	if d.LocalMemory > 0 && local > float64(d.LocalMemory) {
+		return fmt.Sprintf("local memory %.0f B > device limit %d B", local, d.LocalMemory)
 	}
 	return ""
 }

@@ -2,6 +2,9 @@ package tune
 
 import (
 	"fmt"
+	"maps"
+	"math"
+	"slices"
 
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/space"
@@ -52,8 +55,8 @@ func (p *Problem) compileVerification(errs *fieldErrors, scope space.Scope) {
 		e, err := space.Compile(tolerance.source, scope)
 		if err == nil && p.fixed(e) {
 			var t float64
-			if t, err = e.Float(p.constants); err == nil && !(t >= 0) {
-				err = fmt.Errorf("%s is %v; a tolerance cannot be negative", tolerance.source, t)
+			if t, err = e.Float(p.constants); err == nil {
+				err = checkTolerance(e, t)
 			}
 		}
 		errs.add(tolerance.field, err)
@@ -67,6 +70,13 @@ func (p *Problem) compileVerification(errs *fieldErrors, scope space.Scope) {
 	if given.Files != nil {
 		p.readReferences(errs, given.Files, v)
 	}
+}
+
+func checkTolerance(e *space.Expression, t float64) error {
+	if !(t >= 0) || math.IsInf(t, 1) {
+		return fmt.Errorf("the tolerance %s is %v; want a number that is not negative", e, t)
+	}
+	return nil
 }
 
 func (p *Problem) outputs() int {
@@ -102,33 +112,39 @@ func (p *Problem) compileReference(errs *fieldErrors, given *Verification, v *ve
 			errs.addf("verify.spec", "the reference has no argument %s to compare the output with", a.Name)
 		case b.kind != BufferArgument || b.typ != a.typ:
 			errs.addf("verify.spec", "%s is a buffer of %v here and %s of %v in the reference", a.Name, a.typ, b.kind, b.typ)
+		default:
+			if n, m := p.fixedLen(&a), reference.fixedLen(b); n > 0 && m > 0 && n != m {
+				errs.addf("verify.spec", "%s has %d elements here and %d in the reference", a.Name, n, m)
+			}
 		}
 	}
 	if given.Launches != "" {
 		v.launches = p.compileSize(errs, "verify.launches", given.Launches, scope)
 	}
 	if given.Swap != [2]string{} {
-		for i, name := range given.Swap {
-			if _, ok := reference.argument(name); !ok {
-				errs.add("verify.swap", reference.unknownArgument(name))
-				continue
-			}
-			v.swap[i] = reference.argumentIndex(name)
-		}
-		a, b := reference.arguments[v.swap[0]], reference.arguments[v.swap[1]]
-		if a.kind != BufferArgument || b.kind != BufferArgument || a.typ != b.typ || given.Swap[0] == given.Swap[1] {
-			errs.addf("verify.swap", "want two different buffers of one type")
-		}
+		v.swap = reference.compileSwap(errs, given.Swap)
 	}
 }
 
-func (p *Problem) argumentIndex(name string) int {
-	for i, a := range p.arguments {
-		if a.Name == name {
-			return i
+// compileSwap finds the two buffers that change places between launches.
+func (p *Problem) compileSwap(errs *fieldErrors, names [2]string) (swap [2]int) {
+	for i, name := range names {
+		swap[i] = slices.IndexFunc(p.arguments, func(a argument) bool { return a.Name == name })
+		if swap[i] < 0 {
+			errs.add("verify.swap", p.unknownArgument(name))
 		}
 	}
-	return -1
+	if swap[0] < 0 || swap[1] < 0 {
+		return swap
+	}
+	a, b := &p.arguments[swap[0]], &p.arguments[swap[1]]
+	switch n, m := p.fixedLen(a), p.fixedLen(b); {
+	case a == b || a.kind != BufferArgument || b.kind != BufferArgument || a.typ != b.typ:
+		errs.addf("verify.swap", "want two different buffers of one type")
+	case n > 0 && m > 0 && n != m:
+		errs.addf("verify.swap", "%s has %d elements, %s has %d", a.Name, n, b.Name, m)
+	}
+	return swap
 }
 
 // complete makes a configuration from the values given and, for parameters with a single
@@ -148,18 +164,21 @@ func (p *Problem) complete(given map[string]space.Value) (space.Configuration, e
 
 func (p *Problem) readReferences(errs *fieldErrors, files map[string]string, v *verification) {
 	v.files = map[string]*array.Array{}
-	for name, path := range files {
-		field := "verify.npy." + name
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		field, path := "verify.npy."+name, files[name]
 		a, ok := p.argument(name)
 		if !ok || !a.Output {
 			errs.addf(field, "no output is named so")
 			continue
 		}
-		data, _, err := array.ReadNPY(path)
-		if err == nil && data.Type != a.typ {
-			data, err = data.As(a.typ)
+		data, err := readFile(path, a.typ)
+		if err != nil {
+			errs.add(field, err)
+			continue
 		}
-		errs.add(field, err)
+		if n := p.fixedLen(a); n > 0 && n != data.Len() {
+			errs.addf(field, "%s has %d elements, the output has %d", path, data.Len(), n)
+		}
 		v.files[name] = data
 	}
 	for _, a := range p.arguments {
@@ -197,8 +216,8 @@ func (p *Problem) fillTolerance(v *Variant, env map[string]any) error {
 		if *t.into, err = t.e.Float(env); err != nil {
 			return err
 		}
-		if !(*t.into >= 0) {
-			return fmt.Errorf("the tolerance %s is %v; it cannot be negative", t.e, *t.into)
+		if err := checkTolerance(t.e, *t.into); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -240,8 +259,12 @@ func (p *Problem) ExpectedOutputs(initial map[string]*array.Array) (map[string]*
 			return nil, fmt.Errorf("compute the reference: %w", err)
 		}
 		for _, a := range p.arguments {
-			if _, ok := outputs[a.Name]; a.Output && !ok {
+			switch output := outputs[a.Name]; {
+			case !a.Output:
+			case output == nil:
 				return nil, fmt.Errorf("the reference function gave nothing for the output %s", a.Name)
+			case output.Type != a.typ:
+				return nil, fmt.Errorf("the reference function gave %v for the output %s, which is of %v", output.Type, a.Name, a.typ)
 			}
 		}
 		return outputs, nil
