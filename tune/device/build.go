@@ -68,6 +68,8 @@ func shorten(text string, limit int) string {
 }
 
 // checkKernel refuses a built kernel that the device cannot launch with this work-group.
+// The kernel's own maximum is no reason yet: NVIDIA's driver says 256 for every kernel, and
+// runs larger work-groups all the same. Whether it does, the launch tells.
 // Some drivers build kernels whose local memory exceeds the device's without a word.
 func (s *session) checkKernel(k *cl.Kernel, v *tune.Variant, d tune.Device) error {
 	info, err := k.WorkGroupInfo(s.device)
@@ -80,9 +82,6 @@ func (s *session) checkKernel(k *cl.Kernel, v *tune.Variant, d tune.Device) erro
 	}
 	if local := max(info.LocalMem, int64(dynamic)); d.LocalMemory > 0 && local > d.LocalMemory {
 		return fail(tune.Constraints, "local memory %d B > device limit %d B", local, d.LocalMemory)
-	}
-	if n := v.NDRange.WorkItems(); info.MaxSize > 0 && n > info.MaxSize {
-		return fail(tune.Constraints, "work-group of %d work-items > the built kernel's limit %d (registers or private memory)", n, info.MaxSize)
 	}
 	if c := info.CompileSize; c[0] > 0 && c != v.NDRange.Local {
 		return fail(tune.Constraints, "the kernel requires a work-group of %d×%d×%d (reqd_work_group_size), not %d×%d×%d",

@@ -2,6 +2,7 @@ package device
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/ndtune/ndtune/cl"
@@ -31,9 +32,23 @@ func (s *session) setArguments(k *cl.Kernel, v *tune.Variant) error {
 func (s *session) enqueue(k *cl.Kernel, r tune.NDRange) (*cl.Event, error) {
 	event, err := s.queue.EnqueueKernel(k, nil, r.Global(), r.WorkGroup())
 	if err != nil {
-		return nil, fail(tune.Runtime, "launch: %v", err)
+		return nil, s.refusedLaunch(k, r, err)
 	}
 	return event, nil
+}
+
+// refusedLaunch tells a work-group that is too large for the built kernel from another
+// failure to launch.
+func (s *session) refusedLaunch(k *cl.Kernel, r tune.NDRange, err error) error {
+	for _, size := range []cl.Status{cl.InvalidWorkGroupSize, cl.InvalidWorkItemSize, cl.OutOfResources} {
+		if !errors.Is(err, size) {
+			continue
+		}
+		if info, e := k.WorkGroupInfo(s.device); e == nil && info.MaxSize > 0 && r.WorkItems() > info.MaxSize {
+			return fail(tune.Constraints, "work-group of %d work-items > the built kernel's limit %d (registers or private memory): %v", r.WorkItems(), info.MaxSize, err)
+		}
+	}
+	return fail(tune.Runtime, "launch: %v", err)
 }
 
 // launch runs a kernel to its end and returns its time in milliseconds by the session's
