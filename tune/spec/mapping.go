@@ -133,6 +133,9 @@ next:
 				f.meant[f.pathOf(name)] = true
 			}
 		}
+		if strings.Contains(e.key, ")") {
+			hint = commaHint
+		}
 		f.failAt(e.value.name, e.at, fmt.Errorf("unknown key%s", hint))
 	}
 }

@@ -122,6 +122,9 @@ func (f field) text() string {
 	return f.node.Value
 }
 
+// commaHint explains what is left of an expression that YAML parted.
+const commaHint = "; within {…} and […] an expression with a comma must be in quotes"
+
 // maxExpression keeps an expression within what its compiler can take.
 const maxExpression = 10000
 
@@ -141,6 +144,10 @@ func (f field) expression() string {
 		}
 		if strings.TrimSpace(v) == "" {
 			f.failf("expected an expression, found nothing")
+			return ""
+		}
+		if f.node.Style == 0 && !strings.ContainsAny(v, "\"'`") && strings.Count(v, "(") != strings.Count(v, ")") {
+			f.failf("the parentheses of %q do not match%s", shorten(v), commaHint)
 			return ""
 		}
 		return v

@@ -1,0 +1,123 @@
+package spec
+
+import (
+	"os"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+func reference(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("../../docs/spec.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+var block = regexp.MustCompile("(?s)```\\w+\n(?:#|//) (\\S+)\n(.*?)```")
+
+// The example of docs/spec.md is a problem.
+func TestReferenceExample(t *testing.T) {
+	fsys := fstest.MapFS{}
+	for _, m := range block.FindAllStringSubmatch(reference(t), -1) {
+		fsys[m[1]] = &fstest.MapFile{Data: []byte(m[2])}
+	}
+	s, err := LoadFS(fsys, "saxpy.yaml", Options{Set: map[string]string{"n": "1000"}, Parameters: map[string][]string{"per_item": {"1", "2"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	configurations, _, err := s.Problem.SpaceWithoutDevice()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := configurations.Len(); n != 10 {
+		t.Errorf("%d configurations, want 10", n)
+	}
+}
+
+// The other pieces of YAML are right too: each loads in place of what the good
+// specification has.
+func TestReferencePieces(t *testing.T) {
+	names := "constants: {n: 64, nx: 64, ny: 64, dt: 0.225f}\n" +
+		"parameters: {block_size_x: 64, block_size_y: 2, tile_size_x: 1, tile: 1, use_local: true, use_half: false, threads: 2, per_item: 1, type: float4, unroll: 1, time_steps: 2}\n"
+	pieces := 0
+	for _, piece := range regexp.MustCompile(`(?m)(?:^    .*\n)+`).FindAllString(reference(t), -1) {
+		text := regexp.MustCompile(`(?m)^    `).ReplaceAllString(piece, "")
+		key, _, _ := strings.Cut(text, ":")
+		switch key {
+		case "constants", "problem_size", "arguments", "parameters", "restrictions", "block_size", "grid_div", "metrics":
+		default:
+			continue
+		}
+		for _, text := range sections(text) {
+			pieces++
+			loaded(t, merged(names, text), Options{})
+		}
+	}
+	if pieces < 9 {
+		t.Errorf("only %d pieces found", pieces)
+	}
+}
+
+func after(text, heading string) string {
+	_, rest, _ := strings.Cut(text, heading+"\n")
+	return rest
+}
+
+// merged are the sections of names, but those of which text has the key, and text.
+func merged(names, text string) string {
+	key, _, _ := strings.Cut(text, ":")
+	kept := ""
+	for _, s := range sections(names) {
+		if !strings.HasPrefix(s, key+":") {
+			kept += s
+		}
+	}
+	return kept + text
+}
+
+// Every row of the table of expressions is true.
+func TestReferenceExpressions(t *testing.T) {
+	rows := regexp.MustCompile("(?m)^\\| `([^`]+)` \\| (\\S+) \\|$").FindAllStringSubmatch(after(reference(t), "## Expressions"), -1)
+	checked := 0
+	for _, row := range rows {
+		source := strings.ReplaceAll(row[1], `\|`, `|`)
+		if strings.HasPrefix(source, "device.") {
+			continue
+		}
+		want, err := plain(row[2])
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := space.Compile(source, space.Scope{})
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		got, err := e.Eval(map[string]any{})
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s is %v (%T), %v; the reference says %v", source, got, got, err, want)
+		}
+		checked++
+	}
+	if checked < 20 {
+		t.Errorf("only %d expressions found", checked)
+	}
+}
+
+// Every field of device.* that the reference lists exists.
+func TestReferenceDeviceFields(t *testing.T) {
+	fields := regexp.MustCompile(`device\.\w+`).FindAllString(reference(t), -1)
+	if len(fields) < 15 {
+		t.Fatalf("only %d fields found", len(fields))
+	}
+	for _, field := range fields {
+		loaded(t, "restrictions: ['"+field+" == "+field+"']\n", Options{})
+	}
+}
