@@ -13,6 +13,8 @@ type Context struct {
 	object
 	devices []*Device
 	version int // of the platform, major*10 + minor; 0: not known
+
+	runsInCaller bool // see Platform.runsInCaller
 }
 
 const contextPlatform = 0x1084
@@ -44,7 +46,7 @@ func NewContext(devices ...*Device) (*Context, error) {
 	if err := f.made(id, status); err != nil {
 		return nil, about(err, devices[0].String())
 	}
-	c := &Context{devices: slices.Clone(devices), version: platform.version()}
+	c := &Context{devices: slices.Clone(devices), version: platform.version(), runsInCaller: platform.runsInCaller()}
 	c.own(contextKind, id)
 	return c, nil
 }

@@ -27,15 +27,15 @@ func (q *Queue) WriteImage(i *Image, origin, region [3]int, data []byte, rowPitc
 
 // EnqueueReadImage is ReadImage without waiting; for data, what EnqueueRead says holds.
 func (q *Queue) EnqueueReadImage(i *Image, origin, region [3]int, data []byte, rowPitch, slicePitch int, wait ...*Event) (*Event, error) {
-	return pinned(data, func() (*Event, error) {
-		return q.transferImage(clEnqueueReadImage, i, nonBlocking, origin, region, data, rowPitch, slicePitch, wait)
+	return q.pinned(data, func(block uintptr) (*Event, error) {
+		return q.transferImage(clEnqueueReadImage, i, block, origin, region, data, rowPitch, slicePitch, wait)
 	})
 }
 
 // EnqueueWriteImage is WriteImage without waiting; for data, what EnqueueWrite says holds.
 func (q *Queue) EnqueueWriteImage(i *Image, origin, region [3]int, data []byte, rowPitch, slicePitch int, wait ...*Event) (*Event, error) {
-	return pinned(data, func() (*Event, error) {
-		return q.transferImage(clEnqueueWriteImage, i, nonBlocking, origin, region, data, rowPitch, slicePitch, wait)
+	return q.pinned(data, func(block uintptr) (*Event, error) {
+		return q.transferImage(clEnqueueWriteImage, i, block, origin, region, data, rowPitch, slicePitch, wait)
 	})
 }
 

@@ -125,6 +125,7 @@ func TestBadLaunches(t *testing.T) {
 // Goroutines with a kernel each share a queue, a program and a buffer.
 func TestKernelsSideBySide(t *testing.T) {
 	r := newRig(t)
+	r.skipSimulator("is not safe for concurrent use")
 	const n, rounds = 8, 20
 	p := r.program("kernel void f(global int *out, int i, int v) { out[i] += v; }", "")
 	out := r.buffer(make([]byte, 4*n))

@@ -27,7 +27,7 @@ func (q *Queue) EnqueueWriteRect(b *Buffer, at Rect, region [3]int, data []byte,
 }
 
 func (q *Queue) transferRect(f *function, b *Buffer, at Rect, region [3]int, data []byte, host Rect, wait []*Event) (*Event, error) {
-	return pinned(data, func() (*Event, error) {
+	return q.pinned(data, func(block uintptr) (*Event, error) {
 		c, err := q.begin(f, wait, b)
 		if err != nil {
 			return nil, err
@@ -39,7 +39,7 @@ func (q *Queue) transferRect(f *function, b *Buffer, at Rect, region [3]int, dat
 		if err := host.within(f, "data", region, len(data)); err != nil {
 			return nil, err
 		}
-		return c.event(f.run(q.id, b.id, nonBlocking,
+		return c.event(f.run(q.id, b.id, block,
 			uintptr(sizes(triple(at.Origin))), uintptr(sizes(triple(host.Origin))), uintptr(sizes(triple(region))),
 			uintptr(at.RowPitch), uintptr(at.SlicePitch), uintptr(host.RowPitch), uintptr(host.SlicePitch),
 			uintptr(bytesOf(data)), c.waitCount(), uintptr(c.waitList()), uintptr(c.slot())))

@@ -38,7 +38,7 @@ func (q *Queue) transferNow(f *function, b *Buffer, offset int, data []byte, wai
 }
 
 func (q *Queue) transferLater(f *function, b *Buffer, offset int, data []byte, wait []*Event) (*Event, error) {
-	return pinned(data, func() (*Event, error) { return q.transfer(f, b, nonBlocking, offset, data, wait) })
+	return q.pinned(data, func(block uintptr) (*Event, error) { return q.transfer(f, b, block, offset, data, wait) })
 }
 
 const (
@@ -61,12 +61,15 @@ func (q *Queue) transfer(f *function, b *Buffer, block uintptr, offset int, data
 
 // pinned enqueues a command that uses data after the call, and holds data in place until the
 // command has ended.
-func pinned(data []byte, enqueue func() (*Event, error)) (*Event, error) {
+func (q *Queue) pinned(data []byte, enqueue func(block uintptr) (*Event, error)) (*Event, error) {
+	if q != nil && q.context != nil && q.context.runsInCaller {
+		return enqueue(blocking)
+	}
 	pin := new(runtime.Pinner)
 	if len(data) > 0 {
 		pin.Pin(&data[0])
 	}
-	e, err := enqueue()
+	e, err := enqueue(nonBlocking)
 	if err != nil || !e.enter() {
 		pin.Unpin()
 		return nil, err
