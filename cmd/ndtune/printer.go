@@ -79,11 +79,12 @@ func (p *printer) result(r tune.Result, resumed bool) {
 	p.bar.print(p.out, line)
 }
 
-// end shows the summary and the best configuration.
-func (p *printer) end(o *tune.Outcome) {
+// end shows the summary and the best configuration. Evaluated is how many configurations
+// the evaluator has counted.
+func (p *printer) end(o *tune.Outcome, evaluated int) {
 	p.bar.finish()
 	if !p.quiet {
-		fmt.Fprintln(p.notes, p.summary(o))
+		fmt.Fprintln(p.notes, p.summary(o, evaluated))
 	}
 	switch o.Stop {
 	case tune.Interrupted:
@@ -112,7 +113,7 @@ func (p *printer) end(o *tune.Outcome) {
 }
 
 // summary counts what became of the configurations.
-func (p *printer) summary(o *tune.Outcome) string {
+func (p *printer) summary(o *tune.Outcome, evaluated int) string {
 	var parts []string
 	for _, status := range tune.Statuses() {
 		if n := p.counts[status]; n > 0 {
@@ -123,7 +124,10 @@ func (p *printer) summary(o *tune.Outcome) string {
 	if len(parts) > 0 {
 		text += ": " + strings.Join(parts, ", ")
 	}
-	text += fmt.Sprintf("; %s", o.Elapsed.Round(100*time.Millisecond))
+	if o.Resumed > 0 {
+		text += fmt.Sprintf("; %d from the log, %d evaluated now", o.Resumed, evaluated)
+	}
+	text += fmt.Sprintf("; %s", roundElapsed(o.Elapsed))
 	if o.Stop == tune.Budget || o.Stop == tune.TimeIsUp {
 		text += fmt.Sprintf(" (stopped by the %s)", map[tune.StopReason]string{tune.Budget: "number of evaluations", tune.TimeIsUp: "time limit"}[o.Stop])
 	}
@@ -131,6 +135,14 @@ func (p *printer) summary(o *tune.Outcome) string {
 		text += "; -v shows what was skipped and why"
 	}
 	return text
+}
+
+// roundElapsed keeps tenths of a second, and milliseconds of less than one.
+func roundElapsed(d time.Duration) time.Duration {
+	if d < time.Second {
+		return d.Round(time.Millisecond)
+	}
+	return d.Round(100 * time.Millisecond)
 }
 
 func statusText(s tune.Status) string {

@@ -191,7 +191,7 @@ func (t *tuning) run() error {
 	if outcome == nil {
 		return err
 	}
-	t.printer.end(outcome)
+	t.printer.end(outcome, t.evaluator.Evaluated())
 	return errors.Join(err, t.conclude(outcome, err))
 }
 
