@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/spec"
 )
@@ -20,6 +21,15 @@ const (
 func deviceFlag() cli.Flag {
 	return &cli.StringFlag{Name: "device", Aliases: []string{"d"}, Category: categorySearch,
 		Usage: "`DEVICE` to use: index, platform:device, cpu, gpu, or a part of its name (default: the first GPU, else the first device)"}
+}
+
+// selectDevice finds the device that the command line names.
+func selectDevice(c *cli.Context) (device.Listed, error) {
+	all, err := device.List()
+	if err != nil {
+		return device.Listed{}, err
+	}
+	return device.Select(all, c.String("device"))
 }
 
 // specFlags change the specification.

@@ -44,11 +44,7 @@ func runOne(c *cli.Context, s *spec.Spec) error {
 	if open := openParameters(s.Problem); len(open) > 0 {
 		return &usageError{fmt.Errorf("run evaluates one configuration: name one value for %s with -p", strings.Join(open, ", "))}
 	}
-	all, err := device.List()
-	if err != nil {
-		return err
-	}
-	listed, err := device.Select(all, c.String("device"))
+	listed, err := selectDevice(c)
 	if err != nil {
 		return err
 	}

@@ -79,11 +79,7 @@ func buildSpace(c *cli.Context, p *tune.Problem) (*space.Space, []space.Restrict
 		s, skipped, err := p.SpaceWithoutDevice()
 		return s, skipped, nil, err
 	}
-	all, err := device.List()
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	listed, err := device.Select(all, c.String("device"))
+	listed, err := selectDevice(c)
 	if err != nil {
 		return nil, nil, nil, err
 	}

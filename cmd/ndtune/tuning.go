@@ -90,11 +90,7 @@ func (t *tuning) checkFlags() error {
 }
 
 func (t *tuning) openDevice() error {
-	all, err := device.List()
-	if err != nil {
-		return err
-	}
-	listed, err := device.Select(all, t.cli.String("device"))
+	listed, err := selectDevice(t.cli)
 	if err != nil {
 		return err
 	}
