@@ -37,8 +37,8 @@ type MetricValue struct {
 // Durations say where the time of an evaluation went.
 type Durations struct {
 	Build     time.Duration // compiling, and the first launch of a configuration
-	Verify    time.Duration // reading back and comparing the output
-	Measure   time.Duration // the timed launches and the warm-up
+	Verify    time.Duration // making the reference where none is there yet, comparing the output
+	Measure   time.Duration // the warm-up and the timed launches, with what they need restored
 	Framework time.Duration // all else of the evaluation
 	Search    time.Duration // the strategy's share
 }

@@ -9,8 +9,8 @@ import (
 )
 
 // A buffer is a buffer argument on the device, with what restores its initial content: a
-// copy on the device, or, where the device's memory does not hold two, the content on the
-// host.
+// copy on the device, or, where that is not worth it or the device's memory does not hold
+// two, the content on the host.
 type buffer struct {
 	working  *cl.Buffer
 	pristine *cl.Buffer
@@ -25,6 +25,10 @@ func (s *session) newBuffer(n int, content *array.Array) (*buffer, error) {
 	var err error
 	if b.working, err = s.context.NewBuffer(cl.ReadWrite, b.bytes); err != nil {
 		return nil, err
+	}
+	if s.once {
+		b.content = content
+		return b, nil
 	}
 	if b.pristine, err = s.context.NewBuffer(cl.ReadWrite, b.bytes); err == nil {
 		if err = s.queue.Write(b.pristine, 0, content.Bytes); err == nil {
@@ -63,6 +67,9 @@ func (b *buffer) restore(q *cl.Queue) error {
 // prepare makes the buffers that a variant needs and restores all of them, so that no
 // configuration sees what another left.
 func (s *session) prepare(v *tune.Variant) error {
+	if err := s.checkMemory(v); err != nil {
+		return err
+	}
 	for i, info := range s.infos {
 		if info.Kind != tune.BufferArgument || (s.buffers[i] != nil && s.buffers[i].elements == v.Elements[i]) {
 			continue
@@ -73,17 +80,46 @@ func (s *session) prepare(v *tune.Variant) error {
 			return err
 		}
 	}
-	return s.restore(false)
+	return s.restoreAll()
 }
 
-func (s *session) allocate(i int, info tune.ArgumentInfo, n int) error {
+// restoreAll gives all buffers their initial content and waits until they have it: the time
+// that it takes must not pass for a launch's.
+func (s *session) restoreAll() error {
+	if err := s.restore(false); err != nil {
+		return err
+	}
+	if err := s.queue.Finish(); err != nil {
+		return fail(tune.Runtime, "restore the buffers: %v", err)
+	}
+	return nil
+}
+
+// checkMemory refuses buffers that the device has no memory for. Drivers that allocate
+// lazily would take them, and fail or bring the process down later.
+func (s *session) checkMemory(v *tune.Variant) error {
 	limits, err := s.device.Info()
 	if err != nil {
 		return err
 	}
-	if size := int64(info.Type.Size()); limits.MaxAllocSize > 0 && int64(n) > limits.MaxAllocSize/size {
-		return fail(tune.Constraints, "buffer %s of %d × %d B > device limit %d B for one buffer", info.Name, n, size, limits.MaxAllocSize)
+	all := 0.0 // cannot overflow
+	for i, info := range s.infos {
+		bytes := float64(v.Elements[i]) * float64(info.Type.Size())
+		if info.Kind != tune.BufferArgument {
+			continue
+		}
+		if limits.MaxAllocSize > 0 && bytes > float64(limits.MaxAllocSize) {
+			return fail(tune.Constraints, "buffer %s of %.0f B > device limit %d B for one buffer", info.Name, bytes, limits.MaxAllocSize)
+		}
+		all += bytes
 	}
+	if limits.GlobalMemSize > 0 && all > float64(limits.GlobalMemSize) {
+		return fail(tune.Constraints, "buffers of %.0f B > device memory %d B", all, limits.GlobalMemSize)
+	}
+	return nil
+}
+
+func (s *session) allocate(i int, info tune.ArgumentInfo, n int) error {
 	content, err := s.problem.Content(i, n)
 	if err != nil {
 		return fail(tune.Constraints, "%v", err)

@@ -32,6 +32,9 @@ func (s *session) build(v *tune.Variant, name string) (*cl.Program, *cl.Kernel, 
 		names, _ := program.KernelNames()
 		program.Release()
 		if errors.Is(err, cl.InvalidKernelName) {
+			if len(names) == 0 {
+				return nil, nil, fail(tune.Compile, "the source has no kernel named %s", name)
+			}
 			return nil, nil, fail(tune.Compile, "the source has no kernel named %s; it has %s", name, strings.Join(names, ", "))
 		}
 		return nil, nil, fail(tune.Compile, "make the kernel %s: %v", name, err)
@@ -46,10 +49,15 @@ func buildFailure(name string, v *tune.Variant, err error) error {
 		return fail(tune.Compile, "build %s: %v", name, err)
 	}
 	reason := fmt.Sprintf("build %s: %v", name, failed.Err)
-	if log := strings.TrimSpace(failed.Log); log != "" {
+	if log := readable(failed.Log); log != "" {
 		reason += "\n" + shorten(log, maxLog)
 	}
 	return fail(tune.Compile, "%s", reason)
+}
+
+// readable is a compiler's log as valid UTF-8 without what some drivers leave around it.
+func readable(log string) string {
+	return strings.TrimSpace(strings.ToValidUTF8(strings.ReplaceAll(log, "\x00", ""), "\uFFFD"))
 }
 
 // shorten keeps the beginning and the end of a long text.
@@ -76,11 +84,11 @@ func (s *session) checkKernel(k *cl.Kernel, v *tune.Variant, d tune.Device) erro
 	if err != nil {
 		return fail(tune.Runtime, "ask for the kernel's limits: %v", err)
 	}
-	dynamic := 0
+	local := info.LocalMem // without the arguments, which are not set yet
 	for _, n := range v.LocalBytes {
-		dynamic += n
+		local += int64(n)
 	}
-	if local := max(info.LocalMem, int64(dynamic)); d.LocalMemory > 0 && local > d.LocalMemory {
+	if d.LocalMemory > 0 && local > d.LocalMemory {
 		return fail(tune.Constraints, "local memory %d B > device limit %d B", local, d.LocalMemory)
 	}
 	if c := info.CompileSize; c[0] > 0 && c != v.NDRange.Local {

@@ -2,7 +2,9 @@ package device
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/ndtune/ndtune/cl"
@@ -28,6 +30,8 @@ type Evaluator struct {
 	references *references
 	evaluated  int
 }
+
+var errClosed = errors.New("the evaluator is closed")
 
 // Open makes an evaluator for a problem: a context and a queue on the device, and a check
 // of its timer. Buffers are made with the first configuration.
@@ -72,6 +76,9 @@ func (e *Evaluator) Evaluated() int { return e.evaluated }
 // Evaluate implements tune.Evaluator. A launch that is running cannot be interrupted:
 // cancelling takes effect after it.
 func (e *Evaluator) Evaluate(ctx context.Context, in <-chan space.Configuration, out chan<- tune.Result) error {
+	if e.session == nil {
+		return errClosed
+	}
 	for {
 		select {
 		case <-ctx.Done():
@@ -111,7 +118,7 @@ func (e *Evaluator) evaluate(ctx context.Context, c space.Configuration) (tune.R
 		result.Status = tune.Correct
 	}
 	if result.Status == tune.Runtime {
-		if err := e.recover(); err != nil {
+		if _, err := e.recover(); err != nil {
 			return result, fmt.Errorf("the device cannot be used any more after %s failed (%s): %w", c, result.Reason, err)
 		}
 	}
@@ -120,19 +127,20 @@ func (e *Evaluator) evaluate(ctx context.Context, c space.Configuration) (tune.R
 	return result, nil
 }
 
-// recover makes sure after a failed launch that the session still works, and makes a new
-// one where it does not.
-func (e *Evaluator) recover() error {
+// recover makes sure after a failed launch that the session still works, and replaces it
+// where it does not.
+func (e *Evaluator) recover() (replaced bool, err error) {
 	if e.session.alive() == nil {
-		return nil
+		return false, nil
 	}
 	e.session.release()
 	s, err := newSession(e.device, e.problem)
 	if err != nil {
-		return err
+		return false, err
 	}
+	s.timer = e.identity.Timer
 	e.session = s
-	return s.alive()
+	return true, s.alive()
 }
 
 // A failure is what ends the trial of a configuration as a result.
@@ -144,5 +152,5 @@ type failure struct {
 func (f *failure) Error() string { return string(f.status) + ": " + f.reason }
 
 func fail(status tune.Status, format string, args ...any) error {
-	return &failure{status, fmt.Sprintf(format, args...)}
+	return &failure{status, strings.ToValidUTF8(fmt.Sprintf(format, args...), "\uFFFD")}
 }

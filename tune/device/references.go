@@ -1,45 +1,67 @@
 package device
 
 import (
+	"context"
+	"errors"
 	"fmt"
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/space"
 )
 
 // references are the right outputs of a problem, made when they are first needed and kept
-// on the host, by argument name.
+// on the host.
 type references struct {
-	problem    *tune.Problem
-	device     tune.Device
-	byLaunches map[int]map[string]*array.Array
-	given      map[string]*array.Array // from files or a function: the same for every variant
+	problem *tune.Problem
+	device  tune.Device
+	made    map[string]map[string]*array.Array // by what they depend on, then by argument name
 }
 
-// of are the right outputs for a variant. Nil means that the problem judges itself.
-func (r *references) of(s *session, v *tune.Variant) (map[string]*array.Array, error) {
-	reference, _, _ := r.problem.Reference()
-	if reference == nil {
-		return r.givenOutputs(v)
+// maxReferences bounds how many sets of outputs are kept.
+const maxReferences = 16
+
+// of are the right outputs for a variant, by argument name. Nil means that the problem
+// judges itself. An error says that there is nothing to compare any configuration with: it
+// is never the variant's own.
+func (r *references) of(ctx context.Context, s *session, v *tune.Variant) (map[string]*array.Array, error) {
+	if r.problem.Check() != nil {
+		return nil, nil
 	}
-	if outputs, ok := r.byLaunches[v.ReferenceLaunches]; ok {
+	key := fmt.Sprint(v.ReferenceLaunches, v.Elements)
+	if outputs, ok := r.made[key]; ok {
 		return outputs, nil
 	}
-	outputs, err := r.runKernel(s, v)
+	outputs, err := r.make(ctx, s, v)
 	if err != nil {
-		return nil, fmt.Errorf("make the reference output with kernel %s: %w", reference.KernelName(), err)
+		return nil, err
 	}
-	if r.byLaunches == nil {
-		r.byLaunches = map[int]map[string]*array.Array{}
+	for i, info := range r.problem.Arguments() {
+		if expected := outputs[info.Name]; info.Output && expected.Len() != v.Elements[i] {
+			return nil, fmt.Errorf("the reference of %s has %d elements, not the %d of %s", info.Name, expected.Len(), v.Elements[i], v.Configuration)
+		}
 	}
-	r.byLaunches[v.ReferenceLaunches] = outputs
+	if r.made == nil || len(r.made) == maxReferences {
+		r.made = map[string]map[string]*array.Array{}
+	}
+	r.made[key] = outputs
 	return outputs, nil
 }
 
-func (r *references) givenOutputs(v *tune.Variant) (map[string]*array.Array, error) {
-	if r.problem.Check() != nil || r.given != nil {
-		return r.given, nil
+func (r *references) make(ctx context.Context, s *session, v *tune.Variant) (map[string]*array.Array, error) {
+	reference, _, _ := r.problem.Reference()
+	if reference == nil {
+		return r.given(v)
 	}
+	outputs, err := r.runKernel(ctx, s, v)
+	if err != nil {
+		return nil, fmt.Errorf("make the reference output with kernel %s: %w", reference.KernelName(), err)
+	}
+	return outputs, nil
+}
+
+// given are the outputs that files or a function of the initial content give.
+func (r *references) given(v *tune.Variant) (map[string]*array.Array, error) {
 	initial := map[string]*array.Array{}
 	if r.problem.Definition().Verify.Reference != nil {
 		for i, info := range r.problem.Arguments() {
@@ -53,29 +75,21 @@ func (r *references) givenOutputs(v *tune.Variant) (map[string]*array.Array, err
 			initial[info.Name] = content.Clone()
 		}
 	}
-	var err error
-	r.given, err = r.problem.ExpectedOutputs(initial)
-	return r.given, err
+	return r.problem.ExpectedOutputs(initial)
 }
 
 // runKernel runs the reference kernel in the session's context, on buffers of its own.
-func (r *references) runKernel(s *session, v *tune.Variant) (map[string]*array.Array, error) {
+func (r *references) runKernel(ctx context.Context, s *session, v *tune.Variant) (map[string]*array.Array, error) {
 	reference, configuration, swap := r.problem.Reference()
-	w, err := reference.Variant(configuration, r.device)
+	w, err := r.derive(reference, configuration)
 	if err != nil {
 		return nil, fmt.Errorf("at %s: %w", configuration, err)
 	}
-	if reason := w.Refusal(r.device); reason != "" {
-		return nil, fmt.Errorf("at %s: %s", configuration, reason)
+	own := &session{
+		device: s.device, context: s.context, queue: s.queue, timer: s.timer, once: true,
+		problem: reference, infos: reference.Arguments(), buffers: make([]*buffer, len(reference.Arguments())),
 	}
-	own := *s
-	own.problem, own.infos = reference, reference.Arguments()
-	own.buffers = make([]*buffer, len(own.infos))
-	defer func() {
-		for _, b := range own.buffers {
-			b.release()
-		}
-	}()
+	defer own.releaseBuffers()
 	program, kernel, err := own.build(w, reference.KernelName())
 	if err != nil {
 		return nil, err
@@ -88,13 +102,22 @@ func (r *references) runKernel(s *session, v *tune.Variant) (map[string]*array.A
 	if err := checkArguments(kernel, reference); err != nil {
 		return nil, err
 	}
-	if err := r.shareContent(&own, w, v); err != nil {
+	if err := own.checkMemory(w); err != nil {
+		return nil, err
+	}
+	if err := r.shareContent(own, w, v); err != nil {
 		return nil, err
 	}
 	if err := own.prepare(w); err != nil {
 		return nil, err
 	}
+	if v.ReferenceLaunches > 1 && w.Elements[swap[0]] != w.Elements[swap[1]] {
+		return nil, fmt.Errorf("at %s: %s and %s are not of one size and cannot change places", configuration, own.infos[swap[0]].Name, own.infos[swap[1]].Name)
+	}
 	for i := range v.ReferenceLaunches {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		if i > 0 {
 			own.buffers[swap[0]], own.buffers[swap[1]] = own.buffers[swap[1]], own.buffers[swap[0]]
 		}
@@ -105,7 +128,19 @@ func (r *references) runKernel(s *session, v *tune.Variant) (map[string]*array.A
 			return nil, err
 		}
 	}
-	return r.readOutputs(&own)
+	return r.readOutputs(own)
+}
+
+// derive is the variant of the reference kernel, where the device can launch it.
+func (r *references) derive(reference *tune.Problem, c space.Configuration) (*tune.Variant, error) {
+	w, err := reference.Variant(c, r.device)
+	if err != nil {
+		return nil, err
+	}
+	if reason := w.Refusal(r.device); reason != "" {
+		return nil, errors.New(reason)
+	}
+	return w, nil
 }
 
 // shareContent gives the reference's buffers the content of the problem's buffers of the

@@ -1,6 +1,7 @@
 package device
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -22,30 +23,37 @@ type Listed struct {
 func (l Listed) Selector() string { return fmt.Sprintf("%d:%d", l.Platform, l.Place) }
 
 // List is all devices of the machine in the order of their platforms. Platforms without
-// devices have none, which is no error; no device at all is cl.ErrNoDevice.
+// devices have none, which is no error; no device at all is cl.ErrNoDevice. A platform or a
+// device that fails to describe itself is passed over while there is another.
 func List() ([]Listed, error) {
 	platforms, err := cl.Platforms()
 	if err != nil {
 		return nil, err
 	}
 	var all []Listed
+	var failed []error
 	for i, p := range platforms {
 		devices, err := p.Devices(cl.DeviceAll)
 		if err != nil {
-			return nil, fmt.Errorf("list the devices of platform %d: %w", i, err)
+			failed = append(failed, fmt.Errorf("list the devices of platform %d: %w", i, err))
+			continue
 		}
 		for j, d := range devices {
 			info, err := d.Info()
 			if err != nil {
-				return nil, fmt.Errorf("describe device %d:%d: %w", i, j, err)
+				failed = append(failed, fmt.Errorf("describe device %d:%d: %w", i, j, err))
+				continue
 			}
 			all = append(all, Listed{len(all), i, j, d, info.Name, typeName(info.Type)})
 		}
 	}
-	if len(all) == 0 {
-		return nil, cl.ErrNoDevice
+	if len(all) > 0 {
+		return all, nil
 	}
-	return all, nil
+	if len(failed) > 0 {
+		return nil, errors.Join(failed...)
+	}
+	return nil, cl.ErrNoDevice
 }
 
 // A SelectionError says that no device, or more than one, is what was asked for.
@@ -65,9 +73,10 @@ func (e *SelectionError) Error() string {
 }
 
 // Select chooses a device: by its index among all, by «platform:device», by cpu or gpu, or
-// by a part of its name without regard to case. An empty selector is the first GPU, else
-// the first device. Cpu and gpu choose the first of their kind; a part of a name must fit
-// devices of one name only, of which the first is chosen.
+// by its name or a part of it without regard to case. An empty selector is the first GPU,
+// else the first device. Cpu and gpu choose the first of their kind; a part of a name must
+// fit devices of one name only, of which the first is chosen. A number that is no index may
+// be part of a name, as in 4090.
 func Select(devices []Listed, selector string) (Listed, error) {
 	refuse := func(format string, args ...any) (Listed, error) {
 		return Listed{}, &SelectionError{selector, fmt.Sprintf(format, args...), devices}
@@ -99,6 +108,9 @@ func Select(devices []Listed, selector string) (Listed, error) {
 		if i < len(devices) {
 			return devices[i], nil
 		}
+		if l, err := selectByName(devices, s, refuse); err == nil {
+			return l, nil
+		}
 		return refuse("there is no device of that index")
 	case isPair(s):
 		for _, l := range devices {
@@ -115,7 +127,11 @@ func Select(devices []Listed, selector string) (Listed, error) {
 func selectByName(devices []Listed, part string, refuse func(string, ...any) (Listed, error)) (Listed, error) {
 	var found []Listed
 	for _, l := range devices {
-		if strings.Contains(strings.ToLower(l.Name), part) {
+		name := strings.ToLower(l.Name)
+		if name == part {
+			return l, nil
+		}
+		if strings.Contains(name, part) {
 			found = append(found, l)
 		}
 	}

@@ -18,6 +18,7 @@ type session struct {
 	infos   []tune.ArgumentInfo
 	buffers []*buffer // by argument; nil where the argument is none, or not yet made
 	timer   string
+	once    bool   // buffers get their initial content only once: no copy of it is kept
 	scratch []byte // for outputs on the host
 }
 
@@ -38,10 +39,15 @@ func newSession(d *cl.Device, p *tune.Problem) (*session, error) {
 	}, nil
 }
 
-func (s *session) release() {
-	for _, b := range s.buffers {
+func (s *session) releaseBuffers() {
+	for i, b := range s.buffers {
 		b.release()
+		s.buffers[i] = nil
 	}
+}
+
+func (s *session) release() {
+	s.releaseBuffers()
 	s.queue.Release()
 	s.context.Release()
 }

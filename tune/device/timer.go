@@ -18,12 +18,14 @@ __kernel void ndtune_timer_probe(__global uint *out, uint n) {
 
 const (
 	probeLaunches = 3
-	probeSteps    = 20000
+	probeSteps    = 20000 // each waits for the one before
+	probeLeast    = time.Microsecond
 )
 
 // probeTimer finds out whether the driver's profiling timestamps can be used, and settles
-// the timer of the session: zero or reversed timestamps, or a kernel that took longer than
-// the host saw it take, are reason to use the host's clock throughout.
+// the timer of the session: zero or reversed timestamps, a kernel that took longer than the
+// host saw it take, or less than any device needs for it, are reason to use the host's clock
+// throughout.
 func (s *session) probeTimer() (string, error) {
 	program, err := s.context.NewProgram(timerProbe)
 	if err != nil {
@@ -76,5 +78,6 @@ func (s *session) probeOnce(kernel *cl.Kernel) (usable bool, err error) {
 	if err != nil {
 		return false, nil // the driver has no timestamps to give
 	}
-	return p.End > p.Start && p.Start > 0 && time.Duration(p.End-p.Start) <= seen+seen/2+time.Millisecond, nil
+	took := time.Duration(p.End - p.Start)
+	return p.Start > 0 && p.End > p.Start && took >= probeLeast && took <= seen+seen/2+time.Millisecond, nil
 }

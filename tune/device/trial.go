@@ -87,22 +87,21 @@ func (t *trial) launchFirst(context.Context) error {
 
 // verify compares the output of the first launch with the reference, and restores the
 // buffers for what follows.
-func (t *trial) verify(context.Context) error {
+func (t *trial) verify(ctx context.Context) error {
 	if !t.problem.Verified() {
 		return nil
 	}
-	// The reference is made once for many configurations, in a time that is not this one's.
-	expected, err := t.references.of(t.session, t.variant)
+	began := time.Now()
+	defer func() { t.result.Durations.Verify += time.Since(began) }()
+	expected, err := t.references.of(ctx, t.session, t.variant)
 	if err != nil {
 		return err
 	}
-	began := time.Now()
-	defer func() { t.result.Durations.Verify += time.Since(began) }()
 	if err := t.session.compare(t.problem, t.variant, expected); err != nil {
 		return err
 	}
 	t.result.Verified = true
-	return t.session.restore(false)
+	return t.session.restoreAll()
 }
 
 // measure launches once to warm up, and then as often as times are wanted.
