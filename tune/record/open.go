@@ -29,11 +29,11 @@ func Open(path string, h Header) (*Log, error) {
 }
 
 func open(path string, h Header) (_ *Log, err error) {
-	first, h, err := h.line()
+	layout, err := newLayout(h.Parameters)
 	if err != nil {
 		return nil, err
 	}
-	layout, err := newLayout(h.Parameters)
+	first, h, err := h.line()
 	if err != nil {
 		return nil, err
 	}

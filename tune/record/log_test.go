@@ -1,0 +1,449 @@
+package record
+
+import (
+	"bytes"
+	"cmp"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+func mustOpen(t testing.TB, path string, h Header) *Log {
+	t.Helper()
+	l, err := Open(path, h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	return l
+}
+
+func mustClose(t testing.TB, l *Log) {
+	t.Helper()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func mustAppend(t testing.TB, l *Log, results ...tune.Result) {
+	t.Helper()
+	for _, r := range results {
+		if err := l.Append(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func mustRead(t testing.TB, path string) *Record {
+	t.Helper()
+	r, err := Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func sameResults(t testing.TB, got, want []tune.Result) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%d results, want %d", len(got), len(want))
+	}
+	for i := range want {
+		if diff := difference(got[i], want[i]); diff != "" {
+			t.Fatalf("result %d, %s: %s", i, want[i].Configuration, diff)
+		}
+	}
+}
+
+// sixteen is a small header, and its configurations with results.
+func sixteen() (Header, []tune.Result) {
+	h := Header{
+		Digest: "sha256:0123456789abcdef", Kernel: "k", Source: "k.yaml",
+		Device: tune.Device{Name: "NVIDIA H200", Vendor: "NVIDIA", Driver: "1", Timer: tune.TimerEvent},
+		Parameters: []space.Parameter{
+			{Name: "x", Values: []space.Value{16, 32, 64, 128}},
+			{Name: "y", Values: []space.Value{1.0, 2.0, 0.5, 4}},
+		},
+	}
+	l, _ := newLayout(h.Parameters)
+	var results []tune.Result
+	for i := range 16 {
+		results = append(results, tune.Result{
+			Configuration: l.configuration(digits{uint16(i / 4), uint16(i % 4)}),
+			Status:        tune.Correct, Times: []float64{float64(i) + 0.1, 1.0 / 3},
+		})
+	}
+	return h, results
+}
+
+func TestLogRoundTrip(t *testing.T) {
+	for seed := range uint64(200) {
+		m := newMaker(seed)
+		want := m.record(m.IntN(40))
+		path := filepath.Join(t.TempDir(), "deep", "er", "run.jsonl")
+		cut := m.IntN(len(want.Results) + 1)
+
+		l := mustOpen(t, path, want.Header)
+		mustAppend(t, l, want.Results[:cut]...)
+		mustClose(t, l)
+		l = mustOpen(t, path, want.Header)
+		sameResults(t, l.Previous(), want.Results[:cut])
+		if l.Resumed() != cut || l.Path() != path {
+			t.Fatalf("resumed %d of %s, want %d", l.Resumed(), l.Path(), cut)
+		}
+		mustAppend(t, l, want.Results[cut:]...)
+		for i := range want.Results {
+			if want.Results[i].Status == tune.Correct && m.IntN(2) == 0 {
+				want.Results[i].Final = m.floats()
+				if err := l.AppendFinal(want.Results[i]); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		got := mustRead(t, path) // while it is open
+		sameResults(t, got.Results, want.Results)
+		want.Header.Started = l.Header().Started // of now, where it was zero
+		sameHeader(t, got.Header, want.Header)
+		mustClose(t, l)
+	}
+}
+
+func sameHeader(t *testing.T, got, want Header) {
+	t.Helper()
+	if !got.Started.Equal(want.Started) {
+		t.Fatalf("started %v, want %v", got.Started, want.Started)
+	}
+	got.Started = want.Started
+	if !reflect.DeepEqual(got, want) {
+		t.Fatalf("header\n%+v, want\n%+v", got, want)
+	}
+}
+
+func TestEncodedLogRoundTrip(t *testing.T) {
+	for seed := range uint64(100) {
+		m := newMaker(seed)
+		want := m.record(30)
+		for i := range want.Results {
+			if m.IntN(3) == 0 {
+				want.Results[i].Final = m.floats()
+			}
+		}
+		var b bytes.Buffer
+		if err := EncodeLog(&b, want); err != nil {
+			t.Fatal(err)
+		}
+		got, err := Decode(b.Bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		sameResults(t, got.Results, want.Results)
+	}
+}
+
+func TestLogKeepsTypes(t *testing.T) {
+	h, results := sixteen()
+	path := filepath.Join(t.TempDir(), "run.jsonl")
+	mustAppend(t, mustOpen(t, path, h), results...)
+	for _, r := range mustRead(t, path).Results {
+		y, _ := r.Configuration.Get("y")
+		if _, isInt := y.(int); isInt != (y == 4) {
+			t.Errorf("y=%v is a %T", y, y)
+		}
+	}
+}
+
+func TestFinalsOfTheLastSessionCount(t *testing.T) {
+	h, results := sixteen()
+	path := filepath.Join(t.TempDir(), "run.jsonl")
+	final := func(l *Log, i int, time float64) {
+		r := results[i]
+		r.Final = []float64{time}
+		if err := l.AppendFinal(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check := func(want map[int]float64) {
+		t.Helper()
+		for i, r := range mustRead(t, path).Results {
+			if time, ok := want[i]; ok != (len(r.Final) == 1) || ok && r.Final[0] != time {
+				t.Errorf("final times of %d are %v, want %v", i, r.Final, time)
+			}
+		}
+	}
+	l := mustOpen(t, path, h)
+	mustAppend(t, l, results[:4]...)
+	final(l, 0, 1)
+	final(l, 1, 2)
+	final(l, 1, 3)
+	check(map[int]float64{0: 1, 1: 3})
+	mustClose(t, l)
+
+	l = mustOpen(t, path, h)
+	mustAppend(t, l, results[4])
+	check(map[int]float64{0: 1, 1: 3}) // nothing newer yet
+	final(l, 4, 5)
+	check(map[int]float64{4: 5})
+	mustClose(t, l)
+
+	l = mustOpen(t, path, h)
+	mustClose(t, l)
+	l = mustOpen(t, path, h)
+	final(l, 2, 6)
+	check(map[int]float64{2: 6})
+
+	r := results[9]
+	r.Final = []float64{1}
+	if err := l.AppendFinal(r); err == nil {
+		t.Error("a final measurement without a result was taken")
+	}
+	check(map[int]float64{2: 6})
+}
+
+func TestFirstResultCounts(t *testing.T) {
+	h, results := sixteen()
+	path := filepath.Join(t.TempDir(), "run.jsonl")
+	l := mustOpen(t, path, h)
+	again := results[0]
+	again.Times = []float64{99}
+	mustAppend(t, l, results[0], results[1], again)
+	mustClose(t, l)
+	sameResults(t, mustRead(t, path).Results, results[:2])
+	sameResults(t, mustOpen(t, path, h).Previous(), results[:2])
+}
+
+func TestSecondWriterIsRefused(t *testing.T) {
+	h, results := sixteen()
+	path := filepath.Join(t.TempDir(), "run.jsonl")
+	l := mustOpen(t, path, h)
+	mustAppend(t, l, results[0])
+	_, err := Open(path, h)
+	if err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "another run is writing") {
+		t.Errorf("a second writer: %v", err)
+	}
+	mustAppend(t, l, results[1]) // the first is not disturbed
+	mustClose(t, l)
+	l = mustOpen(t, path, h)
+	sameResults(t, l.Previous(), results[:2])
+	mustClose(t, l)
+	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*")); len(left) != 1 {
+		t.Errorf("litter: %q", left)
+	}
+}
+
+func TestAppendFromManyGoroutines(t *testing.T) {
+	h, results := sixteen()
+	path := filepath.Join(t.TempDir(), "run.jsonl")
+	l := mustOpen(t, path, h)
+	var wait sync.WaitGroup
+	for _, r := range results {
+		wait.Go(func() {
+			if err := l.Append(r); err != nil {
+				t.Error(err)
+			}
+			r.Final = []float64{1}
+			if err := l.AppendFinal(r); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	got := mustRead(t, path).Results
+	slices.SortFunc(got, func(a, b tune.Result) int { return cmp.Compare(a.Times[0], b.Times[0]) })
+	for i := range results {
+		results[i].Final = []float64{1}
+	}
+	sameResults(t, got, results)
+}
+
+func TestAppendRefuses(t *testing.T) {
+	h, results := sixteen()
+	path := filepath.Join(t.TempDir(), "run.jsonl")
+	l := mustOpen(t, path, h)
+	other, _ := newLayout([]space.Parameter{{Name: "x", Values: []space.Value{16}}, {Name: "z", Values: []space.Value{1}}})
+	few, _ := newLayout([]space.Parameter{{Name: "x", Values: []space.Value{16}}})
+	off, _ := newLayout([]space.Parameter{{Name: "x", Values: []space.Value{17}}, {Name: "y", Values: []space.Value{1.0}}})
+	for name, r := range map[string]tune.Result{
+		"other parameters": {Configuration: other.configuration(digits{0, 0}), Status: tune.Correct},
+		"few parameters":   {Configuration: few.configuration(digits{0}), Status: tune.Correct},
+		"another value":    {Configuration: off.configuration(digits{0, 0}), Status: tune.Correct},
+		"no status":        {Configuration: results[0].Configuration},
+		"no configuration": {Status: tune.Correct},
+	} {
+		if err := l.Append(r); err == nil || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	mustAppend(t, l, results[3])
+	sameResults(t, mustRead(t, path).Results, results[3:4])
+	mustClose(t, l)
+	if err := l.Append(results[4]); err == nil {
+		t.Error("a closed log took a result")
+	}
+}
+
+// snapshot is all that a refused file must keep.
+func snapshot(t *testing.T, path string) [2]any {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, _ := os.ReadFile(path)
+	return [2]any{string(data), info.ModTime()}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	h, results := sixteen()
+	var whole bytes.Buffer
+	if err := EncodeLog(&whole, &Record{h, results[:3]}); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(whole.String(), "\n")
+	with := func(change func(h *Header)) Header {
+		h, _ := sixteen()
+		change(&h)
+		return h
+	}
+	for _, test := range []struct {
+		name    string
+		content string
+		header  Header
+		says    string
+	}{
+		{"another digest", whole.String(), with(func(h *Header) { h.Digest, h.Source = "sha256:fedcba9876543210", "other.yaml" }), "k of k.yaml (digest sha256:0123456789ab…), not k of other.yaml (digest sha256:fedcba987654…)"},
+		{"another device", whole.String(), with(func(h *Header) { h.Device.Name = "AMD W7800" }), `"NVIDIA H200", and this run is on "AMD W7800"`},
+		{"another driver", whole.String(), with(func(h *Header) { h.Device.Driver = "2" }), `driver "1", not "2"`},
+		{"another timer", whole.String(), with(func(h *Header) { h.Device.Timer = tune.TimerHost }), `timer "event", not "host"`},
+		{"fewer values", whole.String(), with(func(h *Header) { h.Parameters[0].Values = h.Parameters[0].Values[:3] }), "x has 4 values, not 3"},
+		{"another value", whole.String(), with(func(h *Header) { h.Parameters[0].Values[1] = 33 }), "value 2 of x is 32, not 33"},
+		{"another parameter", whole.String(), with(func(h *Header) { h.Parameters[1].Name = "z" }), "parameter 2 is y, not z"},
+		{"garbage", lines[0] + lines[1] + "garbage\n" + lines[2], h, "line 3: invalid character"},
+		{"a line cut in the middle", lines[0] + lines[1] + lines[2][:20] + lines[3], h, "line 3: "},
+		{"a torn line with its end", lines[0] + lines[1] + lines[2][:20] + "\n", h, "line 3: unexpected end"},
+		{"a number", lines[0] + "42\n", h, "line 2: want an object, not a number"},
+		{"an unknown kind", lines[0] + `{"kind":"other"}` + "\n", h, `line 2: a line of the kind "other"`},
+		{"an unknown value", lines[0] + `{"kind":"result","configuration":{"x":17,"y":1.0},"status":"correct"}` + "\n", h, "line 2: configuration: x=17 is not among the values"},
+		{"a missing parameter", lines[0] + `{"kind":"result","configuration":{"x":16},"status":"correct"}` + "\n", h, "line 2: configuration: no value for the parameter y"},
+		{"a surplus parameter", lines[0] + `{"kind":"result","configuration":{"x":16,"y":2.0,"z":1},"status":"correct"}` + "\n", h, "line 2: configuration: no parameter is named z"},
+		{"a list for a configuration", lines[0] + `{"kind":"result","configuration":[16,2.0],"status":"correct"}` + "\n", h, "line 2: configuration: want an object, not a list"},
+		{"no configuration", lines[0] + `{"kind":"result","status":"correct"}` + "\n", h, "line 2: no configuration"},
+		{"no status", lines[0] + `{"kind":"result","configuration":{"x":16,"y":2.0}}` + "\n", h, "line 2: no status"},
+		{"an unknown status", lines[0] + `{"kind":"result","configuration":{"x":16,"y":2.0},"status":"fine"}` + "\n", h, `line 2: status: "fine"`},
+		{"a text for times", lines[0] + `{"kind":"result","configuration":{"x":16,"y":2.0},"status":"correct","times":"1"}` + "\n", h, "line 2: times: want a list of numbers, not a text"},
+		{"a final without a result", lines[0] + lines[1] + `{"kind":"final","session":1,"configuration":{"x":128,"y":2.0},"times":[1]}` + "\n", h, "line 3: a final measurement of x=128, y=2.0"},
+		{"a later version", strings.Replace(whole.String(), `"version":1`, `"version":2`, 1), h, "version 2, and this program knows 1"},
+		{"a broken header", strings.Replace(whole.String(), `"version":1`, `"version":"x"`, 1), h, "line 1: "},
+		{"T4", `{"metadata":{},"results":[],"schema_version":"1.0.0"}`, h, "no run log"},
+		{"a single brace with a newline", "{\n", h, "no run log"},
+		{"a text", "some notes\n", h, "no run log"},
+		{"a binary", "\x7fELF\x02\x01\x01\x00\x00", h, "no run log"},
+		{"a gzipped log", "\x1f\x8b\x08\x00", h, "no run log"},
+		{"a newline", "\n", h, "no run log"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "file")
+			if err := os.WriteFile(path, []byte(test.content), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			before := snapshot(t, path)
+			l, err := Open(path, test.header)
+			if err == nil {
+				_ = l.Close()
+				t.Fatal("it was taken")
+			}
+			if !strings.Contains(err.Error(), test.says) || !strings.Contains(err.Error(), path) {
+				t.Errorf("%v\nwant %s: … %s", err, path, test.says)
+			}
+			if after := snapshot(t, path); after != before {
+				t.Errorf("the file was changed: %q, modified %v; was %q, %v", after[0], after[1], before[0], before[1])
+			}
+			if left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*")); len(left) != 1 {
+				t.Errorf("litter: %q", left)
+			}
+		})
+	}
+}
+
+func TestOpenRefusesPlaces(t *testing.T) {
+	h, _ := sixteen()
+	folder := t.TempDir()
+	file := filepath.Join(folder, "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for path, says := range map[string]string{
+		folder:                           "it is a folder",
+		filepath.Join(file, "run.jsonl"): file,
+		os.DevNull:                       "",
+	} {
+		if l, err := Open(path, h); err == nil {
+			_ = l.Close()
+			t.Errorf("%s was taken", path)
+		} else if !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v, want %s", path, err, says)
+		}
+	}
+}
+
+func TestOpenRefusesHeaders(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "run.jsonl")
+	for name, p := range map[string]space.Parameter{
+		"not UTF-8":     {Name: "x", Values: []space.Value{"\xff"}},
+		"not an option": {Name: "a b", Values: []space.Value{1}},
+		"no values":     {Name: "x"},
+		"no value":      {Name: "x", Values: []space.Value{struct{}{}}},
+	} {
+		if _, err := Open(path, Header{Parameters: []space.Parameter{p}}); err == nil {
+			t.Errorf("%s: it was taken", name)
+		}
+		if _, err := os.Stat(path); err == nil {
+			t.Errorf("%s: a file was made", name)
+		}
+	}
+}
+
+// TestDriverTexts keeps a log resumable whatever bytes a driver has for a name.
+func TestDriverTexts(t *testing.T) {
+	h, results := sixteen()
+	h.Device.Name, h.Device.Vendor = "Intel\xae Arc\x00", "\xff<&>"
+	path := filepath.Join(t.TempDir(), "run.jsonl")
+	l := mustOpen(t, path, h)
+	mustAppend(t, l, results...)
+	mustClose(t, l)
+	sameResults(t, mustOpen(t, path, h).Previous(), results)
+}
+
+// TestLogOfOtherTools resumes a log that an editor or jq has written anew.
+func TestLogOfOtherTools(t *testing.T) {
+	h, results := sixteen()
+	var b bytes.Buffer
+	if err := EncodeLog(&b, &Record{h, results}); err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(string) string{
+		"Windows lines":   func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") },
+		"spaces":          func(s string) string { return strings.ReplaceAll(s, `":`, `" : `) },
+		"empty lines":     func(s string) string { return strings.ReplaceAll(s, "\n", "\n\n") },
+		"floats as ints":  func(s string) string { return strings.NewReplacer(".0,", ",", ".0]", "]", ".0}", "}").Replace(s) },
+		"unknown members": func(s string) string { return strings.ReplaceAll(s, `{"kind"`, `{"new":[{"a":1}],"kind"`) },
+	} {
+		path := filepath.Join(t.TempDir(), "run.jsonl")
+		if err := os.WriteFile(path, []byte(change(b.String())), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		l, err := Open(path, h)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		sameResults(t, l.Previous(), results)
+		mustClose(t, l)
+	}
+}

@@ -1,0 +1,124 @@
+package record
+
+import (
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// A maker makes random records that hold whatever a run can bring forth.
+type maker struct{ *rand.Rand }
+
+func newMaker(seed uint64) maker { return maker{rand.New(rand.NewPCG(seed, 7))} }
+
+func (m maker) header() Header {
+	return Header{
+		Digest: m.word(), Kernel: m.word(), Source: m.word(),
+		Device:      tune.Device{Name: m.word(), Vendor: m.word(), Driver: "1.2", Timer: tune.TimerEvent, MaxWorkItemSizes: []int{1024, 64}, GlobalMemory: 1 << 40},
+		Parameters:  m.parameters(),
+		Constants:   []tune.Constant{{Name: "n", Value: 3.0}, {Name: "dt", Value: "0.225f"}, {Name: "b", Value: true}},
+		ProblemSize: []int{4096, 1 << 40},
+		Objective:   tune.Objective{Name: "GB/s", Maximize: true},
+		Metrics:     []string{"GB/s", "a b"},
+		Iterations:  7, Verified: m.IntN(2) == 0,
+		Strategy: "random_sample", Seed: m.Uint64(), Started: m.time(), Tool: "ndtune 1.0",
+	}
+}
+
+func (m maker) parameters() []space.Parameter {
+	all := []space.Parameter{
+		{Name: "block_size_x", Values: []space.Value{16, 32, 48, -7, math.MaxInt, math.MinInt}},
+		{Name: "scale", Values: []space.Value{2.0, 0.1, 1e300, 5e-324, -0.5, 3, 1e21}},
+		{Name: "use", Values: []space.Value{true, false}},
+		{Name: "type", Values: []space.Value{"float", "a \"quoted\" text", "é\u2028\n", "<&>", "16"}},
+		{Name: "one", Values: []space.Value{1}},
+	}
+	m.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	return all[:1+m.IntN(len(all))]
+}
+
+// record makes a record of up to n results.
+func (m maker) record(n int) *Record {
+	r := &Record{Header: m.header()}
+	r.Header.Format, r.Header.Version = FormatLog, LogVersion
+	l, err := newLayout(r.Header.Parameters)
+	if err != nil {
+		panic(err)
+	}
+	seen := map[string]bool{}
+	for range n {
+		d := make(digits, l.parameters.Len())
+		for i := range d {
+			d[i] = uint16(m.IntN(len(l.parameters.At(i).Values)))
+		}
+		if !seen[d.key()] {
+			seen[d.key()] = true
+			r.Results = append(r.Results, m.result(l.configuration(d)))
+		}
+	}
+	return r
+}
+
+func (m maker) result(c space.Configuration) tune.Result {
+	r := tune.Result{
+		Configuration: c,
+		Status:        tune.Statuses()[m.IntN(len(tune.Statuses()))],
+		Verified:      m.IntN(2) == 0,
+		Timestamp:     m.time(),
+		Durations: tune.Durations{
+			Build: time.Duration(m.Int64()), Verify: time.Duration(m.IntN(3)), Measure: -1,
+			Framework: time.Duration(m.IntN(1e9)), Search: time.Duration(m.IntN(2)),
+		},
+	}
+	if r.Status == tune.Correct {
+		r.Times = m.floats()
+		r.Metrics = []tune.MetricValue{{Name: "GB/s", Value: m.float()}, {Name: "a \"b\"", Value: m.float()}}
+		r.Objective = m.float()
+	} else {
+		r.Reason = m.bytes()
+	}
+	return r
+}
+
+func (m maker) floats() []float64 {
+	var fs []float64
+	for range m.IntN(9) {
+		fs = append(fs, m.float())
+	}
+	return fs
+}
+
+func (m maker) float() float64 {
+	special := []float64{0, math.Copysign(0, -1), math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64, math.SmallestNonzeroFloat64, 1, 1e21, 1e-7}
+	if m.IntN(4) == 0 {
+		return special[m.IntN(len(special))]
+	}
+	return math.Float64frombits(m.Uint64())
+}
+
+// time is any with a nanosecond, in any zone, or none.
+func (m maker) time() time.Time {
+	if m.IntN(8) == 0 {
+		return time.Time{}
+	}
+	t := time.Unix(m.Int64N(250_000_000_000), m.Int64N(1e9))
+	return t.In(time.FixedZone("", m.IntN(80000)-40000))
+}
+
+func (m maker) word() string {
+	words := []string{"", "diffuse_kernel", "NVIDIA H200", "größe", "a/b.yaml", "\x01\"", "0123456789abcdef"}
+	return words[m.IntN(len(words))]
+}
+
+// bytes is a reason: a text, or a build log of any bytes.
+func (m maker) bytes() string {
+	pieces := []string{"error: ", "\n", "\r\n", "\xff\xfe", "\x00", "é", "\u2028", "=1+1", "\\", "\"", "𝄞", "\xed\xa0\x80", "\ufffd", "\x7f", "</script>"}
+	text := ""
+	for range m.IntN(6) {
+		text += pieces[m.IntN(len(pieces))]
+	}
+	return text
+}
