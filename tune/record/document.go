@@ -41,7 +41,7 @@ var errUnknownFormat = errors.New("neither a run log nor a T4 file nor a Kernel 
 // it at the end of a run: a cache that ends before it is closed is taken as it is, without
 // an entry that is torn.
 func readDocument(data []byte) (*document, error) {
-	d := json.NewDecoder(bytes.NewReader(quoteNotFinite(data)))
+	d := json.NewDecoder(bytes.NewReader(quoteNotFinite(cutTornWord(data))))
 	doc := &document{members: map[string]json.RawMessage{}}
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
 		return nil, errUnknownFormat
@@ -142,6 +142,21 @@ func quoteNotFinite(data []byte) []byte {
 		out = append(out, c)
 	}
 	return out
+}
+
+// cutTornWord cuts off the beginning of such a word at the end of a file.
+func cutTornWord(data []byte) []byte {
+	for _, word := range []string{"NaN", "Infinity", "-Infinity"} {
+		if bytes.HasSuffix(data, []byte(word)) {
+			return data
+		}
+		for n := len(word) - 1; n > 0; n-- {
+			if bytes.HasSuffix(data, []byte(word[:n])) {
+				return data[:len(data)-n]
+			}
+		}
+	}
+	return data
 }
 
 func notFinite(data []byte) (word, text string) {
