@@ -29,19 +29,8 @@ type field struct {
 }
 
 func (d *document) field(name string, node *yaml.Node) field {
-	d.at[name] = position{node.Line, node.Column}
-	for node.Kind == yaml.AliasNode {
-		node = node.Alias
-	}
-	return field{d, name, node}
-}
-
-// key is the field of a key of this mapping.
-func (f field) key(name string, node *yaml.Node) field {
-	if f.name != "" {
-		name = f.name + "." + name
-	}
-	return f.field(name, node)
+	d.at[name] = place(node)
+	return field{d, name, resolved(node)}
 }
 
 // failf notes that the field is wrong.

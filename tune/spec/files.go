@@ -3,6 +3,7 @@ package spec
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -35,22 +36,30 @@ const maxFileSize = 4 << 20
 
 // read returns the content of a file. Its errors do not repeat the path.
 func (f files) read(name string) ([]byte, error) {
-	info, err := f.stat(name)
-	switch {
-	case err != nil:
-		return nil, err
-	case info.IsDir():
-		return nil, errors.New("it is a folder, not a file")
-	case info.Size() > maxFileSize:
-		return nil, fmt.Errorf("it has %d bytes, more than the %d that are read", info.Size(), maxFileSize)
+	file, err := f.open(name)
+	if err != nil {
+		return nil, withoutPath(err)
 	}
-	var text []byte
-	if f.fsys != nil {
-		text, err = fs.ReadFile(f.fsys, path.Clean(filepath.ToSlash(name)))
-	} else {
-		text, err = os.ReadFile(name)
+	defer file.Close()
+	if info, err := file.Stat(); err == nil && info.IsDir() {
+		return nil, errors.New("it is a folder, not a file")
+	}
+	text, err := io.ReadAll(io.LimitReader(file, maxFileSize+1))
+	if err == nil && len(text) > maxFileSize {
+		return nil, fmt.Errorf("it has more than the %d bytes that are read", maxFileSize)
 	}
 	return text, withoutPath(err)
+}
+
+func (f files) open(name string) (fs.File, error) {
+	if f.fsys == nil {
+		return os.Open(name)
+	}
+	clean, err := inside(name)
+	if err != nil {
+		return nil, err
+	}
+	return f.fsys.Open(clean)
 }
 
 func (f files) stat(name string) (fs.FileInfo, error) {
@@ -58,12 +67,21 @@ func (f files) stat(name string) (fs.FileInfo, error) {
 		info, err := os.Stat(name)
 		return info, withoutPath(err)
 	}
-	clean := path.Clean(filepath.ToSlash(name))
-	if !fs.ValidPath(clean) {
-		return nil, fs.ErrNotExist // outside of the file system
+	clean, err := inside(name)
+	if err != nil {
+		return nil, err
 	}
 	info, err := fs.Stat(f.fsys, clean)
 	return info, withoutPath(err)
+}
+
+// inside is a path in the form that an fs.FS takes. What lies outside of it does not exist.
+func inside(name string) (string, error) {
+	clean := path.Clean(filepath.ToSlash(name))
+	if !fs.ValidPath(clean) {
+		return "", fs.ErrNotExist
+	}
+	return clean, nil
 }
 
 func withoutPath(err error) error {
@@ -95,10 +113,10 @@ func (e *missingFile) Unwrap() error { return e.err }
 // neighbours are the names of what else stands in the folder of a file.
 func (f files) neighbours(name string) []string {
 	var entries []fs.DirEntry
-	if f.fsys != nil {
-		entries, _ = fs.ReadDir(f.fsys, path.Dir(path.Clean(filepath.ToSlash(name))))
-	} else {
+	if f.fsys == nil {
 		entries, _ = os.ReadDir(filepath.Dir(name))
+	} else if dir, err := inside(filepath.Dir(name)); err == nil {
+		entries, _ = fs.ReadDir(f.fsys, dir)
 	}
 	names := make([]string, len(entries))
 	for i, e := range entries {

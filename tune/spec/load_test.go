@@ -154,6 +154,28 @@ func TestAliases(t *testing.T) {
 	}
 }
 
+// A key of a mapping goes before one that is merged into it, and an earlier merge before a
+// later one.
+func TestMergeKeys(t *testing.T) {
+	s := loaded(t, `arguments:
+  - &a {name: a, type: float32, size: n, fill: ones}
+  - &b {<<: *a, name: b, fill: zeros}
+  - {name: c, <<: [*b, *a]}
+  - <<: {<<: *a, size: 3}
+    name: d
+    output: true
+`, Options{})
+	want := []tune.Argument{
+		{Name: "a", Type: "float32", Size: "n", Fill: tune.Fill{Fill: array.Fill{Kind: array.Ones}}},
+		{Name: "b", Type: "float32", Size: "n", Fill: tune.Fill{Fill: array.Fill{Kind: array.Zeros}}},
+		{Name: "c", Type: "float32", Size: "n", Fill: tune.Fill{Fill: array.Fill{Kind: array.Zeros}}},
+		{Name: "d", Type: "float32", Size: "3", Fill: tune.Fill{Fill: array.Fill{Kind: array.Ones}}, Output: true},
+	}
+	if got := s.Definition.Arguments; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v\nwant %+v", got, want)
+	}
+}
+
 // Keys that YAML 1.1 takes for booleans stay names.
 func TestKeysThatLookLikeBooleans(t *testing.T) {
 	s := loaded(t, "constants: {n: 8, y: 1, no: 2, on: 3, true: 4}\n", Options{})

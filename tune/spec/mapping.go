@@ -24,40 +24,32 @@ func (f field) entries() []entry {
 		f.expected("a mapping")
 		return nil
 	}
-	own := f.ownKeys()
+	f.checkKeys()
 	var entries []entry
-	seen := map[string]bool{}
-	f.walk(f.node, 0, func(key string, k, v *yaml.Node, merged bool) {
-		if seen[key] || merged && own[key] {
-			return
-		}
-		seen[key] = true
-		entries = append(entries, entry{key, position{k.Line, k.Column}, f.key(key, v)})
-	})
+	for _, p := range f.pairs(f.node) {
+		entries = append(entries, entry{p.key.Value, place(p.key), f.field(f.pathOf(p.key.Value), p.value)})
+	}
 	return entries
 }
 
-// ownKeys are the keys that stand in the mapping itself. A key that stands there twice is
-// an error.
-func (f field) ownKeys() map[string]bool {
+// checkKeys refuses keys that are no scalars and those that stand twice.
+func (f field) checkKeys() {
 	lines := map[string]int{}
-	own := map[string]bool{}
 	for i := 0; i+1 < len(f.node.Content); i += 2 {
 		k := resolved(f.node.Content[i])
 		if k.Kind != yaml.ScalarNode {
-			f.failAt(f.name, position{k.Line, k.Column}, errors.New("a key must be a plain name"))
+			f.failAt(f.name, place(k), errors.New("a key must be a plain name"))
 			continue
 		}
 		if line, twice := lines[k.Value]; twice {
-			f.failAt(f.pathOf(k.Value), position{k.Line, k.Column}, fmt.Errorf("the key stands twice, first on line %d", line))
+			f.failAt(f.pathOf(k.Value), place(k), fmt.Errorf("the key stands twice, first on line %d", line))
 			continue
 		}
 		lines[k.Value] = k.Line
-		own[k.Value] = true
 	}
-	return own
 }
 
+// pathOf is the path of a key of this mapping.
 func (f field) pathOf(key string) string {
 	if f.name == "" {
 		return key
@@ -65,6 +57,7 @@ func (f field) pathOf(key string) string {
 	return f.name + "." + key
 }
 
+// resolved is the node that an alias stands for, or the node itself.
 func resolved(n *yaml.Node) *yaml.Node {
 	for n.Kind == yaml.AliasNode {
 		n = n.Alias
@@ -72,38 +65,65 @@ func resolved(n *yaml.Node) *yaml.Node {
 	return n
 }
 
+func place(n *yaml.Node) position { return position{n.Line, n.Column} }
+
+type pair struct{ key, value *yaml.Node }
+
+// pairs are the keys of a mapping and of those merged into it. A key of the mapping itself
+// goes before one that is merged, and of the mappings that are merged an earlier one before
+// a later.
+func (f field) pairs(n *yaml.Node) (pairs []pair) {
+	own, seen := map[string]bool{}, map[string]bool{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		own[resolved(n.Content[i]).Value] = true
+	}
+	add := func(p pair) {
+		if !seen[p.key.Value] {
+			seen[p.key.Value] = true
+			pairs = append(pairs, p)
+		}
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		k, v := resolved(n.Content[i]), n.Content[i+1]
+		switch {
+		case k.Kind != yaml.ScalarNode: // reported by checkKeys
+		case k.Tag != "!!merge":
+			add(pair{k, v})
+		default:
+			for _, p := range f.merged(k, v) {
+				if !own[p.key.Value] {
+					add(p)
+				}
+			}
+		}
+	}
+	return pairs
+}
+
 // maxMerges bounds the work that merge keys can ask for, and ends those that merge a
 // mapping into itself.
 const maxMerges = 1000
 
-// walk visits the keys of a mapping and of those merged into it.
-func (f field) walk(n *yaml.Node, depth int, visit func(key string, k, v *yaml.Node, merged bool)) {
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		k, v := resolved(n.Content[i]), n.Content[i+1]
-		if k.Kind != yaml.ScalarNode {
-			continue // reported by ownKeys
+// merged are the keys of the mapping, or the list of mappings, behind a merge key.
+func (f field) merged(key, value *yaml.Node) (pairs []pair) {
+	from := []*yaml.Node{value}
+	if list := resolved(value); list.Kind == yaml.SequenceNode {
+		from = list.Content
+	}
+	for _, n := range from {
+		if f.merges++; f.merges > maxMerges {
+			if f.merges == maxMerges+1 {
+				f.failAt(f.name, place(key), errors.New("too many merge keys (<<), or one that merges a mapping into itself"))
+			}
+			return nil
 		}
-		if k.Tag != "!!merge" {
-			visit(k.Value, k, v, depth > 0)
+		if n = resolved(n); n.Kind != yaml.MappingNode {
+			f.failAt(f.name, place(key), fmt.Errorf("<< merges mappings; found %s", found(n)))
 			continue
 		}
-		from := []*yaml.Node{v}
-		if w := resolved(v); w.Kind == yaml.SequenceNode {
-			from = w.Content
-		}
-		for _, m := range from {
-			m = resolved(m)
-			if f.merges++; f.merges > maxMerges {
-				f.failAt(f.name, position{k.Line, k.Column}, errors.New("too many merge keys (<<), or one that merges a mapping into itself"))
-				return
-			}
-			if m.Kind != yaml.MappingNode {
-				f.failAt(f.name, position{k.Line, k.Column}, fmt.Errorf("<< merges mappings; found %s", found(m)))
-				continue
-			}
-			f.walk(m, depth+1, visit)
-		}
+		pairs = append(pairs, f.pairs(n)...)
 	}
+	return pairs
 }
 
 // A reader takes the value of a known key.

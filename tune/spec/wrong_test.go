@@ -33,6 +33,7 @@ func library() fstest.MapFS {
 		"list.yaml":         "- 1\n- 2\n",
 		"text.yaml":         "hello\n",
 		"include/common.h":  "#define ONE 1\n",
+		"huge.yaml":         strings.Repeat("#", maxFileSize) + "\n",
 	} {
 		fsys[name] = &fstest.MapFile{Data: []byte(text)}
 	}
@@ -131,6 +132,7 @@ func TestWrongFiles(t *testing.T) {
 		{"god.yaml", `god.yaml: there is no file god.yaml; did you mean "good.yaml"?`},
 		{"../good.yaml", `../good.yaml: there is no file ../good.yaml`},
 		{"include", "include: read the specification: it is a folder, not a file"},
+		{"huge.yaml", "huge.yaml: read the specification: it has more than the 4194304 bytes that are read"},
 		{"add.cl", "add.cl: this is a kernel's source; give the YAML specification that names it under kernel.file"},
 		{"source_as_yaml.ym", "source_as_yaml.ym: this is a kernel's source; give the YAML specification that names it under kernel.file"},
 		{"t1.json", "t1.json: this is a T1 file; they are not read yet, write the specification as YAML"},
