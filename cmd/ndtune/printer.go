@@ -58,25 +58,26 @@ func (p *printer) begin(d tune.Device, s *space.Space, log *record.Log) {
 // result shows one result as it arrives.
 func (p *printer) result(r tune.Result, resumed bool) {
 	p.counts[r.Status]++
-	p.bar.add(r)
-	if p.quiet {
-		return
-	}
-	line := ""
+	p.bar.add(r, p.out, p.line(r))
+}
+
+// line is what is shown of a result, or "".
+func (p *printer) line(r tune.Result) string {
 	switch {
+	case p.quiet:
+		return ""
 	case r.Status == tune.Correct:
-		line = formatMeasured(r.Configuration.String(), r.Time(), r.Metrics)
+		line := formatMeasured(r.Configuration.String(), r.Time(), r.Metrics)
 		if !r.Verified {
 			line += ", unverified"
 		}
+		return line
 	case p.verbose:
-		line = fmt.Sprintf("%s, %s: %s", r.Configuration, r.Status, strings.TrimSpace(r.Reason))
+		return fmt.Sprintf("%s, %s: %s", r.Configuration, r.Status, strings.TrimSpace(r.Reason))
 	case r.Status != tune.Constraints:
-		line = fmt.Sprintf("%s, %s: %s", r.Configuration, r.Status, firstLine(r.Reason))
-	default:
-		return
+		return fmt.Sprintf("%s, %s: %s", r.Configuration, r.Status, firstLine(r.Reason))
 	}
-	p.bar.print(p.out, line)
+	return ""
 }
 
 // end shows the summary and the best configuration. Evaluated is how many configurations

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"time"
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
@@ -32,7 +31,6 @@ func newProgress(w io.Writer, total int, objective tune.Objective, quiet bool) *
 		progressbar.OptionShowIts(),
 		progressbar.OptionSetItsString("configurations"),
 		progressbar.OptionSetPredictTime(true),
-		progressbar.OptionThrottle(100*time.Millisecond),
 		progressbar.OptionClearOnFinish(),
 		progressbar.OptionSetWidth(20),
 		progressbar.OptionSetRenderBlankState(true),
@@ -40,27 +38,22 @@ func newProgress(w io.Writer, total int, objective tune.Objective, quiet bool) *
 	return p
 }
 
-// add counts a result and shows it where it is the best.
-func (p *progress) add(r tune.Result) {
+// add writes the line of a result, if it has one, above the bar, and counts the result.
+func (p *progress) add(r tune.Result, w io.Writer, line string) {
+	if p.bar != nil && line != "" {
+		_ = p.bar.Clear() // an error of the terminal is none of the search
+	}
+	if line != "" {
+		fmt.Fprintln(w, line)
+	}
 	if p.bar == nil {
 		return
 	}
 	if r.Status == tune.Correct && (p.best == nil || (r.Objective < p.best.Objective) != p.objective.Maximize) {
 		p.best = &r
-		p.bar.Describe(fmt.Sprintf("best %s", formatTime(r.Time())))
+		p.bar.Describe("best " + formatTime(r.Time()))
 	}
-	_ = p.bar.Add(1) // an error of the terminal is none of the search
-}
-
-// print writes a line without disturbing the bar.
-func (p *progress) print(w io.Writer, line string) {
-	if p.bar != nil {
-		_ = p.bar.Clear()
-	}
-	fmt.Fprintln(w, line)
-	if p.bar != nil {
-		_ = p.bar.RenderBlank()
-	}
+	_ = p.bar.Add(1)
 }
 
 func (p *progress) finish() {
