@@ -76,8 +76,8 @@ func (k *Kernel) ArgInfo(i int) (ArgInfo, error) {
 	}
 	defer k.leave()
 	what := fmt.Sprintf("argument %d of %s", i, k.name)
-	if i < 0 {
-		return ArgInfo{}, refuse(f.name, InvalidArgIndex, what)
+	if i < 0 || i >= queryOf(clGetKernelInfo, k.id).int(kernelNumArgs) {
+		return ArgInfo{}, refuse(f.name, InvalidArgIndex, what) // NVIDIA's own answer is InvalidValue
 	}
 	if err := f.on(k.program.context.version); err != nil {
 		return ArgInfo{}, about(err, what)

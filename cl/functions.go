@@ -9,8 +9,8 @@ import (
 // function is one function of the OpenCL library. Its address is written once, by load, and
 // is 0 where the library lacks it.
 //
-// Functions are called through purego.SyscallN, not through purego.RegisterFunc: the latter
-// goes by reflection and costs several times as much a call.
+// Functions are called through purego.SyscallN, not through purego.RegisterFunc, which goes by
+// reflection: clGetEventInfo takes 82 ns in place of 272, and 2 allocations in place of 6.
 type function struct {
 	name  string
 	addr  uintptr

@@ -3,6 +3,8 @@ package cl_test
 import (
 	"bytes"
 	"errors"
+	"image"
+	"image/color"
 	"slices"
 	"testing"
 
@@ -186,5 +188,31 @@ func TestImageRanges(t *testing.T) {
 		if err := r.queue.ReadImage(i, c.origin, c.region, data, c.rowPitch, 0); !errors.Is(err, cl.InvalidValue) {
 			t.Errorf("%+v: %v", c, err)
 		}
+	}
+}
+
+func TestImageFromGoImage(t *testing.T) {
+	r := newImageRig(t)
+	whole := image.NewRGBA(image.Rect(0, 0, 9, 6))
+	copy(whole.Pix, pattern(len(whole.Pix)))
+	part := whole.SubImage(image.Rect(2, 1, 7, 5)).(*image.RGBA)
+	paletted := image.NewPaletted(image.Rect(0, 0, 3, 2), color.Palette{color.RGBA{10, 20, 30, 255}})
+	for _, img := range []image.Image{whole, part, paletted} {
+		i := r.image(r.context.NewImageFrom(cl.ReadOnly, img))
+		size := img.Bounds().Size()
+		got := make([]byte, size.X*size.Y*4)
+		r.check(r.queue.ReadImage(i, [3]int{}, [3]int{size.X, size.Y, 1}, got, 0, 0))
+		for y := range size.Y {
+			for x := range size.X {
+				c := color.RGBAModel.Convert(img.At(img.Bounds().Min.X+x, img.Bounds().Min.Y+y)).(color.RGBA)
+				if pixel := got[(y*size.X+x)*4:][:4]; !bytes.Equal(pixel, []byte{c.R, c.G, c.B, c.A}) {
+					t.Fatalf("%T, pixel %d,%d: %v, want %v", img, x, y, pixel, c)
+				}
+			}
+		}
+	}
+	gray := image.NewGray(image.Rect(0, 0, 4, 4))
+	if i := r.image(r.context.NewImageFrom(cl.ReadOnly, gray)); i.PixelSize() != 1 {
+		t.Errorf("gray: %d bytes a pixel", i.PixelSize())
 	}
 }

@@ -26,7 +26,7 @@ func child() {
 				fmt.Println(kind, name)
 			}
 		}
-		fmt.Println(err)
+		fmt.Println(kind, err)
 	}
 }
 
@@ -70,6 +70,9 @@ func TestNoPlatform(t *testing.T) {
 		t.Skip("needs an ICD loader that heeds OCL_ICD_VENDORS")
 	}
 	out := runChild(t, "OCL_ICD_VENDORS="+t.TempDir())
+	if strings.HasPrefix(out, "all <nil>") {
+		t.Skip("the ICD loader does not heed OCL_ICD_VENDORS")
+	}
 	expect(t, out, "all ErrNoPlatform", "Debian, Ubuntu:", "Fedora:", "Windows:")
 }
 

@@ -1,0 +1,103 @@
+package cl
+
+import (
+	"encoding/binary"
+	"testing"
+)
+
+// answers is a device that answers some questions and fails at all others.
+func answers(a map[uint32][]byte) query {
+	return func(param uint32) ([]byte, error) {
+		if data, ok := a[param]; ok {
+			return data, nil
+		}
+		return nil, InvalidValue
+	}
+}
+
+func u32(list ...uint32) []byte {
+	var data []byte
+	for _, n := range list {
+		data = binary.NativeEndian.AppendUint32(data, n)
+	}
+	return data
+}
+
+func TestAMDDevice(t *testing.T) {
+	topology := u32(1, 0, 0, 0, 0, 0)
+	topology[21], topology[22], topology[23] = 0xc3, 0, 1
+	info := &DeviceInfo{Extensions: []string{"cl_khr_fp64", "cl_amd_device_attribute_query"}}
+	info.readVendor(answers(map[uint32][]byte{
+		amdTopology:       topology,
+		amdBoardName:      []byte("AMD Radeon PRO W7900\x00\x00"),
+		amdWavefrontWidth: u32(32),
+		amdGFXIPMajor:     u32(11),
+		amdSIMDWidth:      nil, // success, and nothing said
+	}))
+	if info.AMD == nil || info.AMD.BoardName != "AMD Radeon PRO W7900" || info.AMD.WavefrontWidth != 32 || info.AMD.GFXIPMajor != 11 || info.AMD.SIMDWidth != 0 {
+		t.Errorf("%+v", info.AMD)
+	}
+	if info.PCI == nil || info.PCI.String() != "0000:c3:00.1" {
+		t.Errorf("PCI %v", info.PCI)
+	}
+	if info.NVIDIA != nil || info.Intel != nil || info.UUID != nil {
+		t.Errorf("of other vendors: %+v", info)
+	}
+}
+
+func TestNVIDIADevice(t *testing.T) {
+	info := &DeviceInfo{Extensions: []string{"cl_nv_device_attribute_query", "cl_khr_device_uuid"}}
+	uuid := make([]byte, 16)
+	for i := range uuid {
+		uuid[i] = byte(i)
+	}
+	info.readVendor(answers(map[uint32][]byte{
+		nvComputeCapabilityMajor: u32(9),
+		nvIntegratedMemory:       u32(1),
+		nvPCIBusID:               u32(0x65),
+		nvPCISlotID:              u32(6<<3 | 1),
+		nvPCIDomainID:            u32(2),
+		deviceUUID:               uuid,
+	}))
+	if info.NVIDIA == nil || info.NVIDIA.ComputeCapabilityMajor != 9 || !info.NVIDIA.IntegratedMemory {
+		t.Errorf("%+v", info.NVIDIA)
+	}
+	if info.PCI == nil || info.PCI.String() != "0002:65:06.1" {
+		t.Errorf("PCI %v", info.PCI)
+	}
+	if info.UUID == nil || info.UUID.String() != "00010203-0405-0607-0809-0a0b0c0d0e0f" {
+		t.Errorf("UUID %v", info.UUID)
+	}
+}
+
+func TestDeviceThatAnswersNothing(t *testing.T) {
+	info := &DeviceInfo{Extensions: []string{"cl_khr_pci_bus_info", "cl_khr_device_uuid", "cl_amd_device_attribute_query"}}
+	info.readVendor(answers(nil))
+	if info.PCI != nil || info.UUID != nil || info.AMD == nil || info.AMD.BoardName != "" {
+		t.Errorf("%+v", info)
+	}
+}
+
+// A device that answers the question of all vendors and NVIDIA's says the same twice.
+func TestPCIAddressesAgree(t *testing.T) {
+	devices, err := Devices(DeviceAll)
+	if err != nil {
+		t.Skip(err)
+	}
+	compared := 0
+	for _, d := range devices {
+		info, err := d.Info()
+		if err != nil || info.NVIDIA == nil || !info.HasExtension("cl_khr_pci_bus_info") {
+			continue
+		}
+		q := queryOf(clGetDeviceInfo, d.id)
+		khr, nvidia := pciOfKHR(q), pciOfNVIDIA(q)
+		if khr == nil || nvidia == nil || *khr != *nvidia {
+			t.Errorf("%s: %v, by NVIDIA's extension %v", d, khr, nvidia)
+		}
+		compared++
+	}
+	if compared == 0 {
+		t.Skip("no NVIDIA device")
+	}
+}
