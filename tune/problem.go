@@ -207,13 +207,49 @@ func (p *Problem) compileSizes(errs *fieldErrors, scope space.Scope) {
 }
 
 func (p *Problem) compileRestrictions(errs *fieldErrors) {
+	sound := true
 	for i, r := range p.definition.Restrictions {
 		err := space.Check(p.parameters, []space.Restriction{r}, p.environment(Device{}))
-		if bad, ok := err.(*space.RestrictionError); ok {
-			err = bad.Err
-		}
-		errs.add(fmt.Sprintf("restrictions[%d]", i), err)
+		errs.add(restrictionField(i), restrictionCause(err))
+		sound = sound && err == nil
 	}
+	if !sound {
+		return
+	}
+	applied, places, _ := p.withoutDevice()
+	switch err := space.Satisfiable(p.parameters, applied, p.environment(Device{})).(type) {
+	case *space.EmptyError:
+		err.Index = places[err.Index]
+		errs.add(restrictionField(err.Index), err)
+	case *space.RestrictionError:
+		errs.add(restrictionField(places[err.Index]), err.Err)
+	}
+}
+
+func restrictionField(i int) string { return fmt.Sprintf("restrictions[%d]", i) }
+
+// restrictionCause leaves out what the field says already.
+func restrictionCause(err error) error {
+	if bad, ok := err.(*space.RestrictionError); ok {
+		return bad.Err
+	}
+	return err
+}
+
+// withoutDevice parts the restrictions into those that any device leaves the same, with
+// their places in the definition, and those that read device.*.
+func (p *Problem) withoutDevice() (applied []space.Restriction, places []int, skipped []space.Restriction) {
+	scope := p.scope()
+	for i, r := range p.definition.Restrictions {
+		if r.Func == nil {
+			if e, err := space.Compile(r.Expression, scope); err == nil && e.Reads("device") {
+				skipped = append(skipped, r)
+				continue
+			}
+		}
+		applied, places = append(applied, r), append(places, i)
+	}
+	return applied, places, skipped
 }
 
 // environment is constants and device.* for expressions. The caller may add to it.
@@ -250,16 +286,7 @@ func (p *Problem) Space(d Device) (*space.Space, error) {
 // SpaceWithoutDevice enumerates the configurations without the restrictions that read
 // device.*, which it gives back.
 func (p *Problem) SpaceWithoutDevice() (s *space.Space, skipped []space.Restriction, err error) {
-	var applied []space.Restriction
-	for _, r := range p.definition.Restrictions {
-		if r.Func == nil {
-			if e, err := space.Compile(r.Expression, p.scope()); err == nil && e.Reads("device") {
-				skipped = append(skipped, r)
-				continue
-			}
-		}
-		applied = append(applied, r)
-	}
+	applied, _, skipped := p.withoutDevice()
 	s, err = space.New(p.parameters, applied, p.environment(Device{}))
 	return s, skipped, err
 }

@@ -49,6 +49,24 @@ func Check(parameters *Parameters, restrictions []Restriction, environment map[s
 	return err
 }
 
+// Satisfiable makes sure that at least one configuration satisfies all restrictions, and
+// looks no further than the first that does. Errors are those of [New].
+func Satisfiable(parameters *Parameters, restrictions []Restriction, environment map[string]any) error {
+	checks, err := compileChecks(parameters, restrictions, environment)
+	if err != nil {
+		return err
+	}
+	found := false
+	err = enumerate(parameters, checks, environment, func([]uint16) bool {
+		found = true
+		return false
+	})
+	if err == nil && !found {
+		err = explainEmpty(parameters, checks, environment)
+	}
+	return err
+}
+
 func compileChecks(parameters *Parameters, restrictions []Restriction, environment map[string]any) ([]check, error) {
 	scope := make(Scope, len(environment)+parameters.Len())
 	for name, v := range environment {
