@@ -48,7 +48,7 @@ func (p *Problem) compileArgument(errs *fieldErrors, field string, given Argumen
 			{given.Output, "output"}, {given.RestoreEachLaunch, "restore"},
 		} {
 			if wrong.is {
-				errs.addf(field+"."+wrong.what, "only a buffer has it; %s is %s", given.Name, a.kind)
+				errs.addf(field+"."+wrong.what, "only a buffer has it; %s is %s", given.Name, a.kind.WithArticle())
 			}
 		}
 	}
@@ -191,7 +191,7 @@ func (p *Problem) checkCopy(errs *fieldErrors, field string, a argument) {
 	case !ok:
 		errs.add(field, p.unknownArgument(a.Fill.Copy))
 	case from.kind != BufferArgument:
-		errs.addf(field, "%s is %s, not a buffer", from.Name, from.kind)
+		errs.addf(field, "%s is %s, not a buffer", from.Name, from.kind.WithArticle())
 	case from.Fill.Copy != "":
 		errs.addf(field, "%s is itself a copy; name the buffer that is copied", from.Name)
 	case from.typ != a.typ:
@@ -297,7 +297,7 @@ func (p *Problem) Arguments() []ArgumentInfo {
 func (p *Problem) Content(i, n int) (*array.Array, error) {
 	a := &p.arguments[i]
 	if a.kind != BufferArgument {
-		return nil, fmt.Errorf("argument %s is %s and has no content", a.Name, a.kind)
+		return nil, fmt.Errorf("argument %s is %s and has no content", a.Name, a.kind.WithArticle())
 	}
 	if a.Fill.Copy != "" {
 		from, _ := p.argument(a.Fill.Copy)

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/space"
@@ -56,7 +57,7 @@ type canonicalArgument struct {
 func (p *Problem) canonical() canonicalProblem {
 	d := p.definition
 	c := canonicalProblem{
-		Kernel: d.Kernel.Name, Source: p.source, BuildOptions: fmt.Sprintf("%q", d.Kernel.BuildOptions),
+		Kernel: d.Kernel.Name, Source: p.source, BuildOptions: fmt.Sprintf("%q", withoutFolders(d.Kernel.BuildOptions)),
 		ProblemSize: d.ProblemSize, BlockSize: d.BlockSize, GridDiv: d.GridDiv,
 		Metrics: fmt.Sprintf("%q", d.Metrics), Objective: p.Objective(), Seed: d.Seed,
 	}
@@ -98,6 +99,21 @@ func (p *Problem) canonical() canonicalProblem {
 		}
 	}
 	return c
+}
+
+// withoutFolders leaves out -I options: they name folders of one machine, and what is
+// included from them stands in the source.
+func withoutFolders(options []string) []string {
+	var rest []string
+	for i := 0; i < len(options); i++ {
+		switch {
+		case options[i] == "-I":
+			i++ // the folder is an option of its own
+		case !strings.HasPrefix(options[i], "-I"):
+			rest = append(rest, options[i])
+		}
+	}
+	return rest
 }
 
 // firstSource is the source that a function makes of the first configuration, or the

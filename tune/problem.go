@@ -39,6 +39,14 @@ const (
 	LocalArgument  ArgumentKind = "local memory"
 )
 
+// WithArticle is the kind as it stands in a sentence: «a buffer», «a scalar», «local memory».
+func (k ArgumentKind) WithArticle() string {
+	if k == LocalArgument {
+		return string(k)
+	}
+	return "a " + string(k)
+}
+
 // argument is a compiled Argument.
 type argument struct {
 	Argument

@@ -124,7 +124,7 @@ func TestNewProblemNamesTheFieldThatIsWrong(t *testing.T) {
 		"no size":               {func(d *Definition) { d.Arguments[0].Size = "" }, "arguments[0].size", "the size is missing"},
 		"negative size":         {func(d *Definition) { d.Arguments[0].Size = "-1" }, "arguments[0].size", "must be positive"},
 		"scalar and local":      {func(d *Definition) { d.Arguments[2].LocalSize = "1" }, "arguments[2]", "not both"},
-		"scalar with a size":    {func(d *Definition) { d.Arguments[2].Size = "1" }, "arguments[2].size", "only a buffer has it; a is scalar"},
+		"scalar with a size":    {func(d *Definition) { d.Arguments[2].Size = "1" }, "arguments[2].size", "only a buffer has it; a is a scalar"},
 		"local with data":       {func(d *Definition) { d.Arguments[3].Data = []float32{1} }, "arguments[3].data", "local memory"},
 		"scalar with a fill":    {func(d *Definition) { d.Arguments[2].Fill.Copy = "x" }, "arguments[2].fill", "only a buffer"},
 		"scalar as output":      {func(d *Definition) { d.Arguments[2].Output = true }, "arguments[2].output", "only a buffer"},

@@ -33,7 +33,7 @@ func checkArguments(k *cl.Kernel, p *tune.Problem) error {
 
 func mismatch(info cl.ArgInfo, a tune.ArgumentInfo) string {
 	kernelTakes := func(what string) string {
-		return "the kernel takes " + what + " («" + strings.TrimSpace(info.Type+" "+info.Name) + "»), the definition gives " + string(a.Kind)
+		return "the kernel takes " + what + " («" + strings.TrimSpace(info.Type+" "+info.Name) + "»), the definition gives " + a.Kind.WithArticle()
 	}
 	switch info.Address {
 	case cl.AddressGlobal, cl.AddressConstant:
