@@ -161,6 +161,9 @@ func finish(r *tune.Result, objective tune.Objective, mean float64) {
 	}
 	if r.Status != tune.Correct {
 		r.Times, r.Metrics = nil, nil
+		if r.Reason == "" {
+			r.Reason = "no reason was recorded"
+		}
 		return
 	}
 	r.Verified = r.Durations.Verify > 0

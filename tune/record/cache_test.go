@@ -49,7 +49,7 @@ func TestSmallCache(t *testing.T) {
 		"16,0.5,c":   {tune.Correct, ""},
 		"32,1.0,c":   {tune.Compile, "CompilationFailedConfig"},
 		"32,0.5,c":   {tune.Runtime, "the time is 1e+20, Kernel Tuner's mark of a failure"},
-		"32,0.5,a b": {tune.Runtime, ""},
+		"32,0.5,a b": {tune.Runtime, "no reason was recorded"},
 		"16,0.5,a b": {tune.Constraints, "InvalidConfig"},
 	}
 	if len(r.Results) != len(statuses) {

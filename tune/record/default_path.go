@@ -18,11 +18,11 @@ import (
 func DefaultPath(h Header) (string, error) {
 	folder, err := stateFolder()
 	if err != nil {
-		return "", fmt.Errorf("find a place for the run log: %w; name one with --log", err)
+		return "", fmt.Errorf("find a place for the run log: %w", err)
 	}
 	folder = filepath.Join(folder, "ndtune")
 	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return "", fmt.Errorf("find a place for the run log: %w; name one with --log", err)
+		return "", fmt.Errorf("find a place for the run log: %w", err)
 	}
 	base := filepath.Join(folder, logName(h))
 	for n := 1; ; n++ {
@@ -35,7 +35,7 @@ func DefaultPath(h Header) (string, error) {
 			return path, f.Close()
 		}
 		if !errors.Is(err, fs.ErrExist) {
-			return "", fmt.Errorf("find a place for the run log: %w; name one with --log", err)
+			return "", fmt.Errorf("find a place for the run log: %w", err)
 		}
 	}
 }

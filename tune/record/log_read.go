@@ -31,9 +31,8 @@ func isTornHeader(data []byte) bool {
 		(bytes.HasPrefix(data, []byte(logBeginning)) || bytes.HasPrefix([]byte(logBeginning), data))
 }
 
-// A logContent is what the whole lines of a run log say.
+// A logContent is what the whole lines after the header say.
 type logContent struct {
-	header  Header
 	results []tune.Result
 	whole   int // bytes of the whole lines: a torn last line begins there
 	session int // of the latest final measurement
