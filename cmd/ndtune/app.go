@@ -2,8 +2,10 @@ package main
 
 import (
 	"fmt"
+	"regexp"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -51,19 +53,66 @@ func setUsageErrors(commands []*cli.Command) {
 }
 
 func onUsageError(c *cli.Context, err error, _ bool) error {
-	text := err.Error()
-	if name, ok := strings.CutPrefix(text, "flag provided but not defined: -"); ok {
-		text = "there is no flag --" + strings.TrimLeft(name, "-") + nearest.Hint(strings.TrimLeft(name, "-"), flagNames(c))
-	}
-	return &usageError{fmt.Errorf("%s (see %s --help)", text, c.Command.HelpName)}
+	return &usageError{fmt.Errorf("%s (see %s --help)", flagFault(err.Error(), c.Command.Flags), c.Command.HelpName)}
 }
 
-func flagNames(c *cli.Context) []string {
+// flagFault says in the words of this program what the flag package has found wrong.
+func flagFault(text string, flags []cli.Flag) string {
+	if name, ok := strings.CutPrefix(text, "flag provided but not defined: -"); ok {
+		if name = dashed(name); len(name) == len("-x") {
+			return "there is no flag " + name
+		}
+		return "there is no flag " + name + nearest.Hint(name, flagNames(flags))
+	}
+	if name, ok := strings.CutPrefix(text, "flag needs an argument: -"); ok {
+		return dashed(name) + " needs a value"
+	}
+	if found := invalidValue.FindStringSubmatch(text); found != nil {
+		if want := wantedValue(flags, found[2]); want != "" {
+			return fmt.Sprintf("%s %s: want %s", dashed(found[2]), found[1], want)
+		}
+	}
+	return text
+}
+
+var invalidValue = regexp.MustCompile(`^invalid (?:boolean )?value "(.*)" for (?:flag )?-([^ :]+): `)
+
+// wantedValue says what a flag takes, or nothing where any text will do.
+func wantedValue(flags []cli.Flag, name string) string {
+	for _, f := range flags {
+		if !slices.Contains(f.Names(), name) {
+			continue
+		}
+		switch f.(type) {
+		case *cli.DurationFlag:
+			return "a duration, such as 90s or 10m"
+		case *cli.IntFlag:
+			return "a whole number"
+		case *cli.Uint64Flag:
+			return "a whole number that is not negative"
+		case *cli.BoolFlag:
+			return "true, false or no value"
+		}
+	}
+	return ""
+}
+
+func flagNames(flags []cli.Flag) []string {
 	var names []string
-	for _, f := range c.Command.Flags {
-		names = append(names, f.Names()...)
+	for _, f := range flags {
+		for _, name := range f.Names() {
+			names = append(names, dashed(name))
+		}
 	}
 	return names
+}
+
+// dashed is a flag as users write it.
+func dashed(name string) string {
+	if name = strings.TrimLeft(name, "-"); len(name) == 1 {
+		return "-" + name
+	}
+	return "--" + name
 }
 
 // needCommand is what a command does that has only subcommands: without an argument it
@@ -84,7 +133,7 @@ func needCommand(c *cli.Context) error {
 		names = append(names, sub.Name)
 	}
 	name := c.Args().First()
-	return &usageError{fmt.Errorf("there is no command %q%s (there are %s)", name, nearest.Hint(name, names), strings.Join(names, ", "))}
+	return &usageError{fmt.Errorf("there is no command %q%s (commands: %s; see %s --help)", name, nearest.Hint(name, names), strings.Join(names, ", "), c.Command.HelpName)}
 }
 
 // versionText is the version with what the program was built with and for.

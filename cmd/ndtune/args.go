@@ -49,7 +49,10 @@ func flagsFirst(app *cli.App, args []string) []string {
 		}
 		ordered = append(ordered, arg)
 		name := strings.TrimLeft(arg, "-")
-		if !strings.Contains(name, "=") && takesValue[name] && len(rest) > 0 {
+		if !strings.Contains(name, "=") && takesValue[name] {
+			if len(rest) == 0 {
+				return ordered // the parser says that the value is missing; «--» must not be taken for it
+			}
 			ordered = append(ordered, rest[0])
 			rest = rest[1:]
 		}

@@ -8,11 +8,15 @@ import (
 )
 
 // completionScripts ask the program itself what can follow, through the flag that
-// urfave/cli answers; where nothing does, the shell completes file names.
+// urfave/cli answers; where nothing does, the shell completes file names. They ask for the
+// flags behind «-» where the word is «--», which to the program would end the flags.
 var completionScripts = map[string]string{
 	"bash": `_ndtune() {
     local word="${COMP_WORDS[COMP_CWORD]}" words=("${COMP_WORDS[@]:0:$COMP_CWORD}")
-    [ "${word:0:1}" = - ] && words+=("$word")
+    case "$word" in
+        --) words+=(-) ;;
+        -*) words+=("$word") ;;
+    esac
     COMPREPLY=($(compgen -W "$("${words[@]}" --generate-bash-completion 2>/dev/null)" -- "$word"))
 }
 complete -o default -F _ndtune ndtune
@@ -21,7 +25,10 @@ complete -o default -F _ndtune ndtune
 _ndtune() {
     local -a found asked
     asked=("${words[@]:0:$((CURRENT - 1))}")
-    [[ "${words[CURRENT]}" == -* ]] && asked+=("${words[CURRENT]}")
+    case "${words[CURRENT]}" in
+        --) asked+=(-) ;;
+        -*) asked+=("${words[CURRENT]}") ;;
+    esac
     found=("${(@f)$("${asked[@]}" --generate-bash-completion 2>/dev/null)}")
     if [[ -n "${found[1]}" ]]; then _describe 'ndtune' found; else _files; fi
 }
@@ -31,6 +38,7 @@ compdef _ndtune ndtune
     param($word, $ast, $cursor)
     $asked = @($ast.CommandElements | ForEach-Object { $_.ToString() })
     if ($word -and -not $word.StartsWith('-')) { $asked = $asked[0..($asked.Count - 2)] }
+    if ($word -eq '--') { $asked[-1] = '-' }
     $rest = @($asked | Select-Object -Skip 1) + '--generate-bash-completion'
     & $asked[0] @rest 2>$null | Where-Object { $_ -like "$word*" } | ForEach-Object {
         [System.Management.Automation.CompletionResult]::new($_, $_, 'ParameterValue', $_)

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -10,8 +12,11 @@ import (
 func checkFolder(path string) error {
 	folder := filepath.Dir(path)
 	info, err := os.Stat(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("there is no folder %s", folder)
+	}
 	if err != nil {
-		return fmt.Errorf("the folder %s: %w", folder, err)
+		return fmt.Errorf("look for its folder: %w", err)
 	}
 	if !info.IsDir() {
 		return fmt.Errorf("%s is not a folder", folder)

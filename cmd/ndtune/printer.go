@@ -94,7 +94,7 @@ func (p *printer) end(o *tune.Outcome, evaluated int) {
 		fmt.Fprintf(p.notes, "Stopped: %s\n", o.Cause)
 	}
 	if o.Best == nil {
-		fmt.Fprintln(p.notes, "No configuration is correct"+p.whyNone())
+		fmt.Fprintln(p.notes, p.whyNone(o))
 		return
 	}
 	time, metrics := o.Best.Time(), o.Best.Metrics
@@ -164,11 +164,14 @@ func statusText(s tune.Status) string {
 	return string(s)
 }
 
-func (p *printer) whyNone() string {
-	if p.counts[tune.Constraints] > 0 && !p.verbose {
-		return "; run again with -v to see why each was skipped"
+func (p *printer) whyNone(o *tune.Outcome) string {
+	switch {
+	case len(o.Results) == 0:
+		return "No configuration was evaluated."
+	case p.counts[tune.Constraints] > 0 && !p.verbose:
+		return "No configuration is correct; run again with -v to see why each was skipped"
 	}
-	return "."
+	return "No configuration is correct."
 }
 
 // files says where everything was kept.
@@ -180,8 +183,11 @@ func (p *printer) files(log string, outputs []string, o *tune.Outcome, written b
 		fmt.Fprintf(p.notes, "results: %s\n", strings.Join(outputs, ", "))
 	}
 	hint := ""
-	if o.Stop == tune.Interrupted || o.Stop == tune.Budget || o.Stop == tune.TimeIsUp {
+	switch o.Stop {
+	case tune.Interrupted, tune.TimeIsUp:
 		hint = " (the same command with --log and this file goes on from there)"
+	case tune.Budget:
+		hint = " (the same command with --log, this file and a larger --max-evals goes on from there)"
 	}
 	fmt.Fprintf(p.notes, "run log: %s%s\n", log, hint)
 }

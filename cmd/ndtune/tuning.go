@@ -80,7 +80,7 @@ func (t *tuning) checkFlags() error {
 	}
 	for _, path := range t.outputs {
 		if err := record.CheckExtension(path); err != nil {
-			return wrong("--output %s: %w", path, err)
+			return wrong("--output: %w", err) // which names the path
 		}
 		if err := checkFolder(path); err != nil {
 			return wrong("--output %s: %w", path, err)
