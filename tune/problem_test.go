@@ -151,7 +151,7 @@ func TestNewProblemNamesTheFieldThatIsWrong(t *testing.T) {
 		"file's size":  {func(d *Definition) { d.Arguments[1].Fill = Fill{File: long} }, "arguments[1].size", "1001"},
 		"copy of nothing": {func(d *Definition) { d.Arguments[1].Fill = Fill{Copy: "z"} },
 			"arguments[1].fill", `no argument is named "z"`},
-		"copy of a scalar": {func(d *Definition) { d.Arguments[1].Fill = Fill{Copy: "a"} }, "arguments[1].fill", "a is scalar"},
+		"copy of a scalar": {func(d *Definition) { d.Arguments[1].Fill = Fill{Copy: "a"} }, "arguments[1].fill", "a is a scalar"},
 		"copy of a copy": {func(d *Definition) {
 			d.Arguments[1].Fill, d.Arguments[0].Fill = Fill{Copy: "y"}, Fill{Copy: "x"}
 		}, "arguments[0].fill", "itself a copy"},

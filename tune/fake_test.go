@@ -1,0 +1,212 @@
+package tune
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"sync/atomic"
+	"testing"
+
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// A fake is an evaluator whose answers depend on the configuration alone. It holds as many
+// configurations as it can get, and answers them in random order.
+type fake struct {
+	device   Device
+	capacity int // 0: 1
+	answer   func(c space.Configuration) Result
+	rng      *rand.Rand // nil: answers in order
+
+	taken     func(n int)    // called with the count of configurations taken so far
+	failAfter int            // answers, after which it fails; 0: never
+	lingers   bool           // when it is cancelled it sends what it holds first
+	times     map[string]int // how often each configuration was taken
+	most      int            // configurations held at once
+	answered  int
+	running   atomic.Bool
+}
+
+func (f *fake) Device() Device { return f.device }
+func (f *fake) Capacity() int  { return max(1, f.capacity) }
+
+func (f *fake) Evaluate(ctx context.Context, in <-chan space.Configuration, out chan<- Result) error {
+	f.running.Store(true)
+	defer f.running.Store(false)
+	if f.times == nil {
+		f.times = map[string]int{}
+	}
+	var held []space.Configuration
+	for in != nil || len(held) > 0 {
+		var send chan<- Result
+		var result Result
+		next := 0
+		if len(held) > 0 {
+			if f.rng != nil {
+				next = f.rng.IntN(len(held))
+			}
+			send, result = out, f.answer(held[next])
+			result.Configuration = held[next]
+		}
+		take := in
+		if len(held) == f.Capacity() {
+			take = nil
+		}
+		select {
+		case <-ctx.Done():
+			if f.lingers {
+				for _, c := range held {
+					result := f.answer(c)
+					result.Configuration = c
+					out <- result
+				}
+			}
+			return ctx.Err()
+		case c, ok := <-take:
+			if !ok {
+				in = nil
+				break
+			}
+			f.times[c.Key()]++
+			held = append(held, c)
+			f.most = max(f.most, len(held))
+			if f.taken != nil {
+				f.taken(f.count())
+			}
+		case send <- result:
+			held = append(held[:next:next], held[next+1:]...)
+			if f.answered++; f.answered == f.failAfter {
+				return errDeviceLost
+			}
+		}
+	}
+	return nil
+}
+
+var errDeviceLost = fmt.Errorf("the device is lost")
+
+func (f *fake) count() int {
+	n := 0
+	for _, times := range f.times {
+		n += times
+	}
+	return n
+}
+
+// checkStopped makes sure that Run did not return before the evaluator, that the evaluator
+// was asked for nothing twice, and that it never held more than it can.
+func (f *fake) checkStopped(t testing.TB) {
+	t.Helper()
+	if f.running.Load() {
+		t.Error("the evaluator still runs")
+	}
+	for key, n := range f.times {
+		if n > 1 {
+			t.Errorf("%s was evaluated %d times", key, n)
+		}
+	}
+	if f.most > f.Capacity() {
+		t.Errorf("the evaluator held %d configurations, its capacity is %d", f.most, f.Capacity())
+	}
+}
+
+// A memory is a log.
+type memory struct {
+	previous   []Result
+	results    []Result
+	finals     []Result
+	failAppend int // the append that fails, from 1
+	failFinal  bool
+}
+
+func (m *memory) Previous() []Result { return m.previous }
+
+func (m *memory) Append(r Result) error {
+	if len(m.results)+1 == m.failAppend {
+		return fmt.Errorf("no space left on device")
+	}
+	m.results = append(m.results, r)
+	return nil
+}
+
+func (m *memory) AppendFinal(r Result) error {
+	if m.failFinal {
+		return fmt.Errorf("no space left on device")
+	}
+	m.finals = append(m.finals, r)
+	return nil
+}
+
+// reopened is the log as a later run finds it.
+func (m *memory) reopened() *memory {
+	final := map[string][]float64{}
+	for _, r := range m.finals {
+		final[r.Configuration.Key()] = r.Final
+	}
+	n := &memory{}
+	for _, r := range append(append([]Result(nil), m.previous...), m.results...) {
+		if times, ok := final[r.Configuration.Key()]; ok {
+			r.Final = times
+		}
+		n.previous = append(n.previous, r)
+	}
+	return n
+}
+
+// line is a problem with n configurations, i = 0 … n − 1.
+func line(t testing.TB, n int) *Problem {
+	t.Helper()
+	return mustProblem(t, lineDefinition(n))
+}
+
+func lineDefinition(n int) Definition {
+	values := make([]space.Value, n)
+	for i := range values {
+		values[i] = i
+	}
+	return Definition{
+		Kernel: Kernel{Name: "k", Source: " "}, ProblemSize: []Expr{"1"},
+		Parameters: []space.Parameter{{Name: "i", Values: values}},
+	}
+}
+
+// correct answers with a time of i + 1 ms.
+func correct(c space.Configuration) Result {
+	return Result{Status: Correct, Times: []float64{float64(c.Int("i") + 1)}}
+}
+
+// always answers with one failure.
+func always(status Status, reason string) func(space.Configuration) Result {
+	return func(space.Configuration) Result { return Result{Status: status, Reason: reason} }
+}
+
+func keys(results []Result) string {
+	text := ""
+	for i, r := range results {
+		if i > 0 {
+			text += " "
+		}
+		text += r.Configuration.Key()
+	}
+	return text
+}
+
+func bestKey(o *Outcome) string {
+	if o.Best == nil {
+		return "none"
+	}
+	return o.Best.Configuration.Key()
+}
+
+// numbers is «0 1 … n−1».
+func numbers(n int) string {
+	text := ""
+	for i := range n {
+		if i > 0 {
+			text += " "
+		}
+		text += strconv.Itoa(i)
+	}
+	return text
+}

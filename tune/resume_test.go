@@ -1,0 +1,143 @@
+package tune
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/ndtune/ndtune/tune/search"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// TestInterruptedAndResumedIsUninterrupted is the promise of the run log, for random
+// evaluators: whatever they answer and in which order, however many configurations they
+// hold, wherever they are cancelled and whatever of it they still send, an interrupted run
+// and those that resume it come to the results of an uninterrupted one.
+func TestInterruptedAndResumedIsUninterrupted(t *testing.T) {
+	cases := 300
+	if os.Getenv("NDTUNE_LONG") != "" {
+		cases = 30000
+	}
+	for seed := range uint64(cases) {
+		s := newScenario(t, seed)
+		whole, wholeLog := s.run(nil, 0)
+		want := s.summary(wholeLog.results)
+		if whole.Stop == Interrupted {
+			t.Fatalf("seed %d: stop %s", seed, whole.Stop)
+		}
+		log := &memory{}
+		var last *Outcome
+		for range 4 {
+			last, log = s.run(log, 1+s.rng.IntN(2*s.size))
+			log = log.reopened()
+		}
+		last, log = s.run(log, 0)
+		if got := s.summary(append(log.previous, log.results...)); got != want {
+			t.Fatalf("seed %d, %+v: resumed\n%s\nuninterrupted\n%s", seed, s, got, want)
+		}
+		if last.Stop != whole.Stop || bestKey(last) != bestKey(whole) || len(last.Results) != len(whole.Results) {
+			t.Fatalf("seed %d: stop %s and %s, best %s and %s", seed, last.Stop, whole.Stop, bestKey(last), bestKey(whole))
+		}
+		if last.Resumed != len(log.previous) {
+			t.Fatalf("seed %d: resumed %d of %d", seed, last.Resumed, len(log.previous))
+		}
+	}
+}
+
+// A scenario is a random problem with answers for all of its configurations.
+type scenario struct {
+	t        testing.TB
+	rng      *rand.Rand
+	problem  *Problem
+	size     int
+	budget   int
+	strategy string
+	capacity int
+	answers  []Result
+}
+
+func newScenario(t testing.TB, seed uint64) *scenario {
+	rng := rand.New(rand.NewPCG(seed, 2))
+	s := &scenario{t: t, rng: rng, size: 1 + rng.IntN(40), capacity: 1 + rng.IntN(8)}
+	if rng.IntN(2) == 0 {
+		s.budget = 1 + rng.IntN(s.size+5)
+	}
+	s.strategy = "brute_force"
+	if rng.IntN(2) == 0 {
+		s.strategy = "random_sample"
+	}
+	d := lineDefinition(s.size)
+	d.Metrics = []Metric{{"rate", "1 / time"}}
+	if rng.IntN(2) == 0 {
+		d.Objective = Objective{"rate", true}
+	}
+	s.problem = mustProblem(t, d)
+	order := rng.Perm(s.size) // no two times alike
+	for i := range s.size {
+		r := Result{Status: Correct, Times: []float64{float64(order[i] + 1), float64(order[i] + 2)}}
+		switch rng.IntN(6) {
+		case 0:
+			all := Statuses()
+			r = Result{Status: all[1+rng.IntN(len(all)-1)], Reason: fmt.Sprintf("reason %c", 'a'+rune(i%26))}
+		case 1:
+			r.Times[0] = 0
+		}
+		s.answers = append(s.answers, r)
+	}
+	return s
+}
+
+// run runs the scenario until the evaluator has taken so many configurations, 0: to its end.
+func (s *scenario) run(log *memory, cancelAfter int) (*Outcome, *memory) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	if log == nil {
+		log = &memory{}
+	}
+	known := map[string]bool{}
+	for _, r := range log.previous {
+		known[r.Configuration.Key()] = true
+	}
+	f := &fake{
+		capacity: s.capacity, rng: s.rng, lingers: s.rng.IntN(2) == 0,
+		answer: func(c space.Configuration) Result {
+			if known[c.Key()] {
+				s.t.Errorf("%s is in the log and was evaluated", c)
+			}
+			r := s.answers[c.Int("i")]
+			r.Times = slices.Clone(r.Times)
+			return r
+		},
+		taken: func(n int) {
+			if n == cancelAfter {
+				cancel()
+			}
+		},
+	}
+	seed := uint64(s.size)
+	o, err := Run(ctx, s.problem, f, Options{
+		MaxEvaluations: s.budget, Log: log,
+		Strategy: func(sp *space.Space) (search.Strategy, error) { return search.New(s.strategy, sp, seed, nil) },
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	f.checkStopped(s.t)
+	if s.budget > 0 && f.count()+o.Resumed > s.budget {
+		s.t.Errorf("%d evaluated and %d resumed, with a budget of %d", f.count(), o.Resumed, s.budget)
+	}
+	return o, log
+}
+
+// summary is what is kept of results, without what differs between runs.
+func (s *scenario) summary(results []Result) string {
+	var lines []string
+	for _, r := range results {
+		lines = append(lines, fmt.Sprintf("%s %s %q %v %v %v\n", r.Configuration.Key(), r.Status, r.Reason, r.Times, r.Metrics, r.Objective))
+	}
+	slices.Sort(lines)
+	return fmt.Sprint(lines)
+}
