@@ -24,7 +24,8 @@ goes on from there.`,
 			if err != nil {
 				return err
 			}
-			return tuneSpec(c, s, c.Args().First())
+			_, err = tuneSpec(c, s, c.Args().First(), "")
+			return err
 		},
 	}
 }

@@ -24,6 +24,7 @@ type tuning struct {
 	cli       *cli.Context
 	spec      *spec.Spec
 	source    string // what the record says it came from
+	logPath   string // "": a new file in the user's state folder
 	outputs   []string
 	evaluator *device.Evaluator
 	space     *space.Space
@@ -33,19 +34,38 @@ type tuning struct {
 	printer   *printer
 }
 
-// tuneSpec searches the space of a specification as the flags say.
-func tuneSpec(c *cli.Context, s *spec.Spec, source string) error {
-	t := &tuning{cli: c, spec: s, source: source, outputs: c.StringSlice("output")}
+// tuneSpec searches the space of a specification as the flags say. The label, where there
+// is one, goes into the names of the files, for commands that tune several kernels. The
+// outcome is nil where the search never began.
+func tuneSpec(c *cli.Context, s *spec.Spec, source, label string) (*tune.Outcome, error) {
+	t := &tuning{cli: c, spec: s, source: source, logPath: labelled(c.String("log"), label)}
+	for _, path := range c.StringSlice("output") {
+		t.outputs = append(t.outputs, labelled(path, label))
+	}
 	if err := t.checkFlags(); err != nil {
-		return err
+		return nil, err
 	}
 	defer t.close()
 	for _, stage := range []func() error{t.openDevice, t.openSpace, t.openLog} {
 		if err := stage(); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	return t.run()
+}
+
+// labelled puts a label before the extensions of a path: results.csv.gz becomes
+// results.naive.csv.gz.
+func labelled(path, label string) string {
+	if path == "" || label == "" {
+		return path
+	}
+	folder, name := filepath.Split(path)
+	stem, extensions, found := strings.Cut(name, ".")
+	if found {
+		extensions = "." + extensions
+	}
+	return folder + stem + "." + label + extensions
 }
 
 // checkFlags refuses what can be refused before a device is touched.
@@ -65,7 +85,7 @@ func (t *tuning) checkFlags() error {
 		return wrong("--quiet and --verbose exclude each other")
 	}
 	seen := map[string]string{}
-	for _, path := range append([]string{c.String("log")}, t.outputs...) {
+	for _, path := range append([]string{t.logPath}, t.outputs...) {
 		if path == "" {
 			continue
 		}
@@ -145,7 +165,7 @@ func (t *tuning) openLog() error {
 		t.header.Metrics = append(t.header.Metrics, m.Name)
 	}
 	var err error
-	if path := t.cli.String("log"); path != "" {
+	if path := t.logPath; path != "" {
 		if t.log, err = record.Open(path, t.header); err != nil {
 			return &usageError{fmt.Errorf("--log: %w", err)} // what was named does not fit
 		}
@@ -169,7 +189,7 @@ func (t *tuning) close() {
 }
 
 // run searches, prints, and writes the outputs whatever way the search ended.
-func (t *tuning) run() error {
+func (t *tuning) run() (*tune.Outcome, error) {
 	total := t.space.Len()
 	if n := t.cli.Int("max-evals"); n > 0 {
 		total = min(total, n)
@@ -185,10 +205,10 @@ func (t *tuning) run() error {
 		OnResult:       t.printer.result,
 	})
 	if outcome == nil {
-		return err
+		return nil, err
 	}
 	t.printer.end(outcome, t.evaluator.Evaluated())
-	return errors.Join(err, t.conclude(outcome, err))
+	return outcome, errors.Join(err, t.conclude(outcome, err))
 }
 
 // conclude writes the outputs and turns an outcome into an error for the exit status.

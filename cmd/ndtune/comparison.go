@@ -1,0 +1,123 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/ndtune/ndtune/tune"
+)
+
+// A tunedKernel is one kernel of a tutorial with what its search found.
+type tunedKernel struct {
+	name    string
+	problem *tune.Problem
+	outcome *tune.Outcome
+}
+
+// bestTime is the time of the best configuration in milliseconds, with its metrics: of the
+// final measurement where there was one.
+func (k tunedKernel) bestTime() (float64, []tune.MetricValue) {
+	best := k.outcome.Best
+	if len(best.Final) > 0 {
+		if metrics, _, err := k.problem.JudgeFinal(best, k.outcome.Device); err == nil {
+			return best.FinalTime(), metrics
+		}
+	}
+	return best.Time(), best.Metrics
+}
+
+// closeToBest is how much longer than the best a configuration may take to be listed.
+const closeToBest = 1.05
+
+// printComparison closes a tutorial: the best of each kernel, its gain over the best of
+// the first kernel and over the configuration that one would guess, and all
+// configurations that come close to the fastest.
+func printComparison(w io.Writer, tuned []tunedKernel, guess map[string]int) {
+	tuned = slices.DeleteFunc(slices.Clone(tuned), func(k tunedKernel) bool { return k.outcome.Best == nil })
+	if len(tuned) == 0 {
+		return
+	}
+	first, _ := tuned[0].bestTime()
+	guessed := guessedTime(tuned[0], guess)
+	fmt.Fprintln(w, "\ncomparison")
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprint(table, "kernel\ttime")
+	_, metrics := tuned[0].bestTime()
+	for _, m := range metrics {
+		fmt.Fprintf(table, "\t%s", m.Name)
+	}
+	fmt.Fprintf(table, "\tover %s", tuned[0].name)
+	if guessed > 0 {
+		fmt.Fprint(table, "\tover the 16×16 guess")
+	}
+	fmt.Fprintln(table, "\tbest configuration")
+	fastest := tuned[0]
+	for _, k := range tuned {
+		time, metrics := k.bestTime()
+		if t, _ := fastest.bestTime(); time < t {
+			fastest = k
+		}
+		fmt.Fprintf(table, "%s\t%s", k.name, formatTime(time))
+		for _, m := range metrics {
+			fmt.Fprintf(table, "\t%s", formatNumber(m.Value))
+		}
+		fmt.Fprintf(table, "\t%s", formatGain(first/time))
+		if guessed > 0 {
+			fmt.Fprintf(table, "\t%s", formatGain(guessed/time))
+		}
+		fmt.Fprintf(table, "\t%s\n", k.outcome.Best.Configuration)
+	}
+	table.Flush()
+	printClose(w, fastest)
+}
+
+// guessedTime is the time of the first kernel at the configuration that one would guess,
+// in milliseconds, or 0 where it was not measured. Parameters without a guess may have any
+// value: the first such result counts.
+func guessedTime(k tunedKernel, guess map[string]int) float64 {
+	for _, r := range k.outcome.Results {
+		matches := r.Status == tune.Correct
+		for name, value := range guess {
+			matches = matches && r.Configuration.Int(name) == value
+		}
+		if matches {
+			return r.Time()
+		}
+	}
+	return 0
+}
+
+// printClose lists the configurations of a kernel whose time in the search is within 5 %
+// of the shortest, fastest first.
+func printClose(w io.Writer, k tunedKernel) {
+	var close []tune.Result
+	shortest := 0.0
+	for _, r := range k.outcome.Results {
+		if r.Status == tune.Correct && (shortest == 0 || r.Time() < shortest) {
+			shortest = r.Time()
+		}
+	}
+	for _, r := range k.outcome.Results {
+		if r.Status == tune.Correct && r.Time() <= shortest*closeToBest {
+			close = append(close, r)
+		}
+	}
+	slices.SortStableFunc(close, func(a, b tune.Result) int {
+		switch {
+		case a.Time() < b.Time():
+			return -1
+		case a.Time() > b.Time():
+			return 1
+		}
+		return 0
+	})
+	fmt.Fprintf(w, "\nwithin 5 %% of the fastest in the search of %s: %s\n", k.name, countNoun(len(close), "configuration"))
+	for _, r := range close {
+		fmt.Fprintln(w, formatMeasured(r.Configuration.String(), r.Time(), r.Metrics))
+	}
+}
+
+// formatGain is a ratio of times: «1.36×».
+func formatGain(ratio float64) string { return formatNumber(ratio) + "×" }

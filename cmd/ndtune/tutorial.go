@@ -1,0 +1,136 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/ndtune/ndtune/internal/nearest"
+	"github.com/ndtune/ndtune/kernels"
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/spec"
+)
+
+// A tutorial is the bundled kernels of one problem, in the order in which the tutorial
+// develops them.
+type tutorial struct {
+	kernels []tutorialKernel
+	sizes   []sizeFlag
+	guess   map[string]int // the configuration of the first kernel that one would guess
+}
+
+// A tutorialKernel is a bundled specification. Several may share a choice of --kernel.
+type tutorialKernel struct {
+	name   string // in the comparison
+	choice string // of --kernel
+	path   string // in the bundled kernels
+}
+
+// A sizeFlag is a flag that stands for a constant of the specifications.
+type sizeFlag struct {
+	name, usage string
+	value       int
+}
+
+const allKernels = "all"
+
+// choices are what --kernel can be.
+func (t tutorial) choices() []string {
+	var choices []string
+	for _, k := range t.kernels {
+		if !slices.Contains(choices, k.choice) {
+			choices = append(choices, k.choice)
+		}
+	}
+	return append(choices, allKernels)
+}
+
+// flags are those of the tutorial's tune command.
+func (t tutorial) flags(kernel string) []cli.Flag {
+	flags := []cli.Flag{
+		&cli.StringFlag{Name: "kernel", Value: kernel, Category: categorySpec, Usage: "which `KERNEL`: " + strings.Join(t.choices(), ", ")},
+	}
+	for _, s := range t.sizes {
+		flags = append(flags, &cli.IntFlag{Name: s.name, Value: s.value, Category: categorySpec, Usage: s.usage})
+	}
+	return append(append(flags, specFlags()...), tuneFlags()...)
+}
+
+// tune searches the chosen kernels one after the other, and compares them where there are
+// several.
+func (t tutorial) tune(c *cli.Context) error {
+	chosen, err := t.chosen(c)
+	if err != nil {
+		return err
+	}
+	specs := make([]*spec.Spec, len(chosen))
+	for i, k := range chosen { // all are read before the first is tuned
+		if specs[i], err = t.load(c, k); err != nil {
+			return err
+		}
+	}
+	if len(chosen) == 1 {
+		_, err := tuneSpec(c, specs[0], chosen[0].path, "")
+		return err
+	}
+	var tuned []tunedKernel
+	var errs []error
+	for i, k := range chosen {
+		if !c.Bool("quiet") {
+			fmt.Fprintf(c.App.Writer, "\nkernel %s\n", k.name)
+		}
+		outcome, err := tuneSpec(c, specs[i], k.path, strings.ReplaceAll(k.name, " ", "-"))
+		if outcome == nil || errors.Is(err, errInterrupted) {
+			return err
+		}
+		errs = append(errs, err)
+		tuned = append(tuned, tunedKernel{k.name, specs[i].Problem, outcome})
+	}
+	printComparison(c.App.Writer, tuned, t.guess)
+	return errors.Join(errs...)
+}
+
+// chosen are the kernels that --kernel names.
+func (t tutorial) chosen(c *cli.Context) ([]tutorialKernel, error) {
+	if c.Args().Len() > 0 {
+		return nil, &usageError{fmt.Errorf("%s takes no argument, but %q is given", c.Command.HelpName, c.Args().First())}
+	}
+	kernel := c.String("kernel")
+	var chosen []tutorialKernel
+	for _, k := range t.kernels {
+		if kernel == k.choice || kernel == allKernels {
+			chosen = append(chosen, k)
+		}
+	}
+	if len(chosen) == 0 {
+		return nil, &usageError{fmt.Errorf("--kernel %s: there are %s%s", kernel, strings.Join(t.choices(), ", "), nearest.Hint(kernel, t.choices()))}
+	}
+	return chosen, nil
+}
+
+// load reads a bundled specification with the changes that the flags make.
+func (t tutorial) load(c *cli.Context, k tutorialKernel) (*spec.Spec, error) {
+	options, err := specOptions(c)
+	if err != nil {
+		return nil, err
+	}
+	plain, err := spec.LoadFS(kernels.FS, k.path, spec.Options{})
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range t.sizes {
+		known := slices.ContainsFunc(plain.Definition.Constants, func(k tune.Constant) bool { return k.Name == s.name })
+		if _, given := options.Set[s.name]; !known || (given && !c.IsSet(s.name)) {
+			continue
+		}
+		if c.Int(s.name) < 1 {
+			return nil, &usageError{fmt.Errorf("--%s %d: want a positive number", s.name, c.Int(s.name))}
+		}
+		options.Set[s.name] = strconv.Itoa(c.Int(s.name))
+	}
+	return spec.LoadFS(kernels.FS, k.path, options)
+}
