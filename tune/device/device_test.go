@@ -3,6 +3,7 @@ package device
 import (
 	"context"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/ndtune/ndtune/cl"
@@ -72,6 +73,95 @@ func evaluateAll(t testing.TB, d tune.Definition) map[string]tune.Result {
 		byKey[r.Configuration.Key()] = r
 	}
 	return byKey
+}
+
+// evaluateFor evaluates one configuration of an open evaluator: the first value of every
+// parameter, but for those given.
+func (e *Evaluator) evaluateFor(t testing.TB, values map[string]space.Value) tune.Result {
+	t.Helper()
+	r, err := e.evaluate(context.Background(), configurationOf(t, e.problem, values))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func configurationOf(t testing.TB, p *tune.Problem, values map[string]space.Value) space.Configuration {
+	t.Helper()
+	all := map[string]space.Value{}
+	for i := range p.Parameters().Len() {
+		q := p.Parameters().At(i)
+		all[q.Name] = q.Values[0]
+	}
+	for name, v := range values {
+		all[name] = v
+	}
+	c, err := p.Parameters().Configure(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// evaluateFirst evaluates the first configuration of a definition.
+func evaluateFirst(t testing.TB, d tune.Definition) tune.Result {
+	t.Helper()
+	return open(t, d).evaluateFor(t, nil)
+}
+
+func wantStatus(t testing.TB, what string, r tune.Result, status tune.Status, reason string) {
+	t.Helper()
+	if r.Status != status || !strings.Contains(r.Reason, reason) {
+		t.Errorf("%s: %s %q, want %s with %q", what, r.Status, r.Reason, status, reason)
+	}
+}
+
+// wantCorrect wants a verified result with seven times.
+func wantCorrect(t testing.TB, what string, r tune.Result) {
+	t.Helper()
+	if r.Status != tune.Correct || !r.Verified || len(r.Times) != 7 || r.Stats().Min <= 0 {
+		t.Errorf("%s: %s %q, verified %v, times %v", what, r.Status, r.Reason, r.Verified, r.Times)
+	}
+}
+
+// read is the content of a buffer as the last launch left it.
+func (e *Evaluator) read(t testing.TB, name string) *array.Array {
+	t.Helper()
+	for i, info := range e.session.infos {
+		if info.Name == name {
+			a, err := e.session.read(i)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return a.Clone()
+		}
+	}
+	t.Fatalf("no argument %s", name)
+	return nil
+}
+
+func hasDouble(t testing.TB) bool {
+	info, err := testDevice(t).Info()
+	return err == nil && info.DoubleFP != 0
+}
+
+// expect is a verification by outputs that are known.
+func expect(outputs map[string]any) *tune.Verification {
+	return &tune.Verification{Reference: func(map[string]*array.Array) (map[string]*array.Array, error) {
+		all := map[string]*array.Array{}
+		for name, v := range outputs {
+			a, err := array.From(v)
+			if err != nil {
+				return nil, err
+			}
+			all[name] = a
+		}
+		return all, nil
+	}}
+}
+
+func one(name string, v space.Value) []space.Parameter {
+	return []space.Parameter{{Name: name, Values: []space.Value{v}}}
 }
 
 // scaleSource doubles x into y; «mode» picks how it goes wrong.
