@@ -1,0 +1,243 @@
+package device
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// oneStep is a step of diffusion on a line, one work-item a cell.
+const oneStep = `
+#define STEP(left, here, right) ((here) + 0.1f * ((left) - 2 * (here) + (right)))
+__kernel void one_step(__global float *u_new, __global const float *u) {
+    int i = get_global_id(0), n = get_global_size(0);
+    u_new[i] = i == 0 || i == n - 1 ? u[i] : STEP(u[i - 1], u[i], u[i + 1]);
+}`
+
+// manySteps does several steps at once, on the cells around each.
+const manySteps = `
+#define STEP(left, here, right) ((here) + 0.1f * ((left) - 2 * (here) + (right)))
+__kernel void many_steps(__global float *u_new, __global const float *u) {
+    int i = get_global_id(0), n = get_global_size(0);
+    float a[2 * steps + 1], b[2 * steps + 1];
+    for (int j = 0; j <= 2 * steps; j++) a[j] = u[clamp(i + j - steps, 0, n - 1)];
+    for (int s = 0; s < steps + wrong; s++) {
+        for (int j = 1; j < 2 * steps; j++) {
+            int k = i + j - steps;
+            b[j] = k <= 0 || k >= n - 1 ? a[j] : STEP(a[j - 1], a[j], a[j + 1]);
+        }
+        for (int j = 1; j < 2 * steps; j++) a[j] = b[j];
+    }
+    u_new[i] = a[steps];
+}`
+
+func diffusion() tune.Definition {
+	reference := tune.Definition{
+		Kernel:      tune.Kernel{Name: "one_step", Source: oneStep},
+		ProblemSize: []tune.Expr{"200"},
+		Arguments:   []tune.Argument{{Name: "u_new", Type: "float32", Size: "200"}, {Name: "u", Type: "float32", Size: "200"}},
+		Parameters:  one("block_size_x", 50),
+	}
+	return tune.Definition{
+		Kernel:      tune.Kernel{Name: "many_steps", Source: manySteps},
+		ProblemSize: []tune.Expr{"200"},
+		Arguments: []tune.Argument{
+			{Name: "u_new", Type: "float32", Size: "200", Output: true},
+			{Name: "u", Type: "float32", Size: "200", Fill: tune.Fill{Fill: array.Fill{Kind: array.Random}}},
+		},
+		Parameters: []space.Parameter{
+			{Name: "steps", Values: []space.Value{1, 2, 3, 6}}, {Name: "wrong", Values: []space.Value{0, 1}}, {Name: "block_size_x", Values: []space.Value{25}},
+		},
+		Verify: &tune.Verification{Problem: &reference, Launches: "steps", Swap: [2]string{"u_new", "u"}},
+	}
+}
+
+// TestReferenceByAnotherKernel compares k steps at once with k launches of one step, whose
+// buffers change places.
+func TestReferenceByAnotherKernel(t *testing.T) {
+	e := open(t, diffusion())
+	for _, steps := range []int{1, 2, 3, 6, 2} {
+		wantCorrect(t, "k steps", e.evaluateFor(t, map[string]space.Value{"steps": steps}))
+		if steps > 1 {
+			wantStatus(t, "a step too many", e.evaluateFor(t, map[string]space.Value{"steps": steps, "wrong": 1}), tune.Correctness, "u_new: element")
+		}
+	}
+	if n := len(e.references.made); n != 4 {
+		t.Errorf("%d references were made", n)
+	}
+}
+
+// TestAReferenceThatFailsEndsTheRun has reference kernels that can give nothing to compare
+// with: that is said once, and is no configuration's fault.
+func TestAReferenceThatFailsEndsTheRun(t *testing.T) {
+	for name, c := range map[string]struct {
+		spoil func(reference *tune.Definition, d *tune.Definition)
+		want  string
+	}{
+		"does not build": {func(r, _ *tune.Definition) { r.Kernel.Source = "no kernel" }, "build one_step"},
+		"has no kernel":  {func(r, _ *tune.Definition) { r.Kernel.Name = "two_steps" }, "no kernel named two_steps"},
+		"is too large":   {func(r, _ *tune.Definition) { r.Parameters = one("block_size_x", 1<<20) }, "work-items > device limit"},
+		"takes other arguments": {func(r, _ *tune.Definition) {
+			r.Arguments = append(r.Arguments, tune.Argument{Name: "n", Value: int32(1)})
+		}, "takes 2 arguments, 3 are given"},
+		"has other sizes": {func(r, d *tune.Definition) {
+			r.Arguments[1].Size = "100"
+		}, "buffer u has 100 elements"},
+		"needs too much": {func(r, _ *tune.Definition) {
+			r.Arguments[0].Size = "device.global_memory"
+			r.Arguments[0].Type = "float32"
+		}, "device limit"},
+	} {
+		d := diffusion()
+		c.spoil(d.Verify.Problem, &d)
+		if d.Verify.Problem.Arguments[1].Size != d.Arguments[1].Size {
+			d.Verify.Swap, d.Verify.Launches = [2]string{}, ""
+		}
+		if d.Verify.Problem.Arguments[0].Size != d.Arguments[0].Size {
+			d.Verify.Swap, d.Verify.Launches = [2]string{}, ""
+		}
+		e := open(t, d)
+		o, err := tune.Run(context.Background(), e.problem, e, tune.Options{})
+		if err == nil || !strings.Contains(err.Error(), "make the reference output with kernel") || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want an error with %q", name, err, c.want)
+		}
+		if len(o.Results) != 0 {
+			t.Errorf("%s: %d results", name, len(o.Results))
+		}
+	}
+}
+
+func TestAReferenceFunctionThatFailsEndsTheRun(t *testing.T) {
+	for name, c := range map[string]struct {
+		outputs map[string]*array.Array
+		err     error
+		want    string
+	}{
+		"with an error":     {nil, errors.New("no input"), "compute the reference: no input"},
+		"with nothing":      {nil, nil, "gave nothing for the output y"},
+		"with another type": {map[string]*array.Array{"y": array.Of(make([]float64, scaleLength))}, nil, "gave float64 for the output y"},
+		"with another size": {map[string]*array.Array{"y": array.Of(make([]float32, 3))}, nil, "the reference of y has 3 elements, not the 1000"},
+	} {
+		d := scale(1)
+		d.Verify.Reference = func(map[string]*array.Array) (map[string]*array.Array, error) { return c.outputs, c.err }
+		e := open(t, d)
+		if _, err := tune.Run(context.Background(), e.problem, e, tune.Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestAReferenceFunctionCannotSpoilTheInput changes what it is given.
+func TestAReferenceFunctionCannotSpoilTheInput(t *testing.T) {
+	d := scale(1)
+	right := d.Verify.Reference
+	d.Verify.Reference = func(in map[string]*array.Array) (map[string]*array.Array, error) {
+		out, err := right(in)
+		clear(in["x"].Bytes)
+		return out, err
+	}
+	for key, r := range evaluateAll(t, d) {
+		wantCorrect(t, key, r)
+	}
+}
+
+func TestReferenceByFiles(t *testing.T) {
+	y := make([]float32, scaleLength)
+	for i := range y {
+		y[i] = float32(2 * i)
+	}
+	path := t.TempDir() + "/y.npy"
+	if err := array.WriteNPY(path, array.Of(y), nil); err != nil {
+		t.Fatal(err)
+	}
+	d := scale(1, 3)
+	d.Verify = &tune.Verification{Files: map[string]string{"y": path}}
+	e := open(t, d)
+	wantCorrect(t, "right", e.evaluateFor(t, nil))
+	wantStatus(t, "wrong", e.evaluateFor(t, map[string]space.Value{"mode": 3}), tune.Correctness, "y: element 77: got 154.25, want 154")
+}
+
+func TestCheckFunction(t *testing.T) {
+	d := scale(1, 3)
+	d.Verify = &tune.Verification{Check: func(c space.Configuration, outputs map[string]*array.Array) error {
+		if y := outputs["y"]; len(outputs) != 1 || y.Len() != scaleLength || y.Float(77) != 154 {
+			return errors.New("\xffnot what was asked for")
+		}
+		return nil
+	}}
+	e := open(t, d)
+	wantCorrect(t, "right", e.evaluateFor(t, nil))
+	wantStatus(t, "wrong", e.evaluateFor(t, map[string]space.Value{"mode": 3}), tune.Correctness, "\uFFFDnot what was asked for")
+}
+
+func TestUnverifiedResultsSayThatTheyAre(t *testing.T) {
+	d := scale(3)
+	d.Verify = nil
+	if r := evaluateFirst(t, d); r.Status != tune.Correct || r.Verified || len(r.Times) != 7 {
+		t.Errorf("%s, verified %v, times %v", r.Status, r.Verified, r.Times)
+	}
+}
+
+// nearly is a kernel whose output is off by «off»: relative for floats, absolute for
+// integers.
+func nearly(typ string, off space.Value) tune.Definition {
+	want := any([]float32{1000})
+	if typ == "int" {
+		want = []int32{1000}
+	}
+	return tune.Definition{
+		Kernel:      tune.Kernel{Name: "nearly", Source: "__kernel void nearly(__global " + typ + " *y, float off) { *y = *y * off; }"},
+		ProblemSize: []tune.Expr{"1"},
+		Arguments: []tune.Argument{
+			{Name: "y", Type: typ, Size: "1", Fill: tune.Fill{Fill: array.Fill{Kind: array.Constant, Value: 1000}}, Output: true},
+			{Name: "off", Type: "float32", Value: off},
+		},
+		Verify: expect(map[string]any{"y": want}),
+	}
+}
+
+func TestTolerances(t *testing.T) {
+	for _, c := range []struct {
+		typ        string
+		off        space.Value
+		aTol, rTol tune.Expr
+		status     tune.Status
+	}{
+		{"float", 1.00005, "", "", tune.Correct}, {"float", 1.0005, "", "", tune.Correctness},
+		{"float", 1.0005, "1", "", tune.Correct}, {"float", 1.0005, "", "1e-3", tune.Correct}, {"float", 1.0005, "0.1", "1e-6", tune.Correctness},
+		{"float", 1.00005, "0", "", tune.Correctness},
+		{"int", 1, "", "", tune.Correct}, {"int", 1.0015, "", "", tune.Correctness}, {"int", 1.0015, "1", "", tune.Correct},
+		{"float", math.NaN(), "1e30", "1e30", tune.Correctness}, {"float", math.Inf(1), "1e30", "1e30", tune.Correctness},
+	} {
+		d := nearly(c.typ, c.off)
+		d.Verify.ATol, d.Verify.RTol = c.aTol, c.rTol
+		if r := evaluateFirst(t, d); r.Status != c.status {
+			t.Errorf("%s off by %v, atol %q, rtol %q: %s %q", c.typ, c.off, c.aTol, c.rTol, r.Status, r.Reason)
+		}
+	}
+}
+
+func TestTolerancesMayDependOnTheConfiguration(t *testing.T) {
+	d := nearly("float", 1.0005)
+	d.Parameters = []space.Parameter{{Name: "fast", Values: []space.Value{true, false}}}
+	d.Verify.RTol = "fast ? 1e-3 : 1e-5"
+	results := evaluateAll(t, d)
+	wantCorrect(t, "fast", results["1"])
+	wantStatus(t, "exact", results["0"], tune.Correctness, "off by")
+}
+
+func TestASecondOutputIsComparedToo(t *testing.T) {
+	d := tune.Definition{
+		Kernel:      tune.Kernel{Name: "two", Source: "__kernel void two(__global int *a, __global int *b) { *a = 1; *b = 2; }"},
+		ProblemSize: []tune.Expr{"1"},
+		Arguments:   []tune.Argument{{Name: "a", Type: "int32", Size: "1", Output: true}, {Name: "b", Type: "int32", Size: "1", Output: true}},
+		Verify:      expect(map[string]any{"a": []int32{1}, "b": []int32{3}}),
+	}
+	wantStatus(t, "the second", evaluateFirst(t, d), tune.Correctness, "b: element 0: got 2, want 3")
+}
