@@ -1,0 +1,391 @@
+package device
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"runtime/debug"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+func TestWhatTheDeviceCannotLaunchIsSkippedWithAReason(t *testing.T) {
+	d := tune.Definition{
+		Kernel: tune.Kernel{Name: "k", Source: `
+#if required
+__attribute__((reqd_work_group_size(16, 2, 1)))
+#endif
+__kernel void k(__global char *y) { y[0] = 1; }`},
+		ProblemSize: []tune.Expr{"1"},
+		BlockSize:   [3]tune.Expr{"bx", "by", "bz"},
+		Arguments:   []tune.Argument{{Name: "y", Type: "int8", Size: "1 + device.max_allocation * huge"}},
+		Parameters: []space.Parameter{
+			{Name: "bx", Values: []space.Value{16}}, {Name: "by", Values: []space.Value{2}}, {Name: "bz", Values: []space.Value{1}},
+			{Name: "required", Values: []space.Value{0}}, {Name: "huge", Values: []space.Value{0}},
+		},
+	}
+	e := open(t, d)
+	values := func(name string, v space.Value) map[string]space.Value {
+		return map[string]space.Value{"required": 1, name: v}
+	}
+	if r := e.evaluateFor(t, values("by", 2)); r.Status != tune.Correct {
+		t.Errorf("as required: %s %q", r.Status, r.Reason)
+	}
+	wantStatus(t, "another work-group", e.evaluateFor(t, values("by", 1)), tune.Constraints, "requires a work-group of 16×2×1 (reqd_work_group_size), not 16×1×1")
+	wantStatus(t, "a large work-group", e.evaluateFor(t, values("bx", 1<<20)), tune.Constraints, "work-items > device limit")
+	wantStatus(t, "a deep work-group", e.evaluateFor(t, values("bz", 1<<20)), tune.Constraints, "work-items > device limit")
+	wantStatus(t, "a work-group of 2⁸⁰", e.evaluateFor(t, map[string]space.Value{"bx": 1 << 40, "by": 1 << 40}), tune.Constraints, "more than the largest integer")
+	wantStatus(t, "a huge buffer", e.evaluateFor(t, values("huge", 1)), tune.Constraints, "device limit")
+
+	// What the device does not tell is found out from the built kernel.
+	e.identity.MaxWorkGroupSize, e.identity.MaxWorkItemSizes = 0, nil
+	wantStatus(t, "a work-group that only the kernel refuses", e.evaluateFor(t, map[string]space.Value{"bx": 1 << 20}), tune.Constraints, "the built kernel's limit")
+}
+
+func TestBuffersBeyondTheDevicesMemoryAreSkipped(t *testing.T) {
+	d := tune.Definition{
+		Kernel:      tune.Kernel{Name: "k", Source: "__kernel void k(__global char *a) { a[0] = 1; }"},
+		ProblemSize: []tune.Expr{"1"},
+		Arguments:   []tune.Argument{{Name: "a", Type: "int8", Size: "device.max_allocation"}},
+	}
+	info, err := testDevice(t).Info()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := int64(0); i <= info.GlobalMemSize/info.MaxAllocSize; i++ {
+		b := d.Arguments[0]
+		b.Name = "b" + string('a'+rune(i))
+		d.Arguments = append(d.Arguments, b)
+	}
+	e := open(t, d)
+	v, err := e.problem.Variant(configurationOf(t, e.problem, nil), e.identity)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var failed *failure
+	if err := e.session.checkMemory(v); !errors.As(err, &failed) || failed.status != tune.Constraints || !strings.Contains(failed.reason, "device memory") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestSourcesThatDoNotBuild(t *testing.T) {
+	kernel := func(source string) tune.Result {
+		return evaluateFirst(t, tune.Definition{
+			Kernel: tune.Kernel{Name: "k", Source: source}, ProblemSize: []tune.Expr{"1"},
+			Constants: []tune.Constant{{Name: "odd", Value: "(1 + 1)"}},
+		})
+	}
+	wantStatus(t, "an error", kernel("\n\n__kernel void k() { nonsense; }"), tune.Compile, "build k: ")
+	if r := kernel("\n\n__kernel void k() { nonsense; }"); !strings.Contains(r.Reason, ":3:") {
+		t.Errorf("the error is on line 3, the log says %q", r.Reason)
+	}
+	wantStatus(t, "another name", kernel("__kernel void l() {} __kernel void m() {}"), tune.Compile, "the source has no kernel named k")
+	r := kernel("__kernel void k() {\n" + strings.Repeat("nonsense_of_a_long_name_so_that_the_log_is_long\n", 3000) + "}")
+	wantStatus(t, "a long log", r, tune.Compile, "build k: ")
+	if len(r.Reason) > maxLog+1000 {
+		t.Errorf("a reason of %d bytes", len(r.Reason))
+	}
+	if r := kernel("__kernel void k() {\n#pragma message \"\xff\xfe\"\n#error \xff\xfe\n}"); r.Status != tune.Compile || !utf8.ValidString(r.Reason) {
+		t.Errorf("a log that is not UTF-8: %s %q", r.Status, r.Reason)
+	}
+}
+
+func TestOptionsThatDoNotBuild(t *testing.T) {
+	d := scale(1)
+	d.Kernel.BuildOptions = []string{"-no-such-option"}
+	if r := evaluateFirst(t, d); r.Status != tune.Compile && r.Status != tune.Correct { // some drivers take anything
+		t.Errorf("%s %q", r.Status, r.Reason)
+	}
+}
+
+func TestShortenKeepsBothEnds(t *testing.T) {
+	for _, c := range []struct {
+		text  string
+		limit int
+		want  string
+	}{
+		{"short", 5, "short"},
+		{"0123456789abcdefghij", 8, "012345\n[… 12 bytes left out …]\nij"},
+		{"ééééééééééé", 8, "ééé\n[… 14 bytes left out …]\né"},
+		{"aééééééééééé", 8, "aéé\n[… 16 bytes left out …]\né"},
+	} {
+		if got := shorten(c.text, c.limit); got != c.want || !utf8.ValidString(got) {
+			t.Errorf("%q at %d: %q", c.text, c.limit, got)
+		}
+	}
+	if got := readable("\x00 error \xff\n\x00"); got != "error \uFFFD" {
+		t.Errorf("%q", got)
+	}
+}
+
+// poisonable is a definition whose configurations lose the session's queue where poison is
+// 1, as a kernel that reads out of bounds does on a GPU.
+func poisonable(e **Evaluator) tune.Definition {
+	d := scale(1)
+	d.Parameters = append(d.Parameters, space.Parameter{Name: "poison", Values: []space.Value{0, 1}})
+	d.Kernel.Source = ""
+	d.Kernel.Func = func(c space.Configuration) (string, error) {
+		if *e != nil && c.Int("poison") == 1 {
+			(*e).session.queue.Release()
+		}
+		return scaleSource, nil
+	}
+	return d
+}
+
+func TestASessionThatIsLostIsReplaced(t *testing.T) {
+	for _, timer := range []string{tune.TimerEvent, tune.TimerHost} {
+		var e *Evaluator
+		d := poisonable(&e)
+		e = open(t, d)
+		e.useTimer(timer)
+		timer := e.identity.Timer
+		for range 2 {
+			wantCorrect(t, "before", e.evaluateFor(t, nil))
+			lost := e.session
+			wantStatus(t, "poison", e.evaluateFor(t, map[string]space.Value{"poison": 1}), tune.Runtime, "released")
+			if e.session == lost || e.session.timer != timer {
+				t.Errorf("session replaced: %v, timer %s, want %s", e.session != lost, e.session.timer, timer)
+			}
+		}
+		wantCorrect(t, "after", e.evaluateFor(t, nil))
+	}
+}
+
+func TestALaunchThatFailsLeavesTheSession(t *testing.T) {
+	e := open(t, scale(1))
+	kept := e.session
+	v, err := e.problem.Variant(configurationOf(t, e.problem, nil), e.identity)
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, kernel, err := e.session.build(v, "scale")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer program.Release()
+	defer kernel.Release()
+	var failed *failure
+	if _, err := e.session.launch(kernel, v.NDRange, false); !errors.As(err, &failed) || failed.status != tune.Runtime || !strings.Contains(failed.reason, "launch: ") {
+		t.Errorf("a kernel without arguments: %v", err)
+	}
+	if replaced, err := e.recover(); replaced || err != nil || e.session != kept {
+		t.Errorf("replaced %v, %v", replaced, err)
+	}
+	wantCorrect(t, "after", e.evaluateFor(t, nil))
+}
+
+func TestTheFinalMeasurementTakesTurns(t *testing.T) {
+	e := open(t, tune.Definition{
+		Kernel: tune.Kernel{Name: "enter", Source: `
+#if mine == 4
+    no such statement;
+#endif
+__kernel void enter(__global int *book) { book[1 + book[0]++] = mine; }`},
+		ProblemSize: []tune.Expr{"1"},
+		Arguments:   []tune.Argument{{Name: "book", Type: "int32", Size: "64"}},
+		Parameters:  []space.Parameter{{Name: "mine", Values: []space.Value{1, 2, 3, 4}}},
+	})
+	var all []space.Configuration
+	for _, id := range []int{1, 2, 4, 3} {
+		all = append(all, configurationOf(t, e.problem, map[string]space.Value{"mine": id}))
+	}
+	times, err := e.Remeasure(context.Background(), all, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []int{4, 4, 0, 4} {
+		if len(times[i]) != want || len(times) != 4 {
+			t.Errorf("configuration %d: %d times, want %d", i, len(times[i]), want)
+		}
+	}
+	book := e.read(t, "book")
+	var order []float64
+	for i := range int(book.Float(0)) {
+		order = append(order, book.Float(1+i))
+	}
+	want := []float64{3, 1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3} // the last first launch, then the rounds
+	if len(order) != len(want) {
+		t.Fatalf("launched %v, want %v", order, want)
+	}
+	for i := range want {
+		if order[i] != want[i] {
+			t.Fatalf("launched %v, want %v", order, want)
+		}
+	}
+}
+
+func TestTheFinalMeasurementSurvivesALostSession(t *testing.T) {
+	var e *Evaluator
+	d := poisonable(&e)
+	e = open(t, d)
+	var all []space.Configuration
+	for _, v := range []map[string]space.Value{{}, {"poison": 1}, {"block_size_x": 64}} {
+		all = append(all, configurationOf(t, e.problem, v))
+	}
+	times, err := e.Remeasure(context.Background(), all, 3)
+	if err != nil || len(times[0]) != 3 || len(times[1]) != 0 || len(times[2]) != 3 {
+		t.Errorf("%v, %v", times, err)
+	}
+}
+
+// A countdown is a context that is cancelled when it has been asked so often.
+type countdown struct {
+	context.Context
+	left *int
+}
+
+func (c countdown) Err() error {
+	if *c.left--; *c.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestCancellingTakesEffectAfterTheRunningLaunch cancels at every point at which a
+// measurement can end, and counts the launches by what they left.
+func TestCancellingTakesEffectAfterTheRunningLaunch(t *testing.T) {
+	e := open(t, increment(false))
+	e.useTimer(tune.TimerHost) // waits for each launch
+	c := configurationOf(t, e.problem, nil)
+	const stages = 6
+	for n := range stages + 8 {
+		left := n
+		_, err := e.evaluate(countdown{context.Background(), &left}, c)
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled at %d: %v", n, err)
+		}
+		if n < 4 {
+			continue
+		}
+		if got, want := e.read(t, "x").Float(0), float64(max(0, n-stages)); n > stages && got != want {
+			t.Errorf("cancelled at %d: %v launches, want %v", n, got, want)
+		}
+	}
+	wantCorrect(t, "after", e.evaluateFor(t, nil))
+	left := 5
+	if _, err := e.Remeasure(countdown{context.Background(), &left}, []space.Configuration{c}, 10); !errors.Is(err, context.Canceled) {
+		t.Errorf("the final measurement: %v", err)
+	}
+}
+
+func TestCancellingBetweenLaunchesOfTheReference(t *testing.T) {
+	d := diffusion()
+	e := open(t, d)
+	v, err := e.problem.Variant(configurationOf(t, e.problem, map[string]space.Value{"steps": 6}), e.identity)
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := 3
+	if _, err := e.references.of(countdown{context.Background(), &left}, e.session, v); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	wantCorrect(t, "after", e.evaluateFor(t, nil))
+}
+
+func TestCloseTwice(t *testing.T) {
+	e, err := Open(testDevice(t), mustProblem(t, scale(1)), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.evaluateFor(t, nil)
+	e.Close()
+	e.Close()
+	if err := e.Evaluate(context.Background(), nil, nil); !errors.Is(err, errClosed) {
+		t.Error(err)
+	}
+	if _, err := e.Remeasure(context.Background(), nil, 1); !errors.Is(err, errClosed) {
+		t.Error(err)
+	}
+}
+
+func TestIterations(t *testing.T) {
+	e, err := Open(testDevice(t), mustProblem(t, scale(1)), Options{Iterations: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	if r := e.evaluateFor(t, nil); len(r.Times) != 3 {
+		t.Errorf("times %v", r.Times)
+	}
+	if e.Evaluated() != 1 || e.Capacity() != 1 {
+		t.Errorf("evaluated %d, capacity %d", e.Evaluated(), e.Capacity())
+	}
+}
+
+func TestDurationsAddUpToTheEvaluation(t *testing.T) {
+	e := open(t, diffusion())
+	r := e.evaluateFor(t, nil)
+	d := r.Durations
+	if d.Build <= 0 || d.Verify <= 0 || d.Measure <= 0 || d.Framework <= 0 || d.Search != 0 {
+		t.Errorf("%+v", d)
+	}
+	// The first verification builds and runs the reference kernel; a later one does not.
+	if again := e.evaluateFor(t, nil).Durations; again.Verify >= d.Verify {
+		t.Errorf("verified in %v, then in %v", d.Verify, again.Verify)
+	}
+}
+
+// TestMemoryDoesNotGrow evaluates configurations of all kinds, over and over, and compares
+// what the process holds after each of two halves.
+func TestMemoryDoesNotGrow(t *testing.T) {
+	if _, err := os.Stat("/proc/self/statm"); err != nil {
+		t.Skip("the memory of the process is only known on Linux")
+	}
+	rounds := 25
+	if os.Getenv("NDTUNE_LONG") != "" {
+		rounds = 250
+	}
+	d := scale(1, 3, 5)
+	d.Arguments[0].Size = "1000 + 100000 * (block_size_x == 64 ? 1 : 0)"
+	d.Verify.Reference = func(in map[string]*array.Array) (map[string]*array.Array, error) {
+		y := in["y"]
+		for i := range scaleLength {
+			binary.LittleEndian.PutUint32(y.Bytes[4*i:], math.Float32bits(float32(2*i)))
+		}
+		return map[string]*array.Array{"y": y}, nil
+	}
+	e := open(t, d)
+	half := func() {
+		for range rounds {
+			for _, block := range []int{32, 64} {
+				for _, mode := range []int{1, 3, 5} {
+					e.evaluateFor(t, map[string]space.Value{"block_size_x": block, "mode": mode})
+				}
+			}
+			if replaced, err := e.recover(); replaced || err != nil {
+				t.Fatal(replaced, err)
+			}
+		}
+	}
+	half() // caches fill
+	before := residentBytes(t)
+	half()
+	half()
+	if grown := residentBytes(t) - before; grown > 24<<20 {
+		t.Errorf("%d evaluations left %d KiB behind", 12*rounds, grown>>10)
+	}
+}
+
+// residentBytes is the memory of the process that is in use.
+func residentBytes(t testing.TB) int {
+	t.Helper()
+	debug.FreeOSMemory()
+	text, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all, resident int
+	if _, err := fmt.Sscan(string(text), &all, &resident); err != nil {
+		t.Fatal(err)
+	}
+	return resident * os.Getpagesize()
+}
