@@ -4,7 +4,7 @@ package cl
 
 const installLoader = `Install the OpenCL loader:
   Debian, Ubuntu: apt install ocl-icd-libopencl1
-  Fedora:         dnf install ocl-icd
+  Fedora:         dnf install ocl-icd (newer releases: OpenCL-ICD-Loader)
   Windows:        the GPU vendor's driver brings OpenCL.dll
 or name another library in ` + LibraryVariable + `. ` + installDriver
 

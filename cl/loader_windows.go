@@ -7,16 +7,19 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// open searches the folder of the program and the system folder, never the current folder.
+// open searches the folder of the program and the system folder for a bare name, never the
+// current folder. What a library given by its path needs itself may lie beside it.
 func open(name string) (uintptr, error) {
+	flags := uintptr(windows.LOAD_LIBRARY_SEARCH_DEFAULT_DIRS)
 	if filepath.Base(name) != name {
-		path, err := filepath.Abs(name) // the search refuses relative paths
+		path, err := filepath.Abs(name) // LoadLibraryEx refuses relative paths
 		if err != nil {
 			return 0, err
 		}
 		name = path
+		flags |= windows.LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR
 	}
-	handle, err := windows.LoadLibraryEx(name, 0, windows.LOAD_LIBRARY_SEARCH_DEFAULT_DIRS)
+	handle, err := windows.LoadLibraryEx(name, 0, flags)
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", name, err)
 	}

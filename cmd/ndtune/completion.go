@@ -65,7 +65,7 @@ func completionCommand() *cli.Command {
 				if err != nil {
 					return err
 				}
-				fmt.Fprint(c.App.Writer, script)
+				fmt.Fprint(c.App.Writer, strings.ReplaceAll(script, "`", "")) // which mark values in help texts
 				return nil
 			}
 			script, ok := completionScripts[shell]

@@ -1,0 +1,61 @@
+package cl
+
+import (
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+func TestMissingFunction(t *testing.T) {
+	f := &function{name: "clNobodyHasThis"}
+	for name, err := range map[string]error{"run": f.run(0), "create": f.made(f.create(0), Success)} {
+		if !errors.Is(err, ErrMissingFunction) || !strings.Contains(err.Error(), "clNobodyHasThis") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := clGetEventInfo.made(0, Success); err == nil {
+		t.Error("no object and no error")
+	}
+}
+
+func TestFunctionNewerThanThePlatform(t *testing.T) {
+	if err := clEnqueueFillBuffer.on(11); !errors.Is(err, ErrMissingFunction) || !strings.Contains(err.Error(), "needs OpenCL 1.2, the platform has 1.1") {
+		t.Errorf("%v", err)
+	}
+	for _, version := range []int{0, 12, 30} {
+		if err := clEnqueueFillBuffer.on(version); err != nil {
+			t.Errorf("version %d: %v", version, err)
+		}
+	}
+}
+
+// The end of a box is one more than the largest place that any of its bytes has.
+func TestRectEnd(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	for range 1000 {
+		region := [3]int{1 + random.IntN(5), 1 + random.IntN(4), 1 + random.IntN(3)}
+		r := Rect{Origin: [3]int{random.IntN(4), random.IntN(4), random.IntN(4)}}
+		row := region[0]
+		if random.IntN(2) == 0 {
+			r.RowPitch = region[0] + random.IntN(4)
+			row = r.RowPitch
+		}
+		slice := row * region[1]
+		if random.IntN(2) == 0 {
+			r.SlicePitch = slice + random.IntN(9)
+			slice = r.SlicePitch
+		}
+		last := 0
+		for z := range region[2] {
+			for y := range region[1] {
+				for x := range region[0] {
+					last = max(last, (r.Origin[2]+z)*slice+(r.Origin[1]+y)*row+r.Origin[0]+x)
+				}
+			}
+		}
+		if end, ok := r.end(region); !ok || end != uint64(last+1) {
+			t.Fatalf("%+v, %v: %d, want %d", r, region, end, last+1)
+		}
+	}
+}

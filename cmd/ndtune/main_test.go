@@ -1,0 +1,198 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestMain lets the scripts and the other tests run the program as a process of its own:
+// ndtune, in the PATH, is this test binary, which then is main.
+func TestMain(m *testing.M) {
+	testscript.Main(tests{m}, map[string]func(){"ndtune": main})
+}
+
+// tests are all tests of a run, which share what PoCL has built: see POCL_CACHE_DIR.
+type tests struct{ *testing.M }
+
+func (t tests) Run() int {
+	cache, err := os.MkdirTemp("", "ndtune-test-pocl")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "make a cache for PoCL:", err)
+		return 1
+	}
+	defer os.RemoveAll(cache)
+	if err := os.Setenv("POCL_CACHE_DIR", cache); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return t.M.Run()
+}
+
+// TestScripts runs testdata/script. Beside what testscript has, a script has
+//
+//	exits STATUS PROGRAM ARGUMENT…   the program ends with this status, and in order
+//	only-results                     stdout holds nothing but results in the tutorials' form
+//	results [STATUS=N…] FILE…        these files hold the same configurations, this many of each status
+//	[!] same-configurations A B      two result files hold the same configurations
+//
+// and the conditions [opencl], [cpu] and [long]. The files of testdata/specs are in its
+// folder, $DEVICE is the device to use, as --device takes it, and $DEVICE_NAME its name.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("testdata", "script"),
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup:               setup,
+		Condition:           condition,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits":               exits,
+			"only-results":        onlyResults,
+			"results":             sameResults,
+			"same-configurations": sameConfigurations,
+		},
+	})
+}
+
+// passed are the beginnings of the variables that choose an OpenCL library, its drivers and
+// devices; all others are the test's own.
+var passed = []string{"OCL_", "POCL_", "NDTUNE_OPENCL_LIBRARY", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "GOCOVERDIR"}
+
+// passedEnvironment is what of this process's environment the program gets in every test.
+func passedEnvironment() []string {
+	return slices.DeleteFunc(os.Environ(), func(variable string) bool {
+		return !slices.ContainsFunc(passed, func(p string) bool { return strings.HasPrefix(variable, p) })
+	})
+}
+
+func setup(e *testscript.Env) error {
+	e.Vars = append(e.Vars, passedEnvironment()...)
+	e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
+	e.Setenv("XDG_STATE_HOME", filepath.Join(e.WorkDir, "state"))
+	if d, err := testDevice(); err == nil {
+		e.Setenv("DEVICE", d.Selector)
+		e.Setenv("DEVICE_NAME", d.Name)
+	}
+	return copySpecs(e.WorkDir)
+}
+
+// copySpecs puts the specifications that several tests use into a folder.
+func copySpecs(folder string) error {
+	return os.CopyFS(folder, os.DirFS(filepath.Join("testdata", "specs")))
+}
+
+func condition(name string) (bool, error) {
+	switch name {
+	case "opencl":
+		_, err := testDevice()
+		if err != nil && os.Getenv("NDTUNE_REQUIRE_OPENCL") != "" {
+			return false, err
+		}
+		return err == nil, nil
+	case "cpu":
+		d, err := testDevice()
+		return err == nil && d.Type == "cpu", nil
+	case "long":
+		return os.Getenv("NDTUNE_LONG") != "", nil
+	}
+	return false, fmt.Errorf("no condition is named %s", name)
+}
+
+// A testedDevice is an entry of devices --json.
+type testedDevice struct {
+	Selector string
+	Name     string
+	Platform string
+	Type     string
+}
+
+// testDevice is the device that the tests use: the one that NDTUNE_TEST_DEVICE names, as
+// platform:device or by a part of its name, else PoCL's, else a CPU, else the first.
+var testDevice = sync.OnceValues(func() (testedDevice, error) {
+	out, err := exec.Command("ndtune", "devices", "--json").Output()
+	if err != nil {
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			return testedDevice{}, fmt.Errorf("no device to test with: %s", exit.Stderr)
+		}
+		return testedDevice{}, err
+	}
+	var all []testedDevice
+	if err := json.Unmarshal(out, &all); err != nil {
+		return testedDevice{}, fmt.Errorf("devices --json: %w", err)
+	}
+	named := os.Getenv("NDTUNE_TEST_DEVICE")
+	for _, fits := range []func(testedDevice) bool{
+		func(d testedDevice) bool {
+			return named != "" && (d.Selector == named || strings.Contains(strings.ToLower(d.Name), strings.ToLower(named)))
+		},
+		func(d testedDevice) bool { return named == "" && d.Platform == "Portable Computing Language" },
+		func(d testedDevice) bool { return named == "" && d.Type == "cpu" },
+		func(d testedDevice) bool { return named == "" },
+	} {
+		if i := slices.IndexFunc(all, fits); i >= 0 {
+			return all[i], nil
+		}
+	}
+	return testedDevice{}, fmt.Errorf("no device is %q", named)
+})
+
+// needDevice is the device to test on. Without one the test is skipped, or fails where
+// NDTUNE_REQUIRE_OPENCL is set.
+func needDevice(t *testing.T) testedDevice {
+	t.Helper()
+	d, err := testDevice()
+	switch {
+	case err != nil && os.Getenv("NDTUNE_REQUIRE_OPENCL") != "":
+		t.Fatal(err)
+	case err != nil:
+		t.Skip(err)
+	}
+	return d
+}
+
+// exits runs a program that must end with a status of its own accord: neither by a signal
+// nor with a stack trace.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits STATUS PROGRAM ARGUMENT…")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	status := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			ts.Fatalf("%v", err)
+		}
+		status = exit.ExitCode()
+	}
+	if trace := stackTrace(ts.ReadFile("stderr")); trace != "" {
+		ts.Fatalf("it crashed: %s", trace)
+	}
+	if status != want {
+		ts.Fatalf("exit status %d, want %d", status, want)
+	}
+}
+
+// stackTrace is the line of a program's messages with which a crash begins, or nothing.
+func stackTrace(messages string) string {
+	for line := range strings.Lines(messages) {
+		for _, beginning := range []string{"panic:", "fatal error:", "goroutine ", "SIGSEGV", "unexpected fault"} {
+			if strings.HasPrefix(line, beginning) {
+				return line
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,30 @@
+package diffusion
+
+import (
+	"time"
+
+	"github.com/ndtune/ndtune/cl"
+)
+
+// A deviceClock adds up the times of kernels by their profiling events.
+type deviceClock struct {
+	sum      time.Duration
+	unusable bool // a driver handed out zero or reversed timestamps
+}
+
+func (c *deviceClock) add(event *cl.Event) {
+	p, err := event.Profile()
+	if err != nil || p.Start == 0 || p.End <= p.Start {
+		c.unusable = true
+		return
+	}
+	c.sum += p.Duration()
+}
+
+// total is the sum, and 0 where one timestamp cannot be used: a part would say nothing.
+func (c *deviceClock) total() time.Duration {
+	if c.unusable {
+		return 0
+	}
+	return c.sum
+}

@@ -1,0 +1,129 @@
+package diffusion
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+const (
+	background = 1.0    // degrees, of the sheet
+	hotspot    = 1000.0 // degrees, of the hot points
+	hotspots   = 10
+)
+
+// A Field is the temperature of a sheet in degrees: Values holds NY rows of NX cells,
+// row-major, so that cell (x, y) is Values[y*NX+x].
+type Field struct {
+	NX, NY int
+	Values []float32
+}
+
+// NewField is the sheet of the tutorial: one degree everywhere, and ten points at 1000
+// degrees. The points are drawn uniformly over all cells, edges included, and may coincide;
+// they depend on the sizes and the seed alone. It panics where a size is below 1.
+func NewField(nx, ny int, seed uint64) *Field {
+	if nx < 1 || ny < 1 {
+		panic(fmt.Sprintf("diffusion: a field of %d × %d cells", nx, ny))
+	}
+	f := &Field{NX: nx, NY: ny, Values: make([]float32, nx*ny)}
+	for i := range f.Values {
+		f.Values[i] = background
+	}
+	r := rand.New(rand.NewPCG(seed, 0))
+	for range hotspots {
+		x, y := r.Uint64N(uint64(nx)), r.Uint64N(uint64(ny))
+		f.Values[int(y)*nx+int(x)] = hotspot
+	}
+	return f
+}
+
+// Clone is a copy that shares no memory with f.
+func (f *Field) Clone() *Field {
+	return &Field{NX: f.NX, NY: f.NY, Values: slices.Clone(f.Values)}
+}
+
+// InnerCells is the number of cells that a step updates: all but the edges.
+func (f *Field) InnerCells() int { return max(f.NX-2, 0) * max(f.NY-2, 0) }
+
+// Range is the lowest and the highest temperature. A NaN anywhere makes both NaN.
+func (f *Field) Range() (low, high float64) {
+	least, most := f.Values[0], f.Values[0]
+	for _, v := range f.Values {
+		least, most = min(least, v), max(most, v)
+	}
+	return float64(least), float64(most)
+}
+
+// Sum is the sum of all temperatures, the heat in the sheet, as if added exactly and rounded
+// once, or nearly so: additions are compensated after A. Neumaier, ZAMM 54 (1974), 39–51.
+func (f *Field) Sum() float64 {
+	var sum, lost float64
+	for _, v := range f.Values {
+		sum, lost = addCompensated(sum, lost, float64(v))
+	}
+	return sum + lost
+}
+
+// addCompensated adds v to sum, and to lost what that addition rounds away.
+func addCompensated(sum, lost, v float64) (float64, float64) {
+	t := sum + v
+	if math.Abs(sum) >= math.Abs(v) {
+		lost += (sum - t) + v
+	} else {
+		lost += (v - t) + sum
+	}
+	return t, lost
+}
+
+// EdgeFlux is the sum of u_edge − u_inner over all pairs of an edge cell and an inner cell
+// beside it: what flows in through the fixed edges in a unit of time. A step of length dt
+// changes [Field.Sum] by dt times the flux.
+func (f *Field) EdgeFlux() float64 {
+	if f.InnerCells() == 0 {
+		return 0
+	}
+	var sum, lost float64
+	pair := func(edge, inner int) {
+		sum, lost = addCompensated(sum, lost, float64(f.Values[edge])-float64(f.Values[inner]))
+	}
+	last := len(f.Values) - f.NX // the first cell of the last row
+	for x := 1; x < f.NX-1; x++ {
+		pair(x, x+f.NX)
+		pair(last+x, last+x-f.NX)
+	}
+	for row := f.NX; row < last; row += f.NX {
+		pair(row, row+1)
+		pair(row+f.NX-1, row+f.NX-2)
+	}
+	return sum + lost
+}
+
+// MaxDifference is the largest difference of two cells in the same place, in degrees. It is
+// +Inf where either is NaN, and where the fields differ in size.
+func (f *Field) MaxDifference(other *Field) float64 {
+	if f.NX != other.NX || f.NY != other.NY || len(f.Values) != len(other.Values) {
+		return math.Inf(1)
+	}
+	largest := 0.0
+	for i, v := range f.Values {
+		d := math.Abs(float64(v) - float64(other.Values[i]))
+		if math.IsNaN(d) {
+			if v == other.Values[i] { // the same infinity
+				continue
+			}
+			return math.Inf(1)
+		}
+		largest = max(largest, d)
+	}
+	return largest
+}
+
+// check refuses a field whose sizes and values do not fit together.
+func (f *Field) check() error {
+	if f.NX < 1 || f.NY < 1 || len(f.Values) != f.NX*f.NY {
+		return fmt.Errorf("a field of %d × %d cells with %d values", f.NX, f.NY, len(f.Values))
+	}
+	return nil
+}

@@ -1,0 +1,115 @@
+package diffusion
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ndtune/ndtune/cl"
+)
+
+const (
+	batchAim   = 50 * time.Millisecond // how long a batch should take: a cancelled context waits for two
+	batchLimit = 512                   // launches, which bounds what the queue and its events hold
+)
+
+// Advance takes the field the given number of steps forward on the device: a multiple of
+// [Simulation.StepsPerLaunch].
+//
+// Launches are enqueued in batches, one ahead of the one that runs, so that the device never
+// waits for the host. When ctx is cancelled, no further batch is enqueued, what is in the queue
+// is waited for, and the error is that of the context: the field is then what it is after
+// Timing.Steps steps. After any other error the field is lost.
+func (s *Simulation) Advance(ctx context.Context, steps int) (Timing, error) {
+	per := s.StepsPerLaunch()
+	if steps < 0 || steps%per != 0 {
+		return Timing{}, fmt.Errorf("advance by %d steps (%s): the number must be a multiple of %d", steps, s.configuration, per)
+	}
+	if s.broken != nil {
+		return Timing{}, fmt.Errorf("advance (%s): %w", s.configuration, s.broken)
+	}
+	began := time.Now()
+	launched, clock, err := s.launchAll(ctx, steps/per)
+	t := Timing{
+		Steps: launched * per, Cells: max(s.nx-2, 0) * max(s.ny-2, 0),
+		Wall: time.Since(began), Device: clock.total(),
+	}
+	if err != nil {
+		s.broken = err
+		return t, fmt.Errorf("advance (%s): %w", s.configuration, err)
+	}
+	if t.Steps < steps {
+		return t, fmt.Errorf("advance (%s), %d of %d steps done: %w", s.configuration, t.Steps, steps, ctx.Err())
+	}
+	return t, nil
+}
+
+// launchAll launches in batches until all is done, or ctx is. Two batches are in the queue at a
+// time; each is twice as long as the one before, until they are as long as they should be.
+func (s *Simulation) launchAll(ctx context.Context, launches int) (launched int, clock deviceClock, err error) {
+	var ahead batch
+	defer func() { ahead.release() }()
+	size := 1
+	for launched < launches && ctx.Err() == nil {
+		next, err := s.enqueue(min(size, launches-launched))
+		if err != nil {
+			next.release()
+			return launched, clock, err
+		}
+		launched += len(next)
+		took, err := ahead.finish(&clock)
+		ahead = next
+		if err != nil {
+			return launched, clock, err
+		}
+		if took < batchAim {
+			size = min(2*size, batchLimit)
+		}
+	}
+	_, err = ahead.finish(&clock)
+	return launched, clock, err
+}
+
+// A batch is the events of launches, one after the other.
+type batch []*cl.Event
+
+// enqueue puts launches into the queue, and hands them to the device.
+func (s *Simulation) enqueue(launches int) (batch, error) {
+	b := make(batch, 0, launches)
+	for range launches {
+		event, err := s.launch(s.current)
+		if err != nil {
+			return b, err
+		}
+		b = append(b, event)
+		s.current = 1 - s.current
+	}
+	return b, s.queue.Flush()
+}
+
+// finish waits for a batch, adds its launches to the clock, and releases their events. It says
+// for how long it waited, which is less than the batch took where that was under way already.
+func (b batch) finish(clock *deviceClock) (time.Duration, error) {
+	defer b.release()
+	if len(b) == 0 {
+		return 0, nil
+	}
+	began := time.Now()
+	if err := b[len(b)-1].Wait(); err != nil {
+		return 0, err
+	}
+	took := time.Since(began)
+	for _, event := range b {
+		if err := event.Wait(); err != nil { // ended long ago; a failed one says so here
+			return took, err
+		}
+		clock.add(event)
+	}
+	return took, nil
+}
+
+func (b batch) release() {
+	for _, event := range b {
+		event.Release()
+	}
+}
