@@ -12,13 +12,15 @@ type deviceClock struct {
 	unusable bool // a driver handed out zero or reversed timestamps
 }
 
-func (c *deviceClock) add(event *cl.Event) {
+// add adds a launch that has ended. The error is that of the launch, where it failed.
+func (c *deviceClock) add(event *cl.Event) error {
 	p, err := event.Profile()
 	if err != nil || p.Start == 0 || p.End <= p.Start {
 		c.unusable = true
-		return
+		return event.Wait()
 	}
 	c.sum += p.Duration()
+	return nil
 }
 
 // total is the sum, and 0 where one timestamp cannot be used: a part would say nothing.

@@ -12,5 +12,6 @@ var Floors = [][]string{
 	{"tune"},
 	{"tune/device", "tune/record"},
 	{"tune/spec"},
+	{"diffusion"},
 	{"cmd/ndtune"},
 }
