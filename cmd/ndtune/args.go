@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -11,36 +12,17 @@ const completionFlag = "--generate-bash-completion"
 
 // flagsFirst moves the flags of a command line before its arguments, so that both can be
 // mixed: the flag package, on which urfave/cli/v2 stands, stops reading flags at the first
-// argument. What follows «--» is arguments. A flag with two names gets the one that it was
-// given first, wherever it stands.
+// argument. What follows «--» is arguments. With --help nothing else counts, since
+// urfave/cli takes an argument beside it for a topic.
 func flagsFirst(app *cli.App, args []string) []string {
 	if len(args) < 2 || args[len(args)-1] == completionFlag {
 		return args
 	}
-	ordered := []string{args[0]}
-	rest := args[1:]
-	flags, commands := app.Flags, app.Commands
-	for len(rest) > 0 {
-		command := commandNamed(commands, rest[0])
-		if command == nil {
-			break
-		}
-		ordered = append(ordered, rest[0])
-		rest, flags, commands = rest[1:], command.Flags, command.Subcommands
-	}
-	takesValue := map[string]bool{}
-	primary := map[string]string{} // of each name of a flag, its first one
-	for _, f := range flags {
-		if v, ok := f.(cli.DocGenerationFlag); ok {
-			for _, name := range f.Names() {
-				takesValue[name], primary[name] = v.TakesValue(), f.Names()[0]
-			}
-		}
-	}
-	used := map[string]string{} // how each flag was written first
-	path, helped := len(ordered), false
-	var arguments []string
-	for len(rest) > 0 {
+	path, flags, commands := pathOf(app, args)
+	forms := formsOf(flags)
+	var given, arguments []string
+	help := false
+	for rest := args[len(path):]; len(rest) > 0; {
 		arg := rest[0]
 		rest = rest[1:]
 		if arg == "--" {
@@ -51,37 +33,44 @@ func flagsFirst(app *cli.App, args []string) []string {
 			arguments = append(arguments, arg)
 			continue
 		}
-		written, value, assigned := strings.Cut(arg, "=")
-		name := strings.TrimLeft(written, "-")
-		helped = helped || name == "help" || name == "h"
-		if first, ok := used[primary[name]]; ok {
-			written = first // urfave/cli refuses -p beside --parameter
-		} else if primary[name] != "" {
-			used[primary[name]] = written
+		arg, needsValue := forms.read(arg)
+		help = help || arg == "--help" || arg == "-h"
+		given = append(given, arg)
+		if needsValue && len(rest) == 0 {
+			return append(path, given...) // without «--», which would be the value that is missing
 		}
-		if assigned {
-			ordered = append(ordered, written+"="+value)
-			continue
-		}
-		ordered = append(ordered, written)
-		if takesValue[name] {
-			if len(rest) == 0 {
-				return ordered // the parser says that the value is missing; «--» must not be taken for it
-			}
-			ordered = append(ordered, rest[0])
+		if needsValue {
+			given = append(given, rest[0])
 			rest = rest[1:]
 		}
 	}
-	if helped && len(commands) == 0 {
-		return append(ordered[:path], "--help") // beside an argument, urfave/cli takes that for a topic
+	switch {
+	case help && len(commands) == 0:
+		return append(path, "--help")
+	case help && len(arguments) > 0:
+		given = nil // there is no such command, which is to be said
 	}
-	if helped && len(arguments) > 0 {
-		ordered = ordered[:path] // no such command, which is to be said
-	}
+	path = append(path, given...)
 	if len(arguments) > 0 {
-		ordered = append(append(ordered, "--"), arguments...)
+		path = append(append(path, "--"), arguments...)
 	}
-	return ordered
+	return path
+}
+
+// pathOf is the program and the command of a command line, with the command's flags and
+// subcommands.
+func pathOf(app *cli.App, args []string) (path []string, flags []cli.Flag, commands []*cli.Command) {
+	flags, commands = app.Flags, app.Commands
+	for n := 1; ; n++ {
+		var command *cli.Command
+		if n < len(args) {
+			command = commandNamed(commands, args[n])
+		}
+		if command == nil {
+			return slices.Clone(args[:n]), flags, commands
+		}
+		flags, commands = command.Flags, command.Subcommands
+	}
 }
 
 func commandNamed(commands []*cli.Command, name string) *cli.Command {
@@ -91,4 +80,42 @@ func commandNamed(commands []*cli.Command, name string) *cli.Command {
 		}
 	}
 	return nil
+}
+
+// flagForms are the ways in which the flags of a command can be written. Of a flag with two
+// names it knows the one that was used first, since urfave/cli refuses -p beside --parameter.
+type flagForms struct {
+	takesValue map[string]bool
+	primary    map[string]string // of each name of a flag, its first one
+	used       map[string]string // how a flag, by its first name, was written first
+}
+
+func formsOf(flags []cli.Flag) flagForms {
+	forms := flagForms{map[string]bool{}, map[string]string{}, map[string]string{}}
+	for _, f := range flags {
+		if v, ok := f.(cli.DocGenerationFlag); ok {
+			for _, name := range f.Names() {
+				forms.takesValue[name], forms.primary[name] = v.TakesValue(), f.Names()[0]
+			}
+		}
+	}
+	return forms
+}
+
+// read takes a flag as it is written. It returns how it was written first, and whether its
+// value is the next argument.
+func (forms flagForms) read(arg string) (string, bool) {
+	written, value, assigned := strings.Cut(arg, "=")
+	name := strings.TrimLeft(written, "-")
+	if primary, known := forms.primary[name]; known {
+		if first, again := forms.used[primary]; again {
+			written = first
+		} else {
+			forms.used[primary] = written
+		}
+	}
+	if assigned {
+		return written + "=" + value, false
+	}
+	return written, forms.takesValue[name]
 }

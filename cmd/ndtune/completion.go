@@ -60,7 +60,7 @@ func completionCommand() *cli.Command {
    ndtune completion powershell >> $PROFILE`,
 		Action: func(c *cli.Context) error {
 			shell := strings.ToLower(c.Args().First())
-			if shell == "fish" {
+			if shell == "fish" && c.Args().Len() == 1 {
 				script, err := c.App.ToFishCompletion()
 				if err != nil {
 					return err
