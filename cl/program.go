@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"unsafe"
 )
 
@@ -16,6 +17,7 @@ type Program struct {
 	object
 	context *Context
 	devices []*Device
+	built   atomic.Pointer[[]uintptr] // the devices of the last Build that went well
 }
 
 // NewProgram makes a program of source text. Nothing is compiled before Build.
@@ -156,7 +158,8 @@ func (p *Program) Build(options string, devices ...*Device) error {
 	if errors.As(err, &cause) {
 		return p.buildError(cause, options, devices)
 	}
-	return err
+	p.built.Store(&ids)
+	return nil
 }
 
 const (
@@ -247,7 +250,7 @@ func (p *Program) Binaries() ([][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.inOrder(words(devices), built), nil
+	return p.inOrder(p.binaryDevices(words(devices), len(built)), built), nil
 }
 
 // inOrder sorts what is in the driver's order of devices into that of Devices.
