@@ -75,6 +75,13 @@ func passedEnvironment() []string {
 	})
 }
 
+// programEnvironment is all that a program gets that works in a folder outside of the
+// scripts. PoCL needs the PATH, to find the linker.
+func programEnvironment(folder string) []string {
+	return append(passedEnvironment(), "PATH="+os.Getenv("PATH"), "TMPDIR="+os.TempDir(),
+		"HOME="+folder, "XDG_STATE_HOME="+filepath.Join(folder, "state"))
+}
+
 func setup(e *testscript.Env) error {
 	e.Vars = append(e.Vars, passedEnvironment()...)
 	e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
