@@ -12,5 +12,5 @@ import "embed"
 // FS holds the folders of the bundled kernels: diffusion, one explicit step of
 // the diffusion equation in two dimensions.
 //
-//go:embed diffusion
+//go:embed diffusion matmul
 var FS embed.FS
