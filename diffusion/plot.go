@@ -1,9 +1,97 @@
 package diffusion
 
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+)
+
 // A Phase is one row of a picture: the field at a moment, as the device and as the CPU
 // computed it.
 type Phase struct {
 	Name   string // «after 1000 steps»
 	Device *Field // nil: left out
 	CPU    *Field // nil: left out
+}
+
+// plotDPI makes a panel of a PNG somewhat more than 600 pixels wide.
+const plotDPI = 160
+
+// Plot draws the phases, one a row, the device beside the CPU, and writes the picture to path:
+// a PNG, or by its extension .svg, .pdf, .jpg, .tiff or .eps. Device is the device's name for
+// the titles.
+//
+// Each panel has a colour scale of its own, over the temperatures that it shows: of the first
+// 1000 degrees soon only a few are left. The scale is logarithmic, in degrees above the coldest
+// cell, where a few hot cells would leave all else in the dark on a linear one. Fields of more
+// than 1024 cells a side are shown by the means of blocks of cells.
+func Plot(path, device string, phases []Phase) error {
+	if err := plotPhases(path, device, phases); err != nil {
+		return fmt.Errorf("plot the field to %s: %w", path, err)
+	}
+	return nil
+}
+
+func plotPhases(path, device string, phases []Phase) error {
+	rows, err := panelRows(device, phases)
+	if err != nil {
+		return err
+	}
+	sheet := newSheet(rows)
+	canvas, err := newCanvas(sheet.size(), strings.ToLower(strings.TrimPrefix(filepath.Ext(path), ".")))
+	if err != nil {
+		return err
+	}
+	sheet.draw(draw.New(canvas))
+	var picture bytes.Buffer
+	if _, err := canvas.WriteTo(&picture); err != nil {
+		return err
+	}
+	return os.WriteFile(path, picture.Bytes(), 0o666)
+}
+
+// panelRows are the panels of the phases, row by row.
+func panelRows(device string, phases []Phase) ([][]panel, error) {
+	var rows [][]panel
+	for _, phase := range phases {
+		var row []panel
+		for _, side := range []struct {
+			who   string
+			field *Field
+		}{{device, phase.Device}, {"CPU", phase.CPU}} {
+			if side.field == nil {
+				continue
+			}
+			if err := side.field.check(); err != nil {
+				return nil, fmt.Errorf("%s, %s: %w", side.who, phase.Name, err)
+			}
+			row = append(row, newPanel(side.who, phase.Name, side.field))
+		}
+		if len(row) > 0 {
+			rows = append(rows, row)
+		}
+	}
+	if len(rows) == 0 {
+		return nil, errors.New("there is nothing to plot")
+	}
+	return rows, nil
+}
+
+// newCanvas is a white sheet in a format.
+func newCanvas(size vg.Point, format string) (vg.CanvasWriterTo, error) {
+	if format == "png" {
+		return vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(size.X, size.Y), vgimg.UseDPI(plotDPI))}, nil
+	}
+	canvas, err := draw.NewFormattedCanvas(size.X, size.Y, format)
+	if err != nil {
+		return nil, fmt.Errorf("%w: use .png, .svg, .pdf, .jpg, .tiff or .eps", err)
+	}
+	return canvas, nil
 }

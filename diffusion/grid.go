@@ -1,0 +1,75 @@
+package diffusion
+
+import (
+	"image"
+	"image/color"
+	"math"
+)
+
+const (
+	shownCells  = 1024 // a side of a heat map at most
+	sharpPixels = 640  // pixels a side at least, so that few cells do not blur into each other
+)
+
+// A grid is what a heat map shows: ny rows of nx values, row-major.
+type grid struct {
+	nx, ny int
+	values []float64
+}
+
+// shrink makes a grid of at most limit cells a side out of a field, each the mean of a block.
+// Blocks are as equal as the size allows.
+func shrink(f *Field, limit int) grid {
+	g := grid{nx: min(f.NX, limit), ny: min(f.NY, limit)}
+	g.values = make([]float64, g.nx*g.ny)
+	for y := range g.ny {
+		top, bottom := share(f.NY, g.ny, y)
+		for x := range g.nx {
+			left, right := share(f.NX, g.nx, x)
+			sum := 0.0
+			for row := top; row < bottom; row++ {
+				for _, v := range f.Values[row*f.NX+left : row*f.NX+right] {
+					sum += float64(v)
+				}
+			}
+			g.values[y*g.nx+x] = sum / float64((bottom-top)*(right-left))
+		}
+	}
+	return g
+}
+
+// picture is the grid in colours. Few cells become blocks of pixels: pictures are scaled
+// smoothly.
+func (g grid) picture(s scale) image.Image {
+	block := max(1, sharpPixels/max(g.nx, g.ny))
+	img := image.NewNRGBA(image.Rect(0, 0, g.nx*block, g.ny*block))
+	for y := range g.ny {
+		for x := range g.nx {
+			c := s.color(g.values[y*g.nx+x])
+			for i := range block * block {
+				img.SetNRGBA(x*block+i%block, y*block+i/block, c)
+			}
+		}
+	}
+	return img
+}
+
+// barPicture is the colour bar from the lowest colour at the bottom to the highest at the top.
+func barPicture() image.Image {
+	img := image.NewNRGBA(image.Rect(0, 0, 1, len(colours)))
+	for i, c := range colours {
+		img.SetNRGBA(0, len(colours)-1-i, c)
+	}
+	return img
+}
+
+// missing is the colour of what is no number.
+var missing = color.NRGBA{R: 128, G: 128, B: 128, A: 255}
+
+func (s scale) color(v float64) color.NRGBA {
+	at := s.place(v)
+	if math.IsNaN(at) {
+		return missing
+	}
+	return colours[min(int(at*float64(len(colours))), len(colours)-1)]
+}

@@ -1,0 +1,117 @@
+package diffusion
+
+import (
+	"fmt"
+	"image/color"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// titleLeast is the least width of a panel, for its title.
+const titleLeast = 260 * vg.Length(1)
+
+var (
+	ink   = color.Gray{Y: 40}
+	frame = draw.LineStyle{Color: ink, Width: vg.Points(0.6)}
+)
+
+// A panel is a heat map of a field with its title, ticks and colour bar.
+type panel struct {
+	who, when     string // «NVIDIA H200», «after 1000 steps»
+	nx, ny        int    // of the field
+	cells         grid   // that are shown
+	scale         scale
+	width, height vg.Length // of the heat map
+}
+
+func newPanel(who, when string, f *Field) panel {
+	p := panel{who: who, when: when, nx: f.NX, ny: f.NY, cells: shrink(f, shownCells)}
+	p.scale = scaleOf(p.cells.values)
+	side := mapSide / vg.Length(max(f.NX, f.NY))
+	p.width = max(vg.Length(f.NX)*side, mapLeast)
+	p.height = max(vg.Length(f.NY)*side, mapLeast)
+	return p
+}
+
+// draw draws the panel into the upper left of an area.
+func (p panel) draw(c draw.Canvas, area vg.Rectangle) {
+	left := area.Min.X + leftTicks
+	top := area.Max.Y - titleHigh
+	field := vg.Rectangle{Min: vg.Point{X: left, Y: top - p.height}, Max: vg.Point{X: left + p.width, Y: top}}
+	bar := vg.Rectangle{
+		Min: vg.Point{X: field.Max.X + barGap, Y: top - max(p.height, panelHigh)},
+		Max: vg.Point{X: field.Max.X + barGap + barWide, Y: top},
+	}
+	p.drawTitle(c, vg.Point{X: left, Y: area.Max.Y}, area.Max.X-left)
+	c.DrawImage(field, p.cells.picture(p.scale))
+	drawFrame(c, field)
+	p.drawTicks(c, field)
+	c.DrawImage(bar, barPicture())
+	drawFrame(c, bar)
+	p.drawBarTicks(c, bar)
+}
+
+// drawTitle writes the title at its upper left, with a name that is too long cut short.
+func (p panel) drawTitle(c draw.Canvas, at vg.Point, width vg.Length) {
+	style := textStyle(10.5, text.XLeft, text.YTop)
+	who := []rune(p.who)
+	title := p.title(string(who))
+	for style.Width(title) > width && len(who) > 1 {
+		who = who[:len(who)-1]
+		title = p.title(string(who) + "…")
+	}
+	c.FillText(style, at, title)
+}
+
+func (p panel) title(who string) string {
+	if p.when == "" {
+		return who
+	}
+	return who + ", " + p.when
+}
+
+// drawTicks numbers the columns and rows of the field; row 0 is the uppermost.
+func (p panel) drawTicks(c draw.Canvas, area vg.Rectangle) {
+	below := textStyle(8, text.XCenter, text.YTop)
+	for _, t := range cellTicks(p.nx, p.width) {
+		x := area.Min.X + p.width*vg.Length(t)/vg.Length(p.nx)
+		c.StrokeLine2(frame, x, area.Min.Y, x, area.Min.Y-3)
+		c.FillText(below, vg.Point{X: x, Y: area.Min.Y - 5}, fmt.Sprint(t))
+	}
+	beside := textStyle(8, text.XRight, text.YCenter)
+	for _, t := range cellTicks(p.ny, p.height) {
+		y := area.Max.Y - p.height*vg.Length(t)/vg.Length(p.ny)
+		c.StrokeLine2(frame, area.Min.X, y, area.Min.X-3, y)
+		c.FillText(beside, vg.Point{X: area.Min.X - 5, Y: y}, fmt.Sprint(t))
+	}
+}
+
+// drawBarTicks writes temperatures beside the colour bar, and above it what they are.
+func (p panel) drawBarTicks(c draw.Canvas, area vg.Rectangle) {
+	style := textStyle(8, text.XLeft, text.YCenter)
+	high := area.Max.Y - area.Min.Y
+	for _, t := range p.scale.ticks() {
+		y := area.Min.Y + high*vg.Length(t.at)
+		c.StrokeLine2(frame, area.Max.X, y, area.Max.X+3, y)
+		c.FillText(style, vg.Point{X: area.Max.X + 5, Y: y}, t.label)
+	}
+	style.XAlign, style.YAlign = text.XLeft, text.YTop
+	c.FillText(style, vg.Point{X: area.Min.X, Y: area.Min.Y - 5}, p.scale.unit())
+}
+
+func drawFrame(c draw.Canvas, r vg.Rectangle) {
+	c.StrokeLines(frame, []vg.Point{
+		r.Min, {X: r.Max.X, Y: r.Min.Y}, r.Max, {X: r.Min.X, Y: r.Max.Y}, r.Min,
+	})
+}
+
+func textStyle(points float64, x text.XAlignment, y text.YAlignment) text.Style {
+	return text.Style{
+		Color: ink, XAlign: x, YAlign: y, Handler: plot.DefaultTextHandler,
+		Font: font.Font{Typeface: "Liberation", Variant: "Sans", Size: vg.Points(points)},
+	}
+}
