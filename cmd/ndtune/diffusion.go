@@ -17,8 +17,11 @@ var diffusionTutorial = tutorial{
 
 func diffusionCommand() *cli.Command {
 	return &cli.Command{
-		Name:        "diffusion",
-		Usage:       "the diffusion tutorial",
+		Name:  "diffusion",
+		Usage: "the diffusion tutorial",
+		Description: `Tunes the kernels of the tutorial on the diffusion of heat in a metal sheet.
+
+   ndtune diffusion tune --kernel tiled`,
 		Subcommands: []*cli.Command{diffusionTuneCommand()},
 	}
 }
