@@ -1,0 +1,128 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+)
+
+// An example is a command line of a help text.
+type example struct {
+	command   string // whose help text it is
+	arguments []string
+}
+
+// examples are those of all help texts: the lines that begin with «ndtune» behind an
+// indent, and what a shell runs as <(ndtune …), without what follows two spaces and
+// without redirections.
+func examples(t *testing.T) []example {
+	t.Helper()
+	var all []example
+	visit := func(command, text string) {
+		before := len(all)
+		for line := range strings.Lines(text) {
+			_, inner, substituted := strings.Cut(line, "<(")
+			if substituted {
+				line = "   " + strings.TrimSuffix(strings.TrimSpace(inner), ")")
+			}
+			line, found := strings.CutPrefix(line, "   ndtune ")
+			if !found {
+				continue
+			}
+			line, _, _ = strings.Cut(line, "  ")
+			line, _, _ = strings.Cut(line, " >")
+			all = append(all, example{command, strings.Fields(line)})
+		}
+		if len(all) == before {
+			t.Errorf("%s: the help shows no example", command)
+		}
+	}
+	app := newApp()
+	visit("ndtune", app.Description)
+	walkCommands(app.Commands, "ndtune", func(path string, c *cli.Command) { visit(path, c.Description) })
+	return all
+}
+
+// walkCommands calls f for each command with its whole name.
+func walkCommands(commands []*cli.Command, path string, f func(path string, c *cli.Command)) {
+	for _, c := range commands {
+		f(path+" "+c.Name, c)
+		walkCommands(c.Subcommands, path+" "+c.Name, f)
+	}
+}
+
+// TestExamplesParse reads the examples of all help texts as the program does, but for the
+// files and devices that they name.
+func TestExamplesParse(t *testing.T) {
+	for _, e := range examples(t) {
+		app := newApp()
+		ran := false
+		walkCommands(app.Commands, "ndtune", func(_ string, c *cli.Command) {
+			if len(c.Subcommands) == 0 {
+				c.Action = func(*cli.Context) error { ran = true; return nil }
+			}
+		})
+		args := flagsFirst(app, append([]string{"ndtune"}, e.arguments...))
+		if err := app.Run(args); err != nil || !ran {
+			t.Errorf("%s --help: ndtune %s: %v", e.command, strings.Join(e.arguments, " "), err)
+		}
+	}
+}
+
+// TestExamplesRun runs the examples, on small problems, a few configurations and the tests'
+// device. The specifications that they name are testdata/specs/kernel.yaml.
+func TestExamplesRun(t *testing.T) {
+	d := needDevice(t)
+	for _, e := range examples(t) {
+		t.Run(strings.Join(e.arguments, " "), func(t *testing.T) {
+			t.Parallel()
+			folder := t.TempDir()
+			if err := copySpecs(folder); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Link(filepath.Join(folder, "kernel.yaml"), filepath.Join(folder, "my_kernel.yaml")); err != nil {
+				t.Fatal(err)
+			}
+			c := exec.Command("ndtune", small(e.arguments, d.Selector)...)
+			c.Dir, c.Env = folder, programEnvironment(folder)
+			if out, err := c.CombinedOutput(); err != nil {
+				t.Errorf("%s: %v\n%s", c, err, out)
+			}
+			for i, argument := range e.arguments {
+				if argument != "-o" {
+					continue
+				}
+				if _, err := os.Stat(filepath.Join(folder, e.arguments[i+1])); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}
+
+// small changes an example so that it is done soon, and on the tests' device.
+func small(arguments []string, device string) []string {
+	changed := slices.Clone(arguments)
+	path, flags, _ := pathOf(newApp(), append([]string{"ndtune"}, arguments...))
+	if len(path) == 1 {
+		return changed
+	}
+	add := func(flag string, values ...string) {
+		if slices.ContainsFunc(flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), flag) }) {
+			changed = append(append(changed, "--"+flag), values...)
+		}
+	}
+	add("device", device)
+	add("nx", "64")
+	add("ny", "64")
+	add("n", "64")
+	add("m", "64")
+	add("k", "64")
+	add("max-evals", "4")
+	return changed
+}
