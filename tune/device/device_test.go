@@ -2,6 +2,7 @@ package device
 
 import (
 	"context"
+	"flag"
 	"os"
 	"strings"
 	"testing"
@@ -11,6 +12,17 @@ import (
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/space"
 )
+
+// TestMain leaves the example out where there is no device: an example cannot skip itself.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if _, err := findTestDevice(); err != nil && os.Getenv("NDTUNE_REQUIRE_OPENCL") == "" {
+		if err := flag.Set("test.skip", "^Example"); err != nil {
+			panic(err)
+		}
+	}
+	os.Exit(m.Run())
+}
 
 // testDevice is the device that tests run on: NDTUNE_TEST_DEVICE as a selector, else the
 // first CPU, else any. Without a device tests are skipped, unless NDTUNE_REQUIRE_OPENCL is

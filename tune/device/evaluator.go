@@ -105,7 +105,6 @@ func (e *Evaluator) evaluate(ctx context.Context, c space.Configuration) (tune.R
 		session: e.session, references: e.references, problem: e.problem, device: e.identity,
 		iterations: e.iterations, result: tune.Result{Configuration: c},
 	}
-	defer t.release()
 	err := t.run(ctx)
 	result := t.result
 	if err != nil {

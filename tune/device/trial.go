@@ -23,9 +23,10 @@ type trial struct {
 	result  tune.Result
 }
 
-// run takes the configuration through all stages. A *failure is the configuration's own;
-// any other error is not.
+// run takes the configuration through all stages and releases what was built for it. A
+// *failure is the configuration's own; any other error is not.
 func (t *trial) run(ctx context.Context) error {
+	defer t.release()
 	for _, stage := range []func(context.Context) error{
 		t.derive, t.build, t.bind, t.launchFirst, t.verify, t.measure,
 	} {

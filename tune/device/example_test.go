@@ -1,0 +1,75 @@
+package device_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+const saxpy = `
+__kernel void saxpy(__global float *y, __global const float *x, const float a) {
+    for (int k = 0; k < work; k++) {
+        int i = (get_group_id(0) * work + k) * block_size_x + get_local_id(0);
+        if (i < n) y[i] += a * x[i];
+    }
+}`
+
+// Example tunes y += a·x on the machine's first GPU, or else on its first device.
+func Example() {
+	problem, err := tune.NewProblem(tune.Definition{
+		Kernel:      tune.Kernel{Name: "saxpy", Source: saxpy},
+		Constants:   []tune.Constant{{Name: "n", Value: 100_000}},
+		ProblemSize: []tune.Expr{"n"},
+		GridDiv:     [3][]tune.Expr{{"block_size_x", "work"}},
+		Arguments: []tune.Argument{
+			{Name: "y", Type: "float32", Size: "n", Output: true},
+			{Name: "x", Type: "float32", Size: "n", Fill: tune.Fill{Fill: array.Fill{Kind: array.Random}}},
+			{Name: "a", Value: float32(2)},
+		},
+		Parameters: []space.Parameter{
+			{Name: "block_size_x", Values: []space.Value{16, 32, 64}},
+			{Name: "work", Values: []space.Value{1, 2, 4}},
+		},
+		Verify: &tune.Verification{Reference: func(in map[string]*array.Array) (map[string]*array.Array, error) {
+			y, err := array.Slice[float32](in["x"])
+			for i := range y {
+				y[i] *= 2
+			}
+			return map[string]*array.Array{"y": in["x"]}, err
+		}},
+		Metrics: []tune.Metric{{Name: "GB/s", Expression: "12 * n / time / 1e6"}},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	devices, err := device.List()
+	if err != nil {
+		log.Fatal(err)
+	}
+	chosen, err := device.Select(devices, "")
+	if err != nil {
+		log.Fatal(err)
+	}
+	evaluator, err := device.Open(chosen.Device, problem, device.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer evaluator.Close()
+	outcome, err := tune.Run(context.Background(), problem, evaluator, tune.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	correct := 0
+	for _, r := range outcome.Results {
+		if r.Status == tune.Correct && r.Verified {
+			correct++
+		}
+	}
+	fmt.Println(correct, "of", outcome.Space.Len(), "configurations are correct; there is a best:", outcome.Best != nil)
+	// Output: 9 of 9 configurations are correct; there is a best: true
+}
