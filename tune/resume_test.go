@@ -29,12 +29,11 @@ func TestInterruptedAndResumedIsUninterrupted(t *testing.T) {
 			t.Fatalf("seed %d: stop %s", seed, whole.Stop)
 		}
 		log := &memory{}
-		var last *Outcome
 		for range 4 {
-			last, log = s.run(log, 1+s.rng.IntN(2*s.size))
+			_, log = s.run(log, 1+s.rng.IntN(2*s.size))
 			log = log.reopened()
 		}
-		last, log = s.run(log, 0)
+		last, log := s.run(log, 0)
 		if got := s.summary(append(log.previous, log.results...)); got != want {
 			t.Fatalf("seed %d, %+v: resumed\n%s\nuninterrupted\n%s", seed, s, got, want)
 		}

@@ -42,12 +42,11 @@ type run struct {
 	strategy  search.Strategy
 	outcome   *Outcome
 
-	known     map[int]Result // from the log, by index, not yet asked for
-	proposed  int            // configurations taken from the strategy
-	out       map[int]bool   // configurations in the evaluator, by index
-	asking    time.Duration  // the strategy's time since the last result
-	hopeless  *failures
-	exhausted bool
+	known    map[int]Result // from the log, by index, not yet asked for
+	proposed int            // configurations taken from the strategy
+	out      map[int]bool   // configurations in the evaluator, by index
+	asking   time.Duration  // the strategy's time since the last result
+	hopeless *failures
 }
 
 func newRun(p *Problem, evaluator Evaluator, o Options) (*run, error) {
