@@ -26,7 +26,12 @@ func run() int {
 	context.AfterFunc(ctx, stop)
 
 	app := newApp()
+	out := &output{to: os.Stdout}
+	app.Writer = out
 	err := app.RunContext(ctx, flagsFirst(app, os.Args))
+	if err == nil && out.err != nil {
+		err = fmt.Errorf("print the results: %w", out.err)
+	}
 	status := exitStatus(err)
 	if err != nil && !errors.Is(err, errReported) && status != statusInterrupted {
 		fmt.Fprintln(app.ErrWriter, "ndtune: "+err.Error())
