@@ -46,7 +46,7 @@ func (t tests) Run() int {
 //	results [STATUS=N…] FILE…        these files hold the same configurations, this many of each status
 //	[!] same-configurations A B      two result files hold the same configurations
 //
-// and the conditions [opencl], [cpu] and [long]. The files of testdata/specs are in its
+// and the conditions [opencl], [cpu], [long], [small-disk] and [exists:FILE]. The files of testdata/specs are in its
 // folder, $DEVICE is the device to use, as --device takes it, and $DEVICE_NAME its name.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -99,7 +99,13 @@ func copySpecs(folder string) error {
 }
 
 func condition(name string) (bool, error) {
+	if path, ok := strings.CutPrefix(name, "exists:"); ok {
+		_, err := os.Stat(path)
+		return err == nil, nil
+	}
 	switch name {
+	case "small-disk":
+		return exec.Command("unshare", "-rm", "mount", "-t", "tmpfs", "-o", "size=4k", "none", os.TempDir()).Run() == nil, nil
 	case "opencl":
 		_, err := testDevice()
 		if err != nil && os.Getenv("NDTUNE_REQUIRE_OPENCL") != "" {
