@@ -228,7 +228,7 @@ func (p *Problem) compileScalar(errs *fieldErrors, field string, a *argument, sc
 		if !ok {
 			source = space.FormatValue(lane)
 		}
-		if number := (Constant{Value: source}).number(); number != source {
+		if number := (Constant{Value: source}).Number(); number != source {
 			source = space.FormatValue(number) // a C literal such as 0.225f
 		}
 		e, err := space.Compile(source, scope)

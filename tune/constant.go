@@ -34,9 +34,9 @@ func largeInteger(text string) (uint64, bool) {
 	return u, err == nil && u > math.MaxInt
 }
 
-// number is the value that a constant has in expressions: the number that a C literal
+// Number is the value that a constant has in expressions: the number that a C literal
 // stands for, else the constant itself.
-func (c Constant) number() space.Value {
+func (c Constant) Number() space.Value {
 	text, ok := c.Value.(string)
 	if !ok {
 		return c.Value

@@ -26,7 +26,7 @@ func (r *run) measureFinalists(ctx context.Context) error {
 	if !ok || n < 0 || ctx.Err() != nil {
 		return nil
 	}
-	places := r.ranked()
+	places := r.problem.ranked(r.outcome.Results)
 	places = places[:min(n, len(places))]
 	if len(places) < 2 || r.alreadyFinal(places) {
 		return nil
@@ -70,17 +70,17 @@ func (r *run) alreadyFinal(places []int) bool {
 	return !slices.ContainsFunc(places, func(i int) bool { return len(r.outcome.Results[i].Final) == 0 })
 }
 
-// ranked are the places of all correct results, best first; equal ones in order of arrival.
-func (r *run) ranked() []int {
+// ranked are the places of all correct results, best first; equal ones in order.
+func (p *Problem) ranked(results []Result) []int {
 	var places []int
-	for i, result := range r.outcome.Results {
+	for i, result := range results {
 		if result.Status == Correct && finite(result.Objective) {
 			places = append(places, i)
 		}
 	}
-	objective := r.problem.Objective()
+	objective := p.Objective()
 	slices.SortStableFunc(places, func(i, j int) int {
-		a, b := r.outcome.Results[i].Objective, r.outcome.Results[j].Objective
+		a, b := results[i].Objective, results[j].Objective
 		switch {
 		case objective.better(a, b):
 			return -1
@@ -92,21 +92,21 @@ func (r *run) ranked() []int {
 	return places
 }
 
-// best is the best correct result: by the objective at the median of the final
-// measurement where there was one, else by the objective.
-func (r *run) best() *Result {
-	ranked := r.ranked()
+// Best is the best correct of the results of one run on a device: by the objective at the
+// median of the final measurement where there was one, else by the objective. It is nil
+// where none is correct.
+func (p *Problem) Best(results []Result, d Device) *Result {
+	ranked := p.ranked(results)
 	if len(ranked) == 0 {
 		return nil
 	}
-	objective := r.problem.Objective()
+	objective := p.Objective()
 	winner, best := -1, 0.0
 	for _, i := range ranked {
-		result := &r.outcome.Results[i]
-		if len(result.Final) == 0 {
+		if len(results[i].Final) == 0 {
 			continue
 		}
-		_, value, err := r.problem.JudgeFinal(result, r.outcome.Device)
+		_, value, err := p.JudgeFinal(&results[i], d)
 		if err == nil && (winner < 0 || objective.better(value, best)) {
 			winner, best = i, value
 		}
@@ -114,7 +114,7 @@ func (r *run) best() *Result {
 	if winner < 0 {
 		winner = ranked[0]
 	}
-	return &r.outcome.Results[winner]
+	return &results[winner]
 }
 
 // JudgeFinal computes the metrics and the objective of a result at its final time.

@@ -125,7 +125,7 @@ func (p *Problem) compileConstants(errs *fieldErrors) {
 				errs.add(field, err)
 				continue
 			}
-			p.constants[c.Name] = Constant{c.Name, value}.number()
+			p.constants[c.Name] = Constant{c.Name, value}.Number()
 		}
 	}
 }

@@ -28,7 +28,7 @@ func Run(ctx context.Context, p *Problem, evaluator Evaluator, o Options) (*Outc
 	if err == nil {
 		err = r.measureFinalists(ctx)
 	}
-	r.outcome.Best = r.best()
+	r.outcome.Best = p.Best(r.outcome.Results, r.outcome.Device)
 	r.outcome.Elapsed = time.Since(started)
 	return r.outcome, err
 }

@@ -6,6 +6,7 @@ import "github.com/urfave/cli/v2"
 var diffusionTutorial = tutorial{
 	kernels: []tutorialKernel{
 		{"naive", "naive", "diffusion/diffuse_naive.yaml"},
+		{"local", "local", "diffusion/diffuse_local.yaml"},
 		{"tiled", "tiled", "diffusion/diffuse_tiled.yaml"},
 	},
 	sizes: []sizeFlag{
@@ -22,7 +23,7 @@ func diffusionCommand() *cli.Command {
 		Description: `Tunes the kernels of the tutorial on the diffusion of heat in a metal sheet.
 
    ndtune diffusion tune --kernel tiled`,
-		Subcommands: []*cli.Command{diffusionTuneCommand()},
+		Subcommands: []*cli.Command{diffusionRunCommand(), diffusionTuneCommand()},
 	}
 }
 
@@ -31,9 +32,9 @@ func diffusionTuneCommand() *cli.Command {
 		Name:  "tune",
 		Usage: "tune a kernel of one diffusion step",
 		Description: `Tunes a bundled kernel that advances the temperature of a metal sheet by one time step:
-naive (one cell a work-item) or tiled (several cells a work-item, through local memory).
-With all, one after the other, and a comparison at the end; the name of the kernel then
-goes into the names of the files.
+naive (one cell a work-item), local (the same through local memory) or tiled (several
+cells a work-item, through local memory). With all, one after the other,
+and a comparison at the end; the name of the kernel then goes into the names of the files.
 
    ndtune diffusion tune --kernel naive
    ndtune diffusion tune --kernel tiled --nx 1024 --ny 1024 -o diffusion.json

@@ -51,6 +51,20 @@ func firstLine(text string) string {
 	return line
 }
 
+// shortReason is the line of a failure's reason that says most: the first, or, where a
+// kernel did not compile, the first error of the build log behind it.
+func shortReason(r tune.Result) string {
+	lines := strings.Split(strings.TrimSpace(r.Reason), "\n")
+	if r.Status == tune.Compile {
+		for _, line := range lines[1:] {
+			if strings.Contains(strings.ToLower(line), "error") {
+				return strings.TrimSpace(line) + " […]"
+			}
+		}
+	}
+	return firstLine(r.Reason)
+}
+
 // countNoun is a number with its noun: «1 configuration», «225 configurations».
 func countNoun(n int, noun string) string {
 	switch {

@@ -53,6 +53,7 @@ func (p *printer) begin(d tune.Device, s *space.Space, log *record.Log) {
 	if n := log.Resumed(); n > 0 {
 		fmt.Fprintf(p.notes, "Resuming %s: %s are there already.\n", log.Path(), countNoun(n, "result"))
 	}
+	p.bar.start()
 }
 
 // result shows one result as it arrives.
@@ -75,7 +76,7 @@ func (p *printer) line(r tune.Result) string {
 	case p.verbose:
 		return fmt.Sprintf("%s, %s: %s", r.Configuration, r.Status, strings.TrimSpace(r.Reason))
 	case r.Status != tune.Constraints:
-		return fmt.Sprintf("%s, %s: %s", r.Configuration, r.Status, firstLine(r.Reason))
+		return fmt.Sprintf("%s, %s: %s", r.Configuration, r.Status, shortReason(r))
 	}
 	return ""
 }
@@ -132,8 +133,12 @@ func (p *printer) summary(o *tune.Outcome, evaluated int) string {
 	if o.Stop == tune.Budget || o.Stop == tune.TimeIsUp {
 		text += fmt.Sprintf(" (stopped by the %s)", map[tune.StopReason]string{tune.Budget: "number of evaluations", tune.TimeIsUp: "time limit"}[o.Stop])
 	}
-	if n := p.counts[tune.Constraints]; n > 0 && !p.verbose {
+	switch {
+	case p.verbose:
+	case p.counts[tune.Constraints] > 0:
 		text += "; -v shows what was skipped and why"
+	case p.counts[tune.Compile] > 0:
+		text += "; -v shows whole build logs"
 	}
 	return text
 }

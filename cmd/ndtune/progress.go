@@ -33,15 +33,21 @@ func newProgress(w io.Writer, total int, objective tune.Objective, quiet bool) *
 		progressbar.OptionSetPredictTime(true),
 		progressbar.OptionClearOnFinish(),
 		progressbar.OptionSetWidth(20),
-		progressbar.OptionSetRenderBlankState(true),
 	)
 	return p
+}
+
+// start draws the empty bar, below what was printed before.
+func (p *progress) start() {
+	if p.bar != nil {
+		_ = p.bar.RenderBlank() // an error of the terminal is none of the search
+	}
 }
 
 // add writes the line of a result, if it has one, above the bar, and counts the result.
 func (p *progress) add(r tune.Result, w io.Writer, line string) {
 	if p.bar != nil && line != "" {
-		_ = p.bar.Clear() // an error of the terminal is none of the search
+		_ = p.bar.Clear()
 	}
 	if line != "" {
 		fmt.Fprintln(w, line)

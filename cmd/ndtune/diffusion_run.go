@@ -1,0 +1,281 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/ndtune/ndtune/diffusion"
+	"github.com/ndtune/ndtune/internal/nearest"
+	"github.com/ndtune/ndtune/kernels"
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/spec"
+)
+
+func diffusionRunCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "run",
+		Usage: "let heat diffuse on the device and on the CPU, and compare",
+		Description: `Heats ten points of a metal sheet, and follows the heat in three phases on the device, on
+all cores of the CPU and on one of them. Prints the times, the speed-ups and the largest
+difference. The kernel runs in the configuration that -p names, in the best one of a
+record (--tuned), or in a common one.
+
+   ndtune diffusion run
+   ndtune diffusion run --plot diffusion.png
+   ndtune diffusion run --tuned diffusion.jsonl --nx 2048 --ny 2048
+   ndtune diffusion run --kernel naive -p block_size_x=32 -p block_size_y=8`,
+		Flags: append([]cli.Flag{
+			&cli.StringFlag{Name: "kernel", Category: categorySpec, Usage: "which `KERNEL`: naive, local, tiled (default: the one of --tuned, else tiled)"},
+			&cli.IntFlag{Name: "nx", Value: 1024, Category: categorySpec, Usage: "columns of the field"},
+			&cli.IntFlag{Name: "ny", Value: 1024, Category: categorySpec, Usage: "rows of the field"},
+			&cli.StringFlag{Name: "steps", Value: "1000,2000,1000", Category: categorySpec, Usage: "steps of each phase, `N[,N…]`"},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Category: categorySpec, Usage: "seed of the ten hot points"},
+			&cli.StringFlag{Name: "tuned", Category: categorySpec, Usage: "take the best configuration of a `RECORD`: a run log or a T4 file"},
+			deviceFlag(),
+			&cli.StringFlag{Name: "plot", Category: categoryOutput, Usage: "draw the field after each phase into `FILE`: .png, .svg or .pdf"},
+		}, specFlags()...),
+		Action: runDiffusion,
+	}
+}
+
+func runDiffusion(c *cli.Context) error {
+	if c.Args().Len() > 0 {
+		return &usageError{fmt.Errorf("%s takes no argument, but %q is given", c.Command.HelpName, c.Args().First())}
+	}
+	steps, err := parseSteps(c.String("steps"))
+	if err != nil {
+		return &usageError{err}
+	}
+	if path := c.String("plot"); path != "" {
+		if err := checkFolder(path); err != nil {
+			return &usageError{fmt.Errorf("--plot %s: %w", path, err)}
+		}
+	}
+	s, configuration, err := diffusionConfiguration(c)
+	if err != nil {
+		return err
+	}
+	listed, err := selectDevice(c)
+	if err != nil {
+		return err
+	}
+	experiment, err := newExperiment(c, s.Problem, configuration, listed)
+	if err != nil {
+		return err
+	}
+	defer experiment.close()
+	for i, n := range steps {
+		fmt.Fprintf(c.App.ErrWriter, "phase %d of %d: %s on %s, then on the CPU\n", i+1, len(steps), countNoun(n, "step"), listed.Name)
+		if err := experiment.phase(c.Context, n); err != nil {
+			if errors.Is(err, context.Canceled) {
+				return errInterrupted
+			}
+			return err
+		}
+	}
+	experiment.report(c.App.Writer)
+	if path := c.String("plot"); path != "" {
+		if err := diffusion.Plot(path, listed.Name, experiment.pictures); err != nil {
+			return err
+		}
+		fmt.Fprintf(c.App.ErrWriter, "picture: %s\n", path)
+	}
+	return nil
+}
+
+func parseSteps(text string) ([]int, error) {
+	var steps []int
+	for _, part := range strings.Split(text, ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(part))
+		if err != nil || n < 1 {
+			return nil, fmt.Errorf("--steps %s: want positive numbers, such as 1000,2000,1000", text)
+		}
+		steps = append(steps, n)
+	}
+	return steps, nil
+}
+
+// commonConfiguration is what a kernel runs in that was not tuned: 256 work-items, in rows
+// of 64, and a few cells for each.
+var commonConfiguration = map[string]space.Value{
+	"block_size_x": 64, "block_size_y": 4, "tile_size_x": 1, "tile_size_y": 4,
+}
+
+// diffusionConfiguration is the problem to run, and in which configuration.
+func diffusionConfiguration(c *cli.Context) (*spec.Spec, space.Configuration, error) {
+	none := space.Configuration{}
+	var tuned *record.Record
+	if path := c.String("tuned"); path != "" {
+		var err error
+		if tuned, err = record.Read(path); err != nil {
+			return nil, none, &usageError{fmt.Errorf("--tuned: %w", err)}
+		}
+	}
+	path, err := diffusionSpecPath(c.String("kernel"), tuned)
+	if err != nil {
+		return nil, none, &usageError{err}
+	}
+	options, err := specOptions(c)
+	if err != nil {
+		return nil, none, err
+	}
+	for _, name := range []string{"nx", "ny"} {
+		if c.Int(name) < 1 {
+			return nil, none, &usageError{fmt.Errorf("--%s %d: want a positive number", name, c.Int(name))}
+		}
+		options.Set[name] = strconv.Itoa(c.Int(name))
+	}
+	s, err := spec.LoadFS(kernels.FS, path, options)
+	if err != nil {
+		return nil, none, err
+	}
+	values := map[string]space.Value{}
+	for _, name := range s.Problem.Parameters().Names() {
+		values[name] = commonConfiguration[name]
+	}
+	if tuned != nil {
+		best := s.Problem.Best(tuned.Results, tuned.Header.Device)
+		if best == nil {
+			return nil, none, &usageError{fmt.Errorf("--tuned %s: no configuration is correct in it", c.String("tuned"))}
+		}
+		for _, name := range s.Problem.Parameters().Names() {
+			v, ok := best.Configuration.Get(name)
+			if !ok {
+				return nil, none, &usageError{fmt.Errorf("--tuned %s: it is of another kernel: it has no %s", c.String("tuned"), name)}
+			}
+			values[name] = v
+		}
+	}
+	for name, given := range options.Parameters {
+		if len(given) != 1 {
+			return nil, none, &usageError{fmt.Errorf("-p %s: run takes one value of each parameter", name)}
+		}
+		values[name] = space.ParseValue(given[0])
+	}
+	configuration, err := s.Problem.Parameters().Configure(values)
+	if err != nil {
+		return nil, none, &usageError{err}
+	}
+	return s, configuration, nil
+}
+
+// diffusionSpecPath is the bundled specification of a kernel: of the one named, else of the
+// one that a record was made with, else of the tiled one.
+func diffusionSpecPath(kernel string, tuned *record.Record) (string, error) {
+	if kernel == "" && tuned != nil {
+		for _, k := range diffusionTutorial.kernels {
+			if tuned.Header.Source == k.path {
+				return k.path, nil
+			}
+		}
+	}
+	if kernel == "" {
+		kernel = "tiled"
+	}
+	var names []string
+	for _, k := range diffusionTutorial.kernels {
+		if k.name == kernel {
+			return k.path, nil
+		}
+		names = append(names, k.name)
+	}
+	return "", fmt.Errorf("--kernel %s: there are %s%s", kernel, strings.Join(names, ", "), nearest.Hint(kernel, names))
+}
+
+// An experiment is one field followed in three ways: on the device, on all cores of the
+// CPU, and on one of them.
+type experiment struct {
+	configuration space.Configuration
+	device        tune.Device
+	first         *diffusion.Field
+	simulation    *diffusion.Simulation
+	all, one      *diffusion.Field
+	dt            float32
+	phases        []phaseTimes
+	pictures      []diffusion.Phase
+	steps         int
+	onDevice      *diffusion.Field // after the last phase
+}
+
+// phaseTimes are what a phase took in the three ways.
+type phaseTimes struct {
+	steps            int
+	device, all, one diffusion.Timing
+	difference       float64 // largest of any cell, device against CPU, after the phase
+}
+
+func newExperiment(c *cli.Context, p *tune.Problem, configuration space.Configuration, listed device.Listed) (*experiment, error) {
+	first := diffusion.NewField(c.Int("nx"), c.Int("ny"), c.Uint64("seed"))
+	simulation, err := diffusion.NewSimulation(listed.Device, p, configuration, first)
+	if err != nil {
+		return nil, err
+	}
+	identity, err := device.Describe(listed.Device)
+	if err != nil {
+		simulation.Close()
+		return nil, err
+	}
+	dt, err := timeStep(p)
+	if err != nil {
+		simulation.Close()
+		return nil, err
+	}
+	return &experiment{
+		configuration: configuration, device: identity, first: first, simulation: simulation,
+		all: first.Clone(), one: first.Clone(), dt: dt,
+	}, nil
+}
+
+// timeStep is the constant dt of a specification, as the kernel has it.
+func timeStep(p *tune.Problem) (float32, error) {
+	constants := p.Definition().Constants
+	i := slices.IndexFunc(constants, func(k tune.Constant) bool { return k.Name == "dt" })
+	if i < 0 {
+		return 0, errors.New("the specification has no constant dt")
+	}
+	switch dt := constants[i].Number().(type) {
+	case float64:
+		return float32(dt), nil
+	case int:
+		return float32(dt), nil
+	}
+	return 0, fmt.Errorf("dt is %v, not a number", constants[i].Value)
+}
+
+func (e *experiment) close() { e.simulation.Close() }
+
+// phase takes all three fields n steps forward.
+func (e *experiment) phase(ctx context.Context, n int) error {
+	times := phaseTimes{steps: n}
+	var err error
+	if times.device, err = e.simulation.Advance(ctx, n); err != nil {
+		return err
+	}
+	if times.all, err = diffusion.Advance(ctx, e.all, n, e.dt, 0); err != nil {
+		return err
+	}
+	if times.one, err = diffusion.Advance(ctx, e.one, n, e.dt, 1); err != nil {
+		return err
+	}
+	if e.onDevice, err = e.simulation.Field(); err != nil {
+		return err
+	}
+	times.difference = e.onDevice.MaxDifference(e.all)
+	e.phases = append(e.phases, times)
+	e.steps += n
+	e.pictures = append(e.pictures, diffusion.Phase{Name: fmt.Sprintf("after %d steps", e.steps), Device: e.onDevice, CPU: e.all.Clone()})
+	return nil
+}
+
+// cpuThreads is how many threads «all cores» are.
+func cpuThreads() int { return runtime.GOMAXPROCS(0) }
