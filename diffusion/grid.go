@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	shownCells  = 1024 // a side of a heat map at most
-	sharpPixels = 640  // pixels a side at least, so that few cells do not blur into each other
+	shownCells  = 640 // a side of a heat map at most: as many as a PNG has pixels for
+	sharpPixels = 640 // a side at least, so that few cells do not blur into each other
 )
 
 // A grid is what a heat map shows: ny rows of nx values, row-major.
@@ -17,22 +17,24 @@ type grid struct {
 	values []float64
 }
 
-// shrink makes a grid of at most limit cells a side out of a field, each the mean of a block.
-// Blocks are as equal as the size allows.
+// shrink makes a grid of at most limit cells a side out of a field, each the maximum of a
+// block: a mean would hide the hot points of a young field, and of a smooth field both are the
+// same. Blocks are squares as far as the size allows. A NaN makes its block NaN.
 func shrink(f *Field, limit int) grid {
-	g := grid{nx: min(f.NX, limit), ny: min(f.NY, limit)}
+	side := (max(f.NX, f.NY)-1)/limit + 1
+	g := grid{nx: (f.NX-1)/side + 1, ny: (f.NY-1)/side + 1}
 	g.values = make([]float64, g.nx*g.ny)
 	for y := range g.ny {
 		top, bottom := share(f.NY, g.ny, y)
 		for x := range g.nx {
 			left, right := share(f.NX, g.nx, x)
-			sum := 0.0
+			most := f.Values[top*f.NX+left]
 			for row := top; row < bottom; row++ {
 				for _, v := range f.Values[row*f.NX+left : row*f.NX+right] {
-					sum += float64(v)
+					most = max(most, v)
 				}
 			}
-			g.values[y*g.nx+x] = sum / float64((bottom-top)*(right-left))
+			g.values[y*g.nx+x] = float64(most)
 		}
 	}
 	return g

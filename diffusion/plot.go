@@ -31,7 +31,7 @@ const plotDPI = 160
 // Each panel has a colour scale of its own, over the temperatures that it shows: of the first
 // 1000 degrees soon only a few are left. The scale is logarithmic, in degrees above the coldest
 // cell, where a few hot cells would leave all else in the dark on a linear one. Fields of more
-// than 1024 cells a side are shown by the means of blocks of cells.
+// than 640 cells a side are shown by the maxima of square blocks of cells.
 func Plot(path, device string, phases []Phase) error {
 	if err := plotPhases(path, device, phases); err != nil {
 		return fmt.Errorf("plot the field to %s: %w", path, err)

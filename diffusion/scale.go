@@ -1,12 +1,8 @@
 package diffusion
 
 import (
-	"fmt"
 	"math"
 	"strconv"
-
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
 )
 
 const (
@@ -65,39 +61,26 @@ func (s scale) unit() string {
 	return "degrees"
 }
 
-// A tick is a number beside a colour bar.
-type tick struct {
-	at    float64 // 0 to 1
-	label string
-}
-
+// ticks are round numbers on the colour bar.
 func (s scale) ticks() []tick {
-	var ticks []tick
 	if s.logarithmic {
-		highest := math.Log10(s.high - s.low)
-		for exponent := math.Floor(highest); exponent >= highest-decades; exponent-- {
-			ticks = append(ticks, tick{1 + (exponent-highest)/decades, fmt.Sprint(math.Pow10(int(exponent)))})
-		}
-		return ticks
+		return s.powersOfTen()
 	}
-	for _, t := range (plot.DefaultTicks{}).Ticks(s.low, s.high) {
-		if !t.IsMinor() {
-			ticks = append(ticks, tick{s.place(t.Value), t.Label})
-		}
+	var ticks []tick
+	step := roundStep(s.high-s.low, barNumbers)
+	decimals := max(0, -int(math.Floor(math.Log10(step)+1e-9)))
+	for i := math.Ceil(s.low/step - 1e-6); i*step <= s.high+1e-6*step; i++ {
+		ticks = append(ticks, tick{s.place(i * step), strconv.FormatFloat(i*step, 'f', decimals, 64)})
 	}
 	return ticks
 }
 
-// cellTicks are the numbers of columns or rows beside a side of a heat map.
-func cellTicks(n int, side vg.Length) []int {
-	most := int(side / 40) // numbers that fit
-	step := 1
-	for i := 0; n/step > most && step < n; i++ {
-		step = []int{2, 5, 10}[i%3] * int(math.Pow10(i/3))
-	}
-	var ticks []int
-	for t := 0; t <= n; t += step {
-		ticks = append(ticks, t)
+func (s scale) powersOfTen() []tick {
+	var ticks []tick
+	highest := math.Log10(s.high - s.low)
+	for exponent := math.Floor(highest); exponent >= highest-decades; exponent-- {
+		label := strconv.FormatFloat(math.Pow10(int(exponent)), 'g', -1, 64)
+		ticks = append(ticks, tick{1 + (exponent-highest)/decades, label})
 	}
 	return ticks
 }

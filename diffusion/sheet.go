@@ -8,7 +8,7 @@ import (
 // The measures of a picture.
 const (
 	margin    = 14 * vg.Length(1)
-	columnGap = 22 * vg.Length(1)
+	columnGap = 12 * vg.Length(1)
 	rowGap    = 16 * vg.Length(1)
 
 	mapSide   = 288 * vg.Length(1) // of the longer side of a heat map
