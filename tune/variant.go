@@ -14,6 +14,7 @@ import (
 type Variant struct {
 	Configuration space.Configuration
 	Source        string
+	Prologue      int      // lines that Source has before the kernel's own; they end with #line 1
 	Options       []string // for the compiler, one option each
 	NDRange       NDRange
 
@@ -69,7 +70,8 @@ func (p *Problem) Variant(c space.Configuration, d Device) (*Variant, error) {
 	defines, prologue := p.defines(c)
 	v.Options = append(append(v.Options, p.definition.Kernel.BuildOptions...), defines...)
 	if prologue != "" {
-		v.Source = prologue + "#line 1\n" + v.Source
+		prologue += "#line 1\n"
+		v.Source, v.Prologue = prologue+v.Source, strings.Count(prologue, "\n")
 	}
 	env := p.environment(d)
 	c.Assign(env)

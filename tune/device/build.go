@@ -3,6 +3,7 @@ package device
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -61,12 +62,25 @@ func buildFailure(name string, v *tune.Variant, err error) error {
 	if !errors.As(err, &failed) {
 		return fail(tune.Compile, "build %s: %v", name, err)
 	}
+	log := readable(failed.Log)
 	reason := fmt.Sprintf("build %s: %v", name, failed.Err)
-	if log := readable(failed.Log); log != "" {
+	if log != "" {
 		reason += "\n" + shorten(log, maxLog)
+	}
+	if tooMuch := localMemoryError.FindString(log); tooMuch != "" {
+		return fail(tune.Constraints, "local memory: %s", tooMuch)
+	}
+	if v.Prologue > 0 {
+		// The compilers of NVIDIA and Oclgrind count lines without regard to #line.
+		reason += fmt.Sprintf("\n(%d lines with #define stand before the source; some compilers count them)", v.Prologue)
 	}
 	return fail(tune.Compile, "%s", reason)
 }
+
+// localMemoryError is how NVIDIA's assembler refuses a kernel whose local memory is beyond
+// what any of its devices has: «Entry function 'k' uses too much shared data (0x1000004
+// bytes, 0x38c00 max)».
+var localMemoryError = regexp.MustCompile(`(?i)[^\n:]*uses too much shared data[^\n]*`)
 
 // readable is a compiler's log as valid UTF-8 without what some drivers leave around it.
 func readable(log string) string {
