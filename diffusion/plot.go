@@ -5,12 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
-	"strings"
 
-	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
 )
 
 // A Phase is one row of a picture: the field at a moment, as the device and as the CPU
@@ -21,18 +17,17 @@ type Phase struct {
 	CPU    *Field // nil: left out
 }
 
-// plotDPI makes a panel of a PNG somewhat more than 600 pixels wide.
-const plotDPI = 160
-
 // Plot draws the phases, one a row, the device beside the CPU, and writes the picture to path:
-// a PNG, or by its extension .svg, .pdf, .jpg, .tiff or .eps. Device is the device's name for
-// the titles.
+// a PNG, or by its extension an .svg or a .pdf. Device is the device's name for the titles.
 //
 // Each panel has a colour scale of its own, over the temperatures that it shows: of the first
 // 1000 degrees soon only a few are left. The scale is logarithmic, in degrees above the coldest
 // cell, where a few hot cells would leave all else in the dark on a linear one. Fields of more
 // than 640 cells a side are shown by the maxima of square blocks of cells.
 func Plot(path, device string, phases []Phase) error {
+	if err := CheckPlotPath(path); err != nil {
+		return err
+	}
 	if err := plotPhases(path, device, phases); err != nil {
 		return fmt.Errorf("plot the field to %s: %w", path, err)
 	}
@@ -45,10 +40,7 @@ func plotPhases(path, device string, phases []Phase) error {
 		return err
 	}
 	sheet := newSheet(rows)
-	canvas, err := newCanvas(sheet.size(), strings.ToLower(strings.TrimPrefix(filepath.Ext(path), ".")))
-	if err != nil {
-		return err
-	}
+	canvas := newCanvas(sheet.size(), path)
 	sheet.draw(draw.New(canvas))
 	var picture bytes.Buffer
 	if _, err := canvas.WriteTo(&picture); err != nil {
@@ -82,16 +74,4 @@ func panelRows(device string, phases []Phase) ([][]panel, error) {
 		return nil, errors.New("there is nothing to plot")
 	}
 	return rows, nil
-}
-
-// newCanvas is a white sheet in a format.
-func newCanvas(size vg.Point, format string) (vg.CanvasWriterTo, error) {
-	if format == "png" {
-		return vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(size.X, size.Y), vgimg.UseDPI(plotDPI))}, nil
-	}
-	canvas, err := draw.NewFormattedCanvas(size.X, size.Y, format)
-	if err != nil {
-		return nil, fmt.Errorf("%w: use .png, .svg, .pdf, .jpg, .tiff or .eps", err)
-	}
-	return canvas, nil
 }

@@ -1,0 +1,239 @@
+package diffusion
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// agreement is how far a device may be from the CPU, in degrees.
+const agreement = 1e-3
+
+func mustSimulate(t testing.TB, d *cl.Device, p *tune.Problem, c space.Configuration, f *Field) *Simulation {
+	t.Helper()
+	s, err := NewSimulation(d, p, c, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+// TestDeviceAgreesWithCPU runs every bundled kernel in several configurations.
+func TestDeviceAgreesWithCPU(t *testing.T) {
+	d := testDevice(t)
+	for _, kernel := range kernelNames(t) {
+		for _, size := range [][2]int{{1, 1}, {2, 5}, {3, 3}, {101, 37}, {129, 131}, {37, 250}} {
+			t.Run(fmt.Sprintf("%s/%dx%d", kernel, size[0], size[1]), func(t *testing.T) {
+				p := problem(t, kernel, size[0], size[1], nil)
+				for _, c := range someConfigurations(t, d, p, 3) {
+					f := NewField(size[0], size[1], 8)
+					s := mustSimulate(t, d, p, c, f)
+					const steps = 240 // a multiple of whatever a launch does at once
+					timing, err := s.Advance(context.Background(), steps)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if timing.Steps != steps || timing.Cells != f.InnerCells() || timing.Wall <= 0 {
+						t.Errorf("%s: %+v", c, timing)
+					}
+					got, err := s.Field()
+					if err != nil {
+						t.Fatal(err)
+					}
+					if _, err := Advance(context.Background(), f, steps, testDT, 0); err != nil {
+						t.Fatal(err)
+					}
+					if off := got.MaxDifference(f); off > agreement {
+						t.Errorf("%s: off by %g degrees", c, off)
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestEveryNumberOfSteps: the field comes from the right one of the two buffers, after one
+// advance and after several.
+func TestEveryNumberOfSteps(t *testing.T) {
+	d := testDevice(t)
+	for _, kernel := range kernelNames(t) {
+		p := problem(t, kernel, 33, 29, nil)
+		f := NewField(33, 29, 4)
+		s := mustSimulate(t, d, p, someConfigurations(t, d, p, 1)[0], f)
+		for _, launches := range []int{0, 1, 2, 3, 1, 1, 64, 65} {
+			steps := launches * s.StepsPerLaunch()
+			if _, err := s.Advance(context.Background(), steps); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := Advance(context.Background(), f, steps, testDT, 1); err != nil {
+				t.Fatal(err)
+			}
+			got, err := s.Field()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if off := got.MaxDifference(f); off > agreement {
+				t.Fatalf("%s, %d more steps: off by %g degrees", kernel, steps, off)
+			}
+		}
+	}
+}
+
+func TestTheDeviceTakesTime(t *testing.T) {
+	d := testDevice(t)
+	p := problem(t, "naive", 256, 256, nil)
+	s := mustSimulate(t, d, p, someConfigurations(t, d, p, 1)[0], NewField(256, 256, 1))
+	timing, err := s.Advance(context.Background(), 200)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if timing.Device <= 0 {
+		t.Skip("the driver has no timestamps")
+	}
+	if timing.Device > timing.Wall {
+		t.Errorf("%v on the device, %v in all", timing.Device, timing.Wall)
+	}
+	t.Logf("%v on the device, %v in all, %.3g updates/s", timing.Device, timing.Wall, timing.UpdatesPerSecond())
+}
+
+func TestCancelledSimulationIsConsistent(t *testing.T) {
+	d := testDevice(t)
+	p := problem(t, "naive", 128, 128, nil)
+	f := NewField(128, 128, 6)
+	s := mustSimulate(t, d, p, someConfigurations(t, d, p, 1)[0], f)
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Millisecond)
+	defer cancel()
+	began := time.Now()
+	timing, err := s.Advance(ctx, 1<<30)
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatal(err)
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("cancelling took %v", took)
+	}
+	if _, err := Advance(context.Background(), f, timing.Steps, testDT, 0); err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.Field()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if off := got.MaxDifference(f); off > agreement {
+		t.Errorf("after %d steps: off by %g degrees", timing.Steps, off)
+	}
+
+	more, err := s.Advance(ctx, 10)
+	if !errors.Is(err, context.DeadlineExceeded) || more.Steps != 0 {
+		t.Errorf("a cancelled context: %+v, %v", more, err)
+	}
+}
+
+func TestWhatIsNoSimulationIsRefused(t *testing.T) {
+	d := testDevice(t)
+	naive := problem(t, "naive", 32, 16, nil)
+	c := someConfigurations(t, d, naive, 1)[0]
+	huge, err := naive.Parameters().Configure(map[string]space.Value{"block_size_x": 1 << 20, "block_size_y": 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	buffer := func(name string) tune.Argument {
+		return tune.Argument{Name: name, Type: "float32", Size: "nx * ny"}
+	}
+	define := func(source string, arguments ...tune.Argument) *tune.Problem {
+		p, err := tune.NewProblem(tune.Definition{
+			Kernel:      tune.Kernel{Name: "diffuse_kernel", Source: source},
+			Constants:   []tune.Constant{{Name: "nx", Value: 32}, {Name: "ny", Value: 16}},
+			ProblemSize: []tune.Expr{"nx", "ny"},
+			Arguments:   arguments,
+			Parameters:  naive.Definition().Parameters,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	for _, wrong := range []struct {
+		name    string
+		problem *tune.Problem
+		c       space.Configuration
+		field   *Field
+		says    string
+	}{
+		{"another size", naive, c, NewField(31, 16, 1), "31 × 16"},
+		{"turned", naive, c, NewField(16, 32, 1), "the problem 32 × 16"},
+		{"no values", naive, c, &Field{NX: 32, NY: 16}, "0 values"},
+		{"unstable", problem(t, "naive", 32, 16, map[string]string{"dt": "0.26f"}), c, NewField(32, 16, 1), "stable"},
+		{"work-group", naive, huge, NewField(32, 16, 1), "1048576"},
+		{"one buffer", define("kernel void diffuse_kernel(global float *u) {}", buffer("u")), c, NewField(32, 16, 1), "u_new and u"},
+		{"other names", define("kernel void diffuse_kernel(global float *a, global float *u) {}", buffer("a"), buffer("u")), c, NewField(32, 16, 1), "u_new and u"},
+		{"does not compile", define("kernel void diffuse_kernel(oops", buffer("u_new"), buffer("u")), c, NewField(32, 16, 1), "oops"},
+		{"no such kernel", define("kernel void other(global float *a) {}", buffer("u_new"), buffer("u")), c, NewField(32, 16, 1), "diffuse_kernel"},
+	} {
+		t.Run(wrong.name, func(t *testing.T) {
+			s, err := NewSimulation(d, wrong.problem, wrong.c, wrong.field)
+			if err == nil {
+				s.Close()
+				t.Fatal("it was set up")
+			}
+			if text := err.Error(); !strings.Contains(text, wrong.says) || !strings.Contains(text, wrong.c.String()) {
+				t.Errorf("the error does not say %q and %q: %v", wrong.says, wrong.c, err)
+			}
+		})
+	}
+
+	s := mustSimulate(t, d, naive, c, NewField(32, 16, 1))
+	if _, err := s.Advance(context.Background(), -1); err == nil {
+		t.Error("went back in time")
+	}
+	s.Close()
+	s.Close()
+	if _, err := s.Advance(context.Background(), 1); !errors.Is(err, cl.ErrReleased) {
+		t.Errorf("a closed simulation: %v", err)
+	}
+	if _, err := s.Field(); err == nil {
+		t.Error("a closed simulation has a field")
+	}
+}
+
+// TestFourThousandSteps is the tutorial's run. It takes a minute or two on a small CPU.
+func TestFourThousandSteps(t *testing.T) {
+	if os.Getenv("NDTUNE_LONG") == "" {
+		t.Skip("4000 steps of 1024 × 1024 cells: set NDTUNE_LONG=1")
+	}
+	d := testDevice(t)
+	const n, steps = 1024, 4000
+	want := NewField(n, n, 1)
+	timing, err := Advance(context.Background(), want, steps, testDT, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("CPU: %v, %.4g updates/s", timing.Wall, timing.UpdatesPerSecond())
+	for _, kernel := range kernelNames(t) {
+		p := problem(t, kernel, n, n, nil)
+		c := someConfigurations(t, d, p, 2)[1]
+		s := mustSimulate(t, d, p, c, NewField(n, n, 1))
+		timing, err := s.Advance(context.Background(), steps)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.Field()
+		if err != nil {
+			t.Fatal(err)
+		}
+		off := got.MaxDifference(want)
+		if off > agreement {
+			t.Errorf("%s (%s): off by %g degrees", kernel, c, off)
+		}
+		t.Logf("%s (%s): off by %.3g degrees; %v on the device, %v in all, %.4g updates/s",
+			kernel, c, off, timing.Device, timing.Wall, timing.UpdatesPerSecond())
+	}
+}
