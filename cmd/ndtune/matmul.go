@@ -23,8 +23,11 @@ var matmulTutorial = tutorial{
 
 func matmulCommand() *cli.Command {
 	return &cli.Command{
-		Name:        "matmul",
-		Usage:       "the matrix multiplication tutorials",
+		Name:  "matmul",
+		Usage: "the matrix multiplication tutorials",
+		Description: `Tunes the kernels of the tutorials on the multiplication of matrices, C = A·B.
+
+   ndtune matmul tune --kernel tiled --size 1024`,
 		Subcommands: []*cli.Command{matmulTuneCommand()},
 	}
 }
