@@ -78,8 +78,14 @@ func TestExamplesParse(t *testing.T) {
 // device. The specifications that they name are testdata/specs/kernel.yaml.
 func TestExamplesRun(t *testing.T) {
 	d := needDevice(t)
+	seen := map[string]bool{}
 	for _, e := range examples(t) {
-		t.Run(strings.Join(e.arguments, " "), func(t *testing.T) {
+		line := strings.Join(e.arguments, " ")
+		if seen[line] {
+			continue
+		}
+		seen[line] = true
+		t.Run(line, func(t *testing.T) {
 			t.Parallel()
 			folder := t.TempDir()
 			if err := copySpecs(folder); err != nil {
@@ -88,21 +94,35 @@ func TestExamplesRun(t *testing.T) {
 			if err := os.Link(filepath.Join(folder, "kernel.yaml"), filepath.Join(folder, "my_kernel.yaml")); err != nil {
 				t.Fatal(err)
 			}
-			c := exec.Command("ndtune", small(e.arguments, d.Selector)...)
-			c.Dir, c.Env = folder, programEnvironment(folder)
-			if out, err := c.CombinedOutput(); err != nil {
-				t.Errorf("%s: %v\n%s", c, err, out)
-			}
-			for i, argument := range e.arguments {
-				if argument != "-o" {
-					continue
+			run := func(arguments ...string) {
+				c := exec.Command("ndtune", small(arguments, d.Selector)...)
+				c.Dir, c.Env = folder, programEnvironment(folder)
+				if out, err := c.CombinedOutput(); err != nil {
+					t.Errorf("%s: %v\n%s", c, err, out)
 				}
-				if _, err := os.Stat(filepath.Join(folder, e.arguments[i+1])); err != nil {
-					t.Error(err)
+			}
+			if i := slices.Index(e.arguments, "--tuned"); i >= 0 {
+				run("diffusion", "tune", "--log", e.arguments[i+1])
+			}
+			run(e.arguments...)
+			for i, argument := range e.arguments {
+				if slices.Contains([]string{"-o", "--log", "--plot"}, argument) && !isWritten(folder, e.arguments[i+1]) {
+					t.Errorf("it did not write %s", e.arguments[i+1])
 				}
 			}
 		})
 	}
+}
+
+// isWritten reports whether a file is there, by its name or with the names of kernels in it.
+func isWritten(folder, name string) bool {
+	stem, extension, _ := strings.Cut(name, ".")
+	for _, pattern := range []string{name, stem + ".*." + extension} {
+		if found, err := filepath.Glob(filepath.Join(folder, pattern)); err == nil && len(found) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // small changes an example so that it is done soon, and on the tests' device.
@@ -118,11 +138,10 @@ func small(arguments []string, device string) []string {
 		}
 	}
 	add("device", device)
-	add("nx", "64")
-	add("ny", "64")
-	add("n", "64")
-	add("m", "64")
-	add("k", "64")
-	add("max-evals", "4")
+	for _, size := range []string{"nx", "ny", "size", "m", "n", "k"} {
+		add(size, "64")
+	}
+	add("steps", "2,3")
+	add("max-evals", "2")
 	return changed
 }
