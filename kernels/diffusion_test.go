@@ -1,20 +1,23 @@
 package kernels_test
 
 import (
-	"bytes"
+	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"math/rand/v2"
-	"os"
+	"slices"
 	"testing"
 
 	"github.com/ndtune/ndtune/cl"
-	"github.com/ndtune/ndtune/kernels"
+	"github.com/ndtune/ndtune/tune/space"
 )
+
+// diffusionKernels are the bundled ones.
+var diffusionKernels = []string{"naive", "local", "tiled"}
 
 // diffusionLaunch is one build and launch of a diffusion kernel.
 type diffusionLaunch struct {
+	source         string
 	nx, ny         int
 	blockX, blockY int
 	tileX, tileY   int
@@ -40,7 +43,7 @@ func (l diffusionLaunch) fits(info *cl.DeviceInfo) bool {
 // diffusionLaunches returns n launches, drawn by a fixed seed from all
 // combinations of field sizes and configurations that fit the device; every
 // other one has spare work-groups. Fields that are a pain come up often.
-func diffusionLaunches(n int, tiled bool, info *cl.DeviceInfo) []diffusionLaunch {
+func diffusionLaunches(n int, source string, tiled bool, info *cl.DeviceInfo) []trial {
 	fields := [][2]int{
 		{1, 1}, {1, 7}, {7, 1}, {2, 2}, {2, 9}, {3, 3}, {3, 1}, {4, 3}, {17, 5}, {5, 17}, {64, 64}, {66, 66},
 		{100, 37}, {130, 67}, {66, 34}, {200, 150}, {513, 9}, {258, 258}, {9, 300},
@@ -51,11 +54,11 @@ func diffusionLaunches(n int, tiled bool, info *cl.DeviceInfo) []diffusionLaunch
 	tiles := []int{1, 2, 4, 1, 2, 4, 3}
 
 	r := rand.New(rand.NewPCG(225, 1))
-	var launches []diffusionLaunch
+	var launches []trial
 	for len(launches) < n {
 		field := fields[r.IntN(len(fields))]
 		l := diffusionLaunch{
-			nx: field[0], ny: field[1],
+			source: source, nx: field[0], ny: field[1],
 			blockX: blocksX[r.IntN(len(blocksX))], blockY: blocksY[r.IntN(len(blocksY))],
 			tileX: 1, tileY: 1, spare: len(launches) % 2,
 		}
@@ -69,107 +72,62 @@ func diffusionLaunches(n int, tiled bool, info *cl.DeviceInfo) []diffusionLaunch
 	return launches
 }
 
+// diffusionOf is the launch of a configuration of a spec on a field.
+func diffusionOf(source string, c space.Configuration, nx, ny int) diffusionLaunch {
+	return diffusionLaunch{
+		source: source, nx: nx, ny: ny,
+		blockX: c.Int("block_size_x"), blockY: c.Int("block_size_y"),
+		tileX: max(1, c.Int("tile_size_x")), tileY: max(1, c.Int("tile_size_y")),
+	}
+}
+
 // TestDiffusion compares the kernels with a loop in double precision, and looks
 // whether they write anything but the inner cells of u_new. NDTUNE_LONG=1 makes
 // it ten times as long.
 func TestDiffusion(t *testing.T) {
-	device := testDevice(t)
-	info, err := device.Info()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, count := range map[string]int{"naive": 20, "tiled": 50} {
-		if os.Getenv("NDTUNE_LONG") != "" {
+	r := newRig(t)
+	for name, count := range map[string]int{"naive": 10, "local": 12, "tiled": 30} {
+		if long {
 			count *= 10
 		}
 		t.Run(name, func(t *testing.T) {
-			bench := newBench(t, device, readKernel(t, name))
-			for i, l := range diffusionLaunches(count, name == "tiled", info) {
-				bench.check(l, uint64(i))
-			}
+			r.run(t, diffusionLaunches(count, readKernel(t, diffusionPath(name)), name == "tiled", r.info))
 		})
 	}
 }
 
-func readKernel(t *testing.T, name string) string {
-	t.Helper()
-	source, err := fs.ReadFile(kernels.FS, "diffusion/diffuse_"+name+".cl")
+func diffusionPath(name string) string { return "diffusion/diffuse_" + name + ".cl" }
+
+// check starts with -77 in u_new, which its edges must keep.
+func (l diffusionLaunch) check(r *rig, seed uint64) error {
+	random := rand.New(rand.NewPCG(seed, 2))
+	u, out := r.guarded(l.nx*l.ny), r.guarded(l.nx*l.ny)
+	for i := range l.nx * l.ny {
+		r.inner(u)[i] = random.Float32()
+		r.inner(out)[i] = -77
+	}
+	want := diffuse(r.inner(u), r.inner(out), l.nx, l.ny)
+
+	after, err := l.run(r, out, u)
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
-	return string(source)
-}
-
-// guardFloats are 4096 bytes, so that a field behind them is aligned as any
-// device wants it.
-const guardFloats = 1024
-
-// bench launches the diffusion kernel of one source.
-type bench struct {
-	t       *testing.T
-	context *cl.Context
-	queue   *cl.Queue
-	source  string
-	guard   int // floats before and behind each field
-}
-
-func newBench(t *testing.T, device *cl.Device, source string) *bench {
-	context, err := cl.NewContext(device)
-	if err != nil {
-		t.Fatal(err)
+	if !slices.EqualFunc(u, after[1], sameBits) {
+		return errors.New("u has changed")
 	}
-	t.Cleanup(context.Release)
-	queue, err := context.NewQueue(device, 0)
-	if err != nil {
-		t.Fatal(err)
+	if err := r.strayed(out, after[0]); err != nil {
+		return fmt.Errorf("u_new: %w", err)
 	}
-	t.Cleanup(queue.Release)
-	return &bench{t, context, queue, source, guardFloats}
-}
-
-// check launches the kernel between guards and compares all that it may have touched.
-func (b *bench) check(l diffusionLaunch, seed uint64) {
-	b.t.Helper()
-	r := rand.New(rand.NewPCG(seed, 2))
-	cells := l.nx * l.ny
-	guard := b.guard
-	u, out := guarded(cells, guard), guarded(cells, guard)
-	for i := range cells {
-		u[guard+i] = r.Float32()
-		out[guard+i] = -77 // what the edges must keep
-	}
-	want := diffuse(u[guard:guard+cells], out[guard:guard+cells], l.nx, l.ny)
-
-	uAfter, got, err := b.launch(l, u, out)
-	if err != nil {
-		b.t.Fatalf("%v: %v", l, err)
-	}
-	if !bytes.Equal(asBytes(u), asBytes(uAfter)) {
-		b.t.Errorf("%v: u has changed", l)
-	}
-	for i, v := range got {
-		cell := i - guard
-		switch {
-		case cell < 0 || cell >= cells:
-			if math.Float32bits(v) != math.Float32bits(out[i]) {
-				b.t.Fatalf("%v: written %d cells from the start of a field of %d", l, cell, cells)
-			}
+	for cell, v := range r.inner(after[0]) {
 		// Five roundings of sums up to 4, and a factor of 0.225.
-		case !(math.Abs(float64(v)-want[cell]) <= 5e-7):
-			b.t.Fatalf("%v: cell (%d, %d) is %v, want %v", l, cell%l.nx, cell/l.nx, v, want[cell])
+		if !(math.Abs(float64(v)-want[cell]) <= 5e-7) {
+			return fmt.Errorf("cell (%d, %d) is %v, want %v", cell%l.nx, cell/l.nx, v, want[cell])
 		}
 	}
+	return nil
 }
 
-// guarded returns a field between guards of NaN, which show in whatever is
-// computed from them.
-func guarded(cells, guard int) []float32 {
-	s := make([]float32, cells+2*guard)
-	for i := range s {
-		s[i] = float32(math.NaN())
-	}
-	return s
-}
+func sameBits(a, b float32) bool { return math.Float32bits(a) == math.Float32bits(b) }
 
 // diffuse returns what u_new must hold afterwards: one step of u in double
 // precision, and on the edges what is there.
@@ -189,67 +147,24 @@ func diffuse(u, uNew []float32, nx, ny int) []float64 {
 	return want
 }
 
-// launch runs the kernel on the fields within the guards of u and out, and
-// returns both with their guards as they are afterwards.
-func (b *bench) launch(l diffusionLaunch, u, out []float32) (uAfter, outAfter []float32, err error) {
-	program, err := b.context.NewProgram(b.source)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer program.Release()
-	if err := program.Build(l.options()); err != nil {
-		return nil, nil, err
-	}
-	kernel, err := program.NewKernel("diffuse_kernel")
-	if err != nil {
-		return nil, nil, err
-	}
-	defer kernel.Release()
-
-	var whole, field [2]*cl.Buffer
-	for i, data := range [][]float32{out, u} {
-		if whole[i], err = b.context.NewBufferFrom(cl.ReadWrite, asBytes(data)); err != nil {
-			return nil, nil, err
-		}
-		defer whole[i].Release()
-		if field[i], err = whole[i].Sub(cl.ReadWrite, 4*b.guard, 4*(len(data)-2*b.guard)); err != nil {
-			return nil, nil, err
-		}
-		defer field[i].Release()
-	}
-	if err := kernel.SetArgs(field[0], field[1]); err != nil {
-		return nil, nil, err
-	}
+// run launches the kernel on u_new and u.
+func (l diffusionLaunch) run(r *rig, buffers ...[]float32) (after [][]float32, err error) {
 	groups := func(size, patch int) int { return (size+patch-1)/patch + l.spare }
-	global := []int{groups(l.nx, l.blockX*l.tileX) * l.blockX, groups(l.ny, l.blockY*l.tileY) * l.blockY}
-	event, err := b.queue.EnqueueKernel(kernel, nil, global, []int{l.blockX, l.blockY})
-	if err != nil {
-		return nil, nil, err
-	}
-	defer event.Release()
-	if err := event.Wait(); err != nil {
-		return nil, nil, err
-	}
-	outAfter, uAfter = make([]float32, len(out)), make([]float32, len(u))
-	if err := b.queue.Read(whole[0], 0, asBytes(outAfter)); err != nil {
-		return nil, nil, err
-	}
-	return uAfter, outAfter, b.queue.Read(whole[1], 0, asBytes(uAfter))
+	return launch{
+		source: l.source, kernel: "diffuse_kernel", options: l.options(),
+		global: []int{groups(l.nx, l.blockX*l.tileX) * l.blockX, groups(l.ny, l.blockY*l.tileY) * l.blockY},
+		local:  []int{l.blockX, l.blockY},
+	}.run(r, buffers...)
 }
 
 // TestDiffusionRefusesHugeFields: cells are numbered with int.
 func TestDiffusionRefusesHugeFields(t *testing.T) {
-	device := testDevice(t)
-	for _, name := range []string{"naive", "tiled"} {
-		b := newBench(t, device, readKernel(t, name))
+	r := newRig(t)
+	for _, name := range diffusionKernels {
+		source := readKernel(t, diffusionPath(name))
 		for _, field := range [][2]int{{1 << 16, 1 << 15}, {0, 4}, {4, -1}, {1<<30 + 1, 1}} {
-			program, err := b.context.NewProgram(b.source)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer program.Release()
 			l := diffusionLaunch{nx: field[0], ny: field[1], blockX: 16, blockY: 2, tileX: 1, tileY: 1}
-			if program.Build(l.options()) == nil {
+			if r.builds(t, source, l.options()) {
 				t.Errorf("%s builds for a field of %d × %d", name, l.nx, l.ny)
 			}
 		}

@@ -13,48 +13,79 @@ import (
 	"github.com/ndtune/ndtune/cl"
 )
 
-// underOclgrind marks a child of TestDiffusionUnderOclgrind; its value is the
-// name of the case.
-const underOclgrind = "NDTUNE_TEST_UNDER_OCLGRIND"
+// Variables of a child of TestUnderOclgrind: the name of the simulation that it runs, and
+// Oclgrind's own, where its reports go.
+const (
+	underOclgrind = "NDTUNE_TEST_UNDER_OCLGRIND"
+	oclgrindLog   = "OCLGRIND_LOG"
+)
 
-// simulations are what is run on Oclgrind: the kernels as they are, and tiled
-// with a part taken out, to see that the simulator would have noticed.
-var simulations = map[string]struct {
-	takeOut string // from the source of the tiled kernel
+// A simulation is what one child runs on Oclgrind. A kernel is run as it is; with a part
+// taken out, it shows that the simulator would have noticed.
+type simulation struct {
+	trials  func(t *testing.T) []trial
+	takeOut string // from the source of trials
+	putIn   string // in its place
 	report  string // what Oclgrind must say; empty: nothing at all
-}{
-	"kernels": {},
-	"without the barrier": {
-		takeOut: "barrier(CLK_LOCAL_MEM_FENCE);",
-		report:  "data race",
-	},
-	"without a bound": {
-		takeOut: "if (x >= 0 && x < nx && y >= 0 && y < ny)",
-		report:  "Invalid read",
-	},
 }
 
-// TestDiffusionUnderOclgrind runs this test binary again on the Oclgrind
-// simulator, which reports races between work-items and accesses out of bounds.
-func TestDiffusionUnderOclgrind(t *testing.T) {
+func simulations() map[string]simulation {
+	all := map[string]simulation{
+		"diffuse_tiled without the barrier": {
+			trials: oneDiffusion, takeOut: "barrier(CLK_LOCAL_MEM_FENCE);", report: "data race",
+		},
+		"diffuse_tiled without a bound": {
+			trials: oneDiffusion, takeOut: "if (x >= 0 && x < nx && y >= 0 && y < ny)", report: "Invalid read",
+		},
+		"matmul_tiled without the barriers": {
+			trials: oneProduct("tiled"), takeOut: "barrier(CLK_LOCAL_MEM_FENCE);", report: "data race",
+		},
+		"matmul_bounds_tiled without the second barrier": {
+			trials: oneProduct("bounds_tiled"), report: "data race",
+			takeOut: "others still use these.\n        barrier(CLK_LOCAL_MEM_FENCE);",
+		},
+		"matmul_tiled without a bound of A": {
+			trials: oneProduct("tiled"), takeOut: "top + i < size && first + tx < size", putIn: "true", report: "Invalid read",
+		},
+		"matmul_bounds_tiled without a bound of C": {
+			trials: oneProduct("bounds_tiled"), takeOut: "(row < m && column < n)", putIn: "true", report: "Invalid write",
+		},
+	}
+	for _, name := range diffusionKernels {
+		all["diffuse_"+name] = simulation{trials: func(t *testing.T) []trial { return simulatedDiffusion(t, name) }}
+	}
+	for _, k := range matmulKernels {
+		all["matmul_"+k.name] = simulation{trials: func(t *testing.T) []trial { return simulatedProducts(t, k) }}
+	}
+	return all
+}
+
+// TestUnderOclgrind runs this test binary again on the Oclgrind simulator, which reports
+// races between work-items and accesses out of bounds. NDTUNE_LONG=1 makes it
+// run 200 configurations of each kernel, or all that there are, on each size.
+func TestUnderOclgrind(t *testing.T) {
+	t.Parallel()
 	library := oclgrindLibrary(t)
-	for name, simulation := range simulations {
+	for name, s := range simulations() {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			log := filepath.Join(t.TempDir(), "oclgrind.log")
-			child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestDiffusionInSimulator$", "-test.v", "-test.timeout=5m")
+			child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestInSimulator$", "-test.v", "-test.timeout=60m")
 			child.WaitDelay = 5 * time.Second
 			child.Env = append(os.Environ(), underOclgrind+"="+name, cl.LibraryVariable+"="+library,
-				"OCLGRIND_DATA_RACES=1", "OCLGRIND_LOG="+log)
+				"OCLGRIND_DATA_RACES=1", oclgrindLog+"="+log,
+				// Limits that take every configuration. The defaults are 1024 and 32 KiB.
+				"OCLGRIND_MAX_WGSIZE=4096", "OCLGRIND_LOCAL_MEM_SIZE=1048576")
 			output, err := child.CombinedOutput()
-			if err != nil || !strings.Contains(string(output), "--- PASS: TestDiffusionInSimulator") {
+			if err != nil || !strings.Contains(string(output), "--- PASS: TestInSimulator") {
 				t.Fatalf("the test under Oclgrind: %v\n%s", err, output)
 			}
 			report, err := os.ReadFile(log) // it is not there when there is nothing to say
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				t.Fatal(err)
 			}
-			if simulation.report == "" && len(report) > 0 || !strings.Contains(string(report), simulation.report) {
-				t.Errorf("Oclgrind is expected to report %q, it says:\n%.4000s", simulation.report, report)
+			if s.report == "" && len(report) > 0 || !strings.Contains(string(report), s.report) {
+				t.Errorf("Oclgrind is expected to report %q, it says:\n%.4000s\nof these:\n%s", s.report, report, output)
 			}
 		})
 	}
@@ -78,41 +109,140 @@ func oclgrindLibrary(t *testing.T) string {
 	return ""
 }
 
-// TestDiffusionInSimulator is what the child runs: small launches that take
-// every path, each in a moment. There are no guards, so that an access outside
-// of the field is one outside of the buffer.
-func TestDiffusionInSimulator(t *testing.T) {
-	simulation, ok := simulations[os.Getenv(underOclgrind)]
+// TestInSimulator is what the child runs. There are no guards, so that an access outside
+// of a field or a matrix is one outside of the buffer.
+func TestInSimulator(t *testing.T) {
+	s, ok := simulations()[os.Getenv(underOclgrind)]
 	if !ok {
-		t.Skip("run by TestDiffusionUnderOclgrind")
+		t.Skip("run by TestUnderOclgrind")
 	}
-	device := testDevice(t)
-	if simulation.takeOut != "" {
-		source := readKernel(t, "tiled")
-		if !strings.Contains(source, simulation.takeOut) {
-			t.Fatalf("the source no longer holds %s", simulation.takeOut)
-		}
-		b := newBench(t, device, strings.ReplaceAll(source, simulation.takeOut, ""))
-		l := diffusionLaunch{nx: 40, ny: 20, blockX: 16, blockY: 4, tileX: 1, tileY: 2}
-		b.guard = 0
-		if _, _, err := b.launch(l, make([]float32, l.nx*l.ny), make([]float32, l.nx*l.ny)); err != nil {
-			t.Fatal(err)
+	r := newRig(t)
+	r.guard = 0
+	trials := s.trials(t)
+	if s.takeOut != "" {
+		// What it computes does not matter.
+		if err := without(t, trials[0], s.takeOut, s.putIn).check(r, 0); err != nil {
+			t.Log(err)
 		}
 		return
 	}
-	for _, name := range []string{"naive", "tiled"} {
-		b := newBench(t, device, readKernel(t, name))
-		b.guard = 0
-		for i, l := range simulatedLaunches() {
-			if name == "naive" {
-				l.tileX, l.tileY = 1, 1
-			}
-			b.check(l, uint64(i))
+	for i, trial := range trials {
+		start := time.Now()
+		if err := trial.check(r, uint64(i)); err != nil {
+			t.Fatalf("%v: %v", trial, err)
+		}
+		t.Logf("%v: %v", trial, time.Since(start).Round(time.Millisecond))
+		if info, err := os.Stat(os.Getenv(oclgrindLog)); err == nil && info.Size() > 0 {
+			t.Logf("this is what Oclgrind speaks of")
+			return
 		}
 	}
 }
 
-func simulatedLaunches() []diffusionLaunch {
+// without is the trial with a part of its source replaced.
+func without(t *testing.T, of trial, part, by string) trial {
+	t.Helper()
+	replace := func(source string) string {
+		if !strings.Contains(source, part) {
+			t.Fatalf("the source no longer holds %s", part)
+		}
+		return strings.ReplaceAll(source, part, by)
+	}
+	switch of := of.(type) {
+	case diffusionLaunch:
+		of.source = replace(of.source)
+		return of
+	case product:
+		of.source = replace(of.source)
+		return of
+	}
+	panic("a trial of another type")
+}
+
+func oneDiffusion(t *testing.T) []trial {
+	source := readKernel(t, diffusionPath("tiled"))
+	return []trial{diffusionLaunch{source: source, nx: 40, ny: 20, blockX: 16, blockY: 4, tileX: 1, tileY: 2}}
+}
+
+// oneProduct has work-groups inside and on the edges, and steps of both kinds.
+func oneProduct(name string) func(t *testing.T) []trial {
+	return func(t *testing.T) []trial {
+		for _, k := range matmulKernels {
+			if k.name == name {
+				list := configurations(t, load(t, k.spec(), nil, nil), 1)
+				smallest := list[0]
+				for _, c := range list {
+					if c.Int("block_size_x")*c.Int("block_size_y") < smallest.Int("block_size_x")*smallest.Int("block_size_y") {
+						smallest = c
+					}
+				}
+				return []trial{k.product(t, shape{41, 41, 41}, smallest, 0)}
+			}
+		}
+		t.Fatalf("there is no matmul_%s", name)
+		return nil
+	}
+}
+
+// The work-items of a work-group in the normal run; in a simulator, each takes its time.
+const smallGroup = 256
+
+// simulatedDiffusion takes every path in the normal run, each in a moment.
+func simulatedDiffusion(t *testing.T, name string) []trial {
+	source := readKernel(t, diffusionPath(name))
+	var trials []trial
+	for _, l := range diffusionPaths() {
+		l.source = source
+		if name != "tiled" {
+			l.tileX, l.tileY = 1, 1
+		}
+		trials = append(trials, l)
+	}
+	fields := []struct{ nx, ny, count int }{{37, 53, 5}, {1, 1, 1}, {2, 2, 1}}
+	if long {
+		fields = []struct{ nx, ny, count int }{{37, 53, 200}, {1, 1, 200}, {2, 2, 200}, {1000, 1003, 4}}
+	}
+	list := configurations(t, load(t, strings.Replace(diffusionPath(name), ".cl", ".yaml", 1), nil, nil), 7)
+	for _, field := range fields {
+		count := field.count
+		for _, c := range list {
+			l := diffusionOf(source, c, field.nx, field.ny)
+			if count == 0 {
+				break
+			}
+			if long || l.blockX*l.blockY <= smallGroup {
+				trials = append(trials, l)
+				count--
+			}
+		}
+	}
+	return trials
+}
+
+// simulatedProducts are small shapes.
+func simulatedProducts(t *testing.T, k matmulKernel) []trial {
+	shapes, count := []shape{{33, 65, 97}, {1, 1, 1}, {2, 3, 1}}, 1
+	if k.square {
+		shapes = []shape{{37, 37, 37}, {1, 1, 1}, {2, 2, 2}}
+	}
+	if long {
+		count = 200
+	}
+	var trials []trial
+	for i, s := range shapes {
+		taken := 0
+		for _, c := range configurations(t, load(t, k.spec(), nil, nil), uint64(i)) {
+			p := k.product(t, s, c, i%2)
+			if taken < count && (long || p.local[0]*p.local[1] <= smallGroup) {
+				trials = append(trials, p)
+				taken++
+			}
+		}
+	}
+	return trials
+}
+
+func diffusionPaths() []diffusionLaunch {
 	return []diffusionLaunch{
 		{nx: 1, ny: 1, blockX: 16, blockY: 2, tileX: 1, tileY: 1},
 		{nx: 1, ny: 7, blockX: 16, blockY: 4, tileX: 1, tileY: 1},

@@ -1,0 +1,242 @@
+package kernels_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// A shape is that of C (m × n) = A (m × k) · B (k × n).
+type shape struct{ m, n, k int }
+
+func (s shape) String() string { return fmt.Sprintf("%d×%d×%d", s.m, s.n, s.k) }
+
+// constants are the constants of a spec: of square matrices, there is only one.
+func (s shape) constants(square bool) map[string]string {
+	if square {
+		return map[string]string{"size": strconv.Itoa(s.m)}
+	}
+	return map[string]string{"m": strconv.Itoa(s.m), "n": strconv.Itoa(s.n), "k": strconv.Itoa(s.k)}
+}
+
+var (
+	squares = []shape{{1, 1, 1}, {2, 2, 2}, {3, 3, 3}, {17, 17, 17}, {64, 64, 64}, {100, 100, 100}}
+	// Some are narrower than any block, some have inner groups and edges, some only inner ones.
+	rectangles = []shape{
+		{33, 65, 97}, {1, 1, 1}, {1, 7, 1}, {2, 3, 1}, {5, 1, 3}, {17, 100, 2}, {1, 200, 31}, {130, 1, 64},
+		{128, 64, 64}, {65, 33, 128}, {100, 36, 129}, {97, 130, 16},
+	}
+)
+
+// matmulKernel is a bundled spec of matrix multiplication.
+type matmulKernel struct {
+	name   string // matmul/matmul_NAME.yaml
+	square bool
+	count  int // launches of the normal test
+	// Values of parameters that only a user's own spec would have; none of the bundled
+	// ones would notice a power of two that is taken for granted.
+	odd map[string][]string
+}
+
+var matmulKernels = []matmulKernel{
+	{"naive", true, 8, map[string][]string{"block_size_x": {"1", "3", "10"}, "block_size_y": {"1", "5"}}},
+	{"local", true, 6, map[string][]string{"block_size_x": {"1", "3", "7", "10"}, "block_size_y": {"1", "3", "7", "10"}}},
+	{"tiled", true, 12, map[string][]string{
+		"block_size_x": {"1", "6", "15"}, "block_size_y": {"1", "2", "3", "5"}, "tile_size_x": {"1", "2", "3"}, "tile_size_y": {"1", "3", "5"},
+	}},
+	{"bounds_naive", false, 12, map[string][]string{"block_size_x": {"1", "3", "10"}, "block_size_y": {"1", "5"}}},
+	{"bounds_tiled", false, 14, map[string][]string{
+		"tile": {"1", "6", "15"}, "block_size_x": {"1", "3", "5", "6"}, "block_size_y": {"1", "2", "3", "15"},
+	}},
+	{"reference", false, 4, nil},
+	{"reference_square", true, 3, nil},
+}
+
+func (k matmulKernel) spec() string { return "matmul/matmul_" + k.name + ".yaml" }
+
+func (k matmulKernel) shapes() []shape {
+	if k.square {
+		return squares
+	}
+	return rectangles
+}
+
+// products are at most count launches of the kernel. Shapes and configurations take turns,
+// so that each of either comes up early; when all combinations have come up, it ends.
+func (k matmulKernel) products(t *testing.T, shapes []shape, parameters map[string][]string, count int, seed uint64) []trial {
+	t.Helper()
+	list := configurations(t, load(t, k.spec(), nil, parameters), seed)
+	count = min(count, len(list)*len(shapes))
+	trials := make([]trial, count)
+	for i := range trials {
+		turn := i / len(list) // when all configurations had one shape, they get the next
+		trials[i] = k.product(t, shapes[(i+turn)%len(shapes)], list[i%len(list)], i%2)
+	}
+	return trials
+}
+
+// product is one launch of a kernel of matrix multiplication.
+type product struct {
+	launch
+	shape
+	configuration      space.Configuration
+	spare              int
+	absolute, relative float64 // the tolerance of the spec; 0 where it has none
+}
+
+func (k matmulKernel) product(t *testing.T, s shape, c space.Configuration, spare int) product {
+	t.Helper()
+	problem := load(t, k.spec(), s.constants(k.square), nil)
+	p := product{launch: launchOf(t, problem, c, spare), shape: s, configuration: c, spare: spare}
+	if problem.Verified() {
+		v, err := problem.Variant(c, noDevice)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.absolute, p.relative = v.Tolerance.Absolute, v.Tolerance.Relative
+	}
+	return p
+}
+
+func (p product) String() string {
+	return fmt.Sprintf("%v, %v, %d spare groups", p.shape, p.configuration, p.spare)
+}
+
+// unit is what a float of 1 is off by at most through rounding.
+const unit = 1.0 / (1 << 24)
+
+// check starts with NaN in C, of which none may be left. A spec without a tolerance is the
+// reference, which must be right to within the rounding of its result.
+func (p product) check(r *rig, seed uint64) error {
+	random := rand.New(rand.NewPCG(seed, 4))
+	a, b, c := r.guarded(p.m*p.k), r.guarded(p.k*p.n), r.guarded(p.m*p.n)
+	for _, matrix := range [][]float32{r.inner(a), r.inner(b)} {
+		for i := range matrix {
+			matrix[i] = float32(random.NormFloat64())
+		}
+	}
+	after, err := p.run(r, c, a, b)
+	if err != nil {
+		return err
+	}
+	for i, matrix := range [][]float32{a, b} {
+		if !slices.EqualFunc(matrix, after[1+i], sameBits) {
+			return fmt.Errorf("%c has changed", 'A'+i)
+		}
+	}
+	if err := r.strayed(c, after[0]); err != nil {
+		return fmt.Errorf("C: %w", err)
+	}
+	want, magnitude := multiply(r.inner(a), r.inner(b), p.shape)
+	for i, v := range r.inner(after[0]) {
+		tolerance := p.absolute + p.relative*math.Abs(want[i])
+		if p.absolute == 0 {
+			lost := float64(p.k) * unit
+			tolerance = unit*math.Abs(want[i]) + lost*lost*magnitude[i] + 1e-15
+		}
+		if !(math.Abs(float64(v)-want[i]) <= tolerance) {
+			return fmt.Errorf("C[%d][%d] is %v, want %v ± %.3g", i/p.n, i%p.n, v, want[i], tolerance)
+		}
+	}
+	return nil
+}
+
+// multiply returns A · B in double precision, and the same of their magnitudes.
+func multiply(a, b []float32, s shape) (product, magnitude []float64) {
+	product, magnitude = make([]float64, s.m*s.n), make([]float64, s.m*s.n)
+	for row := range s.m {
+		for i := range s.k {
+			for column := range s.n {
+				term := float64(a[row*s.k+i]) * float64(b[i*s.n+column])
+				product[row*s.n+column] += term
+				magnitude[row*s.n+column] += math.Abs(term)
+			}
+		}
+	}
+	return product, magnitude
+}
+
+// TestMatmul compares the kernels with a loop in double precision, and looks whether they
+// write anything but C. With NDTUNE_LONG=1 every configuration meets every shape.
+func TestMatmul(t *testing.T) {
+	t.Parallel() // to the simulators, which are other processes
+	r := newRig(t)
+	for _, k := range matmulKernels {
+		t.Run(k.name, func(t *testing.T) {
+			count, odd := k.count, 3
+			if long {
+				count, odd = math.MaxInt, math.MaxInt
+			}
+			r.run(t, k.products(t, k.shapes(), nil, count, 1))
+			if k.odd != nil {
+				r.run(t, k.products(t, k.shapes(), k.odd, odd, 2))
+			}
+		})
+	}
+}
+
+// TestMatmulToleranceTellsWrongTerms: the tolerance lets what rounding does pass and finds
+// a single wrong term, in sums as long as those of the default size.
+func TestMatmulToleranceTellsWrongTerms(t *testing.T) {
+	const terms, sums = 4096, 2000
+	problem := load(t, "matmul/matmul_bounds_tiled.yaml", map[string]string{"k": strconv.Itoa(terms)}, nil)
+	v, err := problem.Variant(configurations(t, problem, 0)[0], noDevice)
+	if err != nil {
+		t.Fatal(err)
+	}
+	random := rand.New(rand.NewPCG(5, 6))
+	worst, found := 0.0, 0
+	for range sums {
+		var sum float32
+		var exact, last float64
+		for range terms {
+			a, b := float32(random.NormFloat64()), float32(random.NormFloat64())
+			sum += a * b
+			last = float64(a) * float64(b)
+			exact += last
+		}
+		tolerance := v.Tolerance.Absolute + v.Tolerance.Relative*math.Abs(exact)
+		worst = max(worst, math.Abs(float64(sum)-exact)/tolerance)
+		if math.Abs(last) > tolerance {
+			found++
+		}
+	}
+	t.Logf("rounding takes up to %.3f of the tolerance %.2g; a term left out shows in %d of %d sums", worst, v.Tolerance.Absolute, found, sums)
+	if worst > 0.25 {
+		t.Errorf("rounding takes %.3f of the tolerance", worst)
+	}
+	if found < sums*9/10 {
+		t.Errorf("a term left out shows in no more than %d of %d sums", found, sums)
+	}
+}
+
+// TestMatmulRefuses: elements are numbered with int, and some parameters depend on others.
+func TestMatmulRefuses(t *testing.T) {
+	r := newRig(t)
+	const blocks = " -D block_size_x=16 -D block_size_y=16 -D tile_size_x=1 -D tile_size_y=1 -D tile=16 -D coalesced=1"
+	wrong := map[string][]string{
+		"naive":        {"-D size=0" + blocks, "-D size=-1" + blocks, "-D size=46341" + blocks, "-D size=4 -D block_size_x=16 -D block_size_y=16 -D coalesced=2"},
+		"local":        {"-D size=0" + blocks, "-D size=46341" + blocks, "-D size=4 -D block_size_x=16 -D block_size_y=8"},
+		"tiled":        {"-D size=0" + blocks, "-D size=46341" + blocks, "-D size=4 -D block_size_x=16 -D block_size_y=8 -D tile_size_x=2 -D tile_size_y=1"},
+		"bounds_tiled": {"-D m=4 -D n=4 -D k=4 -D block_size_x=16 -D block_size_y=16 -D tile=24", "-D m=4 -D n=4 -D k=4 -D block_size_x=16 -D block_size_y=3 -D tile=16"},
+		"reference":    {"-D size=46341" + blocks, "-D size=4 -cl-fast-relaxed-math" + blocks},
+	}
+	for _, name := range []string{"bounds_naive", "bounds_tiled", "reference"} {
+		for _, s := range []shape{{0, 1, 1}, {1, 0, 1}, {1, 1, 0}, {-4, 4, 4}, {1 << 16, 1 << 15, 1}, {1 << 16, 1, 1 << 15}, {1, 1 << 16, 1 << 15}, {1<<30 + 1, 1, 1}} {
+			wrong[name] = append(wrong[name], fmt.Sprintf("-D m=%d -D n=%d -D k=%d%s", s.m, s.n, s.k, blocks))
+		}
+	}
+	for name, list := range wrong {
+		source := readKernel(t, "matmul/matmul_"+name+".cl")
+		for _, options := range list {
+			if r.builds(t, source, options) {
+				t.Errorf("%s builds with %s", name, options)
+			}
+		}
+	}
+}
