@@ -88,16 +88,19 @@ func (e *Evaluator) Evaluate(ctx context.Context, in <-chan space.Configuration,
 				return nil
 			}
 			result, err := e.evaluate(ctx, c)
+			if result.Status != "" {
+				out <- result
+			}
 			if err != nil {
 				return err
 			}
-			out <- result
 		}
 	}
 }
 
 // evaluate is the life of one configuration. The error says that nothing further can be
-// evaluated, or that the context ended.
+// evaluated, or that the context ended. A result with a status stands all the same: where
+// the configuration took the device with it, it must not be tried again.
 func (e *Evaluator) evaluate(ctx context.Context, c space.Configuration) (tune.Result, error) {
 	began := time.Now()
 	e.evaluated++
@@ -112,22 +115,23 @@ func (e *Evaluator) evaluate(ctx context.Context, c space.Configuration) (tune.R
 		if !ok {
 			return result, err
 		}
-		result.Status, result.Reason = failed.status, failed.reason
+		err, result.Status, result.Reason = nil, failed.status, failed.reason
 	} else {
 		result.Status = tune.Correct
 	}
 	if result.Status == tune.Runtime {
-		if _, err := e.recover(); err != nil {
-			return result, fmt.Errorf("the device cannot be used any more after %s failed (%s): %w", c, result.Reason, err)
+		if _, lost := e.recover(); lost != nil {
+			err = fmt.Errorf("the device cannot be used any more after %s failed (%s): %w", c, result.Reason, lost)
 		}
 	}
 	result.Timestamp = time.Now()
 	result.Durations.Framework = result.Timestamp.Sub(began) - result.Durations.Total()
-	return result, nil
+	return result, err
 }
 
 // recover makes sure after a failed launch that the session still works, and replaces it
-// where it does not.
+// where it does not. NVIDIA's driver makes no other context in a process in which a kernel
+// accessed memory that is not there: then it fails.
 func (e *Evaluator) recover() (replaced bool, err error) {
 	if e.session.alive() == nil {
 		return false, nil

@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"os/exec"
 	"runtime/debug"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/space"
@@ -162,6 +164,64 @@ func TestASessionThatIsLostIsReplaced(t *testing.T) {
 		}
 		wantCorrect(t, "after", e.evaluateFor(t, nil))
 	}
+}
+
+// TestAConfigurationThatTakesTheDeviceWithItIsKept has a driver that makes no new context:
+// the run ends, and when it is resumed, the configuration is not tried again.
+func TestAConfigurationThatTakesTheDeviceWithItIsKept(t *testing.T) {
+	var e *Evaluator
+	d := poisonable(&e)
+	d.Parameters[0].Values = []space.Value{32}
+	e = open(t, d)
+	e.device = new(cl.Device)
+	o, err := tune.Run(context.Background(), e.problem, e, tune.Options{})
+	if err == nil || !strings.Contains(err.Error(), "the device cannot be used any more after block_size_x=32, mode=1, poison=1 failed") {
+		t.Fatal(err)
+	}
+	if len(o.Results) != 2 || o.Results[1].Status != tune.Runtime || o.Results[1].Durations.Total() <= 0 {
+		t.Errorf("%+v", o.Results)
+	}
+}
+
+const outOfBoundsVariable = "NDTUNE_TEST_OUT_OF_BOUNDS"
+
+// TestAKernelOutOfBoundsIsAResult writes far outside of its buffer, in a process of its own:
+// NVIDIA's driver then refuses that process everything, other drivers may end it.
+func TestAKernelOutOfBoundsIsAResult(t *testing.T) {
+	if os.Getenv(outOfBoundsVariable) != "" {
+		writeOutOfBounds(t)
+		return
+	}
+	info, err := testDevice(t).Info()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.NVIDIA == nil {
+		t.Skip("only NVIDIA's driver is known to notice a write out of bounds and to survive it")
+	}
+	child := exec.Command(os.Args[0], "-test.run", "^TestAKernelOutOfBoundsIsAResult$", "-test.v")
+	child.Env = append(os.Environ(), outOfBoundsVariable+"=1")
+	if out, err := child.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func writeOutOfBounds(t *testing.T) {
+	d := scale(1, 2, 3)
+	d.Parameters[0].Values = []space.Value{32}
+	d.Kernel.Source = strings.Replace(scaleSource, "int i = get_global_id(0);", `int i = get_global_id(0);
+#if mode == 2
+    y[i + (1L << 40)] = 1;
+#endif`, 1)
+	e := open(t, d)
+	o, err := tune.Run(context.Background(), e.problem, e, tune.Options{})
+	if err != nil && !strings.Contains(err.Error(), "the device cannot be used any more") {
+		t.Error(err)
+	}
+	if len(o.Results) < 2 || o.Best == nil {
+		t.Fatalf("%v: %+v", err, o.Results)
+	}
+	wantStatus(t, "out of bounds", o.Results[1], tune.Runtime, "run: ")
 }
 
 func TestALaunchThatFailsLeavesTheSession(t *testing.T) {
