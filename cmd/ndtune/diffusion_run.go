@@ -57,6 +57,9 @@ func runDiffusion(c *cli.Context) error {
 		return &usageError{err}
 	}
 	if path := c.String("plot"); path != "" {
+		if err := diffusion.CheckPlotPath(path); err != nil {
+			return &usageError{fmt.Errorf("--plot: %w", err)}
+		}
 		if err := checkFolder(path); err != nil {
 			return &usageError{fmt.Errorf("--plot %s: %w", path, err)}
 		}
@@ -215,14 +218,17 @@ type phaseTimes struct {
 }
 
 func newExperiment(c *cli.Context, p *tune.Problem, configuration space.Configuration, listed device.Listed) (*experiment, error) {
-	first := diffusion.NewField(c.Int("nx"), c.Int("ny"), c.Uint64("seed"))
-	simulation, err := diffusion.NewSimulation(listed.Device, p, configuration, first)
+	identity, err := device.Describe(listed.Device)
 	if err != nil {
 		return nil, err
 	}
-	identity, err := device.Describe(listed.Device)
+	nx, ny := c.Int("nx"), c.Int("ny")
+	if limit := identity.MaxAllocation; limit > 0 && int64(ny) > limit/4/int64(nx) {
+		return nil, &usageError{fmt.Errorf("--nx %d --ny %d: the field is larger than %s, the most that %s has in one buffer", nx, ny, formatBytes(limit), identity.Name)}
+	}
+	first := diffusion.NewField(nx, ny, c.Uint64("seed"))
+	simulation, err := diffusion.NewSimulation(listed.Device, p, configuration, first)
 	if err != nil {
-		simulation.Close()
 		return nil, err
 	}
 	dt, err := timeStep(p)

@@ -24,7 +24,11 @@ goes on from there.`,
 			if err != nil {
 				return err
 			}
-			_, err = tuneSpec(c, s, c.Args().First(), "")
+			t, err := newTuning(c, s, c.Args().First(), "")
+			if err != nil {
+				return err
+			}
+			_, err = t.search()
 			return err
 		},
 	}

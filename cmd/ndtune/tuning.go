@@ -24,6 +24,7 @@ type tuning struct {
 	cli       *cli.Context
 	spec      *spec.Spec
 	source    string // what the record says it came from
+	title     string // a line before the results; "": none
 	logPath   string // "": a new file in the user's state folder
 	outputs   []string
 	evaluator *device.Evaluator
@@ -34,17 +35,18 @@ type tuning struct {
 	printer   *printer
 }
 
-// tuneSpec searches the space of a specification as the flags say. The label, where there
-// is one, goes into the names of the files, for commands that tune several kernels. The
-// outcome is nil where the search never began.
-func tuneSpec(c *cli.Context, s *spec.Spec, source, label string) (*tune.Outcome, error) {
+// newTuning is a search of a specification as the flags say. The label, where there is one,
+// goes into the names of the files, for commands that tune several kernels.
+func newTuning(c *cli.Context, s *spec.Spec, source, label string) (*tuning, error) {
 	t := &tuning{cli: c, spec: s, source: source, logPath: labelled(c.String("log"), label)}
 	for _, path := range c.StringSlice("output") {
 		t.outputs = append(t.outputs, labelled(path, label))
 	}
-	if err := t.checkFlags(); err != nil {
-		return nil, err
-	}
+	return t, t.checkFlags()
+}
+
+// search opens all that it needs and runs. The outcome is nil where it never began.
+func (t *tuning) search() (*tune.Outcome, error) {
 	defer t.close()
 	for _, stage := range []func() error{t.openDevice, t.openSpace, t.openLog} {
 		if err := stage(); err != nil {
@@ -195,6 +197,9 @@ func (t *tuning) run() (*tune.Outcome, error) {
 		total = min(total, n)
 	}
 	t.printer = newPrinter(t.cli, t.spec.Problem, total)
+	if t.title != "" && !t.cli.Bool("quiet") {
+		fmt.Fprintf(t.cli.App.Writer, "\n%s\n", t.title)
+	}
 	t.printer.begin(t.evaluator.Device(), t.space, t.log)
 
 	outcome, err := tune.Run(t.cli.Context, t.spec.Problem, t.evaluator, tune.Options{

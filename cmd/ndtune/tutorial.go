@@ -67,28 +67,34 @@ func (t tutorial) tune(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	specs := make([]*spec.Spec, len(chosen))
-	for i, k := range chosen { // all are read before the first is tuned
-		if specs[i], err = t.load(c, k); err != nil {
+	searches := make([]*tuning, len(chosen))
+	for i, k := range chosen { // all are read and checked before the first begins
+		s, err := t.load(c, k)
+		if err != nil {
+			return err
+		}
+		label := ""
+		if len(chosen) > 1 {
+			label = strings.ReplaceAll(k.name, " ", "-")
+		}
+		if searches[i], err = newTuning(c, s, k.path, label); err != nil {
 			return err
 		}
 	}
 	if len(chosen) == 1 {
-		_, err := tuneSpec(c, specs[0], chosen[0].path, "")
+		_, err := searches[0].search()
 		return err
 	}
 	var tuned []tunedKernel
 	var errs []error
 	for i, k := range chosen {
-		if !c.Bool("quiet") {
-			fmt.Fprintf(c.App.Writer, "\nkernel %s\n", k.name)
-		}
-		outcome, err := tuneSpec(c, specs[i], k.path, strings.ReplaceAll(k.name, " ", "-"))
+		searches[i].title = "kernel " + k.name
+		outcome, err := searches[i].search()
 		if outcome == nil || errors.Is(err, errInterrupted) {
 			return err
 		}
 		errs = append(errs, err)
-		tuned = append(tuned, tunedKernel{k.name, specs[i].Problem, outcome})
+		tuned = append(tuned, tunedKernel{k.name, searches[i].spec.Problem, outcome})
 	}
 	printComparison(c.App.Writer, tuned, t.guess)
 	return errors.Join(errs...)
