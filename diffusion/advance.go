@@ -9,8 +9,8 @@ import (
 )
 
 // leastCells is how many cells a thread must have in a step to be worth its wait at the
-// barrier: some ten microseconds of work.
-const leastCells = 1 << 14
+// barrier: some microseconds of work.
+const leastCells = 1 << 13
 
 // Advance takes a field the given number of steps of length dt forward on the CPU, in place.
 // Threads bounds the number of threads, and 0 stands for all cores; a small field is worth

@@ -6,27 +6,31 @@ import (
 	"sync/atomic"
 )
 
-// spins is how often a thread looks for the others before it sleeps. Rows are shared evenly,
-// so that the others are mostly close behind, and waking costs more than a short wait.
-const spins = 64
+// How a thread waits before it sleeps: so often it looks for the others, and after so many
+// looks it lets other goroutines run. Rows are shared evenly, so that the others are mostly
+// close behind, and waking a thread costs more than some tens of microseconds of looking.
+const (
+	looks      = 1 << 14
+	looksARest = 1 << 8
+)
 
 // A barrier holds threads until all have come, once before each round.
 type barrier struct {
-	threads int
+	threads int64
 	more    func(round int) bool
 
-	mu      sync.Mutex
-	wake    sync.Cond
-	waiting int
+	arrived atomic.Int64 // threads that wait
+	opened  atomic.Int64 // how often the barrier opened
+	closed  atomic.Bool  // there are no more rounds
 
-	opened atomic.Int64 // how often the barrier opened
-	closed atomic.Bool  // there are no more rounds
+	mu   sync.Mutex // held while opened changes, for those that sleep
+	wake sync.Cond
 }
 
 // newBarrier makes a barrier for a number of threads. Before each round, counted from 0, one
 // of them asks more, and all of them get its answer.
 func newBarrier(threads int, more func(round int) bool) *barrier {
-	b := &barrier{threads: threads, more: more}
+	b := &barrier{threads: int64(threads), more: more}
 	b.wake.L = &b.mu
 	return b
 }
@@ -34,36 +38,41 @@ func newBarrier(threads int, more func(round int) bool) *barrier {
 // pass waits for all threads and reports whether there is another round. After false, no
 // thread may call it again.
 func (b *barrier) pass() bool {
-	b.mu.Lock()
 	before := b.opened.Load()
-	b.waiting++
-	if b.waiting == b.threads {
+	if b.arrived.Add(1) == b.threads {
 		b.open()
-		b.mu.Unlock()
-		return !b.closed.Load()
+	} else {
+		b.await(before)
 	}
-	b.mu.Unlock()
-	for range spins {
-		if b.opened.Load() != before {
-			return !b.closed.Load()
-		}
-		runtime.Gosched()
-	}
-	b.mu.Lock()
-	for b.opened.Load() == before {
-		b.wake.Wait()
-	}
-	b.mu.Unlock()
 	return !b.closed.Load()
 }
 
-// open lets all threads go on. The lock is held.
+// await returns when the barrier has opened once more than before.
+func (b *barrier) await(before int64) {
+	for look := range looks {
+		if b.opened.Load() != before {
+			return
+		}
+		if look%looksARest == looksARest-1 {
+			runtime.Gosched()
+		}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for b.opened.Load() == before {
+		b.wake.Wait()
+	}
+}
+
+// open lets all threads go on. The others wait, so that nothing changes under it.
 func (b *barrier) open() {
-	b.waiting = 0
 	if !b.more(int(b.opened.Load())) {
 		b.closed.Store(true)
 	}
+	b.arrived.Store(0)
+	b.mu.Lock()
 	b.opened.Add(1)
+	b.mu.Unlock()
 	b.wake.Broadcast()
 }
 
