@@ -20,11 +20,11 @@
 //
 // Parameters
 //   block_size_x  work-items of a work-group in x and y, and cells of its patch.
-//   block_size_y  The larger and the squarer, the smaller is the rim for each
-//                 cell: 2 * (block_size_x + block_size_y) + 4 of them; in x, a
-//                 multiple of the width in which the device executes work-items
-//                 gives whole memory transactions. A large group waits longer at
-//                 its barrier, and fewer of them fit a compute unit.
+//   block_size_y  The larger and the squarer the patch, the fewer cells of a rim,
+//                 2 * (block_size_x + block_size_y) + 4, there are for each cell of
+//                 it. In x, a multiple of the width in which the device executes
+//                 work-items gives whole memory transactions. A large group
+//                 waits longer at its barrier, and fewer of them fit a compute unit.
 //
 // Local memory is (block_size_x + 2) * (block_size_y + 2) floats and must fit
 // the device, as must the work-group; nothing else restricts the parameters, and
@@ -52,16 +52,33 @@ void diffuse_kernel(__global float *restrict u_new, __global const float *restri
     // for each cell. The answer is the same for all work-items of a group.
     const bool inside = left > 0 && left + block_size_x < nx && top > 0 && top + block_size_y < ny;
 
-    // Two passes each way where the block is at least 2 wide: the block itself,
-    // then what its first work-items fetch of the two columns and rows behind.
-    // Cells outside of the field stay undefined, and no result depends on them:
-    // their neighbours in the field are edges, which are not updated.
-    for (int i = ty; i < block_size_y + 2; i += block_size_y) {
-        for (int j = tx; j < block_size_x + 2; j += block_size_x) {
-            const int x = left + j - 1;
-            const int y = top + i - 1;
-            if (inside || (x >= 0 && x < nx && y >= 0 && y < ny)) {
-                copy[i][j] = u[y * nx + x];
+    // Cells outside of the field stay undefined. No result depends on them: their
+    // neighbours in the field are edges, which are not updated.
+    if (inside) {
+        __global const float *corner = u + ((top - 1) * nx + left - 1);
+        // Counted with constants: the first pass is known to be whole and has no
+        // branch, the others fetch the two rows and columns that are left.
+        #pragma unroll
+        for (int row = 0; row < block_size_y + 2; row += block_size_y) {
+            const int i = row + ty;
+            if (row + block_size_y <= block_size_y + 2 || i < block_size_y + 2) {
+                #pragma unroll
+                for (int column = 0; column < block_size_x + 2; column += block_size_x) {
+                    const int j = column + tx;
+                    if (column + block_size_x <= block_size_x + 2 || j < block_size_x + 2) {
+                        copy[i][j] = corner[i * nx + j];
+                    }
+                }
+            }
+        }
+    } else {
+        for (int i = ty; i < block_size_y + 2; i += block_size_y) {
+            for (int j = tx; j < block_size_x + 2; j += block_size_x) {
+                const int x = left + j - 1;
+                const int y = top + i - 1;
+                if (x >= 0 && x < nx && y >= 0 && y < ny) {
+                    copy[i][j] = u[y * nx + x];
+                }
             }
         }
     }

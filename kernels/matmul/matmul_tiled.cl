@@ -15,22 +15,19 @@
 //   block_size_x  work-items of a work-group in x, the height of its patch, and the
 //                 depth of a step. The larger, the less global memory is read and
 //                 the fewer barriers are met; local memory grows with its square.
-//   tile_size_x   columns that a work-item computes, block_size_x apart: the patch
-//                 grows wider with it, so that there are fewer work-groups, and an
-//                 element of A that was read from local memory serves for all of
-//                 them.
-//   tile_size_y   rows that a work-item computes, block_size_y apart: the patch
-//                 stays as high as it is and the work-group has fewer
-//                 work-items, so that it holds fewer of a compute unit's; an
-//                 element of B that was read from local memory serves for all of
-//                 them.
-//   block_size_y  work-items of a work-group in y, so that
-//                 block_size_x == block_size_y * tile_size_y: the square of A is as
-//                 high as it is wide.
-//                 tile_size_x * tile_size_y sums stay in registers, where each
-//                 tile_size_x + tile_size_y reads of local memory serve for as
-//                 many multiplications and additions as there are sums. That is
-//                 what large tiles buy, up to where the registers run out.
+//   block_size_y  work-items of a work-group in y. The square of A must be as high as
+//                 it is wide: block_size_x == block_size_y * tile_size_y.
+//   tile_size_x   columns that a work-item computes, block_size_x apart. The patch
+//                 grows wider with it, so that there are fewer work-groups, and what
+//                 was read of A from local memory serves for all of the columns.
+//   tile_size_y   rows that a work-item computes, block_size_y apart. The patch stays
+//                 as high as it is and the work-group has fewer work-items, so that
+//                 more groups fit a compute unit; and what was read of B from local
+//                 memory serves for all of the rows.
+//                 For tile_size_x * tile_size_y multiplications and additions, a
+//                 work-item reads tile_size_x + tile_size_y elements of local
+//                 memory. That is what large tiles buy, up to where the sums, which
+//                 are as many, fill the registers.
 //
 // Local memory is block_size_x * block_size_x * (1 + tile_size_x) floats and must fit
 // the device, as must the work-group; size need not be a multiple of the patch.
