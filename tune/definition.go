@@ -36,7 +36,8 @@ type Kernel struct {
 	BuildOptions []string                                  // for the OpenCL compiler, one option each
 
 	// IncludeDirs are searched for files that the source includes with #include "…", after
-	// the folder of the including file. What is found is put in place of the directive.
+	// the folder of the including file (a Source that is text has none, and one that a
+	// function makes is not searched). What is found is put in place of the directive.
 	IncludeDirs []string
 }
 

@@ -2,14 +2,17 @@ package tune
 
 import (
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/ndtune/ndtune/internal/nearest"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/include"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -99,14 +102,31 @@ func (p *Problem) compileKernel(errs *fieldErrors) {
 	case given > 1:
 		errs.addf("kernel", "give the source once: as a file, as a text or as a function")
 	case k.File != "":
-		text, err := os.ReadFile(k.File)
-		if err != nil {
-			errs.addf("kernel.file", "read the kernel's source: %w", err)
-		}
-		p.source = string(text)
+		text, err := include.Resolve(os.ReadFile, k.File, k.IncludeDirs)
+		errs.add("kernel.file", err)
+		p.source = text
+	case len(k.IncludeDirs) > 0 && k.Source != "":
+		text, err := resolveText(k)
+		errs.add("kernel.source", err)
+		p.source = text
 	default:
 		p.source = k.Source
 	}
+}
+
+// resolveText puts what a source given as text includes in its place. The text has no
+// folder: only IncludeDirs are searched.
+func resolveText(k Kernel) (string, error) {
+	own := k.Name + ".cl"
+	return include.Resolve(func(path string) ([]byte, error) {
+		switch {
+		case path == own:
+			return []byte(k.Source), nil
+		case filepath.Dir(path) == ".":
+			return nil, fs.ErrNotExist
+		}
+		return os.ReadFile(path)
+	}, own, k.IncludeDirs)
 }
 
 func (p *Problem) compileConstants(errs *fieldErrors) {

@@ -7,6 +7,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/include"
 )
 
 // kernel reads the kernel with its source, in which the files that it includes stand in
@@ -21,9 +22,6 @@ func (f field) kernel() (k tune.Kernel) {
 		reader{"build_options", func(f field) { k.BuildOptions, dirs = f.buildOptions() }},
 	)
 	f.require("name")
-	for _, dir := range dirs {
-		k.IncludeDirs = append(k.IncludeDirs, f.absolute(dir))
-	}
 	switch {
 	case f.node.Kind != yaml.MappingNode:
 	case !f.has("file") && !f.has("source"):
@@ -52,7 +50,7 @@ func (f field) sourceFile(includeDirs []string) string {
 		f.fail(f.explain(f.sourcePath, err))
 		return ""
 	}
-	text, err := resolveIncludes(f.readBeside, name, includeDirs)
+	text, err := include.Resolve(f.readBeside, name, includeDirs)
 	if err != nil {
 		f.fail(err)
 	} else if strings.TrimSpace(text) == "" {
@@ -74,7 +72,7 @@ func (f field) sourceText(includeDirs []string) string {
 		}
 		return f.readBeside(name)
 	}
-	text, err := resolveIncludes(read, own, includeDirs)
+	text, err := include.Resolve(read, own, includeDirs)
 	if err != nil {
 		f.fail(err)
 	}

@@ -1,14 +1,12 @@
 package spec
 
 import (
-	"flag"
-	"os"
 	"strings"
 	"testing"
 	"testing/fstest"
-)
 
-var update = flag.Bool("update", false, "write the golden files anew")
+	"github.com/ndtune/ndtune/internal/golden"
+)
 
 // library is what the specifications of the tests find beside them.
 func library() fstest.MapFS {
@@ -48,38 +46,10 @@ parameters:
   block_size_x: [64, 128]
 `
 
-// golden compares the sections of a file, «=== name», text, «--- expected», with what a
-// function makes of each text.
-func golden(t *testing.T, path string, actual func(name, text string) string) {
-	t.Helper()
-	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var updated strings.Builder
-	for _, section := range strings.Split(string(content), "=== ")[1:] {
-		name, rest, _ := strings.Cut(section, "\n")
-		text, want, _ := strings.Cut(rest, "---\n")
-		got := actual(name, text)
-		if !strings.HasSuffix(got, "\n") {
-			got += "\n"
-		}
-		if want = strings.TrimRight(want, "\n") + "\n"; got != want && !*update {
-			t.Errorf("%s:\n%s\ngot\n%s\nwant\n%s", name, text, got, want)
-		}
-		updated.WriteString("=== " + name + "\n" + text + "---\n" + got + "\n")
-	}
-	if *update {
-		if err := os.WriteFile(path, []byte(updated.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
 // A section of wrong.txt is a whole specification, or lines that replace those of the good
 // one that have the same key.
 func TestWrongSpecifications(t *testing.T) {
-	golden(t, "testdata/wrong.txt", func(name, text string) string {
+	golden.Check(t, "testdata/wrong.txt", func(name, text string) string {
 		fsys := library()
 		fsys["spec.yaml"] = &fstest.MapFile{Data: []byte(with(text))}
 		_, err := LoadFS(fsys, "spec.yaml", Options{})

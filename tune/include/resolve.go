@@ -1,4 +1,4 @@
-package spec
+package include
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// resolveIncludes puts the files that a source includes with #include "…" in place of the
+// Resolve puts the files that a source includes with #include "…" in place of the
 // directives, so that one text holds all. A name is looked for beside the including file,
 // then in each of dirs. #line directives keep files and lines for the messages of the
 // compiler. A name that is not found is left to the compiler, as is #include <…>; a source
@@ -20,7 +20,7 @@ import (
 // since the first of its inclusions may be one that the compiler skips. And a file that
 // includes itself must have a guard around all of it or #pragma once; it is an error
 // without.
-func resolveIncludes(read func(path string) ([]byte, error), file string, dirs []string) (string, error) {
+func Resolve(read func(path string) ([]byte, error), file string, dirs []string) (string, error) {
 	text, err := read(file)
 	if err != nil {
 		return "", fmt.Errorf("read %s: %w", file, err)

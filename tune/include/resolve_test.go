@@ -1,4 +1,4 @@
-package spec
+package include
 
 import (
 	"fmt"
@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/ndtune/ndtune/internal/golden"
 )
 
 // sources are the files of a case, from lines «== path».
@@ -23,11 +25,11 @@ func sources(text string) fstest.MapFS {
 
 func resolve(fsys fstest.MapFS, dirs ...string) (string, error) {
 	read := func(path string) ([]byte, error) { return fs.ReadFile(fsys, filepath.ToSlash(path)) }
-	return resolveIncludes(read, "main.cl", dirs)
+	return Resolve(read, "main.cl", dirs)
 }
 
 func TestIncludes(t *testing.T) {
-	golden(t, "testdata/includes.txt", func(name, text string) string {
+	golden.Check(t, "testdata/includes.txt", func(name, text string) string {
 		resolved, err := resolve(sources(text), "lib")
 		if err != nil {
 			return "error: " + err.Error()
@@ -36,21 +38,21 @@ func TestIncludes(t *testing.T) {
 	})
 }
 
-// The C preprocessor, which really includes, and resolveIncludes agree on what the compiler
+// The C preprocessor, which really includes, and Resolve agree on what the compiler
 // sees and on the lines of all messages.
 func TestIncludesAgainstPreprocessor(t *testing.T) {
 	cpp, err := exec.LookPath("cpp")
 	if err != nil {
 		t.Skip("there is no C preprocessor (cpp) to compare with")
 	}
-	golden := func(path string) []string {
+	sections := func(path string) []string {
 		content, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return strings.Split(string(content), "=== ")[1:]
 	}
-	for _, section := range golden("testdata/includes.txt") {
+	for _, section := range sections("testdata/includes.txt") {
 		name, rest, _ := strings.Cut(section, "\n")
 		text, _, _ := strings.Cut(rest, "---\n")
 		fsys := sources(text)
