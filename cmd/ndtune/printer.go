@@ -109,7 +109,7 @@ func (p *printer) end(o *tune.Outcome, evaluated int) {
 		fmt.Fprintf(p.out, "build options: %s\n", options)
 	}
 	if n := len(o.Best.Final); n > 0 && !p.quiet {
-		fmt.Fprintf(p.notes, "Its time is the median of %d launches in turn with the other best; the mean of its %d launches during the search was %s.\n",
+		fmt.Fprintf(p.notes, "Its time is the median of %d launches, taken in turn with those of the next best; the mean of its %d launches in the search was %s.\n",
 			n, len(o.Best.Times), formatTime(o.Best.Time()))
 	}
 }

@@ -34,6 +34,11 @@ func (t *trial) run(ctx context.Context) error {
 			return err
 		}
 		if err := stage(ctx); err != nil {
+			if interrupted := ctx.Err(); interrupted != nil {
+				// The signal that ends the run may be what the stage failed of: PoCL's
+				// compiler gives up its temporary files on SIGINT.
+				return interrupted
+			}
 			return err
 		}
 	}

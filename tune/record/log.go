@@ -109,10 +109,9 @@ func (l *Log) write(line []byte) error {
 		l.end += int64(n)
 		return nil
 	}
-	if n > 0 {
-		if cut := l.file.Truncate(l.end); cut != nil {
-			l.broken = fmt.Errorf("an earlier line is torn and could not be cut off: %w", cut)
-		}
+	// Whatever it says of how much was written: os.File counts a short write as nothing.
+	if cut := l.file.Truncate(l.end); cut != nil {
+		l.broken = fmt.Errorf("an earlier line is torn and could not be cut off: %w", cut)
 	}
 	return err
 }

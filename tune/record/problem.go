@@ -2,7 +2,9 @@ package record
 
 import (
 	"fmt"
+	"strings"
 
+	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -10,7 +12,7 @@ import (
 // stand in one record, and if not, why.
 func sameRun(have, want Header) error {
 	if have.Digest != want.Digest {
-		return fmt.Errorf("it holds results of another problem: %s, not %s", have.problem(), want.problem())
+		return fmt.Errorf("it holds results of another problem: %s, not %s; %s", have.problem(), want.problem(), headerDifference(have, want))
 	}
 	if err := sameParameters(have.Parameters, want.Parameters); err != nil {
 		return fmt.Errorf("it holds results of another search space: %w", err)
@@ -53,4 +55,44 @@ func sameParameters(have, want []space.Parameter) error {
 		}
 	}
 	return nil
+}
+
+// headerDifference is the first thing that two headers differ in, for a person to see.
+func headerDifference(have, want Header) string {
+	for _, d := range []struct {
+		what       string
+		have, want any
+	}{
+		{"the kernel", have.Kernel, want.Kernel},
+		{"the constants", constantsText(have.Constants), constantsText(want.Constants)},
+		{"the problem size", have.ProblemSize, want.ProblemSize},
+		{"the parameters", parametersText(have.Parameters), parametersText(want.Parameters)},
+		{"the objective", have.Objective.Name, want.Objective.Name},
+		{"the metrics", have.Metrics, want.Metrics},
+	} {
+		if a, b := fmt.Sprint(d.have), fmt.Sprint(d.want); a != b {
+			return fmt.Sprintf("%s there: %s, here: %s", d.what, a, b)
+		}
+	}
+	return "the source, the data or the verification differ"
+}
+
+func constantsText(constants []tune.Constant) string {
+	texts := make([]string, len(constants))
+	for i, c := range constants {
+		texts[i] = fmt.Sprintf("%s=%v", c.Name, c.Value)
+	}
+	return strings.Join(texts, ", ")
+}
+
+func parametersText(parameters []space.Parameter) string {
+	texts := make([]string, len(parameters))
+	for i, p := range parameters {
+		values := make([]string, len(p.Values))
+		for j, v := range p.Values {
+			values[j] = space.FormatValue(v)
+		}
+		texts[i] = p.Name + "=" + strings.Join(values, ",")
+	}
+	return strings.Join(texts, " ")
 }

@@ -87,6 +87,9 @@ func writeFile(path string, r *Record, e encoding) (err error) {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target // a link stays a link
 	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return writeThrough(path, r, e)
+	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err
 	}
@@ -114,6 +117,15 @@ func writeFile(path string, r *Record, e encoding) (err error) {
 		return err
 	}
 	return os.Rename(partial, path)
+}
+
+// writeThrough writes into what is no file that could be replaced: a pipe, a terminal.
+func writeThrough(path string, r *Record, e encoding) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(encodeTo(f, r, e, strings.HasSuffix(strings.ToLower(path), ".gz")), f.Close())
 }
 
 func encodeTo(w io.Writer, r *Record, e encoding, zip bool) error {

@@ -12,9 +12,9 @@ type EmptyError struct {
 
 func (e *EmptyError) Error() string {
 	if e.Alone {
-		return fmt.Sprintf("the space is empty: no configuration satisfies restriction %d, %s", e.Index+1, e.Restriction)
+		return fmt.Sprintf("the space is empty: no configuration satisfies restrictions[%d], %s", e.Index, e.Restriction)
 	}
-	return fmt.Sprintf("the space is empty: restriction %d, %s, refuses every configuration that the restrictions before it leave", e.Index+1, e.Restriction)
+	return fmt.Sprintf("the space is empty: restrictions[%d], %s, refuses every configuration that the restrictions before it leave", e.Index, e.Restriction)
 }
 
 // explainEmpty finds the first restriction with which nothing is left.

@@ -37,7 +37,7 @@ type RestrictionError struct {
 }
 
 func (e *RestrictionError) Error() string {
-	return fmt.Sprintf("restriction %d: %v", e.Index+1, e.Err)
+	return fmt.Sprintf("restrictions[%d], %s: %v", e.Index, e.Restriction, e.Err)
 }
 func (e *RestrictionError) Unwrap() error { return e.Err }
 

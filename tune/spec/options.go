@@ -102,7 +102,7 @@ func unknownName(what, name string, known []string) error {
 	}
 	hint := nearest.Hint(name, known)
 	if hint == "" {
-		hint = "; there are " + strings.Join(known, ", ")
+		hint = "; the specification has " + strings.Join(known, ", ")
 	}
 	return fmt.Errorf("no %s is named %s%s", what, name, hint)
 }

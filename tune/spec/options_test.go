@@ -43,8 +43,8 @@ func TestWrongOptions(t *testing.T) {
 		o    Options
 		want string
 	}{
-		{"good.yaml", Options{Set: map[string]string{"m": "3"}}, `good.yaml: --set m=3: no constant is named m; there are n`},
-		{"good.yaml", Options{Set: map[string]string{"height": "3"}}, `good.yaml: --set height=3: no constant is named height; there are n`},
+		{"good.yaml", Options{Set: map[string]string{"m": "3"}}, `good.yaml: --set m=3: no constant is named m; the specification has n`},
+		{"good.yaml", Options{Set: map[string]string{"height": "3"}}, `good.yaml: --set height=3: no constant is named height; the specification has n`},
 		{"good.yaml", Options{Set: map[string]string{"n": ""}}, `good.yaml: --set n=: no value is given`},
 		{"good.yaml", Options{Set: map[string]string{"n": "08"}}, `good.yaml: --set n=08: 08 has a leading zero, which makes it octal for YAML 1.1 and C but decimal for YAML 1.2; write it without, or as 0o…`},
 		{"good.yaml", Options{Set: map[string]string{"n": "0"}}, "good.yaml:3:16: problem_size[0]: n is 0; a size must be positive\ngood.yaml:5:36: arguments[0].size: n is 0; a size must be positive"},
