@@ -86,7 +86,7 @@ func diffusionOf(source string, c space.Configuration, nx, ny int) diffusionLaun
 // it ten times as long.
 func TestDiffusion(t *testing.T) {
 	r := newRig(t)
-	for name, count := range map[string]int{"naive": 10, "local": 12, "tiled": 30} {
+	for name, count := range map[string]int{"naive": 10, "local": 10, "tiled": 24} {
 		if long {
 			count *= 10
 		}

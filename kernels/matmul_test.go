@@ -50,7 +50,7 @@ var matmulKernels = []matmulKernel{
 		"block_size_x": {"1", "6", "15"}, "block_size_y": {"1", "2", "3", "5"}, "tile_size_x": {"1", "2", "3"}, "tile_size_y": {"1", "3", "5"},
 	}},
 	{"bounds_naive", false, 12, map[string][]string{"block_size_x": {"1", "3", "10"}, "block_size_y": {"1", "5"}}},
-	{"bounds_tiled", false, 14, map[string][]string{
+	{"bounds_tiled", false, 12, map[string][]string{
 		"tile": {"1", "6", "15"}, "block_size_x": {"1", "3", "5", "6"}, "block_size_y": {"1", "2", "3", "15"},
 	}},
 	{"reference", false, 4, nil},

@@ -62,7 +62,8 @@ func simulations() map[string]simulation {
 
 // TestUnderOclgrind runs this test binary again on the Oclgrind simulator, which reports
 // races between work-items and accesses out of bounds. NDTUNE_LONG=1 makes it
-// run 200 configurations of each kernel, or all that there are, on each size.
+// run 200 configurations of each kernel, or all that there are, on each size, and 8 on a
+// large field: some minutes.
 func TestUnderOclgrind(t *testing.T) {
 	t.Parallel()
 	library := oclgrindLibrary(t)
@@ -200,7 +201,8 @@ func simulatedDiffusion(t *testing.T, name string) []trial {
 	}
 	fields := []struct{ nx, ny, count int }{{37, 53, 5}, {1, 1, 1}, {2, 2, 1}}
 	if long {
-		fields = []struct{ nx, ny, count int }{{37, 53, 200}, {1, 1, 200}, {2, 2, 200}, {1000, 1003, 4}}
+		// The large field takes 3 to 16 s a launch.
+		fields = []struct{ nx, ny, count int }{{37, 53, 200}, {1, 1, 200}, {2, 2, 200}, {1000, 1003, 8}}
 	}
 	list := configurations(t, load(t, strings.Replace(diffusionPath(name), ".cl", ".yaml", 1), nil, nil), 7)
 	for _, field := range fields {
