@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
+	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -51,23 +53,120 @@ func (r *remeasurement) measure(ctx context.Context, rounds int) error {
 			return err
 		}
 	}
-	for range rounds {
-		for i, t := range r.trials {
-			if t == nil {
-				continue
+	batch := r.batchable()
+	for n := range rounds {
+		round := r.launchSingly
+		if batch {
+			round = r.launchBatch
+		}
+		if err := round(ctx, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// batchable reports whether a round can be enqueued without waiting, under the same rule
+// as the launches of one configuration in the search, so that the times are of one kind.
+func (r *remeasurement) batchable() bool {
+	s := r.evaluator.session
+	if s.timer == tune.TimerHost || s.restoresEachLaunch() {
+		return false
+	}
+	var first *trial
+	for _, t := range r.trials {
+		if t == nil {
+			continue
+		}
+		if first == nil {
+			first = t
+		}
+		if t.first > batchable || !slices.Equal(t.variant.Elements, first.variant.Elements) {
+			return false
+		}
+	}
+	return true
+}
+
+// launchBatch enqueues one launch of each configuration and reads their times afterwards.
+// Round n begins with the configuration n, counted around: the device was idle before the
+// first launch of a round, and that must not always meet the same one.
+func (r *remeasurement) launchBatch(ctx context.Context, n int) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s := r.evaluator.session
+	events := make([]*cl.Event, len(r.trials))
+	defer func() {
+		for _, e := range events {
+			if e != nil {
+				e.Release()
 			}
-			if err := ctx.Err(); err != nil {
+		}
+	}()
+	live := r.live()
+	for j := range live {
+		i := live[(n+j)%len(live)]
+		t := r.trials[i]
+		var err error
+		if events[i], err = s.enqueue(t.kernel, t.variant.NDRange); err != nil {
+			if err := r.fail(i, err); err != nil {
 				return err
 			}
-			elapsed, err := t.again()
-			if err != nil {
-				if err := r.fail(i, err); err != nil {
-					return err
-				}
-				continue
-			}
-			r.times[i] = append(r.times[i], elapsed)
 		}
+	}
+	for i, e := range events {
+		if e == nil {
+			continue
+		}
+		elapsed, err := finishedTime(e)
+		if err != nil {
+			if err := r.fail(i, err); err != nil {
+				return err
+			}
+			continue
+		}
+		r.times[i] = append(r.times[i], elapsed)
+	}
+	return nil
+}
+
+// live are the places of the configurations that have not failed.
+func (r *remeasurement) live() []int {
+	var live []int
+	for i, t := range r.trials {
+		if t != nil {
+			live = append(live, i)
+		}
+	}
+	return live
+}
+
+// finishedTime waits for a launch and gives its time in milliseconds.
+func finishedTime(e *cl.Event) (float64, error) {
+	if err := e.Wait(); err != nil {
+		return 0, fail(tune.Runtime, "run: %v", err)
+	}
+	return eventTime(e)
+}
+
+// launchSingly launches each configuration and waits for it.
+func (r *remeasurement) launchSingly(ctx context.Context, _ int) error {
+	for i, t := range r.trials {
+		if t == nil {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		elapsed, err := t.again()
+		if err != nil {
+			if err := r.fail(i, err); err != nil {
+				return err
+			}
+			continue
+		}
+		r.times[i] = append(r.times[i], elapsed)
 	}
 	return nil
 }
