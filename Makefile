@@ -18,7 +18,7 @@ export CGO_ENABLED = 0
 export GO
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test test-race test-long bench lint cross clean check-go opencl opencl-for-tests
+.PHONY: help build demo tutorials test test-race test-long bench lint cross clean check-go opencl opencl-for-tests
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,16 +29,24 @@ build: check-go ## build bin/ndtune
 	$(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o bin/ ./cmd/ndtune
 
 # The log of an earlier demo goes first: it would be resumed, and nothing measured.
-demo: build opencl ## tune the tiled diffusion kernel (DEMO_SIZE=512) on this machine's device
+demo: build opencl ## let heat diffuse, with a picture, and tune the kernel (DEMO_SIZE=512)
 	@mkdir -p demo
-	@rm -f demo/diffusion.*
+	@rm -f demo/diffusion*
+	bin/ndtune diffusion run --plot demo/diffusion.png
+	@echo
 	bin/ndtune diffusion tune --kernel tiled --nx $(DEMO_SIZE) --ny $(DEMO_SIZE) \
 		-o demo/diffusion.json -o demo/diffusion.csv --log demo/diffusion.jsonl
 	@echo
+	bin/ndtune diffusion run --tuned demo/diffusion.jsonl --plot demo/diffusion_tuned.png
+	@echo
 	@echo 'The results are in demo/:'
-	@echo '  diffusion.json   the T4 format, for other tools'
-	@echo '  diffusion.csv    one row a configuration'
-	@echo '  diffusion.jsonl  the run log, with every single measurement'
+	@echo '  diffusion.png        the field on the device and on the CPU; diffusion_tuned.png: with the tuned kernel'
+	@echo '  diffusion.json       the T4 format, for other tools'
+	@echo '  diffusion.csv        one row a configuration'
+	@echo '  diffusion.jsonl      the run log, with every single measurement'
+
+tutorials: build opencl ## run every command of docs/diffusion.md and docs/matmul.md
+	scripts/run-docs.sh bin/ndtune docs/diffusion.md docs/matmul.md
 
 test: lint opencl-for-tests ## check and test all packages on PoCL (TESTFLAGS=-v: each test)
 	NDTUNE_REQUIRE_OPENCL=1 $(GO) test -timeout 8m $(TESTFLAGS) ./...

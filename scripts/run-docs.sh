@@ -1,0 +1,28 @@
+#!/bin/sh
+# Runs every command of the tutorials as it is written, in their order, with results in a
+# temporary folder: run-docs.sh BINARY DOCUMENT...
+set -eu
+
+[ $# -ge 2 ] || { echo "usage: $0 BINARY DOCUMENT..." >&2; exit 2; }
+root=$(cd "$(dirname "$0")/.." && pwd)
+binary=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+shift
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT INT TERM
+
+# The commands find the program by its name, and the kernels as in the root of a checkout.
+mkdir "$work/bin"
+ln -s "$binary" "$work/bin/ndtune"
+ln -s "$root/kernels" "$work/kernels"
+PATH=$work/bin:$PATH
+XDG_STATE_HOME=$work/state
+export PATH XDG_STATE_HOME
+
+for document; do
+	echo "== $document"
+	grep -E '^    ndtune ' "$document" | while IFS= read -r command; do
+		command=${command#    }
+		echo "\$ $command"
+		(cd "$work" && sh -c "$command") || { echo "failed: $command" >&2; exit 1; }
+	done
+done
