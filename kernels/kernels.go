@@ -9,9 +9,10 @@ package kernels
 
 import "embed"
 
-// FS holds the folders of the bundled kernels: diffusion, one explicit step of
-// the diffusion equation in two dimensions, and matmul, the multiplication of
-// matrices of float. matmul/matmul_reference.cl is what its others are compared with.
+// FS holds the folders of the bundled kernels: copy, the copy of a buffer, which shows what
+// the memory of a device gives; diffusion, one explicit step of the diffusion equation in
+// two dimensions; and matmul, the multiplication of matrices of float.
+// matmul/matmul_reference.cl is what its others are compared with.
 //
-//go:embed diffusion matmul
+//go:embed copy diffusion matmul
 var FS embed.FS
