@@ -70,7 +70,7 @@ func (e *Evaluator) Device() tune.Device { return e.identity }
 // Capacity is 1: in one process, on one device, nothing is gained by holding more.
 func (e *Evaluator) Capacity() int { return 1 }
 
-// Evaluated is how many configurations were evaluated so far.
+// Evaluated is how many configurations were evaluated to their end so far.
 func (e *Evaluator) Evaluated() int { return e.evaluated }
 
 // Evaluate implements tune.Evaluator. A launch that is running cannot be interrupted:
@@ -103,7 +103,6 @@ func (e *Evaluator) Evaluate(ctx context.Context, in <-chan space.Configuration,
 // the configuration took the device with it, it must not be tried again.
 func (e *Evaluator) evaluate(ctx context.Context, c space.Configuration) (tune.Result, error) {
 	began := time.Now()
-	e.evaluated++
 	t := &trial{
 		session: e.session, references: e.references, problem: e.problem, device: e.identity,
 		iterations: e.iterations, result: tune.Result{Configuration: c},
@@ -124,6 +123,7 @@ func (e *Evaluator) evaluate(ctx context.Context, c space.Configuration) (tune.R
 			err = fmt.Errorf("the device cannot be used any more after %s failed (%s): %w", c, result.Reason, lost)
 		}
 	}
+	e.evaluated++
 	result.Timestamp = time.Now()
 	result.Durations.Framework = result.Timestamp.Sub(began) - result.Durations.Total()
 	return result, err
