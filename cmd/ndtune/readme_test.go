@@ -1,0 +1,48 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestReadme tunes the kernel of the README with its specification, both as they stand
+// there, in the command that stands there.
+func TestReadme(t *testing.T) {
+	d := needDevice(t)
+	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	for language, name := range map[string]string{"c": "saxpy.cl", "yaml": "saxpy.yaml"} {
+		block := regexp.MustCompile("(?s)```"+language+"\n(.*?)```").FindSubmatch(text)
+		if block == nil {
+			t.Fatalf("the README has no block of %s", language)
+		}
+		if err := os.WriteFile(filepath.Join(folder, name), block[1], 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	command := regexp.MustCompile(`(?m)^    ndtune (tune saxpy\.yaml.*)$`).FindSubmatch(text)
+	if command == nil {
+		t.Fatal("the README does not tune saxpy.yaml")
+	}
+	program := exec.Command("ndtune", append(strings.Fields(string(command[1])), "--device", d.Selector)...)
+	program.Dir, program.Env = folder, programEnvironment(folder)
+	output, err := program.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	for _, want := range []string{"11 configurations: 11 correct", "best performing configuration: block_size_x=", "build options: -D block_size_x="} {
+		if !strings.Contains(string(output), want) {
+			t.Errorf("the output has no %q:\n%s", want, output)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(folder, "saxpy.csv")); err != nil {
+		t.Error(err)
+	}
+}
