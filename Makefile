@@ -37,10 +37,8 @@ demo: build opencl ## let heat diffuse, with a picture, and tune the kernel (DEM
 	bin/ndtune diffusion tune --kernel tiled --nx $(DEMO_SIZE) --ny $(DEMO_SIZE) \
 		-o demo/diffusion.json -o demo/diffusion.csv --log demo/diffusion.jsonl
 	@echo
-	bin/ndtune diffusion run --tuned demo/diffusion.jsonl --plot demo/diffusion_tuned.png
-	@echo
 	@echo 'The results are in demo/:'
-	@echo '  diffusion.png        the field on the device and on the CPU; diffusion_tuned.png: with the tuned kernel'
+	@echo '  diffusion.png        the field on the device and on the CPU'
 	@echo '  diffusion.json       the T4 format, for other tools'
 	@echo '  diffusion.csv        one row a configuration'
 	@echo '  diffusion.jsonl      the run log, with every single measurement'

@@ -20,6 +20,7 @@ export PATH XDG_STATE_HOME
 
 for document; do
 	echo "== $document"
+	grep -qE '^    ndtune ' "$document" || { echo "$document holds no command" >&2; exit 1; }
 	grep -E '^    ndtune ' "$document" | while IFS= read -r command; do
 		command=${command#    }
 		echo "\$ $command"

@@ -281,13 +281,14 @@ type ArgumentInfo struct {
 	Type              array.Type
 	Output            bool
 	RestoreEachLaunch bool
+	Varies            bool // its size depends on the configuration or the device
 }
 
 // Arguments describe the arguments in the kernel's order.
 func (p *Problem) Arguments() []ArgumentInfo {
 	infos := make([]ArgumentInfo, len(p.arguments))
 	for i, a := range p.arguments {
-		infos[i] = ArgumentInfo{a.Name, a.kind, a.typ, a.Output, a.RestoreEachLaunch}
+		infos[i] = ArgumentInfo{a.Name, a.kind, a.typ, a.Output, a.RestoreEachLaunch, a.size != nil && !p.fixed(a.size)}
 	}
 	return infos
 }

@@ -12,7 +12,7 @@ import (
 // least minFinalRounds and at most maxFinalRounds rounds.
 const (
 	finalBudget    = 2000
-	minFinalRounds = 7
+	minFinalRounds = 3
 	maxFinalRounds = 51
 )
 

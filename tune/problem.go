@@ -61,7 +61,10 @@ type argument struct {
 }
 
 // reservedNames cannot be parameters or constants: expressions know them already.
-var reservedNames = []string{"device", "time", "time_min", "time_median"}
+var reservedNames = []string{
+	"device", "div", "time", "time_min", "time_median",
+	"and", "or", "not", "in", "true", "false", "nil", "let", "if", "else",
+}
 
 // NewProblem checks a definition whole and compiles it. The error joins a [FieldError] for
 // everything that is wrong. No device is needed and none is touched.

@@ -25,6 +25,7 @@ func Run(ctx context.Context, p *Problem, evaluator Evaluator, o Options) (*Outc
 		return nil, err
 	}
 	err = r.search(ctx, started)
+	r.keepRest()
 	if err == nil {
 		err = r.measureFinalists(ctx)
 	}
@@ -44,15 +45,19 @@ type run struct {
 
 	known    map[int]Result // from the log, by index, not yet asked for
 	proposed int            // configurations taken from the strategy
+	spent    bool           // the budget leaves nothing that the log does not hold
 	out      map[int]bool   // configurations in the evaluator, by index
 	asking   time.Duration  // the strategy's time since the last result
 	hopeless *failures
 }
 
 func newRun(p *Problem, evaluator Evaluator, o Options) (*run, error) {
-	s, err := p.Space(evaluator.Device())
-	if err != nil {
-		return nil, err
+	s := o.Space
+	if s == nil {
+		var err error
+		if s, err = p.Space(evaluator.Device()); err != nil {
+			return nil, err
+		}
 	}
 	if o.Strategy == nil {
 		o.Strategy = func(s *space.Space) (search.Strategy, error) { return search.New("brute_force", s, 0, nil) }
@@ -183,7 +188,7 @@ func (r *run) ask(next []int) []int {
 			return next
 		}
 		if limit := r.options.MaxEvaluations; limit > 0 {
-			if r.proposed >= limit {
+			if r.proposed >= limit || r.spent {
 				if len(r.out) == 0 && len(next) == 0 && r.proposed < r.space.Len() {
 					r.stop(Budget)
 				}
@@ -201,7 +206,9 @@ func (r *run) ask(next []int) []int {
 		for _, i := range proposals {
 			previous, ok := r.known[i]
 			if !ok {
-				next = append(next, i)
+				if r.spent = r.spent || r.isSpent(len(next)); !r.spent {
+					next = append(next, i)
+				}
 				continue
 			}
 			delete(r.known, i)
@@ -211,6 +218,29 @@ func (r *run) ask(next []int) []int {
 		}
 	}
 	return next
+}
+
+// isSpent reports whether the budget is spent by what was evaluated, what is on its way, and
+// what the log holds beyond that: a strategy need not propose all of that again.
+func (r *run) isSpent(next int) bool {
+	limit := r.options.MaxEvaluations
+	return limit > 0 && len(r.outcome.Results)+len(r.out)+next+len(r.known) >= limit
+}
+
+// keepRest adds the results of the log that the strategy did not propose again: a run that
+// was interrupted under another strategy or budget is part of this one.
+func (r *run) keepRest() {
+	if r.options.Log == nil {
+		return
+	}
+	for _, previous := range r.options.Log.Previous() {
+		i, ok := r.space.Index(previous.Configuration)
+		if _, rest := r.known[i]; ok && rest {
+			delete(r.known, i)
+			r.outcome.Resumed++
+			r.keep(previous, true)
+		}
+	}
 }
 
 // take judges, records and announces a result of the evaluator, and tells the strategy.

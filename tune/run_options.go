@@ -12,6 +12,9 @@ type Options struct {
 	// Strategy makes the search strategy over the space; nil is brute force.
 	Strategy func(*space.Space) (search.Strategy, error)
 
+	// Space is the problem's space on the evaluator's device; nil: Run enumerates it.
+	Space *space.Space
+
 	MaxEvaluations int           // unique configurations, failures and resumed ones included; 0: no limit
 	TimeLimit      time.Duration // no configuration is begun after it; 0: no limit
 

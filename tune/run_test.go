@@ -459,3 +459,24 @@ func TestTheStrategysTimeIsCounted(t *testing.T) {
 		t.Errorf("searched %v of %v", all, o.Elapsed)
 	}
 }
+
+// TestWhatTheLogHoldsCountsThoughNotProposedAgain resumes a brute force run with random
+// sampling: the budget covers both, and no result is left out.
+func TestWhatTheLogHoldsCountsThoughNotProposedAgain(t *testing.T) {
+	log := &memory{}
+	first := &fake{answer: correct}
+	mustRun(t, line(t, 20), first, Options{Log: log, MaxEvaluations: 6, Finalists: -1})
+	random := func(s *space.Space) (search.Strategy, error) { return search.New("random_sample", s, 5, nil) }
+	second := &fake{answer: correct}
+	o := mustRun(t, line(t, 20), second, Options{Log: log.reopened(), MaxEvaluations: 10, Strategy: random, Finalists: -1})
+	if second.count() != 4 || len(o.Results) != 10 || o.Resumed != 6 || o.Stop != Budget {
+		t.Errorf("%d evaluated, %d results, %d resumed, %s", second.count(), len(o.Results), o.Resumed, o.Stop)
+	}
+	seen := map[string]bool{}
+	for _, r := range o.Results {
+		if seen[r.Configuration.Key()] {
+			t.Errorf("%s stands twice", r.Configuration)
+		}
+		seen[r.Configuration.Key()] = true
+	}
+}

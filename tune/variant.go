@@ -188,8 +188,9 @@ func (p *Problem) fillArguments(v *Variant, env map[string]any) error {
 		case a.size == nil:
 			v.Elements[i] = a.data.Len()
 		case a.kind == LocalArgument:
-			if v.Elements[i], err = positive("local memory", a.size, env); err == nil {
-				v.LocalBytes[i], err = multiply(v.Elements[i], a.typ.Size())
+			var elements int
+			if elements, err = positive("local memory", a.size, env); err == nil {
+				v.LocalBytes[i], err = multiply(elements, a.typ.Size())
 			}
 		default:
 			if v.Elements[i], err = positive("size", a.size, env); err == nil {

@@ -281,7 +281,7 @@ func TestSizesOfArguments(t *testing.T) {
 	d.Arguments[3].Type = "float3"
 	d.Arguments = append(d.Arguments, Argument{Name: "table", Data: []uint16{1, 2, 3}})
 	v := variantOf(t, d, map[string]space.Value{"unroll": 2})
-	if fmt.Sprint(v.Elements) != "[1002 1000 0 32 3]" || fmt.Sprint(v.LocalBytes) != "[0 0 0 512 0]" {
+	if fmt.Sprint(v.Elements) != "[1002 1000 0 0 3]" || fmt.Sprint(v.LocalBytes) != "[0 0 0 512 0]" {
 		t.Errorf("elements %v, local bytes %v", v.Elements, v.LocalBytes)
 	}
 }

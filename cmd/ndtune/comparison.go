@@ -32,15 +32,15 @@ func (k tunedKernel) bestTime() (float64, []tune.MetricValue) {
 const closeToBest = 1.05
 
 // printComparison closes a tutorial: the best of each kernel, its gain over the best of
-// the first kernel and over the configuration that one would guess, and all
+// the first kernel and over the configuration of that kernel that one would guess, and all
 // configurations that come close to the fastest.
 func printComparison(w io.Writer, tuned []tunedKernel, guess map[string]int) {
+	first := tuned[0]
 	tuned = slices.DeleteFunc(slices.Clone(tuned), func(k tunedKernel) bool { return k.outcome.Best == nil })
 	if len(tuned) == 0 {
 		return
 	}
-	first, _ := tuned[0].bestTime()
-	guessed := guessedTime(tuned[0], guess)
+	guessed := guessedResult(first, guess)
 	fmt.Fprintln(w, "\ncomparison")
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprint(table, "kernel\ttime")
@@ -48,11 +48,7 @@ func printComparison(w io.Writer, tuned []tunedKernel, guess map[string]int) {
 	for _, m := range metrics {
 		fmt.Fprintf(table, "\t%s", m.Name)
 	}
-	fmt.Fprintf(table, "\tover %s", tuned[0].name)
-	if guessed > 0 {
-		fmt.Fprint(table, "\tover the 16×16 guess")
-	}
-	fmt.Fprintln(table, "\tbest configuration")
+	fmt.Fprintf(table, "\tover %s\tover its %d×%d\tbest configuration\n", first.name, guess["block_size_x"], guess["block_size_y"])
 	fastest := tuned[0]
 	for _, k := range tuned {
 		time, metrics := k.bestTime()
@@ -63,30 +59,39 @@ func printComparison(w io.Writer, tuned []tunedKernel, guess map[string]int) {
 		for _, m := range metrics {
 			fmt.Fprintf(table, "\t%s", formatNumber(m.Value))
 		}
-		fmt.Fprintf(table, "\t%s", formatGain(first/time))
-		if guessed > 0 {
-			fmt.Fprintf(table, "\t%s", formatGain(guessed/time))
-		}
-		fmt.Fprintf(table, "\t%s\n", k.outcome.Best.Configuration)
+		fmt.Fprintf(table, "\t%s\t%s\t%s\n", gain(first.outcome.Best, k.outcome.Best), gain(guessed, k.outcome.Best), k.outcome.Best.Configuration)
 	}
 	table.Flush()
 	printClose(w, fastest)
 }
 
-// guessedTime is the time of the first kernel at the configuration that one would guess,
-// in milliseconds, or 0 where it was not measured. Parameters without a guess may have any
-// value: the first such result counts.
-func guessedTime(k tunedKernel, guess map[string]int) float64 {
-	for _, r := range k.outcome.Results {
+// gain is how often one result's time fits into another's: by the final measurements where
+// both took part in one, else by the times of the search. It is «–» where there is nothing
+// to compare with.
+func gain(over, of *tune.Result) string {
+	switch {
+	case over == nil:
+		return "–"
+	case len(over.Final) > 0 && len(of.Final) > 0:
+		return formatGain(over.FinalTime() / of.FinalTime())
+	}
+	return formatGain(over.Time() / of.Time())
+}
+
+// guessedResult is the result of a kernel at the configuration that one would guess, or nil
+// where it is not among the correct ones. Parameters without a guess may have any value:
+// the first such result counts.
+func guessedResult(k tunedKernel, guess map[string]int) *tune.Result {
+	for i, r := range k.outcome.Results {
 		matches := r.Status == tune.Correct
 		for name, value := range guess {
 			matches = matches && r.Configuration.Int(name) == value
 		}
 		if matches {
-			return r.Time()
+			return &k.outcome.Results[i]
 		}
 	}
-	return 0
+	return nil
 }
 
 // printClose lists the configurations of a kernel whose time in the search is within 5 %

@@ -10,8 +10,8 @@ var diffusionTutorial = tutorial{
 		{"tiled", "tiled", "diffusion/diffuse_tiled.yaml"},
 	},
 	sizes: []sizeFlag{
-		{"nx", "columns of the field", 4096},
-		{"ny", "rows of the field", 4096},
+		{name: "nx", usage: "columns of the field", value: 4096},
+		{name: "ny", usage: "rows of the field", value: 4096},
 	},
 	guess: map[string]int{"block_size_x": 16, "block_size_y": 16},
 }

@@ -132,11 +132,8 @@ func diffusionConfiguration(c *cli.Context) (*spec.Spec, space.Configuration, er
 	if err != nil {
 		return nil, none, err
 	}
-	for _, name := range []string{"nx", "ny"} {
-		if c.Int(name) < 1 {
-			return nil, none, &usageError{fmt.Errorf("--%s %d: want a positive number", name, c.Int(name))}
-		}
-		options.Set[name] = strconv.Itoa(c.Int(name))
+	if err := setSizes(c, diffusionTutorial.sizes, func(string) bool { return true }, options.Set); err != nil {
+		return nil, none, err
 	}
 	s, err := spec.LoadFS(kernels.FS, path, options)
 	if err != nil {
@@ -147,7 +144,7 @@ func diffusionConfiguration(c *cli.Context) (*spec.Spec, space.Configuration, er
 		values[name] = commonConfiguration[name]
 	}
 	if tuned != nil {
-		best := s.Problem.Best(tuned.Results, tuned.Header.Device)
+		best := fastest(tuned.Results)
 		if best == nil {
 			return nil, none, &usageError{fmt.Errorf("--tuned %s: no configuration is correct in it", c.String("tuned"))}
 		}
@@ -163,13 +160,36 @@ func diffusionConfiguration(c *cli.Context) (*spec.Spec, space.Configuration, er
 		if len(given) != 1 {
 			return nil, none, &usageError{fmt.Errorf("-p %s: run takes one value of each parameter", name)}
 		}
-		values[name] = space.ParseValue(given[0])
+		i, _ := s.Problem.Parameters().Index(name)
+		values[name] = s.Problem.Parameters().At(i).Values[0]
 	}
 	configuration, err := s.Problem.Parameters().Configure(values)
 	if err != nil {
 		return nil, none, &usageError{err}
 	}
 	return s, configuration, nil
+}
+
+// fastest is the correct result with the shortest time, whatever the objective of its search
+// was: of the final measurement where there was one, else of the search. It is nil where
+// none is correct.
+func fastest(results []tune.Result) *tune.Result {
+	var best *tune.Result
+	for i := range results {
+		r := &results[i]
+		switch {
+		case r.Status != tune.Correct:
+		case best == nil, len(r.Final) > 0 && len(best.Final) == 0:
+			best = r
+		case len(r.Final) > 0:
+			if r.FinalTime() < best.FinalTime() {
+				best = r
+			}
+		case len(best.Final) == 0 && r.Time() < best.Time():
+			best = r
+		}
+	}
+	return best
 }
 
 // diffusionSpecPath is the bundled specification of a kernel: of the one named, else of the
@@ -222,7 +242,11 @@ func newExperiment(c *cli.Context, p *tune.Problem, configuration space.Configur
 	if err != nil {
 		return nil, err
 	}
-	nx, ny := c.Int("nx"), c.Int("ny")
+	size := p.FixedProblemSize()
+	if len(size) != 2 {
+		return nil, errors.New("the specification has no fixed size of two dimensions")
+	}
+	nx, ny := size[0], size[1]
 	if limit := identity.MaxAllocation; limit > 0 && int64(ny) > limit/4/int64(nx) {
 		return nil, &usageError{fmt.Errorf("--nx %d --ny %d: the field is larger than %s, the most that %s has in one buffer", nx, ny, formatBytes(limit), identity.Name)}
 	}

@@ -56,7 +56,7 @@ func tuneFlags() []cli.Flag {
 		iterationsFlag(),
 		&cli.Uint64Flag{Name: "seed", Value: 1, Category: categorySearch, Usage: "seed of the strategy's random choices"},
 		&cli.StringFlag{Name: "log", TakesFile: true, Category: categoryOutput, Usage: "keep the run log in `FILE`, and resume what it holds (default: a new file in the user's state folder)"},
-		&cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, TakesFile: true, Category: categoryOutput, Usage: "write the results to `FILE`: .json (T4) or .csv, .gz after it; may be repeated"},
+		&cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, TakesFile: true, Category: categoryOutput, Usage: "write the results to `FILE`: .json (T4), .csv or .jsonl (run log), .gz after it; may be repeated"},
 		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Category: categoryOutput, Usage: "show the configurations that were skipped and why, and whole build logs"},
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Category: categoryOutput, Usage: "print the best configuration only"},
 	}

@@ -138,7 +138,7 @@ func small(arguments []string, device string) []string {
 		}
 	}
 	add("device", device)
-	for _, size := range []string{"nx", "ny", "size", "m", "n", "k"} {
+	for _, size := range []string{"nx", "ny", "size"} {
 		add(size, "64")
 	}
 	add("steps", "2,3")

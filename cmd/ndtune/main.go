@@ -23,7 +23,10 @@ func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	// The first signal ends the run in order; the second one ends the process at once.
-	context.AfterFunc(ctx, stop)
+	context.AfterFunc(ctx, func() {
+		stop()
+		fmt.Fprintln(os.Stderr, "\nndtune: interrupted; ends after the running build or launch (once more: at once, and the run log is kept)")
+	})
 
 	app := newApp()
 	out := &output{to: os.Stdout}

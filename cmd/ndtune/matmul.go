@@ -13,10 +13,10 @@ var matmulTutorial = tutorial{
 		{"bounds tiled", "bounds", "matmul/matmul_bounds_tiled.yaml"},
 	},
 	sizes: []sizeFlag{
-		{"size", "rows and columns of the square matrices", 4096},
-		{"m", "rows of A and C, for bounds", 4096},
-		{"n", "columns of B and C, for bounds", 4096},
-		{"k", "columns of A and rows of B, for bounds", 4096},
+		{name: "size", usage: "rows and columns of all matrices", value: 4096},
+		{name: "m", usage: "rows of A and C, for bounds", follows: "size"},
+		{name: "n", usage: "columns of B and C, for bounds", follows: "size"},
+		{name: "k", usage: "columns of A and rows of B, for bounds", follows: "size"},
 	},
 	guess: map[string]int{"block_size_x": 16, "block_size_y": 16},
 }

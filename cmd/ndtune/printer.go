@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math/big"
 	"strings"
 	"time"
 
@@ -39,7 +40,7 @@ func (p *printer) begin(d tune.Device, s *space.Space, log *record.Log) {
 	}
 	fmt.Fprintf(p.out, "Using: %s\n", d.Name)
 	fmt.Fprintf(p.notes, "%s, driver %s, %s; kernel %s, %s", d.Platform, d.Driver, strings.TrimSpace(d.Version), p.problem.KernelName(), countNoun(s.Len(), "configuration"))
-	if cartesian := s.CartesianSize(); cartesian.IsInt64() && int(cartesian.Int64()) != s.Len() {
+	if cartesian := s.CartesianSize(); cartesian.Cmp(big.NewInt(int64(s.Len()))) != 0 {
 		fmt.Fprintf(p.notes, " of %s combinations", cartesian)
 	}
 	fmt.Fprintln(p.notes)
@@ -51,7 +52,7 @@ func (p *printer) begin(d tune.Device, s *space.Space, log *record.Log) {
 		fmt.Fprintln(p.notes, "The specification has no verify: nothing checks that the output is right, and results are unverified.")
 	}
 	if n := log.Resumed(); n > 0 {
-		fmt.Fprintf(p.notes, "Resuming %s: %s are there already.\n", log.Path(), countNoun(n, "result"))
+		fmt.Fprintf(p.notes, "Resuming %s, which holds %s already.\n", log.Path(), countNoun(n, "result"))
 	}
 	p.bar.start()
 }
@@ -96,6 +97,10 @@ func (p *printer) end(o *tune.Outcome, evaluated int) {
 	}
 	if o.Best == nil {
 		fmt.Fprintln(p.notes, p.whyNone(o))
+		if p.quiet && len(o.Results) > 0 && o.Cause == "" {
+			r := o.Results[0]
+			fmt.Fprintf(p.notes, "The first, %s, %s: %s\n", r.Configuration, r.Status, shortReason(r))
+		}
 		return
 	}
 	time, metrics := o.Best.Time(), o.Best.Metrics
@@ -104,7 +109,11 @@ func (p *printer) end(o *tune.Outcome, evaluated int) {
 			time, metrics = o.Best.FinalTime(), final
 		}
 	}
-	fmt.Fprintf(p.out, "best performing configuration: %s\n", formatMeasured(o.Best.Configuration.String(), time, metrics))
+	best := formatMeasured(o.Best.Configuration.String(), time, metrics)
+	if !o.Best.Verified {
+		best += ", unverified"
+	}
+	fmt.Fprintf(p.out, "best performing configuration: %s\n", best)
 	if options := p.problem.BuildOptions(o.Best.Configuration); options != "" {
 		fmt.Fprintf(p.out, "build options: %s\n", options)
 	}

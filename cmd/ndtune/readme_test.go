@@ -19,7 +19,7 @@ func TestReadme(t *testing.T) {
 	}
 	folder := t.TempDir()
 	for language, name := range map[string]string{"c": "saxpy.cl", "yaml": "saxpy.yaml"} {
-		block := regexp.MustCompile("(?s)```"+language+"\n(.*?)```").FindSubmatch(text)
+		block := regexp.MustCompile("(?s)```" + language + "\n(.*?)```").FindSubmatch(text)
 		if block == nil {
 			t.Fatalf("the README has no block of %s", language)
 		}

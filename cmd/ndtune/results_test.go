@@ -226,7 +226,7 @@ var resultLines = []*regexp.Regexp{
 var (
 	// measuredLine is a configuration with its time: block_size_x=16, time=1.636ms, GB/s=3.2.
 	measuredLine = regexp.MustCompile(`^(\w+=[^,]+, )+time=\d+\.\d+ms(, [^,=]+=[-+.e\d]+)*(, unverified)?$`)
-	bestLine     = regexp.MustCompile(`^best performing configuration: (\w+=[^,]+, )+time=\d+\.\d+ms(, [^,=]+=[-+.e\d]+)*$`)
+	bestLine     = regexp.MustCompile(`^best performing configuration: (\w+=[^,]+, )+time=\d+\.\d+ms(, [^,=]+=[-+.e\d]+)*(, unverified)?$`)
 )
 
 func onlyResults(ts *testscript.TestScript, neg bool, args []string) {

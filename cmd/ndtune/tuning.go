@@ -203,6 +203,7 @@ func (t *tuning) run() (*tune.Outcome, error) {
 	t.printer.begin(t.evaluator.Device(), t.space, t.log)
 
 	outcome, err := tune.Run(t.cli.Context, t.spec.Problem, t.evaluator, tune.Options{
+		Space:          t.space,
 		Strategy:       t.newStrategy,
 		MaxEvaluations: t.cli.Int("max-evals"),
 		TimeLimit:      t.cli.Duration("time-limit"),

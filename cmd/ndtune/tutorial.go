@@ -34,6 +34,7 @@ type tutorialKernel struct {
 type sizeFlag struct {
 	name, usage string
 	value       int
+	follows     string // another size, whose value it takes where it is not given itself
 }
 
 const allKernels = "all"
@@ -55,7 +56,11 @@ func (t tutorial) flags(kernel string) []cli.Flag {
 		&cli.StringFlag{Name: "kernel", Value: kernel, Category: categorySpec, Usage: "which `KERNEL`: " + strings.Join(t.choices(), ", ")},
 	}
 	for _, s := range t.sizes {
-		flags = append(flags, &cli.IntFlag{Name: s.name, Value: s.value, Category: categorySpec, Usage: s.usage})
+		flag := &cli.IntFlag{Name: s.name, Value: s.value, Category: categorySpec, Usage: s.usage}
+		if s.follows != "" {
+			flag.DefaultText = "that of --" + s.follows
+		}
+		flags = append(flags, flag)
 	}
 	return append(append(flags, specFlags()...), tuneFlags()...)
 }
@@ -90,14 +95,28 @@ func (t tutorial) tune(c *cli.Context) error {
 	for i, k := range chosen {
 		searches[i].title = "kernel " + k.name
 		outcome, err := searches[i].search()
-		if outcome == nil || errors.Is(err, errInterrupted) {
-			return err
-		}
 		errs = append(errs, err)
+		if outcome == nil || errors.Is(err, errInterrupted) {
+			return joined(errs)
+		}
 		tuned = append(tuned, tunedKernel{k.name, searches[i].spec.Problem, outcome})
 	}
 	printComparison(c.App.Writer, tuned, t.guess)
-	return errors.Join(errs...)
+	return joined(errs)
+}
+
+// joined are the errors of several kernels. What was said already stands for itself only
+// where there is nothing else to say.
+func joined(errs []error) error {
+	said := func(err error) bool { return errors.Is(err, errReported) }
+	rest := slices.DeleteFunc(slices.Clone(errs), said)
+	if err := errors.Join(rest...); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(errs, said) {
+		return errReported
+	}
+	return nil
 }
 
 // chosen are the kernels that --kernel names.
@@ -111,6 +130,14 @@ func (t tutorial) chosen(c *cli.Context) ([]tutorialKernel, error) {
 		if kernel == k.choice || kernel == allKernels {
 			chosen = append(chosen, k)
 		}
+	}
+	if kernel == allKernels {
+		if err := t.oneSize(c); err != nil {
+			return nil, err
+		}
+	}
+	if err := t.knownSizes(c, chosen); err != nil {
+		return nil, err
 	}
 	if len(chosen) == 0 {
 		return nil, &usageError{fmt.Errorf("--kernel %s: there are %s%s", kernel, strings.Join(t.choices(), ", "), nearest.Hint(kernel, t.choices()))}
@@ -128,15 +155,62 @@ func (t tutorial) load(c *cli.Context, k tutorialKernel) (*spec.Spec, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, s := range t.sizes {
-		known := slices.ContainsFunc(plain.Definition.Constants, func(k tune.Constant) bool { return k.Name == s.name })
-		if _, given := options.Set[s.name]; !known || (given && !c.IsSet(s.name)) {
-			continue
-		}
-		if c.Int(s.name) < 1 {
-			return nil, &usageError{fmt.Errorf("--%s %d: want a positive number", s.name, c.Int(s.name))}
-		}
-		options.Set[s.name] = strconv.Itoa(c.Int(s.name))
+	if err := setSizes(c, t.sizes, func(name string) bool { return hasConstant(plain, name) }, options.Set); err != nil {
+		return nil, err
 	}
 	return spec.LoadFS(kernels.FS, k.path, options)
+}
+
+// setSizes gives the constants of a specification the values of their flags. What --set
+// says of a constant stands where its flag is not given.
+func setSizes(c *cli.Context, sizes []sizeFlag, isConstant func(string) bool, set map[string]string) error {
+	for _, s := range sizes {
+		name := s.name
+		if s.follows != "" && !c.IsSet(name) {
+			name = s.follows
+		}
+		if _, given := set[s.name]; !isConstant(s.name) || (given && !c.IsSet(s.name)) {
+			continue
+		}
+		if c.Int(name) < 1 {
+			return &usageError{fmt.Errorf("--%s %d: want a positive number", name, c.Int(name))}
+		}
+		set[s.name] = strconv.Itoa(c.Int(name))
+	}
+	return nil
+}
+
+// knownSizes refuses a size that none of the chosen kernels has.
+func (t tutorial) knownSizes(c *cli.Context, chosen []tutorialKernel) error {
+	for _, s := range t.sizes {
+		if s.follows == "" || !c.IsSet(s.name) {
+			continue
+		}
+		known := false
+		for _, k := range chosen {
+			plain, err := spec.LoadFS(kernels.FS, k.path, spec.Options{})
+			if err != nil {
+				return err
+			}
+			known = known || hasConstant(plain, s.name)
+		}
+		if !known && len(chosen) > 0 {
+			return &usageError{fmt.Errorf("--%s: the kernel %s has no such size; give --%s", s.name, chosen[0].choice, s.follows)}
+		}
+	}
+	return nil
+}
+
+func hasConstant(s *spec.Spec, name string) bool {
+	return slices.ContainsFunc(s.Definition.Constants, func(k tune.Constant) bool { return k.Name == name })
+}
+
+// oneSize refuses sizes of some kernels only where all are compared.
+func (t tutorial) oneSize(c *cli.Context) error {
+	for _, s := range t.sizes {
+		if s.follows != "" && c.IsSet(s.name) {
+			return &usageError{fmt.Errorf("--kernel %s compares kernels of one size: give --%s, not --%s", allKernels, s.follows, s.name)}
+		}
+	}
+	return nil
 }

@@ -50,22 +50,32 @@ func mismatch(info cl.ArgInfo, a tune.ArgumentInfo) string {
 			return kernelTakes("a scalar")
 		}
 		typ, err := array.ParseType(openCLName(info.Type))
-		if err == nil && typ.Size() != a.Type.Size() {
-			return "the kernel takes a " + info.Type + ", the definition gives a " + a.Type.String()
+		if err == nil && (typ.Size() != a.Type.Size() || isFloat(typ) != isFloat(a.Type)) {
+			return "the kernel takes " + info.Type + ", the definition gives " + a.Type.OpenCL()
 		}
 	}
 	return ""
 }
 
-// elementMismatch finds buffers of numbers of another width: bytes and structures may be
-// anything, but float for double is a slip.
+// isFloat tells numbers with a fraction from whole ones: the bits of one are nonsense as the
+// other.
+func isFloat(t array.Type) bool {
+	switch t.Scalar() {
+	case array.Float16, array.Float32, array.Float64:
+		return true
+	}
+	return false
+}
+
+// elementMismatch finds buffers of other numbers: bytes and structures may be anything, but
+// float for double, or int for float, is a slip.
 func elementMismatch(info cl.ArgInfo, a tune.ArgumentInfo) string {
 	typ, err := array.ParseType(openCLName(strings.TrimRight(info.Type, "* ")))
 	if err != nil || typ.Scalar().Size() == 1 || a.Type.Scalar().Size() == 1 {
 		return ""
 	}
-	if typ.Scalar().Size() != a.Type.Scalar().Size() {
-		return "the kernel takes elements of " + typ.OpenCL() + ", the definition gives " + a.Type.String()
+	if typ.Scalar().Size() != a.Type.Scalar().Size() || isFloat(typ) != isFloat(a.Type) {
+		return "the kernel takes elements of " + typ.OpenCL() + ", the definition gives " + a.Type.OpenCL()
 	}
 	return ""
 }

@@ -180,7 +180,7 @@ func TestWrongArgumentsAreNamed(t *testing.T) {
 		"scalar for local":    {[]tune.Argument{buffer, {Value: int32(1)}, {Value: int32(1)}}, "argument 2 (c): "},
 		"buffer for local":    {[]tune.Argument{buffer, {Value: int32(1)}, buffer}, "argument 2 (c): "},
 		"size of a scalar":    {[]tune.Argument{buffer, {Value: int64(1)}, {Type: "float", LocalSize: "1"}}, "argument 1 (b): "},
-		"doubles for floats":  {[]tune.Argument{{Type: "float64", Size: "16"}, {Value: int32(1)}, {Type: "float", LocalSize: "1"}}, "argument 0 (a): the kernel takes elements of float, the definition gives float64"},
+		"doubles for floats":  {[]tune.Argument{{Type: "float64", Size: "16"}, {Value: int32(1)}, {Type: "float", LocalSize: "1"}}, "argument 0 (a): the kernel takes elements of float, the definition gives double"},
 	} {
 		if strings.Contains(name, "doubles") && !tellsArguments(t) {
 			continue

@@ -10,34 +10,43 @@ import (
 
 // A buffer is a buffer argument on the device, with what restores its initial content: a
 // copy on the device, or, where that is not worth it or the device's memory does not hold
-// two, the content on the host.
+// two, the content on the host. Behind the content lies a guard, which no kernel may touch.
 type buffer struct {
 	working  *cl.Buffer
 	pristine *cl.Buffer
 	content  *array.Array // only where pristine is nil
 	elements int
-	bytes    int
+	bytes    int    // of the content
+	guard    []byte // what lies behind it; empty where a buffer cannot be larger
 }
 
 // newBuffer allocates a buffer for n elements of an argument with their initial content.
 func (s *session) newBuffer(n int, content *array.Array) (*buffer, error) {
-	b := &buffer{elements: n, bytes: len(content.Bytes)}
+	b := &buffer{elements: n, bytes: len(content.Bytes), guard: s.guardFor(len(content.Bytes))}
 	var err error
-	if b.working, err = s.context.NewBuffer(cl.ReadWrite, b.bytes); err != nil {
+	if b.working, err = s.context.NewBuffer(cl.ReadWrite, b.bytes+len(b.guard)); err != nil {
 		return nil, err
 	}
 	if s.once {
 		b.content = content
 		return b, nil
 	}
-	if b.pristine, err = s.context.NewBuffer(cl.ReadWrite, b.bytes); err == nil {
-		if err = s.queue.Write(b.pristine, 0, content.Bytes); err == nil {
+	if b.pristine, err = s.context.NewBuffer(cl.ReadWrite, b.bytes+len(b.guard)); err == nil {
+		if err = b.write(s.queue, b.pristine, content); err == nil {
 			return b, nil
 		}
 		b.pristine.Release()
 	}
 	b.pristine, b.content = nil, content
 	return b, nil
+}
+
+// write fills one of the two buffers with the content and the guard.
+func (b *buffer) write(q *cl.Queue, to *cl.Buffer, content *array.Array) error {
+	if err := q.Write(to, 0, content.Bytes); err != nil || len(b.guard) == 0 {
+		return err
+	}
+	return q.Write(to, b.bytes, b.guard)
 }
 
 func (b *buffer) release() {
@@ -54,9 +63,9 @@ func (b *buffer) release() {
 // launched next sees it.
 func (b *buffer) restore(q *cl.Queue) error {
 	if b.pristine == nil {
-		return q.Write(b.working, 0, b.content.Bytes)
+		return b.write(q, b.working, b.content)
 	}
-	event, err := q.EnqueueCopy(b.pristine, b.working, 0, 0, b.bytes)
+	event, err := q.EnqueueCopy(b.pristine, b.working, 0, 0, b.bytes+len(b.guard))
 	if err != nil {
 		return err
 	}

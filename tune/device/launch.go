@@ -89,8 +89,8 @@ func eventTime(e *cl.Event) (float64, error) {
 	return float64(p.End-p.Start) / 1e6, nil
 }
 
-// batchable is the longest launch, on the host's clock, of which several are enqueued
-// without waiting: short ones keep the device busy, long ones must stay interruptible.
+// batchable bounds the launches that are enqueued without waiting, on the host's clock:
+// together they keep the device busy, and a run that is cancelled still ends soon.
 const batchable = 20 * time.Millisecond
 
 // measure warms up with one launch and then times n of them. Estimate is what a launch
@@ -99,24 +99,44 @@ func (s *session) measure(ctx context.Context, k *cl.Kernel, r tune.NDRange, n i
 	if s.timer == tune.TimerHost || s.restoresEachLaunch() || estimate > batchable {
 		return s.measureSingly(ctx, k, r, n)
 	}
-	events := make([]*cl.Event, 0, n+1)
+	most := n + 1
+	if estimate > 0 {
+		most = max(1, int(min(batchable/estimate, time.Duration(n+1))))
+	}
+	times := make([]float64, 0, n+1)
+	for len(times) < n+1 {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		batch, err := s.measureBatch(k, r, min(most, n+1-len(times)))
+		if err != nil {
+			return nil, err
+		}
+		times = append(times, batch...)
+	}
+	return times[1:], nil
+}
+
+// measureBatch enqueues n launches and reads their times afterwards.
+func (s *session) measureBatch(k *cl.Kernel, r tune.NDRange, n int) ([]float64, error) {
+	events := make([]*cl.Event, 0, n)
 	defer func() {
 		for _, e := range events {
 			e.Release()
 		}
 	}()
-	for range n + 1 {
+	for range n {
 		e, err := s.enqueue(k, r)
 		if err != nil {
 			return nil, err
 		}
 		events = append(events, e)
 	}
-	if err := events[n].Wait(); err != nil {
+	if err := events[n-1].Wait(); err != nil {
 		return nil, fail(tune.Runtime, "run: %v", err)
 	}
 	times := make([]float64, n)
-	for i, e := range events[1:] {
+	for i, e := range events {
 		var err error
 		if times[i], err = eventTime(e); err != nil {
 			return nil, err

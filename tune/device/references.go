@@ -22,8 +22,8 @@ type references struct {
 const maxReferences = 16
 
 // of are the right outputs for a variant, by argument name. Nil means that the problem
-// judges itself. An error says that there is nothing to compare any configuration with: it
-// is never the variant's own.
+// judges itself. A *failure says that the variant's sizes are not those of the reference; any
+// other error that there is nothing to compare any configuration with.
 func (r *references) of(ctx context.Context, s *session, v *tune.Variant) (map[string]*array.Array, error) {
 	if r.problem.Check() != nil {
 		return nil, nil
@@ -38,7 +38,7 @@ func (r *references) of(ctx context.Context, s *session, v *tune.Variant) (map[s
 	}
 	for i, info := range r.problem.Arguments() {
 		if expected := outputs[info.Name]; info.Output && expected.Len() != v.Elements[i] {
-			return nil, fmt.Errorf("the reference of %s has %d elements, not the %d of %s", info.Name, expected.Len(), v.Elements[i], v.Configuration)
+			return nil, misfit(info, "the reference of %s has %d elements, the output %d", info.Name, expected.Len(), v.Elements[i])
 		}
 	}
 	if r.made == nil || len(r.made) == maxReferences {
@@ -48,12 +48,24 @@ func (r *references) of(ctx context.Context, s *session, v *tune.Variant) (map[s
 	return outputs, nil
 }
 
+// misfit is the error for a reference of another size than the problem's buffer: the
+// configuration's own where that size depends on it, else one of the whole problem.
+func misfit(mine tune.ArgumentInfo, format string, args ...any) error {
+	if mine.Varies {
+		return fail(tune.Correctness, format, args...)
+	}
+	return fmt.Errorf(format, args...)
+}
+
 func (r *references) make(ctx context.Context, s *session, v *tune.Variant) (map[string]*array.Array, error) {
 	reference, _, _ := r.problem.Reference()
 	if reference == nil {
 		return r.given(v)
 	}
 	outputs, err := r.runKernel(ctx, s, v)
+	if misfit, ok := err.(*failure); ok && misfit.status == tune.Correctness {
+		return nil, misfit // of sizes: the configuration's own
+	}
 	if err != nil {
 		return nil, fmt.Errorf("make the reference output with kernel %s: %w", reference.KernelName(), err)
 	}
@@ -152,7 +164,7 @@ func (r *references) shareContent(own *session, w, v *tune.Variant) error {
 				continue
 			}
 			if mine.Type != info.Type || w.Elements[i] != v.Elements[j] {
-				return fmt.Errorf("buffer %s has %d elements of %v there and %d of %v here", info.Name, w.Elements[i], info.Type, v.Elements[j], mine.Type)
+				return misfit(mine, "the reference cannot be made: buffer %s has %d elements of %v there and %d of %v here", info.Name, w.Elements[i], info.Type, v.Elements[j], mine.Type)
 			}
 			content, err := r.problem.Content(j, v.Elements[j])
 			if err != nil {

@@ -122,7 +122,7 @@ func TestAReferenceFunctionThatFailsEndsTheRun(t *testing.T) {
 		"with an error":     {nil, errors.New("no input"), "compute the reference: no input"},
 		"with nothing":      {nil, nil, "gave nothing for the output y"},
 		"with another type": {map[string]*array.Array{"y": array.Of(make([]float64, scaleLength))}, nil, "gave float64 for the output y"},
-		"with another size": {map[string]*array.Array{"y": array.Of(make([]float32, 3))}, nil, "the reference of y has 3 elements, not the 1000"},
+		"with another size": {map[string]*array.Array{"y": array.Of(make([]float32, 3))}, nil, "the reference of y has 3 elements, the output 1000"},
 	} {
 		d := scale(1)
 		d.Verify.Reference = func(map[string]*array.Array) (map[string]*array.Array, error) { return c.outputs, c.err }

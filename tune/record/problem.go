@@ -17,6 +17,9 @@ func sameRun(have, want Header) error {
 	if err := sameParameters(have.Parameters, want.Parameters); err != nil {
 		return fmt.Errorf("it holds results of another search space: %w", err)
 	}
+	if have.Iterations != want.Iterations {
+		return fmt.Errorf("it holds means of %d launches, and this run takes %d (--iterations): they cannot be ranked together", have.Iterations, want.Iterations)
+	}
 	if err := have.Device.SameKind(want.Device); err != nil {
 		return fmt.Errorf("it holds results of another device, %q, and this run is on %q: %w", have.Device.Name, want.Device.Name, err)
 	}

@@ -71,24 +71,6 @@ func isInteger(text string) bool {
 	return true
 }
 
-// ParseValue reads the text of a value as it is typed on a command line: an integer, a
-// float, true or false, or else a string.
-func ParseValue(text string) Value {
-	if i, err := strconv.Atoi(text); err == nil {
-		return i
-	}
-	if f, err := strconv.ParseFloat(text, 64); err == nil && !math.IsNaN(f) && !math.IsInf(f, 0) {
-		return f
-	}
-	switch text {
-	case "true", "True":
-		return true
-	case "false", "False":
-		return false
-	}
-	return text
-}
-
 // SameValue reports whether two values are the same for a kernel: numbers by their value,
 // whether they are held as an int, a float64 or a bool; all else by type and value.
 func SameValue(a, b Value) bool {

@@ -72,11 +72,9 @@ func (f field) objective() (o tune.Objective) {
 
 func (f field) seed() uint64 {
 	n := f.number()
-	if n < 0 || n != math.Trunc(n) || n >= 1<<63 {
-		f.failf("a seed is a whole number from 0")
+	if n < 0 || n != math.Trunc(n) || n > 1<<53 {
+		f.failf("a seed is a whole number from 0 to 2^53")
 		return 0
 	}
-	v, _ := scalar(f.node)
-	i, _ := v.(int)
-	return uint64(i)
+	return uint64(n)
 }
