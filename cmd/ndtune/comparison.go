@@ -48,7 +48,7 @@ func printComparison(w io.Writer, tuned []tunedKernel, guess map[string]int) {
 	for _, m := range metrics {
 		fmt.Fprintf(table, "\t%s", m.Name)
 	}
-	fmt.Fprintf(table, "\tover %s\tover its %d×%d\tbest configuration\n", first.name, guess["block_size_x"], guess["block_size_y"])
+	fmt.Fprintf(table, "\tover %s\tover %s %d×%d\tbest configuration\n", first.name, first.name, guess["block_size_x"], guess["block_size_y"])
 	fastest := tuned[0]
 	for _, k := range tuned {
 		time, metrics := k.bestTime()
