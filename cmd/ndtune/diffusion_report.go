@@ -12,7 +12,7 @@ import (
 // report prints the times of all phases, the speed-ups, and how well device and CPU agree.
 func (e *experiment) report(w io.Writer) {
 	fmt.Fprintf(w, "Using: %s\n", e.device.Name)
-	fmt.Fprintf(w, "field: %d × %d cells; %s\n\n", e.first.NX, e.first.NY, e.configuration)
+	fmt.Fprintf(w, "field: %d × %d cells; %s: %s\n\n", e.first.NX, e.first.NY, e.kernel, e.configuration)
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(table, "steps\tdevice\tits kernels\tCPU, %s\tCPU, 1 thread\tover all threads\tover 1 thread\tlargest difference\t\n", countNoun(cpuThreads(), "thread"))
 	total := phaseTimes{}

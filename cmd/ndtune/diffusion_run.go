@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"runtime"
 	"slices"
 	"strconv"
@@ -35,7 +36,7 @@ record (--tuned), or in a common one.
    ndtune diffusion run --tuned diffusion.jsonl --nx 2048 --ny 2048
    ndtune diffusion run --kernel naive -p block_size_x=32 -p block_size_y=8`,
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "kernel", Category: categorySpec, Usage: "which `KERNEL`: naive, local, tiled (default: the one of --tuned, else tiled)"},
+			&cli.StringFlag{Name: "kernel", Category: categorySpec, Usage: "which `KERNEL`: naive, local, tiled (default: the one of --tuned, else naive on a CPU and tiled elsewhere)"},
 			&cli.IntFlag{Name: "nx", Value: 1024, Category: categorySpec, Usage: "columns of the field"},
 			&cli.IntFlag{Name: "ny", Value: 1024, Category: categorySpec, Usage: "rows of the field"},
 			&cli.StringFlag{Name: "steps", Value: "1000,2000,1000", Category: categorySpec, Usage: "steps of each phase, `N[,N…]`"},
@@ -64,7 +65,7 @@ func runDiffusion(c *cli.Context) error {
 			return &usageError{fmt.Errorf("--plot %s: %w", path, err)}
 		}
 	}
-	s, configuration, err := diffusionConfiguration(c)
+	s, configuration, err := diffusionConfiguration(c, "") // what is wrong is said before a device is looked for
 	if err != nil {
 		return err
 	}
@@ -72,7 +73,12 @@ func runDiffusion(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	experiment, err := newExperiment(c, s.Problem, configuration, listed)
+	if !c.IsSet("parameter") { // else the parameters named tell the kernel
+		if s, configuration, err = diffusionConfiguration(c, listed.Type); err != nil {
+			return err
+		}
+	}
+	experiment, err := newExperiment(c, s, configuration, listed)
 	if err != nil {
 		return err
 	}
@@ -114,8 +120,9 @@ var commonConfiguration = map[string]space.Value{
 	"block_size_x": 64, "block_size_y": 4, "tile_size_x": 1, "tile_size_y": 4,
 }
 
-// diffusionConfiguration is the problem to run, and in which configuration.
-func diffusionConfiguration(c *cli.Context) (*spec.Spec, space.Configuration, error) {
+// diffusionConfiguration is the problem to run on a type of device, and in which
+// configuration.
+func diffusionConfiguration(c *cli.Context, deviceType string) (*spec.Spec, space.Configuration, error) {
 	none := space.Configuration{}
 	var tuned *record.Record
 	if path := c.String("tuned"); path != "" {
@@ -124,7 +131,7 @@ func diffusionConfiguration(c *cli.Context) (*spec.Spec, space.Configuration, er
 			return nil, none, &usageError{fmt.Errorf("--tuned: %w", err)}
 		}
 	}
-	path, err := diffusionSpecPath(c.String("kernel"), tuned)
+	path, err := diffusionSpecPath(c.String("kernel"), tuned, deviceType)
 	if err != nil {
 		return nil, none, &usageError{err}
 	}
@@ -193,8 +200,9 @@ func fastest(results []tune.Result) *tune.Result {
 }
 
 // diffusionSpecPath is the bundled specification of a kernel: of the one named, else of the
-// one that a record was made with, else of the tiled one.
-func diffusionSpecPath(kernel string, tuned *record.Record) (string, error) {
+// one that a record was made with, else of the one that suits the type of device. To a CPU
+// local memory is memory like any other, and a barrier is only in the way.
+func diffusionSpecPath(kernel string, tuned *record.Record, deviceType string) (string, error) {
 	if kernel == "" && tuned != nil {
 		for _, k := range diffusionTutorial.kernels {
 			if tuned.Header.Source == k.path {
@@ -204,6 +212,9 @@ func diffusionSpecPath(kernel string, tuned *record.Record) (string, error) {
 	}
 	if kernel == "" {
 		kernel = "tiled"
+		if deviceType == "cpu" {
+			kernel = "naive"
+		}
 	}
 	var names []string
 	for _, k := range diffusionTutorial.kernels {
@@ -218,6 +229,7 @@ func diffusionSpecPath(kernel string, tuned *record.Record) (string, error) {
 // An experiment is one field followed in three ways: on the device, on all cores of the
 // CPU, and on one of them.
 type experiment struct {
+	kernel        string // name of the specification, such as diffuse_tiled
 	configuration space.Configuration
 	device        tune.Device
 	first         *diffusion.Field
@@ -237,7 +249,8 @@ type phaseTimes struct {
 	difference       float64 // largest of any cell, device against CPU, after the phase
 }
 
-func newExperiment(c *cli.Context, p *tune.Problem, configuration space.Configuration, listed device.Listed) (*experiment, error) {
+func newExperiment(c *cli.Context, s *spec.Spec, configuration space.Configuration, listed device.Listed) (*experiment, error) {
+	p := s.Problem
 	identity, err := device.Describe(listed.Device)
 	if err != nil {
 		return nil, err
@@ -261,6 +274,7 @@ func newExperiment(c *cli.Context, p *tune.Problem, configuration space.Configur
 		return nil, err
 	}
 	return &experiment{
+		kernel:        strings.TrimSuffix(path.Base(s.Path), ".yaml"),
 		configuration: configuration, device: identity, first: first, simulation: simulation,
 		all: first.Clone(), one: first.Clone(), dt: dt,
 	}, nil

@@ -23,10 +23,11 @@ func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	// The first signal ends the run in order; the second one ends the process at once.
-	context.AfterFunc(ctx, func() {
+	forget := context.AfterFunc(ctx, func() {
 		stop()
 		fmt.Fprintln(os.Stderr, "\nndtune: interrupted; ends after the running build or launch (once more: at once, and the run log is kept)")
 	})
+	defer forget() // before stop, which would be taken for a signal
 
 	app := newApp()
 	out := &output{to: os.Stdout}
