@@ -2,8 +2,6 @@ package diffusion
 
 import (
 	"fmt"
-	"strconv"
-	"strings"
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
@@ -52,13 +50,12 @@ func checkConstant(p *tune.Problem) error {
 		if c.Name != "dt" {
 			continue
 		}
-		text := strings.TrimRight(strings.TrimSpace(fmt.Sprint(c.Value)), "fF")
-		if dt, err := strconv.ParseFloat(text, 32); err == nil {
+		switch dt := c.Number().(type) {
+		case float64:
+			return checkTimeStep(float32(dt))
+		case int:
 			return checkTimeStep(float32(dt))
 		}
 	}
 	return nil
 }
-
-// optionLine joins options for the compiler.
-func optionLine(options []string) string { return strings.Join(options, " ") }

@@ -97,7 +97,7 @@ func (s *Simulation) build(d *cl.Device, name string) (err error) {
 	if s.program, err = s.context.NewProgram(s.variant.Source); err != nil {
 		return err
 	}
-	if err := s.program.Build(optionLine(s.variant.Options), d); err != nil {
+	if err := s.program.Build(s.variant.OptionLine(), d); err != nil {
 		return err
 	}
 	for i := range s.kernels {

@@ -88,6 +88,19 @@ func (p *Problem) Variant(c space.Configuration, d Device) (*Variant, error) {
 	return v, nil
 }
 
+// OptionLine is the options as a compiler takes them: joined, and a folder with a space quoted
+// in the way that the drivers take which take any.
+func (v *Variant) OptionLine() string {
+	line := make([]string, len(v.Options))
+	for i, o := range v.Options {
+		if strings.HasPrefix(o, "-I") && strings.Contains(o, " ") && !strings.HasPrefix(o, "-I ") {
+			o = `-I"` + o[len("-I"):] + `"`
+		}
+		line[i] = o
+	}
+	return strings.Join(line, " ")
+}
+
 // safeDefine is what every driver's option parser takes unharmed behind -D name=.
 var safeDefine = regexp.MustCompile(`^[A-Za-z0-9_.+-]+$`)
 

@@ -23,7 +23,7 @@ func (s *session) build(v *tune.Variant, name string) (*cl.Program, *cl.Kernel, 
 	if err != nil {
 		return nil, nil, fail(tune.Runtime, "make the program: %v", err)
 	}
-	options := optionLine(append([]string{argumentInfoOption}, v.Options...))
+	options := argumentInfoOption + " " + v.OptionLine()
 	if err := program.Build(options, s.device); err != nil {
 		program.Release()
 		return nil, nil, buildFailure(name, v, err)
@@ -41,19 +41,6 @@ func (s *session) build(v *tune.Variant, name string) (*cl.Program, *cl.Kernel, 
 		return nil, nil, fail(tune.Compile, "make the kernel %s: %v", name, err)
 	}
 	return program, kernel, nil
-}
-
-// optionLine joins options for the compiler. A folder with a space is quoted in the way
-// that the drivers take which take any.
-func optionLine(options []string) string {
-	line := make([]string, len(options))
-	for i, o := range options {
-		if strings.HasPrefix(o, "-I") && strings.Contains(o, " ") && !strings.HasPrefix(o, "-I ") {
-			o = `-I"` + o[len("-I"):] + `"`
-		}
-		line[i] = o
-	}
-	return strings.Join(line, " ")
 }
 
 // buildFailure tells a source that does not compile from a driver that could not build.
