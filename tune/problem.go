@@ -200,7 +200,10 @@ func (p *Problem) compileSize(errs *fieldErrors, field string, source Expr, scop
 		if n, err := e.Int(p.constants); err != nil {
 			errs.add(field, err)
 		} else if n <= 0 {
-			errs.addf(field, "%s is %d; a size must be positive", source, n)
+			if source != fmt.Sprint(n) {
+				source += fmt.Sprintf(" = %d", n)
+			}
+			errs.addf(field, "%s: it must be positive", source)
 		}
 	}
 	return e

@@ -85,8 +85,10 @@ func (c *check) ok(parameters *Parameters, values []Value, environment map[strin
 	if c.expression != nil {
 		ok, err := c.expression.Bool(environment)
 		if err != nil {
-			bound := Configuration{parameters, values}.prefix(c.depth)
-			return false, &RestrictionError{c.index, c.restriction, fmt.Errorf("at %s: %w", bound, err)}
+			if c.depth > 0 {
+				err = fmt.Errorf("at %s: %w", Configuration{parameters, values}.prefix(c.depth), err)
+			}
+			return false, &RestrictionError{c.index, c.restriction, err}
 		}
 		return ok, nil
 	}

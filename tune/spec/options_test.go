@@ -47,7 +47,7 @@ func TestWrongOptions(t *testing.T) {
 		{"good.yaml", Options{Set: map[string]string{"height": "3"}}, `good.yaml: --set height=3: no constant is named height; the specification has n`},
 		{"good.yaml", Options{Set: map[string]string{"n": ""}}, `good.yaml: --set n=: no value is given`},
 		{"good.yaml", Options{Set: map[string]string{"n": "08"}}, `good.yaml: --set n=08: 08 has a leading zero, which makes it octal for YAML 1.1 and C but decimal for YAML 1.2; write it without, or as 0o…`},
-		{"good.yaml", Options{Set: map[string]string{"n": "0"}}, "good.yaml:3:16: problem_size[0]: n is 0; a size must be positive\ngood.yaml:5:36: arguments[0].size: n is 0; a size must be positive"},
+		{"good.yaml", Options{Set: map[string]string{"n": "0"}}, "good.yaml:3:16: problem_size[0]: n = 0: it must be positive\ngood.yaml:5:36: arguments[0].size: n = 0: it must be positive"},
 		{"good.yaml", Options{Parameters: map[string][]string{"block_size": {"3"}}}, `good.yaml: -p block_size=3: no parameter is named block_size; did you mean "block_size_x"?`},
 		{"good.yaml", Options{Parameters: map[string][]string{"block_size_x": {"3", "3"}}}, `good.yaml: -p block_size_x=3,3: the value 3 stands twice`},
 		{"good.yaml", Options{Parameters: map[string][]string{"block_size_x": nil}}, `good.yaml: -p block_size_x=: no value is given`},
