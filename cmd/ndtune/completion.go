@@ -9,13 +9,14 @@ import (
 
 // completionScripts ask the program itself what can follow, through the flag that
 // urfave/cli answers; where nothing does, the shell completes file names. They ask for the
-// flags behind «-» where the word is «--», which to the program would end the flags.
+// flags behind «-» where the word is «--», which to the program would end the flags. The word
+// goes along even when it is empty: behind a flag it is that flag's value, not another flag.
 var completionScripts = map[string]string{
 	"bash": `_ndtune() {
     local word="${COMP_WORDS[COMP_CWORD]}" words=("${COMP_WORDS[@]:0:$COMP_CWORD}")
     case "$word" in
         --) words+=(-) ;;
-        -*) words+=("$word") ;;
+        *) words+=("$word") ;;
     esac
     COMPREPLY=($(compgen -W "$("${words[@]}" --generate-bash-completion 2>/dev/null)" -- "$word"))
 }
@@ -27,7 +28,7 @@ _ndtune() {
     asked=("${words[@]:0:$((CURRENT - 1))}")
     case "${words[CURRENT]}" in
         --) asked+=(-) ;;
-        -*) asked+=("${words[CURRENT]}") ;;
+        *) asked+=("${words[CURRENT]}") ;;
     esac
     found=("${(@f)$("${asked[@]}" --generate-bash-completion 2>/dev/null)}")
     if [[ -n "${found[1]}" ]]; then _describe 'ndtune' found; else _files; fi
@@ -52,6 +53,9 @@ func completionCommand() *cli.Command {
 		Name:      "completion",
 		Usage:     "print a completion script for a shell",
 		ArgsUsage: "bash|zsh|fish|powershell",
+		BashComplete: func(c *cli.Context) {
+			fmt.Fprintln(c.App.Writer, "bash\nzsh\nfish\npowershell")
+		},
 		Description: `Prints a script that completes commands and flags.
 
    source <(ndtune completion bash)
