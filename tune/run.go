@@ -110,6 +110,9 @@ func (r *run) search(ctx context.Context, started time.Time) error {
 		if ctx.Err() != nil {
 			r.stop(Interrupted)
 		}
+		if limit := r.options.TimeLimit; limit > 0 && time.Since(started) >= limit {
+			r.stop(TimeIsUp) // also where the timer's channel and the evaluator are ready at once
+		}
 		if !ending {
 			next = r.ask(next)
 			if len(next) == 0 && len(r.out) == 0 {
