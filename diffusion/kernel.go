@@ -43,19 +43,28 @@ func checkSizes(p *tune.Problem, v *tune.Variant, a arguments, nx, ny int) error
 	return nil
 }
 
-// checkConstant refuses a constant dt for which the scheme is unstable. A dt that is no plain
-// number is left to the kernel.
-func checkConstant(p *tune.Problem) error {
+// TimeStep is the constant dt of a problem, as its kernel has it; ok is false where there is
+// none, or none that is a plain number.
+func TimeStep(p *tune.Problem) (dt float32, ok bool) {
 	for _, c := range p.Definition().Constants {
 		if c.Name != "dt" {
 			continue
 		}
-		switch dt := c.Number().(type) {
+		switch v := c.Number().(type) {
 		case float64:
-			return checkTimeStep(float32(dt))
+			return float32(v), true
 		case int:
-			return checkTimeStep(float32(dt))
+			return float32(v), true
 		}
+	}
+	return 0, false
+}
+
+// checkConstant refuses a constant dt for which the scheme is unstable. A dt that is no plain
+// number is left to the kernel.
+func checkConstant(p *tune.Problem) error {
+	if dt, ok := TimeStep(p); ok {
+		return checkTimeStep(dt)
 	}
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -268,32 +267,16 @@ func newExperiment(c *cli.Context, s *spec.Spec, configuration space.Configurati
 	if err != nil {
 		return nil, err
 	}
-	dt, err := timeStep(p)
-	if err != nil {
+	dt, ok := diffusion.TimeStep(p)
+	if !ok {
 		simulation.Close()
-		return nil, err
+		return nil, fmt.Errorf("%s: the constant dt is missing, or no number", s.Path)
 	}
 	return &experiment{
 		kernel:        strings.TrimSuffix(path.Base(s.Path), ".yaml"),
 		configuration: configuration, device: identity, first: first, simulation: simulation,
 		all: first.Clone(), one: first.Clone(), dt: dt,
 	}, nil
-}
-
-// timeStep is the constant dt of a specification, as the kernel has it.
-func timeStep(p *tune.Problem) (float32, error) {
-	constants := p.Definition().Constants
-	i := slices.IndexFunc(constants, func(k tune.Constant) bool { return k.Name == "dt" })
-	if i < 0 {
-		return 0, errors.New("the specification has no constant dt")
-	}
-	switch dt := constants[i].Number().(type) {
-	case float64:
-		return float32(dt), nil
-	case int:
-		return float32(dt), nil
-	}
-	return 0, fmt.Errorf("dt is %v, not a number", constants[i].Value)
 }
 
 func (e *experiment) close() { e.simulation.Close() }

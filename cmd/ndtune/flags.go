@@ -41,7 +41,7 @@ func specFlags() []cli.Flag {
 }
 
 func iterationsFlag() cli.Flag {
-	return &cli.IntFlag{Name: "iterations", Value: 7, Category: categorySearch, Usage: "timed launches of each configuration"}
+	return &cli.IntFlag{Name: "iterations", Value: device.DefaultIterations, Category: categorySearch, Usage: "timed launches of each configuration"}
 }
 
 // tuneFlags steer a search and what is kept of it.

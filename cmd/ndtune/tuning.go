@@ -31,7 +31,6 @@ type tuning struct {
 	space     *space.Space
 	strategy  string
 	log       *record.Log
-	header    record.Header
 	printer   *printer
 }
 
@@ -152,32 +151,38 @@ func (t *tuning) newStrategy(s *space.Space) (search.Strategy, error) {
 	return strategy, nil
 }
 
-func (t *tuning) openLog() error {
+// header says what the search is about.
+func (t *tuning) header() record.Header {
 	p := t.spec.Problem
-	t.header = record.Header{
+	h := record.Header{
 		Digest: p.Digest(), Kernel: p.KernelName(), Source: t.source,
 		Device: t.evaluator.Device(), ProblemSize: p.FixedProblemSize(), Constants: p.Definition().Constants,
 		Objective: p.Objective(), Iterations: t.cli.Int("iterations"), Verified: p.Verified(),
 		Strategy: t.strategy, Seed: t.cli.Uint64("seed"), Started: time.Now(), Tool: "ndtune " + versionText(),
 	}
 	for i := range p.Parameters().Len() {
-		t.header.Parameters = append(t.header.Parameters, p.Parameters().At(i))
+		h.Parameters = append(h.Parameters, p.Parameters().At(i))
 	}
 	for _, m := range p.Definition().Metrics {
-		t.header.Metrics = append(t.header.Metrics, m.Name)
+		h.Metrics = append(h.Metrics, m.Name)
 	}
+	return h
+}
+
+func (t *tuning) openLog() error {
+	header := t.header()
 	var err error
 	if path := t.logPath; path != "" {
-		if t.log, err = record.Open(path, t.header); err != nil {
+		if t.log, err = record.Open(path, header); err != nil {
 			return &usageError{fmt.Errorf("--log: %w", err)} // what was named does not fit
 		}
 		return nil
 	}
-	path, err := record.DefaultPath(t.header)
+	path, err := record.DefaultPath(header)
 	if err != nil {
 		return fmt.Errorf("choose a place for the run log: %w (name one with --log FILE)", err)
 	}
-	t.log, err = record.Open(path, t.header)
+	t.log, err = record.Open(path, header)
 	return err
 }
 

@@ -14,10 +14,12 @@ import (
 
 // Options of an Evaluator. Zero fields have the defaults named.
 type Options struct {
-	Iterations int // timed launches of a configuration; 7
+	Iterations int // timed launches of a configuration; DefaultIterations
 }
 
-const defaultIterations = 7
+// DefaultIterations is how often a configuration is launched for its times, as in the
+// tutorials.
+const DefaultIterations = 7
 
 // An Evaluator evaluates the configurations of one problem on one OpenCL device. It
 // implements tune.Remeasurer. Close it when done. It is not safe for concurrent use.
@@ -41,7 +43,7 @@ func Open(d *cl.Device, p *tune.Problem, o Options) (*Evaluator, error) {
 		return nil, err
 	}
 	if o.Iterations <= 0 {
-		o.Iterations = defaultIterations
+		o.Iterations = DefaultIterations
 	}
 	e := &Evaluator{device: d, identity: identity, problem: p, iterations: o.Iterations}
 	if e.session, err = newSession(d, p); err != nil {
