@@ -76,7 +76,7 @@ func (e *SelectionError) Error() string {
 // by its name or a part of it without regard to case. An empty selector is the first GPU,
 // else the first device. Cpu and gpu choose the first of their kind; a part of a name must
 // fit devices of one name only, of which the first is chosen. A number that is no index may
-// be part of a name, as in 4090.
+// be part of a name, as in 4090. A list of several devices is for [SelectAlike].
 func Select(devices []Listed, selector string) (Listed, error) {
 	refuse := func(format string, args ...any) (Listed, error) {
 		return Listed{}, &SelectionError{selector, fmt.Sprintf(format, args...), devices}
@@ -92,13 +92,13 @@ func Select(devices []Listed, selector string) (Listed, error) {
 		}
 		return Listed{}, false
 	}
-	switch s := strings.ToLower(strings.TrimSpace(selector)); {
+	switch s := normal(selector); {
 	case s == "":
 		if l, ok := first("gpu"); ok {
 			return l, nil
 		}
 		return devices[0], nil
-	case s == "cpu" || s == "gpu" || s == "accelerator":
+	case isType(s):
 		if l, ok := first(s); ok {
 			return l, nil
 		}
@@ -119,6 +119,11 @@ func Select(devices []Listed, selector string) (Listed, error) {
 			}
 		}
 		return refuse("there is no such platform and device")
+	case strings.Contains(s, ","):
+		if l, err := selectByName(devices, s, refuse); err == nil {
+			return l, nil
+		}
+		return refuse("one device is wanted here, not a list")
 	default:
 		return selectByName(devices, s, refuse)
 	}
@@ -145,6 +150,11 @@ func selectByName(devices []Listed, part string, refuse func(string, ...any) (Li
 	}
 	return found[0], nil
 }
+
+// normal is a selector without regard to case and to the spaces around it.
+func normal(selector string) string { return strings.ToLower(strings.TrimSpace(selector)) }
+
+func isType(s string) bool { return s == "cpu" || s == "gpu" || s == "accelerator" }
 
 func isIndex(s string) bool {
 	_, err := strconv.ParseUint(s, 10, 16)

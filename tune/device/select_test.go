@@ -15,6 +15,7 @@ func TestSelect(t *testing.T) {
 		{Index: 2, Platform: 2, Place: 1, Name: "NVIDIA H200 NVL", Type: "gpu"},
 		{Index: 3, Platform: 3, Place: 0, Name: "GeForce RTX 4090", Type: "gpu"},
 		{Index: 4, Platform: 3, Place: 1, Name: "GeForce RTX 4090", Type: "gpu"},
+		{Index: 5, Platform: 4, Place: 0, Name: "llvmpipe (LLVM 15, 256 bits)", Type: "cpu"},
 	}
 	for _, c := range []struct {
 		selector string
@@ -22,10 +23,11 @@ func TestSelect(t *testing.T) {
 		problem  string
 	}{
 		{"", 1, ""}, {"  ", 1, ""}, {"cpu", 0, ""}, {"CPU", 0, ""}, {"gpu", 1, ""}, {"accelerator", -1, "of that type"},
-		{"0", 0, ""}, {"4", 4, ""}, {" 3 ", 3, ""}, {"5", -1, "of that index"}, {"99999", -1, "in its name"},
+		{"0", 0, ""}, {"4", 4, ""}, {" 3 ", 3, ""}, {"7", -1, "of that index"}, {"99999", -1, "in its name"},
 		{"0:0", 0, ""}, {"2:1", 2, ""}, {"3:1", 4, ""}, {"1:0", -1, "platform and device"}, {"2:2", -1, "platform and device"},
 		{"epyc", 0, ""}, {"nvl", 2, ""}, {"nvidia h200", 1, ""}, {"h200", -1, "2 devices"}, {"NVIDIA", -1, "2 devices"},
-		{"geforce", 3, ""}, {"4090", 3, ""}, {"radeon", -1, "in its name"}, {"-1", -1, "in its name"}, {"e", -1, "3 devices"},
+		{"geforce", 3, ""}, {"4090", 3, ""}, {"radeon", -1, "in its name"}, {"-1", -1, "in its name"}, {"e", -1, "4 devices"},
+		{"0,1", -1, "not a list"}, {"3:0, 3:1", -1, "not a list"}, {"gpu,cpu", -1, "not a list"}, {"15, 256 B", 5, ""},
 	} {
 		got, err := Select(devices, c.selector)
 		var refused *SelectionError
@@ -60,6 +62,9 @@ func TestEveryListedDeviceIsSelectedByItsNames(t *testing.T) {
 		}
 		if got, err := Select(all, l.Selector()); err != nil || got != l {
 			t.Errorf("%s: %+v, %v", l.Selector(), got, err)
+		}
+		if got, err := SelectAlike(all, l.Selector()); err != nil || len(got) != 1 || got[0] != l {
+			t.Errorf("%s alone: %+v, %v", l.Selector(), got, err)
 		}
 		identity, err := Describe(l.Device)
 		if err != nil || identity.Timer != "" || identity.Type != l.Type || identity.MaxWorkGroupSize <= 0 {
