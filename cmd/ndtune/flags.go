@@ -18,9 +18,16 @@ const (
 	categoryOutput = "output"
 )
 
+// deviceFlag chooses the device of a command that uses one.
 func deviceFlag() cli.Flag {
 	return &cli.StringFlag{Name: "device", Aliases: []string{"d"}, Category: categorySearch,
 		Usage: "`DEVICE` to use: index, platform:device, cpu, gpu, or a part of its name (default: the first GPU, else the first device)"}
+}
+
+// devicesFlag chooses the devices of a command that can use several.
+func devicesFlag() cli.Flag {
+	return &cli.StringFlag{Name: "device", Aliases: []string{"d"}, Category: categorySearch,
+		Usage: "`DEVICE` to use: index, platform:device, cpu, gpu, or a part of its name; several of one model share a search: gpu means all alike, 0:0,0:1 these two (default: the first GPU, else the first device)"}
 }
 
 // selectDevice finds the device that the command line names.
@@ -30,6 +37,15 @@ func selectDevice(c *cli.Context) (device.Listed, error) {
 		return device.Listed{}, err
 	}
 	return device.Select(all, c.String("device"))
+}
+
+// selectDevices finds the devices that the command line names, which share a search.
+func selectDevices(c *cli.Context) ([]device.Listed, error) {
+	all, err := device.List()
+	if err != nil {
+		return nil, err
+	}
+	return device.SelectAlike(all, c.String("device"))
 }
 
 // specFlags change the specification.
@@ -47,7 +63,7 @@ func iterationsFlag() cli.Flag {
 // tuneFlags steer a search and what is kept of it.
 func tuneFlags() []cli.Flag {
 	return []cli.Flag{
-		deviceFlag(),
+		devicesFlag(),
 		&cli.StringFlag{Name: "strategy", Category: categorySearch,
 			Usage: "search `STRATEGY`: " + strings.Join(search.Names(), ", ") + " (default: brute_force; random_sample where --max-evals does not cover the space)"},
 		&cli.StringSliceFlag{Name: "strategy-option", Category: categorySearch, Usage: "`OPTION=VALUE` of the strategy; may be repeated"},
