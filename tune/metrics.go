@@ -96,11 +96,3 @@ func (s Stats) rankable() error {
 
 // finite reports whether an objective can be ranked.
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
-
-// better reports whether objective a improves on b.
-func (o Objective) better(a, b float64) bool {
-	if o.Maximize {
-		return a > b
-	}
-	return a < b
-}

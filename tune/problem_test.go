@@ -42,6 +42,15 @@ func mustProblem(t testing.TB, d Definition) *Problem {
 	return p
 }
 
+func mustSpace(t testing.TB, p *Problem) *space.Space {
+	t.Helper()
+	s, err := p.Space(Device{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 func writeNPY(t testing.TB, a *array.Array) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "data.npy")
@@ -76,6 +85,10 @@ func TestNewProblemNamesTheFieldThatIsWrong(t *testing.T) {
 	long := writeNPY(t, array.Of(make([]float32, 1001)))
 	integers := writeNPY(t, array.Of(make([]int32, 1000)))
 	empty := writeNPY(t, array.Of([]float32{}))
+	blank := filepath.Join(t.TempDir(), "blank.cl")
+	if err := os.WriteFile(blank, []byte("\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
 
 	for name, c := range map[string]struct {
 		spoil       func(*Definition)
@@ -85,6 +98,7 @@ func TestNewProblemNamesTheFieldThatIsWrong(t *testing.T) {
 		"no source":      {func(d *Definition) { d.Kernel.Source = "" }, "kernel", "the source is missing"},
 		"two sources":    {func(d *Definition) { d.Kernel.File = "k.cl" }, "kernel", "give the source once"},
 		"missing source": {func(d *Definition) { d.Kernel.Source, d.Kernel.File = "", "missing.cl" }, "kernel.file", "missing.cl"},
+		"empty source":   {func(d *Definition) { d.Kernel.Source, d.Kernel.File = "", blank }, "kernel.file", "blank.cl is empty"},
 
 		"constant's name":     {func(d *Definition) { d.Constants[0].Name = "n x" }, "constants.n x", "not a name"},
 		"constant twice":      {func(d *Definition) { d.Constants[1].Name = "n" }, "constants.n", "twice"},
@@ -208,6 +222,14 @@ func TestNewProblemNamesTheFieldThatIsWrong(t *testing.T) {
 		"file is missing":        {verify(Verification{Files: map[string]string{"y": "missing.npy"}}), "verify.npy.y", "missing.npy"},
 		"file is longer":         {verify(Verification{Files: map[string]string{"y": long}}), "verify.npy.y", "1001 elements, the output has 1000"},
 		"file is of integers":    {verify(Verification{Files: map[string]string{"y": integers}}), "verify.npy.y", "int32"},
+		"files and data": {verify(Verification{Files: map[string]string{"y": long}, Expected: map[string]any{"y": make([]float32, 1000)}}),
+			"verify", "one reference"},
+		"no data for the output": {verify(Verification{Expected: map[string]any{}}), "verify.expected", "no content for the output y"},
+		"data for no output":     {verify(Verification{Expected: map[string]any{"x": make([]float32, 1000)}}), "verify.expected.x", "no output"},
+		"data that is longer":    {verify(Verification{Expected: map[string]any{"y": make([]float32, 1001)}}), "verify.expected.y", "1001 elements, the output has 1000"},
+		"data of integers":       {verify(Verification{Expected: map[string]any{"y": make([]int32, 1000)}}), "verify.expected.y", "int32"},
+		"data of texts":          {verify(Verification{Expected: map[string]any{"y": []string{"1"}}}), "verify.expected.y", "[]string"},
+		"no data":                {verify(Verification{Expected: map[string]any{"y": nil}}), "verify.expected.y", "not from"},
 	} {
 		d := saxpy()
 		c.spoil(&d)
