@@ -2,7 +2,6 @@ package tune
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 
 	"github.com/ndtune/ndtune/tune/array"
@@ -204,17 +203,15 @@ func (p *Problem) checkCopy(errs *fieldErrors, field string, a argument) {
 }
 
 func (p *Problem) compileScalar(errs *fieldErrors, field string, a *argument, scope space.Scope) {
+	a.Value = plainScalar(a.Value)
 	if text, ok := a.Value.(string); ok {
 		if u, ok := largeInteger(text); ok {
 			a.Value = u
 		}
 	}
-	lanes := []any{a.Value}
-	if v := reflect.ValueOf(a.Value); v.Kind() == reflect.Slice {
-		lanes = nil
-		for i := range v.Len() {
-			lanes = append(lanes, v.Index(i).Interface())
-		}
+	lanes, vector := a.Value.([]any)
+	if !vector {
+		lanes = []any{a.Value}
 	}
 	expressions := slices.ContainsFunc(lanes, func(v any) bool { _, ok := v.(string); return ok })
 	if !expressions {
@@ -258,7 +255,7 @@ func (a *argument) scalarBytes(environment map[string]any) ([]byte, error) {
 		}
 		lanes[i] = v
 	}
-	if reflect.TypeOf(a.Value).Kind() != reflect.Slice {
+	if _, vector := a.Value.([]any); !vector {
 		return array.ScalarBytes(a.typ, lanes[0])
 	}
 	return array.ScalarBytes(a.typ, lanes)

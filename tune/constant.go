@@ -15,14 +15,18 @@ var (
 	cFloat   = regexp.MustCompile(`^([+-]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+)(?:[eE][+-]?[0-9]+)?)[fFlLhH]?$`)
 )
 
-// text is the constant as a kernel sees it.
-func (c Constant) text() string {
+// normalized is the value of a constant of a checked definition as an int, a float64, a bool
+// or a string.
+func (c Constant) normalized() space.Value {
 	v, err := space.NormalizeValue(c.Value)
 	if err != nil {
 		panic(fmt.Sprintf("tune: constant %s of a checked definition: %v", c.Name, err))
 	}
-	return space.FormatValue(v)
+	return v
 }
+
+// text is the constant as a kernel sees it.
+func (c Constant) text() string { return space.FormatValue(c.normalized()) }
 
 // largeInteger is the value of a C literal that only an unsigned 64-bit integer holds.
 func largeInteger(text string) (uint64, bool) {

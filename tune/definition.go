@@ -77,8 +77,8 @@ type Fill struct {
 	File string // path of a .npy file
 }
 
-// A Verification says what a correct output is. Exactly one of Problem, Files, Reference
-// and Check is set.
+// A Verification says what a correct output is. Exactly one of Problem, Files, Expected,
+// Reference and Check is set.
 type Verification struct {
 	// Problem is another kernel whose output is right, run once at Configuration. Buffers
 	// of the same name hold the same data. Its output buffers are matched by name.
@@ -93,6 +93,10 @@ type Verification struct {
 
 	// Files are .npy files with the right content of outputs, by argument name.
 	Files map[string]string
+
+	// Expected is the right content of outputs, each a Go slice or an *array.Array, by
+	// argument name.
+	Expected map[string]any
 
 	// Reference computes the right content of outputs from the initial content of all
 	// buffers, both by argument name.

@@ -58,7 +58,7 @@ func (p *Problem) canonical() canonicalProblem {
 	d := p.definition
 	c := canonicalProblem{
 		Kernel: d.Kernel.Name, Source: p.source, BuildOptions: fmt.Sprintf("%q", withoutFolders(d.Kernel.BuildOptions)),
-		ProblemSize: d.ProblemSize, BlockSize: d.BlockSize, GridDiv: d.GridDiv,
+		ProblemSize: d.ProblemSize, BlockSize: d.BlockSize, GridDiv: divisors(d.GridDiv),
 		Metrics: fmt.Sprintf("%q", d.Metrics), Objective: p.Objective(), Seed: d.Seed,
 	}
 	if d.Kernel.Func != nil {
@@ -94,7 +94,7 @@ func (p *Problem) canonical() canonicalProblem {
 			c.Reference, c.Configuration = v.reference.Digest(), v.configuration.Key()
 		}
 		c.Expected = map[string]string{}
-		for name, data := range v.files {
+		for name, data := range v.expected {
 			c.Expected[name] = contentDigest(data)
 		}
 	}
@@ -139,7 +139,7 @@ func (v *verification) kind(given *Verification) string {
 	switch {
 	case v.reference != nil:
 		return "problem"
-	case v.files != nil:
+	case v.expected != nil:
 		return "files"
 	case given.Reference != nil:
 		return "reference function"

@@ -3,7 +3,9 @@ package tune
 import (
 	"errors"
 	"math"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/space"
@@ -22,11 +24,42 @@ func TestDigestIsStable(t *testing.T) {
 		"the type of an integer":      func(d *Definition) { d.Constants[0].Value = int16(1000) },
 		"a number as a text":          func(d *Definition) { d.Constants[0].Value = "1000" },
 		"the other name of a type":    func(d *Definition) { d.Arguments[0].Type = "float" },
+		"a number of a type's own":    func(d *Definition) { d.Constants[0].Value = time.Duration(1000) },
 	} {
 		d := saxpy()
 		change(&d)
 		if got := mustProblem(t, d).Digest(); got != first {
 			t.Errorf("%s changes the digest", name)
+		}
+	}
+}
+
+// TestDigestIsOfTheContent makes sure that two ways to say the same have one digest.
+func TestDigestIsOfTheContent(t *testing.T) {
+	ones := make([]float32, 1000)
+	for i := range ones {
+		ones[i] = 1
+	}
+	file := writeNPY(t, array.Of(ones))
+	for name, ways := range map[string][2]func(*Definition){
+		"right outputs in a file and as data": {
+			func(d *Definition) { d.Verify = &Verification{Files: map[string]string{"y": file}} },
+			func(d *Definition) { d.Verify = &Verification{Expected: map[string]any{"y": ones}} },
+		},
+		"content of a file and data": {
+			func(d *Definition) { d.Arguments[1].Fill = Fill{File: file} },
+			func(d *Definition) { d.Arguments[1].Fill, d.Arguments[1].Data = Fill{}, ones },
+		},
+		"no division and one by 1": {
+			func(d *Definition) { d.GridDiv[0] = []Expr{} },
+			func(d *Definition) { d.GridDiv[0] = []Expr{"1"} },
+		},
+	} {
+		d, e := saxpy(), saxpy()
+		ways[0](&d)
+		ways[1](&e)
+		if mustProblem(t, d).Digest() != mustProblem(t, e).Digest() {
+			t.Errorf("%s: two digests", name)
 		}
 	}
 }
@@ -95,6 +128,7 @@ func TestDigestChangesWithAllThatMatters(t *testing.T) {
 		}}),
 		"verify by a file":    verify(Verification{Files: map[string]string{"y": ones}}),
 		"verify by another":   verify(Verification{Files: map[string]string{"y": others}}),
+		"verify by data":      verify(Verification{Expected: map[string]any{"y": slices.Repeat([]float32{2}, 1000)}}),
 		"verify by a kernel":  verify(Verification{Problem: reference(same), Configuration: at}),
 		"at another place":    verify(Verification{Problem: reference(same), Configuration: map[string]space.Value{"block_size_x": 64, "unroll": 1}}),
 		"by another kernel":   verify(Verification{Problem: reference(func(d *Definition) { d.Kernel.Source = "//" }), Configuration: at}),

@@ -107,6 +107,9 @@ func (p *Problem) compileKernel(errs *fieldErrors) {
 	case k.File != "":
 		text, err := include.Resolve(os.ReadFile, k.File, k.IncludeDirs)
 		errs.add("kernel.file", err)
+		if err == nil && strings.TrimSpace(text) == "" {
+			errs.addf("kernel.file", "%s is empty", k.File)
+		}
 		p.source = text
 	case len(k.IncludeDirs) > 0 && k.Source != "":
 		text, err := resolveText(k)

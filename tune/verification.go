@@ -2,7 +2,6 @@ package tune
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 
@@ -15,8 +14,8 @@ type verification struct {
 	reference     *Problem // another kernel, or nil
 	configuration space.Configuration
 	launches      *space.Expression
-	swap          [2]int // arguments of the reference; equal: no swap
-	files         map[string]*array.Array
+	swap          [2]int                  // arguments of the reference; equal: no swap
+	expected      map[string]*array.Array // by output; nil: it does not come from files or data
 	aTol, rTol    *space.Expression
 }
 
@@ -28,7 +27,7 @@ func (p *Problem) compileVerification(errs *fieldErrors, scope space.Scope) {
 	v := &verification{}
 	p.verify = v
 	kinds := 0
-	for _, is := range []bool{given.Problem != nil, given.Files != nil, given.Reference != nil, given.Check != nil} {
+	for _, is := range []bool{given.Problem != nil, given.Files != nil, given.Expected != nil, given.Reference != nil, given.Check != nil} {
 		if is {
 			kinds++
 		}
@@ -67,8 +66,11 @@ func (p *Problem) compileVerification(errs *fieldErrors, scope space.Scope) {
 	} else if given.Launches != "" || given.Swap != [2]string{} {
 		errs.addf("verify", "launches and swap belong to a reference kernel")
 	}
-	if given.Files != nil {
+	switch {
+	case given.Files != nil:
 		p.readReferences(errs, given.Files, v)
+	case given.Expected != nil:
+		p.takeReferences(errs, given.Expected, v)
 	}
 }
 
@@ -162,32 +164,6 @@ func (p *Problem) complete(given map[string]space.Value) (space.Configuration, e
 	return p.parameters.Configure(values)
 }
 
-func (p *Problem) readReferences(errs *fieldErrors, files map[string]string, v *verification) {
-	v.files = map[string]*array.Array{}
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		field, path := "verify.npy."+name, files[name]
-		a, ok := p.argument(name)
-		if !ok || !a.Output {
-			errs.addf(field, "no output is named so")
-			continue
-		}
-		data, err := readFile(path, a.typ)
-		if err != nil {
-			errs.add(field, err)
-			continue
-		}
-		if n := p.fixedLen(a); n > 0 && n != data.Len() {
-			errs.addf(field, "%s has %d elements, the output has %d", path, data.Len(), n)
-		}
-		v.files[name] = data
-	}
-	for _, a := range p.arguments {
-		if _, ok := files[a.Name]; a.Output && !ok {
-			errs.addf("verify.npy", "no file for the output %s", a.Name)
-		}
-	}
-}
-
 // Tolerances of outputs of floats where the definition gives none.
 const (
 	defaultRTol = 1e-4
@@ -247,8 +223,8 @@ func (p *Problem) Reference() (reference *Problem, c space.Configuration, swap [
 	return p.verify.reference, p.verify.configuration, p.verify.swap
 }
 
-// ExpectedOutputs are the right outputs by argument name where they come from files or
-// from a function of the initial content of the buffers, else nil.
+// ExpectedOutputs are the right outputs by argument name where they come from files, data or
+// a function of the initial content of the buffers, else nil.
 func (p *Problem) ExpectedOutputs(initial map[string]*array.Array) (map[string]*array.Array, error) {
 	if p.verify == nil {
 		return nil, nil
@@ -269,7 +245,7 @@ func (p *Problem) ExpectedOutputs(initial map[string]*array.Array) (map[string]*
 		}
 		return outputs, nil
 	}
-	return p.verify.files, nil
+	return p.verify.expected, nil
 }
 
 // Check is the problem's own judge of outputs, or nil.
