@@ -31,6 +31,16 @@ type Remeasurer interface {
 	Remeasure(ctx context.Context, configurations []space.Configuration, rounds int) ([][]float64, error)
 }
 
+// An Observer is an Evaluator that learns of the best result so far, to spend no more time
+// than needed on what is far worse. Run calls Observe, in its own goroutine, with each
+// correct result that is better by the objective than all before it: with the results of the
+// log before it calls Evaluate, then while Evaluate runs, so that the two must not disturb
+// each other. The result has its metrics and its objective; its slices must not be changed.
+type Observer interface {
+	Evaluator
+	Observe(best Result)
+}
+
 // A Log keeps results as they arrive, and knows those of an earlier, interrupted run.
 type Log interface {
 	Previous() []Result

@@ -49,6 +49,7 @@ type run struct {
 	out      map[int]bool   // configurations in the evaluator, by index
 	asking   time.Duration  // the strategy's time since the last result
 	hopeless *failures
+	leader   *leader
 }
 
 func newRun(p *Problem, evaluator Evaluator, o Options) (*run, error) {
@@ -71,6 +72,7 @@ func newRun(p *Problem, evaluator Evaluator, o Options) (*run, error) {
 		outcome: &Outcome{Device: evaluator.Device(), Space: s},
 		known:   map[int]Result{}, out: map[int]bool{},
 		hopeless: &failures{limit: hopelessAfter},
+		leader:   newLeader(evaluator, p.Objective()),
 	}
 	if o.Log != nil {
 		for _, previous := range o.Log.Previous() {
@@ -89,6 +91,7 @@ func (r *run) search(ctx context.Context, started time.Time) error {
 	in := make(chan space.Configuration)
 	out := make(chan Result)
 	done := make(chan error, 1)
+	r.observeLog()
 	go func() { done <- r.evaluator.Evaluate(evaluating, in, out) }()
 
 	var timeUp <-chan time.Time
@@ -230,6 +233,19 @@ func (r *run) isSpent(next int) bool {
 	return limit > 0 && len(r.outcome.Results)+len(r.out)+next+len(r.known) >= limit
 }
 
+// observeLog shows the evaluator the best of the log: what it is asked for first may already
+// be far worse.
+func (r *run) observeLog() {
+	if r.options.Log == nil {
+		return
+	}
+	for _, previous := range r.options.Log.Previous() {
+		if _, ok := r.space.Index(previous.Configuration); ok {
+			r.leader.see(previous)
+		}
+	}
+}
+
 // keepRest adds the results of the log that the strategy did not propose again: a run that
 // was interrupted under another strategy or budget is part of this one.
 func (r *run) keepRest() {
@@ -255,6 +271,7 @@ func (r *run) take(result Result) error {
 	result.Durations.Search = r.asking
 	r.asking = 0
 	r.judge(&result)
+	r.leader.see(result)
 	if r.options.Log != nil {
 		err = r.options.Log.Append(result)
 	}

@@ -1,0 +1,26 @@
+package tune
+
+// leader follows the best result of a run and tells an evaluator that observes it.
+type leader struct {
+	observer  Observer // nil: nobody wants to know
+	objective Objective
+	best      float64
+	found     bool
+}
+
+func newLeader(e Evaluator, o Objective) *leader {
+	observer, _ := e.(Observer)
+	return &leader{observer: observer, objective: o}
+}
+
+// see takes a result that was judged.
+func (l *leader) see(r Result) {
+	if l.observer == nil || r.Status != Correct || !finite(r.Objective) {
+		return
+	}
+	if l.found && !l.objective.better(r.Objective, l.best) {
+		return
+	}
+	l.best, l.found = r.Objective, true
+	l.observer.Observe(r)
+}
