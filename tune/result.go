@@ -15,6 +15,14 @@ type Result struct {
 	Times    []float64 // milliseconds, every timed launch in order
 	Verified bool      // the output was compared with a reference
 
+	// EarlyStopped says that it was measured once only, because its objective was far worse
+	// than the best's.
+	EarlyStopped bool
+
+	// Device is which of several devices measured it, as device.Listed.Selector gives it
+	// ("1:0"); empty where the search has one device.
+	Device string
+
 	// Metrics are the values of the problem's metrics, in their order, and Objective that
 	// of its objective. Run sets both where Status is Correct.
 	Metrics   []MetricValue

@@ -148,6 +148,36 @@ func TestCacheRoundTrip(t *testing.T) {
 	}
 }
 
+// TestCacheLeavesOutTheCircumstances makes sure that Kernel Tuner finds nothing in its cache
+// that it would take for a metric.
+func TestCacheLeavesOutTheCircumstances(t *testing.T) {
+	want := mustDecode(t, smallCache(t))
+	var plain, b bytes.Buffer
+	if err := EncodeCache(&plain, want); err != nil {
+		t.Fatal(err)
+	}
+	for i := range want.Results {
+		want.Results[i].EarlyStopped, want.Results[i].Device = true, "1:0"
+	}
+	if err := EncodeCache(&b, want); err != nil {
+		t.Fatal(err)
+	}
+	if b.String() != plain.String() {
+		t.Errorf("the cache is\n%s, want\n%s", b.String(), plain.String())
+	}
+}
+
+// TestT4OfOthersMayMeanAnotherDevice reads a file whose results have a member of the same name.
+func TestT4OfOthersMayMeanAnotherDevice(t *testing.T) {
+	for member, want := range map[string]string{`{"name":"A100"}`: "", "3": "", "null": "", `"A100"`: "A100"} {
+		r := mustDecode(t, `{"results":[{"configuration":{"x":1},"device":`+member+`,"early_stopped":0,
+			"times":{"runtimes":[2]},"invalidity":"correct","correctness":1}],"schema_version":"1.0.0"}`)
+		if got := r.Results[0]; got.Device != want || got.EarlyStopped {
+			t.Errorf("%s: device %q, early stopped %v", member, got.Device, got.EarlyStopped)
+		}
+	}
+}
+
 func TestT4RoundTrip(t *testing.T) {
 	for seed := range uint64(100) {
 		m := newMaker(seed)

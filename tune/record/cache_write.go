@@ -10,7 +10,8 @@ import (
 
 // EncodeCache writes a record as a cache file of Kernel Tuner, in the form that Kernel
 // Tuner itself appends to and resumes from. Times are in milliseconds. Reasons, final
-// measurements and what is known of the device beyond its name have no place in it.
+// measurements, what is known of the device beyond its name, which of several devices it was
+// and that a result was measured once only have no place in it.
 func EncodeCache(w io.Writer, r *Record) error {
 	l, err := newLayout(r.Header.Parameters)
 	if err != nil {

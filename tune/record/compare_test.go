@@ -21,6 +21,10 @@ func difference(got, want tune.Result) string {
 		return fmt.Sprintf("times %v, want %v", got.Times, want.Times)
 	case got.Verified != want.Verified:
 		return fmt.Sprintf("verified %v, want %v", got.Verified, want.Verified)
+	case got.EarlyStopped != want.EarlyStopped:
+		return fmt.Sprintf("early stopped %v, want %v", got.EarlyStopped, want.EarlyStopped)
+	case got.Device != want.Device:
+		return fmt.Sprintf("device %q, want %q", got.Device, want.Device)
 	case !slices.EqualFunc(got.Metrics, want.Metrics, func(a, b tune.MetricValue) bool {
 		return a.Name == b.Name && sameFloat(a.Value, b.Value)
 	}):

@@ -14,9 +14,10 @@ import (
 
 // EncodeCSV writes a record as a table of one row a configuration, with a header row: the
 // parameters, status, times in milliseconds, metrics, verified, reason, durations in
-// milliseconds, timestamp (UTC), and in «runs» every timed launch, separated by spaces. A
-// cell is empty where there is nothing. A parameter or a metric with the name of another
-// column gets «parameter.» or «metric.» before it.
+// milliseconds, timestamp (UTC), and in «runs» every timed launch, separated by spaces. Behind
+// verified stand early_stopped, where that is true of any result, and device, where any
+// result names one of several. A cell is empty where there is nothing. A parameter or a
+// metric with the name of another column gets «parameter.» or «metric.» before it.
 //
 // Texts are mended for what opens such tables: lines end in a plain newline, NUL and bytes
 // that are not UTF-8 are replaced, and a text that a spreadsheet would take for a formula
@@ -26,9 +27,9 @@ func EncodeCSV(w io.Writer, r *Record) error {
 	if err != nil {
 		return err
 	}
-	metrics := r.metricNames()
+	metrics, circumstances := r.metricNames(), r.csvCircumstances()
 	out := csv.NewWriter(w)
-	if err := out.Write(csvHeader(l, metrics)); err != nil {
+	if err := out.Write(csvHeader(l, metrics, circumstances)); err != nil {
 		return err
 	}
 	for i := range r.Results {
@@ -36,7 +37,7 @@ func EncodeCSV(w io.Writer, r *Record) error {
 		if err != nil {
 			return err
 		}
-		if err := out.Write(csvRow(l.configuration(d), &r.Results[i], metrics)); err != nil {
+		if err := out.Write(csvRow(l.configuration(d), &r.Results[i], metrics, circumstances)); err != nil {
 			return err
 		}
 	}
@@ -64,11 +65,35 @@ func (r *Record) metricNames() []string {
 
 var (
 	csvMeasured = []string{"status", "time", "time_min", "time_median", "time_max", "time_stddev", "final_time"}
-	csvRest     = []string{"verified", "reason", "build_ms", "verify_ms", "measure_ms", "framework_ms", "search_ms", "timestamp", "runs"}
+	csvRest     = []string{"reason", "build_ms", "verify_ms", "measure_ms", "framework_ms", "search_ms", "timestamp", "runs"}
 )
 
-func csvHeader(l *layout, metrics []string) []string {
-	fixed := slices.Concat(csvMeasured, csvRest)
+// A csvColumn is a column that not every table has.
+type csvColumn struct {
+	name string
+	cell func(*tune.Result) string
+}
+
+// csvCircumstances are the columns that say how results were measured: verified, and those
+// of the others in which any result has something to say.
+func (r *Record) csvCircumstances() []csvColumn {
+	columns := []csvColumn{{"verified", func(r *tune.Result) string { return strconv.FormatBool(r.Verified) }}}
+	if slices.ContainsFunc(r.Results, func(r tune.Result) bool { return r.EarlyStopped }) {
+		columns = append(columns, csvColumn{"early_stopped", func(r *tune.Result) string { return strconv.FormatBool(r.EarlyStopped) }})
+	}
+	if slices.ContainsFunc(r.Results, func(r tune.Result) bool { return r.Device != "" }) {
+		columns = append(columns, csvColumn{"device", func(r *tune.Result) string { return csvText(r.Device) }})
+	}
+	return columns
+}
+
+func csvHeader(l *layout, metrics []string, circumstances []csvColumn) []string {
+	rest := make([]string, 0, len(circumstances)+len(csvRest))
+	for _, c := range circumstances {
+		rest = append(rest, c.name)
+	}
+	rest = append(rest, csvRest...)
+	fixed := slices.Concat(csvMeasured, rest)
 	var row []string
 	column := func(prefix, name string) {
 		if name = csvText(name); slices.Contains(fixed, name) || slices.Contains(row, name) {
@@ -83,10 +108,10 @@ func csvHeader(l *layout, metrics []string) []string {
 	for _, name := range metrics {
 		column("metric.", name)
 	}
-	return append(row, csvRest...)
+	return append(row, rest...)
 }
 
-func csvRow(c space.Configuration, r *tune.Result, metrics []string) []string {
+func csvRow(c space.Configuration, r *tune.Result, metrics []string, circumstances []csvColumn) []string {
 	var row []string
 	for i := range c.Len() {
 		if text, ok := c.At(i).(string); ok {
@@ -104,8 +129,11 @@ func csvRow(c space.Configuration, r *tune.Result, metrics []string) []string {
 		}
 		row = append(row, cell)
 	}
+	for _, c := range circumstances {
+		row = append(row, c.cell(r))
+	}
+	row = append(row, csvText(r.Reason))
 	d := r.Durations
-	row = append(row, strconv.FormatBool(r.Verified), csvText(r.Reason))
 	for _, part := range []time.Duration{d.Build, d.Verify, d.Measure, d.Framework, d.Search} {
 		row = append(row, csvNumber(milliseconds(part)))
 	}

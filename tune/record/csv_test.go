@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -56,6 +57,39 @@ func TestCSV(t *testing.T) {
 	for i := range want {
 		if strings.Join(got[i], "|") != strings.Join(want[i], "|") {
 			t.Errorf("row %d\n%q, want\n%q", i, got[i], want[i])
+		}
+	}
+}
+
+func TestCSVHasTheCircumstancesOfAnyResult(t *testing.T) {
+	h := Header{Parameters: []space.Parameter{{Name: "x", Values: []space.Value{1, 2}}}, Metrics: []string{"device"}}
+	l, err := newLayout(h.Parameters)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := tune.Result{Configuration: l.configuration(digits{0}), Status: tune.Correct}
+	stopped, second := plain, plain
+	stopped.Configuration, stopped.EarlyStopped = l.configuration(digits{1}), true
+	second.Configuration, second.Device = l.configuration(digits{1}), "1:0"
+	both := stopped
+	both.Device = "1:0"
+	for name, c := range map[string]struct {
+		result tune.Result
+		want   string // the metric, and what follows it up to the reason, of header and rows
+	}{
+		"neither":       {func() tune.Result { r := plain; r.Configuration = second.Configuration; return r }(), "device|verified|reason;|false|;|false|;"},
+		"early stopped": {stopped, "device|verified|early_stopped|reason;|false|false|;|false|true|;"},
+		"a device":      {second, "metric.device|verified|device|reason;|false||;|false|1:0|;"},
+		"both":          {both, "metric.device|verified|early_stopped|device|reason;|false|false||;|false|true|1:0|;"},
+	} {
+		rows := table(t, &Record{h, []tune.Result{plain, c.result}})
+		got := ""
+		metric, reason := slices.Index(rows[0], "final_time")+1, slices.Index(rows[0], "reason")
+		for _, row := range rows {
+			got += strings.Join(row[metric:reason+1], "|") + ";"
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
 }

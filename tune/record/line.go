@@ -20,7 +20,7 @@ const (
 // A line of a result leaves out what is zero:
 //
 //	{"kind":"result","configuration":{"block_size_x":16},"status":"correct","times":[1.5],
-//	 "verified":true,"metrics":{"GB/s":90.5},"objective":1.5,
+//	 "verified":true,"early_stopped":true,"device":"1:0","metrics":{"GB/s":90.5},"objective":1.5,
 //	 "durations_ns":{"build":1200300},"timestamp":"2026-01-02T03:04:05.678901234Z"}
 //
 // A line of a final measurement names its configuration, and the session that it belongs
@@ -53,6 +53,7 @@ func (l *layout) appendResult(b []byte, d digits, r *tune.Result) ([]byte, error
 	if r.Verified {
 		b = append(b, `,"verified":true`...)
 	}
+	b = appendCircumstances(b, r)
 	if len(r.Metrics) > 0 {
 		b = appendMetrics(append(b, `,"metrics":`...), r.Metrics)
 	}
@@ -73,6 +74,18 @@ func (l *layout) appendResult(b []byte, d digits, r *tune.Result) ([]byte, error
 		b = appendFloats(append(b, `,"final":`...), r.Final)
 	}
 	return append(b, '}'), nil
+}
+
+// appendCircumstances writes how a result was measured, as members of the result in a run log
+// and in T4 alike.
+func appendCircumstances(b []byte, r *tune.Result) []byte {
+	if r.EarlyStopped {
+		b = append(b, `,"early_stopped":true`...)
+	}
+	if r.Device != "" {
+		b = appendText(append(b, `,"device":`...), r.Device)
+	}
+	return b
 }
 
 // appendFinal writes the line of a final measurement, without its end.

@@ -83,6 +83,30 @@ func sixteen() (Header, []tune.Result) {
 	return h, results
 }
 
+// TestCircumstancesInALog reads and writes how results were measured; logs of before have no
+// such members.
+func TestCircumstancesInALog(t *testing.T) {
+	h, results := sixteen()
+	first, _, err := h.line()
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := `{"kind":"result","configuration":{"x":16,"y":1.0},"status":"correct","times":[0.1,0.3333333333333333]}` + "\n"
+	full := `{"kind":"result","configuration":{"x":16,"y":2.0},"status":"correct","times":[1.1,0.3333333333333333],"verified":true,"early_stopped":true,"device":"1:0"}` + "\n"
+	text := string(first) + old + full
+	want := results[:2]
+	want[1].Verified, want[1].EarlyStopped, want[1].Device = true, true, "1:0"
+	r := mustDecode(t, text)
+	sameResults(t, r.Results, want)
+	var b bytes.Buffer
+	if err := EncodeLog(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	if b.String() != text {
+		t.Errorf("the log is\n%s, want\n%s", b.String(), text)
+	}
+}
+
 func TestLogRoundTrip(t *testing.T) {
 	for seed := range uint64(200) {
 		m := newMaker(seed)

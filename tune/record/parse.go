@@ -75,6 +75,10 @@ func (p *parsedLine) set(l *layout, name string, raw []byte) (err error) {
 		r.Times, err = parseNumbers(raw)
 	case "verified":
 		r.Verified = string(raw) == "true"
+	case "early_stopped":
+		r.EarlyStopped = string(raw) == "true"
+	case "device":
+		r.Device, err = parseText(raw)
 	case "metrics":
 		r.Metrics, err = parseMetrics(raw)
 	case "objective":

@@ -67,6 +67,8 @@ func (m maker) result(c space.Configuration) tune.Result {
 		Configuration: c,
 		Status:        tune.Statuses()[m.IntN(len(tune.Statuses()))],
 		Verified:      m.IntN(2) == 0,
+		EarlyStopped:  m.IntN(4) == 0,
+		Device:        []string{"", "0:0", "1:0", "\"größe\"\n"}[m.IntN(4)],
 		Timestamp:     m.time(),
 		Durations: tune.Durations{
 			Build: time.Duration(m.Int64()), Verify: time.Duration(m.IntN(3)), Measure: -1,

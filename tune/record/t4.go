@@ -19,7 +19,7 @@ const t4Version = "1.0.0"
 //
 // What T4 has no place for stands where readers look for nothing: metadata.ndtune is the
 // [Header]; the reason of a failure is «reason» beside «invalidity», unless it is the
-// error's name; «times» has «benchmark», as Kernel Tuner writes it, and «final_runtimes»,
+// error's name, and there stand «early_stopped» and «device», too; «times» has «benchmark», as Kernel Tuner writes it, and «final_runtimes»,
 // whose median is the measurement «final_time». [Read] takes them back. Not kept are the
 // nanoseconds of timestamps, bytes of reasons that are not UTF-8, and whether a single
 // result was verified, for which the header's word is taken.
@@ -85,6 +85,7 @@ func (l *layout) appendT4(b []byte, d digits, r *tune.Result, objective tune.Obj
 		b = append(b, `,"reason":`...)
 		b = appendText(b, r.Reason)
 	}
+	b = appendCircumstances(b, r)
 	b = append(b, `,"measurements":[`...)
 	if correct {
 		b = appendMeasurements(b, r, objective)

@@ -25,8 +25,10 @@ type t4Result struct {
 		Runtimes        json.RawMessage `json:"runtimes"`
 		FinalRuntimes   json.RawMessage `json:"final_runtimes"`
 	} `json:"times"`
-	Invalidity   string `json:"invalidity"`
-	Reason       string `json:"reason"`
+	Invalidity   string          `json:"invalidity"`
+	Reason       string          `json:"reason"`
+	EarlyStopped json.RawMessage `json:"early_stopped"`
+	Device       json.RawMessage `json:"device"`
 	Measurements []struct {
 		Name  string          `json:"name"`
 		Value json.RawMessage `json:"value"`
@@ -137,7 +139,11 @@ func (t *t4Result) result(l *layout, h *Header, unit float64) (digits, tune.Resu
 		Configuration: l.configuration(d),
 		Status:        tune.Status(t.Invalidity),
 		Reason:        t.Reason,
+		EarlyStopped:  string(t.EarlyStopped) == "true",
 		Timestamp:     timestampMember(t.Timestamp),
+	}
+	if len(t.Device) > 0 && t.Device[0] == '"' { // whatever else others mean by it
+		r.Device = unquote(t.Device)
 	}
 	if !knownStatus[r.Status] {
 		return nil, r, fmt.Errorf("the invalidity %q is none that T4 knows", t.Invalidity)
