@@ -70,6 +70,9 @@ func (p *printer) line(r tune.Result) string {
 		return ""
 	case r.Status == tune.Correct:
 		line := formatMeasured(r.Configuration.String(), r.Time(), r.Metrics)
+		if r.EarlyStopped {
+			line += ", measured once"
+		}
 		if !r.Verified {
 			line += ", unverified"
 		}

@@ -20,6 +20,8 @@ import (
 type kept struct {
 	status, reason string
 	times          int // timed launches
+	earlyStopped   bool
+	device         string
 }
 
 // readKept reads a T4 file, a CSV file or a run log: what became of each configuration, by
@@ -69,6 +71,8 @@ func readT4(content string, add func(map[string]string, kept) error) error {
 			Invalidity    string
 			Reason        string
 			Correctness   float64
+			EarlyStopped  bool `json:"early_stopped"`
+			Device        string
 		}
 		SchemaVersion string `json:"schema_version"`
 	}
@@ -82,7 +86,7 @@ func readT4(content string, add func(map[string]string, kept) error) error {
 		if (r.Correctness == 1) != (r.Invalidity == "correct") {
 			return fmt.Errorf("correctness %v and invalidity %s", r.Correctness, r.Invalidity)
 		}
-		if err := add(textValues(r.Configuration), kept{r.Invalidity, r.Reason, len(r.Times.Runtimes)}); err != nil {
+		if err := add(textValues(r.Configuration), kept{r.Invalidity, r.Reason, len(r.Times.Runtimes), r.EarlyStopped, r.Device}); err != nil {
 			return err
 		}
 	}
@@ -106,7 +110,13 @@ func readCSV(content string, add func(map[string]string, kept) error) error {
 		for i := range column["status"] {
 			configuration[rows[0][i]] = row[i]
 		}
-		k := kept{row[column["status"]], row[column["reason"]], len(strings.Fields(row[column["runs"]]))}
+		k := kept{status: row[column["status"]], reason: row[column["reason"]], times: len(strings.Fields(row[column["runs"]]))}
+		if i, ok := column["early_stopped"]; ok {
+			k.earlyStopped = row[i] == "true"
+		}
+		if i, ok := column["device"]; ok {
+			k.device = row[i]
+		}
 		if err := add(configuration, k); err != nil {
 			return err
 		}
@@ -129,6 +139,8 @@ func readLog(content string, add func(map[string]string, kept) error) error {
 			Status        string
 			Reason        string
 			Times         []float64
+			EarlyStopped  bool `json:"early_stopped"`
+			Device        string
 		}
 		if err := decodeJSON(line, &entry); err != nil {
 			return fmt.Errorf("line %d: %w", i+2, err)
@@ -136,7 +148,7 @@ func readLog(content string, add func(map[string]string, kept) error) error {
 		if entry.Kind != "result" {
 			continue
 		}
-		if err := add(textValues(entry.Configuration), kept{entry.Status, entry.Reason, len(entry.Times)}); err != nil {
+		if err := add(textValues(entry.Configuration), kept{entry.Status, entry.Reason, len(entry.Times), entry.EarlyStopped, entry.Device}); err != nil {
 			return err
 		}
 	}
@@ -225,7 +237,7 @@ var resultLines = []*regexp.Regexp{
 
 var (
 	// measuredLine is a configuration with its time: block_size_x=16, time=1.636ms, GB/s=3.2.
-	measuredLine = regexp.MustCompile(`^(\w+=[^,]+, )+time=\d+\.\d+ms(, [^,=]+=[-+.e\d]+)*(, unverified)?$`)
+	measuredLine = regexp.MustCompile(`^(\w+=[^,]+, )+time=\d+\.\d+ms(, [^,=]+=[-+.e\d]+)*(, measured once)?(, unverified)?$`)
 	bestLine     = regexp.MustCompile(`^best performing configuration: (\w+=[^,]+, )+time=\d+\.\d+ms(, [^,=]+=[-+.e\d]+)*(, unverified)?$`)
 )
 
