@@ -26,7 +26,9 @@ func (r *run) measureFinalists(ctx context.Context) error {
 	if !ok || n < 0 || ctx.Err() != nil {
 		return nil
 	}
-	places := r.problem.ranked(r.outcome.Results)
+	places := slices.DeleteFunc(r.problem.ranked(r.outcome.Results), func(i int) bool {
+		return r.outcome.Results[i].EarlyStopped // far slower than the best, for certain
+	})
 	places = places[:min(n, len(places))]
 	if len(places) < 2 || r.alreadyFinal(places) {
 		return nil

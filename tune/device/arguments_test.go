@@ -206,7 +206,7 @@ func tellsArguments(t testing.TB) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	program, kernel, err := e.session.build(v, "k")
+	program, kernel, err := e.session.build(v, nil, "k")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,16 +17,20 @@ const argumentInfoOption = "-cl-kernel-arg-info"
 // maxLog bounds the build log that a reason carries, in bytes.
 const maxLog = 16 << 10
 
-// build compiles a variant and makes its kernel.
-func (s *session) build(v *tune.Variant, name string) (*cl.Program, *cl.Kernel, error) {
-	program, err := s.context.NewProgram(v.Source)
-	if err != nil {
-		return nil, nil, fail(tune.Runtime, "make the program: %v", err)
-	}
+// build compiles a variant and makes its kernel. It takes the binary instead where there is
+// one and the driver accepts it.
+func (s *session) build(v *tune.Variant, binary []byte, name string) (*cl.Program, *cl.Kernel, error) {
 	options := argumentInfoOption + " " + v.OptionLine()
-	if err := program.Build(options, s.device); err != nil {
-		program.Release()
-		return nil, nil, buildFailure(name, v, err)
+	program := s.load(binary, options)
+	if program == nil {
+		var err error
+		if program, err = s.context.NewProgram(v.Source); err != nil {
+			return nil, nil, fail(tune.Runtime, "make the program: %v", err)
+		}
+		if err := program.Build(options, s.device); err != nil {
+			program.Release()
+			return nil, nil, buildFailure(name, v, err)
+		}
 	}
 	kernel, err := program.NewKernel(name)
 	if err != nil {
@@ -41,6 +45,22 @@ func (s *session) build(v *tune.Variant, name string) (*cl.Program, *cl.Kernel, 
 		return nil, nil, fail(tune.Compile, "make the kernel %s: %v", name, err)
 	}
 	return program, kernel, nil
+}
+
+// load makes a program of a binary, or nothing where there is none or the driver refuses it.
+func (s *session) load(binary []byte, options string) *cl.Program {
+	if len(binary) == 0 {
+		return nil
+	}
+	program, err := s.context.NewProgramFromBinaries([]*cl.Device{s.device}, [][]byte{binary})
+	if err != nil {
+		return nil
+	}
+	if err := program.Build(options, s.device); err != nil {
+		program.Release()
+		return nil
+	}
+	return program
 }
 
 // buildFailure tells a source that does not compile from a driver that could not build.

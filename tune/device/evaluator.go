@@ -15,21 +15,39 @@ import (
 // Options of an Evaluator. Zero fields have the defaults named.
 type Options struct {
 	Iterations int // timed launches of a configuration; DefaultIterations
+
+	// EarlyStop cuts short what is slow: a configuration whose objective after the first
+	// timed launch is worse than the best's by more than this factor is measured once only.
+	// At most 1: every configuration is measured in full.
+	EarlyStop float64
+
+	// Timer is the clock to use, tune.TimerEvent or tune.TimerHost, where another evaluator
+	// of the device has found it out; "": it is found out.
+	Timer string
+
+	// Supervisor follows the evaluations; nil: nobody does.
+	Supervisor Supervisor
 }
 
 // DefaultIterations is how often a configuration is launched for its times, as in the
 // tutorials.
 const DefaultIterations = 7
 
+// DefaultEarlyStop is the EarlyStop of the command line.
+const DefaultEarlyStop = 3
+
 // An Evaluator evaluates the configurations of one problem on one OpenCL device. It
-// implements tune.Remeasurer. Close it when done. It is not safe for concurrent use.
+// implements tune.Remeasurer and tune.Observer. Close it when done. But for Observe and
+// SetBest it is not safe for concurrent use.
 type Evaluator struct {
 	device     *cl.Device
 	identity   tune.Device
 	problem    *tune.Problem
 	iterations int
+	supervisor Supervisor
 	session    *session
 	references *references
+	pace       pace
 	evaluated  int
 }
 
@@ -38,6 +56,23 @@ var errClosed = errors.New("the evaluator is closed")
 // Open makes an evaluator for a problem: a context and a queue on the device, and a check
 // of its timer. Buffers are made with the first configuration.
 func Open(d *cl.Device, p *tune.Problem, o Options) (*Evaluator, error) {
+	e, err := newEvaluator(d, p, o)
+	if err != nil {
+		return nil, err
+	}
+	if e.session.timer = o.Timer; o.Timer == "" {
+		if o.Timer, err = e.session.probeTimer(); err != nil {
+			e.Close()
+			return nil, fmt.Errorf("check the timer of %s: %w", e.identity.Name, err)
+		}
+	}
+	e.identity.Timer = o.Timer
+	e.references.device = e.identity
+	return e, nil
+}
+
+// newEvaluator is Open without the check of the timer.
+func newEvaluator(d *cl.Device, p *tune.Problem, o Options) (*Evaluator, error) {
 	identity, err := Describe(d)
 	if err != nil {
 		return nil, err
@@ -45,15 +80,17 @@ func Open(d *cl.Device, p *tune.Problem, o Options) (*Evaluator, error) {
 	if o.Iterations <= 0 {
 		o.Iterations = DefaultIterations
 	}
-	e := &Evaluator{device: d, identity: identity, problem: p, iterations: o.Iterations}
+	if o.Supervisor == nil {
+		o.Supervisor = unsupervised{}
+	}
+	e := &Evaluator{
+		device: d, identity: identity, problem: p, iterations: o.Iterations, supervisor: o.Supervisor,
+		references: &references{problem: p, device: identity, supervisor: o.Supervisor},
+		pace:       pace{problem: p, device: identity, factor: o.EarlyStop},
+	}
 	if e.session, err = newSession(d, p); err != nil {
 		return nil, fmt.Errorf("open %s: %w", identity.Name, err)
 	}
-	if e.identity.Timer, err = e.session.probeTimer(); err != nil {
-		e.Close()
-		return nil, fmt.Errorf("check the timer of %s: %w", identity.Name, err)
-	}
-	e.references = &references{problem: p, device: e.identity}
 	return e, nil
 }
 
@@ -75,6 +112,12 @@ func (e *Evaluator) Capacity() int { return 1 }
 // Evaluated is how many configurations were evaluated to their end so far.
 func (e *Evaluator) Evaluated() int { return e.evaluated }
 
+// Observe implements tune.Observer: what is far slower than the best is cut short.
+func (e *Evaluator) Observe(best tune.Result) { e.pace.set(best.Objective) }
+
+// SetBest is Observe for an objective alone.
+func (e *Evaluator) SetBest(objective float64) { e.pace.set(objective) }
+
 // Evaluate implements tune.Evaluator. A launch that is running cannot be interrupted:
 // cancelling takes effect after it.
 func (e *Evaluator) Evaluate(ctx context.Context, in <-chan space.Configuration, out chan<- tune.Result) error {
@@ -89,7 +132,7 @@ func (e *Evaluator) Evaluate(ctx context.Context, in <-chan space.Configuration,
 			if !ok {
 				return nil
 			}
-			result, err := e.evaluate(ctx, c)
+			result, err := e.One(ctx, c, nil)
 			if result.Status != "" {
 				out <- result
 			}
@@ -100,15 +143,19 @@ func (e *Evaluator) Evaluate(ctx context.Context, in <-chan space.Configuration,
 	}
 }
 
-// evaluate is the life of one configuration. The error says that nothing further can be
-// evaluated, or that the context ended. A result with a status stands all the same: where
-// the configuration took the device with it, it must not be tried again.
-func (e *Evaluator) evaluate(ctx context.Context, c space.Configuration) (tune.Result, error) {
-	began := time.Now()
-	t := &trial{
-		session: e.session, references: e.references, problem: e.problem, device: e.identity,
-		iterations: e.iterations, result: tune.Result{Configuration: c},
+// One is the life of one configuration. Binary, where it is not nil, is what Build gave for
+// it: it spares compiling, and where the driver does not take it, the source is compiled.
+//
+// The error says that nothing further can be evaluated, or that the context ended. A result
+// with a status stands all the same: where the configuration took the device with it, which
+// is a [LostError], it must not be tried again.
+func (e *Evaluator) One(ctx context.Context, c space.Configuration, binary []byte) (tune.Result, error) {
+	if e.session == nil {
+		return tune.Result{}, errClosed
 	}
+	began := time.Now()
+	t := e.trial(c)
+	t.binary = binary
 	err := t.run(ctx)
 	result := t.result
 	if err != nil {
@@ -122,7 +169,7 @@ func (e *Evaluator) evaluate(ctx context.Context, c space.Configuration) (tune.R
 	}
 	if result.Status == tune.Runtime {
 		if _, lost := e.recover(); lost != nil {
-			err = fmt.Errorf("the device cannot be used any more after %s failed (%s): %w", c, result.Reason, lost)
+			err = &LostError{fmt.Errorf("the device cannot be used any more after %s failed (%s): %w", c, result.Reason, lost)}
 		}
 	}
 	e.evaluated++
@@ -130,6 +177,20 @@ func (e *Evaluator) evaluate(ctx context.Context, c space.Configuration) (tune.R
 	result.Durations.Framework = result.Timestamp.Sub(began) - result.Durations.Total()
 	return result, err
 }
+
+func (e *Evaluator) trial(c space.Configuration) *trial {
+	return &trial{
+		session: e.session, references: e.references, problem: e.problem, device: e.identity,
+		iterations: e.iterations, supervisor: e.supervisor, pace: &e.pace, result: tune.Result{Configuration: c},
+	}
+}
+
+// A LostError says that a failed launch took the device, or the driver's state in this
+// process, with it. Another process may be able to go on.
+type LostError struct{ Err error }
+
+func (e *LostError) Error() string { return e.Err.Error() }
+func (e *LostError) Unwrap() error { return e.Err }
 
 // recover makes sure after a failed launch that the session still works, and replaces it
 // where it does not. NVIDIA's driver makes no other context in a process in which a kernel
@@ -141,6 +202,7 @@ func (e *Evaluator) recover() (replaced bool, err error) {
 	e.session.release()
 	s, err := newSession(e.device, e.problem)
 	if err != nil {
+		e.session = nil
 		return false, err
 	}
 	s.timer = e.identity.Timer

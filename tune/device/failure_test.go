@@ -232,14 +232,14 @@ func TestALaunchThatFailsLeavesTheSession(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	program, kernel, err := e.session.build(v, "scale")
+	program, kernel, err := e.session.build(v, nil, "scale")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer program.Release()
 	defer kernel.Release()
 	var failed *failure
-	if _, err := e.session.launch(kernel, v.NDRange, false); !errors.As(err, &failed) || failed.status != tune.Runtime || !strings.Contains(failed.reason, "launch: ") {
+	if _, err := e.session.launch(kernel, v.NDRange); !errors.As(err, &failed) || failed.status != tune.Runtime || !strings.Contains(failed.reason, "launch: ") {
 		t.Errorf("a kernel without arguments: %v", err)
 	}
 	if replaced, err := e.recover(); replaced || err != nil || e.session != kept {
@@ -325,7 +325,7 @@ func TestCancellingTakesEffectAfterTheRunningLaunch(t *testing.T) {
 	const stages = 7
 	for n := range stages + 8 {
 		left := n
-		_, err := e.evaluate(countdown{context.Background(), &left}, c)
+		_, err := e.One(countdown{context.Background(), &left}, c, nil)
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("cancelled at %d: %v", n, err)
 		}

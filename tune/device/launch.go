@@ -1,7 +1,6 @@
 package device
 
 import (
-	"context"
 	"errors"
 	"time"
 
@@ -53,8 +52,8 @@ func (s *session) refusedLaunch(k *cl.Kernel, r tune.NDRange, err error) error {
 
 // launch runs a kernel to its end and returns its time in milliseconds by the session's
 // timer. What stands before it in the queue is not part of the time.
-func (s *session) launch(k *cl.Kernel, r tune.NDRange, untimed bool) (float64, error) {
-	if s.timer == tune.TimerHost && !untimed {
+func (s *session) launch(k *cl.Kernel, r tune.NDRange) (float64, error) {
+	if s.timer == tune.TimerHost {
 		if err := s.queue.Finish(); err != nil {
 			return 0, fail(tune.Runtime, "wait for the device: %v", err)
 		}
@@ -68,14 +67,11 @@ func (s *session) launch(k *cl.Kernel, r tune.NDRange, untimed bool) (float64, e
 	if err := event.Wait(); err != nil {
 		return 0, fail(tune.Runtime, "run: %v", err)
 	}
-	elapsed := time.Since(began)
-	if untimed || s.timer == tune.TimerHost {
-		return milliseconds(elapsed), nil
+	if s.timer == tune.TimerHost {
+		return milliseconds(time.Since(began)), nil
 	}
 	return eventTime(event)
 }
-
-func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 // eventTime is the time of a finished launch in milliseconds by its profiling events.
 func eventTime(e *cl.Event) (float64, error) {
@@ -87,81 +83,4 @@ func eventTime(e *cl.Event) (float64, error) {
 		return 0, fail(tune.Runtime, "the driver's timestamps run backwards: start %d ns, end %d ns", p.Start, p.End)
 	}
 	return float64(p.End-p.Start) / 1e6, nil
-}
-
-// batchable bounds the launches that are enqueued without waiting, on the host's clock:
-// together they keep the device busy, and a run that is cancelled still ends soon.
-const batchable = 20 * time.Millisecond
-
-// measure warms up with one launch and then times n of them. Estimate is what a launch
-// takes on the host's clock at most.
-func (s *session) measure(ctx context.Context, k *cl.Kernel, r tune.NDRange, n int, estimate time.Duration) ([]float64, error) {
-	if s.timer == tune.TimerHost || s.restoresEachLaunch() || estimate > batchable {
-		return s.measureSingly(ctx, k, r, n)
-	}
-	most := n + 1
-	if estimate > 0 {
-		most = max(1, int(min(batchable/estimate, time.Duration(n+1))))
-	}
-	times := make([]float64, 0, n+1)
-	for len(times) < n+1 {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		batch, err := s.measureBatch(k, r, min(most, n+1-len(times)))
-		if err != nil {
-			return nil, err
-		}
-		times = append(times, batch...)
-	}
-	return times[1:], nil
-}
-
-// measureBatch enqueues n launches and reads their times afterwards.
-func (s *session) measureBatch(k *cl.Kernel, r tune.NDRange, n int) ([]float64, error) {
-	events := make([]*cl.Event, 0, n)
-	defer func() {
-		for _, e := range events {
-			e.Release()
-		}
-	}()
-	for range n {
-		e, err := s.enqueue(k, r)
-		if err != nil {
-			return nil, err
-		}
-		events = append(events, e)
-	}
-	if err := events[n-1].Wait(); err != nil {
-		return nil, fail(tune.Runtime, "run: %v", err)
-	}
-	times := make([]float64, n)
-	for i, e := range events {
-		var err error
-		if times[i], err = eventTime(e); err != nil {
-			return nil, err
-		}
-	}
-	return times, nil
-}
-
-// measureSingly waits for each launch before the next.
-func (s *session) measureSingly(ctx context.Context, k *cl.Kernel, r tune.NDRange, n int) ([]float64, error) {
-	times := make([]float64, 0, n)
-	for i := range n + 1 {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		if err := s.restore(true); err != nil {
-			return nil, err
-		}
-		t, err := s.launch(k, r, false)
-		if err != nil {
-			return nil, err
-		}
-		if i > 0 {
-			times = append(times, t)
-		}
-	}
-	return times, nil
 }

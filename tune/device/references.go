@@ -13,9 +13,10 @@ import (
 // references are the right outputs of a problem, made when they are first needed and kept
 // on the host.
 type references struct {
-	problem *tune.Problem
-	device  tune.Device
-	made    map[string]map[string]*array.Array // by what they depend on, then by argument name
+	problem    *tune.Problem
+	device     tune.Device
+	supervisor Supervisor
+	made       map[string]map[string]*array.Array // by what they depend on, then by argument name
 }
 
 // maxReferences bounds how many sets of outputs are kept.
@@ -32,9 +33,15 @@ func (r *references) of(ctx context.Context, s *session, v *tune.Variant) (map[s
 	if outputs, ok := r.made[key]; ok {
 		return outputs, nil
 	}
-	outputs, err := r.make(ctx, s, v)
+	outputs, err := r.supervisor.Reference(ctx, key)
 	if err != nil {
 		return nil, err
+	}
+	if outputs == nil {
+		if outputs, err = r.make(ctx, s, v); err != nil {
+			return nil, err
+		}
+		r.supervisor.Made(key, outputs)
 	}
 	for i, info := range r.problem.Arguments() {
 		if expected := outputs[info.Name]; info.Output && expected.Len() != v.Elements[i] {
@@ -58,6 +65,7 @@ func misfit(mine tune.ArgumentInfo, format string, args ...any) error {
 }
 
 func (r *references) make(ctx context.Context, s *session, v *tune.Variant) (map[string]*array.Array, error) {
+	r.supervisor.Begin(StageReference, 0)
 	reference, _, _ := r.problem.Reference()
 	if reference == nil {
 		return r.given(v)
@@ -102,7 +110,7 @@ func (r *references) runKernel(ctx context.Context, s *session, v *tune.Variant)
 		problem: reference, infos: reference.Arguments(), buffers: make([]*buffer, len(reference.Arguments())),
 	}
 	defer own.releaseBuffers()
-	program, kernel, err := own.build(w, reference.KernelName())
+	program, kernel, err := own.build(w, nil, reference.KernelName())
 	if err != nil {
 		return nil, err
 	}
@@ -133,10 +141,11 @@ func (r *references) runKernel(ctx context.Context, s *session, v *tune.Variant)
 		if i > 0 {
 			own.buffers[swap[0]], own.buffers[swap[1]] = own.buffers[swap[1]], own.buffers[swap[0]]
 		}
+		r.supervisor.Begin(StageReference, 1)
 		if err := own.setArguments(kernel, w); err != nil {
 			return nil, err
 		}
-		if _, err := own.launch(kernel, w.NDRange, true); err != nil {
+		if _, err := own.launch(kernel, w.NDRange); err != nil {
 			return nil, err
 		}
 	}

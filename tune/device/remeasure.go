@@ -14,12 +14,30 @@ import (
 // Remeasure implements tune.Remeasurer: all configurations are built and launched once
 // first, then timed in turn, round by round.
 func (e *Evaluator) Remeasure(ctx context.Context, configurations []space.Configuration, rounds int) ([][]float64, error) {
+	return e.Interleave(ctx, configurations, Interleaving{Rounds: rounds})
+}
+
+// An Interleaving says how configurations are measured in turn.
+type Interleaving struct {
+	Rounds int
+	Singly bool // each launch is waited for, even where a round could be enqueued together
+
+	// Turn, where it is not nil, is told the place of the configuration that is built or
+	// launched next, or -1 before a round of all together.
+	Turn func(place int)
+}
+
+// Interleave is Remeasure with more to say.
+func (e *Evaluator) Interleave(ctx context.Context, configurations []space.Configuration, o Interleaving) ([][]float64, error) {
 	if e.session == nil {
 		return nil, errClosed
 	}
-	r := &remeasurement{evaluator: e, configurations: configurations, failed: make([]bool, len(configurations))}
+	if o.Turn == nil {
+		o.Turn = func(int) {}
+	}
+	r := &remeasurement{evaluator: e, options: o, configurations: configurations, failed: make([]bool, len(configurations))}
 	for {
-		err := r.measure(ctx, rounds)
+		err := r.measure(ctx)
 		r.release()
 		if err != errReplaced {
 			return r.times, err
@@ -34,6 +52,7 @@ var errReplaced = errors.New("the session was replaced")
 // A remeasurement is an interleaved measurement. A configuration that fails is left out.
 type remeasurement struct {
 	evaluator      *Evaluator
+	options        Interleaving
 	configurations []space.Configuration
 	failed         []bool
 	trials         []*trial // nil where failed
@@ -42,7 +61,7 @@ type remeasurement struct {
 
 // measure builds and times all that have not failed. With errReplaced it can be called
 // again, and has one less to measure.
-func (r *remeasurement) measure(ctx context.Context, rounds int) error {
+func (r *remeasurement) measure(ctx context.Context) error {
 	r.trials = make([]*trial, len(r.configurations))
 	r.times = make([][]float64, len(r.configurations))
 	for i := range r.configurations {
@@ -53,8 +72,11 @@ func (r *remeasurement) measure(ctx context.Context, rounds int) error {
 			return err
 		}
 	}
-	batch := r.batchable()
-	for n := range rounds {
+	batch := !r.options.Singly && r.batchable()
+	if err := r.evaluator.supervisor.Timing(ctx); err != nil {
+		return err
+	}
+	for n := range r.options.Rounds {
 		round := r.launchSingly
 		if batch {
 			round = r.launchBatch
@@ -105,6 +127,8 @@ func (r *remeasurement) launchBatch(ctx context.Context, n int) error {
 		}
 	}()
 	live := r.live()
+	r.options.Turn(-1)
+	r.evaluator.supervisor.Begin(StageMeasure, len(live))
 	for j := range live {
 		i := live[(n+j)%len(live)]
 		t := r.trials[i]
@@ -159,6 +183,8 @@ func (r *remeasurement) launchSingly(ctx context.Context, _ int) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		r.options.Turn(i)
+		r.evaluator.supervisor.Begin(StageMeasure, 1)
 		elapsed, err := t.again()
 		if err != nil {
 			if err := r.fail(i, err); err != nil {
@@ -173,8 +199,8 @@ func (r *remeasurement) launchSingly(ctx context.Context, _ int) error {
 
 // open builds configuration i and launches it once.
 func (r *remeasurement) open(ctx context.Context, i int) error {
-	e := r.evaluator
-	t := &trial{session: e.session, references: e.references, problem: e.problem, device: e.identity, result: tune.Result{Configuration: r.configurations[i]}}
+	r.options.Turn(i)
+	t := r.evaluator.trial(r.configurations[i])
 	r.trials[i] = t
 	for _, stage := range []func(context.Context) error{t.derive, t.build, t.bind, t.launchFirst} {
 		if err := ctx.Err(); err != nil {
@@ -196,7 +222,7 @@ func (r *remeasurement) fail(i int, err error) error {
 	r.trials[i], r.times[i], r.failed[i] = nil, nil, true
 	replaced, err := r.evaluator.recover()
 	if err != nil {
-		return fmt.Errorf("the device cannot be used any more after %s failed: %w", r.configurations[i], err)
+		return &LostError{fmt.Errorf("the device cannot be used any more after %s failed: %w", r.configurations[i], err)}
 	}
 	if replaced {
 		return errReplaced
@@ -221,7 +247,7 @@ func (t *trial) again() (float64, error) {
 	if err := t.session.setArguments(t.kernel, t.variant); err != nil {
 		return 0, err
 	}
-	return t.session.launch(t.kernel, t.variant.NDRange, false)
+	return t.session.launch(t.kernel, t.variant.NDRange)
 }
 
 // prepareAgain prepares the buffers where their sizes changed, and else restores only

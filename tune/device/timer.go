@@ -48,6 +48,7 @@ func (s *session) probeTimer() (string, error) {
 	if err := kernel.SetArgs(out, uint32(probeSteps)); err != nil {
 		return "", err
 	}
+	s.timer = tune.TimerEvent
 	for range probeLaunches {
 		usable, err := s.probeOnce(kernel)
 		if err != nil {

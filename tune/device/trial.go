@@ -16,11 +16,14 @@ type trial struct {
 	problem    *tune.Problem
 	device     tune.Device
 	iterations int
+	supervisor Supervisor
+	pace       *pace
+	binary     []byte // of the program, where it was built elsewhere; nil: build the source
 
 	variant *tune.Variant
 	program *cl.Program
 	kernel  *cl.Kernel
-	first   time.Duration // of the first launch, on the host's clock
+	first   float64 // the time of the first launch in milliseconds
 	result  tune.Result
 }
 
@@ -64,18 +67,19 @@ func (t *trial) derive(context.Context) error {
 func (t *trial) build(context.Context) error {
 	began := time.Now()
 	defer func() { t.result.Durations.Build += time.Since(began) }()
+	t.supervisor.Begin(StageBuild, 0)
 	var err error
-	if t.program, t.kernel, err = t.session.build(t.variant, t.problem.KernelName()); err != nil {
+	if t.program, t.kernel, err = t.session.build(t.variant, t.binary, t.problem.KernelName()); err != nil {
 		return err
 	}
-	return t.session.checkKernel(t.kernel, t.variant, t.device)
+	if err := t.session.checkKernel(t.kernel, t.variant, t.device); err != nil {
+		return err
+	}
+	return checkArguments(t.kernel, t.problem)
 }
 
 // bind gives the kernel its arguments, with all buffers in their initial state.
 func (t *trial) bind(context.Context) error {
-	if err := checkArguments(t.kernel, t.problem); err != nil {
-		return err
-	}
 	if err := t.session.prepare(t.variant); err != nil {
 		return err
 	}
@@ -85,16 +89,18 @@ func (t *trial) bind(context.Context) error {
 // launchFirst launches once. Some drivers compile the work-group function only now, so
 // the time belongs to building.
 func (t *trial) launchFirst(context.Context) error {
+	t.supervisor.Begin(StageFirstLaunch, 1)
 	began := time.Now()
-	_, err := t.session.launch(t.kernel, t.variant.NDRange, true)
-	t.first = time.Since(began)
-	t.result.Durations.Build += t.first
+	defer func() { t.result.Durations.Build += time.Since(began) }()
+	var err error
+	t.first, err = t.session.launch(t.kernel, t.variant.NDRange)
 	return err
 }
 
 // guard makes sure that the first launch wrote nothing behind a buffer. Where it did, it may
 // have hit more than that: nothing on the device is trusted any longer.
 func (t *trial) guard(context.Context) error {
+	t.supervisor.Begin(StageVerify, 0)
 	began := time.Now()
 	defer func() { t.result.Durations.Verify += time.Since(began) }()
 	err := t.session.checkGuards()
@@ -116,6 +122,7 @@ func (t *trial) verify(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	t.supervisor.Begin(StageVerify, 0)
 	err = t.session.compare(t.problem, t.variant, expected)
 	if failed, ok := err.(*failure); ok && failed.status == tune.Correctness {
 		err = t.compareAnew(ctx, expected)
@@ -135,18 +142,30 @@ func (t *trial) compareAnew(ctx context.Context, expected map[string]*array.Arra
 	if err := t.bind(ctx); err != nil {
 		return err
 	}
-	if _, err := t.session.launch(t.kernel, t.variant.NDRange, true); err != nil {
+	t.supervisor.Begin(StageFirstLaunch, 1)
+	if _, err := t.session.launch(t.kernel, t.variant.NDRange); err != nil {
 		return err
 	}
+	t.supervisor.Begin(StageVerify, 0)
 	return t.session.compare(t.problem, t.variant, expected)
 }
 
-// measure launches once to warm up, and then as often as times are wanted.
+// measure launches once to warm up, and then as often as times are wanted, or only once
+// where that is far too slow.
 func (t *trial) measure(ctx context.Context) error {
+	if err := t.supervisor.Timing(ctx); err != nil {
+		return err
+	}
 	began := time.Now()
 	defer func() { t.result.Durations.Measure += time.Since(began) }()
-	times, err := t.session.measure(ctx, t.kernel, t.variant.NDRange, t.iterations, t.first)
-	t.result.Times = times
+	m := &measurement{
+		session: t.session, kernel: t.kernel, ndrange: t.variant.NDRange,
+		launches: t.iterations, first: t.first,
+		begin:   func(launches int) { t.supervisor.Begin(StageMeasure, launches) },
+		tooSlow: func(ms float64) bool { return t.pace.tooSlow(t.result.Configuration, ms) },
+	}
+	var err error
+	t.result.Times, t.result.EarlyStopped, err = m.run(ctx)
 	return err
 }
 
