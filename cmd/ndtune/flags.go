@@ -13,9 +13,10 @@ import (
 
 // The categories of flags in help texts.
 const (
-	categorySpec   = "specification"
-	categorySearch = "search"
-	categoryOutput = "output"
+	categorySpec       = "specification"
+	categorySearch     = "search"
+	categoryEvaluation = "evaluation"
+	categoryOutput     = "output"
 )
 
 // deviceFlag chooses the device of a command that uses one.
@@ -57,25 +58,24 @@ func specFlags() []cli.Flag {
 }
 
 func iterationsFlag() cli.Flag {
-	return &cli.IntFlag{Name: "iterations", Value: device.DefaultIterations, Category: categorySearch, Usage: "timed launches of each configuration"}
+	return &cli.IntFlag{Name: "iterations", Value: device.DefaultIterations, Category: categoryEvaluation, Usage: "timed launches of each configuration"}
 }
 
 // tuneFlags steer a search and what is kept of it.
 func tuneFlags() []cli.Flag {
-	return []cli.Flag{
+	return append(searchEvaluationFlags(),
 		devicesFlag(),
 		&cli.StringFlag{Name: "strategy", Category: categorySearch,
 			Usage: "search `STRATEGY`: " + strings.Join(search.Names(), ", ") + " (default: brute_force; random_sample where --max-evals does not cover the space)"},
 		&cli.StringSliceFlag{Name: "strategy-option", Category: categorySearch, Usage: "`OPTION=VALUE` of the strategy; may be repeated"},
 		&cli.IntFlag{Name: "max-evals", Category: categorySearch, Usage: "evaluate at most `N` configurations, failures included"},
 		&cli.DurationFlag{Name: "time-limit", Category: categorySearch, Usage: "begin no configuration after `DURATION`, such as 90s or 10m"},
-		iterationsFlag(),
 		&cli.Uint64Flag{Name: "seed", Value: 1, Category: categorySearch, Usage: "seed of the strategy's random choices"},
 		&cli.StringFlag{Name: "log", TakesFile: true, Category: categoryOutput, Usage: "keep the run log in `FILE`, and resume what it holds (default: a new file in the user's state folder)"},
 		&cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, TakesFile: true, Category: categoryOutput, Usage: "write the results to `FILE`: .json (T4), .csv or .jsonl (run log), .gz after it; may be repeated"},
 		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Category: categoryOutput, Usage: "show the configurations that were skipped and why, and whole build logs"},
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Category: categoryOutput, Usage: "print the best configuration only"},
-	}
+	)
 }
 
 // specOptions are the changes that the flags make to a specification.

@@ -10,12 +10,17 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/ndtune/ndtune/tune/worker"
 )
 
 // version is set when the program is built (see the Makefile).
 var version string
 
-func main() { os.Exit(run()) }
+func main() {
+	worker.Main()
+	os.Exit(run())
+}
 
 // run is main with its exit status: 0 done, 1 failed, 2 the command line or a
 // specification is wrong, 130 interrupted.
@@ -25,7 +30,7 @@ func run() int {
 	// The first signal ends the run in order; the second one ends the process at once.
 	forget := context.AfterFunc(ctx, func() {
 		stop()
-		fmt.Fprintln(os.Stderr, "\nndtune: interrupted; ends after the running build or launch (once more: at once, and the run log is kept)")
+		fmt.Fprintln(os.Stderr, "\nndtune: interrupted; stopping (once more: at once; the run log is kept)")
 	})
 	defer forget() // before stop, which would be taken for a signal
 

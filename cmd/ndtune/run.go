@@ -14,7 +14,7 @@ import (
 )
 
 func runCommand() *cli.Command {
-	flags := append(specFlags(), deviceFlag(), iterationsFlag())
+	flags := append(append(specFlags(), deviceFlag()), evaluationFlags()...)
 	return &cli.Command{
 		Name:      "run",
 		Usage:     "build, verify and time one configuration",
@@ -38,8 +38,8 @@ parameter that has a single value in the specification may be left out.
 
 // runOne evaluates the only configuration of a specification.
 func runOne(c *cli.Context, s *spec.Spec) error {
-	if n := c.Int("iterations"); n < 1 {
-		return &usageError{fmt.Errorf("--iterations %d: want at least 1", n)}
+	if err := checkEvaluationFlags(c); err != nil {
+		return err
 	}
 	if open := openParameters(s.Problem); len(open) > 0 {
 		return &usageError{fmt.Errorf("run evaluates one configuration: name one value for %s with -p", strings.Join(open, ", "))}
@@ -48,7 +48,7 @@ func runOne(c *cli.Context, s *spec.Spec) error {
 	if err != nil {
 		return err
 	}
-	evaluator, err := device.Open(listed.Device, s.Problem, device.Options{Iterations: c.Int("iterations")})
+	evaluator, err := openEvaluator(c, []device.Listed{listed}, s.Problem, true)
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,8 @@ type tuning struct {
 	title     string // a line before the results; "": none
 	logPath   string // "": a new file in the user's state folder
 	outputs   []string
-	evaluator *device.Evaluator
+	devices   []device.Listed
+	evaluator evaluator
 	space     *space.Space
 	strategy  string
 	log       *record.Log
@@ -79,8 +80,8 @@ func (t *tuning) checkFlags() error {
 	if d := c.Duration("time-limit"); d < 0 || (c.IsSet("time-limit") && d == 0) {
 		return wrong("--time-limit %s: want a positive duration", d)
 	}
-	if n := c.Int("iterations"); n < 1 {
-		return wrong("--iterations %d: want at least 1", n)
+	if err := checkEvaluationFlags(c); err != nil {
+		return err
 	}
 	if c.Bool("quiet") && c.Bool("verbose") {
 		return wrong("--quiet and --verbose exclude each other")
@@ -111,11 +112,11 @@ func (t *tuning) checkFlags() error {
 }
 
 func (t *tuning) openDevice() error {
-	listed, err := selectDevice(t.cli)
-	if err != nil {
+	var err error
+	if t.devices, err = selectDevices(t.cli); err != nil {
 		return err
 	}
-	t.evaluator, err = device.Open(listed.Device, t.spec.Problem, device.Options{Iterations: t.cli.Int("iterations")})
+	t.evaluator, err = openEvaluator(t.cli, t.devices, t.spec.Problem, false)
 	return err
 }
 

@@ -24,6 +24,17 @@ type measurement struct {
 	tooSlow func(ms float64) bool // whether one launch of this time is enough
 }
 
+// leastSaving is what an early stop must save, in milliseconds: less is not worth a result
+// that is known from one launch only.
+const leastSaving = 1.0
+
+// enough reports whether the warm-up and the first timed launch tell that a configuration is
+// too slow to go on with: both of them, since a single launch can be held up by chance.
+func (m *measurement) enough(warmUp, timed float64) bool {
+	ms := min(warmUp, timed)
+	return float64(m.launches-1)*ms >= leastSaving && m.tooSlow(ms)
+}
+
 // run warms up with one launch and then times the others, or, where the first of these is
 // too slow, that one only.
 func (m *measurement) run(ctx context.Context) (times []float64, stopped bool, err error) {
@@ -32,10 +43,13 @@ func (m *measurement) run(ctx context.Context) (times []float64, stopped bool, e
 	}
 	// A device that runs the first launch fast enough is not kept from running all others
 	// together; of one that may be too slow, one launch is looked at before the others.
-	if m.tooSlow(m.first) {
+	if m.enough(m.first, m.first) {
 		pair, err := m.batch(2)
-		if err != nil || m.tooSlow(pair[1]) {
-			return pair[min(1, len(pair)):], err == nil, err
+		if err != nil {
+			return nil, false, err
+		}
+		if m.enough(pair[0], pair[1]) {
+			return pair[1:], true, nil
 		}
 	}
 	n := m.launches + 1
@@ -87,6 +101,7 @@ func (m *measurement) batch(n int) ([]float64, error) {
 
 // singly waits for each launch before the next.
 func (m *measurement) singly(ctx context.Context) (times []float64, stopped bool, err error) {
+	warmUp := 0.0
 	for i := range m.launches + 1 {
 		if err := ctx.Err(); err != nil {
 			return nil, false, err
@@ -100,10 +115,11 @@ func (m *measurement) singly(ctx context.Context) (times []float64, stopped bool
 			return nil, false, err
 		}
 		if i == 0 {
-			continue // the warm-up
+			warmUp = t
+			continue
 		}
 		times = append(times, t)
-		if i == 1 && m.launches > 1 && m.tooSlow(t) {
+		if i == 1 && m.enough(warmUp, t) {
 			return times, true, nil
 		}
 	}

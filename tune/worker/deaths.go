@@ -1,0 +1,70 @@
+package worker
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/device"
+)
+
+const (
+	// maxDeaths is how many workers may die at one task before it is to blame.
+	maxDeaths = 2
+	// maxStartDeaths is how many workers may die in a row before they are ready.
+	maxStartDeaths = 3
+)
+
+// died deals with the end of a worker's process.
+func (p *Pool) died(m *member, e event, now time.Time) error {
+	expected := m.state == departing || m.state == idle
+	wasStarting := m.state == starting
+	p.leaves(m, now)
+	p.remove(m, now)
+	switch {
+	case expected:
+		return nil
+	case wasStarting:
+		return p.diedStarting(fmt.Sprintf("worker %d ended %s", m.process.number, death(e)))
+	case m.again != nil:
+		m.again.died(false)
+		return nil
+	}
+	t, how := m.task, death(e)
+	if m.stage == device.StageReference {
+		if p.references.deaths++; p.references.deaths >= maxDeaths {
+			return fmt.Errorf("%d workers in a row have ended while they made the right output; the last one ended %s", p.references.deaths, how)
+		}
+	} else if t.deaths+1 >= maxDeaths {
+		p.answer(m, t, p.unfinished(m, tune.Runtime, fmt.Sprintf("the process ended %s, twice, %s", how, during(m.stage)), now))
+		return nil
+	}
+	t.deaths++
+	if m.builds {
+		p.toBuild.first(t)
+	} else {
+		p.toEvaluate.first(t)
+	}
+	return nil
+}
+
+// diedStarting counts workers that have ended before they were ready.
+func (p *Pool) diedStarting(how string) error {
+	if p.startDeaths++; p.startDeaths < maxStartDeaths {
+		return nil
+	}
+	return fmt.Errorf("%d workers in a row did not become ready: %s", p.startDeaths, how)
+}
+
+// during says what a worker was at.
+func during(s device.Stage) string {
+	switch s {
+	case device.StageBuild:
+		return "while it built the kernel"
+	case device.StageFirstLaunch:
+		return "in the first launch"
+	case device.StageMeasure:
+		return "while it was timed"
+	}
+	return "while its output was checked"
+}

@@ -1,0 +1,46 @@
+// Package worker evaluates configurations in child processes of the program itself: builds
+// run in parallel, whatever the driver locks within one process, and a driver that crashes
+// or hangs costs one configuration.
+//
+// A [Pool] is a tune.Evaluator. On a CPU device every worker evaluates whole configurations.
+// On other devices some workers only build, and one worker for each device holds the
+// buffers and measures: what was built reaches it through the driver's cache, or as a binary.
+//
+// What is timed is timed alone. No two processes use one device at once; and where the
+// device is a CPU, or shares the host's memory, all other workers stand still as long as
+// one times.
+//
+// # The program's part
+//
+// A worker is the program started again, with NDTUNE_WORKER in its environment. [Main], the
+// first thing that main does, then serves and never returns. A problem that holds Go functions
+// cannot be sent: the program registers how it is made, in the worker as well, with
+// [Register]. Where either is missing, a pool evaluates in the program's own process, and
+// says so.
+//
+// # The protocol
+//
+// Both sides send messages encoded by encoding/gob, on the worker's standard input and
+// output, which the worker moves out of the way of what the driver prints: that goes to its
+// standard error, together. See [request] and [answer] in protocol.go.
+//
+//	hello     →            the problem, the device, what the worker shall do
+//	          ←  ready     the device as the worker found it, with its timer
+//	build     →            a configuration to compile
+//	          ←  stage     as each part begins that can take long: the parent holds a watch
+//	          ←  built     it can be evaluated (with the binary, if wanted), or its result
+//	evaluate  →            a configuration
+//	          ←  stage
+//	          ←  need      right outputs, by a key
+//	outputs   →            them, or nothing: then the worker makes them, and sends them
+//	          ←  outputs
+//	          ←  ask       for the device to itself
+//	time      →            it has it, and knows the best objective so far
+//	          ←  result
+//	remeasure →            configurations to measure in turn
+//	          ←  turn      whose turn it is
+//	          ←  remeasured
+//	          ←  failed    instead of any answer: nothing further can be evaluated
+//
+// A worker does one thing at a time. It ends when its standard input does.
+package worker

@@ -1,0 +1,83 @@
+package worker
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/ndtune/ndtune/tune/device"
+)
+
+// The defaults of the time-outs.
+const (
+	DefaultBuildTimeout  = 60 * time.Second
+	DefaultKernelTimeout = 10 * time.Second
+)
+
+const (
+	// A launch that takes slowFactor times as long as the best is given up, but not before
+	// slowLeast.
+	slowFactor = 20
+	slowLeast  = time.Second
+	// leastLoad is what fetching a build and the first launch may take at least, however
+	// long the build took.
+	leastLoad = time.Second
+	// referenceFactor: the reference kernel is nobody's configuration, and may be slow.
+	referenceFactor = 10
+	// startTime is what a worker has to become ready.
+	startTime = time.Minute
+	// leaveTime is how long the end of a killed worker is waited for. A process that hangs
+	// in the kernel of the operating system cannot be ended.
+	leaveTime = 10 * time.Second
+)
+
+// A launchLimit is how long one launch may take.
+type launchLimit struct {
+	most     time.Duration
+	relative bool // it follows from the best
+}
+
+func (p *Pool) launchLimit() launchLimit {
+	l := launchLimit{most: p.options.KernelTimeout}
+	if best, known := p.best.time(); known {
+		if slow := max(slowLeast, slowFactor*best); slow < l.most {
+			return launchLimit{slow, true}
+		}
+	}
+	return l
+}
+
+// watchStage sets the watch of a member that begins a stage.
+func (p *Pool) watchStage(m *member, launches int, now time.Time) {
+	switch m.stage {
+	case device.StageBuild:
+		spent := time.Duration(0)
+		if m.task != nil {
+			spent = m.task.build
+		}
+		m.watch.set(now, max(leastLoad, p.options.BuildTimeout-spent))
+	case device.StageFirstLaunch: // counts as building: the watch runs on
+	case device.StageReference:
+		m.watch.set(now, referenceFactor*p.options.BuildTimeout)
+	case device.StageVerify:
+		m.watch.set(now, p.options.BuildTimeout)
+	case device.StageMeasure:
+		m.launch = p.launchLimit()
+		m.watch.set(now, time.Duration(max(1, launches))*m.launch.most)
+	}
+}
+
+// overdue says what took too long, for a result's reason.
+func (m *member) overdue(build time.Duration) string {
+	switch m.stage {
+	case device.StageBuild:
+		return fmt.Sprintf("the build took longer than %s (--build-timeout)", build)
+	case device.StageFirstLaunch:
+		return fmt.Sprintf("the build and the first launch took longer than %s (--build-timeout)", build)
+	case device.StageMeasure:
+		if m.launch.relative {
+			return fmt.Sprintf("a launch took longer than %s: %d times the best's time, and at least %s", m.launch.most.Round(time.Millisecond), slowFactor, slowLeast)
+		}
+		return fmt.Sprintf("a launch took longer than %s (--kernel-timeout)", m.launch.most)
+	}
+	return fmt.Sprintf("checking the output took longer than %s (--build-timeout)", build)
+}

@@ -1,0 +1,257 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/device"
+)
+
+// A Pool evaluates the configurations of one problem in worker processes, on one device or
+// on several of one model. It implements tune.Remeasurer and tune.Observer. Close it when
+// done. Evaluate and Remeasure are called one at a time.
+type Pool struct {
+	problem    *tune.Problem
+	devices    []device.Listed
+	identities []tune.Device // of the devices
+	identity   tune.Device   // of the first one, with its timer
+	options    Options
+	whole      bool // every worker evaluates; else some only build
+	shared     bool // whatever a worker does can disturb what is timed
+	freezes    bool // workers can be made to stand still
+	inProcess  *device.Evaluator
+
+	hello    hello
+	launcher launcher
+	events   chan event
+	closed   chan struct{}
+
+	members     []*member
+	most        int // workers of the kind that there are several of
+	startDeaths int // in a row
+	gate        []*member
+	timer       *member // that is timing, where all devices are one
+	references  references
+	pace        pace
+	carry       carry
+	best        best
+
+	toBuild, toEvaluate queue
+	results             []tune.Result // not yet handed on
+	evaluated           atomic.Int64
+	capacity            atomic.Int64
+	spent               Spent // of members that are gone
+}
+
+// Open starts the first worker of a pool for a problem on a device, or on several of one
+// model, and waits until it is ready. Others follow as there is work for them. The pool ends
+// when the context does, and must be closed all the same.
+//
+// Where the program does not call [Main], or the problem holds Go functions and Options name
+// no Maker, the pool evaluates in this process: InProcess says so, and Options.Note is told.
+func Open(ctx context.Context, devices []device.Listed, p *tune.Problem, o Options) (*Pool, error) {
+	if len(devices) == 0 {
+		return nil, errors.New("a pool needs a device")
+	}
+	identities := make([]tune.Device, len(devices))
+	for i, d := range devices {
+		var err error
+		if identities[i], err = device.Describe(d.Device); err != nil {
+			return nil, err
+		}
+	}
+	pool := newPool(devices, identities, p, o)
+	why, err := pool.prepare()
+	if err != nil {
+		return nil, err
+	}
+	if why != "" {
+		return pool, pool.openInProcess(why)
+	}
+	if err := pool.openFirst(ctx); err != nil {
+		pool.Close()
+		return nil, err
+	}
+	return pool, nil
+}
+
+func newPool(devices []device.Listed, identities []tune.Device, p *tune.Problem, o Options) *Pool {
+	identity := identities[0]
+	if o.Single {
+		o.Workers = 1
+	} else if o.Workers <= 0 {
+		o.Workers = DefaultWorkers(p, identity)
+	}
+	if o.Iterations <= 0 {
+		o.Iterations = device.DefaultIterations
+	}
+	if o.BuildTimeout <= 0 {
+		o.BuildTimeout = DefaultBuildTimeout
+	}
+	if o.KernelTimeout <= 0 {
+		o.KernelTimeout = DefaultKernelTimeout
+	}
+	if o.Note == nil {
+		o.Note = func(text string) { fmt.Fprintln(os.Stderr, text) }
+	}
+	pool := &Pool{
+		problem: p, devices: devices, identities: identities, identity: identity, options: o, most: o.Workers,
+		whole: o.Single || evaluateWhole(identity), shared: sharesHost(identity), freezes: canFreeze,
+		events: make(chan event, 64), closed: make(chan struct{}),
+	}
+	pool.launcher = launcher{events: pool.events, closed: pool.closed, output: o.Output}
+	return pool
+}
+
+// prepare makes what every worker is told. It says why there can be no workers.
+func (p *Pool) prepare() (why string, err error) {
+	if !hasRun {
+		return "the program does not call worker.Main, with which a worker begins", nil
+	}
+	p.hello = hello{
+		Digest: p.problem.Digest(), Maker: p.options.Maker, Input: p.options.Input,
+		Iterations: p.options.Iterations, EarlyStop: p.options.EarlyStop,
+	}
+	if p.options.Maker != "" {
+		if _, ok := makers[p.options.Maker]; !ok {
+			return "", fmt.Errorf("no problem is registered as %q: call worker.Register before worker.Main", p.options.Maker)
+		}
+		return "", nil
+	}
+	p.hello.Problem, err = encodeProblem(p.problem)
+	var functions *tune.FunctionError
+	if errors.As(err, &functions) {
+		return functions.Error() + " unless it is registered (worker.Register)", nil
+	}
+	return "", err
+}
+
+func (p *Pool) openInProcess(why string) error {
+	e, err := device.Open(p.devices[0].Device, p.problem, device.Options{Iterations: p.options.Iterations, EarlyStop: p.options.EarlyStop})
+	if err != nil {
+		return err
+	}
+	p.inProcess, p.identity = e, e.Device()
+	p.options.Note("Evaluating in this process, where a driver that crashes or hangs ends the run: " + why + ".")
+	return nil
+}
+
+// openFirst starts the worker that the timer is learnt from.
+func (p *Pool) openFirst(ctx context.Context) error {
+	_, err := p.evaluator(ctx)
+	p.capacity.Store(int64(p.room()))
+	return err
+}
+
+// InProcess reports whether the pool evaluates in the program's own process.
+func (p *Pool) InProcess() bool { return p.inProcess != nil }
+
+// Device is the first device, with its timer.
+func (p *Pool) Device() tune.Device { return p.identity }
+
+// Workers is how many processes the pool starts at most.
+func (p *Pool) Workers() int {
+	switch {
+	case p.inProcess != nil:
+		return 0
+	case p.whole:
+		return p.options.Workers
+	}
+	return p.options.Workers + len(p.devices)
+}
+
+// Capacity is how many configurations the pool can use: those that its workers are at, and
+// as many more as keep them busy.
+func (p *Pool) Capacity() int {
+	if p.inProcess != nil {
+		return p.inProcess.Capacity()
+	}
+	return int(p.capacity.Load())
+}
+
+// Evaluated is how many configurations were evaluated to their end so far.
+func (p *Pool) Evaluated() int {
+	if p.inProcess != nil {
+		return p.inProcess.Evaluated()
+	}
+	return int(p.evaluated.Load())
+}
+
+// Observe implements tune.Observer.
+func (p *Pool) Observe(r tune.Result) {
+	if p.inProcess != nil {
+		p.inProcess.Observe(r)
+	}
+	p.best.set(r)
+}
+
+// Spent is where the time of all workers went so far. It must not be called while the pool
+// evaluates.
+func (p *Pool) Spent() Spent {
+	all, now := p.spent, time.Now()
+	for _, m := range p.members {
+		m.book(now)
+		all.add(m.spent)
+	}
+	return all
+}
+
+// Close ends all workers. It can be called twice.
+func (p *Pool) Close() {
+	if p.inProcess != nil {
+		p.inProcess.Close()
+		return
+	}
+	select {
+	case <-p.closed:
+		return
+	default:
+	}
+	p.leave()
+}
+
+// leave lets the workers end, and makes those end that do not.
+func (p *Pool) leave() {
+	now := time.Now()
+	for _, m := range p.members {
+		m.thaw(now)
+		if m.state != idle {
+			m.process.end()
+		}
+		m.process.close()
+	}
+	patience := time.NewTimer(closeTime)
+	defer patience.Stop()
+	for left := len(p.members); left > 0; {
+		select {
+		case e := <-p.events:
+			if e.ended {
+				left--
+			}
+		case <-patience.C:
+			for _, m := range p.members {
+				m.process.end()
+			}
+			left = 0
+		}
+	}
+	for _, m := range p.members {
+		m.book(time.Now())
+		p.spent.add(m.spent)
+	}
+	p.members = nil
+	close(p.closed)
+}
+
+// closeTime is what idle workers have to end by themselves.
+const closeTime = 500 * time.Millisecond
+
+var _ interface {
+	tune.Remeasurer
+	tune.Observer
+} = (*Pool)(nil)

@@ -1,0 +1,136 @@
+package worker
+
+import (
+	"time"
+
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// A request is a message to a worker: one of its fields is set.
+type request struct {
+	Hello     *hello
+	Build     *build
+	Evaluate  *evaluate
+	Remeasure *remeasure
+	Time      *permission
+	Outputs   *outputs
+}
+
+// An answer is a message of a worker: one of its fields is set.
+type answer struct {
+	Ready      *ready
+	Stage      *stage
+	Need       *need
+	Outputs    *outputs
+	Ask        bool
+	Built      *built
+	Result     *result
+	Turn       *turn
+	Remeasured *remeasured
+	Failed     *failed
+}
+
+// hello is the first message to a worker.
+type hello struct {
+	Builds   bool   // it only builds; else it evaluates
+	Selector string // of the device, «platform:device»
+	Device   tune.Device
+
+	Problem []byte // a tune.Definition by encodeProblem; nil: a registered function makes it
+	Maker   string // its name
+	Input   string // for it
+	Digest  string // that the problem must have
+
+	Iterations int
+	EarlyStop  float64
+}
+
+type ready struct{ Device tune.Device }
+
+// values are a configuration.
+type values = map[string]space.Value
+
+type build struct {
+	Values     values
+	WantBinary bool
+}
+
+type built struct {
+	Result result // without a status where it can be evaluated
+	Binary []byte
+}
+
+type evaluate struct {
+	Values values
+	Binary []byte // of the program, or nil
+}
+
+// result is a tune.Result without its configuration.
+type result struct {
+	Status       tune.Status
+	Reason       string
+	Times        []float64
+	Verified     bool
+	EarlyStopped bool
+	Durations    tune.Durations
+	Timestamp    time.Time
+	Lost         bool // the worker cannot go on after it
+}
+
+type remeasure struct {
+	Values []values
+	Rounds int
+	Singly bool
+}
+
+// turn is the place of a configuration of a remeasure, or -1 for all together.
+type turn struct{ Place int }
+
+type remeasured struct{ Times [][]float64 }
+
+// stage says what begins now.
+type stage struct {
+	Stage    device.Stage
+	Launches int
+}
+
+// permission lets a worker time.
+type permission struct {
+	Known bool // there is a best so far
+	Best  float64
+}
+
+type need struct{ Key string }
+
+// outputs are right outputs by argument name; nil: there are none yet.
+type outputs struct {
+	Key    string
+	Arrays map[string]*array.Array
+}
+
+type failed struct{ Reason string }
+
+func sent(r tune.Result) result {
+	return result{
+		Status: r.Status, Reason: r.Reason, Times: r.Times, Verified: r.Verified,
+		EarlyStopped: r.EarlyStopped, Durations: r.Durations, Timestamp: r.Timestamp,
+	}
+}
+
+func (r result) received(c space.Configuration) tune.Result {
+	return tune.Result{
+		Configuration: c, Status: r.Status, Reason: r.Reason, Times: r.Times, Verified: r.Verified,
+		EarlyStopped: r.EarlyStopped, Durations: r.Durations, Timestamp: r.Timestamp,
+	}
+}
+
+func valuesOf(c space.Configuration) values {
+	v := make(values, c.Len())
+	for i, name := range c.Parameters().Names() {
+		v[name] = c.At(i)
+	}
+	return v
+}

@@ -1,0 +1,94 @@
+package worker
+
+import (
+	"bytes"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/ndtune/ndtune/tune"
+)
+
+// environment marks a process as a worker.
+const environment = "NDTUNE_WORKER"
+
+// A Maker makes the definition of a problem that holds Go functions, in the program and in
+// each of its workers alike: the same input must give the same problem.
+type Maker func(input string) (tune.Definition, error)
+
+var (
+	makers = map[string]Maker{}
+	hasRun bool // Main was called
+)
+
+// Register says how a problem is made, before [Main] is called. A pool finds the function
+// by its name (Options.Maker). It panics where the name is taken.
+func Register(name string, m Maker) {
+	if _, taken := makers[name]; taken {
+		panic(fmt.Sprintf("worker: two makers are named %q", name))
+	}
+	makers[name] = m
+}
+
+// Main must be the first thing that the main function of a program does which opens pools
+// (and TestMain of its tests). In a worker it serves and ends the process; else it returns
+// at once.
+func Main() {
+	hasRun = true
+	if os.Getenv(environment) == "" {
+		return
+	}
+	os.Unsetenv(environment) // what this process starts is no worker
+	os.Exit(serve())
+}
+
+// makeDefinition calls a registered function.
+func makeDefinition(name, input string) (tune.Definition, error) {
+	maker, ok := makers[name]
+	if !ok {
+		return tune.Definition{}, fmt.Errorf("no problem is registered as %q (registered: %s)", name, strings.Join(slices.Sorted(maps.Keys(makers)), ", "))
+	}
+	return maker(input)
+}
+
+// encodeProblem is a problem without files and functions, in bytes.
+func encodeProblem(p *tune.Problem) ([]byte, error) {
+	d, err := p.Portable()
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if err := gob.NewEncoder(&b).Encode(d); err != nil {
+		return nil, fmt.Errorf("encode the problem for workers: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// problem makes the problem that a worker is told of.
+func (h *hello) problem() (*tune.Problem, error) {
+	var d tune.Definition
+	var err error
+	if h.Problem != nil {
+		err = gob.NewDecoder(bytes.NewReader(h.Problem)).Decode(&d)
+	} else {
+		d, err = makeDefinition(h.Maker, h.Input)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("make the problem: %w", err)
+	}
+	p, err := tune.NewProblem(d)
+	if err != nil {
+		return nil, fmt.Errorf("make the problem: %w", err)
+	}
+	if p.Digest() != h.Digest {
+		if h.Problem == nil {
+			return nil, fmt.Errorf("the function registered as %q makes another problem in a worker than in the program", h.Maker)
+		}
+		return nil, errors.New("the problem is another one in the worker than in the program")
+	}
+	return p, nil
+}

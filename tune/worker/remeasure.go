@@ -1,0 +1,108 @@
+package worker
+
+import (
+	"context"
+	"time"
+
+	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// again is a remeasurement on its way.
+type again struct {
+	turn   int  // the place, among those that are measured, of the one whose turn it is; -1: all
+	ended  bool // one way or the other
+	lost   bool // its worker has died, or was killed
+	late   bool // because it took too long
+	result [][]float64
+}
+
+func (a *again) end(times [][]float64) { a.ended, a.result = true, times }
+
+func (a *again) died(late bool) { a.ended, a.lost, a.late = true, true, late }
+
+// Remeasure implements tune.Remeasurer, in one worker on the first device. A configuration
+// at which two workers die, or one that takes too long, is left out.
+func (p *Pool) Remeasure(ctx context.Context, configurations []space.Configuration, rounds int) ([][]float64, error) {
+	if p.inProcess != nil {
+		return p.inProcess.Remeasure(ctx, configurations, rounds)
+	}
+	times := make([][]float64, len(configurations))
+	places := make([]int, len(configurations)) // of those that are left
+	for i := range places {
+		places[i] = i
+	}
+	deaths := make([]int, len(configurations))
+	singly := false
+	for len(places) > 0 {
+		a, err := p.measureAgain(ctx, configurations, places, rounds, singly)
+		if err != nil {
+			return nil, err
+		}
+		if !a.lost {
+			for j, i := range places {
+				if j < len(a.result) {
+					times[i] = a.result[j]
+				}
+			}
+			return times, nil
+		}
+		if a.turn < 0 || a.turn >= len(places) {
+			singly = true // so that it is known which one it is
+			continue
+		}
+		if deaths[places[a.turn]]++; a.late || deaths[places[a.turn]] >= maxDeaths {
+			places = append(places[:a.turn:a.turn], places[a.turn+1:]...)
+		}
+	}
+	return times, nil
+}
+
+// measureAgain lets a worker measure the configurations at some places.
+func (p *Pool) measureAgain(ctx context.Context, configurations []space.Configuration, places []int, rounds int, singly bool) (*again, error) {
+	r := &remeasure{Rounds: rounds, Singly: singly}
+	for _, i := range places {
+		r.Values = append(r.Values, valuesOf(configurations[i]))
+	}
+	m, err := p.evaluator(ctx)
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	a := &again{turn: -1}
+	m.again = a
+	m.enter(working, now)
+	m.begin(device.StageBuild, now)
+	p.watchStage(m, 0, now)
+	m.process.send(request{Remeasure: r})
+	err = p.wait(ctx, func() bool { return a.ended })
+	if err != nil {
+		p.abandon()
+	}
+	return a, err
+}
+
+// evaluator is a worker that evaluates on the first device and is idle. It is started where
+// there is none.
+func (p *Pool) evaluator(ctx context.Context) (*member, error) {
+	for {
+		var found *member
+		any := false // there is one, though it may be leaving
+		if err := p.wait(ctx, func() bool {
+			any = false
+			for _, m := range p.members {
+				if !m.builds && m.device == 0 {
+					if any = true; m.state == idle {
+						found = m
+					}
+				}
+			}
+			return found != nil || !any
+		}); err != nil || found != nil {
+			return found, err
+		}
+		if err := p.startMember(false, 0, time.Now()); err != nil {
+			return nil, err
+		}
+	}
+}

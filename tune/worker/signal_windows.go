@@ -1,0 +1,5 @@
+package worker
+
+import "syscall"
+
+func signalText(s syscall.Signal) string { return s.String() }
