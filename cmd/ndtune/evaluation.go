@@ -84,3 +84,22 @@ func openEvaluator(c *cli.Context, devices []device.Listed, p *tune.Problem, sin
 		Output: output, Note: func(text string) { fmt.Fprintln(c.App.ErrWriter, text) },
 	})
 }
+
+// spentText says where the time of an evaluation went.
+func spentText(e evaluator, results []tune.Result, resumed int) string {
+	if pool, ok := e.(*worker.Pool); ok && !pool.InProcess() {
+		s := pool.Spent()
+		return fmt.Sprintf("time of %s: starting %s, building %s, verifying %s, measuring %s, waiting for the device %s, idle %s",
+			countNoun(pool.Started(), "worker"), tenths(s.Starting), tenths(s.Building), tenths(s.Verifying), tenths(s.Measuring), tenths(s.Waiting), tenths(s.Idle))
+	}
+	var d tune.Durations
+	for _, r := range results[min(resumed, len(results)):] {
+		d.Build += r.Durations.Build
+		d.Verify += r.Durations.Verify
+		d.Measure += r.Durations.Measure
+	}
+	return fmt.Sprintf("time: building %s, verifying %s, measuring %s", tenths(d.Build), tenths(d.Verify), tenths(d.Measure))
+}
+
+// tenths is a duration in seconds.
+func tenths(d time.Duration) string { return fmt.Sprintf("%.1fs", d.Seconds()) }

@@ -220,6 +220,9 @@ func (t *tuning) run() (*tune.Outcome, error) {
 		return nil, err
 	}
 	t.printer.end(outcome, t.evaluator.Evaluated())
+	if t.cli.Bool("verbose") {
+		fmt.Fprintln(t.cli.App.ErrWriter, spentText(t.evaluator, outcome.Results, outcome.Resumed))
+	}
 	return outcome, errors.Join(err, t.conclude(outcome, err))
 }
 

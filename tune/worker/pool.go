@@ -190,6 +190,10 @@ func (p *Pool) Observe(r tune.Result) {
 	p.best.set(r)
 }
 
+// Started is how many processes the pool has started so far. It must not be called while the
+// pool evaluates.
+func (p *Pool) Started() int { return p.launcher.started }
+
 // Spent is where the time of all workers went so far. It must not be called while the pool
 // evaluates.
 func (p *Pool) Spent() Spent {
