@@ -357,14 +357,22 @@ func TestInterruptedWhileMeasuringTheBest(t *testing.T) {
 	searchUntil(t, folder, -1, 0, outputs(folder)...).complete(t, folder, interruptedTotal)
 }
 
-// TestInterruptedWhileLinking interrupts as a terminal does it: Ctrl-C reaches the whole
-// process group, and so the linker that PoCL runs to build a kernel. The configuration that
-// does not build for that has not failed: it must not be in the log as one that did.
-//
-// PoCL 3.1 ends the process by SIGABRT where the linker dies at the first launch of a kernel.
-// That cannot be helped from within the process, and is let pass here: but the log must
-// hold all that was measured, and the search go on from it.
-func TestInterruptedWhileLinking(t *testing.T) {
+// A linker that PoCL runs in place of the system's, and that does something at one of its
+// calls, when some configurations are done: what $LINKER_DOES says. Its parent is a worker,
+// and the worker's parent the search.
+const strangeLinker = `#!/bin/sh
+echo call >>"$LINKER_CALLS"
+if [ "$(grep -c call "$LINKER_CALLS")" -eq "$LINKER_AT" ]; then
+	search=$(ps -o ppid= -p $PPID)
+	eval "$LINKER_DOES"
+fi
+exec "$LINKER" "$@"
+`
+
+// useStrangeLinker is the environment in which PoCL runs the strange linker of a folder, and
+// finds nothing that was built before.
+func useStrangeLinker(t *testing.T, folder string, call int, does string) []string {
+	t.Helper()
 	if d := needDevice(t); d.Platform != "Portable Computing Language" {
 		t.Skipf("%s may build without a linker", d.Name)
 	}
@@ -372,34 +380,63 @@ func TestInterruptedWhileLinking(t *testing.T) {
 	if err != nil {
 		t.Skip("PoCL needs ld:", err)
 	}
-	// A linker that gets a Ctrl-C at one of its calls, when some configurations are done.
-	const script = `#!/bin/sh
-echo call >>"$LINKER_CALLS"
-if [ "$(grep -c call "$LINKER_CALLS")" -eq "$LINKER_DIES_AT" ]; then
-	kill -INT 0
-	exit 1
-fi
-exec "$LINKER" "$@"
-`
-	for call := 5; call <= 8; call++ {
-		t.Run(fmt.Sprintf("call %d", call), func(t *testing.T) {
+	if err := os.WriteFile(filepath.Join(folder, "ld"), []byte(strangeLinker), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	return []string{
+		"PATH=" + folder + string(filepath.ListSeparator) + os.Getenv("PATH"), "POCL_CACHE_DIR=" + t.TempDir(),
+		"LINKER=" + linker, "LINKER_CALLS=" + filepath.Join(folder, "calls"),
+		"LINKER_AT=" + strconv.Itoa(call), "LINKER_DOES=" + does,
+	}
+}
+
+// TestSignalToALinker sends a signal to the process group of a worker in the middle of a
+// build, from within it. PoCL 3.1 ends a process by SIGABRT where the linker dies at the
+// first launch of a kernel. Neither costs more than the worker: the configuration is built
+// by another one.
+func TestSignalToALinker(t *testing.T) {
+	const interrupted, killed = "kill -INT 0; exit 1", "kill -KILL $$"
+	for _, test := range []struct {
+		name string
+		call int
+		does string
+	}{
+		{"the group at call 5", 5, interrupted}, {"the linker at call 6", 6, killed},
+		{"the group at call 8", 8, interrupted}, {"the linker at call 7", 7, killed},
+	} {
+		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			folder := t.TempDir()
 			if err := copySpecs(folder); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(filepath.Join(folder, "ld"), []byte(script), 0o777); err != nil {
+			searchIn(t, folder, useStrangeLinker(t, folder, test.call, test.does), -1, 0, outputs(folder)...).complete(t, folder, 0)
+		})
+	}
+}
+
+// TestInterruptedWhileLinking interrupts as a terminal does it, by a signal to the process
+// group of the search, at the moment when a worker links a kernel, which then goes on or
+// hangs. What was being built has not failed: it is in no log.
+func TestInterruptedWhileLinking(t *testing.T) {
+	const goesOn = `kill -INT -"${search##* }"` // ps indents the number
+	const hangs = goesOn + "; exec tail -f /dev/null"
+	for _, test := range []struct {
+		name string
+		call int
+		does string
+	}{
+		{"which goes on, call 5", 5, goesOn}, {"which hangs, call 6", 6, hangs},
+		{"which goes on, call 8", 8, goesOn}, {"which hangs, call 9", 9, hangs},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			folder := t.TempDir()
+			if err := copySpecs(folder); err != nil {
 				t.Fatal(err)
 			}
-			environment := []string{
-				"PATH=" + folder + string(filepath.ListSeparator) + os.Getenv("PATH"), "POCL_CACHE_DIR=" + t.TempDir(),
-				"LINKER=" + linker, "LINKER_CALLS=" + filepath.Join(folder, "calls"), "LINKER_DIES_AT=" + strconv.Itoa(call),
-			}
-			ended := searchIn(t, folder, environment, -1, 0, outputs(folder)...)
-			switch {
-			case ended.signal == syscall.SIGABRT:
-				t.Log("PoCL aborted")
-			case ended.status != statusInterrupted:
+			ended := searchIn(t, folder, useStrangeLinker(t, folder, test.call, test.does), -1, 0, outputs(folder)...)
+			if ended.status != statusInterrupted {
 				t.Errorf("exit status %d (%v)\n%s%s", ended.status, ended.signal, ended.out, ended.notes)
 			}
 			all := keptIn(t, folder, "log.jsonl")
