@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 
 	"github.com/ndtune/ndtune/tune"
@@ -38,7 +39,7 @@ func exitStatus(err error) int {
 	switch {
 	case err == nil:
 		return 0
-	case errors.Is(err, errInterrupted):
+	case errors.Is(err, errInterrupted), errors.Is(err, context.Canceled):
 		return statusInterrupted
 	case errors.As(err, &usage), errors.As(err, &specification), errors.As(err, &place),
 		errors.As(err, &selection), errors.As(err, &field), isSpaceError(err):

@@ -116,8 +116,36 @@ func (p *Pool) answer(m *member, t *task, r tune.Result) {
 	p.results = append(p.results, r)
 }
 
+// lateAlarm is how late an alarm may come. One that comes later says that this process was
+// not running itself (stopped at the terminal, or short of processor time), and the answers
+// that have come meanwhile were not read.
+const lateAlarm = 500 * time.Millisecond
+
+// excuse gives all workers the time that this process has not run, and reports whether it
+// has not.
+func (p *Pool) excuse(now time.Time) bool {
+	late := time.Duration(0)
+	for _, m := range p.members {
+		if d, ok := m.watch.running(); ok {
+			late = max(late, now.Sub(d))
+		}
+	}
+	if late < lateAlarm {
+		return false
+	}
+	for _, m := range p.members {
+		if _, ok := m.watch.running(); ok {
+			m.watch.deadline = m.watch.deadline.Add(late + lateAlarm)
+		}
+	}
+	return true
+}
+
 // expire deals with all that has taken too long.
 func (p *Pool) expire(now time.Time) error {
+	if p.excuse(now) {
+		return nil
+	}
 	for _, m := range append([]*member(nil), p.members...) {
 		deadline, ok := m.watch.running()
 		if !ok || deadline.After(now) {

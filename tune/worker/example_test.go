@@ -1,0 +1,90 @@
+package worker_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/worker"
+)
+
+const saxpy = `
+__kernel void saxpy(__global float *y, __global const float *x, const float a) {
+    for (int k = 0; k < work; k++) {
+        int i = (get_group_id(0) * work + k) * block_size_x + get_local_id(0);
+        if (i < n) y[i] += a * x[i];
+    }
+}`
+
+// saxpyDefinition is y += a·x. It holds a Go function, and so is registered: workers make it
+// themselves.
+func saxpyDefinition(string) (tune.Definition, error) {
+	return tune.Definition{
+		Kernel:      tune.Kernel{Name: "saxpy", Source: saxpy},
+		Constants:   []tune.Constant{{Name: "n", Value: 100_000}},
+		ProblemSize: []tune.Expr{"n"},
+		GridDiv:     [3][]tune.Expr{{"block_size_x", "work"}},
+		Arguments: []tune.Argument{
+			{Name: "y", Type: "float32", Size: "n", Output: true},
+			{Name: "x", Type: "float32", Size: "n", Fill: tune.Fill{Fill: array.Fill{Kind: array.Random}}},
+			{Name: "a", Value: float32(2)},
+		},
+		Parameters: []space.Parameter{
+			{Name: "block_size_x", Values: []space.Value{16, 32, 64}},
+			{Name: "work", Values: []space.Value{1, 2, 4}},
+		},
+		Verify: &tune.Verification{Reference: func(in map[string]*array.Array) (map[string]*array.Array, error) {
+			y, err := array.Slice[float32](in["x"])
+			for i := range y {
+				y[i] *= 2
+			}
+			return map[string]*array.Array{"y": in["x"]}, err
+		}},
+	}, nil
+}
+
+// In a program this stands in main, before worker.Main.
+func init() { worker.Register("saxpy", saxpyDefinition) }
+
+// Example tunes in worker processes. A program calls worker.Main as the first thing that its
+// main function does; here TestMain has done so.
+func Example() {
+	definition, err := saxpyDefinition("")
+	if err != nil {
+		log.Fatal(err)
+	}
+	problem, err := tune.NewProblem(definition)
+	if err != nil {
+		log.Fatal(err)
+	}
+	devices, err := device.List()
+	if err != nil {
+		log.Fatal(err)
+	}
+	chosen, err := device.Select(devices, "")
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx := context.Background()
+	pool, err := worker.Open(ctx, []device.Listed{chosen}, problem, worker.Options{Maker: "saxpy", Workers: 2})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer pool.Close()
+	outcome, err := tune.Run(ctx, problem, pool, tune.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	correct := 0
+	for _, r := range outcome.Results {
+		if r.Status == tune.Correct && r.Verified {
+			correct++
+		}
+	}
+	fmt.Println(correct, "of", outcome.Space.Len(), "configurations are correct; in this process:", pool.InProcess())
+	// Output: 9 of 9 configurations are correct; in this process: false
+}
