@@ -140,11 +140,12 @@ func (p *Pool) dismiss(m *member, now time.Time) {
 	if m.state == departing {
 		return
 	}
+	m.enter(departing, now) // first: nobody waits for it any more
 	p.leaves(m, now)
 	m.thaw(now)
-	m.enter(departing, now)
 	m.watch.set(now, leaveTime)
 	m.process.end()
+	p.fallsQuiet(now)
 }
 
 // leaves takes back what a worker holds beside its task: the device, its place in line for

@@ -19,8 +19,10 @@ const (
 func (p *Pool) died(m *member, e event, now time.Time) error {
 	expected := m.state == departing || m.state == idle
 	wasStarting := m.state == starting
+	m.enter(departing, now) // it cannot be made to stand still, and its number may be another's
 	p.leaves(m, now)
 	p.remove(m, now)
+	p.fallsQuiet(now)
 	switch {
 	case expected:
 		return nil

@@ -40,6 +40,14 @@ func (p *Pool) grant(now time.Time) {
 	p.letTime(m, now)
 }
 
+// fallsQuiet lets the next in line time where that waits for a worker which may have nothing
+// to do now, or is gone.
+func (p *Pool) fallsQuiet(now time.Time) {
+	if !p.freezes {
+		p.grant(now)
+	}
+}
+
 func (p *Pool) letTime(m *member, now time.Time) {
 	m.enter(timing, now)
 	m.process.send(request{Time: p.best.permission()})

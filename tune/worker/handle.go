@@ -52,9 +52,7 @@ func (p *Pool) handle(e event, now time.Time) error {
 	default:
 		return fmt.Errorf("worker %d answered something that it was not asked", m.process.number)
 	}
-	if !p.freezes {
-		p.grant(now) // it may have fallen quiet
-	}
+	p.fallsQuiet(now)
 	return nil
 }
 
