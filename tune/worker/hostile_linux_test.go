@@ -1,0 +1,204 @@
+package worker
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// hostileSource fills y, and does something else besides. Each mode has a scratch buffer of
+// its own size, so that the buffer is released when another configuration follows, and a
+// counter that a launch finds as the launch before has left it, but that a configuration
+// finds at 0. The one that corrupts the heap is slow, and so is not measured at the end.
+const hostileSource = `
+#if mode == hangs_building
+#include <@fifo@>
+#endif
+
+__kernel
+#if mode == requires_another_group
+__attribute__((reqd_work_group_size(7, 1, 1)))
+#endif
+void hostile(__global float *y, volatile __global int *counter, __global ulong *scratch) {
+    int i = get_global_id(0);
+#if mode == loops
+    while (counter[0] >= 0) ;
+#endif
+#if mode == loops_later
+    if (i == 0 && counter[0]++ > 0) while (counter[0] > 0) ;
+#endif
+#if mode == wild_store
+    if (i == 0) *(volatile __global int *)0x10 = 1;
+#endif
+#if mode == traps
+    if (i == 0) __builtin_trap();
+#endif
+#if mode == corrupts_heap
+    if (i == 0) scratch[-1] = 0x4141414141414141ul; // where malloc keeps the size
+#endif
+#if mode == prints
+    if (i == 0) for (int n = 0; n < printed_lines; n++) printf("%04d @long@\n", n);
+#endif
+    const int rounds = mode == fastest ? 1000 : mode == corrupts_heap ? 40000 : 10000;
+    float sum = 0;
+    for (int n = 0; n < rounds; n++) sum += counter[1]; // is 0
+    y[i] = i + sum;
+}
+`
+
+// The modes, in the order in which they are evaluated: innocents among the others.
+const (
+	fastest      = 9 // an innocent one
+	printedLines = 1100
+	printedLine  = 1000 // characters
+)
+
+var hostileModes = []string{
+	"", "corrupts_heap", "", "", "", "hangs_building", "loops", "", "wild_store", "", // the last is the fastest
+	"prints", "loops_later", "", "traps", "", "requires_another_group", "", "", "", "",
+}
+
+func hostile(t testing.TB) *tune.Problem {
+	t.Helper()
+	fifo := filepath.Join(t.TempDir(), "nobody-writes.h")
+	if err := unix.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	source := strings.NewReplacer("@fifo@", fifo, "@long@", strings.Repeat("x", printedLine-5)).Replace(hostileSource)
+	const n = 256
+	y := make([]float32, n)
+	for i := range y {
+		y[i] = float32(i)
+	}
+	d := tune.Definition{
+		Kernel:      tune.Kernel{Name: "hostile", Source: source},
+		Constants:   []tune.Constant{{Name: "fastest", Value: fastest}, {Name: "printed_lines", Value: printedLines}},
+		ProblemSize: []tune.Expr{tune.Expr(fmt.Sprint(n))},
+		BlockSize:   [3]tune.Expr{"64"},
+		Arguments: []tune.Argument{
+			{Name: "y", Type: "float32", Size: tune.Expr(fmt.Sprint(n)), Output: true},
+			{Name: "counter", Type: "int32", Size: "16"},
+			{Name: "scratch", Type: "uint64", Size: "4096 + 512 * mode"},
+		},
+		Verify: &tune.Verification{Expected: map[string]any{"y": y}},
+	}
+	var values []space.Value
+	for i, name := range hostileModes {
+		values = append(values, i)
+		if name != "" {
+			d.Constants = append(d.Constants, tune.Constant{Name: name, Value: i})
+		}
+	}
+	d.Parameters = []space.Parameter{{Name: "mode", Values: values}}
+	return mustProblem(t, d)
+}
+
+// TestHostileKernels runs a search over kernels that do all that a kernel must not do.
+func TestHostileKernels(t *testing.T) {
+	needPoCL(t)
+	for _, a := range arrangements {
+		t.Run(string(a), func(t *testing.T) {
+			t.Parallel()
+			searchHostile(t, a)
+		})
+	}
+}
+
+func searchHostile(t *testing.T, a arrangement) {
+	trace := filepath.Join(t.TempDir(), "trace")
+	p := hostile(t)
+	pool := newTestPool(t, a, p, Options{Workers: 2, BuildTimeout: 8 * time.Second, KernelTimeout: 600 * time.Millisecond})
+	pool.launcher.variable = append(pool.launcher.variable, traceVariable+"="+trace)
+	o := pool.run(t, tune.Options{Finalists: 3, OnResult: func(r tune.Result, _ bool) {
+		t.Logf("%2d %-22s %-11s %8.3f ms  %.300s", r.Configuration.Int("mode"), hostileModes[r.Configuration.Int("mode")], r.Status, r.Time(), r.Reason)
+	}})
+	if len(o.Results) != len(hostileModes) || o.Stop != tune.Exhausted {
+		t.Fatalf("%d results, stopped: %s", len(o.Results), o.Stop)
+	}
+	for _, r := range o.Results {
+		checkHostile(t, r)
+	}
+	if o.Best == nil || o.Best.Configuration.Int("mode") != fastest || len(o.Best.Final) == 0 {
+		t.Errorf("the best is %+v", o.Best)
+	}
+	checkSecondChances(t, trace)
+	if n := pool.output.count(strings.Repeat("x", printedLine-5)); n < printedLines {
+		t.Errorf("%d lines of the kernel that prints were shown, want %d a launch", n, printedLines)
+	}
+}
+
+func checkHostile(t *testing.T, r tune.Result) {
+	t.Helper()
+	switch what := hostileModes[r.Configuration.Int("mode")]; what {
+	case "", "prints":
+		wantCorrect(t, what+" "+r.Configuration.Key(), r)
+	case "corrupts_heap": // it may be found out before it has ended itself
+		if r.Status != tune.Runtime {
+			wantCorrect(t, what, r)
+		}
+	case "hangs_building":
+		wantStatus(t, what, r, tune.Timeout, "the build took longer than 8s (--build-timeout)")
+	case "loops":
+		wantStatus(t, what, r, tune.Timeout, "the build and the first launch took longer than 8s (--build-timeout)")
+	case "loops_later":
+		wantStatus(t, what, r, tune.Timeout, "a launch took longer than 600ms (--kernel-timeout)")
+	case "wild_store":
+		wantStatus(t, what, r, tune.Runtime, "the process ended by signal SIGSEGV (segmentation")
+		wantStatus(t, what, r, tune.Runtime, "twice, in the first launch")
+	case "traps":
+		wantStatus(t, what, r, tune.Runtime, "the process ended by signal SIGILL (illegal instruction), twice, in the first launch")
+	case "requires_another_group":
+		wantStatus(t, what, r, tune.Constraints, "requires a work-group of 7×1×1")
+	}
+	if strings.Contains(r.Reason, "goroutine ") {
+		t.Errorf("the reason holds a dump: %s", r.Reason)
+	}
+	if r.Status != tune.Constraints && r.Durations.Total() <= 0 {
+		t.Errorf("%s took no time: %+v", r.Configuration, r.Durations)
+	}
+}
+
+// checkSecondChances reads from the trace of the workers that some innocent was evaluated
+// twice, in two processes, and that no kernel was that is known not to return.
+func checkSecondChances(t *testing.T, trace string) {
+	t.Helper()
+	text, err := os.ReadFile(trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	processes := map[int][]int{} // by mode
+	for line := range strings.Lines(string(text)) {
+		var pid, mode int
+		if _, err := fmt.Sscanf(line, "%d evaluate mode=%d", &pid, &mode); err == nil {
+			processes[mode] = append(processes[mode], pid)
+		}
+	}
+	victims := 0
+	for mode, pids := range processes {
+		if slices.Sort(pids); len(slices.Compact(slices.Clone(pids))) != len(pids) {
+			t.Errorf("mode %d was evaluated twice in one process: %v", mode, pids)
+		}
+		switch what := hostileModes[mode]; {
+		case what == "" && len(pids) == 2:
+			victims++
+		case what == "wild_store" || what == "traps":
+			if len(pids) < 2 {
+				t.Errorf("%s had %d chances", what, len(pids))
+			}
+		case len(pids) > 2:
+			t.Errorf("mode %d (%s) was evaluated %d times", mode, what, len(pids))
+		}
+	}
+	if victims == 0 {
+		t.Errorf("the corrupted heap brought no innocent down: this tests no second chance\n%s", text)
+	}
+}

@@ -1,0 +1,304 @@
+package worker
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// startVariable lets a worker of the tests end before it has begun: see endAtStart.
+const startVariable = "NDTUNE_TEST_START"
+
+// TestMain lets the test binary be its own worker.
+func TestMain(m *testing.M) {
+	if os.Getenv(environment) != "" {
+		endAtStart(os.Getenv(startVariable))
+	}
+	Register("doubling", makeDoubling)
+	Register("not the same", func(input string) (tune.Definition, error) {
+		return makeDoubling(fmt.Sprint(os.Getpid(), input))
+	})
+	Register("broken", func(string) (tune.Definition, error) { return tune.Definition{}, fmt.Errorf("it rains") })
+	Main()
+	flag.Parse()
+	if _, err := findTestDevice(); err != nil && os.Getenv("NDTUNE_REQUIRE_OPENCL") == "" {
+		if err := flag.Set("test.skip", "^Example"); err != nil {
+			panic(err)
+		}
+	}
+	os.Exit(runWithCache(m))
+}
+
+// runWithCache gives PoCL in the workers a cache of their own: in an old one lies every
+// kernel, and no build takes any time.
+func runWithCache(m *testing.M) int {
+	cache, err := os.MkdirTemp("", "ndtune-test-pocl")
+	if err == nil {
+		err = os.Setenv("POCL_CACHE_DIR", cache)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "make a cache for PoCL:", err)
+		return 1
+	}
+	defer os.RemoveAll(cache)
+	return m.Run()
+}
+
+func endAtStart(how string) {
+	switch how {
+	case "exit":
+		fmt.Fprintln(os.Stderr, "no licence found")
+		os.Exit(3)
+	case "kill":
+		if p, err := os.FindProcess(os.Getpid()); err == nil {
+			_ = p.Kill()
+		}
+		select {}
+	case "babble":
+		fmt.Println("Hello, I am the driver, and I speak where I should not.")
+	}
+}
+
+// testDevice is the device that tests run on, chosen as in tune/device.
+func testDevice(t testing.TB) device.Listed {
+	t.Helper()
+	l, err := findTestDevice()
+	if err != nil {
+		if os.Getenv("NDTUNE_REQUIRE_OPENCL") != "" {
+			t.Fatalf("no OpenCL device: %v", err)
+		}
+		t.Skipf("no OpenCL device: %v", err)
+	}
+	return l
+}
+
+func findTestDevice() (device.Listed, error) {
+	all, err := device.List()
+	if err != nil {
+		return device.Listed{}, err
+	}
+	if selector := os.Getenv("NDTUNE_TEST_DEVICE"); selector != "" {
+		return device.Select(all, selector)
+	}
+	if l, err := device.Select(all, "cpu"); err == nil {
+		return l, nil
+	}
+	return device.Select(all, "")
+}
+
+func testIdentity(t testing.TB) tune.Device {
+	t.Helper()
+	identity, err := device.Describe(testDevice(t).Device)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return identity
+}
+
+func needPoCL(t testing.TB) {
+	t.Helper()
+	if d := testIdentity(t); d.Platform != "Portable Computing Language" || d.Type != "cpu" {
+		t.Skipf("what this kernel does is known of PoCL on a CPU only, not of %s", d.Name)
+	}
+}
+
+func mustProblem(t testing.TB, d tune.Definition) *tune.Problem {
+	t.Helper()
+	p, err := tune.NewProblem(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// An arrangement is how a pool divides the work.
+type arrangement string
+
+const (
+	whole    arrangement = "whole"    // every worker evaluates, as on a CPU
+	builders arrangement = "builders" // some build, one evaluates, as on a GPU
+	waiting  arrangement = "waiting"  // as whole, where workers cannot be made to stand still
+)
+
+var arrangements = []arrangement{whole, builders, waiting}
+
+// A testPool is a pool whose processes can be told from all others.
+type testPool struct {
+	*Pool
+	mark   string
+	output *lines // what its workers print
+	notes  []string
+}
+
+var marks struct {
+	sync.Mutex
+	n int
+}
+
+const markVariable = "NDTUNE_TEST_MARK"
+
+func nextMark() string {
+	marks.Lock()
+	defer marks.Unlock()
+	marks.n++
+	return fmt.Sprintf("%s=%d-%d", markVariable, os.Getpid(), marks.n)
+}
+
+// newTestPool is Open, but for the arrangement, and before the first worker is started.
+func newTestPool(t testing.TB, a arrangement, p *tune.Problem, o Options, devices ...device.Listed) *testPool {
+	t.Helper()
+	if len(devices) == 0 {
+		devices = []device.Listed{testDevice(t)}
+	}
+	var identities []tune.Device
+	for _, l := range devices {
+		identity, err := device.Describe(l.Device)
+		if err != nil {
+			t.Fatal(err)
+		}
+		identities = append(identities, identity)
+	}
+	pool := &testPool{mark: nextMark(), output: &lines{}}
+	if o.Output == nil {
+		o.Output = pool.output
+	}
+	if o.Note == nil {
+		o.Note = func(text string) { pool.notes = append(pool.notes, text) }
+	}
+	pool.Pool = newPool(devices, identities, p, o)
+	pool.launcher.variable = []string{pool.mark}
+	pool.whole, pool.freezes = a != builders, a != waiting
+	why, err := pool.prepare()
+	if err != nil || why != "" {
+		t.Fatal(why, err)
+	}
+	t.Cleanup(func() {
+		pool.Close()
+		checkGone(t, pool.mark)
+	})
+	return pool
+}
+
+// openTestPool is newTestPool with its first worker.
+func openTestPool(t testing.TB, a arrangement, p *tune.Problem, o Options, devices ...device.Listed) *testPool {
+	t.Helper()
+	pool := newTestPool(t, a, p, o, devices...)
+	if err := pool.openFirst(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	return pool
+}
+
+// run searches all of the pool's space.
+func (p *testPool) run(t testing.TB, o tune.Options) *tune.Outcome {
+	t.Helper()
+	outcome, err := tune.Run(context.Background(), p.problem, p, o)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, p.output)
+	}
+	return outcome
+}
+
+// lines is a writer that keeps what it gets.
+type lines struct {
+	mutex sync.Mutex
+	b     bytes.Buffer
+}
+
+func (l *lines) Write(b []byte) (int, error) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	return l.b.Write(b)
+}
+
+func (l *lines) String() string {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	return l.b.String()
+}
+
+func (l *lines) count(what string) int { return strings.Count(l.String(), what) }
+
+func configurationOf(t testing.TB, p *tune.Problem, values map[string]space.Value) space.Configuration {
+	t.Helper()
+	all := map[string]space.Value{}
+	for i := range p.Parameters().Len() {
+		q := p.Parameters().At(i)
+		all[q.Name] = q.Values[0]
+	}
+	for name, v := range values {
+		all[name] = v
+	}
+	c, err := p.Parameters().Configure(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func wantStatus(t testing.TB, what string, r tune.Result, status tune.Status, reason string) {
+	t.Helper()
+	if r.Status != status || !strings.Contains(r.Reason, reason) {
+		t.Errorf("%s: %s %q, want %s with %q", what, r.Status, r.Reason, status, reason)
+	}
+}
+
+func wantCorrect(t testing.TB, what string, r tune.Result) {
+	t.Helper()
+	if r.Status != tune.Correct || !r.Verified || len(r.Times) != device.DefaultIterations || r.Stats().Min <= 0 {
+		t.Errorf("%s: %s %q, verified %v, times %v", what, r.Status, r.Reason, r.Verified, r.Times)
+	}
+}
+
+// doublingLength is the number of elements of the doubling problem.
+const doublingLength = 1000
+
+// makeDoubling makes a problem whose right output a function computes, which tells that it
+// does.
+func makeDoubling(input string) (tune.Definition, error) {
+	x := make([]float32, doublingLength)
+	for i := range x {
+		x[i] = float32(i)
+	}
+	return tune.Definition{
+		Kernel: tune.Kernel{Name: "doubling", Source: `
+__kernel void doubling(__global float *y, __global const float *x) {
+    int i = get_global_id(0);
+    if (i < 1000) y[i] = 2 * x[i];
+}
+// ` + input},
+		ProblemSize: []tune.Expr{"1000"},
+		Arguments:   []tune.Argument{{Name: "y", Type: "float32", Size: "1000", Output: true}, {Name: "x", Data: x}},
+		Parameters: []space.Parameter{
+			{Name: "block_size_x", Values: []space.Value{8, 16, 32, 64}},
+			{Name: "also", Values: []space.Value{0, 1}},
+		},
+		Verify: &tune.Verification{Reference: func(in map[string]*array.Array) (map[string]*array.Array, error) {
+			fmt.Fprintln(os.Stderr, "the reference is made")
+			y := make([]float32, in["x"].Len())
+			for i := range y {
+				y[i] = float32(2 * in["x"].Float(i))
+			}
+			return map[string]*array.Array{"y": array.Of(y)}, nil
+		}},
+	}, nil
+}
+
+func doubling(t testing.TB) *tune.Problem {
+	t.Helper()
+	d, err := makeDoubling("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return mustProblem(t, d)
+}
