@@ -18,6 +18,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // The search that is interrupted: its 20 configurations are built and measured one by one.
@@ -33,9 +34,125 @@ type endedSearch struct {
 	signal     syscall.Signal // that ended it
 }
 
+// A runningSearch is a search that has begun and was not waited for.
+type runningSearch struct {
+	t       *testing.T
+	folder  string
+	command *exec.Cmd
+	stdout  *bufio.Reader
+	out     strings.Builder // what was read of it
+	notes   bytes.Buffer
+	alive   *os.File // at its end when every process of the search is gone
+}
+
+// mark is the variable by which the processes of a search are known.
+const mark = "NDTUNE_TEST_FOLDER="
+
+// startSearch runs a search in a folder, as a process group.
+func startSearch(t *testing.T, folder string, environment []string, arguments ...string) *runningSearch {
+	t.Helper()
+	d := needDevice(t)
+	s := &runningSearch{t: t, folder: folder, command: exec.Command("ndtune", append(arguments, "--device", d.Selector)...)}
+	c := s.command
+	c.Dir = folder
+	c.Env = append(append(programEnvironment(folder), environment...), mark+folder)
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	c.Stderr = &s.notes
+	stdout, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.stdout = bufio.NewReader(stdout)
+	// The search has one end of a pipe, and what it starts inherits it.
+	alive, held, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close()
+	s.alive = alive
+	t.Cleanup(func() { alive.Close() })
+	c.ExtraFiles = []*os.File{held}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// read waits for lines on stdout: «Using:» and a line for each result. It reads fewer where
+// the search ends before.
+func (s *runningSearch) read(lines int) {
+	for range lines {
+		line, err := s.stdout.ReadString('\n')
+		s.out.WriteString(line)
+		if err != nil {
+			return
+		}
+	}
+}
+
+// signal sends a signal to the process group of the search, as a terminal does.
+func (s *runningSearch) signal(signal syscall.Signal) {
+	s.t.Helper()
+	if err := syscall.Kill(-s.command.Process.Pid, signal); err != nil && !errors.Is(err, syscall.ESRCH) {
+		s.t.Error(err)
+	}
+}
+
+// end waits for the end of the search. However that came about, it leaves no process behind
+// for longer than a second.
+func (s *runningSearch) end() endedSearch {
+	t := s.t
+	t.Helper()
+	rest, err := io.ReadAll(s.stdout)
+	if err != nil {
+		t.Error(err)
+	}
+	s.out.Write(rest)
+	err = s.command.Wait()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	if err := s.alive.SetReadDeadline(time.Now().Add(time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.alive.Read(make([]byte, 1)); err != io.EOF {
+		t.Errorf("a second after the end of the search (%v), processes of it are left: %s", err, strings.Join(endProcessesOf(s.folder), "; "))
+	}
+	state := s.command.ProcessState
+	ended := endedSearch{out: s.out.String(), notes: s.notes.String(), status: state.ExitCode()}
+	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		ended.signal = status.Signal()
+	}
+	if trace := stackTrace(ended.notes); trace != "" {
+		t.Fatalf("it crashed: %s", ended.notes)
+	}
+	return ended
+}
+
+// endProcessesOf ends the processes of a search of a folder that are left, and says which
+// they were, where the system tells.
+func endProcessesOf(folder string) []string {
+	var all []string
+	paths, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, path := range paths {
+		environment, _ := os.ReadFile(path)
+		if !bytes.Contains(append([]byte{0}, environment...), []byte("\x00"+mark+folder+"\x00")) {
+			continue
+		}
+		arguments, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline"))
+		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+		all = append(all, fmt.Sprintf("%d %s", pid, bytes.ReplaceAll(arguments, []byte{0}, []byte{' '})))
+		if p, err := os.FindProcess(pid); err == nil {
+			_ = p.Kill()
+		}
+	}
+	return all
+}
+
 // searchUntil runs a search in a folder and sends its process group a signal when it has
-// printed the last of some lines on stdout: «Using:» and a line for each result. With no
-// lines, that is as soon as it runs; with a negative number, never.
+// printed the last of some lines. With no lines, that is as soon as it runs; with a negative
+// number, never.
 func searchUntil(t *testing.T, folder string, lines int, signal syscall.Signal, arguments ...string) endedSearch {
 	t.Helper()
 	return searchIn(t, folder, nil, lines, signal, arguments...)
@@ -44,52 +161,12 @@ func searchUntil(t *testing.T, folder string, lines int, signal syscall.Signal, 
 // searchIn is searchUntil with more variables in the environment.
 func searchIn(t *testing.T, folder string, environment []string, lines int, signal syscall.Signal, arguments ...string) endedSearch {
 	t.Helper()
-	d := needDevice(t)
-	c := exec.Command("ndtune", append(append(slices.Clone(interruptedSearch), "--device", d.Selector), arguments...)...)
-	c.Dir = folder
-	c.Env = append(programEnvironment(folder), environment...)
-	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	var notes bytes.Buffer
-	c.Stderr = &notes
-	stdout, err := c.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	var out strings.Builder
-	reader := bufio.NewReader(stdout)
-	for range lines {
-		line, err := reader.ReadString('\n')
-		out.WriteString(line)
-		if err != nil {
-			break // it ended before: the caller sees that
-		}
-	}
+	s := startSearch(t, folder, environment, slices.Concat(interruptedSearch, arguments)...)
 	if lines >= 0 {
-		if err := syscall.Kill(-c.Process.Pid, signal); err != nil && !errors.Is(err, syscall.ESRCH) {
-			t.Error(err)
-		}
+		s.read(lines)
+		s.signal(signal)
 	}
-	rest, err := io.ReadAll(reader)
-	if err != nil {
-		t.Error(err)
-	}
-	out.Write(rest)
-	err = c.Wait()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		t.Fatal(err)
-	}
-	ended := endedSearch{out: out.String(), notes: notes.String(), status: c.ProcessState.ExitCode()}
-	if status, ok := c.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		ended.signal = status.Signal()
-	}
-	if trace := stackTrace(ended.notes); trace != "" {
-		t.Fatalf("it crashed: %s", ended.notes)
-	}
-	return ended
+	return s.end()
 }
 
 // results are the lines of stdout that are results, whole lines only.
@@ -139,21 +216,27 @@ func keptIn(t *testing.T, folder, name string) map[string]kept {
 // once, the best is named, and what is said of the log adds up.
 func (e endedSearch) complete(t *testing.T, folder string, before int) {
 	t.Helper()
+	e.completeOf(t, folder, before, interruptedTotal)
+}
+
+// completeOf is complete for a search of another number of configurations.
+func (e endedSearch) completeOf(t *testing.T, folder string, before, total int) {
+	t.Helper()
 	if e.status != 0 {
 		t.Fatalf("exit status %d (%v)\n%s", e.status, e.signal, e.notes)
 	}
 	resumed, evaluated := e.fromLog(t)
-	if resumed != before || resumed+evaluated != interruptedTotal {
-		t.Errorf("the log held %d; the summary says %d from the log and %d evaluated, of %d", before, resumed, evaluated, interruptedTotal)
+	if resumed != before || resumed+evaluated != total {
+		t.Errorf("the log held %d; the summary says %d from the log and %d evaluated, of %d", before, resumed, evaluated, total)
 	}
-	if n := len(e.results()); n != interruptedTotal {
-		t.Errorf("%d results were printed, of %d", n, interruptedTotal)
+	if n := len(e.results()); n != total {
+		t.Errorf("%d results were printed, of %d", n, total)
 	}
 	if !strings.Contains(e.out, "\nbest performing configuration: ") {
 		t.Errorf("no best configuration:\n%s", e.out)
 	}
 	all := keptIn(t, folder, "log.jsonl")
-	if counts := countStatuses(all); counts["correct"] != interruptedTotal || len(all) != interruptedTotal {
+	if counts := countStatuses(all); counts["correct"] != total || len(all) != total {
 		t.Errorf("the log holds %v: %v", counts, failuresOf(all))
 	}
 	for _, name := range []string{"r.json", "r.csv"} {
@@ -455,41 +538,19 @@ func TestInterruptedWhileLinking(t *testing.T) {
 // and the other goes on.
 func TestTwoSearchesOneLog(t *testing.T) {
 	t.Parallel()
-	d := needDevice(t)
+	needDevice(t)
 	folder := t.TempDir()
 	if err := copySpecs(folder); err != nil {
 		t.Fatal(err)
 	}
-	first := exec.Command("ndtune", append(append(slices.Clone(interruptedSearch), "--device", d.Selector), outputs(folder)...)...)
-	first.Dir, first.Env = folder, programEnvironment(folder)
-	stdout, err := first.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := first.Start(); err != nil {
-		t.Fatal(err)
-	}
-	reader := bufio.NewReader(stdout)
-	if _, err := reader.ReadString('\n'); err != nil { // «Using:», after which it holds the log
-		t.Error(err)
-	}
+	first := startSearch(t, folder, nil, slices.Concat(interruptedSearch, outputs(folder))...)
+	first.read(1) // «Using:», after which it holds the log
 	// It stands still until it is told to go on, so that it cannot end before the second.
-	if err := first.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	first.signal(syscall.SIGSTOP)
 	second := searchUntil(t, folder, -1, 0, outputs(folder)...)
-	if err := first.Process.Signal(syscall.SIGCONT); err != nil {
-		t.Error(err)
-	}
+	first.signal(syscall.SIGCONT)
 	if second.status == 0 || second.out != "" || !strings.Contains(second.notes, "another run is writing to it") {
 		t.Errorf("exit status %d\n%s%s", second.status, second.out, second.notes)
 	}
-	rest, err := io.ReadAll(reader)
-	if err != nil {
-		t.Error(err)
-	}
-	if err := first.Wait(); err != nil {
-		t.Error(err)
-	}
-	endedSearch{out: "Using:\n" + string(rest)}.complete(t, folder, 0)
+	first.end().complete(t, folder, 0)
 }
