@@ -18,6 +18,8 @@ type buffer struct {
 	elements int
 	bytes    int    // of the content
 	guard    []byte // what lies behind it; empty where a buffer cannot be larger
+
+	expected []expectedCopy // what the content is compared with, oldest first
 }
 
 // newBuffer allocates a buffer for n elements of an argument with their initial content.
@@ -53,10 +55,24 @@ func (b *buffer) release() {
 	if b == nil {
 		return
 	}
+	b.releaseExpected()
 	b.working.Release()
 	if b.pristine != nil {
 		b.pristine.Release()
 	}
+}
+
+// held is how many bytes of the device's memory the buffer takes, with all that belongs to it.
+func (b *buffer) held() float64 {
+	if b == nil {
+		return 0
+	}
+	each := float64(b.bytes + len(b.guard))
+	held := each + float64(len(b.expected)*b.bytes)
+	if b.pristine != nil {
+		held += each
+	}
+	return held
 }
 
 // restore gives the working buffer its initial content. The queue is in order: what is
@@ -83,6 +99,8 @@ func (s *session) prepare(v *tune.Variant) error {
 		if info.Kind != tune.BufferArgument || (s.buffers[i] != nil && s.buffers[i].elements == v.Elements[i]) {
 			continue
 		}
+		// A buffer comes before what only saves time.
+		s.releaseExpected()
 		s.buffers[i].release()
 		s.buffers[i] = nil
 		if err := s.allocate(i, info, v.Elements[i]); err != nil {
@@ -165,12 +183,20 @@ func (s *session) restoresEachLaunch() bool {
 
 // read copies a buffer argument to the host. The result is valid until the next read.
 func (s *session) read(i int) (*array.Array, error) {
-	b := s.buffers[i]
-	if cap(s.scratch) < b.bytes {
-		s.scratch = make([]byte, b.bytes)
+	n := s.buffers[i].bytes
+	if cap(s.scratch) < n {
+		s.scratch = make([]byte, n)
 	}
-	a := &array.Array{Type: s.infos[i].Type, Bytes: s.scratch[:b.bytes]}
-	if err := s.queue.Read(b.working, 0, a.Bytes); err != nil {
+	return s.readInto(i, &array.Array{Type: s.infos[i].Type, Bytes: s.scratch[:n]})
+}
+
+// readNew is read with a result that stays.
+func (s *session) readNew(i int) (*array.Array, error) {
+	return s.readInto(i, array.New(s.infos[i].Type, s.buffers[i].elements))
+}
+
+func (s *session) readInto(i int, a *array.Array) (*array.Array, error) {
+	if err := s.queue.Read(s.buffers[i].working, 0, a.Bytes); err != nil {
 		return nil, fmt.Errorf("read buffer %s back: %w", s.infos[i].Name, err)
 	}
 	return a, nil

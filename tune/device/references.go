@@ -195,11 +195,10 @@ func (r *references) readOutputs(own *session) (map[string]*array.Array, error) 
 			if !mine.Output || info.Name != mine.Name {
 				continue
 			}
-			a, err := own.read(i)
-			if err != nil {
+			var err error
+			if outputs[info.Name], err = own.readNew(i); err != nil {
 				return nil, err
 			}
-			outputs[info.Name] = a.Clone()
 		}
 	}
 	return outputs, nil

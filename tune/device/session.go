@@ -11,15 +11,16 @@ import (
 // profiling, and a buffer for every buffer argument. A driver error may leave it unusable;
 // then it is released and another is made.
 type session struct {
-	device  *cl.Device
-	context *cl.Context
-	queue   *cl.Queue
-	problem *tune.Problem
-	infos   []tune.ArgumentInfo
-	buffers []*buffer // by argument; nil where the argument is none, or not yet made
-	timer   string
-	once    bool   // buffers get their initial content only once: no copy of it is kept
-	scratch []byte // for outputs on the host
+	device   *cl.Device
+	context  *cl.Context
+	queue    *cl.Queue
+	problem  *tune.Problem
+	infos    []tune.ArgumentInfo
+	buffers  []*buffer // by argument; nil where the argument is none, or not yet made
+	timer    string
+	once     bool   // buffers get their initial content only once: no copy of it is kept
+	scratch  []byte // for outputs on the host
+	verifier verifier
 }
 
 func newSession(d *cl.Device, p *tune.Problem) (*session, error) {
@@ -36,6 +37,7 @@ func newSession(d *cl.Device, p *tune.Problem) (*session, error) {
 	return &session{
 		device: d, context: context, queue: queue, problem: p, infos: infos,
 		buffers: make([]*buffer, len(infos)), timer: tune.TimerEvent,
+		verifier: verifier{least: verifyOnDevice},
 	}, nil
 }
 
@@ -48,6 +50,7 @@ func (s *session) releaseBuffers() {
 
 func (s *session) release() {
 	s.releaseBuffers()
+	s.verifier.release()
 	s.queue.Release()
 	s.context.Release()
 }
