@@ -116,27 +116,38 @@ func TestHostileKernels(t *testing.T) {
 func searchHostile(t *testing.T, a arrangement) {
 	trace := filepath.Join(t.TempDir(), "trace")
 	p := hostile(t)
-	pool := newTestPool(t, a, p, Options{Workers: 2, BuildTimeout: 8 * time.Second, KernelTimeout: 600 * time.Millisecond})
+	o := Options{Workers: 2, BuildTimeout: 8 * time.Second, KernelTimeout: 600 * time.Millisecond}
+	overdue := "a launch took longer than 600ms (--kernel-timeout)"
+	if a == builders {
+		o.KernelTimeout, overdue = time.Minute, "a launch took longer than 1s: 20 times the best's time, and at least 1s"
+	}
+	pool := newTestPool(t, a, p, o)
 	pool.launcher.variable = append(pool.launcher.variable, traceVariable+"="+trace)
-	o := pool.run(t, tune.Options{Finalists: 3, OnResult: func(r tune.Result, _ bool) {
+	outcome := pool.run(t, tune.Options{Finalists: 3, OnResult: func(r tune.Result, _ bool) {
 		t.Logf("%2d %-22s %-11s %8.3f ms  %.300s", r.Configuration.Int("mode"), hostileModes[r.Configuration.Int("mode")], r.Status, r.Time(), r.Reason)
 	}})
-	if len(o.Results) != len(hostileModes) || o.Stop != tune.Exhausted {
-		t.Fatalf("%d results, stopped: %s", len(o.Results), o.Stop)
+	if len(outcome.Results) != len(hostileModes) || outcome.Stop != tune.Exhausted {
+		t.Fatalf("%d results, stopped: %s", len(outcome.Results), outcome.Stop)
 	}
-	for _, r := range o.Results {
-		checkHostile(t, r)
+	for _, r := range outcome.Results {
+		checkHostile(t, r, overdue)
 	}
-	if o.Best == nil || o.Best.Configuration.Int("mode") != fastest || len(o.Best.Final) == 0 {
-		t.Errorf("the best is %+v", o.Best)
+	if best := outcome.Best; best == nil || best.Configuration.Int("mode") != fastest || len(best.Final) == 0 {
+		t.Errorf("the best is %+v", best)
 	}
 	checkSecondChances(t, trace)
 	if n := pool.output.count(strings.Repeat("x", printedLine-5)); n < printedLines {
 		t.Errorf("%d lines of the kernel that prints were shown, want %d a launch", n, printedLines)
 	}
+	for line := range strings.Lines(pool.output.String()) {
+		if !strings.HasPrefix(line, "worker ") {
+			t.Errorf("a line does not say whose it is: %.100s", line)
+			break
+		}
+	}
 }
 
-func checkHostile(t *testing.T, r tune.Result) {
+func checkHostile(t *testing.T, r tune.Result, overdue string) {
 	t.Helper()
 	switch what := hostileModes[r.Configuration.Int("mode")]; what {
 	case "", "prints":
@@ -150,7 +161,7 @@ func checkHostile(t *testing.T, r tune.Result) {
 	case "loops":
 		wantStatus(t, what, r, tune.Timeout, "the build and the first launch took longer than 8s (--build-timeout)")
 	case "loops_later":
-		wantStatus(t, what, r, tune.Timeout, "a launch took longer than 600ms (--kernel-timeout)")
+		wantStatus(t, what, r, tune.Timeout, overdue)
 	case "wild_store":
 		wantStatus(t, what, r, tune.Runtime, "the process ended by signal SIGSEGV (segmentation")
 		wantStatus(t, what, r, tune.Runtime, "twice, in the first launch")

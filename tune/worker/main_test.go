@@ -138,6 +138,30 @@ type testPool struct {
 	mark   string
 	output *lines // what its workers print
 	notes  []string
+	heard  func(event) // is told of every event before the pool is, one at a time
+}
+
+// tap passes the events of workers on.
+func (p *testPool) tap() {
+	events := make(chan event)
+	p.launcher.events = events
+	go func() {
+		for {
+			select {
+			case e := <-events:
+				if p.heard != nil {
+					p.heard(e)
+				}
+				select {
+				case p.events <- e:
+				case <-p.closed:
+					return
+				}
+			case <-p.closed:
+				return
+			}
+		}
+	}()
 }
 
 var marks struct {
@@ -178,6 +202,7 @@ func newTestPool(t testing.TB, a arrangement, p *tune.Problem, o Options, device
 	pool.Pool = newPool(devices, identities, p, o)
 	pool.launcher.variable = []string{pool.mark}
 	pool.whole, pool.freezes = a != builders, a != waiting
+	pool.tap()
 	why, err := pool.prepare()
 	if err != nil || why != "" {
 		t.Fatal(why, err)
@@ -301,4 +326,23 @@ func doubling(t testing.TB) *tune.Problem {
 		t.Fatal(err)
 	}
 	return mustProblem(t, d)
+}
+
+// tiny has a kernel that takes no time, in n configurations. PoCL has built none of them
+// unless under this name.
+func tiny(t testing.TB, n int, name string) *tune.Problem {
+	t.Helper()
+	var values []space.Value
+	for i := range n {
+		values = append(values, i)
+	}
+	return mustProblem(t, tune.Definition{
+		Kernel: tune.Kernel{Name: "tiny", Source: `
+__kernel void tiny(__global float *y) { y[get_global_id(0)] = get_global_id(0) + 0 * i; }
+// ` + name},
+		ProblemSize: []tune.Expr{"4"}, BlockSize: [3]tune.Expr{"4"},
+		Arguments:  []tune.Argument{{Name: "y", Type: "float32", Size: "4", Output: true}},
+		Parameters: []space.Parameter{{Name: "i", Values: values}},
+		Verify:     &tune.Verification{Expected: map[string]any{"y": []float32{0, 1, 2, 3}}},
+	})
 }

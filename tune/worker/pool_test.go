@@ -1,0 +1,476 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// comparable leaves out of a reason what differs between two builds of one source.
+func comparable(reason string) string {
+	return regexp.MustCompile(`\S*tempfile\S*?\.cl`).ReplaceAllString(reason, "SOURCE")
+}
+
+func resultsByKey(o *tune.Outcome) map[string]tune.Result {
+	byKey := map[string]tune.Result{}
+	for _, r := range o.Results {
+		byKey[r.Configuration.Key()] = r
+	}
+	return byKey
+}
+
+// TestPoolAgreesWithAnEvaluator compares with an evaluator in this process.
+func TestPoolAgreesWithAnEvaluator(t *testing.T) {
+	t.Parallel()
+	p := faulty(t, survivable...)
+	e, err := device.Open(testDevice(t).Device, p, device.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	o, err := tune.Run(context.Background(), p, e, tune.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := resultsByKey(o)
+	for _, a := range arrangements {
+		pool := openTestPool(t, a, p, Options{Workers: 2})
+		if got, want := pool.Device(), e.Device(); got.SameKind(want) != nil || got.Timer == "" {
+			t.Errorf("%s: the device is %+v, want %+v", a, got, want)
+		}
+		o := pool.run(t, tune.Options{})
+		for key, r := range resultsByKey(o) {
+			w := want[key]
+			if r.Status != w.Status || comparable(r.Reason) != comparable(w.Reason) || r.Verified != w.Verified || len(r.Times) != len(w.Times) || r.Device != "" {
+				t.Errorf("%s, %s: %s %q, verified %v, times %v; in this process %s %q, %v, %v", a, r.Configuration,
+					r.Status, r.Reason, r.Verified, r.Times, w.Status, w.Reason, w.Verified, w.Times)
+			}
+			if (r.Durations.Build > 0) != (w.Durations.Build > 0) || (r.Durations.Measure > 0) != (w.Durations.Measure > 0) || r.Timestamp.IsZero() {
+				t.Errorf("%s, %s: %+v at %s; in this process %+v", a, r.Configuration, r.Durations, r.Timestamp, w.Durations)
+			}
+		}
+		if len(o.Results) != len(survivable) || pool.Evaluated() != len(survivable) {
+			t.Errorf("%s: %d results, evaluated %d, want %d", a, len(o.Results), pool.Evaluated(), len(survivable))
+		}
+		if o.Best == nil || o.Best.Configuration.Key() != "none" || len(o.Best.Final) == 0 {
+			t.Errorf("%s: the best is %+v", a, o.Best)
+		}
+		if s := pool.Spent(); s.Starting <= 0 || s.Building <= 0 || s.Measuring <= 0 || s.Total() < s.Starting+s.Building+s.Measuring {
+			t.Errorf("%s: spent %+v", a, s)
+		}
+		pool.Close()
+	}
+}
+
+// TestOneReferenceForAllWorkers has a registered problem, whose right output a function
+// computes: in one worker, once.
+func TestOneReferenceForAllWorkers(t *testing.T) {
+	t.Parallel()
+	p := doubling(t)
+	for _, a := range arrangements {
+		pool := openTestPool(t, a, p, Options{Workers: 3, Maker: "doubling"})
+		o := pool.run(t, tune.Options{Finalists: -1})
+		for _, r := range o.Results {
+			wantCorrect(t, string(a)+" "+r.Configuration.Key(), r)
+		}
+		pool.Close() // all that was printed is there
+		if n := pool.output.count("the reference is made"); n != 1 || len(o.Results) != 8 {
+			t.Errorf("%s: the reference was made %d times for %d results\n%s", a, n, len(o.Results), pool.output)
+		}
+		if len(pool.notes) > 0 {
+			t.Errorf("%s: %q", a, pool.notes)
+		}
+	}
+}
+
+// TestEvaluatingInThisProcess opens pools that can have no workers. It is not parallel: it
+// makes the program forget that it called Main.
+func TestEvaluatingInThisProcess(t *testing.T) {
+	l := []device.Listed{testDevice(t)}
+	check := func(what string, p *tune.Problem, want string) {
+		t.Helper()
+		var notes []string
+		pool, err := Open(context.Background(), l, p, Options{Iterations: 3, Note: func(text string) { notes = append(notes, text) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer pool.Close()
+		if len(notes) != 1 || !strings.Contains(notes[0], want) || !strings.HasPrefix(notes[0], "Evaluating in this process, ") {
+			t.Errorf("%s: noted %q, want %q", what, notes, want)
+		}
+		o, err := tune.Run(context.Background(), p, pool, tune.Options{})
+		if err != nil || o.Best == nil || len(o.Best.Times) != 3 || len(o.Best.Final) == 0 {
+			t.Errorf("%s: %v, best %+v", what, err, o.Best)
+		}
+		if !pool.InProcess() || pool.Workers() != 0 || pool.Capacity() != 1 || pool.Evaluated() != len(o.Results) || pool.Device().Timer == "" {
+			t.Errorf("%s: in process %v, %d workers, capacity %d, evaluated %d", what, pool.InProcess(), pool.Workers(), pool.Capacity(), pool.Evaluated())
+		}
+		pool.Close()
+	}
+	check("a function", doubling(t), "the problem holds Go functions (verify.reference), which cannot cross to another process unless it is registered (worker.Register).")
+	hasRun = false
+	defer func() { hasRun = true }()
+	check("no Main", faulty(t, survivable...), "the program does not call worker.Main, with which a worker begins.")
+}
+
+func TestMakersThatCannotBe(t *testing.T) {
+	t.Parallel()
+	l := []device.Listed{testDevice(t)}
+	for maker, want := range map[string]string{
+		"nobody":       `no problem is registered as "nobody": call worker.Register before worker.Main`,
+		"not the same": `the function registered as "not the same" makes another problem in a worker than in the program`,
+		"broken":       "make the problem: it rains",
+	} {
+		pool, err := Open(context.Background(), l, doubling(t), Options{Maker: maker})
+		if err == nil {
+			pool.Close()
+		}
+		if err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", maker, err, want)
+		}
+	}
+	if _, err := Open(context.Background(), nil, doubling(t), Options{}); err == nil {
+		t.Error("a pool without a device")
+	}
+}
+
+func TestRegisterTwice(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("two makers have one name")
+		}
+	}()
+	Register("doubling", makeDoubling)
+}
+
+func TestOpenIsCancelled(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Open(ctx, []device.Listed{testDevice(t)}, faulty(t), Options{}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// TestWorkersThatDoNotStart has workers that die before they are ready, and such that say why
+// they cannot go on.
+func TestWorkersThatDoNotStart(t *testing.T) {
+	t.Parallel()
+	for how, want := range map[string]string{
+		"exit":   "3 workers in a row did not become ready: worker 3 ended with exit status 3; it printed last:\nno licence found",
+		"kill":   "3 workers in a row did not become ready: worker 3 ended ",
+		"babble": ", after a message that makes no sense (",
+	} {
+		pool := newTestPool(t, whole, faulty(t), Options{})
+		pool.launcher.variable = append(pool.launcher.variable, startVariable+"="+how)
+		if err := pool.openFirst(context.Background()); err == nil || !strings.Contains(err.Error(), want) || pool.Started() != maxStartDeaths {
+			t.Errorf("%s: %v after %d workers, want %q", how, err, pool.Started(), want)
+		}
+	}
+	pool := newTestPool(t, whole, faulty(t), Options{})
+	pool.identities[0].Name = "Voodoo 2"
+	if err := pool.openFirst(context.Background()); err == nil || !strings.Contains(err.Error(), "in a worker, and Voodoo 2 in the program") || pool.Started() != 1 {
+		t.Errorf("another device: %v after %d workers", err, pool.Started())
+	}
+}
+
+// TestARunEndsWhenNoWorkerStartsAnyMore lets one worker start, which then dies.
+func TestARunEndsWhenNoWorkerStartsAnyMore(t *testing.T) {
+	t.Parallel()
+	needPoCL(t)
+	pool := openTestPool(t, whole, faulty(t, faultNone, faultDies, faultSlow), Options{Workers: 1})
+	pool.launcher.variable = append(pool.launcher.variable, startVariable+"=exit")
+	o, err := tune.Run(context.Background(), pool.problem, pool, tune.Options{})
+	if err == nil || !strings.Contains(err.Error(), "3 workers in a row did not become ready: worker 4 ended with exit status 3") {
+		t.Errorf("%v", err)
+	}
+	if len(o.Results) != 1 || o.Results[0].Status != tune.Correct {
+		t.Errorf("%+v", o.Results)
+	}
+}
+
+// TestGoingOnWithFewerWorkers has workers of which only the first can start.
+func TestGoingOnWithFewerWorkers(t *testing.T) {
+	t.Parallel()
+	for _, a := range arrangements {
+		p := faulty(t, survivable...)
+		pool := openTestPool(t, a, p, Options{Workers: 3})
+		pool.identities[0].Name = "Voodoo 2"
+		o := pool.run(t, tune.Options{})
+		left := 1
+		if a == builders {
+			left = 0
+		}
+		if want := fmt.Sprintf("Going on with %d workers; another could not start: ", left); len(pool.notes) != 1 || !strings.HasPrefix(pool.notes[0], want) {
+			t.Errorf("%s: %q, want one %q", a, pool.notes, want)
+		}
+		if len(o.Results) != len(survivable) || o.Best == nil || o.Best.Configuration.Key() != faultNone {
+			t.Errorf("%s: %d results, best %+v", a, len(o.Results), o.Best)
+		}
+	}
+}
+
+// TestAPoolIsUsedSeveralTimes evaluates, measures again and evaluates, with the same workers.
+func TestAPoolIsUsedSeveralTimes(t *testing.T) {
+	t.Parallel()
+	for _, a := range arrangements {
+		p := faulty(t, faultNone, faultSlow)
+		pool := openTestPool(t, a, p, Options{Workers: 1})
+		var all []space.Configuration
+		for _, f := range []string{faultNone, faultSlow} {
+			all = append(all, configurationOf(t, p, map[string]space.Value{"fault": f}))
+		}
+		for range 3 {
+			for _, r := range pool.run(t, tune.Options{Finalists: -1}).Results {
+				wantCorrect(t, string(a), r)
+			}
+			times, err := pool.Remeasure(context.Background(), all, 4)
+			if err != nil || len(times) != 2 || len(times[0]) != 4 || len(times[1]) != 4 || slices.Min(times[1]) <= slices.Min(times[0]) {
+				t.Errorf("%s: %v, %v", a, times, err)
+			}
+		}
+		want := 1
+		if a == builders {
+			want = 2
+		}
+		if pool.Evaluated() != 6 || pool.Started() != want {
+			t.Errorf("%s: evaluated %d with %d workers, want 6 with %d", a, pool.Evaluated(), pool.Started(), want)
+		}
+		pool.Close()
+		pool.Close()
+	}
+}
+
+// TestCapacity hands in configurations without end, and counts those that were not answered.
+func TestCapacity(t *testing.T) {
+	t.Parallel()
+	for _, a := range []arrangement{whole, builders} {
+		const n = 40
+		p := tiny(t, n, string(a))
+		pool := openTestPool(t, a, p, Options{Workers: 2, Iterations: 1})
+		most := 2 + 2 // waiting, so that a worker finds its next one
+		if a == builders {
+			most = 2 + 1 + aheadMost*2
+		}
+		if c := pool.Capacity(); c < 3 || c > most {
+			t.Errorf("%s: the capacity is %d", a, c)
+		}
+		in, out, done := make(chan space.Configuration), make(chan tune.Result), make(chan error, 1)
+		go func() { done <- pool.Evaluate(context.Background(), in, out) }()
+		var held atomic.Int64
+		go func() {
+			defer close(in)
+			for i := range n {
+				in <- configurationOf(t, p, map[string]space.Value{"i": i})
+				held.Add(1)
+			}
+		}()
+		highest := int64(0)
+		for range n {
+			select {
+			case r := <-out:
+				wantStatus(t, string(a), r, tune.Correct, "")
+			case err := <-done:
+				t.Fatal(err)
+			}
+			// One more than is held may have been counted: it was taken when the pool had
+			// answered, and before this was asked.
+			highest = max(highest, held.Load())
+			held.Add(-1)
+		}
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		if highest > int64(most)+1 || highest < 3 {
+			t.Errorf("%s: %d configurations were held at once, want %d at most", a, highest, most)
+		}
+	}
+}
+
+func TestBudget(t *testing.T) {
+	t.Parallel()
+	for _, a := range []arrangement{whole, builders} {
+		trace := filepath.Join(t.TempDir(), "trace")
+		pool := newTestPool(t, a, tiny(t, 20, "budget"), Options{Workers: 2, Iterations: 1})
+		pool.launcher.variable = append(pool.launcher.variable, traceVariable+"="+trace)
+		o := pool.run(t, tune.Options{MaxEvaluations: 7, Finalists: -1})
+		text, err := os.ReadFile(trace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(string(text), " evaluate "); n != 7 || len(o.Results) != 7 || o.Stop != tune.Budget {
+			t.Errorf("%s: %d results, %d evaluated, stopped: %s", a, len(o.Results), n, o.Stop)
+		}
+	}
+}
+
+// TestCancelling cancels as launches begin that never end.
+func TestCancelling(t *testing.T) {
+	t.Parallel()
+	needPoCL(t)
+	for _, a := range arrangements {
+		p := faulty(t, faultLoop, faultNone)
+		pool := newTestPool(t, a, p, Options{Workers: 2})
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		pool.heard = func(e event) {
+			if s := e.answer.Stage; s != nil && s.Stage == device.StageFirstLaunch {
+				cancel()
+			}
+		}
+		o, err := tune.Run(ctx, p, pool, tune.Options{})
+		if err != nil || o.Stop != tune.Interrupted {
+			t.Errorf("%s: %v, stopped: %s", a, err, o.Stop)
+		}
+		if a != whole {
+			continue
+		}
+		// It can be used further, with other workers.
+		o = pool.run(t, tune.Options{Space: spaceOf(t, faultNone), Finalists: -1})
+		if len(o.Results) != 1 || o.Results[0].Status != tune.Correct {
+			t.Errorf("%s: after it: %+v", a, o.Results)
+		}
+	}
+}
+
+// spaceOf is the space of some faults only.
+func spaceOf(t *testing.T, faults ...string) *space.Space {
+	t.Helper()
+	s, err := faulty(t, faults...).Space(testIdentity(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestRemeasureOfKernelsThatHaveTurned measures configurations of which one kills its worker
+// and one never ends.
+func TestRemeasureOfKernelsThatHaveTurned(t *testing.T) {
+	t.Parallel()
+	needPoCL(t)
+	for _, a := range []arrangement{whole, builders} {
+		p := faulty(t)
+		pool := openTestPool(t, a, p, Options{Workers: 1, BuildTimeout: 5 * time.Second})
+		var all []space.Configuration
+		for _, f := range []string{faultNone, faultDies, faultSlow, faultLoop, faultCompile} {
+			all = append(all, configurationOf(t, p, map[string]space.Value{"fault": f}))
+		}
+		times, err := pool.Remeasure(context.Background(), all, 3)
+		if err != nil || len(times) != len(all) {
+			t.Fatalf("%s: %v, %v", a, times, err)
+		}
+		for i, want := range []int{3, 0, 3, 0, 0} {
+			if len(times[i]) != want {
+				t.Errorf("%s: %s has the times %v, want %d", a, all[i], times[i], want)
+			}
+		}
+		if n := pool.Started(); n != 4 {
+			t.Errorf("%s: %d workers were started, want 4: one dies twice, one is ended", a, n)
+		}
+	}
+}
+
+// TestEarlyStop tells a pool of a best that is out of reach.
+func TestEarlyStop(t *testing.T) {
+	t.Parallel()
+	for _, a := range arrangements {
+		p := faulty(t, faultSlow)
+		pool := openTestPool(t, a, p, Options{Workers: 1, Iterations: 100, EarlyStop: 3})
+		pool.Observe(tune.Result{Status: tune.Correct, Objective: 1e-6, Times: []float64{1e-6}})
+		o := pool.run(t, tune.Options{})
+		if r := o.Results[0]; r.Status != tune.Correct || !r.EarlyStopped || len(r.Times) != 1 {
+			t.Errorf("%s: %+v", a, r)
+		}
+	}
+}
+
+func TestSingle(t *testing.T) {
+	t.Parallel()
+	l := []device.Listed{testDevice(t)}
+	pool, err := Open(context.Background(), l, faulty(t, faultNone), Options{Single: true, Workers: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	o, err := tune.Run(context.Background(), pool.problem, pool, tune.Options{})
+	if err != nil || len(o.Results) != 1 || pool.Workers() != 1 || pool.Started() != 1 || pool.InProcess() {
+		t.Errorf("%v, %+v, %d workers", err, o.Results, pool.Started())
+	}
+	wantCorrect(t, "single", o.Results[0])
+}
+
+// TestTwoDevicesShareASearch runs itself again with two devices of PoCL, which PoCL reads
+// when it is loaded.
+func TestTwoDevicesShareASearch(t *testing.T) {
+	const again = "NDTUNE_TEST_AGAIN"
+	if os.Getenv(again) != "" {
+		searchOnTwoDevices(t)
+		return
+	}
+	t.Parallel()
+	needPoCL(t)
+	command := exec.Command(os.Args[0], "-test.run=^TestTwoDevicesShareASearch$", "-test.v")
+	command.Env = append(os.Environ(), "POCL_DEVICES=pthread pthread", again+"=1", "NDTUNE_TEST_DEVICE=")
+	if out, err := command.CombinedOutput(); err != nil || strings.Contains(string(out), "--- SKIP") {
+		t.Errorf("%v\n%s", err, out)
+	} else {
+		t.Logf("%s", out)
+	}
+}
+
+func searchOnTwoDevices(t *testing.T) {
+	all, err := device.List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := device.SelectAlike(all, "cpu")
+	if err != nil || len(two) != 2 {
+		t.Fatalf("%+v, %v", two, err)
+	}
+	for _, a := range arrangements {
+		pool := newTestPool(t, a, tiny(t, 40, "two "+string(a)), Options{Workers: 2}, two...)
+		timing := 0 // the number of the worker that times
+		turns := 0
+		pool.heard = func(e event) {
+			number := e.process.number
+			switch s := e.answer.Stage; {
+			case s != nil && s.Stage == device.StageMeasure:
+				if timing != 0 && timing != number {
+					t.Errorf("%s: worker %d is timed while worker %d is", a, number, timing)
+				}
+				if timing != number {
+					turns++
+				}
+				timing = number
+			case e.answer.Result != nil || e.ended:
+				if timing == number {
+					timing = 0
+				}
+			}
+		}
+		o := pool.run(t, tune.Options{Finalists: -1})
+		pool.Close()
+		devices := map[string]int{}
+		for _, r := range o.Results {
+			wantCorrect(t, string(a), r)
+			devices[r.Device]++
+		}
+		if len(o.Results) != 40 || len(devices) != 2 || devices[two[0].Selector()] == 0 || devices[two[1].Selector()] == 0 || turns != 40 {
+			t.Errorf("%s: %d results, on %v, %d of them timed", a, len(o.Results), devices, turns)
+		}
+		t.Logf("%s: on %v", a, devices)
+	}
+}
