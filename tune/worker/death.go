@@ -14,8 +14,9 @@ const lastLines = 10
 // maxLastBytes bounds them.
 const maxLastBytes = 2000
 
-// death says how a worker ended, and what it printed last.
-func death(e event) string {
+// death says how a worker ended, with what else is to be said of that, and then what it
+// printed last.
+func death(e event, more string) string {
 	how, words := dump(e.process.printed.text())
 	if how == "" {
 		how = ending(e.state)
@@ -23,6 +24,7 @@ func death(e event) string {
 	if e.garbled != nil {
 		how += fmt.Sprintf(", after a message that makes no sense (%v)", e.garbled)
 	}
+	how += more
 	if words = lastOf(words); words != "" {
 		return how + "; it printed last:\n" + words
 	}

@@ -27,18 +27,18 @@ func (p *Pool) died(m *member, e event, now time.Time) error {
 	case expected:
 		return nil
 	case wasStarting:
-		return p.diedStarting(fmt.Sprintf("worker %d ended %s", m.process.number, death(e)))
+		return p.diedStarting(fmt.Sprintf("worker %d ended %s", m.process.number, death(e, "")))
 	case m.again != nil:
 		m.again.died(false)
 		return nil
 	}
-	t, how := m.task, death(e)
+	t := m.task
 	if m.stage == device.StageReference {
 		if p.references.deaths++; p.references.deaths >= maxDeaths {
-			return fmt.Errorf("%d workers in a row have ended while they made the right output; the last one ended %s", p.references.deaths, how)
+			return fmt.Errorf("%d workers in a row have ended while they made the right output; the last one ended %s", p.references.deaths, death(e, ""))
 		}
 	} else if t.deaths+1 >= maxDeaths {
-		p.answer(m, t, p.unfinished(m, tune.Runtime, fmt.Sprintf("the process ended %s, twice, %s", how, during(m.stage)), now))
+		p.answer(m, t, p.unfinished(m, tune.Runtime, "the process ended "+death(e, ", twice, "+during(m.stage)), now))
 		return nil
 	}
 	t.deaths++
