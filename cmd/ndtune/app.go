@@ -89,6 +89,8 @@ func wantedValue(flags []cli.Flag, name string) string {
 			return "a whole number"
 		case *cli.Uint64Flag:
 			return "a whole number that is not negative"
+		case *cli.Float64Flag:
+			return "a number"
 		case *cli.BoolFlag:
 			return "true, false or no value"
 		}

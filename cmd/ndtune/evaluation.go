@@ -24,7 +24,7 @@ func evaluationFlags() []cli.Flag {
 	return []cli.Flag{
 		iterationsFlag(),
 		&cli.DurationFlag{Name: "build-timeout", Value: worker.DefaultBuildTimeout, Category: categoryEvaluation, Usage: "give up a configuration whose build, with its first launch, takes longer than `DURATION`"},
-		&cli.DurationFlag{Name: "kernel-timeout", Value: worker.DefaultKernelTimeout, Category: categoryEvaluation, Usage: "give up a configuration of which a later launch takes longer than `DURATION`, or 20 times as long as the best so far and more than 1s"},
+		&cli.DurationFlag{Name: "kernel-timeout", Value: worker.DefaultKernelTimeout, Category: categoryEvaluation, Usage: "give up a configuration where a later launch takes longer than `DURATION`, or longer than 1s and 20 times the best so far"},
 		&cli.BoolFlag{Name: "in-process", Category: categoryEvaluation, Usage: "evaluate in this process, for debugging: a driver that crashes or hangs then ends the run, and there are no time-outs"},
 	}
 }
@@ -32,8 +32,8 @@ func evaluationFlags() []cli.Flag {
 // searchEvaluationFlags are those of searches beside.
 func searchEvaluationFlags() []cli.Flag {
 	return append(evaluationFlags(),
-		&cli.IntFlag{Name: "workers", Category: categoryEvaluation, DefaultText: "as many as cores and the device's memory allow", Usage: "build in `N` processes"},
-		&cli.Float64Flag{Name: "early-stop", Value: device.DefaultEarlyStop, Category: categoryEvaluation, Usage: "measure a configuration only once where its first timed launch is `FACTOR` times worse than the best; 0: always in full"},
+		&cli.IntFlag{Name: "workers", Category: categoryEvaluation, DefaultText: "as many as cores and the device's memory allow", Usage: "build in `N` processes; for a CPU, these also measure, one at a time"},
+		&cli.Float64Flag{Name: "early-stop", Value: device.DefaultEarlyStop, Category: categoryEvaluation, Usage: "measure a configuration only once where its first timed launch is `FACTOR` times worse than the best so far; 0: always in full"},
 	)
 }
 

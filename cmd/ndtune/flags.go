@@ -21,13 +21,13 @@ const (
 
 // deviceFlag chooses the device of a command that uses one.
 func deviceFlag() cli.Flag {
-	return &cli.StringFlag{Name: "device", Aliases: []string{"d"}, Category: categorySearch,
+	return &cli.StringFlag{Name: "device", Aliases: []string{"d"}, Category: categoryEvaluation,
 		Usage: "`DEVICE` to use: index, platform:device, cpu, gpu, or a part of its name (default: the first GPU, else the first device)"}
 }
 
 // devicesFlag chooses the devices of a command that can use several.
 func devicesFlag() cli.Flag {
-	return &cli.StringFlag{Name: "device", Aliases: []string{"d"}, Category: categorySearch,
+	return &cli.StringFlag{Name: "device", Aliases: []string{"d"}, Category: categoryEvaluation,
 		Usage: "`DEVICE` to use: index, platform:device, cpu, gpu, or a part of its name; several of one model share a search: gpu means all alike, 0:0,0:1 these two (default: the first GPU, else the first device)"}
 }
 
@@ -73,7 +73,7 @@ func tuneFlags() []cli.Flag {
 		&cli.Uint64Flag{Name: "seed", Value: 1, Category: categorySearch, Usage: "seed of the strategy's random choices"},
 		&cli.StringFlag{Name: "log", TakesFile: true, Category: categoryOutput, Usage: "keep the run log in `FILE`, and resume what it holds (default: a new file in the user's state folder)"},
 		&cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, TakesFile: true, Category: categoryOutput, Usage: "write the results to `FILE`: .json (T4), .csv or .jsonl (run log), .gz after it; may be repeated"},
-		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Category: categoryOutput, Usage: "show the configurations that were skipped and why, and whole build logs"},
+		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Category: categoryOutput, Usage: "show what was skipped and why, whole build logs, what workers print, and where their time went"},
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Category: categoryOutput, Usage: "print the best configuration only"},
 	)
 }
