@@ -75,6 +75,12 @@ func startSearch(t *testing.T, folder string, environment []string, arguments ..
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		if c.ProcessState == nil { // the test has failed before it came to the end
+			_ = c.Process.Kill()
+			_ = c.Wait()
+		}
+	})
 	return s
 }
 

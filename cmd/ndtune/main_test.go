@@ -46,8 +46,9 @@ func (t tests) Run() int {
 //	results [STATUS=N…] FILE…        these files hold the same configurations, this many of each status
 //	[!] same-configurations A B      two result files hold the same configurations
 //
-// and the conditions [opencl], [cpu], [long], [small-disk] and [exists:FILE]. The files of testdata/specs are in its
-// folder, $DEVICE is the device to use, as --device takes it, and $DEVICE_NAME its name.
+// and the conditions [opencl], [cpu], [pocl], [first-platform], [long], [small-disk] and
+// [exists:FILE]. The files of testdata/specs are in its folder, $DEVICE is the device to use,
+// as --device takes it, $PLATFORM the number of its platform, and $DEVICE_NAME its name.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
@@ -89,6 +90,8 @@ func setup(e *testscript.Env) error {
 	if d, err := testDevice(); err == nil {
 		e.Setenv("DEVICE", d.Selector)
 		e.Setenv("DEVICE_NAME", d.Name)
+		platform, _, _ := strings.Cut(d.Selector, ":")
+		e.Setenv("PLATFORM", platform)
 	}
 	return copySpecs(e.WorkDir)
 }
@@ -115,6 +118,9 @@ func condition(name string) (bool, error) {
 	case "cpu":
 		d, err := testDevice()
 		return err == nil && d.Type == "cpu", nil
+	case "pocl", "first-platform":
+		d, err := testDevice()
+		return err == nil && d.Platform == "Portable Computing Language" && (name == "pocl" || strings.HasPrefix(d.Selector, "0:")), nil
 	case "long":
 		return os.Getenv("NDTUNE_LONG") != "", nil
 	}
