@@ -20,16 +20,12 @@ func (e *EmptyError) Error() string {
 // explainEmpty finds the first restriction with which nothing is left.
 func explainEmpty(parameters *Parameters, checks []check, environment map[string]any) error {
 	satisfiable := func(checks []check) bool {
-		found := false
-		err := enumerate(parameters, checks, environment, func([]uint16) bool {
-			found = true
-			return false
-		})
-		return found || err != nil
+		s, err := construct(parameters, checks, environment)
+		return err != nil || s.length > 0
 	}
 	for i := range checks {
 		if !satisfiable(checks[:i+1]) {
-			return &EmptyError{i, checks[i].restriction, !satisfiable(checks[i : i+1])}
+			return &EmptyError{checks[i].index, checks[i].restriction, !satisfiable(checks[i : i+1])}
 		}
 	}
 	return fmt.Errorf("the space is empty")

@@ -41,65 +41,39 @@ func (e *RestrictionError) Error() string {
 }
 func (e *RestrictionError) Unwrap() error { return e.Err }
 
-// A check is a restriction made ready for the enumeration.
+// A check is a restriction that is sound.
 type check struct {
 	index       int
 	restriction Restriction
-	expression  *Expression
-	depth       int // the number of parameters that must be bound
+	expression  *Expression // nil: a function
 }
 
-// newCheck compiles a restriction and finds out when it can be checked.
+// newCheck compiles a restriction.
 func newCheck(index int, r Restriction, parameters *Parameters, scope Scope) (check, error) {
 	c := check{index: index, restriction: r}
 	fail := func(err error) (check, error) { return check{}, &RestrictionError{index, r, err} }
-	reads := r.Reads
 	switch {
 	case r.Func != nil && r.Expression != "":
 		return fail(fmt.Errorf("has both an expression and a function"))
-	case r.Func != nil && reads == nil:
-		reads = parameters.Names()
 	case r.Func != nil:
-		for _, name := range reads {
+		for _, name := range r.Reads {
 			if _, ok := parameters.Index(name); !ok {
 				return fail(fmt.Errorf("reads %s, and no parameter is named so%s", name, nearest.Hint(name, parameters.Names())))
 			}
 		}
-	default:
-		e, err := Compile(r.Expression, scope)
-		if err != nil {
-			return fail(err)
-		}
-		c.expression, reads = e, e.Names()
+		return c, nil
 	}
-	for _, name := range reads {
-		if i, ok := parameters.Index(name); ok {
-			c.depth = max(c.depth, i+1)
-		}
+	e, err := Compile(r.Expression, scope)
+	if err != nil {
+		return fail(err)
 	}
+	c.expression = e
 	return c, nil
 }
 
-// ok evaluates the check for a prefix of bound values. The environment holds them.
-func (c *check) ok(parameters *Parameters, values []Value, environment map[string]any) (bool, error) {
-	if c.expression != nil {
-		ok, err := c.expression.Bool(environment)
-		if err != nil {
-			if c.depth > 0 {
-				err = fmt.Errorf("at %s: %w", Configuration{parameters, values}.prefix(c.depth), err)
-			}
-			return false, &RestrictionError{c.index, c.restriction, err}
-		}
-		return ok, nil
+func atError(at string, err error) error {
+	if at == "" {
+		return err
 	}
-	bound := Configuration{parameters, append([]Value(nil), values...)}
-	for i := c.depth; i < len(values); i++ {
-		bound.values[i] = parameters.list[i].Values[0] // not read: the function named what it reads
-	}
-	return c.restriction.Func(bound), nil
-}
-
-// prefix is the text of the first n parameters of a configuration.
-func (c Configuration) prefix(n int) string {
-	return Configuration{c.parameters, c.values[:n]}.String()
+	return fmt.Errorf("at %s: %w", at, err)
 }

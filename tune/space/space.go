@@ -3,8 +3,8 @@ package space
 import (
 	"fmt"
 	"iter"
+	"math"
 	"math/big"
-	"slices"
 	"sort"
 )
 
@@ -12,28 +12,34 @@ import (
 // from 0 to Len()-1. It is immutable and safe for concurrent use.
 //
 // The order is that of an odometer: by the first parameter's value, then the second's,
-// each in the order of its list.
+// each in the order of its list. No list of configurations is held: for each group of
+// parameters that restrictions tie together there is a diagram, and an index is a sum over
+// its edges. What a space takes grows with what the restrictions have to tell apart, which is
+// far less than the configurations.
 type Space struct {
 	parameters *Parameters
-	digits     []uint16 // Len() rows of one value index a parameter
-	length     int
+	diagrams   []*diagram
+	home       []place       // by parameter
+	digits     []map[any]int // by parameter: the place of a value, numbers as floats
+	chosen     []int         // where functions restrict: the indices of what they leave
+	all        int           // configurations without them
+	size       *big.Int      // configurations; nil: as many as length
+	length     int           // at most math.MaxInt
 }
 
-// New enumerates the configurations that satisfy all restrictions. The environment holds
-// the values of constants and of the device by name. An expression that does not compile,
-// or that fails for some configuration (a remainder by zero), is a [RestrictionError]. A
-// space without a single configuration is an [EmptyError].
+// A place is where a parameter stands.
+type place struct{ diagram, level int }
+
+// New constructs the space of the configurations that satisfy all restrictions. The
+// environment holds the values of constants and of the device by name. An expression that
+// does not compile, or that fails for some configuration (a remainder by zero), is a
+// [RestrictionError]. A space without a single configuration is an [EmptyError].
 func New(parameters *Parameters, restrictions []Restriction, environment map[string]any) (*Space, error) {
 	checks, err := compileChecks(parameters, restrictions, environment)
 	if err != nil {
 		return nil, err
 	}
-	s := &Space{parameters: parameters}
-	err = enumerate(parameters, checks, environment, func(digits []uint16) bool {
-		s.digits = append(s.digits, digits...)
-		s.length++
-		return true
-	})
+	s, err := construct(parameters, checks, environment)
 	if err != nil {
 		return nil, err
 	}
@@ -43,27 +49,9 @@ func New(parameters *Parameters, restrictions []Restriction, environment map[str
 	return s, nil
 }
 
-// Check compiles the restrictions without enumerating anything.
+// Check compiles the restrictions without constructing anything.
 func Check(parameters *Parameters, restrictions []Restriction, environment map[string]any) error {
 	_, err := compileChecks(parameters, restrictions, environment)
-	return err
-}
-
-// Satisfiable makes sure that at least one configuration satisfies all restrictions, and
-// looks no further than the first that does. Errors are those of [New].
-func Satisfiable(parameters *Parameters, restrictions []Restriction, environment map[string]any) error {
-	checks, err := compileChecks(parameters, restrictions, environment)
-	if err != nil {
-		return err
-	}
-	found := false
-	err = enumerate(parameters, checks, environment, func([]uint16) bool {
-		found = true
-		return false
-	})
-	if err == nil && !found {
-		err = explainEmpty(parameters, checks, environment)
-	}
 	return err
 }
 
@@ -97,61 +85,101 @@ func (p *Parameters) Describe(scope Scope) {
 	}
 }
 
-// enumerate walks the product of all values in odometer order, checking each restriction
-// as soon as its parameters are bound, and hands every valid row to yield until that
-// returns false. The row is reused.
-func enumerate(parameters *Parameters, checks []check, environment map[string]any, yield func([]uint16) bool) error {
-	n := parameters.Len()
-	byDepth := make([][]*check, n+1)
-	for i := range checks {
-		byDepth[checks[i].depth] = append(byDepth[checks[i].depth], &checks[i])
+// construct builds the diagrams of a space, which may be empty.
+func construct(p *Parameters, checks []check, environment map[string]any) (*Space, error) {
+	s := &Space{parameters: p, home: make([]place, p.Len())}
+	r, err := prepare(p, checks, environment)
+	if err != nil {
+		return nil, err
 	}
-	env := make(map[string]any, len(environment)+n)
-	for name, v := range environment {
-		env[name] = v
+	if r.empty >= 0 {
+		return s, nil
 	}
-	digits, values := make([]uint16, n), make([]Value, n)
+	count := big.NewInt(1)
+	for i, group := range r.groups(p) {
+		d, failed := newDiagram(p, r.nodes, group, r.within(group))
+		if failed != nil {
+			return nil, r.cannot(p, failed, environment)
+		}
+		s.diagrams = append(s.diagrams, d)
+		for level, of := range group {
+			s.home[of] = place{i, level}
+		}
+		count.Mul(count, new(big.Int).SetUint64(d.count()))
+	}
+	s.length = math.MaxInt
+	if count.IsInt64() {
+		s.length = int(count.Int64())
+	} else {
+		s.size = count
+	}
+	s.all = s.length
+	s.indexValues()
+	if len(r.functions) > 0 {
+		s.choose(r.functions)
+	}
+	return s, nil
+}
 
-	var walk func(depth int) (more bool, err error)
-	walk = func(depth int) (bool, error) {
-		for _, c := range byDepth[depth] {
-			if ok, err := c.ok(parameters, values, env); err != nil || !ok {
-				return true, err
+// indexValues lets values be found by themselves.
+func (s *Space) indexValues() {
+	s.digits = make([]map[any]int, len(s.parameters.list))
+	for i, q := range s.parameters.list {
+		s.digits[i] = make(map[any]int, len(q.Values))
+		for digit, v := range q.Values {
+			if _, twice := s.digits[i][plain(v)]; !twice {
+				s.digits[i][plain(v)] = digit
 			}
 		}
-		if depth == n {
-			return yield(digits), nil
-		}
-		q := parameters.list[depth]
-		for i, v := range q.Values {
-			digits[depth], values[depth], env[q.Name] = uint16(i), v, v
-			if more, err := walk(depth + 1); err != nil || !more {
-				return more, err
-			}
-		}
-		return true, nil
 	}
-	_, err := walk(0)
-	return err
+}
+
+// plain is a value as [SameValue] compares it.
+func plain(v Value) any {
+	if f, ok := number(v); ok {
+		return f
+	}
+	return v
+}
+
+// choose keeps what functions allow.
+func (s *Space) choose(functions []check) {
+	s.chosen = []int{}
+	for i := range s.all {
+		c := s.configuration(s.row(i, nil))
+		ok := true
+		for _, f := range functions {
+			ok = ok && f.restriction.Func(c)
+		}
+		if ok {
+			s.chosen = append(s.chosen, i)
+		}
+	}
+	s.length, s.size = len(s.chosen), nil
 }
 
 // Parameters are the parameters of the space.
 func (s *Space) Parameters() *Parameters { return s.parameters }
 
-// Len is the number of valid configurations.
+// Len is the number of valid configurations that have an index: all, unless they are more
+// than the largest int.
 func (s *Space) Len() int { return s.length }
+
+// Size is the number of valid configurations, also where it is beyond what an int can hold.
+func (s *Space) Size() *big.Int {
+	if s.size != nil {
+		return new(big.Int).Set(s.size)
+	}
+	return big.NewInt(int64(s.length))
+}
 
 // CartesianSize is the number of combinations before any restriction.
 func (s *Space) CartesianSize() *big.Int { return s.parameters.CartesianSize() }
 
-func (s *Space) row(i int) []uint16 {
-	n := s.parameters.Len()
-	return s.digits[i*n : (i+1)*n]
-}
-
 // At is the configuration of index i, which must be in [0, Len()).
-func (s *Space) At(i int) Configuration {
-	row := s.row(i)
+func (s *Space) At(i int) Configuration { return s.configuration(s.Row(i, nil)) }
+
+func (s *Space) configuration(row []int) Configuration {
 	values := make([]Value, len(row))
 	for p, digit := range row {
 		values[p] = s.parameters.list[p].Values[digit]
@@ -159,20 +187,76 @@ func (s *Space) At(i int) Configuration {
 	return Configuration{s.parameters, values}
 }
 
+// Row is the configuration of index i as the place of each parameter's value in its list. It
+// is written to into, where that is long enough.
+func (s *Space) Row(i int, into []int) []int {
+	if s.chosen != nil {
+		i = s.chosen[i]
+	}
+	return s.row(i, into)
+}
+
+// row is Row without regard to functions.
+func (s *Space) row(i int, into []int) []int {
+	n := len(s.home)
+	if cap(into) < n {
+		into = make([]int, n)
+	}
+	into = into[:n]
+	w := s.walk()
+	rank := uint64(i)
+	for p := range into {
+		l, node := w.at(p)
+		others := w.others(p)
+		edge := l.holding(node, rank/others)
+		rank -= l.before[edge] * others // the quotient is at least this: no overflow
+		into[p] = int(l.digits[edge])
+		w.follow(p, edge)
+	}
+	return into
+}
+
 // Index is the index of a configuration, found by its values under its own parameters'
 // names; false where the space does not hold it.
 func (s *Space) Index(c Configuration) (int, bool) {
-	want := make([]uint16, s.parameters.Len())
+	row := make([]int, len(s.home))
 	for p, q := range s.parameters.list {
 		v, ok := c.Get(q.Name)
-		digit := slices.IndexFunc(q.Values, func(w Value) bool { return SameValue(v, w) })
-		if !ok || digit < 0 {
+		if !ok {
 			return 0, false
 		}
-		want[p] = uint16(digit)
+		if row[p], ok = s.digits[p][plain(v)]; !ok {
+			return 0, false
+		}
 	}
-	i := sort.Search(s.length, func(i int) bool { return slices.Compare(s.row(i), want) >= 0 })
-	return i, i < s.length && slices.Equal(s.row(i), want)
+	return s.Find(row)
+}
+
+// Find is the index of a row; false where the space does not hold it, be it that a place is
+// beyond its list.
+func (s *Space) Find(row []int) (int, bool) {
+	w := s.walk()
+	rank := uint64(0)
+	for p, digit := range row {
+		l, node := w.at(p)
+		if digit < 0 || digit > math.MaxUint16 {
+			return 0, false
+		}
+		edge, ok := l.find(node, uint16(digit))
+		if !ok {
+			return 0, false
+		}
+		rank = addCounts(rank, multiplyCounts(l.before[edge], w.others(p)))
+		w.follow(p, edge)
+	}
+	if rank > math.MaxInt {
+		return 0, false // it has no index
+	}
+	if s.chosen == nil {
+		return int(rank), true
+	}
+	i := sort.SearchInts(s.chosen, int(rank))
+	return i, i < len(s.chosen) && s.chosen[i] == int(rank)
 }
 
 // All are the configurations with their indices, in order.
@@ -190,8 +274,17 @@ func (s *Space) All() iter.Seq2[int, Configuration] {
 func (s *Space) Survivors(p int) []Value {
 	q := s.parameters.list[p]
 	alive := make([]bool, len(q.Values))
-	for i := range s.length {
-		alive[s.row(i)[p]] = true
+	if s.chosen == nil {
+		at := s.home[p]
+		for _, digit := range s.diagrams[at.diagram].levels[at.level].digits {
+			alive[digit] = true
+		}
+	} else {
+		var row []int
+		for i := range s.length {
+			row = s.Row(i, row)
+			alive[row[p]] = true
+		}
 	}
 	var values []Value
 	for i, v := range q.Values {
@@ -200,4 +293,11 @@ func (s *Space) Survivors(p int) []Value {
 		}
 	}
 	return values
+}
+
+// Satisfiable makes sure that at least one configuration satisfies all restrictions. Errors
+// are those of [New].
+func Satisfiable(parameters *Parameters, restrictions []Restriction, environment map[string]any) error {
+	_, err := New(parameters, restrictions, environment)
+	return err
 }

@@ -1,0 +1,178 @@
+package space
+
+import (
+	"errors"
+	"slices"
+)
+
+// restrictions are the restrictions of a space, ready for its construction.
+type restrictions struct {
+	checks     []check
+	nodes      *nodes
+	conditions []condition
+	functions  []check // of all parameters: checked last, configuration by configuration
+	empty      int     // a restriction that is false whatever the configuration; -1: none is
+}
+
+// prepare turns checks into conditions. Those that always hold are left out.
+func prepare(p *Parameters, checks []check, environment map[string]any) (*restrictions, error) {
+	r := &restrictions{checks: checks, nodes: newNodes(p), empty: -1}
+	t := &translator{r.nodes, environment}
+	for _, c := range checks {
+		switch {
+		case c.expression != nil:
+			for _, n := range conjuncts(t.condition(c.expression)) {
+				if err := r.add(c, n, environment); err != nil {
+					return nil, err
+				}
+			}
+		case c.restriction.Reads == nil:
+			r.functions = append(r.functions, c)
+		default:
+			r.conditions = append(r.conditions, condition{c.index, t.function(c.restriction)})
+		}
+	}
+	return r, nil
+}
+
+func (r *restrictions) add(c check, n *node, environment map[string]any) error {
+	switch {
+	case n.high < 0 && n.op != opConstant: // the same for all, and it cannot be computed
+		_, err := c.expression.Bool(environment)
+		if err == nil {
+			err = errors.New("it cannot be computed")
+		}
+		return &RestrictionError{c.index, c.restriction, err}
+	case n.fails:
+	case n.bounds[0] >= 1:
+		return nil
+	case n.bounds[1] <= 0 && r.empty < 0:
+		r.empty = c.index
+	}
+	r.conditions = append(r.conditions, condition{c.index, n})
+	return nil
+}
+
+// conjuncts are the conditions that «and» joins, each of which can be decided as early as its
+// own parameters let it: but not before one that stands in front of it and keeps it from
+// being computed where it cannot be.
+func conjuncts(n *node) []*node {
+	var parts []*node
+	var split func(n *node)
+	split = func(n *node) {
+		if n.op == opAnd {
+			split(n.args[0])
+			split(n.args[1])
+			return
+		}
+		parts = append(parts, n)
+	}
+	split(n)
+	high := -1
+	for _, part := range parts {
+		if part.fails && part.high < high {
+			return []*node{n}
+		}
+		high = max(high, part.high)
+	}
+	return parts
+}
+
+// function is the node of a Go function that names what it reads.
+func (t *translator) function(r Restriction) *node {
+	p := t.nodes.parameters
+	var args []*node
+	var places []int
+	for _, name := range r.Reads {
+		place := p.index[name]
+		places = append(places, place)
+		args = append(args, t.nodes.digit(place))
+	}
+	first := make([]Value, p.Len()) // what it does not read
+	for i, q := range p.list {
+		first[i] = q.Values[0]
+	}
+	compute := func(digits []uint64) (bool, error) {
+		values := slices.Clone(first)
+		for i, place := range places {
+			values[place] = p.list[place].Values[digits[i]]
+		}
+		return r.Func(Configuration{p, values}), nil
+	}
+	return t.nodes.intern(node{op: opOpaque, kind: truth, args: args, opaque: &opaque{compute}})
+}
+
+// groups are the parameters that restrictions tie together, each in ascending order, in the
+// order of their first ones.
+func (r *restrictions) groups(p *Parameters) [][]int {
+	parent := make([]int, p.Len())
+	for i := range parent {
+		parent[i] = i
+	}
+	var root func(i int) int
+	root = func(i int) int {
+		if parent[i] != i {
+			parent[i] = root(parent[i])
+		}
+		return parent[i]
+	}
+	for _, c := range r.conditions {
+		reads := map[int]bool{}
+		c.node.reads(reads)
+		first := -1
+		for i := range reads {
+			if first >= 0 {
+				a, b := root(first), root(i)
+				parent[max(a, b)] = min(a, b)
+			}
+			first = i
+		}
+	}
+	var groups [][]int
+	of := map[int]int{}
+	for i := range parent {
+		g, ok := of[root(i)]
+		if !ok {
+			g = len(groups)
+			of[root(i)] = g
+			groups = append(groups, nil)
+		}
+		groups[g] = append(groups[g], i)
+	}
+	return groups
+}
+
+// within are the conditions on the parameters of a group.
+func (r *restrictions) within(group []int) []condition {
+	return slices.DeleteFunc(slices.Clone(r.conditions), func(c condition) bool {
+		return !slices.Contains(group, c.node.high)
+	})
+}
+
+// cannot is the error for a condition that cannot be computed.
+func (r *restrictions) cannot(p *Parameters, f *failedCondition, environment map[string]any) error {
+	i := slices.IndexFunc(r.checks, func(c check) bool { return c.index == f.index })
+	c := r.checks[i]
+	env := make(map[string]any, len(environment)+p.Len())
+	for name, v := range environment {
+		env[name] = v
+	}
+	at := ""
+	for place, q := range p.list {
+		env[q.Name] = q.Values[0] // those of other groups do not matter
+		if digit, ok := f.digits[place]; ok {
+			env[q.Name] = q.Values[digit]
+			if at != "" {
+				at += ", "
+			}
+			at += q.Name + "=" + FormatValue(q.Values[digit])
+		}
+	}
+	err := errors.New("it cannot be computed")
+	if c.expression != nil {
+		if _, e := c.expression.Bool(env); e != nil {
+			err = e
+		}
+	}
+	return &RestrictionError{c.index, c.restriction, atError(at, err)}
+}

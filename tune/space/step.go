@@ -1,0 +1,332 @@
+package space
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+)
+
+// A layer is the nodes of a level while a diagram is built.
+type layer struct {
+	known   []*node // what the nodes stand for: by slot
+	keys    *keys   // by node: the slots, and, where one can fail, the bits of those that did
+	parents []uint32
+	digits  []uint16 // the edge from the parent by which the node was made
+}
+
+// A step binds one parameter: it makes the next layer of the last.
+type step struct {
+	place  int
+	values []uint64 // raw, of the parameter; nil where they are of several kinds
+	count  int      // of values
+	tests  []*test
+	known  []*node // of the next layer
+	out    []output
+	marks  bool // the keys of the next layer have a word for what failed
+}
+
+// An output is a slot of the next layer: handed on from a slot of this one, or computed.
+type output struct {
+	from    int // -1: computed
+	program program
+}
+
+// A test is a condition that the parameter decides, or may decide.
+type test struct {
+	index   int
+	decide  program // nil: it may decide, by its bounds
+	bounds  ranger
+	slots   []int // that it reads
+	results *keys // by these slots: what it was
+	allowed []set
+	failed  []set
+	key     []uint64 // of results
+	memo    bool     // the results are worth keeping: several nodes share them
+}
+
+func newStep(p *Parameters, b *nodes, place int, last bool, known []*node, conditions []condition) *step {
+	s := &step{place: place, count: len(p.list[place].Values)}
+	if _, ok := b.parameterNode(place); ok {
+		s.values = make([]uint64, s.count)
+		for i, v := range p.list[place].Values {
+			_, s.values[i] = b.raw(v)
+		}
+	}
+	slots := make(map[*node]int, len(known))
+	for i, n := range known {
+		slots[n] = i
+	}
+	for _, c := range conditions {
+		switch {
+		case c.node.high == place:
+			s.tests = append(s.tests, newTest(c.index, c.node, slots, place, true))
+		case c.node.high > place:
+			if c.node.readsPlace(place) && c.node.canPrune() {
+				s.tests = append(s.tests, newTest(c.index, c.node, slots, place, false))
+			}
+			c.node.known(place, &s.known)
+		}
+	}
+	// What is decided comes first, in the order of the restrictions.
+	slices.SortStableFunc(s.tests, func(a, b *test) int {
+		switch {
+		case (a.decide == nil) != (b.decide == nil):
+			if a.decide != nil {
+				return -1
+			}
+			return 1
+		}
+		return a.index - b.index
+	})
+	// A slot that can fail needs one of the bits in frame.bad: these come first.
+	slices.SortStableFunc(s.known, func(a, b *node) int { return int(boolRaw(b.fails)) - int(boolRaw(a.fails)) })
+	for _, n := range s.known {
+		o := output{from: -1}
+		if slot, ok := slots[n]; ok {
+			o.from = slot
+		} else {
+			o.program = compile(n, slots, place)
+		}
+		s.out = append(s.out, o)
+		s.marks = s.marks || n.fails
+	}
+	return s
+}
+
+func newTest(index int, n *node, slots map[*node]int, place int, decides bool) *test {
+	t := &test{index: index}
+	if decides {
+		t.decide = compile(n, slots, place)
+	} else {
+		t.bounds = compileBounds(n, slots, place)
+	}
+	n.slots(slots, &t.slots)
+	t.memo = len(t.slots) < len(slots) || len(slots) == 0
+	t.key = make([]uint64, len(t.slots)+1)
+	t.results = newKeys(len(t.key))
+	return t
+}
+
+// slots adds the slots that the program of a node reads.
+func (n *node) slots(of map[*node]int, into *[]int) {
+	if slot, ok := of[n]; ok {
+		if !slices.Contains(*into, slot) {
+			*into = append(*into, slot)
+		}
+		return
+	}
+	for _, a := range n.args {
+		a.slots(of, into)
+	}
+}
+
+func (n *node) readsPlace(place int) bool {
+	if (n.op == opParameter || n.op == opDigit) && n.parameter == place {
+		return true
+	}
+	return slices.ContainsFunc(n.args, func(a *node) bool { return a.readsPlace(place) })
+}
+
+// canPrune reports whether bounds can tell early that a condition is false.
+func (n *node) canPrune() bool {
+	switch n.op {
+	case opLess, opLessEqual:
+		return true
+	case opEqual:
+		return n.args[0].kind != text
+	case opNot, opAnd, opOr, opIf:
+		return slices.ContainsFunc(n.args, func(a *node) bool { return a.canPrune() })
+	}
+	return false
+}
+
+// run makes the edges of a layer, and the next layer.
+func (s *step) run(at *layer, into *level) (*layer, *failure) {
+	words := len(s.out)
+	if s.marks {
+		words++
+	}
+	next := &layer{known: s.known, keys: newKeys(words)}
+	into.first = make([]uint32, 0, at.keys.length+1)
+	f := &frame{}
+	key := make([]uint64, words)
+	allowed := newSet(s.count)
+	for node := range at.keys.length {
+		into.first = append(into.first, uint32(len(into.digits)))
+		f.slots = at.keys.of(node)
+		if f.bad = 0; at.marked() {
+			f.bad = f.slots[len(at.known)]
+		}
+		allowed.fill(s.count)
+		for _, t := range s.tests {
+			if failed := t.narrow(s, f, allowed); failed >= 0 {
+				return nil, &failure{t.index, node, uint16(failed)}
+			}
+		}
+		for w, word := range allowed {
+			for ; word != 0; word &= word - 1 {
+				digit := w*64 + bits.TrailingZeros64(word)
+				s.bind(f, digit)
+				s.key(f, key)
+				child, added := next.keys.add(key)
+				if added {
+					next.parents, next.digits = append(next.parents, uint32(node)), append(next.digits, uint16(digit))
+				}
+				into.digits, into.to = append(into.digits, uint16(digit)), append(into.to, child)
+			}
+		}
+	}
+	into.first = append(into.first, uint32(len(into.digits)))
+	return next, nil
+}
+
+// marked reports whether the keys of a layer have a word for what failed.
+func (l *layer) marked() bool { return l.keys.words > len(l.known) }
+
+func (s *step) bind(f *frame, digit int) {
+	f.digit, f.failed = uint64(digit), false
+	if s.values != nil {
+		f.value = s.values[digit]
+	}
+}
+
+// key computes what the node at the end of an edge stands for.
+func (s *step) key(f *frame, key []uint64) {
+	bad := uint64(0)
+	for i, o := range s.out {
+		if o.from >= 0 {
+			key[i] = f.slots[o.from]
+			bad |= (f.bad >> o.from & 1) << i
+			continue
+		}
+		f.failed = false
+		if key[i] = o.program(f); f.failed {
+			key[i] = 0
+			bad |= 1 << i
+		}
+	}
+	if s.marks {
+		key[len(s.out)] = bad
+	}
+}
+
+// narrow strikes the digits that the test does not allow. It gives a digit for which the
+// condition cannot be computed though all tests before it allow it, or -1.
+func (t *test) narrow(s *step, f *frame, allowed set) (failed int) {
+	if !t.memo {
+		return t.apply(s, f, allowed)
+	}
+	bad := uint64(0)
+	for i, slot := range t.slots {
+		t.key[i] = f.slots[slot]
+		bad |= (f.bad >> slot & 1) << i
+	}
+	t.key[len(t.slots)] = bad
+	n, added := t.results.add(t.key)
+	if added {
+		yes, bad := newSet(s.count), newSet(s.count)
+		for digit := range s.count {
+			s.bind(f, digit)
+			ok := t.holds(f)
+			if f.failed {
+				bad.add(digit)
+			} else if ok {
+				yes.add(digit)
+			}
+		}
+		t.allowed, t.failed = append(t.allowed, yes), append(t.failed, bad)
+	}
+	for i := range allowed {
+		if both := allowed[i] & t.failed[n][i]; both != 0 {
+			return i*64 + bits.TrailingZeros64(both)
+		}
+		allowed[i] &= t.allowed[n][i]
+	}
+	return -1
+}
+
+// apply is narrow for a node that shares its results with no other.
+func (t *test) apply(s *step, f *frame, allowed set) (failed int) {
+	for w, word := range allowed {
+		for ; word != 0; word &= word - 1 {
+			digit := w*64 + bits.TrailingZeros64(word)
+			s.bind(f, digit)
+			ok := t.holds(f)
+			if f.failed {
+				return digit
+			}
+			if !ok {
+				allowed[w] &^= 1 << (digit % 64)
+			}
+		}
+	}
+	return -1
+}
+
+// holds reports whether the condition holds, or still may.
+func (t *test) holds(f *frame) bool {
+	if t.decide != nil {
+		return t.decide(f) != 0
+	}
+	b := t.bounds(f)
+	if f.failed { // then nothing is known yet
+		f.failed = false
+		return true
+	}
+	return b[1] > 0
+}
+
+// A failure is a condition that cannot be computed at an edge.
+type failure struct {
+	index int
+	node  int
+	digit uint16
+}
+
+// at finds the values on the way to a failure.
+func (f *failure) at(places []int, history []*layer) *failedCondition {
+	c := &failedCondition{index: f.index, digits: map[int]uint16{}}
+	node, digit := uint32(f.node), f.digit
+	for i := len(history) - 1; i >= 0; i-- {
+		c.digits[places[i]] = digit
+		if i > 0 {
+			digit = history[i].digits[node]
+			node = history[i].parents[node]
+		}
+	}
+	return c
+}
+
+// A ranger computes the bounds of a node of which not all is known.
+type ranger func(f *frame) [2]float64
+
+func compileBounds(n *node, slots map[*node]int, place int) ranger {
+	_, inSlot := slots[n]
+	switch {
+	case inSlot || n.high <= place:
+		compute, k := compile(n, slots, place), n.kind
+		return func(f *frame) [2]float64 {
+			raw := compute(f)
+			if k == text {
+				return [2]float64{math.Inf(-1), math.Inf(1)}
+			}
+			v := numeric(k, raw)
+			return widened(k, v, v)
+		}
+	case len(n.args) == 0, len(n.args) > 3, n.op == opIn, n.op == opOpaque:
+		return func(*frame) [2]float64 { return n.bounds }
+	}
+	var args [3]ranger
+	for i, a := range n.args {
+		args[i] = compileBounds(a, slots, place)
+	}
+	count := len(n.args)
+	return func(f *frame) [2]float64 {
+		var b [3][2]float64
+		for i := range count {
+			b[i] = args[i](f)
+		}
+		lo, hi := operationBounds(n, b[:count])
+		return widened(n.kind, lo, hi)
+	}
+}
