@@ -229,7 +229,7 @@ func (p *Pool) leave() {
 		}
 		m.process.close()
 	}
-	patience := time.NewTimer(closeTime)
+	patience, killed := time.NewTimer(closeTime), false
 	defer patience.Stop()
 	for left := len(p.members); left > 0; {
 		select {
@@ -238,10 +238,15 @@ func (p *Pool) leave() {
 				left--
 			}
 		case <-patience.C:
+			if killed {
+				left = 0 // a process that hangs in the kernel of the operating system
+				break
+			}
 			for _, m := range p.members {
 				m.process.end()
 			}
-			left = 0
+			killed = true
+			patience.Reset(leaveTime)
 		}
 	}
 	for _, m := range p.members {
