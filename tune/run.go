@@ -24,6 +24,7 @@ func Run(ctx context.Context, p *Problem, evaluator Evaluator, o Options) (*Outc
 	if err != nil {
 		return nil, err
 	}
+	defer r.strategy.Close()
 	err = r.search(ctx, started)
 	r.keepRest()
 	if err == nil {
@@ -61,7 +62,7 @@ func newRun(p *Problem, evaluator Evaluator, o Options) (*run, error) {
 		}
 	}
 	if o.Strategy == nil {
-		o.Strategy = func(s *space.Space) (search.Strategy, error) { return search.New("brute_force", s, 0, nil) }
+		o.Strategy = func(s *space.Space) (search.Strategy, error) { return search.New("brute_force", s, search.Options{}) }
 	}
 	strategy, err := o.Strategy(s)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 
 // Options of a [Run]. The zero value evaluates every configuration.
 type Options struct {
-	// Strategy makes the search strategy over the space; nil is brute force.
+	// Strategy makes the search strategy over the space, which Run closes; nil is brute force.
 	Strategy func(*space.Space) (search.Strategy, error)
 
 	// Space is the problem's space on the evaluator's device; nil: Run enumerates it.

@@ -107,7 +107,7 @@ func TestBudgetCountsFailuresAndIsNeverExceeded(t *testing.T) {
 		}}
 		asked := 0
 		o := mustRun(t, line(t, 50), f, Options{MaxEvaluations: 7, Strategy: func(s *space.Space) (search.Strategy, error) {
-			inner, err := search.New("brute_force", s, 0, nil)
+			inner, err := search.New("brute_force", s, search.Options{})
 			return counting{inner, &asked}, err
 		}})
 		f.checkStopped(t)
@@ -340,7 +340,7 @@ func TestStrategiesMinimise(t *testing.T) {
 		}
 		return correct(c)
 	}}, Options{Strategy: func(s *space.Space) (search.Strategy, error) {
-		inner, err := search.New("brute_force", s, 0, nil)
+		inner, err := search.New("brute_force", s, search.Options{})
 		return listening{inner, &told}, err
 	}})
 	want := []search.Observation{{Index: 0, Objective: -1, Valid: true}, {Index: 1}, {Index: 2, Objective: -1. / 3, Valid: true}}
@@ -440,7 +440,7 @@ func TestAResumedRunIsHopelessWhereAnUninterruptedOneIs(t *testing.T) {
 func TestRunIsDeterministic(t *testing.T) {
 	run := func() string {
 		o := mustRun(t, line(t, 60), &fake{answer: correct}, Options{MaxEvaluations: 25, Strategy: func(s *space.Space) (search.Strategy, error) {
-			return search.New("random_sample", s, 7, nil)
+			return search.New("random_sample", s, search.Options{Seed: 7})
 		}})
 		return keys(o.Results) + " " + bestKey(o)
 	}
@@ -466,7 +466,7 @@ func TestWhatTheLogHoldsCountsThoughNotProposedAgain(t *testing.T) {
 	log := &memory{}
 	first := &fake{answer: correct}
 	mustRun(t, line(t, 20), first, Options{Log: log, MaxEvaluations: 6, Finalists: -1})
-	random := func(s *space.Space) (search.Strategy, error) { return search.New("random_sample", s, 5, nil) }
+	random := func(s *space.Space) (search.Strategy, error) { return search.New("random_sample", s, search.Options{Seed: 5}) }
 	second := &fake{answer: correct}
 	o := mustRun(t, line(t, 20), second, Options{Log: log.reopened(), MaxEvaluations: 10, Strategy: random, Finalists: -1})
 	if second.count() != 4 || len(o.Results) != 10 || o.Resumed != 6 || o.Stop != Budget {

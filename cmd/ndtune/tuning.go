@@ -132,7 +132,10 @@ func (t *tuning) openSpace() error {
 			t.strategy = "random_sample"
 		}
 	}
-	_, err = t.newStrategy(t.space)
+	strategy, err := t.newStrategy(t.space)
+	if err == nil {
+		strategy.Close()
+	}
 	return err
 }
 
@@ -145,7 +148,7 @@ func (t *tuning) newStrategy(s *space.Space) (search.Strategy, error) {
 		}
 		options[name] = value
 	}
-	strategy, err := search.New(t.strategy, s, t.cli.Uint64("seed"), options)
+	strategy, err := search.New(t.strategy, s, search.Options{Seed: t.cli.Uint64("seed"), Values: options})
 	if err != nil {
 		return nil, &usageError{fmt.Errorf("--strategy: %w", err)}
 	}

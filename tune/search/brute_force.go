@@ -1,20 +1,28 @@
 package search
 
-import "github.com/ndtune/ndtune/tune/space"
+var bruteForceDefinition = definition{
+	Description: Description{
+		Name:    "brute_force",
+		Summary: "every configuration, in the order of the space",
+	},
+	make: func(s setting) proposer { return &bruteForce{memory: s.memory} },
+}
 
 // bruteForce proposes every configuration in the order of the space.
-type bruteForce struct{ next, length int }
+type bruteForce struct {
+	memory *memory
+	next   int
+}
 
-func newBruteForce(s *space.Space, _ uint64) Strategy { return &bruteForce{length: s.Len()} }
-
-func (b *bruteForce) Ask(n int) []int {
-	n = max(0, min(n, b.length-b.next))
-	proposed := make([]int, n)
-	for i := range proposed {
-		proposed[i] = b.next + i
+func (b *bruteForce) propose(n int) []int {
+	var proposed []int
+	for ; len(proposed) < n && b.next < b.memory.length; b.next++ {
+		if b.memory.claim(b.next) {
+			proposed = append(proposed, b.next)
+		}
 	}
-	b.next += n
 	return proposed
 }
 
-func (b *bruteForce) Tell([]Observation) {}
+func (b *bruteForce) observe(Observation) {}
+func (b *bruteForce) close()              {}

@@ -44,7 +44,7 @@ func drain(strategy Strategy) []int {
 func TestEveryStrategyProposesEachConfigurationOnceAndEnds(t *testing.T) {
 	s := testSpace(t)
 	for _, name := range Names() {
-		strategy, err := New(name, s, 1, nil)
+		strategy, err := New(name, s, Options{Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,14 +59,14 @@ func TestEveryStrategyProposesEachConfigurationOnceAndEnds(t *testing.T) {
 func TestStrategiesAreDeterministicForASeed(t *testing.T) {
 	s := testSpace(t)
 	for _, name := range Names() {
-		a, _ := New(name, s, 7, nil)
-		b, _ := New(name, s, 7, nil)
+		a, _ := New(name, s, Options{Seed: 7})
+		b, _ := New(name, s, Options{Seed: 7})
 		if !slices.Equal(drain(a), drain(b)) {
 			t.Errorf("%s differs between two runs with one seed", name)
 		}
 	}
-	a, _ := New("random_sample", s, 1, nil)
-	b, _ := New("random_sample", s, 2, nil)
+	a, _ := New("random_sample", s, Options{Seed: 1})
+	b, _ := New("random_sample", s, Options{Seed: 2})
 	if slices.Equal(a.Ask(50), b.Ask(50)) {
 		t.Error("random_sample gives the same sample for two seeds")
 	}
@@ -80,7 +80,7 @@ func TestRandomSampleIsUniform(t *testing.T) {
 	const draws, parts = 20000, 10
 	var counts [parts]int
 	for seed := range uint64(draws) {
-		r, _ := New("random_sample", s, seed, nil)
+		r, _ := New("random_sample", s, Options{Seed: seed})
 		counts[r.Ask(1)[0]*parts/s.Len()]++
 	}
 	chi := 0.0
@@ -95,10 +95,10 @@ func TestRandomSampleIsUniform(t *testing.T) {
 
 func TestNewRefusesWhatItDoesNotKnow(t *testing.T) {
 	s := testSpace(t)
-	if _, err := New("brute_forse", s, 1, nil); err == nil {
+	if _, err := New("brute_forse", s, Options{}); err == nil {
 		t.Error("an unknown strategy was made")
 	}
-	if _, err := New("brute_force", s, 1, map[string]string{"popsize": "3"}); err == nil {
+	if _, err := New("brute_force", s, Options{Values: map[string]string{"popsize": "3"}}); err == nil {
 		t.Error("an unknown option was accepted")
 	}
 }

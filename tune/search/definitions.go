@@ -1,0 +1,15 @@
+package search
+
+// definitions are all strategies by name.
+var definitions = byName(
+	bruteForceDefinition,
+	randomSampleDefinition,
+)
+
+func byName(all ...definition) map[string]definition {
+	named := make(map[string]definition, len(all))
+	for _, d := range all {
+		named[d.Name] = d
+	}
+	return named
+}
