@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -211,5 +212,27 @@ func checkSecondChances(t *testing.T, trace string) {
 	}
 	if victims == 0 {
 		t.Errorf("the corrupted heap brought no innocent down: this tests no second chance\n%s", text)
+	}
+}
+
+// TestRemeasureFindsTheGuiltyOne measures innocents again together with a kernel that spoils
+// the process for whichever comes next.
+func TestRemeasureFindsTheGuiltyOne(t *testing.T) {
+	t.Parallel()
+	needPoCL(t)
+	p := hostile(t)
+	pool := openTestPool(t, whole, p, Options{Workers: 1})
+	var all []space.Configuration
+	for _, mode := range []int{2, slices.Index(hostileModes, "corrupts_heap"), 3, slices.Index(hostileModes, "traps"), 4} {
+		all = append(all, configurationOf(t, p, map[string]space.Value{"mode": mode}))
+	}
+	times, err := pool.Remeasure(context.Background(), all, 3)
+	if err != nil || len(times) != len(all) {
+		t.Fatal(times, err)
+	}
+	for i, want := range []int{3, 0, 3, 0, 3} {
+		if len(times[i]) != want {
+			t.Errorf("%s has the times %v, want %d", all[i], times[i], want)
+		}
 	}
 }

@@ -22,7 +22,7 @@ func (a *again) end(times [][]float64) { a.ended, a.result = true, times }
 func (a *again) died(late bool) { a.ended, a.lost, a.late = true, true, late }
 
 // Remeasure implements tune.Remeasurer, in one worker on the first device. A configuration
-// at which two workers die, or one that takes too long, is left out.
+// of which two workers die, or one that takes too long, is left out.
 func (p *Pool) Remeasure(ctx context.Context, configurations []space.Configuration, rounds int) ([][]float64, error) {
 	if p.inProcess != nil {
 		return p.inProcess.Remeasure(ctx, configurations, rounds)
@@ -51,11 +51,48 @@ func (p *Pool) Remeasure(ctx context.Context, configurations []space.Configurati
 			singly = true // so that it is known which one it is
 			continue
 		}
-		if deaths[places[a.turn]]++; a.late || deaths[places[a.turn]] >= maxDeaths {
-			places = append(places[:a.turn:a.turn], places[a.turn+1:]...)
+		guilty := a.turn
+		if !a.late {
+			if deaths[places[a.turn]]++; deaths[places[a.turn]] < maxDeaths {
+				continue
+			}
+			if guilty, err = p.guilty(ctx, configurations, places[:a.turn+1]); err != nil {
+				return nil, err
+			}
 		}
+		places = append(places[:guilty:guilty], places[guilty+1:]...)
 	}
 	return times, nil
+}
+
+// guilty finds of some places the one because of which workers die at the last of them: that
+// one itself, or one before it that spoils the process for it.
+func (p *Pool) guilty(ctx context.Context, configurations []space.Configuration, places []int) (int, error) {
+	last := len(places) - 1
+	if last == 0 {
+		return last, nil
+	}
+	if died, err := p.killsWorker(ctx, configurations, places[last]); died || err != nil {
+		return last, err
+	}
+	for i := range last {
+		if died, err := p.killsWorker(ctx, configurations, places[i], places[last]); died || err != nil {
+			return i, err
+		}
+	}
+	return last, nil
+}
+
+// killsWorker lets a worker that has done nothing yet measure some places, and reports whether
+// it dies.
+func (p *Pool) killsWorker(ctx context.Context, configurations []space.Configuration, places ...int) (bool, error) {
+	for _, m := range p.members {
+		if !m.builds && m.device == 0 && m.state == idle {
+			p.dismiss(m, time.Now())
+		}
+	}
+	a, err := p.measureAgain(ctx, configurations, places, 1, true)
+	return err == nil && a.lost, err
 }
 
 // measureAgain lets a worker measure the configurations at some places.
