@@ -310,7 +310,7 @@ func TestDeath(t *testing.T) {
 	died := func(printed string, e event) string {
 		e.process = &process{printed: newPrinted(nil, 1)}
 		e.process.printed.add([]byte(printed))
-		return death(e, printed)
+		return death(e, "")
 	}
 	for _, c := range []struct{ got, want string }{
 		{died("", event{}), "for a reason that the system does not tell"},
