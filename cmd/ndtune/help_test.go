@@ -141,6 +141,11 @@ func small(arguments []string, device string) []string {
 	for _, size := range []string{"nx", "ny", "size"} {
 		add(size, "64")
 	}
+	for _, size := range []string{"m", "n", "k"} { // of one kernel only
+		if slices.Contains(arguments, "--"+size) {
+			add(size, "64")
+		}
+	}
 	add("steps", "2,3")
 	add("max-evals", "2")
 	return changed
