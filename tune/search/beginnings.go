@@ -1,0 +1,42 @@
+package search
+
+import "math"
+
+// beginnings are where walkers begin: the user's own configurations first, then uniformly
+// drawn ones that were never proposed.
+type beginnings struct {
+	setting
+	given int // how many of the user's were handed out
+}
+
+func newBeginnings(s setting) *beginnings { return &beginnings{setting: s} }
+
+// next is where a member of a population begins.
+func (b *beginnings) next() int {
+	if b.given < len(b.start) {
+		b.given++
+		return b.start[b.given-1]
+	}
+	if i, ok := b.memory.unseen(); ok {
+		return i
+	}
+	return b.rng.IntN(b.space.Len())
+}
+
+// walk is where a walk begins, evaluated: the first of all at the best of the user's.
+func (b *beginnings) walk(w *walker) (int, float64) {
+	from := []int{}
+	if b.given == 0 && len(b.start) > 0 {
+		b.given = len(b.start)
+		from = b.start
+	} else {
+		from = append(from, b.next())
+	}
+	best, objective := from[0], math.Inf(1)
+	for k, y := range w.evaluate(from...) {
+		if y < objective {
+			best, objective = from[k], y
+		}
+	}
+	return best, objective
+}
