@@ -4,6 +4,16 @@ package search
 var definitions = byName(
 	bruteForceDefinition,
 	randomSampleDefinition,
+	geneticAlgorithmDefinition,
+	diffEvoDefinition,
+	psoDefinition,
+	fireflyDefinition,
+	simulatedAnnealingDefinition,
+	dualAnnealingDefinition,
+	basinhoppingDefinition,
+	greedyILSDefinition,
+	greedyMLSDefinition,
+	mlsDefinition,
 )
 
 func byName(all ...definition) map[string]definition {

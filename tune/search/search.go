@@ -47,6 +47,7 @@ type Strategy interface {
 // Options of a strategy. The zero value is that of every strategy's own defaults.
 type Options struct {
 	Seed   uint64
+	Budget int               // how many configurations may be proposed; 0: nobody knows
 	Start  []int             // proposed first, in this order, and what a search begins with
 	Values map[string]string // of the strategy's own options, by name; see [Description]
 }
@@ -62,6 +63,7 @@ type setting struct {
 	space  *space.Space
 	memory *memory
 	rng    *rand.Rand
+	budget int   // see Options
 	start  []int // without duplicates; proposed by others
 	values values
 }
@@ -100,6 +102,6 @@ func New(name string, s *space.Space, o Options) (Strategy, error) {
 		}
 	}
 	m := newMemory(s.Len(), rand.New(rand.NewPCG(o.Seed, 0)))
-	p := d.make(setting{space: s, memory: m, rng: rand.New(rand.NewPCG(o.Seed, 1)), start: start, values: v})
+	p := d.make(setting{space: s, memory: m, rng: rand.New(rand.NewPCG(o.Seed, 1)), budget: o.Budget, start: start, values: v})
 	return &session{memory: m, start: start, proposer: p}, nil
 }

@@ -1,0 +1,28 @@
+package search
+
+import "github.com/ndtune/ndtune/tune/search/gaussian"
+
+const (
+	autoInitial = 10
+	// autoShare: of a small budget, no more than a quarter goes to the initial sample.
+	autoShare        = 4
+	autoInitialLeast = 3
+	autoLocal        = 3
+)
+
+var autoDefinition = definition{
+	Description: Description{
+		Name:    "auto",
+		Summary: "brute force where the budget covers the space, else bayes_opt that looks around the best at every third turn",
+	},
+	make: func(s setting) proposer {
+		if s.budget >= s.space.Len() {
+			return &bruteForce{memory: s.memory}
+		}
+		initial := autoInitial
+		if s.budget > 0 {
+			initial = max(autoInitialLeast, min(autoInitial, s.budget/autoShare))
+		}
+		return newModelSearch(s, gaussian.Matern32, initial, expectedImprovement, autoLocal)
+	},
+}

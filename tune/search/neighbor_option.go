@@ -1,0 +1,16 @@
+package search
+
+import "github.com/ndtune/ndtune/tune/space"
+
+// neighbourhoods are the values of the option neighbor.
+var neighbourhoods = map[string]space.Neighbourhood{
+	"Hamming":           space.Hamming,
+	"adjacent":          space.Adjacent,
+	"strictly-adjacent": space.StrictlyAdjacent,
+}
+
+// neighborOption chooses the neighbourhood of a local search.
+func neighborOption(standard string) Option {
+	return Option{Name: "neighbor", Kind: Choice, Default: standard, Choices: []string{"Hamming", "adjacent", "strictly-adjacent"},
+		Meaning: "neighbours differ in one parameter; in one, by the next valid value; in any, by one place at most"}
+}
