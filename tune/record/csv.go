@@ -172,8 +172,22 @@ var csvMend = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "\ufffd")
 
 func csvText(s string) string {
 	s = csvMend.Replace(strings.ToValidUTF8(s, "\ufffd"))
-	if begin := strings.TrimLeft(s, " \t\n"); begin != "" && strings.ContainsRune("=+-@", rune(begin[0])) || strings.HasPrefix(s, "\t") {
+	if isFormula(strings.TrimLeft(s, "'")) { // of those that are kept apart already, too, so that csvTextOf is the inverse
 		return "'" + s
 	}
 	return s
+}
+
+// csvTextOf is the text that a cell stands for.
+func csvTextOf(cell string) string {
+	if rest, ok := strings.CutPrefix(cell, "'"); ok && isFormula(strings.TrimLeft(rest, "'")) {
+		return rest
+	}
+	return cell
+}
+
+// isFormula reports whether a spreadsheet would take a text for a formula.
+func isFormula(s string) bool {
+	begin := strings.TrimLeft(s, " \t\n")
+	return begin != "" && strings.ContainsRune("=+-@", rune(begin[0])) || strings.HasPrefix(s, "\t")
 }

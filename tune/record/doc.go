@@ -1,6 +1,6 @@
 // Package record keeps the results of runs and reads them back: the append-only run log
 // that a run writes and resumes, the T4 and CSV files that others read, and the cache
-// files of Kernel Tuner.
+// files of Kernel Tuner. [Losses] says what of a record a format has no place for.
 //
 // A run log is a text file of one JSON object a line: a [Header], a line for each result
 // in the order of arrival, a line for each final measurement. Every line is handed to the

@@ -44,16 +44,15 @@ func FuzzRead(f *testing.F) {
 			if err := encodeTo(&b, r, e, false); err != nil {
 				t.Fatalf("%s: %v", e.name, err)
 			}
-			if e.name == "csv" {
-				continue
-			}
 			again, err := Decode(b.Bytes())
 			if err != nil {
 				t.Fatalf("%s: %v\n%s", e.name, err, b.Bytes())
 			}
-			if e.name == "log" {
+			switch {
+			case e.name == "log":
 				sameResults(t, again.Results, r.Results)
-			} else if len(again.Results) != len(r.Results) {
+			case e.name == "csv": // which mends texts, so that two of them may become one
+			case len(again.Results) != len(r.Results):
 				t.Fatalf("%s: %d results, want %d", e.name, len(again.Results), len(r.Results))
 			}
 		}

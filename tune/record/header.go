@@ -12,6 +12,7 @@ const (
 	FormatLog   = "ndtune-run-log"
 	FormatT4    = "T4"
 	FormatCache = "Kernel Tuner cache"
+	FormatCSV   = "CSV"
 )
 
 // LogVersion is the version of the run log that this package writes. A log of a later
@@ -22,7 +23,7 @@ const LogVersion = 1
 // Format and Version, and Started where it is zero; the other fields are the caller's.
 // Records of other formats fill what they know.
 type Header struct {
-	Format  string // where the record comes from: FormatLog, FormatT4 or FormatCache
+	Format  string // where the record comes from: one of the constants above
 	Version int    // of the run log; 0 in other formats
 
 	Digest string // of the problem: specification, sources and data; opaque here

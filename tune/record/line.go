@@ -39,13 +39,7 @@ func (l *layout) appendResult(b []byte, d digits, r *tune.Result) ([]byte, error
 	b = append(b, `,"status":`...)
 	b = appendText(b, string(r.Status))
 	if r.Reason != "" {
-		b = append(b, `,"reason":`...)
-		b = appendText(b, r.Reason)
-		if !utf8.ValidString(r.Reason) {
-			b = append(b, `,"reason_base64":"`...)
-			b = base64.StdEncoding.AppendEncode(b, []byte(r.Reason))
-			b = append(b, '"')
-		}
+		b = appendReason(b, r.Reason)
 	}
 	if len(r.Times) > 0 {
 		b = appendFloats(append(b, `,"times":`...), r.Times)
@@ -74,6 +68,18 @@ func (l *layout) appendResult(b []byte, d digits, r *tune.Result) ([]byte, error
 		b = appendFloats(append(b, `,"final":`...), r.Final)
 	}
 	return append(b, '}'), nil
+}
+
+// appendReason writes a reason, twice where it is not UTF-8, as members of the result in a run
+// log and in T4 alike.
+func appendReason(b []byte, reason string) []byte {
+	b = appendText(append(b, `,"reason":`...), reason)
+	if !utf8.ValidString(reason) {
+		b = append(b, `,"reason_base64":"`...)
+		b = base64.StdEncoding.AppendEncode(b, []byte(reason))
+		b = append(b, '"')
+	}
+	return b
 }
 
 // appendCircumstances writes how a result was measured, as members of the result in a run log

@@ -8,8 +8,8 @@ import (
 	"os"
 )
 
-// Read reads a run log, a T4 file or a Kernel Tuner cache file, plain or gzipped. What it
-// is shows in its content; its name does not matter. A torn last line of a run log and the
+// Read reads a run log, a T4 file, a Kernel Tuner cache file or a CSV table of this package,
+// plain or gzipped. What it is shows in its content; its name does not matter. A torn last line of a run log and the
 // missing end of a cache file, which a run that was interrupted leaves behind, are no
 // errors. Of two results of one configuration the first counts.
 func Read(path string) (*Record, error) {
@@ -33,6 +33,9 @@ func Decode(data []byte) (*Record, error) {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // of editors that mark UTF-8
 	if looksLikeLog(data) {
 		return decodeLog(data)
+	}
+	if looksLikeTable(data) {
+		return decodeCSV(data)
 	}
 	return decodeJSON(data)
 }

@@ -3,6 +3,7 @@ package record
 import (
 	"bufio"
 	"io"
+	"strconv"
 	"time"
 
 	"github.com/ndtune/ndtune/tune"
@@ -19,10 +20,11 @@ const t4Version = "1.0.0"
 //
 // What T4 has no place for stands where readers look for nothing: metadata.ndtune is the
 // [Header]; the reason of a failure is «reason» beside «invalidity», unless it is the
-// error's name, and there stand «early_stopped» and «device», too; «times» has «benchmark», as Kernel Tuner writes it, and «final_runtimes»,
-// whose median is the measurement «final_time». [Read] takes them back. Not kept are the
-// nanoseconds of timestamps, bytes of reasons that are not UTF-8, and whether a single
-// result was verified, for which the header's word is taken.
+// error's name, and there stand «early_stopped» and «device», too, «verified» where it is not
+// what the header says, «exact_timestamp» where microseconds are not enough, and
+// «reason_base64» where the reason is not UTF-8; «times» has «benchmark», as Kernel Tuner
+// writes it, and «final_runtimes», whose median is the measurement «final_time». [Read] takes
+// them back.
 func EncodeT4(w io.Writer, r *Record) error {
 	l, err := newLayout(r.Header.Parameters)
 	if err != nil {
@@ -46,7 +48,7 @@ func EncodeT4(w io.Writer, r *Record) error {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = l.appendT4(append(b, '\n'), d, &r.Results[i], r.Header.Objective)
+		b = l.appendT4(append(b, '\n'), d, &r.Results[i], &r.Header)
 		_, _ = out.Write(b)
 	}
 	_, _ = out.WriteString("\n],\"schema_version\":\"" + t4Version + "\"}\n")
@@ -54,7 +56,8 @@ func EncodeT4(w io.Writer, r *Record) error {
 }
 
 // appendT4 writes one result.
-func (l *layout) appendT4(b []byte, d digits, r *tune.Result, objective tune.Objective) []byte {
+func (l *layout) appendT4(b []byte, d digits, r *tune.Result, h *Header) []byte {
+	objective := h.Objective
 	correct := r.Status == tune.Correct
 	b = append(b, `{"timestamp":`...)
 	b = appendText(b, pythonTime(r.Timestamp))
@@ -82,10 +85,15 @@ func (l *layout) appendT4(b []byte, d digits, r *tune.Result, objective tune.Obj
 		b = append(b, `,"correctness":0`...)
 	}
 	if r.Reason != "" && r.Reason != errorName(r.Status) {
-		b = append(b, `,"reason":`...)
-		b = appendText(b, r.Reason)
+		b = appendReason(b, r.Reason)
 	}
 	b = appendCircumstances(b, r)
+	if r.Verified != verifiedBy(h, r) {
+		b = strconv.AppendBool(append(b, `,"verified":`...), r.Verified)
+	}
+	if t := r.Timestamp; !t.IsZero() && !t.Equal(t.Truncate(time.Microsecond)) {
+		b = appendTime(append(b, `,"exact_timestamp":`...), t)
+	}
 	b = append(b, `,"measurements":[`...)
 	if correct {
 		b = appendMeasurements(b, r, objective)
@@ -95,6 +103,11 @@ func (l *layout) appendT4(b []byte, d digits, r *tune.Result, objective tune.Obj
 	b = append(b, `],"objectives":[`...)
 	b = appendText(b, objectiveName(objective))
 	return append(b, "]}"...)
+}
+
+// verifiedBy is whether a result was verified as far as the header tells.
+func verifiedBy(h *Header, r *tune.Result) bool {
+	return h.Verified && (r.Status == tune.Correct || r.Status == tune.Correctness)
 }
 
 func appendMeasurements(b []byte, r *tune.Result, objective tune.Objective) []byte {

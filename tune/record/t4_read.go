@@ -27,8 +27,11 @@ type t4Result struct {
 	} `json:"times"`
 	Invalidity   string          `json:"invalidity"`
 	Reason       string          `json:"reason"`
+	ReasonBase64 []byte          `json:"reason_base64"`
 	EarlyStopped json.RawMessage `json:"early_stopped"`
 	Device       json.RawMessage `json:"device"`
+	Verified     json.RawMessage `json:"verified"`
+	Exact        json.RawMessage `json:"exact_timestamp"`
 	Measurements []struct {
 		Name  string          `json:"name"`
 		Value json.RawMessage `json:"value"`
@@ -75,7 +78,10 @@ func decodeT4(doc *document) (*Record, error) {
 		}
 		seen[d.key()] = true
 		if metadata.NDTune != nil {
-			result.Verified = r.Header.Verified && (result.Status == tune.Correct || result.Status == tune.Correctness)
+			result.Verified = verifiedBy(&r.Header, &result)
+			if raw := string(results[i].Verified); raw == "true" || raw == "false" {
+				result.Verified = raw == "true"
+			}
 		}
 		r.Results = append(r.Results, result)
 		for _, m := range result.Metrics {
@@ -144,6 +150,12 @@ func (t *t4Result) result(l *layout, h *Header, unit float64) (digits, tune.Resu
 	}
 	if len(t.Device) > 0 && t.Device[0] == '"' { // whatever else others mean by it
 		r.Device = unquote(t.Device)
+	}
+	if exact := timestampMember(t.Exact); !exact.IsZero() {
+		r.Timestamp = exact
+	}
+	if len(t.ReasonBase64) > 0 {
+		r.Reason = string(t.ReasonBase64)
 	}
 	if !knownStatus[r.Status] {
 		return nil, r, fmt.Errorf("the invalidity %q is none that T4 knows", t.Invalidity)

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/ndtune/ndtune/internal/nearest"
 )
 
 // An encoding is a format that records are written in.
@@ -50,11 +52,31 @@ func Write(path string, r *Record) error {
 // WriteAs is [Write] for a format that is named, one of [Formats], whatever the extension;
 // a path that ends in .gz is gzipped.
 func WriteAs(path string, r *Record, format string) error {
+	e, err := encodingNamed(format)
+	if err == nil {
+		err = writeFile(path, r, e)
+	}
+	return writing(path, err)
+}
+
+// CheckFormat says whether a format is one of [Formats].
+func CheckFormat(format string) error {
+	_, err := encodingNamed(format)
+	return err
+}
+
+func encodingNamed(format string) (encoding, error) {
 	i := slices.IndexFunc(encodings, func(e encoding) bool { return e.name == format })
 	if i < 0 {
-		return writing(path, fmt.Errorf("no format is named %q (there are %s)", format, strings.Join(Formats(), ", ")))
+		return encoding{}, fmt.Errorf("no format is named %q%s (there are %s)", format, nearest.Hint(format, Formats()), strings.Join(Formats(), ", "))
 	}
-	return writing(path, writeFile(path, r, encodings[i]))
+	return encodings[i], nil
+}
+
+// FormatOf is the format, one of [Formats], that [Write] writes to path.
+func FormatOf(path string) (string, error) {
+	e, err := encodingOf(path)
+	return e.name, writing(path, err)
 }
 
 // CheckExtension says whether [Write] knows the extension of path, so that a bad one is

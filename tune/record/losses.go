@@ -1,0 +1,146 @@
+package record
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// Losses says what of a record would be lost in a format, one of [Formats], for people: «the
+// problem's digest», «reasons (155 results)». It writes the record in that format, reads it
+// back and compares, so that it can neither forget nor invent a loss.
+func Losses(r *Record, format string) ([]string, error) {
+	e, err := encodingNamed(format)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if err := e.encode(&b, r); err != nil {
+		return nil, err
+	}
+	back, err := Decode(b.Bytes())
+	if err != nil {
+		return nil, fmt.Errorf("read back what was written: %w", err)
+	}
+	return append(headerLosses(&r.Header, &back.Header), resultLosses(r, back)...), nil
+}
+
+// headerLosses are the fields that were something and are something else now.
+func headerLosses(was, is *Header) []string {
+	var lost []string
+	for _, f := range []struct {
+		what    string
+		was, is any
+	}{
+		{"the problem's digest", was.Digest, is.Digest},
+		{"the kernel's name", was.Kernel, is.Kernel},
+		{"the specification's name", was.Source, is.Source},
+		{"the device's name", was.Device.Name, is.Device.Name},
+		{"what else is known of the device", nameless(was.Device), nameless(is.Device)},
+		{"the lists of the parameters' values as they were", was.Parameters, is.Parameters},
+		{"the constants", was.Constants, is.Constants},
+		{"the problem size", was.ProblemSize, is.ProblemSize},
+		{"the objective", tune.Objective{Name: objectiveName(was.Objective), Maximize: was.Objective.Maximize}, is.Objective},
+		{"the list of metrics", was.Metrics, is.Metrics},
+		{"the number of iterations", was.Iterations, is.Iterations},
+		{"whether outputs are verified", was.Verified, is.Verified},
+		{"the strategy", was.Strategy, is.Strategy},
+		{"the seed", was.Seed, is.Seed},
+		{"the start of the run", instant(was.Started), instant(is.Started)},
+		{"the program that wrote it", was.Tool, is.Tool},
+	} {
+		if !isEmpty(f.was) && !reflect.DeepEqual(f.was, f.is) {
+			lost = append(lost, f.what)
+		}
+	}
+	return lost
+}
+
+// nameless is a device without its name, and without the timer that other formats are
+// assumed to have used.
+func nameless(d tune.Device) tune.Device {
+	d.Name = ""
+	if d.Timer == tune.TimerEvent {
+		d.Timer = ""
+	}
+	return d
+}
+
+// instant is a point in time that can be compared, in whatever zone it is.
+func instant(t time.Time) time.Time { return t.UTC().Round(0) }
+
+func isEmpty(v any) bool {
+	r := reflect.ValueOf(v)
+	return r.IsZero() || r.Kind() == reflect.Slice && r.Len() == 0
+}
+
+// resultLosses counts the results that differ, by what they differ in.
+func resultLosses(was, is *Record) []string {
+	if len(was.Results) != len(is.Results) {
+		return []string{fmt.Sprintf("results (%d of %d)", len(was.Results)-len(is.Results), len(was.Results))}
+	}
+	sameObjective := objectiveName(was.Header.Objective) == objectiveName(is.Header.Objective)
+	var lost []string
+	for _, f := range []struct {
+		what string
+		same func(a, b *tune.Result) bool
+	}{
+		{"configurations", func(a, b *tune.Result) bool { return sameValues(a.Configuration, b.Configuration) }},
+		{"statuses", func(a, b *tune.Result) bool { return a.Status == b.Status }},
+		{"reasons", func(a, b *tune.Result) bool { return a.Reason == b.Reason }},
+		{"times", func(a, b *tune.Result) bool { return slices.EqualFunc(a.Times, b.Times, sameNumber) }},
+		{"which outputs were verified", func(a, b *tune.Result) bool { return a.Verified == b.Verified }},
+		{"marks of being measured once", func(a, b *tune.Result) bool { return a.EarlyStopped == b.EarlyStopped }},
+		{"which device measured", func(a, b *tune.Result) bool { return a.Device == b.Device }},
+		{"metrics", sameMetrics},
+		{"values of the objective", func(a, b *tune.Result) bool { return !sameObjective || sameNumber(a.Objective, b.Objective) }},
+		{"durations as they were", func(a, b *tune.Result) bool { return a.Durations == b.Durations }},
+		{"timestamps as they were", func(a, b *tune.Result) bool { return a.Timestamp.Equal(b.Timestamp) }},
+		{"launches of the final measurement", func(a, b *tune.Result) bool { return slices.EqualFunc(a.Final, b.Final, sameNumber) }},
+	} {
+		n := 0
+		for i := range was.Results {
+			if !f.same(&was.Results[i], &is.Results[i]) {
+				n++
+			}
+		}
+		switch {
+		case n == 1:
+			lost = append(lost, f.what+" (1 result)")
+		case n > 1:
+			lost = append(lost, fmt.Sprintf("%s (%d results)", f.what, n))
+		}
+	}
+	return lost
+}
+
+// sameNumber takes all NaN for one.
+func sameNumber(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }
+
+// sameValues reports whether two configurations are the same for a kernel.
+func sameValues(a, b space.Configuration) bool {
+	if a.Len() != b.Len() {
+		return false
+	}
+	for _, name := range a.Parameters().Names() {
+		v, _ := a.Get(name)
+		if w, ok := b.Get(name); !ok || !space.SameValue(v, w) {
+			return false
+		}
+	}
+	return true
+}
+
+// sameMetrics does not mind the order.
+func sameMetrics(a, b *tune.Result) bool {
+	return len(a.Metrics) == len(b.Metrics) && !slices.ContainsFunc(a.Metrics, func(m tune.MetricValue) bool {
+		v, ok := b.Metric(m.Name)
+		return !ok || !sameNumber(m.Value, v)
+	})
+}
