@@ -43,8 +43,8 @@ demo: build opencl ## let heat diffuse, with a picture, and tune the kernel (DEM
 	@echo '  diffusion.csv        one row a configuration'
 	@echo '  diffusion.jsonl      the run log, with every single measurement'
 
-tutorials: build opencl ## run every command of docs/diffusion.md and docs/matmul.md
-	scripts/run-docs.sh bin/ndtune docs/diffusion.md docs/matmul.md
+tutorials: build opencl ## run every command of docs/diffusion.md, matmul.md and simulate.md
+	scripts/run-docs.sh bin/ndtune docs/diffusion.md docs/matmul.md docs/simulate.md
 
 test: lint opencl-for-tests ## check and test all packages on PoCL (TESTFLAGS=-v: each test)
 	NDTUNE_REQUIRE_OPENCL=1 $(GO) test -timeout 8m $(TESTFLAGS) ./...

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs every command of the tutorials as it is written, in their order, with results in a
+# Runs every command of documents as it is written, in their order, with results in a
 # temporary folder: run-docs.sh BINARY DOCUMENT...
 set -eu
 
@@ -10,10 +10,11 @@ shift
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT INT TERM
 
-# The commands find the program by its name, and the kernels as in the root of a checkout.
+# The commands find the program by its name, kernels and records as in the root of a checkout.
 mkdir "$work/bin"
 ln -s "$binary" "$work/bin/ndtune"
 ln -s "$root/kernels" "$work/kernels"
+ln -s "$root/tune" "$work/tune"
 PATH=$work/bin:$PATH
 XDG_STATE_HOME=$work/state
 export PATH XDG_STATE_HOME

@@ -75,7 +75,8 @@ func TestExamplesParse(t *testing.T) {
 }
 
 // TestExamplesRun runs the examples, on small problems, a few configurations and the tests'
-// device. The specifications that they name are testdata/specs/kernel.yaml.
+// device. The specifications that they name are testdata/specs/kernel.yaml, and the records
+// that they read a small cache of Kernel Tuner.
 func TestExamplesRun(t *testing.T) {
 	d := needDevice(t)
 	seen := map[string]bool{}
@@ -93,6 +94,15 @@ func TestExamplesRun(t *testing.T) {
 			}
 			if err := os.Link(filepath.Join(folder, "kernel.yaml"), filepath.Join(folder, "my_kernel.yaml")); err != nil {
 				t.Fatal(err)
+			}
+			for _, name := range recordsOf(e.arguments) {
+				record, err := os.ReadFile(filepath.Join("..", "..", "tune", "record", "testdata", "small_cache.json"))
+				if err == nil {
+					err = os.WriteFile(filepath.Join(folder, name), record, 0o666)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
 			}
 			run := func(arguments ...string) {
 				c := exec.Command("ndtune", small(arguments, d.Selector)...)
@@ -112,6 +122,20 @@ func TestExamplesRun(t *testing.T) {
 			}
 		})
 	}
+}
+
+// recordsOf are the records that an example reads.
+func recordsOf(arguments []string) []string {
+	switch arguments[0] {
+	case "convert":
+		return arguments[1:2]
+	case "simulate":
+		if i := slices.IndexFunc(arguments, func(a string) bool { return strings.HasPrefix(a, "-") }); i > 0 {
+			arguments = arguments[:i]
+		}
+		return arguments[1:]
+	}
+	return nil
 }
 
 // isWritten reports whether a file is there, by its name or with the names of kernels in it.

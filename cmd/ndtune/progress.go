@@ -21,20 +21,27 @@ type progress struct {
 
 func newProgress(w io.Writer, total int, objective tune.Objective, quiet bool) *progress {
 	p := &progress{objective: objective}
-	f, ok := w.(*os.File)
-	if quiet || !ok || !term.IsTerminal(int(f.Fd())) {
-		return p
+	if !quiet {
+		p.bar = newBar(w, total, "configurations")
 	}
-	p.bar = progressbar.NewOptions(total,
+	return p
+}
+
+// newBar is a bar that counts up to a total; nil where w is no terminal.
+func newBar(w io.Writer, total int, what string) *progressbar.ProgressBar {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return nil
+	}
+	return progressbar.NewOptions(total,
 		progressbar.OptionSetWriter(w),
 		progressbar.OptionShowCount(),
 		progressbar.OptionShowIts(),
-		progressbar.OptionSetItsString("configurations"),
+		progressbar.OptionSetItsString(what),
 		progressbar.OptionSetPredictTime(true),
 		progressbar.OptionClearOnFinish(),
 		progressbar.OptionSetWidth(20),
 	)
-	return p
 }
 
 // start draws the empty bar, below what was printed before.
