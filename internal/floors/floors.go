@@ -11,7 +11,7 @@ var Floors = [][]string{
 	{"tune/search"},
 	{"tune"},
 	{"tune/device", "tune/record"},
-	{"tune/spec", "tune/worker"},
+	{"tune/spec", "tune/worker", "tune/simulate"},
 	{"diffusion"},
 	{"cmd/ndtune"},
 }

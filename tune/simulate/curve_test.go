@@ -1,0 +1,129 @@
+package simulate
+
+import (
+	"bytes"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/stat"
+)
+
+func TestMomentsAreThoseOfTheSample(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var sample []float64
+	all := newMoments(1)
+	for range 7 {
+		part := newMoments(1)
+		for range 1 + rng.IntN(5) {
+			q := 1 - 1e-9*rng.Float64()
+			sample = append(sample, q)
+			part.add([]float64{q})
+		}
+		all.merge(part)
+	}
+	mean, e := stat.Mean(sample, nil), stat.StdErr(stat.StdDev(sample, nil), float64(len(sample)))
+	if math.Abs(all.mean[0]-mean) > 1e-15 || math.Abs(all.standardErrors()[0]-e) > 1e-6*e {
+		t.Errorf("%v ± %v, want %v ± %v", all.mean[0], all.standardErrors()[0], mean, e)
+	}
+}
+
+func TestAverages(t *testing.T) {
+	averages := Averages([]Curve{
+		{"x", "a", 50, []float64{0.5, 0.9}, []float64{0.03, 0}},
+		{"x", "b", 50, []float64{0.7, 1}, []float64{0.04, 0.02}},
+		{"y", "a", 50, []float64{0.1, 0.2}, []float64{0.01, 0.01}},
+	})
+	if len(averages) != 2 || averages[0].Strategy != "x" || averages[0].Record != "all" || averages[1].Strategy != "y" || averages[0].Repeats != 50 {
+		t.Fatalf("%+v", averages)
+	}
+	for n, want := range map[int][2]float64{1: {0.6, 0.025}, 2: {0.95, 0.01}} {
+		if mean, e := averages[0].At(n); math.Abs(mean-want[0]) > 1e-12 || math.Abs(e-want[1]) > 1e-12 {
+			t.Errorf("%v ± %v after %d, want %v", mean, e, n, want)
+		}
+	}
+	if mean, e := averages[1].At(2); mean != 0.2 || e != 0.01 {
+		t.Errorf("of one record: %v ± %v", mean, e)
+	}
+}
+
+func TestEncodeCSV(t *testing.T) {
+	var b bytes.Buffer
+	err := EncodeCSV(&b, []Curve{
+		{"x", "a, b", 2, []float64{0.5, 1}, []float64{0.25, 0}},
+		{"y", "c", 1, []float64{0.125}, []float64{math.NaN()}},
+	})
+	want := "strategy,record,evaluations,mean,stderr\nx,\"a, b\",1,0.5,0.25\nx,\"a, b\",2,1,0\ny,c,1,0.125,\n"
+	if err != nil || b.String() != want {
+		t.Errorf("%v, %q, want %q", err, b.String(), want)
+	}
+}
+
+func TestNamedStrategiesAreCalledAsTheyAreWritten(t *testing.T) {
+	if got := Named("g", map[string]string{"popsize": "20", "maxiter": "5"}).Name; got != "g:maxiter=5:popsize=20" {
+		t.Error(got)
+	}
+	if got := Named("g", nil).Name; got != "g" {
+		t.Error(got)
+	}
+}
+
+func TestPlot(t *testing.T) {
+	r := recording(t, "r", 7, 3, failed, 9, 2.5, failed, 4, 11)
+	for repeats, path := range map[int]string{1: "a.png", 30: "b.PNG", 3: "c.svg", 2: "d.pdf"} {
+		curves := mustRun(t, Plan{Strategies: []Strategy{Named("random_sample", nil), Named("brute_force", nil)}, Recordings: []*Recording{r}, MaxEvaluations: 10, Repeats: repeats})
+		var files [2][]byte
+		for i := range files {
+			path := filepath.Join(t.TempDir(), path)
+			if err := Plot(path, "title", Averages(curves)); err != nil {
+				t.Fatal(err)
+			}
+			files[i], _ = os.ReadFile(path)
+		}
+		if len(files[0]) < 1000 || filepath.Ext(path) != ".pdf" && !bytes.Equal(files[0], files[1]) {
+			t.Errorf("%s: %d bytes, then %d", path, len(files[0]), len(files[1]))
+		}
+		if filepath.Ext(path) == ".svg" && (!bytes.Contains(files[0], []byte(">brute_force<")) || !bytes.Contains(files[0], []byte(">title<"))) {
+			t.Errorf("%s names no strategy", path)
+		}
+	}
+	for _, path := range []string{"a.gif", "png", ""} {
+		if err := Plot(path, "", nil); err == nil || !strings.Contains(err.Error(), "a picture is a .png, .svg or .pdf") {
+			t.Errorf("%q: %v", path, err)
+		}
+	}
+	if err := Plot("a.png", "", nil); err == nil {
+		t.Error("a picture of nothing")
+	}
+}
+
+func TestRanking(t *testing.T) {
+	curves := []Curve{{Mean: []float64{1, 0.3}}, {Mean: []float64{0, 0.9}}, {Mean: []float64{0, 0.3}}}
+	if got := ranking(curves); got[0] != 1 || got[1] != 0 || got[2] != 2 {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestTicks(t *testing.T) {
+	for _, test := range []struct {
+		low, high float64
+		steps     []float64
+		want      string
+	}{
+		{0, 200, []float64{5, 10, 20, 25, 50}, "0 20 40 60 80 100 120 140 160 180 200"},
+		{0.6, 1, []float64{0.05, 0.1, 0.2}, "0.6 0.65 0.7 0.75 0.8 0.85 0.9 0.95 1"},
+		{0.15, 1, []float64{0.05, 0.1, 0.2}, "0.2 0.3 0.4 0.5 0.6 0.7 0.8 0.9 1"},
+		{0, 100, []float64{5}, "0 10 20 30 40 50 60 70 80 90 100"},
+	} {
+		var labels []string
+		for _, tick := range ticker(test.steps...).Ticks(test.low, test.high) {
+			labels = append(labels, tick.Label)
+		}
+		if got := strings.Join(labels, " "); got != test.want {
+			t.Errorf("from %v to %v: %s, want %s", test.low, test.high, got, test.want)
+		}
+	}
+}
