@@ -2,6 +2,8 @@ package search
 
 // definitions are all strategies by name.
 var definitions = byName(
+	autoDefinition,
+	bayesOptDefinition,
 	bruteForceDefinition,
 	randomSampleDefinition,
 	geneticAlgorithmDefinition,
