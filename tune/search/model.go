@@ -17,7 +17,7 @@ const (
 	// half and a sample of the others.
 	modelPoints = 400
 	// fitPoints is how many of these its length scales are fitted to.
-	fitPoints = 120
+	fitPoints = 200
 	// bestCentres is how many of the best have their neighbours looked at in a large space.
 	bestCentres = 10
 	// leastValid bounds how unlikely a configuration is thought to be valid.
@@ -168,7 +168,7 @@ func (m *modelSearch) targets() []float64 {
 // fit fits the model anew, to what is known, and renews the candidates.
 func (m *modelSearch) fit() {
 	n := len(m.memory.observed)
-	m.fitAt = n + max(1, n/8)
+	m.fitAt = n + max(5, n/4)
 	points := m.choosePoints(modelPoints)
 	fitted := points
 	if len(points) > fitPoints {
