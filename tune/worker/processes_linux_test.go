@@ -25,7 +25,7 @@ import (
 func TestBinariesAreCarried(t *testing.T) {
 	t.Parallel()
 	needPoCL(t)
-	for _, carried := range []bool{true, false} {
+	for carried, timeout := range map[bool]time.Duration{true: DefaultBuildTimeout, false: 6 * time.Second} {
 		fifo := filepath.Join(t.TempDir(), "once.h")
 		if err := unix.Mkfifo(fifo, 0o600); err != nil {
 			t.Fatal(err)
@@ -37,7 +37,7 @@ func TestBinariesAreCarried(t *testing.T) {
 			Parameters: []space.Parameter{{Name: "i", Values: []space.Value{0}}},
 			Verify:     &tune.Verification{Expected: map[string]any{"y": []int32{7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7}}},
 		})
-		pool := newTestPool(t, builders, p, Options{Workers: 1, BuildTimeout: 6 * time.Second})
+		pool := newTestPool(t, builders, p, Options{Workers: 1, BuildTimeout: timeout})
 		pool.carry.binaries = carried
 		pool.launcher.variable = append(pool.launcher.variable, "POCL_KERNEL_CACHE=0")
 		written := make(chan error, 1)

@@ -497,7 +497,7 @@ __kernel void faulty(volatile __global float *y, volatile __global int *counter)
     y[i] = sum;
     if (fault == output && i == 77) y[i] = sum + 0.25f;
     if (fault == bounds && i == 0) y[256 + 3] = 1;
-    if (fault == loop) while (counter[0] == 0) ;
+    if (fault == loop && i == 0) while (counter[0] == 0) ;
     if (fault == dies && i == 0) *(volatile __global int *)0x10 = 1;
 }
 `
