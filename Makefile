@@ -18,10 +18,10 @@ export CGO_ENABLED = 0
 export GO
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo tutorials test test-race test-long bench lint cross clean check-go opencl opencl-for-tests
+.PHONY: help build demo tutorials test test-race test-long bench bench-engine lint cross clean check-go opencl opencl-for-tests
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # Without VCS stamping: git refuses a checkout of another user (containers), and
 # the version comes from git describe.
@@ -60,6 +60,9 @@ test-long: opencl-for-tests ## the longer tests, then every fuzz target for FUZZ
 
 bench: opencl ## the benchmarks of all packages (BENCH=regexp: some of them)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -timeout 60m $(TESTFLAGS) ./...
+
+bench-engine: opencl ## searches in one process and in several, on empty driver caches
+	NDTUNE_BENCH_ENGINE=1 $(GO) test -run '^$$' -bench Engine -benchtime 1x -timeout 60m ./cmd/ndtune
 
 lint: check-go ## gofmt, go vet and staticcheck
 	@unformatted=$$("$$($(GO) env GOROOT)/bin/gofmt" -l .) && \

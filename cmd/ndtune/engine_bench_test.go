@@ -17,11 +17,15 @@ import (
 // as a whole process on an empty driver cache: start-up, the search, the final measurement,
 // the end. Beside Go's own figures it gives configurations a second, how many times as fast
 // as in one process that is, and where the time of the workers went, in seconds summed
-// over them. Run it with -benchtime 1x; every run takes as long as a search does.
+// over them. Every run takes as long as a search does: make bench-engine asks for them by
+// NDTUNE_BENCH_ENGINE, and runs each once.
 //
 // NDTUNE_BENCH_SIZE is the size of the field and of the matrices. NDTUNE_TEST_DEVICE names
 // the device.
 func BenchmarkEngine(b *testing.B) {
+	if os.Getenv("NDTUNE_BENCH_ENGINE") == "" {
+		b.Skip("whole searches take minutes: make bench-engine runs them")
+	}
 	d, err := testDevice()
 	if err != nil {
 		b.Skip(err)

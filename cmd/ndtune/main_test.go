@@ -153,7 +153,7 @@ var testDevice = sync.OnceValues(func() (testedDevice, error) {
 	named := os.Getenv("NDTUNE_TEST_DEVICE")
 	for _, fits := range []func(testedDevice) bool{
 		func(d testedDevice) bool {
-			return named != "" && (d.Selector == named || strings.Contains(strings.ToLower(d.Name), strings.ToLower(named)))
+			return named != "" && (d.Selector == named || d.Type == named || strings.Contains(strings.ToLower(d.Name), strings.ToLower(named)))
 		},
 		func(d testedDevice) bool { return named == "" && d.Platform == "Portable Computing Language" },
 		func(d testedDevice) bool { return named == "" && d.Type == "cpu" },
