@@ -30,7 +30,7 @@ func run() int {
 	// The first signal ends the run in order; the second one ends the process at once.
 	forget := context.AfterFunc(ctx, func() {
 		stop()
-		fmt.Fprintln(os.Stderr, "\nndtune: interrupted; stopping (once more: at once; the run log is kept)")
+		fmt.Fprintln(os.Stderr, "\nndtune: interrupted; stopping (once more: at once)")
 	})
 	defer forget() // before stop, which would be taken for a signal
 
