@@ -62,8 +62,14 @@ type argument struct {
 
 // reservedNames cannot be parameters or constants: expressions know them already.
 var reservedNames = []string{
-	"device", "div", "time", "time_min", "time_median",
+	"device", "time", "time_min", "time_median",
 	"and", "or", "not", "in", "true", "false", "nil", "let", "if", "else",
+}
+
+// Reserved reports whether a name cannot be that of a parameter or a constant, since
+// expressions know something else by it.
+func Reserved(name string) bool {
+	return slices.Contains(reservedNames, name) || space.IsFunction(name)
 }
 
 // NewProblem checks a definition whole and compiles it. The error joins a [FieldError] for
@@ -141,7 +147,7 @@ func (p *Problem) compileConstants(errs *fieldErrors) {
 		switch _, twice := p.constants[c.Name]; {
 		case !space.IsIdentifier(c.Name):
 			errs.addf(field, "%q is not a name that a #define can have", c.Name)
-		case slices.Contains(reservedNames, c.Name):
+		case Reserved(c.Name):
 			errs.addf(field, "the name %s is taken by expressions", c.Name)
 		case twice:
 			errs.addf(field, "the constant stands twice")
@@ -161,7 +167,7 @@ func (p *Problem) compileParameters(errs *fieldErrors) bool {
 		if _, ok := p.constants[q.Name]; ok {
 			errs.addf("parameters."+q.Name, "a constant has the same name")
 		}
-		if slices.Contains(reservedNames, q.Name) {
+		if Reserved(q.Name) {
 			errs.addf("parameters."+q.Name, "the name is taken by expressions")
 		}
 	}

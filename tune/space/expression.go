@@ -24,15 +24,13 @@ var builtins = []string{
 	"all", "any", "none", "one", "filter", "map", "count",
 }
 
-// ownFunctions are the functions that expressions have beyond expr-lang's.
-var ownFunctions = []string{"div"}
-
 // An Expression is a compiled expression of a specification. It is immutable and safe for
 // concurrent use.
 //
-// The language is expr-lang (https://expr-lang.org) with its computing builtins, and
-// div(a, b), the integer quotient rounded towards zero as in a kernel. «/» is always a
-// float division; «//», which would begin a comment, is refused.
+// The language is expr-lang (https://expr-lang.org) with its computing builtins and functions
+// of its own: div(a, b), the integer quotient rounded towards zero as in a kernel, and others
+// that compute as Python does. «/» is always a float division; «//», which would begin a
+// comment, is refused.
 type Expression struct {
 	source  string
 	names   []string
@@ -65,8 +63,8 @@ func Compile(source string, scope Scope) (*Expression, error) {
 	options := []expr.Option{
 		expr.Env(scope.types()),
 		expr.DisableAllBuiltins(),
-		expr.Function("div", quotient, new(func(int, int) int)),
 	}
+	options = append(options, functionOptions()...)
 	for _, b := range builtins {
 		options = append(options, expr.EnableBuiltin(b))
 	}
@@ -168,7 +166,7 @@ func namesIn(source string) ([]string, error) {
 		return nil, c.err
 	}
 	return slices.DeleteFunc(c.names, func(name string) bool {
-		return c.local[name] || slices.Contains(ownFunctions, name)
+		return c.local[name] || IsFunction(name)
 	}), nil
 }
 

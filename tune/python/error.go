@@ -1,0 +1,46 @@
+package python
+
+import "fmt"
+
+// An Error says what is wrong with an expression, and where in it.
+type Error struct {
+	Source  string
+	Column  int // from 1, in characters
+	Message string
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("in %q, column %d: %s", shorten(e.Source), e.Column, e.Message)
+}
+
+// shorten keeps a message readable where a whole expression was quoted.
+func shorten(text string) string {
+	const most = 120
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return text
+}
+
+// failure carries an error out of the recursion of a parser, an evaluation or a translation.
+// It never leaves the package: see catch.
+type failure struct {
+	column  int // 0: the whole expression
+	message string
+}
+
+// failf ends what is being done with an error at a column.
+func failf(column int, format string, args ...any) {
+	panic(failure{column, fmt.Sprintf(format, args...)})
+}
+
+// catch turns a failure into the error of a source. It is deferred.
+func catch(source string, err *error) {
+	switch f := recover().(type) {
+	case nil:
+	case failure:
+		*err = &Error{source, max(1, f.column), f.message}
+	default:
+		panic(f)
+	}
+}

@@ -1,0 +1,154 @@
+package python
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// environment are the values of names for the evaluation.
+func environment(t testing.TB, values map[string]any) map[string]Value {
+	t.Helper()
+	env := map[string]Value{}
+	for name, v := range values {
+		value, err := NewValue(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		env[name] = value
+	}
+	return env
+}
+
+// scopes are the names of an environment for a translation and for tune/space. What a name
+// can be is more than what it is, as with the values of a parameter.
+func scopes(t testing.TB, values map[string]any, more map[string][]any) (Scope, space.Scope) {
+	t.Helper()
+	mine, its := Scope{}, space.Scope{}
+	for name, v := range values {
+		d, err := DomainOf(append([]any{v}, more[name]...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		mine[name], its[name] = d, v
+		if d.kind == numberKind {
+			its[name] = nil
+		}
+	}
+	return mine, its
+}
+
+// translated is the value of an expression by way of tune/space.
+func translated(e *Expression, condition bool, mine Scope, its space.Scope, values map[string]any) (v any, source string, err error) {
+	translate := e.Number
+	if condition {
+		translate = e.Condition
+	}
+	if source, err = translate(mine); err != nil {
+		return nil, "", err
+	}
+	compiled, err := space.Compile(source, its)
+	if err != nil {
+		return nil, source, fmt.Errorf("it does not compile: %w", err)
+	}
+	if condition {
+		v, err = compiled.Bool(values)
+	} else {
+		v, err = compiled.Eval(values)
+	}
+	return v, source, err
+}
+
+// same reports whether two values of Go are the same, an int and a float not being so.
+func same(a, b any) bool {
+	x, xFloat := a.(float64)
+	y, yFloat := b.(float64)
+	if xFloat && yFloat {
+		return x == y || math.IsNaN(x) && math.IsNaN(y)
+	}
+	return reflect.DeepEqual(a, b)
+}
+
+// printed is an expression in full parentheses.
+func printed(n node) string {
+	all := func(nodes []node) string {
+		texts := make([]string, len(nodes))
+		for i, n := range nodes {
+			texts[i] = printed(n)
+		}
+		return strings.Join(texts, ", ")
+	}
+	switch n := n.(type) {
+	case *literal:
+		switch v := n.value.(type) {
+		case string:
+			return quotedText(v)
+		case bool:
+			return map[bool]string{true: "True", false: "False"}[v]
+		case float64:
+			text := strconv.FormatFloat(v, 'g', -1, 64)
+			if !strings.ContainsAny(text, ".e") {
+				text += ".0"
+			}
+			return text
+		case *big.Int:
+			return "0x" + v.Text(16)
+		}
+	case *name:
+		return n.id
+	case *display:
+		end := map[string]string{"[": "]", "(": ")", "{": "}"}[n.open]
+		text := all(n.items)
+		if n.open == "(" && len(n.items) == 1 {
+			text += ","
+		}
+		return n.open + text + end
+	case *unary:
+		return "(" + n.operator + " " + printed(n.operand) + ")"
+	case *binary:
+		return "(" + printed(n.left) + " " + n.operator + " " + printed(n.right) + ")"
+	case *boolean:
+		texts := make([]string, len(n.operands))
+		for i, o := range n.operands {
+			texts[i] = printed(o)
+		}
+		return "(" + strings.Join(texts, " "+n.operator+" ") + ")"
+	case *comparison:
+		text := printed(n.first)
+		for _, l := range n.links {
+			text += " " + l.operator + " " + printed(l.right)
+		}
+		return "(" + text + ")"
+	case *conditional:
+		return "(" + printed(n.then) + " if " + printed(n.condition) + " else " + printed(n.otherwise) + ")"
+	case *subscript:
+		return printed(n.of) + "[" + printed(n.index) + "]"
+	case *call:
+		return n.function + "(" + all(n.arguments) + ")"
+	case *comprehension:
+		text := n.open + printed(n.element)
+		for _, c := range n.clauses {
+			text += " for " + c.variable + " in " + printed(c.iterable)
+			for _, condition := range c.conditions {
+				text += " if " + printed(condition)
+			}
+		}
+		return text + map[string]string{"[": "]", "(": ")"}[n.open]
+	}
+	panic(fmt.Sprintf("a node of type %T", n))
+}
+
+func quotedText(text string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, c := range text {
+		fmt.Fprintf(&b, `\U%08x`, c)
+	}
+	return b.String() + `"`
+}
