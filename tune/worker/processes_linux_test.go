@@ -122,7 +122,7 @@ func TestWorkersEndWithTheirParent(t *testing.T) {
 	for _, what := range []string{"idle", "frozen", "looping"} {
 		family := "NDTUNE_TEST_FAMILY=" + nextMark() // the pool of the parent makes a mark of its own
 		command := exec.Command(os.Args[0], "-test.run=^TestWorkersEndWithTheirParent$")
-		command.Env = append(os.Environ(), again+"="+what, family)
+		command.Env = append(os.Environ(), again+"="+what, family, "TMPDIR="+t.TempDir()) // it cannot clean up
 		out, err := command.StdoutPipe()
 		if err != nil {
 			t.Fatal(err)
