@@ -10,6 +10,7 @@ var basinhoppingDefinition = definition{
 			{Name: "stepsize", Kind: Real, Default: "0.5", Min: 0.01, Max: 1, Meaning: "longest jump of each parameter, in terms of its list"},
 			{Name: "niter_success", Kind: Whole, Default: "10", Min: 1, Meaning: "jumps without a better minimum after which another walk begins"},
 			neighborOption("adjacent"),
+			samplesOption,
 		},
 	},
 	make: newBasinhopping,

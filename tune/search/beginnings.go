@@ -23,14 +23,16 @@ func (b *beginnings) next() int {
 	return b.rng.IntN(b.space.Len())
 }
 
-// walk is where a walk begins, evaluated: the first of all at the best of the user's.
+// samplesOption is an option of all strategies that walk; see walk.
+var samplesOption = Option{Name: "samples", Kind: Whole, Default: "5", Min: 1, Meaning: "random configurations, at the best of which a walk begins"}
+
+// walk is where a walk begins, evaluated: the first of all at the best of the user's
+// configurations, the others at the best of some random ones.
 func (b *beginnings) walk(w *walker) (int, float64) {
-	from := []int{}
-	if b.given == 0 && len(b.start) > 0 {
-		b.given = len(b.start)
-		from = b.start
-	} else {
-		from = append(from, b.next())
+	from := b.start[b.given:]
+	b.given = len(b.start)
+	if len(from) == 0 {
+		from = b.space.Sample(b.values.whole("samples"), b.rng)
 	}
 	best, objective := from[0], math.Inf(1)
 	for k, y := range w.evaluate(from...) {

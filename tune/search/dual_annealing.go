@@ -12,6 +12,7 @@ var dualAnnealingDefinition = definition{
 			{Name: "accept", Kind: Real, Default: "-5", Min: -1e4, Max: 0.99, Meaning: "shape of acceptance: the lower, the fewer worse ones are accepted"},
 			{Name: "restart_temp_ratio", Kind: Real, Default: "0.01", Min: 1e-9, Max: 0.99, Meaning: "temperature, in terms of the first, at which the annealing begins anew"},
 			neighborOption("adjacent"),
+			samplesOption,
 		},
 	},
 	make: newDualAnnealing,

@@ -11,6 +11,7 @@ var greedyILSDefinition = definition{
 			neighborOption("Hamming"),
 			{Name: "perturbation_size", Kind: Real, Default: "0.5", Min: 0, Max: 1, Meaning: "part of the parameters that are changed from a minimum on"},
 			{Name: "no_improvement", Kind: Whole, Default: "10", Min: 1, Meaning: "descents without a better minimum after which another search begins"},
+			samplesOption,
 		},
 	},
 	make: newGreedyILS,
