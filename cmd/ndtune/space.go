@@ -10,6 +10,7 @@ import (
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/spec"
 )
 
 func spaceCommand() *cli.Command {
@@ -34,12 +35,12 @@ survive, and the first configurations.
 }
 
 func showSpace(c *cli.Context) error {
-	s, err := loadSpec(c)
+	s, err := loadSearchSpace(c)
 	if err != nil {
 		return err
 	}
 	began := time.Now()
-	configurations, skipped, identity, err := buildSpace(c, s.Problem)
+	configurations, skipped, identity, err := buildSpace(c, s)
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.Args().First(), err)
 	}
@@ -73,10 +74,31 @@ func showSpace(c *cli.Context) error {
 	return nil
 }
 
+// loadSearchSpace reads the search space of the specification that the command line names;
+// with a device the whole of it, for the device's limits concern the kernel.
+func loadSearchSpace(c *cli.Context) (*spec.SearchSpace, error) {
+	if c.String("device") != "" {
+		s, err := loadSpec(c)
+		if err != nil {
+			return nil, err
+		}
+		return &spec.SearchSpace{Path: s.Path, Problem: s.Problem}, nil
+	}
+	path, err := specArgument(c)
+	if err != nil {
+		return nil, err
+	}
+	options, err := specOptions(c)
+	if err != nil {
+		return nil, err
+	}
+	return spec.LoadSpace(path, options)
+}
+
 // buildSpace enumerates with or without a device.
-func buildSpace(c *cli.Context, p *tune.Problem) (*space.Space, []space.Restriction, *tune.Device, error) {
+func buildSpace(c *cli.Context, searched *spec.SearchSpace) (*space.Space, []space.Restriction, *tune.Device, error) {
 	if c.String("device") == "" {
-		s, skipped, err := p.SpaceWithoutDevice()
+		s, skipped, err := searched.Space()
 		return s, skipped, nil, err
 	}
 	listed, err := selectDevice(c)
@@ -87,7 +109,7 @@ func buildSpace(c *cli.Context, p *tune.Problem) (*space.Space, []space.Restrict
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	s, err := p.Space(identity)
+	s, err := searched.Problem.Space(identity)
 	return s, nil, &identity, err
 }
 

@@ -90,7 +90,7 @@ func TestErrors(t *testing.T) {
 		{"[1, 2][2]", `column 7: the index 2 lies beyond the 2 items`},
 		{"[1]['a' + 'b']", `column 4: an index is an integer, not a text`},
 		{"{1, 2}", `column 1: a set can only stand behind in; write a list`},
-		{"rnage(1)", `column 1: the function rnage is not known; did you mean "range"?`},
+		{"summ(1)", `column 1: the function summ is not known; did you mean "sum"?`},
 		{"open('x')", `column 1: the function open is not known; known are abs, all, any,`},
 		{"np.arange(3)", `column 3: the method .arange() is not allowed`},
 		{"round(2.5, 1)", `column 1: round to a number of digits is not allowed; round(x) is the nearest integer`},

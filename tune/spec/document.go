@@ -78,5 +78,5 @@ var (
 	errKernelSource = errors.New("this is a kernel's source; give the YAML specification that names it under kernel.file")
 	errRunLog       = errors.New("this is a run log, not a specification")
 	errRecord       = errors.New("this is a record of results (T4), not a specification")
-	errT1           = errors.New("this is a T1 file; they are not read yet, write the specification as YAML")
+	errT1           = errors.New("this is a T1 file, which cannot be a reference; write the reference as YAML")
 )

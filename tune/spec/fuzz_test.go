@@ -17,6 +17,8 @@ func FuzzLoad(f *testing.F) {
 	f.Add("? [a]\n: b\n--- \n...\n", "")
 	f.Add(with("verify: {spec: reference.yaml, parameters: {block_size_x: 64}, launches: 3, swap: [c, c]}\n"), "#pragma once\n#include \"spec.yaml\"\n")
 	f.Add(with("arguments: [{name: c, type: float4, value: [1, n, 2.0f, true]}, {name: d, type: int, size: n, fill: {random: [1, 2]}}]\n"), "")
+	f.Add(goodT1, "1024")
+	f.Add(strings.Replace(goodT1, "block_size_x > 1", "any(block_size_x % i == 0 for i in range(1, 8)) and real in ('half',)", 1), "")
 	wrong, err := os.ReadFile("testdata/wrong.txt")
 	if err != nil {
 		f.Fatal(err)

@@ -21,11 +21,15 @@ func (d *document) loadReference(definition *tune.Definition) Errors {
 		return nil
 	}
 	doc := &document{files: d.files, path: path, unverified: true}
-	reference, err := doc.definition()
+	root, err := doc.begin()
+	if err == nil && isT1(root) {
+		err = Errors{{File: path, Err: errT1}}
+	}
 	if err != nil {
 		definition.Verify = nil
 		return err.(Errors)
 	}
+	reference := doc.field("", root).definition()
 	for i, c := range reference.Constants {
 		j := slices.IndexFunc(definition.Constants, func(o tune.Constant) bool { return o.Name == c.Name })
 		if j >= 0 {

@@ -21,7 +21,7 @@ type Spec struct {
 	Problem    *tune.Problem
 }
 
-// Load reads a specification and checks it whole. What is wrong with it, or with the
+// Load reads a specification, YAML or a T1 file, and checks it whole. What is wrong with it, or with the
 // reference specification that it names, comes as [Errors].
 func Load(path string, o Options) (*Spec, error) {
 	return load(files{}, path, o)
@@ -34,34 +34,43 @@ func LoadFS(fsys fs.FS, path string, o Options) (*Spec, error) {
 
 func load(f files, path string, o Options) (*Spec, error) {
 	doc := &document{files: f, path: path}
-	definition, err := doc.definition()
+	root, err := doc.begin()
 	if err != nil {
 		return nil, err
 	}
-	o.apply(doc, &definition)
-	var reference Errors
-	if doc.reference != "" {
-		reference = doc.loadReference(&definition)
-	}
-	problem := doc.check(definition)
-	sortErrors(doc.errs)
-	if errs := append(doc.errs, reference...); len(errs) > 0 {
-		return nil, errs
-	}
-	return &Spec{path, doc.sourcePath, definition, problem}, nil
+	return doc.load(root, o)
 }
 
-// definition reads the file. Errors of its form are left in the document.
-func (d *document) definition() (tune.Definition, error) {
+// load reads the specification from its document.
+func (d *document) load(root *yaml.Node, o Options) (*Spec, error) {
+	if isT1(root) {
+		return d.loadT1(root, o)
+	}
+	definition := d.field("", root).definition()
+	o.apply(d, &definition)
+	var reference Errors
+	if d.reference != "" {
+		reference = d.loadReference(&definition)
+	}
+	problem := d.check(definition)
+	sortErrors(d.errs)
+	if errs := append(d.errs, reference...); len(errs) > 0 {
+		return nil, errs
+	}
+	return &Spec{d.path, d.sourcePath, definition, problem}, nil
+}
+
+// begin reads and parses the file.
+func (d *document) begin() (*yaml.Node, error) {
 	d.at, d.meant, d.given = map[string]position{}, map[string]bool{}, map[string]string{}
 	root, err := d.root()
 	if err != nil {
 		at := &Error{Err: err}
 		errors.As(err, &at)
 		at.File = d.path
-		return tune.Definition{}, Errors{at}
+		return nil, Errors{at}
 	}
-	return d.field("", root).definition(), nil
+	return root, nil
 }
 
 // root reads and parses the file, once it looks like a specification at all.
@@ -85,8 +94,6 @@ func (d *document) root() (*yaml.Node, error) {
 		return nil, errKernelSource
 	case err != nil:
 		return nil, err
-	case hasKey(root, "ConfigurationSpace") || hasKey(root, "KernelSpecification"):
-		return nil, errT1
 	case hasKey(root, "results") && hasKey(root, "schema_version"):
 		return nil, errRecord
 	}
