@@ -13,7 +13,6 @@ import (
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/record"
-	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
 )
@@ -31,6 +30,7 @@ type tuning struct {
 	evaluator evaluator
 	space     *space.Space
 	strategy  string
+	start     []int // indices
 	log       *record.Log
 	printer   *printer
 }
@@ -83,6 +83,9 @@ func (t *tuning) checkFlags() error {
 	if err := checkEvaluationFlags(c); err != nil {
 		return err
 	}
+	if err := t.checkStrategyFlags(); err != nil {
+		return err
+	}
 	if c.Bool("quiet") && c.Bool("verbose") {
 		return wrong("--quiet and --verbose exclude each other")
 	}
@@ -125,34 +128,7 @@ func (t *tuning) openSpace() error {
 	if t.space, err = t.spec.Problem.Space(t.evaluator.Device()); err != nil {
 		return fmt.Errorf("%s: %w", t.source, err)
 	}
-	t.strategy = t.cli.String("strategy")
-	if t.strategy == "" {
-		t.strategy = "brute_force"
-		if n := t.cli.Int("max-evals"); n > 0 && n < t.space.Len() {
-			t.strategy = "random_sample"
-		}
-	}
-	strategy, err := t.newStrategy(t.space)
-	if err == nil {
-		strategy.Close()
-	}
-	return err
-}
-
-func (t *tuning) newStrategy(s *space.Space) (search.Strategy, error) {
-	options := map[string]string{}
-	for _, text := range t.cli.StringSlice("strategy-option") {
-		name, value, ok := strings.Cut(text, "=")
-		if !ok {
-			return nil, &usageError{fmt.Errorf("--strategy-option %s: want OPTION=VALUE", text)}
-		}
-		options[name] = value
-	}
-	strategy, err := search.New(t.strategy, s, search.Options{Seed: t.cli.Uint64("seed"), Values: options})
-	if err != nil {
-		return nil, &usageError{fmt.Errorf("--strategy: %w", err)}
-	}
-	return strategy, nil
+	return t.openStrategy()
 }
 
 // header says what the search is about.

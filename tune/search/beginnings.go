@@ -24,7 +24,7 @@ func (b *beginnings) next() int {
 }
 
 // samplesOption is an option of all strategies that walk; see walk.
-var samplesOption = Option{Name: "samples", Kind: Whole, Default: "5", Min: 1, Meaning: "random configurations, at the best of which a walk begins"}
+var samplesOption = Option{Name: "samples", Kind: Whole, Default: "5", Min: 1, Max: 10000, Meaning: "random configurations, at the best of which a walk begins"}
 
 // walk is where a walk begins, evaluated: the first of all at the best of the user's
 // configurations, the others at the best of some random ones.

@@ -8,7 +8,7 @@ var diffEvoDefinition = definition{
 		Summary: "differential evolution: each member tries steps that differences of others suggest",
 		Source:  "Storn and Price, Journal of Global Optimization 11, 1997",
 		Options: []Option{
-			{Name: "popsize", Kind: Whole, Default: "10", Min: 4, Meaning: "size of the population"},
+			{Name: "popsize", Kind: Whole, Default: "10", Min: 4, Max: 10000, Meaning: "size of the population"},
 			{Name: "method", Kind: Choice, Default: "best1bin", Choices: []string{"rand1bin", "best1bin", "currenttobest1bin"}, Meaning: "what the difference is added to"},
 			{Name: "F", Kind: Real, Default: "0.7", Min: 0, Max: 2, Meaning: "weight of a difference"},
 			{Name: "CR", Kind: Real, Default: "0.9", Min: 0, Max: 1, Meaning: "chance of each coordinate to come from the step"},

@@ -8,7 +8,7 @@ var fireflyDefinition = definition{
 		Summary: "fireflies fly towards brighter ones, the more the nearer these are",
 		Source:  "Yang, «Firefly algorithms for multimodal optimization», SAGA 2009",
 		Options: []Option{
-			{Name: "popsize", Kind: Whole, Default: "10", Min: 2, Meaning: "number of fireflies"},
+			{Name: "popsize", Kind: Whole, Default: "10", Min: 2, Max: 10000, Meaning: "number of fireflies"},
 			{Name: "B0", Kind: Real, Default: "1", Min: 0, Max: 2, Meaning: "attraction at no distance"},
 			{Name: "gamma", Kind: Real, Default: "0.1", Min: 0, Meaning: "absorption: how soon attraction fades with distance"},
 			{Name: "alpha", Kind: Real, Default: "0.2", Min: 0, Max: 1, Meaning: "random part of a move, in terms of a parameter's list"},

@@ -11,7 +11,7 @@ var geneticAlgorithmDefinition = definition{
 		Summary: "steady-state genetic algorithm: children of ranked parents take the place of the worst",
 		Source:  "Whitley, «The GENITOR algorithm and selection pressure», ICGA 1989; crossovers: Syswerda, ICGA 1989",
 		Options: []Option{
-			{Name: "popsize", Kind: Whole, Default: "10", Min: 2, Meaning: "size of the population"},
+			{Name: "popsize", Kind: Whole, Default: "10", Min: 2, Max: 10000, Meaning: "size of the population"},
 			{Name: "method", Kind: Choice, Default: "uniform", Choices: []string{"uniform", "single_point", "two_point", "disruptive_uniform"}, Meaning: "crossover of two parents"},
 			{Name: "mutation_chance", Kind: Whole, Default: "10", Min: 1, Meaning: "one child in so many has a parameter changed, on average"},
 			{Name: "pressure", Kind: Real, Default: "2", Min: 1, Max: 2, Meaning: "how often the best becomes a parent, in terms of the mean"},

@@ -12,5 +12,5 @@ var neighbourhoods = map[string]space.Neighbourhood{
 // neighborOption chooses the neighbourhood of a local search.
 func neighborOption(standard string) Option {
 	return Option{Name: "neighbor", Kind: Choice, Default: standard, Choices: []string{"Hamming", "adjacent", "strictly-adjacent"},
-		Meaning: "neighbours differ in one parameter; in one, by the next valid value; in any, by one place at most"}
+		Meaning: "neighbours differ: Hamming, in one parameter; adjacent, in one, by the next valid value; strictly-adjacent, in any number, by one place each"}
 }

@@ -8,7 +8,7 @@ var psoDefinition = definition{
 		Summary: "particle swarm: particles fly between the best places of their own and of the swarm",
 		Source:  "Kennedy and Eberhart, ICNN 1995; inertia: Shi and Eberhart, ICEC 1998",
 		Options: []Option{
-			{Name: "popsize", Kind: Whole, Default: "10", Min: 2, Meaning: "number of particles"},
+			{Name: "popsize", Kind: Whole, Default: "10", Min: 2, Max: 10000, Meaning: "number of particles"},
 			{Name: "w", Kind: Real, Default: "0.5", Min: 0, Max: 1, Meaning: "inertia"},
 			{Name: "c1", Kind: Real, Default: "1.5", Min: 0, Max: 4, Meaning: "pull of the particle's own best place"},
 			{Name: "c2", Kind: Real, Default: "1.5", Min: 0, Max: 4, Meaning: "pull of the swarm's best place"},

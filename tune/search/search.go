@@ -81,14 +81,25 @@ type proposer interface {
 // Names are the names of all strategies, sorted.
 func Names() []string { return slices.Sorted(maps.Keys(definitions)) }
 
+// Check is the error that [New] would give for a name and the values of options.
+func Check(name string, values map[string]string) error {
+	_, _, err := find(name, values)
+	return err
+}
+
+func find(name string, given map[string]string) (definition, values, error) {
+	d, ok := definitions[name]
+	if !ok {
+		return d, nil, fmt.Errorf("no strategy is named %q%s (there are %s)", name, nearest.Hint(name, Names()), strings.Join(Names(), ", "))
+	}
+	v, err := d.parse(given)
+	return d, v, err
+}
+
 // New makes the named strategy over a space. An unknown name, an option that the strategy
 // does not have, a value that it cannot have and a start beyond the space are errors.
 func New(name string, s *space.Space, o Options) (Strategy, error) {
-	d, ok := definitions[name]
-	if !ok {
-		return nil, fmt.Errorf("no strategy is named %q%s (there are %s)", name, nearest.Hint(name, Names()), strings.Join(Names(), ", "))
-	}
-	v, err := d.parse(o.Values)
+	d, v, err := find(name, o.Values)
 	if err != nil {
 		return nil, err
 	}

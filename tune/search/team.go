@@ -22,10 +22,10 @@ type team struct {
 // long walks.
 const patienceLimit = 128
 
-// newTeam is a team of size walkers to begin with.
+// newTeam is a team of size walkers to begin with, or of as many as there are configurations.
 func newTeam(m *memory, size int, p func(place int) program) *team {
 	t := &team{memory: m, program: p, waiting: map[int][]*walker{}, patience: patienceLimit}
-	for range size {
+	for range min(size, m.length) {
 		t.join()
 	}
 	return t

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/ndtune/ndtune/tune/search"
+)
+
+func strategiesCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "strategies",
+		Usage:     "list the search strategies and their options",
+		ArgsUsage: "[STRATEGY…]",
+		Description: `Says what each strategy does, where it comes from, and which options it has: their
+defaults, their values and their meaning. With names, of these strategies only.
+
+   ndtune strategies
+   ndtune strategies genetic_algorithm pso
+   ndtune strategies --json`,
+		Flags:  []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print JSON"}},
+		Action: listStrategies,
+	}
+}
+
+func listStrategies(c *cli.Context) error {
+	for _, name := range c.Args().Slice() {
+		if err := search.Check(name, nil); err != nil {
+			return &usageError{err}
+		}
+	}
+	all := slices.DeleteFunc(search.Descriptions(), func(d search.Description) bool {
+		return c.Args().Len() > 0 && !slices.Contains(c.Args().Slice(), d.Name)
+	})
+	if c.Bool("json") {
+		encoder := json.NewEncoder(c.App.Writer)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(listedStrategies(all))
+	}
+	for i, d := range all {
+		if i > 0 {
+			fmt.Fprintln(c.App.Writer)
+		}
+		printStrategy(c.App.Writer, d)
+	}
+	return nil
+}
+
+func printStrategy(w io.Writer, d search.Description) {
+	fmt.Fprintf(w, "%s: %s\n", d.Name, d.Summary)
+	for _, o := range d.Options {
+		fmt.Fprintf(w, "    %s=%s  %s (%s)\n", o.Name, o.Default, o.Meaning, o.Range())
+	}
+	if d.Source != "" {
+		fmt.Fprintf(w, "    from: %s\n", d.Source)
+	}
+}
+
+// A listedStrategy is an entry of strategies --json.
+type listedStrategy struct {
+	Name    string         `json:"name"`
+	Summary string         `json:"summary"`
+	Source  string         `json:"source,omitempty"`
+	Options []listedOption `json:"options"`
+}
+
+type listedOption struct {
+	Name    string `json:"name"`
+	Default string `json:"default"`
+	Values  string `json:"values"`
+	Meaning string `json:"meaning"`
+}
+
+func listedStrategies(all []search.Description) []listedStrategy {
+	listed := make([]listedStrategy, len(all))
+	for i, d := range all {
+		listed[i] = listedStrategy{d.Name, d.Summary, d.Source, make([]listedOption, len(d.Options))}
+		for k, o := range d.Options {
+			listed[i].Options[k] = listedOption{o.Name, o.Default, o.Range(), o.Meaning}
+		}
+	}
+	return listed
+}
