@@ -1,6 +1,10 @@
 package search
 
-import "github.com/ndtune/ndtune/tune/space"
+import (
+	"slices"
+
+	"github.com/ndtune/ndtune/tune/space"
+)
 
 // A descent is a local search: from neighbour to better neighbour, until there is none.
 type descent struct {
@@ -22,15 +26,16 @@ func (d descent) from(w *walker, i int, y float64) (int, float64) {
 
 // step is a better neighbour, or the configuration itself.
 func (d descent) step(w *walker, i int, y float64) (int, float64) {
-	neighbours := d.lattice.neighbours(i, d.neighbourhood)
+	around := d.lattice.around(i, d.neighbourhood)
 	if !d.steepest {
-		for _, j := range neighbours {
+		for j := range around {
 			if z := w.evaluateOne(j); z < y {
 				return j, z
 			}
 		}
 		return i, y
 	}
+	neighbours := slices.Collect(around)
 	for k, z := range w.evaluate(neighbours...) {
 		if z < y {
 			i, y = neighbours[k], z

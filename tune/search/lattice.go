@@ -3,7 +3,6 @@ package search
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -63,31 +62,6 @@ func (l *lattice) span(p int) float64 { return float64(l.sizes[p] - 1) }
 // clamp keeps a coordinate within its parameter's list.
 func (l *lattice) clamp(p int, x float64) float64 { return math.Max(0, math.Min(x, l.span(p))) }
 
-// neighbours are those of a configuration in random order. Where they differ in one
-// parameter, each parameter is changed once before any is changed twice: one with a long list
-// is no more important than the others.
-func (l *lattice) neighbours(i int, n space.Neighbourhood) []int {
-	all := l.space.Neighbours(i, n)
-	l.rng.Shuffle(len(all), func(a, b int) { all[a], all[b] = all[b], all[a] })
-	if n == space.StrictlyAdjacent {
-		return all
-	}
-	own, row := l.row(i), []int(nil)
-	turn := make(map[int]int, len(all)) // by neighbour
-	changed := make([]int, len(own))
-	for _, j := range all {
-		row = l.space.Row(j, row)
-		for p := range own {
-			if row[p] != own[p] {
-				turn[j] = changed[p]
-				changed[p]++
-			}
-		}
-	}
-	slices.SortStableFunc(all, func(a, b int) int { return turn[a] - turn[b] })
-	return all
-}
-
 // neighbour is a configuration that differs in one parameter, all parameters being equally
 // likely to change, half of the time by one place, else by any; the same one where there is
 // none. In a list of sizes the next one behaves alike, in a list of alternatives each may do.
@@ -109,8 +83,8 @@ func (l *lattice) neighbour(i int) int {
 		}
 		row[p] = own
 	}
-	if all := l.space.Neighbours(i, space.Hamming); len(all) > 0 {
-		return all[l.rng.IntN(len(all))]
+	for j := range l.around(i, space.Hamming) {
+		return j
 	}
 	return i
 }
