@@ -1,6 +1,7 @@
 package search
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/ndtune/ndtune/tune/space"
@@ -28,12 +29,17 @@ func (d descent) from(w *walker, i int, y float64) (int, float64) {
 func (d descent) step(w *walker, i int, y float64) (int, float64) {
 	around := d.lattice.around(i, d.neighbourhood)
 	if !d.steepest {
-		for j := range around {
-			if z := w.evaluateOne(j); z < y {
+		next, stop := iter.Pull(around)
+		defer stop()
+		for c := (queue{next: next}); ; {
+			j, ok := c.take()
+			if !ok {
+				return i, y
+			}
+			if z := w.evaluateBefore(j, c.more); z < y {
 				return j, z
 			}
 		}
-		return i, y
 	}
 	neighbours := slices.Collect(around)
 	for k, z := range w.evaluate(neighbours...) {

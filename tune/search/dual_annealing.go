@@ -37,29 +37,33 @@ func (a *dualAnnealing) anneal(w *walker) {
 	i, y := a.beginnings.walk(w)
 	i, y = a.descent.from(w, i, y)
 	best := y
-	for k := 1; ; k++ {
-		t := a.temperature(k)
-		if t < a.values.real("restart_temp_ratio") {
-			return
-		}
-		// All coordinates at once first, then one after the other.
-		for step := range 2 * len(a.lattice.varied) {
-			only := -1
-			if step >= len(a.lattice.varied) {
-				only = a.lattice.varied[step-len(a.lattice.varied)]
-			}
-			j := a.jump(i, only, t)
-			z := w.evaluateOne(j)
-			if a.accepts(y, z, t/float64(k)) {
-				i, y = j, z
-			}
-			if z < best {
+	if len(a.lattice.varied) == 0 {
+		return
+	}
+	round, t := 2*len(a.lattice.varied), 1.0
+	step := 0
+	jumps := queue{next: func() (int, bool) {
+		step++
+		return a.jump(i, step, t), true
+	}}
+	for k := 1; t >= a.values.real("restart_temp_ratio"); k++ {
+		t = a.temperature(k)
+		for range round {
+			j, _ := jumps.take()
+			z := w.evaluateBefore(j, jumps.more)
+			moved := true
+			switch {
+			case z < best:
 				i, y = a.descent.from(w, j, z)
 				best = y
+			case a.accepts(y, z, t/float64(k)):
+				i, y = j, z
+			default:
+				moved = false
 			}
-		}
-		if len(a.lattice.varied) == 0 {
-			return
+			if moved {
+				jumps.clear()
+			}
 		}
 	}
 }
@@ -71,10 +75,15 @@ func (a *dualAnnealing) temperature(k int) float64 {
 	return (math.Pow(2, q) - 1) / (math.Pow(float64(k)+1, q) - 1)
 }
 
-// jump changes one coordinate, or all where only is -1, by q-Gaussian steps. A coordinate that
-// leaves its list comes in again from the other end.
-func (a *dualAnnealing) jump(i, only int, t float64) int {
+// jump changes coordinates by q-Gaussian steps: in one half of a round all at once, in the
+// other one after the other. A coordinate that leaves its list comes in again from the other
+// end.
+func (a *dualAnnealing) jump(i, step int, t float64) int {
 	l := a.lattice
+	only := -1
+	if k := step%(2*len(l.varied)) - len(l.varied); k >= 0 {
+		only = l.varied[k]
+	}
 	x := l.point(i)
 	scale := math.Pow(t, 1/(3-a.values.real("visit")))
 	for _, p := range l.varied {

@@ -30,11 +30,13 @@ func newSimulatedAnnealing(s setting) proposer {
 // anneal is the program of each walker.
 func (a *simulatedAnnealing) anneal(w *walker) {
 	i, y := a.beginnings.walk(w)
+	steps := queue{next: func() (int, bool) { return a.lattice.neighbour(i), true }}
 	for t := a.values.real("T"); t > a.values.real("T_min"); t *= a.values.real("alpha") {
 		for range a.values.whole("maxiter") {
-			j := a.lattice.neighbour(i)
-			if z := w.evaluateOne(j); metropolis(a.lattice.rng, y, z, t) {
+			j, _ := steps.take()
+			if z := w.evaluateBefore(j, steps.more); metropolis(a.lattice.rng, y, z, t) {
 				i, y = j, z
+				steps.clear()
 			}
 		}
 	}

@@ -1,9 +1,9 @@
 package search
 
 // A team is a proposer made of walkers, which take turns. A walker that waits for
-// observations does not keep the others from proposing, and when all wait and more is asked
-// for, another walker joins: one walker makes a sequential search, and as many as it takes
-// keep parallel evaluators busy.
+// observations does not keep the others from proposing. When all wait and more is asked for,
+// the next few that they are likely to want are proposed, and then another walker joins: one
+// walker makes a sequential search, and as many as it takes keep parallel evaluators busy.
 //
 // A walker whose program returns, or which gets nothing but known configurations for long,
 // makes room for a new one. Where that brings nothing new either, the configuration that is
@@ -16,6 +16,10 @@ type team struct {
 	ready    []*walker         // those that can go on, in the order in which they could
 	patience int               // see walker
 }
+
+// lookahead is how many configurations a walker that waits may have evaluated besides, which
+// it is likely to want next.
+const lookahead = 3
 
 // patienceLimit is how many evaluations in a row a walker may get for nothing. It is halved
 // each time that they led to nothing new, so that a space that is nearly exhausted costs no
@@ -66,6 +70,9 @@ func (t *team) propose(n int) []int {
 func (t *team) advance() (int, bool) {
 	for fresh := 0; ; {
 		if len(t.ready) == 0 {
+			if i, ok := t.speculate(); ok {
+				return i, true
+			}
 			if fresh++; fresh > 1 {
 				return 0, false
 			}
@@ -95,6 +102,24 @@ func (t *team) advance() (int, bool) {
 			return 0, false
 		}
 	}
+}
+
+// speculate claims what a walker that waits is likely to want next.
+func (t *team) speculate() (int, bool) {
+	for _, w := range t.walkers {
+		for w.ahead != nil && w.speculated < lookahead {
+			i, ok := w.ahead()
+			if !ok {
+				w.ahead = nil
+				break
+			}
+			w.speculated++
+			if t.memory.claim(i) {
+				return i, true
+			}
+		}
+	}
+	return 0, false
 }
 
 // rest takes the first of those that are ready out of them, where it has nothing to propose

@@ -17,6 +17,9 @@ type walker struct {
 	missing int   // how many of those that were wanted are not known yet
 	resting bool  // not among those that are ready
 
+	ahead      func() (int, bool) // what it will want next, if nothing better comes; may be nil
+	speculated int                // how many of these were taken
+
 	resume func() ([]int, bool)
 	stop   func()
 	yield  func([]int) bool
@@ -76,3 +79,12 @@ func (w *walker) evaluate(configurations ...int) []float64 {
 
 // evaluateOne is evaluate for a single configuration.
 func (w *walker) evaluateOne(i int) float64 { return w.evaluate(i)[0] }
+
+// evaluateBefore is evaluateOne where others are likely to follow: next gives one after the
+// other, so that they can be evaluated at the same time where there is room.
+func (w *walker) evaluateBefore(i int, next func() (int, bool)) float64 {
+	w.ahead, w.speculated = next, 0
+	y := w.evaluateOne(i)
+	w.ahead = nil
+	return y
+}
