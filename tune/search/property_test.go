@@ -17,6 +17,7 @@ type drive struct {
 	rng       *rand.Rand
 	space     *space.Space
 	start     []int
+	values    map[string]string // of options
 	objective func(i int) Observation
 }
 
@@ -77,7 +78,7 @@ func smallSpace(t testing.TB, r *rand.Rand) *space.Space {
 // search drives a strategy until it is exhausted, and is what it proposed in order.
 func (d *drive) search(t testing.TB, name string, seed uint64) []int {
 	t.Helper()
-	strategy, err := New(name, d.space, Options{Seed: seed, Start: d.start})
+	strategy, err := New(name, d.space, Options{Seed: seed, Start: d.start, Values: d.values})
 	if err != nil {
 		t.Fatal(err)
 	}
