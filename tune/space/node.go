@@ -117,6 +117,8 @@ func (b *nodes) intern(n node) *node {
 	case opQuotient, opRemainder, opFloorDiv, opFloorMod:
 		by := n.args[1].bounds
 		n.fails = n.fails || (by[0] <= 0 && by[1] >= 0)
+		// The least integer has no quotient by -1 among the integers.
+		n.fails = n.fails || (n.op == opFloorDiv && n.args[0].bounds[0] < -exactLimit && by[0] <= -1)
 	}
 	made := &n
 	b.made[string(key)] = made

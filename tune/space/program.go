@@ -116,7 +116,13 @@ func compileTwo(n *node, a, b program) program {
 	case opRemainder:
 		return divided(a, b, func(x, y int64) int64 { return x % y })
 	case opFloorDiv:
-		return divided(a, b, floorDiv)
+		quotient := divided(a, b, floorDiv)
+		return func(f *frame) uint64 {
+			if int64(a(f)) == math.MinInt64 && int64(b(f)) == -1 {
+				f.failed = true // no integer can hold it
+			}
+			return quotient(f)
+		}
 	case opFloorMod:
 		return divided(a, b, floorMod)
 	case opMinimum:
@@ -124,19 +130,9 @@ func compileTwo(n *node, a, b program) program {
 	case opMaximum:
 		return func(f *frame) uint64 { return uint64(max(int64(a(f)), int64(b(f)))) }
 	case opAnd:
-		return func(f *frame) uint64 {
-			if a(f) == 0 {
-				return 0
-			}
-			return b(f)
-		}
+		return decided(a, b, 0)
 	case opOr:
-		return func(f *frame) uint64 {
-			if a(f) != 0 {
-				return 1
-			}
-			return b(f)
-		}
+		return decided(a, b, 1)
 	case opEqual:
 		return func(f *frame) uint64 { return boolRaw(a(f) == b(f)) }
 	case opLess:
@@ -182,6 +178,25 @@ func compileReals(n *node, a, b program) program {
 		return compare(func(x, y float64) bool { return x <= y })
 	}
 	panic("space: an operation of two floats that is none")
+}
+
+// decided is «and» (by 0) and «or» (by 1): one part alone can decide, also where the other
+// cannot be computed.
+func decided(a, b program, by uint64) program {
+	return func(f *frame) uint64 {
+		before := f.failed
+		f.failed = false
+		v := a(f)
+		failed := f.failed
+		if f.failed = before; !failed && v == by {
+			return by
+		}
+		f.failed = false
+		v = b(f)
+		failed = f.failed || (failed && v != by)
+		f.failed = before || failed
+		return v
+	}
 }
 
 func divided(a, b program, g func(x, y int64) int64) program {
