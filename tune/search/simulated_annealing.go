@@ -8,7 +8,7 @@ var simulatedAnnealingDefinition = definition{
 		Options: []Option{
 			{Name: "T", Kind: Real, Default: "0.1", Min: 1e-9, Meaning: "temperature at the start: a step that is so much worse, relatively, is taken with probability 1/e"},
 			{Name: "T_min", Kind: Real, Default: "0.001", Min: 1e-12, Meaning: "temperature at which another walk begins"},
-			{Name: "alpha", Kind: Real, Default: "0.99", Min: 0, Max: 0.999999, Meaning: "factor of the temperature in each step"},
+			{Name: "alpha", Kind: Real, Default: "0.98", Min: 0, Max: 0.999999, Meaning: "factor of the temperature in each step"},
 			{Name: "maxiter", Kind: Whole, Default: "1", Min: 1, Meaning: "steps at each temperature"},
 			samplesOption,
 		},
