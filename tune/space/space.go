@@ -96,16 +96,23 @@ func construct(p *Parameters, checks []check, environment map[string]any) (*Spac
 		return s, nil
 	}
 	count := big.NewInt(1)
+	var cannot *failedCondition
 	for i, group := range r.groups(p) {
 		d, failed := newDiagram(p, r.nodes, group, r.within(group))
 		if failed != nil {
-			return nil, r.cannot(p, failed, environment)
+			if cannot == nil {
+				cannot = failed
+			}
+			continue // another group may be empty, and then it is never asked
 		}
 		s.diagrams = append(s.diagrams, d)
 		for level, of := range group {
 			s.home[of] = place{i, level}
 		}
 		count.Mul(count, new(big.Int).SetUint64(d.count()))
+	}
+	if cannot != nil && count.Sign() > 0 {
+		return nil, r.cannot(p, cannot, environment)
 	}
 	s.length = math.MaxInt
 	if count.IsInt64() {
