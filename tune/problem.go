@@ -23,6 +23,7 @@ type Problem struct {
 	source     string // of the kernel, unless a function makes it
 	parameters *space.Parameters
 	constants  map[string]any // by name, as in expressions
+	space      *space.Space   // where it is the same for all devices; else nil
 
 	problemSize []*space.Expression
 	blockSize   [3]*space.Expression // nil: 1
@@ -259,8 +260,12 @@ func (p *Problem) compileRestrictions(errs *fieldErrors) {
 	if !sound {
 		return
 	}
-	applied, places, _ := p.withoutDevice()
-	switch err := space.Satisfiable(p.parameters, applied, p.environment(Device{})).(type) {
+	applied, places, skipped := p.withoutDevice()
+	s, err := space.New(p.parameters, applied, p.environment(Device{}))
+	if err == nil && len(skipped) == 0 {
+		p.space = s
+	}
+	switch err := err.(type) {
 	case *space.EmptyError:
 		err.Index = places[err.Index]
 		errs.add(restrictionField(err.Index), err)
@@ -321,12 +326,15 @@ func (p *Problem) Objective() Objective {
 	return o
 }
 
-// Space enumerates the valid configurations on a device.
+// Space is the valid configurations on a device.
 func (p *Problem) Space(d Device) (*space.Space, error) {
+	if p.space != nil {
+		return p.space, nil
+	}
 	return space.New(p.parameters, p.definition.Restrictions, p.environment(d))
 }
 
-// SpaceWithoutDevice enumerates the configurations without the restrictions that read
+// SpaceWithoutDevice constructs the space without the restrictions that read
 // device.*, which it gives back.
 func (p *Problem) SpaceWithoutDevice() (s *space.Space, skipped []space.Restriction, err error) {
 	applied, _, skipped := p.withoutDevice()

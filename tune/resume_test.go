@@ -64,10 +64,7 @@ func newScenario(t testing.TB, seed uint64) *scenario {
 	if rng.IntN(2) == 0 {
 		s.budget = 1 + rng.IntN(s.size+5)
 	}
-	s.strategy = "brute_force"
-	if rng.IntN(2) == 0 {
-		s.strategy = "random_sample"
-	}
+	s.strategy = search.Names()[rng.IntN(len(search.Names()))]
 	d := lineDefinition(s.size)
 	d.Metrics = []Metric{{"rate", "1 / time"}}
 	if rng.IntN(2) == 0 {

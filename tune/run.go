@@ -50,6 +50,7 @@ type run struct {
 	out      map[int]bool   // configurations in the evaluator, by index
 	asking   time.Duration  // the strategy's time since the last result
 	hopeless *failures
+	window   *window // of a strategy that learns
 	leader   *leader
 }
 
@@ -74,6 +75,9 @@ func newRun(p *Problem, evaluator Evaluator, o Options) (*run, error) {
 		known:   map[int]Result{}, out: map[int]bool{},
 		hopeless: &failures{limit: hopelessAfter},
 		leader:   newLeader(evaluator, p.Objective()),
+	}
+	if search.Learns(strategy) {
+		r.window = newWindow(evaluator.Capacity(), o.MaxEvaluations)
 	}
 	if o.Log != nil {
 		for _, previous := range o.Log.Previous() {
@@ -187,44 +191,69 @@ func (r *run) stop(reason StopReason) {
 	}
 }
 
-// ask takes proposals until the evaluator is full, answering those of the log at once.
+// ask takes proposals, answering those of the log at once: until the evaluator is full, or,
+// of a strategy that learns, as its window lets it.
 func (r *run) ask(next []int) []int {
+	if r.window != nil {
+		return r.askInOrder(next)
+	}
 	for r.outcome.Stop == "" {
 		free := max(1, r.evaluator.Capacity()) - len(r.out) - len(next)
+		free = r.affordable(free, len(next))
 		if free <= 0 {
 			return next
 		}
-		if limit := r.options.MaxEvaluations; limit > 0 {
-			if r.proposed >= limit || r.spent {
-				if len(r.out) == 0 && len(next) == 0 && r.proposed < r.space.Len() {
-					r.stop(Budget)
-				}
-				return next
-			}
-			free = min(free, limit-r.proposed)
-		}
-		began := time.Now()
-		proposals := r.strategy.Ask(free)
-		r.asking += time.Since(began)
+		proposals := r.proposals(free)
 		if len(proposals) == 0 {
 			return next
 		}
-		r.proposed += len(proposals)
 		for _, i := range proposals {
-			previous, ok := r.known[i]
-			if !ok {
-				if r.spent = r.spent || r.isSpent(len(next)); !r.spent {
-					next = append(next, i)
-				}
-				continue
+			if previous, known := r.enter(i, &next); known {
+				r.tell(i, previous)
 			}
-			delete(r.known, i)
-			r.outcome.Resumed++
-			r.keep(previous, true)
-			r.tell(i, previous)
 		}
 	}
 	return next
+}
+
+// affordable is how many of a number of proposals the budget allows. Where it is spent, and
+// all is answered, the run stops.
+func (r *run) affordable(n, next int) int {
+	limit := r.options.MaxEvaluations
+	if limit == 0 {
+		return n
+	}
+	if r.proposed >= limit || r.spent {
+		if len(r.out) == 0 && next == 0 && r.proposed < r.space.Len() {
+			r.stop(Budget)
+		}
+		return 0
+	}
+	return min(n, limit-r.proposed)
+}
+
+// proposals asks the strategy.
+func (r *run) proposals(n int) []int {
+	began := time.Now()
+	proposals := r.strategy.Ask(n)
+	r.asking += time.Since(began)
+	r.proposed += len(proposals)
+	return proposals
+}
+
+// enter puts a proposal among those that are to be evaluated, unless the log knows it, or
+// nothing that the log does not know is affordable any more.
+func (r *run) enter(i int, next *[]int) (previous Result, known bool) {
+	if previous, known = r.known[i]; !known {
+		if r.spent = r.spent || r.isSpent(len(*next)); !r.spent {
+			*next = append(*next, i)
+		}
+		return previous, false
+	}
+	delete(r.known, i)
+	r.outcome.Resumed++
+	r.keep(previous, true)
+	return previous, true
 }
 
 // isSpent reports whether the budget is spent by what was evaluated, what is on its way, and
@@ -307,8 +336,16 @@ func (r *run) keep(result Result, resumed bool) {
 	}
 }
 
-// tell hands a result to the strategy.
+// tell hands a result to the strategy, or lets it wait for its turn.
 func (r *run) tell(i int, result Result) {
+	if r.window != nil {
+		r.window.arrived[i] = result
+		return
+	}
+	r.observe(i, result)
+}
+
+func (r *run) observe(i int, result Result) {
 	observed := search.Observation{Index: i, Objective: result.Objective, Valid: result.Status == Correct}
 	if r.problem.Objective().Maximize {
 		observed.Objective = -observed.Objective

@@ -66,7 +66,7 @@ func tuneFlags() []cli.Flag {
 	return append(searchEvaluationFlags(),
 		devicesFlag(),
 		&cli.StringFlag{Name: "strategy", Category: categorySearch,
-			Usage: "search `STRATEGY`: " + strings.Join(search.Names(), ", ") + "; ndtune strategies says what they are (default: brute_force; random_sample where --max-evals does not cover the space)"},
+			Usage: "search `STRATEGY`: " + strings.Join(search.Names(), ", ") + "; ndtune strategies says what they are (default: auto)"},
 		&cli.StringSliceFlag{Name: "strategy-option", Category: categorySearch, Usage: "`OPTION=VALUE` of the strategy; may be repeated; ndtune strategies lists them"},
 		&cli.StringSliceFlag{Name: "start", Category: categorySearch, Usage: "begin with this configuration, `PARAMETER=VALUE,…` for all parameters that have several values; may be repeated"},
 		&cli.IntFlag{Name: "max-evals", Category: categorySearch, Usage: "evaluate at most `N` configurations, failures included"},

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,7 +18,7 @@ import (
 func spaceCommand() *cli.Command {
 	flags := append(specFlags(),
 		&cli.BoolFlag{Name: "count", Usage: "print the number of configurations only"},
-		&cli.IntFlag{Name: "limit", Value: 10, Usage: "list the first `N` configurations; 0: none, -1: all"},
+		&cli.IntFlag{Name: "limit", DefaultText: "a sample of 10", Usage: "list the first `N` configurations; 0: none, -1: all"},
 		&cli.StringFlag{Name: "device", Aliases: []string{"d"}, Usage: "apply what the restrictions say of this `DEVICE`, and its limits (default: no device)"},
 	)
 	return &cli.Command{
@@ -24,7 +26,7 @@ func spaceCommand() *cli.Command {
 		Usage:     "show a specification's search space, without a device",
 		ArgsUsage: "SPEC",
 		Description: `Shows how many configurations satisfy the restrictions, which values of each parameter
-survive, and the first configurations.
+survive, and a sample of configurations. No space is too large for it.
 
    ndtune space kernel.yaml
    ndtune space kernel.yaml --count
@@ -54,12 +56,12 @@ func showSpace(c *cli.Context) error {
 	}
 	w := c.App.Writer
 	if c.Bool("count") {
-		fmt.Fprintln(w, configurations.Len())
+		fmt.Fprintln(w, configurations.Size())
 		return nil
 	}
-	fmt.Fprintf(w, "configurations: %d of %s combinations, built in %s\n", configurations.Len(), configurations.CartesianSize(), took.Round(10*time.Microsecond))
+	fmt.Fprintf(w, "configurations: %s of %s combinations, built in %s\n", configurations.Size(), configurations.CartesianSize(), took.Round(10*time.Microsecond))
 	if identity != nil {
-		fmt.Fprintf(w, "within the limits of %s: %d\n", identity.Name, withinLimits(s.Problem, configurations, *identity))
+		fmt.Fprintf(w, "within the limits of %s: %s\n", identity.Name, withinLimits(s.Problem, configurations, *identity))
 	}
 	for i := range configurations.Parameters().Len() {
 		q := configurations.Parameters().At(i)
@@ -113,20 +115,53 @@ func buildSpace(c *cli.Context, searched *spec.SearchSpace) (*space.Space, []spa
 	return s, nil, &identity, err
 }
 
+// Of a space with more configurations than countedMost, the share within a device's limits is
+// judged by a sample.
+const (
+	countedMost = 200_000
+	countedOf   = 20_000
+)
+
 // withinLimits counts the configurations that the device does not refuse unbuilt.
-func withinLimits(p *tune.Problem, s *space.Space, d tune.Device) int {
+func withinLimits(p *tune.Problem, s *space.Space, d tune.Device) string {
+	within := func(i int) bool {
+		v, err := p.Variant(s.At(i), d)
+		return err == nil && v.Refusal(d) == ""
+	}
 	n := 0
-	for _, configuration := range s.All() {
-		if v, err := p.Variant(configuration, d); err == nil && v.Refusal(d) == "" {
+	if s.Len() <= countedMost {
+		for i := range s.Len() {
+			if within(i) {
+				n++
+			}
+		}
+		return fmt.Sprint(n)
+	}
+	for _, i := range s.Sample(countedOf, rand.New(rand.NewPCG(sampleSeed, 0))) {
+		if within(i) {
 			n++
 		}
 	}
-	return n
+	return fmt.Sprintf("about %.3g %% (of a sample of %d)", 100*float64(n)/countedOf, countedOf)
 }
 
+const (
+	sampleSize = 10
+	sampleSeed = 1
+)
+
+// listSpace lists the first configurations, or a sample in the order of the space.
 func listSpace(c *cli.Context, s *space.Space) {
 	limit := c.Int("limit")
-	if limit < 0 || limit > s.Len() {
+	if !c.IsSet("limit") && s.Len() > sampleSize {
+		fmt.Fprintf(c.App.Writer, "a sample of %d (--limit N lists the first N, --limit -1 all):\n", sampleSize)
+		sample := s.Sample(sampleSize, rand.New(rand.NewPCG(sampleSeed, 0)))
+		for _, i := range slices.Sorted(slices.Values(sample)) {
+			fmt.Fprintln(c.App.Writer, s.At(i))
+		}
+		return
+	}
+	if limit < 0 || limit > s.Len() || !c.IsSet("limit") {
 		limit = s.Len()
 	}
 	for i := range limit {

@@ -34,12 +34,8 @@ func (t *tuning) checkStrategyFlags() error {
 
 // openStrategy settles which strategy searches the space, and where it starts.
 func (t *tuning) openStrategy() error {
-	t.strategy = t.cli.String("strategy")
-	if t.strategy == "" {
-		t.strategy = "brute_force"
-		if n := t.cli.Int("max-evals"); n > 0 && n < t.space.Len() {
-			t.strategy = "random_sample"
-		}
+	if t.strategy = t.cli.String("strategy"); t.strategy == "" {
+		t.strategy = search.Auto
 	}
 	var err error
 	t.start, err = t.startIndices()
@@ -88,6 +84,16 @@ func (t *tuning) newStrategy(s *space.Space) (search.Strategy, error) {
 		return nil, err
 	}
 	return search.New(t.strategy, s, search.Options{
-		Seed: t.cli.Uint64("seed"), Budget: t.cli.Int("max-evals"), Start: t.start, Values: options,
+		Seed: t.cli.Uint64("seed"), Budget: t.budget(s), Start: t.start, Values: options,
 	})
+}
+
+// budget is how many configurations the search may evaluate: the whole space where nothing
+// bounds it, and nobody knows how many where only time does.
+func (t *tuning) budget(s *space.Space) int {
+	n := t.cli.Int("max-evals")
+	if n == 0 && t.cli.Duration("time-limit") == 0 {
+		return s.Len()
+	}
+	return n
 }

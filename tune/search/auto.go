@@ -2,9 +2,12 @@ package search
 
 import "github.com/ndtune/ndtune/tune/search/gaussian"
 
+// Auto is the name of the strategy for those who do not want to choose one.
+const Auto = "auto"
+
 const (
 	autoInitial = 10
-	// autoShare: of a small budget, no more than a quarter goes to the initial sample.
+	// Of a small budget, no more than a part of it goes to the initial sample.
 	autoShare        = 4
 	autoInitialLeast = 3
 	autoLocal        = 3
@@ -12,7 +15,7 @@ const (
 
 var autoDefinition = definition{
 	Description: Description{
-		Name:    "auto",
+		Name:    Auto,
 		Summary: "brute force where the budget covers the space, else bayes_opt that looks around the best at every third turn",
 	},
 	make: func(s setting) proposer {

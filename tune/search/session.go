@@ -48,3 +48,17 @@ func (s *session) Close() {
 		s.proposer.close()
 	}
 }
+
+// Learns reports whether what a strategy proposes depends on what it is told. A strategy of
+// another package is taken to learn.
+func Learns(s Strategy) bool {
+	own, ok := s.(*session)
+	if !ok {
+		return true
+	}
+	switch own.proposer.(type) {
+	case *bruteForce, randomSample:
+		return false
+	}
+	return true
+}

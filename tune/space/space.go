@@ -301,10 +301,3 @@ func (s *Space) Survivors(p int) []Value {
 	}
 	return values
 }
-
-// Satisfiable makes sure that at least one configuration satisfies all restrictions. Errors
-// are those of [New].
-func Satisfiable(parameters *Parameters, restrictions []Restriction, environment map[string]any) error {
-	_, err := New(parameters, restrictions, environment)
-	return err
-}

@@ -78,7 +78,8 @@ func (d *document) loadT1Space(root *yaml.Node, o Options) (*SearchSpace, error)
 	if err := d.sorted(); err != nil {
 		return nil, err
 	}
-	switch err := space.Satisfiable(s.parameters, s.restrictions, nil).(type) {
+	_, err = space.New(s.parameters, s.restrictions, nil)
+	switch err := err.(type) {
 	case *space.EmptyError:
 		t.blameRestriction(err.Index, err)
 	case *space.RestrictionError:
