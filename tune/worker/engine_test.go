@@ -1,0 +1,74 @@
+package worker
+
+import (
+	"context"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// BenchmarkEngineCost is what a configuration costs beyond its build and its launches in one
+// worker: the search, the messages, buffers, arguments, the comparison, statistics and the
+// run log. The kernel writes one element, and the driver's cache holds every variant. The
+// benchmark of the same name in package device is the same without a worker.
+func BenchmarkEngineCost(b *testing.B) {
+	d := tune.Definition{
+		Kernel:      tune.Kernel{Name: "nothing", Source: "__kernel void nothing(__global int *y, const int length) { *y = 1; }"},
+		Constants:   []tune.Constant{{Name: "n", Value: 1}},
+		ProblemSize: []tune.Expr{"n"},
+		Arguments: []tune.Argument{
+			{Name: "y", Type: "int32", Size: "n", Output: true},
+			{Name: "length", Type: "int32", Value: "n"},
+		},
+		Parameters: []space.Parameter{
+			{Name: "block_size_x", Values: []space.Value{1, 2, 4, 8}}, {Name: "tile_size_x", Values: []space.Value{1, 2, 3, 4}}, {Name: "unroll", Values: []space.Value{1, 2}},
+		},
+		Restrictions: []space.Restriction{{Expression: "block_size_x * tile_size_x <= 1024"}},
+		Metrics:      []tune.Metric{{Name: "GB/s", Expression: "4 * n / time / 1e6"}},
+		Verify:       &tune.Verification{Expected: map[string]any{"y": []int32{1}}},
+	}
+	problem, err := tune.NewProblem(d)
+	if err != nil {
+		b.Fatal(err)
+	}
+	pool, err := Open(context.Background(), []device.Listed{testDevice(b)}, problem, Options{Single: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer pool.Close()
+	run := func(path string) *tune.Outcome {
+		log, err := record.Open(path, record.Header{
+			Digest: problem.Digest(), Kernel: problem.KernelName(), Device: pool.Device(), Parameters: d.Parameters, Metrics: []string{"GB/s"},
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+		o, err := tune.Run(context.Background(), problem, pool, tune.Options{Log: log, Finalists: -1})
+		if err != nil || o.Best == nil {
+			b.Fatalf("%v, stop %s", err, o.Stop)
+		}
+		if err := log.Close(); err != nil {
+			b.Fatal(err)
+		}
+		return o
+	}
+	dir := b.TempDir()
+	run(filepath.Join(dir, "warm.jsonl")) // fills the driver's cache
+
+	configurations, engine := 0, time.Duration(0)
+	for i := 0; b.Loop(); i++ {
+		o := run(filepath.Join(dir, strconv.Itoa(i)+".jsonl"))
+		configurations += len(o.Results)
+		engine += o.Elapsed
+		for _, r := range o.Results {
+			engine -= r.Durations.Build + r.Durations.Measure
+		}
+	}
+	b.ReportMetric(engine.Seconds()*1e3/float64(configurations), "engine-ms/config")
+}
