@@ -26,6 +26,6 @@ var bayesOptDefinition = definition{
 			deviations := s.values.real("exploration")
 			acquire = func(mean, deviation, _ float64) float64 { return deviations*deviation - mean }
 		}
-		return newModelSearch(s, kernel, s.values.whole("initial"), acquire, 0)
+		return newModelSearch(s, kernel, s.values.whole("initial"), acquire)
 	},
 }

@@ -78,3 +78,49 @@ func BenchmarkProposal(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkThousandth is what the strategies with a model take for a proposal, and its
+// observation, when they have a thousand observations of a space of 20,000 configurations.
+func BenchmarkThousandth(b *testing.B) {
+	var values []space.Value
+	for v := 1; v <= 10; v++ {
+		values = append(values, v)
+	}
+	p, err := space.NewParameters([]space.Parameter{
+		{Name: "a", Values: values}, {Name: "b", Values: values}, {Name: "c", Values: values}, {Name: "d", Values: values},
+		{Name: "e", Values: []space.Value{0, 1}},
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	s, err := space.New(p, nil, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var row []int
+	objective := func(i int) float64 {
+		row = s.Row(i, row)
+		return 1 + math.Abs(float64(row[0]-7)) + math.Abs(float64(row[1]-2))*float64(1+row[4]) + float64(row[2]%3)*0.1 + float64(row[3])*0.05
+	}
+	for _, name := range []string{Auto, "bayes_opt"} {
+		b.Run(name, func(b *testing.B) {
+			strategy, err := New(name, s, Options{Seed: 1, Budget: 1500})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer strategy.Close()
+			step := func() {
+				for _, i := range strategy.Ask(1) {
+					strategy.Tell([]Observation{{Index: i, Objective: objective(i), Valid: true}})
+				}
+			}
+			for range 1000 {
+				step()
+			}
+			b.ResetTimer()
+			for range b.N {
+				step()
+			}
+		})
+	}
+}

@@ -35,6 +35,7 @@ type modelSearch struct {
 	process  *gaussian.Process
 	acquire  acquisition
 	local    int // every so many proposals one is a neighbour of the best; 0: none is
+	from     int // from this proposal on
 
 	initial   []int // to be proposed before the model is asked
 	pool      []int // the candidates, by their place in the model
@@ -70,10 +71,10 @@ func normal(u float64) float64  { return math.Erfc(-u/math.Sqrt2) / 2 }
 func density(u float64) float64 { return math.Exp(-u*u/2) / math.Sqrt(2*math.Pi) }
 
 // newModelSearch begins with a sample of a size that spreads over the space.
-func newModelSearch(s setting, kernel gaussian.Kernel, initial int, a acquisition, local int) *modelSearch {
+func newModelSearch(s setting, kernel gaussian.Kernel, initial int, a acquisition) *modelSearch {
 	f := newFeatures(s.space)
 	return &modelSearch{
-		setting: s, features: f, process: gaussian.New(kernel, f.count), acquire: a, local: local,
+		setting: s, features: f, process: gaussian.New(kernel, f.count), acquire: a,
 		initial: s.space.LatinHypercube(initial, s.rng), believed: map[int]float64{},
 	}
 }
@@ -110,7 +111,7 @@ func (m *modelSearch) next() (int, bool) {
 	means, deviation := m.process.Means(targets)
 	m.proposals++
 	i := -1
-	if m.local > 0 && m.proposals%m.local == 0 {
+	if m.local > 0 && m.proposals >= m.from && m.proposals%m.local == 0 {
 		i = m.nearBest(targets, means)
 	}
 	if i < 0 {

@@ -1,0 +1,127 @@
+package gaussian
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// points are n random points of so many features.
+func points(r *rand.Rand, n, features int) [][]float64 {
+	x := make([][]float64, n)
+	for i := range x {
+		x[i] = make([]float64, features)
+		for j := range x[i] {
+			x[i][j] = r.Float64()
+		}
+	}
+	return x
+}
+
+// wave depends on the first feature much, on the second a little, and on no other.
+func wave(x []float64) float64 { return math.Sin(6*x[0]) + 0.3*math.Sin(5*x[1]) }
+
+func targetsAt(x [][]float64) []float64 {
+	y := make([]float64, len(x))
+	for i := range x {
+		y[i] = wave(x[i])
+	}
+	return y
+}
+
+// TestSmallProcess compares with what follows by hand for one point: with the covariance k and
+// the noise s, the mean is k·y/(1+s) and the variance 1 − k²/(1+s).
+func TestSmallProcess(t *testing.T) {
+	for _, k := range []Kernel{Matern52, Matern32, Exponential} {
+		p := New(k, 1)
+		p.Condition([][]float64{{0.2}}, [][]float64{{0.2}, {0.5}, {100}})
+		near := p.covariance([]float64{0.2}, []float64{0.5})
+		means, deviation := p.Means([]float64{3})
+		for c, want := range []float64{3 / (1 + p.noise), 3 * near / (1 + p.noise), 0} {
+			if math.Abs(means[c]-want) > 1e-9 {
+				t.Errorf("kernel %d, candidate %d: mean %v, want %v", k, c, means[c], want)
+			}
+		}
+		for c, want := range []float64{1 - 1/(1+p.noise), 1 - near*near/(1+p.noise), 1} {
+			if math.Abs(p.Left()[c]-want) > 1e-9 {
+				t.Errorf("kernel %d, candidate %d: %v left, want %v", k, c, p.Left()[c], want)
+			}
+		}
+		if want := 3 / math.Sqrt(1+p.noise); math.Abs(deviation-want) > 1e-9 {
+			t.Errorf("kernel %d: deviation %v, want %v", k, deviation, want)
+		}
+	}
+}
+
+// TestAddIsCondition: points one by one are the same as all at once, and a candidate's mean
+// is that of the point it is.
+func TestAddIsCondition(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	x, candidates := points(r, 40, 3), points(r, 60, 3)
+	y := targetsAt(x)
+	whole, grown := New(Matern32, 3), New(Matern32, 3)
+	whole.Condition(x, candidates)
+	grown.Condition(x[:7], candidates)
+	for _, point := range x[7:] {
+		grown.Add(point)
+	}
+	if grown.Len() != len(x) {
+		t.Errorf("%d points", grown.Len())
+	}
+	a, da := whole.Means(y)
+	b, db := grown.Means(y)
+	weights := grown.Weights(y)
+	for c := range a {
+		if math.Abs(a[c]-b[c]) > 1e-9 || math.Abs(whole.Left()[c]-grown.Left()[c]) > 1e-9 || math.Abs(da-db) > 1e-9 {
+			t.Errorf("candidate %d: %v and %v, left %v and %v", c, a[c], b[c], whole.Left()[c], grown.Left()[c])
+		}
+		if m := grown.Mean(candidates[c], weights); math.Abs(m-a[c]) > 1e-6 {
+			t.Errorf("candidate %d: Mean says %v, Means %v", c, m, a[c])
+		}
+	}
+}
+
+// TestFit: fitted, the process knows which features matter, and predicts better than before,
+// and than the mean of all.
+func TestFit(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	x, candidates := points(r, 60, 4), points(r, 200, 4)
+	y, want := targetsAt(x), targetsAt(candidates)
+	wrong := func(p *Process) float64 {
+		p.Condition(x, candidates)
+		means, _ := p.Means(y)
+		sum := 0.0
+		for c := range means {
+			sum += square(means[c] - want[c])
+		}
+		return sum
+	}
+	p := New(Matern52, 4)
+	before := wrong(p)
+	likely := p.likelihood(x, y, p.scales, p.noise)
+	p.Fit(x, y)
+	if l := p.likelihood(x, y, p.scales, p.noise); l <= likely {
+		t.Errorf("the likelihood was %v, and is %v", likely, l)
+	}
+	after := wrong(p)
+	variance := 0.0
+	for _, v := range want {
+		variance += square(v)
+	}
+	if after >= before || after > variance/50 {
+		t.Errorf("squared errors %v before, %v after, of %v", before, after, variance)
+	}
+	if p.scales[0] >= p.scales[1] || p.scales[1] >= min(p.scales[2], p.scales[3]) {
+		t.Errorf("length scales %v: the first feature matters most, the last two do not", p.scales)
+	}
+}
+
+// TestPointsAlike: points that nothing tells apart, with targets that differ, are noise.
+func TestPointsAlike(t *testing.T) {
+	p := New(Matern32, 1)
+	p.Condition([][]float64{{0.5}, {0.5}, {0.5}, {0.5}}, [][]float64{{0.5}})
+	means, _ := p.Means([]float64{1, -1, 1, -1})
+	if math.Abs(means[0]) > 1e-6 || math.IsNaN(p.Left()[0]) || p.Left()[0] < -1e-9 {
+		t.Errorf("mean %v, %v left", means[0], p.Left()[0])
+	}
+}
