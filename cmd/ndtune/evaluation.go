@@ -72,17 +72,25 @@ func openEvaluator(c *cli.Context, devices []device.Listed, p *tune.Problem, sin
 		if len(devices) > 1 {
 			return nil, &usageError{fmt.Errorf("--in-process evaluates on one device, and --device %s names %d; name one of them", c.String("device"), len(devices))}
 		}
-		return device.Open(devices[0].Device, p, device.Options{Iterations: c.Int("iterations"), EarlyStop: stop})
+		return opened(device.Open(devices[0].Device, p, device.Options{Iterations: c.Int("iterations"), EarlyStop: stop}))
 	}
 	var output io.Writer
 	if c.Bool("verbose") {
 		output = c.App.ErrWriter
 	}
-	return worker.Open(c.Context, devices, p, worker.Options{
+	return opened(worker.Open(c.Context, devices, p, worker.Options{
 		Workers: c.Int("workers"), Single: single, Iterations: c.Int("iterations"), EarlyStop: stop,
 		BuildTimeout: c.Duration("build-timeout"), KernelTimeout: c.Duration("kernel-timeout"),
 		Output: output, Note: func(text string) { fmt.Fprintln(c.App.ErrWriter, text) },
-	})
+	}))
+}
+
+// opened is nil where nothing was opened: an interface that holds a nil pointer is not.
+func opened[E evaluator](e E, err error) (evaluator, error) {
+	if err != nil {
+		return nil, err
+	}
+	return e, nil
 }
 
 // spentText says where the time of an evaluation went.

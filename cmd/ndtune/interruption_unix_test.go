@@ -427,6 +427,26 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
+// TestInterruptedWhileAWorkerStarts interrupts before there is anything to measure.
+func TestInterruptedWhileAWorkerStarts(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	if err := copySpecs(folder); err != nil {
+		t.Fatal(err)
+	}
+	// A worker that opens its trace waits for somebody who reads it.
+	trace := filepath.Join(folder, "trace")
+	if err := syscall.Mkfifo(trace, 0o666); err != nil {
+		t.Skipf("make a pipe with a name: %v", err)
+	}
+	s := startSearch(t, folder, []string{"NDTUNE_WORKER_TRACE=" + trace}, "tune", "add.yaml")
+	time.Sleep(time.Second)
+	s.signal(syscall.SIGINT)
+	if ended := s.end(); ended.status != 130 || ended.out != "" || !strings.HasSuffix(ended.notes, "stopping (once more: at once)\n") {
+		t.Errorf("%+v", ended)
+	}
+}
+
 // TestInterruptedWhileMeasuringTheBest interrupts when all results are there: whether that
 // is before, within or after the final measurement, nothing is lost.
 func TestInterruptedWhileMeasuringTheBest(t *testing.T) {
