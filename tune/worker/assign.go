@@ -9,6 +9,7 @@ import (
 // assign gives work to the workers that are idle, and starts others while there is work for
 // them.
 func (p *Pool) assign(now time.Time) error {
+	p.tellFewer()
 	if p.busyTiming() {
 		return nil // what is started now would disturb it
 	}

@@ -3,6 +3,7 @@ package worker
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -196,22 +197,30 @@ func (p *Pool) failed(m *member, reason string, now time.Time) error {
 	if !wasStarting {
 		return errors.New(reason)
 	}
-	// One more than there is memory for, perhaps: those that are there go on.
-	ready := 0
+	// One more than there is memory for, perhaps: those that are there, or on their way, go on.
+	left := 0
 	for _, other := range p.members {
-		if other.builds == m.builds && other.state != starting && other.state != departing {
-			ready++
+		if other.builds == m.builds && other.state != departing {
+			left++
 		}
 	}
 	switch {
-	case ready > 0 && (m.builds || p.whole), m.builds && p.count(false) > 0:
-		if ready < p.most {
-			p.most = ready
-			p.options.Note(fmt.Sprintf("Going on with %d workers; another could not start: %s", ready, firstLine(reason)))
+	case left > 0 && (m.builds || p.whole), m.builds && p.count(false) > 0:
+		if left < p.most {
+			p.most, p.refused = left, reason
 		}
 		return nil
 	}
 	return errors.New(reason)
+}
+
+// tellFewer says that there are fewer workers than wanted, once it is known how many.
+func (p *Pool) tellFewer() {
+	if p.refused == "" || slices.ContainsFunc(p.members, func(m *member) bool { return m.state == starting }) {
+		return
+	}
+	p.options.Note(fmt.Sprintf("Going on with %d workers; another could not start: %s", p.most, firstLine(p.refused)))
+	p.refused = ""
 }
 
 func firstLine(text string) string {

@@ -401,3 +401,58 @@ func TestSpent(t *testing.T) {
 		t.Errorf("the sum is %s", m.spent.Total())
 	}
 }
+
+// TestFewerWorkers lets some of the workers that start together find no room, before any of the
+// others is ready.
+func TestFewerWorkers(t *testing.T) {
+	now := time.Now()
+	for _, c := range []struct {
+		a       arrangement
+		refuse  int
+		most    int
+		note    string
+		failing bool
+	}{
+		{builders, 1, 3, "Going on with 3 workers; another could not start: no room", false},
+		{builders, 3, 1, "Going on with 1 workers; another could not start: no room", false},
+		{builders, 4, 0, "Going on with 0 workers; another could not start: no room", false},
+		{whole, 1, 3, "Going on with 3 workers; another could not start: no room", false},
+		{whole, 4, 1, "", true},
+	} {
+		var notes []string
+		p := &Pool{most: 4, whole: c.a == whole, options: Options{Note: func(text string) { notes = append(notes, text) }}}
+		add := func(builds bool, s state) {
+			process := &process{number: len(p.members) + 1, requests: make(chan request, 1)}
+			process.kill.Do(func() {})
+			p.members = append(p.members, &member{process: process, builds: builds, state: s})
+		}
+		if c.a == builders {
+			add(false, idle)
+		}
+		for range 4 {
+			add(c.a == builders, starting)
+		}
+		all := append([]*member(nil), p.members[len(p.members)-4:]...)
+		var err error
+		for _, m := range all[:c.refuse] {
+			if err = p.handle(event{process: m.process, answer: answer{Failed: &failed{"no room\nat all"}}}, now); err != nil {
+				p.refused = "" // nothing is assigned any more
+			}
+			p.tellFewer()
+			p.remove(m, now)
+		}
+		if c.refuse < 4 && len(notes) > 0 {
+			t.Errorf("%+v: told before it is known: %q", c, notes)
+		}
+		for _, m := range all[c.refuse:] {
+			if err := p.handle(event{process: m.process, answer: answer{Ready: &ready{}}}, now); err != nil {
+				t.Error(err)
+			}
+		}
+		p.tellFewer()
+		p.tellFewer()
+		if p.most != c.most || strings.Join(notes, "|") != c.note || (err != nil) != c.failing {
+			t.Errorf("%+v: %d workers, %q, %v", c, p.most, notes, err)
+		}
+	}
+}

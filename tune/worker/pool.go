@@ -32,8 +32,9 @@ type Pool struct {
 	closed   chan struct{}
 
 	members     []*member
-	most        int // workers of the kind that there are several of
-	startDeaths int // in a row
+	most        int    // workers of the kind that there are several of
+	refused     string // why there are fewer, where that was not told yet
+	startDeaths int    // in a row
 	gate        []*member
 	timer       *member // that is timing, where all devices are one
 	references  references
