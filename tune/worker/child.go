@@ -57,11 +57,22 @@ func (c *child) serve(in io.Reader) int {
 	}
 	for r := range c.work {
 		if err := c.do(r); err != nil {
-			c.send(answer{Failed: &failed{err.Error()}})
+			c.giveUp(err)
 			return 1
 		}
 	}
 	return 0
+}
+
+// giveUp says why nothing further can be evaluated. Where only this process cannot go on, its
+// end says so: the parent knows what it was at, and does as if it had crashed.
+func (c *child) giveUp(err error) {
+	var lost *device.LostError
+	if errors.As(err, &lost) {
+		fmt.Fprintln(os.Stderr, "ndtune worker:", err)
+		return
+	}
+	c.send(answer{Failed: &failed{err.Error()}})
 }
 
 // read takes messages until there are no more, which is the end of the process, whatever

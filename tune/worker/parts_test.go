@@ -1,6 +1,9 @@
 package worker
 
 import (
+	"bytes"
+	"encoding/gob"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -454,5 +457,20 @@ func TestFewerWorkers(t *testing.T) {
 		if p.most != c.most || strings.Join(notes, "|") != c.note || (err != nil) != c.failing {
 			t.Errorf("%+v: %d workers, %q, %v", c, p.most, notes, err)
 		}
+	}
+}
+
+// TestGivingUp tells what is the end of a run from what is the end of a process.
+func TestGivingUp(t *testing.T) {
+	var out bytes.Buffer
+	c := newChild(&out)
+	c.giveUp(fmt.Errorf("measure: %w", &device.LostError{Err: errors.New("the context is gone")}))
+	if out.Len() > 0 {
+		t.Error("a lost device was told as a failure")
+	}
+	c.giveUp(errors.New("no reference"))
+	var a answer
+	if err := gob.NewDecoder(&out).Decode(&a); err != nil || a.Failed == nil || a.Failed.Reason != "no reference" {
+		t.Errorf("%+v, %v", a, err)
 	}
 }

@@ -472,3 +472,36 @@ func searchOnTwoDevices(t *testing.T) {
 		t.Logf("%s: on %v", a, devices)
 	}
 }
+
+// TestAKernelThatFailsInTheEnd searches configurations of which one fails after many launches,
+// which is when the best are measured again. It takes its process with it, or, by NVIDIA's
+// driver, all that the process has on the device.
+func TestAKernelThatFailsInTheEnd(t *testing.T) {
+	t.Parallel()
+	for _, a := range []arrangement{whole, builders} {
+		p := mustProblem(t, tune.Definition{
+			Kernel: tune.Kernel{Name: "late", Source: `
+__kernel void late(__global float *y, volatile __global int *counter) {
+    y[get_global_id(0)] = 1;
+    if (get_global_id(0) == 0 && ++counter[0] > 20 && mode == 1) *(volatile __global int *)0x10 = 1;
+}`},
+			ProblemSize: []tune.Expr{"64"}, BlockSize: [3]tune.Expr{"64"},
+			Arguments: []tune.Argument{
+				{Name: "y", Type: "float32", Size: "64", Output: true},
+				{Name: "counter", Type: "int32", Size: "1"},
+			},
+			Parameters: []space.Parameter{{Name: "mode", Values: []space.Value{0, 1, 2}}},
+			Verify:     &tune.Verification{Expected: map[string]any{"y": slices.Repeat([]float32{1}, 64)}},
+		})
+		o := openTestPool(t, a, p, Options{Workers: 1}).run(t, tune.Options{})
+		for _, r := range o.Results {
+			wantCorrect(t, string(a), r)
+			if late := r.Configuration.Key() == "1"; late != (len(r.Final) == 0) {
+				t.Errorf("%s: %s was measured again %d times", a, r.Configuration, len(r.Final))
+			}
+		}
+		if len(o.Results) != 3 || o.Best == nil || o.Best.Configuration.Key() == "1" {
+			t.Errorf("%s: %d results, the best %+v", a, len(o.Results), o.Best)
+		}
+	}
+}
