@@ -160,6 +160,13 @@ func (p *Pool) expire(now time.Time) error {
 			}
 		case m.stage == device.StageReference:
 			return fmt.Errorf("making the right output took longer than %s (%d times --build-timeout)", referenceFactor*p.options.BuildTimeout, referenceFactor)
+		case m.task != nil && m.stage == device.StageBuild && m.task.builtTwice():
+			// The driver has not kept the build. With the binary there is nothing to do twice.
+			t := m.task
+			t.build, t.again, m.task = 0, true, nil
+			p.carry.binaries = true
+			p.toBuild.first(t)
+			p.dismiss(m, now)
 		case m.task != nil:
 			t := m.task
 			r := p.unfinished(m, tune.Timeout, m.overdue(p.options.BuildTimeout), now)

@@ -474,3 +474,36 @@ func TestGivingUp(t *testing.T) {
 		t.Errorf("%+v, %v", a, err)
 	}
 }
+
+// TestABuildThatWasNotKept has a build that takes most of its time-out, and a driver that keeps
+// none: the worker that evaluates cannot build it in what is left.
+func TestABuildThatWasNotKept(t *testing.T) {
+	now := time.Now()
+	p := &Pool{most: 1, options: Options{BuildTimeout: 10 * time.Second}}
+	one := &task{}
+	evaluate := func(binary []byte) {
+		process := &process{requests: make(chan request, 1)}
+		process.kill.Do(func() {})
+		m := &member{process: process, state: idle, since: now}
+		p.members = []*member{m}
+		one.build, one.binary = 7*time.Second, binary
+		p.give(m, one, now)
+		now = now.Add(3*time.Second + time.Millisecond)
+		if err := p.expire(now); err != nil || m.state != departing {
+			t.Errorf("%v, the worker is at %d", err, m.state)
+		}
+	}
+	evaluate(nil)
+	if next := p.toBuild.next(false); next != one || len(p.results) > 0 || !p.carry.binaries || one.build != 0 {
+		t.Fatalf("the first time: %+v, %+v", next, p.results)
+	}
+	evaluate(nil) // the driver gave no binary either
+	if p.toBuild.len() > 0 || len(p.results) != 1 || p.results[0].Status != tune.Timeout {
+		t.Errorf("the second time: %+v", p.results)
+	}
+	one.again, p.results = false, nil
+	evaluate([]byte{1})
+	if p.toBuild.len() > 0 || len(p.results) != 1 || p.results[0].Status != tune.Timeout {
+		t.Errorf("with a binary: %+v", p.results)
+	}
+}

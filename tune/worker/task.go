@@ -12,8 +12,12 @@ type task struct {
 	values        values
 	binary        []byte        // from the worker that built it, where it is needed
 	build         time.Duration // what that took
+	again         bool          // it is built once more, for the binary
 	deaths        int           // of workers that were at it
 }
+
+// builtTwice reports whether a worker that builds the task does what another has done.
+func (t *task) builtTwice() bool { return t.build > 0 && t.binary == nil && !t.again }
 
 // queue is a line of tasks.
 type queue struct{ tasks []*task }
