@@ -13,6 +13,9 @@ func (p *Pool) Evaluate(ctx context.Context, in <-chan space.Configuration, out 
 	if p.inProcess != nil {
 		return p.inProcess.Evaluate(ctx, in, out)
 	}
+	if p.isClosed() {
+		return errClosed
+	}
 	defer p.abandon()
 	for {
 		if err := p.assign(time.Now()); err != nil {

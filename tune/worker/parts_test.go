@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -350,6 +351,25 @@ func TestPrinted(t *testing.T) {
 	}
 	if got := p.text(); got != "one\ntwo\r\n\uFFFD\nand the rest" {
 		t.Errorf("%q is kept", got)
+	}
+}
+
+// TestOutputOfManyWorkers has workers that print at once, to a writer that takes no two at once.
+func TestOutputOfManyWorkers(t *testing.T) {
+	var shown bytes.Buffer
+	p := newPool(nil, []tune.Device{{}}, nil, Options{Workers: 1, Output: &shown})
+	var all sync.WaitGroup
+	for number := range 4 {
+		all.Go(func() {
+			printed := newPrinted(p.launcher.output, number)
+			for range 100 {
+				printed.add([]byte("a line\n"))
+			}
+		})
+	}
+	all.Wait()
+	if n := strings.Count(shown.String(), ": a line\n"); n != 400 {
+		t.Errorf("%d lines", n)
 	}
 }
 

@@ -50,8 +50,8 @@ type Pool struct {
 }
 
 // Open starts the first worker of a pool for a problem on a device, or on several of one
-// model, and waits until it is ready. Others follow as there is work for them. The pool ends
-// when the context does, and must be closed all the same.
+// model, and waits until it is ready, or the context ends. Others follow as there is work for
+// them.
 //
 // Where the program does not call [Main], or the problem holds Go functions and Options name
 // no Maker, the pool evaluates in this process: InProcess says so, and Options.Note is told.
@@ -72,7 +72,10 @@ func Open(ctx context.Context, devices []device.Listed, p *tune.Problem, o Optio
 		return nil, err
 	}
 	if why != "" {
-		return pool, pool.openInProcess(why)
+		if err := pool.openInProcess(why); err != nil {
+			return nil, err
+		}
+		return pool, nil
 	}
 	if err := pool.openFirst(ctx); err != nil {
 		pool.Close()
@@ -105,7 +108,10 @@ func newPool(devices []device.Listed, identities []tune.Device, p *tune.Problem,
 		whole: o.Single || evaluateWhole(identity), shared: sharesHost(identity), freezes: canFreeze,
 		events: make(chan event, 64), closed: make(chan struct{}),
 	}
-	pool.launcher = launcher{events: pool.events, closed: pool.closed, output: o.Output}
+	pool.launcher = launcher{events: pool.events, closed: pool.closed}
+	if o.Output != nil {
+		pool.launcher.output = &oneByOne{to: o.Output}
+	}
 	return pool
 }
 
@@ -212,12 +218,20 @@ func (p *Pool) Close() {
 		p.inProcess.Close()
 		return
 	}
+	if !p.isClosed() {
+		p.leave()
+	}
+}
+
+var errClosed = errors.New("the pool is closed")
+
+func (p *Pool) isClosed() bool {
 	select {
 	case <-p.closed:
-		return
+		return true
 	default:
+		return false
 	}
-	p.leave()
 }
 
 // leave lets the workers end, and makes those end that do not.
@@ -235,7 +249,7 @@ func (p *Pool) leave() {
 	for left := len(p.members); left > 0; {
 		select {
 		case e := <-p.events:
-			if e.ended {
+			if e.ended && p.member(e.process) != nil { // not one that was past waiting for
 				left--
 			}
 		case <-patience.C:

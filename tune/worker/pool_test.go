@@ -251,6 +251,12 @@ func TestAPoolIsUsedSeveralTimes(t *testing.T) {
 		}
 		pool.Close()
 		pool.Close()
+		if err := pool.Evaluate(context.Background(), nil, nil); err != errClosed {
+			t.Errorf("%s: evaluate when closed: %v", a, err)
+		}
+		if _, err := pool.Remeasure(context.Background(), all, 4); err != errClosed {
+			t.Errorf("%s: measure again when closed: %v", a, err)
+		}
 	}
 }
 

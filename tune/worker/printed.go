@@ -19,6 +19,18 @@ type printed struct {
 	line  []byte // begun, for to
 }
 
+// oneByOne lets workers write to one place.
+type oneByOne struct {
+	mutex sync.Mutex
+	to    io.Writer
+}
+
+func (o *oneByOne) Write(b []byte) (int, error) {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	return o.to.Write(b)
+}
+
 // keepPrinted bounds what is kept, in bytes: a Go crash dump of a worker fits.
 const keepPrinted = 64 << 10
 

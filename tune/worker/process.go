@@ -44,6 +44,10 @@ type launcher struct {
 func (l *launcher) start() (*process, error) {
 	l.started++
 	p := &process{number: l.started, requests: make(chan request, 8)}
+	path, err := ownPath()
+	if err != nil {
+		return nil, fmt.Errorf("start a worker: find the program: %w", err)
+	}
 	childIn, in, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("start a worker: %w", err)
@@ -63,10 +67,6 @@ func (l *launcher) start() (*process, error) {
 	}
 	defer childLog.Close()
 
-	path, err := ownPath()
-	if err != nil {
-		return nil, fmt.Errorf("start a worker: find the program: %w", err)
-	}
 	p.cmd = exec.Command(path)
 	p.cmd.Args = []string{os.Args[0], "(worker)"} // for those who look at the list of processes
 	p.cmd.Env = append(append(os.Environ(), environment+"=1"), l.variable...)

@@ -27,6 +27,9 @@ func (p *Pool) Remeasure(ctx context.Context, configurations []space.Configurati
 	if p.inProcess != nil {
 		return p.inProcess.Remeasure(ctx, configurations, rounds)
 	}
+	if p.isClosed() {
+		return nil, errClosed
+	}
 	times := make([][]float64, len(configurations))
 	places := make([]int, len(configurations)) // of those that are left
 	for i := range places {
