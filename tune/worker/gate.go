@@ -6,6 +6,10 @@ import "time"
 func (p *Pool) queueForDevice(m *member, now time.Time) {
 	m.enter(asking, now)
 	m.watch.clear()
+	if p.timer == m { // it begins anew, and has it still
+		p.letTime(m, now)
+		return
+	}
 	p.gate = append(p.gate, m)
 	p.grant(now)
 }
