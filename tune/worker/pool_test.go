@@ -511,3 +511,21 @@ __kernel void late(__global float *y, volatile __global int *counter) {
 		}
 	}
 }
+
+// TestRemeasureWithWorkersThatDieAtOnce has workers that end as soon as they are ready.
+func TestRemeasureWithWorkersThatDieAtOnce(t *testing.T) {
+	t.Parallel()
+	p := faulty(t, faultNone)
+	pool := newTestPool(t, whole, p, Options{Workers: 1})
+	pool.heard = func(e event) {
+		if e.answer.Ready != nil {
+			e.process.end()
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), watchdog)
+	defer cancel()
+	_, err := pool.Remeasure(ctx, []space.Configuration{configurationOf(t, p, nil)}, 3)
+	if err == nil || !strings.Contains(err.Error(), "3 workers in a row have ended before they measured anything") {
+		t.Error(err)
+	}
+}

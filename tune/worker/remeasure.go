@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/ndtune/ndtune/tune/device"
@@ -36,7 +37,7 @@ func (p *Pool) Remeasure(ctx context.Context, configurations []space.Configurati
 		places[i] = i
 	}
 	deaths := make([]int, len(configurations))
-	singly := false
+	singly, before := false, 0
 	for len(places) > 0 {
 		a, err := p.measureAgain(ctx, configurations, places, rounds, singly)
 		if err != nil {
@@ -51,9 +52,16 @@ func (p *Pool) Remeasure(ctx context.Context, configurations []space.Configurati
 			return times, nil
 		}
 		if a.turn < 0 || a.turn >= len(places) {
+			if singly {
+				before++
+			}
+			if before >= maxStartDeaths {
+				return nil, fmt.Errorf("%d workers in a row have ended before they measured anything", before)
+			}
 			singly = true // so that it is known which one it is
 			continue
 		}
+		before = 0
 		guilty := a.turn
 		if !a.late {
 			if deaths[places[a.turn]]++; deaths[places[a.turn]] < maxDeaths {
