@@ -37,6 +37,9 @@ survive, and a sample of configurations. No space is too large for it.
 }
 
 func showSpace(c *cli.Context) error {
+	if limit := c.Int("limit"); limit < -1 {
+		return &usageError{fmt.Errorf("--limit %d: want a number of configurations, 0 for none, or -1 for all", limit)}
+	}
 	s, err := loadSearchSpace(c)
 	if err != nil {
 		return err
@@ -72,8 +75,7 @@ func showSpace(c *cli.Context) error {
 		}
 		fmt.Fprintln(w, line)
 	}
-	listSpace(c, configurations)
-	return nil
+	return listSpace(c, configurations)
 }
 
 // loadSearchSpace reads the search space of the specification that the command line names;
@@ -150,8 +152,9 @@ const (
 	sampleSeed = 1
 )
 
-// listSpace lists the first configurations, or a sample in the order of the space.
-func listSpace(c *cli.Context, s *space.Space) {
+// listSpace lists the first configurations, or a sample in the order of the space. A vast
+// space takes for ever to list: it ends when it is interrupted, or when nobody takes the lines.
+func listSpace(c *cli.Context, s *space.Space) error {
 	limit := c.Int("limit")
 	if !c.IsSet("limit") && s.Len() > sampleSize {
 		fmt.Fprintf(c.App.Writer, "a sample of %d (--limit N lists the first N, --limit -1 all):\n", sampleSize)
@@ -159,17 +162,23 @@ func listSpace(c *cli.Context, s *space.Space) {
 		for _, i := range slices.Sorted(slices.Values(sample)) {
 			fmt.Fprintln(c.App.Writer, s.At(i))
 		}
-		return
+		return nil
 	}
 	if limit < 0 || limit > s.Len() || !c.IsSet("limit") {
 		limit = s.Len()
 	}
 	for i := range limit {
-		fmt.Fprintln(c.App.Writer, s.At(i))
+		if c.Context.Err() != nil {
+			return errInterrupted
+		}
+		if _, err := fmt.Fprintln(c.App.Writer, s.At(i)); err != nil {
+			return fmt.Errorf("print the configurations: %w", err)
+		}
 	}
 	if rest := s.Len() - limit; limit > 0 && rest > 0 {
 		fmt.Fprintf(c.App.Writer, "… and %d more (--limit -1 lists all)\n", rest)
 	}
+	return nil
 }
 
 // formatValues lists the values of a parameter, the middle of a long list left out.
