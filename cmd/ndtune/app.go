@@ -39,11 +39,13 @@ command line or the specification is wrong, 130 interrupted.`,
 }
 
 // setUsageErrors makes every wrong flag a usageError, and hides the help commands that
-// urfave/cli would add to each command.
+// urfave/cli would add to each command. It adds the help flag, which urfave/cli adds too late
+// for the help text of a command with categories.
 func setUsageErrors(commands []*cli.Command) {
 	for _, c := range commands {
 		c.OnUsageError = onUsageError
 		c.HideHelpCommand = true
+		c.Flags = append(c.Flags, cli.HelpFlag)
 		if c.Action == nil {
 			c.Action = needCommand
 		}

@@ -13,10 +13,14 @@ const completionFlag = "--generate-bash-completion"
 // flagsFirst moves the flags of a command line before its arguments, so that both can be
 // mixed: the flag package, on which urfave/cli/v2 stands, stops reading flags at the first
 // argument. What follows «--» is arguments. With --help nothing else counts, since
-// urfave/cli takes an argument beside it for a topic.
+// urfave/cli takes an argument beside it for a topic. «help tune» is read as «tune --help»:
+// urfave/cli knows no help of subcommands, and no wrong name.
 func flagsFirst(app *cli.App, args []string) []string {
 	if len(args) < 2 || args[len(args)-1] == completionFlag {
 		return args
+	}
+	if len(args) > 2 && (args[1] == "help" || args[1] == "h") {
+		args = append(append(args[:1:1], args[2:]...), "--help")
 	}
 	path, flags, commands := pathOf(app, args)
 	forms := formsOf(flags)

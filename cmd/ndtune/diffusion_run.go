@@ -35,7 +35,7 @@ record (--tuned), or in a common one.
    ndtune diffusion run --tuned diffusion.jsonl --nx 2048 --ny 2048
    ndtune diffusion run --kernel naive -p block_size_x=32 -p block_size_y=8`,
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "kernel", Category: categorySpec, Usage: "which `KERNEL`: naive, local, tiled (default: the one of --tuned, else naive on a CPU and tiled elsewhere)"},
+			&cli.StringFlag{Name: "kernel", Category: categorySpec, Usage: "which `KERNEL`: naive, local, tiled (default: the one of --tuned; else naive on a CPU where no -p is given, and tiled)"},
 			&cli.IntFlag{Name: "nx", Value: 1024, Category: categorySpec, Usage: "columns of the field"},
 			&cli.IntFlag{Name: "ny", Value: 1024, Category: categorySpec, Usage: "rows of the field"},
 			&cli.StringFlag{Name: "steps", Value: "1000,2000,1000", Category: categorySpec, Usage: "steps of each phase, `N[,N…]`"},

@@ -89,9 +89,14 @@ func specOptions(c *cli.Context) (spec.Options, error) {
 		}
 		set[strings.TrimSpace(name)] = strings.TrimSpace(value)
 	}
+	for _, text := range c.StringSlice("parameter") {
+		if name, _, ok := strings.Cut(text, "="); !ok || strings.TrimSpace(name) == "" {
+			return spec.Options{}, &usageError{fmt.Errorf("-p %s: want PARAMETER=VALUE[,VALUE…]", text)}
+		}
+	}
 	parameters, err := spec.ParseAssignments(c.StringSlice("parameter"))
 	if err != nil {
-		return spec.Options{}, &usageError{fmt.Errorf("--parameter: %w", err)}
+		return spec.Options{}, &usageError{fmt.Errorf("-p: %w", err)}
 	}
 	return spec.Options{Set: set, Parameters: parameters}, nil
 }

@@ -22,7 +22,7 @@ func checkFolder(path string) error {
 		return fmt.Errorf("%s is not a folder", folder)
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return fmt.Errorf("%s is a folder", path)
+		return errors.New("it is a folder")
 	}
 	return nil
 }

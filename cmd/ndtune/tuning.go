@@ -103,6 +103,11 @@ func (t *tuning) checkFlags() error {
 		}
 		seen[absolute] = path
 	}
+	if t.logPath != "" {
+		if err := checkFolder(t.logPath); err != nil {
+			return wrong("--log %s: %w", t.logPath, err)
+		}
+	}
 	for _, path := range t.outputs {
 		if err := record.CheckExtension(path); err != nil {
 			return wrong("--output: %w", err) // which names the path
