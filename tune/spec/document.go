@@ -69,6 +69,9 @@ func syntaxError(text []byte, err error) error {
 	return &Error{Line: line, Err: fmt.Errorf("not YAML: %s", message)}
 }
 
+// gzipMagic is what a file begins with that gzip has written.
+var gzipMagic = []byte{0x1f, 0x8b}
+
 // sourceExtensions are the endings of files that hold kernels.
 var sourceExtensions = []string{".cl", ".ocl", ".opencl", ".clh", ".c", ".cc", ".cpp", ".cu", ".h"}
 
@@ -78,5 +81,6 @@ var (
 	errKernelSource = errors.New("this is a kernel's source; give the YAML specification that names it under kernel.file")
 	errRunLog       = errors.New("this is a run log, not a specification")
 	errRecord       = errors.New("this is a record of results (T4), not a specification")
+	errCompressed   = errors.New("this file is compressed; a specification is plain text (records of results are for ndtune simulate and convert)")
 	errT1           = errors.New("this is a T1 file, which cannot be a reference; write the reference as YAML")
 )

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -194,6 +195,18 @@ func TestVerifyByItself(t *testing.T) {
 	}
 	if v := s.Definition.Verify; v == nil || v.Problem == nil || v.Problem.Verify != nil {
 		t.Errorf("the verification is %+v", v)
+	}
+}
+
+// What is wrong with a specification that is its own reference is said once.
+func TestWrongByItself(t *testing.T) {
+	_, err := LoadFS(library(), "loop.yaml", Options{Set: map[string]string{"n": "abc"}})
+	if err == nil {
+		t.Fatal("no error")
+	}
+	lines := strings.Split(err.Error(), "\n")
+	if slices.Sort(lines); len(slices.Compact(slices.Clone(lines))) != len(lines) {
+		t.Errorf("an error is said twice:\n%s", err)
 	}
 }
 

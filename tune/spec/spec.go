@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -54,7 +55,13 @@ func (d *document) load(root *yaml.Node, o Options) (*Spec, error) {
 	}
 	problem := d.check(definition)
 	sortErrors(d.errs)
-	if errs := append(d.errs, reference...); len(errs) > 0 {
+	errs := d.errs
+	for _, e := range reference {
+		if !slices.ContainsFunc(d.errs, func(own *Error) bool { return own.Error() == e.Error() }) { // a specification may be its own reference
+			errs = append(errs, e)
+		}
+	}
+	if len(errs) > 0 {
 		return nil, errs
 	}
 	return &Spec{d.path, d.sourcePath, definition, problem}, nil
@@ -87,6 +94,9 @@ func (d *document) root() (*yaml.Node, error) {
 	}
 	if slices.Contains(sourceExtensions, extension) {
 		return nil, errKernelSource
+	}
+	if bytes.HasPrefix(text, gzipMagic) {
+		return nil, errCompressed
 	}
 	root, err := parse(text)
 	switch {
