@@ -28,6 +28,16 @@ func (b *best) permission() *permission {
 	return &permission{b.known, b.objective}
 }
 
+// beats reports whether the best is better than a value of the objective.
+func (b *best) beats(value float64, o tune.Objective) bool {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	if o.Maximize {
+		return value < b.objective
+	}
+	return value > b.objective
+}
+
 // time is what a launch of the best takes.
 func (b *best) time() (time.Duration, bool) {
 	b.mutex.Lock()

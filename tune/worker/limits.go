@@ -36,14 +36,30 @@ type launchLimit struct {
 	relative bool // it follows from the best
 }
 
-func (p *Pool) launchLimit() launchLimit {
+// launchLimit is the limit for a task; nil: for several configurations in turn.
+func (p *Pool) launchLimit(t *task) launchLimit {
 	l := launchLimit{most: p.options.KernelTimeout}
 	if best, known := p.best.time(); known {
-		if slow := max(slowLeast, slowFactor*best); slow < l.most {
+		if slow := max(slowLeast, slowFactor*best); slow < l.most && p.loses(t, slow) {
 			return launchLimit{slow, true}
 		}
 	}
 	return l
+}
+
+// loses reports whether a configuration is worse than the best for certain if a launch takes so
+// long. By an objective of the user's own, one may be better that takes longer: it may do more.
+func (p *Pool) loses(t *task, launch time.Duration) bool {
+	o := p.problem.Objective()
+	switch o.Name {
+	case "time", "time_min", "time_median":
+		return !o.Maximize
+	}
+	if t == nil {
+		return false
+	}
+	value, err := p.problem.ObjectiveAt(t.configuration, p.identity, []float64{float64(launch) / float64(time.Millisecond)})
+	return err == nil && p.best.beats(value, o)
 }
 
 // watchStage sets the watch of a member that begins a stage.
@@ -61,7 +77,7 @@ func (p *Pool) watchStage(m *member, launches int, now time.Time) {
 	case device.StageVerify:
 		m.watch.set(now, p.options.BuildTimeout)
 	case device.StageMeasure:
-		m.launch = p.launchLimit()
+		m.launch = p.launchLimit(m.task)
 		m.watch.set(now, time.Duration(max(1, launches))*m.launch.most)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/space"
 )
 
 func TestWatch(t *testing.T) {
@@ -134,13 +135,46 @@ func TestLaunchLimit(t *testing.T) {
 		{10 * time.Second, 5000, "a launch took longer than 10s (--kernel-timeout)"},
 		{500 * time.Millisecond, 0.001, "a launch took longer than 500ms (--kernel-timeout)"},
 	} {
-		p := &Pool{options: Options{KernelTimeout: c.kernelTimeout}}
+		p := &Pool{problem: doubling(t), options: Options{KernelTimeout: c.kernelTimeout}}
 		if c.best > 0 {
 			p.best.set(tune.Result{Times: []float64{c.best}})
 		}
-		m := &member{stage: "measure", launch: p.launchLimit()}
+		m := &member{stage: "measure", launch: p.launchLimit(nil)}
 		if got := m.overdue(time.Minute); got != c.want {
 			t.Errorf("%+v: %s", c, got)
+		}
+	}
+}
+
+// TestLaunchLimitOfOtherObjectives has an objective by which what takes long can be the best.
+func TestLaunchLimitOfOtherObjectives(t *testing.T) {
+	for _, c := range []struct {
+		metric   tune.Expr
+		maximize bool
+		items    int
+		want     time.Duration
+	}{
+		{"items / time", true, 1, time.Second},
+		{"items / time", true, 1000000, 10 * time.Second},
+		{"time / items", false, 1, time.Second},
+		{"time / items", false, 1000000, 10 * time.Second},
+		{"0 * time / (items - items)", false, 1, 10 * time.Second}, // nobody knows
+	} {
+		d, err := makeDoubling("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.Parameters = append(d.Parameters, space.Parameter{Name: "items", Values: []space.Value{1, 1000000}})
+		d.Metrics = []tune.Metric{{Name: "score", Expression: c.metric}}
+		d.Objective = tune.Objective{Name: "score", Maximize: c.maximize}
+		p := &Pool{problem: mustProblem(t, d), options: Options{KernelTimeout: 10 * time.Second}}
+		p.best.set(tune.Result{Times: []float64{1}, Objective: 1})
+		one := &task{configuration: configurationOf(t, p.problem, map[string]space.Value{"items": c.items})}
+		if got := p.launchLimit(one).most; got != c.want {
+			t.Errorf("%+v: %s", c, got)
+		}
+		if got := p.launchLimit(nil).most; got != 10*time.Second {
+			t.Errorf("%+v: %s for several", c, got)
 		}
 	}
 }
