@@ -114,7 +114,7 @@ func (p *Pool) startMember(builds bool, place int, now time.Time) error {
 		return err
 	}
 	m := &member{process: process, builds: builds, device: place, state: starting, since: now}
-	m.watch.set(now, max(startTime, p.options.BuildTimeout))
+	m.watch.set(now, p.startLimit())
 	p.members = append(p.members, m)
 	h := p.hello
 	h.Builds, h.Selector, h.Device = builds, p.devices[place].Selector(), p.identities[place]

@@ -155,7 +155,7 @@ func (p *Pool) expire(now time.Time) error {
 			p.remove(m, now)
 		case m.state == starting:
 			p.dismiss(m, now)
-			if err := p.diedStarting(fmt.Sprintf("worker %d was not ready after %s", m.process.number, max(startTime, p.options.BuildTimeout))); err != nil {
+			if err := p.diedStarting(fmt.Sprintf("worker %d was not ready after %s", m.process.number, p.startLimit())); err != nil {
 				return err
 			}
 		case m.stage == device.StageReference:

@@ -23,12 +23,19 @@ const (
 	leastLoad = time.Second
 	// referenceFactor: the reference kernel is nobody's configuration, and may be slow.
 	referenceFactor = 10
-	// startTime is what a worker has to become ready.
+	// startTime is what a worker has to become ready, and startRate how many bytes of the
+	// problem's content it takes in a second besides: that crosses a pipe.
 	startTime = time.Minute
+	startRate = 4 << 20
 	// leaveTime is how long the end of a killed worker is waited for. A process that hangs
 	// in the kernel of the operating system cannot be ended.
 	leaveTime = 10 * time.Second
 )
+
+// startLimit is how long a worker may take to become ready.
+func (p *Pool) startLimit() time.Duration {
+	return max(startTime, p.options.BuildTimeout) + time.Duration(len(p.hello.Problem)/startRate)*time.Second
+}
 
 // A launchLimit is how long one launch may take.
 type launchLimit struct {

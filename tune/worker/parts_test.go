@@ -146,6 +146,24 @@ func TestLaunchLimit(t *testing.T) {
 	}
 }
 
+func TestStartLimit(t *testing.T) {
+	for _, c := range []struct {
+		build time.Duration
+		bytes int
+		want  time.Duration
+	}{
+		{time.Second, 1000, time.Minute},
+		{2 * time.Minute, 1000, 2 * time.Minute},
+		{time.Second, 1 << 30, time.Minute + 256*time.Second},
+	} {
+		p := &Pool{options: Options{BuildTimeout: c.build}}
+		p.hello.Problem = make([]byte, c.bytes)
+		if got := p.startLimit(); got != c.want {
+			t.Errorf("%+v: %s", c, got)
+		}
+	}
+}
+
 // TestLaunchLimitOfOtherObjectives has an objective by which what takes long can be the best.
 func TestLaunchLimitOfOtherObjectives(t *testing.T) {
 	for _, c := range []struct {
