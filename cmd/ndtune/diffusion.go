@@ -33,8 +33,8 @@ func diffusionTuneCommand() *cli.Command {
 		Usage: "tune a kernel of one diffusion step",
 		Description: `Tunes a bundled kernel that advances the temperature of a metal sheet by one time step:
 naive (one cell a work-item), local (the same through local memory) or tiled (several
-cells a work-item, through local memory). With all, one after the other,
-and a comparison at the end; the name of the kernel then goes into the names of the files.
+cells a work-item, through local memory). With all, one after the other, and a comparison
+at the end; the name of the kernel then goes into the names of the files.
 
    ndtune diffusion tune --kernel naive
    ndtune diffusion tune --kernel tiled --nx 1024 --ny 1024 -o diffusion.json

@@ -42,7 +42,7 @@ bounds (a naive and a tiled kernel for any M×N×K). With all, one after the oth
 comparison at the end; the name of the kernel then goes into the names of the files.
 
    ndtune matmul tune --kernel tiled --size 1024
-   ndtune matmul tune --kernel bounds --m 1000 --n 777 --k 512 -o matmul.csv
+   ndtune matmul tune --kernel bounds -m 1000 -n 777 -k 512 -o matmul.csv
    ndtune matmul tune --kernel all --size 512
 
 A multiplication of 4096² takes a CPU a minute or more: choose a smaller --size there.`,

@@ -173,7 +173,7 @@ func setSizes(c *cli.Context, sizes []sizeFlag, isConstant func(string) bool, se
 			continue
 		}
 		if c.Int(name) < 1 {
-			return &usageError{fmt.Errorf("--%s %d: want a positive number", name, c.Int(name))}
+			return &usageError{fmt.Errorf("%s %d: want a positive number", dashed(name), c.Int(name))}
 		}
 		set[s.name] = strconv.Itoa(c.Int(name))
 	}
@@ -195,7 +195,7 @@ func (t tutorial) knownSizes(c *cli.Context, chosen []tutorialKernel) error {
 			known = known || hasConstant(plain, s.name)
 		}
 		if !known && len(chosen) > 0 {
-			return &usageError{fmt.Errorf("--%s: the kernel %s has no such size; give --%s", s.name, chosen[0].choice, s.follows)}
+			return &usageError{fmt.Errorf("%s: the kernel %s has no such size; give %s", dashed(s.name), chosen[0].choice, dashed(s.follows))}
 		}
 	}
 	return nil
@@ -209,7 +209,7 @@ func hasConstant(s *spec.Spec, name string) bool {
 func (t tutorial) oneSize(c *cli.Context) error {
 	for _, s := range t.sizes {
 		if s.follows != "" && c.IsSet(s.name) {
-			return &usageError{fmt.Errorf("--kernel %s compares kernels of one size: give --%s, not --%s", allKernels, s.follows, s.name)}
+			return &usageError{fmt.Errorf("--kernel %s compares kernels of one size: give %s, not %s", allKernels, dashed(s.follows), dashed(s.name))}
 		}
 	}
 	return nil
