@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -34,7 +35,7 @@ func newPrinter(c *cli.Context, p *tune.Problem, total int) *printer {
 	}
 }
 
-func (p *printer) begin(d tune.Device, s *space.Space, log *record.Log) {
+func (p *printer) begin(d tune.Device, shared []device.Listed, s *space.Space, log *record.Log) {
 	if p.quiet {
 		return
 	}
@@ -44,6 +45,13 @@ func (p *printer) begin(d tune.Device, s *space.Space, log *record.Log) {
 		fmt.Fprintf(p.notes, " of %s combinations", cartesian)
 	}
 	fmt.Fprintln(p.notes)
+	if len(shared) > 1 {
+		var selectors []string
+		for _, l := range shared {
+			selectors = append(selectors, l.Selector())
+		}
+		fmt.Fprintf(p.notes, "%d devices share the search: %s\n", len(shared), strings.Join(selectors, ", "))
+	}
 	if d.Timer == tune.TimerHost {
 		fmt.Fprintln(p.out, "timer: host")
 		fmt.Fprintln(p.notes, "The driver's profiling timestamps cannot be used: times come from the host's clock and include the cost of a launch.")

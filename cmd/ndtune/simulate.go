@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -54,6 +55,11 @@ func runSimulation(c *cli.Context) error {
 		return &usageError{err}
 	}
 	plan := p.plan
+	for i, r := range plan.Recordings {
+		if j := slices.IndexFunc(plan.Recordings[:i], r.Same); j >= 0 {
+			fmt.Fprintf(c.App.ErrWriter, "%s and %s hold the same results; both count in the mean.\n", plan.Recordings[j].Name(), r.Name())
+		}
+	}
 	bar := newBar(c.App.ErrWriter, len(plan.Strategies)*len(plan.Recordings)*plan.Repeats, "searches")
 	if bar != nil {
 		plan.OnRepeats = func(n int) { _ = bar.Add(n) } // an error of the terminal is none of the simulation

@@ -190,7 +190,7 @@ func (t *tuning) run() (*tune.Outcome, error) {
 	if t.title != "" && !t.cli.Bool("quiet") {
 		fmt.Fprintf(t.cli.App.Writer, "\n%s\n", t.title)
 	}
-	t.printer.begin(t.evaluator.Device(), t.space, t.log)
+	t.printer.begin(t.evaluator.Device(), t.devices, t.space, t.log)
 
 	outcome, err := tune.Run(t.cli.Context, t.spec.Problem, t.evaluator, tune.Options{
 		Space:          t.space,

@@ -49,6 +49,20 @@ func NewRecording(name string, r *record.Record) (*Recording, error) {
 	return n, n.judge()
 }
 
+// Same reports whether another recording holds the same results of the same configurations, as
+// one record in two formats does.
+func (n *Recording) Same(other *Recording) bool {
+	if n.space.Len() != other.space.Len() || !slices.Equal(n.observations, other.observations) {
+		return false
+	}
+	for i := range n.space.Len() {
+		if n.space.At(i).String() != other.space.At(i).String() {
+			return false
+		}
+	}
+	return true
+}
+
 // observe notes what a strategy is told of a result.
 func (n *Recording) observe(r *tune.Result) error {
 	i, ok := n.space.Index(r.Configuration)
