@@ -75,6 +75,11 @@ func TestMismatchString(t *testing.T) {
 	if want := "4 of 4096 elements differ, NaN or infinite at 3000"; !strings.HasSuffix(m.String(), want) {
 		t.Errorf("%s", m)
 	}
+	o[5] = o[3000]
+	m, _ = Compare(out, ref, 1e-4, 0)
+	if want := "element 5: got NaN, want 3.25; 5 of 4096 elements differ"; m.String() != want {
+		t.Errorf("%s", m)
+	}
 	m, _ = Compare(Of([]float32{0.1}), Of([]float32{0.3}), 0, 0)
 	if want := "element 0: got 0.1, want 0.3 (off by 0.2, tolerance 0); 1 of 1 elements differs"; m.String() != want {
 		t.Errorf("%s", m)

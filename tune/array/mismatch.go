@@ -47,7 +47,7 @@ func (m *Mismatch) String() string {
 	}
 	fmt.Fprintf(&b, "%d of %d %s %s", m.Count, m.Total, unit, differ)
 	switch {
-	case m.Count == 1:
+	case m.Count == 1, math.IsInf(m.Error, 0): // the element named first says it
 	case math.IsInf(m.MaxError, 0):
 		fmt.Fprintf(&b, ", NaN or infinite at %s", m.place(m.MaxIndex))
 	default:
