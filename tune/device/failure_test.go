@@ -322,7 +322,7 @@ func TestCancellingTakesEffectAfterTheRunningLaunch(t *testing.T) {
 	e := open(t, increment(false))
 	e.useTimer(tune.TimerHost) // waits for each launch
 	c := configurationOf(t, e.problem, nil)
-	const stages = 7
+	const stages = 8
 	for n := range stages + 8 {
 		left := n
 		_, err := e.One(countdown{context.Background(), &left}, c, nil)

@@ -29,7 +29,7 @@ func (r *references) of(ctx context.Context, s *session, v *tune.Variant) (map[s
 	if r.problem.Check() != nil {
 		return nil, nil
 	}
-	key := fmt.Sprint(v.ReferenceLaunches, v.Elements)
+	key := referenceKey(v)
 	if outputs, ok := r.made[key]; ok {
 		return outputs, nil
 	}
@@ -53,6 +53,14 @@ func (r *references) of(ctx context.Context, s *session, v *tune.Variant) (map[s
 	}
 	r.made[key] = outputs
 	return outputs, nil
+}
+
+// referenceKey is what right outputs depend on.
+func referenceKey(v *tune.Variant) string { return fmt.Sprint(v.ReferenceLaunches, v.Elements) }
+
+// known reports whether nobody needs to be asked for the right outputs of a variant.
+func (r *references) known(v *tune.Variant) bool {
+	return r.problem.Check() != nil || r.made[referenceKey(v)] != nil
 }
 
 // misfit is the error for a reference of another size than the problem's buffer: the

@@ -12,8 +12,8 @@ type Stage string
 // The stages, in order. Reference comes once for all configurations, mostly.
 const (
 	StageBuild       Stage = "build"        // compiling, or fetching what was compiled; making buffers
+	StageReference   Stage = "reference"    // making the right output; StageBuild goes on after it
 	StageFirstLaunch Stage = "first launch" // in which some drivers go on compiling
-	StageReference   Stage = "reference"    // making the right output
 	StageVerify      Stage = "verify"       // comparing the output, restoring the buffers
 	StageMeasure     Stage = "measure"      // the warm-up and the timed launches
 )

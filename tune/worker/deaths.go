@@ -34,7 +34,10 @@ func (p *Pool) died(m *member, e event, now time.Time) error {
 	}
 	t := m.task
 	if m.stage == device.StageReference {
-		if p.references.deaths++; p.references.deaths >= maxDeaths {
+		if m.done == 0 { // else something that it did before may be to blame
+			p.references.deaths++
+		}
+		if p.references.deaths >= maxDeaths {
 			return fmt.Errorf("%d workers in a row have ended while they made the right output; the last one ended %s", p.references.deaths, death(e, ""))
 		}
 	} else if t.deaths+1 >= maxDeaths {

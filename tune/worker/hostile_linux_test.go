@@ -236,3 +236,42 @@ func TestRemeasureFindsTheGuiltyOne(t *testing.T) {
 		}
 	}
 }
+
+// TestTheReferenceIsNotToBlame begins with kernels that destroy the heap, in processes that have
+// to make the right output as well.
+func TestTheReferenceIsNotToBlame(t *testing.T) {
+	t.Parallel()
+	needPoCL(t)
+	reference := tune.Definition{
+		Kernel:      tune.Kernel{Name: "right", Source: `__kernel void right(__global float *y) { y[get_global_id(0)] = 1; }`},
+		ProblemSize: []tune.Expr{"64"}, BlockSize: [3]tune.Expr{"64"},
+		Arguments:  []tune.Argument{{Name: "y", Type: "float32", Size: "64", Output: true}},
+		Parameters: []space.Parameter{{Name: "only", Values: []space.Value{1}}},
+	}
+	p := mustProblem(t, tune.Definition{
+		Kernel: tune.Kernel{Name: "destroys", Source: `
+__kernel void destroys(__global float *y, volatile __global ulong *scratch) {
+    int i = get_global_id(0);
+    y[i] = 1;
+    if (i == 0 && mode < 2) for (int n = 0; n < 8192; n++) scratch[64 + 512 + n] = 0x4141414141414141;
+}`},
+		ProblemSize: []tune.Expr{"64"}, BlockSize: [3]tune.Expr{"64"},
+		Arguments: []tune.Argument{
+			{Name: "y", Type: "float32", Size: "64", Output: true},
+			{Name: "scratch", Type: "uint64", Size: "64"},
+		},
+		Parameters: []space.Parameter{{Name: "mode", Values: []space.Value{0, 1, 2, 3}}},
+		Verify:     &tune.Verification{Problem: &reference, Configuration: map[string]space.Value{"only": 1}},
+	})
+	o := openTestPool(t, whole, p, Options{Workers: 1}).run(t, tune.Options{Finalists: -1})
+	for _, r := range o.Results {
+		if mode := r.Configuration.At(0).(int); mode >= 2 {
+			wantCorrect(t, r.Configuration.String(), r)
+		} else {
+			t.Log(r.Configuration, r.Status, r.Reason)
+		}
+	}
+	if len(o.Results) != 4 {
+		t.Errorf("%d results", len(o.Results))
+	}
+}

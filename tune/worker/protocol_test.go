@@ -237,7 +237,7 @@ func TestProtocolOfAnEvaluator(t *testing.T) {
 	if a = c.hear(); !a.Ask {
 		t.Fatalf("%+v, want ask", a)
 	}
-	c.wantHeard("[build] [first launch] [verify] need [reference] outputs [verify] ask")
+	c.wantHeard("[build] need [reference] outputs [build] [first launch] [verify] ask")
 	c.silence()
 	c.say(request{Time: &permission{}})
 	a = c.hear()
@@ -271,7 +271,7 @@ func TestProtocolOfAnEvaluator(t *testing.T) {
 		c.say(request{Outputs: &outputs{key, map[string]*array.Array{"y": arrays}}})
 		a := c.hear()
 		if a.Ask {
-			c.wantHeard("[build] [first launch] [verify] need [verify] ask")
+			c.wantHeard("[build] need [build] [first launch] [verify] ask")
 			c.say(request{Time: &permission{Known: true, Best: 1e-9}})
 			a = c.hear()
 		}
