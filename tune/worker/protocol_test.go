@@ -459,6 +459,9 @@ func TestTheEndOfInputEndsALaunch(t *testing.T) {
 	c.greet(greeting(t, p))
 	c.say(request{Evaluate: &evaluate{Values: faultyValues(t, p, faultLoop)}})
 	for a := c.next(); a.Stage == nil || a.Stage.Stage != device.StageFirstLaunch; a = c.next() {
+		if a.Need != nil {
+			c.say(request{Outputs: &outputs{Key: a.Need.Key}})
+		}
 	}
 	c.silence() // it has been launched by now, most likely
 	if err := c.in.Close(); err != nil {
