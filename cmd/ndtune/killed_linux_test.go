@@ -199,7 +199,8 @@ func isKernelCode(maps string, at uint64) bool {
 	return false
 }
 
-var kernelLibrary = regexp.MustCompile(`/\d+-\d+-\d+[^/]*/\w+\.so\n?$`)
+// kernelLibrary also matches one that another process has built meanwhile and put in its place.
+var kernelLibrary = regexp.MustCompile(`/\d+-\d+-\d+[^/]*/\w+\.so( \(deleted\))?\n?$`)
 
 // chance is what the moments of a test are drawn from.
 func chance(t *testing.T) *rand.Rand {
