@@ -28,6 +28,8 @@ func (p *Pool) handle(e event, now time.Time) error {
 		p.startDeaths = 0
 		if !m.builds && p.identity.Timer == "" {
 			p.identity = a.Ready.Device
+			// The host's clock measures what the host is kept from, too.
+			p.shared = p.shared || p.identity.Timer == tune.TimerHost
 		}
 		p.rest(m, now)
 	case a.Stage != nil:

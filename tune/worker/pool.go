@@ -144,7 +144,11 @@ func (p *Pool) openInProcess(why string) error {
 		return err
 	}
 	p.inProcess, p.identity = e, e.Device()
-	p.options.Note("Evaluating in this process, where a driver that crashes or hangs ends the run: " + why + ".")
+	note := "Evaluating in this process, where a driver that crashes or hangs ends the run: " + why + "."
+	if len(p.devices) > 1 {
+		note += " Of the devices only the first is used."
+	}
+	p.options.Note(note)
 	return nil
 }
 
