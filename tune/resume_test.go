@@ -116,7 +116,9 @@ func (s *scenario) run(log *memory, cancelAfter int) (*Outcome, *memory) {
 	seed := uint64(s.size)
 	o, err := Run(ctx, s.problem, f, Options{
 		MaxEvaluations: s.budget, Log: log,
-		Strategy: func(sp *space.Space) (search.Strategy, error) { return search.New(s.strategy, sp, search.Options{Seed: seed}) },
+		Strategy: func(sp *space.Space) (search.Strategy, error) {
+			return search.New(s.strategy, sp, search.Options{Seed: seed})
+		},
 	})
 	if err != nil {
 		s.t.Fatal(err)

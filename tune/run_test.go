@@ -466,7 +466,9 @@ func TestWhatTheLogHoldsCountsThoughNotProposedAgain(t *testing.T) {
 	log := &memory{}
 	first := &fake{answer: correct}
 	mustRun(t, line(t, 20), first, Options{Log: log, MaxEvaluations: 6, Finalists: -1})
-	random := func(s *space.Space) (search.Strategy, error) { return search.New("random_sample", s, search.Options{Seed: 5}) }
+	random := func(s *space.Space) (search.Strategy, error) {
+		return search.New("random_sample", s, search.Options{Seed: 5})
+	}
 	second := &fake{answer: correct}
 	o := mustRun(t, line(t, 20), second, Options{Log: log.reopened(), MaxEvaluations: 10, Strategy: random, Finalists: -1})
 	if second.count() != 4 || len(o.Results) != 10 || o.Resumed != 6 || o.Stop != Budget {
