@@ -38,7 +38,7 @@ func (p *Process) Fit(points [][]float64, y []float64) {
 			for _, factor := range []float64{math.Exp(step), math.Exp(-step)} {
 				scales[i] = min(mostScale, max(leastScale, own*factor))
 				if l := p.likelihood(points, y, scales, noise); l > best {
-					best, own = l, scales[i]
+					best = l
 					break
 				}
 				scales[i] = own
