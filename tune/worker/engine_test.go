@@ -13,10 +13,10 @@ import (
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-// BenchmarkEngineCost is what a configuration costs beyond its build and its launches in one
-// worker: the search, the messages, buffers, arguments, the comparison, statistics and the
-// run log. The kernel writes one element, and the driver's cache holds every variant. The
-// benchmark of the same name in package device is the same without a worker.
+// BenchmarkEngineCost is what a configuration costs beyond its build and its launches, in
+// process and in one worker: the search, the messages, the variant, buffers, arguments, the
+// comparison, statistics and the run log. The kernel writes one element, and the driver's
+// cache holds every variant.
 func BenchmarkEngineCost(b *testing.B) {
 	d := tune.Definition{
 		Kernel:      tune.Kernel{Name: "nothing", Source: "__kernel void nothing(__global int *y, const int length) { *y = 1; }"},
@@ -37,19 +37,34 @@ func BenchmarkEngineCost(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	pool, err := Open(context.Background(), []device.Listed{testDevice(b)}, problem, Options{Single: true})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer pool.Close()
+	b.Run("in-process", func(b *testing.B) {
+		e, err := device.Open(testDevice(b).Device, problem, device.Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer e.Close()
+		benchEngineCost(b, problem, e)
+	})
+	b.Run("worker", func(b *testing.B) {
+		pool, err := Open(context.Background(), []device.Listed{testDevice(b)}, problem, Options{Single: true})
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer pool.Close()
+		benchEngineCost(b, problem, pool)
+	})
+}
+
+func benchEngineCost(b *testing.B, problem *tune.Problem, e tune.Evaluator) {
 	run := func(path string) *tune.Outcome {
 		log, err := record.Open(path, record.Header{
-			Digest: problem.Digest(), Kernel: problem.KernelName(), Device: pool.Device(), Parameters: d.Parameters, Metrics: []string{"GB/s"},
+			Digest: problem.Digest(), Kernel: problem.KernelName(), Device: e.Device(),
+			Parameters: problem.Definition().Parameters, Metrics: []string{"GB/s"},
 		})
 		if err != nil {
 			b.Fatal(err)
 		}
-		o, err := tune.Run(context.Background(), problem, pool, tune.Options{Log: log, Finalists: -1})
+		o, err := tune.Run(context.Background(), problem, e, tune.Options{Log: log, Finalists: -1})
 		if err != nil || o.Best == nil {
 			b.Fatalf("%v, stop %s", err, o.Stop)
 		}
@@ -61,6 +76,7 @@ func BenchmarkEngineCost(b *testing.B) {
 	dir := b.TempDir()
 	run(filepath.Join(dir, "warm.jsonl")) // fills the driver's cache
 
+	var parts tune.Durations
 	configurations, engine := 0, time.Duration(0)
 	for i := 0; b.Loop(); i++ {
 		o := run(filepath.Join(dir, strconv.Itoa(i)+".jsonl"))
@@ -68,7 +84,14 @@ func BenchmarkEngineCost(b *testing.B) {
 		engine += o.Elapsed
 		for _, r := range o.Results {
 			engine -= r.Durations.Build + r.Durations.Measure
+			parts.Verify += r.Durations.Verify
+			parts.Framework += r.Durations.Framework
+			parts.Search += r.Durations.Search
 		}
 	}
-	b.ReportMetric(engine.Seconds()*1e3/float64(configurations), "engine-ms/config")
+	each := func(d time.Duration) float64 { return d.Seconds() * 1e3 / float64(configurations) }
+	b.ReportMetric(each(parts.Verify), "verify-ms/config")
+	b.ReportMetric(each(parts.Framework), "framework-ms/config")
+	b.ReportMetric(each(parts.Search), "search-ms/config")
+	b.ReportMetric(each(engine), "engine-ms/config")
 }

@@ -1,0 +1,117 @@
+package worker
+
+import (
+	"bytes"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/device"
+)
+
+// TestFewerWorkers lets some of the workers that start together find no room, before any of the
+// others is ready.
+func TestFewerWorkers(t *testing.T) {
+	now := time.Now()
+	for _, c := range []struct {
+		a       arrangement
+		refuse  int
+		most    int
+		note    string
+		failing bool
+	}{
+		{builders, 1, 3, "Going on with 3 workers; another could not start: no room", false},
+		{builders, 3, 1, "Going on with 1 workers; another could not start: no room", false},
+		{builders, 4, 0, "Going on with 0 workers; another could not start: no room", false},
+		{whole, 1, 3, "Going on with 3 workers; another could not start: no room", false},
+		{whole, 4, 1, "", true},
+	} {
+		var notes []string
+		p := &Pool{most: 4, whole: c.a == whole, options: Options{Note: func(text string) { notes = append(notes, text) }}}
+		add := func(builds bool, s state) {
+			process := &process{number: len(p.members) + 1, requests: make(chan request, 1)}
+			process.kill.Do(func() {})
+			p.members = append(p.members, &member{process: process, builds: builds, state: s})
+		}
+		if c.a == builders {
+			add(false, idle)
+		}
+		for range 4 {
+			add(c.a == builders, starting)
+		}
+		all := append([]*member(nil), p.members[len(p.members)-4:]...)
+		var err error
+		for _, m := range all[:c.refuse] {
+			if err = p.handle(event{process: m.process, answer: answer{Failed: &failed{"no room\nat all"}}}, now); err != nil {
+				p.refused = "" // nothing is assigned any more
+			}
+			p.tellFewer()
+			p.remove(m, now)
+		}
+		if c.refuse < 4 && len(notes) > 0 {
+			t.Errorf("%+v: told before it is known: %q", c, notes)
+		}
+		for _, m := range all[c.refuse:] {
+			if err := p.handle(event{process: m.process, answer: answer{Ready: &ready{}}}, now); err != nil {
+				t.Error(err)
+			}
+		}
+		p.tellFewer()
+		p.tellFewer()
+		if p.most != c.most || strings.Join(notes, "|") != c.note || (err != nil) != c.failing {
+			t.Errorf("%+v: %d workers, %q, %v", c, p.most, notes, err)
+		}
+	}
+}
+
+// TestGivingUp tells what is the end of a run from what is the end of a process.
+func TestGivingUp(t *testing.T) {
+	var out bytes.Buffer
+	c := newChild(&out)
+	c.giveUp(fmt.Errorf("measure: %w", &device.LostError{Err: errors.New("the context is gone")}))
+	if out.Len() > 0 {
+		t.Error("a lost device was told as a failure")
+	}
+	c.giveUp(errors.New("no reference"))
+	var a answer
+	if err := gob.NewDecoder(&out).Decode(&a); err != nil || a.Failed == nil || a.Failed.Reason != "no reference" {
+		t.Errorf("%+v, %v", a, err)
+	}
+}
+
+// TestABuildThatWasNotKept has a build that takes most of its time-out, and a driver that keeps
+// none: the worker that evaluates cannot build it in what is left.
+func TestABuildThatWasNotKept(t *testing.T) {
+	now := time.Now()
+	p := &Pool{most: 1, options: Options{BuildTimeout: 10 * time.Second}}
+	one := &task{}
+	evaluate := func(binary []byte) {
+		process := &process{requests: make(chan request, 1)}
+		process.kill.Do(func() {})
+		m := &member{process: process, state: idle, since: now}
+		p.members = []*member{m}
+		one.build, one.binary = 7*time.Second, binary
+		p.give(m, one, now)
+		now = now.Add(3*time.Second + time.Millisecond)
+		if err := p.expire(now); err != nil || m.state != departing {
+			t.Errorf("%v, the worker is at %d", err, m.state)
+		}
+	}
+	evaluate(nil)
+	if next := p.toBuild.next(false); next != one || len(p.results) > 0 || !p.carry.binaries || one.build != 0 {
+		t.Fatalf("the first time: %+v, %+v", next, p.results)
+	}
+	evaluate(nil) // the driver gave no binary either
+	if p.toBuild.len() > 0 || len(p.results) != 1 || p.results[0].Status != tune.Timeout {
+		t.Errorf("the second time: %+v", p.results)
+	}
+	one.again, p.results = false, nil
+	evaluate([]byte{1})
+	if p.toBuild.len() > 0 || len(p.results) != 1 || p.results[0].Status != tune.Timeout {
+		t.Errorf("with a binary: %+v", p.results)
+	}
+}
