@@ -16,7 +16,7 @@ type Options struct {
 	Space *space.Space
 
 	MaxEvaluations int           // unique configurations, failures and resumed ones included; 0: no limit
-	TimeLimit      time.Duration // no configuration is begun after it; 0: no limit
+	TimeLimit      time.Duration // the evaluator is handed no configuration after it; 0: no limit
 
 	Log Log // nil: results are kept in memory only
 

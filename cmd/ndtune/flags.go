@@ -113,14 +113,17 @@ func specArgument(c *cli.Context) (string, error) {
 }
 
 // loadSpec reads the specification that the command line names, with its changes.
-func loadSpec(c *cli.Context) (*spec.Spec, error) {
+func loadSpec(c *cli.Context) (*spec.Spec, error) { return loadFrom(c, spec.Load) }
+
+// loadFrom reads something of the specification that the command line names, with its changes.
+func loadFrom[T any](c *cli.Context, load func(string, spec.Options) (T, error)) (read T, err error) {
 	path, err := specArgument(c)
 	if err != nil {
-		return nil, err
+		return read, err
 	}
 	options, err := specOptions(c)
 	if err != nil {
-		return nil, err
+		return read, err
 	}
-	return spec.Load(path, options)
+	return load(path, options)
 }

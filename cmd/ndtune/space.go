@@ -88,15 +88,7 @@ func loadSearchSpace(c *cli.Context) (*spec.SearchSpace, error) {
 		}
 		return &spec.SearchSpace{Path: s.Path, Problem: s.Problem}, nil
 	}
-	path, err := specArgument(c)
-	if err != nil {
-		return nil, err
-	}
-	options, err := specOptions(c)
-	if err != nil {
-		return nil, err
-	}
-	return spec.LoadSpace(path, options)
+	return loadFrom(c, spec.LoadSpace)
 }
 
 // buildSpace enumerates with or without a device.

@@ -229,14 +229,14 @@ func compileIn(n *node, slots map[*node]int, place int) program {
 	return func(f *frame) uint64 { return boolRaw(among[a(f)]) }
 }
 
-// compileOpaque is for what something else computes, from the values of parameters.
+// compileOpaque is for what something else computes, from the digits of parameters.
 func compileOpaque(n *node, args []program) program {
+	digits := make([]uint64, len(args)) // a program runs in one goroutine
 	return func(f *frame) uint64 {
-		raws := make([]uint64, len(args))
 		for i, a := range args {
-			raws[i] = a(f)
+			digits[i] = a(f)
 		}
-		ok, err := n.opaque.compute(raws)
+		ok, err := n.opaque.compute(digits)
 		if err != nil {
 			f.failed = true
 		}
