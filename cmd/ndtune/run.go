@@ -15,6 +15,7 @@ import (
 
 func runCommand() *cli.Command {
 	flags := append(append(specFlags(), deviceFlag()), evaluationFlags()...)
+	flags = append(flags, &cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Category: categoryOutput, Usage: "show what the kernel and the driver print"})
 	return &cli.Command{
 		Name:      "run",
 		Usage:     "build, verify and time one configuration",
