@@ -213,3 +213,26 @@ func FuzzAgainstProduct(f *testing.F) {
 		checkAgainstProduct(t, parameters, restrictions)
 	})
 }
+
+// TestRestrictionsOfTheDeviceAlone: what reads no parameter holds for all configurations or
+// for none, also where it has no translation.
+func TestRestrictionsOfTheDeviceAlone(t *testing.T) {
+	environment := map[string]any{"element": "double", "device": map[string]any{"extensions": []string{"cl_khr_fp64"}}}
+	for restriction, want := range map[string]int{
+		`element != "double" or "cl_khr_fp64" in device.extensions`: 2,
+		`element != "double" or "cl_khr_fp16" in device.extensions`: 0,
+		`"cl_khr_fp64" in device.extensions and a > 1`:              1,
+	} {
+		p, err := NewParameters([]Parameter{{"a", ints(1, 2)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := New(p, []Restriction{{Expression: restriction}}, environment)
+		switch {
+		case want == 0 && (err == nil || !strings.Contains(err.Error(), "empty")):
+			t.Errorf("%s: %v, want an empty space", restriction, err)
+		case want > 0 && (err != nil || s.Len() != want):
+			t.Errorf("%s: %v, want %d configurations", restriction, err, want)
+		}
+	}
+}

@@ -37,6 +37,11 @@ func (t *translator) opaqueExpression(e *Expression) *node {
 			args = append(args, t.nodes.digit(i))
 		}
 	}
+	if len(args) == 0 {
+		if holds, err := e.Bool(t.environment); err == nil {
+			return t.nodes.constant(truth, boolRaw(holds))
+		}
+	}
 	env := make(map[string]any, len(t.environment)+len(places))
 	for name, v := range t.environment {
 		env[name] = v
