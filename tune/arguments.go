@@ -60,7 +60,7 @@ func (p *Problem) compileArgument(errs *fieldErrors, field string, given Argumen
 		a.data, a.typ = data, data.Type
 	}
 	if given.Type != "" {
-		typ, err := array.ParseType(given.Type)
+		typ, err := p.argumentType(given.Type)
 		if err != nil {
 			errs.add(field+".type", err)
 			return a
@@ -87,6 +87,20 @@ func (p *Problem) compileArgument(errs *fieldErrors, field string, given Argumen
 		a.size = p.compileSize(errs, field+".local_size", given.LocalSize, scope)
 	}
 	return a
+}
+
+// argumentType is the type of a name, or that of a constant which names one.
+func (p *Problem) argumentType(name string) (array.Type, error) {
+	for _, c := range p.definition.Constants {
+		if text, ok := c.Value.(string); ok && c.Name == name {
+			typ, err := array.ParseType(text)
+			if err != nil {
+				return 0, fmt.Errorf("the constant %s: %w", name, err)
+			}
+			return typ, nil
+		}
+	}
+	return array.ParseType(name)
 }
 
 // scalarType is the type of a Go scalar whose width is part of its Go type, else 0.

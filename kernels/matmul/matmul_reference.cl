@@ -1,20 +1,21 @@
 // Matrix multiplication C = A B as what the other kernels are compared with: one
 // element of C a work-item, and a sum that is as good as one in twice the
-// precision of float, rounded once at the end. A is m x k, B is k x n, C is
-// m x n, all row-major. C must not overlap A or B.
+// precision, rounded once at the end. A is m x k, B is k x n, C is m x n, all
+// row-major. C must not overlap A or B.
 //
 // The sum is Dot2 of Ogita, Rump and Oishi (Accurate Sum and Dot Product, SIAM J.
 // Sci. Comput. 26, 2005): what each product and each addition loses by rounding is
-// itself computed without error and summed beside. With u = 2^-24 the result is off
-// by at most u |c| + (k u)^2 sum |a b|, which is the rounding to float and, at
-// k = 4096, 2e-4 of what a plain sum would be allowed. It costs some ten operations
-// a term, all of them in float: double precision would be simpler, but many GPUs
-// have none, or run it at 1/64 of the rate of float.
+// itself computed without error and summed beside. With u = 2^-24, for floats, the
+// result is off by at most u |c| + (k u)^2 sum |a b|, which is the rounding to float
+// and, at k = 4096, 2e-4 of what a plain sum would be allowed. It costs some ten
+// operations a term, all of them in float: double precision would be simpler, but many
+// GPUs have none, or run it at 1/64 of the rate of float.
 //
 // Constants
 //   m, n, k       whole numbers from 1 to 2^30, of which each product of two is
 //                 below 2^31 (elements are numbered with int). Or
 //   size          for square matrices, in their place
+//   element       half, float (the default) or double; halves are summed as floats
 //
 // Parameters
 //   block_size_x  work-items of a work-group in x and y: as in
@@ -40,28 +41,33 @@
 #error "matmul_kernel: the reference needs arithmetic that keeps to its order"
 #endif
 
+#ifndef element
+#define element float
+#endif
+#include "matmul_element.cl"
+
 // The sum of a product and another number must not become one operation: its
 // rounding would not be the one that is taken account of.
 #pragma OPENCL FP_CONTRACT OFF
 
 __kernel __attribute__((reqd_work_group_size(block_size_x, block_size_y, 1)))
-void matmul_kernel(__global float *restrict C, __global const float *restrict A, __global const float *restrict B)
+void matmul_kernel(__global element *restrict C, __global const element *restrict A, __global const element *restrict B)
 {
     const int column = (int)get_group_id(0) * block_size_x + (int)get_local_id(0);
     const int row = (int)get_group_id(1) * block_size_y + (int)get_local_id(1);
 
     if (row < m && column < n) {
-        float sum = 0.0f;
-        float lost = 0.0f;
+        real sum = 0;
+        real lost = 0;
         for (int i = 0; i < k; i++) {
-            const float a = A[row * k + i];
-            const float b = B[i * n + column];
-            const float product = a * b;
-            const float next = sum + product;
-            const float added = next - sum;
+            const real a = load(1, A + row * k + i);
+            const real b = load(1, B + i * n + column);
+            const real product = a * b;
+            const real next = sum + product;
+            const real added = next - sum;
             lost += fma(a, b, -product) + ((sum - (next - added)) + (product - added));
             sum = next;
         }
-        C[row * n + column] = sum + lost;
+        store(1, sum + lost, C + row * n + column);
     }
 }
