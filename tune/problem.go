@@ -358,14 +358,17 @@ func (p *Problem) FixedProblemSize() []int {
 
 // BuildOptions are a configuration as -D options to paste into a build of one's own. The
 // constants of the definition are not among them.
-func (p *Problem) BuildOptions(c space.Configuration) string {
+func (p *Problem) BuildOptions(c space.Configuration) string { return BuildOptions(c) }
+
+// BuildOptions are a configuration as -D options to paste into a build of one's own.
+func BuildOptions(c space.Configuration) string {
 	options := make([]string, c.Len())
-	for i, name := range p.parameters.Names() {
+	for i := range options {
 		value := space.FormatValue(c.At(i))
 		if !safeDefine.MatchString(value) {
 			value = strconv.Quote(value)
 		}
-		options[i] = "-D " + name + "=" + value
+		options[i] = "-D " + c.Parameters().At(i).Name + "=" + value
 	}
 	return strings.Join(options, " ")
 }

@@ -1,33 +1,19 @@
 package main
 
 import (
-	"math"
 	"strconv"
 	"strings"
 
+	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
 )
 
 // formatNumber has four significant digits, and never fewer than the whole part has.
-func formatNumber(v float64) string {
-	if v == 0 || math.IsNaN(v) || math.IsInf(v, 0) {
-		return strconv.FormatFloat(v, 'g', -1, 64)
-	}
-	decimals := 3 - int(math.Floor(math.Log10(math.Abs(v))))
-	if decimals > 12 {
-		return strconv.FormatFloat(v, 'g', 4, 64)
-	}
-	return strconv.FormatFloat(v, 'f', max(0, decimals), 64)
-}
+func formatNumber(v float64) string { return figure.Number(v) }
 
 // formatTime is a time in milliseconds: three decimals, or four significant digits where
 // that is more.
-func formatTime(ms float64) string {
-	if ms >= 1 || ms == 0 {
-		return strconv.FormatFloat(ms, 'f', 3, 64) + "ms"
-	}
-	return formatNumber(ms) + "ms"
-}
+func formatTime(ms float64) string { return figure.Milliseconds(ms) + "ms" }
 
 // formatMeasured is a configuration with a time and metrics, in the form of the tutorials.
 func formatMeasured(configuration string, time float64, metrics []tune.MetricValue) string {

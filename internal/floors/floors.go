@@ -5,13 +5,13 @@ package floors
 // Floors are the packages by floor, from the ground up. An import points strictly down.
 // docs/architecture.md says what each room is for.
 var Floors = [][]string{
-	{"internal/nearest", "internal/floors", "internal/golden", "internal/half"},
+	{"internal/nearest", "internal/floors", "internal/golden", "internal/half", "internal/figure"},
 	{"cl", "kernels", "tune/array", "tune/include", "tune/search/gaussian", "tune/python"},
 	{"tune/space"},
 	{"tune/search"},
 	{"tune"},
 	{"tune/device", "tune/record"},
-	{"tune/spec", "tune/worker", "tune/simulate"},
+	{"tune/spec", "tune/worker", "tune/simulate", "tune/report"},
 	{"diffusion"},
 	{"cmd/ndtune"},
 }

@@ -1,0 +1,39 @@
+// Package figure writes numbers for people, the same way in the terminal and in reports.
+package figure
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Number has four significant digits, and never fewer than the whole part has.
+func Number(v float64) string {
+	if v == 0 || math.IsNaN(v) || math.IsInf(v, 0) {
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	decimals := 3 - exponent(v)
+	if decimals > 12 {
+		return strconv.FormatFloat(v, 'g', 4, 64)
+	}
+	return strconv.FormatFloat(v, 'f', max(0, decimals), 64)
+}
+
+// exponent is that of the first digit. (A logarithm would round: math.Log10(1000) is below 3.)
+func exponent(v float64) int {
+	_, text, _ := strings.Cut(strconv.FormatFloat(v, 'e', -1, 64), "e")
+	e, err := strconv.Atoi(text)
+	if err != nil {
+		panic(err) // v is finite
+	}
+	return e
+}
+
+// Milliseconds is a time, without its unit: three decimals, or four significant digits where
+// that is more.
+func Milliseconds(ms float64) string {
+	if ms >= 1 || ms == 0 {
+		return strconv.FormatFloat(ms, 'f', 3, 64)
+	}
+	return Number(ms)
+}

@@ -1,0 +1,47 @@
+// Elements of the page. Texts go in as texts: nothing here reads HTML.
+
+// el makes an element; of its attributes, on… are listeners. Children are elements, texts or
+// nothing.
+function el(name, attributes, ...children) {
+  const e = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes || {})) {
+    if (key.startsWith("on")) e.addEventListener(key.slice(2), value);
+    else if (value === true) e.setAttribute(key, "");
+    else if (value !== false && value != null) e.setAttribute(key, value);
+  }
+  e.append(...children.flat().filter((c) => c !== null && c !== undefined && c !== false));
+  return e;
+}
+
+// select makes a choice. Options are [value, text].
+function select(label, options, value, onchange) {
+  const s = el("select", { onchange: () => onchange(s.value) },
+    options.map(([v, text]) => el("option", { value: v, selected: String(v) === String(value) }, text)));
+  return el("label", { class: "pick" }, label + " ", s);
+}
+
+// section makes a part of the page: a heading, words about it, controls and a place for more.
+function section(id, title, about) {
+  const controls = el("div", { class: "controls" });
+  const body = el("div", { class: "body" });
+  const note = el("p", { class: "note" });
+  const root = el("section", { id, class: "card" },
+    el("h2", {}, title), about ? el("p", { class: "about" }, about) : null, controls, body, note);
+  return { root, controls, body, note, title };
+}
+
+// copyButton hands a text to the clipboard; where a browser keeps that from files, it selects
+// the text instead.
+function copyButton(text, from) {
+  const button = el("button", { type: "button", class: "copy", onclick: async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      button.textContent = "copied";
+    } catch {
+      getSelection().selectAllChildren(from);
+      button.textContent = "selected";
+    }
+    setTimeout(() => { button.textContent = "copy"; }, 1500);
+  } }, "copy");
+  return button;
+}

@@ -1,0 +1,100 @@
+// The data: a report of runs, and of each run columns of one number a configuration.
+
+const statuses = ["correct", "constraints", "compile", "runtime", "correctness", "timeout"];
+const statusTexts = {
+  correct: "correct", constraints: "beyond the device's limits", compile: "did not compile",
+  runtime: "failed to run", correctness: "gave wrong output", timeout: "timed out",
+};
+const flagVerified = 1, flagEarly = 2;
+
+// readReport reads what the page holds.
+async function readReport() {
+  const report = JSON.parse(document.getElementById("report").textContent);
+  const packed = bytesOf(document.getElementById("columns").textContent.trim());
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const buffer = await new Response(stream).arrayBuffer();
+  report.runs = report.runs.map((data, i) => new Run(data, buffer, i));
+  return report;
+}
+
+function bytesOf(base64) {
+  const text = atob(base64);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = text.charCodeAt(i);
+  return bytes;
+}
+
+const arrays = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, f64: Float64Array };
+
+class Run {
+  constructor(data, buffer, place) {
+    Object.assign(this, data);
+    this.place = place;
+    this.table = new Map();
+    for (const c of data.columns) this.table.set(c.name, new arrays[c.type](buffer, c.offset, c.length));
+    this.count = this.column("status").length;
+    this.parameters = data.parameters.map((p, i) => ({ ...p, place: i, column: "p" + i, order: valueOrder(p) }));
+    this.varied = this.parameters.filter((p) => p.values.length > 1);
+    const objective = this.column("objective");
+    this.correct = Int32Array.from({ length: this.count }, (_, i) => i).filter((i) => !Number.isNaN(objective[i]));
+  }
+
+  column(name) { return this.table.get(name); }
+
+  // value is the text of a parameter's value.
+  value(row, parameter) { return parameter.values[this.column(parameter.column)[row]]; }
+
+  configuration(row) { return this.parameters.map((p) => p.name + "=" + this.value(row, p)).join(", "); }
+
+  // measure is the measure of this name, else the objective.
+  measure(name) { return this.measures.find((m) => m.name === name) || this.measures[0]; }
+
+  better(a, b) { return this.objective.maximize ? a > b : a < b; }
+
+  status(row) { return statuses[this.column("status")[row]]; }
+
+  flag(row, flag) { return (this.column("flags")[row] & flag) !== 0; }
+
+  reason(row) {
+    const at = this.column("reason")[row];
+    return at ? this.reasons[at - 1].text : "";
+  }
+
+  title() { return [this.kernel, this.device.name.trim()].filter(Boolean).join(" on ") || this.name; }
+
+  // ranked are the correct rows, the best first.
+  ranked() {
+    const objective = this.column("objective"), sign = this.objective.maximize ? -1 : 1;
+    return this.order ??= this.correct.slice().sort((a, b) => sign * (objective[a] - objective[b]));
+  }
+
+  // important are the varied parameters, the most important first.
+  important() {
+    const found = this.importance.parameters;
+    return found.length ? found.map((f) => this.parameters[f.parameter]) : this.varied;
+  }
+}
+
+// valueOrder are the places of a parameter's values, numbers in ascending order.
+function valueOrder(parameter) {
+  const places = parameter.values.map((_, i) => i);
+  if (parameter.numeric) places.sort((a, b) => parameter.numbers[a] - parameter.numbers[b]);
+  return places;
+}
+
+// ranks says for each place of a value where it stands in the order.
+function ranks(parameter) {
+  const of = new Uint32Array(parameter.values.length);
+  parameter.order.forEach((place, rank) => { of[place] = rank; });
+  return of;
+}
+
+// sample keeps at most so many of the rows, spread evenly, and always the first keep ones.
+function sample(rows, most, keep = 0) {
+  if (rows.length <= most) return rows;
+  const kept = new Int32Array(most);
+  for (let i = 0; i < keep; i++) kept[i] = rows[i];
+  const step = (rows.length - keep) / (most - keep);
+  for (let i = keep; i < most; i++) kept[i] = rows[keep + Math.floor((i - keep) * step)];
+  return kept;
+}

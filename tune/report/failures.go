@@ -1,0 +1,135 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/ndtune/ndtune/tune"
+)
+
+// A Failure is a reason for which configurations failed: their reasons are alike but for
+// numbers and names of files.
+type Failure struct {
+	Status string `json:"status"`
+	Text   string `json:"text"` // the line that says most, of the first of them
+	Count  int    `json:"count"`
+	First  int    `json:"first"` // row
+}
+
+// A Reason is the text of a failure, and the Failure that it belongs to.
+type Reason struct {
+	Text    string `json:"text"`
+	Failure int    `json:"failure"`
+}
+
+// Build logs can be long, and every configuration can have another one. Of a reason this many
+// bytes are kept, and of all together; beyond these only the line that says most.
+const (
+	maxReason  = 4 << 10
+	maxReasons = 2 << 20
+	maxLine    = 300 // runes
+)
+
+// failuresOf groups the failures of a run, and adds the column of their reasons.
+func failuresOf(run *Run) ([]Failure, []Reason) {
+	failures, reasons := []Failure{}, []Reason{}
+	groups, known := map[string]int{}, map[string]uint32{}
+	column := make([]uint32, len(run.results))
+	room := maxReasons
+	for i := range run.results {
+		r := &run.results[i]
+		if r.Status == tune.Correct {
+			continue
+		}
+		line := headline(r.Status, r.Reason)
+		key := string(r.Status) + "\n" + alike(line)
+		group, ok := groups[key]
+		if !ok {
+			group = len(failures)
+			groups[key] = group
+			failures = append(failures, Failure{Status: string(r.Status), Text: line, First: i})
+		}
+		failures[group].Count++
+		full := string(r.Status) + "\n" + r.Reason
+		at, ok := known[full]
+		if !ok {
+			text := shortened(strings.TrimSpace(strings.ToValidUTF8(r.Reason, "\uFFFD")), maxReason)
+			if room -= len(text); room < 0 {
+				text = line
+			}
+			reasons = append(reasons, Reason{text, group})
+			at = uint32(len(reasons))
+			known[full] = at
+		}
+		column[i] = at
+	}
+	order := sortFailures(failures)
+	for i := range reasons {
+		reasons[i].Failure = order[reasons[i].Failure]
+	}
+	run.Columns = append(run.Columns, indexColumn(columnReason, len(reasons)+1, column))
+	return failures, reasons
+}
+
+// sortFailures puts the most frequent first, and returns where each has gone.
+func sortFailures(failures []Failure) []int {
+	from := make([]int, len(failures))
+	for i := range from {
+		from[i] = i
+	}
+	slices.SortStableFunc(from, func(i, j int) int { return cmp.Compare(failures[j].Count, failures[i].Count) })
+	sorted, to := make([]Failure, len(failures)), make([]int, len(failures))
+	for place, i := range from {
+		sorted[place], to[i] = failures[i], place
+	}
+	copy(failures, sorted)
+	return to
+}
+
+// headline is the line of a reason that says most: the first, or, where a kernel did not
+// compile, the first error of the build log behind it.
+func headline(status tune.Status, reason string) string {
+	lines := strings.Split(strings.TrimSpace(strings.ToValidUTF8(reason, "\uFFFD")), "\n")
+	line := lines[0]
+	if status == tune.Compile {
+		for _, l := range lines[1:] {
+			if strings.Contains(strings.ToLower(l), "error") {
+				line = l
+				break
+			}
+		}
+	}
+	line = strings.TrimSpace(line)
+	if line == "" {
+		return "no reason is given"
+	}
+	if utf8.RuneCountInString(line) > maxLine {
+		line = string([]rune(line)[:maxLine]) + "…"
+	}
+	return line
+}
+
+// alike leaves out of a line what differs between two reports of one fault: words with digits,
+// and paths.
+func alike(line string) string {
+	words := strings.FieldsFunc(line, func(c rune) bool {
+		return unicode.IsSpace(c) || strings.ContainsRune("=()[],;:«»", c)
+	})
+	return strings.Join(slices.DeleteFunc(words, func(word string) bool {
+		return strings.ContainsAny(word, "0123456789/\\") || word == "NaN" || strings.HasSuffix(word, "Inf")
+	}), " ")
+}
+
+// shortened keeps the beginning of a text, and says that it did.
+func shortened(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	for limit > 0 && !utf8.RuneStart(text[limit]) {
+		limit--
+	}
+	return text[:limit] + "\n[…]"
+}

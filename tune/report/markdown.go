@@ -1,0 +1,177 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/ndtune/ndtune/internal/figure"
+	"github.com/ndtune/ndtune/tune"
+)
+
+// markdownRows is how many of the best configurations a table has.
+const markdownRows = 10
+
+// WriteMarkdown writes a table to paste for each run: the best configurations, and what became
+// of the others. Characters that Markdown or HTML would read are escaped.
+func (r *Report) WriteMarkdown(w io.Writer) error {
+	var b strings.Builder
+	for i, run := range r.Runs {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		run.writeMarkdown(&b)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (run *Run) writeMarkdown(b *strings.Builder) {
+	fmt.Fprintf(b, "## %s\n\n", escapeMarkdown(run.Title()))
+	s := &run.Summary
+	var counts []string
+	for _, c := range s.Statuses {
+		counts = append(counts, fmt.Sprintf("%d %s", c.Count, c.Text))
+	}
+	fmt.Fprintf(b, "%d configurations: %s.", s.Evaluations, strings.Join(counts, ", "))
+	for _, f := range [][2]string{{"driver", run.Device.Driver}, {"timer", run.Device.Timer}, {"started", run.Started}} {
+		if f[1] != "" {
+			fmt.Fprintf(b, " %s: %s.", strings.ToUpper(f[0][:1])+f[0][1:], escapeMarkdown(f[1]))
+		}
+	}
+	b.WriteString("\n")
+	if s.Best == nil {
+		b.WriteString("\nNo configuration is correct.\n")
+		return
+	}
+	fmt.Fprintf(b, "\nBest: **%s ms**", figure.Milliseconds(s.Best.Time))
+	for _, m := range s.Best.Metrics {
+		if m.AtTime {
+			fmt.Fprintf(b, ", %s %s", figure.Number(m.Value), escapeMarkdown(m.Name))
+		}
+	}
+	if s.OverMedian != nil && s.OverWorst != nil {
+		fmt.Fprintf(b, "; %.2f× better than the median configuration, %.2f× than the worst", *s.OverMedian, *s.OverWorst)
+	}
+	fmt.Fprintf(b, ". Options: %s\n\n", codeSpan(s.Best.Options))
+	run.writeMarkdownTable(b)
+	for _, n := range run.Notices {
+		fmt.Fprintf(b, "\n- %s", escapeMarkdown(n.Text))
+	}
+	if len(run.Notices) > 0 {
+		b.WriteString("\n")
+	}
+}
+
+// writeMarkdownTable has the best configurations, the one that won first.
+func (run *Run) writeMarkdownTable(b *strings.Builder) {
+	var head, rule []string
+	column := func(name string, number bool) {
+		head = append(head, escapeMarkdown(name))
+		if number {
+			rule = append(rule, "---:")
+		} else {
+			rule = append(rule, "---")
+		}
+	}
+	for _, p := range run.Parameters {
+		column(p.Name, p.Numeric)
+	}
+	for _, m := range run.Measures {
+		column(axisName(m), true)
+	}
+	column("verified", false)
+	fmt.Fprintf(b, "| %s |\n| %s |\n", strings.Join(head, " | "), strings.Join(rule, " | "))
+	columns := make([][]float64, len(run.Measures))
+	for j, m := range run.Measures {
+		columns[j] = run.numbers(m.Column)
+	}
+	rows := rankedRows(run)
+	for _, row := range rows[:min(len(rows), markdownRows)] {
+		r := &run.results[row]
+		var cells []string
+		for i := range run.Parameters {
+			cells = append(cells, escapeMarkdown(run.Parameters[i].Values[run.index(parameterColumn(i))[row]]))
+		}
+		for j, m := range run.Measures {
+			cells = append(cells, formatMeasure(m, columns[j][row]))
+		}
+		verified := "no"
+		if r.Verified {
+			verified = "yes"
+		}
+		fmt.Fprintf(b, "| %s |\n", strings.Join(append(cells, verified), " | "))
+	}
+}
+
+// rankedRows are the correct rows by the objective of the search, after the one that won.
+func rankedRows(run *Run) []int {
+	var rows []int
+	for i := range run.results {
+		if v := run.results[i].Objective; run.results[i].Status == tune.Correct && !math.IsNaN(v) && !math.IsInf(v, 0) {
+			rows = append(rows, i)
+		}
+	}
+	first := run.Summary.Best.Row
+	sortRows(rows, func(a, b int) bool {
+		if a == first || b == first {
+			return a == first && b != first
+		}
+		return better(run.objective, run.results[a].Objective, run.results[b].Objective)
+	})
+	return rows
+}
+
+func formatMeasure(m Measure, v float64) string {
+	switch {
+	case math.IsNaN(v):
+		return ""
+	case m.Unit == "ms":
+		return figure.Milliseconds(v)
+	}
+	return figure.Number(v)
+}
+
+func axisName(m Measure) string {
+	if m.Unit == "" {
+		return m.Name
+	}
+	return m.Name + " (" + m.Unit + ")"
+}
+
+// escapeMarkdown takes what is special in Markdown, in a table or in HTML out of a text.
+func escapeMarkdown(text string) string {
+	var b strings.Builder
+	for _, c := range text {
+		switch {
+		case c == '&':
+			b.WriteString("&amp;")
+		case c == '<':
+			b.WriteString("&lt;")
+		case c == '>':
+			b.WriteString("&gt;")
+		case strings.ContainsRune("\\`*[]|~", c):
+			b.WriteRune('\\')
+			b.WriteRune(c)
+		case c == '\n' || c == '\r' || c == '\t':
+			b.WriteByte(' ')
+		default:
+			b.WriteRune(c)
+		}
+	}
+	return b.String()
+}
+
+// codeSpan is a text as code, fenced by more backquotes than it has in a row.
+func codeSpan(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	fence := "`"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	if strings.HasPrefix(text, "`") || strings.HasSuffix(text, "`") {
+		text = " " + text + " "
+	}
+	return fence + text + fence
+}

@@ -1,0 +1,43 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ndtune/ndtune/tune/record"
+)
+
+// A Source is a record and the name to show it under, a file's for example.
+type Source struct {
+	Name   string
+	Record *record.Record
+}
+
+// A Report is what the page, the plots and the tables show of one or several records. Its
+// JSON form, with the columns of the runs beside it, is all that the page knows.
+type Report struct {
+	Tool    string    `json:"tool"`    // the program that made it, with its version
+	Created time.Time `json:"created"` // UTC
+	Runs    []*Run    `json:"runs"`    // in the order of the sources
+}
+
+// New makes a report of records. Tool is the program that asks, and created the time to note.
+// A record without a result is an error that names it.
+func New(sources []Source, tool string, created time.Time) (*Report, error) {
+	if len(sources) == 0 {
+		return nil, errors.New("there is no record to report")
+	}
+	r := &Report{Tool: tool, Created: created.UTC().Truncate(time.Second)}
+	for _, s := range sources {
+		if len(s.Record.Results) == 0 {
+			return nil, fmt.Errorf("report %s: there is no result in it", s.Name)
+		}
+		run, err := newRun(s)
+		if err != nil {
+			return nil, fmt.Errorf("report %s: %w", s.Name, err)
+		}
+		r.Runs = append(r.Runs, run)
+	}
+	return r, nil
+}
