@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/ndtune/ndtune/tune/space"
@@ -15,14 +16,6 @@ import (
 type shape struct{ m, n, k int }
 
 func (s shape) String() string { return fmt.Sprintf("%d×%d×%d", s.m, s.n, s.k) }
-
-// constants are the constants of a spec: of square matrices, there is only one.
-func (s shape) constants(square bool) map[string]string {
-	if square {
-		return map[string]string{"size": strconv.Itoa(s.m)}
-	}
-	return map[string]string{"m": strconv.Itoa(s.m), "n": strconv.Itoa(s.n), "k": strconv.Itoa(s.k)}
-}
 
 var (
 	squares = []shape{{1, 1, 1}, {2, 2, 2}, {3, 3, 3}, {17, 17, 17}, {64, 64, 64}, {100, 100, 100}}
@@ -35,29 +28,52 @@ var (
 
 // matmulKernel is a bundled spec of matrix multiplication.
 type matmulKernel struct {
-	name   string // matmul/matmul_NAME.yaml
-	square bool
-	count  int // launches of the normal test
+	name    string // matmul/matmul_NAME.yaml
+	square  bool
+	count   int    // launches of the normal test
+	element string // half, float or double; empty: the kernel knows only float
+	sample  int    // as many configurations of the space at most; 0: all
+	// Values of parameters that this device has, and definitions that it lacks.
+	narrow  map[string][]string
+	prelude string
 	// Values of parameters that only a user's own spec would have; none of the bundled
 	// ones would notice a power of two that is taken for granted.
 	odd map[string][]string
 }
 
-var matmulKernels = []matmulKernel{
-	{"naive", true, 8, map[string][]string{"block_size_x": {"1", "3", "10"}, "block_size_y": {"1", "5"}}},
-	{"local", true, 6, map[string][]string{"block_size_x": {"1", "3", "7", "10"}, "block_size_y": {"1", "3", "7", "10"}}},
-	{"tiled", true, 12, map[string][]string{
+var matmulKernels = append([]matmulKernel{
+	{name: "naive", square: true, count: 8, odd: map[string][]string{"block_size_x": {"1", "3", "10"}, "block_size_y": {"1", "5"}}},
+	{name: "local", square: true, count: 6, odd: map[string][]string{"block_size_x": {"1", "3", "7", "10"}, "block_size_y": {"1", "3", "7", "10"}}},
+	{name: "tiled", square: true, count: 12, odd: map[string][]string{
 		"block_size_x": {"1", "6", "15"}, "block_size_y": {"1", "2", "3", "5"}, "tile_size_x": {"1", "2", "3"}, "tile_size_y": {"1", "3", "5"},
 	}},
-	{"bounds_naive", false, 12, map[string][]string{"block_size_x": {"1", "3", "10"}, "block_size_y": {"1", "5"}}},
-	{"bounds_tiled", false, 12, map[string][]string{
+	{name: "bounds_naive", count: 12, odd: map[string][]string{"block_size_x": {"1", "3", "10"}, "block_size_y": {"1", "5"}}},
+	{name: "bounds_tiled", count: 12, odd: map[string][]string{
 		"tile": {"1", "6", "15"}, "block_size_x": {"1", "3", "5", "6"}, "block_size_y": {"1", "2", "3", "15"},
 	}},
-	{"reference", false, 4, nil},
-	{"reference_square", true, 3, nil},
-}
+	{name: "reference", count: 4, element: "float"},
+	{name: "reference", count: 2, element: "half"},
+	{name: "reference", count: 2, element: "double"},
+	{name: "reference_square", square: true, count: 3},
+}, fastKernels...)
 
 func (k matmulKernel) spec() string { return "matmul/matmul_" + k.name + ".yaml" }
+
+func (k matmulKernel) String() string {
+	return strings.Join(strings.Fields(strings.Join([]string{k.name, k.element, strings.Join(k.narrow["staging"], " ")}, " ")), "_")
+}
+
+// constants are the constants of a shape: of square matrices, there is only one.
+func (k matmulKernel) constants(s shape) map[string]string {
+	if k.square {
+		return map[string]string{"size": strconv.Itoa(s.m)}
+	}
+	constants := map[string]string{"m": strconv.Itoa(s.m), "n": strconv.Itoa(s.n), "k": strconv.Itoa(s.k)}
+	if k.element != "" {
+		constants["element"] = k.element
+	}
+	return constants
+}
 
 func (k matmulKernel) shapes() []shape {
 	if k.square {
@@ -70,7 +86,10 @@ func (k matmulKernel) shapes() []shape {
 // so that each of either comes up early; when all combinations have come up, it ends.
 func (k matmulKernel) products(t *testing.T, shapes []shape, parameters map[string][]string, count int, seed uint64) []trial {
 	t.Helper()
-	list := configurations(t, load(t, k.spec(), nil, parameters), seed)
+	if parameters == nil {
+		parameters = k.narrow
+	}
+	list := sampled(t, load(t, k.spec(), nil, parameters), seed, k.sample)
 	count = min(count, len(list)*len(shapes))
 	trials := make([]trial, count)
 	for i := range trials {
@@ -84,6 +103,7 @@ func (k matmulKernel) products(t *testing.T, shapes []shape, parameters map[stri
 type product struct {
 	launch
 	shape
+	element            string
 	configuration      space.Configuration
 	spare              int
 	absolute, relative float64 // the tolerance of the spec; 0 where it has none
@@ -91,8 +111,9 @@ type product struct {
 
 func (k matmulKernel) product(t *testing.T, s shape, c space.Configuration, spare int) product {
 	t.Helper()
-	problem := load(t, k.spec(), s.constants(k.square), nil)
-	p := product{launch: launchOf(t, problem, c, spare), shape: s, configuration: c, spare: spare}
+	problem := load(t, k.spec(), k.constants(s), nil)
+	p := product{launch: launchOf(t, problem, c, spare), shape: s, element: k.element, configuration: c, spare: spare}
+	p.source = k.prelude + p.source
 	if problem.Verified() {
 		v, err := problem.Variant(c, noDevice)
 		if err != nil {
@@ -107,39 +128,44 @@ func (p product) String() string {
 	return fmt.Sprintf("%v, %v, %d spare groups", p.shape, p.configuration, p.spare)
 }
 
-// unit is what a float of 1 is off by at most through rounding.
-const unit = 1.0 / (1 << 24)
-
 // check starts with NaN in C, of which none may be left. A spec without a tolerance is the
 // reference, which must be right to within the rounding of its result.
 func (p product) check(r *rig, seed uint64) error {
 	random := rand.New(rand.NewPCG(seed, 4))
-	a, b, c := r.guarded(p.m*p.k), r.guarded(p.k*p.n), r.guarded(p.m*p.n)
-	for _, matrix := range [][]float32{r.inner(a), r.inner(b)} {
+	e := elements[p.element]
+	numbers := map[byte][]float64{'A': make([]float64, p.m*p.k), 'B': make([]float64, p.k*p.n)}
+	data := map[byte][]float32{'C': r.guarded(e.words(p.m * p.n))}
+	for _, name := range "AB" {
+		matrix := numbers[byte(name)]
 		for i := range matrix {
-			matrix[i] = float32(random.NormFloat64())
+			matrix[i] = e.round(random.NormFloat64())
 		}
+		data[byte(name)] = r.guarded(e.words(len(matrix)))
+		e.encode(r.inner(data[byte(name)]), matrix)
 	}
-	after, err := p.run(r, c, a, b)
+	after, err := p.run(r, data['C'], data['A'], data['B'])
 	if err != nil {
 		return err
 	}
-	for i, matrix := range [][]float32{a, b} {
-		if !slices.EqualFunc(matrix, after[1+i], sameBits) {
-			return fmt.Errorf("%c has changed", 'A'+i)
+	for i, name := range "AB" {
+		if !slices.EqualFunc(data[byte(name)], after[1+i], sameBits) {
+			return fmt.Errorf("%c has changed", name)
 		}
 	}
-	if err := r.strayed(c, after[0]); err != nil {
+	if err := r.strayed(data['C'], after[0]); err != nil {
 		return fmt.Errorf("C: %w", err)
 	}
-	want, magnitude := multiply(r.inner(a), r.inner(b), p.shape)
-	for i, v := range r.inner(after[0]) {
+	want, magnitude := multiply(numbers['A'], numbers['B'], p.shape)
+	for i, v := range e.decode(r.inner(after[0]), p.m*p.n) {
 		tolerance := p.absolute + p.relative*math.Abs(want[i])
 		if p.absolute == 0 {
-			lost := float64(p.k) * unit
-			tolerance = unit*math.Abs(want[i]) + lost*lost*magnitude[i] + 1e-15
+			lost := float64(p.k) * e.sum
+			tolerance = e.unit*math.Abs(want[i]) + lost*lost*magnitude[i] + e.least
 		}
-		if !(math.Abs(float64(v)-want[i]) <= tolerance) {
+		if e.unit < float64Unit*2 { // what it is compared with is no better
+			tolerance += 2 * float64(p.k) * float64Unit * magnitude[i]
+		}
+		if !(math.Abs(v-want[i]) <= tolerance) {
 			return fmt.Errorf("C[%d][%d] is %v, want %v ± %.3g", i/p.n, i%p.n, v, want[i], tolerance)
 		}
 	}
@@ -147,12 +173,12 @@ func (p product) check(r *rig, seed uint64) error {
 }
 
 // multiply returns A · B in double precision, and the same of their magnitudes.
-func multiply(a, b []float32, s shape) (product, magnitude []float64) {
+func multiply(a, b []float64, s shape) (product, magnitude []float64) {
 	product, magnitude = make([]float64, s.m*s.n), make([]float64, s.m*s.n)
 	for row := range s.m {
 		for i := range s.k {
 			for column := range s.n {
-				term := float64(a[row*s.k+i]) * float64(b[i*s.n+column])
+				term := a[row*s.k+i] * b[i*s.n+column]
 				product[row*s.n+column] += term
 				magnitude[row*s.n+column] += math.Abs(term)
 			}
@@ -167,7 +193,7 @@ func TestMatmul(t *testing.T) {
 	t.Parallel() // to the simulators, which are other processes
 	r := newRig(t)
 	for _, k := range matmulKernels {
-		t.Run(k.name, func(t *testing.T) {
+		t.Run(k.String(), func(t *testing.T) {
 			count, odd := k.count, 3
 			if long {
 				count, odd = math.MaxInt, math.MaxInt

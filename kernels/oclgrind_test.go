@@ -47,6 +47,23 @@ func simulations() map[string]simulation {
 		"matmul_tiled without a bound of A": {
 			trials: oneProduct("tiled"), takeOut: "top + i < size && first + tx < size", putIn: "true", report: "Invalid read",
 		},
+		"matmul_fast without the barrier of a step": {
+			trials: oneProduct("fast_float_local_memory"), report: "data race",
+			takeOut: "next_b);\n            barrier(CLK_LOCAL_MEM_FENCE);", putIn: "next_b);",
+		},
+		"matmul_fast without the barrier of async_copy": {
+			trials: oneProduct("fast_float_async_copy"), report: "data race",
+			takeOut: "replaced now.\n        barrier(CLK_LOCAL_MEM_FENCE);",
+		},
+		"matmul_fast without a bound of C": {
+			trials: oneProduct("fast_float_local_memory"), takeOut: "row < m && column + i < n", putIn: "column + i < n", report: "Invalid write",
+		},
+		"matmul_fast without a bound of B": {
+			trials: oneProduct("fast_float_local_memory"), takeOut: "row_b(id + i * items) < tail", putIn: "true", report: "Invalid read",
+		},
+		"matmul_fast, registers, without a bound of C": {
+			trials: oneProduct("fast_float_registers"), takeOut: "row < m &&", putIn: "", report: "Invalid write",
+		},
 		"matmul_bounds_tiled without a bound of C": {
 			trials: oneProduct("bounds_tiled"), takeOut: "(row < m && column < n)", putIn: "true", report: "Invalid write",
 		},
@@ -55,7 +72,7 @@ func simulations() map[string]simulation {
 		all["diffuse_"+name] = simulation{trials: func(t *testing.T) []trial { return simulatedDiffusion(t, name) }}
 	}
 	for _, k := range matmulKernels {
-		all["matmul_"+k.name] = simulation{trials: func(t *testing.T) []trial { return simulatedProducts(t, k) }}
+		all["matmul_"+k.String()] = simulation{trials: func(t *testing.T) []trial { return simulatedProducts(t, k) }}
 	}
 	return all
 }
@@ -169,8 +186,8 @@ func oneDiffusion(t *testing.T) []trial {
 func oneProduct(name string) func(t *testing.T) []trial {
 	return func(t *testing.T) []trial {
 		for _, k := range matmulKernels {
-			if k.name == name {
-				list := configurations(t, load(t, k.spec(), nil, nil), 1)
+			if k.String() == name {
+				list := sampled(t, load(t, k.spec(), nil, k.narrow), 1, k.sample)
 				smallest := list[0]
 				for _, c := range list {
 					if c.Int("block_size_x")*c.Int("block_size_y") < smallest.Int("block_size_x")*smallest.Int("block_size_y") {
@@ -233,7 +250,7 @@ func simulatedProducts(t *testing.T, k matmulKernel) []trial {
 	var trials []trial
 	for i, s := range shapes {
 		taken := 0
-		for _, c := range configurations(t, load(t, k.spec(), nil, nil), uint64(i)) {
+		for _, c := range sampled(t, load(t, k.spec(), nil, k.narrow), uint64(i), k.sample) {
 			p := k.product(t, s, c, i%2)
 			if taken < count && (long || p.local[0]*p.local[1] <= smallGroup) {
 				trials = append(trials, p)

@@ -238,6 +238,25 @@ func configurations(t *testing.T, p *tune.Problem, seed uint64) []space.Configur
 	return list
 }
 
+// sampled are as many configurations of a problem, drawn with that seed; all where count
+// is 0, or there are no more.
+func sampled(t *testing.T, p *tune.Problem, seed uint64, count int) []space.Configuration {
+	t.Helper()
+	s, _, err := p.SpaceWithoutDevice()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if count == 0 || s.Len() <= count {
+		return configurations(t, p, seed)
+	}
+	random := rand.New(rand.NewPCG(seed, 5))
+	list := make([]space.Configuration, count)
+	for i := range list {
+		list[i] = s.At(random.IntN(s.Len()))
+	}
+	return list
+}
+
 // launchOf is how a problem is launched in a configuration, with as many work-groups in
 // each dimension as it has, and spare ones.
 func launchOf(t *testing.T, p *tune.Problem, c space.Configuration, spare int) launch {
