@@ -37,7 +37,7 @@ func TestDeviceAgreesWithCPU(t *testing.T) {
 				for _, c := range someConfigurations(t, d, p, 3) {
 					f := NewField(size[0], size[1], 8)
 					s := mustSimulate(t, d, p, c, f)
-					const steps = 240 // a multiple of whatever a launch does at once
+					const steps = 480 // a multiple of whatever a launch does at once
 					timing, err := s.Advance(context.Background(), steps)
 					if err != nil {
 						t.Fatal(err)

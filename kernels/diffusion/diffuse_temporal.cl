@@ -1,0 +1,413 @@
+// `time_steps` explicit time steps of the diffusion equation in one launch. One step is that of
+// diffuse_naive.cl,
+//
+//     u_new[y][x] = u[y][x] + dt * (u[y][x-1] + u[y][x+1] + u[y-1][x] + u[y+1][x] - 4 u[y][x])
+//
+// and a kernel of one step a launch cannot be faster than the memory, which must read and
+// write each cell: 8 bytes an update. This one reads a cell, takes it time_steps
+// steps forward, and writes it: 8 / time_steps bytes an update, and what
+// overlapping strips cost. The edges of the field are fixed: read, never
+// written. u_new and u must not overlap. What is computed is equal to time_steps
+// launches of diffuse_naive.cl but for rounding.
+//
+// How. The field is cut into strips of columns, and these into segments of `rows`
+// rows. A segment is walked down once, by a pipeline: when row j of the field
+// arrives, row j-1 can make its first step, row j-2 its second, and so on, and row
+// j-time_steps is done. Of each of the time_steps levels only the last two rows
+// are needed; they stay in registers, or in the cache of a CPU. A strip overlaps its
+// neighbours by time_steps columns on either side, and a segment by time_steps
+// rows above and below, which are read and computed twice: what is computed from
+// beyond the border of a strip is wrong, by one column more in each step, and
+// never stored.
+//
+// Constants
+//   nx, ny        cells in x and y: whole numbers from 1 to 2^30, nx * ny below
+//                 2^31 (cells are numbered with int)
+//   dt            the time step in units of (cell width)^2 / D, a float; the
+//                 scheme is stable up to 0.25
+//
+// Parameters, and what each is expected to buy
+//   time_steps    steps of a launch, 1 or more. Each halves, thirds, ... the bytes an
+//                 update must move, until arithmetic is the limit; it costs two
+//                 rows of a level in registers, and overlap.
+//   rows_kept_in  registers: the strip is the vectors of block_size_x work-items,
+//                 of which each has vector_width columns, all levels of them, in
+//                 registers. Nothing but the two cells beside a vector is
+//                 exchanged, once a row for each level, and always of rows that were
+//                 complete a row ago, so that no level waits for the exchange
+//                 of another. For GPUs: it needs 2 * time_steps * vector_width
+//                 registers.
+//                 cache: the strip belongs to one work-item (block_size_x and
+//                 block_size_y are 1), which walks along each row in vectors. Three
+//                 rows of each level are private memory, which on a CPU is its
+//                 cache: 12 * time_steps * vector_width * vectors bytes should
+//                 fit the first or second level. No barrier, no local memory.
+//   block_size_x  with registers: work-items of a strip. The strip has
+//                 block_size_x * vector_width columns, of which
+//                 H = vector_width * ceil(time_steps / vector_width) on either
+//                 side are overlap; some must be left. The wider, the less overlap;
+//                 the narrower, the less a barrier costs (none at all where the
+//                 group is as wide as the hardware's threads).
+//   block_size_y  with shuffles: segments, one below the other, of a work-group. They
+//                 have nothing to do with each other, but hardware that takes few
+//                 groups at a time takes more of them. Else 1.
+//   vector_width  1, 2, 4, 8 or 16. With registers: wide vectors mean fewer exchanges a
+//                 cell, and more registers. With cache: the vector of the CPU.
+//   vectors       with cache: vectors of a strip, 2 * ceil(time_steps / vector_width)
+//                 of which are overlap; some must be left. Else 1.
+//   rows          rows of a segment: the fewer, the more segments there are to work on
+//                 at a time; 2 * time_steps rows more are walked than are done.
+//   ahead         with registers: rows that are loaded before they are needed, 1 or more.
+//                 A row takes vector_width * time_steps updates, some hundred
+//                 cycles a group, about as long as memory lets wait. Else 1.
+//   arithmetic    plain: (1 - 4dt) * centre + dt * (left + right + above + below), 5 operations
+//                 an update with fused multiplication and addition.
+//                 diagonal, with registers: above + right of a cell is left + below of
+//                 its upper right neighbour; each such sum is computed once, 4
+//                 operations.
+//                 scaled, with registers: beside that, level t is kept divided by
+//                 dt^t, which saves a product, 3 operations. dt^-time_steps must be a
+//                 number far below the largest float.
+//   unroll_rows   with registers: rows that the loop's body holds: with 2, a row that
+//                 has been below need not be moved to where the middle row is. A
+//                 divisor of rows + 2 * time_steps.
+//                 With cache: vectors that the loop along a row holds.
+//   skip_checks   with registers, where code without checks for edges runs. never:
+//                 nowhere; group: in work-groups that see no edge of the field. A
+//                 check is a selection a cell and step, but the code is half as
+//                 long without a second version. Else never.
+//   neighbours    with registers, how the cells beside a vector are exchanged.
+//                 local_memory: through local memory, one barrier a row for all
+//                 levels; levels go by fours, in accesses of 16 bytes.
+//                 They take 64 * ceil(time_steps / 4) * block_size_x bytes.
+//                 shuffle_khr, shuffle_intel, shuffle_nv: from registers to
+//                 registers of the sub-group, without local memory and barrier
+//                 (cl_khr_subgroup_shuffle_relative, cl_intel_subgroups, inline PTX on
+//                 NVIDIA). A strip is a sub-group: block_size_x is 32 with
+//                 shuffle_nv; with the others it is a width that the device can be
+//                 told to use (cl_intel_required_subgroup_size).
+//                 With cache: loaded, from a vector that begins a cell before or
+//                 behind, or shifted, from the vectors on either side.
+//
+// The device must take the work-group and its local memory; nothing else restricts the
+// parameters, and the field need not be a multiple of anything.
+//
+// The grid covers the field: at least ceil(nx / (W - 2H)) by
+// ceil(ny / (block_size_y * rows)) work-groups, where
+// W = block_size_x * vector_width * vectors and H as above.
+
+#if nx < 1 || ny < 1 || nx > 1 << 30 || ny > 1 << 30 || nx > 2147483647 / ny
+#error "diffuse_kernel: nx and ny must be 1 to 2^30 each, and nx * ny below 2^31"
+#endif
+
+// The values of parameters, as numbers.
+#define registers 1
+#define cache 2
+#define plain 3
+#define diagonal 4
+#define scaled 5
+#define never 6
+#define group 7
+#define loaded 8
+#define local_memory 9
+#define shuffle_khr 10
+#define shuffle_intel 11
+#define shuffle_nv 12
+#define shifted 13
+
+#include "diffuse_vector.h"
+
+#define halo_vectors ((time_steps + vector_width - 1) / vector_width)
+#define halo (halo_vectors * vector_width)
+#define strip (block_size_x * vector_width * vectors)
+
+#if time_steps < 1
+#error "diffuse_kernel: time_steps must be 1 or more"
+#endif
+#if strip <= 2 * halo
+#error "diffuse_kernel: the overlap leaves nothing of a strip: it needs more columns or fewer time_steps"
+#endif
+
+// A cell at the next level, from it and the sum of the four around it; the same of one that never
+// changes; and what a cell is, from its last level.
+#if arithmetic == scaled
+#define COMBINED(centre, around) (((1.0f - 4.0f * dt) / dt) * (centre) + (around))
+#define KEPT(centre) ((1.0f / dt) * (centre))
+#define FINISHED(v) (all_steps() * (v))
+static float all_steps(void) // dt^time_steps
+{
+    float product = 1.0f;
+    #pragma unroll
+    for (int t = 0; t < time_steps; t++) {
+        product *= dt;
+    }
+    return product;
+}
+#else
+#define COMBINED(centre, around) (dt * (around) + (1.0f - 4.0f * dt) * (centre))
+#define KEPT(centre) (centre)
+#define FINISHED(v) (v)
+#endif
+
+#if rows_kept_in == registers
+#if vectors != 1
+#error "diffuse_kernel: with registers, vectors must be 1"
+#endif
+#if neighbours == shuffle_nv && block_size_x != 32
+#error "diffuse_kernel: with shuffle_nv a strip is a warp: block_size_x must be 32"
+#endif
+// PoCL 3.1 compiles what remains of a loop with barriers wrongly.
+#if (rows + 2 * time_steps) % unroll_rows != 0
+#error "diffuse_kernel: with registers, unroll_rows must divide rows + 2 * time_steps"
+#endif
+#if neighbours == local_memory && block_size_y != 1
+#error "diffuse_kernel: with local_memory, block_size_y must be 1"
+#endif
+
+#define fours ((time_steps + 3) / 4) // of levels, in an exchange
+
+// Exchanges by turns use one half of the memory, so that one barrier is enough: who writes a
+// half has passed the barrier after which all have read it.
+#if neighbours == local_memory
+#define EXCHANGE_MEMORY __local float4 exchanged[2][2][fours][block_size_x];
+#define EXCHANGE_PARAMETER , __local float4 (*exchanged)[2][fours][block_size_x]
+#define EXCHANGE_ARGUMENT , exchanged
+#else
+#define EXCHANGE_MEMORY SHUFFLE_MEMORY
+#define EXCHANGE_PARAMETER SHUFFLE_PARAMETER
+#define EXCHANGE_ARGUMENT SHUFFLE_ARGUMENT
+#endif
+
+// A level is what is kept of it: its newest row, and of the sums of the update that row is in
+// the middle of what is known already. With plain arithmetic that is the row above; with the
+// diagonal sums, those of each cell's left and upper neighbour, but that of the first cell
+// lacks its left neighbour.
+typedef struct {
+    vector centre, known;
+} level;
+
+// step gives the row of the next level at which centre is, from the row below it, the
+// cells on either side, and what is known; and what then is known of the row below.
+static vector step(level *l, const vector below, const float left, const float right)
+{
+    const vector centre = l->centre;
+#if arithmetic == plain
+    const vector around = SHIFTED_RIGHT(left, centre) + SHIFTED_LEFT(centre, right) + l->known + below;
+    l->known = centre;
+#else
+    vector left_and_above = l->known;
+    FIRST(left_and_above) += left;
+    const vector below_and_right = below + SHIFTED_LEFT(centre, right);
+    const vector around = left_and_above + below_and_right;
+    l->known = SHIFTED_RIGHT(FIRST(centre), below_and_right);
+#endif
+    l->centre = below;
+    return COMBINED(centre, around);
+}
+
+// keep_edges gives the cells of a row of the next level that never change what they have.
+static vector keep_edges(vector result, const vector centre, const int x, const int y)
+{
+    __private float *cells = (__private float *)&result;
+    const __private float *before = (const __private float *)&centre;
+    #pragma unroll
+    for (int i = 0; i < vector_width; i++) {
+        if (x + i < 1 || x + i >= nx - 1 || y < 1 || y >= ny - 1) {
+            cells[i] = KEPT(before[i]);
+        }
+    }
+    return result;
+}
+
+// walk takes the rows from top on time_steps steps forward, in one work-item of a strip, whose
+// vectors are at x.
+static void walk(__global float *u_new, __global const float *u,
+                 const int x, const int top, const bool checked EXCHANGE_PARAMETER)
+{
+    const int tx = get_local_id(0);
+    const bool stores = tx >= halo_vectors && tx < block_size_x - halo_vectors;
+    const int last = top + rows + time_steps - 1; // row that is loaded
+#if neighbours == local_memory
+    const int before = max(tx - 1, 0); // who has no neighbour is in the overlap
+    const int behind = min(tx + 1, block_size_x - 1);
+#endif
+
+    level levels[time_steps];
+    #pragma unroll
+    for (int t = 0; t < time_steps; t++) {
+        levels[t].centre = (vector)0.0f;
+        levels[t].known = (vector)0.0f;
+    }
+    vector coming[ahead];
+    #pragma unroll
+    for (int i = 0; i < ahead; i++) {
+        coming[i] = load_row(u, x, min(top - time_steps + i, last), checked);
+    }
+
+    #pragma unroll unroll_rows
+    for (int k = 0; k < rows + 2 * time_steps; k++) {
+        const int y = top - time_steps + k; // of the newest row of level 0
+        vector row = coming[0];
+        #pragma unroll
+        for (int i = 1; i < ahead; i++) {
+            coming[i - 1] = coming[i];
+        }
+        coming[ahead - 1] = load_row(u, x, min(y + ahead, last), checked);
+
+#if neighbours == local_memory
+        __local float4 (*firsts)[block_size_x] = exchanged[k & 1][0];
+        __local float4 (*lasts)[block_size_x] = exchanged[k & 1][1];
+        #pragma unroll
+        for (int i = 0; i < fours; i++) {
+            float4 four_firsts = (float4)0.0f;
+            float4 four_lasts = (float4)0.0f;
+            #pragma unroll
+            for (int j = 0; j < min(4, time_steps - 4 * i); j++) {
+                ((__private float *)&four_firsts)[j] = FIRST(levels[4 * i + j].centre);
+                ((__private float *)&four_lasts)[j] = LAST(levels[4 * i + j].centre);
+            }
+            firsts[i][tx] = four_firsts;
+            lasts[i][tx] = four_lasts;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        float4 lefts[fours];
+        float4 rights[fours];
+        #pragma unroll
+        for (int i = 0; i < fours; i++) {
+            lefts[i] = lasts[i][before];
+            rights[i] = firsts[i][behind];
+        }
+#endif
+        #pragma unroll
+        for (int t = 0; t < time_steps; t++) {
+            const vector centre = levels[t].centre;
+#if neighbours == local_memory
+            const float left = ((__private float *)lefts)[t];
+            const float right = ((__private float *)rights)[t];
+#else
+            const float left = SHUFFLE_UP(LAST(centre));
+            const float right = SHUFFLE_DOWN(FIRST(centre));
+#endif
+            row = step(&levels[t], row, left, right);
+            if (checked) {
+                row = keep_edges(row, centre, x, y - 1 - t);
+            }
+        }
+        if (stores && k >= 2 * time_steps) {
+            store_row(u_new, FINISHED(row), x, y - time_steps, checked);
+        }
+    }
+}
+
+__kernel SUB_GROUPS_OF(block_size_x) __attribute__((reqd_work_group_size(block_size_x, block_size_y, 1)))
+void diffuse_kernel(__global float *restrict u_new, __global const float *restrict u)
+{
+    EXCHANGE_MEMORY
+    const int left = (int)get_group_id(0) * (strip - 2 * halo) - halo;
+    const int high = (int)get_group_id(1) * (block_size_y * rows);
+    const int x = left + (int)get_local_id(0) * vector_width;
+    const int top = high + (int)get_local_id(1) * rows;
+#if skip_checks == group
+    if (left > 0 && left + strip < nx && high > time_steps && high + block_size_y * rows + time_steps < ny) {
+        walk(u_new, u, x, top, false EXCHANGE_ARGUMENT);
+    } else {
+        walk(u_new, u, x, top, true EXCHANGE_ARGUMENT);
+    }
+#elif skip_checks == never
+    walk(u_new, u, x, top, true EXCHANGE_ARGUMENT);
+#else
+#error "diffuse_kernel: skip_checks must be never or group"
+#endif
+}
+
+#elif rows_kept_in == cache
+#if block_size_x != 1 || block_size_y != 1
+#error "diffuse_kernel: with cache, block_size_x and block_size_y must be 1"
+#endif
+
+// step_row gives a row of the next level, from three rows of a strip with a vector more at either end.
+static void step_row(__private vector *result, const __private vector *above,
+                     const __private vector *centre, const __private vector *below)
+{
+#if neighbours == shifted
+    vector before = centre[0];
+    vector here = centre[1];
+#endif
+    #pragma unroll unroll_rows
+    for (int i = 1; i <= vectors; i++) {
+#if neighbours == shifted
+        const vector behind = centre[i + 1];
+        const vector left = SHIFTED_RIGHT(LAST(before), here);
+        const vector right = SHIFTED_LEFT(here, FIRST(behind));
+        result[i] = COMBINED(here, left + right + above[i] + below[i]);
+        before = here;
+        here = behind;
+#else
+        const __private float *first = (const __private float *)(centre + i);
+        result[i] = COMBINED(centre[i], LOAD_ANYWHERE(first - 1) + LOAD_ANYWHERE(first + 1) + above[i] + below[i]);
+#endif
+    }
+}
+
+__kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+void diffuse_kernel(__global float *restrict u_new, __global const float *restrict u)
+{
+    const int left = (int)get_group_id(0) * (strip - 2 * halo) - halo;
+    const int top = (int)get_group_id(1) * rows;
+    if (left + halo >= nx || top >= ny) {
+        return;
+    }
+    const bool checked = left <= 0 || left + strip >= nx || top <= time_steps || top + rows + time_steps >= ny;
+
+    // Row y of level t is levels[t][y % 3], its columns begin in vector 1. Beside them are cells
+    // that are read, and no result that is stored depends on them.
+    vector levels[time_steps][3][vectors + 2];
+    vector done[vectors + 2];
+    for (int t = 0; t < time_steps; t++) {
+        for (int i = 0; i < 3; i++) {
+            levels[t][i][0] = (vector)0.0f;
+            levels[t][i][vectors + 1] = (vector)0.0f;
+        }
+    }
+
+    const int bottom = min(top + rows, ny); // row behind the last that is done
+    for (int y = max(top - time_steps, 0); y < bottom + time_steps; y++) {
+        if (y < ny) {
+            __private vector *row = levels[0][y % 3];
+            for (int i = 0; i < vectors; i++) {
+                row[i + 1] = load_row(u, left + i * vector_width, y, checked);
+            }
+        }
+        for (int t = 0; t < time_steps; t++) {
+            const int j = y - 1 - t;                 // the row that goes from level t to t + 1,
+            const int overlap = time_steps - 1 - t;  // if it is one that later levels need
+            if (j < max(top - overlap, 0) || j >= min(bottom + overlap, ny)) {
+                continue;
+            }
+            const __private vector *centre = levels[t][j % 3];
+            __private vector *result = t + 1 < time_steps ? levels[t + 1][j % 3] : done;
+            if (j < 1 || j >= ny - 1) {
+                for (int i = 1; i <= vectors; i++) {
+                    result[i] = centre[i];
+                }
+                continue;
+            }
+            step_row(result, levels[t][(j + 2) % 3], centre, levels[t][(j + 1) % 3]);
+            if (left <= 0) { // column 0 is in it
+                ((__private float *)(result + 1))[-left] = ((const __private float *)(centre + 1))[-left];
+            }
+            if (left + strip >= nx) { // column nx - 1 is
+                ((__private float *)(result + 1))[nx - 1 - left] = ((const __private float *)(centre + 1))[nx - 1 - left];
+            }
+        }
+        const int j = y - time_steps;
+        if (j >= top) {
+            for (int i = halo_vectors; i < vectors - halo_vectors; i++) {
+                store_row(u_new, done[i + 1], left + i * vector_width, j, checked);
+            }
+        }
+    }
+}
+#else
+#error "diffuse_kernel: rows_kept_in must be registers or cache"
+#endif

@@ -1,0 +1,187 @@
+package kernels_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// fastDiffusionKernels are the bundled ones that go to the limit of the memory, and beyond it.
+var fastDiffusionKernels = []string{"stencil", "temporal"}
+
+// emulatedShuffles make shuffles between registers out of local memory, for devices that have
+// none. Sub-groups are 32 work-items wide, or the whole of a smaller work-group.
+const emulatedShuffles = `
+#define GROUP_ITEMS (block_size_x * block_size_y)
+#define SHUFFLE_MEMORY __local float shuffled[GROUP_ITEMS];
+#define SHUFFLE_PARAMETER , __local float *shuffled
+#define SHUFFLE_ARGUMENT , shuffled
+#define LINEAR ((int)get_local_id(1) * block_size_x + (int)get_local_id(0))
+#define LANES (GROUP_ITEMS < 32 ? GROUP_ITEMS : 32)
+#define LANE (LINEAR % LANES)
+static float emulated_shuffle(const float v, const int from, __local float *shuffled)
+{
+    barrier(CLK_LOCAL_MEM_FENCE);
+    shuffled[LINEAR] = v;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    return from >= 0 && from < LANES ? shuffled[LINEAR - LANE + from] : -12345.0f;
+}
+#define SHUFFLE_UP(v) emulated_shuffle(v, LANE - 1, shuffled)
+#define SHUFFLE_DOWN(v) emulated_shuffle(v, LANE + 1, shuffled)
+#line 1
+`
+
+// emulated are the values of neighbours for which shuffles are emulated.
+var emulated = []string{"shuffle_khr", "shuffle_intel", "shuffle_nv"}
+
+// fastDiffusion is one launch of a configuration of a spec on a field.
+type fastDiffusion struct {
+	launch
+	nx, ny        int
+	steps         int
+	configuration space.Configuration
+	spare         int
+}
+
+// fastDiffusionOf is the launch of a configuration on a field, with spare work-groups.
+func fastDiffusionOf(t *testing.T, kernel string, c space.Configuration, nx, ny, spare int) fastDiffusion {
+	t.Helper()
+	p := load(t, fastDiffusionSpec(kernel), map[string]string{"nx": strconv.Itoa(nx), "ny": strconv.Itoa(ny)}, nil)
+	v, err := p.Variant(c, noDevice)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := fastDiffusion{launchOf(t, p, c, spare), nx, ny, v.ReferenceLaunches, c, spare}
+	if neighbours, _ := c.Get("neighbours"); slices.Contains(emulated, fmt.Sprint(neighbours)) {
+		l.source = emulatedShuffles + l.source
+	}
+	return l
+}
+
+func fastDiffusionSpec(kernel string) string { return "diffusion/diffuse_" + kernel + ".yaml" }
+
+func (l fastDiffusion) String() string {
+	return fmt.Sprintf("%d × %d cells, %v, %d spare groups", l.nx, l.ny, l.configuration, l.spare)
+}
+
+// check starts with -77 in u_new, which its edges must keep.
+func (l fastDiffusion) check(r *rig, seed uint64) error {
+	random := rand.New(rand.NewPCG(seed, 2))
+	u, out := r.guarded(l.nx*l.ny), r.guarded(l.nx*l.ny)
+	for i := range l.nx * l.ny {
+		r.inner(u)[i] = random.Float32()
+		r.inner(out)[i] = -77
+	}
+	after, err := l.run(r, out, u)
+	if err != nil {
+		return err
+	}
+	if !slices.EqualFunc(u, after[1], sameBits) {
+		return errors.New("u has changed")
+	}
+	if err := r.strayed(out, after[0]); err != nil {
+		return fmt.Errorf("u_new: %w", err)
+	}
+	want := diffuseSteps(r.inner(u), r.inner(out), l.nx, l.ny, l.steps)
+	for cell, v := range r.inner(after[0]) {
+		// A step is a mean of the last: what was off stays so at most. Each adds some roundings
+		// of values up to 4, times dt.
+		if !(math.Abs(float64(v)-want[cell]) <= 5e-7*float64(l.steps)) {
+			return fmt.Errorf("cell (%d, %d) is %v, want %v", cell%l.nx, cell/l.nx, v, want[cell])
+		}
+	}
+	return nil
+}
+
+// diffuseSteps returns what u_new must hold after several steps of u in double precision: on
+// the edges, what is there.
+func diffuseSteps(u, uNew []float32, nx, ny, steps int) []float64 {
+	now := make([]float64, nx*ny)
+	for i, v := range u {
+		now[i] = float64(v)
+	}
+	for range steps {
+		next := slices.Clone(now)
+		for y := 1; y < ny-1; y++ {
+			for x := 1; x < nx-1; x++ {
+				c := y*nx + x
+				next[c] += float64(float32(0.225)) * (now[c-1] + now[c+1] + now[c-nx] + now[c+nx] - 4*now[c])
+			}
+		}
+		now = next
+	}
+	for i, v := range uNew {
+		if x, y := i%nx, i/nx; x == 0 || x == nx-1 || y == 0 || y == ny-1 {
+			now[i] = float64(v)
+		}
+	}
+	return now
+}
+
+// fastFields have no inner cells, one, a few, or more than a tile, in either dimension. Only
+// some of their rows are multiples of a vector.
+var fastFields = [][2]int{
+	{131, 137}, {1, 1}, {64, 67}, {2, 9}, {3, 3}, {257, 40}, {1, 7}, {7, 1}, {2, 2}, {4, 3}, {17, 5}, {160, 150},
+	{5, 17}, {31, 301}, {513, 9}, {258, 258}, {9, 300}, {1031, 11},
+}
+
+// fastDiffusions are n launches of a kernel, of configurations drawn by a fixed seed; fields take
+// turns. With narrow, work-groups are such as take a simulator a moment.
+func fastDiffusions(t *testing.T, kernel string, fields [][2]int, set map[string]string, parameters map[string][]string, n int, narrow bool) []trial {
+	t.Helper()
+	var trials []trial
+	s, _, err := load(t, fastDiffusionSpec(kernel), set, parameters).SpaceWithoutDevice()
+	if err != nil {
+		t.Fatal(err)
+	}
+	random := rand.New(rand.NewPCG(11, uint64(s.Len())))
+	for i := 0; i < 100*n && len(trials) < n; i++ {
+		c := s.At(random.IntN(s.Len()))
+		if narrow && c.Int("block_size_x")*c.Int("block_size_y") > 64 {
+			continue
+		}
+		field := fields[len(trials)%len(fields)]
+		trials = append(trials, fastDiffusionOf(t, kernel, c, field[0], field[1], i%2))
+	}
+	return trials
+}
+
+// everyShape lifts the restrictions that choose what suits a kind of device.
+var everyShape = map[string]string{"every_shape": "1"}
+
+// fastPaths are parts of the spaces that between them hold every path of the kernels, and
+// values that only a user's own spec would have.
+var fastPaths = map[string][]map[string][]string{
+	"stencil": {
+		{"neighbours": {"cached"}, "block_size_x": {"1", "3", "8", "16", "32"}, "rows": {"1", "2", "3", "4", "8"}, "unroll_rows": {"1", "2", "3"}},
+		{"neighbours": {"shuffle_khr", "shuffle_intel", "shuffle_nv"}, "block_size_x": {"8", "16", "32", "64"}, "rows": {"1", "2", "4"}, "unroll_rows": {"1", "2"}},
+	},
+	"temporal": {
+		{"rows_kept_in": {"cache"}, "block_size_x": {"1"}, "vectors": {"3", "5", "8", "16", "64"}, "rows": {"1", "3", "16", "64", "1000"}, "time_steps": {"1", "2", "3", "5", "8", "16"}},
+		{"rows_kept_in": {"registers"}, "neighbours": {"local_memory"}, "block_size_x": {"3", "8", "11", "32", "64"}, "rows": {"1", "5", "32"}, "time_steps": {"1", "2", "3", "4", "7", "8"}},
+		{"rows_kept_in": {"registers"}, "neighbours": {"shuffle_nv", "shuffle_khr", "shuffle_intel"}, "block_size_x": {"32"}, "rows": {"1", "5", "32"}, "ahead": {"1", "2"}, "time_steps": {"1", "2", "3", "6"}},
+	},
+}
+
+// TestFastDiffusion compares the kernels with a loop in double precision, and looks whether
+// they write anything but the inner cells of u_new. NDTUNE_LONG=1 makes it ten times as long.
+func TestFastDiffusion(t *testing.T) {
+	r := newRig(t)
+	count := 12
+	if long {
+		count *= 10
+	}
+	for _, kernel := range fastDiffusionKernels {
+		for _, parameters := range fastPaths[kernel] {
+			t.Run(kernel+"/"+fmt.Sprint(parameters["neighbours"]), func(t *testing.T) {
+				r.run(t, fastDiffusions(t, kernel, fastFields, everyShape, parameters, count, false))
+			})
+		}
+	}
+}
