@@ -11,8 +11,9 @@ import "embed"
 
 // FS holds the folders of the bundled kernels: copy, the copy of a buffer, which shows what
 // the memory of a device gives; diffusion, one explicit step of the diffusion equation in
-// two dimensions; and matmul, the multiplication of matrices of float.
-// matmul/matmul_reference.cl is what its others are compared with.
+// two dimensions; matmul, the multiplication of matrices of float.
+// matmul/matmul_reference.cl is what its others are compared with; and peak, what the peaks of a
+// device are measured with, which has no specs: tune/device/peak launches it.
 //
-//go:embed copy diffusion matmul
+//go:embed copy diffusion matmul peak
 var FS embed.FS

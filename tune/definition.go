@@ -21,6 +21,7 @@ type Definition struct {
 	Parameters   []space.Parameter
 	Restrictions []space.Restriction
 	Verify       *Verification // nil: results are unverified
+	Roofline     *Roofline     // nil: nobody says what a launch must do
 	Metrics      []Metric
 	Objective    Objective // default: time, minimised
 	Seed         uint64    // of random fills; arguments of one name get the same data for one seed
@@ -52,7 +53,7 @@ type Constant struct {
 // or LocalSize is set.
 type Argument struct {
 	Name string
-	Type string // as array.ParseType reads it, e.g. "float32", "int4"; may be left out with Data
+	Type string // as array.ParseType reads it, e.g. "float32", "int4", or a constant that is such a text; may be left out with Data
 
 	// A buffer: Size elements, filled with Data or by Fill. With Data, Size defaults to its
 	// length.
@@ -120,7 +121,7 @@ type Metric struct {
 }
 
 // An Objective is what the search improves: time, time_min, time_median or the name of a
-// metric.
+// metric, one of the roofline's included.
 type Objective struct {
 	Name     string
 	Maximize bool

@@ -34,6 +34,9 @@ type Device struct {
 	ComputeMajor     int      `json:"compute_capability_major,omitempty"`
 	ComputeMinor     int      `json:"compute_capability_minor,omitempty"`
 	Extensions       []string `json:"extensions"`
+
+	// Peaks are what it was measured to give; nil: it was not measured.
+	Peaks *Peaks `json:"peaks,omitempty"`
 }
 
 // The sources of time.
@@ -54,6 +57,7 @@ func (d Device) environment() map[string]any {
 		"registers": d.Registers, "wavefront": d.Wavefront,
 		"compute_capability": float64(d.ComputeMajor) + float64(d.ComputeMinor)/10,
 		"extensions":         d.Extensions,
+		"peak":               d.Peaks.environment(),
 	}
 }
 

@@ -13,8 +13,8 @@ import (
 
 // Digest identifies what is tuned: two problems with one digest give comparable results.
 // It covers the kernel with everything that its source includes, constants, sizes,
-// arguments with their content, parameters, restrictions, verification and metrics, and
-// not what only steers a run. Go functions cannot be covered: of a source that a function
+// arguments with their content, parameters, restrictions, verification, roofline and metrics, and
+// not what only steers a run, nor anything of the device. Go functions cannot be covered: of a source that a function
 // makes, only that of the first configuration is.
 func (p *Problem) Digest() string {
 	h := sha256.New()
@@ -36,6 +36,7 @@ type canonicalProblem struct {
 	Arguments      []canonicalArgument
 	Parameters     []string
 	Restrictions   []string
+	Roofline       string `json:",omitempty"`
 	Metrics        string
 	Objective      Objective
 	Seed           uint64
@@ -63,6 +64,9 @@ func (p *Problem) canonical() canonicalProblem {
 	}
 	if d.Kernel.Func != nil {
 		c.Source = p.firstSource()
+	}
+	if r := d.Roofline; r != nil {
+		c.Roofline = fmt.Sprintf("%q %q %s", r.Flops, r.Bytes, p.roofline.precision)
 	}
 	for _, constant := range d.Constants {
 		// 1 and 1.0 are two constants for a kernel, 1 and "1" are one.

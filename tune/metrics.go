@@ -18,12 +18,14 @@ func (p *Problem) compileMetrics(errs *fieldErrors, scope space.Scope) {
 	for _, name := range timeNames {
 		scope[name] = 0.0
 	}
-	objectives := slices.Clone(timeNames)
+	objectives := append(slices.Clone(timeNames), p.roofline.reserved()...)
 	for _, m := range p.definition.Metrics {
 		field := "metrics." + m.Name
 		switch {
 		case m.Name == "":
 			errs.addf("metrics", "a metric has no name")
+		case slices.Contains(p.roofline.reserved(), m.Name):
+			errs.addf(field, "roofline gives the metric of this name: leave this one out, or give it another name")
 		case slices.Contains(objectives, m.Name):
 			errs.addf(field, "the name stands twice")
 		}
@@ -40,6 +42,27 @@ func (p *Problem) compileMetrics(errs *fieldErrors, scope space.Scope) {
 	}
 }
 
+// MetricNames are the names of the metrics that results on a device have, in order: those of
+// the roofline first.
+func (p *Problem) MetricNames(d Device) []string {
+	names := p.roofline.metrics(d)
+	for _, m := range p.definition.Metrics {
+		names = append(names, m.Name)
+	}
+	return names
+}
+
+// checkObjective says why no result on a device can have the objective.
+func (p *Problem) checkObjective(d Device) error {
+	if p.Objective().Name != MetricOfLimit {
+		return nil
+	}
+	if err := p.LimitKnown(d); err != nil {
+		return fmt.Errorf("the objective is %s: %w", MetricOfLimit, err)
+	}
+	return nil
+}
+
 // judge computes the metrics and the objective of timed launches. A metric that cannot be
 // computed is NaN; times that cannot be, and an objective that is not a finite number, are
 // errors.
@@ -50,8 +73,7 @@ func (p *Problem) judge(c space.Configuration, d Device, times Stats, time float
 	env := p.environment(d)
 	c.Assign(env)
 	env["time"], env["time_min"], env["time_median"] = time, times.Min, times.Median
-	metrics := make([]MetricValue, len(p.metrics))
-	var failed error
+	metrics, failed := p.rooflineMetrics(env, d, time)
 	for i, e := range p.metrics {
 		name := p.definition.Metrics[i].Name
 		v, err := e.Float(env)
@@ -59,7 +81,7 @@ func (p *Problem) judge(c space.Configuration, d Device, times Stats, time float
 			v = math.NaN()
 			failed = fmt.Errorf("metric %s: %w", name, err)
 		}
-		metrics[i] = MetricValue{name, v}
+		metrics = append(metrics, MetricValue{name, v})
 		if _, taken := env[name]; space.IsIdentifier(name) && !taken {
 			env[name] = v
 		}

@@ -77,6 +77,10 @@ func (p *Problem) portable() Definition {
 	for i := range p.parameters.Len() {
 		d.Parameters = append(d.Parameters, p.parameters.At(i))
 	}
+	if d.Roofline != nil {
+		roofline := *d.Roofline
+		d.Roofline = &roofline
+	}
 	if d.Verify != nil {
 		d.Verify = p.verify.portable(*d.Verify)
 	}

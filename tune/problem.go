@@ -29,6 +29,7 @@ type Problem struct {
 	blockSize   [3]*space.Expression // nil: 1
 	gridDiv     [3][]*space.Expression
 	arguments   []argument
+	roofline    *roofline // nil: there is none
 	metrics     []*space.Expression
 	verify      *verification
 }
@@ -87,6 +88,7 @@ func NewProblem(d Definition) (*Problem, error) {
 	p.compileSizes(&errs, scope)
 	p.compileArguments(&errs, scope)
 	p.compileRestrictions(&errs)
+	p.compileRoofline(&errs, scope)
 	p.compileMetrics(&errs, scope)
 	p.compileVerification(&errs, scope)
 	if err := errs.err(); err != nil {

@@ -55,6 +55,9 @@ type run struct {
 }
 
 func newRun(p *Problem, evaluator Evaluator, o Options) (*run, error) {
+	if err := p.checkObjective(evaluator.Device()); err != nil {
+		return nil, err
+	}
 	s := o.Space
 	if s == nil {
 		var err error

@@ -44,9 +44,15 @@ func printComparison(w io.Writer, tuned []tunedKernel, guess map[string]int) {
 	fmt.Fprintln(w, "\ncomparison")
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprint(table, "kernel\ttime")
-	_, metrics := tuned[0].bestTime()
-	for _, m := range metrics {
-		fmt.Fprintf(table, "\t%s", m.Name)
+	var names []string
+	for _, k := range tuned {
+		_, metrics := k.bestTime()
+		for _, m := range metrics {
+			if !slices.Contains(names, m.Name) {
+				names = append(names, m.Name)
+				fmt.Fprintf(table, "\t%s", m.Name)
+			}
+		}
 	}
 	fmt.Fprintf(table, "\tover %s\tover %s %d×%d\tbest configuration\n", first.name, first.name, guess["block_size_x"], guess["block_size_y"])
 	fastest := tuned[0]
@@ -56,13 +62,23 @@ func printComparison(w io.Writer, tuned []tunedKernel, guess map[string]int) {
 			fastest = k
 		}
 		fmt.Fprintf(table, "%s\t%s", k.name, formatTime(time))
-		for _, m := range metrics {
-			fmt.Fprintf(table, "\t%s", formatNumber(m.Value))
+		for _, name := range names {
+			fmt.Fprintf(table, "\t%s", metricText(metrics, name))
 		}
 		fmt.Fprintf(table, "\t%s\t%s\t%s\n", gain(first.outcome.Best, k.outcome.Best), gain(guessed, k.outcome.Best), k.outcome.Best.Configuration)
 	}
 	table.Flush()
 	printClose(w, fastest)
+}
+
+// metricText is a metric of a kernel, «–» where it has none of that name.
+func metricText(metrics []tune.MetricValue, name string) string {
+	for _, m := range metrics {
+		if m.Name == name {
+			return formatNumber(m.Value)
+		}
+	}
+	return "–"
 }
 
 // gain is how often one result's time fits into another's: by the final measurements where

@@ -11,6 +11,8 @@ import (
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/device/peak"
+	"github.com/ndtune/ndtune/tune/record"
 )
 
 func devicesCommand() *cli.Command {
@@ -20,8 +22,19 @@ func devicesCommand() *cli.Command {
 		Description: `Lists every OpenCL device of this machine with the names by which --device chooses it.
 
    ndtune devices
-   ndtune devices --json`,
-		Flags:  []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print JSON"}},
+   ndtune devices --json
+   ndtune devices --peak --device gpu
+
+With --peak it measures what each can do at most: bandwidth of its memory, its caches and its
+local memory, multiply-adds, and what a launch costs. Each figure is the best of several
+variants of a kernel whose result is checked. They are kept in the user's state folder, for
+the specifications that have a roofline (docs/spec.md).`,
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "json", Usage: "print JSON"},
+			&cli.BoolFlag{Name: "peak", Usage: "measure what the devices can do at most, which takes some seconds for each"},
+			&cli.StringFlag{Name: "device", Aliases: []string{"d"}, Usage: "only this `DEVICE`: index, platform:device, cpu, gpu, or a part of its name (default: all)"},
+			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "show what drivers print as they are measured"},
+		},
 		Action: listDevices,
 	}
 }
@@ -32,6 +45,8 @@ type listedDevice struct {
 	Selector string `json:"selector"`
 	Default  bool   `json:"default"`
 	tune.Device
+
+	PeaksError string `json:"peaks_error,omitempty"` // why they could not be measured
 }
 
 func listDevices(c *cli.Context) error {
@@ -46,23 +61,72 @@ func listDevices(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	var listed []listedDevice
-	for _, l := range all {
-		d, err := device.Describe(l.Device)
+	chosen := all
+	if c.IsSet("device") {
+		l, err := device.Select(all, c.String("device"))
 		if err != nil {
 			return err
 		}
-		listed = append(listed, listedDevice{l.Index, l.Selector(), l.Index == preferred.Index, d})
+		chosen = []device.Listed{l}
 	}
-	if c.Bool("json") {
-		encoder := json.NewEncoder(c.App.Writer)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(listed)
+	var listed []listedDevice
+	failed := 0
+	for _, l := range chosen {
+		d, err := describe(c, l)
+		if err != nil {
+			return err
+		}
+		d.Default = l.Index == preferred.Index
+		if d.PeaksError != "" {
+			failed++
+		}
+		listed = append(listed, d)
 	}
-	return printDevices(c.App.Writer, listed)
+	if err := showDevices(c, listed); err != nil {
+		return err
+	}
+	if failed == len(listed) {
+		return errReported
+	}
+	return nil
 }
 
-func printDevices(w io.Writer, listed []listedDevice) error {
+// describe is a device with its peaks: measured now, where that is wanted, else those that are
+// known.
+func describe(c *cli.Context, l device.Listed) (listedDevice, error) {
+	d, err := device.Describe(l.Device)
+	if err != nil {
+		return listedDevice{}, err
+	}
+	listed := listedDevice{Index: l.Index, Selector: l.Selector(), Device: d}
+	if !c.Bool("peak") {
+		if known, err := record.KnownPeaks(d, peak.Method); err == nil { // else they are as good as not measured
+			listed.Peaks = known
+		}
+		return listed, nil
+	}
+	listed.Peaks, err = measurePeaks(c, l)
+	switch {
+	case c.Context.Err() != nil:
+		return listed, errInterrupted
+	case err != nil:
+		listed.PeaksError = err.Error()
+	}
+	return listed, nil
+}
+
+func showDevices(c *cli.Context, listed []listedDevice) error {
+	if !c.Bool("json") {
+		return printDevices(c.App.Writer, listed, !c.IsSet("device"))
+	}
+	encoder := json.NewEncoder(c.App.Writer)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(listed)
+}
+
+// printDevices shows devices under their platforms: under all, or under those that have one
+// among them.
+func printDevices(w io.Writer, listed []listedDevice, all bool) error {
 	platforms, err := cl.Platforms()
 	if err != nil {
 		return err
@@ -72,16 +136,21 @@ func printDevices(w io.Writer, listed []listedDevice) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "platform %d: %s (%s)\n", i, info.Name, strings.TrimSpace(info.Version))
-		found := false
+		var found []listedDevice
 		for _, l := range listed {
 			if strings.HasPrefix(l.Selector, fmt.Sprintf("%d:", i)) {
-				printDevice(w, l)
-				found = true
+				found = append(found, l)
 			}
 		}
-		if !found {
+		if len(found) == 0 && !all {
+			continue
+		}
+		fmt.Fprintf(w, "platform %d: %s (%s)\n", i, info.Name, strings.TrimSpace(info.Version))
+		if len(found) == 0 {
 			fmt.Fprintln(w, "  no devices")
+		}
+		for _, l := range found {
+			printDevice(w, l)
 		}
 	}
 	return nil
@@ -112,4 +181,10 @@ func printDevice(w io.Writer, l listedDevice) {
 	}
 	row("PCI", l.PCI)
 	row("UUID", l.UUID)
+	switch {
+	case l.PeaksError != "":
+		row("peaks", "could not be measured: "+firstLine(l.PeaksError))
+	case l.Peaks != nil:
+		printPeaks(w, l.Peaks)
+	}
 }

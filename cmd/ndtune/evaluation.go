@@ -26,6 +26,7 @@ func evaluationFlags() []cli.Flag {
 		&cli.DurationFlag{Name: "build-timeout", Value: worker.DefaultBuildTimeout, Category: categoryEvaluation, Usage: "give up a configuration whose build, with its first launch, takes longer than `DURATION`"},
 		&cli.DurationFlag{Name: "kernel-timeout", Value: worker.DefaultKernelTimeout, Category: categoryEvaluation, Usage: "give up a configuration where a later launch takes longer than `DURATION`, or longer than 1s and 20 times the best so far"},
 		&cli.BoolFlag{Name: "in-process", Category: categoryEvaluation, Usage: "evaluate in this process, for debugging: a driver that crashes or hangs then ends the run, and there are no time-outs"},
+		noPeakFlag(),
 	}
 }
 
@@ -66,20 +67,20 @@ func checkEvaluationFlags(c *cli.Context) error {
 }
 
 // openEvaluator opens what the flags say, for a search or for a single configuration.
-func openEvaluator(c *cli.Context, devices []device.Listed, p *tune.Problem, single bool) (evaluator, error) {
+func openEvaluator(c *cli.Context, devices []device.Listed, p *tune.Problem, peaks *tune.Peaks, single bool) (evaluator, error) {
 	stop := c.Float64("early-stop")
 	if c.Bool("in-process") {
 		if len(devices) > 1 {
 			return nil, &usageError{fmt.Errorf("--in-process evaluates on one device, and --device %s names %d; name one of them", c.String("device"), len(devices))}
 		}
-		return opened(device.Open(devices[0].Device, p, device.Options{Iterations: c.Int("iterations"), EarlyStop: stop}))
+		return opened(device.Open(devices[0].Device, p, device.Options{Peaks: peaks, Iterations: c.Int("iterations"), EarlyStop: stop}))
 	}
 	var output io.Writer
 	if c.Bool("verbose") {
 		output = c.App.ErrWriter
 	}
 	return opened(worker.Open(c.Context, devices, p, worker.Options{
-		Workers: c.Int("workers"), Single: single, Iterations: c.Int("iterations"), EarlyStop: stop,
+		Workers: c.Int("workers"), Single: single, Peaks: peaks, Iterations: c.Int("iterations"), EarlyStop: stop,
 		BuildTimeout: c.Duration("build-timeout"), KernelTimeout: c.Duration("kernel-timeout"),
 		Output: output, Note: func(text string) { fmt.Fprintln(c.App.ErrWriter, text) },
 	}))

@@ -59,6 +59,9 @@ func (p *printer) begin(d tune.Device, shared []device.Listed, s *space.Space, l
 	if !p.problem.Verified() {
 		fmt.Fprintln(p.notes, "The specification has no verify: nothing checks that the output is right, and results are unverified.")
 	}
+	if err := p.problem.LimitKnown(d); err != nil {
+		fmt.Fprintf(p.notes, "No %s: %v (ndtune devices --peak measures them)\n", tune.MetricOfLimit, err)
+	}
 	if n := log.Resumed(); n > 0 {
 		fmt.Fprintf(p.notes, "Resuming %s, which holds %s already.\n", log.Path(), countNoun(n, "result"))
 	}
@@ -127,6 +130,9 @@ func (p *printer) end(o *tune.Outcome, evaluated int) {
 	fmt.Fprintf(p.out, "best performing configuration: %s\n", best)
 	if options := p.problem.BuildOptions(o.Best.Configuration); options != "" {
 		fmt.Fprintf(p.out, "build options: %s\n", options)
+	}
+	if l, err := p.problem.Limit(o.Best.Configuration, o.Device); err == nil && !p.quiet {
+		fmt.Fprintln(p.out, limitText(l, time))
 	}
 	if n := len(o.Best.Final); n > 0 && !p.quiet {
 		fmt.Fprintf(p.notes, "Its time is the median of %d launches, taken in turn with those of the next best; the mean of its %d launches in the search was %s.\n",

@@ -233,6 +233,7 @@ var resultLines = []*regexp.Regexp{
 	regexp.MustCompile(`^(\w+=[^,]+, )+(compile|runtime|correctness|timeout|constraints): .+$`),
 	bestLine,
 	regexp.MustCompile(`^build options: (-D \w+=\S+ ?)+$`),
+	regexp.MustCompile(`^limit: [\d.]+ % of what the device('s memory gives|'s caches give for [\d.]+ [KMGT]?i?B| computes in float\d\d) \([\d.]+ G(B|FLOP)/s\)$`),
 }
 
 var (

@@ -49,7 +49,11 @@ func runOne(c *cli.Context, s *spec.Spec) error {
 	if err != nil {
 		return err
 	}
-	evaluator, err := openEvaluator(c, []device.Listed{listed}, s.Problem, true)
+	peaks, err := findPeaks(c, listed, s.Problem, "")
+	if err != nil {
+		return err
+	}
+	evaluator, err := openEvaluator(c, []device.Listed{listed}, s.Problem, peaks, true)
 	if err != nil {
 		return err
 	}
@@ -108,6 +112,9 @@ func printOne(w io.Writer, p *tune.Problem, o *tune.Outcome) {
 		fmt.Fprintln(w, "output: verified")
 	} else {
 		fmt.Fprintln(w, "output: unverified")
+	}
+	if l, err := p.Limit(r.Configuration, o.Device); err == nil {
+		fmt.Fprintln(w, limitText(l, r.Time()))
 	}
 	d := r.Durations
 	fmt.Fprintf(w, "spent: build %s, verify %s, measure %s, all else %s\n", round(d.Build), round(d.Verify), round(d.Measure), round(d.Framework))

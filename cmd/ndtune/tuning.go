@@ -124,7 +124,11 @@ func (t *tuning) openDevice() error {
 	if t.devices, err = selectDevices(t.cli); err != nil {
 		return err
 	}
-	t.evaluator, err = openEvaluator(t.cli, t.devices, t.spec.Problem, false)
+	peaks, err := findPeaks(t.cli, t.devices[0], t.spec.Problem, t.logPath)
+	if err != nil {
+		return err
+	}
+	t.evaluator, err = openEvaluator(t.cli, t.devices, t.spec.Problem, peaks, false)
 	return err
 }
 
@@ -142,14 +146,11 @@ func (t *tuning) header() record.Header {
 	h := record.Header{
 		Digest: p.Digest(), Kernel: p.KernelName(), Source: t.source,
 		Device: t.evaluator.Device(), ProblemSize: p.FixedProblemSize(), Constants: p.Definition().Constants,
-		Objective: p.Objective(), Iterations: t.cli.Int("iterations"), Verified: p.Verified(),
+		Objective: p.Objective(), Metrics: p.MetricNames(t.evaluator.Device()), Iterations: t.cli.Int("iterations"), Verified: p.Verified(),
 		Strategy: t.strategy, Seed: t.cli.Uint64("seed"), Started: time.Now(), Tool: "ndtune " + versionText(),
 	}
 	for i := range p.Parameters().Len() {
 		h.Parameters = append(h.Parameters, p.Parameters().At(i))
-	}
-	for _, m := range p.Definition().Metrics {
-		h.Metrics = append(h.Metrics, m.Name)
 	}
 	return h
 }

@@ -11,7 +11,8 @@ var Floors = [][]string{
 	{"tune/search"},
 	{"tune"},
 	{"tune/device", "tune/record"},
+	{"tune/device/peak"},
 	{"tune/spec", "tune/worker", "tune/simulate", "tune/report"},
-	{"diffusion"},
+	{"diffusion", "matmul"},
 	{"cmd/ndtune"},
 }

@@ -15,9 +15,9 @@ import (
 // safe for concurrent use.
 type Builder struct{ evaluator *Evaluator }
 
-// OpenBuilder makes a builder.
-func OpenBuilder(d *cl.Device, p *tune.Problem, s Supervisor) (*Builder, error) {
-	e, err := newEvaluator(d, p, Options{Supervisor: s})
+// OpenBuilder makes a builder. Of the options only Peaks and Supervisor count.
+func OpenBuilder(d *cl.Device, p *tune.Problem, o Options) (*Builder, error) {
+	e, err := newEvaluator(d, p, o)
 	if err != nil {
 		return nil, err
 	}

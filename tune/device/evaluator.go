@@ -25,6 +25,10 @@ type Options struct {
 	// of the device has found it out; "": it is found out.
 	Timer string
 
+	// Peaks are what the device was measured to give, for metrics and objectives; nil: that is
+	// not known.
+	Peaks *tune.Peaks
+
 	// Supervisor follows the evaluations; nil: nobody does.
 	Supervisor Supervisor
 }
@@ -77,6 +81,7 @@ func newEvaluator(d *cl.Device, p *tune.Problem, o Options) (*Evaluator, error) 
 	if err != nil {
 		return nil, err
 	}
+	identity.Peaks = o.Peaks
 	if o.Iterations <= 0 {
 		o.Iterations = DefaultIterations
 	}

@@ -22,17 +22,22 @@ const (
 	probeLeast    = time.Microsecond
 )
 
-// probeTimer finds out whether the driver's profiling timestamps can be used, and settles
-// the timer of the session: zero or reversed timestamps, a kernel that took longer than the
-// host saw it take, or less than any device needs for it, are reason to use the host's clock
-// throughout.
-func (s *session) probeTimer() (string, error) {
-	program, err := s.context.NewProgram(timerProbe)
+// probeTimer settles the timer of the session.
+func (s *session) probeTimer() (timer string, err error) {
+	s.timer, err = FindTimer(s.queue)
+	return s.timer, err
+}
+
+// FindTimer finds out whether the driver's profiling timestamps can be used on a queue with
+// profiling: zero or reversed timestamps, a kernel that took longer than the host saw it take,
+// or less than any device needs for it, are reason to use the host's clock throughout.
+func FindTimer(q *cl.Queue) (string, error) {
+	program, err := q.Context().NewProgram(timerProbe)
 	if err != nil {
 		return "", err
 	}
 	defer program.Release()
-	if err := program.Build("", s.device); err != nil {
+	if err := program.Build("", q.Device()); err != nil {
 		return "", err
 	}
 	kernel, err := program.NewKernel("ndtune_timer_probe")
@@ -40,7 +45,7 @@ func (s *session) probeTimer() (string, error) {
 		return "", err
 	}
 	defer kernel.Release()
-	out, err := s.context.NewBufferFrom(cl.ReadWrite, make([]byte, 4))
+	out, err := q.Context().NewBufferFrom(cl.ReadWrite, make([]byte, 4))
 	if err != nil {
 		return "", err
 	}
@@ -48,25 +53,25 @@ func (s *session) probeTimer() (string, error) {
 	if err := kernel.SetArgs(out, uint32(probeSteps)); err != nil {
 		return "", err
 	}
-	s.timer = tune.TimerEvent
+	timer := tune.TimerEvent
 	for range probeLaunches {
-		usable, err := s.probeOnce(kernel)
+		usable, err := probeOnce(q, kernel)
 		if err != nil {
 			return "", err
 		}
 		if !usable {
-			s.timer = tune.TimerHost
+			timer = tune.TimerHost
 		}
 	}
-	return s.timer, nil
+	return timer, nil
 }
 
-func (s *session) probeOnce(kernel *cl.Kernel) (usable bool, err error) {
-	if err := s.queue.Finish(); err != nil {
+func probeOnce(q *cl.Queue, kernel *cl.Kernel) (usable bool, err error) {
+	if err := q.Finish(); err != nil {
 		return false, err
 	}
 	began := time.Now()
-	event, err := s.queue.EnqueueKernel(kernel, nil, []int{1}, []int{1})
+	event, err := q.EnqueueKernel(kernel, nil, []int{1}, []int{1})
 	if err != nil {
 		return false, err
 	}

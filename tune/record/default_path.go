@@ -16,11 +16,10 @@ import (
 // 20260102-150405-diffuse_kernel-nvidia-h200.jsonl. The file is there when DefaultPath
 // returns, so that no two runs are given the same.
 func DefaultPath(h Header) (string, error) {
-	folder, err := stateFolder()
+	folder, err := ownFolder()
 	if err != nil {
 		return "", fmt.Errorf("find a place for the run log: %w", err)
 	}
-	folder = filepath.Join(folder, "ndtune")
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return "", fmt.Errorf("find a place for the run log: %w", err)
 	}
@@ -38,6 +37,12 @@ func DefaultPath(h Header) (string, error) {
 			return "", fmt.Errorf("find a place for the run log: %w", err)
 		}
 	}
+}
+
+// ownFolder is where this program keeps what is neither settings nor documents.
+func ownFolder() (string, error) {
+	folder, err := stateFolder()
+	return filepath.Join(folder, "ndtune"), err
 }
 
 func logName(h Header) string {

@@ -23,6 +23,7 @@ func (f field) definition() (d tune.Definition) {
 				d.Verify = f.verification()
 			}
 		}},
+		reader{"roofline", func(f field) { d.Roofline = f.roofline() }},
 		reader{"metrics", func(f field) { d.Metrics = f.metrics() }},
 		reader{"objective", func(f field) { d.Objective = f.objective() }},
 		reader{"seed", func(f field) { d.Seed = f.seed() }},
@@ -52,6 +53,16 @@ func (f field) restrictions() (restrictions []space.Restriction) {
 		restrictions = append(restrictions, space.Restriction{Expression: item.expression()})
 	}
 	return restrictions
+}
+
+func (f field) roofline() *tune.Roofline {
+	r := &tune.Roofline{}
+	f.keys(
+		reader{"flops", func(f field) { r.Flops = f.expression() }},
+		reader{"bytes", func(f field) { r.Bytes = f.expression() }},
+		reader{"precision", func(f field) { r.Precision = f.text() }},
+	)
+	return r
 }
 
 func (f field) metrics() (metrics []tune.Metric) {

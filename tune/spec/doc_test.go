@@ -44,14 +44,14 @@ func TestReferenceExample(t *testing.T) {
 // The other pieces of YAML are right too: each loads in place of what the good
 // specification has.
 func TestReferencePieces(t *testing.T) {
-	names := "constants: {n: 64, nx: 64, ny: 64, dt: 0.225f}\n" +
+	names := "constants: {n: 64, nx: 64, ny: 64, dt: 0.225f, real: float}\n" +
 		"parameters: {block_size_x: 64, block_size_y: 2, tile_size_x: 1, tile: 1, use_local: true, use_half: false, threads: 2, per_item: 1, type: float4, unroll: 1, time_steps: 2}\n"
 	pieces := 0
 	for _, piece := range regexp.MustCompile(`(?m)(?:^    .*\n)+`).FindAllString(reference(t), -1) {
 		text := regexp.MustCompile(`(?m)^    `).ReplaceAllString(piece, "")
 		key, _, _ := strings.Cut(text, ":")
 		switch key {
-		case "constants", "problem_size", "arguments", "parameters", "restrictions", "block_size", "grid_div", "metrics":
+		case "constants", "problem_size", "arguments", "parameters", "restrictions", "block_size", "grid_div", "roofline", "metrics":
 		default:
 			continue
 		}

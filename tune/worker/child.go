@@ -118,6 +118,9 @@ func (c *child) send(a answer) {
 
 // greet makes ready for what the parent wants.
 func (c *child) greet(h hello) error {
+	if len(h.Peaks) > 0 {
+		return c.measurePeaks(h)
+	}
 	var err error
 	if c.problem, err = h.problem(); err != nil {
 		return err
@@ -131,12 +134,12 @@ func (c *child) greet(h hello) error {
 	}
 	var identity tune.Device
 	if h.Builds {
-		if c.builder, err = device.OpenBuilder(d.Device, c.problem, c); err != nil {
+		if c.builder, err = device.OpenBuilder(d.Device, c.problem, device.Options{Peaks: h.Device.Peaks, Supervisor: c}); err != nil {
 			return err
 		}
 		identity = c.builder.Device()
 	} else {
-		o := device.Options{Timer: h.Device.Timer, Iterations: h.Iterations, EarlyStop: h.EarlyStop, Supervisor: c}
+		o := device.Options{Timer: h.Device.Timer, Peaks: h.Device.Peaks, Iterations: h.Iterations, EarlyStop: h.EarlyStop, Supervisor: c}
 		if c.evaluator, err = device.Open(d.Device, c.problem, o); err != nil {
 			return err
 		}

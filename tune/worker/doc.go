@@ -18,6 +18,8 @@
 // [Register]. Where either is missing, a pool evaluates in the program's own process, and
 // says so.
 //
+// The peaks of a device are measured in a worker, too: see [MeasurePeaks].
+//
 // # The protocol
 //
 // Both sides send messages encoded by encoding/gob, on the worker's standard input and
@@ -40,6 +42,12 @@
 //	remeasure →            configurations to measure in turn
 //	          ←  turn      whose turn it is
 //	          ←  remeasured
+//
+//	hello     →            the device, and which parts of its peaks the worker shall measure
+//	          ←  ready
+//	          ←  measuring as each part begins
+//	          ←  measured
+//
 //	          ←  failed    instead of any answer: nothing further can be evaluated
 //
 // A worker does one thing at a time. It ends when its standard input does.

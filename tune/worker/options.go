@@ -3,6 +3,8 @@ package worker
 import (
 	"io"
 	"time"
+
+	"github.com/ndtune/ndtune/tune"
 )
 
 // Options of a [Pool]. Zero fields have the defaults named.
@@ -19,6 +21,10 @@ type Options struct {
 
 	BuildTimeout  time.Duration // for building a configuration, its first launch included; DefaultBuildTimeout
 	KernelTimeout time.Duration // for one later launch; DefaultKernelTimeout
+
+	// Peaks are what the devices were measured to give, for metrics and objectives; nil: that
+	// is not known.
+	Peaks *tune.Peaks
 
 	// Maker is the name of the registered function that makes the problem, and Input its
 	// input, for problems that hold Go functions.

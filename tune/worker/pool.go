@@ -65,6 +65,7 @@ func Open(ctx context.Context, devices []device.Listed, p *tune.Problem, o Optio
 		if identities[i], err = device.Describe(d.Device); err != nil {
 			return nil, err
 		}
+		identities[i].Peaks = o.Peaks
 	}
 	pool := newPool(devices, identities, p, o)
 	why, err := pool.prepare()
@@ -139,7 +140,7 @@ func (p *Pool) prepare() (why string, err error) {
 }
 
 func (p *Pool) openInProcess(why string) error {
-	e, err := device.Open(p.devices[0].Device, p.problem, device.Options{Iterations: p.options.Iterations, EarlyStop: p.options.EarlyStop})
+	e, err := device.Open(p.devices[0].Device, p.problem, device.Options{Peaks: p.options.Peaks, Iterations: p.options.Iterations, EarlyStop: p.options.EarlyStop})
 	if err != nil {
 		return err
 	}

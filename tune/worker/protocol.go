@@ -30,6 +30,8 @@ type answer struct {
 	Result     *result
 	Turn       *turn
 	Remeasured *remeasured
+	Measuring  *measuring
+	Measured   *measured
 	Failed     *failed
 }
 
@@ -46,6 +48,8 @@ type hello struct {
 
 	Iterations int
 	EarlyStop  float64
+
+	Peaks []string // the parts of the device's peaks to measure; there is nothing else to do then
 }
 
 type ready struct{ Device tune.Device }
@@ -109,6 +113,15 @@ type need struct{ Key string }
 type outputs struct {
 	Key    string
 	Arrays map[string]*array.Array
+}
+
+// measuring says which part of the peaks is measured next.
+type measuring struct{ Part string }
+
+// measured is what came of it.
+type measured struct {
+	Part  string
+	Peaks *tune.Peaks
 }
 
 type failed struct{ Reason string }

@@ -1,0 +1,101 @@
+package peak
+
+import (
+	"fmt"
+
+	"github.com/ndtune/ndtune/cl"
+)
+
+// What buffers are filled with: see peak_fill. Every number of a buffer is another.
+const (
+	contentFactor = 2654435769
+	contentOffset = 12345
+)
+
+// content makes and checks what buffers hold, with the kernels of kernels/peak/content.cl.
+type content struct {
+	meter                  *Meter
+	filling, counting, sum *built
+	result                 *cl.Buffer // one number
+}
+
+func (m *Meter) openContent() (c *content, err error) {
+	c = &content{meter: m}
+	defer func() {
+		if err != nil {
+			c.release()
+		}
+	}()
+	for _, k := range []struct {
+		name string
+		to   **built
+	}{{"peak_fill", &c.filling}, {"peak_count", &c.counting}, {"peak_sum", &c.sum}} {
+		if *k.to, err = m.build("content.cl", k.name); err != nil {
+			return nil, err
+		}
+	}
+	c.result, err = m.context.NewBuffer(cl.ReadWrite, 4)
+	return c, err
+}
+
+func (c *content) release() {
+	for _, k := range []*built{c.filling, c.counting, c.sum} {
+		if k != nil {
+			k.release()
+		}
+	}
+	c.result.Release()
+}
+
+// run launches a kernel over n numbers, and waits.
+func (c *content) run(k *built, n int, arguments ...any) error {
+	if err := k.SetArgs(arguments...); err != nil {
+		return err
+	}
+	local := 64
+	for !c.meter.takes(local) {
+		local /= 2
+	}
+	groups := max(1, min(n/local, 64*max(1, c.meter.info.ComputeUnits)))
+	_, err := c.meter.once(launch{k, local, groups})
+	return err
+}
+
+// fill gives the first n numbers of a buffer the content of a factor and an offset.
+func (c *content) fill(b *cl.Buffer, n int, factor, offset uint32) error {
+	return c.run(c.filling, n, b, uint32(n), factor, offset)
+}
+
+// right is how many of the first n numbers of a buffer are as fill has made them with
+// contentFactor and contentOffset.
+func (c *content) right(b *cl.Buffer, n int) (uint32, error) {
+	return c.reduce(func() error {
+		return c.run(c.counting, n, b, uint32(n), uint32(contentFactor), uint32(contentOffset), c.result)
+	})
+}
+
+// total is the sum of the first n numbers of a buffer, modulo 2^32.
+func (c *content) total(b *cl.Buffer, n int) (uint32, error) {
+	return c.reduce(func() error { return c.run(c.sum, n, b, uint32(n), c.result) })
+}
+
+func (c *content) reduce(run func() error) (uint32, error) {
+	var result [1]uint32
+	q := c.meter.queue
+	if err := q.Write(c.result, 0, cl.Bytes(result[:])); err != nil {
+		return 0, err
+	}
+	if err := run(); err != nil {
+		return 0, err
+	}
+	if err := q.Read(c.result, 0, cl.Bytes(result[:])); err != nil {
+		return 0, fmt.Errorf("read a result: %w", err)
+	}
+	return result[0], nil
+}
+
+// contentTotal is the sum of the first n numbers of the content, modulo 2^32.
+func contentTotal(n int) uint32 {
+	pairs := uint64(n) * uint64(n-1) / 2 // n is at most 2^31: it does not overflow
+	return uint32(pairs)*contentFactor + uint32(n)*contentOffset
+}

@@ -1,0 +1,127 @@
+package peak
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/tune"
+)
+
+const (
+	launchBatch   = 20 * time.Millisecond // a batch of launches takes at least
+	mostLaunches  = 1 << 14
+	launchBatches = 5
+)
+
+// launching measures what a launch costs the host: in a long queue, and with a wait for each.
+func launching(ctx context.Context, m *Meter) (*tune.Peaks, error) {
+	k, err := m.build("launch.cl", "peak_launch")
+	if err != nil {
+		return nil, err
+	}
+	defer k.release()
+	queue, err := m.context.NewQueue(m.device, 0) // timestamps would cost time
+	if err != nil {
+		return nil, err
+	}
+	defer queue.Release()
+	count, err := m.context.NewBufferFrom(cl.ReadWrite, make([]byte, 4))
+	if err != nil {
+		return nil, err
+	}
+	defer count.Release()
+	if err := k.SetArgs(count); err != nil {
+		return nil, err
+	}
+	l := &launcher{queue: queue, kernel: k.Kernel}
+	if _, err := l.waited(1); err != nil { // builds, with some drivers
+		return nil, err
+	}
+	queued, err := l.cost(ctx, l.queued)
+	if err != nil {
+		return nil, err
+	}
+	waited, err := l.cost(ctx, l.waited)
+	if err != nil {
+		return nil, err
+	}
+	var found [1]uint32
+	if err := queue.Read(count, 0, cl.Bytes(found[:])); err != nil {
+		return nil, err
+	}
+	if int(found[0]) != l.launches {
+		return nil, fmt.Errorf("the result is wrong: of %d launches %d were run", l.launches, found[0])
+	}
+	return &tune.Peaks{Figures: map[string]tune.Peak{
+		tune.PeakLaunch:     figure(tune.PeakLaunch, queued, ""),
+		tune.PeakLaunchWait: figure(tune.PeakLaunchWait, waited, ""),
+	}}, nil
+}
+
+// A launcher launches one work-item again and again.
+type launcher struct {
+	queue    *cl.Queue
+	kernel   *cl.Kernel
+	launches int
+}
+
+func (l *launcher) launch() (*cl.Event, error) {
+	l.launches++
+	return l.queue.EnqueueKernel(l.kernel, nil, []int{1}, []int{1})
+}
+
+// queued is the time of so many launches, and of the wait for the last.
+func (l *launcher) queued(n int) (time.Duration, error) {
+	began := time.Now()
+	for range n {
+		event, err := l.launch()
+		if err != nil {
+			return 0, err
+		}
+		event.Release()
+	}
+	err := l.queue.Finish()
+	return time.Since(began), err
+}
+
+// waited is the time of so many launches of which each is waited for.
+func (l *launcher) waited(n int) (time.Duration, error) {
+	began := time.Now()
+	for range n {
+		event, err := l.launch()
+		if err != nil {
+			return 0, err
+		}
+		err = event.Wait()
+		event.Release()
+		if err != nil {
+			return 0, err
+		}
+	}
+	return time.Since(began), nil
+}
+
+// cost is the least that a launch takes on the average of a batch, in microseconds.
+func (l *launcher) cost(ctx context.Context, batch func(n int) (time.Duration, error)) (float64, error) {
+	n, least := 16, 0.0
+	for batches := 0; batches < launchBatches; {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		t, err := batch(n)
+		if err != nil {
+			return 0, err
+		}
+		if t < launchBatch && n < mostLaunches {
+			n *= 2
+			continue
+		}
+		batches++
+		if each := float64(t.Nanoseconds()) / 1e3 / float64(n); least == 0 || each < least {
+			least = each
+		}
+	}
+	return least, nil
+}

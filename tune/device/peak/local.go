@@ -1,0 +1,117 @@
+package peak
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/tune"
+)
+
+// A localReading is a variant of the kernel of kernels/peak/local.cl.
+type localReading struct{ lanes, items, local int }
+
+func (v localReading) text() string {
+	return fmt.Sprintf("%s, %d a round, %d work-items", vectorOf("float", v.lanes), v.items, v.local)
+}
+
+func (v localReading) vectorBytes() int { return 4 * v.lanes }
+
+// held is the local memory of a work-group, in bytes.
+func (v localReading) held() int { return v.local * v.items * v.vectorBytes() }
+
+const localRounds = 2048 // a multiple of every work-group size below
+
+func (m *Meter) localReadings() []localReading {
+	all := []localReading{{4, 4, 256}, {4, 8, 128}, {4, 2, 512}, {4, 4, 512}, {2, 8, 256}, {1, 8, 256}, {1, 16, 256}}
+	if m.isCPU() {
+		all = []localReading{{16, 4, 32}, {16, 8, 16}, {8, 8, 32}, {4, 8, 64}}
+	}
+	var fit []localReading
+	for _, v := range all {
+		if m.takes(v.local) && (m.info.LocalMemSize == 0 || int64(v.held()) <= m.info.LocalMemSize) {
+			fit = append(fit, v)
+		}
+	}
+	return fit
+}
+
+// localMemory measures reads of local memory.
+func localMemory(ctx context.Context, m *Meter) (*tune.Peaks, error) {
+	c, err := m.openContent()
+	if err != nil {
+		return nil, err
+	}
+	defer c.release()
+	best, chosen := 0.0, localReading{}
+	var errs []error
+	measure := func(v localReading, budget time.Duration) {
+		rate, err := v.rate(ctx, m, c, budget)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", v.text(), err))
+		} else if rate > best {
+			best, chosen = rate, v
+		}
+	}
+	for _, v := range m.localReadings() {
+		measure(v, budget)
+	}
+	if best == 0 {
+		return nil, noneOf(errs)
+	}
+	measure(chosen, finalBudget)
+	return &tune.Peaks{Figures: map[string]tune.Peak{
+		tune.PeakLocalMemory: figure(tune.PeakLocalMemory, best, chosen.text()),
+	}}, nil
+}
+
+// rate measures a variant, in GB/s.
+func (v localReading) rate(ctx context.Context, m *Meter, c *content, budget time.Duration) (float64, error) {
+	k, err := m.build("local.cl", "peak_local",
+		define{"vector", vectorOf("float", v.lanes)}, sumLanes(v.lanes, "float"), number("items", v.items), number("block_size_x", v.local))
+	if err != nil {
+		return 0, err
+	}
+	defer k.release()
+	unit := max(1, m.info.ComputeUnits)
+	most := 1 << 20 / (unit * v.local)
+	out, err := m.context.NewBuffer(cl.ReadWrite, 4*max(1, most)*unit*v.local)
+	if err != nil {
+		return 0, err
+	}
+	defer out.Release()
+	if err := k.SetArgs(out, uint32(localRounds), uint32(1)); err != nil {
+		return 0, err
+	}
+	if _, err := m.once(launch{k, v.local, 1}); err != nil { // builds, with some drivers
+		return 0, err
+	}
+	times, err := m.enough(ctx, max(1, most), func(times int) (time.Duration, error) {
+		return m.once(launch{k, v.local, times * unit})
+	})
+	if err != nil {
+		return 0, err
+	}
+	l := launch{k, v.local, times * unit}
+	items := l.groups * l.local
+	if err := c.fill(out, items, 0, 0); err != nil {
+		return 0, err
+	}
+	t, err := m.fastest(ctx, l, budget)
+	if err != nil {
+		return 0, err
+	}
+	found := make([]float32, items)
+	if err := m.queue.Read(out, 0, cl.Bytes(found)); err != nil {
+		return 0, err
+	}
+	want := float32(localRounds * v.items * v.lanes * 7 / 2)
+	for i, x := range found {
+		if x != want {
+			return 0, fmt.Errorf("the result is wrong: work-item %d gave %v, not %v", i, x, want)
+		}
+	}
+	bytes := float64(localRounds) * float64(v.items*v.vectorBytes()) * float64(items)
+	return bytes / float64(t.Nanoseconds()), nil
+}

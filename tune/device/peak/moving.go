@@ -1,0 +1,403 @@
+package peak
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/tune"
+)
+
+// A movement is what is done with a set of buffers.
+type movement struct {
+	kernel        string
+	copies        bool // one half of the set into the other; else all of it is read
+	memory, cache string
+}
+
+var (
+	copying = movement{kernel: "peak_copy", copies: true, memory: tune.PeakMemoryCopy, cache: tune.PeakCacheCopy}
+	reading = movement{kernel: "peak_read", memory: tune.PeakMemoryRead, cache: tune.PeakCacheRead}
+)
+
+// A variant of the kernels of kernels/peak/memory.cl.
+type mover struct {
+	lanes, items, local int
+	nontemporal         bool
+}
+
+func (v mover) String() string {
+	text := fmt.Sprintf("%s, %d an item, %d work-items", vectorOf("uint", v.lanes), v.items, v.local)
+	if v.nontemporal {
+		text += ", non-temporal stores"
+	}
+	return text
+}
+
+// block is how many bytes of a buffer a work-group moves.
+func (v mover) block() int64 { return int64(4 * v.lanes * v.items * v.local) }
+
+func (m *Meter) movers(what movement) []mover {
+	all := []mover{{4, 4, 256, false}, {4, 2, 256, false}, {4, 1, 256, false}, {4, 8, 256, false}, {4, 2, 1024, false}, {4, 4, 512, false}, {4, 8, 64, false}, {2, 4, 256, false}, {1, 8, 256, false}, {4, 4, 256, true}}
+	if m.isCPU() {
+		all = []mover{{16, 4, 64, false}, {16, 1, 256, false}, {4, 4, 256, false}, {16, 4, 64, true}, {16, 1, 256, true}}
+	}
+	return slices.DeleteFunc(all, func(v mover) bool { return v.nontemporal && !what.copies || !m.takes(v.local) })
+}
+
+const (
+	leastSet  = 256 << 10
+	screenSet = 8 << 20   // fits the caches of most devices
+	beyondSet = 256 << 20 // beyond the caches, unless the device says that they are larger
+	largest   = 2 << 30   // of one buffer
+	// A device that needs longer for the least set is a simulator.
+	slowSet = 50 * time.Millisecond
+)
+
+// sets are the sizes of sets that are moved, in bytes, powers of two in ascending order, and
+// the first of them that lies beyond the caches; 0: none does.
+func (m *Meter) sets(what movement) (sizes []int64, beyond int64) {
+	buffer := int64(largest)
+	if limit := m.info.MaxAllocSize; limit > 0 {
+		buffer = min(buffer, limit)
+	}
+	most := buffer
+	if what.copies {
+		most = 2 * buffer
+	}
+	if all := m.info.GlobalMemSize; all > 0 {
+		most = min(most, all/2)
+	}
+	want := int64(beyondSet)
+	for want < 8*m.info.GlobalCacheSize {
+		want *= 2
+	}
+	if !m.isCPU() { // a larger one shows more of what a GPU can do, and takes no time
+		most = min(most, max(want, m.info.GlobalMemSize/16))
+	} else {
+		most = min(most, want)
+	}
+	sizes = []int64{leastSet}
+	for set := int64(2 * leastSet); set <= most; set *= 2 {
+		sizes = append(sizes, set)
+	}
+	switch last := sizes[len(sizes)-1]; {
+	case last >= want:
+		beyond = want
+	case last >= 2*m.info.GlobalCacheSize:
+		beyond = last
+	}
+	return sizes, beyond
+}
+
+// moving measures a movement of sets of all sizes.
+func moving(what movement) func(context.Context, *Meter) (*tune.Peaks, error) {
+	return func(ctx context.Context, m *Meter) (*tune.Peaks, error) {
+		s := &stream{meter: m, movement: what}
+		s.sizes, s.beyond = m.sets(what)
+		if err := s.open(); err != nil {
+			return nil, err
+		}
+		defer s.close()
+		if err := s.screen(ctx); err != nil {
+			return nil, err
+		}
+		if err := s.sweep(ctx); err != nil {
+			return nil, err
+		}
+		return s.peaks(), nil
+	}
+}
+
+// A stream is the sets of a movement and the variants of its kernel.
+type stream struct {
+	movement
+	meter   *Meter
+	sizes   []int64
+	beyond  int64
+	in, out *cl.Buffer
+	filled  int // numbers of in
+	content *content
+	kernels map[mover]*built
+
+	small, large []mover // the best in the caches and beyond, best first
+	curve        []point
+}
+
+// A point is what the best variant gives for a set.
+type point struct {
+	tune.Bandwidth
+	variant mover
+}
+
+func (s *stream) open() (err error) {
+	s.kernels = map[mover]*built{}
+	if s.content, err = s.meter.openContent(); err != nil {
+		return err
+	}
+	for {
+		last := s.sizes[len(s.sizes)-1]
+		in := last
+		if s.copies {
+			in /= 2
+		}
+		if s.in, err = s.meter.context.NewBuffer(cl.ReadWrite, int(in)); err == nil {
+			s.out, err = s.meter.context.NewBuffer(cl.ReadWrite, int(s.room(in)))
+		}
+		if err == nil {
+			return nil
+		}
+		s.in.Release()
+		s.in, s.out = nil, nil
+		if len(s.sizes) == 1 {
+			s.content.release()
+			return err
+		}
+		s.sizes = s.sizes[:len(s.sizes)-1] // the memory may be another's
+		if s.beyond > s.sizes[len(s.sizes)-1] {
+			s.beyond = 0
+		}
+	}
+}
+
+// room is the size of the second buffer: the copy, or a sum of each work-item.
+func (s *stream) room(in int64) int64 {
+	if s.copies {
+		return in
+	}
+	return in / 4 // every variant adds up four numbers at least
+}
+
+func (s *stream) close() {
+	for _, k := range s.kernels {
+		if k != nil {
+			k.release()
+		}
+	}
+	s.in.Release()
+	s.out.Release()
+	s.content.release()
+}
+
+// screen finds the variants that are best in the caches and beyond.
+func (s *stream) screen(ctx context.Context) error {
+	largest := s.sizes[len(s.sizes)-1]
+	least := s.sizes[0]
+	var errs []error
+	rated := func(set int64) (best []mover, err error) {
+		rates := map[mover]float64{}
+		for _, v := range s.meter.movers(s.movement) {
+			if v.block() > set/4 {
+				continue
+			}
+			rate, _, err := s.rate(ctx, v, set, budget)
+			if err != nil {
+				errs = append(errs, fmt.Errorf("%s: %w", v, err))
+				continue
+			}
+			rates[v] = rate
+			best = append(best, v)
+		}
+		if len(best) == 0 {
+			return nil, noneOf(errs)
+		}
+		slices.SortStableFunc(best, func(a, b mover) int { return cmp.Compare(rates[b], rates[a]) })
+		return best[:min(2, len(best))], nil
+	}
+	_, t, err := s.rate(ctx, s.meter.movers(s.movement)[0], least, 0)
+	if err == nil && t > slowSet {
+		return fmt.Errorf("the device is too slow for it: %d KiB took %s", least>>10, t.Round(time.Millisecond))
+	}
+	if s.small, err = rated(min(screenSet, largest)); err != nil {
+		return err
+	}
+	s.large = s.small
+	if s.beyond > 0 {
+		s.large, err = rated(s.beyond)
+	}
+	return err
+}
+
+// sweep measures sets of all sizes with the best variants.
+func (s *stream) sweep(ctx context.Context) error {
+	for _, set := range s.sizes {
+		variants := []mover{s.small[0], s.large[0]}
+		time := budget
+		switch {
+		case s.beyond > 0 && set >= s.beyond:
+			variants, time = s.large, finalBudget
+		case set <= 4*screenSet:
+			variants = s.small
+		}
+		best := point{}
+		var failed error
+		for _, v := range slices.Compact(variants) {
+			rate, _, err := s.rate(ctx, v, set, time)
+			if err != nil {
+				failed = err
+			} else if rate > best.Rate {
+				best = point{tune.Bandwidth{Bytes: set, Rate: rate}, v}
+			}
+		}
+		if best.Rate == 0 {
+			return fmt.Errorf("%d KiB: %w", set>>10, failed)
+		}
+		s.curve = append(s.curve, best)
+	}
+	return nil
+}
+
+// peaks are the figures of the curve.
+func (s *stream) peaks() *tune.Peaks {
+	peaks := &tune.Peaks{}
+	var memory, cache point
+	var all []tune.Bandwidth
+	for _, p := range s.curve {
+		best := &cache
+		if s.beyond > 0 && p.Bytes >= s.beyond {
+			best = &memory
+		}
+		if p.Rate > best.Rate {
+			*best = p
+		}
+		all = append(all, p.Bandwidth)
+	}
+	for _, f := range []struct {
+		name string
+		point
+	}{{s.memory, memory}, {s.cache, cache}} {
+		if f.Rate == 0 {
+			peaks.Miss(f.name, fmt.Sprintf("the device's memory takes no set of buffers that is clearly larger than its caches (%d MiB)", s.meter.info.GlobalCacheSize>>20))
+			continue
+		}
+		p := figure(f.name, f.Rate, fmt.Sprintf("%s, %s", bytesText(f.Bytes), f.variant))
+		if peaks.Figures == nil {
+			peaks.Figures = map[string]tune.Peak{}
+		}
+		peaks.Figures[f.name] = p
+	}
+	if s.copies {
+		peaks.Copy = all
+	} else {
+		peaks.Read = all
+	}
+	return peaks
+}
+
+func bytesText(n int64) string {
+	if n >= 1<<20 {
+		return fmt.Sprintf("%d MiB", n>>20)
+	}
+	return fmt.Sprintf("%d KiB", n>>10)
+}
+
+// rate measures a variant on a set, in GB/s, and gives the time in which the set was moved
+// once.
+func (s *stream) rate(ctx context.Context, v mover, set int64, budget time.Duration) (float64, time.Duration, error) {
+	k, err := s.kernel(v)
+	if err != nil {
+		return 0, 0, err
+	}
+	in := set
+	if s.copies {
+		in /= 2
+	}
+	blocks := int(in / v.block())
+	if err := s.fill(int(in / 4)); err != nil {
+		return 0, 0, err
+	}
+	if err := s.check(k, v, blocks); err != nil {
+		return 0, 0, err
+	}
+	once := time.Duration(0)
+	times, err := s.meter.enough(ctx, 1<<30/(blocks*v.local)+1, func(times int) (t time.Duration, err error) {
+		t, err = s.meter.once(launch{k, v.local, blocks * times})
+		if once == 0 {
+			once = t
+		}
+		return t, err
+	})
+	if err != nil {
+		return 0, 0, err
+	}
+	t, err := s.meter.fastest(ctx, launch{k, v.local, blocks * times}, budget)
+	if err != nil {
+		return 0, 0, err
+	}
+	return float64(set) * float64(times) / float64(t.Nanoseconds()), once, nil
+}
+
+// kernel is the kernel of a variant, built once.
+func (s *stream) kernel(v mover) (*built, error) {
+	if k := s.kernels[v]; k != nil {
+		return k, nil
+	}
+	defines := []define{
+		{"vector", vectorOf("uint", v.lanes)}, sumLanes(v.lanes, "uint"),
+		number("items", v.items), number("block_size_x", v.local),
+	}
+	if v.nontemporal {
+		defines = append(defines, define{"nontemporal", ""})
+	}
+	k, err := s.meter.build("memory.cl", s.movement.kernel, defines...)
+	if err == nil {
+		s.kernels[v] = k
+	}
+	return k, err
+}
+
+// fill makes the first n numbers of what is moved.
+func (s *stream) fill(n int) error {
+	if n <= s.filled {
+		return nil
+	}
+	s.filled = n
+	return s.content.fill(s.in, n, contentFactor, contentOffset)
+}
+
+// chance is the sum that a work-item writes though it need not.
+const chance = 0x5eed5eed
+
+// check moves the set once and looks at what came of it. It leaves the arguments set for
+// launches that are timed.
+func (s *stream) check(k *built, v mover, blocks int) error {
+	n := blocks * int(v.block()/4)
+	l := launch{k, v.local, blocks}
+	if s.copies {
+		if err := s.content.fill(s.out, n, 0, 0); err != nil {
+			return err
+		}
+		if err := k.SetArgs(s.out, s.in, uint32(blocks)); err != nil {
+			return err
+		}
+		if _, err := s.meter.once(l); err != nil {
+			return err
+		}
+		right, err := s.content.right(s.out, n)
+		if err == nil && int(right) != n {
+			err = fmt.Errorf("the result is wrong: of %d numbers %d were copied", n, right)
+		}
+		return err
+	}
+	items := blocks * v.local
+	if err := s.content.fill(s.out, items, 0, 0); err != nil {
+		return err
+	}
+	if err := k.SetArgs(s.out, s.in, uint32(blocks), uint32(1), uint32(chance)); err != nil {
+		return err
+	}
+	if _, err := s.meter.once(l); err != nil {
+		return err
+	}
+	found, err := s.content.total(s.out, items)
+	if want := contentTotal(n); err == nil && found != want {
+		err = fmt.Errorf("the result is wrong: the numbers add up to %d, not %d", found, want)
+	}
+	if err != nil {
+		return err
+	}
+	return k.SetArgs(s.out, s.in, uint32(blocks), uint32(0), uint32(chance))
+}

@@ -1,0 +1,321 @@
+package tune
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/ndtune/ndtune/internal/nearest"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// A Roofline says what a launch must do at least, whatever the configuration does beyond it.
+// Its metrics are GFLOP/s and GB/s, for what is given, and where the peaks of the device are
+// known «% of limit»: the part of the time that the device needs for it (see [Problem.Limit]).
+type Roofline struct {
+	Flops     Expr   // floating point operations of a launch; "": not known
+	Bytes     Expr   // bytes that a launch must move, each once; "": not known
+	Precision string // of the operations: float64, float32, float16, or a constant that is one of these; "": float32
+}
+
+// The metrics of a [Roofline].
+const (
+	MetricFlops   = "GFLOP/s"
+	MetricBytes   = "GB/s"
+	MetricOfLimit = "% of limit"
+)
+
+// precisions are the figures of a device that stand for the arithmetic of a type.
+var precisions = map[string]string{
+	"float32": PeakFloat32, "float": PeakFloat32,
+	"float64": PeakFloat64, "double": PeakFloat64,
+	"float16": PeakFloat16, "half": PeakFloat16,
+}
+
+// roofline is a compiled Roofline.
+type roofline struct {
+	flops, bytes *space.Expression // nil: not given
+	precision    string
+}
+
+func (p *Problem) compileRoofline(errs *fieldErrors, scope space.Scope) {
+	given := p.definition.Roofline
+	if given == nil {
+		return
+	}
+	r := &roofline{precision: PeakFloat32}
+	if given.Precision != "" {
+		r.precision = p.compilePrecision(errs, given.Precision)
+	}
+	if given.Flops == "" && given.Bytes == "" {
+		errs.addf("roofline", "give flops, bytes or both")
+	}
+	r.flops = p.compileAmount(errs, "roofline.flops", given.Flops, scope)
+	r.bytes = p.compileAmount(errs, "roofline.bytes", given.Bytes, scope)
+	p.roofline = r
+}
+
+// compilePrecision is the figure that a precision, or the constant that names it, stands for.
+func (p *Problem) compilePrecision(errs *fieldErrors, given string) string {
+	name := given
+	constant, isConstant := p.constants[given].(string)
+	if isConstant {
+		name = strings.TrimSpace(constant)
+	}
+	figure, known := precisions[name]
+	switch {
+	case known:
+	case isConstant:
+		errs.addf("roofline.precision", "the constant %s is %q, which is none of float32, float64 and float16", given, constant)
+	default:
+		errs.addf("roofline.precision", "%q is none of float32, float64 and float16, nor a constant that is one of them%s", given, nearest.Hint(given, slices.Sorted(maps.Keys(precisions))))
+	}
+	return figure
+}
+
+// compileAmount compiles what a launch must do and, where it is fixed, computes it once.
+func (p *Problem) compileAmount(errs *fieldErrors, field string, source Expr, scope space.Scope) *space.Expression {
+	if source == "" {
+		return nil
+	}
+	e, err := space.Compile(source, scope)
+	if err != nil {
+		errs.add(field, err)
+		return nil
+	}
+	if p.fixed(e) {
+		_, err := amount(e, p.constants)
+		errs.add(field, err)
+	}
+	return e
+}
+
+// amount computes how much a launch must do; 0 where that is not given.
+func amount(e *space.Expression, env map[string]any) (float64, error) {
+	if e == nil {
+		return 0, nil
+	}
+	n, err := e.Float(env)
+	if err == nil && !(finite(n) && n >= 0) {
+		err = fmt.Errorf("%s is %v; want a number that is not negative", e, n)
+	}
+	return n, err
+}
+
+// metrics are the names of those that the roofline has on a device.
+func (r *roofline) metrics(d Device) []string {
+	if r == nil {
+		return nil
+	}
+	var names []string
+	if r.flops != nil {
+		names = append(names, MetricFlops)
+	}
+	if r.bytes != nil {
+		names = append(names, MetricBytes)
+	}
+	if r.known(d.Peaks) == nil {
+		names = append(names, MetricOfLimit)
+	}
+	return names
+}
+
+// reserved are the names that metrics of the user's own cannot have.
+func (r *roofline) reserved() []string {
+	if r == nil {
+		return nil
+	}
+	names := r.metrics(Device{})
+	if !slices.Contains(names, MetricOfLimit) {
+		names = append(names, MetricOfLimit)
+	}
+	return names
+}
+
+// known says why no limit can be computed with these peaks.
+func (r *roofline) known(p *Peaks) error {
+	if p == nil {
+		return errors.New("the peaks of the device are not known")
+	}
+	lacks := func(name string) error {
+		if p.Value(name) > 0 {
+			return nil
+		}
+		why := p.Figures[name].Missing
+		if why == "" {
+			why = "it was not measured"
+		}
+		return fmt.Errorf("the device's peak %s is not known: %s", name, why)
+	}
+	if r.flops != nil {
+		if err := lacks(r.precision); err != nil {
+			return err
+		}
+	}
+	if r.bytes != nil {
+		return lacks(PeakMemoryCopy)
+	}
+	return nil
+}
+
+// LimitKnown says why results on a device have no % of limit; nil: they have it, or there is no
+// roofline.
+func (p *Problem) LimitKnown(d Device) error {
+	if p.roofline == nil {
+		return nil
+	}
+	return p.roofline.known(d.Peaks)
+}
+
+// A Resource is what limits a kernel.
+type Resource string
+
+// The resources.
+const (
+	Arithmetic Resource = "arithmetic"
+	Memory     Resource = "memory"
+	Caches     Resource = "caches"
+)
+
+// A Limit is the least that a device needs for a launch: what its arithmetic needs for the
+// operations or what its memory needs for the bytes, whichever is longer.
+type Limit struct {
+	Time      float64 // milliseconds
+	Resource  Resource
+	Rate      float64 // what the resource gives, in GFLOP/s or GB/s
+	Precision string  // of the arithmetic
+	Set       int64   // bytes of all buffers together
+}
+
+// Share is the limit's part of a time in milliseconds, in percent.
+func (l Limit) Share(ms float64) float64 { return 100 * l.Time / ms }
+
+// Limit is the limit of a configuration on a device whose peaks are known. The error says
+// why there is none.
+//
+// Arithmetic is held against the device's rate of multiply-adds, two operations each, of the
+// precision; matrix units are not counted. Memory is held against the device's copy: what the
+// outputs are, and as much that is read, moves at the rate of a copy, and what is read beyond
+// that at the rate of a read. Both rates are those of sets of buffers as large as those of the
+// problem are together, so that what fits the caches is held against them.
+func (p *Problem) Limit(c space.Configuration, d Device) (Limit, error) {
+	env := p.environment(d)
+	c.Assign(env)
+	return p.limit(env, d.Peaks)
+}
+
+func (p *Problem) limit(env map[string]any, peaks *Peaks) (Limit, error) {
+	r := p.roofline
+	if r == nil {
+		return Limit{}, errors.New("the specification has no roofline")
+	}
+	if err := r.known(peaks); err != nil {
+		return Limit{}, err
+	}
+	flops, err := amount(r.flops, env)
+	if err != nil {
+		return Limit{}, fmt.Errorf("roofline.flops: %w", err)
+	}
+	bytes, err := amount(r.bytes, env)
+	if err != nil {
+		return Limit{}, fmt.Errorf("roofline.bytes: %w", err)
+	}
+	l := Limit{}
+	if r.bytes != nil {
+		if l, err = p.memoryLimit(env, peaks, bytes); err != nil {
+			return Limit{}, err
+		}
+	}
+	if r.flops != nil {
+		if t := milliseconds(flops, peaks.Value(r.precision)); t > l.Time || r.bytes == nil {
+			l.Time, l.Resource, l.Rate, l.Precision = t, Arithmetic, peaks.Value(r.precision), r.precision
+		}
+	}
+	return l, nil
+}
+
+// clearlyFaster is how much faster than memory a rate is that is called one of the caches.
+const clearlyFaster = 1.05
+
+func (p *Problem) memoryLimit(env map[string]any, peaks *Peaks, bytes float64) (Limit, error) {
+	all, outputs, err := p.bufferBytes(env)
+	if err != nil {
+		return Limit{}, err
+	}
+	l := Limit{Resource: Memory, Set: int64(min(all, math.MaxInt64/2))}
+	memory := peaks.movingTime(bytes, outputs, math.Inf(1))
+	l.Time = peaks.movingTime(bytes, outputs, all)
+	if l.Time*clearlyFaster < memory {
+		l.Resource = Caches
+	}
+	if l.Rate = peaks.Value(PeakMemoryCopy); l.Time > 0 {
+		l.Rate = bytes / l.Time / 1e6
+	}
+	return l, nil
+}
+
+// movingTime is the least time in milliseconds for moving bytes of which so many are written,
+// in buffers of a size together.
+func (p *Peaks) movingTime(bytes, written, set float64) float64 {
+	copyRate := rateAt(p.Copy, set, p.Value(PeakMemoryCopy))
+	readRate := max(copyRate, rateAt(p.Read, set, p.Value(PeakMemoryRead)))
+	copied := min(2*written, bytes)
+	return milliseconds(copied, copyRate) + milliseconds(bytes-copied, readRate)
+}
+
+// milliseconds is the time of so many operations or bytes at 10^9 a second times rate.
+func milliseconds(amount, rate float64) float64 { return amount / rate / 1e6 }
+
+// bufferBytes are the bytes of all buffers, and of the outputs among them.
+func (p *Problem) bufferBytes(env map[string]any) (all, outputs float64, err error) {
+	for i := range p.arguments {
+		a := &p.arguments[i]
+		if a.kind != BufferArgument {
+			continue
+		}
+		elements := 0
+		if a.size == nil {
+			elements = a.data.Len()
+		} else if elements, err = positive("size", a.size, env); err != nil {
+			return 0, 0, fmt.Errorf("argument %s: %w", a.Name, err)
+		}
+		bytes := float64(elements) * float64(a.typ.Size())
+		all += bytes
+		if a.Output {
+			outputs += bytes
+		}
+	}
+	return all, outputs, nil
+}
+
+// rooflineMetrics computes the metrics of the roofline at a time in milliseconds. One that
+// cannot be computed is NaN, with the error.
+func (p *Problem) rooflineMetrics(env map[string]any, d Device, time float64) (metrics []MetricValue, failed error) {
+	for _, name := range p.roofline.metrics(d) {
+		value := math.NaN()
+		var err error
+		switch name {
+		case MetricFlops:
+			if value, err = amount(p.roofline.flops, env); err == nil {
+				value /= time * 1e6
+			}
+		case MetricBytes:
+			if value, err = amount(p.roofline.bytes, env); err == nil {
+				value /= time * 1e6
+			}
+		case MetricOfLimit:
+			var l Limit
+			if l, err = p.limit(env, d.Peaks); err == nil {
+				value = l.Share(time)
+			}
+		}
+		if err != nil {
+			value, failed = math.NaN(), fmt.Errorf("metric %s: %w", name, err)
+		}
+		metrics = append(metrics, MetricValue{name, value})
+	}
+	return metrics, failed
+}
