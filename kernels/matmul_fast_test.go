@@ -1,23 +1,36 @@
 package kernels_test
 
-// fastKernels are the shapes of matmul_fast in every precision. What stands for cp.async
-// here copies at once, which is a way in which cp.async may do it; sub_group is tested on
-// devices that have the extension.
+import "math"
+
+// fastKernels are the shapes of matmul_fast, and the kernels for tensor cores, in every
+// precision. What stands for cp.async here copies at once, which is a way in which cp.async
+// may do it. The instructions of tensor cores are made from what the PTX ISA says of them.
+// staging=sub_group needs a device with the extension.
 var fastKernels = []matmulKernel{
-	fast("float", "registers", 8), fast("half", "registers", 3), fast("double", "registers", 3),
-	fast("float", "local_memory", 6), fast("half", "local_memory", 3), fast("double", "local_memory", 3),
-	fast("float", "async_copy", 4), fast("double", "async_copy", 2),
+	fast("float", "registers", 8, 70), fast("half", "registers", 3, 20), fast("double", "registers", 3, 20),
+	fast("float", "local_memory", 6, 70), fast("half", "local_memory", 3, 20), fast("double", "local_memory", 3, 20),
+	fast("float", "async_copy", 4, 60), fast("double", "async_copy", 2, 20),
+	{name: "tf32", sample: 200, element: "float", tf32: true, prelude: copyAtOnce + warpsInLocalMemory},
+	{name: "half", sample: 200, element: "half", prelude: copyAtOnce + warpsInLocalMemory},
 }
 
-func fast(element, staging string, count int) matmulKernel {
+func fast(element, staging string, count, sample int) matmulKernel {
 	k := matmulKernel{
-		name: "fast", count: count, element: element, sample: 200,
+		name: "fast", count: count, element: element, sample: sample,
 		narrow: map[string][]string{"staging": {staging}},
 	}
 	if staging == "async_copy" {
 		k.prelude = copyAtOnce
 	}
 	return k
+}
+
+// roundToTF32 rounds floats to 11 significant bits, halves away from zero.
+func roundToTF32(numbers []float64) {
+	for i, v := range numbers {
+		bits := math.Float32bits(float32(v)) + 1<<12
+		numbers[i] = float64(math.Float32frombits(bits &^ (1<<13 - 1)))
+	}
 }
 
 // copyAtOnce stands for cp.async where there is none.
@@ -31,5 +44,66 @@ void copy_at_once(int bytes, __local void *to, __global const void *from, int th
 #define copy_async(bytes, to, from, there) copy_at_once(bytes, to, from, there)
 #define close_group()
 #define wait_for(groups)
+#line 1
+`
+
+// warpsInLocalMemory stands for the instructions that 32 work-items of NVIDIA do together:
+// each puts its registers where all can read them.
+const warpsInLocalMemory = `
+#define share_registers() __local uint shared[items][6];
+#define together() barrier(CLK_LOCAL_MEM_FENCE)
+#define first_of_warp (get_local_id(0) / 32 * 32)
+
+uint tf32(float v) { return (as_uint(v) + 0x1000) & 0xffffe000; }
+
+#define read_matrices(r, base, at) \
+    do { \
+        shared[get_local_id(0)][0] = at; \
+        together(); \
+        for (int q = 0; q < 4; q++) { \
+            r[q] = ((__local uint *)((base) + shared[first_of_warp + q * 8 + get_local_id(0) % 32 / 4][0]))[get_local_id(0) % 4]; \
+        } \
+        together(); \
+    } while (0)
+
+#define read_transposed(r, base, at) \
+    do { \
+        shared[get_local_id(0)][0] = at; \
+        together(); \
+        for (int q = 0; q < 4; q++) { \
+            const int row = first_of_warp + q * 8 + get_local_id(0) % 4 * 2; \
+            const int column = get_local_id(0) % 32 / 4; \
+            r[q] = (uint)(base)[shared[row][0] + column] | (uint)(base)[shared[row + 1][0] + column] << 16; \
+        } \
+        together(); \
+    } while (0)
+
+// The value of a register that holds floats, or one of its two halves.
+float whole_of(uint r, int i) { return as_float(r); }
+float half_of(uint r, int i) { ushort h = i == 0 ? r & 0xffff : r >> 16; return vload_half(0, (const half *)&h); }
+
+// a[row][term] is held by work-item 4 (row % 8) + term / each % 4, each of whose registers
+// holds so many terms; rows from 8 on are in the odd registers, the second half of the
+// terms in the third and fourth. b[term][column] likewise.
+#define multiply_shared(d, a, b, terms, each, value) \
+    do { \
+        for (int i = 0; i < 4; i++) shared[get_local_id(0)][i] = a[i]; \
+        for (int i = 0; i < 2; i++) shared[get_local_id(0)][4 + i] = b[i]; \
+        together(); \
+        for (int i = 0; i < 4; i++) { \
+            const int row = get_local_id(0) % 32 / 4 + i / 2 * 8; \
+            const int column = get_local_id(0) % 4 * 2 + i % 2; \
+            for (int term = 0; term < terms; term++) { \
+                const int holder = term / each % 4; \
+                const int second = term / (4 * each); \
+                d[i] += value(shared[first_of_warp + row % 8 * 4 + holder][row / 8 + 2 * second], term % each) \
+                    * value(shared[first_of_warp + column * 4 + holder][4 + second], term % each); \
+            } \
+        } \
+        together(); \
+    } while (0)
+
+#define multiply_tf32(d, a, b) multiply_shared(d, a, b, 8, 1, whole_of)
+#define multiply_half(d, a, b) multiply_shared(d, a, b, 16, 2, half_of)
 #line 1
 `

@@ -140,16 +140,7 @@ void put(__local real *a, __local real *b, const vec_a *next_a, const vec_b *nex
 
 #else
 
-// cp.async of PTX: so many bytes from global to local memory without passing through
-// registers, of which the first `there` are read and the others zero. They travel in
-// groups; wait_for comes back when no more than so many groups are on their way.
-#ifndef copy_async
-#define copy_async(bytes, to, from, there) \
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" \
-                 :: "r"((uint)(size_t)(to)), "l"((ulong)(from)), "n"(bytes), "r"((int)(there)) : "memory")
-#define close_group() asm volatile("cp.async.commit_group;" ::: "memory")
-#define wait_for(groups) asm volatile("cp.async.wait_group %0;" :: "n"(groups) : "memory")
-#endif
+#include "matmul_async.cl"
 
 // bring sends this work-item's vectors of one step on their way into a buffer of local
 // memory. Beyond the last step nothing is sent, and the group is empty.
