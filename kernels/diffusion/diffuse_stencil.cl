@@ -83,13 +83,13 @@
 #endif
 
 // load_cell loads one cell, or gives 0 for one outside of the field.
-static float load_cell(__global const float *u, const int x, const int y, const bool checked)
+ALWAYS_INLINE float load_cell(__global const float *u, const int x, const int y, const bool checked)
 {
     return !checked || (x >= 0 && x < nx && y >= 0 && y < ny) ? u[y * nx + x] : 0.0f;
 }
 
 // update takes the rows of a work-item one step forward. Its first vector is at (x, top).
-static void update(__global float *u_new, __global const float *u,
+ALWAYS_INLINE void update(__global float *u_new, __global const float *u,
                    const int x, const int top, const bool checked SHUFFLE_PARAMETER)
 {
 #if neighbours != cached

@@ -32,20 +32,20 @@
 //                 rows of a level in registers, and overlap.
 //   rows_kept_in  registers: the strip is the vectors of block_size_x work-items,
 //                 of which each has vector_width columns, all levels of them, in
-//                 registers. Nothing but the two cells beside a vector is
-//                 exchanged, once a row for each level, and always of rows that were
-//                 complete a row ago, so that no level waits for the exchange
-//                 of another. For GPUs: it needs 2 * time_steps * vector_width
-//                 registers.
+//                 registers: 2 * time_steps * vector_width of these. Nothing but the
+//                 two cells beside a vector is exchanged, once a row for each level,
+//                 and always of rows that were complete a row ago, so that no level
+//                 waits for the exchange of another. For GPUs.
 //                 cache: the strip belongs to one work-item (block_size_x and
-//                 block_size_y are 1), which walks along each row in vectors. Three
-//                 rows of each level are private memory, which on a CPU is its
-//                 cache: 12 * time_steps * vector_width * vectors bytes should
-//                 fit the first or second level. No barrier, no local memory.
+//                 block_size_y are 1), which walks along each row and takes each
+//                 vector through all levels. Their rows are private memory, which
+//                 on a CPU is its cache: 8 * time_steps * vector_width * (vectors + 2H')
+//                 bytes, with H' as below, should fit the first level or the second.
+//                 No barrier, no local memory.
 //   block_size_x  with registers: work-items of a strip. The strip has
 //                 block_size_x * vector_width columns, of which
-//                 H = vector_width * ceil(time_steps / vector_width) on either
-//                 side are overlap; some must be left. The wider, the less overlap;
+//                 the vectors of H' = ceil(time_steps / vector_width) work-items on
+//                 either side are overlap; some must be left. The wider, the less overlap;
 //                 the narrower, the less a barrier costs (none at all where the
 //                 group is as wide as the hardware's threads).
 //   block_size_y  with shuffles: segments, one below the other, of a work-group. They
@@ -53,8 +53,8 @@
 //                 groups at a time takes more of them. Else 1.
 //   vector_width  1, 2, 4, 8 or 16. With registers: wide vectors mean fewer exchanges a
 //                 cell, and more registers. With cache: the vector of the CPU.
-//   vectors       with cache: vectors of a strip, 2 * ceil(time_steps / vector_width)
-//                 of which are overlap; some must be left. Else 1.
+//   vectors       with cache: vectors of a strip that are done; H' on either side are
+//                 overlap and come on top of that. Else 1.
 //   rows          rows of a segment: the fewer, the more segments there are to work on
 //                 at a time; 2 * time_steps rows more are walked than are done.
 //   ahead         with registers: rows that are loaded before they are needed, 1 or more.
@@ -72,10 +72,10 @@
 //                 has been below need not be moved to where the middle row is. A
 //                 divisor of rows + 2 * time_steps.
 //                 With cache: vectors that the loop along a row holds.
-//   skip_checks   with registers, where code without checks for edges runs. never:
-//                 nowhere; group: in work-groups that see no edge of the field. A
-//                 check is a selection a cell and step, but the code is half as
-//                 long without a second version. Else never.
+//   skip_checks   where code without checks for edges runs. never: nowhere; group: in
+//                 work-groups that see no edge of the field. A check is a selection
+//                 a cell and step, but the code is half as long without a second
+//                 version. With cache always group.
 //   neighbours    with registers, how the cells beside a vector are exchanged.
 //                 local_memory: through local memory, one barrier a row for all
 //                 levels; levels go by fours, in accesses of 16 bytes.
@@ -86,15 +86,16 @@
 //                 NVIDIA). A strip is a sub-group: block_size_x is 32 with
 //                 shuffle_nv; with the others it is a width that the device can be
 //                 told to use (cl_intel_required_subgroup_size).
-//                 With cache: loaded, from a vector that begins a cell before or
-//                 behind, or shifted, from the vectors on either side.
+//                 With cache: the vectors on either side are loaded for each vector,
+//                 or shifted, kept from one vector to the next, which takes
+//                 2 * time_steps vectors of registers or the stack.
 //
 // The device must take the work-group and its local memory; nothing else restricts the
 // parameters, and the field need not be a multiple of anything.
 //
-// The grid covers the field: at least ceil(nx / (W - 2H)) by
-// ceil(ny / (block_size_y * rows)) work-groups, where
-// W = block_size_x * vector_width * vectors and H as above.
+// The grid covers the field: at least ceil(nx / W) by ceil(ny / (block_size_y * rows))
+// work-groups, where W is what a strip does: vector_width * (block_size_x - 2H') columns with
+// registers, vector_width * vectors with cache.
 
 #if nx < 1 || ny < 1 || nx > 1 << 30 || ny > 1 << 30 || nx > 2147483647 / ny
 #error "diffuse_kernel: nx and ny must be 1 to 2^30 each, and nx * ny below 2^31"
@@ -119,7 +120,12 @@
 
 #define halo_vectors ((time_steps + vector_width - 1) / vector_width)
 #define halo (halo_vectors * vector_width)
-#define strip (block_size_x * vector_width * vectors)
+#if rows_kept_in == cache
+#define strip_vectors (vectors + 2 * halo_vectors)
+#else
+#define strip_vectors block_size_x
+#endif
+#define strip (strip_vectors * vector_width)
 
 #if time_steps < 1
 #error "diffuse_kernel: time_steps must be 1 or more"
@@ -134,7 +140,7 @@
 #define COMBINED(centre, around) (((1.0f - 4.0f * dt) / dt) * (centre) + (around))
 #define KEPT(centre) ((1.0f / dt) * (centre))
 #define FINISHED(v) (all_steps() * (v))
-static float all_steps(void) // dt^time_steps
+ALWAYS_INLINE float all_steps(void) // dt^time_steps
 {
     float product = 1.0f;
     #pragma unroll
@@ -188,7 +194,7 @@ typedef struct {
 
 // step gives the row of the next level at which centre is, from the row below it, the
 // cells on either side, and what is known; and what then is known of the row below.
-static vector step(level *l, const vector below, const float left, const float right)
+ALWAYS_INLINE vector step(level *l, const vector below, const float left, const float right)
 {
     const vector centre = l->centre;
 #if arithmetic == plain
@@ -206,7 +212,7 @@ static vector step(level *l, const vector below, const float left, const float r
 }
 
 // keep_edges gives the cells of a row of the next level that never change what they have.
-static vector keep_edges(vector result, const vector centre, const int x, const int y)
+ALWAYS_INLINE vector keep_edges(vector result, const vector centre, const int x, const int y)
 {
     __private float *cells = (__private float *)&result;
     const __private float *before = (const __private float *)&centre;
@@ -221,7 +227,7 @@ static vector keep_edges(vector result, const vector centre, const int x, const 
 
 // walk takes the rows from top on time_steps steps forward, in one work-item of a strip, whose
 // vectors are at x.
-static void walk(__global float *u_new, __global const float *u,
+ALWAYS_INLINE void walk(__global float *u_new, __global const float *u,
                  const int x, const int top, const bool checked EXCHANGE_PARAMETER)
 {
     const int tx = get_local_id(0);
@@ -324,28 +330,75 @@ void diffuse_kernel(__global float *restrict u_new, __global const float *restri
 #if block_size_x != 1 || block_size_y != 1
 #error "diffuse_kernel: with cache, block_size_x and block_size_y must be 1"
 #endif
+#if arithmetic != plain || skip_checks != group
+#error "diffuse_kernel: with cache, arithmetic must be plain and skip_checks group"
+#endif
 
-// step_row gives a row of the next level, from three rows of a strip with a vector more at either end.
-static void step_row(__private vector *result, const __private vector *above,
-                     const __private vector *centre, const __private vector *below)
+// walk takes the rows from top on time_steps steps forward, of a strip that begins at column left.
+ALWAYS_INLINE void walk(__global float *u_new, __global const float *u, const int left, const int top, const bool checked)
 {
-#if neighbours == shifted
-    vector before = centre[0];
-    vector here = centre[1];
+    // Rows by turns are in one half and in the other: the newest of level t, of which [1] is the
+    // first vector, and the one above it, in whose place the one below comes. Beside them is
+    // what is read, but no result that is stored depends on it.
+    vector kept[2][strip_vectors + 2][time_steps];
+    for (int i = 0; i < strip_vectors + 2; i++) {
+        for (int t = 0; t < time_steps; t++) {
+            kept[0][i][t] = (vector)0.0f;
+            kept[1][i][t] = (vector)0.0f;
+        }
+    }
+
+    for (int k = 0; k < min(rows, ny - top) + 2 * time_steps; k++) {
+        const int y = top - time_steps + k; // of the newest row of level 0
+        vector (*newest)[time_steps] = kept[k & 1];
+        vector (*above)[time_steps] = kept[~k & 1];
+        vector before[time_steps];
+        vector here[time_steps];
+        #pragma unroll
+        for (int t = 0; t < time_steps; t++) {
+            before[t] = newest[0][t];
+            here[t] = newest[1][t];
+        }
+        #pragma unroll unroll_rows
+        for (int i = 1; i <= strip_vectors; i++) {
+            const int x = left + (i - 1) * vector_width;
+            vector row = load_row(u, x, y, checked);
+            #pragma unroll
+            for (int t = 0; t < time_steps; t++) {
+#if neighbours == loaded
+                before[t] = newest[i - 1][t];
+                here[t] = newest[i][t];
 #endif
-    #pragma unroll unroll_rows
-    for (int i = 1; i <= vectors; i++) {
+                const vector behind = newest[i + 1][t];
+                const vector sides = SHIFTED_RIGHT(LAST(before[t]), here[t]) + SHIFTED_LEFT(here[t], FIRST(behind));
+                const vector around = sides + above[i][t] + row;
+                above[i][t] = row;
+                row = COMBINED(here[t], around);
+                if (checked && (y - 1 - t < 1 || y - 1 - t >= ny - 1)) {
+                    row = here[t];
+                }
 #if neighbours == shifted
-        const vector behind = centre[i + 1];
-        const vector left = SHIFTED_RIGHT(LAST(before), here);
-        const vector right = SHIFTED_LEFT(here, FIRST(behind));
-        result[i] = COMBINED(here, left + right + above[i] + below[i]);
-        before = here;
-        here = behind;
-#else
-        const __private float *first = (const __private float *)(centre + i);
-        result[i] = COMBINED(centre[i], LOAD_ANYWHERE(first - 1) + LOAD_ANYWHERE(first + 1) + above[i] + below[i]);
+                before[t] = here[t];
+                here[t] = behind;
 #endif
+            }
+            if (k >= 2 * time_steps && i > halo_vectors && i <= strip_vectors - halo_vectors) {
+                store_row(u_new, row, x, y - time_steps, checked);
+            }
+        }
+        // What was computed of columns that never change was used for nothing but themselves yet.
+        if (checked) {
+            for (int t = 1; t < time_steps; t++) {
+                const int j = min(max(y - t, 0), ny - 1);
+                if (left <= 0) {
+                    ((__private float *)&above[1 - left / vector_width][t])[0] = u[j * nx];
+                }
+                if (left + strip >= nx) {
+                    const int last = nx - 1 - left;
+                    ((__private float *)&above[1 + last / vector_width][t])[last % vector_width] = u[j * nx + nx - 1];
+                }
+            }
+        }
     }
 }
 
@@ -357,55 +410,10 @@ void diffuse_kernel(__global float *restrict u_new, __global const float *restri
     if (left + halo >= nx || top >= ny) {
         return;
     }
-    const bool checked = left <= 0 || left + strip >= nx || top <= time_steps || top + rows + time_steps >= ny;
-
-    // Row y of level t is levels[t][y % 3], its columns begin in vector 1. Beside them are cells
-    // that are read, and no result that is stored depends on them.
-    vector levels[time_steps][3][vectors + 2];
-    vector done[vectors + 2];
-    for (int t = 0; t < time_steps; t++) {
-        for (int i = 0; i < 3; i++) {
-            levels[t][i][0] = (vector)0.0f;
-            levels[t][i][vectors + 1] = (vector)0.0f;
-        }
-    }
-
-    const int bottom = min(top + rows, ny); // row behind the last that is done
-    for (int y = max(top - time_steps, 0); y < bottom + time_steps; y++) {
-        if (y < ny) {
-            __private vector *row = levels[0][y % 3];
-            for (int i = 0; i < vectors; i++) {
-                row[i + 1] = load_row(u, left + i * vector_width, y, checked);
-            }
-        }
-        for (int t = 0; t < time_steps; t++) {
-            const int j = y - 1 - t;                 // the row that goes from level t to t + 1,
-            const int overlap = time_steps - 1 - t;  // if it is one that later levels need
-            if (j < max(top - overlap, 0) || j >= min(bottom + overlap, ny)) {
-                continue;
-            }
-            const __private vector *centre = levels[t][j % 3];
-            __private vector *result = t + 1 < time_steps ? levels[t + 1][j % 3] : done;
-            if (j < 1 || j >= ny - 1) {
-                for (int i = 1; i <= vectors; i++) {
-                    result[i] = centre[i];
-                }
-                continue;
-            }
-            step_row(result, levels[t][(j + 2) % 3], centre, levels[t][(j + 1) % 3]);
-            if (left <= 0) { // column 0 is in it
-                ((__private float *)(result + 1))[-left] = ((const __private float *)(centre + 1))[-left];
-            }
-            if (left + strip >= nx) { // column nx - 1 is
-                ((__private float *)(result + 1))[nx - 1 - left] = ((const __private float *)(centre + 1))[nx - 1 - left];
-            }
-        }
-        const int j = y - time_steps;
-        if (j >= top) {
-            for (int i = halo_vectors; i < vectors - halo_vectors; i++) {
-                store_row(u_new, done[i + 1], left + i * vector_width, j, checked);
-            }
-        }
+    if (left > 0 && left + strip < nx && top > time_steps && top + rows + time_steps < ny) {
+        walk(u_new, u, left, top, false);
+    } else {
+        walk(u_new, u, left, top, true);
     }
 }
 #else

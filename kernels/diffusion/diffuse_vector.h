@@ -6,6 +6,9 @@
 //                 the kernels. shuffle_khr, shuffle_intel and shuffle_nv are macros with
 //                 different numbers.
 
+// Functions are for each place that calls them: most get constants, which decide what is left of them.
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
 // LOAD_ANYWHERE and STORE_ANYWHERE access a vector at any float.
 // SHIFTED_RIGHT is the cells to the left of a vector's, SHIFTED_LEFT those to the right.
 #if vector_width == 1
@@ -64,7 +67,7 @@ typedef float16 vector;
 
 // load_row loads the vector at (x, y). Cells outside of the field are 0: nothing depends on them,
 // because their neighbours in the field are edges, which are not updated.
-static vector load_row(__global const float *u, const int x, const int y, const bool checked)
+ALWAYS_INLINE vector load_row(__global const float *u, const int x, const int y, const bool checked)
 {
     if (!checked || (x >= 0 && x + vector_width <= nx && y >= 0 && y < ny)) {
         return LOAD(u + (y * nx + x));
@@ -79,7 +82,7 @@ static vector load_row(__global const float *u, const int x, const int y, const 
 }
 
 // store_row stores the vector at (x, y), but for cells that are no inner ones.
-static void store_row(__global float *u_new, const vector v, const int x, const int y, const bool checked)
+ALWAYS_INLINE void store_row(__global float *u_new, const vector v, const int x, const int y, const bool checked)
 {
     if (!checked || (x > 0 && x + vector_width < nx && y > 0 && y < ny - 1)) {
         STORE(v, u_new + (y * nx + x));
@@ -114,13 +117,13 @@ static void store_row(__global float *u_new, const vector v, const int x, const 
 #define LANE (int)get_sub_group_local_id()
 #define LANES (int)get_sub_group_size()
 #elif neighbours == shuffle_nv
-static float warp_shuffle_up(const float v)
+ALWAYS_INLINE float warp_shuffle_up(const float v)
 {
     float from;
     asm volatile("shfl.sync.up.b32 %0, %1, 1, 0, 0xffffffff;" : "=f"(from) : "f"(v));
     return from;
 }
-static float warp_shuffle_down(const float v)
+ALWAYS_INLINE float warp_shuffle_down(const float v)
 {
     float from;
     asm volatile("shfl.sync.down.b32 %0, %1, 1, 31, 0xffffffff;" : "=f"(from) : "f"(v));
