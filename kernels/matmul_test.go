@@ -264,13 +264,39 @@ func TestMatmulRefuses(t *testing.T) {
 		"bounds_tiled": {"-D m=4 -D n=4 -D k=4 -D block_size_x=16 -D block_size_y=16 -D tile=24", "-D m=4 -D n=4 -D k=4 -D block_size_x=16 -D block_size_y=3 -D tile=16"},
 		"reference":    {"-D size=46341" + blocks, "-D size=4 -cl-fast-relaxed-math" + blocks},
 	}
+	const tiles = " -D element=float -D swizzle=1 -D stages=2 -D tile_m=64 -D tile_n=64 -D tile_k=8"
+	const fast = " -D m=4 -D n=4 -D k=4 -D pack=0 -D patch_x=8 -D lookahead=0 -D swizzle=1 -D stages=1 -D tile_k=8"
+	wrong["fast"] = []string{
+		fast + " -D element=int -D staging=local_memory -D tile_m=64 -D tile_n=64 -D item_m=4 -D item_n=4 -D width=1 -D pad=0",
+		fast + " -D element=float -D staging=local -D tile_m=64 -D tile_n=64 -D item_m=4 -D item_n=4 -D width=1 -D pad=0",
+		fast + " -D element=float -D staging=local_memory -D tile_m=60 -D tile_n=64 -D item_m=8 -D item_n=4 -D width=1 -D pad=0",
+		fast + " -D element=float -D staging=local_memory -D tile_m=64 -D tile_n=64 -D item_m=2 -D item_n=4 -D width=1 -D pad=0",
+		fast + " -D element=float -D staging=local_memory -D tile_m=16 -D tile_n=16 -D item_m=4 -D item_n=4 -D width=1 -D pad=0",
+		fast + " -D element=float -D staging=local_memory -D tile_m=64 -D tile_n=64 -D item_m=4 -D item_n=4 -D width=4 -D pad=0",
+		fast + " -D element=float -D staging=local_memory -D tile_m=64 -D tile_n=64 -D item_m=4 -D item_n=4 -D width=1 -D pad=1",
+		fast + " -D element=float -D staging=registers -D tile_m=64 -D tile_n=64 -D item_m=4 -D item_n=24 -D width=8 -D pad=0",
+	}
+	wrong["tensor"] = []string{
+		" -D m=4 -D n=4 -D k=4 -D warp_m=48 -D warp_n=32" + tiles, " -D m=4 -D n=4 -D k=4 -D warp_m=32 -D warp_n=8" + tiles,
+		" -D m=4 -D n=4 -D k=4 -D warp_m=16 -D warp_n=16" + tiles,
+	}
+	right := map[string]string{
+		"fast":   fast + " -D element=float -D staging=local_memory -D tile_m=64 -D tile_n=64 -D item_m=4 -D item_n=4 -D width=1 -D pad=0",
+		"tensor": " -D m=4 -D n=4 -D k=4 -D warp_m=32 -D warp_n=32 -D element=float -D swizzle=1 -D stages=2 -D tile_m=32 -D tile_n=32 -D tile_k=8",
+	}
 	for _, name := range []string{"bounds_naive", "bounds_tiled", "reference"} {
 		for _, s := range []shape{{0, 1, 1}, {1, 0, 1}, {1, 1, 0}, {-4, 4, 4}, {1 << 16, 1 << 15, 1}, {1 << 16, 1, 1 << 15}, {1, 1 << 16, 1 << 15}, {1<<30 + 1, 1, 1}} {
 			wrong[name] = append(wrong[name], fmt.Sprintf("-D m=%d -D n=%d -D k=%d%s", s.m, s.n, s.k, blocks))
 		}
 	}
 	for name, list := range wrong {
-		source := readKernel(t, "matmul/matmul_"+name+".cl")
+		source := included(t, "matmul/matmul_"+name+".cl")
+		if name == "tensor" {
+			source = copyAtOnce + warpsInLocalMemory + source
+		}
+		if options, ok := right[name]; ok && !r.builds(t, source, options) {
+			t.Errorf("%s does not build with %s", name, options)
+		}
 		for _, options := range list {
 			if r.builds(t, source, options) {
 				t.Errorf("%s builds with %s", name, options)

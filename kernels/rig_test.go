@@ -13,6 +13,7 @@ import (
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/kernels"
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/include"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
 )
@@ -212,6 +213,17 @@ func readKernel(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	return string(source)
+}
+
+// included is a kernel with the files that it includes.
+func included(t *testing.T, path string) string {
+	t.Helper()
+	read := func(path string) ([]byte, error) { return fs.ReadFile(kernels.FS, path) }
+	source, err := include.Resolve(read, path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return source
 }
 
 // load reads a bundled spec, with other constants and other values of its parameters.

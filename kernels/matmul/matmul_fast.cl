@@ -61,8 +61,8 @@
 #error "matmul_kernel: m * n, m * k and k * n must be below 2^31"
 #endif
 
-#include "matmul_element.cl"
-#include "matmul_tiles.cl"
+#include "matmul_element.h"
+#include "matmul_tiles.h"
 
 // The words of staging, for the preprocessor.
 #define registers 1
@@ -71,11 +71,11 @@
 #define sub_group 4
 
 #if staging == registers
-#include "matmul_fast_registers.cl"
+#include "matmul_fast_registers.h"
 #elif staging == local_memory || staging == async_copy
-#include "matmul_fast_local.cl"
+#include "matmul_fast_local.h"
 #elif staging == sub_group
-#include "matmul_fast_sub_group.cl"
+#include "matmul_fast_sub_group.h"
 #else
 #error "matmul_kernel: staging must be registers, local_memory, async_copy or sub_group"
 #endif

@@ -44,7 +44,7 @@
 #ifndef element
 #define element float
 #endif
-#include "matmul_element.cl"
+#include "matmul_element.h"
 
 // The sum of a product and another number must not become one operation: its
 // rounding would not be the one that is taken account of.

@@ -43,10 +43,10 @@
 #error "matmul_kernel: m * n, m * k and k * n must be below 2^31"
 #endif
 
-#include "matmul_element.cl"
-#include "matmul_tiles.cl"
-#include "matmul_async.cl"
-#include "matmul_mma.cl"
+#include "matmul_element.h"
+#include "matmul_tiles.h"
+#include "matmul_async.h"
+#include "matmul_mma.h"
 
 // Elements of 16 bytes, which are copied at once; terms of an instruction.
 #if bits == 16

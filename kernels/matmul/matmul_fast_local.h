@@ -140,7 +140,7 @@ void put(__local real *a, __local real *b, const vec_a *next_a, const vec_b *nex
 
 #else
 
-#include "matmul_async.cl"
+#include "matmul_async.h"
 
 // bring sends this work-item's vectors of one step on their way into a buffer of local
 // memory. Beyond the last step nothing is sent, and the group is empty.
