@@ -16,26 +16,29 @@ import (
 var fastDiffusionKernels = []string{"stencil", "temporal"}
 
 // emulatedShuffles make shuffles between registers out of local memory, for devices that have
-// none. Sub-groups are 32 work-items wide, or the whole of a smaller work-group.
+// none. LANES is the width of sub-groups.
 const emulatedShuffles = `
 #define GROUP_ITEMS (block_size_x * block_size_y)
 #define SHUFFLE_MEMORY __local float shuffled[GROUP_ITEMS];
 #define SHUFFLE_PARAMETER , __local float *shuffled
 #define SHUFFLE_ARGUMENT , shuffled
 #define LINEAR ((int)get_local_id(1) * block_size_x + (int)get_local_id(0))
-#define LANES (GROUP_ITEMS < 32 ? GROUP_ITEMS : 32)
 #define LANE (LINEAR % LANES)
 static float emulated_shuffle(const float v, const int from, __local float *shuffled)
 {
     barrier(CLK_LOCAL_MEM_FENCE);
     shuffled[LINEAR] = v;
     barrier(CLK_LOCAL_MEM_FENCE);
-    return from >= 0 && from < LANES ? shuffled[LINEAR - LANE + from] : -12345.0f;
+    const int item = LINEAR - LANE + from;
+    return from >= 0 && from < LANES && item < GROUP_ITEMS ? shuffled[item] : -12345.0f;
 }
 #define SHUFFLE_UP(v) emulated_shuffle(v, LANE - 1, shuffled)
 #define SHUFFLE_DOWN(v) emulated_shuffle(v, LANE + 1, shuffled)
 #line 1
 `
+
+// lanes are the widths of emulated sub-groups: what a kernel asks for, or takes as it comes.
+var lanes = map[string]string{"stencil": "(GROUP_ITEMS < 32 ? GROUP_ITEMS : 32)", "temporal": "block_size_x"}
 
 // emulated are the values of neighbours for which shuffles are emulated.
 var emulated = []string{"shuffle_khr", "shuffle_intel", "shuffle_nv"}
@@ -59,7 +62,7 @@ func fastDiffusionOf(t *testing.T, kernel string, c space.Configuration, nx, ny,
 	}
 	l := fastDiffusion{launchOf(t, p, c, spare), nx, ny, v.ReferenceLaunches, c, spare}
 	if neighbours, _ := c.Get("neighbours"); slices.Contains(emulated, fmt.Sprint(neighbours)) {
-		l.source = emulatedShuffles + l.source
+		l.source = "#define LANES " + lanes[kernel] + emulatedShuffles + l.source
 	}
 	return l
 }
@@ -143,7 +146,7 @@ func fastDiffusions(t *testing.T, kernel string, fields [][2]int, set map[string
 	random := rand.New(rand.NewPCG(11, uint64(s.Len())))
 	for i := 0; i < 100*n && len(trials) < n; i++ {
 		c := s.At(random.IntN(s.Len()))
-		if narrow && c.Int("block_size_x")*c.Int("block_size_y") > 64 {
+		if narrow && (c.Int("block_size_x")*c.Int("block_size_y") > 64 || c.Int("rows") > 64) {
 			continue
 		}
 		field := fields[len(trials)%len(fields)]
@@ -183,5 +186,78 @@ func TestFastDiffusion(t *testing.T) {
 				r.run(t, fastDiffusions(t, kernel, fastFields, everyShape, parameters, count, false))
 			})
 		}
+	}
+}
+
+// simulatedFastDiffusion takes every path in the normal run. NDTUNE_LONG=1 takes 200
+// configurations of the spec on a field that no tile divides, and some on the smallest ones.
+func simulatedFastDiffusion(t *testing.T, kernel string) []trial {
+	var trials []trial
+	for _, parameters := range fastPaths[kernel] {
+		trials = append(trials, fastDiffusions(t, kernel, [][2]int{{83, 41}, {3, 3}, {24, 31}, {37, 50}}, everyShape, parameters, 4, true)...)
+	}
+	if long {
+		trials = append(trials, fastDiffusions(t, kernel, [][2]int{{149, 83}}, nil, nil, 200, false)...)
+		trials = append(trials, fastDiffusions(t, kernel, [][2]int{{1, 1}, {2, 2}, {1, 9}, {67, 3}}, nil, nil, 20, false)...)
+	}
+	return trials
+}
+
+// oneFastDiffusion is a launch of a configuration, with work-groups in and around a field.
+func oneFastDiffusion(kernel string, values map[string]space.Value, nx, ny int) func(t *testing.T) []trial {
+	return func(t *testing.T) []trial {
+		c, err := load(t, fastDiffusionSpec(kernel), nil, nil).Parameters().Configure(values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return []trial{fastDiffusionOf(t, kernel, c, nx, ny, 1)}
+	}
+}
+
+// Configurations in which taking something out of a kernel must be noticed.
+var (
+	plainStencil = map[string]space.Value{
+		"block_size_x": 8, "block_size_y": 2, "vector_width": 4, "rows": 2, "walk": "streaming", "unroll_rows": 2,
+		"skip_checks": "group", "neighbours": "cached",
+	}
+	temporalInRegisters = map[string]space.Value{
+		"time_steps": 2, "rows_kept_in": "registers", "block_size_x": 8, "block_size_y": 1, "vector_width": 4, "vectors": 1,
+		"rows": 8, "ahead": 1, "arithmetic": "diagonal", "unroll_rows": 1, "skip_checks": "group", "neighbours": "local_memory",
+	}
+	temporalInCache = map[string]space.Value{
+		"time_steps": 2, "rows_kept_in": "cache", "block_size_x": 1, "block_size_y": 1, "vector_width": 4, "vectors": 4,
+		"rows": 8, "ahead": 1, "arithmetic": "plain", "unroll_rows": 1, "skip_checks": "group", "neighbours": "shifted",
+	}
+)
+
+// fastMutants are kernels with a part taken out, which the simulator must notice.
+func fastMutants() map[string]simulation {
+	inRegisters := oneFastDiffusion("temporal", temporalInRegisters, 60, 40)
+	inCache := oneFastDiffusion("temporal", temporalInCache, 50, 40)
+	stencil := oneFastDiffusion("stencil", plainStencil, 50, 40)
+	const loadBounds = "!checked || (x >= 0 && x + vector_width <= nx && y >= 0 && y < ny)"
+	return map[string]simulation{
+		"diffuse_stencil without a bound of u": {
+			trials: stencil, takeOut: loadBounds, putIn: "!checked || (x >= 0 && x + vector_width <= nx && y < ny)", report: "Invalid read",
+		},
+		"diffuse_stencil without a bound of u_new": {
+			trials: stencil, takeOut: "!checked || (x > 0 && x + vector_width < nx && y > 0 && y < ny - 1)",
+			putIn: "!checked || (x > 0 && x + vector_width < nx && y > 0)", report: "Invalid write",
+		},
+		"diffuse_temporal without the barrier": {
+			trials: inRegisters, takeOut: "barrier(CLK_LOCAL_MEM_FENCE);", report: "data race",
+		},
+		"diffuse_temporal with one half of the memory": {
+			trials: inRegisters, takeOut: "exchanged[k & 1]", putIn: "exchanged[0]", report: "data race",
+		},
+		"diffuse_temporal, registers, without a bound of u": {
+			trials: inRegisters, takeOut: loadBounds, putIn: "!checked || (x >= 0 && x + vector_width <= nx && y >= 0)", report: "Invalid read",
+		},
+		"diffuse_temporal, registers, where an edge counts as inside": {
+			trials: inRegisters, takeOut: "high > time_steps &&", putIn: "", report: "Invalid read",
+		},
+		"diffuse_temporal, cache, without a bound of u": {
+			trials: inCache, takeOut: loadBounds, putIn: "!checked || (x + vector_width <= nx && y >= 0 && y < ny)", report: "Invalid read",
+		},
 	}
 }

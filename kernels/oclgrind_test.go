@@ -3,6 +3,7 @@ package kernels_test
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"os/exec"
@@ -72,6 +73,10 @@ func simulations() map[string]simulation {
 	for _, name := range diffusionKernels {
 		all["diffuse_"+name] = simulation{trials: func(t *testing.T) []trial { return simulatedDiffusion(t, name) }}
 	}
+	for _, name := range fastDiffusionKernels {
+		all["diffuse_"+name] = simulation{trials: func(t *testing.T) []trial { return simulatedFastDiffusion(t, name) }}
+	}
+	maps.Copy(all, fastMutants())
 	for _, k := range matmulKernels {
 		all["matmul_"+k.String()] = simulation{trials: func(t *testing.T) []trial { return simulatedProducts(t, k) }}
 	}
@@ -169,6 +174,9 @@ func without(t *testing.T, of trial, part, by string) trial {
 	}
 	switch of := of.(type) {
 	case diffusionLaunch:
+		of.source = replace(of.source)
+		return of
+	case fastDiffusion:
 		of.source = replace(of.source)
 		return of
 	case product:
