@@ -112,7 +112,7 @@ func TestExamplesRun(t *testing.T) {
 				}
 			}
 			if i := slices.Index(e.arguments, "--tuned"); i >= 0 {
-				run("diffusion", "tune", "--log", e.arguments[i+1])
+				run(e.arguments[0], "tune", "--log", e.arguments[i+1])
 			}
 			run(e.arguments...)
 			for i, argument := range e.arguments {
@@ -170,6 +170,7 @@ func small(arguments []string, device string) []string {
 			add(size, "64")
 		}
 	}
+	add("sizes", "8,16")
 	add("steps", "2,3")
 	add("max-evals", "2")
 	return changed

@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/ndtune/ndtune/matmul"
 	"github.com/ndtune/ndtune/tune/worker"
 )
 
@@ -19,6 +20,7 @@ var version string
 
 func main() {
 	worker.Main()
+	matmul.Main()
 	os.Exit(run())
 }
 

@@ -25,10 +25,12 @@ func matmulCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "matmul",
 		Usage: "the matrix multiplication tutorials",
-		Description: `Tunes the kernels of the tutorials on the multiplication of matrices, C = A·B.
+		Description: `Tunes the kernels of the tutorials on the multiplication of matrices, C = A·B, and compares
+them with a CPU and with vendors' libraries over the size.
 
-   ndtune matmul tune --kernel tiled --size 1024`,
-		Subcommands: []*cli.Command{matmulTuneCommand()},
+   ndtune matmul tune --kernel tiled --size 1024
+   ndtune matmul bench`,
+		Subcommands: []*cli.Command{matmulTuneCommand(), matmulBenchCommand()},
 	}
 }
 

@@ -1,0 +1,253 @@
+package matmul
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"time"
+	"unsafe"
+)
+
+// The constants of cublas_api.h (NVIDIA cuBLAS documentation, section 2.2).
+const (
+	cublasOpN      = 0
+	cublasTF32Mode = 3 // CUBLAS_TF32_TENSOR_OP_MATH; the default mode, 0, is float32 throughout
+)
+
+const installCuBLAS = "NVIDIA's CUDA toolkit has it, or pip install nvidia-cublas-cu12 nvidia-cuda-runtime-cu12 and --library with the folder site-packages that then holds them"
+
+// A cudaRelease is the file names of cuBLAS, of cublasLt, which it needs, and of the runtime of
+// one version.
+type cudaRelease struct{ blas, lt, runtime string }
+
+// cudaReleases are those that are looked for, the newest first.
+func cudaReleases() []cudaRelease {
+	if runtime.GOOS == "windows" {
+		return []cudaRelease{
+			{"cublas64_13.dll", "cublasLt64_13.dll", "cudart64_13.dll"},
+			{"cublas64_12.dll", "cublasLt64_12.dll", "cudart64_12.dll"},
+			{"cublas64_11.dll", "cublasLt64_11.dll", "cudart64_110.dll"},
+		}
+	}
+	return []cudaRelease{
+		{"libcublas.so.13", "libcublasLt.so.13", "libcudart.so.13"},
+		{"libcublas.so.12", "libcublasLt.so.12", "libcudart.so.12"},
+		{"libcublas.so.11", "libcublasLt.so.11", "libcudart.so.11.0"},
+		{"libcublas.so", "libcublasLt.so", "libcudart.so"},
+	}
+}
+
+// A cublas is the library cuBLAS on one card.
+type cublas struct {
+	cuda   *cudaRuntime
+	handle uintptr
+	tf32   bool
+	card   string // its PCI address
+
+	create         func(handle *uintptr) int32
+	version        func(handle uintptr, version *int32) int32
+	setMathMode    func(handle uintptr, mode int32) int32
+	sgemm          func(handle uintptr, transA, transB, m, n, k int32, alpha *float32, a uintptr, lda int32, b uintptr, ldb int32, beta *float32, c uintptr, ldc int32) int32
+	versionText    string
+	statusOfCuBLAS func(status int32) string // of cuBLAS 11.4 and later
+}
+
+// openCuBLAS loads cuBLAS and CUDA's runtime, and chooses the card. The process owns all of it
+// until its end.
+func openCuBLAS(e Entrant) (multiplier, error) {
+	var missing, broken []string
+	for _, release := range cudaReleases() {
+		search := func(name string) (uintptr, string, error) {
+			return librarySearch{[]string{name}, e.Libraries}.open()
+		}
+		// Where cublasLt lies beside cuBLAS in a folder that the linker does not know, cuBLAS
+		// finds it only when it is loaded already.
+		_, _, _ = search(release.lt)
+		blas, path, err := search(release.blas)
+		if errors.Is(err, errNotThere) {
+			missing = append(missing, release.blas)
+			continue
+		}
+		if err != nil {
+			broken = append(broken, err.Error())
+			continue
+		}
+		cudart, cudartPath, err := search(release.runtime)
+		if err != nil {
+			broken = append(broken, path+" is there, but not its runtime, "+err.Error())
+			continue
+		}
+		cuda, err := newCudaRuntime(cudart, cudartPath)
+		if err != nil {
+			return nil, err
+		}
+		return newCuBLAS(blas, path, cuda, e)
+	}
+	if len(broken) > 0 {
+		return nil, &MissingError{strings.Join(broken, "; ")}
+	}
+	return nil, &MissingError{fmt.Sprintf("%s: %v (%s)", strings.Join(missing, ", "), errNotThere, installCuBLAS)}
+}
+
+func newCuBLAS(handle uintptr, path string, cuda *cudaRuntime, e Entrant) (multiplier, error) {
+	b := &cublas{cuda: cuda, tf32: e.Kind == CuTF32}
+	if err := bind(handle, path, map[string]any{
+		"cublasCreate_v2": &b.create, "cublasGetVersion_v2": &b.version,
+		"cublasSetMathMode": &b.setMathMode, "cublasSgemm_v2": &b.sgemm,
+	}); err != nil {
+		return nil, err
+	}
+	if lookup(handle, "cublasGetStatusString") != 0 {
+		if err := bind(handle, path, map[string]any{"cublasGetStatusString": &b.statusOfCuBLAS}); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if b.card, err = cuda.choose(e.PCI); err != nil {
+		return nil, err
+	}
+	if err := b.check("cublasCreate", b.create(&b.handle)); err != nil {
+		return nil, err
+	}
+	var version int32
+	if err := b.check("cublasGetVersion", b.version(b.handle, &version)); err != nil {
+		return nil, err
+	}
+	b.versionText = fmt.Sprintf("%d.%d.%d", version/10000, version/100%100, version%100)
+	if b.tf32 {
+		if err := b.check("cublasSetMathMode", b.setMathMode(b.handle, cublasTF32Mode)); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+// check is the error of a status of cuBLAS.
+func (b *cublas) check(call string, status int32) error {
+	switch {
+	case status == 0:
+		return nil
+	case b.statusOfCuBLAS != nil:
+		return fmt.Errorf("%s: %s", call, b.statusOfCuBLAS(status))
+	}
+	return fmt.Errorf("%s: status %d", call, status)
+}
+
+func (b *cublas) about() string {
+	return fmt.Sprintf("version %s, card %s", b.versionText, b.card) + environmentOf("NVIDIA_TF32_OVERRIDE")
+}
+
+func (b *cublas) tolerance(n int) Tolerance {
+	if b.tf32 {
+		return ToleranceTF32(n)
+	}
+	return ToleranceFloat32(n)
+}
+
+// A gemm is the sizes that a library whose matrices are column-major is called with, for
+// row-major ones: the memory of a row-major matrix is that of its transpose, column-major, and
+// Cᵀ = Bᵀ·Aᵀ. So B comes first, and no matrix is transposed.
+type gemm struct{ m, n, k, leadingB, leadingA, leadingC int32 }
+
+// columnMajor is the call for C (m × n) = A (m × k) · B (k × n).
+func columnMajor(m, n, k int) gemm {
+	return gemm{m: int32(n), n: int32(m), k: int32(k), leadingB: int32(n), leadingA: int32(k), leadingC: int32(n)}
+}
+
+func (b *cublas) prepare(m *Matrices, _ []string) (prepared, error) {
+	o := &onCard{blas: b, matrices: m}
+	for i, content := range [][]float32{m.A, m.B, m.C} {
+		var err error
+		if o.buffers[i], err = b.cuda.allocate(4 * len(content)); err == nil {
+			err = b.cuda.upload(o.buffers[i], content)
+		}
+		if err != nil {
+			o.close()
+			return nil, err
+		}
+	}
+	return o, nil
+}
+
+// An onCard is matrices on a card of NVIDIA.
+type onCard struct {
+	blas     *cublas
+	matrices *Matrices
+	buffers  [3]uintptr // A, B, C
+}
+
+func (o *onCard) multiply() error {
+	b, one, zero := o.blas, float32(1), float32(0)
+	g := columnMajor(o.matrices.N, o.matrices.N, o.matrices.N)
+	return b.check("cublasSgemm", b.sgemm(b.handle, cublasOpN, cublasOpN, g.m, g.n, g.k,
+		&one, o.buffers[1], g.leadingB, o.buffers[0], g.leadingA, &zero, o.buffers[2], g.leadingC))
+}
+
+// run multiplies without waiting, and reads the times from the events in between.
+func (o *onCard) run(times int) ([]float64, error) {
+	cuda := o.blas.cuda
+	events := make([]uintptr, 0, times+1)
+	defer func() {
+		for _, e := range events {
+			_ = cuda.eventDestroy(e) // it has no more to say
+		}
+	}()
+	for i := range times + 1 {
+		if i > 0 {
+			if err := o.multiply(); err != nil {
+				return nil, err
+			}
+		}
+		e, err := cuda.record()
+		if err != nil {
+			return nil, err
+		}
+		events = append(events, e)
+	}
+	if err := cuda.wait(events[times]); err != nil {
+		return nil, err
+	}
+	took := make([]float64, times)
+	for i := range took {
+		var err error
+		if took[i], err = cuda.between(events[i], events[i+1]); err != nil {
+			return nil, err
+		}
+	}
+	return took, nil
+}
+
+func (o *onCard) roundTrip() (float64, error) {
+	cuda, m := o.blas.cuda, o.matrices
+	began := time.Now()
+	if err := cuda.upload(o.buffers[0], m.A); err != nil {
+		return 0, err
+	}
+	if err := cuda.upload(o.buffers[1], m.B); err != nil {
+		return 0, err
+	}
+	if err := o.multiply(); err != nil {
+		return 0, err
+	}
+	if err := o.fetch(); err != nil { // in order: after the multiplication
+		return 0, err
+	}
+	return milliseconds(time.Since(began)), nil
+}
+
+func (o *onCard) fetch() error {
+	c := o.matrices.C
+	return o.blas.cuda.check("cudaMemcpy", o.blas.cuda.memcpy(uintptr(unsafe.Pointer(&c[0])), o.buffers[2], uintptr(4*len(c)), deviceToHost))
+}
+
+func (o *onCard) configuration() string { return "" }
+func (o *onCard) hostTimer() bool       { return false }
+
+func (o *onCard) close() {
+	for _, buffer := range o.buffers {
+		if buffer != 0 {
+			_ = o.blas.cuda.free(buffer) // what failed before was told
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package matmul
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A librarySearch looks for one shared library.
+type librarySearch struct {
+	names  []string // file names, the best first
+	places []string // files and folders that the user names
+}
+
+// open opens the first library that can be opened: in the places that the user names, where a
+// folder may hold the packages of pip (nvidia/cublas/lib), then wherever the system's linker
+// looks. It returns the path or the name.
+func (s librarySearch) open() (handle uintptr, path string, err error) {
+	var broken []error
+	for _, candidate := range s.candidates() {
+		if handle, err = openLibrary(candidate); err == nil {
+			return handle, candidate, nil
+		}
+		// glibc's «NAME: … No such file» says no more than that; all else does, such as what a
+		// library that is there needs and has not got.
+		if said := err.Error(); !strings.HasPrefix(said, candidate+": ") || !strings.HasSuffix(said, "No such file or directory") {
+			broken = append(broken, err)
+		}
+	}
+	if len(broken) > 0 {
+		return 0, "", errors.Join(broken...)
+	}
+	return 0, "", fmt.Errorf("%s: %w", strings.Join(s.names, ", "), errNotThere)
+}
+
+// errNotThere says that there is no such library at all.
+var errNotThere = errors.New("not found")
+
+// candidates are the files that are there, and the bare names.
+func (s librarySearch) candidates() []string {
+	var all []string
+	for _, place := range s.places {
+		if slices.Contains(s.names, filepath.Base(place)) {
+			all = append(all, place)
+		}
+		for _, name := range s.names {
+			for _, pattern := range []string{filepath.Join(place, name), filepath.Join(place, "nvidia", "*", "lib", name)} {
+				found, _ := filepath.Glob(pattern) // a place that is no pattern is looked at as it is
+				if len(found) == 0 && isFile(pattern) {
+					found = []string{pattern}
+				}
+				all = append(all, found...)
+			}
+		}
+	}
+	return append(all, s.names...)
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}

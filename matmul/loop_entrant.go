@@ -1,0 +1,34 @@
+package matmul
+
+import "time"
+
+// A loop is Multiply as an entrant.
+type loop struct{}
+
+func (loop) about() string             { return "one thread" }
+func (loop) tolerance(n int) Tolerance { return ToleranceFloat32(n) }
+
+func (loop) prepare(m *Matrices, _ []string) (prepared, error) {
+	return onHost{func() { Multiply(m.C, m.A, m.B, m.N, m.N, m.N) }}, nil
+}
+
+// An onHost is a multiplication on the CPU.
+type onHost struct{ multiply func() }
+
+func (h onHost) run(times int) ([]float64, error) {
+	took := make([]float64, times)
+	for i := range took {
+		began := time.Now()
+		h.multiply()
+		took[i] = milliseconds(time.Since(began))
+	}
+	return took, nil
+}
+
+func (h onHost) roundTrip() (float64, error) { panic("matmul: a round trip on the CPU") }
+func (h onHost) fetch() error                { return nil }
+func (h onHost) configuration() string       { return "" }
+func (h onHost) hostTimer() bool             { return false } // it is the only clock there is
+func (h onHost) close()                      {}
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

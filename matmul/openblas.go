@@ -1,0 +1,76 @@
+package matmul
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+)
+
+// openblasNames are the file names of OpenBLAS by system: of Debian, Fedora (with threads),
+// Homebrew and the project's own builds.
+var openblasNames = map[string][]string{
+	"darwin":  {"libopenblas.dylib", "/opt/homebrew/opt/openblas/lib/libopenblas.dylib", "/usr/local/opt/openblas/lib/libopenblas.dylib"},
+	"windows": {"libopenblas.dll", "openblas.dll"},
+	"":        {"libopenblas.so.0", "libopenblasp.so.0", "libopenblas.so"},
+}
+
+const installOpenBLAS = "Debian, Ubuntu: apt install libopenblas0; Fedora: dnf install openblas-threads; macOS: brew install openblas; or name it with --library"
+
+// The values of cblas.h, of the C interface to the BLAS (BLAS Technical Forum Standard, 2001).
+const (
+	cblasRowMajor = 101
+	cblasNoTrans  = 111
+)
+
+// An openblas is the library OpenBLAS, whose threads are as many as it takes by itself: all
+// cores, unless the environment says otherwise (OPENBLAS_NUM_THREADS).
+type openblas struct {
+	sgemm func(order, transA, transB, m, n, k int32, alpha float32, a []float32, lda int32, b []float32, ldb int32, beta float32, c []float32, ldc int32)
+
+	threads func() int32
+	config  func() string
+}
+
+func openOpenBLAS(e Entrant) (multiplier, error) {
+	names, ok := openblasNames[runtime.GOOS]
+	if !ok {
+		names = openblasNames[""]
+	}
+	handle, path, err := librarySearch{names, e.Libraries}.open()
+	if err != nil {
+		return nil, &MissingError{fmt.Sprintf("%v (%s)", err, installOpenBLAS)}
+	}
+	o := &openblas{}
+	return o, bind(handle, path, map[string]any{
+		"cblas_sgemm": &o.sgemm, "openblas_get_num_threads": &o.threads, "openblas_get_config": &o.config,
+	})
+}
+
+func (o *openblas) about() string {
+	text := fmt.Sprintf("%d threads", o.threads())
+	if o.threads() == 1 {
+		text = "1 thread"
+	}
+	return text + ", " + o.config() + environmentOf("OPENBLAS_CORETYPE", "OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS", "OMP_NUM_THREADS")
+}
+
+// environmentOf says which variables are set that change how fast a library is: a comparison
+// with one that is held back by them must not pass for one with the library as it comes.
+func environmentOf(names ...string) string {
+	text := ""
+	for _, name := range names {
+		if value := os.Getenv(name); value != "" {
+			text += fmt.Sprintf("; set in the environment: %s=%s", name, value)
+		}
+	}
+	return text
+}
+
+func (o *openblas) tolerance(n int) Tolerance { return ToleranceFloat32(n) }
+
+func (o *openblas) prepare(m *Matrices, _ []string) (prepared, error) {
+	n := int32(m.N)
+	return onHost{func() {
+		o.sgemm(cblasRowMajor, cblasNoTrans, cblasNoTrans, n, n, n, 1, m.A, n, m.B, n, 0, m.C, n)
+	}}, nil
+}

@@ -1,0 +1,122 @@
+package matmul
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+)
+
+func TestProcess(t *testing.T) {
+	l := testDevice(t)
+	for _, test := range []struct {
+		entrant        Entrant
+		configurations []string
+	}{
+		{Entrant{Name: "loop", Kind: Loop, Iterations: 2}, nil},
+		{Entrant{Name: "naive", Kind: Kernel, Spec: "matmul/matmul_naive.yaml", Device: l.Selector(), Iterations: 2}, []string{"block_size_x=16, block_size_y=4, coalesced=1"}},
+	} {
+		t.Run(test.entrant.Name, func(t *testing.T) {
+			p := &Process{Entrant: test.entrant}
+			defer p.Close()
+			if about, err := p.About(t.Context()); err != nil || about == "" {
+				t.Fatalf("%q, %v", about, err)
+			}
+			for _, n := range []int{10, 33} {
+				m, err := p.Measure(t.Context(), n, test.configurations)
+				if err != nil || m.N != n || len(m.Alone) < 2 {
+					t.Errorf("%+v, %v", m, err)
+				}
+			}
+			if test.entrant.Kind == Kernel {
+				if _, err := p.Measure(t.Context(), 10, []string{"tile=1"}); err == nil || !strings.Contains(err.Error(), "tile=1") {
+					t.Errorf("%v", err)
+				}
+			}
+			// A process that is gone costs what it was at; the next one takes its place.
+			if err := p.command.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := p.Measure(t.Context(), 10, test.configurations); err == nil || !strings.Contains(err.Error(), "the process of "+test.entrant.Name+" ended: ") {
+				t.Errorf("%v", err)
+			}
+			if _, err := p.Measure(t.Context(), 10, test.configurations); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestProcessIsCancelled(t *testing.T) {
+	p := &Process{Entrant: Entrant{Name: "loop", Kind: Loop, Iterations: 1}}
+	defer p.Close()
+	if _, err := p.About(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	go cancel()
+	if _, err := p.Measure(ctx, 6000, nil); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	if p.command != nil {
+		t.Error("the process is still there")
+	}
+}
+
+func TestProcessOfAMissingLibrary(t *testing.T) {
+	t.Setenv("LD_LIBRARY_PATH", "")
+	p := &Process{Entrant: Entrant{Name: "cuBLAS", Kind: CuBLAS, Iterations: 1}}
+	defer p.Close()
+	_, err := p.About(t.Context())
+	var missing *MissingError
+	if err == nil {
+		t.Skip("cuBLAS is there")
+	}
+	if !errors.As(err, &missing) || !strings.Contains(err.Error(), "pip install") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestReadAnswers: what a library prints to standard output is no answer, whether it ends its
+// lines or not.
+func TestReadAnswers(t *testing.T) {
+	var out strings.Builder
+	out.WriteString("hello\nwithout an end")
+	if err := send(&out, answer{About: "one"}); err != nil {
+		t.Fatal(err)
+	}
+	out.WriteString("{}\n" + strings.Repeat("x", 1<<20))
+	if err := send(&out, answer{Failed: "two"}); err != nil {
+		t.Fatal(err)
+	}
+	out.WriteString("ndtune-matmul {")
+	answers := make(chan answer, 3)
+	readAnswers(strings.NewReader(out.String()), answers)
+	if a := <-answers; a.About != "one" {
+		t.Errorf("%+v", a)
+	}
+	if a := <-answers; a.Failed != "two" {
+		t.Errorf("%+v", a)
+	}
+	if a, ok := <-answers; ok {
+		t.Errorf("%+v", a)
+	}
+}
+
+func TestTail(t *testing.T) {
+	var p tail
+	for range 10000 {
+		if n, err := p.Write([]byte("noise\n")); n != 6 || err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	if len(p.text) > tailLength || p.last() != "noise" {
+		t.Errorf("%d bytes, %q", len(p.text), p.last())
+	}
+	if _, err := p.Write([]byte("SIGSEGV: segmentation violation\nPC=0x0\n")); err != nil {
+		t.Fatal(err)
+	}
+	if p.last() != "SIGSEGV: segmentation violation" {
+		t.Errorf("%q", p.last())
+	}
+}

@@ -1,0 +1,198 @@
+package matmul
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+)
+
+// A Participant is an entrant in a sweep.
+type Participant struct {
+	Name string
+
+	// Longest is how long one multiplication may take; 0: as long as the sweep allows. A size
+	// at which it would take longer is left out.
+	Longest time.Duration
+
+	// Measure measures at a size.
+	Measure func(ctx context.Context, n int) (Measurement, error)
+}
+
+// A Cell is one entrant at one size.
+type Cell struct {
+	Entrant     string
+	N           int
+	Measurement *Measurement // nil: there is none
+	Why         string       // there is none
+}
+
+// A Sweep measures all participants at all sizes, from small to large, and at each size the
+// fastest first, so that what the time limit leaves out is the slowest at the largest sizes.
+//
+// A measurement is left out where it would probably take more than a third of the time that is
+// left, and one that takes far longer than expected is given up. What was left out, or took
+// too long, is not tried at larger sizes.
+type Sweep struct {
+	Sizes        []int // ascending
+	Participants []Participant
+	TimeLimit    time.Duration // from the call of Run
+
+	// Clock is the host's clock; nil: time.Now.
+	Clock func() time.Time
+
+	// OnStart is called before each measurement and OnCell after it; nil: nobody is told.
+	OnStart func(entrant string, n int)
+	OnCell  func(Cell)
+}
+
+// A racer is a participant with what was learnt of it.
+type racer struct {
+	*Participant
+	last  *Measurement  // at the largest size so far; nil: none
+	spent time.Duration // on that measurement, with all that goes with it
+	out   string        // why it is not measured any more
+}
+
+// Run gives a cell for every participant at every size, size by size and in the order of the
+// participants. When ctx ends, the cells that were measured stand, and the others say so.
+func (s Sweep) Run(ctx context.Context) []Cell {
+	if s.Clock == nil {
+		s.Clock = time.Now
+	}
+	end := s.Clock().Add(s.TimeLimit)
+	racers := make([]*racer, len(s.Participants))
+	for i := range racers {
+		racers[i] = &racer{Participant: &s.Participants[i]}
+	}
+	var cells []Cell
+	for _, n := range s.Sizes {
+		row := make([]Cell, len(racers))
+		for _, i := range order(racers) {
+			row[i] = s.cell(ctx, racers[i], n, end)
+			if s.OnCell != nil {
+				s.OnCell(row[i])
+			}
+		}
+		cells = append(cells, row...)
+	}
+	return cells
+}
+
+// order is the fastest first, by what was measured last; those of which nothing is known come
+// before all others.
+func order(racers []*racer) []int {
+	places := make([]int, len(racers))
+	for i := range places {
+		places[i] = i
+	}
+	slices.SortStableFunc(places, func(a, b int) int {
+		x, y := 0.0, 0.0
+		if m := racers[a].last; m != nil {
+			x = 1 / Rate(m.N, m.WithTransfers())
+		}
+		if m := racers[b].last; m != nil {
+			y = 1 / Rate(m.N, m.WithTransfers())
+		}
+		switch {
+		case x < y:
+			return -1
+		case x > y:
+			return 1
+		}
+		return 0
+	})
+	return places
+}
+
+// How long a measurement may take beyond what is expected: drivers start up, build and load
+// for seconds.
+const (
+	slack      = time.Minute
+	slackRatio = 4
+)
+
+// pilotSize is what is measured, and not told, where the first size is larger than that: it
+// says how long the first one will take.
+const pilotSize = 256
+
+func (s Sweep) cell(ctx context.Context, r *racer, n int, end time.Time) Cell {
+	c := Cell{Entrant: r.Name, N: n}
+	if r.last == nil && r.out == "" && n > 2*pilotSize {
+		s.measure(ctx, r, pilotSize, end)
+	}
+	c.Measurement, c.Why = s.measure(ctx, r, n, end)
+	return c
+}
+
+// measure is one measurement, or why there is none.
+func (s Sweep) measure(ctx context.Context, r *racer, n int, end time.Time) (*Measurement, string) {
+	if ctx.Err() != nil {
+		return nil, "interrupted"
+	}
+	left := end.Sub(s.Clock())
+	once, whole := r.expect(n)
+	switch {
+	case r.out != "":
+		return nil, r.out
+	case left <= 0:
+		r.out = "the time is up"
+		return nil, r.out
+	case r.Longest > 0 && once > r.Longest:
+		r.out = fmt.Sprintf("one multiplication at N = %d would take about %s, longer than %s", n, rough(once), r.Longest)
+		return nil, r.out
+	case whole > left/3:
+		r.out = fmt.Sprintf("measuring at N = %d would take about %s of the %s that are left", n, rough(whole), rough(left))
+		return nil, r.out
+	}
+	if s.OnStart != nil {
+		s.OnStart(r.Name, n)
+	}
+	allowed := min(left, slack+slackRatio*whole)
+	limited, cancel := context.WithTimeout(ctx, allowed)
+	defer cancel()
+	began := s.Clock()
+	m, err := r.Measure(limited, n)
+	switch {
+	case ctx.Err() != nil:
+		return nil, "interrupted"
+	case errors.Is(err, context.DeadlineExceeded):
+		r.out = fmt.Sprintf("no result at N = %d after %s", n, rough(allowed))
+		return nil, r.out
+	case err != nil:
+		return nil, err.Error()
+	}
+	r.last, r.spent = &m, s.Clock().Sub(began)
+	return &m, ""
+}
+
+// fewMultiplications are those of a measurement whose multiplications are slow: to make sure
+// that it is right, alone and with transfers, and for a kernel to choose a configuration.
+const fewMultiplications = 8
+
+// expect is how long one multiplication at a size will take, and the whole measurement: as
+// many operations at the same rate, and twice as long for all else, which grows more slowly.
+// Both are 0 where nothing is known.
+func (r *racer) expect(n int) (once, whole time.Duration) {
+	if r.last == nil {
+		return 0, 0
+	}
+	growth := math.Pow(float64(n)/float64(r.last.N), 3)
+	once = time.Duration(growth * r.last.WithTransfers() * float64(time.Millisecond))
+	return once, fewMultiplications*once + 2*r.spent
+}
+
+// rough is a duration with two digits or so.
+func rough(d time.Duration) time.Duration {
+	switch {
+	case d >= 10*time.Second:
+		return d.Round(time.Second)
+	case d >= time.Second:
+		return d.Round(100 * time.Millisecond)
+	case d >= time.Millisecond:
+		return d.Round(time.Millisecond)
+	}
+	return d.Round(time.Microsecond)
+}
