@@ -25,6 +25,10 @@ type Definition struct {
 	Metrics      []Metric
 	Objective    Objective // default: time, minimised
 	Seed         uint64    // of random fills; arguments of one name get the same data for one seed
+
+	// MaxEvaluations is how many configurations a search of the command line evaluates where
+	// nothing else bounds it, for a space that is too large to try all; 0: all.
+	MaxEvaluations int
 }
 
 // A Kernel is the function to tune and where its source comes from: exactly one of Source,

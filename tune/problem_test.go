@@ -135,16 +135,20 @@ func TestNewProblemNamesTheFieldThatIsWrong(t *testing.T) {
 		"argument twice":        {func(d *Definition) { d.Arguments[1].Name = "y" }, "arguments[1].name", "two arguments are named y"},
 		"no type":               {func(d *Definition) { d.Arguments[0].Type = "" }, "arguments[0].type", "the type is missing"},
 		"unknown type":          {func(d *Definition) { d.Arguments[0].Type = "flaot32" }, "arguments[0].type", "float32"},
-		"no size":               {func(d *Definition) { d.Arguments[0].Size = "" }, "arguments[0].size", "the size is missing"},
-		"negative size":         {func(d *Definition) { d.Arguments[0].Size = "-1" }, "arguments[0].size", "must be positive"},
-		"scalar and local":      {func(d *Definition) { d.Arguments[2].LocalSize = "1" }, "arguments[2]", "not both"},
-		"scalar with a size":    {func(d *Definition) { d.Arguments[2].Size = "1" }, "arguments[2].size", "only a buffer has it; a is a scalar"},
-		"local with data":       {func(d *Definition) { d.Arguments[3].Data = []float32{1} }, "arguments[3].data", "local memory"},
-		"scalar with a fill":    {func(d *Definition) { d.Arguments[2].Fill.Copy = "x" }, "arguments[2].fill", "only a buffer"},
-		"scalar as output":      {func(d *Definition) { d.Arguments[2].Output = true }, "arguments[2].output", "only a buffer"},
-		"local restored":        {func(d *Definition) { d.Arguments[3].RestoreEachLaunch = true }, "arguments[3].restore", "only a buffer"},
-		"local of nothing":      {func(d *Definition) { d.Arguments[3].LocalSize = "0" }, "arguments[3].local_size", "must be positive"},
-		"data of no type":       {func(d *Definition) { d.Arguments[1].Data = []string{"1"} }, "arguments[1].data", ""},
+		"a constant no type": {func(d *Definition) {
+			d.Constants = append(d.Constants, Constant{"element", "flaot"})
+			d.Arguments[0].Type = "element"
+		}, "arguments[0].type", "the constant element"},
+		"no size":            {func(d *Definition) { d.Arguments[0].Size = "" }, "arguments[0].size", "the size is missing"},
+		"negative size":      {func(d *Definition) { d.Arguments[0].Size = "-1" }, "arguments[0].size", "must be positive"},
+		"scalar and local":   {func(d *Definition) { d.Arguments[2].LocalSize = "1" }, "arguments[2]", "not both"},
+		"scalar with a size": {func(d *Definition) { d.Arguments[2].Size = "1" }, "arguments[2].size", "only a buffer has it; a is a scalar"},
+		"local with data":    {func(d *Definition) { d.Arguments[3].Data = []float32{1} }, "arguments[3].data", "local memory"},
+		"scalar with a fill": {func(d *Definition) { d.Arguments[2].Fill.Copy = "x" }, "arguments[2].fill", "only a buffer"},
+		"scalar as output":   {func(d *Definition) { d.Arguments[2].Output = true }, "arguments[2].output", "only a buffer"},
+		"local restored":     {func(d *Definition) { d.Arguments[3].RestoreEachLaunch = true }, "arguments[3].restore", "only a buffer"},
+		"local of nothing":   {func(d *Definition) { d.Arguments[3].LocalSize = "0" }, "arguments[3].local_size", "must be positive"},
+		"data of no type":    {func(d *Definition) { d.Arguments[1].Data = []string{"1"} }, "arguments[1].data", ""},
 		"data of another type": {func(d *Definition) { d.Arguments[1].Data, d.Arguments[1].Fill = []float64{1}, Fill{} },
 			"arguments[1].type", "float64"},
 		"data of another size": {func(d *Definition) { d.Arguments[1].Data, d.Arguments[1].Fill = []float32{1}, Fill{} },
@@ -261,6 +265,21 @@ func TestNewProblemReportsEveryFaultAtOnce(t *testing.T) {
 	}
 	if got := strings.Join(fields, " "); got != "kernel.name problem_size arguments[0].type metrics.GB/s" {
 		t.Errorf("fields %s", got)
+	}
+}
+
+func TestAConstantNamesTheTypeOfArguments(t *testing.T) {
+	d := saxpy()
+	d.Arguments[0].Type, d.Arguments[1].Type = "element", "element"
+	for name, want := range map[string]string{"float": "float32", "double": "float64", "half": "float16"} {
+		d.Constants = append([]Constant{{"element", name}}, d.Constants...)
+		p := mustProblem(t, d)
+		for _, a := range p.Arguments()[:2] {
+			if a.Type.String() != want {
+				t.Errorf("with element %s, %s is of %v, want %s", name, a.Name, a.Type, want)
+			}
+		}
+		d.Constants = d.Constants[1:]
 	}
 }
 

@@ -91,9 +91,18 @@ func (t *tuning) newStrategy(s *space.Space) (search.Strategy, error) {
 // budget is how many configurations the search may evaluate: the whole space where nothing
 // bounds it, and nobody knows how many where only time does.
 func (t *tuning) budget(s *space.Space) int {
-	n := t.cli.Int("max-evals")
+	n := t.maxEvaluations()
 	if n == 0 && t.cli.Duration("time-limit") == 0 {
 		return s.Len()
 	}
 	return n
+}
+
+// maxEvaluations is what the command line says, or the specification where it says nothing
+// of how long the search may be; 0: no limit.
+func (t *tuning) maxEvaluations() int {
+	if n := t.cli.Int("max-evals"); n > 0 || t.cli.Duration("time-limit") > 0 {
+		return n
+	}
+	return t.spec.Definition.MaxEvaluations
 }

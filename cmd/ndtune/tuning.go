@@ -184,7 +184,7 @@ func (t *tuning) close() {
 // run searches, prints, and writes the outputs whatever way the search ended.
 func (t *tuning) run() (*tune.Outcome, error) {
 	total := t.space.Len()
-	if n := t.cli.Int("max-evals"); n > 0 {
+	if n := t.maxEvaluations(); n > 0 {
 		total = min(total, n)
 	}
 	t.printer = newPrinter(t.cli, t.spec.Problem, total)
@@ -196,7 +196,7 @@ func (t *tuning) run() (*tune.Outcome, error) {
 	outcome, err := tune.Run(t.cli.Context, t.spec.Problem, t.evaluator, tune.Options{
 		Space:          t.space,
 		Strategy:       t.newStrategy,
-		MaxEvaluations: t.cli.Int("max-evals"),
+		MaxEvaluations: t.maxEvaluations(),
 		TimeLimit:      t.cli.Duration("time-limit"),
 		Log:            t.log,
 		OnResult:       t.printer.result,

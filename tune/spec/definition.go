@@ -26,6 +26,7 @@ func (f field) definition() (d tune.Definition) {
 		reader{"roofline", func(f field) { d.Roofline = f.roofline() }},
 		reader{"metrics", func(f field) { d.Metrics = f.metrics() }},
 		reader{"objective", func(f field) { d.Objective = f.objective() }},
+		reader{"max_evals", func(f field) { d.MaxEvaluations = f.maxEvaluations() }},
 		reader{"seed", func(f field) { d.Seed = f.seed() }},
 	)
 	f.require("kernel", "problem_size", "arguments", "parameters")
@@ -79,6 +80,15 @@ func (f field) objective() (o tune.Objective) {
 	)
 	f.require("name")
 	return o
+}
+
+func (f field) maxEvaluations() int {
+	n := f.number()
+	if n < 1 || n != math.Trunc(n) || n > math.MaxInt32 {
+		f.failf("max_evals is a whole number from 1 to 2^31 - 1")
+		return 0
+	}
+	return int(n)
 }
 
 func (f field) seed() uint64 {

@@ -66,6 +66,7 @@ metrics:
   GB/s: 4 * n / time / 1e6
   half: 0.5
 objective: {name: GB/s, direction: maximize}
+max_evals: 12
 seed: 18446744073
 `
 	got := loaded(t, text, Options{}).Definition
@@ -103,11 +104,12 @@ seed: 18446744073
 			{Name: "type", Values: []space.Value{"float", "16", "off"}},
 			{Name: "one", Values: []space.Value{1}},
 		},
-		Restrictions: []space.Restriction{{Expression: "threads * tile <= 1024"}},
-		Verify:       &tune.Verification{Problem: &reference, Launches: "tile", ATol: "0.0001", RTol: "0"},
-		Metrics:      []tune.Metric{{Name: "GB/s", Expression: "4 * n / time / 1e6"}, {Name: "half", Expression: "0.5"}},
-		Objective:    tune.Objective{Name: "GB/s", Maximize: true},
-		Seed:         18446744073,
+		Restrictions:   []space.Restriction{{Expression: "threads * tile <= 1024"}},
+		Verify:         &tune.Verification{Problem: &reference, Launches: "tile", ATol: "0.0001", RTol: "0"},
+		Metrics:        []tune.Metric{{Name: "GB/s", Expression: "4 * n / time / 1e6"}, {Name: "half", Expression: "0.5"}},
+		Objective:      tune.Objective{Name: "GB/s", Maximize: true},
+		MaxEvaluations: 12,
+		Seed:           18446744073,
 	}
 	compareFields(t, got, want)
 }
