@@ -1,12 +1,10 @@
 package diffusion
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -16,16 +14,18 @@ import (
 type Simulation struct {
 	nx, ny        int
 	configuration space.Configuration
-	variant       *tune.Variant
+	device        *cl.Device
+	problem       *tune.Problem
 
 	context *cl.Context
 	queue   *cl.Queue
-	program *cl.Program
 
-	// buffers[current] holds the field. kernels[i] reads buffers[i] and writes the other.
+	// buffers[current] holds the field.
 	buffers [2]*cl.Buffer
-	kernels [2]*cl.Kernel
 	current int
+
+	whole *stepper         // in the configuration
+	rests map[int]*stepper // with fewer steps a launch, those that were needed so far
 
 	broken error // of a launch that failed: the field is lost
 }
@@ -38,74 +38,35 @@ type Simulation struct {
 // The kernel is launched once, so that compilation at the first launch, which some drivers do,
 // is not timed by [Simulation.Advance].
 func NewSimulation(d *cl.Device, p *tune.Problem, c space.Configuration, f *Field) (*Simulation, error) {
-	s := &Simulation{nx: f.NX, ny: f.NY, configuration: c}
-	if err := s.set(d, p, f); err != nil {
+	s := &Simulation{nx: f.NX, ny: f.NY, configuration: c, device: d, problem: p, rests: map[int]*stepper{}}
+	if err := s.set(f); err != nil {
 		s.Close()
 		return nil, fmt.Errorf("set up %s (%s): %w", p.KernelName(), c, err)
 	}
 	return s, nil
 }
 
-func (s *Simulation) set(d *cl.Device, p *tune.Problem, f *Field) error {
+func (s *Simulation) set(f *Field) (err error) {
 	if err := f.check(); err != nil {
 		return err
 	}
-	if err := checkConstant(p); err != nil {
+	if err := checkConstant(s.problem); err != nil {
 		return err
 	}
-	arguments, err := findArguments(p)
-	if err != nil {
+	if _, err := findArguments(s.problem); err != nil {
 		return err
 	}
-	if err := s.derive(d, p, arguments); err != nil {
+	if s.context, err = cl.NewContext(s.device); err != nil {
 		return err
 	}
-	if err := s.build(d, p.KernelName()); err != nil {
+	if s.queue, err = s.context.NewQueue(s.device, cl.Profiling); err != nil {
 		return err
 	}
 	if err := s.fill(f); err != nil {
 		return err
 	}
-	if err := s.bind(arguments); err != nil {
-		return err
-	}
-	return s.warmUp()
-}
-
-// derive finds the variant, and refuses it where the device's limits or the field's size do.
-func (s *Simulation) derive(d *cl.Device, p *tune.Problem, a arguments) error {
-	described, err := device.Describe(d)
-	if err != nil {
-		return err
-	}
-	if s.variant, err = p.Variant(s.configuration, described); err != nil {
-		return err
-	}
-	if reason := s.variant.Refusal(described); reason != "" {
-		return errors.New(reason)
-	}
-	return checkSizes(p, s.variant, a, s.nx, s.ny)
-}
-
-func (s *Simulation) build(d *cl.Device, name string) (err error) {
-	if s.context, err = cl.NewContext(d); err != nil {
-		return err
-	}
-	if s.queue, err = s.context.NewQueue(d, cl.Profiling); err != nil {
-		return err
-	}
-	if s.program, err = s.context.NewProgram(s.variant.Source); err != nil {
-		return err
-	}
-	if err := s.program.Build(s.variant.OptionLine(), d); err != nil {
-		return err
-	}
-	for i := range s.kernels {
-		if s.kernels[i], err = s.program.NewKernel(name); err != nil {
-			return err
-		}
-	}
-	return nil
+	s.whole, err = s.newStepper(s.configuration)
+	return err
 }
 
 // fill makes both buffers with the field: kernels leave the edges as they are in either.
@@ -118,38 +79,9 @@ func (s *Simulation) fill(f *Field) (err error) {
 	return nil
 }
 
-// bind gives each kernel the two buffers in its order.
-func (s *Simulation) bind(a arguments) error {
-	for i, k := range s.kernels {
-		if err := k.SetArg(a.u, s.buffers[i]); err != nil {
-			return err
-		}
-		if err := k.SetArg(a.uNew, s.buffers[1-i]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// warmUp launches once. What it writes, the first step writes again.
-func (s *Simulation) warmUp() error {
-	event, err := s.launch(s.current)
-	if err != nil {
-		return err
-	}
-	defer event.Release()
-	return event.Wait()
-}
-
-// launch enqueues the kernel that reads buffers[from].
-func (s *Simulation) launch(from int) (*cl.Event, error) {
-	r := s.variant.NDRange
-	return s.queue.EnqueueKernel(s.kernels[from], nil, r.Global(), r.WorkGroup())
-}
-
 // StepsPerLaunch is the number of time steps that one launch of the kernel computes, 1 for all
 // kernels but those that work through several steps at a time.
-func (s *Simulation) StepsPerLaunch() int { return s.variant.ReferenceLaunches }
+func (s *Simulation) StepsPerLaunch() int { return s.whole.steps() }
 
 // Field reads the field back.
 func (s *Simulation) Field() (*Field, error) {
@@ -169,13 +101,13 @@ func (s *Simulation) Close() {
 	if s.queue != nil {
 		_ = s.queue.Finish() // of a failed launch, Advance has told
 	}
-	for _, k := range s.kernels {
-		k.Release()
+	s.whole.release()
+	for _, rest := range s.rests {
+		rest.release()
 	}
 	for _, b := range s.buffers {
 		b.Release()
 	}
-	s.program.Release()
 	s.queue.Release()
 	s.context.Release()
 }

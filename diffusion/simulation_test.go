@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"strings"
 	"testing"
@@ -37,7 +38,7 @@ func TestDeviceAgreesWithCPU(t *testing.T) {
 				for _, c := range someConfigurations(t, d, p, 3) {
 					f := NewField(size[0], size[1], 8)
 					s := mustSimulate(t, d, p, c, f)
-					const steps = 480 // a multiple of whatever a launch does at once
+					const steps = 240
 					timing, err := s.Advance(context.Background(), steps)
 					if err != nil {
 						t.Fatal(err)
@@ -62,15 +63,14 @@ func TestDeviceAgreesWithCPU(t *testing.T) {
 }
 
 // TestEveryNumberOfSteps: the field comes from the right one of the two buffers, after one
-// advance and after several.
+// advance and after several, also where a number of steps is no multiple of what a launch does.
 func TestEveryNumberOfSteps(t *testing.T) {
 	d := testDevice(t)
 	for _, kernel := range kernelNames(t) {
 		p := problem(t, kernel, 33, 29, nil)
 		f := NewField(33, 29, 4)
 		s := mustSimulate(t, d, p, someConfigurations(t, d, p, 1)[0], f)
-		for _, launches := range []int{0, 1, 2, 3, 1, 1, 64, 65} {
-			steps := launches * s.StepsPerLaunch()
+		for _, steps := range []int{0, 1, 2, 3, 1, 1, 64, 65} {
 			if _, err := s.Advance(context.Background(), steps); err != nil {
 				t.Fatal(err)
 			}
@@ -88,6 +88,56 @@ func TestEveryNumberOfSteps(t *testing.T) {
 	}
 }
 
+// TestWhatIsLeftOver: a kernel of several steps a launch makes any number of them, and no launch
+// more than it takes.
+func TestWhatIsLeftOver(t *testing.T) {
+	d := testDevice(t)
+	p := problem(t, "temporal", 45, 52, nil)
+	values := map[string]space.Value{
+		"time_steps": 6, "rows_kept_in": "cache", "block_size_x": 1, "block_size_y": 1, "vector_width": 8, "vectors": 4,
+		"rows": 16, "ahead": 1, "arithmetic": "plain", "unroll_rows": 2, "skip_checks": "group", "neighbours": "shifted",
+	}
+	inRegisters := maps.Clone(values)
+	maps.Copy(inRegisters, map[string]space.Value{
+		"time_steps": 4, "rows_kept_in": "registers", "block_size_x": 16, "vectors": 1, "unroll_rows": 4,
+		"arithmetic": "scaled", "neighbours": "local_memory",
+	})
+	for _, values := range []map[string]space.Value{values, inRegisters} {
+		c, err := p.Parameters().Configure(values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := NewField(45, 52, 4)
+		s := mustSimulate(t, d, p, c, f)
+		per := c.Int("time_steps")
+		if s.StepsPerLaunch() != per {
+			t.Fatalf("%d steps a launch, want %d", s.StepsPerLaunch(), per)
+		}
+		for _, steps := range []int{per + 1, 2 * per, per - 1, 3*per + 1} {
+			timing, err := s.Advance(context.Background(), steps)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if timing.Steps != steps {
+				t.Errorf("%s: %d steps done, want %d", c, timing.Steps, steps)
+			}
+			if _, err := Advance(context.Background(), f, steps, testDT, 1); err != nil {
+				t.Fatal(err)
+			}
+			got, err := s.Field()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if off := got.MaxDifference(f); off > agreement {
+				t.Fatalf("%s, %d more steps: off by %g degrees", c, steps, off)
+			}
+		}
+		if len(s.rests) != 2 {
+			t.Errorf("%s: %d kernels for what is left over, want one for each of 1 and %d steps", c, len(s.rests), per-1)
+		}
+	}
+}
+
 func TestTheDeviceTakesTime(t *testing.T) {
 	d := testDevice(t)
 	p := problem(t, "naive", 256, 256, nil)
@@ -101,6 +151,9 @@ func TestTheDeviceTakesTime(t *testing.T) {
 	}
 	if timing.Device > timing.Wall {
 		t.Errorf("%v on the device, %v in all", timing.Device, timing.Wall)
+	}
+	if share, ok := timing.LaunchShare(); !ok || share < 0 || share >= 1 {
+		t.Errorf("launches cost a share of %v (%v)", share, ok)
 	}
 	t.Logf("%v on the device, %v in all, %.3g updates/s", timing.Device, timing.Wall, timing.UpdatesPerSecond())
 }

@@ -23,3 +23,16 @@ func (t Timing) UpdatesPerSecond() float64 {
 	}
 	return float64(t.Updates()) / t.Wall.Seconds()
 }
+
+// BytesPerSecond is the rate at which a kernel of one step a launch would have to move bytes for
+// these updates: 8 for each, one float read and one written.
+func (t Timing) BytesPerSecond() float64 { return 8 * t.UpdatesPerSecond() }
+
+// LaunchShare is the share of the wall time that was not spent in kernels: what launches cost. It
+// is from 0 to 1; ok is false where the time of the kernels is not known.
+func (t Timing) LaunchShare() (share float64, ok bool) {
+	if t.Device <= 0 || t.Wall <= 0 {
+		return 0, false
+	}
+	return max(0, 1-t.Device.Seconds()/t.Wall.Seconds()), true
+}
