@@ -10,6 +10,9 @@ PLATFORMS  ?= linux/arm64 windows/amd64 darwin/arm64
 # The newest release that Go 1.25 can build; it reads code for Go 1.26 as well.
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.7.0
 
+# Where install-browser.sh installs one, tests in a browser must run; elsewhere they may be skipped.
+BROWSER := $(shell grep -qs '^ID=debian' /etc/os-release && echo NDTUNE_REQUIRE_BROWSER=1)
+
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS := $(if $(VERSION),-X main.version=$(VERSION))
 
@@ -18,7 +21,7 @@ export CGO_ENABLED = 0
 export GO
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo tutorials test test-race test-long bench bench-engine lint cross clean check-go opencl opencl-for-tests
+.PHONY: help build demo tutorials test test-race test-long bench bench-engine lint cross pictures clean check-go opencl opencl-for-tests browser-for-tests
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,9 +39,11 @@ demo: build opencl ## let heat diffuse, with a picture, and tune the kernel (DEM
 	@echo
 	bin/ndtune diffusion tune --kernel tiled --nx $(DEMO_SIZE) --ny $(DEMO_SIZE) \
 		-o demo/diffusion.json -o demo/diffusion.csv --log demo/diffusion.jsonl
+	bin/ndtune report demo/diffusion.jsonl -o demo/diffusion.html
 	@echo
 	@echo 'The results are in demo/:'
 	@echo '  diffusion.png        the field on the device and on the CPU'
+	@echo '  diffusion.html       what was found, to open in a browser'
 	@echo '  diffusion.json       the T4 format, for other tools'
 	@echo '  diffusion.csv        one row a configuration'
 	@echo '  diffusion.jsonl      the run log, with every single measurement'
@@ -46,16 +51,16 @@ demo: build opencl ## let heat diffuse, with a picture, and tune the kernel (DEM
 tutorials: build opencl ## run every command of docs/diffusion.md, matmul.md and simulate.md
 	scripts/run-docs.sh bin/ndtune docs/diffusion.md docs/matmul.md docs/simulate.md
 
-test: lint opencl-for-tests ## check and test all packages on PoCL (TESTFLAGS=-v: each test)
-	NDTUNE_REQUIRE_OPENCL=1 $(GO) test -timeout 8m $(TESTFLAGS) ./...
+test: lint opencl-for-tests browser-for-tests ## check and test all packages on PoCL (TESTFLAGS=-v: each test)
+	NDTUNE_REQUIRE_OPENCL=1 $(BROWSER) $(GO) test -timeout 8m $(TESTFLAGS) ./...
 
-test-race: opencl-for-tests ## the tests again, under the race detector (needs a C compiler)
+test-race: opencl-for-tests browser-for-tests ## the tests again, under the race detector (needs a C compiler)
 	@command -v "$$($(GO) env CC)" >/dev/null || \
 		{ echo 'The race detector needs a C compiler, gcc for example.' >&2; exit 1; }
-	CGO_ENABLED=1 NDTUNE_REQUIRE_OPENCL=1 $(GO) test -race -timeout 20m $(TESTFLAGS) ./...
+	CGO_ENABLED=1 NDTUNE_REQUIRE_OPENCL=1 $(BROWSER) $(GO) test -race -timeout 20m $(TESTFLAGS) ./...
 
-test-long: opencl-for-tests ## the longer tests, then every fuzz target for FUZZTIME=30s
-	NDTUNE_LONG=1 NDTUNE_REQUIRE_OPENCL=1 $(GO) test -count=1 -timeout 60m $(TESTFLAGS) ./...
+test-long: opencl-for-tests browser-for-tests ## the longer tests, then every fuzz target for FUZZTIME=30s
+	NDTUNE_LONG=1 NDTUNE_REQUIRE_OPENCL=1 $(BROWSER) $(GO) test -count=1 -timeout 60m $(TESTFLAGS) ./...
 	scripts/fuzz.sh $(FUZZTIME)
 
 bench: opencl ## the benchmarks of all packages (BENCH=regexp: some of them)
@@ -80,6 +85,14 @@ cross: check-go ## build and vet for other systems (PLATFORMS)
 		$(GO) vet ./...; \
 	done
 
+# Of a whole search of the diffusion tutorial on this machine's first device.
+pictures: build opencl browser-for-tests ## the pictures of docs/report.md, of a search made here
+	@mkdir -p demo
+	@rm -f demo/pictures.jsonl
+	bin/ndtune diffusion tune --kernel tiled --nx 1024 --ny 1024 --strategy brute_force -q --log demo/pictures.jsonl
+	NDTUNE_PICTURES=$(CURDIR)/docs NDTUNE_PICTURES_OF=$(CURDIR)/demo/pictures.jsonl \
+		$(GO) test -count=1 -run '^TestPictures$$' ./tune/report
+
 clean: ## remove what was built and the demo's results
 	rm -rf bin demo
 
@@ -88,6 +101,9 @@ check-go:
 
 opencl: build
 	@scripts/install-opencl.sh
+
+browser-for-tests:
+	@scripts/install-browser.sh
 
 opencl-for-tests: build
 	@scripts/install-opencl.sh --for-tests

@@ -34,7 +34,7 @@ function grid(more = {}) { return { left: 64, right: 20, top: 24, bottom: 52, ..
 
 function axisStyle() {
   return {
-    axisLine: { show: true, lineStyle: { color: css("line") } },
+    axisLine: { show: true, onZero: false, lineStyle: { color: css("line") } },
     axisTick: { show: true, lineStyle: { color: css("line") } },
     axisLabel: { color: css("soft"), fontSize: 12, hideOverlap: true },
     splitLine: { show: true, lineStyle: { color: css("faint") } },

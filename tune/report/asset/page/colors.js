@@ -36,13 +36,21 @@ function statusColor(status) { return statusColors[dark() ? "dark" : "light"][st
 function ramp() { return dark() ? viridis.slice(1).reverse() : viridis.slice(0, 8); }
 
 // along is a colour of the ramp, at from 0 to 1.
-function along(at) {
-  const all = ramp(), place = at * (all.length - 1), i = Math.min(all.length - 2, Math.floor(place)), f = place - i;
-  const mixed = [1, 3, 5].map((k) => {
+function along(at) { return mixed(ramp(), at); }
+
+function mixed(all, at) {
+  const place = at * (all.length - 1), i = Math.min(all.length - 2, Math.floor(place)), f = place - i;
+  const parts = [1, 3, 5].map((k) => {
     const a = parseInt(all[i].slice(k, k + 2), 16), b = parseInt(all[i + 1].slice(k, k + 2), 16);
     return Math.round(a + (b - a) * f);
   });
-  return "#" + mixed.map((v) => v.toString(16).padStart(2, "0")).join("");
+  return "#" + parts.map((v) => v.toString(16).padStart(2, "0")).join("");
+}
+
+// ink is black or white, whichever can be read on a colour (its lightness by ITU-R BT.601).
+function ink(color) {
+  const [r, g, b] = [1, 3, 5].map((k) => parseInt(color.slice(k, k + 2), 16));
+  return 0.299 * r + 0.587 * g + 0.114 * b > 140 ? "#111" : "#fff";
 }
 
 // valueColors are the colours of a parameter's values in their order: steps of a ramp for numbers.

@@ -40,13 +40,11 @@ function histogram(run, scale, share) {
   if (share) {
     return [{ type: "line", name: run.name, data, step: "middle", symbol: "none", symbolSize: 8, lineStyle: { color, width: 2 }, itemStyle: { color }, areaStyle: { color, opacity: 0.12 }, emphasis: { disabled: true } }];
   }
-  const s = run.summary, marks = [["best", s.best.row, null], ["median", null, s.median]];
   return [{
     type: "bar", name: run.name, data, barWidth: "94%", itemStyle: { color, opacity: 0.85 }, emphasis: { disabled: true },
     markLine: {
       silent: true, symbol: "none", lineStyle: { color: css("text"), type: "dashed", width: 1 },
-      label: { color: css("text"), fontSize: 12, formatter: (p) => p.name },
-      data: marks.map(([name, row, value]) => ({ name, xAxis: row !== null ? scale.to(column[row]) : medianOf(column, run.correct, scale) })),
+      data: [["best", "right", scale.to(column[run.summary.best.row])], ["median", "left", medianOf(column, run.correct, scale)]].map(([name, align, xAxis]) => ({ name, xAxis, label: { color: css("text"), fontSize: 12, align, formatter: (p) => p.name } })),
     },
   }];
 }

@@ -21,13 +21,14 @@ function select(label, options, value, onchange) {
 }
 
 // section makes a part of the page: a heading, words about it, controls and a place for more.
-function section(id, title, about) {
+// The short title is that of its link.
+function section(id, title, about, short) {
   const controls = el("div", { class: "controls" });
   const body = el("div", { class: "body" });
   const note = el("p", { class: "note" });
   const root = el("section", { id, class: "card" },
     el("h2", {}, title), about ? el("p", { class: "about" }, about) : null, controls, body, note);
-  return { root, controls, body, note, title };
+  return { root, controls, body, note, short: short || title };
 }
 
 // copyButton hands a text to the clipboard; where a browser keeps that from files, it selects

@@ -3,7 +3,7 @@
 const mostFailures = 30;
 
 function failuresSection() {
-  const part = section("failures", "Failures by reason", "Reasons that differ in numbers and names of files only are one.");
+  const part = section("failures", "Failures by reason", "Reasons that differ in numbers and names of files only are one.", "Failures");
   part.update = () => {
     const run = state.run, most = run.failures.length ? run.failures[0].count : 0;
     part.root.hidden = most === 0;

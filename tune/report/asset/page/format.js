@@ -2,6 +2,7 @@
 
 // fixed is v with so many decimals, of two nearest the one that ends in an even digit.
 function fixed(v, decimals) {
+  if (Math.abs(v) >= 1e21) return BigInt(v) + (decimals ? "." + "0".repeat(decimals) : ""); // toFixed gives up there
   const text = v.toFixed(decimals);
   const long = Math.abs(v).toFixed(Math.min(100, decimals + 50));
   const tail = decimals ? long.slice(long.indexOf(".") + 1 + decimals) : long.slice(long.indexOf(".") + 1);
@@ -22,7 +23,6 @@ function formatNumber(v) {
     const size = String(Math.abs(Number(e))).padStart(2, "0");
     return head.replace(/\.?0+$/, "") + "e" + (Number(e) < 0 ? "-" : "+") + size;
   }
-  if (Math.abs(v) >= 1e21) return BigInt(v).toString();
   return fixed(v, Math.max(0, decimals));
 }
 
@@ -43,10 +43,10 @@ function withUnit(measure, text) {
 
 // formatSpan is how long something took, in the unit that suits it.
 function formatSpan(ms) {
-  if (ms >= 3600e3) return Math.floor(ms / 3600e3) + " h " + Math.round((ms % 3600e3) / 60e3) + " min";
-  if (ms >= 120e3) return Math.floor(ms / 60e3) + " min " + Math.round((ms % 60e3) / 1e3) + " s";
-  if (ms >= 1e3) return (ms / 1e3).toFixed(1) + " s";
-  return formatNumber(ms) + " ms";
+  if (ms >= 3600e3) return Math.floor(ms / 3600e3) + "\u00a0h " + Math.floor((ms % 3600e3) / 60e3) + "\u00a0min";
+  if (ms >= 120e3) return Math.floor(ms / 60e3) + "\u00a0min " + Math.floor((ms % 60e3) / 1e3) + "\u00a0s";
+  if (ms >= 1e3) return (ms / 1e3).toFixed(1) + "\u00a0s";
+  return formatNumber(ms) + "\u00a0ms";
 }
 
 function formatCount(n) {
@@ -59,8 +59,8 @@ function countNoun(n, noun) {
 
 function percent(share) {
   const p = 100 * share;
-  if (p > 0 && p < 0.1) return "< 0.1 %";
-  return (p >= 10 || p === 0 ? Math.round(p) : p.toFixed(1)) + " %";
+  if (p > 0 && p < 0.1) return "< 0.1\u00a0%";
+  return (p >= 10 || p === 0 ? Math.round(p) : p.toFixed(1)) + "\u00a0%";
 }
 
 // times is a ratio for people: 1.5×, 12×.

@@ -1,7 +1,7 @@
 // Two parameters at a time.
 
 function heatmapSection() {
-  const part = section("heatmap", "Two parameters", "A cell is all configurations with these two values. Empty cells have no correct one.");
+  const part = section("heatmap", "Two parameters", "A cell is all configurations with these two values. Empty cells have no correct one.", "Pairs");
   const chart = el("div", { class: "chart tall", role: "img", "aria-label": "Heat map of two parameters" });
   part.body.append(chart);
   let x = null, y = null, of = "best";
@@ -10,7 +10,8 @@ function heatmapSection() {
     part.root.hidden = choices.length < 2;
     if (choices.length < 2) return;
     const named = (name) => choices.find((p) => p.name === name);
-    const px = named(x) || choices[0], py = (named(y) !== px && named(y)) || choices.find((p) => p !== px);
+    const broad = [...choices.filter((p) => p.values.length > 2), ...choices]; // two by two shows little
+    const px = named(x) || broad[0], py = (named(y) !== px && named(y)) || broad.find((p) => p !== px);
     const options = run.varied.map((p) => [p.name, p.name]);
     part.controls.replaceChildren(
       select("across", options, px.name, (v) => { x = v; part.update(); }),
@@ -30,15 +31,15 @@ function heatmapSection() {
       xAxis: valueAxis(px), yAxis: valueAxis(py, { nameLocation: "end", nameGap: 10, nameTextStyle: { align: "left", color: css("soft") } }),
       visualMap: {
         type: "continuous", min: scale.low, max: scale.high > scale.low ? scale.high : scale.low + 1, dimension: 2, calculable: false, orient: "horizontal", right: 0, top: 0, itemWidth: 12, itemHeight: 130,
-        inRange: { color: colors }, text: [text(scale.from(scale.high)), what + "  " + text(scale.from(scale.low))], textStyle: { color: css("soft") }, hoverLink: false,
+        inRange: { color: colors }, text: [text(scale.from(scale.high)), (innerWidth < 600 ? "" : what + "  ") + text(scale.from(scale.low))], textStyle: { color: css("soft") }, hoverLink: false,
       },
       series: [{
         type: "heatmap", progressive: 0, emphasis: { disabled: true },
-        data: cells.map((c) => [c.x, c.y, scale.to(c.value), c]),
+        data: cells.map((c) => ({ value: [c.x, c.y, scale.to(c.value)], cell: c, label: { color: ink(mixed(colors, (scale.to(c.value) - scale.low) / (scale.high - scale.low || 1))) } })),
         itemStyle: { borderColor: css("card"), borderWidth: 1, borderRadius: 2 },
-        label: { show: few, fontSize: 11, formatter: (p) => text(p.data[3].value), color: "#fff", textBorderColor: "rgba(0,0,0,.55)", textBorderWidth: 2 },
+        label: { show: few, fontSize: 11, formatter: (p) => text(p.data.cell.value) },
       }],
-      tooltip: { formatter: (p) => { const c = p.data[3]; return plain(`${px.name} = ${px.values[px.order[c.x]]}\n${py.name} = ${py.values[py.order[c.y]]}\n${what}: ${text(c.value)}\n${countNoun(c.correct, "correct configuration")}, ${formatCount(c.all - c.correct)} failed`); } },
+      tooltip: { formatter: (p) => { const c = p.data.cell; return plain(`${px.name} = ${px.values[px.order[c.x]]}\n${py.name} = ${py.values[py.order[c.y]]}\n${what}: ${text(c.value)}\n${countNoun(c.correct, "correct configuration")}, ${formatCount(c.all - c.correct)} failed`); } },
     });
   };
   return part;

@@ -2,7 +2,7 @@
 
 function importanceSection() {
   const part = section("importance", "Which parameters matter",
-    "Alone: the share of the variance of the log of the objective between the means by value (ε²), straight from the measurements. With others: Sobol's total effect by Jansen's estimator on a random forest, which counts what a parameter does together with others too; so these can add up to more than 100 %.");
+    "Alone: the share of the variance of the log of the objective between the means by value (ε²), straight from the measurements. With others: Sobol's total effect by Jansen's estimator on a random forest, which counts what a parameter does together with others too; so these can add up to more than 100 %.", "Importance");
   const chart = el("div", { class: "chart", role: "img", "aria-label": "Importance of parameters" });
   part.body.append(chart);
   part.update = () => {
@@ -23,8 +23,8 @@ function importanceSection() {
       legend: { top: 0, left: 0, textStyle: { color: css("soft") }, data: ["with others", "alone"] },
       xAxis: { ...axisStyle(), type: "value", min: 0, name: "share of the variance (%)", nameGap: 28 },
       yAxis: { ...axisStyle(), type: "category", data: names, splitLine: { show: false }, axisTick: { show: false }, axisLabel: { ...axisStyle().axisLabel, formatter: (t) => short(t, innerWidth < 600 ? 16 : 30) } },
-      series: [bar("alone", runColor(5), (p) => (p.alone === null ? null : 100 * p.alone)), bar("with others", runColor(0), (p) => 100 * p.total)],
-      tooltip: { trigger: "axis", axisPointer: { type: "none" }, formatter: (ps) => plain(ps[0].name + "\n" + ps.slice().reverse().map((p) => `${p.seriesName}: ${p.value === null || p.value === undefined ? "–" : percent(p.value / 100)}`).join("\n")) },
+      series: [bar("with others", runColor(0), (p) => 100 * p.total), bar("alone", runColor(4), (p) => (p.alone === null ? null : 100 * p.alone))],
+      tooltip: { trigger: "axis", axisPointer: { type: "none" }, formatter: (ps) => plain(ps[0].name + "\n" + ps.map((p) => `${p.seriesName}: ${p.value === null || p.value === undefined ? "–" : percent(p.value / 100)}`).join("\n")) },
     });
     const trust = found.fit < 0.5 ? "; below 50 %, so «with others» is not to be relied on" : "";
     part.note.textContent = `The forest is fitted to ${countNoun(found.used, "configuration")}${found.used < run.correct.length ? ` of ${formatCount(run.correct.length)}, chosen at random` : ""} and explains ${percent(Math.max(0, found.fit))} of the variance of configurations that it has not seen${trust}.`;

@@ -12,12 +12,12 @@ async function main() {
   state.report = await readReport();
   state.run = state.report.runs[0];
   state.measure = state.run.measures[0].name;
-  state.log = wide(state.run);
+  state.log = wide(state.report.runs);
   state.parts = [progressSection(), distributionSection(), importanceSection(), scatterSection(), heatmapSection(), parallelSection(), failuresSection(), spentSection()];
   state.table = tableSection();
   state.parts.push(state.table);
   document.getElementById("sections").append(...state.parts.map((p) => p.root));
-  document.getElementById("nav").append(...state.parts.map((p) => el("a", { href: "#" + p.root.id }, p.title)));
+  document.getElementById("nav").append(...state.parts.map((p) => el("a", { href: "#" + p.root.id }, p.short)));
   document.getElementById("footer").append(
     `Made ${state.report.created.slice(0, 10)} by ${state.report.tool}. Charts: Apache ECharts, Apache License 2.0. This page needs no network and asks for none.`);
   bindControls();
@@ -25,12 +25,10 @@ async function main() {
   document.documentElement.dataset.ready = "yes";
 }
 
-// wide reports whether a measure spans so much that a logarithmic scale shows more.
-function wide(run) {
-  const column = run.column("objective"), order = run.ranked();
-  if (!order.length) return false;
-  const a = column[order[0]], b = column[order.at(-1)];
-  return Math.min(a, b) > 0 && Math.max(a, b) / Math.min(a, b) > 5;
+// wide reports whether the objectives span so much that a logarithmic scale shows more.
+function wide(runs) {
+  const ends = runs.filter((r) => r.correct.length).flatMap((r) => [r.ranked()[0], r.ranked().at(-1)].map((row) => r.column("objective")[row]));
+  return Math.min(...ends) > 0 && Math.max(...ends) / Math.min(...ends) > 5;
 }
 
 function bindControls() {
@@ -46,7 +44,7 @@ function update() {
   const { report, run } = state;
   document.getElementById("scheme").textContent = dark() ? "☀ light" : "☾ dark";
   const measure = document.getElementById("measure");
-  measure.replaceChildren(...run.measures.map((m) => el("option", { value: m.name, selected: m.name === state.measure }, axisName(m))));
+  measure.replaceChildren(...run.measures.map((m) => el("option", { value: m.name, selected: m.name === state.measure }, m.name)));
   document.getElementById("log").checked = state.log;
   const runs = document.getElementById("runs");
   runs.hidden = report.runs.length < 2;

@@ -1,9 +1,9 @@
 // Parallel coordinates: a line is a configuration. What is brushed is what the table shows.
 
-const mostLines = 4000;
+const mostLines = 2000, mostBest = 300;
 
 function parallelSection() {
-  const part = section("parallel", "All parameters together", "Each line is a correct configuration. Drag along an axis to keep only lines that cross it there; click the axis to let go. The table below follows.");
+  const part = section("parallel", "All parameters together", "Each line is a correct configuration, its colour its rank. Drag along an axis to keep only lines that cross it there; click the axis to let go. The table below follows.", "Together");
   const chart = el("div", { class: "chart tall", role: "img", "aria-label": "Parallel coordinates" });
   const scroll = el("div", { class: "sideways" }, chart);
   part.body.append(scroll);
@@ -13,22 +13,26 @@ function parallelSection() {
     if (part.root.hidden) return;
     const measure = run.measure(state.measure), values = run.column(measure.column);
     const scale = scaleOf([[values, run.correct]], state.log);
-    const drawn = Array.from(sample(run.ranked(), mostLines, Math.min(run.correct.length, 500))).filter((row) => !Number.isNaN(values[row]));
+    const drawn = Array.from(sample(run.ranked(), mostLines, mostBest)).filter((row) => !Number.isNaN(values[row]));
     const columns = axes.map((p) => [run.column(p.column), ranks(p)]);
-    const style = axisStyle(), ticks = scale.ticks(), last = axes.length;
+    const ticks = scale.ticks(), last = axes.length;
+    const tag = { color: css("text"), fontSize: 11, hideOverlap: true, textBorderColor: css("card"), textBorderWidth: 3 };
     state.brush = new Map();
     chart.style.minWidth = Math.max(0, 110 * (axes.length + 1)) + "px";
     const object = draw(chart, {
-      parallel: { left: 60, right: 90, top: 40, bottom: 24, parallelAxisDefault: { nameLocation: "end", nameGap: 14, nameTextStyle: { color: css("soft"), fontSize: 12 }, axisLine: { lineStyle: { color: css("soft") } }, axisTick: { show: false }, axisLabel: { color: css("soft"), fontSize: 11 }, areaSelectStyle: { width: 22, color: runColor(0), opacity: 0.25, borderColor: runColor(0) } } },
+      parallel: { left: 60, right: 90, top: 40, bottom: 24, parallelAxisDefault: { nameLocation: "end", nameGap: 14, nameTextStyle: { color: css("soft"), fontSize: 12 }, axisLine: { lineStyle: { color: css("soft") } }, axisTick: { show: false }, z: 20, areaSelectStyle: { width: 22, color: runColor(0), opacity: 0.25, borderColor: runColor(0) } } },
       parallelAxis: [
-        ...axes.map((p, dim) => ({ dim, id: "axis" + dim, name: short(p.name, 18), type: "value", min: -0.4, max: p.values.length - 0.6, axisLabel: { ...style.axisLabel, customValues: p.order.map((_, i) => i), formatter: (v) => short(p.values[p.order[v]] ?? "", 10) } })),
-        { dim: last, id: "axis" + last, name: axisName(measure), type: "value", min: scale.min, max: scale.max, axisLabel: { ...style.axisLabel, customValues: ticks, formatter: (v) => label(scale.from(v)) } },
+        ...axes.map((p, dim) => ({ dim, id: "axis" + dim, name: short(p.name, 18), type: "value", min: -0.4, max: p.values.length - 0.6, axisLabel: { ...tag, customValues: p.order.map((_, i) => i), formatter: (v) => short(p.values[p.order[v]] ?? "", 10) } })),
+        { dim: last, id: "axis" + last, name: axisName(measure), type: "value", min: scale.min, max: scale.max, axisLabel: { ...tag, customValues: ticks, formatter: (v) => label(scale.from(v)) } },
       ],
-      visualMap: { show: false, type: "continuous", dimension: last, min: scale.low, max: scale.high, inRange: { color: run.objective.maximize === (measure.column === "objective") && run.objective.maximize ? ramp().slice().reverse() : ramp() } },
       series: [{
-        type: "parallel", progressive: 0, silent: true, lineStyle: { width: 1, opacity: drawn.length > 1000 ? 0.12 : 0.35 }, inactiveOpacity: 0.015, activeOpacity: drawn.length > 1000 ? 0.35 : 0.7, smooth: 0.12,
+        type: "parallel", progressive: 0, silent: true, lineStyle: { width: 1, opacity: drawn.length > 500 ? 0.22 : 0.5 }, inactiveOpacity: 0.015, activeOpacity: drawn.length > 500 ? 0.4 : 0.7, smooth: 0.12,
         // Spread a little, so that lines of one value are more than one line. The worst first: the best is on top.
-        data: drawn.slice().reverse().map((row) => [...columns.map(([c, rank], k) => rank[c[row]] + 0.3 * (spread(row * 31 + k) - 0.5)), scale.to(values[row])]),
+        // The colour is the rank.
+        data: drawn.map((row, i) => ({
+          value: [...columns.map(([c, rank], k) => rank[c[row]] + 0.3 * (spread(row * 31 + k) - 0.5)), scale.to(values[row])],
+          lineStyle: { color: along(drawn.length > 1 ? i / (drawn.length - 1) : 0) },
+        })).reverse(),
       }],
     });
     object.off("axisareaselected");
@@ -40,7 +44,7 @@ function parallelSection() {
       state.table.update();
     });
     state.brushed = null;
-    part.note.textContent = drawn.length < run.correct.length ? `${formatCount(drawn.length)} of ${formatCount(run.correct.length)} configurations are drawn: the 500 best, and of the others an even choice.` : "";
+    part.note.textContent = drawn.length < run.correct.length ? `${formatCount(drawn.length)} of ${formatCount(run.correct.length)} configurations are drawn: the ${mostBest} best, and of the others an even choice.` : "";
   };
   return part;
 }

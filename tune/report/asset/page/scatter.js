@@ -1,7 +1,7 @@
 // Every configuration: a parameter against the measure, coloured by another one.
 
 function scatterSection() {
-  const part = section("scatter", "Each parameter", "Every point is a correct configuration. Points of one value are spread sideways, so that they can be seen.");
+  const part = section("scatter", "Each parameter", "Every point is a correct configuration. Points of one value stand side by side, by their colour.", "Parameters");
   const chart = el("div", { class: "chart tall", role: "img", "aria-label": "Parameter against measure" });
   part.body.append(chart);
   let x = null, color = null;
@@ -20,9 +20,11 @@ function scatterSection() {
     const data = Array.from({ length: groups }, () => []);
     const xColumn = run.column(px.column), xRank = ranks(px), values = run.column(measure.column);
     const cColumn = pc && run.column(pc.column), cRank = pc && ranks(pc);
+    const apart = pc && pc !== px && groups <= 8; // colours side by side
+    const place = (row) => xRank[xColumn[row]] + 0.8 * (apart ? (cRank[cColumn[row]] + 0.1 + 0.8 * spread(row)) / groups - 0.5 : spread(row) - 0.5);
     for (const row of drawn) {
       if (Number.isNaN(values[row])) continue;
-      data[pc ? cRank[cColumn[row]] : 0].push([xRank[xColumn[row]] + 0.7 * (spread(row) - 0.5), scale.to(values[row]), row]);
+      data[pc ? cRank[cColumn[row]] : 0].push([place(row), scale.to(values[row]), row]);
     }
     const colors = pc ? valueColors(pc) : [runColor(0)];
     const many = drawn.length > 3000, best = run.summary.best && run.summary.best.row;
@@ -32,7 +34,7 @@ function scatterSection() {
     }));
     if (run.summary.best) {
       series.push({ type: "scatter", name: "best", symbol: "diamond", symbolSize: 14, z: 5, silent: true, itemStyle: { color: "transparent", borderColor: css("text"), borderWidth: 2 },
-        data: [[xRank[xColumn[best]] + 0.7 * (spread(best) - 0.5), scale.to(values[best]), best]] });
+        data: [[place(best), scale.to(values[best]), best]] });
     }
     const n = px.values.length;
     draw(chart, {

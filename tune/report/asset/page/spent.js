@@ -3,7 +3,7 @@
 const spentParts = [["build", "building"], ["verify", "verifying"], ["measure", "measuring"], ["framework", "framework"], ["search", "search strategy"]];
 
 function spentSection() {
-  const part = section("spent", "Where the time went", "Summed over all configurations. Several processes build at once, so this can be more than the clock shows.");
+  const part = section("spent", "Where the time went", "Summed over all configurations. Several processes build at once, so this can be more than the clock shows.", "Time");
   const chart = el("div", { class: "chart", role: "img", "aria-label": "Where the time went" });
   const words = el("ul", { class: "plainlist" });
   part.body.append(chart, words);
@@ -30,7 +30,7 @@ function spentSection() {
 function total(spent) { return spentParts.reduce((sum, [key]) => sum + spent[key], 0); }
 
 function spentWords(spent) {
-  const parts = spentParts.map(([key, name]) => `${name} ${formatSpan(spent[key])} (${percent(spent[key] / total(spent))})`).join(", ") + ".";
+  const parts = spentParts.filter(([key]) => spent[key] > 0).map(([key, name]) => `${name} ${formatSpan(spent[key])} (${percent(spent[key] / total(spent))})`).join(", ") + ".";
   if (spent.wall === null) return parts;
   return `${parts} By the clock the run took ${formatSpan(spent.wall)}; for ${formatSpan(spent.idle)} of that (${percent(spent.idle / spent.wall)}) no configuration was being evaluated.`;
 }

@@ -37,7 +37,7 @@ function bestCard(run) {
 
 // origin says which measurement the time is.
 function origin(run, best) {
-  if (!best.final) return `The mean of ${countNoun(best.launches, "launch").replace("launchs", "launches")} in the search.`;
+  if (!best.final) return best.launches === 1 ? "Of one launch in the search." : `The mean of ${best.launches} launches in the search.`;
   const others = best.finalists > 1 ? `, taken in turn with those of ${formatCount(best.finalists - 1)} next best` : "";
   return `The median of ${best.launches} launches${others}; in the search the mean was ${formatTime(best.searchTime)} ms.`;
 }
@@ -59,19 +59,17 @@ function goodCard(run) {
 }
 
 function trustCard(run) {
-  const s = run.summary, all = s.verified === run.correct.length && s.verified > 0;
-  const stated = [
-    [all, all ? "Every correct output was compared with a reference." : s.verified ? `${formatCount(s.verified)} of ${formatCount(run.correct.length)} outputs were compared with a reference.` : "No output was compared with a reference, or the file does not say."],
-    [run.device.timer === "event", run.device.timer === "event" ? "Timed by the device's profiling events." : run.device.timer === "host" ? "Timed by the host's clock." : "The record does not say which clock was used."],
-  ];
-  const best = s.best, spread = best.searchTime > 0 ? best.deviation / best.searchTime : 0;
+  const s = run.summary, best = s.best, stated = []; // what else is doubtful is among the notices
+  const spread = best.searchTime > 0 ? best.deviation / best.searchTime : 0;
+  if (s.verified === run.correct.length) stated.push(["Every correct output was compared with a reference.", false]);
+  if (run.device.timer === "event") stated.push(["Timed by the device's profiling events.", false]);
   const launches = run.column("launches")[best.row];
-  if (launches > 1) stated.push([spread <= 0.05, `The best one's ${launches} launches in the search scatter by ${percent(spread)}.`]);
-  if (best.final) stated.push([true, `The ${formatCount(best.finalists)} best were measured again in turn, ${best.launches} launches each.`]);
-  if (s.earlyStopped) stated.push([true, `${countNoun(s.earlyStopped, "configuration")} far slower than the best ${s.earlyStopped === 1 ? "was" : "were"} launched once only.`]);
+  if (launches > 1) stated.push([`The ${launches} launches of the best in the search scatter by ${percent(spread)}.`, spread > 0.05]);
+  if (best.final) stated.push([`The ${formatCount(best.finalists)} best were measured again in turn, ${best.launches} launches each.`, false]);
+  if (s.earlyStopped) stated.push([`${countNoun(s.earlyStopped, "configuration")} far slower than the best ${s.earlyStopped === 1 ? "was" : "were"} launched once only.`, false]);
   return el("div", { class: "card trust" }, el("h2", {}, "Can I trust it"),
-    el("ul", { class: "checks" }, stated.map(([good, text]) =>
-      el("li", { class: good ? "good" : "doubt" }, el("span", { class: "sign", "aria-hidden": "true" }, good ? "✓" : "!"), text))),
+    el("ul", { class: "checks" }, stated.map(([text, doubt]) => el("li", { class: doubt ? "doubt" : "" }, el("span", { class: "sign", "aria-hidden": "true" }, doubt ? "!" : "✓"), text))),
+    run.device.timer ? null : el("p", { class: "note" }, "The record does not say which clock was used."),
     notices(run));
 }
 

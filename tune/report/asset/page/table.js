@@ -3,7 +3,7 @@
 const rowHeight = 30; // px, as in the style sheet
 
 function tableSection() {
-  const part = section("table", "All configurations", null);
+  const part = section("table", "All configurations", null, "Table");
   const head = el("div", { class: "row head", role: "row" }), rows = el("div", { class: "rows", role: "rowgroup" });
   const view = el("div", { class: "table", tabindex: "0", role: "table", "aria-label": "All configurations" }, head, rows);
   const query = el("input", { type: "search", id: "query", placeholder: "filter: block_size_x=16 time<0.5 status=compile …", spellcheck: "false", oninput: () => part.update() });
@@ -85,22 +85,24 @@ function tableSection() {
 // fieldsOf are the columns of the table.
 function fieldsOf(run) {
   const fields = [{ name: "#", key: (row) => row, text: (row) => String(row + 1), number: true, width: 64 }];
-  for (const p of run.parameters) {
+  const parameter = (p) => {
     const column = run.column(p.column);
     const longest = Math.max(p.name.length, ...p.values.map((v) => Math.min(24, v.length)));
     fields.push({ name: p.name, key: p.numeric ? (row) => p.numbers[column[row]] : (row) => p.values[column[row]], text: (row) => p.values[column[row]], number: p.numeric, width: 28 + 7.6 * longest, long: longest > 20 });
-  }
-  fields.push({ name: "status", key: (row) => run.status(row), text: (row) => statusTexts[run.status(row)], width: 190 });
+  };
+  run.varied.forEach(parameter);
   const numbers = (name, column, format, title) => {
     const values = run.column(column);
     if (values) fields.push({ name, title, key: (row) => values[row], text: (row) => (Number.isNaN(values[row]) ? "" : format(values[row])), number: true, width: Math.max(92, 30 + 7.6 * (title || name).length) });
   };
   for (const m of run.measures) numbers(m.name, m.column, (v) => formatMeasure(m, v), axisName(m));
+  fields.push({ name: "status", key: (row) => run.status(row), text: (row) => statusTexts[run.status(row)], width: 200 });
   for (const name of ["final", "min", "median", "max", "deviation"]) numbers(name, name, formatTime, `${name} (ms)`);
   numbers("launches", "launches", String);
   for (const name of ["build", "verify", "measure"]) numbers(name, name, formatTime, `${name} (ms)`);
   fields.push({ name: "verified", key: (row) => Number(run.flag(row, flagVerified)), text: (row) => (run.flag(row, flagVerified) ? "yes" : ""), width: 84 });
   if (run.devices.length) fields.push({ name: "device", key: (row) => run.column("device")[row], text: (row) => run.devices[run.column("device")[row] - 1] || "", width: 80 });
+  run.parameters.filter((p) => p.values.length < 2).forEach(parameter);
   fields.push({ name: "reason", key: (row) => run.reason(row), text: (row) => run.reason(row).split("\n", 1)[0], width: 420, long: true });
   return fields;
 }

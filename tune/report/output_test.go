@@ -1,0 +1,206 @@
+package report
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/xml"
+	"errors"
+	"image"
+	_ "image/png"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/ndtune/ndtune/internal/figure"
+)
+
+// TestEChartsIsWhatItsFileSays: the library is that of the version and hash that stand beside
+// it, and has nothing that would end its script element.
+func TestEChartsIsWhatItsFileSays(t *testing.T) {
+	library, err := echarts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	version, err := os.ReadFile("asset/echarts/VERSION")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256([]byte(library))
+	if !strings.Contains(string(version), hex.EncodeToString(sum[:])) {
+		t.Errorf("the hash of the library, %x, is not in its VERSION", sum)
+	}
+	number := regexp.MustCompile(`Apache ECharts ([0-9.]+[0-9])`).FindSubmatch(version)
+	if number == nil || !strings.Contains(library, `"`+string(number[1])+`"`) {
+		t.Errorf("the library does not have the version %s", number)
+	}
+	for _, text := range []string{library, ownScript()} {
+		if found := regexp.MustCompile(`(?i)</script|<!--`).FindString(text); found != "" {
+			t.Errorf("a script holds %s", found)
+		}
+	}
+}
+
+// TestOneFileOfEachScript: all scripts of the folder are in the page, each once.
+func TestOneFileOfEachScript(t *testing.T) {
+	found, err := filepath.Glob("asset/page/*.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found) != len(scripts) {
+		t.Errorf("%d scripts in the folder, %d in the page", len(found), len(scripts))
+	}
+}
+
+// TestHostileNamesStayInTheirBlock looks at the page as text: a hostile name is nowhere as it is.
+func TestHostileNamesStayInTheirBlock(t *testing.T) {
+	var b bytes.Buffer
+	if err := mustReport(t, Source{hostileScript, everything(t)}).WriteHTML(&b); err != nil {
+		t.Fatal(err)
+	}
+	page := b.String()
+	for _, hostile := range []string{hostileImage, hostileScript, "<!--<script>"} {
+		if strings.Contains(page, hostile) {
+			t.Errorf("%s stands in the page as it is", hostile)
+		}
+	}
+	if strings.Contains(page, "{{") && regexp.MustCompile(`\{\{[a-z]+\}\}`).MatchString(page) {
+		t.Error("a place in the page was left open")
+	}
+	if n := strings.Count(page, "<script"); n != 4 {
+		t.Errorf("%d script elements, not 4", n)
+	}
+}
+
+func TestPlotsArePictures(t *testing.T) {
+	r := mustReport(t, Source{"a", everything(t)}, Source{"b", everything(t)})
+	for _, name := range append(PlotNames(), "") {
+		for _, extension := range []string{".png", ".svg", ".pdf"} {
+			var b bytes.Buffer
+			if err := r.WritePlot(&b, extension, Plot{Name: name}); err != nil {
+				t.Errorf("%s%s: %v", name, extension, err)
+				continue
+			}
+			switch extension {
+			case ".png":
+				if picture, _, err := image.Decode(&b); err != nil || picture.Bounds().Dx() < 1000 {
+					t.Errorf("%s: %v", name, err)
+				}
+			case ".svg":
+				if err := wellFormed(&b); err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+			case ".pdf":
+				if !bytes.HasPrefix(b.Bytes(), []byte("%PDF-")) {
+					t.Errorf("%s is no PDF", name)
+				}
+			}
+		}
+	}
+}
+
+// wellFormed reads XML to its end. (The text of hostile names is in it, as text.)
+func wellFormed(r io.Reader) error {
+	d := xml.NewDecoder(r)
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if e, ok := token.(xml.StartElement); ok && (e.Name.Local == "script" || e.Name.Local == "img") {
+			return errors.New("a name has become an element")
+		}
+	}
+}
+
+func TestParametersOfPlots(t *testing.T) {
+	r := mustReport(t, Source{"a", everything(t)})
+	for _, test := range []struct {
+		plot Plot
+		want string // of the error; empty: none
+	}{
+		{Plot{"scatter", []string{"tile"}}, ""},
+		{Plot{"heat-map", []string{"tile", "scale"}}, ""},
+		{Plot{"heat-map", []string{"tile"}}, ""},
+		{Plot{"scatter", []string{"tile", "scale"}}, "shows 1 of the parameters"},
+		{Plot{"scatter", []string{"tyle"}}, `did you mean "tile"?`},
+		{Plot{"importance", []string{"tile"}}, "other plots have none"},
+	} {
+		err := r.CheckParameters(test.plot)
+		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%v: %v, want %s", test.plot, err, test.want)
+		}
+	}
+}
+
+func TestMarkdown(t *testing.T) {
+	recorded := everything(t)
+	r := mustReport(t, Source{"a", recorded})
+	var b bytes.Buffer
+	if err := r.WriteMarkdown(&b); err != nil {
+		t.Fatal(err)
+	}
+	text := b.String()
+	for _, hostile := range []string{"<img", "<script", "</script"} {
+		if strings.Contains(regexp.MustCompile("`[^`]*`").ReplaceAllString(text, ""), hostile) {
+			t.Errorf("%s stands in the table as it is:\n%s", hostile, text)
+		}
+	}
+	var table []string
+	for _, line := range strings.Split(text, "\n") {
+		if strings.HasPrefix(line, "|") {
+			table = append(table, line)
+			if n := len(regexp.MustCompile(`[^\\]\|`).FindAllString(line, -1)); n != len(r.Runs[0].Parameters)+len(r.Runs[0].Measures)+1 {
+				t.Errorf("%d cells: %s", n, line)
+			}
+		}
+	}
+	if len(table) != markdownRows+2 {
+		t.Errorf("%d lines of a table", len(table))
+	}
+	best := r.Runs[0].Summary.Best
+	for _, want := range []string{"Best: **" + figure.Milliseconds(best.Time) + " ms**", best.Options[:20]} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if !strings.Contains(table[2], " "+figure.Milliseconds(recorded.Results[best.Row].Time())+" ") {
+		t.Errorf("the best is not the first: %s", table[2])
+	}
+}
+
+// TestFilesAppearWhole: where one of several cannot be made, all is as it was.
+func TestFilesAppearWhole(t *testing.T) {
+	folder := t.TempDir()
+	good, bad := filepath.Join(folder, "a.html"), filepath.Join(folder, "b.png")
+	if err := os.WriteFile(good, []byte("before"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	r := everything(t)
+	for i := range r.Results {
+		r.Results[i].Status = "runtime"
+	}
+	if err := mustReport(t, Source{"r", r}).WriteFiles([]string{good, bad}, Plot{}); err == nil || !strings.Contains(err.Error(), "b.png") {
+		t.Errorf("a plot of nothing: %v", err)
+	}
+	if data, err := os.ReadFile(good); err != nil || string(data) != "before" {
+		t.Errorf("a.html is %q: %v", data, err)
+	}
+	left, err := os.ReadDir(folder)
+	if err != nil || len(left) != 1 {
+		t.Errorf("%v is left: %v", left, err)
+	}
+	if err := mustReport(t, Source{"r", everything(t)}).WriteFiles([]string{good, bad}, Plot{}); err != nil {
+		t.Error(err)
+	}
+	info, err := os.Stat(good)
+	if err != nil || info.Mode().Perm() != 0o640 || info.Size() < 1e6 {
+		t.Errorf("a.html: %v %v", info, err)
+	}
+}

@@ -1,0 +1,389 @@
+package report
+
+import (
+	"encoding/csv"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+
+	"github.com/ndtune/ndtune/internal/figure"
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// TestPageShowsTheRecord reads the figures of the page and compares them with the record.
+func TestPageShowsTheRecord(t *testing.T) {
+	record := everything(t)
+	p := open(t, mustReport(t, Source{hostileScript, record}), desktop)
+	best := 0
+	for _, i := range []int{3, 4, 5, 8} { // the finalists
+		if f := record.Results[i].FinalTime(); f > 0 && (best == 0 || f < record.Results[best].FinalTime()) && record.Results[i].Status == tune.Correct {
+			best = i
+		}
+	}
+	b := record.Results[best]
+	if got, want := p.text("#best-time"), figure.Milliseconds(b.FinalTime())+" ms"; got != want {
+		t.Errorf("best time %q, want %q", got, want)
+	}
+	var values []string
+	for i := range b.Configuration.Len() {
+		values = append(values, space.FormatValue(b.Configuration.At(i)))
+	}
+	if got := p.texts("#best-values dd"); !slices.Equal(got, trimmed(values)) {
+		t.Errorf("best values %q, want %q", got, values)
+	}
+	if got, want := p.text(".paste code"), tune.BuildOptions(b.Configuration); got != strings.TrimSpace(want) {
+		t.Errorf("options %q, want %q", got, want)
+	}
+	if got, want := p.texts(".figures b")[0], figure.Number(12.5/b.FinalTime()); got != want {
+		t.Errorf("GB/s at the final time %q, want %q", got, want)
+	}
+	if got := p.text("#evaluations"); got != strconv.Itoa(len(record.Results)) {
+		t.Errorf("%s evaluations, want %d", got, len(record.Results))
+	}
+	counts := map[tune.Status]int{}
+	for _, r := range record.Results {
+		counts[r.Status]++
+	}
+	for status, n := range counts {
+		if got := p.text(fmt.Sprintf(".legend [data-status=%s] b", status)); got != strconv.Itoa(n) {
+			t.Errorf("%s %s, want %d", got, status, n)
+		}
+	}
+	if got, want := p.text("h1"), hostileImage; got != want {
+		t.Errorf("the kernel is shown as %q, want %q", got, want)
+	}
+	p.sameColumns(record.Results)
+	p.sameRows(record.Results)
+	p.quiet()
+}
+
+func trimmed(texts []string) []string {
+	all := make([]string, len(texts))
+	for i, text := range texts {
+		all[i] = strings.TrimSpace(text)
+	}
+	return all
+}
+
+// sameColumns compares, to the last bit, what the page has decoded with the results.
+func (p *tab) sameColumns(results []tune.Result) {
+	p.t.Helper()
+	for name, of := range map[string]func(*tune.Result) float64{
+		"time":      func(r *tune.Result) float64 { return r.Time() },
+		"min":       func(r *tune.Result) float64 { return r.Stats().Min },
+		"max":       func(r *tune.Result) float64 { return r.Stats().Max },
+		"median":    func(r *tune.Result) float64 { return r.Stats().Median },
+		"deviation": func(r *tune.Result) float64 { return r.Stats().StandardDeviation },
+		"final":     (*tune.Result).FinalTime,
+		"build":     func(r *tune.Result) float64 { return milliseconds(r.Durations.Build) },
+		"end":       func(r *tune.Result) float64 { return milliseconds(r.Timestamp.Sub(created)) },
+		"m1":        func(r *tune.Result) float64 { v, _ := r.Metric(hostileImage); return v },
+		"launches":  func(r *tune.Result) float64 { return float64(len(r.Times)) },
+	} {
+		got := eval[[]float64](p, fmt.Sprintf(`Array.from(ndtune.state.run.column(%q), (v) => Number.isNaN(v) ? 0 : v)`, name))
+		if len(got) != len(results) {
+			p.t.Fatalf("column %s has %d rows, not %d", name, len(got), len(results))
+		}
+		for i := range results {
+			if want := of(&results[i]); math.Float64bits(got[i]) != math.Float64bits(want) && got[i] != want {
+				p.t.Errorf("%s of row %d is %v, want %v", name, i, got[i], want)
+			}
+		}
+	}
+	configurations := eval[[]string](p, `Array.from({length: ndtune.state.run.count}, (_, i) => ndtune.state.run.configuration(i))`)
+	for i := range results {
+		if want := results[i].Configuration.String(); configurations[i] != want {
+			p.t.Errorf("row %d is %s, want %s", i, configurations[i], want)
+		}
+	}
+}
+
+// sameRows compares what the table shows first, by the time, with the results.
+func (p *tab) sameRows(results []tune.Result) {
+	p.t.Helper()
+	var order []int
+	for i := range results {
+		if results[i].Status == tune.Correct {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch x, y := results[a].Objective, results[b].Objective; {
+		case x < y:
+			return -1
+		case x > y:
+			return 1
+		}
+		return 0
+	})
+	heads := p.texts("#table .head button")
+	for i, row := range order[:5] {
+		r := &results[row]
+		cells := p.texts(fmt.Sprintf("#table .rows .row:nth-child(%d) span", i+1))
+		for column, want := range map[string]string{
+			"#": strconv.Itoa(row + 1), "block_size_x": strconv.Itoa(r.Configuration.Int("block_size_x")), "status": "correct",
+			"time (ms) ↑": figure.Milliseconds(r.Time()), "min (ms)": figure.Milliseconds(r.Stats().Min),
+			"GB/s": figure.Number(12.5 / r.Time()), "launches": "3", "build (ms)": figure.Milliseconds(milliseconds(r.Durations.Build)),
+		} {
+			at := slices.Index(heads, column)
+			if at < 0 {
+				p.t.Fatalf("the table has no column %q: %q", column, heads)
+			}
+			if cells[at] != want {
+				p.t.Errorf("row %d of the table, %s: %q, want %q", i+1, column, cells[at], want)
+			}
+		}
+	}
+}
+
+// TestPageFormatsAsTheTerminal compares the two ways to write a number.
+func TestPageFormatsAsTheTerminal(t *testing.T) {
+	p := open(t, mustReport(t, Source{"r", everything(t)}), desktop)
+	numbers := []float64{0, 1, -1, 0.5, 1000, 999.96, 9999.96, 12345.5, 12344.5, 2.5, 1e20, 1e21, 1.5e22, 1e-5, 1.2346e-12, 5e-324, 0.0001, 1e-9, 1.0005, 147.6975, 0.49405, 1234.5, 1235.5, 0.0625, 1.0625, 33.0625}
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 3000 {
+		numbers = append(numbers, math.Exp(60*random.Float64()-30))
+	}
+	for range 500 {
+		numbers = append(numbers, float64(random.IntN(200000))/16) // many of them halfway
+	}
+	var literals []string
+	for _, v := range numbers {
+		literals = append(literals, strconv.FormatFloat(v, 'g', -1, 64))
+	}
+	list := "[" + strings.Join(literals, ",") + "]"
+	shown, times := eval[[]string](p, list+".map(ndtune.formatNumber)"), eval[[]string](p, list+".map(ndtune.formatTime)")
+	for i, v := range numbers {
+		if want := figure.Number(v); shown[i] != want {
+			t.Errorf("the page writes %v as %s, the terminal as %s", v, shown[i], want)
+		}
+		if want := figure.Milliseconds(v); times[i] != want {
+			t.Errorf("the page writes %v ms as %s, the terminal as %s", v, times[i], want)
+		}
+	}
+}
+
+// TestNothingOfTheRecordRuns looks at a page of hostile names in all its parts.
+func TestNothingOfTheRecordRuns(t *testing.T) {
+	p := open(t, mustReport(t, Source{hostileImage, everything(t)}, Source{hostileScript, everything(t)}), desktop)
+	p.useEverything()
+	if eval[bool](p, `window.pwned !== undefined || document.querySelector("img, #summary script, #sections script") !== null`) {
+		t.Error("a name has become an element or has run")
+	}
+	if n := eval[int](p, `document.scripts.length`); n != 4 {
+		t.Errorf("the page has %d scripts, not its 4", n)
+	}
+	p.quiet()
+}
+
+// useEverything tries every choice of every control, points at every chart, brushes, sorts,
+// filters and opens what can be opened.
+func (p *tab) useEverything() {
+	p.t.Helper()
+	p.do(`
+		for (const s of [...document.querySelectorAll("select")].map((_, i) => i)) {
+			for (let k = 0; ; k++) {
+				const select = document.querySelectorAll("select")[s]; // made anew with each choice
+				if (!select || k >= select.options.length) break;
+				select.selectedIndex = k;
+				select.dispatchEvent(new Event("change"));
+			}
+		}
+		for (const click of ["#log", "#log", "#scheme", "#scheme", "#table .head button:nth-child(3)", "#table .head button:nth-child(3)"]) document.querySelector(click).click();
+		for (const d of document.querySelectorAll("details")) d.open = true;
+	`)
+	for i := range eval[int](p, `document.querySelectorAll(".chart").length`) {
+		p.pointAt(i)
+	}
+	for i := range p.texts("#runs button") {
+		p.do(fmt.Sprintf(`document.querySelectorAll("#runs button")[%d].click()`, i))
+	}
+}
+
+// pointAt moves the pointer over a chart and clicks on it.
+func (p *tab) pointAt(chart int) {
+	p.t.Helper()
+	box := eval[[]float64](p, fmt.Sprintf(`(() => {
+		const chart = document.querySelectorAll(".chart")[%d];
+		chart.scrollIntoView({ block: "center", behavior: "instant" });
+		const box = chart.getBoundingClientRect();
+		return [box.x, box.y, box.width, box.height];
+	})()`, chart))
+	if box[2] == 0 {
+		return // hidden
+	}
+	for i := 1; i < 12; i++ {
+		x := box[0] + box[2]*float64(i)/12
+		for _, y := range []float64{0.35, 0.6} {
+			p.run(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, x, box[1]+box[3]*y))
+		}
+	}
+	p.run(chromedp.MouseClickXY(box[0]+box[2]/2, box[1]+box[3]/2))
+}
+
+// TestChartsAreDrawn finds something on each chart, and what a point says where it is.
+func TestChartsAreDrawn(t *testing.T) {
+	p := open(t, mustReport(t, Source{"r", everything(t)}), desktop)
+	for i, label := range eval[[]string](p, `[...document.querySelectorAll(".chart")].map((c) => c.getAttribute("aria-label"))`) {
+		colors := eval[int](p, fmt.Sprintf(`(() => {
+			const canvas = document.querySelectorAll(".chart")[%d].querySelector("canvas");
+			const pixels = new Uint32Array(canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.buffer);
+			return new Set(pixels).size;
+		})()`, i))
+		if colors < 20 {
+			t.Errorf("%s has %d colours: it is empty", label, colors)
+		}
+	}
+	p.quiet()
+}
+
+// TestBrush selects a part of an axis of the parallel coordinates with the pointer: the table
+// shows those that cross it there.
+func TestBrush(t *testing.T) {
+	record := everything(t)
+	p := open(t, mustReport(t, Source{"r", record}), desktop)
+	all := p.text("#shown")
+	box := eval[[]float64](p, `(() => {
+		document.querySelector("#parallel .chart").scrollIntoView({ block: "center", behavior: "instant" });
+		const box = document.querySelector("#parallel .chart").getBoundingClientRect();
+		return [box.x, box.y, box.width, box.height];
+	})()`)
+	// The last axis, of the time: it stands 90 px from the right; its lower half are the good ones.
+	x, from, to := box[0]+box[2]-90, box[1]+box[3]*0.6, box[1]+box[3]-24
+	p.run(chromedp.DragAndDropXY(x, from, x, to, 4))
+	if _, err := chromedp.Run(p.ctx, chromedp.Poll[bool](`document.getElementById("shown").textContent.includes("brushed")`)); err != nil {
+		t.Fatal(err)
+	}
+	interval := eval[[]float64](p, `[...ndtune.state.brush.values()][0][0].map((v) => document.getElementById("log").checked ? 10 ** v : v)`)
+	want := 0
+	for _, r := range record.Results {
+		if r.Status == tune.Correct && r.Objective >= interval[0] && r.Objective <= interval[1] {
+			want++
+		}
+	}
+	if got := p.text("#shown"); got == all || got != fmt.Sprintf("%d of %d, brushed above", want, len(record.Results)) {
+		t.Errorf("the table shows %s, want %d (between %v)", got, want, interval)
+	}
+	p.quiet()
+}
+
+// TestTable filters, sorts and exports.
+func TestTable(t *testing.T) {
+	record := everything(t)
+	p := open(t, mustReport(t, Source{"r", record}), desktop)
+	count := func(is func(*tune.Result) bool) int {
+		n := 0
+		for i := range record.Results {
+			if is(&record.Results[i]) {
+				n++
+			}
+		}
+		return n
+	}
+	for query, is := range map[string]func(*tune.Result) bool{
+		"block_size_x=16": func(r *tune.Result) bool { return r.Configuration.Int("block_size_x") == 16 },
+		"block_size_x!=16 tile>=4": func(r *tune.Result) bool {
+			return r.Configuration.Int("block_size_x") != 16 && r.Configuration.Int("tile") >= 4
+		},
+		"status=compile":          func(r *tune.Result) bool { return r.Status == tune.Compile },
+		"time<0.1":                func(r *tune.Result) bool { return r.Status == tune.Correct && r.Time() < 0.1 },
+		"scale=1":                 func(r *tune.Result) bool { return r.Configuration.Float("scale") == 1 },
+		"ANSWER":                  func(r *tune.Result) bool { return strings.Contains(r.Reason, "answer") },
+		"nothing_has_this_text":   func(*tune.Result) bool { return false },
+		"GB/s>100 status=correct": func(r *tune.Result) bool { v, _ := r.Metric("GB/s"); return v > 100 },
+		"mode=plain block_size_x<64": func(r *tune.Result) bool {
+			v, _ := r.Configuration.Get("mode")
+			return v == "plain" && r.Configuration.Int("block_size_x") < 64
+		},
+	} {
+		p.run(chromedp.SetValue("#query", query))
+		p.do(`document.getElementById("query").dispatchEvent(new Event("input"))`)
+		if got, want := p.text("#shown"), fmt.Sprintf("%d of %d", count(is), len(record.Results)); got != want {
+			t.Errorf("%s: %s, want %s", query, got, want)
+		}
+	}
+	rows, err := csv.NewReader(strings.NewReader(eval[string](p, `ndtune.csvOf(ndtune.state.run, [...Array(ndtune.state.run.count).keys()])`))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(rows) != len(record.Results)+1 {
+		t.Fatalf("the export has %d rows", len(rows))
+	}
+	at := slices.Index(rows[0], "time")
+	for i, r := range record.Results {
+		want := ""
+		if len(r.Times) > 0 {
+			want = strconv.FormatFloat(r.Time(), 'f', -1, 64)
+		}
+		if got := rows[i+1][at]; got != want {
+			t.Errorf("row %d of the export has the time %s, want %s", i+1, got, want)
+		}
+		if got := rows[i+1][slices.Index(rows[0], "status")]; got != string(r.Status) {
+			t.Errorf("row %d of the export has the status %s, want %s", i+1, got, r.Status)
+		}
+	}
+	p.quiet()
+}
+
+// TestSchemesAndSizes opens the page in the light, in the dark and on a phone.
+func TestSchemesAndSizes(t *testing.T) {
+	r := mustReport(t, Source{"r", everything(t)}, Source{"s", everything(t)})
+	lightness := func(p *tab) int {
+		return eval[int](p, `Number(getComputedStyle(document.body).backgroundColor.match(/\d+/)[0])`)
+	}
+	for _, test := range []struct {
+		name string
+		view view
+	}{
+		{"light", desktop}, {"dark", view{wide: 1280, high: 900, scale: 1, dark: true}},
+		{"phone", view{wide: 360, high: 740, scale: 2, mobile: true}}, {"dark phone", view{wide: 360, high: 740, scale: 2, mobile: true, dark: true}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p := open(t, r, test.view)
+			if light := lightness(p) > 128; light == test.view.dark {
+				t.Errorf("the paper has the lightness %d", lightness(p))
+			}
+			if wide := eval[int64](p, `document.documentElement.scrollWidth`); wide > test.view.wide {
+				t.Errorf("the page is %d wide, and the screen %d", wide, test.view.wide)
+			}
+			p.run(chromedp.Click("#scheme"))
+			if light := lightness(p) > 128; light != test.view.dark {
+				t.Errorf("after the switch the paper has the lightness %d", lightness(p))
+			}
+			p.quiet()
+		})
+	}
+}
+
+// TestPolicy tries what an injected script would: to run, to load and to send.
+func TestPolicy(t *testing.T) {
+	p := open(t, mustReport(t, Source{"r", everything(t)}), desktop)
+	if eval[bool](p, `(() => {
+		const script = document.createElement("script");
+		script.textContent = "window.pwned = 1";
+		document.body.append(script);
+		const div = document.createElement("div");
+		div.innerHTML = '<a onclick="window.pwned = 1">x</a>';
+		document.body.append(div);
+		div.firstChild.click();
+		return window.pwned !== undefined;
+	})()`) {
+		t.Error("an injected script runs")
+	}
+	if got := eval[string](p, `fetch("https://example.invalid/").then(() => "sent", (e) => "refused")`); got != "refused" {
+		t.Errorf("a request is %s", got)
+	}
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	if refused := strings.Count(strings.Join(p.complaints, "\n"), "Content Security Policy"); refused < 3 {
+		t.Errorf("the policy has refused %d things, not 3:\n%s", refused, strings.Join(p.complaints, "\n"))
+	}
+}
