@@ -106,6 +106,14 @@ func printPeaks(w io.Writer, p *tune.Peaks) {
 	}
 }
 
+// limitDoubt says what to think of a time that is clearly beyond the limit; "": it is not.
+func limitDoubt(l tune.Limit, ms float64) string {
+	if l.Share(ms) < 102 {
+		return ""
+	}
+	return "More than the device was measured to give: something else may have used it then (ndtune devices --peak measures anew), or the specification's roofline asks for more than the kernel does, or not for all units that it uses."
+}
+
 // limitText says how far a time in milliseconds is from what the device can do, and what it is
 // that limits: «limit: 83 % of what the device's memory gives (3909 GB/s)».
 func limitText(l tune.Limit, ms float64) string {

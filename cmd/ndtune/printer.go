@@ -133,6 +133,9 @@ func (p *printer) end(o *tune.Outcome, evaluated int) {
 	}
 	if l, err := p.problem.Limit(o.Best.Configuration, o.Device); err == nil && !p.quiet {
 		fmt.Fprintln(p.out, limitText(l, time))
+		if doubt := limitDoubt(l, time); doubt != "" {
+			fmt.Fprintln(p.notes, doubt)
+		}
 	}
 	if n := len(o.Best.Final); n > 0 && !p.quiet {
 		fmt.Fprintf(p.notes, "Its time is the median of %d launches, taken in turn with those of the next best; the mean of its %d launches in the search was %s.\n",

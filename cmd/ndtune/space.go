@@ -11,6 +11,8 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/device/peak"
+	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
 )
@@ -104,6 +106,9 @@ func buildSpace(c *cli.Context, searched *spec.SearchSpace) (*space.Space, []spa
 	identity, err := device.Describe(listed.Device)
 	if err != nil {
 		return nil, nil, nil, err
+	}
+	if identity.Peaks, err = record.KnownPeaks(identity, peak.Method); err != nil {
+		fmt.Fprintf(c.App.ErrWriter, "%v\n", err)
 	}
 	s, err := searched.Problem.Space(identity)
 	return s, nil, &identity, err

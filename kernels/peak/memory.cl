@@ -27,7 +27,7 @@
 __kernel __attribute__((reqd_work_group_size(block_size_x, 1, 1)))
 void peak_copy(__global vector *restrict out, __global const vector *restrict in, const uint blocks)
 {
-    const size_t first = (get_group_id(0) % blocks) * (size_t)(block_size_x * items) + get_local_id(0);
+    const size_t first = ((uint)get_group_id(0) % blocks) * (size_t)(block_size_x * items) + get_local_id(0);
     vector v[items];
     #pragma unroll
     for (int k = 0; k < items; k++) {
@@ -45,7 +45,7 @@ void peak_copy(__global vector *restrict out, __global const vector *restrict in
 __kernel __attribute__((reqd_work_group_size(block_size_x, 1, 1)))
 void peak_read(__global uint *restrict out, __global const vector *restrict in, const uint blocks, const uint keep, const uint chance)
 {
-    const size_t block = get_group_id(0) % blocks;
+    const size_t block = (uint)get_group_id(0) % blocks;
     const size_t first = block * (block_size_x * items) + get_local_id(0);
     vector v[items];
     #pragma unroll

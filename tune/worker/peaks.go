@@ -45,25 +45,7 @@ func MeasurePeaks(ctx context.Context, d device.Listed, o PeakOptions) (*tune.Pe
 	if err != nil {
 		return nil, err
 	}
-	if o.Timeout <= 0 {
-		o.Timeout = DefaultPeakTimeout
-	}
-	if o.Begin == nil {
-		o.Begin = func(string, int, int) {}
-	}
-	s := &survey{
-		options: o, hello: hello{Selector: d.Selector(), Device: identity}, peaks: peak.New(),
-		events: make(chan event, 64), closed: make(chan struct{}), left: peak.Parts(),
-	}
-	defer close(s.closed)
-	s.all = len(s.left)
-	s.launcher = launcher{events: s.events, closed: s.closed, output: o.Output}
-	for len(s.left) > 0 {
-		if err := s.work(ctx); err != nil {
-			return nil, err
-		}
-	}
-	return s.peaks, s.nothing()
+	return newSurvey(d.Selector(), identity, o).run(ctx)
 }
 
 // A survey is one device as it is measured, by one worker after the other if need be.
@@ -77,8 +59,35 @@ type survey struct {
 	all    int // parts
 	left   []peak.Part
 	begun  bool // the first of those that are left
+	worker *process
 	deaths int
 	peaks  *tune.Peaks
+}
+
+func newSurvey(selector string, d tune.Device, o PeakOptions) *survey {
+	if o.Timeout <= 0 {
+		o.Timeout = DefaultPeakTimeout
+	}
+	if o.Begin == nil {
+		o.Begin = func(string, int, int) {}
+	}
+	s := &survey{
+		options: o, hello: hello{Selector: selector, Device: d}, peaks: peak.New(),
+		events: make(chan event, 64), closed: make(chan struct{}), left: peak.Parts(),
+	}
+	s.all = len(s.left)
+	s.launcher = launcher{events: s.events, closed: s.closed, output: o.Output}
+	return s
+}
+
+func (s *survey) run(ctx context.Context) (*tune.Peaks, error) {
+	defer close(s.closed)
+	for len(s.left) > 0 {
+		if err := s.work(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return s.peaks, s.nothing()
 }
 
 // work is the life of one worker. Afterwards it is gone, and at least one part less is left.
@@ -91,6 +100,7 @@ func (s *survey) work(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	s.worker = process
 	ended := false
 	defer func() {
 		if !ended {

@@ -26,11 +26,15 @@ func (m *Meter) openContent() (c *content, err error) {
 			c.release()
 		}
 	}()
+	var defines []define
+	if m.isCPU() {
+		defines = append(defines, define{"contiguous", ""})
+	}
 	for _, k := range []struct {
 		name string
 		to   **built
 	}{{"peak_fill", &c.filling}, {"peak_count", &c.counting}, {"peak_sum", &c.sum}} {
-		if *k.to, err = m.build("content.cl", k.name); err != nil {
+		if *k.to, err = m.build("content.cl", k.name, defines...); err != nil {
 			return nil, err
 		}
 	}
@@ -52,11 +56,11 @@ func (c *content) run(k *built, n int, arguments ...any) error {
 	if err := k.SetArgs(arguments...); err != nil {
 		return err
 	}
-	local := 64
-	for !c.meter.takes(local) {
-		local /= 2
+	units := max(1, c.meter.info.ComputeUnits)
+	local, groups := 64, max(1, min(n/64, 64*units))
+	if c.meter.isCPU() {
+		local, groups = 1, 4*units
 	}
-	groups := max(1, min(n/local, 64*max(1, c.meter.info.ComputeUnits)))
 	_, err := c.meter.once(launch{k, local, groups})
 	return err
 }

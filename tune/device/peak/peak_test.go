@@ -1,0 +1,254 @@
+package peak
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/device"
+)
+
+// testMeter opens the device that tests run on: the one that NDTUNE_TEST_DEVICE names, else a
+// CPU, else the first.
+func testMeter(t *testing.T) *Meter {
+	t.Helper()
+	l, err := findTestDevice()
+	if err != nil {
+		if os.Getenv("NDTUNE_REQUIRE_OPENCL") != "" {
+			t.Fatalf("no OpenCL device: %v", err)
+		}
+		t.Skipf("no OpenCL device: %v", err)
+	}
+	m, err := Open(l.Device)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(m.Close)
+	return m
+}
+
+func findTestDevice() (device.Listed, error) {
+	all, err := device.List()
+	if err != nil {
+		return device.Listed{}, err
+	}
+	if selector := os.Getenv("NDTUNE_TEST_DEVICE"); selector != "" {
+		return device.Select(all, selector)
+	}
+	if l, err := device.Select(all, "cpu"); err == nil {
+		return l, nil
+	}
+	return device.Select(all, "")
+}
+
+// Every part gives all of its figures, each with a value or a reason, and what the device must
+// have it has.
+func TestParts(t *testing.T) {
+	m := testMeter(t)
+	for _, p := range Parts() {
+		measured, err := m.Measure(context.Background(), p)
+		if err != nil {
+			t.Fatalf("%s: %v", p.Name, err)
+		}
+		if len(measured.Figures) != len(p.Figures) || measured.Timer != m.Timer() {
+			t.Errorf("%s: %+v", p.Name, measured)
+		}
+		for _, name := range p.Figures {
+			f := measured.Figures[name]
+			t.Logf("%s: %+v", name, f)
+			lacks := name == tune.PeakFloat16 && half.lacking(m.info) != "" || name == tune.PeakFloat64 && double.lacking(m.info) != ""
+			if (f.Value > 0) == lacks || (f.Missing != "") != lacks || f.Unit == "" {
+				t.Errorf("%s: %+v", name, f)
+			}
+		}
+		for _, curve := range [][]tune.Bandwidth{measured.Copy, measured.Read} {
+			for i, b := range curve {
+				if b.Rate <= 0 || i > 0 && b.Bytes != 2*curve[i-1].Bytes {
+					t.Errorf("%s: %+v", p.Name, curve)
+				}
+			}
+		}
+	}
+}
+
+func TestEveryFigureBelongsToAPart(t *testing.T) {
+	owners := map[string]int{}
+	for _, p := range Parts() {
+		for _, name := range p.Figures {
+			owners[name]++
+		}
+		if found, err := FindPart(p.Name); err != nil || found.Name != p.Name {
+			t.Errorf("%s: %v", p.Name, err)
+		}
+	}
+	for _, f := range tune.PeakFigures() {
+		if owners[f.Name] != 1 {
+			t.Errorf("%s belongs to %d parts", f.Name, owners[f.Name])
+		}
+	}
+	if _, err := FindPart("dancing"); err == nil {
+		t.Error("a part was found that is none")
+	}
+}
+
+func TestMeasuringEndsWithItsContext(t *testing.T) {
+	m := testMeter(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, p := range Parts() {
+		if measured, err := m.Measure(ctx, p); !errors.Is(err, context.Canceled) || measured != nil {
+			t.Errorf("%s: %+v, %v", p.Name, measured, err)
+		}
+	}
+}
+
+// openStream is a stream of sets of up to 1 MiB.
+func openStream(t *testing.T, m *Meter, what movement) *stream {
+	t.Helper()
+	s := &stream{meter: m, movement: what, sizes: []int64{256 << 10, 512 << 10, 1 << 20}}
+	if err := s.open(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.close)
+	return s
+}
+
+// Every variant moves all of its set, once and over and over.
+func TestEveryVariantMovesItsSet(t *testing.T) {
+	m := testMeter(t)
+	for _, what := range []movement{copying, reading} {
+		s := openStream(t, m, what)
+		for _, v := range m.movers(what) {
+			for _, set := range s.sizes {
+				rate, _, err := s.rate(context.Background(), v, set, 0)
+				if err != nil && !v.nontemporal || err == nil && rate <= 0 {
+					t.Errorf("%s, %s, %d B: %v GB/s, %v", what.kernel, v, set, rate, err)
+				}
+			}
+		}
+	}
+}
+
+// A copy that copies too little, and a read that reads something else, are found out.
+func TestWrongMovementsAreFoundOut(t *testing.T) {
+	m := testMeter(t)
+	for _, what := range []movement{copying, reading} {
+		s := openStream(t, m, what)
+		v := m.movers(what)[0]
+		if _, _, err := s.rate(context.Background(), v, 1<<20, 0); err != nil {
+			t.Fatal(err)
+		}
+		// One number of what is moved is another than what was asked for.
+		if err := m.queue.Write(s.in, 4096, []byte{1, 2, 3, 4}); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := s.rate(context.Background(), v, 1<<20, 0); err == nil || !strings.Contains(err.Error(), "the result is wrong") {
+			t.Errorf("%s of something else: %v", what.kernel, err)
+		}
+		s.filled = 0
+		k, err := s.kernel(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.fill(1 << 17); err != nil {
+			t.Fatal(err)
+		}
+		// A kernel of another variant moves a half of each block.
+		small := v
+		small.items *= 2
+		if err := s.check(k, small, 4); err == nil || !strings.Contains(err.Error(), "the result is wrong") {
+			t.Errorf("%s of a half: %v", what.kernel, err)
+		}
+	}
+}
+
+// What a device computes is checked: a kernel that does fewer steps than it is credited with
+// is found out.
+func TestWrongArithmeticIsFoundOut(t *testing.T) {
+	m := testMeter(t)
+	s := &sums{meter: m, precision: float, steps: countSteps}
+	if err := s.open(); err != nil {
+		t.Fatal(err)
+	}
+	defer s.close()
+	v := summing{lanes: 4, chains: 4, local: 4, form: forms[0]}
+	if rate, err := s.rate(context.Background(), v, 0); err != nil || rate <= 0 {
+		t.Fatalf("%v GFLOP/s, %v", rate, err)
+	}
+	idle := func(int, int) (time.Duration, error) { return 0, nil }
+	if err := s.check(v, 1, countSteps, idle); err == nil || !strings.Contains(err.Error(), "the result is wrong") {
+		t.Errorf("a kernel that was not launched: %v", err)
+	}
+	// (1 - a) for a chain: it is off by one in each step.
+	v.form = "((x) * (a) + (b) + (b))"
+	if rate, err := s.rate(context.Background(), v, 0); err == nil || !strings.Contains(err.Error(), "the result is wrong") {
+		t.Errorf("%v GFLOP/s by another formula, %v", rate, err)
+	}
+}
+
+// The sum of the content is that of its numbers.
+func TestContentTotal(t *testing.T) {
+	sum := uint32(0)
+	for i := range 100_000 {
+		if got := contentTotal(i); got != sum {
+			t.Fatalf("%d numbers: %d, want %d", i, got, sum)
+		}
+		sum += uint32(i)*contentFactor + contentOffset
+	}
+	m := testMeter(t)
+	c, err := m.openContent()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.release()
+	for _, n := range []int{1, 63, 64, 1000, 100_001} {
+		b, err := m.context.NewBuffer(cl.ReadWrite, 4*n+4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer b.Release()
+		if err := c.fill(b, n+1, 0, 7); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.fill(b, n, contentFactor, contentOffset); err != nil {
+			t.Fatal(err)
+		}
+		right, err := c.right(b, n)
+		total, also := c.total(b, n)
+		if err != nil || also != nil || int(right) != n || total != contentTotal(n) {
+			t.Errorf("%d numbers: %d right, %v, total %d, %v, want %d", n, right, err, total, also, contentTotal(n))
+		}
+		if right, err := c.right(b, n+1); err != nil || int(right) != n {
+			t.Errorf("%d of %d numbers are right, %v", right, n+1, err)
+		}
+	}
+}
+
+// The sets grow from the least to one that is beyond the caches, where the memory takes it.
+func TestSets(t *testing.T) {
+	gpu := cl.DeviceInfo{Type: cl.DeviceGPU}
+	for name, c := range map[string]struct {
+		memory, buffer, cache int64
+		kind                  cl.DeviceType
+		largest, beyond       int64
+	}{
+		"a large GPU":         {140 << 30, 35 << 30, 4 << 20, gpu.Type, 4 << 30, 256 << 20},
+		"a small GPU":         {4 << 30, 1 << 30, 2 << 20, gpu.Type, 256 << 20, 256 << 20},
+		"a CPU":               {64 << 30, 16 << 30, 32 << 20, cl.DeviceCPU, 256 << 20, 256 << 20},
+		"a CPU's large cache": {64 << 30, 16 << 30, 96 << 20, cl.DeviceCPU, 1 << 30, 1 << 30},
+		"little memory":       {256 << 20, 64 << 20, 1 << 20, gpu.Type, 128 << 20, 128 << 20},
+		"less than its cache": {96 << 20, 64 << 20, 32 << 20, cl.DeviceCPU, 32 << 20, 0},
+		"nothing known":       {0, 0, 0, gpu.Type, 256 << 20, 256 << 20},
+	} {
+		m := &Meter{info: &cl.DeviceInfo{Type: c.kind, GlobalMemSize: c.memory, MaxAllocSize: c.buffer, GlobalCacheSize: c.cache}}
+		sizes, beyond := m.sets(copying)
+		if last := sizes[len(sizes)-1]; sizes[0] != leastSet || last != c.largest || beyond != c.beyond {
+			t.Errorf("%s: %d … %d, beyond the caches from %d; want to %d, from %d", name, sizes[0], last, beyond, c.largest, c.beyond)
+		}
+	}
+}

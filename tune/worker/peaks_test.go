@@ -1,0 +1,111 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/device/peak"
+)
+
+// testSurvey measures the test device with a function that is told of each part.
+func testSurvey(t *testing.T, o PeakOptions) *survey {
+	t.Helper()
+	d := testDevice(t)
+	return newSurvey(d.Selector(), testIdentity(t), o)
+}
+
+// peaksOf are the figures of the parts of these names.
+func peaksOf(t *testing.T, parts ...string) []string {
+	t.Helper()
+	var figures []string
+	for _, name := range parts {
+		p, err := peak.FindPart(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		figures = append(figures, p.Figures...)
+	}
+	return figures
+}
+
+func TestAWorkerMeasuresPeaks(t *testing.T) {
+	s := testSurvey(t, PeakOptions{})
+	var begun []string
+	s.options.Begin = func(part string, number, of int) {
+		if begun = append(begun, part); number != len(begun) || of != len(peak.Parts()) {
+			t.Errorf("%s is part %d of %d", part, number, of)
+		}
+	}
+	p, err := s.run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.launcher.started != 1 || len(begun) != len(peak.Parts()) {
+		t.Errorf("%d workers began %v", s.launcher.started, begun)
+	}
+	for _, f := range tune.PeakFigures() {
+		figure, known := p.Figures[f.Name]
+		if !known || (figure.Value > 0) == (figure.Missing != "") || figure.Unit != f.Unit {
+			t.Errorf("%s: %+v", f.Name, figure)
+		}
+	}
+	if p.Value(tune.PeakFloat32) == 0 || p.Value(tune.PeakMemoryCopy) == 0 || p.Method != peak.Method || p.Timer == "" || len(p.Copy) == 0 || len(p.Read) == 0 {
+		t.Errorf("%+v", p)
+	}
+}
+
+// A worker that dies costs the part that it was at; another goes on.
+func TestADeadWorkerCostsAPart(t *testing.T) {
+	const part = "copying"
+	s := testSurvey(t, PeakOptions{})
+	s.options.Begin = func(name string, _, _ int) {
+		if name == part {
+			s.worker.end()
+		}
+	}
+	p, err := s.run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.launcher.started != 2 {
+		t.Errorf("%d workers, want 2", s.launcher.started)
+	}
+	for _, name := range peaksOf(t, part) {
+		if why := p.Figures[name].Missing; !strings.HasPrefix(why, "the process ended ") || p.Value(name) != 0 {
+			t.Errorf("%s: %+v", name, p.Figures[name])
+		}
+	}
+	for _, name := range peaksOf(t, "arithmetic in float32", "reading") {
+		if p.Value(name) == 0 {
+			t.Errorf("%s: %+v", name, p.Figures[name])
+		}
+	}
+}
+
+func TestWorkersThatTakeTooLong(t *testing.T) {
+	p, err := testSurvey(t, PeakOptions{Timeout: time.Millisecond}).run(context.Background())
+	if err == nil || !strings.Contains(err.Error(), "it took longer than 1ms") || !strings.Contains(err.Error(), "not tried") {
+		t.Errorf("%v, %+v", err, p)
+	}
+}
+
+func TestMeasuringPeaksCanBeCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	s := testSurvey(t, PeakOptions{Begin: func(string, int, int) { cancel() }})
+	if p, err := s.run(ctx); !errors.Is(err, context.Canceled) || p != nil {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
+
+func TestADeviceThatIsNotThere(t *testing.T) {
+	d := testIdentity(t)
+	d.Name = "another"
+	p, err := newSurvey(testDevice(t).Selector(), d, PeakOptions{}).run(context.Background())
+	if err == nil || !strings.Contains(err.Error(), "another in the program") {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
