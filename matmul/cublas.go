@@ -44,6 +44,7 @@ type cublas struct {
 	handle uintptr
 	tf32   bool
 	card   string // its PCI address
+	path   string
 
 	create         func(handle *uintptr) int32
 	version        func(handle uintptr, version *int32) int32
@@ -91,7 +92,7 @@ func openCuBLAS(e Entrant) (multiplier, error) {
 }
 
 func newCuBLAS(handle uintptr, path string, cuda *cudaRuntime, e Entrant) (multiplier, error) {
-	b := &cublas{cuda: cuda, tf32: e.Kind == CuTF32}
+	b := &cublas{cuda: cuda, tf32: e.Kind == CuTF32, path: path}
 	if err := bind(handle, path, map[string]any{
 		"cublasCreate_v2": &b.create, "cublasGetVersion_v2": &b.version,
 		"cublasSetMathMode": &b.setMathMode, "cublasSgemm_v2": &b.sgemm,
@@ -135,7 +136,7 @@ func (b *cublas) check(call string, status int32) error {
 }
 
 func (b *cublas) about() string {
-	return fmt.Sprintf("version %s, card %s", b.versionText, b.card) + environmentOf("NVIDIA_TF32_OVERRIDE")
+	return fmt.Sprintf("version %s, card %s, %s", b.versionText, b.card, b.path) + environmentOf("NVIDIA_TF32_OVERRIDE")
 }
 
 func (b *cublas) tolerance(n int) Tolerance {

@@ -38,6 +38,19 @@ type Entrant struct {
 // OnCPU reports whether nothing is copied to a device and back.
 func (e Entrant) OnCPU() bool { return e.Kind == Loop || e.Kind == OpenBLAS }
 
+// Multiplications are those of a measurement, at least, for a kernel with so many
+// configurations to choose from: see [Participant].
+func (e Entrant) Multiplications(configurations int) int {
+	n := 2 // to check, and to time
+	if !e.OnCPU() {
+		n += 2 // with transfers
+	}
+	if configurations > 1 {
+		n += 2 * configurations
+	}
+	return n
+}
+
 // A MissingError says that a library is not there.
 type MissingError struct{ Text string }
 

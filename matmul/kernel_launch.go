@@ -40,7 +40,7 @@ func (l *openclLaunch) try(p *tune.Problem, at places, compared bool) (float64, 
 		return 0, err
 	}
 	runs := triedRuns
-	if times[0] > tooLong {
+	if times[0] > enough {
 		runs = 1
 	}
 	if times, err = l.run(runs); err != nil {

@@ -17,16 +17,23 @@ type librarySearch struct {
 
 // open opens the first library that can be opened: in the places that the user names, where a
 // folder may hold the packages of pip (nvidia/cublas/lib), then wherever the system's linker
-// looks. It returns the path or the name.
+// looks. One that lies where the user says, and cannot be opened, is an error, so that none
+// takes its place unnoticed. It returns the path or the name.
 func (s librarySearch) open() (handle uintptr, path string, err error) {
+	for _, path := range s.placed() {
+		if handle, err = openLibrary(path); err != nil {
+			return 0, "", err
+		}
+		return handle, path, nil
+	}
 	var broken []error
-	for _, candidate := range s.candidates() {
-		if handle, err = openLibrary(candidate); err == nil {
-			return handle, candidate, nil
+	for _, name := range s.names {
+		if handle, err = openLibrary(name); err == nil {
+			return handle, name, nil
 		}
 		// glibc's «NAME: … No such file» says no more than that; all else does, such as what a
 		// library that is there needs and has not got.
-		if said := err.Error(); !strings.HasPrefix(said, candidate+": ") || !strings.HasSuffix(said, "No such file or directory") {
+		if said := err.Error(); !strings.HasPrefix(said, name+": ") || !strings.HasSuffix(said, "No such file or directory") {
 			broken = append(broken, err)
 		}
 	}
@@ -39,8 +46,25 @@ func (s librarySearch) open() (handle uintptr, path string, err error) {
 // errNotThere says that there is no such library at all.
 var errNotThere = errors.New("not found")
 
-// candidates are the files that are there, and the bare names.
-func (s librarySearch) candidates() []string {
+// CheckLibraryPlace refuses a place that is not there, or a file that no entrant looks for:
+// libraries are known by their names.
+func CheckLibraryPlace(path string) error {
+	info, err := os.Stat(path)
+	if err != nil || info.IsDir() {
+		return err
+	}
+	names := slices.Clone(openblasNames())
+	for _, r := range cudaReleases() {
+		names = append(names, r.blas, r.lt, r.runtime)
+	}
+	if !slices.Contains(names, filepath.Base(path)) {
+		return fmt.Errorf("%s has none of the names that are looked for: %s", path, strings.Join(names, ", "))
+	}
+	return nil
+}
+
+// placed are the files that lie in the places that the user names.
+func (s librarySearch) placed() []string {
 	var all []string
 	for _, place := range s.places {
 		if slices.Contains(s.names, filepath.Base(place)) {
@@ -56,7 +80,7 @@ func (s librarySearch) candidates() []string {
 			}
 		}
 	}
-	return append(all, s.names...)
+	return all
 }
 
 func isFile(path string) bool {

@@ -6,12 +6,16 @@ import (
 	"runtime"
 )
 
-// openblasNames are the file names of OpenBLAS by system: of Debian, Fedora (with threads),
-// Homebrew and the project's own builds.
-var openblasNames = map[string][]string{
-	"darwin":  {"libopenblas.dylib", "/opt/homebrew/opt/openblas/lib/libopenblas.dylib", "/usr/local/opt/openblas/lib/libopenblas.dylib"},
-	"windows": {"libopenblas.dll", "openblas.dll"},
-	"":        {"libopenblas.so.0", "libopenblasp.so.0", "libopenblas.so"},
+// openblasNames are the file names of OpenBLAS: of Debian, Fedora (with threads), Homebrew and
+// the project's own builds.
+func openblasNames() []string {
+	switch runtime.GOOS {
+	case "darwin":
+		return []string{"libopenblas.dylib", "/opt/homebrew/opt/openblas/lib/libopenblas.dylib", "/usr/local/opt/openblas/lib/libopenblas.dylib"}
+	case "windows":
+		return []string{"libopenblas.dll", "openblas.dll"}
+	}
+	return []string{"libopenblas.so.0", "libopenblasp.so.0", "libopenblas.so"}
 }
 
 const installOpenBLAS = "Debian, Ubuntu: apt install libopenblas0; Fedora: dnf install openblas-threads; macOS: brew install openblas; or name it with --library"
@@ -25,6 +29,8 @@ const (
 // An openblas is the library OpenBLAS, whose threads are as many as it takes by itself: all
 // cores, unless the environment says otherwise (OPENBLAS_NUM_THREADS).
 type openblas struct {
+	path string
+
 	sgemm func(order, transA, transB, m, n, k int32, alpha float32, a []float32, lda int32, b []float32, ldb int32, beta float32, c []float32, ldc int32)
 
 	threads func() int32
@@ -32,15 +38,11 @@ type openblas struct {
 }
 
 func openOpenBLAS(e Entrant) (multiplier, error) {
-	names, ok := openblasNames[runtime.GOOS]
-	if !ok {
-		names = openblasNames[""]
-	}
-	handle, path, err := librarySearch{names, e.Libraries}.open()
+	handle, path, err := librarySearch{openblasNames(), e.Libraries}.open()
 	if err != nil {
 		return nil, &MissingError{fmt.Sprintf("%v (%s)", err, installOpenBLAS)}
 	}
-	o := &openblas{}
+	o := &openblas{path: path}
 	return o, bind(handle, path, map[string]any{
 		"cblas_sgemm": &o.sgemm, "openblas_get_num_threads": &o.threads, "openblas_get_config": &o.config,
 	})
@@ -51,7 +53,7 @@ func (o *openblas) about() string {
 	if o.threads() == 1 {
 		text = "1 thread"
 	}
-	return text + ", " + o.config() + environmentOf("OPENBLAS_CORETYPE", "OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS", "OMP_NUM_THREADS")
+	return text + ", " + o.config() + ", " + o.path + environmentOf("OPENBLAS_CORETYPE", "OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS", "OMP_NUM_THREADS")
 }
 
 // environmentOf says which variables are set that change how fast a library is: a comparison

@@ -17,6 +17,11 @@ type Participant struct {
 	// at which it would take longer is left out.
 	Longest time.Duration
 
+	// Multiplications is how many a measurement takes at least, though each be slow: to make
+	// sure that it is right, alone and with transfers, and for a kernel to choose among
+	// configurations.
+	Multiplications int
+
 	// Measure measures at a size.
 	Measure func(ctx context.Context, n int) (Measurement, error)
 }
@@ -32,7 +37,7 @@ type Cell struct {
 // A Sweep measures all participants at all sizes, from small to large, and at each size the
 // fastest first, so that what the time limit leaves out is the slowest at the largest sizes.
 //
-// A measurement is left out where it would probably take more than a third of the time that is
+// A measurement is left out where it would probably take more than half of the time that is
 // left, and one that takes far longer than expected is given up. What was left out, or took
 // too long, is not tried at larger sizes.
 type Sweep struct {
@@ -143,7 +148,7 @@ func (s Sweep) measure(ctx context.Context, r *racer, n int, end time.Time) (*Me
 	case r.Longest > 0 && once > r.Longest:
 		r.out = fmt.Sprintf("one multiplication at N = %d would take about %s, longer than %s", n, rough(once), r.Longest)
 		return nil, r.out
-	case whole > left/3:
+	case whole > left/2:
 		r.out = fmt.Sprintf("measuring at N = %d would take about %s of the %s that are left", n, rough(whole), rough(left))
 		return nil, r.out
 	}
@@ -168,10 +173,6 @@ func (s Sweep) measure(ctx context.Context, r *racer, n int, end time.Time) (*Me
 	return &m, ""
 }
 
-// fewMultiplications are those of a measurement whose multiplications are slow: to make sure
-// that it is right, alone and with transfers, and for a kernel to choose a configuration.
-const fewMultiplications = 8
-
 // expect is how long one multiplication at a size will take, and the whole measurement: as
 // many operations at the same rate, and twice as long for all else, which grows more slowly.
 // Both are 0 where nothing is known.
@@ -181,7 +182,7 @@ func (r *racer) expect(n int) (once, whole time.Duration) {
 	}
 	growth := math.Pow(float64(n)/float64(r.last.N), 3)
 	once = time.Duration(growth * r.last.WithTransfers() * float64(time.Millisecond))
-	return once, fewMultiplications*once + 2*r.spent
+	return once, time.Duration(r.Multiplications)*once + 2*r.spent
 }
 
 // rough is a duration with two digits or so.

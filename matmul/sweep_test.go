@@ -19,7 +19,7 @@ type fakeHost struct {
 // participant takes so many nanoseconds for an operation, and a second beside for each
 // measurement.
 func (f *fakeHost) participant(name string, nanoseconds float64) Participant {
-	return Participant{Name: name, Measure: func(ctx context.Context, n int) (Measurement, error) {
+	return Participant{Name: name, Multiplications: 4, Measure: func(ctx context.Context, n int) (Measurement, error) {
 		f.log = append(f.log, fmt.Sprint(name, " ", n))
 		ms := nanoseconds * 2 * float64(n) * float64(n) * float64(n) / 1e6
 		f.now = f.now.Add(time.Second + time.Duration(4*ms*float64(time.Millisecond)))

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -199,7 +198,7 @@ func (b *bench) checkFiles() error {
 		}
 	}
 	for _, path := range b.cli.StringSlice("library") {
-		if _, err := os.Stat(path); err != nil {
+		if err := matmul.CheckLibraryPlace(path); err != nil {
 			return fmt.Errorf("--library: %w", err)
 		}
 	}
@@ -259,7 +258,11 @@ func (b *bench) open(ctx context.Context) ([]matmul.Participant, error) {
 		}
 		fmt.Fprintf(b.cli.App.ErrWriter, "%s: %s\n", e.Name, about)
 		b.processes = append(b.processes, p)
-		participant := matmul.Participant{Name: e.Name, Measure: func(ctx context.Context, n int) (matmul.Measurement, error) {
+		most := 0
+		for _, n := range b.sizes {
+			most = max(most, len(matmul.Candidates(e.finalists, n)))
+		}
+		participant := matmul.Participant{Name: e.Name, Multiplications: e.Multiplications(most), Measure: func(ctx context.Context, n int) (matmul.Measurement, error) {
 			return p.Measure(ctx, n, matmul.Candidates(e.finalists, n))
 		}}
 		if e.Kind == matmul.Loop {
