@@ -3,10 +3,12 @@ package kernels_test
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/ndtune/ndtune/tune/space"
@@ -260,4 +262,42 @@ func fastMutants() map[string]simulation {
 			trials: inCache, takeOut: loadBounds, putIn: "!checked || (x + vector_width <= nx && y >= 0 && y < ny)", report: "Invalid read",
 		},
 	}
+}
+
+// TestFastDiffusionRefusesWhatItCannotDo: fields whose cells cannot be numbered with int, and
+// parameters that do not go together.
+func TestFastDiffusionRefusesWhatItCannotDo(t *testing.T) {
+	r := newRig(t)
+	refuses := func(kernel string, values, changes map[string]space.Value, nx, ny string) {
+		t.Helper()
+		p := load(t, fastDiffusionSpec(kernel), map[string]string{"nx": "40", "ny": "40"}, nil)
+		all := maps.Clone(values)
+		maps.Copy(all, changes)
+		c, err := p.Parameters().Configure(all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := launchOf(t, p, c, 0)
+		options := strings.NewReplacer("nx=40", "nx="+nx, "ny=40", "ny="+ny).Replace(l.options)
+		if !r.builds(t, l.source, l.options) && len(changes) == 0 {
+			t.Fatalf("%s does not build: %s", kernel, l.options)
+		}
+		if r.builds(t, l.source, options) {
+			t.Errorf("%s builds for a field of %s × %s, %v", kernel, nx, ny, changes)
+		}
+	}
+	for _, field := range [][2]string{{"65536", "32768"}, {"0", "4"}, {"4", "-1"}, {"1073741825", "1"}} {
+		refuses("stencil", plainStencil, nil, field[0], field[1])
+		refuses("temporal", temporalInRegisters, nil, field[0], field[1])
+		refuses("temporal", temporalInCache, nil, field[0], field[1])
+	}
+	refuses("stencil", plainStencil, map[string]space.Value{"vector_width": 3}, "40", "40")
+	refuses("stencil", plainStencil, map[string]space.Value{"neighbours": "shuffle_nv", "skip_checks": "item"}, "40", "40")
+	refuses("temporal", temporalInRegisters, map[string]space.Value{"vectors": 2}, "40", "40")
+	refuses("temporal", temporalInRegisters, map[string]space.Value{"block_size_y": 2}, "40", "40")
+	refuses("temporal", temporalInRegisters, map[string]space.Value{"neighbours": "shuffle_nv"}, "40", "40")
+	refuses("temporal", temporalInRegisters, map[string]space.Value{"unroll_rows": 5}, "40", "40")
+	refuses("temporal", temporalInRegisters, map[string]space.Value{"neighbours": "shifted"}, "40", "40")
+	refuses("temporal", temporalInCache, map[string]space.Value{"arithmetic": "scaled"}, "40", "40")
+	refuses("temporal", temporalInCache, map[string]space.Value{"neighbours": "local_memory"}, "40", "40")
 }

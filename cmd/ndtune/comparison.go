@@ -16,17 +16,29 @@ type tunedKernel struct {
 	outcome *tune.Outcome
 }
 
-// bestTime is the time of the best configuration in milliseconds, with its metrics: of the
-// final measurement where there was one.
+// bestTime is the time of a step of the best configuration in milliseconds, with its metrics: of
+// the final measurement where there was one.
 func (k tunedKernel) bestTime() (float64, []tune.MetricValue) {
 	best := k.outcome.Best
 	if len(best.Final) > 0 {
 		if metrics, _, err := k.problem.JudgeFinal(best, k.outcome.Device); err == nil {
-			return best.FinalTime(), metrics
+			return best.FinalTime() / stepsOf(best), metrics
 		}
 	}
-	return best.Time(), best.Metrics
+	return timeAStep(best), best.Metrics
 }
+
+// stepsOf is the number of time steps that a launch makes: 1 of all kernels but those that have a
+// parameter for it.
+func stepsOf(r *tune.Result) float64 {
+	if _, ok := r.Configuration.Get("time_steps"); ok {
+		return float64(r.Configuration.Int("time_steps"))
+	}
+	return 1
+}
+
+// timeAStep is the mean time of a launch in the search, for each of its steps.
+func timeAStep(r *tune.Result) float64 { return r.Time() / stepsOf(r) }
 
 // closeToBest is how much longer than the best a configuration may take to be listed.
 const closeToBest = 1.05
@@ -43,12 +55,16 @@ func printComparison(w io.Writer, tuned []tunedKernel, guess map[string]int) {
 	guessed := guessedResult(first, guess)
 	fmt.Fprintln(w, "\ncomparison")
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprint(table, "kernel\ttime")
+	title := "time"
+	if slices.ContainsFunc(tuned, func(k tunedKernel) bool { return stepsOf(k.outcome.Best) > 1 }) {
+		title = "time a step"
+	}
+	fmt.Fprintf(table, "kernel\t%s", title)
 	var names []string
 	for _, k := range tuned {
 		_, metrics := k.bestTime()
 		for _, m := range metrics {
-			if !slices.Contains(names, m.Name) {
+			if m.Name != title && !slices.Contains(names, m.Name) {
 				names = append(names, m.Name)
 				fmt.Fprintf(table, "\t%s", m.Name)
 			}
@@ -89,9 +105,9 @@ func gain(over, of *tune.Result) string {
 	case over == nil:
 		return "–"
 	case len(over.Final) > 0 && len(of.Final) > 0:
-		return formatGain(over.FinalTime() / of.FinalTime())
+		return formatGain(over.FinalTime() / stepsOf(over) / (of.FinalTime() / stepsOf(of)))
 	}
-	return formatGain(over.Time() / of.Time())
+	return formatGain(timeAStep(over) / timeAStep(of))
 }
 
 // guessedResult is the result of a kernel at the configuration that one would guess, or nil
@@ -116,20 +132,20 @@ func printClose(w io.Writer, k tunedKernel) {
 	var close []tune.Result
 	shortest := 0.0
 	for _, r := range k.outcome.Results {
-		if r.Status == tune.Correct && (shortest == 0 || r.Time() < shortest) {
-			shortest = r.Time()
+		if r.Status == tune.Correct && (shortest == 0 || timeAStep(&r) < shortest) {
+			shortest = timeAStep(&r)
 		}
 	}
 	for _, r := range k.outcome.Results {
-		if r.Status == tune.Correct && r.Time() <= shortest*closeToBest {
+		if r.Status == tune.Correct && timeAStep(&r) <= shortest*closeToBest {
 			close = append(close, r)
 		}
 	}
 	slices.SortStableFunc(close, func(a, b tune.Result) int {
 		switch {
-		case a.Time() < b.Time():
+		case timeAStep(&a) < timeAStep(&b):
 			return -1
-		case a.Time() > b.Time():
+		case timeAStep(&a) > timeAStep(&b):
 			return 1
 		}
 		return 0

@@ -2,12 +2,14 @@ package main
 
 import "github.com/urfave/cli/v2"
 
-// diffusionTutorial is the bundled kernels of one diffusion step.
+// diffusionTutorial is the bundled kernels of diffusion: of one step, and of several.
 var diffusionTutorial = tutorial{
 	kernels: []tutorialKernel{
 		{"naive", "naive", "diffusion/diffuse_naive.yaml"},
 		{"local", "local", "diffusion/diffuse_local.yaml"},
 		{"tiled", "tiled", "diffusion/diffuse_tiled.yaml"},
+		{"stencil", "stencil", "diffusion/diffuse_stencil.yaml"},
+		{"temporal", "temporal", "diffusion/diffuse_temporal.yaml"},
 	},
 	sizes: []sizeFlag{
 		{name: "nx", usage: "columns of the field", value: 4096},
@@ -30,17 +32,21 @@ func diffusionCommand() *cli.Command {
 func diffusionTuneCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "tune",
-		Usage: "tune a kernel of one diffusion step",
+		Usage: "tune a kernel of diffusion",
 		Description: `Tunes a bundled kernel that advances the temperature of a metal sheet by one time step:
-naive (one cell a work-item), local (the same through local memory) or tiled (several
-cells a work-item, through local memory). With all, one after the other, and a comparison
-at the end; the name of the kernel then goes into the names of the files.
+naive (one cell a work-item), local (the same through local memory), tiled (several
+cells a work-item, through local memory) or stencil (rows of vectors in registers); or by
+several steps in a launch, which is judged by its time a step: temporal. With all, one after
+the other, and a comparison at the end; the name of the kernel then goes into the names of
+the files.
 
    ndtune diffusion tune --kernel naive
    ndtune diffusion tune --kernel tiled --nx 1024 --ny 1024 -o diffusion.json
+   ndtune diffusion tune --kernel temporal --max-evals 200
    ndtune diffusion tune --kernel all --nx 1024 --ny 1024
 
-GB/s counts the bytes that must move: 8 a cell.`,
+GB/s counts the bytes that must move: 8 a cell. With temporal that is for several steps; what a
+kernel of one step a launch would have to move is its «equivalent GB/s».`,
 		Flags:  diffusionTutorial.flags("tiled"),
 		Action: diffusionTutorial.tune,
 	}

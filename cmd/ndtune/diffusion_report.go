@@ -26,6 +26,8 @@ func (e *experiment) report(w io.Writer) {
 	table.Flush()
 	fmt.Fprintf(w, "\ncell updates a second: device %s, CPU %s on %s and %s on 1\n",
 		formatRate(total.device), formatRate(total.all), countNoun(cpuThreads(), "thread"), formatRate(total.one))
+	fmt.Fprintf(w, "on the device: %s a launch; with one step a launch, memory would have to move %s GB/s for it; %s\n",
+		countNoun(e.simulation.StepsPerLaunch(), "step"), formatNumber(total.device.BytesPerSecond()/1e9), launchCost(total.device))
 	fmt.Fprintf(w, "heat in the sheet: %s at first; %s on the device and %s on the CPU now (what is missing left through the fixed edges)\n",
 		formatHeat(e.first), formatHeat(e.onDevice), formatHeat(e.all))
 }
@@ -58,3 +60,12 @@ func formatDuration(d time.Duration) string {
 func formatRate(t diffusion.Timing) string { return formatNumber(t.UpdatesPerSecond()/1e9) + " G" }
 
 func formatHeat(f *diffusion.Field) string { return fmt.Sprintf("%.3f", f.Sum()) }
+
+// launchCost says which part of the time went into launching.
+func launchCost(t diffusion.Timing) string {
+	share, ok := t.LaunchShare()
+	if !ok {
+		return "what launches cost is not known: the driver does not time kernels"
+	}
+	return fmt.Sprintf("launches cost %.0f %% of the time", 100*share)
+}

@@ -33,9 +33,10 @@ record (--tuned), or in a common one.
    ndtune diffusion run
    ndtune diffusion run --plot diffusion.png
    ndtune diffusion run --tuned diffusion.jsonl --nx 2048 --ny 2048
+   ndtune diffusion run --kernel temporal
    ndtune diffusion run --kernel naive -p block_size_x=32 -p block_size_y=8`,
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "kernel", Category: categorySpec, Usage: "which `KERNEL`: naive, local, tiled (default: the one of --tuned; else naive on a CPU where no -p is given, and tiled)"},
+			&cli.StringFlag{Name: "kernel", Category: categorySpec, Usage: "which `KERNEL`: naive, local, tiled, stencil, temporal (default: the one of --tuned; else naive on a CPU where no -p is given, and tiled)"},
 			&cli.IntFlag{Name: "nx", Value: 1024, Category: categorySpec, Usage: "columns of the field"},
 			&cli.IntFlag{Name: "ny", Value: 1024, Category: categorySpec, Usage: "rows of the field"},
 			&cli.StringFlag{Name: "steps", Value: "1000,2000,1000", Category: categorySpec, Usage: "steps of each phase, `N[,N…]`"},
@@ -64,7 +65,7 @@ func runDiffusion(c *cli.Context) error {
 			return &usageError{fmt.Errorf("--plot %s: %w", path, err)}
 		}
 	}
-	s, configuration, err := diffusionConfiguration(c, "") // what is wrong is said before a device is looked for
+	s, configuration, err := diffusionConfiguration(c, tune.Device{}) // what is wrong is said before a device is looked for
 	if err != nil {
 		return err
 	}
@@ -72,10 +73,12 @@ func runDiffusion(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if !c.IsSet("parameter") { // else the parameters named tell the kernel
-		if s, configuration, err = diffusionConfiguration(c, listed.Type); err != nil {
-			return err
-		}
+	described, err := device.Describe(listed.Device)
+	if err != nil {
+		return err
+	}
+	if s, configuration, err = diffusionConfiguration(c, described); err != nil {
+		return err
 	}
 	experiment, err := newExperiment(c, s, configuration, listed)
 	if err != nil {
@@ -113,15 +116,8 @@ func parseSteps(text string) ([]int, error) {
 	return steps, nil
 }
 
-// commonConfiguration is what a kernel runs in that was not tuned: 256 work-items, in rows
-// of 64, and a few cells for each.
-var commonConfiguration = map[string]space.Value{
-	"block_size_x": 64, "block_size_y": 4, "tile_size_x": 1, "tile_size_y": 4,
-}
-
-// diffusionConfiguration is the problem to run on a type of device, and in which
-// configuration.
-func diffusionConfiguration(c *cli.Context, deviceType string) (*spec.Spec, space.Configuration, error) {
+// diffusionConfiguration is the problem to run on a device, and in which configuration.
+func diffusionConfiguration(c *cli.Context, d tune.Device) (*spec.Spec, space.Configuration, error) {
 	none := space.Configuration{}
 	var tuned *record.Record
 	if path := c.String("tuned"); path != "" {
@@ -130,7 +126,7 @@ func diffusionConfiguration(c *cli.Context, deviceType string) (*spec.Spec, spac
 			return nil, none, &usageError{fmt.Errorf("--tuned: %w", err)}
 		}
 	}
-	path, err := diffusionSpecPath(c.String("kernel"), tuned, deviceType)
+	path, err := diffusionSpecPath(c.String("kernel"), tuned, d.Type, c.IsSet("parameter"))
 	if err != nil {
 		return nil, none, &usageError{err}
 	}
@@ -146,8 +142,9 @@ func diffusionConfiguration(c *cli.Context, deviceType string) (*spec.Spec, spac
 		return nil, none, err
 	}
 	values := map[string]space.Value{}
+	common := commonConfiguration(path, d)
 	for _, name := range s.Problem.Parameters().Names() {
-		values[name] = commonConfiguration[name]
+		values[name] = common[name]
 	}
 	if tuned != nil {
 		best := fastest(tuned.Results)
@@ -176,7 +173,7 @@ func diffusionConfiguration(c *cli.Context, deviceType string) (*spec.Spec, spac
 	return s, configuration, nil
 }
 
-// fastest is the correct result with the shortest time, whatever the objective of its search
+// fastest is the correct result with the shortest time of a step, whatever the objective of its search
 // was: of the final measurement where there was one, else of the search. It is nil where
 // none is correct.
 func fastest(results []tune.Result) *tune.Result {
@@ -188,10 +185,10 @@ func fastest(results []tune.Result) *tune.Result {
 		case best == nil, len(r.Final) > 0 && len(best.Final) == 0:
 			best = r
 		case len(r.Final) > 0:
-			if r.FinalTime() < best.FinalTime() {
+			if r.FinalTime()/stepsOf(r) < best.FinalTime()/stepsOf(best) {
 				best = r
 			}
-		case len(best.Final) == 0 && r.Time() < best.Time():
+		case len(best.Final) == 0 && timeAStep(r) < timeAStep(best):
 			best = r
 		}
 	}
@@ -199,9 +196,10 @@ func fastest(results []tune.Result) *tune.Result {
 }
 
 // diffusionSpecPath is the bundled specification of a kernel: of the one named, else of the
-// one that a record was made with, else of the one that suits the type of device. To a CPU
-// local memory is memory like any other, and a barrier is only in the way.
-func diffusionSpecPath(kernel string, tuned *record.Record, deviceType string) (string, error) {
+// one that a record was made with, else of the one that suits the type of device, unless
+// parameters are given: these are those of the tiled one. To a CPU local memory is memory like any
+// other, and a barrier is only in the way.
+func diffusionSpecPath(kernel string, tuned *record.Record, deviceType string, parameters bool) (string, error) {
 	if kernel == "" && tuned != nil {
 		for _, k := range diffusionTutorial.kernels {
 			if tuned.Header.Source == k.path {
@@ -211,7 +209,7 @@ func diffusionSpecPath(kernel string, tuned *record.Record, deviceType string) (
 	}
 	if kernel == "" {
 		kernel = "tiled"
-		if deviceType == "cpu" {
+		if deviceType == "cpu" && !parameters {
 			kernel = "naive"
 		}
 	}

@@ -127,8 +127,8 @@
 #endif
 #define strip (strip_vectors * vector_width)
 
-#if time_steps < 1
-#error "diffuse_kernel: time_steps must be 1 or more"
+#if time_steps < 1 || rows < 1
+#error "diffuse_kernel: time_steps and rows must be 1 or more"
 #endif
 #if strip <= 2 * halo
 #error "diffuse_kernel: the overlap leaves nothing of a strip: it needs more columns or fewer time_steps"
@@ -158,6 +158,9 @@ ALWAYS_INLINE float all_steps(void) // dt^time_steps
 #if rows_kept_in == registers
 #if vectors != 1
 #error "diffuse_kernel: with registers, vectors must be 1"
+#endif
+#if neighbours == loaded || neighbours == shifted
+#error "diffuse_kernel: with registers, neighbours must be local_memory or a shuffle"
 #endif
 #if neighbours == shuffle_nv && block_size_x != 32
 #error "diffuse_kernel: with shuffle_nv a strip is a warp: block_size_x must be 32"
@@ -332,6 +335,9 @@ void diffuse_kernel(__global float *restrict u_new, __global const float *restri
 #endif
 #if arithmetic != plain || skip_checks != group
 #error "diffuse_kernel: with cache, arithmetic must be plain and skip_checks group"
+#endif
+#if neighbours != loaded && neighbours != shifted
+#error "diffuse_kernel: with cache, neighbours must be loaded or shifted"
 #endif
 
 // walk takes the rows from top on time_steps steps forward, of a strip that begins at column left.
