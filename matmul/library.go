@@ -20,11 +20,9 @@ type librarySearch struct {
 // looks. One that lies where the user says, and cannot be opened, is an error, so that none
 // takes its place unnoticed. It returns the path or the name.
 func (s librarySearch) open() (handle uintptr, path string, err error) {
-	for _, path := range s.placed() {
-		if handle, err = openLibrary(path); err != nil {
-			return 0, "", err
-		}
-		return handle, path, nil
+	if placed := s.placed(); len(placed) > 0 {
+		handle, err = openLibrary(placed[0])
+		return handle, placed[0], err
 	}
 	var broken []error
 	for _, name := range s.names {
