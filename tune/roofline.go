@@ -238,7 +238,7 @@ func (p *Problem) limit(env map[string]any, peaks *Peaks) (Limit, error) {
 }
 
 // clearlyFaster is how much faster than memory a rate is that is called one of the caches.
-const clearlyFaster = 1.05
+const clearlyFaster = 1.25
 
 func (p *Problem) memoryLimit(env map[string]any, peaks *Peaks, bytes float64) (Limit, error) {
 	all, outputs, err := p.bufferBytes(env)

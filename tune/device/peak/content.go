@@ -51,6 +51,10 @@ func (c *content) release() {
 	c.result.Release()
 }
 
+// longestLoop is how many numbers a work-item has at most: llvmpipe ends a loop after 65535
+// rounds, without a word.
+const longestLoop = 1 << 14
+
 // run launches a kernel over n numbers, and waits.
 func (c *content) run(k *built, n int, arguments ...any) error {
 	if err := k.SetArgs(arguments...); err != nil {
@@ -59,7 +63,7 @@ func (c *content) run(k *built, n int, arguments ...any) error {
 	units := max(1, c.meter.info.ComputeUnits)
 	local, groups := 64, max(1, min(n/64, 64*units))
 	if c.meter.isCPU() {
-		local, groups = 1, 4*units
+		local, groups = 1, max(4*units, n/longestLoop+1)
 	}
 	_, err := c.meter.once(launch{k, local, groups})
 	return err

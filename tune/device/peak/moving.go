@@ -53,8 +53,8 @@ const (
 	screenSet = 8 << 20   // fits the caches of most devices
 	beyondSet = 256 << 20 // beyond the caches, unless the device says that they are larger
 	largest   = 2 << 30   // of one buffer
-	// A device that needs longer for the least set is a simulator.
-	slowSet = 50 * time.Millisecond
+	// A device that moves the least set more slowly, in GB/s, is a simulator.
+	slowRate = 0.2
 )
 
 // sets are the sizes of sets that are moved, in bytes, powers of two in ascending order, and
@@ -193,7 +193,7 @@ func (s *stream) screen(ctx context.Context) error {
 			if v.block() > set/4 {
 				continue
 			}
-			rate, _, err := s.rate(ctx, v, set, budget)
+			rate, err := s.rate(ctx, v, set, budget)
 			if err != nil {
 				errs = append(errs, fmt.Errorf("%s: %w", v, err))
 				continue
@@ -207,9 +207,9 @@ func (s *stream) screen(ctx context.Context) error {
 		slices.SortStableFunc(best, func(a, b mover) int { return cmp.Compare(rates[b], rates[a]) })
 		return best[:min(2, len(best))], nil
 	}
-	_, t, err := s.rate(ctx, s.meter.movers(s.movement)[0], least, 0)
-	if err == nil && t > slowSet {
-		return fmt.Errorf("the device is too slow for it: %d KiB took %s", least>>10, t.Round(time.Millisecond))
+	rate, err := s.rate(ctx, s.meter.movers(s.movement)[0], least, 0)
+	if err == nil && rate < slowRate {
+		return fmt.Errorf("the device is too slow for it: it moves %d KiB at %.2g GB/s", least>>10, rate)
 	}
 	if s.small, err = rated(min(screenSet, largest)); err != nil {
 		return err
@@ -235,7 +235,7 @@ func (s *stream) sweep(ctx context.Context) error {
 		best := point{}
 		var failed error
 		for _, v := range slices.Compact(variants) {
-			rate, _, err := s.rate(ctx, v, set, time)
+			rate, err := s.rate(ctx, v, set, time)
 			if err != nil {
 				failed = err
 			} else if rate > best.Rate {
@@ -294,12 +294,11 @@ func bytesText(n int64) string {
 	return fmt.Sprintf("%d KiB", n>>10)
 }
 
-// rate measures a variant on a set, in GB/s, and gives the time in which the set was moved
-// once.
-func (s *stream) rate(ctx context.Context, v mover, set int64, budget time.Duration) (float64, time.Duration, error) {
+// rate measures a variant on a set, in GB/s.
+func (s *stream) rate(ctx context.Context, v mover, set int64, budget time.Duration) (float64, error) {
 	k, err := s.kernel(v)
 	if err != nil {
-		return 0, 0, err
+		return 0, err
 	}
 	in := set
 	if s.copies {
@@ -307,27 +306,22 @@ func (s *stream) rate(ctx context.Context, v mover, set int64, budget time.Durat
 	}
 	blocks := int(in / v.block())
 	if err := s.fill(int(in / 4)); err != nil {
-		return 0, 0, err
+		return 0, err
 	}
 	if err := s.check(k, v, blocks); err != nil {
-		return 0, 0, err
+		return 0, err
 	}
-	once := time.Duration(0)
-	times, err := s.meter.enough(ctx, 1<<30/(blocks*v.local)+1, func(times int) (t time.Duration, err error) {
-		t, err = s.meter.once(launch{k, v.local, blocks * times})
-		if once == 0 {
-			once = t
-		}
-		return t, err
+	times, err := s.meter.enough(ctx, 1<<30/(blocks*v.local)+1, func(times int) (time.Duration, error) {
+		return s.meter.once(launch{k, v.local, blocks * times})
 	})
 	if err != nil {
-		return 0, 0, err
+		return 0, err
 	}
 	t, err := s.meter.fastest(ctx, launch{k, v.local, blocks * times}, budget)
 	if err != nil {
-		return 0, 0, err
+		return 0, err
 	}
-	return float64(set) * float64(times) / float64(t.Nanoseconds()), once, nil
+	return float64(set) * float64(times) / float64(t.Nanoseconds()), nil
 }
 
 // kernel is the kernel of a variant, built once.
