@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
@@ -24,20 +23,54 @@ import (
 // browsers are the commands of browsers that these tests can drive.
 var browsers = []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "headless-shell"}
 
-// needBrowser is a browser's command. Without one the test is skipped, or fails where
+// A browser is one for all tests, started by the first that needs it.
+var browser struct {
+	sync.Mutex
+	ctx  context.Context
+	stop func()
+}
+
+func TestMain(m *testing.M) {
+	status := m.Run()
+	if browser.stop != nil {
+		browser.stop()
+	}
+	os.Exit(status)
+}
+
+// needBrowser is the browser. Where none is installed the test is skipped, or fails where
 // NDTUNE_REQUIRE_BROWSER is set.
-func needBrowser(t *testing.T) string {
+func needBrowser(t *testing.T) context.Context {
 	t.Helper()
+	browser.Lock()
+	defer browser.Unlock()
+	if browser.ctx != nil {
+		return browser.ctx
+	}
+	command := ""
 	for _, name := range browsers {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
+		if path, err := exec.LookPath(name); err == nil && command == "" {
+			command = path
 		}
 	}
-	if os.Getenv("NDTUNE_REQUIRE_BROWSER") != "" {
+	if command == "" && os.Getenv("NDTUNE_REQUIRE_BROWSER") != "" {
 		t.Fatalf("there is no browser: %s", strings.Join(browsers, ", "))
 	}
-	t.Skipf("needs a browser: %s (Debian: apt-get install chromium)", strings.Join(browsers, ", "))
-	return ""
+	if command == "" {
+		t.Skipf("needs a browser: %s (Debian: apt-get install chromium)", strings.Join(browsers, ", "))
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(command), chromedp.DisableGPU)
+	if os.Geteuid() == 0 {
+		options = append(options, chromedp.NoSandbox) // Chromium has no sandbox for root
+	}
+	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, end := chromedp.NewContext(allocator)
+	if err := chromedp.Do(ctx); err != nil {
+		stop()
+		t.Fatalf("start %s: %v", command, err)
+	}
+	browser.ctx, browser.stop = ctx, func() { end(); stop() }
+	return ctx
 }
 
 // A tab is an open report, with all that it complained about or asked for.
@@ -71,15 +104,7 @@ func open(t *testing.T, r *Report, v view) *tab {
 	if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(needBrowser(t)), chromedp.DisableGPU)
-	if os.Geteuid() == 0 {
-		options = append(options, chromedp.NoSandbox) // Chromium has no sandbox for root
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute) // a hang ends, nothing is timed
-	t.Cleanup(cancel)
-	ctx, stop := chromedp.NewExecAllocator(ctx, options...)
-	t.Cleanup(stop)
-	ctx, done := chromedp.NewContext(ctx)
+	ctx, done := chromedp.NewContext(needBrowser(t), chromedp.WithNewBrowserContext()) // with a storage of its own
 	t.Cleanup(done)
 	p := &tab{t: t, ctx: ctx}
 	if err := chromedp.Listen(ctx, p.listen); err != nil {

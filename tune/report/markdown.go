@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/ndtune/ndtune/internal/figure"
@@ -114,11 +115,17 @@ func rankedRows(run *Run) []int {
 		}
 	}
 	first := run.Summary.Best.Row
-	sortRows(rows, func(a, b int) bool {
-		if a == first || b == first {
-			return a == first && b != first
+	slices.SortStableFunc(rows, func(a, b int) int {
+		x, y := run.results[a].Objective, run.results[b].Objective
+		switch {
+		case a == b:
+			return 0
+		case a == first || b != first && better(run.objective, x, y):
+			return -1
+		case b == first || better(run.objective, y, x):
+			return 1
 		}
-		return better(run.objective, run.results[a].Objective, run.results[b].Objective)
+		return 0
 	})
 	return rows
 }

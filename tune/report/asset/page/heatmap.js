@@ -18,6 +18,9 @@ function heatmapSection() {
       select("up", options.filter(([v]) => v !== px.name), py.name, (v) => { y = v; part.update(); }),
       select("colour", [["best", "best"], ["median", "median"], ["count", "number of correct"], ["failed", "share of failures"]], of, (v) => { of = v; part.update(); }));
     const measure = run.measure(state.measure), cells = cellsOf(run, px, py, measure, of);
+    chart.hidden = cells.length === 0;
+    part.note.textContent = cells.length ? "" : "No configuration is correct.";
+    if (!cells.length) return;
     const shown = cells.map((c) => c.value), log = state.log && of !== "count" && of !== "failed";
     const scale = new Scale(Math.min(...shown), Math.max(...shown), log);
     const text = (v) => (of === "count" ? formatCount(v) : of === "failed" ? percent(v) : formatMeasure(measure, v));

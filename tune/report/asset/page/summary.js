@@ -98,7 +98,7 @@ function outcomes(run) {
 
 function facts(run) {
   const d = run.device, known = [
-    ["device", d.name.trim()], ["platform", [d.platform, d.version].filter(Boolean).join(", ")], ["driver", d.driver],
+    ["device", d.name.trim()], ["platform", [d.platform, d.version].filter(Boolean).join(", ")], ["driver", d.driver], ["measured at most", peaks(d)],
     ["kernel", [run.kernel, run.source].filter(Boolean).join(", ")],
     ["problem size", run.problemSize.join(" × ")],
     ["constants", run.constants.map((c) => `${c.name}=${c.value}`).join(", ")],
@@ -110,4 +110,10 @@ function facts(run) {
   ].filter(([, value]) => value);
   return el("details", { class: "facts" }, el("summary", {}, "Device, kernel and search"),
     el("dl", {}, known.map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)])));
+}
+
+// peaks are what the device was measured to give, where that was done.
+function peaks(device) {
+  const figures = device.peaks ? Object.entries(device.peaks.figures) : [];
+  return figures.filter(([, f]) => f.value).map(([name, f]) => `${name.replaceAll("_", " ")} ${formatNumber(f.value)} ${f.unit}`).join(", ");
 }
