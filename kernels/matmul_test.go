@@ -201,7 +201,11 @@ func multiply(a, b []float64, s shape) (product, magnitude []float64) {
 func TestMatmul(t *testing.T) {
 	t.Parallel() // to the simulators, which are other processes
 	r := newRig(t)
-	for _, k := range matmulKernels {
+	list := slices.Clone(matmulKernels)
+	if r.info.HasExtension("cl_intel_required_subgroup_size") {
+		list = append(list, fast("float", "sub_group", 20, 200), fast("half", "sub_group", 10, 200), fast("double", "sub_group", 10, 200))
+	}
+	for _, k := range list {
 		if k.count == 0 { // the barriers of its stand-ins take PoCL minutes to compile: Oclgrind runs it
 			continue
 		}
