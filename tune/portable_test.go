@@ -27,7 +27,7 @@ type mode uint8
 func (mode) String() string { return "a mode" }
 
 // device is one that restrictions and sizes can read.
-var device = tune.Device{Name: "a device", LocalMemory: 48 << 10, MaxWorkGroupSize: 1024, ComputeUnits: 4}
+var device = tune.Device{Name: "a device", Vendor: "NVIDIA", ComputeMajor: 9, LocalMemory: 48 << 10, MaxWorkGroupSize: 1024, ComputeUnits: 4}
 
 // everything is a definition with all that a portable one must carry, its files in dir.
 func everything(t *testing.T, dir string) tune.Definition {
