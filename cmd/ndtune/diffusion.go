@@ -5,11 +5,11 @@ import "github.com/urfave/cli/v2"
 // diffusionTutorial is the bundled kernels of diffusion: of one step, and of several.
 var diffusionTutorial = tutorial{
 	kernels: []tutorialKernel{
-		{"naive", "naive", "diffusion/diffuse_naive.yaml"},
-		{"local", "local", "diffusion/diffuse_local.yaml"},
-		{"tiled", "tiled", "diffusion/diffuse_tiled.yaml"},
-		{"stencil", "stencil", "diffusion/diffuse_stencil.yaml"},
-		{"temporal", "temporal", "diffusion/diffuse_temporal.yaml"},
+		{name: "naive", choice: "naive", path: "diffusion/diffuse_naive.yaml"},
+		{name: "local", choice: "local", path: "diffusion/diffuse_local.yaml"},
+		{name: "tiled", choice: "tiled", path: "diffusion/diffuse_tiled.yaml"},
+		{name: "stencil", choice: "stencil", path: "diffusion/diffuse_stencil.yaml"},
+		{name: "temporal", choice: "temporal", path: "diffusion/diffuse_temporal.yaml"},
 	},
 	sizes: []sizeFlag{
 		{name: "nx", usage: "columns of the field", value: 4096},

@@ -2,21 +2,24 @@ package main
 
 import "github.com/urfave/cli/v2"
 
-// matmulTutorial is the bundled kernels of C = A·B: three of square matrices, and two that
+// matmulTutorial is the bundled kernels of C = A·B: three of square matrices, and others that
 // take any M×N×K.
 var matmulTutorial = tutorial{
 	kernels: []tutorialKernel{
-		{"naive", "naive", "matmul/matmul_naive.yaml"},
-		{"local", "local", "matmul/matmul_local.yaml"},
-		{"tiled", "tiled", "matmul/matmul_tiled.yaml"},
-		{"bounds naive", "bounds", "matmul/matmul_bounds_naive.yaml"},
-		{"bounds tiled", "bounds", "matmul/matmul_bounds_tiled.yaml"},
+		{name: "naive", choice: "naive", path: "matmul/matmul_naive.yaml"},
+		{name: "local", choice: "local", path: "matmul/matmul_local.yaml"},
+		{name: "tiled", choice: "tiled", path: "matmul/matmul_tiled.yaml"},
+		{name: "bounds naive", choice: "bounds", path: "matmul/matmul_bounds_naive.yaml"},
+		{name: "bounds tiled", choice: "bounds", path: "matmul/matmul_bounds_tiled.yaml"},
+		{name: "fast", choice: "fast", path: "matmul/matmul_fast.yaml"},
+		{name: "tf32", choice: "tf32", path: "matmul/matmul_tf32.yaml", apart: true},
+		{name: "half", choice: "half", path: "matmul/matmul_half.yaml", apart: true},
 	},
 	sizes: []sizeFlag{
 		{name: "size", usage: "rows and columns of all matrices", value: 4096},
-		{name: "m", usage: "rows of A and C, for bounds", follows: "size"},
-		{name: "n", usage: "columns of B and C, for bounds", follows: "size"},
-		{name: "k", usage: "columns of A and rows of B, for bounds", follows: "size"},
+		{name: "m", usage: "rows of A and C, not for naive, local and tiled", follows: "size"},
+		{name: "n", usage: "columns of B and C, not for these either", follows: "size"},
+		{name: "k", usage: "columns of A and rows of B, not for these either", follows: "size"},
 	},
 	guess: map[string]int{"block_size_x": 16, "block_size_y": 16},
 }
@@ -39,13 +42,20 @@ func matmulTuneCommand() *cli.Command {
 		Name:  "tune",
 		Usage: "tune a kernel of matrix multiplication",
 		Description: `Tunes a bundled kernel of C = A·B in float32: naive (one element a work-item), local
-(blocks of both matrices in local memory), tiled (several elements a work-item), or
-bounds (a naive and a tiled kernel for any M×N×K). With all, one after the other, and a
-comparison at the end; the name of the kernel then goes into the names of the files.
+(blocks of both matrices in local memory), tiled (several elements a work-item), bounds (a
+naive and a tiled kernel for any M×N×K), or fast (any M×N×K, and as fast as the device
+allows; also in other precisions). With all, one after the other, and a comparison at the
+end; the name of the kernel then goes into the names of the files.
 
    ndtune matmul tune --kernel tiled --size 1024
    ndtune matmul tune --kernel bounds -m 1000 -n 777 -k 512 -o matmul.csv
+   ndtune matmul tune --kernel fast --size 2048
+   ndtune matmul tune --kernel fast --set element=double
    ndtune matmul tune --kernel all --size 512
+
+The search of fast evaluates 600 configurations unless --max-evals or --time-limit says
+otherwise. Two kernels use the tensor cores of NVIDIA (compute capability 8.0), with their
+precision: tf32 (floats rounded to 11 significant bits) and half.
 
 A multiplication of 4096² takes a CPU a minute or more: choose a smaller --size there.`,
 		Flags:  matmulTutorial.flags("tiled"),

@@ -19,10 +19,10 @@ import (
 
 // benchKernels are the bundled kernels that can take part, by the name that --kernel takes.
 var benchKernels = []tutorialKernel{
-	{"naive", "naive", "matmul/matmul_naive.yaml"},
-	{"local", "local", "matmul/matmul_local.yaml"},
-	{"tiled", "tiled", "matmul/matmul_tiled.yaml"},
-	{"fast", "fast", "matmul/matmul_fast.yaml"},
+	{name: "naive", choice: "naive", path: "matmul/matmul_naive.yaml"},
+	{name: "local", choice: "local", path: "matmul/matmul_local.yaml"},
+	{name: "tiled", choice: "tiled", path: "matmul/matmul_tiled.yaml"},
+	{name: "fast", choice: "fast", path: "matmul/matmul_fast.yaml"},
 }
 
 // The defaults of the sizes at which kernels are tuned, by where 2·N³ operations take how

@@ -28,6 +28,7 @@ type tutorialKernel struct {
 	name   string // in the comparison
 	choice string // of --kernel
 	path   string // in the bundled kernels
+	apart  bool   // of another precision, or for few devices: not among all
 }
 
 // A sizeFlag is a flag that stands for a constant of the specifications.
@@ -127,7 +128,7 @@ func (t tutorial) chosen(c *cli.Context) ([]tutorialKernel, error) {
 	kernel := c.String("kernel")
 	var chosen []tutorialKernel
 	for _, k := range t.kernels {
-		if kernel == k.choice || kernel == allKernels {
+		if kernel == k.choice || (kernel == allKernels && !k.apart) {
 			chosen = append(chosen, k)
 		}
 	}
