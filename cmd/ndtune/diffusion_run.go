@@ -65,8 +65,7 @@ func runDiffusion(c *cli.Context) error {
 			return &usageError{fmt.Errorf("--plot %s: %w", path, err)}
 		}
 	}
-	s, configuration, err := diffusionConfiguration(c, tune.Device{}) // what is wrong is said before a device is looked for
-	if err != nil {
+	if _, _, err := diffusionConfiguration(c, tune.Device{}); err != nil { // said before a device is looked for
 		return err
 	}
 	listed, err := selectDevice(c)
@@ -77,7 +76,8 @@ func runDiffusion(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if s, configuration, err = diffusionConfiguration(c, described); err != nil {
+	s, configuration, err := diffusionConfiguration(c, described)
+	if err != nil {
 		return err
 	}
 	experiment, err := newExperiment(c, s, configuration, listed)
