@@ -125,11 +125,18 @@ func (f field) text() string {
 // commaHint explains what is left of an expression that YAML parted.
 const commaHint = "; within {…} and […] an expression with a comma must be in quotes"
 
+// colonHint explains how an expression becomes a key and a value.
+const colonHint = `; an expression with ": " must be in quotes`
+
 // maxExpression keeps an expression within what its compiler can take.
 const maxExpression = 10000
 
 // expression is an expression or a plain number.
 func (f field) expression() string {
+	if f.node.Kind == yaml.MappingNode && f.node.Style&yaml.FlowStyle == 0 {
+		f.failf("expected an expression, found a mapping%s", colonHint)
+		return ""
+	}
 	if f.node.Kind != yaml.ScalarNode {
 		f.expected("an expression")
 		return ""
