@@ -97,12 +97,14 @@ void fetch(vec_a *next_a, vec_b *next_b, __global const element *A, __global con
     const int id = get_local_id(0);
 #if tail > 0
     if (step == whole) {
+        #pragma unroll
         for (int i = 0; i < count_a; i++) {
             next_a[i] = (vec_a)(0);
             if (column_a(id + i * items) < tail) {
                 next_a[i] = load_aligned(width_a, A + from_a[i] + step * tile_k);
             }
         }
+        #pragma unroll
         for (int i = 0; i < count_b; i++) {
             next_b[i] = (vec_b)(0);
             if (row_b(id + i * items) < tail) {
