@@ -27,7 +27,7 @@ their output, times them with profiling events and says which is fastest.
 Exit status: 0 done, 1 nothing correct was found or the run could not go on, 2 the
 command line or the specification is wrong, 130 interrupted.`,
 		Version:                   versionText(),
-		Commands:                  []*cli.Command{devicesCommand(), tuneCommand(), runCommand(), spaceCommand(), strategiesCommand(), simulateCommand(), convertCommand(), reportCommand(), diffusionCommand(), matmulCommand(), completionCommand()},
+		Commands:                  []*cli.Command{devicesCommand(), tuneCommand(), runCommand(), spaceCommand(), strategiesCommand(), simulateCommand(), compareCommand(), convertCommand(), reportCommand(), diffusionCommand(), matmulCommand(), completionCommand()},
 		EnableBashCompletion:      true,
 		DisableSliceFlagSeparator: true,
 		OnUsageError:              onUsageError,

@@ -69,6 +69,9 @@ func checkEvaluationFlags(c *cli.Context) error {
 // openEvaluator opens what the flags say, for a search or for a single configuration.
 func openEvaluator(c *cli.Context, devices []device.Listed, p *tune.Problem, peaks *tune.Peaks, single bool) (evaluator, error) {
 	stop := c.Float64("early-stop")
+	if single {
+		stop = 0 // each of those that are named is wanted in full
+	}
 	if c.Bool("in-process") {
 		if len(devices) > 1 {
 			return nil, &usageError{fmt.Errorf("--in-process evaluates on one device, and --device %s names %d; name one of them", c.String("device"), len(devices))}

@@ -26,7 +26,7 @@ type tuning struct {
 	title     string // a line before the results; "": none
 	logPath   string // "": a new file in the user's state folder
 	outputs   []string
-	devices   []device.Listed
+	devices   []device.Listed // empty: those that the command line names
 	evaluator evaluator
 	space     *space.Space
 	strategy  string
@@ -121,8 +121,10 @@ func (t *tuning) checkFlags() error {
 
 func (t *tuning) openDevice() error {
 	var err error
-	if t.devices, err = selectDevices(t.cli); err != nil {
-		return err
+	if len(t.devices) == 0 {
+		if t.devices, err = selectDevices(t.cli); err != nil {
+			return err
+		}
 	}
 	peaks, err := findPeaks(t.cli, t.devices[0], t.spec.Problem, t.logPath)
 	if err != nil {

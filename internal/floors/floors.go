@@ -11,7 +11,7 @@ var Floors = [][]string{
 	{"tune/search"},
 	{"tune"},
 	{"tune/device", "tune/record"},
-	{"tune/device/peak"},
+	{"tune/device/peak", "tune/compare"},
 	{"tune/spec", "tune/worker", "tune/simulate", "tune/report"},
 	{"diffusion", "matmul"},
 	{"cmd/ndtune"},

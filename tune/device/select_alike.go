@@ -9,7 +9,7 @@ import (
 )
 
 // insteadOfUnlike is what to do where the devices of one search are of several models.
-const insteadOfUnlike = "tune each by itself and compare the records"
+const insteadOfUnlike = "tune each by itself and compare them, with ndtune compare"
 
 // SelectAlike chooses the devices that share one search, which are all of one model, on one
 // platform, with one driver. The selector is one of these, or several with commas between them:

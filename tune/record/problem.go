@@ -12,7 +12,7 @@ import (
 // stand in one record, and if not, why.
 func sameRun(have, want Header) error {
 	if have.Digest != want.Digest {
-		return fmt.Errorf("it holds results of another problem: %s, not %s; %s", have.problem(), want.problem(), headerDifference(have, want))
+		return fmt.Errorf("it holds results of another problem: %s, not %s; %s", have.problem(), want.problem(), headerDifference(have, want, "there", "here"))
 	}
 	if err := sameParameters(have.Parameters, want.Parameters); err != nil {
 		return fmt.Errorf("it holds results of another search space: %w", err)
@@ -60,8 +60,9 @@ func sameParameters(have, want []space.Parameter) error {
 	return nil
 }
 
-// headerDifference is the first thing that two headers differ in, for a person to see.
-func headerDifference(have, want Header) string {
+// headerDifference is the first thing that two headers differ in, for a person to see. It says where
+// the one and the other stand.
+func headerDifference(have, want Header, there, here string) string {
 	for _, d := range []struct {
 		what       string
 		have, want any
@@ -74,7 +75,7 @@ func headerDifference(have, want Header) string {
 		{"the metrics", have.Metrics, want.Metrics},
 	} {
 		if a, b := fmt.Sprint(d.have), fmt.Sprint(d.want); a != b {
-			return fmt.Sprintf("%s there: %s, here: %s", d.what, a, b)
+			return fmt.Sprintf("%s %s: %s, %s: %s", d.what, there, a, here, b)
 		}
 	}
 	return "the source, the data or the verification differ"

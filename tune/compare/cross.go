@@ -1,0 +1,126 @@
+package compare
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// shortlisted is how many candidates for the best over all are measured on every device, beside
+// the bests of the devices.
+const shortlisted = 5
+
+// Wanted are the configurations that should be measured on every device, each once: the best of
+// each, the default, and those that by the searches' measurements come closest to being the best
+// over all.
+func Wanted(sources []Source, o Options) ([]space.Configuration, error) {
+	g, err := gather(sources)
+	if err != nil {
+		return nil, err
+	}
+	var keys []string
+	for _, i := range g.usable() {
+		keys = append(keys, g.devices[i].best, g.devices[i].own)
+	}
+	keys = append(keys, g.shortlist()...)
+	var wanted []space.Configuration
+	seen := map[string]bool{"": true}
+	add := func(c space.Configuration) {
+		if key := g.key(c); !seen[key] {
+			seen[key] = true
+			wanted = append(wanted, c)
+		}
+	}
+	for _, key := range keys {
+		if key != "" {
+			add(g.configuration(key))
+		}
+	}
+	if o.Default != nil {
+		add(*o.Default)
+	}
+	return wanted, nil
+}
+
+// shortlist ranks the candidates by the searches' measurements alone, so that it does not depend
+// on what was measured in turn since.
+func (g *gathered) shortlist() []string {
+	usable := g.usable()
+	keys := g.candidates()
+	score := map[string]float64{}
+	for _, key := range keys {
+		for _, i := range usable {
+			score[key] += g.devices[i].entries[key].cost / g.devices[i].least
+		}
+	}
+	slices.SortStableFunc(keys, func(a, b string) int { return cmp.Compare(score[a], score[b]) })
+	return keys[:min(len(keys), shortlisted)]
+}
+
+// Cross runs configurations on a device, verified as in a search, and measures all that are
+// correct in turn. What the log holds is not run again, nor what failed on the device according
+// to known, the sources that are of it. A configuration that the problem's restrictions refuse on
+// this device is kept as a failure that says so.
+func Cross(ctx context.Context, p *tune.Problem, e tune.Evaluator, log tune.Log, known []Source, wanted []space.Configuration, onResult func(tune.Result, bool)) (*tune.Outcome, error) {
+	kept := map[string]bool{}
+	for _, r := range log.Previous() {
+		kept[r.Configuration.Key()] = true
+	}
+	failed, err := failures(known)
+	if err != nil {
+		return nil, err
+	}
+	var admitted []tune.Result
+	for _, c := range wanted {
+		c, err := p.Parameters().Configure(values(c))
+		if err != nil {
+			return nil, fmt.Errorf("run %s on %s: %w", c, e.Device().Name, err)
+		}
+		if failed(c) {
+			continue
+		}
+		refused := p.Admit(c, e.Device())
+		switch {
+		case refused == nil:
+			admitted = append(admitted, tune.Result{Configuration: c})
+		case !kept[c.Key()]:
+			r := tune.Result{Configuration: c, Status: tune.Constraints, Reason: refused.Error(), Timestamp: time.Now()}
+			if err := log.Append(r); err != nil {
+				return nil, fmt.Errorf("keep the result of %s: %w", c, err)
+			}
+		}
+	}
+	if len(admitted) == 0 {
+		return &tune.Outcome{Device: e.Device()}, nil
+	}
+	parameters := make([]space.Parameter, p.Parameters().Len())
+	for i := range parameters {
+		parameters[i] = p.Parameters().At(i)
+	}
+	s, err := (&record.Record{Header: record.Header{Parameters: parameters}, Results: admitted}).Space()
+	if err != nil {
+		return nil, err
+	}
+	return tune.Run(ctx, p, e, tune.Options{Space: s, Log: log, OnResult: onResult, Finalists: len(admitted)})
+}
+
+// failures tells which configurations have failed according to sources of one device.
+func failures(sources []Source) (func(space.Configuration) bool, error) {
+	if len(sources) == 0 {
+		return func(space.Configuration) bool { return false }, nil
+	}
+	g, err := gather(sources)
+	if err != nil {
+		return nil, err
+	}
+	return func(c space.Configuration) bool {
+		key := g.key(c)
+		return slices.ContainsFunc(g.devices, func(m *measured) bool { e := m.entries[key]; return e != nil && !e.correct() })
+	}, nil
+}

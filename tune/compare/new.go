@@ -1,0 +1,222 @@
+package compare
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// Options of a comparison.
+type Options struct {
+	// Default is the configuration that gains are over; nil: on each device the median of the
+	// correct configurations of its searches.
+	Default *space.Configuration
+
+	Tool string // the program that asks, with its version
+}
+
+// New compares the devices of the sources. Sources of one device combine; of two results of one
+// configuration the first counts. Sources of different problems are an error that names both.
+func New(sources []Source, o Options) (*Comparison, error) {
+	g, err := gather(sources)
+	if err != nil {
+		return nil, err
+	}
+	c := &Comparison{Tool: o.Tool, Parameters: g.names, Objective: Objective{g.objective.Name, g.objective.Maximize}, Notices: []string{}, Missing: []Place{}}
+	if c.Objective.Name == "" {
+		c.Objective.Name = "time"
+	}
+	if o.Default != nil {
+		c.Default = o.Default.String()
+	}
+	for i := range sources {
+		h := &sources[i].Record.Header
+		c.Kernel, c.Source, c.Digest = first(c.Kernel, h.Kernel), first(c.Source, h.Source), first(c.Digest, h.Digest)
+		if len(c.ProblemSize) == 0 {
+			c.ProblemSize = h.ProblemSize
+		}
+	}
+	identities := make([]tune.Device, len(g.devices))
+	for i, m := range g.devices {
+		identities[i] = m.identity
+	}
+	labels := Labels(identities)
+	for i, m := range g.devices {
+		d := g.describe(m, o)
+		d.Letter, d.Label = letters(i), labels[i]
+		c.Devices = append(c.Devices, d)
+	}
+	for i, m := range g.devices {
+		row := []Cell{}
+		for j, on := range g.devices {
+			if m.best == "" {
+				continue
+			}
+			cell := on.cell(m.best)
+			if cell.State == StateMissing {
+				c.Missing = append(c.Missing, Place{i, j})
+			}
+			row = append(row, cell)
+		}
+		c.Matrix = append(c.Matrix, row)
+	}
+	c.Overall = g.overall()
+	c.PerDevice = g.perDevice()
+	c.Disagree = g.disagreements()
+	c.Measure = g.howToMeasure(c)
+	c.Notices = g.notices(c)
+	return c, nil
+}
+
+// describe is what is said of one device by itself.
+func (g *gathered) describe(m *measured, o Options) Device {
+	d := Device{Device: m.identity, Records: []string{}, Measured: len(m.keys) > 0}
+	for _, i := range m.sources {
+		d.Records = append(d.Records, g.sources[i].Name)
+	}
+	for _, key := range g.searched(m) {
+		d.Evaluated++
+		if m.entries[key].correct() {
+			d.Correct++
+		}
+	}
+	if m.best == "" {
+		d.WhyNone = g.whyNone(m)
+		return d
+	}
+	e := m.entries[m.best]
+	b := &Best{Configuration: e.configuration.String(), Values: values(e.configuration), Time: e.first.Time(), Verified: e.first.Verified}
+	if n := len(e.finals); n > 0 {
+		b.Time, b.InTurn = e.finals[n-1].time, true
+	}
+	b.OfLimit = ofLimit(e.first, b.Time)
+	b.Gain, b.WhyNoGain = g.gain(m, o)
+	if m.own != m.best {
+		b.TunedFor = g.tunedFor(m.best)
+	}
+	d.Best = b
+	return d
+}
+
+func values(c space.Configuration) map[string]any {
+	all := map[string]any{}
+	c.Assign(all)
+	return all
+}
+
+// searched are the keys of what the searches of a device evaluated; of a device that has no
+// record of a search, all.
+func (g *gathered) searched(m *measured) []string {
+	all := map[string]bool{}
+	for _, i := range m.sources {
+		if !g.sources[i].isSearch() {
+			continue
+		}
+		for j := range g.sources[i].Record.Results {
+			all[g.key(g.sources[i].Record.Results[j].Configuration)] = true
+		}
+	}
+	if len(all) == 0 {
+		return m.keys
+	}
+	return slices.DeleteFunc(slices.Clone(m.keys), func(key string) bool { return !all[key] })
+}
+
+// tunedFor are the letters of the devices whose searches found a configuration to be their best.
+func (g *gathered) tunedFor(key string) string {
+	var found []string
+	for i, m := range g.devices {
+		if m.own == key {
+			found = append(found, letters(i))
+		}
+	}
+	return strings.Join(found, ", ")
+}
+
+// gain is how many times the cost of the best the default's is.
+func (g *gathered) gain(m *measured, o Options) (gain *float64, whyNot string) {
+	if o.Default != nil {
+		key := g.key(*o.Default)
+		switch e := m.entries[key]; {
+		case e == nil:
+			return nil, "the default was not measured on it"
+		case !e.correct():
+			return nil, fmt.Sprintf("the default fails on it: %s: %s", e.first.Status, firstLine(e.first.Reason))
+		}
+		return pointer(m.relate(key).slowdown), ""
+	}
+	var costs []float64
+	for _, key := range g.searched(m) {
+		if e := m.entries[key]; e.correct() {
+			costs = append(costs, e.cost)
+		}
+	}
+	if len(costs) == 0 {
+		return nil, "no configuration of its own search is correct"
+	}
+	found := m.own // like with like: what its search measured of both, and from there to the best
+	if found == "" {
+		found = m.best
+	}
+	return pointer(tune.StatsOf(costs).Median / m.entries[found].cost * m.relate(found).slowdown), ""
+}
+
+// whyNone says why a device has no best configuration.
+func (g *gathered) whyNone(m *measured) string {
+	for _, i := range m.sources {
+		if why := g.sources[i].Trouble; why != "" {
+			return why
+		}
+	}
+	if len(m.keys) == 0 {
+		return "nothing was measured on it"
+	}
+	counts := map[tune.Status]int{}
+	for _, e := range m.entries {
+		counts[e.first.Status]++
+	}
+	var parts []string
+	for _, s := range tune.Statuses() {
+		if counts[s] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", counts[s], s))
+		}
+	}
+	e := m.entries[m.keys[0]]
+	return fmt.Sprintf("none of %d configurations is correct (%s); the first, %s: %s", len(m.keys), strings.Join(parts, ", "), e.configuration, firstLine(e.first.Reason))
+}
+
+// cell is what is known of a configuration on a device.
+func (m *measured) cell(key string) Cell {
+	e := m.entries[key]
+	switch {
+	case e == nil:
+		return Cell{State: StateMissing}
+	case !e.correct():
+		return Cell{State: StateFailed, Status: e.first.Status, Reason: e.first.Reason}
+	}
+	r := m.relate(key)
+	return Cell{
+		State: StateMeasured, Time: pointer(r.time), Slowdown: pointer(r.slowdown), InTurn: r.inTurn,
+		OfLimit: ofLimit(e.first, r.time), Verified: e.first.Verified,
+	}
+}
+
+// ofLimit is the part of a time in milliseconds that the device needs at least, in percent: the
+// search has computed it at its own time.
+func ofLimit(r *tune.Result, time float64) *float64 {
+	share, known := r.Metric(tune.MetricOfLimit)
+	if !known || !(share > 0) || !(time > 0) {
+		return nil
+	}
+	return pointer(share * r.Time() / time)
+}
+
+func pointer(v float64) *float64 { return &v }
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return line
+}

@@ -1,0 +1,89 @@
+package compare
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ndtune/ndtune/tune"
+)
+
+// notices are what a reader must know before relying on a comparison.
+func (g *gathered) notices(c *Comparison) []string {
+	all := append([]string{}, g.doubts...)
+	say := func(format string, a ...any) { all = append(all, fmt.Sprintf(format, a...)) }
+	for i, d := range c.Devices {
+		m := g.devices[i]
+		for _, s := range m.sources {
+			if shared := sharers(g.sources[s].Record); len(shared) > 1 {
+				say("%s was measured on several devices of one model (%s), which count as one here.", g.sources[s].Name, strings.Join(shared, ", "))
+			}
+		}
+		if d.Best == nil {
+			say("%s (%s) has no best configuration: %s.", d.Letter, d.Label, strings.TrimRight(d.WhyNone, "."))
+			continue
+		}
+		if m.own != "" && m.own != m.best {
+			what := d.Best.Configuration
+			if d.Best.TunedFor != "" {
+				what += " (tuned for " + d.Best.TunedFor + ")"
+			}
+			say("On %s, %s turned out better than what its own search found best, %s, by %.2g %%: it counts as the best of %s.",
+				d.Letter, what, m.entries[m.own].configuration, 100*(m.relate(m.own).slowdown-1), d.Letter)
+		}
+		if !d.Best.Verified {
+			say("The output of the best of %s is unverified.", d.Letter)
+		}
+		if d.Timer == tune.TimerHost {
+			say("Times on %s come from the host's clock and include the cost of a launch: what is said of %s alone is sound, its share of a limit is too low.", d.Letter, d.Letter)
+		}
+	}
+	usable := g.usable()
+	if len(usable) > 1 && len(usable) < len(c.Devices) {
+		say("Performance portability is over the %d devices that have a best configuration. Over all %d it is 0 where nothing runs, and not known where nothing was measured.", len(usable), len(c.Devices))
+	}
+	if !isTime(g.objective) {
+		say("The objective is the metric %s, of which records hold values and no formula: ratios are of the searches' own measurements, not of those taken in turn.", g.objective.Name)
+	} else if len(usable) > 1 && !g.allInTurn() && len(c.Missing) == 0 {
+		say("Not all cells were measured in turn with the device's best: differences of a few percent may be noise.")
+	}
+	return all
+}
+
+// howToMeasure says how to get the cells that are missing.
+func (g *gathered) howToMeasure(c *Comparison) string {
+	if len(c.Missing) == 0 {
+		return ""
+	}
+	var columns []string
+	for _, p := range c.Missing {
+		if letter := c.Devices[p.Column].Letter; !slices.Contains(columns, letter) {
+			columns = append(columns, letter)
+		}
+	}
+	slices.Sort(columns)
+	specification := c.Source
+	if specification == "" {
+		specification = "SPEC"
+	}
+	on, devices := "on the machine of "+columns[0], quoted(c.Devices[c.Missing[0].Column].Name)
+	if len(columns) > 1 {
+		on, devices = "on the machines of "+strings.Join(columns, ", "), "NAME"
+	}
+	command := "ndtune compare " + quoted(specification)
+	for i := range g.sources {
+		if len(g.sources[i].Record.Results) > 0 {
+			command += " " + quoted(g.sources[i].Name)
+		}
+	}
+	return fmt.Sprintf("%s, with the same --set and -p as then: %s --devices %s --log FILE (a device of which a record is given is not tuned again). Then compare these records and those that it makes.",
+		on, command, devices)
+}
+
+// quoted is a word for a shell.
+func quoted(word string) string {
+	if strings.ContainsAny(word, " '\"\\$`*?[]()<>|&;#~\t\n") {
+		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	}
+	return word
+}

@@ -1,0 +1,254 @@
+package compare
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ndtune/ndtune/internal/figure"
+)
+
+// A Table is a part of a comparison for people: its rows have as many cells as its head. Columns
+// of numbers stand to the right.
+type Table struct {
+	Title  string
+	Head   []string
+	Number []bool // by column
+	Rows   [][]string
+	Notes  []string // lines below it
+}
+
+// Title says what is compared, in one line.
+func (c *Comparison) Title() string {
+	text := first(c.Kernel, "a problem")
+	if c.Source != "" {
+		text += " of " + c.Source
+	}
+	if len(c.ProblemSize) > 0 {
+		sizes := make([]string, len(c.ProblemSize))
+		for i, n := range c.ProblemSize {
+			sizes[i] = fmt.Sprint(n)
+		}
+		text += ", " + strings.Join(sizes, "×")
+	}
+	noun := "devices"
+	if len(c.Devices) == 1 {
+		noun = "device"
+	}
+	return fmt.Sprintf("%s, on %d %s", text, len(c.Devices), noun)
+}
+
+// NoOverall says why there is no best over all; "": there is one.
+func (c *Comparison) NoOverall() string {
+	if c.Overall != nil {
+		return ""
+	}
+	var with []string
+	for _, d := range c.Devices {
+		if d.Best != nil {
+			with = append(with, d.Letter)
+		}
+	}
+	switch len(with) {
+	case 0:
+		return "no device has a best configuration"
+	case 1:
+		return "only " + with[0] + " has a best configuration"
+	}
+	return "no configuration is known to be correct on all of " + strings.Join(with, ", ")
+}
+
+// Tables are the comparison as tables, alike in the terminal and in files.
+func (c *Comparison) Tables() []Table {
+	tables := []Table{c.deviceTable()}
+	if slices.ContainsFunc(c.Devices, func(d Device) bool { return d.Best != nil }) {
+		tables = append(tables, c.matrixTable())
+	}
+	if c.Overall != nil {
+		tables = append(tables, c.overallTable())
+	}
+	if len(c.Disagree) > 0 {
+		tables = append(tables, c.disagreementTable())
+	}
+	return tables
+}
+
+// limited reports whether the limit of any device is known.
+func (c *Comparison) limited() bool {
+	return slices.ContainsFunc(c.Devices, func(d Device) bool { return d.Best != nil && d.Best.OfLimit != nil })
+}
+
+func (c *Comparison) deviceTable() Table {
+	over := "over the median"
+	if c.Default != "" {
+		over = "over the default"
+	}
+	t := Table{Title: "the best of each device"}
+	column := func(name string, number bool) { t.Head, t.Number = append(t.Head, name), append(t.Number, number) }
+	column("", false)
+	column("device", false)
+	column("time", true)
+	if c.limited() {
+		column("% of limit", true)
+	}
+	column(over, true)
+	column("correct", true)
+	column("best configuration", false)
+	if c.Default != "" {
+		t.Notes = append(t.Notes, "default: "+c.Default)
+	}
+	for _, d := range c.Devices {
+		took, limit, gain, configuration := "–", "–", "–", "–"
+		if b := d.Best; b != nil {
+			took, limit, configuration = figure.Milliseconds(b.Time)+"ms", percent(b.OfLimit), b.Configuration
+			if b.Gain != nil {
+				gain = times(b.Gain)
+			} else {
+				t.Notes = append(t.Notes, fmt.Sprintf("%s: no gain: %s", d.Letter, b.WhyNoGain))
+			}
+		}
+		row := []string{d.Letter, d.Label, took}
+		if c.limited() {
+			row = append(row, limit)
+		}
+		row = append(row, gain, fmt.Sprintf("%d of %d", d.Correct, d.Evaluated), configuration)
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+func (c *Comparison) matrixTable() Table {
+	what := "time"
+	if !strings.HasPrefix(c.Objective.Name, "time") {
+		what = "the objective, " + c.Objective.Name + ","
+	}
+	t := Table{Title: fmt.Sprintf("what each best costs elsewhere: how many times worse %s is than that of the device's best", what), Head: []string{""}, Number: []bool{false}}
+	reasons := c.Reasons()
+	for _, d := range c.Devices {
+		t.Head, t.Number = append(t.Head, "on "+d.Letter), append(t.Number, true)
+	}
+	for i, d := range c.Devices {
+		if d.Best == nil {
+			continue
+		}
+		row := []string{"best of " + d.Letter}
+		for j := range c.Matrix[i] {
+			row = append(row, cellText(&c.Matrix[i][j], reasons))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	for i, why := range reasons {
+		t.Notes = append(t.Notes, fmt.Sprintf("[%d] %s", i+1, why))
+	}
+	if slices.ContainsFunc(c.Matrix, func(row []Cell) bool { return slices.ContainsFunc(row, isRough) }) {
+		t.Notes = append(t.Notes, "~: not measured in turn with the device's best, but each in its own search")
+	}
+	if len(c.Missing) > 0 {
+		var places []string
+		for _, p := range c.Missing {
+			places = append(places, fmt.Sprintf("the best of %s on %s", c.Devices[p.Row].Letter, c.Devices[p.Column].Letter))
+		}
+		t.Notes = append(t.Notes, "missing: "+strings.Join(places, ", "), "to measure what is missing, "+c.Measure)
+	}
+	return t
+}
+
+func (c *Comparison) overallTable() Table {
+	o := c.Overall
+	over := "all"
+	if with := slices.DeleteFunc(slices.Clone(c.Devices), func(d Device) bool { return d.Best == nil }); len(with) < len(c.Devices) {
+		over = "those that have a best"
+	}
+	t := Table{Title: "the best over " + over + ": " + o.Configuration, Head: []string{""}, Number: []bool{false}}
+	slowdowns, took, limits := []string{"beside each device's own"}, []string{"time"}, []string{"% of limit"}
+	reasons := c.Reasons()
+	for j, d := range c.Devices {
+		cell := &o.Cells[j]
+		t.Head, t.Number = append(t.Head, "on "+d.Letter), append(t.Number, true)
+		slowdowns = append(slowdowns, cellText(cell, reasons))
+		if cell.Time != nil {
+			took = append(took, figure.Milliseconds(*cell.Time)+"ms")
+		} else {
+			took = append(took, "–")
+		}
+		limits = append(limits, percent(cell.OfLimit))
+	}
+	t.Rows = append(t.Rows, slowdowns, took)
+	if c.limited() {
+		t.Rows = append(t.Rows, limits)
+	}
+	candidates := fmt.Sprintf("chosen of %d configurations that are correct on all of them", o.Candidates)
+	if o.Candidates == 1 {
+		candidates = "the only configuration that is known to be correct on all of them"
+	}
+	if len(c.Missing) > 0 {
+		candidates += "; what is missing may hold a better one"
+	}
+	t.Notes = append(t.Notes, candidates, fmt.Sprintf("performance portability by application efficiency: %s; tuned for each device: %s",
+		portabilityText(o.Portability.Application), portabilityText(c.PerDevice.Application)))
+	if c.PerDevice.Architectural != nil {
+		t.Notes = append(t.Notes, fmt.Sprintf("performance portability by architectural efficiency: %s; tuned for each device: %s",
+			portabilityText(o.Portability.Architectural), portabilityText(c.PerDevice.Architectural)))
+	} else if c.limited() {
+		t.Notes = append(t.Notes, "no performance portability by architectural efficiency: "+c.PerDevice.WhyNot)
+	}
+	return t
+}
+
+func (c *Comparison) disagreementTable() Table {
+	t := Table{Title: "the parameters that the bests disagree on", Head: []string{"parameter"}, Number: []bool{false}}
+	for _, d := range c.Devices {
+		t.Head, t.Number = append(t.Head, d.Letter), append(t.Number, true)
+	}
+	t.Head, t.Number = append(t.Head, "one for all", "costs on average", "at most"), append(t.Number, true, true, false)
+	for _, d := range c.Disagree {
+		row := []string{d.Parameter}
+		for _, v := range d.Values {
+			if v == "" {
+				v = "–"
+			}
+			row = append(row, v)
+		}
+		if d.Mean == nil {
+			row = append(row, "–", "–", "no value was measured correct on all")
+		} else {
+			row = append(row, d.Common, times(d.Mean), fmt.Sprintf("%s on %s", times(d.Worst), c.Devices[d.On].Letter))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	t.Notes = append(t.Notes, "what one value for all costs while everything else is chosen for each device, as far as it was measured")
+	return t
+}
+
+// isRough reports whether a ratio is of measurements that were not taken in turn.
+func isRough(c Cell) bool { return c.State == StateMeasured && !c.InTurn }
+
+// cellText is a slow-down, or the number of the reason why there is none. A ratio of times that
+// were not taken in turn has a ~.
+func cellText(c *Cell, reasons []string) string {
+	switch {
+	case c.State == StateMissing:
+		return "?"
+	case c.State == StateFailed:
+		return fmt.Sprintf("fails [%d]", slices.Index(reasons, c.Why())+1)
+	case isRough(*c):
+		return "~" + times(c.Slowdown)
+	}
+	return times(c.Slowdown)
+}
+
+func times(v *float64) string { return figure.Number(*v) + "×" }
+
+func percent(v *float64) string {
+	if v == nil {
+		return "–"
+	}
+	return figure.Number(*v)
+}
+
+func portabilityText(v *float64) string {
+	if v == nil {
+		return "not known"
+	}
+	return figure.Number(*v)
+}
