@@ -48,8 +48,10 @@ demo: build opencl ## let heat diffuse, with a picture, and tune the kernel (DEM
 	@echo '  diffusion.csv        one row a configuration'
 	@echo '  diffusion.jsonl      the run log, with every single measurement'
 
-tutorials: build opencl ## run every command of docs/diffusion.md, matmul.md and simulate.md
+# Of PoCL there are two devices then, where no other is there.
+tutorials: build opencl ## run every command of docs/diffusion.md, matmul.md, simulate.md and compare.md
 	scripts/run-docs.sh bin/ndtune docs/diffusion.md docs/matmul.md docs/simulate.md
+	POCL_DEVICES='basic pthread' scripts/run-docs.sh bin/ndtune docs/compare.md
 
 test: lint opencl-for-tests browser-for-tests ## check and test all packages on PoCL (TESTFLAGS=-v: each test)
 	NDTUNE_REQUIRE_OPENCL=1 $(BROWSER) $(GO) test -timeout 8m $(TESTFLAGS) ./...
