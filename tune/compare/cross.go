@@ -82,8 +82,8 @@ func Cross(ctx context.Context, p *tune.Problem, e tune.Evaluator, log tune.Log,
 		if err != nil {
 			return nil, fmt.Errorf("run %s on %s: %w", c, e.Device().Name, err)
 		}
-		if failed(c) {
-			continue
+		if failed(c) || !listed(p.Parameters(), c) {
+			continue // of another space, as a record without a digest can hold: it stays missing
 		}
 		refused := p.Admit(c, e.Device())
 		switch {
@@ -108,6 +108,16 @@ func Cross(ctx context.Context, p *tune.Problem, e tune.Evaluator, log tune.Log,
 		return nil, err
 	}
 	return tune.Run(ctx, p, e, tune.Options{Space: s, Log: log, OnResult: onResult, Finalists: len(admitted)})
+}
+
+// listed reports whether every value of a configuration is one of its parameter's.
+func listed(p *space.Parameters, c space.Configuration) bool {
+	for i := range p.Len() {
+		if !slices.ContainsFunc(p.At(i).Values, func(v space.Value) bool { return space.SameValue(v, c.At(i)) }) {
+			return false
+		}
+	}
+	return true
 }
 
 // failures tells which configurations have failed according to sources of one device.

@@ -99,6 +99,18 @@ func TestCross(t *testing.T) {
 	if f, again := run(wanted); len(f.evaluated) > 0 || f.remeasured > 0 || len(again.Results) != len(r.Results) {
 		t.Errorf("the second time %q were evaluated, and %d times again; %d results", f.evaluated, f.remeasured, len(again.Results))
 	}
+	// What is not of this space can neither be run nor kept.
+	elsewhere, err := space.NewParameters([]space.Parameter{{Name: "x", Values: []space.Value{8}}, {Name: "tile", Values: []space.Value{1}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := elsewhere.Configure(map[string]space.Value{"x": 8, "tile": 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f, again := run(append(wanted, other)); len(f.evaluated) > 0 || len(again.Results) != len(r.Results) {
+		t.Errorf("of another space %q were evaluated; %d results", f.evaluated, len(again.Results))
+	}
 	// One more is measured alone, and then in turn with the others.
 	known = nil
 	f, r = run(wanted)

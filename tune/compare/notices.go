@@ -19,6 +19,15 @@ func (g *gathered) notices(c *Comparison) []string {
 				say("%s was measured on several devices of one model (%s), which count as one here.", g.sources[s].Name, strings.Join(shared, ", "))
 			}
 		}
+		var searches []string
+		for _, s := range m.sources {
+			if g.sources[s].isSearch() {
+				searches = append(searches, g.sources[s].Name)
+			}
+		}
+		if len(searches) > 1 {
+			say("%s are of one device, %s, and combine.", strings.Join(searches, ", "), d.Label)
+		}
 		if d.Best == nil {
 			say("%s (%s) has no best configuration: %s.", d.Letter, d.Label, strings.TrimRight(d.WhyNone, "."))
 			continue
