@@ -20,7 +20,7 @@ type local struct {
 	listed    device.Listed
 	identity  tune.Device     // without a timer
 	label     string          // of it among all devices of the machine
-	given     *compare.Source // a record of it that was given; nil: it is to be tuned
+	given     *compare.Source // a record of a search on it that was given; nil: it is to be tuned
 	logPath   string          // of its search
 	crossPath string          // of what was run on it for the comparison
 	trouble   string          // why it could not be tuned
@@ -50,7 +50,10 @@ func (k *comparing) openDevices() error {
 	labels := compare.Labels(identities) // of all, so that they do not depend on which are chosen
 	for _, l := range chosen {
 		d := &local{listed: l, identity: identities[l.Index], label: labels[l.Index]}
-		i := slices.IndexFunc(k.given, func(s compare.Source) bool { return compare.SameDevice(s.Record.Header.Device, d.identity) })
+		i := slices.IndexFunc(k.given, func(s compare.Source) bool {
+			h := &s.Record.Header
+			return h.Strategy != compare.Strategy && compare.SameDevice(h.Device, d.identity)
+		})
 		if i >= 0 {
 			d.given = &k.given[i]
 		}

@@ -8,9 +8,6 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/compare"
-	"github.com/ndtune/ndtune/tune/device"
-	"github.com/ndtune/ndtune/tune/record"
-	"github.com/ndtune/ndtune/tune/space"
 )
 
 // A deviceProgress shows one search of a comparison, all of it on stderr: what is for stdout is
@@ -21,10 +18,6 @@ func (k *comparing) newProgress(p *tune.Problem, total int) deviceProgress {
 	shown := newPrinter(k.cli, p, total)
 	shown.out = shown.notes
 	return deviceProgress{shown}
-}
-
-func (p deviceProgress) begin(d tune.Device, shared []device.Listed, s *space.Space, log *record.Log) {
-	p.printer.begin(d, shared, s, log)
 }
 
 func (p deviceProgress) result(r tune.Result, resumed bool) {
@@ -101,11 +94,11 @@ func printAligned(w io.Writer, t compare.Table) {
 	for _, row := range rows {
 		var b strings.Builder
 		for i, cell := range row {
-			space := strings.Repeat(" ", wide[i]-utf8.RuneCountInString(cell))
+			pad := strings.Repeat(" ", wide[i]-utf8.RuneCountInString(cell))
 			if t.Number[i] {
-				cell = space + cell
+				cell = pad + cell
 			} else {
-				cell += space
+				cell += pad
 			}
 			b.WriteString("  " + cell)
 		}
