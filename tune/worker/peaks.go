@@ -83,14 +83,20 @@ func newSurvey(selector string, d tune.Device, o PeakOptions) *survey {
 func (s *survey) run(ctx context.Context) (*tune.Peaks, error) {
 	defer close(s.closed)
 	for len(s.left) > 0 {
-		if err := s.work(ctx); err != nil {
+		err := s.work(ctx)
+		switch {
+		case err == nil:
+		case ctx.Err() != nil || s.nothing() != nil:
 			return nil, err
+		default: // what was measured before stands
+			s.miss("not tried: " + err.Error())
 		}
 	}
 	return s.peaks, s.nothing()
 }
 
-// work is the life of one worker. Afterwards it is gone, and at least one part less is left.
+// work is the life of one worker. Afterwards it is gone, and at least one part less is left, or the
+// error says why no worker can be had.
 func (s *survey) work(ctx context.Context) error {
 	h := s.hello
 	for _, p := range s.left {
@@ -148,14 +154,18 @@ func (s *survey) broken(why string) error {
 	}
 	s.peaks.Add(s.left[0].Missed(why))
 	s.left = s.left[1:]
-	if s.deaths++; s.deaths < maxPeakDeaths {
-		return nil
+	if s.deaths++; s.deaths == maxPeakDeaths {
+		s.miss(fmt.Sprintf("not tried: %d processes have not come to their end before", s.deaths))
 	}
+	return nil
+}
+
+// miss strikes off all parts that are left.
+func (s *survey) miss(why string) {
 	for _, p := range s.left {
-		s.peaks.Add(p.Missed(fmt.Sprintf("not tried: %d processes have not come to their end before", s.deaths)))
+		s.peaks.Add(p.Missed(why))
 	}
 	s.left = nil
-	return nil
 }
 
 // await waits for the end of a worker.

@@ -86,6 +86,29 @@ func TestADeadWorkerCostsAPart(t *testing.T) {
 	}
 }
 
+// Where no other worker can be had for one that died, what was measured stands.
+func TestWhatWasMeasuredStands(t *testing.T) {
+	s := testSurvey(t, PeakOptions{})
+	s.options.Begin = func(name string, _, _ int) {
+		if name == "arithmetic in float64" {
+			s.hello.Device.Name = "another" // the next worker does not find it
+			s.worker.end()
+		}
+	}
+	p, err := s.run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Value(tune.PeakFloat32) == 0 || len(p.Figures) != len(tune.PeakFigures()) {
+		t.Errorf("%+v", p)
+	}
+	for _, name := range peaksOf(t, "copying", "launching") {
+		if why := p.Figures[name].Missing; !strings.HasPrefix(why, "not tried: ") || !strings.Contains(why, "another in the program") {
+			t.Errorf("%s: %+v", name, p.Figures[name])
+		}
+	}
+}
+
 func TestWorkersThatTakeTooLong(t *testing.T) {
 	p, err := testSurvey(t, PeakOptions{Timeout: time.Millisecond}).run(context.Background())
 	if err == nil || !strings.Contains(err.Error(), "it took longer than 1ms") || !strings.Contains(err.Error(), "not tried") {
