@@ -184,12 +184,16 @@ func (s *stream) close() {
 
 // screen finds the variants that are best in the caches and beyond.
 func (s *stream) screen(ctx context.Context) error {
+	all := s.meter.movers(s.movement)
+	if len(all) == 0 {
+		return noneOf(nil)
+	}
 	largest := s.sizes[len(s.sizes)-1]
 	least := s.sizes[0]
 	var errs []error
 	rated := func(set int64) (best []mover, err error) {
 		rates := map[mover]float64{}
-		for _, v := range s.meter.movers(s.movement) {
+		for _, v := range all {
 			if v.block() > set/4 {
 				continue
 			}
@@ -207,7 +211,7 @@ func (s *stream) screen(ctx context.Context) error {
 		slices.SortStableFunc(best, func(a, b mover) int { return cmp.Compare(rates[b], rates[a]) })
 		return best[:min(2, len(best))], nil
 	}
-	rate, err := s.rate(ctx, s.meter.movers(s.movement)[0], least, 0)
+	rate, err := s.rate(ctx, all[0], least, 0)
 	if err == nil && rate < slowRate {
 		return fmt.Errorf("the device is too slow for it: it moves %d KiB at %.2g GB/s", least>>10, rate)
 	}

@@ -187,6 +187,29 @@ func TestWrongMovementsAreFoundOut(t *testing.T) {
 	}
 }
 
+// A device of small work-groups that takes none of the variants says so.
+func TestADeviceOfSmallWorkGroups(t *testing.T) {
+	m := testMeter(t)
+	info := *m.info
+	info.MaxWorkGroupSize = 8
+	m.info = &info
+	for _, name := range []string{"copying", "reading", "local memory"} {
+		p, err := FindPart(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		measured, err := m.Measure(context.Background(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, figure := range p.Figures {
+			if why := measured.Figures[figure].Missing; why != "the device takes none of the variants" {
+				t.Errorf("%s: %+v", figure, measured.Figures[figure])
+			}
+		}
+	}
+}
+
 // What a device computes is checked: a kernel that does fewer steps than it is credited with
 // is found out.
 func TestWrongArithmeticIsFoundOut(t *testing.T) {
