@@ -5,11 +5,11 @@ const (
 	enough   = 100.0  // after which the least number is enough
 	tooLong  = 2000.0 // after which any number is
 	atOnce   = 20.0   // of launches that are enqueued without waiting
-	mostRuns = 200
+	mostRuns = 200    // unless more are wanted
 )
 
-// repeat times something until it was done at least so often and for 100 ms in all, or 200
-// times, or for 2 s. What takes no longer than 20 ms is first done for nothing: caches and
+// repeat times something until it was done at least so often, and then for 100 ms in all or 200
+// times, or until it took 2 s. What takes no longer than 20 ms is first done for nothing: caches and
 // clock rates are then what they are in use.
 func repeat(least int, run func(times int) ([]float64, error)) ([]float64, error) {
 	times, err := run(1)
@@ -27,8 +27,9 @@ func repeat(least int, run func(times int) ([]float64, error)) ([]float64, error
 	for _, t := range times {
 		sum += t
 	}
-	for sum < tooLong && len(times) < mostRuns && (len(times) < least || sum < enough) {
-		more, err := run(batchOf(each, min(least, mostRuns-len(times))))
+	most := max(mostRuns, least)
+	for sum < tooLong && (len(times) < least || len(times) < mostRuns && sum < enough) {
+		more, err := run(batchOf(each, min(least, most-len(times))))
 		if err != nil {
 			return nil, err
 		}

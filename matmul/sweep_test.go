@@ -190,6 +190,7 @@ func TestRepeat(t *testing.T) {
 		{0.1, 7, 200, 208},   // the most
 		{1, 7, 105, 113},     // 100 ms in all
 		{1, 150, 160, 181},   // the least, though 100 ms are over
+		{0.1, 500, 500, 701}, // more than usual are wanted
 		{18, 7, 7, 9},        // the least
 		{19, 2, 6, 8},        // 100 ms
 		{300, 7, 7, 7},       // too long to do for nothing
