@@ -37,6 +37,7 @@ type openclKernel struct {
 	described tune.Device
 	context   *cl.Context
 	queue     *cl.Queue
+	host      bool // the driver's timestamps cannot be used
 }
 
 // openKernel opens a device for a kernel. The process owns all of it until its end.
@@ -59,7 +60,9 @@ func openKernel(e Entrant) (multiplier, error) {
 	if o.queue, err = o.context.NewQueue(o.device, cl.Profiling); err != nil {
 		return nil, err
 	}
-	return o, nil
+	timer, err := device.FindTimer(o.queue)
+	o.host = timer == tune.TimerHost
+	return o, err
 }
 
 func (o *openclKernel) about() string             { return o.described.Name }

@@ -20,7 +20,6 @@ type openclLaunch struct {
 	program  *cl.Program
 	function *cl.Kernel
 	nd       tune.NDRange
-	host     bool // the driver's timestamps cannot be used
 }
 
 // triedRuns is how often a configuration is launched to choose among several.
@@ -88,13 +87,12 @@ func (l *openclLaunch) launch() (*cl.Event, error) {
 	return l.kernel.queue.EnqueueKernel(l.function, nil, l.nd.Global(), l.nd.WorkGroup())
 }
 
-// run launches without waiting in between, and reads the times from the events. Where these
-// cannot be used, every launch is waited for, now and later.
+// run launches without waiting in between, and reads the times from the events. Where these cannot
+// be used, every launch is waited for.
 func (l *openclLaunch) run(times int) ([]float64, error) {
-	if l.host {
+	if l.kernel.host {
 		return l.runByHost(times)
 	}
-	began := time.Now()
 	events := make([]*cl.Event, 0, times)
 	defer func() {
 		for _, e := range events {
@@ -111,21 +109,16 @@ func (l *openclLaunch) run(times int) ([]float64, error) {
 	if err := cl.WaitForEvents(events...); err != nil {
 		return nil, err
 	}
-	seen := milliseconds(time.Since(began))
 	took := make([]float64, times)
-	sum := 0.0
 	for i, e := range events {
 		p, err := e.Profile()
-		if err != nil || p.Start == 0 || p.End <= p.Start {
-			l.host = true
-			return l.runByHost(times)
+		if err != nil {
+			return nil, err
+		}
+		if p.End <= p.Start {
+			return nil, fmt.Errorf("the driver's timestamps are no good: start %d ns, end %d ns", p.Start, p.End)
 		}
 		took[i] = milliseconds(p.Duration())
-		sum += took[i]
-	}
-	if sum > 1.5*seen+1 { // no device computes for longer than the host waits for it
-		l.host = true
-		return l.runByHost(times)
 	}
 	return took, nil
 }
@@ -171,7 +164,7 @@ func (l *openclLaunch) fetch() error {
 }
 
 func (l *openclLaunch) configuration() string { return l.text }
-func (l *openclLaunch) hostTimer() bool       { return l.host }
+func (l *openclLaunch) hostTimer() bool       { return l.kernel.host }
 
 // release gives up the kernel, and close the buffers too.
 func (l *openclLaunch) release() {
