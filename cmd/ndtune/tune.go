@@ -15,10 +15,12 @@ ten best are measured again, in turn, before the winner is named.
    ndtune tune kernel.yaml --device gpu --set n=4096 -o results.json -o results.csv
    ndtune tune kernel.yaml -p block_size_x=32,64 -v
    ndtune tune kernel.yaml --max-evals 100 --log kernel.jsonl
+   ndtune tune kernel.yaml --serve 127.0.0.1:0
 
 An interrupted run (Ctrl-C) keeps what it measured: the same command with the same --log
-goes on from there.`,
-		Flags: append(specFlags(), tuneFlags()...),
+goes on from there. With --serve, browsers see the report of the search while it goes on,
+at the address that is printed; beyond this machine it has a token (docs/report.md).`,
+		Flags: append(append(specFlags(), tuneFlags()...), serveFlag()),
 		Action: func(c *cli.Context) error {
 			s, err := loadSpec(c)
 			if err != nil {
@@ -27,6 +29,12 @@ goes on from there.`,
 			t, err := newTuning(c, s, c.Args().First(), "")
 			if err != nil {
 				return err
+			}
+			if t.page, err = openPage(c); err != nil {
+				return err
+			}
+			if t.page != nil {
+				defer t.page.Close()
 			}
 			_, err = t.search()
 			return err

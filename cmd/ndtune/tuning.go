@@ -12,6 +12,7 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/live"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
@@ -33,6 +34,8 @@ type tuning struct {
 	start     []int // indices
 	log       *record.Log
 	printer   *printer
+	page      *live.Server // nil: there is none; of whoever opened it
+	shown     *live.Run    // on the page
 }
 
 // newTuning is a search of a specification as the flags say. The label, where there is one,
@@ -194,6 +197,7 @@ func (t *tuning) run() (*tune.Outcome, error) {
 		fmt.Fprintf(t.cli.App.Writer, "\n%s\n", t.title)
 	}
 	t.printer.begin(t.evaluator.Device(), t.devices, t.space, t.log)
+	t.beginPage(total)
 
 	outcome, err := tune.Run(t.cli.Context, t.spec.Problem, t.evaluator, tune.Options{
 		Space:          t.space,
@@ -201,8 +205,12 @@ func (t *tuning) run() (*tune.Outcome, error) {
 		MaxEvaluations: t.maxEvaluations(),
 		TimeLimit:      t.cli.Duration("time-limit"),
 		Log:            t.log,
-		OnResult:       t.printer.result,
+		OnResult: func(r tune.Result, resumed bool) {
+			t.printer.result(r, resumed)
+			t.showResult(r, resumed)
+		},
 	})
+	t.endPage(outcome, err)
 	if outcome == nil {
 		return nil, err
 	}

@@ -63,7 +63,7 @@ func (t tutorial) flags(kernel string) []cli.Flag {
 		}
 		flags = append(flags, flag)
 	}
-	return append(append(flags, specFlags()...), tuneFlags()...)
+	return append(append(append(flags, specFlags()...), tuneFlags()...), serveFlag())
 }
 
 // tune searches the chosen kernels one after the other, and compares them where there are
@@ -86,6 +86,16 @@ func (t tutorial) tune(c *cli.Context) error {
 		if searches[i], err = newTuning(c, s, k.path, label); err != nil {
 			return err
 		}
+	}
+	page, err := openPage(c)
+	if err != nil {
+		return err
+	}
+	if page != nil {
+		defer page.Close()
+	}
+	for _, s := range searches {
+		s.page = page
 	}
 	if len(chosen) == 1 {
 		_, err := searches[0].search()

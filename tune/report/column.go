@@ -44,6 +44,24 @@ const (
 	flagEarly    // measured once only
 )
 
+// size is how many bytes a row has.
+func (c *Column) size() int {
+	switch c.Type {
+	case "u8":
+		return 1
+	case "u16":
+		return 2
+	case "u32":
+		return 4
+	}
+	return 8
+}
+
+// since is the column without its first rows.
+func (c *Column) since(from int) Column {
+	return Column{Name: c.Name, Type: c.Type, Length: c.Length - from, bytes: c.bytes[from*c.size():]}
+}
+
 func parameterColumn(i int) string { return "p" + strconv.Itoa(i) }
 func metricColumn(i int) string    { return "m" + strconv.Itoa(i) }
 

@@ -11,6 +11,7 @@ import (
 	"html"
 	"io"
 	"strings"
+	"sync"
 )
 
 //go:embed asset/page asset/echarts/echarts.min.js.gz
@@ -20,7 +21,7 @@ var assets embed.FS
 var scripts = []string{
 	"format.js", "element.js", "run.js", "colors.js", "scale.js", "chart.js",
 	"summary.js", "progress.js", "distribution.js", "importance.js", "scatter.js", "heatmap.js",
-	"parallel.js", "failures.js", "spent.js", "query.js", "table.js", "main.js",
+	"parallel.js", "failures.js", "spent.js", "query.js", "table.js", "live.js", "main.js",
 }
 
 // WriteHTML writes the page: one file that works offline and asks nobody for anything.
@@ -29,53 +30,49 @@ func (r *Report) WriteHTML(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	library, err := echarts()
-	if err != nil {
-		return err
-	}
-	style, script := asset("style.css"), ownScript()
 	// What the hashes do not name does not run, and nothing can be asked for anywhere: there is no
 	// connect-src, img-src or form-action beside none.
-	policy := fmt.Sprintf("default-src 'none'; base-uri 'none'; form-action 'none'; script-src %s %s; style-src %s",
-		hash(library), hash(script), hash(style))
-	page := strings.NewReplacer(
-		"{{policy}}", html.EscapeString(policy),
-		"{{title}}", html.EscapeString(r.title()),
-		"{{style}}", style,
-		"{{report}}", data,
-		"{{columns}}", blob,
-		"{{echarts}}", library,
-		"{{script}}", script,
-	)
-	_, err = page.WriteString(w, asset("page.html"))
-	return err
+	return writePage(w, pagePolicy(), r.title(), data, blob)
 }
 
 // encode is the report as JSON, in which <, > and & and the separators U+2028 and U+2029 are
-// escaped, and the columns of all runs, gzipped, in base64.
+// escaped, and the columns of all runs as pack makes them.
 func (r *Report) encode() (data, blob string, err error) {
-	var packed bytes.Buffer
-	z := gzip.NewWriter(&packed)
-	offset := 0
+	var columns []Column
+	end := 0
 	for _, run := range r.Runs {
-		for i := range run.Columns {
-			c := &run.Columns[i]
-			c.Offset = offset
-			padding := make([]byte, (8-len(c.bytes)%8)%8)
-			offset += len(c.bytes) + len(padding)
-			if _, err := z.Write(append(c.bytes[:len(c.bytes):len(c.bytes)], padding...)); err != nil {
-				return "", "", err
-			}
-		}
+		end = place(run.Columns, end)
+		columns = append(columns, run.Columns...)
 	}
-	if err := z.Close(); err != nil {
+	if blob, err = pack(columns); err != nil {
 		return "", "", err
 	}
 	text, err := json.Marshal(r)
 	if err != nil {
 		return "", "", fmt.Errorf("write the report as JSON: %w", err)
 	}
-	return string(text), base64.StdEncoding.EncodeToString(packed.Bytes()), nil
+	return string(text), blob, nil
+}
+
+// pagePolicy is the Content-Security-Policy of the page.
+func pagePolicy() string {
+	return fmt.Sprintf("default-src 'none'; base-uri 'none'; form-action 'none'; script-src %s %s; style-src %s",
+		hash(echarts()), hash(ownScript()), hash(asset("style.css")))
+}
+
+// writePage puts the page together, with data as encode escapes it.
+func writePage(w io.Writer, policy, title, data, blob string) error {
+	page := strings.NewReplacer(
+		"{{policy}}", html.EscapeString(policy),
+		"{{title}}", html.EscapeString(title),
+		"{{style}}", asset("style.css"),
+		"{{report}}", data,
+		"{{columns}}", blob,
+		"{{echarts}}", echarts(),
+		"{{script}}", ownScript(),
+	)
+	_, err := page.WriteString(w, asset("page.html"))
+	return err
 }
 
 func (r *Report) title() string {
@@ -107,18 +104,22 @@ func asset(name string) string {
 	return strings.ReplaceAll(string(data), "\r\n", "\n")
 }
 
-func echarts() (string, error) {
+// echarts is the chart library.
+var echarts = sync.OnceValue(func() string {
 	data, err := assets.ReadFile("asset/echarts/echarts.min.js.gz")
 	if err != nil {
-		return "", err
+		panic(err) // it is embedded
 	}
 	z, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {
-		return "", err
+		panic(err)
 	}
 	text, err := io.ReadAll(z)
-	return string(text), err
-}
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+})
 
 // hash names the content of a script or a style in a Content-Security-Policy.
 func hash(text string) string {

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ndtune/ndtune/internal/browser"
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/record"
@@ -59,16 +60,16 @@ func TestOddRecords(t *testing.T) {
 			r := everything(t)
 			test.change(r)
 			report := mustReport(t, Source{"r", r})
-			p := open(t, report, desktop)
+			p := open(t, report, browser.Desktop)
 			if test.big == "" {
-				if got := p.text("#summary h2"); got != "No configuration is correct" {
+				if got := p.Text("#summary h2"); got != "No configuration is correct" {
 					t.Errorf("the page begins with %q", got)
 				}
-			} else if got := p.text("#best-time"); got != test.big || got != figure.Milliseconds(report.Runs[0].Summary.Best.Time)+" ms" {
+			} else if got := p.Text("#best-time"); got != test.big || got != figure.Milliseconds(report.Runs[0].Summary.Best.Time)+" ms" {
 				t.Errorf("the best has %q, want %q", got, test.big)
 			}
 			p.useEverything()
-			p.quiet()
+			p.Quiet()
 		})
 	}
 }

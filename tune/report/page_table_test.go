@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/ndtune/ndtune/internal/browser"
 	"github.com/ndtune/ndtune/tune"
 )
 
@@ -16,8 +17,8 @@ import (
 // shows those that cross it there.
 func TestBrush(t *testing.T) {
 	record := everything(t)
-	p := open(t, mustReport(t, Source{"r", record}), desktop)
-	all := p.text("#shown")
+	p := open(t, mustReport(t, Source{"r", record}), browser.Desktop)
+	all := p.Text("#shown")
 	box := eval[[]float64](p, `(() => {
 		document.querySelector("#parallel .chart").scrollIntoView({ block: "center", behavior: "instant" });
 		const box = document.querySelector("#parallel .chart").getBoundingClientRect();
@@ -25,10 +26,8 @@ func TestBrush(t *testing.T) {
 	})()`)
 	// The last axis, of the time: it stands 90 px from the right; its lower half are the good ones.
 	x, from, to := box[0]+box[2]-90, box[1]+box[3]*0.6, box[1]+box[3]-24
-	p.run(chromedp.DragAndDropXY(x, from, x, to, 4))
-	if _, err := chromedp.Run(p.ctx, chromedp.Poll[bool](`document.getElementById("shown").textContent.includes("brushed")`)); err != nil {
-		t.Fatal(err)
-	}
+	p.Run(chromedp.DragAndDropXY(x, from, x, to, 4))
+	p.Wait(`document.getElementById("shown").textContent.includes("brushed")`)
 	interval := eval[[]float64](p, `[...ndtune.state.brush.values()][0][0].map((v) => document.getElementById("log").checked ? 10 ** v : v)`)
 	want := 0
 	for _, r := range record.Results {
@@ -36,16 +35,16 @@ func TestBrush(t *testing.T) {
 			want++
 		}
 	}
-	if got := p.text("#shown"); got == all || got != fmt.Sprintf("%d of %d, brushed above", want, len(record.Results)) {
+	if got := p.Text("#shown"); got == all || got != fmt.Sprintf("%d of %d, brushed above", want, len(record.Results)) {
 		t.Errorf("the table shows %s, want %d (between %v)", got, want, interval)
 	}
-	p.quiet()
+	p.Quiet()
 }
 
 // TestTable filters, sorts and exports.
 func TestTable(t *testing.T) {
 	record := everything(t)
-	p := open(t, mustReport(t, Source{"r", record}), desktop)
+	p := open(t, mustReport(t, Source{"r", record}), browser.Desktop)
 	count := func(is func(*tune.Result) bool) int {
 		n := 0
 		for i := range record.Results {
@@ -71,9 +70,9 @@ func TestTable(t *testing.T) {
 			return v == "plain" && r.Configuration.Int("block_size_x") < 64
 		},
 	} {
-		p.run(chromedp.SetValue("#query", query))
-		p.do(`document.getElementById("query").dispatchEvent(new Event("input"))`)
-		if got, want := p.text("#shown"), fmt.Sprintf("%d of %d", count(is), len(record.Results)); got != want {
+		p.Run(chromedp.SetValue("#query", query))
+		p.Do(`document.getElementById("query").dispatchEvent(new Event("input"))`)
+		if got, want := p.Text("#shown"), fmt.Sprintf("%d of %d", count(is), len(record.Results)); got != want {
 			t.Errorf("%s: %s, want %s", query, got, want)
 		}
 	}
@@ -97,5 +96,5 @@ func TestTable(t *testing.T) {
 			t.Errorf("row %d of the export has the status %s, want %s", i+1, got, r.Status)
 		}
 	}
-	p.quiet()
+	p.Quiet()
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 
+	"github.com/ndtune/ndtune/internal/browser"
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/space"
@@ -20,7 +21,7 @@ import (
 // TestPageShowsTheRecord reads the figures of the page and compares them with the record.
 func TestPageShowsTheRecord(t *testing.T) {
 	record := everything(t)
-	p := open(t, mustReport(t, Source{hostileScript, record}), desktop)
+	p := open(t, mustReport(t, Source{hostileScript, record}), browser.Desktop)
 	best := 0
 	for _, i := range []int{3, 4, 5, 8} { // the finalists
 		if f := record.Results[i].FinalTime(); f > 0 && (best == 0 || f < record.Results[best].FinalTime()) && record.Results[i].Status == tune.Correct {
@@ -28,23 +29,23 @@ func TestPageShowsTheRecord(t *testing.T) {
 		}
 	}
 	b := record.Results[best]
-	if got, want := p.text("#best-time"), figure.Milliseconds(b.FinalTime())+" ms"; got != want {
+	if got, want := p.Text("#best-time"), figure.Milliseconds(b.FinalTime())+" ms"; got != want {
 		t.Errorf("best time %q, want %q", got, want)
 	}
 	var values []string
 	for i := range b.Configuration.Len() {
 		values = append(values, space.FormatValue(b.Configuration.At(i)))
 	}
-	if got := p.texts("#best-values dd"); !slices.Equal(got, trimmed(values)) {
+	if got := p.Texts("#best-values dd"); !slices.Equal(got, trimmed(values)) {
 		t.Errorf("best values %q, want %q", got, values)
 	}
-	if got, want := p.text(".paste code"), tune.BuildOptions(b.Configuration); got != strings.TrimSpace(want) {
+	if got, want := p.Text(".paste code"), tune.BuildOptions(b.Configuration); got != strings.TrimSpace(want) {
 		t.Errorf("options %q, want %q", got, want)
 	}
-	if got, want := p.texts(".figures b")[0], figure.Number(12.5/b.FinalTime()); got != want {
+	if got, want := p.Texts(".figures b")[0], figure.Number(12.5/b.FinalTime()); got != want {
 		t.Errorf("GB/s at the final time %q, want %q", got, want)
 	}
-	if got := p.text("#evaluations"); got != strconv.Itoa(len(record.Results)) {
+	if got := p.Text("#evaluations"); got != strconv.Itoa(len(record.Results)) {
 		t.Errorf("%s evaluations, want %d", got, len(record.Results))
 	}
 	counts := map[tune.Status]int{}
@@ -52,16 +53,19 @@ func TestPageShowsTheRecord(t *testing.T) {
 		counts[r.Status]++
 	}
 	for status, n := range counts {
-		if got := p.text(fmt.Sprintf(".legend [data-status=%s] b", status)); got != strconv.Itoa(n) {
+		if got := p.Text(fmt.Sprintf(".legend [data-status=%s] b", status)); got != strconv.Itoa(n) {
 			t.Errorf("%s %s, want %d", got, status, n)
 		}
 	}
-	if got, want := p.text("h1"), hostileImage; got != want {
+	if got, want := p.Text("h1"), hostileImage; got != want {
 		t.Errorf("the kernel is shown as %q, want %q", got, want)
+	}
+	if names, values := p.Texts(".facts dt"), p.Texts(".facts dd"); len(names) != len(values) || !slices.Contains(names, "problem size") || !slices.Contains(values, "256 × 128") {
+		t.Errorf("the facts are %q: %q", names, values)
 	}
 	p.sameColumns(record.Results)
 	p.sameRows(record.Results)
-	p.quiet()
+	p.Quiet()
 }
 
 func trimmed(texts []string) []string {
@@ -74,7 +78,7 @@ func trimmed(texts []string) []string {
 
 // sameColumns compares, to the last bit, what the page has decoded with the results.
 func (p *tab) sameColumns(results []tune.Result) {
-	p.t.Helper()
+	p.T.Helper()
 	for name, of := range map[string]func(*tune.Result) float64{
 		"time":      func(r *tune.Result) float64 { return r.Time() },
 		"min":       func(r *tune.Result) float64 { return r.Stats().Min },
@@ -89,25 +93,25 @@ func (p *tab) sameColumns(results []tune.Result) {
 	} {
 		got := eval[[]float64](p, fmt.Sprintf(`Array.from(ndtune.state.run.column(%q), (v) => Number.isNaN(v) ? 0 : v)`, name))
 		if len(got) != len(results) {
-			p.t.Fatalf("column %s has %d rows, not %d", name, len(got), len(results))
+			p.T.Fatalf("column %s has %d rows, not %d", name, len(got), len(results))
 		}
 		for i := range results {
 			if want := of(&results[i]); math.Float64bits(got[i]) != math.Float64bits(want) && got[i] != want {
-				p.t.Errorf("%s of row %d is %v, want %v", name, i, got[i], want)
+				p.T.Errorf("%s of row %d is %v, want %v", name, i, got[i], want)
 			}
 		}
 	}
 	configurations := eval[[]string](p, `Array.from({length: ndtune.state.run.count}, (_, i) => ndtune.state.run.configuration(i))`)
 	for i := range results {
 		if want := results[i].Configuration.String(); configurations[i] != want {
-			p.t.Errorf("row %d is %s, want %s", i, configurations[i], want)
+			p.T.Errorf("row %d is %s, want %s", i, configurations[i], want)
 		}
 	}
 }
 
 // sameRows compares what the table shows first, by the time, with the results.
 func (p *tab) sameRows(results []tune.Result) {
-	p.t.Helper()
+	p.T.Helper()
 	var order []int
 	for i := range results {
 		if results[i].Status == tune.Correct {
@@ -123,10 +127,10 @@ func (p *tab) sameRows(results []tune.Result) {
 		}
 		return 0
 	})
-	heads := p.texts("#table .head button")
+	heads := p.Texts("#table .head button")
 	for i, row := range order[:5] {
 		r := &results[row]
-		cells := p.texts(fmt.Sprintf("#table .rows .row:nth-child(%d) span", i+1))
+		cells := p.Texts(fmt.Sprintf("#table .rows .row:nth-child(%d) span", i+1))
 		for column, want := range map[string]string{
 			"#": strconv.Itoa(row + 1), "block_size_x": strconv.Itoa(r.Configuration.Int("block_size_x")), "status": "correct",
 			"time (ms) ↑": figure.Milliseconds(r.Time()), "min (ms)": figure.Milliseconds(r.Stats().Min),
@@ -134,10 +138,10 @@ func (p *tab) sameRows(results []tune.Result) {
 		} {
 			at := slices.Index(heads, column)
 			if at < 0 {
-				p.t.Fatalf("the table has no column %q: %q", column, heads)
+				p.T.Fatalf("the table has no column %q: %q", column, heads)
 			}
 			if cells[at] != want {
-				p.t.Errorf("row %d of the table, %s: %q, want %q", i+1, column, cells[at], want)
+				p.T.Errorf("row %d of the table, %s: %q, want %q", i+1, column, cells[at], want)
 			}
 		}
 	}
@@ -145,7 +149,7 @@ func (p *tab) sameRows(results []tune.Result) {
 
 // TestPageFormatsAsTheTerminal compares the two ways to write a number.
 func TestPageFormatsAsTheTerminal(t *testing.T) {
-	p := open(t, mustReport(t, Source{"r", everything(t)}), desktop)
+	p := open(t, mustReport(t, Source{"r", everything(t)}), browser.Desktop)
 	numbers := []float64{0, 1, -1, 0.5, 1000, 999.96, 9999.96, 12345.5, 12344.5, 2.5, 1e20, 1e21, 1.5e22, 1e-5, 1.2346e-12, 5e-324, 0.0001, 1e-9, 1.0005, 147.6975, 0.49405, 1234.5, 1235.5, 0.0625, 1.0625, 33.0625}
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 3000 {
@@ -172,7 +176,7 @@ func TestPageFormatsAsTheTerminal(t *testing.T) {
 
 // TestNothingOfTheRecordRuns looks at a page of hostile names in all its parts.
 func TestNothingOfTheRecordRuns(t *testing.T) {
-	p := open(t, mustReport(t, Source{hostileImage, everything(t)}, Source{hostileScript, everything(t)}), desktop)
+	p := open(t, mustReport(t, Source{hostileImage, everything(t)}, Source{hostileScript, everything(t)}), browser.Desktop)
 	p.useEverything()
 	if eval[bool](p, `window.pwned !== undefined || document.querySelector("img, #summary script, #sections script") !== null`) {
 		t.Error("a name has become an element or has run")
@@ -180,14 +184,14 @@ func TestNothingOfTheRecordRuns(t *testing.T) {
 	if n := eval[int](p, `document.scripts.length`); n != 4 {
 		t.Errorf("the page has %d scripts, not its 4", n)
 	}
-	p.quiet()
+	p.Quiet()
 }
 
 // useEverything tries every choice of every control, points at every chart, brushes, sorts,
 // filters and opens what can be opened.
 func (p *tab) useEverything() {
-	p.t.Helper()
-	p.do(`
+	p.T.Helper()
+	p.Do(`
 		for (const s of [...document.querySelectorAll("select")].map((_, i) => i)) {
 			for (let k = 0; ; k++) {
 				const select = document.querySelectorAll("select")[s]; // made anew with each choice
@@ -202,14 +206,14 @@ func (p *tab) useEverything() {
 	for i := range eval[int](p, `document.querySelectorAll(".chart").length`) {
 		p.pointAt(i)
 	}
-	for i := range p.texts("#runs button") {
-		p.do(fmt.Sprintf(`document.querySelectorAll("#runs button")[%d].click()`, i))
+	for i := range p.Texts("#runs button") {
+		p.Do(fmt.Sprintf(`document.querySelectorAll("#runs button")[%d].click()`, i))
 	}
 }
 
 // pointAt moves the pointer over a chart and clicks on it.
 func (p *tab) pointAt(chart int) {
-	p.t.Helper()
+	p.T.Helper()
 	box := eval[[]float64](p, fmt.Sprintf(`(() => {
 		const chart = document.querySelectorAll(".chart")[%d];
 		chart.scrollIntoView({ block: "center", behavior: "instant" });
@@ -222,15 +226,15 @@ func (p *tab) pointAt(chart int) {
 	for i := 1; i < 12; i += 2 {
 		x := box[0] + box[2]*float64(i)/12
 		for _, y := range []float64{0.35, 0.6} {
-			p.run(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, x, box[1]+box[3]*y))
+			p.Run(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, x, box[1]+box[3]*y))
 		}
 	}
-	p.run(chromedp.MouseClickXY(box[0]+box[2]/2, box[1]+box[3]/2))
+	p.Run(chromedp.MouseClickXY(box[0]+box[2]/2, box[1]+box[3]/2))
 }
 
 // TestChartsAreDrawn finds something on each chart, and what a point says where it is.
 func TestChartsAreDrawn(t *testing.T) {
-	p := open(t, mustReport(t, Source{"r", everything(t)}), desktop)
+	p := open(t, mustReport(t, Source{"r", everything(t)}), browser.Desktop)
 	for i, label := range eval[[]string](p, `[...document.querySelectorAll(".chart")].map((c) => c.getAttribute("aria-label"))`) {
 		colors := eval[int](p, fmt.Sprintf(`(() => {
 			const canvas = document.querySelectorAll(".chart")[%d].querySelector("canvas");
@@ -241,7 +245,7 @@ func TestChartsAreDrawn(t *testing.T) {
 			t.Errorf("%s has %d colours: it is empty", label, colors)
 		}
 	}
-	p.quiet()
+	p.Quiet()
 }
 
 // TestSchemesAndSizes opens the page in the light, in the dark and on a phone.
@@ -252,31 +256,31 @@ func TestSchemesAndSizes(t *testing.T) {
 	}
 	for _, test := range []struct {
 		name string
-		view view
+		view browser.View
 	}{
-		{"light", desktop}, {"dark", view{wide: 1280, high: 900, scale: 1, dark: true}},
-		{"phone", view{wide: 360, high: 740, scale: 2, mobile: true}}, {"dark phone", view{wide: 360, high: 740, scale: 2, mobile: true, dark: true}},
+		{"light", browser.Desktop}, {"dark", browser.View{Wide: 1280, High: 900, Scale: 1, Dark: true}},
+		{"phone", browser.View{Wide: 360, High: 740, Scale: 2, Mobile: true}}, {"dark phone", browser.View{Wide: 360, High: 740, Scale: 2, Mobile: true, Dark: true}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p := open(t, r, test.view)
-			if light := lightness(p) > 128; light == test.view.dark {
+			if light := lightness(p) > 128; light == test.view.Dark {
 				t.Errorf("the paper has the lightness %d", lightness(p))
 			}
-			if wide := eval[int64](p, `document.documentElement.scrollWidth`); wide > test.view.wide {
-				t.Errorf("the page is %d wide, and the screen %d", wide, test.view.wide)
+			if wide := eval[int64](p, `document.documentElement.scrollWidth`); wide > test.view.Wide {
+				t.Errorf("the page is %d wide, and the screen %d", wide, test.view.Wide)
 			}
-			p.run(chromedp.Click("#scheme"))
-			if light := lightness(p) > 128; light != test.view.dark {
+			p.Run(chromedp.Click("#scheme"))
+			if light := lightness(p) > 128; light != test.view.Dark {
 				t.Errorf("after the switch the paper has the lightness %d", lightness(p))
 			}
-			p.quiet()
+			p.Quiet()
 		})
 	}
 }
 
 // TestPolicy tries what an injected script would: to run, to load and to send.
 func TestPolicy(t *testing.T) {
-	p := open(t, mustReport(t, Source{"r", everything(t)}), desktop)
+	p := open(t, mustReport(t, Source{"r", everything(t)}), browser.Desktop)
 	if eval[bool](p, `(() => {
 		const script = document.createElement("script");
 		script.textContent = "window.pwned = 1";
@@ -292,9 +296,8 @@ func TestPolicy(t *testing.T) {
 	if got := eval[string](p, `fetch("https://example.invalid/").then(() => "sent", (e) => "refused")`); got != "refused" {
 		t.Errorf("a request is %s", got)
 	}
-	p.mutex.Lock()
-	defer p.mutex.Unlock()
-	if refused := strings.Count(strings.Join(p.complaints, "\n"), "Content Security Policy"); refused < 3 {
-		t.Errorf("the policy has refused %d things, not 3:\n%s", refused, strings.Join(p.complaints, "\n"))
+	complaints := strings.Join(p.Complaints(), "\n")
+	if refused := strings.Count(complaints, "Content Security Policy"); refused < 3 {
+		t.Errorf("the policy has refused %d things, not 3:\n%s", refused, complaints)
 	}
 }

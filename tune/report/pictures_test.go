@@ -8,6 +8,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/ndtune/ndtune/internal/browser"
 	"github.com/ndtune/ndtune/tune/record"
 )
 
@@ -25,30 +26,30 @@ func TestPictures(t *testing.T) {
 	r := mustReport(t, Source{filepath.Base(path), recorded})
 	for _, picture := range []struct {
 		name string
-		view view
+		view browser.View
 		at   string // the part of the page to look at
 	}{
-		{"report-light.png", view{wide: 1200, high: 900, scale: 1}, "summary"},
-		{"report-dark.png", view{wide: 1200, high: 1000, scale: 1, dark: true}, "heatmap"},
-		{"report-narrow.png", view{wide: 390, high: 844, scale: 1.5, mobile: true}, "summary"},
+		{"report-light.png", browser.View{Wide: 1200, High: 900, Scale: 1}, "summary"},
+		{"report-dark.png", browser.View{Wide: 1200, High: 1000, Scale: 1, Dark: true}, "heatmap"},
+		{"report-narrow.png", browser.View{Wide: 390, High: 844, Scale: 1.5, Mobile: true}, "summary"},
 	} {
 		p := open(t, r, picture.view)
 		if picture.at != "summary" {
-			p.do(fmt.Sprintf(`document.getElementById(%q).scrollIntoView({ behavior: "instant" })`, picture.at))
+			p.Do(fmt.Sprintf(`document.getElementById(%q).scrollIntoView({ behavior: "instant" })`, picture.at))
 		}
 		p.picture(filepath.Join(folder, picture.name))
-		p.quiet()
+		p.Quiet()
 	}
 }
 
 // picture keeps what can be seen of the page now.
 func (p *tab) picture(path string) {
-	p.t.Helper()
-	png, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
+	p.T.Helper()
+	png, err := chromedp.Run(p.Ctx, chromedp.CaptureScreenshot())
 	if err != nil {
-		p.t.Fatal(err)
+		p.T.Fatal(err)
 	}
 	if err := os.WriteFile(path, png, 0o666); err != nil {
-		p.t.Fatal(err)
+		p.T.Fatal(err)
 	}
 }

@@ -37,6 +37,7 @@ func New(sources []Source, tool string, created time.Time) (*Report, error) {
 		if err != nil {
 			return nil, fmt.Errorf("report %s: %w", s.Name, err)
 		}
+		run.Importance = importanceOf(run)
 		r.Runs = append(r.Runs, run)
 	}
 	return r, nil

@@ -80,6 +80,7 @@ type Notice struct {
 	Text  string `json:"text"`
 }
 
+// newRun is all of a run but what matters, which takes longest: see importanceOf.
 func newRun(s Source) (*Run, error) {
 	h := &s.Record.Header
 	run := &Run{
@@ -111,7 +112,6 @@ func newRun(s Source) (*Run, error) {
 	}
 	best := bestOf(run.results, run.objective)
 	run.Failures, run.Reasons = failuresOf(run)
-	run.Importance = importanceOf(run)
 	run.Spent = spentOf(run)
 	run.Summary = summarize(run, best)
 	run.Notices = noticesOf(run, best, h.Verified)

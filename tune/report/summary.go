@@ -82,7 +82,7 @@ func statusText(s tune.Status) string {
 }
 
 func summarize(run *Run, b *best) Summary {
-	s := Summary{Evaluations: len(run.results), Combinations: combinations(run.Parameters)}
+	s := Summary{Evaluations: len(run.results), Combinations: combinations(run.Parameters), Statuses: []StatusCount{}}
 	counts := map[tune.Status]int{}
 	for i := range run.results {
 		r := &run.results[i]

@@ -10,6 +10,8 @@ function draw(element, option) {
     charts.set(element, chart);
     new ResizeObserver(() => chart.resize()).observe(element);
   }
+  const legend = (chart.getOption() || {}).legend, shown = legend && legend[0] && legend[0].selected;
+  if (option.legend && shown) option.legend.selected = shown; // what a reader has switched off
   const font = getComputedStyle(document.body).fontFamily;
   chart.setOption({
     animation: false,

@@ -7,7 +7,7 @@ function distributionSection() {
   let form = "histogram";
   part.update = () => {
     const runs = state.report.runs.filter((r) => r.correct.length);
-    part.controls.replaceChildren(select("as", [["histogram", "histogram"], ["share", "cumulative share"]], form, (v) => { form = v; part.update(); }));
+    patch(part.controls, select("as", [["histogram", "histogram"], ["share", "cumulative share"]], form, (v) => { form = v; part.update(); }));
     const measure = runs[0] ? runs[0].measure(state.measure) : { name: "time", unit: "ms" };
     const scale = scaleOf(runs.map((r) => [r.column(r.measure(state.measure).column), r.correct]), state.log);
     const share = form === "share" || runs.length > 1;

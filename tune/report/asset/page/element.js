@@ -9,7 +9,7 @@ function el(name, attributes, ...children) {
     else if (value === true) e.setAttribute(key, "");
     else if (value !== false && value != null) e.setAttribute(key, value);
   }
-  e.append(...children.flat().filter((c) => c !== null && c !== undefined && c !== false));
+  e.append(...children.flat(Infinity).filter((c) => c !== null && c !== undefined && c !== false));
   return e;
 }
 
@@ -31,12 +31,44 @@ function section(id, title, about, short) {
   return { root, controls, body, note, short: short || title };
 }
 
-// copyButton hands a text to the clipboard; where a browser keeps that from files, it selects
-// the text instead.
-function copyButton(text, from) {
+// patch makes the children of an element what they should be, and keeps those that are that
+// already: what a reader has opened, focused or selected stays. A listener that stays must not
+// know more than its element says.
+function patch(root, ...children) {
+  const wanted = children.flat(Infinity).filter((c) => c !== null && c !== undefined && c !== false)
+    .map((c) => (typeof c === "string" ? document.createTextNode(c) : c));
+  wanted.forEach((want, i) => {
+    const have = root.childNodes[i];
+    if (!have) root.append(want);
+    else if (have.nodeName !== want.nodeName) have.replaceWith(want);
+    else if (!have.isEqualNode(want)) patchNode(have, want);
+    if (have && have.nodeName === "SELECT" && have.value !== want.value) have.value = want.value;
+  });
+  while (root.childNodes.length > wanted.length) root.lastChild.remove();
+}
+
+function patchNode(have, want) {
+  if (have.nodeType === Node.TEXT_NODE) {
+    have.data = want.data;
+    return;
+  }
+  for (const { name } of [...have.attributes]) {
+    if (!want.hasAttribute(name) && name !== "open") have.removeAttribute(name);
+  }
+  for (const { name, value } of want.attributes) {
+    if (name === "style") have.style.cssText = want.style.cssText; // as an attribute the policy refuses it
+    else if (have.getAttribute(name) !== value) have.setAttribute(name, value);
+  }
+  patch(have, [...want.childNodes]);
+}
+
+// copyButton hands the text before it to the clipboard; where a browser keeps that from files, it
+// selects the text instead.
+function copyButton() {
   const button = el("button", { type: "button", class: "copy", onclick: async () => {
+    const from = button.previousElementSibling;
     try {
-      await navigator.clipboard.writeText(text);
+      await navigator.clipboard.writeText(from.textContent);
       button.textContent = "copied";
     } catch {
       getSelection().selectAllChildren(from);

@@ -13,7 +13,7 @@ function heatmapSection() {
     const broad = [...choices.filter((p) => p.values.length > 2), ...choices]; // two by two shows little
     const px = named(x) || broad[0], py = (named(y) !== px && named(y)) || broad.find((p) => p !== px);
     const options = run.varied.map((p) => [p.name, p.name]);
-    part.controls.replaceChildren(
+    patch(part.controls, 
       select("across", options, px.name, (v) => { x = v; part.update(); }),
       select("up", options.filter(([v]) => v !== px.name), py.name, (v) => { y = v; part.update(); }),
       select("colour", [["best", "best"], ["median", "median"], ["count", "number of correct"], ["failed", "share of failures"]], of, (v) => { of = v; part.update(); }));

@@ -7,8 +7,12 @@ function parallelSection() {
   const chart = el("div", { class: "chart tall", role: "img", "aria-label": "Parallel coordinates" });
   const scroll = el("div", { class: "sideways" }, chart);
   part.body.append(scroll);
+  let drawnFor = "", axes = [];
   part.update = () => {
-    const run = state.run, axes = run.important().slice().reverse();
+    const run = state.run, about = [run.place, state.measure, state.log].join(" ");
+    const kept = about === drawnFor && state.brush.size ? state.brush : new Map(); // of a run that goes on
+    drawnFor = about;
+    if (!kept.size) axes = run.important().slice().reverse(); // else they stay where the areas are
     part.root.hidden = axes.length === 0 || run.correct.length === 0;
     if (part.root.hidden) return;
     const measure = run.measure(state.measure), values = run.column(measure.column);
@@ -17,7 +21,7 @@ function parallelSection() {
     const columns = axes.map((p) => [run.column(p.column), ranks(p)]);
     const ticks = scale.ticks(), last = axes.length;
     const tag = { color: css("text"), fontSize: 11, hideOverlap: true, textBorderColor: css("card"), textBorderWidth: 3 };
-    state.brush = new Map();
+    state.brush = kept;
     chart.style.minWidth = Math.max(0, 110 * (axes.length + 1)) + "px";
     const object = draw(chart, {
       parallel: { left: 60, right: 90, top: 40, bottom: 24, parallelAxisDefault: { nameLocation: "end", nameGap: 14, nameTextStyle: { color: css("soft"), fontSize: 12 }, axisLine: { lineStyle: { color: css("soft") } }, axisTick: { show: false }, z: 20, areaSelectStyle: { width: 22, color: runColor(0), opacity: 0.25, borderColor: runColor(0) } } },
@@ -43,7 +47,8 @@ function parallelSection() {
       state.brushed = brushedRows(run, columns, values, scale);
       state.table.update();
     });
-    state.brushed = null;
+    state.brushed = brushedRows(run, columns, values, scale);
+    for (const [at, intervals] of kept) object.dispatchAction({ type: "axisAreaSelect", parallelAxisId: "axis" + at, intervals });
     part.note.textContent = drawn.length < run.correct.length ? `${formatCount(drawn.length)} of ${formatCount(run.correct.length)} configurations are drawn: the ${mostBest} best, and of the others an even choice.` : "";
   };
   return part;

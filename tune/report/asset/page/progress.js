@@ -11,7 +11,7 @@ function progressSection() {
     const runs = state.report.runs.filter((r) => r.correct.length);
     const timed = runs.length > 0 && runs.every((r) => r.column("end"));
     if (!timed) over = "evaluations";
-    part.controls.replaceChildren(timed ? select("against", [["evaluations", "evaluations"], ["time", "time"]], over, (v) => { over = v; part.update(); }) : "");
+    patch(part.controls, timed ? select("against", [["evaluations", "evaluations"], ["time", "time"]], over, (v) => { over = v; part.update(); }) : "");
     const measure = runs[0] ? runs[0].measure(state.measure) : { name: "time", unit: "ms" };
     const scale = scaleOf(runs.map((r) => [r.column(r.measure(state.measure).column), r.correct]), state.log);
     const unit = over === "time" ? spanUnit(runs) : { factor: 1, name: "evaluations, failures included" };

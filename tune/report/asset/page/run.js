@@ -10,11 +10,16 @@ const flagVerified = 1, flagEarly = 2;
 // readReport reads what the page holds.
 async function readReport() {
   const report = JSON.parse(document.getElementById("report").textContent);
-  const packed = bytesOf(document.getElementById("columns").textContent.trim());
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
-  const buffer = await new Response(stream).arrayBuffer();
+  if (report.live) return report; // there is nothing in it yet
+  const buffer = await unpack(document.getElementById("columns").textContent.trim());
   report.runs = report.runs.map((data, i) => new Run(data, buffer, i));
   return report;
+}
+
+// unpack is the bytes of a text: gzipped, in base64.
+async function unpack(text) {
+  const stream = new Blob([bytesOf(text)]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(stream).arrayBuffer();
 }
 
 function bytesOf(base64) {
@@ -28,13 +33,27 @@ const arrays = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, f64: Float6
 
 class Run {
   constructor(data, buffer, place) {
-    Object.assign(this, data);
     this.place = place;
+    this.take(data, buffer, 0);
+  }
+
+  // take reads a run, or, of one that goes on, the rows from one on and all else as it is with
+  // them.
+  take(data, buffer, from) {
+    const { parameters, reasons, columns, ...rest } = data, before = this.table;
+    Object.assign(this, rest);
     this.table = new Map();
-    for (const c of data.columns) this.table.set(c.name, new arrays[c.type](buffer, c.offset, c.length));
+    for (const c of columns) {
+      const added = new arrays[c.type](buffer, c.offset, c.length);
+      this.table.set(c.name, from ? joined(before.get(c.name), added, from) : added);
+    }
     this.count = this.column("status").length;
-    this.parameters = data.parameters.map((p, i) => ({ ...p, place: i, column: "p" + i, order: valueOrder(p) }));
-    this.varied = this.parameters.filter((p) => p.values.length > 1);
+    this.reasons = from ? this.reasons.concat(reasons) : reasons;
+    if (!from) {
+      this.parameters = parameters.map((p, i) => ({ ...p, place: i, column: "p" + i, order: valueOrder(p) }));
+      this.varied = this.parameters.filter((p) => p.values.length > 1);
+    }
+    this.order = undefined; // of ranked
     const objective = this.column("objective");
     this.correct = Int32Array.from({ length: this.count }, (_, i) => i).filter((i) => !Number.isNaN(objective[i]));
   }
@@ -73,6 +92,16 @@ class Run {
     const found = this.importance.parameters;
     return found.length ? found.map((f) => this.parameters[f.parameter]) : this.varied;
   }
+}
+
+// joined is a column with more behind its first rows. One that was not there has no numbers; one
+// of indices takes the type of what is added, which has room for all of them.
+function joined(before, added, from) {
+  const all = new added.constructor(from + added.length);
+  if (before) all.set(before);
+  else if (all instanceof Float64Array) all.fill(NaN, 0, from);
+  all.set(added, from);
+  return all;
 }
 
 // valueOrder are the places of a parameter's values, numbers in ascending order.

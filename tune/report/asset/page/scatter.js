@@ -12,7 +12,7 @@ function scatterSection() {
     const named = (name) => choices.find((p) => p.name === name);
     const px = named(x) || choices[0], pc = color === "" ? null : named(color) || choices.find((p) => p !== px) || null;
     const options = run.varied.map((p) => [p.name, p.name]);
-    part.controls.replaceChildren(
+    patch(part.controls, 
       select("across", options, px.name, (v) => { x = v; part.update(); }),
       select("colour", [["", "none"], ...options], pc ? pc.name : "", (v) => { color = v; part.update(); }));
     const measure = run.measure(state.measure), scale = scaleOf([[run.column(measure.column), run.correct]], state.log);

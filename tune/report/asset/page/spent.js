@@ -22,7 +22,7 @@ function spentSection() {
       series: spentParts.map(([key, name], i) => ({ type: "bar", stack: "all", name, barMaxWidth: 30, itemStyle: { color: runColor(i), borderColor: css("card"), borderWidth: 0.5 }, emphasis: { disabled: true }, data: runs.map((r) => r.spent[key] / factor) })),
       tooltip: { formatter: (p) => plain(`${p.name}\n${p.seriesName}: ${formatSpan(p.value * factor)} (${percent(p.value * factor / total(runs[p.dataIndex].spent))})`) },
     });
-    words.replaceChildren(...runs.map((r) => el("li", {}, runs.length > 1 ? el("b", {}, r.name + ": ") : null, spentWords(r.spent))));
+    patch(words, runs.map((r) => el("li", {}, runs.length > 1 ? el("b", {}, r.name + ": ") : null, spentWords(r.spent))));
   };
   return part;
 }

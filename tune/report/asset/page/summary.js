@@ -5,10 +5,10 @@ function drawSummary(root, run) {
   if (run.summary.best) {
     parts.push(el("div", { class: "hero" }, bestCard(run), el("div", { class: "side" }, goodCard(run), trustCard(run))));
   } else {
-    parts.push(el("div", { class: "card" }, el("h2", {}, "No configuration is correct"), notices(run)));
+    parts.push(el("div", { class: "card" }, el("h2", {}, run.progress && !run.progress.ended ? "No configuration is correct yet" : "No configuration is correct"), notices(run)));
   }
   parts.push(outcomes(run), facts(run));
-  root.replaceChildren(...parts);
+  patch(root, parts);
 }
 
 function title(run) {
@@ -29,8 +29,8 @@ function bestCard(run) {
     el("p", { class: "note" }, origin(run, best)),
     el("dl", { class: "chips", id: "best-values" }, run.parameters.map((p) =>
       el("div", { class: p.values.length > 1 ? "" : "fixed" }, el("dt", {}, p.name), el("dd", {}, run.value(best.row, p))))),
-    el("div", { class: "paste" }, el("span", {}, "options"), options, copyButton(best.options, options)),
-    el("div", { class: "paste" }, el("span", {}, "YAML"), el("pre", {}, yaml), copyButton(best.yaml, yaml)),
+    el("div", { class: "paste" }, el("span", {}, "options"), options, copyButton()),
+    el("div", { class: "paste" }, el("span", {}, "YAML"), el("pre", {}, yaml), copyButton()),
     objective.name.startsWith("time") ? null : el("p", { class: "note" },
       `Ranked by ${objective.name}, ${run.objective.maximize ? "more" : "less"} is better: ${withUnit(objective, formatMeasure(objective, best.objective))} in the search.`));
 }

@@ -10,14 +10,14 @@ function tableSection() {
   const count = el("output", { id: "shown" });
   part.controls.append(query, el("button", { type: "button", id: "csv", onclick: () => exportCSV(state.run, found) }, "export CSV"), count);
   part.body.append(view);
-  let fields = [], found = [], sort = { field: "#", down: false }, shown = null;
+  let fields = [], found = [], sort = { field: "#", down: false }, shown = null, asked = "";
 
   part.update = () => {
     if (shown !== state.run) {
       shown = state.run;
-      fields = fieldsOf(shown);
       sort = { field: shown.measures[0].name, down: shown.objective.maximize };
     }
+    fields = fieldsOf(shown);
     const test = parseQuery(shown, query.value), brushed = state.brushed;
     found = [];
     for (let row = 0; row < shown.count; row++) {
@@ -27,7 +27,9 @@ function tableSection() {
     count.textContent = `${formatCount(found.length)} of ${formatCount(shown.count)}${brushed ? ", brushed above" : ""}`;
     drawHead();
     rows.style.height = found.length * rowHeight + "px";
-    view.scrollTop = 0;
+    const asks = [shown.place, query.value, sort.field, sort.down, Boolean(brushed)].join(" ");
+    if (asked !== asks) view.scrollTop = 0; // and where only results have come, it stays
+    asked = asks;
     drawRows();
   };
 
@@ -53,11 +55,12 @@ function tableSection() {
     const columns = fields.map((f) => f.width + "px").join(" ");
     view.style.setProperty("--columns", columns);
     view.style.setProperty("--width", fields.reduce((sum, f) => sum + f.width, 0) + "px");
-    head.replaceChildren(...fields.map((f) => el("button", {
-      type: "button", role: "columnheader", class: f.number ? "number" : "", title: f.name,
+    patch(head, fields.map((f) => el("button", {
+      type: "button", role: "columnheader", class: f.number ? "number" : "", title: f.name, "data-field": f.name,
       "aria-sort": sort.field === f.name ? (sort.down ? "descending" : "ascending") : "none",
-      onclick: () => {
-        sort = { field: f.name, down: sort.field === f.name && !sort.down };
+      onclick: (e) => {
+        const field = e.currentTarget.dataset.field;
+        sort = { field, down: sort.field === field && !sort.down };
         part.update();
       },
     }, f.title || f.name, sort.field === f.name ? (sort.down ? " ↓" : " ↑") : "")));
@@ -73,7 +76,7 @@ function tableSection() {
       line.style.top = i * rowHeight + "px";
       list.push(line);
     }
-    rows.replaceChildren(...list);
+    patch(rows, list);
   }
 
   view.addEventListener("scroll", () => requestAnimationFrame(drawRows), { passive: true });

@@ -1,0 +1,169 @@
+package live
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/report"
+)
+
+const (
+	maxStreams = 32               // browsers at once
+	stall      = 10 * time.Second // a browser that takes nothing for so long is given up
+	lastWait   = 2 * time.Second  // that [Server.Close] waits for browsers to have all
+	heartbeat  = 15 * time.Second // a stream with nothing new says that it is there
+)
+
+// A Server serves the page of the searches of one process. [Open] makes one; Close must be
+// called when all are over.
+type Server struct {
+	tool    string
+	url     string
+	guard   guard
+	session string
+	page    []byte
+	policy  string
+	pace    pace
+	stall   time.Duration
+	http    *http.Server
+	served  chan struct{} // closed when no more connections are accepted
+
+	mutex   sync.Mutex
+	runs    []*Run
+	streams int
+	closing bool
+	news    chan struct{} // closed when anything above has changed, and replaced
+	idle    chan struct{} // closed when the last stream ends after closing began
+}
+
+// Open listens at an address, host:port, and serves from then on. Without a host it is
+// 127.0.0.1; port 0 is one that is free. Tool is the program, with its version.
+func Open(address, tool string) (*Server, error) {
+	host, port, err := splitAddress(address)
+	if err != nil {
+		return nil, err
+	}
+	listener, err := net.Listen("tcp", net.JoinHostPort(host, port))
+	if err != nil {
+		return nil, fmt.Errorf("listen at %s: %w", net.JoinHostPort(host, port), withoutAddress(err))
+	}
+	s, err := newServer(listener, host, tool)
+	if err != nil {
+		listener.Close()
+		return nil, err
+	}
+	go s.serve(listener)
+	return s, nil
+}
+
+// serve answers until Close. A search goes on without its page, should the network fail.
+func (s *Server) serve(listener net.Listener) {
+	defer close(s.served)
+	_ = s.http.Serve(listener)
+}
+
+func newServer(listener net.Listener, host, tool string) (*Server, error) {
+	address, ok := listener.Addr().(*net.TCPAddr)
+	if !ok {
+		return nil, fmt.Errorf("%s is no address of TCP", listener.Addr())
+	}
+	s := &Server{
+		tool: tool, guard: newGuard(address, host), session: rand.Text(), pace: defaultPace, stall: stall,
+		served: make(chan struct{}), news: make(chan struct{}), idle: make(chan struct{}),
+	}
+	s.url = s.guard.url(address, host)
+	var err error
+	if s.page, s.policy, err = report.LivePage(tool, "a running search", eventsPath, time.Now()); err != nil {
+		return nil, err
+	}
+	s.http = &http.Server{
+		Handler: s.handler(), ReadHeaderTimeout: stall, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
+		ErrorLog: log.New(io.Discard, "", 0), // which would name addresses of those who look
+	}
+	return s, nil
+}
+
+// URL is where the page is, with the token where there is one.
+func (s *Server) URL() string { return s.url }
+
+// Begin shows a search that begins now, below the name of its record. Total is how many
+// configurations it will have evaluated at most.
+func (s *Server) Begin(name string, h record.Header, total int) *Run {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	r := &Run{
+		server: s, place: len(s.runs), total: total, began: time.Now(),
+		over: make(chan struct{}), follower: report.Follow(name, h, s.tool),
+	}
+	s.runs = append(s.runs, r)
+	s.changed()
+	return r
+}
+
+// changed wakes who waits for news. The caller holds the lock.
+func (s *Server) changed() {
+	close(s.news)
+	s.news = make(chan struct{})
+}
+
+// Close ends the page: browsers get what they lack, as far as they take it in about two
+// seconds, and keep it. A search that has not ended is shown as stopped. A second call does
+// no harm.
+func (s *Server) Close() {
+	s.mutex.Lock()
+	runs := s.runs
+	s.mutex.Unlock()
+	for _, r := range runs {
+		r.End(nil, "stopped")
+	}
+	s.mutex.Lock()
+	again := s.closing
+	if s.closing = true; s.streams == 0 && !again {
+		close(s.idle)
+	}
+	s.changed()
+	s.mutex.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), lastWait)
+	defer cancel()
+	select {
+	case <-s.idle:
+		_ = s.http.Shutdown(ctx) // lets connections end whose last bytes are on their way
+	case <-ctx.Done():
+	}
+	_ = s.http.Close()
+	<-s.served
+}
+
+var errCrowded = errors.New("as many browsers as are let in are looking already")
+
+// enter counts a stream, unless there are too many; leave takes it away again.
+func (s *Server) enter() error {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	switch {
+	case s.closing:
+		return errors.New("the search is over")
+	case s.streams >= maxStreams:
+		return errCrowded
+	}
+	s.streams++
+	return nil
+}
+
+func (s *Server) leave() {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.streams--; s.closing && s.streams == 0 {
+		close(s.idle)
+	}
+	s.changed()
+}

@@ -1,0 +1,162 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A position is what of the searches a browser has. It travels as the identity of an event, so
+// that a browser that lost its connection goes on where it was.
+type position struct {
+	run  int
+	rows int // -1: not even that it has begun
+	over bool
+}
+
+var nowhere = position{rows: -1}
+
+// identity is the position as text, for one session.
+func (p position) identity(session string) string {
+	return fmt.Sprintf("%s.%d.%d", session, p.run, p.rows)
+}
+
+// positionOf is that of a text; of another session, or of none, it is nowhere. It is never over:
+// the end is said again.
+func positionOf(text, session string, runs []*Run) position {
+	parts := strings.Split(text, ".")
+	if len(parts) != 3 || parts[0] != session {
+		return nowhere
+	}
+	run, err := strconv.Atoi(parts[1])
+	if err != nil || run < 0 || run >= len(runs) {
+		return nowhere
+	}
+	rows, err := strconv.Atoi(parts[2])
+	if err != nil || rows < 0 || rows > len(runs[run].state().results) {
+		return nowhere
+	}
+	return position{run: run, rows: rows}
+}
+
+// events serves one stream: parts as they come, and the end.
+func (s *Server) events(w http.ResponseWriter, r *http.Request) {
+	if err := s.enter(); err != nil {
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		return
+	}
+	defer s.leave()
+	if r.Method == http.MethodHead {
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+	out := &stream{http.NewResponseController(w), w, s.stall}
+	s.mutex.Lock()
+	runs := s.runs
+	s.mutex.Unlock()
+	at := positionOf(r.Header.Get("Last-Event-ID"), s.session, runs)
+	if out.write([]byte("retry: 2000\n\n")) != nil { // ms; and so the browser knows that it is connected
+		return
+	}
+	for {
+		event, next, err := s.next(r.Context(), at)
+		if err != nil || out.write(event) != nil {
+			return // the browser has gone, or cannot be shown anything
+		}
+		if next == ended {
+			return
+		}
+		at = next
+	}
+}
+
+// ended is the position behind all searches.
+var ended = position{run: -1}
+
+// next waits for what a browser lacks, and gives it as an event with the position behind it.
+func (s *Server) next(ctx context.Context, at position) (event []byte, next position, err error) {
+	beat := time.NewTimer(heartbeat)
+	defer beat.Stop()
+	for {
+		s.mutex.Lock()
+		news, closing, run := s.news, s.closing, (*Run)(nil)
+		if at.run < len(s.runs) {
+			run = s.runs[at.run]
+		}
+		more := at.run+1 < len(s.runs)
+		s.mutex.Unlock()
+
+		var pause <-chan time.Time
+		if run != nil && !at.over {
+			v, err := run.view()
+			if err != nil {
+				return nil, at, err
+			}
+			if v.over || v.rows > at.rows {
+				return v.event(at)
+			}
+			if len(run.state().results) > at.rows {
+				pause, news = time.After(time.Until(v.next)), run.over
+			}
+		}
+		switch {
+		case at.over && more:
+			at = position{run: at.run + 1, rows: -1}
+			continue
+		case closing && (run == nil || at.over):
+			return []byte("event: end\ndata: {}\n\n"), ended, nil
+		}
+		select {
+		case <-news:
+		case <-pause:
+		case <-beat.C:
+			return []byte(": nothing new\n\n"), at, nil
+		case <-ctx.Done():
+			return nil, at, ctx.Err()
+		}
+	}
+}
+
+// event is the view for a browser at a position. At the end it is sent whole: the final
+// measurement is of rows that the browser has.
+func (v *view) event(at position) (event []byte, next position, err error) {
+	from := max(0, at.rows)
+	if v.over {
+		from = 0
+	}
+	part, err := v.part(from)
+	if err != nil {
+		return nil, at, err
+	}
+	next = position{run: at.run, rows: v.rows, over: v.over}
+	return fmt.Appendf(nil, "id: %s\nevent: part\ndata: %s\n\n", next.identity(v.progress.Session), part), next, nil
+}
+
+// A stream is the connection to a browser.
+type stream struct {
+	control *http.ResponseController
+	to      http.ResponseWriter
+	stall   time.Duration
+}
+
+// write sends an event. However long that is, the browser must take some of it again and again.
+func (s *stream) write(event []byte) error {
+	const piece = 64 << 10
+	for len(event) > 0 {
+		n := min(piece, len(event))
+		if err := s.control.SetWriteDeadline(time.Now().Add(s.stall)); err != nil {
+			return err
+		}
+		if _, err := s.to.Write(event[:n]); err != nil {
+			return err
+		}
+		if err := s.control.Flush(); err != nil {
+			return err
+		}
+		event = event[n:]
+	}
+	return nil
+}
