@@ -30,15 +30,16 @@ func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	// The first signal ends the run in order; the second one ends the process at once.
+	notes := newNoteWriter(os.Stderr)
 	forget := context.AfterFunc(ctx, func() {
 		stop()
-		fmt.Fprintln(os.Stderr, "\nndtune: interrupted; stopping (once more: at once)")
+		fmt.Fprintln(notes, "\nndtune: interrupted; stopping (once more: at once)")
 	})
 	defer forget() // before stop, which would be taken for a signal
 
 	app := newApp()
 	out := &output{to: os.Stdout}
-	app.Writer = out
+	app.Writer, app.ErrWriter = out, notes
 	err := app.RunContext(ctx, flagsFirst(app, os.Args))
 	if err == nil && out.err != nil {
 		err = fmt.Errorf("print the results: %w", out.err)

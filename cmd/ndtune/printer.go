@@ -27,12 +27,14 @@ type printer struct {
 
 func newPrinter(c *cli.Context, p *tune.Problem, total int) *printer {
 	quiet := c.Bool("quiet")
-	return &printer{
+	shown := &printer{
 		out: c.App.Writer, notes: c.App.ErrWriter, problem: p,
 		quiet: quiet, verbose: c.Bool("verbose"),
 		counts: map[tune.Status]int{},
 		bar:    newProgress(c.App.ErrWriter, total, p.Objective(), quiet),
 	}
+	shown.bar.limit = c.Duration("time-limit")
+	return shown
 }
 
 func (p *printer) begin(d tune.Device, shared []device.Listed, s *space.Space, log *record.Log) {
@@ -75,6 +77,9 @@ func (p *printer) begin(d tune.Device, shared []device.Listed, s *space.Space, l
 // result shows one result as it arrives.
 func (p *printer) result(r tune.Result, resumed bool) {
 	p.counts[r.Status]++
+	if resumed {
+		p.bar.resumed++
+	}
 	p.bar.add(r, p.out, p.line(r))
 }
 

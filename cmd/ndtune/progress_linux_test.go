@@ -1,0 +1,192 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// someResults are of a parameter with a value of its own for each: correct in so many
+// milliseconds, or, below zero, failed.
+func someResults(t *testing.T, times ...float64) []tune.Result {
+	t.Helper()
+	p := space.Parameter{Name: "block_size_x"}
+	for i := range times {
+		p.Values = append(p.Values, i)
+	}
+	parameters, err := space.NewParameters([]space.Parameter{p})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var results []tune.Result
+	for i, ms := range times {
+		c, err := parameters.Configure(map[string]space.Value{"block_size_x": i})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := tune.Result{Configuration: c, Status: tune.Correct, Times: []float64{ms}, Objective: ms}
+		switch {
+		case ms == -1:
+			r = tune.Result{Configuration: c, Status: tune.Constraints, Reason: "too much"}
+		case ms < 0:
+			r = tune.Result{Configuration: c, Status: tune.Compile, Reason: "syntax"}
+		}
+		results = append(results, r)
+	}
+	return results
+}
+
+// TestDisplay looks at a terminal during a search and after it.
+func TestDisplay(t *testing.T) {
+	results := someResults(t, 3, -1, 2, -2, -1, 4)
+	for _, test := range []struct {
+		name        string
+		environment map[string]string
+		size        screenSize
+		display     []string
+		color       bool
+	}{
+		{"colours", nil, screenSize{24, 120}, []string{
+			" 60% ████████████░░░░░░░░  6 of 10 configurations, 1.5 a second, 3s left",
+			"best 2.000ms  block_size_x=2",
+			"2 beyond the device's limits, 1 did not compile",
+		}, true},
+		{"no colours", map[string]string{"NO_COLOR": "1"}, screenSize{24, 120}, []string{
+			" 60% ████████████░░░░░░░░  6 of 10 configurations, 1.5 a second, 3s left",
+			"best 2.000ms  block_size_x=2",
+			"2 beyond the device's limits, 1 did not compile",
+		}, false},
+		{"NO_COLOR without a value says nothing", map[string]string{"NO_COLOR": ""}, screenSize{24, 30}, []string{
+			" 60% ████████████░░░░░░░░  6…",
+			"best 2.000ms  block_size_x=2",
+			"2 beyond the device's limits…",
+		}, true},
+		{"only prints", map[string]string{"TERM": "dumb"}, screenSize{24, 120}, nil, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Setenv("TERM", "xterm")
+			t.Setenv("NO_COLOR", "")
+			for name, value := range test.environment {
+				t.Setenv(name, value)
+			}
+			for _, ended := range []bool{false, true} {
+				terminal := openTerminal(t, test.size)
+				notes := newNoteWriter(terminal.slave)
+				p := newProgress(notes, 10, tune.Objective{Name: "time"}, false)
+				fmt.Fprintln(notes, "kernel k")
+				p.start()
+				p.resumed = 3
+				for i := range results {
+					text := ""
+					if i == 0 || i == 3 {
+						text = fmt.Sprint("result ", i)
+					}
+					p.add(results[i], terminal.slave, text)
+				}
+				fmt.Fprintln(notes, "a note\nof two lines")
+				if p.notes != nil {
+					p.notes.show(p.lines(2 * time.Second)) // as it is then
+				}
+				want := append([]string{"kernel k", "result 0", "result 3", "a note", "of two lines"}, test.display...)
+				if ended {
+					p.finish()
+					want = want[:5]
+				}
+				printed := terminal.hangUp()
+				if got := shown(t, test.size, printed); !slices.Equal(got, append(want, "")) {
+					t.Errorf("ended %v: the screen shows\n%s\nnot\n%s", ended, strings.Join(got, "\n"), strings.Join(want, "\n"))
+				}
+				if colored := regexp.MustCompile(`\x1b\[\d*m`).MatchString(printed); colored != test.color {
+					t.Errorf("colours %v, want %v: %q", colored, test.color, printed)
+				}
+				if test.display == nil && strings.Contains(printed, "\x1b") {
+					t.Errorf("there are escape sequences: %q", printed)
+				}
+			}
+		})
+	}
+}
+
+// TestDisplayOfWhat shows other objectives, limits and paces.
+func TestDisplayOfWhat(t *testing.T) {
+	results := someResults(t, 3, 5)
+	p := &progress{total: 100, objective: tune.Objective{Name: "GB/s", Maximize: true}, limit: time.Minute, notes: &noteWriter{to: io.Discard}, counts: map[tune.Status]int{}}
+	for _, r := range results {
+		p.add(r, io.Discard, "")
+	}
+	text := func(elapsed time.Duration) (all []string) {
+		for _, l := range p.lines(elapsed) {
+			var b strings.Builder
+			l.write(&b, 200, false)
+			all = append(all, b.String())
+		}
+		return all
+	}
+	want := []string{"  2% ░░░░░░░░░░░░░░░░░░░░  2 of 100 configurations, 4 a minute, 30s left", "best 5.000ms, GB/s=5.000  block_size_x=1"}
+	if got := text(30 * time.Second); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	p.limit = 0
+	if got := text(30 * time.Second); !strings.HasSuffix(got[0], ", 24m30s left") {
+		t.Error(got[0])
+	}
+	p.resumed = 2
+	if got := text(30 * time.Second); !strings.HasSuffix(got[0], " 2 of 100 configurations") {
+		t.Error("nothing was evaluated, but:", got[0])
+	}
+}
+
+// TestLineIsCut has characters that are wide, and some that would move the cursor.
+func TestLineIsCut(t *testing.T) {
+	for text, want := range map[string]string{
+		"12345": "12345", "123456": "1234…", "值值": "值值", "值值1": "值值1", "值值值": "值值…", "1值值2": "1值…", "\x1b[A\r\n1": "[A1", "": "",
+	} {
+		var b strings.Builder
+		runes := []rune(text)
+		half := len(runes) / 2
+		line{{string(runes[:half]), green}, {string(runes[half:]), plain}}.write(&b, 5, false)
+		if b.String() != want {
+			t.Errorf("%q: %q, want %q", text, b.String(), want)
+		}
+	}
+}
+
+// TestTerminalOfASearch gives the program a terminal for all that it prints.
+func TestTerminalOfASearch(t *testing.T) {
+	d := needDevice(t)
+	for _, dumb := range []bool{false, true} {
+		folder := t.TempDir()
+		if err := copySpecs(folder); err != nil {
+			t.Fatal(err)
+		}
+		terminal := openTerminal(t, screenSize{24, 150})
+		c := exec.Command("ndtune", "tune", "faults.yaml", "--device", d.Selector)
+		c.Dir, c.Stdout, c.Stderr = folder, terminal.slave, terminal.slave
+		c.Env = append(programEnvironment(folder), "TERM=xterm")
+		if dumb {
+			c.Env = append(c.Env, "TERM=dumb")
+		}
+		err := c.Run()
+		printed := terminal.hangUp()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, printed)
+		}
+		lines := shown(t, terminal.size, printed)
+		if all := strings.Join(lines, "\n"); !strings.HasPrefix(lines[0], "Using: ") || strings.Contains(all, "█") || strings.Contains(all, "░") || !strings.Contains(all, "\nbest performing configuration: ") {
+			t.Errorf("TERM=dumb %v: at the end the screen shows\n%s", dumb, all)
+		}
+		for _, part := range []string{`  0% ░{20}  0 of \d+ configurations`, `best [\d.]+ms\x1b\[m  fault=`, `\x1b\[33m.*1 did not compile`, `, \d+s left`} {
+			if found := regexp.MustCompile(part).MatchString(printed); found == dumb {
+				t.Errorf("TERM=dumb %v: %s was shown: %v\n%q", dumb, part, found, printed)
+			}
+		}
+	}
+}
