@@ -21,7 +21,7 @@ import (
 )
 
 // Method is the version of measuring. It changes with what makes other figures.
-const Method = 1
+const Method = 2
 
 // A Part is what is measured together, and gives some of the figures.
 type Part struct {

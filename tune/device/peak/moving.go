@@ -43,7 +43,7 @@ func (v mover) block() int64 { return int64(4 * v.lanes * v.items * v.local) }
 func (m *Meter) movers(what movement) []mover {
 	all := []mover{{4, 4, 256, false}, {4, 2, 256, false}, {4, 1, 256, false}, {4, 8, 256, false}, {4, 2, 1024, false}, {4, 4, 512, false}, {4, 8, 64, false}, {2, 4, 256, false}, {1, 8, 256, false}, {4, 4, 256, true}}
 	if m.isCPU() {
-		all = []mover{{16, 4, 64, false}, {16, 1, 256, false}, {4, 4, 256, false}, {16, 4, 64, true}, {16, 1, 256, true}}
+		all = []mover{{16, 4, 64, false}, {16, 1, 256, false}, {16, 8, 16, false}, {16, 8, 256, false}, {4, 4, 256, false}, {16, 4, 64, true}, {16, 1, 256, true}}
 	}
 	return slices.DeleteFunc(all, func(v mover) bool { return v.nontemporal && !what.copies || !m.takes(v.local) })
 }
@@ -197,7 +197,7 @@ func (s *stream) screen(ctx context.Context) error {
 			if v.block() > set/4 {
 				continue
 			}
-			rate, err := s.rate(ctx, v, set, budget)
+			rate, err := s.rate(ctx, v, set, sweepBudget)
 			if err != nil {
 				errs = append(errs, fmt.Errorf("%s: %w", v, err))
 				continue
@@ -229,7 +229,7 @@ func (s *stream) screen(ctx context.Context) error {
 func (s *stream) sweep(ctx context.Context) error {
 	for _, set := range s.sizes {
 		variants := []mover{s.small[0], s.large[0]}
-		time := budget
+		time := sweepBudget
 		switch {
 		case s.beyond > 0 && set >= s.beyond:
 			variants, time = s.large, finalBudget

@@ -20,6 +20,7 @@ const (
 	// A variant is launched again for about its budget, and leastLaunches times at least,
 	// unless a launch takes longer than tooLong.
 	budget        = 12 * time.Millisecond
+	sweepBudget   = 60 * time.Millisecond // for sets of buffers: other processes take a CPU and its caches away for some
 	finalBudget   = 250 * time.Millisecond
 	warmUp        = 150 * time.Millisecond // in which the clocks of a device that was idle rise
 	leastLaunches = 3
