@@ -18,3 +18,20 @@ const (
 func Statuses() []Status {
 	return []Status{Correct, Constraints, Compile, Runtime, Correctness, Timeout}
 }
+
+// Text is the status for people, after a number of configurations: «3 did not compile».
+func (s Status) Text() string {
+	switch s {
+	case Constraints:
+		return "beyond the device's limits"
+	case Compile:
+		return "did not compile"
+	case Runtime:
+		return "failed to run"
+	case Correctness:
+		return "gave wrong output"
+	case Timeout:
+		return "timed out"
+	}
+	return string(s)
+}

@@ -157,7 +157,7 @@ func (p *printer) summary(o *tune.Outcome, evaluated int) string {
 	var parts []string
 	for _, status := range tune.Statuses() {
 		if n := p.counts[status]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, statusText(status)))
+			parts = append(parts, fmt.Sprintf("%d %s", n, status.Text()))
 		}
 	}
 	text := countNoun(len(o.Results), "configuration")
@@ -187,24 +187,6 @@ func roundElapsed(d time.Duration) time.Duration {
 		return d.Round(time.Millisecond)
 	}
 	return d.Round(100 * time.Millisecond)
-}
-
-func statusText(s tune.Status) string {
-	switch s {
-	case tune.Correct:
-		return "correct"
-	case tune.Constraints:
-		return "beyond the device's limits"
-	case tune.Compile:
-		return "did not compile"
-	case tune.Runtime:
-		return "failed to run"
-	case tune.Correctness:
-		return "gave wrong output"
-	case tune.Timeout:
-		return "timed out"
-	}
-	return string(s)
 }
 
 func (p *printer) whyNone(o *tune.Outcome) string {

@@ -111,7 +111,7 @@ func (p *progress) lines(elapsed time.Duration) []line {
 	var failed []string
 	for _, s := range tune.Statuses() {
 		if n := p.counts[s]; n > 0 && s != tune.Correct {
-			failed = append(failed, fmt.Sprintf("%d %s", n, statusText(s)))
+			failed = append(failed, fmt.Sprintf("%d %s", n, s.Text()))
 		}
 	}
 	if len(failed) > 0 {

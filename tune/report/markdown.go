@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ndtune/ndtune/internal/figure"
+	"github.com/ndtune/ndtune/internal/markdown"
 	"github.com/ndtune/ndtune/tune"
 )
 
@@ -29,7 +30,7 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 }
 
 func (run *Run) writeMarkdown(b *strings.Builder) {
-	fmt.Fprintf(b, "## %s\n\n", escapeMarkdown(run.Title()))
+	fmt.Fprintf(b, "## %s\n\n", markdown.Escape(run.Title()))
 	s := &run.Summary
 	var counts []string
 	for _, c := range s.Statuses {
@@ -38,7 +39,7 @@ func (run *Run) writeMarkdown(b *strings.Builder) {
 	fmt.Fprintf(b, "%d configurations: %s.", s.Evaluations, strings.Join(counts, ", "))
 	for _, f := range [][2]string{{"driver", run.Device.Driver}, {"timer", run.Device.Timer}, {"started", run.Started}} {
 		if f[1] != "" {
-			fmt.Fprintf(b, " %s: %s.", strings.ToUpper(f[0][:1])+f[0][1:], escapeMarkdown(f[1]))
+			fmt.Fprintf(b, " %s: %s.", strings.ToUpper(f[0][:1])+f[0][1:], markdown.Escape(f[1]))
 		}
 	}
 	b.WriteString("\n")
@@ -49,16 +50,16 @@ func (run *Run) writeMarkdown(b *strings.Builder) {
 	fmt.Fprintf(b, "\nBest: **%s ms**", figure.Milliseconds(s.Best.Time))
 	for _, m := range s.Best.Metrics {
 		if m.AtTime {
-			fmt.Fprintf(b, ", %s %s", figure.Number(m.Value), escapeMarkdown(m.Name))
+			fmt.Fprintf(b, ", %s %s", figure.Number(m.Value), markdown.Escape(m.Name))
 		}
 	}
 	if s.OverMedian != nil && s.OverWorst != nil {
 		fmt.Fprintf(b, "; %.2f× better than the median configuration, %.2f× than the worst", *s.OverMedian, *s.OverWorst)
 	}
-	fmt.Fprintf(b, ". Options: %s\n\n", codeSpan(s.Best.Options))
+	fmt.Fprintf(b, ". Options: %s\n\n", markdown.Code(s.Best.Options))
 	run.writeMarkdownTable(b)
 	for _, n := range run.Notices {
-		fmt.Fprintf(b, "\n- %s", escapeMarkdown(n.Text))
+		fmt.Fprintf(b, "\n- %s", markdown.Escape(n.Text))
 	}
 	if len(run.Notices) > 0 {
 		b.WriteString("\n")
@@ -67,15 +68,9 @@ func (run *Run) writeMarkdown(b *strings.Builder) {
 
 // writeMarkdownTable has the best configurations, the one that won first.
 func (run *Run) writeMarkdownTable(b *strings.Builder) {
-	var head, rule []string
-	column := func(name string, number bool) {
-		head = append(head, escapeMarkdown(name))
-		if number {
-			rule = append(rule, "---:")
-		} else {
-			rule = append(rule, "---")
-		}
-	}
+	var head []string
+	var numbers []bool
+	column := func(name string, number bool) { head, numbers = append(head, name), append(numbers, number) }
 	for _, p := range run.Parameters {
 		column(p.Name, p.Numeric)
 	}
@@ -83,17 +78,17 @@ func (run *Run) writeMarkdownTable(b *strings.Builder) {
 		column(axisName(m), true)
 	}
 	column("verified", false)
-	fmt.Fprintf(b, "| %s |\n| %s |\n", strings.Join(head, " | "), strings.Join(rule, " | "))
 	columns := make([][]float64, len(run.Measures))
 	for j, m := range run.Measures {
 		columns[j] = run.numbers(m.Column)
 	}
-	rows := rankedRows(run)
-	for _, row := range rows[:min(len(rows), markdownRows)] {
+	ranked := rankedRows(run)
+	var rows [][]string
+	for _, row := range ranked[:min(len(ranked), markdownRows)] {
 		r := &run.results[row]
 		var cells []string
 		for i := range run.Parameters {
-			cells = append(cells, escapeMarkdown(run.Parameters[i].Values[run.index(parameterColumn(i))[row]]))
+			cells = append(cells, run.Parameters[i].Values[run.index(parameterColumn(i))[row]])
 		}
 		for j, m := range run.Measures {
 			cells = append(cells, formatMeasure(m, columns[j][row]))
@@ -102,8 +97,9 @@ func (run *Run) writeMarkdownTable(b *strings.Builder) {
 		if r.Verified {
 			verified = "yes"
 		}
-		fmt.Fprintf(b, "| %s |\n", strings.Join(append(cells, verified), " | "))
+		rows = append(rows, append(cells, verified))
 	}
+	markdown.Table(b, head, numbers, rows)
 }
 
 // rankedRows are the correct rows by the objective of the search, after the one that won.
@@ -145,40 +141,4 @@ func axisName(m Measure) string {
 		return m.Name
 	}
 	return m.Name + " (" + m.Unit + ")"
-}
-
-// escapeMarkdown takes what is special in Markdown, in a table or in HTML out of a text.
-func escapeMarkdown(text string) string {
-	var b strings.Builder
-	for _, c := range text {
-		switch {
-		case c == '&':
-			b.WriteString("&amp;")
-		case c == '<':
-			b.WriteString("&lt;")
-		case c == '>':
-			b.WriteString("&gt;")
-		case strings.ContainsRune("\\`*[]|~", c):
-			b.WriteRune('\\')
-			b.WriteRune(c)
-		case c == '\n' || c == '\r' || c == '\t':
-			b.WriteByte(' ')
-		default:
-			b.WriteRune(c)
-		}
-	}
-	return b.String()
-}
-
-// codeSpan is a text as code, fenced by more backquotes than it has in a row.
-func codeSpan(text string) string {
-	text = strings.Join(strings.Fields(text), " ")
-	fence := "`"
-	for strings.Contains(text, fence) {
-		fence += "`"
-	}
-	if strings.HasPrefix(text, "`") || strings.HasSuffix(text, "`") {
-		text = " " + text + " "
-	}
-	return fence + text + fence
 }

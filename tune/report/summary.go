@@ -64,23 +64,6 @@ type MetricFigure struct {
 	AtTime bool    `json:"atTime"`
 }
 
-// statusText is a status as the terminal counts it.
-func statusText(s tune.Status) string {
-	switch s {
-	case tune.Constraints:
-		return "beyond the device's limits"
-	case tune.Compile:
-		return "did not compile"
-	case tune.Runtime:
-		return "failed to run"
-	case tune.Correctness:
-		return "gave wrong output"
-	case tune.Timeout:
-		return "timed out"
-	}
-	return string(s)
-}
-
 func summarize(run *Run, b *best) Summary {
 	s := Summary{Evaluations: len(run.results), Combinations: combinations(run.Parameters), Statuses: []StatusCount{}}
 	counts := map[tune.Status]int{}
@@ -96,7 +79,7 @@ func summarize(run *Run, b *best) Summary {
 	}
 	for _, status := range tune.Statuses() {
 		if n := counts[status]; n > 0 {
-			s.Statuses = append(s.Statuses, StatusCount{string(status), statusText(status), n})
+			s.Statuses = append(s.Statuses, StatusCount{string(status), status.Text(), n})
 		}
 	}
 	if b == nil {
