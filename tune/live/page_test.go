@@ -113,7 +113,7 @@ func TestPageFollowsARun(t *testing.T) {
 		}
 	}
 	waitForRows(p, 0)
-	if got := p.Text("#summary h2"); got != "No configuration is correct yet" {
+	if got := p.Text("#summary .card"); got != "No configuration is correct yet" {
 		t.Errorf("before the first result the page says %q", got)
 	}
 	for _, n := range []int{1, 9, 20} {

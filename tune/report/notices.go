@@ -26,6 +26,9 @@ func noticesOf(run *Run, b *best, verification bool) []Notice {
 		all = append(all, Notice{levelWarning, fmt.Sprintf(format, a...)})
 	}
 	s := &run.Summary
+	if len(run.results) == 0 {
+		return all // a run that has only begun
+	}
 	if b == nil {
 		warn("No configuration is correct. The failures below say why.")
 		return all

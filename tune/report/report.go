@@ -20,9 +20,14 @@ type Report struct {
 	Tool    string    `json:"tool"`    // the program that made it, with its version
 	Created time.Time `json:"created"` // UTC
 	Runs    []*Run    `json:"runs"`    // in the order of the sources
+
+	// Comparison is that of the runs; nil where they are not known to be of one problem on
+	// several devices. NoComparison says why such runs cannot be compared.
+	Comparison   *Comparison `json:"comparison,omitempty"`
+	NoComparison string      `json:"noComparison,omitempty"`
 }
 
-// New makes a report of records. Tool is the program that asks, and created the time to note.
+// New makes a report of records, and compares those of one problem on several devices. Tool is the program that asks, and created the time to note.
 // A record without a result is an error that names it.
 func New(sources []Source, tool string, created time.Time) (*Report, error) {
 	if len(sources) == 0 {
@@ -39,6 +44,10 @@ func New(sources []Source, tool string, created time.Time) (*Report, error) {
 		}
 		run.Importance = importanceOf(run)
 		r.Runs = append(r.Runs, run)
+	}
+	var err error
+	if r.Comparison, err = comparisonOf(sources, tool); err != nil {
+		r.NoComparison = err.Error()
 	}
 	return r, nil
 }

@@ -23,6 +23,11 @@ func CheckPath(path string) error {
 	return nil
 }
 
+// IsPage reports whether path is that of a page.
+func IsPage(path string) bool {
+	return slices.Contains([]string{".html", ".htm"}, extension(path))
+}
+
 // IsPlot reports whether path is that of a picture.
 func IsPlot(path string) bool {
 	return slices.Contains([]string{".png", ".svg", ".pdf"}, extension(path))

@@ -31,7 +31,7 @@ function follow(url) {
     for (const kind of ["pointermove", "pointerdown", "wheel", "keydown"]) part.root.addEventListener(kind, () => live.touched.set(part, performance.now()), { passive: true });
   }
   document.addEventListener("visibilitychange", drawSoon);
-  document.getElementById("sections").hidden = true;
+  showSections(false);
   showLive();
 }
 
@@ -63,10 +63,14 @@ function drawSoon() {
   live.timer = setTimeout(drawStale, Math.max(0, live.at - performance.now()));
 }
 
+function showSections(shown) {
+  for (const id of ["sections", "nav"]) document.getElementById(id).hidden = !shown;
+}
+
 function drawStale() {
   live.timer = 0;
   const began = performance.now();
-  document.getElementById("sections").hidden = false;
+  showSections(state.run.count > 0);
   showLive();
   if (live.top) drawTop();
   live.top = false;
@@ -126,5 +130,6 @@ function stateWords(over) {
 
 // rateWords is a rate, given in configurations a millisecond.
 function rateWords(rate) {
-  return rate * 1e3 >= 0.95 ? formatNumber(Number((rate * 1e3).toPrecision(2))) + " a second" : formatNumber(Number((rate * 60e3).toPrecision(2))) + " a minute";
+  const [n, unit] = rate * 1e3 >= 0.95 ? [rate * 1e3, "second"] : [rate * 60e3, "minute"];
+  return `${Number(n.toPrecision(2))} a ${unit}`;
 }

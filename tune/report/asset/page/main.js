@@ -18,12 +18,9 @@ async function main() {
   document.getElementById("footer").append(`Made ${report.created.slice(0, 10)} by ${report.tool}. Charts: Apache ECharts, Apache License 2.0. `,
     report.live ? "This page asks the program that made it, and nobody else." : "This page needs no network and asks for none.");
   bindControls();
-  if (report.live) {
-    follow(report.live);
-  } else {
-    choose(report.runs[0]);
-    update();
-  }
+  if (report.live) follow(report.live);
+  else choose(report.runs[0]);
+  update();
   document.documentElement.dataset.ready = "yes";
 }
 
@@ -50,6 +47,7 @@ function bindControls() {
 
 // update draws everything for the chosen run.
 function update() {
+  drawComparison(document.getElementById("comparison"), state.report);
   drawTop();
   drawParts();
 }
