@@ -1,6 +1,12 @@
 package kernels_test
 
-import "math"
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/ndtune/ndtune/tune"
+)
 
 // fastKernels are the shapes of matmul_fast, and the kernels for tensor cores, in every
 // precision. What stands for cp.async here copies at once, which is a way in which cp.async
@@ -23,6 +29,17 @@ func fast(element, staging string, count, sample int) matmulKernel {
 		k.prelude = copyAtOnce
 	}
 	return k
+}
+
+// TestFastPrecision: halves, which are summed as floats, are held against the peak of floats.
+func TestFastPrecision(t *testing.T) {
+	d := tune.Device{Peaks: &tune.Peaks{Figures: map[string]tune.Peak{tune.PeakMemoryCopy: {Value: 1}, tune.PeakFloat32: {Value: 1}}}}
+	for element, lacks := range map[string]string{"half": "", "float": "", "double": "float64"} {
+		err := load(t, "matmul/matmul_fast.yaml", map[string]string{"element": element}, nil).LimitKnown(d)
+		if (err == nil) != (lacks == "") || err != nil && !strings.Contains(err.Error(), lacks) {
+			t.Errorf("%s: %v", element, err)
+		}
+	}
 }
 
 // roundToTF32 rounds floats to 11 significant bits, halves away from zero.

@@ -18,7 +18,7 @@ import (
 type Roofline struct {
 	Flops     Expr   // floating point operations of a launch; "": not known
 	Bytes     Expr   // bytes that a launch must move, each once; "": not known
-	Precision string // of the operations: float64, float32, float16, or a constant that is one of these; "": float32
+	Precision string // of the operations: float64, float32, float16, or an expression of constants that is one of these; "": float32
 }
 
 // The metrics of a [Roofline].
@@ -48,7 +48,7 @@ func (p *Problem) compileRoofline(errs *fieldErrors, scope space.Scope) {
 	}
 	r := &roofline{precision: PeakFloat32}
 	if given.Precision != "" {
-		r.precision = p.compilePrecision(errs, given.Precision)
+		r.precision = p.compilePrecision(errs, given.Precision, scope)
 	}
 	if given.Flops == "" && given.Bytes == "" {
 		errs.addf("roofline", "give flops, bytes or both")
@@ -58,20 +58,24 @@ func (p *Problem) compileRoofline(errs *fieldErrors, scope space.Scope) {
 	p.roofline = r
 }
 
-// compilePrecision is the figure that a precision, or the constant that names it, stands for.
-func (p *Problem) compilePrecision(errs *fieldErrors, given string) string {
-	name := given
-	constant, isConstant := p.constants[given].(string)
-	if isConstant {
-		name = strings.TrimSpace(constant)
+// compilePrecision is the figure that a precision, or the expression of constants that names it,
+// stands for.
+func (p *Problem) compilePrecision(errs *fieldErrors, given string, scope space.Scope) string {
+	if figure, known := precisions[given]; known {
+		return figure
 	}
-	figure, known := precisions[name]
-	switch {
-	case known:
-	case isConstant:
-		errs.addf("roofline.precision", "the constant %s is %q, which is none of float32, float64 and float16", given, constant)
-	default:
-		errs.addf("roofline.precision", "%q is none of float32, float64 and float16, nor a constant that is one of them%s", given, nearest.Hint(given, slices.Sorted(maps.Keys(precisions))))
+	e, err := space.Compile(given, scope)
+	var value any
+	if err == nil && p.fixed(e) {
+		value, err = e.Eval(p.constants)
+	}
+	if err != nil || value == nil {
+		errs.addf("roofline.precision", "%q is none of float32, float64 and float16, nor an expression of constants that is one of them%s", given, nearest.Hint(given, slices.Sorted(maps.Keys(precisions))))
+		return ""
+	}
+	figure, known := precisions[strings.TrimSpace(fmt.Sprint(value))]
+	if !known {
+		errs.addf("roofline.precision", "%s is %#v, which is none of float32, float64 and float16", given, value)
 	}
 	return figure
 }
@@ -197,10 +201,12 @@ func (l Limit) Share(ms float64) float64 { return 100 * l.Time / ms }
 // why there is none.
 //
 // Arithmetic is held against the device's rate of multiply-adds, two operations each, of the
-// precision; matrix units are not counted. Memory is held against the device's copy: what the
-// outputs are, and as much that is read, moves at the rate of a copy, and what is read beyond
-// that at the rate of a read. Both rates are those of sets of buffers as large as those of the
-// problem are together, so that what fits the caches is held against them.
+// precision; matrix units are not counted. Memory is held against the device's copy: what is
+// written, which is the size of the outputs, and as much that is read, moves at the rate of a copy.
+// What is read or written beyond that moves at the rate of a read or of a copy, whichever is
+// higher: memory that need not turn around is faster than a copy. Both rates are those of sets of
+// buffers as large as those of the problem are together, so that what fits the caches is held
+// against them.
 func (p *Problem) Limit(c space.Configuration, d Device) (Limit, error) {
 	env := p.environment(d)
 	c.Assign(env)
@@ -262,7 +268,7 @@ func (p *Problem) memoryLimit(env map[string]any, peaks *Peaks, bytes float64) (
 func (p *Peaks) movingTime(bytes, written, set float64) float64 {
 	copyRate := rateAt(p.Copy, set, p.Value(PeakMemoryCopy))
 	readRate := max(copyRate, rateAt(p.Read, set, p.Value(PeakMemoryRead)))
-	copied := min(2*written, bytes)
+	copied := 2 * min(written, max(0, bytes-written))
 	return milliseconds(copied, copyRate) + milliseconds(bytes-copied, readRate)
 }
 

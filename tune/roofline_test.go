@@ -37,7 +37,7 @@ func moving(n string, r *Roofline) Definition {
 }
 
 func TestLimits(t *testing.T) {
-	const large, small = "16777216", "65536" // elements: 128 MiB and 512 KiB of two buffers
+	const large, small = "12500000", "65536" // elements: 10^8 bytes and 512 KiB of two buffers
 	for name, c := range map[string]struct {
 		n        string
 		roofline Roofline
@@ -46,18 +46,22 @@ func TestLimits(t *testing.T) {
 		rate     float64
 	}{
 		"copied":         {large, Roofline{Bytes: "1e8"}, 1, Memory, 100},
-		"copied by step": {large, Roofline{Bytes: "1e8 * steps"}, 1.78073, Memory, 112.314},
+		"copied by step": {large, Roofline{Bytes: "1e8 * steps"}, 1.66667, Memory, 120},
 		"in the caches":  {small, Roofline{Bytes: "524288"}, 524288. / 1000e6, Caches, 1000},
 		// What is read beyond twice the outputs moves at the rate of a read.
-		"read":                     {small, Roofline{Bytes: "2 * 524288"}, 524288./1000e6 + 524288./1500e6, Caches, 1200},
-		"computed":                 {large, Roofline{Flops: "1e9"}, 1, Arithmetic, 1000},
-		"computed in double":       {large, Roofline{Flops: "1e9", Precision: "float64"}, 2, Arithmetic, 500},
-		"computed in a constant":   {large, Roofline{Flops: "1e9", Precision: "real"}, 2, Arithmetic, 500},
-		"both, memory is slower":   {large, Roofline{Flops: "1e8", Bytes: "1e8"}, 1, Memory, 100},
-		"both, arithmetic is":      {large, Roofline{Flops: "1e10", Bytes: "1e8"}, 10, Arithmetic, 1000},
-		"nothing to do":            {large, Roofline{Flops: "0", Bytes: "0"}, 0, Memory, 100},
-		"by the device":            {large, Roofline{Flops: "device.peak.float32 * 1e6"}, 1, Arithmetic, 1000},
-		"by a device's other peak": {large, Roofline{Flops: "device.peak.float16 + 1e9"}, 1, Arithmetic, 1000},
+		"read": {small, Roofline{Bytes: "2 * 524288"}, 524288./1000e6 + 524288./1500e6, Caches, 1200},
+		// What is only written does not wait for reads, and neither does part of an output that is not.
+		"written":                             {large, Roofline{Bytes: "5e7"}, 5e7 / 150e6, Memory, 150},
+		"written in part":                     {large, Roofline{Bytes: "5.2e7"}, 4e6/100e6 + 4.8e7/150e6, Memory, 144.444},
+		"computed":                            {large, Roofline{Flops: "1e9"}, 1, Arithmetic, 1000},
+		"computed in double":                  {large, Roofline{Flops: "1e9", Precision: "float64"}, 2, Arithmetic, 500},
+		"computed in a constant":              {large, Roofline{Flops: "1e9", Precision: "real"}, 2, Arithmetic, 500},
+		"computed in what a constant decides": {large, Roofline{Flops: "1e9", Precision: `real == "double" ? "float64" : "float32"`}, 2, Arithmetic, 500},
+		"both, memory is slower":              {large, Roofline{Flops: "1e8", Bytes: "1e8"}, 1, Memory, 100},
+		"both, arithmetic is":                 {large, Roofline{Flops: "1e10", Bytes: "1e8"}, 10, Arithmetic, 1000},
+		"nothing to do":                       {large, Roofline{Flops: "0", Bytes: "0"}, 0, Memory, 100},
+		"by the device":                       {large, Roofline{Flops: "device.peak.float32 * 1e6"}, 1, Arithmetic, 1000},
+		"by a device's other peak":            {large, Roofline{Flops: "device.peak.float16 + 1e9"}, 1, Arithmetic, 1000},
 	} {
 		p := mustProblem(t, moving(c.n, &c.roofline))
 		steps := 1
@@ -97,7 +101,7 @@ func TestLimitsThatAreNotKnown(t *testing.T) {
 }
 
 func TestRooflineMetrics(t *testing.T) {
-	d := moving("16777216", &Roofline{Flops: "1e8 * steps", Bytes: "1e8"})
+	d := moving("12500000", &Roofline{Flops: "1e8 * steps", Bytes: "1e8"})
 	d.Metrics = []Metric{{"speed", "1 / time"}}
 	p := mustProblem(t, d)
 	known, unknown := Device{Peaks: testPeaks()}, Device{}
