@@ -7,12 +7,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/ndtune/ndtune/tune/compare"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/report"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
 )
@@ -28,7 +30,7 @@ the best of each device, what it costs elsewhere, the one configuration that is 
 all, and the parameters that the devices disagree on (docs/compare.md).
 
    ndtune compare kernel.yaml --log kernel.jsonl
-   ndtune compare kernel.yaml --devices gpu --max-evals 100 -o devices.md -o devices.json
+   ndtune compare kernel.yaml --devices gpu --max-evals 100 -o devices.html -o devices.json
    ndtune compare kernel.yaml --devices 0,1:0 --default block_size_x=256,tile_size=1
 
 Without a specification it compares records, of any machines, and says what is missing:
@@ -53,7 +55,7 @@ func compareFlags() []cli.Flag {
 		&cli.StringFlag{Name: "default", Category: categorySearch, Usage: "the configuration that gains are over, `PARAMETER=VALUE,…` for all parameters that have several values (default: the median of the correct ones)"},
 		&cli.DurationFlag{Name: "time-limit", Category: categorySearch, Usage: "on each device hand out no configuration after `DURATION`, such as 90s or 10m; those that workers hold are finished"},
 		&cli.StringFlag{Name: "log", TakesFile: true, Category: categoryOutput, Usage: "keep the run logs beside `FILE`, with the device in the name: FILE.jsonl becomes FILE.DEVICE.jsonl; and resume what they hold (default: new files in the user's state folder)"},
-		&cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, TakesFile: true, Category: categoryOutput, Usage: "write the comparison to `FILE`: .json, .csv (a row for each configuration and device) or .md; may be repeated"},
+		&cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, TakesFile: true, Category: categoryOutput, Usage: "write the comparison to `FILE`: .html (a page, with all records), .json, .csv (a row for each configuration and device) or .md; may be repeated"},
 		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Category: categoryOutput, Usage: "show each configuration as it is measured, and why others were skipped"},
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Category: categoryOutput, Usage: "print the comparison only"},
 	}
@@ -101,8 +103,8 @@ func runComparison(c *cli.Context) error {
 
 func (k *comparing) checkOutputs() error {
 	for i, path := range k.outputs {
-		if err := compare.CheckPath(path); err != nil {
-			return &usageError{fmt.Errorf("--output: %w", err)}
+		if err := compare.CheckPath(path); err != nil && !report.IsPage(path) {
+			return &usageError{fmt.Errorf("--output: %w and .html (a page)", err)}
 		}
 		if err := checkFolder(path); err != nil {
 			return &usageError{fmt.Errorf("--output %s: %w", path, err)}
@@ -260,6 +262,10 @@ func (k *comparing) conclude() error {
 	printDevices.print(made)
 	var errs []error
 	for _, path := range k.outputs {
+		if report.IsPage(path) {
+			errs = append(errs, writeComparedPage(path, sources, made))
+			continue
+		}
 		errs = append(errs, made.WriteFile(path))
 	}
 	if err := errors.Join(errs...); err != nil {
@@ -272,6 +278,26 @@ func (k *comparing) conclude() error {
 		}
 	}
 	return nil
+}
+
+// writeComparedPage writes the report of all records that hold anything, with the comparison on
+// top.
+func writeComparedPage(path string, sources []compare.Source, c *compare.Comparison) error {
+	sources = slices.DeleteFunc(slices.Clone(sources), func(s compare.Source) bool { return len(s.Record.Results) == 0 })
+	var names []string
+	for _, s := range sources {
+		names = append(names, s.Name)
+	}
+	var shown []report.Source
+	for _, s := range sources {
+		shown = append(shown, report.Source{Name: shownName(s.Name, names), Record: s.Record})
+	}
+	page, err := report.New(shown, c.Tool, time.Now())
+	if err != nil {
+		return fmt.Errorf("write the comparison to %s: %w", path, err)
+	}
+	page.Comparison, page.NoComparison = report.Compare(c), ""
+	return page.WriteFiles([]string{path}, report.Plot{})
 }
 
 // files says where everything was kept.

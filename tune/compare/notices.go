@@ -37,8 +37,8 @@ func (g *gathered) notices(c *Comparison) []string {
 			if d.Best.TunedFor != "" {
 				what += " (tuned for " + d.Best.TunedFor + ")"
 			}
-			say("On %s, %s turned out better than what its own search found best, %s, by %.2g %%: it counts as the best of %s.",
-				d.Letter, what, m.entries[m.own].configuration, 100*(m.relate(m.own).slowdown-1), d.Letter)
+			say("On %s, %s turned out better than what its own search found best, %s, by %s %%: it counts as the best of %s.",
+				d.Letter, what, m.entries[m.own].configuration, roughPercent(m.relate(m.own).slowdown-1), d.Letter)
 		}
 		if !d.Best.Verified {
 			say("The output of the best of %s is unverified.", d.Letter)
@@ -57,6 +57,14 @@ func (g *gathered) notices(c *Comparison) []string {
 		say("Not all cells were measured in turn with the device's best: differences of a few percent may be noise.")
 	}
 	return all
+}
+
+// roughPercent has two digits, and never fewer than the whole part has.
+func roughPercent(share float64) string {
+	if share >= 0.1 {
+		return fmt.Sprintf("%.0f", 100*share)
+	}
+	return fmt.Sprintf("%.2g", 100*share)
 }
 
 // howToMeasure says how to get the cells that are missing.

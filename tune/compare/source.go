@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -29,6 +30,9 @@ const Strategy = "compare"
 
 func (s *Source) isSearch() bool { return s.Record.Header.Strategy != Strategy }
 
+// ErrDifferentProblems says that records cannot be compared because they are of different problems.
+var ErrDifferentProblems = errors.New("of different problems")
+
 // sameProblem refuses records of different problems, naming both. It says what had to be taken
 // on trust.
 func sameProblem(sources []Source) (doubts []string, err error) {
@@ -37,7 +41,7 @@ func sameProblem(sources []Source) (doubts []string, err error) {
 		s := &sources[i+1]
 		a, b := &first.Record.Header, &s.Record.Header
 		if err := a.SameProblem(*b); err != nil {
-			return nil, fmt.Errorf("%s and %s are of different problems: %w", first.Name, s.Name, err)
+			return nil, fmt.Errorf("%s and %s are %w: %w", first.Name, s.Name, ErrDifferentProblems, err)
 		}
 		if a.Digest == "" {
 			first = s // what knows more judges the rest

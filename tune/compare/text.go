@@ -11,12 +11,21 @@ import (
 // A Table is a part of a comparison for people: its rows have as many cells as its head. Columns
 // of numbers stand to the right.
 type Table struct {
-	Title  string
-	Head   []string
-	Number []bool // by column
-	Rows   [][]string
-	Notes  []string // lines below it
+	Name   string     `json:"name"` // one of the constants TableDevices, …
+	Title  string     `json:"title"`
+	Head   []string   `json:"head"`
+	Number []bool     `json:"number"` // by column
+	Rows   [][]string `json:"rows"`
+	Notes  []string   `json:"notes"` // lines below it
 }
+
+// The names of tables.
+const (
+	TableDevices       = "devices"       // the best of each
+	TableMatrix        = "matrix"        // a row for each device that has a best
+	TableOverall       = "overall"       // the best over all: slow-downs, times, shares of limits
+	TableDisagreements = "disagreements" // parameters
+)
 
 // Title says what is compared, in one line.
 func (c *Comparison) Title() string {
@@ -83,7 +92,7 @@ func (c *Comparison) deviceTable() Table {
 	if c.Default != "" {
 		over = "over the default"
 	}
-	t := Table{Title: "the best of each device"}
+	t := Table{Name: TableDevices, Title: "the best of each device"}
 	column := func(name string, number bool) { t.Head, t.Number = append(t.Head, name), append(t.Number, number) }
 	column("", false)
 	column("device", false)
@@ -122,7 +131,7 @@ func (c *Comparison) matrixTable() Table {
 	if !strings.HasPrefix(c.Objective.Name, "time") {
 		what = "the objective, " + c.Objective.Name + ","
 	}
-	t := Table{Title: fmt.Sprintf("what each best costs elsewhere: how many times worse %s is than that of the device's best", what), Head: []string{""}, Number: []bool{false}}
+	t := Table{Name: TableMatrix, Title: fmt.Sprintf("what each best costs elsewhere: how many times worse %s is than that of the device's best", what), Head: []string{""}, Number: []bool{false}}
 	reasons := c.Reasons()
 	for _, d := range c.Devices {
 		t.Head, t.Number = append(t.Head, "on "+d.Letter), append(t.Number, true)
@@ -159,7 +168,7 @@ func (c *Comparison) overallTable() Table {
 	if with := slices.DeleteFunc(slices.Clone(c.Devices), func(d Device) bool { return d.Best == nil }); len(with) < len(c.Devices) {
 		over = "those that have a best"
 	}
-	t := Table{Title: "the best over " + over + ": " + o.Configuration, Head: []string{""}, Number: []bool{false}}
+	t := Table{Name: TableOverall, Title: "the best over " + over + ": " + o.Configuration, Head: []string{""}, Number: []bool{false}}
 	slowdowns, took, limits := []string{"beside each device's own"}, []string{"time"}, []string{"% of limit"}
 	reasons := c.Reasons()
 	for j, d := range c.Devices {
@@ -177,14 +186,7 @@ func (c *Comparison) overallTable() Table {
 	if c.limited() {
 		t.Rows = append(t.Rows, limits)
 	}
-	candidates := fmt.Sprintf("chosen of %d configurations that are correct on all of them", o.Candidates)
-	if o.Candidates == 1 {
-		candidates = "the only configuration that is known to be correct on all of them"
-	}
-	if len(c.Missing) > 0 {
-		candidates += "; what is missing may hold a better one"
-	}
-	t.Notes = append(t.Notes, candidates, fmt.Sprintf("performance portability by application efficiency: %s; tuned for each device: %s",
+	t.Notes = append(t.Notes, c.Candidates(), fmt.Sprintf("performance portability by application efficiency: %s; tuned for each device: %s",
 		portabilityText(o.Portability.Application), portabilityText(c.PerDevice.Application)))
 	if c.PerDevice.Architectural != nil {
 		t.Notes = append(t.Notes, fmt.Sprintf("performance portability by architectural efficiency: %s; tuned for each device: %s",
@@ -195,8 +197,23 @@ func (c *Comparison) overallTable() Table {
 	return t
 }
 
+// Candidates says of how many configurations the best over all was chosen; "" where there is none.
+func (c *Comparison) Candidates() string {
+	if c.Overall == nil {
+		return ""
+	}
+	text := fmt.Sprintf("chosen of %d configurations that are correct on all of them", c.Overall.Candidates)
+	if c.Overall.Candidates == 1 {
+		text = "the only configuration that is known to be correct on all of them"
+	}
+	if len(c.Missing) > 0 {
+		text += "; what is missing may hold a better one"
+	}
+	return text
+}
+
 func (c *Comparison) disagreementTable() Table {
-	t := Table{Title: "the parameters that the bests disagree on", Head: []string{"parameter"}, Number: []bool{false}}
+	t := Table{Name: TableDisagreements, Title: "the parameters that the bests disagree on", Head: []string{"parameter"}, Number: []bool{false}}
 	for _, d := range c.Devices {
 		t.Head, t.Number = append(t.Head, d.Letter), append(t.Number, true)
 	}

@@ -24,7 +24,7 @@ var forms = map[string]func(*Comparison, io.Writer) error{
 // is found before anything is measured.
 func CheckPath(path string) error {
 	if _, known := forms[strings.ToLower(filepath.Ext(path))]; !known {
-		return fmt.Errorf("%s: the extension says no form of a comparison; known are .json, .csv and .md", path)
+		return fmt.Errorf("%s: the extension says no form of a comparison; known are .json, .csv, .md", path)
 	}
 	return nil
 }

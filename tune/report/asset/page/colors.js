@@ -47,10 +47,11 @@ function mixed(all, at) {
   return "#" + parts.map((v) => v.toString(16).padStart(2, "0")).join("");
 }
 
-// ink is black or white, whichever can be read on a colour (its lightness by ITU-R BT.601).
+// ink is black or white, whichever has the higher contrast with a colour, which is at least 4.58
+// then (relative luminance and contrast ratio of WCAG 2.2).
 function ink(color) {
-  const [r, g, b] = [1, 3, 5].map((k) => parseInt(color.slice(k, k + 2), 16));
-  return 0.299 * r + 0.587 * g + 0.114 * b > 140 ? "#111" : "#fff";
+  const [r, g, b] = [1, 3, 5].map((k) => parseInt(color.slice(k, k + 2), 16) / 255).map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4));
+  return (0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05) ** 2 > 1.05 * 0.05 ? "#000" : "#fff";
 }
 
 // valueColors are the colours of a parameter's values in their order: steps of a ramp for numbers.
