@@ -2,6 +2,9 @@ package kernels_test
 
 import (
 	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -38,6 +41,40 @@ func TestFastPrecision(t *testing.T) {
 		err := load(t, "matmul/matmul_fast.yaml", map[string]string{"element": element}, nil).LimitKnown(d)
 		if (err == nil) != (lacks == "") || err != nil && !strings.Contains(err.Error(), lacks) {
 			t.Errorf("%s: %v", element, err)
+		}
+	}
+}
+
+// TestTF32Tolerance multiplies long, thin matrices, whose few terms no average evens out: what
+// rounding the numbers does stays within the tolerance of the specification, and well below a term.
+func TestTF32Tolerance(t *testing.T) {
+	const size = 700
+	random := rand.New(rand.NewPCG(7, 8))
+	for _, k := range []int{1, 2, 8, 30} {
+		a, b := make([]float64, size*k), make([]float64, size*k)
+		for i := range a {
+			a[i], b[i] = float64(float32(random.NormFloat64())), float64(float32(random.NormFloat64()))
+		}
+		roundedA, roundedB := slices.Clone(a), slices.Clone(b)
+		roundToTF32(roundedA)
+		roundToTF32(roundedB)
+		largest := 0.0
+		for row := range size {
+			for column := range size {
+				off := 0.0
+				for i := range k {
+					off += a[row*k+i]*b[column*k+i] - roundedA[row*k+i]*roundedB[column*k+i]
+				}
+				largest = max(largest, math.Abs(off))
+			}
+		}
+		p := load(t, "matmul/matmul_tf32.yaml", map[string]string{"k": strconv.Itoa(k)}, nil)
+		v, err := p.Variant(sampled(t, p, 1, 1)[0], noDevice)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if allowed := v.Tolerance.Absolute; largest > allowed || allowed > 0.1 {
+			t.Errorf("k = %d: off by %v, allowed are %v", k, largest, allowed)
 		}
 	}
 }
