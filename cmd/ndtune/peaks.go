@@ -106,6 +106,20 @@ func printPeaks(w io.Writer, p *tune.Peaks) {
 	}
 }
 
+// noLimitText says why there is no % of limit, and where the device was not measured, what to do.
+// Of one that was, the reason says it all: measuring again finds the same.
+func noLimitText(why error, known *tune.Peaks, resumed bool) string {
+	hint := ""
+	switch {
+	case known != nil:
+	case resumed:
+		hint = " (the run log was begun without them)"
+	default:
+		hint = " (ndtune devices --peak measures them)"
+	}
+	return fmt.Sprintf("No %s: %v%s", tune.MetricOfLimit, why, hint)
+}
+
 // limitDoubt says what to think of a time that is clearly beyond the limit; "": it is not.
 func limitDoubt(l tune.Limit, ms float64) string {
 	if l.Share(ms) < 102 {
@@ -117,12 +131,14 @@ func limitDoubt(l tune.Limit, ms float64) string {
 // limitText says how far a time in milliseconds is from what the device can do, and what it is
 // that limits: «limit: 83 % of what the device's memory gives (3909 GB/s)».
 func limitText(l tune.Limit, ms float64) string {
-	share := l.Share(ms)
-	format := "limit: %.0f %% of what the device"
-	if share < 10 {
-		format = "limit: %.1f %% of what the device"
+	share := fmt.Sprintf("%.0f", l.Share(ms))
+	switch {
+	case l.Share(ms) < 0.1:
+		share = formatNumber(l.Share(ms))
+	case l.Share(ms) < 10:
+		share = fmt.Sprintf("%.1f", l.Share(ms))
 	}
-	text := fmt.Sprintf(format, share)
+	text := fmt.Sprintf("limit: %s %% of what the device", share)
 	switch l.Resource {
 	case tune.Arithmetic:
 		return text + fmt.Sprintf(" computes in %s (%s GFLOP/s)", l.Precision, formatNumber(l.Rate))

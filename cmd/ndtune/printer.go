@@ -62,11 +62,7 @@ func (p *printer) begin(d tune.Device, shared []device.Listed, s *space.Space, l
 		fmt.Fprintln(p.notes, "The specification has no verify: nothing checks that the output is right, and results are unverified.")
 	}
 	if err := p.problem.LimitKnown(d); err != nil {
-		hint := "ndtune devices --peak measures them"
-		if log.Resumed() > 0 {
-			hint = "the run log was begun without them"
-		}
-		fmt.Fprintf(p.notes, "No %s: %v (%s)\n", tune.MetricOfLimit, err, hint)
+		fmt.Fprintln(p.notes, noLimitText(err, d.Peaks, log.Resumed() > 0))
 	}
 	if n := log.Resumed(); n > 0 {
 		fmt.Fprintf(p.notes, "Resuming %s, which holds %s already.\n", log.Path(), countNoun(n, "result"))
