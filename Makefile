@@ -87,13 +87,18 @@ cross: check-go ## build and vet for other systems (PLATFORMS)
 		$(GO) vet ./...; \
 	done
 
-# Of a whole search of the diffusion tutorial on this machine's first device.
-pictures: build opencl browser-for-tests ## the pictures of docs/report.md, of a search made here
+# Of a whole search of the diffusion tutorial on this machine's first device, and of a comparison of
+# all devices, of which PoCL, and Mesa where it is there, have some.
+pictures: build opencl browser-for-tests ## the pictures of docs/report.md and compare.md, of searches made here
 	@mkdir -p demo
-	@rm -f demo/pictures.jsonl
+	@rm -f demo/pictures.jsonl demo/compared.*
 	bin/ndtune diffusion tune --kernel tiled --nx 1024 --ny 1024 --strategy brute_force -q --log demo/pictures.jsonl
 	NDTUNE_PICTURES=$(CURDIR)/docs NDTUNE_PICTURES_OF=$(CURDIR)/demo/pictures.jsonl \
 		$(GO) test -count=1 -run '^TestPictures$$' ./tune/report
+	POCL_DEVICES='basic pthread' RUSTICL_ENABLE=llvmpipe bin/ndtune compare kernels/diffusion/diffuse_tiled.yaml \
+		--set nx=256 --set ny=256 --max-evals 40 -q --log demo/compared.jsonl
+	NDTUNE_PICTURES=$(CURDIR)/docs NDTUNE_PICTURES_COMPARED='$(CURDIR)/demo/compared.*.jsonl' \
+		$(GO) test -count=1 -run '^TestPicturesOfComparison$$' ./tune/report
 
 clean: ## remove what was built and the demo's results
 	rm -rf bin demo

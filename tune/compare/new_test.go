@@ -120,7 +120,7 @@ func TestInTurn(t *testing.T) {
 		t.Errorf("B: %+v", b)
 	}
 	if !slices.ContainsFunc(c.Notices, func(n string) bool {
-		return strings.Contains(n, "On B, x=16, tile=1 (tuned for A) turned out better than what its own search found best, x=32, tile=1, by 1e+02 %")
+		return strings.Contains(n, "On B, x=16, tile=1 (tuned for A) turned out better than what its own search found best, x=32, tile=1, by 100 %")
 	}) {
 		t.Errorf("notices: %q", c.Notices)
 	}
@@ -289,5 +289,21 @@ func TestJSON(t *testing.T) {
 	var again bytes.Buffer
 	if err := back.WriteJSON(&again); err != nil || again.String() != b.String() {
 		t.Errorf("%v: %s became %s", err, b.String(), again.String())
+	}
+}
+
+// TestRoughRatiosAreExplained: a ~ is explained also where it stands only beside the best over all.
+func TestRoughRatiosAreExplained(t *testing.T) {
+	c := mustCompare(t, Options{},
+		source(t, "a", gpu("A"), row{x: 16, tile: 1, time: 1}, row{x: 16, tile: 2, time: 1.25}, row{x: 32, tile: 1, status: tune.Compile}),
+		source(t, "b", gpu("B"), row{x: 32, tile: 1, time: 4}, row{x: 16, tile: 2, time: 5}, row{x: 16, tile: 1, status: tune.Compile}),
+	)
+	if c.Overall == nil || c.Overall.Cells[0].InTurn || slices.ContainsFunc(slices.Concat(c.Matrix...), isRough) {
+		t.Fatalf("the best over all is %+v, the matrix %+v", c.Overall, c.Matrix)
+	}
+	for _, table := range c.Tables() {
+		if table.Name == TableMatrix && !slices.ContainsFunc(table.Notes, func(n string) bool { return strings.HasPrefix(n, "~: ") }) {
+			t.Errorf("the notes are %q", table.Notes)
+		}
 	}
 }

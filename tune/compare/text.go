@@ -149,7 +149,11 @@ func (c *Comparison) matrixTable() Table {
 	for i, why := range reasons {
 		t.Notes = append(t.Notes, fmt.Sprintf("[%d] %s", i+1, why))
 	}
-	if slices.ContainsFunc(c.Matrix, func(row []Cell) bool { return slices.ContainsFunc(row, isRough) }) {
+	shown := slices.Concat(c.Matrix...)
+	if c.Overall != nil {
+		shown = append(shown, c.Overall.Cells...) // as reasons are said here of both
+	}
+	if slices.ContainsFunc(shown, isRough) {
 		t.Notes = append(t.Notes, "~: not measured in turn with the device's best, but each in its own search")
 	}
 	if len(c.Missing) > 0 {

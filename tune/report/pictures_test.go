@@ -42,6 +42,46 @@ func TestPictures(t *testing.T) {
 	}
 }
 
+// TestPicturesOfComparison takes those of docs/compare.md, of the records that the pattern
+// NDTUNE_PICTURES_COMPARED stands for.
+func TestPicturesOfComparison(t *testing.T) {
+	folder, pattern := os.Getenv("NDTUNE_PICTURES"), os.Getenv("NDTUNE_PICTURES_COMPARED")
+	if folder == "" || pattern == "" {
+		t.Skip("takes pictures where NDTUNE_PICTURES and NDTUNE_PICTURES_COMPARED are set: make pictures")
+	}
+	paths, err := filepath.Glob(pattern)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sources []Source
+	for _, path := range paths {
+		recorded, err := record.Read(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sources = append(sources, Source{filepath.Base(path), recorded})
+	}
+	r := mustReport(t, sources...)
+	if r.Comparison == nil {
+		t.Fatalf("%s: %d records are not of several devices: %s", pattern, len(paths), r.NoComparison)
+	}
+	for _, picture := range []struct {
+		name string
+		view browser.View
+		at   string
+	}{
+		{"compare-light.png", browser.View{Wide: 1200, High: 1080, Scale: 1}, ""},
+		{"compare-narrow.png", browser.View{Wide: 390, High: 844, Scale: 1.5, Mobile: true}, "compare-matrix"},
+	} {
+		p := open(t, r, picture.view)
+		if picture.at != "" {
+			p.Do(fmt.Sprintf(`document.getElementById(%q).scrollIntoView({ behavior: "instant" })`, picture.at))
+		}
+		p.picture(filepath.Join(folder, picture.name))
+		p.Quiet()
+	}
+}
+
 // picture keeps what can be seen of the page now.
 func (p *tab) picture(path string) {
 	p.T.Helper()

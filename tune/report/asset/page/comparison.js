@@ -55,7 +55,7 @@ function matrixCard(c, t) {
   return comparedCard("compare-matrix", title, about && capital(about) + ".",
     el("div", { class: "sideways" }, el("table", { class: "matrix" },
       el("thead", {}, el("tr", {}, el("td", {}), c.devices.map((d, j) => el("th", { scope: "col", title: d.label }, t.head[j + 1], el("small", {}, short(d.label, 40)))))),
-      el("tbody", {}, rows.map((r) => [r.over && el("tr", { class: "gap", "aria-hidden": "true" }, el("td", {})), line(r)])))),
+      el("tbody", {}, rows.map((r) => [r.over && el("tr", { class: "gap", "aria-hidden": "true" }, el("td", { colspan: c.devices.length + 1 })), line(r)])))),
     el("p", { class: "scale", "aria-hidden": "true" }, "1×", strip, formatNumber(worst) + "×"),
     footnotes(t));
 }
