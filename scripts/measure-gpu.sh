@@ -21,7 +21,7 @@ cut -c 1-160 "$results/hostile.txt"
 echo "workers left: $(pgrep -fc '[(]worker[)]')"
 
 echo '== SIGTERM in the middle'
-( time timeout -s TERM 4 "$bin/ndtune" diffusion tune --device gpu --kernel tiled --log "$results/term.jsonl" ) \
+( time timeout --preserve-status -s TERM 3 "$bin/ndtune" diffusion tune --device gpu --kernel tiled --no-peak --log "$results/term.jsonl" ) \
 	>"$results/term.txt" 2>&1
 echo "status $?"
 tail -8 "$results/term.txt"

@@ -49,6 +49,12 @@ func (p *Pool) busyTiming() bool {
 	return p.shared && (p.timer != nil || (!p.freezes && len(p.gate) > 0))
 }
 
+// startsAtOnce is how many workers become ready at the same time on a device other than a CPU.
+// A driver makes one context after the other: NVIDIA's 580 makes eight a second on sixteen
+// cores, whether four processes ask or sixteen, and of sixteen the first is ready after two
+// seconds, when of four all could have built since half a second.
+const startsAtOnce = 4
+
 // startFor starts workers of one kind for the tasks that wait for one, up to a number. A
 // task that needs a worker which has done nothing yet takes the place of one that is idle.
 func (p *Pool) startFor(builds bool, waiting queue, most int, now time.Time) error {
@@ -63,7 +69,7 @@ func (p *Pool) startFor(builds bool, waiting queue, most int, now time.Time) err
 			needy++
 		}
 	}
-	for n := waiting.len() - coming; n > 0 && p.count(builds) < most; n-- {
+	for n := waiting.len() - coming; n > 0 && p.count(builds) < most && p.mayStart(); n-- {
 		if err := p.startMember(builds, p.leastUsed(builds), now); err != nil {
 			return err
 		}
@@ -76,6 +82,17 @@ func (p *Pool) startFor(builds bool, waiting queue, most int, now time.Time) err
 		}
 	}
 	return nil
+}
+
+// mayStart reports whether one more worker may start now.
+func (p *Pool) mayStart() bool {
+	starts := 0
+	for _, m := range p.members {
+		if m.state == starting {
+			starts++
+		}
+	}
+	return p.whole || starts < startsAtOnce
 }
 
 // count is how many workers there are of a kind, those that are leaving included: they may

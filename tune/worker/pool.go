@@ -153,8 +153,18 @@ func (p *Pool) openInProcess(why string) error {
 	return nil
 }
 
-// openFirst starts the worker that the timer is learnt from.
+// openFirst starts the worker that the timer is learnt from, and beside it the first that only
+// build: work for them will come.
 func (p *Pool) openFirst(ctx context.Context) error {
+	now := time.Now()
+	if err := p.startMember(false, 0, now); err != nil {
+		return err
+	}
+	for !p.whole && p.count(true) < p.most && p.mayStart() {
+		if err := p.startMember(true, p.leastUsed(true), now); err != nil {
+			return err
+		}
+	}
 	_, err := p.evaluator(ctx)
 	p.capacity.Store(int64(p.room()))
 	return err

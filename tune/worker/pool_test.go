@@ -202,17 +202,17 @@ func TestARunEndsWhenNoWorkerStartsAnyMore(t *testing.T) {
 	}
 }
 
-// TestGoingOnWithFewerWorkers has workers of which only the first can start.
+// TestGoingOnWithFewerWorkers has workers of which only those can start that start at once.
 func TestGoingOnWithFewerWorkers(t *testing.T) {
 	t.Parallel()
 	for _, a := range arrangements {
 		p := faulty(t, survivable...)
-		pool := openTestPool(t, a, p, Options{Workers: 3})
+		pool := openTestPool(t, a, p, Options{Workers: startsAtOnce})
 		pool.identities[0].Name = "Voodoo 2"
 		o := pool.run(t, tune.Options{})
 		left := 1
 		if a == builders {
-			left = 0
+			left = startsAtOnce - 1
 		}
 		if want := fmt.Sprintf("Going on with %d workers; another could not start: ", left); len(pool.notes) != 1 || !strings.HasPrefix(pool.notes[0], want) {
 			t.Errorf("%s: %q, want one %q", a, pool.notes, want)

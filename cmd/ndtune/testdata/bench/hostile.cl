@@ -7,7 +7,11 @@ __kernel void hostile(__global float *y, __global const float *x)
     if (i < n) y[i] = 2 * x[i];
 #if mode == 1
     uint v = i;
-    for (long k = 0; k < 3000000000L; k++) v = v * 1664525u + 1013904223u;
+    for (long k = 0; k < 1000000000L; k++) {
+        v ^= v << 13; // a sequence that no compiler shortens
+        v ^= v >> 17;
+        v ^= v << 5;
+    }
     if (v == 12345) y[0] = 3;
 #elif mode == 2
     if (i == 0) *(volatile __global int *)(ulong)0x10 = 1;
