@@ -21,7 +21,8 @@ cut -c 1-160 "$results/hostile.txt"
 echo "workers left: $(pgrep -fc '[(]worker[)]')"
 
 echo '== SIGTERM in the middle'
-( time timeout --preserve-status -s TERM 3 "$bin/ndtune" diffusion tune --device gpu --kernel tiled --no-peak --log "$results/term.jsonl" ) \
+rm -rf ~/.nv/ComputeCache
+( time timeout --preserve-status -s TERM 1.7 "$bin/ndtune" diffusion tune --device gpu --kernel tiled --no-peak --log "$results/term.jsonl" ) \
 	>"$results/term.txt" 2>&1
 echo "status $?"
 tail -8 "$results/term.txt"

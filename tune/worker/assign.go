@@ -51,9 +51,9 @@ func (p *Pool) busyTiming() bool {
 
 // startsAtOnce is how many workers become ready at the same time on a device other than a CPU.
 // A driver makes one context after the other: NVIDIA's 580 makes eight a second on sixteen
-// cores, whether four processes ask or sixteen, and of sixteen the first is ready after two
-// seconds, when of four all could have built since half a second.
-const startsAtOnce = 4
+// cores, whether six processes ask or sixteen, and of sixteen the first is ready after two
+// seconds.
+const startsAtOnce = 6
 
 // startFor starts workers of one kind for the tasks that wait for one, up to a number. A
 // task that needs a worker which has done nothing yet takes the place of one that is idle.

@@ -249,17 +249,22 @@ func (p *Pool) isClosed() bool {
 	}
 }
 
-// leave lets the workers end, and makes those end that do not.
+// leave ends the workers. On a CPU device those that are idle end by themselves; elsewhere all
+// are killed, and not waited for to the end: a GPU's driver takes a second to clear away
+// seventeen contexts, which it does without us.
 func (p *Pool) leave() {
-	now := time.Now()
+	now, killed, patient := time.Now(), !p.whole, closeTime
+	if killed {
+		patient = killedTime
+	}
 	for _, m := range p.members {
 		m.thaw(now)
-		if m.state != idle {
+		if killed || m.state != idle {
 			m.process.end()
 		}
 		m.process.close()
 	}
-	patience, killed := time.NewTimer(closeTime), false
+	patience := time.NewTimer(patient)
 	defer patience.Stop()
 	for left := len(p.members); left > 0; {
 		select {
@@ -269,7 +274,7 @@ func (p *Pool) leave() {
 			}
 		case <-patience.C:
 			if killed {
-				left = 0 // a process that hangs in the kernel of the operating system
+				left = 0 // what the kernel of the operating system still has to do for them
 				break
 			}
 			for _, m := range p.members {
@@ -287,8 +292,12 @@ func (p *Pool) leave() {
 	close(p.closed)
 }
 
-// closeTime is what idle workers have to end by themselves.
-const closeTime = 500 * time.Millisecond
+// closeTime is what idle workers have to end by themselves, and killedTime how long the end of
+// those is waited for that are killed at once.
+const (
+	closeTime  = 500 * time.Millisecond
+	killedTime = 100 * time.Millisecond
+)
 
 var _ interface {
 	tune.Remeasurer
