@@ -88,7 +88,8 @@ func TestImportanceOfNoise(t *testing.T) {
 func TestNoImportance(t *testing.T) {
 	few := synthetic(t, []int{2, 2}, func(x []float64) float64 { return x[0] })
 	alike := synthetic(t, []int{8, 8}, func([]float64) float64 { return 0 })
-	for name, r := range map[string]*record.Record{"few": few, "alike": alike} {
+	rounded := synthetic(t, []int{10, 10}, func([]float64) float64 { return 0.3 }) // 100 of a hundredth of it are not it
+	for name, r := range map[string]*record.Record{"few": few, "alike": alike, "alike but for rounding": rounded} {
 		if m := mustReport(t, Source{"r", r}).Runs[0].Importance; m.Missing == "" || len(m.Parameters) > 0 {
 			t.Errorf("%s: %+v", name, m)
 		}

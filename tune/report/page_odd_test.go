@@ -51,6 +51,16 @@ func TestOddRecords(t *testing.T) {
 				r.Results = append(r.Results, tune.Result{Configuration: s.At(i), Status: tune.Correct, Times: []float64{ms}, Objective: ms, Timestamp: created.Add(time.Duration(i) * time.Second)})
 			}
 		}, "0.1250 ms"},
+		{"times that differ by rounding", func(r *record.Record) {
+			r.Results = r.Results[:1:1]
+			for i, ms := range []float64{0.1 + 0.2, 0.3, 0.3} {
+				q := r.Results[0]
+				q.Configuration = everything(t).Results[i].Configuration
+				q.Times, q.Objective, q.Metrics = []float64{ms}, ms, []tune.MetricValue{{Name: "GB/s", Value: 1e17 + 16*float64(i)}}
+				r.Results = append(r.Results, q)
+			}
+			r.Results = r.Results[1:]
+		}, "0.3000 ms"},
 		{"parameters of one value", func(r *record.Record) {
 			r.Header.Parameters = []space.Parameter{{Name: "x", Values: []space.Value{1}}}
 			r.Results = []tune.Result{{Configuration: mustSpace(t, r.Header.Parameters).At(0), Status: tune.Correct, Times: []float64{2, 2}, Objective: 2}}

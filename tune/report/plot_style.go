@@ -56,8 +56,11 @@ func newPlot(title string) *plot.Plot {
 	return p
 }
 
-// linearTicks are six or so round numbers.
+// linearTicks are six or so round numbers; none where rounding leaves no room for them.
 func linearTicks(low, top float64) []plot.Tick {
+	if !apart(low, top) {
+		return nil
+	}
 	rough := (top - low) / 6
 	power := math.Pow(10, math.Floor(math.Log10(rough)))
 	var ticks []plot.Tick
@@ -73,4 +76,10 @@ func linearTicks(low, top float64) []plot.Tick {
 		break
 	}
 	return ticks
+}
+
+// apart reports whether two numbers differ by more than rounding. Between others, counting in
+// steps of their difference would not end.
+func apart(low, top float64) bool {
+	return top-low > 1e-10*math.Max(math.Abs(low), math.Abs(top))
 }

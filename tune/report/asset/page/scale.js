@@ -5,7 +5,8 @@ class Scale {
   // The scale of a measure over values, from low to high.
   constructor(low, high, log) {
     this.log = log && low > 0;
-    if (!(high > low)) {
+    // What differs by rounding alone is alike: no number could stand between.
+    if (!(high - low > 1e-10 * Math.max(Math.abs(low), Math.abs(high)))) {
       const room = Math.abs(low) * 0.1 || 1;
       low = this.log ? low / 1.1 : low - room;
       high = this.log ? high * 1.1 : high + room;
