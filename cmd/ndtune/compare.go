@@ -109,7 +109,7 @@ func (k *comparing) checkOutputs() error {
 		if err := checkFolder(path); err != nil {
 			return &usageError{fmt.Errorf("--output %s: %w", path, err)}
 		}
-		same := func(other string) bool { return filepath.Clean(other) == filepath.Clean(path) }
+		same := func(other string) bool { return sameFile(other, path) }
 		if slices.ContainsFunc(k.outputs[:i], same) || slices.ContainsFunc(append(k.cli.Args().Slice(), k.cli.String("log")), same) {
 			return &usageError{fmt.Errorf("--output %s: the file is named twice", path)}
 		}

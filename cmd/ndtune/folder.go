@@ -26,3 +26,13 @@ func checkFolder(path string) error {
 	}
 	return nil
 }
+
+// sameFile reports whether two paths name one file, by links or another spelling too.
+func sameFile(a, b string) bool {
+	if filepath.Clean(a) == filepath.Clean(b) {
+		return true
+	}
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y)
+}

@@ -97,7 +97,7 @@ func reportOutputs(c *cli.Context) ([]string, report.Plot, error) {
 		if err := checkFolder(path); err != nil {
 			return nil, plot, fmt.Errorf("-o %s: %w", path, err)
 		}
-		same := func(other string) bool { return filepath.Clean(other) == filepath.Clean(path) }
+		same := func(other string) bool { return sameFile(other, path) }
 		if slices.ContainsFunc(records, same) {
 			return nil, plot, fmt.Errorf("-o %s: that is a record, which is to be read", path)
 		}
