@@ -1,12 +1,15 @@
 package live
 
 import (
+	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 )
 
 // ask asks the handler of a server that is bound to an address, without a connection.
@@ -164,5 +167,25 @@ func TestAddresses(t *testing.T) {
 	defer all.Close()
 	if strings.Contains(all.URL(), "0.0.0.0") || !strings.Contains(all.URL(), "/?token=") {
 		t.Errorf("at all addresses: %s", all.URL())
+	}
+}
+
+// TestBody: who announces a body and does not send it is let go, and holds no connection.
+func TestBody(t *testing.T) {
+	s := mustOpen(t)
+	for _, length := range []string{"Content-Length: 1000", "Transfer-Encoding: chunked"} {
+		c, err := net.Dial("tcp", authority(t, s))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if _, err := fmt.Fprintf(c, "GET / HTTP/1.1\r\nHost: localhost\r\n%s\r\n\r\n", length); err != nil {
+			t.Fatal(err)
+		}
+		_ = c.SetReadDeadline(time.Now().Add(time.Minute)) // rather than to wait for ever
+		answer, err := io.ReadAll(c)                       // to the end of the connection
+		if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 400 ") {
+			t.Errorf("%s: %q, %v", length, answer, err)
+		}
 	}
 }

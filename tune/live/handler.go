@@ -24,6 +24,12 @@ func (s *Server) handler() http.Handler {
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
+		if r.ContentLength != 0 { // nor is one waited for, by a client that sends a part of it
+			_ = http.NewResponseController(w).SetReadDeadline(time.Now())
+			h.Set("Connection", "close")
+			http.Error(w, "a request with a body is not answered", http.StatusBadRequest)
+			return
+		}
 		if why := s.guard.refuse(r); why != "" {
 			http.Error(w, why, http.StatusForbidden)
 			return
