@@ -296,6 +296,15 @@ func TestPageLosesTheServer(t *testing.T) {
 	}
 	waitForRows(p, 9)
 	p.Wait(`document.getElementById("live-state").textContent === "Running"`)
+	next.End(nil, "Finished")
+	third := newSearch(t, 12)
+	last := again.Begin("c.jsonl", third.header, 12)
+	for _, r := range third.results {
+		last.Add(r, false)
+	}
+	waitForRows(p, 12)
+	p.Run(chromedp.Click("#runs button:first-child"))
+	waitForRows(p, 9) // the first of this server, and not what the other had in its place
 	for _, c := range p.Complaints() {
 		if !strings.Contains(c, "ERR_CONNECTION_REFUSED") && !strings.Contains(c, "ERR_INCOMPLETE_CHUNKED_ENCODING") {
 			t.Errorf("the page complains: %s", c)

@@ -66,7 +66,7 @@ function drawTop() {
   patch(runs, report.runs.map((r) => {
     const dot = el("i", { class: "dot" });
     dot.style.background = runColor(r.place);
-    return el("button", { type: "button", "aria-pressed": String(r === run), onclick: () => { choose(r); update(); } }, dot, r.name);
+    return el("button", { type: "button", "aria-pressed": String(r === run), onclick: () => { choose(state.report.runs[r.place]); update(); } }, dot, r.name);
   }));
   drawSummary(document.getElementById("summary"), run);
 }
