@@ -148,20 +148,24 @@ func (g *gathered) gain(m *measured, o Options) (gain *float64, whyNot string) {
 		}
 		return pointer(m.relate(key).slowdown), ""
 	}
-	var costs []float64
+	var objectives []float64 // the median of costs is another where more is better
 	for _, key := range g.searched(m) {
 		if e := m.entries[key]; e.correct() {
-			costs = append(costs, e.cost)
+			objectives = append(objectives, e.first.Objective)
 		}
 	}
-	if len(costs) == 0 {
+	if len(objectives) == 0 {
 		return nil, "no configuration of its own search is correct"
+	}
+	median, err := costOf(g.objective, tune.StatsOf(objectives).Median)
+	if err != nil {
+		return nil, err.Error()
 	}
 	found := m.own // like with like: what its search measured of both, and from there to the best
 	if found == "" {
 		found = m.best
 	}
-	return pointer(tune.StatsOf(costs).Median / m.entries[found].cost * m.relate(found).slowdown), ""
+	return pointer(median / m.entries[found].cost * m.relate(found).slowdown), ""
 }
 
 // whyNone says why a device has no best configuration.

@@ -307,3 +307,16 @@ func TestRoughRatiosAreExplained(t *testing.T) {
 		}
 	}
 }
+
+// TestGainOverTheMedianOfRates: the median is of the rates, as in a report, and not of their inverses.
+func TestGainOverTheMedianOfRates(t *testing.T) {
+	rates := func(name string) Source {
+		s := source(t, name, gpu(name), row{x: 16, tile: 1, time: 2}, row{x: 32, tile: 1, time: 4})
+		s.Record.Header.Objective = tune.Objective{Name: "GB/s", Maximize: true}
+		return s
+	}
+	c := mustCompare(t, Options{}, rates("a"), rates("b"))
+	if got := c.Devices[0].Best.Gain; got == nil || math.Abs(*got-4.0/3) > 1e-12 {
+		t.Errorf("the gain over the median of 2 and 4 is %v, want 4/3", *got)
+	}
+}
