@@ -144,6 +144,19 @@ func TestDisplayOfWhat(t *testing.T) {
 	}
 }
 
+// TestDisplayOfEqualOnes: the first of them is the best, as in the search.
+func TestDisplayOfEqualOnes(t *testing.T) {
+	for _, maximize := range []bool{false, true} {
+		p := &progress{total: 9, objective: tune.Objective{Name: "time", Maximize: maximize}, notes: &noteWriter{to: io.Discard}, counts: map[tune.Status]int{}}
+		for _, r := range someResults(t, 3, 3, 3) {
+			p.add(r, io.Discard, "")
+		}
+		if got := p.best.Configuration.Int("block_size_x"); got != 0 {
+			t.Errorf("maximize %v: the best of equal ones is number %d", maximize, got)
+		}
+	}
+}
+
 // TestLineIsCut has characters that are wide, and some that would move the cursor.
 func TestLineIsCut(t *testing.T) {
 	for text, want := range map[string]string{
