@@ -10,7 +10,7 @@ set -eu
 
 say() { printf '%s\n' "install-browser: $*" >&2; }
 
-# The commands that tune/report/browser_test.go looks for.
+# The commands that internal/browser/browser.go looks for.
 has_browser() {
 	for name in chromium chromium-browser google-chrome google-chrome-stable headless-shell; do
 		if command -v "$name" >/dev/null; then return 0; fi

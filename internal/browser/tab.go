@@ -1,25 +1,19 @@
 package browser
 
 import (
-	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/log"
-	"github.com/chromedp/cdproto/network"
-	"github.com/chromedp/cdproto/page"
-	"github.com/chromedp/cdproto/runtime"
-	"github.com/chromedp/chromedp"
+	"github.com/go-rod/rod/lib/proto"
 )
 
 // A View is how a page is looked at.
 type View struct {
-	Wide, High int64
+	Wide, High int
 	Scale      float64
 	Dark       bool
 	Mobile     bool
@@ -30,97 +24,145 @@ var Desktop = View{Wide: 1280, High: 900, Scale: 1}
 
 // A Tab is an open page, with all that it complained about or asked for.
 type Tab struct {
-	T   *testing.T
-	Ctx context.Context
+	T *testing.T
+
+	session session
+	loaded  chan struct{} // holds one element once the page is loaded
 
 	mutex      sync.Mutex
 	complaints []string // errors and warnings of the console, exceptions, dialogs
 	requests   []string // but for blobs
 }
 
-// Open opens a page. It is closed with the test.
+// Open opens a page and waits until it is loaded. It is closed with the test.
 func Open(t *testing.T, url string, v View) *Tab {
 	t.Helper()
-	ctx, done := chromedp.NewContext(need(t), chromedp.WithNewBrowserContext()) // with a storage of its own
-	t.Cleanup(done)
-	p := &Tab{T: t, Ctx: ctx}
-	if err := chromedp.Listen(ctx, p.listen); err != nil {
-		t.Fatal(err)
-	}
-	call(p, network.Enable, network.EnableParams{})
-	call(p, log.Enable, cdp.Empty{})
-	call(p, runtime.Enable, cdp.Empty{})
+	b := need(t)
+	p := &Tab{T: t, loaded: make(chan struct{}, 1)}
+	storage, err := proto.TargetCreateBrowserContext{}.Call(b) // of its own
+	p.must(err)
+	t.Cleanup(func() {
+		if err := (proto.TargetDisposeBrowserContext{BrowserContextID: storage.BrowserContextID}).Call(b); err != nil {
+			t.Error(err)
+		}
+	})
+	target, err := proto.TargetCreateTarget{URL: "about:blank", BrowserContextID: storage.BrowserContextID}.Call(b)
+	p.must(err)
+	attached, err := proto.TargetAttachToTarget{TargetID: target.TargetID, Flatten: true}.Call(b)
+	p.must(err)
+	p.session = session{client: b.client, id: attached.SessionID}
+	b.pipe.listen(p.session.id, p.listen)
+	t.Cleanup(func() { b.pipe.forget(p.session.id) })
+	p.must(proto.PageEnable{}.Call(p.session))
+	p.must(proto.NetworkEnable{}.Call(p.session))
+	p.must(proto.LogEnable{}.Call(p.session))
+	p.must(proto.RuntimeEnable{}.Call(p.session))
 	scheme := "light"
 	if v.Dark {
 		scheme = "dark"
 	}
-	call(p, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
-	call(p, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: v.Wide, Height: v.High, DeviceScaleFactor: v.Scale, Mobile: v.Mobile})
-	p.Run(chromedp.Navigate(url))
+	p.must(proto.EmulationSetEmulatedMedia{Features: []*proto.EmulationMediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}.Call(p.session))
+	p.must(proto.EmulationSetDeviceMetricsOverride{Width: v.Wide, Height: v.High, DeviceScaleFactor: v.Scale, Mobile: v.Mobile}.Call(p.session))
+	to, err := proto.PageNavigate{URL: url}.Call(p.session)
+	p.must(err)
+	if to.ErrorText != "" {
+		t.Fatalf("open %s: %s", url, to.ErrorText)
+	}
+	select {
+	case <-p.loaded:
+	case <-time.After(patience):
+		t.Fatalf("%s is not loaded after %v; it has complained about %q", url, patience, p.Complaints())
+	}
 	return p
 }
 
-func (p *Tab) listen(event any) {
-	p.mutex.Lock()
-	defer p.mutex.Unlock()
-	complain := func(format string, a ...any) { p.complaints = append(p.complaints, fmt.Sprintf(format, a...)) }
-	switch e := event.(type) {
-	case *runtime.EventConsoleAPICalled:
-		if e.Type == runtime.ConsoleAPICalledTypeError || e.Type == runtime.ConsoleAPICalledTypeWarning {
-			for _, argument := range e.Args {
-				complain("console: %s%s", argument.Value, argument.Description)
-			}
-		}
-	case *runtime.EventExceptionThrown:
-		text := e.ExceptionDetails.Text
-		if thrown := e.ExceptionDetails.Exception; thrown != nil {
-			text += " " + thrown.Description
-		}
-		complain("exception: %s", text)
-	case *log.EventEntryAdded:
-		complain("log: %s %s", e.Entry.Level, e.Entry.Text)
-	case *page.EventJavascriptDialogOpening:
-		complain("dialog: %s", e.Message)
-	case *network.EventRequestWillBeSent:
-		if !strings.HasPrefix(e.Request.URL, "blob:") {
-			p.requests = append(p.requests, e.Request.URL)
-		}
-	}
-}
-
-// patience is how long anything may take that is waited for.
-const patience = time.Minute
-
-// Run has the browser do something.
-func (p *Tab) Run(actions ...chromedp.Action[chromedp.Void]) {
+// must ends the test where the browser could not do something.
+func (p *Tab) must(err error) {
 	p.T.Helper()
-	ctx, cancel := context.WithTimeout(p.Ctx, patience)
-	defer cancel()
-	if err := chromedp.Do(ctx, actions...); err != nil {
+	if err != nil {
 		p.T.Fatalf("%v; the page has complained about %q", err, p.Complaints())
 	}
 }
 
-// call gives the browser a command of its protocol.
-func call[P any](p *Tab, command cdp.Command[P, cdp.Empty], params P) {
-	p.T.Helper()
-	if _, err := chromedp.Call(p.Ctx, command, params); err != nil {
-		p.T.Fatal(err)
+// listen keeps what an event says.
+func (p *Tab) listen(method string, params json.RawMessage) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	complain := func(format string, a ...any) { p.complaints = append(p.complaints, fmt.Sprintf(format, a...)) }
+	read := func(event proto.Event) bool {
+		if event.ProtoEvent() != method {
+			return false
+		}
+		if err := json.Unmarshal(params, event); err != nil {
+			complain("%s cannot be read: %v", method, err)
+			return false
+		}
+		return true
 	}
+	var (
+		console   proto.RuntimeConsoleAPICalled
+		exception proto.RuntimeExceptionThrown
+		entry     proto.LogEntryAdded
+		dialog    proto.PageJavascriptDialogOpening
+		request   proto.NetworkRequestWillBeSent
+		load      proto.PageLoadEventFired
+	)
+	switch {
+	case read(&console):
+		if console.Type == proto.RuntimeConsoleAPICalledTypeError || console.Type == proto.RuntimeConsoleAPICalledTypeWarning {
+			for _, argument := range console.Args {
+				if argument.Description != "" { // of what is no plain value
+					complain("console: %s", argument.Description)
+				} else {
+					complain("console: %s", argument.Value)
+				}
+			}
+		}
+	case read(&exception):
+		complain("exception: %s", describe(exception.ExceptionDetails))
+	case read(&entry):
+		complain("log: %s %s", entry.Entry.Level, entry.Entry.Text)
+	case read(&dialog):
+		complain("dialog: %s", dialog.Message)
+		go func() { // the page stands still until it is answered
+			_ = proto.PageHandleJavaScriptDialog{Accept: false}.Call(p.session)
+		}()
+	case read(&request):
+		if !strings.HasPrefix(request.Request.URL, "blob:") {
+			p.requests = append(p.requests, request.Request.URL)
+		}
+	case read(&load):
+		select {
+		case p.loaded <- struct{}{}:
+		default: // loaded again
+		}
+	}
+}
+
+// describe is what a script threw, and where.
+func describe(e *proto.RuntimeExceptionDetails) string {
+	if e.Exception == nil {
+		return e.Text
+	}
+	return e.Text + " " + e.Exception.Description
 }
 
 // Do runs a script in the page.
 func (p *Tab) Do(script string) {
 	p.T.Helper()
-	p.Run(chromedp.Evaluate[chromedp.Void]("(() => {" + script + "})()"))
+	p.evaluate("(() => {" + script + "})(), undefined")
 }
 
 // Eval is the value of a JavaScript expression; a promise is waited for.
 func Eval[T any](p *Tab, expression string) T {
 	p.T.Helper()
-	value, err := chromedp.Run(p.Ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
-	if err != nil {
-		p.T.Fatalf("%s: %v", expression, err)
+	var value T
+	answer := p.evaluate(expression)
+	if answer.Type == proto.RuntimeRemoteObjectTypeUndefined {
+		p.T.Fatalf("%s: the value is undefined", expression)
+	}
+	if err := json.Unmarshal([]byte(answer.Value.JSON("", "")), &value); err != nil || answer.UnserializableValue != "" {
+		p.T.Fatalf("%s is %s%s: %v", expression, answer.Value, answer.UnserializableValue, err)
 	}
 	return value
 }
@@ -128,9 +170,19 @@ func Eval[T any](p *Tab, expression string) T {
 // Wait waits until a JavaScript expression is true.
 func (p *Tab) Wait(expression string) {
 	p.T.Helper()
-	if _, err := chromedp.Run(p.Ctx, chromedp.Poll[bool](expression, chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(patience))); err != nil {
+	p.evaluate("(async () => { while (!(" + expression + ")) await new Promise((again) => setTimeout(again, 20)); })()")
+}
+
+func (p *Tab) evaluate(expression string) *proto.RuntimeRemoteObject {
+	p.T.Helper()
+	answer, err := proto.RuntimeEvaluate{Expression: expression, ReturnByValue: true, AwaitPromise: true}.Call(p.session)
+	if err == nil && answer.ExceptionDetails != nil {
+		err = fmt.Errorf("it throws %s", describe(answer.ExceptionDetails))
+	}
+	if err != nil {
 		p.T.Fatalf("%s: %v; the page has complained about %q", expression, err, p.Complaints())
 	}
+	return answer.Result
 }
 
 // Text is that of the first element of a selector, and Texts those of all.

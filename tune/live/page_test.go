@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/chromedp"
-
 	"github.com/ndtune/ndtune/internal/browser"
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
@@ -22,7 +20,7 @@ import (
 func look(t *testing.T, s *Server) *browser.Tab {
 	t.Helper()
 	p := browser.Open(t, s.URL(), browser.Desktop)
-	p.Run(chromedp.WaitReady(`html[data-ready], #trouble:not([hidden])`))
+	p.Wait(`document.querySelector("html[data-ready], #trouble:not([hidden])")`)
 	return p
 }
 
@@ -200,17 +198,17 @@ func TestWhatAReaderChoseStays(t *testing.T) {
 	choose("scatter", "colour", "")
 	choose("heatmap", "colour", "median")
 	section("failures")
-	p.Run(chromedp.Click("#failures summary"))
+	p.Click("#failures summary")
 	p.Do(`document.querySelector(".facts").open = true`)
 	section("parallel")
 	box := browser.Eval[[]float64](p, `(() => { const b = document.querySelector("#parallel .chart").getBoundingClientRect(); return [b.x, b.y, b.width, b.height]; })()`)
 	x := box[0] + box[2] - 90 // the last axis
-	p.Run(chromedp.DragAndDropXY(x, box[1]+box[3]*0.5, x, box[1]+box[3]-24, 4))
+	p.Drag(x, box[1]+box[3]*0.5, x, box[1]+box[3]-24)
 	p.Wait(`document.getElementById("shown").textContent.includes("brushed")`)
 	section("table")
-	p.Run(chromedp.Click(`#table .head button[data-field="y"]`))
-	p.Run(chromedp.SetValue("#query", "y>1"))
-	p.Do(`document.getElementById("query").dispatchEvent(new Event("input")); document.querySelector("#table .table").scrollTop = 300;`)
+	p.Click(`#table .head button[data-field="y"]`)
+	p.Fill("#query", "y>1")
+	p.Do(`document.querySelector("#table .table").scrollTop = 300;`)
 	chosen := `JSON.stringify([
 		[...document.querySelectorAll(".controls select")].map((s) => s.value),
 		[...document.querySelectorAll("details")].map((d) => d.open),
@@ -224,7 +222,7 @@ func TestWhatAReaderChoseStays(t *testing.T) {
 	add(200, 600)
 	waitForRows(p, 600)
 	for _, id := range []string{"distribution", "scatter", "heatmap", "failures", "parallel", "table"} {
-		p.Run(chromedp.MouseClickXY(5, 5)) // away from everything
+		p.ClickAt(5, 5) // away from everything
 		section(id)
 	}
 	if after := browser.Eval[string](p, chosen); after != before {
@@ -262,7 +260,7 @@ func TestPageOfSeveralSearches(t *testing.T) {
 	if got := p.Texts("#runs button"); !slices.Equal(got, []string{"first.jsonl", "second.jsonl"}) {
 		t.Errorf("the searches are %q", got)
 	}
-	p.Run(chromedp.Click("#runs button:first-child"))
+	p.Click("#runs button:first-child")
 	waitForRows(p, 20)
 	if got := p.Text("#best-time"); got != "0.5000 ms" {
 		t.Errorf("the final measurement of the first gives %q", got)
@@ -303,7 +301,7 @@ func TestPageLosesTheServer(t *testing.T) {
 		last.Add(r, false)
 	}
 	waitForRows(p, 12)
-	p.Run(chromedp.Click("#runs button:first-child"))
+	p.Click("#runs button:first-child")
 	waitForRows(p, 9) // the first of this server, and not what the other had in its place
 	for _, c := range p.Complaints() {
 		if !strings.Contains(c, "ERR_CONNECTION_REFUSED") && !strings.Contains(c, "ERR_INCOMPLETE_CHUNKED_ENCODING") {

@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/chromedp/chromedp"
-
 	"github.com/ndtune/ndtune/internal/browser"
 )
 
@@ -28,7 +26,7 @@ func open(t *testing.T, r *Report, v browser.View) *tab {
 		t.Fatal(err)
 	}
 	p := &tab{browser.Open(t, "file://"+path, v)}
-	p.Run(chromedp.WaitReady(`html[data-ready], #trouble:not([hidden])`))
+	p.Wait(`document.querySelector("html[data-ready], #trouble:not([hidden])")`)
 	if trouble := p.Text("#trouble"); trouble != "" {
 		t.Fatalf("the page says: %s", trouble)
 	}

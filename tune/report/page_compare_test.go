@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/chromedp"
-
 	"github.com/ndtune/ndtune/internal/browser"
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
@@ -142,7 +140,7 @@ func TestComparisonCanBeRead(t *testing.T) {
 		{Wide: 360, High: 740, Scale: 2, Mobile: true}, {Wide: 360, High: 740, Scale: 2, Mobile: true, Dark: true},
 	} {
 		p := open(t, r, view)
-		if wide := eval[int64](p, `document.documentElement.scrollWidth`); wide > view.Wide {
+		if wide := eval[int](p, `document.documentElement.scrollWidth`); wide > view.Wide {
 			t.Errorf("%+v: the page is %d wide", view, wide)
 		}
 		for range 2 {
@@ -159,7 +157,7 @@ func TestComparisonCanBeRead(t *testing.T) {
 			if contrast < 4.58 {
 				t.Errorf("%+v: a cell has the contrast %v", view, contrast)
 			}
-			p.Run(chromedp.Click("#scheme"))
+			p.Click("#scheme")
 		}
 		p.Quiet()
 	}

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/chromedp"
 	"github.com/ndtune/ndtune/internal/browser"
 	"github.com/ndtune/ndtune/tune"
 )
@@ -26,7 +25,7 @@ func TestBrush(t *testing.T) {
 	})()`)
 	// The last axis, of the time: it stands 90 px from the right; its lower half are the good ones.
 	x, from, to := box[0]+box[2]-90, box[1]+box[3]*0.6, box[1]+box[3]-24
-	p.Run(chromedp.DragAndDropXY(x, from, x, to, 4))
+	p.Drag(x, from, x, to)
 	p.Wait(`document.getElementById("shown").textContent.includes("brushed")`)
 	interval := eval[[]float64](p, `[...ndtune.state.brush.values()][0][0].map((v) => document.getElementById("log").checked ? 10 ** v : v)`)
 	want := 0
@@ -70,8 +69,7 @@ func TestTable(t *testing.T) {
 			return v == "plain" && r.Configuration.Int("block_size_x") < 64
 		},
 	} {
-		p.Run(chromedp.SetValue("#query", query))
-		p.Do(`document.getElementById("query").dispatchEvent(new Event("input"))`)
+		p.Fill("#query", query)
 		if got, want := p.Text("#shown"), fmt.Sprintf("%d of %d", count(is), len(record.Results)); got != want {
 			t.Errorf("%s: %s, want %s", query, got, want)
 		}

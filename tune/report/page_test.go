@@ -9,9 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/cdproto/input"
-	"github.com/chromedp/chromedp"
-
 	"github.com/ndtune/ndtune/internal/browser"
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
@@ -226,10 +223,10 @@ func (p *tab) pointAt(chart int) {
 	for i := 1; i < 12; i += 2 {
 		x := box[0] + box[2]*float64(i)/12
 		for _, y := range []float64{0.35, 0.6} {
-			p.Run(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, x, box[1]+box[3]*y))
+			p.PointAt(x, box[1]+box[3]*y)
 		}
 	}
-	p.Run(chromedp.MouseClickXY(box[0]+box[2]/2, box[1]+box[3]/2))
+	p.ClickAt(box[0]+box[2]/2, box[1]+box[3]/2)
 }
 
 // TestChartsAreDrawn finds something on each chart, and what a point says where it is.
@@ -266,10 +263,10 @@ func TestSchemesAndSizes(t *testing.T) {
 			if light := lightness(p) > 128; light == test.view.Dark {
 				t.Errorf("the paper has the lightness %d", lightness(p))
 			}
-			if wide := eval[int64](p, `document.documentElement.scrollWidth`); wide > test.view.Wide {
+			if wide := eval[int](p, `document.documentElement.scrollWidth`); wide > test.view.Wide {
 				t.Errorf("the page is %d wide, and the screen %d", wide, test.view.Wide)
 			}
-			p.Run(chromedp.Click("#scheme"))
+			p.Click("#scheme")
 			if light := lightness(p) > 128; light != test.view.Dark {
 				t.Errorf("after the switch the paper has the lightness %d", lightness(p))
 			}

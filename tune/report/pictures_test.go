@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/chromedp/chromedp"
-
 	"github.com/ndtune/ndtune/internal/browser"
 	"github.com/ndtune/ndtune/tune/record"
 )
@@ -85,11 +83,7 @@ func TestPicturesOfComparison(t *testing.T) {
 // picture keeps what can be seen of the page now.
 func (p *tab) picture(path string) {
 	p.T.Helper()
-	png, err := chromedp.Run(p.Ctx, chromedp.CaptureScreenshot())
-	if err != nil {
-		p.T.Fatal(err)
-	}
-	if err := os.WriteFile(path, png, 0o666); err != nil {
+	if err := os.WriteFile(path, p.Picture(), 0o666); err != nil {
 		p.T.Fatal(err)
 	}
 }
