@@ -42,13 +42,14 @@ func (c copying) check(r *rig, seed uint64) error {
 	return nil
 }
 
+// TestCopy takes two configurations for each size, all of them with NDTUNE_LONG=1.
 func TestCopy(t *testing.T) {
 	r := newRig(t)
 	var trials []trial
 	for _, count := range []int{1, 100, 5000} {
 		p := load(t, "copy/copy.yaml", map[string]string{"count": strconv.Itoa(count)}, nil)
 		for i, c := range configurations(t, p, uint64(count)) {
-			if i < 6 || long {
+			if i < 2 || long {
 				trials = append(trials, copying{launchOf(t, p, c, i%2), count, c})
 			}
 		}

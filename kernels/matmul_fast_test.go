@@ -16,9 +16,9 @@ import (
 // may do it. The instructions of tensor cores are made from what the PTX ISA says of them.
 // staging=sub_group needs a device with the extension.
 var fastKernels = []matmulKernel{
-	fast("float", "registers", 8, 70), fast("half", "registers", 3, 20), fast("double", "registers", 3, 20),
-	fast("float", "local_memory", 6, 70), fast("half", "local_memory", 3, 20), fast("double", "local_memory", 3, 20),
-	fast("float", "async_copy", 4, 60), fast("double", "async_copy", 2, 20),
+	fast("float", "registers", 4, 70), fast("half", "registers", 2, 20), fast("double", "registers", 2, 20),
+	fast("float", "local_memory", 4, 70), fast("half", "local_memory", 2, 20), fast("double", "local_memory", 2, 20),
+	fast("float", "async_copy", 2, 60), fast("double", "async_copy", 2, 20),
 	{name: "tf32", sample: 200, element: "float", tf32: true, prelude: copyAtOnce + warpsInLocalMemory},
 	{name: "half", sample: 200, element: "half", prelude: copyAtOnce + warpsInLocalMemory},
 }

@@ -17,12 +17,13 @@ type shape struct{ m, n, k int }
 
 func (s shape) String() string { return fmt.Sprintf("%d×%d×%d", s.m, s.n, s.k) }
 
+// Some shapes are narrower than any block, some have inner groups and edges, some only inner
+// groups. The normal test takes the first ones of each list.
 var (
-	squares = []shape{{1, 1, 1}, {2, 2, 2}, {3, 3, 3}, {17, 17, 17}, {64, 64, 64}, {100, 100, 100}}
-	// Some are narrower than any block, some have inner groups and edges, some only inner ones.
+	squares    = []shape{{100, 100, 100}, {1, 1, 1}, {64, 64, 64}, {17, 17, 17}, {3, 3, 3}, {2, 2, 2}}
 	rectangles = []shape{
-		{33, 65, 97}, {1, 1, 1}, {1, 7, 1}, {2, 3, 1}, {5, 1, 3}, {17, 100, 2}, {1, 200, 31}, {130, 1, 64},
-		{128, 64, 64}, {65, 33, 128}, {100, 36, 129}, {97, 130, 16},
+		{33, 65, 97}, {1, 7, 1}, {130, 1, 64}, {128, 64, 64}, {1, 1, 1}, {100, 36, 129}, {1, 200, 31}, {2, 3, 1},
+		{17, 100, 2}, {5, 1, 3}, {65, 33, 128}, {97, 130, 16},
 	}
 )
 
@@ -43,19 +44,19 @@ type matmulKernel struct {
 }
 
 var matmulKernels = append([]matmulKernel{
-	{name: "naive", square: true, count: 8, odd: map[string][]string{"block_size_x": {"1", "3", "10"}, "block_size_y": {"1", "5"}}},
-	{name: "local", square: true, count: 6, odd: map[string][]string{"block_size_x": {"1", "3", "7", "10"}, "block_size_y": {"1", "3", "7", "10"}}},
-	{name: "tiled", square: true, count: 12, odd: map[string][]string{
+	{name: "naive", square: true, count: 3, odd: map[string][]string{"block_size_x": {"1", "3", "10"}, "block_size_y": {"1", "5"}}},
+	{name: "local", square: true, count: 3, odd: map[string][]string{"block_size_x": {"1", "3", "7", "10"}, "block_size_y": {"1", "3", "7", "10"}}},
+	{name: "tiled", square: true, count: 4, odd: map[string][]string{
 		"block_size_x": {"1", "6", "15"}, "block_size_y": {"1", "2", "3", "5"}, "tile_size_x": {"1", "2", "3"}, "tile_size_y": {"1", "3", "5"},
 	}},
-	{name: "bounds_naive", count: 12, odd: map[string][]string{"block_size_x": {"1", "3", "10"}, "block_size_y": {"1", "5"}}},
-	{name: "bounds_tiled", count: 12, odd: map[string][]string{
+	{name: "bounds_naive", count: 4, odd: map[string][]string{"block_size_x": {"1", "3", "10"}, "block_size_y": {"1", "5"}}},
+	{name: "bounds_tiled", count: 4, odd: map[string][]string{
 		"tile": {"1", "6", "15"}, "block_size_x": {"1", "3", "5", "6"}, "block_size_y": {"1", "2", "3", "15"},
 	}},
-	{name: "reference", count: 4, element: "float"},
-	{name: "reference", count: 2, element: "half"},
-	{name: "reference", count: 2, element: "double"},
-	{name: "reference_square", square: true, count: 3},
+	{name: "reference", count: 2, element: "float"},
+	{name: "reference", count: 1, element: "half"},
+	{name: "reference", count: 1, element: "double"},
+	{name: "reference_square", square: true, count: 2},
 }, fastKernels...)
 
 func (k matmulKernel) spec() string { return "matmul/matmul_" + k.name + ".yaml" }
@@ -210,7 +211,7 @@ func TestMatmul(t *testing.T) {
 			continue
 		}
 		t.Run(k.String(), func(t *testing.T) {
-			count, odd := k.count, 3
+			count, odd := k.count, 1
 			if long {
 				count, odd = math.MaxInt, math.MaxInt
 			}
