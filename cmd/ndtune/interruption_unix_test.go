@@ -27,6 +27,12 @@ var (
 	interruptedTotal  = 20
 )
 
+// The search of tests in which nothing was built before.
+var (
+	builtSearch = []string{"tune", "add.yaml", "-p", "block_size_x=8,16,32,64", "-p", "per_item=1,2,4"}
+	builtTotal  = 12
+)
+
 // An endedSearch is what a search has left when its process is gone.
 type endedSearch struct {
 	out, notes string
@@ -104,8 +110,7 @@ func (s *runningSearch) signal(signal syscall.Signal) {
 	}
 }
 
-// end waits for the end of the search. However that came about, it leaves no process behind
-// for longer than a second.
+// end waits for the end of the search. However that came about, it leaves no process behind.
 func (s *runningSearch) end() endedSearch {
 	t := s.t
 	t.Helper()
@@ -119,11 +124,11 @@ func (s *runningSearch) end() endedSearch {
 	if err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
 	}
-	if err := s.alive.SetReadDeadline(time.Now().Add(time.Second)); err != nil {
+	if err := s.alive.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.alive.Read(make([]byte, 1)); err != io.EOF {
-		t.Errorf("a second after the end of the search (%v), processes of it are left: %s", err, strings.Join(endProcessesOf(s.folder), "; "))
+		t.Errorf("a minute after the end of the search (%v), processes of it are left: %s", err, strings.Join(endProcessesOf(s.folder), "; "))
 	}
 	state := s.command.ProcessState
 	ended := endedSearch{out: s.out.String(), notes: s.notes.String(), status: state.ExitCode()}
@@ -161,13 +166,7 @@ func endProcessesOf(folder string) []string {
 // number, never.
 func searchUntil(t *testing.T, folder string, lines int, signal syscall.Signal, arguments ...string) endedSearch {
 	t.Helper()
-	return searchIn(t, folder, nil, lines, signal, arguments...)
-}
-
-// searchIn is searchUntil with more variables in the environment.
-func searchIn(t *testing.T, folder string, environment []string, lines int, signal syscall.Signal, arguments ...string) endedSearch {
-	t.Helper()
-	s := startSearch(t, folder, environment, slices.Concat(interruptedSearch, arguments)...)
+	s := startSearch(t, folder, nil, slices.Concat(interruptedSearch, arguments)...)
 	if lines >= 0 {
 		s.read(lines)
 		s.signal(signal)
@@ -427,26 +426,6 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestInterruptedWhileAWorkerStarts interrupts before there is anything to measure.
-func TestInterruptedWhileAWorkerStarts(t *testing.T) {
-	t.Parallel()
-	folder := t.TempDir()
-	if err := copySpecs(folder); err != nil {
-		t.Fatal(err)
-	}
-	// A worker that opens its trace waits for somebody who reads it.
-	trace := filepath.Join(folder, "trace")
-	if err := syscall.Mkfifo(trace, 0o666); err != nil {
-		t.Skipf("make a pipe with a name: %v", err)
-	}
-	s := startSearch(t, folder, []string{"NDTUNE_WORKER_TRACE=" + trace}, "tune", "add.yaml")
-	time.Sleep(time.Second)
-	s.signal(syscall.SIGINT)
-	if ended := s.end(); ended.status != 130 || ended.out != "" || !strings.HasSuffix(ended.notes, "stopping (once more: at once)\n") {
-		t.Errorf("%+v", ended)
-	}
-}
-
 // TestInterruptedWhileMeasuringTheBest interrupts when all results are there: whether that
 // is before, within or after the final measurement, nothing is lost.
 func TestInterruptedWhileMeasuringTheBest(t *testing.T) {
@@ -519,7 +498,8 @@ func TestSignalToALinker(t *testing.T) {
 			if err := copySpecs(folder); err != nil {
 				t.Fatal(err)
 			}
-			searchIn(t, folder, useStrangeLinker(t, folder, test.call, test.does), -1, 0, outputs(folder)...).complete(t, folder, 0)
+			environment := useStrangeLinker(t, folder, test.call, test.does)
+			startSearch(t, folder, environment, slices.Concat(builtSearch, outputs(folder))...).end().completeOf(t, folder, 0, builtTotal)
 		})
 	}
 }
@@ -543,18 +523,20 @@ func TestInterruptedWhileLinking(t *testing.T) {
 			if err := copySpecs(folder); err != nil {
 				t.Fatal(err)
 			}
-			ended := searchIn(t, folder, useStrangeLinker(t, folder, test.call, test.does), -1, 0, outputs(folder)...)
+			environment := useStrangeLinker(t, folder, test.call, test.does)
+			arguments := slices.Concat(builtSearch, outputs(folder))
+			ended := startSearch(t, folder, environment, arguments...).end()
 			if ended.status != statusInterrupted {
 				t.Errorf("exit status %d (%v)\n%s%s", ended.status, ended.signal, ended.out, ended.notes)
 			}
 			all := keptIn(t, folder, "log.jsonl")
-			if len(all) == 0 || len(all) == interruptedTotal {
+			if len(all) == 0 || len(all) == builtTotal {
 				t.Errorf("%d results are in the log: the interrupt came too early or too late for this test", len(all))
 			}
 			if counts := countStatuses(all); counts["correct"] != len(all) {
 				t.Errorf("the interrupt counts as a failure: the log holds %v: %v", counts, failuresOf(all))
 			}
-			searchUntil(t, folder, -1, 0, outputs(folder)...).complete(t, folder, len(all))
+			startSearch(t, folder, nil, arguments...).end().completeOf(t, folder, len(all), builtTotal)
 		})
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -38,6 +39,10 @@ func (t tests) Run() int {
 	}
 	return t.M.Run()
 }
+
+// patience bounds the wait for an event: none takes so long unless something is wrong, on a busy
+// machine neither.
+const patience = 10 * time.Minute
 
 // TestScripts runs testdata/script. Beside what testscript has, a script has
 //
