@@ -229,7 +229,7 @@ func verbose(made search) search {
 // TestWhoNeverReads is given up, and nobody has waited for it.
 func TestWhoNeverReads(t *testing.T) {
 	const n = 3000
-	s, made := openNarrow(t, 50*time.Millisecond), verbose(newSearch(t, n))
+	s, made := openNarrow(t, time.Second), verbose(newSearch(t, n))
 	run := s.Begin("a.jsonl", made.header, n)
 	for range 5 {
 		lookAway(t, s)

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// patience bounds what is waited for: nothing takes so long unless something is wrong.
-const patience = 60 * time.Second
+// patience bounds the wait for the end of a process that has been killed.
+const patience = watchdog
 
 // marked are the processes whose environment has a variable.
 func marked(variable string) []int {

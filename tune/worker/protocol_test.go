@@ -107,8 +107,9 @@ func (c *conversation) next() answer {
 	panic("not reached")
 }
 
-// watchdog bounds what is waited for: nothing takes so long unless something is wrong.
-const watchdog = time.Minute
+// watchdog bounds the wait for an event: none takes so long unless something is wrong, on a busy
+// machine neither.
+const watchdog = 10 * time.Minute
 
 // what is an answer in a word: the stage, or the field that is set. It is an error where the
 // answer has not exactly one.
