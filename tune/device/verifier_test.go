@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/ndtune/ndtune/cl"
@@ -111,6 +112,16 @@ func deviceTypes(t testing.TB) []array.Type {
 	return all
 }
 
+// lanesOf are those of the widths that a scalar type is tested with: of most types only scalars,
+// with NDTUNE_LONG=1 all of them. Each takes PoCL a second to build.
+func lanesOf(scalar array.Type, all ...int) []int {
+	vectors := []array.Type{array.Int8, array.Uint64, array.Float32}
+	if os.Getenv("NDTUNE_LONG") != "" || slices.Contains(vectors, scalar) {
+		return all
+	}
+	return all[:1]
+}
+
 // setBits sets scalar i to what is in the low bits.
 func setBits(a *array.Array, i int, bits uint64) {
 	for size, k := a.Type.Scalar().Size(), 0; k < size; k++ {
@@ -180,7 +191,7 @@ func TestTheDevicePassesOnlyWhatTheHostPasses(t *testing.T) {
 		rounds = 20000
 	}
 	for _, scalar := range deviceTypes(t) {
-		for _, lanes := range []int{1, 3} {
+		for _, lanes := range lanesOf(scalar, 1, 3) {
 			typ := scalar.Vector(lanes)
 			t.Run(typ.String(), func(t *testing.T) {
 				r := rand.New(rand.NewPCG(uint64(typ), 1))
@@ -305,7 +316,7 @@ func TestWhatTheDevicePasses(t *testing.T) {
 		{100, 0, 1e300, 0, true, true},
 	}
 	for _, scalar := range deviceTypes(t) {
-		for _, lanes := range []int{1, 3, 4} {
+		for _, lanes := range lanesOf(scalar, 1, 3, 4) {
 			typ := scalar.Vector(lanes)
 			n := 200_003/lanes + 1
 			j := newJudge(t, typ, n)
