@@ -28,11 +28,15 @@ func mustSimulate(t testing.TB, d *cl.Device, p *tune.Problem, c space.Configura
 }
 
 // TestDeviceAgreesWithCPU runs every bundled kernel on fields of six sizes, each in another
-// configuration; with NDTUNE_LONG=1 in six on each size.
+// configuration; with NDTUNE_LONG=1 in six on each size, and with -short on the first only.
 func TestDeviceAgreesWithCPU(t *testing.T) {
 	d := testDevice(t)
 	for _, kernel := range kernelNames(t) {
-		for i, size := range [][2]int{{101, 37}, {1, 1}, {2, 5}, {3, 3}, {129, 131}, {37, 250}} {
+		sizes := [][2]int{{101, 37}, {1, 1}, {2, 5}, {3, 3}, {129, 131}, {37, 250}}
+		if testing.Short() {
+			sizes = sizes[:1]
+		}
+		for i, size := range sizes {
 			t.Run(fmt.Sprintf("%s/%dx%d", kernel, size[0], size[1]), func(t *testing.T) {
 				p := problem(t, kernel, size[0], size[1], nil)
 				configurations := someConfigurations(t, d, p, 6)

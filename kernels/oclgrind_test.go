@@ -88,6 +88,7 @@ func simulations() map[string]simulation {
 // run 200 configurations of each kernel, or all that there are, on each size, and 8 on a
 // large field: some minutes.
 func TestUnderOclgrind(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	library := oclgrindLibrary(t)
 	for name, s := range simulations() {
@@ -95,7 +96,7 @@ func TestUnderOclgrind(t *testing.T) {
 			t.Parallel()
 			log := filepath.Join(t.TempDir(), "oclgrind.log")
 			child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestInSimulator$", "-test.v", "-test.timeout=60m")
-			child.WaitDelay = 5 * time.Second
+			child.WaitDelay = time.Minute
 			child.Env = append(os.Environ(), underOclgrind+"="+name, cl.LibraryVariable+"="+library,
 				"OCLGRIND_DATA_RACES=1", oclgrindLog+"="+log,
 				// Limits that take every configuration. The defaults are 1024 and 32 KiB.

@@ -54,6 +54,7 @@ const guardFloats = 1024
 // test is skipped, or fails where NDTUNE_REQUIRE_OPENCL is set.
 func newRig(t *testing.T) *rig {
 	t.Helper()
+	skipShort(t)
 	devices, err := cl.Devices(cl.DeviceAll)
 	if err != nil {
 		if os.Getenv("NDTUNE_REQUIRE_OPENCL") != "" {
@@ -102,6 +103,15 @@ func (r *rig) run(t *testing.T, trials []trial) {
 	}
 	if done == 0 && len(trials) > 0 {
 		t.Errorf("the device takes none of %d launches", len(trials))
+	}
+}
+
+// skipShort skips a test of kernels, which take PoCL long to compile, with -short: the race
+// detector would find nothing in them.
+func skipShort(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it compiles kernels for long: not with -short")
 	}
 }
 

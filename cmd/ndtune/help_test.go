@@ -79,6 +79,9 @@ func TestExamplesParse(t *testing.T) {
 // that they read a small cache of Kernel Tuner. Scripts run two that are not among them: compare
 // needs several devices, and devices --peak takes some seconds.
 func TestExamplesRun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("scripts run the same commands: not with -short")
+	}
 	d := needDevice(t)
 	seen := map[string]bool{}
 	for _, e := range examples(t) {

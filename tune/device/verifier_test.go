@@ -112,6 +112,15 @@ func deviceTypes(t testing.TB) []array.Type {
 	return all
 }
 
+// skipShort skips a test of the kernels that compare, which take PoCL long to compile, with
+// -short: other tests use them.
+func skipShort(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it compiles kernels for long: not with -short")
+	}
+}
+
 // lanesOf are those of the widths that a scalar type is tested with: of most types only scalars,
 // with NDTUNE_LONG=1 all of them. Each takes PoCL a second to build.
 func lanesOf(scalar array.Type, all ...int) []int {
@@ -186,6 +195,7 @@ func randomTolerance(r *rand.Rand) float64 {
 // is of any kind, or right at the edge of the tolerance, in the first place, in the last, or
 // somewhere between.
 func TestTheDevicePassesOnlyWhatTheHostPasses(t *testing.T) {
+	skipShort(t)
 	rounds := 300
 	if os.Getenv("NDTUNE_LONG") != "" {
 		rounds = 20000
@@ -294,6 +304,7 @@ func neighbour(r *rand.Rand, ref *array.Array, place int, absolute, relative flo
 // TestWhatTheDevicePasses has outputs that are plainly right or wrong, large enough for many
 // work-items. The right ones are not read back.
 func TestWhatTheDevicePasses(t *testing.T) {
+	skipShort(t)
 	inf, nan := math.Inf(1), math.NaN()
 	type values struct {
 		got, want, absolute, relative float64
