@@ -5,6 +5,8 @@ import (
 	"io"
 	"math"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/python"
@@ -39,7 +41,7 @@ func (t *t1) readArgument(i int, f field, env map[string]python.Value) (a tune.A
 		reader{"FillType", func(f field) { r.fillAt, r.fill = f, f.choice("Constant", "Random", "BinaryRaw", "Uninitialized") }},
 		reader{"FillValue", func(f field) { r.value = f }},
 		reader{"DataSource", func(f field) { r.data = f }},
-		reader{"Output", func(f field) { a.Output = f.value() == true || f.value() == 1 }},
+		reader{"Output", func(f field) { a.Output = f.t1Boolean() }},
 	)...)
 	f.require("Type", "MemoryType")
 	name := fmt.Sprintf("arguments[%d]", i)
@@ -82,6 +84,14 @@ func (f field) t1Type() string {
 		return name
 	}
 	return ""
+}
+
+// t1Boolean is true or false, or a number that stands for one of them.
+func (f field) t1Boolean() bool {
+	if f.node.Kind == yaml.ScalarNode && (f.node.Value == "0" || f.node.Value == "1") {
+		return f.node.Value == "1"
+	}
+	return f.boolean()
 }
 
 func (t *t1) readVector(f field, a *tune.Argument, r t1Argument, env map[string]python.Value) {
@@ -151,7 +161,11 @@ func (f field) rawFile(typeName string) *array.Array {
 	if err != nil {
 		return nil // it is found when the definition is checked
 	}
-	path := f.beside(f.path, f.text())
+	name := f.text()
+	if name == "" {
+		return nil
+	}
+	path := f.beside(f.path, name)
 	file, err := f.open(path)
 	if err != nil {
 		f.fail(f.explain(path, withoutPath(err)))

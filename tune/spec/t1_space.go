@@ -72,7 +72,11 @@ func (t *t1) readParameter(f field) {
 		f.failf("the name %s is taken by expressions", p.Name)
 		return
 	}
-	for i, v := range values.pythonValues() {
+	list := values.pythonValues()
+	if f.failed(f.name) {
+		return
+	}
+	for i, v := range list {
 		converted, err := convertTo(kind, v)
 		if err != nil {
 			values.failf("value %d: %w", i+1, err)
@@ -80,9 +84,7 @@ func (t *t1) readParameter(f field) {
 		}
 		p.Values = append(p.Values, converted)
 	}
-	if !f.failed(f.name) {
-		t.definition.Parameters = append(t.definition.Parameters, p)
-	}
+	t.definition.Parameters = append(t.definition.Parameters, p)
 }
 
 // pythonValues are the values of a list: one of JSON, or a Python expression.
@@ -105,9 +107,10 @@ func (f field) pythonValues() (values []any) {
 
 // pythonValue is a number or a text of JSON, which is computed as a Python expression.
 func (f field) pythonValue(environment map[string]python.Value) any {
-	text, ok := f.value().(string)
+	value := f.value()
+	text, ok := value.(string)
 	if !ok {
-		return f.value()
+		return value
 	}
 	e, err := python.Parse(text)
 	if err != nil {
