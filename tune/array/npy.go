@@ -11,6 +11,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"github.com/ndtune/ndtune/internal/regular"
 )
 
 // The layout of a .npy file (NumPy Enhancement Proposal 1): the magic string, a
@@ -28,7 +30,7 @@ const maxNPYHeader = 1 << 16
 // structures, strings, complex numbers, bool, files that hold less or more
 // than their shape says.
 func ReadNPY(path string) (a *Array, shape []int, err error) {
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read .npy file: %w", err)
 	}

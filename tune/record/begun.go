@@ -2,16 +2,14 @@ package record
 
 import (
 	"bufio"
-	"os"
+
+	"github.com/ndtune/ndtune/internal/regular"
 )
 
 // Begun is the header of the run log at path; nil where there is none that can be gone on with,
 // of which [Open] says why.
 func Begun(path string) *Header {
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return nil
-	}
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return nil
 	}

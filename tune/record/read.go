@@ -5,7 +5,8 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
-	"os"
+
+	"github.com/ndtune/ndtune/internal/regular"
 )
 
 // Read reads a run log, a T4 file, a Kernel Tuner cache file or a CSV table of this package,
@@ -13,7 +14,7 @@ import (
 // missing end of a cache file, which a run that was interrupted leaves behind, are no
 // errors. Of two results of one configuration the first counts.
 func Read(path string) (*Record, error) {
-	data, err := os.ReadFile(path)
+	data, err := regular.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read results from %s: %w", path, withoutPath(err))
 	}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/ndtune/ndtune/internal/nearest"
+	"github.com/ndtune/ndtune/internal/regular"
 )
 
 // files is where a specification and the files that it names are read from: the operating
@@ -34,16 +35,13 @@ func (f files) beside(file, name string) string {
 // maxFileSize keeps a mistaken argument, a recorded space say, from being read for minutes.
 const maxFileSize = 4 << 20
 
-// read returns the content of a file. Its errors do not repeat the path.
+// read returns the content of a regular file. Its errors do not repeat the path.
 func (f files) read(name string) ([]byte, error) {
 	file, err := f.open(name)
 	if err != nil {
-		return nil, withoutPath(err)
+		return nil, err
 	}
 	defer file.Close()
-	if info, err := file.Stat(); err == nil && info.IsDir() {
-		return nil, errors.New("it is a folder, not a file")
-	}
 	text, err := io.ReadAll(io.LimitReader(file, maxFileSize+1))
 	if err == nil && len(text) > maxFileSize {
 		return nil, fmt.Errorf("it has more than the %d bytes that are read", maxFileSize)
@@ -51,15 +49,26 @@ func (f files) read(name string) ([]byte, error) {
 	return text, withoutPath(err)
 }
 
-func (f files) open(name string) (fs.File, error) {
-	if f.fsys == nil {
-		return os.Open(name)
-	}
-	clean, err := inside(name)
-	if err != nil {
+// open opens a regular file.
+func (f files) open(name string) (file fs.File, err error) {
+	if err := f.checkRegular(name); err != nil {
 		return nil, err
 	}
-	return f.fsys.Open(clean)
+	if f.fsys == nil {
+		file, err = os.Open(name)
+	} else if name, err = inside(name); err == nil {
+		file, err = f.fsys.Open(name)
+	}
+	return file, withoutPath(err)
+}
+
+// checkRegular returns an error unless a name is that of a regular file.
+func (f files) checkRegular(name string) error {
+	info, err := f.stat(name)
+	if err != nil {
+		return err
+	}
+	return regular.Check(info)
 }
 
 func (f files) stat(name string) (fs.FileInfo, error) {

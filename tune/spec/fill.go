@@ -98,14 +98,9 @@ func (f field) npyFile() string {
 		return ""
 	}
 	path := f.beside(f.path, name)
-	info, err := f.stat(path)
-	switch {
-	case err != nil:
+	if err := f.checkRegular(path); err != nil {
 		f.fail(f.explain(path, err))
-	case info.IsDir():
-		f.failf("%s is a folder, not a file", path)
-	default:
-		return path
+		return ""
 	}
-	return ""
+	return path
 }

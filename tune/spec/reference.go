@@ -15,7 +15,7 @@ var errOfReference = errors.New("belongs to a reference kernel (spec), not to fi
 // reference is right by definition, and a kernel may be verified by itself.
 func (d *document) loadReference(definition *tune.Definition) Errors {
 	path := d.beside(d.path, d.reference)
-	if _, err := d.stat(path); err != nil {
+	if err := d.checkRegular(path); err != nil {
 		d.failAt("verify.spec", d.locate("verify.spec"), d.explain(path, err))
 		definition.Verify = nil
 		return nil

@@ -168,7 +168,7 @@ func (f field) rawFile(typeName string) *array.Array {
 	path := f.beside(f.path, name)
 	file, err := f.open(path)
 	if err != nil {
-		f.fail(f.explain(path, withoutPath(err)))
+		f.fail(f.explain(path, err))
 		return nil
 	}
 	defer file.Close()

@@ -1,0 +1,54 @@
+// Package regular opens the files that a user names as input. It takes regular files only:
+// opening a FIFO waits until somebody writes to it, and a device such as /dev/zero has no end.
+package regular
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+)
+
+// Open opens a regular file for reading.
+func Open(path string) (*os.File, error) {
+	if err := checkPath(path); err != nil {
+		return nil, err
+	}
+	return os.Open(path)
+}
+
+// ReadFile reads a regular file whole.
+func ReadFile(path string) ([]byte, error) {
+	if err := checkPath(path); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+}
+
+func checkPath(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if err := Check(info); err != nil {
+		return &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	return nil
+}
+
+// Check returns an error that says what a file is, unless it is a regular one.
+func Check(info fs.FileInfo) error {
+	mode := info.Mode()
+	switch {
+	case mode.IsRegular():
+		return nil
+	case mode.IsDir():
+		return errors.New("it is a folder, not a file")
+	case mode&fs.ModeNamedPipe != 0:
+		return errors.New("it is a pipe; only regular files are read, so write its content to one")
+	case mode&fs.ModeSocket != 0:
+		return errors.New("it is a socket; only regular files are read")
+	case mode&fs.ModeDevice != 0:
+		return errors.New("it is a device; only regular files are read")
+	}
+	return errors.New("it is not a regular file")
+}
