@@ -9,5 +9,6 @@
 //
 // On a loopback address everybody on the machine may look, but no page of another site may: a
 // name that is not this machine's in the Host header is refused (DNS rebinding), and no other
-// origin is let in. Any other address needs the token in [Server.URL].
+// origin is let in. Any other address needs the token in [Server.URL]. The connections are
+// bounded, since they take file descriptors from the search.
 package live

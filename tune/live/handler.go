@@ -34,6 +34,7 @@ func (s *Server) handler() http.Handler {
 			http.Error(w, why, http.StatusForbidden)
 			return
 		}
+		defer s.connections.hold(r)()
 		mux.ServeHTTP(w, r)
 	})
 }

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	maxStreams = 32               // browsers at once
+	maxStreams = 32               // browsers at once; fewer than maxConnections
 	stall      = 10 * time.Second // a browser that takes nothing for so long is given up
 	lastWait   = 2 * time.Second  // that [Server.Close] waits for browsers to have all
 	heartbeat  = 15 * time.Second // a stream with nothing new says that it is there
@@ -26,16 +26,17 @@ const (
 // A Server serves the page of the searches of one process. [Open] makes one; Close must be
 // called when all are over.
 type Server struct {
-	tool    string
-	url     string
-	guard   guard
-	session string
-	page    []byte
-	policy  string
-	pace    pace
-	stall   time.Duration
-	http    *http.Server
-	served  chan struct{} // closed when no more connections are accepted
+	tool        string
+	url         string
+	guard       guard
+	session     string
+	page        []byte
+	policy      string
+	pace        pace
+	stall       time.Duration
+	http        *http.Server
+	connections connections
+	served      chan struct{} // closed when no more connections are accepted
 
 	mutex   sync.Mutex
 	runs    []*Run
@@ -87,6 +88,7 @@ func newServer(listener net.Listener, host, tool string) (*Server, error) {
 	}
 	s.http = &http.Server{
 		Handler: s.handler(), ReadHeaderTimeout: stall, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
+		ConnContext: s.connections.enter, ConnState: s.connections.leave,
 		ErrorLog: log.New(io.Discard, "", 0), // which would name addresses of those who look
 	}
 	return s, nil

@@ -167,7 +167,9 @@ func openNarrow(t *testing.T, stall time.Duration) *Server {
 		t.Fatal(err)
 	}
 	s.pace, s.stall = pace{time.Millisecond, 0.5}, stall
+	leave := s.http.ConnState
 	s.http.ConnState = func(c net.Conn, state http.ConnState) {
+		leave(c, state)
 		if tcp, ok := c.(*net.TCPConn); ok && state == http.StateNew {
 			_ = tcp.SetWriteBuffer(4 << 10)
 		}
