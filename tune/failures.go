@@ -5,12 +5,53 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
+
+// maxHeadline bounds a [Headline], in runes.
+const maxHeadline = 300
+
+// Headline is the line of a failure's reason that says most: the first error of the build log
+// where the kernel did not compile, else the first line.
+func Headline(s Status, reason string) string {
+	lines := strings.Split(strings.TrimSpace(strings.ToValidUTF8(reason, "\uFFFD")), "\n")
+	line := lines[0]
+	if s == Compile {
+		for _, l := range lines[1:] {
+			if strings.Contains(strings.ToLower(l), "error") {
+				line = l
+				break
+			}
+		}
+	}
+	line = strings.TrimSpace(line)
+	if line == "" {
+		return "no reason is given"
+	}
+	if utf8.RuneCountInString(line) > maxHeadline {
+		line = string([]rune(line)[:maxHeadline]) + "…"
+	}
+	return line
+}
+
+// CauseOf is a key by which failures are grouped: two failures are alike, and have one cause,
+// where it is the same. It is the status with the [Headline], without the words in which two
+// reports of one fault differ: numbers, addresses, and paths, since compilers name temporary
+// files by chance.
+func CauseOf(s Status, reason string) string {
+	words := strings.FieldsFunc(Headline(s, reason), func(c rune) bool {
+		return unicode.IsSpace(c) || strings.ContainsRune("=()[],;:«»", c)
+	})
+	words = slices.DeleteFunc(words, func(word string) bool {
+		return strings.ContainsAny(word, "0123456789/\\") || word == "NaN" || strings.HasSuffix(word, "Inf")
+	})
+	return string(s) + ": " + strings.Join(words, " ")
+}
 
 // failures watches for a run in which everything fails for one reason.
 type failures struct {
 	limit int
-	cause string // of all so far, numbers left out
+	cause string // of all so far
 	first Result
 	count int
 	over  bool // something succeeded, or failed for another reason
@@ -22,7 +63,7 @@ func (f *failures) add(r Result) string {
 	if f.over || r.Status == Constraints {
 		return ""
 	}
-	cause := string(r.Status) + ": " + fault(r.Reason)
+	cause := CauseOf(r.Status, r.Reason)
 	if r.Status == Correct || (f.count > 0 && cause != f.cause) {
 		f.over = true
 		return ""
@@ -35,21 +76,4 @@ func (f *failures) add(r Result) string {
 	}
 	return fmt.Sprintf("the first %d configurations all failed for one reason (%s, at %s): %s",
 		f.count, f.first.Status, f.first.Configuration, f.first.Reason)
-}
-
-// maxFault bounds how much of a reason is compared, in bytes.
-const maxFault = 4 << 10
-
-// fault leaves out of a reason what differs between two reports of one fault: numbers,
-// addresses, and paths, since compilers name temporary files by chance.
-func fault(reason string) string {
-	if len(reason) > maxFault {
-		reason = reason[:maxFault]
-	}
-	words := strings.FieldsFunc(reason, func(c rune) bool {
-		return unicode.IsSpace(c) || strings.ContainsRune("=()[],;«»", c)
-	})
-	return strings.Join(slices.DeleteFunc(words, func(word string) bool {
-		return strings.ContainsAny(word, "0123456789/\\") || word == "NaN" || strings.HasSuffix(word, "Inf")
-	}), " ")
 }
