@@ -41,10 +41,20 @@ type Observer interface {
 	Observe(best Result)
 }
 
+// A Prober is an Evaluator that can evaluate a configuration as if it had never seen it: nothing
+// that a driver keeps of an earlier build is used, so that what can go wrong then goes wrong now.
+// Probe is not called while Evaluate runs.
+type Prober interface {
+	Evaluator
+	Probe(ctx context.Context, c space.Configuration) (Result, error)
+}
+
 // A Log keeps results as they arrive, and knows those of an earlier, interrupted run.
 type Log interface {
 	Previous() []Result
 	Append(Result) error
+	// Withdraw takes back a failure, so that its configuration has no result.
+	Withdraw(Result) error
 	// AppendFinal keeps the times of the final measurement of a result.
 	AppendFinal(Result) error
 }

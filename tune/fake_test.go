@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"sync/atomic"
 	"testing"
@@ -127,6 +128,12 @@ func (m *memory) Append(r Result) error {
 		return fmt.Errorf("no space left on device")
 	}
 	m.results = append(m.results, r)
+	return nil
+}
+
+func (m *memory) Withdraw(r Result) error {
+	same := func(other Result) bool { return other.Configuration.Key() == r.Configuration.Key() }
+	m.results, m.previous = slices.DeleteFunc(m.results, same), slices.DeleteFunc(slices.Clone(m.previous), same)
 	return nil
 }
 

@@ -12,6 +12,10 @@ type Result struct {
 	Status        Status
 	Reason        string // of a failure: what is wrong and how much, for a person to act on
 
+	// Doubt is set by evaluators where the environment may be the cause of a failure. Run settles
+	// it, and no record keeps it.
+	Doubt Doubt
+
 	Times    []float64 // milliseconds, every timed launch in order
 	Verified bool      // the output was compared with a reference
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ndtune/ndtune/tune/search"
@@ -24,10 +25,12 @@ func Run(ctx context.Context, p *Problem, evaluator Evaluator, o Options) (*Outc
 	if err != nil {
 		return nil, err
 	}
+	r.started = started
 	defer r.strategy.Close()
-	err = r.search(ctx, started)
+	err = r.search(ctx)
+	r.outcome.Withdrawn += len(r.doubts.held)
 	r.keepRest()
-	if err == nil {
+	if err == nil && r.outcome.Stop != Environment {
 		err = r.measureFinalists(ctx)
 	}
 	r.outcome.Best = p.Best(r.outcome.Results, r.outcome.Device)
@@ -44,12 +47,18 @@ type run struct {
 	strategy  search.Strategy
 	outcome   *Outcome
 
+	started  time.Time
 	known    map[int]Result // from the log, by index, not yet asked for
+	retrying map[int]bool   // of known, those that are to be evaluated again first
+	retried  map[int]Result // and those that were, not yet asked for
+	good     *Result        // the best so far, of the log too
 	proposed int            // configurations taken from the strategy
 	spent    bool           // the budget leaves nothing that the log does not hold
+	next     []int          // proposed, not yet handed to the evaluator
 	out      map[int]bool   // configurations in the evaluator, by index
 	asking   time.Duration  // the strategy's time since the last result
 	hopeless *failures
+	doubts   doubts
 	window   *window // of a strategy that learns
 	leader   *leader
 }
@@ -75,7 +84,7 @@ func newRun(p *Problem, evaluator Evaluator, o Options) (*run, error) {
 	r := &run{
 		problem: p, evaluator: evaluator, options: o, space: s, strategy: strategy,
 		outcome: &Outcome{Device: evaluator.Device(), Space: s},
-		known:   map[int]Result{}, out: map[int]bool{},
+		known:   map[int]Result{}, out: map[int]bool{}, retrying: map[int]bool{}, retried: map[int]Result{},
 		hopeless: &failures{limit: hopelessAfter},
 		leader:   newLeader(evaluator, p.Objective()),
 	}
@@ -86,30 +95,83 @@ func newRun(p *Problem, evaluator Evaluator, o Options) (*run, error) {
 		for _, previous := range o.Log.Previous() {
 			if i, ok := s.Index(previous.Configuration); ok {
 				r.known[i] = previous
+				r.see(previous)
 			}
 		}
+		r.retry()
 	}
+	r.hopeless.over = r.good != nil
 	return r, nil
 }
 
-// search is the loop: ask, evaluate, record, tell.
-func (r *run) search(ctx context.Context, started time.Time) error {
+// retry chooses the failures of the log that are to be evaluated again, as far as the budget
+// lets it.
+func (r *run) retry() {
+	for _, previous := range r.options.Log.Previous() {
+		i, ok := r.space.Index(previous.Configuration)
+		if !ok || r.retrying[i] || !slices.Contains(r.options.Retry, previous.Status) {
+			continue
+		}
+		if limit := r.options.MaxEvaluations; limit > 0 && len(r.known) > limit {
+			return
+		}
+		r.retrying[i] = true
+		r.next = append(r.next, i)
+	}
+}
+
+// see notes the best correct result.
+func (r *run) see(result Result) {
+	if result.Status != Correct || !finite(result.Objective) {
+		return
+	}
+	if r.good == nil || r.problem.Objective().better(result.Objective, r.good.Objective) {
+		r.good = &result
+	}
+}
+
+// search evaluates until a reason to stop. Where failures are in doubt, the evaluator finishes
+// what it holds, and the doubt is settled before anything else is evaluated.
+func (r *run) search(ctx context.Context) error {
+	r.observeLog()
+	for {
+		if err := r.evaluate(ctx); err != nil || r.outcome.Stop != "" {
+			return err
+		}
+		if err := r.settle(ctx); err != nil || r.outcome.Stop != "" {
+			return err
+		}
+	}
+}
+
+// isOver reports whether the run must not evaluate any more, and stops it then.
+func (r *run) isOver(ctx context.Context) bool {
+	if ctx.Err() != nil {
+		r.stop(Interrupted)
+	}
+	if limit := r.options.TimeLimit; limit > 0 && time.Since(r.started) >= limit {
+		r.stop(TimeIsUp)
+	}
+	return r.outcome.Stop != ""
+}
+
+// evaluate is the loop: ask, evaluate, record, tell. It ends where the run does, or where a
+// failure is in doubt.
+func (r *run) evaluate(ctx context.Context) error {
 	evaluating, stop := context.WithCancel(ctx)
 	defer stop()
 	in := make(chan space.Configuration)
 	out := make(chan Result)
 	done := make(chan error, 1)
-	r.observeLog()
 	go func() { done <- r.evaluator.Evaluate(evaluating, in, out) }()
 
 	var timeUp <-chan time.Time
 	if limit := r.options.TimeLimit; limit > 0 {
-		timer := time.NewTimer(limit - time.Since(started))
+		timer := time.NewTimer(limit - time.Since(r.started))
 		defer timer.Stop()
 		timeUp = timer.C
 	}
 	cancelled := ctx.Done()
-	var next []int // proposed, not yet handed to the evaluator
 	ending := false
 	closeIn := func() {
 		if !ending {
@@ -118,31 +180,30 @@ func (r *run) search(ctx context.Context, started time.Time) error {
 		}
 	}
 	for {
-		if ctx.Err() != nil {
-			r.stop(Interrupted)
-		}
-		if limit := r.options.TimeLimit; limit > 0 && time.Since(started) >= limit {
-			r.stop(TimeIsUp) // also where the timer's channel and the evaluator are ready at once
-		}
+		r.isOver(ctx) // also where the timer's channel and the evaluator are ready at once
 		if !ending {
-			next = r.ask(next)
-			if len(next) == 0 && len(r.out) == 0 {
-				r.stop(Exhausted)
+			if len(r.doubts.held) == 0 && len(r.retrying) == 0 {
+				r.next = r.ask(r.next)
+				if len(r.next) == 0 && len(r.out) == 0 {
+					r.stop(Exhausted)
+				}
 			}
-			if r.outcome.Stop != "" {
-				next = nil
+			if r.outcome.Stop != "" || len(r.doubts.held) > 0 {
 				closeIn()
 			}
 		}
+		if r.outcome.Stop != "" {
+			r.next = nil
+		}
 		var send chan<- space.Configuration
 		var configuration space.Configuration
-		if len(next) > 0 {
-			send, configuration = in, r.space.At(next[0])
+		if len(r.next) > 0 && !ending && len(r.out) < max(1, r.evaluator.Capacity()) {
+			send, configuration = in, r.space.At(r.next[0])
 		}
 		select {
 		case send <- configuration:
-			r.out[next[0]] = true
-			next = next[1:]
+			r.out[r.next[0]] = true
+			r.next = r.next[1:]
 		case <-cancelled: // seen above
 			cancelled = nil
 		case result := <-out:
@@ -247,6 +308,10 @@ func (r *run) proposals(n int) []int {
 // enter puts a proposal among those that are to be evaluated, unless the log knows it, or
 // nothing that the log does not know is affordable any more.
 func (r *run) enter(i int, next *[]int) (previous Result, known bool) {
+	if previous, known = r.retried[i]; known {
+		delete(r.retried, i)
+		return previous, true
+	}
 	if previous, known = r.known[i]; !known {
 		if r.spent = r.spent || r.isSpent(len(*next)); !r.spent {
 			*next = append(*next, i)
@@ -304,13 +369,37 @@ func (r *run) take(result Result) error {
 	result.Durations.Search = r.asking
 	r.asking = 0
 	r.judge(&result)
+	if r.doubts.hold(result, r.good != nil) {
+		return nil
+	}
+	return r.record(i, result)
+}
+
+// record keeps a result of the evaluator, in the log too, and tells the strategy.
+func (r *run) record(i int, result Result) error {
+	r.see(result)
 	r.leader.see(result)
-	if r.options.Log != nil {
-		err = r.options.Log.Append(result)
+	var err error
+	if log := r.options.Log; log != nil {
+		if r.retrying[i] {
+			err = log.Withdraw(r.known[i])
+		}
+		if err == nil {
+			err = log.Append(result)
+		}
 	}
 	r.keep(result, false)
 	if err != nil {
 		return fmt.Errorf("keep the result of %s: %w", result.Configuration, err)
+	}
+	if r.outcome.Stop == Hopeless && r.hopeless.first.Doubt != "" {
+		return r.blame(r.outcome.Cause)
+	}
+	if r.retrying[i] {
+		delete(r.retrying, i)
+		delete(r.known, i)
+		r.retried[i] = result
+		return nil // the strategy is told when it asks for it
 	}
 	r.tell(i, result)
 	return nil

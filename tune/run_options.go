@@ -20,6 +20,10 @@ type Options struct {
 
 	Log Log // nil: results are kept in memory only
 
+	// Retry are the statuses of failures that are evaluated again, before anything else, where
+	// the log holds them. What comes of that takes their place in the log.
+	Retry []Status
+
 	// OnResult is called for every result in the order of arrival, in the goroutine of Run;
 	// resumed says that it comes from the log.
 	OnResult func(r Result, resumed bool)
@@ -46,6 +50,7 @@ const (
 	TimeIsUp    StopReason = "time limit"  // TimeLimit is reached
 	Interrupted StopReason = "interrupted" // the context was cancelled
 	Hopeless    StopReason = "hopeless"    // the first dozens all failed for one reason
+	Environment StopReason = "environment" // a full disk, say, lets configurations fail that are right
 )
 
 // An Outcome is what a [Run] found.
@@ -56,6 +61,10 @@ type Outcome struct {
 	Resumed int      // results that come from the log
 	Best    *Result  // nil where no configuration is correct
 	Stop    StopReason
-	Cause   string // with Hopeless: the one reason of all failures
+	Cause   string // with Hopeless: the one reason of all failures; with Environment: what is wrong
 	Elapsed time.Duration
+
+	// Withdrawn is how many failures are not among the results, and not in the log, because they
+	// may not be the configurations' own. A run that resumes the log evaluates these again.
+	Withdrawn int
 }

@@ -13,8 +13,9 @@ import (
 
 // The kinds of lines after the header.
 const (
-	kindResult = "result"
-	kindFinal  = "final"
+	kindResult    = "result"
+	kindFinal     = "final"
+	kindWithdrawn = "withdrawn"
 )
 
 // A line of a result leaves out what is zero:
@@ -28,6 +29,17 @@ const (
 // compared, so those of an earlier session are forgotten as soon as a later one has any.
 //
 //	{"kind":"final","session":1,"configuration":{"block_size_x":16},"times":[1.5,1.4]}
+
+// A line of a withdrawn result says that the one before it of this configuration counts no more:
+// its failure may have been the environment's, or it is about to be evaluated again.
+//
+//	{"kind":"withdrawn","configuration":{"block_size_x":16}}
+
+// appendWithdrawn writes the line of a withdrawn result, without its end.
+func (l *layout) appendWithdrawn(b []byte, d digits) []byte {
+	b = append(b, `{"kind":"withdrawn","configuration":`...)
+	return append(l.append(b, d), '}')
+}
 
 // appendResult writes the line of a result, without its end.
 func (l *layout) appendResult(b []byte, d digits, r *tune.Result) ([]byte, error) {

@@ -66,6 +66,26 @@ func (l *Log) Append(r tune.Result) error {
 	return nil
 }
 
+// Withdraw takes back the result of a configuration: a line says that it counts no more. Another
+// result of it can be appended then.
+func (l *Log) Withdraw(r tune.Result) error {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	d, err := l.layout.digits(r.Configuration)
+	if err == nil && !l.known[d.key()] {
+		err = errors.New("there is no result to take back")
+	}
+	if err == nil {
+		l.buffer = l.layout.appendWithdrawn(l.buffer[:0], d)
+		err = l.write(append(l.buffer, '\n'))
+	}
+	if err != nil {
+		return l.cannotAppend(err)
+	}
+	delete(l.known, d.key())
+	return nil
+}
+
 // AppendFinal adds the final measurement of a result that was appended before, in this
 // session or in an earlier one. It takes the place of all those of earlier sessions.
 func (l *Log) AppendFinal(r tune.Result) error {

@@ -67,6 +67,7 @@ func readLogLines(rest []byte, l *layout) (c logContent, err error) {
 	c.whole = whole
 	c.results = make([]tune.Result, 0, len(parsed))
 	seen := make(map[string]int, len(parsed))
+	withdrawn := map[int]bool{} // by the place of the result
 	for i := range parsed {
 		p := &parsed[i]
 		if p.kind == "" { // an empty line
@@ -77,6 +78,9 @@ func readLogLines(rest []byte, l *layout) (c logContent, err error) {
 		case p.kind == kindResult && !known:
 			seen[p.digits.key()] = len(c.results)
 			c.results = append(c.results, p.result)
+		case p.kind == kindWithdrawn && known:
+			withdrawn[at] = true
+			delete(seen, p.digits.key())
 		case p.kind == kindFinal && !known:
 			return c, fmt.Errorf("line %d: a final measurement of %s, which has no result", i+2, p.result.Configuration)
 		case p.kind == kindFinal:
@@ -89,7 +93,22 @@ func readLogLines(rest []byte, l *layout) (c logContent, err error) {
 			}
 		}
 	}
+	c.results = without(c.results, withdrawn)
 	return c, nil
+}
+
+// without leaves out the results at some places.
+func without(results []tune.Result, places map[int]bool) []tune.Result {
+	if len(places) == 0 {
+		return results
+	}
+	rest := results[:0]
+	for i := range results {
+		if !places[i] {
+			rest = append(rest, results[i])
+		}
+	}
+	return rest
 }
 
 func forgetFinals(results []tune.Result) {

@@ -242,6 +242,39 @@ func TestFirstResultCounts(t *testing.T) {
 	sameResults(t, mustOpen(t, path, h).Previous(), results[:2])
 }
 
+// TestAWithdrawnResultCountsNoMore: its configuration has none, or the next one.
+func TestAWithdrawnResultCountsNoMore(t *testing.T) {
+	h, results := sixteen()
+	failed := results[1]
+	failed.Status, failed.Reason, failed.Times = tune.Runtime, "no space left on device", nil
+	path := filepath.Join(t.TempDir(), "run.jsonl")
+	withdraw := func(l *Log, r tune.Result) {
+		t.Helper()
+		if err := l.Withdraw(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l := mustOpen(t, path, h)
+	mustAppend(t, l, results[0], failed, results[2])
+	withdraw(l, failed)
+	sameResults(t, mustRead(t, path).Results, []tune.Result{results[0], results[2]})
+	if err := l.Withdraw(failed); err == nil || !strings.Contains(err.Error(), "no result to take back") {
+		t.Errorf("withdrawn twice: %v", err)
+	}
+	mustClose(t, l)
+
+	l = mustOpen(t, path, h)
+	sameResults(t, l.Previous(), []tune.Result{results[0], results[2]})
+	mustAppend(t, l, results[1], results[3])
+	final := results[1]
+	final.Final = []float64{1}
+	if err := l.AppendFinal(final); err != nil {
+		t.Error(err)
+	}
+	mustClose(t, l)
+	sameResults(t, mustRead(t, path).Results, []tune.Result{results[0], results[2], final, results[3]})
+}
+
 func TestSecondWriterIsRefused(t *testing.T) {
 	h, results := sixteen()
 	path := filepath.Join(t.TempDir(), "run.jsonl")

@@ -33,8 +33,8 @@ func (l *layout) parse(line []byte) (parsedLine, error) {
 		}
 	}
 	switch {
-	case p.kind != kindResult && p.kind != kindFinal:
-		return parsedLine{}, fmt.Errorf("a line of the kind %q, which is neither %s nor %s", p.kind, kindResult, kindFinal)
+	case p.kind != kindResult && p.kind != kindFinal && p.kind != kindWithdrawn:
+		return parsedLine{}, fmt.Errorf("a line of the kind %q, and there are %s, %s and %s: a newer ndtune may know it", p.kind, kindResult, kindFinal, kindWithdrawn)
 	case p.digits == nil:
 		return parsedLine{}, fmt.Errorf("no configuration")
 	case p.kind == kindResult && p.result.Status == "":

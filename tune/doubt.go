@@ -1,0 +1,230 @@
+package tune
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// A Doubt says why a failure may be the environment's and not the configuration's own.
+type Doubt string
+
+// The doubts.
+const (
+	NoSpace    Doubt = "a disk has no space left"
+	HostMemory Doubt = "the host is out of memory"
+	Killed     Doubt = "a worker was ended by a signal that ndtune did not send"
+)
+
+// doubtTexts are what operating systems, compilers and drivers print, in lower case.
+var doubtTexts = []struct {
+	text  string
+	doubt Doubt
+}{
+	{"no space left on device", NoSpace},
+	{"disk quota exceeded", NoSpace},
+	{"not enough space on the disk", NoSpace},
+	{"cl_out_of_host_memory", HostMemory},
+	{"cannot allocate memory", HostMemory},
+	{"std::bad_alloc", HostMemory},
+	{"llvm error: out of memory", HostMemory},
+}
+
+// DoubtOf is the doubt that the reason of a failure raises, or "".
+func DoubtOf(reason string) Doubt {
+	reason = strings.ToLower(reason)
+	for _, t := range doubtTexts {
+		if strings.Contains(reason, t.text) {
+			return t.doubt
+		}
+	}
+	return ""
+}
+
+// manyAlike is how many configurations may fail alike in a row, after a success, before that
+// raises a doubt. Each time it proves to be their own fault, as many more of this cause may.
+const manyAlike = 8
+
+// doubts are the failures of a run that may be the environment's.
+type doubts struct {
+	held     []Result       // in doubt: not in the log, and not told to the strategy
+	recent   []Result       // recorded since the last success or probe
+	cause    string         // of the last of recent
+	alike    int            // how many in a row have this cause
+	patience map[string]int // by cause, how many may
+}
+
+// hold reports whether a result is in doubt, and holds it then. Proven says that some
+// configuration is known to be correct.
+func (d *doubts) hold(r Result, proven bool) bool {
+	switch {
+	case r.Status == Constraints:
+		return false
+	case r.Status == Correct:
+		if len(d.held) == 0 { // else it may have begun before what is in doubt
+			d.clear()
+		}
+		return false
+	case r.Doubt != "", len(d.held) > 0:
+		d.held = append(d.held, r)
+		return true
+	}
+	cause := CauseOf(r.Status, r.Reason)
+	if cause != d.cause {
+		d.cause, d.alike = cause, 0
+	}
+	if d.alike++; proven && d.alike >= max(manyAlike, d.patience[cause]) {
+		d.held = append(d.held, r)
+		return true
+	}
+	d.recent = append(d.recent, r)
+	return false
+}
+
+// clear forgets failures that are known to be the configurations' own.
+func (d *doubts) clear() {
+	d.recent, d.cause, d.alike = nil, "", 0
+}
+
+// cleared is clear after a probe: that many more may fail alike now.
+func (d *doubts) cleared() {
+	if d.alike > 0 {
+		if d.patience == nil {
+			d.patience = map[string]int{}
+		}
+		d.patience[d.cause] = 2 * max(manyAlike, d.patience[d.cause])
+	}
+	d.clear()
+}
+
+// text says what raised the doubt.
+func (d *doubts) text() string {
+	first := d.held[0]
+	if i := slices.IndexFunc(d.held, func(r Result) bool { return r.Doubt != "" }); i >= 0 {
+		first = d.held[i]
+		return fmt.Sprintf("%s (%s, at %s): %s", first.Doubt, first.Status, first.Configuration, Headline(first.Status, first.Reason))
+	}
+	return fmt.Sprintf("%d configurations in a row failed alike (%s, last at %s): %s", d.alike, first.Status, first.Configuration, Headline(first.Status, first.Reason))
+}
+
+// settle decides what is in doubt, while the evaluator holds nothing else. It evaluates the
+// best configuration again. Where that fails, the environment is at fault, and the run stops.
+// Else the failures stand; but where the reason of one names the environment, that may have
+// passed meanwhile, and each of them is evaluated again first.
+func (r *run) settle(ctx context.Context) error {
+	d := &r.doubts
+	named := slices.ContainsFunc(d.held, func(f Result) bool { return f.Doubt != "" })
+	if fine, err := r.probe(ctx); !fine || err != nil {
+		return err
+	}
+	for len(d.held) > 0 {
+		result := d.held[0]
+		if named {
+			again, err := r.alone(ctx, result.Configuration)
+			if err != nil || r.outcome.Stop != "" {
+				return err
+			}
+			switch again.Doubt {
+			case "":
+			case NoSpace: // no configuration can help that
+				d.held[0] = again
+				return r.blame(d.text())
+			default:
+				if fine, err := r.probe(ctx); !fine || err != nil {
+					return err
+				}
+			}
+			result = again
+		}
+		d.held = d.held[1:]
+		switch {
+		case result.Status == Correct:
+			d.clear()
+		case r.good == nil:
+			d.recent = append(d.recent, result) // nothing could be probed
+		default:
+			result.Doubt = ""
+		}
+		i, _ := r.space.Index(result.Configuration)
+		if err := r.record(i, result); err != nil || r.outcome.Stop != "" {
+			return err
+		}
+	}
+	return nil
+}
+
+// probe evaluates the best configuration again, and stops the run where it fails. Without a
+// correct one it does nothing.
+func (r *run) probe(ctx context.Context) (fine bool, err error) {
+	if r.good == nil {
+		return true, nil
+	}
+	result, err := r.alone(ctx, r.good.Configuration)
+	switch {
+	case err != nil || r.outcome.Stop != "":
+		return false, err
+	case result.Status == Correct:
+		r.doubts.cleared()
+		return true, nil
+	}
+	return false, r.blame(fmt.Sprintf("%s; %s, which was correct before, was evaluated once more and failed too (%s): %s",
+		r.doubts.text(), result.Configuration, result.Status, Headline(result.Status, result.Reason)))
+}
+
+// alone evaluates a configuration that was evaluated before, with nothing beside it. The result
+// is zero where the run has stopped.
+func (r *run) alone(ctx context.Context, c space.Configuration) (Result, error) {
+	if r.isOver(ctx) {
+		return Result{}, nil
+	}
+	result, err := evaluateAgain(ctx, r.evaluator, c)
+	switch {
+	case ctx.Err() != nil:
+		r.stop(Interrupted)
+		return Result{}, nil
+	case err != nil:
+		return Result{}, fmt.Errorf("evaluate %s once more, since %s: %w", c, r.doubts.text(), err)
+	}
+	r.judge(&result)
+	return result, nil
+}
+
+func evaluateAgain(ctx context.Context, e Evaluator, c space.Configuration) (Result, error) {
+	if p, ok := e.(Prober); ok {
+		return p.Probe(ctx, c)
+	}
+	in, out := make(chan space.Configuration, 1), make(chan Result, 1)
+	in <- c
+	close(in)
+	if err := e.Evaluate(ctx, in, out); err != nil {
+		return Result{}, err
+	}
+	select {
+	case result := <-out:
+		return result, nil
+	default:
+		return Result{}, fmt.Errorf("the evaluator gave no result")
+	}
+}
+
+// blame stops the run because of its environment. What is in doubt, and the failures before it
+// that nothing has confirmed, are the results of no configuration.
+func (r *run) blame(cause string) error {
+	r.outcome.Stop, r.outcome.Cause = Environment, cause
+	for _, failure := range r.doubts.recent {
+		if r.options.Log != nil {
+			if err := r.options.Log.Withdraw(failure); err != nil {
+				return fmt.Errorf("%s; take back the failure of %s: %w", cause, failure.Configuration, err)
+			}
+		}
+		r.outcome.Results = slices.DeleteFunc(r.outcome.Results, func(kept Result) bool {
+			return kept.Configuration.Key() == failure.Configuration.Key()
+		})
+		r.outcome.Withdrawn++
+	}
+	r.doubts.recent = nil
+	return nil
+}
