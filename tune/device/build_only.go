@@ -32,9 +32,11 @@ func (b *Builder) Close() { b.evaluator.Close() }
 
 // Build compiles a configuration. A result without a status says that it can be evaluated;
 // one with a status is its end. Its Durations.Build is what compiling took. The binary is
-// that of the program where it is wanted and the driver gives one.
-func (b *Builder) Build(ctx context.Context, c space.Configuration, wantBinary bool) (result tune.Result, binary []byte, err error) {
+// that of the program where it is wanted and the driver gives one. Fresh is a [FreshOption], or
+// "": who evaluates the build must have the same.
+func (b *Builder) Build(ctx context.Context, c space.Configuration, wantBinary bool, fresh string) (result tune.Result, binary []byte, err error) {
 	t := b.evaluator.trial(c)
+	t.fresh = fresh
 	defer t.release()
 	for _, stage := range []func(context.Context) error{t.derive, t.build} {
 		if err := ctx.Err(); err != nil {

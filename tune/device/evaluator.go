@@ -41,7 +41,7 @@ const DefaultIterations = 7
 const DefaultEarlyStop = 3
 
 // An Evaluator evaluates the configurations of one problem on one OpenCL device. It
-// implements tune.Remeasurer and tune.Observer. Close it when done. But for Observe and
+// implements tune.Remeasurer, tune.Observer and tune.Prober. Close it when done. But for Observe and
 // SetBest it is not safe for concurrent use.
 type Evaluator struct {
 	device     *cl.Device
@@ -137,7 +137,7 @@ func (e *Evaluator) Evaluate(ctx context.Context, in <-chan space.Configuration,
 			if !ok {
 				return nil
 			}
-			result, err := e.One(ctx, c, nil)
+			result, err := e.One(ctx, c, nil, "")
 			if result.Status != "" {
 				out <- result
 			}
@@ -149,18 +149,19 @@ func (e *Evaluator) Evaluate(ctx context.Context, in <-chan space.Configuration,
 }
 
 // One is the life of one configuration. Binary, where it is not nil, is what Build gave for
-// it: it spares compiling, and where the driver does not take it, the source is compiled.
+// it: it spares compiling, and where the driver does not take it, the source is compiled. Fresh
+// is a [FreshOption], or "".
 //
 // The error says that nothing further can be evaluated, or that the context ended. A result
 // with a status stands all the same: where the configuration took the device with it, which
 // is a [LostError], it must not be tried again.
-func (e *Evaluator) One(ctx context.Context, c space.Configuration, binary []byte) (tune.Result, error) {
+func (e *Evaluator) One(ctx context.Context, c space.Configuration, binary []byte, fresh string) (tune.Result, error) {
 	if e.session == nil {
 		return tune.Result{}, errClosed
 	}
 	began := time.Now()
 	t := e.trial(c)
-	t.binary = binary
+	t.binary, t.fresh = binary, fresh
 	err := t.run(ctx)
 	result := t.result
 	if err != nil {
@@ -169,6 +170,7 @@ func (e *Evaluator) One(ctx context.Context, c space.Configuration, binary []byt
 			return result, err
 		}
 		err, result.Status, result.Reason = nil, failed.status, failed.reason
+		result.Doubt = tune.DoubtOf(failed.reason)
 	} else {
 		result.Status = tune.Correct
 	}
@@ -182,6 +184,15 @@ func (e *Evaluator) One(ctx context.Context, c space.Configuration, binary []byt
 	result.Durations.Framework = result.Timestamp.Sub(began) - result.Durations.Total()
 	return result, err
 }
+
+// Probe implements tune.Prober.
+func (e *Evaluator) Probe(ctx context.Context, c space.Configuration) (tune.Result, error) {
+	return e.One(ctx, c, nil, FreshOption())
+}
+
+// FreshOption is a build option with which no driver has built anything yet: with it nothing
+// comes from a cache.
+func FreshOption() string { return fmt.Sprintf("-DNDTUNE_FRESH_%x=1", time.Now().UnixNano()) }
 
 func (e *Evaluator) trial(c space.Configuration) *trial {
 	return &trial{

@@ -325,7 +325,7 @@ func TestCancellingTakesEffectAfterTheRunningLaunch(t *testing.T) {
 	const stages = 8
 	for n := range stages + 8 {
 		left := n
-		_, err := e.One(countdown{context.Background(), &left}, c, nil)
+		_, err := e.One(countdown{context.Background(), &left}, c, nil, "")
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("cancelled at %d: %v", n, err)
 		}

@@ -2,6 +2,7 @@ package device
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/ndtune/ndtune/cl"
@@ -19,6 +20,7 @@ type trial struct {
 	supervisor Supervisor
 	pace       *pace
 	binary     []byte // of the program, where it was built elsewhere; nil: build the source
+	fresh      string // a FreshOption, or ""
 
 	variant  *tune.Variant
 	program  *cl.Program
@@ -58,6 +60,9 @@ func (t *trial) derive(context.Context) error {
 	}
 	if reason := v.Refusal(t.device); reason != "" {
 		return fail(tune.Constraints, "%s", reason)
+	}
+	if t.fresh != "" {
+		v.Options = append(slices.Clone(v.Options), t.fresh)
 	}
 	t.variant = v
 	return nil

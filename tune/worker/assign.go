@@ -147,9 +147,9 @@ func (p *Pool) give(m *member, t *task, now time.Time) {
 	m.begin(device.StageBuild, now)
 	p.watchStage(m, 0, now)
 	if m.builds {
-		m.process.send(request{Build: &build{Values: t.values, WantBinary: p.carry.binaries}})
+		m.process.send(request{Build: &build{Values: t.values, WantBinary: p.carry.binaries, Fresh: t.fresh}})
 	} else {
-		m.process.send(request{Evaluate: &evaluate{Values: t.values, Binary: t.binary}})
+		m.process.send(request{Evaluate: &evaluate{Values: t.values, Binary: t.binary, Fresh: t.fresh}})
 	}
 }
 

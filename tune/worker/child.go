@@ -179,7 +179,7 @@ func (c *child) do(r request) error {
 			return err
 		}
 		c.trace.note("build", configuration)
-		result, binary, err := c.builder.Build(ctx, configuration, r.Build.WantBinary)
+		result, binary, err := c.builder.Build(ctx, configuration, r.Build.WantBinary, r.Build.Fresh)
 		if err != nil {
 			return err
 		}
@@ -199,7 +199,7 @@ func (c *child) evaluate(ctx context.Context, e *evaluate) error {
 		return err
 	}
 	c.trace.note("evaluate", configuration)
-	r, err := c.evaluator.One(ctx, configuration, e.Binary)
+	r, err := c.evaluator.One(ctx, configuration, e.Binary, e.Fresh)
 	var lost *device.LostError
 	if err != nil && (r.Status == "" || !errors.As(err, &lost)) {
 		return err

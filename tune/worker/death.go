@@ -42,6 +42,23 @@ func ending(state *os.ProcessState) string {
 	return fmt.Sprintf("with exit status %d", state.ExitCode())
 }
 
+// wasKilled reports whether a worker was ended by a signal that another process sends, as an
+// out-of-memory killer does. The pool expects the end of those that it kills itself.
+func wasKilled(e event) bool {
+	if e.state == nil || e.garbled != nil {
+		return false
+	}
+	w, ok := e.state.Sys().(syscall.WaitStatus)
+	if !ok || !w.Signaled() {
+		return false
+	}
+	switch w.Signal() {
+	case syscall.SIGKILL, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP:
+		return true
+	}
+	return false
+}
+
 // A crash on a thread that Go runs ends a Go process with exit status 2 and a dump, whose
 // first line names the signal or the fault.
 var (

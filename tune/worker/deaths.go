@@ -41,7 +41,11 @@ func (p *Pool) died(m *member, e event, now time.Time) error {
 			return fmt.Errorf("%d workers in a row have ended while they made the right output; the last one ended %s", p.references.deaths, death(e, ""))
 		}
 	} else if t.deaths+1 >= maxDeaths {
-		p.answer(m, t, p.unfinished(m, tune.Runtime, "the process ended "+death(e, ", twice, "+during(m.stage)), now))
+		r := p.unfinished(m, tune.Runtime, "the process ended "+death(e, ", twice, "+during(m.stage)), now)
+		if wasKilled(e) {
+			r.Doubt = tune.Killed
+		}
+		p.answer(m, t, r)
 		return nil
 	}
 	t.deaths++

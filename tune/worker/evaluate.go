@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -58,6 +59,22 @@ func (p *Pool) Evaluate(ctx context.Context, in <-chan space.Configuration, out 
 	}
 }
 
+// Probe implements tune.Prober. A probe is not counted by [Pool.Evaluated].
+func (p *Pool) Probe(ctx context.Context, c space.Configuration) (tune.Result, error) {
+	if p.inProcess != nil {
+		return p.inProcess.Probe(ctx, c)
+	}
+	p.fresh = device.FreshOption()
+	defer func() { p.fresh = "" }()
+	in, out := make(chan space.Configuration, 1), make(chan tune.Result, 1)
+	in <- c
+	close(in)
+	if err := p.Evaluate(ctx, in, out); err != nil {
+		return tune.Result{}, err
+	}
+	return <-out, nil
+}
+
 // wait is the life of a pool that evaluates nothing, until something has come true.
 func (p *Pool) wait(ctx context.Context, until func() bool) error {
 	for !until() {
@@ -79,7 +96,7 @@ func (p *Pool) wait(ctx context.Context, until func() bool) error {
 
 // take accepts a configuration.
 func (p *Pool) take(c space.Configuration) {
-	t := &task{configuration: c, values: valuesOf(c)}
+	t := &task{configuration: c, values: valuesOf(c), fresh: p.fresh}
 	if p.whole {
 		p.toEvaluate.add(t)
 	} else {

@@ -113,7 +113,12 @@ func (p *Pool) answer(m *member, t *task, r tune.Result) {
 	if len(p.devices) > 1 && !m.builds {
 		r.Device = p.devices[m.device].Selector()
 	}
-	p.evaluated.Add(1)
+	if r.Status != tune.Correct && r.Doubt == "" {
+		r.Doubt = tune.DoubtOf(r.Reason)
+	}
+	if t.fresh == "" {
+		p.evaluated.Add(1)
+	}
 	p.results = append(p.results, r)
 }
 

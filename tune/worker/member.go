@@ -63,7 +63,7 @@ func (m *member) freeze(now time.Time) {
 	m.book(now)
 	m.frozen = true
 	m.watch.pause(now)
-	freeze(m.process.cmd)
+	m.process.signal(freeze)
 }
 
 // thaw lets it go on.
@@ -74,7 +74,7 @@ func (m *member) thaw(now time.Time) {
 	m.book(now)
 	m.frozen = false
 	m.watch.resume(now)
-	thaw(m.process.cmd)
+	m.process.signal(thaw)
 }
 
 // A watch says when something has taken too long.

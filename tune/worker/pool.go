@@ -13,8 +13,8 @@ import (
 )
 
 // A Pool evaluates the configurations of one problem in worker processes, on one device or
-// on several of one model. It implements tune.Remeasurer and tune.Observer. Close it when
-// done. Evaluate and Remeasure are called one at a time.
+// on several of one model. It implements tune.Remeasurer, tune.Observer and tune.Prober.
+// Close it when done. Evaluate, Probe and Remeasure are called one at a time.
 type Pool struct {
 	problem    *tune.Problem
 	devices    []device.Listed
@@ -42,6 +42,7 @@ type Pool struct {
 	carry       carry
 	best        best
 
+	fresh               string // of the tasks that are taken
 	toBuild, toEvaluate queue
 	results             []tune.Result // not yet handed on
 	evaluated           atomic.Int64
@@ -302,4 +303,5 @@ const (
 var _ interface {
 	tune.Remeasurer
 	tune.Observer
+	tune.Prober
 } = (*Pool)(nil)

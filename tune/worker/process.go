@@ -20,6 +20,9 @@ type process struct {
 	printed  *printed
 	input    *os.File
 	kill     sync.Once
+
+	mutex sync.Mutex
+	over  bool // it gets no signal any more: its number may be another's
 }
 
 // An event is an answer of a process, or its end.
@@ -122,7 +125,9 @@ func (p *process) read(l *launcher, out, log *os.File, drained <-chan struct{}) 
 	if end.garbled != nil {
 		p.end() // what it says makes no sense
 	}
-	sweep(p.cmd)
+	p.mutex.Lock()
+	p.over = sweep(p.cmd)
+	p.mutex.Unlock()
 	end.state, _ = p.cmd.Process.Wait()
 	// Something that the worker started may hold its standard error open still.
 	select {
@@ -149,7 +154,17 @@ func (l *launcher) pass(e event) {
 func (p *process) send(r request) { p.requests <- r }
 
 // end kills the process with all that it has started.
-func (p *process) end() { p.kill.Do(func() { killGroup(p.cmd) }) }
+func (p *process) end() { p.kill.Do(func() { p.signal(killGroup) }) }
+
+// signal sends a signal, unless the process has ended. It holds off the call that waits for the
+// process, which gives its number free.
+func (p *process) signal(send func(*exec.Cmd)) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	if !p.over {
+		send(p.cmd)
+	}
+}
 
 // close lets the process end by itself, which it does at once unless it hangs.
 func (p *process) close() { close(p.requests) }

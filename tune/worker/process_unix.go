@@ -19,9 +19,13 @@ func killGroup(c *exec.Cmd) {
 	_ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL)
 }
 
-// sweep ends what a worker has left that is gone itself. It was not waited for yet, so that
-// its number is no other's; and how it ended is settled.
-func sweep(c *exec.Cmd) { killGroup(c) }
+// sweep ends what a worker has left that is gone itself, and reports that nothing of it is left
+// to signal. The worker was not waited for yet, so that its number is no other's; and how it
+// ended is settled.
+func sweep(c *exec.Cmd) bool {
+	killGroup(c)
+	return true
+}
 
 // freeze makes a worker stand still, with all that it has started, and thaw lets it go on.
 // Both return at once: a processor that runs the worker is interrupted for it.

@@ -60,6 +60,7 @@ type values = map[string]space.Value
 type build struct {
 	Values     values
 	WantBinary bool
+	Fresh      string // a device.FreshOption, or ""
 }
 
 type built struct {
@@ -70,6 +71,7 @@ type built struct {
 type evaluate struct {
 	Values values
 	Binary []byte // of the program, or nil
+	Fresh  string // as it was built
 }
 
 // result is a tune.Result without its configuration.

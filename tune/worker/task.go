@@ -14,6 +14,7 @@ type task struct {
 	build         time.Duration // what that took
 	again         bool          // it is built once more, for the binary
 	deaths        int           // of workers that were at it
+	fresh         string        // a device.FreshOption, or ""
 }
 
 // builtTwice reports whether a worker that builds the task does what another has done.
