@@ -102,12 +102,26 @@ func (d *doubts) cleared() {
 
 // text says what raised the doubt.
 func (d *doubts) text() string {
-	first := d.held[0]
-	if i := slices.IndexFunc(d.held, func(r Result) bool { return r.Doubt != "" }); i >= 0 {
-		first = d.held[i]
-		return fmt.Sprintf("%s (%s, at %s): %s", first.Doubt, first.Status, first.Configuration, Headline(first.Status, first.Reason))
+	for _, r := range d.held {
+		if r.Doubt != "" {
+			return fmt.Sprintf("%s (at %s, %s)", r.Doubt, r.Configuration, failureText(r))
+		}
 	}
-	return fmt.Sprintf("%d configurations in a row failed alike (%s, last at %s): %s", d.alike, first.Status, first.Configuration, Headline(first.Status, first.Reason))
+	last := d.held[0]
+	return fmt.Sprintf("%d configurations in a row failed alike (last %s, %s)", d.alike, last.Configuration, failureText(last))
+}
+
+// failureText is the status of a failure with the line of its reason that raises a doubt, or else
+// says most.
+func failureText(r Result) string {
+	line := Headline(r.Status, r.Reason)
+	for l := range strings.Lines(r.Reason) {
+		if DoubtOf(l) != "" {
+			line = strings.TrimSpace(l)
+			break
+		}
+	}
+	return string(r.Status) + ": " + line
 }
 
 // settle decides what is in doubt, while the evaluator holds nothing else. It evaluates the
@@ -170,8 +184,8 @@ func (r *run) probe(ctx context.Context) (fine bool, err error) {
 		r.doubts.cleared()
 		return true, nil
 	}
-	return false, r.blame(fmt.Sprintf("%s; %s, which was correct before, was evaluated once more and failed too (%s): %s",
-		r.doubts.text(), result.Configuration, result.Status, Headline(result.Status, result.Reason)))
+	return false, r.blame(fmt.Sprintf("%s; and %s, which was correct before, was evaluated once more and failed too (%s)",
+		r.doubts.text(), result.Configuration, failureText(result)))
 }
 
 // alone evaluates a configuration that was evaluated before, with nothing beside it. The result

@@ -136,7 +136,7 @@ func TestTheCauseOfAFailingEnvironment(t *testing.T) {
 		want    []string
 	}{
 		"no space": {noSpace, []string{string(NoSpace), "at i=11", "No space left on device", "i=0, which was correct before"}},
-		"silent":   {silent, []string{"8 configurations in a row failed alike (compile, last at i=18): build k: CL_BUILD_PROGRAM_FAILURE in 18", "i=0, which was correct before"}},
+		"silent":   {silent, []string{"8 configurations in a row failed alike (last i=18, compile: build k: CL_BUILD_PROGRAM_FAILURE in 18)", "i=0, which was correct before"}},
 		"killed":   {killed, []string{string(Killed), "by signal SIGKILL"}},
 	} {
 		o := mustRun(t, line(t, 40), &weather{right: correct, failure: c.failure, broken: from(12)}, Options{})

@@ -89,6 +89,8 @@ func wantedValue(flags []cli.Flag, name string) string {
 			return "a duration, such as 90s or 10m"
 		case *cli.IntFlag:
 			return "a whole number"
+		case retryFlag:
+			return "no value, or statuses with commas between them, of " + strings.Join(failureNames(), ", ")
 		case *cli.Uint64Flag:
 			return "a whole number that is not negative"
 		case *cli.Float64Flag:

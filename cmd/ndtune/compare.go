@@ -32,6 +32,7 @@ all, and the parameters that the devices disagree on (docs/compare.md).
    ndtune compare kernel.yaml --log kernel.jsonl
    ndtune compare kernel.yaml --devices gpu --max-evals 100 -o devices.html -o devices.json
    ndtune compare kernel.yaml --devices 0,1:0 --default block_size_x=256,tile_size=1
+   ndtune compare kernel.yaml --log kernel.jsonl --retry-failures
 
 Without a specification it compares records, of any machines, and says what is missing:
 

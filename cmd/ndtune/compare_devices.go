@@ -174,12 +174,20 @@ func (k *comparing) tune(l *local) error {
 	shown.begin(t.evaluator.Device(), t.devices, t.space, t.log)
 	outcome, err := tune.Run(k.cli.Context, t.spec.Problem, t.evaluator, tune.Options{
 		Space: t.space, Strategy: t.newStrategy, MaxEvaluations: t.maxEvaluations(), TimeLimit: k.cli.Duration("time-limit"),
-		Log: t.log, OnResult: shown.result,
+		Log: t.log, OnResult: shown.result, Retry: retried(k.cli),
 	})
 	if outcome != nil {
 		shown.end(outcome, t.evaluator.Evaluated())
 	}
-	return err
+	return errors.Join(err, k.environment(outcome, t))
+}
+
+// environment is an error where a search was stopped by its environment.
+func (k *comparing) environment(o *tune.Outcome, t *tuning) error {
+	if o == nil || o.Stop != tune.Environment {
+		return nil
+	}
+	return fmt.Errorf("%s. %s", o.Cause, environmentText(o, t.log.Path(), goOnCommand(k.cli, k.stem)))
 }
 
 // cross runs on one device what is wanted of the others.
@@ -217,10 +225,10 @@ func (k *comparing) cross(l *local) error {
 	})
 	shown := k.newProgress(k.spec.Problem, len(wanted))
 	shown.bar.start()
-	outcome, err := compare.Cross(k.cli.Context, k.spec.Problem, t.evaluator, t.log, known, wanted, shown.result)
+	outcome, err := compare.Cross(k.cli.Context, k.spec.Problem, t.evaluator, t.log, known, wanted, retried(k.cli), shown.result)
 	shown.bar.finish()
 	if outcome != nil && !k.cli.Bool("quiet") {
 		k.say("%s", shown.summary(outcome, t.evaluator.Evaluated()))
 	}
-	return err
+	return errors.Join(err, k.environment(outcome, t))
 }

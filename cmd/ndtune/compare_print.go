@@ -34,7 +34,7 @@ func (p deviceProgress) end(o *tune.Outcome, evaluated int) {
 		return
 	}
 	fmt.Fprintln(p.notes, p.summary(o, evaluated))
-	if o.Stop == tune.Hopeless {
+	if o.Stop == tune.Hopeless || o.Stop == tune.Environment {
 		fmt.Fprintf(p.notes, "Stopped: %s\n", o.Cause)
 	}
 	if o.Best == nil {

@@ -44,6 +44,7 @@ the files.
    ndtune diffusion tune --kernel tiled --nx 1024 --ny 1024 -o diffusion.json
    ndtune diffusion tune --kernel temporal --max-evals 200
    ndtune diffusion tune --kernel all --nx 1024 --ny 1024
+   ndtune diffusion tune --kernel tiled --log tiled.jsonl --retry-failures
 
 GB/s counts the bytes that must move: 8 a cell. With temporal that is for several steps; what a
 kernel of one step a launch would have to move is its «equivalent GB/s».`,

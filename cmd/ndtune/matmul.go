@@ -52,6 +52,7 @@ end; the name of the kernel then goes into the names of the files.
    ndtune matmul tune --kernel fast --size 2048
    ndtune matmul tune --kernel fast --set element=double
    ndtune matmul tune --kernel all --size 512
+   ndtune matmul tune --kernel tiled --log tiled.jsonl --retry-failures
 
 The search of fast evaluates 600 configurations unless --max-evals or --time-limit says
 otherwise. Two kernels use the tensor cores of NVIDIA (compute capability 8.0), with their

@@ -184,6 +184,9 @@ func (b *bench) tuneAt(ctx context.Context, k *benchKernel, n int, limit time.Du
 	if outcome == nil {
 		return nil, err
 	}
+	if outcome.Stop == tune.Environment {
+		return nil, fmt.Errorf("stopped: %s", outcome.Cause)
+	}
 	best := bestConfigurations(outcome.Results)
 	if len(best) == 0 {
 		return nil, errors.Join(err, fmt.Errorf("none of %s is correct", countNoun(len(outcome.Results), "configuration")))

@@ -111,7 +111,7 @@ func (p *printer) end(o *tune.Outcome, evaluated int) {
 	switch o.Stop {
 	case tune.Interrupted:
 		fmt.Fprintln(p.notes, "Interrupted; the best so far:")
-	case tune.Hopeless:
+	case tune.Hopeless, tune.Environment:
 		fmt.Fprintf(p.notes, "Stopped: %s\n", o.Cause)
 	}
 	if o.Best == nil {
@@ -150,6 +150,10 @@ func (p *printer) end(o *tune.Outcome, evaluated int) {
 
 // summary counts what became of the configurations.
 func (p *printer) summary(o *tune.Outcome, evaluated int) string {
+	p.counts = map[tune.Status]int{} // a failure that was shown may have been taken back
+	for i := range o.Results {
+		p.counts[o.Results[i].Status]++
+	}
 	var parts []string
 	for _, status := range tune.Statuses() {
 		if n := p.counts[status]; n > 0 {
@@ -162,6 +166,9 @@ func (p *printer) summary(o *tune.Outcome, evaluated int) string {
 	}
 	if o.Resumed > 0 {
 		text += fmt.Sprintf("; %d from the log, %d evaluated now", o.Resumed, evaluated)
+	}
+	if o.Withdrawn > 0 {
+		text += fmt.Sprintf("; %s not kept", countNoun(o.Withdrawn, "failure"))
 	}
 	text += fmt.Sprintf("; %s", roundElapsed(o.Elapsed))
 	if o.Stop == tune.Budget || o.Stop == tune.TimeIsUp {
@@ -209,6 +216,8 @@ func (p *printer) files(log string, outputs []string, o *tune.Outcome, written b
 		hint = " (the same command with --log and this file goes on from there)"
 	case tune.Budget:
 		hint = " (the same command with --log, this file and a larger --max-evals goes on from there)"
+	case tune.Hopeless:
+		hint = " (the same command with --log, this file and --retry-failures evaluates them again)"
 	}
 	fmt.Fprintf(p.notes, "run log: %s%s\n", log, hint)
 }

@@ -64,6 +64,8 @@ func runOne(c *cli.Context, s *spec.Spec) error {
 		return err
 	case outcome.Stop == tune.Interrupted:
 		return errInterrupted
+	case outcome.Stop == tune.Environment:
+		return fmt.Errorf("this may be no fault of the configuration: %s", outcome.Cause)
 	case len(outcome.Results) == 0:
 		return fmt.Errorf("the evaluator gave no result")
 	}

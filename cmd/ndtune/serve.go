@@ -64,6 +64,8 @@ func endText(o *tune.Outcome) string {
 		return "Interrupted"
 	case tune.Hopeless:
 		return "Stopped: all failed for one reason"
+	case tune.Environment:
+		return "Stopped: configurations fail that were correct before"
 	}
 	return "Finished"
 }

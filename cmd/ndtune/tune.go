@@ -18,7 +18,12 @@ ten best are measured again, in turn, before the winner is named.
    ndtune tune kernel.yaml --serve 127.0.0.1:0
 
 An interrupted run (Ctrl-C) keeps what it measured: the same command with the same --log
-goes on from there. With --serve, browsers see the report of the search while it goes on,
+goes on from there. Add --retry-failures to evaluate again what has failed:
+
+   ndtune tune kernel.yaml --log kernel.jsonl --retry-failures
+   ndtune tune kernel.yaml --log kernel.jsonl --retry-failures=compile,timeout
+
+With --serve, browsers see the report of the search while it goes on,
 at the address that is printed; beyond this machine it has a token (docs/report.md).`,
 		Flags: append(append(specFlags(), tuneFlags()...), serveFlag()),
 		Action: func(c *cli.Context) error {

@@ -34,6 +34,7 @@ type tuning struct {
 	start     []int // indices
 	log       *record.Log
 	printer   *printer
+	again     []string     // flags that a command needs to go on with this search alone
 	page      *live.Server // nil: there is none; of whoever opened it
 	shown     *live.Run    // on the page
 }
@@ -88,6 +89,9 @@ func (t *tuning) checkFlags() error {
 	}
 	if err := t.checkStrategyFlags(); err != nil {
 		return err
+	}
+	if c.IsSet(retryName) && t.logPath == "" {
+		return wrong("--%s: name the run log with --log FILE; without one, a new log is begun", retryName)
 	}
 	if c.Bool("quiet") && c.Bool("verbose") {
 		return wrong("--quiet and --verbose exclude each other")
@@ -205,6 +209,7 @@ func (t *tuning) run() (*tune.Outcome, error) {
 		MaxEvaluations: t.maxEvaluations(),
 		TimeLimit:      t.cli.Duration("time-limit"),
 		Log:            t.log,
+		Retry:          retried(t.cli),
 		OnResult: func(r tune.Result, resumed bool) {
 			t.printer.result(r, resumed)
 			t.showResult(r, resumed)
@@ -215,6 +220,9 @@ func (t *tuning) run() (*tune.Outcome, error) {
 		return nil, err
 	}
 	t.printer.end(outcome, t.evaluator.Evaluated())
+	if outcome.Stop == tune.Environment {
+		fmt.Fprintln(t.cli.App.ErrWriter, environmentText(outcome, t.log.Path(), goOnCommand(t.cli, t.log.Path(), t.again...)))
+	}
 	if t.cli.Bool("verbose") {
 		fmt.Fprintln(t.cli.App.ErrWriter, spentText(t.evaluator, outcome.Results, outcome.Resumed))
 	}
@@ -236,7 +244,7 @@ func (t *tuning) conclude(outcome *tune.Outcome, failed error) error {
 		return errors.Join(errs...)
 	case outcome.Stop == tune.Interrupted || errors.Is(t.cli.Context.Err(), context.Canceled):
 		return errInterrupted
-	case outcome.Best == nil:
+	case outcome.Best == nil, outcome.Stop == tune.Environment:
 		return errReported
 	}
 	return nil

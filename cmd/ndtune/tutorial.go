@@ -105,9 +105,10 @@ func (t tutorial) tune(c *cli.Context) error {
 	var errs []error
 	for i, k := range chosen {
 		searches[i].title = "kernel " + k.name
+		searches[i].again = []string{"--kernel", k.choice}
 		outcome, err := searches[i].search()
 		errs = append(errs, err)
-		if outcome == nil || errors.Is(err, errInterrupted) {
+		if outcome == nil || errors.Is(err, errInterrupted) || outcome.Stop == tune.Environment {
 			return joined(errs)
 		}
 		tuned = append(tuned, tunedKernel{k.name, searches[i].spec.Problem, outcome})

@@ -64,10 +64,10 @@ func (g *gathered) shortlist() []string {
 }
 
 // Cross runs configurations on a device, verified as in a search, and measures all that are
-// correct in turn. What the log holds is not run again, nor what failed on the device according
-// to known, the sources that are of it. A configuration that the problem's restrictions refuse on
-// this device is kept as a failure that says so.
-func Cross(ctx context.Context, p *tune.Problem, e tune.Evaluator, log tune.Log, known []Source, wanted []space.Configuration, onResult func(tune.Result, bool)) (*tune.Outcome, error) {
+// correct in turn. What the log holds is not run again, but for failures of the statuses retry,
+// nor what failed on the device according to known, the sources that are of it. A configuration
+// that the problem's restrictions refuse on this device is kept as a failure that says so.
+func Cross(ctx context.Context, p *tune.Problem, e tune.Evaluator, log tune.Log, known []Source, wanted []space.Configuration, retry []tune.Status, onResult func(tune.Result, bool)) (*tune.Outcome, error) {
 	kept := map[string]bool{}
 	for _, r := range log.Previous() {
 		kept[r.Configuration.Key()] = true
@@ -107,7 +107,7 @@ func Cross(ctx context.Context, p *tune.Problem, e tune.Evaluator, log tune.Log,
 	if err != nil {
 		return nil, err
 	}
-	return tune.Run(ctx, p, e, tune.Options{Space: s, Log: log, OnResult: onResult, Finalists: len(admitted)})
+	return tune.Run(ctx, p, e, tune.Options{Space: s, Log: log, Retry: retry, OnResult: onResult, Finalists: len(admitted)})
 }
 
 // listed reports whether every value of a configuration is one of its parameter's.

@@ -76,7 +76,7 @@ func TestCross(t *testing.T) {
 		}
 		defer log.Close()
 		f := &fakeDevice{}
-		if _, err := Cross(t.Context(), p, f, log, known, wanted, nil); err != nil {
+		if _, err := Cross(t.Context(), p, f, log, known, wanted, nil, nil); err != nil {
 			t.Fatal(err)
 		}
 		r, err := record.Read(path)

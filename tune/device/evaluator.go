@@ -187,6 +187,7 @@ func (e *Evaluator) One(ctx context.Context, c space.Configuration, binary []byt
 
 // Probe implements tune.Prober.
 func (e *Evaluator) Probe(ctx context.Context, c space.Configuration) (tune.Result, error) {
+	defer func(n int) { e.evaluated = n }(e.evaluated) // it is none of the search's
 	return e.One(ctx, c, nil, FreshOption())
 }
 
