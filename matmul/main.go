@@ -29,6 +29,8 @@ type answer struct {
 	Measurement *Measurement `json:",omitempty"`
 	Missing     string       `json:",omitempty"` // the library is not there
 	Failed      string       `json:",omitempty"` // this request, not those that follow
+
+	garbled error // there was an answer, which cannot be read
 }
 
 // answerMark begins a line of standard output that is an answer.

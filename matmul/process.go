@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
+	"time"
 )
 
 // A Process is an entrant in a process of its own, which is started again where it ended.
@@ -20,7 +21,7 @@ type Process struct {
 
 	command *exec.Cmd // nil: not running
 	in      io.WriteCloser
-	answers chan answer // closed when the process has closed its standard output
+	answers chan answer // closed at the end of its standard output, or after an answer without sense
 	printed *tail
 }
 
@@ -35,6 +36,8 @@ func (p *Process) About(ctx context.Context) (string, error) {
 	c.Env = append(os.Environ(), environment+"=1")
 	p.printed = &tail{}
 	c.Stderr = p.printed
+	c.WaitDelay = holdTime
+	isolate(c)
 	if p.in, err = c.StdinPipe(); err != nil {
 		return "", err
 	}
@@ -87,20 +90,28 @@ func (p *Process) ask(ctx context.Context, r request) (answer, error) {
 	_ = json.NewEncoder(p.in).Encode(r)
 	select {
 	case a, ok := <-p.answers:
-		if ok {
-			return a, nil
+		switch {
+		case !ok:
+			return answer{}, p.ended()
+		case a.garbled != nil:
+			p.Close()
+			return answer{}, fmt.Errorf("the process of %s gave an answer that makes no sense: %w", p.Entrant.Name, a.garbled)
 		}
-		return answer{}, p.ended()
+		return a, nil
 	case <-ctx.Done():
 		p.Close()
 		return answer{}, ctx.Err()
 	}
 }
 
-// ended says how a process came to its end of its own accord.
+// holdTime is how long the last words of a process that has ended are waited for: another one
+// that it has started may hold its standard error open.
+const holdTime = time.Second
+
+// ended says how a process came to its end of its own accord. It has closed its standard output,
+// which is the end of it, or else is made to be.
 func (p *Process) ended() error {
-	err := p.command.Wait()
-	p.command = nil
+	err := p.wait()
 	text := "with status 0"
 	if err != nil {
 		text = err.Error()
@@ -116,11 +127,21 @@ func (p *Process) Close() {
 	if p.command == nil {
 		return
 	}
-	_ = p.command.Process.Kill()
-	for range p.answers { // until its standard output is closed
+	_ = p.wait() // it was killed
+}
+
+// wait kills what there is still of the process and of what it has started, and waits for it.
+// Wait closes this end of its standard output, which ends the answers whoever holds the other.
+func (p *Process) wait() error {
+	killGroup(p.command)
+	err := p.command.Wait()
+	for range p.answers {
 	}
-	_ = p.command.Wait() // it was killed
 	p.command = nil
+	if errors.Is(err, exec.ErrWaitDelay) {
+		return nil // it has ended with status 0, and something of it holds its standard error
+	}
+	return err
 }
 
 // readAnswers passes on what are answers among the lines of a process.
@@ -131,10 +152,11 @@ func readAnswers(out io.Reader, to chan<- answer) {
 		line, err := lines.ReadString('\n')
 		if text, ok := strings.CutPrefix(line, answerMark); ok && err == nil {
 			var a answer
-			if json.Unmarshal([]byte(text), &a) != nil {
-				return // nothing that this program writes
-			}
+			a.garbled = json.Unmarshal([]byte(text), &a)
 			to <- a
+			if a.garbled != nil {
+				return
+			}
 		}
 		if err != nil {
 			return

@@ -1,0 +1,7 @@
+package matmul
+
+import "os/exec"
+
+func isolate(*exec.Cmd) {}
+
+func killGroup(c *exec.Cmd) { _ = c.Process.Kill() }
