@@ -5,8 +5,10 @@
 // A run log is a text file of one JSON object a line: a [Header], a line for each result
 // in the order of arrival, a line for each final measurement. Every line is handed to the
 // operating system before [Log.Append] returns, so a run that is killed loses at most the
-// line that it was writing. The package never guesses: a log with anything but a torn last
-// line is refused and left as it is.
+// line that it was writing. The last member of each line is a checksum of what stands before
+// it. A log with a damaged line is refused and left as it is; [ReadSkipping] goes
+// on without such lines. Tools that change lines must leave out the checksums and set the
+// version in the header to 1, the version of logs that have none.
 //
 // What comes back from a log is what went in, to the last bit of a float64. Two things
 // JSON has no words for are spelled out: numbers that are not finite stand as the texts

@@ -15,9 +15,9 @@ const (
 	FormatCSV   = "CSV"
 )
 
-// LogVersion is the version of the run log that this package writes. A log of a later
-// version is refused.
-const LogVersion = 1
+// LogVersion is the version of the run log that this package writes. Since version 2 every
+// line has a checksum. A log of a later version is refused.
+const LogVersion = 2
 
 // A Header says what a record is about. It is the first line of a run log. [Open] sets
 // Format and Version, and Started where it is zero; the other fields are the caller's.

@@ -135,5 +135,5 @@ func (h Header) line() ([]byte, Header, error) {
 	if err := back.UnmarshalJSON(line); err != nil {
 		return nil, Header{}, fmt.Errorf("write the header of a run log: %w", err)
 	}
-	return append(line, '\n'), back, nil
+	return endLine(line), back, nil
 }

@@ -1,8 +1,11 @@
 package record
 
 import (
+	"bytes"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
+	"hash/crc32"
 	"math"
 	"strconv"
 	"time"
@@ -29,6 +32,42 @@ const (
 // compared, so those of an earlier session are forgotten as soon as a later one has any.
 //
 //	{"kind":"final","session":1,"configuration":{"block_size_x":16},"times":[1.5,1.4]}
+//
+// Every line, the header too, has one more member at its end, which these examples leave out:
+// the CRC-32C (Castagnoli) of the bytes before it.
+//
+//	{"kind":"result","configuration":{"block_size_x":16},"status":"correct","crc32c":"9ab1d5cf"}
+
+const checksumMember = `,"crc32c":"`
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// endLine makes a JSON object a line of a run log: it adds the checksum and a newline.
+func endLine(object []byte) []byte {
+	content := object[:len(object)-1]
+	return append(appendChecksum(content, content), '\n')
+}
+
+func appendChecksum(b, content []byte) []byte {
+	return fmt.Appendf(b, checksumMember+`%08x"}`, crc32.Checksum(content, castagnoli))
+}
+
+// checkLine reports whether a line has a checksum, and whether it is the right one. It is also
+// right for a line that is the same but for white space between its tokens.
+func checkLine(line []byte) (has, right bool) {
+	at := bytes.LastIndex(line, []byte(checksumMember))
+	if at >= 0 && bytes.Equal(line[at:], appendChecksum(nil, line[:at])) {
+		return true, true
+	}
+	if !bytes.Contains(line, []byte(`"crc32c"`)) {
+		return false, false
+	}
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, line); err != nil || compact.Len() == len(line) {
+		return true, false
+	}
+	return checkLine(compact.Bytes())
+}
 
 // A line of a withdrawn result says that the one before it of this configuration counts no more:
 // its failure may have been the environment's, or it is about to be evaluated again.
@@ -64,7 +103,6 @@ func (l *layout) appendResult(b []byte, d digits, r *tune.Result) ([]byte, error
 		b = appendMetrics(append(b, `,"metrics":`...), r.Metrics)
 	}
 	if math.Float64bits(r.Objective) != 0 { // -0 is kept
-
 		b = appendFloat(append(b, `,"objective":`...), r.Objective)
 	}
 	if r.Durations != (tune.Durations{}) {

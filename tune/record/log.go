@@ -57,7 +57,7 @@ func (l *Log) Append(r tune.Result) error {
 		l.buffer, err = l.layout.appendResult(l.buffer[:0], d, &r)
 	}
 	if err == nil {
-		err = l.write(append(l.buffer, '\n'))
+		err = l.write(endLine(l.buffer))
 	}
 	if err != nil {
 		return l.cannotAppend(err)
@@ -77,7 +77,7 @@ func (l *Log) Withdraw(r tune.Result) error {
 	}
 	if err == nil {
 		l.buffer = l.layout.appendWithdrawn(l.buffer[:0], d)
-		err = l.write(append(l.buffer, '\n'))
+		err = l.write(endLine(l.buffer))
 	}
 	if err != nil {
 		return l.cannotAppend(err)
@@ -97,7 +97,7 @@ func (l *Log) AppendFinal(r tune.Result) error {
 	}
 	if err == nil {
 		l.buffer = l.layout.appendFinal(l.buffer[:0], d, r.Final, l.session)
-		err = l.write(append(l.buffer, '\n'))
+		err = l.write(endLine(l.buffer))
 	}
 	if err != nil {
 		return l.cannotAppend(err)

@@ -2,6 +2,7 @@ package record
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"regexp"
 	"runtime"
@@ -31,50 +32,104 @@ func isTornHeader(data []byte) bool {
 		(bytes.HasPrefix(data, []byte(logBeginning)) || bytes.HasPrefix([]byte(logBeginning), data))
 }
 
-// A logContent is what the whole lines after the header say.
+// A DamagedLine is a line of a run log that cannot be trusted. The header is line 1.
+type DamagedLine struct {
+	Number int
+	Reason string
+}
+
+func (d DamagedLine) String() string { return fmt.Sprintf("line %d: %s", d.Number, d.Reason) }
+
+// refuse is the error for a log with damaged lines.
+func refuse(damaged []DamagedLine) error {
+	more := ""
+	if n := len(damaged) - 1; n > 0 {
+		more = fmt.Sprintf(" (and %d more)", n)
+	}
+	return fmt.Errorf("line %d%s is damaged: %s; with --skip-damaged, ndtune tune --log and ndtune convert go on without damaged lines",
+		damaged[0].Number, more, damaged[0].Reason)
+}
+
+// A logContent is what the whole lines of a log say.
 type logContent struct {
+	header  Header
 	results []tune.Result
 	whole   int // bytes of the whole lines: a torn last line begins there
 	session int // of the latest final measurement
+	damaged []DamagedLine
 }
 
-// readLogHeader reads the first line of a run log and returns the rest.
-func readLogHeader(data []byte) (h Header, rest []byte, err error) {
-	line, rest, whole := bytes.Cut(data, []byte{'\n'})
-	if !whole {
-		return h, nil, fmt.Errorf("line 1: the header is torn, and nothing follows it")
-	}
-	if err := h.UnmarshalJSON(bytes.TrimSpace(line)); err != nil {
-		return h, nil, fmt.Errorf("line 1: the header of a run log: %w", err)
-	}
-	if h.Format != FormatLog {
-		return h, nil, fmt.Errorf("line 1: the format %q is not %q", h.Format, FormatLog)
-	}
-	if h.Version > LogVersion {
-		return h, nil, fmt.Errorf("a run log of version %d, and this program knows %d: a newer ndtune can read it", h.Version, LogVersion)
-	}
-	return h, rest, nil
-}
-
-// readLogLines reads what follows the header. The layout gives configurations the
-// parameters that they shall have.
-func readLogLines(rest []byte, l *layout) (c logContent, err error) {
-	lines, whole := wholeLines(rest)
-	parsed, err := parseLines(lines, l)
+// readLog reads a run log. The layout, made for its header, gives configurations the
+// parameters that they shall have. Damaged lines are an error, or left out and listed where
+// they are to be skipped. A line that a newer program wrote is an error.
+func readLog(data []byte, skip bool, layoutFor func(Header) (*layout, error)) (c logContent, err error) {
+	rest, err := c.readHeader(data)
 	if err != nil {
 		return c, err
 	}
-	c.whole = whole
+	if len(c.damaged) > 0 && !skip {
+		return c, refuse(c.damaged)
+	}
+	l, err := layoutFor(c.header)
+	if err != nil {
+		return c, err
+	}
+	if err := c.readLines(rest, l); err != nil {
+		return c, err
+	}
+	if len(c.damaged) > 0 && !skip {
+		return c, refuse(c.damaged)
+	}
+	return c, nil
+}
+
+// readHeader reads the first line and returns the rest.
+func (c *logContent) readHeader(data []byte) (rest []byte, err error) {
+	line, rest, whole := bytes.Cut(data, []byte{'\n'})
+	if !whole {
+		return nil, errors.New("line 1: the header is torn, and nothing follows it")
+	}
+	c.whole = len(line) + 1
+	line = bytes.TrimSpace(line)
+	if err := c.header.UnmarshalJSON(line); err != nil {
+		return nil, fmt.Errorf("line 1 is damaged, and nothing else says what the results belong to: %w", err)
+	}
+	has, right := checkLine(line)
+	switch {
+	case has && !right:
+		c.damaged = append(c.damaged, DamagedLine{1, "the header's checksum does not match"})
+	case c.header.Version > LogVersion:
+		return nil, fmt.Errorf("a run log of version %d, and this program knows %d: a newer ndtune can read it", c.header.Version, LogVersion)
+	case c.header.Version > 1 && !has:
+		c.damaged = append(c.damaged, DamagedLine{1, "the header has no checksum"})
+	}
+	if c.header.Format != FormatLog {
+		return nil, fmt.Errorf("line 1: the format %q is not %q", c.header.Format, FormatLog)
+	}
+	return rest, nil
+}
+
+// readLines reads what follows the header.
+func (c *logContent) readLines(rest []byte, l *layout) error {
+	lines, whole := wholeLines(rest)
+	c.whole += whole
+	parsed := parseLines(lines, l)
 	c.results = make([]tune.Result, 0, len(parsed))
+	checksums := c.header.Version > 1 // a resumed log of version 1 has some from one line on
 	seen := make(map[string]int, len(parsed))
 	withdrawn := map[int]bool{} // by the place of the result
 	for i := range parsed {
 		p := &parsed[i]
-		if p.kind == "" { // an empty line
-			continue
-		}
+		checksums = checksums || p.checked
 		at, known := seen[p.digits.key()]
 		switch {
+		case len(lines[i]) == 0:
+		case p.unknown != nil:
+			return fmt.Errorf("line %d: %w; its checksum is right: a newer ndtune wrote it and can read it", i+2, p.unknown)
+		case p.damage != "":
+			c.damaged = append(c.damaged, DamagedLine{i + 2, p.damage})
+		case checksums && !p.checked:
+			c.damaged = append(c.damaged, DamagedLine{i + 2, "it has no checksum"})
 		case p.kind == kindResult && !known:
 			seen[p.digits.key()] = len(c.results)
 			c.results = append(c.results, p.result)
@@ -82,7 +137,7 @@ func readLogLines(rest []byte, l *layout) (c logContent, err error) {
 			withdrawn[at] = true
 			delete(seen, p.digits.key())
 		case p.kind == kindFinal && !known:
-			return c, fmt.Errorf("line %d: a final measurement of %s, which has no result", i+2, p.result.Configuration)
+			c.damaged = append(c.damaged, DamagedLine{i + 2, fmt.Sprintf("a final measurement of %s, which has no result", p.result.Configuration)})
 		case p.kind == kindFinal:
 			if p.session > c.session {
 				c.session = p.session
@@ -94,7 +149,7 @@ func readLogLines(rest []byte, l *layout) (c logContent, err error) {
 		}
 	}
 	c.results = without(c.results, withdrawn)
-	return c, nil
+	return nil
 }
 
 // without leaves out the results at some places.
@@ -127,49 +182,35 @@ func wholeLines(data []byte) (lines [][]byte, whole int) {
 	return lines, whole
 }
 
-// parseLines parses lines on all processors. An empty line is left zero. The error is that
-// of the first bad line and names it; the header is line 1.
-func parseLines(lines [][]byte, l *layout) ([]parsedLine, error) {
+// parseLines parses lines on all processors. An empty line is left zero.
+func parseLines(lines [][]byte, l *layout) []parsedLine {
 	parsed := make([]parsedLine, len(lines))
 	workers := min(runtime.GOMAXPROCS(0), len(lines)/64+1)
-	errs := make([]error, workers)
 	var wait sync.WaitGroup
 	for w := range workers {
 		wait.Go(func() {
 			for i := len(lines) * w / workers; i < len(lines)*(w+1)/workers; i++ {
-				if len(lines[i]) == 0 {
-					continue
-				}
-				var err error
-				if parsed[i], err = l.parse(lines[i]); err != nil {
-					errs[w] = fmt.Errorf("line %d: %w", i+2, err)
-					return
+				if len(lines[i]) > 0 {
+					parsed[i] = l.parseChecked(lines[i])
 				}
 			}
 		})
 	}
 	wait.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
-	}
-	return parsed, nil
+	return parsed
 }
 
-// decodeLog reads a whole run log.
-func decodeLog(data []byte) (*Record, error) {
-	header, rest, err := readLogHeader(data)
+// decodeLog reads a whole run log, and lists the lines that it has skipped.
+func decodeLog(data []byte, skip bool) (*Record, []DamagedLine, error) {
+	c, err := readLog(data, skip, func(h Header) (*layout, error) {
+		l, err := newLayout(h.Parameters)
+		if err != nil {
+			return nil, fmt.Errorf("line 1: %w", err)
+		}
+		return l, nil
+	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	l, err := newLayout(header.Parameters)
-	if err != nil {
-		return nil, fmt.Errorf("line 1: %w", err)
-	}
-	c, err := readLogLines(rest, l)
-	if err != nil {
-		return nil, err
-	}
-	return &Record{header, c.results}, nil
+	return &Record{c.header, c.results}, c.damaged, nil
 }

@@ -91,8 +91,8 @@ func TestCircumstancesInALog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	old := `{"kind":"result","configuration":{"x":16,"y":1.0},"status":"correct","times":[0.1,0.3333333333333333]}` + "\n"
-	full := `{"kind":"result","configuration":{"x":16,"y":2.0},"status":"correct","times":[1.1,0.3333333333333333],"verified":true,"early_stopped":true,"device":"1:0"}` + "\n"
+	old := checked(`{"kind":"result","configuration":{"x":16,"y":1.0},"status":"correct","times":[0.1,0.3333333333333333]}`)
+	full := checked(`{"kind":"result","configuration":{"x":16,"y":2.0},"status":"correct","times":[1.1,0.3333333333333333],"verified":true,"early_stopped":true,"device":"1:0"}`)
 	text := string(first) + old + full
 	want := results[:2]
 	want[1].Verified, want[1].EarlyStopped, want[1].Device = true, true, "1:0"
@@ -381,22 +381,27 @@ func TestOpenRefuses(t *testing.T) {
 		{"fewer values", whole.String(), with(func(h *Header) { h.Parameters[0].Values = h.Parameters[0].Values[:3] }), "x has 4 values, not 3"},
 		{"another value", whole.String(), with(func(h *Header) { h.Parameters[0].Values[1] = 33 }), "value 2 of x is 32, not 33"},
 		{"another parameter", whole.String(), with(func(h *Header) { h.Parameters[1].Name = "z" }), "parameter 2 is y, not z"},
-		{"garbage", lines[0] + lines[1] + "garbage\n" + lines[2], h, "line 3: invalid character"},
-		{"a line cut in the middle", lines[0] + lines[1] + lines[2][:20] + lines[3], h, "line 3: "},
-		{"a torn line with its end", lines[0] + lines[1] + lines[2][:20] + "\n", h, "line 3: unexpected end"},
-		{"a number", lines[0] + "42\n", h, "line 2: want an object, not a number"},
-		{"an unknown kind", lines[0] + `{"kind":"other"}` + "\n", h, `line 2: a line of the kind "other"`},
-		{"an unknown value", lines[0] + `{"kind":"result","configuration":{"x":17,"y":1.0},"status":"correct"}` + "\n", h, "line 2: configuration: x=17 is not among the values"},
-		{"a missing parameter", lines[0] + `{"kind":"result","configuration":{"x":16},"status":"correct"}` + "\n", h, "line 2: configuration: no value for the parameter y"},
-		{"a surplus parameter", lines[0] + `{"kind":"result","configuration":{"x":16,"y":2.0,"z":1},"status":"correct"}` + "\n", h, "line 2: configuration: no parameter is named z"},
-		{"a list for a configuration", lines[0] + `{"kind":"result","configuration":[16,2.0],"status":"correct"}` + "\n", h, "line 2: configuration: want an object, not a list"},
-		{"no configuration", lines[0] + `{"kind":"result","status":"correct"}` + "\n", h, "line 2: no configuration"},
-		{"no status", lines[0] + `{"kind":"result","configuration":{"x":16,"y":2.0}}` + "\n", h, "line 2: no status"},
-		{"an unknown status", lines[0] + `{"kind":"result","configuration":{"x":16,"y":2.0},"status":"fine"}` + "\n", h, `line 2: status: "fine"`},
-		{"a text for times", lines[0] + `{"kind":"result","configuration":{"x":16,"y":2.0},"status":"correct","times":"1"}` + "\n", h, "line 2: times: want a list of numbers, not a text"},
-		{"a final without a result", lines[0] + lines[1] + `{"kind":"final","session":1,"configuration":{"x":128,"y":2.0},"times":[1]}` + "\n", h, "line 3: a final measurement of x=128, y=2.0"},
-		{"a later version", strings.Replace(whole.String(), `"version":1`, `"version":2`, 1), h, "version 2, and this program knows 1"},
-		{"a broken header", strings.Replace(whole.String(), `"version":1`, `"version":"x"`, 1), h, "line 1: "},
+		{"garbage", lines[0] + lines[1] + "garbage\n" + lines[2], h, "line 3 is damaged: invalid character"},
+		{"a line cut in the middle", lines[0] + lines[1] + lines[2][:20] + lines[3], h, "line 3 is damaged: "},
+		{"a torn line with its end", lines[0] + lines[1] + lines[2][:20] + "\n", h, "line 3 is damaged: unexpected end"},
+		{"a number", lines[0] + "42\n", h, "line 2 is damaged: want an object, not a number"},
+		{"an unknown kind", lines[0] + `{"kind":"other"}` + "\n", h, `line 2 is damaged: a line of the unknown kind "other"`},
+		{"a kind of a newer program", lines[0] + checked(`{"kind":"other"}`), h, `line 2: a line of the unknown kind "other"; its checksum is right: a newer ndtune wrote it`},
+		{"a line without a checksum", lines[0] + checked(lines[1]) + unchecked(lines[2]), h, "line 3 is damaged: it has no checksum; with --skip-damaged, ndtune tune --log and ndtune convert go on"},
+		{"two lines without", lines[0] + lines[1] + unchecked(lines[2]) + unchecked(lines[3]), h, "line 3 (and 1 more) is damaged: it has no checksum"},
+		{"a header without a checksum", unchecked(lines[0]) + lines[1], h, "line 1 is damaged: the header has no checksum"},
+		{"a result that was changed", lines[0] + strings.Replace(lines[1], "0.1,", "0.2,", 1), h, "line 2 is damaged: its checksum does not match (it reads as a result of x=16, y=1.0)"},
+		{"an unknown value", lines[0] + `{"kind":"result","configuration":{"x":17,"y":1.0},"status":"correct"}` + "\n", h, "line 2 is damaged: configuration: x=17 is not among the values"},
+		{"a missing parameter", lines[0] + `{"kind":"result","configuration":{"x":16},"status":"correct"}` + "\n", h, "line 2 is damaged: configuration: no value for the parameter y"},
+		{"a surplus parameter", lines[0] + `{"kind":"result","configuration":{"x":16,"y":2.0,"z":1},"status":"correct"}` + "\n", h, "line 2 is damaged: configuration: no parameter is named z"},
+		{"a list for a configuration", lines[0] + `{"kind":"result","configuration":[16,2.0],"status":"correct"}` + "\n", h, "line 2 is damaged: configuration: want an object, not a list"},
+		{"no configuration", lines[0] + `{"kind":"result","status":"correct"}` + "\n", h, "line 2 is damaged: no configuration"},
+		{"no status", lines[0] + `{"kind":"result","configuration":{"x":16,"y":2.0}}` + "\n", h, "line 2 is damaged: no status"},
+		{"an unknown status", lines[0] + `{"kind":"result","configuration":{"x":16,"y":2.0},"status":"fine"}` + "\n", h, `line 2 is damaged: status: "fine"`},
+		{"a text for times", lines[0] + `{"kind":"result","configuration":{"x":16,"y":2.0},"status":"correct","times":"1"}` + "\n", h, "line 2 is damaged: times: want a list of numbers, not a text"},
+		{"a final without a result", lines[0] + lines[1] + checked(`{"kind":"final","session":1,"configuration":{"x":128,"y":2.0},"times":[1]}`), h, "line 3 is damaged: a final measurement of x=128, y=2.0"},
+		{"a later version", checked(strings.Replace(lines[0], `"version":2`, `"version":3`, 1)) + lines[1], h, "version 3, and this program knows 2: a newer ndtune can read it"},
+		{"a broken header", strings.Replace(whole.String(), `"version":2`, `"version":"x"`, 1), h, "line 1 is damaged, and nothing else says"},
 		{"T4", `{"metadata":{},"results":[],"schema_version":"1.0.0"}`, h, "no run log"},
 		{"a single brace with a newline", "{\n", h, "no run log"},
 		{"a text", "some notes\n", h, "no run log"},
@@ -477,22 +482,24 @@ func TestDriverTexts(t *testing.T) {
 	sameResults(t, mustOpen(t, path, h).Previous(), results)
 }
 
-// TestLogOfOtherTools resumes a log that an editor or jq has written anew.
+// TestLogOfOtherTools resumes a log that an editor or jq has written anew. Where that changes
+// more than white space, there must be no checksums and the version must be 1.
 func TestLogOfOtherTools(t *testing.T) {
 	h, results := sixteen()
 	var b bytes.Buffer
 	if err := EncodeLog(&b, &Record{h, results}); err != nil {
 		t.Fatal(err)
 	}
-	for name, change := range map[string]func(string) string{
-		"Windows lines":   func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") },
-		"spaces":          func(s string) string { return strings.ReplaceAll(s, `":`, `" : `) },
-		"empty lines":     func(s string) string { return strings.ReplaceAll(s, "\n", "\n\n") },
-		"floats as ints":  func(s string) string { return strings.NewReplacer(".0,", ",", ".0]", "]", ".0}", "}").Replace(s) },
-		"unknown members": func(s string) string { return strings.ReplaceAll(s, `{"kind"`, `{"new":[{"a":1}],"kind"`) },
+	old := strings.Replace(unchecked(b.String()), `"version":2`, `"version":1`, 1)
+	for name, text := range map[string]string{
+		"Windows lines":   strings.ReplaceAll(b.String(), "\n", "\r\n"),
+		"spaces":          strings.ReplaceAll(b.String(), `":`, `" : `),
+		"empty lines":     strings.ReplaceAll(b.String(), "\n", "\n\n"),
+		"floats as ints":  strings.NewReplacer(".0,", ",", ".0]", "]", ".0}", "}").Replace(old),
+		"unknown members": strings.ReplaceAll(old, `{"kind"`, `{"new":[{"a":1}],"kind"`),
 	} {
 		path := filepath.Join(t.TempDir(), "run.jsonl")
-		if err := os.WriteFile(path, []byte(change(b.String())), 0o644); err != nil {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		l, err := Open(path, h)

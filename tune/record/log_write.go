@@ -27,7 +27,7 @@ func EncodeLog(w io.Writer, r *Record) error {
 		if b, err = l.appendResult(b[:0], d, &r.Results[i]); err != nil {
 			return err
 		}
-		_, _ = out.Write(append(b, '\n'))
+		_, _ = out.Write(endLine(b))
 	}
 	return out.Flush() // an error of any write comes again here
 }

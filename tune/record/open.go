@@ -87,18 +87,11 @@ func (l *Log) resume() error {
 	if isTornHeader(data) {
 		return l.file.Truncate(0)
 	}
-	header, rest, err := readLogHeader(data)
+	content, err := readLog(data, false, func(h Header) (*layout, error) { return l.layout, sameRun(h, l.header) })
 	if err != nil {
 		return err
 	}
-	if err := sameRun(header, l.header); err != nil {
-		return err
-	}
-	content, err := readLogLines(rest, l.layout)
-	if err != nil {
-		return err
-	}
-	l.header = header
+	l.header = content.header
 	l.previous = content.results
 	for _, r := range content.results {
 		d, err := l.layout.digits(r.Configuration)
@@ -108,7 +101,7 @@ func (l *Log) resume() error {
 		l.known[d.key()] = true
 	}
 	l.session = content.session + 1
-	l.end = int64(len(data) - len(rest) + content.whole)
+	l.end = int64(content.whole)
 	if l.end == int64(len(data)) {
 		return nil
 	}
@@ -125,5 +118,5 @@ func (l *Log) read() ([]byte, error) {
 	if head = head[:n]; !looksLikeLog(head) && !isTornHeader(head) {
 		return nil, errNotLog
 	}
-	return io.ReadAll(io.NewSectionReader(l.file, 0, 1<<62))
+	return readBounded(io.NewSectionReader(l.file, 0, 1<<62))
 }

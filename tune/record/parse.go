@@ -12,10 +12,31 @@ import (
 
 // A parsedLine is a line after the header.
 type parsedLine struct {
-	kind    string
+	kind    string // "": an empty line, or one that could not be read
 	session int
 	digits  digits
 	result  tune.Result // of a final measurement, only Configuration and Final
+
+	checked bool   // it has a checksum
+	damage  string // why it is taken for damaged; "": it is not
+	unknown error  // it is as it was written, but this program cannot read it
+}
+
+// parseChecked reads a line after the header and tells damage from lines that this program
+// does not know.
+func (l *layout) parseChecked(line []byte) parsedLine {
+	has, right := checkLine(line)
+	p, err := l.parse(line)
+	p.checked = has
+	switch {
+	case right && err != nil:
+		p.unknown = err
+	case err != nil:
+		p.damage = err.Error()
+	case has && !right:
+		p.damage = fmt.Sprintf("its checksum does not match (it reads as a %s of %s)", p.kind, p.result.Configuration)
+	}
+	return p
 }
 
 // parse reads a line after the header. The layout is that of the header.
@@ -34,7 +55,7 @@ func (l *layout) parse(line []byte) (parsedLine, error) {
 	}
 	switch {
 	case p.kind != kindResult && p.kind != kindFinal && p.kind != kindWithdrawn:
-		return parsedLine{}, fmt.Errorf("a line of the kind %q, and there are %s, %s and %s: a newer ndtune may know it", p.kind, kindResult, kindFinal, kindWithdrawn)
+		return parsedLine{}, fmt.Errorf("a line of the unknown kind %q", p.kind)
 	case p.digits == nil:
 		return parsedLine{}, fmt.Errorf("no configuration")
 	case p.kind == kindResult && p.result.Status == "":

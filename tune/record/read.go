@@ -1,44 +1,64 @@
 package record
 
 import (
+	"bufio"
 	"bytes"
 	"compress/gzip"
 	"fmt"
 	"io"
+	"os"
+	"strconv"
 
 	"github.com/ndtune/ndtune/internal/regular"
 )
 
 // Read reads a run log, a T4 file, a Kernel Tuner cache file or a CSV table of this package,
-// plain or gzipped. What it is shows in its content; its name does not matter. A torn last line of a run log and the
-// missing end of a cache file, which a run that was interrupted leaves behind, are no
-// errors. Of two results of one configuration the first counts.
+// plain or gzipped. The content says which it is; the name does not matter. A torn last line
+// of a run log and the missing end of a cache file, which an interrupted run leaves behind,
+// are no errors. Of two results of one configuration the first counts.
 func Read(path string) (*Record, error) {
-	data, err := regular.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("read results from %s: %w", path, withoutPath(err))
+	r, _, err := read(path, false)
+	return r, err
+}
+
+// ReadSkipping is [Read], but it leaves out the damaged lines of a run log and lists them.
+func ReadSkipping(path string) (*Record, []DamagedLine, error) { return read(path, true) }
+
+func read(path string, skip bool) (r *Record, skipped []DamagedLine, err error) {
+	f, err := regular.Open(path)
+	if err == nil {
+		defer f.Close()
+		var data []byte
+		if data, err = readBounded(f); err == nil {
+			r, skipped, err = decode(data, skip)
+		}
 	}
-	r, err := Decode(data)
 	if err != nil {
-		return nil, fmt.Errorf("read results from %s: %w", path, withoutPath(err))
+		return nil, nil, fmt.Errorf("read results from %s: %w", path, withoutPath(err))
 	}
-	return r, nil
+	return r, skipped, nil
 }
 
 // Decode is [Read] for what is in memory.
 func Decode(data []byte) (*Record, error) {
-	data, err := unzip(data)
-	if err != nil {
-		return nil, err
+	r, _, err := decode(data, false)
+	return r, err
+}
+
+func decode(data []byte, skip bool) (r *Record, skipped []DamagedLine, err error) {
+	if data, err = unzip(data); err != nil {
+		return nil, nil, err
 	}
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // of editors that mark UTF-8
 	if looksLikeLog(data) {
-		return decodeLog(data)
+		return decodeLog(data, skip)
 	}
 	if looksLikeTable(data) {
-		return decodeCSV(data)
+		r, err = decodeCSV(data)
+	} else {
+		r, err = decodeJSON(data)
 	}
-	return decodeJSON(data)
+	return r, nil, err
 }
 
 func unzip(data []byte) ([]byte, error) {
@@ -46,12 +66,60 @@ func unzip(data []byte) ([]byte, error) {
 		return data, nil
 	}
 	z, err := gzip.NewReader(bytes.NewReader(data))
-	if err != nil {
-		return nil, fmt.Errorf("unzip: %w", err)
+	if err == nil {
+		data, err = readBounded(z)
 	}
-	data, err = io.ReadAll(z)
 	if err != nil {
 		return nil, fmt.Errorf("unzip: %w", err)
 	}
 	return data, nil
+}
+
+// maxVariable is the environment variable that sets how many MiB of a record are read, packed
+// and unpacked. The default is far more than any known record has.
+const (
+	maxVariable = "NDTUNE_MAX_RECORD_MIB"
+	defaultMax  = 256
+)
+
+// readBounded reads all of r unless that is more than a record may have: a small file can
+// unpack to more than the machine has memory.
+func readBounded(r io.Reader) ([]byte, error) {
+	mebibytes := int64(defaultMax)
+	if text := os.Getenv(maxVariable); text != "" {
+		n, err := strconv.ParseInt(text, 10, 32)
+		if err != nil || n < 1 {
+			return nil, fmt.Errorf("%s=%s in the environment: want a number of MiB, such as 1024", maxVariable, text)
+		}
+		mebibytes = n
+	}
+	data, err := io.ReadAll(io.LimitReader(r, mebibytes<<20+1))
+	if err == nil && int64(len(data)) > mebibytes<<20 {
+		return nil, fmt.Errorf("it has more than %d MiB, the most that is read of a record; %s=%d in the environment reads up to twice as much",
+			mebibytes, maxVariable, 2*mebibytes)
+	}
+	return data, err
+}
+
+// Begun is the header of the run log at path; nil where there is none that can be resumed.
+// [Open] says why.
+func Begun(path string) *Header {
+	f, err := regular.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	in := bufio.NewReader(io.LimitReader(f, 64<<20))
+	if head, _ := in.Peek(headLength); !looksLikeLog(head) {
+		return nil
+	}
+	line, err := in.ReadBytes('\n')
+	if err != nil {
+		return nil
+	}
+	var c logContent
+	if _, err := c.readHeader(line); err != nil || len(c.damaged) > 0 {
+		return nil
+	}
+	return &c.header
 }
