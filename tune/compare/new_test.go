@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -318,5 +320,27 @@ func TestGainOverTheMedianOfRates(t *testing.T) {
 	c := mustCompare(t, Options{}, rates("a"), rates("b"))
 	if got := c.Devices[0].Best.Gain; got == nil || math.Abs(*got-4.0/3) > 1e-12 {
 		t.Errorf("the gain over the median of 2 and 4 is %v, want 4/3", *got)
+	}
+}
+
+// TestWriteFileKeepsLinkAndMode writes through a link: the link and the mode of its target stay.
+func TestWriteFileKeepsLinkAndMode(t *testing.T) {
+	target, link := filepath.Join(t.TempDir(), "target"), filepath.Join(t.TempDir(), "c.json")
+	if err := os.WriteFile(target, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(target, link); err != nil {
+		t.Skip(err) // Windows asks for a privilege
+	}
+	if err := (&Comparison{}).WriteFile(link); err != nil {
+		t.Fatal(err)
+	}
+	there, err := os.Lstat(link)
+	if err != nil || there.Mode().Type() != os.ModeSymlink {
+		t.Errorf("the link became %v, %v", there.Mode(), err)
+	}
+	info, err := os.Stat(target)
+	if err != nil || info.Size() == 0 || info.Mode().Perm() != 0o600 {
+		t.Errorf("the target has %d bytes, mode %v; want some, 0600: %v", info.Size(), info.Mode(), err)
 	}
 }

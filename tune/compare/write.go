@@ -3,14 +3,14 @@ package compare
 import (
 	"encoding/csv"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ndtune/ndtune/internal/files"
 )
 
 // forms are the ways to write a comparison, by extension.
@@ -35,16 +35,8 @@ func (c *Comparison) WriteFile(path string) error {
 	if err := CheckPath(path); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
-	if err != nil {
-		return fmt.Errorf("write the comparison to %s: %w", path, err)
-	}
-	defer os.Remove(f.Name()) // where it is still there
-	err = forms[strings.ToLower(filepath.Ext(path))](c, f)
-	if err := errors.Join(err, f.Chmod(0o644), f.Close()); err != nil {
-		return fmt.Errorf("write the comparison to %s: %w", path, err)
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
+	write := forms[strings.ToLower(filepath.Ext(path))]
+	if err := files.Write(path, func(w io.Writer) error { return write(c, w) }); err != nil {
 		return fmt.Errorf("write the comparison to %s: %w", path, err)
 	}
 	return nil

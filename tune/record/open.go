@@ -6,12 +6,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/ndtune/ndtune/internal/files"
 )
 
-var (
-	errInUse  = errors.New("another run is writing to it")
-	errNotLog = errors.New("the file is no run log; it was left as it is. Name another file")
-)
+var errNotLog = errors.New("the file is no run log; it was left as it is. Name another file")
 
 // Open creates the run log at path, with the folders that it stands in, or resumes the one
 // that is there. A torn last line is cut off. The caller must close the log.
@@ -47,7 +46,7 @@ func open(path string, h Header) (_ *Log, err error) {
 			_ = l.Close()
 		}
 	}()
-	if l.unlock, err = lock(f); err != nil {
+	if l.unlock, err = files.Lock(f); err != nil {
 		return nil, fmt.Errorf("lock it: %w", err)
 	}
 	if err := l.resume(); err != nil {

@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/tune"
 )
 
@@ -59,19 +61,10 @@ func keepPeaks(d tune.Device) error {
 	if err != nil {
 		return err
 	}
-	partial, err := os.CreateTemp(filepath.Dir(path), ".peaks-*")
-	if err != nil {
+	return files.Write(path, func(w io.Writer) error {
+		_, err := w.Write(append(text, '\n'))
 		return err
-	}
-	_, err = partial.Write(append(text, '\n'))
-	err = errors.Join(err, partial.Close())
-	if err == nil {
-		err = os.Rename(partial.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(partial.Name())
-	}
-	return err
+	})
 }
 
 // peaksPath is the file for a device: amd-epyc-3f9a1c0b2d4e5f60.json.

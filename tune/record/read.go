@@ -10,7 +10,14 @@ import (
 	"strconv"
 
 	"github.com/ndtune/ndtune/internal/regular"
+	"github.com/ndtune/ndtune/tune"
 )
+
+// A Record is a run read back, whatever the format that it came from.
+type Record struct {
+	Header  Header
+	Results []tune.Result // in the order of arrival, each configuration once
+}
 
 // Read reads a run log, a T4 file, a Kernel Tuner cache file or a CSV table of this package,
 // plain or gzipped. The content says which it is; the name does not matter. A torn last line

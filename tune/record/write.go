@@ -1,6 +1,7 @@
 package record
 
 import (
+	"bufio"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/internal/nearest"
 )
 
@@ -104,50 +106,12 @@ func encodingOf(path string) (encoding, error) {
 	return encoding{}, errors.New("the extension says no format; known are .json (T4), .csv and .jsonl (run log), each also with .gz")
 }
 
-// writeFile writes beside path first, and renames what is complete.
-func writeFile(path string, r *Record, e encoding) (err error) {
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target // a link stays a link
-	}
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
-		return writeThrough(path, r, e)
-	}
+func writeFile(path string, r *Record, e encoding) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err
 	}
-	partial := filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.%d", filepath.Base(path), os.Getpid()))
-	f, err := os.OpenFile(partial, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o666)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = f.Close() // again, where that was it
-			_ = os.Remove(partial)
-		}
-	}()
-	if err := encodeTo(f, r, e, strings.HasSuffix(strings.ToLower(path), ".gz")); err != nil {
-		return err
-	}
-	if info, err := os.Stat(path); err == nil {
-		_ = f.Chmod(info.Mode().Perm()) // as far as that goes
-	}
-	if err := f.Sync(); err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	return os.Rename(partial, path)
-}
-
-// writeThrough writes into what is no file that could be replaced: a pipe, a terminal.
-func writeThrough(path string, r *Record, e encoding) error {
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err != nil {
-		return err
-	}
-	return errors.Join(encodeTo(f, r, e, strings.HasSuffix(strings.ToLower(path), ".gz")), f.Close())
+	zip := strings.HasSuffix(strings.ToLower(path), ".gz")
+	return files.Write(path, func(w io.Writer) error { return encodeTo(w, r, e, zip) })
 }
 
 func encodeTo(w io.Writer, r *Record, e encoding, zip bool) error {
@@ -159,4 +123,31 @@ func encodeTo(w io.Writer, r *Record, e encoding, zip bool) error {
 		return err
 	}
 	return z.Close()
+}
+
+// EncodeLog writes a record as a run log, whatever it was read from. The log of a record
+// that was read from one can be resumed.
+func EncodeLog(w io.Writer, r *Record) error {
+	first, header, err := r.Header.line()
+	if err != nil {
+		return err
+	}
+	l, err := newLayout(header.Parameters)
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriterSize(w, 1<<16)
+	_, _ = out.Write(first)
+	var b []byte
+	for i := range r.Results {
+		d, err := l.digits(r.Results[i].Configuration)
+		if err != nil {
+			return err
+		}
+		if b, err = l.appendResult(b[:0], d, &r.Results[i]); err != nil {
+			return err
+		}
+		_, _ = out.Write(endLine(b))
+	}
+	return out.Flush() // an error of any write comes again here
 }

@@ -1,4 +1,4 @@
-package record
+package files
 
 import (
 	"errors"
@@ -7,15 +7,14 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// lock takes the log for this process until unlock or the end of the process. Locks of
-// Windows are mandatory: the byte that is locked stands far behind any end of the file, so
-// that others can read all that is in it.
+// lock locks a byte far behind any end of the file: locks of Windows are mandatory, and others
+// shall be able to read all that is in the file.
 func lock(f *os.File) (unlock func() error, err error) {
 	far := windows.Overlapped{Offset: 0xfffffffe, OffsetHigh: 0x7fffffff}
 	const mode = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
 	err = windows.LockFileEx(windows.Handle(f.Fd()), mode, 0, 1, 0, &far)
 	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) || errors.Is(err, windows.ERROR_IO_PENDING) {
-		return nil, errInUse
+		return nil, ErrInUse
 	}
 	if err != nil {
 		return nil, err
