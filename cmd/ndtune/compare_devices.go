@@ -70,6 +70,9 @@ func (k *comparing) openDevices() error {
 func (k *comparing) nameLogs() error {
 	k.stem = k.cli.String("log")
 	if k.stem == "" {
+		if k.cli.Bool("skip-damaged") {
+			return &usageError{errSkipWithoutLog}
+		}
 		path, err := record.DefaultPath(record.Header{Kernel: k.spec.Problem.KernelName()})
 		if err != nil {
 			return fmt.Errorf("choose a place for the run logs: %w (name one with --log FILE)", err)
@@ -79,6 +82,11 @@ func (k *comparing) nameLogs() error {
 	for _, l := range k.locals {
 		word := fileLabel(l.label)
 		l.logPath, l.crossPath = labelled(k.stem, word), labelled(k.stem, word+".compared")
+		for _, path := range []string{l.logPath, l.crossPath} {
+			if err := repairLog(k.cli, path); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
@@ -179,7 +187,7 @@ func (k *comparing) tune(l *local) error {
 	if outcome != nil {
 		shown.end(outcome, t.evaluator.Evaluated())
 	}
-	return errors.Join(err, k.environment(outcome, t))
+	return errors.Join(err, k.environment(outcome, t), t.log.Check())
 }
 
 // environment is an error where a search was stopped by its environment.
@@ -230,5 +238,5 @@ func (k *comparing) cross(l *local) error {
 	if outcome != nil && !k.cli.Bool("quiet") {
 		k.say("%s", shown.summary(outcome, t.evaluator.Evaluated()))
 	}
-	return errors.Join(err, k.environment(outcome, t))
+	return errors.Join(err, k.environment(outcome, t), t.log.Check())
 }

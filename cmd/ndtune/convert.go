@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -24,10 +25,19 @@ place for is said.
    ndtune convert convolution_A100.json.gz convolution_A100.jsonl.gz
    ndtune convert kernel.jsonl kernel.json --to cache
 
-A cache file is one that Kernel Tuner can resume and simulate on.`,
+A cache file is one that Kernel Tuner can resume and simulate on.
+
+A run log with damaged lines is refused. With --skip-damaged the other lines are
+converted, and it is said what is left out; IN stays as it is:
+
+   ndtune convert --skip-damaged kernel.jsonl intact.jsonl
+
+A file that holds or unpacks to more than 256 MiB is refused, here and wherever records are
+read; NDTUNE_MAX_RECORD_MIB=1024 in the environment sets another limit.`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "to", Category: categoryOutput, Usage: "`FORMAT` of OUT: t4, csv, log (run log) or cache (Kernel Tuner) (default: by its extension: .json t4, .csv csv, .jsonl log, .gz after it)"},
 			&cli.BoolFlag{Name: "force", Aliases: []string{"f"}, Category: categoryOutput, Usage: "replace OUT where it exists"},
+			&cli.BoolFlag{Name: "skip-damaged", Category: categoryOutput, Usage: "leave out the damaged lines of a run log, and say what is lost"},
 		},
 		Action: convert,
 	}
@@ -38,7 +48,15 @@ func convert(c *cli.Context) error {
 	if err != nil {
 		return &usageError{err}
 	}
-	r, err := record.Read(in)
+	read := record.Read
+	var damaged []record.DamagedLine
+	if c.Bool("skip-damaged") {
+		read = func(path string) (r *record.Record, err error) {
+			r, damaged, err = record.ReadSkipping(path)
+			return r, err
+		}
+	}
+	r, err := read(in)
 	if err != nil {
 		return &usageError{err}
 	}
@@ -50,10 +68,44 @@ func convert(c *cli.Context) error {
 		return err
 	}
 	fmt.Fprintf(c.App.ErrWriter, "%s: %s of a %s as %s\n", out, countNoun(len(r.Results), "configuration"), formatName(r.Header.Format), formatName(format))
+	if len(damaged) > 0 {
+		fmt.Fprint(c.App.ErrWriter, damageText(in, damaged))
+	}
 	if len(lost) > 0 {
 		fmt.Fprintf(c.App.ErrWriter, "What that format has no place for, and is lost: %s.\n", strings.Join(lost, "; "))
 	}
 	return nil
+}
+
+var errSkipWithoutLog = errors.New("--skip-damaged is about the file of --log: name one")
+
+// repairLog takes the damaged lines out of the run log at path, where that is asked for, and
+// says what is lost.
+func repairLog(c *cli.Context, path string) error {
+	if !c.Bool("skip-damaged") {
+		return nil
+	}
+	damaged, kept, err := record.Repair(path)
+	switch {
+	case err != nil:
+		return &usageError{fmt.Errorf("--skip-damaged: %w", err)}
+	case len(damaged) > 0:
+		fmt.Fprintf(c.App.ErrWriter, "%sThe file as it was is kept as %s.\n", damageText(path, damaged), kept)
+	}
+	return nil
+}
+
+// damageText says which lines of a run log were left out, and what each seems to have held.
+func damageText(path string, damaged []record.DamagedLine) string {
+	const most = 10
+	text := fmt.Sprintf("%s: %s left out\n", path, countNoun(len(damaged), "damaged line"))
+	for _, d := range damaged[:min(most, len(damaged))] {
+		text += fmt.Sprintf("  %s\n", d)
+	}
+	if more := len(damaged) - most; more > 0 {
+		text += fmt.Sprintf("  and %d more\n", more)
+	}
+	return text
 }
 
 // conversion is what the command line asks for.

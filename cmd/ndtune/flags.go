@@ -74,6 +74,7 @@ func tuneFlags() []cli.Flag {
 		newRetryFlag(),
 		&cli.Uint64Flag{Name: "seed", Value: 1, Category: categorySearch, Usage: "seed of the strategy's random choices"},
 		&cli.StringFlag{Name: "log", TakesFile: true, Category: categoryOutput, Usage: "keep the run log in `FILE`, and resume what it holds (default: a new file in the user's state folder)"},
+		&cli.BoolFlag{Name: "skip-damaged", Category: categoryOutput, Usage: "leave damaged lines out of the file of --log, which is kept beside it as it was, and measure again what they held"},
 		&cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, TakesFile: true, Category: categoryOutput, Usage: "write the results to `FILE`: .json (T4), .csv or .jsonl (run log), .gz after it; may be repeated"},
 		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Category: categoryOutput, Usage: "show what was skipped and why, whole build logs, what workers print, and where their time went"},
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Category: categoryOutput, Usage: "print the best configuration only"},

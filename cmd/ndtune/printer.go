@@ -202,13 +202,17 @@ func (p *printer) whyNone(o *tune.Outcome) string {
 	return "No configuration is correct."
 }
 
-// files says where everything was kept.
-func (p *printer) files(log string, outputs []string, o *tune.Outcome, written bool) {
+// files says where everything was kept: the outputs where they were written, the log where it
+// was kept.
+func (p *printer) files(log string, outputs []string, o *tune.Outcome, written, kept bool) {
 	if p.quiet {
 		return
 	}
 	if written && len(outputs) > 0 {
 		fmt.Fprintf(p.notes, "results: %s\n", strings.Join(outputs, ", "))
+	}
+	if !kept {
+		return
 	}
 	hint := ""
 	switch o.Stop {

@@ -52,7 +52,7 @@ func newTuning(c *cli.Context, s *spec.Spec, source, label string) (*tuning, err
 // search opens all that it needs and runs. The outcome is nil where it never began.
 func (t *tuning) search() (*tune.Outcome, error) {
 	defer t.close()
-	for _, stage := range []func() error{t.openDevice, t.openSpace, t.openLog} {
+	for _, stage := range []func() error{t.repairLog, t.openDevice, t.openSpace, t.openLog} {
 		if err := stage(); err != nil {
 			return nil, err
 		}
@@ -110,6 +110,9 @@ func (t *tuning) checkFlags() error {
 		}
 		seen[absolute] = path
 	}
+	if c.Bool("skip-damaged") && t.logPath == "" {
+		return &usageError{errSkipWithoutLog}
+	}
 	if t.logPath != "" {
 		if err := checkFolder(t.logPath); err != nil {
 			return wrong("--log %s: %w", t.logPath, err)
@@ -164,21 +167,25 @@ func (t *tuning) header() record.Header {
 	return h
 }
 
+func (t *tuning) repairLog() error { return repairLog(t.cli, t.logPath) }
+
 func (t *tuning) openLog() error {
-	header := t.header()
+	header, path := t.header(), t.logPath
 	var err error
-	if path := t.logPath; path != "" {
-		if t.log, err = record.Open(path, header); err != nil {
-			return &usageError{fmt.Errorf("--log: %w", err)} // what was named does not fit
+	if path == "" {
+		if path, err = record.DefaultPath(header); err != nil {
+			return fmt.Errorf("choose a place for the run log: %w (name one with --log FILE)", err)
 		}
-		return nil
-	}
-	path, err := record.DefaultPath(header)
-	if err != nil {
-		return fmt.Errorf("choose a place for the run log: %w (name one with --log FILE)", err)
 	}
 	t.log, err = record.Open(path, header)
-	return err
+	switch {
+	case err != nil && t.logPath != "":
+		return &usageError{fmt.Errorf("--log: %w", err)} // what was named does not fit
+	case err != nil:
+		return err
+	}
+	t.log.Notify(func(text string) { fmt.Fprintln(t.cli.App.ErrWriter, text) })
+	return nil
 }
 
 func (t *tuning) close() {
@@ -238,7 +245,11 @@ func (t *tuning) conclude(outcome *tune.Outcome, failed error) error {
 			errs = append(errs, err)
 		}
 	}
-	t.printer.files(t.log.Path(), t.outputs, outcome, len(errs) == 0)
+	lost := t.log.Check()
+	t.printer.files(t.log.Path(), t.outputs, outcome, len(errs) == 0, lost == nil)
+	if lost != nil {
+		errs = append(errs, lost)
+	}
 	switch {
 	case failed != nil, len(errs) > 0:
 		return errors.Join(errs...)

@@ -1,9 +1,18 @@
 package record
 
 import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ndtune/ndtune/internal/files"
+	"github.com/ndtune/ndtune/tune"
 )
 
 // unchecked is a log without its checksums.
@@ -28,5 +37,138 @@ func TestFlippedBits(t *testing.T) {
 			}
 			whole[at] ^= 1 << bit
 		}
+	}
+}
+
+// TestRepair takes damaged lines out of a log: what is whole is read and resumed, what is lost
+// is listed, and the log as it was is kept.
+func TestRepair(t *testing.T) {
+	h, whole := sampleLog(t) // the header, results 0 to 2, finals of 0 and 1, a failure
+	lines := strings.SplitAfter(string(whole), "\n")
+	_, results := sixteen()
+	results[1].Final, results[0].Final = []float64{1, 0.5}, []float64{0, 0.5}
+	for name, c := range map[string]struct {
+		change  func(lines []string)
+		numbers []int
+		reasons string
+		want    []tune.Result // without the failure at the end
+	}{
+		"a changed time":  {func(l []string) { l[2] = strings.Replace(l[2], "1.1,", "1.5,", 1) }, []int{3, 6}, "line 3: its checksum does not match (it reads as a result of x=16, y=2.0) line 6: a final measurement of x=16, y=2.0, which has no result", []tune.Result{results[0], results[2]}},
+		"two lines":       {func(l []string) { l[1] = l[1][:30] + "\n"; l[3] = strings.Repeat("\x00", 40) + "\n" }, []int{2, 4, 5}, "line 2: unexpected end of JSON input line 4: ", []tune.Result{results[1]}},
+		"a joined line":   {func(l []string) { l[3] = strings.Replace(l[3], "\n", "J", 1) }, []int{4}, "line 4: ", []tune.Result{withoutFinal(results[0]), results[1]}},
+		"a final":         {func(l []string) { l[4] = strings.Replace(l[4], "0.5", "0.6", 1) }, []int{5}, "line 5: ", []tune.Result{withoutFinal(results[0]), results[1], results[2]}},
+		"the header":      {func(l []string) { l[0] = strings.Replace(l[0], "k.yaml", "j.yaml", 1) }, []int{1}, "line 1: the header's checksum does not match; it is taken as it reads", []tune.Result{results[0], results[1], results[2]}},
+		"a torn last one": {func(l []string) { l[2] = "x" + l[2]; l[7] = lines[3][:20] }, []int{3, 6}, "line 3: ", []tune.Result{results[0], results[2]}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			damaged := slices.Clone(lines)
+			c.change(damaged)
+			text := []byte(strings.Join(damaged, ""))
+			path := mustWrite(t, text)
+			if _, err := Read(path); err == nil || !strings.Contains(err.Error(), "--skip-damaged") {
+				t.Errorf("it was read, or the error names no way to go on: %v", err)
+			}
+			r, skipped, err := ReadSkipping(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found, kept, err := Repair(path)
+			if err != nil || kept != path+".damaged" || !slices.Equal(found, skipped) {
+				t.Fatalf("%v kept as %q, want %v: %v", found, kept, skipped, err)
+			}
+			var numbers []int
+			for _, d := range found {
+				numbers = append(numbers, d.Number)
+			}
+			if reasons := strings.Trim(fmt.Sprint(found), "[]"); !slices.Equal(numbers, c.numbers) || !strings.HasPrefix(reasons, c.reasons) {
+				t.Errorf("lines %v are damaged, want %v: %s", numbers, c.numbers, reasons)
+			}
+			if was, err := os.ReadFile(kept); err != nil || !bytes.Equal(was, text) {
+				t.Errorf("the log is kept as %q, %v", was, err)
+			}
+			l := mustOpen(t, path, h)
+			sameResults(t, l.Previous(), r.Results)
+			got := l.Previous()
+			if got[len(got)-1].Status != tune.Compile {
+				t.Errorf("the failure at the end is missing")
+			}
+			sameResults(t, got[:len(got)-1], c.want)
+			mustAppend(t, l, results[7])
+			mustClose(t, l)
+			sameResults(t, mustRead(t, path).Results, append(got, results[7]))
+			if again, kept, err := Repair(path); err != nil || kept != "" || len(again) > 0 {
+				t.Errorf("repaired again: %v, %q, %v", again, kept, err)
+			}
+		})
+	}
+}
+
+func withoutFinal(r tune.Result) tune.Result {
+	r.Final = nil
+	return r
+}
+
+// TestRepairLeavesAlone has files that are none of its business, and logs that it must not touch.
+func TestRepairLeavesAlone(t *testing.T) {
+	_, whole := sampleLog(t)
+	lines := strings.SplitAfter(string(whole), "\n")
+	for name, c := range map[string]struct{ text, says string }{
+		"whole":           {string(whole), ""},
+		"torn":            {string(whole[:len(whole)-9]), ""},
+		"a torn header":   {lines[0][:50], ""},
+		"empty":           {"", ""},
+		"something else":  {"notes\n", ""},
+		"a newer kind":    {lines[0] + lines[1][:9] + "\n" + checked(`{"kind":"other"}`), `line 3: a line of the unknown kind "other"`},
+		"no header":       {lines[0][:99] + "\n" + lines[1], "line 1 is damaged, and nothing else says"},
+		"a newer version": {checked(strings.Replace(lines[0], `"version":2`, `"version":9`, 1)) + "x\n", "version 9"},
+	} {
+		path := mustWrite(t, []byte(c.text))
+		before := snapshot(t, path)
+		damaged, kept, err := Repair(path)
+		if len(damaged) > 0 || kept != "" || (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v, %q, %v", name, damaged, kept, err)
+		}
+		if snapshot(t, path) != before {
+			t.Errorf("%s: the file was changed", name)
+		}
+	}
+	path := mustWrite(t, []byte(lines[0]+"x\n"))
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := files.Lock(f); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := Repair(path); err == nil || !strings.Contains(err.Error(), path+": another run is writing to it") {
+		t.Error(err)
+	}
+	if _, _, err := Repair(filepath.Join(t.TempDir(), "none")); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestReadIsBounded: neither a file nor what it unpacks to may be larger than the limit.
+func TestReadIsBounded(t *testing.T) {
+	t.Setenv(maxVariable, "1")
+	large := []byte(`{"results":[],"x":"` + strings.Repeat("a", 1<<20) + `"}`)
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	_, _ = z.Write(large)
+	_ = z.Close()
+	for name, text := range map[string][]byte{"plain": large, "packed": packed.Bytes()} {
+		_, err := Read(mustWrite(t, text))
+		if err == nil || !strings.Contains(err.Error(), "more than 1 MiB, the most that is read of a record; NDTUNE_MAX_RECORD_MIB=2 in the environment") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	t.Setenv(maxVariable, "2")
+	if _, err := Read(mustWrite(t, packed.Bytes())); err != nil {
+		t.Error(err)
+	}
+	t.Setenv(maxVariable, "much")
+	if _, err := Read(mustWrite(t, packed.Bytes())); err == nil || !strings.Contains(err.Error(), "NDTUNE_MAX_RECORD_MIB=much in the environment: want a number") {
+		t.Error(err)
 	}
 }

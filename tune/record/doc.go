@@ -6,8 +6,8 @@
 // in the order of arrival, a line for each final measurement. Every line is handed to the
 // operating system before [Log.Append] returns, so a run that is killed loses at most the
 // line that it was writing. The last member of each line is a checksum of what stands before
-// it. A log with a damaged line is refused and left as it is; [ReadSkipping] goes
-// on without such lines. Tools that change lines must leave out the checksums and set the
+// it. A log with a damaged line is refused and left as it is; [ReadSkipping] and
+// [Repair] go on without such lines. Tools that change lines must leave out the checksums and set the
 // version in the header to 1, the version of logs that have none.
 //
 // What comes back from a log is what went in, to the last bit of a float64. Two things

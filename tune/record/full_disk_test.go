@@ -31,7 +31,7 @@ func appendToLimit(path string) error {
 	}
 	was := limit.Cur
 
-	limit.Cur = uint64(l.end) + 10
+	limit.Cur = uint64(len(l.content)) + 10
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ const (
 // Every line, the header too, has one more member at its end, which these examples leave out:
 // the CRC-32C (Castagnoli) of the bytes before it.
 //
-//	{"kind":"result","configuration":{"block_size_x":16},"status":"correct","crc32c":"9ab1d5cf"}
+//	{"kind":"result","configuration":{"block_size_x":16},"status":"correct","crc32c":"a94f4e59"}
 
 const checksumMember = `,"crc32c":"`
 

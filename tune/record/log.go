@@ -14,7 +14,9 @@ import (
 // It can be used by several goroutines at once.
 //
 // A Log holds the lock of its file, which vanishes with the process, however that ends.
-// Nobody else may write to the file; everybody can read it.
+// Nobody else may write to the file; everybody can read it. A file that disappears, is cut or
+// is replaced all the same is written anew from memory. Where that fails, Append goes on in
+// memory and tries again each time; [Log.Check] has the error.
 type Log struct {
 	path     string
 	header   Header
@@ -26,9 +28,11 @@ type Log struct {
 	unlock  func() error
 	known   map[string]bool // configurations that have a result, by the keys of digits
 	session int             // of the final measurements
-	end     int64           // of the whole lines
+	content []byte          // what the file has to hold
 	buffer  []byte
-	broken  error // a torn line could not be cut off: nothing can be appended any more
+	broken  error        // a torn line could not be cut off: nothing can be appended any more
+	lost    error        // why the file does not hold the content, after it was lost; nil: it does
+	notify  func(string) // see Notify
 }
 
 var _ tune.Log = (*Log)(nil)
@@ -121,16 +125,23 @@ func withoutPath(err error) error {
 // write adds a whole line in one call, so that a reader sees all of it or, at worst, a
 // torn end. A line that was written in part, on a full disk, is cut off again.
 func (l *Log) write(line []byte) error {
-	if l.broken != nil {
+	switch {
+	case l.unlock == nil:
+		return os.ErrClosed
+	case l.broken != nil:
 		return l.broken
 	}
-	n, err := l.file.WriteAt(line, l.end)
+	if l.mend(); l.lost != nil {
+		l.content = append(l.content, line...)
+		return nil
+	}
+	_, err := l.file.WriteAt(line, int64(len(l.content)))
 	if err == nil {
-		l.end += int64(n)
+		l.content = append(l.content, line...)
 		return nil
 	}
 	// Whatever it says of how much was written: os.File counts a short write as nothing.
-	if cut := l.file.Truncate(l.end); cut != nil {
+	if cut := l.file.Truncate(int64(len(l.content))); cut != nil {
 		l.broken = fmt.Errorf("an earlier line is torn and could not be cut off: %w", cut)
 	}
 	return err

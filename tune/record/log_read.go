@@ -67,8 +67,11 @@ func readLog(data []byte, skip bool, layoutFor func(Header) (*layout, error)) (c
 	if err != nil {
 		return c, err
 	}
-	if len(c.damaged) > 0 && !skip {
-		return c, refuse(c.damaged)
+	if len(c.damaged) > 0 {
+		if !skip {
+			return c, refuse(c.damaged)
+		}
+		c.damaged[0].Reason += "; it is taken as it reads"
 	}
 	l, err := layoutFor(c.header)
 	if err != nil {
@@ -202,15 +205,18 @@ func parseLines(lines [][]byte, l *layout) []parsedLine {
 
 // decodeLog reads a whole run log, and lists the lines that it has skipped.
 func decodeLog(data []byte, skip bool) (*Record, []DamagedLine, error) {
-	c, err := readLog(data, skip, func(h Header) (*layout, error) {
-		l, err := newLayout(h.Parameters)
-		if err != nil {
-			return nil, fmt.Errorf("line 1: %w", err)
-		}
-		return l, nil
-	})
+	c, err := readLog(data, skip, layoutOf)
 	if err != nil {
 		return nil, nil, err
 	}
 	return &Record{c.header, c.results}, c.damaged, nil
+}
+
+// layoutOf is the layout for a log of which nothing more is known than its header.
+func layoutOf(h Header) (*layout, error) {
+	l, err := newLayout(h.Parameters)
+	if err != nil {
+		return nil, fmt.Errorf("line 1: %w", err)
+	}
+	return l, nil
 }

@@ -52,7 +52,7 @@ func open(path string, h Header) (_ *Log, err error) {
 	if err := l.resume(); err != nil {
 		return nil, err
 	}
-	if l.end == 0 {
+	if len(l.content) == 0 {
 		return l, l.write(first)
 	}
 	return l, nil
@@ -74,7 +74,7 @@ func openFile(path string) (*os.File, error) {
 }
 
 // resume reads what is in the file and cuts off what is torn. An empty file and a torn
-// header leave the end at 0.
+// header leave no content.
 func (l *Log) resume() error {
 	data, err := l.read()
 	if err != nil {
@@ -100,11 +100,11 @@ func (l *Log) resume() error {
 		l.known[d.key()] = true
 	}
 	l.session = content.session + 1
-	l.end = int64(content.whole)
-	if l.end == int64(len(data)) {
+	l.content = data[:content.whole]
+	if len(l.content) == len(data) {
 		return nil
 	}
-	return l.file.Truncate(l.end)
+	return l.file.Truncate(int64(len(l.content)))
 }
 
 // read reads the file if it is a run log, or what can be the beginning of one.

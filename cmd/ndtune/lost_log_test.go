@@ -1,0 +1,134 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// searchInProcess tunes two configurations in this process, with the log and the output in the
+// folder, and returns the exit status and what was written to stderr.
+func searchInProcess(t *testing.T, folder string, out io.Writer, arguments ...string) (status int, notes string) {
+	t.Helper()
+	d := needDevice(t)
+	t.Setenv("NDTUNE_NO_PEAK", "1")
+	app := newApp()
+	var written bytes.Buffer
+	app.Writer, app.ErrWriter = out, &written
+	err := app.RunContext(context.Background(), append([]string{"ndtune", "tune", "--in-process", "--device", d.Selector,
+		"-p", "per_item=1", "-p", "block_size_x=16,32", "--log", filepath.Join(folder, "log.jsonl"), "-o", filepath.Join(folder, "o.json")},
+		append(arguments, filepath.Join("testdata", "specs", "add.yaml"))...))
+	if err != nil {
+		written.WriteString("ndtune: " + err.Error() + "\n")
+	}
+	return exitStatus(err), written.String()
+}
+
+func wantKept(t *testing.T, path string, n int) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all, err := readKept(filepath.Base(path), string(text)); err != nil || len(all) != n {
+		t.Errorf("%s holds %d configurations, want %d: %v", path, len(all), n, err)
+	}
+}
+
+// An onFirst calls a function before the first text is written, which a search writes when its
+// log is open.
+type onFirst struct {
+	bytes.Buffer
+	first func()
+}
+
+func (w *onFirst) Write(b []byte) (int, error) {
+	if w.first != nil {
+		w.first()
+		w.first = nil
+	}
+	return w.Buffer.Write(b)
+}
+
+// TestLostLog takes the run log away from a search. It is written anew; where it cannot be, the
+// search goes on, writes its outputs and ends with an error.
+func TestLostLog(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows lets nobody remove a file that is open")
+	}
+	for name, c := range map[string]struct {
+		blocked bool // something else is in the log's place
+		status  int
+		says    string
+	}{
+		"can be written anew":    {false, 0, "log.jsonl disappeared while the run was going on. It was written anew; nothing is missing."},
+		"cannot be written anew": {true, 1, "log.jsonl was replaced by another file while the run was going on, and cannot be written anew: it is a folder. The run goes on"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := t.TempDir()
+			log := filepath.Join(folder, "log.jsonl")
+			out := &onFirst{first: func() {
+				err := os.Remove(log)
+				if err == nil && c.blocked {
+					err = os.Mkdir(log, 0o777)
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			}}
+			status, notes := searchInProcess(t, folder, out)
+			if status != c.status || strings.Count(notes, c.says) != 1 {
+				t.Errorf("status %d, want %d:\n%s", status, c.status, notes)
+			}
+			if !strings.Contains(out.String(), "best performing configuration: ") {
+				t.Errorf("no best in\n%s", out)
+			}
+			wantKept(t, filepath.Join(folder, "o.json"), 2)
+			if !c.blocked {
+				wantKept(t, log, 2)
+			} else if !strings.Contains(notes, "ndtune: the run log "+log+" is lost: it is a folder\n") || strings.Contains(notes, "\nrun log: ") {
+				t.Errorf("it says\n%s", notes)
+			}
+		})
+	}
+}
+
+// TestSkipDamaged damages a log. The search that resumes it is refused, and with the flag goes
+// on and measures again what is lost.
+func TestSkipDamaged(t *testing.T) {
+	folder := t.TempDir()
+	log := filepath.Join(folder, "log.jsonl")
+	if status, notes := searchInProcess(t, folder, io.Discard); status != 0 {
+		t.Fatal(notes)
+	}
+	text, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(text, []byte{'\n'})
+	at := bytes.Index(lines[1], []byte(`"times":[0.`)) + len(`"times":[0.`)
+	lines[1][at] = '0' + (lines[1][at]-'0'+1)%10 // a digit of a time, in text too
+	if err := os.WriteFile(log, text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	status, notes := searchInProcess(t, folder, io.Discard)
+	if after, err := os.ReadFile(log); status != 2 || !strings.Contains(notes, "is damaged: its checksum does not match") || !strings.Contains(notes, "--skip-damaged") || !bytes.Equal(after, text) {
+		t.Errorf("status %d, the log is as it was: %v, %v\n%s", status, bytes.Equal(after, text), err, notes)
+	}
+	status, notes = searchInProcess(t, folder, io.Discard, "--skip-damaged")
+	for _, want := range []string{"\n  line 2: its checksum does not match (it reads as a result of block_size_x=", "The file as it was is kept as " + log + ".damaged.\n", "1 from the log, 1 evaluated now"} {
+		if status != 0 || !strings.Contains(notes, want) {
+			t.Errorf("status %d, and no %q in\n%s", status, want, notes)
+		}
+	}
+	if was, err := os.ReadFile(log + ".damaged"); err != nil || !bytes.Equal(was, text) {
+		t.Errorf("the damaged log was not kept: %v", err)
+	}
+	wantKept(t, log, 2)
+	wantKept(t, filepath.Join(folder, "o.json"), 2)
+}
