@@ -1,6 +1,9 @@
 package cl
 
-import "unsafe"
+import (
+	"errors"
+	"unsafe"
+)
 
 // QueueProperties is a set of properties of a queue.
 type QueueProperties uint64
@@ -22,13 +25,15 @@ func (p QueueProperties) String() string { return joinBits(uint64(p), "out-of-or
 // that waits.
 type Queue struct {
 	object
-	context *Context
-	device  *Device
+	context   *Context
+	device    *Device
+	profiling bool
 }
 
 // NewQueue makes a queue of properties (Profiling, OutOfOrder, both or 0) for one of the
 // context's devices. A device that cannot run commands out of order answers
-// InvalidQueueProperties.
+// InvalidQueueProperties. Where a driver refuses Profiling so, the queue is made without it:
+// see Queue.Profiling.
 func (c *Context) NewQueue(d *Device, properties QueueProperties) (*Queue, error) {
 	f := clCreateCommandQueue
 	if f.addr == 0 {
@@ -41,6 +46,24 @@ func (c *Context) NewQueue(d *Device, properties QueueProperties) (*Queue, error
 	if d == nil || d.id == 0 {
 		return nil, refuse(f.name, InvalidDevice, "the device is nil")
 	}
+	id, err := c.createQueue(f, d, properties)
+	profiling := properties&Profiling != 0
+	if profiling && errors.Is(err, InvalidQueueProperties) {
+		var again error
+		if id, again = c.createQueue(f, d, properties&^Profiling); again == nil {
+			profiling, err = false, nil
+		}
+	}
+	if err != nil {
+		return nil, about(err, properties.String()+" on "+d.String())
+	}
+	q := &Queue{context: c, device: d, profiling: profiling}
+	q.own(queueKind, id)
+	return q, nil
+}
+
+// createQueue calls one of the two functions that make queues.
+func (c *Context) createQueue(f *function, d *Device, properties QueueProperties) (uintptr, error) {
 	var status Status
 	var id uintptr
 	if f == clCreateCommandQueue {
@@ -50,13 +73,13 @@ func (c *Context) NewQueue(d *Device, properties QueueProperties) (*Queue, error
 		list := []uint64{queueProperties, uint64(properties), 0}
 		id = f.create(c.id, d.id, uintptr(unsafe.Pointer(&list[0])), uintptr(unsafe.Pointer(&status)))
 	}
-	if err := f.made(id, status); err != nil {
-		return nil, about(err, properties.String()+" on "+d.String())
-	}
-	q := &Queue{context: c, device: d}
-	q.own(queueKind, id)
-	return q, nil
+	return id, f.made(id, status)
 }
+
+// Profiling reports whether events of the queue carry timestamps. Some drivers know no
+// profiling, that of the Raspberry Pi's V3D for one: their queues have none, whatever was
+// asked for.
+func (q *Queue) Profiling() bool { return q.profiling }
 
 // Device returns the device that runs the queue's commands.
 func (q *Queue) Device() *Device { return q.device }

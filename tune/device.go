@@ -16,7 +16,7 @@ type Device struct {
 	Version  string `json:"version"`        // of OpenCL, as the device reports it
 	Type     string `json:"type"`           // cpu, gpu, accelerator or custom
 	PCI      string `json:"pci,omitempty"`  // domain:bus:device.function
-	UUID     string `json:"uuid,omitempty"` // 32 hexadecimal digits
+	UUID     string `json:"uuid,omitempty"` // 32 hexadecimal digits, with hyphens
 
 	// Timer says where times come from: TimerEvent or TimerHost.
 	Timer string `json:"timer"`

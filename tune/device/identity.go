@@ -28,10 +28,10 @@ func Describe(d *cl.Device) (tune.Device, error) {
 		UnifiedMemory: info.HostUnifiedMemory, Extensions: info.Extensions,
 	}
 	if info.PCI != nil {
-		t.PCI = info.PCI.String()
+		t.PCI = filledIn(info.PCI.String())
 	}
 	if info.UUID != nil {
-		t.UUID = info.UUID.String()
+		t.UUID = filledIn(info.UUID.String())
 	}
 	if n := info.NVIDIA; n != nil {
 		t.Registers, t.Wavefront = n.RegistersPerBlock, n.WarpSize
@@ -44,6 +44,15 @@ func Describe(d *cl.Device) (tune.Device, error) {
 		}
 	}
 	return t, nil
+}
+
+// filledIn is a PCI address or a UUID, and "" for one of nothing but zeros: some drivers have the
+// field and do not fill it in.
+func filledIn(id string) string {
+	if strings.Trim(id, "0:.-") == "" {
+		return ""
+	}
+	return id
 }
 
 func typeName(t cl.DeviceType) string {

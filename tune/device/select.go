@@ -3,8 +3,10 @@ package device
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/ndtune/ndtune/cl"
 )
@@ -75,8 +77,9 @@ func (e *SelectionError) Error() string {
 // Select chooses a device: by its index among all, by «platform:device», by cpu or gpu, or
 // by its name or a part of it without regard to case. An empty selector is the first GPU,
 // else the first device. Cpu and gpu choose the first of their kind; a part of a name must
-// fit devices of one name only, of which the first is chosen. A number that is no index may
-// be part of a name, as in 4090. A list of several devices is for [SelectAlike].
+// fit devices of one name only, of which the first is chosen. A number that is no index must
+// be a whole word of a name, as 4090 is of «GeForce RTX 4090». A list of several devices is
+// for [SelectAlike].
 func Select(devices []Listed, selector string) (Listed, error) {
 	refuse := func(format string, args ...any) (Listed, error) {
 		return Listed{}, &SelectionError{selector, fmt.Sprintf(format, args...), devices}
@@ -103,15 +106,15 @@ func Select(devices []Listed, selector string) (Listed, error) {
 			return l, nil
 		}
 		return refuse("no device is of that type")
-	case isIndex(s):
-		i, _ := strconv.Atoi(s)
-		if i < len(devices) {
+	case isNumber(s):
+		if i, err := strconv.Atoi(s); err == nil && i < len(devices) {
 			return devices[i], nil
 		}
-		if l, err := selectByName(devices, s, refuse); err == nil {
-			return l, nil
+		found := slices.DeleteFunc(slices.Clone(devices), func(l Listed) bool { return !hasWord(l.Name, s) })
+		if len(found) == 0 {
+			return refuse("the number is neither an index nor a whole word of a device's name")
 		}
-		return refuse("there is no device of that index")
+		return onlyName(found, refuse)
 	case isPair(s):
 		for _, l := range devices {
 			if l.Selector() == s {
@@ -143,6 +146,11 @@ func selectByName(devices []Listed, part string, refuse func(string, ...any) (Li
 	if len(found) == 0 {
 		return refuse("no device has that in its name")
 	}
+	return onlyName(found, refuse)
+}
+
+// onlyName is the first of the devices found, which must all have one name.
+func onlyName(found []Listed, refuse func(string, ...any) (Listed, error)) (Listed, error) {
 	for _, l := range found[1:] {
 		if l.Name != found[0].Name {
 			return refuse("%d devices have that in their names; say which", len(found))
@@ -156,12 +164,15 @@ func normal(selector string) string { return strings.ToLower(strings.TrimSpace(s
 
 func isType(s string) bool { return s == "cpu" || s == "gpu" || s == "accelerator" }
 
-func isIndex(s string) bool {
-	_, err := strconv.ParseUint(s, 10, 16)
-	return err == nil
+func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+
+// hasWord tells whether a name has a word: the letters and digits between other characters.
+func hasWord(name, word string) bool {
+	between := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	return slices.Contains(strings.FieldsFunc(name, between), word)
 }
 
 func isPair(s string) bool {
 	a, b, ok := strings.Cut(s, ":")
-	return ok && isIndex(a) && isIndex(b)
+	return ok && isNumber(a) && isNumber(b)
 }

@@ -147,9 +147,9 @@ func oneOfEachCard(devices []Listed, described []tune.Device) []Listed {
 	return kept
 }
 
-// sameCard tells whether two devices are known to be one card, by the address or by the
+// sameCard tells whether two devices are known to be one card, by the PCI address or by the
 // UUID. Devices that report neither may be two.
 func sameCard(a, b tune.Device) bool {
-	same := func(a, b string) bool { return a == b && strings.Trim(a, "0:.") != "" } // all zero: not filled in
+	same := func(a, b string) bool { return a == b && filledIn(a) != "" }
 	return same(a.PCI, b.PCI) || same(a.UUID, b.UUID)
 }

@@ -104,7 +104,7 @@ func TestUnlikeDevicesAreRefused(t *testing.T) {
 		"3,9":     `2:1 and 3:0 differ: platform "NVIDIA CUDA", not "PoCL"`, // although it is one card
 		"0,,1":    "no device is named at place 2 of the list",
 		"0,":      "place 2", ",0": "place 1", ",": "place 1", "0, ,1": "place 2",
-		"0,99": "of that index", "7:7,0": "platform and device", "radeon,gpu": "in its name", "accelerator": "of that type",
+		"0,99": "neither an index", "7:7,0": "platform and device", "radeon,gpu": "in its name", "accelerator": "of that type",
 		"accelerator,0": "of that type",
 	} {
 		got, err := selectAlike(m.listed(), selector, m.describe)
@@ -141,6 +141,8 @@ func TestSameCard(t *testing.T) {
 		{"0000:01:00.0", "a1", "0000:02:00.0", "a2", false},
 		{"", "", "", "", false},
 		{"0000:00:00.0", "0000", "0000:00:00.0", "0000", false},
+		{"", "00000000-0000-0000-0000-000000000000", "", "00000000-0000-0000-0000-000000000000", false},
+		{"0000:01:00.0", "00000000-0000-0000-0000-000000000000", "0000:02:00.0", "00000000-0000-0000-0000-000000000000", false},
 	} {
 		if got := sameCard(tune.Device{PCI: c.pci, UUID: c.uuid}, tune.Device{PCI: c.otherPCI, UUID: c.otherUUID}); got != c.want {
 			t.Errorf("%+v: %v", c, got)

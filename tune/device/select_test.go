@@ -23,10 +23,11 @@ func TestSelect(t *testing.T) {
 		problem  string
 	}{
 		{"", 1, ""}, {"  ", 1, ""}, {"cpu", 0, ""}, {"CPU", 0, ""}, {"gpu", 1, ""}, {"accelerator", -1, "of that type"},
-		{"0", 0, ""}, {"4", 4, ""}, {" 3 ", 3, ""}, {"7", -1, "of that index"}, {"99999", -1, "in its name"},
+		{"0", 0, ""}, {"4", 4, ""}, {" 3 ", 3, ""}, {"7", -1, "neither an index nor a whole word"}, {"99999", -1, "neither an index nor a whole word"}, {"99999999999999999999", -1, "whole word"},
 		{"0:0", 0, ""}, {"2:1", 2, ""}, {"3:1", 4, ""}, {"1:0", -1, "platform and device"}, {"2:2", -1, "platform and device"},
 		{"epyc", 0, ""}, {"nvl", 2, ""}, {"nvidia h200", 1, ""}, {"h200", -1, "2 devices"}, {"NVIDIA", -1, "2 devices"},
 		{"geforce", 3, ""}, {"4090", 3, ""}, {"radeon", -1, "in its name"}, {"-1", -1, "in its name"}, {"e", -1, "4 devices"},
+		{"1", 1, ""}, {"15", 5, ""}, {"256", 5, ""}, {"40", -1, "neither an index nor a whole word"}, {"20", -1, "neither an index nor a whole word"},
 		{"0,1", -1, "not a list"}, {"3:0, 3:1", -1, "not a list"}, {"gpu,cpu", -1, "not a list"}, {"15, 256 B", 5, ""},
 	} {
 		got, err := Select(devices, c.selector)
@@ -36,6 +37,12 @@ func TestSelect(t *testing.T) {
 			t.Errorf("%q: %+v, %v; want %s", c.selector, got, err, devices[c.want].Name)
 		case c.want < 0 && (!errors.As(err, &refused) || !strings.Contains(refused.Problem, c.problem) || refused.Selector != c.selector):
 			t.Errorf("%q: %+v, %v; want an error with %q", c.selector, got, err, c.problem)
+		}
+	}
+	one := []Listed{{Name: "pthread-skylake-avx512-AMD EPYC", Type: "cpu"}}
+	for _, selector := range []string{"1", "512", "2"} {
+		if got, err := Select(one, selector); err == nil {
+			t.Errorf("--device %s is %s, whose name has the digits inside a word", selector, got.Name)
 		}
 	}
 	if _, err := Select(devices[:1], ""); err != nil {

@@ -74,6 +74,20 @@ func TestTheHostsTimer(t *testing.T) {
 	}
 }
 
+// A driver that refuses profiling makes queues without it: the host's clock measures.
+func TestAQueueWithoutProfiling(t *testing.T) {
+	e := open(t, scale(1, 3))
+	e.session.queue.Release()
+	var err error
+	if e.session.queue, err = e.session.context.NewQueue(e.device, 0); err != nil {
+		t.Fatal(err)
+	}
+	if e.identity.Timer, err = e.session.probeTimer(); err != nil || e.identity.Timer != tune.TimerHost {
+		t.Fatalf("timer %q, %v", e.identity.Timer, err)
+	}
+	wantCorrect(t, "by the host's clock", e.evaluateFor(t, nil))
+}
+
 // TestNoConfigurationSeesAnothers has a kernel that adds to its output, destroys its input,
 // and whose output buffer is larger than what it writes.
 func TestNoConfigurationSeesAnothers(t *testing.T) {

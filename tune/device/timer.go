@@ -28,10 +28,14 @@ func (s *session) probeTimer() (timer string, err error) {
 	return s.timer, err
 }
 
-// FindTimer finds out whether the driver's profiling timestamps can be used on a queue with
-// profiling: zero or reversed timestamps, a kernel that took longer than the host saw it take,
-// or less than any device needs for it, are reason to use the host's clock throughout.
+// FindTimer finds out whether the driver's profiling timestamps can be used on a queue that was
+// made with profiling: zero or reversed timestamps, a kernel that took longer than the host saw
+// it take, or less than any device needs for it, are reason to use the host's clock throughout.
+// So is a driver that refused the profiling.
 func FindTimer(q *cl.Queue) (string, error) {
+	if !q.Profiling() {
+		return tune.TimerHost, nil
+	}
 	program, err := q.Context().NewProgram(timerProbe)
 	if err != nil {
 		return "", err

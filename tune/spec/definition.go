@@ -91,10 +91,13 @@ func (f field) maxEvaluations() int {
 	return int(n)
 }
 
+// mostSeed is the largest whole number that no other is rounded to as a float64.
+const mostSeed = 1<<53 - 1
+
 func (f field) seed() uint64 {
 	n := f.number()
-	if n < 0 || n != math.Trunc(n) || n > 1<<53 {
-		f.failf("a seed is a whole number from 0 to 2^53")
+	if n < 0 || n != math.Trunc(n) || n > mostSeed {
+		f.failf("a seed is a whole number from 0 to 2^53 - 1")
 		return 0
 	}
 	return uint64(n)

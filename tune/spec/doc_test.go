@@ -121,3 +121,20 @@ func TestReferenceDeviceFields(t *testing.T) {
 		loaded(t, "restrictions: ['"+field+" == "+field+"']\n", Options{})
 	}
 }
+
+// The bound of seeds is that of the message, and that of docs/spec.md.
+func TestSeedBound(t *testing.T) {
+	if s := loaded(t, good+"seed: 9007199254740991\n", Options{}); s.Problem.Definition().Seed != 1<<53-1 {
+		t.Errorf("the largest seed became %d", s.Problem.Definition().Seed)
+	}
+	for _, seed := range []string{"9007199254740992", "9007199254740993", "-1", "0.5"} { // the second is rounded to the first
+		fsys := library()
+		fsys["spec.yaml"] = &fstest.MapFile{Data: []byte(good + "seed: " + seed + "\n")}
+		if _, err := LoadFS(fsys, "spec.yaml", Options{}); err == nil || !strings.Contains(err.Error(), "a seed is a whole number from 0 to 2^53 - 1") {
+			t.Errorf("seed %s: %v", seed, err)
+		}
+	}
+	if !strings.Contains(reference(t), "\n### seed\n\nA whole number from 0 to 2⁵³ − 1 from which random data are made.") {
+		t.Error("docs/spec.md states another bound")
+	}
+}
