@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -13,6 +14,12 @@ type Peaks struct {
 	Measured time.Time       `json:"measured"` // UTC, to the second
 	Timer    string          `json:"timer"`    // TimerEvent or TimerHost
 	Figures  map[string]Peak `json:"figures"`  // by name, see PeakFigures
+
+	// Quick says that only what one search needed was measured, in a few seconds: with fewer
+	// variants of kernels and fewer sizes of buffers. Partial is what the time did not suffice
+	// for; "": nothing.
+	Quick   bool   `json:"quick,omitempty"`
+	Partial string `json:"partial,omitempty"`
 
 	// Copy and Read are the rates of a copy and of a read by the bytes of all buffers that it
 	// goes over again and again, in ascending order: small ones stay in the caches.
@@ -90,6 +97,15 @@ func (p *Peaks) Add(part *Peaks) {
 	if part.Timer != "" {
 		p.Timer = part.Timer
 	}
+	p.AddPartial(part.Partial)
+}
+
+// AddPartial notes something more that the time did not suffice for.
+func (p *Peaks) AddPartial(what string) {
+	if p.Partial != "" && what != "" {
+		what = p.Partial + "; " + what
+	}
+	p.Partial = cmp.Or(what, p.Partial)
 }
 
 // Miss notes that a figure could not be had, and why.

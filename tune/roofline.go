@@ -251,7 +251,7 @@ func (p *Problem) memoryLimit(env map[string]any, peaks *Peaks, bytes float64) (
 	if err != nil {
 		return Limit{}, err
 	}
-	l := Limit{Resource: Memory, Set: int64(min(all, math.MaxInt64/2))}
+	l := Limit{Resource: Memory, Set: setSize(all)}
 	memory := peaks.movingTime(bytes, outputs, math.Inf(1))
 	l.Time = peaks.movingTime(bytes, outputs, all)
 	if l.Time*clearlyFaster < memory {
@@ -268,9 +268,16 @@ func (p *Problem) memoryLimit(env map[string]any, peaks *Peaks, bytes float64) (
 func (p *Peaks) movingTime(bytes, written, set float64) float64 {
 	copyRate := rateAt(p.Copy, set, p.Value(PeakMemoryCopy))
 	readRate := max(copyRate, rateAt(p.Read, set, p.Value(PeakMemoryRead)))
-	copied := 2 * min(written, max(0, bytes-written))
-	return milliseconds(copied, copyRate) + milliseconds(bytes-copied, readRate)
+	c := copied(bytes, written)
+	return milliseconds(c, copyRate) + milliseconds(bytes-c, readRate)
 }
+
+// copied are the bytes, of all that are moved, that move at the rate of a copy: those that are
+// written, and as many that are read.
+func copied(bytes, written float64) float64 { return 2 * min(written, max(0, bytes-written)) }
+
+// setSize is the size of all buffers together.
+func setSize(bytes float64) int64 { return int64(min(bytes, math.MaxInt64/2)) }
 
 // milliseconds is the time of so many operations or bytes at 10^9 a second times rate.
 func milliseconds(amount, rate float64) float64 { return amount / rate / 1e6 }

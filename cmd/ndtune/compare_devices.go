@@ -167,7 +167,7 @@ func (k *comparing) tune(l *local) error {
 		return nil
 	}
 	k.say("\nTuning on %s (%s), %s", l.label, l.listed.Selector(), k.place(l))
-	t := &tuning{cli: k.cli, spec: k.spec, source: k.path, logPath: l.logPath, devices: []device.Listed{l.listed}}
+	t := &tuning{cli: k.cli, spec: k.spec, source: k.path, logPath: l.logPath, devices: []device.Listed{l.listed}, quick: &quickPeaks{}}
 	defer t.close()
 	for _, stage := range []func() error{t.openDevice, t.openSpace, t.openLog} {
 		if err := stage(); err != nil {
@@ -179,11 +179,14 @@ func (k *comparing) tune(l *local) error {
 		total = min(total, n)
 	}
 	shown := k.newProgress(t.spec.Problem, total)
-	shown.begin(t.evaluator.Device(), t.devices, t.space, t.log)
+	shown.begin(t.evaluator.Device(), t.devices, t.space, t.log, t.peaks.later)
 	outcome, err := tune.Run(k.cli.Context, t.spec.Problem, t.evaluator, tune.Options{
 		Space: t.space, Strategy: t.newStrategy, MaxEvaluations: t.maxEvaluations(), TimeLimit: k.cli.Duration("time-limit"),
 		Log: t.log, OnResult: shown.result, Retry: retried(k.cli),
 	})
+	if outcome != nil && err == nil {
+		err = t.addLimits(outcome)
+	}
 	if outcome != nil {
 		shown.end(outcome, t.evaluator.Evaluated())
 	}
@@ -217,12 +220,12 @@ func (k *comparing) cross(l *local) error {
 	if l.given != nil {
 		peaksOf = l.given.Name
 	}
-	peaks, err := findPeaks(k.cli, l.listed, k.spec.Problem, peaksOf)
+	found, err := findPeaks(k.cli, l.listed, k.spec.Problem, peaksOf)
 	if err != nil {
 		return err
 	}
 	k.say("\nRunning %s on %s (%s), %s: the bests of all, and what comes close to being the best over all", countNoun(len(wanted), "configuration"), l.label, l.listed.Selector(), k.place(l))
-	if t.evaluator, err = openEvaluator(k.cli, t.devices, k.spec.Problem, peaks, true); err != nil {
+	if t.evaluator, err = openEvaluator(k.cli, t.devices, k.spec.Problem, found.peaks, true); err != nil {
 		return err
 	}
 	if err := t.openLog(); err != nil {

@@ -28,10 +28,11 @@ func devicesCommand() *cli.Command {
 With --peak it measures what each can do at most: bandwidth of its memory, its caches and its
 local memory, multiply-adds, and what a launch costs. Each figure is the best of several
 variants of a kernel whose result is checked. They are kept in the user's state folder, for
-the specifications that have a roofline (docs/spec.md).`,
+the specifications that have a roofline (docs/spec.md). A search that finds none there measures
+what its own limit needs, quickly, once it has its result.`,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "json", Usage: "print JSON"},
-			&cli.BoolFlag{Name: "peak", Usage: "measure what the devices can do at most, which takes some seconds for each"},
+			&cli.BoolFlag{Name: "peak", Usage: "measure what the devices can do at most, which takes some seconds for a GPU and up to minutes for a busy CPU"},
 			&cli.StringFlag{Name: "device", Aliases: []string{"d"}, Usage: "only this `DEVICE`: index, platform:device, cpu, gpu, or a part of its name (default: all)"},
 			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "show what drivers print as they are measured"},
 		},

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
 
 	"github.com/schollz/progressbar/v3"
@@ -16,39 +17,132 @@ import (
 )
 
 func noPeakFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "no-peak", EnvVars: []string{"NDTUNE_NO_PEAK"}, Category: categoryEvaluation, Usage: "do not measure what the device can do at most where that is not known: a specification with a roofline then has no % of limit"}
+	return &cli.BoolFlag{Name: "no-peak", EnvVars: []string{"NDTUNE_NO_PEAK"}, Category: categoryEvaluation, Usage: "do not measure what the device can do at most, after the search or before it, where that is not known: a specification with a roofline then has no % of limit"}
 }
 
-// findPeaks are the peaks of a device for a specification: those that the run log was begun
-// with, so that all its results are held against the same; else those that are known; else,
-// where the specification has a roofline, they are measured now. Nil: there are none.
-func findPeaks(c *cli.Context, l device.Listed, p *tune.Problem, logPath string) (*tune.Peaks, error) {
-	d, err := device.Describe(l.Device)
-	if err != nil {
-		return nil, err
+// foundPeaks are what a search knows of its device as it begins.
+type foundPeaks struct {
+	peaks *tune.Peaks // nil: none
+	later bool        // none, but addLimits finds them once the search is over
+}
+
+// findPeaks are the peaks of a device for a specification: those of the run log, so that all its
+// results are held against the same; else those that are known. Where there are none and the
+// specification has a roofline, they are measured after the search, and before it only where
+// the search itself reads them.
+func findPeaks(c *cli.Context, l device.Listed, p *tune.Problem, logPath string) (foundPeaks, error) {
+	begun := record.Begun(logPath)
+	if begun != nil && (begun.Device.Peaks != nil || p.ReadsPeaks()) {
+		return foundPeaks{peaks: begun.Device.Peaks}, nil
 	}
-	if begun := record.Begun(logPath); begun != nil {
-		return begun.Device.Peaks, nil
+	known, err := knownPeaks(c, l)
+	wanted := p.Definition().Roofline != nil && (known != nil || !c.Bool("no-peak"))
+	switch {
+	case err != nil:
+		return foundPeaks{}, err
+	case begun != nil: // its results, too, get the limits of those to come
+		return foundPeaks{later: wanted}, nil
+	case known != nil || !wanted:
+		return foundPeaks{peaks: known}, nil
+	case !p.ReadsPeaks():
+		return foundPeaks{later: true}, nil
 	}
 	notes := c.App.ErrWriter
-	known, err := record.KnownPeaks(d, peak.Method)
-	if err != nil {
-		fmt.Fprintf(notes, "%v\n", err)
-	}
-	if known != nil || p.Definition().Roofline == nil || c.Bool("no-peak") {
-		return known, nil
-	}
 	if !c.Bool("quiet") {
-		fmt.Fprintf(notes, "Measuring what %s can do, once for all runs (--no-peak leaves it out)\n", d.Name)
+		fmt.Fprintf(notes, "Measuring what %s can do, once for all runs (--no-peak leaves it out)\n", l.Name)
 	}
 	peaks, err := measurePeaks(c, l)
 	switch {
 	case c.Context.Err() != nil:
-		return nil, errInterrupted
+		return foundPeaks{}, errInterrupted
 	case err != nil:
-		fmt.Fprintf(notes, "The peaks of %s could not be measured: %v\n", d.Name, err)
+		fmt.Fprintf(notes, "The peaks of %s could not be measured: %v\n", l.Name, err)
 	}
-	return peaks, nil
+	return foundPeaks{peaks: peaks}, nil
+}
+
+// knownPeaks are those of the user's state folder; nil: there are none. That they cannot be read
+// is only said.
+func knownPeaks(c *cli.Context, l device.Listed) (*tune.Peaks, error) {
+	d, err := device.Describe(l.Device)
+	if err != nil {
+		return nil, err
+	}
+	known, err := record.KnownPeaks(d, peak.Method)
+	if err != nil {
+		fmt.Fprintf(c.App.ErrWriter, "%v\n", err)
+	}
+	return known, nil
+}
+
+// quickPeaks are those that a command has measured quickly for the last search: the next search
+// of the same needs has its results held against the same.
+type quickPeaks struct {
+	selector string
+	needs    tune.Needs
+	peaks    *tune.Peaks
+}
+
+// addLimits puts % of limit into the results of a search that is over, and the peaks that it
+// comes from into its device: those that are known, else what the limits need is measured now.
+// It reports whether it did; all that goes wrong is only said, since the search has its result.
+func addLimits(c *cli.Context, l device.Listed, p *tune.Problem, o *tune.Outcome, quick *quickPeaks) bool {
+	if o.Best == nil || o.Stop == tune.Interrupted || o.Stop == tune.Environment || c.Context.Err() != nil {
+		return false
+	}
+	peaks, err := knownPeaks(c, l)
+	if err == nil && peaks == nil {
+		peaks, err = quick.measure(c, l, p, o)
+	}
+	d := o.Device
+	d.Peaks = peaks
+	if err == nil {
+		err = p.LimitKnown(d)
+	}
+	switch {
+	case c.Context.Err() != nil:
+		fmt.Fprintf(c.App.ErrWriter, "Interrupted: no %s\n", tune.MetricOfLimit)
+		return false
+	case err != nil:
+		fmt.Fprintln(c.App.ErrWriter, noLimitText(err, peaks, false))
+		return false
+	}
+	o.Device = d
+	p.AddLimits(o.Results, d)
+	return true
+}
+
+// measure measures quickly what the limits of an outcome need.
+func (q *quickPeaks) measure(c *cli.Context, l device.Listed, p *tune.Problem, o *tune.Outcome) (*tune.Peaks, error) {
+	needs := p.LimitNeeds(o.Results, o.Device)
+	if q.peaks != nil && q.selector == l.Selector() && reflect.DeepEqual(q.needs, needs) {
+		return q.peaks, nil
+	}
+	notes := c.App.ErrWriter
+	if !c.Bool("quiet") {
+		fmt.Fprintf(notes, "Measuring what the limit needs of %s (--no-peak leaves it out)\n", l.Name)
+	}
+	options := worker.PeakOptions{Needs: &needs, Timer: o.Device.Timer}
+	if c.Bool("verbose") {
+		options.Output = notes
+	}
+	peaks, err := worker.MeasurePeaks(c.Context, l, options)
+	if err == nil {
+		*q = quickPeaks{l.Selector(), needs, peaks}
+	}
+	return peaks, err
+}
+
+// quickText says of a limit that its peaks were measured quickly; "": they were not.
+func quickText(p *tune.Peaks) string {
+	if p == nil || !p.Quick {
+		return ""
+	}
+	partial := ""
+	if p.Partial != "" {
+		partial = " (" + p.Partial + ")"
+	}
+	return "The limit was measured quickly" + partial + "; ndtune devices --peak measures with care, once for all runs."
 }
 
 // measurePeaks measures a device and keeps what it has found. That it cannot be kept is only
@@ -93,6 +187,9 @@ func printPeaks(w io.Writer, p *tune.Peaks) {
 		timer = ", timer: host"
 	}
 	fmt.Fprintf(w, "    peaks, measured %s%s\n", p.Measured.Format("2006-01-02 15:04 MST"), timer)
+	if p.Partial != "" {
+		fmt.Fprintf(w, "      in part: %s\n", p.Partial)
+	}
 	for _, f := range tune.PeakFigures() {
 		figure, known := p.Figures[f.Name]
 		switch {

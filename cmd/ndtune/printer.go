@@ -37,7 +37,8 @@ func newPrinter(c *cli.Context, p *tune.Problem, total int) *printer {
 	return shown
 }
 
-func (p *printer) begin(d tune.Device, shared []device.Listed, s *space.Space, log *record.Log) {
+// begin shows what is searched, and where. LimitLater says that the limit is found out at the end.
+func (p *printer) begin(d tune.Device, shared []device.Listed, s *space.Space, log *record.Log, limitLater bool) {
 	if p.quiet {
 		return
 	}
@@ -61,7 +62,7 @@ func (p *printer) begin(d tune.Device, shared []device.Listed, s *space.Space, l
 	if !p.problem.Verified() {
 		fmt.Fprintln(p.notes, "The specification has no verify: nothing checks that the output is right, and results are unverified.")
 	}
-	if err := p.problem.LimitKnown(d); err != nil {
+	if err := p.problem.LimitKnown(d); err != nil && !limitLater {
 		fmt.Fprintln(p.notes, noLimitText(err, d.Peaks, log.Resumed() > 0))
 	}
 	if n := log.Resumed(); n > 0 {
@@ -138,8 +139,10 @@ func (p *printer) end(o *tune.Outcome, evaluated int) {
 	}
 	if l, err := p.problem.Limit(o.Best.Configuration, o.Device); err == nil && !p.quiet {
 		fmt.Fprintln(p.out, limitText(l, time))
-		if doubt := limitDoubt(l, time); doubt != "" {
-			fmt.Fprintln(p.notes, doubt)
+		for _, note := range []string{limitDoubt(l, time), quickText(o.Device.Peaks)} {
+			if note != "" {
+				fmt.Fprintln(p.notes, note)
+			}
 		}
 	}
 	if n := len(o.Best.Final); n > 0 && !p.quiet {

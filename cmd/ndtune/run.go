@@ -49,11 +49,11 @@ func runOne(c *cli.Context, s *spec.Spec) error {
 	if err != nil {
 		return err
 	}
-	peaks, err := findPeaks(c, listed, s.Problem, "")
+	found, err := findPeaks(c, listed, s.Problem, "")
 	if err != nil {
 		return err
 	}
-	evaluator, err := openEvaluator(c, []device.Listed{listed}, s.Problem, peaks, true)
+	evaluator, err := openEvaluator(c, []device.Listed{listed}, s.Problem, found.peaks, true)
 	if err != nil {
 		return err
 	}
@@ -69,8 +69,15 @@ func runOne(c *cli.Context, s *spec.Spec) error {
 	case len(outcome.Results) == 0:
 		return fmt.Errorf("the evaluator gave no result")
 	}
+	if found.later {
+		evaluator.Close()
+		addLimits(c, listed, s.Problem, outcome, &quickPeaks{})
+	}
 	printOne(c.App.Writer, s.Problem, outcome)
-	if outcome.Best == nil {
+	switch {
+	case c.Context.Err() != nil:
+		return errInterrupted
+	case outcome.Best == nil:
 		return errReported
 	}
 	return nil
@@ -117,6 +124,9 @@ func printOne(w io.Writer, p *tune.Problem, o *tune.Outcome) {
 	}
 	if l, err := p.Limit(r.Configuration, o.Device); err == nil {
 		fmt.Fprintln(w, limitText(l, r.Time()))
+		if note := quickText(o.Device.Peaks); note != "" {
+			fmt.Fprintln(w, note)
+		}
 	}
 	d := r.Durations
 	fmt.Fprintf(w, "spent: build %s, verify %s, measure %s, all else %s\n", round(d.Build), round(d.Verify), round(d.Measure), round(d.Framework))

@@ -29,6 +29,8 @@ type tuning struct {
 	outputs   []string
 	devices   []device.Listed // empty: those that the command line names
 	evaluator evaluator
+	peaks     foundPeaks
+	quick     *quickPeaks // of the command
 	space     *space.Space
 	strategy  string
 	start     []int // indices
@@ -42,7 +44,7 @@ type tuning struct {
 // newTuning is a search of a specification as the flags say. The label, where there is one,
 // goes into the names of the files, for commands that tune several kernels.
 func newTuning(c *cli.Context, s *spec.Spec, source, label string) (*tuning, error) {
-	t := &tuning{cli: c, spec: s, source: source, logPath: labelled(c.String("log"), label)}
+	t := &tuning{cli: c, spec: s, source: source, logPath: labelled(c.String("log"), label), quick: &quickPeaks{}}
 	for _, path := range c.StringSlice("output") {
 		t.outputs = append(t.outputs, labelled(path, label))
 	}
@@ -136,11 +138,10 @@ func (t *tuning) openDevice() error {
 			return err
 		}
 	}
-	peaks, err := findPeaks(t.cli, t.devices[0], t.spec.Problem, t.logPath)
-	if err != nil {
+	if t.peaks, err = findPeaks(t.cli, t.devices[0], t.spec.Problem, t.logPath); err != nil {
 		return err
 	}
-	t.evaluator, err = openEvaluator(t.cli, t.devices, t.spec.Problem, peaks, false)
+	t.evaluator, err = openEvaluator(t.cli, t.devices, t.spec.Problem, t.peaks.peaks, false)
 	return err
 }
 
@@ -207,7 +208,7 @@ func (t *tuning) run() (*tune.Outcome, error) {
 	if t.title != "" && !t.cli.Bool("quiet") {
 		fmt.Fprintf(t.cli.App.Writer, "\n%s\n", t.title)
 	}
-	t.printer.begin(t.evaluator.Device(), t.devices, t.space, t.log)
+	t.printer.begin(t.evaluator.Device(), t.devices, t.space, t.log, t.peaks.later)
 	t.beginPage(total)
 
 	outcome, err := tune.Run(t.cli.Context, t.spec.Problem, t.evaluator, tune.Options{
@@ -222,6 +223,14 @@ func (t *tuning) run() (*tune.Outcome, error) {
 			t.showResult(r, resumed)
 		},
 	})
+	spent := ""
+	if outcome != nil && t.cli.Bool("verbose") {
+		spent = spentText(t.evaluator, outcome.Results, outcome.Resumed) + "\n"
+	}
+	if outcome != nil && err == nil {
+		t.printer.bar.finish()
+		err = t.addLimits(outcome)
+	}
 	t.endPage(outcome, err)
 	if outcome == nil {
 		return nil, err
@@ -230,10 +239,23 @@ func (t *tuning) run() (*tune.Outcome, error) {
 	if outcome.Stop == tune.Environment {
 		fmt.Fprintln(t.cli.App.ErrWriter, environmentText(outcome, t.log.Path(), goOnCommand(t.cli, t.log.Path(), t.again...)))
 	}
-	if t.cli.Bool("verbose") {
-		fmt.Fprintln(t.cli.App.ErrWriter, spentText(t.evaluator, outcome.Results, outcome.Resumed))
-	}
+	fmt.Fprint(t.cli.App.ErrWriter, spent)
 	return outcome, errors.Join(err, t.conclude(outcome, err))
+}
+
+// addLimits completes the results of a search whose peaks were not known as it began, and keeps
+// the peaks in the log. The evaluator is closed before: its device is measured by another process.
+func (t *tuning) addLimits(o *tune.Outcome) error {
+	if !t.peaks.later {
+		return nil
+	}
+	t.evaluator.Close()
+	if !addLimits(t.cli, t.devices[0], t.spec.Problem, o, t.quick) {
+		return nil
+	}
+	return t.log.AppendPeaks(o.Device.Peaks, t.spec.Problem.MetricNames(o.Device), o.Results, func(r *tune.Result) float64 {
+		return t.spec.Problem.LimitTime(r.Configuration, o.Device)
+	})
 }
 
 // conclude writes the outputs and turns an outcome into an error for the exit status.

@@ -95,7 +95,7 @@ func (t tutorial) tune(c *cli.Context) error {
 		defer page.Close()
 	}
 	for _, s := range searches {
-		s.page = page
+		s.page, s.quick = page, searches[0].quick
 	}
 	if len(chosen) == 1 {
 		_, err := searches[0].search()

@@ -112,7 +112,7 @@ func (c *logContent) readHeader(data []byte) (rest []byte, err error) {
 	return rest, nil
 }
 
-// readLines reads what follows the header.
+// readLines reads what follows the header, which gets the peaks that stand there.
 func (c *logContent) readLines(rest []byte, l *layout) error {
 	lines, whole := wholeLines(rest)
 	c.whole += whole
@@ -121,6 +121,7 @@ func (c *logContent) readLines(rest []byte, l *layout) error {
 	checksums := c.header.Version > 1 // a resumed log of version 1 has some from one line on
 	seen := make(map[string]int, len(parsed))
 	withdrawn := map[int]bool{} // by the place of the result
+	var late *latePeaks         // the last of them
 	for i := range parsed {
 		p := &parsed[i]
 		checksums = checksums || p.checked
@@ -133,6 +134,8 @@ func (c *logContent) readLines(rest []byte, l *layout) error {
 			c.damaged = append(c.damaged, DamagedLine{i + 2, p.damage})
 		case checksums && !p.checked:
 			c.damaged = append(c.damaged, DamagedLine{i + 2, "it has no checksum"})
+		case p.late != nil:
+			late = p.late
 		case p.kind == kindResult && !known:
 			seen[p.digits.key()] = len(c.results)
 			c.results = append(c.results, p.result)
@@ -150,6 +153,9 @@ func (c *logContent) readLines(rest []byte, l *layout) error {
 				c.results[at].Final = p.result.Final
 			}
 		}
+	}
+	if late != nil {
+		late.complete(&c.header, c.results, seen)
 	}
 	c.results = without(c.results, withdrawn)
 	return nil

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 
@@ -16,6 +17,7 @@ type parsedLine struct {
 	session int
 	digits  digits
 	result  tune.Result // of a final measurement, only Configuration and Final
+	late    *latePeaks  // of a line of peaks, which has nothing else
 
 	checked bool   // it has a checksum
 	damage  string // why it is taken for damaged; "": it is not
@@ -54,6 +56,10 @@ func (l *layout) parse(line []byte) (parsedLine, error) {
 		}
 	}
 	switch {
+	case p.late != nil && p.late.peaks != nil:
+		return p, nil
+	case p.late != nil:
+		return parsedLine{}, fmt.Errorf("no peaks")
 	case p.kind != kindResult && p.kind != kindFinal && p.kind != kindWithdrawn:
 		return parsedLine{}, fmt.Errorf("a line of the unknown kind %q", p.kind)
 	case p.digits == nil:
@@ -70,9 +76,14 @@ func (l *layout) parse(line []byte) (parsedLine, error) {
 
 func (p *parsedLine) set(l *layout, name string, raw []byte) (err error) {
 	r := &p.result
+	if p.late != nil {
+		return p.late.set(l, name, raw)
+	}
 	switch name {
 	case "kind":
-		p.kind, err = parseText(raw)
+		if p.kind, err = parseText(raw); p.kind == kindPeaks {
+			p.late = &latePeaks{common: math.NaN()}
+		}
 	case "session":
 		p.session, err = strconv.Atoi(string(raw))
 	case "configuration":

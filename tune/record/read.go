@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -108,15 +109,15 @@ func readBounded(r io.Reader) ([]byte, error) {
 	return data, err
 }
 
-// Begun is the header of the run log at path; nil where there is none that can be resumed.
-// [Open] says why.
+// Begun is the header of the run log at path, with the peaks that stand anywhere in it; nil where
+// there is none that can be resumed. [Open] says why.
 func Begun(path string) *Header {
 	f, err := regular.Open(path)
 	if err != nil {
 		return nil
 	}
 	defer f.Close()
-	in := bufio.NewReader(io.LimitReader(f, 64<<20))
+	in := bufio.NewReader(io.LimitReader(f, defaultMax<<20))
 	if head, _ := in.Peek(headLength); !looksLikeLog(head) {
 		return nil
 	}
@@ -127,6 +128,14 @@ func Begun(path string) *Header {
 	var c logContent
 	if _, err := c.readHeader(line); err != nil || len(c.damaged) > 0 {
 		return nil
+	}
+	for err == nil {
+		if line, err = in.ReadBytes('\n'); bytes.HasPrefix(line, []byte(peaksBeginning)) {
+			var late struct{ Peaks *tune.Peaks }
+			if json.Unmarshal(line, &late) == nil && late.Peaks != nil {
+				c.header.Device.Peaks = late.Peaks
+			}
+		}
 	}
 	return &c.header
 }

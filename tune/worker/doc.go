@@ -46,7 +46,7 @@
 //	hello     →            the device, and which parts of its peaks the worker shall measure
 //	          ←  ready
 //	          ←  measuring as each part begins
-//	          ←  measured
+//	          ←  measured  what is known of it so far, and at its end
 //
 //	          ←  failed    instead of any answer: nothing further can be evaluated
 //

@@ -14,15 +14,27 @@ import (
 	"github.com/ndtune/ndtune/tune/device/peak"
 )
 
-// DefaultPeakTimeout is how long a part of a device's peaks may take.
-const DefaultPeakTimeout = time.Minute
+const (
+	// DefaultPeakTimeout is how long a part of a device's peaks may take. In three quarters of it,
+	// a part ends by itself with what it has.
+	DefaultPeakTimeout = time.Minute
+
+	// quickTime is how long the peaks for the limits of one search take, and what it takes to
+	// compile the first variants of the kernels.
+	quickTime = 3 * time.Second
+)
 
 // maxPeakDeaths is how many processes may die as one device is measured.
 const maxPeakDeaths = 3
 
 // PeakOptions of [MeasurePeaks]. Zero fields have the defaults named.
 type PeakOptions struct {
-	Timeout time.Duration // for each part; DefaultPeakTimeout
+	// Needs are those of a search: they are measured in a few seconds, and nothing else is. Nil:
+	// everything is, with care.
+	Needs *tune.Needs
+
+	Timer   string        // of the device, where it is known; "": it is found out
+	Timeout time.Duration // for each part, with Needs for all of them together; DefaultPeakTimeout
 
 	// Output gets what the worker prints, line by line; nil: it is only kept for the reasons
 	// of what is missing.
@@ -30,22 +42,38 @@ type PeakOptions struct {
 
 	// Begin is told as a part begins, counted from 1; nil: nobody is.
 	Begin func(part string, number, of int)
+
+	interim func() // is told that more is known of a part, for tests; nil: nobody is
 }
 
 // MeasurePeaks measures what a device can do, in a worker: a driver that crashes or hangs costs
-// the figures of one part, which then say so, and another worker goes on. The error says that
-// nothing could be measured, or is that of the context.
+// the figures of one part, or what that has not measured by then, which then say so, and another
+// worker goes on. The error says that nothing could be measured, or is that of the context.
 //
 // Where the program does not call [Main], it measures in this process.
 func MeasurePeaks(ctx context.Context, d device.Listed, o PeakOptions) (*tune.Peaks, error) {
 	if !hasRun {
-		return peak.All(ctx, d.Device)
+		task := o.task()
+		peaks := task.New()
+		add := func(_ peak.Part, p *tune.Peaks) { peaks.Add(p) }
+		if err := task.Run(ctx, d.Device, task.Parts(), func(string) {}, func(peak.Part) {}, func(peak.Part, *tune.Peaks) {}, add); err != nil {
+			return nil, err
+		}
+		return peaks, nil
 	}
 	identity, err := device.Describe(d.Device)
 	if err != nil {
 		return nil, err
 	}
 	return newSurvey(d.Selector(), identity, o).run(ctx)
+}
+
+// task is what the options ask for.
+func (o PeakOptions) task() peak.Task {
+	if o.Needs != nil {
+		return peak.Task{Needs: o.Needs, Within: quickTime, Timer: o.Timer}
+	}
+	return peak.Task{Within: o.Timeout / 4 * 3, Timer: o.Timer}
 }
 
 // A survey is one device as it is measured, by one worker after the other if need be.
@@ -58,7 +86,9 @@ type survey struct {
 
 	all    int // parts
 	left   []peak.Part
-	begun  bool // the first of those that are left
+	begun  bool        // the first of those that are left
+	known  *tune.Peaks // what that has measured so far; nil: nothing
+	end    time.Time   // of what is measured quickly
 	worker *process
 	deaths int
 	peaks  *tune.Peaks
@@ -71,9 +101,10 @@ func newSurvey(selector string, d tune.Device, o PeakOptions) *survey {
 	if o.Begin == nil {
 		o.Begin = func(string, int, int) {}
 	}
+	task := o.task()
 	s := &survey{
-		options: o, hello: hello{Selector: selector, Device: d}, peaks: peak.New(),
-		events: make(chan event, 64), closed: make(chan struct{}), left: peak.Parts(),
+		options: o, hello: hello{Selector: selector, Device: d, Task: task}, peaks: task.New(),
+		events: make(chan event, 64), closed: make(chan struct{}), left: task.Parts(),
 	}
 	s.all = len(s.left)
 	s.launcher = launcher{events: s.events, closed: s.closed, output: o.Output}
@@ -82,6 +113,7 @@ func newSurvey(selector string, d tune.Device, o PeakOptions) *survey {
 
 func (s *survey) run(ctx context.Context) (*tune.Peaks, error) {
 	defer close(s.closed)
+	s.end = time.Now().Add(s.options.Timeout)
 	for len(s.left) > 0 {
 		err := s.work(ctx)
 		switch {
@@ -117,14 +149,23 @@ func (s *survey) work(ctx context.Context) error {
 	}()
 	s.begun = false
 	process.send(request{Hello: &h})
-	watch := time.NewTimer(max(startTime, s.options.Timeout))
+	quick := s.options.Needs != nil
+	patience := max(startTime, s.options.Timeout)
+	if quick {
+		patience = time.Until(s.end)
+	}
+	watch := time.NewTimer(patience)
 	defer watch.Stop()
 	for len(s.left) > 0 {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-watch.C:
-			return s.broken(fmt.Sprintf("it took longer than %s", s.options.Timeout))
+			err := s.broken(fmt.Sprintf("it took longer than %s", s.options.Timeout))
+			if quick {
+				s.miss("not tried: the time was up")
+			}
+			return err
 		case e := <-s.events:
 			switch a := e.answer; {
 			case e.process != process: // one that was past waiting for
@@ -134,9 +175,15 @@ func (s *survey) work(ctx context.Context) error {
 			case a.Failed != nil:
 				return errors.New(a.Failed.Reason)
 			case a.Measuring != nil:
-				s.begun = true
+				s.begun, s.known = true, nil
 				s.options.Begin(a.Measuring.Part, s.all-len(s.left)+1, s.all)
-				watch.Reset(s.options.Timeout)
+				if !quick {
+					watch.Reset(s.options.Timeout)
+				}
+			case a.Measured != nil && !a.Measured.End:
+				if s.known = a.Measured.Peaks; s.options.interim != nil {
+					s.options.interim()
+				}
 			case a.Measured != nil:
 				s.begun = false
 				s.peaks.Add(a.Measured.Peaks)
@@ -147,12 +194,22 @@ func (s *survey) work(ctx context.Context) error {
 	return nil
 }
 
-// broken strikes off the part that a worker was at which did not come to its end.
+// broken strikes off the part that a worker was at which did not come to its end. What is known
+// of it stands.
 func (s *survey) broken(why string) error {
 	if !s.begun {
 		return errors.New(why)
 	}
-	s.peaks.Add(s.left[0].Missed(why))
+	part := s.left[0]
+	if s.known != nil {
+		s.peaks.Add(s.known)
+		s.peaks.AddPartial(part.Name + ": " + why)
+	}
+	for _, name := range part.Figures {
+		if s.peaks.Value(name) == 0 {
+			s.peaks.Miss(name, strings.ToValidUTF8(why, "\uFFFD"))
+		}
+	}
 	s.left = s.left[1:]
 	if s.deaths++; s.deaths == maxPeakDeaths {
 		s.miss(fmt.Sprintf("not tried: %d processes have not come to their end before", s.deaths))

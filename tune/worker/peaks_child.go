@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 
+	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/device/peak"
 )
@@ -18,24 +19,22 @@ func (c *child) measurePeaks(h hello) error {
 	if err != nil {
 		return err
 	}
-	m, err := peak.Open(d.Device)
-	if err != nil {
-		return err
-	}
-	defer m.Close()
-	identity.Timer = m.Timer()
-	c.send(answer{Ready: &ready{identity}})
+	var parts []peak.Part
 	for _, name := range h.Peaks {
 		part, err := peak.FindPart(name)
 		if err != nil {
 			return err
 		}
-		c.send(answer{Measuring: &measuring{name}})
-		peaks, err := m.Measure(context.Background(), part) // the parent ends a worker that shall stop
-		if err != nil {
-			return err
-		}
-		c.send(answer{Measured: &measured{name, peaks}})
+		parts = append(parts, part)
 	}
-	return nil
+	ready := func(timer string) {
+		identity.Timer = timer
+		c.send(answer{Ready: &ready{identity}})
+	}
+	begin := func(p peak.Part) { c.send(answer{Measuring: &measuring{p.Name}}) }
+	send := func(end bool) func(peak.Part, *tune.Peaks) {
+		return func(p peak.Part, known *tune.Peaks) { c.send(answer{Measured: &measured{p.Name, known, end}}) }
+	}
+	// The parent ends a worker that shall stop.
+	return h.Task.Run(context.Background(), d.Device, parts, ready, begin, send(false), send(true))
 }

@@ -132,3 +132,32 @@ func TestADeviceThatIsNotThere(t *testing.T) {
 		t.Errorf("%+v, %v", p, err)
 	}
 }
+
+// What one search needs is all that is measured, and says that it was measured quickly.
+func TestQuickPeaks(t *testing.T) {
+	s := testSurvey(t, PeakOptions{Needs: &tune.Needs{Sets: []int64{1 << 20}}})
+	p, err := s.run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !p.Quick || p.Value(tune.PeakMemoryCopy) == 0 || p.Value(tune.PeakFloat32) != 0 || len(p.Read) > 0 || p.Timer == "" {
+		t.Errorf("%+v", p)
+	}
+}
+
+// A worker that hangs in a part leaves what it knew of it by then.
+func TestWhatWasKnownOfAPartStands(t *testing.T) {
+	s := testSurvey(t, PeakOptions{Needs: &tune.Needs{Sets: []int64{1 << 20}}})
+	s.options.interim = func() { s.worker.end() }
+	p, err := s.run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	memory := p.Figures[tune.PeakMemoryCopy] // more may have come before the end
+	if p.Value(tune.PeakCacheCopy) == 0 || !strings.HasPrefix(p.Partial, "copying: the process ended ") || (memory.Value > 0) == (memory.Missing != "") {
+		t.Errorf("%+v", p)
+	}
+	if s.launcher.started != 1 {
+		t.Errorf("%d workers for the one part", s.launcher.started)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/device/peak"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -49,7 +50,8 @@ type hello struct {
 	Iterations int
 	EarlyStop  float64
 
-	Peaks []string // the parts of the device's peaks to measure; there is nothing else to do then
+	Peaks []string  // the parts of the device's peaks to measure; there is nothing else to do then
+	Task  peak.Task // that they belong to
 }
 
 type ready struct{ Device tune.Device }
@@ -120,10 +122,11 @@ type outputs struct {
 // measuring says which part of the peaks is measured next.
 type measuring struct{ Part string }
 
-// measured is what came of it.
+// measured is what came of it, or, where it is not the end of the part, what is known so far.
 type measured struct {
 	Part  string
 	Peaks *tune.Peaks
+	End   bool
 }
 
 type failed struct{ Reason string }

@@ -121,41 +121,46 @@ func arithmetic(p precision) func(context.Context, *Meter) (*tune.Peaks, error) 
 		defer s.close()
 		variants := m.summings(p)
 		variants[0].form = forms[0]
-		s.try(ctx, variants[0], warmUp)
+		if m.needs == nil { // else the search has warmed it up
+			s.try(ctx, variants[0], warmUp)
+		}
 		for _, form := range forms {
 			variants[0].form = form
 			s.try(ctx, variants[0], budget)
 		}
-		if len(s.tried) > 0 {
-			form := s.best().form
-			for _, v := range variants[1:] {
-				v.form = form
+		for _, v := range variants[1:] {
+			if len(s.tried) > 0 {
+				v.form = s.best().form
 				s.try(ctx, v, budget)
 			}
 		}
 		if len(s.tried) == 0 {
 			return nil, noneOf(s.errs)
 		}
-		best := s.best()
-		rate, err := s.rate(ctx, best.summing, finalBudget)
-		if err != nil {
-			return nil, err
+		s.try(ctx, s.best().summing, finalBudget)
+		if s.skipped > 0 {
+			m.partial = fmt.Sprintf("%d of %d measurements were left out", s.skipped, s.asked)
 		}
-		return &tune.Peaks{Figures: map[string]tune.Peak{
-			p.figure: figure(p.figure, max(rate, best.rate), best.text(p)),
-		}}, nil
+		return s.peaks(), nil
 	}
+}
+
+// peaks are the best so far.
+func (s *sums) peaks() *tune.Peaks {
+	best, name := s.best(), s.precision.figure
+	return &tune.Peaks{Figures: map[string]tune.Peak{name: figure(name, best.rate, best.text(s.precision))}}
 }
 
 // sums are the variants of one precision as they are tried.
 type sums struct {
 	meter     *Meter
 	precision precision
-	content   *content
 	out       *cl.Buffer
 	steps     int
 	tried     []triedSumming
 	errs      []error
+	asked     int // measurements
+	skipped   int // of these, for which there was no time
 }
 
 type triedSumming struct {
@@ -164,23 +169,15 @@ type triedSumming struct {
 }
 
 func (s *sums) open() (err error) {
-	if s.content, err = s.meter.openContent(); err != nil {
-		return err
-	}
 	most := 4 * mostItems
 	if limit := s.meter.info.MaxAllocSize; limit > 0 {
 		most = int(min(int64(most), limit))
 	}
-	if s.out, err = s.meter.context.NewBuffer(cl.ReadWrite, most); err != nil {
-		s.content.release()
-	}
+	s.out, err = s.meter.context.NewBuffer(cl.ReadWrite, most)
 	return err
 }
 
-func (s *sums) close() {
-	s.out.Release()
-	s.content.release()
-}
+func (s *sums) close() { s.out.Release() }
 
 func (s *sums) best() triedSumming {
 	return slices.MaxFunc(s.tried, func(a, b triedSumming) int {
@@ -191,14 +188,21 @@ func (s *sums) best() triedSumming {
 	})
 }
 
-// try measures a variant and notes what came of it.
+// try measures a variant and notes what came of it. Where the time is up, the first that could
+// be measured is the last.
 func (s *sums) try(ctx context.Context, v summing, budget time.Duration) {
+	s.asked++
+	if len(s.tried) > 0 && s.meter.late() {
+		s.skipped++
+		return
+	}
 	rate, err := s.rate(ctx, v, budget)
 	if err != nil {
 		s.errs = append(s.errs, fmt.Errorf("%s: %w", v.text(s.precision), err))
 		return
 	}
 	s.tried = append(s.tried, triedSumming{v, rate})
+	s.meter.tell(s.peaks())
 }
 
 // rate measures a variant, in GFLOP/s.
@@ -250,13 +254,13 @@ func (s *sums) rate(ctx context.Context, v summing, budget time.Duration) (float
 // check launches once more and looks at what every work-item wrote.
 func (s *sums) check(v summing, groups, steps int, run func(groups, steps int) (time.Duration, error)) error {
 	items := groups * v.local
-	if err := s.content.fill(s.out, items, 0, 0); err != nil {
+	found := make([]float32, items)
+	if err := s.meter.queue.Write(s.out, 0, cl.Bytes(found)); err != nil {
 		return err
 	}
 	if _, err := run(groups, steps); err != nil {
 		return err
 	}
-	found := make([]float32, items)
 	if err := s.meter.queue.Read(s.out, 0, cl.Bytes(found)); err != nil {
 		return err
 	}

@@ -11,18 +11,16 @@ import (
 	"github.com/ndtune/ndtune/kernels"
 )
 
-// A built kernel belongs to a program of its own.
-type built struct {
-	*cl.Kernel
-	program *cl.Program
-}
+// A built kernel. The meter owns its program.
+type built struct{ *cl.Kernel }
 
 // A define is a macro that a kernel is built with.
 type define struct{ name, value string }
 
 func number(name string, n int) define { return define{name, strconv.Itoa(n)} }
 
-// build compiles a kernel of kernels/peak.
+// build makes a kernel of kernels/peak. Kernels of one file and the same macros share a program,
+// which is compiled once: on a CPU, that is most of what measuring costs.
 func (m *Meter) build(file, name string, defines ...define) (*built, error) {
 	source, err := fs.ReadFile(kernels.FS, "peak/"+file)
 	if err != nil {
@@ -32,19 +30,32 @@ func (m *Meter) build(file, name string, defines ...define) (*built, error) {
 	for _, d := range defines {
 		fmt.Fprintf(&prologue, "#define %s %s\n", d.name, d.value)
 	}
-	program, err := m.context.NewProgram(prologue.String() + string(source))
+	program, err := m.compiled(prologue.String() + string(source))
+	if err != nil {
+		return nil, fmt.Errorf("build %s: %w", name, brief(err))
+	}
+	k, err := program.NewKernel(name)
+	if err != nil {
+		return nil, fmt.Errorf("build %s: %w", name, err)
+	}
+	return &built{k}, nil
+}
+
+// compiled is the program of a source.
+func (m *Meter) compiled(source string) (*cl.Program, error) {
+	if p := m.programs[source]; p != nil {
+		return p, nil
+	}
+	p, err := m.context.NewProgram(source)
 	if err != nil {
 		return nil, err
 	}
-	b := &built{program: program}
-	if err = program.Build("-cl-mad-enable", m.device); err == nil {
-		b.Kernel, err = program.NewKernel(name)
+	if err := p.Build("-cl-mad-enable", m.device); err != nil {
+		p.Release()
+		return nil, err
 	}
-	if err != nil {
-		b.release()
-		return nil, fmt.Errorf("build %s: %w", name, brief(err))
-	}
-	return b, nil
+	m.programs[source] = p
+	return p, nil
 }
 
 // brief is the error of a build with as much of its log as says what is wrong.
@@ -61,10 +72,7 @@ func brief(err error) error {
 	return failed.Err
 }
 
-func (b *built) release() {
-	b.Kernel.Release()
-	b.program.Release()
-}
+func (b *built) release() { b.Kernel.Release() }
 
 // vectorOf is a scalar type with lanes: float, float4.
 func vectorOf(scalar string, lanes int) string {

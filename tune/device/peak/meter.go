@@ -6,6 +6,10 @@
 // What a kernel did is checked, and a variant whose result is wrong counts for nothing. The
 // kernels stand in kernels/peak. A driver that crashes takes the process with it: package
 // tune/worker measures in a process of its own.
+//
+// Compiling the variants takes nearly all of the time on a CPU. What one search needs is
+// measured quickly instead: see [Meter.Hurry]. Where the time is up, what was measured by then
+// counts, and says what is left out.
 package peak
 
 import (
@@ -43,6 +47,12 @@ func Parts() []Part {
 	}
 }
 
+// PartsFor are the parts that give what some limits need.
+func PartsFor(n tune.Needs) []Part {
+	wanted := map[string]bool{n.Precision: true, tune.PeakMemoryCopy: len(n.Sets) > 0, tune.PeakMemoryRead: len(n.Sets) > 0 && n.Read}
+	return slices.DeleteFunc(Parts(), func(p Part) bool { return !wanted[p.Figures[0]] })
+}
+
 // FindPart is the part of a name.
 func FindPart(name string) (Part, error) {
 	for _, p := range Parts() {
@@ -69,19 +79,28 @@ type Meter struct {
 	context *cl.Context
 	queue   *cl.Queue
 	timer   string
+
+	programs map[string]*cl.Program // by source
+	needs    *tune.Needs            // what is wanted quickly; nil: everything with care
+
+	// Of the part that is measured:
+	deadline time.Time         // zero: there is none
+	interim  func(*tune.Peaks) // is told what is known so far; nil: nobody is
+	partial  string            // what the time did not suffice for
 }
 
-// Open makes a context and a queue on the device, and finds out about its timer.
-func Open(d *cl.Device) (*Meter, error) {
+// Open makes a context and a queue on the device. The timer is one of tune's; "": it is found
+// out.
+func Open(d *cl.Device, timer string) (*Meter, error) {
 	info, err := d.Info()
 	if err != nil {
 		return nil, err
 	}
-	m := &Meter{device: d, info: info}
+	m := &Meter{device: d, info: info, timer: timer, programs: map[string]*cl.Program{}}
 	if m.context, err = cl.NewContext(d); err != nil {
 		return nil, fmt.Errorf("open %s: %w", info.Name, err)
 	}
-	if m.queue, err = m.context.NewQueue(d, cl.Profiling); err == nil {
+	if m.queue, err = m.context.NewQueue(d, cl.Profiling); err == nil && timer == "" {
 		m.timer, err = device.FindTimer(m.queue)
 	}
 	if err != nil {
@@ -93,6 +112,9 @@ func Open(d *cl.Device) (*Meter, error) {
 
 // Close releases what the meter holds on the device.
 func (m *Meter) Close() {
+	for _, p := range m.programs {
+		p.Release()
+	}
 	m.queue.Release()
 	m.context.Release()
 }
@@ -100,9 +122,19 @@ func (m *Meter) Close() {
 // Timer is the clock that is used, one of tune's timers.
 func (m *Meter) Timer() string { return m.timer }
 
-// Measure measures a part. What cannot be had says why; the error is that of a context that
-// ended.
-func (m *Meter) Measure(ctx context.Context, p Part) (*tune.Peaks, error) {
+// Hurry has the meter measure no more than some limits need: bandwidth of sets of these sizes
+// and beyond the caches, and as many variants of each kernel as the time allows.
+func (m *Meter) Hurry(n tune.Needs) { m.needs = &n }
+
+// Measure measures a part for about as long as within says; 0 is no bound. Where the time is up,
+// variants and sizes that were not measured by then are left out, after the first few. Interim
+// is told what is known so far, each time that it is more; it may be nil. What cannot be had
+// says why; the error is that of a context that ended.
+func (m *Meter) Measure(ctx context.Context, p Part, within time.Duration, interim func(*tune.Peaks)) (*tune.Peaks, error) {
+	m.deadline, m.interim, m.partial = time.Time{}, interim, ""
+	if within > 0 {
+		m.deadline = time.Now().Add(within)
+	}
 	measured, err := p.measure(ctx, m)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -111,30 +143,73 @@ func (m *Meter) Measure(ctx context.Context, p Part) (*tune.Peaks, error) {
 		measured = p.Missed(err.Error())
 	}
 	measured.Timer = m.timer
+	if m.partial != "" {
+		measured.Partial = p.Name + ": " + m.partial
+	}
 	return measured, nil
 }
 
-// All measures a device in this process.
-func All(ctx context.Context, d *cl.Device) (*tune.Peaks, error) {
-	m, err := Open(d)
-	if err != nil {
-		return nil, err
+// late reports whether the time for the part is up.
+func (m *Meter) late() bool { return !m.deadline.IsZero() && time.Now().After(m.deadline) }
+
+// tell passes on what is known so far.
+func (m *Meter) tell(p *tune.Peaks) {
+	if m.interim != nil {
+		p.Timer = m.timer
+		m.interim(p)
 	}
-	defer m.Close()
-	peaks := New()
-	for _, p := range Parts() {
-		measured, err := m.Measure(ctx, p)
-		if err != nil {
-			return nil, err
-		}
-		peaks.Add(measured)
+}
+
+// A Task is what to measure of a device.
+type Task struct {
+	Needs  *tune.Needs   // of a search, measured quickly; nil: everything, with care
+	Within time.Duration // about how long: each part, or with Needs all of them together; 0: no bound
+	Timer  string        // of the device, where it is known
+}
+
+// Parts are those that the task needs.
+func (t Task) Parts() []Part {
+	if t.Needs == nil {
+		return Parts()
 	}
-	return peaks, nil
+	return PartsFor(*t.Needs)
 }
 
 // New is peaks of now and of this method, without a figure yet.
-func New() *tune.Peaks {
-	return &tune.Peaks{Method: Method, Measured: time.Now().UTC().Truncate(time.Second), Figures: map[string]tune.Peak{}}
+func (t Task) New() *tune.Peaks {
+	return &tune.Peaks{
+		Method: Method, Measured: time.Now().UTC().Truncate(time.Second),
+		Figures: map[string]tune.Peak{}, Quick: t.Needs != nil,
+	}
+}
+
+// Run measures parts of a device in this process, one after the other. Begin is told as each
+// begins, and interim what is known of it so far; done gets it. The error is that of a device
+// that cannot be opened, or of the context.
+func (t Task) Run(ctx context.Context, d *cl.Device, parts []Part, ready func(timer string), begin func(Part), interim, done func(Part, *tune.Peaks)) error {
+	m, err := Open(d, t.Timer)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	ready(m.timer)
+	if t.Needs != nil {
+		m.Hurry(*t.Needs)
+	}
+	end := time.Now().Add(t.Within)
+	for i, p := range parts {
+		begin(p)
+		within := t.Within
+		if t.Needs != nil && within > 0 {
+			within = max(time.Until(end)/time.Duration(len(parts)-i), time.Nanosecond)
+		}
+		measured, err := m.Measure(ctx, p, within, func(so *tune.Peaks) { interim(p, so) })
+		if err != nil {
+			return err
+		}
+		done(p, measured)
+	}
+	return nil
 }
 
 // isCPU reports whether the variants for CPUs are what the device wants.

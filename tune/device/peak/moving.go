@@ -102,6 +102,12 @@ func moving(what movement) func(context.Context, *Meter) (*tune.Peaks, error) {
 			return nil, err
 		}
 		defer s.close()
+		if err := s.fastEnough(ctx); err != nil {
+			return nil, err
+		}
+		if m.needs != nil {
+			return s.hurried(ctx, m.needs.Sets)
+		}
 		if err := s.screen(ctx); err != nil {
 			return nil, err
 		}
@@ -182,20 +188,33 @@ func (s *stream) close() {
 	s.content.release()
 }
 
-// screen finds the variants that are best in the caches and beyond.
-func (s *stream) screen(ctx context.Context) error {
+// fastEnough refuses a device that would take minutes.
+func (s *stream) fastEnough(ctx context.Context) error {
 	all := s.meter.movers(s.movement)
 	if len(all) == 0 {
 		return noneOf(nil)
 	}
-	largest := s.sizes[len(s.sizes)-1]
 	least := s.sizes[0]
+	rate, err := s.rate(ctx, all[0], least, 0)
+	if err == nil && rate < slowRate {
+		return fmt.Errorf("the device is too slow for it: it moves %d KiB at %.2g GB/s", least>>10, rate)
+	}
+	return nil
+}
+
+// screen finds the variants that are best in the caches and beyond.
+func (s *stream) screen(ctx context.Context) error {
+	all := s.meter.movers(s.movement)
 	var errs []error
 	rated := func(set int64) (best []mover, err error) {
 		rates := map[mover]float64{}
 		for _, v := range all {
 			if v.block() > set/4 {
 				continue
+			}
+			if len(best) > 0 && s.meter.late() {
+				s.meter.partial = "some variants were left out"
+				break
 			}
 			rate, err := s.rate(ctx, v, set, sweepBudget)
 			if err != nil {
@@ -211,11 +230,8 @@ func (s *stream) screen(ctx context.Context) error {
 		slices.SortStableFunc(best, func(a, b mover) int { return cmp.Compare(rates[b], rates[a]) })
 		return best[:min(2, len(best))], nil
 	}
-	rate, err := s.rate(ctx, all[0], least, 0)
-	if err == nil && rate < slowRate {
-		return fmt.Errorf("the device is too slow for it: it moves %d KiB at %.2g GB/s", least>>10, rate)
-	}
-	if s.small, err = rated(min(screenSet, largest)); err != nil {
+	var err error
+	if s.small, err = rated(min(screenSet, s.sizes[len(s.sizes)-1])); err != nil {
 		return err
 	}
 	s.large = s.small
@@ -227,7 +243,11 @@ func (s *stream) screen(ctx context.Context) error {
 
 // sweep measures sets of all sizes with the best variants.
 func (s *stream) sweep(ctx context.Context) error {
-	for _, set := range s.sizes {
+	for i, set := range s.sizes {
+		if s.meter.late() && i > 0 && i < len(s.sizes)-1 {
+			s.meter.partial = "some variants and sizes were left out"
+			continue
+		}
 		variants := []mover{s.small[0], s.large[0]}
 		time := sweepBudget
 		switch {
@@ -250,6 +270,7 @@ func (s *stream) sweep(ctx context.Context) error {
 			return fmt.Errorf("%d KiB: %w", set>>10, failed)
 		}
 		s.curve = append(s.curve, best)
+		s.meter.tell(s.peaks())
 	}
 	return nil
 }
@@ -273,6 +294,9 @@ func (s *stream) peaks() *tune.Peaks {
 		name string
 		point
 	}{{s.memory, memory}, {s.cache, cache}} {
+		if f.Rate == 0 && (s.beyond > 0 || f.name == s.cache) {
+			continue // not measured, or not yet
+		}
 		if f.Rate == 0 {
 			peaks.Miss(f.name, fmt.Sprintf("the device's memory takes no set of buffers that is clearly larger than its caches (%d MiB)", s.meter.info.GlobalCacheSize>>20))
 			continue

@@ -24,7 +24,7 @@ func testMeter(t *testing.T) *Meter {
 		}
 		t.Skipf("no OpenCL device: %v", err)
 	}
-	m, err := Open(l.Device)
+	m, err := Open(l.Device, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func findTestDevice() (device.Listed, error) {
 func TestParts(t *testing.T) {
 	m := testMeter(t)
 	for _, p := range Parts() {
-		measured, err := m.Measure(context.Background(), p)
+		measured, err := m.Measure(context.Background(), p, 0, nil)
 		if err != nil {
 			t.Fatalf("%s: %v", p.Name, err)
 		}
@@ -85,7 +85,7 @@ func TestTheHostsClock(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		measured, err := m.Measure(context.Background(), p)
+		measured, err := m.Measure(context.Background(), p, 0, nil)
 		if err != nil || measured.Timer != tune.TimerHost || measured.Value(p.Figures[0]) == 0 {
 			t.Errorf("%s: %+v, %v", name, measured, err)
 		}
@@ -121,7 +121,7 @@ func TestMeasuringEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	for _, p := range Parts() {
-		if measured, err := m.Measure(ctx, p); !errors.Is(err, context.Canceled) || measured != nil {
+		if measured, err := m.Measure(ctx, p, 0, nil); !errors.Is(err, context.Canceled) || measured != nil {
 			t.Errorf("%s: %+v, %v", p.Name, measured, err)
 		}
 	}
@@ -198,7 +198,7 @@ func TestADeviceOfSmallWorkGroups(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		measured, err := m.Measure(context.Background(), p)
+		measured, err := m.Measure(context.Background(), p, 0, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -292,6 +292,61 @@ func TestSets(t *testing.T) {
 		sizes, beyond := m.sets(copying)
 		if last := sizes[len(sizes)-1]; sizes[0] != leastSet || last != c.largest || beyond != c.beyond {
 			t.Errorf("%s: %d … %d, beyond the caches from %d; want to %d, from %d", name, sizes[0], last, beyond, c.largest, c.beyond)
+		}
+	}
+}
+
+// What a search needs is measured, and nothing else; where the time is up at once, the first
+// variants still give all of it, and what was left out is said.
+func TestHurry(t *testing.T) {
+	m := testMeter(t)
+	needs := tune.Needs{Precision: tune.PeakFloat32, Sets: []int64{1_000_000}, Read: true}
+	m.Hurry(needs)
+	figures := map[string]bool{}
+	for _, p := range PartsFor(needs) {
+		told := 0
+		measured, err := m.Measure(context.Background(), p, time.Nanosecond, func(so *tune.Peaks) {
+			if told++; so.Timer != m.Timer() || len(so.Figures) == 0 {
+				t.Errorf("%s: so far %+v", p.Name, so)
+			}
+		})
+		if err != nil || !strings.HasPrefix(measured.Partial, p.Name+": ") || !strings.HasSuffix(measured.Partial, " were left out") {
+			t.Errorf("%s: %v, in part %q", p.Name, err, measured.Partial)
+		}
+		if told == 0 {
+			t.Errorf("%s: nothing was told while it was measured", p.Name)
+		}
+		for _, name := range p.Figures {
+			figures[name] = true
+			if f := measured.Figures[name]; f.Value <= 0 {
+				t.Errorf("%s: %+v", name, f)
+			}
+		}
+		for _, curve := range [][]tune.Bandwidth{measured.Copy, measured.Read} {
+			if len(curve) > 0 && (len(curve) != 2 || curve[0].Bytes != 1<<19 || curve[1].Bytes < beyondSet) {
+				t.Errorf("%s: %+v", p.Name, curve)
+			}
+		}
+	}
+	if len(figures) != 5 || figures[tune.PeakFloat64] {
+		t.Errorf("figures of %v", figures)
+	}
+}
+
+func TestPartsFor(t *testing.T) {
+	for want, n := range map[string]tune.Needs{
+		"":                      {},
+		"arithmetic in float16": {Precision: tune.PeakFloat16},
+		"copying":               {Sets: []int64{1}},
+		"copying, reading":      {Sets: []int64{1}, Read: true},
+		"arithmetic in float64, copying, reading": {Precision: tune.PeakFloat64, Sets: []int64{1, 2}, Read: true},
+	} {
+		var names []string
+		for _, p := range PartsFor(n) {
+			names = append(names, p.Name)
+		}
+		if got := strings.Join(names, ", "); got != want {
+			t.Errorf("%+v: %s, want %s", n, got, want)
 		}
 	}
 }
