@@ -9,10 +9,29 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/ndtune/ndtune/internal/picture"
 )
 
-// titleLeast is the least width of a panel, for its title.
-const titleLeast = 260 * vg.Length(1)
+// The measures of a picture.
+const (
+	margin    = 14 * vg.Length(1)
+	columnGap = 12 * vg.Length(1)
+	rowGap    = 16 * vg.Length(1)
+
+	mapSide   = 288 * vg.Length(1) // of the longer side of a heat map
+	mapLeast  = 2 * vg.Length(1)   // of the shorter side, however long the field
+	panelHigh = 96 * vg.Length(1)  // at least, so that the colour bar can be read
+
+	titleHigh  = 22 * vg.Length(1)
+	leftTicks  = 34 * vg.Length(1)
+	lowerTicks = 18 * vg.Length(1)
+	barGap     = 10 * vg.Length(1)
+	barWide    = 11 * vg.Length(1)
+	barTicks   = 48 * vg.Length(1)
+	cellApart  = 36 * vg.Length(1)  // numbers beside a heat map at least
+	titleLeast = 260 * vg.Length(1) // of the width of a panel, for its title
+)
 
 var (
 	ink   = color.Gray{Y: 40}
@@ -114,4 +133,14 @@ func textStyle(points float64, x text.XAlignment, y text.YAlignment) text.Style 
 		Color: ink, XAlign: x, YAlign: y, Handler: plot.DefaultTextHandler,
 		Font: font.Font{Typeface: "Liberation", Variant: "Sans", Size: vg.Points(points)},
 	}
+}
+
+// cellTicks are the numbers of columns or rows beside a side of a heat map.
+func cellTicks(n int, side vg.Length) []int {
+	step := max(1, int(picture.RoundStep(float64(n), max(1, int(side/cellApart)))))
+	var ticks []int
+	for t := 0; t <= n; t += step {
+		ticks = append(ticks, t)
+	}
+	return ticks
 }

@@ -1,12 +1,13 @@
 package diffusion
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"os"
 
+	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/ndtune/ndtune/internal/picture"
 )
 
 // A Phase is one row of a picture: the field at a moment, as the device and as the CPU
@@ -25,7 +26,7 @@ type Phase struct {
 // cell, where a few hot cells would leave all else in the dark on a linear one. Fields of more
 // than 640 cells a side are shown by the maxima of square blocks of cells.
 func Plot(path, device string, phases []Phase) error {
-	if err := CheckPlotPath(path); err != nil {
+	if err := picture.Check(path); err != nil {
 		return err
 	}
 	if err := plotPhases(path, device, phases); err != nil {
@@ -40,13 +41,7 @@ func plotPhases(path, device string, phases []Phase) error {
 		return err
 	}
 	sheet := newSheet(rows)
-	canvas := newCanvas(sheet.size(), path)
-	sheet.draw(draw.New(canvas))
-	var picture bytes.Buffer
-	if _, err := canvas.WriteTo(&picture); err != nil {
-		return err
-	}
-	return os.WriteFile(path, picture.Bytes(), 0o666)
+	return picture.Save(path, sheet.size(), sheet.draw)
 }
 
 // panelRows are the panels of the phases, row by row.
@@ -74,4 +69,45 @@ func panelRows(device string, phases []Phase) ([][]panel, error) {
 		return nil, errors.New("there is nothing to plot")
 	}
 	return rows, nil
+}
+
+// A sheet is the panels of a picture in rows and columns, all of one size.
+type sheet struct {
+	rows    [][]panel
+	columns int
+	cell    vg.Point // of one panel with its title, ticks and colour bar
+}
+
+func newSheet(rows [][]panel) sheet {
+	s := sheet{rows: rows}
+	for _, row := range rows {
+		s.columns = max(s.columns, len(row))
+		for _, p := range row {
+			s.cell.X = max(s.cell.X, leftTicks+p.width+barGap+barWide+barTicks, titleLeast)
+			s.cell.Y = max(s.cell.Y, titleHigh+max(p.height, panelHigh)+lowerTicks)
+		}
+	}
+	return s
+}
+
+// size is the size of the picture.
+func (s sheet) size() vg.Point {
+	columns, rows := vg.Length(s.columns), vg.Length(len(s.rows))
+	return vg.Point{
+		X: 2*margin + columns*s.cell.X + (columns-1)*columnGap,
+		Y: 2*margin + rows*s.cell.Y + (rows-1)*rowGap,
+	}
+}
+
+func (s sheet) draw(c draw.Canvas) {
+	for i, row := range s.rows {
+		for j, p := range row {
+			left := c.Min.X + margin + vg.Length(j)*(s.cell.X+columnGap)
+			top := c.Max.Y - margin - vg.Length(i)*(s.cell.Y+rowGap)
+			p.draw(c, vg.Rectangle{
+				Min: vg.Point{X: left, Y: top - s.cell.Y},
+				Max: vg.Point{X: left + s.cell.X, Y: top},
+			})
+		}
+	}
 }

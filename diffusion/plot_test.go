@@ -193,17 +193,3 @@ func TestScale(t *testing.T) {
 		}
 	}
 }
-
-func TestRoundStep(t *testing.T) {
-	for _, c := range []struct {
-		span float64
-		most int
-		want float64
-	}{
-		{10, 10, 1}, {10, 9, 2}, {1, 5, 0.2}, {0.35, 6, 0.1}, {1024, 8, 200}, {6e-7, 3, 2e-7}, {1e30, 3, 5e29},
-	} {
-		if got := roundStep(c.span, c.most); math.Abs(got-c.want) > 1e-9*c.want {
-			t.Errorf("%v in at most %d: %v, want %v", c.span, c.most, got, c.want)
-		}
-	}
-}

@@ -3,12 +3,15 @@ package diffusion
 import (
 	"math"
 	"strconv"
+
+	"github.com/ndtune/ndtune/internal/picture"
 )
 
 const (
-	fewCells = 32  // hot cells on a linear scale, with fewer of which it is useless
-	hotPart  = 0.1 // of the range, above which a cell counts as hot
-	decades  = 5   // of a logarithmic scale
+	fewCells   = 32  // hot cells on a linear scale, with fewer of which it is useless
+	hotPart    = 0.1 // of the range, above which a cell counts as hot
+	decades    = 5   // of a logarithmic scale
+	barNumbers = 6   // beside a colour bar at most
 )
 
 // A scale gives temperatures their place between 0 and 1 on a colour bar.
@@ -67,7 +70,7 @@ func (s scale) ticks() []tick {
 		return s.powersOfTen()
 	}
 	var ticks []tick
-	step := roundStep(s.high-s.low, barNumbers)
+	step := picture.RoundStep(s.high-s.low, barNumbers)
 	decimals := max(0, -int(math.Floor(math.Log10(step)+1e-9)))
 	for i := math.Ceil(s.low/step - 1e-6); i*step <= s.high+1e-6*step; i++ {
 		ticks = append(ticks, tick{s.place(i * step), strconv.FormatFloat(i*step, 'f', decimals, 64)})
@@ -83,4 +86,10 @@ func (s scale) powersOfTen() []tick {
 		ticks = append(ticks, tick{1 + (exponent-highest)/decades, label})
 	}
 	return ticks
+}
+
+// A tick is a number beside a colour bar.
+type tick struct {
+	at    float64 // 0 at the bottom to 1 at the top
+	label string
 }

@@ -1,15 +1,9 @@
 package matmul
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"image/color"
-	"math"
-	"os"
-	"path/filepath"
-	"strconv"
-	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
@@ -17,45 +11,11 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
-	"gonum.org/v1/plot/vg/vgpdf"
-	"gonum.org/v1/plot/vg/vgsvg"
+
+	"github.com/ndtune/ndtune/internal/picture"
 )
 
-// The measures of a picture.
-const (
-	plotWide   = 32 * vg.Centimeter
-	plotHigh   = 13 * vg.Centimeter
-	plotMargin = 10 * vg.Length(1)
-	titleHigh  = 22 * vg.Length(1)
-	plotDPI    = 160
-)
-
-// canvases make a white sheet, by the extension of the file.
-var canvases = map[string]func() vg.CanvasWriterTo{
-	".png": func() vg.CanvasWriterTo {
-		return vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(plotWide, plotHigh), vgimg.UseDPI(plotDPI))}
-	},
-	".svg": func() vg.CanvasWriterTo { return vgsvg.New(plotWide, plotHigh) },
-	".pdf": func() vg.CanvasWriterTo { return vgpdf.New(plotWide, plotHigh) },
-}
-
-// IsPicture reports whether [Plot] knows the extension of path: .png, .svg or .pdf.
-func IsPicture(path string) bool { return canvases[extension(path)] != nil }
-
-func extension(path string) string { return strings.ToLower(filepath.Ext(path)) }
-
-// palette is that of Okabe and Ito (Color Universal Design, 2008), without its yellow, as in
-// tune/simulate.
-var palette = []color.NRGBA{
-	{0x00, 0x00, 0x00, 0xff}, // black
-	{0xe6, 0x9f, 0x00, 0xff}, // orange
-	{0x56, 0xb4, 0xe9, 0xff}, // sky blue
-	{0x00, 0x9e, 0x73, 0xff}, // bluish green
-	{0xd5, 0x5e, 0x00, 0xff}, // vermillion
-	{0x00, 0x72, 0xb2, 0xff}, // blue
-	{0xcc, 0x79, 0xa7, 0xff}, // reddish purple
-}
+var plotSize = vg.Point{X: 32 * vg.Centimeter, Y: 13 * vg.Centimeter}
 
 // Plot draws two panels over N, both axes logarithmic: the time of a multiplication, and its
 // rate. Each entrant has a line for the multiplication alone, and a dashed one with both
@@ -80,23 +40,16 @@ func plotCells(path, title string, cells []Cell) error {
 	if err != nil {
 		return err
 	}
-	sheet := canvases[extension(path)]()
-	c := draw.Crop(draw.New(sheet), plotMargin, -plotMargin, plotMargin, -plotMargin)
-	c.FillText(text.Style{
-		Color: color.Black, YAlign: text.YTop, Handler: plot.DefaultTextHandler, Font: font.From(plot.DefaultFont, 13),
-	}, vg.Point{X: c.Min.X, Y: c.Max.Y}, title)
-	c = draw.Crop(c, 0, 0, 0, -titleHigh)
-	legendWide := legend.Rectangle(c).Size().X + plotMargin
-	panels := draw.Crop(c, 0, -legendWide-plotMargin, 0, 0)
-	aligned := plot.Align([][]*plot.Plot{{times, rates}}, draw.Tiles{Rows: 1, Cols: 2, PadX: plotMargin}, panels)
-	times.Draw(aligned[0][0])
-	rates.Draw(aligned[0][1])
-	legend.Draw(draw.Crop(c, c.Size().X-legendWide, 0, 0, 0))
-	var picture bytes.Buffer
-	if _, err := sheet.WriteTo(&picture); err != nil {
-		return err
-	}
-	return os.WriteFile(path, picture.Bytes(), 0o666)
+	return picture.Save(path, plotSize, func(c draw.Canvas) {
+		c = picture.Inside(c)
+		c.FillText(text.Style{
+			Color: color.Black, YAlign: text.YTop, Handler: plot.DefaultTextHandler, Font: font.Font{Typeface: "Liberation", Variant: "Sans", Size: 13},
+		}, vg.Point{X: c.Min.X, Y: c.Max.Y}, title)
+		panels := picture.BesideLegend(draw.Crop(c, 0, 0, 0, -2*picture.Margin), legend)
+		aligned := plot.Align([][]*plot.Plot{{times, rates}}, draw.Tiles{Rows: 1, Cols: 2, PadX: picture.Margin}, panels)
+		times.Draw(aligned[0][0])
+		rates.Draw(aligned[0][1])
+	})
 }
 
 // A plotted line is the times of one entrant, alone or with transfers.
@@ -119,10 +72,8 @@ func linesOf(cells []Cell) []*plottedLine {
 	}
 	for _, c := range cells {
 		if alone[c.Entrant] == nil {
-			style := draw.LineStyle{Color: palette[len(names)%len(palette)], Width: 1.4}
-			if len(names) >= len(palette) {
-				style.Width = 2.6
-			}
+			i := len(names)
+			style := draw.LineStyle{Color: picture.Color(i), Width: 1.4 + 1.2*vg.Length(i/len(picture.Palette))}
 			dashed := style
 			dashed.Dashes = []vg.Length{4, 3}
 			alone[c.Entrant] = &plottedLine{name: c.Entrant, style: style}
@@ -150,14 +101,12 @@ func linesOf(cells []Cell) []*plottedLine {
 
 // panel is a plot of a value of all lines over N, and its legend.
 func panel(unit string, lines []*plottedLine, value func(n int, ms float64) float64) (*plot.Plot, *plot.Legend, error) {
-	p := plot.New()
+	p := picture.NewPlot("")
 	p.X.Label.Text, p.Y.Label.Text = "N", unit
 	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
-	p.X.Tick.Marker = plot.TickerFunc(sizeTicks)
-	p.Y.Tick.Marker = plot.TickerFunc(decadeTicks)
+	p.X.Tick.Marker, p.Y.Tick.Marker = plot.TickerFunc(picture.DoublingTicks), plot.TickerFunc(picture.LogTicks)
 	p.Add(plotter.NewGrid())
-	legend := plot.NewLegend()
-	legend.Top, legend.Left, legend.Padding = true, true, 2
+	legend := picture.NewLegend()
 	for _, l := range lines {
 		points := make(plotter.XYs, len(l.n))
 		for i, n := range l.n {
@@ -175,36 +124,8 @@ func panel(unit string, lines []*plottedLine, value func(n int, ms float64) floa
 	if p.X.Min == p.X.Max { // one size only
 		p.X.Min, p.X.Max = p.X.Min/2, p.X.Max*2
 	}
-	// To powers of ten, so that there are two at least to label.
-	p.Y.Min = math.Pow10(int(math.Floor(math.Log10(p.Y.Min))))
-	p.Y.Max = math.Pow10(int(math.Floor(math.Log10(p.Y.Max))) + 1)
+	if p.Y.Min == p.Y.Max {
+		p.Y.Min, p.Y.Max = p.Y.Min/2, p.Y.Max*2
+	}
 	return p, &legend, nil
-}
-
-// decadeTicks labels the powers of ten, with 2 to 9 times as much between them.
-func decadeTicks(low, high float64) []plot.Tick {
-	var ticks []plot.Tick
-	first, last := int(math.Round(math.Log10(low))), int(math.Round(math.Log10(high)))
-	for e := first; e <= last; e++ {
-		power := math.Pow10(e)
-		ticks = append(ticks, plot.Tick{Value: power, Label: strconv.FormatFloat(power, 'f', -1, 64)})
-		for i := 2; i < 10 && e < last; i++ {
-			ticks = append(ticks, plot.Tick{Value: float64(i) * power})
-		}
-	}
-	return ticks
-}
-
-// sizeTicks labels the powers of two, all or every second.
-func sizeTicks(low, high float64) []plot.Tick {
-	var ticks []plot.Tick
-	first, last := int(math.Ceil(math.Log2(low)-1e-9)), int(math.Floor(math.Log2(high)+1e-9))
-	for e := first; e <= last; e++ {
-		t := plot.Tick{Value: math.Exp2(float64(e))}
-		if last-first < 10 || (e-first)%2 == 0 {
-			t.Label = strconv.FormatFloat(t.Value, 'f', -1, 64)
-		}
-		ticks = append(ticks, t)
-	}
-	return ticks
 }

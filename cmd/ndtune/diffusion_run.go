@@ -13,6 +13,7 @@ import (
 
 	"github.com/ndtune/ndtune/diffusion"
 	"github.com/ndtune/ndtune/internal/nearest"
+	"github.com/ndtune/ndtune/internal/picture"
 	"github.com/ndtune/ndtune/kernels"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
@@ -58,7 +59,7 @@ func runDiffusion(c *cli.Context) error {
 		return &usageError{err}
 	}
 	if path := c.String("plot"); path != "" {
-		if err := diffusion.CheckPlotPath(path); err != nil {
+		if err := picture.Check(path); err != nil {
 			return &usageError{fmt.Errorf("--plot: %w", err)}
 		}
 		if err := checkFolder(path); err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/ndtune/ndtune/internal/nearest"
+	"github.com/ndtune/ndtune/internal/picture"
 	"github.com/ndtune/ndtune/matmul"
 	"github.com/ndtune/ndtune/tune/device"
 )
@@ -190,7 +191,7 @@ func (b *bench) readKernels() error {
 
 func (b *bench) checkFiles() error {
 	for _, path := range b.outputs {
-		if strings.ToLower(filepath.Ext(path)) != ".csv" && !matmul.IsPicture(path) {
+		if strings.ToLower(filepath.Ext(path)) != ".csv" && !picture.Is(path) {
 			return fmt.Errorf("--output %s: want a .csv, or as a picture a .png, .svg or .pdf", path)
 		}
 		if err := checkFolder(path); err != nil {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/ndtune/ndtune/internal/picture"
 	"github.com/ndtune/ndtune/matmul"
 )
 
@@ -156,7 +157,7 @@ func printLeftOut(w io.Writer, names []string, cells []matmul.Cell) {
 func writeBench(paths []string, title string, cells []matmul.Cell) error {
 	var errs []error
 	for _, path := range paths {
-		if matmul.IsPicture(path) {
+		if picture.Is(path) {
 			errs = append(errs, matmul.Plot(path, title, cells))
 		} else {
 			errs = append(errs, writeBenchTable(path, cells))

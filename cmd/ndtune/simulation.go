@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/ndtune/ndtune/internal/picture"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/simulate"
@@ -62,7 +63,7 @@ func checkSimulationFiles(c *cli.Context) error {
 		return fmt.Errorf("--output %s: curves are written as a .csv", output)
 	}
 	if plot != "" {
-		if err := simulate.CheckPlotPath(plot); err != nil {
+		if err := picture.Check(plot); err != nil {
 			return fmt.Errorf("--plot: %w", err)
 		}
 	}

@@ -6,7 +6,7 @@ package floors
 // docs/architecture.md says what each room is for.
 var Floors = [][]string{
 	{"internal/nearest", "internal/floors", "internal/golden", "internal/half", "internal/figure", "internal/markdown", "internal/regular", "internal/browser", "internal/files"},
-	{"cl", "kernels", "tune/array", "tune/include", "tune/search/gaussian", "tune/python"},
+	{"internal/picture", "cl", "kernels", "tune/array", "tune/include", "tune/search/gaussian", "tune/python"},
 	{"tune/space"},
 	{"tune/search"},
 	{"tune"},

@@ -7,12 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ndtune/ndtune/internal/nearest"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
-	"gonum.org/v1/plot/vg/vgpdf"
-	"gonum.org/v1/plot/vg/vgsvg"
+
+	"github.com/ndtune/ndtune/internal/nearest"
+	"github.com/ndtune/ndtune/internal/picture"
 )
 
 // A Plot says which plot a picture shows.
@@ -52,14 +51,10 @@ func (r *Report) CheckParameters(which Plot) error {
 	return errors.New("a scatter has one, and a heat map two; other plots have none")
 }
 
-// The measures of a picture.
-const (
-	plotWide   = 20 * vg.Centimeter
-	plotHigh   = 12 * vg.Centimeter
-	plotMargin = 10 * vg.Length(1)
-	plotDPI    = 160
-	plotPoints = 20000 // at most, of a scatter: a picture of more is no clearer
-)
+// maxPoints is the number of points of a scatter, at most: a picture of more is no clearer.
+const maxPoints = 20000
+
+var plotSize = vg.Point{X: 20 * vg.Centimeter, Y: 12 * vg.Centimeter}
 
 // WritePlot writes one plot as a picture: .png, .svg or .pdf. A scatter, a heat map and
 // importance are of the first run, the others of all.
@@ -67,7 +62,7 @@ func (r *Report) WritePlot(w io.Writer, extension string, which Plot) error {
 	if err := CheckPlot(which.Name); err != nil {
 		return err
 	}
-	p := newPlot(r.title())
+	p := picture.NewPlot(r.title())
 	var err error
 	switch which.Name {
 	case "", "best-so-far":
@@ -84,18 +79,5 @@ func (r *Report) WritePlot(w io.Writer, extension string, which Plot) error {
 	if err != nil {
 		return err
 	}
-	var sheet vg.CanvasWriterTo
-	switch extension {
-	case ".png":
-		sheet = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(plotWide, plotHigh), vgimg.UseDPI(plotDPI))}
-	case ".svg":
-		sheet = vgsvg.New(plotWide, plotHigh)
-	case ".pdf":
-		sheet = vgpdf.New(plotWide, plotHigh)
-	default:
-		return fmt.Errorf("a picture is a .png, .svg or .pdf, not a %s", extension)
-	}
-	p.Draw(draw.Crop(draw.New(sheet), plotMargin, -plotMargin, plotMargin, -plotMargin))
-	_, err = sheet.WriteTo(w)
-	return err
+	return picture.Write(w, extension, plotSize, func(c draw.Canvas) { p.Draw(picture.Inside(c)) })
 }

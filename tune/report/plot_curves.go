@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/ndtune/ndtune/internal/picture"
 	"github.com/ndtune/ndtune/tune"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -28,7 +29,7 @@ func (r *Report) objectiveAxis(axis *plot.Axis) (log bool, err error) {
 	}
 	axis.Label.Text = axisName(r.Runs[0].Measures[0])
 	if all.low > 0 && all.top/all.low > 5 {
-		axis.Scale, axis.Tick.Marker = plot.LogScale{}, plot.TickerFunc(logTicks)
+		axis.Scale, axis.Tick.Marker = plot.LogScale{}, plot.TickerFunc(picture.LogTicks)
 		return true, nil
 	}
 	return false, nil
@@ -46,7 +47,7 @@ func (r *Report) plotProgress(p *plot.Plot) error {
 			continue
 		}
 		if len(r.Runs) == 1 {
-			if err := addPoints(p, points, faded(runColor(i), 0x50)); err != nil {
+			if err := addPoints(p, points, picture.Faded(picture.Color(i), 0x50)); err != nil {
 				return err
 			}
 		}
@@ -55,7 +56,7 @@ func (r *Report) plotProgress(p *plot.Plot) error {
 			return err
 		}
 		l.StepStyle = plotter.PostStep
-		l.Color, l.Width = runColor(i), 1.6
+		l.Color, l.Width = picture.Color(i), 1.6
 		p.Add(l)
 		if len(r.Runs) > 1 {
 			p.Legend.Add(run.Name, l)
@@ -99,7 +100,7 @@ func (r *Report) plotDistribution(p *plot.Plot) error {
 		if err != nil {
 			return err
 		}
-		outline.Color, outline.LineStyle.Color, outline.LineStyle.Width = faded(runColor(i), 0x50), runColor(i), 1.2
+		outline.Color, outline.LineStyle.Color, outline.LineStyle.Width = picture.Faded(picture.Color(i), 0x50), picture.Color(i), 1.2
 		p.Add(outline)
 		if len(r.Runs) > 1 {
 			p.Legend.Add(run.Name, outline)
@@ -136,7 +137,7 @@ func histogram(values []float64, log bool) plotter.XYs {
 
 // addPoints draws points, evenly chosen where there are too many.
 func addPoints(p *plot.Plot, points plotter.XYs, c color.Color) error {
-	if step := (len(points) + plotPoints - 1) / plotPoints; step > 1 {
+	if step := (len(points) + maxPoints - 1) / maxPoints; step > 1 {
 		kept := points[:0:0]
 		for i := 0; i < len(points); i += step {
 			kept = append(kept, points[i])

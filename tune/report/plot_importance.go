@@ -5,6 +5,7 @@ import (
 	"image/color"
 	"math"
 
+	"github.com/ndtune/ndtune/internal/picture"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
@@ -32,7 +33,7 @@ func (run *Run) plotImportance(p *plot.Plot) error {
 		values plotter.Values
 		color  color.Color
 		offset vg.Length
-	}{{"with others", total, runColor(0), width / 2}, {"alone", alone, runColor(5), -width / 2}} {
+	}{{"with others", total, picture.Color(0), width / 2}, {"alone", alone, picture.Color(5), -width / 2}} {
 		b, err := plotter.NewBarChart(bars.values, width)
 		if err != nil {
 			return err

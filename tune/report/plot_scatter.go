@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ndtune/ndtune/internal/nearest"
+	"github.com/ndtune/ndtune/internal/picture"
 	"github.com/ndtune/ndtune/tune"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -90,7 +91,7 @@ func (run *Run) plotScatter(p *plot.Plot, names []string) error {
 			points = append(points, plotter.XY{X: float64(cells[i]) + 0.6*(aside-0.5), Y: r.Objective})
 		}
 	}
-	return addPoints(p, points, faded(runColor(0), 0x90))
+	return addPoints(p, points, picture.Faded(picture.Color(0), 0x90))
 }
 
 // valueAxis labels an axis with the values of a parameter, at 0, 1, 2, ….

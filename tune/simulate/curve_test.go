@@ -106,24 +106,3 @@ func TestRanking(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
-
-func TestTicks(t *testing.T) {
-	for _, test := range []struct {
-		low, high float64
-		steps     []float64
-		want      string
-	}{
-		{0, 200, []float64{5, 10, 20, 25, 50}, "0 20 40 60 80 100 120 140 160 180 200"},
-		{0.6, 1, []float64{0.05, 0.1, 0.2}, "0.6 0.65 0.7 0.75 0.8 0.85 0.9 0.95 1"},
-		{0.15, 1, []float64{0.05, 0.1, 0.2}, "0.2 0.3 0.4 0.5 0.6 0.7 0.8 0.9 1"},
-		{0, 100, []float64{5}, "0 10 20 30 40 50 60 70 80 90 100"},
-	} {
-		var labels []string
-		for _, tick := range ticker(test.steps...).Ticks(test.low, test.high) {
-			labels = append(labels, tick.Label)
-		}
-		if got := strings.Join(labels, " "); got != test.want {
-			t.Errorf("from %v to %v: %s, want %s", test.low, test.high, got, test.want)
-		}
-	}
-}
