@@ -7,8 +7,9 @@ BENCH      ?= .
 FUZZTIME   ?= 30s
 PLATFORMS  ?= linux/arm64 windows/amd64 darwin/arm64
 
-# The newest release that Go 1.25 can build; it reads code for Go 1.26 as well.
-STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.7.0
+# Tools have modules and versions of their own. Another version of one:
+# go get -modfile=scripts/tools.mod -tool honnef.co/go/tools/cmd/staticcheck@VERSION
+TOOL = $(GO) tool -modfile=scripts/tools.mod
 
 # Where install-browser.sh installs one, tests in a browser must run; elsewhere they may be skipped.
 BROWSER := $(shell grep -qs '^ID=debian' /etc/os-release && echo NDTUNE_REQUIRE_BROWSER=1)
@@ -25,14 +26,14 @@ export CGO_ENABLED = 0
 export GO
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo tutorials test test-race test-long bench bench-engine lint cross pictures clean check-go opencl opencl-for-tests browser-for-tests
+.PHONY: help build demo tutorials test test-race test-long bench bench-engine lint cross pictures clean check-go modules modules-for-tests opencl opencl-for-tests browser-for-tests
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # Without VCS stamping: git refuses a checkout of another user (containers), and
 # the version comes from git describe.
-build: check-go ## build bin/ndtune
+build: modules ## build bin/ndtune
 	$(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o bin/ ./cmd/ndtune
 
 # The log of an earlier demo goes first: it would be resumed, and nothing measured.
@@ -77,15 +78,15 @@ bench: opencl ## the benchmarks of all packages (BENCH=regexp: some of them)
 bench-engine: opencl ## searches in one process and in several, on empty driver caches
 	NDTUNE_BENCH_ENGINE=1 $(GO) test -run '^$$' -bench Engine -benchtime 1x -timeout 60m ./cmd/ndtune
 
-lint: check-go ## gofmt, go vet and staticcheck
+lint: modules-for-tests ## gofmt, go vet and staticcheck
 	@unformatted=$$("$$($(GO) env GOROOT)/bin/gofmt" -l .) && \
 		if [ -n "$$unformatted" ]; then \
 			printf 'not formatted (run gofmt -w):\n%s\n' "$$unformatted" >&2; exit 1; \
 		fi
 	$(GO) vet ./...
-	$(GO) run $(STATICCHECK) ./...
+	$(TOOL) staticcheck ./...
 
-cross: check-go ## build and vet for other systems (PLATFORMS)
+cross: modules-for-tests ## build and vet for other systems (PLATFORMS)
 	@set -e; for platform in $(PLATFORMS); do \
 		echo "$$platform"; \
 		export GOOS=$${platform%/*} GOARCH=$${platform#*/}; \
@@ -112,11 +113,18 @@ clean: ## remove what was built and the demo's results
 check-go:
 	@scripts/check-go.sh '$(GO)'
 
+modules: check-go
+	@scripts/fetch-modules.sh '$(GO)' ./cmd/ndtune
+
+modules-for-tests: check-go
+	@scripts/fetch-modules.sh '$(GO)' -test ./...
+	@scripts/fetch-modules.sh '$(GO)' -modfile=scripts/tools.mod tool
+
 opencl: build
 	@scripts/install-opencl.sh
 
 browser-for-tests:
 	@scripts/install-browser.sh
 
-opencl-for-tests: build
+opencl-for-tests: build modules-for-tests
 	@scripts/install-opencl.sh --for-tests

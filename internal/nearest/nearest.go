@@ -4,22 +4,22 @@ package nearest
 import (
 	"strings"
 
-	"github.com/agnivade/levenshtein"
+	"github.com/xrash/smetrics"
 )
 
 // Name returns the candidate that is closest to name by edit distance, without
 // regard to case, or "" where none is close enough to be a likely slip of the pen: at
-// most a third of the longer name's letters, and never all of them, may differ.
+// most a third of the longer name's bytes, and never all of them, may differ.
 func Name(name string, candidates []string) string {
-	best, bestDistance := "", 0
+	best, bestDistance, longer := "", 0, 0
 	lower := strings.ToLower(name)
 	for _, candidate := range candidates {
-		d := levenshtein.ComputeDistance(lower, strings.ToLower(candidate))
+		other := strings.ToLower(candidate)
+		d := smetrics.WagnerFischer(lower, other, 1, 1, 1)
 		if best == "" || d < bestDistance {
-			best, bestDistance = candidate, d
+			best, bestDistance, longer = candidate, d, max(len(lower), len(other))
 		}
 	}
-	longer := max(len([]rune(name)), len([]rune(best)))
 	if best == "" || bestDistance > max(1, longer/3) || bestDistance >= longer {
 		return ""
 	}
