@@ -5,7 +5,7 @@ DEMO_SIZE  ?= 512
 TESTFLAGS  ?=
 BENCH      ?= .
 FUZZTIME   ?= 30s
-PLATFORMS  ?= linux/arm64 windows/amd64 darwin/arm64
+PLATFORMS  ?= linux/arm64 windows/amd64 darwin/arm64 freebsd/amd64
 
 # Tools have modules and versions of their own. Another version of one:
 # go get -modfile=scripts/tools.mod -tool honnef.co/go/tools/cmd/staticcheck@VERSION
@@ -25,8 +25,13 @@ LDFLAGS := $(if $(VERSION),-X main.version=$(VERSION))
 export CGO_ENABLED = 0
 export GO
 
+# Without cgo, purego exports symbols on FreeBSD that otherwise only the standard library may.
+ifeq ($(shell $(GO) env GOOS 2>/dev/null),freebsd)
+export GOFLAGS += -gcflags=github.com/ebitengine/purego/internal/fakecgo=-std
+endif
+
 .DEFAULT_GOAL := help
-.PHONY: help build demo tutorials test test-race test-long bench bench-engine lint cross pictures clean check-go modules modules-for-tests opencl opencl-for-tests browser-for-tests
+.PHONY: help build demo tutorials test test-race test-long bench bench-engine lint cross cross-one pictures clean check-go modules modules-for-tests opencl opencl-for-tests browser-for-tests
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -89,10 +94,12 @@ lint: modules-for-tests ## gofmt, go vet and staticcheck
 cross: modules-for-tests ## build and vet for other systems (PLATFORMS)
 	@set -e; for platform in $(PLATFORMS); do \
 		echo "$$platform"; \
-		export GOOS=$${platform%/*} GOARCH=$${platform#*/}; \
-		$(GO) build -o /dev/null ./...; \
-		$(GO) vet ./...; \
+		GOOS=$${platform%/*} GOARCH=$${platform#*/} $(MAKE) --no-print-directory cross-one; \
 	done
+
+cross-one:
+	@$(GO) build -buildvcs=false -o /dev/null ./...
+	@$(GO) vet ./...
 
 # Of a whole search of the diffusion tutorial on this machine's first device, and of a comparison of
 # all devices, of which PoCL, and Mesa where it is there, have some.

@@ -7,6 +7,10 @@ import (
 	"strconv"
 )
 
+// Integer values, products of them and counts of configurations are int. Systems of 32 bits are
+// not supported: this does not compile there.
+const _ int = 1 << 62
+
 // A Value is what a parameter or a constant can be: an int, a float64, a bool or a
 // string.
 type Value = any
