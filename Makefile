@@ -77,10 +77,10 @@ test-long: opencl-for-tests browser-for-tests ## the longer tests, then every fu
 	NDTUNE_LONG=1 $(TEST_ENVIRONMENT) $(GO) test -count=1 -timeout 60m $(TESTFLAGS) ./...
 	scripts/fuzz.sh $(FUZZTIME)
 
-bench: opencl ## the benchmarks of all packages (BENCH=regexp: some of them)
+bench: opencl modules-for-tests ## the benchmarks of all packages (BENCH=regexp: some of them)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -timeout 60m $(TESTFLAGS) ./...
 
-bench-engine: opencl ## searches in one process and in several, on empty driver caches
+bench-engine: opencl modules-for-tests ## searches in one process and in several, on empty driver caches
 	NDTUNE_BENCH_ENGINE=1 $(GO) test -run '^$$' -bench Engine -benchtime 1x -timeout 60m ./cmd/ndtune
 
 lint: modules-for-tests ## gofmt, go vet and staticcheck
@@ -89,6 +89,7 @@ lint: modules-for-tests ## gofmt, go vet and staticcheck
 			printf 'not formatted (run gofmt -w):\n%s\n' "$$unformatted" >&2; exit 1; \
 		fi
 	$(GO) vet ./...
+	@scripts/fetch-modules.sh '$(GO)' -modfile=scripts/tools.mod tool
 	$(TOOL) staticcheck ./...
 
 cross: modules-for-tests ## build and vet for other systems (PLATFORMS)
@@ -125,7 +126,6 @@ modules: check-go
 
 modules-for-tests: check-go
 	@scripts/fetch-modules.sh '$(GO)' -test ./...
-	@scripts/fetch-modules.sh '$(GO)' -modfile=scripts/tools.mod tool
 
 opencl: build
 	@scripts/install-opencl.sh
