@@ -15,18 +15,22 @@ func (d *document) check(definition tune.Definition) *tune.Problem {
 		return nil
 	}
 	problem, err := tune.NewProblem(definition)
-	form := slices.Clone(d.errs)
+	var errs []tune.FieldError
 	for _, e := range leaves(err) {
 		name := ""
 		var at *tune.FieldError
 		if errors.As(e, &at) {
 			name, e = at.Field, at.Err
 		}
-		switch option, ok := d.option(name); {
-		case ok:
-			d.failAt(option, position{}, e)
-		case !d.doubtful(name, form):
-			d.failAt(name, d.locate(name), e)
+		if _, ok := d.option(name); ok || !d.doubtful(name) {
+			errs = append(errs, tune.FieldError{Field: name, Err: e})
+		}
+	}
+	for _, e := range errs { // all are judged by the errors of form alone
+		if option, ok := d.option(e.Field); ok {
+			d.failAt(option, position{}, e.Err)
+		} else {
+			d.failAt(e.Field, d.locate(e.Field), e.Err)
 		}
 	}
 	return problem
@@ -34,17 +38,16 @@ func (d *document) check(definition tune.Definition) *tune.Problem {
 
 // doubtful reports whether what is wrong with a field may follow from an error of form: one
 // in the field, in what holds it, or, where the field is missing, beside it.
-func (d *document) doubtful(name string, form Errors) bool {
-	_, present := d.at[name]
+func (d *document) doubtful(name string) bool {
+	if _, present := d.at[name]; !present && outer(name) != "" && d.within[outer(name)] {
+		return true
+	}
 	for field := name; field != ""; field = outer(field) {
-		if d.meant[field] {
+		if d.meant[field] || d.wrong[field] {
 			return true
 		}
 	}
-	return slices.ContainsFunc(form, func(f *Error) bool {
-		return within(name, f.Field) || within(f.Field, name) ||
-			!present && outer(name) != "" && within(f.Field, outer(name))
-	})
+	return d.wrong[""] || d.within[name]
 }
 
 // option is the option that gives a field its value.

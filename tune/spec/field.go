@@ -12,6 +12,8 @@ type document struct {
 	path   string
 	at     map[string]position // the place of every field that was seen
 	errs   Errors              // what is wrong
+	wrong  map[string]bool     // the fields of errs
+	within map[string]bool     // these fields, and all that hold them
 	merges int                 // merge keys followed so far
 	meant  map[string]bool     // fields whose key is misspelt
 	given  map[string]string   // fields whose value an option gives, and the option
@@ -40,20 +42,14 @@ func (f field) fail(err error) { f.failAt(f.name, f.locate(f.name), err) }
 
 func (d *document) failAt(field string, at position, err error) {
 	d.errs = append(d.errs, &Error{d.path, at.line, at.column, field, err})
+	d.wrong[field] = true
+	for ; !d.within[field]; field = outer(field) {
+		d.within[field] = true
+	}
 }
 
 // failed reports whether anything is wrong with the form of a field or of a part of it.
-func (d *document) failed(field string) bool {
-	if d.meant[field] {
-		return true
-	}
-	for _, e := range d.errs {
-		if within(e.Field, field) {
-			return true
-		}
-	}
-	return false
-}
+func (d *document) failed(field string) bool { return d.meant[field] || d.within[field] }
 
 // expected notes that the field is of the wrong kind.
 func (f field) expected(what string) { f.failf("expected %s, found %s", what, found(f.node)) }

@@ -19,9 +19,3 @@ func (d *document) locate(field string) position {
 // outer is the field that holds a field: «arguments[0].size» → «arguments[0]» →
 // «arguments» → «».
 func outer(field string) string { return field[:max(0, strings.LastIndexAny(field, ".["))] }
-
-// within reports whether a field is the other one or a part of it.
-func within(field, whole string) bool {
-	rest, ok := strings.CutPrefix(field, whole)
-	return ok && (rest == "" || whole == "" || rest[0] == '.' || rest[0] == '[')
-}

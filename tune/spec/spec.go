@@ -56,8 +56,12 @@ func (d *document) load(root *yaml.Node, o Options) (*Spec, error) {
 	problem := d.check(definition)
 	sortErrors(d.errs)
 	errs := d.errs
+	own := map[string]bool{}
+	for _, e := range d.errs {
+		own[e.Error()] = true
+	}
 	for _, e := range reference {
-		if !slices.ContainsFunc(d.errs, func(own *Error) bool { return own.Error() == e.Error() }) { // a specification may be its own reference
+		if !own[e.Error()] { // a specification may be its own reference
 			errs = append(errs, e)
 		}
 	}
@@ -70,6 +74,7 @@ func (d *document) load(root *yaml.Node, o Options) (*Spec, error) {
 // begin reads and parses the file.
 func (d *document) begin() (*yaml.Node, error) {
 	d.at, d.meant, d.given = map[string]position{}, map[string]bool{}, map[string]string{}
+	d.wrong, d.within = map[string]bool{}, map[string]bool{}
 	root, err := d.root()
 	if err != nil {
 		at := &Error{Err: err}

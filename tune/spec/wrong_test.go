@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -122,5 +123,20 @@ func TestWrongFiles(t *testing.T) {
 		if err == nil || err.Error() != c.want {
 			t.Errorf("%s:\n got %v\nwant %s", c.path, err, c.want)
 		}
+	}
+}
+
+// TestManyErrors: the time to read a file grows with its size, not with the square of what
+// is wrong with it.
+func TestManyErrors(t *testing.T) {
+	const n = 50_000
+	fsys := library()
+	arguments := "arguments:\n" + strings.Repeat("  - {nam: c, type: float32, size: m}\n", n)
+	text := strings.Replace(good, "arguments:\n", arguments, 1)
+	fsys["spec.yaml"] = &fstest.MapFile{Data: []byte(text)}
+	_, err := LoadFS(fsys, "spec.yaml", Options{})
+	var errs Errors
+	if !errors.As(err, &errs) || len(errs) < n {
+		t.Errorf("%d errors, want %d at least", len(errs), n)
 	}
 }
