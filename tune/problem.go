@@ -79,6 +79,9 @@ func Reserved(name string) bool {
 func NewProblem(d Definition) (*Problem, error) {
 	p := &Problem{definition: d, constants: map[string]any{}}
 	var errs fieldErrors
+	if p.checkLengths(&errs); errs.err() != nil {
+		return nil, errs.err()
+	}
 	p.compileKernel(&errs)
 	p.compileConstants(&errs)
 	if !p.compileParameters(&errs) {
@@ -95,6 +98,32 @@ func NewProblem(d Definition) (*Problem, error) {
 		return nil, err
 	}
 	return p, nil
+}
+
+// The lists of a definition are bounded: what is done for an entry can take as long as there
+// are others.
+const (
+	maxArguments    = 4096
+	maxConstants    = 10_000
+	maxRestrictions = 10_000
+	maxMetrics      = 1000
+)
+
+func (p *Problem) checkLengths(errs *fieldErrors) {
+	d := p.definition
+	for _, list := range []struct {
+		field     string
+		len, most int
+	}{
+		{"arguments", len(d.Arguments), maxArguments},
+		{"constants", len(d.Constants), maxConstants},
+		{"restrictions", len(d.Restrictions), maxRestrictions},
+		{"metrics", len(d.Metrics), maxMetrics},
+	} {
+		if list.len > list.most {
+			errs.addf(list.field, "%d %s are more than the %d that are taken", list.len, list.field, list.most)
+		}
+	}
 }
 
 func (p *Problem) compileKernel(errs *fieldErrors) {

@@ -326,3 +326,20 @@ func TestContentDependsOnNameAndSeedAlone(t *testing.T) {
 		t.Error("a scalar has content")
 	}
 }
+
+func TestNewProblemBoundsItsLists(t *testing.T) {
+	for field, change := range map[string]func(*Definition){
+		"arguments":    func(d *Definition) { d.Arguments = make([]Argument, maxArguments+1) },
+		"constants":    func(d *Definition) { d.Constants = make([]Constant, maxConstants+1) },
+		"restrictions": func(d *Definition) { d.Restrictions = make([]space.Restriction, maxRestrictions+1) },
+		"metrics":      func(d *Definition) { d.Metrics = make([]Metric, maxMetrics+1) },
+	} {
+		d := saxpy()
+		change(&d)
+		_, err := NewProblem(d)
+		got := fieldsOf(err)
+		if len(got) != 1 || got[0].Field != field || !strings.Contains(err.Error(), " "+field+" are more than the ") {
+			t.Errorf("%s: %.200v", field, err)
+		}
+	}
+}

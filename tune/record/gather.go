@@ -13,8 +13,9 @@ import (
 type gatherer struct {
 	parameters []space.Parameter
 	index      map[string]int
-	seen       []map[string]bool // the JSON of values
-	texts      []map[string]bool // the text of values
+	seen       []map[string]bool      // the JSON of values
+	texts      []map[string]bool      // the text of values
+	values     []map[space.Value]bool // numbers as float64
 }
 
 func newGatherer(names []string) *gatherer {
@@ -33,6 +34,7 @@ func (g *gatherer) name(name string) int {
 		g.parameters = append(g.parameters, space.Parameter{Name: name})
 		g.seen = append(g.seen, map[string]bool{})
 		g.texts = append(g.texts, map[string]bool{})
+		g.values = append(g.values, map[space.Value]bool{})
 	}
 	return i
 }
@@ -47,16 +49,15 @@ func (g *gatherer) value(i int, raw []byte) error {
 		return fmt.Errorf("parameter %s: %w", g.parameters[i].Name, err)
 	}
 	g.seen[i][string(raw)] = true
-	if text := space.FormatValue(v); !g.texts[i][text] && !g.has(i, v) {
-		g.texts[i][text] = true
+	text, same := space.FormatValue(v), v
+	if _, isText := v.(string); !isText {
+		same = asFloat(v)
+	}
+	if !g.texts[i][text] && !g.values[i][same] { // no value that is the same for a kernel
+		g.texts[i][text], g.values[i][same] = true, true
 		g.parameters[i].Values = append(g.parameters[i].Values, v)
 	}
 	return nil
-}
-
-// has tells whether parameter i has a value that is the same for a kernel.
-func (g *gatherer) has(i int, v space.Value) bool {
-	return slices.ContainsFunc(g.parameters[i].Values, func(w space.Value) bool { return space.SameValue(v, w) })
 }
 
 // sort puts the values of parameters that have nothing but numbers in ascending order.
@@ -83,6 +84,10 @@ func asFloat(v space.Value) float64 {
 		return float64(v)
 	case float64:
 		return v
+	case bool:
+		if v {
+			return 1
+		}
 	}
 	return 0
 }

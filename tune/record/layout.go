@@ -15,6 +15,7 @@ type layout struct {
 	parameters *space.Parameters
 	members    [][]string            // of each value of each parameter: "name":value
 	byValue    []map[space.Value]int // index of a value of each parameter
+	byNumber   []map[float64]int     // index of the first value that is this number for a kernel
 	byJSON     []map[string]int      // index of the JSON of a value
 }
 
@@ -28,6 +29,7 @@ func newLayout(list []space.Parameter) (*layout, error) {
 		p := parameters.At(i)
 		members := make([]string, len(p.Values))
 		byValue := make(map[space.Value]int, len(p.Values))
+		byNumber := make(map[float64]int, len(p.Values))
 		byJSON := make(map[string]int, len(p.Values))
 		name := string(appendText(nil, p.Name)) + ":"
 		for j, v := range p.Values {
@@ -36,9 +38,15 @@ func newLayout(list []space.Parameter) (*layout, error) {
 			}
 			encoded := string(appendValue(nil, v))
 			members[j], byValue[v], byJSON[encoded] = name+encoded, j, j
+			if _, isText := v.(string); !isText {
+				if _, taken := byNumber[asFloat(v)]; !taken {
+					byNumber[asFloat(v)] = j
+				}
+			}
 		}
 		l.members = append(l.members, members)
 		l.byValue = append(l.byValue, byValue)
+		l.byNumber = append(l.byNumber, byNumber)
 		l.byJSON = append(l.byJSON, byJSON)
 	}
 	return l, nil
@@ -83,12 +91,12 @@ func (l *layout) indexOf(i int, v space.Value) (int, error) {
 	if j, ok := l.byValue[i][v]; ok {
 		return j, nil
 	}
-	p := l.parameters.At(i)
-	for j, w := range p.Values {
-		if space.SameValue(v, w) {
+	if _, isText := v.(string); !isText {
+		if j, ok := l.byNumber[i][asFloat(v)]; ok {
 			return j, nil
 		}
 	}
+	p := l.parameters.At(i)
 	return 0, fmt.Errorf("%s=%s is not among the values of the parameter", p.Name, space.FormatValue(v))
 }
 

@@ -57,7 +57,26 @@ func decode(data []byte, skip bool) (r *Record, skipped []DamagedLine, err error
 	if data, err = unzip(data); err != nil {
 		return nil, nil, err
 	}
-	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // of editors that mark UTF-8
+	r, err := decode(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))) // of editors that mark UTF-8
+	if err != nil {
+		return nil, err
+	}
+	if n := len(r.Header.Parameters); n > maxParameters {
+		return nil, fmt.Errorf("its results have %d parameters, more than the %d that are read", n, maxParameters)
+	}
+	if n := len(r.metricNames()); n > maxMetrics {
+		return nil, fmt.Errorf("its results have %d metrics, more than the %d that are read", n, maxMetrics)
+	}
+	return r, nil
+}
+
+// Each parameter and each metric is a column of every result.
+const (
+	maxParameters = 10_000
+	maxMetrics    = 2000
+)
+
+func decode(data []byte) (*Record, error) {
 	if looksLikeLog(data) {
 		return decodeLog(data, skip)
 	}
