@@ -3,8 +3,10 @@ package report
 import (
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
+	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/record"
 )
 
@@ -38,6 +40,9 @@ func New(sources []Source, tool string, created time.Time) (*Report, error) {
 		if len(s.Record.Results) == 0 {
 			return nil, fmt.Errorf("report %s: there is no result in it", s.Name)
 		}
+		if err := checkTimes(s.Record.Results); err != nil {
+			return nil, fmt.Errorf("report %s: %w", s.Name, err)
+		}
 		run, err := newRun(s)
 		if err != nil {
 			return nil, fmt.Errorf("report %s: %w", s.Name, err)
@@ -50,4 +55,18 @@ func New(sources []Source, tool string, created time.Time) (*Report, error) {
 		r.NoComparison = err.Error()
 	}
 	return r, nil
+}
+
+// checkTimes refuses times of which the mean or the deviation is beyond a float64: a damaged
+// record can hold some.
+func checkTimes(results []tune.Result) error {
+	for i := range results {
+		r := &results[i]
+		for _, s := range []tune.Stats{r.Stats(), tune.StatsOf(r.Final)} {
+			if r.Status == tune.Correct && (math.IsInf(s.Mean, 0) || math.IsInf(s.StandardDeviation, 0)) {
+				return fmt.Errorf("the times of %s are too large to be computed with; remove this result", r.Configuration)
+			}
+		}
+	}
+	return nil
 }

@@ -291,3 +291,19 @@ func TestNothingToReport(t *testing.T) {
 		}
 	}
 }
+
+// TestLargeTimes: what is shown of times is finite.
+func TestLargeTimes(t *testing.T) {
+	r := everything(t)
+	i := slices.IndexFunc(r.Results, func(r tune.Result) bool { return r.Status == tune.Correct })
+	r.Results = r.Results[i : i+1]
+	r.Results[0].Times = []float64{1e308, 1e308}
+	want := "report r: the times of " + r.Results[0].Configuration.String() + " are too large to be computed with; remove this result"
+	report, err := New([]Source{{"r", r}}, "", created)
+	if err == nil {
+		_, _, err = report.encode()
+	}
+	if err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
