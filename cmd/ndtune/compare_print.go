@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/ndtune/ndtune/tune"
@@ -52,24 +50,6 @@ func bestTimeOf(best *tune.Result) float64 {
 	return best.Time()
 }
 
-// A plainWriter writes texts of records, which can be of other machines: a control character other
-// than a line end, with which a text could rule the terminal, becomes U+FFFD. Each write is of
-// whole characters.
-type plainWriter struct{ to io.Writer }
-
-func (w plainWriter) Write(text []byte) (int, error) {
-	plain := bytes.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' {
-			return unicode.ReplacementChar
-		}
-		return r
-	}, text)
-	if _, err := w.to.Write(plain); err != nil {
-		return 0, err
-	}
-	return len(text), nil
-}
-
 // A printedComparison shows a comparison: tables on stdout, what to know on stderr.
 type printedComparison struct {
 	out, notes io.Writer
@@ -77,7 +57,6 @@ type printedComparison struct {
 }
 
 func (p printedComparison) print(c *compare.Comparison) {
-	p.out, p.notes = plainWriter{p.out}, plainWriter{p.notes}
 	if !p.quiet {
 		fmt.Fprintln(p.notes)
 	}

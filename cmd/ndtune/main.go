@@ -38,7 +38,7 @@ func run() int {
 	defer forget() // before stop, which would be taken for a signal
 
 	app := newApp()
-	out := &output{to: os.Stdout}
+	out := &output{to: plainWriter{os.Stdout}}
 	app.Writer, app.ErrWriter = out, notes
 	err := app.RunContext(ctx, flagsFirst(app, os.Args))
 	if err == nil && out.err != nil {
@@ -46,7 +46,7 @@ func run() int {
 	}
 	status := exitStatus(err)
 	if err != nil && !errors.Is(err, errReported) && status != statusInterrupted {
-		fmt.Fprintln(app.ErrWriter, "ndtune: "+err.Error())
+		fmt.Fprintln(app.ErrWriter, "ndtune: "+shortened(err.Error()))
 	}
 	return status
 }

@@ -41,7 +41,7 @@ func terminalOf(w io.Writer) *os.File {
 }
 
 func (n *noteWriter) Write(p []byte) (written int, err error) {
-	n.print(func() { written, err = n.to.Write(p) })
+	n.print(func() { written, err = plainWriter{n.to}.Write(p) })
 	return written, err
 }
 
