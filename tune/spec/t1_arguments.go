@@ -172,16 +172,20 @@ func (f field) rawFile(typeName string) *array.Array {
 		return nil
 	}
 	defer file.Close()
-	text, err := io.ReadAll(file)
-	switch {
-	case err != nil:
-		f.fail(fmt.Errorf("read %s: %w", path, withoutPath(err)))
-		return nil
-	case len(text)%typ.Size() != 0:
-		f.failf("%s has %d bytes, which are no whole number of elements of %v", path, len(text), typ)
+	info, err := file.Stat()
+	if err != nil {
+		f.fail(f.explain(path, withoutPath(err)))
 		return nil
 	}
-	a := array.New(typ, len(text)/typ.Size())
-	copy(a.Bytes, text)
+	size := int64(typ.Size())
+	if info.Size()%size != 0 {
+		f.failf("%s has %d bytes, which are no whole number of elements of %v", path, info.Size(), typ)
+		return nil
+	}
+	a := array.New(typ, int(info.Size()/size))
+	if _, err := io.ReadFull(file, a.Bytes); err != nil {
+		f.fail(f.explain(path, withoutPath(err)))
+		return nil
+	}
 	return a
 }

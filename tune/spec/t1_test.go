@@ -3,7 +3,9 @@ package spec
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -158,6 +160,33 @@ const goodT1 = `{
   }
 }
 `
+
+// TestRawFileOnce: a file of numbers can be large. It is read once, and copied once for the
+// problem.
+func TestRawFileOnce(t *testing.T) {
+	const size = 16 << 20
+	folder := t.TempDir()
+	raw := strings.Replace(goodT1, `"FillType": "Random"`, `"FillType": "BinaryRaw", "DataSource": "data.bin"`, 1)
+	raw = strings.Replace(raw, `"Size": "ProblemSize[0] + max(block_size_x)", `, "", 1)
+	for name, text := range map[string]string{"spec.json": raw, "scale.cl": "__kernel void scale() {}\n", "data.bin": strings.Repeat("\x00\x00\x80?", size/4)} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	s, err := Load(filepath.Join(folder, "spec.json"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	if a := s.Definition.Arguments[0].Data.(*array.Array); a.Len() != size/4 || a.Bytes[size-1] != '?' {
+		t.Errorf("%d elements", a.Len())
+	}
+	if taken := after.TotalAlloc - before.TotalAlloc; taken > size*5/2 {
+		t.Errorf("%d bytes were taken for a file of %d", taken, size)
+	}
+}
 
 func TestGoodT1(t *testing.T) {
 	fsys := t1Files(t)
