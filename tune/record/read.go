@@ -57,17 +57,22 @@ func decode(data []byte, skip bool) (r *Record, skipped []DamagedLine, err error
 	if data, err = unzip(data); err != nil {
 		return nil, nil, err
 	}
-	r, err := decode(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))) // of editors that mark UTF-8
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // of editors that mark UTF-8
+	switch {
+	case looksLikeLog(data):
+		r, skipped, err = decodeLog(data, skip)
+	case looksLikeTable(data):
+		r, err = decodeCSV(data)
+	default:
+		r, err = decodeJSON(data)
+	}
+	if err == nil {
+		err = r.checkColumns()
+	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if n := len(r.Header.Parameters); n > maxParameters {
-		return nil, fmt.Errorf("its results have %d parameters, more than the %d that are read", n, maxParameters)
-	}
-	if n := len(r.metricNames()); n > maxMetrics {
-		return nil, fmt.Errorf("its results have %d metrics, more than the %d that are read", n, maxMetrics)
-	}
-	return r, nil
+	return r, skipped, nil
 }
 
 // Each parameter and each metric is a column of every result.
@@ -76,16 +81,14 @@ const (
 	maxMetrics    = 2000
 )
 
-func decode(data []byte) (*Record, error) {
-	if looksLikeLog(data) {
-		return decodeLog(data, skip)
+func (r *Record) checkColumns() error {
+	if n := len(r.Header.Parameters); n > maxParameters {
+		return fmt.Errorf("its results have %d parameters, more than the %d that are read", n, maxParameters)
 	}
-	if looksLikeTable(data) {
-		r, err = decodeCSV(data)
-	} else {
-		r, err = decodeJSON(data)
+	if n := len(r.metricNames()); n > maxMetrics {
+		return fmt.Errorf("its results have %d metrics, more than the %d that are read", n, maxMetrics)
 	}
-	return r, nil, err
+	return nil
 }
 
 func unzip(data []byte) ([]byte, error) {
