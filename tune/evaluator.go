@@ -55,6 +55,6 @@ type Log interface {
 	Append(Result) error
 	// Withdraw takes back a failure, so that its configuration has no result.
 	Withdraw(Result) error
-	// AppendFinal keeps the times of the final measurement of a result.
+	// AppendFinal keeps the final measurement of a result: Final and AtFinal.
 	AppendFinal(Result) error
 }

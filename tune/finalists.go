@@ -3,6 +3,7 @@ package tune
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/ndtune/ndtune/tune/space"
@@ -26,7 +27,7 @@ func (r *run) measureFinalists(ctx context.Context) error {
 	if !ok || n < 0 || ctx.Err() != nil {
 		return nil
 	}
-	places := slices.DeleteFunc(r.problem.ranked(r.outcome.Results), func(i int) bool {
+	places := slices.DeleteFunc(r.problem.Objective().bySearch(r.outcome.Results), func(i int) bool {
 		return r.outcome.Results[i].EarlyStopped // far slower than the best, for certain
 	})
 	places = places[:min(n, len(places))]
@@ -51,16 +52,41 @@ func (r *run) measureFinalists(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("measure the best again: %w", err)
 	}
+	if !slices.ContainsFunc(times, func(times []float64) bool { return len(times) > 0 }) {
+		return nil // all failed this time: the final times of an earlier run stay, as they do in the log
+	}
 	for i := range r.outcome.Results {
-		r.outcome.Results[i].Final = nil // of an earlier run: not interleaved with these
+		r.outcome.Results[i].Final, r.outcome.Results[i].AtFinal = nil, nil // of an earlier run: not interleaved with these
 	}
 	for j, i := range places {
+		r.outcome.Results[i].Final = times[j]
+	}
+	return nil
+}
+
+// judgeFinals computes what the final times are worth where that is not known: they are new, or come
+// from the log of an earlier version, which holds times alone.
+func (r *run) judgeFinals() {
+	for i := range r.outcome.Results {
 		result := &r.outcome.Results[i]
-		result.Final = times[j]
-		if r.options.Log != nil && len(times[j]) > 0 {
-			if err := r.options.Log.AppendFinal(*result); err != nil {
-				return fmt.Errorf("keep the final times of %s: %w", result.Configuration, err)
-			}
+		if len(result.Final) > 0 && result.AtFinal == nil {
+			result.AtFinal = r.problem.judgeFinal(result, r.outcome.Device)
+			r.unkept = true
+		}
+	}
+}
+
+// keepFinals adds the final measurement to the log where that does not hold it whole.
+func (r *run) keepFinals() error {
+	if r.options.Log == nil || !r.unkept {
+		return nil
+	}
+	for _, result := range r.outcome.Results {
+		if len(result.Final) == 0 {
+			continue
+		}
+		if err := r.options.Log.AppendFinal(result); err != nil {
+			return fmt.Errorf("keep the final times of %s: %w", result.Configuration, err)
 		}
 	}
 	return nil
@@ -72,55 +98,12 @@ func (r *run) alreadyFinal(places []int) bool {
 	return !slices.ContainsFunc(places, func(i int) bool { return len(r.outcome.Results[i].Final) == 0 })
 }
 
-// ranked are the places of all correct results, best first; equal ones in order.
-func (p *Problem) ranked(results []Result) []int {
-	var places []int
-	for i, result := range results {
-		if result.Status == Correct && finite(result.Objective) {
-			places = append(places, i)
-		}
-	}
-	objective := p.Objective()
-	slices.SortStableFunc(places, func(i, j int) int {
-		a, b := results[i].Objective, results[j].Objective
-		switch {
-		case objective.better(a, b):
-			return -1
-		case objective.better(b, a):
-			return 1
-		}
-		return 0
-	})
-	return places
-}
-
-// Best is the best correct of the results of one run on a device: by the objective at the
-// median of the final measurement where there was one, else by the objective. It is nil
-// where none is correct.
-func (p *Problem) Best(results []Result, d Device) *Result {
-	ranked := p.ranked(results)
-	if len(ranked) == 0 {
-		return nil
-	}
-	objective := p.Objective()
-	winner, best := -1, 0.0
-	for _, i := range ranked {
-		if len(results[i].Final) == 0 {
-			continue
-		}
-		_, value, err := p.JudgeFinal(&results[i], d)
-		if err == nil && (winner < 0 || objective.better(value, best)) {
-			winner, best = i, value
-		}
-	}
-	if winner < 0 {
-		winner = ranked[0]
-	}
-	return &results[winner]
-}
-
-// JudgeFinal computes the metrics and the objective of a result at its final time.
-func (p *Problem) JudgeFinal(result *Result, d Device) ([]MetricValue, float64, error) {
+// judgeFinal computes the metrics and the objective of a result at its final time.
+func (p *Problem) judgeFinal(result *Result, d Device) *Judgement {
 	stats := StatsOf(result.Final)
-	return p.judge(result.Configuration, d, stats, stats.Median)
+	metrics, objective, err := p.judge(result.Configuration, d, stats, stats.Median)
+	if err != nil {
+		objective = math.NaN() // such a time decides nothing
+	}
+	return &Judgement{metrics, objective}
 }

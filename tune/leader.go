@@ -4,8 +4,7 @@ package tune
 type leader struct {
 	observer  Observer // nil: nobody wants to know
 	objective Objective
-	best      float64
-	found     bool
+	best      *Result
 }
 
 func newLeader(e Evaluator, o Objective) *leader {
@@ -15,12 +14,9 @@ func newLeader(e Evaluator, o Objective) *leader {
 
 // see takes a result that was judged.
 func (l *leader) see(r Result) {
-	if l.observer == nil || r.Status != Correct || !finite(r.Objective) {
+	if l.observer == nil || !l.objective.Improves(&r, l.best) {
 		return
 	}
-	if l.found && !l.objective.better(r.Objective, l.best) {
-		return
-	}
-	l.best, l.found = r.Objective, true
+	l.best = &r
 	l.observer.Observe(r)
 }

@@ -30,7 +30,7 @@ func (p *Problem) LimitNeeds(results []Result, d Device) Needs {
 		return n
 	}
 	known := map[int64]bool{}
-	for _, i := range p.ranked(results) {
+	for _, i := range p.Objective().Rank(results).Places {
 		env := p.environment(d)
 		results[i].Configuration.Assign(env)
 		bytes, err := amount(p.roofline.bytes, env)
@@ -73,14 +73,25 @@ func (p *Problem) AddLimits(results []Result, d Device) {
 	}
 }
 
-// AddLimit puts «% of limit» at a place among the metrics of a result that has none, by its
-// limit in milliseconds.
+// AddLimit puts «% of limit» at a place among the metrics of a result that has none, those of its
+// final measurement too, by its limit in milliseconds.
 func (r *Result) AddLimit(place int, ms float64) {
-	if _, has := r.Metric(MetricOfLimit); has || r.Status != Correct || len(r.Times) == 0 {
+	if r.Status != Correct {
 		return
 	}
-	// A new slice: others may hold the old one.
-	r.Metrics = slices.Insert(slices.Clip(r.Metrics), min(place, len(r.Metrics)), MetricValue{MetricOfLimit, Limit{Time: ms}.Share(r.Time())})
+	// New metrics: others may hold the old ones.
+	r.Metrics = withLimit(r.Metrics, place, ms, r.Times, r.Time())
+	if r.AtFinal != nil {
+		r.AtFinal = &Judgement{withLimit(r.AtFinal.Metrics, place, ms, r.Final, r.FinalTime()), r.AtFinal.Objective}
+	}
+}
+
+// withLimit are metrics with «% of limit» at the time of some launches.
+func withLimit(metrics []MetricValue, place int, ms float64, launches []float64, time float64) []MetricValue {
+	if _, has := metricNamed(metrics, MetricOfLimit); has || len(launches) == 0 {
+		return metrics
+	}
+	return slices.Insert(slices.Clip(metrics), min(place, len(metrics)), MetricValue{MetricOfLimit, Limit{Time: ms}.Share(time)})
 }
 
 // ReadsPeaks reports whether the search itself needs the peaks of the device: its objective is

@@ -62,6 +62,8 @@ func TestAddLimits(t *testing.T) {
 			}
 		}
 	}
+	results[1].Final, want[1].Final = []float64{1.5, 2.5, 1.75}, []float64{1.5, 2.5, 1.75}
+	results[1].AtFinal, want[1].AtFinal = p.judgeFinal(&results[1], Device{}), p.judgeFinal(&want[1], known)
 	before := slices.Clone(results[0].Metrics)
 	shared := results[0].Metrics
 	for range 2 { // the second time changes nothing

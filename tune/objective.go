@@ -2,12 +2,37 @@ package tune
 
 import "github.com/ndtune/ndtune/tune/space"
 
-// better reports whether objective a improves on b.
-func (o Objective) better(a, b float64) bool {
-	if o.Maximize {
+// Better reports whether value a of the objective improves on value b: it is smaller where the
+// objective is minimised, larger where it is maximised. A value that is not a finite number
+// improves on nothing, and every finite number improves on it.
+func (o Objective) Better(a, b float64) bool {
+	switch {
+	case !finite(a):
+		return false
+	case !finite(b):
+		return true
+	case o.Maximize:
 		return a > b
 	}
 	return a < b
+}
+
+// Improves reports whether a result of a search is better than the best before it, which is nil
+// at first. Of equal results the first is the best.
+func (o Objective) Improves(r, best *Result) bool {
+	return r.Rankable() && (best == nil || o.Better(r.Objective, best.Objective))
+}
+
+// Gain is how many times better a value of the objective is than another. It is not known where
+// one of them is not positive, so that a ratio says nothing.
+func (o Objective) Gain(value, than float64) (ratio float64, known bool) {
+	switch {
+	case !(value > 0) || !(than > 0):
+		return 0, false
+	case o.Maximize:
+		return value / than, true
+	}
+	return than / value, true
 }
 
 // Worse reports whether a value of the objective is worse than the best by more than a

@@ -38,6 +38,17 @@ type Result struct {
 	// Final are the times of the interleaved measurement at the end of a run, in
 	// milliseconds, where the configuration took part in it.
 	Final []float64
+
+	// AtFinal are the metrics and the objective at the median of Final, as Run computes them.
+	// It is nil where Final is empty, and where a record does not say: see
+	// Objective.DeriveFinals.
+	AtFinal *Judgement
+}
+
+// A Judgement is what the times of a configuration are worth.
+type Judgement struct {
+	Metrics   []MetricValue // in the order of the problem's
+	Objective float64       // NaN where it cannot be computed or ranked
 }
 
 // A MetricValue is a metric of a result.
@@ -71,8 +82,13 @@ func (r *Result) Time() float64 { return r.Stats().Mean }
 func (r *Result) FinalTime() float64 { return StatsOf(r.Final).Median }
 
 // Metric is the value of the named metric.
-func (r *Result) Metric(name string) (float64, bool) {
-	for _, m := range r.Metrics {
+func (r *Result) Metric(name string) (float64, bool) { return metricNamed(r.Metrics, name) }
+
+// Metric is the value of the named metric.
+func (j Judgement) Metric(name string) (float64, bool) { return metricNamed(j.Metrics, name) }
+
+func metricNamed(metrics []MetricValue, name string) (float64, bool) {
+	for _, m := range metrics {
 		if m.Name == name {
 			return m.Value, true
 		}

@@ -33,7 +33,11 @@ func Run(ctx context.Context, p *Problem, evaluator Evaluator, o Options) (*Outc
 	if err == nil && r.outcome.Stop != Environment {
 		err = r.measureFinalists(ctx)
 	}
-	r.outcome.Best = p.Best(r.outcome.Results, r.outcome.Device)
+	r.judgeFinals()
+	if err == nil {
+		err = r.keepFinals()
+	}
+	r.outcome.Best = p.Objective().Best(r.outcome.Results)
 	r.outcome.Elapsed = time.Since(started)
 	return r.outcome, err
 }
@@ -61,6 +65,7 @@ type run struct {
 	doubts   doubts
 	window   *window // of a strategy that learns
 	leader   *leader
+	unkept   bool // the log does not hold the final measurement, or not whole
 }
 
 func newRun(p *Problem, evaluator Evaluator, o Options) (*run, error) {
@@ -122,10 +127,7 @@ func (r *run) retry() {
 
 // see notes the best correct result.
 func (r *run) see(result Result) {
-	if result.Status != Correct || !finite(result.Objective) {
-		return
-	}
-	if r.good == nil || r.problem.Objective().better(result.Objective, r.good.Objective) {
+	if r.problem.Objective().Improves(&result, r.good) {
 		r.good = &result
 	}
 }

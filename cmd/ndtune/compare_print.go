@@ -39,15 +39,7 @@ func (p deviceProgress) end(o *tune.Outcome, evaluated int) {
 		fmt.Fprintln(p.notes, p.whyNone(o))
 		return
 	}
-	fmt.Fprintf(p.notes, "best: %s\n", formatMeasured(o.Best.Configuration.String(), bestTimeOf(o.Best), nil))
-}
-
-// bestTimeOf is the time of a best in milliseconds: of the final measurement where there was one.
-func bestTimeOf(best *tune.Result) float64 {
-	if len(best.Final) > 0 {
-		return best.FinalTime()
-	}
-	return best.Time()
+	fmt.Fprintf(p.notes, "best: %s\n", formatMeasured(o.Best.Configuration.String(), o.Best.Figures().Time, nil))
 }
 
 // A printedComparison shows a comparison: tables on stdout, what to know on stderr.

@@ -7,7 +7,9 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
@@ -26,10 +28,11 @@ func TestInterruptedComparison(t *testing.T) {
 	if err := copySpecs(folder); err != nil {
 		t.Fatal(err)
 	}
+	gone := filepath.Join(folder, "gone")
 	// compare runs the command, and interrupts it where its notes have a line like this.
-	compare := func(until string) (out, notes string, status int) {
+	compare := func(until string, flags ...string) (out, notes string, status int) {
 		t.Helper()
-		c := exec.Command("ndtune", "compare", "add.yaml", "--devices", platform+":0,"+platform+":1", "--log", "r.jsonl")
+		c := exec.Command("ndtune", append([]string{"compare", "add.yaml", "--devices", platform + ":0," + platform + ":1", "--log", "r.jsonl"}, flags...)...)
 		c.Dir, c.Env = folder, append(programEnvironment(folder), "POCL_DEVICES=basic pthread")
 		c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		var stdout, read bytes.Buffer
@@ -44,6 +47,9 @@ func TestInterruptedComparison(t *testing.T) {
 		lines, line := bufio.NewReader(io.TeeReader(stderr, &read)), ""
 		for at := regexp.MustCompile(until); err == nil; {
 			if line, err = lines.ReadString('\n'); until != "" && at.MatchString(strings.TrimSpace(line)) {
+				if err := os.RemoveAll(gone); err != nil { // with what an output was to be written into
+					t.Error(err)
+				}
 				if err := syscall.Kill(-c.Process.Pid, syscall.SIGINT); err != nil {
 					t.Error(err)
 				}
@@ -72,7 +78,17 @@ func TestInterruptedComparison(t *testing.T) {
 			}
 		}
 	}
-	out, notes, status := compare(`^Tuning on .*, 2 of 2$`)
+	// An interrupted comparison that cannot write its output says so, and has failed.
+	if err := os.Mkdir(gone, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	out, notes, status := compare(`^Tuning on .*, 2 of 2$`, "-o", "gone/out.json")
+	if status != statusFailed {
+		t.Errorf("an output that cannot be written: status %d", status)
+	}
+	check("stderr", notes, `^ndtune: write the comparison to gone/out\.json: `)
+
+	out, notes, status = compare(`^Tuning on .*, 2 of 2$`)
 	if status != statusInterrupted {
 		t.Errorf("status %d", status)
 	}

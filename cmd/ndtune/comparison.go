@@ -20,12 +20,8 @@ type tunedKernel struct {
 // the final measurement where there was one.
 func (k tunedKernel) bestTime() (float64, []tune.MetricValue) {
 	best := k.outcome.Best
-	if len(best.Final) > 0 {
-		if metrics, _, err := k.problem.JudgeFinal(best, k.outcome.Device); err == nil {
-			return best.FinalTime() / stepsOf(best), metrics
-		}
-	}
-	return timeAStep(best), best.Metrics
+	f := best.Figures()
+	return f.Time / stepsOf(best), f.Metrics
 }
 
 // stepsOf is the number of time steps that a launch makes: 1 of all kernels but those that have a

@@ -148,7 +148,7 @@ func diffusionConfiguration(c *cli.Context, d tune.Device) (*spec.Spec, space.Co
 		values[name] = common[name]
 	}
 	if tuned != nil {
-		best := fastest(tuned.Results)
+		best := tuned.Header.Objective.Best(tuned.Results)
 		if best == nil {
 			return nil, none, &usageError{fmt.Errorf("--tuned %s: no configuration is correct in it", c.String("tuned"))}
 		}
@@ -172,28 +172,6 @@ func diffusionConfiguration(c *cli.Context, d tune.Device) (*spec.Spec, space.Co
 		return nil, none, &usageError{err}
 	}
 	return s, configuration, nil
-}
-
-// fastest is the correct result with the shortest time of a step, whatever the objective of its search
-// was: of the final measurement where there was one, else of the search. It is nil where
-// none is correct.
-func fastest(results []tune.Result) *tune.Result {
-	var best *tune.Result
-	for i := range results {
-		r := &results[i]
-		switch {
-		case r.Status != tune.Correct:
-		case best == nil, len(r.Final) > 0 && len(best.Final) == 0:
-			best = r
-		case len(r.Final) > 0:
-			if r.FinalTime()/stepsOf(r) < best.FinalTime()/stepsOf(best) {
-				best = r
-			}
-		case len(best.Final) == 0 && timeAStep(r) < timeAStep(best):
-			best = r
-		}
-	}
-	return best
 }
 
 // diffusionSpecPath is the bundled specification of a kernel: of the one named, else of the

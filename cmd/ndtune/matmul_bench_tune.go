@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,7 +27,7 @@ func (b *bench) readRecords() error {
 		if err != nil {
 			return fmt.Errorf("--tuned %s: %w", path, err)
 		}
-		best := bestConfigurations(r.Results)
+		best := bestConfigurations(r.Header.Objective, r.Results)
 		if len(best) == 0 {
 			return fmt.Errorf("--tuned %s: no configuration is correct in it", path)
 		}
@@ -72,22 +71,12 @@ func (b *bench) kernelOf(r *record.Record) (*benchKernel, error) {
 	return fitting[0], nil
 }
 
-// bestConfigurations are those of the fastest correct results, the best first: by the final
-// measurement where they took part in one.
-func bestConfigurations(results []tune.Result) []string {
-	correct := slices.DeleteFunc(slices.Clone(results), func(r tune.Result) bool { return r.Status != tune.Correct })
-	slices.SortStableFunc(correct, func(x, y tune.Result) int {
-		if final := cmp.Compare(min(1, len(y.Final)), min(1, len(x.Final))); final != 0 {
-			return final
-		}
-		if len(x.Final) > 0 {
-			return cmp.Compare(x.FinalTime(), y.FinalTime())
-		}
-		return cmp.Compare(x.Time(), y.Time())
-	})
+// bestConfigurations are the first of the ranking of a search's results.
+func bestConfigurations(o tune.Objective, results []tune.Result) []string {
+	places := o.Rank(results).Places
 	var texts []string
-	for _, r := range correct[:min(benchFinalistCount, len(correct))] {
-		texts = append(texts, r.Configuration.String())
+	for _, i := range places[:min(benchFinalistCount, len(places))] {
+		texts = append(texts, results[i].Configuration.String())
 	}
 	return texts
 }
@@ -187,7 +176,7 @@ func (b *bench) tuneAt(ctx context.Context, k *benchKernel, n int, limit time.Du
 	if outcome.Stop == tune.Environment {
 		return nil, fmt.Errorf("stopped: %s", outcome.Cause)
 	}
-	best := bestConfigurations(outcome.Results)
+	best := bestConfigurations(s.Problem.Objective(), outcome.Results)
 	if len(best) == 0 {
 		return nil, errors.Join(err, fmt.Errorf("none of %s is correct", countNoun(len(outcome.Results), "configuration")))
 	}

@@ -123,13 +123,8 @@ func (p *printer) end(o *tune.Outcome, evaluated int) {
 		}
 		return
 	}
-	time, metrics := o.Best.Time(), o.Best.Metrics
-	if len(o.Best.Final) > 0 {
-		if final, _, err := p.problem.JudgeFinal(o.Best, o.Device); err == nil {
-			time, metrics = o.Best.FinalTime(), final
-		}
-	}
-	best := formatMeasured(o.Best.Configuration.String(), time, metrics)
+	f := o.Best.Figures()
+	best := formatMeasured(o.Best.Configuration.String(), f.Time, f.Metrics)
 	if !o.Best.Verified {
 		best += ", unverified"
 	}
@@ -138,14 +133,14 @@ func (p *printer) end(o *tune.Outcome, evaluated int) {
 		fmt.Fprintf(p.out, "build options: %s\n", options)
 	}
 	if l, err := p.problem.Limit(o.Best.Configuration, o.Device); err == nil && !p.quiet {
-		fmt.Fprintln(p.out, limitText(l, time))
-		for _, note := range []string{limitDoubt(l, time), quickText(o.Device.Peaks)} {
+		fmt.Fprintln(p.out, limitText(l, f.Time))
+		for _, note := range []string{limitDoubt(l, f.Time), quickText(o.Device.Peaks)} {
 			if note != "" {
 				fmt.Fprintln(p.notes, note)
 			}
 		}
 	}
-	if n := len(o.Best.Final); n > 0 && !p.quiet {
+	if n := len(o.Best.Final); f.Final && !p.quiet {
 		fmt.Fprintf(p.notes, "Its time is the median of %d launches, taken in turn with those of the next best; the mean of its %d launches in the search was %s.\n",
 			n, len(o.Best.Times), formatTime(o.Best.Time()))
 	}

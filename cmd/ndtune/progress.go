@@ -71,7 +71,7 @@ func (p *progress) add(r tune.Result, w io.Writer, text string) {
 	}
 	p.done++
 	p.counts[r.Status]++
-	if r.Status == tune.Correct && (p.best == nil || p.better(r.Objective, p.best.Objective)) {
+	if p.objective.Improves(&r, p.best) {
 		p.best = &r
 	}
 	switch {
@@ -83,14 +83,6 @@ func (p *progress) add(r tune.Result, w io.Writer, text string) {
 	if p.done == p.total || time.Since(p.shown) >= often {
 		p.show()
 	}
-}
-
-// better is as in the search: of equal ones the first counts.
-func (p *progress) better(a, b float64) bool {
-	if p.objective.Maximize {
-		return a > b
-	}
-	return a < b
 }
 
 func (p *progress) show() {

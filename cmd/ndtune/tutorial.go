@@ -117,15 +117,28 @@ func (t tutorial) tune(c *cli.Context) error {
 	return joined(errs)
 }
 
-// joined are the errors of several kernels. What was said already stands for itself only
-// where there is nothing else to say.
+// joined joins the errors of several parts of a command. An interruption, and an error that was
+// reported already, count only where nothing else failed: what else failed must be seen.
 func joined(errs []error) error {
-	said := func(err error) bool { return errors.Is(err, errReported) }
-	rest := slices.DeleteFunc(slices.Clone(errs), said)
-	if err := errors.Join(rest...); err != nil {
-		return err
+	var failed []error
+	var interrupted, reported bool
+	for _, err := range errs {
+		switch {
+		case err == nil:
+		case errors.Is(err, errInterrupted):
+			interrupted = true
+		case errors.Is(err, errReported):
+			reported = true
+		default:
+			failed = append(failed, err)
+		}
 	}
-	if slices.ContainsFunc(errs, said) {
+	switch {
+	case len(failed) > 0:
+		return errors.Join(failed...)
+	case interrupted:
+		return errInterrupted
+	case reported:
 		return errReported
 	}
 	return nil

@@ -23,27 +23,12 @@ func costOf(o tune.Objective, value float64) (cost, error) {
 	return value, nil
 }
 
-// finalCost is the cost at the times of a final measurement. Of an objective that is a metric it
-// is not known: records hold values, not formulas.
+// finalCost is the cost in a final measurement, where that is known.
 func finalCost(o tune.Objective, r *tune.Result) (cost, bool) {
-	if len(r.Final) == 0 {
+	f := r.Figures()
+	if !f.Final {
 		return 0, false
 	}
-	stats := tune.StatsOf(r.Final)
-	switch o.Name {
-	case "", "time", "time_median":
-		return stats.Median, stats.Median > 0
-	case "time_min":
-		return stats.Min, stats.Min > 0
-	}
-	return 0, false
-}
-
-// isTime reports whether an objective is a time, which final measurements give too.
-func isTime(o tune.Objective) bool {
-	switch o.Name {
-	case "", "time", "time_median", "time_min":
-		return true
-	}
-	return false
+	c, err := costOf(o, f.Objective)
+	return c, err == nil
 }

@@ -59,7 +59,16 @@ func source(t *testing.T, name string, d tune.Device, rows ...row) Source {
 		}
 		r.Results = append(r.Results, result)
 	}
-	return Source{Name: name, Record: r}
+	return asRead(Source{Name: name, Record: r})
+}
+
+// asRead is a source as it is read from a file that does not say what its final times are worth.
+func asRead(s Source) Source {
+	for i := range s.Record.Results {
+		s.Record.Results[i].AtFinal = nil
+	}
+	s.Record.Header.Objective.DeriveFinals(s.Record.Results)
+	return s
 }
 
 func mustCompare(t *testing.T, o Options, sources ...Source) *Comparison {

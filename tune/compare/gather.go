@@ -45,7 +45,7 @@ type entry struct {
 type finalTime struct {
 	source int
 	cost   cost
-	time   float64 // milliseconds, the median
+	tune.Figures
 }
 
 func (e *entry) correct() bool { return e != nil && e.first.Status == tune.Correct }
@@ -136,7 +136,7 @@ func (g *gathered) add(i int) error {
 			m.keys = append(m.keys, key)
 		}
 		if c, known := finalCost(g.objective, r); known && e.correct() && r.Status == tune.Correct {
-			e.finals = append(e.finals, finalTime{i, c, r.FinalTime()})
+			e.finals = append(e.finals, finalTime{i, c, r.Figures()})
 		}
 	}
 	return nil
@@ -176,9 +176,9 @@ func valueKey(v space.Value) string {
 	return fmt.Sprintf("%q", v)
 }
 
-// choose is the key of the best configuration of some sources of a device: of each source that
-// which its final measurement says, else its search; of these, one after the other, the one that
-// is better where both were measured in turn, and else by what each was measured at.
+// choose is the key of the best configuration of some sources of a device: of each source the
+// winner; of these, one after the other, the one that is better where both were measured in turn,
+// and else by what each was measured at.
 func (m *measured) choose(g *gathered, counts func(*Source) bool) string {
 	best := ""
 	for _, i := range m.sources {
@@ -195,30 +195,18 @@ func (m *measured) choose(g *gathered, counts func(*Source) bool) string {
 	return best
 }
 
-// bestOf is the best of one source; "" where none is correct.
+// bestOf is the winner of one source, among the results that count; "" where none is correct.
 func (m *measured) bestOf(g *gathered, source int) string {
-	best, bestFinal := "", ""
-	least, leastFinal := math.Inf(1), math.Inf(1)
-	for i := range g.sources[source].Record.Results {
-		r := &g.sources[source].Record.Results[i]
-		key := g.key(r.Configuration)
-		e := m.entries[key]
-		if r.Status != tune.Correct || !e.correct() {
-			continue
-		}
+	results := g.sources[source].Record.Results
+	for _, i := range g.objective.Rank(results).Places {
+		key := g.key(results[i].Configuration)
 		// A cost that cannot be had was refused when the entry was made, or is of a result
 		// that does not count.
-		if c, err := costOf(g.objective, r.Objective); err == nil && c < least {
-			best, least = key, c
-		}
-		if c, known := finalCost(g.objective, r); known && c < leastFinal {
-			bestFinal, leastFinal = key, c
+		if _, err := costOf(g.objective, results[i].Objective); err == nil && m.entries[key].correct() {
+			return key
 		}
 	}
-	if bestFinal != "" {
-		return bestFinal
-	}
-	return best
+	return ""
 }
 
 // better reports whether configuration a is better than b on this device.
@@ -238,6 +226,20 @@ func (e *entry) known() cost {
 	return e.cost
 }
 
+// bySearch are the figures of the search.
+func (e *entry) bySearch() tune.Figures {
+	r := e.first
+	return tune.Figures{Time: r.Time(), Judgement: tune.Judgement{Metrics: r.Metrics, Objective: r.Objective}}
+}
+
+// latest are the figures of the latest final measurement, else of the search.
+func (e *entry) latest() tune.Figures {
+	if n := len(e.finals); n > 0 {
+		return e.finals[n-1].Figures
+	}
+	return e.bySearch()
+}
+
 // inTurn is what two configurations took in the latest final measurement that both took part in.
 func inTurn(a, b *entry) (x, y finalTime, together bool) {
 	for _, f := range slices.Backward(a.finals) {
@@ -253,8 +255,8 @@ func inTurn(a, b *entry) (x, y finalTime, together bool) {
 // A relation is what a correct configuration takes on a device beside the device's best.
 type relation struct {
 	slowdown float64 // cost / cost of the best, at least 1
-	time     float64 // milliseconds
-	inTurn   bool    // both were measured in turn, or it is the best itself
+	figures  tune.Figures
+	inTurn   bool // both were measured in turn, or it is the best itself
 }
 
 // relate relates a correct configuration to the best of the device: by what both took in turn.
@@ -264,12 +266,12 @@ type relation struct {
 func (m *measured) relate(key string) relation {
 	e := m.entries[key]
 	if f, h, together := inTurn(e, m.entries[m.best]); together {
-		return relation{math.Max(1, f.cost/h.cost), f.time, true}
+		return relation{math.Max(1, f.cost/h.cost), f.Figures, true}
 	}
 	if key == m.best {
-		return relation{1, e.first.Time(), true}
+		return relation{1, e.bySearch(), true}
 	}
-	return relation{e.cost / m.least, e.first.Time(), false}
+	return relation{e.cost / m.least, e.bySearch(), false}
 }
 
 // usable are the places of the devices that have a best configuration.

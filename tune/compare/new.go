@@ -88,11 +88,9 @@ func (g *gathered) describe(m *measured, o Options) Device {
 		return d
 	}
 	e := m.entries[m.best]
-	b := &Best{Configuration: e.configuration.String(), Values: values(e.configuration), Time: e.first.Time(), Verified: e.first.Verified}
-	if n := len(e.finals); n > 0 {
-		b.Time, b.InTurn = e.finals[n-1].time, true
-	}
-	b.OfLimit = ofLimit(e.first, b.Time)
+	f := e.latest()
+	b := &Best{Configuration: e.configuration.String(), Values: values(e.configuration), Time: f.Time, InTurn: f.Final, Verified: e.first.Verified}
+	b.OfLimit = ofLimit(f)
 	b.Gain, b.WhyNoGain = g.gain(m, o)
 	if m.own != m.best {
 		b.TunedFor = g.tunedFor(m.best)
@@ -157,15 +155,11 @@ func (g *gathered) gain(m *measured, o Options) (gain *float64, whyNot string) {
 	if len(objectives) == 0 {
 		return nil, "no configuration of its own search is correct"
 	}
-	median, err := costOf(g.objective, tune.StatsOf(objectives).Median)
-	if err != nil {
-		return nil, err.Error()
+	ratio, known := g.objective.Gain(m.entries[m.best].latest().Objective, tune.StatsOf(objectives).Median)
+	if !known {
+		return nil, fmt.Sprintf("the objective %s is not positive", g.objective.Name)
 	}
-	found := m.own // like with like: what its search measured of both, and from there to the best
-	if found == "" {
-		found = m.best
-	}
-	return pointer(median / m.entries[found].cost * m.relate(found).slowdown), ""
+	return pointer(ratio), ""
 }
 
 // whyNone says why a device has no best configuration.
@@ -203,19 +197,18 @@ func (m *measured) cell(key string) Cell {
 	}
 	r := m.relate(key)
 	return Cell{
-		State: StateMeasured, Time: pointer(r.time), Slowdown: pointer(r.slowdown), InTurn: r.inTurn,
-		OfLimit: ofLimit(e.first, r.time), Verified: e.first.Verified,
+		State: StateMeasured, Time: pointer(r.figures.Time), Slowdown: pointer(r.slowdown), InTurn: r.inTurn,
+		OfLimit: ofLimit(r.figures), Verified: e.first.Verified,
 	}
 }
 
-// ofLimit is the part of a time in milliseconds that the device needs at least, in percent: the
-// search has computed it at its own time.
-func ofLimit(r *tune.Result, time float64) *float64 {
-	share, known := r.Metric(tune.MetricOfLimit)
-	if !known || !(share > 0) || !(time > 0) {
+// ofLimit is the part of the time that the device needs at least, in percent.
+func ofLimit(f tune.Figures) *float64 {
+	share, known := f.Metric(tune.MetricOfLimit)
+	if !known || !(share > 0) {
 		return nil
 	}
-	return pointer(share * r.Time() / time)
+	return pointer(share)
 }
 
 func pointer(v float64) *float64 { return &v }

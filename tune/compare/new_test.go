@@ -175,8 +175,8 @@ func TestDefault(t *testing.T) {
 	}
 }
 
-// TestMaximize ranks by a metric that is maximised: ratios are of its inverse, and final
-// measurements, at which it is not known, do not count.
+// TestMaximize ranks by a metric that is maximised: ratios are of its inverse. Final measurements
+// count where the metric is known at their times.
 func TestMaximize(t *testing.T) {
 	of := func(name string, values ...float64) Source {
 		s := source(t, name, gpu(name), row{x: 16, tile: 1, time: 1, final: 9}, row{x: 32, tile: 1, time: 1, final: 1})
@@ -184,11 +184,20 @@ func TestMaximize(t *testing.T) {
 		for i, v := range values {
 			s.Record.Results[i].Objective = v
 		}
-		return s
+		return asRead(s)
 	}
 	c := mustCompare(t, Options{}, of("A", 100, 50), of("B", 30, 120))
 	if !near(c.Matrix[0][1].Slowdown, 4) || !near(c.Matrix[1][0].Slowdown, 2) || c.Matrix[0][1].InTurn {
 		t.Errorf("the matrix is %+v", c.Matrix)
+	}
+	again := of("A", 100, 50)
+	again.Record.Results[0].AtFinal, again.Record.Results[1].AtFinal = &tune.Judgement{Objective: 70}, &tune.Judgement{Objective: 80}
+	c = mustCompare(t, Options{}, again, of("B", 30, 120))
+	if d := c.Devices[0].Best; d.Configuration != "x=32, tile=1" || !d.InTurn || d.Time != 1 || !near(d.Gain, 80.0/75) {
+		t.Errorf("the best of A in the final measurement is %+v", d)
+	}
+	if n := strings.Join(c.Notices, "\n"); strings.Contains(n, "A: written by an older version") || !strings.Contains(n, "B: written by an older version") {
+		t.Errorf("the notices are %q", c.Notices)
 	}
 	if _, err := New([]Source{of("A", 100, 0), of("B", 1, 1)}, Options{}); err == nil || !strings.Contains(err.Error(), "A: x=32, tile=1: the objective GFLOP/s is 0") {
 		t.Errorf("an objective of 0: %v", err)
@@ -202,7 +211,7 @@ func TestLimits(t *testing.T) {
 		for i, v := range shares {
 			s.Record.Results[i].Metrics = []tune.MetricValue{{Name: tune.MetricOfLimit, Value: v}}
 		}
-		return s
+		return asRead(s)
 	}
 	// At 2 ms 40 % of A's limit, so at 1 ms 80 %; B: 20 % at 2 ms, so 40 %. The harmonic mean is
 	// 2 / (1/0.8 + 1/0.4) = 2 / 3.75.

@@ -51,12 +51,24 @@ func (g *gathered) notices(c *Comparison) []string {
 	if len(usable) > 1 && len(usable) < len(c.Devices) {
 		say("Performance portability is over the %d devices that have a best configuration. Over all %d it is 0 where nothing runs, and not known where nothing was measured.", len(usable), len(c.Devices))
 	}
-	if !isTime(g.objective) {
-		say("The objective is the metric %s, of which records hold values and no formula: ratios are of the searches' own measurements, not of those taken in turn.", g.objective.Name)
+	if untold := g.untold(); len(untold) > 0 {
+		say("%s: written by an older version, without what the objective %s is in the final measurement. Ratios are of the search's own measurements there; ndtune tune with the same --log adds it.", strings.Join(untold, ", "), g.objective.Name)
 	} else if len(usable) > 1 && !g.allInTurn() && len(c.Missing) == 0 {
 		say("Not all cells were measured in turn with the device's best: differences of a few percent may be noise.")
 	}
 	return all
+}
+
+// untold are the names of the sources whose final measurement does not say what the objective is.
+func (g *gathered) untold() []string {
+	var names []string
+	for i := range g.sources {
+		s := &g.sources[i]
+		if slices.ContainsFunc(s.Record.Results, func(r tune.Result) bool { return r.Rankable() && len(r.Final) > 0 && r.AtFinal == nil }) {
+			names = append(names, s.Name)
+		}
+	}
+	return names
 }
 
 // roughPercent has two digits, and never fewer than the whole part has.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,7 +46,11 @@ func resumeUnchanged(t *testing.T, path string, r *Record) {
 		t.Fatal(err)
 	}
 	l := mustOpen(t, path, r.Header)
-	sameResults(t, l.Previous(), r.Results)
+	previous := slices.Clone(r.Results)
+	for i := range previous {
+		previous[i].AtFinal = nil // which Read derives, and a run that resumes the log computes
+	}
+	sameResults(t, l.Previous(), previous)
 	mustAppend(t, l, tune.Result{Configuration: r.Results[0].Configuration, Status: tune.Correct, Times: []float64{1}})
 	mustClose(t, l)
 	after, err := os.ReadFile(path)

@@ -185,3 +185,13 @@ func objectiveValue(r *tune.Result, objective tune.Objective) float64 {
 	}
 	return math.NaN()
 }
+
+// finalObjective computes the objective of a final measurement from its times or its metrics. Run
+// takes the median for the time there.
+func finalObjective(times []float64, metrics []tune.MetricValue, objective tune.Objective) float64 {
+	r := tune.Result{Times: times, Metrics: metrics}
+	if objectiveName(objective) == "time" {
+		return r.Stats().Median
+	}
+	return objectiveValue(&r, objective)
+}

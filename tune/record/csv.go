@@ -15,9 +15,12 @@ import (
 // EncodeCSV writes a record as a table of one row a configuration, with a header row: the
 // parameters, status, times in milliseconds, metrics, verified, reason, durations in
 // milliseconds, timestamp (UTC), and in «runs» every timed launch, separated by spaces. Behind
-// verified stand early_stopped, where that is true of any result, and device, where any
-// result names one of several. A cell is empty where there is nothing. A parameter or a
-// metric with the name of another column gets «parameter.» or «metric.» before it.
+// verified stand columns that not every table needs: early_stopped, where that is true of any
+// result; device, where any result names one of several; objective, such as «maximize GB/s», where
+// that is not the least time; and after a final measurement rank, the place of a correct result,
+// from 1, which is that of the winner (see [tune.Ranking]), each metric at the final time, with
+// «final.» before its name, and the launches, in final_runs. A cell is empty where there is nothing. A parameter or
+// a metric with the name of another column gets «parameter.» or «metric.» before it.
 //
 // Texts are mended for what opens such tables: lines end in a plain newline, NUL and bytes
 // that are not UTF-8 are replaced, and a text that a spreadsheet would take for a formula
@@ -27,7 +30,8 @@ func EncodeCSV(w io.Writer, r *Record) error {
 	if err != nil {
 		return err
 	}
-	metrics, circumstances := r.metricNames(), r.csvCircumstances()
+	metrics := r.metricNames()
+	circumstances := r.csvCircumstances(metrics)
 	out := csv.NewWriter(w)
 	if err := out.Write(csvHeader(l, metrics, circumstances)); err != nil {
 		return err
@@ -37,7 +41,7 @@ func EncodeCSV(w io.Writer, r *Record) error {
 		if err != nil {
 			return err
 		}
-		if err := out.Write(csvRow(l.configuration(d), &r.Results[i], metrics, circumstances)); err != nil {
+		if err := out.Write(csvRow(l.configuration(d), r, i, metrics, circumstances)); err != nil {
 			return err
 		}
 	}
@@ -68,23 +72,67 @@ var (
 	csvRest     = []string{"reason", "build_ms", "verify_ms", "measure_ms", "framework_ms", "search_ms", "timestamp", "runs"}
 )
 
-// A csvColumn is a column that not every table has.
+// A csvColumn is a column that says how a result of a record was measured, and how it is ranked.
 type csvColumn struct {
 	name string
-	cell func(*tune.Result) string
+	cell func(i int, r *tune.Result) string
 }
 
-// csvCircumstances are the columns that say how results were measured: verified, and those
-// of the others in which any result has something to say.
-func (r *Record) csvCircumstances() []csvColumn {
-	columns := []csvColumn{{"verified", func(r *tune.Result) string { return strconv.FormatBool(r.Verified) }}}
+// csvCircumstances are the columns behind the metrics: verified, and those of the others in which
+// any result has something to say.
+func (r *Record) csvCircumstances(metrics []string) []csvColumn {
+	columns := []csvColumn{{"verified", func(_ int, r *tune.Result) string { return strconv.FormatBool(r.Verified) }}}
+	add := func(name string, cell func(int, *tune.Result) string) {
+		columns = append(columns, csvColumn{name, cell})
+	}
 	if slices.ContainsFunc(r.Results, func(r tune.Result) bool { return r.EarlyStopped }) {
-		columns = append(columns, csvColumn{"early_stopped", func(r *tune.Result) string { return strconv.FormatBool(r.EarlyStopped) }})
+		add("early_stopped", func(_ int, r *tune.Result) string { return strconv.FormatBool(r.EarlyStopped) })
 	}
 	if slices.ContainsFunc(r.Results, func(r tune.Result) bool { return r.Device != "" }) {
-		columns = append(columns, csvColumn{"device", func(r *tune.Result) string { return csvText(r.Device) }})
+		add("device", func(_ int, r *tune.Result) string { return csvText(r.Device) })
+	}
+	if text := csvObjective(r.Header.Objective); text != csvObjective(objectiveOf("")) {
+		add("objective", func(int, *tune.Result) string { return csvText(text) })
+	}
+	if ranks := r.ranks(); ranks != nil {
+		add("rank", func(i int, _ *tune.Result) string {
+			if ranks[i] == 0 {
+				return ""
+			}
+			return strconv.Itoa(ranks[i])
+		})
+	}
+	if slices.ContainsFunc(r.Results, func(r tune.Result) bool { return r.AtFinal != nil && len(r.AtFinal.Metrics) > 0 }) {
+		for _, name := range metrics {
+			add(csvFinal(name), func(_ int, r *tune.Result) string { return csvFinalMetric(r, name) })
+		}
+	}
+	if slices.ContainsFunc(r.Results, func(r tune.Result) bool { return len(r.Final) > 0 }) {
+		add("final_runs", func(_ int, r *tune.Result) string { return csvRuns(r.Final) })
 	}
 	return columns
+}
+
+// csvFinal is the column of a metric at the final time.
+func csvFinal(metric string) string { return csvText("final." + metric) }
+
+func csvFinalMetric(r *tune.Result, name string) string {
+	if r.AtFinal == nil {
+		return ""
+	}
+	v, ok := r.AtFinal.Metric(name)
+	if !ok {
+		return ""
+	}
+	return csvNumber(v)
+}
+
+// csvObjective is an objective in the words of a specification.
+func csvObjective(o tune.Objective) string {
+	if o.Maximize {
+		return "maximize " + objectiveName(o)
+	}
+	return "minimize " + objectiveName(o)
 }
 
 func csvHeader(l *layout, metrics []string, circumstances []csvColumn) []string {
@@ -111,7 +159,9 @@ func csvHeader(l *layout, metrics []string, circumstances []csvColumn) []string 
 	return append(row, rest...)
 }
 
-func csvRow(c space.Configuration, r *tune.Result, metrics []string, circumstances []csvColumn) []string {
+// csvRow is the row of the result at a place.
+func csvRow(c space.Configuration, of *Record, place int, metrics []string, circumstances []csvColumn) []string {
+	r := &of.Results[place]
 	var row []string
 	for i := range c.Len() {
 		if text, ok := c.At(i).(string); ok {
@@ -130,7 +180,7 @@ func csvRow(c space.Configuration, r *tune.Result, metrics []string, circumstanc
 		row = append(row, cell)
 	}
 	for _, c := range circumstances {
-		row = append(row, c.cell(r))
+		row = append(row, c.cell(place, r))
 	}
 	row = append(row, csvText(r.Reason))
 	d := r.Durations

@@ -31,8 +31,8 @@ func isTable(header []string) bool {
 }
 
 // decodeCSV reads a table of EncodeCSV, also one whose rows were sorted or filtered. It knows
-// of a run no more than the rows tell: neither the device nor the kernel, and for the objective
-// it takes the time. As in T4, the order of the values of a parameter is lost. A value that
+// of a run no more than the rows tell: neither the device nor the kernel. Where no row names the
+// objective, it is the time. As in T4, the order of the values of a parameter is lost. A value that
 // reads as a number is one; true and false are 1 and 0.
 func decodeCSV(data []byte) (*Record, error) {
 	rows, err := csv.NewReader(bytes.NewReader(data)).ReadAll()
@@ -54,7 +54,7 @@ func decodeCSV(data []byte) (*Record, error) {
 		}
 	}
 	g.sort()
-	r := &Record{Header: Header{Format: FormatCSV, Objective: objectiveOf(""), Parameters: g.parameters, Metrics: t.metrics}}
+	r := &Record{Header: Header{Format: FormatCSV, Objective: t.objective(rows[1:]), Parameters: g.parameters, Metrics: t.metrics}}
 	l, err := newLayout(r.Header.Parameters)
 	if err != nil {
 		return nil, err
@@ -124,6 +124,20 @@ func (t *csvTable) cell(row []string, name string) string {
 	return ""
 }
 
+// objective is the one that the rows name.
+func (t *csvTable) objective(rows [][]string) tune.Objective {
+	for _, row := range rows {
+		cell := csvTextOf(t.cell(row, "objective"))
+		if name, ok := strings.CutPrefix(cell, "minimize "); ok {
+			return tune.Objective{Name: name}
+		}
+		if name, ok := strings.CutPrefix(cell, "maximize "); ok {
+			return tune.Objective{Name: name, Maximize: true}
+		}
+	}
+	return objectiveOf("")
+}
+
 // configuration gathers the values of a row, and returns them as a JSON object.
 func (t *csvTable) configuration(g *gatherer, row []string) ([]byte, error) {
 	b := []byte{'{'}
@@ -178,6 +192,12 @@ func (t *csvTable) result(row []string, objective tune.Objective) (r tune.Result
 	if final := t.cell(row, "final_time"); final != "" {
 		r.Final = []float64{number("final_time")}
 	}
+	if runs, wrong := csvRunsOf(t.cell(row, "final_runs")); wrong != nil {
+		return r, fmt.Errorf("final_runs: %w", wrong)
+	} else if len(runs) > 0 {
+		r.Final = runs
+	}
+	var finals []tune.MetricValue
 	for i, name := range t.metrics {
 		if cell := row[t.metricsAt+i]; cell != "" && err == nil {
 			var f float64
@@ -186,6 +206,12 @@ func (t *csvTable) result(row []string, objective tune.Objective) (r tune.Result
 			}
 			r.Metrics = append(r.Metrics, tune.MetricValue{Name: name, Value: f})
 		}
+		if final := csvFinal(name); t.cell(row, final) != "" {
+			finals = append(finals, tune.MetricValue{Name: name, Value: number(final)})
+		}
+	}
+	if len(finals) > 0 && len(r.Final) > 0 {
+		r.AtFinal = &tune.Judgement{Metrics: finals, Objective: finalObjective(r.Final, finals, objective)}
 	}
 	r.Durations = tune.Durations{
 		Build: durationOf(number("build_ms")), Verify: durationOf(number("verify_ms")), Measure: durationOf(number("measure_ms")),

@@ -27,7 +27,7 @@ func TestCSVRoundTrip(t *testing.T) {
 		m := newMaker(seed)
 		want := m.record(30)
 		want.Header.Metrics = []string{"GB/s", "a \"b\""}
-		want.Header.Objective = objectiveOf("time")
+		want.Header.Objective = objectiveOf([]string{"time", "GB/s"}[m.IntN(2)])
 		for i := range want.Results {
 			r := &want.Results[i]
 			r.Durations = tune.Durations{Build: time.Duration(m.IntN(1e12)), Measure: time.Duration(m.IntN(1e12)), Search: 1}
@@ -36,8 +36,13 @@ func TestCSVRoundTrip(t *testing.T) {
 				r.Reason = "no reason was recorded"
 			}
 			if r.Status == tune.Correct {
-				r.Times, r.Final = []float64{m.Float64(), m.Float64()}, []float64{m.Float64()}[:m.IntN(2)]
-				r.Objective = r.Time()
+				r.Times, r.Metrics = []float64{m.Float64(), m.Float64()}, []tune.MetricValue{{Name: "GB/s", Value: m.Float64()}}
+				r.Objective = objectiveValue(r, want.Header.Objective)
+				if m.IntN(2) == 0 {
+					r.Final = []float64{m.Float64(), m.Float64()}
+					r.AtFinal = &tune.Judgement{Metrics: []tune.MetricValue{{Name: "GB/s", Value: m.Float64()}}}
+					r.AtFinal.Objective = finalObjective(r.Final, r.AtFinal.Metrics, want.Header.Objective)
+				}
 			}
 		}
 		got := mustDecode(t, csvOf(t, want))
@@ -54,7 +59,7 @@ func TestCSVRoundTrip(t *testing.T) {
 				t.Fatalf("seed %d, result %d: %s", seed, i, diff)
 			}
 		}
-		if h := got.Header; h.Format != FormatCSV || !slices.Equal(h.Metrics, want.Header.Metrics) {
+		if h := got.Header; h.Format != FormatCSV || !slices.Equal(h.Metrics, want.Header.Metrics) || h.Objective != want.Header.Objective && len(want.Results) > 0 {
 			t.Errorf("header %+v", h)
 		}
 	}

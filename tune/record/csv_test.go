@@ -38,7 +38,8 @@ func TestCSV(t *testing.T) {
 	r := &Record{h, []tune.Result{
 		{
 			Configuration: l.configuration(digits{0, 0, 0}), Status: tune.Correct, Verified: true,
-			Times: []float64{1, 2, 6}, Final: []float64{2.5},
+			Times: []float64{1, 2, 6}, Final: []float64{2.5, 3, 2},
+			AtFinal:   &tune.Judgement{Metrics: []tune.MetricValue{{Name: "GB/s", Value: 4.5}}, Objective: 2.5},
 			Metrics:   []tune.MetricValue{{Name: "status", Value: -7}, {Name: "GB/s", Value: math.NaN()}},
 			Durations: tune.Durations{Build: 1500 * time.Microsecond},
 			Timestamp: time.Date(2026, 1, 2, 3, 4, 5, 600, time.FixedZone("", 3600)),
@@ -47,11 +48,11 @@ func TestCSV(t *testing.T) {
 	}}
 	want := [][]string{
 		{"x", "f", "parameter.time", "status", "time", "time_min", "time_median", "time_max", "time_stddev", "final_time", "GB/s", "metric.status",
-			"verified", "reason", "build_ms", "verify_ms", "measure_ms", "framework_ms", "search_ms", "timestamp", "runs"},
+			"verified", "rank", "final.GB/s", "final.status", "final_runs", "reason", "build_ms", "verify_ms", "measure_ms", "framework_ms", "search_ms", "timestamp", "runs"},
 		{"16", "2.0", "'=a", "correct", "3", "1", "2", "6", "2.6457513110645907", "2.5", "NaN", "-7",
-			"true", "", "1.5", "0", "0", "0", "0", "2026-01-02T02:04:05.0000006Z", "1 2 6"},
+			"true", "1", "4.5", "", "2.5 3 2", "", "1.5", "0", "0", "0", "0", "2026-01-02T02:04:05.0000006Z", "1 2 6"},
 		{"16", "0.5", "b", "compile", "", "", "", "", "", "", "", "",
-			"false", "'-D x=1\nerror: \ufffd\ufffd", "0", "0", "0", "0", "0", "", ""},
+			"false", "", "", "", "", "'-D x=1\nerror: \ufffd\ufffd", "0", "0", "0", "0", "0", "", ""},
 	}
 	got := table(t, r)
 	for i := range want {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ndtune/ndtune/tune"
 )
 
 // The test binary is run again as a child that does one thing to a log.
@@ -72,7 +74,7 @@ func appendForever(path string) error {
 	}
 	for {
 		r := results[0]
-		r.Final = r.Times
+		r.Final, r.AtFinal = r.Times, &tune.Judgement{Objective: r.Objective}
 		if err := l.AppendFinal(r); err != nil {
 			return err
 		}

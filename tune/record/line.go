@@ -31,7 +31,11 @@ const (
 // to, counted from 1: what was measured before and after a log was resumed cannot be
 // compared, so those of an earlier session are forgotten as soon as a later one has any.
 //
-//	{"kind":"final","session":1,"configuration":{"block_size_x":16},"times":[1.5,1.4]}
+//	{"kind":"final","session":1,"configuration":{"block_size_x":16},"times":[1.5,1.4],
+//	 "at_final":{"metrics":{"GB/s":93.6},"objective":1.45}}
+//
+// at_final is what the metrics and the objective are at the median of these times; logs of earlier
+// versions do not have it.
 //
 // Every line, the header too, has one more member at its end, which these examples leave out:
 // the CRC-32C (Castagnoli) of the bytes before it.
@@ -116,6 +120,9 @@ func (l *layout) appendResult(b []byte, d digits, r *tune.Result) ([]byte, error
 	}
 	if len(r.Final) > 0 {
 		b = appendFloats(append(b, `,"final":`...), r.Final)
+		if r.AtFinal != nil {
+			b = appendJudgement(append(b, `,"at_final":`...), r.AtFinal)
+		}
 	}
 	return append(b, '}'), nil
 }
@@ -145,13 +152,26 @@ func appendCircumstances(b []byte, r *tune.Result) []byte {
 }
 
 // appendFinal writes the line of a final measurement, without its end.
-func (l *layout) appendFinal(b []byte, d digits, times []float64, session int) []byte {
+func (l *layout) appendFinal(b []byte, d digits, r *tune.Result, session int) []byte {
 	b = append(b, `{"kind":"final","session":`...)
 	b = strconv.AppendInt(b, int64(session), 10)
 	b = append(b, `,"configuration":`...)
 	b = l.append(b, d)
 	b = append(b, `,"times":`...)
-	b = appendFloats(b, times)
+	b = appendFloats(b, r.Final)
+	if r.AtFinal != nil {
+		b = appendJudgement(append(b, `,"at_final":`...), r.AtFinal)
+	}
+	return append(b, '}')
+}
+
+// appendJudgement writes at_final, in a run log and in T4 alike.
+func appendJudgement(b []byte, j *tune.Judgement) []byte {
+	b = append(b, '{')
+	if len(j.Metrics) > 0 {
+		b = append(appendMetrics(append(b, `"metrics":`...), j.Metrics), ',')
+	}
+	b = appendFloat(append(b, `"objective":`...), j.Objective)
 	return append(b, '}')
 }
 

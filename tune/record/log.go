@@ -100,7 +100,7 @@ func (l *Log) AppendFinal(r tune.Result) error {
 		err = errors.New("a final measurement without a result")
 	}
 	if err == nil {
-		l.buffer = l.layout.appendFinal(l.buffer[:0], d, r.Final, l.session)
+		l.buffer = l.layout.appendFinal(l.buffer[:0], d, &r, l.session)
 		err = l.write(endLine(l.buffer))
 	}
 	if err != nil {

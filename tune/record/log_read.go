@@ -150,7 +150,7 @@ func (c *logContent) readLines(rest []byte, l *layout) error {
 				forgetFinals(c.results)
 			}
 			if p.session == c.session {
-				c.results[at].Final = p.result.Final
+				c.results[at].Final, c.results[at].AtFinal = p.result.Final, p.result.AtFinal
 			}
 		}
 	}
@@ -177,7 +177,7 @@ func without(results []tune.Result, places map[int]bool) []tune.Result {
 
 func forgetFinals(results []tune.Result) {
 	for i := range results {
-		results[i].Final = nil
+		results[i].Final, results[i].AtFinal = nil, nil
 	}
 }
 

@@ -125,7 +125,7 @@ func TestLogRoundTrip(t *testing.T) {
 		mustAppend(t, l, want.Results[cut:]...)
 		for i := range want.Results {
 			if want.Results[i].Status == tune.Correct && m.IntN(2) == 0 {
-				want.Results[i].Final = m.floats()
+				want.Results[i].Final, want.Results[i].AtFinal = m.final()
 				if err := l.AppendFinal(want.Results[i]); err != nil {
 					t.Fatal(err)
 				}
@@ -156,7 +156,7 @@ func TestEncodedLogRoundTrip(t *testing.T) {
 		want := m.record(30)
 		for i := range want.Results {
 			if m.IntN(3) == 0 {
-				want.Results[i].Final = m.floats()
+				want.Results[i].Final, want.Results[i].AtFinal = m.final()
 			}
 		}
 		var b bytes.Buffer

@@ -103,6 +103,7 @@ func resultLosses(was, is *Record) []string {
 		{"durations as they were", func(a, b *tune.Result) bool { return a.Durations == b.Durations }},
 		{"timestamps as they were", func(a, b *tune.Result) bool { return a.Timestamp.Equal(b.Timestamp) }},
 		{"launches of the final measurement", func(a, b *tune.Result) bool { return slices.EqualFunc(a.Final, b.Final, sameNumber) }},
+		{"metrics and objective of the final measurement", sameFinals},
 	} {
 		n := 0
 		for i := range was.Results {
@@ -143,4 +144,16 @@ func sameMetrics(a, b *tune.Result) bool {
 		v, ok := b.Metric(m.Name)
 		return !ok || !sameNumber(m.Value, v)
 	})
+}
+
+// sameFinals minds only what was known: some of it is derived from the times when a file is read.
+func sameFinals(a, b *tune.Result) bool {
+	if a.AtFinal == nil {
+		return true
+	}
+	if b.AtFinal == nil {
+		return math.IsNaN(a.AtFinal.Objective) && len(a.AtFinal.Metrics) == 0
+	}
+	x, y := tune.Result{Metrics: a.AtFinal.Metrics}, tune.Result{Metrics: b.AtFinal.Metrics}
+	return sameMetrics(&x, &y) && sameNumber(a.AtFinal.Objective, b.AtFinal.Objective)
 }

@@ -71,6 +71,7 @@ func TestLosses(t *testing.T) {
 		r.Status, r.Reason, r.Times, r.Objective, r.Timestamp = tune.Correct, "", []float64{2, 4}, 3, time.Time{}
 	}
 	run.Results[0].Final = []float64{2, 3, 4}
+	run.Results[0].AtFinal = &tune.Judgement{Objective: 3, Metrics: []tune.MetricValue{{Name: "GB/s", Value: 7}}}
 	run.Results[1].Device, run.Results[2].EarlyStopped = "1:0", true
 	run.Results[3] = tune.Result{Configuration: results[3].Configuration, Status: tune.Timeout, Reason: "it took 10 s"}
 	for _, test := range []struct {
@@ -82,11 +83,11 @@ func TestLosses(t *testing.T) {
 		{"small", small, "log", nil},
 		{"small", small, "t4", nil},
 		{"small", small, "cache", []string{"reasons (2 results)"}},
-		{"small", small, "csv", []string{"the device's name", "the kernel's name", "the objective", "the program that wrote it"}},
+		{"small", small, "csv", []string{"the device's name", "the kernel's name", "the program that wrote it"}},
 		{"run", run, "log", nil},
 		{"run", run, "t4", nil},
-		{"run", run, "cache", []string{"the problem's digest", "what else is known of the device", "the strategy", "the seed", "statuses (1 result)", "reasons (1 result)", "marks of being measured once (1 result)", "which device measured (1 result)", "launches of the final measurement (1 result)"}},
-		{"run", run, "csv", []string{"the problem's digest", "the device's name", "launches of the final measurement (1 result)"}},
+		{"run", run, "cache", []string{"the problem's digest", "what else is known of the device", "the strategy", "the seed", "statuses (1 result)", "reasons (1 result)", "marks of being measured once (1 result)", "which device measured (1 result)", "launches of the final measurement (1 result)", "metrics and objective of the final measurement (1 result)"}},
+		{"run", run, "csv", []string{"the problem's digest", "the device's name"}},
 		{"nothing", &Record{Header: h}, "csv", []string{"the device's name"}},
 	} {
 		got, err := Losses(test.record, test.format)

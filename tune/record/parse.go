@@ -16,7 +16,7 @@ type parsedLine struct {
 	kind    string // "": an empty line, or one that could not be read
 	session int
 	digits  digits
-	result  tune.Result // of a final measurement, only Configuration and Final
+	result  tune.Result // of a final measurement, only Configuration, Final and AtFinal
 	late    *latePeaks  // of a line of peaks, which has nothing else
 
 	checked bool   // it has a checksum
@@ -68,7 +68,7 @@ func (l *layout) parse(line []byte) (parsedLine, error) {
 		return parsedLine{}, fmt.Errorf("no status")
 	}
 	if p.kind == kindFinal {
-		p.result = tune.Result{Final: p.result.Times}
+		p.result = tune.Result{Final: p.result.Times, AtFinal: p.result.AtFinal}
 	}
 	p.result.Configuration = l.configuration(p.digits)
 	return p, nil
@@ -124,8 +124,30 @@ func (p *parsedLine) set(l *layout, name string, raw []byte) (err error) {
 		}
 	case "final":
 		r.Final, err = parseNumbers(raw)
+	case "at_final":
+		r.AtFinal, err = parseJudgement(raw)
 	}
 	return err
+}
+
+func parseJudgement(raw []byte) (*tune.Judgement, error) {
+	if raw[0] != '{' {
+		return nil, fmt.Errorf("want an object, not %s", kindOf(raw))
+	}
+	j := tune.Judgement{Objective: math.NaN()}
+	for name, value := range members(raw) {
+		var err error
+		switch name {
+		case "metrics":
+			j.Metrics, err = parseMetrics(value)
+		case "objective":
+			j.Objective, err = parseNumber(value)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return &j, nil
 }
 
 func parseMetrics(raw []byte) ([]tune.MetricValue, error) {

@@ -93,6 +93,19 @@ func (m maker) floats() []float64 {
 	return fs
 }
 
+// final is a final measurement, or none.
+func (m maker) final() ([]float64, *tune.Judgement) {
+	times := m.floats()
+	if len(times) == 0 {
+		return nil, nil
+	}
+	j := &tune.Judgement{Objective: m.float()}
+	for _, name := range []string{"GB/s", "a b"}[:m.IntN(3)] {
+		j.Metrics = append(j.Metrics, tune.MetricValue{Name: name, Value: m.float()})
+	}
+	return times, j
+}
+
 func (m maker) float() float64 {
 	special := []float64{0, math.Copysign(0, -1), math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64, math.SmallestNonzeroFloat64, 1, 1e21, 1e-7}
 	if m.IntN(4) == 0 {

@@ -23,7 +23,9 @@ type Record struct {
 // Read reads a run log, a T4 file, a Kernel Tuner cache file or a CSV table of this package,
 // plain or gzipped. The content says which it is; the name does not matter. A torn last line
 // of a run log and the missing end of a cache file, which an interrupted run leaves behind,
-// are no errors. Of two results of one configuration the first counts.
+// are no errors. Of two results of one configuration the first counts. What the final measurement
+// of an older record is worth is found out as far as it can be: see
+// [tune.Objective.DeriveFinals].
 func Read(path string) (*Record, error) {
 	r, _, err := read(path, false)
 	return r, err
@@ -72,6 +74,7 @@ func decode(data []byte, skip bool) (r *Record, skipped []DamagedLine, err error
 	if err != nil {
 		return nil, nil, err
 	}
+	r.Header.Objective.DeriveFinals(r.Results)
 	return r, skipped, nil
 }
 

@@ -53,7 +53,7 @@ func (e *Recorded) Result(c space.Configuration) tune.Result {
 		if i, ok := e.index[d.key()]; ok {
 			r := e.results[i]
 			r.Configuration = c
-			r.Metrics, r.Objective, r.Final = nil, 0, nil
+			r.Metrics, r.Objective, r.Final, r.AtFinal = nil, 0, nil, nil
 			return r
 		}
 	}

@@ -23,8 +23,10 @@ const t4Version = "1.0.0"
 // error's name, and there stand «early_stopped» and «device», too, «verified» where it is not
 // what the header says, «exact_timestamp» where microseconds are not enough, and
 // «reason_base64» where the reason is not UTF-8; «times» has «benchmark», as Kernel Tuner
-// writes it, and «final_runtimes», whose median is the measurement «final_time». [Read] takes
-// them back.
+// writes it, and «final_runtimes», whose median is the measurement «final_time». What the metrics
+// and the objective are at that median is «at_final», as in a run log. [Read] takes them back.
+// After a final measurement «rank» is the place of a correct result, from 1, which is that of the
+// winner (see [tune.Ranking]): the objectives are those of the search, and do not tell it.
 func EncodeT4(w io.Writer, r *Record) error {
 	l, err := newLayout(r.Header.Parameters)
 	if err != nil {
@@ -38,6 +40,7 @@ func EncodeT4(w io.Writer, r *Record) error {
 	_, _ = out.WriteString(`{"metadata":{"timeunit":"miliseconds","ndtune":`)
 	_, _ = out.Write(header)
 	_, _ = out.WriteString(`},"results":[`)
+	ranks := r.ranks()
 	var b []byte
 	for i := range r.Results {
 		d, err := l.digits(r.Results[i].Configuration)
@@ -48,7 +51,11 @@ func EncodeT4(w io.Writer, r *Record) error {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = l.appendT4(append(b, '\n'), d, &r.Results[i], &r.Header)
+		rank := 0
+		if ranks != nil {
+			rank = ranks[i]
+		}
+		b = l.appendT4(append(b, '\n'), d, &r.Results[i], &r.Header, rank)
 		_, _ = out.Write(b)
 	}
 	_, _ = out.WriteString("\n],\"schema_version\":\"" + t4Version + "\"}\n")
@@ -56,7 +63,7 @@ func EncodeT4(w io.Writer, r *Record) error {
 }
 
 // appendT4 writes one result.
-func (l *layout) appendT4(b []byte, d digits, r *tune.Result, h *Header) []byte {
+func (l *layout) appendT4(b []byte, d digits, r *tune.Result, h *Header, rank int) []byte {
 	objective := h.Objective
 	correct := r.Status == tune.Correct
 	b = append(b, `{"timestamp":`...)
@@ -88,6 +95,12 @@ func (l *layout) appendT4(b []byte, d digits, r *tune.Result, h *Header) []byte 
 		b = appendReason(b, r.Reason)
 	}
 	b = appendCircumstances(b, r)
+	if rank > 0 {
+		b = strconv.AppendInt(append(b, `,"rank":`...), int64(rank), 10)
+	}
+	if r.AtFinal != nil {
+		b = appendJudgement(append(b, `,"at_final":`...), r.AtFinal)
+	}
 	if r.Verified != verifiedBy(h, r) {
 		b = strconv.AppendBool(append(b, `,"verified":`...), r.Verified)
 	}

@@ -32,6 +32,7 @@ type t4Result struct {
 	Device       json.RawMessage `json:"device"`
 	Verified     json.RawMessage `json:"verified"`
 	Exact        json.RawMessage `json:"exact_timestamp"`
+	AtFinal      json.RawMessage `json:"at_final"`
 	Measurements []struct {
 		Name  string          `json:"name"`
 		Value json.RawMessage `json:"value"`
@@ -165,6 +166,11 @@ func (t *t4Result) result(l *layout, h *Header, unit float64) (digits, tune.Resu
 	}
 	if r.Final, err = numbersMember(t.Times.FinalRuntimes, unit); err != nil {
 		return nil, r, fmt.Errorf("final_runtimes: %w", err)
+	}
+	if len(t.AtFinal) > 0 && len(r.Final) > 0 {
+		if r.AtFinal, err = parseJudgement(t.AtFinal); err != nil {
+			return nil, r, fmt.Errorf("at_final: %w", err)
+		}
 	}
 	build := t.Times.Compilation
 	if build == nil {

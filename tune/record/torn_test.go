@@ -17,7 +17,7 @@ func sampleLog(t testing.TB) (Header, []byte) {
 	l := mustOpen(t, path, h)
 	mustAppend(t, l, results[:3]...)
 	for i := range 2 {
-		results[i].Final = []float64{float64(i), 0.5}
+		results[i].Final, results[i].AtFinal = []float64{float64(i), 0.5}, &tune.Judgement{Objective: float64(i)}
 		if err := l.AppendFinal(results[i]); err != nil {
 			t.Fatal(err)
 		}

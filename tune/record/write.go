@@ -151,3 +151,17 @@ func EncodeLog(w io.Writer, r *Record) error {
 	}
 	return out.Flush() // an error of any write comes again here
 }
+
+// ranks are the places of the results in their [tune.Ranking], from 1; 0 of those that have none.
+// They are nil where there was no final measurement: the objectives of the search tell the order.
+func (r *Record) ranks() []int {
+	ranking := r.Header.Objective.Rank(r.Results)
+	if ranking.Finalists == 0 {
+		return nil
+	}
+	ranks := make([]int, len(r.Results))
+	for i, place := range ranking.Places {
+		ranks[place] = i + 1
+	}
+	return ranks
+}

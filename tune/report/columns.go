@@ -123,11 +123,18 @@ func (run *Run) timeColumns() {
 		run.Columns = append(run.Columns, numberColumn(columnFinal, times[5]))
 	}
 	run.addNumbers(columnObjective, func(r *tune.Result) float64 {
-		if r.Status == tune.Correct && !math.IsInf(r.Objective, 0) {
+		if r.Rankable() {
 			return r.Objective
 		}
 		return math.NaN()
 	})
+	if run.ranking.Finalists > 0 {
+		ranks := make([]uint32, n)
+		for i, row := range run.ranking.Places {
+			ranks[row] = uint32(i) + 1
+		}
+		run.Columns = append(run.Columns, indexColumn(columnRank, len(run.ranking.Places)+1, ranks))
+	}
 }
 
 func (run *Run) durationColumns() {

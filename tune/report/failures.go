@@ -4,14 +4,12 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/ndtune/ndtune/tune"
 )
 
-// A Failure is a reason for which configurations failed: their reasons are alike but for
-// numbers and names of files.
+// A Failure is a cause for which configurations failed, by [tune.CauseOf].
 type Failure struct {
 	Status string `json:"status"`
 	Text   string `json:"text"` // the line that says most, of the first of them
@@ -30,7 +28,6 @@ type Reason struct {
 const (
 	maxReason  = 4 << 10
 	maxReasons = 2 << 20
-	maxLine    = 300 // runes
 )
 
 // failuresOf groups the failures of a run, and adds the column of their reasons.
@@ -44,8 +41,8 @@ func failuresOf(run *Run) ([]Failure, []Reason) {
 		if r.Status == tune.Correct {
 			continue
 		}
-		line := headline(r.Status, r.Reason)
-		key := string(r.Status) + "\n" + alike(line)
+		line := tune.Headline(r.Status, r.Reason)
+		key := tune.CauseOf(r.Status, r.Reason)
 		group, ok := groups[key]
 		if !ok {
 			group = len(failures)
@@ -87,40 +84,6 @@ func sortFailures(failures []Failure) []int {
 	}
 	copy(failures, sorted)
 	return to
-}
-
-// headline is the line of a reason that says most: the first, or, where a kernel did not
-// compile, the first error of the build log behind it.
-func headline(status tune.Status, reason string) string {
-	lines := strings.Split(strings.TrimSpace(strings.ToValidUTF8(reason, "\uFFFD")), "\n")
-	line := lines[0]
-	if status == tune.Compile {
-		for _, l := range lines[1:] {
-			if strings.Contains(strings.ToLower(l), "error") {
-				line = l
-				break
-			}
-		}
-	}
-	line = strings.TrimSpace(line)
-	if line == "" {
-		return "no reason is given"
-	}
-	if utf8.RuneCountInString(line) > maxLine {
-		line = string([]rune(line)[:maxLine]) + "…"
-	}
-	return line
-}
-
-// alike leaves out of a line what differs between two reports of one fault: words with digits,
-// and paths.
-func alike(line string) string {
-	words := strings.FieldsFunc(line, func(c rune) bool {
-		return unicode.IsSpace(c) || strings.ContainsRune("=()[],;:«»", c)
-	})
-	return strings.Join(slices.DeleteFunc(words, func(word string) bool {
-		return strings.ContainsAny(word, "0123456789/\\") || word == "NaN" || strings.HasSuffix(word, "Inf")
-	}), " ")
 }
 
 // shortened keeps the beginning of a text, and says that it did.

@@ -6,8 +6,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-
-	"github.com/ndtune/ndtune/tune"
 )
 
 // An Importance says how much of the differences between correct configurations each
@@ -83,7 +81,7 @@ func importanceOf(run *Run) *Importance {
 func importanceRows(run *Run) (rows []int, y []float64) {
 	positive := true
 	for i := range run.results {
-		if v := run.results[i].Objective; run.results[i].Status == tune.Correct && !math.IsNaN(v) && !math.IsInf(v, 0) {
+		if v := run.results[i].Objective; run.results[i].Rankable() {
 			rows = append(rows, i)
 			positive = positive && v > 0
 		}

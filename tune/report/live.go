@@ -42,14 +42,17 @@ type Progress struct {
 // they were.
 func (r *Report) Part(from int, p Progress) ([]byte, error) {
 	run := *r.Runs[0]
-	columns := make([]Column, len(run.Columns))
+	var columns []Column
 	known := uint32(0) // of the reasons: they stand in the order in which rows refer to them
 	for i := range run.Columns {
 		c := &run.Columns[i]
+		if c.Name == columnRank && from > 0 {
+			continue // new rows may have moved the ones that the page has
+		}
 		if c.Name == columnReason && from > 0 {
 			known = slices.Max(run.index(columnReason)[:from])
 		}
-		columns[i] = c.since(from)
+		columns = append(columns, c.since(from))
 	}
 	run.Columns = columns
 	place(columns, 0)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/ndtune/ndtune/internal/figure"
@@ -66,7 +65,8 @@ func (run *Run) writeMarkdown(b *strings.Builder) {
 	}
 }
 
-// writeMarkdownTable has the best configurations, the one that won first.
+// writeMarkdownTable has the best configurations, in the order of their ranking and with the
+// figures that they are ranked by.
 func (run *Run) writeMarkdownTable(b *strings.Builder) {
 	var head []string
 	var numbers []bool
@@ -78,20 +78,16 @@ func (run *Run) writeMarkdownTable(b *strings.Builder) {
 		column(axisName(m), true)
 	}
 	column("verified", false)
-	columns := make([][]float64, len(run.Measures))
-	for j, m := range run.Measures {
-		columns[j] = run.numbers(m.Column)
-	}
-	ranked := rankedRows(run)
 	var rows [][]string
-	for _, row := range ranked[:min(len(ranked), markdownRows)] {
+	for _, row := range run.ranking.Places[:min(len(run.ranking.Places), markdownRows)] {
 		r := &run.results[row]
 		var cells []string
 		for i := range run.Parameters {
 			cells = append(cells, run.Parameters[i].Values[run.index(parameterColumn(i))[row]])
 		}
-		for j, m := range run.Measures {
-			cells = append(cells, formatMeasure(m, columns[j][row]))
+		figures := r.Figures()
+		for _, m := range run.Measures {
+			cells = append(cells, formatMeasure(m, measured(figures, m)))
 		}
 		verified := "no"
 		if r.Verified {
@@ -100,30 +96,27 @@ func (run *Run) writeMarkdownTable(b *strings.Builder) {
 		rows = append(rows, append(cells, verified))
 	}
 	markdown.Table(b, head, numbers, rows)
+	switch n := run.ranking.Finalists; {
+	case n == 0:
+	case n >= len(rows):
+		b.WriteString("\nThe order and the figures are those of the final measurement, which took the best in turn.\n")
+	default:
+		fmt.Fprintf(b, "\nThe order and the figures of the first %d are those of the final measurement, which took the best in turn; of the others, those of the search.\n", n)
+	}
 }
 
-// rankedRows are the correct rows by the objective of the search, after the one that won.
-func rankedRows(run *Run) []int {
-	var rows []int
-	for i := range run.results {
-		if v := run.results[i].Objective; run.results[i].Status == tune.Correct && !math.IsNaN(v) && !math.IsInf(v, 0) {
-			rows = append(rows, i)
-		}
+// measured is a measure among figures; NaN where it is not known.
+func measured(f tune.Figures, m Measure) float64 {
+	switch m.Column {
+	case columnObjective:
+		return f.Objective
+	case columnTime:
+		return f.Time
 	}
-	first := run.Summary.Best.Row
-	slices.SortStableFunc(rows, func(a, b int) int {
-		x, y := run.results[a].Objective, run.results[b].Objective
-		switch {
-		case a == b:
-			return 0
-		case a == first || b != first && better(run.objective, x, y):
-			return -1
-		case b == first || better(run.objective, y, x):
-			return 1
-		}
-		return 0
-	})
-	return rows
+	if v, known := f.Metric(m.Name); known {
+		return v
+	}
+	return math.NaN()
 }
 
 func formatMeasure(m Measure, v float64) string {

@@ -44,12 +44,12 @@ func noticesOf(run *Run, b *best, verification bool) []Notice {
 		warn("Times come from the host's clock, because the driver's profiling timestamps cannot be used; they include the cost of a launch.")
 	}
 	r := &run.results[b.row]
-	if stats := r.Stats(); stats.Mean > 0 && stats.Count > 1 && stats.StandardDeviation/stats.Mean > noisy && !b.final {
+	if stats := r.Stats(); stats.Mean > 0 && stats.Count > 1 && stats.StandardDeviation/stats.Mean > noisy && !b.figures.Final {
 		warn("The times of the best scatter by %s %% (standard deviation over mean of %d launches): a repeated run may choose another.",
 			figure.Number(100*stats.StandardDeviation/stats.Mean), stats.Count)
 	}
 	if b.undecided {
-		warn("The best were measured again at the end, but the record does not say what their %s is at these times: the search's measurements decided.", run.objective.Name)
+		warn("The best were measured again at the end, but the record does not say what their %s is at these times: the search's measurements decided. Older versions did not keep it; ndtune tune with the same --log adds it.", run.objective.Name)
 	}
 	if n := rivals(run, b); n > 0 {
 		all = append(all, Notice{levelHint, fmt.Sprintf("%s within 1 %% of the best: a difference that another run may turn around.", countConfigurations(n))})
@@ -67,24 +67,16 @@ func countConfigurations(n int) string {
 	return fmt.Sprintf("%d other configurations are", n)
 }
 
-// rivals are how many others are within 1 % of the best: by the final measurement where that
-// decided, else by the objective.
+// rivals are how many others are within 1 % of the best by the objective: in the final measurement
+// where that decided, else in the search.
 func rivals(run *Run, b *best) int {
 	n := 0
-	best := &run.results[b.row]
-	for i := range run.results {
-		r := &run.results[i]
-		if i == b.row || r.Status != tune.Correct {
+	for _, i := range run.ranking.Places {
+		f := run.results[i].Figures()
+		if i == b.row || f.Final != b.figures.Final {
 			continue
 		}
-		x, y := r.Objective, best.Objective
-		if b.final {
-			if len(r.Final) == 0 {
-				continue
-			}
-			x, y = r.FinalTime(), b.time
-		}
-		if y != 0 && math.Abs(x-y) <= 0.01*math.Abs(y) {
+		if x, y := f.Objective, b.figures.Objective; y != 0 && math.Abs(x-y) <= 0.01*math.Abs(y) {
 			n++
 		}
 	}

@@ -109,28 +109,14 @@ func (p *tab) sameColumns(results []tune.Result) {
 // sameRows compares what the table shows first, by the time, with the results.
 func (p *tab) sameRows(results []tune.Result) {
 	p.T.Helper()
-	var order []int
-	for i := range results {
-		if results[i].Status == tune.Correct {
-			order = append(order, i)
-		}
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch x, y := results[a].Objective, results[b].Objective; {
-		case x < y:
-			return -1
-		case x > y:
-			return 1
-		}
-		return 0
-	})
+	order := tune.Objective{Name: "time"}.Rank(results).Places
 	heads := p.Texts("#table .head button")
 	for i, row := range order[:5] {
 		r := &results[row]
 		cells := p.Texts(fmt.Sprintf("#table .rows .row:nth-child(%d) span", i+1))
 		for column, want := range map[string]string{
 			"#": strconv.Itoa(row + 1), "block_size_x": strconv.Itoa(r.Configuration.Int("block_size_x")), "status": "correct",
-			"time (ms) ↑": figure.Milliseconds(r.Time()), "min (ms)": figure.Milliseconds(r.Stats().Min),
+			"rank ↑": strconv.Itoa(i + 1), "time (ms)": figure.Milliseconds(r.Time()), "min (ms)": figure.Milliseconds(r.Stats().Min),
 			"GB/s": figure.Number(12.5 / r.Time()), "launches": "3", "build (ms)": figure.Milliseconds(milliseconds(r.Durations.Build)),
 		} {
 			at := slices.Index(heads, column)

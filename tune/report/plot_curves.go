@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/ndtune/ndtune/internal/picture"
-	"github.com/ndtune/ndtune/tune"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg/draw"
@@ -18,17 +17,15 @@ var errNothingCorrect = errors.New("no configuration is correct: there is nothin
 // objectiveAxis labels an axis of the first run's objective, logarithmic where the values
 // are positive and spread by more than five times.
 func (r *Report) objectiveAxis(axis *plot.Axis) (log bool, err error) {
-	var all spread
+	var all []float64
 	for _, run := range r.Runs {
-		for _, v := range objectives(run.results) {
-			all.add(v)
-		}
+		all = append(all, objectives(run.results)...)
 	}
-	if all.n == 0 {
+	if len(all) == 0 {
 		return false, errNothingCorrect
 	}
 	axis.Label.Text = axisName(r.Runs[0].Measures[0])
-	if all.low > 0 && all.top/all.low > 5 {
+	if low := slices.Min(all); low > 0 && slices.Max(all)/low > 5 {
 		axis.Scale, axis.Tick.Marker = plot.LogScale{}, plot.TickerFunc(picture.LogTicks)
 		return true, nil
 	}
@@ -71,11 +68,11 @@ func (r *Report) plotProgress(p *plot.Plot) error {
 func (run *Run) progress() (line, points plotter.XYs) {
 	for i := range run.results {
 		r := &run.results[i]
-		if r.Status != tune.Correct || math.IsNaN(r.Objective) || math.IsInf(r.Objective, 0) {
+		if !r.Rankable() {
 			continue
 		}
 		points = append(points, plotter.XY{X: float64(i + 1), Y: r.Objective})
-		if len(line) == 0 || better(run.objective, r.Objective, line[len(line)-1].Y) {
+		if len(line) == 0 || run.objective.Better(r.Objective, line[len(line)-1].Y) {
 			line = append(line, points[len(points)-1])
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/ndtune/ndtune/tune"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/palette"
 	"gonum.org/v1/plot/plotter"
@@ -26,11 +25,11 @@ func (run *Run) plotHeatMap(p *plot.Plot, names []string) error {
 	xs, ys := run.cells(chosen[0]), run.cells(chosen[1])
 	for i := range run.results {
 		r := &run.results[i]
-		if r.Status != tune.Correct || math.IsNaN(r.Objective) || math.IsInf(r.Objective, 0) {
+		if !r.Rankable() {
 			continue
 		}
 		at := &grid.best[ys[i]*grid.wide+xs[i]]
-		if math.IsNaN(*at) || better(run.objective, r.Objective, *at) {
+		if run.objective.Better(r.Objective, *at) {
 			*at = r.Objective
 		}
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/ndtune/ndtune/internal/nearest"
 	"github.com/ndtune/ndtune/internal/picture"
-	"github.com/ndtune/ndtune/tune"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 )
@@ -85,7 +84,7 @@ func (run *Run) plotScatter(p *plot.Plot, names []string) error {
 	var points plotter.XYs
 	for i := range run.results {
 		r := &run.results[i]
-		if r.Status == tune.Correct && !math.IsNaN(r.Objective) && !math.IsInf(r.Objective, 0) {
+		if r.Rankable() {
 			// Spread sideways by the golden ratio, so that points of one value can be seen.
 			_, aside := math.Modf(float64(i) * math.Phi)
 			points = append(points, plotter.XY{X: float64(cells[i]) + 0.6*(aside-0.5), Y: r.Objective})

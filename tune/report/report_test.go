@@ -102,82 +102,15 @@ func TestWideIndexColumns(t *testing.T) {
 	}
 }
 
-// TestBestIsTheSearchs compares with what a search chooses, which has the problem at hand.
-func TestBestIsTheSearchs(t *testing.T) {
-	problem := mustProblem(t)
-	for _, test := range []struct {
-		name   string
-		change func([]tune.Result)
-	}{
-		{"no final measurement", func([]tune.Result) {}},
-		{"the final measurement turns it around", func(rs []tune.Result) {
-			rs[0].Final, rs[1].Final = []float64{3, 3.5, 3}, []float64{2, 2.5, 9}
-		}},
-		{"equal in the final measurement", func(rs []tune.Result) { rs[2].Final, rs[1].Final = []float64{2}, []float64{2} }},
-		{"one only was measured again", func(rs []tune.Result) { rs[3].Final = []float64{7} }},
-		{"the best is not correct", func(rs []tune.Result) { rs[0].Status = tune.Correctness }},
-		{"none is correct", func(rs []tune.Result) {
-			for i := range rs {
-				rs[i].Status = tune.Compile
-			}
-		}},
-	} {
-		for _, o := range []string{"time", "time_min", "rate"} {
-			problem := problem(o)
-			results := ranked(t, problem, []float64{1, 2, 3, 4})
-			test.change(results)
-			want, got := problem.Best(results, tune.Device{}), bestOf(results, problem.Objective())
-			switch {
-			case want == nil && got == nil:
-			case want == nil || got == nil || &results[got.row] != want:
-				t.Errorf("%s, by %s: %+v, want %v", test.name, o, got, want)
-			case got.undecided:
-				t.Errorf("%s, by %s: undecided", test.name, o)
-			}
-		}
-	}
-}
-
-// mustProblem makes problems with an objective: the time, or a rate of it.
-func mustProblem(t *testing.T) func(objective string) *tune.Problem {
-	return func(objective string) *tune.Problem {
-		p, err := tune.NewProblem(tune.Definition{
-			Kernel:      tune.Kernel{Name: "k", Source: "kernel void k() {}"},
-			ProblemSize: []tune.Expr{"64"},
-			Parameters:  []space.Parameter{{Name: "x", Values: []space.Value{1, 2, 3, 4}}},
-			Metrics:     []tune.Metric{{Name: "rate", Expression: "100 / time"}},
-			Objective:   tune.Objective{Name: objective, Maximize: objective == "rate"},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return p
-	}
-}
-
-func ranked(t *testing.T, p *tune.Problem, times []float64) []tune.Result {
-	s, err := p.Space(tune.Device{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var results []tune.Result
-	for i, time := range times {
-		r := tune.Result{Configuration: s.At(i), Status: tune.Correct, Times: []float64{time, time}}
-		if r.Objective, err = p.ObjectiveAt(r.Configuration, tune.Device{}, r.Times); err != nil {
-			t.Fatal(err)
-		}
-		results = append(results, r)
-	}
-	return results
-}
-
 // TestUndecided: an objective that is no rate of the time cannot be known at the final times.
 func TestUndecided(t *testing.T) {
 	r := everything(t)
 	r.Header.Objective = tune.Objective{Name: hostileImage}
 	for i := range r.Results {
 		r.Results[i].Objective, _ = r.Results[i].Metric(hostileImage)
+		r.Results[i].AtFinal = nil
 	}
+	r.Header.Objective.DeriveFinals(r.Results)
 	run := mustReport(t, Source{"r", r}).Runs[0]
 	if run.Summary.Best.Final || !slices.ContainsFunc(run.Notices, func(n Notice) bool { return strings.Contains(n.Text, "does not say what") }) {
 		t.Errorf("%+v %+v", run.Summary.Best, run.Notices)
@@ -305,5 +238,20 @@ func TestLargeTimes(t *testing.T) {
 	}
 	if err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+// TestARankIsOfAWholeRun: rows that a page lacks come without ranks, since they may have changed those
+// that it has.
+func TestARankIsOfAWholeRun(t *testing.T) {
+	r := mustReport(t, Source{"r", everything(t)})
+	for from, want := range map[int]bool{0: true, 10: false} {
+		part, err := r.Part(from, Progress{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(string(part), `"name":"rank"`); got != want {
+			t.Errorf("from row %d on: a column of ranks: %t", from, got)
+		}
 	}
 }

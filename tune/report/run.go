@@ -42,6 +42,7 @@ type Run struct {
 
 	results   []tune.Result
 	objective tune.Objective
+	ranking   tune.Ranking
 	began     time.Time // as the header says; zero where it does not
 }
 
@@ -88,7 +89,7 @@ func newRun(s Source) (*Run, error) {
 		ProblemSize: h.ProblemSize, Strategy: h.Strategy, Seed: h.Seed, Tool: h.Tool, Iterations: h.Iterations,
 		Objective: Objective{h.Objective.Name, h.Objective.Maximize},
 		Constants: []Assignment{}, Parameters: []Parameter{}, Devices: []string{}, // lists, also where they are empty
-		results: s.Record.Results, objective: h.Objective, began: h.Started,
+		results: s.Record.Results, objective: h.Objective, ranking: h.Objective.Rank(s.Record.Results), began: h.Started,
 	}
 	run.ProblemSize = append([]int{}, run.ProblemSize...)
 	run.Device.Extensions = nil // of no interest here, and long
@@ -110,7 +111,7 @@ func newRun(s Source) (*Run, error) {
 	if err := run.fillColumns(h.Parameters, metrics); err != nil {
 		return nil, err
 	}
-	best := bestOf(run.results, run.objective)
+	best := bestOf(run.results, run.ranking)
 	run.Failures, run.Reasons = failuresOf(run)
 	run.Spent = spentOf(run)
 	run.Summary = summarize(run, best)

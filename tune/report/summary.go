@@ -23,8 +23,8 @@ type Summary struct {
 	Best   *Best    `json:"best"`   // null where no configuration is correct
 	Median *float64 `json:"median"` // of the objective over all correct configurations
 	Worst  *float64 `json:"worst"`
-	// OverMedian and OverWorst say how many times better the best is than these, by the
-	// objective of the search alike.
+	// OverMedian and OverWorst say how many times better Best.Objective is than these. Only the
+	// best few are measured again: the median and the worst are of the search.
 	OverMedian *float64 `json:"overMedian"`
 	OverWorst  *float64 `json:"overWorst"`
 }
@@ -42,7 +42,7 @@ type Best struct {
 	Configuration string  `json:"configuration"`
 	Options       string  `json:"options"` // -D options of a compiler
 	YAML          string  `json:"yaml"`
-	Objective     float64 `json:"objective"` // of the search
+	Objective     float64 `json:"objective"` // at Time
 
 	Time       float64 `json:"time"`       // milliseconds
 	Final      bool    `json:"final"`      // Time is the median of the interleaved final measurement
@@ -102,21 +102,18 @@ func summarize(run *Run, b *best) Summary {
 func objectives(results []tune.Result) []float64 {
 	var values []float64
 	for i := range results {
-		if v := results[i].Objective; results[i].Status == tune.Correct && !math.IsNaN(v) && !math.IsInf(v, 0) {
-			values = append(values, v)
+		if results[i].Rankable() {
+			values = append(values, results[i].Objective)
 		}
 	}
 	return values
 }
 
-// gain is how many times better a value is than another; nil where a ratio says nothing.
+// gain is nil where it is not known.
 func gain(o tune.Objective, value, than float64) *float64 {
-	if !(value > 0) || !(than > 0) {
+	ratio, known := o.Gain(value, than)
+	if !known {
 		return nil
-	}
-	ratio := than / value
-	if o.Maximize {
-		ratio = value / than
 	}
 	return &ratio
 }
@@ -131,13 +128,14 @@ func combinations(parameters []Parameter) string {
 
 func describeBest(run *Run, b *best) *Best {
 	r := &run.results[b.row]
+	f := b.figures
 	d := &Best{
 		Row: b.row, Configuration: r.Configuration.String(), Options: tune.BuildOptions(r.Configuration),
-		YAML: asYAML(r.Configuration), Objective: r.Objective,
-		Time: b.time, Final: b.final, Launches: len(r.Times), SearchTime: r.Time(), Deviation: r.Stats().StandardDeviation,
+		YAML: asYAML(r.Configuration), Objective: f.Objective,
+		Time: f.Time, Final: f.Final, Launches: len(r.Times), SearchTime: r.Time(), Deviation: r.Stats().StandardDeviation,
 		Metrics: []MetricFigure{}, Verified: r.Verified, Device: r.Device,
 	}
-	if b.final {
+	if f.Final {
 		d.Launches = len(r.Final)
 	}
 	for i := range run.results {
@@ -146,15 +144,12 @@ func describeBest(run *Run, b *best) *Best {
 		}
 	}
 	for _, m := range r.Metrics {
-		f := MetricFigure{m.Name, m.Value, !b.final}
-		if b.final {
-			of := func(r *tune.Result) (float64, bool) { return r.Metric(m.Name) }
-			if v, known := rateOf(run.results, of).value(b.time); known {
-				f.Value, f.AtTime = v, true
-			}
+		figure := MetricFigure{m.Name, m.Value, false}
+		if v, known := f.Metric(m.Name); known {
+			figure.Value, figure.AtTime = v, true
 		}
-		if !math.IsNaN(f.Value) && !math.IsInf(f.Value, 0) {
-			d.Metrics = append(d.Metrics, f)
+		if !math.IsNaN(figure.Value) && !math.IsInf(figure.Value, 0) {
+			d.Metrics = append(d.Metrics, figure)
 		}
 	}
 	return d

@@ -9,38 +9,40 @@ import (
 
 // best is the best result so far, as the run tells it. It is safe for concurrent use.
 type best struct {
-	mutex     sync.Mutex
-	known     bool
-	objective float64
-	took      time.Duration
+	mutex  sync.Mutex
+	result *tune.Result
 }
 
 func (b *best) set(r tune.Result) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
-	b.known, b.objective = true, r.Objective
-	b.took = time.Duration(r.Time() * float64(time.Millisecond))
+	b.result = &r
+}
+
+func (b *best) get() *tune.Result {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	return b.result
 }
 
 func (b *best) permission() *permission {
-	b.mutex.Lock()
-	defer b.mutex.Unlock()
-	return &permission{b.known, b.objective}
+	if r := b.get(); r != nil {
+		return &permission{true, r.Objective}
+	}
+	return &permission{}
 }
 
 // beats reports whether the best is better than a value of the objective.
 func (b *best) beats(value float64, o tune.Objective) bool {
-	b.mutex.Lock()
-	defer b.mutex.Unlock()
-	if o.Maximize {
-		return value < b.objective
-	}
-	return value > b.objective
+	r := b.get()
+	return r != nil && o.Better(r.Objective, value)
 }
 
 // time is what a launch of the best takes.
 func (b *best) time() (time.Duration, bool) {
-	b.mutex.Lock()
-	defer b.mutex.Unlock()
-	return b.took, b.known
+	r := b.get()
+	if r == nil {
+		return 0, false
+	}
+	return time.Duration(r.Time() * float64(time.Millisecond)), true
 }

@@ -81,10 +81,11 @@ class Run {
 
   title() { return [this.kernel, this.device.name.trim()].filter(Boolean).join(" on ") || this.name; }
 
-  // ranked are the correct rows, the best first.
+  // ranked are the correct rows, the best first: by their ranks, or, before there was a final
+  // measurement, by the objective.
   ranked() {
-    const objective = this.column("objective"), sign = this.objective.maximize ? -1 : 1;
-    return this.order ??= this.correct.slice().sort((a, b) => sign * (objective[a] - objective[b]));
+    const ranks = this.column("rank"), by = ranks || this.column("objective"), sign = !ranks && this.objective.maximize ? -1 : 1;
+    return this.order ??= this.correct.slice().sort((a, b) => sign * (by[a] - by[b]));
   }
 
   // important are the varied parameters, the most important first.

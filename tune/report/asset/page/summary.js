@@ -32,7 +32,7 @@ function bestCard(run) {
     el("div", { class: "paste" }, el("span", {}, "options"), options, copyButton()),
     el("div", { class: "paste" }, el("span", {}, "YAML"), el("pre", {}, yaml), copyButton()),
     objective.name.startsWith("time") ? null : el("p", { class: "note" },
-      `Ranked by ${objective.name}, ${run.objective.maximize ? "more" : "less"} is better: ${withUnit(objective, formatMeasure(objective, best.objective))} in the search.`));
+      `Ranked by ${objective.name}, ${run.objective.maximize ? "more" : "less"} is better: ${withUnit(objective, formatMeasure(objective, best.objective))}${best.final ? "" : " in the search"}.`));
 }
 
 // origin says which measurement the time is.
@@ -45,6 +45,7 @@ function origin(run, best) {
 function goodCard(run) {
   const s = run.summary, measure = run.measures[0];
   const rows = [["best", s.best.objective, 1], ["median", s.median, s.overMedian], ["worst", s.worst, s.overWorst]];
+  const over = countNoun(run.correct.length, "correct configuration");
   const longest = Math.max(...rows.map(([, , ratio]) => ratio || 1));
   const words = s.overMedian ? `${times(s.overMedian)} better than the median configuration, ${times(s.overWorst)} better than the worst` : "";
   return el("div", { class: "card good" }, el("h2", {}, "How good is it"),
@@ -55,7 +56,9 @@ function goodCard(run) {
       return el("tr", {}, el("th", { scope: "row" }, name),
         el("td", {}, withUnit(measure, formatMeasure(measure, value))), el("td", { class: "bar" }, bar));
     })),
-    el("p", { class: "note" }, `By ${measure.name} of the search, over ${countNoun(run.correct.length, "correct configuration")}.`));
+    el("p", { class: "note" }, s.best.final
+      ? `By ${measure.name}, over ${over}: of the final measurement for the best, of the search for the median and the worst.`
+      : `By ${measure.name} of the search, over ${over}.`));
 }
 
 function trustCard(run) {

@@ -10,13 +10,14 @@ function tableSection() {
   const count = el("output", { id: "shown" });
   part.controls.append(query, el("button", { type: "button", id: "csv", onclick: () => exportCSV(state.run, found) }, "export CSV"), count);
   part.body.append(view);
-  let fields = [], found = [], sort = { field: "#", down: false }, shown = null, asked = "";
+  let fields = [], found = [], sort = null, chosen = null, shown = null, asked = "";
 
   part.update = () => {
     if (shown !== state.run) {
       shown = state.run;
-      sort = { field: shown.measures[0].name, down: shown.objective.maximize };
+      chosen = null;
     }
+    sort = chosen || defaultSort(shown);
     fields = fieldsOf(shown);
     const test = parseQuery(shown, query.value), brushed = state.brushed;
     found = [];
@@ -60,7 +61,7 @@ function tableSection() {
       "aria-sort": sort.field === f.name ? (sort.down ? "descending" : "ascending") : "none",
       onclick: (e) => {
         const field = e.currentTarget.dataset.field;
-        sort = { field, down: sort.field === field && !sort.down };
+        chosen = { field, down: sort.field === field && !sort.down };
         part.update();
       },
     }, f.title || f.name, sort.field === f.name ? (sort.down ? " ↓" : " ↑") : "")));
@@ -85,9 +86,16 @@ function tableSection() {
   return part;
 }
 
+// defaultSort has the winner first.
+function defaultSort(run) {
+  return run.column("rank") ? { field: "rank", down: false } : { field: run.measures[0].name, down: run.objective.maximize };
+}
+
 // fieldsOf are the columns of the table.
 function fieldsOf(run) {
   const fields = [{ name: "#", key: (row) => row, text: (row) => String(row + 1), number: true, width: 64 }];
+  const ranks = run.column("rank");
+  if (ranks) fields.push({ name: "rank", key: (row) => ranks[row] || NaN, text: (row) => (ranks[row] ? String(ranks[row]) : ""), number: true, width: 84 });
   const parameter = (p) => {
     const column = run.column(p.column);
     const longest = Math.max(p.name.length, ...p.values.map((v) => Math.min(24, v.length)));
@@ -120,6 +128,7 @@ function csvOf(run, rows) {
   };
   const columns = [
     ...run.parameters.map((p) => [p.name, (row) => run.value(row, p)]),
+    ...(run.column("rank") ? [["rank", (row) => run.column("rank")[row] || NaN]] : []),
     ["status", (row) => run.status(row)],
     ...["time", "min", "median", "max", "deviation", "final"].filter((name) => run.column(name)).map((name) => [name === "time" ? "time" : "time_" + name, (row) => run.column(name)[row]]),
     ["launches", (row) => run.column("launches")[row]],

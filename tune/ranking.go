@@ -1,0 +1,93 @@
+package tune
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// A Ranking is the order of the results of one run on one device: the winner is the first. Every
+// output of a run follows it. The finalists come first, by their objective in the final
+// measurement; the other results follow, by their objective in the search. Of results that are
+// equal in the final measurement the better of the search comes first, of results that are equal
+// there too the earlier one.
+type Ranking struct {
+	Places    []int // in the results, of those that are rankable
+	Finalists int   // so many of the first places are ranked by the final measurement
+}
+
+// Rank ranks the results of one run. It reads the final measurement from [Result.AtFinal]: a result
+// whose objective there is not known, or is not a finite number, is ranked by the search.
+func (o Objective) Rank(results []Result) Ranking {
+	return o.rank(results, (*Result).finalObjective)
+}
+
+// bySearch are the places of the rankable results in the order of the search alone.
+func (o Objective) bySearch(results []Result) []int {
+	return o.rank(results, func(*Result) float64 { return math.NaN() }).Places
+}
+
+func (o Objective) rank(results []Result, final func(*Result) float64) Ranking {
+	var k Ranking
+	for i := range results {
+		if !results[i].Rankable() {
+			continue
+		}
+		k.Places = append(k.Places, i)
+		if finite(final(&results[i])) {
+			k.Finalists++
+		}
+	}
+	slices.SortStableFunc(k.Places, func(i, j int) int {
+		a, b := &results[i], &results[j]
+		return cmp.Or(o.compare(final(a), final(b)), o.compare(a.Objective, b.Objective))
+	})
+	return k
+}
+
+// Best is the winner of the results of one run, the first of their [Ranking]. It is nil where none
+// is correct.
+func (o Objective) Best(results []Result) *Result {
+	if k := o.Rank(results); len(k.Places) > 0 {
+		return &results[k.Places[0]]
+	}
+	return nil
+}
+
+// compare is negative where value a of the objective is better than b.
+func (o Objective) compare(a, b float64) int {
+	switch {
+	case o.Better(a, b):
+		return -1
+	case o.Better(b, a):
+		return 1
+	}
+	return 0
+}
+
+// Rankable reports whether a result has a place in a [Ranking]: it is correct, and its objective is
+// a finite number.
+func (r *Result) Rankable() bool { return r.Status == Correct && finite(r.Objective) }
+
+// finalObjective is NaN where it is not known.
+func (r *Result) finalObjective() float64 {
+	if r.AtFinal == nil {
+		return math.NaN()
+	}
+	return r.AtFinal.Objective
+}
+
+// Figures are the figures that a correct result is reported with.
+type Figures struct {
+	Time float64 // milliseconds
+	Judgement
+	Final bool // they are of the final measurement, and Time is its median; else of the search, and it is the mean
+}
+
+// Figures are those of the measurement that the result is ranked by.
+func (r *Result) Figures() Figures {
+	if finite(r.finalObjective()) {
+		return Figures{r.FinalTime(), *r.AtFinal, true}
+	}
+	return Figures{r.Time(), Judgement{r.Metrics, r.Objective}, false}
+}
