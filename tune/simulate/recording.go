@@ -70,7 +70,7 @@ func (n *Recording) observe(r *tune.Result) error {
 		return fmt.Errorf("the configuration %s is not in its own space", r.Configuration)
 	}
 	n.observations[i] = search.Observation{Index: i}
-	if r.Status != tune.Correct || !n.rankable(r) {
+	if !rankable(r) {
 		return nil
 	}
 	value := r.Objective
@@ -84,8 +84,8 @@ func (n *Recording) observe(r *tune.Result) error {
 
 // rankable refuses what a run of the program would: a time that no launch can have taken, and
 // an objective that is not a finite number.
-func (n *Recording) rankable(r *tune.Result) bool {
-	return !math.IsNaN(r.Objective) && !math.IsInf(r.Objective, 0) && !slices.ContainsFunc(r.Times, func(t float64) bool { return !(t > 0) })
+func rankable(r *tune.Result) bool {
+	return r.Rankable() && !slices.ContainsFunc(r.Times, func(t float64) bool { return !(t > 0) })
 }
 
 // judge computes the quality of every configuration.
