@@ -86,7 +86,7 @@ func someConfigurations(t testing.TB, d *cl.Device, p *tune.Problem, n int) []sp
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := p.Space(described)
+	all, err := p.Space(t.Context(), described)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -141,7 +141,7 @@ var fastFields = [][2]int{
 func fastDiffusions(t *testing.T, kernel string, fields [][2]int, set map[string]string, parameters map[string][]string, n int, narrow bool) []trial {
 	t.Helper()
 	var trials []trial
-	s, _, err := load(t, fastDiffusionSpec(kernel), set, parameters).SpaceWithoutDevice()
+	s, _, err := load(t, fastDiffusionSpec(kernel), set, parameters).SpaceWithoutDevice(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

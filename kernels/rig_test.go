@@ -249,7 +249,7 @@ func load(t *testing.T, path string, set map[string]string, parameters map[strin
 // configurations are all of a problem, in an order that the seed decides.
 func configurations(t *testing.T, p *tune.Problem, seed uint64) []space.Configuration {
 	t.Helper()
-	s, _, err := p.SpaceWithoutDevice()
+	s, _, err := p.SpaceWithoutDevice(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -264,7 +264,7 @@ func configurations(t *testing.T, p *tune.Problem, seed uint64) []space.Configur
 // is 0, or there are no more.
 func sampled(t *testing.T, p *tune.Problem, seed uint64, count int) []space.Configuration {
 	t.Helper()
-	s, _, err := p.SpaceWithoutDevice()
+	s, _, err := p.SpaceWithoutDevice(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

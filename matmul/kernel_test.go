@@ -22,7 +22,7 @@ func someConfigurations(t *testing.T, path string, n int, l device.Listed) []str
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := s.Problem.Space(described)
+	all, err := s.Problem.Space(t.Context(), described)
 	if err != nil {
 		t.Fatal(err)
 	}

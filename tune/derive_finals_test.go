@@ -30,7 +30,7 @@ func TestFinalsOfOldRecordsAreDerived(t *testing.T) {
 			d := lineDefinition(4)
 			d.Metrics, d.Objective = []Metric{{"rate", "100 / time"}, {"per ms", "time / 3"}}, o
 			p := mustProblem(t, d)
-			s, err := p.Space(Device{})
+			s, err := p.Space(t.Context(), Device{})
 			if err != nil {
 				t.Fatal(err)
 			}

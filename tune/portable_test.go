@@ -189,7 +189,7 @@ func wantSame(t *testing.T, p, q *tune.Problem) {
 
 func spaceOf(t *testing.T, p *tune.Problem) *space.Space {
 	t.Helper()
-	s, err := p.Space(device)
+	s, err := p.Space(t.Context(), device)
 	if err != nil {
 		t.Fatal(err)
 	}

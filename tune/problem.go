@@ -1,6 +1,8 @@
 package tune
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -8,7 +10,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
+	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/internal/nearest"
 	"github.com/ndtune/ndtune/internal/regular"
 	"github.com/ndtune/ndtune/tune/array"
@@ -22,8 +26,8 @@ type Problem struct {
 	definition Definition
 	source     string // of the kernel, unless a function makes it
 	parameters *space.Parameters
-	constants  map[string]any // by name, as in expressions
-	space      *space.Space   // where it is the same for all devices; else nil
+	constants  map[string]any              // by name, as in expressions
+	space      atomic.Pointer[space.Space] // once constructed, where it is the same for all devices
 
 	problemSize []*space.Expression
 	blockSize   [3]*space.Expression // nil: 1
@@ -74,8 +78,9 @@ func Reserved(name string) bool {
 	return slices.Contains(reservedNames, name) || space.IsFunction(name)
 }
 
-// NewProblem checks a definition whole and compiles it. The error joins a [FieldError] for
-// everything that is wrong. No device is needed and none is touched.
+// NewProblem checks a definition and compiles it. The error joins a [FieldError] for
+// everything that is wrong. No device is needed and none is touched. The search space is not
+// constructed: see [Problem.Space].
 func NewProblem(d Definition) (*Problem, error) {
 	p := &Problem{definition: d, constants: map[string]any{}}
 	var errs fieldErrors
@@ -242,7 +247,7 @@ func (p *Problem) compileSize(errs *fieldErrors, field string, source Expr, scop
 			errs.add(field, err)
 		} else if n <= 0 {
 			if source != fmt.Sprint(n) {
-				source += fmt.Sprintf(" = %d", n)
+				source = fmt.Sprintf("%s = %d", excerpt.Of(source), n)
 			}
 			errs.addf(field, "%s: it must be positive", source)
 		}
@@ -282,38 +287,12 @@ func (p *Problem) compileSizes(errs *fieldErrors, scope space.Scope) {
 }
 
 func (p *Problem) compileRestrictions(errs *fieldErrors) {
-	sound := true
-	for i, r := range p.definition.Restrictions {
-		err := space.Check(p.parameters, []space.Restriction{r}, p.environment(Device{}))
-		errs.add(restrictionField(i), restrictionCause(err))
-		sound = sound && err == nil
-	}
-	if !sound {
-		return
-	}
-	applied, places, skipped := p.withoutDevice()
-	s, err := space.New(p.parameters, applied, p.environment(Device{}))
-	if err == nil && len(skipped) == 0 {
-		p.space = s
-	}
-	switch err := err.(type) {
-	case *space.EmptyError:
-		err.Index = places[err.Index]
-		errs.add(restrictionField(err.Index), err)
-	case *space.RestrictionError:
-		errs.add(restrictionField(places[err.Index]), err.Err)
+	for _, bad := range space.Check(p.parameters, p.definition.Restrictions, p.environment(Device{})) {
+		errs.add(restrictionField(bad.Index), bad.Err)
 	}
 }
 
 func restrictionField(i int) string { return fmt.Sprintf("restrictions[%d]", i) }
-
-// restrictionCause leaves out what the field says already.
-func restrictionCause(err error) error {
-	if bad, ok := err.(*space.RestrictionError); ok {
-		return bad.Err
-	}
-	return err
-}
 
 // withoutDevice parts the restrictions into those that any device leaves the same, with
 // their places in the definition, and those that read device.*.
@@ -357,19 +336,53 @@ func (p *Problem) Objective() Objective {
 	return o
 }
 
-// Space is the valid configurations on a device.
-func (p *Problem) Space(d Device) (*space.Space, error) {
-	if p.space != nil {
-		return p.space, nil
+// Space is the valid configurations on a device. It is constructed at the first call, and at
+// each call where restrictions read device.*. An error of a restriction, such as an
+// [space.EmptyError], comes in a [FieldError]. See [space.New] for the context.
+func (p *Problem) Space(ctx context.Context, d Device) (*space.Space, error) {
+	if s := p.space.Load(); s != nil {
+		return s, nil
 	}
-	return space.New(p.parameters, p.definition.Restrictions, p.environment(d))
+	s, err := p.construct(ctx, p.definition.Restrictions, nil, d)
+	if err == nil && !p.SpaceNeedsDevice() {
+		p.space.Store(s)
+	}
+	return s, err
 }
 
-// SpaceWithoutDevice constructs the space without the restrictions that read
-// device.*, which it gives back.
-func (p *Problem) SpaceWithoutDevice() (s *space.Space, skipped []space.Restriction, err error) {
-	applied, _, skipped := p.withoutDevice()
-	s, err = space.New(p.parameters, applied, p.environment(Device{}))
+// SpaceNeedsDevice reports whether restrictions read device.*.
+func (p *Problem) SpaceNeedsDevice() bool {
+	_, _, skipped := p.withoutDevice()
+	return len(skipped) > 0
+}
+
+// construct constructs the space of some restrictions, which stand at these places of the
+// definition; nil: they are all of it.
+func (p *Problem) construct(ctx context.Context, restrictions []space.Restriction, places []int, d Device) (*space.Space, error) {
+	s, err := space.New(ctx, p.parameters, restrictions, p.environment(d))
+	i, cause, ok := space.Fault(err)
+	if !ok {
+		return s, err
+	}
+	if places != nil {
+		i = places[i]
+	}
+	var empty *space.EmptyError
+	if errors.As(cause, &empty) {
+		empty.Index = i
+	}
+	return nil, &FieldError{restrictionField(i), cause}
+}
+
+// SpaceWithoutDevice is the space without the restrictions that read device.*, which it
+// returns as well.
+func (p *Problem) SpaceWithoutDevice(ctx context.Context) (s *space.Space, skipped []space.Restriction, err error) {
+	applied, places, skipped := p.withoutDevice()
+	if len(skipped) == 0 {
+		s, err = p.Space(ctx, Device{})
+		return s, nil, err
+	}
+	s, err = p.construct(ctx, applied, places, Device{})
 	return s, skipped, err
 }
 

@@ -44,7 +44,7 @@ func mustProblem(t testing.TB, d Definition) *Problem {
 
 func mustSpace(t testing.TB, p *Problem) *space.Space {
 	t.Helper()
-	s, err := p.Space(Device{})
+	s, err := p.Space(t.Context(), Device{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -340,6 +340,55 @@ func TestNewProblemBoundsItsLists(t *testing.T) {
 		got := fieldsOf(err)
 		if len(got) != 1 || got[0].Field != field || !strings.Contains(err.Error(), " "+field+" are more than the ") {
 			t.Errorf("%s: %.200v", field, err)
+		}
+	}
+}
+
+// TestTheSpaceIsConstructedOnce: not with the problem, not with a reference, and once for all
+// who ask for it.
+func TestTheSpaceIsConstructedOnce(t *testing.T) {
+	calls := 0
+	d := saxpy()
+	d.Restrictions = []space.Restriction{{Func: func(space.Configuration) bool { calls++; return true }}}
+	reference := d
+	d.Verify = &Verification{Problem: &reference, Configuration: map[string]space.Value{"block_size_x": 32, "unroll": 1}}
+	p := mustProblem(t, d)
+	if calls > 0 {
+		t.Errorf("a problem with a reference asked the function %d times", calls)
+	}
+	for range 3 {
+		mustSpace(t, p)
+		if _, _, err := p.SpaceWithoutDevice(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	if calls != 4 {
+		t.Errorf("four configurations were judged %d times", calls)
+	}
+}
+
+// TestErrorsOfTheSpace come with the restriction that they are about, where it is known.
+func TestErrorsOfTheSpace(t *testing.T) {
+	calls := 0
+	fickle := space.Restriction{Func: func(space.Configuration) bool { calls++; return calls > 4 }}
+	for name, c := range map[string]struct {
+		restrictions []space.Restriction
+		field, want  string
+	}{
+		"none is left":           {[]space.Restriction{{Expression: "device.compute_units > 1000"}, {Expression: "unroll > 2"}}, "restrictions[1]", "the space is empty"},
+		"it cannot be computed":  {[]space.Restriction{{Expression: "device.compute_units >= 0"}, {Expression: "n % (unroll - 1) == 0"}}, "restrictions[1]", "at unroll=1"},
+		"a function is not pure": {[]space.Restriction{fickle}, "", "the space is empty"},
+	} {
+		d := saxpy()
+		d.Restrictions = c.restrictions
+		p := mustProblem(t, d)
+		_, _, err := p.SpaceWithoutDevice(t.Context())
+		field := ""
+		if fields := fieldsOf(err); len(fields) > 0 {
+			field = fields[0].Field
+		}
+		if err == nil || field != c.field || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v; want %q of %q", name, err, c.want, c.field)
 		}
 	}
 }

@@ -21,8 +21,11 @@ import (
 // never began.
 func Run(ctx context.Context, p *Problem, evaluator Evaluator, o Options) (*Outcome, error) {
 	started := time.Now()
-	r, err := newRun(p, evaluator, o)
-	if err != nil {
+	r, err := newRun(ctx, p, evaluator, o)
+	switch {
+	case err != nil && errors.Is(err, ctx.Err()):
+		return &Outcome{Device: evaluator.Device(), Stop: Interrupted}, nil
+	case err != nil:
 		return nil, err
 	}
 	r.started = started
@@ -68,14 +71,14 @@ type run struct {
 	unkept   bool // the log does not hold the final measurement, or not whole
 }
 
-func newRun(p *Problem, evaluator Evaluator, o Options) (*run, error) {
+func newRun(ctx context.Context, p *Problem, evaluator Evaluator, o Options) (*run, error) {
 	if err := p.checkObjective(evaluator.Device()); err != nil {
 		return nil, err
 	}
 	s := o.Space
 	if s == nil {
 		var err error
-		if s, err = p.Space(evaluator.Device()); err != nil {
+		if s, err = p.Space(ctx, evaluator.Device()); err != nil {
 			return nil, err
 		}
 	}

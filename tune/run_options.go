@@ -56,10 +56,10 @@ const (
 // An Outcome is what a [Run] found.
 type Outcome struct {
 	Device  Device
-	Space   *space.Space
-	Results []Result // in the order of arrival, those of an earlier run included
-	Resumed int      // results that come from the log
-	Best    *Result  // nil where no configuration is correct
+	Space   *space.Space // nil where the run was interrupted before it was constructed
+	Results []Result     // in the order of arrival, those of an earlier run included
+	Resumed int          // results that come from the log
+	Best    *Result      // nil where no configuration is correct
 	Stop    StopReason
 	Cause   string // with Hopeless: the one reason of all failures; with Environment: what is wrong
 	Elapsed time.Duration

@@ -128,7 +128,7 @@ func TestGridCoversTheProblem(t *testing.T) {
 		Kernel: Kernel{Name: "k", Source: " "}, ProblemSize: []Expr{"size"},
 		Parameters: []space.Parameter{{Name: "size", Values: sizes}, {Name: "block_size_x", Values: blocks}},
 	})
-	s, err := p.Space(Device{})
+	s, err := p.Space(t.Context(), Device{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -312,7 +312,7 @@ func TestDeviceIsKnownToExpressions(t *testing.T) {
 	d.Restrictions = []space.Restriction{{Expression: `device.local_memory >= 4 * block_size_x and "fast" in device.extensions`}}
 	p := mustProblem(t, d)
 	device := Device{MaxWorkGroupSize: 128, LocalMemory: 200, Extensions: []string{"fast"}}
-	s, err := p.Space(device)
+	s, err := p.Space(t.Context(), device)
 	if err != nil || s.Len() != 2 {
 		t.Fatalf("%v, %v", s, err)
 	}
@@ -320,7 +320,7 @@ func TestDeviceIsKnownToExpressions(t *testing.T) {
 	if err != nil || v.NDRange.Local[0] != 128 {
 		t.Errorf("%+v, %v", v, err)
 	}
-	s, skipped, err := p.SpaceWithoutDevice()
+	s, skipped, err := p.SpaceWithoutDevice(t.Context())
 	if err != nil || s.Len() != 4 || len(skipped) != 1 {
 		t.Errorf("without a device: %v, %v, %v", s, skipped, err)
 	}

@@ -143,6 +143,9 @@ func (k *comparing) read() error {
 		if k.spec, err = spec.Load(path, options); err != nil {
 			return err
 		}
+		if err := k.spec.CheckSpace(k.cli.Context); err != nil {
+			return err
+		}
 		k.path = path
 	}
 	return k.checkArguments()

@@ -142,6 +142,9 @@ func diffusionConfiguration(c *cli.Context, d tune.Device) (*spec.Spec, space.Co
 	if err != nil {
 		return nil, none, err
 	}
+	if err := s.CheckSpace(c.Context); err != nil {
+		return nil, none, err
+	}
 	values := map[string]space.Value{}
 	common := commonConfiguration(path, d)
 	for _, name := range s.Problem.Parameters().Names() {

@@ -114,8 +114,14 @@ func specArgument(c *cli.Context) (string, error) {
 	return "", &usageError{fmt.Errorf("one specification at a time, not %s", strings.Join(c.Args().Slice(), " "))}
 }
 
-// loadSpec reads the specification that the command line names, with its changes.
-func loadSpec(c *cli.Context) (*spec.Spec, error) { return loadFrom(c, spec.Load) }
+// loadSpec reads the specification that the command line names, with its changes, and checks its search space.
+func loadSpec(c *cli.Context) (*spec.Spec, error) {
+	s, err := loadFrom(c, spec.Load)
+	if err != nil {
+		return nil, err
+	}
+	return s, s.CheckSpace(c.Context)
+}
 
 // loadFrom reads something of the specification that the command line names, with its changes.
 func loadFrom[T any](c *cli.Context, load func(string, spec.Options) (T, error)) (read T, err error) {

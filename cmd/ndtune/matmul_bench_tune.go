@@ -153,7 +153,7 @@ func (b *bench) tuneAt(ctx context.Context, k *benchKernel, n int, limit time.Du
 		return nil, err
 	}
 	defer pool.Close()
-	configurations, err := s.Problem.Space(pool.Device())
+	configurations, err := s.Space(limited, pool.Device())
 	if err != nil {
 		return nil, err
 	}

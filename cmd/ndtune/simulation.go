@@ -184,7 +184,7 @@ func readRecordings(c *cli.Context) ([]*simulate.Recording, error) {
 			if r, errs[i] = record.Read(path); errs[i] != nil {
 				return
 			}
-			if recordings[i], errs[i] = simulate.NewRecording(names[i], r); errs[i] != nil {
+			if recordings[i], errs[i] = simulate.NewRecording(c.Context, names[i], r); errs[i] != nil {
 				errs[i] = fmt.Errorf("simulate on %s: %w", path, errs[i])
 			}
 		})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/device/peak"
@@ -49,13 +50,13 @@ func showSpace(c *cli.Context) error {
 	began := time.Now()
 	configurations, skipped, identity, err := buildSpace(c, s)
 	if err != nil {
-		return fmt.Errorf("%s: %w", c.Args().First(), err)
+		return err
 	}
 	took := time.Since(began)
 	if len(skipped) > 0 {
 		var texts []string
 		for _, r := range skipped {
-			texts = append(texts, r.String())
+			texts = append(texts, excerpt.Of(r.String()))
 		}
 		fmt.Fprintf(c.App.ErrWriter, "Not applied, for they depend on the device (name one with --device): %s\n", strings.Join(texts, "; "))
 	}
@@ -84,11 +85,11 @@ func showSpace(c *cli.Context) error {
 // with a device the whole of it, for the device's limits concern the kernel.
 func loadSearchSpace(c *cli.Context) (*spec.SearchSpace, error) {
 	if c.String("device") != "" {
-		s, err := loadSpec(c)
+		s, err := loadFrom(c, spec.Load)
 		if err != nil {
 			return nil, err
 		}
-		return &spec.SearchSpace{Path: s.Path, Problem: s.Problem}, nil
+		return s.SearchSpace(), nil
 	}
 	return loadFrom(c, spec.LoadSpace)
 }
@@ -96,7 +97,7 @@ func loadSearchSpace(c *cli.Context) (*spec.SearchSpace, error) {
 // buildSpace enumerates with or without a device.
 func buildSpace(c *cli.Context, searched *spec.SearchSpace) (*space.Space, []space.Restriction, *tune.Device, error) {
 	if c.String("device") == "" {
-		s, skipped, err := searched.Space()
+		s, skipped, err := searched.Space(c.Context, nil)
 		return s, skipped, nil, err
 	}
 	listed, err := selectDevice(c)
@@ -110,7 +111,7 @@ func buildSpace(c *cli.Context, searched *spec.SearchSpace) (*space.Space, []spa
 	if identity.Peaks, err = record.KnownPeaks(identity, peak.Method); err != nil {
 		fmt.Fprintf(c.App.ErrWriter, "%v\n", err)
 	}
-	s, err := searched.Problem.Space(identity)
+	s, _, err := searched.Space(c.Context, &identity)
 	return s, nil, &identity, err
 }
 

@@ -147,8 +147,8 @@ func (t *tuning) openDevice() error {
 
 func (t *tuning) openSpace() error {
 	var err error
-	if t.space, err = t.spec.Problem.Space(t.evaluator.Device()); err != nil {
-		return fmt.Errorf("%s: %w", t.source, err)
+	if t.space, err = t.spec.Space(t.cli.Context, t.evaluator.Device()); err != nil {
+		return err
 	}
 	return t.openStrategy()
 }

@@ -183,7 +183,11 @@ func (t tutorial) load(c *cli.Context, k tutorialKernel) (*spec.Spec, error) {
 	if err := setSizes(c, t.sizes, func(name string) bool { return hasConstant(plain, name) }, options.Set); err != nil {
 		return nil, err
 	}
-	return spec.LoadFS(kernels.FS, k.path, options)
+	s, err := spec.LoadFS(kernels.FS, k.path, options)
+	if err != nil {
+		return nil, err
+	}
+	return s, s.CheckSpace(c.Context)
 }
 
 // setSizes gives the constants of a specification the values of their flags. What --set

@@ -82,7 +82,7 @@ func Cross(ctx context.Context, p *tune.Problem, e tune.Evaluator, log tune.Log,
 		if err != nil {
 			return nil, fmt.Errorf("run %s on %s: %w", c, e.Device().Name, err)
 		}
-		if failed(c) || !listed(p.Parameters(), c) {
+		if failed(c) || p.Parameters().CheckValues(c) != nil {
 			continue // of another space, as a record without a digest can hold: it stays missing
 		}
 		refused := p.Admit(c, e.Device())
@@ -103,21 +103,11 @@ func Cross(ctx context.Context, p *tune.Problem, e tune.Evaluator, log tune.Log,
 	for i := range parameters {
 		parameters[i] = p.Parameters().At(i)
 	}
-	s, err := (&record.Record{Header: record.Header{Parameters: parameters}, Results: admitted}).Space()
+	s, err := (&record.Record{Header: record.Header{Parameters: parameters}, Results: admitted}).Space(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return tune.Run(ctx, p, e, tune.Options{Space: s, Log: log, Retry: retry, OnResult: onResult, Finalists: len(admitted)})
-}
-
-// listed reports whether every value of a configuration is one of its parameter's.
-func listed(p *space.Parameters, c space.Configuration) bool {
-	for i := range p.Len() {
-		if !slices.ContainsFunc(p.At(i).Values, func(v space.Value) bool { return space.SameValue(v, c.At(i)) }) {
-			return false
-		}
-	}
-	return true
 }
 
 // failures tells which configurations have failed according to sources of one device.

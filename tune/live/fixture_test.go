@@ -37,7 +37,7 @@ func newSearch(t testing.TB, n int) search {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := space.New(parameters, nil, nil)
+	s, err := space.New(t.Context(), parameters, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

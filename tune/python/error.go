@@ -1,6 +1,10 @@
 package python
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/ndtune/ndtune/internal/excerpt"
+)
 
 // An Error says what is wrong with an expression, and where in it.
 type Error struct {
@@ -10,16 +14,7 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	return fmt.Sprintf("in %q, column %d: %s", shorten(e.Source), e.Column, e.Message)
-}
-
-// shorten keeps a message readable where a whole expression was quoted.
-func shorten(text string) string {
-	const most = 120
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return text
+	return fmt.Sprintf("in %q, column %d: %s", excerpt.Around(e.Source, e.Column), e.Column, e.Message)
 }
 
 // failure carries an error out of the recursion of a parser, an evaluation or a translation.

@@ -3,6 +3,8 @@ package python
 import (
 	"strings"
 	"testing"
+
+	"github.com/ndtune/ndtune/internal/excerpt"
 )
 
 // What is outside of the language is named, with its column.
@@ -113,7 +115,7 @@ func TestErrors(t *testing.T) {
 			_, err = e.Eval(nil)
 		}
 		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s\n got %v\nwant %s", shorten(c.source), err, c.want)
+			t.Errorf("%s\n got %v\nwant %s", excerpt.Of(c.source), err, c.want)
 		}
 	}
 }

@@ -3,6 +3,8 @@ package python
 import (
 	"slices"
 	"unicode/utf8"
+
+	"github.com/ndtune/ndtune/internal/excerpt"
 )
 
 // An Expression is a Python expression that was parsed. It is immutable and safe for
@@ -109,7 +111,7 @@ func (t token) describe() string {
 			return "a text"
 		}
 	}
-	return `"` + shorten(t.text) + `"`
+	return `"` + excerpt.Of(t.text) + `"`
 }
 
 // enter counts how deep the parser is. The caller defers what it returns.

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/ndtune/ndtune/internal/excerpt"
 )
 
 type tokenKind int
@@ -181,7 +183,7 @@ func numberOf(text string, column int) Value {
 	if strings.HasSuffix(lower, "j") && !strings.HasPrefix(lower, "0x") {
 		failf(column, "the imaginary number %s is not allowed", text)
 	}
-	wrong := func() { failf(column, "%s is not a number", shorten(text)) }
+	wrong := func() { failf(column, "%s is not a number", excerpt.Of(text)) }
 	if strings.HasSuffix(text, "_") || strings.Contains(text, "__") || strings.Contains(text, "_.") || strings.Contains(text, "._") {
 		wrong()
 	}
@@ -189,7 +191,7 @@ func numberOf(text string, column int) Value {
 	if !strings.HasPrefix(plain, "0x") && strings.ContainsAny(plain, ".e") {
 		f, err := strconv.ParseFloat(plain, 64)
 		if math.IsInf(f, 0) {
-			failf(column, "%s is beyond the range of a float", shorten(text))
+			failf(column, "%s is beyond the range of a float", excerpt.Of(text))
 		}
 		if err != nil || strings.ContainsAny(plain, "xp") {
 			wrong()
@@ -203,7 +205,7 @@ func numberOf(text string, column int) Value {
 		}
 	}
 	if base == 10 && len(plain) > 1 && plain[0] == '0' && strings.Trim(plain, "0") != "" {
-		failf(column, "%s has a leading zero; write 0o… for an octal number", shorten(text))
+		failf(column, "%s has a leading zero; write 0o… for an octal number", excerpt.Of(text))
 	}
 	i, ok := new(big.Int).SetString(plain, base)
 	if !ok || plain == "" {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -322,23 +323,23 @@ func TestTranslationAgrees(t *testing.T) {
 		// before «and false».
 		lazy := strings.ContainsAny(source, "[") || strings.Contains(source, " for ") ||
 			strings.Contains(text, "and false") || strings.Contains(text, "or true")
-		source = shorten(source)
+		source = excerpt.Of(source)
 		switch {
 		case err != nil && strings.Contains(err.Error(), "compile"):
-			t.Fatalf("%s\n with %v\n is %s\n %.500v", source, values, shorten(text), err)
+			t.Fatalf("%s\n with %v\n is %s\n %.500v", source, values, excerpt.Of(text), err)
 		case err != nil && text == "":
 			refused++
 		case err != nil:
 			failed++
 			if wrong == nil && !strings.Contains(err.Error(), "beyond the") {
-				t.Fatalf("%s\n with %v\n is %v\n but %s fails: %.500v", source, values, v, shorten(text), err)
+				t.Fatalf("%s\n with %v\n is %v\n but %s fails: %.500v", source, values, v, excerpt.Of(text), err)
 			}
 		case wrong != nil:
 			if !strings.Contains(wrong.Error(), "4096 bits") && !lazy {
-				t.Fatalf("%s\n with %v\n fails: %v\n but %s is %v", source, values, wrong, shorten(text), got)
+				t.Fatalf("%s\n with %v\n fails: %v\n but %s is %v", source, values, wrong, excerpt.Of(text), got)
 			}
 		case got != truth(v):
-			t.Fatalf("%s\n with %v\n is %v\n but %s is %v", source, values, v, shorten(text), got)
+			t.Fatalf("%s\n with %v\n is %v\n but %s is %v", source, values, v, excerpt.Of(text), got)
 		default:
 			agreed++
 		}

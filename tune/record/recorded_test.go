@@ -17,7 +17,7 @@ func TestRunOverRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	recorded, err := r.Space()
+	recorded, err := r.Space(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestRecordedStops(t *testing.T) {
 func TestSpaceOfRecord(t *testing.T) {
 	for seed := range uint64(50) {
 		r := newMaker(seed).record(20)
-		s, err := r.Space()
+		s, err := r.Space(t.Context())
 		if len(r.Results) == 0 {
 			continue
 		}

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"context"
 	"slices"
 
 	"github.com/ndtune/ndtune/tune/space"
@@ -8,7 +9,7 @@ import (
 
 // Space is the search space of the configurations in the record. It enumerates no more
 // than is recorded, however large the product of all values is.
-func (r *Record) Space() (*space.Space, error) {
+func (r *Record) Space(ctx context.Context) (*space.Space, error) {
 	l, err := newLayout(r.Header.Parameters)
 	if err != nil {
 		return nil, err
@@ -36,5 +37,5 @@ func (r *Record) Space() (*space.Space, error) {
 			},
 		}
 	}
-	return space.New(l.parameters, restrictions, nil)
+	return space.New(ctx, l.parameters, restrictions, nil)
 }

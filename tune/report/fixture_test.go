@@ -56,7 +56,7 @@ func mustSpace(t testing.TB, list []space.Parameter) *space.Space {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := space.New(parameters, nil, nil)
+	s, err := space.New(t.Context(), parameters, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

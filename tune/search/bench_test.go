@@ -37,7 +37,7 @@ func hotspotSpace(b *testing.B) *space.Space {
 	if err != nil {
 		b.Fatal(err)
 	}
-	s, err := space.New(p, []space.Restriction{
+	s, err := space.New(b.Context(), p, []space.Restriction{
 		{Expression: "block_size_x * block_size_y >= 32"},
 		{Expression: "temporal_tiling_factor % loop_unroll_factor_t == 0"},
 		{Expression: "block_size_x * block_size_y <= 1024"},
@@ -93,7 +93,7 @@ func BenchmarkThousandth(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	s, err := space.New(p, nil, nil)
+	s, err := space.New(b.Context(), p, nil, nil)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -55,7 +55,7 @@ func TestVastSpaces(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := space.New(parameters, []space.Restriction{{Expression: "p0 <= p1"}}, nil)
+		s, err := space.New(t.Context(), parameters, []space.Restriction{{Expression: "p0 <= p1"}}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

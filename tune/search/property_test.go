@@ -69,7 +69,7 @@ func smallSpace(t testing.TB, r *rand.Rand) *space.Space {
 		if len(list) > 2 && r.IntN(3) == 0 {
 			restrictions = append(restrictions, space.Restriction{Expression: "p1 == p2"})
 		}
-		if s, err := space.New(parameters, restrictions, nil); err == nil && s.Len() <= 400 {
+		if s, err := space.New(t.Context(), parameters, restrictions, nil); err == nil && s.Len() <= 400 {
 			return s
 		}
 	}

@@ -17,7 +17,7 @@ func TestStrategiesFindMoreThanChance(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := r.Space()
+	s, err := r.Space(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ func testSpace(t testing.TB) *space.Space {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := space.New(p, []space.Restriction{{Expression: "(x + y) % 3 != 0"}}, nil)
+	s, err := space.New(t.Context(), p, []space.Restriction{{Expression: "(x + y) % 3 != 0"}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

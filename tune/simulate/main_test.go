@@ -41,7 +41,7 @@ func recorded(t testing.TB, times ...float64) *record.Record {
 
 func recording(t testing.TB, name string, times ...float64) *Recording {
 	t.Helper()
-	n, err := NewRecording(name, recorded(t, times...))
+	n, err := NewRecording(t.Context(), name, recorded(t, times...))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -29,11 +30,11 @@ type Recording struct {
 // NewRecording makes a record ready for simulations. The name is what its curves are called.
 // A record without a correct configuration is refused, and so is one whose best value of the
 // objective is not positive: what was found could not be compared with it by a ratio.
-func NewRecording(name string, r *record.Record) (*Recording, error) {
+func NewRecording(ctx context.Context, name string, r *record.Record) (*Recording, error) {
 	if len(r.Results) == 0 {
 		return nil, errors.New("there is no result in it")
 	}
-	s, err := r.Space()
+	s, err := r.Space(ctx)
 	if err != nil {
 		return nil, err
 	}

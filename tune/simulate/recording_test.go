@@ -13,7 +13,7 @@ import (
 func TestMaximisedObjective(t *testing.T) {
 	r := recorded(t, 50, failed, 200, -3, 100)
 	r.Header.Objective = tune.Objective{Name: "GFLOP/s", Maximize: true}
-	n, err := NewRecording("r", r)
+	n, err := NewRecording(t.Context(), "r", r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func TestTimesThatCannotBe(t *testing.T) {
 	r := recorded(t, 5, 3, 4, 2)
 	r.Results[1].Times, r.Results[1].Objective = []float64{0}, 0
 	r.Results[3].Objective = math.NaN()
-	n, err := NewRecording("r", r)
+	n, err := NewRecording(t.Context(), "r", r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func TestBadRecords(t *testing.T) {
 		"none of its 3 configurations is correct":    recorded(t, failed, failed, failed),
 		"the best time in it is -1: a ratio to that": recorded(t, 3, -1),
 	} {
-		if _, err := NewRecording("r", r); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := NewRecording(t.Context(), "r", r); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v, want %s", err, says)
 		}
 	}

@@ -114,7 +114,7 @@ func (k knownSpace) build(t testing.TB) *Space {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := New(p, expressions(k.restrictions...), nil)
+	s, err := New(t.Context(), p, expressions(k.restrictions...), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,7 +29,9 @@ func prepare(p *Parameters, checks []check, environment map[string]any) (*restri
 		case c.restriction.Reads == nil:
 			r.functions = append(r.functions, c)
 		default:
-			r.conditions = append(r.conditions, condition{c.index, t.function(c.restriction)})
+			if err := r.add(c, t.function(c.restriction), environment); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return r, nil
@@ -37,20 +39,32 @@ func prepare(p *Parameters, checks []check, environment map[string]any) (*restri
 
 func (r *restrictions) add(c check, n *node, environment map[string]any) error {
 	switch {
-	case n.high < 0 && n.op != opConstant: // the same for all, and it cannot be computed
-		_, err := c.expression.Bool(environment)
-		if err == nil {
-			err = errors.New("it cannot be computed")
+	case n.high < 0 && n.op != opConstant: // the same for all configurations
+		compute := func() (bool, error) { return c.expression.Bool(environment) }
+		if n.op == opOpaque {
+			compute = func() (bool, error) { return n.opaque.compute(nil) }
 		}
-		return &RestrictionError{c.index, c.restriction, err}
+		holds, err := compute()
+		switch {
+		case err != nil:
+			return &RestrictionError{c.index, c.restriction, err}
+		case !holds && r.empty < 0:
+			r.empty = c.index
+		}
+		return nil
 	case n.fails:
 	case n.bounds[0] >= 1:
 		return nil
 	case n.bounds[1] <= 0 && r.empty < 0:
 		r.empty = c.index
 	}
-	r.conditions = append(r.conditions, condition{c.index, n})
+	r.conditions = append(r.conditions, condition{c.index, n, 0})
 	return nil
+}
+
+// check is the check of a restriction.
+func (r *restrictions) check(index int) check {
+	return r.checks[slices.IndexFunc(r.checks, func(c check) bool { return c.index == index })]
 }
 
 // conjuncts are the conditions that «and» joins, each of which can be decided as early as its
@@ -102,9 +116,15 @@ func (t *translator) function(r Restriction) *node {
 	return t.nodes.intern(node{op: opOpaque, kind: truth, args: args, opaque: &opaque{compute}})
 }
 
-// groups are the parameters that restrictions tie together, each in ascending order, in the
-// order of their first ones.
-func (r *restrictions) groups(p *Parameters) [][]int {
+// A group is parameters that restrictions tie together, in ascending order, and the
+// conditions on them.
+type group struct {
+	places     []int
+	conditions []condition
+}
+
+// groups are the groups in the order of their first parameters.
+func (r *restrictions) groups(p *Parameters) []*group {
 	parent := make([]int, p.Len())
 	for i := range parent {
 		parent[i] = i
@@ -116,43 +136,38 @@ func (r *restrictions) groups(p *Parameters) [][]int {
 		}
 		return parent[i]
 	}
-	for _, c := range r.conditions {
+	for k := range r.conditions {
+		c := &r.conditions[k]
 		reads := map[int]bool{}
 		c.node.reads(reads)
-		first := -1
+		c.low = c.node.high
 		for i := range reads {
-			if first >= 0 {
-				a, b := root(first), root(i)
-				parent[max(a, b)] = min(a, b)
-			}
-			first = i
+			c.low = min(c.low, i)
+			a, b := root(c.node.high), root(i)
+			parent[max(a, b)] = min(a, b)
 		}
 	}
-	var groups [][]int
-	of := map[int]int{}
+	var groups []*group
+	of := map[int]*group{} // by the root
 	for i := range parent {
-		g, ok := of[root(i)]
-		if !ok {
-			g = len(groups)
+		g := of[root(i)]
+		if g == nil {
+			g = &group{}
 			of[root(i)] = g
-			groups = append(groups, nil)
+			groups = append(groups, g)
 		}
-		groups[g] = append(groups[g], i)
+		g.places = append(g.places, i)
+	}
+	for _, c := range r.conditions {
+		g := of[root(c.low)]
+		g.conditions = append(g.conditions, c)
 	}
 	return groups
 }
 
-// within are the conditions on the parameters of a group.
-func (r *restrictions) within(group []int) []condition {
-	return slices.DeleteFunc(slices.Clone(r.conditions), func(c condition) bool {
-		return !slices.Contains(group, c.node.high)
-	})
-}
-
 // cannot is the error for a condition that cannot be computed.
 func (r *restrictions) cannot(p *Parameters, f *failedCondition, environment map[string]any) error {
-	i := slices.IndexFunc(r.checks, func(c check) bool { return c.index == f.index })
-	c := r.checks[i]
+	c := r.check(f.index)
 	env := make(map[string]any, len(environment)+p.Len())
 	for name, v := range environment {
 		env[name] = v

@@ -53,6 +53,7 @@ func (l *level) holding(node uint32, rank uint64) (edge uint32) {
 type condition struct {
 	index int // of the restriction, in the order of the list
 	node  *node
+	low   int // the first parameter that it reads, by its place
 }
 
 // A failedCondition says that a restriction could not be computed for values that all
@@ -62,25 +63,29 @@ type failedCondition struct {
 	digits map[int]uint16 // of the parameters that are bound, by place
 }
 
-// newDiagram builds the diagram of the parameters at some places, in ascending order, under
-// conditions that read no others.
-func newDiagram(p *Parameters, b *nodes, places []int, conditions []condition) (*diagram, *failedCondition) {
-	d := &diagram{places: places, levels: make([]level, len(places))}
+// newDiagram builds the diagram of a group of parameters. Where the budget is spent, it gives
+// neither a diagram nor a condition, but the place of the parameter at which it was.
+func newDiagram(p *Parameters, b *nodes, g *group, bound *budget) (d *diagram, failed *failedCondition, spentAt int) {
+	places := g.places
+	d = &diagram{places: places, levels: make([]level, len(places))}
 	at := &layer{keys: newKeys(0)}
 	at.keys.add(nil)
 	history := make([]*layer, 0, len(places))
 	for i, place := range places {
-		step := newStep(p, b, place, i+1 == len(places), at.known, conditions)
+		step := newStep(p, b, place, at.known, g.conditions, bound)
 		history = append(history, at)
 		next, failed := step.run(at, &d.levels[i])
 		if failed != nil {
-			return nil, failed.at(places, history)
+			return nil, failed.at(places, history), 0
+		}
+		if bound.spent() {
+			return nil, nil, place
 		}
 		at = next
 		history[i].keys = nil // only the way back is needed further
 	}
 	d.countUp()
-	return d, nil
+	return d, nil, 0
 }
 
 // countUp counts combinations from the end, and strikes the edges that lead to none.

@@ -1,6 +1,14 @@
 package space
 
-import "fmt"
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sort"
+
+	"github.com/ndtune/ndtune/internal/excerpt"
+)
 
 // An EmptyError says that the restrictions leave no configuration, and which of them took
 // the last.
@@ -11,22 +19,23 @@ type EmptyError struct {
 }
 
 func (e *EmptyError) Error() string {
+	text := excerpt.Of(e.Restriction.String())
 	if e.Alone {
-		return fmt.Sprintf("the space is empty: no configuration satisfies restrictions[%d], %s", e.Index, e.Restriction)
+		return fmt.Sprintf("the space is empty: no configuration satisfies restrictions[%d], %s", e.Index, text)
 	}
-	return fmt.Sprintf("the space is empty: restrictions[%d], %s, refuses every configuration that the restrictions before it leave", e.Index, e.Restriction)
+	return fmt.Sprintf("the space is empty: restrictions[%d], %s, refuses every configuration that the restrictions before it leave", e.Index, text)
 }
 
 // explainEmpty finds the first restriction with which nothing is left.
-func explainEmpty(parameters *Parameters, checks []check, environment map[string]any) error {
-	satisfiable := func(checks []check) bool {
-		s, err := construct(parameters, checks, environment)
-		return err != nil || s.length > 0
+func explainEmpty(ctx context.Context, parameters *Parameters, checks []check, environment map[string]any) error {
+	empty := func(checks []check) bool {
+		s, err := construct(ctx, parameters, checks, environment, maxBytes)
+		return err == nil && s.length == 0
 	}
-	for i := range checks {
-		if !satisfiable(checks[:i+1]) {
-			return &EmptyError{checks[i].index, checks[i].restriction, !satisfiable(checks[i : i+1])}
-		}
+	i := sort.Search(len(checks), func(i int) bool { return empty(checks[:i+1]) })
+	if i == len(checks) { // a function that answers differently each time, or the context is done
+		return cmp.Or(ctx.Err(), errors.New("the space is empty"))
 	}
-	return fmt.Errorf("the space is empty")
+	e := &EmptyError{checks[i].index, checks[i].restriction, empty(checks[i : i+1])}
+	return cmp.Or(ctx.Err(), error(e))
 }

@@ -3,9 +3,11 @@ package space
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/ast"
@@ -14,6 +16,7 @@ import (
 	"github.com/expr-lang/expr/types"
 	"github.com/expr-lang/expr/vm"
 
+	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/internal/nearest"
 )
 
@@ -50,18 +53,21 @@ func Compile(source string, scope Scope) (*Expression, error) {
 	if err := refuseComments(source); err != nil {
 		return nil, err
 	}
-	names, err := namesIn(source)
+	names, locals, err := namesIn(source)
 	if err != nil {
 		return nil, readable(source, err)
 	}
-	known := knownNames(scope)
-	for _, name := range names {
-		if _, ok := scope[name]; !ok {
-			return nil, fmt.Errorf("in %q: nothing is named %s%s", source, name, nearest.Hint(name, known))
+	used := Scope{} // the whole scope can hold thousands of names
+	for _, name := range slices.Concat(names, locals) {
+		example, ok := scope[name]
+		if ok {
+			used[name] = example
+		} else if !slices.Contains(locals, name) {
+			return nil, fmt.Errorf("in %q: nothing is named %s%s", excerpt.Of(source), name, nearest.Hint(name, slices.Sorted(maps.Keys(scope))))
 		}
 	}
 	options := []expr.Option{
-		expr.Env(scope.types()),
+		expr.Env(used.types()),
 		expr.DisableAllBuiltins(),
 	}
 	options = append(options, functionOptions()...)
@@ -91,15 +97,6 @@ func (s Scope) types() types.Map {
 	return m
 }
 
-func knownNames(scope Scope) []string {
-	known := make([]string, 0, len(scope))
-	for name := range scope {
-		known = append(known, name)
-	}
-	slices.Sort(known)
-	return known
-}
-
 func quotient(params ...any) (any, error) {
 	a, b := params[0].(int), params[1].(int)
 	if b == 0 {
@@ -123,9 +120,9 @@ func refuseComments(source string) error {
 		case c == '"' || c == '\'' || c == '`':
 			quote = c
 		case c == '/' && i+1 < len(source) && source[i+1] == '/':
-			return fmt.Errorf("in %q, column %d: // would begin a comment; write div(a, b) for the integer quotient", source, i+1)
+			return inColumn(source, utf8.RuneCountInString(source[:i])+1, "// would begin a comment; write div(a, b) for the integer quotient")
 		case c == '/' && i+1 < len(source) && source[i+1] == '*':
-			return fmt.Errorf("in %q, column %d: comments are not allowed in an expression", source, i+1)
+			return inColumn(source, utf8.RuneCountInString(source[:i])+1, "comments are not allowed in an expression")
 		}
 	}
 	return nil
@@ -153,34 +150,39 @@ func (c *nameCollector) Visit(node *ast.Node) {
 	}
 }
 
-// namesIn are the names that an expression reads, in the order of their appearance,
-// without the functions it calls and the variables it declares itself.
-func namesIn(source string) ([]string, error) {
+// namesIn are the names that an expression reads, in the order of their appearance, without
+// the functions it calls, and the variables that it declares itself.
+func namesIn(source string) (names, locals []string, err error) {
 	tree, err := parser.Parse(source)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	c := &nameCollector{local: map[string]bool{}}
 	ast.Walk(&tree.Node, c)
 	if c.err != nil {
-		return nil, c.err
+		return nil, nil, c.err
 	}
-	return slices.DeleteFunc(c.names, func(name string) bool {
+	names = slices.DeleteFunc(c.names, func(name string) bool {
 		return c.local[name] || IsFunction(name)
-	}), nil
+	})
+	return names, slices.Sorted(maps.Keys(c.local)), nil
 }
 
 // readable turns an error of the compiler into one line with its place.
 func readable(source string, err error) error {
 	var at *file.Error
 	if errors.As(err, &at) {
-		return fmt.Errorf("in %q, column %d: %s", source, at.Column+1, at.Message)
+		return inColumn(source, at.Column+1, at.Message)
 	}
-	return fmt.Errorf("in %q: %w", source, err)
+	return fmt.Errorf("in %q: %w", excerpt.Of(source), err)
 }
 
-// String is the expression as it was written.
-func (e *Expression) String() string { return e.source }
+func inColumn(source string, column int, message string) error {
+	return fmt.Errorf("in %q, column %d: %s", excerpt.Around(source, column), column, message)
+}
+
+// String is the expression as it was written, shortened where it is long: it is for messages.
+func (e *Expression) String() string { return excerpt.Of(e.source) }
 
 // Names are the names that the expression reads.
 func (e *Expression) Names() []string { return e.names }
@@ -213,9 +215,9 @@ func (e *Expression) Int(environment map[string]any) (int, error) {
 		if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
 			return int(v), nil
 		}
-		return 0, fmt.Errorf("%q is %v, not a whole number; use div(a, b), ceil(x) or floor(x)", e.source, v)
+		return 0, fmt.Errorf("%q is %v, not a whole number; use div(a, b), ceil(x) or floor(x)", e, v)
 	}
-	return 0, fmt.Errorf("%q is %s, not a number", e.source, describe(v))
+	return 0, fmt.Errorf("%q is %s, not a number", e, describe(v))
 }
 
 // Float computes the expression as a number.
@@ -230,7 +232,7 @@ func (e *Expression) Float(environment map[string]any) (float64, error) {
 	case float64:
 		return v, nil
 	}
-	return 0, fmt.Errorf("%q is %s, not a number", e.source, describe(v))
+	return 0, fmt.Errorf("%q is %s, not a number", e, describe(v))
 }
 
 // Bool computes the expression as a condition. As in C, a number is true unless it is 0.
@@ -247,7 +249,7 @@ func (e *Expression) Bool(environment map[string]any) (bool, error) {
 	case float64:
 		return v != 0, nil
 	}
-	return false, fmt.Errorf("%q is %s, not a condition", e.source, describe(v))
+	return false, fmt.Errorf("%q is %s, not a condition", e, describe(v))
 }
 
 func describe(v any) string {
@@ -255,7 +257,7 @@ func describe(v any) string {
 	case nil:
 		return "nothing"
 	case string:
-		return fmt.Sprintf("the text %q", v)
+		return fmt.Sprintf("the text %q", excerpt.Of(v))
 	case bool:
 		return fmt.Sprint(v)
 	}

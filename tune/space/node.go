@@ -155,7 +155,7 @@ func (b *nodes) constant(k kind, raw uint64) *node {
 	return b.intern(node{op: opConstant, kind: k, raw: raw})
 }
 
-// make is an operation on nodes: computed at once where all are constants.
+// make is an operation on nodes: computed at once where they read no parameter.
 func (b *nodes) make(op operation, k kind, args ...*node) *node {
 	if k == whole && (op == opAdd || op == opMultiply) {
 		return b.chain(op, args)
@@ -163,10 +163,10 @@ func (b *nodes) make(op operation, k kind, args ...*node) *node {
 	return b.fold(node{op: op, kind: k, args: args})
 }
 
-// fold interns a node, as a constant where it is one.
+// fold interns a node: as a constant where it reads no parameter and can be computed.
 func (b *nodes) fold(n node) *node {
 	for _, a := range n.args {
-		if a.op != opConstant {
+		if a.high >= 0 {
 			return b.intern(n)
 		}
 	}

@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"math/big"
 	"regexp"
+	"slices"
+	"strings"
 
+	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/internal/nearest"
 )
 
@@ -109,6 +112,21 @@ func (p *Parameters) CartesianSize() *big.Int {
 		size.Mul(size, big.NewInt(int64(len(q.Values))))
 	}
 	return size
+}
+
+// CheckValues refuses a configuration, of as many parameters, with a value that its parameter
+// does not list.
+func (p *Parameters) CheckValues(c Configuration) error {
+	for i, q := range p.list {
+		if !slices.ContainsFunc(q.Values, func(v Value) bool { return SameValue(v, c.values[i]) }) {
+			listed := make([]string, len(q.Values))
+			for k, v := range q.Values {
+				listed[k] = FormatValue(v)
+			}
+			return fmt.Errorf("%s=%s is not among its values, %s", q.Name, FormatValue(c.values[i]), excerpt.Of(strings.Join(listed, ", ")))
+		}
+	}
+	return nil
 }
 
 // Configure makes a configuration from one value for every parameter, by name. Values

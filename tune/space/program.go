@@ -8,7 +8,7 @@ type program func(f *frame) uint64
 // A frame is what a program computes from.
 type frame struct {
 	slots  []uint64 // known parts, as they were computed at earlier parameters
-	bad    uint64   // the slots, a bit each, that could not be computed: of the first 64
+	bad    set      // the slots that could not be computed: of those that can fail, which come first
 	value  uint64   // of the parameter that is being bound
 	digit  uint64   // its place in the parameter's list
 	failed bool     // something could not be computed
@@ -18,9 +18,11 @@ type frame struct {
 // parameter at a place, or constants.
 func compile(n *node, slots map[*node]int, place int) program {
 	if slot, ok := slots[n]; ok {
-		bit := uint64(1) << slot
+		if !n.fails {
+			return func(f *frame) uint64 { return f.slots[slot] }
+		}
 		return func(f *frame) uint64 {
-			if f.bad&bit != 0 {
+			if f.bad.has(slot) {
 				f.failed = true
 			}
 			return f.slots[slot]

@@ -1,9 +1,11 @@
 package space
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
+	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/internal/nearest"
 )
 
@@ -37,9 +39,23 @@ type RestrictionError struct {
 }
 
 func (e *RestrictionError) Error() string {
-	return fmt.Sprintf("restrictions[%d], %s: %v", e.Index, e.Restriction, e.Err)
+	return fmt.Sprintf("restrictions[%d], %s: %v", e.Index, excerpt.Of(e.Restriction.String()), e.Err)
 }
 func (e *RestrictionError) Unwrap() error { return e.Err }
+
+// Fault is the place in the list of the restriction that an error of [New] is about, and the
+// error without that place; false where the error is about no restriction.
+func Fault(err error) (index int, cause error, ok bool) {
+	var empty *EmptyError
+	var bad *RestrictionError
+	switch {
+	case errors.As(err, &empty):
+		return empty.Index, empty, true
+	case errors.As(err, &bad):
+		return bad.Index, bad.Err, true
+	}
+	return 0, err, false
+}
 
 // A check is a restriction that is sound.
 type check struct {
@@ -49,26 +65,21 @@ type check struct {
 }
 
 // newCheck compiles a restriction.
-func newCheck(index int, r Restriction, parameters *Parameters, scope Scope) (check, error) {
-	c := check{index: index, restriction: r}
-	fail := func(err error) (check, error) { return check{}, &RestrictionError{index, r, err} }
+func newCheck(index int, r Restriction, parameters *Parameters, scope Scope) (c check, err error) {
+	c = check{index: index, restriction: r}
 	switch {
 	case r.Func != nil && r.Expression != "":
-		return fail(fmt.Errorf("has both an expression and a function"))
+		return c, errors.New("has both an expression and a function")
 	case r.Func != nil:
 		for _, name := range r.Reads {
 			if _, ok := parameters.Index(name); !ok {
-				return fail(fmt.Errorf("reads %s, and no parameter is named so%s", name, nearest.Hint(name, parameters.Names())))
+				return c, fmt.Errorf("reads %s, and no parameter is named so%s", name, nearest.Hint(name, parameters.Names()))
 			}
 		}
 		return c, nil
 	}
-	e, err := Compile(r.Expression, scope)
-	if err != nil {
-		return fail(err)
-	}
-	c.expression = e
-	return c, nil
+	c.expression, err = Compile(r.Expression, scope)
+	return c, err
 }
 
 func atError(at string, err error) error {

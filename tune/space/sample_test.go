@@ -12,7 +12,7 @@ func TestNeighbours(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := New(p, expressions("a * b % 3 != 1", "c <= a", "d * c < 20"), nil)
+	s, err := New(t.Context(), p, expressions("a * b % 3 != 1", "c <= a", "d * c < 20"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,10 +1,12 @@
 package space
 
 import (
+	"context"
 	"fmt"
 	"iter"
 	"math"
 	"math/big"
+	"slices"
 	"sort"
 )
 
@@ -19,6 +21,7 @@ import (
 type Space struct {
 	parameters *Parameters
 	diagrams   []*diagram
+	rest       []uint64      // by diagram, the product of its count and those of all after it; 1 at the end
 	home       []place       // by parameter
 	digits     []map[any]int // by parameter: the place of a value, numbers as floats
 	chosen     []int         // where functions restrict: the indices of what they leave
@@ -31,45 +34,48 @@ type Space struct {
 type place struct{ diagram, level int }
 
 // New constructs the space of the configurations that satisfy all restrictions. The
-// environment holds the values of constants and of the device by name. An expression that
-// does not compile, or that fails for some configuration (a remainder by zero), is a
-// [RestrictionError]. A space without a single configuration is an [EmptyError].
-func New(parameters *Parameters, restrictions []Restriction, environment map[string]any) (*Space, error) {
-	checks, err := compileChecks(parameters, restrictions, environment)
-	if err != nil {
-		return nil, err
+// environment holds the values of constants and of the device by name. A [RestrictionError]
+// names an expression that does not compile or that fails for some configuration (a remainder
+// by zero), and a restriction that makes the space take more than 1 GiB to construct. A space
+// without a single configuration is an [EmptyError]. New returns the context's error soon
+// after the context is done.
+func New(ctx context.Context, parameters *Parameters, restrictions []Restriction, environment map[string]any) (*Space, error) {
+	checks, bad := compileChecks(parameters, restrictions, environment)
+	if len(bad) > 0 {
+		return nil, bad[0]
 	}
-	s, err := construct(parameters, checks, environment)
+	s, err := construct(ctx, parameters, checks, environment, maxBytes)
 	if err != nil {
 		return nil, err
 	}
 	if s.length == 0 {
-		return nil, explainEmpty(parameters, checks, environment)
+		return nil, explainEmpty(ctx, parameters, checks, environment)
 	}
 	return s, nil
 }
 
-// Check compiles the restrictions without constructing anything.
-func Check(parameters *Parameters, restrictions []Restriction, environment map[string]any) error {
-	_, err := compileChecks(parameters, restrictions, environment)
-	return err
+// Check compiles the restrictions and constructs nothing. It returns an error for each
+// restriction that does not compile.
+func Check(parameters *Parameters, restrictions []Restriction, environment map[string]any) []*RestrictionError {
+	_, bad := compileChecks(parameters, restrictions, environment)
+	return bad
 }
 
-func compileChecks(parameters *Parameters, restrictions []Restriction, environment map[string]any) ([]check, error) {
+func compileChecks(parameters *Parameters, restrictions []Restriction, environment map[string]any) (checks []check, bad []*RestrictionError) {
 	scope := make(Scope, len(environment)+parameters.Len())
 	for name, v := range environment {
 		scope[name] = v
 	}
 	parameters.Describe(scope)
-	checks := make([]check, len(restrictions))
 	for i, r := range restrictions {
 		c, err := newCheck(i, r, parameters, scope)
 		if err != nil {
-			return nil, err
+			bad = append(bad, &RestrictionError{i, r, err})
+			continue
 		}
-		checks[i] = c
+		checks = append(checks, c)
 	}
-	return checks, nil
+	return checks, bad
 }
 
 // Describe adds every parameter to a scope: by its type where all its values have one,
@@ -85,8 +91,13 @@ func (p *Parameters) Describe(scope Scope) {
 	}
 }
 
-// construct builds the diagrams of a space, which may be empty.
-func construct(p *Parameters, checks []check, environment map[string]any) (*Space, error) {
+// construct builds the diagrams of a space, which may be empty, in so many bytes at most.
+func construct(ctx context.Context, p *Parameters, checks []check, environment map[string]any, most int) (*Space, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	bound := &budget{most: most}
+	defer context.AfterFunc(ctx, func() { bound.stopped.Store(true) })()
 	s := &Space{parameters: p, home: make([]place, p.Len())}
 	r, err := prepare(p, checks, environment)
 	if err != nil {
@@ -98,21 +109,32 @@ func construct(p *Parameters, checks []check, environment map[string]any) (*Spac
 	count := big.NewInt(1)
 	var cannot *failedCondition
 	for i, group := range r.groups(p) {
-		d, failed := newDiagram(p, r.nodes, group, r.within(group))
-		if failed != nil {
+		d, failed, at := newDiagram(p, r.nodes, group, bound)
+		switch {
+		case d != nil:
+		case bound.stopped.Load():
+			return nil, ctx.Err()
+		case failed == nil:
+			return nil, r.tooLarge(p, group, at, bound)
+		default:
 			if cannot == nil {
 				cannot = failed
 			}
 			continue // another group may be empty, and then it is never asked
 		}
 		s.diagrams = append(s.diagrams, d)
-		for level, of := range group {
+		for level, of := range group.places {
 			s.home[of] = place{i, level}
 		}
 		count.Mul(count, new(big.Int).SetUint64(d.count()))
 	}
 	if cannot != nil && count.Sign() > 0 {
 		return nil, r.cannot(p, cannot, environment)
+	}
+	s.rest = make([]uint64, len(s.diagrams)+1)
+	s.rest[len(s.diagrams)] = 1
+	for i, d := range slices.Backward(s.diagrams) {
+		s.rest[i] = multiplyCounts(d.count(), s.rest[i+1])
 	}
 	s.length = math.MaxInt
 	if count.IsInt64() {
@@ -123,7 +145,14 @@ func construct(p *Parameters, checks []check, environment map[string]any) (*Spac
 	s.all = s.length
 	s.indexValues()
 	if len(r.functions) > 0 {
-		s.choose(r.functions)
+		s.choose(r.functions, bound)
+	}
+	switch {
+	case bound.stopped.Load():
+		return nil, ctx.Err()
+	case bound.spent():
+		c := r.functions[0]
+		return nil, &RestrictionError{c.index, c.restriction, fmt.Errorf("%w: the indices of the configurations that the function leaves take more than %d MiB; name the parameters that it reads", errLarge, bound.most>>20)}
 	}
 	return s, nil
 }
@@ -149,10 +178,13 @@ func plain(v Value) any {
 	return v
 }
 
-// choose keeps what functions allow.
-func (s *Space) choose(functions []check) {
+// choose keeps what functions allow. It ends early where the budget is spent.
+func (s *Space) choose(functions []check, bound *budget) {
 	s.chosen = []int{}
 	for i := range s.all {
+		if bound.spent() {
+			return
+		}
 		c := s.configuration(s.row(i, nil))
 		ok := true
 		for _, f := range functions {
@@ -160,6 +192,7 @@ func (s *Space) choose(functions []check) {
 		}
 		if ok {
 			s.chosen = append(s.chosen, i)
+			bound.bytes += 8
 		}
 	}
 	s.length, s.size = len(s.chosen), nil

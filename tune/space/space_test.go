@@ -30,7 +30,7 @@ func TestSpaceInOdometerOrder(t *testing.T) {
 		Parameter{"x", []Value{16, 32, 64}},
 		Parameter{"y", []Value{1, 2}},
 		Parameter{"mode", []Value{"a", "b"}})
-	s, err := New(p, append(expressions("x * y <= limit", `mode == "a" or y == 1`),
+	s, err := New(t.Context(), p, append(expressions("x * y <= limit", `mode == "a" or y == 1`),
 		Restriction{Func: func(c Configuration) bool { return c.Int("x") != 16 || c.Int("y") != 2 }, Reads: []string{"x", "y"}}),
 		map[string]any{"limit": 64})
 	if err != nil {
@@ -98,7 +98,7 @@ func TestSpaceAgainstBruteForce(t *testing.T) {
 				}
 			}
 		}
-		s, err := New(p, expressions(sources...), env)
+		s, err := New(t.Context(), p, expressions(sources...), env)
 		if len(want) == 0 {
 			var empty *EmptyError
 			if !errors.As(err, &empty) {
@@ -132,7 +132,7 @@ func TestEmptySpaceNamesTheRestriction(t *testing.T) {
 		{[]string{"x > 0", "x * y > 100", "y > 0"}, 1, true},
 		{[]string{"x > 2", "y > 1", "x < 3"}, 2, false},
 	} {
-		_, err := New(p, expressions(c.sources...), nil)
+		_, err := New(t.Context(), p, expressions(c.sources...), nil)
 		var empty *EmptyError
 		if !errors.As(err, &empty) || empty.Index != c.index || empty.Alone != c.alone {
 			t.Errorf("%v: %v", c.sources, err)
@@ -144,7 +144,7 @@ func TestEmptySpaceNamesTheRestriction(t *testing.T) {
 
 func TestRestrictionThatFailsIsAnError(t *testing.T) {
 	p := mustParameters(t, Parameter{"x", []Value{4}}, Parameter{"y", []Value{2, 0}})
-	_, err := New(p, expressions("y >= 0", "x % y == 0"), nil)
+	_, err := New(t.Context(), p, expressions("y >= 0", "x % y == 0"), nil)
 	var bad *RestrictionError
 	if !errors.As(err, &bad) || bad.Index != 1 || !strings.Contains(err.Error(), "x=4, y=0") {
 		t.Errorf("got %v", err)
@@ -152,7 +152,7 @@ func TestRestrictionThatFailsIsAnError(t *testing.T) {
 }
 
 func TestNoParametersIsOneConfiguration(t *testing.T) {
-	s, err := New(mustParameters(t), nil, nil)
+	s, err := New(t.Context(), mustParameters(t), nil, nil)
 	if err != nil || s.Len() != 1 || s.At(0).String() != "" {
 		t.Errorf("%v, %v", s, err)
 	}
@@ -176,7 +176,7 @@ func TestParametersRefuseWhatNoKernelCanTake(t *testing.T) {
 
 func TestSurvivors(t *testing.T) {
 	p := mustParameters(t, Parameter{"x", []Value{1, 2, 3}}, Parameter{"y", []Value{1, 2}})
-	s, err := New(p, expressions("x + y > 3"), nil)
+	s, err := New(t.Context(), p, expressions("x + y > 3"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 // A layer is the nodes of a level while a diagram is built.
 type layer struct {
 	known   []*node // what the nodes stand for: by slot
-	keys    *keys   // by node: the slots, and, where one can fail, the bits of those that did
+	keys    *keys   // by node: the slots, and the set of those that failed
 	parents []uint32
 	digits  []uint16 // the edge from the parent by which the node was made
 }
@@ -22,13 +22,15 @@ type step struct {
 	tests  []*test
 	known  []*node // of the next layer
 	out    []output
-	marks  bool // the keys of the next layer have a word for what failed
+	words  int // of a key of the next layer
+	budget *budget
 }
 
 // An output is a slot of the next layer: handed on from a slot of this one, or computed.
 type output struct {
 	from    int // -1: computed
 	program program
+	fails   bool
 }
 
 // A test is a condition that the parameter decides, or may decide.
@@ -37,6 +39,7 @@ type test struct {
 	decide  program // nil: it may decide, by its bounds
 	bounds  ranger
 	slots   []int // that it reads
+	fails   []int // those of them that can fail
 	results *keys // by these slots: what it was
 	allowed []set
 	failed  []set
@@ -44,8 +47,8 @@ type test struct {
 	memo    bool     // the results are worth keeping: several nodes share them
 }
 
-func newStep(p *Parameters, b *nodes, place int, last bool, known []*node, conditions []condition) *step {
-	s := &step{place: place, count: len(p.list[place].Values)}
+func newStep(p *Parameters, b *nodes, place int, known []*node, conditions []condition, bound *budget) *step {
+	s := &step{place: place, count: len(p.list[place].Values), budget: bound}
 	if _, ok := b.parameterNode(place); ok {
 		s.values = make([]uint64, s.count)
 		for i, v := range p.list[place].Values {
@@ -58,6 +61,7 @@ func newStep(p *Parameters, b *nodes, place int, last bool, known []*node, condi
 	}
 	for _, c := range conditions {
 		switch {
+		case c.low > place: // nothing of it is known
 		case c.node.high == place:
 			s.tests = append(s.tests, newTest(c.index, c.node, slots, place, true))
 		case c.node.high > place:
@@ -78,18 +82,20 @@ func newStep(p *Parameters, b *nodes, place int, last bool, known []*node, condi
 		}
 		return a.index - b.index
 	})
-	// A slot that can fail needs one of the bits in frame.bad: these come first.
+	// The slots that can fail come first, so that the set of those that did is short.
 	slices.SortStableFunc(s.known, func(a, b *node) int { return int(boolRaw(b.fails)) - int(boolRaw(a.fails)) })
+	fails := 0
 	for _, n := range s.known {
-		o := output{from: -1}
+		o := output{from: -1, fails: n.fails}
 		if slot, ok := slots[n]; ok {
 			o.from = slot
 		} else {
 			o.program = compile(n, slots, place)
 		}
 		s.out = append(s.out, o)
-		s.marks = s.marks || n.fails
+		fails += int(boolRaw(n.fails))
 	}
+	s.words = len(s.out) + len(newSet(fails))
 	return s
 }
 
@@ -102,7 +108,13 @@ func newTest(index int, n *node, slots map[*node]int, place int, decides bool) *
 	}
 	n.slots(slots, &t.slots)
 	t.memo = len(t.slots) < len(slots) || len(slots) == 0
-	t.key = make([]uint64, len(t.slots)+1)
+	for known, slot := range slots {
+		if known.fails && slices.Contains(t.slots, slot) {
+			t.fails = append(t.fails, slot)
+		}
+	}
+	slices.Sort(t.fails)
+	t.key = make([]uint64, len(t.slots)+len(newSet(len(t.fails))))
 	t.results = newKeys(len(t.key))
 	return t
 }
@@ -140,23 +152,20 @@ func (n *node) canPrune() bool {
 	return false
 }
 
-// run makes the edges of a layer, and the next layer.
+// run makes the edges of a layer, and the next layer. It ends early where the budget is spent.
 func (s *step) run(at *layer, into *level) (*layer, *failure) {
-	words := len(s.out)
-	if s.marks {
-		words++
-	}
-	next := &layer{known: s.known, keys: newKeys(words)}
+	next := &layer{known: s.known, keys: newKeys(s.words)}
 	into.first = make([]uint32, 0, at.keys.length+1)
 	f := &frame{}
-	key := make([]uint64, words)
+	key := make([]uint64, s.words)
 	allowed := newSet(s.count)
 	for node := range at.keys.length {
+		if s.budget.spent() {
+			return nil, nil
+		}
 		into.first = append(into.first, uint32(len(into.digits)))
 		f.slots = at.keys.of(node)
-		if f.bad = 0; at.marked() {
-			f.bad = f.slots[len(at.known)]
-		}
+		f.bad = set(f.slots[len(at.known):])
 		allowed.fill(s.count)
 		for _, t := range s.tests {
 			if failed := t.narrow(s, f, allowed); failed >= 0 {
@@ -171,17 +180,16 @@ func (s *step) run(at *layer, into *level) (*layer, *failure) {
 				child, added := next.keys.add(key)
 				if added {
 					next.parents, next.digits = append(next.parents, uint32(node)), append(next.digits, uint16(digit))
+					s.budget.bytes += nodeBytes + 8*s.words
 				}
 				into.digits, into.to = append(into.digits, uint16(digit)), append(into.to, child)
+				s.budget.bytes += edgeBytes
 			}
 		}
 	}
 	into.first = append(into.first, uint32(len(into.digits)))
 	return next, nil
 }
-
-// marked reports whether the keys of a layer have a word for what failed.
-func (l *layer) marked() bool { return l.keys.words > len(l.known) }
 
 func (s *step) bind(f *frame, digit int) {
 	f.digit, f.failed = uint64(digit), false
@@ -192,21 +200,21 @@ func (s *step) bind(f *frame, digit int) {
 
 // key computes what the node at the end of an edge stands for.
 func (s *step) key(f *frame, key []uint64) {
-	bad := uint64(0)
+	bad := set(key[len(s.out):])
+	clear(bad)
 	for i, o := range s.out {
 		if o.from >= 0 {
 			key[i] = f.slots[o.from]
-			bad |= (f.bad >> o.from & 1) << i
+			if o.fails && f.bad.has(o.from) {
+				bad.add(i)
+			}
 			continue
 		}
 		f.failed = false
 		if key[i] = o.program(f); f.failed {
 			key[i] = 0
-			bad |= 1 << i
+			bad.add(i)
 		}
-	}
-	if s.marks {
-		key[len(s.out)] = bad
 	}
 }
 
@@ -216,16 +224,24 @@ func (t *test) narrow(s *step, f *frame, allowed set) (failed int) {
 	if !t.memo {
 		return t.apply(s, f, allowed)
 	}
-	bad := uint64(0)
 	for i, slot := range t.slots {
 		t.key[i] = f.slots[slot]
-		bad |= (f.bad >> slot & 1) << i
 	}
-	t.key[len(t.slots)] = bad
+	bad := set(t.key[len(t.slots):])
+	clear(bad)
+	for i, slot := range t.fails {
+		if f.bad.has(slot) {
+			bad.add(i)
+		}
+	}
 	n, added := t.results.add(t.key)
 	if added {
 		yes, bad := newSet(s.count), newSet(s.count)
+		s.budget.bytes += nodeBytes + 8*(len(t.key)+len(yes)+len(bad))
 		for digit := range s.count {
+			if s.budget.stopped.Load() {
+				break // run ends at the next node
+			}
 			s.bind(f, digit)
 			ok := t.holds(f)
 			if f.failed {
@@ -249,6 +265,9 @@ func (t *test) narrow(s *step, f *frame, allowed set) (failed int) {
 func (t *test) apply(s *step, f *frame, allowed set) (failed int) {
 	for w, word := range allowed {
 		for ; word != 0; word &= word - 1 {
+			if s.budget.stopped.Load() {
+				return -1
+			}
 			digit := w*64 + bits.TrailingZeros64(word)
 			s.bind(f, digit)
 			ok := t.holds(f)

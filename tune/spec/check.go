@@ -15,25 +15,36 @@ func (d *document) check(definition tune.Definition) *tune.Problem {
 		return nil
 	}
 	problem, err := tune.NewProblem(definition)
-	var errs []tune.FieldError
+	var errs []*Error // judged by the errors of form alone
 	for _, e := range leaves(err) {
-		name := ""
-		var at *tune.FieldError
-		if errors.As(e, &at) {
-			name, e = at.Field, at.Err
-		}
+		name, e := fieldOf(e)
 		if _, ok := d.option(name); ok || !d.doubtful(name) {
-			errs = append(errs, tune.FieldError{Field: name, Err: e})
+			errs = append(errs, d.placed(name, e))
 		}
 	}
-	for _, e := range errs { // all are judged by the errors of form alone
-		if option, ok := d.option(e.Field); ok {
-			d.failAt(option, position{}, e.Err)
-		} else {
-			d.failAt(e.Field, d.locate(e.Field), e.Err)
-		}
-	}
+	d.errs = append(d.errs, errs...)
 	return problem
+}
+
+// A placer gives what is wrong with a field of the definition its place: the option that
+// gives the field its value, or the field in the file.
+type placer func(field string, err error) *Error
+
+// placed is a placer.
+func (d *document) placed(name string, err error) *Error {
+	if option, ok := d.option(name); ok {
+		return d.errorAt(option, position{}, err)
+	}
+	return d.errorAt(name, d.locate(name), err)
+}
+
+// fieldOf is the field that an error of a problem is about, and what is wrong with it.
+func fieldOf(err error) (string, error) {
+	var at *tune.FieldError
+	if errors.As(err, &at) {
+		return at.Field, at.Err
+	}
+	return "", err
 }
 
 // doubtful reports whether what is wrong with a field may follow from an error of form: one

@@ -32,7 +32,7 @@ func TestReferenceExample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	configurations, _, err := s.Problem.SpaceWithoutDevice()
+	configurations, _, err := s.Problem.SpaceWithoutDevice(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

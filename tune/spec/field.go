@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/ndtune/ndtune/internal/excerpt"
 )
 
 // A document is a specification file while it is read.
@@ -41,11 +43,15 @@ func (f field) failf(format string, args ...any) { f.fail(fmt.Errorf(format, arg
 func (f field) fail(err error) { f.failAt(f.name, f.locate(f.name), err) }
 
 func (d *document) failAt(field string, at position, err error) {
-	d.errs = append(d.errs, &Error{d.path, at.line, at.column, field, err})
+	d.errs = append(d.errs, d.errorAt(field, at, err))
 	d.wrong[field] = true
 	for ; !d.within[field]; field = outer(field) {
 		d.within[field] = true
 	}
+}
+
+func (d *document) errorAt(field string, at position, err error) *Error {
+	return &Error{d.path, at.line, at.column, field, err}
 }
 
 // failed reports whether anything is wrong with the form of a field or of a part of it.
@@ -63,24 +69,15 @@ func found(n *yaml.Node) string {
 	}
 	switch v, err := scalar(n); {
 	case err != nil:
-		return shorten(n.Value)
+		return excerpt.Of(n.Value)
 	case v == nil:
 		return "nothing"
 	default:
 		if text, ok := v.(string); ok {
-			return fmt.Sprintf("the text %q", shorten(text))
+			return fmt.Sprintf("the text %q", excerpt.Of(text))
 		}
 		return n.Value
 	}
-}
-
-// shorten keeps a message readable where a whole text was quoted.
-func shorten(text string) string {
-	const most = 60
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return text
 }
 
 // list are the items of a list.

@@ -5,6 +5,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/internal/nearest"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
@@ -53,7 +54,7 @@ func (f field) fillKind() array.FillKind {
 	if hint == "" {
 		hint = "; there are " + strings.Join(words, ", ") + ", and the mappings {constant: 3}, {copy: name}, {file: data.npy}"
 	}
-	f.failf("no fill is called %q%s", shorten(f.node.Value), hint)
+	f.failf("no fill is called %q%s", excerpt.Of(f.node.Value), hint)
 	return ""
 }
 

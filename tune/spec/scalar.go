@@ -11,6 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -55,13 +56,13 @@ func plain(text string) (space.Value, error) {
 	case wholeNumber.MatchString(text):
 		i, err := strconv.ParseInt(strings.ReplaceAll(text, "_", ""), 0, strconv.IntSize)
 		if err != nil {
-			return nil, fmt.Errorf("%s is beyond the integers, %d to %d", shorten(text), math.MinInt, math.MaxInt)
+			return nil, fmt.Errorf("%s is beyond the integers, %d to %d", excerpt.Of(text), math.MinInt, math.MaxInt)
 		}
 		return int(i), nil
 	case decimalNumber.MatchString(text):
 		f, err := strconv.ParseFloat(text, 64)
 		if err != nil {
-			return nil, fmt.Errorf("%s is beyond the range of a float64", shorten(text))
+			return nil, fmt.Errorf("%s is beyond the range of a float64", excerpt.Of(text))
 		}
 		return f, nil
 	case notFinite.MatchString(text):
@@ -87,7 +88,7 @@ func tagged(n *yaml.Node) (space.Value, error) {
 			return v, nil
 		}
 	}
-	return nil, fmt.Errorf("the tag %s does not fit %q", n.Tag, shorten(n.Value))
+	return nil, fmt.Errorf("the tag %s does not fit %q", n.Tag, excerpt.Of(n.Value))
 }
 
 var errNothing = errors.New("expected a value, found nothing")
@@ -154,7 +155,7 @@ func (f field) expression() string {
 			return ""
 		}
 		if f.node.Style == 0 && !strings.ContainsAny(v, "\"'`") && strings.Count(v, "(") != strings.Count(v, ")") {
-			f.failf("the parentheses of %q do not match%s", shorten(v), commaHint)
+			f.failf("the parentheses of %q do not match%s", excerpt.Of(v), commaHint)
 			return ""
 		}
 		return v

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -17,6 +18,7 @@ type SearchSpace struct {
 
 	parameters   *space.Parameters
 	restrictions []space.Restriction
+	place        placer
 }
 
 // LoadSpace reads a specification for its search space. Of a T1 file it reads nothing else:
@@ -39,17 +41,28 @@ func loadSpace(f files, path string, o Options) (*SearchSpace, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &SearchSpace{Path: path, Problem: s.Problem}, nil
+	return s.SearchSpace(), nil
 }
 
-// Space enumerates the configurations without the restrictions that read device.*, which it
-// gives back.
-func (s *SearchSpace) Space() (*space.Space, []space.Restriction, error) {
-	if s.Problem != nil {
-		return s.Problem.SpaceWithoutDevice()
+// Space constructs the search space on a device. Without one it leaves out the restrictions
+// that read device.*, and returns them. An error of a restriction comes as [Errors].
+func (s *SearchSpace) Space(ctx context.Context, d *tune.Device) (all *space.Space, skipped []space.Restriction, err error) {
+	switch {
+	case s.Problem == nil:
+		all, err = space.New(ctx, s.parameters, s.restrictions, nil)
+		if i, cause, ok := space.Fault(err); ok {
+			err = &tune.FieldError{Field: fmt.Sprintf("restrictions[%d]", i), Err: cause}
+		}
+	case d == nil:
+		all, skipped, err = s.Problem.SpaceWithoutDevice(ctx)
+	default:
+		all, err = s.Problem.Space(ctx, *d)
 	}
-	all, err := space.New(s.parameters, s.restrictions, nil)
-	return all, nil, err
+	var at *tune.FieldError
+	if errors.As(err, &at) {
+		err = Errors{s.place(at.Field, at.Err)}
+	}
+	return all, skipped, err
 }
 
 // loadT1Space reads the parameters and the conditions of a T1 file.
@@ -59,7 +72,7 @@ func (d *document) loadT1Space(root *yaml.Node, o Options) (*SearchSpace, error)
 	if err := d.sorted(); err != nil {
 		return nil, err
 	}
-	s := &SearchSpace{Path: d.path, restrictions: t.definition.Restrictions}
+	s := &SearchSpace{Path: d.path, restrictions: t.definition.Restrictions, place: t.placed}
 	var err error
 	if s.parameters, err = space.NewParameters(t.definition.Parameters); err != nil {
 		name := ""
@@ -70,31 +83,11 @@ func (d *document) loadT1Space(root *yaml.Node, o Options) (*SearchSpace, error)
 		t.blame(name, err)
 		return nil, d.sorted()
 	}
-	for i, r := range s.restrictions {
-		if err := space.Check(s.parameters, []space.Restriction{r}, nil); err != nil {
-			t.blameRestriction(i, err)
-		}
-	}
-	if err := d.sorted(); err != nil {
-		return nil, err
-	}
-	_, err = space.New(s.parameters, s.restrictions, nil)
-	switch err := err.(type) {
-	case *space.EmptyError:
-		t.blameRestriction(err.Index, err)
-	case *space.RestrictionError:
-		t.blameRestriction(err.Index, err)
+	for _, bad := range space.Check(s.parameters, s.restrictions, nil) {
+		t.blame(fmt.Sprintf("restrictions[%d]", bad.Index), bad.Err)
 	}
 	if err := d.sorted(); err != nil {
 		return nil, err
 	}
 	return s, nil
-}
-
-func (t *t1) blameRestriction(i int, err error) {
-	var bad *space.RestrictionError
-	if errors.As(err, &bad) {
-		err = bad.Err
-	}
-	t.blame(fmt.Sprintf("restrictions[%d]", i), err)
 }

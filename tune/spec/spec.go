@@ -2,6 +2,7 @@ package spec
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/space"
 )
 
 // A Spec is a specification that was read and checked.
@@ -20,9 +22,32 @@ type Spec struct {
 	SourcePath string // of the kernel's source; empty where the specification holds it
 	Definition tune.Definition
 	Problem    *tune.Problem
+
+	place placer
 }
 
-// Load reads a specification, YAML or a T1 file, and checks it whole. What is wrong with it, or with the
+// SearchSpace is the search space of the specification.
+func (s *Spec) SearchSpace() *SearchSpace {
+	return &SearchSpace{Path: s.Path, Problem: s.Problem, place: s.place}
+}
+
+// Space is [SearchSpace.Space] on a device.
+func (s *Spec) Space(ctx context.Context, d tune.Device) (*space.Space, error) {
+	all, _, err := s.SearchSpace().Space(ctx, &d)
+	return all, err
+}
+
+// CheckSpace constructs the search space where it is the same on all devices, so that what is
+// wrong with it is known before a device is opened. The problem keeps the space.
+func (s *Spec) CheckSpace(ctx context.Context) error {
+	if s.Problem.SpaceNeedsDevice() {
+		return nil
+	}
+	_, err := s.Space(ctx, tune.Device{})
+	return err
+}
+
+// Load reads a specification, YAML or a T1 file, and checks it. It does not construct the search space. What is wrong with it, or with the
 // reference specification that it names, comes as [Errors].
 func Load(path string, o Options) (*Spec, error) {
 	return load(files{}, path, o)
@@ -68,7 +93,7 @@ func (d *document) load(root *yaml.Node, o Options) (*Spec, error) {
 	if len(errs) > 0 {
 		return nil, errs
 	}
-	return &Spec{d.path, d.sourcePath, definition, problem}, nil
+	return &Spec{d.path, d.sourcePath, definition, problem, d.placed}, nil
 }
 
 // begin reads and parses the file.

@@ -39,17 +39,12 @@ func (d *document) loadT1(root *yaml.Node, o Options) (*Spec, error) {
 	}
 	problem, err := tune.NewProblem(t.definition)
 	for _, e := range leaves(err) {
-		name := ""
-		var at *tune.FieldError
-		if errors.As(e, &at) {
-			name, e = at.Field, at.Err
-		}
-		t.blame(name, e)
+		t.blame(fieldOf(e))
 	}
 	if err := d.sorted(); err != nil {
 		return nil, err
 	}
-	return &Spec{d.path, d.sourcePath, t.definition, problem}, nil
+	return &Spec{d.path, d.sourcePath, t.definition, problem, t.placed}, nil
 }
 
 // sorted are the errors of the document, or nil.
@@ -64,20 +59,18 @@ func (d *document) sorted() error {
 // comesFrom notes which field of the file a field of the definition was read from.
 func (t *t1) comesFrom(name string, f field) { t.origins[name] = f.name }
 
-// blame notes what is wrong with a field of the definition: at the option that gives it its
-// value, or in the file.
-func (t *t1) blame(name string, err error) {
+// blame notes what is wrong with a field of the definition.
+func (t *t1) blame(name string, err error) { t.errs = append(t.errs, t.placed(name, err)) }
+
+// placed is a placer.
+func (t *t1) placed(name string, err error) *Error {
 	if option, ok := t.option(name); ok {
-		t.failAt(option, position{}, err)
-		return
+		return t.errorAt(option, position{}, err)
 	}
-	for ; name != ""; name = outer(name) {
-		if from, ok := t.origins[name]; ok {
-			t.failAt(from, t.locate(from), err)
-			return
-		}
+	for name != "" && t.origins[name] == "" {
+		name = outer(name)
 	}
-	t.failAt("", t.locate(""), err)
+	return t.errorAt(t.origins[name], t.locate(t.origins[name]), err)
 }
 
 // ignored are the keys that say nothing to this program.

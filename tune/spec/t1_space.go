@@ -7,6 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/python"
 	"github.com/ndtune/ndtune/tune/space"
@@ -124,7 +125,7 @@ func (f field) pythonValue(environment map[string]python.Value) any {
 	}
 	plain, err := python.Plain(v)
 	if err != nil {
-		f.failf("in %q: %w", shorten(text), err)
+		f.failf("in %q: %w", excerpt.Of(text), err)
 		return nil
 	}
 	return plain

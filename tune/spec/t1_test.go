@@ -69,7 +69,7 @@ func TestT1Spaces(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		all, _, err := s.Space()
+		all, _, err := s.Space(t.Context(), nil)
 		if err != nil || all.Len() != want {
 			t.Errorf("%s has %d configurations, %v; want %d", name, all.Len(), err, want)
 		}
@@ -132,7 +132,10 @@ func TestWrongT1Files(t *testing.T) {
 			}
 		}
 		fsys["spec.json"] = &fstest.MapFile{Data: []byte(file)}
-		_, err := LoadFS(fsys, "spec.json", Options{})
+		s, err := LoadFS(fsys, "spec.json", Options{})
+		if err == nil {
+			err = s.CheckSpace(t.Context())
+		}
 		if err == nil {
 			return "no error"
 		}

@@ -55,7 +55,10 @@ func TestWrongSpecifications(t *testing.T) {
 	golden.Check(t, "testdata/wrong.txt", func(name, text string) string {
 		fsys := library()
 		fsys["spec.yaml"] = &fstest.MapFile{Data: []byte(with(text))}
-		_, err := LoadFS(fsys, "spec.yaml", Options{})
+		s, err := LoadFS(fsys, "spec.yaml", Options{})
+		if err == nil {
+			err = s.CheckSpace(t.Context())
+		}
 		if err == nil {
 			return "no error"
 		}

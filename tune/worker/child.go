@@ -174,7 +174,7 @@ func (c *child) do(r request) error {
 	ctx := context.Background() // the parent ends a worker that shall stop
 	switch {
 	case r.Build != nil && c.builder != nil:
-		configuration, err := c.problem.Parameters().Configure(r.Build.Values)
+		configuration, err := c.configure(r.Build.Values)
 		if err != nil {
 			return err
 		}
@@ -193,8 +193,18 @@ func (c *child) do(r request) error {
 	return errors.New("the message is none that this worker can do anything with")
 }
 
+// configure refuses what is not one of the problem's configurations. Whether restrictions
+// allow it was decided by the parent, which alone has the search space.
+func (c *child) configure(values map[string]space.Value) (space.Configuration, error) {
+	configuration, err := c.problem.Parameters().Configure(values)
+	if err == nil {
+		err = c.problem.Parameters().CheckValues(configuration)
+	}
+	return configuration, err
+}
+
 func (c *child) evaluate(ctx context.Context, e *evaluate) error {
-	configuration, err := c.problem.Parameters().Configure(e.Values)
+	configuration, err := c.configure(e.Values)
 	if err != nil {
 		return err
 	}
@@ -214,7 +224,7 @@ func (c *child) remeasure(ctx context.Context, r *remeasure) error {
 	configurations := make([]space.Configuration, len(r.Values))
 	for i, v := range r.Values {
 		var err error
-		if configurations[i], err = c.problem.Parameters().Configure(v); err != nil {
+		if configurations[i], err = c.configure(v); err != nil {
 			return err
 		}
 	}

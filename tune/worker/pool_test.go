@@ -355,7 +355,7 @@ func TestCancelling(t *testing.T) {
 // spaceOf is the space of some faults only.
 func spaceOf(t *testing.T, faults ...string) *space.Space {
 	t.Helper()
-	s, err := faulty(t, faults...).Space(testIdentity(t))
+	s, err := faulty(t, faults...).Space(t.Context(), testIdentity(t))
 	if err != nil {
 		t.Fatal(err)
 	}

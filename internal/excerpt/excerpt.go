@@ -1,0 +1,26 @@
+// Package excerpt shortens what messages quote.
+package excerpt
+
+// most is the number of characters that a message quotes.
+const most = 120
+
+// Of is the beginning of a text, or the whole of a short one.
+func Of(text string) string { return Around(text, 1) }
+
+// Around is the part of a text around a column, which counts characters from 1, or the whole
+// of a short text. An ellipsis stands for what is left out.
+func Around(text string, column int) string {
+	runes := []rune(text)
+	if len(runes) <= most {
+		return text
+	}
+	from := min(max(0, column-most/2), len(runes)-most)
+	part := string(runes[from : from+most])
+	if from > 0 {
+		part = "…" + part
+	}
+	if from+most < len(runes) {
+		part += "…"
+	}
+	return part
+}
