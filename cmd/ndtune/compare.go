@@ -214,11 +214,8 @@ func (k *comparing) openDefault() error {
 	if err != nil {
 		return &usageError{fmt.Errorf("--default %s: %w", text, err)}
 	}
-	for i := range parameters.Len() {
-		p := parameters.At(i)
-		if !slices.ContainsFunc(p.Values, func(v space.Value) bool { return space.SameValue(v, c.At(i)) }) {
-			return &usageError{fmt.Errorf("--default %s: %s has the values %s", text, p.Name, formatValues(p.Values))}
-		}
+	if err := parameters.CheckValues(c); err != nil {
+		return &usageError{fmt.Errorf("--default %s: %w", text, err)}
 	}
 	k.options.Default = &c
 	return nil

@@ -29,7 +29,7 @@ func spaceCommand() *cli.Command {
 		Usage:     "show a specification's search space, without a device",
 		ArgsUsage: "SPEC",
 		Description: `Shows how many configurations satisfy the restrictions, which values of each parameter
-survive, and a sample of configurations. No space is too large for it.
+survive, and a sample of configurations, which are not listed for it, however many they are.
 
    ndtune space kernel.yaml
    ndtune space kernel.yaml --count

@@ -541,3 +541,21 @@ func faultyValues(t testing.TB, p *tune.Problem, fault string) values {
 	t.Helper()
 	return valuesOf(configurationOf(t, p, map[string]space.Value{"fault": fault}))
 }
+
+// TestAWorkerRefusesWhatIsNoConfiguration: its problem has no search space that would.
+func TestAWorkerRefusesWhatIsNoConfiguration(t *testing.T) {
+	p := faulty(t)
+	c := &child{problem: p}
+	for what, given := range map[string]values{
+		"a value that is not listed": {"fault": "none of them"},
+		"an unknown name":            {"fault": faultNone, "other": 1},
+		"a missing value":            {},
+	} {
+		if configuration, err := c.configure(given); err == nil {
+			t.Errorf("%s: %v", what, configuration)
+		}
+	}
+	if _, err := c.configure(valuesOf(configurationOf(t, p, nil))); err != nil {
+		t.Error(err)
+	}
+}
