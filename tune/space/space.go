@@ -286,7 +286,9 @@ func (s *Space) Find(row []int) (int, bool) {
 		if !ok {
 			return 0, false
 		}
-		rank = addCounts(rank, multiplyCounts(l.before[edge], w.others(p)))
+		if before := l.before[edge]; before > 0 {
+			rank = addCounts(rank, multiplyCounts(before, w.others(p)))
+		}
 		w.follow(p, edge)
 	}
 	if rank > math.MaxInt {
