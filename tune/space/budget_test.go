@@ -158,7 +158,7 @@ func TestLongExpressions(t *testing.T) {
 	p := mustParameters(t, Parameter{"a", ints(1, 2)})
 	long := strings.Repeat("a > 0 and ", 1000)
 	for _, c := range []struct{ source, want string }{
-		{long + "b > 0", "nothing is named b"},
+		{long + "b > 0" + strings.Repeat(" and a > 0", 1000), " and a > 0 and b > 0 and a > 0 and "},
 		{long + "a // 2 > 0", "a > 0 and a // 2 > 0\", column 10003: // would begin"},
 		{long + "a ? 2", "a ? 2\", column 10005: "},
 		{long + `a > "x"`, "a > 0 and a > \\\"x\\\"\", column 10003: "},

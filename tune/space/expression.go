@@ -53,17 +53,21 @@ func Compile(source string, scope Scope) (*Expression, error) {
 	if err := refuseComments(source); err != nil {
 		return nil, err
 	}
-	names, locals, err := namesIn(source)
+	free, err := namesIn(source)
 	if err != nil {
 		return nil, readable(source, err)
 	}
 	used := Scope{} // the whole scope can hold thousands of names
-	for _, name := range slices.Concat(names, locals) {
+	for _, name := range free.names {
 		example, ok := scope[name]
-		if ok {
-			used[name] = example
-		} else if !slices.Contains(locals, name) {
-			return nil, fmt.Errorf("in %q: nothing is named %s%s", excerpt.Of(source), name, nearest.Hint(name, slices.Sorted(maps.Keys(scope))))
+		if !ok {
+			return nil, fmt.Errorf("in %q: nothing is named %s%s", excerpt.Around(source, free.columns[name]), name, nearest.Hint(name, slices.Sorted(maps.Keys(scope))))
+		}
+		used[name] = example
+	}
+	for name := range free.local {
+		if example, ok := scope[name]; ok {
+			used[name] = example // the compiler refuses to declare it again
 		}
 	}
 	options := []expr.Option{
@@ -78,7 +82,7 @@ func Compile(source string, scope Scope) (*Expression, error) {
 	if err != nil {
 		return nil, readable(source, err)
 	}
-	return &Expression{source, names, program}, nil
+	return &Expression{source, free.names, program}, nil
 }
 
 // types is the scope in the words of expr-lang.
@@ -130,9 +134,10 @@ func refuseComments(source string) error {
 
 // nameCollector gathers the free names of an expression.
 type nameCollector struct {
-	names []string
-	local map[string]bool
-	err   error
+	names   []string
+	columns map[string]int // by name, from 1
+	local   map[string]bool
+	err     error
 }
 
 func (c *nameCollector) Visit(node *ast.Node) {
@@ -144,35 +149,36 @@ func (c *nameCollector) Visit(node *ast.Node) {
 		}
 		if !slices.Contains(c.names, n.Value) {
 			c.names = append(c.names, n.Value)
+			c.columns[n.Value] = n.Location().From + 1
 		}
 	case *ast.VariableDeclaratorNode:
 		c.local[n.Name] = true
 	}
 }
 
-// namesIn are the names that an expression reads, in the order of their appearance, without
-// the functions it calls, and the variables that it declares itself.
-func namesIn(source string) (names, locals []string, err error) {
+// namesIn collects the names that an expression reads, in the order of their appearance,
+// without the functions it calls and the variables it declares itself.
+func namesIn(source string) (*nameCollector, error) {
 	tree, err := parser.Parse(source)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	c := &nameCollector{local: map[string]bool{}}
+	c := &nameCollector{columns: map[string]int{}, local: map[string]bool{}}
 	ast.Walk(&tree.Node, c)
 	if c.err != nil {
-		return nil, nil, c.err
+		return nil, c.err
 	}
-	names = slices.DeleteFunc(c.names, func(name string) bool {
+	c.names = slices.DeleteFunc(c.names, func(name string) bool {
 		return c.local[name] || IsFunction(name)
 	})
-	return names, slices.Sorted(maps.Keys(c.local)), nil
+	return c, nil
 }
 
 // readable turns an error of the compiler into one line with its place.
 func readable(source string, err error) error {
 	var at *file.Error
 	if errors.As(err, &at) {
-		return inColumn(source, at.Column+1, at.Message)
+		return fmt.Errorf("in %q, column %d: %s", excerpt.Around(source, at.From+1), at.Column+1, at.Message)
 	}
 	return fmt.Errorf("in %q: %w", excerpt.Of(source), err)
 }
