@@ -88,7 +88,7 @@ func scriptedProblem(t *testing.T, o tune.Objective) *tune.Problem {
 func scriptedRun(t *testing.T, p *tune.Problem, device, path string) (outcome *tune.Outcome, printed string, page report.Best) {
 	t.Helper()
 	e := &scripted{device: tune.Device{Name: device, Timer: tune.TimerEvent}, search: map[string]float64{}, finals: map[string]float64{}}
-	s, err := p.Space(e.device)
+	s, err := p.Space(t.Context(), e.device)
 	if err != nil {
 		t.Fatal(err)
 	}
