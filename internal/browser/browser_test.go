@@ -28,7 +28,7 @@ func serve(t *testing.T, html string) (p *Tab, url string) {
 // TestComplaints: once a script is over, all that it complained about is known.
 func TestComplaints(t *testing.T) {
 	p, _ := serve(t, `<script>console.warn("while it loads")</script>`)
-	for range 50 {
+	for range 10 {
 		before := len(p.Complaints())
 		p.Do(`
 			console.log("no complaint");
