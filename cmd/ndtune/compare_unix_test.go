@@ -82,13 +82,13 @@ func TestInterruptedComparison(t *testing.T) {
 	if err := os.Mkdir(gone, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	out, notes, status := compare(`^Tuning on .*, 2 of 2$`, "-o", "gone/out.json")
+	_, notes, status := compare(`^Tuning on .*, 2 of 2$`, "-o", "gone/out.json")
 	if status != statusFailed {
 		t.Errorf("an output that cannot be written: status %d", status)
 	}
 	check("stderr", notes, `^ndtune: write the comparison to gone/out\.json: `)
 
-	out, notes, status = compare(`^Tuning on .*, 2 of 2$`)
+	out, notes, status := compare(`^Tuning on .*, 2 of 2$`)
 	if status != statusInterrupted {
 		t.Errorf("status %d", status)
 	}
