@@ -1,12 +1,12 @@
 package cl
 
-import "github.com/ndtune/ndtune/internal/half"
+import "github.com/x448/float16"
 
 // Half is a number of half precision (IEEE 754 binary16), as its bits.
 type Half uint16
 
-// NewHalf returns the half nearest to f, ties to even; what is too large becomes infinite.
-func NewHalf(f float32) Half { return Half(half.FromFloat64(float64(f))) }
+// NewHalf returns the half nearest to f, ties to even. Values from 65520 on become infinite.
+func NewHalf(f float32) Half { return Half(float16.Fromfloat32(f)) }
 
-// Float32 returns the same number in single precision.
-func (h Half) Float32() float32 { return float32(half.ToFloat64(uint16(h))) }
+// Float32 returns the same number in single precision, which is exact.
+func (h Half) Float32() float32 { return float16.Frombits(uint16(h)).Float32() }

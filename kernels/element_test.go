@@ -3,7 +3,7 @@ package kernels_test
 import (
 	"math"
 
-	"github.com/ndtune/ndtune/internal/half"
+	"github.com/ndtune/ndtune/tune/array"
 )
 
 // float64Unit is what a double of 1 is off by at most through rounding.
@@ -24,8 +24,8 @@ var elements = map[string]elementType{
 	"":      floatElement,
 	"float": floatElement,
 	"half": {2, 1.0 / (1 << 11), 1.0 / (1 << 24), 1.0 / (1 << 25),
-		func(v float64) uint64 { return uint64(half.FromFloat64(v)) },
-		func(bits uint64) float64 { return half.ToFloat64(uint16(bits)) }},
+		func(v float64) uint64 { return uint64(array.HalfOf(v)) },
+		func(bits uint64) float64 { return array.Half(bits).Float() }},
 	"double": {8, float64Unit, float64Unit, 0, math.Float64bits, math.Float64frombits},
 }
 
