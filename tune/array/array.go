@@ -6,23 +6,26 @@
 // one after the other. The host must be little-endian too, as all hosts with
 // an OpenCL implementation are.
 //
-// The package is opinionated about what it takes. It does not guess: a value
-// that a type cannot hold, a Go int (whose width depends on the host), a
-// Fortran-ordered, big-endian or truncated .npy file and a slice of mixed
-// values are refused with the reason. It does not convert between element
-// types, it has no shapes apart from those that .npy files carry, and a NaN in
-// an output never passes as right, whatever the tolerance.
+// The package does not guess. It refuses, with the reason, a value that a type
+// cannot hold, a Go int (whose width depends on the host), a slice of mixed
+// values, and a .npy file that is truncated, big-endian or in Fortran order. It
+// does not convert between element types, and only .npy files have shapes. A
+// NaN in an output is always wrong, whatever the tolerance.
 //
-// Functions that walk large arrays (Fill, Compare) use all cores; what they
-// return does not depend on how many there are.
+// [Fill.Make] and [Compare] use all cores. Their results do not depend on the
+// number of cores.
 package array
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
 	"reflect"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"unsafe"
 )
 
@@ -40,8 +43,8 @@ type Array struct {
 	Bytes []byte // little-endian, as in device memory
 }
 
-// New returns an array of n elements, all zero. It panics when n is negative
-// or t is not a type of this package.
+// New returns an array of n elements, all zero. It panics if n is negative or t
+// is not a valid type.
 func New(t Type, n int) *Array {
 	if !t.valid() || n < 0 || n > math.MaxInt/t.Size() {
 		panic(fmt.Sprintf("array.New(%v, %d): no such array", t, n))
@@ -56,8 +59,8 @@ func Of[T Element](s []T) *Array {
 	return a
 }
 
-// From returns an array with a copy of v, which must be a slice of a type in
-// [Element] or of a type derived from one. An *Array is copied.
+// From returns an array with a copy of v, which must be an *Array or a slice
+// whose elements have a type of [Element] or one derived from it.
 func From(v any) (*Array, error) {
 	if a, ok := v.(*Array); ok && a != nil {
 		return a.Clone(), nil
@@ -88,7 +91,9 @@ func (a *Array) Clone() *Array {
 }
 
 // As returns the same memory seen as elements of another type with the same
-// scalar type: float32 as float32x4 and back. A 3-vector takes four scalars.
+// scalar type: float32 as float32x4 and back. A 3-vector takes four scalars. It
+// is an error if the scalar types differ or the bytes are no whole number of
+// elements.
 func (a *Array) As(t Type) (*Array, error) {
 	switch {
 	case !t.valid():
@@ -102,9 +107,9 @@ func (a *Array) As(t Type) (*Array, error) {
 }
 
 // Slice returns the scalars of a as a Go slice that shares its memory: for
-// vectors all lanes in memory order, with the unused fourth lane of 3-vectors.
-// T must be the Go type of the scalar ([Half] for float16; uint16 is taken
-// there too and gives the bits).
+// vectors all lanes in memory order, including the unused fourth lane of
+// 3-vectors. T must be the Go type of the scalar; for float16 it is [Half], or
+// uint16 for the bits.
 func Slice[T Element](a *Array) ([]T, error) {
 	if t := typeOf[T](); t != a.Type.Scalar() && (t != Uint16 || a.Type.Scalar() != Float16) {
 		return nil, fmt.Errorf("view %v array: its scalars are no %v", a.Type, reflect.TypeFor[T]())
@@ -119,15 +124,25 @@ func Slice[T Element](a *Array) ([]T, error) {
 }
 
 // Float returns scalar i as a float64, where i counts the scalars in memory:
-// lane l of element e of a float32x4 array is scalar 4e+l (also of a 3-vector,
-// which occupies four). 64-bit integers beyond 2⁵³ are rounded. It panics when
-// i is out of range.
-func (a *Array) Float(i int) float64 {
-	s := a.Type.Scalar()
-	return s.decode(getBits(a.Bytes[i*s.Size():], s.Size()))
+// lane l of element e of a float32x4 or float32x3 array is scalar 4e+l. 64-bit
+// integers beyond 2⁵³ are rounded. It panics if i is out of range.
+func (a *Array) Float(i int) float64 { return a.Type.Scalar().decode(a.bits(i)) }
+
+// bits returns the bits of scalar i.
+func (a *Array) bits(i int) uint64 {
+	var word [8]byte
+	size := a.Type.Scalar().Size()
+	copy(word[:], a.Bytes[i*size:][:size])
+	return binary.LittleEndian.Uint64(word[:])
 }
 
-// scalars is Slice for an array that is known to fit.
+// setBits sets scalar i to the low bits of a word.
+func (a *Array) setBits(i int, bits uint64) {
+	size := a.Type.Scalar().Size()
+	copy(a.Bytes[i*size:][:size], binary.LittleEndian.AppendUint64(nil, bits))
+}
+
+// scalars is [Slice] without its checks.
 func scalars[T Element](a *Array) []T {
 	if len(a.Bytes) == 0 {
 		return nil
@@ -135,7 +150,7 @@ func scalars[T Element](a *Array) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(&a.Bytes[0])), len(a.Bytes)/int(unsafe.Sizeof(*new(T))))
 }
 
-// aligned returns a, or a copy of it when its memory does not fit its scalars.
+// aligned returns a, or a copy if the memory of a is not aligned for its scalars.
 func (a *Array) aligned() *Array {
 	if len(a.Bytes) > 0 && uintptr(unsafe.Pointer(&a.Bytes[0]))%uintptr(a.Type.Scalar().Size()) != 0 {
 		return a.Clone()
@@ -143,7 +158,7 @@ func (a *Array) aligned() *Array {
 	return a
 }
 
-// check returns an error when the invariant of the type does not hold.
+// check returns an error if the invariant of [Array] does not hold.
 func (a *Array) check() error {
 	if a == nil {
 		return errors.New("no array (nil)")
@@ -174,33 +189,45 @@ func typeOf[T Element]() Type {
 	return t
 }
 
+// typeOfGo returns the scalar type that a Go type stands for.
 func typeOfGo(g reflect.Type) (Type, error) {
 	if g == reflect.TypeFor[Half]() {
 		return Float16, nil
 	}
+	for t := Int8; t <= Float64; t++ {
+		if scalarTypes[t].kind == g.Kind() {
+			return t, nil
+		}
+	}
 	switch g.Kind() {
-	case reflect.Int8:
-		return Int8, nil
-	case reflect.Int16:
-		return Int16, nil
-	case reflect.Int32:
-		return Int32, nil
-	case reflect.Int64:
-		return Int64, nil
-	case reflect.Uint8:
-		return Uint8, nil
-	case reflect.Uint16:
-		return Uint16, nil
-	case reflect.Uint32:
-		return Uint32, nil
-	case reflect.Uint64:
-		return Uint64, nil
-	case reflect.Float32:
-		return Float32, nil
-	case reflect.Float64:
-		return Float64, nil
 	case reflect.Int, reflect.Uint, reflect.Uintptr:
 		return 0, fmt.Errorf("the width of %v depends on the host; use one with a width, such as int32", g)
 	}
 	return 0, fmt.Errorf("%v is no element type; use int8 … int64, uint8 … uint64, float32, float64 or array.Half", g)
+}
+
+// chunkScalars is the number of scalars in a chunk, the unit of parallel work.
+// Each chunk of a fill has its own random sequence, so the data depend on it.
+const chunkScalars = 1 << 16
+
+// forChunks splits [0, n) into chunks and calls do for each, on all cores and in
+// no particular order. It returns when all calls have returned.
+func forChunks(n int, do func(chunk, from, to int)) {
+	chunks := (n + chunkScalars - 1) / chunkScalars
+	var next atomic.Int64
+	work := func() {
+		for {
+			c := int(next.Add(1)) - 1
+			if c >= chunks {
+				return
+			}
+			do(c, c*chunkScalars, min((c+1)*chunkScalars, n))
+		}
+	}
+	var group sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), chunks) - 1 {
+		group.Go(work)
+	}
+	work()
+	group.Wait()
 }

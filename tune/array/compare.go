@@ -3,48 +3,26 @@ package array
 import (
 	"fmt"
 	"math"
+	"strconv"
+	"strings"
 	"sync"
 )
 
-// Compare returns nil when every scalar of out is close to that of ref,
-// |out − ref| ≤ atol + rtol·|ref|, and otherwise what is wrong. Equal infinities
-// are close; an infinity and anything else are not; a NaN is close to nothing,
-// not even to a NaN. The difference of integers is taken exactly. The unused
-// lane of 3-vectors is not looked at.
+// Compare returns nil if every scalar of out is close to the scalar of ref at the
+// same place, |out − ref| ≤ atol + rtol·|ref|, and otherwise a description of the
+// differences. An infinity is close only to the same infinity. A NaN is close to
+// nothing, not even to a NaN. Differences of integers are exact. The unused lane of
+// 3-vectors is ignored.
 //
-// The error is for arrays that cannot be compared (types or lengths differ) and
-// tolerances that are negative or NaN.
+// It is an error if the types or lengths of the arrays differ, or if a tolerance is
+// negative or NaN.
 func Compare(out, ref *Array, atol, rtol float64) (*Mismatch, error) {
 	if err := checkComparable(out, ref, atol, rtol); err != nil {
 		return nil, fmt.Errorf("compare output with reference: %w", err)
 	}
 	out, ref = out.aligned(), ref.aligned()
 	limit := tolerance{atol, rtol}
-	var m Mismatch
-	switch t := out.Type; t.Scalar() {
-	case Int8:
-		m = compareAll(scalars[int8](out), scalars[int8](ref), t, limit, scanSigned)
-	case Int16:
-		m = compareAll(scalars[int16](out), scalars[int16](ref), t, limit, scanSigned)
-	case Int32:
-		m = compareAll(scalars[int32](out), scalars[int32](ref), t, limit, scanSigned)
-	case Int64:
-		m = compareAll(scalars[int64](out), scalars[int64](ref), t, limit, scanSigned)
-	case Uint8:
-		m = compareAll(scalars[uint8](out), scalars[uint8](ref), t, limit, scanUnsigned)
-	case Uint16:
-		m = compareAll(scalars[uint16](out), scalars[uint16](ref), t, limit, scanUnsigned)
-	case Uint32:
-		m = compareAll(scalars[uint32](out), scalars[uint32](ref), t, limit, scanUnsigned)
-	case Uint64:
-		m = compareAll(scalars[uint64](out), scalars[uint64](ref), t, limit, scanUnsigned)
-	case Float16:
-		m = compareAll(scalars[Half](out), scalars[Half](ref), t, limit, scanHalves)
-	case Float32:
-		m = compareAll(scalars[float32](out), scalars[float32](ref), t, limit, scanFloats)
-	case Float64:
-		m = compareAll(scalars[float64](out), scalars[float64](ref), t, limit, scanFloats)
-	}
+	m := comparers[out.Type.Scalar()](out, ref, limit)
 	if m.Count == 0 {
 		return nil, nil
 	}
@@ -52,7 +30,7 @@ func Compare(out, ref *Array, atol, rtol float64) (*Mismatch, error) {
 	return &m, nil
 }
 
-// checkComparable returns why two arrays cannot be compared.
+// checkComparable returns an error if the arrays cannot be compared.
 func checkComparable(out, ref *Array, atol, rtol float64) error {
 	if err := out.check(); err != nil {
 		return fmt.Errorf("the output: %w", err)
@@ -74,7 +52,7 @@ func checkComparable(out, ref *Array, atol, rtol float64) error {
 
 type tolerance struct{ atol, rtol float64 }
 
-// bound returns the error allowed where the reference is want.
+// bound returns the largest error that is allowed where the reference is want.
 func (t tolerance) bound(want float64) float64 {
 	if t.rtol == 0 { // 0·∞ is NaN
 		return t.atol
@@ -82,7 +60,30 @@ func (t tolerance) bound(want float64) float64 {
 	return t.atol + t.rtol*math.Abs(want)
 }
 
-// compareAll compares two slices of one length, chunk by chunk.
+// comparers holds the comparison of each scalar type.
+var comparers = [...]func(out, ref *Array, limit tolerance) Mismatch{
+	Int8:    comparer(scanIntegers[int8]),
+	Int16:   comparer(scanIntegers[int16]),
+	Int32:   comparer(scanIntegers[int32]),
+	Int64:   comparer(scanIntegers[int64]),
+	Uint8:   comparer(scanIntegers[uint8]),
+	Uint16:  comparer(scanIntegers[uint16]),
+	Uint32:  comparer(scanIntegers[uint32]),
+	Uint64:  comparer(scanIntegers[uint64]),
+	Float16: comparer(scanHalves),
+	Float32: comparer(scanFloats[float32]),
+	Float64: comparer(scanFloats[float64]),
+}
+
+// comparer returns a function that compares two arrays of one length, all scalars of
+// which are of type T.
+func comparer[T Element](next scan[T]) func(out, ref *Array, limit tolerance) Mismatch {
+	return func(out, ref *Array, limit tolerance) Mismatch {
+		return compareAll(scalars[T](out), scalars[T](ref), out.Type, limit, next)
+	}
+}
+
+// compareAll compares two slices of one length, in parallel.
 func compareAll[T Element](out, ref []T, t Type, limit tolerance, next scan[T]) Mismatch {
 	var (
 		mutex sync.Mutex
@@ -111,4 +112,166 @@ func compareAll[T Element](out, ref []T, t Type, limit tolerance, next scan[T]) 
 	all.Type = t
 	all.Total = len(out) / t.stride() * t.Lanes()
 	return all
+}
+
+// A scan returns the index and the error of the first scalar of out that is not close
+// to the scalar of ref at the same index, or len(out) if all are close. The slices have
+// the same length. There is a scan for each kind of number because [Compare] spends its
+// time here.
+type scan[T Element] func(out, ref []T, limit tolerance) (int, float64)
+
+func scanFloats[T float32 | float64](out, ref []T, limit tolerance) (int, float64) {
+	ref = ref[:len(out)]
+	for i, got := range out {
+		want := ref[i]
+		if got == want {
+			continue
+		}
+		// A NaN fails this test, and so does an infinity that differs.
+		e := math.Abs(float64(got) - float64(want))
+		if e <= limit.bound(float64(want)) && e <= math.MaxFloat64 {
+			continue
+		}
+		return i, e
+	}
+	return len(out), 0
+}
+
+func scanHalves(out, ref []Half, limit tolerance) (int, float64) {
+	for i, got := range out {
+		if got == ref[i] && got&^halfSign <= halfInf {
+			continue
+		}
+		a, b := got.Float(), ref[i].Float()
+		e := math.Abs(a - b)
+		if a == b || e <= limit.bound(b) && e <= math.MaxFloat64 {
+			continue
+		}
+		return i, e
+	}
+	return len(out), 0
+}
+
+func scanIntegers[T int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64](out, ref []T, limit tolerance) (int, float64) {
+	for i, got := range out {
+		want := ref[i]
+		if got == want {
+			continue
+		}
+		// The difference of two's complements is exact where that of int64s would overflow.
+		e := float64(uint64(max(got, want)) - uint64(min(got, want)))
+		if e <= limit.bound(float64(want)) {
+			continue
+		}
+		return i, e
+	}
+	return len(out), 0
+}
+
+// Mismatch describes where and by how much an output differs from its reference.
+// Indices count scalars in memory, as for [Array.Float].
+type Mismatch struct {
+	First     int     // index of the first scalar that differs
+	Got, Want float64 // its values in the output and in the reference
+	Error     float64 // |Got − Want|; +Inf if either is NaN or infinite
+	Bound     float64 // the error that is allowed there, atol + rtol·|Want|
+	Count     int     // number of scalars that differ
+	Total     int     // number of scalars compared
+	MaxError  float64 // the largest error; +Inf as for Error
+	MaxIndex  int     // index of the scalar with the largest error
+	Type      Type    // the element type of both arrays
+
+	got, want string // Got and Want with the digits of their type: 0.1, not 0.100000001490116
+}
+
+// String describes m in one line: element 1234: got 3.5, want 3.25 (off by 0.25,
+// tolerance 0.0001); 17 of 4096 elements differ, the largest error is 0.5 at 2000.
+func (m *Mismatch) String() string {
+	var b strings.Builder
+	got, want := m.got, m.want
+	if got == "" || want == "" {
+		got, want = short(m.Got), short(m.Want)
+	}
+	fmt.Fprintf(&b, "element %s: got %s, want %s", m.place(m.First), got, want)
+	if math.IsInf(m.Error, 0) {
+		fmt.Fprintf(&b, "; ")
+	} else {
+		fmt.Fprintf(&b, " (off by %s, tolerance %s); ", short(m.Error), short(m.Bound))
+	}
+	unit := "elements"
+	if m.Type.Lanes() > 1 {
+		unit = "components"
+	}
+	differ := "differ"
+	if m.Count == 1 {
+		differ = "differs"
+	}
+	fmt.Fprintf(&b, "%d of %d %s %s", m.Count, m.Total, unit, differ)
+	switch {
+	case m.Count == 1, math.IsInf(m.Error, 0): // the first element is all there is to say
+	case math.IsInf(m.MaxError, 0):
+		fmt.Fprintf(&b, ", NaN or infinite at %s", m.place(m.MaxIndex))
+	default:
+		fmt.Fprintf(&b, ", the largest error is %s at %s", short(m.MaxError), m.place(m.MaxIndex))
+	}
+	return b.String()
+}
+
+// place returns the name of scalar i: 12 in an array of scalars, 3.s0 in one of 4-vectors.
+func (m *Mismatch) place(i int) string {
+	if m.Type.Lanes() == 1 {
+		return strconv.Itoa(i)
+	}
+	stride := m.Type.stride()
+	return fmt.Sprintf("%d.s%x", i/stride, i%stride)
+}
+
+func short(f float64) string { return strconv.FormatFloat(f, 'g', 6, 64) }
+
+// add adds one scalar that differs.
+func (m *Mismatch) add(index int, err float64) {
+	m.merge(Mismatch{First: index, Error: err, Count: 1, MaxError: err, MaxIndex: index})
+}
+
+// merge adds the differences in another part of the arrays. Parts may come in any
+// order: among equal errors, the lowest index is kept.
+func (m *Mismatch) merge(o Mismatch) {
+	switch {
+	case o.Count == 0:
+		return
+	case m.Count == 0:
+		*m = o
+		return
+	}
+	m.Count += o.Count
+	if o.First < m.First {
+		m.First, m.Error = o.First, o.Error
+	}
+	if o.MaxError > m.MaxError || o.MaxError == m.MaxError && o.MaxIndex < m.MaxIndex {
+		m.MaxError, m.MaxIndex = o.MaxError, o.MaxIndex
+	}
+}
+
+// describe sets the values at the first difference.
+func (m *Mismatch) describe(out, ref *Array, limit tolerance) {
+	m.Got, m.Want = out.Float(m.First), ref.Float(m.First)
+	m.Bound = limit.bound(m.Want)
+	m.got, m.want = out.text(m.First), ref.text(m.First)
+}
+
+// text returns scalar i in decimal, with the digits that its type needs.
+func (a *Array) text(i int) string {
+	s := a.Type.Scalar()
+	bits := a.bits(i)
+	switch {
+	case s == Float64:
+		return strconv.FormatFloat(s.decode(bits), 'g', -1, 64)
+	case s.isFloat():
+		return strconv.FormatFloat(s.decode(bits), 'g', -1, 32)
+	case s == Uint64:
+		return strconv.FormatUint(bits, 10)
+	case s == Int64:
+		return strconv.FormatInt(int64(bits), 10)
+	}
+	return strconv.FormatInt(int64(s.decode(bits)), 10)
 }

@@ -182,12 +182,12 @@ func TestCompareAgainstModel(t *testing.T) {
 		}
 		ref := New(s, n)
 		for i := range n {
-			putBits(ref.Bytes[i*s.Size():], s.Size(), s.encode(100*r.Float64()))
+			ref.setBits(i, s.encode(100*r.Float64()))
 		}
 		out := ref.Clone()
 		for range r.IntN(6) {
 			for _, a := range []*Array{out, ref} {
-				putBits(a.Bytes[r.IntN(n)*s.Size():], s.Size(), s.encode(special[r.IntN(len(special))]))
+				a.setBits(r.IntN(n), s.encode(special[r.IntN(len(special))]))
 			}
 		}
 		checkAgainstModel(t, out, ref, []float64{0, 1e-3, 2}[r.IntN(3)], []float64{0, 0.01}[r.IntN(2)])

@@ -8,12 +8,12 @@ import (
 	"math/rand/v2"
 )
 
-// FillKind says what an array is filled with.
+// FillKind is a way to make the data of an array.
 type FillKind string
 
 // The kinds of fills.
 const (
-	Zeros    FillKind = "zeros"    // all 0; the kind of the zero Fill, too
+	Zeros    FillKind = "zeros"    // all 0; also the meaning of an empty kind
 	Ones     FillKind = "ones"     // all 1
 	Constant FillKind = "constant" // all Fill.Value
 	Random   FillKind = "random"   // uniform in [Fill.Low, Fill.High)
@@ -26,16 +26,16 @@ func FillKinds() []FillKind {
 	return []FillKind{Zeros, Ones, Constant, Random, Normal, Sequence}
 }
 
-// Fill says how the data of an array are made. Vectors are filled lane by lane;
-// the unused fourth lane of 3-vectors is zero.
+// Fill describes how the data of an array are made. Vectors are filled lane by
+// lane; the unused fourth lane of 3-vectors is zero.
 //
-//   - Constant: Value must fit the type, as for [ScalarBytes].
-//   - Random: Low ≤ v < High. Low = High = 0 stands for 0 … 1 with floats and
-//     for 0 … 128 with integers (0 to 127 fits all of them). Integers are the
-//     whole numbers of the interval, which must lie within their range.
-//   - Normal: Std = 0 stands for 1. Integers are rounded and kept within
-//     the range of their type.
-//   - Sequence: integers wrap around; floats start again at 0 where whole
+//   - Constant: the type must be able to hold Value; see [ScalarBytes].
+//   - Random: Low ≤ v < High. If both are 0, the interval is [0, 1) for floats
+//     and [0, 128) for integers. For integers, the interval must lie within the
+//     range of the type.
+//   - Normal: a Std of 0 means 1. Integers are rounded and saturate at the ends
+//     of their range.
+//   - Sequence: integers wrap around. Floats start again at 0 where whole
 //     numbers are no longer exact (2¹¹ for float16, 2²⁴ for float32).
 type Fill struct {
 	Kind      FillKind
@@ -44,8 +44,8 @@ type Fill struct {
 	Mean, Std float64
 }
 
-// Make returns n elements of type t. The data depend on the fill, t, n and the
-// seed alone, not on the number of cores.
+// Make returns an array of n elements of type t. The data depend only on f, t, n
+// and the seed. It is an error if f does not suit t.
 func (f Fill) Make(t Type, n int, seed uint64) (*Array, error) {
 	if !t.valid() {
 		return nil, errors.New("fill an array: its type is none of package array")
@@ -77,18 +77,19 @@ func (f Fill) Make(t Type, n int, seed uint64) (*Array, error) {
 	return &Array{Type: t, Bytes: a.Bytes}, nil
 }
 
-// Seed returns the seed of an argument from its name, so that arguments of one
-// name in two problems get the same data, and those of two names different data.
+// Seed derives the seed of an argument from its name. Arguments of the same name
+// get the same data in every problem; arguments of different names get different
+// data.
 func Seed(base uint64, name string) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(name))
 	return mix(base ^ mix(h.Sum64()))
 }
 
-// A draw returns the bits of scalar i, with r to take random numbers from.
+// A draw returns the bits of scalar i. It takes its random numbers from r.
 type draw func(r *rand.Rand, i int) uint64
 
-// source returns the draw of the fill for scalar type t, nil for zeros.
+// source returns the draw of f for scalar type t, or nil if all scalars are zero.
 func (f Fill) source(t Type) (draw, error) {
 	switch f.Kind {
 	case Zeros, "":
@@ -133,7 +134,7 @@ func (f Fill) normal(t Type) (draw, error) {
 	if math.IsNaN(mean) || math.IsInf(mean, 0) || !(std > 0) || math.IsInf(std, 0) {
 		return nil, fmt.Errorf("a normal distribution needs a finite mean and a standard deviation above 0, not %v and %v", f.Mean, f.Std)
 	}
-	if t == Float32 { // the usual case without a switch for each number
+	if t == Float32 { // the most common type, without the switch of encode
 		return func(r *rand.Rand, _ int) uint64 {
 			return uint64(math.Float32bits(float32(mean + std*r.NormFloat64())))
 		}, nil
@@ -150,7 +151,7 @@ func (f Fill) randomFloat(t Type) (draw, error) {
 	if !(width > 0) || math.IsInf(width, 0) {
 		return nil, fmt.Errorf("random needs low < high, both finite, not %v and %v", f.Low, f.High)
 	}
-	// Rounding to t must not leave the interval: 1 − 2⁻⁵³ as float32 is 1.
+	// Rounding to t must not leave the interval: 1 − 2⁻⁵³ rounds to the float32 1.
 	least, most := t.ceil(low), t.below(high)
 	switch {
 	case math.IsInf(t.decode(t.encode(low)), 0) || math.IsInf(t.decode(t.encode(high)), 0):
@@ -180,22 +181,22 @@ func (f Fill) randomInteger(t Type) (draw, error) {
 		return nil, fmt.Errorf("random in [%v, %v): there is no integer in it", f.Low, f.High)
 	}
 	least, most := t.integerRange()
-	end := float64(most/2+1) * 2 // most + 1, which a float64 holds
+	end := float64(most/2+1) * 2 // most + 1, exact as a float64
 	if low < float64(least) || high > end {
 		return nil, fmt.Errorf("random in [%v, %v): %v holds %d … %d", f.Low, f.High, t, least, most)
 	}
 	first, last := t.encode(low), most
 	if high < end {
-		last = t.encode(high) - 1 // two's complement: right below zero, too
+		last = t.encode(high) - 1 // also right below zero, in two's complement
 	}
 	span := last - first + 1
-	if span == 0 { // all of 64 bits
+	if span == 0 { // the whole range of a 64-bit type
 		return func(r *rand.Rand, _ int) uint64 { return r.Uint64() }, nil
 	}
 	return func(r *rand.Rand, _ int) uint64 { return first + r.Uint64N(span) }, nil
 }
 
-// ceil returns the smallest value of float type t that is not below f.
+// ceil returns the smallest value of float type t that is at least f.
 func (t Type) ceil(f float64) float64 {
 	v := t.decode(t.encode(f))
 	if v >= f {
@@ -204,7 +205,7 @@ func (t Type) ceil(f float64) float64 {
 	return -t.pred(-v)
 }
 
-// below returns the largest value of float type t that is below f.
+// below returns the largest value of float type t below f.
 func (t Type) below(f float64) float64 {
 	v := t.decode(t.encode(f))
 	if v < f {
@@ -225,8 +226,8 @@ func (t Type) pred(v float64) float64 {
 	return t.decode(bits - 1)
 }
 
-// fillChunks draws all of s. Every chunk has a random sequence of its own, so
-// that the data are the same on any number of cores.
+// fillChunks draws all of s. Each chunk has its own random sequence, so that the
+// data do not depend on the number of cores.
 func fillChunks[T uint8 | uint16 | uint32 | uint64](s []T, seed uint64, next draw) {
 	forChunks(len(s), func(chunk, from, to int) {
 		a := mix(seed + uint64(chunk))
@@ -237,7 +238,7 @@ func fillChunks[T uint8 | uint16 | uint32 | uint64](s []T, seed uint64, next dra
 	})
 }
 
-// spread copies the packed lanes of 3-vectors to where they are in memory.
+// spread lays out packed 3-vectors as in device memory, four scalars each.
 func spread(packed *Array, t Type) *Array {
 	a := New(t, packed.Len()/3)
 	element, lanes := t.Size(), 3*t.Scalar().Size()
@@ -247,8 +248,8 @@ func spread(packed *Array, t Type) *Array {
 	return a
 }
 
-// mix spreads every bit of x over all 64 (the finalizer of SplitMix64, Steele
-// et al., Fast Splittable Pseudorandom Number Generators, 2014).
+// mix is the finalizer of SplitMix64 (Steele et al., «Fast Splittable Pseudorandom
+// Number Generators», 2014): every bit of x affects all 64 bits of the result.
 func mix(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9

@@ -2,6 +2,7 @@ package array
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -15,20 +16,22 @@ import (
 	"github.com/ndtune/ndtune/internal/regular"
 )
 
-// The layout of a .npy file (NumPy Enhancement Proposal 1): the magic string, a
+// A .npy file (NumPy Enhancement Proposal 1) consists of the magic string, a
 // version of two bytes, the length of the header (2 bytes in version 1, 4 in
-// version 2), a Python dict as text, padded to a multiple of 64, the data.
+// version 2), the header, which is a Python dict as text, padded to a multiple of
+// 64 bytes, and the data.
 const npyMagic = "\x93NUMPY"
 
-// maxNPYHeader bounds what is read before the header is known to be one.
+// maxNPYHeader is the largest header that is read, in bytes.
 const maxNPYHeader = 1 << 16
 
-// ReadNPY reads a NumPy .npy file, version 1 or 2, in C order and
-// little-endian, and returns its data as scalars with their shape (no
-// dimension for a single value; [Array.As] makes vectors of scalars). Everything else is
-// refused with the reason: Fortran order, big-endian numbers, objects,
-// structures, strings, complex numbers, bool, files that hold less or more
-// than their shape says.
+// ReadNPY reads a NumPy .npy file of version 1 or 2 and returns its data as
+// scalars, in C order, with their shape, which is empty for a single value. Use
+// [Array.As] to make vectors of the scalars.
+//
+// It is an error, which states the reason, if the array is in Fortran order or
+// big-endian, if its elements are objects, structures, strings, complex numbers
+// or bool, or if the file holds less or more data than its shape says.
 func ReadNPY(path string) (a *Array, shape []int, err error) {
 	f, err := regular.Open(path)
 	if err != nil {
@@ -46,7 +49,7 @@ func ReadNPY(path string) (a *Array, shape []int, err error) {
 	return a, shape, nil
 }
 
-// readNPY reads a file of the given size.
+// readNPY reads a file of size bytes.
 func readNPY(r io.Reader, size int64) (*Array, []int, error) {
 	text, start, err := readNPYHeader(r)
 	if err != nil {
@@ -67,7 +70,7 @@ func readNPY(r io.Reader, size int64) (*Array, []int, error) {
 	if !ok || n > math.MaxInt/t.Size() {
 		return nil, nil, fmt.Errorf("a shape of %v is too large", h.shape)
 	}
-	// Compared before memory is taken: a broken header must not ask for all of it.
+	// Checked before the allocation: a damaged header must not exhaust the memory.
 	switch need, have := int64(n*t.Size()), size-start; {
 	case have < need:
 		return nil, nil, fmt.Errorf("the file is truncated: a shape of %v needs %d bytes of data, it has %d", h.shape, need, max(0, have))
@@ -81,7 +84,7 @@ func readNPY(r io.Reader, size int64) (*Array, []int, error) {
 	return a, h.shape, nil
 }
 
-// readNPYHeader returns the dict as text, and where the data begin.
+// readNPYHeader returns the header and the offset of the data in bytes.
 func readNPYHeader(r io.Reader) (text string, start int64, err error) {
 	var prefix [8]byte
 	if _, err := io.ReadFull(r, prefix[:]); err != nil || string(prefix[:6]) != npyMagic {
@@ -110,9 +113,9 @@ func readNPYHeader(r io.Reader) (text string, start int64, err error) {
 	return string(header), int64(8 + sizeBytes + len(header)), nil
 }
 
-// WriteNPY writes a as a .npy file of version 1, readable by numpy.load. The
-// shape counts elements; nil stands for one dimension of all. Vectors get one
-// more dimension with their lanes as in memory: 4 for 3-vectors.
+// WriteNPY writes a to a .npy file of version 1. The shape counts elements; nil
+// means one dimension. For vectors, the shape in the file has one more dimension,
+// the lanes in memory: 4 for 3-vectors.
 func WriteNPY(path string, a *Array, shape []int) error {
 	header, err := npyHeader(a, shape)
 	if err != nil {
@@ -122,20 +125,17 @@ func WriteNPY(path string, a *Array, shape []int) error {
 	if err != nil {
 		return fmt.Errorf("write .npy file: %w", err)
 	}
-	defer f.Close() // for the returns in between; the second Close does no harm
-	if _, err := f.WriteString(header); err != nil {
-		return fmt.Errorf("write .npy file: %w", err)
+	_, err = io.Copy(f, io.MultiReader(strings.NewReader(header), bytes.NewReader(a.Bytes)))
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
 	}
-	if _, err := f.Write(a.Bytes); err != nil {
-		return fmt.Errorf("write .npy file: %w", err)
-	}
-	if err := f.Close(); err != nil {
+	if err != nil {
 		return fmt.Errorf("write .npy file: %w", err)
 	}
 	return nil
 }
 
-// npyHeader returns all that stands before the data.
+// npyHeader returns the file's content up to the data.
 func npyHeader(a *Array, shape []int) (string, error) {
 	if err := a.check(); err != nil {
 		return "", err
@@ -154,7 +154,7 @@ func npyHeader(a *Array, shape []int) (string, error) {
 		fmt.Fprintf(&dims, "%d, ", a.Type.stride())
 	}
 	list := dims.String()
-	if strings.Count(list, ",") > 1 { // (3,) keeps its comma, (3, 4) has none at the end
+	if strings.Count(list, ",") > 1 { // a tuple of one keeps its comma: (3,), but (3, 4)
 		list = strings.TrimSuffix(list, ", ")
 	}
 	dict := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", descr(a.Type.Scalar()), strings.TrimSpace(list))
@@ -166,7 +166,7 @@ func npyHeader(a *Array, shape []int) (string, error) {
 	return npyMagic + "\x01\x00" + string(binary.LittleEndian.AppendUint16(nil, uint16(len(dict)))) + dict, nil
 }
 
-// descr returns NumPy's short name of a scalar type: <f4, |u1.
+// descr returns NumPy's name of a scalar type in .npy files: <f4, |u1.
 func descr(t Type) string {
 	order, kind := "<", "u"
 	switch {
@@ -206,8 +206,8 @@ func parseDescr(s string) (Type, error) {
 	return 0, fmt.Errorf("the array holds %q, which is no number type of an OpenCL kernel", s)
 }
 
-// product returns the elements of a shape; not ok when it overflows or a
-// dimension is negative.
+// product returns the number of elements of a shape; ok is false if it overflows
+// or a dimension is negative.
 func product(shape []int) (n int, ok bool) {
 	total := uint64(1)
 	for _, d := range shape {
@@ -221,4 +221,129 @@ func product(shape []int) (n int, ok bool) {
 		total = low
 	}
 	return int(total), true
+}
+
+// npyDict is the header of a .npy file.
+type npyDict struct {
+	descr   string
+	fortran bool
+	shape   []int
+}
+
+// parseNPYHeader parses the Python dict of a header:
+// {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }. Each of the three
+// keys must be there once, in any order.
+func parseNPYHeader(s string) (npyDict, error) {
+	var d npyDict
+	p := &pyText{s}
+	if !p.take("{") {
+		return d, errors.New("it is no Python dict")
+	}
+	seen := map[string]bool{}
+	for !p.take("}") {
+		key, err := p.str()
+		if err != nil {
+			return d, fmt.Errorf("a key: %w", err)
+		}
+		if seen[key] {
+			return d, fmt.Errorf("%q is there twice", key)
+		}
+		seen[key] = true
+		if !p.take(":") {
+			return d, fmt.Errorf("no colon after %q", key)
+		}
+		switch key {
+		case "descr":
+			if strings.HasPrefix(p.rest, "[") {
+				return d, errors.New("the array holds structures (a list of fields), not numbers")
+			}
+			d.descr, err = p.str()
+		case "fortran_order":
+			d.fortran, err = p.boolean()
+		case "shape":
+			d.shape, err = p.tuple()
+		default:
+			err = errors.New("no such key is known")
+		}
+		if err != nil {
+			return d, fmt.Errorf("%q: %w", key, err)
+		}
+		if !p.take(",") && !strings.HasPrefix(p.rest, "}") {
+			return d, fmt.Errorf("no comma after %q", key)
+		}
+	}
+	p.skip()
+	if p.rest != "" {
+		return d, errors.New("something stands after the dict")
+	}
+	for _, key := range []string{"descr", "fortran_order", "shape"} {
+		if !seen[key] {
+			return d, fmt.Errorf("%q is missing", key)
+		}
+	}
+	return d, nil
+}
+
+// pyText is the unread part of a text of Python literals. Each method skips the
+// space after what it reads.
+type pyText struct{ rest string }
+
+func (p *pyText) skip() { p.rest = strings.TrimLeft(p.rest, " \t\r\n") }
+
+// take reads token if it comes next and reports whether it does.
+func (p *pyText) take(token string) bool {
+	p.skip()
+	rest, ok := strings.CutPrefix(p.rest, token)
+	p.rest = rest
+	p.skip()
+	return ok
+}
+
+// str reads a string in single or double quotes, without escapes.
+func (p *pyText) str() (string, error) {
+	p.skip()
+	if p.rest == "" || p.rest[0] != '\'' && p.rest[0] != '"' {
+		return "", errors.New("a string is expected")
+	}
+	text, rest, ok := strings.Cut(p.rest[1:], p.rest[:1])
+	if !ok || strings.ContainsAny(text, "\\\n") {
+		return "", errors.New("a string has no end or holds escapes")
+	}
+	p.rest = rest
+	p.skip()
+	return text, nil
+}
+
+func (p *pyText) boolean() (bool, error) {
+	switch {
+	case p.take("True"):
+		return true, nil
+	case p.take("False"):
+		return false, nil
+	}
+	return false, errors.New("a bool is expected, True or False")
+}
+
+// tuple reads a tuple of integers that are not negative. The result is never nil.
+func (p *pyText) tuple() ([]int, error) {
+	if !p.take("(") {
+		return nil, errors.New("a tuple is expected")
+	}
+	list := []int{}
+	for !p.take(")") {
+		end := strings.IndexFunc(p.rest, func(r rune) bool { return r < '0' || r > '9' })
+		if end <= 0 {
+			return nil, errors.New("a whole number is expected")
+		}
+		n, err := strconv.Atoi(p.rest[:end])
+		if err != nil {
+			return nil, fmt.Errorf("%s is too large", p.rest[:end])
+		}
+		list = append(list, n)
+		p.rest = p.rest[end:]
+		if !p.take(",") && !strings.HasPrefix(p.rest, ")") {
+			return nil, errors.New("no comma in a tuple")
+		}
+	}
+	return list, nil
 }

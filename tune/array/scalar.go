@@ -1,20 +1,20 @@
 package array
 
 import (
-	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
 	"reflect"
+
+	"github.com/x448/float16"
 )
 
-// ScalarBytes returns the bytes of one kernel argument of type t with value v:
-// a Go integer, float or bool (1 or 0), for vectors a slice with one of them a
-// lane. The fourth lane in memory of a 3-vector is zero.
+// ScalarBytes returns the bytes of a kernel argument of type t with the value v:
+// a Go integer, float, [Half] or bool (1 or 0), or for a vector a slice of one
+// such value per lane. The unused fourth lane of a 3-vector is zero.
 //
-// A value must fit: 300 is refused for uint8, 1.5 and NaN for int32, 1e300 for
-// float32. Floats take integers and are rounded to the nearest value of their
-// type; infinities and NaN pass as they are; integers take whole floats.
+// It is an error if t cannot hold the value: 300 for uint8, 1.5 or NaN for
+// int32, 1e300 for float32. Float types accept integers, infinities and NaN, and
+// round to the nearest value; integer types accept floats with a whole value.
 func ScalarBytes(t Type, v any) ([]byte, error) {
 	if !t.valid() {
 		return nil, fmt.Errorf("value %v: its type is none of package array", v)
@@ -23,8 +23,7 @@ func ScalarBytes(t Type, v any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	size := t.Scalar().Size()
-	bytes := make([]byte, t.Size())
+	a := New(t, 1)
 	for i, lane := range lanes {
 		bits, err := encodeExact(t.Scalar(), lane)
 		if err != nil {
@@ -33,12 +32,12 @@ func ScalarBytes(t Type, v any) ([]byte, error) {
 			}
 			return nil, err
 		}
-		putBits(bytes[i*size:], size, bits)
+		a.setBits(i, bits)
 	}
-	return bytes, nil
+	return a.Bytes, nil
 }
 
-// lanesOf returns the lanes of v, which are as many as t has.
+// lanesOf returns the lanes of v, or an error if t has another number of lanes.
 func lanesOf(t Type, v any) ([]any, error) {
 	r := reflect.ValueOf(v)
 	isList := r.IsValid() && (r.Kind() == reflect.Slice || r.Kind() == reflect.Array)
@@ -61,7 +60,8 @@ func lanesOf(t Type, v any) ([]any, error) {
 	return lanes, nil
 }
 
-// encodeExact returns the bits of v as a scalar of type t, or why t cannot hold v.
+// encodeExact returns the bits of v as a scalar of type t, or an error if t cannot
+// hold v.
 func encodeExact(t Type, v any) (uint64, error) {
 	if h, ok := v.(Half); ok {
 		return encodeFloat(t, h.Float())
@@ -141,9 +141,9 @@ func (t Type) integerRange() (low int64, high uint64) {
 	return 0, math.MaxUint64 >> (64 - bits)
 }
 
-// encode returns the bits of f in scalar type t: floats are rounded to the
-// nearest, integers are rounded to the nearest (ties to even) and kept within
-// their range; NaN becomes 0 there.
+// encode returns the bits of f as a scalar of type t. It rounds to the nearest
+// value, ties to even. Integers saturate at the ends of their range, and NaN
+// becomes 0.
 func (t Type) encode(f float64) uint64 {
 	switch t {
 	case Float16:
@@ -168,7 +168,7 @@ func (t Type) encode(f float64) uint64 {
 	return uint64(f)
 }
 
-// decode returns the value of the bits of a scalar of type t.
+// decode returns the value of a scalar of type t from its bits.
 func (t Type) decode(bits uint64) float64 {
 	switch t {
 	case Float16:
@@ -185,31 +185,28 @@ func (t Type) decode(bits uint64) float64 {
 	return float64(bits)
 }
 
-func putBits(b []byte, size int, bits uint64) {
-	switch size {
-	case 1:
-		b[0] = byte(bits)
-	case 2:
-		binary.LittleEndian.PutUint16(b, uint16(bits))
-	case 4:
-		binary.LittleEndian.PutUint32(b, uint32(bits))
-	case 8:
-		binary.LittleEndian.PutUint64(b, bits)
-	default:
-		panic(errors.New("array: no scalar of this size"))
+// Half is an IEEE 754 binary16 number (OpenCL's half, NumPy's float16) as its
+// bits. The largest finite value is 65504, the smallest above zero 2⁻²⁴.
+type Half uint16
+
+const (
+	halfInf  Half = 0x7c00
+	halfSign Half = 0x8000
+)
+
+// HalfOf rounds f to the nearest Half, ties to even. Values from 65520 on become
+// infinite, values up to 2⁻²⁵ become zero, and NaN stays NaN (quiet).
+func HalfOf(f float64) Half {
+	// Rounding to a float32 and then to a Half may round the wrong way at a tie. Rounded to
+	// odd instead (cut off, with the last bit set when inexact), the float32 still tells on
+	// which side of a tie f lies (Boldo and Melquiond, «When double rounding is odd», 2005).
+	const dropped = 1<<29 - 1 // the bits of a float64's fraction that a float32 lacks
+	bits := math.Float64bits(f)
+	if bits&dropped != 0 {
+		bits = bits&^dropped | (dropped + 1)
 	}
+	return Half(float16.Fromfloat32(float32(math.Float64frombits(bits))))
 }
 
-func getBits(b []byte, size int) uint64 {
-	switch size {
-	case 1:
-		return uint64(b[0])
-	case 2:
-		return uint64(binary.LittleEndian.Uint16(b))
-	case 4:
-		return uint64(binary.LittleEndian.Uint32(b))
-	case 8:
-		return binary.LittleEndian.Uint64(b)
-	}
-	panic(errors.New("array: no scalar of this size"))
-}
+// Float returns the value of h, which a float64 holds exactly.
+func (h Half) Float() float64 { return float64(float16.Frombits(uint16(h)).Float32()) }

@@ -3,6 +3,7 @@ package array
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,8 +12,8 @@ import (
 )
 
 // Type is the OpenCL type of an element: a scalar or a vector of 2, 3, 4, 8 or
-// 16 of them. Types are comparable. The zero value is no type.
-type Type uint16 // the scalar in the low byte, the lanes of a vector in the high byte (0: a scalar)
+// 16 scalars. The zero value is not a valid type.
+type Type uint16 // low byte: the scalar type; high byte: the lanes of a vector, 0 for a scalar
 
 // The scalar types, by their NumPy names; [Type.Vector] makes vectors of them.
 const (
@@ -29,29 +30,31 @@ const (
 	Float64
 )
 
-// scalarTypes says for each scalar type what it is called and how large it is.
+// scalarTypes describes each scalar type: its names in NumPy and OpenCL C, its
+// size in bytes and the kind of its Go type (none for float16, see [Half]).
 var scalarTypes = [...]struct {
 	name, opencl string
 	size         int
+	kind         reflect.Kind
 }{
-	Int8:    {"int8", "char", 1},
-	Int16:   {"int16", "short", 2},
-	Int32:   {"int32", "int", 4},
-	Int64:   {"int64", "long", 8},
-	Uint8:   {"uint8", "uchar", 1},
-	Uint16:  {"uint16", "ushort", 2},
-	Uint32:  {"uint32", "uint", 4},
-	Uint64:  {"uint64", "ulong", 8},
-	Float16: {"float16", "half", 2},
-	Float32: {"float32", "float", 4},
-	Float64: {"float64", "double", 8},
+	Int8:    {"int8", "char", 1, reflect.Int8},
+	Int16:   {"int16", "short", 2, reflect.Int16},
+	Int32:   {"int32", "int", 4, reflect.Int32},
+	Int64:   {"int64", "long", 8, reflect.Int64},
+	Uint8:   {"uint8", "uchar", 1, reflect.Uint8},
+	Uint16:  {"uint16", "ushort", 2, reflect.Uint16},
+	Uint32:  {"uint32", "uint", 4, reflect.Uint32},
+	Uint64:  {"uint64", "ulong", 8, reflect.Uint64},
+	Float16: {"float16", "half", 2, reflect.Invalid},
+	Float32: {"float32", "float", 4, reflect.Float32},
+	Float64: {"float64", "double", 8, reflect.Float64},
 }
 
 var vectorLanes = []int{2, 3, 4, 8, 16}
 
-// typeNames maps every spelling that ParseType knows to its type. A name that
-// is both a NumPy scalar and an OpenCL vector (int8, int16, uint8, uint16,
-// float16) is the scalar.
+// typeNames maps every name that [ParseType] accepts to its type. Names that
+// denote both a NumPy scalar and an OpenCL vector (int8, int16, uint8, uint16,
+// float16) are those of the scalar.
 var typeNames = func() map[string]Type {
 	names := make(map[string]Type)
 	for s := Int8; s <= Float64; s++ {
@@ -71,9 +74,10 @@ var typeNames = func() map[string]Type {
 // OpenCL C name (float, uchar), or a vector by suffix (float4, uchar16,
 // float32x4).
 //
-// int8, int16, uint8, uint16 and float16 are the scalars that NumPy calls so;
-// the OpenCL vectors of these names are written int32x8, uint32x16, float32x16.
-// The error of an unknown name offers the nearest known one.
+// The names int8, int16, uint8, uint16 and float16 denote NumPy's scalars. The
+// OpenCL vectors with these names are written int32x8, int32x16, uint32x8,
+// uint32x16 and float32x16. The error for an unknown name suggests the nearest
+// known one.
 func ParseType(s string) (Type, error) {
 	name := strings.TrimSpace(s)
 	if t, ok := typeNames[name]; ok {
@@ -83,8 +87,8 @@ func ParseType(s string) (Type, error) {
 	return 0, fmt.Errorf("unknown type %q%s (%s)", s, nearest.Hint(name, slices.Sorted(maps.Keys(typeNames))), examples)
 }
 
-// Vector returns the type of a vector of n scalars of t's scalar type; n = 1
-// gives the scalar. It panics unless n is 1, 2, 3, 4, 8 or 16.
+// Vector returns the type of vectors of n scalars of t's scalar type, or the
+// scalar type itself if n is 1. It panics unless n is 1, 2, 3, 4, 8 or 16.
 func (t Type) Vector(n int) Type {
 	if n == 1 {
 		return t.Scalar()
@@ -101,11 +105,11 @@ func (t Type) Scalar() Type { return t & 0xff }
 // Lanes returns the number of components: 1 for a scalar.
 func (t Type) Lanes() int { return max(1, int(t>>8)) }
 
-// Size returns the bytes of one element in device memory. A 3-vector occupies
-// as much as a 4-vector.
+// Size returns the size of one element in bytes. A 3-vector has the size of a
+// 4-vector.
 func (t Type) Size() int { return scalarTypes[t.Scalar()].size * t.stride() }
 
-// stride returns the scalars that one element occupies in memory.
+// stride returns the number of scalars that one element occupies in memory.
 func (t Type) stride() int {
 	if t.Lanes() == 3 {
 		return 4
@@ -113,7 +117,7 @@ func (t Type) stride() int {
 	return t.Lanes()
 }
 
-// String returns the name that [ParseType] reads back: float32, float32x4.
+// String returns the name of the type in the form float32 or float32x4.
 func (t Type) String() string {
 	if !t.valid() {
 		return "no type"
@@ -124,7 +128,7 @@ func (t Type) String() string {
 	return scalarTypes[t.Scalar()].name + "x" + strconv.Itoa(t.Lanes())
 }
 
-// OpenCL returns the name in OpenCL C: float, float4.
+// OpenCL returns the name of the type in OpenCL C: float, float4.
 func (t Type) OpenCL() string {
 	if !t.valid() {
 		return "no type"
@@ -135,7 +139,7 @@ func (t Type) OpenCL() string {
 	return scalarTypes[t.Scalar()].opencl + strconv.Itoa(t.Lanes())
 }
 
-// MarshalText writes the type by its name.
+// MarshalText returns the name of the type; see [Type.String].
 func (t Type) MarshalText() ([]byte, error) {
 	if !t.valid() {
 		return nil, fmt.Errorf("type %d is none of package array", uint16(t))
@@ -143,7 +147,7 @@ func (t Type) MarshalText() ([]byte, error) {
 	return []byte(t.String()), nil
 }
 
-// UnmarshalText reads what [ParseType] reads.
+// UnmarshalText parses a name with [ParseType].
 func (t *Type) UnmarshalText(text []byte) (err error) {
 	*t, err = ParseType(string(text))
 	return err

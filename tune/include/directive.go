@@ -2,27 +2,27 @@ package include
 
 import "strings"
 
-// A directive is a line of the C preprocessor, continued lines and comments included.
+// A directive is a preprocessor directive, with its continued lines and comments.
 type directive struct {
 	name       string // include, pragma, ifndef, …
-	argument   string // what follows the name up to a comment, without continuations
-	start, end int    // from # to the end of the argument, in bytes of the source
-	line       int    // from 1, on which it starts
-	endLine    int    // on which it ends
-	next       int    // where the line after it begins, in bytes of the source
-	nextLine   int
+	argument   string // the text after the name, without continuations and comments
+	start, end int    // byte offsets of # and of the end of the argument
+	line       int    // line of #, from 1
+	endLine    int    // line on which the argument ends
+	next       int    // byte offset of the line after the directive
+	nextLine   int    // number of that line
 }
 
-// A cScanner finds the directives of OpenCL C source. It knows comments, literals and
-// continued lines, and nothing else of the language.
+// A cScanner finds the directives in OpenCL C source. Of the language it knows only
+// comments, literals and continued lines.
 type cScanner struct {
 	text string
 	pos  int
 	line int
 
 	directives []directive
-	// The first and the last byte of code outside of directives; first is the length of
-	// the text where there is none.
+	// Offsets of the first and the last byte of code outside directives; without such
+	// code, the length of the text and -1.
 	firstCode, lastCode int
 }
 
@@ -33,7 +33,7 @@ func scanDirectives(text string) *cScanner {
 }
 
 func (s *cScanner) scan() {
-	fresh := true // only blanks and comments stand before this on the line
+	fresh := true // only blanks and comments so far on this line
 	for s.pos < len(s.text) {
 		switch c := s.text[s.pos]; {
 		case s.skipBlank():
@@ -61,7 +61,7 @@ func (s *cScanner) advance(n int) {
 	s.pos = end
 }
 
-// splice is the length of a continuation, a backslash before a line end, at a position.
+// splice returns the length of the line continuation at a position, 0 if there is none.
 func (s *cScanner) splice(pos int) int {
 	switch rest := s.text[pos:]; {
 	case strings.HasPrefix(rest, "\\\n"):
@@ -72,8 +72,7 @@ func (s *cScanner) splice(pos int) int {
 	return 0
 }
 
-// skipBlank moves over one blank, continuation or comment; it never passes the end of a
-// line outside of those.
+// skipBlank skips one blank, continuation or comment and reports whether there was one.
 func (s *cScanner) skipBlank() bool {
 	rest := s.text[s.pos:]
 	switch {
@@ -99,7 +98,7 @@ func (s *cScanner) skipBlank() bool {
 	return true
 }
 
-// token moves over a literal, or over one byte of anything else.
+// token skips a literal, or one byte of anything else.
 func (s *cScanner) token() {
 	quote := s.text[s.pos]
 	s.advance(1)
@@ -124,8 +123,8 @@ func (s *cScanner) token() {
 	}
 }
 
-// directive reads from # to the end of the line. Of an include in quotes, the end is the
-// closing quote: a comment after it stays where it is.
+// directive reads from # to the end of the line. An #include "…" ends at the closing
+// quote, so that a comment after it stays in place.
 func (s *cScanner) directive() {
 	d := directive{start: s.pos, line: s.line}
 	s.advance(1)
@@ -150,13 +149,13 @@ func (s *cScanner) directive() {
 	}
 	d.argument = strings.Join(strings.Fields(argument.String()), " ")
 	if d.name == "include" {
-		d.argument = strings.TrimSpace(argument.String()) // names of files may hold blanks
+		d.argument = strings.TrimSpace(argument.String()) // file names may contain blanks
 	}
 	d.next, d.nextLine = min(s.pos+1, len(s.text)), s.line+1
 	s.directives = append(s.directives, d)
 }
 
-// word reads an identifier, which a continuation may interrupt.
+// word reads an identifier, without the continuations in it.
 func (s *cScanner) word() string {
 	from := s.pos
 	for s.pos < len(s.text) {
@@ -173,7 +172,7 @@ func (s *cScanner) word() string {
 	return s.unspliced(from)
 }
 
-// headerName moves over "…", in which a backslash is a backslash.
+// headerName skips "…", in which a backslash escapes nothing.
 func (s *cScanner) headerName() {
 	s.advance(1)
 	for s.pos < len(s.text) && s.text[s.pos] != '\n' {
@@ -185,13 +184,13 @@ func (s *cScanner) headerName() {
 	}
 }
 
-// unspliced is the text from a position to here without continuations.
+// unspliced returns the text from an offset to the current one, without continuations.
 func (s *cScanner) unspliced(from int) string {
 	text := strings.ReplaceAll(s.text[from:s.pos], "\\\r\n", "")
 	return strings.ReplaceAll(text, "\\\n", "")
 }
 
-// includedFile is the file that a directive includes in quotes.
+// includedFile returns the file name of an #include "…".
 func (d directive) includedFile() (name string, ok bool) {
 	a := d.argument
 	if d.name != "include" || len(a) < 3 || a[0] != '"' || strings.IndexByte(a[1:], '"') != len(a)-2 {
@@ -203,8 +202,8 @@ func (d directive) includedFile() (name string, ok bool) {
 // isOnce reports whether a directive is #pragma once.
 func (d directive) isOnce() bool { return d.name == "pragma" && d.argument == "once" }
 
-// guarded reports whether the whole text stands in an include guard: #ifndef X, #define X,
-// …, #endif, with nothing outside.
+// guarded reports whether an include guard (#ifndef X, #define X, …, #endif) surrounds
+// the whole text.
 func (s *cScanner) guarded() bool {
 	n := len(s.directives)
 	if n < 3 {

@@ -1,3 +1,6 @@
+// Package include replaces the #include "…" directives of OpenCL sources by the files that
+// they name. The resulting text is complete: it can be digested and sent to another process.
+// The package knows preprocessor directives, not the language, and evaluates no conditions.
 package include
 
 import (
@@ -9,17 +12,17 @@ import (
 	"strings"
 )
 
-// Resolve puts the files that a source includes with #include "…" in place of the
-// directives, so that one text holds all. A name is looked for beside the including file,
-// then in each of dirs. #line directives keep files and lines for the messages of the
-// compiler. A name that is not found is left to the compiler, as is #include <…>; a source
-// without anything to put in place comes back as it is.
+// Resolve returns the source in file with each #include "…" replaced by the included file.
+// It looks for a name in the folder of the including file, then in each of dirs. It adds
+// #line directives, so that the compiler's messages name the original files and lines. Names
+// that are not found are left to the compiler, as is #include <…>. A source without
+// replacements is returned unchanged.
 //
-// Conditions are left to the compiler too: what stands under #if 0 is put in place like
-// all else. That needs care in two places. A file with #pragma once gets a guard instead,
-// since the first of its inclusions may be one that the compiler skips. And a file that
-// includes itself must have a guard around all of it or #pragma once; it is an error
-// without.
+// Resolve evaluates no conditions: it replaces an #include under #if 0 like any other. Hence
+// it turns #pragma once into an include guard, because the compiler may skip the first
+// inclusion of a file. A file that includes itself must have #pragma once or an include guard
+// around all of its text; otherwise it is an error. So are a failed read, other than of a
+// file that does not exist, and a result of more than 16 MiB or 10,000 inclusions.
 func Resolve(read func(path string) ([]byte, error), file string, dirs []string) (string, error) {
 	text, err := read(file)
 	if err != nil {
@@ -35,7 +38,8 @@ func Resolve(read func(path string) ([]byte, error), file string, dirs []string)
 	return x.out.String(), nil
 }
 
-// The resolved text is bounded: files that include others twice double with every level.
+// Limits of the resolved text, in bytes and inclusions: files that include two others each
+// double it with every level.
 const (
 	maxSource     = 16 << 20
 	maxInclusions = 10000
@@ -44,15 +48,15 @@ const (
 type includer struct {
 	read       func(path string) ([]byte, error)
 	dirs       []string
-	stack      []openFile     // from the source to the file that is being put in place
-	guards     map[string]int // numbers of the guards that stand for #pragma once
+	stack      []openFile     // from the source to the file being expanded
+	guards     map[string]int // by path: numbers of the guards that replace #pragma once
 	out        strings.Builder
 	inclusions int
 }
 
 type openFile struct {
 	path string
-	once bool // a second inclusion inside of the first is empty
+	once bool // an inclusion of the file inside itself is empty
 }
 
 func (x *includer) expand(path, text string) error {
@@ -72,9 +76,9 @@ func (x *includer) expand(path, text string) error {
 		defer x.out.WriteString("#endif\n")
 	}
 	x.lineDirective(1, path)
-	done := 0 // what stands before is written
-	// depth counts the conditions that are open; moved says that in one of them something
-	// was put in place, so that its lines are counted wrongly where the compiler skips it.
+	done := 0 // offset up to which the text is written
+	// depth counts the open conditions; moved tells that an inclusion in one of them was
+	// replaced, so that the line count is wrong if the compiler skips it.
 	depth, moved := 0, false
 	for _, d := range s.directives {
 		switch {
@@ -91,14 +95,14 @@ func (x *includer) expand(path, text string) error {
 			}
 		case included && d.isOnce():
 			x.out.WriteString(text[done:d.start])
-			x.out.WriteString(strings.Repeat("\n", d.endLine-d.line)) // keeps the lines
+			x.out.WriteString(strings.Repeat("\n", d.endLine-d.line)) // keeps the line count
 			done = d.end
 		default:
 			ok, err := x.include(path, d, text[done:d.start])
 			if err != nil {
 				return fmt.Errorf("%s:%d: %w", path, d.line, err)
 			}
-			if ok { // the rest of the line, a comment perhaps, keeps its number
+			if ok { // the rest of the line may be a comment and keeps its number
 				x.lineDirective(d.endLine, path)
 				done, moved = d.end, depth > 0
 			}
@@ -112,9 +116,9 @@ func (x *includer) expand(path, text string) error {
 	return nil
 }
 
-// include writes the text before a directive, and in place of the directive the file that
-// it includes, on lines of its own. It does nothing and returns false for any other
-// directive and for a file that is not found.
+// include writes the text before an #include "…" directive and then the included file, on
+// lines of its own. For any other directive, and if the file is not found, it does nothing
+// and returns false.
 func (x *includer) include(from string, d directive, before string) (bool, error) {
 	name, ok := d.includedFile()
 	if !ok {
@@ -142,6 +146,7 @@ func (x *includer) include(from string, d directive, before string) (bool, error
 	return true, x.expand(path, string(content))
 }
 
+// through returns the text that names the files on the way of an inclusion.
 func through(files []openFile) string {
 	text := ""
 	for _, f := range files {
@@ -150,7 +155,8 @@ func through(files []openFile) string {
 	return text
 }
 
-// endLine ends the last line of what was written, where it is not ended yet or is continued.
+// endLine ends the last line of text, which has been written, if it is not ended or is
+// continued.
 func (x *includer) endLine(text string) {
 	switch {
 	case text == "":
@@ -168,7 +174,8 @@ func (x *includer) lineDirective(line int, path string) {
 	fmt.Fprintf(&x.out, "#line %d \"%s\"\n", line, name)
 }
 
-// find is the path and the content of an included file; no path where there is none.
+// find returns the path and the content of an included file, or an empty path if no such
+// file exists.
 func (x *includer) find(from, name string) (string, []byte, error) {
 	dirs := append([]string{filepath.Dir(from)}, x.dirs...)
 	if filepath.IsAbs(name) {
