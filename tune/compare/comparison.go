@@ -1,53 +1,60 @@
+// Package compare compares records of one problem on several devices: the best configuration of
+// each device, its cost on the other devices, the one configuration that is best over all
+// devices, and the parameters that the devices disagree on.
+//
+// It ranks by the objective, which must be positive because all results are ratios. The ratio of
+// two configurations is that of their times in one final measurement, which measures them in turn
+// (interleaved), otherwise that of the searches' measurements. The package does not guess: cells
+// that were not measured are missing. A configuration that fails on any device has a performance
+// portability of 0.
 package compare
 
-import (
-	"github.com/ndtune/ndtune/tune"
-)
+import "github.com/ndtune/ndtune/tune"
 
-// A Comparison is what is known of one problem on several devices. It is plain data: its JSON
-// form is what files and reports show. Numbers that can be unknown are pointers.
+// A Comparison holds the results for one problem on several devices. It is plain data, whose JSON
+// form is written to files and reports. Numbers that may be unknown are pointers.
 type Comparison struct {
-	Tool        string    `json:"tool,omitempty"` // the program that made it, with its version
+	Tool        string    `json:"tool,omitempty"` // the program that made the comparison, with its version
 	Kernel      string    `json:"kernel,omitempty"`
 	Source      string    `json:"source,omitempty"` // of the kernel: a specification or a program
 	Digest      string    `json:"digest,omitempty"` // of the problem
 	ProblemSize []int     `json:"problem_size,omitempty"`
 	Parameters  []string  `json:"parameters"`
 	Objective   Objective `json:"objective"`
-	Default     string    `json:"default,omitempty"` // the configuration that gains are over; empty: the median of the correct ones
+	Default     string    `json:"default,omitempty"` // the configuration that gains are relative to; empty: the median of the correct ones
 
 	Devices []Device `json:"devices"`
 
-	// Matrix says what the best of device i (row) costs on device j (column). The row of a device
+	// Matrix[i][j] is the best configuration of device i, run on device j. The row of a device
 	// without a best is empty.
 	Matrix [][]Cell `json:"matrix"`
 
-	Overall   *Overall           `json:"best_over_all"` // nil: fewer than two devices have a best, or no configuration is known to be correct on all that do
-	PerDevice PortabilityFigures `json:"per_device"`    // of the best of each device on that device
+	Overall   *Overall           `json:"best_over_all"` // nil: see [Comparison.NoOverall]
+	PerDevice PortabilityFigures `json:"per_device"`    // of each device's best on that device
 	Disagree  []Disagreement     `json:"disagreements"`
 
-	Missing []Place  `json:"missing"`           // cells that nobody has measured
-	Measure string   `json:"measure,omitempty"` // how to get them
-	Notices []string `json:"notices"`           // what a reader must know before relying on it
+	Missing []Place  `json:"missing"`           // cells of the matrix that were not measured
+	Measure string   `json:"measure,omitempty"` // how to measure them
+	Notices []string `json:"notices"`           // caveats that the reader must know
 }
 
-// An Objective is what is ranked by.
+// An Objective is the objective that configurations are ranked by.
 type Objective struct {
 	Name     string `json:"name"`
 	Maximize bool   `json:"maximize,omitempty"`
 }
 
-// A Device is one of the devices that are compared.
+// A Device is one of the compared devices.
 type Device struct {
 	Letter string `json:"letter"` // its name in tables: A, B, …
 	Label  string `json:"label"`  // its name for people, different for each
 	tune.Device
 
-	Records   []string `json:"records"`   // the names of the sources that are of it
+	Records   []string `json:"records"`   // the names of its sources
 	Evaluated int      `json:"evaluated"` // configurations, failures included
 	Correct   int      `json:"correct"`
 	Best      *Best    `json:"best"`               // nil: none is correct
-	WhyNone   string   `json:"why_none,omitempty"` // where Best is nil
+	WhyNone   string   `json:"why_none,omitempty"` // why Best is nil
 	Measured  bool     `json:"measured"`           // whether anything was evaluated on it
 }
 
@@ -55,13 +62,13 @@ type Device struct {
 type Best struct {
 	Configuration string         `json:"configuration"`
 	Values        map[string]any `json:"values"`
-	Time          float64        `json:"time_ms"` // in turn with others where InTurn, else the mean of the search
+	Time          float64        `json:"time_ms"` // interleaved with others if InTurn, else the mean of the search
 	InTurn        bool           `json:"in_turn"`
 	Verified      bool           `json:"verified"`
-	OfLimit       *float64       `json:"percent_of_limit"` // nil: the limit is not known
-	Gain          *float64       `json:"gain"`             // cost of the default over that of the best; nil: not known
+	OfLimit       *float64       `json:"percent_of_limit"` // share of the device's limit, in percent; nil: unknown
+	Gain          *float64       `json:"gain"`             // cost of the default over that of the best; nil: unknown
 	WhyNoGain     string         `json:"why_no_gain,omitempty"`
-	TunedFor      string         `json:"tuned_for,omitempty"` // the letters of the devices whose search found it, where that is not this device's
+	TunedFor      string         `json:"tuned_for,omitempty"` // the letters of the devices whose search found it, if that is not this device
 }
 
 // The states of a Cell.
@@ -78,22 +85,22 @@ type Cell struct {
 	Reason   string      `json:"reason,omitempty"` // likewise
 	Time     *float64    `json:"time_ms"`
 	Slowdown *float64    `json:"slowdown"` // cost over that of the device's best, at least 1
-	InTurn   bool        `json:"in_turn"`  // the ratio is of measurements that were taken in turn
+	InTurn   bool        `json:"in_turn"`  // the slow-down comes from interleaved measurements
 	OfLimit  *float64    `json:"percent_of_limit"`
 	Verified bool        `json:"verified"`
 }
 
 // A Place is a cell of the matrix.
 type Place struct {
-	Row    int `json:"row"`    // the device that the configuration is the best of
+	Row    int `json:"row"`    // the device whose best is run
 	Column int `json:"column"` // the device that it is run on
 }
 
-// PortabilityFigures are the performance portability over all devices that have a best (see the
-// function [Portability]), by two measures of efficiency.
+// PortabilityFigures are the performance portability (see [Portability]) over all devices that
+// have a best, by two measures of efficiency.
 type PortabilityFigures struct {
-	Application   *float64 `json:"application"`   // best known / time; nil: not everything is measured
-	Architectural *float64 `json:"architectural"` // limit / time; nil: a limit is not known, or as above
+	Application   *float64 `json:"application"`   // best known time / time; nil: not everything is measured
+	Architectural *float64 `json:"architectural"` // time at the limit / time; nil: a limit is unknown, or as above
 	WhyNot        string   `json:"why_no_architectural,omitempty"`
 }
 
@@ -101,23 +108,23 @@ type PortabilityFigures struct {
 type Overall struct {
 	Configuration string             `json:"configuration"`
 	Values        map[string]any     `json:"values"`
-	BestOf        []int              `json:"best_of"` // the devices that it is the best of
+	BestOf        []int              `json:"best_of"` // the devices whose best it is
 	Cells         []Cell             `json:"cells"`   // by device
 	Portability   PortabilityFigures `json:"portability"`
-	Candidates    int                `json:"candidates"` // configurations that are correct on all devices that have a best
-	InTurn        bool               `json:"in_turn"`    // it was chosen among those that were measured in turn everywhere
+	Candidates    int                `json:"candidates"` // number of configurations that are correct on all devices that have a best
+	InTurn        bool               `json:"in_turn"`    // chosen among those with interleaved measurements on all devices
 }
 
-// A Disagreement is a parameter of which the bests of the devices have different values.
+// A Disagreement is a parameter that has different values in the devices' bests.
 type Disagreement struct {
 	Parameter string   `json:"parameter"`
-	Values    []string `json:"values"` // of the best of each device; empty where it has none
+	Values    []string `json:"values"` // in the best of each device; empty if it has none
 
-	// Common is the value that costs least where all devices must share one and everything else
-	// may differ; empty where none of the values is correct on all devices. Each device's cost is
-	// the best that was measured on it with that value, over its best.
+	// Common is the value that costs least if all devices must share one value of the parameter,
+	// while the other parameters may differ; empty if no value is correct on all devices. The
+	// cost on a device is that of its best configuration with the value, over that of its best.
 	Common string   `json:"common,omitempty"`
-	Mean   *float64 `json:"mean"`  // of the devices' costs
-	Worst  *float64 `json:"worst"` // the largest of them
-	On     int      `json:"on"`    // the device where it is that
+	Mean   *float64 `json:"mean"`  // mean of the costs over the devices
+	Worst  *float64 `json:"worst"` // the largest of the costs
+	On     int      `json:"on"`    // the device with the largest cost
 }

@@ -12,13 +12,13 @@ import (
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-// shortlisted is how many candidates for the best over all are measured on every device, beside
-// the bests of the devices.
+// shortlisted is the number of candidates for the best over all that are measured on every device,
+// besides the devices' bests.
 const shortlisted = 5
 
-// Wanted are the configurations that should be measured on every device, each once: the best of
-// each, the default, and those that by the searches' measurements come closest to being the best
-// over all.
+// Wanted returns the configurations that should be measured on every device, each once: the devices'
+// bests, the default, and those that are closest to the best over all by the searches'
+// measurements.
 func Wanted(sources []Source, o Options) ([]space.Configuration, error) {
 	g, err := gather(sources)
 	if err != nil {
@@ -48,8 +48,8 @@ func Wanted(sources []Source, o Options) ([]space.Configuration, error) {
 	return wanted, nil
 }
 
-// shortlist ranks the candidates by the searches' measurements alone, so that it does not depend
-// on what was measured in turn since.
+// shortlist ranks the candidates by the searches' measurements alone, so that later interleaved
+// measurements do not change it.
 func (g *gathered) shortlist() []string {
 	usable := g.usable()
 	keys := g.candidates()
@@ -63,10 +63,11 @@ func (g *gathered) shortlist() []string {
 	return keys[:min(len(keys), shortlisted)]
 }
 
-// Cross runs configurations on a device, verified as in a search, and measures all that are
-// correct in turn. What the log holds is not run again, but for failures of the statuses retry,
-// nor what failed on the device according to known, the sources that are of it. A configuration
-// that the problem's restrictions refuse on this device is kept as a failure that says so.
+// Cross runs the wanted configurations on a device, verifies them as in a search, and measures the
+// correct ones interleaved. It does not run configurations again that are in the log, except
+// failures with a status in retry, nor those that failed according to known, the sources of this
+// device. A configuration that the problem's restrictions do not admit on this device is logged as
+// a failure.
 func Cross(ctx context.Context, p *tune.Problem, e tune.Evaluator, log tune.Log, known []Source, wanted []space.Configuration, retry []tune.Status, onResult func(tune.Result, bool)) (*tune.Outcome, error) {
 	kept := map[string]bool{}
 	for _, r := range log.Previous() {
@@ -83,7 +84,7 @@ func Cross(ctx context.Context, p *tune.Problem, e tune.Evaluator, log tune.Log,
 			return nil, fmt.Errorf("run %s on %s: %w", c, e.Device().Name, err)
 		}
 		if failed(c) || p.Parameters().CheckValues(c) != nil {
-			continue // of another space, as a record without a digest can hold: it stays missing
+			continue // of another space, possible if a record has no digest: the cell stays missing
 		}
 		refused := p.Admit(c, e.Device())
 		switch {
@@ -110,7 +111,8 @@ func Cross(ctx context.Context, p *tune.Problem, e tune.Evaluator, log tune.Log,
 	return tune.Run(ctx, p, e, tune.Options{Space: s, Log: log, Retry: retry, OnResult: onResult, Finalists: len(admitted)})
 }
 
-// failures tells which configurations have failed according to sources of one device.
+// failures returns a function that reports whether a configuration failed according to sources of
+// one device.
 func failures(sources []Source) (func(space.Configuration) bool, error) {
 	if len(sources) == 0 {
 		return func(space.Configuration) bool { return false }, nil

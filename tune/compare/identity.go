@@ -40,8 +40,8 @@ func ownMemory(d tune.Device) string {
 	return fmt.Sprint(d.GlobalMemory)
 }
 
-// Labels are the names of devices for people, each different: that of the device, and for
-// several of one name what tells them apart, at the worst a number.
+// Labels returns a different name for each device, for people: the name of the device and, if
+// several have the same name, a property in which they differ or else a number.
 func Labels(devices []tune.Device) []string {
 	labels := make([]string, len(devices))
 	groups := map[string][]int{}
@@ -63,7 +63,7 @@ func Labels(devices []tune.Device) []string {
 	return labels
 }
 
-// distinction is what tells devices of one name apart.
+// distinction returns a function for the text that tells devices of one name apart.
 func distinction(devices []tune.Device, group []int) func(int, tune.Device) string {
 	for _, mark := range []func(tune.Device) string{
 		func(d tune.Device) string { return d.PCI },
@@ -93,7 +93,7 @@ func prefixed(prefix, text string) string {
 	return prefix + text
 }
 
-// letters name device i in tables: A, B, …, Z, AA, AB, ….
+// letters returns the name of device i in tables: A, B, …, Z, AA, AB, ….
 func letters(i int) string {
 	text := ""
 	for i++; i > 0; i = (i - 1) / 26 {

@@ -11,15 +11,16 @@ import (
 
 // Options of a comparison.
 type Options struct {
-	// Default is the configuration that gains are over; nil: on each device the median of the
-	// correct configurations of its searches.
+	// Default is the configuration that gains are relative to; nil: the median of the correct
+	// configurations in each device's searches.
 	Default *space.Configuration
 
-	Tool string // the program that asks, with its version
+	Tool string // the calling program, with its version
 }
 
-// New compares the devices of the sources. Sources of one device combine; of two results of one
-// configuration the first counts. Sources of different problems are an error that names both.
+// New compares the devices of the sources. Sources of one device are combined; if they have two
+// results for a configuration, the first counts. It is an error, which names both, if two sources
+// are of different problems.
 func New(sources []Source, o Options) (*Comparison, error) {
 	g, err := gather(sources)
 	if err != nil {
@@ -71,7 +72,7 @@ func New(sources []Source, o Options) (*Comparison, error) {
 	return c, nil
 }
 
-// describe is what is said of one device by itself.
+// describe returns the results of one device by itself.
 func (g *gathered) describe(m *measured, o Options) Device {
 	d := Device{Device: m.identity, Records: []string{}, Measured: len(m.keys) > 0}
 	for _, i := range m.sources {
@@ -99,14 +100,15 @@ func (g *gathered) describe(m *measured, o Options) Device {
 	return d
 }
 
+// values returns the values of a configuration by parameter.
 func values(c space.Configuration) map[string]any {
 	all := map[string]any{}
 	c.Assign(all)
 	return all
 }
 
-// searched are the keys of what the searches of a device evaluated; of a device that has no
-// record of a search, all.
+// searched returns the keys of the configurations that the searches of a device evaluated, or of all
+// its configurations if it has no record of a search.
 func (g *gathered) searched(m *measured) []string {
 	all := map[string]bool{}
 	for _, i := range m.sources {
@@ -123,7 +125,7 @@ func (g *gathered) searched(m *measured) []string {
 	return slices.DeleteFunc(slices.Clone(m.keys), func(key string) bool { return !all[key] })
 }
 
-// tunedFor are the letters of the devices whose searches found a configuration to be their best.
+// tunedFor returns the letters of the devices whose searches found a configuration to be the best.
 func (g *gathered) tunedFor(key string) string {
 	var found []string
 	for i, m := range g.devices {
@@ -134,7 +136,7 @@ func (g *gathered) tunedFor(key string) string {
 	return strings.Join(found, ", ")
 }
 
-// gain is how many times the cost of the best the default's is.
+// gain returns the cost of the default over that of the best, or why it is unknown.
 func (g *gathered) gain(m *measured, o Options) (gain *float64, whyNot string) {
 	if o.Default != nil {
 		key := g.key(*o.Default)
@@ -146,7 +148,7 @@ func (g *gathered) gain(m *measured, o Options) (gain *float64, whyNot string) {
 		}
 		return pointer(m.relate(key).slowdown), ""
 	}
-	var objectives []float64 // the median of costs is another where more is better
+	var objectives []float64 // not costs: if more is better, these have another median
 	for _, key := range g.searched(m) {
 		if e := m.entries[key]; e.correct() {
 			objectives = append(objectives, e.first.Objective)
@@ -162,7 +164,7 @@ func (g *gathered) gain(m *measured, o Options) (gain *float64, whyNot string) {
 	return pointer(ratio), ""
 }
 
-// whyNone says why a device has no best configuration.
+// whyNone returns the reason why a device has no best configuration.
 func (g *gathered) whyNone(m *measured) string {
 	for _, i := range m.sources {
 		if why := g.sources[i].Trouble; why != "" {
@@ -186,7 +188,7 @@ func (g *gathered) whyNone(m *measured) string {
 	return fmt.Sprintf("none of %d configurations is correct (%s); the first, %s: %s", len(m.keys), strings.Join(parts, ", "), e.configuration, firstLine(e.first.Reason))
 }
 
-// cell is what is known of a configuration on a device.
+// cell returns the result of a configuration on a device.
 func (m *measured) cell(key string) Cell {
 	e := m.entries[key]
 	switch {
@@ -202,7 +204,8 @@ func (m *measured) cell(key string) Cell {
 	}
 }
 
-// ofLimit is the part of the time that the device needs at least, in percent.
+// ofLimit returns the share of the time that the device needs at least, in percent, or nil if it is
+// unknown.
 func ofLimit(f tune.Figures) *float64 {
 	share, known := f.Metric(tune.MetricOfLimit)
 	if !known || !(share > 0) {

@@ -8,7 +8,7 @@ import (
 	"github.com/ndtune/ndtune/tune"
 )
 
-// notices are what a reader must know before relying on a comparison.
+// notices returns the caveats that the reader of a comparison must know.
 func (g *gathered) notices(c *Comparison) []string {
 	all := append([]string{}, g.doubts...)
 	say := func(format string, a ...any) { all = append(all, fmt.Sprintf(format, a...)) }
@@ -59,7 +59,7 @@ func (g *gathered) notices(c *Comparison) []string {
 	return all
 }
 
-// untold are the names of the sources whose final measurement does not say what the objective is.
+// untold returns the names of the sources whose final measurements do not hold the objective.
 func (g *gathered) untold() []string {
 	var names []string
 	for i := range g.sources {
@@ -71,7 +71,7 @@ func (g *gathered) untold() []string {
 	return names
 }
 
-// roughPercent has two digits, and never fewer than the whole part has.
+// roughPercent returns a share in percent with two digits, or the whole part if it has more.
 func roughPercent(share float64) string {
 	if share >= 0.1 {
 		return fmt.Sprintf("%.0f", 100*share)
@@ -79,7 +79,7 @@ func roughPercent(share float64) string {
 	return fmt.Sprintf("%.2g", 100*share)
 }
 
-// howToMeasure says how to get the cells that are missing.
+// howToMeasure returns instructions to measure the missing cells, or "" if there are none.
 func (g *gathered) howToMeasure(c *Comparison) string {
 	if len(c.Missing) == 0 {
 		return ""
@@ -109,7 +109,7 @@ func (g *gathered) howToMeasure(c *Comparison) string {
 		on, command, devices)
 }
 
-// quoted is a word for a shell.
+// quoted returns a word quoted for a shell if necessary.
 func quoted(word string) string {
 	if strings.ContainsAny(word, " '\"\\$`*?[]()<>|&;#~\t\n") {
 		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"

@@ -1,16 +1,23 @@
 package compare
 
-import "math"
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
 
-// Portability is the performance portability of a configuration over devices, of its efficiency
-// on each: their harmonic mean, or 0 where one is 0 because the configuration does not run there
-// or gives wrong output. Efficiencies are from 0 to 1.
+	"github.com/ndtune/ndtune/tune"
+)
+
+// Portability returns the performance portability of a configuration from its efficiency on each
+// device, from 0 to 1: the harmonic mean, or 0 if any efficiency is 0, which means that the
+// configuration fails on that device.
 //
 // It is the metric PP of S. J. Pennycook, J. D. Sewall and V. W. Lee, «A Metric for Performance
 // Portability» (PMBS 2016, arXiv:1611.07409) and «Implications of a metric for performance
 // portability» (Future Generation Computer Systems 92, 2019). Application efficiency is the best
-// known time of a device over that of the configuration; architectural efficiency is what the
-// device's limit allows over what the configuration takes.
+// known time on a device over that of the configuration. Architectural efficiency is the time at
+// the device's limit over that of the configuration.
 func Portability(efficiencies []float64) float64 {
 	if len(efficiencies) == 0 {
 		return 0
@@ -23,4 +30,180 @@ func Portability(efficiencies []float64) float64 {
 		sum += 1 / e
 	}
 	return math.Min(1, float64(len(efficiencies))/sum) // rounding only: a sum of ones is exact
+}
+
+// A cost is the objective of a measurement if it is minimised, its inverse if it is maximised. Less
+// is better, and the ratio of two costs tells how many times worse one is.
+type cost = float64
+
+// costOf returns the cost of a value of the objective, or an error if it is not positive and finite.
+func costOf(o tune.Objective, value float64) (cost, error) {
+	if !(value > 0) || math.IsInf(value, 1) {
+		return 0, fmt.Errorf("the objective %s is %v: what configurations cost on other devices are ratios, which need positive values", o.Name, value)
+	}
+	if o.Maximize {
+		return 1 / value, nil
+	}
+	return value, nil
+}
+
+// finalCost returns the cost in a final measurement, if known.
+func finalCost(o tune.Objective, r *tune.Result) (cost, bool) {
+	f := r.Figures()
+	if !f.Final {
+		return 0, false
+	}
+	c, err := costOf(o, f.Objective)
+	return c, err == nil
+}
+
+// efficiency returns the application efficiency of a configuration on a device: 0 if it fails, and
+// unknown if it was not measured.
+func (m *measured) efficiency(key string) (e float64, inTurn, known bool) {
+	switch entry := m.entries[key]; {
+	case entry == nil:
+		return 0, false, false
+	case !entry.correct():
+		return 0, true, true
+	}
+	r := m.relate(key)
+	return 1 / r.slowdown, r.inTurn, true
+}
+
+// portability returns the portability of a configuration over the devices that have a best.
+func (g *gathered) portability(key string) (p float64, inTurn, known bool) {
+	var all []float64
+	inTurn = true
+	for _, i := range g.usable() {
+		e, together, ok := g.devices[i].efficiency(key)
+		if !ok {
+			return 0, false, false
+		}
+		inTurn = inTurn && together
+		all = append(all, e)
+	}
+	return Portability(all), inTurn, true
+}
+
+// candidates returns the configurations that are correct on every device that has a best: first the
+// devices' bests, then the others in the order of the first device.
+func (g *gathered) candidates() []string {
+	usable := g.usable()
+	if len(usable) == 0 {
+		return nil
+	}
+	var keys []string
+	for _, i := range usable {
+		keys = append(keys, g.devices[i].best)
+	}
+	keys = append(keys, g.devices[usable[0]].keys...)
+	var kept []string
+	seen := map[string]bool{}
+	for _, key := range keys {
+		if !seen[key] && !slices.ContainsFunc(usable, func(i int) bool { return !g.devices[i].entries[key].correct() }) {
+			kept = append(kept, key)
+		}
+		seen[key] = true
+	}
+	return kept
+}
+
+// allInTurn reports whether all costs of the devices' bests come from interleaved measurements, as
+// [Cross] makes them.
+func (g *gathered) allInTurn() bool {
+	usable := g.usable()
+	for _, i := range usable {
+		for _, j := range usable {
+			if _, inTurn, known := g.devices[j].efficiency(g.devices[i].best); !known || !inTurn {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// overall returns the candidate with the highest performance portability, or nil if there is none.
+// If all measurements of the matrix are interleaved, only candidates with such measurements take
+// part: a lucky measurement in a search must not win over a more careful one.
+func (g *gathered) overall() *Overall {
+	if len(g.usable()) < 2 {
+		return nil // nothing to be best over
+	}
+	candidates := g.candidates()
+	turned := slices.DeleteFunc(slices.Clone(candidates), func(key string) bool {
+		_, inTurn, _ := g.portability(key)
+		return !inTurn
+	})
+	strict := g.allInTurn() && len(turned) > 0
+	running := candidates
+	if strict {
+		running = turned
+	}
+	best, highest := "", -1.0
+	for _, key := range running {
+		if p, _, known := g.portability(key); known && p > highest {
+			best, highest = key, p
+		}
+	}
+	if best == "" {
+		return nil
+	}
+	configuration := g.configuration(best)
+	o := &Overall{
+		Configuration: configuration.String(), Values: values(configuration), BestOf: []int{},
+		Candidates: len(candidates), InTurn: strict,
+	}
+	for i, m := range g.devices {
+		if m.best == best {
+			o.BestOf = append(o.BestOf, i)
+		}
+		o.Cells = append(o.Cells, m.cell(best))
+	}
+	o.Portability = g.figures(o.Cells)
+	return o
+}
+
+// perDevice returns the portability of tuning for each device separately.
+func (g *gathered) perDevice() PortabilityFigures {
+	var cells []Cell
+	for _, m := range g.devices {
+		cells = append(cells, m.cell(m.best))
+	}
+	return g.figures(cells)
+}
+
+// figures returns the portability of cells, one for each device. Devices without a best do not
+// count.
+func (g *gathered) figures(cells []Cell) PortabilityFigures {
+	var f PortabilityFigures
+	var application, architectural []float64
+	var unknown []string
+	for _, i := range g.usable() {
+		c := &cells[i]
+		switch {
+		case c.State == StateFailed:
+			application, architectural = append(application, 0), append(architectural, 0)
+			continue
+		case c.State == StateMissing:
+			f.WhyNot = "not everything was measured"
+			return f
+		}
+		application = append(application, 1 / *c.Slowdown)
+		if c.OfLimit == nil {
+			unknown = append(unknown, letters(i))
+			continue
+		}
+		architectural = append(architectural, math.Min(1, *c.OfLimit/100))
+	}
+	if len(application) == 0 {
+		f.WhyNot = "no device has a correct configuration"
+		return f
+	}
+	f.Application = pointer(Portability(application))
+	if len(unknown) > 0 {
+		f.WhyNot = fmt.Sprintf("the limit of %s is not known", strings.Join(unknown, ", "))
+		return f
+	}
+	f.Architectural = pointer(Portability(architectural))
+	return f
 }

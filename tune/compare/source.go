@@ -11,30 +11,29 @@ import (
 
 // A Source is a record of one device.
 type Source struct {
-	Name   string // of the record, for people: a file's
+	Name   string // of the record, usually a file name
 	Record *record.Record
 
-	// Listing is which of this machine's devices it is of, as device.Listed.Selector gives it.
-	// Sources with two listings are of two devices, whatever else they have in common. Empty:
-	// the identity in the record says which device it is of.
+	// Listing is the selector (device.Listed.Selector) of the device on this machine. Sources with
+	// different listings are of different devices. If it is empty, the identity in the record
+	// decides.
 	Listing string
 
-	// Trouble says why there is no result in the record, where that is known.
+	// Trouble is the reason why the record has no results, if known.
 	Trouble string
 }
 
-// Strategy stands in the header of a record that was made by running the configurations of a
-// comparison on a device (see [Cross]). It is no search: such a record counts where
-// configurations are compared, and not in what is said of a device's search.
+// Strategy is the strategy in the header of a record made by [Cross]. Such a record is no search: its
+// results count for the comparison of configurations, not for the figures of a device's search.
 const Strategy = "compare"
 
 func (s *Source) isSearch() bool { return s.Record.Header.Strategy != Strategy }
 
-// ErrDifferentProblems says that records cannot be compared because they are of different problems.
+// ErrDifferentProblems is the error for records of different problems.
 var ErrDifferentProblems = errors.New("of different problems")
 
-// sameProblem refuses records of different problems, naming both. It says what had to be taken
-// on trust.
+// sameProblem returns an error, which names both, if two records are of different problems. It also
+// returns the doubts that remain.
 func sameProblem(sources []Source) (doubts []string, err error) {
 	first := &sources[0]
 	for i := range sources[1:] {
@@ -44,7 +43,7 @@ func sameProblem(sources []Source) (doubts []string, err error) {
 			return nil, fmt.Errorf("%s and %s are %w: %w", first.Name, s.Name, ErrDifferentProblems, err)
 		}
 		if a.Digest == "" {
-			first = s // what knows more judges the rest
+			first = s // a record with more information judges the others
 		}
 	}
 	for i := range sources {
@@ -55,7 +54,7 @@ func sameProblem(sources []Source) (doubts []string, err error) {
 	return doubts, nil
 }
 
-// sharers are the devices that shared the search of a record, where they are several.
+// sharers returns the devices named in the results of a record, sorted.
 func sharers(r *record.Record) []string {
 	var devices []string
 	for i := range r.Results {
@@ -67,13 +66,13 @@ func sharers(r *record.Record) []string {
 	return devices
 }
 
-// described is the identity of a source's device. A record that names none is told by the
-// record's own name.
+// described returns the identity of a source's device. If the record has no name for it, the name is
+// that of the record.
 func described(s *Source) tune.Device {
 	d := s.Record.Header.Device
 	if d.Name == "" {
 		d.Name = s.Name
 	}
-	d.Extensions = nil // of no interest here, and long
+	d.Extensions = nil // long, and of no interest here
 	return d
 }

@@ -8,15 +8,15 @@ import (
 	"github.com/ndtune/ndtune/internal/figure"
 )
 
-// A Table is a part of a comparison for people: its rows have as many cells as its head. Columns
-// of numbers stand to the right.
+// A Table is a part of a comparison as text. Each row has as many cells as Head. Columns of numbers
+// are aligned to the right.
 type Table struct {
 	Name   string     `json:"name"` // one of the constants TableDevices, …
 	Title  string     `json:"title"`
 	Head   []string   `json:"head"`
 	Number []bool     `json:"number"` // by column
 	Rows   [][]string `json:"rows"`
-	Notes  []string   `json:"notes"` // lines below it
+	Notes  []string   `json:"notes"` // lines below the table
 }
 
 // The names of tables.
@@ -27,7 +27,7 @@ const (
 	TableDisagreements = "disagreements" // parameters
 )
 
-// Title says what is compared, in one line.
+// Title returns a title for the comparison, in one line.
 func (c *Comparison) Title() string {
 	text := first(c.Kernel, "a problem")
 	if c.Source != "" {
@@ -47,7 +47,7 @@ func (c *Comparison) Title() string {
 	return fmt.Sprintf("%s, on %d %s", text, len(c.Devices), noun)
 }
 
-// NoOverall says why there is no best over all; "": there is one.
+// NoOverall returns the reason why there is no best over all, or "" if there is one.
 func (c *Comparison) NoOverall() string {
 	if c.Overall != nil {
 		return ""
@@ -67,7 +67,7 @@ func (c *Comparison) NoOverall() string {
 	return "no configuration is known to be correct on all of " + strings.Join(with, ", ")
 }
 
-// Tables are the comparison as tables, alike in the terminal and in files.
+// Tables returns the comparison as tables, the same ones for the terminal and for files.
 func (c *Comparison) Tables() []Table {
 	tables := []Table{c.deviceTable()}
 	if slices.ContainsFunc(c.Devices, func(d Device) bool { return d.Best != nil }) {
@@ -82,7 +82,7 @@ func (c *Comparison) Tables() []Table {
 	return tables
 }
 
-// limited reports whether the limit of any device is known.
+// limited reports whether the share of the limit is known for the best of any device.
 func (c *Comparison) limited() bool {
 	return slices.ContainsFunc(c.Devices, func(d Device) bool { return d.Best != nil && d.Best.OfLimit != nil })
 }
@@ -151,7 +151,7 @@ func (c *Comparison) matrixTable() Table {
 	}
 	shown := slices.Concat(c.Matrix...)
 	if c.Overall != nil {
-		shown = append(shown, c.Overall.Cells...) // as reasons are said here of both
+		shown = append(shown, c.Overall.Cells...) // the notes here are for both tables
 	}
 	if slices.ContainsFunc(shown, isRough) {
 		t.Notes = append(t.Notes, "~: not measured in turn with the device's best, but each in its own search")
@@ -201,7 +201,7 @@ func (c *Comparison) overallTable() Table {
 	return t
 }
 
-// Candidates says of how many configurations the best over all was chosen; "" where there is none.
+// Candidates tells from how many configurations the best over all was chosen, or "" if there is none.
 func (c *Comparison) Candidates() string {
 	if c.Overall == nil {
 		return ""
@@ -241,11 +241,11 @@ func (c *Comparison) disagreementTable() Table {
 	return t
 }
 
-// isRough reports whether a ratio is of measurements that were not taken in turn.
+// isRough reports whether the slow-down of a cell does not come from interleaved measurements.
 func isRough(c Cell) bool { return c.State == StateMeasured && !c.InTurn }
 
-// cellText is a slow-down, or the number of the reason why there is none. A ratio of times that
-// were not taken in turn has a ~.
+// cellText returns the slow-down of a cell, with ~ if it is rough, or the number of the reason why
+// there is none.
 func cellText(c *Cell, reasons []string) string {
 	switch {
 	case c.State == StateMissing:

@@ -11,17 +11,18 @@ import (
 	"strings"
 
 	"github.com/ndtune/ndtune/internal/files"
+	"github.com/ndtune/ndtune/internal/markdown"
 )
 
-// forms are the ways to write a comparison, by extension.
+// forms holds the output formats by file extension.
 var forms = map[string]func(*Comparison, io.Writer) error{
 	".json": (*Comparison).WriteJSON,
 	".csv":  (*Comparison).WriteCSV,
 	".md":   (*Comparison).WriteMarkdown,
 }
 
-// CheckPath says whether [Comparison.WriteFile] knows the extension of path, so that a bad one
-// is found before anything is measured.
+// CheckPath returns an error if [Comparison.WriteFile] does not know the extension of path, so that
+// callers can check it before measuring.
 func CheckPath(path string) error {
 	if _, known := forms[strings.ToLower(filepath.Ext(path))]; !known {
 		return fmt.Errorf("%s: the extension says no form of a comparison; known are .json, .csv, .md", path)
@@ -29,8 +30,8 @@ func CheckPath(path string) error {
 	return nil
 }
 
-// WriteFile writes the comparison in the form that the extension of path stands for. The file
-// appears when it is complete.
+// WriteFile writes the comparison to path in the format of its extension: .json, .csv or .md. The
+// file appears, or is replaced, when it is complete.
 func (c *Comparison) WriteFile(path string) error {
 	if err := CheckPath(path); err != nil {
 		return err
@@ -42,7 +43,7 @@ func (c *Comparison) WriteFile(path string) error {
 	return nil
 }
 
-// WriteJSON writes all of it as one JSON object.
+// WriteJSON writes the whole comparison as one JSON object.
 func (c *Comparison) WriteJSON(w io.Writer) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
@@ -50,11 +51,11 @@ func (c *Comparison) WriteJSON(w io.Writer) error {
 	return e.Encode(c)
 }
 
-// WriteCSV writes a row for each cell: the configuration tuned for one device, or «over all» for
-// the one that is best over all, on each device. Columns of unknown numbers are empty.
+// WriteCSV writes a row for each cell: each device's best, and the best over all («over all»), on
+// each device. Fields of unknown numbers are empty.
 func (c *Comparison) WriteCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
-	row := func(fields ...string) { _ = out.Write(fields) } // Error below has the first one
+	row := func(fields ...string) { _ = out.Write(fields) } // Error returns the first error
 	row("tuned_for", "run_on", "configuration", "state", "status", "time_ms", "slowdown", "in_turn", "percent_of_limit", "verified", "reason")
 	cells := func(label, configuration string, cells []Cell) {
 		for j, cell := range cells {
@@ -74,6 +75,7 @@ func (c *Comparison) WriteCSV(w io.Writer) error {
 	return out.Error()
 }
 
+// number returns an unknown number as an empty text.
 func number(v *float64) string {
 	if v == nil {
 		return ""
@@ -81,8 +83,8 @@ func number(v *float64) string {
 	return strconv.FormatFloat(*v, 'g', -1, 64)
 }
 
-// Reasons are why cells of the matrix failed, each text once, in the order of the matrix: the
-// number of a failure in tables is its place here, from 1.
+// Reasons returns the reasons of the failed cells, each once, in the order of the matrix. Tables
+// refer to a reason by its place in the slice, counted from 1.
 func (c *Comparison) Reasons() []string {
 	var all []string
 	each := func(cells []Cell) {
@@ -101,10 +103,38 @@ func (c *Comparison) Reasons() []string {
 	return all
 }
 
-// Why is why a cell has failed, in one line; "" where it has not.
+// Why returns the reason of a failed cell in one line, or "" if the cell did not fail.
 func (c *Cell) Why() string {
 	if c.State != StateFailed {
 		return ""
 	}
 	return fmt.Sprintf("%s: %s", c.Status, firstLine(c.Reason))
+}
+
+// WriteMarkdown writes the tables in Markdown. It escapes characters that Markdown or HTML would
+// interpret.
+func (c *Comparison) WriteMarkdown(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "## %s\n", markdown.Escape(c.Title()))
+	for _, t := range c.Tables() {
+		fmt.Fprintf(&b, "\n%s\n\n", markdown.Escape(t.Title))
+		markdown.Table(&b, t.Head, t.Number, t.Rows)
+		for i, note := range t.Notes {
+			if i == 0 {
+				b.WriteString("\n")
+			}
+			fmt.Fprintf(&b, "- %s\n", markdown.Escape(note))
+		}
+	}
+	if why := c.NoOverall(); why != "" {
+		fmt.Fprintf(&b, "\nno best over all: %s\n", markdown.Escape(why))
+	}
+	for i, n := range c.Notices {
+		if i == 0 {
+			b.WriteString("\n")
+		}
+		fmt.Fprintf(&b, "- %s\n", markdown.Escape(n))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
 }

@@ -1,17 +1,22 @@
 package simulate
 
-import "math"
+import (
+	"encoding/csv"
+	"io"
+	"math"
+	"strconv"
+)
 
-// A Curve is how good the best configuration is that a strategy has found on a recording: the
+// A Curve is the quality of the best configuration that a strategy has found on a recording: the
 // mean over repeats and its standard error, after 1, 2, 3, … unique evaluations.
 type Curve struct {
 	Strategy, Record string
 	Repeats          int
 	Mean             []float64 // in [0, 1]
-	StandardError    []float64 // NaN where there is one repeat only
+	StandardError    []float64 // NaN if there is only one repeat
 }
 
-// At is the mean and its standard error after a number of evaluations, from 1 on.
+// At returns the mean and its standard error after a number of evaluations, from 1.
 func (c *Curve) At(evaluations int) (mean, standardError float64) {
 	return c.Mean[evaluations-1], c.StandardError[evaluations-1]
 }
@@ -19,9 +24,10 @@ func (c *Curve) At(evaluations int) (mean, standardError float64) {
 // AllRecords is the record of a curve of [Averages].
 const AllRecords = "all"
 
-// Averages are the curves of each strategy over all its records, in the order in which the
-// strategies come first. Each record has the same weight. The standard error is that of the
-// repeats: it says how well these records are known, not how other records would do.
+// Averages returns for each strategy the mean of its curves over all records, in the order of
+// the strategies' first curves. Each record has the same weight. The standard error comes from
+// the repeats alone: it describes the accuracy for these records, not the variation between
+// records.
 func Averages(curves []Curve) []Curve {
 	var averages []Curve
 	of := map[string][]Curve{}
@@ -49,4 +55,71 @@ func (c *Curve) average(curves []Curve) {
 		}
 		c.Mean[i], c.StandardError[i] = mean/n, math.Sqrt(variance)/n
 	}
+}
+
+// moments are the count of a sample of curves, and the mean and the sum of squared deviations
+// after each evaluation. They are updated by Welford's method and merged by that of Chan, Golub
+// and LeVeque (1979), which keep their accuracy when curves hardly differ.
+type moments struct {
+	count     int
+	mean, sum []float64
+}
+
+func newMoments(length int) *moments {
+	return &moments{mean: make([]float64, length), sum: make([]float64, length)}
+}
+
+func (m *moments) add(curve []float64) {
+	m.count++
+	weight := 1 / float64(m.count)
+	for i, q := range curve {
+		d := q - m.mean[i]
+		m.mean[i] += d * weight
+		m.sum[i] += d * (q - m.mean[i])
+	}
+}
+
+// merge adds the sample of other.
+func (m *moments) merge(other *moments) {
+	total := float64(m.count + other.count)
+	share := float64(other.count) / total
+	for i := range m.mean {
+		d := other.mean[i] - m.mean[i]
+		m.mean[i] += d * share
+		m.sum[i] += other.sum[i] + d*d*float64(m.count)*share
+	}
+	m.count += other.count
+}
+
+// standardErrors returns the standard errors of the means: NaN for fewer than two curves.
+func (m *moments) standardErrors() []float64 {
+	e := make([]float64, len(m.sum))
+	for i, s := range m.sum {
+		e[i] = math.NaN()
+		if m.count > 1 {
+			e[i] = math.Sqrt(s / float64(m.count-1) / float64(m.count))
+		}
+	}
+	return e
+}
+
+// EncodeCSV writes curves as a table with a row for each strategy, record and number of
+// evaluations. A standard error that is NaN is empty.
+func EncodeCSV(w io.Writer, curves []Curve) error {
+	out := csv.NewWriter(w)
+	_ = out.Write([]string{"strategy", "record", "evaluations", "mean", "stderr"}) // Error returns the first error
+	for _, c := range curves {
+		for i, mean := range c.Mean {
+			_ = out.Write([]string{c.Strategy, c.Record, strconv.Itoa(i + 1), cell(mean), cell(c.StandardError[i])})
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+func cell(f float64) string {
+	if math.IsNaN(f) {
+		return ""
+	}
+	return strconv.FormatFloat(f, 'g', -1, 64)
 }

@@ -13,9 +13,8 @@ import (
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-// A Recording is a recorded space to simulate on: of each of its configurations it knows by
-// the index what a strategy is told and how good it is. It is immutable and safe for
-// concurrent use.
+// A Recording is a recorded space to simulate on. It holds the observation and the quality of
+// each configuration. It is immutable and safe for concurrent use.
 type Recording struct {
 	name      string
 	space     *space.Space
@@ -24,12 +23,12 @@ type Recording struct {
 	correct   int
 
 	observations []search.Observation // by the index of the configuration
-	quality      []float64            // likewise; 0 where it failed
+	quality      []float64            // by the same index, from 0 to 1; 0 for a failure
 }
 
-// NewRecording makes a record ready for simulations. The name is what its curves are called.
-// A record without a correct configuration is refused, and so is one whose best value of the
-// objective is not positive: what was found could not be compared with it by a ratio.
+// NewRecording prepares a record for simulations. The name is that of its curves. It is an error
+// if the record has no correct configuration, or if the best value of its objective is not
+// positive, because quality is a ratio.
 func NewRecording(ctx context.Context, name string, r *record.Record) (*Recording, error) {
 	if len(r.Results) == 0 {
 		return nil, errors.New("there is no result in it")
@@ -50,8 +49,8 @@ func NewRecording(ctx context.Context, name string, r *record.Record) (*Recordin
 	return n, n.judge()
 }
 
-// Same reports whether another recording holds the same results of the same configurations, as
-// one record in two formats does.
+// Same reports whether two recordings hold the same results of the same configurations, as one
+// record in two formats does.
 func (n *Recording) Same(other *Recording) bool {
 	if n.space.Len() != other.space.Len() || !slices.Equal(n.observations, other.observations) {
 		return false
@@ -64,7 +63,7 @@ func (n *Recording) Same(other *Recording) bool {
 	return true
 }
 
-// observe notes what a strategy is told of a result.
+// observe records the observation of a result.
 func (n *Recording) observe(r *tune.Result) error {
 	i, ok := n.space.Index(r.Configuration)
 	if !ok {
@@ -83,13 +82,13 @@ func (n *Recording) observe(r *tune.Result) error {
 	return nil
 }
 
-// rankable refuses what a run of the program would: a time that no launch can have taken, and
-// an objective that is not a finite number.
+// rankable reports whether a search on a device would rank the result: its times are positive and
+// its objective is finite.
 func rankable(r *tune.Result) bool {
 	return r.Rankable() && !slices.ContainsFunc(r.Times, func(t float64) bool { return !(t > 0) })
 }
 
-// judge computes the quality of every configuration.
+// judge computes the quality of every configuration. It returns an error if none has one.
 func (n *Recording) judge() error {
 	if n.correct == 0 {
 		return fmt.Errorf("none of its %d configurations is correct: there is nothing to find", n.space.Len())
@@ -118,17 +117,17 @@ func (n *Recording) judge() error {
 	return nil
 }
 
-// Name is what the recording's curves are called.
+// Name returns the name of the recording's curves.
 func (n *Recording) Name() string { return n.name }
 
-// Space is the space of exactly the recorded configurations.
+// Space returns the space of the recorded configurations.
 func (n *Recording) Space() *space.Space { return n.space }
 
-// Objective is what strategies optimise.
+// Objective returns the objective that strategies optimise.
 func (n *Recording) Objective() tune.Objective { return n.objective }
 
-// Best is the best value of the objective in the record.
+// Best returns the best value of the objective in the record.
 func (n *Recording) Best() float64 { return n.best }
 
-// Correct is the number of correct configurations.
+// Correct returns the number of correct configurations.
 func (n *Recording) Correct() int { return n.correct }

@@ -11,10 +11,9 @@ import (
 	"github.com/ndtune/ndtune/tune/search"
 )
 
-// Run simulates a plan and returns a curve for every strategy and recording, those of one
-// strategy together. The curves depend on the plan alone, to the last bit: not on the number
-// of cores. An error says which strategy broke its promises, and on what; a cancelled
-// context is an error, too.
+// Run simulates a plan and returns a curve for every strategy and recording, ordered by strategy.
+// The curves depend on the plan alone, to the last bit, not on the number of cores. It is an
+// error if a strategy breaks its contract, if the plan is invalid, or if ctx is cancelled.
 func Run(ctx context.Context, p Plan) ([]Curve, error) {
 	if err := p.check(); err != nil {
 		return nil, err
@@ -44,21 +43,21 @@ func Run(ctx context.Context, p Plan) ([]Curve, error) {
 	return curves, nil
 }
 
-// mostParts is how many parts the repeats of a pair are done in at most.
+// mostParts is the largest number of parts that the repeats of a pair are split into.
 const mostParts = 64
 
-// A run is the work of one Run. Workers take parts in order, so that of a plan of many pairs
-// only a few are in memory at a time.
+// A run is the state of [Run]. Workers take parts in order, so that only a few pairs of a large
+// plan are in memory at a time.
 type run struct {
 	plan  Plan
 	pairs []pair
 	parts int // of each pair
 	next  atomic.Int64
 
-	stopped  atomic.Bool // nobody waits for the result any more
+	stopped  atomic.Bool // the context is cancelled
 	mutex    sync.Mutex
-	failedAt int // the first part that failed, and why
-	failed   error
+	failedAt int   // the first part that failed
+	failed   error // its error
 }
 
 // A pair is one strategy on one recording.
@@ -69,7 +68,7 @@ type pair struct {
 
 	mutex sync.Mutex
 	done  []*moments // by part
-	left  int        // parts
+	left  int        // parts that are not done
 	curve Curve
 }
 
@@ -85,7 +84,7 @@ func newRun(p Plan) *run {
 	return r
 }
 
-// work does parts until none is left, or one has failed.
+// work does parts until none is left or one has failed.
 func (r *run) work() {
 	s := &searcher{batch: r.plan.Batch, stopped: &r.stopped, curve: make([]float64, r.plan.MaxEvaluations)}
 	for {
@@ -107,7 +106,7 @@ func (r *run) work() {
 	}
 }
 
-// repeat does the searches from first up to end.
+// repeat does the searches from first to end-1.
 func (q *pair) repeat(s *searcher, first, end int) (*moments, error) {
 	m := newMoments(len(s.curve))
 	for i := first; i < end; i++ {
@@ -125,7 +124,7 @@ func (q *pair) repeat(s *searcher, first, end int) (*moments, error) {
 	return m, nil
 }
 
-// finish keeps a part, and makes the curve when it was the last one.
+// finish stores a part, and makes the curve if it was the last one.
 func (q *pair) finish(part, parts int, m *moments) {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
@@ -153,8 +152,8 @@ func (r *run) hasFailed() bool {
 	return r.failed != nil
 }
 
-// fail notes the failure of the earliest part. Those before it were begun before it and are
-// done to their end, so that it is the same one every time.
+// fail records the error of the earliest part that failed. Earlier parts were begun before and
+// are always finished, so that the error does not depend on timing.
 func (r *run) fail(part int, err error) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -164,4 +163,82 @@ func (r *run) fail(part int, err error) {
 	if r.failed == nil || part < r.failedAt {
 		r.failed, r.failedAt = err, part
 	}
+}
+
+// errStopped ends a search after the context is cancelled.
+var errStopped = errors.New("stopped")
+
+// A searcher does one search after another. It is used by one goroutine at a time.
+type searcher struct {
+	batch   int
+	stopped *atomic.Bool
+	curve   []float64 // the quality after each evaluation of the last search
+	told    []search.Observation
+	seen    []uint32 // by index: the number of the last search that proposed it
+	number  uint32   // of this search
+}
+
+// run lets a strategy search a recording until the budget is used up or the space is exhausted,
+// from where the curve stays constant.
+func (s *searcher) run(strategy search.Strategy, r *Recording) error {
+	s.begin(r)
+	best, evaluated := 0.0, 0
+	budget := min(len(s.curve), len(r.quality))
+	for evaluated < budget {
+		if s.stopped.Load() {
+			return errStopped
+		}
+		n := min(s.batch, budget-evaluated)
+		proposed := strategy.Ask(n)
+		if len(proposed) == 0 {
+			break
+		}
+		if err := s.check(proposed, n, r); err != nil {
+			return err
+		}
+		s.told = s.told[:0]
+		for _, i := range proposed {
+			best = max(best, r.quality[i])
+			s.curve[evaluated] = best
+			evaluated++
+			s.told = append(s.told, r.observations[i])
+		}
+		strategy.Tell(s.told)
+	}
+	if evaluated == 0 {
+		return errors.New("it proposes nothing")
+	}
+	for i := evaluated; i < len(s.curve); i++ {
+		s.curve[i] = best
+	}
+	return nil
+}
+
+// begin forgets the proposals of earlier searches.
+func (s *searcher) begin(r *Recording) {
+	if len(s.seen) < len(r.quality) {
+		s.seen = make([]uint32, len(r.quality))
+	}
+	s.number++
+	if s.number == 0 { // it overflowed
+		clear(s.seen)
+		s.number = 1
+	}
+}
+
+// check returns an error if a strategy breaks its contract.
+func (s *searcher) check(proposed []int, n int, r *Recording) error {
+	if len(proposed) > n {
+		return fmt.Errorf("it proposes %d configurations where it is asked for at most %d", len(proposed), n)
+	}
+	for _, i := range proposed {
+		if i < 0 || i >= len(r.quality) {
+			return fmt.Errorf("it proposes the configuration %d of a space that has those from 0 to %d", i, len(r.quality)-1)
+		}
+		if s.seen[i] == s.number {
+			return fmt.Errorf("it proposes the configuration %s twice", r.space.At(i))
+		}
+		s.seen[i] = s.number
+	}
+	return nil
 }
