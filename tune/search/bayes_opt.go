@@ -1,6 +1,10 @@
 package search
 
-import "github.com/ndtune/ndtune/tune/search/gaussian"
+import (
+	"math"
+
+	"github.com/ndtune/ndtune/tune/search/gaussian"
+)
 
 var bayesOptDefinition = definition{
 	Description: Description{
@@ -8,10 +12,10 @@ var bayesOptDefinition = definition{
 		Summary: "Bayesian optimisation with a Gaussian process",
 		Source:  "Jones et al., Journal of Global Optimization 13, 1998; Willemsen et al., «Bayesian optimization for auto-tuning GPU kernels», PMBS 2021",
 		Options: []Option{
-			{Name: "initial", Kind: Whole, Default: "10", Min: 2, Meaning: "configurations before the model is asked, spread over the space"},
-			{Name: "kernel", Kind: Choice, Default: "matern32", Choices: []string{"matern52", "matern32", "exponential"}, Meaning: "how smooth the objective is thought to be, the smoothest first"},
-			{Name: "acquisition", Kind: Choice, Default: "ei", Choices: []string{"ei", "pi", "lcb"}, Meaning: "expected improvement, its probability, or the lower confidence bound"},
-			{Name: "exploration", Kind: Real, Default: "1", Min: 0, Meaning: "for lcb, how many standard deviations below the mean"},
+			{Name: "initial", Kind: Whole, Default: "10", Min: 2, Meaning: "configurations of the initial sample, spread over the space"},
+			{Name: "kernel", Kind: Choice, Default: "matern32", Choices: []string{"matern52", "matern32", "exponential"}, Meaning: "assumed smoothness of the objective, the smoothest first"},
+			{Name: "acquisition", Kind: Choice, Default: "ei", Choices: []string{"ei", "pi", "lcb"}, Meaning: "expected improvement, probability of improvement, or lower confidence bound"},
+			{Name: "exploration", Kind: Real, Default: "1", Min: 0, Meaning: "for lcb, number of standard deviations below the mean"},
 		},
 	},
 	make: func(s setting) proposer {
@@ -29,3 +33,65 @@ var bayesOptDefinition = definition{
 		return newModelSearch(s, kernel, s.values.whole("initial"), acquire)
 	},
 }
+
+// Auto is the name of the default strategy.
+const Auto = "auto"
+
+const (
+	// The initial sample has autoInitial configurations, but at most one in autoShare of the
+	// budget, and at least autoInitialLeast.
+	autoInitial      = 10
+	autoShare        = 4
+	autoInitialLeast = 3
+	// In the second half of the budget, or after autoFrom proposals if the budget is unknown,
+	// every autoLocal-th proposal is a neighbour of the best.
+	autoFrom  = 100
+	autoLocal = 3
+)
+
+var autoDefinition = definition{
+	Description: Description{
+		Name:    Auto,
+		Summary: "brute_force if the budget covers the space, else bayes_opt, of whose second half every third proposal is a neighbour of the best",
+	},
+	make: func(s setting) proposer {
+		if s.budget >= s.space.Len() {
+			return &bruteForce{memory: s.memory}
+		}
+		initial := autoInitial
+		if s.budget > 0 {
+			initial = max(autoInitialLeast, min(autoInitial, s.budget/autoShare))
+		}
+		m := newModelSearch(s, gaussian.Matern32, initial, expectedImprovement)
+		if m.local, m.from = autoLocal, autoFrom; s.budget > 0 {
+			m.from = s.budget/2 - initial
+		}
+		return m
+	},
+}
+
+// An acquisition returns the worth of a candidate from the mean and the standard deviation that
+// the model predicts for it, and the best target so far.
+type acquisition func(mean, deviation, best float64) float64
+
+// expectedImprovement returns by how much a candidate is expected to be better than the best.
+func expectedImprovement(mean, deviation, best float64) float64 {
+	if deviation <= 0 {
+		return 0
+	}
+	u := (best - mean) / deviation
+	return deviation * (u*normal(u) + density(u))
+}
+
+// probabilityOfImprovement returns how likely a candidate is better than the best.
+func probabilityOfImprovement(mean, deviation, best float64) float64 {
+	if deviation <= 0 {
+		return 0
+	}
+	return normal((best - mean) / deviation)
+}
+
+// normal and density are the distribution function and the density of the standard normal
+// distribution.
+func normal(u float64) float64  { return math.Erfc(-u/math.Sqrt2) / 2 }
+func density(u float64) float64 { return math.Exp(-u*u/2) / math.Sqrt(2*math.Pi) }

@@ -2,21 +2,23 @@ package search
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ndtune/ndtune/internal/nearest"
 )
 
-// A Description says what a strategy does, for help texts, documentation and messages.
+// A Description describes a strategy for help texts, documentation and messages.
 type Description struct {
 	Name    string
 	Summary string // one line
-	Source  string // in the literature; empty where there is none
+	Source  string // the paper or book that the algorithm comes from; may be empty
 	Options []Option
 }
 
-// Descriptions are those of all strategies, by name.
+// Descriptions returns the descriptions of all strategies, sorted by name.
 func Descriptions() []Description {
 	var all []Description
 	for _, name := range Names() {
@@ -25,7 +27,7 @@ func Descriptions() []Description {
 	return all
 }
 
-// parse reads the values of options; those that are not given have their defaults.
+// parse returns the values of all options: those given as text, and the defaults of the others.
 func (d Description) parse(given map[string]string) (values, error) {
 	parsed := values{}
 	var names []string
@@ -56,3 +58,71 @@ func (d Description) parse(given map[string]string) (values, error) {
 	}
 	return nil, fmt.Errorf("the strategy %s has no option %q%s (options: %s)", d.Name, name, nearest.Hint(name, names), strings.Join(names, ", "))
 }
+
+// A Kind is the type of an option's values.
+type Kind int
+
+// The kinds.
+const (
+	Whole  Kind = iota // a whole number from Min to Max
+	Real               // a number from Min to Max
+	Choice             // one of Choices
+)
+
+// An Option is an option of a strategy.
+type Option struct {
+	Name     string
+	Kind     Kind
+	Default  string
+	Min, Max float64  // limits of a number, inclusive; without an upper limit unless Max > Min
+	Choices  []string // of a Choice
+	Meaning  string
+}
+
+// Range describes the values that an option can have: «a whole number from 2».
+func (o Option) Range() string {
+	noun := map[Kind]string{Whole: "a whole number", Real: "a number"}[o.Kind]
+	switch {
+	case o.Kind == Choice:
+		return "one of " + strings.Join(o.Choices, ", ")
+	case o.Max > o.Min:
+		return fmt.Sprintf("%s from %g to %g", noun, o.Min, o.Max)
+	}
+	return fmt.Sprintf("%s from %g", noun, o.Min)
+}
+
+// parse returns the value of a text: an int, a float64 or a string, depending on the kind.
+func (o Option) parse(text string) (any, error) {
+	wrong := fmt.Errorf("%s=%s: want %s", o.Name, text, o.Range())
+	switch o.Kind {
+	case Choice:
+		if !slices.Contains(o.Choices, text) {
+			return nil, wrong
+		}
+		return text, nil
+	case Whole:
+		n, err := strconv.Atoi(text)
+		if err != nil || !o.holds(float64(n)) {
+			return nil, wrong
+		}
+		return n, nil
+	}
+	x, err := strconv.ParseFloat(text, 64)
+	if err != nil || !o.holds(x) {
+		return nil, wrong
+	}
+	return x, nil
+}
+
+// holds reports whether x is within the limits of a number.
+func (o Option) holds(x float64) bool {
+	return x >= o.Min && (x <= o.Max || o.Max <= o.Min) && !math.IsInf(x, 0)
+}
+
+// values are the values of a strategy's options, by name. The methods panic for an option that
+// the strategy does not have.
+type values map[string]any
+
+func (v values) whole(name string) int     { return v[name].(int) }
+func (v values) real(name string) float64  { return v[name].(float64) }
+func (v values) choice(name string) string { return v[name].(string) }

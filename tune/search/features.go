@@ -7,18 +7,18 @@ import (
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-// features describe configurations to a model by numbers from 0 to 1.
+// features describe configurations to a model as numbers from 0 to 1.
 type features struct {
 	space *space.Space
-	of    [][][]float64 // by parameter, by place: its features; none where there is one value
+	of    [][][]float64 // by parameter and place: the features, none if there is one value
 	count int
 	row   []int
 }
 
-// newFeatures describes numbers by their logarithms, where all values of a parameter are
-// positive, and texts by which one it is. A number is described besides by how often two
-// divides it: what fits the widths of memory and of groups of work-items is often fast where
-// its neighbours are not.
+// newFeatures describes a number by itself, or by its logarithm if all values of the parameter
+// are positive, and a text by one feature for each possible text. A further feature of integers
+// is how often two divides them: multiples of the widths of memory and of groups of work-items
+// are often fast when their neighbours are not.
 func newFeatures(s *space.Space) *features {
 	f := &features{space: s}
 	p := s.Parameters()
@@ -57,7 +57,8 @@ func newFeatures(s *space.Space) *features {
 	return f
 }
 
-// numbersOf are the values as numbers; conditions are 0 and 1.
+// numbersOf returns values as numbers, false and true as 0 and 1. It returns false if there is a
+// text among them.
 func numbersOf(values []space.Value) ([]float64, bool) {
 	numbers := make([]float64, len(values))
 	for i, v := range values {
@@ -77,8 +78,8 @@ func numbersOf(values []space.Value) ([]float64, bool) {
 	return numbers, true
 }
 
-// categories is a column for each of n values, in which it is what the others are not, so
-// that any two are as far apart as the ends of a number's scale.
+// categories returns a column for each of n values, in which only this value is not 0. The
+// distance between any two values is 1, that between the ends of a number's scale.
 func categories(n int) [][]float64 {
 	columns := make([][]float64, n)
 	for i := range columns {
@@ -88,8 +89,8 @@ func categories(n int) [][]float64 {
 	return columns
 }
 
-// twosOf is how often two divides each of the values, where these are positive integers and
-// not all powers of two: then it would say nothing new.
+// twosOf returns how often two divides each value. It returns false unless all values are
+// positive integers, and if all are powers of two, whose logarithm says the same.
 func twosOf(values []space.Value) ([]float64, bool) {
 	twos := make([]float64, len(values))
 	says := false
@@ -104,7 +105,8 @@ func twosOf(values []space.Value) ([]float64, bool) {
 	return twos, says
 }
 
-// scale stretches a column from 0 to 1. One of categories, which ends below 1, stays.
+// scale maps a column linearly to the range from 0 to 1. It leaves the columns of categories,
+// whose maximum is 1/√2.
 func scale(column []float64) {
 	lo, hi := column[0], column[0]
 	for _, x := range column {
@@ -122,7 +124,7 @@ func scale(column []float64) {
 	}
 }
 
-// at are the features of a configuration.
+// at returns the features of a configuration.
 func (f *features) at(index int) []float64 {
 	f.row = f.space.Row(index, f.row)
 	x := make([]float64, 0, f.count)

@@ -5,22 +5,22 @@ import (
 	"math/rand/v2"
 )
 
-// A memory is what a strategy knows of a space: what was proposed, and what became of it. It
-// takes as much room as that, however large the space is.
+// A memory holds what a strategy knows of a space: the configurations that were proposed, and
+// their observations. Its size depends on their number, not on the size of the space.
 type memory struct {
-	length   int // of the space
-	claimed  map[int]bool
-	known    map[int]float64 // by index; +Inf where the configuration failed
-	observed []Observation   // in the order in which they came
+	length   int             // of the space
+	claimed  map[int]bool    // proposed configurations
+	known    map[int]float64 // objectives by index; +Inf for a failure
+	observed []Observation   // in the order of their arrival
 	best     int             // index of the best configuration; -1: none is known
-	rest     *shuffle        // where unseen configurations are drawn from
+	rest     *shuffle        // the order in which unseen configurations are drawn
 }
 
 func newMemory(length int, rng *rand.Rand) *memory {
 	return &memory{length: length, claimed: map[int]bool{}, known: map[int]float64{}, best: -1, rest: newShuffle(length, rng)}
 }
 
-// claim marks a configuration as proposed; false where it was before.
+// claim marks a configuration as proposed. It returns false if it was proposed before.
 func (m *memory) claim(i int) bool {
 	if m.claimed[i] {
 		return false
@@ -35,11 +35,11 @@ func (m *memory) seen(i int) bool { return m.claimed[i] }
 // exhausted reports whether every configuration was proposed.
 func (m *memory) exhausted() bool { return len(m.claimed) == m.length }
 
-// due is how many configurations were proposed and not observed yet.
+// due returns the number of proposed configurations without an observation.
 func (m *memory) due() int { return len(m.claimed) - len(m.known) }
 
-// draw claims a configuration, uniformly from all that were not proposed; false where there
-// is none.
+// draw claims a configuration, drawn uniformly from those that were not proposed. It returns
+// false if there is none.
 func (m *memory) draw() (int, bool) {
 	for !m.exhausted() {
 		if i, ok := m.rest.next(); ok && m.claim(i) {
@@ -49,7 +49,7 @@ func (m *memory) draw() (int, bool) {
 	return 0, false
 }
 
-// unseen is draw without the claim: the next draw may give the same.
+// unseen is like draw, but does not claim the configuration: the next call may return it again.
 func (m *memory) unseen() (int, bool) {
 	for !m.exhausted() {
 		if i, ok := m.rest.peek(); !ok || !m.seen(i) {
@@ -60,13 +60,14 @@ func (m *memory) unseen() (int, bool) {
 	return 0, false
 }
 
-// objective is what is known of a configuration: lower is better, +Inf is a failure.
+// objective returns the objective of a configuration, if known: lower is better, +Inf is a
+// failure.
 func (m *memory) objective(i int) (float64, bool) {
 	y, ok := m.known[i]
 	return y, ok
 }
 
-// note keeps an observation; false where it was known before.
+// note records an observation. It returns false if the configuration was observed before.
 func (m *memory) note(o Observation) bool {
 	if _, twice := m.known[o.Index]; twice {
 		return false
@@ -82,4 +83,51 @@ func (m *memory) note(o Observation) bool {
 		m.best = o.Index
 	}
 	return true
+}
+
+// A shuffle is a random permutation of the integers from 0 to length-1: a Fisher-Yates shuffle
+// (Durstenfeld, CACM 7(7), 1964) that stores only the places that differ from the identity.
+// Time and memory depend on the numbers drawn, not on the length.
+type shuffle struct {
+	rng    *rand.Rand
+	moved  map[int]int
+	done   int // how many numbers were drawn
+	length int
+	ahead  bool // the next number is decided
+}
+
+func newShuffle(length int, rng *rand.Rand) *shuffle {
+	return &shuffle{rng: rng, moved: map[int]int{}, length: length}
+}
+
+// peek returns the next number without drawing it, or false at the end.
+func (s *shuffle) peek() (int, bool) {
+	if s.done == s.length {
+		return 0, false
+	}
+	if !s.ahead {
+		j := s.done + s.rng.IntN(s.length-s.done)
+		here, there := s.at(s.done), s.at(j)
+		s.moved[j], s.moved[s.done] = here, there
+		s.ahead = true
+	}
+	return s.at(s.done), true
+}
+
+// next draws the next number. It returns false at the end.
+func (s *shuffle) next() (int, bool) {
+	i, ok := s.peek()
+	if ok {
+		delete(s.moved, s.done)
+		s.done++
+		s.ahead = false
+	}
+	return i, ok
+}
+
+func (s *shuffle) at(i int) int {
+	if j, ok := s.moved[i]; ok {
+		return j
+	}
+	return i
 }

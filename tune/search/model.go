@@ -10,67 +10,44 @@ import (
 )
 
 const (
-	// modelPool is how many configurations a model looks at: all of a space that has no
-	// more, else a sample, with the neighbours of the best.
+	// modelPool is the largest number of candidates: all configurations of a space that has no
+	// more, else a random sample and the neighbours of the best.
 	modelPool = 10_000
-	// modelPoints is how many observations a model learns from. Of more, it takes the best
-	// half and a sample of the others.
+	// modelPoints is the largest number of observations that the model is conditioned on: if
+	// there are more, half of them are the best ones, the others a random sample.
 	modelPoints = 400
-	// fitPoints is how many of these its length scales are fitted to.
+	// fitPoints is the largest number of observations that the length scales are fitted to.
 	fitPoints = 200
-	// bestCentres is how many of the best have their neighbours looked at in a large space.
+	// bestCentres is the number of best configurations whose neighbours become candidates.
 	bestCentres = 10
-	// leastValid bounds how unlikely a configuration is thought to be valid.
+	// leastValid is the smallest probability of being valid that the model assumes.
 	leastValid = 0.01
 )
 
-// A modelSearch proposes what a Gaussian process expects to improve on the best most
-// (Jones et al., «Efficient global optimization of expensive black-box functions», Journal of
-// Global Optimization 13, 1998). What was proposed and is not known yet counts as what the
-// model expects of it (Ginsbourger et al., «Kriging is well-suited to parallelize
-// optimization», 2010). Failed configurations teach which others fail.
+// A modelSearch proposes the configuration that is worth most by a Gaussian process model of the
+// objective (Jones et al., «Efficient global optimization of expensive black-box functions»,
+// Journal of Global Optimization 13, 1998). The model takes its own prediction as the target of
+// a configuration without an observation (Ginsbourger et al., «Kriging is well-suited to
+// parallelize optimization», 2010). It learns from failures which configurations may fail.
 type modelSearch struct {
 	setting
 	features *features
 	process  *gaussian.Process
 	acquire  acquisition
-	local    int // every so many proposals one is a neighbour of the best; 0: none is
-	from     int // from this proposal on
+	local    int // every local-th proposal is a neighbour of the best; 0: none is
+	from     int // the proposal from which local applies
 
-	initial   []int // to be proposed before the model is asked
-	pool      []int // the candidates, by their place in the model
-	placeOf   map[int]int
-	points    []int           // what the model is conditioned on
-	believed  map[int]float64 // targets of those that are not known yet
-	fitAt     int             // observations at which the model is fitted again
+	initial   []int           // proposed before the model is asked
+	pool      []int           // the candidates, by their place in the model
+	placeOf   map[int]int     // the inverse of pool
+	points    []int           // the configurations that the model is conditioned on
+	believed  map[int]float64 // predicted targets of points without an observation
+	fitAt     int             // number of observations at which the model is fitted again
 	proposals int
 }
 
-// An acquisition is how much a candidate is worth: the mean and the deviation that the model
-// expects of it, and the best target so far.
-type acquisition func(mean, deviation, best float64) float64
-
-// expectedImprovement is by how much a candidate is expected to be better than the best.
-func expectedImprovement(mean, deviation, best float64) float64 {
-	if deviation <= 0 {
-		return 0
-	}
-	u := (best - mean) / deviation
-	return deviation * (u*normal(u) + density(u))
-}
-
-// probabilityOfImprovement is how likely a candidate is to be better than the best.
-func probabilityOfImprovement(mean, deviation, best float64) float64 {
-	if deviation <= 0 {
-		return 0
-	}
-	return normal((best - mean) / deviation)
-}
-
-func normal(u float64) float64  { return math.Erfc(-u/math.Sqrt2) / 2 }
-func density(u float64) float64 { return math.Exp(-u*u/2) / math.Sqrt(2*math.Pi) }
-
-// newModelSearch begins with a sample of a size that spreads over the space.
+// newModelSearch returns a model search that begins with a Latin hypercube sample of initial
+// configurations.
 func newModelSearch(s setting, kernel gaussian.Kernel, initial int, a acquisition) *modelSearch {
 	f := newFeatures(s.space)
 	return &modelSearch{
@@ -102,7 +79,7 @@ func (m *modelSearch) next() (int, bool) {
 		}
 	}
 	if len(m.memory.observed) < 2 {
-		return m.memory.draw() // the evaluator takes more than the model knows of
+		return m.memory.draw() // too few to condition a model on
 	}
 	if m.pool == nil || len(m.memory.observed) >= m.fitAt {
 		m.fit()
@@ -137,7 +114,7 @@ func (m *modelSearch) add(i int) {
 
 func (m *modelSearch) observe(o Observation) {
 	if m.pool == nil {
-		return // fit takes what is known
+		return // fit reads the memory
 	}
 	if _, expected := m.believed[o.Index]; expected {
 		delete(m.believed, o.Index)
@@ -146,7 +123,7 @@ func (m *modelSearch) observe(o Observation) {
 	m.add(o.Index)
 }
 
-// targets are what the model's points are known or believed to be.
+// targets returns the target of each point, observed or believed.
 func (m *modelSearch) targets() []float64 {
 	known := make([]float64, 0, len(m.points))
 	for _, i := range m.points {
@@ -166,7 +143,7 @@ func (m *modelSearch) targets() []float64 {
 	return targets
 }
 
-// fit fits the model anew, to what is known, and renews the candidates.
+// fit fits the model to the observations and renews the candidates.
 func (m *modelSearch) fit() {
 	n := len(m.memory.observed)
 	m.fitAt = n + max(5, n/4)
@@ -180,18 +157,18 @@ func (m *modelSearch) fit() {
 		y[k], _ = m.memory.objective(i)
 	}
 	m.process.Fit(x, targetsOf(y))
-	// Those that are due are believed to be what the last model thought.
+	// Configurations without an observation keep the prediction of the last model.
 	for i := range m.believed {
 		points = append(points, i)
 	}
-	slices.Sort(points[len(points)-len(m.believed):]) // the order of a map is none
+	slices.Sort(points[len(points)-len(m.believed):]) // a map has no order
 	m.points = points
 	m.choosePool()
 	m.process.Condition(m.describe(m.points), m.describe(m.pool))
 }
 
-// choosePoints are the known configurations, or the best half of so many, and a sample of the
-// others.
+// choosePoints returns the observed configurations, at most limit: half of these are the best
+// ones, the others a random sample.
 func (m *modelSearch) choosePoints(limit int) []int {
 	if n := len(m.memory.observed); n <= limit {
 		return m.best(n)
@@ -202,7 +179,7 @@ func (m *modelSearch) choosePoints(limit int) []int {
 	return known[:limit]
 }
 
-// best are the n best of the known configurations, the best first.
+// best returns the n best of the observed configurations, the best first.
 func (m *modelSearch) best(n int) []int {
 	var known []int
 	for _, o := range m.memory.observed {
@@ -214,7 +191,7 @@ func (m *modelSearch) best(n int) []int {
 	return known[:min(n, len(known))]
 }
 
-// choosePool renews the candidates of a large space.
+// choosePool chooses the candidates, in a large space anew for each fit.
 func (m *modelSearch) choosePool() {
 	if m.pool != nil && m.space.Len() <= modelPool {
 		return
@@ -246,6 +223,7 @@ func (m *modelSearch) choosePool() {
 	}
 }
 
+// describe returns the features of configurations.
 func (m *modelSearch) describe(configurations []int) [][]float64 {
 	x := make([][]float64, len(configurations))
 	for k, i := range configurations {
@@ -254,8 +232,8 @@ func (m *modelSearch) describe(configurations []int) [][]float64 {
 	return x
 }
 
-// nearBest is the neighbour of the best that the model expects most of; -1 where all were
-// proposed.
+// nearBest returns the neighbour of the best configuration with the lowest predicted mean, or -1
+// if all were proposed.
 func (m *modelSearch) nearBest(targets, means []float64) int {
 	best := m.memory.best
 	if best < 0 || math.IsInf(m.memory.known[best], 1) {
@@ -283,11 +261,11 @@ func (m *modelSearch) nearBest(targets, means []float64) int {
 	return found
 }
 
-// mostPromising is the candidate that is worth most; -1 where all were proposed.
+// mostPromising returns the candidate that is worth most, or -1 if all were proposed.
 func (m *modelSearch) mostPromising(targets, means []float64, deviation float64) int {
 	best := slices.Min(targets)
 	if deviation == 0 {
-		deviation = 1 // all are alike so far
+		deviation = 1 // all targets are equal so far
 	}
 	invalid := m.invalid()
 	left := m.process.Left()
@@ -307,8 +285,8 @@ func (m *modelSearch) mostPromising(targets, means []float64, deviation float64)
 	return found
 }
 
-// invalid is how likely each candidate is to fail, by how much it is like those that did; nil
-// where none did.
+// invalid estimates the probability that each candidate fails, by its similarity to those that
+// failed. It returns nil if none did.
 func (m *modelSearch) invalid() []float64 {
 	any := false
 	failed := make([]float64, len(m.points))
@@ -322,4 +300,51 @@ func (m *modelSearch) invalid() []float64 {
 	}
 	likely, _ := m.process.Means(failed)
 	return likely
+}
+
+// targetsOf transforms objectives into targets for a model, of mean 0 and standard deviation 1. It
+// takes logarithms if all objectives have one sign, because times differ by orders of magnitude.
+// It halves the distance from the median of those that are worse, because it does not matter how
+// bad they are. A failure, +Inf, counts as the worst valid objective.
+func targetsOf(objectives []float64) []float64 {
+	least, most := math.Inf(1), math.Inf(-1)
+	for _, y := range objectives {
+		if !math.IsInf(y, 1) {
+			least, most = min(least, y), max(most, y)
+		}
+	}
+	targets := make([]float64, len(objectives))
+	if math.IsInf(least, 1) {
+		return targets // all failed
+	}
+	transform := func(y float64) float64 { return y }
+	switch {
+	case least > 0:
+		transform = math.Log
+	case most < 0:
+		transform = func(y float64) float64 { return -math.Log(-y) }
+	}
+	for i, y := range objectives {
+		targets[i] = transform(min(y, most))
+	}
+	sorted := slices.Sorted(slices.Values(targets))
+	median := sorted[len(sorted)/2]
+	mean := 0.0
+	for i, t := range targets {
+		if t > median {
+			targets[i] = median + (t-median)/2
+		}
+		mean += targets[i] / float64(len(targets))
+	}
+	variance := 0.0
+	for i := range targets {
+		targets[i] -= mean
+		variance += targets[i] * targets[i] / float64(len(targets))
+	}
+	if variance > 0 {
+		for i := range targets {
+			targets[i] /= math.Sqrt(variance)
+		}
+	}
+	return targets
 }

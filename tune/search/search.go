@@ -1,16 +1,15 @@
-// Package search holds the strategies that decide which configurations are evaluated, and
-// in which order. A strategy is an ask/tell proposer over the indices of a space: it knows
-// nothing of kernels, devices, time or budgets, and it never evaluates anything itself.
+// Package search implements search strategies, which decide the order in which configurations
+// are evaluated. A strategy is an ask/tell proposer over the indices of a space. It knows
+// nothing of kernels, devices and time, and it evaluates nothing itself.
 //
-// Each strategy is a file with its [Description] and its algorithm, which is one of two
-// things: a proposer, which is asked and told as the strategy is, or a program of a [team] of
-// walkers, which reads as the algorithm does and asks for evaluations as for any function.
-// What all have in common stands around them: the user's own configurations come first,
-// nothing is proposed twice, what is known already costs nothing, and a strategy ends when
-// the space is exhausted, not when its algorithm has converged.
+// A strategy consists of a [Description] and an algorithm. The algorithm is either a proposer,
+// with the methods of a strategy, or the program of a team of walkers, which calls evaluate
+// like any function. The following holds for all strategies: the user's start configurations
+// come first, no configuration is proposed twice, known configurations cost nothing, and a
+// search ends when the space is exhausted, not when its algorithm has converged.
 //
-// All work on the places of values in their parameters' lists, so that lists should be
-// sorted where the values have an order.
+// All strategies use the places of values in their parameters' lists as coordinates. Lists
+// should be sorted if their values have an order.
 package search
 
 import (
@@ -24,69 +23,69 @@ import (
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-// An Observation is what became of a proposed configuration.
+// An Observation is the outcome of a proposed configuration.
 type Observation struct {
 	Index     int     // of the configuration in the space
-	Objective float64 // to be minimised; without meaning where Valid is false
-	Valid     bool    // a correct configuration with an objective
+	Objective float64 // to be minimised; meaningless unless Valid
+	Valid     bool    // the configuration is correct and has an objective
 }
 
 // A Strategy proposes configurations, by their index in the space.
 //
-// Ask proposes at most n configurations that it has not proposed before. None means
-// «wait for results» while any proposed are without an observation, and «exhausted» when
-// none are. Tell feeds observations back, in any order. Close ends a strategy that is needed
-// no longer; it proposes nothing from then on. A strategy is deterministic for its seed and
-// the same calls in the same order. It is not safe for concurrent use.
+// Ask proposes at most n configurations that it has not proposed before. If it returns none
+// while observations are due, the caller must wait for results; if none are due, the space is
+// exhausted. Tell reports observations, in any order. Close releases the strategy's resources;
+// afterwards Ask returns nothing. The proposals depend only on the seed and on the sequence of
+// calls. A Strategy is not safe for concurrent use.
 type Strategy interface {
 	Ask(n int) []int
 	Tell(observations []Observation)
 	Close()
 }
 
-// Options of a strategy. The zero value is that of every strategy's own defaults.
+// Options configure a strategy. The zero value selects the strategy's defaults.
 type Options struct {
 	Seed   uint64
-	Budget int               // how many configurations may be proposed; 0: nobody knows
-	Start  []int             // proposed first, in this order, and what a search begins with
-	Values map[string]string // of the strategy's own options, by name; see [Description]
+	Budget int               // limit of proposals; 0: unknown
+	Start  []int             // indices to propose first, in this order, and to start the search from
+	Values map[string]string // values of the strategy's own options, by name; see [Description]
 }
 
-// A definition is what stands in a strategy's file.
+// A definition describes a strategy and makes its proposer.
 type definition struct {
 	Description
 	make func(setting) proposer
 }
 
-// A setting is what a proposer is made of.
+// A setting is the input of a definition's make.
 type setting struct {
 	space  *space.Space
 	memory *memory
 	rng    *rand.Rand
-	budget int   // see Options
-	start  []int // without duplicates; proposed by others
+	budget int   // see [Options]
+	start  []int // without duplicates; the session proposes these
 	values values
 }
 
-// A proposer decides what is evaluated next. All that it proposes it marks in its memory by
-// claim first, and it never proposes what it could not claim. It may propose nothing: while
-// observations are due it waits for them, and otherwise some configuration is drawn for it.
-// The memory has noted an observation before the proposer sees it.
+// A proposer decides which configurations to evaluate next. It must claim each one in its memory
+// before it proposes it. It may propose nothing: if no observations are due, the session draws a
+// random configuration instead. The memory notes an observation before the proposer sees it.
 type proposer interface {
 	propose(n int) []int
 	observe(o Observation)
 	close()
 }
 
-// Names are the names of all strategies, sorted.
+// Names returns the names of all strategies, sorted.
 func Names() []string { return slices.Sorted(maps.Keys(definitions)) }
 
-// Check is the error that [New] would give for a name and the values of options.
+// Check returns the error that [New] would return for a name and values of options.
 func Check(name string, values map[string]string) error {
 	_, _, err := find(name, values)
 	return err
 }
 
+// find returns the named definition and the parsed values of its options.
 func find(name string, given map[string]string) (definition, values, error) {
 	d, ok := definitions[name]
 	if !ok {
@@ -96,8 +95,8 @@ func find(name string, given map[string]string) (definition, values, error) {
 	return d, v, err
 }
 
-// New makes the named strategy over a space. An unknown name, an option that the strategy
-// does not have, a value that it cannot have and a start beyond the space are errors.
+// New returns the named strategy over a space. It is an error if the name or an option is
+// unknown, if an option cannot have the given value, or if a start index is not in the space.
 func New(name string, s *space.Space, o Options) (Strategy, error) {
 	d, v, err := find(name, o.Values)
 	if err != nil {
@@ -115,4 +114,92 @@ func New(name string, s *space.Space, o Options) (Strategy, error) {
 	m := newMemory(s.Len(), rand.New(rand.NewPCG(o.Seed, 0)))
 	p := d.make(setting{space: s, memory: m, rng: rand.New(rand.NewPCG(o.Seed, 1)), budget: o.Budget, start: start, values: v})
 	return &session{memory: m, start: start, proposer: p}, nil
+}
+
+// definitions holds all strategies by name.
+var definitions = byName(
+	autoDefinition,
+	bayesOptDefinition,
+	bruteForceDefinition,
+	randomSampleDefinition,
+	geneticAlgorithmDefinition,
+	diffEvoDefinition,
+	psoDefinition,
+	fireflyDefinition,
+	simulatedAnnealingDefinition,
+	dualAnnealingDefinition,
+	basinhoppingDefinition,
+	greedyILSDefinition,
+	greedyMLSDefinition,
+	mlsDefinition,
+)
+
+func byName(all ...definition) map[string]definition {
+	named := make(map[string]definition, len(all))
+	for _, d := range all {
+		named[d.Name] = d
+	}
+	return named
+}
+
+// A session is a [Strategy] made of a proposer. It implements what all strategies share.
+type session struct {
+	memory   *memory
+	start    []int // not proposed yet
+	proposer proposer
+	closed   bool
+}
+
+func (s *session) Ask(n int) []int {
+	if s.closed || n <= 0 {
+		return nil
+	}
+	var proposed []int
+	for len(s.start) > 0 && len(proposed) < n {
+		if s.memory.claim(s.start[0]) {
+			proposed = append(proposed, s.start[0])
+		}
+		s.start = s.start[1:]
+	}
+	if n -= len(proposed); n > 0 && !s.memory.exhausted() {
+		proposed = append(proposed, s.proposer.propose(n)...)
+	}
+	if len(proposed) == 0 && s.memory.due() == 0 {
+		if i, ok := s.memory.draw(); ok {
+			proposed = append(proposed, i)
+		}
+	}
+	return proposed
+}
+
+func (s *session) Tell(observations []Observation) {
+	if s.closed {
+		return
+	}
+	for _, o := range observations {
+		if s.memory.note(o) {
+			s.proposer.observe(o)
+		}
+	}
+}
+
+func (s *session) Close() {
+	if !s.closed {
+		s.closed = true
+		s.proposer.close()
+	}
+}
+
+// Learns reports whether the proposals of a strategy depend on the observations. It returns true
+// for a strategy of another package.
+func Learns(s Strategy) bool {
+	own, ok := s.(*session)
+	if !ok {
+		return true
+	}
+	switch own.proposer.(type) {
+	case *bruteForce, randomSample:
+		return false
+	}
+	return true
 }

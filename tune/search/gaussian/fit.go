@@ -11,8 +11,8 @@ const (
 	startScale = 0.5
 	startNoise = 1e-3
 
-	// What is thought of the length scales and the noise before any target is known: their
-	// logarithms are normally distributed about these, with these standard deviations.
+	// The prior: the logarithms of the length scales and of the noise are normally distributed
+	// about the logarithms of these medians, with these standard deviations.
 	usualScale, scaleSpread = 0.7, 1.0
 	usualNoise, noiseSpread = 1e-2, 2.0
 
@@ -20,15 +20,14 @@ const (
 	leastNoise, mostNoise = 1e-5, 0.5
 
 	fitRounds = 4
-	firstStep = 0.8 // of the logarithms
-	stepDecay = 0.7
+	firstStep = 0.8 // in the logarithm of a length scale
+	stepDecay = 0.7 // factor from round to round
 	noiseStep = 4.0 // a factor
 )
 
-// Fit finds length scales and noise under which the targets of points are most likely, by
-// going from those it has along one of them at a time, in steps that get smaller. The work
-// grows with the third power of the points. What the process is conditioned on is then out of
-// date: Condition must follow.
+// Fit maximises the likelihood of the targets y of points over the length scales and the noise. It
+// starts from their current values and changes one at a time, in steps that get smaller. For n
+// points it takes time O(n³). The process must be conditioned again afterwards, by Condition.
 func (p *Process) Fit(points [][]float64, y []float64) {
 	scales, noise := slices.Clone(p.scales), p.noise
 	best := p.likelihood(points, y, scales, noise)
@@ -56,27 +55,20 @@ func (p *Process) Fit(points [][]float64, y []float64) {
 	p.scales, p.noise = scales, noise
 }
 
-// likelihood is the logarithm of the marginal likelihood of targets, with the variance of the
-// function at its best, and of what is thought of the parameters beforehand; but for a
-// constant.
+// likelihood returns the logarithm of the posterior density of length scales and noise, up to a
+// constant: the marginal likelihood of the targets, with the variance of the function that
+// maximises it, times the prior.
 func (p *Process) likelihood(points [][]float64, targets, scales []float64, noise float64) float64 {
-	n := len(points)
-	factor := make([][]float64, n)
-	z := make([]float64, n)
-	logs := 0.0
-	for i, x := range points {
-		row := make([]float64, i+1)
-		for j := range i {
-			row[j] = (p.kernel.of(x, points[j], scales) - floats.Dot(row[:j], factor[j][:j])) / factor[j][j]
-		}
-		row[i] = math.Sqrt(math.Max(1+noise-floats.Dot(row[:i], row[:i]), leastPivot))
-		logs += math.Log(row[i])
-		z[i] = (targets[i] - floats.Dot(row[:i], z[:i])) / row[i]
-		factor[i] = row
+	q := Process{kernel: p.kernel, scales: scales, noise: noise}
+	q.Condition(points, nil)
+	l := 0.0
+	for i, row := range q.factor {
+		l -= math.Log(row[i])
 	}
-	l := -logs
-	if q := floats.Dot(z, z); q > 0 {
-		l -= 0.5 * float64(n) * math.Log(q/float64(n))
+	z := q.solve(targets)
+	if sum := floats.Dot(z, z); sum > 0 {
+		n := float64(len(points))
+		l -= 0.5 * n * math.Log(sum/n)
 	}
 	for _, s := range scales {
 		l -= square(math.Log(s/usualScale)/scaleSpread) / 2

@@ -1,10 +1,9 @@
-// Package gaussian is regression by Gaussian processes over a fixed set of candidates: what
-// search strategies ask of a model of the objective. Points are added one by one, and what
-// the candidates are expected to be follows at little cost (Rasmussen and Williams, «Gaussian
-// Processes for Machine Learning», 2006, chapters 2 and 5).
+// Package gaussian implements Gaussian process regression over a fixed set of candidates, as a
+// model of the objective for search strategies. Points can be added one by one at little cost
+// (Rasmussen and Williams, «Gaussian Processes for Machine Learning», 2006, chapters 2 and 5).
 //
-// Targets are expected to have a mean near 0. The package knows nothing of configurations: a
-// point is a list of features on scales from 0 to 1.
+// The mean of the targets should be near 0. The package knows nothing of configurations: a point
+// is a slice of features from 0 to 1.
 package gaussian
 
 import (
@@ -13,7 +12,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// A Kernel says how alike two points are, by their distance r in units of the length scales.
+// A Kernel is the covariance of the function at two points, relative to its variance, as a
+// function of their distance r in units of the length scales.
 type Kernel int
 
 // The kernels, from the smoothest functions to the roughest.
@@ -23,21 +23,20 @@ const (
 	Exponential               // exp(−r)
 )
 
-// A Process is a Gaussian process that is conditioned on points. It is not safe for
-// concurrent use.
+// A Process is a Gaussian process conditioned on points. It is not safe for concurrent use.
 type Process struct {
 	kernel Kernel
 	scales []float64 // length scales, by feature
-	noise  float64   // variance of a target about the function, in units of the function's
+	noise  float64   // variance of the noise, relative to that of the function
 
 	points     [][]float64
-	factor     [][]float64 // of the points' covariance: the rows of its Cholesky factor
+	factor     [][]float64 // rows of the Cholesky factor of the points' covariance
 	candidates [][]float64
 	solved     [][]float64 // by point: the factor's inverse times the covariance with the candidates
-	left       []float64   // by candidate: the variance that the points leave, in units of the function's
+	left       []float64   // by candidate: the remaining variance, relative to that of the function
 }
 
-// New is a process without points, for points of so many features.
+// New returns a process without points, for points with the given number of features.
 func New(k Kernel, features int) *Process {
 	p := &Process{kernel: k, scales: make([]float64, features), noise: startNoise}
 	for i := range p.scales {
@@ -46,11 +45,11 @@ func New(k Kernel, features int) *Process {
 	return p
 }
 
-// Len is the number of points.
+// Len returns the number of points.
 func (p *Process) Len() int { return len(p.points) }
 
-// Condition replaces all points and candidates, which must not be changed afterwards: in time
-// that grows with the square of the points times the candidates.
+// Condition replaces all points and candidates, which must not be changed afterwards. For n points
+// and m candidates it takes time O(n³ + n²m).
 func (p *Process) Condition(points, candidates [][]float64) {
 	p.points, p.factor, p.solved = nil, nil, nil
 	p.candidates = candidates
@@ -63,8 +62,8 @@ func (p *Process) Condition(points, candidates [][]float64) {
 	}
 }
 
-// Add conditions the process on one more point: in time that grows with the points times
-// the candidates.
+// Add conditions the process on one more point. For n points and m candidates it takes time
+// O(n² + nm).
 func (p *Process) Add(x []float64) {
 	n := len(p.points)
 	row := make([]float64, n+1)
@@ -86,11 +85,11 @@ func (p *Process) Add(x []float64) {
 	p.points, p.factor, p.solved = append(p.points, x), append(p.factor, row), append(p.solved, solved)
 }
 
-// leastPivot keeps the factor away from points that are told apart by nothing.
+// leastPivot keeps the factor regular when points coincide.
 const leastPivot = 1e-9
 
-// Means are what the candidates are expected to be, given the targets of all points, and the
-// standard deviation of the function.
+// Means returns the predicted means of the candidates, given the targets of all points, and the
+// estimated standard deviation of the function.
 func (p *Process) Means(targets []float64) (means []float64, deviation float64) {
 	z := p.solve(targets)
 	means = make([]float64, len(p.candidates))
@@ -103,11 +102,11 @@ func (p *Process) Means(targets []float64) (means []float64, deviation float64) 
 	return means, deviation
 }
 
-// Left is the variance of each candidate that the points leave, in units of the function's
-// variance: 1 far from all points.
+// Left returns the remaining variance of each candidate, relative to that of the function: 1 far
+// from all points. The slice belongs to the process.
 func (p *Process) Left() []float64 { return p.left }
 
-// Weights are what the targets of all points make of them, for [Process.Mean].
+// Weights returns the weights of all points, given their targets, for [Process.Mean].
 func (p *Process) Weights(targets []float64) []float64 {
 	w := p.solve(targets)
 	for i := len(w) - 1; i >= 0; i-- {
@@ -117,7 +116,7 @@ func (p *Process) Weights(targets []float64) []float64 {
 	return w
 }
 
-// Mean is what any point is expected to be, be it no candidate.
+// Mean returns the predicted mean at any point, given the weights of [Process.Weights].
 func (p *Process) Mean(x, weights []float64) float64 {
 	sum := 0.0
 	for i, y := range p.points {
@@ -126,7 +125,7 @@ func (p *Process) Mean(x, weights []float64) float64 {
 	return sum
 }
 
-// solve is the factor's inverse times the targets.
+// solve returns the factor's inverse times the targets.
 func (p *Process) solve(targets []float64) []float64 {
 	z := make([]float64, len(p.points))
 	for i, row := range p.factor {
@@ -137,6 +136,7 @@ func (p *Process) solve(targets []float64) []float64 {
 
 func (p *Process) covariance(x, y []float64) float64 { return p.kernel.of(x, y, p.scales) }
 
+// of returns the kernel's value for two points.
 func (k Kernel) of(x, y, scales []float64) float64 {
 	sum := 0.0
 	for i, v := range x {

@@ -1,0 +1,234 @@
+package search
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+var geneticAlgorithmDefinition = definition{
+	Description: Description{
+		Name:    "genetic_algorithm",
+		Summary: "steady-state genetic algorithm: children of ranked parents replace the worst",
+		Source:  "Whitley, «The GENITOR algorithm and selection pressure», ICGA 1989; crossovers: Syswerda, ICGA 1989",
+		Options: []Option{
+			{Name: "popsize", Kind: Whole, Default: "10", Min: 2, Max: 10000, Meaning: "size of the population"},
+			{Name: "method", Kind: Choice, Default: "uniform", Choices: []string{"uniform", "single_point", "two_point", "disruptive_uniform"}, Meaning: "crossover of two parents"},
+			{Name: "mutation_chance", Kind: Whole, Default: "10", Min: 1, Meaning: "one child in this many is mutated, on average"},
+			{Name: "pressure", Kind: Real, Default: "2", Min: 1, Max: 2, Meaning: "how often the best becomes a parent, relative to the average"},
+		},
+	},
+	make: func(s setting) proposer {
+		g := &geneticAlgorithm{lattice: newLattice(s)}
+		return newTeam(s.memory, g.popsize(), g.breed)
+	},
+}
+
+// An individual is an evaluated member of a population.
+type individual struct {
+	index     int
+	objective float64
+}
+
+// popsize returns the number of walkers of a strategy with a population, which has room for all
+// start configurations.
+func (s setting) popsize() int { return max(s.values.whole("popsize"), len(s.start)) }
+
+// A geneticAlgorithm has no generations, which parallel evaluators would have to wait for: each
+// walker breeds a child from the current population and inserts it.
+type geneticAlgorithm struct {
+	*lattice
+	population []individual // the best first
+}
+
+// breed is the program of genetic_algorithm.
+func (g *geneticAlgorithm) breed(w *walker) {
+	i := g.begin()
+	for {
+		g.insert(individual{i, w.evaluateOne(i)})
+		i = g.child()
+	}
+}
+
+// insert replaces the worst individual by v, if v is better and not in the population yet.
+func (g *geneticAlgorithm) insert(v individual) {
+	if slices.ContainsFunc(g.population, func(o individual) bool { return o.index == v.index }) {
+		return
+	}
+	at, _ := slices.BinarySearchFunc(g.population, v, func(a, b individual) int { return cmp.Compare(a.objective, b.objective) })
+	g.population = slices.Insert(g.population, at, v)
+	if n := g.values.whole("popsize"); len(g.population) > n {
+		g.population = g.population[:n]
+	}
+}
+
+// child returns a configuration made from two parents and sometimes mutated.
+func (g *geneticAlgorithm) child() int {
+	mother, father := g.parent(), g.parent()
+	for range g.population {
+		if father != mother {
+			break
+		}
+		father = g.parent()
+	}
+	i := g.repair(g.cross(g.row(mother), g.row(father)))
+	if g.rng.IntN(g.values.whole("mutation_chance")) == 0 {
+		i = g.neighbour(i)
+	}
+	return g.fresh(i)
+}
+
+// parent chooses an individual by linear ranking (Baker, «Adaptive selection methods for genetic
+// algorithms», ICGA 1985): the best is pressure times as likely as the average one, the worst
+// 2-pressure times.
+func (g *geneticAlgorithm) parent() int {
+	r, n := g.rng, len(g.population)
+	for {
+		rank := r.IntN(n)
+		pressure := g.values.real("pressure")
+		weight := pressure
+		if n > 1 {
+			weight -= 2 * (pressure - 1) * float64(rank) / float64(n-1)
+		}
+		if r.Float64()*pressure < weight {
+			return g.population[rank].index
+		}
+	}
+}
+
+// cross overwrites parts of row a by those of row b and returns a.
+func (g *geneticAlgorithm) cross(a, b []int) []int {
+	r := g.rng
+	from, to := 0, len(a) // the piece that the child has from b
+	switch g.values.choice("method") {
+	case "uniform":
+		for p := range a {
+			if r.IntN(2) == 0 {
+				a[p] = b[p]
+			}
+		}
+		return a
+	case "disruptive_uniform":
+		// Half of the differences are exchanged: the child is equally far from both parents.
+		var differ []int
+		for p := range a {
+			if a[p] != b[p] {
+				differ = append(differ, p)
+			}
+		}
+		r.Shuffle(len(differ), func(i, j int) { differ[i], differ[j] = differ[j], differ[i] })
+		for _, p := range differ[:len(differ)/2] {
+			a[p] = b[p]
+		}
+		return a
+	case "single_point":
+		from = r.IntN(len(a) + 1)
+	case "two_point":
+		from, to = r.IntN(len(a)+1), r.IntN(len(a)+1)
+		from, to = min(from, to), max(from, to)
+	}
+	copy(a[from:to], b[from:to])
+	return a
+}
+
+var diffEvoDefinition = definition{
+	Description: Description{
+		Name:    "diff_evo",
+		Summary: "differential evolution: each member tries steps along differences of other members",
+		Source:  "Storn and Price, Journal of Global Optimization 11, 1997",
+		Options: []Option{
+			{Name: "popsize", Kind: Whole, Default: "10", Min: 4, Max: 10000, Meaning: "size of the population"},
+			{Name: "method", Kind: Choice, Default: "best1bin", Choices: []string{"rand1bin", "best1bin", "currenttobest1bin"}, Meaning: "base to which the difference is added, and crossover"},
+			{Name: "F", Kind: Real, Default: "0.7", Min: 0, Max: 2, Meaning: "weight of a difference"},
+			{Name: "CR", Kind: Real, Default: "0.9", Min: 0, Max: 1, Meaning: "probability that a coordinate comes from the step"},
+		},
+	},
+	make: func(s setting) proposer {
+		d := &diffEvo{population{lattice: newLattice(s)}}
+		return newTeam(s.memory, s.popsize(), d.evolve)
+	},
+}
+
+// A population is the members of a team whose walkers each improve one individual.
+type population struct {
+	*lattice
+	members []*individual // by the places of walkers; nil: not evaluated yet
+}
+
+// join evaluates the first configuration of a walker and makes it a member.
+func (p *population) join(w *walker) *individual {
+	for w.place >= len(p.members) {
+		p.members = append(p.members, nil)
+	}
+	p.members[w.place] = nil
+	i := p.begin()
+	own := &individual{i, w.evaluateOne(i)}
+	p.members[w.place] = own
+	return own
+}
+
+// A diffEvo has no generations: a member tries its next step as soon as it was evaluated.
+type diffEvo struct{ population }
+
+// evolve is the program of diff_evo.
+func (d *diffEvo) evolve(w *walker) {
+	own := d.join(w)
+	for {
+		i := d.trial(own)
+		if y := w.evaluateOne(i); y <= own.objective {
+			own.index, own.objective = i, y
+		}
+	}
+}
+
+// trial returns the configuration that a member tries next.
+func (d *diffEvo) trial(own *individual) int {
+	r := d.rng
+	x := d.point(own.index)
+	a, b, c := d.point(d.other(own)), d.point(d.other(own)), d.point(d.other(own))
+	best := d.point(d.best())
+	f, cr := d.values.real("F"), d.values.real("CR")
+	always := 0
+	if len(d.varied) > 0 {
+		always = d.varied[r.IntN(len(d.varied))]
+	}
+	for p := range x {
+		if p != always && r.Float64() >= cr {
+			continue
+		}
+		step := f * (b[p] - c[p])
+		switch d.values.choice("method") {
+		case "rand1bin":
+			x[p] = a[p] + step
+		case "best1bin":
+			x[p] = best[p] + step
+		case "currenttobest1bin":
+			x[p] += f*(best[p]-x[p]) + step
+		}
+		if x[p] < 0 || x[p] > d.span(p) {
+			x[p] = r.Float64() * d.span(p)
+		}
+	}
+	return d.fresh(d.space.Nearest(x))
+}
+
+// other returns the configuration of a random member, one other than own if there is one.
+func (d *diffEvo) other(own *individual) int {
+	for range 4 * len(d.members) {
+		if m := d.members[d.rng.IntN(len(d.members))]; m != nil && m != own {
+			return m.index
+		}
+	}
+	return own.index
+}
+
+// best returns the configuration of the best member.
+func (d *diffEvo) best() int {
+	best, objective := -1, math.Inf(1)
+	for _, m := range d.members {
+		if m != nil && (best < 0 || m.objective < objective) {
+			best, objective = m.index, m.objective
+		}
+	}
+	return best
+}
