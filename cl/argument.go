@@ -140,37 +140,25 @@ func (held arguments) leave() {
 	}
 }
 
-// put writes a value where the driver can read it.
-func put[T any](k *Kernel, v T) uintptr {
-	*(*T)(unsafe.Pointer(&k.value)) = v
-	return unsafe.Sizeof(v)
-}
+// vectors is the path of the package of the vector types.
+var vectors = reflect.TypeFor[Float4]().PkgPath()
 
-// storeDerived is store for types that were derived from a number, such as time.Duration.
-func (k *Kernel) storeDerived(v any) uintptr {
-	switch r := reflect.ValueOf(v); r.Kind() {
-	case reflect.Int8:
-		return put(k, int8(r.Int()))
-	case reflect.Int16:
-		return put(k, int16(r.Int()))
-	case reflect.Int32:
-		return put(k, int32(r.Int()))
-	case reflect.Int64:
-		return put(k, r.Int())
-	case reflect.Uint8:
-		return put(k, uint8(r.Uint()))
-	case reflect.Uint16:
-		return put(k, uint16(r.Uint()))
-	case reflect.Uint32:
-		return put(k, uint32(r.Uint()))
-	case reflect.Uint64:
-		return put(k, r.Uint())
-	case reflect.Float32:
-		return put(k, float32(r.Float()))
-	case reflect.Float64:
-		return put(k, r.Float())
+// store writes a scalar or a vector, or a value of a type derived from a scalar, to k.value, where
+// the driver reads it. It returns its size in bytes, or 0 if v has none of these types.
+func (k *Kernel) store(v any) uintptr {
+	r := reflect.ValueOf(v)
+	switch r.Kind() {
+	case reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Float32, reflect.Float64:
+	case reflect.Array:
+		if r.Type().PkgPath() != vectors {
+			return 0
+		}
+	default:
+		return 0
 	}
-	return 0
+	reflect.NewAt(r.Type(), unsafe.Pointer(&k.value)).Elem().Set(r)
+	return r.Type().Size()
 }
 
 // whyNot says why v is no argument, and what to give instead.

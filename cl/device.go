@@ -102,8 +102,8 @@ func (d *Device) Platform() *Platform { return d.platform }
 // Info describes the device. It is asked for once; do not change what it returns. It fails
 // only when not even the name can be had.
 func (d *Device) Info() (*DeviceInfo, error) {
-	if d == nil || d.id == 0 {
-		return nil, refuse(clGetDeviceInfo.name, InvalidDevice, "the device is nil")
+	if err := d.check(clGetDeviceInfo); err != nil {
+		return nil, err
 	}
 	return d.info()
 }
@@ -115,6 +115,14 @@ func (d *Device) String() string {
 		return "unknown device"
 	}
 	return info.Name
+}
+
+// check returns an error if the device is nil.
+func (d *Device) check(f *function) error {
+	if d == nil || d.id == 0 {
+		return refuse(f.name, InvalidDevice, "the device is nil")
+	}
+	return nil
 }
 
 // handles returns the ids of devices for a call.

@@ -2,6 +2,8 @@ package cl
 
 import (
 	"fmt"
+	"sync/atomic"
+	"time"
 	"unsafe"
 )
 
@@ -143,4 +145,106 @@ func (e *Event) use(f *function) error {
 		return eventKind.gone(f.name)
 	}
 	return e.object.use(f, eventKind)
+}
+
+// Profile holds the times of a command on the device's clock, in nanoseconds. The clock
+// begins anywhere, so only differences mean something. They are what the driver says: some
+// give zeros, or an end that is no later than the start.
+type Profile struct {
+	Queued uint64 // put into the queue by the host
+	Submit uint64 // handed to the device
+	Start  uint64
+	End    uint64
+}
+
+// Duration returns End - Start, and 0 where End is before Start.
+func (p Profile) Duration() time.Duration {
+	if p.End < p.Start {
+		return 0
+	}
+	return time.Duration(p.End - p.Start)
+}
+
+const profilingQueued = 0x1280 // submit, start and end follow
+
+// Profile returns the times of the command. It must have ended, and its queue must have been
+// made with Profiling; otherwise, and for user events, the error is
+// ProfilingInfoNotAvailable.
+func (e *Event) Profile() (Profile, error) {
+	f := clGetEventProfilingInfo
+	if err := e.use(f); err != nil {
+		return Profile{}, err
+	}
+	defer e.leave()
+	times := new([4]uint64)
+	for i := range times {
+		t := &times[i]
+		if err := f.run(e.id, uintptr(profilingQueued+i), unsafe.Sizeof(*t), uintptr(unsafe.Pointer(t)), 0); err != nil {
+			return Profile{}, err
+		}
+	}
+	return Profile{Queued: times[0], Submit: times[1], Start: times[2], End: times[3]}, nil
+}
+
+// UserEvent is an event that ends when the program says so. Give its Event to commands that
+// shall wait for it.
+type UserEvent struct {
+	*Event
+	settled atomic.Bool
+}
+
+// NewUserEvent makes a user event that has not ended. Complete, Fail or Release must follow,
+// or commands that wait for it wait forever.
+func (c *Context) NewUserEvent() (*UserEvent, error) {
+	f := clCreateUserEvent
+	if err := c.use(f); err != nil {
+		return nil, err
+	}
+	defer c.leave()
+	var status Status
+	id := f.create(c.id, uintptr(unsafe.Pointer(&status)))
+	if err := f.made(id, status); err != nil {
+		return nil, err
+	}
+	u := &UserEvent{Event: new(Event)}
+	u.own(eventKind, id)
+	return u, nil
+}
+
+// Complete ends the event. An event ends once: later calls, and those after Fail, answer
+// InvalidOperation.
+func (u *UserEvent) Complete() error { return u.settle(Success) }
+
+// Fail ends the event with an error, a negative status. Commands that wait for it do not run,
+// and those after them in an in-order queue may never: PoCL's hang. Release such a queue.
+func (u *UserEvent) Fail(status Status) error {
+	if status >= 0 {
+		return refuse(clSetUserEventStatus.name, InvalidValue, "the status of a failure is negative")
+	}
+	return u.settle(status)
+}
+
+func (u *UserEvent) settle(status Status) error {
+	f := clSetUserEventStatus
+	if u == nil {
+		return eventKind.gone(f.name)
+	}
+	if err := u.use(f); err != nil {
+		return err
+	}
+	defer u.leave()
+	if !u.settled.CompareAndSwap(false, true) {
+		return refuse(f.name, InvalidOperation, "the event has ended already")
+	}
+	return f.run(u.id, uintptr(uint32(status)))
+}
+
+// Release gives the event up. One that has not ended fails with InvalidEvent first, so that
+// nothing waits for it forever. It does nothing when called again, or on nil.
+func (u *UserEvent) Release() {
+	if u == nil {
+		return
+	}
+	_ = u.settle(InvalidEvent) // fails when there is nothing left to settle
+	u.Event.Release()
 }

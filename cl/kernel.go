@@ -1,6 +1,7 @@
 package cl
 
 import (
+	"fmt"
 	"sync"
 	"unsafe"
 )
@@ -122,8 +123,8 @@ func (k *Kernel) WorkGroupInfo(d *Device) (WorkGroupInfo, error) {
 		return WorkGroupInfo{}, err
 	}
 	defer k.leave()
-	if d == nil || d.id == 0 {
-		return WorkGroupInfo{}, refuse(f.name, InvalidDevice, "the device is nil")
+	if err := d.check(f); err != nil {
+		return WorkGroupInfo{}, err
 	}
 	q := queryOfPair(f, k.id, d.id)
 	size, err := q(kernelWorkGroupSize)
@@ -153,4 +154,175 @@ func (k *Kernel) use(f *function) error {
 		return kernelKind.gone(f.name)
 	}
 	return k.object.use(f, kernelKind)
+}
+
+// launch holds the sizes of an NDRange where the driver can read them. They lie in the
+// kernel, so that a launch allocates nothing but its event.
+type launch struct {
+	offset, global, local [3]uintptr
+}
+
+// EnqueueKernel launches the kernel over an NDRange of 1 to 3 dimensions, as many as global
+// has. A nil offset is zero; a nil local leaves the size of the work-groups to the driver.
+// The arguments are those set when the call is made.
+func (q *Queue) EnqueueKernel(k *Kernel, offset, global, local []int, wait ...*Event) (*Event, error) {
+	f := clEnqueueNDRangeKernel
+	if err := k.use(f); err != nil {
+		return nil, err
+	}
+	defer k.leave()
+	c, err := q.begin(f, wait)
+	if err != nil {
+		return nil, about(err, k.name)
+	}
+	defer c.end()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	held, err := k.holdArguments(f)
+	defer held.leave()
+	if err != nil {
+		return nil, err
+	}
+	if err := k.launch.set(f, offset, global, local); err != nil {
+		return nil, about(err, k.name)
+	}
+	e, err := c.event(f.run(q.id, k.id, uintptr(len(global)),
+		uintptr(optional(&k.launch.offset, offset)),
+		uintptr(unsafe.Pointer(&k.launch.global)),
+		uintptr(optional(&k.launch.local, local)),
+		c.waitCount(), uintptr(c.waitList()), uintptr(c.slot())))
+	if err != nil {
+		return nil, about(err, fmt.Sprintf("%s, global size %v, local size %v", k.name, global, local))
+	}
+	return e, nil
+}
+
+func (l *launch) set(f *function, offset, global, local []int) error {
+	if n := len(global); n < 1 || n > 3 {
+		return refuse(f.name, InvalidWorkDimension, fmt.Sprintf("%d dimensions", n))
+	}
+	for _, r := range []struct {
+		name   string
+		from   []int
+		to     *[3]uintptr
+		least  int
+		status Status
+	}{
+		{"offset", offset, &l.offset, 0, InvalidGlobalOffset},
+		{"global size", global, &l.global, 0, InvalidGlobalWorkSize},
+		{"local size", local, &l.local, 1, InvalidWorkGroupSize},
+	} {
+		if len(r.from) != 0 && len(r.from) != len(global) {
+			return refuse(f.name, r.status, fmt.Sprintf("the %s has %d dimensions, the global size %d", r.name, len(r.from), len(global)))
+		}
+		for i, n := range r.from {
+			if n < r.least {
+				return refuse(f.name, r.status, fmt.Sprintf("%s %v", r.name, r.from))
+			}
+			r.to[i] = uintptr(n)
+		}
+	}
+	return nil
+}
+
+// optional is NULL where nothing was given.
+func optional(sizes *[3]uintptr, given []int) unsafe.Pointer {
+	if len(given) == 0 {
+		return nil
+	}
+	return unsafe.Pointer(sizes)
+}
+
+// ArgInfo describes an argument as the source declares it.
+type ArgInfo struct {
+	Name      string
+	Type      string // such as "float*" or "uint4"
+	Address   AddressQualifier
+	Access    AccessQualifier
+	Qualifier TypeQualifier
+}
+
+// AddressQualifier is the address space of an argument; a value is AddressPrivate.
+type AddressQualifier uint32
+
+// The address spaces.
+const (
+	AddressGlobal   AddressQualifier = 0x119B
+	AddressLocal    AddressQualifier = 0x119C
+	AddressConstant AddressQualifier = 0x119D
+	AddressPrivate  AddressQualifier = 0x119E
+)
+
+// String returns "global", "local", "constant" or "private".
+func (a AddressQualifier) String() string {
+	return nameOf(uint32(a), uint32(AddressGlobal), "global", "local", "constant", "private")
+}
+
+// AccessQualifier is how a kernel uses an image argument; for others it is AccessNone.
+type AccessQualifier uint32
+
+// The uses of images.
+const (
+	AccessReadOnly  AccessQualifier = 0x11A0
+	AccessWriteOnly AccessQualifier = 0x11A1
+	AccessReadWrite AccessQualifier = 0x11A2
+	AccessNone      AccessQualifier = 0x11A3
+)
+
+// String returns "read-only", "write-only", "read-write" or "none".
+func (a AccessQualifier) String() string {
+	return nameOf(uint32(a), uint32(AccessReadOnly), "read-only", "write-only", "read-write", "none")
+}
+
+// TypeQualifier is the set of qualifiers of what a pointer argument points to.
+type TypeQualifier uint64
+
+// The qualifiers.
+const (
+	TypeConst    TypeQualifier = 1 << 0
+	TypeRestrict TypeQualifier = 1 << 1
+	TypeVolatile TypeQualifier = 1 << 2
+	TypePipe     TypeQualifier = 1 << 3
+)
+
+// String returns names joined with "|".
+func (t TypeQualifier) String() string {
+	return joinBits(uint64(t), "const", "restrict", "volatile", "pipe")
+}
+
+const (
+	kernelArgAddress   = 0x1196 // the first to be asked, and essential
+	kernelArgAccess    = 0x1197
+	kernelArgTypeName  = 0x1198
+	kernelArgQualifier = 0x1199
+	kernelArgName      = 0x119A
+)
+
+// ArgInfo describes argument i (OpenCL 1.2). Many drivers keep this only when the program
+// was built with -cl-kernel-arg-info, and otherwise answer KernelArgInfoNotAvailable.
+func (k *Kernel) ArgInfo(i int) (ArgInfo, error) {
+	f := clGetKernelArgInfo
+	if err := k.use(f); err != nil {
+		return ArgInfo{}, err
+	}
+	defer k.leave()
+	what := fmt.Sprintf("argument %d of %s", i, k.name)
+	if i < 0 || i >= queryOf(clGetKernelInfo, k.id).int(kernelNumArgs) {
+		return ArgInfo{}, refuse(f.name, InvalidArgIndex, what) // NVIDIA's own answer is InvalidValue
+	}
+	if err := f.on(k.program.context.version); err != nil {
+		return ArgInfo{}, about(err, what)
+	}
+	q := queryOfPair(f, k.id, uintptr(i))
+	address, err := q(kernelArgAddress)
+	if err != nil {
+		return ArgInfo{}, about(err, what)
+	}
+	return ArgInfo{
+		Name:      q.text(kernelArgName),
+		Type:      q.text(kernelArgTypeName),
+		Address:   AddressQualifier(decode(address)),
+		Access:    AccessQualifier(q.uint(kernelArgAccess)),
+		Qualifier: TypeQualifier(q.uint(kernelArgQualifier)),
+	}, nil
 }

@@ -11,35 +11,31 @@ import (
 // library gave them.
 type query func(param uint32) ([]byte, error)
 
-// queryOf asks about id through a function of the form (id, param, size, value, size_ret).
+// queryOf returns the query for an object through a function of the form
+// (id, param, size, value, size_ret).
 func queryOf(f *function, id uintptr) query {
-	return func(param uint32) ([]byte, error) {
-		var size uintptr
-		if err := f.run(id, uintptr(param), 0, 0, uintptr(unsafe.Pointer(&size))); err != nil {
-			return nil, err
-		}
-		if size == 0 {
-			return nil, nil
-		}
-		data := make([]byte, size)
-		err := f.run(id, uintptr(param), size, uintptr(unsafe.Pointer(&data[0])), 0)
-		return data, err
-	}
+	return sized(func(param, size uintptr, value *byte, needed *uintptr) error {
+		return f.run(id, param, size, uintptr(unsafe.Pointer(value)), uintptr(unsafe.Pointer(needed)))
+	})
 }
 
-// queryOfPair asks about id and a second value (a device, an argument's index) through a
-// function of the form (id, second, param, size, value, size_ret).
+// queryOfPair returns the query for an object and a second value (a device, or the index of an
+// argument) through a function of the form (id, second, param, size, value, size_ret).
 func queryOfPair(f *function, id, second uintptr) query {
+	return sized(func(param, size uintptr, value *byte, needed *uintptr) error {
+		return f.run(id, second, param, size, uintptr(unsafe.Pointer(value)), uintptr(unsafe.Pointer(needed)))
+	})
+}
+
+// sized returns a query that asks for the size of an answer first, and then for the answer.
+func sized(ask func(param, size uintptr, value *byte, needed *uintptr) error) query {
 	return func(param uint32) ([]byte, error) {
 		var size uintptr
-		if err := f.run(id, second, uintptr(param), 0, 0, uintptr(unsafe.Pointer(&size))); err != nil {
+		if err := ask(uintptr(param), 0, nil, &size); err != nil || size == 0 {
 			return nil, err
 		}
-		if size == 0 {
-			return nil, nil
-		}
 		data := make([]byte, size)
-		err := f.run(id, second, uintptr(param), size, uintptr(unsafe.Pointer(&data[0])), 0)
+		err := ask(uintptr(param), size, &data[0], nil)
 		return data, err
 	}
 }

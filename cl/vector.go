@@ -1,5 +1,11 @@
 package cl
 
+import (
+	"unsafe"
+
+	"github.com/x448/float16"
+)
+
 // The vector types of OpenCL C. A vector of 3 takes the room of 4, in arguments and in
 // buffers alike, so that its fourth element is padding; a slice of any of these types has
 // the layout of an array of the OpenCL type.
@@ -71,142 +77,41 @@ type (
 	Double16 [16]float64 // double16
 )
 
-// store writes a scalar or vector where the driver can read it and returns its size, or 0
-// when v is of no such type.
-func (k *Kernel) store(v any) uintptr {
-	switch v := v.(type) {
-	case int8:
-		return put(k, v)
-	case uint8:
-		return put(k, v)
-	case int16:
-		return put(k, v)
-	case uint16:
-		return put(k, v)
-	case int32:
-		return put(k, v)
-	case uint32:
-		return put(k, v)
-	case int64:
-		return put(k, v)
-	case uint64:
-		return put(k, v)
-	case float32:
-		return put(k, v)
-	case float64:
-		return put(k, v)
-	case Half:
-		return put(k, v)
-	case Char2:
-		return put(k, v)
-	case Char3:
-		return put(k, v)
-	case Char4:
-		return put(k, v)
-	case Char8:
-		return put(k, v)
-	case Char16:
-		return put(k, v)
-	case UChar2:
-		return put(k, v)
-	case UChar3:
-		return put(k, v)
-	case UChar4:
-		return put(k, v)
-	case UChar8:
-		return put(k, v)
-	case UChar16:
-		return put(k, v)
-	case Short2:
-		return put(k, v)
-	case Short3:
-		return put(k, v)
-	case Short4:
-		return put(k, v)
-	case Short8:
-		return put(k, v)
-	case Short16:
-		return put(k, v)
-	case UShort2:
-		return put(k, v)
-	case UShort3:
-		return put(k, v)
-	case UShort4:
-		return put(k, v)
-	case UShort8:
-		return put(k, v)
-	case UShort16:
-		return put(k, v)
-	case Int2:
-		return put(k, v)
-	case Int3:
-		return put(k, v)
-	case Int4:
-		return put(k, v)
-	case Int8:
-		return put(k, v)
-	case Int16:
-		return put(k, v)
-	case UInt2:
-		return put(k, v)
-	case UInt3:
-		return put(k, v)
-	case UInt4:
-		return put(k, v)
-	case UInt8:
-		return put(k, v)
-	case UInt16:
-		return put(k, v)
-	case Long2:
-		return put(k, v)
-	case Long3:
-		return put(k, v)
-	case Long4:
-		return put(k, v)
-	case Long8:
-		return put(k, v)
-	case Long16:
-		return put(k, v)
-	case ULong2:
-		return put(k, v)
-	case ULong3:
-		return put(k, v)
-	case ULong4:
-		return put(k, v)
-	case ULong8:
-		return put(k, v)
-	case ULong16:
-		return put(k, v)
-	case Half2:
-		return put(k, v)
-	case Half3:
-		return put(k, v)
-	case Half4:
-		return put(k, v)
-	case Half8:
-		return put(k, v)
-	case Half16:
-		return put(k, v)
-	case Float2:
-		return put(k, v)
-	case Float3:
-		return put(k, v)
-	case Float4:
-		return put(k, v)
-	case Float8:
-		return put(k, v)
-	case Float16:
-		return put(k, v)
-	case Double2:
-		return put(k, v)
-	case Double3:
-		return put(k, v)
-	case Double4:
-		return put(k, v)
-	case Double8:
-		return put(k, v)
-	case Double16:
-		return put(k, v)
+// Half is a number of half precision (IEEE 754 binary16), as its bits.
+type Half uint16
+
+// NewHalf returns the half nearest to f, ties to even. Values from 65520 on become infinite.
+func NewHalf(f float32) Half { return Half(float16.Fromfloat32(f)) }
+
+// Float32 returns the same number in single precision, which is exact.
+func (h Half) Float32() float32 { return float16.Frombits(uint16(h)).Float32() }
+
+// Number is the types of the scalars of OpenCL C that buffers may hold; half is Half.
+type Number interface {
+	~int8 | ~uint8 | ~int16 | ~uint16 | ~int32 | ~uint32 | ~int64 | ~uint64 | ~float32 | ~float64
+}
+
+// Vector is the vector types of OpenCL C.
+type Vector interface {
+	Char2 | Char3 | Char4 | Char8 | Char16 |
+		UChar2 | UChar3 | UChar4 | UChar8 | UChar16 |
+		Short2 | Short3 | Short4 | Short8 | Short16 |
+		UShort2 | UShort3 | UShort4 | UShort8 | UShort16 |
+		Int2 | Int3 | Int4 | Int8 | Int16 |
+		UInt2 | UInt3 | UInt4 | UInt8 | UInt16 |
+		Long2 | Long3 | Long4 | Long8 | Long16 |
+		ULong2 | ULong3 | ULong4 | ULong8 | ULong16 |
+		Half2 | Half3 | Half4 | Half8 | Half16 |
+		Float2 | Float3 | Float4 | Float8 | Float16 |
+		Double2 | Double3 | Double4 | Double8 | Double16
+}
+
+// Bytes returns the memory of a slice as bytes, for transfers: it is a view, not a copy.
+//
+//	err := q.Read(b, 0, cl.Bytes(floats))
+func Bytes[T Number | Vector](s []T) []byte {
+	if len(s) == 0 {
+		return nil
 	}
-	return k.storeDerived(v)
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(s[0])))
 }

@@ -1,3 +1,0 @@
-package cl
-
-var libraryNames = []string{"OpenCL.dll"}
