@@ -6,14 +6,14 @@ import (
 	"unsafe"
 )
 
-// LocalBytes is a kernel argument: local memory of that many bytes, for a __local pointer.
+// LocalBytes is a kernel argument: a number of bytes of local memory, for a __local pointer.
 type LocalBytes int
 
-// Raw is a kernel argument given as its bytes, for structs and whatever else has no type
-// here. Its length must be the argument's size, padding included.
+// Raw is a kernel argument as bytes, for structs and other types that this package does not
+// have. Its length must be the size of the argument, with padding.
 type Raw []byte
 
-// SetArg sets argument i. What v may be:
+// SetArg sets argument i, from 0. v must be one of these:
 //
 //	*Buffer             a __global or __constant pointer; a nil *Buffer is a null pointer
 //	*Image, *Sampler    an image, a sampler
@@ -23,8 +23,8 @@ type Raw []byte
 //	Half, Float4, …     half, and the vector types, see Float4
 //	Raw                 anything else, as bytes
 //
-// and types derived from the numbers. A bool, int or uint is refused: OpenCL has no bool
-// arguments, and the size of the others depends on the machine.
+// or have a type derived from a number type. It is an error if v is a bool, int or uint: OpenCL
+// has no bool arguments, and the size of int and uint depends on the machine.
 func (k *Kernel) SetArg(i int, v any) error {
 	f := clSetKernelArg
 	if err := k.use(f); err != nil {
@@ -39,7 +39,7 @@ func (k *Kernel) SetArg(i int, v any) error {
 	return nil
 }
 
-// SetArgs sets all arguments, from the first on.
+// SetArgs sets arguments 0, 1, … to the values v. It stops at the first error.
 func (k *Kernel) SetArgs(v ...any) error {
 	for i, value := range v {
 		if err := k.SetArg(i, value); err != nil {
@@ -49,13 +49,14 @@ func (k *Kernel) SetArgs(v ...any) error {
 	return nil
 }
 
-// argument is an object that is set as an argument: OpenCL does not keep it alive until the
-// launch, and neither does this package, but it refuses the launch.
+// argument is an object that was set as an argument. Neither OpenCL nor this package keeps it
+// alive until the launch, but this package refuses a launch with a released object.
 type argument struct {
 	object *object
 	kind   *kind
 }
 
+// set sets an argument; k must be in use and locked.
 func (k *Kernel) set(f *function, i int, v any) error {
 	if i < 0 {
 		return refuse(f.name, InvalidArgIndex, "negative index")
@@ -95,6 +96,7 @@ func (k *Kernel) set(f *function, i int, v any) error {
 	return k.done(i, argument{}, f.run(k.id, uintptr(i), size, uintptr(unsafe.Pointer(&k.value))))
 }
 
+// setObject sets an argument to an OpenCL object.
 func (k *Kernel) setObject(f *function, i int, o *object, kind *kind) error {
 	if err := o.use(f, kind); err != nil {
 		return err
@@ -103,7 +105,7 @@ func (k *Kernel) setObject(f *function, i int, o *object, kind *kind) error {
 	return k.done(i, argument{o, kind}, f.run(k.id, uintptr(i), unsafe.Sizeof(o.id), uintptr(o.address())))
 }
 
-// done notes what argument i is now, when the driver took it.
+// done records argument i, unless the driver refused it.
 func (k *Kernel) done(i int, a argument, err error) error {
 	if err != nil {
 		return err
@@ -115,11 +117,12 @@ func (k *Kernel) done(i int, a argument, err error) error {
 	return nil
 }
 
-// arguments are those that a launch holds until it is queued, when the driver holds them.
+// arguments are the arguments that a launch keeps alive until it is enqueued. From then on the
+// driver does.
 type arguments []argument
 
-// holdArguments takes hold of the objects among the arguments. The caller lets go of those
-// returned, also beside an error.
+// holdArguments counts a use of each object among the arguments. The caller must call leave on
+// the result, even if there is an error.
 func (k *Kernel) holdArguments(f *function) (arguments, error) {
 	for i, a := range k.held {
 		if a.object == nil {
@@ -161,7 +164,7 @@ func (k *Kernel) store(v any) uintptr {
 	return r.Type().Size()
 }
 
-// whyNot says why v is no argument, and what to give instead.
+// whyNot returns the reason why v cannot be an argument, and what to give instead.
 func whyNot(v any) string {
 	if v == nil {
 		return "nil: give (*cl.Buffer)(nil) for a null pointer"

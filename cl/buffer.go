@@ -7,16 +7,16 @@ import (
 	"unsafe"
 )
 
-// MemFlags says how kernels and the host use a buffer or an image.
+// MemFlags is the way in which kernels and the host use a buffer or an image.
 type MemFlags uint64
 
-// The uses of memory. The first three are the kernels', of which 0 means ReadWrite; the Host
-// flags are promises to the driver (OpenCL 1.2).
+// The uses of memory. The first three are for kernels; without any of them, ReadWrite applies.
+// The Host flags are promises to the driver (OpenCL 1.2).
 const (
 	ReadWrite     MemFlags = 1 << 0
 	WriteOnly     MemFlags = 1 << 1
 	ReadOnly      MemFlags = 1 << 2
-	AllocHostPtr  MemFlags = 1 << 4 // where the host can reach it, for mapping
+	AllocHostPtr  MemFlags = 1 << 4 // allocate where the host can access it, for mapping
 	HostWriteOnly MemFlags = 1 << 7
 	HostReadOnly  MemFlags = 1 << 8
 	HostNoAccess  MemFlags = 1 << 9
@@ -25,7 +25,7 @@ const (
 	copyHostPtr MemFlags = 1 << 5
 )
 
-// check refuses the flags that this package handles itself, or not at all: OpenCL would keep
+// check returns an error for flags that users cannot set: with USE_HOST_PTR, OpenCL would keep
 // a pointer into Go memory for the life of the object.
 func (m MemFlags) check(f *function) error {
 	if m&(useHostPtr|copyHostPtr) != 0 {
@@ -41,15 +41,15 @@ func (m MemFlags) String() string {
 		"copy-host-ptr", "", "host-write-only", "host-read-only", "host-no-access")
 }
 
-// Buffer is linear memory of a context. It is safe for concurrent use as far as the host is
-// concerned; what commands do with its bytes is ordered by queues and wait lists.
+// Buffer is linear memory of a context. Its methods are safe for concurrent use. Queues and
+// wait lists order the commands that access its bytes.
 type Buffer struct {
 	object
 	context *Context
 	size    int
 }
 
-// NewBuffer makes a buffer of size bytes, whose content is undefined.
+// NewBuffer creates a buffer of size bytes with undefined content.
 func (c *Context) NewBuffer(flags MemFlags, size int) (*Buffer, error) {
 	if size <= 0 {
 		return nil, refuse(clCreateBuffer.name, InvalidBufferSize, fmt.Sprintf("%d bytes", size))
@@ -57,7 +57,7 @@ func (c *Context) NewBuffer(flags MemFlags, size int) (*Buffer, error) {
 	return c.newBuffer(flags, 0, size, nil)
 }
 
-// NewBufferFrom makes a buffer that holds a copy of the data.
+// NewBufferFrom creates a buffer with a copy of the data.
 func (c *Context) NewBufferFrom(flags MemFlags, data []byte) (*Buffer, error) {
 	if len(data) == 0 {
 		return nil, refuse(clCreateBuffer.name, InvalidBufferSize, "no data")
@@ -84,9 +84,9 @@ func (c *Context) newBuffer(flags, more MemFlags, size int, data []byte) (*Buffe
 	return b, nil
 }
 
-// Sub makes a buffer that is a part of this one: size bytes from offset on. Flags of 0 are
-// those of the whole. The offset must be a multiple of DeviceInfo.BaseAddressAlign (bits) of
-// a device of the context, or the error is MisalignedSubBufferOffset.
+// Sub creates a buffer that shares size bytes of b, starting at offset. If flags is 0, the flags
+// of b apply. The error is MisalignedSubBufferOffset unless the offset is a multiple of
+// DeviceInfo.BaseAddressAlign (bits) of a device of the context.
 func (b *Buffer) Sub(flags MemFlags, offset, size int) (*Buffer, error) {
 	f := clCreateSubBuffer
 	if err := flags.check(f); err != nil {
@@ -115,15 +115,15 @@ func (b *Buffer) Sub(flags MemFlags, offset, size int) (*Buffer, error) {
 // Size returns the size in bytes.
 func (b *Buffer) Size() int { return b.size }
 
-// Release gives the buffer up; commands that use it still run. It does nothing when called
-// again, or on nil.
+// Release releases the buffer; commands that use it still run. Further calls, and calls on nil,
+// do nothing.
 func (b *Buffer) Release() {
 	if b != nil {
 		b.drop()
 	}
 }
 
-// within refuses a range that is empty or not inside the buffer.
+// within returns an error for a range that is empty or not inside the buffer.
 func (b *Buffer) within(f *function, offset, size int) error {
 	if offset < 0 || size <= 0 || offset > b.size || size > b.size-offset {
 		return refuse(f.name, InvalidValue,
@@ -139,28 +139,28 @@ func (b *Buffer) use(f *function) error {
 	return b.object.use(f, bufferKind)
 }
 
-// Write copies data into the buffer from offset (bytes) on, and returns when data may be
-// used again.
+// Write copies data into the buffer, starting at offset (bytes). It returns when data may be
+// changed again.
 func (q *Queue) Write(b *Buffer, offset int, data []byte, wait ...*Event) error {
 	return q.transferNow(clEnqueueWriteBuffer, b, offset, data, wait)
 }
 
-// Read copies the bytes of the buffer from offset on into data, and returns when they are
-// there.
+// Read fills data with the bytes of the buffer, starting at offset. It returns when data is
+// complete.
 func (q *Queue) Read(b *Buffer, offset int, data []byte, wait ...*Event) error {
 	return q.transferNow(clEnqueueReadBuffer, b, offset, data, wait)
 }
 
-// EnqueueWrite is Write without waiting. Data must not be changed until the event has ended;
-// it stays pinned until then even when the caller drops it. To know that, a goroutine waits
-// for the event, which also flushes the queue.
+// EnqueueWrite is like Write, but does not wait. Data must not be changed until the event has
+// ended. Until then a goroutine keeps data pinned; it waits for the event, which also flushes
+// the queue.
 func (q *Queue) EnqueueWrite(b *Buffer, offset int, data []byte, wait ...*Event) (*Event, error) {
 	return q.transferLater(clEnqueueWriteBuffer, b, offset, data, wait)
 }
 
-// EnqueueRead is Read without waiting. Data must not be read or changed until the event has
-// ended; it stays pinned until then even when the caller drops it. To know that, a goroutine
-// waits for the event, which also flushes the queue.
+// EnqueueRead is like Read, but does not wait. Data must not be read or changed until the event
+// has ended. Until then a goroutine keeps data pinned; it waits for the event, which also
+// flushes the queue.
 func (q *Queue) EnqueueRead(b *Buffer, offset int, data []byte, wait ...*Event) (*Event, error) {
 	return q.transferLater(clEnqueueReadBuffer, b, offset, data, wait)
 }
@@ -193,7 +193,7 @@ func (q *Queue) transfer(f *function, b *Buffer, block uintptr, offset int, data
 		c.waitCount(), uintptr(c.waitList()), uintptr(c.slot())))
 }
 
-// pinned enqueues a command that uses data after the call, and holds data in place until the
+// pinned enqueues a command that uses data after the call returns, and pins data until the
 // command has ended.
 func (q *Queue) pinned(data []byte, enqueue func(block uintptr) (*Event, error)) (*Event, error) {
 	if q != nil && q.context != nil && q.context.runsInCaller {
@@ -219,11 +219,11 @@ func (q *Queue) pinned(data []byte, enqueue func(block uintptr) (*Event, error))
 	return e, nil
 }
 
-// stuck keeps the pins of commands of which the driver cannot say that they have ended.
-// Their memory is lost, which is better than handing it to someone else.
+// stuck keeps the pins of commands whose end the driver cannot confirm. Leaking their memory is
+// better than letting the driver write to memory that is used again.
 var stuck sync.Map
 
-// ended waits for the event and reports whether its command is over, well or not.
+// ended waits for the event and reports whether its command has ended, successfully or not.
 func (e *Event) ended() bool {
 	if clWaitForEvents.run(1, uintptr(e.address())) == nil {
 		return true
@@ -232,8 +232,9 @@ func (e *Event) ended() bool {
 	return err == nil && status <= 0
 }
 
-// EnqueueFill repeats a pattern over size bytes of the buffer from offset on. The pattern is
-// 1, 2, 4, … 128 bytes long, and offset and size are multiples of its length (OpenCL 1.2).
+// EnqueueFill fills size bytes of the buffer, starting at offset, with a repeated pattern
+// (OpenCL 1.2). The length of the pattern must be 1, 2, 4, …, 128 bytes; offset and size must
+// be multiples of it.
 func (q *Queue) EnqueueFill(b *Buffer, pattern []byte, offset, size int, wait ...*Event) (*Event, error) {
 	f := clEnqueueFillBuffer
 	c, err := q.begin(f, wait, b)
@@ -252,8 +253,8 @@ func (q *Queue) EnqueueFill(b *Buffer, pattern []byte, offset, size int, wait ..
 		c.waitCount(), uintptr(c.waitList()), uintptr(c.slot())))
 }
 
-// EnqueueCopy copies size bytes from one buffer to another, or within one where the ranges
-// do not overlap.
+// EnqueueCopy copies size bytes from one buffer to another, or within one buffer if the ranges
+// do not overlap. Offsets are in bytes.
 func (q *Queue) EnqueueCopy(src, dst *Buffer, srcOffset, dstOffset, size int, wait ...*Event) (*Event, error) {
 	f := clEnqueueCopyBuffer
 	c, err := q.begin(f, wait, src, dst)

@@ -6,20 +6,20 @@ import (
 	"unsafe"
 )
 
-// Context holds devices of one platform and everything that they share: buffers, images,
-// programs, events. Release it when done; what was made in it lives on until it is released
-// itself.
+// Context holds devices of one platform and the objects that they share: buffers, images,
+// programs, events. It must be released. Objects created in it live until they are released
+// themselves.
 type Context struct {
 	object
 	devices []*Device
-	version int // of the platform, major*10 + minor; 0: not known
+	version int // OpenCL version of the platform, major*10 + minor; 0: unknown
 
 	runsInCaller bool // see Platform.runsInCaller
 }
 
 const contextPlatform = 0x1084
 
-// NewContext makes a context of one device or several of one platform.
+// NewContext creates a context of one or more devices of one platform.
 func NewContext(devices ...*Device) (*Context, error) {
 	f := clCreateContext
 	if len(devices) == 0 {
@@ -51,10 +51,10 @@ func NewContext(devices ...*Device) (*Context, error) {
 	return c, nil
 }
 
-// Devices returns the devices that the context was made of.
+// Devices returns the devices of the context.
 func (c *Context) Devices() []*Device { return slices.Clone(c.devices) }
 
-// Release gives the context up. It does nothing when called again, or on nil.
+// Release releases the context. Further calls, and calls on nil, do nothing.
 func (c *Context) Release() {
 	if c != nil {
 		c.drop()

@@ -7,15 +7,15 @@ import (
 	"sync"
 )
 
-// ErrNoDevice says that there are platforms, but none has a device of the type asked for.
+// ErrNoDevice is the error if there are platforms, but none has a device of the requested type.
 var ErrNoDevice = errors.New("no OpenCL device")
 
-// DeviceType is a set of kinds of devices.
+// DeviceType is a set of device types.
 type DeviceType uint64
 
-// The kinds of devices.
+// The types of devices.
 const (
-	DeviceDefault     DeviceType = 1 << 0 // the one that the platform prefers
+	DeviceDefault     DeviceType = 1 << 0 // the preferred device of the platform
 	DeviceCPU         DeviceType = 1 << 1
 	DeviceGPU         DeviceType = 1 << 2
 	DeviceAccelerator DeviceType = 1 << 3
@@ -31,7 +31,7 @@ func (t DeviceType) String() string {
 	return joinBits(uint64(t), "default", "CPU", "GPU", "accelerator", "custom")
 }
 
-// joinBits names the bits of a set from the lowest on.
+// joinBits returns the names of the bits of a set, from the lowest, joined with "|".
 func joinBits(set uint64, names ...string) string {
 	var list []string
 	for i, name := range names {
@@ -49,8 +49,8 @@ func joinBits(set uint64, names ...string) string {
 	return strings.Join(list, "|")
 }
 
-// Device is one device of a platform. There is one Device for each for the life of the
-// process, so that devices can be compared with ==. It has no Release.
+// Device is a device of a platform. Each device has exactly one Device for the life of the
+// process, so that devices can be compared with ==. It needs no release.
 type Device struct {
 	id       uintptr
 	platform *Platform
@@ -70,9 +70,9 @@ func deviceOf(id uintptr, p *Platform) *Device {
 	return d.(*Device)
 }
 
-// Devices returns the devices of a type over all platforms, in the order of the platforms.
-// The error is that of Platforms, or ErrNoDevice when there is none. A platform that fails to
-// list its devices is passed over while another has some.
+// Devices returns the devices of a type on all platforms, in the order of the platforms. The
+// error is that of Platforms, or ErrNoDevice if there is no such device. A platform that fails
+// to list its devices is ignored if another has some.
 func Devices(t DeviceType) ([]*Device, error) {
 	platforms, err := Platforms()
 	if err != nil {
@@ -99,8 +99,8 @@ func Devices(t DeviceType) ([]*Device, error) {
 // Platform returns the platform that the device belongs to.
 func (d *Device) Platform() *Platform { return d.platform }
 
-// Info describes the device. It is asked for once; do not change what it returns. It fails
-// only when not even the name can be had.
+// Info returns the description of the device. It is read once and shared: do not change it. It
+// is an error only if the driver does not even report the name.
 func (d *Device) Info() (*DeviceInfo, error) {
 	if err := d.check(clGetDeviceInfo); err != nil {
 		return nil, err
@@ -108,7 +108,7 @@ func (d *Device) Info() (*DeviceInfo, error) {
 	return d.info()
 }
 
-// String returns the name.
+// String returns the name of the device.
 func (d *Device) String() string {
 	info, err := d.Info()
 	if err != nil {
@@ -125,7 +125,7 @@ func (d *Device) check(f *function) error {
 	return nil
 }
 
-// handles returns the ids of devices for a call.
+// handles returns the ids of devices, or an error if one is nil.
 func handles(f *function, devices []*Device) ([]uintptr, error) {
 	ids := make([]uintptr, len(devices))
 	for i, d := range devices {

@@ -2,17 +2,16 @@ package cl
 
 import "slices"
 
-// DeviceInfo describes a device. What the device does not tell is zero; the groups that only
-// some vendors report are nil where they are not reported. Sizes are in bytes unless said
-// otherwise.
+// DeviceInfo describes a device. Values that the driver does not report are zero; groups that it
+// does not report are nil. Sizes are in bytes unless noted otherwise.
 type DeviceInfo struct {
 	Type          DeviceType
 	Name          string
 	Vendor        string
-	VendorID      uint32 // mostly the PCI vendor: 0x10de NVIDIA, 0x1002 AMD, 0x8086 Intel
+	VendorID      uint32 // usually the PCI vendor: 0x10de NVIDIA, 0x1002 AMD, 0x8086 Intel
 	DriverVersion string
 	Version       string // "OpenCL 3.0 …"
-	CVersion      string // "OpenCL C 1.2 …": the newest that the compiler takes by default
+	CVersion      string // "OpenCL C 1.2 …": the newest version that the compiler accepts by default
 	Profile       string // FULL_PROFILE or EMBEDDED_PROFILE
 	ILVersion     string // intermediate languages, such as "SPIR-V_1.2"; OpenCL 2.1
 	Extensions    []string
@@ -24,11 +23,11 @@ type DeviceInfo struct {
 	ExecutesNativeKernels  bool
 	LittleEndian           bool
 	AddressBits            int
-	QueueProperties        QueueProperties // what queues on the host may ask for
+	QueueProperties        QueueProperties // of queues on the host
 	ProfilingResolution    uint64          // nanoseconds
 	PrintfBufferSize       int64
 	MaxSubDevices          int
-	NonUniformWorkGroups   bool // OpenCL 3.0; always so in 2.x
+	NonUniformWorkGroups   bool // OpenCL 3.0; always supported in 2.x
 	MaxSubGroups           int  // sub-groups in a work-group; OpenCL 2.1
 	SubGroupSizes          []int
 	PreferredGroupMultiple int // of the work-group size; OpenCL 3.0, see Kernel.WorkGroupInfo
@@ -37,7 +36,7 @@ type DeviceInfo struct {
 	MaxClockMHz      int
 	MaxWorkGroupSize int   // work-items
 	MaxWorkItemSizes []int // work-items in each dimension of a work-group
-	MaxParameterSize int64 // all arguments of a kernel together
+	MaxParameterSize int64 // of all arguments of a kernel
 
 	GlobalMemSize       int64
 	MaxAllocSize        int64
@@ -48,8 +47,8 @@ type DeviceInfo struct {
 	LocalMemType        LocalMemType
 	MaxConstantSize     int64
 	MaxConstantArgs     int
-	MaxGlobalVariable   int64 // one program-scope variable; OpenCL 2.0
-	BaseAddressAlign    int   // of sub-buffers, in bits, as OpenCL gives it
+	MaxGlobalVariable   int64 // of one program-scope variable; OpenCL 2.0
+	BaseAddressAlign    int   // of sub-buffers, in bits
 	HostUnifiedMemory   bool
 	ErrorCorrection     bool
 	SVM                 SVMCapabilities
@@ -72,18 +71,18 @@ type DeviceInfo struct {
 // HasExtension reports whether the device lists an extension, such as "cl_khr_fp64".
 func (i *DeviceInfo) HasExtension(name string) bool { return slices.Contains(i.Extensions, name) }
 
-// VectorWidths gives the number of elements of a vector of each type, 0 where the type is
-// not supported.
+// VectorWidths is the number of elements of a vector of each type, 0 if the device does not
+// support the type.
 type VectorWidths struct {
 	Char, Short, Int, Long, Half, Float, Double int
 }
 
-// ImageLimits gives what images a device takes, in pixels unless said otherwise.
+// ImageLimits are the limits of images on a device, in pixels unless noted otherwise.
 type ImageLimits struct {
 	MaxWidth2D, MaxHeight2D             int
 	MaxWidth3D, MaxHeight3D, MaxDepth3D int
-	MaxBufferPixels                     int // 1D images made of a buffer
-	MaxArraySize                        int // images in an array
+	MaxBufferPixels                     int // of 1D images made from a buffer
+	MaxArraySize                        int // number of images in an array
 	MaxReadArgs                         int // of one kernel
 	MaxWriteArgs                        int
 	MaxReadWriteArgs                    int // OpenCL 2.0
@@ -91,7 +90,7 @@ type ImageLimits struct {
 	PitchAlignment                      int // OpenCL 2.0
 }
 
-// CacheType says what the cache of the global memory is for.
+// CacheType is the type of the cache of global memory.
 type CacheType uint32
 
 // The types of caches.
@@ -104,23 +103,23 @@ const (
 // String returns "none", "read-only" or "read-write".
 func (t CacheType) String() string { return nameOf(uint32(t), 0, "none", "read-only", "read-write") }
 
-// LocalMemType says where local memory lies.
+// LocalMemType is the place of local memory.
 type LocalMemType uint32
 
 // The places of local memory.
 const (
 	LocalMemNone      LocalMemType = 0
-	LocalMemDedicated LocalMemType = 1 // memory of its own, as on GPUs
-	LocalMemGlobal    LocalMemType = 2 // global memory: using it buys no speed by itself
+	LocalMemDedicated LocalMemType = 1 // separate memory, as on GPUs
+	LocalMemGlobal    LocalMemType = 2 // a part of global memory: using it gains no speed by itself
 )
 
 // String returns "none", "dedicated" or "global".
 func (t LocalMemType) String() string { return nameOf(uint32(t), 0, "none", "dedicated", "global") }
 
-// FPConfig is the set of what floating point arithmetic of one precision can do.
+// FPConfig is the set of capabilities of floating-point arithmetic in one precision.
 type FPConfig uint64
 
-// The abilities of floating point arithmetic.
+// The capabilities of floating-point arithmetic.
 const (
 	FPDenorm FPConfig = 1 << iota
 	FPInfNaN
@@ -138,8 +137,8 @@ func (c FPConfig) String() string {
 		"fma", "soft-float", "correctly-rounded-divide-sqrt")
 }
 
-// SVMCapabilities is the set of kinds of shared virtual memory (OpenCL 2.0). This package
-// does not allocate any.
+// SVMCapabilities is the set of supported kinds of shared virtual memory (OpenCL 2.0). This
+// package does not allocate shared virtual memory.
 type SVMCapabilities uint64
 
 // String returns names joined with "|".
@@ -311,7 +310,7 @@ func imageLimits(q query) *ImageLimits {
 	}
 }
 
-// nameOf names a value of an enumeration that counts from first on.
+// nameOf returns the name of a value of an enumeration whose values count from first.
 func nameOf(value, first uint32, names ...string) string {
 	if i := int(value) - int(first); i >= 0 && i < len(names) {
 		return names[i]

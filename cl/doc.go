@@ -1,49 +1,50 @@
-// Package cl is an OpenCL host layer without cgo: platforms, devices, contexts, queues,
-// memory, programs, kernels, events. It loads the system's OpenCL library when Platforms or
-// Devices is first called, so that programs build with CGO_ENABLED=0, need no headers, and
-// start on machines that have no OpenCL.
+// Package cl is an OpenCL host layer without cgo: platforms, devices, contexts, queues, memory,
+// programs, kernels, events. It loads the system's OpenCL library at the first call of Platforms
+// or Devices. So programs build with CGO_ENABLED=0, need no headers, and start on machines that
+// have no OpenCL.
 //
-// The package stays close to OpenCL: one method is one OpenCL call, or two where the second
-// asks for a size, and the numbers are OpenCL's own. It knows nothing of tuning.
+// The package stays close to OpenCL: a method is one OpenCL call, or two if the first asks for a
+// size, and constants have OpenCL's values. It knows nothing of tuning.
 //
-// # What it refuses to do
+// # What it does not do
 //
-// It chooses nothing: no default device, no queue behind your back, no work-group size.
+// It makes no choices: there is no default device, no hidden queue, no default work-group size.
 //
-// It releases nothing on its own: there are no finalizers. What has a Release is released by
-// whoever made it. Release may be called again and from anywhere; it takes effect when calls
-// under way are done. Using a released object is an error that matches ErrReleased.
+// It has no finalizers. Every object with a Release method must be released by its owner. Release
+// can be called more than once and from any goroutine; it takes effect when calls in progress are
+// done. Using a released object is an error that matches ErrReleased.
 //
-// It keeps no pointer into Go memory: there is no CL_MEM_USE_HOST_PTR. A non-blocking
-// transfer pins its slice until the command has ended. Ranges that leave a buffer, an image
-// or a slice are refused before the driver sees them. There is no shared virtual memory and
-// no sharing with OpenGL or Direct3D.
+// It keeps no pointers into Go memory: there is no CL_MEM_USE_HOST_PTR. A non-blocking transfer
+// pins its slice until the command has ended. Ranges outside a buffer, an image or a slice are
+// errors before the driver sees them. There is no shared virtual memory, and no sharing with
+// OpenGL or Direct3D.
 //
-// It guesses no argument types: an int, whose size depends on the machine, and a bool, which
-// OpenCL forbids, are refused.
+// It does not guess argument types. An int, whose size depends on the machine, and a bool, which
+// OpenCL forbids, are errors.
 //
 // # Errors
 //
-// Every failed call is an *Error with the call and its Status, and matches the status:
+// Every failed call returns an *Error with the name of the function and its Status, and matches
+// the status:
 //
 //	errors.Is(err, cl.InvalidWorkGroupSize)
 //
-// A failed Build is a *BuildError with the whole log. ErrNoLoader, ErrNoPlatform and
-// ErrNoDevice say what to install. A function that the library or the platform is too old
-// for answers ErrMissingFunction.
+// A failed Build returns a *BuildError with the whole log. ErrNoLoader, ErrNoPlatform and
+// ErrNoDevice tell the user what to install. ErrMissingFunction is the error for a function that
+// the library or the platform is too old to have.
 //
 // # Concurrency
 //
-// Everything is safe for concurrent use, as in OpenCL, with one difference to mind: a
-// kernel's arguments are its state, so that a Kernel is for one goroutine at a time. Oclgrind
-// is not safe for concurrent use at all. Wait, Finish, Read and Write block a thread, not the
+// Everything is safe for concurrent use, as in OpenCL, with one exception: a kernel's arguments
+// are its state, so that a Kernel must be used by one goroutine at a time. The platform Oclgrind
+// is not safe for concurrent use at all. Wait, Finish, Read and Write block a thread, but not the
 // other goroutines.
 //
 // # Environment
 //
-// NDTUNE_OPENCL_LIBRARY names a library to load in place of libOpenCL.so.1 (OpenCL.dll,
-// OpenCL.framework), for instance an implementation itself, without a loader. When it cannot
-// be loaded, nothing else is tried.
+// NDTUNE_OPENCL_LIBRARY names a library to load instead of libOpenCL.so.1 (OpenCL.dll,
+// OpenCL.framework), for instance an implementation itself, without a loader. If it cannot be
+// loaded, no other library is tried.
 //
 // # From go-opencl
 //
@@ -91,6 +92,6 @@
 //	WaitForEvents(list)                       WaitForEvents(list...)
 //	ErrInvalidWorkGroupSize == err            errors.Is(err, InvalidWorkGroupSize)
 //
-// Two things to change with the names: release everything, since no finalizer does it, and
+// Besides the names, change two things: release all objects, because there are no finalizers, and
 // release the events that the Enqueue methods return.
 package cl

@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// ErrReleased says that an object was used after its Release, or that it never was one
-// (nil, or not made by this package).
+// ErrReleased is the error for using an object that was released, or that is nil or was not
+// made by this package.
 var ErrReleased = errors.New("released object")
 
-// ErrMissingFunction says that the OpenCL library or platform lacks a function, mostly
-// because it is older than the function.
+// ErrMissingFunction is the error for a function that the OpenCL library or platform lacks,
+// usually because it is too old.
 var ErrMissingFunction = errors.New("missing function")
 
-// Error is the failure of one OpenCL call. errors.Is matches it with its Status and with
-// everything that Err matches.
+// Error is the failure of an OpenCL call. errors.Is matches it with its Status and with
+// everything that matches Err.
 type Error struct {
 	Call   string // the OpenCL function, such as clEnqueueNDRangeKernel
-	Detail string // what it was about, or why this package refused; may be empty
-	Status Status // what OpenCL returned, or would have
-	Err    error  // the cause beyond the status: ErrReleased, ErrMissingFunction, or nil
+	Detail string // the object of the call, or the reason why this package refused it; may be empty
+	Status Status // the status that OpenCL returned, or would have returned
+	Err    error  // a further cause: ErrReleased, ErrMissingFunction, or nil
 }
 
 // Error returns "call: detail: status".
@@ -39,10 +39,10 @@ func (e *Error) Error() string {
 // Unwrap returns the Status.
 func (e *Error) Unwrap() error { return e.Status }
 
-// Is matches the cause; the status is matched through Unwrap.
+// Is reports whether target matches Err. Unwrap serves to match Status.
 func (e *Error) Is(target error) bool { return e.Err != nil && errors.Is(e.Err, target) }
 
-// about adds what the call was about to an error of this package.
+// about adds a detail to an *Error; it returns other errors unchanged.
 func about(err error, detail string) error {
 	var e *Error
 	if !errors.As(err, &e) {
@@ -56,17 +56,17 @@ func about(err error, detail string) error {
 	return &more
 }
 
-// refuse is the error of an argument that would not be safe, or not make sense, to hand on.
+// refuse returns the error for an argument that this package does not pass on to the driver.
 func refuse(call string, status Status, reason string) error {
 	return &Error{Call: call, Detail: reason, Status: status}
 }
 
-// Status is a status of OpenCL: what a call returned, or how a command ended. Negative
-// values are errors. It implements error, so that
+// Status is an OpenCL status, of a call or of a command that ended. Negative values are errors.
+// It implements error, so that
 //
 //	errors.Is(err, cl.InvalidWorkGroupSize)
 //
-// holds for every error of this package that came of it.
+// is true for every error of this package with that status.
 type Status int32
 
 // The statuses of OpenCL 1.0 to 3.0, without their prefix CL_.
@@ -137,8 +137,8 @@ const (
 	PlatformNotFound                   Status = -1001
 )
 
-// String returns the standard name, such as CL_INVALID_VALUE, or the number of a status
-// that the standard does not name.
+// String returns the name of the status, such as CL_INVALID_VALUE, or its number if it has no
+// name.
 func (s Status) String() string {
 	if name, ok := statusNames[s]; ok {
 		return name
@@ -146,7 +146,7 @@ func (s Status) String() string {
 	return "OpenCL status " + strconv.Itoa(int(s))
 }
 
-// Error is String.
+// Error returns String.
 func (s Status) Error() string { return s.String() }
 
 var statusNames = map[Status]string{
@@ -215,7 +215,7 @@ var statusNames = map[Status]string{
 	MaxSizeRestrictionExceeded:         "CL_MAX_SIZE_RESTRICTION_EXCEEDED",
 	PlatformNotFound:                   "CL_PLATFORM_NOT_FOUND_KHR",
 
-	// Extensions and vendors, known by their numbers only.
+	// Statuses of extensions and vendors, which have no constants here.
 	-1000: "CL_INVALID_GL_SHAREGROUP_REFERENCE_KHR",
 	-1057: "CL_DEVICE_PARTITION_FAILED_EXT",
 	-1058: "CL_INVALID_PARTITION_COUNT_EXT",

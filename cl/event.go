@@ -7,17 +7,17 @@ import (
 	"unsafe"
 )
 
-// EventStatus is how far a command has come. Negative values say that it failed.
+// EventStatus is the state of a command. Negative values mean that it failed.
 type EventStatus int32
 
-// The stages of a command.
+// The states of a command.
 const (
 	Complete  EventStatus = 0
 	Running   EventStatus = 1
-	Submitted EventStatus = 2 // given to the device
+	Submitted EventStatus = 2 // to the device
 	Queued    EventStatus = 3
 
-	failed EventStatus = -1 // how PoCL marks every failure; as a Status it would mean something else
+	failed EventStatus = -1 // PoCL reports every failure so; as a Status it has another meaning
 )
 
 // String returns "complete", "running", "submitted", "queued", "failed", or the name of the
@@ -49,15 +49,15 @@ func (s EventStatus) Err() error {
 	return nil
 }
 
-// Event stands for a command: to wait for it, to let other commands wait for it, to read its
-// times. Every event returned by this package must be released, before the command has ended
-// or after. It is safe for concurrent use.
+// Event represents a command. Programs and other commands can wait for it, and it holds the
+// times of the command. Every event must be released, before or after the command has ended.
+// It is safe for concurrent use.
 type Event struct {
 	object
 }
 
-// Wait blocks until the command has ended, and flushes its queue if need be. When the
-// command failed, the error matches its status.
+// Wait waits until the command has ended; it flushes the queue if necessary. If the command
+// failed, the error matches its status.
 func (e *Event) Wait() error {
 	f := clWaitForEvents
 	if err := e.use(f); err != nil {
@@ -70,7 +70,7 @@ func (e *Event) Wait() error {
 	return nil
 }
 
-// failure replaces the general error of a wait by that of the command.
+// failure returns the error of the command in place of the general error of a wait.
 func (e *Event) failure(f *function, err error) error {
 	status, statusErr := e.status()
 	if statusErr != nil || status >= 0 || status == failed {
@@ -79,8 +79,8 @@ func (e *Event) failure(f *function, err error) error {
 	return &Error{Call: f.name, Detail: "the command failed", Status: Status(status), Err: err}
 }
 
-// WaitForEvents blocks until all commands have ended. They must be of one context; nil among
-// them is passed over. When a command failed, the error matches its status.
+// WaitForEvents waits until all commands have ended. Their events must be of one context; nil
+// events are ignored. If a command failed, the error matches its status.
 func WaitForEvents(events ...*Event) error {
 	f := clWaitForEvents
 	var ids []uintptr
@@ -116,7 +116,7 @@ func WaitForEvents(events ...*Event) error {
 
 const eventExecutionStatus = 0x11D3
 
-// Status returns how far the command has come. A failed command is no error here: see
+// Status returns the state of the command. A failed command is no error here; see
 // EventStatus.Err.
 func (e *Event) Status() (EventStatus, error) {
 	if err := e.use(clGetEventInfo); err != nil {
@@ -132,8 +132,8 @@ func (e *Event) status() (EventStatus, error) {
 	return status, err
 }
 
-// Release gives the event up; its command goes on. It does nothing when called again, or on
-// nil.
+// Release releases the event; its command continues. Further calls, and calls on nil, do
+// nothing.
 func (e *Event) Release() {
 	if e != nil {
 		e.drop()
@@ -147,17 +147,17 @@ func (e *Event) use(f *function) error {
 	return e.object.use(f, eventKind)
 }
 
-// Profile holds the times of a command on the device's clock, in nanoseconds. The clock
-// begins anywhere, so only differences mean something. They are what the driver says: some
-// give zeros, or an end that is no later than the start.
+// Profile holds the times of a command on the device's clock, in nanoseconds. Only differences
+// are meaningful, because the clock may start anywhere. The times are those of the driver: some
+// drivers report zeros, or an end that is not after the start.
 type Profile struct {
-	Queued uint64 // put into the queue by the host
-	Submit uint64 // handed to the device
+	Queued uint64 // enqueued by the host
+	Submit uint64 // submitted to the device
 	Start  uint64
 	End    uint64
 }
 
-// Duration returns End - Start, and 0 where End is before Start.
+// Duration returns End - Start, or 0 if End is before Start.
 func (p Profile) Duration() time.Duration {
 	if p.End < p.Start {
 		return 0
@@ -167,9 +167,8 @@ func (p Profile) Duration() time.Duration {
 
 const profilingQueued = 0x1280 // submit, start and end follow
 
-// Profile returns the times of the command. It must have ended, and its queue must have been
-// made with Profiling; otherwise, and for user events, the error is
-// ProfilingInfoNotAvailable.
+// Profile returns the times of the command. The error is ProfilingInfoNotAvailable if the
+// command has not ended, if its queue was created without Profiling, and for user events.
 func (e *Event) Profile() (Profile, error) {
 	f := clGetEventProfilingInfo
 	if err := e.use(f); err != nil {
@@ -186,15 +185,15 @@ func (e *Event) Profile() (Profile, error) {
 	return Profile{Queued: times[0], Submit: times[1], Start: times[2], End: times[3]}, nil
 }
 
-// UserEvent is an event that ends when the program says so. Give its Event to commands that
-// shall wait for it.
+// UserEvent is an event that the program ends. Its Event can be given to commands to wait
+// for.
 type UserEvent struct {
 	*Event
 	settled atomic.Bool
 }
 
-// NewUserEvent makes a user event that has not ended. Complete, Fail or Release must follow,
-// or commands that wait for it wait forever.
+// NewUserEvent creates a user event that has not ended. Commands that wait for it wait until
+// Complete, Fail or Release is called.
 func (c *Context) NewUserEvent() (*UserEvent, error) {
 	f := clCreateUserEvent
 	if err := c.use(f); err != nil {
@@ -211,12 +210,12 @@ func (c *Context) NewUserEvent() (*UserEvent, error) {
 	return u, nil
 }
 
-// Complete ends the event. An event ends once: later calls, and those after Fail, answer
-// InvalidOperation.
+// Complete ends the event. The error is InvalidOperation if it has ended before.
 func (u *UserEvent) Complete() error { return u.settle(Success) }
 
-// Fail ends the event with an error, a negative status. Commands that wait for it do not run,
-// and those after them in an in-order queue may never: PoCL's hang. Release such a queue.
+// Fail ends the event with an error, a negative status. Commands that wait for it do not run.
+// Commands after them in an in-order queue may never end (on PoCL they hang): release such a
+// queue.
 func (u *UserEvent) Fail(status Status) error {
 	if status >= 0 {
 		return refuse(clSetUserEventStatus.name, InvalidValue, "the status of a failure is negative")
@@ -239,12 +238,12 @@ func (u *UserEvent) settle(status Status) error {
 	return f.run(u.id, uintptr(uint32(status)))
 }
 
-// Release gives the event up. One that has not ended fails with InvalidEvent first, so that
-// nothing waits for it forever. It does nothing when called again, or on nil.
+// Release releases the event. If it has not ended, it fails with InvalidEvent first, so that
+// nothing waits for it forever. Further calls, and calls on nil, do nothing.
 func (u *UserEvent) Release() {
 	if u == nil {
 		return
 	}
-	_ = u.settle(InvalidEvent) // fails when there is nothing left to settle
+	_ = u.settle(InvalidEvent) // an error means that it has ended
 	u.Event.Release()
 }

@@ -6,17 +6,18 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// function is one function of the OpenCL library. Its address is written once, by load, and
-// is 0 where the library lacks it.
+// function is a function of the OpenCL library. load sets its address, once; it is 0 if the
+// library lacks the function.
 //
-// Functions are called through purego.SyscallN, not through purego.RegisterFunc, which goes by
-// reflection: clGetEventInfo takes 82 ns in place of 272, and 2 allocations in place of 6.
+// Functions are called through purego.SyscallN, not through purego.RegisterFunc, which uses
+// reflection: clGetEventInfo takes 82 ns instead of 272, and 2 allocations instead of 6.
 type function struct {
 	name  string
 	addr  uintptr
-	since int // the OpenCL version that brought it, major*10 + minor; 0: 1.0 or 1.1
+	since int // the first OpenCL version with the function, major*10 + minor; 0: 1.0 or 1.1
 }
 
+// functions holds all functions, for load.
 var functions []*function
 
 func symbol(name string) *function { return newer(0, name) }
@@ -99,9 +100,9 @@ var (
 
 // run calls a function that returns a status.
 //
-// The directive makes the compiler move what the arguments point to onto the heap, where it
-// does not move, and keep it alive until the call returns. It holds for a pointer that is
-// converted in the list of arguments itself: f.run(uintptr(unsafe.Pointer(p))).
+// The directive makes the compiler allocate the variables that arguments point to on the heap,
+// where they do not move, and keep them alive until the call returns. It applies to pointers
+// that are converted in the argument list itself: f.run(uintptr(unsafe.Pointer(p))).
 //
 //go:uintptrescapes
 func (f *function) run(args ...uintptr) error {
@@ -116,7 +117,7 @@ func (f *function) run(args ...uintptr) error {
 }
 
 // create calls a function that returns an object and writes its status through its last
-// argument. made judges both.
+// argument. made returns its error.
 //
 //go:uintptrescapes
 func (f *function) create(args ...uintptr) uintptr {
@@ -140,8 +141,8 @@ func (f *function) made(id uintptr, status Status) error {
 	return nil
 }
 
-// on refuses a function that is newer than the platform. A loader has every function, and
-// calling one that the platform's driver never heard of is a jump to nowhere.
+// on returns an error if the function is newer than the platform, of the given version. A loader
+// has every function, but calling one that the platform's driver lacks would crash.
 func (f *function) on(version int) error {
 	if version != 0 && version < f.since {
 		return &Error{

@@ -7,19 +7,18 @@ import (
 	"unsafe"
 )
 
-// ImageDesc is the shape and size of an image. Height is for 2D and 3D, Depth for 3D,
-// ArraySize for arrays. The pitches (bytes) describe the data that an image is made from and
-// are 0 without data; with data, 0 means tightly packed.
+// ImageDesc is the shape and size of an image. Height applies to 2D and 3D images, Depth to 3D
+// images, ArraySize to arrays. The pitches describe the initial data: they must be 0 without
+// data, and 0 with data means tightly packed.
 type ImageDesc struct {
 	Type                 ImageType
 	Width, Height, Depth int // pixels
-	ArraySize            int // images
+	ArraySize            int // number of images
 	RowPitch, SlicePitch int // bytes
 }
 
-// Image is a picture of 1 to 3 dimensions, or an array of them. It is safe for concurrent
-// use as far as the host is concerned; what commands do with its pixels is ordered by queues
-// and wait lists.
+// Image is an image of 1 to 3 dimensions, or an array of images. Its methods are safe for
+// concurrent use. Queues and wait lists order the commands that access its pixels.
 type Image struct {
 	object
 	desc   ImageDesc
@@ -36,20 +35,20 @@ type imageDesc struct {
 	buffer                       uintptr
 }
 
-// NewImage2D makes an image of width × height pixels. With data it holds a copy of it, rows
-// being tightly packed.
+// NewImage2D creates an image of width × height pixels, with a copy of data unless that is nil.
+// Rows are tightly packed in data.
 func (c *Context) NewImage2D(flags MemFlags, format ImageFormat, width, height int, data []byte) (*Image, error) {
 	return c.NewImage(flags, format, ImageDesc{Type: Image2D, Width: width, Height: height}, data)
 }
 
-// NewImage3D makes an image of width × height × depth pixels. With data it holds a copy of
-// it, rows and slices being tightly packed.
+// NewImage3D creates an image of width × height × depth pixels, with a copy of data unless that
+// is nil. Rows and slices are tightly packed in data.
 func (c *Context) NewImage3D(flags MemFlags, format ImageFormat, width, height, depth int, data []byte) (*Image, error) {
 	return c.NewImage(flags, format, ImageDesc{Type: Image3D, Width: width, Height: height, Depth: depth}, data)
 }
 
-// NewImage makes an image of any shape. With data it holds a copy of it, laid out as the
-// pitches of desc say. OpenCL before 1.2 has 2D and 3D images only.
+// NewImage creates an image of any shape, with a copy of data unless that is nil. The pitches of
+// desc are those of data. OpenCL before 1.2 has only 2D and 3D images.
 func (c *Context) NewImage(flags MemFlags, format ImageFormat, desc ImageDesc, data []byte) (*Image, error) {
 	f := c.imageFunction(desc.Type)
 	if err := flags.check(f); err != nil {
@@ -80,7 +79,7 @@ func (c *Context) NewImage(flags MemFlags, format ImageFormat, desc ImageDesc, d
 	return i, nil
 }
 
-// imageFunction is clCreateImage, or what OpenCL 1.1 has in its place.
+// imageFunction returns clCreateImage, or the function that OpenCL 1.1 has in its place.
 func (c *Context) imageFunction(t ImageType) *function {
 	if clCreateImage.addr != 0 && clCreateImage.on(c.version) == nil {
 		return clCreateImage
@@ -125,8 +124,8 @@ func (i *Image) Desc() ImageDesc { return i.desc }
 // PixelSize returns the size of a pixel in bytes.
 func (i *Image) PixelSize() int { return i.pixel }
 
-// Release gives the image up; commands that use it still run. It does nothing when called
-// again, or on nil.
+// Release releases the image; commands that use it still run. Further calls, and calls on nil,
+// do nothing.
 func (i *Image) Release() {
 	if i != nil {
 		i.drop()
@@ -140,7 +139,7 @@ func (i *Image) use(f *function) error {
 	return i.object.use(f, imageKind)
 }
 
-// check refuses sizes that are no sizes, and data that is shorter than the image.
+// check returns an error for negative sizes, and for data that is shorter than the image.
 func (d ImageDesc) check(f *function, format ImageFormat, data []byte) error {
 	for _, n := range []int{d.Width, d.Height, d.Depth, d.ArraySize, d.RowPitch, d.SlicePitch} {
 		if n < 0 {
@@ -157,7 +156,7 @@ func (d ImageDesc) check(f *function, format ImageFormat, data []byte) error {
 	return d.layout().within(f, "data", d.region(pixel), len(data))
 }
 
-// layout and region give the place of the whole image in linear memory.
+// layout and region return the place of the whole image in linear memory.
 func (d ImageDesc) layout() Rect {
 	if d.Type == Image1DArray && d.SlicePitch == 0 {
 		return Rect{RowPitch: d.RowPitch, SlicePitch: d.RowPitch}
@@ -180,38 +179,16 @@ func (d ImageDesc) region(pixel int) [3]int {
 	return region
 }
 
-// size returns the size of a pixel in bytes, and false for formats that this package does
-// not know.
-func (f ImageFormat) size() (int, bool) {
-	switch f.Type {
-	case UNormShort565, UNormShort555:
-		return 2, true
-	case UNormInt101010:
-		return 4, true
-	}
-	channels := map[ChannelOrder]int{
-		ChannelR: 1, ChannelA: 1, ChannelIntensity: 1, ChannelLuminance: 1, ChannelDepth: 1, ChannelRx: 1,
-		ChannelRG: 2, ChannelRA: 2, ChannelRGx: 2,
-		ChannelRGB: 3, ChannelSRGB: 3, ChannelRGBx: 4, ChannelSRGBx: 4,
-		ChannelRGBA: 4, ChannelBGRA: 4, ChannelARGB: 4, ChannelABGR: 4, ChannelSRGBA: 4, ChannelSBGRA: 4,
-	}[f.Order]
-	width := map[ChannelType]int{
-		SNormInt8: 1, UNormInt8: 1, SignedInt8: 1, UnsignedInt8: 1,
-		SNormInt16: 2, UNormInt16: 2, SignedInt16: 2, UnsignedInt16: 2, HalfFloat: 2,
-		SignedInt32: 4, UnsignedInt32: 4, SingleFloat: 4,
-	}[f.Type]
-	return channels * width, channels*width > 0
-}
-
-// NewImageFrom makes a 2D image that holds a copy of a Go image: UNORM_INT8 with the channel
-// R for an *image.Gray, and with RGBA for any other, which is converted where need be. An
-// *image.NRGBA stays as it is, its colors not multiplied by alpha.
+// NewImageFrom creates a 2D image with a copy of a Go image. The format is R UNORM_INT8 for an
+// *image.Gray, and RGBA UNORM_INT8 for all others. The pixels of an *image.NRGBA are copied
+// unchanged, not multiplied by alpha; images of other types are converted to *image.RGBA.
 func (c *Context) NewImageFrom(flags MemFlags, img image.Image) (*Image, error) {
 	order, pixels, pitch := pixelsOf(img)
 	desc := ImageDesc{Type: Image2D, Width: img.Bounds().Dx(), Height: img.Bounds().Dy(), RowPitch: pitch}
 	return c.NewImage(flags, ImageFormat{order, UNormInt8}, desc, pixels)
 }
 
+// pixelsOf returns the pixels of an image as UNORM_INT8, and the distance of rows in bytes.
 func pixelsOf(img image.Image) (order ChannelOrder, pixels []byte, rowPitch int) {
 	switch img := img.(type) {
 	case *image.Gray:

@@ -5,16 +5,39 @@ import (
 	"unsafe"
 )
 
-// ImageFormat is what a pixel holds.
+// ImageFormat is the format of a pixel.
 type ImageFormat struct {
 	Order ChannelOrder
 	Type  ChannelType
 }
 
-// String returns the form "RGBA UNORM_INT8".
+// String returns the format in the form "RGBA UNORM_INT8".
 func (f ImageFormat) String() string { return fmt.Sprintf("%s %s", f.Order, f.Type) }
 
-// ChannelOrder names the channels of a pixel.
+// size returns the size of a pixel in bytes, or false for a format that this package does not
+// know.
+func (f ImageFormat) size() (int, bool) {
+	switch f.Type {
+	case UNormShort565, UNormShort555:
+		return 2, true
+	case UNormInt101010:
+		return 4, true
+	}
+	channels := map[ChannelOrder]int{
+		ChannelR: 1, ChannelA: 1, ChannelIntensity: 1, ChannelLuminance: 1, ChannelDepth: 1, ChannelRx: 1,
+		ChannelRG: 2, ChannelRA: 2, ChannelRGx: 2,
+		ChannelRGB: 3, ChannelSRGB: 3, ChannelRGBx: 4, ChannelSRGBx: 4,
+		ChannelRGBA: 4, ChannelBGRA: 4, ChannelARGB: 4, ChannelABGR: 4, ChannelSRGBA: 4, ChannelSBGRA: 4,
+	}[f.Order]
+	width := map[ChannelType]int{
+		SNormInt8: 1, UNormInt8: 1, SignedInt8: 1, UnsignedInt8: 1,
+		SNormInt16: 2, UNormInt16: 2, SignedInt16: 2, UnsignedInt16: 2, HalfFloat: 2,
+		SignedInt32: 4, UnsignedInt32: 4, SingleFloat: 4,
+	}[f.Type]
+	return channels * width, channels*width > 0
+}
+
+// ChannelOrder is the order of the channels of a pixel.
 type ChannelOrder uint32
 
 // The orders of channels.
@@ -88,8 +111,8 @@ const (
 	Image1DArray ImageType = 0x10F5
 )
 
-// SupportedImageFormats returns the formats that images of a shape may have when they are
-// used as flags say.
+// SupportedImageFormats returns the formats that the context supports for images of a shape,
+// used according to flags.
 func (c *Context) SupportedImageFormats(flags MemFlags, t ImageType) ([]ImageFormat, error) {
 	f := clGetSupportedImageFormats
 	if err := c.use(f); err != nil {

@@ -5,34 +5,35 @@ import (
 	"unsafe"
 )
 
-// A box of an image begins at origin and is region large, both in pixels (x, y, z), where z
-// is the slice of a 3D image or the number in an array of 2D images (y in one of 1D images).
-// A region of an image without that dimension is 1.
+// The methods below work on a box of an image, given by its origin and its size, region, both in
+// pixels (x, y, z). z is the slice of a 3D image or the index in an array of 2D images; y is the
+// index in an array of 1D images. In dimensions that the image does not have, origin is 0 and
+// region is 1.
 
-// ReadImage copies a box of the image into data, and returns when it is there. The pitches
-// are the distances of rows and slices in data, in bytes, 0 for tightly packed.
+// ReadImage copies a box of the image into data, and returns when data is complete. The pitches
+// are the distances of rows and slices in data, in bytes; 0 means tightly packed.
 func (q *Queue) ReadImage(i *Image, origin, region [3]int, data []byte, rowPitch, slicePitch int, wait ...*Event) error {
 	e, err := q.transferImage(clEnqueueReadImage, i, blocking, origin, region, data, rowPitch, slicePitch, wait)
 	e.Release()
 	return err
 }
 
-// WriteImage copies data into a box of the image, and returns when data may be used again.
-// The pitches are as with ReadImage.
+// WriteImage copies data into a box of the image, and returns when data may be changed again.
+// For the pitches, see ReadImage.
 func (q *Queue) WriteImage(i *Image, origin, region [3]int, data []byte, rowPitch, slicePitch int, wait ...*Event) error {
 	e, err := q.transferImage(clEnqueueWriteImage, i, blocking, origin, region, data, rowPitch, slicePitch, wait)
 	e.Release()
 	return err
 }
 
-// EnqueueReadImage is ReadImage without waiting; for data, what EnqueueRead says holds.
+// EnqueueReadImage is like ReadImage, but does not wait. For data, see EnqueueRead.
 func (q *Queue) EnqueueReadImage(i *Image, origin, region [3]int, data []byte, rowPitch, slicePitch int, wait ...*Event) (*Event, error) {
 	return q.pinned(data, func(block uintptr) (*Event, error) {
 		return q.transferImage(clEnqueueReadImage, i, block, origin, region, data, rowPitch, slicePitch, wait)
 	})
 }
 
-// EnqueueWriteImage is WriteImage without waiting; for data, what EnqueueWrite says holds.
+// EnqueueWriteImage is like WriteImage, but does not wait. For data, see EnqueueWrite.
 func (q *Queue) EnqueueWriteImage(i *Image, origin, region [3]int, data []byte, rowPitch, slicePitch int, wait ...*Event) (*Event, error) {
 	return q.pinned(data, func(block uintptr) (*Event, error) {
 		return q.transferImage(clEnqueueWriteImage, i, block, origin, region, data, rowPitch, slicePitch, wait)
@@ -53,13 +54,13 @@ func (q *Queue) transferImage(f *function, i *Image, block uintptr, origin, regi
 	if err := i.host(f, region, data, rowPitch, slicePitch); err != nil {
 		return nil, err
 	}
-	return c.event(f.run(q.id, i.id, block, uintptr(sizes(triple(origin))), uintptr(sizes(triple(region))),
+	return c.event(f.run(q.id, i.id, block, uintptr(triple(origin)), uintptr(triple(region)),
 		uintptr(rowPitch), uintptr(slicePitch), uintptr(bytesOf(data)),
 		c.waitCount(), uintptr(c.waitList()), uintptr(c.slot())))
 }
 
-// MapImage makes a box of the image reachable, and returns when it is. Rows and slices are
-// as far apart as the Mapping says.
+// MapImage maps a box of the image, and returns when it is accessible. The Mapping holds the
+// distances of rows and slices.
 func (q *Queue) MapImage(i *Image, flags MapFlags, origin, region [3]int, wait ...*Event) (*Mapping, error) {
 	f := clEnqueueMapImage
 	c, err := q.begin(f, wait, i)
@@ -72,7 +73,7 @@ func (q *Queue) MapImage(i *Image, flags MapFlags, origin, region [3]int, wait .
 	}
 	var status Status
 	var rowPitch, slicePitch uintptr
-	addr := f.create(q.id, i.id, blocking, uintptr(flags), uintptr(sizes(triple(origin))), uintptr(sizes(triple(region))),
+	addr := f.create(q.id, i.id, blocking, uintptr(flags), uintptr(triple(origin)), uintptr(triple(region)),
 		uintptr(unsafe.Pointer(&rowPitch)), uintptr(unsafe.Pointer(&slicePitch)),
 		c.waitCount(), uintptr(c.waitList()), uintptr(c.slot()), uintptr(unsafe.Pointer(&status)))
 	e, err := c.event(f.made(addr, status))
@@ -102,12 +103,12 @@ func (q *Queue) EnqueueCopyImage(src, dst *Image, srcOrigin, dstOrigin, region [
 		return nil, err
 	}
 	return c.event(f.run(q.id, src.id, dst.id,
-		uintptr(sizes(triple(srcOrigin))), uintptr(sizes(triple(dstOrigin))), uintptr(sizes(triple(region))),
+		uintptr(triple(srcOrigin)), uintptr(triple(dstOrigin)), uintptr(triple(region)),
 		c.waitCount(), uintptr(c.waitList()), uintptr(c.slot())))
 }
 
-// EnqueueFillImage sets all pixels of a box to a color (OpenCL 1.2): a Float4 for formats
-// that kernels read as floats, an Int4 or UInt4 for signed and unsigned integers.
+// EnqueueFillImage sets all pixels of a box to a color (OpenCL 1.2): a Float4 for formats that
+// kernels read as floats, an Int4 for signed and a UInt4 for unsigned integers.
 func (q *Queue) EnqueueFillImage(i *Image, color any, origin, region [3]int, wait ...*Event) (*Event, error) {
 	f := clEnqueueFillImage
 	c, err := q.begin(f, wait, i)
@@ -129,12 +130,12 @@ func (q *Queue) EnqueueFillImage(i *Image, color any, origin, region [3]int, wai
 	default:
 		return nil, refuse(f.name, InvalidValue, fmt.Sprintf("a color is a Float4, an Int4 or a UInt4, not %T", color))
 	}
-	return c.event(f.run(q.id, i.id, uintptr(unsafe.Pointer(value)), uintptr(sizes(triple(origin))), uintptr(sizes(triple(region))),
+	return c.event(f.run(q.id, i.id, uintptr(unsafe.Pointer(value)), uintptr(triple(origin)), uintptr(triple(region)),
 		c.waitCount(), uintptr(c.waitList()), uintptr(c.slot())))
 }
 
-// EnqueueCopyImageToBuffer copies a box of an image, tightly packed, to a buffer from an
-// offset (bytes) on.
+// EnqueueCopyImageToBuffer copies a box of an image to a buffer, tightly packed, starting at
+// offset (bytes).
 func (q *Queue) EnqueueCopyImageToBuffer(src *Image, dst *Buffer, origin, region [3]int, offset int, wait ...*Event) (*Event, error) {
 	f := clEnqueueCopyImageToBuffer
 	c, err := q.begin(f, wait, src, dst)
@@ -148,12 +149,12 @@ func (q *Queue) EnqueueCopyImageToBuffer(src *Image, dst *Buffer, origin, region
 	if err := (Rect{Origin: [3]int{offset}}).within(f, "the buffer", src.bytes(region), dst.size); err != nil {
 		return nil, err
 	}
-	return c.event(f.run(q.id, src.id, dst.id, uintptr(sizes(triple(origin))), uintptr(sizes(triple(region))), uintptr(offset),
+	return c.event(f.run(q.id, src.id, dst.id, uintptr(triple(origin)), uintptr(triple(region)), uintptr(offset),
 		c.waitCount(), uintptr(c.waitList()), uintptr(c.slot())))
 }
 
-// EnqueueCopyBufferToImage copies tightly packed pixels of a buffer from an offset (bytes)
-// on to a box of an image.
+// EnqueueCopyBufferToImage copies tightly packed pixels of a buffer, starting at offset (bytes),
+// to a box of an image.
 func (q *Queue) EnqueueCopyBufferToImage(src *Buffer, dst *Image, offset int, origin, region [3]int, wait ...*Event) (*Event, error) {
 	f := clEnqueueCopyBufferToImage
 	c, err := q.begin(f, wait, src, dst)
@@ -167,11 +168,11 @@ func (q *Queue) EnqueueCopyBufferToImage(src *Buffer, dst *Image, offset int, or
 	if err := (Rect{Origin: [3]int{offset}}).within(f, "the buffer", dst.bytes(region), src.size); err != nil {
 		return nil, err
 	}
-	return c.event(f.run(q.id, src.id, dst.id, uintptr(offset), uintptr(sizes(triple(origin))), uintptr(sizes(triple(region))),
+	return c.event(f.run(q.id, src.id, dst.id, uintptr(offset), uintptr(triple(origin)), uintptr(triple(region)),
 		c.waitCount(), uintptr(c.waitList()), uintptr(c.slot())))
 }
 
-// bytes is a region in bytes, rows and slices.
+// bytes returns a region in bytes, rows and slices.
 func (i *Image) bytes(region [3]int) [3]int {
 	region[0] *= i.pixel
 	if i.desc.Type == Image1DArray {
@@ -180,7 +181,7 @@ func (i *Image) bytes(region [3]int) [3]int {
 	return region
 }
 
-// box refuses a box that is not inside the image.
+// box returns an error for a box that is not inside the image.
 func (i *Image) box(f *function, origin, region [3]int) error {
 	size := i.desc.region(1)
 	if i.desc.Type == Image1DArray {
@@ -194,7 +195,7 @@ func (i *Image) box(f *function, origin, region [3]int) error {
 	return nil
 }
 
-// host refuses data that is too short for a region with those pitches.
+// host returns an error if data is too short for a region with the given pitches.
 func (i *Image) host(f *function, region [3]int, data []byte, rowPitch, slicePitch int) error {
 	if i.pixel == 0 {
 		return refuse(f.name, InvalidValue, "the driver does not tell the size of a pixel")

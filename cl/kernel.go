@@ -6,24 +6,24 @@ import (
 	"unsafe"
 )
 
-// Kernel is a function of a built program, with its arguments.
+// Kernel is a kernel function of a built program, with its arguments.
 //
-// The arguments are a state of the kernel, as in OpenCL: EnqueueKernel launches with those
-// that were set last. clSetKernelArg is the one call that OpenCL does not make safe for
-// concurrent use. Here such calls take turns, so nothing breaks, but a goroutine may launch
-// with arguments that another has set: give each goroutine its own Kernel.
+// As in OpenCL, the arguments are part of the kernel's state: EnqueueKernel uses those that were
+// set last. clSetKernelArg is the one function that OpenCL does not make safe for concurrent
+// use. This package serialises its calls, but a goroutine may still launch with arguments that
+// another has set: give each goroutine its own Kernel.
 type Kernel struct {
 	object
 	program *Program
 	name    string
 
-	mu     sync.Mutex // guards what follows, and the kernel's arguments in the driver
-	held   []argument // by index: the objects among the arguments
+	mu     sync.Mutex // guards the fields below, and the arguments in the driver
+	held   []argument // the objects among the arguments, by index
 	value  [16]uint64 // a scalar or vector on its way to the driver: up to 128 bytes
 	launch launch
 }
 
-// NewKernel makes a kernel of the function of that name. The program must have been built.
+// NewKernel creates a kernel of the named function. The program must have been built.
 func (p *Program) NewKernel(name string) (*Kernel, error) {
 	f := clCreateKernel
 	if err := p.use(f); err != nil {
@@ -39,7 +39,7 @@ func (p *Program) NewKernel(name string) (*Kernel, error) {
 	return p.kernel(id, name), nil
 }
 
-// Kernels makes one kernel of every kernel function of the program.
+// Kernels creates a kernel of each kernel function of the program.
 func (p *Program) Kernels() ([]*Kernel, error) {
 	f := clCreateKernelsInProgram
 	if err := p.use(f); err != nil {
@@ -72,7 +72,7 @@ func (k *Kernel) Name() string { return k.name }
 type KernelInfo struct {
 	Name       string
 	NumArgs    int
-	Attributes string // as the driver spells them, such as "reqd_work_group_size(16,16,1)" (OpenCL 1.2)
+	Attributes string // in the spelling of the driver, such as "reqd_work_group_size(16,16,1)" (OpenCL 1.2)
 }
 
 const (
@@ -87,7 +87,7 @@ const (
 	kernelPrivateMemSize        = 0x11B4
 )
 
-// Info describes the kernel.
+// Info returns the description of the kernel.
 func (k *Kernel) Info() (*KernelInfo, error) {
 	f := clGetKernelInfo
 	if err := k.use(f); err != nil {
@@ -106,17 +106,17 @@ func (k *Kernel) Info() (*KernelInfo, error) {
 	}, nil
 }
 
-// WorkGroupInfo is what a compiled kernel needs of a device.
+// WorkGroupInfo holds the limits and the needs of a compiled kernel on a device.
 type WorkGroupInfo struct {
 	MaxSize           int    // work-items of a work-group
 	CompileSize       [3]int // reqd_work_group_size; zeros: none
-	LocalMem          int64  // bytes a work-group, with the local arguments set so far
-	PrivateMem        int64  // bytes a work-item; many drivers say 0
-	PreferredMultiple int    // of the size of a work-group: the warp or wavefront
+	LocalMem          int64  // bytes per work-group, with the local arguments set so far
+	PrivateMem        int64  // bytes per work-item; many drivers report 0
+	PreferredMultiple int    // of the work-group size: the warp or wavefront
 }
 
-// WorkGroupInfo returns what the kernel needs of a device. What the driver does not tell is
-// zero; it fails when not even MaxSize can be had.
+// WorkGroupInfo returns the limits and needs of the kernel on a device. Values that the driver
+// does not report are zero; it is an error only if it does not even report MaxSize.
 func (k *Kernel) WorkGroupInfo(d *Device) (WorkGroupInfo, error) {
 	f := clGetKernelWorkGroupInfo
 	if err := k.use(f); err != nil {
@@ -141,8 +141,8 @@ func (k *Kernel) WorkGroupInfo(d *Device) (WorkGroupInfo, error) {
 	return info, nil
 }
 
-// Release gives the kernel up; launches under way go on. It does nothing when called again,
-// or on nil.
+// Release releases the kernel; enqueued launches still run. Further calls, and calls on nil, do
+// nothing.
 func (k *Kernel) Release() {
 	if k != nil {
 		k.drop()
@@ -156,15 +156,15 @@ func (k *Kernel) use(f *function) error {
 	return k.object.use(f, kernelKind)
 }
 
-// launch holds the sizes of an NDRange where the driver can read them. They lie in the
-// kernel, so that a launch allocates nothing but its event.
+// launch holds the sizes of an NDRange for the driver to read. It is part of the kernel, so that
+// a launch allocates only its event.
 type launch struct {
 	offset, global, local [3]uintptr
 }
 
-// EnqueueKernel launches the kernel over an NDRange of 1 to 3 dimensions, as many as global
-// has. A nil offset is zero; a nil local leaves the size of the work-groups to the driver.
-// The arguments are those set when the call is made.
+// EnqueueKernel launches the kernel over an NDRange with the dimensions of global, 1 to 3. A nil
+// offset is zero. With a nil local, the driver chooses the work-group size. The launch uses the
+// arguments at the time of the call.
 func (q *Queue) EnqueueKernel(k *Kernel, offset, global, local []int, wait ...*Event) (*Event, error) {
 	f := clEnqueueNDRangeKernel
 	if err := k.use(f); err != nil {
@@ -225,7 +225,7 @@ func (l *launch) set(f *function, offset, global, local []int) error {
 	return nil
 }
 
-// optional is NULL where nothing was given.
+// optional returns the address of sizes, or nil if none were given.
 func optional(sizes *[3]uintptr, given []int) unsafe.Pointer {
 	if len(given) == 0 {
 		return nil
@@ -233,7 +233,7 @@ func optional(sizes *[3]uintptr, given []int) unsafe.Pointer {
 	return unsafe.Pointer(sizes)
 }
 
-// ArgInfo describes an argument as the source declares it.
+// ArgInfo describes the declaration of an argument in the source.
 type ArgInfo struct {
 	Name      string
 	Type      string // such as "float*" or "uint4"
@@ -242,7 +242,7 @@ type ArgInfo struct {
 	Qualifier TypeQualifier
 }
 
-// AddressQualifier is the address space of an argument; a value is AddressPrivate.
+// AddressQualifier is the address space of an argument, AddressPrivate for a value.
 type AddressQualifier uint32
 
 // The address spaces.
@@ -258,10 +258,11 @@ func (a AddressQualifier) String() string {
 	return nameOf(uint32(a), uint32(AddressGlobal), "global", "local", "constant", "private")
 }
 
-// AccessQualifier is how a kernel uses an image argument; for others it is AccessNone.
+// AccessQualifier is the way in which a kernel accesses an image argument, AccessNone for other
+// arguments.
 type AccessQualifier uint32
 
-// The uses of images.
+// The ways to access images.
 const (
 	AccessReadOnly  AccessQualifier = 0x11A0
 	AccessWriteOnly AccessQualifier = 0x11A1
@@ -274,7 +275,7 @@ func (a AccessQualifier) String() string {
 	return nameOf(uint32(a), uint32(AccessReadOnly), "read-only", "write-only", "read-write", "none")
 }
 
-// TypeQualifier is the set of qualifiers of what a pointer argument points to.
+// TypeQualifier is the set of qualifiers of the type that a pointer argument points to.
 type TypeQualifier uint64
 
 // The qualifiers.
@@ -291,15 +292,15 @@ func (t TypeQualifier) String() string {
 }
 
 const (
-	kernelArgAddress   = 0x1196 // the first to be asked, and essential
+	kernelArgAddress   = 0x1196 // queried first; its failure is that of ArgInfo
 	kernelArgAccess    = 0x1197
 	kernelArgTypeName  = 0x1198
 	kernelArgQualifier = 0x1199
 	kernelArgName      = 0x119A
 )
 
-// ArgInfo describes argument i (OpenCL 1.2). Many drivers keep this only when the program
-// was built with -cl-kernel-arg-info, and otherwise answer KernelArgInfoNotAvailable.
+// ArgInfo returns the declaration of argument i, from 0 (OpenCL 1.2). Many drivers need programs
+// to be built with -cl-kernel-arg-info; otherwise the error is KernelArgInfoNotAvailable.
 func (k *Kernel) ArgInfo(i int) (ArgInfo, error) {
 	f := clGetKernelArgInfo
 	if err := k.use(f); err != nil {

@@ -9,16 +9,16 @@ import (
 	"sync"
 )
 
-// LibraryVariable is the environment variable that names an OpenCL library to load in
-// place of the system's loader: a path, or a name that the system's linker finds. When it is
-// set and the library cannot be loaded, nothing else is tried.
+// LibraryVariable is the environment variable for an OpenCL library to load instead of the
+// system's loader: a path, or a name that the system's linker finds. If it is set and the
+// library cannot be loaded, no other library is tried.
 const LibraryVariable = "NDTUNE_OPENCL_LIBRARY"
 
-// ErrNoLoader says that the OpenCL library could not be loaded.
+// ErrNoLoader is the error if the OpenCL library cannot be loaded.
 var ErrNoLoader = errors.New("no OpenCL library")
 
-// load loads the library and resolves its functions, once for the process. Every way into
-// the package begins here (Platforms), so that no later call has to ask.
+// load loads the library and looks up its functions, once per process. Platforms calls it, with
+// which every use of the package begins, so that no other function has to.
 var load = sync.OnceValue(func() error {
 	library, err := openLibrary()
 	if err != nil {
@@ -67,7 +67,7 @@ func openLibrary() (library, error) {
 	return library{}, fmt.Errorf("%w: %s\n%s", ErrNoLoader, strings.Join(failures, "; "), installLoader)
 }
 
-// What to install, in the words of the errors that need it.
+// Instructions for the errors of missing libraries and drivers.
 
 const installLoader = `Install the OpenCL loader:
   Debian, Ubuntu: apt install ocl-icd-libopencl1

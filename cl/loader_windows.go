@@ -7,8 +7,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// open searches the folder of the program and the system folder for a bare name, never the
-// current folder. What a library given by its path needs itself may lie beside it.
+// open loads a library. It looks for a bare name in the folder of the program and the system
+// folder, never in the current folder. The libraries that a library given by its path needs may
+// be in the same folder.
 func open(name string) (uintptr, error) {
 	flags := uintptr(windows.LOAD_LIBRARY_SEARCH_DEFAULT_DIRS)
 	if filepath.Base(name) != name {
@@ -26,7 +27,7 @@ func open(name string) (uintptr, error) {
 	return uintptr(handle), nil
 }
 
-// lookup returns 0 when the library has no such function.
+// lookup returns the address of a function, or 0 if the library does not have it.
 func lookup(handle uintptr, name string) uintptr {
 	addr, err := windows.GetProcAddress(windows.Handle(handle), name)
 	if err != nil {

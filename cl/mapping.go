@@ -5,19 +5,19 @@ import (
 	"unsafe"
 )
 
-// MapFlags says what the host does with mapped memory.
+// MapFlags is the way in which the host uses mapped memory.
 type MapFlags uint64
 
 // The uses of mapped memory.
 const (
 	MapRead       MapFlags = 1 << 0
 	MapWrite      MapFlags = 1 << 1
-	MapInvalidate MapFlags = 1 << 2 // write, and what was there is not needed (OpenCL 1.2)
+	MapInvalidate MapFlags = 1 << 2 // write, discarding the content (OpenCL 1.2)
 )
 
-// Mapping is memory of a buffer or an image where the host can reach it. It holds on to the
-// buffer or image and to the queue until Unmap, which must be called; after it, Bytes must
-// not be touched, nor any slice made of it.
+// Mapping is memory of a buffer or an image that the host can access. Unmap must be called;
+// until then the mapping keeps the buffer or image and the queue alive. After Unmap, neither
+// Bytes nor any slice of it may be used.
 type Mapping struct {
 	Bytes      []byte
 	RowPitch   int // bytes from row to row, of an image
@@ -30,14 +30,14 @@ type Mapping struct {
 	unmapped atomic.Bool
 }
 
-// Map makes size bytes of the buffer from offset on reachable, and returns when they are.
+// Map maps size bytes of the buffer, starting at offset. It returns when they are accessible.
 func (q *Queue) Map(b *Buffer, flags MapFlags, offset, size int, wait ...*Event) (*Mapping, error) {
 	m, e, err := q.mapBuffer(b, blocking, flags, offset, size, wait)
 	e.Release()
 	return m, err
 }
 
-// EnqueueMap is Map without waiting: Bytes must not be touched before the event has ended.
+// EnqueueMap is like Map, but does not wait. Bytes must not be used before the event has ended.
 func (q *Queue) EnqueueMap(b *Buffer, flags MapFlags, offset, size int, wait ...*Event) (*Mapping, *Event, error) {
 	return q.mapBuffer(b, nonBlocking, flags, offset, size, wait)
 }
@@ -62,21 +62,22 @@ func (q *Queue) mapBuffer(b *Buffer, block uintptr, flags MapFlags, offset, size
 	return q.mapping(b, b.id, addr, size), e, nil
 }
 
-// mapping takes hold of the queue and the memory, which a command under way keeps alive.
+// mapping returns a mapping that keeps the queue and the memory alive. The caller must be using
+// both.
 func (q *Queue) mapping(m memory, id, addr uintptr, size int) *Mapping {
 	q.keep()
 	m.keep()
 	return &Mapping{Bytes: foreign(addr, size), queue: q, memory: m, memoryID: id, addr: addr}
 }
 
-// foreign is memory that the library owns. The address is not one of Go's, so that nothing
-// moves it; the detour is for vet, which cannot know that.
+// foreign returns memory that the library owns as a slice. The conversion through a pointer is
+// for vet, which would report that of an address; Go does not move this memory.
 func foreign(addr uintptr, size int) []byte {
 	return unsafe.Slice((*byte)(*(*unsafe.Pointer)(unsafe.Pointer(&addr))), size)
 }
 
-// Unmap gives the memory back and waits until the device sees what was written. It does
-// nothing when called again, or on nil.
+// Unmap returns the memory to the device and waits until the device sees what was written.
+// Further calls, and calls on nil, do nothing.
 func (m *Mapping) Unmap(wait ...*Event) error {
 	e, err := m.EnqueueUnmap(wait...)
 	if e == nil || err != nil {
@@ -86,7 +87,7 @@ func (m *Mapping) Unmap(wait ...*Event) error {
 	return e.Wait()
 }
 
-// EnqueueUnmap is Unmap without waiting. The event is nil when the memory was unmapped
+// EnqueueUnmap is like Unmap, but does not wait. The event is nil if the memory was unmapped
 // before.
 func (m *Mapping) EnqueueUnmap(wait ...*Event) (*Event, error) {
 	if m == nil || m.queue == nil || !m.unmapped.CompareAndSwap(false, true) {
@@ -104,7 +105,7 @@ func (m *Mapping) EnqueueUnmap(wait ...*Event) (*Event, error) {
 	return e, nil
 }
 
-// enqueueUnmap goes around begin, which would refuse a queue that was released since Map.
+// enqueueUnmap does not use begin, which would fail if the queue was released after Map.
 func (m *Mapping) enqueueUnmap(f *function, wait []*Event) (*Event, error) {
 	c := command{queue: m.queue, made: new(Event)}
 	m.queue.keep()

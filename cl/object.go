@@ -5,11 +5,12 @@ import (
 	"unsafe"
 )
 
-// object is a counted handle of an OpenCL object, embedded in every type that has a Release.
+// object is a handle of an OpenCL object with a count of its users. It is embedded in every type
+// that has a Release.
 //
-// The count holds one for the owner until Release and one for each call under way, so that a
-// Release beside a running call takes effect when the call is done, and a call after Release
-// is refused instead of reaching freed memory. The zero object counts as released.
+// The users are the owner, until Release, and each call in progress. So a Release during a call
+// takes effect when the call is done, and a call after Release is an error instead of an access
+// to freed memory. The zero object counts as released.
 type object struct {
 	id       uintptr
 	kind     *kind
@@ -17,11 +18,11 @@ type object struct {
 	released atomic.Bool
 }
 
-// kind is what the objects of one type have in common.
+// kind holds the properties of one type of objects.
 type kind struct {
 	name    string // as in "the buffer was released"
 	release *function
-	invalid Status // the status of a bad handle of this kind
+	invalid Status // the status for an invalid handle
 }
 
 var (
@@ -35,14 +36,13 @@ var (
 	eventKind   = &kind{"event", clReleaseEvent, InvalidEvent}
 )
 
-// own makes the object alive, with id already set or given here.
+// own initialises the object with its first user, the owner.
 func (o *object) own(k *kind, id uintptr) {
 	o.id, o.kind = id, k
 	o.users.Store(1)
 }
 
-// enter counts a call that uses the object; leave must follow. It reports false when the
-// object was released.
+// enter adds a user; leave must follow. It returns false if the object was released.
 func (o *object) enter() bool {
 	for !o.released.Load() {
 		n := o.users.Load()
@@ -56,31 +56,32 @@ func (o *object) enter() bool {
 	return false
 }
 
-// keep counts another user of an object that one already uses.
+// keep adds a user to an object that is in use.
 func (o *object) keep() { o.users.Add(1) }
 
+// leave removes a user. The last one releases the OpenCL object.
 func (o *object) leave() {
 	if o.users.Add(-1) == 0 {
-		_ = o.kind.release.run(o.id) // nothing is left to be done about a failure
+		_ = o.kind.release.run(o.id) // nobody can handle an error here
 	}
 }
 
-// drop gives up the owner's count, once.
+// drop removes the owner, once.
 func (o *object) drop() {
 	if o.users.Load() > 0 && o.released.CompareAndSwap(false, true) {
 		o.leave()
 	}
 }
 
-// gone is the error of using a released object of a kind.
+// gone returns the error for using a released object.
 func (k *kind) gone(call string) error {
 	return &Error{Call: call, Detail: "the " + k.name + " is nil or was released", Status: k.invalid, Err: ErrReleased}
 }
 
-// address is where the handle lies, for calls that take a list of handles.
+// address returns the address of the handle, for calls that take an array of handles.
 func (o *object) address() unsafe.Pointer { return unsafe.Pointer(&o.id) }
 
-// use is enter with the error of function f for the caller.
+// use is like enter, but returns an error for the call of f.
 func (o *object) use(f *function, k *kind) error {
 	if !o.enter() {
 		return k.gone(f.name)

@@ -7,19 +7,18 @@ import (
 	"unsafe"
 )
 
-// ErrNoPlatform says that the OpenCL library works but knows of no platform: no driver is
+// ErrNoPlatform is the error if the OpenCL library has no platform, because no driver is
 // installed.
 var ErrNoPlatform = errors.New("no OpenCL platform")
 
-// Platform is one OpenCL implementation, such as a vendor's driver. There is one Platform
-// for each for the life of the process, so that platforms can be compared with ==. It has no
-// Release.
+// Platform is an OpenCL implementation, such as a vendor's driver. Each has exactly one Platform
+// for the life of the process, so that platforms can be compared with ==. It needs no release.
 type Platform struct {
 	id   uintptr
 	info func() (*PlatformInfo, error)
 }
 
-// PlatformInfo describes a platform. What the platform does not tell is zero.
+// PlatformInfo describes a platform. Values that the driver does not report are zero.
 type PlatformInfo struct {
 	Name       string
 	Vendor     string
@@ -54,9 +53,9 @@ func platformOf(id uintptr) *Platform {
 	return p.(*Platform)
 }
 
-// Platforms returns all platforms, in the order of the loader. The error is ErrNoLoader when
-// the OpenCL library cannot be loaded, and ErrNoPlatform when there is none; both say what to
-// install.
+// Platforms returns all platforms, in the order of the loader. The error is ErrNoLoader if the
+// OpenCL library cannot be loaded, and ErrNoPlatform if there is no platform; both tell the user
+// what to install.
 func Platforms() ([]*Platform, error) {
 	if err := load(); err != nil {
 		return nil, err
@@ -77,7 +76,7 @@ func Platforms() ([]*Platform, error) {
 	return list, nil
 }
 
-// listIDs asks for the number of handles, then for the handles.
+// listIDs returns handles: it asks for their number first.
 func listIDs(ask func(room uintptr, ids *uintptr, count *uint32) error) ([]uintptr, error) {
 	var count uint32
 	if err := ask(0, nil, &count); err != nil {
@@ -93,8 +92,8 @@ func listIDs(ask func(room uintptr, ids *uintptr, count *uint32) error) ([]uintp
 	return ids[:min(int(count), len(ids))], nil
 }
 
-// Info describes the platform. It is asked for once; do not change what it returns. It fails
-// only when not even the name can be had.
+// Info returns the description of the platform. It is read once and shared: do not change it. It
+// is an error only if the driver does not even report the name.
 func (p *Platform) Info() (*PlatformInfo, error) {
 	if p == nil || p.id == 0 {
 		return nil, refuse(clGetPlatformInfo.name, InvalidPlatform, "the platform is nil")
@@ -119,7 +118,7 @@ func (p *Platform) readInfo() (*PlatformInfo, error) {
 	}, nil
 }
 
-// String returns the name.
+// String returns the name of the platform.
 func (p *Platform) String() string {
 	info, err := p.Info()
 	if err != nil {
@@ -128,8 +127,8 @@ func (p *Platform) String() string {
 	return info.Name
 }
 
-// Devices returns the platform's devices of a type. A platform without such devices is no
-// error: the list is empty.
+// Devices returns the platform's devices of a type. The list is empty, without an error, if there
+// are none.
 func (p *Platform) Devices(t DeviceType) ([]*Device, error) {
 	if p == nil || p.id == 0 {
 		return nil, refuse(clGetDeviceIDs.name, InvalidPlatform, "the platform is nil")
@@ -150,7 +149,7 @@ func (p *Platform) Devices(t DeviceType) ([]*Device, error) {
 	return list, nil
 }
 
-// version returns the OpenCL version as major*10 + minor, and 0 when it is not known.
+// version returns the OpenCL version as major*10 + minor, or 0 if it is unknown.
 func (p *Platform) version() int {
 	info, err := p.Info()
 	if err != nil {

@@ -10,17 +10,17 @@ import (
 	"unsafe"
 )
 
-// Program is OpenCL C source, or a binary, and what was built of it. Building is safe beside
-// other programs; one program is built by one goroutine at a time, and not while kernels of
-// it exist.
+// Program is OpenCL C source, or a binary, and the result of its build. Different programs can
+// be built concurrently. A program must be built by one goroutine at a time, and not while it
+// has kernels.
 type Program struct {
 	object
 	context *Context
 	devices []*Device
-	built   atomic.Pointer[[]uintptr] // the devices of the last Build that went well
+	built   atomic.Pointer[[]uintptr] // the devices of the last successful Build
 }
 
-// NewProgram makes a program of source text. Nothing is compiled before Build.
+// NewProgram creates a program from source text, which Build compiles.
 func (c *Context) NewProgram(source string) (*Program, error) {
 	f := clCreateProgramWithSource
 	if err := c.use(f); err != nil {
@@ -39,8 +39,8 @@ func (c *Context) NewProgram(source string) (*Program, error) {
 	return c.program(f, id, status, c.devices)
 }
 
-// NewProgramFromBinaries makes a program of one binary for each device, as Binaries gave
-// them for the same device and driver. It must be built before kernels are made of it.
+// NewProgramFromBinaries creates a program from one binary for each device, which Binaries has
+// returned for the same device and driver. It must be built before kernels are created.
 func (c *Context) NewProgramFromBinaries(devices []*Device, binaries [][]byte) (*Program, error) {
 	f := clCreateProgramWithBinary
 	if err := c.use(f); err != nil {
@@ -88,8 +88,8 @@ func binaryFailures(devices []*Device, loaded []Status) string {
 	return strings.Join(list, ", ")
 }
 
-// NewProgramFromIL makes a program of an intermediate language that the device takes
-// (DeviceInfo.ILVersion), mostly SPIR-V (OpenCL 2.1).
+// NewProgramFromIL creates a program from an intermediate language that the device supports
+// (see DeviceInfo.ILVersion), usually SPIR-V (OpenCL 2.1).
 func (c *Context) NewProgramFromIL(il []byte) (*Program, error) {
 	f := clCreateProgramWithIL
 	if err := c.use(f); err != nil {
@@ -116,8 +116,8 @@ func (c *Context) program(f *function, id uintptr, status Status, devices []*Dev
 	return p, nil
 }
 
-// pinAll pins blocks of memory for a call that takes a list of pointers. An empty block is
-// nil in the list.
+// pinAll pins blocks of memory and returns their addresses, for a call that takes an array of
+// pointers. The address of an empty block is 0.
 func pinAll(blocks [][]byte) ([]uintptr, *runtime.Pinner) {
 	pin := new(runtime.Pinner)
 	list := make([]uintptr, len(blocks))
@@ -130,12 +130,12 @@ func pinAll(blocks [][]byte) ([]uintptr, *runtime.Pinner) {
 	return list, pin
 }
 
-// Devices returns the devices that the program is for.
+// Devices returns the devices of the program.
 func (p *Program) Devices() []*Device { return slices.Clone(p.devices) }
 
 // Build compiles and links the program with options such as "-D n=4 -cl-mad-enable", for the
-// given devices or, without any, for all of its own. When that fails, the error is a
-// *BuildError, which holds the log.
+// given devices or, if none are given, for all devices of the program. If the build fails, the
+// error is a *BuildError, which holds the log.
 func (p *Program) Build(options string, devices ...*Device) error {
 	f := clBuildProgram
 	if err := p.use(f); err != nil {
@@ -171,8 +171,8 @@ const (
 	buildLog           = 0x1183
 )
 
-// BuildLog returns all that the compiler said about the last Build for a device, whether it
-// went well or not.
+// BuildLog returns the compiler's log of the last Build for a device, whether it succeeded or
+// failed.
 func (p *Program) BuildLog(d *Device) (string, error) {
 	data, err := p.buildInfo(d, buildLog)
 	if err != nil {
@@ -181,7 +181,7 @@ func (p *Program) BuildLog(d *Device) (string, error) {
 	return strings.TrimRight(string(data), "\x00"), nil
 }
 
-// BuildStatus returns how the last Build for a device went.
+// BuildStatus returns the outcome of the last Build for a device.
 func (p *Program) BuildStatus(d *Device) (BuildStatus, error) {
 	data, err := p.buildInfo(d, buildStatus)
 	if err != nil {
@@ -202,13 +202,13 @@ func (p *Program) buildInfo(d *Device, param uint32) ([]byte, error) {
 	return queryOfPair(f, p.id, d.id)(param)
 }
 
-// BuildStatus says how a build went.
+// BuildStatus is the outcome of a build.
 type BuildStatus int32
 
 // The outcomes of a build.
 const (
 	BuildSuccess    BuildStatus = 0
-	BuildNone       BuildStatus = -1 // there was none
+	BuildNone       BuildStatus = -1 // not built
 	BuildFailed     BuildStatus = -2
 	BuildInProgress BuildStatus = -3
 )
@@ -218,8 +218,8 @@ func (s BuildStatus) String() string {
 	return nameOf(uint32(-s), 0, "success", "none", "error", "in progress")
 }
 
-// Binaries returns what was built, one binary for each of Devices, nil where nothing was
-// built. What a binary is, is the driver's affair: machine code, PTX, an archive.
+// Binaries returns the built binaries in the order of Devices, nil for devices for which the
+// program was not built. Their format depends on the driver: machine code, PTX, an archive.
 func (p *Program) Binaries() ([][]byte, error) {
 	f := clGetProgramInfo
 	if err := p.use(f); err != nil {
@@ -253,7 +253,7 @@ func (p *Program) Binaries() ([][]byte, error) {
 	return p.inOrder(p.binaryDevices(words(devices), len(built)), built), nil
 }
 
-// inOrder sorts what is in the driver's order of devices into that of Devices.
+// inOrder sorts binaries from the order of the given devices into that of Devices.
 func (p *Program) inOrder(ids []uintptr, built [][]byte) [][]byte {
 	list := make([][]byte, len(p.devices))
 	for i, d := range p.devices {
@@ -278,8 +278,8 @@ func (p *Program) KernelNames() ([]string, error) {
 	return strings.FieldsFunc(trimText(data), func(r rune) bool { return r == ';' }), nil
 }
 
-// Release gives the program up; its kernels stay. It does nothing when called again, or on
-// nil.
+// Release releases the program; its kernels stay usable. Further calls, and calls on nil, do
+// nothing.
 func (p *Program) Release() {
 	if p != nil {
 		p.drop()
@@ -293,12 +293,12 @@ func (p *Program) use(f *function) error {
 	return p.object.use(f, programKind)
 }
 
-// BuildError is a program that did not build.
+// BuildError is the error of a failed build.
 type BuildError struct {
-	Device  *Device // the one on which it failed, or the first of several
+	Device  *Device // the device for which the build failed, or the first of several
 	Options string
-	Log     string // all that the compiler said, at any length
-	Err     error  // the *Error of the call; its Status is mostly BuildProgramFailure
+	Log     string // the whole log of the compiler
+	Err     error  // the *Error of the call; its Status is usually BuildProgramFailure
 }
 
 // Error returns the call and its status, the options, the device, and the whole log.

@@ -7,8 +7,7 @@ import (
 	"unsafe"
 )
 
-// query asks for one piece of information by its number and returns the bytes as the
-// library gave them.
+// query returns the bytes of one piece of information, given by its number.
 type query func(param uint32) ([]byte, error)
 
 // queryOf returns the query for an object through a function of the form
@@ -40,8 +39,8 @@ func sized(ask func(param, size uintptr, value *byte, needed *uintptr) error) qu
 	}
 }
 
-// The readers below treat what cannot be had as unknown: zero, or nil. A library that
-// stumbles over one question must not hide the answers to all others.
+// The methods below return zero or nil if a query fails, so that one failing query does not hide
+// the answers to the others.
 
 func (q query) text(param uint32) string {
 	data, err := q(param)
@@ -51,7 +50,7 @@ func (q query) text(param uint32) string {
 	return trimText(data)
 }
 
-// list reads words separated by spaces (extensions) or another separator.
+// list returns words that are separated by a separator, without empty ones.
 func (q query) list(param uint32, separator string) []string {
 	var words []string
 	for word := range strings.SplitSeq(q.text(param), separator) {
@@ -67,7 +66,7 @@ func (q query) uint(param uint32) uint64 {
 	return n
 }
 
-// known reads an unsigned number of any width and reports whether it was answered at all.
+// known returns an unsigned number of any width, or false if the query fails.
 func (q query) known(param uint32) (uint64, bool) {
 	data, err := q(param)
 	if err != nil {
@@ -80,8 +79,7 @@ func (q query) known(param uint32) (uint64, bool) {
 	return 0, false
 }
 
-// decode reads an unsigned number of the width of the data, and 0 where there is no such
-// number.
+// decode returns an unsigned number of 1, 2, 4 or 8 bytes, or 0 for data of another length.
 func decode(data []byte) uint64 {
 	switch len(data) {
 	case 1:
@@ -96,7 +94,7 @@ func decode(data []byte) uint64 {
 	return 0
 }
 
-// words reads an array of size_t or of handles.
+// words returns an array of size_t or of handles.
 func words(data []byte) []uintptr {
 	const width = int(unsafe.Sizeof(uintptr(0)))
 	list := make([]uintptr, 0, len(data)/width)
@@ -110,7 +108,7 @@ func (q query) int(param uint32) int     { return int(q.uint(param)) }
 func (q query) int64(param uint32) int64 { return int64(q.uint(param)) }
 func (q query) bool(param uint32) bool   { return q.uint(param) != 0 }
 
-// ints reads an array of size_t.
+// ints returns an array of size_t.
 func (q query) ints(param uint32) []int {
 	data, err := q(param)
 	if err != nil {
@@ -123,8 +121,8 @@ func (q query) ints(param uint32) []int {
 	return list
 }
 
-// trimText cuts the terminator and what follows it, and surrounding space, which some
-// drivers leave around names.
+// trimText returns the text up to the terminator, without the surrounding space that some drivers
+// leave around names.
 func trimText(data []byte) string {
 	if end := bytes.IndexByte(data, 0); end >= 0 {
 		data = data[:end]
@@ -132,5 +130,5 @@ func trimText(data []byte) string {
 	return strings.TrimSpace(string(data))
 }
 
-// terminated returns the text as C wants it.
+// terminated returns the text with a terminating zero.
 func terminated(text string) []byte { return append([]byte(text), 0) }

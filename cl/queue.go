@@ -10,19 +10,18 @@ type QueueProperties uint64
 
 // The properties of a queue.
 const (
-	OutOfOrder QueueProperties = 1 << 0 // commands may overtake each other; order them by wait lists
-	Profiling  QueueProperties = 1 << 1 // events carry timestamps, see Event.Profile
+	OutOfOrder QueueProperties = 1 << 0 // commands may run in any order that wait lists allow
+	Profiling  QueueProperties = 1 << 1 // events have timestamps, see Event.Profile
 )
 
 // String returns names joined with "|".
 func (p QueueProperties) String() string { return joinBits(uint64(p), "out-of-order", "profiling") }
 
-// Queue takes commands for one device. Without OutOfOrder they run one after the other, in
-// the order in which they came. It is safe for concurrent use.
+// Queue is a command queue of one device. Without OutOfOrder, commands run one after the
+// other in the order in which they were enqueued. It is safe for concurrent use.
 //
-// A command waits for the events given to it, whatever their queues; nil among them stands
-// for nothing to wait for. Commands may stay with the host until Flush, Finish, or a call
-// that waits.
+// A command waits for the events given to it, which may be of other queues; nil events are
+// ignored. Commands may stay on the host until Flush, Finish, or a call that waits.
 type Queue struct {
 	object
 	context   *Context
@@ -30,10 +29,9 @@ type Queue struct {
 	profiling bool
 }
 
-// NewQueue makes a queue of properties (Profiling, OutOfOrder, both or 0) for one of the
-// context's devices. A device that cannot run commands out of order answers
-// InvalidQueueProperties. Where a driver refuses Profiling so, the queue is made without it:
-// see Queue.Profiling.
+// NewQueue creates a queue with properties (Profiling, OutOfOrder, both or 0) on a device of
+// the context. The error is InvalidQueueProperties if the device does not support OutOfOrder. If
+// the driver refuses Profiling, the queue is created without it; see Queue.Profiling.
 func (c *Context) NewQueue(d *Device, properties QueueProperties) (*Queue, error) {
 	f := clCreateCommandQueue
 	if f.addr == 0 {
@@ -62,7 +60,7 @@ func (c *Context) NewQueue(d *Device, properties QueueProperties) (*Queue, error
 	return q, nil
 }
 
-// createQueue calls one of the two functions that make queues.
+// createQueue creates a queue with function f, clCreateCommandQueue or its successor.
 func (c *Context) createQueue(f *function, d *Device, properties QueueProperties) (uintptr, error) {
 	var status Status
 	var id uintptr
@@ -76,9 +74,8 @@ func (c *Context) createQueue(f *function, d *Device, properties QueueProperties
 	return id, f.made(id, status)
 }
 
-// Profiling reports whether events of the queue carry timestamps. Some drivers know no
-// profiling, that of the Raspberry Pi's V3D for one: their queues have none, whatever was
-// asked for.
+// Profiling reports whether events of the queue have timestamps. Queues of drivers without
+// profiling, such as that of the Raspberry Pi's V3D, have none, even if requested.
 func (q *Queue) Profiling() bool { return q.profiling }
 
 // Device returns the device that runs the queue's commands.
@@ -87,10 +84,10 @@ func (q *Queue) Device() *Device { return q.device }
 // Context returns the context of the queue.
 func (q *Queue) Context() *Context { return q.context }
 
-// Flush hands all commands so far to the device, and does not wait for them.
+// Flush submits all enqueued commands to the device, without waiting for them.
 func (q *Queue) Flush() error { return q.settle(clFlush) }
 
-// Finish waits until all commands so far have ended.
+// Finish waits until all enqueued commands have ended.
 func (q *Queue) Finish() error { return q.settle(clFinish) }
 
 func (q *Queue) settle(f *function) error {
@@ -101,14 +98,14 @@ func (q *Queue) settle(f *function) error {
 	return f.run(q.id)
 }
 
-// EnqueueMarker makes an event that ends when the given events have, or, when there are
-// none, when all commands before it have.
+// EnqueueMarker returns an event that ends when the given events have ended or, without
+// events, when all commands enqueued before have (OpenCL 1.2).
 func (q *Queue) EnqueueMarker(wait ...*Event) (*Event, error) {
 	return q.enqueueSync(clEnqueueMarkerWithWaitList, wait)
 }
 
-// EnqueueBarrier is EnqueueMarker, and no later command of the queue begins before it has
-// ended.
+// EnqueueBarrier is like EnqueueMarker, but later commands of the queue also wait for the
+// event.
 func (q *Queue) EnqueueBarrier(wait ...*Event) (*Event, error) {
 	return q.enqueueSync(clEnqueueBarrierWithWaitList, wait)
 }
@@ -122,8 +119,8 @@ func (q *Queue) enqueueSync(f *function, wait []*Event) (*Event, error) {
 	return c.event(f.run(q.id, c.waitCount(), uintptr(c.waitList()), uintptr(c.slot())))
 }
 
-// Release gives the queue up; commands in it still run. It does nothing when called again,
-// or on nil.
+// Release releases the queue; enqueued commands still run. Further calls, and calls on nil, do
+// nothing.
 func (q *Queue) Release() {
 	if q != nil {
 		q.drop()
@@ -137,8 +134,8 @@ func (q *Queue) use(f *function) error {
 	return q.object.use(f, queueKind)
 }
 
-// command is one call that puts a command into a queue: it holds what the call uses until
-// the call is done.
+// command is one call that enqueues a command. It keeps the objects that the call uses alive
+// until end.
 type command struct {
 	queue *Queue
 	mems  []memory
@@ -154,8 +151,8 @@ type memory interface {
 	leave()
 }
 
-// begin takes hold of the queue, the memory and the events to wait for, or fails and holds
-// nothing. end must follow.
+// begin starts a command: it counts a use of the queue, the memory and the events to wait for.
+// end must follow unless begin fails.
 func (q *Queue) begin(f *function, wait []*Event, mems ...memory) (command, error) {
 	if err := q.use(f); err != nil {
 		return command{}, err
@@ -168,6 +165,7 @@ func (q *Queue) begin(f *function, wait []*Event, mems ...memory) (command, erro
 	return c, nil
 }
 
+// hold counts a use of memory and events.
 func (c *command) hold(f *function, wait []*Event, mems []memory) error {
 	if err := f.on(c.queue.context.version); err != nil {
 		return err
@@ -191,7 +189,7 @@ func (c *command) hold(f *function, wait []*Event, mems []memory) error {
 	return nil
 }
 
-// end lets go of everything.
+// end ends all uses.
 func (c *command) end() {
 	for _, e := range c.wait {
 		e.leave()
@@ -202,11 +200,10 @@ func (c *command) end() {
 	c.queue.leave()
 }
 
-func (c *command) waitCount() uintptr         { return uintptr(len(c.ids)) }
-func (c *command) waitList() unsafe.Pointer   { return unsafe.Pointer(unsafe.SliceData(c.ids)) }
-func (c *command) slot() unsafe.Pointer       { return unsafe.Pointer(&c.made.id) }
-func bytesOf(data []byte) unsafe.Pointer      { return unsafe.Pointer(unsafe.SliceData(data)) }
-func sizes(triple *[3]uintptr) unsafe.Pointer { return unsafe.Pointer(triple) }
+func (c *command) waitCount() uintptr       { return uintptr(len(c.ids)) }
+func (c *command) waitList() unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(c.ids)) }
+func (c *command) slot() unsafe.Pointer     { return unsafe.Pointer(&c.made.id) }
+func bytesOf(data []byte) unsafe.Pointer    { return unsafe.Pointer(unsafe.SliceData(data)) }
 
 // event returns the event that the call wrote into the slot, or the call's error.
 func (c *command) event(err error) (*Event, error) {
@@ -217,7 +214,7 @@ func (c *command) event(err error) (*Event, error) {
 	return c.made, nil
 }
 
-// triple turns sizes that were checked for being non-negative into size_t.
-func triple(of [3]int) *[3]uintptr {
-	return &[3]uintptr{uintptr(of[0]), uintptr(of[1]), uintptr(of[2])}
+// triple returns the address of three sizes, none of them negative, as size_t.
+func triple(of [3]int) unsafe.Pointer {
+	return unsafe.Pointer(&[3]uintptr{uintptr(of[0]), uintptr(of[1]), uintptr(of[2])})
 }

@@ -5,23 +5,23 @@ import (
 	"math/bits"
 )
 
-// Rect places a box of bytes in linear memory: where it begins, and how far apart rows and
-// slices are. Origin is x (bytes), y (rows), z (slices). A RowPitch of 0 is the width of the
-// box, a SlicePitch of 0 its height times the RowPitch (bytes).
+// Rect is the place of a box of bytes in linear memory. Origin is x (bytes), y (rows), z
+// (slices). The pitches are the distances of rows and of slices in bytes. A RowPitch of 0
+// means the width of the box, a SlicePitch of 0 its height times the row pitch.
 type Rect struct {
 	Origin     [3]int
 	RowPitch   int
 	SlicePitch int
 }
 
-// EnqueueReadRect copies a box of region (x bytes, y rows, z slices) from a place in the
-// buffer to a place in data, without waiting; for data, what EnqueueRead says holds.
+// EnqueueReadRect copies a box of the size region (x bytes, y rows, z slices) from a place in
+// the buffer to a place in data, without waiting. For data, see EnqueueRead.
 func (q *Queue) EnqueueReadRect(b *Buffer, at Rect, region [3]int, data []byte, to Rect, wait ...*Event) (*Event, error) {
 	return q.transferRect(clEnqueueReadBufferRect, b, at, region, data, to, wait)
 }
 
-// EnqueueWriteRect copies a box of region (x bytes, y rows, z slices) from a place in data to
-// a place in the buffer, without waiting; for data, what EnqueueWrite says holds.
+// EnqueueWriteRect copies a box of the size region (x bytes, y rows, z slices) from a place in
+// data to a place in the buffer, without waiting. For data, see EnqueueWrite.
 func (q *Queue) EnqueueWriteRect(b *Buffer, at Rect, region [3]int, data []byte, from Rect, wait ...*Event) (*Event, error) {
 	return q.transferRect(clEnqueueWriteBufferRect, b, at, region, data, from, wait)
 }
@@ -40,14 +40,14 @@ func (q *Queue) transferRect(f *function, b *Buffer, at Rect, region [3]int, dat
 			return nil, err
 		}
 		return c.event(f.run(q.id, b.id, block,
-			uintptr(sizes(triple(at.Origin))), uintptr(sizes(triple(host.Origin))), uintptr(sizes(triple(region))),
+			uintptr(triple(at.Origin)), uintptr(triple(host.Origin)), uintptr(triple(region)),
 			uintptr(at.RowPitch), uintptr(at.SlicePitch), uintptr(host.RowPitch), uintptr(host.SlicePitch),
 			uintptr(bytesOf(data)), c.waitCount(), uintptr(c.waitList()), uintptr(c.slot())))
 	})
 }
 
-// EnqueueCopyRect copies a box of region (x bytes, y rows, z slices) from a place in one
-// buffer to a place in another, or in the same where they do not overlap.
+// EnqueueCopyRect copies a box of the size region (x bytes, y rows, z slices) from a place in
+// one buffer to a place in another, or in the same buffer if the boxes do not overlap.
 func (q *Queue) EnqueueCopyRect(src, dst *Buffer, from, to Rect, region [3]int, wait ...*Event) (*Event, error) {
 	f := clEnqueueCopyBufferRect
 	c, err := q.begin(f, wait, src, dst)
@@ -62,12 +62,12 @@ func (q *Queue) EnqueueCopyRect(src, dst *Buffer, from, to Rect, region [3]int, 
 		return nil, err
 	}
 	return c.event(f.run(q.id, src.id, dst.id,
-		uintptr(sizes(triple(from.Origin))), uintptr(sizes(triple(to.Origin))), uintptr(sizes(triple(region))),
+		uintptr(triple(from.Origin)), uintptr(triple(to.Origin)), uintptr(triple(region)),
 		uintptr(from.RowPitch), uintptr(from.SlicePitch), uintptr(to.RowPitch), uintptr(to.SlicePitch),
 		c.waitCount(), uintptr(c.waitList()), uintptr(c.slot())))
 }
 
-// within refuses a box that does not lie inside size bytes.
+// within returns an error if the box is not inside size bytes.
 func (r Rect) within(f *function, where string, region [3]int, size int) error {
 	end, ok := r.end(region)
 	if !ok || end > uint64(size) {
@@ -77,7 +77,7 @@ func (r Rect) within(f *function, where string, region [3]int, size int) error {
 	return nil
 }
 
-// end returns the first byte after the box, and false when the box makes no sense.
+// end returns the offset of the first byte after the box, or false if the box is invalid.
 func (r Rect) end(region [3]int) (uint64, bool) {
 	for i := range 3 {
 		if region[i] <= 0 || r.Origin[i] < 0 {
@@ -104,7 +104,7 @@ func (r Rect) end(region [3]int) (uint64, bool) {
 	return end, ok
 }
 
-// mulAdd returns a*b + c, and makes ok false when that does not fit.
+// mulAdd returns a*b + c, and sets ok to false if that overflows.
 func mulAdd(a, b, c uint64, ok *bool) uint64 {
 	high, low := bits.Mul64(a, b)
 	sum, carry := bits.Add64(low, c, 0)

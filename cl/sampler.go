@@ -2,24 +2,24 @@ package cl
 
 import "unsafe"
 
-// Sampler says how a kernel reads an image. It is safe for concurrent use.
+// Sampler is the way in which a kernel reads an image. It is safe for concurrent use.
 type Sampler struct {
 	object
 }
 
-// AddressingMode says what is read outside an image.
+// AddressingMode determines the color outside an image.
 type AddressingMode uint32
 
 // The modes of addressing.
 const (
-	AddressUndefined      AddressingMode = 0x1130 // CL_ADDRESS_NONE: the kernel does not go there
+	AddressUndefined      AddressingMode = 0x1130 // CL_ADDRESS_NONE: the kernel never reads outside
 	AddressClampToEdge    AddressingMode = 0x1131
 	AddressClampToBorder  AddressingMode = 0x1132 // CL_ADDRESS_CLAMP
 	AddressRepeat         AddressingMode = 0x1133
 	AddressMirroredRepeat AddressingMode = 0x1134
 )
 
-// FilterMode says what is read between pixels.
+// FilterMode determines the color between pixels.
 type FilterMode uint32
 
 // The modes of filtering.
@@ -28,7 +28,7 @@ const (
 	FilterLinear  FilterMode = 0x1141
 )
 
-// NewSampler makes a sampler; with normalized, coordinates are from 0 to 1 instead of in
+// NewSampler creates a sampler. If normalized is true, coordinates are from 0 to 1, else in
 // pixels.
 func (c *Context) NewSampler(normalized bool, addressing AddressingMode, filter FilterMode) (*Sampler, error) {
 	f := clCreateSampler
@@ -50,7 +50,7 @@ func (c *Context) NewSampler(normalized bool, addressing AddressingMode, filter 
 	return s, nil
 }
 
-// Release gives the sampler up. It does nothing when called again, or on nil.
+// Release releases the sampler. Further calls, and calls on nil, do nothing.
 func (s *Sampler) Release() {
 	if s != nil {
 		s.drop()

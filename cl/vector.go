@@ -6,9 +6,9 @@ import (
 	"github.com/x448/float16"
 )
 
-// The vector types of OpenCL C. A vector of 3 takes the room of 4, in arguments and in
-// buffers alike, so that its fourth element is padding; a slice of any of these types has
-// the layout of an array of the OpenCL type.
+// The vector types of OpenCL C. A vector of 3 elements has the size of one of 4, in arguments and
+// in buffers; its fourth element is padding. A slice of any of these types has the layout of an
+// array of the OpenCL type.
 type (
 	Char2  [2]int8  // char2
 	Char3  [4]int8  // char3
@@ -77,21 +77,21 @@ type (
 	Double16 [16]float64 // double16
 )
 
-// Half is a number of half precision (IEEE 754 binary16), as its bits.
+// Half is a half-precision number (IEEE 754 binary16), as its bits.
 type Half uint16
 
 // NewHalf returns the half nearest to f, ties to even. Values from 65520 on become infinite.
 func NewHalf(f float32) Half { return Half(float16.Fromfloat32(f)) }
 
-// Float32 returns the same number in single precision, which is exact.
+// Float32 returns the number in single precision, which is exact.
 func (h Half) Float32() float32 { return float16.Frombits(uint16(h)).Float32() }
 
-// Number is the types of the scalars of OpenCL C that buffers may hold; half is Half.
+// Number is the constraint for the scalar types of OpenCL C in buffers; half is Half.
 type Number interface {
 	~int8 | ~uint8 | ~int16 | ~uint16 | ~int32 | ~uint32 | ~int64 | ~uint64 | ~float32 | ~float64
 }
 
-// Vector is the vector types of OpenCL C.
+// Vector is the constraint for the vector types of OpenCL C.
 type Vector interface {
 	Char2 | Char3 | Char4 | Char8 | Char16 |
 		UChar2 | UChar3 | UChar4 | UChar8 | UChar16 |
@@ -106,7 +106,7 @@ type Vector interface {
 		Double2 | Double3 | Double4 | Double8 | Double16
 }
 
-// Bytes returns the memory of a slice as bytes, for transfers: it is a view, not a copy.
+// Bytes returns the memory of a slice as bytes, without copying, for transfers:
 //
 //	err := q.Read(b, 0, cl.Bytes(floats))
 func Bytes[T Number | Vector](s []T) []byte {

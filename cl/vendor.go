@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// PCIAddress is where a device sits on the PCI bus.
+// PCIAddress is the address of a device on the PCI bus.
 type PCIAddress struct {
 	Domain, Bus, Device, Function uint32
 }
@@ -15,38 +15,38 @@ func (a PCIAddress) String() string {
 	return fmt.Sprintf("%04x:%02x:%02x.%x", a.Domain, a.Bus, a.Device, a.Function)
 }
 
-// UUIDInfo holds the identities of cl_khr_device_uuid, which Vulkan reports as well.
+// UUIDInfo holds the identifiers of cl_khr_device_uuid, which Vulkan reports as well.
 type UUIDInfo struct {
-	Device [16]byte // one physical device
-	Driver [16]byte // one version of a driver
+	Device [16]byte // identifies the physical device
+	Driver [16]byte // identifies the version of the driver
 }
 
-// String returns the identity of the device in the usual form of five groups.
+// String returns the device's identifier in the usual form of five groups.
 func (u UUIDInfo) String() string {
 	d := u.Device
 	return fmt.Sprintf("%x-%x-%x-%x-%x", d[:4], d[4:6], d[6:8], d[8:10], d[10:])
 }
 
-// NVIDIAInfo holds what cl_nv_device_attribute_query tells.
+// NVIDIAInfo holds the attributes of cl_nv_device_attribute_query.
 type NVIDIAInfo struct {
 	ComputeCapabilityMajor int
 	ComputeCapabilityMinor int
 	RegistersPerBlock      int // 32-bit registers of one work-group
 	WarpSize               int // work-items
 	GPUOverlap             bool
-	KernelExecTimeout      bool // a watchdog ends kernels that run long
+	KernelExecTimeout      bool // a watchdog ends kernels that run too long
 	IntegratedMemory       bool // the device shares the host's memory
 	AsyncEngineCount       int
 }
 
-// AMDInfo holds what cl_amd_device_attribute_query tells.
+// AMDInfo holds the attributes of cl_amd_device_attribute_query.
 type AMDInfo struct {
 	BoardName            string
 	WavefrontWidth       int // work-items
 	SIMDPerComputeUnit   int
 	SIMDWidth            int // lanes
 	SIMDInstructionWidth int
-	GlobalFreeMemory     []int // KiB: free in all, the largest block; at the time of the first Info
+	GlobalFreeMemory     []int // KiB: total free memory, largest free block; at the first call of Info
 	GlobalMemChannels    int
 	GlobalMemBanks       int // of each channel
 	GlobalMemBankWidth   int // bytes
@@ -61,7 +61,7 @@ type AMDInfo struct {
 	PCIeID               uint32 // the PCI device number
 }
 
-// IntelInfo holds what cl_intel_device_attribute_query tells.
+// IntelInfo holds the attributes of cl_intel_device_attribute_query.
 type IntelInfo struct {
 	IPVersion         uint32
 	DeviceID          uint32
@@ -71,6 +71,7 @@ type IntelInfo struct {
 	ThreadsPerEU      int
 }
 
+// Query numbers of extensions.
 const (
 	deviceUUID    = 0x106A
 	driverUUID    = 0x106B
@@ -116,8 +117,8 @@ const (
 	intelThreadsPerEU      = 0x4255
 )
 
-// readVendor asks the questions of extensions, each only where the device lists the
-// extension: vendors give the same numbers to different questions.
+// readVendor queries the extensions that the device lists, and no others: vendors use the same
+// numbers for different queries.
 func (i *DeviceInfo) readVendor(q query) {
 	if i.HasExtension("cl_nv_device_attribute_query") {
 		i.NVIDIA = nvidiaInfo(q)
@@ -137,7 +138,7 @@ func (i *DeviceInfo) readVendor(q query) {
 	i.PCI = i.pciAddress(q)
 }
 
-// pciAddress prefers the extension of all vendors to those of one.
+// pciAddress prefers the extension for all vendors to those of one vendor.
 func (i *DeviceInfo) pciAddress(q query) *PCIAddress {
 	if i.HasExtension("cl_khr_pci_bus_info") {
 		if a := pciOfKHR(q); a != nil {
@@ -168,8 +169,8 @@ func pciOfKHR(q query) *PCIAddress {
 	}
 }
 
-// pciOfNVIDIA: the slot is the number of the device (on an H200 at 00:06.0 it is 6); the
-// function is not told.
+// pciOfNVIDIA returns the address without the function, which is not reported. The slot is the
+// number of the device: 6 on an H200 at 00:06.0.
 func pciOfNVIDIA(q query) *PCIAddress {
 	bus, ok := q.known(nvPCIBusID)
 	if !ok {
@@ -178,8 +179,8 @@ func pciOfNVIDIA(q query) *PCIAddress {
 	return &PCIAddress{Domain: uint32(q.uint(nvPCIDomainID)), Bus: uint32(bus), Device: uint32(q.uint(nvPCISlotID))}
 }
 
-// pciOfAMD: a number that says "PCIe", then 17 unused bytes, then bus, device and function,
-// a byte each; the domain is not told.
+// pciOfAMD returns the address without the domain, which is not reported. The answer has four
+// bytes for the type (PCIe), 17 unused bytes, then a byte each for bus, device and function.
 func pciOfAMD(q query) *PCIAddress {
 	const pcie = 1
 	data, err := q(amdTopology)
@@ -248,16 +249,13 @@ func intelInfo(q query) *IntelInfo {
 	}
 }
 
-// Where implementations differ from what the rest of the package may expect, gathered here.
-
 // runsInCaller reports whether the platform runs commands in the thread that waits for them,
-// without locks, as Oclgrind does: two threads that wait crash it. A wait behind the caller's
-// back is then out of the question, so that transfers that would be waited for in a goroutine
-// are done at once.
+// without locks, as Oclgrind does: it crashes if two threads wait. So no goroutine may wait in
+// the background, and transfers that would need one are blocking.
 func (p *Platform) runsInCaller() bool { return p.String() == "Oclgrind" }
 
-// binaryDevices returns the devices to which n binaries belong, of all the program's. PoCL 3.1
-// leaves out the devices for which a program was not built, where the standard has an empty
+// binaryDevices returns those of the program's devices that n binaries belong to. PoCL 3.1 leaves
+// out the devices for which the program was not built; by the standard, these have an empty
 // binary.
 func (p *Program) binaryDevices(all []uintptr, n int) []uintptr {
 	if built := p.built.Load(); n != len(all) && built != nil && n == len(*built) {
