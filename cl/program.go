@@ -330,6 +330,6 @@ func (p *Program) buildError(cause *Error, options string, devices []*Device) *B
 			break
 		}
 	}
-	e.Log, _ = p.BuildLog(e.Device) // no log is what there is then
+	e.Log, _ = p.BuildLog(e.Device) // the log is "" if it cannot be read
 	return e
 }

@@ -112,7 +112,7 @@ func (a *Array) As(t Type) (*Array, error) {
 // uint16 for the bits.
 func Slice[T Element](a *Array) ([]T, error) {
 	if t := typeOf[T](); t != a.Type.Scalar() && (t != Uint16 || a.Type.Scalar() != Float16) {
-		return nil, fmt.Errorf("view %v array: its scalars are no %v", a.Type, reflect.TypeFor[T]())
+		return nil, fmt.Errorf("view %v array: its scalars are not of type %v", a.Type, reflect.TypeFor[T]())
 	}
 	if len(a.Bytes)%a.Type.Size() != 0 {
 		return nil, fmt.Errorf("view %v array: %d bytes are no multiple of %d", a.Type, len(a.Bytes), a.Type.Size())

@@ -88,7 +88,7 @@ func readNPY(r io.Reader, size int64) (*Array, []int, error) {
 func readNPYHeader(r io.Reader) (text string, start int64, err error) {
 	var prefix [8]byte
 	if _, err := io.ReadFull(r, prefix[:]); err != nil || string(prefix[:6]) != npyMagic {
-		return "", 0, errors.New("it is no .npy file: it does not begin with the word NUMPY")
+		return "", 0, errors.New("it is no .npy file: it does not begin with \\x93NUMPY")
 	}
 	sizeBytes := 2
 	switch version := prefix[6]; version {
@@ -96,7 +96,7 @@ func readNPYHeader(r io.Reader) (text string, start int64, err error) {
 	case 2:
 		sizeBytes = 4
 	default:
-		return "", 0, fmt.Errorf("version %d.%d of the format is not known, only 1 and 2", version, prefix[7])
+		return "", 0, fmt.Errorf("unknown version %d.%d of the format; versions 1 and 2 are known", version, prefix[7])
 	}
 	var count [4]byte
 	if _, err := io.ReadFull(r, count[:sizeBytes]); err != nil {
@@ -203,7 +203,7 @@ func parseDescr(s string) (Type, error) {
 	case strings.HasPrefix(kind, "c"):
 		return 0, fmt.Errorf("the array holds complex numbers (%s); save them as pairs of floats (a.view(float32))", s)
 	}
-	return 0, fmt.Errorf("the array holds %q, which is no number type of an OpenCL kernel", s)
+	return 0, fmt.Errorf("the array holds %q, which is no number type of OpenCL", s)
 }
 
 // product returns the number of elements of a shape; ok is false if it overflows
@@ -274,7 +274,7 @@ func parseNPYHeader(s string) (npyDict, error) {
 	}
 	p.skip()
 	if p.rest != "" {
-		return d, errors.New("something stands after the dict")
+		return d, errors.New("there is text after the dict")
 	}
 	for _, key := range []string{"descr", "fortran_order", "shape"} {
 		if !seen[key] {

@@ -7,11 +7,11 @@ import (
 	"github.com/ndtune/ndtune/tune"
 )
 
-// SameDevice tells whether two identities are of one device with one driver, so that what was
-// measured on both can stand together: by name, vendor, platform, driver, type and compute units,
-// by the memory of a device that has its own (of the host's, drivers report what is free just
-// then), and by the PCI address, the UUID and the timer where both are known. A device that has no
-// name, as in a CSV table, is like no other.
+// SameDevice reports whether two identities are of one device with one driver, whose measurements can
+// be combined. It compares name, vendor, platform, driver, type and compute units; the memory of a
+// device that has its own (of the host's memory, drivers report the free part); and the PCI address,
+// the UUID and the timer if both identities have them. A device without a name, as in a CSV table,
+// is the same as no other.
 func SameDevice(a, b tune.Device) bool {
 	if strings.TrimSpace(a.Name) == "" {
 		return false
@@ -32,7 +32,7 @@ func SameDevice(a, b tune.Device) bool {
 	return true
 }
 
-// ownMemory is the size of a device's memory, where that is not the host's.
+// ownMemory returns the size of a device's memory, or "" if it is the host's.
 func ownMemory(d tune.Device) string {
 	if d.UnifiedMemory || d.Type == "cpu" {
 		return ""

@@ -39,7 +39,7 @@ type cost = float64
 // costOf returns the cost of a value of the objective, or an error if it is not positive and finite.
 func costOf(o tune.Objective, value float64) (cost, error) {
 	if !(value > 0) || math.IsInf(value, 1) {
-		return 0, fmt.Errorf("the objective %s is %v: what configurations cost on other devices are ratios, which need positive values", o.Name, value)
+		return 0, fmt.Errorf("the objective %s is %v: costs on other devices are ratios, which need positive values", o.Name, value)
 	}
 	if o.Maximize {
 		return 1 / value, nil

@@ -57,7 +57,7 @@ func (p *Plan) check() error {
 	case p.MaxEvaluations < 1:
 		return fmt.Errorf("a search of %d evaluations finds nothing", p.MaxEvaluations)
 	case p.Repeats < 1:
-		return fmt.Errorf("%d repeats are none", p.Repeats)
+		return fmt.Errorf("%d repeats: there must be at least 1", p.Repeats)
 	case p.Batch < 0:
 		return fmt.Errorf("a strategy cannot be asked for %d configurations", p.Batch)
 	}

@@ -103,7 +103,7 @@ func (n *Recording) judge() error {
 		n.best = -n.best
 	}
 	if n.best <= 0 {
-		return fmt.Errorf("the best %s in it is %g: a ratio to that says nothing", n.objective.Name, n.best)
+		return fmt.Errorf("the best %s in it is %g: it must be positive, because quality is a ratio", n.objective.Name, n.best)
 	}
 	for i, o := range n.observations {
 		switch {
