@@ -153,6 +153,21 @@ func TestManyParameters(t *testing.T) {
 	}
 }
 
+// TestJoinedDiagrams: the order of a space is the same where groups are so many that their
+// diagrams are joined.
+func TestJoinedDiagrams(t *testing.T) {
+	var list []Parameter
+	for i := range manyGroups + 8 {
+		values := ints(7)
+		if i%16 < 3 {
+			values = ints(1, 2)
+		}
+		list = append(list, Parameter{fmt.Sprintf("p%d", i), values})
+	}
+	checkAgainstProduct(t, list, []string{"p0 <= p66", "p1 == p2", "p17 + p18 > 2", "p32 == 1 or p33 == 1", "p50 != p49"})
+	checkAgainstProduct(t, list, []string{"p0 + p1 > p64", "p16 < 2"})
+}
+
 // TestLongExpressions: a message holds the part of a long expression that it is about.
 func TestLongExpressions(t *testing.T) {
 	p := mustParameters(t, Parameter{"a", ints(1, 2)})

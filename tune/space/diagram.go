@@ -88,6 +88,31 @@ func newDiagram(p *Parameters, b *nodes, g *group, bound *budget) (d *diagram, f
 	return d, nil, 0
 }
 
+// manyGroups is the number of groups above which diagrams are joined: the time of a walk grows
+// with the number of diagrams at each of its parameters.
+const manyGroups = 64
+
+// join puts a diagram behind the end of this one, where its parameters come later and the
+// number of all combinations is known. It reports whether it did.
+func (d *diagram) join(later *diagram) bool {
+	count := later.count()
+	if d.places[len(d.places)-1] > later.places[0] || multiplyCounts(d.count(), count) == math.MaxUint64 {
+		return false
+	}
+	if count != 1 {
+		for _, l := range d.levels {
+			for i := range l.before {
+				l.before[i] *= count
+			}
+			for i := range l.counts {
+				l.counts[i] *= count
+			}
+		}
+	}
+	d.places, d.levels = append(d.places, later.places...), append(d.levels, later.levels...)
+	return true
+}
+
 // countUp counts combinations from the end, and strikes the edges that lead to none.
 func (d *diagram) countUp() {
 	var next []uint64

@@ -6,7 +6,6 @@ import (
 	"iter"
 	"math"
 	"math/big"
-	"slices"
 	"sort"
 )
 
@@ -21,7 +20,6 @@ import (
 type Space struct {
 	parameters *Parameters
 	diagrams   []*diagram
-	rest       []uint64      // by diagram, the product of its count and those of all after it; 1 at the end
 	home       []place       // by parameter
 	digits     []map[any]int // by parameter: the place of a value, numbers as floats
 	chosen     []int         // where functions restrict: the indices of what they leave
@@ -108,7 +106,8 @@ func construct(ctx context.Context, p *Parameters, checks []check, environment m
 	}
 	count := big.NewInt(1)
 	var cannot *failedCondition
-	for i, group := range r.groups(p) {
+	groups := r.groups(p)
+	for _, group := range groups {
 		d, failed, at := newDiagram(p, r.nodes, group, bound)
 		switch {
 		case d != nil:
@@ -122,19 +121,18 @@ func construct(ctx context.Context, p *Parameters, checks []check, environment m
 			}
 			continue // another group may be empty, and then it is never asked
 		}
-		s.diagrams = append(s.diagrams, d)
-		for level, of := range group.places {
+		count.Mul(count, new(big.Int).SetUint64(d.count()))
+		if n := len(s.diagrams); len(groups) <= manyGroups || n == 0 || !s.diagrams[n-1].join(d) {
+			s.diagrams = append(s.diagrams, d)
+		}
+	}
+	for i, d := range s.diagrams {
+		for level, of := range d.places {
 			s.home[of] = place{i, level}
 		}
-		count.Mul(count, new(big.Int).SetUint64(d.count()))
 	}
 	if cannot != nil && count.Sign() > 0 {
 		return nil, r.cannot(p, cannot, environment)
-	}
-	s.rest = make([]uint64, len(s.diagrams)+1)
-	s.rest[len(s.diagrams)] = 1
-	for i, d := range slices.Backward(s.diagrams) {
-		s.rest[i] = multiplyCounts(d.count(), s.rest[i+1])
 	}
 	s.length = math.MaxInt
 	if count.IsInt64() {
