@@ -24,13 +24,13 @@ type Entrant struct {
 
 	// Of a kernel: its specification among the bundled ones, and the device as
 	// device.Listed.Selector gives it.
-	Spec   string `json:",omitempty"`
-	Device string `json:",omitempty"`
+	Spec   string
+	Device string
 
 	// Of a library: files and folders in which it is looked for first, and the card by its
 	// PCI address (domain:bus:device.function); "": the first one.
-	Libraries []string `json:",omitempty"`
-	PCI       string   `json:",omitempty"`
+	Libraries []string
+	PCI       string
 
 	Iterations int // timed multiplications at least, where they are not very long
 }

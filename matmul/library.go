@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/ebitengine/purego"
 )
 
 // A librarySearch looks for one shared library.
@@ -84,4 +86,22 @@ func (s librarySearch) placed() []string {
 func isFile(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular()
+}
+
+// bind lets pointers to Go functions call the functions of a library by their names. A key may
+// hold several names, with spaces between them: the first one that the library has counts.
+func bind(handle uintptr, path string, functions map[string]any) error {
+	for names, to := range functions {
+		address := uintptr(0)
+		for _, name := range strings.Fields(names) {
+			if address = lookup(handle, name); address != 0 {
+				break
+			}
+		}
+		if address == 0 {
+			return fmt.Errorf("%s has no function %s", path, strings.Join(strings.Fields(names), " or "))
+		}
+		purego.RegisterFunc(to, address)
+	}
+	return nil
 }

@@ -1,5 +1,7 @@
 package matmul
 
+import "time"
+
 // Multiply computes C = A·B on one thread: A is m × k, B is k × n, C is m × n, all row-major.
 //
 // It is the three nested loops of any introduction, in the order i, k, j: with the sum over k
@@ -18,3 +20,34 @@ func Multiply(c, a, b []float32, m, n, k int) {
 		}
 	}
 }
+
+// A loop is Multiply as an entrant.
+type loop struct{}
+
+func (loop) about() string             { return "one thread" }
+func (loop) tolerance(n int) Tolerance { return ToleranceFloat32(n) }
+
+func (loop) prepare(m *Matrices, _ []string) (prepared, error) {
+	return onHost{func() { Multiply(m.C, m.A, m.B, m.N, m.N, m.N) }}, nil
+}
+
+// An onHost is a multiplication on the CPU.
+type onHost struct{ multiply func() }
+
+func (h onHost) run(times int) ([]float64, error) {
+	took := make([]float64, times)
+	for i := range took {
+		began := time.Now()
+		h.multiply()
+		took[i] = milliseconds(time.Since(began))
+	}
+	return took, nil
+}
+
+func (h onHost) roundTrip() (float64, error) { panic("matmul: a round trip on the CPU") }
+func (h onHost) fetch() error                { return nil }
+func (h onHost) configuration() string       { return "" }
+func (h onHost) hostTimer() bool             { return false } // it is the only clock there is
+func (h onHost) close()                      {}
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

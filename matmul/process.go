@@ -1,62 +1,53 @@
 package matmul
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
+	"runtime"
+	"runtime/debug"
 	"strings"
-	"sync"
-	"time"
+
+	"github.com/ndtune/ndtune/tune/process"
 )
 
-// A Process is an entrant in a process of its own, which is started again where it ended.
+// environment marks a process as that of an entrant.
+const environment = "NDTUNE_MATMUL"
+
+// A request is to open an entrant, which comes first, or to measure it at a size.
+type request struct {
+	Entrant        *Entrant
+	N              int
+	Configurations []string // of a kernel, to choose from at this size
+}
+
+// An answer to a request has one of these.
+type answer struct {
+	About       string // the entrant is open
+	Measurement *Measurement
+	Missing     string // the entrant's library is not there
+	Failed      string // why the request failed; the next one may succeed
+}
+
+// A Process is an entrant in a process of its own, which is started again after it has ended.
 // Close it when done. It is for one goroutine at a time.
 type Process struct {
 	Entrant Entrant
 
-	command *exec.Cmd // nil: not running
-	in      io.WriteCloser
-	answers chan answer // closed at the end of its standard output, or after an answer without sense
-	printed *tail
+	host  *process.Host[request, answer]
+	child *process.Child[request, answer] // nil: not running
 }
 
 // About starts the process and says what the entrant is: which library or device, on how many
-// threads. The error is a [MissingError] where its library is not there.
+// threads. The error is a [MissingError] if its library is not there.
 func (p *Process) About(ctx context.Context) (string, error) {
-	program, err := os.Executable()
-	if err != nil {
-		return "", fmt.Errorf("find this program, to start it for %s: %w", p.Entrant.Name, err)
-	}
-	c := exec.Command(program)
-	c.Env = append(os.Environ(), environment+"=1")
-	p.printed = &tail{}
-	c.Stderr = p.printed
-	c.WaitDelay = holdTime
-	isolate(c)
-	if p.in, err = c.StdinPipe(); err != nil {
+	var err error
+	p.host = process.NewHost[request, answer]("process of "+p.Entrant.Name, environment, nil)
+	if p.child, err = p.host.Start(); err != nil {
 		return "", err
 	}
-	out, err := c.StdoutPipe()
-	if err != nil {
-		return "", err
-	}
-	if err := c.Start(); err != nil {
-		return "", fmt.Errorf("start a process for %s: %w", p.Entrant.Name, err)
-	}
-	p.command, p.answers = c, make(chan answer)
-	go readAnswers(out, p.answers)
 	a, err := p.ask(ctx, request{Entrant: &p.Entrant})
-	if err == nil && a.Failed != "" {
-		err = errors.New(a.Failed)
-	}
-	if err == nil && a.Missing != "" {
-		err = &MissingError{a.Missing}
-	}
 	if err != nil {
 		p.Close()
 		return "", err
@@ -64,10 +55,10 @@ func (p *Process) About(ctx context.Context) (string, error) {
 	return a.About, nil
 }
 
-// Measure measures at a size, a kernel in the best of some configurations. When ctx ends
-// before there is an answer, the process is killed, and the error is that of the context.
+// Measure measures at a size, a kernel in the best of some configurations. If ctx ends before
+// there is an answer, the process is killed, and the error is that of the context.
 func (p *Process) Measure(ctx context.Context, n int, configurations []string) (Measurement, error) {
-	if p.command == nil {
+	if p.child == nil {
 		if _, err := p.About(ctx); err != nil {
 			return Measurement{}, err
 		}
@@ -76,122 +67,102 @@ func (p *Process) Measure(ctx context.Context, n int, configurations []string) (
 	switch {
 	case err != nil:
 		return Measurement{}, err
-	case a.Failed != "":
-		return Measurement{}, errors.New(a.Failed)
 	case a.Measurement == nil:
 		return Measurement{}, fmt.Errorf("the process of %s gave no measurement", p.Entrant.Name)
 	}
 	return *a.Measurement, nil
 }
 
-// ask sends a request and waits for the answer. After an error the process is gone.
+// ask sends a request and waits for the answer.
 func (p *Process) ask(ctx context.Context, r request) (answer, error) {
-	// What cannot be written has no reader: the process has ended, which is seen below.
-	_ = json.NewEncoder(p.in).Encode(r)
+	p.child.Requests <- r
 	select {
-	case a, ok := <-p.answers:
-		switch {
-		case !ok:
-			return answer{}, p.ended()
-		case a.garbled != nil:
-			p.Close()
-			return answer{}, fmt.Errorf("the process of %s gave an answer that makes no sense: %w", p.Entrant.Name, a.garbled)
+	case e := <-p.host.Events:
+		switch a := e.Answer; {
+		case e.End != nil:
+			text := e.End.Cause()
+			if words := e.End.LastWords(); words != "" {
+				text += "; it printed: " + words[strings.LastIndexByte(words, '\n')+1:]
+			}
+			p.close()
+			return answer{}, fmt.Errorf("the process of %s ended %s", p.Entrant.Name, text)
+		case a.Failed != "":
+			return answer{}, errors.New(a.Failed)
+		case a.Missing != "":
+			return answer{}, &MissingError{a.Missing}
+		default:
+			return a, nil
 		}
-		return a, nil
 	case <-ctx.Done():
 		p.Close()
 		return answer{}, ctx.Err()
 	}
 }
 
-// holdTime is how long the last words of a process that has ended are waited for: another one
-// that it has started may hold its standard error open.
-const holdTime = time.Second
-
-// ended says how a process came to its end of its own accord. It has closed its standard output,
-// which is the end of it, or else is made to be.
-func (p *Process) ended() error {
-	err := p.wait()
-	text := "with status 0"
-	if err != nil {
-		text = err.Error()
-	}
-	if line := p.printed.last(); line != "" {
-		text += "; it printed: " + line
-	}
-	return fmt.Errorf("the process of %s ended: %s", p.Entrant.Name, text)
-}
-
 // Close ends the process. It can be called twice.
 func (p *Process) Close() {
-	if p.command == nil {
+	if p.child != nil {
+		p.host.Stop(p.child)
+		p.close()
+	}
+}
+
+// close forgets a process that has ended.
+func (p *Process) close() {
+	close(p.child.Requests)
+	p.host.Close()
+	p.child = nil
+}
+
+// Main must be called by the main function of a program that opens a [Process], before it does
+// anything else but worker.Main (and by TestMain of its tests). In the process of an entrant it
+// serves and ends the process; otherwise it returns at once.
+func Main() {
+	if !process.Marked(environment) {
 		return
 	}
-	_ = p.wait() // it was killed
-}
-
-// wait kills what there is still of the process and of what it has started, and waits for it.
-// Wait closes this end of its standard output, which ends the answers whoever holds the other.
-func (p *Process) wait() error {
-	killGroup(p.command)
-	err := p.command.Wait()
-	for range p.answers {
+	parent, err := process.Connect[request, answer]("matmul")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "ndtune matmul:", err)
+		os.Exit(1)
 	}
-	p.command = nil
-	if errors.Is(err, exec.ErrWaitDelay) {
-		return nil // it has ended with status 0, and something of it holds its standard error
-	}
-	return err
-}
-
-// readAnswers passes on what are answers among the lines of a process.
-func readAnswers(out io.Reader, to chan<- answer) {
-	defer close(to)
-	lines := bufio.NewReader(out)
-	for {
-		line, err := lines.ReadString('\n')
-		if text, ok := strings.CutPrefix(line, answerMark); ok && err == nil {
-			var a answer
-			a.garbled = json.Unmarshal([]byte(text), &a)
-			to <- a
-			if a.garbled != nil {
-				return
-			}
+	runtime.LockOSThread() // CUDA keeps the current device by thread
+	requests := make(chan request)
+	go parent.Listen(func(r request) { requests <- r })
+	var entrant Entrant
+	var with multiplier
+	for r := range requests {
+		var a answer
+		if r.Entrant != nil {
+			entrant = *r.Entrant
+			with, a = opened(entrant)
+		} else {
+			a = measured(entrant, with, r)
 		}
-		if err != nil {
-			return
-		}
+		parent.Send(a)
 	}
 }
 
-// A tail keeps the end of what is written to it.
-type tail struct {
-	mutex sync.Mutex
-	text  []byte
-}
-
-const tailLength = 8 << 10
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.mutex.Lock()
-	defer t.mutex.Unlock()
-	t.text = append(t.text, p...)
-	t.text = t.text[max(0, len(t.text)-tailLength):]
-	return len(p), nil
-}
-
-// last is the line that says most about a crash: that of Go's runtime which names the signal,
-// else the last one.
-func (t *tail) last() string {
-	t.mutex.Lock()
-	defer t.mutex.Unlock()
-	lines := strings.Split(strings.TrimSpace(string(t.text)), "\n")
-	for _, line := range lines {
-		for _, beginning := range []string{"SIG", "fatal error:", "panic:"} {
-			if strings.HasPrefix(line, beginning) {
-				return line
-			}
-		}
+func opened(e Entrant) (multiplier, answer) {
+	with, err := open(e)
+	var missing *MissingError
+	switch {
+	case errors.As(err, &missing):
+		return nil, answer{Missing: missing.Text}
+	case err != nil:
+		return nil, answer{Failed: err.Error()}
 	}
-	return lines[len(lines)-1]
+	return with, answer{About: with.about()}
+}
+
+func measured(e Entrant, with multiplier, r request) answer {
+	if with == nil {
+		return answer{Failed: "nothing is open"}
+	}
+	m, err := measure(e, with, r.N, r.Configurations)
+	debug.FreeOSMemory() // other entrants need it now
+	if err != nil {
+		return answer{Failed: err.Error()}
+	}
+	return answer{Measurement: &m}
 }

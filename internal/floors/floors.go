@@ -6,7 +6,7 @@ package floors
 // docs/architecture.md says what each room is for.
 var Floors = [][]string{
 	{"internal/nearest", "internal/excerpt", "internal/floors", "internal/golden", "internal/figure", "internal/markdown", "internal/regular", "internal/browser", "internal/files"},
-	{"internal/picture", "cl", "kernels", "tune/array", "tune/include", "tune/search/gaussian", "tune/python"},
+	{"internal/picture", "cl", "kernels", "tune/process", "tune/array", "tune/include", "tune/search/gaussian", "tune/python"},
 	{"tune/space"},
 	{"tune/search"},
 	{"tune"},

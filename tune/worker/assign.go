@@ -1,17 +1,51 @@
 package worker
 
 import (
+	"slices"
 	"time"
 
-	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/space"
 )
+
+// A task is a configuration on its way through the pool.
+type task struct {
+	configuration space.Configuration
+	values        values
+	binary        []byte        // from the worker that built it, where it is needed
+	build         time.Duration // what that took
+	again         bool          // it is built once more, for the binary
+	deaths        int           // of workers that were at it
+	fresh         string        // a device.FreshOption, or ""
+}
+
+// builtTwice reports whether a worker that builds the task does what another has done.
+func (t *task) builtTwice() bool { return t.build > 0 && t.binary == nil && !t.again }
+
+// queue is a line of tasks.
+type queue struct{ tasks []*task }
+
+func (q *queue) add(t *task)   { q.tasks = append(q.tasks, t) }
+func (q *queue) first(t *task) { q.tasks = append([]*task{t}, q.tasks...) }
+func (q *queue) len() int      { return len(q.tasks) }
+
+// next takes the first task that a worker may have: one at which a worker has died needs a
+// worker that has done nothing yet, since the damage may be another task's.
+func (q *queue) next(fresh bool) *task {
+	for i, t := range q.tasks {
+		if t.deaths == 0 || fresh {
+			q.tasks = append(q.tasks[:i:i], q.tasks[i+1:]...)
+			return t
+		}
+	}
+	return nil
+}
 
 // assign gives work to the workers that are idle, and starts others while there is work for
 // them.
 func (p *Pool) assign(now time.Time) error {
 	p.tellFewer()
-	if p.busyTiming() {
-		return nil // what is started now would disturb it
+	if p.disturbed() {
+		return nil
 	}
 	if p.most == 0 { // no process can only build
 		for _, t := range p.toBuild.tasks {
@@ -29,8 +63,15 @@ func (p *Pool) assign(now time.Time) error {
 				continue
 			}
 		}
-		if t := from.next(m.done == 0); t != nil {
-			p.give(m, t, now)
+		t := from.next(m.done == 0)
+		switch {
+		case t == nil:
+		case m.builds:
+			m.task = t
+			p.work(m, request{Build: &build{Values: t.values, WantBinary: p.carry.binaries, Fresh: t.fresh}}, now)
+		default:
+			m.task = t
+			p.work(m, request{Evaluate: &evaluate{Values: t.values, Binary: t.binary, Fresh: t.fresh}}, now)
 		}
 	}
 	evaluators, builders := len(p.devices), p.most
@@ -43,12 +84,6 @@ func (p *Pool) assign(now time.Time) error {
 	return p.startFor(true, p.toBuild, builders, now)
 }
 
-// busyTiming reports whether something is timed, or waits for it, that all else would
-// disturb.
-func (p *Pool) busyTiming() bool {
-	return p.shared && (p.timer != nil || (!p.freezes && len(p.gate) > 0))
-}
-
 // startsAtOnce is how many workers become ready at the same time on a device other than a CPU.
 // A driver makes one context after the other: NVIDIA's 580 makes eight a second on sixteen
 // cores, whether six processes ask or sixteen, and of sixteen the first is ready after two
@@ -58,26 +93,21 @@ const startsAtOnce = 6
 // startFor starts workers of one kind for the tasks that wait for one, up to a number. A
 // task that needs a worker which has done nothing yet takes the place of one that is idle.
 func (p *Pool) startFor(builds bool, waiting queue, most int, now time.Time) error {
-	coming, needy := 0, 0
-	for _, m := range p.members {
-		if m.builds == builds && m.state == starting {
-			coming++
-		}
-	}
+	coming, needy := p.count(builds, starting), 0
 	for _, t := range waiting.tasks {
 		if t.deaths > 0 {
 			needy++
 		}
 	}
 	for n := waiting.len() - coming; n > 0 && p.count(builds) < most && p.mayStart(); n-- {
-		if err := p.startMember(builds, p.leastUsed(builds), now); err != nil {
+		if err := p.start(builds, p.leastUsed(builds), now); err != nil {
 			return err
 		}
 		coming++
 	}
 	for _, m := range p.members {
 		if needy > coming && m.builds == builds && m.state == idle && m.done > 0 {
-			p.dismiss(m, now)
+			p.stop(m, now)
 			needy--
 		}
 	}
@@ -86,21 +116,15 @@ func (p *Pool) startFor(builds bool, waiting queue, most int, now time.Time) err
 
 // mayStart reports whether one more worker may start now.
 func (p *Pool) mayStart() bool {
-	starts := 0
-	for _, m := range p.members {
-		if m.state == starting {
-			starts++
-		}
-	}
-	return p.whole || starts < startsAtOnce
+	return p.whole || p.count(true, starting)+p.count(false, starting) < startsAtOnce
 }
 
-// count is how many workers there are of a kind, those that are leaving included: they may
-// hold memory of the device still.
-func (p *Pool) count(builds bool) int {
+// count is how many members there are of a kind, with those that are stopping: they may still hold
+// memory of the device.
+func (p *Pool) count(builds bool, states ...state) int {
 	n := 0
 	for _, m := range p.members {
-		if m.builds == builds {
+		if m.builds == builds && (len(states) == 0 || slices.Contains(states, m.state)) {
 			n++
 		}
 	}
@@ -124,70 +148,26 @@ func (p *Pool) leastUsed(builds bool) int {
 	return least
 }
 
-// startMember starts a worker for a device.
-func (p *Pool) startMember(builds bool, place int, now time.Time) error {
-	process, err := p.launcher.start()
-	if err != nil {
-		return err
-	}
-	m := &member{process: process, builds: builds, device: place, state: starting, since: now}
-	m.watch.set(now, p.startLimit())
-	p.members = append(p.members, m)
-	h := p.hello
-	h.Builds, h.Selector, h.Device = builds, p.devices[place].Selector(), p.identities[place]
-	h.Device.Timer = p.identity.Timer
-	process.send(request{Hello: &h})
-	return nil
+// How a build reaches the worker that measures: most drivers keep what they have compiled on
+// disk, where every process finds it. Where loading a build takes about as long as it did to
+// build it, the driver does not, and builders hand on the binary instead.
+type carry struct {
+	binaries bool
+	slow     int // loads in a row that were no faster than a build
 }
 
-// give hands a task to a worker.
-func (p *Pool) give(m *member, t *task, now time.Time) {
-	m.task = t
-	m.enter(working, now)
-	m.begin(device.StageBuild, now)
-	p.watchStage(m, 0, now)
-	if m.builds {
-		m.process.send(request{Build: &build{Values: t.values, WantBinary: p.carry.binaries, Fresh: t.fresh}})
-	} else {
-		m.process.send(request{Evaluate: &evaluate{Values: t.values, Binary: t.binary, Fresh: t.fresh}})
-	}
-}
+const (
+	carrySlow  = 3                     // that many
+	carryLeast = 20 * time.Millisecond // what is faster needs no better way
+)
 
-// dismiss ends a worker, whatever it is at.
-func (p *Pool) dismiss(m *member, now time.Time) {
-	if m.state == departing {
+// observe takes how long a build took, and how long loading it elsewhere.
+func (c *carry) observe(build, load time.Duration) {
+	if load < carryLeast || load < build/2 {
+		c.slow = 0
 		return
 	}
-	m.enter(departing, now) // first: nobody waits for it any more
-	p.leaves(m, now)
-	m.thaw(now)
-	m.watch.set(now, leaveTime)
-	m.process.end()
-	p.fallsQuiet(now)
-}
-
-// leaves takes back what a worker holds beside its task: the device, its place in line for
-// it, and the outputs that others wait for.
-func (p *Pool) leaves(m *member, now time.Time) {
-	for i, waiting := range p.gate {
-		if waiting == m {
-			p.gate = append(p.gate[:i:i], p.gate[i+1:]...)
-			break
-		}
-	}
-	p.release(m, now)
-	p.leavesReferences(m, now)
-}
-
-// remove strikes a worker off whose process is gone, or past waiting for.
-func (p *Pool) remove(m *member, now time.Time) {
-	m.book(now)
-	p.spent.add(m.spent)
-	m.process.close()
-	for i, other := range p.members {
-		if other == m {
-			p.members = append(p.members[:i:i], p.members[i+1:]...)
-			return
-		}
+	if c.slow++; c.slow >= carrySlow {
+		c.binaries = true
 	}
 }

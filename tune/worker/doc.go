@@ -22,9 +22,7 @@
 //
 // # The protocol
 //
-// Both sides send messages encoded by encoding/gob, on the worker's standard input and
-// output, which the worker moves out of the way of what the driver prints: that goes to its
-// standard error, together. See [request] and [answer] in protocol.go.
+// Package process carries the messages, which are of the types request and answer in protocol.go.
 //
 //	hello     →            the problem, the device, what the worker shall do
 //	          ←  ready     the device as the worker found it, with its timer

@@ -14,10 +14,10 @@ func (p *Pool) Evaluate(ctx context.Context, in <-chan space.Configuration, out 
 	if p.inProcess != nil {
 		return p.inProcess.Evaluate(ctx, in, out)
 	}
-	if p.isClosed() {
+	if p.closed {
 		return errClosed
 	}
-	defer p.abandon()
+	defer p.cancel()
 	for {
 		if err := p.assign(time.Now()); err != nil {
 			return err
@@ -30,20 +30,9 @@ func (p *Pool) Evaluate(ctx context.Context, in <-chan space.Configuration, out 
 		if p.held() >= p.room() {
 			from = nil
 		}
-		var err error
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case c, ok := <-from:
-			if ok {
-				p.take(c)
-			} else {
-				in = nil
-			}
-		case e := <-p.events:
-			err = p.handle(e, time.Now())
-		case <-p.alarm(time.Now()):
-			err = p.expire(time.Now())
+		none, err := p.step(ctx, from)
+		if none {
+			in = nil
 		}
 		for _, r := range p.results {
 			select {
@@ -75,23 +64,32 @@ func (p *Pool) Probe(ctx context.Context, c space.Configuration) (tune.Result, e
 	return <-out, nil
 }
 
-// wait is the life of a pool that evaluates nothing, until something has come true.
+// wait runs a pool that evaluates nothing until a condition is true.
 func (p *Pool) wait(ctx context.Context, until func() bool) error {
 	for !until() {
-		var err error
-		select {
-		case <-ctx.Done():
-			err = ctx.Err()
-		case e := <-p.events:
-			err = p.handle(e, time.Now())
-		case <-p.alarm(time.Now()):
-			err = p.expire(time.Now())
-		}
-		if err != nil {
+		if _, err := p.step(ctx, nil); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// step waits for one configuration or event, or for a watch to run out, and deals with it. It
+// reports whether there are no more configurations.
+func (p *Pool) step(ctx context.Context, in <-chan space.Configuration) (none bool, err error) {
+	select {
+	case <-ctx.Done():
+		return false, ctx.Err()
+	case c, ok := <-in:
+		if ok {
+			p.take(c)
+		}
+		return !ok, nil
+	case e := <-p.events:
+		return false, p.handle(e, time.Now())
+	case <-p.alarm(time.Now()):
+		return false, p.expire(time.Now())
+	}
 }
 
 // take accepts a configuration.
@@ -127,7 +125,7 @@ func (p *Pool) room() int {
 func (p *Pool) alarm(now time.Time) <-chan time.Time {
 	var first time.Time
 	for _, m := range p.members {
-		if d, ok := m.watch.running(); ok && (first.IsZero() || d.Before(first)) {
+		if d, ok := m.watch.Deadline(); ok && (first.IsZero() || d.Before(first)) {
 			first = d
 		}
 	}
@@ -137,16 +135,47 @@ func (p *Pool) alarm(now time.Time) <-chan time.Time {
 	return time.After(first.Sub(now))
 }
 
-// abandon forgets what was not finished, and ends the workers that are at it.
-func (p *Pool) abandon() {
+// cancel forgets all tasks, and stops the members that are not idle.
+func (p *Pool) cancel() {
 	now := time.Now()
 	for _, m := range p.members {
 		m.task = nil
 		if m.state != idle {
-			p.dismiss(m, now)
+			p.stop(m, now)
 		}
 	}
-	p.toBuild, p.toEvaluate, p.results, p.gate = queue{}, queue{}, nil, nil
-	p.references.making, p.references.wanted = nil, nil
-	p.release(p.timer, now)
+	p.toBuild, p.toEvaluate, p.results = queue{}, queue{}, nil
+	p.schedule(now)
+}
+
+const (
+	// aheadTime is how much measuring may lie ready, built: enough to keep the measuring
+	// worker busy, and no more than a run that ends can finish soon.
+	aheadTime  = time.Second
+	aheadLeast = 2
+	aheadMost  = 8 // times the builders
+	aheadFirst = 4 // times the builders, as long as nothing was measured
+)
+
+// A pace is how long the measuring workers take for a configuration.
+type pace struct {
+	mean  time.Duration // the later ones count more
+	known bool
+}
+
+func (p *pace) add(d time.Duration) {
+	if !p.known {
+		p.mean, p.known = d, true
+		return
+	}
+	p.mean += (d - p.mean) / 8
+}
+
+// ahead is how many configurations may lie built and wait to be measured.
+func (p *Pool) ahead() int {
+	if !p.pace.known {
+		return aheadFirst * p.most
+	}
+	n := aheadTime / max(p.pace.mean, time.Millisecond) * time.Duration(len(p.devices))
+	return int(min(max(n, aheadLeast), time.Duration(max(aheadLeast, aheadMost*p.most))))
 }

@@ -131,7 +131,7 @@ func searchHostile(t *testing.T, a arrangement) {
 		o.KernelTimeout, overdue = time.Minute, "a launch took longer than 1s: 20 times the best's time, and at least 1s"
 	}
 	pool := newTestPool(t, a, p, o)
-	pool.launcher.variable = append(pool.launcher.variable, traceVariable+"="+trace)
+	pool.host.Environment = append(pool.host.Environment, traceVariable+"="+trace)
 	outcome := pool.run(t, tune.Options{Finalists: 3, OnResult: func(r tune.Result, _ bool) {
 		t.Logf("%2d %-22s %-11s %8.3f ms  %.300s", r.Configuration.Int("mode"), hostileModes[r.Configuration.Int("mode")], r.Status, r.Time(), r.Reason)
 	}})

@@ -4,77 +4,27 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-// TestNoSignalReachesAnotherProcess gives the number of a worker that has ended, which the pool
-// does not know yet, to another process.
-func TestNoSignalReachesAnotherProcess(t *testing.T) {
-	events, closed := make(chan event), make(chan struct{})
-	defer close(closed)
-	l := &launcher{events: events, closed: closed, variable: []string{startVariable + "=exit"}}
-	const attempts = 50 // others start processes too
-	for range attempts {
-		p, err := l.start()
-		if err != nil {
-			t.Fatal(err)
-		}
-		p.close()
-		for e := range events {
-			if e.ended {
-				break
-			}
-		}
-		number := p.cmd.Process.Pid
-		if err := os.WriteFile("/proc/sys/kernel/ns_last_pid", []byte(strconv.Itoa(number-1)), 0); err != nil {
-			t.Skipf("the next process's number cannot be chosen: %v", err)
-		}
-		other := exec.Command("sleep", "1000")
-		other.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-		if err := other.Start(); err != nil {
-			t.Fatal(err)
-		}
-		same := other.Process.Pid == number
-		if same {
-			p.signal(freeze)
-			p.end()
-		}
-		// Of two signals that end a process the first one counts.
-		_ = other.Process.Signal(unix.SIGTERM)
-		_ = other.Wait()
-		if !same {
-			continue
-		}
-		if s := other.ProcessState.Sys().(syscall.WaitStatus).Signal(); s != unix.SIGTERM {
-			t.Errorf("another process was ended by %s", s)
-		}
-		return
-	}
-	t.Skipf("the number of the worker was taken %d times", attempts)
-}
-
 // killWhen kills workers as they begin a part of a task: deadly is told the task, and how many
 // were finished before.
 func killWhen(t *testing.T, pool *testPool, deadly func(i, finished int) bool) {
 	trace := filepath.Join(t.TempDir(), "trace")
-	pool.launcher.variable = append(pool.launcher.variable, traceVariable+"="+trace)
+	pool.host.Environment = append(pool.host.Environment, traceVariable+"="+trace)
 	finished := 0
 	pool.heard = func(e event) {
-		if r := e.answer.Result; r != nil {
+		if r := e.Answer.Result; r != nil {
 			finished++
 		}
-		if e.answer.Stage == nil {
+		if e.Answer.Stage == nil {
 			return
 		}
 		text, err := os.ReadFile(trace)
@@ -85,12 +35,12 @@ func killWhen(t *testing.T, pool *testPool, deadly func(i, finished int) bool) {
 		for line := range strings.Lines(string(text)) {
 			var pid, i int
 			var what string
-			if _, err := fmt.Sscanf(line, "%d %s i=%d", &pid, &what, &i); err == nil && pid == e.process.cmd.Process.Pid {
+			if _, err := fmt.Sscanf(line, "%d %s i=%d", &pid, &what, &i); err == nil && pid == e.Child.PID() {
 				at = i
 			}
 		}
 		if deadly(at, finished) {
-			_ = e.process.cmd.Process.Kill()
+			_ = syscall.Kill(e.Child.PID(), syscall.SIGKILL)
 		}
 	}
 }
@@ -164,7 +114,7 @@ func TestAProbeBuildsAnew(t *testing.T) {
 		cache := t.TempDir()
 		p := tiny(t, 2, t.Name()+string(a))
 		pool := newTestPool(t, a, p, Options{Workers: 1})
-		pool.launcher.variable = append(pool.launcher.variable, "POCL_CACHE_DIR="+cache)
+		pool.host.Environment = append(pool.host.Environment, "POCL_CACHE_DIR="+cache)
 		pool.run(t, tune.Options{Finalists: -1})
 		files := func() int {
 			n := 0

@@ -2,8 +2,10 @@ package worker
 
 import (
 	"fmt"
+	"sync/atomic"
 	"time"
 
+	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
 )
 
@@ -27,9 +29,6 @@ const (
 	// problem's content it takes in a second besides: that crosses a pipe.
 	startTime = time.Minute
 	startRate = 4 << 20
-	// leaveTime is how long the end of a killed worker is waited for. A process that hangs
-	// in the kernel of the operating system cannot be ended.
-	leaveTime = 10 * time.Second
 )
 
 // startLimit is how long a worker may take to become ready.
@@ -77,15 +76,15 @@ func (p *Pool) watchStage(m *member, launches int, now time.Time) {
 		if m.task != nil {
 			spent = m.task.build
 		}
-		m.watch.set(now, max(leastLoad, p.options.BuildTimeout-spent))
+		m.watch.Set(now, max(leastLoad, p.options.BuildTimeout-spent))
 	case device.StageFirstLaunch: // counts as building: the watch runs on
 	case device.StageReference:
-		m.watch.set(now, referenceFactor*p.options.BuildTimeout)
+		m.watch.Set(now, referenceFactor*p.options.BuildTimeout)
 	case device.StageVerify:
-		m.watch.set(now, p.options.BuildTimeout)
+		m.watch.Set(now, p.options.BuildTimeout)
 	case device.StageMeasure:
 		m.launch = p.launchLimit(m.task)
-		m.watch.set(now, time.Duration(max(1, launches))*m.launch.most)
+		m.watch.Set(now, time.Duration(max(1, launches))*m.launch.most)
 	}
 }
 
@@ -103,4 +102,31 @@ func (m *member) overdue(build time.Duration) string {
 		return fmt.Sprintf("a launch took longer than %s (--kernel-timeout)", m.launch.most)
 	}
 	return fmt.Sprintf("checking the output took longer than %s (--build-timeout)", build)
+}
+
+// best is the best result so far, as the run tells it. It is safe for concurrent use.
+type best struct{ result atomic.Pointer[tune.Result] }
+
+func (b *best) set(r tune.Result) { b.result.Store(&r) }
+
+func (b *best) permission() *permission {
+	if r := b.result.Load(); r != nil {
+		return &permission{true, r.Objective}
+	}
+	return &permission{}
+}
+
+// beats reports whether the best is better than a value of the objective.
+func (b *best) beats(value float64, o tune.Objective) bool {
+	r := b.result.Load()
+	return r != nil && o.Better(r.Objective, value)
+}
+
+// time is what a launch of the best takes.
+func (b *best) time() (time.Duration, bool) {
+	r := b.result.Load()
+	if r == nil {
+		return 0, false
+	}
+	return time.Duration(r.Time() * float64(time.Millisecond)), true
 }

@@ -119,7 +119,7 @@ func TestStagesAreWatched(t *testing.T) {
 			m.begin(device.Stage(s), now)
 			p.watchStage(m, launches, now)
 		}
-		deadline, running := m.watch.running()
+		deadline, running := m.watch.Deadline()
 		if !running || deadline.Sub(from) != c.want {
 			t.Errorf("%s after a build of %s: %s, want %s", c.stages, c.built, deadline.Sub(from), c.want)
 		}

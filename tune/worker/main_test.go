@@ -139,25 +139,27 @@ type testPool struct {
 	output *lines // what its workers print
 	notes  []string
 	heard  func(event) // is told of every event before the pool is, one at a time
+
+	untapped chan struct{}
 }
 
 // tap passes the events of workers on.
 func (p *testPool) tap() {
 	events := make(chan event)
-	p.launcher.events = events
+	p.events = events
 	go func() {
 		for {
 			select {
-			case e := <-events:
+			case e := <-p.host.Events:
 				if p.heard != nil {
 					p.heard(e)
 				}
 				select {
-				case p.events <- e:
-				case <-p.closed:
+				case events <- e:
+				case <-p.untapped:
 					return
 				}
-			case <-p.closed:
+			case <-p.untapped:
 				return
 			}
 		}
@@ -192,7 +194,7 @@ func newTestPool(t testing.TB, a arrangement, p *tune.Problem, o Options, device
 		}
 		identities = append(identities, identity)
 	}
-	pool := &testPool{mark: nextMark(), output: &lines{}}
+	pool := &testPool{mark: nextMark(), output: &lines{}, untapped: make(chan struct{})}
 	if o.Output == nil {
 		o.Output = pool.output
 	}
@@ -200,7 +202,7 @@ func newTestPool(t testing.TB, a arrangement, p *tune.Problem, o Options, device
 		o.Note = func(text string) { pool.notes = append(pool.notes, text) }
 	}
 	pool.Pool = newPool(devices, identities, p, o)
-	pool.launcher.variable = []string{pool.mark}
+	pool.host.Environment = []string{pool.mark}
 	pool.whole, pool.freezes = a != builders, a != waiting
 	pool.tap()
 	why, err := pool.prepare()
@@ -209,6 +211,7 @@ func newTestPool(t testing.TB, a arrangement, p *tune.Problem, o Options, device
 	}
 	t.Cleanup(func() {
 		pool.Close()
+		close(pool.untapped)
 		checkGone(t, pool.mark)
 	})
 	return pool

@@ -1,49 +1,179 @@
 package worker
 
 import (
+	"slices"
 	"time"
 
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/process"
 )
 
-// A member is a worker in the pool's books.
+// A state is what a member of the pool does. Each change of state has one verb, a method of Pool:
+//
+//	state     meaning                           is left when                        verb    for
+//	-                                           there is work and no idle member    start   starting
+//	starting  its process gets ready            it says that it is ready            rest    idle
+//	idle      it has nothing to do              there is work                       work    working
+//	working   it builds, launches and checks    it asks for the device              ask     asking
+//	                                            another makes outputs that it needs need    needing
+//	                                            it answers                          rest    idle
+//	needing   it waits for these outputs        they are made, or it shall make     resume  working
+//	                                            them because the other stopped
+//	asking    it waits for the device           it is first in line and all others  time    timing
+//	                                            are quiet
+//	timing    it has the device to itself       it answers                          rest    idle
+//	any                                         it fails, takes too long, or is     stop    stopping
+//	                                            not needed any more
+//	stopping  it was killed                     process.StopTime has passed         drop    -
+//	any                                         its process has ended               drop    -
+//
+// Beside its state, a member can be frozen.
+type state int
+
+const (
+	starting state = iota
+	idle
+	working
+	asking
+	timing
+	needing
+	stopping
+)
+
+// A member is a worker process of the pool.
 type member struct {
-	process *process
-	builds  bool // it only builds; else it evaluates
-	device  int  // its place among the pool's devices
+	child  *child
+	builds bool // it only builds; else it evaluates
+	device int  // its place among the pool's devices
 
 	state     state
-	task      *task  // being built or evaluated
-	again     *again // being measured again
+	task      *task  // that it builds or evaluates
+	again     *again // that it measures
 	done      int    // tasks that it has ended
 	stage     device.Stage
 	stageFrom time.Time // when it began
-	watch     watch
+	watch     process.Watch
 	launch    launchLimit // of the launches that are waited for
 	frozen    bool
 	spent     Spent
 	since     time.Time // in the present state and stage, for spent
 }
 
-// A state is what a member is at.
-type state int
-
-const (
-	starting  state = iota
-	idle            // ready for work
-	working         // at a task
-	asking          // waits until it may time
-	timing          // has the device to itself
-	needing         // waits for right outputs that another makes
-	departing       // was killed; its end is waited for
-)
-
-// quiet reports whether a member neither computes nor touches the device.
-func (m *member) quiet() bool {
-	return m.frozen || m.state == idle || m.state == asking || m.state == needing
+// start starts a worker for a device.
+func (p *Pool) start(builds bool, place int, now time.Time) error {
+	c, err := p.host.Start()
+	if err != nil {
+		return err
+	}
+	m := &member{child: c, builds: builds, device: place, state: starting, since: now}
+	m.watch.Set(now, p.startLimit())
+	p.members = append(p.members, m)
+	h := p.hello
+	h.Builds, h.Selector, h.Device = builds, p.devices[place].Selector(), p.identities[place]
+	h.Device.Timer = p.identity.Timer
+	c.Requests <- request{Hello: &h}
+	return nil
 }
 
-// enter changes the state, and books the time since the last change.
+// rest makes a member ready for more work.
+func (p *Pool) rest(m *member, now time.Time) {
+	m.task, m.again = nil, nil
+	m.enter(idle, now)
+	m.watch.Clear()
+	p.release(m, now)
+}
+
+// work hands a request to a member, which begins with a build.
+func (p *Pool) work(m *member, r request, now time.Time) {
+	m.enter(working, now)
+	m.begin(device.StageBuild, now)
+	p.watchStage(m, 0, now)
+	m.child.Requests <- r
+}
+
+// ask puts a member in line for the device.
+func (p *Pool) ask(m *member, now time.Time) {
+	m.enter(asking, now)
+	m.watch.Clear()
+	if p.timer == m { // it has the device, and begins again in another context
+		p.time(m, now)
+		return
+	}
+	p.line = append(p.line, m)
+}
+
+// time lets a member use the device.
+func (p *Pool) time(m *member, now time.Time) {
+	m.enter(timing, now)
+	m.child.Requests <- request{Time: p.best.permission()}
+}
+
+// need answers a member that needs right outputs: it gets them, or makes them, or waits for the
+// member that makes them.
+func (p *Pool) need(m *member, key string, now time.Time) {
+	switch r := p.reference(key); {
+	case r.arrays != nil:
+		m.child.Requests <- request{Outputs: &outputs{key, r.arrays}}
+	case r.maker == nil:
+		r.maker = m
+		m.child.Requests <- request{Outputs: &outputs{Key: key}}
+	default:
+		m.enter(needing, now)
+		m.watch.Clear()
+		r.waiting = append(r.waiting, m)
+	}
+}
+
+// resume lets a member go on that needed outputs.
+func (p *Pool) resume(m *member, now time.Time) {
+	m.enter(working, now)
+	m.begin(device.StageVerify, now)
+	p.watchStage(m, 0, now)
+}
+
+// stop kills a member.
+func (p *Pool) stop(m *member, now time.Time) {
+	if m.state == stopping {
+		return
+	}
+	m.thaw(now)
+	m.enter(stopping, now)
+	p.release(m, now)
+	m.watch.Set(now, process.StopTime)
+	m.child.Kill()
+}
+
+// drop forgets a member whose process has ended, or does not end though it was killed.
+func (p *Pool) drop(m *member, now time.Time) {
+	p.release(m, now)
+	m.book(now)
+	p.spent.add(m.spent)
+	close(m.child.Requests)
+	p.members = slices.DeleteFunc(p.members, func(other *member) bool { return other == m })
+}
+
+// release takes back what a member holds beside its task: the device or its place in line for it,
+// and the outputs that it makes, which another member makes now.
+func (p *Pool) release(m *member, now time.Time) {
+	if p.timer == m {
+		p.timer = nil
+	}
+	p.line = slices.DeleteFunc(p.line, func(other *member) bool { return other == m })
+	for key, r := range p.references {
+		r.waiting = slices.DeleteFunc(r.waiting, func(other *member) bool { return other == m })
+		if r.maker != m {
+			continue
+		}
+		if r.maker = nil; len(r.waiting) > 0 {
+			next := r.waiting[0]
+			r.waiting = r.waiting[1:]
+			p.resume(next, now)
+			p.need(next, key, now)
+		}
+	}
+}
+
+// enter changes the state.
 func (m *member) enter(s state, now time.Time) {
 	m.book(now)
 	m.state = s
@@ -55,54 +185,76 @@ func (m *member) begin(s device.Stage, now time.Time) {
 	m.stage, m.stageFrom = s, now
 }
 
-// freeze makes a member stand still; its watch with it.
+// freeze stops a member's process until thaw, and its watch.
 func (m *member) freeze(now time.Time) {
-	if m.frozen || m.state == departing {
+	if m.frozen || m.state == stopping {
 		return
 	}
 	m.book(now)
 	m.frozen = true
-	m.watch.pause(now)
-	m.process.signal(freeze)
+	m.watch.Pause(now)
+	m.child.Freeze()
 }
 
-// thaw lets it go on.
 func (m *member) thaw(now time.Time) {
 	if !m.frozen {
 		return
 	}
 	m.book(now)
 	m.frozen = false
-	m.watch.resume(now)
-	m.process.signal(thaw)
+	m.watch.Resume(now)
+	m.child.Thaw()
 }
 
-// A watch says when something has taken too long.
-type watch struct {
-	deadline time.Time     // zero: never
-	left     time.Duration // while paused
-	paused   bool
-}
-
-func (w *watch) set(now time.Time, d time.Duration) {
-	*w = watch{deadline: now.Add(d), paused: w.paused, left: d}
-}
-
-func (w *watch) clear() { *w = watch{paused: w.paused} }
-
-func (w *watch) pause(now time.Time) {
-	if w.paused = true; !w.deadline.IsZero() {
-		w.left = w.deadline.Sub(now)
+// quiet reports whether a member neither computes nor touches the device.
+func (m *member) quiet() bool {
+	switch m.state {
+	case idle, asking, needing, stopping:
+		return true
 	}
+	return m.frozen
 }
 
-func (w *watch) resume(now time.Time) {
-	if w.paused = false; !w.deadline.IsZero() {
-		w.deadline = now.Add(w.left)
+// Spent is the time of all workers together, by what they did.
+type Spent struct {
+	Starting  time.Duration // from the start of a process until it is ready
+	Building  time.Duration // compiling, with the first launch of a configuration
+	Verifying time.Duration // making the reference and comparing with it
+	Measuring time.Duration // timed launches
+	Waiting   time.Duration // for the device, while another worker was timing
+	Idle      time.Duration // with nothing to do
+}
+
+// Total is the sum.
+func (s Spent) Total() time.Duration {
+	return s.Starting + s.Building + s.Verifying + s.Measuring + s.Waiting + s.Idle
+}
+
+func (s *Spent) add(o Spent) {
+	s.Starting += o.Starting
+	s.Building += o.Building
+	s.Verifying += o.Verifying
+	s.Measuring += o.Measuring
+	s.Waiting += o.Waiting
+	s.Idle += o.Idle
+}
+
+// book adds the time since the last change to what the member was doing.
+func (m *member) book(now time.Time) {
+	d := now.Sub(m.since)
+	m.since = now
+	switch {
+	case m.frozen || m.state == asking:
+		m.spent.Waiting += d
+	case m.state == starting:
+		m.spent.Starting += d
+	case m.state == timing:
+		m.spent.Measuring += d
+	case m.state == idle || m.state == stopping:
+		m.spent.Idle += d
+	case m.state == needing || m.stage == device.StageReference || m.stage == device.StageVerify:
+		m.spent.Verifying += d
+	default:
+		m.spent.Building += d
 	}
-}
-
-// running is the deadline, where there is one and the watch runs.
-func (w *watch) running() (time.Time, bool) {
-	return w.deadline, !w.paused && !w.deadline.IsZero()
 }

@@ -78,18 +78,16 @@ func (o PeakOptions) task() peak.Task {
 
 // A survey is one device as it is measured, by one worker after the other if need be.
 type survey struct {
-	options  PeakOptions
-	hello    hello
-	launcher launcher
-	events   chan event
-	closed   chan struct{}
+	options PeakOptions
+	hello   hello
+	host    *host
 
 	all    int // parts
 	left   []peak.Part
 	begun  bool        // the first of those that are left
 	known  *tune.Peaks // what that has measured so far; nil: nothing
 	end    time.Time   // of what is measured quickly
-	worker *process
+	worker *child
 	deaths int
 	peaks  *tune.Peaks
 }
@@ -104,15 +102,14 @@ func newSurvey(selector string, d tune.Device, o PeakOptions) *survey {
 	task := o.task()
 	s := &survey{
 		options: o, hello: hello{Selector: selector, Device: d, Task: task}, peaks: task.New(),
-		events: make(chan event, 64), closed: make(chan struct{}), left: task.Parts(),
+		host: newHost(o.Output), left: task.Parts(),
 	}
 	s.all = len(s.left)
-	s.launcher = launcher{events: s.events, closed: s.closed, output: o.Output}
 	return s
 }
 
 func (s *survey) run(ctx context.Context) (*tune.Peaks, error) {
-	defer close(s.closed)
+	defer s.host.Close()
 	s.end = time.Now().Add(s.options.Timeout)
 	for len(s.left) > 0 {
 		err := s.work(ctx)
@@ -127,28 +124,27 @@ func (s *survey) run(ctx context.Context) (*tune.Peaks, error) {
 	return s.peaks, s.nothing()
 }
 
-// work is the life of one worker. Afterwards it is gone, and at least one part less is left, or the
-// error says why no worker can be had.
+// work is the life of one worker. Afterwards at least one part less is left, or the error says why
+// no worker can be had.
 func (s *survey) work(ctx context.Context) error {
 	h := s.hello
 	for _, p := range s.left {
 		h.Peaks = append(h.Peaks, p.Name)
 	}
-	process, err := s.launcher.start()
+	worker, err := s.host.Start()
 	if err != nil {
 		return err
 	}
-	s.worker = process
+	s.worker = worker
 	ended := false
 	defer func() {
 		if !ended {
-			process.end()
-			s.await(process)
+			s.host.Stop(worker)
 		}
-		process.close()
+		close(worker.Requests)
 	}()
 	s.begun = false
-	process.send(request{Hello: &h})
+	worker.Requests <- request{Hello: &h}
 	quick := s.options.Needs != nil
 	patience := max(startTime, s.options.Timeout)
 	if quick {
@@ -166,12 +162,12 @@ func (s *survey) work(ctx context.Context) error {
 				s.miss("not tried: the time was up")
 			}
 			return err
-		case e := <-s.events:
-			switch a := e.answer; {
-			case e.process != process: // one that was past waiting for
-			case e.ended:
+		case e := <-s.host.Events:
+			switch a := e.Answer; {
+			case e.Child != worker: // an earlier one, which took too long to end
+			case e.End != nil:
 				ended = true
-				return s.broken("the process ended " + death(e, ""))
+				return s.broken("the process ended " + e.End.Explain(""))
 			case a.Failed != nil:
 				return errors.New(a.Failed.Reason)
 			case a.Measuring != nil:
@@ -194,8 +190,8 @@ func (s *survey) work(ctx context.Context) error {
 	return nil
 }
 
-// broken strikes off the part that a worker was at which did not come to its end. What is known
-// of it stands.
+// broken strikes off the part that a worker has begun and not finished. The figures that are known of
+// it stand.
 func (s *survey) broken(why string) error {
 	if !s.begun {
 		return errors.New(why)
@@ -225,22 +221,6 @@ func (s *survey) miss(why string) {
 	s.left = nil
 }
 
-// await waits for the end of a worker.
-func (s *survey) await(p *process) {
-	patience := time.NewTimer(leaveTime)
-	defer patience.Stop()
-	for {
-		select {
-		case e := <-s.events:
-			if e.process == p && e.ended {
-				return
-			}
-		case <-patience.C: // a process that hangs in the kernel of the operating system
-			return
-		}
-	}
-}
-
 // nothing says why there is not a single figure.
 func (s *survey) nothing() error {
 	var reasons []string
@@ -253,4 +233,37 @@ func (s *survey) nothing() error {
 		}
 	}
 	return errors.New(strings.Join(reasons, "; "))
+}
+
+// measurePeaks measures, in a worker, the parts that the parent names. The error says that none
+// can be measured.
+func (s *server) measurePeaks(h hello) error {
+	d, err := findDevice(h)
+	if err != nil {
+		return err
+	}
+	identity, err := device.Describe(d.Device)
+	if err != nil {
+		return err
+	}
+	var parts []peak.Part
+	for _, name := range h.Peaks {
+		part, err := peak.FindPart(name)
+		if err != nil {
+			return err
+		}
+		parts = append(parts, part)
+	}
+	ready := func(timer string) {
+		identity.Timer = timer
+		s.parent.Send(answer{Ready: &ready{identity}})
+	}
+	begin := func(p peak.Part) { s.parent.Send(answer{Measuring: &measuring{p.Name}}) }
+	send := func(end bool) func(peak.Part, *tune.Peaks) {
+		return func(p peak.Part, known *tune.Peaks) {
+			s.parent.Send(answer{Measured: &measured{p.Name, known, end}})
+		}
+	}
+	// The parent kills a worker that shall stop.
+	return h.Task.Run(context.Background(), d.Device, parts, ready, begin, send(false), send(true))
 }

@@ -44,8 +44,8 @@ func TestAWorkerMeasuresPeaks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.launcher.started != 1 || len(begun) != len(peak.Parts()) {
-		t.Errorf("%d workers began %v", s.launcher.started, begun)
+	if s.host.Started != 1 || len(begun) != len(peak.Parts()) {
+		t.Errorf("%d workers began %v", s.host.Started, begun)
 	}
 	for _, f := range tune.PeakFigures() {
 		figure, known := p.Figures[f.Name]
@@ -64,15 +64,15 @@ func TestADeadWorkerCostsAPart(t *testing.T) {
 	s := testSurvey(t, PeakOptions{})
 	s.options.Begin = func(name string, _, _ int) {
 		if name == part {
-			s.worker.end()
+			s.worker.Kill()
 		}
 	}
 	p, err := s.run(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.launcher.started != 2 {
-		t.Errorf("%d workers, want 2", s.launcher.started)
+	if s.host.Started != 2 {
+		t.Errorf("%d workers, want 2", s.host.Started)
 	}
 	for _, name := range peaksOf(t, part) {
 		if why := p.Figures[name].Missing; !strings.HasPrefix(why, "the process ended ") || p.Value(name) != 0 {
@@ -92,7 +92,7 @@ func TestWhatWasMeasuredStands(t *testing.T) {
 	s.options.Begin = func(name string, _, _ int) {
 		if name == "arithmetic in float64" {
 			s.hello.Device.Name = "another" // the next worker does not find it
-			s.worker.end()
+			s.worker.Kill()
 		}
 	}
 	p, err := s.run(context.Background())
@@ -148,7 +148,7 @@ func TestQuickPeaks(t *testing.T) {
 // A worker that hangs in a part leaves what it knew of it by then.
 func TestWhatWasKnownOfAPartStands(t *testing.T) {
 	s := testSurvey(t, PeakOptions{Needs: &tune.Needs{Sets: []int64{1 << 20}}})
-	s.options.interim = func() { s.worker.end() }
+	s.options.interim = func() { s.worker.Kill() }
 	p, err := s.run(context.Background())
 	if err != nil {
 		t.Fatal(err)
@@ -157,7 +157,7 @@ func TestWhatWasKnownOfAPartStands(t *testing.T) {
 	if p.Value(tune.PeakCacheCopy) == 0 || !strings.HasPrefix(p.Partial, "copying: the process ended ") || (memory.Value > 0) == (memory.Missing != "") {
 		t.Errorf("%+v", p)
 	}
-	if s.launcher.started != 1 {
-		t.Errorf("%d workers for the one part", s.launcher.started)
+	if s.host.Started != 1 {
+		t.Errorf("%d workers for the one part", s.host.Started)
 	}
 }

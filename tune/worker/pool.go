@@ -10,6 +10,7 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/process"
 )
 
 // A Pool evaluates the configurations of one problem in worker processes, on one device or
@@ -26,18 +27,19 @@ type Pool struct {
 	freezes    bool // workers can be made to stand still
 	inProcess  *device.Evaluator
 
-	hello    hello
-	launcher launcher
-	events   chan event
-	closed   chan struct{}
+	hello  hello
+	host   *host
+	events <-chan event
+	closed bool
 
 	members     []*member
-	most        int    // workers of the kind that there are several of
-	refused     string // why there are fewer, where that was not told yet
-	startDeaths int    // in a row
-	gate        []*member
-	timer       *member // that is timing, where all devices are one
-	references  references
+	most        int       // workers of the kind that there are several of
+	refused     string    // why there are fewer, where that was not told yet
+	startDeaths int       // in a row
+	line        []*member // that wait for the device
+	timer       *member   // that is timing, where all devices are one
+	references  map[string]*reference
+	makerDeaths int // in a row, of members that were making one
 	pace        pace
 	carry       carry
 	best        best
@@ -107,13 +109,10 @@ func newPool(devices []device.Listed, identities []tune.Device, p *tune.Problem,
 	}
 	pool := &Pool{
 		problem: p, devices: devices, identities: identities, identity: identity, options: o, most: o.Workers,
-		whole: o.Single || evaluateWhole(identity), shared: sharesHost(identity), freezes: canFreeze,
-		events: make(chan event, 64), closed: make(chan struct{}),
+		whole: o.Single || evaluateWhole(identity), shared: sharesHost(identity), freezes: process.CanFreeze,
+		host: newHost(o.Output),
 	}
-	pool.launcher = launcher{events: pool.events, closed: pool.closed}
-	if o.Output != nil {
-		pool.launcher.output = &oneByOne{to: o.Output}
-	}
+	pool.events = pool.host.Events
 	return pool
 }
 
@@ -158,11 +157,11 @@ func (p *Pool) openInProcess(why string) error {
 // build: work for them will come.
 func (p *Pool) openFirst(ctx context.Context) error {
 	now := time.Now()
-	if err := p.startMember(false, 0, now); err != nil {
+	if err := p.start(false, 0, now); err != nil {
 		return err
 	}
 	for !p.whole && p.count(true) < p.most && p.mayStart() {
-		if err := p.startMember(true, p.leastUsed(true), now); err != nil {
+		if err := p.start(true, p.leastUsed(true), now); err != nil {
 			return err
 		}
 	}
@@ -215,7 +214,7 @@ func (p *Pool) Observe(r tune.Result) {
 
 // Started is how many processes the pool has started so far. It must not be called while the
 // pool evaluates.
-func (p *Pool) Started() int { return p.launcher.started }
+func (p *Pool) Started() int { return p.host.Started }
 
 // Spent is where the time of all workers went so far. It must not be called while the pool
 // evaluates.
@@ -229,31 +228,17 @@ func (p *Pool) Spent() Spent {
 }
 
 // Close ends all workers. It can be called twice.
+//
+// On a CPU device idle workers end by themselves. On other devices all are killed, and not waited
+// for to the end: the driver of a GPU takes a second to clear seventeen contexts away.
 func (p *Pool) Close() {
 	if p.inProcess != nil {
 		p.inProcess.Close()
 		return
 	}
-	if !p.isClosed() {
-		p.leave()
+	if p.closed {
+		return
 	}
-}
-
-var errClosed = errors.New("the pool is closed")
-
-func (p *Pool) isClosed() bool {
-	select {
-	case <-p.closed:
-		return true
-	default:
-		return false
-	}
-}
-
-// leave ends the workers. On a CPU device those that are idle end by themselves; elsewhere all
-// are killed, and not waited for to the end: a GPU's driver takes a second to clear away
-// seventeen contexts, which it does without us.
-func (p *Pool) leave() {
 	now, killed, patient := time.Now(), !p.whole, closeTime
 	if killed {
 		patient = killedTime
@@ -261,37 +246,35 @@ func (p *Pool) leave() {
 	for _, m := range p.members {
 		m.thaw(now)
 		if killed || m.state != idle {
-			m.process.end()
+			m.child.Kill()
 		}
-		m.process.close()
+		close(m.child.Requests)
 	}
 	patience := time.NewTimer(patient)
 	defer patience.Stop()
 	for left := len(p.members); left > 0; {
 		select {
 		case e := <-p.events:
-			if e.ended && p.member(e.process) != nil { // not one that was past waiting for
+			if e.End != nil && p.member(e.Child) != nil {
 				left--
 			}
 		case <-patience.C:
 			if killed {
-				left = 0 // what the kernel of the operating system still has to do for them
+				left = 0 // the kernel of the operating system is still at work on them
 				break
 			}
 			for _, m := range p.members {
-				m.process.end()
+				m.child.Kill()
 			}
 			killed = true
-			patience.Reset(leaveTime)
+			patience.Reset(process.StopTime)
 		}
 	}
-	for _, m := range p.members {
-		m.book(time.Now())
-		p.spent.add(m.spent)
-	}
-	p.members = nil
-	close(p.closed)
+	p.spent, p.members, p.closed = p.Spent(), nil, true
+	p.host.Close()
 }
+
+var errClosed = errors.New("the pool is closed")
 
 // closeTime is what idle workers have to end by themselves, and killedTime how long the end of
 // those is waited for that are killed at once.

@@ -175,7 +175,7 @@ func TestWorkersThatDoNotStart(t *testing.T) {
 		"babble": ", after a message that makes no sense (",
 	} {
 		pool := newTestPool(t, whole, faulty(t), Options{})
-		pool.launcher.variable = append(pool.launcher.variable, startVariable+"="+how)
+		pool.host.Environment = append(pool.host.Environment, startVariable+"="+how)
 		if err := pool.openFirst(context.Background()); err == nil || !strings.Contains(err.Error(), want) || pool.Started() != maxStartDeaths {
 			t.Errorf("%s: %v after %d workers, want %q", how, err, pool.Started(), want)
 		}
@@ -192,7 +192,7 @@ func TestARunEndsWhenNoWorkerStartsAnyMore(t *testing.T) {
 	t.Parallel()
 	needPoCL(t)
 	pool := openTestPool(t, whole, faulty(t, faultNone, faultDies, faultSlow), Options{Workers: 1})
-	pool.launcher.variable = append(pool.launcher.variable, startVariable+"=exit")
+	pool.host.Environment = append(pool.host.Environment, startVariable+"=exit")
 	o, err := tune.Run(context.Background(), pool.problem, pool, tune.Options{})
 	if err == nil || !strings.Contains(err.Error(), "3 workers in a row did not become ready: worker 4 ended with exit status 3") {
 		t.Errorf("%v", err)
@@ -311,7 +311,7 @@ func TestBudget(t *testing.T) {
 	for _, a := range []arrangement{whole, builders} {
 		trace := filepath.Join(t.TempDir(), "trace")
 		pool := newTestPool(t, a, tiny(t, 20, "budget"), Options{Workers: 2, Iterations: 1})
-		pool.launcher.variable = append(pool.launcher.variable, traceVariable+"="+trace)
+		pool.host.Environment = append(pool.host.Environment, traceVariable+"="+trace)
 		o := pool.run(t, tune.Options{MaxEvaluations: 7, Finalists: -1})
 		text, err := os.ReadFile(trace)
 		if err != nil {
@@ -333,7 +333,7 @@ func TestCancelling(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
 		pool.heard = func(e event) {
-			if s := e.answer.Stage; s != nil && s.Stage == device.StageFirstLaunch {
+			if s := e.Answer.Stage; s != nil && s.Stage == device.StageFirstLaunch {
 				cancel()
 			}
 		}
@@ -449,8 +449,8 @@ func searchOnTwoDevices(t *testing.T) {
 		timing := 0 // the number of the worker that times
 		turns := 0
 		pool.heard = func(e event) {
-			number := e.process.number
-			switch s := e.answer.Stage; {
+			number := e.Child.Number
+			switch s := e.Answer.Stage; {
 			case s != nil && s.Stage == device.StageMeasure:
 				if timing != 0 && timing != number {
 					t.Errorf("%s: worker %d is timed while worker %d is", a, number, timing)
@@ -459,7 +459,7 @@ func searchOnTwoDevices(t *testing.T) {
 					turns++
 				}
 				timing = number
-			case e.answer.Result != nil || e.ended:
+			case e.Answer.Result != nil || e.End != nil:
 				if timing == number {
 					timing = 0
 				}
@@ -518,8 +518,8 @@ func TestRemeasureWithWorkersThatDieAtOnce(t *testing.T) {
 	p := faulty(t, faultNone)
 	pool := newTestPool(t, whole, p, Options{Workers: 1})
 	pool.heard = func(e event) {
-		if e.answer.Ready != nil {
-			e.process.end()
+		if e.Answer.Ready != nil {
+			e.Child.Kill()
 		}
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), watchdog)

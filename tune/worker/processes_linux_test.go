@@ -39,7 +39,7 @@ func TestBinariesAreCarried(t *testing.T) {
 		})
 		pool := newTestPool(t, builders, p, Options{Workers: 1, BuildTimeout: timeout})
 		pool.carry.binaries = carried
-		pool.launcher.variable = append(pool.launcher.variable, "POCL_KERNEL_CACHE=0")
+		pool.host.Environment = append(pool.host.Environment, "POCL_KERNEL_CACHE=0")
 		written := make(chan error, 1)
 		go func() { written <- os.WriteFile(fifo, []byte("#define ONCE 7\n"), 0o600) }() // waits for a reader
 		r := pool.run(t, tune.Options{Finalists: -1}).Results[0]
@@ -60,7 +60,7 @@ func TestNoCacheIsFoundOut(t *testing.T) {
 	needPoCL(t)
 	for _, cached := range []string{"0", "1"} {
 		pool := newTestPool(t, builders, tiny(t, 10, "cached "+cached), Options{Workers: 1, Iterations: 1})
-		pool.launcher.variable = append(pool.launcher.variable, "POCL_KERNEL_CACHE="+cached)
+		pool.host.Environment = append(pool.host.Environment, "POCL_KERNEL_CACHE="+cached)
 		for _, r := range pool.run(t, tune.Options{Finalists: -1}).Results {
 			wantStatus(t, "cached "+cached, r, tune.Correct, "")
 		}
@@ -80,10 +80,10 @@ func TestWorkersStandStill(t *testing.T) {
 	for range 3 {
 		m.freeze(now)
 		m.freeze(now)
-		waitForState(t, m.process.cmd.Process.Pid, "T")
+		waitForState(t, m.child.PID(), "T")
 		m.thaw(now)
 		m.thaw(now)
-		waitForState(t, m.process.cmd.Process.Pid, "RSD")
+		waitForState(t, m.child.PID(), "RSD")
 	}
 	if o := pool.run(t, tune.Options{}); len(o.Results) != 1 || o.Results[0].Status != tune.Correct || pool.Started() != 1 {
 		t.Errorf("after it: %+v", o.Results)
@@ -155,8 +155,8 @@ func beParent(t *testing.T, what string) {
 	pool := newTestPool(t, whole, faulty(t), Options{Workers: 1})
 	number := make(chan int, 1)
 	pool.heard = func(e event) {
-		if s := e.answer.Stage; s != nil && s.Stage == "first launch" {
-			number <- e.process.cmd.Process.Pid
+		if s := e.Answer.Stage; s != nil && s.Stage == "first launch" {
+			number <- e.Child.PID()
 		}
 	}
 	if err := pool.openFirst(context.Background()); err != nil {
@@ -166,10 +166,10 @@ func beParent(t *testing.T, what string) {
 	switch what {
 	case "frozen":
 		m.freeze(time.Now())
-		waitForState(t, m.process.cmd.Process.Pid, "T")
+		waitForState(t, m.child.PID(), "T")
 		fallthrough
 	case "idle":
-		fmt.Printf("the worker is %d\n", m.process.cmd.Process.Pid)
+		fmt.Printf("the worker is %d\n", m.child.PID())
 		select {}
 	}
 	go func() { fmt.Printf("the worker is %d\n", <-number) }()
@@ -197,7 +197,7 @@ __kernel void k(__global int *y) {
 	for _, shown := range []bool{true, false} {
 		pool := newTestPool(t, whole, p, Options{Workers: 1, Iterations: 2})
 		if !shown {
-			pool.launcher.output = nil
+			pool.host.Output = nil
 		}
 		o := pool.run(t, tune.Options{Finalists: -1})
 		pool.Close()
@@ -223,7 +223,7 @@ __kernel void k(__global int *y) {
 func TestCloseEndsWhatHangs(t *testing.T) {
 	t.Parallel()
 	pool := openTestPool(t, whole, faulty(t, faultNone), Options{Workers: 1})
-	pid := pool.members[0].process.cmd.Process.Pid
+	pid := pool.members[0].child.PID()
 	if err := unix.Kill(pid, unix.SIGSTOP); err != nil { // of which the pool does not know
 		t.Fatal(err)
 	}

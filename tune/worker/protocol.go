@@ -1,14 +1,27 @@
 package worker
 
 import (
+	"io"
 	"time"
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/device/peak"
+	"github.com/ndtune/ndtune/tune/process"
 	"github.com/ndtune/ndtune/tune/space"
 )
+
+// The processes of a pool, and of the measuring of peaks.
+type (
+	host  = process.Host[request, answer]
+	child = process.Child[request, answer]
+	event = process.Event[request, answer]
+)
+
+func newHost(output io.Writer) *host {
+	return process.NewHost[request, answer]("worker", environment, output)
+}
 
 // A request is a message to a worker: one of its fields is set.
 type request struct {

@@ -545,17 +545,17 @@ func faultyValues(t testing.TB, p *tune.Problem, fault string) values {
 // TestAWorkerRefusesWhatIsNoConfiguration: its problem has no search space that would.
 func TestAWorkerRefusesWhatIsNoConfiguration(t *testing.T) {
 	p := faulty(t)
-	c := &child{problem: p}
+	s := &server{problem: p}
 	for what, given := range map[string]values{
 		"a value that is not listed": {"fault": "none of them"},
 		"an unknown name":            {"fault": faultNone, "other": 1},
 		"a missing value":            {},
 	} {
-		if configuration, err := c.configure(given); err == nil {
+		if configuration, err := s.configure(given); err == nil {
 			t.Errorf("%s: %v", what, configuration)
 		}
 	}
-	if _, err := c.configure(valuesOf(configurationOf(t, p, nil))); err != nil {
+	if _, err := s.configure(valuesOf(configurationOf(t, p, nil))); err != nil {
 		t.Error(err)
 	}
 }

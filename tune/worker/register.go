@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/process"
 )
 
 // environment marks a process as a worker.
@@ -39,11 +40,9 @@ func Register(name string, m Maker) {
 // at once.
 func Main() {
 	hasRun = true
-	if os.Getenv(environment) == "" {
-		return
+	if process.Marked(environment) {
+		os.Exit(serve())
 	}
-	os.Unsetenv(environment) // what this process starts is no worker
-	os.Exit(serve())
 }
 
 // makeDefinition calls a registered function.

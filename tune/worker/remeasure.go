@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -18,9 +17,7 @@ type again struct {
 	result [][]float64
 }
 
-func (a *again) end(times [][]float64) { a.ended, a.result = true, times }
-
-func (a *again) died(late bool) { a.ended, a.lost, a.late = true, true, late }
+func (a *again) lose(late bool) { a.ended, a.lost, a.late = true, true, late }
 
 // Remeasure implements tune.Remeasurer, in one worker on the first device. A configuration
 // of which two workers die, or one that takes too long, is left out.
@@ -28,7 +25,7 @@ func (p *Pool) Remeasure(ctx context.Context, configurations []space.Configurati
 	if p.inProcess != nil {
 		return p.inProcess.Remeasure(ctx, configurations, rounds)
 	}
-	if p.isClosed() {
+	if p.closed {
 		return nil, errClosed
 	}
 	times := make([][]float64, len(configurations))
@@ -99,7 +96,7 @@ func (p *Pool) guilty(ctx context.Context, configurations []space.Configuration,
 func (p *Pool) killsWorker(ctx context.Context, configurations []space.Configuration, places ...int) (bool, error) {
 	for _, m := range p.members {
 		if !m.builds && m.device == 0 && m.state == idle {
-			p.dismiss(m, time.Now())
+			p.stop(m, time.Now())
 		}
 	}
 	a, err := p.measureAgain(ctx, configurations, places, 1, true)
@@ -116,16 +113,12 @@ func (p *Pool) measureAgain(ctx context.Context, configurations []space.Configur
 	if err != nil {
 		return nil, err
 	}
-	now := time.Now()
 	a := &again{turn: -1}
 	m.again = a
-	m.enter(working, now)
-	m.begin(device.StageBuild, now)
-	p.watchStage(m, 0, now)
-	m.process.send(request{Remeasure: r})
+	p.work(m, request{Remeasure: r}, time.Now())
 	err = p.wait(ctx, func() bool { return a.ended })
 	if err != nil {
-		p.abandon()
+		p.cancel()
 	}
 	return a, err
 }
@@ -149,7 +142,7 @@ func (p *Pool) evaluator(ctx context.Context) (*member, error) {
 		}); err != nil || found != nil {
 			return found, err
 		}
-		if err := p.startMember(false, 0, time.Now()); err != nil {
+		if err := p.start(false, 0, time.Now()); err != nil {
 			return nil, err
 		}
 	}

@@ -1,6 +1,0 @@
-//go:build !linux
-
-package matmul
-
-// misbehave does nothing where no test needs it.
-func misbehave() {}

@@ -1,0 +1,190 @@
+package process
+
+import (
+	"bufio"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"time"
+)
+
+const (
+	// holdTime is how long a pipe of a dead child is read further: a process that the child has
+	// started may hold it open.
+	holdTime = time.Second
+	// StopTime is how long to wait for the end of a killed child. A process that hangs in the
+	// kernel of the operating system cannot be ended.
+	StopTime = 10 * time.Second
+)
+
+// A Host starts children of one kind. Q is the type of their requests, A that of their answers.
+type Host[Q, A any] struct {
+	Name        string    // of the kind, for messages and lists of processes
+	Mark        string    // the environment variable that tells a child what it is
+	Environment []string  // further variables
+	Output      io.Writer // gets what children print, line by line; nil: it is only kept for End
+
+	Events  chan Event[Q, A]
+	Started int // children so far
+
+	closed   chan struct{}
+	printing sync.Mutex
+}
+
+// An Event is an answer of a child, or its end.
+type Event[Q, A any] struct {
+	Child  *Child[Q, A]
+	Answer A
+	End    *End // nil: it has not ended
+}
+
+// NewHost returns a host without children. Close it when nobody takes events any more.
+func NewHost[Q, A any](name, mark string, output io.Writer) *Host[Q, A] {
+	return &Host[Q, A]{Name: name, Mark: mark, Output: output, Events: make(chan Event[Q, A], 64), closed: make(chan struct{})}
+}
+
+// Close discards all events from now on. It does not end the children.
+func (h *Host[Q, A]) Close() { close(h.closed) }
+
+// A Child is a process that a [Host] has started.
+type Child[Q, A any] struct {
+	Number int // counted from 1, in the order of their start
+
+	// Requests are sent to the child in their order. Close it to let the child end by itself, and
+	// after the child has ended.
+	Requests chan Q
+
+	command *exec.Cmd
+	out     io.Closer
+	printed *printed
+
+	mutex sync.Mutex
+	alive bool // it may be signalled: its PID cannot have been reused
+}
+
+// Start runs the program once more.
+func (h *Host[Q, A]) Start() (*Child[Q, A], error) {
+	h.Started++
+	c := &Child[Q, A]{Number: h.Started, Requests: make(chan Q, 8), alive: true}
+	c.printed = h.printed(c.Number)
+	path, err := ownPath()
+	if err != nil {
+		return nil, fmt.Errorf("start a %s: find the program: %w", h.Name, err)
+	}
+	c.command = exec.Command(path)
+	c.command.Args = []string{os.Args[0], "(" + h.Name + ")"} // for lists of processes
+	c.command.Env = append(append(os.Environ(), h.Mark+"=1"), h.Environment...)
+	c.command.Stderr, c.command.WaitDelay = c.printed, holdTime
+	isolate(c.command)
+	in, err := c.command.StdinPipe()
+	if err != nil {
+		return nil, fmt.Errorf("start a %s: %w", h.Name, err)
+	}
+	out, err := c.command.StdoutPipe()
+	if err == nil {
+		err = startKept(c.command)
+	}
+	if err != nil {
+		in.Close()
+		return nil, fmt.Errorf("start a %s: %w", h.Name, err)
+	}
+	c.out = out
+	go c.write(in)
+	go c.read(h, out)
+	return c, nil
+}
+
+// write sends the requests.
+func (c *Child[Q, A]) write(to io.WriteCloser) {
+	w := bufio.NewWriter(to)
+	encoder := gob.NewEncoder(w)
+	for r := range c.Requests {
+		if encoder.Encode(r) != nil || w.Flush() != nil {
+			break // the child has ended, of which read tells
+		}
+	}
+	to.Close()
+	for range c.Requests {
+	}
+}
+
+// read passes on the answers and then the end. Before the child is waited for, which frees its
+// PID, everything that it has started is killed, and it gets no further signals.
+func (c *Child[Q, A]) read(h *Host[Q, A], out io.Reader) {
+	decoder := gob.NewDecoder(bufio.NewReader(out))
+	end := &End{}
+	for {
+		var a A
+		if err := decoder.Decode(&a); err != nil {
+			if !errors.Is(err, io.EOF) && !errors.Is(err, os.ErrClosed) {
+				end.Garbled = err
+				c.Kill()
+			}
+			break
+		}
+		h.pass(Event[Q, A]{Child: c, Answer: a})
+	}
+	c.mutex.Lock()
+	c.alive = !sweep(c.command)
+	c.mutex.Unlock()
+	_ = c.command.Wait() // ProcessState says more
+	c.printed.finish()
+	end.State, end.Printed = c.command.ProcessState, c.printed.text()
+	h.pass(Event[Q, A]{Child: c, End: end})
+}
+
+func (h *Host[Q, A]) pass(e Event[Q, A]) {
+	select {
+	case h.Events <- e:
+	case <-h.closed:
+	}
+}
+
+// PID is the process identifier of the child.
+func (c *Child[Q, A]) PID() int { return c.command.Process.Pid }
+
+// Kill ends the child and everything that it has started. The end is still to come as an event.
+func (c *Child[Q, A]) Kill() {
+	c.signal(func(command *exec.Cmd) {
+		killGroup(command)
+		time.AfterFunc(holdTime, func() { c.out.Close() })
+	})
+}
+
+// Freeze stops the child and everything that it has started, where [CanFreeze], until Thaw. Both
+// return at once: a processor that runs the child is interrupted for it.
+func (c *Child[Q, A]) Freeze() { c.signal(freeze) }
+
+// Thaw lets the child go on after Freeze.
+func (c *Child[Q, A]) Thaw() { c.signal(thaw) }
+
+// signal sends a signal unless the child has ended.
+func (c *Child[Q, A]) signal(send func(*exec.Cmd)) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if c.alive {
+		send(c.command)
+	}
+}
+
+// Stop kills a child and waits for its end, at most [StopTime]. It takes the child's place among
+// those who take events: what children still had to say is lost. Nil: there is no end in sight.
+func (h *Host[Q, A]) Stop(c *Child[Q, A]) *End {
+	c.Kill()
+	patience := time.NewTimer(StopTime)
+	defer patience.Stop()
+	for {
+		select {
+		case e := <-h.Events:
+			if e.Child == c && e.End != nil {
+				return e.End
+			}
+		case <-patience.C:
+			return nil
+		}
+	}
+}

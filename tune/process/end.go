@@ -1,0 +1,111 @@
+package process
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"syscall"
+)
+
+const (
+	lastLines    = 10   // how many of the last lines of a dead child are told
+	maxLastBytes = 2000 // and how many bytes of them at most
+)
+
+// An End is how a child ended.
+type End struct {
+	State   *os.ProcessState // nil: the system does not tell
+	Garbled error            // why its last message could not be read, after which it was killed, or nil
+	Printed string           // the end of its standard error
+}
+
+// Cause completes a sentence such as «the process ended …»: the signal, the fault of a Go dump, or
+// the exit status.
+func (e *End) Cause() string {
+	cause, _ := dump(e.Printed)
+	if cause == "" {
+		cause = e.status()
+	}
+	if e.Garbled != nil {
+		cause += fmt.Sprintf(", after a message that makes no sense (%v)", e.Garbled)
+	}
+	return cause
+}
+
+// LastWords are the last lines that the child printed, without a Go dump.
+func (e *End) LastWords() string {
+	_, text := dump(e.Printed)
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	text = strings.Join(lines[max(0, len(lines)-lastLines):], "\n")
+	if len(text) > maxLastBytes {
+		text = "…" + strings.ToValidUTF8(text[len(text)-maxLastBytes:], "")
+	}
+	return text
+}
+
+// Explain is the cause, followed by more about it, and by the last words if there are any.
+func (e *End) Explain(more string) string {
+	text := e.Cause() + more
+	if words := e.LastWords(); words != "" {
+		text += "; it printed last:\n" + words
+	}
+	return text
+}
+
+// FromOutside reports whether the child was ended by a signal that another process sends, as an
+// out-of-memory killer does. It is for children that the program has not killed itself.
+func (e *End) FromOutside() bool {
+	w, ok := e.waitStatus()
+	if !ok || e.Garbled != nil || !w.Signaled() {
+		return false
+	}
+	switch w.Signal() {
+	case syscall.SIGKILL, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP:
+		return true
+	}
+	return false
+}
+
+func (e *End) waitStatus() (w syscall.WaitStatus, ok bool) {
+	if e.State != nil {
+		w, ok = e.State.Sys().(syscall.WaitStatus)
+	}
+	return w, ok
+}
+
+func (e *End) status() string {
+	if e.State == nil {
+		return "for a reason that the system does not tell"
+	}
+	if w, ok := e.waitStatus(); ok && w.Signaled() {
+		return "by signal " + signalText(w.Signal())
+	}
+	return fmt.Sprintf("with exit status %d", e.State.ExitCode())
+}
+
+// A crash on a thread that Go runs ends a Go process with exit status 2 and a dump, whose first
+// line names the signal or the fault.
+var (
+	dumpBegins = regexp.MustCompile(`(?m)^(SIG[A-Z]+: .*|fatal error: .*|panic: .*|runtime: .*|unexpected fault address .*)$`)
+	dumpSignal = regexp.MustCompile(`(?m)^(?:\[signal )?(SIG[A-Z]+): ([^\n\]]*?)(?: code=.*)?$`)
+	dumpFault  = regexp.MustCompile(`(?m)^(?:fatal error|panic): (.*)$`)
+)
+
+// dump finds Go's own dump in a text. It returns the signal or the fault that the dump
+// tells of, and the text before it.
+func dump(text string) (how, before string) {
+	at := dumpBegins.FindStringIndex(text)
+	if at == nil {
+		return "", text
+	}
+	begin := at[0]
+	rest := text[begin:]
+	if found := dumpSignal.FindStringSubmatch(rest); found != nil {
+		return fmt.Sprintf("by signal %s (%s)", found[1], strings.TrimSpace(found[2])), text[:begin]
+	}
+	if found := dumpFault.FindStringSubmatch(rest); found != nil {
+		return "by a fault: " + found[1], text[:begin]
+	}
+	return "", text
+}

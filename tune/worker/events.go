@@ -1,0 +1,288 @@
+package worker
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/process"
+)
+
+// handle takes an answer of a worker, or its end. An error says that the pool cannot go on.
+func (p *Pool) handle(e event, now time.Time) error {
+	m := p.member(e.Child)
+	if m == nil {
+		return nil // it was dropped
+	}
+	defer p.schedule(now)
+	if e.End != nil {
+		return p.died(m, e.End, now)
+	}
+	if m.state == stopping {
+		return nil // it answered before it was killed
+	}
+	switch a := e.Answer; {
+	case a.Ready != nil:
+		p.startDeaths = 0
+		if !m.builds && p.identity.Timer == "" {
+			p.identity = a.Ready.Device
+			// The host's clock measures what the host is kept from, too.
+			p.shared = p.shared || p.identity.Timer == tune.TimerHost
+		}
+		p.rest(m, now)
+	case a.Stage != nil:
+		m.begin(a.Stage.Stage, now)
+		p.watchStage(m, a.Stage.Launches, now)
+	case a.Ask:
+		p.ask(m, now)
+	case a.Need != nil:
+		p.need(m, a.Need.Key, now)
+	case a.Outputs != nil:
+		p.keep(a.Outputs, now)
+	case a.Built != nil && m.task != nil:
+		p.built(m, a.Built, now)
+	case a.Result != nil && m.task != nil:
+		p.finished(m, a.Result, now)
+	case a.Turn != nil && m.again != nil:
+		m.again.turn = a.Turn.Place
+	case a.Remeasured != nil && m.again != nil:
+		m.again.ended, m.again.result = true, a.Remeasured.Times
+		p.rest(m, now)
+	case a.Failed != nil:
+		return p.refuse(m, a.Failed.Reason, now)
+	default:
+		return fmt.Errorf("worker %d answered something that it was not asked", m.child.Number)
+	}
+	return nil
+}
+
+func (p *Pool) member(of *child) *member {
+	for _, m := range p.members {
+		if m.child == of {
+			return m
+		}
+	}
+	return nil
+}
+
+// built takes what a builder has made of a task.
+func (p *Pool) built(m *member, b *built, now time.Time) {
+	t := m.task
+	m.done++
+	p.rest(m, now)
+	if b.Result.Status != "" {
+		p.answer(m, t, b.Result.received(t.configuration))
+		return
+	}
+	t.build += b.Result.Durations.Build
+	t.binary = b.Binary
+	p.toEvaluate.add(t)
+}
+
+// finished takes the result of a task.
+func (p *Pool) finished(m *member, r *result, now time.Time) {
+	t := m.task
+	m.done++
+	if !p.whole {
+		p.pace.add(r.Durations.Total())
+		if r.Status == tune.Correct {
+			p.carry.observe(t.build, r.Durations.Build)
+		}
+	}
+	p.rest(m, now)
+	p.answer(m, t, r.received(t.configuration))
+	if r.Lost {
+		p.stop(m, now)
+	}
+}
+
+// answer hands a result on.
+func (p *Pool) answer(m *member, t *task, r tune.Result) {
+	r.Durations.Build += t.build
+	if len(p.devices) > 1 && !m.builds {
+		r.Device = p.devices[m.device].Selector()
+	}
+	if r.Status != tune.Correct && r.Doubt == "" {
+		r.Doubt = tune.DoubtOf(r.Reason)
+	}
+	if t.fresh == "" {
+		p.evaluated.Add(1)
+	}
+	p.results = append(p.results, r)
+}
+
+// lateAlarm is how late an alarm may come. One that comes later says that this process was
+// not running itself (stopped at the terminal, or short of processor time), and the answers
+// that have come meanwhile were not read.
+const lateAlarm = 500 * time.Millisecond
+
+// excuse gives all workers the time that this process has not run, and reports whether it
+// has not.
+func (p *Pool) excuse(now time.Time) bool {
+	late := time.Duration(0)
+	for _, m := range p.members {
+		if d, ok := m.watch.Deadline(); ok {
+			late = max(late, now.Sub(d))
+		}
+	}
+	if late < lateAlarm {
+		return false
+	}
+	for _, m := range p.members {
+		m.watch.Extend(late + lateAlarm)
+	}
+	return true
+}
+
+// expire deals with all that has taken too long.
+func (p *Pool) expire(now time.Time) error {
+	if p.excuse(now) {
+		return nil
+	}
+	defer p.schedule(now)
+	for _, m := range slices.Clone(p.members) {
+		deadline, ok := m.watch.Deadline()
+		if !ok || deadline.After(now) {
+			continue
+		}
+		switch {
+		case m.state == stopping:
+			p.drop(m, now)
+		case m.state == starting:
+			p.stop(m, now)
+			if err := p.diedStarting(fmt.Sprintf("worker %d was not ready after %s", m.child.Number, p.startLimit())); err != nil {
+				return err
+			}
+		case m.stage == device.StageReference:
+			return fmt.Errorf("making the right output took longer than %s (%d times --build-timeout)", referenceFactor*p.options.BuildTimeout, referenceFactor)
+		case m.task != nil && m.stage == device.StageBuild && m.task.builtTwice():
+			// The driver has not kept the build. With the binary there is nothing to do twice.
+			t := m.task
+			t.build, t.again, m.task = 0, true, nil
+			p.carry.binaries = true
+			p.toBuild.first(t)
+			p.stop(m, now)
+		case m.task != nil:
+			t := m.task
+			r := p.unfinished(m, tune.Timeout, m.overdue(p.options.BuildTimeout), now)
+			m.task = nil
+			p.answer(m, t, r)
+			p.stop(m, now)
+		case m.again != nil:
+			m.again.lose(true)
+			m.again = nil
+			p.stop(m, now)
+		}
+	}
+	return nil
+}
+
+// unfinished is the result of a task at which its worker was ended or has ended.
+func (p *Pool) unfinished(m *member, status tune.Status, reason string, now time.Time) tune.Result {
+	r := tune.Result{Configuration: m.task.configuration, Status: status, Reason: reason, Timestamp: now}
+	spent := now.Sub(m.stageFrom)
+	switch m.stage {
+	case device.StageMeasure:
+		r.Durations.Measure = spent
+	case device.StageReference, device.StageVerify:
+		r.Durations.Verify = spent
+	default:
+		r.Durations.Build = spent
+	}
+	return r
+}
+
+// refuse takes a worker's word that it cannot go on. Where it could not start, there may be no
+// memory for one more: those that have started, or will, go on without it.
+func (p *Pool) refuse(m *member, reason string, now time.Time) error {
+	wasStarting := m.state == starting
+	p.stop(m, now)
+	left := p.count(m.builds) - p.count(m.builds, stopping)
+	enough := left > 0 && (m.builds || p.whole) || m.builds && p.count(false) > 0
+	if !wasStarting || !enough {
+		return errors.New(reason)
+	}
+	if left < p.most {
+		p.most, p.refused = left, reason
+	}
+	return nil
+}
+
+// tellFewer says that there are fewer workers than wanted, once it is known how many.
+func (p *Pool) tellFewer() {
+	if p.refused == "" || p.count(true, starting)+p.count(false, starting) > 0 {
+		return
+	}
+	why, _, _ := strings.Cut(p.refused, "\n")
+	p.options.Note(fmt.Sprintf("Going on with %d workers; another could not start: %s", p.most, why))
+	p.refused = ""
+}
+
+const (
+	// maxDeaths is how many workers may die at one task before it is to blame.
+	maxDeaths = 2
+	// maxStartDeaths is how many workers may die in a row before they are ready.
+	maxStartDeaths = 3
+)
+
+// died deals with the end of a worker's process.
+func (p *Pool) died(m *member, end *process.End, now time.Time) error {
+	p.drop(m, now)
+	switch {
+	case m.state == stopping || m.state == idle:
+		return nil
+	case m.state == starting:
+		return p.diedStarting(fmt.Sprintf("worker %d ended %s", m.child.Number, end.Explain("")))
+	case m.again != nil:
+		m.again.lose(false)
+		return nil
+	}
+	t := m.task
+	if m.stage == device.StageReference {
+		if m.done == 0 { // else something that it did before may be to blame
+			p.makerDeaths++
+		}
+		if p.makerDeaths >= maxDeaths {
+			return fmt.Errorf("%d workers in a row have ended while they made the right output; the last one ended %s", p.makerDeaths, end.Explain(""))
+		}
+	} else if t.deaths+1 >= maxDeaths {
+		r := p.unfinished(m, tune.Runtime, "the process ended "+end.Explain(", twice, "+during(m.stage)), now)
+		if end.FromOutside() {
+			r.Doubt = tune.Killed
+		}
+		p.answer(m, t, r)
+		return nil
+	}
+	t.deaths++
+	if m.builds {
+		p.toBuild.first(t)
+	} else {
+		p.toEvaluate.first(t)
+	}
+	return nil
+}
+
+// diedStarting counts workers that have ended before they were ready.
+func (p *Pool) diedStarting(how string) error {
+	if p.startDeaths++; p.startDeaths < maxStartDeaths {
+		return nil
+	}
+	return fmt.Errorf("%d workers in a row did not become ready: %s", p.startDeaths, how)
+}
+
+// during says what a worker was at.
+func during(s device.Stage) string {
+	switch s {
+	case device.StageBuild:
+		return "while it built the kernel"
+	case device.StageFirstLaunch:
+		return "in the first launch"
+	case device.StageMeasure:
+		return "while it was timed"
+	}
+	return "while its output was checked"
+}
