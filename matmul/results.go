@@ -47,17 +47,17 @@ func columns(n int, times []float64) []string {
 	return []string{number(s.Median), number(s.Min), strconv.Itoa(s.Count), number(Rate(n, s.Median))}
 }
 
-// A Comparison is from which size on one entrant is faster than another.
-type Comparison struct {
-	From     int // the smallest N from which on it is faster at every size; 0: at none
+// A Crossover is the size from which one entrant is faster than another.
+type Crossover struct {
+	From     int // the smallest N from which it is faster at every size; 0: none
 	Smallest int // both were measured from this N
 	Largest  int // to this N; 0: at no size
 }
 
-// Compare says from which size on an entrant is faster than another, of the sizes at which
-// both were measured: alone, or with both transfers.
-func Compare(cells []Cell, entrant, over string, withTransfers bool) Comparison {
-	var c Comparison
+// CrossoverOf compares an entrant with another at the sizes at which both were measured: alone, or
+// with both transfers.
+func CrossoverOf(cells []Cell, entrant, over string, withTransfers bool) Crossover {
+	var c Crossover
 	others := map[int]*Measurement{}
 	for _, cell := range cells {
 		if cell.Entrant == over && cell.Measurement != nil {

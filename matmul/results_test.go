@@ -25,7 +25,7 @@ func cell(entrant string, n int, ms ...float64) Cell {
 	return c
 }
 
-func TestCompare(t *testing.T) {
+func TestCrossover(t *testing.T) {
 	cells := []Cell{
 		cell("cpu", 32, 1), cell("gpu", 32, 2, 4), cell("lib", 32),
 		cell("cpu", 64, 3), cell("gpu", 64, 2, 4), cell("lib", 64, 5),
@@ -36,17 +36,17 @@ func TestCompare(t *testing.T) {
 	for _, test := range []struct {
 		entrant, over string
 		transfers     bool
-		want          Comparison
+		want          Crossover
 	}{
-		{"gpu", "cpu", false, Comparison{64, 32, 256}},
-		{"gpu", "cpu", true, Comparison{256, 32, 256}}, // a draw at 128 is no win
-		{"cpu", "gpu", false, Comparison{0, 32, 256}},
-		{"gpu", "lib", false, Comparison{0, 64, 256}}, // lost again at the largest
-		{"lib", "gpu", false, Comparison{256, 64, 256}},
-		{"gpu", "nobody", false, Comparison{}},
-		{"gpu", "gpu", false, Comparison{0, 32, 512}},
+		{"gpu", "cpu", false, Crossover{64, 32, 256}},
+		{"gpu", "cpu", true, Crossover{256, 32, 256}}, // a draw at 128 is no win
+		{"cpu", "gpu", false, Crossover{0, 32, 256}},
+		{"gpu", "lib", false, Crossover{0, 64, 256}}, // lost again at the largest
+		{"lib", "gpu", false, Crossover{256, 64, 256}},
+		{"gpu", "nobody", false, Crossover{}},
+		{"gpu", "gpu", false, Crossover{0, 32, 512}},
 	} {
-		if got := Compare(cells, test.entrant, test.over, test.transfers); got != test.want {
+		if got := CrossoverOf(cells, test.entrant, test.over, test.transfers); got != test.want {
 			t.Errorf("%+v: %+v", test, got)
 		}
 	}

@@ -111,7 +111,7 @@ func printWins(w io.Writer, names []string, cells []matmul.Cell) {
 			continue
 		}
 		for _, over := range []string{loopName, openBLASName} {
-			alone, transfers := matmul.Compare(cells, name, over, false), matmul.Compare(cells, name, over, true)
+			alone, transfers := matmul.CrossoverOf(cells, name, over, false), matmul.CrossoverOf(cells, name, over, true)
 			if alone.Largest == 0 {
 				continue
 			}
@@ -126,7 +126,7 @@ func printWins(w io.Writer, names []string, cells []matmul.Cell) {
 	table.Flush()
 }
 
-func fromText(c matmul.Comparison) string {
+func fromText(c matmul.Crossover) string {
 	if c.From == 0 {
 		return "never"
 	}

@@ -11,77 +11,74 @@ import (
 type task struct {
 	configuration space.Configuration
 	values        values
-	binary        []byte        // from the worker that built it, where it is needed
-	build         time.Duration // what that took
+	binary        []byte        // from the worker that built it, or nil
+	build         time.Duration // the time for that
 	again         bool          // it is built once more, for the binary
-	deaths        int           // of workers that were at it
+	deaths        int           // of workers that worked on it
 	fresh         string        // a device.FreshOption, or ""
 }
 
-// builtTwice reports whether a worker that builds the task does what another has done.
+// builtTwice reports whether a worker that builds the task repeats the work of another one.
 func (t *task) builtTwice() bool { return t.build > 0 && t.binary == nil && !t.again }
 
-// queue is a line of tasks.
-type queue struct{ tasks []*task }
+// A queue is the tasks that wait for one kind of worker.
+type queue []*task
 
-func (q *queue) add(t *task)   { q.tasks = append(q.tasks, t) }
-func (q *queue) first(t *task) { q.tasks = append([]*task{t}, q.tasks...) }
-func (q *queue) len() int      { return len(q.tasks) }
+func (q *queue) add(t *task)   { *q = append(*q, t) }
+func (q *queue) first(t *task) { *q = slices.Insert(*q, 0, t) }
 
-// next takes the first task that a worker may have: one at which a worker has died needs a
-// worker that has done nothing yet, since the damage may be another task's.
+// next takes the first task for a worker. A task at which a worker has died needs a fresh one,
+// which has done nothing yet: the damage may be another task's.
 func (q *queue) next(fresh bool) *task {
-	for i, t := range q.tasks {
-		if t.deaths == 0 || fresh {
-			q.tasks = append(q.tasks[:i:i], q.tasks[i+1:]...)
-			return t
-		}
+	i := slices.IndexFunc(*q, func(t *task) bool { return t.deaths == 0 || fresh })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	t := (*q)[i]
+	*q = slices.Delete(*q, i, i+1)
+	return t
 }
 
-// assign gives work to the workers that are idle, and starts others while there is work for
-// them.
+// queue is where tasks wait for a kind of worker.
+func (p *Pool) queue(builds bool) *queue {
+	if builds {
+		return &p.toBuild
+	}
+	return &p.toEvaluate
+}
+
+// assign gives work to idle members, and starts others while there is work for them.
 func (p *Pool) assign(now time.Time) error {
 	p.tellFewer()
 	if p.disturbed() {
 		return nil
 	}
 	if p.most == 0 { // no process can only build
-		for _, t := range p.toBuild.tasks {
-			p.toEvaluate.add(t)
-		}
-		p.toBuild = queue{}
+		p.toEvaluate, p.toBuild = append(p.toEvaluate, p.toBuild...), nil
 	}
 	for _, m := range p.members {
-		if m.state != idle {
+		if m.state != idle || m.builds && len(p.toEvaluate) >= p.ahead() {
 			continue
 		}
-		from := &p.toEvaluate
+		t := p.queue(m.builds).next(m.done == 0)
+		if t == nil {
+			continue
+		}
+		r := request{Evaluate: &evaluate{Values: t.values, Binary: t.binary, Fresh: t.fresh}}
 		if m.builds {
-			if from = &p.toBuild; p.toEvaluate.len() >= p.ahead() {
-				continue
-			}
+			r = request{Build: &build{Values: t.values, WantBinary: p.carry.binaries, Fresh: t.fresh}}
 		}
-		t := from.next(m.done == 0)
-		switch {
-		case t == nil:
-		case m.builds:
-			m.task = t
-			p.work(m, request{Build: &build{Values: t.values, WantBinary: p.carry.binaries, Fresh: t.fresh}}, now)
-		default:
-			m.task = t
-			p.work(m, request{Evaluate: &evaluate{Values: t.values, Binary: t.binary, Fresh: t.fresh}}, now)
-		}
+		m.task = t
+		p.work(m, r, now)
 	}
 	evaluators, builders := len(p.devices), p.most
 	if p.whole {
 		evaluators, builders = p.most, 0
 	}
-	if err := p.startFor(false, p.toEvaluate, evaluators, now); err != nil {
+	if err := p.startFor(false, evaluators, now); err != nil {
 		return err
 	}
-	return p.startFor(true, p.toBuild, builders, now)
+	return p.startFor(true, builders, now)
 }
 
 // startsAtOnce is how many workers become ready at the same time on a device other than a CPU.
@@ -92,14 +89,14 @@ const startsAtOnce = 6
 
 // startFor starts workers of one kind for the tasks that wait for one, up to a number. A
 // task that needs a worker which has done nothing yet takes the place of one that is idle.
-func (p *Pool) startFor(builds bool, waiting queue, most int, now time.Time) error {
-	coming, needy := p.count(builds, starting), 0
-	for _, t := range waiting.tasks {
+func (p *Pool) startFor(builds bool, most int, now time.Time) error {
+	waiting, coming, needy := *p.queue(builds), p.count(builds, starting), 0
+	for _, t := range waiting {
 		if t.deaths > 0 {
 			needy++
 		}
 	}
-	for n := waiting.len() - coming; n > 0 && p.count(builds) < most && p.mayStart(); n-- {
+	for n := len(waiting) - coming; n > 0 && p.count(builds) < most && p.mayStart(); n-- {
 		if err := p.start(builds, p.leastUsed(builds), now); err != nil {
 			return err
 		}
@@ -139,29 +136,23 @@ func (p *Pool) leastUsed(builds bool) int {
 			used[m.device]++
 		}
 	}
-	least := 0
-	for i, n := range used {
-		if n < used[least] {
-			least = i
-		}
-	}
-	return least
+	return slices.Index(used, slices.Min(used))
 }
 
-// How a build reaches the worker that measures: most drivers keep what they have compiled on
-// disk, where every process finds it. Where loading a build takes about as long as it did to
-// build it, the driver does not, and builders hand on the binary instead.
+// A carry decides how a build reaches the worker that measures. Most drivers keep builds on disk,
+// where every process finds them. A driver has no such cache if loading a build takes about as long
+// as building did; then builders hand on binaries.
 type carry struct {
 	binaries bool
-	slow     int // loads in a row that were no faster than a build
+	slow     int // loads in a row that were not faster than the build
 }
 
 const (
-	carrySlow  = 3                     // that many
-	carryLeast = 20 * time.Millisecond // what is faster needs no better way
+	carrySlow  = 3                     // so many slow loads mean that there is no cache
+	carryLeast = 20 * time.Millisecond // a load that takes less is fast enough
 )
 
-// observe takes how long a build took, and how long loading it elsewhere.
+// observe takes the times of a build and of loading it in another process.
 func (c *carry) observe(build, load time.Duration) {
 	if load < carryLeast || load < build/2 {
 		c.slow = 0

@@ -27,8 +27,8 @@ func TestQueue(t *testing.T) {
 			t.Errorf("a fresh worker, %d: %+v", i, got)
 		}
 	}
-	if q.len() != 0 {
-		t.Errorf("%d are left", q.len())
+	if len(q) != 0 {
+		t.Errorf("%d are left", len(q))
 	}
 }
 
@@ -74,13 +74,13 @@ func TestAhead(t *testing.T) {
 	} {
 		p := &Pool{most: c.builders, devices: make([]device.Listed, c.devices)}
 		for _, d := range c.measuring {
-			p.pace.add(d)
+			p.measuring.add(d)
 		}
 		if got := p.ahead(); got != c.want {
 			t.Errorf("%+v: %d", c, got)
 		}
 	}
-	p := pace{}
+	p := average{}
 	p.add(time.Second)
 	p.add(9 * time.Second)
 	if p.mean != 2*time.Second {

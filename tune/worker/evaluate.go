@@ -9,7 +9,7 @@ import (
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-// Evaluate implements tune.Evaluator. Cancelling kills the workers that are at something.
+// Evaluate implements tune.Evaluator. Cancelling kills the workers that are not idle.
 func (p *Pool) Evaluate(ctx context.Context, in <-chan space.Configuration, out chan<- tune.Result) error {
 	if p.inProcess != nil {
 		return p.inProcess.Evaluate(ctx, in, out)
@@ -87,24 +87,19 @@ func (p *Pool) step(ctx context.Context, in <-chan space.Configuration) (none bo
 		return !ok, nil
 	case e := <-p.events:
 		return false, p.handle(e, time.Now())
-	case <-p.alarm(time.Now()):
+	case <-p.alarm():
 		return false, p.expire(time.Now())
 	}
 }
 
 // take accepts a configuration.
 func (p *Pool) take(c space.Configuration) {
-	t := &task{configuration: c, values: valuesOf(c), fresh: p.fresh}
-	if p.whole {
-		p.toEvaluate.add(t)
-	} else {
-		p.toBuild.add(t)
-	}
+	p.queue(!p.whole).add(&task{configuration: c, values: valuesOf(c), fresh: p.fresh})
 }
 
 // held is how many configurations the pool has not answered.
 func (p *Pool) held() int {
-	n := p.toBuild.len() + p.toEvaluate.len()
+	n := len(p.toBuild) + len(p.toEvaluate)
 	for _, m := range p.members {
 		if m.task != nil {
 			n++
@@ -122,17 +117,22 @@ func (p *Pool) room() int {
 }
 
 // alarm fires when the next watch runs out.
-func (p *Pool) alarm(now time.Time) <-chan time.Time {
+func (p *Pool) alarm() <-chan time.Time {
+	if deadline := p.deadline(); !deadline.IsZero() {
+		return time.After(time.Until(deadline))
+	}
+	return nil
+}
+
+// deadline is when the next watch runs out; zero: never.
+func (p *Pool) deadline() time.Time {
 	var first time.Time
 	for _, m := range p.members {
 		if d, ok := m.watch.Deadline(); ok && (first.IsZero() || d.Before(first)) {
 			first = d
 		}
 	}
-	if first.IsZero() {
-		return nil
-	}
-	return time.After(first.Sub(now))
+	return first
 }
 
 // cancel forgets all tasks, and stops the members that are not idle.
@@ -144,38 +144,38 @@ func (p *Pool) cancel() {
 			p.stop(m, now)
 		}
 	}
-	p.toBuild, p.toEvaluate, p.results = queue{}, queue{}, nil
+	p.toBuild, p.toEvaluate, p.results = nil, nil, nil
 	p.schedule(now)
 }
 
 const (
-	// aheadTime is how much measuring may lie ready, built: enough to keep the measuring
-	// worker busy, and no more than a run that ends can finish soon.
+	// aheadTime is how much measuring may be built ahead: enough to keep the measuring worker
+	// busy, and little enough that a run which ends can finish it soon.
 	aheadTime  = time.Second
 	aheadLeast = 2
 	aheadMost  = 8 // times the builders
 	aheadFirst = 4 // times the builders, as long as nothing was measured
 )
 
-// A pace is how long the measuring workers take for a configuration.
-type pace struct {
-	mean  time.Duration // the later ones count more
+// An average of durations, of which the later ones count more.
+type average struct {
+	mean  time.Duration
 	known bool
 }
 
-func (p *pace) add(d time.Duration) {
-	if !p.known {
-		p.mean, p.known = d, true
+func (a *average) add(d time.Duration) {
+	if !a.known {
+		a.mean, a.known = d, true
 		return
 	}
-	p.mean += (d - p.mean) / 8
+	a.mean += (d - a.mean) / 8
 }
 
-// ahead is how many configurations may lie built and wait to be measured.
+// ahead is how many configurations may be built and wait to be measured.
 func (p *Pool) ahead() int {
-	if !p.pace.known {
+	if !p.measuring.known {
 		return aheadFirst * p.most
 	}
-	n := aheadTime / max(p.pace.mean, time.Millisecond) * time.Duration(len(p.devices))
+	n := aheadTime / max(p.measuring.mean, time.Millisecond) * time.Duration(len(p.devices))
 	return int(min(max(n, aheadLeast), time.Duration(max(aheadLeast, aheadMost*p.most))))
 }

@@ -69,7 +69,7 @@ func (p *Pool) member(of *child) *member {
 	return nil
 }
 
-// built takes what a builder has made of a task.
+// built takes a task from a builder.
 func (p *Pool) built(m *member, b *built, now time.Time) {
 	t := m.task
 	m.done++
@@ -88,7 +88,7 @@ func (p *Pool) finished(m *member, r *result, now time.Time) {
 	t := m.task
 	m.done++
 	if !p.whole {
-		p.pace.add(r.Durations.Total())
+		p.measuring.add(r.Durations.Total())
 		if r.Status == tune.Correct {
 			p.carry.observe(t.build, r.Durations.Build)
 		}
@@ -115,32 +115,17 @@ func (p *Pool) answer(m *member, t *task, r tune.Result) {
 	p.results = append(p.results, r)
 }
 
-// lateAlarm is how late an alarm may come. One that comes later says that this process was
-// not running itself (stopped at the terminal, or short of processor time), and the answers
-// that have come meanwhile were not read.
+// lateAlarm is how late an alarm may come. An alarm that comes later means that this process was
+// not running (stopped at the terminal, or short of processor time) and has not read the answers
+// that came meanwhile. All workers get that time back.
 const lateAlarm = 500 * time.Millisecond
 
-// excuse gives all workers the time that this process has not run, and reports whether it
-// has not.
-func (p *Pool) excuse(now time.Time) bool {
-	late := time.Duration(0)
-	for _, m := range p.members {
-		if d, ok := m.watch.Deadline(); ok {
-			late = max(late, now.Sub(d))
-		}
-	}
-	if late < lateAlarm {
-		return false
-	}
-	for _, m := range p.members {
-		m.watch.Extend(late + lateAlarm)
-	}
-	return true
-}
-
-// expire deals with all that has taken too long.
+// expire deals with everything that has taken too long.
 func (p *Pool) expire(now time.Time) error {
-	if p.excuse(now) {
+	if first := p.deadline(); !first.IsZero() && now.Sub(first) >= lateAlarm {
+		for _, m := range p.members {
+			m.watch.Extend(now.Sub(first) + lateAlarm)
+		}
 		return nil
 	}
 	defer p.schedule(now)
@@ -181,7 +166,7 @@ func (p *Pool) expire(now time.Time) error {
 	return nil
 }
 
-// unfinished is the result of a task at which its worker was ended or has ended.
+// unfinished is the result of a task whose worker was killed or has died.
 func (p *Pool) unfinished(m *member, status tune.Status, reason string, now time.Time) tune.Result {
 	r := tune.Result{Configuration: m.task.configuration, Status: status, Reason: reason, Timestamp: now}
 	spent := now.Sub(m.stageFrom)
@@ -212,7 +197,7 @@ func (p *Pool) refuse(m *member, reason string, now time.Time) error {
 	return nil
 }
 
-// tellFewer says that there are fewer workers than wanted, once it is known how many.
+// tellFewer tells the user that there are fewer workers than wanted, once their number is known.
 func (p *Pool) tellFewer() {
 	if p.refused == "" || p.count(true, starting)+p.count(false, starting) > 0 {
 		return
@@ -258,15 +243,11 @@ func (p *Pool) died(m *member, end *process.End, now time.Time) error {
 		return nil
 	}
 	t.deaths++
-	if m.builds {
-		p.toBuild.first(t)
-	} else {
-		p.toEvaluate.first(t)
-	}
+	p.queue(m.builds).first(t)
 	return nil
 }
 
-// diedStarting counts workers that have ended before they were ready.
+// diedStarting counts workers that did not get ready.
 func (p *Pool) diedStarting(how string) error {
 	if p.startDeaths++; p.startDeaths < maxStartDeaths {
 		return nil
@@ -274,7 +255,7 @@ func (p *Pool) diedStarting(how string) error {
 	return fmt.Errorf("%d workers in a row did not become ready: %s", p.startDeaths, how)
 }
 
-// during says what a worker was at.
+// during says in which stage a worker died.
 func during(s device.Stage) string {
 	switch s {
 	case device.StageBuild:

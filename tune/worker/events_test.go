@@ -105,12 +105,12 @@ func TestABuildThatWasNotKept(t *testing.T) {
 		t.Fatalf("the first time: %+v, %+v", next, p.results)
 	}
 	evaluate(nil) // the driver gave no binary either
-	if p.toBuild.len() > 0 || len(p.results) != 1 || p.results[0].Status != tune.Timeout {
+	if len(p.toBuild) > 0 || len(p.results) != 1 || p.results[0].Status != tune.Timeout {
 		t.Errorf("the second time: %+v", p.results)
 	}
 	one.again, p.results = false, nil
 	evaluate([]byte{1})
-	if p.toBuild.len() > 0 || len(p.results) != 1 || p.results[0].Status != tune.Timeout {
+	if len(p.toBuild) > 0 || len(p.results) != 1 || p.results[0].Status != tune.Timeout {
 		t.Errorf("with a binary: %+v", p.results)
 	}
 }

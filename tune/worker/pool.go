@@ -39,8 +39,8 @@ type Pool struct {
 	line        []*member // that wait for the device
 	timer       *member   // that is timing, where all devices are one
 	references  map[string]*reference
-	makerDeaths int // in a row, of members that were making one
-	pace        pace
+	makerDeaths int     // in a row, of members that were making one
+	measuring   average // the time to measure a configuration
 	carry       carry
 	best        best
 
