@@ -16,7 +16,7 @@ import (
 func (p *Pool) handle(e event, now time.Time) error {
 	m := p.member(e.Child)
 	if m == nil {
-		return nil // it was dropped
+		return nil // it was dropped before
 	}
 	defer p.schedule(now)
 	if e.End != nil {
@@ -30,7 +30,7 @@ func (p *Pool) handle(e event, now time.Time) error {
 		p.startDeaths = 0
 		if !m.builds && p.identity.Timer == "" {
 			p.identity = a.Ready.Device
-			// The host's clock measures what the host is kept from, too.
+			// The host's clock also measures delays of the host.
 			p.shared = p.shared || p.identity.Timer == tune.TimerHost
 		}
 		p.rest(m, now)
@@ -145,7 +145,7 @@ func (p *Pool) expire(now time.Time) error {
 		case m.stage == device.StageReference:
 			return fmt.Errorf("making the right output took longer than %s (%d times --build-timeout)", referenceFactor*p.options.BuildTimeout, referenceFactor)
 		case m.task != nil && m.stage == device.StageBuild && m.task.builtTwice():
-			// The driver has not kept the build. With the binary there is nothing to do twice.
+			// The driver has not kept the build: the binary is carried from now on.
 			t := m.task
 			t.build, t.again, m.task = 0, true, nil
 			p.carry.binaries = true
@@ -208,9 +208,9 @@ func (p *Pool) tellFewer() {
 }
 
 const (
-	// maxDeaths is how many workers may die at one task before it is to blame.
+	// A task is to blame when so many workers have died at it.
 	maxDeaths = 2
-	// maxStartDeaths is how many workers may die in a row before they are ready.
+	// maxStartDeaths is how many workers in a row may fail to get ready.
 	maxStartDeaths = 3
 )
 
@@ -228,7 +228,7 @@ func (p *Pool) died(m *member, end *process.End, now time.Time) error {
 	}
 	t := m.task
 	if m.stage == device.StageReference {
-		if m.done == 0 { // else something that it did before may be to blame
+		if m.done == 0 { // otherwise an earlier task may be to blame
 			p.makerDeaths++
 		}
 		if p.makerDeaths >= maxDeaths {

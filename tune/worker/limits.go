@@ -16,33 +16,32 @@ const (
 )
 
 const (
-	// A launch that takes slowFactor times as long as the best is given up, but not before
-	// slowLeast.
+	// A launch is given up after slowFactor times the time of the best, but not before slowLeast.
 	slowFactor = 20
 	slowLeast  = time.Second
-	// leastLoad is what fetching a build and the first launch may take at least, however
-	// long the build took.
+	// leastLoad is the least time for loading a build and the first launch, however long the build
+	// took.
 	leastLoad = time.Second
-	// referenceFactor: the reference kernel is nobody's configuration, and may be slow.
+	// referenceFactor is for the reference, which is not tuned and may be slow.
 	referenceFactor = 10
-	// startTime is what a worker has to become ready, and startRate how many bytes of the
-	// problem's content it takes in a second besides: that crosses a pipe.
+	// A worker has startTime to get ready, and a second more for each startRate bytes of the
+	// problem, which cross a pipe.
 	startTime = time.Minute
 	startRate = 4 << 20
 )
 
-// startLimit is how long a worker may take to become ready.
+// startLimit is how long a worker may take to get ready.
 func (p *Pool) startLimit() time.Duration {
 	return max(startTime, p.options.BuildTimeout) + time.Duration(len(p.hello.Problem)/startRate)*time.Second
 }
 
-// A launchLimit is how long one launch may take.
+// A launchLimit is the time limit of one launch.
 type launchLimit struct {
 	most     time.Duration
 	relative bool // it follows from the best
 }
 
-// launchLimit is the limit for a task; nil: for several configurations in turn.
+// launchLimit is the limit for a task; nil: for several configurations that are measured in turn.
 func (p *Pool) launchLimit(t *task) launchLimit {
 	l := launchLimit{most: p.options.KernelTimeout}
 	if best, known := p.best.time(); known {
@@ -53,8 +52,8 @@ func (p *Pool) launchLimit(t *task) launchLimit {
 	return l
 }
 
-// loses reports whether a configuration is worse than the best for certain if a launch takes so
-// long. By an objective of the user's own, one may be better that takes longer: it may do more.
+// loses reports whether a configuration is certainly worse than the best if a launch takes so
+// long. With a user's own objective a longer launch may be better: it may do more work.
 func (p *Pool) loses(t *task, launch time.Duration) bool {
 	o := p.problem.Objective()
 	switch o.Name {
@@ -77,7 +76,7 @@ func (p *Pool) watchStage(m *member, launches int, now time.Time) {
 			spent = m.task.build
 		}
 		m.watch.Set(now, max(leastLoad, p.options.BuildTimeout-spent))
-	case device.StageFirstLaunch: // counts as building: the watch runs on
+	case device.StageFirstLaunch: // it counts as building
 	case device.StageReference:
 		m.watch.Set(now, referenceFactor*p.options.BuildTimeout)
 	case device.StageVerify:
@@ -88,7 +87,7 @@ func (p *Pool) watchStage(m *member, launches int, now time.Time) {
 	}
 }
 
-// overdue says what took too long, for a result's reason.
+// overdue is the reason of a result that took too long.
 func (m *member) overdue(build time.Duration) string {
 	switch m.stage {
 	case device.StageBuild:
@@ -104,7 +103,7 @@ func (m *member) overdue(build time.Duration) string {
 	return fmt.Sprintf("checking the output took longer than %s (--build-timeout)", build)
 }
 
-// best is the best result so far, as the run tells it. It is safe for concurrent use.
+// best is the best result so far, which the run observes. It is safe for concurrent use.
 type best struct{ result atomic.Pointer[tune.Result] }
 
 func (b *best) set(r tune.Result) { b.result.Store(&r) }
@@ -122,7 +121,7 @@ func (b *best) beats(value float64, o tune.Objective) bool {
 	return r != nil && o.Better(r.Objective, value)
 }
 
-// time is what a launch of the best takes.
+// time is the time of a launch of the best.
 func (b *best) time() (time.Duration, bool) {
 	r := b.result.Load()
 	if r == nil {

@@ -11,49 +11,46 @@ import (
 
 // Options of a [Pool]. Zero fields have the defaults named.
 type Options struct {
-	// Workers is how many processes build; beside them one a device measures, where it is no
-	// CPU. 0: DefaultWorkers. On a CPU device each evaluates whole configurations.
+	// Workers is how many processes build; 0: DefaultWorkers. On a CPU device each of them evaluates
+	// whole configurations. On other devices one more process for each device measures.
 	Workers int
 
-	// Single lets one worker do all there is to do, for a single configuration.
+	// Single lets one worker build and measure, for a single configuration.
 	Single bool
 
 	Iterations int     // timed launches of a configuration; device.DefaultIterations
 	EarlyStop  float64 // as in device.Options
 
-	BuildTimeout  time.Duration // for building a configuration, its first launch included; DefaultBuildTimeout
-	KernelTimeout time.Duration // for one later launch; DefaultKernelTimeout
+	BuildTimeout  time.Duration // for a build with the first launch; DefaultBuildTimeout
+	KernelTimeout time.Duration // for each later launch; DefaultKernelTimeout
 
-	// Peaks are what the devices were measured to give, for metrics and objectives; nil: that
-	// is not known.
+	// Peaks are the measured peaks of the devices, for metrics and objectives; nil: unknown.
 	Peaks *tune.Peaks
 
 	// Maker is the name of the registered function that makes the problem, and Input its
 	// input, for problems that hold Go functions.
 	Maker, Input string
 
-	// Output gets what the workers print, line by line; nil: it is only kept for the reasons
-	// of failures.
+	// Output gets the lines that workers print; nil: they only serve as reasons of failures.
 	Output io.Writer
 
-	// Note is told, in a sentence, what the user should know; nil: it goes to standard error.
+	// Note gets sentences for the user; nil: they go to standard error.
 	Note func(text string)
 }
 
 const (
-	// contextMemory is what a process with a context takes of a device's memory, and
-	// processMemory what one takes of the host's that compiles: some hundred MB each.
+	// contextMemory is the device memory of a process with a context, and processMemory the host
+	// memory of a process that compiles: some hundred MB each.
 	contextMemory = 512 << 20
 	processMemory = 384 << 20
-	// bufferCopies is how often an evaluating process holds the buffers of a problem: the
-	// working ones, what restores them, the right outputs, and what is read back.
+	// bufferCopies is how many copies of the buffers an evaluating process holds: the working one,
+	// the original, the right outputs, and the outputs that are read back.
 	bufferCopies = 4
 )
 
-// DefaultWorkers is how many processes build for a problem on a device unless the user says:
-// as many as there are cores, and as the memory of the device lets be. On a device with a
-// memory of its own, builders may take a quarter of what the buffers leave; where the
-// memory is the host's, all of them half.
+// DefaultWorkers is how many processes build for a problem on a device by default: one for each core,
+// within the memory of the device. Builders may take a quarter of what the buffers leave of a
+// device's own memory; if the memory is the host's, all processes together may take half of it.
 func DefaultWorkers(p *tune.Problem, d tune.Device) int {
 	return workersFor(runtime.GOMAXPROCS(0), d, bufferBytes(p, d))
 }
@@ -73,7 +70,7 @@ func workersFor(cores int, d tune.Device, buffers int64) int {
 	return int(max(1, n))
 }
 
-// bufferBytes is the size of a problem's buffers together, judged by one configuration.
+// bufferBytes is the total size of a problem's buffers in one configuration.
 func bufferBytes(p *tune.Problem, d tune.Device) int64 {
 	first := map[string]space.Value{}
 	for i := range p.Parameters().Len() {
@@ -97,10 +94,9 @@ func bufferBytes(p *tune.Problem, d tune.Device) int64 {
 	return all
 }
 
-// evaluateWhole reports whether every worker evaluates on the device, whose memory and
-// processors are the host's: a build need not be carried to where it is measured.
+// evaluateWhole reports whether every worker both builds and measures. A CPU device has the memory
+// and the processors of the host: a build need not be carried to another process.
 func evaluateWhole(d tune.Device) bool { return d.Type == "cpu" }
 
-// sharesHost reports whether whatever a process does on the host can disturb what runs on
-// the device.
+// sharesHost reports whether work on the host can disturb the device.
 func sharesHost(d tune.Device) bool { return d.Type != "gpu" || d.UnifiedMemory }

@@ -16,41 +16,40 @@ import (
 
 const (
 	// DefaultPeakTimeout is how long a part of a device's peaks may take. In three quarters of it,
-	// a part ends by itself with what it has.
+	// a part ends by itself with the figures that it has.
 	DefaultPeakTimeout = time.Minute
 
-	// quickTime is how long the peaks for the limits of one search take, and what it takes to
-	// compile the first variants of the kernels.
+	// quickTime is how long the peaks for the limits of one search take, with the compilation of the
+	// first variants of the kernels.
 	quickTime = 3 * time.Second
 )
 
-// maxPeakDeaths is how many processes may die as one device is measured.
+// maxPeakDeaths is how many processes may die while one device is measured.
 const maxPeakDeaths = 3
 
 // PeakOptions of [MeasurePeaks]. Zero fields have the defaults named.
 type PeakOptions struct {
-	// Needs are those of a search: they are measured in a few seconds, and nothing else is. Nil:
-	// everything is, with care.
+	// Needs are the peaks that a search needs: only they are measured, within a few seconds. Nil:
+	// all peaks are measured, with care.
 	Needs *tune.Needs
 
-	Timer   string        // of the device, where it is known; "": it is found out
+	Timer   string        // of the device; "": unknown
 	Timeout time.Duration // for each part, with Needs for all of them together; DefaultPeakTimeout
 
-	// Output gets what the worker prints, line by line; nil: it is only kept for the reasons
-	// of what is missing.
+	// Output gets the lines that the worker prints; nil: they only explain missing figures.
 	Output io.Writer
 
-	// Begin is told as a part begins, counted from 1; nil: nobody is.
+	// Begin is called as each part begins, with its number from 1; or nil.
 	Begin func(part string, number, of int)
 
-	interim func() // is told that more is known of a part, for tests; nil: nobody is
+	interim func() // is called as more is known of a part, for tests; or nil
 }
 
-// MeasurePeaks measures what a device can do, in a worker: a driver that crashes or hangs costs
-// the figures of one part, or what that has not measured by then, which then say so, and another
-// worker goes on. The error says that nothing could be measured, or is that of the context.
+// MeasurePeaks measures the peaks of a device in a worker. A driver that crashes or hangs costs the
+// figures of one part that are not yet known; they say so, and another worker goes on with the next
+// part. The error says that nothing could be measured, or is that of the context.
 //
-// Where the program does not call [Main], it measures in this process.
+// If the program does not call [Main], it measures in this process.
 func MeasurePeaks(ctx context.Context, d device.Listed, o PeakOptions) (*tune.Peaks, error) {
 	if !hasRun {
 		task := o.task()
@@ -68,7 +67,7 @@ func MeasurePeaks(ctx context.Context, d device.Listed, o PeakOptions) (*tune.Pe
 	return newSurvey(d.Selector(), identity, o).run(ctx)
 }
 
-// task is what the options ask for.
+// task is the task of the options.
 func (o PeakOptions) task() peak.Task {
 	if o.Needs != nil {
 		return peak.Task{Needs: o.Needs, Within: quickTime, Timer: o.Timer}
@@ -76,7 +75,7 @@ func (o PeakOptions) task() peak.Task {
 	return peak.Task{Within: o.Timeout / 4 * 3, Timer: o.Timer}
 }
 
-// A survey is one device as it is measured, by one worker after the other if need be.
+// A survey measures one device, with one worker after the other if they die.
 type survey struct {
 	options PeakOptions
 	hello   hello
@@ -84,9 +83,9 @@ type survey struct {
 
 	all    int // parts
 	left   []peak.Part
-	begun  bool        // the first of those that are left
-	known  *tune.Peaks // what that has measured so far; nil: nothing
-	end    time.Time   // of what is measured quickly
+	begun  bool        // the first part that is left
+	known  *tune.Peaks // the figures of that part so far; nil: none
+	end    time.Time   // of a quick survey
 	worker *child
 	deaths int
 	peaks  *tune.Peaks
@@ -117,7 +116,7 @@ func (s *survey) run(ctx context.Context) (*tune.Peaks, error) {
 		case err == nil:
 		case ctx.Err() != nil || s.nothing() != nil:
 			return nil, err
-		default: // what was measured before stands
+		default: // earlier figures stand
 			s.miss("not tried: " + err.Error())
 		}
 	}

@@ -23,8 +23,8 @@ type Pool struct {
 	identity   tune.Device   // of the first one, with its timer
 	options    Options
 	whole      bool // every worker evaluates; else some only build
-	shared     bool // whatever a worker does can disturb what is timed
-	freezes    bool // workers can be made to stand still
+	shared     bool // any work of a worker can disturb one that times
+	freezes    bool // workers can be frozen
 	inProcess  *device.Evaluator
 
 	hello  hello
@@ -33,18 +33,18 @@ type Pool struct {
 	closed bool
 
 	members     []*member
-	most        int       // workers of the kind that there are several of
-	refused     string    // why there are fewer, where that was not told yet
+	most        int       // workers, without the evaluating ones if there are builders
+	refused     string    // why there are fewer, until the user is told
 	startDeaths int       // in a row
-	line        []*member // that wait for the device
-	timer       *member   // that is timing, where all devices are one
+	line        []*member // members that wait for the device
+	timer       *member   // the member that times, if shared
 	references  map[string]*reference
-	makerDeaths int     // in a row, of members that were making one
+	makerDeaths int     // in a row, of members that made a reference
 	measuring   average // the time to measure a configuration
 	carry       carry
 	best        best
 
-	fresh               string // of the tasks that are taken
+	fresh               string // of new tasks
 	toBuild, toEvaluate queue
 	results             []tune.Result // not yet handed on
 	evaluated           atomic.Int64
@@ -116,7 +116,7 @@ func newPool(devices []device.Listed, identities []tune.Device, p *tune.Problem,
 	return pool
 }
 
-// prepare makes what every worker is told. It says why there can be no workers.
+// prepare makes the hello for all workers, or returns why there can be none.
 func (p *Pool) prepare() (why string, err error) {
 	if !hasRun {
 		return "the program does not call worker.Main, with which a worker begins", nil
@@ -153,8 +153,8 @@ func (p *Pool) openInProcess(why string) error {
 	return nil
 }
 
-// openFirst starts the worker that the timer is learnt from, and beside it the first that only
-// build: work for them will come.
+// openFirst starts the worker that tells the timer, and the first builders, for which there will be
+// work.
 func (p *Pool) openFirst(ctx context.Context) error {
 	now := time.Now()
 	if err := p.start(false, 0, now); err != nil {
@@ -187,8 +187,8 @@ func (p *Pool) Workers() int {
 	return p.options.Workers + len(p.devices)
 }
 
-// Capacity is how many configurations the pool can use: those that its workers are at, and
-// as many more as keep them busy.
+// Capacity is how many configurations the pool can use: one for each worker, and as many more as
+// keep them busy.
 func (p *Pool) Capacity() int {
 	if p.inProcess != nil {
 		return p.inProcess.Capacity()
@@ -196,7 +196,7 @@ func (p *Pool) Capacity() int {
 	return int(p.capacity.Load())
 }
 
-// Evaluated is how many configurations were evaluated to their end so far.
+// Evaluated is how many configurations have a result so far.
 func (p *Pool) Evaluated() int {
 	if p.inProcess != nil {
 		return p.inProcess.Evaluated()
@@ -216,7 +216,7 @@ func (p *Pool) Observe(r tune.Result) {
 // pool evaluates.
 func (p *Pool) Started() int { return p.host.Started }
 
-// Spent is where the time of all workers went so far. It must not be called while the pool
+// Spent is the time of all workers so far. It must not be called while the pool
 // evaluates.
 func (p *Pool) Spent() Spent {
 	all, now := p.spent, time.Now()

@@ -49,9 +49,9 @@ type answer struct {
 	Failed     *failed
 }
 
-// hello is the first message to a worker.
+// hello tells a worker what it is for.
 type hello struct {
-	Builds   bool   // it only builds; else it evaluates
+	Builds   bool   // or else it evaluates
 	Selector string // of the device, «platform:device»
 	Device   tune.Device
 
@@ -63,8 +63,8 @@ type hello struct {
 	Iterations int
 	EarlyStop  float64
 
-	Peaks []string  // the parts of the device's peaks to measure; there is nothing else to do then
-	Task  peak.Task // that they belong to
+	Peaks []string  // the parts of the device's peaks to measure, and nothing else
+	Task  peak.Task // of these parts
 }
 
 type ready struct{ Device tune.Device }
@@ -79,7 +79,7 @@ type build struct {
 }
 
 type built struct {
-	Result result // without a status where it can be evaluated
+	Result result // without a status if it can be evaluated
 	Binary []byte
 }
 
@@ -98,7 +98,7 @@ type result struct {
 	EarlyStopped bool
 	Durations    tune.Durations
 	Timestamp    time.Time
-	Lost         bool // the worker cannot go on after it
+	Lost         bool // the worker has lost the device, and ends
 }
 
 type remeasure struct {
@@ -118,9 +118,9 @@ type stage struct {
 	Launches int
 }
 
-// permission lets a worker time.
+// permission lets a worker use the device, and tells it the best so far.
 type permission struct {
-	Known bool // there is a best so far
+	Known bool // there is one
 	Best  float64
 }
 

@@ -8,12 +8,12 @@ import (
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-// again is a remeasurement on its way.
+// again is a remeasurement by one worker.
 type again struct {
-	turn   int  // the place, among those that are measured, of the one whose turn it is; -1: all
-	ended  bool // one way or the other
-	lost   bool // its worker has died, or was killed
-	late   bool // because it took too long
+	turn   int  // the place of the configuration that is measured; -1: all of them
+	ended  bool // with or without a result
+	lost   bool // its worker has died or was killed
+	late   bool // it was killed because it took too long
 	result [][]float64
 }
 
@@ -29,7 +29,7 @@ func (p *Pool) Remeasure(ctx context.Context, configurations []space.Configurati
 		return nil, errClosed
 	}
 	times := make([][]float64, len(configurations))
-	places := make([]int, len(configurations)) // of those that are left
+	places := make([]int, len(configurations)) // of the configurations that are left
 	for i := range places {
 		places[i] = i
 	}
@@ -55,7 +55,7 @@ func (p *Pool) Remeasure(ctx context.Context, configurations []space.Configurati
 			if before >= maxStartDeaths {
 				return nil, fmt.Errorf("%d workers in a row have ended before they measured anything", before)
 			}
-			singly = true // so that it is known which one it is
+			singly = true // which shows whose fault it is
 			continue
 		}
 		before = 0
@@ -73,8 +73,8 @@ func (p *Pool) Remeasure(ctx context.Context, configurations []space.Configurati
 	return times, nil
 }
 
-// guilty finds of some places the one because of which workers die at the last of them: that
-// one itself, or one before it that spoils the process for it.
+// guilty finds the place because of which workers die at the last of some places: that one itself,
+// or an earlier one that spoils the process.
 func (p *Pool) guilty(ctx context.Context, configurations []space.Configuration, places []int) (int, error) {
 	last := len(places) - 1
 	if last == 0 {
@@ -91,8 +91,7 @@ func (p *Pool) guilty(ctx context.Context, configurations []space.Configuration,
 	return last, nil
 }
 
-// killsWorker lets a worker that has done nothing yet measure some places, and reports whether
-// it dies.
+// killsWorker lets a fresh worker measure some places, and reports whether it dies.
 func (p *Pool) killsWorker(ctx context.Context, configurations []space.Configuration, places ...int) (bool, error) {
 	for _, m := range p.members {
 		if !m.builds && m.device == 0 && m.state == idle {
@@ -123,12 +122,12 @@ func (p *Pool) measureAgain(ctx context.Context, configurations []space.Configur
 	return a, err
 }
 
-// evaluator is a worker that evaluates on the first device and is idle. It is started where
-// there is none.
+// evaluator waits for an idle worker that evaluates on the first device, and starts one if there is
+// none.
 func (p *Pool) evaluator(ctx context.Context) (*member, error) {
 	for {
 		var found *member
-		any := false // there is one, though it may be leaving
+		any := false // there is one, which may be stopping
 		if err := p.wait(ctx, func() bool {
 			any = false
 			for _, m := range p.members {

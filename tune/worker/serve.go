@@ -15,8 +15,8 @@ import (
 
 // A server is the worker's side of the protocol. It is the Supervisor of its evaluator.
 type server struct {
-	work    chan request // what to do
-	replies chan request // to what the worker asked in the middle of it
+	work    chan request // tasks
+	replies chan request // to questions in the middle of a task
 	greeted bool
 
 	parent *process.Parent[request, answer]
@@ -53,8 +53,8 @@ func newServer(parent *process.Parent[request, answer]) *server {
 	return &server{work: make(chan request, 1), replies: make(chan request, 1), parent: parent}
 }
 
-// giveUp says why nothing further can be evaluated. Where only this process cannot go on, its
-// end says so: the parent knows what it was at, and does as if it had crashed.
+// giveUp tells the parent why nothing further can be evaluated. If only this process cannot go on, it
+// just ends, and the parent treats that as a crash in the present stage.
 func (s *server) giveUp(err error) {
 	var lost *device.LostError
 	if errors.As(err, &lost) {
@@ -78,7 +78,7 @@ func (s *server) hear(r request) {
 	s.greeted = true
 }
 
-// greet makes ready for what the parent wants.
+// greet gets ready.
 func (s *server) greet(h hello) error {
 	if len(h.Peaks) > 0 {
 		return s.measurePeaks(h)
@@ -111,7 +111,7 @@ func (s *server) greet(h hello) error {
 	return nil
 }
 
-// findDevice is the device that the parent means.
+// findDevice returns the device of a hello.
 func findDevice(h hello) (device.Listed, error) {
 	all, err := device.List()
 	if err != nil {
@@ -133,7 +133,7 @@ func findDevice(h hello) (device.Listed, error) {
 
 // do answers one request. An error says that nothing further can be evaluated.
 func (s *server) do(r request) error {
-	ctx := context.Background() // the parent ends a worker that shall stop
+	ctx := context.Background() // the parent kills a worker that shall stop
 	switch {
 	case r.Build != nil && s.builder != nil:
 		configuration, err := s.configure(r.Build.Values)
@@ -234,11 +234,11 @@ func (s *server) Made(key string, arrays map[string]*array.Array) {
 	s.parent.Send(answer{Outputs: &outputs{key, arrays}})
 }
 
-// traceVariable names a file to which workers add a line as they begin with a configuration:
-// the process, what it does (build or evaluate) and the configuration.
+// traceVariable names a file to which workers add a line as they begin with a configuration: the
+// PID, build or evaluate, and the configuration.
 const traceVariable = "NDTUNE_WORKER_TRACE"
 
-// A trace is nil where none is wanted.
+// A trace is nil if none is wanted.
 type trace struct{ file *os.File }
 
 func openTrace() (*trace, error) {
@@ -255,6 +255,6 @@ func openTrace() (*trace, error) {
 
 func (t *trace) note(what string, c space.Configuration) {
 	if t != nil {
-		fmt.Fprintf(t.file, "%d %s %s\n", os.Getpid(), what, c) // one write: lines of processes do not mix
+		fmt.Fprintf(t.file, "%d %s %s\n", os.Getpid(), what, c) // one write, so that lines of processes do not mix
 	}
 }
