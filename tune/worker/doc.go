@@ -4,19 +4,19 @@
 //
 // A [Pool] is a tune.Evaluator. On a CPU device every worker evaluates whole configurations.
 // On other devices some workers only build, and one worker for each device holds the
-// buffers and measures: what was built reaches it through the driver's cache, or as a binary.
+// buffers and measures. Builds reach it through the driver's cache, or as binaries.
 //
-// What is timed is timed alone. No two processes use one device at once; and where the
-// device is a CPU, or shares the host's memory, all other workers stand still as long as
-// one times.
+// Launches are timed alone. No two processes use one device at once; and if the device is a
+// CPU, or shares the host's memory, all other workers are frozen while one times. The table of
+// the states of a worker is in member.go.
 //
 // # The program's part
 //
-// A worker is the program started again, with NDTUNE_WORKER in its environment. [Main], the
-// first thing that main does, then serves and never returns. A problem that holds Go functions
-// cannot be sent: the program registers how it is made, in the worker as well, with
-// [Register]. Where either is missing, a pool evaluates in the program's own process, and
-// says so.
+// A worker is the program started again by package process, with NDTUNE_WORKER in its
+// environment. [Main], which main calls first, then serves and never returns. A problem that
+// holds Go functions cannot be sent: the program and its workers make it with a function that
+// they name by [Register]. If either call is missing, a pool evaluates in the program's own
+// process, and says so.
 //
 // The peaks of a device are measured in a worker, too: see [MeasurePeaks].
 //
@@ -24,18 +24,18 @@
 //
 // Package process carries the messages, which are of the types request and answer in protocol.go.
 //
-//	hello     →            the problem, the device, what the worker shall do
+//	hello     →            the problem, the device, and whether to build or to evaluate
 //	          ←  ready     the device as the worker found it, with its timer
 //	build     →            a configuration to compile
-//	          ←  stage     as each part begins that can take long: the parent holds a watch
+//	          ←  stage     as each part begins that the parent has a time limit for
 //	          ←  built     it can be evaluated (with the binary, if wanted), or its result
 //	evaluate  →            a configuration
 //	          ←  stage
 //	          ←  need      right outputs, by a key
-//	outputs   →            them, or nothing: then the worker makes them, and sends them
+//	outputs   →            the outputs, or none: then the worker makes and sends them
 //	          ←  outputs
-//	          ←  ask       for the device to itself
-//	time      →            it has it, and knows the best objective so far
+//	          ←  ask       to have the device to itself
+//	time      →            it has the device; with the best objective so far
 //	          ←  result
 //	remeasure →            configurations to measure in turn
 //	          ←  turn      whose turn it is

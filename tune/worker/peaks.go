@@ -237,11 +237,7 @@ func (s *survey) nothing() error {
 // measurePeaks measures, in a worker, the parts that the parent names. The error says that none
 // can be measured.
 func (s *server) measurePeaks(h hello) error {
-	d, err := findDevice(h)
-	if err != nil {
-		return err
-	}
-	identity, err := device.Describe(d.Device)
+	d, identity, err := findDevice(h)
 	if err != nil {
 		return err
 	}

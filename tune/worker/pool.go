@@ -52,12 +52,11 @@ type Pool struct {
 	spent               Spent // of members that are gone
 }
 
-// Open starts the first worker of a pool for a problem on a device, or on several of one
-// model, and waits until it is ready, or the context ends. Others follow as there is work for
-// them.
+// Open opens a pool for a problem on a device, or on several of one model, and waits until its
+// first worker is ready or the context ends. Other workers start when there is work for them.
 //
-// Where the program does not call [Main], or the problem holds Go functions and Options name
-// no Maker, the pool evaluates in this process: InProcess says so, and Options.Note is told.
+// If the program does not call [Main], or the problem holds Go functions and Options name no
+// Maker, the pool evaluates in this process: InProcess reports it, and Options.Note gets the reason.
 func Open(ctx context.Context, devices []device.Listed, p *tune.Problem, o Options) (*Pool, error) {
 	if len(devices) == 0 {
 		return nil, errors.New("a pool needs a device")
@@ -276,8 +275,8 @@ func (p *Pool) Close() {
 
 var errClosed = errors.New("the pool is closed")
 
-// closeTime is what idle workers have to end by themselves, and killedTime how long the end of
-// those is waited for that are killed at once.
+// Close gives idle workers closeTime to end by themselves, and waits killedTime for workers that it
+// kills at once.
 const (
 	closeTime  = 500 * time.Millisecond
 	killedTime = 100 * time.Millisecond

@@ -26,8 +26,8 @@ var (
 	hasRun bool // Main was called
 )
 
-// Register says how a problem is made, before [Main] is called. A pool finds the function
-// by its name (Options.Maker). It panics where the name is taken.
+// Register names a function that makes a problem, for Options.Maker. It is called before [Main],
+// and panics if the name is taken.
 func Register(name string, m Maker) {
 	if _, taken := makers[name]; taken {
 		panic(fmt.Sprintf("worker: two makers are named %q", name))
@@ -35,9 +35,8 @@ func Register(name string, m Maker) {
 	makers[name] = m
 }
 
-// Main must be the first thing that the main function of a program does which opens pools
-// (and TestMain of its tests). In a worker it serves and ends the process; else it returns
-// at once.
+// Main must be called first by the main function of a program that opens pools (and by TestMain of
+// its tests). In a worker it serves and ends the process; otherwise it returns at once.
 func Main() {
 	hasRun = true
 	if process.Marked(environment) {
@@ -54,7 +53,7 @@ func makeDefinition(name, input string) (tune.Definition, error) {
 	return maker(input)
 }
 
-// encodeProblem is a problem without files and functions, in bytes.
+// encodeProblem encodes a problem that has no functions. The contents of its files go along.
 func encodeProblem(p *tune.Problem) ([]byte, error) {
 	d, err := p.Portable()
 	if err != nil {
@@ -67,7 +66,7 @@ func encodeProblem(p *tune.Problem) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// problem makes the problem that a worker is told of.
+// problem makes the problem of a hello.
 func (h *hello) problem() (*tune.Problem, error) {
 	var d tune.Definition
 	var err error

@@ -87,14 +87,13 @@ func (s *server) greet(h hello) error {
 	if s.problem, err = h.problem(); err != nil {
 		return err
 	}
-	d, err := findDevice(h)
+	d, identity, err := findDevice(h)
 	if err != nil {
 		return err
 	}
 	if s.trace, err = openTrace(); err != nil {
 		return err
 	}
-	var identity tune.Device
 	if h.Builds {
 		if s.builder, err = device.OpenBuilder(d.Device, s.problem, device.Options{Peaks: h.Device.Peaks, Supervisor: s}); err != nil {
 			return err
@@ -112,23 +111,19 @@ func (s *server) greet(h hello) error {
 }
 
 // findDevice returns the device of a hello.
-func findDevice(h hello) (device.Listed, error) {
+func findDevice(h hello) (d device.Listed, identity tune.Device, err error) {
 	all, err := device.List()
 	if err != nil {
-		return device.Listed{}, err
+		return d, identity, err
 	}
-	d, err := device.Select(all, h.Selector)
-	if err != nil {
-		return device.Listed{}, err
+	if d, err = device.Select(all, h.Selector); err != nil {
+		return d, identity, err
 	}
-	identity, err := device.Describe(d.Device)
-	if err != nil {
-		return device.Listed{}, err
+	identity, err = device.Describe(d.Device)
+	if err == nil && (identity.Name != h.Device.Name || identity.PCI != h.Device.PCI || identity.UUID != h.Device.UUID) {
+		err = fmt.Errorf("device %s is %s in a worker, and %s in the program", h.Selector, identity.Name, h.Device.Name)
 	}
-	if identity.Name != h.Device.Name || identity.PCI != h.Device.PCI || identity.UUID != h.Device.UUID {
-		return device.Listed{}, fmt.Errorf("device %s is %s in a worker, and %s in the program", h.Selector, identity.Name, h.Device.Name)
-	}
-	return d, nil
+	return d, identity, err
 }
 
 // do answers one request. An error says that nothing further can be evaluated.
