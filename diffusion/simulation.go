@@ -1,10 +1,14 @@
 package diffusion
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"time"
 
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -14,11 +18,8 @@ import (
 type Simulation struct {
 	nx, ny        int
 	configuration space.Configuration
-	device        *cl.Device
 	problem       *tune.Problem
-
-	context *cl.Context
-	queue   *cl.Queue
+	launcher      *device.Launcher
 
 	// buffers[current] holds the field.
 	buffers [2]*cl.Buffer
@@ -38,15 +39,15 @@ type Simulation struct {
 // The kernel is launched once, so that compilation at the first launch, which some drivers do,
 // is not timed by [Simulation.Advance].
 func NewSimulation(d *cl.Device, p *tune.Problem, c space.Configuration, f *Field) (*Simulation, error) {
-	s := &Simulation{nx: f.NX, ny: f.NY, configuration: c, device: d, problem: p, rests: map[int]*stepper{}}
-	if err := s.set(f); err != nil {
+	s := &Simulation{nx: f.NX, ny: f.NY, configuration: c, problem: p, rests: map[int]*stepper{}}
+	if err := s.set(d, f); err != nil {
 		s.Close()
 		return nil, fmt.Errorf("set up %s (%s): %w", p.KernelName(), c, err)
 	}
 	return s, nil
 }
 
-func (s *Simulation) set(f *Field) (err error) {
+func (s *Simulation) set(d *cl.Device, f *Field) (err error) {
 	if err := f.check(); err != nil {
 		return err
 	}
@@ -56,10 +57,7 @@ func (s *Simulation) set(f *Field) (err error) {
 	if _, err := findArguments(s.problem); err != nil {
 		return err
 	}
-	if s.context, err = cl.NewContext(s.device); err != nil {
-		return err
-	}
-	if s.queue, err = s.context.NewQueue(s.device, cl.Profiling); err != nil {
+	if s.launcher, err = device.NewLauncher(d, ""); err != nil {
 		return err
 	}
 	if err := s.fill(f); err != nil {
@@ -72,7 +70,7 @@ func (s *Simulation) set(f *Field) (err error) {
 // fill makes both buffers with the field: kernels leave the edges as they are in either.
 func (s *Simulation) fill(f *Field) (err error) {
 	for i := range s.buffers {
-		if s.buffers[i], err = s.context.NewBufferFrom(cl.ReadWrite, cl.Bytes(f.Values)); err != nil {
+		if s.buffers[i], err = s.launcher.Context.NewBufferFrom(cl.ReadWrite, cl.Bytes(f.Values)); err != nil {
 			return fmt.Errorf("a buffer of %d × %d cells: %w", s.nx, s.ny, err)
 		}
 	}
@@ -88,7 +86,7 @@ func (s *Simulation) Field() (*Field, error) {
 	f := &Field{NX: s.nx, NY: s.ny, Values: make([]float32, s.nx*s.ny)}
 	err := s.broken
 	if err == nil {
-		err = s.queue.Read(s.buffers[s.current], 0, cl.Bytes(f.Values))
+		err = s.launcher.Queue.Read(s.buffers[s.current], 0, cl.Bytes(f.Values))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the field (%s): %w", s.configuration, err)
@@ -98,8 +96,8 @@ func (s *Simulation) Field() (*Field, error) {
 
 // Close releases everything that the simulation holds on the device. It can be called twice.
 func (s *Simulation) Close() {
-	if s.queue != nil {
-		_ = s.queue.Finish() // of a failed launch, Advance has told
+	if s.launcher != nil {
+		_ = s.launcher.Queue.Finish() // of a failed launch, Advance has told
 	}
 	s.whole.release()
 	for _, rest := range s.rests {
@@ -108,6 +106,146 @@ func (s *Simulation) Close() {
 	for _, b := range s.buffers {
 		b.Release()
 	}
-	s.queue.Release()
-	s.context.Release()
+	s.launcher.Release()
+}
+
+const (
+	batchAim   = 50 * time.Millisecond // how long a batch should take: a cancelled context waits for two
+	batchLimit = 512                   // launches, which bounds what the queue and its events hold
+)
+
+// Advance takes the field the given number of steps forward on the device. Where that is no
+// multiple of [Simulation.StepsPerLaunch], a last launch makes the steps that are left over; its
+// kernel is built beforehand, which is not timed, and kept.
+//
+// Launches are enqueued in batches, one ahead of the one that runs, so that the device waits
+// for the host only where a launch is shorter than enqueuing one, some ten microseconds: for a
+// small field on a fast device Timing.Device is well below Timing.Wall. When ctx is cancelled, no
+// further batch is enqueued, what is in the queue is waited for, and the error is that of the
+// context: the field is then what it is after Timing.Steps steps. After any other error the field
+// is lost.
+func (s *Simulation) Advance(ctx context.Context, steps int) (Timing, error) {
+	if steps < 0 {
+		return Timing{}, fmt.Errorf("advance by %d steps (%s): the number must not be negative", steps, s.configuration)
+	}
+	if s.broken != nil {
+		return Timing{}, fmt.Errorf("advance (%s): %w", s.configuration, s.broken)
+	}
+	parts, err := s.parts(steps)
+	if err != nil {
+		return Timing{}, fmt.Errorf("advance (%s): %w", s.configuration, err)
+	}
+	t := Timing{Cells: max(s.nx-2, 0) * max(s.ny-2, 0)}
+	clock := kernelClock{usable: s.launcher.Timer == tune.TimerEvent}
+	began := time.Now()
+	for _, p := range parts {
+		launched, err := s.launchAll(ctx, p.stepper, p.launches, &clock)
+		t.Steps += launched * p.steps()
+		if err != nil {
+			s.broken = err
+			break
+		}
+	}
+	t.Wall, t.Device = time.Since(began), clock.total()
+	if s.broken != nil {
+		return t, fmt.Errorf("advance (%s): %w", s.configuration, s.broken)
+	}
+	if t.Steps < steps {
+		return t, fmt.Errorf("advance (%s), %d of %d steps done: %w", s.configuration, t.Steps, steps, ctx.Err())
+	}
+	return t, nil
+}
+
+// A part is launches of one kernel.
+type part struct {
+	*stepper
+	launches int
+}
+
+// parts are the launches that make a number of steps.
+func (s *Simulation) parts(steps int) ([]part, error) {
+	per := s.StepsPerLaunch()
+	parts := []part{{s.whole, steps / per}}
+	if left := steps % per; left > 0 {
+		rest, err := s.rest(left)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, part{rest, 1})
+	}
+	return parts, nil
+}
+
+// launchAll launches in batches until all is done, or ctx is. Two batches are in the queue at a
+// time; each is twice as long as the one before, until they are as long as they should be.
+func (s *Simulation) launchAll(ctx context.Context, k *stepper, launches int, clock *kernelClock) (launched int, err error) {
+	var ahead device.Batch
+	defer func() { ahead.Release() }()
+	size := 1
+	for launched < launches && ctx.Err() == nil {
+		next, err := s.enqueue(k, min(size, launches-launched))
+		if err != nil {
+			next.Release()
+			return launched, err
+		}
+		launched += len(next)
+		took, err := clock.finish(ahead)
+		ahead = next
+		if err != nil {
+			return launched, err
+		}
+		if took < batchAim {
+			size = min(2*size, batchLimit)
+		}
+	}
+	_, err = clock.finish(ahead)
+	return launched, err
+}
+
+// enqueue puts launches into the queue, and hands them to the device.
+func (s *Simulation) enqueue(k *stepper, launches int) (device.Batch, error) {
+	b := make(device.Batch, 0, launches)
+	for range launches {
+		event, err := s.launch(k, s.current)
+		if err != nil {
+			return b, err
+		}
+		b = append(b, event)
+		s.current = 1 - s.current
+	}
+	return b, s.launcher.Queue.Flush()
+}
+
+// A kernelClock adds up the times of kernels.
+type kernelClock struct {
+	sum    time.Duration
+	usable bool // so far, every timestamp could be used
+}
+
+// finish waits for a batch, adds its times to the clock, and releases it. It returns how long
+// it waited, which is less than the batch took if that was already running.
+func (c *kernelClock) finish(b device.Batch) (waited time.Duration, err error) {
+	defer b.Release()
+	began := time.Now()
+	err = b.Wait()
+	waited = time.Since(began)
+	if err != nil || !c.usable {
+		return waited, err
+	}
+	times, err := b.Times()
+	if errors.Is(err, device.ErrTimestamps) {
+		c.usable, err = false, nil
+	}
+	for _, t := range times {
+		c.sum += t
+	}
+	return waited, err
+}
+
+// total is the sum, or 0 if a timestamp could not be used: part of the time says nothing.
+func (c *kernelClock) total() time.Duration {
+	if !c.usable {
+		return 0
+	}
+	return c.sum
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/kernels"
@@ -32,12 +33,9 @@ func LoadKernel(path string, n int) (*spec.Spec, error) {
 
 // An openclKernel is a bundled kernel on an OpenCL device.
 type openclKernel struct {
+	*device.Launcher
 	path      string
-	device    *cl.Device
 	described tune.Device
-	context   *cl.Context
-	queue     *cl.Queue
-	host      bool // the driver's timestamps cannot be used
 }
 
 // openKernel opens a device for a kernel. The process owns all of it until its end.
@@ -50,18 +48,11 @@ func openKernel(e Entrant) (multiplier, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &openclKernel{path: e.Spec, device: listed.Device}
-	if o.described, err = device.Describe(o.device); err != nil {
+	o := &openclKernel{path: e.Spec}
+	if o.described, err = device.Describe(listed.Device); err != nil {
 		return nil, err
 	}
-	if o.context, err = cl.NewContext(o.device); err != nil {
-		return nil, err
-	}
-	if o.queue, err = o.context.NewQueue(o.device, cl.Profiling); err != nil {
-		return nil, err
-	}
-	timer, err := device.FindTimer(o.queue)
-	o.host = timer == tune.TimerHost
+	o.Launcher, err = device.NewLauncher(listed.Device, "")
 	return o, err
 }
 
@@ -90,66 +81,196 @@ func (o *openclKernel) prepare(m *Matrices, configurations []string) (prepared, 
 		l := &openclLaunch{kernel: o, matrices: m, buffers: buffers, text: text}
 		time, err := l.try(s.Problem, places, len(configurations) > 1)
 		if err != nil {
-			l.release()
 			failures = append(failures, fmt.Errorf("%s: %w", text, err))
-			continue
 		}
-		if best != nil && shortest <= time {
+		if err == nil && (best == nil || time < shortest) {
+			l, best, shortest = best, l, time
+		}
+		if l != nil {
 			l.release()
-			continue
 		}
-		if best != nil {
-			best.release()
-		}
-		best, shortest = l, time
 	}
 	if best == nil {
 		buffers.release()
 		return nil, errors.Join(failures...)
 	}
 	m.spoil() // of what was tried
-	return best, o.queue.Write(buffers.c, 0, cl.Bytes(m.C))
+	return best, o.Queue.Write(buffers[2], 0, cl.Bytes(m.C))
 }
 
-// places are those of the matrices among the kernel's arguments.
-type places struct{ a, b, c int }
+// places are the places of A, B and C among the kernel's arguments.
+type places [3]int
 
 // findMatrices refuses a kernel that does not take just the three matrices.
-func findMatrices(p *tune.Problem) (places, error) {
-	at := map[string]int{}
+func findMatrices(p *tune.Problem) (at places, err error) {
 	infos := p.Arguments()
-	for i, info := range infos {
-		if info.Kind == tune.BufferArgument && info.Type == array.Float32 {
-			at[info.Name] = i
+	for i, name := range []string{"A", "B", "C"} {
+		at[i] = slices.IndexFunc(infos, func(a tune.ArgumentInfo) bool {
+			return a.Kind == tune.BufferArgument && a.Type == array.Float32 && a.Name == name
+		})
+		if len(infos) != 3 || at[i] < 0 {
+			return at, fmt.Errorf("%s is no multiplication of matrices: its arguments must be three buffers of float32, A, B and C", p.KernelName())
 		}
 	}
-	a, hasA := at["A"]
-	b, hasB := at["B"]
-	c, hasC := at["C"]
-	if len(infos) != 3 || !hasA || !hasB || !hasC {
-		return places{}, fmt.Errorf("%s is no multiplication of matrices: its arguments must be three buffers of float32, A, B and C", p.KernelName())
-	}
-	return places{a, b, c}, nil
+	return at, nil
 }
 
-// buffers are the matrices on the device.
-type buffers struct{ a, b, c *cl.Buffer }
+// buffers are A, B and C on the device.
+type buffers [3]*cl.Buffer
 
-func newBuffers(o *openclKernel, m *Matrices) (*buffers, error) {
-	var all [3]*cl.Buffer
+func newBuffers(o *openclKernel, m *Matrices) (b buffers, err error) {
 	for i, content := range [][]float32{m.A, m.B, m.C} {
-		buffer, err := o.context.NewBufferFrom(cl.ReadWrite, cl.Bytes(content))
-		if err != nil {
-			(&buffers{all[0], all[1], all[2]}).release()
-			return nil, fmt.Errorf("a buffer of %d × %d numbers: %w", m.N, m.N, err)
+		if b[i], err = o.Context.NewBufferFrom(cl.ReadWrite, cl.Bytes(content)); err != nil {
+			b.release()
+			return b, fmt.Errorf("a buffer of %d × %d numbers: %w", m.N, m.N, err)
 		}
-		all[i] = buffer
 	}
-	return &buffers{all[0], all[1], all[2]}, nil
+	return b, nil
 }
 
-func (b *buffers) release() {
-	b.a.Release()
-	b.b.Release()
-	b.c.Release()
+func (b buffers) release() {
+	for _, buffer := range b {
+		buffer.Release()
+	}
+}
+
+// An openclLaunch is a kernel built in one configuration, with the matrices bound to it.
+type openclLaunch struct {
+	kernel   *openclKernel
+	matrices *Matrices
+	buffers  buffers
+	text     string // the configuration
+
+	program  *cl.Program
+	function *cl.Kernel
+	nd       tune.NDRange
+}
+
+// triedRuns is how often a configuration is launched to choose among several.
+const triedRuns = 3
+
+// try builds the kernel and launches it once. If the configuration is compared with others, try
+// also checks the result and returns the shortest time of a few launches.
+func (l *openclLaunch) try(p *tune.Problem, at places, compared bool) (float64, error) {
+	if err := l.build(p, at); err != nil {
+		return 0, err
+	}
+	times, err := l.run(1) // PoCL compiles now
+	if err != nil || !compared {
+		return 0, err
+	}
+	if err := errors.Join(l.fetch(), l.matrices.Check(l.kernel.tolerance(l.matrices.N))); err != nil {
+		return 0, err
+	}
+	runs := triedRuns
+	if times[0] > enough {
+		runs = 1
+	}
+	if times, err = l.run(runs); err != nil {
+		return 0, err
+	}
+	return tune.StatsOf(times).Min, nil
+}
+
+func (l *openclLaunch) build(p *tune.Problem, at places) error {
+	o, size := l.kernel, l.matrices.N*l.matrices.N
+	configuration, err := spec.ParseConfiguration(p.Parameters(), l.text)
+	if err != nil {
+		return err
+	}
+	if err := p.Admit(configuration, o.described); err != nil {
+		return err
+	}
+	v, err := device.Derive(p, configuration, o.described)
+	if err != nil {
+		return err
+	}
+	if a, b, c := v.Elements[at[0]], v.Elements[at[1]], v.Elements[at[2]]; a != size || b != size || c != size {
+		return fmt.Errorf("%s takes buffers of %d, %d and %d elements, not of %d", p.KernelName(), a, b, c, size)
+	}
+	l.nd = v.NDRange
+	if l.program, err = o.Build(v.Source, v.OptionLine()); err != nil {
+		return err
+	}
+	if l.function, err = l.program.NewKernel(p.KernelName()); err != nil {
+		return err
+	}
+	for i, buffer := range l.buffers {
+		err = errors.Join(err, l.function.SetArg(at[i], buffer))
+	}
+	return err
+}
+
+func (l *openclLaunch) run(times int) ([]float64, error) {
+	took, err := l.kernel.Times(l.function, l.nd, times)
+	return device.Milliseconds(took), err
+}
+
+func (l *openclLaunch) roundTrip() (float64, error) {
+	q, m := l.kernel.Queue, l.matrices
+	began := time.Now()
+	if err := errors.Join(q.Write(l.buffers[0], 0, cl.Bytes(m.A)), q.Write(l.buffers[1], 0, cl.Bytes(m.B))); err != nil {
+		return 0, err
+	}
+	e, err := l.kernel.Enqueue(l.function, l.nd)
+	if err != nil {
+		return 0, err
+	}
+	defer e.Release()
+	if err := l.fetch(); err != nil { // in order: after the launch
+		return 0, err
+	}
+	took := milliseconds(time.Since(began))
+	return took, e.Wait() // of a launch that failed
+}
+
+func (l *openclLaunch) fetch() error {
+	return l.kernel.Queue.Read(l.buffers[2], 0, cl.Bytes(l.matrices.C))
+}
+
+func (l *openclLaunch) configuration() string { return l.text }
+func (l *openclLaunch) hostTimer() bool       { return l.kernel.Timer == tune.TimerHost }
+
+// release gives up the kernel, and close the buffers too.
+func (l *openclLaunch) release() {
+	l.function.Release()
+	l.program.Release()
+}
+
+func (l *openclLaunch) close() {
+	_ = l.kernel.Queue.Finish() // of a launch that failed, run has told
+	l.release()
+	l.buffers.release()
+}
+
+// Finalists are the best configurations of a kernel at one size.
+type Finalists struct {
+	N              int      // 0: not known, they count for all sizes
+	Configurations []string // the best first
+}
+
+// Candidates are the configurations from which the best at size n is chosen: those of the
+// nearest size at which the kernel was tuned on either side, each once.
+func Candidates(tuned []Finalists, n int) []string {
+	below, above := 0, 0
+	for _, f := range tuned {
+		if f.N > 0 && f.N <= n {
+			below = max(below, f.N)
+		}
+		if f.N >= n && (above == 0 || f.N < above) {
+			above = f.N
+		}
+	}
+	var all []string
+	for _, f := range tuned {
+		if f.N != 0 && f.N != below && f.N != above {
+			continue
+		}
+		for _, c := range f.Configurations {
+			if !slices.Contains(all, c) {
+				all = append(all, c)
+			}
+		}
+	}
+	return all
 }

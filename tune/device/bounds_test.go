@@ -53,7 +53,7 @@ func TestAWriteBehindABufferIsFound(t *testing.T) {
 func TestAWriteIntoAnInitialContentCostsNobodyElse(t *testing.T) {
 	e := open(t, increments())
 	wantCorrect(t, "before", e.evaluateFor(t, map[string]space.Value{"block_size_x": 16}))
-	program, err := e.session.context.NewProgram(e.problem.Definition().Kernel.Source)
+	program, err := e.session.Context.NewProgram(e.problem.Definition().Kernel.Source)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestAWriteIntoAnInitialContentCostsNobodyElse(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer kernel.Release()
-	out, err := e.session.context.NewBuffer(cl.ReadWrite, 8)
+	out, err := e.session.Context.NewBuffer(cl.ReadWrite, 8)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,13 +74,13 @@ func TestAWriteIntoAnInitialContentCostsNobodyElse(t *testing.T) {
 	if err := kernel.SetArgs(e.session.buffers[0].pristine, e.session.buffers[1].working, out); err != nil {
 		t.Fatal(err)
 	}
-	event, err := e.session.queue.EnqueueKernel(kernel, nil, []int{1}, []int{1})
+	event, err := e.session.Queue.EnqueueKernel(kernel, nil, []int{1}, []int{1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer event.Release()
 	distance := make([]int64, 1)
-	if err := e.session.queue.Read(out, 0, cl.Bytes(distance), event); err != nil {
+	if err := e.session.Queue.Read(out, 0, cl.Bytes(distance), event); err != nil {
 		t.Fatal(err)
 	}
 	e.evaluateFor(t, map[string]space.Value{"block_size_x": 32, "stray": int(distance[0]) + 100})

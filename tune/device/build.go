@@ -9,6 +9,8 @@ import (
 
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/space"
 )
 
 // argumentInfoOption asks the compiler to keep what the kernel's arguments are.
@@ -17,6 +19,19 @@ const argumentInfoOption = "-cl-kernel-arg-info"
 // maxLog bounds the build log that a reason carries, in bytes.
 const maxLog = 16 << 10
 
+// Derive returns the variant of a configuration for a device. The error says why the device
+// cannot run it.
+func Derive(p *tune.Problem, c space.Configuration, d tune.Device) (*tune.Variant, error) {
+	v, err := p.Variant(c, d)
+	if err != nil {
+		return nil, err
+	}
+	if reason := v.Refusal(d); reason != "" {
+		return nil, errors.New(reason)
+	}
+	return v, nil
+}
+
 // build compiles a variant and makes its kernel. It takes the binary instead where there is
 // one and the driver accepts it.
 func (s *session) build(v *tune.Variant, binary []byte, name string) (*cl.Program, *cl.Kernel, error) {
@@ -24,11 +39,7 @@ func (s *session) build(v *tune.Variant, binary []byte, name string) (*cl.Progra
 	program := s.load(binary, options)
 	if program == nil {
 		var err error
-		if program, err = s.context.NewProgram(v.Source); err != nil {
-			return nil, nil, fail(tune.Runtime, "make the program: %v", err)
-		}
-		if err := program.Build(options, s.device); err != nil {
-			program.Release()
+		if program, err = s.Build(v.Source, options); err != nil {
 			return nil, nil, buildFailure(name, v, err)
 		}
 	}
@@ -52,11 +63,11 @@ func (s *session) load(binary []byte, options string) *cl.Program {
 	if len(binary) == 0 {
 		return nil
 	}
-	program, err := s.context.NewProgramFromBinaries([]*cl.Device{s.device}, [][]byte{binary})
+	program, err := s.Context.NewProgramFromBinaries([]*cl.Device{s.Device}, [][]byte{binary})
 	if err != nil {
 		return nil
 	}
-	if err := program.Build(options, s.device); err != nil {
+	if err := program.Build(options, s.Device); err != nil {
 		program.Release()
 		return nil
 	}
@@ -66,8 +77,12 @@ func (s *session) load(binary []byte, options string) *cl.Program {
 // buildFailure tells a source that does not compile from a driver that could not build.
 func buildFailure(name string, v *tune.Variant, err error) error {
 	var failed *cl.BuildError
-	if !errors.As(err, &failed) {
+	switch {
+	case errors.As(err, &failed):
+	case errors.Is(err, cl.InvalidBuildOptions):
 		return fail(tune.Compile, "build %s: %v", name, err)
+	default:
+		return fail(tune.Runtime, "%v", err)
 	}
 	log := readable(failed.Log)
 	reason := fmt.Sprintf("build %s: %v", name, failed.Err)
@@ -114,7 +129,7 @@ func shorten(text string, limit int) string {
 // runs larger work-groups all the same. Whether it does, the launch tells.
 // Some drivers build kernels whose local memory exceeds the device's without a word.
 func (s *session) checkKernel(k *cl.Kernel, v *tune.Variant, d tune.Device) error {
-	info, err := k.WorkGroupInfo(s.device)
+	info, err := k.WorkGroupInfo(s.Device)
 	if err != nil {
 		return fail(tune.Runtime, "ask for the kernel's limits: %v", err)
 	}
@@ -130,4 +145,90 @@ func (s *session) checkKernel(k *cl.Kernel, v *tune.Variant, d tune.Device) erro
 			c[0], c[1], c[2], v.NDRange.Local[0], v.NDRange.Local[1], v.NDRange.Local[2])
 	}
 	return nil
+}
+
+// checkArguments compares the problem's arguments with those of the built kernel: their
+// number, their kinds, and the sizes of scalars, as far as the driver tells.
+func checkArguments(k *cl.Kernel, p *tune.Problem) error {
+	kernel, err := k.Info()
+	if err != nil {
+		return fail(tune.Runtime, "ask for the kernel's arguments: %v", err)
+	}
+	given := p.Arguments()
+	if kernel.NumArgs != len(given) {
+		return fail(tune.Compile, "the kernel %s takes %d arguments, %d are given", p.KernelName(), kernel.NumArgs, len(given))
+	}
+	for i, a := range given {
+		info, err := k.ArgInfo(i)
+		if err != nil {
+			return nil // the driver does not tell: setting the arguments will
+		}
+		if problem := mismatch(info, a); problem != "" {
+			return fail(tune.Compile, "argument %d (%s): %s", i, a.Name, problem)
+		}
+	}
+	return nil
+}
+
+func mismatch(info cl.ArgInfo, a tune.ArgumentInfo) string {
+	kernelTakes := func(what string) string {
+		return "the kernel takes " + what + " («" + strings.TrimSpace(info.Type+" "+info.Name) + "»), the definition gives " + a.Kind.WithArticle()
+	}
+	switch info.Address {
+	case cl.AddressGlobal, cl.AddressConstant:
+		if a.Kind != tune.BufferArgument {
+			return kernelTakes("a buffer")
+		}
+		return elementMismatch(info, a)
+	case cl.AddressLocal:
+		if a.Kind != tune.LocalArgument {
+			return kernelTakes("local memory")
+		}
+	case cl.AddressPrivate:
+		if a.Kind != tune.ScalarArgument {
+			return kernelTakes("a scalar")
+		}
+		typ, err := array.ParseType(openCLName(info.Type))
+		if err == nil && (typ.Size() != a.Type.Size() || isFloat(typ) != isFloat(a.Type)) {
+			return "the kernel takes " + info.Type + ", the definition gives " + a.Type.OpenCL()
+		}
+	}
+	return ""
+}
+
+// isFloat tells numbers with a fraction from whole ones: the bits of one are nonsense as the
+// other.
+func isFloat(t array.Type) bool {
+	switch t.Scalar() {
+	case array.Float16, array.Float32, array.Float64:
+		return true
+	}
+	return false
+}
+
+// elementMismatch finds buffers of other numbers: bytes and structures may be anything, but
+// float for double, or int for float, is a slip.
+func elementMismatch(info cl.ArgInfo, a tune.ArgumentInfo) string {
+	typ, err := array.ParseType(openCLName(strings.TrimRight(info.Type, "* ")))
+	if err != nil || typ.Scalar().Size() == 1 || a.Type.Scalar().Size() == 1 {
+		return ""
+	}
+	if typ.Scalar().Size() != a.Type.Scalar().Size() || isFloat(typ) != isFloat(a.Type) {
+		return "the kernel takes elements of " + typ.OpenCL() + ", the definition gives " + a.Type.OpenCL()
+	}
+	return ""
+}
+
+// openCLName makes a driver's type name one that array knows. OpenCL C's int8 is a vector,
+// NumPy's is not.
+func openCLName(name string) string {
+	name = strings.TrimSpace(name)
+	for _, vector := range []struct{ opencl, unambiguous string }{
+		{"int8", "int32x8"}, {"int16", "int32x16"}, {"uint8", "uint32x8"}, {"uint16", "uint32x16"}, {"float16", "float32x16"},
+	} {
+		if name == vector.opencl {
+			return vector.unambiguous
+		}
+	}
+	return strings.Replace(name, "unsigned ", "u", 1)
 }

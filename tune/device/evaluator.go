@@ -1,14 +1,24 @@
+// Package device evaluates configurations on one OpenCL device, in this process: it builds
+// the variant, refuses what the device cannot run, compares the output with the reference,
+// and only then times it.
+//
+// It never times while anything else that it started runs on the device, and it never
+// reports the time of a kernel whose output is wrong. It cannot survive a driver that
+// crashes or hangs: that takes a process of its own.
 package device
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -64,18 +74,12 @@ func Open(d *cl.Device, p *tune.Problem, o Options) (*Evaluator, error) {
 	if err != nil {
 		return nil, err
 	}
-	if e.session.timer = o.Timer; o.Timer == "" {
-		if o.Timer, err = e.session.probeTimer(); err != nil {
-			e.Close()
-			return nil, fmt.Errorf("check the timer of %s: %w", e.identity.Name, err)
-		}
-	}
-	e.identity.Timer = o.Timer
+	e.identity.Timer = e.session.Timer
 	e.references.device = e.identity
 	return e, nil
 }
 
-// newEvaluator is Open without the check of the timer.
+// newEvaluator is Open for an evaluator whose device has no timer in its identity.
 func newEvaluator(d *cl.Device, p *tune.Problem, o Options) (*Evaluator, error) {
 	identity, err := Describe(d)
 	if err != nil {
@@ -93,7 +97,7 @@ func newEvaluator(d *cl.Device, p *tune.Problem, o Options) (*Evaluator, error) 
 		references: &references{problem: p, device: identity, supervisor: o.Supervisor},
 		pace:       pace{problem: p, device: identity, factor: o.EarlyStop},
 	}
-	if e.session, err = newSession(d, p); err != nil {
+	if e.session, err = newSession(d, p, o.Timer); err != nil {
 		return nil, fmt.Errorf("open %s: %w", identity.Name, err)
 	}
 	return e, nil
@@ -217,12 +221,11 @@ func (e *Evaluator) recover() (replaced bool, err error) {
 		return false, nil
 	}
 	e.session.release()
-	s, err := newSession(e.device, e.problem)
+	s, err := newSession(e.device, e.problem, e.identity.Timer)
 	if err != nil {
 		e.session = nil
 		return false, err
 	}
-	s.timer = e.identity.Timer
 	e.session = s
 	return true, s.alive()
 }
@@ -238,3 +241,126 @@ func (f *failure) Error() string { return string(f.status) + ": " + f.reason }
 func fail(status tune.Status, format string, args ...any) error {
 	return &failure{status, strings.ToValidUTF8(fmt.Sprintf(format, args...), "\uFFFD")}
 }
+
+// A Builder compiles the configurations of one problem for one device, and does nothing
+// else there: it holds a context and no buffers. Another process that evaluates what was
+// built finds it in the driver's cache, or takes the binary. Close it when done. It is not
+// safe for concurrent use.
+type Builder struct{ evaluator *Evaluator }
+
+// OpenBuilder makes a builder. Of the options only Peaks and Supervisor count.
+func OpenBuilder(d *cl.Device, p *tune.Problem, o Options) (*Builder, error) {
+	o.Timer = tune.TimerEvent // unused, and so not probed
+	e, err := newEvaluator(d, p, o)
+	if err != nil {
+		return nil, err
+	}
+	return &Builder{e}, nil
+}
+
+// Device is the device, without its timer.
+func (b *Builder) Device() tune.Device { return b.evaluator.identity }
+
+// Close releases what the builder holds.
+func (b *Builder) Close() { b.evaluator.Close() }
+
+// Build compiles a configuration. A result without a status says that it can be evaluated;
+// one with a status is its end. Its Durations.Build is what compiling took. The binary is
+// that of the program where it is wanted and the driver gives one. Fresh is a [FreshOption], or
+// "": who evaluates the build must have the same.
+func (b *Builder) Build(ctx context.Context, c space.Configuration, wantBinary bool, fresh string) (result tune.Result, binary []byte, err error) {
+	t := b.evaluator.trial(c)
+	t.fresh = fresh
+	defer t.release()
+	for _, stage := range []func(context.Context) error{t.derive, t.build} {
+		if err := ctx.Err(); err != nil {
+			return t.result, nil, err
+		}
+		if err := stage(ctx); err != nil {
+			if failed, ok := err.(*failure); ok {
+				t.result.Status, t.result.Reason = failed.status, failed.reason
+				t.result.Timestamp = time.Now()
+				return t.result, nil, nil
+			}
+			return t.result, nil, err
+		}
+	}
+	if wantBinary {
+		if all, err := t.program.Binaries(); err == nil && len(all) == 1 {
+			binary = all[0]
+		}
+	}
+	return t.result, binary, nil
+}
+
+// A pace knows the best objective so far, and so what is too slow to be measured often. It
+// is safe for concurrent use.
+type pace struct {
+	problem *tune.Problem
+	device  tune.Device
+	factor  float64 // of the objectives; at most 1: nothing is too slow
+
+	mutex sync.Mutex
+	known bool
+	best  float64
+}
+
+// set takes an objective that is the best so far.
+func (p *pace) set(best float64) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.known, p.best = true, best
+}
+
+// tooSlow judges a configuration by the time of one launch in milliseconds.
+func (p *pace) tooSlow(c space.Configuration, ms float64) bool {
+	p.mutex.Lock()
+	known, best := p.known, p.best
+	p.mutex.Unlock()
+	if !known || !(p.factor > 1) || math.IsInf(p.factor, 1) {
+		return false
+	}
+	objective, err := p.problem.ObjectiveAt(c, p.device, []float64{ms})
+	return err == nil && p.problem.Objective().Worse(objective, best, p.factor)
+}
+
+// A Stage is a part of an evaluation that can take long, or forever.
+type Stage string
+
+// The stages, in order. Reference comes once for all configurations, mostly.
+const (
+	StageBuild       Stage = "build"        // compiling, or fetching what was compiled; making buffers
+	StageReference   Stage = "reference"    // making the right output; StageBuild goes on after it
+	StageFirstLaunch Stage = "first launch" // in which some drivers go on compiling
+	StageVerify      Stage = "verify"       // comparing the output, restoring the buffers
+	StageMeasure     Stage = "measure"      // the warm-up and the timed launches
+)
+
+// A Supervisor follows an evaluation and has a say in it: the process above a worker. Its
+// methods are called by the goroutine that evaluates.
+type Supervisor interface {
+	// Begin is called as a stage begins, with the number of launches that are waited for
+	// together (0 where none is). In StageMeasure it is called for each batch.
+	Begin(stage Stage, launches int)
+
+	// Timing is called before a configuration is timed. It returns when nothing else uses
+	// the device, which then stays so until the evaluation ends.
+	Timing(ctx context.Context) error
+
+	// Reference is asked for right outputs that another evaluator of the problem has made,
+	// by a key for what they depend on; nil means that there are none. Made hands on those
+	// that were made here. The arrays are not changed by either side.
+	Reference(ctx context.Context, key string) (map[string]*array.Array, error)
+	Made(key string, outputs map[string]*array.Array)
+}
+
+// unsupervised is the Supervisor of an evaluator that has its process and its device to
+// itself.
+type unsupervised struct{}
+
+func (unsupervised) Begin(Stage, int)             {}
+func (unsupervised) Timing(context.Context) error { return nil }
+func (unsupervised) Reference(context.Context, string) (map[string]*array.Array, error) {
+	return nil, nil
+}
+func (unsupervised) Made(string, map[string]*array.Array) {}

@@ -141,7 +141,7 @@ func poisonable(e **Evaluator) tune.Definition {
 	d.Kernel.Source = ""
 	d.Kernel.Func = func(c space.Configuration) (string, error) {
 		if *e != nil && c.Int("poison") == 1 {
-			(*e).session.queue.Release()
+			(*e).session.Queue.Release()
 		}
 		return scaleSource, nil
 	}
@@ -159,8 +159,8 @@ func TestASessionThatIsLostIsReplaced(t *testing.T) {
 			wantCorrect(t, "before", e.evaluateFor(t, nil))
 			lost := e.session
 			wantStatus(t, "poison", e.evaluateFor(t, map[string]space.Value{"poison": 1}), tune.Runtime, "released")
-			if e.session == lost || e.session.timer != timer {
-				t.Errorf("session replaced: %v, timer %s, want %s", e.session != lost, e.session.timer, timer)
+			if e.session == lost || e.session.Timer != timer {
+				t.Errorf("session replaced: %v, timer %s, want %s", e.session != lost, e.session.Timer, timer)
 			}
 		}
 		wantCorrect(t, "after", e.evaluateFor(t, nil))

@@ -2,12 +2,10 @@ package device
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
-	"github.com/ndtune/ndtune/tune/space"
 )
 
 // references are the right outputs of a problem, made when they are first needed and kept
@@ -109,14 +107,12 @@ func (r *references) given(v *tune.Variant) (map[string]*array.Array, error) {
 // runKernel runs the reference kernel in the session's context, on buffers of its own.
 func (r *references) runKernel(ctx context.Context, s *session, v *tune.Variant) (map[string]*array.Array, error) {
 	reference, configuration, swap := r.problem.Reference()
-	w, err := r.derive(reference, configuration)
+	w, err := Derive(reference, configuration, r.device)
 	if err != nil {
 		return nil, fmt.Errorf("at %s: %w", configuration, err)
 	}
-	own := &session{
-		device: s.device, context: s.context, queue: s.queue, timer: s.timer, once: true,
-		problem: reference, infos: reference.Arguments(), buffers: make([]*buffer, len(reference.Arguments())),
-	}
+	own := s.session(reference)
+	own.once = true
 	defer own.releaseBuffers()
 	program, kernel, err := own.build(w, nil, reference.KernelName())
 	if err != nil {
@@ -158,18 +154,6 @@ func (r *references) runKernel(ctx context.Context, s *session, v *tune.Variant)
 		}
 	}
 	return r.readOutputs(own)
-}
-
-// derive is the variant of the reference kernel, where the device can launch it.
-func (r *references) derive(reference *tune.Problem, c space.Configuration) (*tune.Variant, error) {
-	w, err := reference.Variant(c, r.device)
-	if err != nil {
-		return nil, err
-	}
-	if reason := w.Refusal(r.device); reason != "" {
-		return nil, errors.New(reason)
-	}
-	return w, nil
 }
 
 // shareContent gives the reference's buffers the content of the problem's buffers of the

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -92,7 +91,7 @@ func (r *remeasurement) measure(ctx context.Context) error {
 // as the launches of one configuration in the search, so that the times are of one kind.
 func (r *remeasurement) batchable() bool {
 	s := r.evaluator.session
-	if s.timer == tune.TimerHost || s.restoresEachLaunch() {
+	if s.Timer == tune.TimerHost || s.restoresEachLaunch() {
 		return false
 	}
 	var first *trial
@@ -118,14 +117,8 @@ func (r *remeasurement) launchBatch(ctx context.Context, n int) error {
 		return err
 	}
 	s := r.evaluator.session
-	events := make([]*cl.Event, len(r.trials))
-	defer func() {
-		for _, e := range events {
-			if e != nil {
-				e.Release()
-			}
-		}
-	}()
+	events := make(Batch, len(r.trials))
+	defer events.Release()
 	live := r.live()
 	r.options.Turn(-1)
 	r.evaluator.supervisor.Begin(StageMeasure, len(live))
@@ -133,8 +126,8 @@ func (r *remeasurement) launchBatch(ctx context.Context, n int) error {
 		i := live[(n+j)%len(live)]
 		t := r.trials[i]
 		var err error
-		if events[i], err = s.enqueue(t.kernel, t.variant.NDRange); err != nil {
-			if err := r.fail(i, err); err != nil {
+		if events[i], err = s.Enqueue(t.kernel, t.variant.NDRange); err != nil {
+			if err := r.fail(i, s.launchFailure(t.kernel, t.variant.NDRange, err)); err != nil {
 				return err
 			}
 		}
@@ -143,14 +136,14 @@ func (r *remeasurement) launchBatch(ctx context.Context, n int) error {
 		if e == nil {
 			continue
 		}
-		elapsed, err := finishedTime(e)
+		times, err := Batch{e}.Times()
 		if err != nil {
-			if err := r.fail(i, err); err != nil {
+			if err := r.fail(i, fail(tune.Runtime, "%v", err)); err != nil {
 				return err
 			}
 			continue
 		}
-		r.times[i] = append(r.times[i], elapsed)
+		r.times[i] = append(r.times[i], Milliseconds(times)...)
 	}
 	return nil
 }
@@ -164,14 +157,6 @@ func (r *remeasurement) live() []int {
 		}
 	}
 	return live
-}
-
-// finishedTime waits for a launch and gives its time in milliseconds.
-func finishedTime(e *cl.Event) (float64, error) {
-	if err := e.Wait(); err != nil {
-		return 0, fail(tune.Runtime, "run: %v", err)
-	}
-	return eventTime(e)
 }
 
 // launchSingly launches each configuration and waits for it.

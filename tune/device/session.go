@@ -1,44 +1,42 @@
 package device
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/array"
 )
 
-// A session is what a problem holds on a device: a context, one in-order queue with
-// profiling, and a buffer for every buffer argument. A driver error may leave it unusable;
-// then it is released and another is made.
+// A session is what a problem holds on a device: a launcher, and a buffer for every buffer
+// argument. A driver error may leave it unusable; then it is released and another is made.
 type session struct {
-	device   *cl.Device
-	context  *cl.Context
-	queue    *cl.Queue
+	*Launcher
 	problem  *tune.Problem
 	infos    []tune.ArgumentInfo
-	buffers  []*buffer // by argument; nil where the argument is none, or not yet made
-	timer    string
-	once     bool   // buffers get their initial content only once: no copy of it is kept
-	scratch  []byte // for outputs on the host
+	buffers  []*buffer // by argument; nil for other arguments and until the buffer is made
+	once     bool      // buffers get their initial content only once: no copy of it is kept
+	scratch  []byte    // for outputs on the host
 	verifier verifier
 }
 
-func newSession(d *cl.Device, p *tune.Problem) (*session, error) {
-	context, err := cl.NewContext(d)
+func newSession(d *cl.Device, p *tune.Problem, timer string) (*session, error) {
+	l, err := NewLauncher(d, timer)
 	if err != nil {
 		return nil, err
 	}
-	queue, err := context.NewQueue(d, cl.Profiling)
-	if err != nil {
-		context.Release()
-		return nil, err
-	}
+	return l.session(p), nil
+}
+
+// session is a session of a problem on a launcher.
+func (l *Launcher) session(p *tune.Problem) *session {
 	infos := p.Arguments()
 	return &session{
-		device: d, context: context, queue: queue, problem: p, infos: infos,
-		buffers: make([]*buffer, len(infos)), timer: tune.TimerEvent,
-		verifier: verifier{least: verifyOnDevice},
-	}, nil
+		Launcher: l, problem: p, infos: infos,
+		buffers: make([]*buffer, len(infos)), verifier: verifier{least: verifyOnDevice},
+	}
 }
 
 func (s *session) releaseBuffers() {
@@ -51,26 +49,312 @@ func (s *session) releaseBuffers() {
 func (s *session) release() {
 	s.releaseBuffers()
 	s.verifier.release()
-	s.queue.Release()
-	s.context.Release()
+	s.Release()
 }
 
 // alive runs something harmless through the queue.
 func (s *session) alive() error {
-	b, err := s.context.NewBuffer(cl.ReadWrite, 4)
+	b, err := s.Context.NewBuffer(cl.ReadWrite, 4)
 	if err != nil {
 		return err
 	}
 	defer b.Release()
 	sent, back := []byte{1, 2, 3, 4}, make([]byte, 4)
-	if err := s.queue.Write(b, 0, sent); err != nil {
+	if err := s.Queue.Write(b, 0, sent); err != nil {
 		return err
 	}
-	if err := s.queue.Read(b, 0, back); err != nil {
+	if err := s.Queue.Read(b, 0, back); err != nil {
 		return err
 	}
 	if string(back) != string(sent) {
 		return fmt.Errorf("wrote %v to the device and read %v back", sent, back)
+	}
+	return nil
+}
+
+// setArguments hands a kernel its buffers, scalars and local memory.
+func (s *session) setArguments(k *cl.Kernel, v *tune.Variant) error {
+	for i, info := range s.infos {
+		var value any
+		switch info.Kind {
+		case tune.BufferArgument:
+			value = s.buffers[i].working
+		case tune.ScalarArgument:
+			value = cl.Raw(v.Scalars[i])
+		case tune.LocalArgument:
+			value = cl.LocalBytes(v.LocalBytes[i])
+		}
+		if err := k.SetArg(i, value); err != nil {
+			return fail(tune.Compile, "argument %d (%s): %v", i, info.Name, err)
+		}
+	}
+	return nil
+}
+
+// times launches a kernel n times and returns the times in milliseconds by the session's
+// timer. Commands enqueued before the launches are not part of their times.
+func (s *session) times(k *cl.Kernel, r tune.NDRange, n int) ([]float64, error) {
+	times, err := s.Times(k, r, n)
+	if err != nil {
+		return nil, s.launchFailure(k, r, err)
+	}
+	return Milliseconds(times), nil
+}
+
+// launch runs a kernel to its end and returns its time in milliseconds.
+func (s *session) launch(k *cl.Kernel, r tune.NDRange) (float64, error) {
+	times, err := s.times(k, r, 1)
+	if err != nil {
+		return 0, err
+	}
+	return times[0], nil
+}
+
+// launchFailure tells a work-group that is too large for the built kernel from other
+// failures.
+func (s *session) launchFailure(k *cl.Kernel, r tune.NDRange, err error) error {
+	refused, ok := err.(*launchError)
+	if ok && (errors.Is(err, cl.InvalidWorkGroupSize) || errors.Is(err, cl.InvalidWorkItemSize) || errors.Is(err, cl.OutOfResources)) {
+		if info, e := k.WorkGroupInfo(s.Device); e == nil && info.MaxSize > 0 && r.WorkItems() > info.MaxSize {
+			return fail(tune.Constraints, "work-group of %d work-items > the built kernel's limit %d (registers or private memory): %v", r.WorkItems(), info.MaxSize, refused.err)
+		}
+	}
+	return fail(tune.Runtime, "%v", err)
+}
+
+// A buffer is a buffer argument on the device, with what restores its initial content: a
+// copy on the device, or, where that is not worth it or the device's memory does not hold
+// two, the content on the host. Behind the content lies a guard, which no kernel may touch.
+type buffer struct {
+	working  *cl.Buffer
+	pristine *cl.Buffer
+	content  *array.Array // only where pristine is nil
+	elements int
+	bytes    int    // of the content
+	guard    []byte // what lies behind it; empty where a buffer cannot be larger
+
+	expected []expectedCopy // what the content is compared with, oldest first
+}
+
+// newBuffer allocates a buffer for n elements of an argument with their initial content.
+func (s *session) newBuffer(n int, content *array.Array) (*buffer, error) {
+	b := &buffer{elements: n, bytes: len(content.Bytes), guard: s.guardFor(len(content.Bytes))}
+	var err error
+	if b.working, err = s.Context.NewBuffer(cl.ReadWrite, b.bytes+len(b.guard)); err != nil {
+		return nil, err
+	}
+	if s.once {
+		b.content = content
+		return b, nil
+	}
+	if b.pristine, err = s.Context.NewBuffer(cl.ReadWrite, b.bytes+len(b.guard)); err == nil {
+		if err = b.write(s.Queue, b.pristine, content); err == nil {
+			return b, nil
+		}
+		b.pristine.Release()
+	}
+	b.pristine, b.content = nil, content
+	return b, nil
+}
+
+// write fills one of the two buffers with the content and the guard.
+func (b *buffer) write(q *cl.Queue, to *cl.Buffer, content *array.Array) error {
+	if err := q.Write(to, 0, content.Bytes); err != nil || len(b.guard) == 0 {
+		return err
+	}
+	return q.Write(to, b.bytes, b.guard)
+}
+
+func (b *buffer) release() {
+	if b == nil {
+		return
+	}
+	b.releaseExpected()
+	b.working.Release()
+	if b.pristine != nil {
+		b.pristine.Release()
+	}
+}
+
+// held is how many bytes of the device's memory the buffer takes, with all that belongs to it.
+func (b *buffer) held() float64 {
+	if b == nil {
+		return 0
+	}
+	each := float64(b.bytes + len(b.guard))
+	held := each + float64(len(b.expected)*b.bytes)
+	if b.pristine != nil {
+		held += each
+	}
+	return held
+}
+
+// restore gives the working buffer its initial content. The queue is in order: what is
+// launched next sees it.
+func (b *buffer) restore(q *cl.Queue) error {
+	if b.pristine == nil {
+		return b.write(q, b.working, b.content)
+	}
+	event, err := q.EnqueueCopy(b.pristine, b.working, 0, 0, b.bytes+len(b.guard))
+	if err != nil {
+		return err
+	}
+	event.Release()
+	return nil
+}
+
+// prepare makes the buffers that a variant needs and restores all of them, so that no
+// configuration sees what another left.
+func (s *session) prepare(v *tune.Variant) error {
+	if err := s.checkMemory(v); err != nil {
+		return err
+	}
+	for i, info := range s.infos {
+		if info.Kind != tune.BufferArgument || (s.buffers[i] != nil && s.buffers[i].elements == v.Elements[i]) {
+			continue
+		}
+		// A buffer comes before what only saves time.
+		s.releaseExpected()
+		s.buffers[i].release()
+		s.buffers[i] = nil
+		if err := s.allocate(i, info, v.Elements[i]); err != nil {
+			return err
+		}
+	}
+	return s.restoreAll()
+}
+
+// restoreAll gives all buffers their initial content and waits until they have it: the time
+// that it takes must not pass for a launch's.
+func (s *session) restoreAll() error {
+	if err := s.restore(false); err != nil {
+		return err
+	}
+	if err := s.Queue.Finish(); err != nil {
+		return fail(tune.Runtime, "restore the buffers: %v", err)
+	}
+	return nil
+}
+
+// checkMemory refuses buffers that the device has no memory for. Drivers that allocate
+// lazily would take them, and fail or bring the process down later.
+func (s *session) checkMemory(v *tune.Variant) error {
+	limits, err := s.Device.Info()
+	if err != nil {
+		return err
+	}
+	all := 0.0 // cannot overflow
+	for i, info := range s.infos {
+		bytes := float64(v.Elements[i]) * float64(info.Type.Size())
+		if info.Kind != tune.BufferArgument {
+			continue
+		}
+		if limits.MaxAllocSize > 0 && bytes > float64(limits.MaxAllocSize) {
+			return fail(tune.Constraints, "buffer %s of %.0f B > device limit %d B for one buffer", info.Name, bytes, limits.MaxAllocSize)
+		}
+		all += bytes
+	}
+	if limits.GlobalMemSize > 0 && all > float64(limits.GlobalMemSize) {
+		return fail(tune.Constraints, "buffers of %.0f B > device memory %d B", all, limits.GlobalMemSize)
+	}
+	return nil
+}
+
+func (s *session) allocate(i int, info tune.ArgumentInfo, n int) error {
+	content, err := s.problem.Content(i, n)
+	if err != nil {
+		return fail(tune.Constraints, "%v", err)
+	}
+	if s.buffers[i], err = s.newBuffer(n, content); err != nil {
+		return fail(tune.Runtime, "allocate buffer %s of %d B: %v", info.Name, len(content.Bytes), err)
+	}
+	return nil
+}
+
+// restore gives the buffers their initial content: all of them, or only those that every
+// launch must find so.
+func (s *session) restore(eachLaunch bool) error {
+	for i, b := range s.buffers {
+		if b == nil || (eachLaunch && !s.infos[i].RestoreEachLaunch) {
+			continue
+		}
+		if err := b.restore(s.Queue); err != nil {
+			return fail(tune.Runtime, "restore buffer %s: %v", s.infos[i].Name, err)
+		}
+	}
+	return nil
+}
+
+// restoresEachLaunch reports whether any buffer must be restored before every launch.
+func (s *session) restoresEachLaunch() bool {
+	for _, info := range s.infos {
+		if info.RestoreEachLaunch {
+			return true
+		}
+	}
+	return false
+}
+
+// read copies a buffer argument to the host. The result is valid until the next read.
+func (s *session) read(i int) (*array.Array, error) {
+	n := s.buffers[i].bytes
+	if cap(s.scratch) < n {
+		s.scratch = make([]byte, n)
+	}
+	return s.readInto(i, &array.Array{Type: s.infos[i].Type, Bytes: s.scratch[:n]})
+}
+
+// readNew is read with a result that stays.
+func (s *session) readNew(i int) (*array.Array, error) {
+	return s.readInto(i, array.New(s.infos[i].Type, s.buffers[i].elements))
+}
+
+func (s *session) readInto(i int, a *array.Array) (*array.Array, error) {
+	if err := s.Queue.Read(s.buffers[i].working, 0, a.Bytes); err != nil {
+		return nil, fmt.Errorf("read buffer %s back: %w", s.infos[i].Name, err)
+	}
+	return a, nil
+}
+
+// guardBytes lie behind every buffer, so that a kernel which writes a little too far is
+// found out. A grid that reaches beyond the problem makes that the most common slip.
+const guardBytes = 4096
+
+// guardPattern is what the guard holds: no value that a kernel is likely to write.
+var guardPattern = bytes.Repeat([]byte{0xA5, 0x5A, 0xC3}, guardBytes/3+1)[:guardBytes]
+
+// guardFor is the guard of a buffer of a size: none where the device takes no larger one.
+func (s *session) guardFor(size int) []byte {
+	if limits, err := s.Device.Info(); err != nil || (limits.MaxAllocSize > 0 && int64(size)+guardBytes > limits.MaxAllocSize) {
+		return nil
+	}
+	return guardPattern
+}
+
+// checkGuards finds writes behind the end of a buffer.
+func (s *session) checkGuards() error {
+	found := make([]byte, guardBytes)
+	for i, b := range s.buffers {
+		if b == nil || len(b.guard) == 0 {
+			continue
+		}
+		if err := s.Queue.Read(b.working, b.bytes, found); err != nil {
+			return fail(tune.Runtime, "read what lies behind buffer %s: %v", s.infos[i].Name, err)
+		}
+		if bytes.Equal(found, b.guard) {
+			continue
+		}
+		first, count := -1, 0
+		for j := range found {
+			if found[j] != b.guard[j] {
+				if count++; first < 0 {
+					first = j
+				}
+			}
+		}
+		size := s.infos[i].Type.Size()
+		return fail(tune.Correctness, "the kernel writes out of bounds: behind the %d elements of %s, from element %d on, %d bytes have changed",
+			b.elements, s.infos[i].Name, b.elements+first/size, count)
 	}
 	return nil
 }

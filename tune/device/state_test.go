@@ -61,7 +61,7 @@ func (e *Evaluator) useTimer(timer string) {
 	if e.identity.Timer == tune.TimerHost {
 		return
 	}
-	e.identity.Timer, e.session.timer = timer, timer
+	e.identity.Timer, e.session.Timer = timer, timer
 }
 
 func TestTheHostsTimer(t *testing.T) {
@@ -77,14 +77,15 @@ func TestTheHostsTimer(t *testing.T) {
 // A driver that refuses profiling makes queues without it: the host's clock measures.
 func TestAQueueWithoutProfiling(t *testing.T) {
 	e := open(t, scale(1, 3))
-	e.session.queue.Release()
+	e.session.Queue.Release()
 	var err error
-	if e.session.queue, err = e.session.context.NewQueue(e.device, 0); err != nil {
+	if e.session.Queue, err = e.session.Context.NewQueue(e.device, 0); err != nil {
 		t.Fatal(err)
 	}
-	if e.identity.Timer, err = e.session.probeTimer(); err != nil || e.identity.Timer != tune.TimerHost {
-		t.Fatalf("timer %q, %v", e.identity.Timer, err)
+	if e.session.Timer, err = e.session.probeTimer(); err != nil || e.session.Timer != tune.TimerHost {
+		t.Fatalf("timer %q, %v", e.session.Timer, err)
 	}
+	e.identity.Timer = e.session.Timer
 	wantCorrect(t, "by the host's clock", e.evaluateFor(t, nil))
 }
 

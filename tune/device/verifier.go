@@ -1,11 +1,68 @@
 package device
 
 import (
+	"errors"
 	"math"
 
 	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/space"
 )
+
+// compare judges the outputs of the last launch: against the expected ones, or by the
+// problem's own check. Large outputs are compared on the device, and read back only where it
+// does not find them certainly right.
+func (s *session) compare(p *tune.Problem, v *tune.Variant, expected map[string]*array.Array) error {
+	if check := p.Check(); check != nil {
+		return s.runCheck(check, v)
+	}
+	for i, info := range s.infos {
+		if !info.Output {
+			continue
+		}
+		absolute, relative := v.Tolerance.Of(info.Type)
+		verdict := s.ask(i, expected[info.Name], absolute, relative)
+		if verdict == right {
+			continue
+		}
+		out, err := s.read(i)
+		if err != nil {
+			return fail(tune.Runtime, "%v", err)
+		}
+		s.verifier.readBack++
+		mismatch, err := array.Compare(out, expected[info.Name], absolute, relative)
+		if err != nil {
+			return fail(tune.Correctness, "%s: %v", info.Name, err)
+		}
+		if mismatch != nil {
+			return fail(tune.Correctness, "%s: %s", info.Name, mismatch)
+		}
+		if verdict == doubted {
+			s.doubtedInVain(i)
+		}
+	}
+	return nil
+}
+
+// runCheck hands copies of the outputs to the problem's own judge.
+func (s *session) runCheck(check func(space.Configuration, map[string]*array.Array) error, v *tune.Variant) error {
+	outputs := map[string]*array.Array{}
+	for i, info := range s.infos {
+		if !info.Output {
+			continue
+		}
+		out, err := s.readNew(i)
+		if err != nil {
+			return fail(tune.Runtime, "%v", err)
+		}
+		outputs[info.Name] = out
+	}
+	if err := check(v.Configuration, outputs); err != nil {
+		return fail(tune.Correctness, "%v", err)
+	}
+	return nil
+}
 
 // verifyOnDevice is the size in bytes of an output from which on the device compares it. On two
 // cores with PoCL that saves 0.3 ms of 0.5 each time, and building the kernel costs 20 ms, or
@@ -33,7 +90,7 @@ type verifier struct {
 
 func (v *verifier) release() {
 	for _, k := range v.kernels {
-		k.release()
+		k.Release()
 	}
 	v.doubts.Release()
 	v.kernels, v.doubts = nil, nil
@@ -79,7 +136,7 @@ func forDevice(tolerance float64) bool { return tolerance >= 0 && tolerance <= m
 
 // computes reports whether the device has arithmetic for a type, or needs none.
 func (s *session) computes(t array.Type) bool {
-	info, err := s.device.Info()
+	info, err := s.Device.Info()
 	return err == nil && (t.Scalar() != array.Float64 || info.DoubleFP != 0)
 }
 
@@ -105,28 +162,22 @@ func (s *session) verifyOn(b *buffer, expected *array.Array, absolute, relative 
 		return false, err
 	}
 	if s.verifier.doubts == nil {
-		if s.verifier.doubts, err = s.context.NewBuffer(cl.ReadWrite, 4); err != nil {
+		if s.verifier.doubts, err = s.Context.NewBuffer(cl.ReadWrite, 4); err != nil {
 			return false, err
 		}
 	}
 	var doubts [4]byte
-	if err := s.queue.Write(s.verifier.doubts, 0, doubts[:]); err != nil {
+	if err := s.Queue.Write(s.verifier.doubts, 0, doubts[:]); err != nil {
 		return false, err
 	}
 	scalars := b.bytes / expected.Type.Scalar().Size()
 	if err := kernel.SetArgs(b.working, want, uint64(scalars), kernelTolerance(expected.Type, absolute), kernelTolerance(expected.Type, relative), s.verifier.doubts); err != nil {
 		return false, err
 	}
-	global, local := kernel.items(scalars)
-	event, err := s.queue.EnqueueKernel(kernel.Kernel, nil, []int{global}, []int{local})
-	if err != nil {
+	if _, err := s.Time(kernel.Kernel, kernel.items(scalars)); err != nil {
 		return false, err
 	}
-	defer event.Release()
-	if err := event.Wait(); err != nil {
-		return false, err
-	}
-	if err := s.queue.Read(s.verifier.doubts, 0, doubts[:]); err != nil {
+	if err := s.Queue.Read(s.verifier.doubts, 0, doubts[:]); err != nil {
 		return false, err
 	}
 	return doubts == [4]byte{}, nil
@@ -138,11 +189,11 @@ func (s *session) verifyKernel(t array.Type) (*verifyKernel, error) {
 	if k := s.verifier.kernels[t]; k != nil {
 		return k, nil
 	}
-	info, err := s.device.Info()
+	info, err := s.Device.Info()
 	if err != nil {
 		return nil, err
 	}
-	k, err := newVerifyKernel(s.context, s.device, t, info.Type&cl.DeviceCPU != 0)
+	k, err := newVerifyKernel(s.Launcher, t, info.Type&cl.DeviceCPU != 0)
 	if err != nil {
 		return nil, err
 	}
@@ -151,4 +202,78 @@ func (s *session) verifyKernel(t array.Type) (*verifyKernel, error) {
 	}
 	s.verifier.kernels[t] = k
 	return k, nil
+}
+
+// maxExpected bounds how many expected outputs are kept on the device for one buffer: one for
+// each number of launches of the reference, mostly.
+const maxExpected = 4
+
+// An expectedCopy is an expected output on the device. It is known by the array on the host,
+// which nobody changes.
+type expectedCopy struct {
+	of     *array.Array
+	buffer *cl.Buffer
+}
+
+// errNoRoom says that the device's memory is needed for other things.
+var errNoRoom = errors.New("no room for the expected output on the device")
+
+// expectedOnDevice is the expected output of a buffer, uploaded when it is first needed. It
+// lives as long as the buffer: where that is not trusted any more, or has another size, the
+// expected output has no more to say.
+func (s *session) expectedOnDevice(b *buffer, expected *array.Array) (*cl.Buffer, error) {
+	for _, c := range b.expected {
+		if c.of == expected {
+			return c.buffer, nil
+		}
+	}
+	if len(b.expected) == maxExpected {
+		b.expected[0].buffer.Release()
+		b.expected = append(b.expected[:0], b.expected[1:]...)
+	}
+	if !s.roomFor(len(expected.Bytes)) {
+		return nil, errNoRoom
+	}
+	on, err := s.Context.NewBuffer(cl.ReadOnly, len(expected.Bytes))
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Queue.Write(on, 0, expected.Bytes); err != nil {
+		on.Release()
+		return nil, err
+	}
+	b.expected = append(b.expected, expectedCopy{expected, on})
+	return on, nil
+}
+
+// roomFor reports whether the device can spare so many bytes. Drivers that allocate lazily
+// would take them in any case, and fail when a kernel is launched: a quarter of the memory is
+// left to these, to kernels' private memory, and to whoever else uses the device.
+func (s *session) roomFor(bytes int) bool {
+	limits, err := s.Device.Info()
+	if err != nil {
+		return false
+	}
+	all := float64(bytes)
+	for _, b := range s.buffers {
+		all += b.held()
+	}
+	return limits.GlobalMemSize <= 0 || all <= 0.75*float64(limits.GlobalMemSize)
+}
+
+// releaseExpected makes room on the device. What is still needed is uploaded again.
+func (s *session) releaseExpected() {
+	for _, b := range s.buffers {
+		b.releaseExpected()
+	}
+}
+
+func (b *buffer) releaseExpected() {
+	if b == nil {
+		return
+	}
+	for _, c := range b.expected {
+		c.buffer.Release()
+	}
+	b.expected = nil
 }

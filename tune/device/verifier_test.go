@@ -46,7 +46,7 @@ func newJudge(t testing.TB, typ array.Type, n int) *judge {
 func (j *judge) output(t testing.TB, out *array.Array) {
 	t.Helper()
 	s := j.evaluator.session
-	if err := s.queue.Write(s.buffers[0].working, 0, out.Bytes); err != nil {
+	if err := s.Queue.Write(s.buffers[0].working, 0, out.Bytes); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -69,7 +69,7 @@ func (j *judge) layout(t testing.TB, contiguous bool) {
 	t.Helper()
 	s, typ := j.evaluator.session, verifiedAs(j.evaluator.session.infos[0].Type)
 	s.verifier.release()
-	k, err := newVerifyKernel(s.context, s.device, typ, contiguous)
+	k, err := newVerifyKernel(s.Launcher, typ, contiguous)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -474,7 +474,7 @@ func TestLargeOutputsStayOnTheDevice(t *testing.T) {
 func TestASpoiledExpectedOutputIsReplaced(t *testing.T) {
 	e := open(t, large(verifyOnDevice/4))
 	wantCorrect(t, "right", e.evaluateFor(t, nil))
-	if err := e.session.queue.Write(e.session.buffers[0].expected[0].buffer, 100, []byte("spoiled!")); err != nil {
+	if err := e.session.Queue.Write(e.session.buffers[0].expected[0].buffer, 100, []byte("spoiled!")); err != nil {
 		t.Fatal(err)
 	}
 	wantCorrect(t, "in doubt", e.evaluateFor(t, nil))
@@ -533,7 +533,7 @@ func TestExpectedOutputsOnTheDeviceAreBounded(t *testing.T) {
 	}
 	kept := s.buffers[0].expected[0].buffer
 	s.releaseBuffers()
-	if err := s.queue.Read(kept, 0, make([]byte, 4)); !errors.Is(err, cl.ErrReleased) {
+	if err := s.Queue.Read(kept, 0, make([]byte, 4)); !errors.Is(err, cl.ErrReleased) {
 		t.Errorf("an expected output outlives its buffer: %v", err)
 	}
 }
@@ -542,7 +542,7 @@ func TestExpectedOutputsOnTheDeviceAreBounded(t *testing.T) {
 func TestWithoutTheDeviceTheHostCompares(t *testing.T) {
 	for name, spoil := range map[string]func(e *Evaluator){
 		"a count":            func(e *Evaluator) { e.session.verifier.doubts.Release() },
-		"the kernel":         func(e *Evaluator) { e.session.verifier.kernels[array.Float32].release() },
+		"the kernel":         func(e *Evaluator) { e.session.verifier.kernels[array.Float32].Release() },
 		"the right kernel":   func(e *Evaluator) { e.session.verifier.kernels[array.Float32].local = 1 << 30 },
 		"the expected array": func(e *Evaluator) { e.session.buffers[0].expected[0].buffer.Release() },
 	} {
@@ -571,7 +571,7 @@ func TestALostSessionComparesAnew(t *testing.T) {
 	e := open(t, large(verifyOnDevice/4))
 	wantCorrect(t, "before", e.evaluateFor(t, nil))
 	kernel := e.session.verifier.kernels[array.Float32]
-	e.session.queue.Release()
+	e.session.Queue.Release()
 	if r := e.evaluateFor(t, nil); r.Status != tune.Runtime {
 		t.Errorf("%s %q", r.Status, r.Reason)
 	}
@@ -590,7 +590,7 @@ func TestALostDeviceIsSaidByTheHost(t *testing.T) {
 	j := newJudge(t, array.Float32, 1000)
 	ref := array.New(array.Float32, 1000)
 	j.evaluator.session.verifier.least = 0
-	j.evaluator.session.queue.Release()
+	j.evaluator.session.Queue.Release()
 	err := j.evaluator.session.compare(j.evaluator.problem, j.variant, map[string]*array.Array{"y": ref})
 	var failed *failure
 	if !errors.As(err, &failed) || failed.status != tune.Runtime {

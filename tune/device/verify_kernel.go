@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
 )
 
@@ -15,26 +16,23 @@ var verifySource string
 // A verifyKernel is ndtune_verify, built for scalars of one type, and how it is launched.
 type verifyKernel struct {
 	*cl.Kernel
-	program *cl.Program
-	local   int // work-items in a work-group
-	least   int // scalars that are worth a work-group
-	groups  int // work-groups at most: the kernel takes any number of scalars with any number
+	local  int // work-items in a work-group
+	least  int // scalars that are worth a work-group
+	groups int // work-groups at most: the kernel takes any number of scalars with any number
 }
 
 // newVerifyKernel builds the kernel for a type. Contiguous is how CPUs want their memory read.
-func newVerifyKernel(c *cl.Context, d *cl.Device, t array.Type, contiguous bool) (*verifyKernel, error) {
-	program, err := c.NewProgram(verifyDefines(t, contiguous) + verifySource)
+func newVerifyKernel(l *Launcher, t array.Type, contiguous bool) (*verifyKernel, error) {
+	program, err := l.Shared(verifyDefines(t, contiguous)+verifySource, "")
 	if err != nil {
 		return nil, err
 	}
-	k := &verifyKernel{program: program}
-	if err = k.program.Build("", d); err == nil {
-		if k.Kernel, err = k.program.NewKernel("ndtune_verify"); err == nil {
-			err = k.size(d, contiguous)
-		}
+	k := &verifyKernel{}
+	if k.Kernel, err = program.NewKernel("ndtune_verify"); err != nil {
+		return nil, err
 	}
-	if err != nil {
-		k.release()
+	if err := k.size(l.Device, contiguous); err != nil {
+		k.Release()
 		return nil, err
 	}
 	return k, nil
@@ -70,14 +68,9 @@ func (k *verifyKernel) size(d *cl.Device, contiguous bool) error {
 	return nil
 }
 
-// items is the NDRange for so many scalars, of which there is one at least.
-func (k *verifyKernel) items(scalars int) (global, local int) {
-	return min(k.groups, (scalars-1)/k.least+1) * k.local, k.local
-}
-
-func (k *verifyKernel) release() {
-	k.Kernel.Release()
-	k.program.Release()
+// items is the NDRange for at least one scalar.
+func (k *verifyKernel) items(scalars int) tune.NDRange {
+	return Line(min(k.groups, (scalars-1)/k.least+1), k.local)
 }
 
 // verifiedAs is the type whose kernel compares outputs of a type: vectors are compared as

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/device"
 )
 
 // A precision is a type of floating point numbers.
@@ -173,7 +174,7 @@ func (s *sums) open() (err error) {
 	if limit := s.meter.info.MaxAllocSize; limit > 0 {
 		most = int(min(int64(most), limit))
 	}
-	s.out, err = s.meter.context.NewBuffer(cl.ReadWrite, most)
+	s.out, err = s.meter.Context.NewBuffer(cl.ReadWrite, most)
 	return err
 }
 
@@ -215,12 +216,12 @@ func (s *sums) rate(ctx context.Context, v summing, budget time.Duration) (float
 	if err != nil {
 		return 0, err
 	}
-	defer k.release()
+	defer k.Release()
 	run := func(groups, steps int) (time.Duration, error) {
 		if err := k.SetArgs(s.out, float32(1), float32(1), float32(countFrom), uint32(steps)); err != nil {
 			return 0, err
 		}
-		return m.once(launch{k, v.local, groups})
+		return m.once(k, device.Line(groups, v.local))
 	}
 	if _, err := run(1, fewSteps); err != nil { // builds, with some drivers
 		return 0, err
@@ -245,7 +246,7 @@ func (s *sums) rate(ctx context.Context, v summing, budget time.Duration) (float
 	if err := s.check(v, groups, steps, run); err != nil {
 		return 0, err
 	}
-	if t, err = m.fastest(ctx, launch{k, v.local, groups}, budget); err != nil {
+	if t, err = m.fastest(ctx, k, device.Line(groups, v.local), budget); err != nil {
 		return 0, err
 	}
 	return v.flops(steps) * float64(groups*v.local) / float64(t.Nanoseconds()), nil
@@ -255,13 +256,13 @@ func (s *sums) rate(ctx context.Context, v summing, budget time.Duration) (float
 func (s *sums) check(v summing, groups, steps int, run func(groups, steps int) (time.Duration, error)) error {
 	items := groups * v.local
 	found := make([]float32, items)
-	if err := s.meter.queue.Write(s.out, 0, cl.Bytes(found)); err != nil {
+	if err := s.meter.Queue.Write(s.out, 0, cl.Bytes(found)); err != nil {
 		return err
 	}
 	if _, err := run(groups, steps); err != nil {
 		return err
 	}
-	if err := s.meter.queue.Read(s.out, 0, cl.Bytes(found)); err != nil {
+	if err := s.meter.Queue.Read(s.out, 0, cl.Bytes(found)); err != nil {
 		return err
 	}
 	want := v.expected(steps)

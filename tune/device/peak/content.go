@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/tune/device"
 )
 
 // What buffers are filled with: see peak_fill. Every number of a buffer is another.
@@ -15,7 +16,7 @@ const (
 // content makes and checks what buffers hold, with the kernels of kernels/peak/content.cl.
 type content struct {
 	meter                  *Meter
-	filling, counting, sum *built
+	filling, counting, sum *cl.Kernel
 	result                 *cl.Buffer // one number
 }
 
@@ -32,21 +33,19 @@ func (m *Meter) openContent() (c *content, err error) {
 	}
 	for _, k := range []struct {
 		name string
-		to   **built
+		to   **cl.Kernel
 	}{{"peak_fill", &c.filling}, {"peak_count", &c.counting}, {"peak_sum", &c.sum}} {
 		if *k.to, err = m.build("content.cl", k.name, defines...); err != nil {
 			return nil, err
 		}
 	}
-	c.result, err = m.context.NewBuffer(cl.ReadWrite, 4)
+	c.result, err = m.Context.NewBuffer(cl.ReadWrite, 4)
 	return c, err
 }
 
 func (c *content) release() {
-	for _, k := range []*built{c.filling, c.counting, c.sum} {
-		if k != nil {
-			k.release()
-		}
+	for _, k := range []*cl.Kernel{c.filling, c.counting, c.sum} {
+		k.Release()
 	}
 	c.result.Release()
 }
@@ -56,7 +55,7 @@ func (c *content) release() {
 const longestLoop = 1 << 14
 
 // run launches a kernel over n numbers, and waits.
-func (c *content) run(k *built, n int, arguments ...any) error {
+func (c *content) run(k *cl.Kernel, n int, arguments ...any) error {
 	if err := k.SetArgs(arguments...); err != nil {
 		return err
 	}
@@ -65,7 +64,7 @@ func (c *content) run(k *built, n int, arguments ...any) error {
 	if c.meter.isCPU() {
 		local, groups = 1, max(4*units, n/longestLoop+1)
 	}
-	_, err := c.meter.once(launch{k, local, groups})
+	_, err := c.meter.once(k, device.Line(groups, local))
 	return err
 }
 
@@ -89,7 +88,7 @@ func (c *content) total(b *cl.Buffer, n int) (uint32, error) {
 
 func (c *content) reduce(run func() error) (uint32, error) {
 	var result [1]uint32
-	q := c.meter.queue
+	q := c.meter.Queue
 	if err := q.Write(c.result, 0, cl.Bytes(result[:])); err != nil {
 		return 0, err
 	}

@@ -21,13 +21,13 @@ func launching(ctx context.Context, m *Meter) (*tune.Peaks, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer k.release()
-	queue, err := m.context.NewQueue(m.device, 0) // timestamps would cost time
+	defer k.Release()
+	queue, err := m.Context.NewQueue(m.Device, 0) // timestamps would cost time
 	if err != nil {
 		return nil, err
 	}
 	defer queue.Release()
-	count, err := m.context.NewBufferFrom(cl.ReadWrite, make([]byte, 4))
+	count, err := m.Context.NewBufferFrom(cl.ReadWrite, make([]byte, 4))
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func launching(ctx context.Context, m *Meter) (*tune.Peaks, error) {
 	if err := k.SetArgs(count); err != nil {
 		return nil, err
 	}
-	l := &launcher{queue: queue, kernel: k.Kernel}
+	l := &oneItem{queue: queue, kernel: k}
 	if _, err := l.waited(1); err != nil { // builds, with some drivers
 		return nil, err
 	}
@@ -60,20 +60,21 @@ func launching(ctx context.Context, m *Meter) (*tune.Peaks, error) {
 	}}, nil
 }
 
-// A launcher launches one work-item again and again.
-type launcher struct {
+// A oneItem launches one work-item again and again. It calls the driver itself: the calls are
+// what is timed.
+type oneItem struct {
 	queue    *cl.Queue
 	kernel   *cl.Kernel
 	launches int
 }
 
-func (l *launcher) launch() (*cl.Event, error) {
+func (l *oneItem) launch() (*cl.Event, error) {
 	l.launches++
 	return l.queue.EnqueueKernel(l.kernel, nil, []int{1}, []int{1})
 }
 
 // queued is the time of so many launches, and of the wait for the last.
-func (l *launcher) queued(n int) (time.Duration, error) {
+func (l *oneItem) queued(n int) (time.Duration, error) {
 	began := time.Now()
 	for range n {
 		event, err := l.launch()
@@ -87,7 +88,7 @@ func (l *launcher) queued(n int) (time.Duration, error) {
 }
 
 // waited is the time of so many launches of which each is waited for.
-func (l *launcher) waited(n int) (time.Duration, error) {
+func (l *oneItem) waited(n int) (time.Duration, error) {
 	began := time.Now()
 	for range n {
 		event, err := l.launch()
@@ -104,7 +105,7 @@ func (l *launcher) waited(n int) (time.Duration, error) {
 }
 
 // cost is the least that a launch takes on the average of a batch, in microseconds.
-func (l *launcher) cost(ctx context.Context, batch func(n int) (time.Duration, error)) (float64, error) {
+func (l *oneItem) cost(ctx context.Context, batch func(n int) (time.Duration, error)) (float64, error) {
 	n, least := 16, 0.0
 	for batches := 0; batches < launchBatches; {
 		if err := ctx.Err(); err != nil {

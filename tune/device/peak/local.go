@@ -7,6 +7,7 @@ import (
 
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/device"
 )
 
 // A localReading is a variant of the kernel of kernels/peak/local.cl.
@@ -81,10 +82,10 @@ func (v localReading) rate(ctx context.Context, m *Meter, budget time.Duration) 
 	if err != nil {
 		return 0, err
 	}
-	defer k.release()
+	defer k.Release()
 	unit := max(1, m.info.ComputeUnits)
 	most := 1 << 20 / (unit * v.local)
-	out, err := m.context.NewBuffer(cl.ReadWrite, 4*max(1, most)*unit*v.local)
+	out, err := m.Context.NewBuffer(cl.ReadWrite, 4*max(1, most)*unit*v.local)
 	if err != nil {
 		return 0, err
 	}
@@ -92,26 +93,25 @@ func (v localReading) rate(ctx context.Context, m *Meter, budget time.Duration) 
 	if err := k.SetArgs(out, uint32(localRounds), uint32(1)); err != nil {
 		return 0, err
 	}
-	if _, err := m.once(launch{k, v.local, 1}); err != nil { // builds, with some drivers
+	if _, err := m.once(k, device.Line(1, v.local)); err != nil { // builds, with some drivers
 		return 0, err
 	}
 	times, err := m.enough(ctx, max(1, most), func(times int) (time.Duration, error) {
-		return m.once(launch{k, v.local, times * unit})
+		return m.once(k, device.Line(times*unit, v.local))
 	})
 	if err != nil {
 		return 0, err
 	}
-	l := launch{k, v.local, times * unit}
-	items := l.groups * l.local
+	items := times * unit * v.local
 	found := make([]float32, items)
-	if err := m.queue.Write(out, 0, cl.Bytes(found)); err != nil {
+	if err := m.Queue.Write(out, 0, cl.Bytes(found)); err != nil {
 		return 0, err
 	}
-	t, err := m.fastest(ctx, l, budget)
+	t, err := m.fastest(ctx, k, device.Line(times*unit, v.local), budget)
 	if err != nil {
 		return 0, err
 	}
-	if err := m.queue.Read(out, 0, cl.Bytes(found)); err != nil {
+	if err := m.Queue.Read(out, 0, cl.Bytes(found)); err != nil {
 		return 0, err
 	}
 	want := float32(localRounds * v.items * v.lanes * 7 / 2)

@@ -72,16 +72,11 @@ func (p Part) Missed(why string) *tune.Peaks {
 	return missed
 }
 
-// A Meter measures one device. Close it when done. It is not safe for concurrent use.
+// A Meter measures one device. Release it when done. It is not safe for concurrent use.
 type Meter struct {
-	device  *cl.Device
-	info    *cl.DeviceInfo
-	context *cl.Context
-	queue   *cl.Queue
-	timer   string
-
-	programs map[string]*cl.Program // by source
-	needs    *tune.Needs            // what is wanted quickly; nil: everything with care
+	*device.Launcher
+	info  *cl.DeviceInfo
+	needs *tune.Needs // what is wanted quickly; nil: everything with care
 
 	// Of the part that is measured:
 	deadline time.Time         // zero: there is none
@@ -89,38 +84,19 @@ type Meter struct {
 	partial  string            // what the time did not suffice for
 }
 
-// Open makes a context and a queue on the device. The timer is one of tune's; "": it is found
-// out.
+// Open makes a meter of a device. The timer is one of tune's; if it is empty, the meter finds
+// out which one to use.
 func Open(d *cl.Device, timer string) (*Meter, error) {
 	info, err := d.Info()
 	if err != nil {
 		return nil, err
 	}
-	m := &Meter{device: d, info: info, timer: timer, programs: map[string]*cl.Program{}}
-	if m.context, err = cl.NewContext(d); err != nil {
-		return nil, fmt.Errorf("open %s: %w", info.Name, err)
-	}
-	if m.queue, err = m.context.NewQueue(d, cl.Profiling); err == nil && timer == "" {
-		m.timer, err = device.FindTimer(m.queue)
-	}
+	l, err := device.NewLauncher(d, timer)
 	if err != nil {
-		m.Close()
 		return nil, fmt.Errorf("open %s: %w", info.Name, err)
 	}
-	return m, nil
+	return &Meter{Launcher: l, info: info}, nil
 }
-
-// Close releases what the meter holds on the device.
-func (m *Meter) Close() {
-	for _, p := range m.programs {
-		p.Release()
-	}
-	m.queue.Release()
-	m.context.Release()
-}
-
-// Timer is the clock that is used, one of tune's timers.
-func (m *Meter) Timer() string { return m.timer }
 
 // Hurry has the meter measure no more than some limits need: bandwidth of sets of these sizes
 // and beyond the caches, and as many variants of each kernel as the time allows.
@@ -142,7 +118,7 @@ func (m *Meter) Measure(ctx context.Context, p Part, within time.Duration, inter
 	if err != nil {
 		measured = p.Missed(err.Error())
 	}
-	measured.Timer = m.timer
+	measured.Timer = m.Timer
 	if m.partial != "" {
 		measured.Partial = p.Name + ": " + m.partial
 	}
@@ -155,7 +131,7 @@ func (m *Meter) late() bool { return !m.deadline.IsZero() && time.Now().After(m.
 // tell passes on what is known so far.
 func (m *Meter) tell(p *tune.Peaks) {
 	if m.interim != nil {
-		p.Timer = m.timer
+		p.Timer = m.Timer
 		m.interim(p)
 	}
 }
@@ -191,8 +167,8 @@ func (t Task) Run(ctx context.Context, d *cl.Device, parts []Part, ready func(ti
 	if err != nil {
 		return err
 	}
-	defer m.Close()
-	ready(m.timer)
+	defer m.Release()
+	ready(m.Timer)
 	if t.Needs != nil {
 		m.Hurry(*t.Needs)
 	}

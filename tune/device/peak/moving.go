@@ -9,6 +9,7 @@ import (
 
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/device"
 )
 
 // A movement is what is done with a set of buffers.
@@ -127,7 +128,7 @@ type stream struct {
 	in, out *cl.Buffer
 	filled  int // numbers of in
 	content *content
-	kernels map[mover]*built
+	kernels map[mover]*cl.Kernel
 
 	small, large []mover // the best in the caches and beyond, best first
 	curve        []point
@@ -140,7 +141,7 @@ type point struct {
 }
 
 func (s *stream) open() (err error) {
-	s.kernels = map[mover]*built{}
+	s.kernels = map[mover]*cl.Kernel{}
 	if s.content, err = s.meter.openContent(); err != nil {
 		return err
 	}
@@ -150,8 +151,8 @@ func (s *stream) open() (err error) {
 		if s.copies {
 			in /= 2
 		}
-		if s.in, err = s.meter.context.NewBuffer(cl.ReadWrite, int(in)); err == nil {
-			s.out, err = s.meter.context.NewBuffer(cl.ReadWrite, int(s.room(in)))
+		if s.in, err = s.meter.Context.NewBuffer(cl.ReadWrite, int(in)); err == nil {
+			s.out, err = s.meter.Context.NewBuffer(cl.ReadWrite, int(s.room(in)))
 		}
 		if err == nil {
 			return nil
@@ -179,9 +180,7 @@ func (s *stream) room(in int64) int64 {
 
 func (s *stream) close() {
 	for _, k := range s.kernels {
-		if k != nil {
-			k.release()
-		}
+		k.Release()
 	}
 	s.in.Release()
 	s.out.Release()
@@ -340,12 +339,12 @@ func (s *stream) rate(ctx context.Context, v mover, set int64, budget time.Durat
 		return 0, err
 	}
 	times, err := s.meter.enough(ctx, 1<<30/(blocks*v.local)+1, func(times int) (time.Duration, error) {
-		return s.meter.once(launch{k, v.local, blocks * times})
+		return s.meter.once(k, device.Line(blocks*times, v.local))
 	})
 	if err != nil {
 		return 0, err
 	}
-	t, err := s.meter.fastest(ctx, launch{k, v.local, blocks * times}, budget)
+	t, err := s.meter.fastest(ctx, k, device.Line(blocks*times, v.local), budget)
 	if err != nil {
 		return 0, err
 	}
@@ -353,7 +352,7 @@ func (s *stream) rate(ctx context.Context, v mover, set int64, budget time.Durat
 }
 
 // kernel is the kernel of a variant, built once.
-func (s *stream) kernel(v mover) (*built, error) {
+func (s *stream) kernel(v mover) (*cl.Kernel, error) {
 	if k := s.kernels[v]; k != nil {
 		return k, nil
 	}
@@ -385,9 +384,9 @@ const chance = 0x5eed5eed
 
 // check moves the set once and looks at what came of it. It leaves the arguments set for
 // launches that are timed.
-func (s *stream) check(k *built, v mover, blocks int) error {
+func (s *stream) check(k *cl.Kernel, v mover, blocks int) error {
 	n := blocks * int(v.block()/4)
-	l := launch{k, v.local, blocks}
+	r := device.Line(blocks, v.local)
 	if s.copies {
 		if err := s.content.fill(s.out, n, 0, 0); err != nil {
 			return err
@@ -395,7 +394,7 @@ func (s *stream) check(k *built, v mover, blocks int) error {
 		if err := k.SetArgs(s.out, s.in, uint32(blocks)); err != nil {
 			return err
 		}
-		if _, err := s.meter.once(l); err != nil {
+		if _, err := s.meter.once(k, r); err != nil {
 			return err
 		}
 		right, err := s.content.right(s.out, n)
@@ -411,7 +410,7 @@ func (s *stream) check(k *built, v mover, blocks int) error {
 	if err := k.SetArgs(s.out, s.in, uint32(blocks), uint32(1), uint32(chance)); err != nil {
 		return err
 	}
-	if _, err := s.meter.once(l); err != nil {
+	if _, err := s.meter.once(k, r); err != nil {
 		return err
 	}
 	found, err := s.content.total(s.out, items)

@@ -28,7 +28,7 @@ func testMeter(t *testing.T) *Meter {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(m.Close)
+	t.Cleanup(m.Release)
 	return m
 }
 
@@ -55,7 +55,7 @@ func TestParts(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", p.Name, err)
 		}
-		if len(measured.Figures) != len(p.Figures) || measured.Timer != m.Timer() {
+		if len(measured.Figures) != len(p.Figures) || measured.Timer != m.Timer {
 			t.Errorf("%s: %+v", p.Name, measured)
 		}
 		for _, name := range p.Figures {
@@ -79,7 +79,7 @@ func TestParts(t *testing.T) {
 // With the host's clock, launches are waited for and are long enough for that.
 func TestTheHostsClock(t *testing.T) {
 	m := testMeter(t)
-	m.timer = tune.TimerHost
+	m.Timer = tune.TimerHost
 	for _, name := range []string{"arithmetic in float32", "local memory"} {
 		p, err := FindPart(name)
 		if err != nil {
@@ -164,7 +164,7 @@ func TestWrongMovementsAreFoundOut(t *testing.T) {
 			t.Fatal(err)
 		}
 		// One number of what is moved is another than what was asked for.
-		if err := m.queue.Write(s.in, 4096, []byte{1, 2, 3, 4}); err != nil {
+		if err := m.Queue.Write(s.in, 4096, []byte{1, 2, 3, 4}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := s.rate(context.Background(), v, 1<<20, 0); err == nil || !strings.Contains(err.Error(), "the result is wrong") {
@@ -250,7 +250,7 @@ func TestContentTotal(t *testing.T) {
 	}
 	defer c.release()
 	for _, n := range []int{1, 63, 64, 1000, 100_001} {
-		b, err := m.context.NewBuffer(cl.ReadWrite, 4*n+4)
+		b, err := m.Context.NewBuffer(cl.ReadWrite, 4*n+4)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -306,7 +306,7 @@ func TestHurry(t *testing.T) {
 	for _, p := range PartsFor(needs) {
 		told := 0
 		measured, err := m.Measure(context.Background(), p, time.Nanosecond, func(so *tune.Peaks) {
-			if told++; so.Timer != m.Timer() || len(so.Figures) == 0 {
+			if told++; so.Timer != m.Timer || len(so.Figures) == 0 {
 				t.Errorf("%s: so far %+v", p.Name, so)
 			}
 		})

@@ -1,0 +1,288 @@
+package device
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/tune"
+)
+
+// A Launcher builds kernels for one device, launches them on one in-order queue, and reads
+// their times. Everything that times kernels uses one: evaluators, peaks, matrix
+// multiplications and the diffusion simulation. Release it when done. It is not safe for
+// concurrent use.
+type Launcher struct {
+	Device  *cl.Device
+	Context *cl.Context
+	Queue   *cl.Queue // with profiling where the driver supports it
+	Timer   string    // tune.TimerEvent or tune.TimerHost
+
+	programs map[string]*cl.Program // built by Shared, by source
+}
+
+// NewLauncher makes a context and a queue on a device. If timer is empty, the launcher finds
+// out which one to use.
+func NewLauncher(d *cl.Device, timer string) (*Launcher, error) {
+	l := &Launcher{Device: d, Timer: timer, programs: map[string]*cl.Program{}}
+	var err error
+	if l.Context, err = cl.NewContext(d); err != nil {
+		return nil, err
+	}
+	if l.Queue, err = l.Context.NewQueue(d, cl.Profiling); err == nil && timer == "" {
+		l.Timer, err = l.probeTimer()
+	}
+	if err != nil {
+		l.Release()
+		return nil, err
+	}
+	return l, nil
+}
+
+// Release releases the queue, the context and the shared programs. It does nothing on nil.
+func (l *Launcher) Release() {
+	if l == nil {
+		return
+	}
+	for _, p := range l.programs {
+		p.Release()
+	}
+	l.programs = nil
+	l.Queue.Release()
+	l.Context.Release()
+}
+
+// Build compiles a source with build options. The caller releases the program.
+func (l *Launcher) Build(source, options string) (*cl.Program, error) {
+	program, err := l.Context.NewProgram(source)
+	if err != nil {
+		return nil, fmt.Errorf("make the program: %w", err)
+	}
+	if err := program.Build(options, l.Device); err != nil {
+		program.Release()
+		return nil, err
+	}
+	return program, nil
+}
+
+// Shared is Build for a program that is needed again: it is compiled once, and the launcher
+// releases it. A source is always built with the same options.
+func (l *Launcher) Shared(source, options string) (*cl.Program, error) {
+	if p := l.programs[source]; p != nil {
+		return p, nil
+	}
+	p, err := l.Build(source, options)
+	if err == nil {
+		l.programs[source] = p
+	}
+	return p, err
+}
+
+// A launchError says that the driver refused a launch: the kernel did not run.
+type launchError struct{ err error }
+
+func (e *launchError) Error() string { return "launch: " + e.err.Error() }
+func (e *launchError) Unwrap() error { return e.err }
+
+// Enqueue launches a kernel, whose arguments are set, without waiting for it. The caller
+// releases the event.
+func (l *Launcher) Enqueue(k *cl.Kernel, r tune.NDRange) (*cl.Event, error) {
+	event, err := l.Queue.EnqueueKernel(k, nil, r.Global(), r.WorkGroup())
+	if err != nil {
+		return nil, &launchError{err}
+	}
+	return event, nil
+}
+
+// Times launches a kernel n times and returns the time of each launch. Timed by events, the
+// launches are enqueued together and waited for once. Timed by the host's clock, each launch
+// begins on an idle device and is waited for before the next.
+func (l *Launcher) Times(k *cl.Kernel, r tune.NDRange, n int) ([]time.Duration, error) {
+	if l.Timer == tune.TimerHost {
+		return l.hostTimes(k, r, n)
+	}
+	b := make(Batch, 0, n)
+	defer func() { b.Release() }()
+	for range n {
+		e, err := l.Enqueue(k, r)
+		if err != nil {
+			return nil, err
+		}
+		b = append(b, e)
+	}
+	return b.Times()
+}
+
+func (l *Launcher) hostTimes(k *cl.Kernel, r tune.NDRange, n int) ([]time.Duration, error) {
+	times := make([]time.Duration, n)
+	for i := range times {
+		if err := l.Queue.Finish(); err != nil {
+			return nil, fmt.Errorf("wait for the device: %w", err)
+		}
+		began := time.Now()
+		e, err := l.Enqueue(k, r)
+		if err != nil {
+			return nil, err
+		}
+		err = Batch{e}.Wait()
+		times[i] = time.Since(began)
+		e.Release()
+		if err != nil {
+			return nil, err
+		}
+	}
+	return times, nil
+}
+
+// Time is the time of one launch.
+func (l *Launcher) Time(k *cl.Kernel, r tune.NDRange) (time.Duration, error) {
+	times, err := l.Times(k, r, 1)
+	if err != nil {
+		return 0, err
+	}
+	return times[0], nil
+}
+
+// A Batch is the events of launches that were enqueued one after the other on one queue.
+// Release it when done.
+type Batch []*cl.Event
+
+// Wait waits for the last launch, and so for all of them.
+func (b Batch) Wait() error {
+	if len(b) == 0 {
+		return nil
+	}
+	if err := b[len(b)-1].Wait(); err != nil {
+		return fmt.Errorf("run: %w", err)
+	}
+	return nil
+}
+
+// ErrTimestamps says that a driver's profiling timestamps cannot be used, though the launch
+// succeeded.
+var ErrTimestamps = errors.New("the driver's timestamps cannot be used")
+
+// Times waits for the launches and returns the time of each by its profiling event. A clock
+// too coarse for a kernel gives 0.
+func (b Batch) Times() ([]time.Duration, error) {
+	if err := b.Wait(); err != nil {
+		return nil, err
+	}
+	times := make([]time.Duration, len(b))
+	for i, e := range b {
+		p, err := e.Profile()
+		if err != nil {
+			if failed := e.Wait(); failed != nil {
+				return nil, fmt.Errorf("run: %w", failed)
+			}
+			return nil, fmt.Errorf("%w: %w", ErrTimestamps, err)
+		}
+		if p.End < p.Start {
+			return nil, fmt.Errorf("%w: they run backwards: start %d ns, end %d ns", ErrTimestamps, p.Start, p.End)
+		}
+		times[i] = p.Duration()
+	}
+	return times, nil
+}
+
+// Release releases the events, which may be nil. Launches go on.
+func (b Batch) Release() {
+	for _, e := range b {
+		e.Release()
+	}
+}
+
+// Milliseconds converts times to milliseconds.
+func Milliseconds(times []time.Duration) []float64 {
+	ms := make([]float64, len(times))
+	for i, t := range times {
+		ms[i] = float64(t) / float64(time.Millisecond)
+	}
+	return ms
+}
+
+// timerProbe works for at least some microseconds on any device.
+const timerProbe = `
+__kernel void ndtune_timer_probe(__global uint *out, uint n) {
+    uint x = out[0];
+    for (uint i = 0; i < n; i++) x = x * 1664525u + 1013904223u;
+    out[0] = x;
+}
+`
+
+const (
+	probeLaunches = 3
+	probeSteps    = 20000 // each depends on the one before
+	probeLeast    = time.Microsecond
+)
+
+// probeTimer returns the timer to use. It is the host's clock if the driver refuses profiling,
+// or if its timestamps are zero or reversed, or say that a kernel took longer than the host
+// saw it take, or less than any device needs for it.
+func (l *Launcher) probeTimer() (timer string, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("check the timer: %w", err)
+		}
+	}()
+	if !l.Queue.Profiling() {
+		return tune.TimerHost, nil
+	}
+	program, err := l.Build(timerProbe, "")
+	if err != nil {
+		return "", err
+	}
+	defer program.Release()
+	kernel, err := program.NewKernel("ndtune_timer_probe")
+	if err != nil {
+		return "", err
+	}
+	defer kernel.Release()
+	out, err := l.Context.NewBufferFrom(cl.ReadWrite, make([]byte, 4))
+	if err != nil {
+		return "", err
+	}
+	defer out.Release()
+	if err := kernel.SetArgs(out, uint32(probeSteps)); err != nil {
+		return "", err
+	}
+	timer = tune.TimerEvent
+	for range probeLaunches {
+		usable, err := l.probeOnce(kernel)
+		if err != nil {
+			return "", err
+		}
+		if !usable {
+			timer = tune.TimerHost
+		}
+	}
+	return timer, nil
+}
+
+func (l *Launcher) probeOnce(kernel *cl.Kernel) (usable bool, err error) {
+	if err := l.Queue.Finish(); err != nil {
+		return false, err
+	}
+	began := time.Now()
+	event, err := l.Enqueue(kernel, Line(1, 1))
+	if err != nil {
+		return false, err
+	}
+	defer event.Release()
+	if err := event.Wait(); err != nil {
+		return false, err
+	}
+	seen := time.Since(began)
+	p, err := event.Profile()
+	if err != nil {
+		return false, nil // the driver has no timestamps
+	}
+	took := p.Duration()
+	return p.Start > 0 && took >= probeLeast && took <= seen+seen/2+time.Millisecond, nil
+}
+
+// Line is the NDRange of one dimension with some work-groups of local work-items each.
+func Line(groups, local int) tune.NDRange {
+	return tune.NDRange{Dimensions: 1, Grid: [3]int{groups, 1, 1}, Local: [3]int{local, 1, 1}}
+}
