@@ -1,11 +1,11 @@
 package diffusion
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -15,23 +15,11 @@ type arguments struct{ uNew, u int }
 
 // findArguments refuses a kernel that does not take just the two buffers of a step.
 func findArguments(p *tune.Problem) (arguments, error) {
-	a := arguments{-1, -1}
-	infos := p.Arguments()
-	for i, info := range infos {
-		if info.Kind != tune.BufferArgument || info.Type != array.Float32 {
-			continue
-		}
-		switch info.Name {
-		case "u_new":
-			a.uNew = i
-		case "u":
-			a.u = i
-		}
+	places, ok := device.FindBuffers(p, "u_new", "u")
+	if !ok {
+		return arguments{}, fmt.Errorf("%s is no diffusion step: its arguments must be two buffers of float32, u_new and u", p.KernelName())
 	}
-	if len(infos) != 2 || a.uNew < 0 || a.u < 0 {
-		return a, fmt.Errorf("%s is no diffusion step: its arguments must be two buffers of float32, u_new and u", p.KernelName())
-	}
-	return a, nil
+	return arguments{places[0], places[1]}, nil
 }
 
 // checkSizes refuses a field of another size than the kernel was made for.
@@ -89,65 +77,44 @@ type stepper struct {
 
 // newStepper builds a configuration, and launches it once: what that writes, the next step
 // writes again.
-func (s *Simulation) newStepper(c space.Configuration) (*stepper, error) {
+func (s *Simulation) newStepper(c space.Configuration) (_ *stepper, err error) {
 	k := &stepper{}
-	if err := s.setStepper(k, c); err != nil {
-		k.release()
-		return nil, err
-	}
-	return k, nil
-}
-
-func (s *Simulation) setStepper(k *stepper, c space.Configuration) error {
+	defer func() {
+		if err != nil {
+			k.release()
+		}
+	}()
 	a, err := findArguments(s.problem)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if k.variant, err = s.derive(c, a); err != nil {
-		return err
-	}
-	if err := k.build(s.launcher, s.problem.KernelName()); err != nil {
-		return err
-	}
-	for i, kernel := range k.kernels {
-		if err := kernel.SetArg(a.u, s.buffers[i]); err != nil {
-			return err
-		}
-		if err := kernel.SetArg(a.uNew, s.buffers[1-i]); err != nil {
-			return err
-		}
-	}
-	event, err := s.launch(k, s.current)
-	if err != nil {
-		return err
-	}
-	defer event.Release()
-	return event.Wait()
-}
-
-// derive returns the variant, or says why the device's limits or the field's size refuse it.
-func (s *Simulation) derive(c space.Configuration, a arguments) (*tune.Variant, error) {
 	described, err := device.Describe(s.launcher.Device)
 	if err != nil {
 		return nil, err
 	}
-	v, err := device.Derive(s.problem, c, described)
+	if k.variant, err = device.Derive(s.problem, c, described); err != nil {
+		return nil, err
+	}
+	if err := checkSizes(s.problem, k.variant, a, s.nx, s.ny); err != nil {
+		return nil, err
+	}
+	if k.program, err = s.launcher.Build(k.variant.Source, k.variant.OptionLine()); err != nil {
+		return nil, err
+	}
+	for i := range k.kernels {
+		if k.kernels[i], err = k.program.NewKernel(s.problem.KernelName()); err != nil {
+			return nil, err
+		}
+		if err := errors.Join(k.kernels[i].SetArg(a.u, s.buffers[i]), k.kernels[i].SetArg(a.uNew, s.buffers[1-i])); err != nil {
+			return nil, err
+		}
+	}
+	event, err := s.launch(k, s.current)
 	if err != nil {
 		return nil, err
 	}
-	return v, checkSizes(s.problem, v, a, s.nx, s.ny)
-}
-
-func (k *stepper) build(l *device.Launcher, name string) (err error) {
-	if k.program, err = l.Build(k.variant.Source, k.variant.OptionLine()); err != nil {
-		return err
-	}
-	for i := range k.kernels {
-		if k.kernels[i], err = k.program.NewKernel(name); err != nil {
-			return err
-		}
-	}
-	return nil
+	defer event.Release()
+	return k, event.Wait()
 }
 
 // launch enqueues the kernel of k that reads buffers[from].

@@ -10,7 +10,6 @@ import (
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/kernels"
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/spec"
 )
@@ -66,9 +65,9 @@ func (o *openclKernel) prepare(m *Matrices, configurations []string) (prepared, 
 	if err != nil {
 		return nil, err
 	}
-	places, err := findMatrices(s.Problem)
-	if err != nil {
-		return nil, err
+	places, ok := device.FindBuffers(s.Problem, "A", "B", "C")
+	if !ok {
+		return nil, fmt.Errorf("%s is no multiplication of matrices: its arguments must be three buffers of float32, A, B and C", s.Problem.KernelName())
 	}
 	buffers, err := newBuffers(o, m)
 	if err != nil {
@@ -96,23 +95,6 @@ func (o *openclKernel) prepare(m *Matrices, configurations []string) (prepared, 
 	}
 	m.spoil() // of what was tried
 	return best, o.Queue.Write(buffers[2], 0, cl.Bytes(m.C))
-}
-
-// places are the places of A, B and C among the kernel's arguments.
-type places [3]int
-
-// findMatrices refuses a kernel that does not take just the three matrices.
-func findMatrices(p *tune.Problem) (at places, err error) {
-	infos := p.Arguments()
-	for i, name := range []string{"A", "B", "C"} {
-		at[i] = slices.IndexFunc(infos, func(a tune.ArgumentInfo) bool {
-			return a.Kind == tune.BufferArgument && a.Type == array.Float32 && a.Name == name
-		})
-		if len(infos) != 3 || at[i] < 0 {
-			return at, fmt.Errorf("%s is no multiplication of matrices: its arguments must be three buffers of float32, A, B and C", p.KernelName())
-		}
-	}
-	return at, nil
 }
 
 // buffers are A, B and C on the device.
@@ -151,7 +133,7 @@ const triedRuns = 3
 
 // try builds the kernel and launches it once. If the configuration is compared with others, try
 // also checks the result and returns the shortest time of a few launches.
-func (l *openclLaunch) try(p *tune.Problem, at places, compared bool) (float64, error) {
+func (l *openclLaunch) try(p *tune.Problem, at []int, compared bool) (float64, error) {
 	if err := l.build(p, at); err != nil {
 		return 0, err
 	}
@@ -172,7 +154,7 @@ func (l *openclLaunch) try(p *tune.Problem, at places, compared bool) (float64, 
 	return tune.StatsOf(times).Min, nil
 }
 
-func (l *openclLaunch) build(p *tune.Problem, at places) error {
+func (l *openclLaunch) build(p *tune.Problem, at []int) error {
 	o, size := l.kernel, l.matrices.N*l.matrices.N
 	configuration, err := spec.ParseConfiguration(p.Parameters(), l.text)
 	if err != nil {

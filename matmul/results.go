@@ -58,6 +58,10 @@ type Crossover struct {
 // with both transfers.
 func CrossoverOf(cells []Cell, entrant, over string, withTransfers bool) Crossover {
 	var c Crossover
+	time := (*Measurement).Time
+	if withTransfers {
+		time = (*Measurement).WithTransfers
+	}
 	others := map[int]*Measurement{}
 	for _, cell := range cells {
 		if cell.Entrant == over && cell.Measurement != nil {
@@ -69,12 +73,8 @@ func CrossoverOf(cells []Cell, entrant, over string, withTransfers bool) Crossov
 		if cell.Entrant != entrant || cell.Measurement == nil || other == nil {
 			continue
 		}
-		mine, its := cell.Measurement.Time(), other.Time()
-		if withTransfers {
-			mine, its = cell.Measurement.WithTransfers(), other.WithTransfers()
-		}
 		switch {
-		case mine >= its:
+		case time(cell.Measurement) >= time(other):
 			c.From = 0
 		case c.From == 0:
 			c.From = cell.N

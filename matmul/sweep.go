@@ -1,6 +1,7 @@
 package matmul
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -86,29 +87,20 @@ func (s Sweep) Run(ctx context.Context) []Cell {
 	return cells
 }
 
-// order is the fastest first, by what was measured last; those of which nothing is known come
-// before all others.
+// order is the places of the racers, the fastest in its last measurement first. Racers without
+// a measurement come before all others.
 func order(racers []*racer) []int {
+	rate := func(r *racer) float64 {
+		if r.last == nil {
+			return math.Inf(1)
+		}
+		return Rate(r.last.N, r.last.WithTransfers())
+	}
 	places := make([]int, len(racers))
 	for i := range places {
 		places[i] = i
 	}
-	slices.SortStableFunc(places, func(a, b int) int {
-		x, y := 0.0, 0.0
-		if m := racers[a].last; m != nil {
-			x = 1 / Rate(m.N, m.WithTransfers())
-		}
-		if m := racers[b].last; m != nil {
-			y = 1 / Rate(m.N, m.WithTransfers())
-		}
-		switch {
-		case x < y:
-			return -1
-		case x > y:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(places, func(a, b int) int { return cmp.Compare(rate(racers[b]), rate(racers[a])) })
 	return places
 }
 

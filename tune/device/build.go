@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -30,6 +31,22 @@ func Derive(p *tune.Problem, c space.Configuration, d tune.Device) (*tune.Varian
 		return nil, errors.New(reason)
 	}
 	return v, nil
+}
+
+// FindBuffers returns the places of a kernel's arguments of some names. It reports false unless
+// the kernel takes these arguments and no others, all of them buffers of float32.
+func FindBuffers(p *tune.Problem, names ...string) (places []int, ok bool) {
+	infos := p.Arguments()
+	for _, name := range names {
+		i := slices.IndexFunc(infos, func(a tune.ArgumentInfo) bool {
+			return a.Name == name && a.Kind == tune.BufferArgument && a.Type == array.Float32
+		})
+		if i < 0 || len(infos) != len(names) {
+			return nil, false
+		}
+		places = append(places, i)
+	}
+	return places, true
 }
 
 // build compiles a variant and makes its kernel. It takes the binary instead where there is

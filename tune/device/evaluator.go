@@ -200,10 +200,7 @@ func (e *Evaluator) Probe(ctx context.Context, c space.Configuration) (tune.Resu
 func FreshOption() string { return fmt.Sprintf("-DNDTUNE_FRESH_%x=1", time.Now().UnixNano()) }
 
 func (e *Evaluator) trial(c space.Configuration) *trial {
-	return &trial{
-		session: e.session, references: e.references, problem: e.problem, device: e.identity,
-		iterations: e.iterations, supervisor: e.supervisor, pace: &e.pace, result: tune.Result{Configuration: c},
-	}
+	return &trial{Evaluator: e, result: tune.Result{Configuration: c}}
 }
 
 // A LostError says that a failed launch took the device, or the driver's state in this
@@ -272,18 +269,14 @@ func (b *Builder) Build(ctx context.Context, c space.Configuration, wantBinary b
 	t := b.evaluator.trial(c)
 	t.fresh = fresh
 	defer t.release()
-	for _, stage := range []func(context.Context) error{t.derive, t.build} {
-		if err := ctx.Err(); err != nil {
+	if err := t.through(ctx, t.derive, t.build); err != nil {
+		failed, ok := err.(*failure)
+		if !ok {
 			return t.result, nil, err
 		}
-		if err := stage(ctx); err != nil {
-			if failed, ok := err.(*failure); ok {
-				t.result.Status, t.result.Reason = failed.status, failed.reason
-				t.result.Timestamp = time.Now()
-				return t.result, nil, nil
-			}
-			return t.result, nil, err
-		}
+		t.result.Status, t.result.Reason = failed.status, failed.reason
+		t.result.Timestamp = time.Now()
+		return t.result, nil, nil
 	}
 	if wantBinary {
 		if all, err := t.program.Binaries(); err == nil && len(all) == 1 {

@@ -135,15 +135,6 @@ func (l *Launcher) hostTimes(k *cl.Kernel, r tune.NDRange, n int) ([]time.Durati
 	return times, nil
 }
 
-// Time is the time of one launch.
-func (l *Launcher) Time(k *cl.Kernel, r tune.NDRange) (time.Duration, error) {
-	times, err := l.Times(k, r, 1)
-	if err != nil {
-		return 0, err
-	}
-	return times[0], nil
-}
-
 // A Batch is the events of launches that were enqueued one after the other on one queue.
 // Release it when done.
 type Batch []*cl.Event

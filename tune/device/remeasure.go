@@ -138,12 +138,11 @@ func (r *remeasurement) launchBatch(ctx context.Context, n int) error {
 		}
 		times, err := Batch{e}.Times()
 		if err != nil {
-			if err := r.fail(i, fail(tune.Runtime, "%v", err)); err != nil {
-				return err
-			}
-			continue
+			err = fail(tune.Runtime, "%v", err)
 		}
-		r.times[i] = append(r.times[i], Milliseconds(times)...)
+		if err := r.take(i, Milliseconds(times), err); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -170,15 +169,20 @@ func (r *remeasurement) launchSingly(ctx context.Context, _ int) error {
 		}
 		r.options.Turn(i)
 		r.evaluator.supervisor.Begin(StageMeasure, 1)
-		elapsed, err := t.again()
-		if err != nil {
-			if err := r.fail(i, err); err != nil {
-				return err
-			}
-			continue
+		times, err := t.again()
+		if err := r.take(i, times, err); err != nil {
+			return err
 		}
-		r.times[i] = append(r.times[i], elapsed)
 	}
+	return nil
+}
+
+// take keeps times of configuration i, or leaves it out because of an error.
+func (r *remeasurement) take(i int, times []float64, err error) error {
+	if err != nil {
+		return r.fail(i, err)
+	}
+	r.times[i] = append(r.times[i], times...)
 	return nil
 }
 
@@ -187,13 +191,8 @@ func (r *remeasurement) open(ctx context.Context, i int) error {
 	r.options.Turn(i)
 	t := r.evaluator.trial(r.configurations[i])
 	r.trials[i] = t
-	for _, stage := range []func(context.Context) error{t.derive, t.build, t.bind, t.launchFirst} {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := stage(ctx); err != nil {
-			return r.fail(i, err)
-		}
+	if err := t.through(ctx, t.derive, t.build, t.bind, t.launchFirst); err != nil {
+		return r.fail(i, err)
 	}
 	return nil
 }
@@ -225,14 +224,14 @@ func (r *remeasurement) release() {
 
 // again launches the trial's kernel once more, on buffers as every launch finds them. The
 // arguments are set anew: a configuration with other sizes may have replaced the buffers.
-func (t *trial) again() (float64, error) {
+func (t *trial) again() ([]float64, error) {
 	if err := t.session.prepareAgain(t.variant); err != nil {
-		return 0, err
+		return nil, err
 	}
 	if err := t.session.setArguments(t.kernel, t.variant); err != nil {
-		return 0, err
+		return nil, err
 	}
-	return t.session.launch(t.kernel, t.variant.NDRange)
+	return t.session.times(t.kernel, t.variant.NDRange, 1)
 }
 
 // prepareAgain prepares the buffers where their sizes changed, and else restores only

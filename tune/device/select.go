@@ -200,24 +200,9 @@ func SelectAlike(devices []Listed, selector string) ([]Listed, error) {
 type describer func(Listed) (tune.Device, error)
 
 func selectAlike(devices []Listed, selector string, describe describer) ([]Listed, error) {
-	names, err := splitSelector(devices, selector)
-	if err != nil {
-		return nil, err
-	}
-	var chosen []Listed
-	for _, name := range names {
-		more, err := expand(devices, name, describe)
-		if err != nil {
-			return nil, err
-		}
-		for _, l := range more {
-			if !slices.Contains(chosen, l) {
-				chosen = append(chosen, l)
-			}
-		}
-	}
-	if len(chosen) == 1 {
-		return chosen, nil
+	chosen, err := chooseAll(devices, selector, func(name string) ([]Listed, error) { return expand(devices, name, describe) })
+	if err != nil || len(chosen) == 1 {
+		return chosen, err
 	}
 	described, err := describeAll(chosen, describe)
 	if err != nil {
@@ -230,6 +215,27 @@ func selectAlike(devices []Listed, selector string, describe describer) ([]Liste
 		}
 	}
 	return oneOfEachCard(chosen, described), nil
+}
+
+// chooseAll returns the devices that the selectors of a list mean, each once.
+func chooseAll(devices []Listed, selector string, expand func(name string) ([]Listed, error)) ([]Listed, error) {
+	names, err := splitSelector(devices, selector)
+	if err != nil {
+		return nil, err
+	}
+	var chosen []Listed
+	for _, name := range names {
+		more, err := expand(name)
+		if err != nil {
+			return nil, err
+		}
+		for _, l := range more {
+			if !slices.Contains(chosen, l) {
+				chosen = append(chosen, l)
+			}
+		}
+	}
+	return chosen, nil
 }
 
 // splitSelector is the selectors of a list.
@@ -345,26 +351,17 @@ func selectEach(devices []Listed, selector string, describe describer) ([]Listed
 	if len(devices) == 0 {
 		return nil, cl.ErrNoDevice
 	}
-	names, err := splitSelector(devices, selector)
+	chosen, err := chooseAll(devices, selector, func(name string) ([]Listed, error) {
+		kind := normal(name)
+		of := slices.DeleteFunc(slices.Clone(devices), func(l Listed) bool { return kind != AllDevices && l.Type != kind })
+		if kind == AllDevices || isType(kind) && len(of) > 0 {
+			return of, nil
+		}
+		one, err := Select(devices, name)
+		return []Listed{one}, err
+	})
 	if err != nil {
 		return nil, err
-	}
-	var chosen []Listed
-	for _, name := range names {
-		kind := normal(name)
-		more := slices.DeleteFunc(slices.Clone(devices), func(l Listed) bool { return kind != AllDevices && l.Type != kind })
-		if kind != AllDevices && (!isType(kind) || len(more) == 0) {
-			one, err := Select(devices, name)
-			if err != nil {
-				return nil, err
-			}
-			more = []Listed{one}
-		}
-		for _, l := range more {
-			if !slices.Contains(chosen, l) {
-				chosen = append(chosen, l)
-			}
-		}
 	}
 	return oneListingOfEach(chosen, describe), nil
 }

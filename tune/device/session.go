@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune"
@@ -287,12 +288,7 @@ func (s *session) restore(eachLaunch bool) error {
 
 // restoresEachLaunch reports whether any buffer must be restored before every launch.
 func (s *session) restoresEachLaunch() bool {
-	for _, info := range s.infos {
-		if info.RestoreEachLaunch {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.infos, func(a tune.ArgumentInfo) bool { return a.RestoreEachLaunch })
 }
 
 // read copies a buffer argument to the host. The result is valid until the next read.

@@ -10,17 +10,11 @@ import (
 	"github.com/ndtune/ndtune/tune/array"
 )
 
-// A trial is one configuration on its way from source to times.
+// A trial is one configuration on its way from source to times in an evaluator.
 type trial struct {
-	session    *session
-	references *references
-	problem    *tune.Problem
-	device     tune.Device
-	iterations int
-	supervisor Supervisor
-	pace       *pace
-	binary     []byte // of the program, where it was built elsewhere; nil: build the source
-	fresh      string // a FreshOption, or ""
+	*Evaluator
+	binary []byte // of the program, where it was built elsewhere; nil: build the source
+	fresh  string // a FreshOption, or ""
 
 	variant  *tune.Variant
 	program  *cl.Program
@@ -34,16 +28,19 @@ type trial struct {
 // *failure is the configuration's own; any other error is not.
 func (t *trial) run(ctx context.Context) error {
 	defer t.release()
-	for _, stage := range []func(context.Context) error{
-		t.derive, t.build, t.bind, t.expect, t.launchFirst, t.guard, t.verify, t.measure,
-	} {
+	return t.through(ctx, t.derive, t.build, t.bind, t.expect, t.launchFirst, t.guard, t.verify, t.measure)
+}
+
+// through takes the configuration through stages until one fails or the context ends.
+func (t *trial) through(ctx context.Context, stages ...func(context.Context) error) error {
+	for _, stage := range stages {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		if err := stage(ctx); err != nil {
 			if interrupted := ctx.Err(); interrupted != nil {
-				// The signal that ends the run may be what the stage failed of: PoCL's
-				// compiler gives up its temporary files on SIGINT.
+				// The signal that ends the run may be why the stage failed: PoCL's compiler
+				// gives up its temporary files on SIGINT.
 				return interrupted
 			}
 			return err
@@ -52,9 +49,15 @@ func (t *trial) run(ctx context.Context) error {
 	return nil
 }
 
+// clock adds the time until the returned function is called to a duration.
+func clock(d *time.Duration) func() {
+	began := time.Now()
+	return func() { *d += time.Since(began) }
+}
+
 // derive finds the variant, and refuses it where the device's limits do.
 func (t *trial) derive(context.Context) error {
-	v, err := Derive(t.problem, t.result.Configuration, t.device)
+	v, err := Derive(t.problem, t.result.Configuration, t.identity)
 	if err != nil {
 		return fail(tune.Constraints, "%v", err)
 	}
@@ -68,14 +71,13 @@ func (t *trial) derive(context.Context) error {
 // build compiles the kernel and refuses it where the built kernel is too much for the
 // device.
 func (t *trial) build(context.Context) error {
-	began := time.Now()
-	defer func() { t.result.Durations.Build += time.Since(began) }()
+	defer clock(&t.result.Durations.Build)()
 	t.supervisor.Begin(StageBuild, 0)
 	var err error
 	if t.program, t.kernel, err = t.session.build(t.variant, t.binary, t.problem.KernelName()); err != nil {
 		return err
 	}
-	if err := t.session.checkKernel(t.kernel, t.variant, t.device); err != nil {
+	if err := t.session.checkKernel(t.kernel, t.variant, t.identity); err != nil {
 		return err
 	}
 	return checkArguments(t.kernel, t.problem)
@@ -95,8 +97,7 @@ func (t *trial) expect(ctx context.Context) error {
 	if !t.problem.Verified() {
 		return nil
 	}
-	began := time.Now()
-	defer func() { t.result.Durations.Verify += time.Since(began) }()
+	defer clock(&t.result.Durations.Verify)()
 	known := t.references.known(t.variant)
 	var err error
 	if t.expected, err = t.references.of(ctx, t.session, t.variant); err == nil && !known {
@@ -109,8 +110,7 @@ func (t *trial) expect(ctx context.Context) error {
 // the time belongs to building.
 func (t *trial) launchFirst(context.Context) error {
 	t.supervisor.Begin(StageFirstLaunch, 1)
-	began := time.Now()
-	defer func() { t.result.Durations.Build += time.Since(began) }()
+	defer clock(&t.result.Durations.Build)()
 	var err error
 	t.first, err = t.session.launch(t.kernel, t.variant.NDRange)
 	return err
@@ -120,8 +120,7 @@ func (t *trial) launchFirst(context.Context) error {
 // have hit more than that: nothing on the device is trusted any longer.
 func (t *trial) guard(context.Context) error {
 	t.supervisor.Begin(StageVerify, 0)
-	began := time.Now()
-	defer func() { t.result.Durations.Verify += time.Since(began) }()
+	defer clock(&t.result.Durations.Verify)()
 	err := t.session.checkGuards()
 	if err != nil {
 		t.session.releaseBuffers()
@@ -135,8 +134,7 @@ func (t *trial) verify(ctx context.Context) error {
 	if !t.problem.Verified() {
 		return nil
 	}
-	began := time.Now()
-	defer func() { t.result.Durations.Verify += time.Since(began) }()
+	defer clock(&t.result.Durations.Verify)()
 	err := t.session.compare(t.problem, t.variant, t.expected)
 	if failed, ok := err.(*failure); ok && failed.status == tune.Correctness {
 		err = t.compareAnew(ctx)
@@ -170,16 +168,9 @@ func (t *trial) measure(ctx context.Context) error {
 	if err := t.supervisor.Timing(ctx); err != nil {
 		return err
 	}
-	began := time.Now()
-	defer func() { t.result.Durations.Measure += time.Since(began) }()
-	m := &measurement{
-		session: t.session, kernel: t.kernel, ndrange: t.variant.NDRange,
-		launches: t.iterations, first: t.first,
-		begin:   func(launches int) { t.supervisor.Begin(StageMeasure, launches) },
-		tooSlow: func(ms float64) bool { return t.pace.tooSlow(t.result.Configuration, ms) },
-	}
+	defer clock(&t.result.Durations.Measure)()
 	var err error
-	t.result.Times, t.result.EarlyStopped, err = m.run(ctx)
+	t.result.Times, t.result.EarlyStopped, err = t.times(ctx)
 	return err
 }
 
@@ -192,59 +183,47 @@ func (t *trial) release() {
 // together they keep the device busy, and a run that is cancelled still ends soon.
 const batchable = 20.0
 
-// A measurement times the launches of one kernel.
-type measurement struct {
-	session  *session
-	kernel   *cl.Kernel
-	ndrange  tune.NDRange
-	launches int     // to time
-	first    float64 // the time of an earlier launch in milliseconds
-
-	begin   func(launches int)    // told before so many launches are waited for together
-	tooSlow func(ms float64) bool // whether one launch of this time is enough
-}
-
 // leastSaving is what an early stop must save, in milliseconds: less is not worth a result
 // that is known from one launch only.
 const leastSaving = 1.0
 
 // enough reports whether the warm-up and the first timed launch tell that a configuration is
 // too slow to go on with: both of them, since a single launch can be held up by chance.
-func (m *measurement) enough(warmUp, timed float64) bool {
+func (t *trial) enough(warmUp, timed float64) bool {
 	ms := min(warmUp, timed)
-	return float64(m.launches-1)*ms >= leastSaving && m.tooSlow(ms)
+	return float64(t.iterations-1)*ms >= leastSaving && t.pace.tooSlow(t.result.Configuration, ms)
 }
 
-// run warms up with one launch and then times the others, or, where the first of these is
+// times warms up with one launch and then times the others, or, where the first of these is
 // too slow, that one only.
-func (m *measurement) run(ctx context.Context) (times []float64, stopped bool, err error) {
-	if m.session.Timer == tune.TimerHost || m.session.restoresEachLaunch() || m.first > batchable {
-		return m.singly(ctx)
+func (t *trial) times(ctx context.Context) (times []float64, stopped bool, err error) {
+	if t.session.Timer == tune.TimerHost || t.session.restoresEachLaunch() || t.first > batchable {
+		return t.singly(ctx)
 	}
 	// A device that runs the first launch fast enough is not kept from running all others
 	// together; of one that may be too slow, one launch is looked at before the others.
-	if m.enough(m.first, m.first) {
-		m.begin(2)
-		pair, err := m.session.times(m.kernel, m.ndrange, 2)
+	if t.enough(t.first, t.first) {
+		t.supervisor.Begin(StageMeasure, 2)
+		pair, err := t.session.times(t.kernel, t.variant.NDRange, 2)
 		if err != nil {
 			return nil, false, err
 		}
-		if m.enough(pair[0], pair[1]) {
+		if t.enough(pair[0], pair[1]) {
 			return pair[1:], true, nil
 		}
 	}
-	n := m.launches + 1
+	n := t.iterations + 1
 	most := n
-	if m.first > 0 {
-		most = int(max(1, min(batchable/m.first, float64(n))))
+	if t.first > 0 {
+		most = int(max(1, min(batchable/t.first, float64(n))))
 	}
 	for len(times) < n {
 		if err := ctx.Err(); err != nil {
 			return nil, false, err
 		}
 		size := min(most, n-len(times))
-		m.begin(size)
-		batch, err := m.session.times(m.kernel, m.ndrange, size)
+		t.supervisor.Begin(StageMeasure, size)
+		batch, err := t.session.times(t.kernel, t.variant.NDRange, size)
 		if err != nil {
 			return nil, false, err
 		}
@@ -254,26 +233,26 @@ func (m *measurement) run(ctx context.Context) (times []float64, stopped bool, e
 }
 
 // singly waits for each launch before the next.
-func (m *measurement) singly(ctx context.Context) (times []float64, stopped bool, err error) {
+func (t *trial) singly(ctx context.Context) (times []float64, stopped bool, err error) {
 	warmUp := 0.0
-	for i := range m.launches + 1 {
+	for i := range t.iterations + 1 {
 		if err := ctx.Err(); err != nil {
 			return nil, false, err
 		}
-		m.begin(1)
-		if err := m.session.restore(true); err != nil {
+		t.supervisor.Begin(StageMeasure, 1)
+		if err := t.session.restore(true); err != nil {
 			return nil, false, err
 		}
-		t, err := m.session.launch(m.kernel, m.ndrange)
+		ms, err := t.session.launch(t.kernel, t.variant.NDRange)
 		if err != nil {
 			return nil, false, err
 		}
 		if i == 0 {
-			warmUp = t
+			warmUp = ms
 			continue
 		}
-		times = append(times, t)
-		if i == 1 && m.enough(warmUp, t) {
+		times = append(times, ms)
+		if i == 1 && t.enough(warmUp, ms) {
 			return times, true, nil
 		}
 	}

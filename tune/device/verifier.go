@@ -174,7 +174,7 @@ func (s *session) verifyOn(b *buffer, expected *array.Array, absolute, relative 
 	if err := kernel.SetArgs(b.working, want, uint64(scalars), kernelTolerance(expected.Type, absolute), kernelTolerance(expected.Type, relative), s.verifier.doubts); err != nil {
 		return false, err
 	}
-	if _, err := s.Time(kernel.Kernel, kernel.items(scalars)); err != nil {
+	if _, err := s.Times(kernel.Kernel, kernel.items(scalars), 1); err != nil {
 		return false, err
 	}
 	if err := s.Queue.Read(s.verifier.doubts, 0, doubts[:]); err != nil {

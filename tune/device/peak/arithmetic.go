@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/ndtune/ndtune/cl"
@@ -122,51 +121,30 @@ func arithmetic(p precision) func(context.Context, *Meter) (*tune.Peaks, error) 
 		defer s.close()
 		variants := m.summings(p)
 		variants[0].form = forms[0]
+		c := contest[summing]{meter: m, figure: p.figure, rate: s.rate, text: func(v summing) string { return v.text(p) }}
 		if m.needs == nil { // else the search has warmed it up
-			s.try(ctx, variants[0], warmUp)
+			c.try(ctx, variants[0], warmUp)
 		}
 		for _, form := range forms {
 			variants[0].form = form
-			s.try(ctx, variants[0], budget)
+			c.try(ctx, variants[0], budget)
 		}
 		for _, v := range variants[1:] {
-			if len(s.tried) > 0 {
-				v.form = s.best().form
-				s.try(ctx, v, budget)
+			if c.top > 0 {
+				v.form = c.best.form
+				c.try(ctx, v, budget)
 			}
 		}
-		if len(s.tried) == 0 {
-			return nil, noneOf(s.errs)
-		}
-		s.try(ctx, s.best().summing, finalBudget)
-		if s.skipped > 0 {
-			m.partial = fmt.Sprintf("%d of %d measurements were left out", s.skipped, s.asked)
-		}
-		return s.peaks(), nil
+		return c.end(ctx)
 	}
 }
 
-// peaks are the best so far.
-func (s *sums) peaks() *tune.Peaks {
-	best, name := s.best(), s.precision.figure
-	return &tune.Peaks{Figures: map[string]tune.Peak{name: figure(name, best.rate, best.text(s.precision))}}
-}
-
-// sums are the variants of one precision as they are tried.
+// sums are the variants of one precision.
 type sums struct {
 	meter     *Meter
 	precision precision
 	out       *cl.Buffer
 	steps     int
-	tried     []triedSumming
-	errs      []error
-	asked     int // measurements
-	skipped   int // of these, for which there was no time
-}
-
-type triedSumming struct {
-	summing
-	rate float64 // GFLOP/s
 }
 
 func (s *sums) open() (err error) {
@@ -179,32 +157,6 @@ func (s *sums) open() (err error) {
 }
 
 func (s *sums) close() { s.out.Release() }
-
-func (s *sums) best() triedSumming {
-	return slices.MaxFunc(s.tried, func(a, b triedSumming) int {
-		if a.rate < b.rate {
-			return -1
-		}
-		return 1
-	})
-}
-
-// try measures a variant and notes what came of it. Where the time is up, the first that could
-// be measured is the last.
-func (s *sums) try(ctx context.Context, v summing, budget time.Duration) {
-	s.asked++
-	if len(s.tried) > 0 && s.meter.late() {
-		s.skipped++
-		return
-	}
-	rate, err := s.rate(ctx, v, budget)
-	if err != nil {
-		s.errs = append(s.errs, fmt.Errorf("%s: %w", v.text(s.precision), err))
-		return
-	}
-	s.tried = append(s.tried, triedSumming{v, rate})
-	s.meter.tell(s.peaks())
-}
 
 // rate measures a variant, in GFLOP/s.
 func (s *sums) rate(ctx context.Context, v summing, budget time.Duration) (float64, error) {

@@ -15,36 +15,32 @@ const (
 
 // content makes and checks what buffers hold, with the kernels of kernels/peak/content.cl.
 type content struct {
-	meter                  *Meter
-	filling, counting, sum *cl.Kernel
-	result                 *cl.Buffer // one number
+	meter   *Meter
+	kernels map[string]*cl.Kernel
+	result  *cl.Buffer // one number
 }
 
 func (m *Meter) openContent() (c *content, err error) {
-	c = &content{meter: m}
-	defer func() {
-		if err != nil {
-			c.release()
-		}
-	}()
+	c = &content{meter: m, kernels: map[string]*cl.Kernel{}}
 	var defines []define
 	if m.isCPU() {
 		defines = append(defines, define{"contiguous", ""})
 	}
-	for _, k := range []struct {
-		name string
-		to   **cl.Kernel
-	}{{"peak_fill", &c.filling}, {"peak_count", &c.counting}, {"peak_sum", &c.sum}} {
-		if *k.to, err = m.build("content.cl", k.name, defines...); err != nil {
+	for _, name := range []string{"peak_fill", "peak_count", "peak_sum"} {
+		if c.kernels[name], err = m.build("content.cl", name, defines...); err != nil {
+			c.release()
 			return nil, err
 		}
 	}
-	c.result, err = m.Context.NewBuffer(cl.ReadWrite, 4)
-	return c, err
+	if c.result, err = m.Context.NewBuffer(cl.ReadWrite, 4); err != nil {
+		c.release()
+		return nil, err
+	}
+	return c, nil
 }
 
 func (c *content) release() {
-	for _, k := range []*cl.Kernel{c.filling, c.counting, c.sum} {
+	for _, k := range c.kernels {
 		k.Release()
 	}
 	c.result.Release()
@@ -55,7 +51,8 @@ func (c *content) release() {
 const longestLoop = 1 << 14
 
 // run launches a kernel over n numbers, and waits.
-func (c *content) run(k *cl.Kernel, n int, arguments ...any) error {
+func (c *content) run(name string, n int, arguments ...any) error {
+	k := c.kernels[name]
 	if err := k.SetArgs(arguments...); err != nil {
 		return err
 	}
@@ -70,20 +67,20 @@ func (c *content) run(k *cl.Kernel, n int, arguments ...any) error {
 
 // fill gives the first n numbers of a buffer the content of a factor and an offset.
 func (c *content) fill(b *cl.Buffer, n int, factor, offset uint32) error {
-	return c.run(c.filling, n, b, uint32(n), factor, offset)
+	return c.run("peak_fill", n, b, uint32(n), factor, offset)
 }
 
 // right is how many of the first n numbers of a buffer are as fill has made them with
 // contentFactor and contentOffset.
 func (c *content) right(b *cl.Buffer, n int) (uint32, error) {
 	return c.reduce(func() error {
-		return c.run(c.counting, n, b, uint32(n), uint32(contentFactor), uint32(contentOffset), c.result)
+		return c.run("peak_count", n, b, uint32(n), uint32(contentFactor), uint32(contentOffset), c.result)
 	})
 }
 
 // total is the sum of the first n numbers of a buffer, modulo 2^32.
 func (c *content) total(b *cl.Buffer, n int) (uint32, error) {
-	return c.reduce(func() error { return c.run(c.sum, n, b, uint32(n), c.result) })
+	return c.reduce(func() error { return c.run("peak_sum", n, b, uint32(n), c.result) })
 }
 
 func (c *content) reduce(run func() error) (uint32, error) {

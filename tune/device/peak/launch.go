@@ -169,6 +169,52 @@ func (m *Meter) enough(ctx context.Context, most int, run func(times int) (time.
 	}
 }
 
+// A contest measures variants of a kernel for one figure and keeps the fastest.
+type contest[V any] struct {
+	meter  *Meter
+	figure string
+	rate   func(ctx context.Context, v V, budget time.Duration) (float64, error)
+	text   func(V) string
+
+	best    V
+	top     float64 // the rate of best; 0: no variant could be measured yet
+	errs    []error
+	asked   int // measurements
+	skipped int // of these, left out for lack of time
+}
+
+// try measures a variant. When the time is up, it does so only if none could be measured yet.
+func (c *contest[V]) try(ctx context.Context, v V, budget time.Duration) {
+	c.asked++
+	if c.top > 0 && c.meter.late() {
+		c.skipped++
+		return
+	}
+	rate, err := c.rate(ctx, v, budget)
+	if err != nil {
+		c.errs = append(c.errs, fmt.Errorf("%s: %w", c.text(v), err))
+	} else if rate > c.top {
+		c.best, c.top = v, rate
+		c.meter.tell(c.peaks())
+	}
+}
+
+func (c *contest[V]) peaks() *tune.Peaks {
+	return &tune.Peaks{Figures: map[string]tune.Peak{c.figure: figure(c.figure, c.top, c.text(c.best))}}
+}
+
+// end measures the best variant once more, for longer, and returns the figure.
+func (c *contest[V]) end(ctx context.Context) (*tune.Peaks, error) {
+	if c.top == 0 {
+		return nil, noneOf(c.errs)
+	}
+	c.try(ctx, c.best, finalBudget)
+	if c.skipped > 0 {
+		c.meter.partial = fmt.Sprintf("%d of %d measurements were left out", c.skipped, c.asked)
+	}
+	return c.peaks(), nil
+}
+
 // noneOf says why none of the variants of a kernel gave anything: the first error.
 func noneOf(errs []error) error {
 	if len(errs) > 0 {

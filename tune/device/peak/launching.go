@@ -36,14 +36,14 @@ func launching(ctx context.Context, m *Meter) (*tune.Peaks, error) {
 		return nil, err
 	}
 	l := &oneItem{queue: queue, kernel: k}
-	if _, err := l.waited(1); err != nil { // builds, with some drivers
+	if _, err := l.run(1, true); err != nil { // builds, with some drivers
 		return nil, err
 	}
-	queued, err := l.cost(ctx, l.queued)
+	queued, err := l.cost(ctx, false)
 	if err != nil {
 		return nil, err
 	}
-	waited, err := l.cost(ctx, l.waited)
+	waited, err := l.cost(ctx, true)
 	if err != nil {
 		return nil, err
 	}
@@ -68,36 +68,25 @@ type oneItem struct {
 	launches int
 }
 
-func (l *oneItem) launch() (*cl.Event, error) {
-	l.launches++
-	return l.queue.EnqueueKernel(l.kernel, nil, []int{1}, []int{1})
-}
-
-// queued is the time of so many launches, and of the wait for the last.
-func (l *oneItem) queued(n int) (time.Duration, error) {
+// run is the time of n launches: each is waited for, or only all of them together.
+func (l *oneItem) run(n int, waiting bool) (time.Duration, error) {
+	l.launches += n
 	began := time.Now()
 	for range n {
-		event, err := l.launch()
+		event, err := l.queue.EnqueueKernel(l.kernel, nil, []int{1}, []int{1})
 		if err != nil {
 			return 0, err
 		}
+		if waiting {
+			err = event.Wait()
+		}
 		event.Release()
+		if err != nil {
+			return 0, err
+		}
 	}
-	err := l.queue.Finish()
-	return time.Since(began), err
-}
-
-// waited is the time of so many launches of which each is waited for.
-func (l *oneItem) waited(n int) (time.Duration, error) {
-	began := time.Now()
-	for range n {
-		event, err := l.launch()
-		if err != nil {
-			return 0, err
-		}
-		err = event.Wait()
-		event.Release()
-		if err != nil {
+	if !waiting {
+		if err := l.queue.Finish(); err != nil {
 			return 0, err
 		}
 	}
@@ -105,13 +94,13 @@ func (l *oneItem) waited(n int) (time.Duration, error) {
 }
 
 // cost is the least that a launch takes on the average of a batch, in microseconds.
-func (l *oneItem) cost(ctx context.Context, batch func(n int) (time.Duration, error)) (float64, error) {
+func (l *oneItem) cost(ctx context.Context, waiting bool) (float64, error) {
 	n, least := 16, 0.0
 	for batches := 0; batches < launchBatches; {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		t, err := batch(n)
+		t, err := l.run(n, waiting)
 		if err != nil {
 			return 0, err
 		}

@@ -40,39 +40,14 @@ func (m *Meter) localReadings() []localReading {
 
 // localMemory measures reads of local memory.
 func localMemory(ctx context.Context, m *Meter) (*tune.Peaks, error) {
-	best, chosen := 0.0, localReading{}
-	var errs []error
-	skipped := 0
-	peaks := func() *tune.Peaks {
-		return &tune.Peaks{Figures: map[string]tune.Peak{
-			tune.PeakLocalMemory: figure(tune.PeakLocalMemory, best, chosen.text()),
-		}}
+	c := contest[localReading]{meter: m, figure: tune.PeakLocalMemory, text: localReading.text}
+	c.rate = func(ctx context.Context, v localReading, budget time.Duration) (float64, error) {
+		return v.rate(ctx, m, budget)
 	}
-	measure := func(v localReading, budget time.Duration) {
-		if best > 0 && m.late() {
-			skipped++
-			return
-		}
-		rate, err := v.rate(ctx, m, budget)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", v.text(), err))
-		} else if rate > best {
-			best, chosen = rate, v
-			m.tell(peaks())
-		}
+	for _, v := range m.localReadings() {
+		c.try(ctx, v, budget)
 	}
-	variants := m.localReadings()
-	for _, v := range variants {
-		measure(v, budget)
-	}
-	if best == 0 {
-		return nil, noneOf(errs)
-	}
-	measure(chosen, finalBudget)
-	if skipped > 0 {
-		m.partial = fmt.Sprintf("%d of %d measurements were left out", skipped, len(variants)+1)
-	}
-	return peaks(), nil
+	return c.end(ctx)
 }
 
 // rate measures a variant, in GB/s.
