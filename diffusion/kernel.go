@@ -60,9 +60,8 @@ func checkConstant(p *tune.Problem) error {
 	return nil
 }
 
-// stepsParameter is the parameter of a kernel that makes several steps a launch which says how
-// many. Such a kernel is right for every number of them; unrolledRows is the one of its other
-// parameters that has to divide what depends on that number.
+// stepsParameter is the number of steps that a kernel makes in one launch. The kernel is right
+// for any number of steps. unrolledRows must divide a number that depends on the steps.
 const (
 	stepsParameter = "time_steps"
 	unrolledRows   = "unroll_rows"
@@ -75,8 +74,8 @@ type stepper struct {
 	kernels [2]*cl.Kernel // kernels[i] reads buffers[i] and writes the other
 }
 
-// newStepper builds a configuration, and launches it once: what that writes, the next step
-// writes again.
+// newStepper builds a configuration and launches it once. The next step overwrites what that
+// launch wrote.
 func (s *Simulation) newStepper(c space.Configuration) (_ *stepper, err error) {
 	k := &stepper{}
 	defer func() {
@@ -122,7 +121,8 @@ func (s *Simulation) launch(k *stepper, from int) (*cl.Event, error) {
 	return s.launcher.Enqueue(k.kernels[from], k.variant.NDRange)
 }
 
-// rest is the kernel that makes so many steps in one launch, fewer than in the configuration.
+// rest returns the kernel that makes the last steps, fewer than in the configuration, in one
+// launch.
 func (s *Simulation) rest(steps int) (*stepper, error) {
 	if k, ok := s.rests[steps]; ok {
 		return k, nil

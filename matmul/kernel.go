@@ -58,8 +58,9 @@ func openKernel(e Entrant) (multiplier, error) {
 func (o *openclKernel) about() string             { return o.described.Name }
 func (o *openclKernel) tolerance(n int) Tolerance { return ToleranceFloat32(n) }
 
-// prepare builds the kernel in each configuration, and keeps the one that is fastest at this
-// size. One that cannot run here, or whose result is wrong, is passed over while another can.
+// prepare builds the kernel in each configuration and keeps the fastest at this size. A
+// configuration that cannot run here, or whose result is wrong, is skipped. It is an error if
+// all are.
 func (o *openclKernel) prepare(m *Matrices, configurations []string) (prepared, error) {
 	s, err := LoadKernel(o.path, m.N)
 	if err != nil {
@@ -128,7 +129,7 @@ type openclLaunch struct {
 	nd       tune.NDRange
 }
 
-// triedRuns is how often a configuration is launched to choose among several.
+// triedRuns is the number of launches that decide between configurations.
 const triedRuns = 3
 
 // try builds the kernel and launches it once. If the configuration is compared with others, try
@@ -213,7 +214,7 @@ func (l *openclLaunch) fetch() error {
 func (l *openclLaunch) configuration() string { return l.text }
 func (l *openclLaunch) hostTimer() bool       { return l.kernel.Timer == tune.TimerHost }
 
-// release gives up the kernel, and close the buffers too.
+// release releases the kernel. close releases the buffers, too.
 func (l *openclLaunch) release() {
 	l.function.Release()
 	l.program.Release()
@@ -227,12 +228,12 @@ func (l *openclLaunch) close() {
 
 // Finalists are the best configurations of a kernel at one size.
 type Finalists struct {
-	N              int      // 0: not known, they count for all sizes
+	N              int      // 0: unknown, and the configurations are candidates at all sizes
 	Configurations []string // the best first
 }
 
-// Candidates are the configurations from which the best at size n is chosen: those of the
-// nearest size at which the kernel was tuned on either side, each once.
+// Candidates returns the configurations to try at size n: the finalists of the nearest tuned
+// sizes below and above n, each once.
 func Candidates(tuned []Finalists, n int) []string {
 	below, above := 0, 0
 	for _, f := range tuned {

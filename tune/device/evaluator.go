@@ -26,17 +26,17 @@ import (
 type Options struct {
 	Iterations int // timed launches of a configuration; DefaultIterations
 
-	// EarlyStop cuts short what is slow: a configuration whose objective after the first
-	// timed launch is worse than the best's by more than this factor is measured once only.
-	// At most 1: every configuration is measured in full.
+	// EarlyStop is how many times worse than the best an objective may be after the first
+	// timed launch. A configuration beyond it is not launched again. If EarlyStop is at most
+	// 1, every configuration is measured in full.
 	EarlyStop float64
 
-	// Timer is the clock to use, tune.TimerEvent or tune.TimerHost, where another evaluator
-	// of the device has found it out; "": it is found out.
+	// Timer is the clock to use, tune.TimerEvent or tune.TimerHost. If it is empty, the
+	// device is probed.
 	Timer string
 
-	// Peaks are what the device was measured to give, for metrics and objectives; nil: that is
-	// not known.
+	// Peaks are the measured peaks of the device, for metrics and objectives; nil if they
+	// are unknown.
 	Peaks *tune.Peaks
 
 	// Supervisor follows the evaluations; nil: nobody does.
@@ -61,7 +61,7 @@ type Evaluator struct {
 	supervisor Supervisor
 	session    *session
 	references *references
-	pace       pace
+	early      earlyStop
 	evaluated  int
 }
 
@@ -95,7 +95,7 @@ func newEvaluator(d *cl.Device, p *tune.Problem, o Options) (*Evaluator, error) 
 	e := &Evaluator{
 		device: d, identity: identity, problem: p, iterations: o.Iterations, supervisor: o.Supervisor,
 		references: &references{problem: p, device: identity, supervisor: o.Supervisor},
-		pace:       pace{problem: p, device: identity, factor: o.EarlyStop},
+		early:      earlyStop{problem: p, device: identity, factor: o.EarlyStop},
 	}
 	if e.session, err = newSession(d, p, o.Timer); err != nil {
 		return nil, fmt.Errorf("open %s: %w", identity.Name, err)
@@ -121,11 +121,11 @@ func (e *Evaluator) Capacity() int { return 1 }
 // Evaluated is how many configurations were evaluated to their end so far.
 func (e *Evaluator) Evaluated() int { return e.evaluated }
 
-// Observe implements tune.Observer: what is far slower than the best is cut short.
-func (e *Evaluator) Observe(best tune.Result) { e.pace.set(best.Objective) }
+// Observe implements tune.Observer. Configurations far slower than the best are stopped early.
+func (e *Evaluator) Observe(best tune.Result) { e.early.set(best.Objective) }
 
 // SetBest is Observe for an objective alone.
-func (e *Evaluator) SetBest(objective float64) { e.pace.set(objective) }
+func (e *Evaluator) SetBest(objective float64) { e.early.set(objective) }
 
 // Evaluate implements tune.Evaluator. A launch that is running cannot be interrupted:
 // cancelling takes effect after it.
@@ -239,10 +239,10 @@ func fail(status tune.Status, format string, args ...any) error {
 	return &failure{status, strings.ToValidUTF8(fmt.Sprintf(format, args...), "\uFFFD")}
 }
 
-// A Builder compiles the configurations of one problem for one device, and does nothing
-// else there: it holds a context and no buffers. Another process that evaluates what was
-// built finds it in the driver's cache, or takes the binary. Close it when done. It is not
-// safe for concurrent use.
+// A Builder compiles the configurations of one problem for one device and runs nothing: it
+// holds a context and no buffers. The process that evaluates a configuration finds the
+// program in the driver's cache, or takes the binary. Close it when done. It is not safe for
+// concurrent use.
 type Builder struct{ evaluator *Evaluator }
 
 // OpenBuilder makes a builder. Of the options only Peaks and Supervisor count.
@@ -261,10 +261,10 @@ func (b *Builder) Device() tune.Device { return b.evaluator.identity }
 // Close releases what the builder holds.
 func (b *Builder) Close() { b.evaluator.Close() }
 
-// Build compiles a configuration. A result without a status says that it can be evaluated;
-// one with a status is its end. Its Durations.Build is what compiling took. The binary is
-// that of the program where it is wanted and the driver gives one. Fresh is a [FreshOption], or
-// "": who evaluates the build must have the same.
+// Build compiles a configuration. A result without a status can be evaluated; a result with
+// a status is final. Its Durations.Build is the time of the compilation. If wantBinary is set and
+// the driver supports it, Build also returns the program's binary. Fresh is a [FreshOption] or
+// empty, and must be the same when the configuration is evaluated.
 func (b *Builder) Build(ctx context.Context, c space.Configuration, wantBinary bool, fresh string) (result tune.Result, binary []byte, err error) {
 	t := b.evaluator.trial(c)
 	t.fresh = fresh
@@ -286,12 +286,12 @@ func (b *Builder) Build(ctx context.Context, c space.Configuration, wantBinary b
 	return t.result, binary, nil
 }
 
-// A pace knows the best objective so far, and so what is too slow to be measured often. It
-// is safe for concurrent use.
-type pace struct {
+// An earlyStop decides whether a configuration is too slow to be measured in full, by the best
+// objective so far. It is safe for concurrent use.
+type earlyStop struct {
 	problem *tune.Problem
 	device  tune.Device
-	factor  float64 // of the objectives; at most 1: nothing is too slow
+	factor  float64 // by which an objective may be worse; at most 1: nothing is too slow
 
 	mutex sync.Mutex
 	known bool
@@ -299,14 +299,14 @@ type pace struct {
 }
 
 // set takes an objective that is the best so far.
-func (p *pace) set(best float64) {
+func (p *earlyStop) set(best float64) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	p.known, p.best = true, best
 }
 
 // tooSlow judges a configuration by the time of one launch in milliseconds.
-func (p *pace) tooSlow(c space.Configuration, ms float64) bool {
+func (p *earlyStop) tooSlow(c space.Configuration, ms float64) bool {
 	p.mutex.Lock()
 	known, best := p.known, p.best
 	p.mutex.Unlock()

@@ -123,18 +123,18 @@ func (s *session) launchFailure(k *cl.Kernel, r tune.NDRange, err error) error {
 	return fail(tune.Runtime, "%v", err)
 }
 
-// A buffer is a buffer argument on the device, with what restores its initial content: a
-// copy on the device, or, where that is not worth it or the device's memory does not hold
-// two, the content on the host. Behind the content lies a guard, which no kernel may touch.
+// A buffer is a buffer argument on the device. Its initial content is restored from a copy on
+// the device, or from the host if the buffer is used once or the device has no memory for two.
+// A guard, which no kernel may touch, lies behind the content.
 type buffer struct {
 	working  *cl.Buffer
 	pristine *cl.Buffer
 	content  *array.Array // only where pristine is nil
 	elements int
 	bytes    int    // of the content
-	guard    []byte // what lies behind it; empty where a buffer cannot be larger
+	guard    []byte // behind the content; empty if a buffer cannot be larger
 
-	expected []expectedCopy // what the content is compared with, oldest first
+	expected []expectedCopy // expected outputs on the device, oldest first
 }
 
 // newBuffer allocates a buffer for n elements of an argument with their initial content.
@@ -177,7 +177,7 @@ func (b *buffer) release() {
 	}
 }
 
-// held is how many bytes of the device's memory the buffer takes, with all that belongs to it.
+// held is the device memory of the buffer and its copies, in bytes.
 func (b *buffer) held() float64 {
 	if b == nil {
 		return 0
@@ -190,8 +190,8 @@ func (b *buffer) held() float64 {
 	return held
 }
 
-// restore gives the working buffer its initial content. The queue is in order: what is
-// launched next sees it.
+// restore gives the working buffer its initial content. The queue is in order, so that the
+// next launch sees it.
 func (b *buffer) restore(q *cl.Queue) error {
 	if b.pristine == nil {
 		return b.write(q, b.working, b.content)
@@ -204,8 +204,8 @@ func (b *buffer) restore(q *cl.Queue) error {
 	return nil
 }
 
-// prepare makes the buffers that a variant needs and restores all of them, so that no
-// configuration sees what another left.
+// prepare makes the buffers of a variant and restores all of them, so that no configuration
+// sees the output of another.
 func (s *session) prepare(v *tune.Variant) error {
 	if err := s.checkMemory(v); err != nil {
 		return err
@@ -225,8 +225,7 @@ func (s *session) prepare(v *tune.Variant) error {
 	return s.restoreAll()
 }
 
-// restoreAll gives all buffers their initial content and waits until they have it: the time
-// that it takes must not pass for a launch's.
+// restoreAll restores all buffers and waits for it, so that the next launch is timed alone.
 func (s *session) restoreAll() error {
 	if err := s.restore(false); err != nil {
 		return err
@@ -312,14 +311,14 @@ func (s *session) readInto(i int, a *array.Array) (*array.Array, error) {
 	return a, nil
 }
 
-// guardBytes lie behind every buffer, so that a kernel which writes a little too far is
-// found out. A grid that reaches beyond the problem makes that the most common slip.
+// guardBytes is the size of the guard behind every buffer, which shows writes a little out of
+// bounds. These are common: grids often reach beyond the problem.
 const guardBytes = 4096
 
-// guardPattern is what the guard holds: no value that a kernel is likely to write.
+// guardPattern is the content of a guard. No kernel is likely to write it.
 var guardPattern = bytes.Repeat([]byte{0xA5, 0x5A, 0xC3}, guardBytes/3+1)[:guardBytes]
 
-// guardFor is the guard of a buffer of a size: none where the device takes no larger one.
+// guardFor returns the guard for a buffer of a size, or nil if the device allows no larger buffer.
 func (s *session) guardFor(size int) []byte {
 	if limits, err := s.Device.Info(); err != nil || (limits.MaxAllocSize > 0 && int64(size)+guardBytes > limits.MaxAllocSize) {
 		return nil

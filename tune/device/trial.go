@@ -13,8 +13,8 @@ import (
 // A trial is one configuration on its way from source to times in an evaluator.
 type trial struct {
 	*Evaluator
-	binary []byte // of the program, where it was built elsewhere; nil: build the source
-	fresh  string // a FreshOption, or ""
+	binary []byte // the program, if it was built elsewhere; nil: build the source
+	fresh  string // a FreshOption, or empty
 
 	variant  *tune.Variant
 	program  *cl.Program
@@ -183,25 +183,25 @@ func (t *trial) release() {
 // together they keep the device busy, and a run that is cancelled still ends soon.
 const batchable = 20.0
 
-// leastSaving is what an early stop must save, in milliseconds: less is not worth a result
-// that is known from one launch only.
+// leastSaving is how many milliseconds an early stop must save. For less, it is not worth
+// having the time of one launch only.
 const leastSaving = 1.0
 
-// enough reports whether the warm-up and the first timed launch tell that a configuration is
-// too slow to go on with: both of them, since a single launch can be held up by chance.
+// enough reports whether the warm-up and the first timed launch are both too slow to go on. One
+// of them is not sufficient, since a single launch can be delayed by chance.
 func (t *trial) enough(warmUp, timed float64) bool {
 	ms := min(warmUp, timed)
-	return float64(t.iterations-1)*ms >= leastSaving && t.pace.tooSlow(t.result.Configuration, ms)
+	return float64(t.iterations-1)*ms >= leastSaving && t.early.tooSlow(t.result.Configuration, ms)
 }
 
-// times warms up with one launch and then times the others, or, where the first of these is
-// too slow, that one only.
+// times warms up with one launch and then times the others. It stops after the first timed
+// launch if that is too slow.
 func (t *trial) times(ctx context.Context) (times []float64, stopped bool, err error) {
 	if t.session.Timer == tune.TimerHost || t.session.restoresEachLaunch() || t.first > batchable {
 		return t.singly(ctx)
 	}
-	// A device that runs the first launch fast enough is not kept from running all others
-	// together; of one that may be too slow, one launch is looked at before the others.
+	// If the first launch was fast enough, all others are enqueued together. If it was not,
+	// one timed launch decides before the others.
 	if t.enough(t.first, t.first) {
 		t.supervisor.Begin(StageMeasure, 2)
 		pair, err := t.session.times(t.kernel, t.variant.NDRange, 2)

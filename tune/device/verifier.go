@@ -10,9 +10,9 @@ import (
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-// compare judges the outputs of the last launch: against the expected ones, or by the
-// problem's own check. Large outputs are compared on the device, and read back only where it
-// does not find them certainly right.
+// compare compares the outputs of the last launch with the expected outputs, or calls the
+// problem's own check. Large outputs are compared on the device, and read back unless they are
+// certainly right.
 func (s *session) compare(p *tune.Problem, v *tune.Variant, expected map[string]*array.Array) error {
 	if check := p.Check(); check != nil {
 		return s.runCheck(check, v)
@@ -69,14 +69,14 @@ func (s *session) runCheck(check func(space.Configuration, map[string]*array.Arr
 // 130 ms once for each machine: for less, a run of some hundred configurations gains nothing.
 const verifyOnDevice = 1 << 20
 
-// maxVain is how often in a row the device may doubt an output that the host finds right,
-// before that output is left to the host.
+// maxVain is how many times in a row the device may doubt an output that the host finds right.
+// After that, the host compares this output.
 const maxVain = 3
 
-// A verifier compares outputs with what is expected where both are: on the device. What it
-// passes, [array.Compare] would pass. All else is the host's to judge: what is in doubt, and
-// every output from the first time on that the device does not do what is asked of it. Whether
-// the device can still be used at all, reading the output back will tell.
+// A verifier compares outputs with expected outputs on the device. [array.Compare] passes every
+// output that the verifier passes. The host decides about all others: outputs in doubt, and all
+// outputs after a call of the verifier failed. Reading an output back then shows whether the
+// device still works.
 type verifier struct {
 	least   int  // bytes of an output from which on the device compares it
 	off     bool // the device could not do it
@@ -96,7 +96,7 @@ func (v *verifier) release() {
 	v.kernels, v.doubts = nil, nil
 }
 
-// A verdict is what the device says about an output.
+// A verdict is the device's answer about an output.
 type verdict int
 
 const (
@@ -105,7 +105,7 @@ const (
 	right
 )
 
-// ask has the device compare an output with what is expected, where that is worth it.
+// ask compares an output with the expected output on the device, if that is worthwhile.
 func (s *session) ask(argument int, expected *array.Array, absolute, relative float64) verdict {
 	v, b := &s.verifier, s.buffers[argument]
 	if v.off || b.bytes == 0 || b.bytes < v.least || v.vain[argument] >= maxVain ||
@@ -208,8 +208,8 @@ func (s *session) verifyKernel(t array.Type) (*verifyKernel, error) {
 // each number of launches of the reference, mostly.
 const maxExpected = 4
 
-// An expectedCopy is an expected output on the device. It is known by the array on the host,
-// which nobody changes.
+// An expectedCopy is an expected output on the device, of an array on the host that does not
+// change.
 type expectedCopy struct {
 	of     *array.Array
 	buffer *cl.Buffer
@@ -261,7 +261,7 @@ func (s *session) roomFor(bytes int) bool {
 	return limits.GlobalMemSize <= 0 || all <= 0.75*float64(limits.GlobalMemSize)
 }
 
-// releaseExpected makes room on the device. What is still needed is uploaded again.
+// releaseExpected makes room on the device. Expected outputs are uploaded again when needed.
 func (s *session) releaseExpected() {
 	for _, b := range s.buffers {
 		b.releaseExpected()
