@@ -136,7 +136,8 @@ func TestExamplesRun(t *testing.T) {
 func recordsOf(arguments []string) []string {
 	switch arguments[0] {
 	case "convert":
-		return arguments[1:2]
+		i := slices.IndexFunc(arguments[1:], func(a string) bool { return !strings.HasPrefix(a, "-") })
+		return arguments[1+i : 2+i]
 	case "simulate", "report":
 		if i := slices.IndexFunc(arguments, func(a string) bool { return strings.HasPrefix(a, "-") }); i > 0 {
 			arguments = arguments[:i]
