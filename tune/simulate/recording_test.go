@@ -41,8 +41,8 @@ func TestTimesThatCannotBe(t *testing.T) {
 
 func TestBadRecords(t *testing.T) {
 	for says, r := range map[string]*record.Record{
-		"there is no result in it":                   {},
-		"none of its 3 configurations is correct":    recorded(t, failed, failed, failed),
+		"there is no result in it":                       {},
+		"none of its 3 configurations is correct":        recorded(t, failed, failed, failed),
 		"the best time in it is -1: it must be positive": recorded(t, 3, -1),
 	} {
 		if _, err := NewRecording(t.Context(), "r", r); err == nil || !strings.Contains(err.Error(), says) {
