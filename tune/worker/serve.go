@@ -87,7 +87,7 @@ func (s *server) greet(h hello) error {
 	if s.problem, err = h.problem(); err != nil {
 		return err
 	}
-	d, identity, err := findDevice(h)
+	d, _, err := findDevice(h)
 	if err != nil {
 		return err
 	}
@@ -98,15 +98,15 @@ func (s *server) greet(h hello) error {
 		if s.builder, err = device.OpenBuilder(d.Device, s.problem, device.Options{Peaks: h.Device.Peaks, Supervisor: s}); err != nil {
 			return err
 		}
-		identity = s.builder.Device()
-	} else {
-		o := device.Options{Timer: h.Device.Timer, Peaks: h.Device.Peaks, Iterations: h.Iterations, EarlyStop: h.EarlyStop, Supervisor: s}
-		if s.evaluator, err = device.Open(d.Device, s.problem, o); err != nil {
-			return err
-		}
-		identity = s.evaluator.Device()
+		s.parent.Send(answer{Ready: &ready{s.builder.Device()}})
+		return nil
 	}
-	s.parent.Send(answer{Ready: &ready{identity}})
+
+	o := device.Options{Timer: h.Device.Timer, Peaks: h.Device.Peaks, Iterations: h.Iterations, EarlyStop: h.EarlyStop, Supervisor: s}
+	if s.evaluator, err = device.Open(d.Device, s.problem, o); err != nil {
+		return err
+	}
+	s.parent.Send(answer{Ready: &ready{s.evaluator.Device()}})
 	return nil
 }
 
