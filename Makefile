@@ -1,4 +1,4 @@
-# Everything that a developer or a first user runs. `make` alone lists it.
+# The commands of developers and first users. `make` alone lists them.
 
 GO         ?= go
 DEMO_SIZE  ?= 512
@@ -7,25 +7,25 @@ BENCH      ?= .
 FUZZTIME   ?= 30s
 PLATFORMS  ?= linux/arm64 windows/amd64 darwin/arm64 freebsd/amd64
 
-# Tools have modules and versions of their own. Another version of one:
+# Tools have a module file of their own. To take another version of a tool:
 # go get -modfile=scripts/tools.mod -tool honnef.co/go/tools/cmd/staticcheck@VERSION
 TOOL = $(GO) tool -modfile=scripts/tools.mod
 
-# Where install-browser.sh installs one, tests in a browser must run; elsewhere they may be skipped.
+# Tests in a browser must run on systems where install-browser.sh installs one. Elsewhere they may be skipped.
 BROWSER := $(shell grep -qs '^ID=debian' /etc/os-release && echo NDTUNE_REQUIRE_BROWSER=1)
 
-# What tests get. PoCL says that its device has 2 GiB of memory, whatever the machine has: the peaks
-# of a device are measured with buffers that are larger than its caches.
+# The environment of tests. PoCL reports 2 GiB of memory, whatever the machine has, so that the buffers
+# for measuring peaks, which must be larger than the caches, stay small.
 TEST_ENVIRONMENT := NDTUNE_REQUIRE_OPENCL=1 POCL_MEMORY_LIMIT=2 $(BROWSER)
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS := $(if $(VERSION),-X main.version=$(VERSION))
 
-# What is shipped needs no C compiler, and so it is tested; test-race alone needs one.
+# The shipped program needs no C compiler, and is tested without one. Only test-race needs one.
 export CGO_ENABLED = 0
 export GO
 
-# Without cgo, purego exports symbols on FreeBSD that otherwise only the standard library may.
+# Without cgo, purego on FreeBSD exports symbols that only the standard library may export by default.
 ifeq ($(shell $(GO) env GOOS 2>/dev/null),freebsd)
 export GOFLAGS += -gcflags=github.com/ebitengine/purego/internal/fakecgo=-std
 endif
@@ -36,13 +36,13 @@ endif
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-# Without VCS stamping: git refuses a checkout of another user (containers), and
-# the version comes from git describe.
+# VCS stamping is off, because git refuses a checkout of another user (containers). The
+# version comes from git describe.
 build: modules ## build bin/ndtune
 	$(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o bin/ ./cmd/ndtune
 
-# The log of an earlier demo goes first: it would be resumed, and nothing measured.
-demo: build opencl ## let heat diffuse, with a picture, and tune the kernel (DEMO_SIZE=512)
+# Remove the log of an earlier demo. Otherwise the demo would resume it and measure nothing.
+demo: build opencl ## simulate diffusion, with a picture, and tune the kernel (DEMO_SIZE=512)
 	@mkdir -p demo
 	@rm -f demo/diffusion*
 	bin/ndtune diffusion run --plot demo/diffusion.png
@@ -53,12 +53,12 @@ demo: build opencl ## let heat diffuse, with a picture, and tune the kernel (DEM
 	@echo
 	@echo 'The results are in demo/:'
 	@echo '  diffusion.png        the field on the device and on the CPU'
-	@echo '  diffusion.html       what was found, to open in a browser'
+	@echo '  diffusion.html       the report, to open in a browser'
 	@echo '  diffusion.json       the T4 format, for other tools'
-	@echo '  diffusion.csv        one row a configuration'
+	@echo '  diffusion.csv        one row for each configuration'
 	@echo '  diffusion.jsonl      the run log, with every single measurement'
 
-# Of PoCL there are two devices then, where no other is there.
+# POCL_DEVICES gives PoCL two devices on machines that have no other.
 tutorials: build opencl ## run every command of docs/diffusion.md, matmul.md, simulate.md and compare.md
 	scripts/run-docs.sh bin/ndtune docs/diffusion.md docs/matmul.md docs/simulate.md
 	POCL_DEVICES='basic pthread' scripts/run-docs.sh bin/ndtune docs/compare.md
@@ -66,24 +66,24 @@ tutorials: build opencl ## run every command of docs/diffusion.md, matmul.md, si
 test: lint opencl-for-tests browser-for-tests ## check and test all packages on PoCL (TESTFLAGS=-v: each test)
 	$(TEST_ENVIRONMENT) $(GO) test -timeout 30m $(TESTFLAGS) ./...
 
-# With -short: without what takes the compiler of kernels long, or repeats itself, and holds no Go
-# code of its own.
-test-race: opencl-for-tests browser-for-tests ## the tests again, under the race detector (needs a C compiler)
+# -short leaves out tests that mainly compile kernels or repeat others, and that run no Go code of
+# their own.
+test-race: opencl-for-tests browser-for-tests ## run the tests under the race detector (needs a C compiler)
 	@command -v "$$($(GO) env CC)" >/dev/null || \
 		{ echo 'The race detector needs a C compiler, gcc for example.' >&2; exit 1; }
 	CGO_ENABLED=1 $(TEST_ENVIRONMENT) $(GO) test -race -short -timeout 45m $(TESTFLAGS) ./...
 
-test-long: opencl-for-tests browser-for-tests ## the longer tests, then every fuzz target for FUZZTIME=30s
+test-long: opencl-for-tests browser-for-tests ## run the longer tests, then every fuzz target for FUZZTIME=30s
 	NDTUNE_LONG=1 $(TEST_ENVIRONMENT) $(GO) test -count=1 -timeout 60m $(TESTFLAGS) ./...
 	scripts/fuzz.sh $(FUZZTIME)
 
-bench: opencl modules-for-tests ## the benchmarks of all packages (BENCH=regexp: some of them)
+bench: opencl modules-for-tests ## run the benchmarks of all packages (BENCH=regexp: some of them)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -timeout 60m $(TESTFLAGS) ./...
 
-bench-engine: opencl modules-for-tests ## searches in one process and in several, on empty driver caches
+bench-engine: opencl modules-for-tests ## time searches in one process and in several, on empty driver caches
 	NDTUNE_BENCH_ENGINE=1 $(GO) test -run '^$$' -bench Engine -benchtime 1x -timeout 60m ./cmd/ndtune
 
-lint: modules-for-tests ## gofmt, go vet and staticcheck
+lint: modules-for-tests ## run gofmt, go vet and staticcheck
 	@unformatted=$$("$$($(GO) env GOROOT)/bin/gofmt" -l .) && \
 		if [ -n "$$unformatted" ]; then \
 			printf 'not formatted (run gofmt -w):\n%s\n' "$$unformatted" >&2; exit 1; \
@@ -102,9 +102,9 @@ cross-one:
 	@$(GO) build -buildvcs=false -o /dev/null ./...
 	@$(GO) vet ./...
 
-# Of a whole search of the diffusion tutorial on this machine's first device, and of a comparison of
-# all devices, of which PoCL, and Mesa where it is there, have some.
-pictures: build opencl browser-for-tests ## the pictures of docs/report.md and compare.md, of searches made here
+# The pictures show a whole search of the diffusion tutorial on this machine's first device, and a
+# comparison of all devices: PoCL has two, and Mesa, if it is installed, has one.
+pictures: build opencl browser-for-tests ## make the pictures of docs/report.md and compare.md again
 	@mkdir -p demo
 	@rm -f demo/pictures.jsonl demo/compared.*
 	bin/ndtune diffusion tune --kernel tiled --nx 1024 --ny 1024 --strategy brute_force -q --log demo/pictures.jsonl
@@ -115,7 +115,7 @@ pictures: build opencl browser-for-tests ## the pictures of docs/report.md and c
 	NDTUNE_PICTURES=$(CURDIR)/docs NDTUNE_PICTURES_COMPARED='$(CURDIR)/demo/compared.*.jsonl' \
 		$(GO) test -count=1 -run '^TestPicturesOfComparison$$' ./tune/report
 
-clean: ## remove what was built and the demo's results
+clean: ## remove the program and the demo's results
 	rm -rf bin demo
 
 check-go:

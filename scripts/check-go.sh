@@ -1,7 +1,7 @@
 #!/bin/sh
-# Says plainly what is wrong when the Go at hand cannot build this module.
+# Explains why the installed Go cannot build this module, if it cannot.
 #
-# go.mod names the version needed. Go 1.21 and newer can fetch that toolchain
+# go.mod names the required version. Go 1.21 and newer fetch that toolchain
 # by themselves, unless GOTOOLCHAIN=local forbids it (some distributions set this).
 #
 #   check-go.sh [GO]        GO: the go command, by default `go`
@@ -22,12 +22,12 @@ command -v "$go" >/dev/null 2>&1 || fail \
 	"Install Go $needed or newer (https://go.dev/dl/) and put its bin folder on PATH."
 
 # "go version go1.25.3 linux/amd64" or "go version devel go1.27-0123abc ...".
-# GOTOOLCHAIN=local: the version of the command itself, not of one it would fetch.
+# GOTOOLCHAIN=local gives the version of the command itself, not of a toolchain that it fetches.
 reported=$(GOTOOLCHAIN=local "$go" version) || fail "\`$go version\` failed."
 have=$(printf '%s\n' "$reported" | sed -n 's/.*go\([0-9][0-9]*\.[0-9][0-9]*\).*/\1/p')
 [ -n "$have" ] || fail "Cannot read a Go version from: $reported"
 
-# minor VERSION prints the second number of a version 1.N, a large one from Go 2 on.
+# minor VERSION prints N of a version 1.N, and a large number for Go 2 and later.
 minor() {
 	case $1 in
 	1.*) echo "${1#1.}" ;;

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Fetches the modules that a build needs. Where one cannot be had, it names it and says what to
-# do; the go command prints a line for each import of it.
+# Fetches the modules that a build needs. If a module cannot be fetched, the script names it once and
+# explains what to do; the go command would print a line for each import of the module.
 #
-#   fetch-modules.sh GO ARGUMENT...   ARGUMENT: as of `go list`: packages, -test, -modfile=FILE
+#   fetch-modules.sh GO ARGUMENT...   arguments of `go list`: packages, -test, -modfile=FILE
 #
-# Exit status: 0, go on (all other faults of packages are for the go command to tell);
-# 1, a module cannot be fetched.
+# Exit status: 1 if a module cannot be fetched, else 0. The go command reports all other
+# faults of packages.
 set -eu
 
 go=$1
@@ -23,13 +23,13 @@ done
 folder=$(mktemp -d "${TMPDIR:-/tmp}/fetch-modules.XXXXXX")
 trap 'rm -rf "$folder"' EXIT
 
-# -e: go list goes on behind a package that is missing. On its error stream it says what it
-# downloads, and which go.mod it could not read.
+# -e: go list continues after a missing package. It reports on its error stream the modules that it
+# downloads and the go.mod files that it cannot read.
 "$go" list -e -deps -f '{{with .Error}}{{$.ImportPath}}: {{.Err}}{{end}}' "$@" 2>&1 >"$folder/packages" |
 	tee "$folder/errors" | grep '^go: downloading ' >&2 || true
 
-# One line for each module: MODULE@VERSION: REASON. With GOPROXY=off go names only packages.
-# A wrong checksum is not the proxy's refusal: the go command explains it.
+# Print one line for each module: MODULE@VERSION: REASON. With GOPROXY=off, go names only packages.
+# A wrong checksum is no refusal of the proxy; the go command explains it.
 awk '
 	/: verifying |: checksum mismatch/ { next }
 	match($0, /[^ ]+@v[^ ]+: /) {

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Runs every fuzz target of the module for a while, one after the other.
+# Runs every fuzz target of the module for TIME, one after the other.
 #
-#   fuzz.sh [TIME]        TIME per target, by default 30s
+#   fuzz.sh [TIME]        by default 30s
 set -eu
 
 go=${GO:-go}

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Makes sure that a browser is there, which the tests of reports drive.
+# Installs a browser for the tests of reports.
 #
-# Where there is one, nothing happens and nothing is printed. On Debian, Chromium
-# is installed where there is none. Elsewhere the tests that need it are skipped,
-# and say so: on Ubuntu, for one, the package is a snap, which containers cannot run.
+# If there is a browser, the script does nothing and prints nothing. Otherwise it installs
+# Chromium on Debian. On other systems the tests that need a browser are skipped,
+# and say so. (On Ubuntu, for example, the package is a snap, which containers cannot run.)
 #
-# Exit status: 0, go on; 1, it could not be installed, and the last lines say why.
+# Exit status: 1 if the installation failed (the last lines say why), else 0.
 set -eu
 
 say() { printf '%s\n' "install-browser: $*" >&2; }
@@ -35,8 +35,8 @@ if [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null; then
 	exit 1
 fi
 
-# The lock's time-out: fresh machines often run their own upgrade at first. Fonts: without
-# one, all text is boxes.
+# The lock has a time-out because new machines often run their own upgrade first. Without a font,
+# all text is boxes.
 apt() {
 	as_root env DEBIAN_FRONTEND=noninteractive \
 		apt-get -qq -y -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 "$@"

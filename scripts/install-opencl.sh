@@ -1,17 +1,17 @@
 #!/bin/sh
-# Makes sure that this machine has an OpenCL device to tune on.
+# Installs an OpenCL device to tune on, if this machine has none.
 #
 #   install-opencl.sh [--for-tests] [NDTUNE]
 #
-# Asks the built program NDTUNE (by default bin/ndtune) for devices. Where there
-# is one, nothing happens and nothing is printed. Where there is none, the ICD
-# loader and PoCL, which makes an OpenCL device of the CPU, are installed with
+# The script asks the built program NDTUNE (by default bin/ndtune) for devices. If there
+# is a device, the script does nothing and prints nothing. Otherwise it installs the ICD
+# loader and PoCL, which makes the CPU an OpenCL device, with
 # the system's package manager.
 #
-# --for-tests  PoCL itself must be there, even beside a GPU, and so must
-#              Oclgrind, the simulator that finds races and out-of-bounds accesses.
+# --for-tests  requires PoCL, even beside a GPU, and Oclgrind, the simulator
+#              that finds races and out-of-bounds accesses.
 #
-# Exit status: 0, what was asked for is there; 1, it could not be had, and the
+# Exit status: 0, everything is installed; 1, something is missing, and the
 # last lines say what to do; 2, the command line is wrong.
 set -eu
 
@@ -22,13 +22,13 @@ fail() {
 	exit 1
 }
 
-# devices NDTUNE prints the OpenCL devices as JSON; it fails when there are none.
+# devices NDTUNE prints the OpenCL devices as JSON. It fails if there are none.
 devices() { "$1" devices --json 2>/dev/null; }
 
 has_device() { devices "$1" >/dev/null; }
 
 # PoCL's platform is called "Portable Computing Language" in every version.
-# (A variable between the two: grep -q would end early and break the pipe.)
+# (The output goes through a variable, because grep -q would end early and break a pipe.)
 has_pocl() {
 	found=$(devices "$1") || return 1
 	case $found in
@@ -39,16 +39,16 @@ has_pocl() {
 
 has_oclgrind() { command -v oclgrind >/dev/null; }
 
-# A loader that is there already, a vendor's for example, stays.
+# An existing loader, for example a vendor's, is kept.
 has_loader() { PATH=$PATH:/usr/sbin:/sbin ldconfig -p 2>/dev/null | grep -F 'libOpenCL.so.1 ' >/dev/null; }
 
-# as_root COMMAND... runs a command as root. Callers made sure that it can.
+# as_root COMMAND... runs a command as root. Callers check with need_root that it can.
 as_root() {
 	if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi
 }
 
-# need_root COMMAND... gives up, with the commands to run by hand, where this
-# user can become root in no way.
+# need_root COMMAND... exits with the commands to run by hand if this
+# user cannot become root.
 need_root() {
 	if [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null; then
 		say "installing needs root, and there is no sudo here. Run as root:"
@@ -57,7 +57,7 @@ need_root() {
 	fi
 }
 
-# quietly COMMAND... shows a command's output only when it fails.
+# quietly COMMAND... shows a command's output only if it fails.
 quietly() {
 	log=$(mktemp "${TMPDIR:-/tmp}/install-opencl.XXXXXX")
 	status=0
@@ -67,8 +67,8 @@ quietly() {
 	return "$status"
 }
 
-# --no-remove: a driver that stands in the way is the user's to remove.
-# The lock's time-out: fresh machines often run their own upgrade at first.
+# --no-remove: only the user may remove a conflicting driver.
+# The lock has a time-out because new machines often run their own upgrade first.
 apt() {
 	as_root env DEBIAN_FRONTEND=noninteractive \
 		apt-get -qq -y -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 "$@"
@@ -140,7 +140,7 @@ done
 [ -n "$ndtune" ] || ndtune=$(cd "$(dirname "$0")/.." && pwd)/bin/ndtune
 [ -x "$ndtune" ] || fail "$ndtune is not there; run: make build"
 
-# satisfied finds out what is missing; it succeeds when nothing is.
+# satisfied sets want_* for the missing parts. It succeeds if nothing is missing.
 satisfied() {
 	want_pocl=
 	want_oclgrind=

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# Measures on a machine with a GPU what docs/performance.md says of evaluation in processes:
-# hostile kernels, the end by SIGTERM, searches in one process and in several, and how far
-# times differ between the two. The machine needs no Go: ndtune and the test binary are built
-# elsewhere, with CGO_ENABLED=0, and named here.
+# Repeats the measurements of docs/performance.md that need a GPU: hostile kernels, SIGTERM,
+# searches in one process and in several, and the difference of their times. The machine needs no
+# Go: build ndtune and the test binary elsewhere, with CGO_ENABLED=0, into DIR.
 #
 #   CGO_ENABLED=0 go build -o DIR/ndtune ./cmd/ndtune
 #   CGO_ENABLED=0 go test -c -o DIR/cmd.test ./cmd/ndtune

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Measures what docs/performance.md says of the kernels: the device's peaks, diffusion of one
-# and of several steps a launch, and matmul beside the libraries that are there, each tuned from
-# the bundled specification. On a GPU it takes some 15 minutes. PARTS chooses among them, SIZES and
+# Repeats the measurements of kernels in docs/performance.md: the device's peaks, diffusion with one
+# and with several steps per launch, and matmul beside the installed libraries. Each kernel is tuned from
+# its bundled specification. On a GPU this takes some 15 minutes. PARTS chooses parts, SIZES and
 # FIELD shrink the matrices and the field, DEVICE is any selector, LIBRARY a folder with cuBLAS.
 #
 #   scripts/measure-kernels.sh NDTUNE RESULTS
@@ -14,7 +14,7 @@ sizes=${SIZES:-4096 8192 1024}
 field=${FIELD:-4096}
 parts=${PARTS:-peaks diffusion matmul tensor double bench}
 
-# said COMMAND... runs a command, keeps what it prints, and shows the end.
+# said NAME COMMAND... runs a command, writes its output to NAME.txt, and shows the last lines.
 said() {
 	local name=$1
 	shift

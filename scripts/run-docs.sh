@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs every command of documents as it is written, in their order, with results in a
-# temporary folder: run-docs.sh BINARY DOCUMENT...
+# Runs every command of the documents as written, in order, in a temporary
+# folder: run-docs.sh BINARY DOCUMENT...
 set -eu
 
 [ $# -ge 2 ] || { echo "usage: $0 BINARY DOCUMENT..." >&2; exit 2; }
@@ -10,7 +10,7 @@ shift
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT INT TERM
 
-# The commands find the program by its name, kernels and records as in the root of a checkout.
+# The commands find the program by its name, and kernels and records by their paths in a checkout.
 mkdir "$work/bin"
 ln -s "$binary" "$work/bin/ndtune"
 ln -s "$root/kernels" "$work/kernels"
