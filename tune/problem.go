@@ -13,8 +13,8 @@ import (
 	"sync/atomic"
 
 	"github.com/ndtune/ndtune/internal/excerpt"
+	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/internal/nearest"
-	"github.com/ndtune/ndtune/internal/regular"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/include"
 	"github.com/ndtune/ndtune/tune/space"
@@ -148,7 +148,7 @@ func (p *Problem) compileKernel(errs *fieldErrors) {
 	case given > 1:
 		errs.addf("kernel", "give the source once: as a file, as a text or as a function")
 	case k.File != "":
-		text, err := include.Resolve(regular.ReadFile, k.File, k.IncludeDirs)
+		text, err := include.Resolve(files.ReadFile, k.File, k.IncludeDirs)
 		errs.add("kernel.file", err)
 		if err == nil && strings.TrimSpace(text) == "" {
 			errs.addf("kernel.file", "%s is empty", k.File)
@@ -174,7 +174,7 @@ func resolveText(k Kernel) (string, error) {
 		case filepath.Dir(path) == ".":
 			return nil, fs.ErrNotExist
 		}
-		return regular.ReadFile(path)
+		return files.ReadFile(path)
 	}, own, k.IncludeDirs)
 }
 

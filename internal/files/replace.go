@@ -1,5 +1,8 @@
-// Package files replaces files as a whole, and locks files that one process at a time may
-// write to.
+// Package files opens the files that a user names as input, replaces files as a whole, and
+// locks files that one process at a time may write to.
+//
+// Input files are regular files: to open a FIFO waits until somebody writes to it, and a device
+// such as /dev/zero has no end.
 package files
 
 import (

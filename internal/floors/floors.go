@@ -5,7 +5,7 @@ package floors
 // Floors are the packages by floor, from the ground up. An import points strictly down.
 // docs/architecture.md says what each room is for.
 var Floors = [][]string{
-	{"internal/nearest", "internal/excerpt", "internal/floors", "internal/golden", "internal/figure", "internal/markdown", "internal/regular", "internal/browser", "internal/files"},
+	{"internal/nearest", "internal/excerpt", "internal/floors", "internal/golden", "internal/figure", "internal/markdown", "internal/browser", "internal/files"},
 	{"internal/picture", "cl", "kernels", "tune/process", "tune/array", "tune/include", "tune/search/gaussian", "tune/python"},
 	{"tune/space"},
 	{"tune/search"},

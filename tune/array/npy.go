@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ndtune/ndtune/internal/regular"
+	"github.com/ndtune/ndtune/internal/files"
 )
 
 // A .npy file (NumPy Enhancement Proposal 1) consists of the magic string, a
@@ -33,7 +33,7 @@ const maxNPYHeader = 1 << 16
 // big-endian, if its elements are objects, structures, strings, complex numbers
 // or bool, or if the file holds less or more data than its shape says.
 func ReadNPY(path string) (a *Array, shape []int, err error) {
-	f, err := regular.Open(path)
+	f, err := files.Open(path)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read .npy file: %w", err)
 	}

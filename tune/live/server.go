@@ -1,3 +1,16 @@
+// Package live shows searches in browsers while they go on: the page of [report], served over
+// HTTP, with what has come since then as server-sent events.
+//
+// A [Server] observes. Results are put on a list, and that is all that a search waits for:
+// reports are made of the list by those who look at them, at most a few times a second and in a
+// small share of the time, and never where nobody looks. A browser has no queue: what it is sent
+// is made when it can take it, of all that it does not have yet, so that one that falls behind
+// gets less often, and more at once.
+//
+// On a loopback address everybody on the machine may look, but no page of another site may: a
+// name that is not this machine's in the Host header is refused (DNS rebinding), and no other
+// origin is let in. Any other address needs the token in [Server.URL]. The connections are
+// bounded, since they take file descriptors from the search.
 package live
 
 import (
@@ -9,6 +22,9 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"net/url"
+	"os"
+	"strconv"
 	"sync"
 	"time"
 
@@ -168,4 +184,89 @@ func (s *Server) leave() {
 		close(s.idle)
 	}
 	s.changed()
+}
+
+// handler answers for the page, for its events and for nothing else.
+func (s *Server) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
+		s.guard.remember(w)
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(time.Minute))
+		_, _ = w.Write(s.page)
+	})
+	mux.HandleFunc("GET /"+eventsPath, s.events)
+	mux.HandleFunc("GET /favicon.ico", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", s.policy+"; frame-ancestors 'none'")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer") // the token may be in the address
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cache-Control", "no-store")
+		if r.ContentLength != 0 { // nor is one waited for, by a client that sends a part of it
+			_ = http.NewResponseController(w).SetReadDeadline(time.Now())
+			h.Set("Connection", "close")
+			http.Error(w, "a request with a body is not answered", http.StatusBadRequest)
+			return
+		}
+		if why := s.guard.refuse(r); why != "" {
+			http.Error(w, why, http.StatusForbidden)
+			return
+		}
+		defer s.connections.hold(r)()
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// splitAddress is the host and the port of host:port; without a host, this machine alone.
+func splitAddress(address string) (host, port string, err error) {
+	host, port, err = net.SplitHostPort(address)
+	if err == nil && host == "" {
+		host = "127.0.0.1"
+	}
+	if n, bad := strconv.ParseUint(port, 10, 16); err == nil && (bad != nil || n > 65535) {
+		err = errors.New("no port")
+	}
+	if err != nil {
+		return "", "", fmt.Errorf("%q: want HOST:PORT, such as 127.0.0.1:8080; without HOST it is 127.0.0.1, and port 0 is one that is free", address)
+	}
+	return host, port, nil
+}
+
+// url is where a browser finds the page. Of a server that listens at all addresses, it is the
+// first that others can reach.
+func (g *guard) url(address *net.TCPAddr, host string) string {
+	if address.IP.IsUnspecified() {
+		host = reachable()
+	}
+	u := url.URL{Scheme: "http", Host: net.JoinHostPort(host, strconv.Itoa(address.Port)), Path: "/"}
+	if g.token != "" {
+		u.RawQuery = url.Values{tokenName: {g.token}}.Encode()
+	}
+	return u.String()
+}
+
+// reachable is an address of this machine for others, else its name.
+func reachable() string {
+	all, _ := net.InterfaceAddrs()
+	for _, a := range all {
+		if n, ok := a.(*net.IPNet); ok && n.IP.IsGlobalUnicast() {
+			return n.IP.String()
+		}
+	}
+	if name, err := os.Hostname(); err == nil {
+		return name
+	}
+	return "localhost"
+}
+
+// withoutAddress leaves out of an error of the network what stands in the message already.
+func withoutAddress(err error) error {
+	var op *net.OpError
+	if errors.As(err, &op) {
+		return op.Err
+	}
+	return err
 }

@@ -1,7 +1,9 @@
 package record
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -9,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/space"
 )
 
 // The functions here read members of files that others write. Of what a run does not need
@@ -124,4 +127,131 @@ func timestampMember(raw []byte) time.Time {
 		}
 	}
 	return time.Time{}
+}
+
+// Kernel Tuner has three kinds of failures, and writes the name of one where the value of
+// the objective would stand, in its cache files and in T4. Readers know no others.
+const (
+	compilationFailed = "CompilationFailedConfig"
+	runtimeFailed     = "RuntimeFailedConfig"
+	invalidConfig     = "InvalidConfig"
+
+	// errorValue is what old versions write as the time of any failure.
+	errorValue = 1e20
+)
+
+// errorName is the name of a failure.
+func errorName(s tune.Status) string {
+	switch s {
+	case tune.Compile:
+		return compilationFailed
+	case tune.Constraints:
+		return invalidConfig
+	}
+	return runtimeFailed // of a timeout and a wrong output too
+}
+
+// statusOfError is the status of a failure by the name that Kernel Tuner, in whatever
+// version, gives it. Some versions write an empty name.
+func statusOfError(name string) tune.Status {
+	for _, known := range []struct {
+		part   string
+		status tune.Status
+	}{
+		{"compil", tune.Compile},
+		{"invalid", tune.Constraints},
+		{"constraint", tune.Constraints},
+		{"timeout", tune.Timeout},
+		{"correctness", tune.Correctness},
+		{"verif", tune.Correctness},
+	} {
+		if strings.Contains(strings.ToLower(name), known.part) {
+			return known.status
+		}
+	}
+	return tune.Runtime
+}
+
+// A gatherer makes the list of parameters of a file that has none, or an incomplete one,
+// from the configurations in it.
+type gatherer struct {
+	parameters []space.Parameter
+	index      map[string]int
+	seen       []map[string]bool      // the JSON of values
+	texts      []map[string]bool      // the text of values
+	values     []map[space.Value]bool // numbers as float64
+}
+
+func newGatherer(names []string) *gatherer {
+	g := &gatherer{index: map[string]int{}}
+	for _, name := range names {
+		g.name(name)
+	}
+	return g
+}
+
+func (g *gatherer) name(name string) int {
+	i, ok := g.index[name]
+	if !ok {
+		i = len(g.parameters)
+		g.index[name] = i
+		g.parameters = append(g.parameters, space.Parameter{Name: name})
+		g.seen = append(g.seen, map[string]bool{})
+		g.texts = append(g.texts, map[string]bool{})
+		g.values = append(g.values, map[space.Value]bool{})
+	}
+	return i
+}
+
+// value adds a value to parameter i unless it has it.
+func (g *gatherer) value(i int, raw []byte) error {
+	if g.seen[i][string(raw)] {
+		return nil
+	}
+	v, err := parseValue(raw)
+	if err != nil {
+		return fmt.Errorf("parameter %s: %w", g.parameters[i].Name, err)
+	}
+	g.seen[i][string(raw)] = true
+	text, same := space.FormatValue(v), v
+	if _, isText := v.(string); !isText {
+		same = asFloat(v)
+	}
+	if !g.texts[i][text] && !g.values[i][same] { // no value that is the same for a kernel
+		g.texts[i][text], g.values[i][same] = true, true
+		g.parameters[i].Values = append(g.parameters[i].Values, v)
+	}
+	return nil
+}
+
+// sort puts the values of parameters that have nothing but numbers in ascending order.
+func (g *gatherer) sort() {
+	for _, p := range g.parameters {
+		if slices.ContainsFunc(p.Values, func(v space.Value) bool { return !isNumber(v) }) {
+			continue
+		}
+		slices.SortStableFunc(p.Values, func(a, b space.Value) int { return cmp.Compare(asFloat(a), asFloat(b)) })
+	}
+}
+
+func isNumber(v space.Value) bool {
+	switch v.(type) {
+	case int, float64:
+		return true
+	}
+	return false
+}
+
+func asFloat(v space.Value) float64 {
+	switch v := v.(type) {
+	case int:
+		return float64(v)
+	case float64:
+		return v
+	case bool:
+		if v {
+			return 1
+		}
+	}
+	return 0
 }

@@ -1,6 +1,9 @@
 package record
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/ndtune/ndtune/tune"
@@ -43,4 +46,132 @@ type Header struct {
 	Seed     uint64
 	Started  time.Time
 	Tool     string // the program that wrote the record, with its version
+}
+
+// headerJSON is the form of a header in files.
+type headerJSON struct {
+	Format      string          `json:"format"`
+	Version     int             `json:"version,omitempty"`
+	Digest      string          `json:"digest,omitempty"`
+	Kernel      string          `json:"kernel,omitempty"`
+	Source      string          `json:"source,omitempty"`
+	Device      tune.Device     `json:"device"`
+	Parameters  []parameterJSON `json:"parameters"`
+	Constants   []constantJSON  `json:"constants,omitempty"`
+	ProblemSize []int           `json:"problem_size,omitempty"`
+	Objective   objectiveJSON   `json:"objective"`
+	Metrics     []string        `json:"metrics,omitempty"`
+	Iterations  int             `json:"iterations,omitempty"`
+	Verified    bool            `json:"verified"`
+	Strategy    string          `json:"strategy,omitempty"`
+	Seed        uint64          `json:"seed,omitempty"`
+	Started     time.Time       `json:"started,omitzero"`
+	Tool        string          `json:"tool,omitempty"`
+}
+
+type parameterJSON struct {
+	Name   string      `json:"name"`
+	Values []valueJSON `json:"values"`
+}
+
+type constantJSON struct {
+	Name  string    `json:"name"`
+	Value valueJSON `json:"value"`
+}
+
+type objectiveJSON struct {
+	Name     string `json:"name"`
+	Maximize bool   `json:"maximize,omitempty"`
+}
+
+// A valueJSON keeps the type of a parameter's value.
+type valueJSON struct{ v space.Value }
+
+func (v valueJSON) MarshalJSON() ([]byte, error) {
+	n, err := space.NormalizeValue(v.v)
+	if err != nil {
+		return nil, err
+	}
+	return appendValue(nil, n), nil
+}
+
+func (v *valueJSON) UnmarshalJSON(raw []byte) (err error) {
+	v.v, err = parseValue(raw)
+	return err
+}
+
+// MarshalJSON is the first line of a run log.
+func (h Header) MarshalJSON() ([]byte, error) {
+	j := headerJSON{
+		Format: h.Format, Version: h.Version,
+		Digest: h.Digest, Kernel: h.Kernel, Source: h.Source,
+		Device: h.Device, Parameters: []parameterJSON{},
+		ProblemSize: h.ProblemSize, Metrics: h.Metrics,
+		Objective:  objectiveJSON{h.Objective.Name, h.Objective.Maximize},
+		Iterations: h.Iterations, Verified: h.Verified,
+		Strategy: h.Strategy, Seed: h.Seed, Started: h.Started.UTC(), Tool: h.Tool,
+	}
+	for _, p := range h.Parameters {
+		q := parameterJSON{Name: p.Name}
+		for _, v := range p.Values {
+			q.Values = append(q.Values, valueJSON{v})
+		}
+		j.Parameters = append(j.Parameters, q)
+	}
+	for _, c := range h.Constants {
+		j.Constants = append(j.Constants, constantJSON{c.Name, valueJSON{c.Value}})
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(j); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), nil
+}
+
+// UnmarshalJSON is the inverse of MarshalJSON. Fields that it does not know are left out.
+func (h *Header) UnmarshalJSON(raw []byte) error {
+	var j headerJSON
+	if err := json.Unmarshal(raw, &j); err != nil {
+		return err
+	}
+	*h = Header{
+		Format: j.Format, Version: j.Version,
+		Digest: j.Digest, Kernel: j.Kernel, Source: j.Source,
+		Device:      j.Device,
+		ProblemSize: j.ProblemSize, Metrics: j.Metrics,
+		Objective:  tune.Objective{Name: j.Objective.Name, Maximize: j.Objective.Maximize},
+		Iterations: j.Iterations, Verified: j.Verified,
+		Strategy: j.Strategy, Seed: j.Seed, Started: j.Started, Tool: j.Tool,
+	}
+	for _, p := range j.Parameters {
+		q := space.Parameter{Name: p.Name}
+		for _, v := range p.Values {
+			q.Values = append(q.Values, v.v)
+		}
+		h.Parameters = append(h.Parameters, q)
+	}
+	for _, c := range j.Constants {
+		h.Constants = append(h.Constants, tune.Constant{Name: c.Name, Value: c.Value.v})
+	}
+	return nil
+}
+
+// line is the header as the first line of a run log, and the header as it will be read
+// back from it: texts of drivers that are not UTF-8 are mended.
+func (h Header) line() ([]byte, Header, error) {
+	h.Format, h.Version = FormatLog, LogVersion
+	if h.Started.IsZero() {
+		h.Started = time.Now()
+	}
+	line, err := h.MarshalJSON()
+	if err != nil {
+		return nil, Header{}, fmt.Errorf("write the header of a run log: %w", err)
+	}
+	var back Header
+	if err := back.UnmarshalJSON(line); err != nil {
+		return nil, Header{}, fmt.Errorf("write the header of a run log: %w", err)
+	}
+	return endLine(line), back, nil
 }

@@ -1,12 +1,31 @@
+// Package report shows records to people: one HTML page that needs nothing else, single
+// plots as PNG or SVG, and a table in Markdown.
+//
+// [New] makes a [Report] of records, and everything is drawn from that. A Report says
+// nothing that the records do not hold: where a figure is derived, its documentation says how, and
+// where it cannot be derived, it is left out. What is doubtful about a run (no verification,
+// the host's clock, a best that could be noise) is among its notices.
+//
+// The page is the files of asset/page, put together without a build step, and Apache ECharts,
+// of asset/echarts. Names and reasons come from specifications, drivers and compilers: they
+// are data. They stand in a block of JSON that no parser of HTML or script looks into, reach the page
+// as text only, and the page's Content-Security-Policy runs no script but its own and
+// lets no request out.
 package report
 
 import (
 	"errors"
 	"fmt"
+	"io"
 	"math"
+	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/compare"
 	"github.com/ndtune/ndtune/tune/record"
 )
 
@@ -69,4 +88,158 @@ func checkTimes(results []tune.Result) error {
 		}
 	}
 	return nil
+}
+
+// A Comparison is what the page shows of several devices: the figures as they are, and the
+// tables as texts, which are those of the terminal.
+type Comparison struct {
+	*compare.Comparison
+	Title      string          `json:"title"`
+	Tables     []compare.Table `json:"tables"`
+	Candidates string          `json:"candidates"` // of the best over all
+	NoOverall  string          `json:"no_overall"` // why there is no best over all
+}
+
+// Compare is a comparison for the page. Reasons of failures are cut as those of runs are.
+func Compare(c *compare.Comparison) *Comparison {
+	shown := *c
+	shown.Matrix = make([][]compare.Cell, len(c.Matrix))
+	for i := range c.Matrix {
+		shown.Matrix[i] = withShortReasons(c.Matrix[i])
+	}
+	if c.Overall != nil {
+		overall := *c.Overall
+		overall.Cells = withShortReasons(overall.Cells)
+		shown.Overall = &overall
+	}
+	return &Comparison{Comparison: &shown, Title: c.Title(), Tables: c.Tables(), Candidates: c.Candidates(), NoOverall: c.NoOverall()}
+}
+
+func withShortReasons(cells []compare.Cell) []compare.Cell {
+	cells = slices.Clone(cells)
+	for i := range cells {
+		cells[i].Reason = shortened(strings.TrimSpace(cells[i].Reason), maxReason)
+	}
+	return cells
+}
+
+// comparisonOf compares records of one problem on several devices. Of others it is nil, and so it
+// is where a record does not name its device: two tables may well be of the same one.
+func comparisonOf(sources []Source, tool string) (*Comparison, error) {
+	var compared []compare.Source
+	several := false
+	for _, s := range sources {
+		several = several || !compare.SameDevice(sources[0].Record.Header.Device, s.Record.Header.Device)
+		if strings.TrimSpace(s.Record.Header.Device.Name) == "" {
+			return nil, nil
+		}
+		compared = append(compared, compare.Source{Name: s.Name, Record: s.Record})
+	}
+	if !several {
+		return nil, nil
+	}
+	c, err := compare.New(compared, compare.Options{Tool: tool})
+	switch {
+	case errors.Is(err, compare.ErrDifferentProblems):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	return Compare(c), nil
+}
+
+// A Follower reports one run again and again while its results arrive. What it found to matter
+// is kept until there are so many more configurations that it may have changed: that takes
+// longer than all else.
+type Follower struct {
+	name       string
+	header     record.Header
+	tool       string
+	importance *Importance
+	of         int // results that importance is of
+}
+
+// Follow makes a Follower of a run by its header. Name and tool are those of [New].
+func Follow(name string, h record.Header, tool string) *Follower {
+	return &Follower{name: name, header: h, tool: tool}
+}
+
+// importanceGrowth is how much a run grows before what matters is found out anew.
+const importanceGrowth = 1.25
+
+// Report is the report of the results so far, which may be none. They must begin with those of
+// the last call; at the end of a run, where the best were measured again, they may have other
+// final times. Whole says that there will be no more.
+func (f *Follower) Report(results []tune.Result, whole bool, created time.Time) (*Report, error) {
+	if len(results) < f.of {
+		return nil, errors.New("report: a run that goes on has lost results")
+	}
+	run, err := newRun(Source{f.name, &record.Record{Header: f.header, Results: results}})
+	if err != nil {
+		return nil, err
+	}
+	if f.importance == nil || float64(len(results)) >= importanceGrowth*float64(f.of) || (whole && len(results) > f.of) {
+		f.importance, f.of = importanceOf(run), len(results)
+	}
+	run.Importance = f.importance
+	return &Report{Tool: f.tool, Created: created.UTC().Truncate(time.Second), Runs: []*Run{run}}, nil
+}
+
+// extensions are what [Report.WriteFiles] knows.
+var extensions = []string{".html", ".htm", ".md", ".png", ".svg", ".pdf"}
+
+// CheckPath says whether [Report.WriteFiles] knows the extension of path, so that a bad one is
+// found before anything is read.
+func CheckPath(path string) error {
+	if !slices.Contains(extensions, extension(path)) {
+		return fmt.Errorf("%s: the extension says no form of a report; known are .html, .md (a table) and, for a single plot, .png, .svg and .pdf", path)
+	}
+	return nil
+}
+
+// IsPage reports whether path is that of a page.
+func IsPage(path string) bool {
+	return slices.Contains([]string{".html", ".htm"}, extension(path))
+}
+
+// IsPlot reports whether path is that of a picture.
+func IsPlot(path string) bool {
+	return slices.Contains([]string{".png", ".svg", ".pdf"}, extension(path))
+}
+
+func extension(path string) string { return strings.ToLower(filepath.Ext(path)) }
+
+// WriteFiles writes the report to each path in the form that its extension stands for, a
+// picture of one plot where it is that of a picture. All files are made beside their places and
+// renamed when all are complete: after an error in making them, all is as it was.
+func (r *Report) WriteFiles(paths []string, plot Plot) error {
+	failed := func(path string, err error) error { return fmt.Errorf("write the report to %s: %w", path, err) }
+	var made []*files.Replacement
+	for _, path := range paths {
+		replacement, err := files.Create(path)
+		if err != nil {
+			return failed(path, err)
+		}
+		defer replacement.Discard()
+		if err := r.write(replacement, extension(path), plot); err != nil {
+			return failed(path, err)
+		}
+		made = append(made, replacement)
+	}
+	for i, replacement := range made {
+		if err := replacement.Commit(); err != nil {
+			return failed(paths[i], err)
+		}
+	}
+	return nil
+}
+
+func (r *Report) write(w io.Writer, extension string, plot Plot) error {
+	switch extension {
+	case ".html", ".htm":
+		return r.WriteHTML(w)
+	case ".md":
+		return r.WriteMarkdown(w)
+	}
+	return r.WritePlot(w, extension, plot)
 }

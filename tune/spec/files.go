@@ -9,8 +9,8 @@ import (
 	"path"
 	"path/filepath"
 
+	disk "github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/internal/nearest"
-	"github.com/ndtune/ndtune/internal/regular"
 )
 
 // files is where a specification and the files that it names are read from: the operating
@@ -68,7 +68,7 @@ func (f files) checkRegular(name string) error {
 	if err != nil {
 		return err
 	}
-	return regular.Check(info)
+	return disk.CheckRegular(info)
 }
 
 func (f files) stat(name string) (fs.FileInfo, error) {

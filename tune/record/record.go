@@ -1,3 +1,20 @@
+// Package record keeps the results of runs and reads them back: the append-only run log
+// that a run writes and resumes, the T4 and CSV files that others read, and the cache
+// files of Kernel Tuner. [Losses] says what of a record a format has no place for.
+//
+// A run log is a text file of one JSON object a line: a [Header], a line for each result
+// in the order of arrival, a line for each final measurement, and a line of the device's peaks
+// where these were measured after the search. Every line is handed to the operating system
+// before [Log.Append] returns, so a run that is killed loses at most the line that it was
+// writing. The last member of each line is a checksum of what stands before
+// it. A log with a damaged line is refused and left as it is; [ReadSkipping] and
+// [Repair] go on without such lines. Tools that change lines must leave out the checksums and set the
+// version in the header to 1, the version of logs that have none.
+//
+// What comes back from a log is what went in, to the last bit of a float64. Two things
+// JSON has no words for are spelled out: numbers that are not finite stand as the texts
+// "NaN", "+Inf" and "-Inf", and a reason that is not UTF-8 stands twice, readable and in
+// base64.
 package record
 
 import (
@@ -10,7 +27,7 @@ import (
 	"os"
 	"strconv"
 
-	"github.com/ndtune/ndtune/internal/regular"
+	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/tune"
 )
 
@@ -35,7 +52,7 @@ func Read(path string) (*Record, error) {
 func ReadSkipping(path string) (*Record, []DamagedLine, error) { return read(path, true) }
 
 func read(path string, skip bool) (r *Record, skipped []DamagedLine, err error) {
-	f, err := regular.Open(path)
+	f, err := files.Open(path)
 	if err == nil {
 		defer f.Close()
 		var data []byte
@@ -137,7 +154,7 @@ func readBounded(r io.Reader) ([]byte, error) {
 // Begun is the header of the run log at path, with the peaks that stand anywhere in it; nil where
 // there is none that can be resumed. [Open] says why.
 func Begun(path string) *Header {
-	f, err := regular.Open(path)
+	f, err := files.Open(path)
 	if err != nil {
 		return nil
 	}

@@ -1,6 +1,4 @@
-// Package regular opens the files that a user names as input. It takes regular files only:
-// opening a FIFO waits until somebody writes to it, and a device such as /dev/zero has no end.
-package regular
+package files
 
 import (
 	"errors"
@@ -29,14 +27,14 @@ func checkPath(path string) error {
 	if err != nil {
 		return err
 	}
-	if err := Check(info); err != nil {
+	if err := CheckRegular(info); err != nil {
 		return &fs.PathError{Op: "open", Path: path, Err: err}
 	}
 	return nil
 }
 
-// Check returns an error that says what a file is, unless it is a regular one.
-func Check(info fs.FileInfo) error {
+// CheckRegular returns an error that says what a file is, unless it is a regular one.
+func CheckRegular(info fs.FileInfo) error {
 	mode := info.Mode()
 	switch {
 	case mode.IsRegular():
