@@ -1,7 +1,6 @@
 package record
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -121,13 +120,7 @@ func (h Header) MarshalJSON() ([]byte, error) {
 	for _, c := range h.Constants {
 		j.Constants = append(j.Constants, constantJSON{c.Name, valueJSON{c.Value}})
 	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(j); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), nil
+	return marshal(j)
 }
 
 // UnmarshalJSON is the inverse of MarshalJSON. Fields that it does not know are left out.

@@ -11,8 +11,18 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/space"
 )
+
+// This file is a codec of its own because encoding/json
+//   - has no words for numbers that are not finite, and refuses them;
+//   - loses the order of members, of parameters and metrics, in a map;
+//   - names no member in the error of a type's own UnmarshalJSON;
+//   - takes five times as long to write a line of a run log, and half as long again to read it.
+//
+// Whatever is written or read once for a file, and not for each result, goes through encoding/json.
+// Readers here trust the form of their text: json.Valid has passed it.
 
 // appendFloat writes the shortest text that gives the same float64 back. JSON has no word
 // for numbers that are not finite: they are texts.
@@ -89,10 +99,6 @@ func appendTime(b []byte, t time.Time) []byte {
 	return append(b, '"')
 }
 
-// The functions here walk JSON that json.Valid has passed: they trust its form and only
-// find out where things begin and end. That keeps the order of members, which a Go map
-// would lose, and is several times faster than decoding into values that are not needed.
-
 // members are the members of a valid JSON object in order, the values as they stand.
 func members(object []byte) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
@@ -165,6 +171,81 @@ func valueEnd(data []byte, i int) int {
 		}
 	}
 	return i
+}
+
+// marshal is json.Marshal without the escapes for HTML.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), err
+}
+
+// decodeObject decodes the members of an object, each to what into returns for its name; see decodeValue.
+func decodeObject(object []byte, into func(name string) any) error {
+	if object[0] != '{' {
+		return fmt.Errorf("want an object, not %s", kindOf(object))
+	}
+	for name, raw := range members(object) {
+		if err := decodeValue(raw, into(name)); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// decodeValue decodes a value to a pointer, or passes it to a function. A value for nil is ignored.
+func decodeValue(raw []byte, to any) (err error) {
+	switch to := to.(type) {
+	case nil:
+	case func([]byte) error:
+		err = to(raw)
+	case *string:
+		*to, err = parseText(raw)
+	case *bool:
+		*to = string(raw) == "true"
+	case *float64:
+		*to, err = parseNumber(raw)
+	case *[]float64:
+		*to, err = parseNumbers(raw)
+	case *[]tune.MetricValue:
+		*to = nil
+		err = decodeObject(raw, func(name string) any {
+			*to = append(*to, tune.MetricValue{Name: name})
+			return &(*to)[len(*to)-1].Value
+		})
+	case **tune.Judgement:
+		j := &tune.Judgement{Objective: math.NaN()}
+		*to = j
+		err = decodeObject(raw, func(name string) any {
+			switch name {
+			case "metrics":
+				return &j.Metrics
+			case "objective":
+				return &j.Objective
+			}
+			return nil
+		})
+	case *tune.Durations:
+		err = decodeObject(raw, func(name string) any {
+			for _, f := range durationFields(to) {
+				if f.name == name {
+					return f.at
+				}
+			}
+			return nil
+		})
+	case *time.Duration:
+		var ns int64
+		ns, err = strconv.ParseInt(string(raw), 10, 64)
+		*to = time.Duration(ns)
+	case json.Unmarshaler:
+		err = to.UnmarshalJSON(raw)
+	default:
+		err = json.Unmarshal(raw, to)
+	}
+	return err
 }
 
 // kindOf names the kind of a value for messages.

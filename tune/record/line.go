@@ -120,10 +120,7 @@ func (l *layout) appendResult(b []byte, d digits, r *tune.Result) ([]byte, error
 		b = appendTime(append(b, `,"timestamp":`...), r.Timestamp)
 	}
 	if len(r.Final) > 0 {
-		b = appendFloats(append(b, `,"final":`...), r.Final)
-		if r.AtFinal != nil {
-			b = appendJudgement(append(b, `,"at_final":`...), r.AtFinal)
-		}
+		b = appendAtFinal(appendFloats(append(b, `,"final":`...), r.Final), r)
 	}
 	return append(b, '}'), nil
 }
@@ -160,20 +157,20 @@ func (l *layout) appendFinal(b []byte, d digits, r *tune.Result, session int) []
 	b = l.append(b, d)
 	b = append(b, `,"times":`...)
 	b = appendFloats(b, r.Final)
-	if r.AtFinal != nil {
-		b = appendJudgement(append(b, `,"at_final":`...), r.AtFinal)
-	}
-	return append(b, '}')
+	return append(appendAtFinal(b, r), '}')
 }
 
-// appendJudgement writes at_final, in a run log and in T4 alike.
-func appendJudgement(b []byte, j *tune.Judgement) []byte {
-	b = append(b, '{')
+// appendAtFinal writes at_final, in a run log and in T4 alike.
+func appendAtFinal(b []byte, r *tune.Result) []byte {
+	j := r.AtFinal
+	if j == nil {
+		return b
+	}
+	b = append(b, `,"at_final":{`...)
 	if len(j.Metrics) > 0 {
 		b = append(appendMetrics(append(b, `"metrics":`...), j.Metrics), ',')
 	}
-	b = appendFloat(append(b, `"objective":`...), j.Objective)
-	return append(b, '}')
+	return append(appendFloat(append(b, `"objective":`...), j.Objective), '}')
 }
 
 func appendMetrics(b []byte, metrics []tune.MetricValue) []byte {
@@ -259,16 +256,11 @@ func (l *layout) parseChecked(line []byte) parsedLine {
 // parse reads a line after the header. The layout is that of the header.
 func (l *layout) parse(line []byte) (parsedLine, error) {
 	if !json.Valid(line) {
-		return parsedLine{}, syntaxError(line)
-	}
-	if line[0] != '{' {
-		return parsedLine{}, fmt.Errorf("want an object, not %s", kindOf(line))
+		return parsedLine{}, json.Unmarshal(line, new(any))
 	}
 	var p parsedLine
-	for name, raw := range members(line) {
-		if err := p.set(l, name, raw); err != nil {
-			return parsedLine{}, fmt.Errorf("%s: %w", name, err)
-		}
+	if err := decodeObject(line, func(name string) any { return p.member(l, name) }); err != nil {
+		return parsedLine{}, err
 	}
 	switch {
 	case p.late != nil && p.late.peaks != nil:
@@ -289,125 +281,66 @@ func (l *layout) parse(line []byte) (parsedLine, error) {
 	return p, nil
 }
 
-func (p *parsedLine) set(l *layout, name string, raw []byte) (err error) {
-	r := &p.result
+// member is where a member of the line goes, as decodeValue takes it.
+func (p *parsedLine) member(l *layout, name string) any {
 	if p.late != nil {
-		return p.late.set(l, name, raw)
+		return p.late.member(l, name)
 	}
+	r := &p.result
 	switch name {
 	case "kind":
-		if p.kind, err = parseText(raw); p.kind == kindPeaks {
-			p.late = &latePeaks{common: math.NaN()}
+		return func(raw []byte) (err error) {
+			if p.kind, err = parseText(raw); p.kind == kindPeaks {
+				p.late = &latePeaks{common: math.NaN()}
+			}
+			return err
 		}
 	case "session":
-		p.session, err = strconv.Atoi(string(raw))
+		return &p.session
 	case "configuration":
-		p.digits, err = l.scanOnly(raw)
+		return func(raw []byte) (err error) {
+			p.digits, err = l.scanOnly(raw)
+			return err
+		}
 	case "status":
-		var text string
-		text, err = parseText(raw)
-		if r.Status = tune.Status(text); err == nil && !knownStatus[r.Status] {
-			err = fmt.Errorf("%q is none that a result can have", text)
+		return func(raw []byte) error {
+			text, err := parseText(raw)
+			if r.Status = tune.Status(text); err == nil && !knownStatus[r.Status] {
+				err = fmt.Errorf("%q is none that a result can have", text)
+			}
+			return err
 		}
 	case "reason":
-		r.Reason, err = parseText(raw)
+		return &r.Reason
 	case "reason_base64":
-		var text string
-		if text, err = parseText(raw); err == nil {
+		return func(raw []byte) error {
 			var decoded []byte
-			decoded, err = base64.StdEncoding.DecodeString(text)
+			err := json.Unmarshal(raw, &decoded)
 			r.Reason = string(decoded)
+			return err
 		}
 	case "times":
-		r.Times, err = parseNumbers(raw)
+		return &r.Times
 	case "verified":
-		r.Verified = string(raw) == "true"
+		return &r.Verified
 	case "early_stopped":
-		r.EarlyStopped = string(raw) == "true"
+		return &r.EarlyStopped
 	case "device":
-		r.Device, err = parseText(raw)
+		return &r.Device
 	case "metrics":
-		r.Metrics, err = parseMetrics(raw)
+		return &r.Metrics
 	case "objective":
-		r.Objective, err = parseNumber(raw)
+		return &r.Objective
 	case "durations_ns":
-		r.Durations, err = parseDurations(raw)
+		return &r.Durations
 	case "timestamp":
-		var text string
-		if text, err = parseText(raw); err == nil {
-			r.Timestamp, err = time.Parse(time.RFC3339Nano, text)
-		}
+		return &r.Timestamp
 	case "final":
-		r.Final, err = parseNumbers(raw)
+		return &r.Final
 	case "at_final":
-		r.AtFinal, err = parseJudgement(raw)
+		return &r.AtFinal
 	}
-	return err
-}
-
-func parseJudgement(raw []byte) (*tune.Judgement, error) {
-	if raw[0] != '{' {
-		return nil, fmt.Errorf("want an object, not %s", kindOf(raw))
-	}
-	j := tune.Judgement{Objective: math.NaN()}
-	for name, value := range members(raw) {
-		var err error
-		switch name {
-		case "metrics":
-			j.Metrics, err = parseMetrics(value)
-		case "objective":
-			j.Objective, err = parseNumber(value)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-	}
-	return &j, nil
-}
-
-func parseMetrics(raw []byte) ([]tune.MetricValue, error) {
-	if raw[0] != '{' {
-		return nil, fmt.Errorf("want an object, not %s", kindOf(raw))
-	}
-	var metrics []tune.MetricValue
-	for name, number := range members(raw) {
-		f, err := parseNumber(number)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		metrics = append(metrics, tune.MetricValue{Name: name, Value: f})
-	}
-	return metrics, nil
-}
-
-func parseDurations(raw []byte) (tune.Durations, error) {
-	var d tune.Durations
-	if raw[0] != '{' {
-		return d, fmt.Errorf("want an object, not %s", kindOf(raw))
-	}
-	fields := durationFields(&d)
-	for name, number := range members(raw) {
-		for _, f := range fields {
-			if f.name != name {
-				continue
-			}
-			ns, err := strconv.ParseInt(string(number), 10, 64)
-			if err != nil {
-				return d, fmt.Errorf("%s: %w", name, err)
-			}
-			*f.at = time.Duration(ns)
-		}
-	}
-	return d, nil
-}
-
-// syntaxError says what is wrong with text that is not JSON.
-func syntaxError(data []byte) error {
-	var v json.RawMessage
-	if err := json.Unmarshal(data, &v); err != nil {
-		return err
-	}
-	return fmt.Errorf("not JSON")
+	return nil
 }
 
 const (
@@ -489,35 +422,41 @@ type latePeaks struct {
 	others      map[string]float64 // by the keys of digits
 }
 
-// set takes a member of the line.
-func (p *latePeaks) set(l *layout, name string, raw []byte) (err error) {
+// member is where a member of the line goes, as decodeValue takes it.
+func (p *latePeaks) member(l *layout, name string) any {
 	switch name {
 	case "peaks":
-		err = json.Unmarshal(raw, &p.peaks)
+		return &p.peaks
 	case "metric_names":
-		err = json.Unmarshal(raw, &p.metricNames)
+		return &p.metricNames
 	case "limit":
-		p.common, err = parseNumber(raw)
+		return &p.common
 	case "limits":
-		var list []struct{ Configuration, MS json.RawMessage }
-		if err := json.Unmarshal(raw, &list); err != nil {
+		return func(raw []byte) error { return p.setLimits(l, raw) }
+	}
+	return nil
+}
+
+// setLimits takes the limits that differ from the common one.
+func (p *latePeaks) setLimits(l *layout, raw []byte) error {
+	var list []struct{ Configuration, MS json.RawMessage }
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return err
+	}
+	p.others = make(map[string]float64, len(list))
+	for _, other := range list {
+		if other.Configuration == nil || other.MS == nil {
+			return fmt.Errorf("a limit without a configuration or without milliseconds")
+		}
+		d, err := l.scanOnly(other.Configuration)
+		if err != nil {
 			return err
 		}
-		p.others = make(map[string]float64, len(list))
-		for _, other := range list {
-			if other.Configuration == nil || other.MS == nil {
-				return fmt.Errorf("a limit without a configuration or without milliseconds")
-			}
-			d, err := l.scanOnly(other.Configuration)
-			if err != nil {
-				return err
-			}
-			if p.others[d.key()], err = parseNumber(other.MS); err != nil {
-				return err
-			}
+		if p.others[d.key()], err = parseNumber(other.MS); err != nil {
+			return err
 		}
 	}
-	return err
+	return nil
 }
 
 // complete gives the results their «% of limit», and the header the peaks. Places are those of

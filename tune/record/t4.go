@@ -103,9 +103,7 @@ func (l *layout) appendT4(b []byte, d digits, r *tune.Result, h *Header, rank in
 	if rank > 0 {
 		b = strconv.AppendInt(append(b, `,"rank":`...), int64(rank), 10)
 	}
-	if r.AtFinal != nil {
-		b = appendJudgement(append(b, `,"at_final":`...), r.AtFinal)
-	}
+	b = appendAtFinal(b, r)
 	if r.Verified != verifiedBy(h, r) {
 		b = strconv.AppendBool(append(b, `,"verified":`...), r.Verified)
 	}
@@ -351,7 +349,7 @@ func (t *t4Result) result(l *layout, h *Header, unit float64) (digits, tune.Resu
 		return nil, r, fmt.Errorf("final_runtimes: %w", err)
 	}
 	if len(t.AtFinal) > 0 && len(r.Final) > 0 {
-		if r.AtFinal, err = parseJudgement(t.AtFinal); err != nil {
+		if err := decodeValue(t.AtFinal, &r.AtFinal); err != nil {
 			return nil, r, fmt.Errorf("at_final: %w", err)
 		}
 	}
