@@ -196,6 +196,8 @@ func TestWhatAReaderChoseStays(t *testing.T) {
 	choose("distribution", "as", "share")
 	choose("scatter", "across", "y")
 	choose("scatter", "colour", "")
+	choose("heatmap", "across", "y") // by default the two that matter most, in their order
+	choose("heatmap", "up", "x")
 	choose("heatmap", "colour", "median")
 	section("failures")
 	p.Click("#failures summary")

@@ -2,7 +2,7 @@
 
 function importanceSection() {
   const part = section("importance", "Which parameters matter",
-    "Alone: the share of the variance of the log of the objective between the means by value (ε²), straight from the measurements. With others: Sobol's total effect by Jansen's estimator on a random forest, which counts what a parameter does together with others too; so these can add up to more than 100 %.", "Importance");
+    "Alone: the share of the variance of the log of the objective between the means by value (ε²), straight from the measurements. With others: Sobol's total effect by Jansen's estimator on a Gaussian process, which counts what a parameter does together with others too; so these can add up to more than 100 %.", "Importance");
   const chart = el("div", { class: "chart", role: "img", "aria-label": "Importance of parameters" });
   part.body.append(chart);
   part.update = () => {
@@ -27,7 +27,7 @@ function importanceSection() {
       tooltip: { trigger: "axis", axisPointer: { type: "none" }, formatter: (ps) => plain(ps[0].name + "\n" + ps.map((p) => `${p.seriesName}: ${p.value === null || p.value === undefined ? "–" : percent(p.value / 100)}`).join("\n")) },
     });
     const trust = found.fit < 0.5 ? "; below 50 %, so «with others» is not to be relied on" : "";
-    part.note.textContent = `The forest is fitted to ${countNoun(found.used, "configuration")}${found.used < run.correct.length ? ` of ${formatCount(run.correct.length)}, chosen at random` : ""} and explains ${percent(Math.max(0, found.fit))} of the variance of configurations that it has not seen${trust}.`;
+    part.note.textContent = `The model is fitted to ${countNoun(found.used, "configuration")}${found.used < run.correct.length ? ` of ${formatCount(run.correct.length)}, chosen at random` : ""} and explains ${percent(Math.max(0, found.fit))} of the variance of configurations that it has not seen${trust}.`;
   };
   return part;
 }
