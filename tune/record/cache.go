@@ -6,51 +6,29 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 
 	"github.com/ndtune/ndtune/tune"
 )
 
 // decodeCache reads a Kernel Tuner cache file of any version.
 func decodeCache(doc *document) (*Record, error) {
-	r := &Record{}
-	if err := r.Header.readCacheHeader(doc); err != nil {
+	var h Header
+	if err := h.readCacheHeader(doc); err != nil {
 		return nil, err
 	}
-	l, err := newLayout(r.Header.Parameters)
+	c, err := newCollector(h)
 	if err != nil {
 		return nil, err
 	}
-	seen := map[string]bool{}
 	for _, e := range doc.cache {
-		d, result, err := readCacheEntry(l, r.Header.Objective, e.raw)
+		d, result, err := readCacheEntry(c.layout, h.Objective, e.raw)
 		if err != nil {
 			return nil, fmt.Errorf("cache entry %q: %w", e.key, err)
 		}
-		if seen[d.key()] {
-			continue
-		}
-		seen[d.key()] = true
-		r.Results = append(r.Results, result)
-		for _, m := range result.Metrics {
-			if !slices.Contains(r.Header.Metrics, m.Name) {
-				r.Header.Metrics = append(r.Header.Metrics, m.Name)
-			}
-		}
+		c.add(d, result)
 	}
-	r.Header.describe(r.Results)
-	return r, nil
-}
-
-// describe fills what only the results of a file tell.
-func (h *Header) describe(results []tune.Result) {
-	for _, r := range results {
-		h.Iterations = max(h.Iterations, len(r.Times))
-		h.Verified = h.Verified || r.Verified
-		if !r.Timestamp.IsZero() && (h.Started.IsZero() || r.Timestamp.Before(h.Started)) {
-			h.Started = r.Timestamp
-		}
-	}
+	c.describe()
+	return c.Record, nil
 }
 
 func (h *Header) readCacheHeader(doc *document) error {
@@ -142,7 +120,6 @@ func readCacheEntry(l *layout, objective tune.Objective, raw []byte) (digits, tu
 	if err != nil {
 		return nil, r, err
 	}
-	r.Configuration = l.configuration(d)
 	finish(&r, objective, mean)
 	return d, r, nil
 }

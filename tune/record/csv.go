@@ -34,7 +34,7 @@ func EncodeCSV(w io.Writer, r *Record) error {
 	if err != nil {
 		return err
 	}
-	metrics := r.metricNames()
+	metrics := r.MetricNames()
 	circumstances := r.csvCircumstances(metrics)
 	out := csv.NewWriter(w)
 	if err := out.Write(csvHeader(l, metrics, circumstances)); err != nil {
@@ -53,8 +53,8 @@ func EncodeCSV(w io.Writer, r *Record) error {
 	return out.Error()
 }
 
-// metricNames are the metrics of the header, and after them others that results have.
-func (r *Record) metricNames() []string {
+// MetricNames are the metrics of the header, and after them others that results have.
+func (r *Record) MetricNames() []string {
 	names := slices.Clone(r.Header.Metrics)
 	known := map[string]bool{}
 	for _, name := range names {
@@ -285,30 +285,24 @@ func decodeCSV(data []byte) (*Record, error) {
 		}
 	}
 	g.sort()
-	r := &Record{Header: Header{Format: FormatCSV, Objective: t.objective(rows[1:]), Parameters: g.parameters, Metrics: t.metrics}}
-	l, err := newLayout(r.Header.Parameters)
+	objective := t.objective(rows[1:])
+	c, err := newCollector(Header{Format: FormatCSV, Objective: objective, Parameters: g.parameters, Metrics: t.metrics})
 	if err != nil {
 		return nil, err
 	}
-	seen := map[string]bool{}
 	for i, row := range rows[1:] {
-		d, err := l.scanOnly(raws[i])
+		d, err := c.layout.scanOnly(raws[i])
 		if err != nil {
 			return nil, fmt.Errorf("row %d: %w", i+2, err)
 		}
-		if seen[d.key()] {
-			continue
-		}
-		seen[d.key()] = true
-		result, err := t.result(row, r.Header.Objective)
+		result, err := t.result(row, objective)
 		if err != nil {
 			return nil, fmt.Errorf("row %d: %w", i+2, err)
 		}
-		result.Configuration = l.configuration(d)
-		r.Results = append(r.Results, result)
+		c.add(d, result)
 	}
-	r.Header.describe(r.Results)
-	return r, nil
+	c.describe()
+	return c.Record, nil
 }
 
 // A csvTable is the columns of a table: parameters, what is measured, metrics, the rest.

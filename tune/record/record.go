@@ -37,6 +37,40 @@ type Record struct {
 	Results []tune.Result // in the order of arrival, each configuration once
 }
 
+// A collector collects the results of a file for a record, of each configuration the first.
+type collector struct {
+	*Record
+	layout *layout
+	seen   map[string]bool
+}
+
+func newCollector(h Header) (*collector, error) {
+	l, err := newLayout(h.Parameters)
+	return &collector{&Record{Header: h}, l, map[string]bool{}}, err
+}
+
+func (c *collector) add(d digits, r tune.Result) {
+	if c.seen[d.key()] {
+		return
+	}
+	c.seen[d.key()] = true
+	r.Configuration = c.layout.configuration(d)
+	c.Results = append(c.Results, r)
+}
+
+// describe fills the fields of the header that the results tell.
+func (c *collector) describe() {
+	h := &c.Header
+	h.Metrics = c.MetricNames()
+	for _, r := range c.Results {
+		h.Iterations = max(h.Iterations, len(r.Times))
+		h.Verified = h.Verified || r.Verified
+		if !r.Timestamp.IsZero() && (h.Started.IsZero() || r.Timestamp.Before(h.Started)) {
+			h.Started = r.Timestamp
+		}
+	}
+}
+
 // Read reads a run log, a T4 file, a Kernel Tuner cache file or a CSV table of this package,
 // plain or gzipped. The content says which it is; the name does not matter. A torn last line
 // of a run log and the missing end of a cache file, which an interrupted run leaves behind,
@@ -105,7 +139,7 @@ func (r *Record) checkColumns() error {
 	if n := len(r.Header.Parameters); n > maxParameters {
 		return fmt.Errorf("its results have %d parameters, more than the %d that are read", n, maxParameters)
 	}
-	if n := len(r.metricNames()); n > maxMetrics {
+	if n := len(r.MetricNames()); n > maxMetrics {
 		return fmt.Errorf("its results have %d metrics, more than the %d that are read", n, maxMetrics)
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -45,10 +46,22 @@ func DefaultPath(h Header) (string, error) {
 	}
 }
 
-// ownFolder is where this program keeps what is neither settings nor documents.
+// ownFolder is where this program keeps files that are neither settings nor documents. It follows
+// the XDG Base Directory Specification, which ignores a relative path in the environment; a user
+// who sets XDG_STATE_HOME on macOS means it.
 func ownFolder() (string, error) {
-	folder, err := stateFolder()
-	return filepath.Join(folder, "ndtune"), err
+	variable, usual := "XDG_STATE_HOME", filepath.Join(".local", "state")
+	switch runtime.GOOS {
+	case "darwin":
+		usual = filepath.Join("Library", "Application Support")
+	case "windows":
+		variable, usual = "LocalAppData", filepath.Join("AppData", "Local")
+	}
+	if folder := os.Getenv(variable); filepath.IsAbs(folder) {
+		return filepath.Join(folder, "ndtune"), nil
+	}
+	home, err := os.UserHomeDir()
+	return filepath.Join(home, usual, "ndtune"), err
 }
 
 func logName(h Header) string {
@@ -74,15 +87,6 @@ func fileWord(text string) string {
 	const longest = 40
 	joined := strings.Join(words, "-")
 	return strings.Trim(joined[:min(len(joined), longest)], ".-")
-}
-
-// homeFolder is a folder in the user's home.
-func homeFolder(elements ...string) (string, error) {
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return "", err
-	}
-	return filepath.Join(append([]string{home}, elements...)...), nil
 }
 
 // KnownPeaks are the peaks of a device that [KeepPeaks] has kept of this driver, measured by a

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -238,44 +237,34 @@ func decodeT4(doc *document) (*Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Record{}
-	if metadata.NDTune != nil {
-		r.Header = *metadata.NDTune
-		r.Header.Format, r.Header.Version = FormatT4, 0
-	} else if r.Header, err = gatherT4Header(results); err != nil {
+	h, own := Header{}, metadata.NDTune != nil
+	if own {
+		h = *metadata.NDTune
+		h.Format, h.Version = FormatT4, 0
+	} else if h, err = gatherT4Header(results); err != nil {
 		return nil, err
 	}
-	l, err := newLayout(r.Header.Parameters)
+	c, err := newCollector(h)
 	if err != nil {
 		return nil, err
 	}
-	seen := map[string]bool{}
 	for i := range results {
-		d, result, err := results[i].result(l, &r.Header, unitOf(metadata.TimeUnit))
+		d, result, err := results[i].result(c.layout, &h, unitOf(metadata.TimeUnit))
 		if err != nil {
 			return nil, fmt.Errorf("result %d: %w", i+1, err)
 		}
-		if seen[d.key()] {
-			continue
-		}
-		seen[d.key()] = true
-		if metadata.NDTune != nil {
-			result.Verified = verifiedBy(&r.Header, &result)
+		if own {
+			result.Verified = verifiedBy(&h, &result)
 			if raw := string(results[i].Verified); raw == "true" || raw == "false" {
 				result.Verified = raw == "true"
 			}
 		}
-		r.Results = append(r.Results, result)
-		for _, m := range result.Metrics {
-			if metadata.NDTune == nil && !slices.Contains(r.Header.Metrics, m.Name) {
-				r.Header.Metrics = append(r.Header.Metrics, m.Name)
-			}
-		}
+		c.add(d, result)
 	}
-	if metadata.NDTune == nil {
-		r.Header.describe(r.Results)
+	if !own {
+		c.describe()
 	}
-	return r, nil
+	return c.Record, nil
 }
 
 func t4Results(raw []byte) ([]t4Result, error) {
@@ -324,11 +313,10 @@ func (t *t4Result) result(l *layout, h *Header, unit float64) (digits, tune.Resu
 		return nil, tune.Result{}, err
 	}
 	r := tune.Result{
-		Configuration: l.configuration(d),
-		Status:        tune.Status(t.Invalidity),
-		Reason:        t.Reason,
-		EarlyStopped:  string(t.EarlyStopped) == "true",
-		Timestamp:     timestampMember(t.Timestamp),
+		Status:       tune.Status(t.Invalidity),
+		Reason:       t.Reason,
+		EarlyStopped: string(t.EarlyStopped) == "true",
+		Timestamp:    timestampMember(t.Timestamp),
 	}
 	if len(t.Device) > 0 && t.Device[0] == '"' { // whatever else others mean by it
 		r.Device = unquote(t.Device)

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -125,21 +124,6 @@ func (run *Run) index(name string) []uint32 {
 		return values
 	}
 	panic("report: there is no column " + name)
-}
-
-// numbers is a column of numbers; nil where the run has none of that name.
-func (run *Run) numbers(name string) []float64 {
-	for _, c := range run.Columns {
-		if c.Name != name {
-			continue
-		}
-		values := make([]float64, c.Length)
-		for i := range values {
-			values[i] = math.Float64frombits(binary.LittleEndian.Uint64(c.bytes[8*i:]))
-		}
-		return values
-	}
-	return nil
 }
 
 // fillColumns makes all columns but that of reasons, and the devices.
@@ -293,19 +277,6 @@ func (run *Run) addNumbers(name string, of func(*tune.Result) float64) {
 		values[i] = of(&run.results[i])
 	}
 	run.Columns = append(run.Columns, numberColumn(name, values))
-}
-
-// metricNames are the metrics of the header, and after them others that results have.
-func metricNames(r *record.Record) []string {
-	names := slices.Clone(r.Header.Metrics)
-	for i := range r.Results {
-		for _, m := range r.Results[i].Metrics {
-			if !slices.Contains(names, m.Name) {
-				names = append(names, m.Name)
-			}
-		}
-	}
-	return names
 }
 
 // place gives columns their offsets in a blob, from one on, and returns where they end.

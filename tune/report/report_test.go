@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"io"
 	"math"
@@ -254,4 +255,19 @@ func TestARankIsOfAWholeRun(t *testing.T) {
 			t.Errorf("from row %d on: a column of ranks: %t", from, got)
 		}
 	}
+}
+
+// numbers is a column of numbers; nil where the run has none of that name.
+func (run *Run) numbers(name string) []float64 {
+	for _, c := range run.Columns {
+		if c.Name != name {
+			continue
+		}
+		values := make([]float64, c.Length)
+		for i := range values {
+			values[i] = math.Float64frombits(binary.LittleEndian.Uint64(c.bytes[8*i:]))
+		}
+		return values
+	}
+	return nil
 }

@@ -106,7 +106,7 @@ func newRun(s Source) (*Run, error) {
 	for _, p := range h.Parameters {
 		run.Parameters = append(run.Parameters, newParameter(p))
 	}
-	metrics := metricNames(s.Record)
+	metrics := s.Record.MetricNames()
 	run.Measures = measures(h.Objective.Name, metrics)
 	if err := run.fillColumns(h.Parameters, metrics); err != nil {
 		return nil, err
