@@ -2,10 +2,8 @@ package main
 
 import (
 	"fmt"
-	"regexp"
 	"runtime"
 	"runtime/debug"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -53,75 +51,8 @@ func setUsageErrors(commands []*cli.Command) {
 	}
 }
 
-func onUsageError(c *cli.Context, err error, _ bool) error {
-	return &usageError{fmt.Errorf("%s (see %s --help)", flagFault(err.Error(), c.Command.Flags), c.Command.HelpName)}
-}
-
-// flagFault says in the words of this program what the flag package has found wrong.
-func flagFault(text string, flags []cli.Flag) string {
-	if name, ok := strings.CutPrefix(text, "flag provided but not defined: -"); ok {
-		if name = dashed(name); len(name) == len("-x") {
-			return "there is no flag " + name
-		}
-		return "there is no flag " + name + nearest.Hint(name, flagNames(flags))
-	}
-	if name, ok := strings.CutPrefix(text, "flag needs an argument: -"); ok {
-		return dashed(name) + " needs a value"
-	}
-	if found := invalidValue.FindStringSubmatch(text); found != nil {
-		if want := wantedValue(flags, found[2]); want != "" {
-			return fmt.Sprintf("%s %s: want %s", dashed(found[2]), found[1], want)
-		}
-	}
-	return text
-}
-
-var invalidValue = regexp.MustCompile(`^invalid (?:boolean )?value "(.*)" for (?:flag )?-([^ :]+): `)
-
-// wantedValue says what a flag takes, or nothing where any text will do.
-func wantedValue(flags []cli.Flag, name string) string {
-	for _, f := range flags {
-		if !slices.Contains(f.Names(), name) {
-			continue
-		}
-		switch f.(type) {
-		case *cli.DurationFlag:
-			return "a duration, such as 90s or 10m"
-		case *cli.IntFlag:
-			return "a whole number"
-		case retryFlag:
-			return "no value, or statuses with commas between them, of " + strings.Join(failureNames(), ", ")
-		case *cli.Uint64Flag:
-			return "a whole number that is not negative"
-		case *cli.Float64Flag:
-			return "a number"
-		case *cli.BoolFlag:
-			return "true, false or no value"
-		}
-	}
-	return ""
-}
-
-func flagNames(flags []cli.Flag) []string {
-	var names []string
-	for _, f := range flags {
-		for _, name := range f.Names() {
-			names = append(names, dashed(name))
-		}
-	}
-	return names
-}
-
-// dashed is a flag as users write it.
-func dashed(name string) string {
-	if name = strings.TrimLeft(name, "-"); len(name) == 1 {
-		return "-" + name
-	}
-	return "--" + name
-}
-
-// needCommand is what a command does that has only subcommands: without an argument it
-// shows its help, with one it says which there are.
+// needCommand is the action of a command that has only subcommands: without an argument it
+// shows its help; an argument is a wrong name.
 func needCommand(c *cli.Context) error {
 	commands := c.App.Commands
 	if c.Command != nil && len(c.Command.Subcommands) > 0 {
@@ -141,7 +72,7 @@ func needCommand(c *cli.Context) error {
 	return &usageError{fmt.Errorf("there is no command %q%s (commands: %s; see %s --help)", name, nearest.Hint(name, names), strings.Join(names, ", "), c.Command.HelpName)}
 }
 
-// versionText is the version with what the program was built with and for.
+// versionText is the version, with the compiler and the platform that the program was built for.
 func versionText() string {
 	v := version
 	if v == "" {
@@ -151,4 +82,42 @@ func versionText() string {
 		}
 	}
 	return fmt.Sprintf("%s (%s, %s/%s)", v, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+func init() {
+	cli.FlagStringer = flagHelp
+}
+
+// flagHelp is the line of a flag in a help text: its names, its value once, its usage, and its
+// default unless that is zero or empty.
+func flagHelp(f cli.Flag) string {
+	d, ok := f.(cli.DocGenerationFlag)
+	if !ok {
+		return ""
+	}
+	usage, value := d.GetUsage(), ""
+	if before, rest, found := strings.Cut(usage, "`"); found {
+		if name, after, closed := strings.Cut(rest, "`"); closed {
+			value, usage = name, before+name+after
+		}
+	}
+	if value == "" && d.TakesValue() {
+		value = "N"
+	}
+	var names []string
+	for _, name := range f.Names() {
+		if len(name) == 1 {
+			names = append([]string{"-" + name}, names...)
+		} else {
+			names = append(names, "--"+name)
+		}
+	}
+	text := strings.Join(names, ", ")
+	if d.TakesValue() {
+		text += " " + value
+		if def := d.GetDefaultText(); def != "" && def != "0" && def != "0s" && def != `""` {
+			usage += fmt.Sprintf(" (default: %s)", strings.Trim(def, `"`))
+		}
+	}
+	return text + "\t" + usage
 }

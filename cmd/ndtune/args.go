@@ -1,20 +1,27 @@
 package main
 
 import (
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/ndtune/ndtune/internal/nearest"
 )
 
 // completionFlag is what a shell's completion script appends; it must stay the last.
 const completionFlag = "--generate-bash-completion"
 
-// flagsFirst moves the flags of a command line before its arguments, so that both can be
-// mixed: the flag package, on which urfave/cli/v2 stands, stops reading flags at the first
-// argument. What follows «--» is arguments. With --help nothing else counts, since
-// urfave/cli takes an argument beside it for a topic. «help tune» is read as «tune --help»:
-// urfave/cli knows no help of subcommands, and no wrong name.
+// flagsFirst moves the flags of a command line before its arguments, because the flag package
+// below urfave/cli/v2 stops reading flags at the first argument. Everything behind «--» is an
+// argument. With --help the arguments of a command are left out, since urfave/cli takes them for
+// topics. «help tune» becomes «tune --help»: the help command of urfave/cli knows neither
+// subcommands nor wrong names.
+//
+// A flag with two names is spelled as at its first use, since urfave/cli refuses -p beside
+// --parameter.
 func flagsFirst(app *cli.App, args []string) []string {
 	if len(args) < 2 || args[len(args)-1] == completionFlag {
 		return args
@@ -22,11 +29,12 @@ func flagsFirst(app *cli.App, args []string) []string {
 	if len(args) > 2 && (args[1] == "help" || args[1] == "h") {
 		args = append(append(args[:1:1], args[2:]...), "--help")
 	}
-	path, flags, commands := pathOf(app, args)
-	forms := formsOf(flags)
+	command, words := commandOf(app, args)
+	path := slices.Clone(args[:words])
+	spelling := map[cli.Flag]string{}
 	var given, arguments []string
 	help := false
-	for rest := args[len(path):]; len(rest) > 0; {
+	for rest := args[words:]; len(rest) > 0; {
 		arg := rest[0]
 		rest = rest[1:]
 		if arg == "--" {
@@ -37,22 +45,35 @@ func flagsFirst(app *cli.App, args []string) []string {
 			arguments = append(arguments, arg)
 			continue
 		}
-		arg, needsValue := forms.read(arg)
-		help = help || arg == "--help" || arg == "-h"
-		given = append(given, arg)
-		if needsValue && len(rest) == 0 {
-			return append(path, given...) // without «--», which would be the value that is missing
+		written, value, assigned := strings.Cut(arg, "=")
+		takesValue := false
+		if f := flagNamed(command.Flags, strings.TrimLeft(written, "-")); f != nil {
+			if first, again := spelling[f]; again {
+				written = first
+			}
+			spelling[f] = written
+			described, ok := f.(cli.DocGenerationFlag)
+			takesValue = ok && described.TakesValue()
 		}
-		if needsValue {
+		help = help || arg == "--help" || arg == "-h"
+		if assigned {
+			given = append(given, written+"="+value)
+			continue
+		}
+		given = append(given, written)
+		if takesValue && len(rest) == 0 {
+			return append(path, given...) // a «--» would be taken for the missing value
+		}
+		if takesValue {
 			given = append(given, rest[0])
 			rest = rest[1:]
 		}
 	}
 	switch {
-	case help && len(commands) == 0:
+	case help && len(command.Subcommands) == 0:
 		return append(path, "--help")
 	case help && len(arguments) > 0:
-		given = nil // there is no such command, which is to be said
+		given = nil // the argument is no command: the program reports it
 	}
 	path = append(path, given...)
 	if len(arguments) > 0 {
@@ -61,65 +82,88 @@ func flagsFirst(app *cli.App, args []string) []string {
 	return path
 }
 
-// pathOf is the program and the command of a command line, with the command's flags and
-// subcommands.
-func pathOf(app *cli.App, args []string) (path []string, flags []cli.Flag, commands []*cli.Command) {
-	flags, commands = app.Flags, app.Commands
-	for n := 1; ; n++ {
-		var command *cli.Command
-		if n < len(args) {
-			command = commandNamed(commands, args[n])
+// commandOf returns the command that a command line names, the program itself at least, and the
+// number of words that name it.
+func commandOf(app *cli.App, args []string) (command *cli.Command, words int) {
+	command = &cli.Command{Flags: app.Flags, Subcommands: app.Commands}
+	for words = 1; words < len(args); words++ {
+		sub := command.Command(args[words])
+		if sub == nil {
+			break
 		}
-		if command == nil {
-			return slices.Clone(args[:n]), flags, commands
-		}
-		flags, commands = command.Flags, command.Subcommands
+		command = sub
 	}
+	return command, words
 }
 
-func commandNamed(commands []*cli.Command, name string) *cli.Command {
-	for _, c := range commands {
-		if c.HasName(name) {
-			return c
+// flagNamed returns the flag with a name; nil if there is none.
+func flagNamed(flags []cli.Flag, name string) cli.Flag {
+	for _, f := range flags {
+		if slices.Contains(f.Names(), name) {
+			return f
 		}
 	}
 	return nil
 }
 
-// flagForms are the ways in which the flags of a command can be written. Of a flag with two
-// names it knows the one that was used first, since urfave/cli refuses -p beside --parameter.
-type flagForms struct {
-	takesValue map[string]bool
-	primary    map[string]string // of each name of a flag, its first one
-	used       map[string]string // how a flag, by its first name, was written first
+func onUsageError(c *cli.Context, err error, _ bool) error {
+	return &usageError{fmt.Errorf("%s (see %s --help)", flagFault(err.Error(), c.Command.Flags), c.Command.HelpName)}
 }
 
-func formsOf(flags []cli.Flag) flagForms {
-	forms := flagForms{map[string]bool{}, map[string]string{}, map[string]string{}}
+// flagFault rewords an error of the flag package as a message of this program.
+func flagFault(text string, flags []cli.Flag) string {
+	if name, ok := strings.CutPrefix(text, "flag provided but not defined: -"); ok {
+		if name = dashed(name); len(name) == len("-x") {
+			return "there is no flag " + name
+		}
+		return "there is no flag " + name + nearest.Hint(name, flagNames(flags))
+	}
+	if name, ok := strings.CutPrefix(text, "flag needs an argument: -"); ok {
+		return dashed(name) + " needs a value"
+	}
+	if found := invalidValue.FindStringSubmatch(text); found != nil {
+		if want := wantedValue(flags, found[2]); want != "" {
+			return fmt.Sprintf("%s %s: want %s", dashed(found[2]), found[1], want)
+		}
+	}
+	return text
+}
+
+var invalidValue = regexp.MustCompile(`^invalid (?:boolean )?value "(.*)" for (?:flag )?-([^ :]+): `)
+
+// wantedValue describes the values that a flag takes; "" if it takes any text.
+func wantedValue(flags []cli.Flag, name string) string {
+	switch flagNamed(flags, name).(type) {
+	case *cli.DurationFlag:
+		return "a duration, such as 90s or 10m"
+	case *cli.IntFlag:
+		return "a whole number"
+	case retryFlag:
+		return "no value, or statuses with commas between them, of " + strings.Join(failureNames(), ", ")
+	case *cli.Uint64Flag:
+		return "a whole number that is not negative"
+	case *cli.Float64Flag:
+		return "a number"
+	case *cli.BoolFlag:
+		return "true, false or no value"
+	}
+	return ""
+}
+
+func flagNames(flags []cli.Flag) []string {
+	var names []string
 	for _, f := range flags {
-		if v, ok := f.(cli.DocGenerationFlag); ok {
-			for _, name := range f.Names() {
-				forms.takesValue[name], forms.primary[name] = v.TakesValue(), f.Names()[0]
-			}
+		for _, name := range f.Names() {
+			names = append(names, dashed(name))
 		}
 	}
-	return forms
+	return names
 }
 
-// read takes a flag as it is written. It returns how it was written first, and whether its
-// value is the next argument.
-func (forms flagForms) read(arg string) (string, bool) {
-	written, value, assigned := strings.Cut(arg, "=")
-	name := strings.TrimLeft(written, "-")
-	if primary, known := forms.primary[name]; known {
-		if first, again := forms.used[primary]; again {
-			written = first
-		} else {
-			forms.used[primary] = written
-		}
+// dashed is a flag as users write it.
+func dashed(name string) string {
+	if name = strings.TrimLeft(name, "-"); len(name) == 1 {
+		return "-" + name
 	}
-	if assigned {
-		return written + "=" + value, false
-	}
-	return written, forms.takesValue[name]
+	return "--" + name
 }

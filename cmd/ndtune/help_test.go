@@ -161,12 +161,12 @@ func isWritten(folder, name string) bool {
 // small changes an example so that it is done soon, and on the tests' device.
 func small(arguments []string, device string) []string {
 	changed := slices.Clone(arguments)
-	path, flags, _ := pathOf(newApp(), append([]string{"ndtune"}, arguments...))
-	if len(path) == 1 {
+	command, words := commandOf(newApp(), append([]string{"ndtune"}, arguments...))
+	if words == 1 {
 		return changed
 	}
 	add := func(flag string, values ...string) {
-		if slices.ContainsFunc(flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), flag) }) {
+		if flagNamed(command.Flags, flag) != nil {
 			changed = append(append(changed, "--"+flag), values...)
 		}
 	}
