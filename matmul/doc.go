@@ -3,8 +3,9 @@
 // there, OpenBLAS and cuBLAS, which are loaded at run time and never needed.
 //
 // Each of them, an [Entrant], multiplies in a process of its own ([Process]): a library that
-// crashes or hangs costs one measurement and none of the others. A [Sweep] goes through the
-// sizes, from small to large, for as long as its time limit lets it. The package times nothing
+// crashes or hangs costs one measurement and none of the others. A [Bench] plans who takes part and
+// has kernels tuned; a [Sweep] goes through the sizes, from small to large, for as long as its time
+// limit lets it; [Tables] and [Wins] show the results. The package times nothing
 // whose result is wrong, extrapolates nothing, and says of every measurement that is missing
 // why it is.
 //

@@ -14,9 +14,9 @@ import (
 	"github.com/ndtune/ndtune/tune/spec"
 )
 
-// LoadKernel reads a bundled specification for matrices of size n: its constant size, or its
+// loadKernel reads a bundled specification for matrices of size n: its constant size, or its
 // constants m, n and k, are n.
-func LoadKernel(path string, n int) (*spec.Spec, error) {
+func loadKernel(path string, n int) (*spec.Spec, error) {
 	plain, err := spec.LoadFS(kernels.FS, path, spec.Options{})
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func (o *openclKernel) tolerance(n int) Tolerance { return ToleranceFloat32(n) }
 // configuration that cannot run here, or whose result is wrong, is skipped. It is an error if
 // all are.
 func (o *openclKernel) prepare(m *Matrices, configurations []string) (prepared, error) {
-	s, err := LoadKernel(o.path, m.N)
+	s, err := loadKernel(o.path, m.N)
 	if err != nil {
 		return nil, err
 	}

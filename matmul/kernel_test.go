@@ -14,7 +14,7 @@ var float32Kernels = []string{"naive", "local", "tiled", "bounds_naive", "bounds
 // someConfigurations are two of a kernel's that a device takes.
 func someConfigurations(t *testing.T, path string, n int, l device.Listed) []string {
 	t.Helper()
-	s, err := LoadKernel(path, n)
+	s, err := loadKernel(path, n)
 	if err != nil {
 		t.Fatal(err)
 	}

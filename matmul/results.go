@@ -2,11 +2,159 @@ package matmul
 
 import (
 	"encoding/csv"
+	"errors"
+	"fmt"
 	"io"
+	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 
+	"github.com/ndtune/ndtune/internal/figure"
+	"github.com/ndtune/ndtune/internal/picture"
 	"github.com/ndtune/ndtune/tune"
 )
+
+// A Table is a table of a sweep as text. Each row has as many cells as Head.
+type Table struct {
+	Title   string
+	Head    []string
+	Rows    [][]string
+	Numbers bool // all columns are aligned to the right
+}
+
+// Tables returns the results of a sweep as text: times and rates, alone and with transfers, by size
+// and entrant.
+func Tables(cells []Cell) []Table {
+	asTime := func(_ int, ms float64) string { return figure.Milliseconds(ms) + "ms" }
+	asRate := func(n int, ms float64) string { return figure.Number(Rate(n, ms)) }
+	tables := make([]Table, 0, 4)
+	for _, t := range []struct {
+		title string
+		time  func(*Measurement) float64
+		text  func(n int, ms float64) string
+	}{
+		{"multiplication alone", (*Measurement).Time, asTime},
+		{"multiplication alone, GFLOP/s", (*Measurement).Time, asRate},
+		{"with the copies to the device and back", (*Measurement).WithTransfers, asTime},
+		{"with the copies to the device and back, GFLOP/s", (*Measurement).WithTransfers, asRate},
+	} {
+		table := Table{Title: t.title, Head: append([]string{"N"}, entrantsOf(cells)...), Numbers: true}
+		for i, c := range cells {
+			if i == 0 || c.N != cells[i-1].N {
+				table.Rows = append(table.Rows, []string{strconv.Itoa(c.N)})
+			}
+			text := "–"
+			if c.Measurement != nil {
+				text = t.text(c.N, t.time(c.Measurement))
+			}
+			row := &table.Rows[len(table.Rows)-1]
+			*row = append(*row, text)
+		}
+		tables = append(tables, table)
+	}
+	return tables
+}
+
+// Wins returns a table of the sizes from which on each entrant that uses a device is faster than
+// those on the CPU. It has no rows if nothing can be compared.
+func Wins(cells []Cell) Table {
+	table := Table{Title: "faster from which N on", Head: []string{"", "over", "alone", "with copies", "both measured for"}}
+	from := func(c Crossover) string {
+		if c.From == 0 {
+			return "never"
+		}
+		return strconv.Itoa(c.From)
+	}
+	onCPU := []string{loopName, openBLASName}
+	for _, name := range entrantsOf(cells) {
+		for _, over := range onCPU {
+			alone, transfers := CrossoverOf(cells, name, over, false), CrossoverOf(cells, name, over, true)
+			if alone.Largest > 0 && !slices.Contains(onCPU, name) {
+				table.Rows = append(table.Rows, []string{name, over, from(alone), from(transfers), fmt.Sprintf("%d to %d", alone.Smallest, alone.Largest)})
+			}
+		}
+	}
+	return table
+}
+
+// A Remark is something about an entrant at some sizes.
+type Remark struct {
+	Entrant, Text string
+	Sizes         []int
+}
+
+// Configurations returns the configurations in which the kernels ran.
+func Configurations(cells []Cell) []Remark {
+	return remarks(cells, func(c Cell) string {
+		if c.Measurement == nil {
+			return ""
+		}
+		return c.Measurement.Configuration
+	})
+}
+
+// LeftOut returns the reasons why there are no measurements.
+func LeftOut(cells []Cell) []Remark {
+	return remarks(cells, func(c Cell) string { return c.Why })
+}
+
+// remarks gathers texts about cells, by entrant; "" is none.
+func remarks(cells []Cell, text func(Cell) string) []Remark {
+	var all []Remark
+	for _, name := range entrantsOf(cells) {
+		first := len(all)
+		for _, c := range cells {
+			said := text(c)
+			if c.Entrant != name || said == "" {
+				continue
+			}
+			i := slices.IndexFunc(all[first:], func(r Remark) bool { return r.Text == said })
+			if i < 0 {
+				i = len(all) - first
+				all = append(all, Remark{Entrant: name, Text: said})
+			}
+			all[first+i].Sizes = append(all[first+i].Sizes, c.N)
+		}
+	}
+	return all
+}
+
+// entrantsOf are the names of a sweep's entrants, in order.
+func entrantsOf(cells []Cell) []string {
+	var names []string
+	for _, c := range cells {
+		if c.N == cells[0].N {
+			names = append(names, c.Entrant)
+		}
+	}
+	return names
+}
+
+// CheckPath returns an error if [WriteFile] cannot write files with the extension of path.
+func CheckPath(path string) error {
+	if strings.ToLower(filepath.Ext(path)) != ".csv" && !picture.Is(path) {
+		return fmt.Errorf("%s: want a .csv, or as a picture a .png, .svg or .pdf", path)
+	}
+	return nil
+}
+
+// WriteFile writes a picture with a title (see [Plot]) or a table (see [EncodeCSV]), by the
+// extension of path.
+func WriteFile(path, title string, cells []Cell) error {
+	if picture.Is(path) {
+		return Plot(path, title, cells)
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return fmt.Errorf("write the times: %w", err)
+	}
+	if err := errors.Join(EncodeCSV(f, cells), f.Close()); err != nil {
+		return fmt.Errorf("write the times to %s: %w", path, err)
+	}
+	return nil
+}
 
 // EncodeCSV writes cells as a table of one row each, with a header row: the entrant, n, of the
 // multiplications alone the median and the least time in milliseconds, their number and the

@@ -4,45 +4,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
+	"text/tabwriter"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/ndtune/ndtune/internal/nearest"
-	"github.com/ndtune/ndtune/internal/picture"
 	"github.com/ndtune/ndtune/matmul"
+	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
-)
-
-// benchKernels are the bundled kernels that can take part, by the name that --kernel takes.
-var benchKernels = []tutorialKernel{
-	{name: "naive", choice: "naive", path: "matmul/matmul_naive.yaml"},
-	{name: "local", choice: "local", path: "matmul/matmul_local.yaml"},
-	{name: "tiled", choice: "tiled", path: "matmul/matmul_tiled.yaml"},
-	{name: "fast", choice: "fast", path: "matmul/matmul_fast.yaml"},
-}
-
-// The defaults of the sizes at which kernels are tuned, by where 2·N³ operations take how
-// long, and of the others.
-var (
-	benchSizes         = []int{32, 64, 128, 256, 512, 1024, 2048, 4096, 8192}
-	benchTuneSizes     = []int{256, 1024, 4096}
-	benchTuneSizesCPU  = []int{128, 512}
-	benchKernelNames   = []string{"naive", "local", "fast"}
-	benchTimeLimit     = 5 * time.Minute
-	benchLoopLimit     = 5 * time.Second
-	benchTuneShare     = 0.4 // of the time limit
-	benchFinalistCount = 2   // of each kernel and size
-)
-
-// The names of the entrants that are no kernels.
-const (
-	loopName     = "CPU loop"
-	openBLASName = "OpenBLAS"
+	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/search"
+	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/spec"
+	"github.com/ndtune/ndtune/tune/worker"
 )
 
 func matmulBenchCommand() *cli.Command {
@@ -66,82 +45,118 @@ What would take too much of the time that is left is left out, slow ones first, 
 the CPU loop where one multiplication would take longer than --cpu-limit. Ctrl-C keeps what
 was measured.`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "sizes", Category: categorySpec, Usage: "`N[,N…]`: rows and columns of the matrices", DefaultText: joinInts(benchSizes)},
-			&cli.StringFlag{Name: "kernel", Category: categorySpec, Usage: "`KERNEL[,KERNEL…]` to measure: " + strings.Join(benchChoices(), ", "), Value: strings.Join(benchKernelNames, ",")},
+			&cli.StringFlag{Name: "sizes", Category: categorySpec, Usage: "`N[,N…]`: rows and columns of the matrices", DefaultText: joinInts(matmul.DefaultSizes, ",")},
+			&cli.StringFlag{Name: "kernel", Category: categorySpec, Usage: "`KERNEL[,KERNEL…]` to measure: " + strings.Join(matmul.Kernels, ", "), Value: strings.Join(matmul.DefaultKernels, ",")},
 			&cli.StringSliceFlag{Name: "tuned", TakesFile: true, Category: categorySpec, Usage: "take the best configurations of a kernel from a `RECORD` of it, and do not tune it; may be repeated, also for several sizes of one kernel"},
-			&cli.StringFlag{Name: "tune-sizes", Category: categorySearch, Usage: "tune at `N[,N…]`", DefaultText: joinInts(benchTuneSizes) + "; on a CPU " + joinInts(benchTuneSizesCPU) + "; each within the --sizes"},
+			&cli.StringFlag{Name: "tune-sizes", Category: categorySearch, Usage: "tune at `N[,N…]`", DefaultText: joinInts(matmul.DefaultTuneSizes, ",") + "; on a CPU " + joinInts(matmul.DefaultTuneSizesCPU, ",") + "; each within the --sizes"},
 			&cli.IntFlag{Name: "max-evals", Category: categorySearch, Usage: "evaluate at most `N` configurations of each kernel at each size, failures included"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Category: categorySearch, Usage: "seed of the search strategy's random choices"},
-			&cli.DurationFlag{Name: "time-limit", Value: benchTimeLimit, Category: categoryEvaluation, Usage: "`DURATION` of all, tuning included"},
-			&cli.DurationFlag{Name: "cpu-limit", Value: benchLoopLimit, Category: categoryEvaluation, Usage: "longest `DURATION` of one multiplication by the CPU loop"},
+			&cli.DurationFlag{Name: "time-limit", Value: matmul.DefaultTimeLimit, Category: categoryEvaluation, Usage: "`DURATION` of all, tuning included"},
+			&cli.DurationFlag{Name: "cpu-limit", Value: matmul.DefaultLoopLimit, Category: categoryEvaluation, Usage: "longest `DURATION` of one multiplication by the CPU loop"},
 			&cli.IntFlag{Name: "iterations", Value: device.DefaultIterations, Category: categoryEvaluation, Usage: "timed multiplications of each, at least, where they do not take seconds"},
 			&cli.StringSliceFlag{Name: "library", TakesFile: true, Category: categoryEvaluation, Usage: "look for OpenBLAS, cuBLAS and the CUDA runtime in `PATH` first: a file, a folder, or one with pip's packages; may be repeated"},
 			deviceFlag(),
 			&cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, TakesFile: true, Category: categoryOutput, Usage: "write the times to `FILE`: .csv, or as a picture .png, .svg or .pdf; may be repeated"},
 		},
-		Action: func(c *cli.Context) error {
-			b, err := newBench(c)
-			if err != nil {
-				return err
-			}
-			defer b.close()
-			return b.run()
-		},
+		Action: runBench,
 	}
 }
 
-// A bench is what the command line asks to measure.
-type bench struct {
-	cli       *cli.Context
-	sizes     []int
-	tuneSizes []int // nil: the default of the device's type
-	kernels   []benchKernel
-	outputs   []string
-	began     time.Time
-	device    device.Listed
-	processes []*matmul.Process
+// runBench tunes, measures, and prints and writes the results, however the sweep ended.
+func runBench(c *cli.Context) error {
+	b, err := newBench(c)
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	fmt.Fprintf(c.App.Writer, "Using: %s\n", b.Device.Name)
+	if err := b.TuneKernels(c.Context); err != nil {
+		return err
+	}
+	sweep, err := b.Open(c.Context)
+	if err != nil {
+		return err
+	}
+	bar := newBar(c.App.ErrWriter, len(sweep.Participants)*len(sweep.Sizes), "measurements")
+	if bar != nil {
+		sweep.OnStart = func(entrant string, n int) { bar.Describe(fmt.Sprintf("%s, N = %d", entrant, n)) }
+		sweep.OnCell = func(matmul.Cell) { _ = bar.Add(1) } // an error of the terminal does not end the sweep
+	}
+	cells := sweep.Run(c.Context)
+	if bar != nil {
+		_ = bar.Finish()
+		_ = bar.Clear()
+	}
+	measured := slices.ContainsFunc(cells, func(c matmul.Cell) bool { return c.Measurement != nil })
+	if measured {
+		printBench(c.App.Writer, cells)
+	}
+	for _, r := range matmul.LeftOut(cells) {
+		fmt.Fprintf(c.App.ErrWriter, "%s is left out at N = %s: %s\n", r.Entrant, joinInts(r.Sizes, ", "), r.Text)
+	}
+	if measured {
+		title := fmt.Sprintf("C = A·B, N × N, float32: %s", b.Device.Name)
+		outputs := c.StringSlice("output")
+		var errs []error
+		for _, path := range outputs {
+			errs = append(errs, matmul.WriteFile(path, title, cells))
+		}
+		if err := errors.Join(errs...); err != nil {
+			return err
+		}
+		if len(outputs) > 0 {
+			fmt.Fprintf(c.App.ErrWriter, "results: %s\n", strings.Join(outputs, ", "))
+		}
+	}
+	switch {
+	case c.Context.Err() != nil:
+		return errInterrupted
+	case !measured:
+		return errReported
+	}
+	return nil
 }
 
-// A benchKernel is a kernel with the configurations that are measured.
-type benchKernel struct {
-	tutorialKernel
-	finalists []matmul.Finalists
-	why       string // it has none
-}
-
-// newBench reads the command line. What is wrong with it is found before anything is measured.
-func newBench(c *cli.Context) (*bench, error) {
-	b := &bench{cli: c, sizes: benchSizes, outputs: c.StringSlice("output"), began: time.Now()}
-	for _, check := range []func() error{b.readSizes, b.readLimits, b.readKernels, b.readRecords, b.checkFiles} {
-		if err := check(); err != nil {
+// newBench reads the command line. Errors in it are found before anything is measured.
+func newBench(c *cli.Context) (*matmul.Bench, error) {
+	b := &matmul.Bench{
+		Sizes: matmul.DefaultSizes, Libraries: c.StringSlice("library"), Iterations: c.Int("iterations"),
+		Began: time.Now(), TimeLimit: c.Duration("time-limit"), LoopLimit: c.Duration("cpu-limit"),
+		Note: func(text string) { fmt.Fprintln(c.App.ErrWriter, text) },
+	}
+	b.Tune = func(ctx context.Context, kernel string, s *spec.Spec, n int, limit time.Duration) ([]string, error) {
+		return tuneForBench(ctx, c, b.Device, kernel, s, n, limit)
+	}
+	for _, read := range []func(*cli.Context, *matmul.Bench) error{readBenchSizes, checkBenchLimits, readBenchKernels, readBenchRecords, checkBenchFiles} {
+		if err := read(c, b); err != nil {
 			return nil, &usageError{err}
 		}
 	}
 	var err error
-	b.device, err = selectDevice(c)
+	b.Device, err = selectDevice(c)
 	return b, err
 }
 
-func (b *bench) readSizes() error {
-	if b.cli.Args().Len() > 0 {
-		return fmt.Errorf("%s takes no argument, but %q is given", b.cli.Command.HelpName, b.cli.Args().First())
+func readBenchSizes(c *cli.Context, b *matmul.Bench) error {
+	if c.Args().Len() > 0 {
+		return fmt.Errorf("%s takes no argument, but %q is given", c.Command.HelpName, c.Args().First())
 	}
 	var err error
-	if b.cli.IsSet("sizes") {
-		if b.sizes, err = parseMatrixSizes("sizes", b.cli.String("sizes")); err != nil {
+	if c.IsSet("sizes") {
+		if b.Sizes, err = parseMatrixSizes("sizes", c.String("sizes")); err != nil {
 			return err
 		}
 	}
-	if b.cli.IsSet("tune-sizes") {
-		b.tuneSizes, err = parseMatrixSizes("tune-sizes", b.cli.String("tune-sizes"))
+	if c.IsSet("tune-sizes") {
+		b.TuneSizes, err = parseMatrixSizes("tune-sizes", c.String("tune-sizes"))
 	}
 	return err
 }
 
-// parseMatrixSizes are the sizes of a flag, ascending, each once.
+// parseMatrixSizes returns the sizes in the value of a flag, ascending, each once.
 func parseMatrixSizes(flag, text string) ([]int, error) {
 	var sizes []int
-	for _, part := range strings.Split(text, ",") {
+	for part := range strings.SplitSeq(text, ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(part))
 		if err != nil || n < 1 || n > matmul.MaxSize {
 			return nil, fmt.Errorf("--%s %s: want numbers from 1 to %d, such as 64,256,1024", flag, text, matmul.MaxSize)
@@ -152,53 +167,57 @@ func parseMatrixSizes(flag, text string) ([]int, error) {
 	return slices.Compact(sizes), nil
 }
 
-func (b *bench) readLimits() error {
+func checkBenchLimits(c *cli.Context, _ *matmul.Bench) error {
 	for _, name := range []string{"time-limit", "cpu-limit"} {
-		if d := b.cli.Duration(name); d <= 0 {
+		if d := c.Duration(name); d <= 0 {
 			return fmt.Errorf("--%s %s: want a positive duration", name, d)
 		}
 	}
-	if n := b.cli.Int("max-evals"); n < 0 || (b.cli.IsSet("max-evals") && n == 0) {
+	if n := c.Int("max-evals"); n < 0 || (c.IsSet("max-evals") && n == 0) {
 		return fmt.Errorf("--max-evals %d: want a positive number", n)
 	}
-	if n := b.cli.Int("iterations"); n < 1 {
+	if n := c.Int("iterations"); n < 1 {
 		return fmt.Errorf("--iterations %d: want at least 1", n)
 	}
 	return nil
 }
 
-func benchChoices() []string {
-	var names []string
-	for _, k := range benchKernels {
-		names = append(names, k.name)
-	}
-	return names
-}
-
-func (b *bench) readKernels() error {
-	for _, name := range strings.Split(b.cli.String("kernel"), ",") {
+func readBenchKernels(c *cli.Context, b *matmul.Bench) error {
+	for name := range strings.SplitSeq(c.String("kernel"), ",") {
 		name = strings.TrimSpace(name)
-		i := slices.IndexFunc(benchKernels, func(k tutorialKernel) bool { return k.name == name })
-		if i < 0 {
-			return fmt.Errorf("--kernel %s: there are %s%s", name, strings.Join(benchChoices(), ", "), nearest.Hint(name, benchChoices()))
+		if !slices.Contains(matmul.Kernels, name) {
+			return fmt.Errorf("--kernel %s: there are %s%s", name, strings.Join(matmul.Kernels, ", "), nearest.Hint(name, matmul.Kernels))
 		}
-		if !slices.ContainsFunc(b.kernels, func(k benchKernel) bool { return k.name == name }) {
-			b.kernels = append(b.kernels, benchKernel{tutorialKernel: benchKernels[i]})
+		if !slices.Contains(b.Kernels, name) {
+			b.Kernels = append(b.Kernels, name)
 		}
 	}
 	return nil
 }
 
-func (b *bench) checkFiles() error {
-	for _, path := range b.outputs {
-		if strings.ToLower(filepath.Ext(path)) != ".csv" && !picture.Is(path) {
-			return fmt.Errorf("--output %s: want a .csv, or as a picture a .png, .svg or .pdf", path)
+func readBenchRecords(c *cli.Context, b *matmul.Bench) error {
+	for _, path := range c.StringSlice("tuned") {
+		r, err := record.Read(path)
+		if err != nil {
+			return fmt.Errorf("--tuned: %w", err)
+		}
+		if err := b.AddRecord(r); err != nil {
+			return fmt.Errorf("--tuned %s: %w", path, err)
+		}
+	}
+	return nil
+}
+
+func checkBenchFiles(c *cli.Context, b *matmul.Bench) error {
+	for _, path := range c.StringSlice("output") {
+		if err := matmul.CheckPath(path); err != nil {
+			return fmt.Errorf("--output %w", err) // which names the path
 		}
 		if err := checkFolder(path); err != nil {
 			return fmt.Errorf("--output %s: %w", path, err)
 		}
 	}
-	for _, path := range b.cli.StringSlice("library") {
+	for _, path := range b.Libraries {
 		if err := matmul.CheckLibraryPlace(path); err != nil {
 			return fmt.Errorf("--library: %w", err)
 		}
@@ -206,132 +225,94 @@ func (b *bench) checkFiles() error {
 	return nil
 }
 
-func (b *bench) close() {
-	for _, p := range b.processes {
-		p.Close()
-	}
-}
-
-// run tunes, measures, and prints and writes what there is, however it ended.
-func (b *bench) run() error {
-	fmt.Fprintf(b.cli.App.Writer, "Using: %s\n", b.device.Name)
-	if err := b.tune(b.cli.Context); err != nil {
-		return err
-	}
-	participants, err := b.open(b.cli.Context)
+// tuneForBench searches a kernel in workers. A search that has not ended after twice its limit,
+// because of what its workers hold, is stopped.
+func tuneForBench(ctx context.Context, c *cli.Context, on device.Listed, kernel string, s *spec.Spec, n int, limit time.Duration) ([]string, error) {
+	began := time.Now()
+	limited, cancel := context.WithTimeout(ctx, 2*limit+10*time.Second)
+	defer cancel()
+	pool, err := worker.Open(limited, []device.Listed{on}, s.Problem, worker.Options{
+		Iterations: c.Int("iterations"), EarlyStop: device.DefaultEarlyStop,
+		Note: func(text string) { fmt.Fprintln(c.App.ErrWriter, text) },
+	})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	left := b.cli.Duration("time-limit") - time.Since(b.began)
-	bar := newBar(b.cli.App.ErrWriter, len(participants)*len(b.sizes), "measurements")
-	sweep := matmul.Sweep{Sizes: b.sizes, Participants: participants, TimeLimit: left}
-	if bar != nil {
-		sweep.OnStart = func(entrant string, n int) { bar.Describe(fmt.Sprintf("%s, N = %d", entrant, n)) }
-		sweep.OnCell = func(matmul.Cell) { _ = bar.Add(1) } // an error of the terminal is none of the measurement
+	defer pool.Close()
+	configurations, err := s.Space(limited, pool.Device())
+	if err != nil {
+		return nil, err
 	}
-	cells := sweep.Run(b.cli.Context)
-	if bar != nil {
-		_ = bar.Finish()
-		_ = bar.Clear()
+	total := configurations.Len()
+	if most := c.Int("max-evals"); most > 0 {
+		total = min(total, most)
 	}
-	printBench(b.cli.App.Writer, b.cli.App.ErrWriter, participants, cells, b.sizes)
-	return b.conclude(cells)
+	bar := newProgress(c.App.ErrWriter, total, s.Problem.Objective(), false)
+	outcome, err := tune.Run(limited, s.Problem, pool, tune.Options{
+		Space: configurations, MaxEvaluations: c.Int("max-evals"), TimeLimit: max(limit, time.Second),
+		Strategy: func(of *space.Space) (search.Strategy, error) {
+			return search.New(search.Auto, of, search.Options{Seed: c.Uint64("seed"), Budget: c.Int("max-evals")})
+		},
+		OnResult: func(r tune.Result, _ bool) { bar.add(r, c.App.ErrWriter, "") },
+	})
+	bar.finish()
+	if outcome == nil {
+		return nil, err
+	}
+	if outcome.Stop == tune.Environment {
+		return nil, fmt.Errorf("stopped: %s", outcome.Cause)
+	}
+	evaluated := countNoun(len(outcome.Results), "configuration")
+	best := matmul.BestConfigurations(s.Problem.Objective(), outcome.Results)
+	if len(best) == 0 {
+		return nil, errors.Join(err, fmt.Errorf("none of %s is correct", evaluated))
+	}
+	fmt.Fprintf(c.App.ErrWriter, "tuned %s at N = %d: %s of %d in %s, best %s\n", kernel, n,
+		evaluated, configurations.Len(), roundElapsed(time.Since(began)), best[0])
+	return best, nil
 }
 
-// open starts a process for each entrant. A library that is not there is said.
-func (b *bench) open(ctx context.Context) ([]matmul.Participant, error) {
-	var participants []matmul.Participant
-	var missing *matmul.MissingError
-	for _, e := range b.entrants() {
-		if e.Kind == matmul.CuTF32 && missing != nil {
-			continue // it is the library that was missing just before
-		}
-		missing = nil
-		p := &matmul.Process{Entrant: e.Entrant}
-		about, err := p.About(ctx)
-		switch {
-		case ctx.Err() != nil:
-			return nil, errInterrupted
-		case err != nil:
-			errors.As(err, &missing)
-			fmt.Fprintf(b.cli.App.ErrWriter, "%s is left out: %v\n", e.Name, err)
-			continue
-		}
-		fmt.Fprintf(b.cli.App.ErrWriter, "%s: %s\n", e.Name, about)
-		b.processes = append(b.processes, p)
-		most := 0
-		for _, n := range b.sizes {
-			most = max(most, len(matmul.Candidates(e.finalists, n)))
-		}
-		participant := matmul.Participant{Name: e.Name, Multiplications: e.Multiplications(most), Measure: func(ctx context.Context, n int) (matmul.Measurement, error) {
-			return p.Measure(ctx, n, matmul.Candidates(e.finalists, n))
-		}}
-		if e.Kind == matmul.Loop {
-			participant.Longest = b.cli.Duration("cpu-limit")
-		}
-		participants = append(participants, participant)
+// printBench prints the tables of times and rates, the configurations of the kernels, and who wins
+// from which size on.
+func printBench(w io.Writer, cells []matmul.Cell) {
+	if slices.ContainsFunc(cells, func(c matmul.Cell) bool { return c.Measurement != nil && c.Measurement.HostTimer }) {
+		fmt.Fprintln(w, "timer: host")
 	}
-	return participants, nil
+	for _, t := range matmul.Tables(cells) {
+		printTitled(w, t)
+	}
+	for i, r := range matmul.Configurations(cells) {
+		if i == 0 {
+			fmt.Fprintln(w, "\nconfigurations")
+		}
+		fmt.Fprintf(w, "%s: %s (N = %s)\n", r.Entrant, r.Text, joinInts(r.Sizes, ", "))
+	}
+	if wins := matmul.Wins(cells); len(wins.Rows) > 0 {
+		printTitled(w, wins)
+	}
 }
 
-// A benchEntrant is an entrant, with the finalists of a kernel.
-type benchEntrant struct {
-	matmul.Entrant
-	finalists []matmul.Finalists
-}
-
-// entrants are all that are to be measured, in the order of the tables.
-func (b *bench) entrants() []benchEntrant {
-	libraries, pci := b.cli.StringSlice("library"), ""
-	if described, err := device.Describe(b.device.Device); err == nil && strings.Contains(described.Vendor, "NVIDIA") {
-		pci = described.PCI
+func printTitled(w io.Writer, t matmul.Table) {
+	fmt.Fprintf(w, "\n%s\n", t.Title)
+	var flags uint
+	if t.Numbers {
+		flags = tabwriter.AlignRight
 	}
-	all := []benchEntrant{
-		{Entrant: matmul.Entrant{Name: loopName, Kind: matmul.Loop}},
-		{Entrant: matmul.Entrant{Name: openBLASName, Kind: matmul.OpenBLAS, Libraries: libraries}},
-	}
-	for _, k := range b.kernels {
-		if k.why != "" {
-			fmt.Fprintf(b.cli.App.ErrWriter, "%s is left out: %s\n", k.name, k.why)
-			continue
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', flags)
+	for _, row := range append([][]string{t.Head}, t.Rows...) {
+		line := strings.Join(row, "\t")
+		if t.Numbers {
+			line += "\t" // the last column is aligned too
 		}
-		all = append(all, benchEntrant{matmul.Entrant{Name: k.name, Kind: matmul.Kernel, Spec: k.path, Device: b.device.Selector()}, k.finalists})
+		fmt.Fprintln(table, line)
 	}
-	all = append(all,
-		benchEntrant{Entrant: matmul.Entrant{Name: "cuBLAS", Kind: matmul.CuBLAS, Libraries: libraries, PCI: pci}},
-		benchEntrant{Entrant: matmul.Entrant{Name: "cuBLAS tf32", Kind: matmul.CuTF32, Libraries: libraries, PCI: pci}})
-	for i := range all {
-		all[i].Iterations = b.cli.Int("iterations")
-	}
-	return all
+	table.Flush()
 }
 
-// conclude writes the outputs, and turns what was measured into an error for the exit status.
-func (b *bench) conclude(cells []matmul.Cell) error {
-	interrupted := b.cli.Context.Err() != nil
-	if !anyMeasured(cells) {
-		if interrupted {
-			return errInterrupted
-		}
-		return errReported
-	}
-	title := fmt.Sprintf("C = A·B, N × N, float32: %s", b.device.Name)
-	if err := writeBench(b.outputs, title, cells); err != nil {
-		return err
-	}
-	if len(b.outputs) > 0 {
-		fmt.Fprintf(b.cli.App.ErrWriter, "results: %s\n", strings.Join(b.outputs, ", "))
-	}
-	if interrupted {
-		return errInterrupted
-	}
-	return nil
-}
-
-func joinInts(numbers []int) string {
+func joinInts(numbers []int, between string) string {
 	texts := make([]string, len(numbers))
 	for i, n := range numbers {
 		texts[i] = strconv.Itoa(n)
 	}
-	return strings.Join(texts, ",")
+	return strings.Join(texts, between)
 }

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ndtune/ndtune/matmul"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/compare"
 	"github.com/ndtune/ndtune/tune/live"
@@ -182,7 +183,7 @@ func oneWinner(t *testing.T, o tune.Objective) {
 		checkMarkdown(t, name, made, o)
 		checkCompared(t, p, at(name), folder)
 		tuned := mustReadRecord(t, at(name))
-		if found := bestConfigurations(tuned.Header.Objective, tuned.Results); found[0] != scriptedWinner || found[1] != "block_size=48, steps=4" {
+		if found := matmul.BestConfigurations(tuned.Header.Objective, tuned.Results); found[0] != scriptedWinner || found[1] != "block_size=48, steps=4" {
 			t.Errorf("--tuned %s of matmul: %v", name, found)
 		}
 		if found := tuned.Header.Objective.Best(tuned.Results); found.Configuration.String() != scriptedWinner {
