@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -80,15 +79,15 @@ type comparing struct {
 	outputs []string
 	spec    *spec.Spec // nil: records only
 	path    string     // of the specification
-	given   []compare.Source
-	options compare.Options
-	locals  []*local // the devices of this machine
-	stem    string   // of the names of run logs
-	reserve string   // the file in the state folder that stands for the stem; "": none
+	session compare.Session
+	chosen  []device.Listed // of the session's targets
+	stem    string          // of the names of run logs
+	reserve string          // the file in the state folder that stands for the stem; "": none
 }
 
 func runComparison(c *cli.Context) error {
-	k := &comparing{cli: c, outputs: c.StringSlice("output"), options: compare.Options{Tool: "ndtune " + versionText()}}
+	k := &comparing{cli: c, outputs: c.StringSlice("output")}
+	k.session.Options.Tool = "ndtune " + versionText()
 	for _, stage := range []func() error{k.checkOutputs, k.read, k.openDefault, k.openDevices} {
 		if err := stage(); err != nil {
 			return err
@@ -130,7 +129,7 @@ func (k *comparing) read() error {
 		}
 		r, err := record.Read(path)
 		if err == nil {
-			k.given = append(k.given, compare.Source{Name: path, Record: r})
+			k.session.Given = append(k.session.Given, compare.Source{Name: path, Record: r})
 			continue
 		}
 		if i > 0 || hasExtensionOfRecord(path) {
@@ -163,8 +162,8 @@ func (k *comparing) checkArguments() error {
 		return &usageError{errors.New("--quiet and --verbose exclude each other")}
 	}
 	if k.spec == nil {
-		if len(k.given) < 2 {
-			return &usageError{fmt.Errorf("%s is the only record: name those of other devices, or the specification first, to measure on the devices here", k.given[0].Name)}
+		if len(k.session.Given) < 2 {
+			return &usageError{fmt.Errorf("%s is the only record: name those of other devices, or the specification first, to measure on the devices here", k.session.Given[0].Name)}
 		}
 		for _, name := range k.cli.LocalFlagNames() {
 			if !slices.Contains([]string{"default", "output", "o", "quiet", "q", "verbose", "v", "no-peak"}, name) {
@@ -173,26 +172,13 @@ func (k *comparing) checkArguments() error {
 		}
 		return nil
 	}
-	want := k.header()
-	for _, s := range k.given {
+	want := problemHeader(k.spec.Problem, k.path)
+	for _, s := range k.session.Given {
 		if err := want.SameProblem(s.Record.Header); err != nil {
 			return &usageError{fmt.Errorf("%s and %s are of different problems: %w", k.path, s.Name, err)}
 		}
 	}
 	return (&tuning{cli: k.cli, spec: k.spec, logPath: k.cli.String("log")}).checkFlags()
-}
-
-// header is the problem of the specification, as a record would have it.
-func (k *comparing) header() record.Header {
-	p := k.spec.Problem
-	h := record.Header{
-		Digest: p.Digest(), Kernel: p.KernelName(), Source: k.path,
-		ProblemSize: p.FixedProblemSize(), Constants: p.Definition().Constants, Objective: p.Objective(),
-	}
-	for i := range p.Parameters().Len() {
-		h.Parameters = append(h.Parameters, p.Parameters().At(i))
-	}
-	return h
 }
 
 // openDefault reads the configuration that gains are over.
@@ -206,8 +192,8 @@ func (k *comparing) openDefault() error {
 		parameters = k.spec.Problem.Parameters()
 	} else {
 		var err error
-		if parameters, err = space.NewParameters(k.given[0].Record.Header.Parameters); err != nil {
-			return fmt.Errorf("%s: %w", k.given[0].Name, err)
+		if parameters, err = space.NewParameters(k.session.Given[0].Record.Header.Parameters); err != nil {
+			return fmt.Errorf("%s: %w", k.session.Given[0].Name, err)
 		}
 	}
 	c, err := spec.ParseConfiguration(parameters, text)
@@ -217,45 +203,17 @@ func (k *comparing) openDefault() error {
 	if err := parameters.CheckValues(c); err != nil {
 		return &usageError{fmt.Errorf("--default %s: %w", text, err)}
 	}
-	k.options.Default = &c
+	k.session.Options.Default = &c
 	return nil
-}
-
-// sources are the records that were given, and those of the devices here as they are now.
-func (k *comparing) sources() ([]compare.Source, error) {
-	all := slices.Clone(k.given)
-	var crossed []compare.Source
-	for _, l := range k.locals {
-		searched, err := l.source(l.logPath)
-		if err != nil {
-			return nil, err
-		}
-		if searched == nil && l.given == nil {
-			header := k.header()
-			header.Device = l.identity
-			searched = &compare.Source{Name: l.label, Record: &record.Record{Header: header}, Listing: l.listed.Selector(), Trouble: l.trouble}
-		}
-		if searched != nil {
-			all = append(all, *searched)
-		}
-		again, err := l.source(l.crossPath)
-		if err != nil {
-			return nil, err
-		}
-		if again != nil {
-			crossed = append(crossed, *again)
-		}
-	}
-	return append(all, crossed...), nil // the searches first: of two results the first counts
 }
 
 // conclude compares what there is now, prints it and writes the outputs.
 func (k *comparing) conclude() error {
-	sources, err := k.sources()
+	sources, err := k.session.Sources()
 	if err != nil {
 		return err
 	}
-	made, err := compare.New(sources, k.options)
+	made, err := compare.New(sources, k.session.Options)
 	if err != nil {
 		return &usageError{err}
 	}
@@ -310,14 +268,7 @@ func (k *comparing) files() {
 	if len(k.outputs) > 0 {
 		fmt.Fprintf(notes, "results: %s\n", strings.Join(k.outputs, ", "))
 	}
-	var logs []string
-	for _, l := range k.locals {
-		for _, path := range []string{l.logPath, l.crossPath} {
-			if _, err := os.Stat(path); err == nil {
-				logs = append(logs, path)
-			}
-		}
-	}
+	logs := k.session.Logs()
 	if len(logs) == 0 {
 		return
 	}

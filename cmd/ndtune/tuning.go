@@ -153,18 +153,25 @@ func (t *tuning) openSpace() error {
 	return t.openStrategy()
 }
 
-// header says what the search is about.
-func (t *tuning) header() record.Header {
-	p := t.spec.Problem
+// problemHeader is the header of a record of a problem, without a device and a search.
+func problemHeader(p *tune.Problem, source string) record.Header {
 	h := record.Header{
-		Digest: p.Digest(), Kernel: p.KernelName(), Source: t.source,
-		Device: t.evaluator.Device(), ProblemSize: p.FixedProblemSize(), Constants: p.Definition().Constants,
-		Objective: p.Objective(), Metrics: p.MetricNames(t.evaluator.Device()), Iterations: t.cli.Int("iterations"), Verified: p.Verified(),
-		Strategy: t.strategy, Seed: t.cli.Uint64("seed"), Started: time.Now(), Tool: "ndtune " + versionText(),
+		Digest: p.Digest(), Kernel: p.KernelName(), Source: source,
+		ProblemSize: p.FixedProblemSize(), Constants: p.Definition().Constants, Objective: p.Objective(),
 	}
 	for i := range p.Parameters().Len() {
 		h.Parameters = append(h.Parameters, p.Parameters().At(i))
 	}
+	return h
+}
+
+func (t *tuning) header() record.Header {
+	p := t.spec.Problem
+	h := problemHeader(p, t.source)
+	h.Device = t.evaluator.Device()
+	h.Metrics, h.Verified = p.MetricNames(h.Device), p.Verified()
+	h.Iterations, h.Strategy, h.Seed = t.cli.Int("iterations"), t.strategy, t.cli.Uint64("seed")
+	h.Started, h.Tool = time.Now(), "ndtune "+versionText()
 	return h
 }
 
@@ -200,10 +207,7 @@ func (t *tuning) close() {
 
 // run searches, prints, and writes the outputs whatever way the search ended.
 func (t *tuning) run() (*tune.Outcome, error) {
-	total := t.space.Len()
-	if n := t.maxEvaluations(); n > 0 {
-		total = min(total, n)
-	}
+	total := t.total()
 	t.printer = newPrinter(t.cli, t.spec.Problem, total)
 	if t.title != "" && !t.cli.Bool("quiet") {
 		fmt.Fprintf(t.cli.App.Writer, "\n%s\n", t.title)
@@ -211,18 +215,10 @@ func (t *tuning) run() (*tune.Outcome, error) {
 	t.printer.begin(t.evaluator.Device(), t.devices, t.space, t.log, t.peaks.later)
 	t.beginPage(total)
 
-	outcome, err := tune.Run(t.cli.Context, t.spec.Problem, t.evaluator, tune.Options{
-		Space:          t.space,
-		Strategy:       t.newStrategy,
-		MaxEvaluations: t.maxEvaluations(),
-		TimeLimit:      t.cli.Duration("time-limit"),
-		Log:            t.log,
-		Retry:          retried(t.cli),
-		OnResult: func(r tune.Result, resumed bool) {
-			t.printer.result(r, resumed)
-			t.showResult(r, resumed)
-		},
-	})
+	outcome, err := tune.Run(t.cli.Context, t.spec.Problem, t.evaluator, t.options(func(r tune.Result, resumed bool) {
+		t.printer.result(r, resumed)
+		t.showResult(r, resumed)
+	}))
 	spent := ""
 	if outcome != nil && t.cli.Bool("verbose") {
 		spent = spentText(t.evaluator, outcome.Results, outcome.Resumed) + "\n"
@@ -241,6 +237,21 @@ func (t *tuning) run() (*tune.Outcome, error) {
 	}
 	fmt.Fprint(t.cli.App.ErrWriter, spent)
 	return outcome, errors.Join(err, t.conclude(outcome, err))
+}
+
+// total is the number of configurations that the search evaluates at most.
+func (t *tuning) total() int {
+	if n := t.maxEvaluations(); n > 0 {
+		return min(t.space.Len(), n)
+	}
+	return t.space.Len()
+}
+
+func (t *tuning) options(onResult func(tune.Result, bool)) tune.Options {
+	return tune.Options{
+		Space: t.space, Strategy: t.newStrategy, MaxEvaluations: t.maxEvaluations(), TimeLimit: t.cli.Duration("time-limit"),
+		Log: t.log, Retry: retried(t.cli), OnResult: onResult,
+	}
 }
 
 // addLimits completes the results of a search whose peaks were not known as it began, and keeps

@@ -1,0 +1,176 @@
+package compare
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// A Target is a device of this machine that takes part in a [Session].
+type Target struct {
+	Identity tune.Device // without a timer
+	Label    string      // its name among all devices of the machine
+	Listing  string      // its selector (device.Listed.Selector)
+	Given    *Source     // a record of a search on it, which then is not tuned again; nil: none
+
+	SearchLog string // path of the run log of its search
+	CrossLog  string // path of the run log of the configurations that [Cross] ran on it
+
+	trouble string // why it could not be tuned
+	lost    bool   // nothing can be run on it
+}
+
+// A Session compares a problem on the devices of one machine, one after the other. It has each
+// device tuned, and then runs on each the configurations that are wanted of all. Results are kept in
+// run logs: a session with the same logs goes on from there.
+type Session struct {
+	Problem *tune.Problem
+	Header  record.Header // of the problem; the identity of a device is added
+	Given   []Source      // records of searches, here or on other machines
+	Targets []*Target
+	Options Options
+	Retry   []tune.Status // see [Cross]
+
+	// Tune searches on a target and keeps the results in its search log.
+	Tune func(*Target) error
+
+	// Open opens an evaluator on a target, for the configurations that are wanted on it.
+	Open func(t *Target, wanted []space.Configuration) (*Opened, error)
+
+	// Fatal reports whether an error of Tune or Open would be the same on every target: it ends
+	// the session.
+	Fatal func(error) bool
+
+	// Refused reports whether the problem's restrictions leave nothing to run on the target. Such
+	// a target is not lost: each wanted configuration gets the reason.
+	Refused func(error) bool
+}
+
+// Opened is an evaluator on a target, with the log that keeps its results.
+type Opened struct {
+	Evaluator tune.Evaluator
+	Log       tune.Log
+	OnResult  func(r tune.Result, resumed bool)
+	Close     func(*tune.Outcome) error // the outcome is nil if there is none
+}
+
+// NewTarget returns a device as a target. Of the given records, the first search on the device is
+// its search.
+func (s *Session) NewTarget(identity tune.Device, label, listing string) *Target {
+	t := &Target{Identity: identity, Label: label, Listing: listing}
+	i := slices.IndexFunc(s.Given, func(g Source) bool { return g.isSearch() && SameDevice(g.Record.Header.Device, identity) })
+	if i >= 0 {
+		t.Given = &s.Given[i]
+	}
+	return t
+}
+
+// Run measures on all targets. If one fails, it goes on with the next; the error names the targets
+// that failed. It ends with the error of ctx, or a fatal one.
+func (s *Session) Run(ctx context.Context) error {
+	var errs []error
+	for _, stage := range []func(context.Context, *Target) error{s.tune, s.cross} {
+		for _, t := range s.Targets {
+			err := stage(ctx, t)
+			switch {
+			case ctx.Err() != nil:
+				return ctx.Err()
+			case err != nil && s.Fatal(err):
+				return err
+			case err != nil:
+				t.trouble, t.lost = err.Error(), !s.Refused(err)
+				errs = append(errs, fmt.Errorf("%s (%s): %s", t.Label, t.Listing, t.trouble))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (s *Session) tune(_ context.Context, t *Target) error { return s.Tune(t) }
+
+// cross runs the wanted configurations on a target.
+func (s *Session) cross(ctx context.Context, t *Target) error {
+	if t.lost {
+		return nil // for a reason that is in the error of Run already
+	}
+	sources, err := s.Sources()
+	if err != nil {
+		return err
+	}
+	wanted, err := Wanted(sources, s.Options)
+	if err != nil {
+		return err
+	}
+	o, err := s.Open(t, wanted)
+	if err != nil {
+		return err
+	}
+	known := slices.DeleteFunc(sources, func(g Source) bool {
+		return g.Listing != t.Listing && (t.Given == nil || g.Name != t.Given.Name)
+	})
+	outcome, err := Cross(ctx, s.Problem, o.Evaluator, o.Log, known, wanted, s.Retry, o.OnResult)
+	return errors.Join(err, o.Close(outcome))
+}
+
+// Sources returns the given records and the current logs of the targets. The searches come first,
+// because the first of two results of a configuration counts.
+func (s *Session) Sources() ([]Source, error) {
+	all := slices.Clone(s.Given)
+	var crossed []Source
+	for _, t := range s.Targets {
+		searched, err := t.read(t.SearchLog)
+		if err != nil {
+			return nil, err
+		}
+		if searched == nil && t.Given == nil {
+			header := s.Header
+			header.Device = t.Identity
+			searched = &Source{Name: t.Label, Record: &record.Record{Header: header}, Listing: t.Listing, Trouble: t.trouble}
+		}
+		if searched != nil {
+			all = append(all, *searched)
+		}
+		again, err := t.read(t.CrossLog)
+		if err != nil {
+			return nil, err
+		}
+		if again != nil {
+			crossed = append(crossed, *again)
+		}
+	}
+	return append(all, crossed...), nil
+}
+
+// read returns a log of the target as a source; nil if there is none.
+func (t *Target) read(path string) (*Source, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) || (err == nil && info.Size() == 0) {
+		return nil, nil
+	}
+	r, err := record.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	return &Source{Name: filepath.ToSlash(path), Record: r, Listing: t.Listing, Trouble: t.trouble}, nil
+}
+
+// Logs returns the paths of the logs that there are.
+func (s *Session) Logs() []string {
+	var paths []string
+	for _, t := range s.Targets {
+		for _, path := range []string{t.SearchLog, t.CrossLog} {
+			if _, err := os.Stat(path); err == nil {
+				paths = append(paths, path)
+			}
+		}
+	}
+	return paths
+}

@@ -1,0 +1,114 @@
+package compare
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+var errEverywhere, errRefused = errors.New("wrong everywhere"), errors.New("the space is empty")
+
+// A testSession compares on devices A, B and C. B has a record of its search, and C cannot be tuned.
+type testSession struct {
+	Session
+	tuned, opened []string
+	failure       error // of C
+}
+
+func newTestSession(t *testing.T, failure error) *testSession {
+	t.Helper()
+	s := &testSession{failure: failure}
+	s.Problem = testProblem(t)
+	s.Header = record.Header{Digest: "d1", Parameters: testParameters, Objective: s.Problem.Objective()}
+	s.Given = []Source{source(t, "b", gpu("B"), row{x: 16, tile: 1, time: 1}, row{x: 32, tile: 1, time: 2})}
+	folder := t.TempDir()
+	for _, name := range []string{"A", "B", "C"} {
+		target := s.NewTarget(gpu(name), name, "0:"+name)
+		target.SearchLog, target.CrossLog = filepath.Join(folder, name+".jsonl"), filepath.Join(folder, name+".compared.jsonl")
+		s.Targets = append(s.Targets, target)
+	}
+	s.Tune = func(target *Target) error {
+		s.tuned = append(s.tuned, target.Label)
+		switch {
+		case target.Label == "C":
+			return s.failure
+		case target.Given != nil:
+			return nil
+		}
+		r := source(t, target.Label, target.Identity, row{x: 32, tile: 1, time: 1}, row{x: 16, tile: 1, time: 3}).Record
+		return record.Write(target.SearchLog, r)
+	}
+	s.Open = func(target *Target, wanted []space.Configuration) (*Opened, error) {
+		header := s.Header
+		header.Device, header.Strategy, header.Iterations = gpu("B"), Strategy, 1 // that of a fakeDevice
+		log, err := record.Open(target.CrossLog, header)
+		if err != nil {
+			return nil, err
+		}
+		s.opened = append(s.opened, target.Label)
+		return &Opened{Evaluator: &fakeDevice{}, Log: log, OnResult: func(tune.Result, bool) {}, Close: func(*tune.Outcome) error { return log.Close() }}, nil
+	}
+	s.Fatal = func(err error) bool { return errors.Is(err, errEverywhere) }
+	s.Refused = func(err error) bool { return errors.Is(err, errRefused) }
+	return s
+}
+
+// TestSessionGoesOn: a device that cannot be tuned keeps no other from being measured; nothing runs
+// on it, unless it is only that the restrictions leave nothing.
+func TestSessionGoesOn(t *testing.T) {
+	for _, test := range []struct {
+		failure error
+		opened  []string
+	}{
+		{errors.New("no driver"), []string{"A", "B"}},
+		{errRefused, []string{"A", "B", "C"}},
+	} {
+		s := newTestSession(t, test.failure)
+		err := s.Run(t.Context())
+		if err == nil || err.Error() != "C (0:C): "+test.failure.Error() {
+			t.Errorf("%v", err)
+		}
+		if !slices.Equal(s.tuned, []string{"A", "B", "C"}) || !slices.Equal(s.opened, test.opened) {
+			t.Errorf("tuned %q, opened %q", s.tuned, s.opened)
+		}
+		sources, err := s.Sources()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, g := range sources {
+			names = append(names, strings.TrimSuffix(filepath.Base(g.Name), ".jsonl"))
+			if g.Name == "C" && g.Trouble != test.failure.Error() {
+				t.Errorf("trouble of C: %q", g.Trouble)
+			}
+		}
+		want := []string{"b", "A", "C"}
+		for _, label := range test.opened {
+			want = append(want, label+".compared")
+		}
+		if !slices.Equal(names, want) || len(s.Logs()) != 1+len(test.opened) {
+			t.Errorf("sources %q, want %q; logs %q", names, want, s.Logs())
+		}
+	}
+}
+
+// TestSessionEnds: an error that would be the same on each device, and an interruption, end it.
+func TestSessionEnds(t *testing.T) {
+	s := newTestSession(t, errEverywhere)
+	if err := s.Run(t.Context()); err != errEverywhere || len(s.opened) > 0 {
+		t.Errorf("%v; opened %q", err, s.opened)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	s = newTestSession(t, nil)
+	if err := s.Run(ctx); !errors.Is(err, context.Canceled) || len(s.tuned) != 1 {
+		t.Errorf("%v; tuned %q", err, s.tuned)
+	}
+}
