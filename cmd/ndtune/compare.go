@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -148,12 +147,6 @@ func (k *comparing) read() error {
 		k.path = path
 	}
 	return k.checkArguments()
-}
-
-// hasExtensionOfRecord reports whether the name of a file says that it is no specification.
-func hasExtensionOfRecord(path string) bool {
-	extension := filepath.Ext(strings.TrimSuffix(strings.ToLower(path), ".gz"))
-	return extension == ".jsonl" || extension == ".csv" || strings.HasSuffix(strings.ToLower(path), ".gz")
 }
 
 // checkArguments refuses what cannot be compared, before a device is touched.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/compare"
@@ -70,14 +69,6 @@ func (k *comparing) nameLogs() error {
 		}
 	}
 	return nil
-}
-
-// fileLabel is a label as a part of a file's name on any system.
-func fileLabel(label string) string {
-	words := strings.FieldsFunc(strings.ToLower(label), func(c rune) bool {
-		return !('a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '_')
-	})
-	return strings.Join(words, "-")
 }
 
 // measure tunes on each device, and then runs on each the configurations that are wanted of all.

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -109,13 +108,4 @@ func reportOutputs(c *cli.Context) ([]string, report.Plot, error) {
 		return nil, plot, errors.New("--plot and --parameter are of a picture: add -o plot.png or .svg")
 	}
 	return outputs, plot, nil
-}
-
-// shownName is the name of a file without its folder, where that tells it from the others.
-func shownName(path string, all []string) string {
-	base := filepath.Base(path)
-	if slices.ContainsFunc(all, func(other string) bool { return other != path && filepath.Base(other) == base }) {
-		return path
-	}
-	return base
 }
