@@ -69,7 +69,7 @@ func needCommand(c *cli.Context) error {
 		names = append(names, sub.Name)
 	}
 	name := c.Args().First()
-	return &usageError{fmt.Errorf("there is no command %q%s (commands: %s; see %s --help)", name, nearest.Hint(name, names), strings.Join(names, ", "), c.Command.HelpName)}
+	return wrong("there is no command %q%s (commands: %s; see %s --help)", name, nearest.Hint(name, names), strings.Join(names, ", "), c.Command.HelpName)
 }
 
 // versionText is the version, with the compiler and the platform that the program was built for.

@@ -107,7 +107,7 @@ func flagNamed(flags []cli.Flag, name string) cli.Flag {
 }
 
 func onUsageError(c *cli.Context, err error, _ bool) error {
-	return &usageError{fmt.Errorf("%s (see %s --help)", flagFault(err.Error(), c.Command.Flags), c.Command.HelpName)}
+	return wrong("%s (see %s --help)", flagFault(err.Error(), c.Command.Flags), c.Command.HelpName)
 }
 
 // flagFault rewords an error of the flag package as a message of this program.

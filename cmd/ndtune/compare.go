@@ -103,14 +103,14 @@ func runComparison(c *cli.Context) error {
 func (k *comparing) checkOutputs() error {
 	for i, path := range k.outputs {
 		if err := compare.CheckPath(path); err != nil && !report.IsPage(path) {
-			return &usageError{fmt.Errorf("--output: %w and .html (a page)", err)}
+			return wrong("--output: %w and .html (a page)", err)
 		}
 		if err := checkFolder(path); err != nil {
-			return &usageError{fmt.Errorf("--output %s: %w", path, err)}
+			return wrong("--output %s: %w", path, err)
 		}
 		same := func(other string) bool { return sameFile(other, path) }
 		if slices.ContainsFunc(k.outputs[:i], same) || slices.ContainsFunc(append(k.cli.Args().Slice(), k.cli.String("log")), same) {
-			return &usageError{fmt.Errorf("--output %s: the file is named twice", path)}
+			return wrong("--output %s: the file is named twice", path)
 		}
 	}
 	return nil
@@ -120,11 +120,11 @@ func (k *comparing) checkOutputs() error {
 func (k *comparing) read() error {
 	paths := k.cli.Args().Slice()
 	if len(paths) == 0 {
-		return &usageError{fmt.Errorf("name a specification or records: %s SPEC|RECORD… (see %s --help)", k.cli.Command.HelpName, k.cli.Command.HelpName)}
+		return wrong("name a specification or records: %s SPEC|RECORD… (see %s --help)", k.cli.Command.HelpName, k.cli.Command.HelpName)
 	}
 	for i, path := range paths {
 		if slices.Contains(paths[:i], path) {
-			return &usageError{fmt.Errorf("%s is named twice", path)}
+			return wrong("%s is named twice", path)
 		}
 		r, err := record.Read(path)
 		if err == nil {
@@ -152,15 +152,15 @@ func (k *comparing) read() error {
 // checkArguments refuses what cannot be compared, before a device is touched.
 func (k *comparing) checkArguments() error {
 	if k.cli.Bool("quiet") && k.cli.Bool("verbose") {
-		return &usageError{errors.New("--quiet and --verbose exclude each other")}
+		return wrong("--quiet and --verbose exclude each other")
 	}
 	if k.spec == nil {
 		if len(k.session.Given) < 2 {
-			return &usageError{fmt.Errorf("%s is the only record: name those of other devices, or the specification first, to measure on the devices here", k.session.Given[0].Name)}
+			return wrong("%s is the only record: name those of other devices, or the specification first, to measure on the devices here", k.session.Given[0].Name)
 		}
 		for _, name := range k.cli.LocalFlagNames() {
 			if !slices.Contains([]string{"default", "output", "o", "quiet", "q", "verbose", "v", "no-peak"}, name) {
-				return &usageError{fmt.Errorf("%s: records are compared as they are; name the specification first, to measure on the devices here", dashed(name))}
+				return wrong("%s: records are compared as they are; name the specification first, to measure on the devices here", dashed(name))
 			}
 		}
 		return nil
@@ -168,7 +168,7 @@ func (k *comparing) checkArguments() error {
 	want := problemHeader(k.spec.Problem, k.path)
 	for _, s := range k.session.Given {
 		if err := want.SameProblem(s.Record.Header); err != nil {
-			return &usageError{fmt.Errorf("%s and %s are of different problems: %w", k.path, s.Name, err)}
+			return wrong("%s and %s are of different problems: %w", k.path, s.Name, err)
 		}
 	}
 	return (&tuning{cli: k.cli, spec: k.spec, logPath: k.cli.String("log")}).checkFlags()
@@ -191,10 +191,10 @@ func (k *comparing) openDefault() error {
 	}
 	c, err := spec.ParseConfiguration(parameters, text)
 	if err != nil {
-		return &usageError{fmt.Errorf("--default %s: %w", text, err)}
+		return wrong("--default %s: %w", text, err)
 	}
 	if err := parameters.CheckValues(c); err != nil {
-		return &usageError{fmt.Errorf("--default %s: %w", text, err)}
+		return wrong("--default %s: %w", text, err)
 	}
 	k.session.Options.Default = &c
 	return nil

@@ -10,8 +10,8 @@ import (
 	"github.com/ndtune/ndtune/tune/compare"
 )
 
-// A deviceProgress shows one search of a comparison, all of it on stderr: what is for stdout is
-// the comparison. Single results are shown with -v only.
+// A deviceProgress shows one search of a comparison on stderr: stdout is for the comparison. It shows
+// single results with -v only.
 type deviceProgress struct{ *printer }
 
 func (k *comparing) newProgress(p *tune.Problem, total int) deviceProgress {
@@ -42,7 +42,7 @@ func (p deviceProgress) end(o *tune.Outcome, evaluated int) {
 	fmt.Fprintf(p.notes, "best: %s\n", formatMeasured(o.Best.Configuration.String(), o.Best.Figures().Time, nil))
 }
 
-// A printedComparison shows a comparison: tables on stdout, what to know on stderr.
+// A printedComparison shows a comparison: tables on stdout, notices on stderr.
 type printedComparison struct {
 	out, notes io.Writer
 	quiet      bool

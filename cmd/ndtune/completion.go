@@ -74,7 +74,7 @@ func completionCommand() *cli.Command {
 			}
 			script, ok := completionScripts[shell]
 			if !ok || c.Args().Len() != 1 {
-				return &usageError{fmt.Errorf("name one shell: bash, zsh, fish or powershell")}
+				return wrong("name one shell: bash, zsh, fish or powershell")
 			}
 			fmt.Fprint(c.App.Writer, script)
 			return nil

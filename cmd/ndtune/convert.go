@@ -88,7 +88,7 @@ func repairLog(c *cli.Context, path string) error {
 	damaged, kept, err := record.Repair(path)
 	switch {
 	case err != nil:
-		return &usageError{fmt.Errorf("--skip-damaged: %w", err)}
+		return wrong("--skip-damaged: %w", err)
 	case len(damaged) > 0:
 		fmt.Fprintf(c.App.ErrWriter, "%sThe file as it was is kept as %s.\n", damageText(path, damaged), kept)
 	}

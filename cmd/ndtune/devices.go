@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -51,8 +50,8 @@ type listedDevice struct {
 }
 
 func listDevices(c *cli.Context) error {
-	if c.Args().Len() > 0 {
-		return &usageError{fmt.Errorf("devices takes no argument, but %q is given", c.Args().First())}
+	if err := noArguments(c); err != nil {
+		return err
 	}
 	all, err := device.List()
 	if err != nil {
@@ -120,9 +119,7 @@ func showDevices(c *cli.Context, listed []listedDevice) error {
 	if !c.Bool("json") {
 		return printDevices(c.App.Writer, listed, !c.IsSet("device"))
 	}
-	encoder := json.NewEncoder(c.App.Writer)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(listed)
+	return printJSON(c.App.Writer, listed)
 }
 
 // printDevices shows devices under their platforms: under all, or under those that have one

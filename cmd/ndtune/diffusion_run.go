@@ -7,7 +7,6 @@ import (
 	"io"
 	"path"
 	"runtime"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -54,19 +53,19 @@ record (--tuned), or in a common one.
 }
 
 func runDiffusion(c *cli.Context) error {
-	if c.Args().Len() > 0 {
-		return &usageError{fmt.Errorf("%s takes no argument, but %q is given", c.Command.HelpName, c.Args().First())}
+	if err := noArguments(c); err != nil {
+		return err
 	}
-	steps, err := parseSteps(c.String("steps"))
-	if err != nil {
-		return &usageError{err}
+	steps := positiveInts(c.String("steps"))
+	if steps == nil {
+		return wrong("--steps %s: want positive numbers, such as 1000,2000,1000", c.String("steps"))
 	}
 	if path := c.String("plot"); path != "" {
 		if err := picture.Check(path); err != nil {
-			return &usageError{fmt.Errorf("--plot: %w", err)}
+			return wrong("--plot: %w", err)
 		}
 		if err := checkFolder(path); err != nil {
-			return &usageError{fmt.Errorf("--plot %s: %w", path, err)}
+			return wrong("--plot %s: %w", path, err)
 		}
 	}
 	if _, _, err := diffusionConfiguration(c, tune.Device{}); err != nil { // said before a device is looked for
@@ -108,18 +107,6 @@ func runDiffusion(c *cli.Context) error {
 	return nil
 }
 
-func parseSteps(text string) ([]int, error) {
-	var steps []int
-	for _, part := range strings.Split(text, ",") {
-		n, err := strconv.Atoi(strings.TrimSpace(part))
-		if err != nil || n < 1 {
-			return nil, fmt.Errorf("--steps %s: want positive numbers, such as 1000,2000,1000", text)
-		}
-		steps = append(steps, n)
-	}
-	return steps, nil
-}
-
 // diffusionConfiguration is the problem to run on a device, and in which configuration.
 func diffusionConfiguration(c *cli.Context, d tune.Device) (*spec.Spec, space.Configuration, error) {
 	none := space.Configuration{}
@@ -127,7 +114,7 @@ func diffusionConfiguration(c *cli.Context, d tune.Device) (*spec.Spec, space.Co
 	if path := c.String("tuned"); path != "" {
 		var err error
 		if tuned, err = record.Read(path); err != nil {
-			return nil, none, &usageError{fmt.Errorf("--tuned: %w", err)}
+			return nil, none, wrong("--tuned: %w", err)
 		}
 	}
 	path, err := diffusionSpecPath(c.String("kernel"), tuned, d.Type, c.IsSet("parameter"))
@@ -156,19 +143,19 @@ func diffusionConfiguration(c *cli.Context, d tune.Device) (*spec.Spec, space.Co
 	if tuned != nil {
 		best := tuned.Header.Objective.Best(tuned.Results)
 		if best == nil {
-			return nil, none, &usageError{fmt.Errorf("--tuned %s: no configuration is correct in it", c.String("tuned"))}
+			return nil, none, wrong("--tuned %s: no configuration is correct in it", c.String("tuned"))
 		}
 		for _, name := range s.Problem.Parameters().Names() {
 			v, ok := best.Configuration.Get(name)
 			if !ok {
-				return nil, none, &usageError{fmt.Errorf("--tuned %s: it is of another kernel: it has no %s", c.String("tuned"), name)}
+				return nil, none, wrong("--tuned %s: it is of another kernel: it has no %s", c.String("tuned"), name)
 			}
 			values[name] = v
 		}
 	}
 	for name, given := range options.Parameters {
 		if len(given) != 1 {
-			return nil, none, &usageError{fmt.Errorf("-p %s: run takes one value of each parameter", name)}
+			return nil, none, wrong("-p %s: run takes one value of each parameter", name)
 		}
 		i, _ := s.Problem.Parameters().Index(name)
 		values[name] = s.Problem.Parameters().At(i).Values[0]
@@ -243,7 +230,7 @@ func newExperiment(c *cli.Context, s *spec.Spec, configuration space.Configurati
 	}
 	nx, ny := size[0], size[1]
 	if limit := identity.MaxAllocation; limit > 0 && int64(ny) > limit/4/int64(nx) {
-		return nil, &usageError{fmt.Errorf("--nx %d --ny %d: the field is larger than %s, the most that %s has in one buffer", nx, ny, formatBytes(limit), identity.Name)}
+		return nil, wrong("--nx %d --ny %d: the field is larger than %s, the most that %s has in one buffer", nx, ny, formatBytes(limit), identity.Name)
 	}
 	first := diffusion.NewField(nx, ny, c.Uint64("seed"))
 	simulation, err := diffusion.NewSimulation(listed.Device, p, configuration, first)

@@ -40,7 +40,6 @@ func searchEvaluationFlags() []cli.Flag {
 
 // checkEvaluationFlags refuses what no evaluation can be done with.
 func checkEvaluationFlags(c *cli.Context) error {
-	wrong := func(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
 	if n := c.Int("iterations"); n < 1 {
 		return wrong("--iterations %d: want at least 1", n)
 	}
@@ -74,7 +73,7 @@ func openEvaluator(c *cli.Context, devices []device.Listed, p *tune.Problem, pea
 	}
 	if c.Bool("in-process") {
 		if len(devices) > 1 {
-			return nil, &usageError{fmt.Errorf("--in-process evaluates on one device, and --device %s names %d; name one of them", c.String("device"), len(devices))}
+			return nil, wrong("--in-process evaluates on one device, and --device %s names %d; name one of them", c.String("device"), len(devices))
 		}
 		return opened(device.Open(devices[0].Device, p, device.Options{Peaks: peaks, Iterations: c.Int("iterations"), EarlyStop: stop}))
 	}

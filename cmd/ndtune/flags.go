@@ -1,8 +1,9 @@
 package main
 
 import (
-	"fmt"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -87,20 +88,60 @@ func specOptions(c *cli.Context) (spec.Options, error) {
 	for _, text := range c.StringSlice("set") {
 		name, value, ok := strings.Cut(text, "=")
 		if !ok || name == "" {
-			return spec.Options{}, &usageError{fmt.Errorf("--set %s: want CONSTANT=VALUE", text)}
+			return spec.Options{}, wrong("--set %s: want CONSTANT=VALUE", text)
 		}
 		set[strings.TrimSpace(name)] = strings.TrimSpace(value)
 	}
 	for _, text := range c.StringSlice("parameter") {
 		if name, _, ok := strings.Cut(text, "="); !ok || strings.TrimSpace(name) == "" {
-			return spec.Options{}, &usageError{fmt.Errorf("-p %s: want PARAMETER=VALUE[,VALUE…]", text)}
+			return spec.Options{}, wrong("-p %s: want PARAMETER=VALUE[,VALUE…]", text)
 		}
 	}
 	parameters, err := spec.ParseAssignments(c.StringSlice("parameter"))
 	if err != nil {
-		return spec.Options{}, &usageError{fmt.Errorf("-p: %w", err)}
+		return spec.Options{}, wrong("-p: %w", err)
 	}
 	return spec.Options{Set: set, Parameters: parameters}, nil
+}
+
+// noArguments refuses arguments.
+func noArguments(c *cli.Context) error {
+	if c.Args().Len() > 0 {
+		return wrong("%s takes no argument, but %q is given", c.Command.HelpName, c.Args().First())
+	}
+	return nil
+}
+
+// checkPositive refuses numbers and durations that are not positive. A flag that is not given may
+// be 0, for no limit.
+func checkPositive(c *cli.Context, names ...string) error {
+	for _, name := range names {
+		switch v := c.Value(name).(type) {
+		case int:
+			if v < 0 || v == 0 && c.IsSet(name) {
+				return wrong("--%s %d: want a positive number", name, v)
+			}
+		case time.Duration:
+			if v < 0 || v == 0 && c.IsSet(name) {
+				return wrong("--%s %s: want a positive duration", name, v)
+			}
+		}
+	}
+	return nil
+}
+
+// positiveInts returns the positive numbers in a text, with commas between them; nil if it holds
+// anything else.
+func positiveInts(text string) []int {
+	var numbers []int
+	for part := range strings.SplitSeq(text, ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(part))
+		if err != nil || n < 1 {
+			return nil
+		}
+		numbers = append(numbers, n)
+	}
+	return numbers
 }
 
 // specArgument is the one argument of a command that reads a specification.
@@ -109,9 +150,9 @@ func specArgument(c *cli.Context) (string, error) {
 	case 1:
 		return c.Args().First(), nil
 	case 0:
-		return "", &usageError{fmt.Errorf("name a specification: %s SPEC (see %s --help)", c.Command.HelpName, c.Command.HelpName)}
+		return "", wrong("name a specification: %s SPEC (see %s --help)", c.Command.HelpName, c.Command.HelpName)
 	}
-	return "", &usageError{fmt.Errorf("one specification at a time, not %s", strings.Join(c.Args().Slice(), " "))}
+	return "", wrong("one specification at a time, not %s", strings.Join(c.Args().Slice(), " "))
 }
 
 // loadSpec reads the specification that the command line names, with its changes, and checks its search space.

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"encoding/json"
+	"io"
 	"strconv"
 	"strings"
 
@@ -26,6 +28,12 @@ func formatMeasured(configuration string, time float64, metrics []tune.MetricVal
 		b.WriteString(", " + m.Name + "=" + formatNumber(m.Value))
 	}
 	return b.String()
+}
+
+func printJSON(w io.Writer, v any) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(v)
 }
 
 // firstLine is the first line of a text, with a mark where more follows.

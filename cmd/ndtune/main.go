@@ -29,7 +29,7 @@ func main() {
 	os.Exit(run())
 }
 
-// run is main with its exit status: 0 done, 1 failed, 2 the command line or a
+// run runs the program and returns its exit status: 0 done, 1 failed, 2 the command line or a
 // specification is wrong, 130 interrupted.
 func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -64,9 +64,9 @@ const (
 )
 
 var (
-	// errInterrupted ends a command that a signal stopped after all was kept.
+	// errInterrupted ends a command that a signal stopped, after its results were kept.
 	errInterrupted = errors.New("interrupted")
-	// errReported ends a command that has already said what failed.
+	// errReported ends a command that has already reported its failure.
 	errReported = errors.New("failed")
 )
 
@@ -76,7 +76,10 @@ type usageError struct{ err error }
 func (e *usageError) Error() string { return e.err.Error() }
 func (e *usageError) Unwrap() error { return e.err }
 
-// exitStatus is what the process ends with for an error of a command.
+// wrong returns a usageError.
+func wrong(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
+
+// exitStatus is the exit status of the process for an error of a command.
 func exitStatus(err error) int {
 	var usage *usageError
 	var specification spec.Errors
@@ -95,8 +98,8 @@ func exitStatus(err error) int {
 	return statusFailed
 }
 
-// An output is where results go. It remembers the first error, such as that of a full disk,
-// which those who print need not look at.
+// An output receives the results. It keeps the first error, such as a full disk, so that callers
+// that print need not check each write.
 type output struct {
 	to  io.Writer
 	err error
@@ -110,8 +113,8 @@ func (o *output) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// isSpaceError reports whether the restrictions of a specification are at fault: they
-// leave nothing, or cannot be computed.
+// isSpaceError reports whether the restrictions of a specification leave no configuration or
+// cannot be computed.
 func isSpaceError(err error) bool {
 	var empty *space.EmptyError
 	var restriction *space.RestrictionError

@@ -138,10 +138,10 @@ func newBench(c *cli.Context) (*matmul.Bench, error) {
 }
 
 func readBenchSizes(c *cli.Context, b *matmul.Bench) error {
-	if c.Args().Len() > 0 {
-		return fmt.Errorf("%s takes no argument, but %q is given", c.Command.HelpName, c.Args().First())
+	err := noArguments(c)
+	if err != nil {
+		return err
 	}
-	var err error
 	if c.IsSet("sizes") {
 		if b.Sizes, err = parseMatrixSizes("sizes", c.String("sizes")); err != nil {
 			return err
@@ -155,26 +155,17 @@ func readBenchSizes(c *cli.Context, b *matmul.Bench) error {
 
 // parseMatrixSizes returns the sizes in the value of a flag, ascending, each once.
 func parseMatrixSizes(flag, text string) ([]int, error) {
-	var sizes []int
-	for part := range strings.SplitSeq(text, ",") {
-		n, err := strconv.Atoi(strings.TrimSpace(part))
-		if err != nil || n < 1 || n > matmul.MaxSize {
-			return nil, fmt.Errorf("--%s %s: want numbers from 1 to %d, such as 64,256,1024", flag, text, matmul.MaxSize)
-		}
-		sizes = append(sizes, n)
+	sizes := positiveInts(text)
+	if sizes == nil || slices.Max(sizes) > matmul.MaxSize {
+		return nil, fmt.Errorf("--%s %s: want numbers from 1 to %d, such as 64,256,1024", flag, text, matmul.MaxSize)
 	}
 	slices.Sort(sizes)
 	return slices.Compact(sizes), nil
 }
 
 func checkBenchLimits(c *cli.Context, _ *matmul.Bench) error {
-	for _, name := range []string{"time-limit", "cpu-limit"} {
-		if d := c.Duration(name); d <= 0 {
-			return fmt.Errorf("--%s %s: want a positive duration", name, d)
-		}
-	}
-	if n := c.Int("max-evals"); n < 0 || (c.IsSet("max-evals") && n == 0) {
-		return fmt.Errorf("--max-evals %d: want a positive number", n)
+	if err := checkPositive(c, "time-limit", "cpu-limit", "max-evals"); err != nil {
+		return err
 	}
 	if n := c.Int("iterations"); n < 1 {
 		return fmt.Errorf("--iterations %d: want at least 1", n)

@@ -53,7 +53,7 @@ func labelled(path, label string) string {
 	return folder + stem + "." + label + extensions
 }
 
-// fileLabel is a label as a part of a file's name on any system.
+// fileLabel turns a label into a part of a file name that is valid on any system.
 func fileLabel(label string) string {
 	words := strings.FieldsFunc(strings.ToLower(label), func(c rune) bool {
 		return !('a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '_')
@@ -61,7 +61,7 @@ func fileLabel(label string) string {
 	return strings.Join(words, "-")
 }
 
-// shownName is the name of a file without its folder, where that tells it from the others.
+// shownName is the name of a file without its folder, unless another file has that name too.
 func shownName(path string, all []string) string {
 	base := filepath.Base(path)
 	if slices.ContainsFunc(all, func(other string) bool { return other != path && filepath.Base(other) == base }) {
@@ -70,7 +70,7 @@ func shownName(path string, all []string) string {
 	return base
 }
 
-// hasExtensionOfRecord reports whether the name of a file says that it is no specification.
+// hasExtensionOfRecord reports whether a file is a record by its name, and so no specification.
 func hasExtensionOfRecord(path string) bool {
 	extension := filepath.Ext(strings.TrimSuffix(strings.ToLower(path), ".gz"))
 	return extension == ".jsonl" || extension == ".csv" || strings.HasSuffix(strings.ToLower(path), ".gz")

@@ -56,7 +56,7 @@ func writeReport(c *cli.Context) error {
 		return &usageError{err}
 	}
 	if err := made.CheckParameters(plot); err != nil {
-		return &usageError{fmt.Errorf("--parameter: %w", err)}
+		return wrong("--parameter: %w", err)
 	}
 	if err := made.WriteFiles(outputs, plot); err != nil {
 		return err

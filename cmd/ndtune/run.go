@@ -43,7 +43,7 @@ func runOne(c *cli.Context, s *spec.Spec) error {
 		return err
 	}
 	if open := openParameters(s.Problem); len(open) > 0 {
-		return &usageError{fmt.Errorf("run evaluates one configuration: name one value for %s with -p", strings.Join(open, ", "))}
+		return wrong("run evaluates one configuration: name one value for %s with -p", strings.Join(open, ", "))
 	}
 	listed, err := selectDevice(c)
 	if err != nil {

@@ -23,7 +23,7 @@ func openPage(c *cli.Context) (*live.Server, error) {
 	}
 	page, err := live.Open(c.String("serve"), "ndtune "+versionText())
 	if err != nil {
-		return nil, &usageError{fmt.Errorf("--serve: %w", err)}
+		return nil, wrong("--serve: %w", err)
 	}
 	fmt.Fprintf(c.App.ErrWriter, "live: %s\n", page.URL())
 	return page, nil

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -125,22 +124,20 @@ func writeCurves(path string, curves []simulate.Curve) error {
 	return nil
 }
 
-// A simulation is what the command line asks to simulate, and to print of it.
+// A simulation is the plan in a command line, and the columns of the tables to print.
 type simulation struct {
 	plan        simulate.Plan
 	checkpoints []int // numbers of evaluations, ascending
 }
 
-// newSimulation reads the command line, then the records. All that is wrong with either is
-// found before anything is simulated.
+// newSimulation reads the command line, then the records. Errors in either are found before anything
+// is simulated.
 func newSimulation(c *cli.Context) (*simulation, error) {
 	p := &simulation{plan: simulate.Plan{MaxEvaluations: c.Int("max-evals"), Repeats: c.Int("repeats"), Batch: c.Int("batch"), Seed: c.Uint64("seed")}}
-	for _, name := range []string{"max-evals", "repeats", "batch"} {
-		if n := c.Int(name); n < 1 {
-			return nil, fmt.Errorf("--%s %d: want a positive number", name, n)
-		}
+	err := checkPositive(c, "max-evals", "repeats", "batch")
+	if err != nil {
+		return nil, err
 	}
-	var err error
 	if p.checkpoints, err = checkpoints(c.String("checkpoints"), p.plan.MaxEvaluations); err != nil {
 		return nil, err
 	}
@@ -189,24 +186,20 @@ func checkSimulationFiles(c *cli.Context) error {
 	return nil
 }
 
-// checkpoints are the numbers of evaluations that a text lists, or the usual ones.
+// checkpoints are the numbers of evaluations in a text, or the default ones.
 func checkpoints(text string, most int) ([]int, error) {
 	if text == "" {
 		usual := slices.DeleteFunc([]int{25, 50, 100, 200}, func(n int) bool { return n >= most })
 		return append(usual, most), nil
 	}
-	var list []int
-	for _, part := range strings.Split(text, ",") {
-		n, err := strconv.Atoi(strings.TrimSpace(part))
-		if err != nil || n < 1 {
-			return nil, fmt.Errorf("--checkpoints %s: want positive numbers, such as 10,20,50", text)
-		}
-		if n > most {
-			return nil, fmt.Errorf("--checkpoints %s: a search ends after %d evaluations (--max-evals)", text, most)
-		}
-		list = append(list, n)
+	list := positiveInts(text)
+	if list == nil {
+		return nil, fmt.Errorf("--checkpoints %s: want positive numbers, such as 10,20,50", text)
 	}
 	slices.Sort(list)
+	if list[len(list)-1] > most {
+		return nil, fmt.Errorf("--checkpoints %s: a search ends after %d evaluations (--max-evals)", text, most)
+	}
 	return slices.Compact(list), nil
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -111,7 +110,5 @@ func printCurvesJSON(w io.Writer, curves []simulate.Curve, checkpoints []int) er
 		}
 		list[i] = e
 	}
-	encoder := json.NewEncoder(w)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(list)
+	return printJSON(w, list)
 }

@@ -41,7 +41,7 @@ survive, and a sample of configurations, which are not listed for it, however ma
 
 func showSpace(c *cli.Context) error {
 	if limit := c.Int("limit"); limit < -1 {
-		return &usageError{fmt.Errorf("--limit %d: want a number of configurations, 0 for none, or -1 for all", limit)}
+		return wrong("--limit %d: want a number of configurations, 0 for none, or -1 for all", limit)
 	}
 	s, err := loadSearchSpace(c)
 	if err != nil {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -37,9 +36,7 @@ func listStrategies(c *cli.Context) error {
 		return c.Args().Len() > 0 && !slices.Contains(c.Args().Slice(), d.Name)
 	})
 	if c.Bool("json") {
-		encoder := json.NewEncoder(c.App.Writer)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(listedStrategies(all))
+		return printJSON(c.App.Writer, listedStrategies(all))
 	}
 	for i, d := range all {
 		if i > 0 {

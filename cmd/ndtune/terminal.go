@@ -11,9 +11,9 @@ import (
 	"golang.org/x/term"
 )
 
-// A noteWriter is where notes and messages go: stderr. On a terminal that can move its cursor it
-// keeps lines below all that is printed, until they are hidden; elsewhere there are none. It can be
-// used by several goroutines at once, each Write being whole lines.
+// A noteWriter writes notes and messages to stderr. On a terminal that can move its cursor it keeps
+// lines below everything that is printed, until they are hidden; elsewhere it has no such lines. It
+// can be used by several goroutines at once. Each Write must be of whole lines.
 type noteWriter struct {
 	to       io.Writer
 	terminal *os.File // nil: it is none, or one that only prints
@@ -65,7 +65,7 @@ func (n *noteWriter) show(lines []line) {
 	n.draw()
 }
 
-// erase moves up to the first line and clears from there on. An error of the terminal is none of
+// erase moves up to the first line and clears from there on. An error of the terminal does not stop
 // the search.
 func (n *noteWriter) erase() {
 	if n.drawn > 0 {
@@ -91,7 +91,7 @@ func (n *noteWriter) draw() {
 	n.drawn = len(n.lines)
 }
 
-// A line is a line of a display, in parts of different colours.
+// A line of a display has parts of different colours.
 type line []part
 
 type part struct {
@@ -161,9 +161,9 @@ func runeWidth(r rune) int {
 	return 1
 }
 
-// A plainWriter writes texts that may come from others, of their records for example. A
-// control character could change what the terminal shows: all but tabs and line ends become
-// U+FFFD. Each write must be of whole characters.
+// A plainWriter writes texts from untrusted sources, such as records of other people. Control
+// characters could change the terminal: all but tabs and line ends become U+FFFD. Each Write must
+// be of whole characters.
 type plainWriter struct{ to io.Writer }
 
 func (w plainWriter) Write(text []byte) (int, error) {

@@ -66,12 +66,8 @@ func (t *tuning) search() (*tune.Outcome, error) {
 // checkFlags refuses what can be refused before a device is touched.
 func (t *tuning) checkFlags() error {
 	c := t.cli
-	wrong := func(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
-	if n := c.Int("max-evals"); n < 0 || (c.IsSet("max-evals") && n == 0) {
-		return wrong("--max-evals %d: want a positive number", n)
-	}
-	if d := c.Duration("time-limit"); d < 0 || (c.IsSet("time-limit") && d == 0) {
-		return wrong("--time-limit %s: want a positive duration", d)
+	if err := checkPositive(c, "max-evals", "time-limit"); err != nil {
+		return err
 	}
 	if err := checkEvaluationFlags(c); err != nil {
 		return err
@@ -175,7 +171,7 @@ func (t *tuning) openLog() error {
 	t.log, err = record.Open(path, header)
 	switch {
 	case err != nil && t.logPath != "":
-		return &usageError{fmt.Errorf("--log: %w", err)} // what was named does not fit
+		return wrong("--log: %w", err) // the named file does not fit
 	case err != nil:
 		return err
 	}
@@ -290,14 +286,14 @@ func (t *tuning) checkStrategyFlags() error {
 	switch name := t.cli.String("strategy"); {
 	case name != "":
 		if err := search.Check(name, options); err != nil {
-			return &usageError{fmt.Errorf("--strategy: %w", err)}
+			return wrong("--strategy: %w", err)
 		}
 	case len(options) > 0:
-		return &usageError{errors.New("--strategy-option: name the strategy with --strategy")}
+		return wrong("--strategy-option: name the strategy with --strategy")
 	}
 	for _, text := range t.cli.StringSlice("start") {
 		if _, err := spec.ParseConfiguration(t.spec.Problem.Parameters(), text); err != nil {
-			return &usageError{fmt.Errorf("--start %s: %w", text, err)}
+			return wrong("--start %s: %w", text, err)
 		}
 	}
 	return nil
@@ -319,14 +315,14 @@ func (t *tuning) startIndices() ([]int, error) {
 	for _, text := range t.cli.StringSlice("start") {
 		c, err := spec.ParseConfiguration(t.spec.Problem.Parameters(), text)
 		if err != nil {
-			return nil, &usageError{fmt.Errorf("--start %s: %w", text, err)}
+			return nil, wrong("--start %s: %w", text, err)
 		}
 		if err := t.spec.Problem.Admit(c, t.evaluator.Device()); err != nil {
-			return nil, &usageError{fmt.Errorf("--start %s: %w", text, err)}
+			return nil, wrong("--start %s: %w", text, err)
 		}
 		i, ok := t.space.Index(c)
 		if !ok {
-			return nil, &usageError{fmt.Errorf("--start %s: the space does not hold it", text)}
+			return nil, wrong("--start %s: the space does not hold it", text)
 		}
 		start = append(start, i)
 	}
@@ -339,10 +335,10 @@ func (t *tuning) strategyOptions() (map[string]string, error) {
 	for _, text := range t.cli.StringSlice("strategy-option") {
 		name, value, ok := strings.Cut(text, "=")
 		if name = strings.TrimSpace(name); !ok || name == "" {
-			return nil, &usageError{fmt.Errorf("--strategy-option %s: want OPTION=VALUE", text)}
+			return nil, wrong("--strategy-option %s: want OPTION=VALUE", text)
 		}
 		if _, twice := options[name]; twice {
-			return nil, &usageError{fmt.Errorf("--strategy-option: %s is given twice", name)}
+			return nil, wrong("--strategy-option: %s is given twice", name)
 		}
 		options[name] = strings.TrimSpace(value)
 	}
@@ -359,8 +355,8 @@ func (t *tuning) newStrategy(s *space.Space) (search.Strategy, error) {
 	})
 }
 
-// budget is how many configurations the search may evaluate: the whole space where nothing
-// bounds it, and nobody knows how many where only time does.
+// budget is the number of configurations that the search may evaluate: the whole space if it has no
+// limit, 0 (unknown) if only time limits it.
 func (t *tuning) budget(s *space.Space) int {
 	n := t.maxEvaluations()
 	if n == 0 && t.cli.Duration("time-limit") == 0 {
@@ -369,8 +365,8 @@ func (t *tuning) budget(s *space.Space) int {
 	return n
 }
 
-// maxEvaluations is what the command line says, or the specification where it says nothing
-// of how long the search may be; 0: no limit.
+// maxEvaluations is the limit of the command line, or that of the specification if the command line
+// limits neither the number nor the time; 0: no limit.
 func (t *tuning) maxEvaluations() int {
 	if n := t.cli.Int("max-evals"); n > 0 || t.cli.Duration("time-limit") > 0 {
 		return n

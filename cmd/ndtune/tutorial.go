@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -146,8 +145,8 @@ func joined(errs []error) error {
 
 // chosen are the kernels that --kernel names.
 func (t tutorial) chosen(c *cli.Context) ([]tutorialKernel, error) {
-	if c.Args().Len() > 0 {
-		return nil, &usageError{fmt.Errorf("%s takes no argument, but %q is given", c.Command.HelpName, c.Args().First())}
+	if err := noArguments(c); err != nil {
+		return nil, err
 	}
 	kernel := c.String("kernel")
 	var chosen []tutorialKernel
@@ -165,7 +164,7 @@ func (t tutorial) chosen(c *cli.Context) ([]tutorialKernel, error) {
 		return nil, err
 	}
 	if len(chosen) == 0 {
-		return nil, &usageError{fmt.Errorf("--kernel %s: there are %s%s", kernel, strings.Join(t.choices(), ", "), nearest.Hint(kernel, t.choices()))}
+		return nil, wrong("--kernel %s: there are %s%s", kernel, strings.Join(t.choices(), ", "), nearest.Hint(kernel, t.choices()))
 	}
 	return chosen, nil
 }
@@ -202,7 +201,7 @@ func setSizes(c *cli.Context, sizes []sizeFlag, isConstant func(string) bool, se
 			continue
 		}
 		if c.Int(name) < 1 {
-			return &usageError{fmt.Errorf("%s %d: want a positive number", dashed(name), c.Int(name))}
+			return wrong("%s %d: want a positive number", dashed(name), c.Int(name))
 		}
 		set[s.name] = strconv.Itoa(c.Int(name))
 	}
@@ -224,7 +223,7 @@ func (t tutorial) knownSizes(c *cli.Context, chosen []tutorialKernel) error {
 			known = known || hasConstant(plain, s.name)
 		}
 		if !known && len(chosen) > 0 {
-			return &usageError{fmt.Errorf("%s: the kernel %s has no such size; give %s", dashed(s.name), chosen[0].choice, dashed(s.follows))}
+			return wrong("%s: the kernel %s has no such size; give %s", dashed(s.name), chosen[0].choice, dashed(s.follows))
 		}
 	}
 	return nil
@@ -238,7 +237,7 @@ func hasConstant(s *spec.Spec, name string) bool {
 func (t tutorial) oneSize(c *cli.Context) error {
 	for _, s := range t.sizes {
 		if s.follows != "" && c.IsSet(s.name) {
-			return &usageError{fmt.Errorf("--kernel %s compares kernels of one size: give %s, not %s", allKernels, dashed(s.follows), dashed(s.name))}
+			return wrong("--kernel %s compares kernels of one size: give %s, not %s", allKernels, dashed(s.follows), dashed(s.name))
 		}
 	}
 	return nil
