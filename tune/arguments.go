@@ -5,10 +5,11 @@ import (
 	"slices"
 
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-func (p *Problem) compileArguments(errs *fieldErrors, scope space.Scope) {
+func (p *Problem) compileArguments(errs *fieldErrors, scope expression.Scope) {
 	seen := map[string]bool{}
 	for i, given := range p.definition.Arguments {
 		field := fmt.Sprintf("arguments[%d]", i)
@@ -27,7 +28,7 @@ func (p *Problem) compileArguments(errs *fieldErrors, scope space.Scope) {
 	}
 }
 
-func (p *Problem) compileArgument(errs *fieldErrors, field string, given Argument, scope space.Scope) argument {
+func (p *Problem) compileArgument(errs *fieldErrors, field string, given Argument, scope expression.Scope) argument {
 	a := argument{Argument: given, kind: BufferArgument}
 	switch {
 	case given.Value != nil && given.LocalSize != "":
@@ -130,7 +131,7 @@ func scalarType(v any) array.Type {
 	return 0
 }
 
-func (p *Problem) compileBuffer(errs *fieldErrors, field string, a *argument, scope space.Scope) {
+func (p *Problem) compileBuffer(errs *fieldErrors, field string, a *argument, scope expression.Scope) {
 	fills := 0
 	for _, is := range []bool{a.data != nil, a.Fill.Kind != "", a.Fill.Copy != "", a.Fill.File != ""} {
 		if is {
@@ -216,7 +217,7 @@ func (p *Problem) checkCopy(errs *fieldErrors, field string, a argument) {
 	}
 }
 
-func (p *Problem) compileScalar(errs *fieldErrors, field string, a *argument, scope space.Scope) {
+func (p *Problem) compileScalar(errs *fieldErrors, field string, a *argument, scope expression.Scope) {
 	a.Value = plainScalar(a.Value)
 	if text, ok := a.Value.(string); ok {
 		if u, ok := largeInteger(text); ok {
@@ -242,14 +243,14 @@ func (p *Problem) compileScalar(errs *fieldErrors, field string, a *argument, sc
 		if number := (Constant{Value: source}).Number(); number != source {
 			source = space.FormatValue(number) // a C literal such as 0.225f
 		}
-		e, err := space.Compile(source, scope)
+		e, err := expression.Compile(source, scope)
 		if err != nil {
 			errs.add(field+".value", err)
 			return
 		}
 		a.value = append(a.value, e)
 	}
-	if !slices.ContainsFunc(a.value, func(e *space.Expression) bool { return !p.fixed(e) }) {
+	if !slices.ContainsFunc(a.value, func(e *expression.Expression) bool { return !p.fixed(e) }) {
 		if _, err := a.scalarBytes(p.constants); err != nil {
 			errs.add(field+".value", err)
 		}

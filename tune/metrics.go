@@ -8,12 +8,13 @@ import (
 	"slices"
 
 	"github.com/ndtune/ndtune/internal/nearest"
+	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
 var timeNames = []string{"time", "time_min", "time_median"}
 
-func (p *Problem) compileMetrics(errs *fieldErrors, scope space.Scope) {
+func (p *Problem) compileMetrics(errs *fieldErrors, scope expression.Scope) {
 	scope = maps.Clone(scope)
 	for _, name := range timeNames {
 		scope[name] = 0.0
@@ -29,7 +30,7 @@ func (p *Problem) compileMetrics(errs *fieldErrors, scope space.Scope) {
 		case slices.Contains(objectives, m.Name):
 			errs.addf(field, "the name stands twice")
 		}
-		e, err := space.Compile(m.Expression, scope)
+		e, err := expression.Compile(m.Expression, scope)
 		errs.add(field, err)
 		p.metrics = append(p.metrics, e)
 		objectives = append(objectives, m.Name)

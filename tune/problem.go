@@ -16,6 +16,7 @@ import (
 	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/internal/nearest"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/include"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -29,12 +30,12 @@ type Problem struct {
 	constants  map[string]any              // by name, as in expressions
 	space      atomic.Pointer[space.Space] // once constructed, where it is the same for all devices
 
-	problemSize []*space.Expression
-	blockSize   [3]*space.Expression // nil: 1
-	gridDiv     [3][]*space.Expression
+	problemSize []*expression.Expression
+	blockSize   [3]*expression.Expression // nil: 1
+	gridDiv     [3][]*expression.Expression
 	arguments   []argument
 	roofline    *roofline // nil: there is none
-	metrics     []*space.Expression
+	metrics     []*expression.Expression
 	verify      *verification
 }
 
@@ -61,9 +62,9 @@ type argument struct {
 	Argument
 	kind  ArgumentKind
 	typ   array.Type
-	data  *array.Array        // given content of a buffer
-	size  *space.Expression   // elements of a buffer or of local memory; nil: the length of data
-	value []*space.Expression // a scalar, or the lanes of a vector, given as expressions
+	data  *array.Array             // given content of a buffer
+	size  *expression.Expression   // elements of a buffer or of local memory; nil: the length of data
+	value []*expression.Expression // a scalar, or the lanes of a vector, given as expressions
 }
 
 // reservedNames cannot be parameters or constants: expressions know them already.
@@ -75,7 +76,7 @@ var reservedNames = []string{
 // Reserved reports whether a name cannot be that of a parameter or a constant, since
 // expressions know something else by it.
 func Reserved(name string) bool {
-	return slices.Contains(reservedNames, name) || space.IsFunction(name)
+	return slices.Contains(reservedNames, name) || expression.IsFunction(name)
 }
 
 // NewProblem checks a definition and compiles it. The error joins a [FieldError] for
@@ -222,8 +223,8 @@ func (p *Problem) compileParameters(errs *fieldErrors) bool {
 }
 
 // scope is what restrictions, sizes and tolerances may name.
-func (p *Problem) scope() space.Scope {
-	s := space.Scope(maps.Clone(p.constants))
+func (p *Problem) scope() expression.Scope {
+	s := expression.Scope(maps.Clone(p.constants))
 	s["device"] = Device{}.environment()
 	p.parameters.Describe(s)
 	return s
@@ -231,13 +232,13 @@ func (p *Problem) scope() space.Scope {
 
 // fixed reports whether an expression has the same value for every configuration and
 // device.
-func (p *Problem) fixed(e *space.Expression) bool {
+func (p *Problem) fixed(e *expression.Expression) bool {
 	return !e.Reads("device") && !e.Reads(p.parameters.Names()...)
 }
 
 // compileSize compiles a size and, where it is fixed, makes sure that it is positive.
-func (p *Problem) compileSize(errs *fieldErrors, field string, source Expr, scope space.Scope) *space.Expression {
-	e, err := space.Compile(source, scope)
+func (p *Problem) compileSize(errs *fieldErrors, field string, source Expr, scope expression.Scope) *expression.Expression {
+	e, err := expression.Compile(source, scope)
 	if err != nil {
 		errs.add(field, err)
 		return nil
@@ -257,7 +258,7 @@ func (p *Problem) compileSize(errs *fieldErrors, field string, source Expr, scop
 
 var dimensions = [3]string{"x", "y", "z"}
 
-func (p *Problem) compileSizes(errs *fieldErrors, scope space.Scope) {
+func (p *Problem) compileSizes(errs *fieldErrors, scope expression.Scope) {
 	d := p.definition
 	if n := len(d.ProblemSize); n < 1 || n > 3 {
 		errs.addf("problem_size", "has %d dimensions; want one to three", n)
@@ -277,7 +278,7 @@ func (p *Problem) compileSizes(errs *fieldErrors, scope space.Scope) {
 	}
 	for i, dim := range dimensions {
 		if d.GridDiv[i] == nil && p.blockSize[i] != nil {
-			p.gridDiv[i] = []*space.Expression{p.blockSize[i]}
+			p.gridDiv[i] = []*expression.Expression{p.blockSize[i]}
 			continue
 		}
 		for j, source := range d.GridDiv[i] {
@@ -300,7 +301,7 @@ func (p *Problem) withoutDevice() (applied []space.Restriction, places []int, sk
 	scope := p.scope()
 	for i, r := range p.definition.Restrictions {
 		if r.Func == nil {
-			if e, err := space.Compile(r.Expression, scope); err == nil && e.Reads("device") {
+			if e, err := expression.Compile(r.Expression, scope); err == nil && e.Reads("device") {
 				skipped = append(skipped, r)
 				continue
 			}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ndtune/ndtune/internal/nearest"
+	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -37,11 +38,11 @@ var precisions = map[string]string{
 
 // roofline is a compiled Roofline.
 type roofline struct {
-	flops, bytes *space.Expression // nil: not given
+	flops, bytes *expression.Expression // nil: not given
 	precision    string
 }
 
-func (p *Problem) compileRoofline(errs *fieldErrors, scope space.Scope) {
+func (p *Problem) compileRoofline(errs *fieldErrors, scope expression.Scope) {
 	given := p.definition.Roofline
 	if given == nil {
 		return
@@ -60,11 +61,11 @@ func (p *Problem) compileRoofline(errs *fieldErrors, scope space.Scope) {
 
 // compilePrecision is the figure that a precision, or the expression of constants that names it,
 // stands for.
-func (p *Problem) compilePrecision(errs *fieldErrors, given string, scope space.Scope) string {
+func (p *Problem) compilePrecision(errs *fieldErrors, given string, scope expression.Scope) string {
 	if figure, known := precisions[given]; known {
 		return figure
 	}
-	e, err := space.Compile(given, scope)
+	e, err := expression.Compile(given, scope)
 	var value any
 	if err == nil && p.fixed(e) {
 		value, err = e.Eval(p.constants)
@@ -81,11 +82,11 @@ func (p *Problem) compilePrecision(errs *fieldErrors, given string, scope space.
 }
 
 // compileAmount compiles what a launch must do and, where it is fixed, computes it once.
-func (p *Problem) compileAmount(errs *fieldErrors, field string, source Expr, scope space.Scope) *space.Expression {
+func (p *Problem) compileAmount(errs *fieldErrors, field string, source Expr, scope expression.Scope) *expression.Expression {
 	if source == "" {
 		return nil
 	}
-	e, err := space.Compile(source, scope)
+	e, err := expression.Compile(source, scope)
 	if err != nil {
 		errs.add(field, err)
 		return nil
@@ -98,7 +99,7 @@ func (p *Problem) compileAmount(errs *fieldErrors, field string, source Expr, sc
 }
 
 // amount computes how much a launch must do; 0 where that is not given.
-func amount(e *space.Expression, env map[string]any) (float64, error) {
+func amount(e *expression.Expression, env map[string]any) (float64, error) {
 	if e == nil {
 		return 0, nil
 	}

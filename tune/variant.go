@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -178,7 +179,7 @@ func multiply(a, b int) (int, error) {
 	return a * b, nil
 }
 
-func positive(what string, e *space.Expression, env map[string]any) (int, error) {
+func positive(what string, e *expression.Expression, env map[string]any) (int, error) {
 	n, err := e.Int(env)
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", what, err)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -13,13 +14,13 @@ import (
 type verification struct {
 	reference     *Problem // another kernel, or nil
 	configuration space.Configuration
-	launches      *space.Expression
+	launches      *expression.Expression
 	swap          [2]int                  // arguments of the reference; equal: no swap
 	expected      map[string]*array.Array // by output; nil: it does not come from files or data
-	aTol, rTol    *space.Expression
+	aTol, rTol    *expression.Expression
 }
 
-func (p *Problem) compileVerification(errs *fieldErrors, scope space.Scope) {
+func (p *Problem) compileVerification(errs *fieldErrors, scope expression.Scope) {
 	given := p.definition.Verify
 	if given == nil {
 		return
@@ -46,12 +47,12 @@ func (p *Problem) compileVerification(errs *fieldErrors, scope space.Scope) {
 	for _, tolerance := range []struct {
 		field  string
 		source Expr
-		into   **space.Expression
+		into   **expression.Expression
 	}{{"verify.atol", given.ATol, &v.aTol}, {"verify.rtol", given.RTol, &v.rTol}} {
 		if tolerance.source == "" {
 			continue
 		}
-		e, err := space.Compile(tolerance.source, scope)
+		e, err := expression.Compile(tolerance.source, scope)
 		if err == nil && p.fixed(e) {
 			var t float64
 			if t, err = e.Float(p.constants); err == nil {
@@ -74,7 +75,7 @@ func (p *Problem) compileVerification(errs *fieldErrors, scope space.Scope) {
 	}
 }
 
-func checkTolerance(e *space.Expression, t float64) error {
+func checkTolerance(e *expression.Expression, t float64) error {
 	if !(t >= 0) || math.IsInf(t, 1) {
 		return fmt.Errorf("the tolerance %s is %v; want a number that is not negative", e, t)
 	}
@@ -91,7 +92,7 @@ func (p *Problem) outputs() int {
 	return n
 }
 
-func (p *Problem) compileReference(errs *fieldErrors, given *Verification, v *verification, scope space.Scope) {
+func (p *Problem) compileReference(errs *fieldErrors, given *Verification, v *verification, scope expression.Scope) {
 	definition := *given.Problem
 	definition.Verify = nil // a reference is not itself verified
 	definition.Seed = p.definition.Seed
@@ -183,7 +184,7 @@ func (p *Problem) fillTolerance(v *Variant, env map[string]any) error {
 	}
 	v.Tolerance.Default = p.verify.aTol == nil && p.verify.rTol == nil
 	for _, t := range []struct {
-		e    *space.Expression
+		e    *expression.Expression
 		into *float64
 	}{{p.verify.aTol, &v.Tolerance.Absolute}, {p.verify.rTol, &v.Tolerance.Relative}} {
 		if t.e == nil {

@@ -6,8 +6,8 @@ package floors
 // docs/architecture.md says what each room is for.
 var Floors = [][]string{
 	{"internal/nearest", "internal/excerpt", "internal/floors", "internal/golden", "internal/figure", "internal/markdown", "internal/browser", "internal/files"},
-	{"internal/picture", "cl", "kernels", "tune/process", "tune/array", "tune/include", "tune/search/gaussian", "tune/python"},
-	{"tune/space"},
+	{"internal/picture", "cl", "kernels", "tune/process", "tune/array", "tune/include", "tune/search/gaussian", "tune/expression"},
+	{"tune/space", "tune/python"},
 	{"tune/search"},
 	{"tune"},
 	{"tune/device", "tune/record"},

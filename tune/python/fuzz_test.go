@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/expression"
 )
 
 // FuzzParse: whatever is read as an expression, nothing panics, every error has its place,
@@ -53,7 +53,7 @@ func FuzzParse(f *testing.F) {
 				located(err)
 				continue
 			}
-			if _, err := space.Compile(text, its); err != nil {
+			if _, err := expression.Compile(text, its); err != nil {
 				t.Fatalf("%q becomes %q: %v", source, text, err)
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/expression"
 )
 
 // environment are the values of names for the evaluation.
@@ -28,9 +28,9 @@ func environment(t testing.TB, values map[string]any) map[string]Value {
 
 // scopes are the names of an environment for a translation and for tune/space. What a name
 // can be is more than what it is, as with the values of a parameter.
-func scopes(t testing.TB, values map[string]any, more map[string][]any) (Scope, space.Scope) {
+func scopes(t testing.TB, values map[string]any, more map[string][]any) (Scope, expression.Scope) {
 	t.Helper()
-	mine, its := Scope{}, space.Scope{}
+	mine, its := Scope{}, expression.Scope{}
 	for name, v := range values {
 		d, err := DomainOf(append([]any{v}, more[name]...))
 		if err != nil {
@@ -45,7 +45,7 @@ func scopes(t testing.TB, values map[string]any, more map[string][]any) (Scope, 
 }
 
 // translated is the value of an expression by way of tune/space.
-func translated(e *Expression, condition bool, mine Scope, its space.Scope, values map[string]any) (v any, source string, err error) {
+func translated(e *Expression, condition bool, mine Scope, its expression.Scope, values map[string]any) (v any, source string, err error) {
 	translate := e.Number
 	if condition {
 		translate = e.Condition
@@ -53,7 +53,7 @@ func translated(e *Expression, condition bool, mine Scope, its space.Scope, valu
 	if source, err = translate(mine); err != nil {
 		return nil, "", err
 	}
-	compiled, err := space.Compile(source, its)
+	compiled, err := expression.Compile(source, its)
 	if err != nil {
 		return nil, source, fmt.Errorf("it does not compile: %w", err)
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/ndtune/ndtune/internal/excerpt"
-	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/expression"
 )
 
 var testNames = map[string]any{"x": 7, "y": -7, "one": 1, "zero": 0, "big": 1 << 62, "f": 2.5, "t": true, "s": "float4"}
@@ -71,7 +71,7 @@ func TestTranslations(t *testing.T) {
 			t.Errorf("%s\n got %s %v\nwant %s", c.source, got, err, c.want)
 			continue
 		}
-		if _, err := space.Compile(got, its); err != nil {
+		if _, err := expression.Compile(got, its); err != nil {
 			t.Error(err)
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/ndtune/ndtune/tune/expression"
 )
 
 // TestCancelled cancels constructions that would take longer than any test may.
@@ -185,7 +187,7 @@ func TestLongExpressions(t *testing.T) {
 			t.Errorf("%.1000v; want %q in less than 500 bytes", err, c.want)
 		}
 	}
-	e, err := Compile(long+"a > 0", Scope{"a": 1})
+	e, err := expression.Compile(long+"a > 0", expression.Scope{"a": 1})
 	if err != nil {
 		t.Fatal(err)
 	}

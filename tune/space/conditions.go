@@ -2,7 +2,10 @@ package space
 
 import (
 	"errors"
+	"maps"
 	"slices"
+
+	"github.com/ndtune/ndtune/tune/expression"
 )
 
 // restrictions are the restrictions of a space, ready for its construction.
@@ -16,12 +19,11 @@ type restrictions struct {
 
 // prepare turns checks into conditions. Those that always hold are left out.
 func prepare(p *Parameters, checks []check, environment map[string]any) (*restrictions, error) {
-	r := &restrictions{checks: checks, nodes: newNodes(p), empty: -1}
-	t := &translator{r.nodes, environment}
+	r := &restrictions{checks: checks, nodes: newNodes(p, environment), empty: -1}
 	for _, c := range checks {
 		switch {
 		case c.expression != nil:
-			for _, n := range conjuncts(t.condition(c.expression)) {
+			for _, n := range conjuncts(r.nodes.condition(c.expression)) {
 				if err := r.add(c, n, environment); err != nil {
 					return nil, err
 				}
@@ -29,7 +31,7 @@ func prepare(p *Parameters, checks []check, environment map[string]any) (*restri
 		case c.restriction.Reads == nil:
 			r.functions = append(r.functions, c)
 		default:
-			if err := r.add(c, t.function(c.restriction), environment); err != nil {
+			if err := r.add(c, r.nodes.function(c.restriction), environment); err != nil {
 				return nil, err
 			}
 		}
@@ -39,9 +41,9 @@ func prepare(p *Parameters, checks []check, environment map[string]any) (*restri
 
 func (r *restrictions) add(c check, n *node, environment map[string]any) error {
 	switch {
-	case n.high < 0 && n.op != opConstant: // the same for all configurations
+	case n.high < 0 && n.Code != expression.Constant: // the same for all configurations
 		compute := func() (bool, error) { return c.expression.Bool(environment) }
-		if n.op == opOpaque {
+		if n.Code == opaqueCode {
 			compute = func() (bool, error) { return n.opaque.compute(nil) }
 		}
 		holds, err := compute()
@@ -74,7 +76,7 @@ func conjuncts(n *node) []*node {
 	var parts []*node
 	var split func(n *node)
 	split = func(n *node) {
-		if n.op == opAnd {
+		if n.Code == expression.And {
 			split(n.args[0])
 			split(n.args[1])
 			return
@@ -92,28 +94,70 @@ func conjuncts(n *node) []*node {
 	return parts
 }
 
-// function is the node of a Go function that names what it reads.
-func (t *translator) function(r Restriction) *node {
-	p := t.nodes.parameters
-	var args []*node
-	var places []int
-	for _, name := range r.Reads {
-		place := p.index[name]
-		places = append(places, place)
-		args = append(args, t.nodes.digit(place))
-	}
-	first := make([]Value, p.Len()) // what it does not read
-	for i, q := range p.list {
-		first[i] = q.Values[0]
-	}
-	compute := func(digits []uint64) (bool, error) {
-		values := slices.Clone(first)
-		for i, place := range places {
-			values[place] = p.list[place].Values[digits[i]]
+// condition is the node of a restriction's expression.
+func (b *nodes) condition(e *expression.Expression) *node {
+	if root := e.Root(); root != nil {
+		if root = root.Condition(); root != nil {
+			if n := b.of(root); n != nil {
+				return n
+			}
 		}
-		return r.Func(Configuration{p, values}), nil
 	}
-	return t.nodes.intern(node{op: opOpaque, kind: truth, args: args, opaque: &opaque{compute}})
+	env := maps.Clone(b.environment)
+	if env == nil {
+		env = map[string]any{}
+	}
+	var reads []string
+	for _, name := range e.Names() {
+		if _, ok := b.parameters.index[name]; ok {
+			reads = append(reads, name)
+		}
+	}
+	if len(reads) == 0 {
+		if holds, err := e.Bool(env); err == nil {
+			return b.value(holds)
+		}
+	}
+	return b.opaqueOf(reads, func(values []Value) (bool, error) {
+		for i, name := range reads {
+			env[name] = values[i]
+		}
+		return e.Bool(env)
+	})
+}
+
+// function is the node of a Go function that names what it reads.
+func (b *nodes) function(r Restriction) *node {
+	p := b.parameters
+	return b.opaqueOf(r.Reads, func(values []Value) (bool, error) {
+		all := make([]Value, p.Len())
+		for i, q := range p.list {
+			all[i] = q.Values[0] // of those that it does not read
+		}
+		for i, name := range r.Reads {
+			all[p.index[name]] = values[i]
+		}
+		return r.Func(Configuration{p, all}), nil
+	})
+}
+
+// opaqueOf is a condition that is computed from the values of parameters.
+func (b *nodes) opaqueOf(reads []string, holds func(values []Value) (bool, error)) *node {
+	var args []*node
+	lists := make([][]Value, len(reads))
+	for i, name := range reads {
+		place := b.parameters.index[name]
+		args = append(args, b.digit(place))
+		lists[i] = b.parameters.list[place].Values
+	}
+	values := make([]Value, len(reads)) // a program runs in one goroutine
+	compute := func(digits []uint64) (bool, error) {
+		for i, digit := range digits {
+			values[i] = lists[i][digit]
+		}
+		return holds(values)
+	}
+	return b.intern(node{Operation: expression.Operation{Code: opaqueCode, Kind: expression.Truth}, args: args, opaque: &opaque{compute}})
 }
 
 // A group is parameters that restrictions tie together, in ascending order, and the

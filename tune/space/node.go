@@ -4,68 +4,31 @@ import (
 	"encoding/binary"
 	"math"
 	"slices"
+
+	"github.com/ndtune/ndtune/tune/expression"
 )
 
 // A node is a restriction, or a part of one, in the form that the construction of a space
-// works on. Nodes are immutable; equal ones are one.
+// works on: an operation of package expression, or a leaf. Nodes are immutable; equal ones are
+// one.
 type node struct {
-	op        operation
-	kind      kind
+	expression.Operation
 	args      []*node
 	raw       uint64 // of a constant
 	parameter int    // of a parameter, its place
 	opaque    *opaque
 	id        int
 
-	high   int        // the last parameter that it reads, by its place; -1: none
-	fails  bool       // computing it may fail, as a remainder by zero does
-	bounds [2]float64 // what it can be as a number, over all values of its parameters
+	high   int               // the last parameter that it reads, by its place; -1: none
+	fails  bool              // computing it may fail, as a remainder by zero does
+	bounds expression.Bounds // what it can be as a number, over all values of its parameters
 }
 
-// A kind is the type of a node. Values are held in 64 bits: an integer, the bits of a float,
-// 0 or 1, or the place of a text among all texts.
-type kind uint8
-
+// Leaves that package expression does not know.
 const (
-	whole kind = iota
-	real
-	truth
-	text
-)
-
-type operation uint8
-
-const (
-	opConstant operation = iota
-	opParameter
-	opDigit  // the place of a parameter's value in its list
-	opOpaque // a restriction that is not translated: a condition on digits
-	opAdd
-	opSubtract
-	opMultiply
-	opDivide    // of floats
-	opQuotient  // of integers, rounded towards zero
-	opRemainder // of integers, with the sign of the dividend
-	opFloorDiv  // of integers, rounded down
-	opFloorMod  // of integers, with the sign of the divisor
-	opPower     // of floats
-	opNegate
-	opMinimum
-	opMaximum
-	opAbsolute
-	opCeil
-	opFloor
-	opRound
-	opToReal
-	opToWhole
-	opNot
-	opAnd
-	opOr
-	opEqual
-	opLess
-	opLessEqual
-	opIf
-	opIn // the first argument among the others, which are constants
+	parameterCode = expression.Codes + iota
+	digitCode     // the place of a parameter's value in its list
+	opaqueCode    // a restriction that has no nodes: a condition on digits
 )
 
 // An opaque condition is computed from the values of parameters by something else: the VM
@@ -76,20 +39,77 @@ type opaque struct {
 
 // nodes makes nodes, and each only once.
 type nodes struct {
-	parameters *Parameters
-	made       map[string]*node
-	opaques    int
-	texts      map[string]uint64
+	parameters  *Parameters
+	environment map[string]any
+	made        map[string]*node
+	opaques     int
+	texts       map[string]uint64
 }
 
-func newNodes(p *Parameters) *nodes {
-	return &nodes{parameters: p, made: map[string]*node{}, texts: map[string]uint64{}}
+func newNodes(p *Parameters, environment map[string]any) *nodes {
+	return &nodes{parameters: p, environment: environment, made: map[string]*node{}, texts: map[string]uint64{}}
+}
+
+// of is the node of a part of an expression; nil where only expr-lang can compute it.
+func (b *nodes) of(n *expression.Node) *node {
+	switch n.Code {
+	case expression.Constant:
+		return b.value(n.Value)
+	case expression.Name:
+		return b.named(n)
+	}
+	args := make([]*node, len(n.Args))
+	for i, a := range n.Args {
+		if args[i] = b.of(a); args[i] == nil {
+			return nil
+		}
+	}
+	if n.Code == expression.In {
+		return b.among(n, args)
+	}
+	return b.make(n.Operation, args)
+}
+
+// named is a parameter, a constant, or a field of a record, such as device.local_memory.
+func (b *nodes) named(n *expression.Node) *node {
+	if place, ok := b.parameters.index[n.Name]; ok {
+		return b.parameterNode(place)
+	}
+	v := b.environment[n.Name]
+	if n.Field != "" {
+		v = v.(map[string]any)[n.Field]
+	}
+	return b.value(v)
+}
+
+// among is a node of In. Items that are no constants are compared one by one.
+func (b *nodes) among(n *expression.Node, args []*node) *node {
+	var or *node
+	constant := true
+	for _, item := range args[1:] {
+		if item.fails {
+			return nil
+		}
+		constant = constant && item.Code == expression.Constant
+	}
+	if constant {
+		return b.make(n.Operation, args)
+	}
+	for _, item := range args[1:] {
+		equal := b.make(expression.Operation{Code: expression.Equal, Kind: expression.Truth, Of: n.Of}, []*node{args[0], item})
+		if or == nil {
+			or = equal
+			continue
+		}
+		or = b.make(expression.Operation{Code: expression.Or, Kind: expression.Truth, Of: [2]expression.Kind{expression.Truth, expression.Truth}}, []*node{or, equal})
+	}
+	return or
 }
 
 // intern makes the node, or finds it.
 func (b *nodes) intern(n node) *node {
 	key := make([]byte, 0, 64)
-	key = append(key, byte(n.op), byte(n.kind))
+	key = append(key, byte(n.Code), byte(n.Kind), byte(n.Of[0]), byte(n.Of[1]))
 	key = binary.LittleEndian.AppendUint64(key, n.raw)
 	key = binary.LittleEndian.AppendUint64(key, uint64(n.parameter))
 	if n.opaque != nil {
@@ -99,68 +119,70 @@ func (b *nodes) intern(n node) *node {
 	for _, a := range n.args {
 		key = binary.LittleEndian.AppendUint64(key, uint64(a.id))
 	}
+	key = append(key, n.Function...)
 	if made, ok := b.made[string(key)]; ok {
 		return made
 	}
 	n.id = len(b.made)
 	n.high = -1
-	if n.op == opParameter || n.op == opDigit {
+	if n.Code == parameterCode || n.Code == digitCode {
 		n.high = n.parameter
 	}
-	n.fails = n.op == opOpaque
-	for _, a := range n.args {
+	n.fails = n.Code == opaqueCode
+	bounds := make([]expression.Bounds, len(n.args))
+	for i, a := range n.args {
 		n.high = max(n.high, a.high)
 		n.fails = n.fails || a.fails
+		bounds[i] = a.bounds
 	}
-	n.bounds = b.boundsOf(&n)
-	switch n.op {
-	case opQuotient, opRemainder, opFloorDiv, opFloorMod:
-		by := n.args[1].bounds
-		n.fails = n.fails || (by[0] <= 0 && by[1] >= 0)
-		// The least integer has no quotient by -1 among the integers.
-		n.fails = n.fails || (n.op == opFloorDiv && n.args[0].bounds[0] < -exactLimit && by[0] <= -1)
-	}
+	n.fails = n.fails || n.Operation.Fails(bounds)
+	n.bounds = b.boundsOf(&n, bounds)
 	made := &n
 	b.made[string(key)] = made
 	return made
 }
 
-func (b *nodes) boundsOf(n *node) [2]float64 {
+func (b *nodes) boundsOf(n *node, args []expression.Bounds) expression.Bounds {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	switch {
-	case n.op == opDigit:
+	case n.Code == digitCode:
 		lo, hi = 0, float64(len(b.parameters.list[n.parameter].Values)-1)
-	case n.kind == text:
+	case n.Kind == expression.Text, n.Code == opaqueCode:
 		lo, hi = hi, lo
-	case n.op == opConstant:
-		lo = numeric(n.kind, n.raw)
+	case n.Code == expression.Constant:
+		lo = numeric(n.Kind, n.raw)
 		hi = lo
-	case n.op == opParameter:
+	case n.Code == parameterCode:
 		for _, v := range b.parameters.list[n.parameter].Values {
 			f, _ := number(v)
 			lo, hi = min(lo, f), max(hi, f)
 		}
 	default:
-		args := make([][2]float64, len(n.args))
-		for i, a := range n.args {
-			args[i] = a.bounds
-		}
-		lo, hi = operationBounds(n, args)
+		return n.Operation.Bounds(args)
 	}
-	return widened(n.kind, lo, hi)
+	return expression.BoundsOf(n.Kind, lo, hi)
+}
+
+// value is a constant; nil where its type is none of the language of nodes.
+func (b *nodes) value(v Value) *node {
+	if _, ok := expression.KindOf(v); !ok {
+		return nil
+	}
+	k, raw := b.raw(v)
+	return b.constant(k, raw)
 }
 
 // constant is a constant of a kind.
-func (b *nodes) constant(k kind, raw uint64) *node {
-	return b.intern(node{op: opConstant, kind: k, raw: raw})
+func (b *nodes) constant(k expression.Kind, raw uint64) *node {
+	return b.intern(node{Operation: expression.Operation{Kind: k}, raw: raw})
 }
 
 // make is an operation on nodes: computed at once where they read no parameter.
-func (b *nodes) make(op operation, k kind, args ...*node) *node {
-	if k == whole && (op == opAdd || op == opMultiply) {
-		return b.chain(op, args)
+func (b *nodes) make(o expression.Operation, args []*node) *node {
+	if o.Kind == expression.Whole && (o.Code == expression.Add || o.Code == expression.Multiply) {
+		return b.chain(o, args)
 	}
-	return b.fold(node{op: op, kind: k, args: args})
+	return b.fold(node{Operation: o, args: args})
 }
 
 // fold interns a node: as a constant where it reads no parameter and can be computed.
@@ -170,21 +192,21 @@ func (b *nodes) fold(n node) *node {
 			return b.intern(n)
 		}
 	}
-	f := frame{}
-	raw := compile(&n, nil, -1)(&f)
-	if f.failed {
+	f := &frame{}
+	raw := compile(&n, nil, -1, f)(&f.Frame)
+	if f.Failed {
 		return b.intern(n)
 	}
-	return b.constant(n.kind, raw)
+	return b.constant(n.Kind, raw)
 }
 
 // chain is a sum or a product of integers: of all operands on the way down, those first that
 // are known first. So a part of it is known, as one number, as early as can be.
-func (b *nodes) chain(op operation, args []*node) *node {
+func (b *nodes) chain(o expression.Operation, args []*node) *node {
 	var operands []*node
 	var flatten func(n *node)
 	flatten = func(n *node) {
-		if n.op == op && n.kind == whole {
+		if n.Code == o.Code && n.Kind == expression.Whole {
 			for _, a := range n.args {
 				flatten(a)
 			}
@@ -203,59 +225,56 @@ func (b *nodes) chain(op operation, args []*node) *node {
 	})
 	all := operands[0]
 	for _, n := range operands[1:] {
-		all = b.fold(node{op: op, kind: whole, args: []*node{all, n}})
+		all = b.fold(node{Operation: o, args: []*node{all, n}})
 	}
 	return all
 }
 
-// parameterNode is a parameter, where all its values are of one kind.
-func (b *nodes) parameterNode(place int) (*node, bool) {
-	var k kind
-	for i, v := range b.parameters.list[place].Values {
-		of, _ := b.raw(v)
-		if i > 0 && of != k {
-			return nil, false
+// digit is the place of a parameter's value.
+func (b *nodes) digit(place int) *node {
+	return b.intern(node{Operation: expression.Operation{Code: digitCode}, parameter: place})
+}
+
+// parameterNode is a parameter; nil where its values are of several kinds.
+func (b *nodes) parameterNode(place int) *node {
+	values := b.parameters.list[place].Values
+	k, _ := expression.KindOf(values[0])
+	for _, v := range values {
+		if of, _ := expression.KindOf(v); of != k {
+			return nil
 		}
-		k = of
 	}
-	return b.intern(node{op: opParameter, kind: k, parameter: place}), true
+	return b.intern(node{Operation: expression.Operation{Code: parameterCode, Kind: k}, parameter: place})
 }
 
 // raw is a value in 64 bits, with its kind.
-func (b *nodes) raw(v Value) (kind, uint64) {
+func (b *nodes) raw(v Value) (expression.Kind, uint64) {
 	switch v := v.(type) {
 	case int:
-		return whole, uint64(v)
+		return expression.Whole, uint64(v)
 	case float64:
-		return real, math.Float64bits(v)
+		return expression.Real, math.Float64bits(v)
 	case bool:
-		return truth, boolRaw(v)
+		return expression.Truth, expression.Bit(v)
 	case string:
 		place, ok := b.texts[v]
 		if !ok {
 			place = uint64(len(b.texts))
 			b.texts[v] = place
 		}
-		return text, place
+		return expression.Text, place
 	}
 	panic("space: a value that is not normalized")
 }
 
-func boolRaw(v bool) uint64 {
-	if v {
-		return 1
-	}
-	return 0
-}
-
 // numeric is a raw value as a number; NaN for a text.
-func numeric(k kind, raw uint64) float64 {
+func numeric(k expression.Kind, raw uint64) float64 {
 	switch k {
-	case whole:
+	case expression.Whole:
 		return float64(int64(raw))
-	case real:
+	case expression.Real:
 		return math.Float64frombits(raw)
-	case truth:
+	case expression.Truth:
 		return float64(raw)
 	}
 	return math.NaN()
@@ -263,7 +282,7 @@ func numeric(k kind, raw uint64) float64 {
 
 // reads adds the places of the parameters that a node reads.
 func (n *node) reads(into map[int]bool) {
-	if n.op == opParameter || n.op == opDigit {
+	if n.Code == parameterCode || n.Code == digitCode {
 		into[n.parameter] = true
 	}
 	for _, a := range n.args {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/internal/nearest"
+	"github.com/ndtune/ndtune/tune/expression"
 )
 
 // A Restriction is a condition that a valid configuration satisfies: an expression over
@@ -61,11 +62,11 @@ func Fault(err error) (index int, cause error, ok bool) {
 type check struct {
 	index       int
 	restriction Restriction
-	expression  *Expression // nil: a function
+	expression  *expression.Expression // nil: a function
 }
 
 // newCheck compiles a restriction.
-func newCheck(index int, r Restriction, parameters *Parameters, scope Scope) (c check, err error) {
+func newCheck(index int, r Restriction, parameters *Parameters, scope expression.Scope) (c check, err error) {
 	c = check{index: index, restriction: r}
 	switch {
 	case r.Func != nil && r.Expression != "":
@@ -78,7 +79,7 @@ func newCheck(index int, r Restriction, parameters *Parameters, scope Scope) (c 
 		}
 		return c, nil
 	}
-	c.expression, err = Compile(r.Expression, scope)
+	c.expression, err = expression.Compile(r.Expression, scope)
 	return c, err
 }
 

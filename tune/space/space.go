@@ -7,6 +7,8 @@ import (
 	"math"
 	"math/big"
 	"sort"
+
+	"github.com/ndtune/ndtune/tune/expression"
 )
 
 // A Space is the set of valid configurations of a problem, each addressed by an index
@@ -60,7 +62,7 @@ func Check(parameters *Parameters, restrictions []Restriction, environment map[s
 }
 
 func compileChecks(parameters *Parameters, restrictions []Restriction, environment map[string]any) (checks []check, bad []*RestrictionError) {
-	scope := make(Scope, len(environment)+parameters.Len())
+	scope := make(expression.Scope, len(environment)+parameters.Len())
 	for name, v := range environment {
 		scope[name] = v
 	}
@@ -78,7 +80,7 @@ func compileChecks(parameters *Parameters, restrictions []Restriction, environme
 
 // Describe adds every parameter to a scope: by its type where all its values have one,
 // as a number where ints and floats are mixed, else as any type.
-func (p *Parameters) Describe(scope Scope) {
+func (p *Parameters) Describe(scope expression.Scope) {
 	for _, q := range p.list {
 		scope[q.Name] = q.Values[0]
 		for _, v := range q.Values[1:] {

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/ndtune/ndtune/tune/expression"
 )
 
 func mustParameters(t testing.TB, list ...Parameter) *Parameters {
@@ -79,13 +81,13 @@ func TestSpaceAgainstBruteForce(t *testing.T) {
 		env := map[string]any{"k": rng.IntN(8)}
 
 		var want []string
-		scope := Scope{"p0": 0, "p1": 0, "p2": 0, "k": 0}
+		scope := expression.Scope{"p0": 0, "p1": 0, "p2": 0, "k": 0}
 		for _, a := range list[0].Values {
 			for _, b := range list[1].Values {
 				for _, c := range list[2].Values {
 					valid := true
 					for _, source := range sources {
-						e, err := Compile(source, scope)
+						e, err := expression.Compile(source, scope)
 						if err != nil {
 							t.Fatal(err)
 						}

@@ -1,9 +1,10 @@
 package space
 
 import (
-	"math"
 	"math/bits"
 	"slices"
+
+	"github.com/ndtune/ndtune/tune/expression"
 )
 
 // A layer is the nodes of a level while a diagram is built.
@@ -24,19 +25,20 @@ type step struct {
 	out    []output
 	words  int // of a key of the next layer
 	budget *budget
+	frame  *frame // of all its programs
 }
 
 // An output is a slot of the next layer: handed on from a slot of this one, or computed.
 type output struct {
 	from    int // -1: computed
-	program program
+	program expression.Program
 	fails   bool
 }
 
 // A test is a condition that the parameter decides, or may decide.
 type test struct {
 	index   int
-	decide  program // nil: it may decide, by its bounds
+	decide  expression.Program // nil: it may decide, by its bounds
 	bounds  ranger
 	slots   []int // that it reads
 	fails   []int // those of them that can fail
@@ -48,8 +50,8 @@ type test struct {
 }
 
 func newStep(p *Parameters, b *nodes, place int, known []*node, conditions []condition, bound *budget) *step {
-	s := &step{place: place, count: len(p.list[place].Values), budget: bound}
-	if _, ok := b.parameterNode(place); ok {
+	s := &step{place: place, count: len(p.list[place].Values), budget: bound, frame: &frame{}}
+	if b.parameterNode(place) != nil {
 		s.values = make([]uint64, s.count)
 		for i, v := range p.list[place].Values {
 			_, s.values[i] = b.raw(v)
@@ -63,10 +65,10 @@ func newStep(p *Parameters, b *nodes, place int, known []*node, conditions []con
 		switch {
 		case c.low > place: // nothing of it is known
 		case c.node.high == place:
-			s.tests = append(s.tests, newTest(c.index, c.node, slots, place, true))
+			s.tests = append(s.tests, newTest(c.index, c.node, slots, place, s.frame, true))
 		case c.node.high > place:
 			if c.node.readsPlace(place) && c.node.canPrune() {
-				s.tests = append(s.tests, newTest(c.index, c.node, slots, place, false))
+				s.tests = append(s.tests, newTest(c.index, c.node, slots, place, s.frame, false))
 			}
 			c.node.known(place, &s.known)
 		}
@@ -83,28 +85,28 @@ func newStep(p *Parameters, b *nodes, place int, known []*node, conditions []con
 		return a.index - b.index
 	})
 	// The slots that can fail come first, so that the set of those that did is short.
-	slices.SortStableFunc(s.known, func(a, b *node) int { return int(boolRaw(b.fails)) - int(boolRaw(a.fails)) })
+	slices.SortStableFunc(s.known, func(a, b *node) int { return int(expression.Bit(b.fails)) - int(expression.Bit(a.fails)) })
 	fails := 0
 	for _, n := range s.known {
 		o := output{from: -1, fails: n.fails}
 		if slot, ok := slots[n]; ok {
 			o.from = slot
 		} else {
-			o.program = compile(n, slots, place)
+			o.program = compile(n, slots, place, s.frame)
 		}
 		s.out = append(s.out, o)
-		fails += int(boolRaw(n.fails))
+		fails += int(expression.Bit(n.fails))
 	}
 	s.words = len(s.out) + len(newSet(fails))
 	return s
 }
 
-func newTest(index int, n *node, slots map[*node]int, place int, decides bool) *test {
+func newTest(index int, n *node, slots map[*node]int, place int, of *frame, decides bool) *test {
 	t := &test{index: index}
 	if decides {
-		t.decide = compile(n, slots, place)
+		t.decide = compile(n, slots, place, of)
 	} else {
-		t.bounds = compileBounds(n, slots, place)
+		t.bounds = compileBounds(n, slots, place, of)
 	}
 	n.slots(slots, &t.slots)
 	t.memo = len(t.slots) < len(slots) || len(slots) == 0
@@ -133,7 +135,7 @@ func (n *node) slots(of map[*node]int, into *[]int) {
 }
 
 func (n *node) readsPlace(place int) bool {
-	if (n.op == opParameter || n.op == opDigit) && n.parameter == place {
+	if (n.Code == parameterCode || n.Code == digitCode) && n.parameter == place {
 		return true
 	}
 	return slices.ContainsFunc(n.args, func(a *node) bool { return a.readsPlace(place) })
@@ -141,12 +143,12 @@ func (n *node) readsPlace(place int) bool {
 
 // canPrune reports whether bounds can tell early that a condition is false.
 func (n *node) canPrune() bool {
-	switch n.op {
-	case opLess, opLessEqual:
+	switch n.Code {
+	case expression.Less, expression.LessEqual:
 		return true
-	case opEqual:
-		return n.args[0].kind != text
-	case opNot, opAnd, opOr, opIf:
+	case expression.Equal:
+		return n.args[0].Kind != expression.Text
+	case expression.Not, expression.And, expression.Or, expression.If:
 		return slices.ContainsFunc(n.args, func(a *node) bool { return a.canPrune() })
 	}
 	return false
@@ -156,7 +158,7 @@ func (n *node) canPrune() bool {
 func (s *step) run(at *layer, into *level) (*layer, *failure) {
 	next := &layer{known: s.known, keys: newKeys(s.words)}
 	into.first = make([]uint32, 0, at.keys.length+1)
-	f := &frame{}
+	f := s.frame
 	key := make([]uint64, s.words)
 	allowed := newSet(s.count)
 	for node := range at.keys.length {
@@ -192,7 +194,7 @@ func (s *step) run(at *layer, into *level) (*layer, *failure) {
 }
 
 func (s *step) bind(f *frame, digit int) {
-	f.digit, f.failed = uint64(digit), false
+	f.digit, f.Failed = uint64(digit), false
 	if s.values != nil {
 		f.value = s.values[digit]
 	}
@@ -210,8 +212,8 @@ func (s *step) key(f *frame, key []uint64) {
 			}
 			continue
 		}
-		f.failed = false
-		if key[i] = o.program(f); f.failed {
+		f.Failed = false
+		if key[i] = o.program(&f.Frame); f.Failed {
 			key[i] = 0
 			bad.add(i)
 		}
@@ -244,7 +246,7 @@ func (t *test) narrow(s *step, f *frame, allowed set) (failed int) {
 			}
 			s.bind(f, digit)
 			ok := t.holds(f)
-			if f.failed {
+			if f.Failed {
 				bad.add(digit)
 			} else if ok {
 				yes.add(digit)
@@ -271,7 +273,7 @@ func (t *test) apply(s *step, f *frame, allowed set) (failed int) {
 			digit := w*64 + bits.TrailingZeros64(word)
 			s.bind(f, digit)
 			ok := t.holds(f)
-			if f.failed {
+			if f.Failed {
 				return digit
 			}
 			if !ok {
@@ -285,11 +287,11 @@ func (t *test) apply(s *step, f *frame, allowed set) (failed int) {
 // holds reports whether the condition holds, or still may.
 func (t *test) holds(f *frame) bool {
 	if t.decide != nil {
-		return t.decide(f) != 0
+		return t.decide(&f.Frame) != 0
 	}
 	b := t.bounds(f)
-	if f.failed { // then nothing is known yet
-		f.failed = false
+	if f.Failed { // then nothing is known yet
+		f.Failed = false
 		return true
 	}
 	return b[1] > 0
@@ -317,35 +319,34 @@ func (f *failure) at(places []int, history []*layer) *failedCondition {
 }
 
 // A ranger computes the bounds of a node of which not all is known.
-type ranger func(f *frame) [2]float64
+type ranger func(f *frame) expression.Bounds
 
-func compileBounds(n *node, slots map[*node]int, place int) ranger {
+func compileBounds(n *node, slots map[*node]int, place int, of *frame) ranger {
 	_, inSlot := slots[n]
 	switch {
 	case inSlot || n.high <= place:
-		compute, k := compile(n, slots, place), n.kind
-		return func(f *frame) [2]float64 {
-			raw := compute(f)
-			if k == text {
-				return [2]float64{math.Inf(-1), math.Inf(1)}
+		compute, k := compile(n, slots, place, of), n.Kind
+		return func(f *frame) expression.Bounds {
+			raw := compute(&f.Frame)
+			if k == expression.Text {
+				return expression.Unbounded
 			}
 			v := numeric(k, raw)
-			return widened(k, v, v)
+			return expression.BoundsOf(k, v, v)
 		}
-	case len(n.args) == 0, len(n.args) > 3, n.op == opIn, n.op == opOpaque:
-		return func(*frame) [2]float64 { return n.bounds }
+	case len(n.args) == 0, len(n.args) > 3, n.Code == expression.In, n.Code == opaqueCode:
+		return func(*frame) expression.Bounds { return n.bounds }
 	}
 	var args [3]ranger
 	for i, a := range n.args {
-		args[i] = compileBounds(a, slots, place)
+		args[i] = compileBounds(a, slots, place, of)
 	}
 	count := len(n.args)
-	return func(f *frame) [2]float64 {
-		var b [3][2]float64
+	return func(f *frame) expression.Bounds {
+		var b [3]expression.Bounds
 		for i := range count {
 			b[i] = args[i](f)
 		}
-		lo, hi := operationBounds(n, b[:count])
-		return widened(n.kind, lo, hi)
+		return n.Operation.Bounds(b[:count])
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/expression"
 )
 
 func reference(t *testing.T) string {
@@ -95,7 +95,7 @@ func TestReferenceExpressions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := space.Compile(source, space.Scope{})
+		e, err := expression.Compile(source, expression.Scope{})
 		if err != nil {
 			t.Error(err)
 			continue

@@ -1,4 +1,4 @@
-package space
+package expression
 
 import (
 	"errors"
@@ -11,7 +11,12 @@ import (
 
 	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/builtin"
+	"github.com/expr-lang/expr/checker"
+	"github.com/expr-lang/expr/compiler"
+	"github.com/expr-lang/expr/conf"
 	"github.com/expr-lang/expr/file"
+	"github.com/expr-lang/expr/optimizer"
 	"github.com/expr-lang/expr/parser"
 	"github.com/expr-lang/expr/types"
 	"github.com/expr-lang/expr/vm"
@@ -20,24 +25,13 @@ import (
 	"github.com/ndtune/ndtune/internal/nearest"
 )
 
-// builtins are the functions of expr-lang that an expression may call: those that
-// compute, and nothing that reaches the clock or the machine.
-var builtins = []string{
-	"min", "max", "abs", "ceil", "floor", "round", "int", "float", "len", "sum",
-	"all", "any", "none", "one", "filter", "map", "count",
-}
-
 // An Expression is a compiled expression of a specification. It is immutable and safe for
 // concurrent use.
-//
-// The language is expr-lang (https://expr-lang.org) with its computing builtins and functions
-// of its own: div(a, b), the integer quotient rounded towards zero as in a kernel, and others
-// that compute as Python does. «/» is always a float division; «//», which would begin a
-// comment, is refused.
 type Expression struct {
 	source  string
 	names   []string
 	program *vm.Program
+	root    *Node // nil where only the VM can compute the expression
 }
 
 // A Scope gives an expression its names: for each an example of the value that it will
@@ -53,7 +47,12 @@ func Compile(source string, scope Scope) (*Expression, error) {
 	if err := refuseComments(source); err != nil {
 		return nil, err
 	}
-	free, err := namesIn(source)
+	config := newConfig()
+	tree, err := parser.ParseWithConfig(source, config)
+	if err != nil {
+		return nil, readable(source, err)
+	}
+	free, err := namesIn(tree.Node)
 	if err != nil {
 		return nil, readable(source, err)
 	}
@@ -70,19 +69,34 @@ func Compile(source string, scope Scope) (*Expression, error) {
 			used[name] = example // the compiler refuses to declare it again
 		}
 	}
-	options := []expr.Option{
-		expr.Env(used.types()),
-		expr.DisableAllBuiltins(),
-	}
-	options = append(options, functionOptions()...)
-	for _, b := range builtins {
-		options = append(options, expr.EnableBuiltin(b))
-	}
-	program, err := expr.Compile(source, options...)
-	if err != nil {
+	config.WithEnv(used.types())
+	if _, err := checker.Check(tree, config); err != nil {
 		return nil, readable(source, err)
 	}
-	return &Expression{source, free.names, program}, nil
+	e := &Expression{source: source, names: free.names, root: lower(tree.Node, used)}
+	if err := optimizer.Optimize(&tree.Node, config); err != nil {
+		return nil, readable(source, err)
+	}
+	if e.program, err = compiler.Compile(tree, config); err != nil {
+		return nil, readable(source, err)
+	}
+	return e, nil
+}
+
+// newConfig is the language: that of expr-lang with those of its functions that compute, and
+// with the functions of this package.
+func newConfig() *conf.Config {
+	config := conf.CreateNew()
+	for name := range config.Builtins {
+		if !slices.Contains(builtins, name) {
+			config.Disabled[name] = true
+			delete(config.Builtins, name)
+		}
+	}
+	for _, f := range functions {
+		expr.Function(f.name, f.call, f.signature)(config)
+	}
+	return config
 }
 
 // types is the scope in the words of expr-lang.
@@ -99,14 +113,6 @@ func (s Scope) types() types.Map {
 		}
 	}
 	return m
-}
-
-func quotient(params ...any) (any, error) {
-	a, b := params[0].(int), params[1].(int)
-	if b == 0 {
-		return nil, fmt.Errorf("div(%d, 0): division by zero", a)
-	}
-	return a / b, nil
 }
 
 // refuseComments finds what expr-lang would take for a comment outside a string.
@@ -132,11 +138,12 @@ func refuseComments(source string) error {
 	return nil
 }
 
-// nameCollector gathers the free names of an expression.
+// A nameCollector gathers the names that an expression reads.
 type nameCollector struct {
 	names   []string
 	columns map[string]int // by name, from 1
 	local   map[string]bool
+	callees map[string]bool
 	err     error
 }
 
@@ -153,23 +160,25 @@ func (c *nameCollector) Visit(node *ast.Node) {
 		}
 	case *ast.VariableDeclaratorNode:
 		c.local[n.Name] = true
+	case *ast.CallNode:
+		if callee, ok := n.Callee.(*ast.IdentifierNode); ok {
+			if _, known := builtin.Index[callee.Value]; known { // the checker says that it is not enabled
+				c.callees[callee.Value] = true
+			}
+		}
 	}
 }
 
 // namesIn collects the names that an expression reads, in the order of their appearance,
 // without the functions it calls and the variables it declares itself.
-func namesIn(source string) (*nameCollector, error) {
-	tree, err := parser.Parse(source)
-	if err != nil {
-		return nil, err
-	}
-	c := &nameCollector{columns: map[string]int{}, local: map[string]bool{}}
-	ast.Walk(&tree.Node, c)
+func namesIn(root ast.Node) (*nameCollector, error) {
+	c := &nameCollector{columns: map[string]int{}, local: map[string]bool{}, callees: map[string]bool{}}
+	ast.Walk(&root, c)
 	if c.err != nil {
 		return nil, c.err
 	}
 	c.names = slices.DeleteFunc(c.names, func(name string) bool {
-		return c.local[name] || IsFunction(name)
+		return c.local[name] || c.callees[name] || IsFunction(name)
 	})
 	return c, nil
 }
@@ -197,6 +206,9 @@ func (e *Expression) Names() []string { return e.names }
 func (e *Expression) Reads(names ...string) bool {
 	return slices.ContainsFunc(e.names, func(n string) bool { return slices.Contains(names, n) })
 }
+
+// Root is the expression as nodes; nil where it has parts that have none.
+func (e *Expression) Root() *Node { return e.root }
 
 // Eval computes the expression. The environment holds a value for every name that it
 // reads.
