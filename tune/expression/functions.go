@@ -69,6 +69,19 @@ func functionOf(name string) *function {
 // so can name nothing else.
 func IsFunction(name string) bool { return functionOf(name) != nil }
 
+// Compute is the value of a function of the language for numbers: of checked_mul(3, 4), 12. Its
+// error says why there is none, as [ErrOverflow].
+func Compute(name string, args ...any) (any, error) {
+	v, err := functionOf(name).call(args...)
+	if cause := errors.Unwrap(err); cause != nil {
+		err = cause
+	}
+	return v, err
+}
+
+// ErrOverflow is the error of an integer that a function cannot give.
+var ErrOverflow = errors.New("the result is beyond the integers of 64 bits")
+
 func always(k Kind) func([]*Node) (Kind, bool) {
 	return func([]*Node) (Kind, bool) { return k, true }
 }
@@ -94,9 +107,8 @@ func onlyInts(args []*Node) (Kind, bool) {
 }
 
 var (
-	errZero     = errors.New("division by zero")
-	errOverflow = errors.New("the result is beyond the integers of 64 bits")
-	errShift    = errors.New("the shift is negative")
+	errZero  = errors.New("division by zero")
+	errShift = errors.New("the shift is negative")
 )
 
 // ofNumbers is a function of two integers, or of two numbers as floats.
@@ -152,7 +164,7 @@ func toInt(name string, round func(float64) float64) function {
 			if r := round(v); r >= math.MinInt64 && r < math.MaxInt64 {
 				return int(r), nil
 			}
-			return nil, fmt.Errorf("%s(%v): %w", name, v, errOverflow)
+			return nil, fmt.Errorf("%s(%v): %w", name, v, ErrOverflow)
 		default:
 			return nil, fmt.Errorf("%s(%v): %s is not a number", name, v, describe(v))
 		}
@@ -201,7 +213,7 @@ func floorDivInts(a, b int) (int, error) {
 	case b == 0:
 		return 0, errZero
 	case a == math.MinInt && b == -1:
-		return 0, errOverflow
+		return 0, ErrOverflow
 	}
 	q := a / b
 	if a%b != 0 && (a < 0) != (b < 0) {
@@ -284,12 +296,12 @@ func powerInts(a, b int) (any, error) {
 		var ok bool
 		if b&1 == 1 {
 			if result, ok = product(result, a); !ok {
-				return nil, errOverflow
+				return nil, ErrOverflow
 			}
 		}
 		if b > 1 {
 			if a, ok = product(a, a); !ok {
-				return nil, errOverflow
+				return nil, ErrOverflow
 			}
 		}
 	}
@@ -314,21 +326,21 @@ func addInts(a, b int) (int, error) {
 	if sum := a + b; (sum > a) == (b > 0) {
 		return sum, nil
 	}
-	return 0, errOverflow
+	return 0, ErrOverflow
 }
 
 func subInts(a, b int) (int, error) {
 	if difference := a - b; (difference < a) == (b > 0) {
 		return difference, nil
 	}
-	return 0, errOverflow
+	return 0, ErrOverflow
 }
 
 func mulInts(a, b int) (int, error) {
 	if p, ok := product(a, b); ok {
 		return p, nil
 	}
-	return 0, errOverflow
+	return 0, ErrOverflow
 }
 
 // product is a · b; not ok where an int cannot hold it.
@@ -369,7 +381,7 @@ func shiftLeft(a, n int) (int, error) {
 	case a == 0:
 		return 0, nil
 	case n >= bits.UintSize || a<<n>>n != a:
-		return 0, errOverflow
+		return 0, ErrOverflow
 	}
 	return a << n, nil
 }

@@ -27,13 +27,13 @@ func BoundsOf(k Kind, lo, hi float64) Bounds {
 
 // Bounds are the bounds of an operation by those of its arguments: every value that it can
 // have lies within.
-func (o Operation) Bounds(args []Bounds) Bounds {
-	lo, hi := o.extent(args)
+func (o *Operation) Bounds(args []Bounds) Bounds {
+	lo, hi := o.Extent(args)
 	return BoundsOf(o.Kind, lo, hi)
 }
 
 // Fails reports whether the operation can fail for arguments within bounds.
-func (o Operation) Fails(args []Bounds) bool {
+func (o *Operation) Fails(args []Bounds) bool {
 	switch o.Code {
 	case Call:
 		return true
@@ -45,7 +45,8 @@ func (o Operation) Fails(args []Bounds) bool {
 	return false
 }
 
-func (o Operation) extent(args []Bounds) (lo, hi float64) {
+// Extent is [Operation.Bounds] of integers and floats that have no end.
+func (o *Operation) Extent(args []Bounds) (lo, hi float64) {
 	var a, b Bounds
 	if len(args) > 0 {
 		a = args[0]

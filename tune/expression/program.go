@@ -6,9 +6,11 @@ import "math"
 // a float, 0 or 1, or the number of a text.
 type Program func(f *Frame) uint64
 
-// A Frame says how a computation went.
+// A Frame is what programs compute from. Its user makes the programs of names, which read it.
 type Frame struct {
-	Failed bool // something could not be computed
+	Slots  []uint64 // parts that are known
+	Value  uint64   // of the name that is being bound
+	Failed bool     // something could not be computed
 }
 
 // Program is the program of an operation whose arguments are computed by programs. It runs in

@@ -1,14 +1,17 @@
 package python
 
-import "math/big"
+import (
+	"errors"
+	"slices"
 
-func newInteger(i int) *big.Int { return big.NewInt(int64(i)) }
+	"github.com/ndtune/ndtune/tune/expression"
+)
 
 // binary translates an operator that computes.
 func (t *translator) binary(n *binary, b *binding) fragment {
 	left, right := t.translate(n.left, b), t.translate(n.right, b)
 	if isConstant(left) && isConstant(right) {
-		if f, ok := folded(n, left.constant, right.constant); ok {
+		if f, ok := t.folded(n, left.constant, right.constant); ok {
 			return f
 		}
 	}
@@ -23,10 +26,11 @@ func (t *translator) binary(n *binary, b *binding) fragment {
 		}
 	}
 	if left.kind == listKind && right.kind == listKind && n.operator == "+" {
-		if len(left.items)+len(right.items) > maxUnrolled {
+		items := slices.Concat(left.list(), right.list())
+		if len(items) > maxUnrolled {
 			failf(n.place(), "a list of more than %d items is not allowed here", maxUnrolled)
 		}
-		return fragment{kind: listKind, items: append(append([]item(nil), left.items...), right.items...)}
+		return fragment{kind: listKind, items: items}
 	}
 	if left.kind == textKind && right.kind == textKind && n.operator == "+" {
 		return fragment{source: left.at(addLevel) + " + " + right.at(multiplyLevel), level: addLevel, kind: textKind, zero: true}
@@ -40,19 +44,23 @@ func (t *translator) binary(n *binary, b *binding) fragment {
 
 // folded computes an operator of two constants. Where that fails, so does the expression, but
 // only when it comes to it.
-func folded(n *binary, a, b Value) (fragment, bool) {
-	v, ok := attempt(func() Value { return (&evaluator{}).binaryOf(n.place(), n.operator, a, b) })
+func (t *translator) folded(n *binary, a, b any) (fragment, bool) {
+	v, ok := t.attempt(func() any { return t.binaryOf(n.place(), n.operator, a, b) })
 	if !ok {
 		return fragment{}, false
 	}
 	return constantFragment(n.place(), v), true
 }
 
-// attempt computes a value; not ok where that fails.
-func attempt(compute func() Value) (v Value, ok bool) {
+// attempt computes a value; not ok where that fails. An integer beyond 64 bits is an error at
+// once.
+func (t *translator) attempt(compute func() any) (v any, ok bool) {
+	if t.values != nil {
+		return compute(), true
+	}
 	defer func() {
 		if r := recover(); r != nil {
-			if _, is := r.(failure); !is {
+			if f, is := r.(failure); !is || errors.Is(f.cause, expression.ErrOverflow) {
 				panic(r)
 			}
 			v, ok = nil, false
@@ -61,19 +69,12 @@ func attempt(compute func() Value) (v Value, ok bool) {
 	return compute(), true
 }
 
-// checkedNames are functions of tune/space that do what an operator of Python does, and fail
-// rather than leave the integers of 64 bits.
-var checkedNames = map[string]string{
-	"+": "checked_add", "-": "checked_sub", "*": "checked_mul", "/": "true_div", "//": "floor_div", "%": "floor_mod", "**": "power",
-	"&": "bit_and", "|": "bit_or", "^": "bit_xor", "<<": "shift_left", ">>": "shift_right",
-}
-
-// compute is an operator of two numbers: an operator of tune/space where that does the same
+// compute is an operator of two numbers: an operator of package expression where that does the same
 // for all values that the numbers can have, else a function.
 func (t *translator) compute(column int, operator string, a, b fragment) fragment {
 	whole := a.kind == wholeKind && b.kind == wholeKind
 	floats := a.kind == realKind || b.kind == realKind
-	checked := called(checkedNames[operator], numberKind, a, b)
+	checked := called(operatorFunctions[operator], numberKind, a, b)
 	switch {
 	case whole:
 		checked.kind = wholeKind
@@ -88,9 +89,9 @@ func (t *translator) compute(column int, operator string, a, b fragment) fragmen
 		if whole {
 			s := spanOf(operator, a.span, b.span)
 			checked.span = s.in64()
-			if s.within(all64) {
+			if s.fits64() {
 				f := native(operator, wholeKind, a, b)
-				f.span, f.zero = s, s.lo.Sign() <= 0 && s.hi.Sign() >= 0
+				f.span, f.zero = s, s.hasZero()
 				return f
 			}
 		}
@@ -102,13 +103,13 @@ func (t *translator) compute(column int, operator string, a, b fragment) fragmen
 	case "//", "%":
 		if whole {
 			s := spanOf(operator, a.span, b.span).in64()
-			checked.span, checked.zero = s, s.lo.Sign() <= 0 && s.hi.Sign() >= 0
-			if a.span.lo.Sign() >= 0 && b.span.lo.Sign() >= 0 && b.span.hi.Sign() > 0 {
+			checked.span, checked.zero = s, s.hasZero()
+			if a.span.lo >= 0 && b.span.lo >= 0 && b.span.hi > 0 {
 				return towardsZero(operator, a, b, checked)
 			}
 		}
 	case "**":
-		if whole && b.span.lo.Sign() < 0 {
+		if whole && b.span.lo < 0 {
 			checked.kind = numberKind
 		}
 		checked.span = spanOf(operator, a.span64(), b.span64())
@@ -131,7 +132,7 @@ func (f fragment) span64() span {
 
 // canBeZero reports whether a number can be 0.
 func canBeZero(f fragment) bool {
-	if f.kind == wholeKind && (f.span.lo.Sign() > 0 || f.span.hi.Sign() < 0) {
+	if f.kind == wholeKind && !f.span.hasZero() {
 		return false
 	}
 	return f.zero
@@ -139,10 +140,10 @@ func canBeZero(f fragment) bool {
 
 // isExact reports whether a number is a float, or an integer that a float holds.
 func isExact(f fragment) bool {
-	return f.kind == realKind || f.kind == wholeKind && f.span.within(all53)
+	return f.kind == realKind || f.kind == wholeKind && f.span.isExact()
 }
 
-// native is an operator of tune/space, which associates to the left.
+// native is an operator of package expression, which associates to the left.
 func native(operator string, k kind, a, b fragment) fragment {
 	l := addLevel
 	if operator != "+" && operator != "-" {

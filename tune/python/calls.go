@@ -6,7 +6,7 @@ import "slices"
 func (t *translator) call(n *call, b *binding) fragment {
 	checkCall(n)
 	at := n.place()
-	if n.function == "range" {
+	if n.function == "range" && t.values == nil {
 		return t.rangeItems(n, b)
 	}
 	args := make([]fragment, len(n.arguments))
@@ -14,7 +14,7 @@ func (t *translator) call(n *call, b *binding) fragment {
 		args[i] = t.translate(a, b)
 	}
 	if !slices.ContainsFunc(args, func(f fragment) bool { return !isConstant(f) }) {
-		if f, ok := foldedCall(n, args); ok {
+		if f, ok := t.foldedCall(n, args); ok {
 			return f
 		}
 	}
@@ -28,7 +28,7 @@ func (t *translator) call(n *call, b *binding) fragment {
 	case "len":
 		if args[0].kind == textKind {
 			f := called("len", wholeKind, args[0])
-			f.span = span{newInteger(0), all64.hi}
+			f.span = span{0, all64.hi}
 			return f
 		}
 		return t.count(n, t.items(n, args[0]))
@@ -50,12 +50,12 @@ func (t *translator) call(n *call, b *binding) fragment {
 }
 
 // foldedCall computes a function of constants; see folded.
-func foldedCall(n *call, args []fragment) (fragment, bool) {
-	values := make([]Value, len(args))
+func (t *translator) foldedCall(n *call, args []fragment) (fragment, bool) {
+	values := make([]any, len(args))
 	for i, a := range args {
 		values[i] = a.constant
 	}
-	v, ok := attempt(func() Value { return (&evaluator{}).call(n, values) })
+	v, ok := t.attempt(func() any { return t.callOf(n, values) })
 	if !ok {
 		return fragment{}, false
 	}
@@ -67,12 +67,11 @@ func (t *translator) items(n *call, f fragment) []item {
 	if f.kind != listKind {
 		failf(n.place(), "%s needs a list, not %v", n.function, f.kind)
 	}
-	return f.items
+	return f.list()
 }
 
 // numeric is a function of one number, which is not constant.
 func (t *translator) numeric(at int, function string, f fragment) fragment {
-	rounded := map[string]string{"int": "truncate", "round": "round_even", "math.ceil": "round_up", "math.floor": "round_down"}
 	switch function {
 	case "float":
 		if f.kind == realKind {
@@ -84,12 +83,12 @@ func (t *translator) numeric(at int, function string, f fragment) fragment {
 	case "abs":
 		return t.absolute(at, f)
 	case "math.sqrt", "math.log2":
-		return called(function[len("math."):], realKind, f)
+		return called(numericFunctions[function], realKind, f)
 	}
 	if f.kind == wholeKind {
 		return f
 	}
-	return called(rounded[function], wholeKind, f)
+	return called(numericFunctions[function], wholeKind, f)
 }
 
 func (t *translator) absolute(at int, f fragment) fragment {
@@ -97,17 +96,17 @@ func (t *translator) absolute(at int, f fragment) fragment {
 		return called("abs", realKind, f)
 	}
 	if f.kind == wholeKind {
-		if f.span.lo.Sign() >= 0 {
+		if f.span.lo >= 0 {
 			return f
 		}
-		if f.span.lo.Cmp(all64.lo) > 0 {
+		if f.span.fits64() {
 			r := called("abs", wholeKind, f)
-			r.span = span{newInteger(0), larger(f.span.hi, newInteger(0).Neg(f.span.lo))}
+			r.span = span{0, max(f.span.hi, -f.span.lo)}
 			r.zero = f.zero
 			return r
 		}
 	}
-	zero := constantFragment(at, newInteger(0))
+	zero := constantFragment(at, 0)
 	return t.choice(at, t.link(link{column(at), "<", nil}, f, zero), t.negative(at, f), f)
 }
 
@@ -115,13 +114,13 @@ func (t *translator) absolute(at int, f fragment) fragment {
 func (t *translator) count(n *call, items []item) fragment {
 	ones := make([]item, len(items))
 	for i, round := range items {
-		ones[i] = item{round.guard, constantFragment(n.place(), newInteger(1))}
+		ones[i] = item{round.guard, constantFragment(n.place(), 1)}
 	}
 	return t.sum(n, ones)
 }
 
 func (t *translator) sum(n *call, items []item) fragment {
-	zero := constantFragment(n.place(), newInteger(0))
+	zero := constantFragment(n.place(), 0)
 	total := zero
 	for _, i := range items {
 		v := i.value.number()
@@ -133,7 +132,7 @@ func (t *translator) sum(n *call, items []item) fragment {
 		}
 		switch a, b := total.constant, v.constant; {
 		case a != nil && b != nil:
-			total = constantFragment(n.place(), (&evaluator{}).binaryOf(n.place(), "+", a, b))
+			total = constantFragment(n.place(), t.binaryOf(n.place(), "+", a, b))
 		case total.kind == wholeKind && a != nil && truthless(a) && v.kind == wholeKind:
 			total = v
 		default:
@@ -144,7 +143,7 @@ func (t *translator) sum(n *call, items []item) fragment {
 	return total
 }
 
-func truthless(v Value) bool { return !truth(v) }
+func truthless(v any) bool { return !truth(v) }
 
 // extreme is the least or the largest of the arguments, or of the items of a list.
 func (t *translator) extreme(n *call, args []fragment) fragment {
@@ -172,9 +171,9 @@ func (t *translator) extreme(n *call, args []fragment) fragment {
 func (t *translator) better(n *call, a, b fragment) fragment {
 	if a.kind == wholeKind && b.kind == wholeKind {
 		f := called(n.function, wholeKind, a, b)
-		f.span = span{smaller(a.span.lo, b.span.lo), smaller(a.span.hi, b.span.hi)}
+		f.span = span{min(a.span.lo, b.span.lo), min(a.span.hi, b.span.hi)}
 		if n.function == "max" {
-			f.span = span{larger(a.span.lo, b.span.lo), larger(a.span.hi, b.span.hi)}
+			f.span = span{max(a.span.lo, b.span.lo), max(a.span.hi, b.span.hi)}
 		}
 		f.zero = a.zero || b.zero
 		return f

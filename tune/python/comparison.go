@@ -1,16 +1,22 @@
 package python
 
-import "strings"
+import (
+	"math"
+	"strings"
+)
 
 // comparison translates a chain: a < b < c is a < b and b < c.
 func (t *translator) comparison(n *comparison, b *binding) fragment {
 	result := constantFragment(n.place(), true)
 	left := t.translate(n.first, b)
 	for _, l := range n.links {
+		if t.values != nil && result.constant == false {
+			return result
+		}
 		var right fragment
 		if set, ok := l.right.(*display); ok && set.open == "{" && strings.HasSuffix(l.operator, "in") {
 			right = t.display(set, b)
-		} else if c, ok := l.right.(*call); ok && c.function == "range" && strings.HasSuffix(l.operator, "in") {
+		} else if c, ok := l.right.(*call); ok && c.function == "range" && t.values == nil && strings.HasSuffix(l.operator, "in") {
 			result = t.checked(l.place(), both(result, t.inRange(l, left, c, b)))
 			left = fragment{kind: listKind}
 			continue
@@ -64,16 +70,16 @@ func (t *translator) among(l link, a, in fragment) fragment {
 	case a.kind == listKind:
 		failf(l.place(), "a list is not looked for in a list")
 	}
-	if source, ok := plainList(a, in.items); ok {
+	if source, ok := plainList(a, in.list()); ok {
 		return truthFragment(a.at(addLevel)+" in "+source, compareLevel)
 	}
 	same := link{l.column, "==", nil}
-	return anyOf(in.items, func(v fragment) fragment {
+	return anyOf(in.list(), func(v fragment) fragment {
 		return t.checked(l.place(), t.link(same, a, v))
 	})
 }
 
-// plainList is a list of constants of the kind of a value, as tune/space writes it.
+// plainList is a list of constants of the kind of a value, as package expression writes it.
 func plainList(a fragment, items []item) (source string, ok bool) {
 	if a.kind != wholeKind && a.kind != textKind || len(items) == 0 {
 		return "", false
@@ -99,20 +105,20 @@ func (t *translator) inRange(l link, a fragment, c *call, b *binding) fragment {
 		}
 		return constantFragment(l.place(), l.operator == "not in")
 	}
-	down := step.span.hi.Sign() < 0
+	down := step.span.hi < 0
 	first, last := "<=", "<"
 	if down {
 		first, last = ">=", ">"
 	}
 	at := l.column
 	result := both(t.link(link{at, first, nil}, start, x), t.link(link{at, last, nil}, x, stop))
-	if n := newInteger(1); step.span.lo.CmpAbs(n) != 0 || x.kind != wholeKind {
+	if math.Abs(step.span.lo) != 1 || x.kind != wholeKind {
 		distance := x
-		if start.span.lo.Sign() != 0 || start.span.hi.Sign() != 0 {
+		if start.span != (span{}) {
 			distance = t.compute(l.place(), "-", x, start)
 		}
 		rest := t.compute(l.place(), "%", distance, step)
-		result = both(result, t.link(link{at, "==", nil}, rest, constantFragment(l.place(), newInteger(0))))
+		result = both(result, t.link(link{at, "==", nil}, rest, constantFragment(l.place(), 0)))
 	}
 	if l.operator == "not in" {
 		return result.negation()

@@ -1,10 +1,10 @@
 // Package python reads the Python expressions of tuning files (T1): it parses them, computes
-// those that name nothing, and translates the others into the language of tune/space.
+// those that name nothing, and translates the others into the language of package expression,
+// whose functions also compute them here.
 //
 // It executes nothing as Python. An expression is literals, names, operators, comparisons,
 // conditional expressions, comprehensions and calls of a few functions that compute; all
 // else is an [Error] that names the construct and its place. The semantics are Python's: //
-// and % round down, / is a true division, a comparison may be chained, True is 1. Integers
-// of any size are computed as such; where a result must be one of 64 bits and is not, that
-// is an error, not another number.
+// and % round down, / is a true division, a comparison may be chained, True is 1. An integer
+// beyond 64 bits is an error, not another number.
 package python

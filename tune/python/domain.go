@@ -3,7 +3,9 @@ package python
 import (
 	"fmt"
 	"math"
-	"math/big"
+	"math/bits"
+
+	"github.com/ndtune/ndtune/tune/expression"
 )
 
 // A kind is what a part of a translated expression can be.
@@ -39,7 +41,7 @@ type Scope map[string]Domain
 func DomainOf(values []any) (Domain, error) {
 	var d Domain
 	for i, v := range values {
-		value, err := NewValue(v)
+		value, err := valueOf(v)
 		if err != nil {
 			return d, err
 		}
@@ -61,97 +63,93 @@ func DomainOf(values []any) (Domain, error) {
 	return d, nil
 }
 
-func domainOf(v Value) Domain {
-	switch v := v.(type) {
-	case *big.Int:
-		return Domain{wholeKind, span{v, v}, v.Sign() == 0}
-	case float64:
-		return Domain{realKind, span{}, v == 0}
-	case bool:
-		return Domain{kind: truthKind, zero: true}
-	case string:
-		return Domain{kind: textKind, zero: true}
+func domainOf(v any) Domain {
+	d := Domain{kind: kindOf(v), zero: true}
+	if i, ok := v.(int); ok {
+		d.span = span{float64(i), float64(i)}
 	}
-	return Domain{kind: listKind, zero: true}
+	if d.kind.isNumber() {
+		d.zero = !truth(v)
+	}
+	return d
 }
 
-// A span is where an integer lies, both ends included.
-type span struct{ lo, hi *big.Int }
+func kindOf(v any) kind {
+	switch v.(type) {
+	case int:
+		return wholeKind
+	case float64:
+		return realKind
+	case bool:
+		return truthKind
+	case string:
+		return textKind
+	}
+	return listKind
+}
+
+// A span is where an integer lies, both ends included. Beyond 2⁵³ its ends are rounded.
+type span struct{ lo, hi float64 }
 
 var (
-	all64     = span{big.NewInt(math.MinInt64), big.NewInt(math.MaxInt64)}
-	all53     = span{big.NewInt(-1 << 53), big.NewInt(1 << 53)}
-	bothTruth = span{big.NewInt(0), big.NewInt(1)}
+	all64     = span{math.MinInt64, math.MaxInt64}
+	bothTruth = span{0, 1}
 )
 
-func (s span) within(t span) bool { return s.lo.Cmp(t.lo) >= 0 && s.hi.Cmp(t.hi) <= 0 }
+// fits64 reports whether 64 bits hold the integers for certain, though the ends of the span may
+// have been rounded a few times.
+func (s span) fits64() bool { return s.lo > -0.999*(1<<63) && s.hi < 0.999*(1<<63) }
+
+// isExact reports whether floats hold the integers.
+func (s span) isExact() bool { return s.lo > -(1<<53) && s.hi < 1<<53 }
 
 // in64 is the part of a span that 64 bits hold. Where it is empty, nothing is known: what is
 // computed fails.
 func (s span) in64() span {
-	t := span{larger(s.lo, all64.lo), smaller(s.hi, all64.hi)}
-	if t.lo.Cmp(t.hi) > 0 {
+	t := span{max(s.lo, all64.lo), min(s.hi, all64.hi)}
+	if t.lo > t.hi {
 		return all64
 	}
 	return t
 }
 
-func (s span) union(t span) span { return span{smaller(s.lo, t.lo), larger(s.hi, t.hi)} }
+func (s span) union(t span) span { return span{min(s.lo, t.lo), max(s.hi, t.hi)} }
 
-func smaller(a, b *big.Int) *big.Int {
-	if a.Cmp(b) < 0 {
-		return a
-	}
-	return b
-}
-
-func larger(a, b *big.Int) *big.Int {
-	if a.Cmp(b) > 0 {
-		return a
-	}
-	return b
-}
+func (s span) hasZero() bool { return s.lo <= 0 && s.hi >= 0 }
 
 // spanOf is where the result of an operator lies, which may be beyond 64 bits.
 func spanOf(operator string, a, b span) span {
-	two := func(f func(z, x, y *big.Int) *big.Int, x, y *big.Int) *big.Int { return f(new(big.Int), x, y) }
+	code, ok := map[string]expression.Code{"+": expression.Add, "-": expression.Subtract, "*": expression.Multiply}[operator]
+	if ok {
+		lo, hi := (&expression.Operation{Code: code}).Extent([]expression.Bounds{{a.lo, a.hi}, {b.lo, b.hi}})
+		return span{lo, hi}
+	}
+	positive := a.lo >= 0 && b.lo >= 0
 	switch operator {
-	case "+":
-		return span{two((*big.Int).Add, a.lo, b.lo), two((*big.Int).Add, a.hi, b.hi)}
-	case "-":
-		return span{two((*big.Int).Sub, a.lo, b.hi), two((*big.Int).Sub, a.hi, b.lo)}
-	case "*":
-		r := span{two((*big.Int).Mul, a.lo, b.lo), two((*big.Int).Mul, a.lo, b.lo)}
-		for _, c := range [][2]*big.Int{{a.lo, b.hi}, {a.hi, b.lo}, {a.hi, b.hi}} {
-			product := two((*big.Int).Mul, c[0], c[1])
-			r = r.union(span{product, product})
-		}
-		return r
 	case "//": // no quotient is larger than the dividend, or one below its negative
-		m := larger(new(big.Int).Abs(a.lo), new(big.Int).Abs(a.hi))
-		if a.lo.Sign() >= 0 && b.lo.Sign() >= 0 {
-			return span{new(big.Int), a.hi}
+		m := max(math.Abs(a.lo), math.Abs(a.hi))
+		if positive {
+			return span{0, a.hi}
 		}
-		return span{new(big.Int).Sub(new(big.Int).Neg(m), big.NewInt(1)), m}
+		return span{-m - 1, m}
 	case "%":
-		lo, hi := new(big.Int).Add(b.lo, big.NewInt(1)), new(big.Int).Sub(b.hi, big.NewInt(1))
-		return span{smaller(lo, new(big.Int)), larger(hi, new(big.Int))}
+		return span{min(b.lo+1, 0), max(b.hi-1, 0)}
 	case "&":
-		if a.lo.Sign() >= 0 || b.lo.Sign() >= 0 {
-			hi := larger(a.hi, b.hi)
-			return span{new(big.Int), larger(hi, new(big.Int))}
+		if a.lo >= 0 || b.lo >= 0 {
+			return span{0, max(a.hi, b.hi, 0)}
 		}
 	case "|", "^":
-		if a.lo.Sign() >= 0 && b.lo.Sign() >= 0 {
-			bits := uint(larger(a.hi, b.hi).BitLen())
-			hi := new(big.Int).Lsh(big.NewInt(1), bits)
-			return span{new(big.Int), hi.Sub(hi, big.NewInt(1))}
+		if most := max(a.hi, b.hi); positive && most < 1<<62 {
+			return span{0, float64(uint64(1)<<bits.Len64(uint64(most)) - 1)}
+		}
+		if positive {
+			return span{0, all64.hi}
 		}
 	case ">>":
-		return span{smaller(a.lo, new(big.Int)), larger(a.hi, big.NewInt(0))}
+		return span{min(a.lo, 0), max(a.hi, 0)}
 	case "<<", "**":
-		if a.lo.Sign() >= 0 {
-			return span{new(big.Int), all64.hi}
+		if a.lo >= 0 {
+			return span{0, all64.hi}
 		}
 	}
 	return all64

@@ -2,7 +2,6 @@ package python
 
 import (
 	"math"
-	"math/big"
 	"strconv"
 	"strings"
 )
@@ -26,10 +25,10 @@ type fragment struct {
 	source   string
 	level    level
 	kind     kind
-	span     span  // of integers
-	zero     bool  // of numbers: whether it can be 0
-	constant Value // nil where it is not known
-	items    []item
+	span     span   // of integers
+	zero     bool   // of numbers: whether it can be 0
+	constant any    // nil where it is not known
+	items    []item // of a list that is not constant
 }
 
 // An item is one of a list. With a guard it belongs to the list only where that is true.
@@ -47,18 +46,15 @@ func (f fragment) at(l level) string {
 	return f.source
 }
 
-// constantFragment is a value as it is written in the language of tune/space.
-func constantFragment(column int, v Value) fragment {
+// constantFragment is a value as it is written in the language of package expression.
+func constantFragment(column int, v any) fragment {
 	f := fragment{level: atomLevel, constant: v, zero: !truth(v)}
 	switch v := v.(type) {
-	case *big.Int:
-		if !v.IsInt64() {
-			failf(column, "%s is beyond the integers of 64 bits", shortInteger(v))
-		}
-		f.kind, f.span, f.source = wholeKind, span{v, v}, v.String()
-		if v.Int64() == math.MinInt64 {
+	case int:
+		f.kind, f.span, f.source = wholeKind, span{float64(v), float64(v)}, strconv.Itoa(v)
+		if v == math.MinInt64 {
 			f.source, f.level = "-9223372036854775807 - 1", addLevel
-		} else if v.Sign() < 0 {
+		} else if v < 0 {
 			f.level = signLevel
 		}
 	case float64:
@@ -76,13 +72,23 @@ func constantFragment(column int, v Value) fragment {
 		f.kind, f.source = truthKind, strconv.FormatBool(v)
 	case string:
 		f.kind, f.source = textKind, strconv.Quote(v)
-	case *List:
+	case *list:
 		f.kind = listKind
-		for _, i := range v.Items {
-			f.items = append(f.items, item{value: constantFragment(column, i)})
-		}
 	}
 	return f
+}
+
+// list are the items of a list.
+func (f fragment) list() []item {
+	l, ok := f.constant.(*list)
+	if !ok {
+		return f.items
+	}
+	items := make([]item, len(l.items))
+	for i, v := range l.items {
+		items[i].value = constantFragment(0, v)
+	}
+	return items
 }
 
 func isConstant(f fragment) bool { return f.constant != nil }
@@ -107,7 +113,7 @@ func (f fragment) condition() fragment {
 	case isConstant(f):
 		return constantFragment(0, truth(f.constant))
 	case f.kind == listKind:
-		return anyOf(f.items, func(fragment) fragment { return constantFragment(0, true) })
+		return anyOf(f.list(), func(fragment) fragment { return constantFragment(0, true) })
 	case f.kind == textKind:
 		return truthFragment(f.at(addLevel)+` != ""`, compareLevel)
 	}
@@ -187,7 +193,7 @@ func allOf(items []item, condition func(fragment) fragment) fragment {
 	return result
 }
 
-// called is a call of a function of tune/space.
+// called is a call of a function of package expression.
 func called(function string, k kind, arguments ...fragment) fragment {
 	sources := make([]string, len(arguments))
 	for i, a := range arguments {

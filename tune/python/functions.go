@@ -2,7 +2,6 @@ package python
 
 import (
 	"math"
-	"math/big"
 	"slices"
 	"strings"
 
@@ -51,7 +50,7 @@ func checkCall(n *call) {
 }
 
 // call computes a function that checkCall let pass.
-func (e *evaluator) call(n *call, args []Value) Value {
+func (t *translator) callOf(n *call, args []any) any {
 	at := n.place()
 	switch n.function {
 	case "min", "max":
@@ -61,79 +60,55 @@ func (e *evaluator) call(n *call, args []Value) Value {
 		}
 		return extreme(at, n.function, items)
 	case "range":
-		return e.rangeOf(n, args)
+		return t.rangeOf(n, args)
 	case "len":
-		return big.NewInt(int64(len(iterate(at, args[0]))))
+		return len(iterate(at, args[0]))
 	case "sum":
-		return e.sum(at, iterate(at, args[0]))
+		return t.sumOf(at, iterate(at, args[0]))
 	case "any":
 		return slices.ContainsFunc(iterate(at, args[0]), truth)
 	case "all":
-		return !slices.ContainsFunc(iterate(at, args[0]), func(v Value) bool { return !truth(v) })
+		return !slices.ContainsFunc(iterate(at, args[0]), func(v any) bool { return !truth(v) })
 	case "bool":
 		return truth(args[0])
 	case "list", "tuple":
 		items := iterate(at, args[0])
-		e.step(at, len(items))
-		return &List{slices.Clone(items), n.function == "tuple"}
+		t.step(at, len(items))
+		return &list{slices.Clone(items), n.function == "tuple"}
 	case "sorted":
-		return e.sorted(at, iterate(at, args[0]))
+		return t.sorted(at, iterate(at, args[0]))
 	}
 	return numeric(at, n.function, args[0])
 }
 
-// numeric is a function of one number.
-func numeric(at int, function string, v Value) Value {
-	if i, ok := integer(v); ok {
-		switch function {
-		case "abs":
-			return new(big.Int).Abs(i)
-		case "int", "round", "math.ceil", "math.floor":
-			return i
-		}
-	} else if _, ok := v.(float64); !ok {
-		failf(at, "%s does not apply to %s", function, typeName(v))
-	}
-	f, ok := real(v)
-	if !ok {
-		failf(at, "%s: the integer is beyond the range of a float", function)
-	}
-	switch function {
-	case "abs":
-		return math.Abs(f)
-	case "float":
-		return f
-	case "int":
-		return whole(at, function, math.Trunc(f))
-	case "round":
-		return whole(at, function, math.RoundToEven(f))
-	case "math.ceil":
-		return whole(at, function, math.Ceil(f))
-	case "math.floor":
-		return whole(at, function, math.Floor(f))
-	case "math.sqrt":
-		if f < 0 {
-			failf(at, "math.sqrt of %v is no real number", f)
-		}
-		return math.Sqrt(f)
-	}
-	if f <= 0 {
-		failf(at, "math.log2 of %v is no real number", f)
-	}
-	return math.Log2(f)
+// numericFunctions are the functions of package expression that do what those of one number do.
+var numericFunctions = map[string]string{
+	"int": "truncate", "round": "round_even", "math.ceil": "round_up", "math.floor": "round_down", "math.sqrt": "sqrt", "math.log2": "log2",
 }
 
-// whole is a float that is a whole number as an integer.
-func whole(at int, function string, f float64) *big.Int {
-	if math.IsInf(f, 0) || math.IsNaN(f) {
-		failf(at, "%s of %v is no integer", function, f)
+// numeric is a function of one number.
+func numeric(at int, function string, v any) any {
+	x := number(v)
+	i, whole := x.(int)
+	switch {
+	case x == nil:
+		failf(at, "%s does not apply to %s", function, typeName(v))
+	case function == "abs" && whole && i >= 0:
+		return i
+	case function == "abs" && whole:
+		return apply(at, "checked_sub", 0, i)
+	case function == "abs":
+		return math.Abs(x.(float64))
+	case function == "float" && whole:
+		return float64(i)
+	case function == "float":
+		return x
 	}
-	i, _ := big.NewFloat(f).Int(nil)
-	return i
+	return apply(at, numericFunctions[function], x)
 }
 
 // extreme is the least or the largest item, the first of equal ones.
-func extreme(at int, function string, items []Value) Value {
+func extreme(at int, function string, items []any) any {
 	if len(items) == 0 {
 		failf(at, "%s of nothing", function)
 	}
@@ -150,22 +125,22 @@ func extreme(at int, function string, items []Value) Value {
 	return best
 }
 
-func (e *evaluator) sum(at int, items []Value) Value {
-	var total Value = new(big.Int)
+func (t *translator) sumOf(at int, items []any) any {
+	var total any = 0
 	for _, item := range items {
-		e.step(at, 1)
-		if !isNumber(item) {
+		t.step(at, 1)
+		if number(item) == nil {
 			failf(at, "sum does not apply to %s", typeName(item))
 		}
-		total = e.binaryOf(at, "+", total, item)
+		total = t.binaryOf(at, "+", total, item)
 	}
 	return total
 }
 
-func (e *evaluator) sorted(at int, items []Value) Value {
-	e.step(at, 20*len(items))
-	l := &List{Items: slices.Clone(items)}
-	slices.SortStableFunc(l.Items, func(a, b Value) int {
+func (t *translator) sorted(at int, items []any) any {
+	t.step(at, 20*len(items))
+	l := &list{items: slices.Clone(items)}
+	slices.SortStableFunc(l.items, func(a, b any) int {
 		switch {
 		case compare(at, "<", a, b):
 			return -1
@@ -178,38 +153,39 @@ func (e *evaluator) sorted(at int, items []Value) Value {
 }
 
 // rangeOf are the integers of a range.
-func (e *evaluator) rangeOf(n *call, args []Value) Value {
+func (t *translator) rangeOf(n *call, args []any) any {
 	start, stop, step := rangeBounds(n, args)
-	count := new(big.Int).Sub(stop, start)
-	if step.Sign() < 0 {
-		count.Neg(count)
+	size := uint64(step)
+	from, to := start, stop
+	if step < 0 {
+		size = -size
+		from, to = stop, start
 	}
-	size := new(big.Int).Abs(step)
-	count.Add(count, size).Sub(count, big.NewInt(1)).Quo(count, size)
-	l := &List{}
-	if count.Sign() <= 0 {
+	l := &list{}
+	if from >= to {
 		return l
 	}
-	if count.Cmp(big.NewInt(maxItems)) > 0 {
-		failf(n.place(), "the range has %s items, more than %d", shortInteger(count), maxItems)
+	count := (uint64(to)-uint64(from)-1)/size + 1
+	if count > maxItems {
+		failf(n.place(), "the range has %d items, more than %d", count, maxItems)
 	}
-	e.step(n.place(), int(count.Int64()))
-	l.Items = make([]Value, count.Int64())
-	for i := range l.Items {
-		l.Items[i] = bounded(n.place(), new(big.Int).Add(start, new(big.Int).Mul(step, big.NewInt(int64(i)))))
+	t.step(n.place(), int(count))
+	l.items = make([]any, count)
+	for i := range l.items {
+		l.items[i] = start + i*step
 	}
 	return l
 }
 
-func rangeBounds(n *call, args []Value) (start, stop, step *big.Int) {
-	bounds := make([]*big.Int, len(args))
+func rangeBounds(n *call, args []any) (start, stop, step int) {
+	bounds := make([]int, len(args))
 	for i, a := range args {
 		var ok bool
 		if bounds[i], ok = integer(a); !ok {
 			failf(n.arguments[i].place(), "range takes integers, not %s", typeName(a))
 		}
 	}
-	start, step = new(big.Int), big.NewInt(1)
+	step = 1
 	switch len(bounds) {
 	case 1:
 		stop = bounds[0]
@@ -218,7 +194,7 @@ func rangeBounds(n *call, args []Value) (start, stop, step *big.Int) {
 	default:
 		start, stop, step = bounds[0], bounds[1], bounds[2]
 	}
-	if step.Sign() == 0 {
+	if step == 0 {
 		failf(n.place(), "the step of a range is not 0")
 	}
 	return start, stop, step

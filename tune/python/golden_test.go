@@ -52,11 +52,7 @@ func domainOfList(t *testing.T, e *Expression) Domain {
 	if err != nil {
 		t.Fatal(err)
 	}
-	values, err := Plain(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := DomainOf(values.([]any))
+	d, err := DomainOf(v.([]any))
 	if err != nil {
 		t.Fatal(err)
 	}

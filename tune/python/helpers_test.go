@@ -3,7 +3,6 @@ package python
 import (
 	"fmt"
 	"math"
-	"math/big"
 	"reflect"
 	"strconv"
 	"strings"
@@ -12,21 +11,7 @@ import (
 	"github.com/ndtune/ndtune/tune/expression"
 )
 
-// environment are the values of names for the evaluation.
-func environment(t testing.TB, values map[string]any) map[string]Value {
-	t.Helper()
-	env := map[string]Value{}
-	for name, v := range values {
-		value, err := NewValue(v)
-		if err != nil {
-			t.Fatal(err)
-		}
-		env[name] = value
-	}
-	return env
-}
-
-// scopes are the names of an environment for a translation and for tune/space. What a name
+// scopes are the names of an environment for a translation and for package expression. What a name
 // can be is more than what it is, as with the values of a parameter.
 func scopes(t testing.TB, values map[string]any, more map[string][]any) (Scope, expression.Scope) {
 	t.Helper()
@@ -44,7 +29,7 @@ func scopes(t testing.TB, values map[string]any, more map[string][]any) (Scope, 
 	return mine, its
 }
 
-// translated is the value of an expression by way of tune/space.
+// translated is the value of an expression by way of package expression.
 func translated(e *Expression, condition bool, mine Scope, its expression.Scope, values map[string]any) (v any, source string, err error) {
 	translate := e.Number
 	if condition {
@@ -97,8 +82,13 @@ func printed(n node) string {
 				text += ".0"
 			}
 			return text
-		case *big.Int:
-			return "0x" + v.Text(16)
+		case int:
+			if v == math.MinInt {
+				return "(- 0x8000000000000000)"
+			}
+			return fmt.Sprintf("%#x", v)
+		case uint64:
+			return fmt.Sprintf("%#x", v)
 		}
 	case *name:
 		return n.id

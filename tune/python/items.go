@@ -1,7 +1,6 @@
 package python
 
 import (
-	"math/big"
 	"slices"
 
 	"github.com/ndtune/ndtune/internal/nearest"
@@ -16,22 +15,24 @@ func (t *translator) hint(id string) string {
 	return nearest.Hint(id, known)
 }
 
+// add adds an item to a list.
+func (f *fragment) add(i item) {
+	l, constant := f.constant.(*list)
+	if constant && i.guard == nil && isConstant(i.value) {
+		l.items = append(l.items, i.value.constant)
+		return
+	}
+	f.items, f.constant = append(f.list(), i), nil
+}
+
 // display is a list, a tuple or a set: its items.
 func (t *translator) display(n *display, b *binding) fragment {
-	if len(n.items) > maxUnrolled {
+	if len(n.items) > maxUnrolled && t.values == nil {
 		failf(n.place(), "a list of more than %d items is not allowed here", maxUnrolled)
 	}
-	f := fragment{kind: listKind}
-	constants := &List{Tuple: n.open == "("}
+	f := fragment{kind: listKind, constant: &list{tuple: n.open == "("}}
 	for _, i := range n.items {
-		v := t.translate(i, b)
-		f.items = append(f.items, item{value: v})
-		if isConstant(v) {
-			constants.Items = append(constants.Items, v.constant)
-		}
-	}
-	if len(constants.Items) == len(n.items) {
-		f.constant = constants
+		f.add(item{value: t.translate(i, b)})
 	}
 	return f
 }
@@ -39,48 +40,56 @@ func (t *translator) display(n *display, b *binding) fragment {
 // comprehension unrolls its loops: there is an item for each round, guarded by conditions
 // that depend on parameters.
 func (t *translator) comprehension(n *comprehension, b *binding) fragment {
-	f := fragment{kind: listKind}
-	t.loop(n, n.clauses, b, nil, &f)
-	constants := &List{}
-	for _, i := range f.items {
-		if i.guard != nil || !isConstant(i.value) {
-			return f
+	f := fragment{kind: listKind, constant: &list{}}
+	rounds := 0
+	t.loop(n, n.clauses, b, nil, func(guard *fragment, b *binding) {
+		rounds++
+		switch {
+		case t.values != nil && rounds > maxItems:
+			failf(n.place(), "the comprehension makes more than %d items", maxItems)
+		case t.values == nil && rounds > maxUnrolled:
+			failf(n.place(), "the comprehension has more than %d rounds", maxUnrolled)
 		}
-		constants.Items = append(constants.Items, i.value.constant)
-	}
-	f.constant = constants
+		f.add(item{guard, t.translate(n.element, b)})
+	})
 	return f
 }
 
-func (t *translator) loop(n *comprehension, clauses []clause, b *binding, guard *fragment, into *fragment) {
+func (t *translator) loop(n *comprehension, clauses []clause, b *binding, guard *fragment, round func(guard *fragment, b *binding)) {
 	if len(clauses) == 0 {
-		if len(into.items) == maxUnrolled {
-			failf(n.place(), "the comprehension has more than %d rounds", maxUnrolled)
-		}
-		into.items = append(into.items, item{guard, t.translate(n.element, b)})
+		round(guard, b)
 		return
 	}
 	c := clauses[0]
 	iterable := t.translate(c.iterable, b)
-	if iterable.kind != listKind {
-		failf(c.iterable.place(), "a comprehension over %v is not allowed", iterable.kind)
-	}
-rounds:
-	for _, i := range iterable.items {
+	each := func(i item) {
 		inner := &binding{c.variable, i.value, b}
 		here := guarded(guard, i.guard)
 		for _, condition := range c.conditions {
 			holds := t.condition(condition, inner)
 			if v, ok := holds.constant.(bool); ok {
 				if !v {
-					continue rounds
+					return
 				}
 				continue
 			}
 			here = guarded(here, &holds)
 			t.checked(c.place(), *here)
 		}
-		t.loop(n, clauses[1:], inner, here, into)
+		t.loop(n, clauses[1:], inner, here, round)
+	}
+	switch {
+	case isConstant(iterable) && (t.values != nil || iterable.kind == listKind):
+		for _, v := range iterate(c.iterable.place(), iterable.constant) {
+			t.step(c.place(), 1)
+			each(item{value: constantFragment(c.place(), v)})
+		}
+	case iterable.kind != listKind:
+		failf(c.iterable.place(), "a comprehension over %v is not allowed", iterable.kind)
+	default:
+		for _, i := range iterable.items {
+			each(i)
+		}
 	}
 }
 
@@ -103,7 +112,7 @@ func (t *translator) rangeBounds(n *call, b *binding) (start, stop, step fragmen
 			failf(a.place(), "range takes integers, not %v", bounds[i].kind)
 		}
 	}
-	start, step = constantFragment(n.place(), newInteger(0)), constantFragment(n.place(), newInteger(1))
+	start, step = constantFragment(n.place(), 0), constantFragment(n.place(), 1)
 	switch len(bounds) {
 	case 1:
 		stop = bounds[0]
@@ -115,7 +124,7 @@ func (t *translator) rangeBounds(n *call, b *binding) (start, stop, step fragmen
 	if !isConstant(step) {
 		failf(n.place(), "a range whose step depends on parameters is not allowed")
 	}
-	if step.span.lo.Sign() == 0 {
+	if step.span.lo == 0 {
 		failf(n.place(), "the step of a range is not 0")
 	}
 	return start, stop, step
@@ -125,46 +134,39 @@ func (t *translator) rangeBounds(n *call, b *binding) (start, stop, step fragmen
 // it where that depends on parameters.
 func (t *translator) rangeItems(n *call, b *binding) fragment {
 	start, stop, step := t.rangeBounds(n, b)
-	f := fragment{kind: listKind}
-	by := step.span.lo
+	by, _ := integer(step.constant)
+	f := fragment{kind: listKind, constant: &list{}}
 	within := "<"
-	if by.Sign() < 0 {
+	if by < 0 {
 		within = ">"
 	}
+	exact := start.span.isExact() && stop.span.isExact()
 	for i := 0; ; i++ {
-		offset := new(big.Int).Mul(by, newInteger(i))
-		lo, hi := new(big.Int).Add(start.span.lo, offset), new(big.Int).Add(start.span.hi, offset)
-		if by.Sign() > 0 && lo.Cmp(stop.span.hi) >= 0 || by.Sign() < 0 && hi.Cmp(stop.span.lo) <= 0 {
+		offset := float64(i) * float64(by)
+		if by > 0 && start.span.lo+offset >= stop.span.hi || by < 0 && start.span.hi+offset <= stop.span.lo {
 			break
 		}
-		if i == maxUnrolled {
+		if i == maxUnrolled || !exact {
 			failf(n.place(), "the range can have more than %d items, too many to be unrolled", maxUnrolled)
 		}
 		t.parts++
 		v := start
 		if i > 0 {
-			v = t.advanced(n.place(), start, offset)
+			v = t.advanced(n.place(), start, i*by)
 		}
 		round := item{value: v}
 		if holds := t.link(link{n.column, within, nil}, v, stop); !isConstant(holds) {
 			round.guard = &holds
 		}
-		f.items = append(f.items, round)
-	}
-	if isConstant(start) && isConstant(stop) {
-		constants := &List{}
-		for _, i := range f.items {
-			constants.Items = append(constants.Items, i.value.constant)
-		}
-		f.constant = constants
+		f.add(round)
 	}
 	return f
 }
 
 // advanced is a start with an offset added.
-func (t *translator) advanced(column int, start fragment, offset *big.Int) fragment {
-	if i, ok := start.constant.(*big.Int); ok {
-		return constantFragment(column, new(big.Int).Add(i, offset))
+func (t *translator) advanced(column int, start fragment, offset int) fragment {
+	if i, ok := start.constant.(int); ok {
+		return constantFragment(column, i+offset)
 	}
 	return t.compute(column, "+", start, constantFragment(column, offset))
 }

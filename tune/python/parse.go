@@ -1,6 +1,7 @@
 package python
 
 import (
+	"math"
 	"slices"
 	"unicode/utf8"
 
@@ -223,7 +224,11 @@ func (p *parser) factor() node {
 	if p.is("+", "-", "~") {
 		defer p.enter()()
 		p.at++
-		return &unary{column(t.column), t.text, p.factor()}
+		operand := p.factor()
+		if l, ok := operand.(*literal); ok && t.text == "-" && l.value == uint64(1<<63) {
+			return &literal{column(t.column), math.MinInt}
+		}
+		return &unary{column(t.column), t.text, operand}
 	}
 	base := p.primary()
 	t = p.peek()

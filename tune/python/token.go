@@ -1,9 +1,9 @@
 package python
 
 import (
+	"errors"
 	"fmt"
 	"math"
-	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,8 +25,8 @@ const (
 type token struct {
 	kind   tokenKind
 	text   string
-	value  Value // of a valueToken
-	column int   // from 1
+	value  any // of a valueToken
+	column int // from 1
 }
 
 // keywords are words that are operators here.
@@ -175,7 +175,7 @@ func (l *lexer) number(column int) token {
 }
 
 // numberOf is the value of a number as Python writes it.
-func numberOf(text string, column int) Value {
+func numberOf(text string, column int) any {
 	if len(text) > maxDigits {
 		failf(column, "a number of %d characters is more than the %d that are read", len(text), maxDigits)
 	}
@@ -207,14 +207,19 @@ func numberOf(text string, column int) Value {
 	if base == 10 && len(plain) > 1 && plain[0] == '0' && strings.Trim(plain, "0") != "" {
 		failf(column, "%s has a leading zero; write 0o… for an octal number", excerpt.Of(text))
 	}
-	i, ok := new(big.Int).SetString(plain, base)
-	if !ok || plain == "" {
+	i, err := strconv.ParseUint(plain, base, 64)
+	switch {
+	case errors.Is(err, strconv.ErrRange) || err == nil && i > 1<<63:
+		failf(column, "%s is beyond the integers of 64 bits", excerpt.Of(text))
+	case err != nil:
 		wrong()
+	case i == 1<<63:
+		return i // it has a meaning behind a minus
 	}
-	return i
+	return int(i)
 }
 
-// maxDigits bounds what a literal can be; see also maxBits.
+// maxDigits bounds what a literal can be.
 const maxDigits = 1000
 
 // quoted is a text in quotes.

@@ -2,7 +2,7 @@ package python
 
 import "slices"
 
-// Condition is the expression as a condition in the language of tune/space, for names that
+// Condition is the expression as a condition in the language of package expression, for names that
 // are as the scope says. A number is true unless it is 0, a text or a list unless it is
 // empty. Errors are of type [*Error].
 func (e *Expression) Condition(s Scope) (source string, err error) {
@@ -12,7 +12,7 @@ func (e *Expression) Condition(s Scope) (source string, err error) {
 	return t.checked(e.root.place(), f).source, nil
 }
 
-// Number is the expression as a number in the language of tune/space.
+// Number is the expression as a number in the language of package expression.
 func (e *Expression) Number(s Scope) (source string, err error) {
 	defer catch(e.source, &err)
 	t := &translator{names: s}
@@ -21,7 +21,7 @@ func (e *Expression) Number(s Scope) (source string, err error) {
 }
 
 // The bounds of a translation: the bytes that it has, so that it stays within the 10000 nodes
-// that tune/space compiles, the items of a list in it, and the parts
+// that package expression compiles, the items of a list in it, and the parts
 // that are translated in all, comprehensions being unrolled.
 const (
 	maxTranslation = 20_000
@@ -32,6 +32,11 @@ const (
 type translator struct {
 	names Scope
 	parts int
+
+	// To compute the expression, names have values, and all parts are constant. What the result
+	// does not depend on is not computed.
+	values map[string]any
+	steps  int
 }
 
 // A binding is a variable of a comprehension and what it stands for.
@@ -52,21 +57,29 @@ func (b *binding) get(id string) (fragment, bool) {
 
 // checked refuses a fragment that became too large.
 func (t *translator) checked(column int, f fragment) fragment {
-	checkSize(column, f.source)
+	if t.values == nil {
+		checkSize(column, f.source)
+	}
 	return f
 }
 
 func (t *translator) translate(n node, b *binding) fragment {
-	if t.parts++; t.parts > maxParts {
+	if t.values != nil {
+		t.step(n.place(), 1)
+	} else if t.parts++; t.parts > maxParts {
 		failf(n.place(), "the expression becomes too large; its comprehensions multiply")
 	}
-	return t.checked(n.place(), t.part(n, b))
+	f := t.checked(n.place(), t.part(n, b))
+	if text, ok := f.constant.(string); ok {
+		t.step(n.place(), len(text)/8)
+	}
+	return f
 }
 
 func (t *translator) part(n node, b *binding) fragment {
 	switch n := n.(type) {
 	case *literal:
-		return constantFragment(n.place(), n.value)
+		return constantFragment(n.place(), n.known())
 	case *name:
 		return t.name(n, b)
 	case *display:
@@ -83,6 +96,12 @@ func (t *translator) part(n node, b *binding) fragment {
 	case *comparison:
 		return t.comparison(n, b)
 	case *conditional:
+		if t.values != nil {
+			if truth(t.translate(n.condition, b).constant) {
+				return t.translate(n.then, b)
+			}
+			return t.translate(n.otherwise, b)
+		}
 		return t.choice(n.place(), t.condition(n.condition, b), t.translate(n.then, b), t.translate(n.otherwise, b))
 	case *subscript:
 		return t.subscript(n, b)
@@ -97,7 +116,7 @@ func (t *translator) part(n node, b *binding) fragment {
 
 // condition is a part of which only counts whether it is true.
 func (t *translator) condition(n node, b *binding) fragment {
-	if n, ok := n.(*boolean); ok {
+	if n, ok := n.(*boolean); ok && t.values == nil {
 		join, result := both, constantFragment(n.place(), true)
 		if n.operator == "or" {
 			join, result = either, constantFragment(n.place(), false)
@@ -123,6 +142,9 @@ func (t *translator) name(n *name, b *binding) fragment {
 	if f, ok := b.get(n.id); ok {
 		return f
 	}
+	if v, ok := t.values[n.id]; ok {
+		return constantFragment(n.place(), v)
+	}
 	d, ok := t.names[n.id]
 	if !ok {
 		failf(n.place(), "nothing is named %s%s", n.id, t.hint(n.id))
@@ -146,7 +168,7 @@ func (t *translator) unary(n *unary, b *binding) fragment {
 	case "+":
 		return f
 	case "~":
-		return t.compute(n.place(), "^", f, constantFragment(n.place(), newInteger(-1)))
+		return t.compute(n.place(), "^", f, constantFragment(n.place(), -1))
 	}
 	return t.negative(n.place(), f)
 }
@@ -155,7 +177,7 @@ func (t *translator) negative(column int, f fragment) fragment {
 	if f.kind == realKind {
 		return fragment{source: "-" + f.at(atomLevel), level: signLevel, kind: realKind, zero: f.zero}
 	}
-	r := t.compute(column, "-", constantFragment(column, newInteger(0)), f)
+	r := t.compute(column, "-", constantFragment(column, 0), f)
 	if f.kind == wholeKind && r.level != atomLevel { // it cannot leave 64 bits
 		r.source, r.level = "-"+f.at(atomLevel), signLevel
 	}
@@ -166,6 +188,13 @@ func (t *translator) negative(column int, f fragment) fragment {
 func (t *translator) boolean(n *boolean, b *binding) fragment {
 	result := t.translate(n.operands[0], b)
 	for _, operand := range n.operands[1:] {
+		if t.values != nil {
+			if truth(result.constant) == (n.operator == "or") {
+				return result
+			}
+			result = t.translate(operand, b)
+			continue
+		}
 		right := t.translate(operand, b)
 		switch {
 		case result.kind == truthKind && right.kind == truthKind && n.operator == "and":
@@ -216,14 +245,12 @@ func (t *translator) subscript(n *subscript, b *binding) fragment {
 	if of.kind != listKind {
 		failf(n.place(), "a subscript of %v is not allowed", of.kind)
 	}
-	i, ok := integer(index.constant)
-	if !ok || slices.ContainsFunc(of.items, func(i item) bool { return i.guard != nil }) {
+	if !isConstant(index) || slices.ContainsFunc(of.list(), func(i item) bool { return i.guard != nil }) {
 		failf(n.place(), "a subscript that depends on parameters is not allowed")
 	}
-	places := &List{}
-	for place := range of.items {
-		places.Items = append(places.Items, newInteger(place))
+	places := &list{}
+	for place := range of.list() {
+		places.items = append(places.items, place)
 	}
-	place, _ := integer(subscriptOf(n.place(), places, i))
-	return of.items[place.Int64()].value
+	return of.list()[subscriptOf(n.place(), places, index.constant).(int)].value
 }

@@ -3,41 +3,36 @@ package python
 import (
 	"fmt"
 	"math"
-	"math/big"
 	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/ndtune/ndtune/tune/expression"
 )
 
-// A Value is what an expression computes: a *big.Int, a float64, a bool, a string or a
-// [*List].
-type Value any
-
-// A List is a list or a tuple.
-type List struct {
-	Items []Value
-	Tuple bool
+// A list is a list or a tuple. Other values are ints, floats, bools and texts of Go.
+type list struct {
+	items []any
+	tuple bool
 }
 
-// NewValue is a Go value as one of Python: a number, a bool, a text or a slice of them.
-func NewValue(v any) (Value, error) {
-	switch v := v.(type) {
-	case *big.Int, *List:
-		return v, nil
-	case []any:
-		l := &List{}
-		for _, item := range v {
-			i, err := NewValue(item)
-			if err != nil {
+// valueOf is a Go value as one of an expression: a number, a bool, a text or a slice of them.
+func valueOf(v any) (any, error) {
+	if items, ok := v.([]any); ok {
+		l := &list{items: make([]any, len(items))}
+		for i, item := range items {
+			var err error
+			if l.items[i], err = valueOf(item); err != nil {
 				return nil, err
 			}
-			l.Items = append(l.Items, i)
 		}
 		return l, nil
 	}
 	switch r := reflect.ValueOf(v); {
 	case r.CanInt():
-		return big.NewInt(r.Int()), nil
-	case r.CanUint():
-		return new(big.Int).SetUint64(r.Uint()), nil
+		return int(r.Int()), nil
+	case r.CanUint() && r.Uint() <= math.MaxInt:
+		return int(r.Uint()), nil
 	case r.CanFloat():
 		return r.Float(), nil
 	case r.Kind() == reflect.Bool:
@@ -45,157 +40,256 @@ func NewValue(v any) (Value, error) {
 	case r.Kind() == reflect.String:
 		return r.String(), nil
 	}
-	return nil, fmt.Errorf("a %T is no value of an expression", v)
+	return nil, fmt.Errorf("%v, a %T, is no value of an expression", v, v)
 }
 
-// Plain is a value of Go: an int, a float64, a bool, a string or a []any of them. An integer
-// beyond 64 bits and a float that is not finite are errors.
-func Plain(v Value) (any, error) {
-	switch v := v.(type) {
-	case *big.Int:
-		if !v.IsInt64() || int64(int(v.Int64())) != v.Int64() {
-			return nil, fmt.Errorf("%s is beyond the integers of 64 bits", shortInteger(v))
-		}
-		return int(v.Int64()), nil
-	case float64:
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("%v is not a finite number", v)
-		}
-		return v, nil
-	case *List:
-		items := make([]any, len(v.Items))
-		for i, item := range v.Items {
-			plain, err := Plain(item)
-			if err != nil {
-				return nil, fmt.Errorf("item %d: %w", i+1, err)
-			}
-			items[i] = plain
-		}
-		return items, nil
+// plain is a value of an expression as one of Go: a list is a []any.
+func plain(v any) any {
+	l, ok := v.(*list)
+	if !ok {
+		return v
 	}
-	return v, nil
-}
-
-func shortInteger(i *big.Int) string {
-	if i.BitLen() > 256 {
-		return fmt.Sprintf("an integer of %d bits", i.BitLen())
+	items := make([]any, len(l.items))
+	for i, item := range l.items {
+		items[i] = plain(item)
 	}
-	return i.String()
+	return items
 }
 
 // typeName is what a message calls the type of a value.
-func typeName(v Value) string {
-	switch v := v.(type) {
-	case *big.Int:
-		return "an integer"
-	case float64:
-		return "a float"
-	case bool:
-		return "a bool"
-	case string:
-		return "a text"
-	case *List:
-		if v.Tuple {
-			return "a tuple"
-		}
-		return "a list"
+func typeName(v any) string {
+	if l, ok := v.(*list); ok && l.tuple {
+		return "a tuple"
 	}
-	return fmt.Sprintf("a %T", v)
+	return kindOf(v).String()
 }
 
 // integer is a value as an integer: True is 1.
-func integer(v Value) (*big.Int, bool) {
+func integer(v any) (int, bool) {
 	switch v := v.(type) {
-	case *big.Int:
+	case int:
 		return v, true
 	case bool:
-		if v {
-			return big.NewInt(1), true
+		return int(expression.Bit(v)), true
+	}
+	return 0, false
+}
+
+// number is a value as a number: True is 1; nil where it is none.
+func number(v any) any {
+	if f, ok := v.(float64); ok {
+		return f
+	}
+	if i, ok := integer(v); ok {
+		return i
+	}
+	return nil
+}
+
+// truth is a value as a condition: 0, the empty text and the empty list are false.
+func truth(v any) bool {
+	switch v := v.(type) {
+	case string:
+		return v != ""
+	case *list:
+		return len(v.items) > 0
+	}
+	return number(v) != 0 && number(v) != 0.0
+}
+
+// apply is the value of a function of package expression.
+func apply(column int, function string, args ...any) any {
+	v, err := expression.Compute(function, args...)
+	if err != nil {
+		panic(failure{column, err.Error(), err})
+	}
+	return v
+}
+
+// compare is one link of a comparison of values.
+func compare(column int, operator string, a, b any) bool {
+	switch operator {
+	case "==":
+		return equal(a, b)
+	case "!=":
+		return !equal(a, b)
+	case "in":
+		return contains(column, b, a)
+	case "not in":
+		return !contains(column, b, a)
+	}
+	order := 0
+	x, xText := a.(string)
+	y, yText := b.(string)
+	switch {
+	case number(a) != nil && number(b) != nil:
+		v, err := expression.Compute("compare", number(a), number(b))
+		if err != nil {
+			return false // with NaN
 		}
-		return new(big.Int), true
+		order = v.(int)
+	case xText && yText:
+		order = strings.Compare(x, y)
+	default:
+		failf(column, "%q does not apply to %s and %s", operator, typeName(a), typeName(b))
+	}
+	return order < 0 && operator[0] == '<' || order > 0 && operator[0] == '>' || order == 0 && len(operator) == 2
+}
+
+// equal is Python's ==: of numbers by their value, 1 == 1.0 == True; of all else also by type.
+func equal(a, b any) bool {
+	if number(a) != nil && number(b) != nil {
+		order, err := expression.Compute("compare", number(a), number(b))
+		return err == nil && order == 0
+	}
+	x, ok := a.(*list)
+	y, also := b.(*list)
+	if !ok || !also {
+		return !ok && !also && a == b
+	}
+	if x.tuple != y.tuple || len(x.items) != len(y.items) {
+		return false
+	}
+	for i := range x.items {
+		if !equal(x.items[i], y.items[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func contains(column int, in, v any) bool {
+	switch in := in.(type) {
+	case *list:
+		for _, item := range in.items {
+			if equal(item, v) {
+				return true
+			}
+		}
+		return false
+	case string:
+		part, ok := v.(string)
+		if !ok {
+			failf(column, "%s is not looked for in a text", typeName(v))
+		}
+		return strings.Contains(in, part)
+	}
+	failf(column, "%s has no items to look among", typeName(in))
+	return false
+}
+
+// operatorFunctions are the functions of package expression that do what operators do. They fail
+// rather than leave the integers of 64 bits.
+var operatorFunctions = map[string]string{
+	"+": "checked_add", "-": "checked_sub", "*": "checked_mul", "/": "true_div", "//": "floor_div", "%": "floor_mod", "**": "power",
+	"&": "bit_and", "|": "bit_or", "^": "bit_xor", "<<": "shift_left", ">>": "shift_right",
+}
+
+// ofBits reports whether an operator takes integers only.
+func ofBits(operator string) bool { return strings.Contains("& | ^ << >>", operator) }
+
+func unaryOf(column int, operator string, v any) any {
+	if operator == "not" {
+		return !truth(v)
+	}
+	x := number(v)
+	f, isFloat := x.(float64)
+	switch {
+	case x == nil || isFloat && operator == "~":
+		failf(column, "%q does not apply to %s", operator, typeName(v))
+	case operator == "~":
+		return ^x.(int)
+	case operator == "-" && isFloat:
+		return -f
+	case operator == "-":
+		return apply(column, "checked_sub", 0, x)
+	}
+	return x
+}
+
+// binaryOf computes an operator of two values.
+func (t *translator) binaryOf(column int, operator string, a, b any) any {
+	p, aTruth := a.(bool)
+	q, bTruth := b.(bool)
+	if aTruth && bTruth {
+		switch operator {
+		case "&":
+			return p && q
+		case "|":
+			return p || q
+		case "^":
+			return p != q
+		}
+	}
+	x, xWhole := integer(a)
+	y, yWhole := integer(b)
+	switch {
+	case number(a) != nil && number(b) != nil && (xWhole && yWhole || !ofBits(operator)):
+		return apply(column, operatorFunctions[operator], number(a), number(b))
+	case operator == "+":
+		if v, ok := t.joined(column, a, b); ok {
+			return v
+		}
+	case operator == "*" && xWhole:
+		return t.repeated(column, b, x)
+	case operator == "*" && yWhole:
+		return t.repeated(column, a, y)
+	case operator == "%":
+		if _, ok := a.(string); ok {
+			failf(column, "formatting a text with %% is not allowed")
+		}
+	}
+	failf(column, "%q does not apply to %s and %s", operator, typeName(a), typeName(b))
+	return nil
+}
+
+// joined are two texts, lists or tuples as one.
+func (t *translator) joined(column int, a, b any) (any, bool) {
+	switch a := a.(type) {
+	case string:
+		if b, ok := b.(string); ok {
+			boundText(column, len(a)+len(b))
+			t.step(column, (len(a)+len(b))/8)
+			return a + b, true
+		}
+	case *list:
+		if b, ok := b.(*list); ok && a.tuple == b.tuple {
+			boundItems(column, len(a.items)+len(b.items))
+			t.step(column, len(a.items)+len(b.items))
+			return &list{slices.Concat(a.items, b.items), a.tuple}, true
+		}
 	}
 	return nil, false
 }
 
-// real is a number as a float; not ok where it is no number, or beyond the floats.
-func real(v Value) (f float64, ok bool) {
-	if f, ok := v.(float64); ok {
-		return f, true
-	}
-	i, ok := integer(v)
-	if !ok {
-		return 0, false
-	}
-	f, _ = new(big.Float).SetInt(i).Float64()
-	return f, !math.IsInf(f, 0)
-}
-
-func isNumber(v Value) bool {
-	switch v.(type) {
-	case *big.Int, float64, bool:
-		return true
-	}
-	return false
-}
-
-// truth is a value as a condition: 0, the empty text and the empty list are false.
-func truth(v Value) bool {
+// repeated is a text, a list or a tuple several times.
+func (t *translator) repeated(column int, v any, times int) any {
+	n := min(max(times, 0), maxItems+1)
 	switch v := v.(type) {
-	case *big.Int:
-		return v.Sign() != 0
-	case float64:
-		return v != 0
-	case bool:
-		return v
 	case string:
-		return v != ""
-	case *List:
-		return len(v.Items) > 0
+		boundText(column, len(v)*n)
+		t.step(column, len(v)*n/8)
+		return strings.Repeat(v, min(n, maxText*min(1, len(v))))
+	case *list:
+		boundItems(column, len(v.items)*n)
+		t.step(column, len(v.items)*n)
+		if len(v.items) == 0 {
+			n = 0
+		}
+		return &list{slices.Repeat(v.items, n), v.tuple}
 	}
-	return false
+	failf(column, "%q does not apply to an integer and %s", "*", typeName(v))
+	return nil
 }
 
-// compareNumbers orders two numbers exactly, however large; ordered is false with NaN.
-func compareNumbers(a, b Value) (order int, ordered bool) {
-	x, y := exact(a), exact(b)
-	if x == nil || y == nil {
-		return 0, false
+func boundText(column, bytes int) {
+	if bytes > maxText {
+		failf(column, "the text would have %d bytes, more than %d", bytes, maxText)
 	}
-	return x.Cmp(y), true
 }
 
-func exact(v Value) *big.Float {
-	if f, ok := v.(float64); ok {
-		if math.IsNaN(f) {
-			return nil
-		}
-		return big.NewFloat(f)
+func boundItems(column, items int) {
+	if items > maxItems {
+		failf(column, "the list would have %d items, more than %d", items, maxItems)
 	}
-	i, _ := integer(v)
-	return new(big.Float).SetInt(i)
-}
-
-// equal is Python's ==: of numbers by their value, 1 == 1.0 == True; of all else also by type.
-func equal(a, b Value) bool {
-	if isNumber(a) && isNumber(b) {
-		order, ordered := compareNumbers(a, b)
-		return ordered && order == 0
-	}
-	switch a := a.(type) {
-	case string:
-		b, ok := b.(string)
-		return ok && a == b
-	case *List:
-		b, ok := b.(*List)
-		if !ok || a.Tuple != b.Tuple || len(a.Items) != len(b.Items) {
-			return false
-		}
-		for i := range a.Items {
-			if !equal(a.Items[i], b.Items[i]) {
-				return false
-			}
-		}
-		return true
-	}
-	return false
 }

@@ -67,7 +67,9 @@ func (g *generator) space() (parameters []Parameter, restrictions []string) {
 }
 
 func (g *generator) condition(depth int) string {
-	switch n := g.IntN(8); {
+	switch n := g.IntN(9); {
+	case n == 8:
+		return fmt.Sprintf("%s(%s, %s) %s %d", []string{"compare", "true_div", "power"}[g.IntN(3)], g.number(depth), g.number(depth), []string{"<", ">=", "=="}[g.IntN(3)], g.IntN(3)-1)
 	case depth == 0 || n < 4:
 		return fmt.Sprintf("%s %s %s", g.number(depth), []string{"<", "<=", "==", "!=", ">", ">="}[g.IntN(6)], g.number(depth))
 	case n == 4:
@@ -75,7 +77,7 @@ func (g *generator) condition(depth int) string {
 	case n == 5:
 		return "(" + g.condition(depth-1) + " or " + g.condition(depth-1) + ")"
 	case n == 6:
-		return g.whole(0) + " in [" + strings.Join([]string{"1", "4", "-2", "6"}[:1+g.IntN(4)], ", ") + "]"
+		return g.whole(0) + " in [" + strings.Join([]string{"1", "4", "-2", g.whole(0)}[:1+g.IntN(4)], ", ") + "]"
 	}
 	return "(" + g.condition(depth-1) + " and " + g.condition(depth-1) + ")"
 }
@@ -95,7 +97,11 @@ func (g *generator) whole(depth int) string {
 		return fmt.Sprintf("p%d", g.IntN(min(4, len(g.parameters))))
 	}
 	a, b := g.whole(depth-1), g.whole(depth-1)
-	switch g.IntN(9) {
+	switch g.IntN(11) {
+	case 9:
+		return []string{"floor_div", "floor_mod", "checked_add", "checked_sub", "checked_mul", "bit_and", "shift_left"}[g.IntN(7)] + "(" + a + ", " + b + ")"
+	case 10:
+		return []string{"truncate((", "round_even((", "truncate(sqrt(", "round_up(log2("}[g.IntN(4)] + a + "))"
 	case 0, 1, 2:
 		return "(" + a + " * " + b + ")"
 	case 3:

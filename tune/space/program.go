@@ -2,13 +2,12 @@ package space
 
 import "github.com/ndtune/ndtune/tune/expression"
 
-// A frame has the values of the leaves of programs.
+// A frame is what programs compute from. Its slots hold parts that were known at earlier
+// parameters.
 type frame struct {
 	expression.Frame
-	slots []uint64 // known parts, as they were computed at earlier parameters
-	bad   set      // the slots that could not be computed: of those that can fail, which come first
-	value uint64   // of the parameter that is being bound
-	digit uint64   // its place in the parameter's list
+	bad   set    // the slots that could not be computed: of those that can fail, which come first
+	digit uint64 // the place in its list of the value that is being bound
 }
 
 // compile makes the program of a node whose parts stand in slots of the frame, by their nodes,
@@ -16,13 +15,13 @@ type frame struct {
 func compile(n *node, slots map[*node]int, place int, of *frame) expression.Program {
 	if slot, ok := slots[n]; ok {
 		if !n.fails {
-			return func(*expression.Frame) uint64 { return of.slots[slot] }
+			return func(f *expression.Frame) uint64 { return f.Slots[slot] }
 		}
 		return func(f *expression.Frame) uint64 {
 			if of.bad.has(slot) {
 				f.Failed = true
 			}
-			return of.slots[slot]
+			return f.Slots[slot]
 		}
 	}
 	switch n.Code {
@@ -36,7 +35,7 @@ func compile(n *node, slots map[*node]int, place int, of *frame) expression.Prog
 		if n.Code == digitCode {
 			return func(*expression.Frame) uint64 { return of.digit }
 		}
-		return func(*expression.Frame) uint64 { return of.value }
+		return func(f *expression.Frame) uint64 { return f.Value }
 	}
 	args := make([]expression.Program, len(n.args))
 	for i, a := range n.args {

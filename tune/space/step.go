@@ -166,8 +166,8 @@ func (s *step) run(at *layer, into *level) (*layer, *failure) {
 			return nil, nil
 		}
 		into.first = append(into.first, uint32(len(into.digits)))
-		f.slots = at.keys.of(node)
-		f.bad = set(f.slots[len(at.known):])
+		f.Slots = at.keys.of(node)
+		f.bad = set(f.Slots[len(at.known):])
 		allowed.fill(s.count)
 		for _, t := range s.tests {
 			if failed := t.narrow(s, f, allowed); failed >= 0 {
@@ -196,7 +196,7 @@ func (s *step) run(at *layer, into *level) (*layer, *failure) {
 func (s *step) bind(f *frame, digit int) {
 	f.digit, f.Failed = uint64(digit), false
 	if s.values != nil {
-		f.value = s.values[digit]
+		f.Value = s.values[digit]
 	}
 }
 
@@ -206,7 +206,7 @@ func (s *step) key(f *frame, key []uint64) {
 	clear(bad)
 	for i, o := range s.out {
 		if o.from >= 0 {
-			key[i] = f.slots[o.from]
+			key[i] = f.Slots[o.from]
 			if o.fails && f.bad.has(o.from) {
 				bad.add(i)
 			}
@@ -227,7 +227,7 @@ func (t *test) narrow(s *step, f *frame, allowed set) (failed int) {
 		return t.apply(s, f, allowed)
 	}
 	for i, slot := range t.slots {
-		t.key[i] = f.slots[slot]
+		t.key[i] = f.Slots[slot]
 	}
 	bad := set(t.key[len(t.slots):])
 	clear(bad)

@@ -162,14 +162,12 @@ func (t *t1) extent(f field) (sizes [3]field) {
 
 // environment are the names that sizes of arguments know: of each parameter its values, as a
 // list, and the problem size.
-func (t *t1) environment() map[string]python.Value {
-	env := map[string]python.Value{}
+func (t *t1) environment() map[string]any {
+	env := map[string]any{}
 	for _, p := range t.definition.Parameters {
-		if v, err := python.NewValue(p.Values); err == nil {
-			env[p.Name] = v
-		}
+		env[p.Name] = p.Values
 	}
-	size := &python.List{}
+	var size []any
 	for _, source := range t.definition.ProblemSize {
 		e, err := python.Parse(source)
 		if err != nil {
@@ -179,7 +177,7 @@ func (t *t1) environment() map[string]python.Value {
 		if err != nil {
 			return env // it depends on the configuration
 		}
-		size.Items = append(size.Items, v)
+		size = append(size, v)
 	}
 	env["ProblemSize"] = size
 	return env

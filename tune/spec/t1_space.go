@@ -7,7 +7,6 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/python"
 	"github.com/ndtune/ndtune/tune/space"
@@ -107,7 +106,7 @@ func (f field) pythonValues() (values []any) {
 }
 
 // pythonValue is a number or a text of JSON, which is computed as a Python expression.
-func (f field) pythonValue(environment map[string]python.Value) any {
+func (f field) pythonValue(environment map[string]any) any {
 	value := f.value()
 	text, ok := value.(string)
 	if !ok {
@@ -123,12 +122,7 @@ func (f field) pythonValue(environment map[string]python.Value) any {
 		f.fail(err)
 		return nil
 	}
-	plain, err := python.Plain(v)
-	if err != nil {
-		f.failf("in %q: %w", excerpt.Of(text), err)
-		return nil
-	}
-	return plain
+	return v
 }
 
 // convertTo gives a value the type that a parameter says it has.
