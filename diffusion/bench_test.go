@@ -34,7 +34,7 @@ func BenchmarkSimulation(b *testing.B) {
 	d := testDevice(b)
 	for _, n := range []int{256, 1024} {
 		b.Run(fmt.Sprintf("%dx%d", n, n), func(b *testing.B) {
-			p := problem(b, "naive", n, n, nil)
+			p := bundled(b, "naive", n, n, nil)
 			f := NewField(n, n, 1)
 			s, err := NewSimulation(d, p, someConfigurations(b, d, p, 1)[0], f)
 			if err != nil {

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/ndtune/ndtune/cl"
-	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -14,7 +14,7 @@ import (
 type arguments struct{ uNew, u int }
 
 // findArguments refuses a kernel that does not take just the two buffers of a step.
-func findArguments(p *tune.Problem) (arguments, error) {
+func findArguments(p *problem.Problem) (arguments, error) {
 	places, ok := device.FindBuffers(p, "u_new", "u")
 	if !ok {
 		return arguments{}, fmt.Errorf("%s is no diffusion step: its arguments must be two buffers of float32, u_new and u", p.KernelName())
@@ -23,7 +23,7 @@ func findArguments(p *tune.Problem) (arguments, error) {
 }
 
 // checkSizes refuses a field of another size than the kernel was made for.
-func checkSizes(p *tune.Problem, v *tune.Variant, a arguments, nx, ny int) error {
+func checkSizes(p *problem.Problem, v *problem.Variant, a arguments, nx, ny int) error {
 	if size := p.FixedProblemSize(); len(size) == 2 && (size[0] != nx || size[1] != ny) {
 		return fmt.Errorf("the field has %d × %d cells, the problem %d × %d", nx, ny, size[0], size[1])
 	}
@@ -36,7 +36,7 @@ func checkSizes(p *tune.Problem, v *tune.Variant, a arguments, nx, ny int) error
 
 // TimeStep is the constant dt of a problem, as its kernel has it; ok is false where there is
 // none, or none that is a plain number.
-func TimeStep(p *tune.Problem) (dt float32, ok bool) {
+func TimeStep(p *problem.Problem) (dt float32, ok bool) {
 	for _, c := range p.Definition().Constants {
 		if c.Name != "dt" {
 			continue
@@ -53,7 +53,7 @@ func TimeStep(p *tune.Problem) (dt float32, ok bool) {
 
 // checkConstant refuses a constant dt for which the scheme is unstable. A dt that is no plain
 // number is left to the kernel.
-func checkConstant(p *tune.Problem) error {
+func checkConstant(p *problem.Problem) error {
 	if dt, ok := TimeStep(p); ok {
 		return checkTimeStep(dt)
 	}
@@ -69,7 +69,7 @@ const (
 
 // A stepper is the kernel of one configuration, built, between the two buffers of a simulation.
 type stepper struct {
-	variant *tune.Variant
+	variant *problem.Variant
 	program *cl.Program
 	kernels [2]*cl.Kernel // kernels[i] reads buffers[i] and writes the other
 }

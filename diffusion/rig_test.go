@@ -12,8 +12,8 @@ import (
 
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/kernels"
-	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
 )
@@ -64,8 +64,8 @@ func kernelNames(t testing.TB) []string {
 	return names
 }
 
-// problem is a bundled kernel for a field of nx × ny cells.
-func problem(t testing.TB, kernel string, nx, ny int, set map[string]string) *tune.Problem {
+// bundled is a bundled kernel for a field of nx × ny cells.
+func bundled(t testing.TB, kernel string, nx, ny int, set map[string]string) *problem.Problem {
 	t.Helper()
 	all := map[string]string{"nx": strconv.Itoa(nx), "ny": strconv.Itoa(ny)}
 	for name, value := range set {
@@ -80,7 +80,7 @@ func problem(t testing.TB, kernel string, nx, ny int, set map[string]string) *tu
 
 // someConfigurations are the first configurations of a problem that a device takes, and more
 // drawn from all of them.
-func someConfigurations(t testing.TB, d *cl.Device, p *tune.Problem, n int) []space.Configuration {
+func someConfigurations(t testing.TB, d *cl.Device, p *problem.Problem, n int) []space.Configuration {
 	t.Helper()
 	described, err := device.Describe(d)
 	if err != nil {

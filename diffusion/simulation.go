@@ -7,8 +7,9 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/cl"
-	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -18,7 +19,7 @@ import (
 type Simulation struct {
 	nx, ny        int
 	configuration space.Configuration
-	problem       *tune.Problem
+	problem       *problem.Problem
 	launcher      *device.Launcher
 
 	// buffers[current] holds the field.
@@ -38,7 +39,7 @@ type Simulation struct {
 //
 // The kernel is launched once, so that compilation at the first launch, which some drivers do,
 // is not timed by [Simulation.Advance].
-func NewSimulation(d *cl.Device, p *tune.Problem, c space.Configuration, f *Field) (*Simulation, error) {
+func NewSimulation(d *cl.Device, p *problem.Problem, c space.Configuration, f *Field) (*Simulation, error) {
 	s := &Simulation{nx: f.NX, ny: f.NY, configuration: c, problem: p, rests: map[int]*stepper{}}
 	if err := s.set(d, f); err != nil {
 		s.Close()
@@ -136,7 +137,7 @@ func (s *Simulation) Advance(ctx context.Context, steps int) (Timing, error) {
 		return Timing{}, fmt.Errorf("advance (%s): %w", s.configuration, err)
 	}
 	t := Timing{Cells: max(s.nx-2, 0) * max(s.ny-2, 0)}
-	clock := kernelClock{usable: s.launcher.Timer == tune.TimerEvent}
+	clock := kernelClock{usable: s.launcher.Timer == hardware.TimerEvent}
 	began := time.Now()
 	for _, p := range parts {
 		launched, err := s.launchAll(ctx, p.stepper, p.launches, &clock)

@@ -11,13 +11,14 @@ import (
 
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
 // agreement is how far a device may be from the CPU, in degrees.
 const agreement = 1e-3
 
-func mustSimulate(t testing.TB, d *cl.Device, p *tune.Problem, c space.Configuration, f *Field) *Simulation {
+func mustSimulate(t testing.TB, d *cl.Device, p *problem.Problem, c space.Configuration, f *Field) *Simulation {
 	t.Helper()
 	s, err := NewSimulation(d, p, c, f)
 	if err != nil {
@@ -38,7 +39,7 @@ func TestDeviceAgreesWithCPU(t *testing.T) {
 		}
 		for i, size := range sizes {
 			t.Run(fmt.Sprintf("%s/%dx%d", kernel, size[0], size[1]), func(t *testing.T) {
-				p := problem(t, kernel, size[0], size[1], nil)
+				p := bundled(t, kernel, size[0], size[1], nil)
 				configurations := someConfigurations(t, d, p, 6)
 				if os.Getenv("NDTUNE_LONG") == "" {
 					configurations = configurations[i%len(configurations):][:1]
@@ -75,7 +76,7 @@ func TestDeviceAgreesWithCPU(t *testing.T) {
 func TestEveryNumberOfSteps(t *testing.T) {
 	d := testDevice(t)
 	for _, kernel := range kernelNames(t) {
-		p := problem(t, kernel, 33, 29, nil)
+		p := bundled(t, kernel, 33, 29, nil)
 		f := NewField(33, 29, 4)
 		s := mustSimulate(t, d, p, someConfigurations(t, d, p, 1)[0], f)
 		for _, steps := range []int{0, 1, 2, 3, 1, 1, 64, 65} {
@@ -100,7 +101,7 @@ func TestEveryNumberOfSteps(t *testing.T) {
 // more than it takes.
 func TestWhatIsLeftOver(t *testing.T) {
 	d := testDevice(t)
-	p := problem(t, "temporal", 45, 52, nil)
+	p := bundled(t, "temporal", 45, 52, nil)
 	values := map[string]space.Value{
 		"time_steps": 6, "rows_kept_in": "cache", "block_size_x": 1, "block_size_y": 1, "vector_width": 8, "vectors": 4,
 		"rows": 16, "ahead": 1, "arithmetic": "plain", "unroll_rows": 2, "skip_checks": "group", "neighbours": "shifted",
@@ -148,7 +149,7 @@ func TestWhatIsLeftOver(t *testing.T) {
 
 func TestTheDeviceTakesTime(t *testing.T) {
 	d := testDevice(t)
-	p := problem(t, "naive", 256, 256, nil)
+	p := bundled(t, "naive", 256, 256, nil)
 	s := mustSimulate(t, d, p, someConfigurations(t, d, p, 1)[0], NewField(256, 256, 1))
 	timing, err := s.Advance(context.Background(), 200)
 	if err != nil {
@@ -168,7 +169,7 @@ func TestTheDeviceTakesTime(t *testing.T) {
 
 func TestCancelledSimulationIsConsistent(t *testing.T) {
 	d := testDevice(t)
-	p := problem(t, "naive", 128, 128, nil)
+	p := bundled(t, "naive", 128, 128, nil)
 	f := NewField(128, 128, 6)
 	s := mustSimulate(t, d, p, someConfigurations(t, d, p, 1)[0], f)
 	ctx := newCountdown(40)
@@ -195,20 +196,20 @@ func TestCancelledSimulationIsConsistent(t *testing.T) {
 
 func TestWhatIsNoSimulationIsRefused(t *testing.T) {
 	d := testDevice(t)
-	naive := problem(t, "naive", 32, 16, nil)
+	naive := bundled(t, "naive", 32, 16, nil)
 	c := someConfigurations(t, d, naive, 1)[0]
 	huge, err := naive.Parameters().Configure(map[string]space.Value{"block_size_x": 1 << 20, "block_size_y": 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	buffer := func(name string) tune.Argument {
-		return tune.Argument{Name: name, Type: "float32", Size: "nx * ny"}
+	buffer := func(name string) problem.Argument {
+		return problem.Argument{Name: name, Type: "float32", Size: "nx * ny"}
 	}
-	define := func(source string, arguments ...tune.Argument) *tune.Problem {
-		p, err := tune.NewProblem(tune.Definition{
-			Kernel:      tune.Kernel{Name: "diffuse_kernel", Source: source},
-			Constants:   []tune.Constant{{Name: "nx", Value: 32}, {Name: "ny", Value: 16}},
-			ProblemSize: []tune.Expr{"nx", "ny"},
+	define := func(source string, arguments ...tune.Argument) *problem.Problem {
+		p, err := problem.New(problem.Definition{
+			Kernel:      problem.Kernel{Name: "diffuse_kernel", Source: source},
+			Constants:   []problem.Constant{{Name: "nx", Value: 32}, {Name: "ny", Value: 16}},
+			ProblemSize: []problem.Expr{"nx", "ny"},
 			Arguments:   arguments,
 			Parameters:  naive.Definition().Parameters,
 		})
@@ -219,7 +220,7 @@ func TestWhatIsNoSimulationIsRefused(t *testing.T) {
 	}
 	for _, wrong := range []struct {
 		name    string
-		problem *tune.Problem
+		problem *problem.Problem
 		c       space.Configuration
 		field   *Field
 		says    string
@@ -227,7 +228,7 @@ func TestWhatIsNoSimulationIsRefused(t *testing.T) {
 		{"another size", naive, c, NewField(31, 16, 1), "31 × 16"},
 		{"turned", naive, c, NewField(16, 32, 1), "the problem 32 × 16"},
 		{"no values", naive, c, &Field{NX: 32, NY: 16}, "0 values"},
-		{"unstable", problem(t, "naive", 32, 16, map[string]string{"dt": "0.26f"}), c, NewField(32, 16, 1), "stable"},
+		{"unstable", bundled(t, "naive", 32, 16, map[string]string{"dt": "0.26f"}), c, NewField(32, 16, 1), "stable"},
 		{"work-group", naive, huge, NewField(32, 16, 1), "1048576"},
 		{"one buffer", define("kernel void diffuse_kernel(global float *u) {}", buffer("u")), c, NewField(32, 16, 1), "u_new and u"},
 		{"other names", define("kernel void diffuse_kernel(global float *a, global float *u) {}", buffer("a"), buffer("u")), c, NewField(32, 16, 1), "u_new and u"},
@@ -274,7 +275,7 @@ func TestFourThousandSteps(t *testing.T) {
 	}
 	t.Logf("CPU: %v, %.4g updates/s", timing.Wall, timing.UpdatesPerSecond())
 	for _, kernel := range kernelNames(t) {
-		p := problem(t, kernel, n, n, nil)
+		p := bundled(t, kernel, n, n, nil)
 		c := someConfigurations(t, d, p, 2)[1]
 		s := mustSimulate(t, d, p, c, NewField(n, n, 1))
 		timing, err := s.Advance(context.Background(), steps)

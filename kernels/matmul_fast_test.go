@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/hardware"
 )
 
 // fastKernels are the shapes of matmul_fast, and the kernels for tensor cores, in every
@@ -36,7 +36,7 @@ func fast(element, staging string, count, sample int) matmulKernel {
 
 // TestFastPrecision: halves, which are summed as floats, are held against the peak of floats.
 func TestFastPrecision(t *testing.T) {
-	d := tune.Device{Peaks: &tune.Peaks{Figures: map[string]tune.Peak{tune.PeakMemoryCopy: {Value: 1}, tune.PeakFloat32: {Value: 1}}}}
+	d := hardware.Device{Peaks: &hardware.Peaks{Figures: map[string]hardware.Peak{hardware.PeakMemoryCopy: {Value: 1}, hardware.PeakFloat32: {Value: 1}}}}
 	for element, lacks := range map[string]string{"half": "", "float": "", "double": "float64"} {
 		err := load(t, "matmul/matmul_fast.yaml", map[string]string{"element": element}, nil).LimitKnown(d)
 		if (err == nil) != (lacks == "") || err != nil && !strings.Contains(err.Error(), lacks) {

@@ -12,8 +12,9 @@ import (
 
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/kernels"
-	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/include"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
 )
@@ -32,7 +33,7 @@ type trial interface {
 }
 
 // noDevice will do for the bundled specs: none of them asks for the device.
-var noDevice tune.Device
+var noDevice hardware.Device
 
 // errTooLarge: a limit of the device, for which no kernel can be blamed.
 var errTooLarge = errors.New("the device does not take a launch of this size")
@@ -237,7 +238,7 @@ func included(t *testing.T, path string) string {
 }
 
 // load reads a bundled spec, with other constants and other values of its parameters.
-func load(t *testing.T, path string, set map[string]string, parameters map[string][]string) *tune.Problem {
+func load(t *testing.T, path string, set map[string]string, parameters map[string][]string) *problem.Problem {
 	t.Helper()
 	s, err := spec.LoadFS(kernels.FS, path, spec.Options{Set: set, Parameters: parameters})
 	if err != nil {
@@ -247,7 +248,7 @@ func load(t *testing.T, path string, set map[string]string, parameters map[strin
 }
 
 // configurations are all of a problem, in an order that the seed decides.
-func configurations(t *testing.T, p *tune.Problem, seed uint64) []space.Configuration {
+func configurations(t *testing.T, p *problem.Problem, seed uint64) []space.Configuration {
 	t.Helper()
 	s, _, err := p.SpaceWithoutDevice(t.Context())
 	if err != nil {
@@ -262,7 +263,7 @@ func configurations(t *testing.T, p *tune.Problem, seed uint64) []space.Configur
 
 // sampled are as many configurations of a problem, drawn with that seed; all where count
 // is 0, or there are no more.
-func sampled(t *testing.T, p *tune.Problem, seed uint64, count int) []space.Configuration {
+func sampled(t *testing.T, p *problem.Problem, seed uint64, count int) []space.Configuration {
 	t.Helper()
 	s, _, err := p.SpaceWithoutDevice(t.Context())
 	if err != nil {
@@ -281,7 +282,7 @@ func sampled(t *testing.T, p *tune.Problem, seed uint64, count int) []space.Conf
 
 // launchOf is how a problem is launched in a configuration, with as many work-groups in
 // each dimension as it has, and spare ones.
-func launchOf(t *testing.T, p *tune.Problem, c space.Configuration, spare int) launch {
+func launchOf(t *testing.T, p *problem.Problem, c space.Configuration, spare int) launch {
 	t.Helper()
 	v, err := p.Variant(c, noDevice)
 	if err != nil {

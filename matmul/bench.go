@@ -10,6 +10,7 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/spec"
 )
@@ -125,8 +126,8 @@ func (b *Bench) kernelOf(r *record.Record) (string, error) {
 }
 
 // BestConfigurations returns the first configurations in the ranking of a search's results.
-func BestConfigurations(o tune.Objective, results []tune.Result) []string {
-	places := o.Rank(results).Places
+func BestConfigurations(o problem.Objective, results []tune.Result) []string {
+	places := tune.Rank(o, results).Places
 	var texts []string
 	for _, i := range places[:min(finalistCount, len(places))] {
 		texts = append(texts, results[i].Configuration.String())

@@ -9,8 +9,9 @@ import (
 
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/kernels"
-	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/spec"
 )
 
@@ -34,7 +35,7 @@ func loadKernel(path string, n int) (*spec.Spec, error) {
 type openclKernel struct {
 	*device.Launcher
 	path      string
-	described tune.Device
+	described hardware.Device
 }
 
 // openKernel opens a device for a kernel. The process owns all of it until its end.
@@ -126,7 +127,7 @@ type openclLaunch struct {
 
 	program  *cl.Program
 	function *cl.Kernel
-	nd       tune.NDRange
+	nd       problem.NDRange
 }
 
 // triedRuns is the number of launches that decide between configurations.
@@ -134,7 +135,7 @@ const triedRuns = 3
 
 // try builds the kernel and launches it once. If the configuration is compared with others, try
 // also checks the result and returns the shortest time of a few launches.
-func (l *openclLaunch) try(p *tune.Problem, at []int, compared bool) (float64, error) {
+func (l *openclLaunch) try(p *problem.Problem, at []int, compared bool) (float64, error) {
 	if err := l.build(p, at); err != nil {
 		return 0, err
 	}
@@ -152,10 +153,10 @@ func (l *openclLaunch) try(p *tune.Problem, at []int, compared bool) (float64, e
 	if times, err = l.run(runs); err != nil {
 		return 0, err
 	}
-	return tune.StatsOf(times).Min, nil
+	return problem.StatsOf(times).Min, nil
 }
 
-func (l *openclLaunch) build(p *tune.Problem, at []int) error {
+func (l *openclLaunch) build(p *problem.Problem, at []int) error {
 	o, size := l.kernel, l.matrices.N*l.matrices.N
 	configuration, err := spec.ParseConfiguration(p.Parameters(), l.text)
 	if err != nil {
@@ -212,7 +213,7 @@ func (l *openclLaunch) fetch() error {
 }
 
 func (l *openclLaunch) configuration() string { return l.text }
-func (l *openclLaunch) hostTimer() bool       { return l.kernel.Timer == tune.TimerHost }
+func (l *openclLaunch) hostTimer() bool       { return l.kernel.Timer == hardware.TimerHost }
 
 // release releases the kernel. close releases the buffers, too.
 func (l *openclLaunch) release() {

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/hardware"
 )
 
 // float32Kernels are the bundled kernels that multiply in float32.
@@ -108,7 +108,7 @@ func TestKernelByTheHostsClock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	with.(*openclKernel).Timer = tune.TimerHost
+	with.(*openclKernel).Timer = hardware.TimerHost
 	m, err := measure(e, with, 40, []string{"block_size_x=16, block_size_y=4, coalesced=1", "block_size_x=32, block_size_y=2, coalesced=1"})
 	if err != nil || !m.HostTimer || len(m.Alone) < 2 || m.Time() <= 0 {
 		t.Errorf("%+v, %v", m, err)

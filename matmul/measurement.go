@@ -1,6 +1,6 @@
 package matmul
 
-import "github.com/ndtune/ndtune/tune"
+import "github.com/ndtune/ndtune/tune/problem"
 
 // A Measurement is the times of one entrant at one size.
 type Measurement struct {
@@ -12,7 +12,7 @@ type Measurement struct {
 }
 
 // Time is the median time of a multiplication alone in milliseconds.
-func (m *Measurement) Time() float64 { return tune.StatsOf(m.Alone).Median }
+func (m *Measurement) Time() float64 { return problem.StatsOf(m.Alone).Median }
 
 // WithTransfers is the median time of a round trip in milliseconds: on the CPU, which has
 // nothing to copy, that of a multiplication.
@@ -20,7 +20,7 @@ func (m *Measurement) WithTransfers() float64 {
 	if len(m.RoundTrips) == 0 {
 		return m.Time()
 	}
-	return tune.StatsOf(m.RoundTrips).Median
+	return problem.StatsOf(m.RoundTrips).Median
 }
 
 // Rate is the floating-point operations of a multiplication of size n, 2·n³, in a time in

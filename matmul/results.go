@@ -13,7 +13,7 @@ import (
 
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/internal/picture"
-	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/problem"
 )
 
 // A Table is a table of a sweep as text. Each row has as many cells as Head.
@@ -190,7 +190,7 @@ func columns(n int, times []float64) []string {
 	if len(times) == 0 {
 		return make([]string, 4)
 	}
-	s := tune.StatsOf(times)
+	s := problem.StatsOf(times)
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	return []string{number(s.Median), number(s.Min), strconv.Itoa(s.Count), number(Rate(n, s.Median))}
 }

@@ -1,15 +1,19 @@
 package tune
 
-import "math"
+import (
+	"math"
+
+	"github.com/ndtune/ndtune/tune/problem"
+)
 
 // DeriveFinals sets AtFinal of the results of a record that holds final times and no more, as
 // records of earlier versions do. The objective follows from the times where it is a time, and
 // where it is a rate of the time: proportional to the time, or to its inverse, with one factor in
-// the whole search. So does each metric; [MetricOfLimit] is a rate with a factor for each
+// the whole search. So does each metric; [problem.MetricOfLimit] is a rate with a factor for each
 // configuration. Other metrics are left out, and where the objective is such a metric AtFinal stays
 // nil: only the problem has its formula. A [Run] that resumes such a log computes all of them by
 // their formulas, and adds them to it.
-func (o Objective) DeriveFinals(results []Result) {
+func DeriveFinals(o problem.Objective, results []Result) {
 	old := false
 	for i := range results {
 		if results[i].AtFinal != nil {
@@ -24,22 +28,22 @@ func (o Objective) DeriveFinals(results []Result) {
 	metrics := map[string]rate{}
 	for i := range results {
 		r := &results[i]
-		times := StatsOf(r.Final)
-		if r.Status != Correct || times.rankable() != nil {
+		times := problem.StatsOf(r.Final)
+		if r.Status != Correct || times.Rankable() != nil {
 			continue
 		}
-		j := Judgement{}
+		j := problem.Judgement{}
 		for _, m := range r.Metrics {
 			of, found := metrics[m.Name]
 			if !found {
 				of = rateOf(results, func(r *Result) (float64, bool) { return r.Metric(m.Name) })
 				metrics[m.Name] = of
 			}
-			if m.Name == MetricOfLimit {
+			if m.Name == problem.MetricOfLimit {
 				of = rate{m.Value * r.Time(), true, true}
 			}
 			if of.known {
-				j.Metrics = append(j.Metrics, MetricValue{m.Name, of.at(times.Median)})
+				j.Metrics = append(j.Metrics, problem.MetricValue{Name: m.Name, Value: of.at(times.Median)})
 			}
 		}
 		known := true

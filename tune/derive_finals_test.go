@@ -3,6 +3,9 @@ package tune
 import (
 	"math"
 	"testing"
+
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
 )
 
 // TestFinalsOfOldRecordsAreDerived compares with what the problem computes, which has the formulas
@@ -26,31 +29,33 @@ func TestFinalsOfOldRecordsAreDerived(t *testing.T) {
 			}
 		}},
 	} {
-		for _, o := range []Objective{{"time", false}, {"time_min", false}, {"time_median", true}, {"rate", true}, {"per ms", false}} {
+		for _, o := range []problem.Objective{{Name: "time", Maximize: false}, {Name: "time_min", Maximize: false}, {Name: "time_median", Maximize: true}, {Name: "rate", Maximize: true}, {Name: "per ms", Maximize: false}} {
 			d := lineDefinition(4)
-			d.Metrics, d.Objective = []Metric{{"rate", "100 / time"}, {"per ms", "time / 3"}}, o
+			d.Metrics, d.Objective = []problem.Metric{{Name: "rate", Expression: "100 / time"}, {Name: "per ms", Expression: "time / 3"}}, o
 			p := mustProblem(t, d)
-			s, err := p.Space(t.Context(), Device{})
+			s, err := p.Space(t.Context(), hardware.Device{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			var judged, derived []Result
 			for i := range s.Len() {
 				r := Result{Configuration: s.At(i), Status: Correct, Times: []float64{float64(i + 1), float64(i + 1)}}
-				if r.Metrics, r.Objective, err = p.judge(r.Configuration, Device{}, r.Stats(), r.Time()); err != nil {
+				judgement, err := p.Judge(r.Configuration, hardware.Device{}, r.Stats(), r.Time())
+				if err != nil {
 					t.Fatal(err)
 				}
+				r.Metrics, r.Objective = judgement.Metrics, judgement.Objective
 				judged, derived = append(judged, r), append(derived, r)
 			}
 			test.change(judged)
 			test.change(derived)
 			for i := range judged {
 				if len(judged[i].Final) > 0 {
-					judged[i].AtFinal = p.judgeFinal(&judged[i], Device{})
+					judged[i].AtFinal = judgeFinal(p, &judged[i], hardware.Device{})
 				}
 			}
-			o.DeriveFinals(derived)
-			want, got := o.Rank(judged), o.Rank(derived)
+			DeriveFinals(o, derived)
+			want, got := Rank(o, judged), Rank(o, derived)
 			if want.Finalists != got.Finalists || len(want.Places) != len(got.Places) {
 				t.Fatalf("%s, by %s: %+v, want %+v", test.name, o.Name, got, want)
 			}
@@ -71,14 +76,14 @@ func TestFinalsOfOldRecordsAreDerived(t *testing.T) {
 // final times, and the search decides. A run that resumes the log knows it.
 func TestFinalsThatOnlyTheFormulaTells(t *testing.T) {
 	d := lineDefinition(5)
-	d.Metrics, d.Objective = []Metric{{"work", "i * i / time"}}, Objective{"work", true}
+	d.Metrics, d.Objective = []problem.Metric{{Name: "work", Expression: "i * i / time"}}, problem.Objective{Name: "work", Maximize: true}
 	p := mustProblem(t, d)
 	old := &memory{}
 	e := &remeasuring{fake: fake{answer: correct}, again: reversed}
 	first := mustRun(t, p, e, Options{Log: old})
 	results := old.reopened().previous // with final times alone
-	d.Objective.DeriveFinals(results)
-	if k := d.Objective.Rank(results); k.Finalists != 0 || results[k.Places[0]].AtFinal != nil {
+	DeriveFinals(d.Objective, results)
+	if k := Rank(d.Objective, results); k.Finalists != 0 || results[k.Places[0]].AtFinal != nil {
 		t.Errorf("derived %+v", k)
 	}
 	log := old.reopened()

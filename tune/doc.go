@@ -1,9 +1,27 @@
-// Package tune is the tuning loop and its vocabulary: a [Definition] says what is tuned, a
-// [Problem] is its checked and compiled form, an [Evaluator] turns configurations into
-// [Result] values, and [Run] lets a search strategy decide which ones.
+// Package tune is the tuning loop. [Run] searches the space of a problem: a search strategy proposes
+// configurations, an [Evaluator] turns them into [Result] values, and a [Log] keeps them.
 //
-// The package does not know what a device is: package tune/device evaluates on OpenCL, a
-// recorded space or another process can stand in its place. It never times anything
-// itself, and it never ranks what was not verified as if it were: results say which they
-// are.
+// Package tune/problem says what is tuned. Package tune/device evaluates on an OpenCL device; worker
+// processes or a recorded space can take its place. Package tune measures nothing itself, and it ranks
+// only correct results.
 package tune
+
+import "github.com/ndtune/ndtune/tune/problem"
+
+// The parts of a problem, under the names that programs use.
+type (
+	Definition   = problem.Definition
+	Problem      = problem.Problem
+	Kernel       = problem.Kernel
+	Constant     = problem.Constant
+	Expr         = problem.Expr
+	Argument     = problem.Argument
+	Fill         = problem.Fill
+	Verification = problem.Verification
+	Roofline     = problem.Roofline
+	Metric       = problem.Metric
+	Objective    = problem.Objective
+)
+
+// NewProblem checks a definition and compiles it: see [problem.New].
+func NewProblem(d Definition) (*Problem, error) { return problem.New(d) }

@@ -3,6 +3,8 @@ package tune
 import (
 	"context"
 
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -16,7 +18,7 @@ import (
 // a Result, never an error: an error says that the evaluator cannot go on at all. Evaluate
 // closes neither channel, and sets neither Metrics nor Objective.
 type Evaluator interface {
-	Device() Device
+	Device() hardware.Device
 	// Capacity is how many configurations it can usefully hold at once, at least 1.
 	Capacity() int
 	Evaluate(ctx context.Context, in <-chan space.Configuration, out chan<- Result) error
@@ -57,4 +59,25 @@ type Log interface {
 	Withdraw(Result) error
 	// AppendFinal keeps the final measurement of a result: Final and AtFinal.
 	AppendFinal(Result) error
+}
+
+// leader follows the best result of a run and tells an evaluator that observes it.
+type leader struct {
+	observer  Observer // nil: nobody wants to know
+	objective problem.Objective
+	best      *Result
+}
+
+func newLeader(e Evaluator, o problem.Objective) *leader {
+	observer, _ := e.(Observer)
+	return &leader{observer: observer, objective: o}
+}
+
+// see takes a result that was judged.
+func (l *leader) see(r Result) {
+	if l.observer == nil || !Improves(l.objective, &r, l.best) {
+		return
+	}
+	l.best = &r
+	l.observer.Observe(r)
 }

@@ -9,13 +9,15 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
 // A fake is an evaluator whose answers depend on the configuration alone. It holds as many
 // configurations as it can get, and answers them in random order.
 type fake struct {
-	device   Device
+	device   hardware.Device
 	capacity int // 0: 1
 	answer   func(c space.Configuration) Result
 	rng      *rand.Rand // nil: answers in order
@@ -29,8 +31,8 @@ type fake struct {
 	running   atomic.Bool
 }
 
-func (f *fake) Device() Device { return f.device }
-func (f *fake) Capacity() int  { return max(1, f.capacity) }
+func (f *fake) Device() hardware.Device { return f.device }
+func (f *fake) Capacity() int           { return max(1, f.capacity) }
 
 func (f *fake) Evaluate(ctx context.Context, in <-chan space.Configuration, out chan<- Result) error {
 	f.running.Store(true)
@@ -162,18 +164,18 @@ func (m *memory) reopened() *memory {
 }
 
 // line is a problem with n configurations, i = 0 … n − 1.
-func line(t testing.TB, n int) *Problem {
+func line(t testing.TB, n int) *problem.Problem {
 	t.Helper()
 	return mustProblem(t, lineDefinition(n))
 }
 
-func lineDefinition(n int) Definition {
+func lineDefinition(n int) problem.Definition {
 	values := make([]space.Value, n)
 	for i := range values {
 		values[i] = i
 	}
-	return Definition{
-		Kernel: Kernel{Name: "k", Source: " "}, ProblemSize: []Expr{"1"},
+	return problem.Definition{
+		Kernel: problem.Kernel{Name: "k", Source: " "}, ProblemSize: []problem.Expr{"1"},
 		Parameters: []space.Parameter{{Name: "i", Values: values}},
 	}
 }
@@ -216,4 +218,22 @@ func numbers(n int) string {
 		text += strconv.Itoa(i)
 	}
 	return text
+}
+
+func mustProblem(t testing.TB, d problem.Definition) *problem.Problem {
+	t.Helper()
+	p, err := problem.New(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func mustSpace(t testing.TB, p *problem.Problem) *space.Space {
+	t.Helper()
+	s, err := p.Space(t.Context(), hardware.Device{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }

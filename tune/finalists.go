@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -27,7 +29,7 @@ func (r *run) measureFinalists(ctx context.Context) error {
 	if !ok || n < 0 || ctx.Err() != nil {
 		return nil
 	}
-	places := slices.DeleteFunc(r.problem.Objective().bySearch(r.outcome.Results), func(i int) bool {
+	places := slices.DeleteFunc(bySearch(r.problem.Objective(), r.outcome.Results), func(i int) bool {
 		return r.outcome.Results[i].EarlyStopped // far slower than the best, for certain
 	})
 	places = places[:min(n, len(places))]
@@ -70,7 +72,7 @@ func (r *run) judgeFinals() {
 	for i := range r.outcome.Results {
 		result := &r.outcome.Results[i]
 		if len(result.Final) > 0 && result.AtFinal == nil {
-			result.AtFinal = r.problem.judgeFinal(result, r.outcome.Device)
+			result.AtFinal = judgeFinal(r.problem, result, r.outcome.Device)
 			r.unkept = true
 		}
 	}
@@ -99,11 +101,11 @@ func (r *run) alreadyFinal(places []int) bool {
 }
 
 // judgeFinal computes the metrics and the objective of a result at its final time.
-func (p *Problem) judgeFinal(result *Result, d Device) *Judgement {
-	stats := StatsOf(result.Final)
-	metrics, objective, err := p.judge(result.Configuration, d, stats, stats.Median)
+func judgeFinal(p *problem.Problem, result *Result, d hardware.Device) *problem.Judgement {
+	stats := problem.StatsOf(result.Final)
+	judgement, err := p.Judge(result.Configuration, d, stats, stats.Median)
 	if err != nil {
-		objective = math.NaN() // such a time decides nothing
+		judgement.Objective = math.NaN() // such a time decides nothing
 	}
-	return &Judgement{metrics, objective}
+	return &judgement
 }

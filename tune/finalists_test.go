@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -73,7 +74,7 @@ func TestTheWinnerComesFromTheFinalMeasurement(t *testing.T) {
 
 func TestTheFinalIsWonByTheObjective(t *testing.T) {
 	d := lineDefinition(5)
-	d.Metrics, d.Objective = []Metric{{"work", "i * i / time"}}, Objective{"work", true}
+	d.Metrics, d.Objective = []problem.Metric{{Name: "work", Expression: "i * i / time"}}, problem.Objective{Name: "work", Maximize: true}
 	p := mustProblem(t, d)
 	e := &remeasuring{fake: fake{answer: correct}, again: func(c space.Configuration) []float64 {
 		return []float64{[]float64{1, 1, 1, 1, 100}[c.Int("i")]}

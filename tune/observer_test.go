@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -50,11 +51,11 @@ func timed(times ...float64) func(space.Configuration) Result {
 
 func TestTheEvaluatorLearnsOfEachNewBest(t *testing.T) {
 	for name, c := range map[string]struct {
-		objective Objective
+		objective problem.Objective
 		want      string
 	}{
 		"minimised": {Objective{}, "1 3 6"},
-		"maximised": {Objective{"time_min", true}, "1 2 7"},
+		"maximised": {problem.Objective{Name: "time_min", Maximize: true}, "1 2 7"},
 	} {
 		d := lineDefinition(8)
 		d.Objective = c.objective

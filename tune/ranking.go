@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/ndtune/ndtune/tune/problem"
 )
 
 // A Ranking is the order of the results of one run on one device: the winner is the first. Every
@@ -18,44 +20,44 @@ type Ranking struct {
 
 // Rank ranks the results of one run. It reads the final measurement from [Result.AtFinal]: a result
 // whose objective there is not known, or is not a finite number, is ranked by the search.
-func (o Objective) Rank(results []Result) Ranking {
-	return o.rank(results, (*Result).finalObjective)
+func Rank(o problem.Objective, results []Result) Ranking {
+	return rank(o, results, (*Result).finalObjective)
 }
 
 // bySearch are the places of the rankable results in the order of the search alone.
-func (o Objective) bySearch(results []Result) []int {
-	return o.rank(results, func(*Result) float64 { return math.NaN() }).Places
+func bySearch(o problem.Objective, results []Result) []int {
+	return rank(o, results, func(*Result) float64 { return math.NaN() }).Places
 }
 
-func (o Objective) rank(results []Result, final func(*Result) float64) Ranking {
+func rank(o problem.Objective, results []Result, final func(*Result) float64) Ranking {
 	var k Ranking
 	for i := range results {
 		if !results[i].Rankable() {
 			continue
 		}
 		k.Places = append(k.Places, i)
-		if finite(final(&results[i])) {
+		if problem.Finite(final(&results[i])) {
 			k.Finalists++
 		}
 	}
 	slices.SortStableFunc(k.Places, func(i, j int) int {
 		a, b := &results[i], &results[j]
-		return cmp.Or(o.compare(final(a), final(b)), o.compare(a.Objective, b.Objective))
+		return cmp.Or(compare(o, final(a), final(b)), compare(o, a.Objective, b.Objective))
 	})
 	return k
 }
 
 // Best is the winner of the results of one run, the first of their [Ranking]. It is nil where none
 // is correct.
-func (o Objective) Best(results []Result) *Result {
-	if k := o.Rank(results); len(k.Places) > 0 {
+func Best(o problem.Objective, results []Result) *Result {
+	if k := Rank(o, results); len(k.Places) > 0 {
 		return &results[k.Places[0]]
 	}
 	return nil
 }
 
 // compare is negative where value a of the objective is better than b.
-func (o Objective) compare(a, b float64) int {
+func compare(o problem.Objective, a, b float64) int {
 	switch {
 	case o.Better(a, b):
 		return -1
@@ -67,7 +69,7 @@ func (o Objective) compare(a, b float64) int {
 
 // Rankable reports whether a result has a place in a [Ranking]: it is correct, and its objective is
 // a finite number.
-func (r *Result) Rankable() bool { return r.Status == Correct && finite(r.Objective) }
+func (r *Result) Rankable() bool { return r.Status == Correct && problem.Finite(r.Objective) }
 
 // finalObjective is NaN where it is not known.
 func (r *Result) finalObjective() float64 {
@@ -80,14 +82,20 @@ func (r *Result) finalObjective() float64 {
 // Figures are the figures that a correct result is reported with.
 type Figures struct {
 	Time float64 // milliseconds
-	Judgement
+	problem.Judgement
 	Final bool // they are of the final measurement, and Time is its median; else of the search, and it is the mean
 }
 
 // Figures are those of the measurement that the result is ranked by.
 func (r *Result) Figures() Figures {
-	if finite(r.finalObjective()) {
+	if problem.Finite(r.finalObjective()) {
 		return Figures{r.FinalTime(), *r.AtFinal, true}
 	}
-	return Figures{r.Time(), Judgement{r.Metrics, r.Objective}, false}
+	return Figures{r.Time(), problem.Judgement{Metrics: r.Metrics, Objective: r.Objective}, false}
+}
+
+// Improves reports whether a result of a search is better than the best before it, which is nil
+// at first. Of equal results the first is the best.
+func Improves(o problem.Objective, r, best *Result) bool {
+	return r.Rankable() && (best == nil || o.Better(r.Objective, best.Objective))
 }

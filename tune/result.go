@@ -3,6 +3,7 @@ package tune
 import (
 	"time"
 
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -29,7 +30,7 @@ type Result struct {
 
 	// Metrics are the values of the problem's metrics, in their order, and Objective that
 	// of its objective. Run sets both where Status is Correct.
-	Metrics   []MetricValue
+	Metrics   []problem.MetricValue
 	Objective float64
 
 	Durations Durations
@@ -40,21 +41,8 @@ type Result struct {
 	Final []float64
 
 	// AtFinal are the metrics and the objective at the median of Final, as Run computes them.
-	// It is nil where Final is empty, and where a record does not say: see
-	// Objective.DeriveFinals.
-	AtFinal *Judgement
-}
-
-// A Judgement is what the times of a configuration are worth.
-type Judgement struct {
-	Metrics   []MetricValue // in the order of the problem's
-	Objective float64       // NaN where it cannot be computed or ranked
-}
-
-// A MetricValue is a metric of a result.
-type MetricValue struct {
-	Name  string
-	Value float64
+	// It is nil if Final is empty, and if a record does not have it: see [DeriveFinals].
+	AtFinal *problem.Judgement
 }
 
 // Durations say where the time of an evaluation went.
@@ -72,26 +60,50 @@ func (d Durations) Total() time.Duration {
 }
 
 // Stats are the statistics of the timed launches.
-func (r *Result) Stats() Stats { return StatsOf(r.Times) }
+func (r *Result) Stats() problem.Stats { return problem.StatsOf(r.Times) }
 
 // Time is the mean of the timed launches in milliseconds, 0 where there are none.
 func (r *Result) Time() float64 { return r.Stats().Mean }
 
 // FinalTime is the median of the interleaved measurement at the end of a run in
 // milliseconds, 0 where the configuration took no part in it.
-func (r *Result) FinalTime() float64 { return StatsOf(r.Final).Median }
+func (r *Result) FinalTime() float64 { return problem.StatsOf(r.Final).Median }
 
 // Metric is the value of the named metric.
-func (r *Result) Metric(name string) (float64, bool) { return metricNamed(r.Metrics, name) }
+func (r *Result) Metric(name string) (float64, bool) { return problem.Named(r.Metrics, name) }
 
-// Metric is the value of the named metric.
-func (j Judgement) Metric(name string) (float64, bool) { return metricNamed(j.Metrics, name) }
+// A Status says what became of a configuration, in the words of the T4 format
+// (https://github.com/auto-tuning-hub).
+type Status string
 
-func metricNamed(metrics []MetricValue, name string) (float64, bool) {
-	for _, m := range metrics {
-		if m.Name == name {
-			return m.Value, true
-		}
+// The statuses.
+const (
+	Correct     Status = "correct"     // measured; verified where the problem has a verification
+	Compile     Status = "compile"     // the kernel does not build
+	Runtime     Status = "runtime"     // the launch failed
+	Correctness Status = "correctness" // the output is wrong
+	Timeout     Status = "timeout"     // building or running took too long
+	Constraints Status = "constraints" // the device cannot run it, or it breaks a restriction
+)
+
+// Statuses are all statuses in the order in which tables list them.
+func Statuses() []Status {
+	return []Status{Correct, Constraints, Compile, Runtime, Correctness, Timeout}
+}
+
+// Text is the status for people, after a number of configurations: «3 did not compile».
+func (s Status) Text() string {
+	switch s {
+	case Constraints:
+		return "beyond the device's limits"
+	case Compile:
+		return "did not compile"
+	case Runtime:
+		return "failed to run"
+	case Correctness:
+		return "gave wrong output"
+	case Timeout:
+		return "timed out"
 	}
-	return 0, false
+	return string(s)
 }

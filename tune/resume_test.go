@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -50,7 +51,7 @@ func TestInterruptedAndResumedIsUninterrupted(t *testing.T) {
 type scenario struct {
 	t        testing.TB
 	rng      *rand.Rand
-	problem  *Problem
+	problem  *problem.Problem
 	size     int
 	budget   int
 	strategy string
@@ -66,9 +67,9 @@ func newScenario(t testing.TB, seed uint64) *scenario {
 	}
 	s.strategy = search.Names()[rng.IntN(len(search.Names()))]
 	d := lineDefinition(s.size)
-	d.Metrics = []Metric{{"rate", "1 / time"}}
+	d.Metrics = []problem.Metric{{Name: "rate", Expression: "1 / time"}}
 	if rng.IntN(2) == 0 {
-		d.Objective = Objective{"rate", true}
+		d.Objective = problem.Objective{Name: "rate", Maximize: true}
 	}
 	s.problem = mustProblem(t, d)
 	order := rng.Perm(s.size) // no two times alike

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -19,7 +20,7 @@ import (
 // already holds is not evaluated again, and counts in the budget. An error says that the
 // run could not go on; the outcome then holds the results so far, or is nil where the run
 // never began.
-func Run(ctx context.Context, p *Problem, evaluator Evaluator, o Options) (*Outcome, error) {
+func Run(ctx context.Context, p *problem.Problem, evaluator Evaluator, o Options) (*Outcome, error) {
 	started := time.Now()
 	r, err := newRun(ctx, p, evaluator, o)
 	switch {
@@ -40,14 +41,14 @@ func Run(ctx context.Context, p *Problem, evaluator Evaluator, o Options) (*Outc
 	if err == nil {
 		err = r.keepFinals()
 	}
-	r.outcome.Best = p.Objective().Best(r.outcome.Results)
+	r.outcome.Best = Best(p.Objective(), r.outcome.Results)
 	r.outcome.Elapsed = time.Since(started)
 	return r.outcome, err
 }
 
 // run is the state of one Run.
 type run struct {
-	problem   *Problem
+	problem   *problem.Problem
 	evaluator Evaluator
 	options   Options
 	space     *space.Space
@@ -71,8 +72,8 @@ type run struct {
 	unkept   bool // the log does not hold the final measurement, or not whole
 }
 
-func newRun(ctx context.Context, p *Problem, evaluator Evaluator, o Options) (*run, error) {
-	if err := p.checkObjective(evaluator.Device()); err != nil {
+func newRun(ctx context.Context, p *problem.Problem, evaluator Evaluator, o Options) (*run, error) {
+	if err := p.CheckObjective(evaluator.Device()); err != nil {
 		return nil, err
 	}
 	s := o.Space
@@ -130,7 +131,7 @@ func (r *run) retry() {
 
 // see notes the best correct result.
 func (r *run) see(result Result) {
-	if r.problem.Objective().Improves(&result, r.good) {
+	if Improves(r.problem.Objective(), &result, r.good) {
 		r.good = &result
 	}
 }
@@ -462,8 +463,8 @@ func (r *run) judge(result *Result) {
 		return
 	}
 	stats := result.Stats()
-	var err error
-	result.Metrics, result.Objective, err = r.problem.judge(result.Configuration, r.outcome.Device, stats, stats.Mean)
+	judgement, err := r.problem.Judge(result.Configuration, r.outcome.Device, stats, stats.Mean)
+	result.Metrics, result.Objective = judgement.Metrics, judgement.Objective
 	if err != nil {
 		result.Status, result.Reason = Runtime, err.Error()
 	}

@@ -3,6 +3,7 @@ package tune
 import (
 	"time"
 
+	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -55,7 +56,7 @@ const (
 
 // An Outcome is what a [Run] found.
 type Outcome struct {
-	Device  Device
+	Device  hardware.Device
 	Space   *space.Space // nil where the run was interrupted before it was constructed
 	Results []Result     // in the order of arrival, those of an earlier run included
 	Resumed int          // results that come from the log

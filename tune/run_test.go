@@ -11,11 +11,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-func mustRun(t testing.TB, p *Problem, e Evaluator, o Options) *Outcome {
+func mustRun(t testing.TB, p *problem.Problem, e Evaluator, o Options) *Outcome {
 	t.Helper()
 	outcome, err := Run(context.Background(), p, e, o)
 	if err != nil {
@@ -91,8 +93,8 @@ type evaluatorFunc struct {
 	evaluate func(context.Context, <-chan space.Configuration, chan<- Result) error
 }
 
-func (e evaluatorFunc) Device() Device { return Device{} }
-func (e evaluatorFunc) Capacity() int  { return e.capacity }
+func (e evaluatorFunc) Device() hardware.Device { return hardware.Device{} }
+func (e evaluatorFunc) Capacity() int           { return e.capacity }
 func (e evaluatorFunc) Evaluate(ctx context.Context, in <-chan space.Configuration, out chan<- Result) error {
 	return e.evaluate(ctx, in, out)
 }
@@ -298,9 +300,9 @@ func TestResultsOfTheLogThatAreNotInTheSpaceAreLeftOut(t *testing.T) {
 
 func TestUnusableTimesNeverWin(t *testing.T) {
 	times := [][]float64{{5}, {0}, {math.NaN()}, {math.Inf(1)}, nil, {3, 0}, {2}, {-1}}
-	for _, objective := range []Objective{{}, {"time_min", false}, {"rate", true}, {"rate", false}} {
+	for _, objective := range []problem.Objective{{}, {Name: "time_min", Maximize: false}, {Name: "rate", Maximize: true}, {Name: "rate", Maximize: false}} {
 		d := lineDefinition(len(times))
-		d.Metrics, d.Objective = []Metric{{"rate", "1 / time"}}, objective
+		d.Metrics, d.Objective = []problem.Metric{{Name: "rate", Expression: "1 / time"}}, objective
 		o := mustRun(t, mustProblem(t, d), &fake{answer: func(c space.Configuration) Result {
 			return Result{Status: Correct, Times: times[c.Int("i")]}
 		}}, Options{})
@@ -332,7 +334,7 @@ func TestAResumedResultWithoutAnObjectiveCannotWin(t *testing.T) {
 
 func TestStrategiesMinimise(t *testing.T) {
 	d := lineDefinition(3)
-	d.Metrics, d.Objective = []Metric{{"rate", "1 / time"}}, Objective{"rate", true}
+	d.Metrics, d.Objective = []problem.Metric{{Name: "rate", Expression: "1 / time"}}, problem.Objective{Name: "rate", Maximize: true}
 	var told []search.Observation
 	mustRun(t, mustProblem(t, d), &fake{answer: func(c space.Configuration) Result {
 		if c.Int("i") == 1 {

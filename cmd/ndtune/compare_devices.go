@@ -10,6 +10,7 @@ import (
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/compare"
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -28,11 +29,11 @@ func (k *comparing) openDevices() error {
 	if err != nil {
 		return err
 	}
-	identities := make([]tune.Device, len(all))
+	identities := make([]hardware.Device, len(all))
 	for i, l := range all {
 		// A device that cannot describe itself cannot be tuned either, which the session reports.
 		if identities[i], err = device.Describe(l.Device); err != nil {
-			identities[i] = tune.Device{Name: l.Name, Type: l.Type}
+			identities[i] = hardware.Device{Name: l.Name, Type: l.Type}
 		}
 	}
 	labels := compare.Labels(identities) // of all, so that they do not depend on which are chosen

@@ -8,13 +8,14 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/compare"
+	"github.com/ndtune/ndtune/tune/problem"
 )
 
 // A deviceProgress shows one search of a comparison on stderr: stdout is for the comparison. It shows
 // single results with -v only.
 type deviceProgress struct{ *printer }
 
-func (k *comparing) newProgress(p *tune.Problem, total int) deviceProgress {
+func (k *comparing) newProgress(p *problem.Problem, total int) deviceProgress {
 	shown := newPrinter(k.cli, p, total)
 	shown.out = shown.notes
 	return deviceProgress{shown}

@@ -8,9 +8,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/ndtune/ndtune/cl"
-	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/device/peak"
+	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/record"
 )
 
@@ -44,7 +44,7 @@ type listedDevice struct {
 	Index    int    `json:"index"`
 	Selector string `json:"selector"`
 	Default  bool   `json:"default"`
-	tune.Device
+	hardware.Device
 
 	PeaksError string `json:"peaks_error,omitempty"` // why they could not be measured
 }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -62,7 +62,7 @@ kernel of one step a launch would have to move is its «equivalent GB/s».`,
 
 // commonConfiguration is what a bundled diffusion kernel runs in that was not tuned: what is
 // likely to be good on a device of that kind.
-func commonConfiguration(path string, d tune.Device) map[string]space.Value {
+func commonConfiguration(path string, d hardware.Device) map[string]space.Value {
 	switch path {
 	case "diffusion/diffuse_stencil.yaml":
 		return commonStencil(d)
@@ -74,7 +74,7 @@ func commonConfiguration(path string, d tune.Device) map[string]space.Value {
 }
 
 // commonStencil has vectors of the widest access of a GPU, or of the registers of a CPU.
-func commonStencil(d tune.Device) map[string]space.Value {
+func commonStencil(d hardware.Device) map[string]space.Value {
 	common := map[string]space.Value{
 		"block_size_x": 64, "block_size_y": 4, "vector_width": 4, "rows": 2, "walk": "streaming", "unroll_rows": 2,
 		"skip_checks": "item", "neighbours": "cached",
@@ -88,7 +88,7 @@ func commonStencil(d tune.Device) map[string]space.Value {
 // commonTemporal makes eight steps a launch: on a CPU in strips of 512 columns, which its second
 // cache holds; on NVIDIA in strips of a warp; elsewhere of 64 work-items, a wavefront of AMD's, or
 // two.
-func commonTemporal(d tune.Device) map[string]space.Value {
+func commonTemporal(d hardware.Device) map[string]space.Value {
 	common := map[string]space.Value{
 		"time_steps": 8, "rows_kept_in": "registers", "block_size_x": 64, "block_size_y": 1, "vector_width": 4, "vectors": 1,
 		"rows": 64, "ahead": 1, "arithmetic": "diagonal", "unroll_rows": 2, "skip_checks": "group", "neighbours": "local_memory",

@@ -19,6 +19,7 @@ import (
 	"github.com/ndtune/ndtune/kernels"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
@@ -68,7 +69,7 @@ func runDiffusion(c *cli.Context) error {
 			return wrong("--plot %s: %w", path, err)
 		}
 	}
-	if _, _, err := diffusionConfiguration(c, tune.Device{}); err != nil { // said before a device is looked for
+	if _, _, err := diffusionConfiguration(c, hardware.Device{}); err != nil { // said before a device is looked for
 		return err
 	}
 	listed, err := selectDevice(c)
@@ -108,7 +109,7 @@ func runDiffusion(c *cli.Context) error {
 }
 
 // diffusionConfiguration is the problem to run on a device, and in which configuration.
-func diffusionConfiguration(c *cli.Context, d tune.Device) (*spec.Spec, space.Configuration, error) {
+func diffusionConfiguration(c *cli.Context, d hardware.Device) (*spec.Spec, space.Configuration, error) {
 	none := space.Configuration{}
 	var tuned *record.Record
 	if path := c.String("tuned"); path != "" {
@@ -141,7 +142,7 @@ func diffusionConfiguration(c *cli.Context, d tune.Device) (*spec.Spec, space.Co
 		values[name] = common[name]
 	}
 	if tuned != nil {
-		best := tuned.Header.Objective.Best(tuned.Results)
+		best := tune.Best(tuned.Header.Objective, tuned.Results)
 		if best == nil {
 			return nil, none, wrong("--tuned %s: no configuration is correct in it", c.String("tuned"))
 		}
@@ -200,7 +201,7 @@ func diffusionSpecPath(kernel string, tuned *record.Record, deviceType string, p
 type experiment struct {
 	kernel        string // name of the specification, such as diffuse_tiled
 	configuration space.Configuration
-	device        tune.Device
+	device        hardware.Device
 	first         *diffusion.Field
 	simulation    *diffusion.Simulation
 	all, one      *diffusion.Field

@@ -9,6 +9,8 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/worker"
 )
 
@@ -66,7 +68,7 @@ func checkEvaluationFlags(c *cli.Context) error {
 }
 
 // openEvaluator opens what the flags say, for a search or for a single configuration.
-func openEvaluator(c *cli.Context, devices []device.Listed, p *tune.Problem, peaks *tune.Peaks, single bool) (evaluator, error) {
+func openEvaluator(c *cli.Context, devices []device.Listed, p *problem.Problem, peaks *hardware.Peaks, single bool) (evaluator, error) {
 	stop := c.Float64("early-stop")
 	if single {
 		stop = 0 // each of those that are named is wanted in full

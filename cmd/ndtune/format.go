@@ -8,6 +8,7 @@ import (
 
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/problem"
 )
 
 // formatNumber has four significant digits, and never fewer than the whole part has.
@@ -18,7 +19,7 @@ func formatNumber(v float64) string { return figure.Number(v) }
 func formatTime(ms float64) string { return figure.Milliseconds(ms) + "ms" }
 
 // formatMeasured is a configuration with a time and metrics, in the form of the tutorials.
-func formatMeasured(configuration string, time float64, metrics []tune.MetricValue) string {
+func formatMeasured(configuration string, time float64, metrics []problem.MetricValue) string {
 	var b strings.Builder
 	if configuration != "" {
 		b.WriteString(configuration + ", ")

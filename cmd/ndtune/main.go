@@ -13,8 +13,8 @@ import (
 	"syscall"
 
 	"github.com/ndtune/ndtune/matmul"
-	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
 	"github.com/ndtune/ndtune/tune/worker"
@@ -85,7 +85,7 @@ func exitStatus(err error) int {
 	var specification spec.Errors
 	var place *spec.Error
 	var selection *device.SelectionError
-	var field *tune.FieldError
+	var field *problem.FieldError
 	switch {
 	case err == nil:
 		return 0

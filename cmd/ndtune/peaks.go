@@ -12,6 +12,8 @@ import (
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/device/peak"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/worker"
 )
@@ -22,15 +24,15 @@ func noPeakFlag() cli.Flag {
 
 // foundPeaks are what a search knows of its device as it begins.
 type foundPeaks struct {
-	peaks *tune.Peaks // nil: none
-	later bool        // none, but addLimits finds them once the search is over
+	peaks *hardware.Peaks // nil: none
+	later bool            // none, but addLimits finds them once the search is over
 }
 
 // findPeaks are the peaks of a device for a specification: those of the run log, so that all its
 // results are held against the same; else those that are known. Where there are none and the
 // specification has a roofline, they are measured after the search, and before it only where
 // the search itself reads them.
-func findPeaks(c *cli.Context, l device.Listed, p *tune.Problem, logPath string) (foundPeaks, error) {
+func findPeaks(c *cli.Context, l device.Listed, p *problem.Problem, logPath string) (foundPeaks, error) {
 	begun := record.Begun(logPath)
 	if begun != nil && (begun.Device.Peaks != nil || p.ReadsPeaks()) {
 		return foundPeaks{peaks: begun.Device.Peaks}, nil
@@ -63,7 +65,7 @@ func findPeaks(c *cli.Context, l device.Listed, p *tune.Problem, logPath string)
 
 // knownPeaks are those of the user's state folder; nil: there are none. That they cannot be read
 // is only said.
-func knownPeaks(c *cli.Context, l device.Listed) (*tune.Peaks, error) {
+func knownPeaks(c *cli.Context, l device.Listed) (*hardware.Peaks, error) {
 	d, err := device.Describe(l.Device)
 	if err != nil {
 		return nil, err
@@ -79,14 +81,14 @@ func knownPeaks(c *cli.Context, l device.Listed) (*tune.Peaks, error) {
 // of the same needs has its results held against the same.
 type quickPeaks struct {
 	selector string
-	needs    tune.Needs
-	peaks    *tune.Peaks
+	needs    problem.Needs
+	peaks    *hardware.Peaks
 }
 
 // addLimits puts % of limit into the results of a search that is over, and the peaks that it
 // comes from into its device: those that are known, else what the limits need is measured now.
 // It reports whether it did; all that goes wrong is only said, since the search has its result.
-func addLimits(c *cli.Context, l device.Listed, p *tune.Problem, o *tune.Outcome, quick *quickPeaks) bool {
+func addLimits(c *cli.Context, l device.Listed, p *problem.Problem, o *tune.Outcome, quick *quickPeaks) bool {
 	if o.Best == nil || o.Stop == tune.Interrupted || o.Stop == tune.Environment || c.Context.Err() != nil {
 		return false
 	}
@@ -101,20 +103,20 @@ func addLimits(c *cli.Context, l device.Listed, p *tune.Problem, o *tune.Outcome
 	}
 	switch {
 	case c.Context.Err() != nil:
-		fmt.Fprintf(c.App.ErrWriter, "Interrupted: no %s\n", tune.MetricOfLimit)
+		fmt.Fprintf(c.App.ErrWriter, "Interrupted: no %s\n", problem.MetricOfLimit)
 		return false
 	case err != nil:
 		fmt.Fprintln(c.App.ErrWriter, noLimitText(err, peaks, false))
 		return false
 	}
 	o.Device = d
-	p.AddLimits(o.Results, d)
+	tune.AddLimits(p, o.Results, d)
 	return true
 }
 
 // measure measures quickly what the limits of an outcome need.
-func (q *quickPeaks) measure(c *cli.Context, l device.Listed, p *tune.Problem, o *tune.Outcome) (*tune.Peaks, error) {
-	needs := p.LimitNeeds(o.Results, o.Device)
+func (q *quickPeaks) measure(c *cli.Context, l device.Listed, p *problem.Problem, o *tune.Outcome) (*hardware.Peaks, error) {
+	needs := tune.LimitNeeds(p, o.Results, o.Device)
 	if q.peaks != nil && q.selector == l.Selector() && reflect.DeepEqual(q.needs, needs) {
 		return q.peaks, nil
 	}
@@ -134,7 +136,7 @@ func (q *quickPeaks) measure(c *cli.Context, l device.Listed, p *tune.Problem, o
 }
 
 // quickText says of a limit that its peaks were measured quickly; "": they were not.
-func quickText(p *tune.Peaks) string {
+func quickText(p *hardware.Peaks) string {
 	if p == nil || !p.Quick {
 		return ""
 	}
@@ -147,7 +149,7 @@ func quickText(p *tune.Peaks) string {
 
 // measurePeaks measures a device and keeps what it has found. That it cannot be kept is only
 // said.
-func measurePeaks(c *cli.Context, l device.Listed) (*tune.Peaks, error) {
+func measurePeaks(c *cli.Context, l device.Listed) (*hardware.Peaks, error) {
 	notes := c.App.ErrWriter
 	var output io.Writer
 	if c.Bool("verbose") {
@@ -181,16 +183,16 @@ func measurePeaks(c *cli.Context, l device.Listed) (*tune.Peaks, error) {
 }
 
 // printPeaks is the table of a device's peaks.
-func printPeaks(w io.Writer, p *tune.Peaks) {
+func printPeaks(w io.Writer, p *hardware.Peaks) {
 	timer := ""
-	if p.Timer == tune.TimerHost {
+	if p.Timer == hardware.TimerHost {
 		timer = ", timer: host"
 	}
 	fmt.Fprintf(w, "    peaks, measured %s%s\n", p.Measured.Format("2006-01-02 15:04 MST"), timer)
 	if p.Partial != "" {
 		fmt.Fprintf(w, "      in part: %s\n", p.Partial)
 	}
-	for _, f := range tune.PeakFigures() {
+	for _, f := range hardware.PeakFigures() {
 		figure, known := p.Figures[f.Name]
 		switch {
 		case !known:
@@ -205,7 +207,7 @@ func printPeaks(w io.Writer, p *tune.Peaks) {
 
 // noLimitText says why there is no % of limit, and where the device was not measured, what to do.
 // Of one that was, the reason says it all: measuring again finds the same.
-func noLimitText(why error, known *tune.Peaks, resumed bool) string {
+func noLimitText(why error, known *hardware.Peaks, resumed bool) string {
 	hint := ""
 	switch {
 	case known != nil:
@@ -214,11 +216,11 @@ func noLimitText(why error, known *tune.Peaks, resumed bool) string {
 	default:
 		hint = " (ndtune devices --peak measures them)"
 	}
-	return fmt.Sprintf("No %s: %v%s", tune.MetricOfLimit, why, hint)
+	return fmt.Sprintf("No %s: %v%s", problem.MetricOfLimit, why, hint)
 }
 
 // limitDoubt says what to think of a time that is clearly beyond the limit; "": it is not.
-func limitDoubt(l tune.Limit, ms float64) string {
+func limitDoubt(l problem.Limit, ms float64) string {
 	if l.Share(ms) < 102 {
 		return ""
 	}
@@ -227,7 +229,7 @@ func limitDoubt(l tune.Limit, ms float64) string {
 
 // limitText says how far a time in milliseconds is from what the device can do, and what it is
 // that limits: «limit: 83 % of what the device's memory gives (3909 GB/s)».
-func limitText(l tune.Limit, ms float64) string {
+func limitText(l problem.Limit, ms float64) string {
 	share := fmt.Sprintf("%.0f", l.Share(ms))
 	switch {
 	case l.Share(ms) < 0.1:
@@ -237,9 +239,9 @@ func limitText(l tune.Limit, ms float64) string {
 	}
 	text := fmt.Sprintf("limit: %s %% of what the device", share)
 	switch l.Resource {
-	case tune.Arithmetic:
+	case problem.Arithmetic:
 		return text + fmt.Sprintf(" computes in %s (%s GFLOP/s)", l.Precision, formatNumber(l.Rate))
-	case tune.Caches:
+	case problem.Caches:
 		return text + fmt.Sprintf("'s caches give for %s (%s GB/s)", formatBytes(l.Set), formatNumber(l.Rate))
 	}
 	return text + fmt.Sprintf("'s memory gives (%s GB/s)", formatNumber(l.Rate))

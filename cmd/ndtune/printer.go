@@ -11,6 +11,8 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -19,13 +21,13 @@ import (
 // progress on stderr.
 type printer struct {
 	out, notes     io.Writer
-	problem        *tune.Problem
+	problem        *problem.Problem
 	quiet, verbose bool
 	counts         map[tune.Status]int
 	bar            *progress
 }
 
-func newPrinter(c *cli.Context, p *tune.Problem, total int) *printer {
+func newPrinter(c *cli.Context, p *problem.Problem, total int) *printer {
 	quiet := c.Bool("quiet")
 	shown := &printer{
 		out: c.App.Writer, notes: c.App.ErrWriter, problem: p,
@@ -38,7 +40,7 @@ func newPrinter(c *cli.Context, p *tune.Problem, total int) *printer {
 }
 
 // begin shows what is searched, and where. LimitLater says that the limit is found out at the end.
-func (p *printer) begin(d tune.Device, shared []device.Listed, s *space.Space, log *record.Log, limitLater bool) {
+func (p *printer) begin(d hardware.Device, shared []device.Listed, s *space.Space, log *record.Log, limitLater bool) {
 	if p.quiet {
 		return
 	}
@@ -55,7 +57,7 @@ func (p *printer) begin(d tune.Device, shared []device.Listed, s *space.Space, l
 		}
 		fmt.Fprintf(p.notes, "%d devices share the search: %s\n", len(shared), strings.Join(selectors, ", "))
 	}
-	if d.Timer == tune.TimerHost {
+	if d.Timer == hardware.TimerHost {
 		fmt.Fprintln(p.out, "timer: host")
 		fmt.Fprintln(p.notes, "The driver's profiling timestamps cannot be used: times come from the host's clock and include the cost of a launch.")
 	}

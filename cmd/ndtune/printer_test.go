@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -27,7 +28,7 @@ func TestLinesOfCorrectResults(t *testing.T) {
 	} {
 		r := tune.Result{
 			Configuration: c, Status: tune.Correct, Times: []float64{2.5}, Verified: test.verified, EarlyStopped: test.earlyStopped,
-			Metrics: []tune.MetricValue{{Name: "GB/s", Value: 3.2}},
+			Metrics: []problem.MetricValue{{Name: "GB/s", Value: 3.2}},
 		}
 		got := (&printer{}).line(r)
 		if got != test.want {

@@ -9,6 +9,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/problem"
 )
 
 // A progress is what a terminal shows below the results of a search: how far it is, the best so
@@ -16,7 +17,7 @@ import (
 type progress struct {
 	notes     *noteWriter // nil: nothing is shown
 	total     int
-	objective tune.Objective
+	objective problem.Objective
 	limit     time.Duration // of the search; 0: none
 	began     time.Time
 
@@ -26,7 +27,7 @@ type progress struct {
 	shown         time.Time
 }
 
-func newProgress(w io.Writer, total int, objective tune.Objective, quiet bool) *progress {
+func newProgress(w io.Writer, total int, objective problem.Objective, quiet bool) *progress {
 	p := &progress{total: total, objective: objective, began: time.Now(), counts: map[tune.Status]int{}}
 	if terminalOf(w) != nil && !quiet {
 		p.notes = w.(*noteWriter)
@@ -71,7 +72,7 @@ func (p *progress) add(r tune.Result, w io.Writer, text string) {
 	}
 	p.done++
 	p.counts[r.Status]++
-	if p.objective.Improves(&r, p.best) {
+	if tune.Improves(p.objective, &r, p.best) {
 		p.best = &r
 	}
 	switch {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -80,7 +81,7 @@ func TestDisplay(t *testing.T) {
 			for _, ended := range []bool{false, true} {
 				terminal := openTerminal(t, test.size)
 				notes := newNoteWriter(terminal.slave)
-				p := newProgress(notes, 10, tune.Objective{Name: "time"}, false)
+				p := newProgress(notes, 10, problem.Objective{Name: "time"}, false)
 				fmt.Fprintln(notes, "kernel k")
 				p.start()
 				p.resumed = 3
@@ -118,7 +119,7 @@ func TestDisplay(t *testing.T) {
 // TestDisplayOfWhat shows other objectives, limits and paces.
 func TestDisplayOfWhat(t *testing.T) {
 	results := someResults(t, 3, 5)
-	p := &progress{total: 100, objective: tune.Objective{Name: "GB/s", Maximize: true}, limit: time.Minute, notes: &noteWriter{to: io.Discard}, counts: map[tune.Status]int{}}
+	p := &progress{total: 100, objective: problem.Objective{Name: "GB/s", Maximize: true}, limit: time.Minute, notes: &noteWriter{to: io.Discard}, counts: map[tune.Status]int{}}
 	for _, r := range results {
 		p.add(r, io.Discard, "")
 	}
@@ -147,7 +148,7 @@ func TestDisplayOfWhat(t *testing.T) {
 // TestDisplayOfEqualOnes: the first of them is the best, as in the search.
 func TestDisplayOfEqualOnes(t *testing.T) {
 	for _, maximize := range []bool{false, true} {
-		p := &progress{total: 9, objective: tune.Objective{Name: "time", Maximize: maximize}, notes: &noteWriter{to: io.Discard}, counts: map[tune.Status]int{}}
+		p := &progress{total: 9, objective: problem.Objective{Name: "time", Maximize: maximize}, notes: &noteWriter{to: io.Discard}, counts: map[tune.Status]int{}}
 		for _, r := range someResults(t, 3, 3, 3) {
 			p.add(r, io.Discard, "")
 		}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/spec"
 )
 
@@ -84,7 +86,7 @@ func runOne(c *cli.Context, s *spec.Spec) error {
 }
 
 // openParameters are the parameters that have more than one value left, with them.
-func openParameters(p *tune.Problem) []string {
+func openParameters(p *problem.Problem) []string {
 	var open []string
 	for i := range p.Parameters().Len() {
 		q := p.Parameters().At(i)
@@ -95,10 +97,10 @@ func openParameters(p *tune.Problem) []string {
 	return open
 }
 
-func printOne(w io.Writer, p *tune.Problem, o *tune.Outcome) {
+func printOne(w io.Writer, p *problem.Problem, o *tune.Outcome) {
 	r := o.Results[0]
 	fmt.Fprintf(w, "Using: %s\n", o.Device.Name)
-	if o.Device.Timer == tune.TimerHost {
+	if o.Device.Timer == hardware.TimerHost {
 		fmt.Fprintln(w, "timer: host")
 	}
 	if v, err := p.Variant(r.Configuration, o.Device); err == nil {

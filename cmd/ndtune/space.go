@@ -10,9 +10,10 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/ndtune/ndtune/internal/excerpt"
-	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/device/peak"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
@@ -95,7 +96,7 @@ func loadSearchSpace(c *cli.Context) (*spec.SearchSpace, error) {
 }
 
 // buildSpace enumerates with or without a device.
-func buildSpace(c *cli.Context, searched *spec.SearchSpace) (*space.Space, []space.Restriction, *tune.Device, error) {
+func buildSpace(c *cli.Context, searched *spec.SearchSpace) (*space.Space, []space.Restriction, *hardware.Device, error) {
 	if c.String("device") == "" {
 		s, skipped, err := searched.Space(c.Context, nil)
 		return s, skipped, nil, err
@@ -123,7 +124,7 @@ const (
 )
 
 // withinLimits counts the configurations that the device does not refuse unbuilt.
-func withinLimits(p *tune.Problem, s *space.Space, d tune.Device) string {
+func withinLimits(p *problem.Problem, s *space.Space, d hardware.Device) string {
 	within := func(i int) bool {
 		v, err := p.Variant(s.At(i), d)
 		return err == nil && v.Refusal(d) == ""

@@ -13,6 +13,7 @@ import (
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/live"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/space"
@@ -137,7 +138,7 @@ func (t *tuning) openSpace() error {
 }
 
 // problemHeader is the header of a record of a problem, without a device and a search.
-func problemHeader(p *tune.Problem, source string) record.Header {
+func problemHeader(p *problem.Problem, source string) record.Header {
 	h := record.Header{
 		Digest: p.Digest(), Kernel: p.KernelName(), Source: source,
 		ProblemSize: p.FixedProblemSize(), Constants: p.Definition().Constants, Objective: p.Objective(),

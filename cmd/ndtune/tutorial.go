@@ -11,6 +11,7 @@ import (
 	"github.com/ndtune/ndtune/internal/nearest"
 	"github.com/ndtune/ndtune/kernels"
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/spec"
 )
 
@@ -230,7 +231,7 @@ func (t tutorial) knownSizes(c *cli.Context, chosen []tutorialKernel) error {
 }
 
 func hasConstant(s *spec.Spec, name string) bool {
-	return slices.ContainsFunc(s.Definition.Constants, func(k tune.Constant) bool { return k.Name == name })
+	return slices.ContainsFunc(s.Definition.Constants, func(k problem.Constant) bool { return k.Name == name })
 }
 
 // oneSize refuses sizes of some kernels only where all are compared.

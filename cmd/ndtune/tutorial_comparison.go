@@ -7,18 +7,19 @@ import (
 	"text/tabwriter"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/problem"
 )
 
 // A tunedKernel is one kernel of a tutorial with what its search found.
 type tunedKernel struct {
 	name    string
-	problem *tune.Problem
+	problem *problem.Problem
 	outcome *tune.Outcome
 }
 
 // bestTime is the time of a step of the best configuration in milliseconds, with its metrics: of
 // the final measurement where there was one.
-func (k tunedKernel) bestTime() (float64, []tune.MetricValue) {
+func (k tunedKernel) bestTime() (float64, []problem.MetricValue) {
 	best := k.outcome.Best
 	f := best.Figures()
 	return f.Time / stepsOf(best), f.Metrics
@@ -84,7 +85,7 @@ func printComparison(w io.Writer, tuned []tunedKernel, guess map[string]int) {
 }
 
 // metricText is a metric of a kernel, «–» where it has none of that name.
-func metricText(metrics []tune.MetricValue, name string) string {
+func metricText(metrics []problem.MetricValue, name string) string {
 	for _, m := range metrics {
 		if m.Name == name {
 			return formatNumber(m.Value)

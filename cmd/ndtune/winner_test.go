@@ -20,7 +20,9 @@ import (
 	"github.com/ndtune/ndtune/matmul"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/compare"
+	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/live"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/report"
 	"github.com/ndtune/ndtune/tune/space"
@@ -29,12 +31,12 @@ import (
 // A scripted evaluator takes its times from tables, by configuration: those of the search, and
 // those of the final measurement. It stands for a device without a clock.
 type scripted struct {
-	device         tune.Device
+	device         hardware.Device
 	search, finals map[string]float64
 }
 
-func (s *scripted) Device() tune.Device { return s.device }
-func (s *scripted) Capacity() int       { return 1 }
+func (s *scripted) Device() hardware.Device { return s.device }
+func (s *scripted) Capacity() int           { return 1 }
 
 func (s *scripted) Evaluate(ctx context.Context, in <-chan space.Configuration, out chan<- tune.Result) error {
 	for c := range in {
@@ -70,12 +72,12 @@ var (
 
 const scriptedWinner = "block_size=64, steps=3"
 
-func scriptedProblem(t *testing.T, o tune.Objective) *tune.Problem {
+func scriptedProblem(t *testing.T, o problem.Objective) *problem.Problem {
 	t.Helper()
-	p, err := tune.NewProblem(tune.Definition{
-		Kernel: tune.Kernel{Name: "hotspot", Source: " "}, ProblemSize: []tune.Expr{"1"},
+	p, err := problem.New(problem.Definition{
+		Kernel: problem.Kernel{Name: "hotspot", Source: " "}, ProblemSize: []problem.Expr{"1"},
 		Parameters: []space.Parameter{{Name: "block_size", Values: []space.Value{16, 48, 64}}, {Name: "steps", Values: []space.Value{3, 4}}},
-		Metrics:    []tune.Metric{{Name: "time a step", Expression: "time / steps"}, {Name: "steps/ms", Expression: "steps / time"}},
+		Metrics:    []problem.Metric{{Name: "time a step", Expression: "time / steps"}, {Name: "steps/ms", Expression: "steps / time"}},
 		Objective:  o,
 	})
 	if err != nil {
@@ -86,9 +88,9 @@ func scriptedProblem(t *testing.T, o tune.Objective) *tune.Problem {
 
 // scriptedRun searches, as ndtune tune does, with a log at a path, which it may resume. It
 // returns the printed results, and what the page of --serve holds.
-func scriptedRun(t *testing.T, p *tune.Problem, device, path string) (outcome *tune.Outcome, printed string, page report.Best) {
+func scriptedRun(t *testing.T, p *problem.Problem, device, path string) (outcome *tune.Outcome, printed string, page report.Best) {
 	t.Helper()
-	e := &scripted{device: tune.Device{Name: device, Timer: tune.TimerEvent}, search: map[string]float64{}, finals: map[string]float64{}}
+	e := &scripted{device: hardware.Device{Name: device, Timer: hardware.TimerEvent}, search: map[string]float64{}, finals: map[string]float64{}}
 	s, err := p.Space(t.Context(), e.device)
 	if err != nil {
 		t.Fatal(err)
@@ -140,12 +142,12 @@ func scriptedRun(t *testing.T, p *tune.Problem, device, path string) (outcome *t
 // reads what each output says of the winner: the same configuration, with the same figures to the
 // last digit.
 func TestOneWinner(t *testing.T) {
-	for _, o := range []tune.Objective{{Name: "time a step"}, {Name: "steps/ms", Maximize: true}} {
+	for _, o := range []problem.Objective{{Name: "time a step"}, {Name: "steps/ms", Maximize: true}} {
 		t.Run(strings.ReplaceAll(o.Name, "/", " a "), func(t *testing.T) { oneWinner(t, o) })
 	}
 }
 
-func oneWinner(t *testing.T, o tune.Objective) {
+func oneWinner(t *testing.T, o problem.Objective) {
 	p, folder := scriptedProblem(t, o), t.TempDir()
 	at := func(name string) string { return filepath.Join(folder, name) }
 	outcome, printed, page := scriptedRun(t, p, "first", at("log.jsonl"))
@@ -154,7 +156,7 @@ func oneWinner(t *testing.T, o tune.Objective) {
 	want := map[string]float64{"time a step": aStep, "steps/ms": rate}
 
 	best := regexp.MustCompile(`best performing configuration: (.*)`).FindStringSubmatch(printed)
-	if best == nil || best[1] != formatMeasured(scriptedWinner, 3.07, []tune.MetricValue{{Name: "time a step", Value: aStep}, {Name: "steps/ms", Value: rate}}) {
+	if best == nil || best[1] != formatMeasured(scriptedWinner, 3.07, []problem.MetricValue{{Name: "time a step", Value: aStep}, {Name: "steps/ms", Value: rate}}) {
 		t.Errorf("the terminal: %q", best)
 	}
 	_, resumed, _ := scriptedRun(t, p, "first", at("log.jsonl"))
@@ -186,7 +188,7 @@ func oneWinner(t *testing.T, o tune.Objective) {
 		if found := matmul.BestConfigurations(tuned.Header.Objective, tuned.Results); found[0] != scriptedWinner || found[1] != "block_size=48, steps=4" {
 			t.Errorf("--tuned %s of matmul: %v", name, found)
 		}
-		if found := tuned.Header.Objective.Best(tuned.Results); found.Configuration.String() != scriptedWinner {
+		if found := tune.Best(tuned.Header.Objective, tuned.Results); found.Configuration.String() != scriptedWinner {
 			t.Errorf("--tuned %s of diffusion: %s", name, found.Configuration)
 		}
 	}
@@ -229,7 +231,7 @@ func checkCSV(t *testing.T, path string, metrics map[string]float64) {
 }
 
 // checkT4 reads the result of rank 1, as another program would.
-func checkT4(t *testing.T, path string, metrics map[string]float64, o tune.Objective) {
+func checkT4(t *testing.T, path string, metrics map[string]float64, o problem.Objective) {
 	t.Helper()
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -294,7 +296,7 @@ func checkSummary(t *testing.T, where string, b *report.Best, metrics map[string
 	}
 }
 
-func checkMarkdown(t *testing.T, where string, made *report.Report, o tune.Objective) {
+func checkMarkdown(t *testing.T, where string, made *report.Report, o problem.Objective) {
 	t.Helper()
 	var text bytes.Buffer
 	if err := made.WriteMarkdown(&text); err != nil {
@@ -315,7 +317,7 @@ func checkMarkdown(t *testing.T, where string, made *report.Report, o tune.Objec
 }
 
 // checkCompared compares a record with one of another device.
-func checkCompared(t *testing.T, p *tune.Problem, path, folder string) {
+func checkCompared(t *testing.T, p *problem.Problem, path, folder string) {
 	t.Helper()
 	other := filepath.Join(folder, "other.jsonl")
 	if _, err := os.Stat(other); err != nil {

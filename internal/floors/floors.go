@@ -6,9 +6,9 @@ package floors
 // docs/architecture.md says what each room is for.
 var Floors = [][]string{
 	{"internal/nearest", "internal/excerpt", "internal/floors", "internal/golden", "internal/figure", "internal/markdown", "internal/browser", "internal/files"},
-	{"internal/picture", "cl", "kernels", "tune/process", "tune/array", "tune/include", "tune/search/gaussian", "tune/expression"},
+	{"internal/picture", "cl", "kernels", "tune/process", "tune/hardware", "tune/array", "tune/include", "tune/search/gaussian", "tune/expression"},
 	{"tune/space", "tune/python"},
-	{"tune/search"},
+	{"tune/search", "tune/problem"},
 	{"tune"},
 	{"tune/device", "tune/record"},
 	{"tune/device/peak", "tune/compare"},

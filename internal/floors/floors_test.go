@@ -1,12 +1,15 @@
 package floors
 
 import (
+	"fmt"
 	"go/parser"
 	"go/token"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -68,5 +71,30 @@ func TestImportsPointDown(t *testing.T) {
 		if !seen[p] {
 			t.Errorf("%s has a floor but no code", p)
 		}
+	}
+}
+
+// TestTheDocumentShowsTheFloors compares the table of docs/architecture.md with Floors.
+func TestTheDocumentShowsTheFloors(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "architecture.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var documented []string
+	for _, row := range regexp.MustCompile("(?m)^\\| (\\d+) \\| (.+?) \\|").FindAllStringSubmatch(string(text), -1) {
+		for _, name := range strings.Split(row[2], ", ") {
+			documented = append(documented, row[1]+" "+strings.Trim(name, "`"))
+		}
+	}
+	var want []string
+	for i, packages := range Floors {
+		for _, p := range packages {
+			want = append(want, fmt.Sprintf("%d %s", i+1, p))
+		}
+	}
+	slices.Sort(documented)
+	slices.Sort(want)
+	if !slices.Equal(documented, want) {
+		t.Errorf("docs/architecture.md has\n%s\nfloors.go has\n%s", strings.Join(documented, "\n"), strings.Join(want, "\n"))
 	}
 }

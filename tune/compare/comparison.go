@@ -9,7 +9,10 @@
 // portability of 0.
 package compare
 
-import "github.com/ndtune/ndtune/tune"
+import (
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/hardware"
+)
 
 // A Comparison holds the results for one problem on several devices. It is plain data, whose JSON
 // form is written to files and reports. Numbers that may be unknown are pointers.
@@ -48,7 +51,7 @@ type Objective struct {
 type Device struct {
 	Letter string `json:"letter"` // its name in tables: A, B, …
 	Label  string `json:"label"`  // its name for people, different for each
-	tune.Device
+	hardware.Device
 
 	Records   []string `json:"records"`   // the names of its sources
 	Evaluated int      `json:"evaluated"` // configurations, failures included

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -17,8 +19,8 @@ type fakeDevice struct {
 	remeasured int
 }
 
-func (f *fakeDevice) Device() tune.Device { return gpu("B") }
-func (f *fakeDevice) Capacity() int       { return 1 }
+func (f *fakeDevice) Device() hardware.Device { return gpu("B") }
+func (f *fakeDevice) Capacity() int           { return 1 }
 
 func (f *fakeDevice) Evaluate(ctx context.Context, in <-chan space.Configuration, out chan<- tune.Result) error {
 	for c := range in {
@@ -45,11 +47,11 @@ func (f *fakeDevice) Remeasure(_ context.Context, all []space.Configuration, rou
 	return times, nil
 }
 
-func testProblem(t *testing.T) *tune.Problem {
+func testProblem(t *testing.T) *problem.Problem {
 	t.Helper()
-	p, err := tune.NewProblem(tune.Definition{
-		Kernel: tune.Kernel{Name: "k", Source: "__kernel void k(__global int *out) {}"}, ProblemSize: []tune.Expr{"64"},
-		Arguments:    []tune.Argument{{Name: "out", Type: "int32", Size: "64", Output: true}},
+	p, err := problem.New(problem.Definition{
+		Kernel: problem.Kernel{Name: "k", Source: "__kernel void k(__global int *out) {}"}, ProblemSize: []problem.Expr{"64"},
+		Arguments:    []problem.Argument{{Name: "out", Type: "int32", Size: "64", Output: true}},
 		Parameters:   testParameters,
 		Restrictions: []space.Restriction{{Expression: `device.name != "B" || x != 32 || tile != 2`}},
 	})

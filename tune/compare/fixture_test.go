@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -36,16 +38,16 @@ func configuration(t *testing.T, x, tile int) space.Configuration {
 	return c
 }
 
-func gpu(name string) tune.Device {
-	return tune.Device{Name: name, Vendor: "V", Platform: "P", Driver: "1", Type: "gpu", ComputeUnits: 8, GlobalMemory: 1 << 30, Timer: tune.TimerEvent}
+func gpu(name string) hardware.Device {
+	return hardware.Device{Name: name, Vendor: "V", Platform: "P", Driver: "1", Type: "gpu", ComputeUnits: 8, GlobalMemory: 1 << 30, Timer: hardware.TimerEvent}
 }
 
 // source is a record of a device.
-func source(t *testing.T, name string, d tune.Device, rows ...row) Source {
+func source(t *testing.T, name string, d hardware.Device, rows ...row) Source {
 	t.Helper()
 	r := &record.Record{Header: record.Header{
 		Digest: "d1", Kernel: "k", Source: "k.yaml", Device: d, Parameters: testParameters, ProblemSize: []int{64},
-		Objective: tune.Objective{Name: "time"}, Strategy: "brute_force", Iterations: 1, Verified: true,
+		Objective: problem.Objective{Name: "time"}, Strategy: "brute_force", Iterations: 1, Verified: true,
 	}}
 	for _, w := range rows {
 		result := tune.Result{Configuration: configuration(t, w.x, w.tile), Status: tune.Correct, Verified: true}
@@ -67,7 +69,7 @@ func asRead(s Source) Source {
 	for i := range s.Record.Results {
 		s.Record.Results[i].AtFinal = nil
 	}
-	s.Record.Header.Objective.DeriveFinals(s.Record.Results)
+	tune.DeriveFinals(s.Record.Header.Objective, s.Record.Results)
 	return s
 }
 

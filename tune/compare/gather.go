@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -16,14 +18,14 @@ import (
 type gathered struct {
 	sources   []Source
 	doubts    []string
-	objective tune.Objective
+	objective problem.Objective
 	names     []string // of the parameters, in order
 	devices   []*measured
 }
 
 // measured is all that was measured on one device.
 type measured struct {
-	identity tune.Device
+	identity hardware.Device
 	listing  string
 	sources  []int // places
 	entries  map[string]*entry
@@ -100,7 +102,7 @@ func (g *gathered) deviceOf(s *Source) *measured {
 			}
 			continue
 		}
-		if SameDevice(m.identity, identity) {
+		if hardware.SameDevice(m.identity, identity) {
 			if m.listing == "" {
 				m.listing = s.Listing
 			}
@@ -198,7 +200,7 @@ func (m *measured) choose(g *gathered, counts func(*Source) bool) string {
 // bestOf is the winner of one source, among the results that count; "" where none is correct.
 func (m *measured) bestOf(g *gathered, source int) string {
 	results := g.sources[source].Record.Results
-	for _, i := range g.objective.Rank(results).Places {
+	for _, i := range tune.Rank(g.objective, results).Places {
 		key := g.key(results[i].Configuration)
 		// A cost that cannot be had was refused when the entry was made, or is of a result
 		// that does not count.
@@ -229,7 +231,7 @@ func (e *entry) known() cost {
 // bySearch are the figures of the search.
 func (e *entry) bySearch() tune.Figures {
 	r := e.first
-	return tune.Figures{Time: r.Time(), Judgement: tune.Judgement{Metrics: r.Metrics, Objective: r.Objective}}
+	return tune.Figures{Time: r.Time(), Judgement: problem.Judgement{Metrics: r.Metrics, Objective: r.Objective}}
 }
 
 // latest are the figures of the latest final measurement, else of the search.

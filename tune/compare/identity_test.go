@@ -5,51 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/hardware"
 )
-
-func TestSameDevice(t *testing.T) {
-	one := gpu("NVIDIA H200")
-	one.PCI, one.UUID = "0000:41:00.0", "aa"
-	change := func(f func(*tune.Device)) tune.Device { d := one; f(&d); return d }
-	for name, test := range map[string]struct {
-		other tune.Device
-		want  bool
-	}{
-		"itself":                 {one, true},
-		"spaces":                 {change(func(d *tune.Device) { d.Name += " " }), true},
-		"no address":             {change(func(d *tune.Device) { d.PCI, d.UUID = "", "" }), true},
-		"no timer yet":           {change(func(d *tune.Device) { d.Timer = "" }), true},
-		"peaks":                  {change(func(d *tune.Device) { d.Peaks = &tune.Peaks{} }), true},
-		"another address":        {change(func(d *tune.Device) { d.PCI = "0000:42:00.0" }), false},
-		"another UUID":           {change(func(d *tune.Device) { d.UUID = "bb" }), false},
-		"another driver":         {change(func(d *tune.Device) { d.Driver = "2" }), false},
-		"another platform":       {change(func(d *tune.Device) { d.Platform = "Q" }), false},
-		"another vendor":         {change(func(d *tune.Device) { d.Vendor = "W" }), false},
-		"other memory":           {change(func(d *tune.Device) { d.GlobalMemory++ }), false},
-		"other compute units":    {change(func(d *tune.Device) { d.ComputeUnits++ }), false},
-		"the host's clock":       {change(func(d *tune.Device) { d.Timer = tune.TimerHost }), false},
-		"another name":           {change(func(d *tune.Device) { d.Name = "NVIDIA H100" }), false},
-		"nothing known about it": {tune.Device{}, false},
-	} {
-		if got := SameDevice(one, test.other); got != test.want {
-			t.Errorf("%s: %v", name, got)
-		}
-		if SameDevice(one, test.other) != SameDevice(test.other, one) {
-			t.Errorf("%s: not the same the other way round", name)
-		}
-	}
-	cpu := gpu("EPYC")
-	cpu.Type, cpu.UnifiedMemory = "cpu", true
-	later := cpu
-	later.GlobalMemory -= 1 << 20
-	if !SameDevice(cpu, later) {
-		t.Error("a CPU whose free memory has changed is another one")
-	}
-	if SameDevice(tune.Device{}, tune.Device{}) {
-		t.Error("two devices of which nothing is known are one")
-	}
-}
 
 // TestCombining: two runs on one card are one device, two cards of one name are two.
 func TestCombining(t *testing.T) {
@@ -83,14 +40,14 @@ func TestCombining(t *testing.T) {
 }
 
 func TestLabels(t *testing.T) {
-	named := func(name, platform, driver string) tune.Device {
-		return tune.Device{Name: name, Platform: platform, Driver: driver}
+	named := func(name, platform, driver string) hardware.Device {
+		return hardware.Device{Name: name, Platform: platform, Driver: driver}
 	}
-	got := Labels([]tune.Device{named("W7800", "AMD", "1"), named(" EPYC  9004 ", "PoCL", "3"), named("W7800", "rusticl", "22"), named("", "", "")})
+	got := Labels([]hardware.Device{named("W7800", "AMD", "1"), named(" EPYC  9004 ", "PoCL", "3"), named("W7800", "rusticl", "22"), named("", "", "")})
 	if want := []string{"W7800 (AMD)", "EPYC 9004", "W7800 (rusticl)", "unknown device"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got := Labels([]tune.Device{named("A", "P", "1"), named("A", "P", "2")}); got[1] != "A (driver 2)" {
+	if got := Labels([]hardware.Device{named("A", "P", "1"), named("A", "P", "2")}); got[1] != "A (driver 2)" {
 		t.Errorf("%q", got)
 	}
 	var all []string

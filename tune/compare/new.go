@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -40,7 +42,7 @@ func New(sources []Source, o Options) (*Comparison, error) {
 			c.ProblemSize = h.ProblemSize
 		}
 	}
-	identities := make([]tune.Device, len(g.devices))
+	identities := make([]hardware.Device, len(g.devices))
 	for i, m := range g.devices {
 		identities[i] = m.identity
 	}
@@ -157,7 +159,7 @@ func (g *gathered) gain(m *measured, o Options) (gain *float64, whyNot string) {
 	if len(objectives) == 0 {
 		return nil, "no configuration of its own search is correct"
 	}
-	ratio, known := g.objective.Gain(m.entries[m.best].latest().Objective, tune.StatsOf(objectives).Median)
+	ratio, known := g.objective.Gain(m.entries[m.best].latest().Objective, problem.StatsOf(objectives).Median)
 	if !known {
 		return nil, fmt.Sprintf("the objective %s is not positive", g.objective.Name)
 	}
@@ -207,7 +209,7 @@ func (m *measured) cell(key string) Cell {
 // ofLimit returns the share of the time that the device needs at least, in percent, or nil if it is
 // unknown.
 func ofLimit(f tune.Figures) *float64 {
-	share, known := f.Metric(tune.MetricOfLimit)
+	share, known := f.Metric(problem.MetricOfLimit)
 	if !known || !(share > 0) {
 		return nil
 	}

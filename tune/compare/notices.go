@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/hardware"
 )
 
 // notices returns the caveats that the reader of a comparison must know.
@@ -43,7 +44,7 @@ func (g *gathered) notices(c *Comparison) []string {
 		if !d.Best.Verified {
 			say("The output of the best of %s is unverified.", d.Letter)
 		}
-		if d.Timer == tune.TimerHost {
+		if d.Timer == hardware.TimerHost {
 			say("Times on %s come from the host's clock and include the cost of a launch: what is said of %s alone is sound, its share of a limit is too low.", d.Letter, d.Letter)
 		}
 	}

@@ -10,16 +10,18 @@ import (
 	"slices"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
 // A Target is a device of this machine that takes part in a [Session].
 type Target struct {
-	Identity tune.Device // without a timer
-	Label    string      // its name among all devices of the machine
-	Listing  string      // its selector (device.Listed.Selector)
-	Given    *Source     // a record of a search on it, which then is not tuned again; nil: none
+	Identity hardware.Device // without a timer
+	Label    string          // its name among all devices of the machine
+	Listing  string          // its selector (device.Listed.Selector)
+	Given    *Source         // a record of a search on it, which then is not tuned again; nil: none
 
 	SearchLog string // path of the run log of its search
 	CrossLog  string // path of the run log of the configurations that [Cross] ran on it
@@ -32,7 +34,7 @@ type Target struct {
 // device tuned, and then runs on each the configurations that are wanted of all. Results are kept in
 // run logs: a session with the same logs goes on from there.
 type Session struct {
-	Problem *tune.Problem
+	Problem *problem.Problem
 	Header  record.Header // of the problem; the identity of a device is added
 	Given   []Source      // records of searches, here or on other machines
 	Targets []*Target
@@ -64,9 +66,9 @@ type Opened struct {
 
 // NewTarget returns a device as a target. Of the given records, the first search on the device is
 // its search.
-func (s *Session) NewTarget(identity tune.Device, label, listing string) *Target {
+func (s *Session) NewTarget(identity hardware.Device, label, listing string) *Target {
 	t := &Target{Identity: identity, Label: label, Listing: listing}
-	i := slices.IndexFunc(s.Given, func(g Source) bool { return g.isSearch() && SameDevice(g.Record.Header.Device, identity) })
+	i := slices.IndexFunc(s.Given, func(g Source) bool { return g.isSearch() && hardware.SameDevice(g.Record.Header.Device, identity) })
 	if i >= 0 {
 		t.Given = &s.Given[i]
 	}

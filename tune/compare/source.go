@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/record"
 )
 
@@ -68,7 +68,7 @@ func sharers(r *record.Record) []string {
 
 // described returns the identity of a source's device. If the record has no name for it, the name is
 // that of the record.
-func described(s *Source) tune.Device {
+func described(s *Source) hardware.Device {
 	d := s.Record.Header.Device
 	if d.Name == "" {
 		d.Name = s.Name

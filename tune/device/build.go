@@ -11,6 +11,8 @@ import (
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -22,7 +24,7 @@ const maxLog = 16 << 10
 
 // Derive returns the variant of a configuration for a device. The error says why the device
 // cannot run it.
-func Derive(p *tune.Problem, c space.Configuration, d tune.Device) (*tune.Variant, error) {
+func Derive(p *problem.Problem, c space.Configuration, d hardware.Device) (*problem.Variant, error) {
 	v, err := p.Variant(c, d)
 	if err != nil {
 		return nil, err
@@ -35,11 +37,11 @@ func Derive(p *tune.Problem, c space.Configuration, d tune.Device) (*tune.Varian
 
 // FindBuffers returns the places of a kernel's arguments of some names. It reports false unless
 // the kernel takes these arguments and no others, all of them buffers of float32.
-func FindBuffers(p *tune.Problem, names ...string) (places []int, ok bool) {
+func FindBuffers(p *problem.Problem, names ...string) (places []int, ok bool) {
 	infos := p.Arguments()
 	for _, name := range names {
-		i := slices.IndexFunc(infos, func(a tune.ArgumentInfo) bool {
-			return a.Name == name && a.Kind == tune.BufferArgument && a.Type == array.Float32
+		i := slices.IndexFunc(infos, func(a problem.ArgumentInfo) bool {
+			return a.Name == name && a.Kind == problem.BufferArgument && a.Type == array.Float32
 		})
 		if i < 0 || len(infos) != len(names) {
 			return nil, false
@@ -51,7 +53,7 @@ func FindBuffers(p *tune.Problem, names ...string) (places []int, ok bool) {
 
 // build compiles a variant and makes its kernel. It takes the binary instead where there is
 // one and the driver accepts it.
-func (s *session) build(v *tune.Variant, binary []byte, name string) (*cl.Program, *cl.Kernel, error) {
+func (s *session) build(v *problem.Variant, binary []byte, name string) (*cl.Program, *cl.Kernel, error) {
 	options := argumentInfoOption + " " + v.OptionLine()
 	program := s.load(binary, options)
 	if program == nil {
@@ -92,7 +94,7 @@ func (s *session) load(binary []byte, options string) *cl.Program {
 }
 
 // buildFailure tells a source that does not compile from a driver that could not build.
-func buildFailure(name string, v *tune.Variant, err error) error {
+func buildFailure(name string, v *problem.Variant, err error) error {
 	var failed *cl.BuildError
 	switch {
 	case errors.As(err, &failed):
@@ -145,7 +147,7 @@ func shorten(text string, limit int) string {
 // The kernel's own maximum is no reason yet: NVIDIA's driver says 256 for every kernel, and
 // runs larger work-groups all the same. Whether it does, the launch tells.
 // Some drivers build kernels whose local memory exceeds the device's without a word.
-func (s *session) checkKernel(k *cl.Kernel, v *tune.Variant, d tune.Device) error {
+func (s *session) checkKernel(k *cl.Kernel, v *problem.Variant, d hardware.Device) error {
 	info, err := k.WorkGroupInfo(s.Device)
 	if err != nil {
 		return fail(tune.Runtime, "ask for the kernel's limits: %v", err)
@@ -166,7 +168,7 @@ func (s *session) checkKernel(k *cl.Kernel, v *tune.Variant, d tune.Device) erro
 
 // checkArguments compares the problem's arguments with those of the built kernel: their
 // number, their kinds, and the sizes of scalars, as far as the driver tells.
-func checkArguments(k *cl.Kernel, p *tune.Problem) error {
+func checkArguments(k *cl.Kernel, p *problem.Problem) error {
 	kernel, err := k.Info()
 	if err != nil {
 		return fail(tune.Runtime, "ask for the kernel's arguments: %v", err)
@@ -187,22 +189,22 @@ func checkArguments(k *cl.Kernel, p *tune.Problem) error {
 	return nil
 }
 
-func mismatch(info cl.ArgInfo, a tune.ArgumentInfo) string {
+func mismatch(info cl.ArgInfo, a problem.ArgumentInfo) string {
 	kernelTakes := func(what string) string {
 		return "the kernel takes " + what + " («" + strings.TrimSpace(info.Type+" "+info.Name) + "»), the definition gives " + a.Kind.WithArticle()
 	}
 	switch info.Address {
 	case cl.AddressGlobal, cl.AddressConstant:
-		if a.Kind != tune.BufferArgument {
+		if a.Kind != problem.BufferArgument {
 			return kernelTakes("a buffer")
 		}
 		return elementMismatch(info, a)
 	case cl.AddressLocal:
-		if a.Kind != tune.LocalArgument {
+		if a.Kind != problem.LocalArgument {
 			return kernelTakes("local memory")
 		}
 	case cl.AddressPrivate:
-		if a.Kind != tune.ScalarArgument {
+		if a.Kind != problem.ScalarArgument {
 			return kernelTakes("a scalar")
 		}
 		typ, err := array.ParseType(openCLName(info.Type))
@@ -225,7 +227,7 @@ func isFloat(t array.Type) bool {
 
 // elementMismatch finds buffers of other numbers: bytes and structures may be anything, but
 // float for double, or int for float, is a slip.
-func elementMismatch(info cl.ArgInfo, a tune.ArgumentInfo) string {
+func elementMismatch(info cl.ArgInfo, a problem.ArgumentInfo) string {
 	typ, err := array.ParseType(openCLName(strings.TrimRight(info.Type, "* ")))
 	if err != nil || typ.Scalar().Size() == 1 || a.Type.Scalar().Size() == 1 {
 		return ""

@@ -10,6 +10,7 @@ import (
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -53,16 +54,16 @@ func findTestDevice() (Listed, error) {
 	return Select(all, "")
 }
 
-func mustProblem(t testing.TB, d tune.Definition) *tune.Problem {
+func mustProblem(t testing.TB, d problem.Definition) *problem.Problem {
 	t.Helper()
-	p, err := tune.NewProblem(d)
+	p, err := problem.New(d)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
 }
 
-func open(t testing.TB, d tune.Definition) *Evaluator {
+func open(t testing.TB, d problem.Definition) *Evaluator {
 	t.Helper()
 	e, err := Open(testDevice(t), mustProblem(t, d), Options{})
 	if err != nil {
@@ -73,7 +74,7 @@ func open(t testing.TB, d tune.Definition) *Evaluator {
 }
 
 // evaluateAll runs a definition over its whole space and returns the results by key.
-func evaluateAll(t testing.TB, d tune.Definition) map[string]tune.Result {
+func evaluateAll(t testing.TB, d problem.Definition) map[string]tune.Result {
 	t.Helper()
 	e := open(t, d)
 	outcome, err := tune.Run(context.Background(), e.problem, e, tune.Options{Finalists: -1})
@@ -98,7 +99,7 @@ func (e *Evaluator) evaluateFor(t testing.TB, values map[string]space.Value) tun
 	return r
 }
 
-func configurationOf(t testing.TB, p *tune.Problem, values map[string]space.Value) space.Configuration {
+func configurationOf(t testing.TB, p *problem.Problem, values map[string]space.Value) space.Configuration {
 	t.Helper()
 	all := map[string]space.Value{}
 	for i := range p.Parameters().Len() {
@@ -116,7 +117,7 @@ func configurationOf(t testing.TB, p *tune.Problem, values map[string]space.Valu
 }
 
 // evaluateFirst evaluates the first configuration of a definition.
-func evaluateFirst(t testing.TB, d tune.Definition) tune.Result {
+func evaluateFirst(t testing.TB, d problem.Definition) tune.Result {
 	t.Helper()
 	return open(t, d).evaluateFor(t, nil)
 }
@@ -172,8 +173,8 @@ func diesOfLocalMemory(t testing.TB) bool {
 }
 
 // expect is a verification by outputs that are known.
-func expect(outputs map[string]any) *tune.Verification {
-	return &tune.Verification{Reference: func(map[string]*array.Array) (map[string]*array.Array, error) {
+func expect(outputs map[string]any) *problem.Verification {
+	return &problem.Verification{Reference: func(map[string]*array.Array) (map[string]*array.Array, error) {
 		all := map[string]*array.Array{}
 		for name, v := range outputs {
 			a, err := array.From(v)
@@ -209,15 +210,15 @@ __kernel void scale(__global float *y, __global const float *x, const int n) {
 
 const scaleLength = 1000
 
-func scale(modes ...space.Value) tune.Definition {
+func scale(modes ...space.Value) problem.Definition {
 	x := make([]float32, scaleLength)
 	for i := range x {
 		x[i] = float32(i)
 	}
-	return tune.Definition{
-		Kernel:      tune.Kernel{Name: "scale", Source: scaleSource},
-		ProblemSize: []tune.Expr{"1000"},
-		Arguments: []tune.Argument{
+	return problem.Definition{
+		Kernel:      problem.Kernel{Name: "scale", Source: scaleSource},
+		ProblemSize: []problem.Expr{"1000"},
+		Arguments: []problem.Argument{
 			{Name: "y", Type: "float32", Size: "1000", Output: true},
 			{Name: "x", Data: x},
 			{Name: "n", Value: int32(scaleLength)},
@@ -226,7 +227,7 @@ func scale(modes ...space.Value) tune.Definition {
 			{Name: "block_size_x", Values: []space.Value{32, 64}},
 			{Name: "mode", Values: modes},
 		},
-		Verify: &tune.Verification{Reference: func(in map[string]*array.Array) (map[string]*array.Array, error) {
+		Verify: &problem.Verification{Reference: func(in map[string]*array.Array) (map[string]*array.Array, error) {
 			y := make([]float32, in["x"].Len())
 			for i := range y {
 				y[i] = float32(2 * in["x"].Float(i))

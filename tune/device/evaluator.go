@@ -19,6 +19,8 @@ import (
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -31,13 +33,13 @@ type Options struct {
 	// 1, every configuration is measured in full.
 	EarlyStop float64
 
-	// Timer is the clock to use, tune.TimerEvent or tune.TimerHost. If it is empty, the
+	// Timer is the clock to use, hardware.TimerEvent or hardware.TimerHost. If it is empty, the
 	// device is probed.
 	Timer string
 
 	// Peaks are the measured peaks of the device, for metrics and objectives; nil if they
 	// are unknown.
-	Peaks *tune.Peaks
+	Peaks *hardware.Peaks
 
 	// Supervisor follows the evaluations; nil: nobody does.
 	Supervisor Supervisor
@@ -55,8 +57,8 @@ const DefaultEarlyStop = 3
 // SetBest it is not safe for concurrent use.
 type Evaluator struct {
 	device     *cl.Device
-	identity   tune.Device
-	problem    *tune.Problem
+	identity   hardware.Device
+	problem    *problem.Problem
 	iterations int
 	supervisor Supervisor
 	session    *session
@@ -69,7 +71,7 @@ var errClosed = errors.New("the evaluator is closed")
 
 // Open makes an evaluator for a problem: a context and a queue on the device, and a check
 // of its timer. Buffers are made with the first configuration.
-func Open(d *cl.Device, p *tune.Problem, o Options) (*Evaluator, error) {
+func Open(d *cl.Device, p *problem.Problem, o Options) (*Evaluator, error) {
 	e, err := newEvaluator(d, p, o)
 	if err != nil {
 		return nil, err
@@ -80,7 +82,7 @@ func Open(d *cl.Device, p *tune.Problem, o Options) (*Evaluator, error) {
 }
 
 // newEvaluator is Open for an evaluator whose device has no timer in its identity.
-func newEvaluator(d *cl.Device, p *tune.Problem, o Options) (*Evaluator, error) {
+func newEvaluator(d *cl.Device, p *problem.Problem, o Options) (*Evaluator, error) {
 	identity, err := Describe(d)
 	if err != nil {
 		return nil, err
@@ -113,7 +115,7 @@ func (e *Evaluator) Close() {
 }
 
 // Device is the device with its timer.
-func (e *Evaluator) Device() tune.Device { return e.identity }
+func (e *Evaluator) Device() hardware.Device { return e.identity }
 
 // Capacity is 1: in one process, on one device, nothing is gained by holding more.
 func (e *Evaluator) Capacity() int { return 1 }
@@ -246,8 +248,8 @@ func fail(status tune.Status, format string, args ...any) error {
 type Builder struct{ evaluator *Evaluator }
 
 // OpenBuilder makes a builder. Of the options only Peaks and Supervisor count.
-func OpenBuilder(d *cl.Device, p *tune.Problem, o Options) (*Builder, error) {
-	o.Timer = tune.TimerEvent // unused, and so not probed
+func OpenBuilder(d *cl.Device, p *problem.Problem, o Options) (*Builder, error) {
+	o.Timer = hardware.TimerEvent // unused, and so not probed
 	e, err := newEvaluator(d, p, o)
 	if err != nil {
 		return nil, err
@@ -256,7 +258,7 @@ func OpenBuilder(d *cl.Device, p *tune.Problem, o Options) (*Builder, error) {
 }
 
 // Device is the device, without its timer.
-func (b *Builder) Device() tune.Device { return b.evaluator.identity }
+func (b *Builder) Device() hardware.Device { return b.evaluator.identity }
 
 // Close releases what the builder holds.
 func (b *Builder) Close() { b.evaluator.Close() }
@@ -289,8 +291,8 @@ func (b *Builder) Build(ctx context.Context, c space.Configuration, wantBinary b
 // An earlyStop decides whether a configuration is too slow to be measured in full, by the best
 // objective so far. It is safe for concurrent use.
 type earlyStop struct {
-	problem *tune.Problem
-	device  tune.Device
+	problem *problem.Problem
+	device  hardware.Device
 	factor  float64 // by which an objective may be worse; at most 1: nothing is too slow
 
 	mutex sync.Mutex

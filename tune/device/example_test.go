@@ -8,6 +8,7 @@ import (
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -21,28 +22,28 @@ __kernel void saxpy(__global float *y, __global const float *x, const float a) {
 
 // Example tunes y += a·x on the machine's first GPU, or else on its first device.
 func Example() {
-	problem, err := tune.NewProblem(tune.Definition{
-		Kernel:      tune.Kernel{Name: "saxpy", Source: saxpy},
-		Constants:   []tune.Constant{{Name: "n", Value: 100_000}},
-		ProblemSize: []tune.Expr{"n"},
-		GridDiv:     [3][]tune.Expr{{"block_size_x", "work"}},
-		Arguments: []tune.Argument{
+	problem, err := problem.New(problem.Definition{
+		Kernel:      problem.Kernel{Name: "saxpy", Source: saxpy},
+		Constants:   []problem.Constant{{Name: "n", Value: 100_000}},
+		ProblemSize: []problem.Expr{"n"},
+		GridDiv:     [3][]problem.Expr{{"block_size_x", "work"}},
+		Arguments: []problem.Argument{
 			{Name: "y", Type: "float32", Size: "n", Output: true},
-			{Name: "x", Type: "float32", Size: "n", Fill: tune.Fill{Fill: array.Fill{Kind: array.Random}}},
+			{Name: "x", Type: "float32", Size: "n", Fill: problem.Fill{Fill: array.Fill{Kind: array.Random}}},
 			{Name: "a", Value: float32(2)},
 		},
 		Parameters: []space.Parameter{
 			{Name: "block_size_x", Values: []space.Value{16, 32, 64}},
 			{Name: "work", Values: []space.Value{1, 2, 4}},
 		},
-		Verify: &tune.Verification{Reference: func(in map[string]*array.Array) (map[string]*array.Array, error) {
+		Verify: &problem.Verification{Reference: func(in map[string]*array.Array) (map[string]*array.Array, error) {
 			y, err := array.Slice[float32](in["x"])
 			for i := range y {
 				y[i] *= 2
 			}
 			return map[string]*array.Array{"y": in["x"]}, err
 		}},
-		Metrics: []tune.Metric{{Name: "GB/s", Expression: "12 * n / time / 1e6"}},
+		Metrics: []problem.Metric{{Name: "GB/s", Expression: "12 * n / time / 1e6"}},
 	})
 	if err != nil {
 		log.Fatal(err)

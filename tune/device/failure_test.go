@@ -17,19 +17,21 @@ import (
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
 func TestWhatTheDeviceCannotLaunchIsSkippedWithAReason(t *testing.T) {
-	d := tune.Definition{
-		Kernel: tune.Kernel{Name: "k", Source: `
+	d := problem.Definition{
+		Kernel: problem.Kernel{Name: "k", Source: `
 #if required
 __attribute__((reqd_work_group_size(16, 2, 1)))
 #endif
 __kernel void k(__global char *y) { y[0] = 1; }`},
-		ProblemSize: []tune.Expr{"1"},
-		BlockSize:   [3]tune.Expr{"bx", "by", "bz"},
-		Arguments:   []tune.Argument{{Name: "y", Type: "int8", Size: "1 + device.max_allocation * huge"}},
+		ProblemSize: []problem.Expr{"1"},
+		BlockSize:   [3]problem.Expr{"bx", "by", "bz"},
+		Arguments:   []problem.Argument{{Name: "y", Type: "int8", Size: "1 + device.max_allocation * huge"}},
 		Parameters: []space.Parameter{
 			{Name: "bx", Values: []space.Value{16}}, {Name: "by", Values: []space.Value{2}}, {Name: "bz", Values: []space.Value{1}},
 			{Name: "required", Values: []space.Value{0}}, {Name: "huge", Values: []space.Value{0}},
@@ -54,10 +56,10 @@ __kernel void k(__global char *y) { y[0] = 1; }`},
 }
 
 func TestBuffersBeyondTheDevicesMemoryAreSkipped(t *testing.T) {
-	d := tune.Definition{
-		Kernel:      tune.Kernel{Name: "k", Source: "__kernel void k(__global char *a) { a[0] = 1; }"},
-		ProblemSize: []tune.Expr{"1"},
-		Arguments:   []tune.Argument{{Name: "a", Type: "int8", Size: "device.max_allocation"}},
+	d := problem.Definition{
+		Kernel:      problem.Kernel{Name: "k", Source: "__kernel void k(__global char *a) { a[0] = 1; }"},
+		ProblemSize: []problem.Expr{"1"},
+		Arguments:   []problem.Argument{{Name: "a", Type: "int8", Size: "device.max_allocation"}},
 	}
 	info, err := testDevice(t).Info()
 	if err != nil {
@@ -81,9 +83,9 @@ func TestBuffersBeyondTheDevicesMemoryAreSkipped(t *testing.T) {
 
 func TestSourcesThatDoNotBuild(t *testing.T) {
 	kernel := func(source string) tune.Result {
-		return evaluateFirst(t, tune.Definition{
-			Kernel: tune.Kernel{Name: "k", Source: source}, ProblemSize: []tune.Expr{"1"},
-			Constants: []tune.Constant{{Name: "odd", Value: "(1 + 1)"}},
+		return evaluateFirst(t, problem.Definition{
+			Kernel: problem.Kernel{Name: "k", Source: source}, ProblemSize: []problem.Expr{"1"},
+			Constants: []problem.Constant{{Name: "odd", Value: "(1 + 1)"}},
 		})
 	}
 	wantStatus(t, "an error", kernel("\n\n__kernel void k() { nonsense; }"), tune.Compile, "build k: ")
@@ -135,7 +137,7 @@ func TestShortenKeepsBothEnds(t *testing.T) {
 
 // poisonable is a definition whose configurations lose the session's queue where poison is
 // 1, as a kernel that reads out of bounds does on a GPU.
-func poisonable(e **Evaluator) tune.Definition {
+func poisonable(e **Evaluator) problem.Definition {
 	d := scale(1)
 	d.Parameters = append(d.Parameters, space.Parameter{Name: "poison", Values: []space.Value{0, 1}})
 	d.Kernel.Source = ""
@@ -149,7 +151,7 @@ func poisonable(e **Evaluator) tune.Definition {
 }
 
 func TestASessionThatIsLostIsReplaced(t *testing.T) {
-	for _, timer := range []string{tune.TimerEvent, tune.TimerHost} {
+	for _, timer := range []string{hardware.TimerEvent, hardware.TimerHost} {
 		var e *Evaluator
 		d := poisonable(&e)
 		e = open(t, d)
@@ -249,14 +251,14 @@ func TestALaunchThatFailsLeavesTheSession(t *testing.T) {
 }
 
 func TestTheFinalMeasurementTakesTurns(t *testing.T) {
-	e := open(t, tune.Definition{
-		Kernel: tune.Kernel{Name: "enter", Source: `
+	e := open(t, problem.Definition{
+		Kernel: problem.Kernel{Name: "enter", Source: `
 #if mine == 4
     no such statement;
 #endif
 __kernel void enter(__global int *book) { book[1 + book[0]++] = mine; }`},
-		ProblemSize: []tune.Expr{"1"},
-		Arguments:   []tune.Argument{{Name: "book", Type: "int32", Size: "64"}},
+		ProblemSize: []problem.Expr{"1"},
+		Arguments:   []problem.Argument{{Name: "book", Type: "int32", Size: "64"}},
 		Parameters:  []space.Parameter{{Name: "mine", Values: []space.Value{1, 2, 3, 4}}},
 	})
 	var all []space.Configuration
@@ -320,7 +322,7 @@ func (c countdown) Err() error {
 // measurement can end, and counts the launches by what they left.
 func TestCancellingTakesEffectAfterTheRunningLaunch(t *testing.T) {
 	e := open(t, increment(false))
-	e.useTimer(tune.TimerHost) // waits for each launch
+	e.useTimer(hardware.TimerHost) // waits for each launch
 	c := configurationOf(t, e.problem, nil)
 	const stages = 8
 	for n := range stages + 8 {

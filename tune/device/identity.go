@@ -5,21 +5,21 @@ import (
 	"strings"
 
 	"github.com/ndtune/ndtune/cl"
-	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/hardware"
 )
 
 // Describe is the identity and the limits of a device. Its Timer is empty: only [Open]
 // finds that out.
-func Describe(d *cl.Device) (tune.Device, error) {
+func Describe(d *cl.Device) (hardware.Device, error) {
 	info, err := d.Info()
 	if err != nil {
-		return tune.Device{}, fmt.Errorf("describe a device: %w", err)
+		return hardware.Device{}, fmt.Errorf("describe a device: %w", err)
 	}
 	platform, err := d.Platform().Info()
 	if err != nil {
-		return tune.Device{}, fmt.Errorf("describe the platform of %s: %w", info.Name, err)
+		return hardware.Device{}, fmt.Errorf("describe the platform of %s: %w", info.Name, err)
 	}
-	t := tune.Device{
+	t := hardware.Device{
 		Name: info.Name, Vendor: info.Vendor, Platform: platform.Name, Driver: info.DriverVersion,
 		Version: info.Version, Type: typeName(info.Type),
 		ComputeUnits: info.ComputeUnits, ClockMHz: info.MaxClockMHz,
@@ -28,10 +28,10 @@ func Describe(d *cl.Device) (tune.Device, error) {
 		UnifiedMemory: info.HostUnifiedMemory, Extensions: info.Extensions,
 	}
 	if info.PCI != nil {
-		t.PCI = filledIn(info.PCI.String())
+		t.PCI = hardware.FilledIn(info.PCI.String())
 	}
 	if info.UUID != nil {
-		t.UUID = filledIn(info.UUID.String())
+		t.UUID = hardware.FilledIn(info.UUID.String())
 	}
 	if n := info.NVIDIA; n != nil {
 		t.Registers, t.Wavefront = n.RegistersPerBlock, n.WarpSize
@@ -44,15 +44,6 @@ func Describe(d *cl.Device) (tune.Device, error) {
 		}
 	}
 	return t, nil
-}
-
-// filledIn is a PCI address or a UUID, and "" for one of nothing but zeros: some drivers have the
-// field and do not fill it in.
-func filledIn(id string) string {
-	if strings.Trim(id, "0:.-") == "" {
-		return ""
-	}
-	return id
 }
 
 func typeName(t cl.DeviceType) string {

@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/cl"
-	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
 )
 
 // A Launcher builds kernels for one device, launches them on one in-order queue, and reads
@@ -17,7 +18,7 @@ type Launcher struct {
 	Device  *cl.Device
 	Context *cl.Context
 	Queue   *cl.Queue // with profiling where the driver supports it
-	Timer   string    // tune.TimerEvent or tune.TimerHost
+	Timer   string    // hardware.TimerEvent or hardware.TimerHost
 
 	programs map[string]*cl.Program // built by Shared, by source
 }
@@ -87,7 +88,7 @@ func (e *launchError) Unwrap() error { return e.err }
 
 // Enqueue launches a kernel, whose arguments are set, without waiting for it. The caller
 // releases the event.
-func (l *Launcher) Enqueue(k *cl.Kernel, r tune.NDRange) (*cl.Event, error) {
+func (l *Launcher) Enqueue(k *cl.Kernel, r problem.NDRange) (*cl.Event, error) {
 	event, err := l.Queue.EnqueueKernel(k, nil, r.Global(), r.WorkGroup())
 	if err != nil {
 		return nil, &launchError{err}
@@ -98,8 +99,8 @@ func (l *Launcher) Enqueue(k *cl.Kernel, r tune.NDRange) (*cl.Event, error) {
 // Times launches a kernel n times and returns the time of each launch. Timed by events, the
 // launches are enqueued together and waited for once. Timed by the host's clock, each launch
 // begins on an idle device and is waited for before the next.
-func (l *Launcher) Times(k *cl.Kernel, r tune.NDRange, n int) ([]time.Duration, error) {
-	if l.Timer == tune.TimerHost {
+func (l *Launcher) Times(k *cl.Kernel, r problem.NDRange, n int) ([]time.Duration, error) {
+	if l.Timer == hardware.TimerHost {
 		return l.hostTimes(k, r, n)
 	}
 	b := make(Batch, 0, n)
@@ -114,7 +115,7 @@ func (l *Launcher) Times(k *cl.Kernel, r tune.NDRange, n int) ([]time.Duration, 
 	return b.Times()
 }
 
-func (l *Launcher) hostTimes(k *cl.Kernel, r tune.NDRange, n int) ([]time.Duration, error) {
+func (l *Launcher) hostTimes(k *cl.Kernel, r problem.NDRange, n int) ([]time.Duration, error) {
 	times := make([]time.Duration, n)
 	for i := range times {
 		if err := l.Queue.Finish(); err != nil {
@@ -218,7 +219,7 @@ func (l *Launcher) probeTimer() (timer string, err error) {
 		}
 	}()
 	if !l.Queue.Profiling() {
-		return tune.TimerHost, nil
+		return hardware.TimerHost, nil
 	}
 	program, err := l.Build(timerProbe, "")
 	if err != nil {
@@ -238,14 +239,14 @@ func (l *Launcher) probeTimer() (timer string, err error) {
 	if err := kernel.SetArgs(out, uint32(probeSteps)); err != nil {
 		return "", err
 	}
-	timer = tune.TimerEvent
+	timer = hardware.TimerEvent
 	for range probeLaunches {
 		usable, err := l.probeOnce(kernel)
 		if err != nil {
 			return "", err
 		}
 		if !usable {
-			timer = tune.TimerHost
+			timer = hardware.TimerHost
 		}
 	}
 	return timer, nil
@@ -274,6 +275,6 @@ func (l *Launcher) probeOnce(kernel *cl.Kernel) (usable bool, err error) {
 }
 
 // Line is the NDRange of one dimension with some work-groups of local work-items each.
-func Line(groups, local int) tune.NDRange {
-	return tune.NDRange{Dimensions: 1, Grid: [3]int{groups, 1, 1}, Local: [3]int{local, 1, 1}}
+func Line(groups, local int) problem.NDRange {
+	return problem.NDRange{Dimensions: 1, Grid: [3]int{groups, 1, 1}, Local: [3]int{local, 1, 1}}
 }

@@ -6,13 +6,15 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
 )
 
 // references are the right outputs of a problem, made when they are first needed and kept
 // on the host.
 type references struct {
-	problem    *tune.Problem
-	device     tune.Device
+	problem    *problem.Problem
+	device     hardware.Device
 	supervisor Supervisor
 	made       map[string]map[string]*array.Array // by what they depend on, then by argument name
 }
@@ -23,7 +25,7 @@ const maxReferences = 16
 // of are the right outputs for a variant, by argument name. Nil means that the problem
 // judges itself. A *failure says that the variant's sizes are not those of the reference; any
 // other error that there is nothing to compare any configuration with.
-func (r *references) of(ctx context.Context, s *session, v *tune.Variant) (map[string]*array.Array, error) {
+func (r *references) of(ctx context.Context, s *session, v *problem.Variant) (map[string]*array.Array, error) {
 	if r.problem.Check() != nil {
 		return nil, nil
 	}
@@ -54,23 +56,23 @@ func (r *references) of(ctx context.Context, s *session, v *tune.Variant) (map[s
 }
 
 // referenceKey is what right outputs depend on.
-func referenceKey(v *tune.Variant) string { return fmt.Sprint(v.ReferenceLaunches, v.Elements) }
+func referenceKey(v *problem.Variant) string { return fmt.Sprint(v.ReferenceLaunches, v.Elements) }
 
 // known reports whether nobody needs to be asked for the right outputs of a variant.
-func (r *references) known(v *tune.Variant) bool {
+func (r *references) known(v *problem.Variant) bool {
 	return r.problem.Check() != nil || r.made[referenceKey(v)] != nil
 }
 
 // misfit is the error for a reference of another size than the problem's buffer: the
 // configuration's own where that size depends on it, else one of the whole problem.
-func misfit(mine tune.ArgumentInfo, format string, args ...any) error {
+func misfit(mine problem.ArgumentInfo, format string, args ...any) error {
 	if mine.Varies {
 		return fail(tune.Correctness, format, args...)
 	}
 	return fmt.Errorf(format, args...)
 }
 
-func (r *references) make(ctx context.Context, s *session, v *tune.Variant) (map[string]*array.Array, error) {
+func (r *references) make(ctx context.Context, s *session, v *problem.Variant) (map[string]*array.Array, error) {
 	r.supervisor.Begin(StageReference, 0)
 	reference, _, _ := r.problem.Reference()
 	if reference == nil {
@@ -87,11 +89,11 @@ func (r *references) make(ctx context.Context, s *session, v *tune.Variant) (map
 }
 
 // given are the outputs that files or a function of the initial content give.
-func (r *references) given(v *tune.Variant) (map[string]*array.Array, error) {
+func (r *references) given(v *problem.Variant) (map[string]*array.Array, error) {
 	initial := map[string]*array.Array{}
 	if r.problem.Definition().Verify.Reference != nil {
 		for i, info := range r.problem.Arguments() {
-			if info.Kind != tune.BufferArgument {
+			if info.Kind != problem.BufferArgument {
 				continue
 			}
 			content, err := r.problem.Content(i, v.Elements[i])
@@ -105,7 +107,7 @@ func (r *references) given(v *tune.Variant) (map[string]*array.Array, error) {
 }
 
 // runKernel runs the reference kernel in the session's context, on buffers of its own.
-func (r *references) runKernel(ctx context.Context, s *session, v *tune.Variant) (map[string]*array.Array, error) {
+func (r *references) runKernel(ctx context.Context, s *session, v *problem.Variant) (map[string]*array.Array, error) {
 	reference, configuration, swap := r.problem.Reference()
 	w, err := Derive(reference, configuration, r.device)
 	if err != nil {
@@ -158,10 +160,10 @@ func (r *references) runKernel(ctx context.Context, s *session, v *tune.Variant)
 
 // shareContent gives the reference's buffers the content of the problem's buffers of the
 // same names.
-func (r *references) shareContent(own *session, w, v *tune.Variant) error {
+func (r *references) shareContent(own *session, w, v *problem.Variant) error {
 	for i, info := range own.infos {
 		for j, mine := range r.problem.Arguments() {
-			if mine.Name != info.Name || mine.Kind != tune.BufferArgument || info.Kind != tune.BufferArgument {
+			if mine.Name != info.Name || mine.Kind != problem.BufferArgument || info.Kind != problem.BufferArgument {
 				continue
 			}
 			if mine.Type != info.Type || w.Elements[i] != v.Elements[j] {

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -91,7 +93,7 @@ func (r *remeasurement) measure(ctx context.Context) error {
 // as the launches of one configuration in the search, so that the times are of one kind.
 func (r *remeasurement) batchable() bool {
 	s := r.evaluator.session
-	if s.Timer == tune.TimerHost || s.restoresEachLaunch() {
+	if s.Timer == hardware.TimerHost || s.restoresEachLaunch() {
 		return false
 	}
 	var first *trial
@@ -236,9 +238,9 @@ func (t *trial) again() ([]float64, error) {
 
 // prepareAgain prepares the buffers where their sizes changed, and else restores only
 // those that every launch must find so.
-func (s *session) prepareAgain(v *tune.Variant) error {
+func (s *session) prepareAgain(v *problem.Variant) error {
 	for i, info := range s.infos {
-		if info.Kind == tune.BufferArgument && (s.buffers[i] == nil || s.buffers[i].elements != v.Elements[i]) {
+		if info.Kind == problem.BufferArgument && (s.buffers[i] == nil || s.buffers[i].elements != v.Elements[i]) {
 			return s.prepare(v)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"unicode"
 
 	"github.com/ndtune/ndtune/cl"
-	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/hardware"
 )
 
 // A Listed device is one of the machine's devices with the names by which it can be chosen.
@@ -193,11 +193,11 @@ const insteadOfUnlike = "tune each by itself and compare them, with ndtune compa
 // one that Select gives for the first name, and each comes once, also where several listings
 // of one card are named. Devices that are not alike are refused with a [SelectionError].
 func SelectAlike(devices []Listed, selector string) ([]Listed, error) {
-	return selectAlike(devices, selector, func(l Listed) (tune.Device, error) { return Describe(l.Device) })
+	return selectAlike(devices, selector, func(l Listed) (hardware.Device, error) { return Describe(l.Device) })
 }
 
 // A describer finds out what a listed device is.
-type describer func(Listed) (tune.Device, error)
+type describer func(Listed) (hardware.Device, error)
 
 func selectAlike(devices []Listed, selector string, describe describer) ([]Listed, error) {
 	chosen, err := chooseAll(devices, selector, func(name string) ([]Listed, error) { return expand(devices, name, describe) })
@@ -209,7 +209,7 @@ func selectAlike(devices []Listed, selector string, describe describer) ([]Liste
 		return nil, err
 	}
 	for i, d := range described {
-		if err := sameModel(described[0], d); err != nil {
+		if err := hardware.SameModel(described[0], d); err != nil {
 			return nil, &SelectionError{selector, fmt.Sprintf("one search runs on devices of one model only, but %s and %s differ: %v; %s",
 				chosen[0].Selector(), chosen[i].Selector(), err, insteadOfUnlike), devices}
 		}
@@ -277,15 +277,15 @@ func expand(devices []Listed, selector string, describe describer) ([]Listed, er
 		return nil, err
 	}
 	for _, l := range similar {
-		if d, err := describe(l); err == nil && sameModel(model[0], d) == nil {
+		if d, err := describe(l); err == nil && hardware.SameModel(model[0], d) == nil {
 			chosen = append(chosen, l)
 		}
 	}
 	return chosen, nil
 }
 
-func describeAll(devices []Listed, describe describer) ([]tune.Device, error) {
-	var all []tune.Device
+func describeAll(devices []Listed, describe describer) ([]hardware.Device, error) {
+	var all []hardware.Device
 	for _, l := range devices {
 		d, err := describe(l)
 		if err != nil {
@@ -296,38 +296,16 @@ func describeAll(devices []Listed, describe describer) ([]tune.Device, error) {
 	return all, nil
 }
 
-// sameModel tells whether two devices can share a search: they are of one kind, and compile
-// the same OpenCL. Otherwise it says what differs.
-func sameModel(a, b tune.Device) error {
-	if err := a.SameKind(b); err != nil {
-		return err
-	}
-	if a.Type != b.Type {
-		return fmt.Errorf("type %q, not %q", a.Type, b.Type)
-	}
-	if v, w := strings.TrimSpace(a.Version), strings.TrimSpace(b.Version); v != w {
-		return fmt.Errorf("version %q, not %q", v, w)
-	}
-	return nil
-}
-
 // oneOfEachCard leaves out the devices that sit on the card of an earlier one: two
 // measurements at a time on one card disturb each other.
-func oneOfEachCard(devices []Listed, described []tune.Device) []Listed {
+func oneOfEachCard(devices []Listed, described []hardware.Device) []Listed {
 	var kept []Listed
 	for i, l := range devices {
-		if !slices.ContainsFunc(described[:i], func(d tune.Device) bool { return sameCard(d, described[i]) }) {
+		if !slices.ContainsFunc(described[:i], func(d hardware.Device) bool { return hardware.SameCard(d, described[i]) }) {
 			kept = append(kept, l)
 		}
 	}
 	return kept
-}
-
-// sameCard tells whether two devices are known to be one card, by the PCI address or by the
-// UUID. Devices that report neither may be two.
-func sameCard(a, b tune.Device) bool {
-	same := func(a, b string) bool { return a == b && filledIn(a) != "" }
-	return same(a.PCI, b.PCI) || same(a.UUID, b.UUID)
 }
 
 // AllDevices is what [SelectEach] takes for every device of the machine.
@@ -344,7 +322,7 @@ const AllDevices = "all"
 // devices come in the order in which the selector names them, each once. Of several listings of
 // one card on one platform the first is taken.
 func SelectEach(devices []Listed, selector string) ([]Listed, error) {
-	return selectEach(devices, selector, func(l Listed) (tune.Device, error) { return Describe(l.Device) })
+	return selectEach(devices, selector, func(l Listed) (hardware.Device, error) { return Describe(l.Device) })
 }
 
 func selectEach(devices []Listed, selector string, describe describer) ([]Listed, error) {
@@ -370,11 +348,11 @@ func selectEach(devices []Listed, selector string, describe describer) ([]Listed
 // platform. One that fails to describe itself is like no other.
 func oneListingOfEach(devices []Listed, describe describer) []Listed {
 	var kept []Listed
-	var described []tune.Device
+	var described []hardware.Device
 	for _, l := range devices {
 		d, err := describe(l)
-		again := slices.ContainsFunc(described, func(e tune.Device) bool {
-			return err == nil && e.Platform == d.Platform && sameCard(e, d)
+		again := slices.ContainsFunc(described, func(e hardware.Device) bool {
+			return err == nil && e.Platform == d.Platform && hardware.SameCard(e, d)
 		})
 		if again {
 			continue

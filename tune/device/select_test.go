@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/ndtune/ndtune/cl"
-	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/hardware"
 )
 
 func TestSelect(t *testing.T) {
@@ -87,7 +87,7 @@ func TestEveryListedDeviceIsSelectedByItsNames(t *testing.T) {
 // A machine is fake devices, and what each says of itself; one without a driver fails to.
 type machine []struct {
 	l Listed
-	d tune.Device
+	d hardware.Device
 }
 
 func (m machine) listed() []Listed {
@@ -101,19 +101,19 @@ func (m machine) listed() []Listed {
 
 var errSilent = errors.New("the driver does not answer")
 
-func (m machine) describe(l Listed) (tune.Device, error) {
+func (m machine) describe(l Listed) (hardware.Device, error) {
 	if d := m[l.Index].d; d.Driver != "" {
 		return d, nil
 	}
-	return tune.Device{}, errSilent
+	return hardware.Device{}, errSilent
 }
 
 // testMachine has two cards alike (2:0, 2:1), one of them listed twice (2:4) and once more on
 // another platform (3:0), then others that differ from them in one thing each.
 func testMachine() machine {
-	cpu := tune.Device{Name: "pthread-EPYC", Type: "cpu", Platform: "PoCL", Driver: "3.1", Version: "OpenCL 3.0"}
-	h200 := tune.Device{Name: "NVIDIA H200", Type: "gpu", Platform: "NVIDIA CUDA", Driver: "580", Version: "OpenCL 3.0 CUDA", ComputeUnits: 132}
-	card := func(pci, uuid string, changes ...func(*tune.Device)) tune.Device {
+	cpu := hardware.Device{Name: "pthread-EPYC", Type: "cpu", Platform: "PoCL", Driver: "3.1", Version: "OpenCL 3.0"}
+	h200 := hardware.Device{Name: "NVIDIA H200", Type: "gpu", Platform: "NVIDIA CUDA", Driver: "580", Version: "OpenCL 3.0 CUDA", ComputeUnits: 132}
+	card := func(pci, uuid string, changes ...func(*hardware.Device)) hardware.Device {
 		d := h200
 		d.PCI, d.UUID = pci, uuid
 		for _, change := range changes {
@@ -122,10 +122,10 @@ func testMachine() machine {
 		return d
 	}
 	const first, second, third = "0000:00:05.0", "0000:00:06.0", "0000:00:07.0"
-	nvl := func(d *tune.Device) { d.Name = "NVIDIA H200 NVL" }
-	older := func(d *tune.Device) { d.Version = "OpenCL 1.2 CUDA" }
-	elsewhere := func(d *tune.Device) { d.Platform = "PoCL" }
-	silent := func(d *tune.Device) { d.Driver = "" }
+	nvl := func(d *hardware.Device) { d.Name = "NVIDIA H200 NVL" }
+	older := func(d *hardware.Device) { d.Version = "OpenCL 1.2 CUDA" }
+	elsewhere := func(d *hardware.Device) { d.Platform = "PoCL" }
+	silent := func(d *hardware.Device) { d.Driver = "" }
 	return machine{
 		0:  {Listed{Platform: 0, Place: 0}, cpu},
 		1:  {Listed{Platform: 0, Place: 1}, cpu},
@@ -137,7 +137,7 @@ func testMachine() machine {
 		7:  {Listed{Platform: 2, Place: 5}, card("", "a1")},
 		8:  {Listed{Platform: 2, Place: 6}, card("", "", silent)},
 		9:  {Listed{Platform: 3, Place: 0}, card(second, "a2", elsewhere)},
-		10: {Listed{Platform: 4, Place: 0}, tune.Device{Name: "llvmpipe (LLVM 15, 256 bits)", Type: "cpu", Driver: "1"}},
+		10: {Listed{Platform: 4, Place: 0}, hardware.Device{Name: "llvmpipe (LLVM 15, 256 bits)", Type: "cpu", Driver: "1"}},
 	}
 }
 
@@ -198,27 +198,6 @@ func TestSelectAlikeOfDevicesThatDoNotDescribeThemselves(t *testing.T) {
 	}
 	if _, err := SelectAlike(nil, "0,1"); !errors.Is(err, cl.ErrNoDevice) {
 		t.Errorf("no device: %v", err)
-	}
-}
-
-func TestSameCard(t *testing.T) {
-	for _, c := range []struct {
-		pci, uuid, otherPCI, otherUUID string
-		want                           bool
-	}{
-		{"0000:01:00.0", "a1", "0000:01:00.0", "a1", true},
-		{"0000:01:00.0", "", "0000:01:00.0", "", true},
-		{"0000:01:00.0", "a1", "0000:01:00.0", "a2", true}, // two parts of one card
-		{"", "a1", "0000:01:00.0", "a1", true},
-		{"0000:01:00.0", "a1", "0000:02:00.0", "a2", false},
-		{"", "", "", "", false},
-		{"0000:00:00.0", "0000", "0000:00:00.0", "0000", false},
-		{"", "00000000-0000-0000-0000-000000000000", "", "00000000-0000-0000-0000-000000000000", false},
-		{"0000:01:00.0", "00000000-0000-0000-0000-000000000000", "0000:02:00.0", "00000000-0000-0000-0000-000000000000", false},
-	} {
-		if got := sameCard(tune.Device{PCI: c.pci, UUID: c.uuid}, tune.Device{PCI: c.otherPCI, UUID: c.otherUUID}); got != c.want {
-			t.Errorf("%+v: %v", c, got)
-		}
 	}
 }
 
@@ -283,7 +262,7 @@ func TestSelectEach(t *testing.T) {
 		d, err := m.describe(l)
 		again := slices.ContainsFunc(all[:i], func(e Listed) bool {
 			f, other := m.describe(e)
-			return err == nil && other == nil && f.Platform == d.Platform && sameCard(d, f)
+			return err == nil && other == nil && f.Platform == d.Platform && hardware.SameCard(d, f)
 		})
 		if slices.Contains(everything, l) == again {
 			t.Errorf("all has %s: %v, and it is another listing of an earlier one: %v", l.Selector(), !again, again)

@@ -9,21 +9,22 @@ import (
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/problem"
 )
 
 // A session is what a problem holds on a device: a launcher, and a buffer for every buffer
 // argument. A driver error may leave it unusable; then it is released and another is made.
 type session struct {
 	*Launcher
-	problem  *tune.Problem
-	infos    []tune.ArgumentInfo
+	problem  *problem.Problem
+	infos    []problem.ArgumentInfo
 	buffers  []*buffer // by argument; nil for other arguments and until the buffer is made
 	once     bool      // buffers get their initial content only once: no copy of it is kept
 	scratch  []byte    // for outputs on the host
 	verifier verifier
 }
 
-func newSession(d *cl.Device, p *tune.Problem, timer string) (*session, error) {
+func newSession(d *cl.Device, p *problem.Problem, timer string) (*session, error) {
 	l, err := NewLauncher(d, timer)
 	if err != nil {
 		return nil, err
@@ -32,7 +33,7 @@ func newSession(d *cl.Device, p *tune.Problem, timer string) (*session, error) {
 }
 
 // session is a session of a problem on a launcher.
-func (l *Launcher) session(p *tune.Problem) *session {
+func (l *Launcher) session(p *problem.Problem) *session {
 	infos := p.Arguments()
 	return &session{
 		Launcher: l, problem: p, infos: infos,
@@ -74,15 +75,15 @@ func (s *session) alive() error {
 }
 
 // setArguments hands a kernel its buffers, scalars and local memory.
-func (s *session) setArguments(k *cl.Kernel, v *tune.Variant) error {
+func (s *session) setArguments(k *cl.Kernel, v *problem.Variant) error {
 	for i, info := range s.infos {
 		var value any
 		switch info.Kind {
-		case tune.BufferArgument:
+		case problem.BufferArgument:
 			value = s.buffers[i].working
-		case tune.ScalarArgument:
+		case problem.ScalarArgument:
 			value = cl.Raw(v.Scalars[i])
-		case tune.LocalArgument:
+		case problem.LocalArgument:
 			value = cl.LocalBytes(v.LocalBytes[i])
 		}
 		if err := k.SetArg(i, value); err != nil {
@@ -94,7 +95,7 @@ func (s *session) setArguments(k *cl.Kernel, v *tune.Variant) error {
 
 // times launches a kernel n times and returns the times in milliseconds by the session's
 // timer. Commands enqueued before the launches are not part of their times.
-func (s *session) times(k *cl.Kernel, r tune.NDRange, n int) ([]float64, error) {
+func (s *session) times(k *cl.Kernel, r problem.NDRange, n int) ([]float64, error) {
 	times, err := s.Times(k, r, n)
 	if err != nil {
 		return nil, s.launchFailure(k, r, err)
@@ -103,7 +104,7 @@ func (s *session) times(k *cl.Kernel, r tune.NDRange, n int) ([]float64, error) 
 }
 
 // launch runs a kernel to its end and returns its time in milliseconds.
-func (s *session) launch(k *cl.Kernel, r tune.NDRange) (float64, error) {
+func (s *session) launch(k *cl.Kernel, r problem.NDRange) (float64, error) {
 	times, err := s.times(k, r, 1)
 	if err != nil {
 		return 0, err
@@ -113,7 +114,7 @@ func (s *session) launch(k *cl.Kernel, r tune.NDRange) (float64, error) {
 
 // launchFailure tells a work-group that is too large for the built kernel from other
 // failures.
-func (s *session) launchFailure(k *cl.Kernel, r tune.NDRange, err error) error {
+func (s *session) launchFailure(k *cl.Kernel, r problem.NDRange, err error) error {
 	refused, ok := err.(*launchError)
 	if ok && (errors.Is(err, cl.InvalidWorkGroupSize) || errors.Is(err, cl.InvalidWorkItemSize) || errors.Is(err, cl.OutOfResources)) {
 		if info, e := k.WorkGroupInfo(s.Device); e == nil && info.MaxSize > 0 && r.WorkItems() > info.MaxSize {
@@ -206,12 +207,12 @@ func (b *buffer) restore(q *cl.Queue) error {
 
 // prepare makes the buffers of a variant and restores all of them, so that no configuration
 // sees the output of another.
-func (s *session) prepare(v *tune.Variant) error {
+func (s *session) prepare(v *problem.Variant) error {
 	if err := s.checkMemory(v); err != nil {
 		return err
 	}
 	for i, info := range s.infos {
-		if info.Kind != tune.BufferArgument || (s.buffers[i] != nil && s.buffers[i].elements == v.Elements[i]) {
+		if info.Kind != problem.BufferArgument || (s.buffers[i] != nil && s.buffers[i].elements == v.Elements[i]) {
 			continue
 		}
 		// A buffer comes before what only saves time.
@@ -238,7 +239,7 @@ func (s *session) restoreAll() error {
 
 // checkMemory refuses buffers that the device has no memory for. Drivers that allocate
 // lazily would take them, and fail or bring the process down later.
-func (s *session) checkMemory(v *tune.Variant) error {
+func (s *session) checkMemory(v *problem.Variant) error {
 	limits, err := s.Device.Info()
 	if err != nil {
 		return err
@@ -246,7 +247,7 @@ func (s *session) checkMemory(v *tune.Variant) error {
 	all := 0.0 // cannot overflow
 	for i, info := range s.infos {
 		bytes := float64(v.Elements[i]) * float64(info.Type.Size())
-		if info.Kind != tune.BufferArgument {
+		if info.Kind != problem.BufferArgument {
 			continue
 		}
 		if limits.MaxAllocSize > 0 && bytes > float64(limits.MaxAllocSize) {
@@ -260,7 +261,7 @@ func (s *session) checkMemory(v *tune.Variant) error {
 	return nil
 }
 
-func (s *session) allocate(i int, info tune.ArgumentInfo, n int) error {
+func (s *session) allocate(i int, info problem.ArgumentInfo, n int) error {
 	content, err := s.problem.Content(i, n)
 	if err != nil {
 		return fail(tune.Constraints, "%v", err)
@@ -287,7 +288,7 @@ func (s *session) restore(eachLaunch bool) error {
 
 // restoresEachLaunch reports whether any buffer must be restored before every launch.
 func (s *session) restoresEachLaunch() bool {
-	return slices.ContainsFunc(s.infos, func(a tune.ArgumentInfo) bool { return a.RestoreEachLaunch })
+	return slices.ContainsFunc(s.infos, func(a problem.ArgumentInfo) bool { return a.RestoreEachLaunch })
 }
 
 // read copies a buffer argument to the host. The result is valid until the next read.

@@ -6,20 +6,22 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
 // increment adds one to a buffer in place, which every launch does once more.
-func increment(restore bool) tune.Definition {
+func increment(restore bool) problem.Definition {
 	want := make([]int32, 64)
 	for i := range want {
 		want[i] = int32(i + 1)
 	}
-	return tune.Definition{
-		Kernel:      tune.Kernel{Name: "increment", Source: "__kernel void increment(__global int *x) { x[get_global_id(0)]++; }"},
-		ProblemSize: []tune.Expr{"64"},
-		Arguments: []tune.Argument{{
-			Name: "x", Type: "int32", Size: "64", Fill: tune.Fill{Fill: array.Fill{Kind: array.Sequence}},
+	return problem.Definition{
+		Kernel:      problem.Kernel{Name: "increment", Source: "__kernel void increment(__global int *x) { x[get_global_id(0)]++; }"},
+		ProblemSize: []problem.Expr{"64"},
+		Arguments: []problem.Argument{{
+			Name: "x", Type: "int32", Size: "64", Fill: problem.Fill{Fill: array.Fill{Kind: array.Sequence}},
 			Output: true, RestoreEachLaunch: restore,
 		}},
 		Parameters: []space.Parameter{{Name: "block_size_x", Values: []space.Value{16, 32, 64}}},
@@ -33,7 +35,7 @@ func TestAKernelInPlaceFindsTheInitialContent(t *testing.T) {
 		timer   string
 		left    float64 // in element 0 after a measurement
 	}{
-		{true, tune.TimerEvent, 1}, {true, tune.TimerHost, 1}, {false, tune.TimerEvent, 8}, {false, tune.TimerHost, 8},
+		{true, hardware.TimerEvent, 1}, {true, hardware.TimerHost, 1}, {false, hardware.TimerEvent, 8}, {false, hardware.TimerHost, 8},
 	} {
 		e := open(t, increment(c.restore))
 		e.useTimer(c.timer)
@@ -58,7 +60,7 @@ func TestAKernelInPlaceFindsTheInitialContent(t *testing.T) {
 // useTimer has an evaluator measure by the host's clock, or by events, where the driver has
 // them.
 func (e *Evaluator) useTimer(timer string) {
-	if e.identity.Timer == tune.TimerHost {
+	if e.identity.Timer == hardware.TimerHost {
 		return
 	}
 	e.identity.Timer, e.session.Timer = timer, timer
@@ -66,10 +68,10 @@ func (e *Evaluator) useTimer(timer string) {
 
 func TestTheHostsTimer(t *testing.T) {
 	e := open(t, scale(1, 3))
-	e.useTimer(tune.TimerHost)
+	e.useTimer(hardware.TimerHost)
 	wantCorrect(t, "by the host's clock", e.evaluateFor(t, nil))
 	wantStatus(t, "wrong", e.evaluateFor(t, map[string]space.Value{"mode": 3}), tune.Correctness, "element 77")
-	if e.Device().Timer != tune.TimerHost {
+	if e.Device().Timer != hardware.TimerHost {
 		t.Errorf("timer %s", e.Device().Timer)
 	}
 }
@@ -82,7 +84,7 @@ func TestAQueueWithoutProfiling(t *testing.T) {
 	if e.session.Queue, err = e.session.Context.NewQueue(e.device, 0); err != nil {
 		t.Fatal(err)
 	}
-	if e.session.Timer, err = e.session.probeTimer(); err != nil || e.session.Timer != tune.TimerHost {
+	if e.session.Timer, err = e.session.probeTimer(); err != nil || e.session.Timer != hardware.TimerHost {
 		t.Fatalf("timer %q, %v", e.session.Timer, err)
 	}
 	e.identity.Timer = e.session.Timer
@@ -96,18 +98,18 @@ func TestNoConfigurationSeesAnothers(t *testing.T) {
 	for i := range 64 {
 		want[i] = float32(2 * i)
 	}
-	d := tune.Definition{
-		Kernel: tune.Kernel{Name: "destroy", Source: `
+	d := problem.Definition{
+		Kernel: problem.Kernel{Name: "destroy", Source: `
 __kernel void destroy(__global float *y, __global float *x) {
     int i = get_global_id(0);
     y[i] += 2 * x[i];
     x[i] = NAN;
     if (block_size_x == 32) y[99] += 1;
 }`},
-		ProblemSize: []tune.Expr{"64"},
-		Arguments: []tune.Argument{
+		ProblemSize: []problem.Expr{"64"},
+		Arguments: []problem.Argument{
 			{Name: "y", Type: "float32", Size: "100", Output: true},
-			{Name: "x", Type: "float32", Size: "64", Fill: tune.Fill{Fill: array.Fill{Kind: array.Sequence}}},
+			{Name: "x", Type: "float32", Size: "64", Fill: problem.Fill{Fill: array.Fill{Kind: array.Sequence}}},
 		},
 		Parameters: []space.Parameter{{Name: "block_size_x", Values: []space.Value{16, 32, 64}}},
 		Verify:     expect(map[string]any{"y": want}),
@@ -121,19 +123,19 @@ __kernel void destroy(__global float *y, __global float *x) {
 // TestBuffersFollowTheConfiguration has sizes that depend on a parameter, back and forth,
 // and references that follow them.
 func TestBuffersFollowTheConfiguration(t *testing.T) {
-	d := tune.Definition{
-		Kernel: tune.Kernel{Name: "grow", Source: `
+	d := problem.Definition{
+		Kernel: problem.Kernel{Name: "grow", Source: `
 __kernel void grow(__global int *y, __global const int *x) {
     int i = get_global_id(0);
     y[i] = x[i] + get_global_size(0);
 }`},
-		ProblemSize: []tune.Expr{"16 * times"},
-		Arguments: []tune.Argument{
+		ProblemSize: []problem.Expr{"16 * times"},
+		Arguments: []problem.Argument{
 			{Name: "y", Type: "int32", Size: "16 * times", Output: true},
-			{Name: "x", Type: "int32", Size: "16 * times", Fill: tune.Fill{Fill: array.Fill{Kind: array.Sequence}}},
+			{Name: "x", Type: "int32", Size: "16 * times", Fill: problem.Fill{Fill: array.Fill{Kind: array.Sequence}}},
 		},
 		Parameters: []space.Parameter{{Name: "times", Values: []space.Value{3, 1, 2}}},
-		Verify: &tune.Verification{Reference: func(in map[string]*array.Array) (map[string]*array.Array, error) {
+		Verify: &problem.Verification{Reference: func(in map[string]*array.Array) (map[string]*array.Array, error) {
 			y := make([]int32, in["x"].Len())
 			for i := range y {
 				y[i] = int32(i + len(y))
@@ -162,12 +164,12 @@ func TestReferencesAreKeptWithinBounds(t *testing.T) {
 	for i := range 2*maxReferences + 3 {
 		values = append(values, i+1)
 	}
-	d := tune.Definition{
-		Kernel:      tune.Kernel{Name: "ones", Source: "__kernel void ones(__global int *y) { y[get_global_id(0)] = 1; }"},
-		ProblemSize: []tune.Expr{"1"},
-		Arguments:   []tune.Argument{{Name: "y", Type: "int32", Size: "n", Output: true}},
+	d := problem.Definition{
+		Kernel:      problem.Kernel{Name: "ones", Source: "__kernel void ones(__global int *y) { y[get_global_id(0)] = 1; }"},
+		ProblemSize: []problem.Expr{"1"},
+		Arguments:   []problem.Argument{{Name: "y", Type: "int32", Size: "n", Output: true}},
 		Parameters:  []space.Parameter{{Name: "n", Values: values}},
-		Verify: &tune.Verification{Reference: func(in map[string]*array.Array) (map[string]*array.Array, error) {
+		Verify: &problem.Verification{Reference: func(in map[string]*array.Array) (map[string]*array.Array, error) {
 			return map[string]*array.Array{"y": in["y"]}, nil
 		}},
 	}

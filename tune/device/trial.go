@@ -8,6 +8,8 @@ import (
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
 )
 
 // A trial is one configuration on its way from source to times in an evaluator.
@@ -16,7 +18,7 @@ type trial struct {
 	binary []byte // the program, if it was built elsewhere; nil: build the source
 	fresh  string // a FreshOption, or empty
 
-	variant  *tune.Variant
+	variant  *problem.Variant
 	program  *cl.Program
 	kernel   *cl.Kernel
 	expected map[string]*array.Array // right outputs by argument name; nil: the problem judges itself
@@ -197,7 +199,7 @@ func (t *trial) enough(warmUp, timed float64) bool {
 // times warms up with one launch and then times the others. It stops after the first timed
 // launch if that is too slow.
 func (t *trial) times(ctx context.Context) (times []float64, stopped bool, err error) {
-	if t.session.Timer == tune.TimerHost || t.session.restoresEachLaunch() || t.first > batchable {
+	if t.session.Timer == hardware.TimerHost || t.session.restoresEachLaunch() || t.first > batchable {
 		return t.singly(ctx)
 	}
 	// If the first launch was fast enough, all others are enqueued together. If it was not,

@@ -7,13 +7,14 @@ import (
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
 // compare compares the outputs of the last launch with the expected outputs, or calls the
 // problem's own check. Large outputs are compared on the device, and read back unless they are
 // certainly right.
-func (s *session) compare(p *tune.Problem, v *tune.Variant, expected map[string]*array.Array) error {
+func (s *session) compare(p *problem.Problem, v *problem.Variant, expected map[string]*array.Array) error {
 	if check := p.Check(); check != nil {
 		return s.runCheck(check, v)
 	}
@@ -46,7 +47,7 @@ func (s *session) compare(p *tune.Problem, v *tune.Variant, expected map[string]
 }
 
 // runCheck hands copies of the outputs to the problem's own judge.
-func (s *session) runCheck(check func(space.Configuration, map[string]*array.Array) error, v *tune.Variant) error {
+func (s *session) runCheck(check func(space.Configuration, map[string]*array.Array) error, v *problem.Variant) error {
 	outputs := map[string]*array.Array{}
 	for i, info := range s.infos {
 		if !info.Output {

@@ -12,23 +12,24 @@ import (
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
 // A judge compares arrays as outputs of a session, on the device and on the host alone.
 type judge struct {
 	evaluator *Evaluator
-	variant   *tune.Variant
+	variant   *problem.Variant
 }
 
 // newJudge is a judge of outputs of n elements of a type.
 func newJudge(t testing.TB, typ array.Type, n int) *judge {
 	t.Helper()
-	e := open(t, tune.Definition{
-		Kernel:      tune.Kernel{Name: "nothing", Source: "__kernel void nothing(__global uchar *y) {}"},
-		ProblemSize: []tune.Expr{"1"},
-		Arguments:   []tune.Argument{{Name: "y", Type: typ.String(), Size: tune.Expr(fmt.Sprint(n)), Output: true}},
-		Verify: &tune.Verification{Reference: func(in map[string]*array.Array) (map[string]*array.Array, error) {
+	e := open(t, problem.Definition{
+		Kernel:      problem.Kernel{Name: "nothing", Source: "__kernel void nothing(__global uchar *y) {}"},
+		ProblemSize: []problem.Expr{"1"},
+		Arguments:   []problem.Argument{{Name: "y", Type: typ.String(), Size: problem.Expr(fmt.Sprint(n)), Output: true}},
+		Verify: &problem.Verification{Reference: func(in map[string]*array.Array) (map[string]*array.Array, error) {
 			return in, nil
 		}},
 	})
@@ -58,7 +59,7 @@ func (j *judge) compare(t testing.TB, out, ref *array.Array, absolute, relative 
 	j.output(t, out)
 	s := j.evaluator.session
 	s.verifier.least = least
-	j.variant.Tolerance = tune.Tolerance{Absolute: absolute, Relative: relative}
+	j.variant.Tolerance = problem.Tolerance{Absolute: absolute, Relative: relative}
 	before := s.verifier.passed
 	err = s.compare(j.evaluator.problem, j.variant, map[string]*array.Array{"y": ref})
 	return err, s.verifier.passed > before
@@ -419,18 +420,18 @@ func TestTolerancesGivenToTheKernelAreNeverLarger(t *testing.T) {
 }
 
 // large is a kernel whose output is wrong in one place where «wrong» says so.
-func large(n int) tune.Definition {
-	return tune.Definition{
-		Kernel: tune.Kernel{Name: "fill", Source: `
+func large(n int) problem.Definition {
+	return problem.Definition{
+		Kernel: problem.Kernel{Name: "fill", Source: `
 __kernel void fill(__global float *y) {
     int i = get_global_id(0);
     y[i] = i % 1000 + (wrong == 1 && i == 4321 ? 0.5f : 0) + (wrong == 2 ? 0.0999f : 0);
 }`},
-		Constants:   []tune.Constant{{Name: "n", Value: n}},
-		ProblemSize: []tune.Expr{"n"},
-		Arguments:   []tune.Argument{{Name: "y", Type: "float32", Size: "n", Output: true}},
+		Constants:   []problem.Constant{{Name: "n", Value: n}},
+		ProblemSize: []problem.Expr{"n"},
+		Arguments:   []problem.Argument{{Name: "y", Type: "float32", Size: "n", Output: true}},
 		Parameters:  []space.Parameter{{Name: "block_size_x", Values: []space.Value{64, 32}}, {Name: "wrong", Values: []space.Value{0, 1, 2}}},
-		Verify: &tune.Verification{ATol: "0.1", Reference: func(in map[string]*array.Array) (map[string]*array.Array, error) {
+		Verify: &problem.Verification{ATol: "0.1", Reference: func(in map[string]*array.Array) (map[string]*array.Array, error) {
 			y := make([]float32, in["y"].Len())
 			for i := range y {
 				y[i] = float32(i % 1000)

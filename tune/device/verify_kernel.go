@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/ndtune/ndtune/cl"
-	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/problem"
 )
 
 //go:embed verify_kernel.cl
@@ -69,7 +69,7 @@ func (k *verifyKernel) size(d *cl.Device, contiguous bool) error {
 }
 
 // items is the NDRange for at least one scalar.
-func (k *verifyKernel) items(scalars int) tune.NDRange {
+func (k *verifyKernel) items(scalars int) problem.NDRange {
 	return Line(min(k.groups, (scalars-1)/k.least+1), k.local)
 }
 

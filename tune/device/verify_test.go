@@ -9,6 +9,7 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -37,24 +38,24 @@ __kernel void many_steps(__global float *u_new, __global const float *u) {
     u_new[i] = a[steps];
 }`
 
-func diffusion() tune.Definition {
-	reference := tune.Definition{
-		Kernel:      tune.Kernel{Name: "one_step", Source: oneStep},
-		ProblemSize: []tune.Expr{"200"},
-		Arguments:   []tune.Argument{{Name: "u_new", Type: "float32", Size: "200"}, {Name: "u", Type: "float32", Size: "200"}},
+func diffusion() problem.Definition {
+	reference := problem.Definition{
+		Kernel:      problem.Kernel{Name: "one_step", Source: oneStep},
+		ProblemSize: []problem.Expr{"200"},
+		Arguments:   []problem.Argument{{Name: "u_new", Type: "float32", Size: "200"}, {Name: "u", Type: "float32", Size: "200"}},
 		Parameters:  one("block_size_x", 50),
 	}
-	return tune.Definition{
-		Kernel:      tune.Kernel{Name: "many_steps", Source: manySteps},
-		ProblemSize: []tune.Expr{"200"},
-		Arguments: []tune.Argument{
+	return problem.Definition{
+		Kernel:      problem.Kernel{Name: "many_steps", Source: manySteps},
+		ProblemSize: []problem.Expr{"200"},
+		Arguments: []problem.Argument{
 			{Name: "u_new", Type: "float32", Size: "200", Output: true},
-			{Name: "u", Type: "float32", Size: "200", Fill: tune.Fill{Fill: array.Fill{Kind: array.Random}}},
+			{Name: "u", Type: "float32", Size: "200", Fill: problem.Fill{Fill: array.Fill{Kind: array.Random}}},
 		},
 		Parameters: []space.Parameter{
 			{Name: "steps", Values: []space.Value{1, 2, 3, 6}}, {Name: "wrong", Values: []space.Value{0, 1}}, {Name: "block_size_x", Values: []space.Value{25}},
 		},
-		Verify: &tune.Verification{Problem: &reference, Launches: "steps", Swap: [2]string{"u_new", "u"}},
+		Verify: &problem.Verification{Problem: &reference, Launches: "steps", Swap: [2]string{"u_new", "u"}},
 	}
 }
 
@@ -77,19 +78,19 @@ func TestReferenceByAnotherKernel(t *testing.T) {
 // with: that is said once, and is no configuration's fault.
 func TestAReferenceThatFailsEndsTheRun(t *testing.T) {
 	for name, c := range map[string]struct {
-		spoil func(reference *tune.Definition, d *tune.Definition)
+		spoil func(reference *problem.Definition, d *problem.Definition)
 		want  string
 	}{
-		"does not build": {func(r, _ *tune.Definition) { r.Kernel.Source = "no kernel" }, "build one_step"},
-		"has no kernel":  {func(r, _ *tune.Definition) { r.Kernel.Name = "two_steps" }, "no kernel named two_steps"},
-		"is too large":   {func(r, _ *tune.Definition) { r.Parameters = one("block_size_x", 1<<20) }, "work-items > device limit"},
-		"takes other arguments": {func(r, _ *tune.Definition) {
-			r.Arguments = append(r.Arguments, tune.Argument{Name: "n", Value: int32(1)})
+		"does not build": {func(r, _ *problem.Definition) { r.Kernel.Source = "no kernel" }, "build one_step"},
+		"has no kernel":  {func(r, _ *problem.Definition) { r.Kernel.Name = "two_steps" }, "no kernel named two_steps"},
+		"is too large":   {func(r, _ *problem.Definition) { r.Parameters = one("block_size_x", 1<<20) }, "work-items > device limit"},
+		"takes other arguments": {func(r, _ *problem.Definition) {
+			r.Arguments = append(r.Arguments, problem.Argument{Name: "n", Value: int32(1)})
 		}, "takes 2 arguments, 3 are given"},
-		"has other sizes": {func(r, d *tune.Definition) {
+		"has other sizes": {func(r, d *problem.Definition) {
 			r.Arguments[1].Size = "100"
 		}, "buffer u has 100 elements"},
-		"needs too much": {func(r, _ *tune.Definition) {
+		"needs too much": {func(r, _ *problem.Definition) {
 			r.Arguments[0].Size = "device.global_memory"
 			r.Arguments[0].Type = "float32"
 		}, "device limit"},
@@ -157,7 +158,7 @@ func TestReferenceByFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := scale(1, 3)
-	d.Verify = &tune.Verification{Files: map[string]string{"y": path}}
+	d.Verify = &problem.Verification{Files: map[string]string{"y": path}}
 	e := open(t, d)
 	wantCorrect(t, "right", e.evaluateFor(t, nil))
 	wantStatus(t, "wrong", e.evaluateFor(t, map[string]space.Value{"mode": 3}), tune.Correctness, "y: element 77: got 154.25, want 154")
@@ -165,7 +166,7 @@ func TestReferenceByFiles(t *testing.T) {
 
 func TestCheckFunction(t *testing.T) {
 	d := scale(1, 3)
-	d.Verify = &tune.Verification{Check: func(c space.Configuration, outputs map[string]*array.Array) error {
+	d.Verify = &problem.Verification{Check: func(c space.Configuration, outputs map[string]*array.Array) error {
 		if y := outputs["y"]; len(outputs) != 1 || y.Len() != scaleLength || y.Float(77) != 154 {
 			return errors.New("\xffnot what was asked for")
 		}
@@ -186,16 +187,16 @@ func TestUnverifiedResultsSayThatTheyAre(t *testing.T) {
 
 // nearly is a kernel whose output is off by «off»: relative for floats, absolute for
 // integers.
-func nearly(typ string, off space.Value) tune.Definition {
+func nearly(typ string, off space.Value) problem.Definition {
 	want := any([]float32{1000})
 	if typ == "int" {
 		want = []int32{1000}
 	}
-	return tune.Definition{
-		Kernel:      tune.Kernel{Name: "nearly", Source: "__kernel void nearly(__global " + typ + " *y, float off) { *y = *y * off; }"},
-		ProblemSize: []tune.Expr{"1"},
-		Arguments: []tune.Argument{
-			{Name: "y", Type: typ, Size: "1", Fill: tune.Fill{Fill: array.Fill{Kind: array.Constant, Value: 1000}}, Output: true},
+	return problem.Definition{
+		Kernel:      problem.Kernel{Name: "nearly", Source: "__kernel void nearly(__global " + typ + " *y, float off) { *y = *y * off; }"},
+		ProblemSize: []problem.Expr{"1"},
+		Arguments: []problem.Argument{
+			{Name: "y", Type: typ, Size: "1", Fill: problem.Fill{Fill: array.Fill{Kind: array.Constant, Value: 1000}}, Output: true},
 			{Name: "off", Type: "float32", Value: off},
 		},
 		Verify: expect(map[string]any{"y": want}),
@@ -206,7 +207,7 @@ func TestTolerances(t *testing.T) {
 	for _, c := range []struct {
 		typ        string
 		off        space.Value
-		aTol, rTol tune.Expr
+		aTol, rTol problem.Expr
 		status     tune.Status
 	}{
 		{"float", 1.00005, "", "", tune.Correct}, {"float", 1.0005, "", "", tune.Correctness},
@@ -233,10 +234,10 @@ func TestTolerancesMayDependOnTheConfiguration(t *testing.T) {
 }
 
 func TestASecondOutputIsComparedToo(t *testing.T) {
-	d := tune.Definition{
-		Kernel:      tune.Kernel{Name: "two", Source: "__kernel void two(__global int *a, __global int *b) { *a = 1; *b = 2; }"},
-		ProblemSize: []tune.Expr{"1"},
-		Arguments:   []tune.Argument{{Name: "a", Type: "int32", Size: "1", Output: true}, {Name: "b", Type: "int32", Size: "1", Output: true}},
+	d := problem.Definition{
+		Kernel:      problem.Kernel{Name: "two", Source: "__kernel void two(__global int *a, __global int *b) { *a = 1; *b = 2; }"},
+		ProblemSize: []problem.Expr{"1"},
+		Arguments:   []problem.Argument{{Name: "a", Type: "int32", Size: "1", Output: true}, {Name: "b", Type: "int32", Size: "1", Output: true}},
 		Verify:      expect(map[string]any{"a": []int32{1}, "b": []int32{3}}),
 	}
 	wantStatus(t, "the second", evaluateFirst(t, d), tune.Correctness, "b: element 0: got 2, want 3")

@@ -12,6 +12,7 @@ import (
 	"github.com/ndtune/ndtune/internal/browser"
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -78,11 +79,11 @@ func (g gated) Evaluate(ctx context.Context, in <-chan space.Configuration, out 
 // end all numbers are those of the outcome.
 func TestPageFollowsARun(t *testing.T) {
 	made := newSearch(t, 90)
-	definition := tune.Definition{
-		Kernel: tune.Kernel{Name: "k", Source: "__kernel void k() {}"}, ProblemSize: []tune.Expr{"1"},
+	definition := problem.Definition{
+		Kernel: problem.Kernel{Name: "k", Source: "__kernel void k() {}"}, ProblemSize: []problem.Expr{"1"},
 		Parameters: made.header.Parameters,
 	}
-	problem, err := tune.NewProblem(definition)
+	problem, err := problem.New(definition)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,8 @@ import (
 	"math"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
 )
 
 // decodeCache reads a Kernel Tuner cache file of any version.
@@ -34,7 +36,7 @@ func decodeCache(doc *document) (*Record, error) {
 func (h *Header) readCacheHeader(doc *document) error {
 	h.Format, h.Tool = FormatCache, "Kernel Tuner"
 	h.Kernel = textMember(doc.members["kernel_name"])
-	h.Device = tune.Device{Name: textMember(doc.members["device_name"]), Timer: tune.TimerEvent}
+	h.Device = hardware.Device{Name: textMember(doc.members["device_name"]), Timer: hardware.TimerEvent}
 	h.ProblemSize = sizeMember(doc.members["problem_size"])
 	h.Objective = objectiveOf(objectiveMember(doc.members["objective"]))
 
@@ -77,7 +79,7 @@ func (h *Header) readCacheHeader(doc *document) error {
 }
 
 // readCacheEntry reads one configuration.
-func readCacheEntry(l *layout, objective tune.Objective, raw []byte) (digits, tune.Result, error) {
+func readCacheEntry(l *layout, objective problem.Objective, raw []byte) (digits, tune.Result, error) {
 	r := tune.Result{Status: tune.Correct}
 	fail := func(name string) { r.Status, r.Reason = statusOfError(name), name }
 	mean := math.NaN()
@@ -107,7 +109,7 @@ func readCacheEntry(l *layout, objective tune.Objective, raw []byte) (digits, tu
 			}
 		default:
 			if f, err := parseNumber(raw); err == nil {
-				r.Metrics = append(r.Metrics, tune.MetricValue{Name: name, Value: f})
+				r.Metrics = append(r.Metrics, problem.MetricValue{Name: name, Value: f})
 			} else if name == objective.Name {
 				fail(textMember(raw))
 			}
@@ -126,7 +128,7 @@ func readCacheEntry(l *layout, objective tune.Objective, raw []byte) (digits, tu
 
 // finish makes a result of what a file says of it: the mean is the recorded time, NaN
 // where there is none.
-func finish(r *tune.Result, objective tune.Objective, mean float64) {
+func finish(r *tune.Result, objective problem.Objective, mean float64) {
 	if r.Status == tune.Correct {
 		switch {
 		case mean >= errorValue:
@@ -150,7 +152,7 @@ func finish(r *tune.Result, objective tune.Objective, mean float64) {
 }
 
 // objectiveValue computes the objective of a result from its times or its metrics.
-func objectiveValue(r *tune.Result, objective tune.Objective) float64 {
+func objectiveValue(r *tune.Result, objective problem.Objective) float64 {
 	switch objective.Name {
 	case "", "time":
 		return r.Stats().Mean
@@ -167,7 +169,7 @@ func objectiveValue(r *tune.Result, objective tune.Objective) float64 {
 
 // finalObjective computes the objective of a final measurement from its times or its metrics. Run
 // takes the median for the time there.
-func finalObjective(times []float64, metrics []tune.MetricValue, objective tune.Objective) float64 {
+func finalObjective(times []float64, metrics []problem.MetricValue, objective problem.Objective) float64 {
 	r := tune.Result{Times: times, Metrics: metrics}
 	if objectiveName(objective) == "time" {
 		return r.Stats().Median
@@ -235,7 +237,7 @@ func (l *layout) cacheHeader(h *Header) []byte {
 	return append(b, ",\n\"cache\": {"...)
 }
 
-func (l *layout) appendCacheEntry(b []byte, d digits, r *tune.Result, objective tune.Objective) []byte {
+func (l *layout) appendCacheEntry(b []byte, d digits, r *tune.Result, objective problem.Objective) []byte {
 	b = append(b, '{')
 	if len(d) > 0 {
 		b = append(l.appendMembers(b, d), ',')

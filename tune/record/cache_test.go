@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -35,7 +36,7 @@ func mustDecode(t testing.TB, data string) *Record {
 func TestSmallCache(t *testing.T) {
 	r := mustDecode(t, smallCache(t))
 	h := r.Header
-	if h.Objective != (tune.Objective{Name: "GFLOP/s", Maximize: true}) || h.ProblemSize != nil || !h.Verified || h.Iterations != 2 {
+	if h.Objective != (problem.Objective{Name: "GFLOP/s", Maximize: true}) || h.ProblemSize != nil || !h.Verified || h.Iterations != 2 {
 		t.Errorf("header %+v", h)
 	}
 	if f := h.Parameters[1].Values[0]; f != space.Value(1.0) {
@@ -182,7 +183,7 @@ func TestT4RoundTrip(t *testing.T) {
 	for seed := range uint64(100) {
 		m := newMaker(seed)
 		want := m.record(30)
-		want.Header.Objective = tune.Objective{Name: "GB/s", Maximize: true}
+		want.Header.Objective = problem.Objective{Name: "GB/s", Maximize: true}
 		for i := range want.Results {
 			r := &want.Results[i]
 			// What T4 keeps: whole milliseconds are far from the limits of a float64.

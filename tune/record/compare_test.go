@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/problem"
 )
 
 // difference says in what two results differ, to the last bit; empty where they do not.
@@ -25,7 +26,7 @@ func difference(got, want tune.Result) string {
 		return fmt.Sprintf("early stopped %v, want %v", got.EarlyStopped, want.EarlyStopped)
 	case got.Device != want.Device:
 		return fmt.Sprintf("device %q, want %q", got.Device, want.Device)
-	case !slices.EqualFunc(got.Metrics, want.Metrics, func(a, b tune.MetricValue) bool {
+	case !slices.EqualFunc(got.Metrics, want.Metrics, func(a, b problem.MetricValue) bool {
 		return a.Name == b.Name && sameFloat(a.Value, b.Value)
 	}):
 		return fmt.Sprintf("metrics %v, want %v", got.Metrics, want.Metrics)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -132,7 +133,7 @@ func csvFinalMetric(r *tune.Result, name string) string {
 }
 
 // csvObjective is an objective in the words of a specification.
-func csvObjective(o tune.Objective) string {
+func csvObjective(o problem.Objective) string {
 	if o.Maximize {
 		return "maximize " + objectiveName(o)
 	}
@@ -350,14 +351,14 @@ func (t *csvTable) cell(row []string, name string) string {
 }
 
 // objective is the one that the rows name.
-func (t *csvTable) objective(rows [][]string) tune.Objective {
+func (t *csvTable) objective(rows [][]string) problem.Objective {
 	for _, row := range rows {
 		cell := csvTextOf(t.cell(row, "objective"))
 		if name, ok := strings.CutPrefix(cell, "minimize "); ok {
-			return tune.Objective{Name: name}
+			return problem.Objective{Name: name}
 		}
 		if name, ok := strings.CutPrefix(cell, "maximize "); ok {
-			return tune.Objective{Name: name, Maximize: true}
+			return problem.Objective{Name: name, Maximize: true}
 		}
 	}
 	return objectiveOf("")
@@ -394,7 +395,7 @@ func csvValue(cell string) space.Value {
 }
 
 // result reads what became of a configuration.
-func (t *csvTable) result(row []string, objective tune.Objective) (r tune.Result, err error) {
+func (t *csvTable) result(row []string, objective problem.Objective) (r tune.Result, err error) {
 	number := func(name string) float64 {
 		text := t.cell(row, name)
 		if text == "" || err != nil {
@@ -422,21 +423,21 @@ func (t *csvTable) result(row []string, objective tune.Objective) (r tune.Result
 	} else if len(runs) > 0 {
 		r.Final = runs
 	}
-	var finals []tune.MetricValue
+	var finals []problem.MetricValue
 	for i, name := range t.metrics {
 		if cell := row[t.metricsAt+i]; cell != "" && err == nil {
 			var f float64
 			if f, err = strconv.ParseFloat(cell, 64); err != nil {
 				err = fmt.Errorf("%s: %q is not a number", name, cell)
 			}
-			r.Metrics = append(r.Metrics, tune.MetricValue{Name: name, Value: f})
+			r.Metrics = append(r.Metrics, problem.MetricValue{Name: name, Value: f})
 		}
 		if final := csvFinal(name); t.cell(row, final) != "" {
-			finals = append(finals, tune.MetricValue{Name: name, Value: number(final)})
+			finals = append(finals, problem.MetricValue{Name: name, Value: number(final)})
 		}
 	}
 	if len(finals) > 0 && len(r.Final) > 0 {
-		r.AtFinal = &tune.Judgement{Metrics: finals, Objective: finalObjective(r.Final, finals, objective)}
+		r.AtFinal = &problem.Judgement{Metrics: finals, Objective: finalObjective(r.Final, finals, objective)}
 	}
 	r.Durations = tune.Durations{
 		Build: durationOf(number("build_ms")), Verify: durationOf(number("verify_ms")), Measure: durationOf(number("measure_ms")),

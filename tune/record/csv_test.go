@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -39,8 +40,8 @@ func TestCSV(t *testing.T) {
 		{
 			Configuration: l.configuration(digits{0, 0, 0}), Status: tune.Correct, Verified: true,
 			Times: []float64{1, 2, 6}, Final: []float64{2.5, 3, 2},
-			AtFinal:   &tune.Judgement{Metrics: []tune.MetricValue{{Name: "GB/s", Value: 4.5}}, Objective: 2.5},
-			Metrics:   []tune.MetricValue{{Name: "status", Value: -7}, {Name: "GB/s", Value: math.NaN()}},
+			AtFinal:   &problem.Judgement{Metrics: []problem.MetricValue{{Name: "GB/s", Value: 4.5}}, Objective: 2.5},
+			Metrics:   []problem.MetricValue{{Name: "status", Value: -7}, {Name: "GB/s", Value: math.NaN()}},
 			Durations: tune.Durations{Build: 1500 * time.Microsecond},
 			Timestamp: time.Date(2026, 1, 2, 3, 4, 5, 600, time.FixedZone("", 3600)),
 		},
@@ -143,11 +144,11 @@ func TestCSVRoundTrip(t *testing.T) {
 				r.Reason = "no reason was recorded"
 			}
 			if r.Status == tune.Correct {
-				r.Times, r.Metrics = []float64{m.Float64(), m.Float64()}, []tune.MetricValue{{Name: "GB/s", Value: m.Float64()}}
+				r.Times, r.Metrics = []float64{m.Float64(), m.Float64()}, []problem.MetricValue{{Name: "GB/s", Value: m.Float64()}}
 				r.Objective = objectiveValue(r, want.Header.Objective)
 				if m.IntN(2) == 0 {
 					r.Final = []float64{m.Float64(), m.Float64()}
-					r.AtFinal = &tune.Judgement{Metrics: []tune.MetricValue{{Name: "GB/s", Value: m.Float64()}}}
+					r.AtFinal = &problem.Judgement{Metrics: []problem.MetricValue{{Name: "GB/s", Value: m.Float64()}}}
 					r.AtFinal.Objective = finalObjective(r.Final, r.AtFinal.Metrics, want.Header.Objective)
 				}
 			}
@@ -185,7 +186,7 @@ func TestCSVNamesComeBack(t *testing.T) {
 	for i := range 8 {
 		want.Results = append(want.Results, tune.Result{
 			Configuration: l.configuration(digits{uint16(i % 2), uint16(i % 3), uint16(i)}), Status: tune.Correct, Times: []float64{2}, Objective: 2,
-			Metrics: []tune.MetricValue{{Name: "x", Value: 5}, {Name: "verified", Value: 6}, {Name: "=1", Value: 7}, {Name: "time", Value: 8}},
+			Metrics: []problem.MetricValue{{Name: "x", Value: 5}, {Name: "verified", Value: 6}, {Name: "=1", Value: 7}, {Name: "time", Value: 8}},
 		})
 	}
 	got := mustDecode(t, csvOf(t, want))

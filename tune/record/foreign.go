@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -23,11 +24,11 @@ var maximized = []string{
 	"GFLOP/s", "TFLOP/s", "GB/s", "TB/s", "GFLOPS/W", "TFLOPS/W", "GFLOP/J", "TFLOP/J", "fitness",
 }
 
-func objectiveOf(name string) tune.Objective {
+func objectiveOf(name string) problem.Objective {
 	if name == "" {
 		name = "time"
 	}
-	return tune.Objective{Name: name, Maximize: slices.Contains(maximized, name)}
+	return problem.Objective{Name: name, Maximize: slices.Contains(maximized, name)}
 }
 
 // textMember is the text of a value, of a value that is no text its JSON.

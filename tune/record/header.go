@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -32,11 +33,11 @@ type Header struct {
 	Kernel string // name of the kernel function
 	Source string // name of the specification or program, for people
 
-	Device      tune.Device
-	Parameters  []space.Parameter // in order
-	Constants   []tune.Constant   // in order
+	Device      hardware.Device
+	Parameters  []space.Parameter  // in order
+	Constants   []problem.Constant // in order
 	ProblemSize []int
-	Objective   tune.Objective
+	Objective   problem.Objective
 	Metrics     []string // names in order
 	Iterations  int      // timed launches of a configuration
 	Verified    bool     // outputs are compared with a reference
@@ -54,7 +55,7 @@ type headerJSON struct {
 	Digest      string          `json:"digest,omitempty"`
 	Kernel      string          `json:"kernel,omitempty"`
 	Source      string          `json:"source,omitempty"`
-	Device      tune.Device     `json:"device"`
+	Device      hardware.Device `json:"device"`
 	Parameters  []parameterJSON `json:"parameters"`
 	Constants   []constantJSON  `json:"constants,omitempty"`
 	ProblemSize []int           `json:"problem_size,omitempty"`
@@ -134,7 +135,7 @@ func (h *Header) UnmarshalJSON(raw []byte) error {
 		Digest: j.Digest, Kernel: j.Kernel, Source: j.Source,
 		Device:      j.Device,
 		ProblemSize: j.ProblemSize, Metrics: j.Metrics,
-		Objective:  tune.Objective{Name: j.Objective.Name, Maximize: j.Objective.Maximize},
+		Objective:  problem.Objective{Name: j.Objective.Name, Maximize: j.Objective.Maximize},
 		Iterations: j.Iterations, Verified: j.Verified,
 		Strategy: j.Strategy, Seed: j.Seed, Started: j.Started, Tool: j.Tool,
 	}
@@ -146,7 +147,7 @@ func (h *Header) UnmarshalJSON(raw []byte) error {
 		h.Parameters = append(h.Parameters, q)
 	}
 	for _, c := range j.Constants {
-		h.Constants = append(h.Constants, tune.Constant{Name: c.Name, Value: c.Value.v})
+		h.Constants = append(h.Constants, problem.Constant{Name: c.Name, Value: c.Value.v})
 	}
 	return nil
 }

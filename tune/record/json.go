@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -209,14 +210,14 @@ func decodeValue(raw []byte, to any) (err error) {
 		*to, err = parseNumber(raw)
 	case *[]float64:
 		*to, err = parseNumbers(raw)
-	case *[]tune.MetricValue:
+	case *[]problem.MetricValue:
 		*to = nil
 		err = decodeObject(raw, func(name string) any {
-			*to = append(*to, tune.MetricValue{Name: name})
+			*to = append(*to, problem.MetricValue{Name: name})
 			return &(*to)[len(*to)-1].Value
 		})
-	case **tune.Judgement:
-		j := &tune.Judgement{Objective: math.NaN()}
+	case **problem.Judgement:
+		j := &problem.Judgement{Objective: math.NaN()}
 		*to = j
 		err = decodeObject(raw, func(name string) any {
 			switch name {

@@ -13,6 +13,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
 )
 
 // The kinds of lines after the header.
@@ -173,7 +175,7 @@ func appendAtFinal(b []byte, r *tune.Result) []byte {
 	return append(appendFloat(append(b, `"objective":`...), j.Objective), '}')
 }
 
-func appendMetrics(b []byte, metrics []tune.MetricValue) []byte {
+func appendMetrics(b []byte, metrics []problem.MetricValue) []byte {
 	b = append(b, '{')
 	for i, m := range metrics {
 		if i > 0 {
@@ -358,7 +360,7 @@ const (
 // AppendPeaks keeps peaks that were measured after the results were appended, with the names of
 // the metrics that results have now. Limit is that of a correct result in milliseconds, NaN
 // where it has none.
-func (l *Log) AppendPeaks(p *tune.Peaks, metricNames []string, results []tune.Result, limit func(*tune.Result) float64) error {
+func (l *Log) AppendPeaks(p *hardware.Peaks, metricNames []string, results []tune.Result, limit func(*tune.Result) float64) error {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	line, err := l.layout.appendPeaks(p, metricNames, results, limit)
@@ -374,7 +376,7 @@ func (l *Log) AppendPeaks(p *tune.Peaks, metricNames []string, results []tune.Re
 
 // appendPeaks is the line of peaks, without its end. The common limit is that of the first
 // correct result.
-func (l *layout) appendPeaks(p *tune.Peaks, metricNames []string, results []tune.Result, limit func(*tune.Result) float64) ([]byte, error) {
+func (l *layout) appendPeaks(p *hardware.Peaks, metricNames []string, results []tune.Result, limit func(*tune.Result) float64) ([]byte, error) {
 	peaks, err := json.Marshal(p)
 	if err != nil {
 		return nil, err
@@ -416,7 +418,7 @@ func (l *layout) appendPeaks(p *tune.Peaks, metricNames []string, results []tune
 
 // latePeaks are a line of peaks, read back.
 type latePeaks struct {
-	peaks       *tune.Peaks
+	peaks       *hardware.Peaks
 	metricNames []string
 	common      float64
 	others      map[string]float64 // by the keys of digits
@@ -463,7 +465,7 @@ func (p *latePeaks) setLimits(l *layout, raw []byte) error {
 // the results by the keys of their configurations.
 func (p *latePeaks) complete(h *Header, results []tune.Result, places map[string]int) {
 	h.Device.Peaks, h.Metrics = p.peaks, p.metricNames
-	at := slices.Index(p.metricNames, tune.MetricOfLimit)
+	at := slices.Index(p.metricNames, problem.MetricOfLimit)
 	if at < 0 {
 		return
 	}

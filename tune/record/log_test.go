@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -66,7 +67,7 @@ func sameResults(t testing.TB, got, want []tune.Result) {
 func sixteen() (Header, []tune.Result) {
 	h := Header{
 		Digest: "sha256:0123456789abcdef", Kernel: "k", Source: "k.yaml",
-		Device: tune.Device{Name: "NVIDIA H200", Vendor: "NVIDIA", Driver: "1", Timer: tune.TimerEvent},
+		Device: hardware.Device{Name: "NVIDIA H200", Vendor: "NVIDIA", Driver: "1", Timer: hardware.TimerEvent},
 		Parameters: []space.Parameter{
 			{Name: "x", Values: []space.Value{16, 32, 64, 128}},
 			{Name: "y", Values: []space.Value{1.0, 2.0, 0.5, 4}},
@@ -377,7 +378,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"another digest", whole.String(), with(func(h *Header) { h.Digest, h.Source = "sha256:fedcba9876543210", "other.yaml" }), "k of k.yaml (digest sha256:0123456789ab…), not k of other.yaml (digest sha256:fedcba987654…)"},
 		{"another device", whole.String(), with(func(h *Header) { h.Device.Name = "AMD W7800" }), `"NVIDIA H200", and this run is on "AMD W7800"`},
 		{"another driver", whole.String(), with(func(h *Header) { h.Device.Driver = "2" }), `driver "1", not "2"`},
-		{"another timer", whole.String(), with(func(h *Header) { h.Device.Timer = tune.TimerHost }), `timer "event", not "host"`},
+		{"another timer", whole.String(), with(func(h *Header) { h.Device.Timer = hardware.TimerHost }), `timer "event", not "host"`},
 		{"fewer values", whole.String(), with(func(h *Header) { h.Parameters[0].Values = h.Parameters[0].Values[:3] }), "x has 4 values, not 3"},
 		{"another value", whole.String(), with(func(h *Header) { h.Parameters[0].Values[1] = 33 }), "value 2 of x is 32, not 33"},
 		{"another parameter", whole.String(), with(func(h *Header) { h.Parameters[1].Name = "z" }), "parameter 2 is y, not z"},

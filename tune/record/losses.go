@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -46,7 +48,7 @@ func headerLosses(was, is *Header) []string {
 		{"the lists of the parameters' values as they were", was.Parameters, is.Parameters},
 		{"the constants", was.Constants, is.Constants},
 		{"the problem size", was.ProblemSize, is.ProblemSize},
-		{"the objective", tune.Objective{Name: objectiveName(was.Objective), Maximize: was.Objective.Maximize}, is.Objective},
+		{"the objective", problem.Objective{Name: objectiveName(was.Objective), Maximize: was.Objective.Maximize}, is.Objective},
 		{"the list of metrics", was.Metrics, is.Metrics},
 		{"the number of iterations", was.Iterations, is.Iterations},
 		{"whether outputs are verified", was.Verified, is.Verified},
@@ -64,9 +66,9 @@ func headerLosses(was, is *Header) []string {
 
 // nameless is a device without its name, and without the timer that other formats are
 // assumed to have used.
-func nameless(d tune.Device) tune.Device {
+func nameless(d hardware.Device) hardware.Device {
 	d.Name = ""
-	if d.Timer == tune.TimerEvent {
+	if d.Timer == hardware.TimerEvent {
 		d.Timer = ""
 	}
 	return d
@@ -140,7 +142,7 @@ func sameValues(a, b space.Configuration) bool {
 
 // sameMetrics does not mind the order.
 func sameMetrics(a, b *tune.Result) bool {
-	return len(a.Metrics) == len(b.Metrics) && !slices.ContainsFunc(a.Metrics, func(m tune.MetricValue) bool {
+	return len(a.Metrics) == len(b.Metrics) && !slices.ContainsFunc(a.Metrics, func(m problem.MetricValue) bool {
 		v, ok := b.Metric(m.Name)
 		return !ok || !sameNumber(m.Value, v)
 	})

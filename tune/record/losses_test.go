@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
 )
 
 // through writes a record in formats, one after the other, and reads it back each time.
@@ -63,15 +65,15 @@ func TestLosses(t *testing.T) {
 	small := mustDecode(t, smallCache(t))
 	h, results := sixteen()
 	h.Digest, h.Kernel, h.Iterations, h.Strategy, h.Seed = "sha256:1", "add", 7, "random_sample", 3
-	h.Device = tune.Device{Name: "GPU", Vendor: "V", Timer: tune.TimerHost}
-	h.Objective, h.Started = tune.Objective{Name: "time"}, time.Time{}
+	h.Device = hardware.Device{Name: "GPU", Vendor: "V", Timer: hardware.TimerHost}
+	h.Objective, h.Started = problem.Objective{Name: "time"}, time.Time{}
 	run := &Record{h, slices.Clone(results[:4])}
 	for i := range run.Results {
 		r := &run.Results[i]
 		r.Status, r.Reason, r.Times, r.Objective, r.Timestamp = tune.Correct, "", []float64{2, 4}, 3, time.Time{}
 	}
 	run.Results[0].Final = []float64{2, 3, 4}
-	run.Results[0].AtFinal = &tune.Judgement{Objective: 3, Metrics: []tune.MetricValue{{Name: "GB/s", Value: 7}}}
+	run.Results[0].AtFinal = &problem.Judgement{Objective: 3, Metrics: []problem.MetricValue{{Name: "GB/s", Value: 7}}}
 	run.Results[1].Device, run.Results[2].EarlyStopped = "1:0", true
 	run.Results[3] = tune.Result{Configuration: results[3].Configuration, Status: tune.Timeout, Reason: "it took 10 s"}
 	for _, test := range []struct {

@@ -5,7 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/hardware"
+
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -21,7 +23,7 @@ func sameRun(have, want Header) error {
 	if have.Iterations != want.Iterations {
 		return fmt.Errorf("it holds means of %d launches, and this run takes %d (--iterations): they cannot be ranked together", have.Iterations, want.Iterations)
 	}
-	if err := have.Device.SameKind(want.Device); err != nil {
+	if err := hardware.SameKind(have.Device, want.Device); err != nil {
 		return fmt.Errorf("it holds results of another device, %q, and this run is on %q: %w", have.Device.Name, want.Device.Name, err)
 	}
 	return nil
@@ -82,7 +84,7 @@ func headerDifference(have, want Header, there, here string) string {
 	return "the source, the data or the verification differ"
 }
 
-func constantsText(constants []tune.Constant) string {
+func constantsText(constants []problem.Constant) string {
 	texts := make([]string, len(constants))
 	for i, c := range constants {
 		texts[i] = fmt.Sprintf("%s=%v", c.Name, c.Value)

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -21,11 +23,11 @@ func newMaker(seed uint64) maker { return maker{rand.New(rand.NewPCG(seed, 7))} 
 func (m maker) header() Header {
 	return Header{
 		Digest: m.word(), Kernel: m.word(), Source: m.word(),
-		Device:      tune.Device{Name: m.word(), Vendor: m.word(), Driver: "1.2", Timer: tune.TimerEvent, MaxWorkItemSizes: []int{1024, 64}, GlobalMemory: 1 << 40},
+		Device:      hardware.Device{Name: m.word(), Vendor: m.word(), Driver: "1.2", Timer: hardware.TimerEvent, MaxWorkItemSizes: []int{1024, 64}, GlobalMemory: 1 << 40},
 		Parameters:  m.parameters(),
-		Constants:   []tune.Constant{{Name: "n", Value: 3.0}, {Name: "dt", Value: "0.225f"}, {Name: "b", Value: true}},
+		Constants:   []problem.Constant{{Name: "n", Value: 3.0}, {Name: "dt", Value: "0.225f"}, {Name: "b", Value: true}},
 		ProblemSize: []int{4096, 1 << 40},
-		Objective:   tune.Objective{Name: "GB/s", Maximize: true},
+		Objective:   problem.Objective{Name: "GB/s", Maximize: true},
 		Metrics:     []string{"GB/s", "a b"},
 		Iterations:  7, Verified: m.IntN(2) == 0,
 		Strategy: "random_sample", Seed: m.Uint64(), Started: m.time(), Tool: "ndtune 1.0",
@@ -81,7 +83,7 @@ func (m maker) result(c space.Configuration) tune.Result {
 	}
 	if r.Status == tune.Correct {
 		r.Times = m.floats()
-		r.Metrics = []tune.MetricValue{{Name: "GB/s", Value: m.float()}, {Name: "a \"b\"", Value: m.float()}}
+		r.Metrics = []problem.MetricValue{{Name: "GB/s", Value: m.float()}, {Name: "a \"b\"", Value: m.float()}}
 		r.Objective = m.float()
 	} else {
 		r.Reason = m.bytes()
@@ -98,14 +100,14 @@ func (m maker) floats() []float64 {
 }
 
 // final is a final measurement, or none.
-func (m maker) final() ([]float64, *tune.Judgement) {
+func (m maker) final() ([]float64, *problem.Judgement) {
 	times := m.floats()
 	if len(times) == 0 {
 		return nil, nil
 	}
-	j := &tune.Judgement{Objective: m.float()}
+	j := &problem.Judgement{Objective: m.float()}
 	for _, name := range []string{"GB/s", "a b"}[:m.IntN(3)] {
-		j.Metrics = append(j.Metrics, tune.MetricValue{Name: name, Value: m.float()})
+		j.Metrics = append(j.Metrics, problem.MetricValue{Name: name, Value: m.float()})
 	}
 	return times, j
 }

@@ -29,6 +29,7 @@ import (
 
 	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/hardware"
 )
 
 // A Record is a run read back, whatever the format that it came from.
@@ -76,7 +77,7 @@ func (c *collector) describe() {
 // of a run log and the missing end of a cache file, which an interrupted run leaves behind,
 // are no errors. Of two results of one configuration the first counts. What the final measurement
 // of an older record is worth is found out as far as it can be: see
-// [tune.Objective.DeriveFinals].
+// [problem.Objective.DeriveFinals].
 func Read(path string) (*Record, error) {
 	r, _, err := read(path, false)
 	return r, err
@@ -125,7 +126,7 @@ func decode(data []byte, skip bool) (r *Record, skipped []DamagedLine, err error
 	if err != nil {
 		return nil, nil, err
 	}
-	r.Header.Objective.DeriveFinals(r.Results)
+	tune.DeriveFinals(r.Header.Objective, r.Results)
 	return r, skipped, nil
 }
 
@@ -207,7 +208,7 @@ func Begun(path string) *Header {
 	}
 	for err == nil {
 		if line, err = in.ReadBytes('\n'); bytes.HasPrefix(line, []byte(peaksBeginning)) {
-			var late struct{ Peaks *tune.Peaks }
+			var late struct{ Peaks *hardware.Peaks }
 			if json.Unmarshal(line, &late) == nil && late.Peaks != nil {
 				c.header.Device.Peaks = late.Peaks
 			}

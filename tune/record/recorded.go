@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -12,7 +13,7 @@ import (
 // measured on and answers at once with what was measured then. Nothing runs, no device is
 // needed. It can be used by several goroutines at once.
 type Recorded struct {
-	device  tune.Device
+	device  hardware.Device
 	layout  *layout
 	results []tune.Result
 	index   map[string]int
@@ -40,7 +41,7 @@ func NewRecorded(r *Record) (*Recorded, error) {
 }
 
 // Device is the device that the record was measured on.
-func (e *Recorded) Device() tune.Device { return e.device }
+func (e *Recorded) Device() hardware.Device { return e.device }
 
 // Capacity is 1: an answer takes no time, and a strategy learns most from one at a time.
 func (e *Recorded) Capacity() int { return 1 }

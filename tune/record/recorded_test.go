@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -24,15 +25,15 @@ func TestRunOverRecord(t *testing.T) {
 	if recorded.Len() != hubConfigurations {
 		t.Fatalf("the space has %d configurations, want %d", recorded.Len(), hubConfigurations)
 	}
-	p, err := tune.NewProblem(tune.Definition{
-		Kernel:      tune.Kernel{Name: "convolution_kernel", Source: "__kernel void convolution_kernel() {}"},
-		ProblemSize: []tune.Expr{"4096", "4096"},
+	p, err := problem.New(problem.Definition{
+		Kernel:      problem.Kernel{Name: "convolution_kernel", Source: "__kernel void convolution_kernel() {}"},
+		ProblemSize: []problem.Expr{"4096", "4096"},
 		Parameters:  r.Header.Parameters,
 		Restrictions: []space.Restriction{{Func: func(c space.Configuration) bool {
 			_, ok := recorded.Index(c)
 			return ok
 		}}},
-		Metrics: []tune.Metric{{Name: "GFLOP/s", Expression: "4096 * 4096 * 225 * 2 / time / 1e6"}},
+		Metrics: []problem.Metric{{Name: "GFLOP/s", Expression: "4096 * 4096 * 225 * 2 / time / 1e6"}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +59,7 @@ func TestRunOverRecord(t *testing.T) {
 
 func TestRecordedResult(t *testing.T) {
 	h, results := sixteen()
-	results[1].Metrics, results[1].Objective, results[1].Final = []tune.MetricValue{{Name: "a", Value: 1}}, 1, []float64{1}
+	results[1].Metrics, results[1].Objective, results[1].Final = []problem.MetricValue{{Name: "a", Value: 1}}, 1, []float64{1}
 	e, err := NewRecorded(&Record{h, results[:3]})
 	if err != nil {
 		t.Fatal(err)

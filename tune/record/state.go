@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/internal/files"
-	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/hardware"
 )
 
 // DefaultPath makes a run log, empty at first, in the user's state folder: ndtune in
@@ -92,7 +92,7 @@ func fileWord(text string) string {
 // KnownPeaks are the peaks of a device that [KeepPeaks] has kept of this driver, measured by a
 // method; nil: there are none. A file that cannot be read is an error: measuring anew and
 // keeping that mends it.
-func KnownPeaks(d tune.Device, method int) (*tune.Peaks, error) {
+func KnownPeaks(d hardware.Device, method int) (*hardware.Peaks, error) {
 	path, err := peaksPath(d)
 	if err != nil {
 		return nil, fmt.Errorf("look for the device's peaks: %w", err)
@@ -101,14 +101,14 @@ func KnownPeaks(d tune.Device, method int) (*tune.Peaks, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	var kept tune.Device
+	var kept hardware.Device
 	if err == nil {
 		err = json.Unmarshal(text, &kept)
 	}
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("read the device's peaks in %s: %w", path, withoutPath(err))
-	case kept.Peaks == nil || kept.Peaks.Method != method || peaksKey(kept) != peaksKey(d):
+	case kept.Peaks == nil || kept.Peaks.Method != method || kept.PeaksKey() != d.PeaksKey():
 		return nil, nil
 	}
 	return kept.Peaks, nil
@@ -116,14 +116,14 @@ func KnownPeaks(d tune.Device, method int) (*tune.Peaks, error) {
 
 // KeepPeaks keeps the peaks of a device, which it holds, in the user's state folder: in peaks
 // beside the run logs, a file for each device and driver. Earlier ones are replaced.
-func KeepPeaks(d tune.Device) error {
+func KeepPeaks(d hardware.Device) error {
 	if err := keepPeaks(d); err != nil {
 		return fmt.Errorf("keep the device's peaks: %w", err)
 	}
 	return nil
 }
 
-func keepPeaks(d tune.Device) error {
+func keepPeaks(d hardware.Device) error {
 	path, err := peaksPath(d)
 	if err != nil {
 		return err
@@ -142,25 +142,15 @@ func keepPeaks(d tune.Device) error {
 }
 
 // peaksPath is the file for a device: amd-epyc-3f9a1c0b2d4e5f60.json.
-func peaksPath(d tune.Device) (string, error) {
+func peaksPath(d hardware.Device) (string, error) {
 	folder, err := ownFolder()
 	if err != nil {
 		return "", err
 	}
-	sum := sha256.Sum256([]byte(peaksKey(d)))
+	sum := sha256.Sum256([]byte(d.PeaksKey()))
 	name := fmt.Sprintf("%x.json", sum[:8])
 	if word := strings.ToLower(fileWord(d.Name)); word != "" {
 		name = word + "-" + name
 	}
 	return filepath.Join(folder, "peaks", name), nil
-}
-
-// peaksKey tells devices apart whose peaks may differ: two cards of one model too, where they
-// say which they are.
-func peaksKey(d tune.Device) string {
-	card := d.UUID
-	if card == "" {
-		card = d.PCI
-	}
-	return fmt.Sprintf("%q", []any{d.Platform, d.Vendor, d.Name, d.Driver, d.Version, d.ComputeUnits, card})
 }

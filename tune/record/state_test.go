@@ -9,20 +9,20 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/hardware"
 )
 
 // peaked is a device with peaks.
-func peaked() tune.Device {
-	return tune.Device{
-		Name: "Device 9000 (TM)", Vendor: "V", Platform: "P", Driver: "1.2", Version: "OpenCL 3.0", Timer: tune.TimerEvent, ComputeUnits: 4,
-		Peaks: &tune.Peaks{
-			Method: 3, Measured: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Timer: tune.TimerHost,
-			Figures: map[string]tune.Peak{
-				tune.PeakMemoryCopy: {Value: 4270.125, Unit: "GB/s", Variant: "float4"},
-				tune.PeakFloat16:    {Unit: "GFLOP/s", Missing: "the device has no half precision"},
+func peaked() hardware.Device {
+	return hardware.Device{
+		Name: "Device 9000 (TM)", Vendor: "V", Platform: "P", Driver: "1.2", Version: "OpenCL 3.0", Timer: hardware.TimerEvent, ComputeUnits: 4,
+		Peaks: &hardware.Peaks{
+			Method: 3, Measured: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Timer: hardware.TimerHost,
+			Figures: map[string]hardware.Peak{
+				hardware.PeakMemoryCopy: {Value: 4270.125, Unit: "GB/s", Variant: "float4"},
+				hardware.PeakFloat16:    {Unit: "GFLOP/s", Missing: "the device has no half precision"},
 			},
-			Copy: []tune.Bandwidth{{Bytes: 1 << 18, Rate: 8000.5}, {Bytes: 1 << 28, Rate: 4270.125}},
+			Copy: []hardware.Bandwidth{{Bytes: 1 << 18, Rate: 8000.5}, {Bytes: 1 << 28, Rate: 4270.125}},
 		},
 	}
 }
@@ -51,9 +51,9 @@ func TestPeaksAreKept(t *testing.T) {
 	if got, err := KnownPeaks(bare, 3); err != nil || !reflect.DeepEqual(got, d.Peaks) {
 		t.Errorf("%+v, %v; want %+v", got, err, d.Peaks)
 	}
-	for what, change := range map[string]func(*tune.Device){
-		"driver": func(d *tune.Device) { d.Driver = "1.3" }, "card": func(d *tune.Device) { d.UUID = "01" },
-		"slot": func(d *tune.Device) { d.PCI = "0000:01:00.0" }, "part": func(d *tune.Device) { d.ComputeUnits = 2 },
+	for what, change := range map[string]func(*hardware.Device){
+		"driver": func(d *hardware.Device) { d.Driver = "1.3" }, "card": func(d *hardware.Device) { d.UUID = "01" },
+		"slot": func(d *hardware.Device) { d.PCI = "0000:01:00.0" }, "part": func(d *hardware.Device) { d.ComputeUnits = 2 },
 	} {
 		other := bare
 		change(&other)
@@ -64,11 +64,11 @@ func TestPeaksAreKept(t *testing.T) {
 	if got, err := KnownPeaks(bare, 4); got != nil || err != nil {
 		t.Errorf("another method: %+v, %v", got, err)
 	}
-	d.Peaks.Figures[tune.PeakMemoryCopy] = tune.Peak{Value: 1, Unit: "GB/s"}
+	d.Peaks.Figures[hardware.PeakMemoryCopy] = hardware.Peak{Value: 1, Unit: "GB/s"}
 	if err := KeepPeaks(d); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := KnownPeaks(bare, 3); err != nil || got.Value(tune.PeakMemoryCopy) != 1 {
+	if got, err := KnownPeaks(bare, 3); err != nil || got.Value(hardware.PeakMemoryCopy) != 1 {
 		t.Errorf("measured anew: %+v, %v", got, err)
 	}
 	files, err := filepath.Glob(filepath.Join(folder, "ndtune", "peaks", "*"))

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/problem"
 )
 
 // t4Version is the version of the T4 results schema that is written.
@@ -125,7 +126,7 @@ func verifiedBy(h *Header, r *tune.Result) bool {
 	return h.Verified && (r.Status == tune.Correct || r.Status == tune.Correctness)
 }
 
-func appendMeasurements(b []byte, r *tune.Result, objective tune.Objective) []byte {
+func appendMeasurements(b []byte, r *tune.Result, objective problem.Objective) []byte {
 	b = appendMeasurement(b, "time", r.Time())
 	if len(r.Final) > 0 {
 		b = appendMeasurement(append(b, ','), "final_time", r.FinalTime())
@@ -150,7 +151,7 @@ func appendMeasurement(b []byte, name string, value float64) []byte {
 
 // appendErrors writes the measurements of a failure: whatever a reader looks for, the time
 // or the objective, is the name of an error.
-func appendErrors(b []byte, s tune.Status, objective tune.Objective) []byte {
+func appendErrors(b []byte, s tune.Status, objective problem.Objective) []byte {
 	for i, name := range []string{"time", objectiveName(objective)} {
 		if i > 0 {
 			if name == "time" {
@@ -165,7 +166,7 @@ func appendErrors(b []byte, s tune.Status, objective tune.Objective) []byte {
 	return b
 }
 
-func objectiveName(o tune.Objective) string {
+func objectiveName(o problem.Objective) string {
 	if o.Name == "" {
 		return "time"
 	}
@@ -360,7 +361,7 @@ func (t *t4Result) result(l *layout, h *Header, unit float64) (digits, tune.Resu
 
 // measurements takes the metrics, the mean time, NaN where there is none, and the name of
 // an error.
-func (t *t4Result) measurements(r *tune.Result, objective tune.Objective) (mean float64, failure string) {
+func (t *t4Result) measurements(r *tune.Result, objective problem.Objective) (mean float64, failure string) {
 	mean = math.NaN()
 	for _, m := range t.Measurements {
 		f, err := number(m.Value)
@@ -374,7 +375,7 @@ func (t *t4Result) measurements(r *tune.Result, objective tune.Objective) (mean 
 			mean = f
 		case m.Name == "time_min" || m.Name == "time_median":
 		default:
-			r.Metrics = append(r.Metrics, tune.MetricValue{Name: m.Name, Value: f})
+			r.Metrics = append(r.Metrics, problem.MetricValue{Name: m.Name, Value: f})
 		}
 	}
 	return mean, failure

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/internal/nearest"
+	"github.com/ndtune/ndtune/tune"
 )
 
 // An encoding is a format that records are written in.
@@ -155,7 +156,7 @@ func EncodeLog(w io.Writer, r *Record) error {
 // ranks are the places of the results in their [tune.Ranking], from 1; 0 of those that have none.
 // They are nil where there was no final measurement: the objectives of the search tell the order.
 func (r *Record) ranks() []int {
-	ranking := r.Header.Objective.Rank(r.Results)
+	ranking := tune.Rank(r.Header.Objective, r.Results)
 	if ranking.Finalists == 0 {
 		return nil
 	}

@@ -11,6 +11,8 @@ import (
 
 	"github.com/ndtune/ndtune/internal/browser"
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -37,9 +39,9 @@ func everything(t testing.TB) *record.Record {
 	}
 	r := &record.Record{Header: record.Header{
 		Format: record.FormatLog, Version: 1, Kernel: hostileImage, Source: hostileScript,
-		Device:     tune.Device{Name: hostileScript, Vendor: "v", Platform: "p " + hostileImage, Driver: hostileImage, Timer: tune.TimerEvent},
-		Parameters: list, Constants: []tune.Constant{{Name: "n", Value: hostileScript}}, ProblemSize: []int{256, 128},
-		Objective: tune.Objective{Name: "time"}, Metrics: []string{"GB/s", hostileImage}, Iterations: 7, Verified: true,
+		Device:     hardware.Device{Name: hostileScript, Vendor: "v", Platform: "p " + hostileImage, Driver: hostileImage, Timer: hardware.TimerEvent},
+		Parameters: list, Constants: []problem.Constant{{Name: "n", Value: hostileScript}}, ProblemSize: []int{256, 128},
+		Objective: problem.Objective{Name: "time"}, Metrics: []string{"GB/s", hostileImage}, Iterations: 7, Verified: true,
 		Strategy: hostileImage, Seed: 3, Started: created, Tool: "ndtune test",
 	}}
 	s := mustSpace(t, list)
@@ -50,7 +52,7 @@ func everything(t testing.TB) *record.Record {
 		result := &r.Results[i]
 		result.Final = []float64{result.Time() * 0.99, result.Time() * 0.98, result.Time()}
 	}
-	r.Header.Objective.DeriveFinals(r.Results)
+	tune.DeriveFinals(r.Header.Objective, r.Results)
 	return r
 }
 
@@ -90,7 +92,7 @@ func oneOfEach(c space.Configuration, i int) tune.Result {
 		r.Status, r.Verified = tune.Correct, i%3 != 0
 		r.Times = []float64{base, base * 1.01, base * 1.003}
 		r.Objective = r.Time()
-		r.Metrics = []tune.MetricValue{{Name: "GB/s", Value: 12.5 / r.Time()}, {Name: hostileImage, Value: float64(i) * x}}
+		r.Metrics = []problem.MetricValue{{Name: "GB/s", Value: 12.5 / r.Time()}, {Name: hostileImage, Value: float64(i) * x}}
 		r.EarlyStopped = i%23 == 0
 	}
 	return r

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/ndtune/ndtune/internal/figure"
+	"github.com/ndtune/ndtune/tune"
 )
 
 // TestEChartsIsWhatItsFileSays: the library is that of the version and hash that stand beside
@@ -167,7 +168,7 @@ func TestMarkdown(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
-	for i, row := range recorded.Header.Objective.Rank(recorded.Results).Places[:markdownRows] {
+	for i, row := range tune.Rank(recorded.Header.Objective, recorded.Results).Places[:markdownRows] {
 		if !strings.Contains(table[i+2], " "+figure.Milliseconds(recorded.Results[row].Figures().Time)+" ") {
 			t.Errorf("row %d of the table: %s", i+1, table[i+2])
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/compare"
+	"github.com/ndtune/ndtune/tune/problem"
 )
 
 // onDevices are records of one problem with hostile names on three devices. The best of the first
@@ -37,9 +38,9 @@ func onDevices(t *testing.T) []Source {
 			}
 			q.Objective, q.AtFinal = q.Time(), nil
 		}
-		r.Header.Objective.DeriveFinals(r.Results)
+		tune.DeriveFinals(r.Header.Objective, r.Results)
 	}
-	best := tune.Objective{Name: "time"}.Rank(sources[0].Record.Results).Places[0]
+	best := tune.Rank(problem.Objective{Name: "time"}, sources[0].Record.Results).Places[0]
 	failed := &sources[1].Record.Results[best]
 	failed.Status, failed.Reason, failed.Times, failed.Final, failed.AtFinal = tune.Runtime, hostileImage+"\nand more", nil, nil, nil
 	sources[2].Record.Results = slices.Delete(sources[2].Record.Results, best, best+1)

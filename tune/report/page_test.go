@@ -12,6 +12,7 @@ import (
 	"github.com/ndtune/ndtune/internal/browser"
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -36,7 +37,7 @@ func TestPageShowsTheRecord(t *testing.T) {
 	if got := p.Texts("#best-values dd"); !slices.Equal(got, trimmed(values)) {
 		t.Errorf("best values %q, want %q", got, values)
 	}
-	if got, want := p.Text(".paste code"), tune.BuildOptions(b.Configuration); got != strings.TrimSpace(want) {
+	if got, want := p.Text(".paste code"), problem.BuildOptions(b.Configuration); got != strings.TrimSpace(want) {
 		t.Errorf("options %q, want %q", got, want)
 	}
 	if got, want := p.Texts(".figures b")[0], figure.Number(12.5/b.FinalTime()); got != want {
@@ -109,7 +110,7 @@ func (p *tab) sameColumns(results []tune.Result) {
 // sameRows compares what the table shows first, by the time, with the results.
 func (p *tab) sameRows(results []tune.Result) {
 	p.T.Helper()
-	order := tune.Objective{Name: "time"}.Rank(results).Places
+	order := tune.Rank(problem.Objective{Name: "time"}, results).Places
 	heads := p.Texts("#table .head button")
 	for i, row := range order[:5] {
 		r := &results[row]

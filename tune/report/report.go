@@ -26,6 +26,8 @@ import (
 	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/compare"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 )
 
@@ -81,7 +83,7 @@ func New(sources []Source, tool string, created time.Time) (*Report, error) {
 func checkTimes(results []tune.Result) error {
 	for i := range results {
 		r := &results[i]
-		for _, s := range []tune.Stats{r.Stats(), tune.StatsOf(r.Final)} {
+		for _, s := range []problem.Stats{r.Stats(), problem.StatsOf(r.Final)} {
 			if r.Status == tune.Correct && (math.IsInf(s.Mean, 0) || math.IsInf(s.StandardDeviation, 0)) {
 				return fmt.Errorf("the times of %s are too large to be computed with; remove this result", r.Configuration)
 			}
@@ -129,7 +131,7 @@ func comparisonOf(sources []Source, tool string) (*Comparison, error) {
 	var compared []compare.Source
 	several := false
 	for _, s := range sources {
-		several = several || !compare.SameDevice(sources[0].Record.Header.Device, s.Record.Header.Device)
+		several = several || !hardware.SameDevice(sources[0].Record.Header.Device, s.Record.Header.Device)
 		if strings.TrimSpace(s.Record.Header.Device.Name) == "" {
 			return nil, nil
 		}

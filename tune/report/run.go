@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -15,16 +17,16 @@ type Run struct {
 	Name   string `json:"name"`
 	Format string `json:"format"`
 
-	Kernel      string       `json:"kernel"`
-	Source      string       `json:"source"` // of the kernel: a specification or a program
-	Device      tune.Device  `json:"device"`
-	Constants   []Assignment `json:"constants"`
-	ProblemSize []int        `json:"problemSize"`
-	Strategy    string       `json:"strategy"`
-	Seed        uint64       `json:"seed"`
-	Started     string       `json:"started"` // RFC 3339, UTC; empty where unknown
-	Tool        string       `json:"tool"`
-	Iterations  int          `json:"iterations"` // timed launches of a configuration; 0 where unknown
+	Kernel      string          `json:"kernel"`
+	Source      string          `json:"source"` // of the kernel: a specification or a program
+	Device      hardware.Device `json:"device"`
+	Constants   []Assignment    `json:"constants"`
+	ProblemSize []int           `json:"problemSize"`
+	Strategy    string          `json:"strategy"`
+	Seed        uint64          `json:"seed"`
+	Started     string          `json:"started"` // RFC 3339, UTC; empty where unknown
+	Tool        string          `json:"tool"`
+	Iterations  int             `json:"iterations"` // timed launches of a configuration; 0 where unknown
 
 	Parameters []Parameter `json:"parameters"`
 	Objective  Objective   `json:"objective"`
@@ -41,7 +43,7 @@ type Run struct {
 	Columns []Column `json:"columns"`
 
 	results   []tune.Result
-	objective tune.Objective
+	objective problem.Objective
 	ranking   tune.Ranking
 	began     time.Time // as the header says; zero where it does not
 }
@@ -89,7 +91,7 @@ func newRun(s Source) (*Run, error) {
 		ProblemSize: h.ProblemSize, Strategy: h.Strategy, Seed: h.Seed, Tool: h.Tool, Iterations: h.Iterations,
 		Objective: Objective{h.Objective.Name, h.Objective.Maximize},
 		Constants: []Assignment{}, Parameters: []Parameter{}, Devices: []string{}, // lists, also where they are empty
-		results: s.Record.Results, objective: h.Objective, ranking: h.Objective.Rank(s.Record.Results), began: h.Started,
+		results: s.Record.Results, objective: h.Objective, ranking: tune.Rank(h.Objective, s.Record.Results), began: h.Started,
 	}
 	run.ProblemSize = append([]int{}, run.ProblemSize...)
 	run.Device.Extensions = nil // of no interest here, and long

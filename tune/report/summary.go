@@ -11,6 +11,8 @@ import (
 
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -112,7 +114,7 @@ func objectives(results []tune.Result) []float64 {
 }
 
 // gain is nil where it is not known.
-func gain(o tune.Objective, value, than float64) *float64 {
+func gain(o problem.Objective, value, than float64) *float64 {
 	ratio, known := o.Gain(value, than)
 	if !known {
 		return nil
@@ -132,7 +134,7 @@ func describeBest(run *Run, b *best) *Best {
 	r := &run.results[b.row]
 	f := b.figures
 	d := &Best{
-		Row: b.row, Configuration: r.Configuration.String(), Options: tune.BuildOptions(r.Configuration),
+		Row: b.row, Configuration: r.Configuration.String(), Options: problem.BuildOptions(r.Configuration),
 		YAML: asYAML(r.Configuration), Objective: f.Objective,
 		Time: f.Time, Final: f.Final, Launches: len(r.Times), SearchTime: r.Time(), Deviation: r.Stats().StandardDeviation,
 		Metrics: []MetricFigure{}, Verified: r.Verified, Device: r.Device,
@@ -223,7 +225,7 @@ func noticesOf(run *Run, b *best, verification bool) []Notice {
 	case s.Verified < correct:
 		warn("%d of %d correct configurations are unverified.", correct-s.Verified, correct)
 	}
-	if run.Device.Timer == tune.TimerHost {
+	if run.Device.Timer == hardware.TimerHost {
 		warn("Times come from the host's clock, because the driver's profiling timestamps cannot be used; they include the cost of a launch.")
 	}
 	r := &run.results[b.row]

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/space"
@@ -18,7 +19,7 @@ import (
 type Recording struct {
 	name      string
 	space     *space.Space
-	objective tune.Objective
+	objective problem.Objective
 	best      float64 // the best value of the objective
 	correct   int
 
@@ -124,7 +125,7 @@ func (n *Recording) Name() string { return n.name }
 func (n *Recording) Space() *space.Space { return n.space }
 
 // Objective returns the objective that strategies optimise.
-func (n *Recording) Objective() tune.Objective { return n.objective }
+func (n *Recording) Objective() problem.Objective { return n.objective }
 
 // Best returns the best value of the objective in the record.
 func (n *Recording) Best() float64 { return n.best }

@@ -1,16 +1,16 @@
 package spec
 
-import "github.com/ndtune/ndtune/tune"
+import "github.com/ndtune/ndtune/tune/problem"
 
 // arguments reads the arguments of the kernel in its order.
-func (f field) arguments() (arguments []tune.Argument) {
+func (f field) arguments() (arguments []problem.Argument) {
 	for _, item := range f.list() {
 		arguments = append(arguments, item.argument())
 	}
 	return arguments
 }
 
-func (f field) argument() (a tune.Argument) {
+func (f field) argument() (a problem.Argument) {
 	f.keys(
 		reader{"name", func(f field) { a.Name = f.text() }},
 		reader{"type", func(f field) { a.Type = f.text() }},

@@ -4,17 +4,17 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/problem"
 )
 
 // check makes the problem of a definition and gives what is wrong with it its place in the
 // file. A field whose form is wrong is not judged a second time, and nothing is where names
 // that expressions need are missing.
-func (d *document) check(definition tune.Definition) *tune.Problem {
+func (d *document) check(definition problem.Definition) *problem.Problem {
 	if d.failed("constants") || d.failed("parameters") || d.failedOptions() {
 		return nil
 	}
-	problem, err := tune.NewProblem(definition)
+	problem, err := problem.New(definition)
 	var errs []*Error // judged by the errors of form alone
 	for _, e := range leaves(err) {
 		name, e := fieldOf(e)
@@ -40,7 +40,7 @@ func (d *document) placed(name string, err error) *Error {
 
 // fieldOf is the field that an error of a problem is about, and what is wrong with it.
 func fieldOf(err error) (string, error) {
-	var at *tune.FieldError
+	var at *problem.FieldError
 	if errors.As(err, &at) {
 		return at.Field, at.Err
 	}

@@ -3,12 +3,12 @@ package spec
 import (
 	"math"
 
-	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
 // definition reads the whole document.
-func (f field) definition() (d tune.Definition) {
+func (f field) definition() (d problem.Definition) {
 	f.keys(
 		reader{"kernel", func(f field) { d.Kernel = f.kernel() }},
 		reader{"constants", func(f field) { d.Constants = f.constants() }},
@@ -33,16 +33,16 @@ func (f field) definition() (d tune.Definition) {
 	return d
 }
 
-func (f field) constants() (constants []tune.Constant) {
+func (f field) constants() (constants []problem.Constant) {
 	for _, e := range f.entries() {
 		if v := e.value.value(); v != nil {
-			constants = append(constants, tune.Constant{Name: e.key, Value: v})
+			constants = append(constants, problem.Constant{Name: e.key, Value: v})
 		}
 	}
 	return constants
 }
 
-func (f field) expressions() (list []tune.Expr) {
+func (f field) expressions() (list []problem.Expr) {
 	for _, item := range f.listOrOne() {
 		list = append(list, item.expression())
 	}
@@ -56,8 +56,8 @@ func (f field) restrictions() (restrictions []space.Restriction) {
 	return restrictions
 }
 
-func (f field) roofline() *tune.Roofline {
-	r := &tune.Roofline{}
+func (f field) roofline() *problem.Roofline {
+	r := &problem.Roofline{}
 	f.keys(
 		reader{"flops", func(f field) { r.Flops = f.expression() }},
 		reader{"bytes", func(f field) { r.Bytes = f.expression() }},
@@ -66,14 +66,14 @@ func (f field) roofline() *tune.Roofline {
 	return r
 }
 
-func (f field) metrics() (metrics []tune.Metric) {
+func (f field) metrics() (metrics []problem.Metric) {
 	for _, e := range f.entries() {
-		metrics = append(metrics, tune.Metric{Name: e.key, Expression: e.value.expression()})
+		metrics = append(metrics, problem.Metric{Name: e.key, Expression: e.value.expression()})
 	}
 	return metrics
 }
 
-func (f field) objective() (o tune.Objective) {
+func (f field) objective() (o problem.Objective) {
 	f.keys(
 		reader{"name", func(f field) { o.Name = f.text() }},
 		reader{"direction", func(f field) { o.Maximize = f.choice("minimize", "maximize") == "maximize" }},

@@ -7,13 +7,13 @@ import (
 
 	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/internal/nearest"
-	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/problem"
 )
 
 // fill reads what a buffer holds at first: a word, or a mapping of one key with its
 // details.
-func (f field) fill() (fill tune.Fill) {
+func (f field) fill() (fill problem.Fill) {
 	if f.node.Kind != yaml.MappingNode {
 		fill.Kind = f.fillKind()
 		return fill

@@ -6,13 +6,13 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/include"
+	"github.com/ndtune/ndtune/tune/problem"
 )
 
 // kernel reads the kernel with its source, in which the files that it includes stand in
 // place of their directives.
-func (f field) kernel() (k tune.Kernel) {
+func (f field) kernel() (k problem.Kernel) {
 	var file, source field
 	var dirs []string
 	f.keys(

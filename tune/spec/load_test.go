@@ -11,8 +11,8 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -72,28 +72,28 @@ seed: 18446744073
 	got := loaded(t, text, Options{}).Definition
 	reference := loaded(t, "parameters: {block_size_x: [64]}\n", Options{}).Definition
 	reference.Seed = 18446744073
-	want := tune.Definition{
-		Kernel: tune.Kernel{
+	want := problem.Definition{
+		Kernel: problem.Kernel{
 			Name:         "add",
 			Source:       "__kernel void add(__global float *c) {}\n",
 			BuildOptions: []string{"-cl-mad-enable"},
 		},
-		Constants: []tune.Constant{
+		Constants: []problem.Constant{
 			{Name: "n", Value: 1024}, {Name: "dt", Value: "0.225f"}, {Name: "on", Value: "yes"},
 			{Name: "f", Value: 2.0}, {Name: "big", Value: 1000},
 		},
-		ProblemSize: []tune.Expr{"n"},
-		BlockSize:   [3]tune.Expr{"threads", "2", ""},
-		GridDiv:     [3][]tune.Expr{{"threads"}, {"2", "tile"}, {}},
-		Arguments: []tune.Argument{
-			{Name: "c", Type: "float32", Size: "n", Fill: tune.Fill{Copy: "u"}, Output: true, RestoreEachLaunch: true},
-			{Name: "u", Type: "float32", Size: "n", Fill: tune.Fill{Fill: array.Fill{Kind: array.Random}}},
-			{Name: "v", Type: "float32", Size: "n", Fill: tune.Fill{Fill: array.Fill{Kind: array.Random, Low: -1, High: 1}}},
-			{Name: "w", Type: "float4", Size: "16", Fill: tune.Fill{Fill: array.Fill{Kind: array.Normal, Mean: 2, Std: 1}}},
+		ProblemSize: []problem.Expr{"n"},
+		BlockSize:   [3]problem.Expr{"threads", "2", ""},
+		GridDiv:     [3][]problem.Expr{{"threads"}, {"2", "tile"}, {}},
+		Arguments: []problem.Argument{
+			{Name: "c", Type: "float32", Size: "n", Fill: problem.Fill{Copy: "u"}, Output: true, RestoreEachLaunch: true},
+			{Name: "u", Type: "float32", Size: "n", Fill: problem.Fill{Fill: array.Fill{Kind: array.Random}}},
+			{Name: "v", Type: "float32", Size: "n", Fill: problem.Fill{Fill: array.Fill{Kind: array.Random, Low: -1, High: 1}}},
+			{Name: "w", Type: "float4", Size: "16", Fill: problem.Fill{Fill: array.Fill{Kind: array.Normal, Mean: 2, Std: 1}}},
 			{Name: "k", Type: "int32", Value: "n - 1"},
 			{Name: "f", Type: "float4", Value: []any{1, 0.5, "dt", "n"}},
 			{Name: "l", Type: "float32", LocalSize: "threads * 4"},
-			{Name: "one", Type: "int32", Size: "4", Fill: tune.Fill{Fill: array.Fill{Kind: array.Constant, Value: 7}}},
+			{Name: "one", Type: "int32", Size: "4", Fill: problem.Fill{Fill: array.Fill{Kind: array.Constant, Value: 7}}},
 		},
 		Parameters: []space.Parameter{
 			{Name: "threads", Values: []space.Value{32, 64, 128, 256}},
@@ -105,9 +105,9 @@ seed: 18446744073
 			{Name: "one", Values: []space.Value{1}},
 		},
 		Restrictions:   []space.Restriction{{Expression: "threads * tile <= 1024"}},
-		Verify:         &tune.Verification{Problem: &reference, Launches: "tile", ATol: "0.0001", RTol: "0"},
-		Metrics:        []tune.Metric{{Name: "GB/s", Expression: "4 * n / time / 1e6"}, {Name: "half", Expression: "0.5"}},
-		Objective:      tune.Objective{Name: "GB/s", Maximize: true},
+		Verify:         &problem.Verification{Problem: &reference, Launches: "tile", ATol: "0.0001", RTol: "0"},
+		Metrics:        []problem.Metric{{Name: "GB/s", Expression: "4 * n / time / 1e6"}, {Name: "half", Expression: "0.5"}},
+		Objective:      problem.Objective{Name: "GB/s", Maximize: true},
 		MaxEvaluations: 12,
 		Seed:           18446744073,
 	}
@@ -115,7 +115,7 @@ seed: 18446744073
 }
 
 // compareFields names the fields of two definitions that differ.
-func compareFields(t *testing.T, got, want tune.Definition) {
+func compareFields(t *testing.T, got, want problem.Definition) {
 	t.Helper()
 	g, w := reflect.ValueOf(got), reflect.ValueOf(want)
 	for i := range g.NumField() {
@@ -167,11 +167,11 @@ func TestMergeKeys(t *testing.T) {
     name: d
     output: true
 `, Options{})
-	want := []tune.Argument{
-		{Name: "a", Type: "float32", Size: "n", Fill: tune.Fill{Fill: array.Fill{Kind: array.Ones}}},
-		{Name: "b", Type: "float32", Size: "n", Fill: tune.Fill{Fill: array.Fill{Kind: array.Zeros}}},
-		{Name: "c", Type: "float32", Size: "n", Fill: tune.Fill{Fill: array.Fill{Kind: array.Zeros}}},
-		{Name: "d", Type: "float32", Size: "3", Fill: tune.Fill{Fill: array.Fill{Kind: array.Ones}}, Output: true},
+	want := []problem.Argument{
+		{Name: "a", Type: "float32", Size: "n", Fill: problem.Fill{Fill: array.Fill{Kind: array.Ones}}},
+		{Name: "b", Type: "float32", Size: "n", Fill: problem.Fill{Fill: array.Fill{Kind: array.Zeros}}},
+		{Name: "c", Type: "float32", Size: "n", Fill: problem.Fill{Fill: array.Fill{Kind: array.Zeros}}},
+		{Name: "d", Type: "float32", Size: "3", Fill: problem.Fill{Fill: array.Fill{Kind: array.Ones}}, Output: true},
 	}
 	if got := s.Definition.Arguments; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v\nwant %+v", got, want)

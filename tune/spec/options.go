@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/ndtune/ndtune/internal/nearest"
-	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -42,7 +42,7 @@ func ParseAssignments(texts []string) (map[string][]string, error) {
 
 // apply changes the definition. An unknown name or a value that cannot be read is an error
 // of the document.
-func (o Options) apply(doc *document, d *tune.Definition) {
+func (o Options) apply(doc *document, d *problem.Definition) {
 	for _, name := range slices.Sorted(maps.Keys(o.Set)) {
 		option := "--set " + name + "=" + o.Set[name]
 		if err := setConstant(d, name, o.Set[name]); err != nil {
@@ -59,7 +59,7 @@ func (o Options) apply(doc *document, d *tune.Definition) {
 	}
 }
 
-func setConstant(d *tune.Definition, name, text string) error {
+func setConstant(d *problem.Definition, name, text string) error {
 	names := make([]string, len(d.Constants))
 	for i, c := range d.Constants {
 		names[i] = c.Name
@@ -72,7 +72,7 @@ func setConstant(d *tune.Definition, name, text string) error {
 	return unknownName("constant", name, names)
 }
 
-func setParameter(d *tune.Definition, name string, texts []string) error {
+func setParameter(d *problem.Definition, name string, texts []string) error {
 	names := make([]string, len(d.Parameters))
 	for i, p := range d.Parameters {
 		names[i] = p.Name

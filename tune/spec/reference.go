@@ -4,7 +4,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/problem"
 )
 
 var errOfReference = errors.New("belongs to a reference kernel (spec), not to files")
@@ -13,7 +13,7 @@ var errOfReference = errors.New("belongs to a reference kernel (spec), not to fi
 // one gives to constants of the same name, and makes it the definition's reference. What is
 // wrong with it has its own file and lines. Its own verification is not looked at: a
 // reference is right by definition, and a kernel may be verified by itself.
-func (d *document) loadReference(definition *tune.Definition) Errors {
+func (d *document) loadReference(definition *problem.Definition) Errors {
 	path := d.beside(d.path, d.reference)
 	if err := d.checkRegular(path); err != nil {
 		d.failAt("verify.spec", d.locate("verify.spec"), d.explain(path, err))
@@ -31,7 +31,7 @@ func (d *document) loadReference(definition *tune.Definition) Errors {
 	}
 	reference := doc.field("", root).definition()
 	for i, c := range reference.Constants {
-		j := slices.IndexFunc(definition.Constants, func(o tune.Constant) bool { return o.Name == c.Name })
+		j := slices.IndexFunc(definition.Constants, func(o problem.Constant) bool { return o.Name == c.Name })
 		if j >= 0 {
 			reference.Constants[i].Value = definition.Constants[j].Value
 		}

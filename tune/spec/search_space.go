@@ -7,14 +7,15 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
 // A SearchSpace is what a specification says of its parameters.
 type SearchSpace struct {
 	Path    string
-	Problem *tune.Problem // nil where only the search space was read, as of a T1 file
+	Problem *problem.Problem // nil where only the search space was read, as of a T1 file
 
 	parameters   *space.Parameters
 	restrictions []space.Restriction
@@ -46,19 +47,19 @@ func loadSpace(f files, path string, o Options) (*SearchSpace, error) {
 
 // Space constructs the search space on a device. Without one it leaves out the restrictions
 // that read device.*, and returns them. An error of a restriction comes as [Errors].
-func (s *SearchSpace) Space(ctx context.Context, d *tune.Device) (all *space.Space, skipped []space.Restriction, err error) {
+func (s *SearchSpace) Space(ctx context.Context, d *hardware.Device) (all *space.Space, skipped []space.Restriction, err error) {
 	switch {
 	case s.Problem == nil:
 		all, err = space.New(ctx, s.parameters, s.restrictions, nil)
 		if i, cause, ok := space.Fault(err); ok {
-			err = &tune.FieldError{Field: fmt.Sprintf("restrictions[%d]", i), Err: cause}
+			err = &problem.FieldError{Field: fmt.Sprintf("restrictions[%d]", i), Err: cause}
 		}
 	case d == nil:
 		all, skipped, err = s.Problem.SpaceWithoutDevice(ctx)
 	default:
 		all, err = s.Problem.Space(ctx, *d)
 	}
-	var at *tune.FieldError
+	var at *problem.FieldError
 	if errors.As(err, &at) {
 		err = Errors{s.place(at.Field, at.Err)}
 	}

@@ -12,7 +12,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -20,8 +21,8 @@ import (
 type Spec struct {
 	Path       string // of the specification
 	SourcePath string // of the kernel's source; empty where the specification holds it
-	Definition tune.Definition
-	Problem    *tune.Problem
+	Definition problem.Definition
+	Problem    *problem.Problem
 
 	place placer
 }
@@ -32,7 +33,7 @@ func (s *Spec) SearchSpace() *SearchSpace {
 }
 
 // Space is [SearchSpace.Space] on a device.
-func (s *Spec) Space(ctx context.Context, d tune.Device) (*space.Space, error) {
+func (s *Spec) Space(ctx context.Context, d hardware.Device) (*space.Space, error) {
 	all, _, err := s.SearchSpace().Space(ctx, &d)
 	return all, err
 }
@@ -43,7 +44,7 @@ func (s *Spec) CheckSpace(ctx context.Context) error {
 	if s.Problem.SpaceNeedsDevice() {
 		return nil
 	}
-	_, err := s.Space(ctx, tune.Device{})
+	_, err := s.Space(ctx, hardware.Device{})
 	return err
 }
 

@@ -5,7 +5,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/python"
 )
 
@@ -13,7 +13,7 @@ import (
 // Tuner and KTT read too. Its expressions are Python's; they are translated, not executed.
 type t1 struct {
 	*document
-	definition tune.Definition
+	definition problem.Definition
 	kernel     field             // KernelSpecification, unread
 	conditions []field           // of the configuration space
 	scope      python.Scope      // the parameters
@@ -37,7 +37,7 @@ func (d *document) loadT1(root *yaml.Node, o Options) (*Spec, error) {
 	if err := d.sorted(); err != nil {
 		return nil, err
 	}
-	problem, err := tune.NewProblem(t.definition)
+	problem, err := problem.New(t.definition)
 	for _, e := range leaves(err) {
 		t.blame(fieldOf(e))
 	}

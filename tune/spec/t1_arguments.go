@@ -7,8 +7,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -29,7 +29,7 @@ func (t *t1) readArguments(k t1Kernel) {
 	}
 }
 
-func (t *t1) readArgument(i int, f field, env map[string]any) (a tune.Argument) {
+func (t *t1) readArgument(i int, f field, env map[string]any) (a problem.Argument) {
 	var r t1Argument
 	a.Name = fmt.Sprintf("argument %d", i+1)
 	f.keys(append(ignored("AccessType", "MemType", "TypeSize", "RandomSeed"),
@@ -93,7 +93,7 @@ func (f field) t1Boolean() bool {
 	return f.boolean()
 }
 
-func (t *t1) readVector(f field, a *tune.Argument, r t1Argument, env map[string]any) {
+func (t *t1) readVector(f field, a *problem.Argument, r t1Argument, env map[string]any) {
 	if r.fill != "BinaryRaw" || r.size.node != nil {
 		a.Size = t.argumentSize(f, r.size, env)
 	}
@@ -133,7 +133,7 @@ func (t *t1) readVector(f field, a *tune.Argument, r t1Argument, env map[string]
 }
 
 // argumentSize is the number of elements of an argument, the same for all configurations.
-func (t *t1) argumentSize(f, size field, env map[string]any) tune.Expr {
+func (t *t1) argumentSize(f, size field, env map[string]any) problem.Expr {
 	if size.node == nil {
 		f.failf("the size is missing; give Size, the number of elements")
 		return ""

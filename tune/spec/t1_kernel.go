@@ -8,7 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/python"
 )
 
@@ -141,7 +141,7 @@ func (t *t1) readGlobalSize(f field, k t1Kernel) {
 		}
 		t.definition.ProblemSize = append(t.definition.ProblemSize, source)
 		if k.sizeType == "CUDA" || k.sizeType == "Vulkan" {
-			t.definition.GridDiv[i] = []tune.Expr{} // it counts work-groups
+			t.definition.GridDiv[i] = []problem.Expr{} // it counts work-groups
 		}
 	}
 }

@@ -7,7 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/python"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -68,7 +68,7 @@ func (t *t1) readParameter(f field) {
 		return
 	}
 	t.comesFrom("parameters."+p.Name, values)
-	if tune.Reserved(p.Name) {
+	if problem.Reserved(p.Name) {
 		f.failf("the name %s is taken by expressions", p.Name)
 		return
 	}
@@ -212,7 +212,7 @@ func (f field) pythonExpression() *python.Expression {
 }
 
 // pythonNumber is a number, or an expression over the parameters that is one.
-func (t *t1) pythonNumber(f field) tune.Expr {
+func (t *t1) pythonNumber(f field) problem.Expr {
 	e := f.pythonExpression()
 	if e == nil {
 		return ""

@@ -11,8 +11,8 @@ import (
 	"testing/fstest"
 
 	"github.com/ndtune/ndtune/internal/golden"
-	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -82,15 +82,15 @@ func TestT1Definition(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := s.Definition
-	want := tune.Definition{
-		Kernel:      tune.Kernel{Name: "gemm", Source: "__kernel void gemm() {}\n", BuildOptions: []string{"-cl-mad-enable"}},
-		ProblemSize: []tune.Expr{"div(128 * MDIMC, MWG)", "div(128 * NDIMC, NWG)", "1"},
-		BlockSize:   [3]tune.Expr{"MDIMC", "NDIMC", "1"},
-		Arguments: []tune.Argument{
+	want := problem.Definition{
+		Kernel:      problem.Kernel{Name: "gemm", Source: "__kernel void gemm() {}\n", BuildOptions: []string{"-cl-mad-enable"}},
+		ProblemSize: []problem.Expr{"div(128 * MDIMC, MWG)", "div(128 * NDIMC, NWG)", "1"},
+		BlockSize:   [3]problem.Expr{"MDIMC", "NDIMC", "1"},
+		Arguments: []problem.Argument{
 			{Name: "size", Type: "int32", Value: 128},
-			{Name: "a", Type: "float", Size: "16384", Fill: tune.Fill{Fill: array.Fill{Kind: array.Random, High: 2}}},
+			{Name: "a", Type: "float", Size: "16384", Fill: problem.Fill{Fill: array.Fill{Kind: array.Random, High: 2}}},
 			{Name: "b", Type: "float4", Data: array.New(array.Float32, 16)},
-			{Name: "c", Type: "float", Size: "16384", Fill: tune.Fill{Fill: array.Fill{Kind: array.Constant}}, Output: true},
+			{Name: "c", Type: "float", Size: "16384", Fill: problem.Fill{Fill: array.Fill{Kind: array.Constant}}, Output: true},
 			{Name: "tile", Type: "float32x16", LocalSize: "64"},
 		},
 		Parameters: d.Parameters,

@@ -1,14 +1,14 @@
 package spec
 
 import (
-	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
 // verification reads what a correct output is. The reference specification is only named
 // here: it is loaded once the constants of this one are known.
-func (f field) verification() *tune.Verification {
-	v := &tune.Verification{}
+func (f field) verification() *problem.Verification {
+	v := &problem.Verification{}
 	f.keys(
 		reader{"spec", func(f field) { f.reference = f.text() }},
 		reader{"parameters", func(f field) { v.Configuration = f.configuration() }},

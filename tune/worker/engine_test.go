@@ -9,6 +9,7 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -18,11 +19,11 @@ import (
 // comparison, statistics and the run log. The kernel writes one element, and the driver's
 // cache holds every variant.
 func BenchmarkEngineCost(b *testing.B) {
-	d := tune.Definition{
-		Kernel:      tune.Kernel{Name: "nothing", Source: "__kernel void nothing(__global int *y, const int length) { *y = 1; }"},
-		Constants:   []tune.Constant{{Name: "n", Value: 1}},
-		ProblemSize: []tune.Expr{"n"},
-		Arguments: []tune.Argument{
+	d := problem.Definition{
+		Kernel:      problem.Kernel{Name: "nothing", Source: "__kernel void nothing(__global int *y, const int length) { *y = 1; }"},
+		Constants:   []problem.Constant{{Name: "n", Value: 1}},
+		ProblemSize: []problem.Expr{"n"},
+		Arguments: []problem.Argument{
 			{Name: "y", Type: "int32", Size: "n", Output: true},
 			{Name: "length", Type: "int32", Value: "n"},
 		},
@@ -30,10 +31,10 @@ func BenchmarkEngineCost(b *testing.B) {
 			{Name: "block_size_x", Values: []space.Value{1, 2, 4, 8}}, {Name: "tile_size_x", Values: []space.Value{1, 2, 3, 4}}, {Name: "unroll", Values: []space.Value{1, 2}},
 		},
 		Restrictions: []space.Restriction{{Expression: "block_size_x * tile_size_x <= 1024"}},
-		Metrics:      []tune.Metric{{Name: "GB/s", Expression: "4 * n / time / 1e6"}},
-		Verify:       &tune.Verification{Expected: map[string]any{"y": []int32{1}}},
+		Metrics:      []problem.Metric{{Name: "GB/s", Expression: "4 * n / time / 1e6"}},
+		Verify:       &problem.Verification{Expected: map[string]any{"y": []int32{1}}},
 	}
-	problem, err := tune.NewProblem(d)
+	problem, err := problem.New(d)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -55,7 +56,7 @@ func BenchmarkEngineCost(b *testing.B) {
 	})
 }
 
-func benchEngineCost(b *testing.B, problem *tune.Problem, e tune.Evaluator) {
+func benchEngineCost(b *testing.B, problem *problem.Problem, e tune.Evaluator) {
 	run := func(path string) *tune.Outcome {
 		log, err := record.Open(path, record.Header{
 			Digest: problem.Digest(), Kernel: problem.KernelName(), Device: e.Device(),

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/process"
 )
 
@@ -31,7 +32,7 @@ func (p *Pool) handle(e event, now time.Time) error {
 		if !m.builds && p.identity.Timer == "" {
 			p.identity = a.Ready.Device
 			// The host's clock also measures delays of the host.
-			p.shared = p.shared || p.identity.Timer == tune.TimerHost
+			p.shared = p.shared || p.identity.Timer == hardware.TimerHost
 		}
 		p.rest(m, now)
 	case a.Stage != nil:

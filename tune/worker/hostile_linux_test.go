@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -68,7 +69,7 @@ var hostileModes = []string{
 	"prints", "loops_later", "", "traps", "", "requires_another_group", "", "corrupts_it_too", "", "", "", "", "", "",
 }
 
-func hostile(t testing.TB) *tune.Problem {
+func hostile(t testing.TB) *problem.Problem {
 	t.Helper()
 	fifo := filepath.Join(t.TempDir(), "nobody-writes.h")
 	if err := unix.Mkfifo(fifo, 0o600); err != nil {
@@ -80,23 +81,23 @@ func hostile(t testing.TB) *tune.Problem {
 	for i := range y {
 		y[i] = float32(i)
 	}
-	d := tune.Definition{
-		Kernel:      tune.Kernel{Name: "hostile", Source: source},
-		Constants:   []tune.Constant{{Name: "fastest", Value: fastest}, {Name: "printed_lines", Value: printedLines}},
-		ProblemSize: []tune.Expr{tune.Expr(fmt.Sprint(n))},
-		BlockSize:   [3]tune.Expr{"64"},
-		Arguments: []tune.Argument{
-			{Name: "y", Type: "float32", Size: tune.Expr(fmt.Sprint(n)), Output: true},
+	d := problem.Definition{
+		Kernel:      problem.Kernel{Name: "hostile", Source: source},
+		Constants:   []problem.Constant{{Name: "fastest", Value: fastest}, {Name: "printed_lines", Value: printedLines}},
+		ProblemSize: []problem.Expr{problem.Expr(fmt.Sprint(n))},
+		BlockSize:   [3]problem.Expr{"64"},
+		Arguments: []problem.Argument{
+			{Name: "y", Type: "float32", Size: problem.Expr(fmt.Sprint(n)), Output: true},
 			{Name: "counter", Type: "int32", Size: "16"},
 			{Name: "scratch", Type: "uint64", Size: "4096 + 512 * mode"},
 		},
-		Verify: &tune.Verification{Expected: map[string]any{"y": y}},
+		Verify: &problem.Verification{Expected: map[string]any{"y": y}},
 	}
 	var values []space.Value
 	for i, name := range hostileModes {
 		values = append(values, i)
 		if name != "" {
-			d.Constants = append(d.Constants, tune.Constant{Name: name, Value: i})
+			d.Constants = append(d.Constants, problem.Constant{Name: name, Value: i})
 		}
 	}
 	d.Parameters = []space.Parameter{{Name: "mode", Values: values}}
@@ -250,26 +251,26 @@ func TestRemeasureFindsTheGuiltyOne(t *testing.T) {
 func TestTheReferenceIsNotToBlame(t *testing.T) {
 	t.Parallel()
 	needPoCL(t)
-	reference := tune.Definition{
-		Kernel:      tune.Kernel{Name: "right", Source: `__kernel void right(__global float *y) { y[get_global_id(0)] = 1; }`},
-		ProblemSize: []tune.Expr{"64"}, BlockSize: [3]tune.Expr{"64"},
-		Arguments:  []tune.Argument{{Name: "y", Type: "float32", Size: "64", Output: true}},
+	reference := problem.Definition{
+		Kernel:      problem.Kernel{Name: "right", Source: `__kernel void right(__global float *y) { y[get_global_id(0)] = 1; }`},
+		ProblemSize: []problem.Expr{"64"}, BlockSize: [3]problem.Expr{"64"},
+		Arguments:  []problem.Argument{{Name: "y", Type: "float32", Size: "64", Output: true}},
 		Parameters: []space.Parameter{{Name: "only", Values: []space.Value{1}}},
 	}
-	p := mustProblem(t, tune.Definition{
-		Kernel: tune.Kernel{Name: "destroys", Source: `
+	p := mustProblem(t, problem.Definition{
+		Kernel: problem.Kernel{Name: "destroys", Source: `
 __kernel void destroys(__global float *y, volatile __global ulong *scratch) {
     int i = get_global_id(0);
     y[i] = 1;
     if (i == 0 && mode < 2) for (int n = 0; n < 8192; n++) scratch[64 + 512 + n] = 0x4141414141414141;
 }`},
-		ProblemSize: []tune.Expr{"64"}, BlockSize: [3]tune.Expr{"64"},
-		Arguments: []tune.Argument{
+		ProblemSize: []problem.Expr{"64"}, BlockSize: [3]problem.Expr{"64"},
+		Arguments: []problem.Argument{
 			{Name: "y", Type: "float32", Size: "64", Output: true},
 			{Name: "scratch", Type: "uint64", Size: "64"},
 		},
 		Parameters: []space.Parameter{{Name: "mode", Values: []space.Value{0, 1, 2, 3}}},
-		Verify:     &tune.Verification{Problem: &reference, Configuration: map[string]space.Value{"only": 1}},
+		Verify:     &problem.Verification{Problem: &reference, Configuration: map[string]space.Value{"only": 1}},
 	})
 	o := openTestPool(t, whole, p, Options{Workers: 1}).run(t, tune.Options{Finalists: -1})
 	for _, r := range o.Results {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/problem"
 )
 
 // The defaults of the time-outs.
@@ -116,7 +117,7 @@ func (b *best) permission() *permission {
 }
 
 // beats reports whether the best is better than a value of the objective.
-func (b *best) beats(value float64, o tune.Objective) bool {
+func (b *best) beats(value float64, o problem.Objective) bool {
 	r := b.result.Load()
 	return r != nil && o.Better(r.Objective, value)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -57,7 +58,7 @@ func TestStartLimit(t *testing.T) {
 // TestLaunchLimitOfOtherObjectives has an objective by which what takes long can be the best.
 func TestLaunchLimitOfOtherObjectives(t *testing.T) {
 	for _, c := range []struct {
-		metric   tune.Expr
+		metric   problem.Expr
 		maximize bool
 		items    int
 		want     time.Duration
@@ -73,8 +74,8 @@ func TestLaunchLimitOfOtherObjectives(t *testing.T) {
 			t.Fatal(err)
 		}
 		d.Parameters = append(d.Parameters, space.Parameter{Name: "items", Values: []space.Value{1, 1000000}})
-		d.Metrics = []tune.Metric{{Name: "score", Expression: c.metric}}
-		d.Objective = tune.Objective{Name: "score", Maximize: c.maximize}
+		d.Metrics = []problem.Metric{{Name: "score", Expression: c.metric}}
+		d.Objective = problem.Objective{Name: "score", Maximize: c.maximize}
 		p := &Pool{problem: mustProblem(t, d), options: Options{KernelTimeout: 10 * time.Second}}
 		p.best.set(tune.Result{Times: []float64{1}, Objective: 1})
 		one := &task{configuration: configurationOf(t, p.problem, map[string]space.Value{"items": c.items})}

@@ -13,6 +13,8 @@ import (
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -25,10 +27,10 @@ func TestMain(m *testing.M) {
 		endAtStart(os.Getenv(startVariable))
 	}
 	Register("doubling", makeDoubling)
-	Register("not the same", func(input string) (tune.Definition, error) {
+	Register("not the same", func(input string) (problem.Definition, error) {
 		return makeDoubling(fmt.Sprint(os.Getpid(), input))
 	})
-	Register("broken", func(string) (tune.Definition, error) { return tune.Definition{}, fmt.Errorf("it rains") })
+	Register("broken", func(string) (problem.Definition, error) { return problem.Definition{}, fmt.Errorf("it rains") })
 	Main()
 	flag.Parse()
 	if _, err := findTestDevice(); err != nil && os.Getenv("NDTUNE_REQUIRE_OPENCL") == "" {
@@ -96,7 +98,7 @@ func findTestDevice() (device.Listed, error) {
 	return device.Select(all, "")
 }
 
-func testIdentity(t testing.TB) tune.Device {
+func testIdentity(t testing.TB) hardware.Device {
 	t.Helper()
 	identity, err := device.Describe(testDevice(t).Device)
 	if err != nil {
@@ -112,9 +114,9 @@ func needPoCL(t testing.TB) {
 	}
 }
 
-func mustProblem(t testing.TB, d tune.Definition) *tune.Problem {
+func mustProblem(t testing.TB, d problem.Definition) *problem.Problem {
 	t.Helper()
-	p, err := tune.NewProblem(d)
+	p, err := problem.New(d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,12 +183,12 @@ func nextMark() string {
 }
 
 // newTestPool is Open, but for the arrangement, and before the first worker is started.
-func newTestPool(t testing.TB, a arrangement, p *tune.Problem, o Options, devices ...device.Listed) *testPool {
+func newTestPool(t testing.TB, a arrangement, p *problem.Problem, o Options, devices ...device.Listed) *testPool {
 	t.Helper()
 	if len(devices) == 0 {
 		devices = []device.Listed{testDevice(t)}
 	}
-	var identities []tune.Device
+	var identities []hardware.Device
 	for _, l := range devices {
 		identity, err := device.Describe(l.Device)
 		if err != nil {
@@ -218,7 +220,7 @@ func newTestPool(t testing.TB, a arrangement, p *tune.Problem, o Options, device
 }
 
 // openTestPool is newTestPool with its first worker.
-func openTestPool(t testing.TB, a arrangement, p *tune.Problem, o Options, devices ...device.Listed) *testPool {
+func openTestPool(t testing.TB, a arrangement, p *problem.Problem, o Options, devices ...device.Listed) *testPool {
 	t.Helper()
 	pool := newTestPool(t, a, p, o, devices...)
 	if err := pool.openFirst(context.Background()); err != nil {
@@ -257,7 +259,7 @@ func (l *lines) String() string {
 
 func (l *lines) count(what string) int { return strings.Count(l.String(), what) }
 
-func configurationOf(t testing.TB, p *tune.Problem, values map[string]space.Value) space.Configuration {
+func configurationOf(t testing.TB, p *problem.Problem, values map[string]space.Value) space.Configuration {
 	t.Helper()
 	all := map[string]space.Value{}
 	for i := range p.Parameters().Len() {
@@ -293,25 +295,25 @@ const doublingLength = 1000
 
 // makeDoubling makes a problem whose right output a function computes, which tells that it
 // does.
-func makeDoubling(input string) (tune.Definition, error) {
+func makeDoubling(input string) (problem.Definition, error) {
 	x := make([]float32, doublingLength)
 	for i := range x {
 		x[i] = float32(i)
 	}
-	return tune.Definition{
-		Kernel: tune.Kernel{Name: "doubling", Source: `
+	return problem.Definition{
+		Kernel: problem.Kernel{Name: "doubling", Source: `
 __kernel void doubling(__global float *y, __global const float *x) {
     int i = get_global_id(0);
     if (i < 1000) y[i] = 2 * x[i];
 }
 // ` + input},
-		ProblemSize: []tune.Expr{"1000"},
-		Arguments:   []tune.Argument{{Name: "y", Type: "float32", Size: "1000", Output: true}, {Name: "x", Data: x}},
+		ProblemSize: []problem.Expr{"1000"},
+		Arguments:   []problem.Argument{{Name: "y", Type: "float32", Size: "1000", Output: true}, {Name: "x", Data: x}},
 		Parameters: []space.Parameter{
 			{Name: "block_size_x", Values: []space.Value{8, 16, 32, 64}},
 			{Name: "also", Values: []space.Value{0, 1}},
 		},
-		Verify: &tune.Verification{Reference: func(in map[string]*array.Array) (map[string]*array.Array, error) {
+		Verify: &problem.Verification{Reference: func(in map[string]*array.Array) (map[string]*array.Array, error) {
 			fmt.Fprintln(os.Stderr, "the reference is made")
 			y := make([]float32, in["x"].Len())
 			for i := range y {
@@ -322,7 +324,7 @@ __kernel void doubling(__global float *y, __global const float *x) {
 	}, nil
 }
 
-func doubling(t testing.TB) *tune.Problem {
+func doubling(t testing.TB) *problem.Problem {
 	t.Helper()
 	d, err := makeDoubling("")
 	if err != nil {
@@ -333,19 +335,19 @@ func doubling(t testing.TB) *tune.Problem {
 
 // tiny has a kernel that takes no time, in n configurations. PoCL has built none of them
 // unless under this name.
-func tiny(t testing.TB, n int, name string) *tune.Problem {
+func tiny(t testing.TB, n int, name string) *problem.Problem {
 	t.Helper()
 	var values []space.Value
 	for i := range n {
 		values = append(values, i)
 	}
-	return mustProblem(t, tune.Definition{
-		Kernel: tune.Kernel{Name: "tiny", Source: `
+	return mustProblem(t, problem.Definition{
+		Kernel: problem.Kernel{Name: "tiny", Source: `
 __kernel void tiny(__global float *y) { y[get_global_id(0)] = get_global_id(0) + 0 * i; }
 // ` + name},
-		ProblemSize: []tune.Expr{"4"}, BlockSize: [3]tune.Expr{"4"},
-		Arguments:  []tune.Argument{{Name: "y", Type: "float32", Size: "4", Output: true}},
+		ProblemSize: []problem.Expr{"4"}, BlockSize: [3]problem.Expr{"4"},
+		Arguments:  []problem.Argument{{Name: "y", Type: "float32", Size: "4", Output: true}},
 		Parameters: []space.Parameter{{Name: "i", Values: values}},
-		Verify:     &tune.Verification{Expected: map[string]any{"y": []float32{0, 1, 2, 3}}},
+		Verify:     &problem.Verification{Expected: map[string]any{"y": []float32{0, 1, 2, 3}}},
 	})
 }

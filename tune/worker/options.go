@@ -5,7 +5,8 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -25,7 +26,7 @@ type Options struct {
 	KernelTimeout time.Duration // for each later launch; DefaultKernelTimeout
 
 	// Peaks are the measured peaks of the devices, for metrics and objectives; nil: unknown.
-	Peaks *tune.Peaks
+	Peaks *hardware.Peaks
 
 	// Maker is the name of the registered function that makes the problem, and Input its
 	// input, for problems that hold Go functions.
@@ -51,11 +52,11 @@ const (
 // DefaultWorkers is how many processes build for a problem on a device by default: one for each core,
 // within the memory of the device. Builders may take a quarter of what the buffers leave of a
 // device's own memory; if the memory is the host's, all processes together may take half of it.
-func DefaultWorkers(p *tune.Problem, d tune.Device) int {
+func DefaultWorkers(p *problem.Problem, d hardware.Device) int {
 	return workersFor(runtime.GOMAXPROCS(0), d, bufferBytes(p, d))
 }
 
-func workersFor(cores int, d tune.Device, buffers int64) int {
+func workersFor(cores int, d hardware.Device, buffers int64) int {
 	n := int64(cores)
 	if d.GlobalMemory > 0 {
 		switch {
@@ -71,7 +72,7 @@ func workersFor(cores int, d tune.Device, buffers int64) int {
 }
 
 // bufferBytes is the total size of a problem's buffers in one configuration.
-func bufferBytes(p *tune.Problem, d tune.Device) int64 {
+func bufferBytes(p *problem.Problem, d hardware.Device) int64 {
 	first := map[string]space.Value{}
 	for i := range p.Parameters().Len() {
 		q := p.Parameters().At(i)
@@ -87,7 +88,7 @@ func bufferBytes(p *tune.Problem, d tune.Device) int64 {
 	}
 	all := int64(0)
 	for i, a := range p.Arguments() {
-		if a.Kind == tune.BufferArgument {
+		if a.Kind == problem.BufferArgument {
 			all += int64(v.Elements[i]) * int64(a.Type.Size())
 		}
 	}
@@ -96,7 +97,7 @@ func bufferBytes(p *tune.Problem, d tune.Device) int64 {
 
 // evaluateWhole reports whether every worker both builds and measures. A CPU device has the memory
 // and the processors of the host: a build need not be carried to another process.
-func evaluateWhole(d tune.Device) bool { return d.Type == "cpu" }
+func evaluateWhole(d hardware.Device) bool { return d.Type == "cpu" }
 
 // sharesHost reports whether work on the host can disturb the device.
-func sharesHost(d tune.Device) bool { return d.Type != "gpu" || d.UnifiedMemory }
+func sharesHost(d hardware.Device) bool { return d.Type != "gpu" || d.UnifiedMemory }

@@ -3,26 +3,26 @@ package worker
 import (
 	"testing"
 
-	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/hardware"
 )
 
 func TestWorkersFor(t *testing.T) {
 	const gib = 1 << 30
-	cpu := func(memory int64) tune.Device {
-		return tune.Device{Type: "cpu", UnifiedMemory: true, GlobalMemory: memory}
+	cpu := func(memory int64) hardware.Device {
+		return hardware.Device{Type: "cpu", UnifiedMemory: true, GlobalMemory: memory}
 	}
-	gpu := func(memory int64) tune.Device { return tune.Device{Type: "gpu", GlobalMemory: memory} }
-	integrated := tune.Device{Type: "gpu", UnifiedMemory: true, GlobalMemory: 8 * gib}
+	gpu := func(memory int64) hardware.Device { return hardware.Device{Type: "gpu", GlobalMemory: memory} }
+	integrated := hardware.Device{Type: "gpu", UnifiedMemory: true, GlobalMemory: 8 * gib}
 	for _, c := range []struct {
 		what    string
 		cores   int
-		d       tune.Device
+		d       hardware.Device
 		buffers int64
 		want    int
 	}{
 		{"a server", 32, cpu(256 * gib), 100 << 20, 32},
 		{"one core", 1, cpu(256 * gib), 0, 1},
-		{"memory that nobody tells", 12, tune.Device{Type: "cpu"}, gib, 12},
+		{"memory that nobody tells", 12, hardware.Device{Type: "cpu"}, gib, 12},
 		{"a small machine", 16, cpu(4 * gib), 0, 5},
 		{"large buffers", 16, cpu(64 * gib), 4 * gib, 1},
 		{"buffers that do not fit", 16, cpu(4 * gib), 64 * gib, 1},
@@ -40,10 +40,10 @@ func TestWorkersFor(t *testing.T) {
 
 func TestBufferBytes(t *testing.T) {
 	p := faulty(t)
-	if got := bufferBytes(p, tune.Device{Type: "cpu"}); got != 256*4+16*4 {
+	if got := bufferBytes(p, hardware.Device{Type: "cpu"}); got != 256*4+16*4 {
 		t.Errorf("%d B", got)
 	}
-	if n := DefaultWorkers(p, tune.Device{Type: "cpu", GlobalMemory: 1}); n != 1 {
+	if n := DefaultWorkers(p, hardware.Device{Type: "cpu", GlobalMemory: 1}); n != 1 {
 		t.Errorf("%d workers without memory", n)
 	}
 }

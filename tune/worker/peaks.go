@@ -9,9 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/device/peak"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
 )
 
 const (
@@ -31,7 +32,7 @@ const maxPeakDeaths = 3
 type PeakOptions struct {
 	// Needs are the peaks that a search needs: only they are measured, within a few seconds. Nil:
 	// all peaks are measured, with care.
-	Needs *tune.Needs
+	Needs *problem.Needs
 
 	Timer   string        // of the device; "": unknown
 	Timeout time.Duration // for each part, with Needs for all of them together; DefaultPeakTimeout
@@ -50,12 +51,12 @@ type PeakOptions struct {
 // part. The error says that nothing could be measured, or is that of the context.
 //
 // If the program does not call [Main], it measures in this process.
-func MeasurePeaks(ctx context.Context, d device.Listed, o PeakOptions) (*tune.Peaks, error) {
+func MeasurePeaks(ctx context.Context, d device.Listed, o PeakOptions) (*hardware.Peaks, error) {
 	if !hasRun {
 		task := o.task()
 		peaks := task.New()
-		add := func(_ peak.Part, p *tune.Peaks) { peaks.Add(p) }
-		if err := task.Run(ctx, d.Device, task.Parts(), func(string) {}, func(peak.Part) {}, func(peak.Part, *tune.Peaks) {}, add); err != nil {
+		add := func(_ peak.Part, p *hardware.Peaks) { peaks.Add(p) }
+		if err := task.Run(ctx, d.Device, task.Parts(), func(string) {}, func(peak.Part) {}, func(peak.Part, *hardware.Peaks) {}, add); err != nil {
 			return nil, err
 		}
 		return peaks, nil
@@ -83,15 +84,15 @@ type survey struct {
 
 	all    int // parts
 	left   []peak.Part
-	begun  bool        // the first part that is left
-	known  *tune.Peaks // the figures of that part so far; nil: none
-	end    time.Time   // of a quick survey
+	begun  bool            // the first part that is left
+	known  *hardware.Peaks // the figures of that part so far; nil: none
+	end    time.Time       // of a quick survey
 	worker *child
 	deaths int
-	peaks  *tune.Peaks
+	peaks  *hardware.Peaks
 }
 
-func newSurvey(selector string, d tune.Device, o PeakOptions) *survey {
+func newSurvey(selector string, d hardware.Device, o PeakOptions) *survey {
 	if o.Timeout <= 0 {
 		o.Timeout = DefaultPeakTimeout
 	}
@@ -107,7 +108,7 @@ func newSurvey(selector string, d tune.Device, o PeakOptions) *survey {
 	return s
 }
 
-func (s *survey) run(ctx context.Context) (*tune.Peaks, error) {
+func (s *survey) run(ctx context.Context) (*hardware.Peaks, error) {
 	defer s.host.Close()
 	s.end = time.Now().Add(s.options.Timeout)
 	for len(s.left) > 0 {
@@ -223,7 +224,7 @@ func (s *survey) miss(why string) {
 // nothing says why there is not a single figure.
 func (s *survey) nothing() error {
 	var reasons []string
-	for _, f := range tune.PeakFigures() {
+	for _, f := range hardware.PeakFigures() {
 		if s.peaks.Value(f.Name) > 0 {
 			return nil
 		}
@@ -254,8 +255,8 @@ func (s *server) measurePeaks(h hello) error {
 		s.parent.Send(answer{Ready: &ready{identity}})
 	}
 	begin := func(p peak.Part) { s.parent.Send(answer{Measuring: &measuring{p.Name}}) }
-	send := func(end bool) func(peak.Part, *tune.Peaks) {
-		return func(p peak.Part, known *tune.Peaks) {
+	send := func(end bool) func(peak.Part, *hardware.Peaks) {
+		return func(p peak.Part, known *hardware.Peaks) {
 			s.parent.Send(answer{Measured: &measured{p.Name, known, end}})
 		}
 	}

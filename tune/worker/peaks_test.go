@@ -7,8 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device/peak"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
 )
 
 // testSurvey measures the test device with a function that is told of each part.
@@ -47,13 +48,13 @@ func TestAWorkerMeasuresPeaks(t *testing.T) {
 	if s.host.Started != 1 || len(begun) != len(peak.Parts()) {
 		t.Errorf("%d workers began %v", s.host.Started, begun)
 	}
-	for _, f := range tune.PeakFigures() {
+	for _, f := range hardware.PeakFigures() {
 		figure, known := p.Figures[f.Name]
 		if !known || (figure.Value > 0) == (figure.Missing != "") || figure.Unit != f.Unit {
 			t.Errorf("%s: %+v", f.Name, figure)
 		}
 	}
-	if p.Value(tune.PeakFloat32) == 0 || p.Value(tune.PeakMemoryCopy) == 0 || p.Method != peak.Method || p.Timer == "" || len(p.Copy) == 0 || len(p.Read) == 0 {
+	if p.Value(hardware.PeakFloat32) == 0 || p.Value(hardware.PeakMemoryCopy) == 0 || p.Method != peak.Method || p.Timer == "" || len(p.Copy) == 0 || len(p.Read) == 0 {
 		t.Errorf("%+v", p)
 	}
 }
@@ -99,7 +100,7 @@ func TestWhatWasMeasuredStands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Value(tune.PeakFloat32) == 0 || len(p.Figures) != len(tune.PeakFigures()) {
+	if p.Value(hardware.PeakFloat32) == 0 || len(p.Figures) != len(hardware.PeakFigures()) {
 		t.Errorf("%+v", p)
 	}
 	for _, name := range peaksOf(t, "copying", "launching") {
@@ -135,26 +136,26 @@ func TestADeviceThatIsNotThere(t *testing.T) {
 
 // What one search needs is all that is measured, and says that it was measured quickly.
 func TestQuickPeaks(t *testing.T) {
-	s := testSurvey(t, PeakOptions{Needs: &tune.Needs{Sets: []int64{1 << 20}}})
+	s := testSurvey(t, PeakOptions{Needs: &problem.Needs{Sets: []int64{1 << 20}}})
 	p, err := s.run(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !p.Quick || p.Value(tune.PeakMemoryCopy) == 0 || p.Value(tune.PeakFloat32) != 0 || len(p.Read) > 0 || p.Timer == "" {
+	if !p.Quick || p.Value(hardware.PeakMemoryCopy) == 0 || p.Value(hardware.PeakFloat32) != 0 || len(p.Read) > 0 || p.Timer == "" {
 		t.Errorf("%+v", p)
 	}
 }
 
 // A worker that hangs in a part leaves what it knew of it by then.
 func TestWhatWasKnownOfAPartStands(t *testing.T) {
-	s := testSurvey(t, PeakOptions{Needs: &tune.Needs{Sets: []int64{1 << 20}}})
+	s := testSurvey(t, PeakOptions{Needs: &problem.Needs{Sets: []int64{1 << 20}}})
 	s.options.interim = func() { s.worker.Kill() }
 	p, err := s.run(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
-	memory := p.Figures[tune.PeakMemoryCopy] // more may have come before the end
-	if p.Value(tune.PeakCacheCopy) == 0 || !strings.HasPrefix(p.Partial, "copying: the process ended ") || (memory.Value > 0) == (memory.Missing != "") {
+	memory := p.Figures[hardware.PeakMemoryCopy] // more may have come before the end
+	if p.Value(hardware.PeakCacheCopy) == 0 || !strings.HasPrefix(p.Partial, "copying: the process ended ") || (memory.Value > 0) == (memory.Missing != "") {
 		t.Errorf("%+v", p)
 	}
 	if s.host.Started != 1 {

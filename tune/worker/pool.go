@@ -10,6 +10,8 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/process"
 )
 
@@ -17,10 +19,10 @@ import (
 // on several of one model. It implements tune.Remeasurer, tune.Observer and tune.Prober.
 // Close it when done. Evaluate, Probe and Remeasure are called one at a time.
 type Pool struct {
-	problem    *tune.Problem
+	problem    *problem.Problem
 	devices    []device.Listed
-	identities []tune.Device // of the devices
-	identity   tune.Device   // of the first one, with its timer
+	identities []hardware.Device // of the devices
+	identity   hardware.Device   // of the first one, with its timer
 	options    Options
 	whole      bool // every worker evaluates; else some only build
 	shared     bool // any work of a worker can disturb one that times
@@ -57,11 +59,11 @@ type Pool struct {
 //
 // If the program does not call [Main], or the problem holds Go functions and Options name no
 // Maker, the pool evaluates in this process: InProcess reports it, and Options.Note gets the reason.
-func Open(ctx context.Context, devices []device.Listed, p *tune.Problem, o Options) (*Pool, error) {
+func Open(ctx context.Context, devices []device.Listed, p *problem.Problem, o Options) (*Pool, error) {
 	if len(devices) == 0 {
 		return nil, errors.New("a pool needs a device")
 	}
-	identities := make([]tune.Device, len(devices))
+	identities := make([]hardware.Device, len(devices))
 	for i, d := range devices {
 		var err error
 		if identities[i], err = device.Describe(d.Device); err != nil {
@@ -87,7 +89,7 @@ func Open(ctx context.Context, devices []device.Listed, p *tune.Problem, o Optio
 	return pool, nil
 }
 
-func newPool(devices []device.Listed, identities []tune.Device, p *tune.Problem, o Options) *Pool {
+func newPool(devices []device.Listed, identities []hardware.Device, p *problem.Problem, o Options) *Pool {
 	identity := identities[0]
 	if o.Single {
 		o.Workers = 1
@@ -131,7 +133,7 @@ func (p *Pool) prepare() (why string, err error) {
 		return "", nil
 	}
 	p.hello.Problem, err = encodeProblem(p.problem)
-	var functions *tune.FunctionError
+	var functions *problem.FunctionError
 	if errors.As(err, &functions) {
 		return functions.Error() + " unless it is registered (worker.Register)", nil
 	}
@@ -173,7 +175,7 @@ func (p *Pool) openFirst(ctx context.Context) error {
 func (p *Pool) InProcess() bool { return p.inProcess != nil }
 
 // Device is the first device, with its timer.
-func (p *Pool) Device() tune.Device { return p.identity }
+func (p *Pool) Device() hardware.Device { return p.identity }
 
 // Workers is how many processes the pool starts at most.
 func (p *Pool) Workers() int {

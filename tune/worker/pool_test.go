@@ -16,6 +16,8 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -48,7 +50,7 @@ func TestPoolAgreesWithAnEvaluator(t *testing.T) {
 	want := resultsByKey(o)
 	for _, a := range arrangements {
 		pool := openTestPool(t, a, p, Options{Workers: 2})
-		if got, want := pool.Device(), e.Device(); got.SameKind(want) != nil || got.Timer == "" {
+		if got, want := pool.Device(), e.Device(); hardware.SameKind(got, want) != nil || got.Timer == "" {
 			t.Errorf("%s: the device is %+v, want %+v", a, got, want)
 		}
 		o := pool.run(t, tune.Options{})
@@ -100,7 +102,7 @@ func TestOneReferenceForAllWorkers(t *testing.T) {
 // makes the program forget that it called Main.
 func TestEvaluatingInThisProcess(t *testing.T) {
 	l := []device.Listed{testDevice(t)}
-	check := func(what string, p *tune.Problem, want string) {
+	check := func(what string, p *problem.Problem, want string) {
 		t.Helper()
 		var notes []string
 		pool, err := Open(context.Background(), l, p, Options{Iterations: 3, Note: func(text string) { notes = append(notes, text) }})
@@ -485,19 +487,19 @@ func searchOnTwoDevices(t *testing.T) {
 func TestAKernelThatFailsInTheEnd(t *testing.T) {
 	t.Parallel()
 	for _, a := range []arrangement{whole, builders} {
-		p := mustProblem(t, tune.Definition{
-			Kernel: tune.Kernel{Name: "late", Source: `
+		p := mustProblem(t, problem.Definition{
+			Kernel: problem.Kernel{Name: "late", Source: `
 __kernel void late(__global float *y, volatile __global int *counter) {
     y[get_global_id(0)] = 1;
     if (get_global_id(0) == 0 && ++counter[0] > 20 && mode == 1) *(volatile __global int *)0x10 = 1;
 }`},
-			ProblemSize: []tune.Expr{"64"}, BlockSize: [3]tune.Expr{"64"},
-			Arguments: []tune.Argument{
+			ProblemSize: []problem.Expr{"64"}, BlockSize: [3]problem.Expr{"64"},
+			Arguments: []problem.Argument{
 				{Name: "y", Type: "float32", Size: "64", Output: true},
 				{Name: "counter", Type: "int32", Size: "1"},
 			},
 			Parameters: []space.Parameter{{Name: "mode", Values: []space.Value{0, 1, 2}}},
-			Verify:     &tune.Verification{Expected: map[string]any{"y": slices.Repeat([]float32{1}, 64)}},
+			Verify:     &problem.Verification{Expected: map[string]any{"y": slices.Repeat([]float32{1}, 64)}},
 		})
 		o := openTestPool(t, a, p, Options{Workers: 1}).run(t, tune.Options{})
 		for _, r := range o.Results {

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -30,12 +31,12 @@ func TestBinariesAreCarried(t *testing.T) {
 		if err := unix.Mkfifo(fifo, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		p := mustProblem(t, tune.Definition{
-			Kernel:      tune.Kernel{Name: "k", Source: "#include <" + fifo + ">\n__kernel void k(__global int *y) { y[get_global_id(0)] = ONCE; }\n"},
-			ProblemSize: []tune.Expr{"16"}, BlockSize: [3]tune.Expr{"16"},
-			Arguments:  []tune.Argument{{Name: "y", Type: "int32", Size: "16", Output: true}},
+		p := mustProblem(t, problem.Definition{
+			Kernel:      problem.Kernel{Name: "k", Source: "#include <" + fifo + ">\n__kernel void k(__global int *y) { y[get_global_id(0)] = ONCE; }\n"},
+			ProblemSize: []problem.Expr{"16"}, BlockSize: [3]problem.Expr{"16"},
+			Arguments:  []problem.Argument{{Name: "y", Type: "int32", Size: "16", Output: true}},
 			Parameters: []space.Parameter{{Name: "i", Values: []space.Value{0}}},
-			Verify:     &tune.Verification{Expected: map[string]any{"y": []int32{7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7}}},
+			Verify:     &problem.Verification{Expected: map[string]any{"y": []int32{7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7}}},
 		})
 		pool := newTestPool(t, builders, p, Options{Workers: 1, BuildTimeout: timeout})
 		pool.carry.binaries = carried
@@ -183,15 +184,15 @@ func beParent(t *testing.T, what string) {
 func TestOutputIsShownOnlyWhereWanted(t *testing.T) {
 	t.Parallel()
 	needPoCL(t)
-	p := mustProblem(t, tune.Definition{
-		Kernel: tune.Kernel{Name: "k", Source: `
+	p := mustProblem(t, problem.Definition{
+		Kernel: problem.Kernel{Name: "k", Source: `
 __kernel void k(__global int *y) {
     y[0] = 1;
     printf("the value is %d\n", i);
     if (i == 2) *(volatile __global int *)0x10 = 1;
 }`},
-		ProblemSize: []tune.Expr{"1"}, BlockSize: [3]tune.Expr{"1"},
-		Arguments:  []tune.Argument{{Name: "y", Type: "int32", Size: "1"}},
+		ProblemSize: []problem.Expr{"1"}, BlockSize: [3]problem.Expr{"1"},
+		Arguments:  []problem.Argument{{Name: "y", Type: "int32", Size: "1"}},
 		Parameters: []space.Parameter{{Name: "i", Values: []space.Value{1, 2, 3}}},
 	})
 	for _, shown := range []bool{true, false} {

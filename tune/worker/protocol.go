@@ -8,6 +8,7 @@ import (
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/device/peak"
+	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/process"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -53,9 +54,9 @@ type answer struct {
 type hello struct {
 	Builds   bool   // or else it evaluates
 	Selector string // of the device, «platform:device»
-	Device   tune.Device
+	Device   hardware.Device
 
-	Problem []byte // a tune.Definition by encodeProblem; nil: a registered function makes it
+	Problem []byte // a problem.Definition by encodeProblem; nil: a registered function makes it
 	Maker   string // its name
 	Input   string // for it
 	Digest  string // that the problem must have
@@ -67,7 +68,7 @@ type hello struct {
 	Task  peak.Task // of these parts
 }
 
-type ready struct{ Device tune.Device }
+type ready struct{ Device hardware.Device }
 
 // values are a configuration.
 type values = map[string]space.Value
@@ -138,7 +139,7 @@ type measuring struct{ Part string }
 // measured is what came of it, or, where it is not the end of the part, what is known so far.
 type measured struct {
 	Part  string
-	Peaks *tune.Peaks
+	Peaks *hardware.Peaks
 	End   bool
 }
 

@@ -14,6 +14,8 @@ import (
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -163,7 +165,7 @@ func (c *conversation) ends(status int, printed string) {
 }
 
 // greeting is what a pool says to a worker first.
-func greeting(t *testing.T, p *tune.Problem) *hello {
+func greeting(t *testing.T, p *problem.Problem) *hello {
 	t.Helper()
 	problem, err := encodeProblem(p)
 	if err != nil {
@@ -173,7 +175,7 @@ func greeting(t *testing.T, p *tune.Problem) *hello {
 	return &hello{Selector: l.Selector(), Device: testIdentity(t), Problem: problem, Digest: p.Digest(), Iterations: 3}
 }
 
-func (c *conversation) greet(h *hello) tune.Device {
+func (c *conversation) greet(h *hello) hardware.Device {
 	c.t.Helper()
 	c.say(request{Hello: h})
 	a := c.hear()
@@ -507,7 +509,7 @@ __kernel void faulty(volatile __global float *y, volatile __global int *counter)
 `
 
 // faulty has one configuration for each fault.
-func faulty(t testing.TB, faults ...string) *tune.Problem {
+func faulty(t testing.TB, faults ...string) *problem.Problem {
 	t.Helper()
 	if len(faults) == 0 {
 		faults = append(append(faults, survivable...), faultLoop, faultDies)
@@ -516,18 +518,18 @@ func faulty(t testing.TB, faults ...string) *tune.Problem {
 	for i := range y {
 		y[i] = float32(i)
 	}
-	d := tune.Definition{
-		Kernel:      tune.Kernel{Name: "faulty", Source: faultySource},
-		ProblemSize: []tune.Expr{"256"},
-		BlockSize:   [3]tune.Expr{`fault == "large" ? 1000000 : 64`},
-		Arguments: []tune.Argument{
+	d := problem.Definition{
+		Kernel:      problem.Kernel{Name: "faulty", Source: faultySource},
+		ProblemSize: []problem.Expr{"256"},
+		BlockSize:   [3]problem.Expr{`fault == "large" ? 1000000 : 64`},
+		Arguments: []problem.Argument{
 			{Name: "y", Type: "float32", Size: "256", Output: true},
 			{Name: "counter", Type: "int32", Size: "16"},
 		},
-		Verify: &tune.Verification{Expected: map[string]any{"y": y}},
+		Verify: &problem.Verification{Expected: map[string]any{"y": y}},
 	}
 	for i, name := range []string{faultNone, faultSlow, faultOutput, faultCompile, faultBounds, faultGroup, faultLarge, faultLoop, faultDies} {
-		d.Constants = append(d.Constants, tune.Constant{Name: name, Value: i})
+		d.Constants = append(d.Constants, problem.Constant{Name: name, Value: i})
 	}
 	var values []space.Value
 	for _, f := range faults {
@@ -537,7 +539,7 @@ func faulty(t testing.TB, faults ...string) *tune.Problem {
 	return mustProblem(t, d)
 }
 
-func faultyValues(t testing.TB, p *tune.Problem, fault string) values {
+func faultyValues(t testing.TB, p *problem.Problem, fault string) values {
 	t.Helper()
 	return valuesOf(configurationOf(t, p, map[string]space.Value{"fault": fault}))
 }

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/process"
 )
 
@@ -19,7 +19,7 @@ const environment = "NDTUNE_WORKER"
 
 // A Maker makes the definition of a problem that holds Go functions, in the program and in
 // each of its workers alike: the same input must give the same problem.
-type Maker func(input string) (tune.Definition, error)
+type Maker func(input string) (problem.Definition, error)
 
 var (
 	makers = map[string]Maker{}
@@ -45,16 +45,16 @@ func Main() {
 }
 
 // makeDefinition calls a registered function.
-func makeDefinition(name, input string) (tune.Definition, error) {
+func makeDefinition(name, input string) (problem.Definition, error) {
 	maker, ok := makers[name]
 	if !ok {
-		return tune.Definition{}, fmt.Errorf("no problem is registered as %q (registered: %s)", name, strings.Join(slices.Sorted(maps.Keys(makers)), ", "))
+		return problem.Definition{}, fmt.Errorf("no problem is registered as %q (registered: %s)", name, strings.Join(slices.Sorted(maps.Keys(makers)), ", "))
 	}
 	return maker(input)
 }
 
 // encodeProblem encodes a problem that has no functions. The contents of its files go along.
-func encodeProblem(p *tune.Problem) ([]byte, error) {
+func encodeProblem(p *problem.Problem) ([]byte, error) {
 	d, err := p.Portable()
 	if err != nil {
 		return nil, err
@@ -67,8 +67,8 @@ func encodeProblem(p *tune.Problem) ([]byte, error) {
 }
 
 // problem makes the problem of a hello.
-func (h *hello) problem() (*tune.Problem, error) {
-	var d tune.Definition
+func (h *hello) problem() (*problem.Problem, error) {
+	var d problem.Definition
 	var err error
 	if h.Problem != nil {
 		err = gob.NewDecoder(bytes.NewReader(h.Problem)).Decode(&d)
@@ -78,7 +78,7 @@ func (h *hello) problem() (*tune.Problem, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the problem: %w", err)
 	}
-	p, err := tune.NewProblem(d)
+	p, err := problem.New(d)
 	if err != nil {
 		return nil, fmt.Errorf("make the problem: %w", err)
 	}

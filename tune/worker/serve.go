@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/process"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -21,7 +22,7 @@ type server struct {
 
 	parent *process.Parent[request, answer]
 
-	problem   *tune.Problem
+	problem   *problem.Problem
 	builder   *device.Builder
 	evaluator *device.Evaluator
 	trace     *trace
@@ -111,7 +112,7 @@ func (s *server) greet(h hello) error {
 }
 
 // findDevice returns the device of a hello.
-func findDevice(h hello) (d device.Listed, identity tune.Device, err error) {
+func findDevice(h hello) (d device.Listed, identity hardware.Device, err error) {
 	all, err := device.List()
 	if err != nil {
 		return d, identity, err

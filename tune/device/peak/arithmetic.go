@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/cl"
-	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/hardware"
 )
 
 // A precision is a type of floating point numbers.
@@ -21,12 +21,12 @@ type precision struct {
 
 var (
 	float = precision{
-		name: "float32", scalar: "float", define: "use_float", figure: tune.PeakFloat32,
+		name: "float32", scalar: "float", define: "use_float", figure: hardware.PeakFloat32,
 		widths:  func(w cl.VectorWidths) int { return w.Float },
 		lacking: func(*cl.DeviceInfo) string { return "" },
 	}
 	double = precision{
-		name: "float64", scalar: "double", define: "use_double", figure: tune.PeakFloat64,
+		name: "float64", scalar: "double", define: "use_double", figure: hardware.PeakFloat64,
 		widths: func(w cl.VectorWidths) int { return w.Double },
 		lacking: func(i *cl.DeviceInfo) string {
 			if i.DoubleFP == 0 && !i.HasExtension("cl_khr_fp64") {
@@ -36,7 +36,7 @@ var (
 		},
 	}
 	half = precision{
-		name: "float16", scalar: "half", define: "use_half", figure: tune.PeakFloat16,
+		name: "float16", scalar: "half", define: "use_half", figure: hardware.PeakFloat16,
 		widths: func(w cl.VectorWidths) int { return w.Half },
 		lacking: func(i *cl.DeviceInfo) string {
 			if i.HalfFP == 0 && !i.HasExtension("cl_khr_fp16") {
@@ -94,7 +94,7 @@ func (m *Meter) summings(p precision) []summing {
 		return all
 	}
 	shapes := [][3]int{{1, 8, 256}, {1, 4, 256}, {1, 16, 256}, {1, 8, 128}, {2, 4, 256}, {4, 4, 256}}
-	if p.figure == tune.PeakFloat16 {
+	if p.figure == hardware.PeakFloat16 {
 		shapes = [][3]int{{2, 8, 256}, {2, 4, 256}, {2, 16, 256}, {4, 4, 256}, {8, 2, 256}, {1, 8, 256}}
 	}
 	for _, s := range shapes {
@@ -109,8 +109,8 @@ func (m *Meter) summings(p precision) []summing {
 }
 
 // arithmetic measures multiply-adds of a precision.
-func arithmetic(p precision) func(context.Context, *Meter) (*tune.Peaks, error) {
-	return func(ctx context.Context, m *Meter) (*tune.Peaks, error) {
+func arithmetic(p precision) func(context.Context, *Meter) (*hardware.Peaks, error) {
+	return func(ctx context.Context, m *Meter) (*hardware.Peaks, error) {
 		if why := p.lacking(m.info); why != "" {
 			return nil, errors.New(why)
 		}

@@ -6,14 +6,14 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/hardware"
 )
 
 // hurried measures what the limits of buffers of some sizes together are computed from: each
 // variant moves all sets before the next is built, until the time is up. The first always
 // does, and on a CPU the first whose stores go past the caches: nothing else shows what a copy
 // beyond them can be.
-func (s *stream) hurried(ctx context.Context, needed []int64) (*tune.Peaks, error) {
+func (s *stream) hurried(ctx context.Context, needed []int64) (*hardware.Peaks, error) {
 	wanted := s.wanted(needed)
 	variants, must := s.inOrder()
 	rates := map[int64]point{}
@@ -33,7 +33,7 @@ func (s *stream) hurried(ctx context.Context, needed []int64) (*tune.Peaks, erro
 				break
 			}
 			if rate > rates[set].Rate {
-				rates[set] = point{tune.Bandwidth{Bytes: set, Rate: rate}, v}
+				rates[set] = point{hardware.Bandwidth{Bytes: set, Rate: rate}, v}
 			}
 			s.takeCurve(rates)
 			s.meter.tell(s.peaks())
@@ -46,7 +46,7 @@ func (s *stream) hurried(ctx context.Context, needed []int64) (*tune.Peaks, erro
 }
 
 // wanted are the sizes of sets to measure, the most important first. Of a problem's size it is
-// the step below, which is faster: see tune.Problem.Limit. What lies beyond the caches is
+// the step below, which is faster: see problem.Problem.Limit. What lies beyond the caches is
 // measured by the largest.
 func (s *stream) wanted(needed []int64) []int64 {
 	last := s.sizes[len(s.sizes)-1]

@@ -12,8 +12,9 @@ import (
 
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/kernels"
-	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
 )
 
 // A define is a macro that a kernel is built with.
@@ -105,18 +106,20 @@ const (
 
 // aim is how long a launch that is timed should take.
 func (m *Meter) aim() time.Duration {
-	if m.Timer == tune.TimerHost {
+	if m.Timer == hardware.TimerHost {
 		return aimByHost
 	}
 	return aimByEvent
 }
 
 // once launches and waits, and returns the time.
-func (m *Meter) once(k *cl.Kernel, r tune.NDRange) (time.Duration, error) { return m.together(k, r, 1) }
+func (m *Meter) once(k *cl.Kernel, r problem.NDRange) (time.Duration, error) {
+	return m.together(k, r, 1)
+}
 
 // together launches n times and returns the shortest time. A time of 0 is refused: no rate
 // can be computed from it.
-func (m *Meter) together(k *cl.Kernel, r tune.NDRange, n int) (time.Duration, error) {
+func (m *Meter) together(k *cl.Kernel, r problem.NDRange, n int) (time.Duration, error) {
 	times, err := m.Times(k, r, n)
 	if err != nil {
 		return 0, err
@@ -130,7 +133,7 @@ func (m *Meter) together(k *cl.Kernel, r tune.NDRange, n int) (time.Duration, er
 
 // fastest is the shortest time of a launch, out of as many as fit a budget. Up to 16 of them
 // are enqueued together.
-func (m *Meter) fastest(ctx context.Context, k *cl.Kernel, r tune.NDRange, budget time.Duration) (time.Duration, error) {
+func (m *Meter) fastest(ctx context.Context, k *cl.Kernel, r problem.NDRange, budget time.Duration) (time.Duration, error) {
 	shortest, err := m.once(k, r)
 	if err != nil || shortest > tooLong {
 		return shortest, err
@@ -199,12 +202,12 @@ func (c *contest[V]) try(ctx context.Context, v V, budget time.Duration) {
 	}
 }
 
-func (c *contest[V]) peaks() *tune.Peaks {
-	return &tune.Peaks{Figures: map[string]tune.Peak{c.figure: figure(c.figure, c.top, c.text(c.best))}}
+func (c *contest[V]) peaks() *hardware.Peaks {
+	return &hardware.Peaks{Figures: map[string]hardware.Peak{c.figure: figure(c.figure, c.top, c.text(c.best))}}
 }
 
 // end measures the best variant once more, for longer, and returns the figure.
-func (c *contest[V]) end(ctx context.Context) (*tune.Peaks, error) {
+func (c *contest[V]) end(ctx context.Context) (*hardware.Peaks, error) {
 	if c.top == 0 {
 		return nil, noneOf(c.errs)
 	}

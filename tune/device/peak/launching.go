@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/cl"
-	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/hardware"
 )
 
 const (
@@ -16,7 +16,7 @@ const (
 )
 
 // launching measures what a launch costs the host: in a long queue, and with a wait for each.
-func launching(ctx context.Context, m *Meter) (*tune.Peaks, error) {
+func launching(ctx context.Context, m *Meter) (*hardware.Peaks, error) {
 	k, err := m.build("launch.cl", "peak_launch")
 	if err != nil {
 		return nil, err
@@ -54,9 +54,9 @@ func launching(ctx context.Context, m *Meter) (*tune.Peaks, error) {
 	if int(found[0]) != l.launches {
 		return nil, fmt.Errorf("the result is wrong: of %d launches %d were run", l.launches, found[0])
 	}
-	return &tune.Peaks{Figures: map[string]tune.Peak{
-		tune.PeakLaunch:     figure(tune.PeakLaunch, queued, ""),
-		tune.PeakLaunchWait: figure(tune.PeakLaunchWait, waited, ""),
+	return &hardware.Peaks{Figures: map[string]hardware.Peak{
+		hardware.PeakLaunch:     figure(hardware.PeakLaunch, queued, ""),
+		hardware.PeakLaunchWait: figure(hardware.PeakLaunchWait, waited, ""),
 	}}, nil
 }
 

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/cl"
-	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/hardware"
 )
 
 // A localReading is a variant of the kernel of kernels/peak/local.cl.
@@ -39,8 +39,8 @@ func (m *Meter) localReadings() []localReading {
 }
 
 // localMemory measures reads of local memory.
-func localMemory(ctx context.Context, m *Meter) (*tune.Peaks, error) {
-	c := contest[localReading]{meter: m, figure: tune.PeakLocalMemory, text: localReading.text}
+func localMemory(ctx context.Context, m *Meter) (*hardware.Peaks, error) {
+	c := contest[localReading]{meter: m, figure: hardware.PeakLocalMemory, text: localReading.text}
 	c.rate = func(ctx context.Context, v localReading, budget time.Duration) (float64, error) {
 		return v.rate(ctx, m, budget)
 	}

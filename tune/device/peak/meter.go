@@ -20,8 +20,9 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/cl"
-	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
 )
 
 // Method is the version of measuring. It changes with what makes other figures.
@@ -30,26 +31,26 @@ const Method = 2
 // A Part is what is measured together, and gives some of the figures.
 type Part struct {
 	Name    string
-	Figures []string // names of tune.PeakFigures
-	measure func(context.Context, *Meter) (*tune.Peaks, error)
+	Figures []string // names of hardware.PeakFigures
+	measure func(context.Context, *Meter) (*hardware.Peaks, error)
 }
 
 // Parts are all of them, in the order in which they are best measured.
 func Parts() []Part {
 	return []Part{
-		{"arithmetic in float32", []string{tune.PeakFloat32}, arithmetic(float)},
-		{"arithmetic in float64", []string{tune.PeakFloat64}, arithmetic(double)},
-		{"arithmetic in float16", []string{tune.PeakFloat16}, arithmetic(half)},
-		{"local memory", []string{tune.PeakLocalMemory}, localMemory},
-		{"copying", []string{tune.PeakMemoryCopy, tune.PeakCacheCopy}, moving(copying)},
-		{"reading", []string{tune.PeakMemoryRead, tune.PeakCacheRead}, moving(reading)},
-		{"launching", []string{tune.PeakLaunch, tune.PeakLaunchWait}, launching},
+		{"arithmetic in float32", []string{hardware.PeakFloat32}, arithmetic(float)},
+		{"arithmetic in float64", []string{hardware.PeakFloat64}, arithmetic(double)},
+		{"arithmetic in float16", []string{hardware.PeakFloat16}, arithmetic(half)},
+		{"local memory", []string{hardware.PeakLocalMemory}, localMemory},
+		{"copying", []string{hardware.PeakMemoryCopy, hardware.PeakCacheCopy}, moving(copying)},
+		{"reading", []string{hardware.PeakMemoryRead, hardware.PeakCacheRead}, moving(reading)},
+		{"launching", []string{hardware.PeakLaunch, hardware.PeakLaunchWait}, launching},
 	}
 }
 
 // PartsFor are the parts that give what some limits need.
-func PartsFor(n tune.Needs) []Part {
-	wanted := map[string]bool{n.Precision: true, tune.PeakMemoryCopy: len(n.Sets) > 0, tune.PeakMemoryRead: len(n.Sets) > 0 && n.Read}
+func PartsFor(n problem.Needs) []Part {
+	wanted := map[string]bool{n.Precision: true, hardware.PeakMemoryCopy: len(n.Sets) > 0, hardware.PeakMemoryRead: len(n.Sets) > 0 && n.Read}
 	return slices.DeleteFunc(Parts(), func(p Part) bool { return !wanted[p.Figures[0]] })
 }
 
@@ -64,8 +65,8 @@ func FindPart(name string) (Part, error) {
 }
 
 // Missed is what is known of a part that could not be measured: why.
-func (p Part) Missed(why string) *tune.Peaks {
-	missed := &tune.Peaks{}
+func (p Part) Missed(why string) *hardware.Peaks {
+	missed := &hardware.Peaks{}
 	for _, name := range p.Figures {
 		missed.Miss(name, strings.ToValidUTF8(why, "\uFFFD"))
 	}
@@ -76,12 +77,12 @@ func (p Part) Missed(why string) *tune.Peaks {
 type Meter struct {
 	*device.Launcher
 	info  *cl.DeviceInfo
-	needs *tune.Needs // what is wanted quickly; nil: everything with care
+	needs *problem.Needs // what is wanted quickly; nil: everything with care
 
 	// Of the part that is measured:
-	deadline time.Time         // zero: there is none
-	interim  func(*tune.Peaks) // is told what is known so far; nil: nobody is
-	partial  string            // what the time did not suffice for
+	deadline time.Time             // zero: there is none
+	interim  func(*hardware.Peaks) // is told what is known so far; nil: nobody is
+	partial  string                // what the time did not suffice for
 }
 
 // Open makes a meter of a device. The timer is one of tune's; if it is empty, the meter finds
@@ -100,13 +101,13 @@ func Open(d *cl.Device, timer string) (*Meter, error) {
 
 // Hurry has the meter measure no more than some limits need: bandwidth of sets of these sizes
 // and beyond the caches, and as many variants of each kernel as the time allows.
-func (m *Meter) Hurry(n tune.Needs) { m.needs = &n }
+func (m *Meter) Hurry(n problem.Needs) { m.needs = &n }
 
 // Measure measures a part for about as long as within says; 0 is no bound. Where the time is up,
 // variants and sizes that were not measured by then are left out, after the first few. Interim
 // is told what is known so far, each time that it is more; it may be nil. What cannot be had
 // says why; the error is that of a context that ended.
-func (m *Meter) Measure(ctx context.Context, p Part, within time.Duration, interim func(*tune.Peaks)) (*tune.Peaks, error) {
+func (m *Meter) Measure(ctx context.Context, p Part, within time.Duration, interim func(*hardware.Peaks)) (*hardware.Peaks, error) {
 	m.deadline, m.interim, m.partial = time.Time{}, interim, ""
 	if within > 0 {
 		m.deadline = time.Now().Add(within)
@@ -129,7 +130,7 @@ func (m *Meter) Measure(ctx context.Context, p Part, within time.Duration, inter
 func (m *Meter) late() bool { return !m.deadline.IsZero() && time.Now().After(m.deadline) }
 
 // tell passes on what is known so far.
-func (m *Meter) tell(p *tune.Peaks) {
+func (m *Meter) tell(p *hardware.Peaks) {
 	if m.interim != nil {
 		p.Timer = m.Timer
 		m.interim(p)
@@ -138,9 +139,9 @@ func (m *Meter) tell(p *tune.Peaks) {
 
 // A Task is what to measure of a device.
 type Task struct {
-	Needs  *tune.Needs   // of a search, measured quickly; nil: everything, with care
-	Within time.Duration // about how long: each part, or with Needs all of them together; 0: no bound
-	Timer  string        // of the device, where it is known
+	Needs  *problem.Needs // of a search, measured quickly; nil: everything, with care
+	Within time.Duration  // about how long: each part, or with Needs all of them together; 0: no bound
+	Timer  string         // of the device, where it is known
 }
 
 // Parts are those that the task needs.
@@ -152,17 +153,17 @@ func (t Task) Parts() []Part {
 }
 
 // New is peaks of now and of this method, without a figure yet.
-func (t Task) New() *tune.Peaks {
-	return &tune.Peaks{
+func (t Task) New() *hardware.Peaks {
+	return &hardware.Peaks{
 		Method: Method, Measured: time.Now().UTC().Truncate(time.Second),
-		Figures: map[string]tune.Peak{}, Quick: t.Needs != nil,
+		Figures: map[string]hardware.Peak{}, Quick: t.Needs != nil,
 	}
 }
 
 // Run measures parts of a device in this process, one after the other. Begin is told as each
 // begins, and interim what is known of it so far; done gets it. The error is that of a device
 // that cannot be opened, or of the context.
-func (t Task) Run(ctx context.Context, d *cl.Device, parts []Part, ready func(timer string), begin func(Part), interim, done func(Part, *tune.Peaks)) error {
+func (t Task) Run(ctx context.Context, d *cl.Device, parts []Part, ready func(timer string), begin func(Part), interim, done func(Part, *hardware.Peaks)) error {
 	m, err := Open(d, t.Timer)
 	if err != nil {
 		return err
@@ -179,7 +180,7 @@ func (t Task) Run(ctx context.Context, d *cl.Device, parts []Part, ready func(ti
 		if t.Needs != nil && within > 0 {
 			within = max(time.Until(end)/time.Duration(len(parts)-i), time.Nanosecond)
 		}
-		measured, err := m.Measure(ctx, p, within, func(so *tune.Peaks) { interim(p, so) })
+		measured, err := m.Measure(ctx, p, within, func(so *hardware.Peaks) { interim(p, so) })
 		if err != nil {
 			return err
 		}
@@ -198,8 +199,8 @@ func (m *Meter) takes(local int) bool {
 }
 
 // figure is a figure that was measured.
-func figure(name string, value float64, variant string) tune.Peak {
-	all := tune.PeakFigures()
-	i := slices.IndexFunc(all, func(f tune.PeakFigure) bool { return f.Name == name })
-	return tune.Peak{Value: value, Unit: all[i].Unit, Variant: variant}
+func figure(name string, value float64, variant string) hardware.Peak {
+	all := hardware.PeakFigures()
+	i := slices.IndexFunc(all, func(f hardware.PeakFigure) bool { return f.Name == name })
+	return hardware.Peak{Value: value, Unit: all[i].Unit, Variant: variant}
 }

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/cl"
-	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/hardware"
 )
 
 // A movement is what is done with a set of buffers.
@@ -20,8 +20,8 @@ type movement struct {
 }
 
 var (
-	copying = movement{kernel: "peak_copy", copies: true, memory: tune.PeakMemoryCopy, cache: tune.PeakCacheCopy}
-	reading = movement{kernel: "peak_read", memory: tune.PeakMemoryRead, cache: tune.PeakCacheRead}
+	copying = movement{kernel: "peak_copy", copies: true, memory: hardware.PeakMemoryCopy, cache: hardware.PeakCacheCopy}
+	reading = movement{kernel: "peak_read", memory: hardware.PeakMemoryRead, cache: hardware.PeakCacheRead}
 )
 
 // A variant of the kernels of kernels/peak/memory.cl.
@@ -95,8 +95,8 @@ func (m *Meter) sets(what movement) (sizes []int64, beyond int64) {
 }
 
 // moving measures a movement of sets of all sizes.
-func moving(what movement) func(context.Context, *Meter) (*tune.Peaks, error) {
-	return func(ctx context.Context, m *Meter) (*tune.Peaks, error) {
+func moving(what movement) func(context.Context, *Meter) (*hardware.Peaks, error) {
+	return func(ctx context.Context, m *Meter) (*hardware.Peaks, error) {
 		s := &stream{meter: m, movement: what}
 		s.sizes, s.beyond = m.sets(what)
 		if err := s.open(); err != nil {
@@ -136,7 +136,7 @@ type stream struct {
 
 // A point is what the best variant gives for a set.
 type point struct {
-	tune.Bandwidth
+	hardware.Bandwidth
 	variant mover
 }
 
@@ -262,7 +262,7 @@ func (s *stream) sweep(ctx context.Context) error {
 			if err != nil {
 				failed = err
 			} else if rate > best.Rate {
-				best = point{tune.Bandwidth{Bytes: set, Rate: rate}, v}
+				best = point{hardware.Bandwidth{Bytes: set, Rate: rate}, v}
 			}
 		}
 		if best.Rate == 0 {
@@ -275,10 +275,10 @@ func (s *stream) sweep(ctx context.Context) error {
 }
 
 // peaks are the figures of the curve.
-func (s *stream) peaks() *tune.Peaks {
-	peaks := &tune.Peaks{}
+func (s *stream) peaks() *hardware.Peaks {
+	peaks := &hardware.Peaks{}
 	var memory, cache point
-	var all []tune.Bandwidth
+	var all []hardware.Bandwidth
 	for _, p := range s.curve {
 		best := &cache
 		if s.beyond > 0 && p.Bytes >= s.beyond {
@@ -302,7 +302,7 @@ func (s *stream) peaks() *tune.Peaks {
 		}
 		p := figure(f.name, f.Rate, fmt.Sprintf("%s, %s", bytesText(f.Bytes), f.variant))
 		if peaks.Figures == nil {
-			peaks.Figures = map[string]tune.Peak{}
+			peaks.Figures = map[string]hardware.Peak{}
 		}
 		peaks.Figures[f.name] = p
 	}

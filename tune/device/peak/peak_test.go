@@ -9,8 +9,9 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/cl"
-	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
 )
 
 // testMeter opens the device that tests run on: the one that NDTUNE_TEST_DEVICE names, else a
@@ -61,12 +62,12 @@ func TestParts(t *testing.T) {
 		for _, name := range p.Figures {
 			f := measured.Figures[name]
 			t.Logf("%s: %+v", name, f)
-			lacks := name == tune.PeakFloat16 && half.lacking(m.info) != "" || name == tune.PeakFloat64 && double.lacking(m.info) != ""
+			lacks := name == hardware.PeakFloat16 && half.lacking(m.info) != "" || name == hardware.PeakFloat64 && double.lacking(m.info) != ""
 			if (f.Value > 0) == lacks || (f.Missing != "") != lacks || f.Unit == "" {
 				t.Errorf("%s: %+v", name, f)
 			}
 		}
-		for _, curve := range [][]tune.Bandwidth{measured.Copy, measured.Read} {
+		for _, curve := range [][]hardware.Bandwidth{measured.Copy, measured.Read} {
 			for i, b := range curve {
 				if b.Rate <= 0 || i > 0 && b.Bytes != 2*curve[i-1].Bytes {
 					t.Errorf("%s: %+v", p.Name, curve)
@@ -79,14 +80,14 @@ func TestParts(t *testing.T) {
 // With the host's clock, launches are waited for and are long enough for that.
 func TestTheHostsClock(t *testing.T) {
 	m := testMeter(t)
-	m.Timer = tune.TimerHost
+	m.Timer = hardware.TimerHost
 	for _, name := range []string{"arithmetic in float32", "local memory"} {
 		p, err := FindPart(name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		measured, err := m.Measure(context.Background(), p, 0, nil)
-		if err != nil || measured.Timer != tune.TimerHost || measured.Value(p.Figures[0]) == 0 {
+		if err != nil || measured.Timer != hardware.TimerHost || measured.Value(p.Figures[0]) == 0 {
 			t.Errorf("%s: %+v, %v", name, measured, err)
 		}
 	}
@@ -106,7 +107,7 @@ func TestEveryFigureBelongsToAPart(t *testing.T) {
 			t.Errorf("%s: %v", p.Name, err)
 		}
 	}
-	for _, f := range tune.PeakFigures() {
+	for _, f := range hardware.PeakFigures() {
 		if owners[f.Name] != 1 {
 			t.Errorf("%s belongs to %d parts", f.Name, owners[f.Name])
 		}
@@ -300,12 +301,12 @@ func TestSets(t *testing.T) {
 // variants still give all of it, and what was left out is said.
 func TestHurry(t *testing.T) {
 	m := testMeter(t)
-	needs := tune.Needs{Precision: tune.PeakFloat32, Sets: []int64{1_000_000}, Read: true}
+	needs := problem.Needs{Precision: hardware.PeakFloat32, Sets: []int64{1_000_000}, Read: true}
 	m.Hurry(needs)
 	figures := map[string]bool{}
 	for _, p := range PartsFor(needs) {
 		told := 0
-		measured, err := m.Measure(context.Background(), p, time.Nanosecond, func(so *tune.Peaks) {
+		measured, err := m.Measure(context.Background(), p, time.Nanosecond, func(so *hardware.Peaks) {
 			if told++; so.Timer != m.Timer || len(so.Figures) == 0 {
 				t.Errorf("%s: so far %+v", p.Name, so)
 			}
@@ -322,24 +323,24 @@ func TestHurry(t *testing.T) {
 				t.Errorf("%s: %+v", name, f)
 			}
 		}
-		for _, curve := range [][]tune.Bandwidth{measured.Copy, measured.Read} {
+		for _, curve := range [][]hardware.Bandwidth{measured.Copy, measured.Read} {
 			if len(curve) > 0 && (len(curve) != 2 || curve[0].Bytes != 1<<19 || curve[1].Bytes < beyondSet) {
 				t.Errorf("%s: %+v", p.Name, curve)
 			}
 		}
 	}
-	if len(figures) != 5 || figures[tune.PeakFloat64] {
+	if len(figures) != 5 || figures[hardware.PeakFloat64] {
 		t.Errorf("figures of %v", figures)
 	}
 }
 
 func TestPartsFor(t *testing.T) {
-	for want, n := range map[string]tune.Needs{
+	for want, n := range map[string]problem.Needs{
 		"":                      {},
-		"arithmetic in float16": {Precision: tune.PeakFloat16},
+		"arithmetic in float16": {Precision: hardware.PeakFloat16},
 		"copying":               {Sets: []int64{1}},
 		"copying, reading":      {Sets: []int64{1}, Read: true},
-		"arithmetic in float64, copying, reading": {Precision: tune.PeakFloat64, Sets: []int64{1, 2}, Read: true},
+		"arithmetic in float64, copying, reading": {Precision: hardware.PeakFloat64, Sets: []int64{1, 2}, Read: true},
 	} {
 		var names []string
 		for _, p := range PartsFor(n) {

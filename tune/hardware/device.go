@@ -1,0 +1,58 @@
+// Package hardware describes devices: their identity, their limits and the peaks that were
+// measured on them. It decides whether two devices are the same.
+package hardware
+
+// A Device is the identity of a device and the limits that matter to tuning. Evaluators report it,
+// records keep it, and expressions read it as device.*. Unknown numbers are 0, unknown texts empty.
+type Device struct {
+	Name     string `json:"name"`
+	Vendor   string `json:"vendor"`
+	Platform string `json:"platform"`
+	Driver   string `json:"driver"`
+	Version  string `json:"version"`        // of OpenCL, as the device reports it
+	Type     string `json:"type"`           // cpu, gpu, accelerator or custom
+	PCI      string `json:"pci,omitempty"`  // domain:bus:device.function
+	UUID     string `json:"uuid,omitempty"` // 32 hexadecimal digits, with hyphens
+
+	// Timer says where times come from: TimerEvent or TimerHost.
+	Timer string `json:"timer"`
+
+	ComputeUnits     int      `json:"compute_units"`
+	ClockMHz         int      `json:"clock_mhz"`
+	GlobalMemory     int64    `json:"global_memory"`  // bytes
+	MaxAllocation    int64    `json:"max_allocation"` // bytes, of one buffer
+	LocalMemory      int64    `json:"local_memory"`   // bytes a work-group
+	MaxWorkGroupSize int      `json:"max_work_group_size"`
+	MaxWorkItemSizes []int    `json:"max_work_item_sizes"` // by dimension
+	UnifiedMemory    bool     `json:"unified_memory"`      // shares the host's memory
+	Registers        int      `json:"registers,omitempty"` // 32-bit, a work-group (NVIDIA)
+	Wavefront        int      `json:"wavefront,omitempty"` // warp (NVIDIA) or wavefront (AMD) width
+	ComputeMajor     int      `json:"compute_capability_major,omitempty"`
+	ComputeMinor     int      `json:"compute_capability_minor,omitempty"`
+	Extensions       []string `json:"extensions"`
+
+	// Peaks are the measured rates; nil: nothing was measured.
+	Peaks *Peaks `json:"peaks,omitempty"`
+}
+
+// The sources of time.
+const (
+	TimerEvent = "event" // profiling events of the device
+	TimerHost  = "host"  // the host's clock around a launch, where events cannot be used
+)
+
+// Environment returns device.* for expressions.
+func (d Device) Environment() map[string]any {
+	return map[string]any{
+		"name": d.Name, "vendor": d.Vendor, "platform": d.Platform, "driver": d.Driver,
+		"version": d.Version, "type": d.Type,
+		"compute_units": d.ComputeUnits, "clock_mhz": d.ClockMHz,
+		"global_memory": int(d.GlobalMemory), "max_allocation": int(d.MaxAllocation),
+		"local_memory": int(d.LocalMemory), "max_work_group_size": d.MaxWorkGroupSize,
+		"max_work_item_sizes": d.MaxWorkItemSizes, "unified_memory": d.UnifiedMemory,
+		"registers": d.Registers, "wavefront": d.Wavefront,
+		"compute_capability": float64(d.ComputeMajor) + float64(d.ComputeMinor)/10,
+		"extensions":         d.Extensions,
+		"peak":               d.Peaks.environment(),
+	}
+}

@@ -1,0 +1,159 @@
+package tune
+
+import (
+	"context"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// needing are results of the two configurations of moving, the second the best, and a failure.
+func needing(t *testing.T, p *Problem) []Result {
+	t.Helper()
+	one, two := configurationOf(t, p, map[string]any{"steps": 1}), configurationOf(t, p, map[string]any{"steps": 2})
+	return []Result{
+		{Configuration: one, Status: Correct, Times: []float64{4}, Objective: 4},
+		{Configuration: two, Status: Correct, Times: []float64{2}, Objective: 2},
+		{Configuration: one, Status: Runtime},
+	}
+}
+
+func TestLimitNeeds(t *testing.T) {
+	for name, c := range map[string]struct {
+		n        string
+		roofline *Roofline
+		want     problem.Needs
+	}{
+		"no roofline":     {"1024", nil, problem.Needs{}},
+		"arithmetic":      {"1024", &Roofline{Flops: "1e6", Precision: "half"}, problem.Needs{Precision: hardware.PeakFloat16}},
+		"copies":          {"1024", &Roofline{Bytes: "8 * 1024"}, problem.Needs{Sets: []int64{8192}}},
+		"reads more":      {"1024", &Roofline{Bytes: "8 * 1024 * steps"}, problem.Needs{Sets: []int64{8192}, Read: true}},
+		"both":            {"1024", &Roofline{Bytes: "12 * 1024", Flops: "1"}, problem.Needs{Precision: hardware.PeakFloat32, Sets: []int64{8192}, Read: true}},
+		"sizes, the best": {"1024 * steps", &Roofline{Bytes: "8 * 1024 * steps"}, problem.Needs{Sets: []int64{16384, 8192}}},
+		"not computable":  {"1024", &Roofline{Bytes: "div(8192, steps - 1)"}, problem.Needs{Sets: []int64{8192}}},
+	} {
+		p := mustProblem(t, moving(c.n, c.roofline))
+		if got := LimitNeeds(p, needing(t, p), hardware.Device{}); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
+		if got := LimitNeeds(p, nil, hardware.Device{}); len(got.Sets) > 0 || got.Read {
+			t.Errorf("%s, no results: %+v", name, got)
+		}
+	}
+}
+
+// Limits that are added later are those of a search whose peaks were known.
+func TestAddLimits(t *testing.T) {
+	d := moving("1024", &Roofline{Flops: "1e8 * steps", Bytes: "8192"})
+	d.Metrics = []problem.Metric{{Name: "speed", Expression: "1 / time"}}
+	p := mustProblem(t, d)
+	known := hardware.Device{Peaks: testPeaks()}
+	results, want := needing(t, p), needing(t, p)
+	for i := range 2 {
+		for _, judged := range []struct {
+			r *Result
+			d hardware.Device
+		}{{&results[i], hardware.Device{}}, {&want[i], known}} {
+			judgement, err := p.Judge(judged.r.Configuration, judged.d, judged.r.Stats(), judged.r.Time())
+			if err != nil {
+				t.Fatal(err)
+			}
+			judged.r.Metrics = judgement.Metrics
+		}
+	}
+	results[1].Final, want[1].Final = []float64{1.5, 2.5, 1.75}, []float64{1.5, 2.5, 1.75}
+	results[1].AtFinal, want[1].AtFinal = judgeFinal(p, &results[1], hardware.Device{}), judgeFinal(p, &want[1], known)
+	before := slices.Clone(results[0].Metrics)
+	shared := results[0].Metrics
+	for range 2 { // the second time changes nothing
+		AddLimits(p, results, known)
+		if !reflect.DeepEqual(results, want) {
+			t.Errorf("%+v, want %+v", results, want)
+		}
+	}
+	if !slices.Equal(shared, before) {
+		t.Errorf("the metrics that others hold became %v", shared)
+	}
+}
+
+func TestObjectiveAtIsThatOfRun(t *testing.T) {
+	times := []float64{4, 1, 1}
+	d := hardware.Device{ComputeUnits: 10}
+	for objective, want := range map[string]float64{"": 2, "time": 2, "time_min": 1, "time_median": 1, "rate": 15, "GB/s": 30} {
+		def := lineDefinition(6)
+		def.Metrics = []problem.Metric{{Name: "rate", Expression: "i * 3 / time_min"}, {Name: "GB/s", Expression: "rate * time * device.compute_units / 10"}}
+		def.Objective = problem.Objective{Name: objective}
+		p := mustProblem(t, def)
+		f := &fake{device: d, answer: func(space.Configuration) Result { return Result{Status: Correct, Times: times} }}
+		o := mustRun(t, p, f, Options{})
+		got, err := p.ObjectiveAt(o.Space.At(5), d, times)
+		if err != nil || got != want || got != o.Results[5].Objective {
+			t.Errorf("%s: %v, %v, want %v, of the run %v", objective, got, err, want, o.Results[5].Objective)
+		}
+	}
+}
+
+func TestTheLimitAsObjective(t *testing.T) {
+	d := lineDefinition(3)
+	d.Roofline = &Roofline{Flops: "1e9 * (i + 1)"}
+	d.Objective = problem.Objective{Name: problem.MetricOfLimit, Maximize: true}
+	p := mustProblem(t, d)
+	slow := func(c space.Configuration) Result {
+		return Result{Status: Correct, Times: []float64{100 * math.Pow(1.5, float64(c.Int("i")))}}
+	}
+	o, err := Run(context.Background(), p, &fake{device: hardware.Device{Peaks: testPeaks()}, answer: slow}, Options{})
+	if err != nil || bestKey(o) != "1" {
+		t.Errorf("best %v, %v", bestKey(o), err)
+	}
+	never := func(space.Configuration) Result { t.Error("it was evaluated"); return Result{} }
+	if _, err := Run(context.Background(), p, &fake{answer: never}, Options{}); err == nil || !strings.Contains(err.Error(), "the objective is % of limit: the peaks of the device are not known") {
+		t.Errorf("without peaks: %v", err)
+	}
+}
+
+func testPeaks() *hardware.Peaks {
+	return &hardware.Peaks{
+		Method: 1, Timer: hardware.TimerEvent,
+		Figures: map[string]hardware.Peak{
+			hardware.PeakMemoryCopy: {Value: 100, Unit: "GB/s"}, hardware.PeakMemoryRead: {Value: 150, Unit: "GB/s"},
+			hardware.PeakCacheCopy: {Value: 1000, Unit: "GB/s"}, hardware.PeakCacheRead: {Value: 2000, Unit: "GB/s"},
+			hardware.PeakFloat32: {Value: 1000, Unit: "GFLOP/s"}, hardware.PeakFloat64: {Value: 500, Unit: "GFLOP/s"},
+			hardware.PeakFloat16: {Unit: "GFLOP/s", Missing: "the device has no half precision"},
+		},
+		Copy: []hardware.Bandwidth{{Bytes: 1 << 18, Rate: 800}, {Bytes: 1 << 19, Rate: 1000}, {Bytes: 1 << 20, Rate: 900}, {Bytes: 1 << 21, Rate: 300}, {Bytes: 1 << 22, Rate: 98}, {Bytes: 1 << 23, Rate: 100}},
+		Read: []hardware.Bandwidth{{Bytes: 1 << 18, Rate: 2000}, {Bytes: 1 << 19, Rate: 1500}, {Bytes: 1 << 20, Rate: 1000}, {Bytes: 1 << 21, Rate: 400}, {Bytes: 1 << 22, Rate: 150}, {Bytes: 1 << 23, Rate: 149}},
+	}
+}
+
+// moving is a problem of two buffers, of which the second is the output, of so many elements.
+func moving(n string, r *problem.Roofline) problem.Definition {
+	return problem.Definition{
+		Kernel: problem.Kernel{Name: "k", Source: "__kernel void k() {}"}, ProblemSize: []problem.Expr{"1"}, Roofline: r,
+		Constants:  []problem.Constant{{Name: "real", Value: "double"}},
+		Arguments:  []problem.Argument{{Name: "in", Type: "float32", Size: n}, {Name: "out", Type: "float32", Size: n, Output: true}},
+		Parameters: []space.Parameter{{Name: "steps", Values: []space.Value{1, 2}}},
+	}
+}
+
+func configurationOf(t testing.TB, p *problem.Problem, values map[string]space.Value) space.Configuration {
+	t.Helper()
+	all := map[string]space.Value{}
+	for i := range p.Parameters().Len() {
+		q := p.Parameters().At(i)
+		all[q.Name] = q.Values[0]
+	}
+	for name, v := range values {
+		all[name] = v
+	}
+	c, err := p.Parameters().Configure(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}

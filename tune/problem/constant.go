@@ -1,0 +1,60 @@
+package problem
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+var (
+	cInteger = regexp.MustCompile(`^([+-]?(?:0[xX][0-9a-fA-F]+|[0-9]+))(?:[uU]?[lL]?|[lL][uU])$`)
+	cFloat   = regexp.MustCompile(`^([+-]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+)(?:[eE][+-]?[0-9]+)?)[fFlLhH]?$`)
+)
+
+// normalized is the value of a constant of a checked definition as an int, a float64, a bool
+// or a string.
+func (c Constant) normalized() space.Value {
+	v, err := space.NormalizeValue(c.Value)
+	if err != nil {
+		panic(fmt.Sprintf("tune: constant %s of a checked definition: %v", c.Name, err))
+	}
+	return v
+}
+
+// text is the constant as a kernel sees it.
+func (c Constant) text() string { return space.FormatValue(c.normalized()) }
+
+// largeInteger is the value of a C literal that only an unsigned 64-bit integer holds.
+func largeInteger(text string) (uint64, bool) {
+	m := cInteger.FindStringSubmatch(strings.TrimSpace(text))
+	if m == nil {
+		return 0, false
+	}
+	u, err := strconv.ParseUint(m[1], 0, 64)
+	return u, err == nil && u > math.MaxInt
+}
+
+// Number is the value that a constant has in expressions: the number that a C literal
+// stands for, else the constant itself.
+func (c Constant) Number() space.Value {
+	text, ok := c.Value.(string)
+	if !ok {
+		return c.Value
+	}
+	text = strings.TrimSpace(text)
+	if m := cInteger.FindStringSubmatch(text); m != nil {
+		if i, err := strconv.ParseInt(m[1], 0, 0); err == nil {
+			return int(i)
+		}
+	}
+	if m := cFloat.FindStringSubmatch(text); m != nil {
+		if f, err := strconv.ParseFloat(m[1], 64); err == nil {
+			return f
+		}
+	}
+	return c.Value
+}

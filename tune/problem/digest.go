@@ -1,0 +1,160 @@
+package problem
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// Digest identifies what is tuned: two problems with one digest give comparable results.
+// It covers the kernel with everything that its source includes, constants, sizes,
+// arguments with their content, parameters, restrictions, verification, roofline and metrics, and
+// not what only steers a run, nor anything of the device. Go functions cannot be covered: of a source that a function
+// makes, only that of the first configuration is.
+func (p *Problem) Digest() string {
+	h := sha256.New()
+	encoder := json.NewEncoder(h)
+	// An encoding error would mean a type that JSON cannot hold, and there is none here.
+	if err := encoder.Encode(p.canonical()); err != nil {
+		panic(fmt.Sprintf("tune: digest of a problem: %v", err))
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+type canonicalProblem struct {
+	Kernel, Source string
+	BuildOptions   string
+	Constants      []string
+	ProblemSize    []Expr
+	BlockSize      [3]Expr
+	GridDiv        [3][]Expr
+	Arguments      []canonicalArgument
+	Parameters     []string
+	Restrictions   []string
+	Roofline       string `json:",omitempty"`
+	Metrics        string
+	Objective      Objective
+	Seed           uint64
+	Verify         string // what the output is compared with
+	Reference      string
+	Configuration  string
+	Launches       Expr
+	Swap           [2]string
+	ATol, RTol     Expr
+	Expected       map[string]string
+}
+
+type canonicalArgument struct {
+	Name, Type, Size, Value, LocalSize string
+	Content, Fill                      string
+	Output, Restore                    bool
+}
+
+func (p *Problem) canonical() canonicalProblem {
+	d := p.definition
+	c := canonicalProblem{
+		Kernel: d.Kernel.Name, Source: p.source, BuildOptions: fmt.Sprintf("%q", withoutFolders(d.Kernel.BuildOptions)),
+		ProblemSize: d.ProblemSize, BlockSize: d.BlockSize, GridDiv: divisors(d.GridDiv),
+		Metrics: fmt.Sprintf("%q", d.Metrics), Objective: p.Objective(), Seed: d.Seed,
+	}
+	if d.Kernel.Func != nil {
+		c.Source = p.firstSource()
+	}
+	if r := d.Roofline; r != nil {
+		c.Roofline = fmt.Sprintf("%q %q %s", r.Flops, r.Bytes, p.roofline.precision)
+	}
+	for _, constant := range d.Constants {
+		// 1 and 1.0 are two constants for a kernel, 1 and "1" are one.
+		c.Constants = append(c.Constants, fmt.Sprintf("%s=%T %s", constant.Name, p.constants[constant.Name], constant.text()))
+	}
+	for _, a := range p.arguments {
+		fill := a.Fill
+		fill.File = ""
+		c.Arguments = append(c.Arguments, canonicalArgument{
+			Name: a.Name, Type: a.typ.String(), Size: a.Size, Value: fmt.Sprint(a.Value), LocalSize: a.LocalSize,
+			Content: contentDigest(a.data), Fill: fmt.Sprint(fill), Output: a.Output, Restore: a.RestoreEachLaunch,
+		})
+	}
+	for i := range p.parameters.Len() {
+		q := p.parameters.At(i)
+		text := q.Name + "="
+		for _, v := range q.Values {
+			text += fmt.Sprintf("%T %s,", v, space.FormatValue(v))
+		}
+		c.Parameters = append(c.Parameters, text)
+	}
+	for _, r := range d.Restrictions {
+		c.Restrictions = append(c.Restrictions, r.String())
+	}
+	if v := p.verify; v != nil {
+		c.ATol, c.RTol, c.Launches, c.Swap = d.Verify.ATol, d.Verify.RTol, d.Verify.Launches, d.Verify.Swap
+		c.Verify = v.kind(d.Verify)
+		if v.reference != nil {
+			c.Reference, c.Configuration = v.reference.Digest(), v.configuration.Key()
+		}
+		c.Expected = map[string]string{}
+		for name, data := range v.expected {
+			c.Expected[name] = contentDigest(data)
+		}
+	}
+	return c
+}
+
+// withoutFolders leaves out -I options: they name folders of one machine, and what is
+// included from them stands in the source.
+func withoutFolders(options []string) []string {
+	var rest []string
+	for i := 0; i < len(options); i++ {
+		switch {
+		case options[i] == "-I":
+			i++ // the folder is an option of its own
+		case !strings.HasPrefix(options[i], "-I"):
+			rest = append(rest, options[i])
+		}
+	}
+	return rest
+}
+
+// firstSource is the source that a function makes of the first configuration, or the
+// reason why it makes none.
+func (p *Problem) firstSource() string {
+	values := map[string]space.Value{}
+	for _, q := range p.definition.Parameters {
+		values[q.Name] = q.Values[0]
+	}
+	first, err := p.parameters.Configure(values)
+	if err != nil {
+		return err.Error()
+	}
+	source, err := p.definition.Kernel.Func(first)
+	if err != nil {
+		return err.Error()
+	}
+	return source
+}
+
+// kind names what the output is compared with.
+func (v *verification) kind(given *Verification) string {
+	switch {
+	case v.reference != nil:
+		return "problem"
+	case v.expected != nil:
+		return "files"
+	case given.Reference != nil:
+		return "reference function"
+	}
+	return "check function"
+}
+
+func contentDigest(a *array.Array) string {
+	if a == nil {
+		return ""
+	}
+	sum := sha256.Sum256(a.Bytes)
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,157 @@
+package problem
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+func TestDigestIsStable(t *testing.T) {
+	first := mustProblem(t, saxpy()).Digest()
+	for range 20 {
+		if again := mustProblem(t, saxpy()).Digest(); again != first {
+			t.Fatalf("%s, then %s", first, again)
+		}
+	}
+	for name, change := range map[string]func(*Definition){
+		"no options is an empty list": func(d *Definition) { d.Kernel.BuildOptions = []string{} },
+		"the default objective":       func(d *Definition) { d.Objective.Name = "time" },
+		"the type of an integer":      func(d *Definition) { d.Constants[0].Value = int16(1000) },
+		"a number as a text":          func(d *Definition) { d.Constants[0].Value = "1000" },
+		"the other name of a type":    func(d *Definition) { d.Arguments[0].Type = "float" },
+		"a number of a type's own":    func(d *Definition) { d.Constants[0].Value = time.Duration(1000) },
+	} {
+		d := saxpy()
+		change(&d)
+		if got := mustProblem(t, d).Digest(); got != first {
+			t.Errorf("%s changes the digest", name)
+		}
+	}
+}
+
+// TestDigestIsOfTheContent makes sure that two ways to say the same have one digest.
+func TestDigestIsOfTheContent(t *testing.T) {
+	ones := make([]float32, 1000)
+	for i := range ones {
+		ones[i] = 1
+	}
+	file := writeNPY(t, array.Of(ones))
+	for name, ways := range map[string][2]func(*Definition){
+		"right outputs in a file and as data": {
+			func(d *Definition) { d.Verify = &Verification{Files: map[string]string{"y": file}} },
+			func(d *Definition) { d.Verify = &Verification{Expected: map[string]any{"y": ones}} },
+		},
+		"content of a file and data": {
+			func(d *Definition) { d.Arguments[1].Fill = Fill{File: file} },
+			func(d *Definition) { d.Arguments[1].Fill, d.Arguments[1].Data = Fill{}, ones },
+		},
+		"no division and one by 1": {
+			func(d *Definition) { d.GridDiv[0] = []Expr{} },
+			func(d *Definition) { d.GridDiv[0] = []Expr{"1"} },
+		},
+	} {
+		d, e := saxpy(), saxpy()
+		ways[0](&d)
+		ways[1](&e)
+		if mustProblem(t, d).Digest() != mustProblem(t, e).Digest() {
+			t.Errorf("%s: two digests", name)
+		}
+	}
+}
+
+func TestDigestChangesWithAllThatMatters(t *testing.T) {
+	ones := writeNPY(t, array.Of(make([]float32, 1000)))
+	other := make([]float32, 1000)
+	other[999] = 1
+	others := writeNPY(t, array.Of(other))
+	reference := func(change func(*Definition)) *Definition {
+		d := saxpy()
+		change(&d)
+		return &d
+	}
+	at := map[string]space.Value{"block_size_x": 32, "unroll": 1}
+	verify := func(v Verification) func(*Definition) { return func(d *Definition) { d.Verify = &v } }
+	same := func(*Definition) {}
+
+	seen := map[string]string{}
+	for name, change := range map[string]func(*Definition){
+		"nothing":               same,
+		"kernel":                func(d *Definition) { d.Kernel.Name = "other" },
+		"source":                func(d *Definition) { d.Kernel.Source += " " },
+		"source by a function":  func(d *Definition) { d.Kernel.Source, d.Kernel.Func = "", sourceOf("a") },
+		"another function":      func(d *Definition) { d.Kernel.Source, d.Kernel.Func = "", sourceOf("b") },
+		"a function that fails": func(d *Definition) { d.Kernel.Source, d.Kernel.Func = "", sourceOf("") },
+		"options":               func(d *Definition) { d.Kernel.BuildOptions = []string{"-a", "-b"} },
+		"joined options":        func(d *Definition) { d.Kernel.BuildOptions = []string{"-a -b"} },
+		"constant":              func(d *Definition) { d.Constants[1].Value = "0.25f" },
+		"constant as a double":  func(d *Definition) { d.Constants[1].Value = 0.5 },
+		"constant as a float":   func(d *Definition) { d.Constants[0].Value = 1000.0 },
+		"another constant":      func(d *Definition) { d.Constants = append(d.Constants, Constant{"z", 1}) },
+		"order of constants":    func(d *Definition) { d.Constants[0], d.Constants[1] = d.Constants[1], d.Constants[0] },
+		"problem size":          func(d *Definition) { d.ProblemSize[0] = "n + 1" },
+		"block size":            func(d *Definition) { d.BlockSize[1] = "1" },
+		"no division":           func(d *Definition) { d.GridDiv[0] = []Expr{} },
+		"division":              func(d *Definition) { d.GridDiv[0] = []Expr{"32"} },
+		"argument's name":       func(d *Definition) { d.Arguments[1].Name = "z" },
+		"argument's type":       func(d *Definition) { d.Arguments[1].Type = "float64" },
+		"argument's size":       func(d *Definition) { d.Arguments[1].Size = "n * 2" },
+		"fill":                  func(d *Definition) { d.Arguments[1].Fill.Kind = array.Ones },
+		"fill's bounds":         func(d *Definition) { d.Arguments[1].Fill.High = 2 },
+		"an infinite fill":      func(d *Definition) { d.Arguments[1].Fill.Fill = array.Fill{Kind: array.Constant, Value: math.Inf(1)} },
+		"a fill of NaN":         func(d *Definition) { d.Arguments[1].Fill.Fill = array.Fill{Kind: array.Constant, Value: math.NaN()} },
+		"copy":                  func(d *Definition) { d.Arguments[1].Fill = Fill{Copy: "y"} },
+		"data":                  func(d *Definition) { d.Arguments[1] = Argument{Name: "x", Data: make([]float32, 1000)} },
+		"other data":            func(d *Definition) { d.Arguments[1] = Argument{Name: "x", Data: other} },
+		"output":                func(d *Definition) { d.Arguments[1].Output = true },
+		"restore":               func(d *Definition) { d.Arguments[1].RestoreEachLaunch = true },
+		"scalar":                func(d *Definition) { d.Arguments[2].Value = 2 },
+		"local size":            func(d *Definition) { d.Arguments[3].LocalSize = "2" },
+		"values":                func(d *Definition) { d.Parameters[1].Values = []space.Value{1, 4} },
+		"order of values":       func(d *Definition) { d.Parameters[1].Values = []space.Value{2, 1} },
+		"values as floats":      func(d *Definition) { d.Parameters[1].Values = []space.Value{1.0, 2.0} },
+		"order of parameters":   func(d *Definition) { d.Parameters[0], d.Parameters[1] = d.Parameters[1], d.Parameters[0] },
+		"restriction":           func(d *Definition) { d.Restrictions[0].Expression = "block_size_x > unroll" },
+		"no restriction":        func(d *Definition) { d.Restrictions = nil },
+		"metric":                func(d *Definition) { d.Metrics[0].Expression += " * 2" },
+		"metric's name":         func(d *Definition) { d.Metrics[0].Name = "GB" },
+		"objective":             func(d *Definition) { d.Objective.Name = "GB/s" },
+		"direction":             func(d *Definition) { d.Objective = Objective{"GB/s", true} },
+		"seed":                  func(d *Definition) { d.Seed = 1 },
+		"verify by a check":     verify(Verification{Check: func(space.Configuration, map[string]*array.Array) error { return nil }}),
+		"verify by a function": verify(Verification{Reference: func(map[string]*array.Array) (map[string]*array.Array, error) {
+			return nil, nil
+		}}),
+		"verify by a file":    verify(Verification{Files: map[string]string{"y": ones}}),
+		"verify by another":   verify(Verification{Files: map[string]string{"y": others}}),
+		"verify by data":      verify(Verification{Expected: map[string]any{"y": slices.Repeat([]float32{2}, 1000)}}),
+		"verify by a kernel":  verify(Verification{Problem: reference(same), Configuration: at}),
+		"at another place":    verify(Verification{Problem: reference(same), Configuration: map[string]space.Value{"block_size_x": 64, "unroll": 1}}),
+		"by another kernel":   verify(Verification{Problem: reference(func(d *Definition) { d.Kernel.Source = "//" }), Configuration: at}),
+		"launched more often": verify(Verification{Problem: reference(same), Configuration: at, Launches: "2"}),
+		"with a swap":         verify(Verification{Problem: reference(same), Configuration: at, Swap: [2]string{"y", "x"}}),
+		"with a tolerance":    verify(Verification{Problem: reference(same), Configuration: at, ATol: "1"}),
+		"with another":        verify(Verification{Problem: reference(same), Configuration: at, RTol: "1"}),
+	} {
+		d := saxpy()
+		change(&d)
+		digest := mustProblem(t, d).Digest()
+		if twin, ok := seen[digest]; ok {
+			t.Errorf("«%s» and «%s» have one digest", name, twin)
+		}
+		seen[digest] = name
+	}
+}
+
+func sourceOf(text string) func(space.Configuration) (string, error) {
+	return func(space.Configuration) (string, error) {
+		if text == "" {
+			return "", errors.New("there is none")
+		}
+		return text, nil
+	}
+}

@@ -1,0 +1,80 @@
+package problem
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/ndtune/ndtune/tune/hardware"
+)
+
+func TestMetricsAndObjectives(t *testing.T) {
+	d := saxpy()
+	d.Metrics = []Metric{
+		{"rate", "n / time"},
+		{"per_item", "rate / (block_size_x * unroll)"},
+		{"spread", "time_median - time_min"},
+		{"n", "1"}, // the constant keeps its name in expressions
+		{"twice n", "2 * n"},
+	}
+	for objective, want := range map[string]float64{
+		"": 5, "time": 5, "time_min": 1, "time_median": 4, "rate": 200, "per_item": 200. / 64, "spread": 3, "n": 1, "twice n": 2000,
+	} {
+		d.Objective.Name = objective
+		p := mustProblem(t, d)
+		times := StatsOf([]float64{10, 4, 1})
+		judgement, err := p.Judge(configurationOf(t, p, map[string]any{"unroll": 2}), hardware.Device{}, times, times.Mean)
+		if err != nil || judgement.Objective != want || len(judgement.Metrics) != len(d.Metrics) {
+			t.Errorf("objective %q is %v, %v (%v); want %v", objective, judgement.Objective, err, judgement.Metrics, want)
+		}
+	}
+}
+
+func TestAMetricThatCannotBeComputedIsNaN(t *testing.T) {
+	d := saxpy()
+	d.Metrics = []Metric{{"bad", "n % (unroll - 1)"}, {"worse", "bad * 2"}}
+	p := mustProblem(t, d)
+	judgement, err := p.Judge(configurationOf(t, p, nil), hardware.Device{}, StatsOf([]float64{2}), 2)
+	if err != nil || judgement.Objective != 2 || !math.IsNaN(judgement.Metrics[0].Value) || !math.IsNaN(judgement.Metrics[1].Value) {
+		t.Errorf("%v, %v", judgement, err)
+	}
+	d.Objective.Name = "worse"
+	p = mustProblem(t, d)
+	if _, err = p.Judge(configurationOf(t, p, nil), hardware.Device{}, StatsOf([]float64{2}), 2); err == nil || !strings.Contains(err.Error(), "metric bad") {
+		t.Errorf("as an objective: %v", err)
+	}
+}
+
+func TestTimesThatNoLaunchTookAreRefused(t *testing.T) {
+	d := saxpy()
+	d.Metrics = []Metric{{"rate", "1 / time"}, {"one", "1"}}
+	nan, inf := math.NaN(), math.Inf(1)
+	for _, objective := range []Objective{{"time", false}, {"rate", true}, {"rate", false}, {"one", false}, {"time_min", false}, {"time", true}} {
+		d.Objective = objective
+		p := mustProblem(t, d)
+		for _, times := range [][]float64{nil, {0, 1}, {1, -1}, {1, nan, 1}, {nan}, {1, inf}, {-inf, 1}} {
+			stats := StatsOf(times)
+			if j, err := p.Judge(configurationOf(t, p, nil), hardware.Device{}, stats, stats.Mean); err == nil {
+				t.Errorf("%v of %v is %v", objective, times, j.Objective)
+			}
+		}
+	}
+}
+
+func TestStatsOf(t *testing.T) {
+	for _, c := range []struct {
+		times []float64
+		want  Stats
+	}{
+		{nil, Stats{}},
+		{[]float64{3}, Stats{1, 3, 3, 3, 3, 0}},
+		{[]float64{4, 1, 1}, Stats{3, 2, 1, 1, 4, math.Sqrt(3)}},
+		{[]float64{1, 2, 4, 3}, Stats{4, 2.5, 2.5, 1, 4, math.Sqrt(5. / 3)}},
+	} {
+		if got := StatsOf(c.times); math.Abs(got.StandardDeviation-c.want.StandardDeviation) > 1e-12 {
+			t.Errorf("%v: deviation %v", c.times, got.StandardDeviation)
+		} else if got.StandardDeviation = c.want.StandardDeviation; got != c.want {
+			t.Errorf("%v: %+v", c.times, got)
+		}
+	}
+}

@@ -1,0 +1,214 @@
+package problem
+
+import (
+	"bytes"
+	"encoding/gob"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// A FunctionError says that a problem cannot leave its process. Fields are the paths of the
+// Go functions that it holds, in the words of a specification file: «kernel.func»,
+// «verify.check».
+type FunctionError struct {
+	Fields []string
+}
+
+func (e *FunctionError) Error() string {
+	return fmt.Sprintf("the problem holds Go functions (%s), which cannot cross to another process", strings.Join(e.Fields, ", "))
+}
+
+// Portable is a definition that makes the same problem in another process: it has the same
+// digest and the same variants, and [New] reads no file for it. Sources are resolved,
+// and what files hold stands in Data and in Verify.Expected as *array.Array. It survives
+// encoding/gob. The arrays are the problem's own and must not be changed. A problem that
+// holds Go functions has a [FunctionError] instead.
+func (p *Problem) Portable() (Definition, error) {
+	if fields := p.functions(); len(fields) > 0 {
+		return Definition{}, &FunctionError{fields}
+	}
+	return p.portable(), nil
+}
+
+// functions are the paths of the Go functions of the definition.
+func (p *Problem) functions() []string {
+	var fields []string
+	if p.definition.Kernel.Func != nil {
+		fields = append(fields, "kernel.func")
+	}
+	for i, r := range p.definition.Restrictions {
+		if r.Func != nil {
+			fields = append(fields, restrictionField(i)+".func")
+		}
+	}
+	given := p.definition.Verify
+	if given == nil {
+		return fields
+	}
+	if p.verify.reference != nil {
+		for _, field := range p.verify.reference.functions() {
+			fields = append(fields, "verify.spec."+field)
+		}
+	}
+	if given.Reference != nil {
+		fields = append(fields, "verify.reference")
+	}
+	if given.Check != nil {
+		fields = append(fields, "verify.check")
+	}
+	return fields
+}
+
+// portable is Portable for a problem without functions.
+func (p *Problem) portable() Definition {
+	d := p.definition
+	d.Kernel = Kernel{Name: d.Kernel.Name, Source: p.source, BuildOptions: d.Kernel.BuildOptions}
+	d.Constants = slices.Clone(d.Constants)
+	for i := range d.Constants {
+		d.Constants[i].Value = d.Constants[i].normalized()
+	}
+	d.GridDiv = divisors(d.GridDiv)
+	d.Arguments = nil
+	for _, a := range p.arguments {
+		d.Arguments = append(d.Arguments, a.portable())
+	}
+	d.Parameters = nil
+	for i := range p.parameters.Len() {
+		d.Parameters = append(d.Parameters, p.parameters.At(i))
+	}
+	if d.Roofline != nil {
+		roofline := *d.Roofline
+		d.Roofline = &roofline
+	}
+	if d.Verify != nil {
+		d.Verify = p.verify.portable(*d.Verify)
+	}
+	return d
+}
+
+// portable is the argument with its content instead of the name of a file.
+func (a *argument) portable() Argument {
+	given := a.Argument
+	given.Type, given.Fill.File = a.typ.String(), ""
+	if a.data != nil {
+		given.Data = a.data
+	}
+	return given
+}
+
+// portable is the verification with a portable reference.
+func (v *verification) portable(given Verification) *Verification {
+	if v.reference != nil {
+		reference := v.reference.portable()
+		given.Problem, given.Configuration = &reference, map[string]space.Value{}
+		for i, name := range v.reference.parameters.Names() {
+			given.Configuration[name] = v.configuration.At(i)
+		}
+	}
+	if v.expected != nil {
+		given.Files, given.Expected = nil, map[string]any{}
+		for name, data := range v.expected {
+			given.Expected[name] = data
+		}
+	}
+	return &given
+}
+
+// divisors writes «divided by nothing» as a divisor of 1, which is the same: in many
+// encodings an empty list is none, and none stands for the local size.
+func divisors(given [3][]Expr) [3][]Expr {
+	for i, list := range given {
+		if list != nil && len(list) == 0 {
+			given[i] = []Expr{"1"}
+		}
+	}
+	return given
+}
+
+// What stands in fields of type any must be known to gob by its type. Go's own numbers,
+// bools and texts are, and so are lists of one of them; a portable definition has besides
+// arrays as the content of buffers and outputs, and as scalars lists of lanes and halves.
+func init() {
+	gob.Register(&array.Array{})
+	gob.Register([]any{})
+	gob.Register(array.Half(0))
+}
+
+// fillCode is a Fill as it is encoded: gob leaves out numbers that are 0, and takes −0,
+// which a buffer can be filled with, for 0.
+type fillCode struct {
+	Kind       array.FillKind
+	Bits       [5]uint64 // of Value, Low, High, Mean and Std
+	Copy, File string
+}
+
+func (f *Fill) numbers() [5]*float64 {
+	return [5]*float64{&f.Value, &f.Low, &f.High, &f.Mean, &f.Std}
+}
+
+// GobEncode keeps every number to its last bit.
+func (f Fill) GobEncode() ([]byte, error) {
+	code := fillCode{Kind: f.Kind, Copy: f.Copy, File: f.File}
+	for i, number := range f.numbers() {
+		code.Bits[i] = math.Float64bits(*number)
+	}
+	var b bytes.Buffer
+	err := gob.NewEncoder(&b).Encode(code)
+	return b.Bytes(), err
+}
+
+// GobDecode is the inverse of GobEncode.
+func (f *Fill) GobDecode(b []byte) error {
+	var code fillCode
+	if err := gob.NewDecoder(bytes.NewReader(b)).Decode(&code); err != nil {
+		return err
+	}
+	*f = Fill{Fill: array.Fill{Kind: code.Kind}, Copy: code.Copy, File: code.File}
+	for i, number := range f.numbers() {
+		*number = math.Float64frombits(code.Bits[i])
+	}
+	return nil
+}
+
+// plainTypes are Go's own types of what a scalar can be, by kind.
+var plainTypes = func() map[reflect.Kind]reflect.Type {
+	types := map[reflect.Kind]reflect.Type{}
+	for _, v := range []any{
+		int(0), int8(0), int16(0), int32(0), int64(0), uint(0), uint8(0), uint16(0), uint32(0), uint64(0),
+		uintptr(0), float32(0), float64(0), false, "",
+	} {
+		types[reflect.TypeOf(v).Kind()] = reflect.TypeOf(v)
+	}
+	return types
+}()
+
+// plainScalar is a scalar of types that every process knows: numbers, bools and texts of a
+// type that a program defined are of Go's own types, lanes are a []any.
+func plainScalar(v any) any {
+	r := reflect.ValueOf(v)
+	if r.Kind() != reflect.Slice && r.Kind() != reflect.Array {
+		return plainLane(v)
+	}
+	lanes := make([]any, r.Len())
+	for i := range lanes {
+		lanes[i] = plainLane(r.Index(i).Interface())
+	}
+	return lanes
+}
+
+func plainLane(v any) any {
+	if _, ok := v.(array.Half); ok {
+		return v // not the number that its bits are
+	}
+	r := reflect.ValueOf(v)
+	if t, ok := plainTypes[r.Kind()]; ok {
+		return r.Convert(t).Interface()
+	}
+	return v
+}

@@ -1,0 +1,335 @@
+package problem
+
+import (
+	"fmt"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/ndtune/ndtune/internal/excerpt"
+	"github.com/ndtune/ndtune/internal/files"
+	"github.com/ndtune/ndtune/internal/nearest"
+	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/expression"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/include"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// A Problem is a definition that was checked and compiled. It is immutable and safe for
+// concurrent use.
+type Problem struct {
+	definition Definition
+	source     string // of the kernel, unless a function makes it
+	parameters *space.Parameters
+	constants  map[string]any              // by name, as in expressions
+	space      atomic.Pointer[space.Space] // once constructed, where it is the same for all devices
+
+	problemSize []*expression.Expression
+	blockSize   [3]*expression.Expression // nil: 1
+	gridDiv     [3][]*expression.Expression
+	arguments   []argument
+	roofline    *roofline // nil: there is none
+	metrics     []*expression.Expression
+	verify      *verification
+}
+
+// An ArgumentKind tells buffers, scalars and local memory apart.
+type ArgumentKind string
+
+// The kinds.
+const (
+	BufferArgument ArgumentKind = "buffer"
+	ScalarArgument ArgumentKind = "scalar"
+	LocalArgument  ArgumentKind = "local memory"
+)
+
+// WithArticle is the kind as it stands in a sentence: «a buffer», «a scalar», «local memory».
+func (k ArgumentKind) WithArticle() string {
+	if k == LocalArgument {
+		return string(k)
+	}
+	return "a " + string(k)
+}
+
+// argument is a compiled Argument.
+type argument struct {
+	Argument
+	kind  ArgumentKind
+	typ   array.Type
+	data  *array.Array             // given content of a buffer
+	size  *expression.Expression   // elements of a buffer or of local memory; nil: the length of data
+	value []*expression.Expression // a scalar, or the lanes of a vector, given as expressions
+}
+
+// reservedNames cannot be parameters or constants: expressions know them already.
+var reservedNames = []string{
+	"device", "time", "time_min", "time_median",
+	"and", "or", "not", "in", "true", "false", "nil", "let", "if", "else",
+}
+
+// Reserved reports whether a name cannot be that of a parameter or a constant, since
+// expressions know something else by it.
+func Reserved(name string) bool {
+	return slices.Contains(reservedNames, name) || expression.IsFunction(name)
+}
+
+// New checks a definition and compiles it. The error joins a [FieldError] for
+// everything that is wrong. No device is needed and none is touched. The search space is not
+// constructed: see [Problem.Space].
+func New(d Definition) (*Problem, error) {
+	p := &Problem{definition: d, constants: map[string]any{}}
+	var errs fieldErrors
+	if p.checkLengths(&errs); errs.err() != nil {
+		return nil, errs.err()
+	}
+	p.compileKernel(&errs)
+	p.compileConstants(&errs)
+	if !p.compileParameters(&errs) {
+		return nil, errs.err() // nothing else can be understood without the names
+	}
+	scope := p.scope()
+	p.compileSizes(&errs, scope)
+	p.compileArguments(&errs, scope)
+	p.compileRestrictions(&errs)
+	p.compileRoofline(&errs, scope)
+	p.compileMetrics(&errs, scope)
+	p.compileVerification(&errs, scope)
+	if err := errs.err(); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// The lists of a definition are bounded: what is done for an entry can take as long as there
+// are others.
+const (
+	maxArguments    = 4096
+	maxConstants    = 10_000
+	maxRestrictions = 10_000
+	maxMetrics      = 1000
+)
+
+func (p *Problem) checkLengths(errs *fieldErrors) {
+	d := p.definition
+	for _, list := range []struct {
+		field     string
+		len, most int
+	}{
+		{"arguments", len(d.Arguments), maxArguments},
+		{"constants", len(d.Constants), maxConstants},
+		{"restrictions", len(d.Restrictions), maxRestrictions},
+		{"metrics", len(d.Metrics), maxMetrics},
+	} {
+		if list.len > list.most {
+			errs.addf(list.field, "%d %s are more than the %d that are taken", list.len, list.field, list.most)
+		}
+	}
+}
+
+func (p *Problem) compileKernel(errs *fieldErrors) {
+	k := p.definition.Kernel
+	if !space.IsIdentifier(k.Name) {
+		errs.addf("kernel.name", "%q is not the name of a kernel function", k.Name)
+	}
+	given := 0
+	for _, is := range []bool{k.Source != "", k.File != "", k.Func != nil} {
+		if is {
+			given++
+		}
+	}
+	switch {
+	case given == 0:
+		errs.addf("kernel", "the source is missing: give a file or the source itself")
+	case given > 1:
+		errs.addf("kernel", "give the source once: as a file, as a text or as a function")
+	case k.File != "":
+		text, err := include.Resolve(files.ReadFile, k.File, k.IncludeDirs)
+		errs.add("kernel.file", err)
+		if err == nil && strings.TrimSpace(text) == "" {
+			errs.addf("kernel.file", "%s is empty", k.File)
+		}
+		p.source = text
+	case len(k.IncludeDirs) > 0 && k.Source != "":
+		text, err := resolveText(k)
+		errs.add("kernel.source", err)
+		p.source = text
+	default:
+		p.source = k.Source
+	}
+}
+
+// resolveText puts what a source given as text includes in its place. The text has no
+// folder: only IncludeDirs are searched.
+func resolveText(k Kernel) (string, error) {
+	own := k.Name + ".cl"
+	return include.Resolve(func(path string) ([]byte, error) {
+		switch {
+		case path == own:
+			return []byte(k.Source), nil
+		case filepath.Dir(path) == ".":
+			return nil, fs.ErrNotExist
+		}
+		return files.ReadFile(path)
+	}, own, k.IncludeDirs)
+}
+
+func (p *Problem) compileConstants(errs *fieldErrors) {
+	for _, c := range p.definition.Constants {
+		field := "constants." + c.Name
+		switch _, twice := p.constants[c.Name]; {
+		case !space.IsIdentifier(c.Name):
+			errs.addf(field, "%q is not a name that a #define can have", c.Name)
+		case Reserved(c.Name):
+			errs.addf(field, "the name %s is taken by expressions", c.Name)
+		case twice:
+			errs.addf(field, "the constant stands twice")
+		default:
+			value, err := space.NormalizeValue(c.Value)
+			if err != nil {
+				errs.add(field, err)
+				continue
+			}
+			p.constants[c.Name] = Constant{c.Name, value}.Number()
+		}
+	}
+}
+
+func (p *Problem) compileParameters(errs *fieldErrors) bool {
+	for _, q := range p.definition.Parameters {
+		if _, ok := p.constants[q.Name]; ok {
+			errs.addf("parameters."+q.Name, "a constant has the same name")
+		}
+		if Reserved(q.Name) {
+			errs.addf("parameters."+q.Name, "the name is taken by expressions")
+		}
+	}
+	parameters, err := space.NewParameters(p.definition.Parameters)
+	if err != nil {
+		field := "parameters"
+		if bad, ok := err.(*space.ParameterError); ok {
+			field, err = field+"."+bad.Name, bad.Err
+		}
+		errs.add(field, err)
+		return false
+	}
+	p.parameters = parameters
+	return true
+}
+
+// scope is what restrictions, sizes and tolerances may name.
+func (p *Problem) scope() expression.Scope {
+	s := expression.Scope(maps.Clone(p.constants))
+	s["device"] = hardware.Device{}.Environment()
+	p.parameters.Describe(s)
+	return s
+}
+
+// fixed reports whether an expression has the same value for every configuration and
+// device.
+func (p *Problem) fixed(e *expression.Expression) bool {
+	return !e.Reads("device") && !e.Reads(p.parameters.Names()...)
+}
+
+// compileSize compiles a size and, where it is fixed, makes sure that it is positive.
+func (p *Problem) compileSize(errs *fieldErrors, field string, source Expr, scope expression.Scope) *expression.Expression {
+	e, err := expression.Compile(source, scope)
+	if err != nil {
+		errs.add(field, err)
+		return nil
+	}
+	if p.fixed(e) {
+		if n, err := e.Int(p.constants); err != nil {
+			errs.add(field, err)
+		} else if n <= 0 {
+			if source != fmt.Sprint(n) {
+				source = fmt.Sprintf("%s = %d", excerpt.Of(source), n)
+			}
+			errs.addf(field, "%s: it must be positive", source)
+		}
+	}
+	return e
+}
+
+var dimensions = [3]string{"x", "y", "z"}
+
+func (p *Problem) compileSizes(errs *fieldErrors, scope expression.Scope) {
+	d := p.definition
+	if n := len(d.ProblemSize); n < 1 || n > 3 {
+		errs.addf("problem_size", "has %d dimensions; want one to three", n)
+	}
+	for i, source := range d.ProblemSize {
+		p.problemSize = append(p.problemSize, p.compileSize(errs, fmt.Sprintf("problem_size[%d]", i), source, scope))
+	}
+	for i, dim := range dimensions {
+		source := d.BlockSize[i]
+		if name := "block_size_" + dim; source == "" {
+			if _, ok := scope[name]; !ok {
+				continue
+			}
+			source = name
+		}
+		p.blockSize[i] = p.compileSize(errs, "block_size."+dim, source, scope)
+	}
+	for i, dim := range dimensions {
+		if d.GridDiv[i] == nil && p.blockSize[i] != nil {
+			p.gridDiv[i] = []*expression.Expression{p.blockSize[i]}
+			continue
+		}
+		for j, source := range d.GridDiv[i] {
+			p.gridDiv[i] = append(p.gridDiv[i], p.compileSize(errs, fmt.Sprintf("grid_div.%s[%d]", dim, j), source, scope))
+		}
+	}
+}
+
+// environment is constants and device.* for expressions. The caller may add to it.
+func (p *Problem) environment(d hardware.Device) map[string]any {
+	env := make(map[string]any, len(p.constants)+p.parameters.Len()+4)
+	maps.Copy(env, p.constants)
+	env["device"] = d.Environment()
+	return env
+}
+
+// Definition is what the problem was made from. It must not be changed.
+func (p *Problem) Definition() Definition { return p.definition }
+
+// KernelName is the name of the kernel function.
+func (p *Problem) KernelName() string { return p.definition.Kernel.Name }
+
+// Parameters are the tunable parameters in order.
+func (p *Problem) Parameters() *space.Parameters { return p.parameters }
+
+// Objective is what the search improves, with its default filled in.
+func (p *Problem) Objective() Objective {
+	o := p.definition.Objective
+	if o.Name == "" {
+		o.Name = "time"
+	}
+	return o
+}
+
+// FixedProblemSize is the problem size where it does not depend on the configuration or
+// the device, else nil.
+func (p *Problem) FixedProblemSize() []int {
+	var size []int
+	for _, e := range p.problemSize {
+		n, err := e.Int(p.constants)
+		if !p.fixed(e) || err != nil {
+			return nil
+		}
+		size = append(size, n)
+	}
+	return size
+}
+
+// unknownArgument is the error for a name that no argument has.
+func (p *Problem) unknownArgument(name string) error {
+	var names []string
+	for _, a := range p.definition.Arguments {
+		names = append(names, a.Name)
+	}
+	return fmt.Errorf("no argument is named %q%s", name, nearest.Hint(name, names))
+}

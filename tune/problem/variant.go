@@ -1,0 +1,282 @@
+package problem
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ndtune/ndtune/tune/expression"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// A Variant is the kernel of one configuration: everything that the configuration decides.
+type Variant struct {
+	Configuration space.Configuration
+	Source        string
+	Prologue      int      // lines that Source has before the kernel's own; they end with #line 1
+	Options       []string // for the compiler, one option each
+	NDRange       NDRange
+
+	// By argument: elements of a buffer, bytes of local memory, and the bytes of a scalar.
+	Elements   []int
+	LocalBytes []int
+	Scalars    [][]byte
+
+	Tolerance         Tolerance
+	ReferenceLaunches int
+}
+
+// An NDRange is the index space of a launch. Dimensions that are not used are 1.
+type NDRange struct {
+	Dimensions int // 1 to 3
+	Grid       [3]int
+	Local      [3]int
+}
+
+// Global is the number of work-items in each used dimension.
+func (r NDRange) Global() []int {
+	global := make([]int, r.Dimensions)
+	for i := range global {
+		global[i] = r.Grid[i] * r.Local[i]
+	}
+	return global
+}
+
+// WorkGroup is the local size in each used dimension.
+func (r NDRange) WorkGroup() []int { return append([]int(nil), r.Local[:r.Dimensions]...) }
+
+// WorkItems is the number of work-items in a work-group.
+func (r NDRange) WorkItems() int { return r.Local[0] * r.Local[1] * r.Local[2] }
+
+// A Tolerance is what an output may differ from its reference: |out − ref| ≤ Absolute +
+// Relative·|ref|. Default says that the problem gave none.
+type Tolerance struct {
+	Absolute, Relative float64
+	Default            bool
+}
+
+// Variant derives the kernel of a configuration on a device. An error is a reason why the
+// configuration cannot be launched there.
+func (p *Problem) Variant(c space.Configuration, d hardware.Device) (*Variant, error) {
+	v := &Variant{Configuration: c, Source: p.source}
+	if p.definition.Kernel.Func != nil {
+		source, err := p.definition.Kernel.Func(c)
+		if err != nil {
+			return nil, fmt.Errorf("make the kernel's source: %w", err)
+		}
+		v.Source = source
+	}
+	defines, prologue := p.defines(c)
+	v.Options = append(append(v.Options, p.definition.Kernel.BuildOptions...), defines...)
+	if prologue != "" {
+		prologue += "#line 1\n"
+		v.Source, v.Prologue = prologue+v.Source, strings.Count(prologue, "\n")
+	}
+	env := p.environment(d)
+	c.Assign(env)
+	var err error
+	if v.NDRange, err = p.ndrange(env); err != nil {
+		return nil, err
+	}
+	if err := p.fillArguments(v, env); err != nil {
+		return nil, err
+	}
+	if err := p.fillTolerance(v, env); err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// OptionLine is the options as a compiler takes them: joined, and a folder with a space quoted
+// in the way that the drivers take which take any.
+func (v *Variant) OptionLine() string {
+	line := make([]string, len(v.Options))
+	for i, o := range v.Options {
+		if strings.HasPrefix(o, "-I") && strings.Contains(o, " ") && !strings.HasPrefix(o, "-I ") {
+			o = `-I"` + o[len("-I"):] + `"`
+		}
+		line[i] = o
+	}
+	return strings.Join(line, " ")
+}
+
+// safeDefine is what every driver's option parser takes unharmed behind -D name=.
+var safeDefine = regexp.MustCompile(`^[A-Za-z0-9_.+-]+$`)
+
+// defines are the constants and the configuration as options, and those values that an
+// option cannot carry as a prologue of #define lines.
+func (p *Problem) defines(c space.Configuration) (options []string, prologue string) {
+	var lines strings.Builder
+	define := func(name, value string) {
+		if safeDefine.MatchString(value) {
+			options = append(options, "-D "+name+"="+value)
+		} else {
+			fmt.Fprintf(&lines, "#define %s %s\n", name, strings.ReplaceAll(value, "\n", "\\\n"))
+		}
+	}
+	for _, constant := range p.definition.Constants {
+		define(constant.Name, constant.text())
+	}
+	for i, name := range p.parameters.Names() {
+		define(name, space.FormatValue(c.At(i)))
+	}
+	return options, lines.String()
+}
+
+// BuildOptions are a configuration as -D options to paste into a build of one's own. The
+// constants of the definition are not among them.
+func (p *Problem) BuildOptions(c space.Configuration) string { return BuildOptions(c) }
+
+// BuildOptions are a configuration as -D options to paste into a build of one's own.
+func BuildOptions(c space.Configuration) string {
+	options := make([]string, c.Len())
+	for i := range options {
+		value := space.FormatValue(c.At(i))
+		if !safeDefine.MatchString(value) {
+			value = strconv.Quote(value)
+		}
+		options[i] = "-D " + c.Parameters().At(i).Name + "=" + value
+	}
+	return strings.Join(options, " ")
+}
+
+// ndrange derives the launch: in each dimension ceil(problem size / product of divisors)
+// work-groups of the local size.
+func (p *Problem) ndrange(env map[string]any) (NDRange, error) {
+	r := NDRange{Dimensions: len(p.problemSize)}
+	items, groups := 1, 1
+	for i, dim := range dimensions {
+		r.Grid[i], r.Local[i] = 1, 1
+		if e := p.blockSize[i]; e != nil {
+			n, err := positive("block size "+dim, e, env)
+			if err != nil {
+				return r, err
+			}
+			r.Local[i] = n
+			r.Dimensions = max(r.Dimensions, i+1)
+			if items, err = multiply(items, n); err != nil {
+				return r, fmt.Errorf("work-group of %s work-items: %w", product(r.WorkGroup()), err)
+			}
+		}
+		if i >= len(p.problemSize) {
+			continue
+		}
+		size, err := positive("problem size "+dim, p.problemSize[i], env)
+		if err != nil {
+			return r, err
+		}
+		divisor := 1
+		for _, e := range p.gridDiv[i] {
+			n, err := positive("grid divisor "+dim, e, env)
+			if err != nil {
+				return r, err
+			}
+			if divisor, err = multiply(divisor, n); err != nil {
+				divisor = math.MaxInt // beyond any problem size: one work-group
+			}
+		}
+		r.Grid[i] = (size-1)/divisor + 1
+		if groups, err = multiply(groups, r.Grid[i]); err != nil {
+			return r, fmt.Errorf("grid of %s work-groups: %w", product(r.Grid[:i+1]), err)
+		}
+	}
+	if _, err := multiply(groups, items); err != nil {
+		return r, fmt.Errorf("NDRange of %s work-groups of %s work-items: %w", product(r.Grid[:r.Dimensions]), product(r.WorkGroup()), err)
+	}
+	return r, nil
+}
+
+// multiply refuses a product of positive numbers that an int cannot hold.
+func multiply(a, b int) (int, error) {
+	if a > math.MaxInt/b {
+		return 0, fmt.Errorf("%d × %d is more than the largest integer, %d", a, b, math.MaxInt)
+	}
+	return a * b, nil
+}
+
+func positive(what string, e *expression.Expression, env map[string]any) (int, error) {
+	n, err := e.Int(env)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", what, err)
+	}
+	if n <= 0 {
+		return 0, fmt.Errorf("%s: %s is %d; it must be positive", what, e, n)
+	}
+	return n, nil
+}
+
+func (p *Problem) fillArguments(v *Variant, env map[string]any) error {
+	n := len(p.arguments)
+	v.Elements, v.LocalBytes, v.Scalars = make([]int, n), make([]int, n), make([][]byte, n)
+	for i := range p.arguments {
+		a := &p.arguments[i]
+		var err error
+		switch {
+		case a.kind == ScalarArgument:
+			v.Scalars[i], err = a.scalarBytes(env)
+		case a.size == nil:
+			v.Elements[i] = a.data.Len()
+		case a.kind == LocalArgument:
+			var elements int
+			if elements, err = positive("local memory", a.size, env); err == nil {
+				v.LocalBytes[i], err = multiply(elements, a.typ.Size())
+			}
+		default:
+			if v.Elements[i], err = positive("size", a.size, env); err == nil {
+				_, err = multiply(v.Elements[i], a.typ.Size())
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("argument %s: %w", a.Name, err)
+		}
+	}
+	return p.checkCopies(v)
+}
+
+// checkCopies makes sure that a copied buffer is as long as its copy.
+func (p *Problem) checkCopies(v *Variant) error {
+	for i, a := range p.arguments {
+		if a.Fill.Copy == "" {
+			continue
+		}
+		j := slices.IndexFunc(p.arguments, func(b argument) bool { return b.Name == a.Fill.Copy })
+		if v.Elements[i] != v.Elements[j] {
+			return fmt.Errorf("argument %s: has %d elements, %s, of which it is a copy, has %d", a.Name, v.Elements[i], a.Fill.Copy, v.Elements[j])
+		}
+	}
+	return nil
+}
+
+// Refusal says why a device cannot launch the variant, judged by the limits that are
+// known before it is built, or "".
+func (v *Variant) Refusal(d hardware.Device) string {
+	r := v.NDRange
+	if n := r.WorkItems(); d.MaxWorkGroupSize > 0 && n > d.MaxWorkGroupSize {
+		return fmt.Sprintf("work-group of %s = %d work-items > device limit %d", product(r.WorkGroup()), n, d.MaxWorkGroupSize)
+	}
+	for i, n := range r.WorkGroup() {
+		if i < len(d.MaxWorkItemSizes) && n > d.MaxWorkItemSizes[i] {
+			return fmt.Sprintf("%d work-items in dimension %s > device limit %d", n, dimensions[i], d.MaxWorkItemSizes[i])
+		}
+	}
+	local := 0.0 // cannot overflow, and is exact where it matters
+	for _, n := range v.LocalBytes {
+		local += float64(n)
+	}
+	if d.LocalMemory > 0 && local > float64(d.LocalMemory) {
+		return fmt.Sprintf("local memory %.0f B > device limit %d B", local, d.LocalMemory)
+	}
+	return ""
+}
+
+func product(sizes []int) string {
+	texts := make([]string, len(sizes))
+	for i, n := range sizes {
+		texts[i] = fmt.Sprint(n)
+	}
+	return strings.Join(texts, "×")
+}
