@@ -81,7 +81,7 @@ func TestTheDocumentShowsTheFloors(t *testing.T) {
 		t.Fatal(err)
 	}
 	var documented []string
-	for _, row := range regexp.MustCompile("(?m)^\\| (\\d+) \\| (.+?) \\|").FindAllStringSubmatch(string(text), -1) {
+	for _, row := range regexp.MustCompile(`(?m)^\| (\d+) \| (.+?) \|`).FindAllStringSubmatch(string(text), -1) {
 		for _, name := range strings.Split(row[2], ", ") {
 			documented = append(documented, row[1]+" "+strings.Trim(name, "`"))
 		}
