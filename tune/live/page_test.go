@@ -12,8 +12,8 @@ import (
 	"github.com/ndtune/ndtune/internal/browser"
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
-	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -49,30 +49,33 @@ func formatted(n int) string {
 	return text
 }
 
-// A gated evaluator answers from a record, each configuration when it is let through.
+// A gated evaluator answers with the results of a search, each when it is let through.
 type gated struct {
-	*record.Recorded
+	search
 	gate chan struct{}
 }
 
+func (g gated) Device() hardware.Device { return g.header.Device }
+
+func (g gated) Capacity() int { return 1 }
+
 func (g gated) Evaluate(ctx context.Context, in <-chan space.Configuration, out chan<- tune.Result) error {
-	through := make(chan space.Configuration)
-	go func() {
-		defer close(through)
-		for c := range in {
-			select {
-			case <-g.gate:
-			case <-ctx.Done():
-				return
-			}
-			select {
-			case through <- c:
-			case <-ctx.Done():
-				return
-			}
+	for c := range in {
+		select {
+		case <-g.gate:
+		case <-ctx.Done():
+			return ctx.Err()
 		}
-	}()
-	return g.Recorded.Evaluate(ctx, through, out)
+		i := slices.IndexFunc(g.results, func(r tune.Result) bool { return r.Configuration.Key() == c.Key() })
+		r := g.results[i]
+		r.Configuration, r.Metrics, r.Objective = c, nil, 0
+		select {
+		case out <- r:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
 }
 
 // TestPageFollowsARun opens the page of a real run over a recorded space: counts grow, and at the
@@ -87,11 +90,7 @@ func TestPageFollowsARun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	recorded, err := record.NewRecorded(&record.Record{Header: made.header, Results: made.results})
-	if err != nil {
-		t.Fatal(err)
-	}
-	evaluator := gated{recorded, make(chan struct{})}
+	evaluator := gated{made, make(chan struct{})}
 	s := mustOpen(t)
 	p := look(t, s)
 	if got := p.Text("#live-state"); got != "Waiting for the search to begin" {

@@ -98,14 +98,3 @@ func BenchmarkEncode(b *testing.B) {
 		})
 	}
 }
-
-func BenchmarkRecorded(b *testing.B) {
-	r := readHub(b, "convolution_A100.json.gz")
-	e, err := NewRecorded(r)
-	if err != nil {
-		b.Fatal(err)
-	}
-	for i := 0; b.Loop(); i++ {
-		e.Result(r.Results[i%len(r.Results)].Configuration)
-	}
-}

@@ -17,6 +17,180 @@ import (
 	"github.com/ndtune/ndtune/tune/space"
 )
 
+// A csvRow is a row of a table: a result, and the values of columns that are no part of it.
+type csvRow struct {
+	tune.Result
+	values      []space.Value // of the parameters
+	mean, final *float64      // nil: there is none
+	stats       problem.Stats
+	finals      []problem.MetricValue // metrics at the final time
+	rank        int                   // 0: none
+	objective   string                // empty: the least time
+}
+
+// A csvColumn is a column of a table. Its value in a row is a pointer, which csvCell writes and
+// readCell reads, or, if other columns tell it, a number, which is only written.
+type csvColumn struct {
+	name     string
+	at       func(*csvRow) any
+	optional bool // left out if no row has anything to say
+}
+
+// csvMeasured are the columns between the parameters and the metrics.
+var csvMeasured = []csvColumn{
+	{name: "status", at: func(r *csvRow) any { return &r.Status }},
+	{name: "time", at: func(r *csvRow) any { return &r.mean }},
+	{name: "time_min", at: func(r *csvRow) any { return r.stat(r.stats.Min) }},
+	{name: "time_median", at: func(r *csvRow) any { return r.stat(r.stats.Median) }},
+	{name: "time_max", at: func(r *csvRow) any { return r.stat(r.stats.Max) }},
+	{name: "time_stddev", at: func(r *csvRow) any { return r.stat(r.stats.StandardDeviation) }},
+	{name: "final_time", at: func(r *csvRow) any { return &r.final }},
+}
+
+func (r *csvRow) stat(v float64) any {
+	if r.stats.Count == 0 {
+		return nil
+	}
+	return v
+}
+
+// csvOthers are the columns behind the metrics.
+func csvOthers(finals []string) []csvColumn {
+	columns := []csvColumn{
+		{"verified", func(r *csvRow) any { return &r.Verified }, false},
+		{"early_stopped", func(r *csvRow) any { return &r.EarlyStopped }, true},
+		{"device", func(r *csvRow) any { return &r.Device }, true},
+		{"objective", func(r *csvRow) any { return &r.objective }, true},
+		{"rank", func(r *csvRow) any { return r.rank }, true},
+	}
+	for _, name := range finals {
+		columns = append(columns, csvColumn{csvText("final." + name), func(r *csvRow) any { return metricCell{name, &r.finals} }, false})
+	}
+	return append(columns, []csvColumn{
+		{"final_runs", func(r *csvRow) any { return &r.Final }, true},
+		{"reason", func(r *csvRow) any { return &r.Reason }, false},
+		{"build_ms", func(r *csvRow) any { return &r.Durations.Build }, false},
+		{"verify_ms", func(r *csvRow) any { return &r.Durations.Verify }, false},
+		{"measure_ms", func(r *csvRow) any { return &r.Durations.Measure }, false},
+		{"framework_ms", func(r *csvRow) any { return &r.Durations.Framework }, false},
+		{"search_ms", func(r *csvRow) any { return &r.Durations.Search }, false},
+		{"timestamp", func(r *csvRow) any { return &r.Timestamp }, false},
+		{"runs", func(r *csvRow) any { return &r.Times }, false},
+	}...)
+}
+
+// csvColumns are the columns of a table with these parameters and metrics.
+func csvColumns(parameters, metrics []string, others []csvColumn) []csvColumn {
+	var columns []csvColumn
+	taken := map[string]bool{}
+	for _, c := range slices.Concat(csvMeasured, others) {
+		taken[c.name] = true
+	}
+	add := func(prefix, name string, at func(*csvRow) any) {
+		if name = csvText(name); taken[name] {
+			name = prefix + name
+		}
+		taken[name] = true
+		columns = append(columns, csvColumn{name: name, at: at})
+	}
+	for i, name := range parameters {
+		add("parameter.", name, func(r *csvRow) any { return &r.values[i] })
+	}
+	columns = append(columns, csvMeasured...)
+	for _, name := range metrics {
+		add("metric.", name, func(r *csvRow) any { return metricCell{name, &r.Metrics} })
+	}
+	return append(columns, others...)
+}
+
+// A metricCell is the value of a metric among others.
+type metricCell struct {
+	name string
+	in   *[]problem.MetricValue
+}
+
+// csvCell is the text of a value.
+func csvCell(at any) string {
+	switch at := at.(type) {
+	case *space.Value:
+		if text, ok := (*at).(string); ok {
+			return csvText(text)
+		}
+		return space.FormatValue(*at)
+	case **float64:
+		if *at != nil {
+			return csvNumber(**at)
+		}
+	case float64:
+		return csvNumber(at)
+	case metricCell:
+		for _, m := range *at.in {
+			if m.Name == at.name {
+				return csvNumber(m.Value)
+			}
+		}
+	case *tune.Status:
+		return string(*at)
+	case *string:
+		return csvText(*at)
+	case *bool:
+		return strconv.FormatBool(*at)
+	case int:
+		if at != 0 {
+			return strconv.Itoa(at)
+		}
+	case *time.Duration:
+		return csvNumber(milliseconds(*at))
+	case *time.Time:
+		if !at.IsZero() {
+			return at.UTC().Format(time.RFC3339Nano)
+		}
+	case *[]float64:
+		texts := make([]string, len(*at))
+		for i, f := range *at {
+			texts[i] = csvNumber(f)
+		}
+		return strings.Join(texts, " ")
+	}
+	return ""
+}
+
+// readCell reads a cell that is not empty: the inverse of csvCell.
+func readCell(cell string, at any) (err error) {
+	number := func(text string) (f float64) {
+		if f, err = strconv.ParseFloat(text, 64); err != nil {
+			err = fmt.Errorf("%q is not a number", text)
+		}
+		return f
+	}
+	switch at := at.(type) {
+	case *space.Value:
+		*at = csvValue(cell)
+	case **float64:
+		f := number(cell)
+		*at = &f
+	case metricCell:
+		*at.in = append(*at.in, problem.MetricValue{Name: at.name, Value: number(cell)})
+	case *tune.Status:
+		*at = tune.Status(cell)
+	case *string:
+		*at = csvTextOf(cell)
+	case *bool:
+		*at = cell == "true"
+	case *time.Duration:
+		*at = durationOf(number(cell))
+	case *time.Time:
+		*at, err = time.Parse(time.RFC3339Nano, cell)
+	case *[]float64:
+		for _, text := range strings.Fields(cell) {
+			if *at = append(*at, number(text)); err != nil {
+				break
+			}
+		}
+	}
+	return err
+}
+
 // EncodeCSV writes a record as a table of one row a configuration, with a header row: the
 // parameters, status, times in milliseconds, metrics, verified, reason, durations in
 // milliseconds, timestamp (UTC), and in «runs» every timed launch, separated by spaces. Behind
@@ -35,20 +209,51 @@ func EncodeCSV(w io.Writer, r *Record) error {
 	if err != nil {
 		return err
 	}
-	metrics := r.MetricNames()
-	circumstances := r.csvCircumstances(metrics)
-	out := csv.NewWriter(w)
-	if err := out.Write(csvHeader(l, metrics, circumstances)); err != nil {
-		return err
-	}
-	for i := range r.Results {
-		d, err := l.digits(r.Results[i].Configuration)
+	metrics, finals := r.MetricNames(), []string(nil)
+	rows, ranks := make([]csvRow, len(r.Results)), r.ranks()
+	for i, result := range r.Results {
+		d, err := l.digits(result.Configuration)
 		if err != nil {
 			return err
 		}
-		if err := out.Write(csvRow(l.configuration(d), r, i, metrics, circumstances)); err != nil {
-			return err
+		row := csvRow{Result: result, stats: result.Stats()}
+		for j, digit := range d {
+			row.values = append(row.values, l.parameters.At(j).Values[digit])
 		}
+		if text := csvObjective(r.Header.Objective); text != csvObjective(objectiveOf("")) {
+			row.objective = text
+		}
+		if row.stats.Count > 0 {
+			row.mean = &row.stats.Mean
+		}
+		if len(row.Final) > 0 {
+			ms := row.FinalTime()
+			row.final = &ms
+		}
+		if ranks != nil {
+			row.rank = ranks[i]
+		}
+		if row.AtFinal != nil && len(row.AtFinal.Metrics) > 0 {
+			row.finals, finals = row.AtFinal.Metrics, metrics
+		}
+		rows[i] = row
+	}
+	others := slices.DeleteFunc(csvOthers(finals), func(c csvColumn) bool {
+		says := func(r csvRow) bool { cell := csvCell(c.at(&r)); return cell != "" && cell != "false" }
+		return c.optional && !slices.ContainsFunc(rows, says)
+	})
+	columns := csvColumns(l.parameters.Names(), metrics, others)
+	cells := make([]string, len(columns))
+	for i, c := range columns {
+		cells[i] = c.name
+	}
+	out := csv.NewWriter(w)
+	_ = out.Write(cells) // Error returns the first error
+	for i := range rows {
+		for j, c := range columns {
+			cells[j] = csvCell(c.at(&rows[i]))
+		}
+		_ = out.Write(cells)
 	}
 	out.Flush()
 	return out.Error()
@@ -72,153 +277,12 @@ func (r *Record) MetricNames() []string {
 	return names
 }
 
-var (
-	csvMeasured = []string{"status", "time", "time_min", "time_median", "time_max", "time_stddev", "final_time"}
-	csvRest     = []string{"reason", "build_ms", "verify_ms", "measure_ms", "framework_ms", "search_ms", "timestamp", "runs"}
-)
-
-// A csvColumn is a column that says how a result of a record was measured, and how it is ranked.
-type csvColumn struct {
-	name string
-	cell func(i int, r *tune.Result) string
-}
-
-// csvCircumstances are the columns behind the metrics: verified, and those of the others in which
-// any result has something to say.
-func (r *Record) csvCircumstances(metrics []string) []csvColumn {
-	columns := []csvColumn{{"verified", func(_ int, r *tune.Result) string { return strconv.FormatBool(r.Verified) }}}
-	add := func(name string, cell func(int, *tune.Result) string) {
-		columns = append(columns, csvColumn{name, cell})
-	}
-	if slices.ContainsFunc(r.Results, func(r tune.Result) bool { return r.EarlyStopped }) {
-		add("early_stopped", func(_ int, r *tune.Result) string { return strconv.FormatBool(r.EarlyStopped) })
-	}
-	if slices.ContainsFunc(r.Results, func(r tune.Result) bool { return r.Device != "" }) {
-		add("device", func(_ int, r *tune.Result) string { return csvText(r.Device) })
-	}
-	if text := csvObjective(r.Header.Objective); text != csvObjective(objectiveOf("")) {
-		add("objective", func(int, *tune.Result) string { return csvText(text) })
-	}
-	if ranks := r.ranks(); ranks != nil {
-		add("rank", func(i int, _ *tune.Result) string {
-			if ranks[i] == 0 {
-				return ""
-			}
-			return strconv.Itoa(ranks[i])
-		})
-	}
-	if slices.ContainsFunc(r.Results, func(r tune.Result) bool { return r.AtFinal != nil && len(r.AtFinal.Metrics) > 0 }) {
-		for _, name := range metrics {
-			add(csvFinal(name), func(_ int, r *tune.Result) string { return csvFinalMetric(r, name) })
-		}
-	}
-	if slices.ContainsFunc(r.Results, func(r tune.Result) bool { return len(r.Final) > 0 }) {
-		add("final_runs", func(_ int, r *tune.Result) string { return csvRuns(r.Final) })
-	}
-	return columns
-}
-
-// csvFinal is the column of a metric at the final time.
-func csvFinal(metric string) string { return csvText("final." + metric) }
-
-func csvFinalMetric(r *tune.Result, name string) string {
-	if r.AtFinal == nil {
-		return ""
-	}
-	v, ok := r.AtFinal.Metric(name)
-	if !ok {
-		return ""
-	}
-	return csvNumber(v)
-}
-
 // csvObjective is an objective in the words of a specification.
 func csvObjective(o problem.Objective) string {
 	if o.Maximize {
 		return "maximize " + objectiveName(o)
 	}
 	return "minimize " + objectiveName(o)
-}
-
-func csvHeader(l *layout, metrics []string, circumstances []csvColumn) []string {
-	rest := make([]string, 0, len(circumstances)+len(csvRest))
-	for _, c := range circumstances {
-		rest = append(rest, c.name)
-	}
-	rest = append(rest, csvRest...)
-	fixed := slices.Concat(csvMeasured, rest)
-	var row []string
-	column := func(prefix, name string) {
-		if name = csvText(name); slices.Contains(fixed, name) || slices.Contains(row, name) {
-			name = prefix + name
-		}
-		row = append(row, name)
-	}
-	for _, name := range l.parameters.Names() {
-		column("parameter.", name)
-	}
-	row = append(row, csvMeasured...)
-	for _, name := range metrics {
-		column("metric.", name)
-	}
-	return append(row, rest...)
-}
-
-// csvRow is the row of the result at a place.
-func csvRow(c space.Configuration, of *Record, place int, metrics []string, circumstances []csvColumn) []string {
-	r := &of.Results[place]
-	var row []string
-	for i := range c.Len() {
-		if text, ok := c.At(i).(string); ok {
-			row = append(row, csvText(text))
-		} else {
-			row = append(row, space.FormatValue(c.At(i)))
-		}
-	}
-	row = append(row, string(r.Status))
-	row = append(row, csvStats(r)...)
-	for _, name := range metrics {
-		cell := ""
-		if f, ok := r.Metric(name); ok {
-			cell = csvNumber(f)
-		}
-		row = append(row, cell)
-	}
-	for _, c := range circumstances {
-		row = append(row, c.cell(place, r))
-	}
-	row = append(row, csvText(r.Reason))
-	d := r.Durations
-	for _, part := range []time.Duration{d.Build, d.Verify, d.Measure, d.Framework, d.Search} {
-		row = append(row, csvNumber(milliseconds(part)))
-	}
-	timestamp := ""
-	if !r.Timestamp.IsZero() {
-		timestamp = r.Timestamp.UTC().Format(time.RFC3339Nano)
-	}
-	return append(row, timestamp, csvRuns(r.Times))
-}
-
-// csvStats are the cells from time to final_time.
-func csvStats(r *tune.Result) []string {
-	cells := make([]string, len(csvMeasured)-1)
-	if s := r.Stats(); s.Count > 0 {
-		for i, f := range []float64{s.Mean, s.Min, s.Median, s.Max, s.StandardDeviation} {
-			cells[i] = csvNumber(f)
-		}
-	}
-	if len(r.Final) > 0 {
-		cells[len(cells)-1] = csvNumber(r.FinalTime())
-	}
-	return cells
-}
-
-func csvRuns(times []float64) string {
-	texts := make([]string, len(times))
-	for i, t := range times {
-		texts[i] = csvNumber(t)
-	}
-	return strings.Join(texts, " ")
 }
 
 func csvNumber(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
@@ -253,13 +317,12 @@ func looksLikeTable(data []byte) bool {
 		return false
 	}
 	header, err := csv.NewReader(bytes.NewReader(data)).Read()
-	return err == nil && isTable(header)
-}
-
-func isTable(header []string) bool {
-	at := slices.Index(header, csvMeasured[0])
-	return at >= 0 && len(header) >= at+len(csvMeasured) &&
-		slices.Equal(header[at:at+len(csvMeasured)], csvMeasured) && slices.Contains(header[at:], "verified")
+	if err != nil {
+		return false
+	}
+	at := slices.Index(header, csvMeasured[0].name)
+	return at >= 0 && len(header) >= at+len(csvMeasured) && slices.Contains(header[at:], "verified") &&
+		slices.EqualFunc(header[at:at+len(csvMeasured)], csvMeasured, func(name string, c csvColumn) bool { return name == c.name })
 }
 
 // decodeCSV reads a table of EncodeCSV, also one whose rows were sorted or filtered. It knows
@@ -267,117 +330,96 @@ func isTable(header []string) bool {
 // objective, it is the time. As in T4, the order of the values of a parameter is lost. A value that
 // reads as a number is one; true and false are 1 and 0.
 func decodeCSV(data []byte) (*Record, error) {
-	rows, err := csv.NewReader(bytes.NewReader(data)).ReadAll()
+	table, err := csv.NewReader(bytes.NewReader(data)).ReadAll()
 	if err != nil {
 		return nil, err
 	}
-	t := newCSVTable(rows[0])
-	g := newGatherer(t.parameters)
-	if len(g.parameters) < len(t.parameters) {
-		return nil, fmt.Errorf("row 1: a parameter stands twice among %s", strings.Join(t.parameters, ", "))
+	parameters, metrics, columns := readCSVHeader(table[0])
+	g := newGatherer(parameters)
+	if len(g.parameters) < len(parameters) {
+		return nil, fmt.Errorf("row 1: a parameter stands twice among %s", strings.Join(parameters, ", "))
 	}
-	if len(rows) == 1 {
+	rows := make([]csvRow, len(table)-1)
+	for i := range rows {
+		rows[i].values = make([]space.Value, len(parameters))
+		for j, c := range columns {
+			if cell := table[i+1][j]; c.at != nil && (cell != "" || j < len(parameters)) {
+				if err := readCell(cell, c.at(&rows[i])); err != nil {
+					return nil, fmt.Errorf("row %d: %s: %w", i+2, c.name, err)
+				}
+			}
+		}
+		for j, v := range rows[i].values {
+			g.add(j, v)
+		}
+	}
+	if len(rows) == 0 {
 		g.parameters = nil // of which not one value is known
 	}
-	raws := make([][]byte, len(rows)) // configurations as JSON
-	for i, row := range rows[1:] {
-		if raws[i], err = t.configuration(g, row); err != nil {
-			return nil, fmt.Errorf("row %d: %w", i+2, err)
-		}
-	}
 	g.sort()
-	objective := t.objective(rows[1:])
-	c, err := newCollector(Header{Format: FormatCSV, Objective: objective, Parameters: g.parameters, Metrics: t.metrics})
+	objective := objectiveOfRows(rows)
+	c, err := newCollector(Header{Format: FormatCSV, Objective: objective, Parameters: g.parameters, Metrics: metrics})
 	if err != nil {
 		return nil, err
 	}
-	for i, row := range rows[1:] {
-		d, err := c.layout.scanOnly(raws[i])
+	for i := range rows {
+		d, err := c.layout.digitsOf(rows[i].values)
+		if err == nil {
+			err = rows[i].finish(objective)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("row %d: %w", i+2, err)
 		}
-		result, err := t.result(row, objective)
-		if err != nil {
-			return nil, fmt.Errorf("row %d: %w", i+2, err)
-		}
-		c.add(d, result)
+		c.add(d, rows[i].Result)
 	}
 	c.describe()
 	return c.Record, nil
 }
 
-// A csvTable is the columns of a table: parameters, what is measured, metrics, the rest.
-type csvTable struct {
-	parameters []string
-	metrics    []string
-	metricsAt  int
-	column     map[string]int // of those that are neither
-}
-
-func newCSVTable(header []string) *csvTable {
-	t := &csvTable{column: map[string]int{}}
-	measured := slices.Index(header, csvMeasured[0])
-	t.metricsAt = measured + len(csvMeasured)
-	rest := t.metricsAt + slices.Index(header[t.metricsAt:], "verified")
-	for i, name := range header {
-		if i >= measured && i < t.metricsAt || i >= rest {
-			t.column[name] = i
-		}
-	}
-	// original takes off what csvHeader puts before a name that another column has.
+// readCSVHeader returns the parameters and the metrics of a table, and all its columns. A column
+// that is not known has no value.
+func readCSVHeader(header []string) (parameters, metrics []string, columns []csvColumn) {
+	first := slices.Index(header, csvMeasured[0].name)
+	metricsAt := first + len(csvMeasured)
+	rest := metricsAt + slices.Index(header[metricsAt:], "verified")
+	fixed := slices.Concat(header[first:metricsAt], header[rest:])
+	// original takes off what csvColumns puts before a name that another column has.
 	original := func(i int, prefix string) string {
-		if name, ok := strings.CutPrefix(header[i], prefix); ok {
-			if _, fixed := t.column[name]; fixed || slices.Contains(header[:i], name) {
-				return csvTextOf(name)
-			}
+		name, ok := strings.CutPrefix(header[i], prefix)
+		if ok && (slices.Contains(fixed, name) || slices.Contains(header[:i], name)) {
+			return csvTextOf(name)
 		}
 		return csvTextOf(header[i])
 	}
-	for i := range measured {
-		t.parameters = append(t.parameters, original(i, "parameter."))
+	for i := range first {
+		parameters = append(parameters, original(i, "parameter."))
 	}
-	for i := t.metricsAt; i < rest; i++ {
-		t.metrics = append(t.metrics, original(i, "metric."))
+	for i := metricsAt; i < rest; i++ {
+		metrics = append(metrics, original(i, "metric."))
 	}
-	return t
+	known := csvOthers(metrics)
+	var others []csvColumn
+	for _, name := range header[rest:] {
+		c := csvColumn{name: name}
+		if i := slices.IndexFunc(known, func(c csvColumn) bool { return c.name == name }); i >= 0 {
+			c = known[i]
+		}
+		others = append(others, c)
+	}
+	return parameters, metrics, csvColumns(parameters, metrics, others)
 }
 
-// cell is the content of a column, empty where the table has no such column.
-func (t *csvTable) cell(row []string, name string) string {
-	if i, ok := t.column[name]; ok {
-		return row[i]
-	}
-	return ""
-}
-
-// objective is the one that the rows name.
-func (t *csvTable) objective(rows [][]string) problem.Objective {
+// objectiveOfRows is the objective that the first row names that has one.
+func objectiveOfRows(rows []csvRow) problem.Objective {
 	for _, row := range rows {
-		cell := csvTextOf(t.cell(row, "objective"))
-		if name, ok := strings.CutPrefix(cell, "minimize "); ok {
+		if name, ok := strings.CutPrefix(row.objective, "minimize "); ok {
 			return problem.Objective{Name: name}
 		}
-		if name, ok := strings.CutPrefix(cell, "maximize "); ok {
+		if name, ok := strings.CutPrefix(row.objective, "maximize "); ok {
 			return problem.Objective{Name: name, Maximize: true}
 		}
 	}
 	return objectiveOf("")
-}
-
-// configuration gathers the values of a row, and returns them as a JSON object.
-func (t *csvTable) configuration(g *gatherer, row []string) ([]byte, error) {
-	b := []byte{'{'}
-	for i, name := range t.parameters {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		raw := appendValue(nil, csvValue(row[i]))
-		if err := g.value(i, raw); err != nil {
-			return nil, err
-		}
-		b = append(append(appendText(b, name), ':'), raw...)
-	}
-	return append(b, '}'), nil
 }
 
 // csvValue is the value of a parameter. What is not in the form that numbers are written in
@@ -391,82 +433,26 @@ func csvValue(cell string) space.Value {
 			return f
 		}
 	}
-	return csvTextOf(cell)
+	return strings.ToValidUTF8(csvTextOf(cell), "\ufffd")
 }
 
-// result reads what became of a configuration.
-func (t *csvTable) result(row []string, objective problem.Objective) (r tune.Result, err error) {
-	number := func(name string) float64 {
-		text := t.cell(row, name)
-		if text == "" || err != nil {
-			return math.NaN()
-		}
-		var f float64
-		if f, err = strconv.ParseFloat(text, 64); err != nil {
-			err = fmt.Errorf("%s: %q is not a number", name, text)
-		}
-		return f
-	}
-	r.Status, r.Reason = tune.Status(t.cell(row, "status")), csvTextOf(t.cell(row, "reason"))
+// finish completes the result of a row that was read.
+func (row *csvRow) finish(objective problem.Objective) error {
+	r := &row.Result
 	if !knownStatus[r.Status] {
-		return r, fmt.Errorf("the status %q is none that a result can have", r.Status)
+		return fmt.Errorf("the status %q is none that a result can have", r.Status)
 	}
-	if r.Times, err = csvRunsOf(t.cell(row, "runs")); err != nil {
-		return r, fmt.Errorf("runs: %w", err)
+	if row.final != nil && len(r.Final) == 0 {
+		r.Final = []float64{*row.final}
 	}
-	mean := number("time")
-	if final := t.cell(row, "final_time"); final != "" {
-		r.Final = []float64{number("final_time")}
+	if len(row.finals) > 0 && len(r.Final) > 0 {
+		r.AtFinal = &problem.Judgement{Metrics: row.finals, Objective: finalObjective(r.Final, row.finals, objective)}
 	}
-	if runs, wrong := csvRunsOf(t.cell(row, "final_runs")); wrong != nil {
-		return r, fmt.Errorf("final_runs: %w", wrong)
-	} else if len(runs) > 0 {
-		r.Final = runs
+	verified, mean := r.Verified, math.NaN()
+	if row.mean != nil {
+		mean = *row.mean
 	}
-	var finals []problem.MetricValue
-	for i, name := range t.metrics {
-		if cell := row[t.metricsAt+i]; cell != "" && err == nil {
-			var f float64
-			if f, err = strconv.ParseFloat(cell, 64); err != nil {
-				err = fmt.Errorf("%s: %q is not a number", name, cell)
-			}
-			r.Metrics = append(r.Metrics, problem.MetricValue{Name: name, Value: f})
-		}
-		if final := csvFinal(name); t.cell(row, final) != "" {
-			finals = append(finals, problem.MetricValue{Name: name, Value: number(final)})
-		}
-	}
-	if len(finals) > 0 && len(r.Final) > 0 {
-		r.AtFinal = &problem.Judgement{Metrics: finals, Objective: finalObjective(r.Final, finals, objective)}
-	}
-	r.Durations = tune.Durations{
-		Build: durationOf(number("build_ms")), Verify: durationOf(number("verify_ms")), Measure: durationOf(number("measure_ms")),
-		Framework: durationOf(number("framework_ms")), Search: durationOf(number("search_ms")),
-	}
-	if err != nil {
-		return r, err
-	}
-	if text := t.cell(row, "timestamp"); text != "" {
-		if r.Timestamp, err = time.Parse(time.RFC3339Nano, text); err != nil {
-			return r, fmt.Errorf("timestamp: %w", err)
-		}
-	}
-	r.EarlyStopped = t.cell(row, "early_stopped") == "true"
-	r.Device = csvTextOf(t.cell(row, "device"))
-	finish(&r, objective, mean)
-	r.Verified = t.cell(row, "verified") == "true"
-	return r, nil
-}
-
-// csvRunsOf is the inverse of csvRuns.
-func csvRunsOf(cell string) ([]float64, error) {
-	var times []float64
-	for _, text := range strings.Fields(cell) {
-		f, err := strconv.ParseFloat(text, 64)
-		if err != nil {
-			return nil, fmt.Errorf("%q is not a number", text)
-		}
-		times = append(times, f)
-	}
-	return times, nil
+	finish(r, objective, mean)
+	r.Verified = verified
+	return nil
 }

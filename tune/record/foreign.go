@@ -214,15 +214,20 @@ func (g *gatherer) value(i int, raw []byte) error {
 		return fmt.Errorf("parameter %s: %w", g.parameters[i].Name, err)
 	}
 	g.seen[i][string(raw)] = true
+	g.add(i, v)
+	return nil
+}
+
+// add adds a value to parameter i unless it has one that is the same for a kernel.
+func (g *gatherer) add(i int, v space.Value) {
 	text, same := space.FormatValue(v), v
 	if _, isText := v.(string); !isText {
 		same = asFloat(v)
 	}
-	if !g.texts[i][text] && !g.values[i][same] { // no value that is the same for a kernel
+	if !g.texts[i][text] && !g.values[i][same] {
 		g.texts[i][text], g.values[i][same] = true, true
 		g.parameters[i].Values = append(g.parameters[i].Values, v)
 	}
-	return nil
 }
 
 // sort puts the values of parameters that have nothing but numbers in ascending order.

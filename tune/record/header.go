@@ -160,11 +160,11 @@ func (h Header) line() ([]byte, Header, error) {
 		h.Started = time.Now()
 	}
 	line, err := h.MarshalJSON()
-	if err != nil {
-		return nil, Header{}, fmt.Errorf("write the header of a run log: %w", err)
-	}
 	var back Header
-	if err := back.UnmarshalJSON(line); err != nil {
+	if err == nil {
+		err = back.UnmarshalJSON(line)
+	}
+	if err != nil {
 		return nil, Header{}, fmt.Errorf("write the header of a run log: %w", err)
 	}
 	return endLine(line), back, nil

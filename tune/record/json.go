@@ -8,22 +8,19 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
-	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-// This file is a codec of its own because encoding/json
-//   - has no words for numbers that are not finite, and refuses them;
+// This package has a JSON codec of its own because encoding/json
+//   - has no form for numbers that are not finite, and refuses them;
 //   - loses the order of members, of parameters and metrics, in a map;
-//   - names no member in the error of a type's own UnmarshalJSON;
+//   - does not name the member in the error of a type's own UnmarshalJSON;
 //   - takes five times as long to write a line of a run log, and half as long again to read it.
 //
-// Whatever is written or read once for a file, and not for each result, goes through encoding/json.
-// Readers here trust the form of their text: json.Valid has passed it.
+// Text that is written or read once for a file, and not for each result, goes through
+// encoding/json. The readers here expect valid JSON: the caller has checked it with json.Valid.
 
 // appendFloat writes the shortest text that gives the same float64 back. JSON has no word
 // for numbers that are not finite: they are texts.
@@ -41,13 +38,23 @@ func appendFloat(b []byte, f float64) []byte {
 
 func appendFloats(b []byte, fs []float64) []byte {
 	b = append(b, '[')
-	for i, f := range fs {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = appendFloat(b, f)
+	for _, f := range fs {
+		b = appendFloat(separate(b), f)
 	}
 	return append(b, ']')
+}
+
+// separate writes the comma between two members of an object or two elements of a list.
+func separate(b []byte) []byte {
+	if last := b[len(b)-1]; last != '{' && last != '[' {
+		b = append(b, ',')
+	}
+	return b
+}
+
+// appendName writes the beginning of a member. The name needs no escapes.
+func appendName(b []byte, name string) []byte {
+	return append(append(append(separate(b), '"'), name...), '"', ':')
 }
 
 const hexadecimal = "0123456789abcdef"
@@ -94,12 +101,6 @@ func appendValue(b []byte, v space.Value) []byte {
 	return append(b, space.FormatValue(v)...)
 }
 
-func appendTime(b []byte, t time.Time) []byte {
-	b = append(b, '"')
-	b = t.UTC().AppendFormat(b, time.RFC3339Nano)
-	return append(b, '"')
-}
-
 // members are the members of a valid JSON object in order, the values as they stand.
 func members(object []byte) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
@@ -112,9 +113,7 @@ func members(object []byte) iter.Seq2[string, []byte] {
 			if !yield(key, object[i:end]) {
 				return
 			}
-			if i = skipSpace(object, end); object[i] == ',' {
-				i = skipSpace(object, i+1)
-			}
+			i = nextValue(object, end)
 		}
 	}
 }
@@ -128,11 +127,18 @@ func elements(array []byte) iter.Seq[[]byte] {
 			if !yield(array[i:end]) {
 				return
 			}
-			if i = skipSpace(array, end); array[i] == ',' {
-				i = skipSpace(array, i+1)
-			}
+			i = nextValue(array, end)
 		}
 	}
+}
+
+// nextValue is the place of the member or element behind the one that ends at i, or of the end of
+// the object or array.
+func nextValue(data []byte, i int) int {
+	if i = skipSpace(data, i); data[i] == ',' {
+		i = skipSpace(data, i+1)
+	}
+	return i
 }
 
 func skipSpace(data []byte, i int) int {
@@ -181,72 +187,6 @@ func marshal(v any) ([]byte, error) {
 	e.SetEscapeHTML(false)
 	err := e.Encode(v)
 	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), err
-}
-
-// decodeObject decodes the members of an object, each to what into returns for its name; see decodeValue.
-func decodeObject(object []byte, into func(name string) any) error {
-	if object[0] != '{' {
-		return fmt.Errorf("want an object, not %s", kindOf(object))
-	}
-	for name, raw := range members(object) {
-		if err := decodeValue(raw, into(name)); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-	}
-	return nil
-}
-
-// decodeValue decodes a value to a pointer, or passes it to a function. A value for nil is ignored.
-func decodeValue(raw []byte, to any) (err error) {
-	switch to := to.(type) {
-	case nil:
-	case func([]byte) error:
-		err = to(raw)
-	case *string:
-		*to, err = parseText(raw)
-	case *bool:
-		*to = string(raw) == "true"
-	case *float64:
-		*to, err = parseNumber(raw)
-	case *[]float64:
-		*to, err = parseNumbers(raw)
-	case *[]problem.MetricValue:
-		*to = nil
-		err = decodeObject(raw, func(name string) any {
-			*to = append(*to, problem.MetricValue{Name: name})
-			return &(*to)[len(*to)-1].Value
-		})
-	case **problem.Judgement:
-		j := &problem.Judgement{Objective: math.NaN()}
-		*to = j
-		err = decodeObject(raw, func(name string) any {
-			switch name {
-			case "metrics":
-				return &j.Metrics
-			case "objective":
-				return &j.Objective
-			}
-			return nil
-		})
-	case *tune.Durations:
-		err = decodeObject(raw, func(name string) any {
-			for _, f := range durationFields(to) {
-				if f.name == name {
-					return f.at
-				}
-			}
-			return nil
-		})
-	case *time.Duration:
-		var ns int64
-		ns, err = strconv.ParseInt(string(raw), 10, 64)
-		*to = time.Duration(ns)
-	case json.Unmarshaler:
-		err = to.UnmarshalJSON(raw)
-	default:
-		err = json.Unmarshal(raw, to)
-	}
-	return err
 }
 
 // kindOf names the kind of a value for messages.

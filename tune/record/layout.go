@@ -1,8 +1,10 @@
 package record
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/ndtune/ndtune/tune/space"
@@ -76,6 +78,19 @@ func (l *layout) digits(c space.Configuration) (digits, error) {
 		if !ok {
 			return nil, fmt.Errorf("the configuration %q has no parameter %s", c, name)
 		}
+		j, err := l.indexOf(i, v)
+		if err != nil {
+			return nil, err
+		}
+		d[i] = uint16(j)
+	}
+	return d, nil
+}
+
+// digitsOf finds values that are in the order of the parameters.
+func (l *layout) digitsOf(values []space.Value) (digits, error) {
+	d := make(digits, len(values))
+	for i, v := range values {
 		j, err := l.indexOf(i, v)
 		if err != nil {
 			return nil, err
@@ -170,4 +185,37 @@ func (l *layout) scanOnly(object []byte) (digits, error) {
 	return l.scan(object, func(name string, _ []byte) error {
 		return fmt.Errorf("no parameter is named %s", name)
 	})
+}
+
+// Space is the search space of the configurations in the record. It enumerates no more
+// than is recorded, however large the product of all values is.
+func (r *Record) Space(ctx context.Context) (*space.Space, error) {
+	l, err := newLayout(r.Header.Parameters)
+	if err != nil {
+		return nil, err
+	}
+	recorded := make([]map[string]bool, l.parameters.Len()) // by their first n values
+	for i := range recorded {
+		recorded[i] = make(map[string]bool)
+	}
+	for i := range r.Results {
+		d, err := l.digits(r.Results[i].Configuration)
+		if err != nil {
+			return nil, err
+		}
+		for n := range d {
+			recorded[n][d[:n+1].key()] = true
+		}
+	}
+	restrictions := make([]space.Restriction, len(recorded))
+	for n := range recorded {
+		restrictions[n] = space.Restriction{
+			Reads: slices.Clone(l.parameters.Names()[:n+1]),
+			Func: func(c space.Configuration) bool {
+				d, err := l.digits(c)
+				return err == nil && recorded[n][d[:n+1].key()]
+			},
+		}
+	}
+	return space.New(ctx, l.parameters, restrictions, nil)
 }

@@ -2,15 +2,11 @@ package record
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"hash/crc32"
 	"math"
 	"slices"
-	"strconv"
-	"time"
-	"unicode/utf8"
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
@@ -81,168 +77,55 @@ func checkLine(line []byte) (has, right bool) {
 //
 //	{"kind":"withdrawn","configuration":{"block_size_x":16}}
 
-// appendWithdrawn writes the line of a withdrawn result, without its end.
-func (l *layout) appendWithdrawn(b []byte, d digits) []byte {
-	b = append(b, `{"kind":"withdrawn","configuration":`...)
-	return append(l.append(b, d), '}')
-}
-
-// appendResult writes the line of a result, without its end.
-func (l *layout) appendResult(b []byte, d digits, r *tune.Result) ([]byte, error) {
-	if !knownStatus[r.Status] {
-		return b, fmt.Errorf("the status %q is none that a result can have", r.Status)
-	}
-	b = append(b, `{"kind":"result","configuration":`...)
-	b = l.append(b, d)
-	b = append(b, `,"status":`...)
-	b = appendText(b, string(r.Status))
-	if r.Reason != "" {
-		b = appendReason(b, r.Reason)
-	}
-	if len(r.Times) > 0 {
-		b = appendFloats(append(b, `,"times":`...), r.Times)
-	}
-	if r.Verified {
-		b = append(b, `,"verified":true`...)
-	}
-	b = appendCircumstances(b, r)
-	if len(r.Metrics) > 0 {
-		b = appendMetrics(append(b, `,"metrics":`...), r.Metrics)
-	}
-	if math.Float64bits(r.Objective) != 0 { // -0 is kept
-		b = appendFloat(append(b, `,"objective":`...), r.Objective)
-	}
-	if r.Durations != (tune.Durations{}) {
-		b = appendDurations(append(b, `,"durations_ns":`...), r.Durations)
-	}
-	if !r.Timestamp.IsZero() {
-		if year := r.Timestamp.UTC().Year(); year < 0 || year > 9999 {
-			return b, fmt.Errorf("the year %d of a timestamp cannot be written", year)
-		}
-		b = appendTime(append(b, `,"timestamp":`...), r.Timestamp)
-	}
-	if len(r.Final) > 0 {
-		b = appendAtFinal(appendFloats(append(b, `,"final":`...), r.Final), r)
-	}
-	return append(b, '}'), nil
-}
-
-// appendReason writes a reason, twice where it is not UTF-8, as members of the result in a run
-// log and in T4 alike.
-func appendReason(b []byte, reason string) []byte {
-	b = appendText(append(b, `,"reason":`...), reason)
-	if !utf8.ValidString(reason) {
-		b = append(b, `,"reason_base64":"`...)
-		b = base64.StdEncoding.AppendEncode(b, []byte(reason))
-		b = append(b, '"')
-	}
-	return b
-}
-
-// appendCircumstances writes how a result was measured, as members of the result in a run log
-// and in T4 alike.
-func appendCircumstances(b []byte, r *tune.Result) []byte {
-	if r.EarlyStopped {
-		b = append(b, `,"early_stopped":true`...)
-	}
-	if r.Device != "" {
-		b = appendText(append(b, `,"device":`...), r.Device)
-	}
-	return b
-}
-
-// appendFinal writes the line of a final measurement, without its end.
-func (l *layout) appendFinal(b []byte, d digits, r *tune.Result, session int) []byte {
-	b = append(b, `{"kind":"final","session":`...)
-	b = strconv.AppendInt(b, int64(session), 10)
-	b = append(b, `,"configuration":`...)
-	b = l.append(b, d)
-	b = append(b, `,"times":`...)
-	b = appendFloats(b, r.Final)
-	return append(appendAtFinal(b, r), '}')
-}
-
-// appendAtFinal writes at_final, in a run log and in T4 alike.
-func appendAtFinal(b []byte, r *tune.Result) []byte {
-	j := r.AtFinal
-	if j == nil {
-		return b
-	}
-	b = append(b, `,"at_final":{`...)
-	if len(j.Metrics) > 0 {
-		b = append(appendMetrics(append(b, `"metrics":`...), j.Metrics), ',')
-	}
-	return append(appendFloat(append(b, `"objective":`...), j.Objective), '}')
-}
-
-func appendMetrics(b []byte, metrics []problem.MetricValue) []byte {
-	b = append(b, '{')
-	for i, m := range metrics {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(appendText(b, m.Name), ':')
-		b = appendFloat(b, m.Value)
-	}
-	return append(b, '}')
-}
-
-// durationFields are the parts of a Durations under their names in a line.
-func durationFields(d *tune.Durations) [5]durationField {
-	return [5]durationField{
-		{"build", &d.Build}, {"verify", &d.Verify}, {"measure", &d.Measure},
-		{"framework", &d.Framework}, {"search", &d.Search},
-	}
-}
-
-type durationField struct {
-	name string
-	at   *time.Duration
-}
-
-func appendDurations(b []byte, d tune.Durations) []byte {
-	b = append(b, '{')
-	first := true
-	for _, f := range durationFields(&d) {
-		if *f.at == 0 {
-			continue
-		}
-		if !first {
-			b = append(b, ',')
-		}
-		first = false
-		b = append(append(append(b, '"'), f.name...), `":`...)
-		b = strconv.AppendInt(b, int64(*f.at), 10)
-	}
-	return append(b, '}')
-}
-
-var knownStatus = func() map[tune.Status]bool {
-	known := map[tune.Status]bool{}
-	for _, s := range tune.Statuses() {
-		known[s] = true
-	}
-	return known
-}()
-
-// A parsedLine is a line after the header.
-type parsedLine struct {
-	kind    string // "": an empty line, or one that could not be read
-	session int
-	digits  digits
-	result  tune.Result // of a final measurement, only Configuration, Final and AtFinal
-	late    *latePeaks  // of a line of peaks, which has nothing else
+// A line is a line of a run log after the header.
+type line struct {
+	kind          string // "": an empty line, or one that could not be read
+	session       int
+	configuration configured
+	result        tune.Result // of a final measurement, Times are its times
+	late          *latePeaks  // of a line of peaks, which has nothing else
 
 	checked bool   // it has a checksum
 	damage  string // why it is taken for damaged; "": it is not
 	unknown error  // it is as it was written, but this program cannot read it
 }
 
+// A configured is the configuration of a line.
+type configured struct {
+	layout *layout
+	digits digits
+}
+
+// fields are the members of a line of any kind but that of peaks, in the order in which they are
+// written.
+func (p *line) fields() [16]field {
+	r := &p.result
+	return [16]field{
+		{"kind", &p.kind}, {"session", &p.session}, {"configuration", &p.configuration},
+		{"status", &r.Status}, {"reason", &r.Reason}, {"reason_base64", (*notUTF8)(&r.Reason)},
+		{"times", &r.Times}, {"verified", &r.Verified}, {"early_stopped", &r.EarlyStopped}, {"device", &r.Device},
+		{"metrics", &r.Metrics}, {"objective", &r.Objective}, {"durations_ns", &r.Durations}, {"timestamp", &r.Timestamp},
+		{"final", &r.Final}, {"at_final", &r.AtFinal},
+	}
+}
+
+// append writes a line, without its end.
+func (p *line) append(b []byte) ([]byte, error) {
+	if p.kind == kindResult && !knownStatus[p.result.Status] {
+		return b, fmt.Errorf("the status %q is none that a result can have", p.result.Status)
+	}
+	if year := p.result.Timestamp.UTC().Year(); year < 0 || year > 9999 {
+		return b, fmt.Errorf("the year %d of a timestamp cannot be written", year)
+	}
+	fields := p.fields()
+	return append(appendFields(append(b, '{'), fields[:]...), '}'), nil
+}
+
 // parseChecked reads a line after the header and tells damage from lines that this program
 // does not know.
-func (l *layout) parseChecked(line []byte) parsedLine {
-	has, right := checkLine(line)
-	p, err := l.parse(line)
+func (l *layout) parseChecked(text []byte) line {
+	has, right := checkLine(text)
+	p, err := l.parse(text)
 	p.checked = has
 	switch {
 	case right && err != nil:
@@ -256,93 +139,42 @@ func (l *layout) parseChecked(line []byte) parsedLine {
 }
 
 // parse reads a line after the header. The layout is that of the header.
-func (l *layout) parse(line []byte) (parsedLine, error) {
-	if !json.Valid(line) {
-		return parsedLine{}, json.Unmarshal(line, new(any))
+func (l *layout) parse(text []byte) (line, error) {
+	if !json.Valid(text) {
+		return line{}, json.Unmarshal(text, new(any))
 	}
-	var p parsedLine
-	if err := decodeObject(line, func(name string) any { return p.member(l, name) }); err != nil {
-		return parsedLine{}, err
-	}
-	switch {
-	case p.late != nil && p.late.peaks != nil:
-		return p, nil
-	case p.late != nil:
-		return parsedLine{}, fmt.Errorf("no peaks")
-	case p.kind != kindResult && p.kind != kindFinal && p.kind != kindWithdrawn:
-		return parsedLine{}, fmt.Errorf("a line of the unknown kind %q", p.kind)
-	case p.digits == nil:
-		return parsedLine{}, fmt.Errorf("no configuration")
-	case p.kind == kindResult && p.result.Status == "":
-		return parsedLine{}, fmt.Errorf("no status")
-	}
-	if p.kind == kindFinal {
-		p.result = tune.Result{Final: p.result.Times, AtFinal: p.result.AtFinal}
-	}
-	p.result.Configuration = l.configuration(p.digits)
-	return p, nil
-}
-
-// member is where a member of the line goes, as decodeValue takes it.
-func (p *parsedLine) member(l *layout, name string) any {
-	if p.late != nil {
-		return p.late.member(l, name)
-	}
-	r := &p.result
-	switch name {
-	case "kind":
-		return func(raw []byte) (err error) {
-			if p.kind, err = parseText(raw); p.kind == kindPeaks {
+	p := line{configuration: configured{layout: l}}
+	fields := p.fields()
+	err := decodeObject(text, func(name string) any {
+		if p.kind == kindPeaks {
+			if p.late == nil {
 				p.late = &latePeaks{common: math.NaN()}
 			}
-			return err
+			return p.late.member(l, name)
 		}
-	case "session":
-		return &p.session
-	case "configuration":
-		return func(raw []byte) (err error) {
-			p.digits, err = l.scanOnly(raw)
-			return err
-		}
-	case "status":
-		return func(raw []byte) error {
-			text, err := parseText(raw)
-			if r.Status = tune.Status(text); err == nil && !knownStatus[r.Status] {
-				err = fmt.Errorf("%q is none that a result can have", text)
+		for i := range fields {
+			if fields[i].name == name {
+				return fields[i].at
 			}
-			return err
 		}
-	case "reason":
-		return &r.Reason
-	case "reason_base64":
-		return func(raw []byte) error {
-			var decoded []byte
-			err := json.Unmarshal(raw, &decoded)
-			r.Reason = string(decoded)
-			return err
-		}
-	case "times":
-		return &r.Times
-	case "verified":
-		return &r.Verified
-	case "early_stopped":
-		return &r.EarlyStopped
-	case "device":
-		return &r.Device
-	case "metrics":
-		return &r.Metrics
-	case "objective":
-		return &r.Objective
-	case "durations_ns":
-		return &r.Durations
-	case "timestamp":
-		return &r.Timestamp
-	case "final":
-		return &r.Final
-	case "at_final":
-		return &r.AtFinal
+		return nil
+	})
+	switch {
+	case err != nil:
+		return line{}, err
+	case p.kind == kindPeaks && (p.late == nil || p.late.peaks == nil):
+		return line{}, fmt.Errorf("no peaks")
+	case p.kind == kindPeaks:
+		return p, nil
+	case p.kind != kindResult && p.kind != kindFinal && p.kind != kindWithdrawn:
+		return line{}, fmt.Errorf("a line of the unknown kind %q", p.kind)
+	case p.configuration.digits == nil:
+		return line{}, fmt.Errorf("no configuration")
+	case p.kind == kindResult && p.result.Status == "":
+		return line{}, fmt.Errorf("no status")
 	}
-	return nil
+	p.result.Configuration = l.configuration(p.configuration.digits)
+	return p, nil
 }
 
 const (
@@ -385,7 +217,7 @@ func (l *layout) appendPeaks(p *hardware.Peaks, metricNames []string, results []
 	if err != nil {
 		return nil, err
 	}
-	var others []byte
+	others := []byte{'['}
 	common, some := 0.0, false
 	for i := range results {
 		if results[i].Status != tune.Correct {
@@ -402,16 +234,13 @@ func (l *layout) appendPeaks(p *hardware.Peaks, metricNames []string, results []
 		if err != nil {
 			return nil, err
 		}
-		if len(others) > 0 {
-			others = append(others, ',')
-		}
-		others = l.append(append(others, `{"configuration":`...), d)
-		others = append(appendFloat(append(others, `,"ms":`...), ms), '}')
+		others = l.append(append(separate(others), `{"configuration":`...), d)
+		others = append(appendFloat(appendName(others, "ms"), ms), '}')
 	}
 	b := fmt.Appendf(nil, peaksBeginning+`"peaks":%s,"metric_names":%s,"limit":`, peaks, names)
 	b = appendFloat(b, common)
-	if len(others) > 0 {
-		b = append(append(append(b, `,"limits":[`...), others...), ']')
+	if len(others) > 1 {
+		b = append(append(appendName(b, "limits"), others...), ']')
 	}
 	return append(b, '}'), nil
 }

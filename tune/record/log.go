@@ -11,6 +11,7 @@ import (
 
 	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/space"
 )
 
 // A Log is an open run log. [Open] makes one; Close must be called when the run is over.
@@ -57,57 +58,45 @@ func (l *Log) Resumed() int { return len(l.previous) }
 // the process, however that comes. After an error the log is as it was before. Of two
 // results of one configuration the first counts.
 func (l *Log) Append(r tune.Result) error {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	d, err := l.layout.digits(r.Configuration)
-	if err == nil {
-		l.buffer, err = l.layout.appendResult(l.buffer[:0], d, &r)
-	}
-	if err == nil {
-		err = l.write(endLine(l.buffer))
-	}
-	if err != nil {
-		return l.cannotAppend(err)
-	}
-	l.known[d.key()] = true
-	return nil
+	return l.append(r.Configuration, line{kind: kindResult, result: r}, "")
 }
 
 // Withdraw takes back the result of a configuration: a line says that it counts no more. Another
 // result of it can be appended then.
 func (l *Log) Withdraw(r tune.Result) error {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	d, err := l.layout.digits(r.Configuration)
-	if err == nil && !l.known[d.key()] {
-		err = errors.New("there is no result to take back")
-	}
-	if err == nil {
-		l.buffer = l.layout.appendWithdrawn(l.buffer[:0], d)
-		err = l.write(endLine(l.buffer))
-	}
-	if err != nil {
-		return l.cannotAppend(err)
-	}
-	delete(l.known, d.key())
-	return nil
+	return l.append(r.Configuration, line{kind: kindWithdrawn}, "there is no result to take back")
 }
 
 // AppendFinal adds the final measurement of a result that was appended before, in this
 // session or in an earlier one. It takes the place of all those of earlier sessions.
 func (l *Log) AppendFinal(r tune.Result) error {
+	final := tune.Result{Times: r.Final, AtFinal: r.AtFinal}
+	return l.append(r.Configuration, line{kind: kindFinal, session: l.session, result: final}, "a final measurement without a result")
+}
+
+// append adds a line about a configuration. If the log has no result of it, the error is unknown,
+// unless that is empty.
+func (l *Log) append(c space.Configuration, p line, unknown string) error {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	d, err := l.layout.digits(r.Configuration)
-	if err == nil && !l.known[d.key()] {
-		err = errors.New("a final measurement without a result")
+	d, err := l.layout.digits(c)
+	if err == nil && unknown != "" && !l.known[d.key()] {
+		err = errors.New(unknown)
 	}
 	if err == nil {
-		l.buffer = l.layout.appendFinal(l.buffer[:0], d, &r, l.session)
+		p.configuration = configured{l.layout, d}
+		l.buffer, err = p.append(l.buffer[:0])
+	}
+	if err == nil {
 		err = l.write(endLine(l.buffer))
 	}
 	if err != nil {
 		return l.cannotAppend(err)
+	}
+	if p.kind == kindWithdrawn {
+		delete(l.known, d.key())
+	} else {
+		l.known[d.key()] = true
 	}
 	return nil
 }

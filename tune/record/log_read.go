@@ -130,7 +130,8 @@ func (c *logContent) readLines(rest []byte, l *layout) error {
 	for i := range parsed {
 		p := &parsed[i]
 		checksums = checksums || p.checked
-		at, known := seen[p.digits.key()]
+		key := p.configuration.digits.key()
+		at, known := seen[key]
 		switch {
 		case len(lines[i]) == 0:
 		case p.unknown != nil:
@@ -142,48 +143,38 @@ func (c *logContent) readLines(rest []byte, l *layout) error {
 		case p.late != nil:
 			late = p.late
 		case p.kind == kindResult && !known:
-			seen[p.digits.key()] = len(c.results)
+			seen[key] = len(c.results)
 			c.results = append(c.results, p.result)
 		case p.kind == kindWithdrawn && known:
 			withdrawn[at] = true
-			delete(seen, p.digits.key())
+			delete(seen, key)
 		case p.kind == kindFinal && !known:
 			c.damaged = append(c.damaged, DamagedLine{i + 2, fmt.Sprintf("a final measurement of %s, which has no result", p.result.Configuration)})
 		case p.kind == kindFinal:
 			if p.session > c.session {
 				c.session = p.session
-				forgetFinals(c.results)
+				for i := range c.results {
+					c.results[i].Final, c.results[i].AtFinal = nil, nil
+				}
 			}
 			if p.session == c.session {
-				c.results[at].Final, c.results[at].AtFinal = p.result.Final, p.result.AtFinal
+				c.results[at].Final, c.results[at].AtFinal = p.result.Times, p.result.AtFinal
 			}
 		}
 	}
 	if late != nil {
 		late.complete(&c.header, c.results, seen)
 	}
-	c.results = without(c.results, withdrawn)
-	return nil
-}
-
-// without leaves out the results at some places.
-func without(results []tune.Result, places map[int]bool) []tune.Result {
-	if len(places) == 0 {
-		return results
-	}
-	rest := results[:0]
-	for i := range results {
-		if !places[i] {
-			rest = append(rest, results[i])
+	if len(withdrawn) > 0 {
+		rest := c.results[:0]
+		for i, r := range c.results {
+			if !withdrawn[i] {
+				rest = append(rest, r)
+			}
 		}
+		c.results = rest
 	}
-	return rest
-}
-
-func forgetFinals(results []tune.Result) {
-	for i := range results {
-		results[i].Final, results[i].AtFinal = nil, nil
-	}
+	return nil
 }
 
 // wholeLines splits off the lines that end, and counts their bytes.
@@ -197,8 +188,8 @@ func wholeLines(data []byte) (lines [][]byte, whole int) {
 }
 
 // parseLines parses lines on all processors. An empty line is left zero.
-func parseLines(lines [][]byte, l *layout) []parsedLine {
-	parsed := make([]parsedLine, len(lines))
+func parseLines(lines [][]byte, l *layout) []line {
+	parsed := make([]line, len(lines))
 	workers := min(runtime.GOMAXPROCS(0), len(lines)/64+1)
 	var wait sync.WaitGroup
 	for w := range workers {

@@ -1,7 +1,6 @@
 package record
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -33,137 +32,95 @@ const t4Version = "1.0.0"
 // After a final measurement «rank» is the place of a correct result, from 1, which is that of the
 // winner (see [tune.Ranking]): the objectives are those of the search, and do not tell it.
 func EncodeT4(w io.Writer, r *Record) error {
-	l, err := newLayout(r.Header.Parameters)
-	if err != nil {
-		return err
-	}
 	header, err := r.Header.MarshalJSON()
 	if err != nil {
 		return err
 	}
-	out := bufio.NewWriterSize(w, 1<<16)
-	_, _ = out.WriteString(`{"metadata":{"timeunit":"miliseconds","ndtune":`)
-	_, _ = out.Write(header)
-	_, _ = out.WriteString(`},"results":[`)
+	begin := fmt.Appendf(nil, `{"metadata":{"timeunit":"miliseconds","ndtune":%s},"results":[`, header)
 	ranks := r.ranks()
-	var b []byte
-	for i := range r.Results {
-		d, err := l.digits(r.Results[i].Configuration)
-		if err != nil {
-			return err
-		}
-		b = b[:0]
-		if i > 0 {
-			b = append(b, ',')
-		}
+	return r.encode(w, r.Header.Parameters, begin, "\n],\"schema_version\":\""+t4Version+"\"}\n", func(b []byte, of *layout, d digits, i int) ([]byte, error) {
 		rank := 0
 		if ranks != nil {
 			rank = ranks[i]
 		}
-		b = l.appendT4(append(b, '\n'), d, &r.Results[i], &r.Header, rank)
-		_, _ = out.Write(b)
-	}
-	_, _ = out.WriteString("\n],\"schema_version\":\"" + t4Version + "\"}\n")
-	return out.Flush() // an error of any write comes again here
+		if i > 0 {
+			b = append(b, ',')
+		}
+		return of.appendT4(append(b, '\n'), d, &r.Results[i], &r.Header, rank), nil
+	})
 }
 
 // appendT4 writes one result.
 func (l *layout) appendT4(b []byte, d digits, r *tune.Result, h *Header, rank int) []byte {
-	objective := h.Objective
 	correct := r.Status == tune.Correct
-	b = append(b, `{"timestamp":`...)
-	b = appendText(b, pythonTime(r.Timestamp))
-	b = append(b, `,"configuration":`...)
-	b = l.append(b, d)
-	b = append(b, `,"times":{"compilation":`...)
-	b = appendMilliseconds(b, r.Durations.Build)
-	if r.Durations.Measure != 0 {
-		b = appendMilliseconds(append(b, `,"benchmark":`...), r.Durations.Measure)
+	b = appendText(append(b, `{"timestamp":`...), pythonTime(r.Timestamp))
+	b = l.append(append(b, `,"configuration":`...), d)
+	b = append(b, `,"times":{`...)
+	for _, f := range t4Durations(&r.Durations) {
+		if *f.at != 0 || f.name != "benchmark" { // which others leave out
+			b = appendMilliseconds(appendName(b, f.name), *f.at)
+		}
 	}
-	b = appendMilliseconds(append(b, `,"framework":`...), r.Durations.Framework)
-	b = appendMilliseconds(append(b, `,"search_algorithm":`...), r.Durations.Search)
-	b = appendMilliseconds(append(b, `,"validation":`...), r.Durations.Verify)
-	if len(r.Times) > 0 {
-		b = appendFloats(append(b, `,"runtimes":`...), r.Times)
-	}
-	if len(r.Final) > 0 {
-		b = appendFloats(append(b, `,"final_runtimes":`...), r.Final)
-	}
-	b = append(b, `},"invalidity":`...)
-	b = appendText(b, string(r.Status))
+	b = appendFields(b, field{"runtimes", &r.Times}, field{"final_runtimes", &r.Final})
+	b = appendText(append(b, `},"invalidity":`...), string(r.Status))
 	if correct {
 		b = append(b, `,"correctness":1`...)
 	} else {
 		b = append(b, `,"correctness":0`...)
 	}
-	if r.Reason != "" && r.Reason != errorName(r.Status) {
-		b = appendReason(b, r.Reason)
+	if r.Reason != errorName(r.Status) {
+		b = appendFields(b, field{"reason", &r.Reason}, field{"reason_base64", (*notUTF8)(&r.Reason)})
 	}
-	b = appendCircumstances(b, r)
-	if rank > 0 {
-		b = strconv.AppendInt(append(b, `,"rank":`...), int64(rank), 10)
-	}
-	b = appendAtFinal(b, r)
+	b = appendFields(b, field{"early_stopped", &r.EarlyStopped}, field{"device", &r.Device}, field{"rank", &rank}, field{"at_final", &r.AtFinal})
 	if r.Verified != verifiedBy(h, r) {
-		b = strconv.AppendBool(append(b, `,"verified":`...), r.Verified)
+		b = strconv.AppendBool(appendName(b, "verified"), r.Verified)
 	}
-	if t := r.Timestamp; !t.IsZero() && !t.Equal(t.Truncate(time.Microsecond)) {
-		b = appendTime(append(b, `,"exact_timestamp":`...), t)
+	if t := r.Timestamp; !t.Equal(t.Truncate(time.Microsecond)) {
+		b = appendFields(b, field{"exact_timestamp", &t})
 	}
 	b = append(b, `,"measurements":[`...)
-	if correct {
-		b = appendMeasurements(b, r, objective)
-	} else {
-		b = appendErrors(b, r.Status, objective)
+	objective := objectiveName(h.Objective)
+	measurement := func(name string, value float64) {
+		b = appendText(append(separate(b), `{"name":`...), name)
+		if b = append(b, `,"value":`...); correct {
+			b = appendFloat(b, value)
+		} else { // whatever a reader looks for is the name of the error
+			b = appendText(b, errorName(r.Status))
+		}
+		b = append(b, `,"unit":""}`...)
 	}
-	b = append(b, `],"objectives":[`...)
-	b = appendText(b, objectiveName(objective))
+	measurement("time", r.Time())
+	if correct && len(r.Final) > 0 {
+		measurement("final_time", r.FinalTime())
+	}
+	if _, metric := r.Metric(objective); objective != "time" && !(correct && metric) {
+		measurement(objective, r.Objective)
+	}
+	if correct {
+		for _, m := range r.Metrics {
+			measurement(m.Name, m.Value)
+		}
+	}
+	b = appendText(append(b, `],"objectives":[`...), objective)
 	return append(b, "]}"...)
+}
+
+// A durationName is the name of a part of a Durations in a file of other programs.
+type durationName struct {
+	name string
+	at   *time.Duration
+}
+
+func t4Durations(d *tune.Durations) [5]durationName {
+	return [5]durationName{
+		{"compilation", &d.Build}, {"benchmark", &d.Measure}, {"framework", &d.Framework},
+		{"search_algorithm", &d.Search}, {"validation", &d.Verify},
+	}
 }
 
 // verifiedBy is whether a result was verified as far as the header tells.
 func verifiedBy(h *Header, r *tune.Result) bool {
 	return h.Verified && (r.Status == tune.Correct || r.Status == tune.Correctness)
-}
-
-func appendMeasurements(b []byte, r *tune.Result, objective problem.Objective) []byte {
-	b = appendMeasurement(b, "time", r.Time())
-	if len(r.Final) > 0 {
-		b = appendMeasurement(append(b, ','), "final_time", r.FinalTime())
-	}
-	name := objectiveName(objective)
-	if _, metric := r.Metric(name); name != "time" && !metric {
-		b = appendMeasurement(append(b, ','), name, r.Objective)
-	}
-	for _, m := range r.Metrics {
-		b = appendMeasurement(append(b, ','), m.Name, m.Value)
-	}
-	return b
-}
-
-func appendMeasurement(b []byte, name string, value float64) []byte {
-	b = append(b, `{"name":`...)
-	b = appendText(b, name)
-	b = append(b, `,"value":`...)
-	b = appendFloat(b, value)
-	return append(b, `,"unit":""}`...)
-}
-
-// appendErrors writes the measurements of a failure: whatever a reader looks for, the time
-// or the objective, is the name of an error.
-func appendErrors(b []byte, s tune.Status, objective problem.Objective) []byte {
-	for i, name := range []string{"time", objectiveName(objective)} {
-		if i > 0 {
-			if name == "time" {
-				break
-			}
-			b = append(b, ',')
-		}
-		b = append(b, `{"name":`...)
-		b = appendText(b, name)
-		b = append(b, `,"value":"`+errorName(s)+`","unit":""}`...)
-	}
-	return b
 }
 
 func objectiveName(o problem.Objective) string {
@@ -194,27 +151,18 @@ func pythonTime(t time.Time) string {
 
 // t4Result is a result as T4 writes it, with the members that EncodeT4 adds.
 type t4Result struct {
-	Timestamp     json.RawMessage `json:"timestamp"`
-	Configuration json.RawMessage `json:"configuration"`
-	Times         struct {
-		Compilation     json.RawMessage `json:"compilation"`
-		CompilationTime json.RawMessage `json:"compilation_time"` // the schema's own word
-		Benchmark       json.RawMessage `json:"benchmark"`
-		Framework       json.RawMessage `json:"framework"`
-		SearchAlgorithm json.RawMessage `json:"search_algorithm"`
-		Validation      json.RawMessage `json:"validation"`
-		Runtimes        json.RawMessage `json:"runtimes"`
-		FinalRuntimes   json.RawMessage `json:"final_runtimes"`
-	} `json:"times"`
-	Invalidity   string          `json:"invalidity"`
-	Reason       string          `json:"reason"`
-	ReasonBase64 []byte          `json:"reason_base64"`
-	EarlyStopped json.RawMessage `json:"early_stopped"`
-	Device       json.RawMessage `json:"device"`
-	Verified     json.RawMessage `json:"verified"`
-	Exact        json.RawMessage `json:"exact_timestamp"`
-	AtFinal      json.RawMessage `json:"at_final"`
-	Measurements []struct {
+	Timestamp     json.RawMessage            `json:"timestamp"`
+	Configuration json.RawMessage            `json:"configuration"`
+	Times         map[string]json.RawMessage `json:"times"`
+	Invalidity    string                     `json:"invalidity"`
+	Reason        string                     `json:"reason"`
+	ReasonBase64  []byte                     `json:"reason_base64"`
+	EarlyStopped  json.RawMessage            `json:"early_stopped"`
+	Device        json.RawMessage            `json:"device"`
+	Verified      json.RawMessage            `json:"verified"`
+	Exact         json.RawMessage            `json:"exact_timestamp"`
+	AtFinal       json.RawMessage            `json:"at_final"`
+	Measurements  []struct {
 		Name  string          `json:"name"`
 		Value json.RawMessage `json:"value"`
 	} `json:"measurements"`
@@ -331,10 +279,10 @@ func (t *t4Result) result(l *layout, h *Header, unit float64) (digits, tune.Resu
 	if !knownStatus[r.Status] {
 		return nil, r, fmt.Errorf("the invalidity %q is none that T4 knows", t.Invalidity)
 	}
-	if r.Times, err = numbersMember(t.Times.Runtimes, unit); err != nil {
+	if r.Times, err = numbersMember(t.Times["runtimes"], unit); err != nil {
 		return nil, r, fmt.Errorf("runtimes: %w", err)
 	}
-	if r.Final, err = numbersMember(t.Times.FinalRuntimes, unit); err != nil {
+	if r.Final, err = numbersMember(t.Times["final_runtimes"], unit); err != nil {
 		return nil, r, fmt.Errorf("final_runtimes: %w", err)
 	}
 	if len(t.AtFinal) > 0 && len(r.Final) > 0 {
@@ -342,14 +290,11 @@ func (t *t4Result) result(l *layout, h *Header, unit float64) (digits, tune.Resu
 			return nil, r, fmt.Errorf("at_final: %w", err)
 		}
 	}
-	build := t.Times.Compilation
-	if build == nil {
-		build = t.Times.CompilationTime
+	for _, f := range t4Durations(&r.Durations) {
+		*f.at = millisecondsMember(t.Times[f.name], unit)
 	}
-	scaled := func(raw []byte) time.Duration { return millisecondsMember(raw, unit) }
-	r.Durations = tune.Durations{
-		Build: scaled(build), Verify: scaled(t.Times.Validation), Measure: scaled(t.Times.Benchmark),
-		Framework: scaled(t.Times.Framework), Search: scaled(t.Times.SearchAlgorithm),
+	if t.Times["compilation"] == nil {
+		r.Durations.Build = millisecondsMember(t.Times["compilation_time"], unit) // the schema's own word
 	}
 	mean, failure := t.measurements(&r, h.Objective)
 	if r.Status != tune.Correct && r.Reason == "" {

@@ -14,6 +14,7 @@ import (
 	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/internal/nearest"
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/space"
 )
 
 // An encoding is a format that records are written in.
@@ -133,23 +134,34 @@ func EncodeLog(w io.Writer, r *Record) error {
 	if err != nil {
 		return err
 	}
-	l, err := newLayout(header.Parameters)
+	return r.encode(w, header.Parameters, first, "", func(b []byte, of *layout, d digits, i int) ([]byte, error) {
+		p := line{kind: kindResult, configuration: configured{of, d}, result: r.Results[i]}
+		b, err := p.append(b)
+		return endLine(b), err
+	})
+}
+
+// encode writes what a file begins with, each result with a function that appends it, and the end.
+// The parameters are those that configurations are written with.
+func (r *Record) encode(w io.Writer, parameters []space.Parameter, begin []byte, end string, appendResult func(b []byte, of *layout, d digits, i int) ([]byte, error)) error {
+	l, err := newLayout(parameters)
 	if err != nil {
 		return err
 	}
 	out := bufio.NewWriterSize(w, 1<<16)
-	_, _ = out.Write(first)
+	_, _ = out.Write(begin)
 	var b []byte
 	for i := range r.Results {
 		d, err := l.digits(r.Results[i].Configuration)
+		if err == nil {
+			b, err = appendResult(b[:0], l, d, i)
+		}
 		if err != nil {
 			return err
 		}
-		if b, err = l.appendResult(b[:0], d, &r.Results[i]); err != nil {
-			return err
-		}
-		_, _ = out.Write(endLine(b))
+		_, _ = out.Write(b)
 	}
+	_, _ = out.WriteString(end)
 	return out.Flush() // an error of any write comes again here
 }
 

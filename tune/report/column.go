@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -23,7 +24,8 @@ type Column struct {
 	Offset int    `json:"offset"`
 	Length int    `json:"length"` // rows
 
-	bytes []byte
+	indices []uint32  // of the types of integers
+	numbers []float64 // of f64
 }
 
 // The columns beside those of parameters and metrics. Times are in milliseconds.
@@ -54,76 +56,66 @@ const (
 	flagEarly    // measured once only
 )
 
-// size is how many bytes a row has.
+// size is the number of bytes of a row.
 func (c *Column) size() int {
-	switch c.Type {
-	case "u8":
-		return 1
-	case "u16":
-		return 2
-	case "u32":
-		return 4
-	}
-	return 8
+	bits, _ := strconv.Atoi(c.Type[1:])
+	return bits / 8
 }
 
 // since is the column without its first rows.
 func (c *Column) since(from int) Column {
-	return Column{Name: c.Name, Type: c.Type, Length: c.Length - from, bytes: c.bytes[from*c.size():]}
+	rest := Column{Name: c.Name, Type: c.Type, Length: c.Length - from}
+	if c.Type == "f64" {
+		rest.numbers = c.numbers[from:]
+	} else {
+		rest.indices = c.indices[from:]
+	}
+	return rest
+}
+
+// bytes are the numbers of the column, padded to a length at which a column of any type can begin.
+func (c *Column) bytes() []byte {
+	size := c.size()
+	b := make([]byte, 0, padded(c.Length*size))
+	for _, v := range c.numbers {
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
+	}
+	for _, v := range c.indices {
+		var four [4]byte
+		binary.LittleEndian.PutUint32(four[:], v)
+		b = append(b, four[:size]...)
+	}
+	return b[:cap(b)]
 }
 
 func parameterColumn(i int) string { return "p" + strconv.Itoa(i) }
 func metricColumn(i int) string    { return "m" + strconv.Itoa(i) }
 
-func indexColumn(name string, size int, values []uint32) Column {
-	c := Column{Name: name, Type: "u8", Length: len(values)}
+// addIndices adds a column of integers below size.
+func (run *Run) addIndices(name string, size int, values []uint32) {
+	c := Column{Name: name, Type: "u8", Length: len(values), indices: values}
 	switch {
 	case size > 1<<16:
 		c.Type = "u32"
 	case size > 1<<8:
 		c.Type = "u16"
 	}
-	for _, v := range values {
-		switch c.Type {
-		case "u8":
-			c.bytes = append(c.bytes, byte(v))
-		case "u16":
-			c.bytes = binary.LittleEndian.AppendUint16(c.bytes, uint16(v))
-		default:
-			c.bytes = binary.LittleEndian.AppendUint32(c.bytes, v)
-		}
-	}
-	return c
+	run.Columns = append(run.Columns, c)
 }
 
-func numberColumn(name string, values []float64) Column {
-	c := Column{Name: name, Type: "f64", Length: len(values), bytes: make([]byte, 0, 8*len(values))}
-	for _, v := range values {
-		c.bytes = binary.LittleEndian.AppendUint64(c.bytes, math.Float64bits(v))
+// addNumbers adds a column of a number of each result.
+func (run *Run) addNumbers(name string, of func(row int, r *tune.Result) float64) {
+	values := make([]float64, len(run.results))
+	for i := range run.results {
+		values[i] = of(i, &run.results[i])
 	}
-	return c
+	run.Columns = append(run.Columns, Column{Name: name, Type: "f64", Length: len(values), numbers: values})
 }
 
-// index is a column of indices.
+// index is a column of integers.
 func (run *Run) index(name string) []uint32 {
-	for _, c := range run.Columns {
-		if c.Name != name {
-			continue
-		}
-		values := make([]uint32, c.Length)
-		for i := range values {
-			switch c.Type {
-			case "u8":
-				values[i] = uint32(c.bytes[i])
-			case "u16":
-				values[i] = uint32(binary.LittleEndian.Uint16(c.bytes[2*i:]))
-			default:
-				values[i] = binary.LittleEndian.Uint32(c.bytes[4*i:])
-			}
-		}
-		return values
-	}
-	panic("report: there is no column " + name)
+	i := slices.IndexFunc(run.Columns, func(c Column) bool { return c.Name == name })
+	return run.Columns[i].indices
 }
 
 // fillColumns makes all columns but that of reasons, and the devices.
@@ -133,21 +125,19 @@ func (run *Run) fillColumns(parameters []space.Parameter, metrics []string) erro
 		if err != nil {
 			return err
 		}
-		run.Columns = append(run.Columns, indexColumn(parameterColumn(i), len(p.Values), indices))
+		run.addIndices(parameterColumn(i), len(p.Values), indices)
 	}
 	run.statusColumns()
 	run.timeColumns()
 	for i, name := range metrics {
-		run.addNumbers(metricColumn(i), func(r *tune.Result) float64 {
-			if v, ok := r.Metric(name); ok && r.Status == tune.Correct {
-				return v
-			}
-			return math.NaN()
+		run.addNumbers(metricColumn(i), func(_ int, r *tune.Result) float64 {
+			v, ok := r.Metric(name)
+			return known(ok && r.Status == tune.Correct, v)
 		})
 	}
 	run.durationColumns()
 	if ends := endsOf(run.results, run.began); ends != nil {
-		run.Columns = append(run.Columns, numberColumn(columnEnd, ends))
+		run.addNumbers(columnEnd, func(row int, _ *tune.Result) float64 { return ends[row] })
 	}
 	return nil
 }
@@ -202,59 +192,56 @@ func (run *Run) statusColumns() {
 		launches[i] = uint32(len(r.Times))
 		most = max(most, launches[i])
 	}
-	run.Columns = append(run.Columns,
-		indexColumn(columnStatus, len(tune.Statuses()), status), indexColumn(columnFlags, 4, flags),
-		indexColumn(columnLaunches, int(most)+1, launches))
+	run.addIndices(columnStatus, len(tune.Statuses()), status)
+	run.addIndices(columnFlags, 4, flags)
+	run.addIndices(columnLaunches, int(most)+1, launches)
 	if len(run.Devices) > 0 {
-		run.Columns = append(run.Columns, indexColumn(columnDevice, len(run.Devices)+1, devices))
+		run.addIndices(columnDevice, len(run.Devices)+1, devices)
 	}
 }
 
 func (run *Run) timeColumns() {
-	n := len(run.results)
-	times := [6][]float64{}
-	for j := range times {
-		times[j] = make([]float64, n)
-	}
-	final := false
+	stats := make([]problem.Stats, len(run.results))
 	for i := range run.results {
-		r := &run.results[i]
-		row := [6]float64{math.NaN(), math.NaN(), math.NaN(), math.NaN(), math.NaN(), math.NaN()}
-		if len(r.Times) > 0 {
-			s := r.Stats()
-			row = [6]float64{s.Mean, s.Min, s.Median, s.Max, s.StandardDeviation, math.NaN()}
-		}
-		if len(r.Final) > 0 {
-			row[5], final = r.FinalTime(), true
-		}
-		for j := range times {
-			times[j][i] = row[j]
-		}
+		stats[i] = run.results[i].Stats()
 	}
-	for j, name := range []string{columnTime, columnMin, columnMedian, columnMax, columnDeviation} {
-		run.Columns = append(run.Columns, numberColumn(name, times[j]))
+	for _, c := range []struct {
+		name string
+		of   func(*problem.Stats) float64
+	}{
+		{columnTime, func(s *problem.Stats) float64 { return s.Mean }},
+		{columnMin, func(s *problem.Stats) float64 { return s.Min }},
+		{columnMedian, func(s *problem.Stats) float64 { return s.Median }},
+		{columnMax, func(s *problem.Stats) float64 { return s.Max }},
+		{columnDeviation, func(s *problem.Stats) float64 { return s.StandardDeviation }},
+	} {
+		run.addNumbers(c.name, func(row int, r *tune.Result) float64 {
+			return known(len(r.Times) > 0, c.of(&stats[row]))
+		})
 	}
-	if final {
-		run.Columns = append(run.Columns, numberColumn(columnFinal, times[5]))
+	if slices.ContainsFunc(run.results, func(r tune.Result) bool { return len(r.Final) > 0 }) {
+		run.addNumbers(columnFinal, func(_ int, r *tune.Result) float64 { return known(len(r.Final) > 0, r.FinalTime()) })
 	}
-	run.addNumbers(columnObjective, func(r *tune.Result) float64 {
-		if r.Rankable() {
-			return r.Objective
-		}
-		return math.NaN()
-	})
+	run.addNumbers(columnObjective, func(_ int, r *tune.Result) float64 { return known(r.Rankable(), r.Objective) })
 	if run.ranking.Finalists > 0 {
-		ranks := make([]uint32, n)
+		ranks := make([]uint32, len(run.results))
 		for i, row := range run.ranking.Places {
 			ranks[row] = uint32(i) + 1
 		}
-		run.Columns = append(run.Columns, indexColumn(columnRank, len(run.ranking.Places)+1, ranks))
+		run.addIndices(columnRank, len(run.ranking.Places)+1, ranks)
 	}
 }
 
+// known is a number, or NaN if it is not known.
+func known(is bool, v float64) float64 {
+	if !is {
+		return math.NaN()
+	}
+	return v
+}
+
 func (run *Run) durationColumns() {
-	known := slices.ContainsFunc(run.results, func(r tune.Result) bool { return r.Durations != tune.Durations{} })
-	if !known {
+	if !slices.ContainsFunc(run.results, func(r tune.Result) bool { return r.Durations != tune.Durations{} }) {
 		return
 	}
 	for _, c := range []struct {
@@ -267,23 +254,15 @@ func (run *Run) durationColumns() {
 		{columnFramework, func(d *tune.Durations) time.Duration { return d.Framework }},
 		{columnSearch, func(d *tune.Durations) time.Duration { return d.Search }},
 	} {
-		run.addNumbers(c.name, func(r *tune.Result) float64 { return milliseconds(c.of(&r.Durations)) })
+		run.addNumbers(c.name, func(_ int, r *tune.Result) float64 { return milliseconds(c.of(&r.Durations)) })
 	}
-}
-
-func (run *Run) addNumbers(name string, of func(*tune.Result) float64) {
-	values := make([]float64, len(run.results))
-	for i := range run.results {
-		values[i] = of(&run.results[i])
-	}
-	run.Columns = append(run.Columns, numberColumn(name, values))
 }
 
 // place gives columns their offsets in a blob, from one on, and returns where they end.
 func place(columns []Column, offset int) int {
 	for i := range columns {
 		columns[i].Offset = offset
-		offset += padded(len(columns[i].bytes))
+		offset += padded(columns[i].Length * columns[i].size())
 	}
 	return offset
 }
@@ -295,12 +274,8 @@ func padded(n int) int { return (n + 7) / 8 * 8 }
 func pack(columns []Column) (string, error) {
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
-	var zeros [8]byte
 	for _, c := range columns {
-		if _, err := z.Write(c.bytes); err != nil {
-			return "", err
-		}
-		if _, err := z.Write(zeros[:padded(len(c.bytes))-len(c.bytes)]); err != nil {
+		if _, err := z.Write(c.bytes()); err != nil {
 			return "", err
 		}
 	}

@@ -67,7 +67,7 @@ func failuresOf(run *Run) ([]Failure, []Reason) {
 	for i := range reasons {
 		reasons[i].Failure = order[reasons[i].Failure]
 	}
-	run.Columns = append(run.Columns, indexColumn(columnReason, len(reasons)+1, column))
+	run.addIndices(columnReason, len(reasons)+1, column)
 	return failures, reasons
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/base64"
-	"encoding/binary"
 	"encoding/json"
 	"io"
 	"math"
@@ -86,7 +85,7 @@ func TestEncodeKeepsColumns(t *testing.T) {
 			t.Errorf("the names are %q and %q", run.Kernel, run.Device.Name)
 		}
 		for j, c := range run.Columns {
-			want := r.Runs[i].Columns[j].bytes
+			want := r.Runs[i].Columns[j].bytes()
 			if c.Offset%8 != 0 || !bytes.Equal(blob[c.Offset:c.Offset+len(want)], want) {
 				t.Errorf("run %d, column %s has changed", i, c.Name)
 			}
@@ -96,10 +95,18 @@ func TestEncodeKeepsColumns(t *testing.T) {
 
 func TestWideIndexColumns(t *testing.T) {
 	for size, want := range map[int]string{2: "u8", 256: "u8", 257: "u16", 65536: "u16", 65537: "u32"} {
-		c := indexColumn("x", size, []uint32{0, uint32(size - 1)})
-		run := &Run{Columns: []Column{c}}
-		if got := run.index("x"); c.Type != want || !slices.Equal(got, []uint32{0, uint32(size - 1)}) {
-			t.Errorf("of %d: %s %v", size, c.Type, got)
+		run := &Run{}
+		run.addIndices("x", size, []uint32{0, uint32(size - 1)})
+		c := &run.Columns[0]
+		b := c.bytes()
+		last := slices.Clone(b[c.size() : 2*c.size()])
+		slices.Reverse(last) // the highest byte first
+		got := 0
+		for _, digit := range last {
+			got = got<<8 | int(digit)
+		}
+		if c.Type != want || len(b) != 8 || b[0] != 0 || got != size-1 {
+			t.Errorf("of %d: %s %v", size, c.Type, b)
 		}
 	}
 }
@@ -261,14 +268,9 @@ func TestARankIsOfAWholeRun(t *testing.T) {
 // numbers is a column of numbers; nil where the run has none of that name.
 func (run *Run) numbers(name string) []float64 {
 	for _, c := range run.Columns {
-		if c.Name != name {
-			continue
+		if c.Name == name {
+			return c.numbers
 		}
-		values := make([]float64, c.Length)
-		for i := range values {
-			values[i] = math.Float64frombits(binary.LittleEndian.Uint64(c.bytes[8*i:]))
-		}
-		return values
 	}
 	return nil
 }

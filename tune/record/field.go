@@ -1,0 +1,204 @@
+package record
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/problem"
+)
+
+// A field is a member of a JSON object and a pointer to its value. The type of the pointer decides
+// how the value is written and read.
+type field struct {
+	name string
+	at   any
+}
+
+// appendFields writes the fields whose values are not zero as members of an object.
+func appendFields(b []byte, fields ...field) []byte {
+	for i := range fields {
+		b = fields[i].append(b)
+	}
+	return b
+}
+
+// notUTF8 is the second form of a text, in base64. It is zero if the text is valid UTF-8, whose
+// first form says all.
+type notUTF8 string
+
+func (f *field) append(b []byte) []byte {
+	before := len(b)
+	b = appendName(b, f.name)
+	begin := len(b)
+	switch at := f.at.(type) {
+	case *string:
+		if *at != "" {
+			b = appendText(b, *at)
+		}
+	case *tune.Status:
+		if *at != "" {
+			b = appendText(b, string(*at))
+		}
+	case *notUTF8:
+		if !utf8.ValidString(string(*at)) {
+			b = base64.StdEncoding.AppendEncode(append(b, '"'), []byte(*at))
+			b = append(b, '"')
+		}
+	case *bool:
+		if *at {
+			b = append(b, "true"...)
+		}
+	case *int:
+		if *at != 0 {
+			b = strconv.AppendInt(b, int64(*at), 10)
+		}
+	case *float64:
+		if math.Float64bits(*at) != 0 { // -0 is kept
+			b = appendFloat(b, *at)
+		}
+	case *[]float64:
+		if len(*at) > 0 {
+			b = appendFloats(b, *at)
+		}
+	case *[]problem.MetricValue:
+		if len(*at) > 0 {
+			b = appendMetrics(append(b, '{'), *at)
+			b = append(b, '}')
+		}
+	case **problem.Judgement:
+		if j := *at; j != nil {
+			b = appendFields(append(b, '{'), field{"metrics", &j.Metrics})
+			b = append(appendFloat(appendName(b, "objective"), j.Objective), '}')
+		}
+	case *time.Duration:
+		if *at != 0 {
+			b = strconv.AppendInt(b, int64(*at), 10)
+		}
+	case *tune.Durations:
+		if *at != (tune.Durations{}) {
+			parts := durationFields(at)
+			b = append(appendFields(append(b, '{'), parts[:]...), '}')
+		}
+	case *time.Time:
+		if !at.IsZero() {
+			b = append(at.UTC().AppendFormat(append(b, '"'), time.RFC3339Nano), '"')
+		}
+	case *configured:
+		b = at.layout.append(b, at.digits)
+	default:
+		panic("record: no JSON form of " + f.name)
+	}
+	if len(b) == begin {
+		return b[:before]
+	}
+	return b
+}
+
+// appendMetrics writes metrics as members of an object.
+func appendMetrics(b []byte, metrics []problem.MetricValue) []byte {
+	for i := range metrics {
+		b = append(appendText(separate(b), metrics[i].Name), ':')
+		b = appendFloat(b, metrics[i].Value)
+	}
+	return b
+}
+
+// durationFields are the parts of a Durations under their names in a line.
+func durationFields(d *tune.Durations) [5]field {
+	return [5]field{
+		{"build", &d.Build}, {"verify", &d.Verify}, {"measure", &d.Measure},
+		{"framework", &d.Framework}, {"search", &d.Search},
+	}
+}
+
+// decodeFields reads an object. Members that are not among the fields are ignored.
+func decodeFields(object []byte, fields ...field) error {
+	return decodeObject(object, func(name string) any {
+		for i := range fields {
+			if fields[i].name == name {
+				return fields[i].at
+			}
+		}
+		return nil
+	})
+}
+
+// decodeObject decodes each member of an object to the place that into returns for its name; see
+// decodeValue.
+func decodeObject(object []byte, into func(name string) any) error {
+	if object[0] != '{' {
+		return fmt.Errorf("want an object, not %s", kindOf(object))
+	}
+	for name, raw := range members(object) {
+		if err := decodeValue(raw, into(name)); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// decodeValue decodes a value to a pointer, or passes it to a function. It ignores a value for nil.
+func decodeValue(raw []byte, to any) (err error) {
+	switch to := to.(type) {
+	case nil:
+	case func([]byte) error:
+		err = to(raw)
+	case *string:
+		*to, err = parseText(raw)
+	case *tune.Status:
+		var text string
+		text, err = parseText(raw)
+		if *to = tune.Status(text); err == nil && !knownStatus[*to] {
+			err = fmt.Errorf("%q is none that a result can have", text)
+		}
+	case *notUTF8:
+		var decoded []byte
+		err = json.Unmarshal(raw, &decoded)
+		*to = notUTF8(decoded)
+	case *bool:
+		*to = string(raw) == "true"
+	case *float64:
+		*to, err = parseNumber(raw)
+	case *[]float64:
+		*to, err = parseNumbers(raw)
+	case *[]problem.MetricValue:
+		*to = nil
+		err = decodeObject(raw, func(name string) any {
+			*to = append(*to, problem.MetricValue{Name: name})
+			return &(*to)[len(*to)-1].Value
+		})
+	case **problem.Judgement:
+		j := &problem.Judgement{Objective: math.NaN()}
+		*to = j
+		err = decodeFields(raw, field{"metrics", &j.Metrics}, field{"objective", &j.Objective})
+	case *time.Duration:
+		var ns int64
+		ns, err = strconv.ParseInt(string(raw), 10, 64)
+		*to = time.Duration(ns)
+	case *tune.Durations:
+		parts := durationFields(to)
+		err = decodeFields(raw, parts[:]...)
+	case *configured:
+		to.digits, err = to.layout.scanOnly(raw)
+	case json.Unmarshaler:
+		err = to.UnmarshalJSON(raw)
+	default:
+		err = json.Unmarshal(raw, to)
+	}
+	return err
+}
+
+// knownStatus are the statuses that a result can have.
+var knownStatus = func() map[tune.Status]bool {
+	known := map[tune.Status]bool{}
+	for _, s := range tune.Statuses() {
+		known[s] = true
+	}
+	return known
+}()
