@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -118,7 +119,7 @@ func (g *gathered) add(i int) error {
 	s := &g.sources[i]
 	m := g.deviceOf(s)
 	m.sources = append(m.sources, i)
-	m.identity.Timer = first(m.identity.Timer, s.Record.Header.Device.Timer)
+	m.identity.Timer = cmp.Or(m.identity.Timer, s.Record.Header.Device.Timer)
 	if m.identity.Peaks == nil {
 		m.identity.Peaks = s.Record.Header.Device.Peaks
 	}
@@ -142,13 +143,6 @@ func (g *gathered) add(i int) error {
 		}
 	}
 	return nil
-}
-
-func first(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // key is the values of a configuration in the order of the names, numbers by their value: the

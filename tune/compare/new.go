@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -37,7 +38,7 @@ func New(sources []Source, o Options) (*Comparison, error) {
 	}
 	for i := range sources {
 		h := &sources[i].Record.Header
-		c.Kernel, c.Source, c.Digest = first(c.Kernel, h.Kernel), first(c.Source, h.Source), first(c.Digest, h.Digest)
+		c.Kernel, c.Source, c.Digest = cmp.Or(c.Kernel, h.Kernel), cmp.Or(c.Source, h.Source), cmp.Or(c.Digest, h.Digest)
 		if len(c.ProblemSize) == 0 {
 			c.ProblemSize = h.ProblemSize
 		}
@@ -54,15 +55,13 @@ func New(sources []Source, o Options) (*Comparison, error) {
 	}
 	for i, m := range g.devices {
 		row := []Cell{}
-		for j, on := range g.devices {
-			if m.best == "" {
-				continue
-			}
-			cell := on.cell(m.best)
-			if cell.State == StateMissing {
+		if m.best != "" {
+			row = g.cells(m.best)
+		}
+		for j := range row {
+			if row[j].State == StateMissing {
 				c.Missing = append(c.Missing, Place{i, j})
 			}
-			row = append(row, cell)
 		}
 		c.Matrix = append(c.Matrix, row)
 	}

@@ -95,10 +95,10 @@ func TestFailedAndMissing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p, _, known := g.portability(g.devices[0].best); p != 0 || !known {
-		t.Errorf("the portability of what fails is %v (known: %v), want 0", p, known)
+	if p := g.figures(g.cells(g.devices[0].best)).Application; p == nil || *p != 0 {
+		t.Errorf("the portability of what fails is %v, want 0", p)
 	}
-	if _, _, known := g.portability(g.devices[1].best); known {
+	if g.figures(g.cells(g.devices[1].best)).Application != nil {
 		t.Error("the portability of what was not measured is known")
 	}
 	if g.overall() != nil {
@@ -277,7 +277,7 @@ func TestProperties(t *testing.T) {
 			t.Fatalf("%d: the portability is %v", n, highest)
 		}
 		for _, key := range g.candidates() {
-			if p, _, _ := g.portability(key); p > highest && !c.Overall.InTurn {
+			if p := *g.figures(g.cells(key)).Application; p > highest && !c.Overall.InTurn {
 				t.Fatalf("%d: a candidate has %v, the best %v", n, p, highest)
 			}
 		}

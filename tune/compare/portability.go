@@ -58,34 +58,6 @@ func finalCost(o problem.Objective, r *tune.Result) (cost, bool) {
 	return c, err == nil
 }
 
-// efficiency returns the application efficiency of a configuration on a device: 0 if it fails, and
-// unknown if it was not measured.
-func (m *measured) efficiency(key string) (e float64, inTurn, known bool) {
-	switch entry := m.entries[key]; {
-	case entry == nil:
-		return 0, false, false
-	case !entry.correct():
-		return 0, true, true
-	}
-	r := m.relate(key)
-	return 1 / r.slowdown, r.inTurn, true
-}
-
-// portability returns the portability of a configuration over the devices that have a best.
-func (g *gathered) portability(key string) (p float64, inTurn, known bool) {
-	var all []float64
-	inTurn = true
-	for _, i := range g.usable() {
-		e, together, ok := g.devices[i].efficiency(key)
-		if !ok {
-			return 0, false, false
-		}
-		inTurn = inTurn && together
-		all = append(all, e)
-	}
-	return Portability(all), inTurn, true
-}
-
 // candidates returns the configurations that are correct on every device that has a best: first the
 // devices' bests, then the others in the order of the first device.
 func (g *gathered) candidates() []string {
@@ -109,18 +81,27 @@ func (g *gathered) candidates() []string {
 	return kept
 }
 
+// cells returns the results of a configuration on all devices.
+func (g *gathered) cells(key string) []Cell {
+	cells := make([]Cell, len(g.devices))
+	for i, m := range g.devices {
+		cells[i] = m.cell(key)
+	}
+	return cells
+}
+
+// inTurn reports whether the slow-downs of cells, one for each device, come from interleaved
+// measurements on all devices that have a best, except where the configuration fails.
+func (g *gathered) inTurn(cells []Cell) bool {
+	return !slices.ContainsFunc(g.usable(), func(i int) bool {
+		return cells[i].State == StateMissing || isRough(cells[i])
+	})
+}
+
 // allInTurn reports whether all costs of the devices' bests come from interleaved measurements, as
 // [Cross] makes them.
 func (g *gathered) allInTurn() bool {
-	usable := g.usable()
-	for _, i := range usable {
-		for _, j := range usable {
-			if _, inTurn, known := g.devices[j].efficiency(g.devices[i].best); !known || !inTurn {
-				return false
-			}
-		}
-	}
-	return true
+	return !slices.ContainsFunc(g.usable(), func(i int) bool { return !g.inTurn(g.cells(g.devices[i].best)) })
 }
 
 // overall returns the candidate with the highest performance portability, or nil if there is none.
@@ -131,19 +112,15 @@ func (g *gathered) overall() *Overall {
 		return nil // nothing to be best over
 	}
 	candidates := g.candidates()
-	turned := slices.DeleteFunc(slices.Clone(candidates), func(key string) bool {
-		_, inTurn, _ := g.portability(key)
-		return !inTurn
-	})
-	strict := g.allInTurn() && len(turned) > 0
-	running := candidates
-	if strict {
-		running = turned
+	running := slices.DeleteFunc(slices.Clone(candidates), func(key string) bool { return !g.inTurn(g.cells(key)) })
+	strict := g.allInTurn() && len(running) > 0
+	if !strict {
+		running = candidates
 	}
 	best, highest := "", -1.0
 	for _, key := range running {
-		if p, _, known := g.portability(key); known && p > highest {
-			best, highest = key, p
+		if p := g.figures(g.cells(key)).Application; *p > highest { // known: a candidate is correct on all of them
+			best, highest = key, *p
 		}
 	}
 	if best == "" {
@@ -152,13 +129,12 @@ func (g *gathered) overall() *Overall {
 	configuration := g.configuration(best)
 	o := &Overall{
 		Configuration: configuration.String(), Values: values(configuration), BestOf: []int{},
-		Candidates: len(candidates), InTurn: strict,
+		Cells: g.cells(best), Candidates: len(candidates), InTurn: strict,
 	}
 	for i, m := range g.devices {
 		if m.best == best {
 			o.BestOf = append(o.BestOf, i)
 		}
-		o.Cells = append(o.Cells, m.cell(best))
 	}
 	o.Portability = g.figures(o.Cells)
 	return o

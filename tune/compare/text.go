@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -29,7 +30,7 @@ const (
 
 // Title returns a title for the comparison, in one line.
 func (c *Comparison) Title() string {
-	text := first(c.Kernel, "a problem")
+	text := cmp.Or(c.Kernel, "a problem")
 	if c.Source != "" {
 		text += " of " + c.Source
 	}
@@ -92,38 +93,40 @@ func (c *Comparison) deviceTable() Table {
 	if c.Default != "" {
 		over = "over the default"
 	}
-	t := Table{Name: TableDevices, Title: "the best of each device"}
-	column := func(name string, number bool) { t.Head, t.Number = append(t.Head, name), append(t.Number, number) }
-	column("", false)
-	column("device", false)
-	column("time", true)
-	if c.limited() {
-		column("% of limit", true)
+	t := Table{
+		Name: TableDevices, Title: "the best of each device",
+		Head:   []string{"", "device", "time", "% of limit", over, "correct", "best configuration"},
+		Number: []bool{false, false, true, true, true, true, false},
 	}
-	column(over, true)
-	column("correct", true)
-	column("best configuration", false)
 	if c.Default != "" {
 		t.Notes = append(t.Notes, "default: "+c.Default)
 	}
 	for _, d := range c.Devices {
 		took, limit, gain, configuration := "–", "–", "–", "–"
 		if b := d.Best; b != nil {
-			took, limit, configuration = figure.Milliseconds(b.Time)+"ms", percent(b.OfLimit), b.Configuration
+			took, limit, configuration = figure.Milliseconds(b.Time)+"ms", numberOr(b.OfLimit, "–"), b.Configuration
 			if b.Gain != nil {
 				gain = times(b.Gain)
 			} else {
 				t.Notes = append(t.Notes, fmt.Sprintf("%s: no gain: %s", d.Letter, b.WhyNoGain))
 			}
 		}
-		row := []string{d.Letter, d.Label, took}
-		if c.limited() {
-			row = append(row, limit)
+		t.Rows = append(t.Rows, []string{d.Letter, d.Label, took, limit, gain, fmt.Sprintf("%d of %d", d.Correct, d.Evaluated), configuration})
+	}
+	if !c.limited() {
+		t.Head, t.Number = slices.Delete(t.Head, 3, 4), slices.Delete(t.Number, 3, 4)
+		for i := range t.Rows {
+			t.Rows[i] = slices.Delete(t.Rows[i], 3, 4)
 		}
-		row = append(row, gain, fmt.Sprintf("%d of %d", d.Correct, d.Evaluated), configuration)
-		t.Rows = append(t.Rows, row)
 	}
 	return t
+}
+
+// onDevices adds a column of numbers for each device.
+func (t *Table) onDevices(c *Comparison, prefix string) {
+	for _, d := range c.Devices {
+		t.Head, t.Number = append(t.Head, prefix+d.Letter), append(t.Number, true)
+	}
 }
 
 func (c *Comparison) matrixTable() Table {
@@ -133,9 +136,7 @@ func (c *Comparison) matrixTable() Table {
 	}
 	t := Table{Name: TableMatrix, Title: fmt.Sprintf("what each best costs elsewhere: how many times worse %s is than that of the device's best", what), Head: []string{""}, Number: []bool{false}}
 	reasons := c.Reasons()
-	for _, d := range c.Devices {
-		t.Head, t.Number = append(t.Head, "on "+d.Letter), append(t.Number, true)
-	}
+	t.onDevices(c, "on ")
 	for i, d := range c.Devices {
 		if d.Best == nil {
 			continue
@@ -169,32 +170,32 @@ func (c *Comparison) matrixTable() Table {
 func (c *Comparison) overallTable() Table {
 	o := c.Overall
 	over := "all"
-	if with := slices.DeleteFunc(slices.Clone(c.Devices), func(d Device) bool { return d.Best == nil }); len(with) < len(c.Devices) {
+	if slices.ContainsFunc(c.Devices, func(d Device) bool { return d.Best == nil }) {
 		over = "those that have a best"
 	}
 	t := Table{Name: TableOverall, Title: "the best over " + over + ": " + o.Configuration, Head: []string{""}, Number: []bool{false}}
 	slowdowns, took, limits := []string{"beside each device's own"}, []string{"time"}, []string{"% of limit"}
 	reasons := c.Reasons()
-	for j, d := range c.Devices {
+	t.onDevices(c, "on ")
+	for j := range o.Cells {
 		cell := &o.Cells[j]
-		t.Head, t.Number = append(t.Head, "on "+d.Letter), append(t.Number, true)
 		slowdowns = append(slowdowns, cellText(cell, reasons))
 		if cell.Time != nil {
 			took = append(took, figure.Milliseconds(*cell.Time)+"ms")
 		} else {
 			took = append(took, "–")
 		}
-		limits = append(limits, percent(cell.OfLimit))
+		limits = append(limits, numberOr(cell.OfLimit, "–"))
 	}
 	t.Rows = append(t.Rows, slowdowns, took)
 	if c.limited() {
 		t.Rows = append(t.Rows, limits)
 	}
 	t.Notes = append(t.Notes, c.Candidates(), fmt.Sprintf("performance portability by application efficiency: %s; tuned for each device: %s",
-		portabilityText(o.Portability.Application), portabilityText(c.PerDevice.Application)))
+		numberOr(o.Portability.Application, "not known"), numberOr(c.PerDevice.Application, "not known")))
 	if c.PerDevice.Architectural != nil {
 		t.Notes = append(t.Notes, fmt.Sprintf("performance portability by architectural efficiency: %s; tuned for each device: %s",
-			portabilityText(o.Portability.Architectural), portabilityText(c.PerDevice.Architectural)))
+			numberOr(o.Portability.Architectural, "not known"), numberOr(c.PerDevice.Architectural, "not known")))
 	} else if c.limited() {
 		t.Notes = append(t.Notes, "no performance portability by architectural efficiency: "+c.PerDevice.WhyNot)
 	}
@@ -218,9 +219,7 @@ func (c *Comparison) Candidates() string {
 
 func (c *Comparison) disagreementTable() Table {
 	t := Table{Name: TableDisagreements, Title: "the parameters that the bests disagree on", Head: []string{"parameter"}, Number: []bool{false}}
-	for _, d := range c.Devices {
-		t.Head, t.Number = append(t.Head, d.Letter), append(t.Number, true)
-	}
+	t.onDevices(c, "")
 	t.Head, t.Number = append(t.Head, "one for all", "costs on average", "at most"), append(t.Number, true, true, false)
 	for _, d := range c.Disagree {
 		row := []string{d.Parameter}
@@ -260,16 +259,10 @@ func cellText(c *Cell, reasons []string) string {
 
 func times(v *float64) string { return figure.Number(*v) + "×" }
 
-func percent(v *float64) string {
+// numberOr is the text of a number, or another text if it is unknown.
+func numberOr(v *float64, unknown string) string {
 	if v == nil {
-		return "–"
-	}
-	return figure.Number(*v)
-}
-
-func portabilityText(v *float64) string {
-	if v == nil {
-		return "not known"
+		return unknown
 	}
 	return figure.Number(*v)
 }
