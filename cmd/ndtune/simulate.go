@@ -63,7 +63,7 @@ func runSimulation(c *cli.Context) error {
 	plan := p.plan
 	for i, r := range plan.Recordings {
 		if j := slices.IndexFunc(plan.Recordings[:i], r.Same); j >= 0 {
-			fmt.Fprintf(c.App.ErrWriter, "%s and %s hold the same results; both count in the mean.\n", plan.Recordings[j].Name(), r.Name())
+			fmt.Fprintf(c.App.ErrWriter, "%s and %s hold the same results; both count in the mean.\n", plan.Recordings[j].Name, r.Name)
 		}
 	}
 	bar := newBar(c.App.ErrWriter, len(plan.Strategies)*len(plan.Recordings)*plan.Repeats, "searches")
@@ -105,7 +105,7 @@ func (p *simulation) write(c *cli.Context, curves, averages []simulate.Curve) er
 	if path := c.String("plot"); path != "" {
 		title := "mean over " + countNoun(len(p.plan.Recordings), "record")
 		if len(p.plan.Recordings) == 1 {
-			title = p.plan.Recordings[0].Name()
+			title = p.plan.Recordings[0].Name
 		}
 		title += ", " + countNoun(p.plan.Repeats, "repeat")
 		wrote("picture", path, simulate.Plot(path, title, averages))
@@ -152,7 +152,7 @@ func newSimulation(c *cli.Context) (*simulation, error) {
 	}
 	for _, s := range p.plan.Strategies { // what they think of their options, on every space
 		for _, r := range p.plan.Recordings {
-			strategy, err := s.New(r.Space(), search.Options{})
+			strategy, err := s.New(r.Space, search.Options{})
 			if err != nil {
 				return nil, fmt.Errorf("--strategy: %w", err)
 			}

@@ -15,10 +15,10 @@ import (
 func printCurves(w io.Writer, p simulate.Plan, curves, averages []simulate.Curve, checkpoints []int) {
 	fmt.Fprintf(w, "best known / best found, mean ± standard error of %s\n", countNoun(p.Repeats, "repeat"))
 	for _, r := range p.Recordings {
-		fmt.Fprintf(w, "\n%s: %s, %d correct, best %s\n", r.Name(), countNoun(r.Space().Len(), "configuration"), r.Correct(), bestText(r))
+		fmt.Fprintf(w, "\n%s: %s, %d correct, best %s\n", r.Name, countNoun(r.Space.Len(), "configuration"), r.Correct, bestText(r))
 		var of []simulate.Curve
 		for _, c := range curves {
-			if c.Record == r.Name() {
+			if c.Record == r.Name {
 				of = append(of, c)
 			}
 		}
@@ -32,10 +32,10 @@ func printCurves(w io.Writer, p simulate.Plan, curves, averages []simulate.Curve
 
 // bestText is the best value of the objective.
 func bestText(r *simulate.Recording) string {
-	if name := r.Objective().Name; name != "" && !strings.HasPrefix(name, "time") {
-		return name + "=" + formatNumber(r.Best())
+	if name := r.Objective.Name; name != "" && !strings.HasPrefix(name, "time") {
+		return name + "=" + formatNumber(r.Best)
 	}
-	return "time=" + formatTime(r.Best())
+	return "time=" + formatTime(r.Best)
 }
 
 // printTable prints a row for each curve and a column for each checkpoint.

@@ -70,10 +70,10 @@ func (p *Plan) check() error {
 	}
 	clear(seen)
 	for _, r := range p.Recordings {
-		if seen[r.name] {
-			return fmt.Errorf("two records are named %s", r.name)
+		if seen[r.Name] {
+			return fmt.Errorf("two records are named %s", r.Name)
 		}
-		seen[r.name] = true
+		seen[r.Name] = true
 	}
 	return nil
 }

@@ -17,11 +17,11 @@ import (
 // A Recording is a recorded space to simulate on. It holds the observation and the quality of
 // each configuration. It is immutable and safe for concurrent use.
 type Recording struct {
-	name      string
-	space     *space.Space
-	objective problem.Objective
-	best      float64 // the best value of the objective
-	correct   int
+	Name      string // of its curves
+	Space     *space.Space
+	Objective problem.Objective
+	Best      float64 // the best value of the objective
+	Correct   int     // configurations
 
 	observations []search.Observation // by the index of the configuration
 	quality      []float64            // by the same index, from 0 to 1; 0 for a failure
@@ -39,7 +39,7 @@ func NewRecording(ctx context.Context, name string, r *record.Record) (*Recordin
 		return nil, err
 	}
 	n := &Recording{
-		name: name, space: s, objective: r.Header.Objective,
+		Name: name, Space: s, Objective: r.Header.Objective,
 		observations: make([]search.Observation, s.Len()), quality: make([]float64, s.Len()),
 	}
 	for i := range r.Results {
@@ -53,11 +53,11 @@ func NewRecording(ctx context.Context, name string, r *record.Record) (*Recordin
 // Same reports whether two recordings hold the same results of the same configurations, as one
 // record in two formats does.
 func (n *Recording) Same(other *Recording) bool {
-	if n.space.Len() != other.space.Len() || !slices.Equal(n.observations, other.observations) {
+	if n.Space.Len() != other.Space.Len() || !slices.Equal(n.observations, other.observations) {
 		return false
 	}
-	for i := range n.space.Len() {
-		if n.space.At(i).String() != other.space.At(i).String() {
+	for i := range n.Space.Len() {
+		if n.Space.At(i).String() != other.Space.At(i).String() {
 			return false
 		}
 	}
@@ -66,7 +66,7 @@ func (n *Recording) Same(other *Recording) bool {
 
 // observe records the observation of a result.
 func (n *Recording) observe(r *tune.Result) error {
-	i, ok := n.space.Index(r.Configuration)
+	i, ok := n.Space.Index(r.Configuration)
 	if !ok {
 		return fmt.Errorf("the configuration %s is not in its own space", r.Configuration)
 	}
@@ -75,11 +75,11 @@ func (n *Recording) observe(r *tune.Result) error {
 		return nil
 	}
 	value := r.Objective
-	if n.objective.Maximize {
+	if n.Objective.Maximize {
 		value = -value
 	}
 	n.observations[i].Objective, n.observations[i].Valid = value, true
-	n.correct++
+	n.Correct++
 	return nil
 }
 
@@ -91,44 +91,29 @@ func rankable(r *tune.Result) bool {
 
 // judge computes the quality of every configuration. It returns an error if none has one.
 func (n *Recording) judge() error {
-	if n.correct == 0 {
-		return fmt.Errorf("none of its %d configurations is correct: there is nothing to find", n.space.Len())
+	if n.Correct == 0 {
+		return fmt.Errorf("none of its %d configurations is correct: there is nothing to find", n.Space.Len())
 	}
-	n.best = math.Inf(1)
+	n.Best = math.Inf(1)
 	for _, o := range n.observations {
 		if o.Valid {
-			n.best = min(n.best, o.Objective)
+			n.Best = min(n.Best, o.Objective)
 		}
 	}
-	if n.objective.Maximize {
-		n.best = -n.best
+	if n.Objective.Maximize {
+		n.Best = -n.Best
 	}
-	if n.best <= 0 {
-		return fmt.Errorf("the best %s in it is %g: it must be positive, because quality is a ratio", n.objective.Name, n.best)
+	if n.Best <= 0 {
+		return fmt.Errorf("the best %s in it is %g: it must be positive, because quality is a ratio", n.Objective.Name, n.Best)
 	}
 	for i, o := range n.observations {
 		switch {
 		case !o.Valid:
-		case n.objective.Maximize:
-			n.quality[i] = max(0, -o.Objective/n.best)
+		case n.Objective.Maximize:
+			n.quality[i] = max(0, -o.Objective/n.Best)
 		default:
-			n.quality[i] = n.best / o.Objective
+			n.quality[i] = n.Best / o.Objective
 		}
 	}
 	return nil
 }
-
-// Name returns the name of the recording's curves.
-func (n *Recording) Name() string { return n.name }
-
-// Space returns the space of the recorded configurations.
-func (n *Recording) Space() *space.Space { return n.space }
-
-// Objective returns the objective that strategies optimise.
-func (n *Recording) Objective() problem.Objective { return n.objective }
-
-// Best returns the best value of the objective in the record.
-func (n *Recording) Best() float64 { return n.best }
-
-// Correct returns the number of correct configurations.
-func (n *Recording) Correct() int { return n.correct }

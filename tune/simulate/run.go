@@ -96,7 +96,7 @@ func (r *run) work() {
 		first, end := r.plan.Repeats*part/r.parts, r.plan.Repeats*(part+1)/r.parts
 		m, err := q.repeat(s, first, end)
 		if err != nil {
-			r.fail(n, fmt.Errorf("%s on %s: %w", q.strategy.Name, q.recording.name, err))
+			r.fail(n, fmt.Errorf("%s on %s: %w", q.strategy.Name, q.recording.Name, err))
 			return
 		}
 		q.finish(part, r.parts, m)
@@ -110,8 +110,8 @@ func (r *run) work() {
 func (q *pair) repeat(s *searcher, first, end int) (*moments, error) {
 	m := newMoments(len(s.curve))
 	for i := first; i < end; i++ {
-		o := search.Options{Seed: q.seeds.repeat(i), Budget: min(len(s.curve), q.recording.space.Len())}
-		strategy, err := q.strategy.New(q.recording.space, o)
+		o := search.Options{Seed: q.seeds.repeat(i), Budget: min(len(s.curve), q.recording.Space.Len())}
+		strategy, err := q.strategy.New(q.recording.Space, o)
 		if err == nil {
 			err = s.run(strategy, q.recording)
 			strategy.Close()
@@ -141,7 +141,7 @@ func (q *pair) finish(part, parts int, m *moments) {
 	}
 	q.done = nil
 	q.curve = Curve{
-		Strategy: q.strategy.Name, Record: q.recording.name, Repeats: all.count,
+		Strategy: q.strategy.Name, Record: q.recording.Name, Repeats: all.count,
 		Mean: all.mean, StandardError: all.standardErrors(),
 	}
 }
@@ -236,7 +236,7 @@ func (s *searcher) check(proposed []int, n int, r *Recording) error {
 			return fmt.Errorf("it proposes the configuration %d of a space that has those from 0 to %d", i, len(r.quality)-1)
 		}
 		if s.seen[i] == s.number {
-			return fmt.Errorf("it proposes the configuration %s twice", r.space.At(i))
+			return fmt.Errorf("it proposes the configuration %s twice", r.Space.At(i))
 		}
 		s.seen[i] = s.number
 	}
