@@ -158,16 +158,8 @@ func (g *gathered) key(c space.Configuration) string {
 }
 
 func valueKey(v space.Value) string {
-	switch v := v.(type) {
-	case int:
-		return strconv.FormatFloat(float64(v), 'g', -1, 64)
-	case float64:
-		return strconv.FormatFloat(v, 'g', -1, 64)
-	case bool:
-		if v {
-			return "1"
-		}
-		return "0"
+	if f, ok := space.Number(v); ok {
+		return strconv.FormatFloat(f, 'g', -1, 64)
 	}
 	return fmt.Sprintf("%q", v)
 }

@@ -1,7 +1,6 @@
 package record
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -84,19 +83,15 @@ func readCacheEntry(l *layout, objective problem.Objective, raw []byte) (digits,
 	fail := func(name string) { r.Status, r.Reason = statusOfError(name), name }
 	mean := math.NaN()
 	d, err := l.scan(raw, func(name string, raw []byte) (err error) {
+		for _, f := range cacheDurations(&r.Durations) {
+			if f.name == name {
+				*f.at = millisecondsMember(raw, 1)
+				return nil
+			}
+		}
 		switch name {
 		case "times":
 			r.Times, err = parseNumbers(raw)
-		case "compile_time":
-			r.Durations.Build = millisecondsMember(raw, 1)
-		case "verification_time":
-			r.Durations.Verify = millisecondsMember(raw, 1)
-		case "benchmark_time":
-			r.Durations.Measure = millisecondsMember(raw, 1)
-		case "framework_time":
-			r.Durations.Framework = millisecondsMember(raw, 1)
-		case "strategy_time":
-			r.Durations.Search = millisecondsMember(raw, 1)
 		case "timestamp":
 			r.Timestamp = timestampMember(raw)
 		case "__error__": // the newest versions
@@ -186,24 +181,21 @@ func EncodeCache(w io.Writer, r *Record) error {
 	if err != nil {
 		return err
 	}
-	out := bufio.NewWriterSize(w, 1<<16)
-	_, _ = out.Write(l.cacheHeader(&r.Header))
-	for i := range r.Results {
-		d, err := l.digits(r.Results[i].Configuration)
-		if err != nil {
-			return err
-		}
-		var b []byte
+	return r.encode(w, r.Header.Parameters, l.cacheHeader(&r.Header), "}\n}\n", func(b []byte, of *layout, d digits, i int) ([]byte, error) {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(b, '\n')
-		b = appendText(b, l.configuration(d).Key())
-		b = l.appendCacheEntry(append(b, ": "...), d, &r.Results[i], r.Header.Objective)
-		_, _ = out.Write(b)
+		b = appendText(append(b, '\n'), of.configuration(d).Key())
+		return of.appendCacheEntry(append(b, ": "...), d, &r.Results[i], r.Header.Objective), nil
+	})
+}
+
+// cacheDurations are the parts of a Durations in an entry: three before the metrics and two behind.
+func cacheDurations(d *tune.Durations) [5]durationName {
+	return [5]durationName{
+		{"compile_time", &d.Build}, {"verification_time", &d.Verify}, {"benchmark_time", &d.Measure},
+		{"strategy_time", &d.Search}, {"framework_time", &d.Framework},
 	}
-	_, _ = out.WriteString("}\n}\n")
-	return out.Flush() // an error of any write comes again here
 }
 
 func (l *layout) cacheHeader(h *Header) []byte {
@@ -238,28 +230,23 @@ func (l *layout) cacheHeader(h *Header) []byte {
 }
 
 func (l *layout) appendCacheEntry(b []byte, d digits, r *tune.Result, objective problem.Objective) []byte {
-	b = append(b, '{')
-	if len(d) > 0 {
-		b = append(l.appendMembers(b, d), ',')
-	}
+	b = l.appendMembers(append(b, '{'), d)
 	if r.Status == tune.Correct {
-		b = appendFloat(append(b, `"time":`...), r.Time())
-		b = appendFloats(append(b, `,"times":`...), r.Times)
+		b = appendFloat(appendName(b, "time"), r.Time())
+		b = appendFloats(appendName(b, "times"), r.Times)
 	} else {
-		b = append(b, `"time":"`+errorName(r.Status)+`"`...)
+		b = appendText(appendName(b, "time"), errorName(r.Status))
 		if name := objectiveName(objective); name != "time" {
-			b = append(appendText(append(b, ','), name), `:"`+errorName(r.Status)+`"`...)
+			b = appendText(append(appendText(append(b, ','), name), ':'), errorName(r.Status))
 		}
 	}
-	b = appendMilliseconds(append(b, `,"compile_time":`...), r.Durations.Build)
-	b = appendMilliseconds(append(b, `,"verification_time":`...), r.Durations.Verify)
-	b = appendMilliseconds(append(b, `,"benchmark_time":`...), r.Durations.Measure)
-	for _, m := range r.Metrics {
-		b = append(appendText(append(b, ','), m.Name), ':')
-		b = appendFloat(b, m.Value)
+	durations := cacheDurations(&r.Durations)
+	for _, f := range durations[:3] {
+		b = appendMilliseconds(appendName(b, f.name), *f.at)
 	}
-	b = appendMilliseconds(append(b, `,"strategy_time":`...), r.Durations.Search)
-	b = appendMilliseconds(append(b, `,"framework_time":`...), r.Durations.Framework)
-	b = appendText(append(b, `,"timestamp":`...), pythonTime(r.Timestamp))
-	return append(b, '}')
+	b = appendMetrics(b, r.Metrics)
+	for _, f := range durations[3:] {
+		b = appendMilliseconds(appendName(b, f.name), *f.at)
+	}
+	return append(appendText(appendName(b, "timestamp"), pythonTime(r.Timestamp)), '}')
 }

@@ -2,7 +2,6 @@ package record
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -75,24 +74,11 @@ func sizeMember(raw []byte) []int {
 	return size
 }
 
-// number is parseNumber for a member that may be missing.
-func number(raw []byte) (float64, error) {
-	if len(raw) == 0 {
-		return 0, errors.New("no number")
-	}
-	return parseNumber(raw)
-}
-
 // numbersMember is a list of numbers in a unit; nil where there is none.
 func numbersMember(raw []byte, unit float64) ([]float64, error) {
-	if len(raw) == 0 {
-		return nil, nil
-	}
 	fs, err := parseNumbers(raw)
-	if unit != 1 {
-		for i := range fs {
-			fs[i] *= unit
-		}
+	for i := range fs {
+		fs[i] *= unit
 	}
 	return fs, err
 }
@@ -100,7 +86,7 @@ func numbersMember(raw []byte, unit float64) ([]float64, error) {
 // millisecondsMember is a duration that a file gives in a unit of so many milliseconds; 0
 // where it is none.
 func millisecondsMember(raw []byte, unit float64) time.Duration {
-	ms, err := number(raw)
+	ms, err := parseNumber(raw)
 	if err != nil {
 		return 0
 	}
@@ -221,8 +207,8 @@ func (g *gatherer) value(i int, raw []byte) error {
 // add adds a value to parameter i unless it has one that is the same for a kernel.
 func (g *gatherer) add(i int, v space.Value) {
 	text, same := space.FormatValue(v), v
-	if _, isText := v.(string); !isText {
-		same = asFloat(v)
+	if f, ok := space.Number(v); ok {
+		same = f
 	}
 	if !g.texts[i][text] && !g.values[i][same] {
 		g.texts[i][text], g.values[i][same] = true, true
@@ -233,31 +219,13 @@ func (g *gatherer) add(i int, v space.Value) {
 // sort puts the values of parameters that have nothing but numbers in ascending order.
 func (g *gatherer) sort() {
 	for _, p := range g.parameters {
-		if slices.ContainsFunc(p.Values, func(v space.Value) bool { return !isNumber(v) }) {
+		if slices.ContainsFunc(p.Values, func(v space.Value) bool { _, isBool := v.(bool); _, ok := space.Number(v); return isBool || !ok }) {
 			continue
 		}
-		slices.SortStableFunc(p.Values, func(a, b space.Value) int { return cmp.Compare(asFloat(a), asFloat(b)) })
+		slices.SortStableFunc(p.Values, func(a, b space.Value) int {
+			x, _ := space.Number(a)
+			y, _ := space.Number(b)
+			return cmp.Compare(x, y)
+		})
 	}
-}
-
-func isNumber(v space.Value) bool {
-	switch v.(type) {
-	case int, float64:
-		return true
-	}
-	return false
-}
-
-func asFloat(v space.Value) float64 {
-	switch v := v.(type) {
-	case int:
-		return float64(v)
-	case float64:
-		return v
-	case bool:
-		if v {
-			return 1
-		}
-	}
-	return 0
 }

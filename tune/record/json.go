@@ -240,9 +240,9 @@ func parseNumber(raw []byte) (float64, error) {
 	return strconv.ParseFloat(text, 64)
 }
 
-// parseNumbers reads a list of numbers; null and an empty list are nil.
+// parseNumbers reads a list of numbers; null, an empty list and nothing are nil.
 func parseNumbers(raw []byte) ([]float64, error) {
-	if raw[0] == 'n' {
+	if len(raw) == 0 || raw[0] == 'n' {
 		return nil, nil
 	}
 	if raw[0] != '[' {

@@ -40,9 +40,9 @@ func newLayout(list []space.Parameter) (*layout, error) {
 			}
 			encoded := string(appendValue(nil, v))
 			members[j], byValue[v], byJSON[encoded] = name+encoded, j, j
-			if _, isText := v.(string); !isText {
-				if _, taken := byNumber[asFloat(v)]; !taken {
-					byNumber[asFloat(v)] = j
+			if f, ok := space.Number(v); ok {
+				if _, taken := byNumber[f]; !taken {
+					byNumber[f] = j
 				}
 			}
 		}
@@ -106,8 +106,8 @@ func (l *layout) indexOf(i int, v space.Value) (int, error) {
 	if j, ok := l.byValue[i][v]; ok {
 		return j, nil
 	}
-	if _, isText := v.(string); !isText {
-		if j, ok := l.byNumber[i][asFloat(v)]; ok {
+	if f, ok := space.Number(v); ok {
+		if j, ok := l.byNumber[i][f]; ok {
 			return j, nil
 		}
 	}

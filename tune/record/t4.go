@@ -309,7 +309,7 @@ func (t *t4Result) result(l *layout, h *Header, unit float64) (digits, tune.Resu
 func (t *t4Result) measurements(r *tune.Result, objective problem.Objective) (mean float64, failure string) {
 	mean = math.NaN()
 	for _, m := range t.Measurements {
-		f, err := number(m.Value)
+		f, err := parseNumber(m.Value)
 		switch {
 		case m.Name == "final_time" && len(r.Final) > 0:
 		case err != nil:

@@ -125,7 +125,7 @@ func newParameter(p space.Parameter) Parameter {
 	q := Parameter{Name: p.Name, Numeric: true}
 	for _, v := range p.Values {
 		q.Values = append(q.Values, space.FormatValue(v))
-		f, ok := number(v)
+		f, ok := space.Number(v)
 		q.Numeric = q.Numeric && ok
 		q.Numbers = append(q.Numbers, f)
 	}
@@ -133,21 +133,6 @@ func newParameter(p space.Parameter) Parameter {
 		q.Numbers = nil
 	}
 	return q
-}
-
-func number(v space.Value) (float64, bool) {
-	switch v := v.(type) {
-	case int:
-		return float64(v), true
-	case float64:
-		return v, true
-	case bool:
-		if v {
-			return 1, true
-		}
-		return 0, true
-	}
-	return 0, false
 }
 
 // measures are the objective, the time and the metrics, each once.

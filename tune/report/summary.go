@@ -277,7 +277,7 @@ func edgesOf(run *Run, b *best) []string {
 			continue
 		}
 		v, _ := run.results[b.row].Configuration.Get(p.Name)
-		mine, _ := number(v)
+		mine, _ := space.Number(v)
 		largest := true
 		for _, f := range p.Numbers {
 			largest = largest && f <= mine

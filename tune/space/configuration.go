@@ -44,7 +44,7 @@ func (c Configuration) Int(name string) int {
 // Float is the value of the named parameter as a number, else 0.
 func (c Configuration) Float(name string) float64 {
 	v, _ := c.Get(name)
-	f, _ := number(v)
+	f, _ := Number(v)
 	return f
 }
 

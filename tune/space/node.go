@@ -154,7 +154,7 @@ func (b *nodes) boundsOf(n *node, args []expression.Bounds) expression.Bounds {
 		hi = lo
 	case n.Code == parameterCode:
 		for _, v := range b.parameters.list[n.parameter].Values {
-			f, _ := number(v)
+			f, _ := Number(v)
 			lo, hi = min(lo, f), max(hi, f)
 		}
 	default:

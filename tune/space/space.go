@@ -172,7 +172,7 @@ func (s *Space) indexValues() {
 
 // plain is a value as [SameValue] compares it.
 func plain(v Value) any {
-	if f, ok := number(v); ok {
+	if f, ok := Number(v); ok {
 		return f
 	}
 	return v

@@ -81,12 +81,14 @@ func SameValue(a, b Value) bool {
 	if a == b {
 		return true
 	}
-	x, okX := number(a)
-	y, okY := number(b)
+	x, okX := Number(a)
+	y, okY := Number(b)
 	return okX && okY && x == y
 }
 
-func number(v Value) (float64, bool) {
+// Number is a value as a number, as a kernel has it: true is 1 and false is 0. It reports whether the
+// value is a number or a bool.
+func Number(v Value) (float64, bool) {
 	switch v := v.(type) {
 	case int:
 		return float64(v), true
