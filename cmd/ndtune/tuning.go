@@ -105,7 +105,7 @@ func (t *tuning) checkFlags() error {
 		}
 	}
 	for _, path := range t.outputs {
-		if err := record.CheckExtension(path); err != nil {
+		if _, err := record.FormatOf(path); err != nil {
 			return wrong("--output: %w", err) // which names the path
 		}
 		if err := checkFolder(path); err != nil {

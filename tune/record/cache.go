@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
@@ -198,35 +199,22 @@ func cacheDurations(d *tune.Durations) [5]durationName {
 	}
 }
 
+// cacheHeader is what a cache file has before its entries.
 func (l *layout) cacheHeader(h *Header) []byte {
-	b := appendText([]byte("{\n\"device_name\": "), h.Device.Name)
-	b = appendText(append(b, ",\n\"kernel_name\": "...), h.Kernel)
-	size, _ := json.Marshal(append([]int{}, h.ProblemSize...)) // ints cannot fail
-	b = append(append(b, ",\n\"problem_size\": "...), size...)
-	b = append(b, ",\n\"tune_params_keys\": ["...)
-	for i, name := range l.parameters.Names() {
-		if i > 0 {
-			b = append(b, ", "...)
-		}
-		b = appendText(b, name)
-	}
-	b = append(b, "],\n\"tune_params\": {"...)
-	for i := range l.parameters.Len() {
+	quoted := func(text string) string { return string(appendText(nil, text)) }
+	names, lists := make([]string, l.parameters.Len()), make([]string, l.parameters.Len())
+	for i := range names {
 		p := l.parameters.At(i)
-		if i > 0 {
-			b = append(b, ", "...)
+		var values []string
+		for _, v := range p.Values {
+			values = append(values, string(appendValue(nil, v)))
 		}
-		b = append(appendText(b, p.Name), ": ["...)
-		for j, v := range p.Values {
-			if j > 0 {
-				b = append(b, ", "...)
-			}
-			b = appendValue(b, v)
-		}
-		b = append(b, ']')
+		names[i] = quoted(p.Name)
+		lists[i] = names[i] + ": [" + strings.Join(values, ", ") + "]"
 	}
-	b = appendText(append(b, "},\n\"objective\": "...), objectiveName(h.Objective))
-	return append(b, ",\n\"cache\": {"...)
+	size, _ := json.Marshal(append([]int{}, h.ProblemSize...)) // ints cannot fail
+	return fmt.Appendf(nil, "{\n\"device_name\": %s,\n\"kernel_name\": %s,\n\"problem_size\": %s,\n\"tune_params_keys\": [%s],\n\"tune_params\": {%s},\n\"objective\": %s,\n\"cache\": {",
+		quoted(h.Device.Name), quoted(h.Kernel), size, strings.Join(names, ", "), strings.Join(lists, ", "), quoted(objectiveName(h.Objective)))
 }
 
 func (l *layout) appendCacheEntry(b []byte, d digits, r *tune.Result, objective problem.Objective) []byte {

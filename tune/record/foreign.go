@@ -219,13 +219,17 @@ func (g *gatherer) add(i int, v space.Value) {
 // sort puts the values of parameters that have nothing but numbers in ascending order.
 func (g *gatherer) sort() {
 	for _, p := range g.parameters {
-		if slices.ContainsFunc(p.Values, func(v space.Value) bool { _, isBool := v.(bool); _, ok := space.Number(v); return isBool || !ok }) {
-			continue
+		other := func(v space.Value) bool {
+			_, isInt := v.(int)
+			_, isFloat := v.(float64)
+			return !isInt && !isFloat
 		}
-		slices.SortStableFunc(p.Values, func(a, b space.Value) int {
-			x, _ := space.Number(a)
-			y, _ := space.Number(b)
-			return cmp.Compare(x, y)
-		})
+		if !slices.ContainsFunc(p.Values, other) {
+			slices.SortStableFunc(p.Values, func(a, b space.Value) int {
+				x, _ := space.Number(a)
+				y, _ := space.Number(b)
+				return cmp.Compare(x, y)
+			})
+		}
 	}
 }

@@ -41,24 +41,27 @@ func Formats() []string {
 	return names
 }
 
-// Write writes a record in the format that the extension of path stands for: .json is T4,
-// .csv a table, .jsonl a run log; each can be followed by .gz. The file appears, with the
-// folders that it stands in, when it is complete: what was there before is replaced as a
-// whole or, after an error, not at all.
+// Write writes a record in the format that the extension of path stands for: see [FormatOf] and
+// [WriteAs].
 func Write(path string, r *Record) error {
-	e, err := encodingOf(path)
-	if err == nil {
-		err = writeFile(path, r, e)
+	format, err := FormatOf(path)
+	if err != nil {
+		return err
 	}
-	return writing(path, err)
+	return WriteAs(path, r, format)
 }
 
-// WriteAs is [Write] for a format that is named, one of [Formats], whatever the extension;
-// a path that ends in .gz is gzipped.
+// WriteAs writes a record in a format that is named, one of [Formats], whatever the extension; a
+// path that ends in .gz is gzipped. The file appears, with the folders that it stands in, when it
+// is complete: what was there before is replaced as a whole or, after an error, not at all.
 func WriteAs(path string, r *Record, format string) error {
 	e, err := encodingNamed(format)
 	if err == nil {
-		err = writeFile(path, r, e)
+		err = os.MkdirAll(filepath.Dir(path), 0o777)
+	}
+	if err == nil {
+		zip := strings.HasSuffix(strings.ToLower(path), ".gz")
+		err = files.Write(path, func(w io.Writer) error { return encodeTo(w, r, e, zip) })
 	}
 	return writing(path, err)
 }
@@ -77,17 +80,18 @@ func encodingNamed(format string) (encoding, error) {
 	return encodings[i], nil
 }
 
-// FormatOf is the format, one of [Formats], that [Write] writes to path.
+// FormatOf is the format, one of [Formats], that the extension of path stands for: .json is T4, .csv
+// a table, .jsonl a run log; each can be followed by .gz. Another extension is an error, which
+// callers can find before anything is measured.
 func FormatOf(path string) (string, error) {
-	e, err := encodingOf(path)
-	return e.name, writing(path, err)
-}
-
-// CheckExtension says whether [Write] knows the extension of path, so that a bad one is
-// found before anything is measured.
-func CheckExtension(path string) error {
-	_, err := encodingOf(path)
-	return writing(path, err)
+	name := strings.ToLower(filepath.Base(path))
+	extension := filepath.Ext(strings.TrimSuffix(name, ".gz"))
+	for _, e := range encodings {
+		if e.extension != "" && e.extension == extension {
+			return e.name, nil
+		}
+	}
+	return "", writing(path, errors.New("the extension says no format; known are .json (T4), .csv and .jsonl (run log), each also with .gz"))
 }
 
 func writing(path string, err error) error {
@@ -95,25 +99,6 @@ func writing(path string, err error) error {
 		return fmt.Errorf("write results to %s: %w", path, withoutPath(err))
 	}
 	return nil
-}
-
-func encodingOf(path string) (encoding, error) {
-	name := strings.ToLower(filepath.Base(path))
-	extension := filepath.Ext(strings.TrimSuffix(name, ".gz"))
-	for _, e := range encodings {
-		if e.extension != "" && e.extension == extension {
-			return e, nil
-		}
-	}
-	return encoding{}, errors.New("the extension says no format; known are .json (T4), .csv and .jsonl (run log), each also with .gz")
-}
-
-func writeFile(path string, r *Record, e encoding) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		return err
-	}
-	zip := strings.HasSuffix(strings.ToLower(path), ".gz")
-	return files.Write(path, func(w io.Writer) error { return encodeTo(w, r, e, zip) })
 }
 
 func encodeTo(w io.Writer, r *Record, e encoding, zip bool) error {

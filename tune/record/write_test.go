@@ -71,12 +71,12 @@ func TestWriteIsAtomic(t *testing.T) {
 	}
 }
 
-func TestCheckExtension(t *testing.T) {
+func TestFormatOf(t *testing.T) {
 	for path, ok := range map[string]bool{
 		"a.json": true, "a.csv": true, "a.jsonl": true, "A.CSV.GZ": true, "dir.x/a.json.gz": true,
 		"a": false, "a.gz": false, "a.yaml": false, "json": false, "": false, "a.json.zip": false, "dir.json/a": false,
 	} {
-		err := CheckExtension(path)
+		_, err := FormatOf(path)
 		if (err == nil) != ok {
 			t.Errorf("%q: %v", path, err)
 		}
