@@ -63,27 +63,17 @@ func failuresOf(run *Run) ([]Failure, []Reason) {
 		}
 		column[i] = at
 	}
-	order := sortFailures(failures)
-	for i := range reasons {
-		reasons[i].Failure = order[reasons[i].Failure]
-	}
 	run.addIndices(columnReason, len(reasons)+1, column)
-	return failures, reasons
-}
-
-// sortFailures puts the most frequent first, and returns where each has gone.
-func sortFailures(failures []Failure) []int {
-	from := make([]int, len(failures))
-	for i := range from {
-		from[i] = i
+	sorted := slices.Clone(failures) // the most frequent first
+	slices.SortStableFunc(sorted, func(a, b Failure) int { return cmp.Compare(b.Count, a.Count) })
+	place := map[int]int{} // by the first row
+	for i := range sorted {
+		place[sorted[i].First] = i
 	}
-	slices.SortStableFunc(from, func(i, j int) int { return cmp.Compare(failures[j].Count, failures[i].Count) })
-	sorted, to := make([]Failure, len(failures)), make([]int, len(failures))
-	for place, i := range from {
-		sorted[place], to[i] = failures[i], place
+	for i := range reasons {
+		reasons[i].Failure = place[failures[reasons[i].Failure].First]
 	}
-	copy(failures, sorted)
-	return to
+	return sorted, reasons
 }
 
 // shortened keeps the beginning of a text, and says that it did.
