@@ -439,7 +439,7 @@ func csvValue(cell string) space.Value {
 // finish completes the result of a row that was read.
 func (row *csvRow) finish(objective problem.Objective) error {
 	r := &row.Result
-	if !knownStatus[r.Status] {
+	if !knownStatus(r.Status) {
 		return fmt.Errorf("the status %q is none that a result can have", r.Status)
 	}
 	if row.final != nil && len(r.Final) == 0 {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -14,7 +15,7 @@ import (
 )
 
 // A field is a member of a JSON object and a pointer to its value. The type of the pointer decides
-// how the value is written and read.
+// how the value is written and read. A field that is only read can have a function instead.
 type field struct {
 	name string
 	at   any
@@ -119,14 +120,17 @@ func durationFields(d *tune.Durations) [5]field {
 
 // decodeFields reads an object. Members that are not among the fields are ignored.
 func decodeFields(object []byte, fields ...field) error {
-	return decodeObject(object, func(name string) any {
-		for i := range fields {
-			if fields[i].name == name {
-				return fields[i].at
-			}
+	return decodeObject(object, func(name string) any { return placeOf(name, fields) })
+}
+
+// placeOf is the place of the value of a field; nil if there is no such field.
+func placeOf(name string, fields []field) any {
+	for i := range fields {
+		if fields[i].name == name {
+			return fields[i].at
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // decodeObject decodes each member of an object to the place that into returns for its name; see
@@ -154,7 +158,7 @@ func decodeValue(raw []byte, to any) (err error) {
 	case *tune.Status:
 		var text string
 		text, err = parseText(raw)
-		if *to = tune.Status(text); err == nil && !knownStatus[*to] {
+		if *to = tune.Status(text); err == nil && !knownStatus(*to) {
 			err = fmt.Errorf("%q is none that a result can have", text)
 		}
 	case *notUTF8:
@@ -194,11 +198,5 @@ func decodeValue(raw []byte, to any) (err error) {
 	return err
 }
 
-// knownStatus are the statuses that a result can have.
-var knownStatus = func() map[tune.Status]bool {
-	known := map[tune.Status]bool{}
-	for _, s := range tune.Statuses() {
-		known[s] = true
-	}
-	return known
-}()
+// knownStatus reports whether a result can have a status.
+func knownStatus(s tune.Status) bool { return slices.Contains(tune.Statuses(), s) }

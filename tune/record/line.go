@@ -111,7 +111,7 @@ func (p *line) fields() [16]field {
 
 // append writes a line, without its end.
 func (p *line) append(b []byte) ([]byte, error) {
-	if p.kind == kindResult && !knownStatus[p.result.Status] {
+	if p.kind == kindResult && !knownStatus(p.result.Status) {
 		return b, fmt.Errorf("the status %q is none that a result can have", p.result.Status)
 	}
 	if year := p.result.Timestamp.UTC().Year(); year < 0 || year > 9999 {
@@ -144,20 +144,14 @@ func (l *layout) parse(text []byte) (line, error) {
 		return line{}, json.Unmarshal(text, new(any))
 	}
 	p := line{configuration: configured{layout: l}}
-	fields := p.fields()
+	all := p.fields()
+	fields := all[:]
 	err := decodeObject(text, func(name string) any {
-		if p.kind == kindPeaks {
-			if p.late == nil {
-				p.late = &latePeaks{common: math.NaN()}
-			}
-			return p.late.member(l, name)
+		if p.kind == kindPeaks && p.late == nil {
+			p.late = &latePeaks{common: math.NaN(), others: map[string]float64{}}
+			fields = p.late.fields(l)
 		}
-		for i := range fields {
-			if fields[i].name == name {
-				return fields[i].at
-			}
-		}
-		return nil
+		return placeOf(name, fields)
 	})
 	switch {
 	case err != nil:
@@ -253,41 +247,25 @@ type latePeaks struct {
 	others      map[string]float64 // by the keys of digits
 }
 
-// member is where a member of the line goes, as decodeValue takes it.
-func (p *latePeaks) member(l *layout, name string) any {
-	switch name {
-	case "peaks":
-		return &p.peaks
-	case "metric_names":
-		return &p.metricNames
-	case "limit":
-		return &p.common
-	case "limits":
-		return func(raw []byte) error { return p.setLimits(l, raw) }
-	}
-	return nil
-}
-
-// setLimits takes the limits that differ from the common one.
-func (p *latePeaks) setLimits(l *layout, raw []byte) error {
-	var list []struct{ Configuration, MS json.RawMessage }
-	if err := json.Unmarshal(raw, &list); err != nil {
-		return err
-	}
-	p.others = make(map[string]float64, len(list))
-	for _, other := range list {
-		if other.Configuration == nil || other.MS == nil {
-			return fmt.Errorf("a limit without a configuration or without milliseconds")
+// fields are the members of the line as they are read.
+func (p *latePeaks) fields(l *layout) []field {
+	return []field{{"peaks", &p.peaks}, {"metric_names", &p.metricNames}, {"limit", &p.common}, {"limits", func(raw []byte) error {
+		if raw[0] != '[' {
+			return fmt.Errorf("want a list, not %s", kindOf(raw))
 		}
-		d, err := l.scanOnly(other.Configuration)
-		if err != nil {
-			return err
+		for limit := range elements(raw) {
+			c, ms := configured{layout: l}, (*float64)(nil)
+			err := decodeFields(limit, field{"configuration", &c}, field{"ms", func(raw []byte) error { ms = new(float64); return decodeValue(raw, ms) }})
+			switch {
+			case err != nil:
+				return err
+			case c.digits == nil || ms == nil:
+				return fmt.Errorf("a limit without a configuration or without milliseconds")
+			}
+			p.others[c.digits.key()] = *ms
 		}
-		if p.others[d.key()], err = parseNumber(other.MS); err != nil {
-			return err
-		}
-	}
-	return nil
+		return nil
+	}}}
 }
 
 // complete gives the results their «% of limit», and the header the peaks. Places are those of

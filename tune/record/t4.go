@@ -276,7 +276,7 @@ func (t *t4Result) result(l *layout, h *Header, unit float64) (digits, tune.Resu
 	if len(t.ReasonBase64) > 0 {
 		r.Reason = string(t.ReasonBase64)
 	}
-	if !knownStatus[r.Status] {
+	if !knownStatus(r.Status) {
 		return nil, r, fmt.Errorf("the invalidity %q is none that T4 knows", t.Invalidity)
 	}
 	if r.Times, err = numbersMember(t.Times["runtimes"], unit); err != nil {

@@ -91,11 +91,9 @@ func summarize(run *Run, b *best) Summary {
 	}
 	s.Best = describeBest(run, b)
 	values := objectives(run.results)
-	slices.Sort(values)
-	n := len(values)
-	median, worst := (values[(n-1)/2]+values[n/2])/2, values[n-1]
+	median, worst := problem.StatsOf(values).Median, slices.Max(values)
 	if run.objective.Maximize {
-		worst = values[0]
+		worst = slices.Min(values)
 	}
 	s.Median, s.Worst = &median, &worst
 	s.OverMedian, s.OverWorst = gain(run.objective, s.Best.Objective, median), gain(run.objective, s.Best.Objective, worst)
