@@ -55,7 +55,7 @@ func TestCrowd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.pace = mustOpen(t).pace
+	s.throttle = mustOpen(t).throttle
 	go s.serve(listener)
 	t.Cleanup(s.Close)
 

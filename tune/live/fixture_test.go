@@ -70,14 +70,14 @@ func (s search) finals() []tune.Result {
 	return all
 }
 
-// mustOpen serves on a free port of this machine, at a pace for tests, until the test ends.
+// mustOpen serves on a free port of this machine, with a throttle for tests, until the test ends.
 func mustOpen(t testing.TB) *Server {
 	t.Helper()
 	s, err := Open("127.0.0.1:0", "ndtune test")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.pace = pace{time.Millisecond, 0.5}
+	s.throttle = throttle{time.Millisecond, 0.5}
 	t.Cleanup(s.Close)
 	return s
 }

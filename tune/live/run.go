@@ -70,20 +70,20 @@ func (r *Run) state() state {
 	return state{r.results[:len(r.results):len(r.results)], r.resumed, r.ended}
 }
 
-// A pace is how often reports are made of a run that goes on: not before an interval has passed,
-// and not in more than a share of the time.
-type pace struct {
+// A throttle limits how often reports are made of a running search: not before an interval has
+// passed, and not in more than a share of the time.
+type throttle struct {
 	interval time.Duration
 	share    float64
 }
 
 // A fiftieth of one core's time, where somebody looks, disturbs a measurement on a CPU less than the
 // search itself does; where many configurations make reports slow, they become rare instead.
-var defaultPace = pace{300 * time.Millisecond, 0.02}
+var defaultThrottle = throttle{300 * time.Millisecond, 0.02}
 
 // next is when a report can be made after one that took so long and ended at a time.
-func (p pace) next(ended time.Time, took time.Duration) time.Time {
-	return ended.Add(max(p.interval, time.Duration(float64(took)*(1/p.share-1))))
+func (l throttle) next(ended time.Time, took time.Duration) time.Time {
+	return ended.Add(max(l.interval, time.Duration(float64(took)*(1/l.share-1))))
 }
 
 // A view is a run as it was when somebody looked.
@@ -114,7 +114,7 @@ func (r *Run) view() (*view, error) {
 	end := time.Now()
 	r.latest = &view{
 		rows: len(s.results), over: over, report: made, parts: map[int][]byte{},
-		next: r.server.pace.next(end, end.Sub(now)),
+		next: r.server.throttle.next(end, end.Sub(now)),
 		progress: report.Progress{
 			Session: r.server.session, Place: r.place, Total: r.total, Resumed: s.resumed,
 			Elapsed: float64(now.Sub(r.began)) / float64(time.Millisecond), Ended: s.ended,

@@ -48,7 +48,7 @@ type Server struct {
 	session     string
 	page        []byte
 	policy      string
-	pace        pace
+	throttle    throttle
 	stall       time.Duration
 	http        *http.Server
 	connections connections
@@ -94,7 +94,7 @@ func newServer(listener net.Listener, host, tool string) (*Server, error) {
 		return nil, fmt.Errorf("%s is no address of TCP", listener.Addr())
 	}
 	s := &Server{
-		tool: tool, guard: newGuard(address, host), session: rand.Text(), pace: defaultPace, stall: stall,
+		tool: tool, guard: newGuard(address, host), session: rand.Text(), throttle: defaultThrottle, stall: stall,
 		served: make(chan struct{}), news: make(chan struct{}), idle: make(chan struct{}),
 	}
 	s.url = s.guard.url(address, host)

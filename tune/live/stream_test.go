@@ -166,7 +166,7 @@ func openNarrow(t *testing.T, stall time.Duration) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.pace, s.stall = pace{time.Millisecond, 0.5}, stall
+	s.throttle, s.stall = throttle{time.Millisecond, 0.5}, stall
 	leave := s.http.ConnState
 	s.http.ConnState = func(c net.Conn, state http.ConnState) {
 		leave(c, state)
@@ -305,12 +305,12 @@ func TestPace(t *testing.T) {
 	for _, test := range []struct{ took, want time.Duration }{
 		{time.Millisecond, 300 * time.Millisecond}, {10 * time.Millisecond, 490 * time.Millisecond}, {time.Second, 49 * time.Second},
 	} {
-		if got := defaultPace.next(at, test.took).Sub(at); (got - test.want).Abs() > time.Microsecond {
+		if got := defaultThrottle.next(at, test.took).Sub(at); (got - test.want).Abs() > time.Microsecond {
 			t.Errorf("after %s the next comes in %s, want %s", test.took, got, test.want)
 		}
 	}
 	s, made := mustOpen(t), newSearch(t, 100)
-	s.pace = pace{time.Hour, 0.5}
+	s.throttle = throttle{time.Hour, 0.5}
 	run := s.Begin("a.jsonl", made.header, 100)
 	r := follow(t, s, "")
 	r.next()
