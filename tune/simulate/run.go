@@ -26,15 +26,17 @@ func Run(ctx context.Context, p Plan) ([]Curve, error) {
 		workers = runtime.GOMAXPROCS(0)
 	}
 	var wait sync.WaitGroup
-	for range min(workers, len(r.pairs)*r.parts) {
+	for range min(workers, len(r.errors)) {
 		wait.Go(r.work)
 	}
 	wait.Wait()
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if r.failed != nil {
-		return nil, r.failed
+	for _, err := range r.errors {
+		if err != nil {
+			return nil, err
+		}
 	}
 	curves := make([]Curve, len(r.pairs))
 	for i := range r.pairs {
@@ -54,10 +56,12 @@ type run struct {
 	parts int // of each pair
 	next  atomic.Int64
 
-	stopped  atomic.Bool // the context is cancelled
-	mutex    sync.Mutex
-	failedAt int   // the first part that failed
-	failed   error // its error
+	stopped atomic.Bool // the context is cancelled
+	failed  atomic.Bool // there is an error
+
+	// errors are those of the parts. The parts before one that has begun are always finished, so the
+	// first error does not depend on timing.
+	errors []error
 }
 
 // A pair is one strategy on one recording.
@@ -75,6 +79,7 @@ type pair struct {
 func newRun(p Plan) *run {
 	p.Batch = max(1, p.Batch)
 	r := &run{plan: p, pairs: make([]pair, len(p.Strategies)*len(p.Recordings)), parts: min(p.Repeats, mostParts)}
+	r.errors = make([]error, len(r.pairs)*r.parts)
 	for i := range r.pairs {
 		q := &r.pairs[i]
 		q.strategy, q.recording = p.Strategies[i/len(p.Recordings)], p.Recordings[i%len(p.Recordings)]
@@ -89,14 +94,15 @@ func (r *run) work() {
 	s := &searcher{batch: r.plan.Batch, stopped: &r.stopped, curve: make([]float64, r.plan.MaxEvaluations)}
 	for {
 		n := int(r.next.Add(1)) - 1
-		if n >= len(r.pairs)*r.parts || r.hasFailed() {
+		if n >= len(r.errors) || r.failed.Load() {
 			return
 		}
 		q, part := &r.pairs[n/r.parts], n%r.parts
 		first, end := r.plan.Repeats*part/r.parts, r.plan.Repeats*(part+1)/r.parts
 		m, err := q.repeat(s, first, end)
 		if err != nil {
-			r.fail(n, fmt.Errorf("%s on %s: %w", q.strategy.Name, q.recording.Name, err))
+			r.errors[n] = fmt.Errorf("%s on %s: %w", q.strategy.Name, q.recording.Name, err)
+			r.failed.Store(true)
 			return
 		}
 		q.finish(part, r.parts, m)
@@ -143,25 +149,6 @@ func (q *pair) finish(part, parts int, m *moments) {
 	q.curve = Curve{
 		Strategy: q.strategy.Name, Record: q.recording.Name, Repeats: all.count,
 		Mean: all.mean, StandardError: all.standardErrors(),
-	}
-}
-
-func (r *run) hasFailed() bool {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	return r.failed != nil
-}
-
-// fail records the error of the earliest part that failed. Earlier parts were begun before and
-// are always finished, so that the error does not depend on timing.
-func (r *run) fail(part int, err error) {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	if errors.Is(err, errStopped) {
-		return
-	}
-	if r.failed == nil || part < r.failedAt {
-		r.failed, r.failedAt = err, part
 	}
 }
 
