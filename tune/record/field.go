@@ -43,8 +43,8 @@ func (f *field) append(b []byte) []byte {
 			b = appendText(b, *at)
 		}
 	case *tune.Status:
-		if *at != "" {
-			b = appendText(b, string(*at))
+		if *at != "" { // one of tune.Statuses, which need no escapes
+			b = append(append(append(b, '"'), *at...), '"')
 		}
 	case *notUTF8:
 		if !utf8.ValidString(string(*at)) {

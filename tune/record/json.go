@@ -38,8 +38,11 @@ func appendFloat(b []byte, f float64) []byte {
 
 func appendFloats(b []byte, fs []float64) []byte {
 	b = append(b, '[')
-	for _, f := range fs {
-		b = appendFloat(separate(b), f)
+	for i, f := range fs {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendFloat(b, f)
 	}
 	return append(b, ']')
 }

@@ -117,8 +117,12 @@ func (p *line) append(b []byte) ([]byte, error) {
 	if year := p.result.Timestamp.UTC().Year(); year < 0 || year > 9999 {
 		return b, fmt.Errorf("the year %d of a timestamp cannot be written", year)
 	}
+	b = append(b, '{')
 	fields := p.fields()
-	return append(appendFields(append(b, '{'), fields[:]...), '}'), nil
+	for i := range fields {
+		b = fields[i].append(b)
+	}
+	return append(b, '}'), nil
 }
 
 // parseChecked reads a line after the header and tells damage from lines that this program
