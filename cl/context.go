@@ -21,7 +21,7 @@ const contextPlatform = 0x1084
 
 // NewContext creates a context of one or more devices of one platform.
 func NewContext(devices ...*Device) (*Context, error) {
-	f := clCreateContext
+	f := &api.clCreateContext
 	if len(devices) == 0 {
 		return nil, refuse(f.name, InvalidValue, "no device")
 	}
@@ -37,13 +37,8 @@ func NewContext(devices ...*Device) (*Context, error) {
 		}
 	}
 	properties := []uintptr{contextPlatform, platform.id, 0}
-	var status Status
-	id := f.create(
-		uintptr(unsafe.Pointer(&properties[0])),
-		uintptr(len(ids)), uintptr(unsafe.Pointer(&ids[0])),
-		0, 0,
-		uintptr(unsafe.Pointer(&status)))
-	if err := f.made(id, status); err != nil {
+	id, err := f.create(uintptr(unsafe.Pointer(&properties[0])), uintptr(len(ids)), uintptr(unsafe.Pointer(&ids[0])), 0, 0)
+	if err != nil {
 		return nil, about(err, devices[0].String())
 	}
 	c := &Context{devices: slices.Clone(devices), version: platform.version(), runsInCaller: platform.runsInCaller()}

@@ -102,7 +102,7 @@ func (d *Device) Platform() *Platform { return d.platform }
 // Info returns the description of the device. It is read once and shared: do not change it. It
 // is an error only if the driver does not even report the name.
 func (d *Device) Info() (*DeviceInfo, error) {
-	if err := d.check(clGetDeviceInfo); err != nil {
+	if err := d.check(&api.clGetDeviceInfo); err != nil {
 		return nil, err
 	}
 	return d.info()

@@ -140,8 +140,13 @@ const (
 // String returns the name of the status, such as CL_INVALID_VALUE, or its number if it has no
 // name.
 func (s Status) String() string {
-	if name, ok := statusNames[s]; ok {
+	if name, ok := otherStatuses[s]; ok {
 		return name
+	}
+	for first, names := range map[Status][]string{Success: runTimeStatuses, InvalidValue: invalidStatuses} {
+		if i := int(first - s); i >= 0 && i < len(names) {
+			return "CL_" + names[i]
+		}
 	}
 	return "OpenCL status " + strconv.Itoa(int(s))
 }
@@ -149,79 +154,37 @@ func (s Status) String() string {
 // Error returns String.
 func (s Status) Error() string { return s.String() }
 
-var statusNames = map[Status]string{
-	Success:                            "CL_SUCCESS",
-	DeviceNotFound:                     "CL_DEVICE_NOT_FOUND",
-	DeviceNotAvailable:                 "CL_DEVICE_NOT_AVAILABLE",
-	CompilerNotAvailable:               "CL_COMPILER_NOT_AVAILABLE",
-	MemObjectAllocationFailure:         "CL_MEM_OBJECT_ALLOCATION_FAILURE",
-	OutOfResources:                     "CL_OUT_OF_RESOURCES",
-	OutOfHostMemory:                    "CL_OUT_OF_HOST_MEMORY",
-	ProfilingInfoNotAvailable:          "CL_PROFILING_INFO_NOT_AVAILABLE",
-	MemCopyOverlap:                     "CL_MEM_COPY_OVERLAP",
-	ImageFormatMismatch:                "CL_IMAGE_FORMAT_MISMATCH",
-	ImageFormatNotSupported:            "CL_IMAGE_FORMAT_NOT_SUPPORTED",
-	BuildProgramFailure:                "CL_BUILD_PROGRAM_FAILURE",
-	MapFailure:                         "CL_MAP_FAILURE",
-	MisalignedSubBufferOffset:          "CL_MISALIGNED_SUB_BUFFER_OFFSET",
-	ExecStatusErrorForEventsInWaitList: "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST",
-	CompileProgramFailure:              "CL_COMPILE_PROGRAM_FAILURE",
-	LinkerNotAvailable:                 "CL_LINKER_NOT_AVAILABLE",
-	LinkProgramFailure:                 "CL_LINK_PROGRAM_FAILURE",
-	DevicePartitionFailed:              "CL_DEVICE_PARTITION_FAILED",
-	KernelArgInfoNotAvailable:          "CL_KERNEL_ARG_INFO_NOT_AVAILABLE",
-	InvalidValue:                       "CL_INVALID_VALUE",
-	InvalidDeviceType:                  "CL_INVALID_DEVICE_TYPE",
-	InvalidPlatform:                    "CL_INVALID_PLATFORM",
-	InvalidDevice:                      "CL_INVALID_DEVICE",
-	InvalidContext:                     "CL_INVALID_CONTEXT",
-	InvalidQueueProperties:             "CL_INVALID_QUEUE_PROPERTIES",
-	InvalidCommandQueue:                "CL_INVALID_COMMAND_QUEUE",
-	InvalidHostPtr:                     "CL_INVALID_HOST_PTR",
-	InvalidMemObject:                   "CL_INVALID_MEM_OBJECT",
-	InvalidImageFormatDescriptor:       "CL_INVALID_IMAGE_FORMAT_DESCRIPTOR",
-	InvalidImageSize:                   "CL_INVALID_IMAGE_SIZE",
-	InvalidSampler:                     "CL_INVALID_SAMPLER",
-	InvalidBinary:                      "CL_INVALID_BINARY",
-	InvalidBuildOptions:                "CL_INVALID_BUILD_OPTIONS",
-	InvalidProgram:                     "CL_INVALID_PROGRAM",
-	InvalidProgramExecutable:           "CL_INVALID_PROGRAM_EXECUTABLE",
-	InvalidKernelName:                  "CL_INVALID_KERNEL_NAME",
-	InvalidKernelDefinition:            "CL_INVALID_KERNEL_DEFINITION",
-	InvalidKernel:                      "CL_INVALID_KERNEL",
-	InvalidArgIndex:                    "CL_INVALID_ARG_INDEX",
-	InvalidArgValue:                    "CL_INVALID_ARG_VALUE",
-	InvalidArgSize:                     "CL_INVALID_ARG_SIZE",
-	InvalidKernelArgs:                  "CL_INVALID_KERNEL_ARGS",
-	InvalidWorkDimension:               "CL_INVALID_WORK_DIMENSION",
-	InvalidWorkGroupSize:               "CL_INVALID_WORK_GROUP_SIZE",
-	InvalidWorkItemSize:                "CL_INVALID_WORK_ITEM_SIZE",
-	InvalidGlobalOffset:                "CL_INVALID_GLOBAL_OFFSET",
-	InvalidEventWaitList:               "CL_INVALID_EVENT_WAIT_LIST",
-	InvalidEvent:                       "CL_INVALID_EVENT",
-	InvalidOperation:                   "CL_INVALID_OPERATION",
-	InvalidGLObject:                    "CL_INVALID_GL_OBJECT",
-	InvalidBufferSize:                  "CL_INVALID_BUFFER_SIZE",
-	InvalidMipLevel:                    "CL_INVALID_MIP_LEVEL",
-	InvalidGlobalWorkSize:              "CL_INVALID_GLOBAL_WORK_SIZE",
-	InvalidProperty:                    "CL_INVALID_PROPERTY",
-	InvalidImageDescriptor:             "CL_INVALID_IMAGE_DESCRIPTOR",
-	InvalidCompilerOptions:             "CL_INVALID_COMPILER_OPTIONS",
-	InvalidLinkerOptions:               "CL_INVALID_LINKER_OPTIONS",
-	InvalidDevicePartitionCount:        "CL_INVALID_DEVICE_PARTITION_COUNT",
-	InvalidPipeSize:                    "CL_INVALID_PIPE_SIZE",
-	InvalidDeviceQueue:                 "CL_INVALID_DEVICE_QUEUE",
-	InvalidSpecID:                      "CL_INVALID_SPEC_ID",
-	MaxSizeRestrictionExceeded:         "CL_MAX_SIZE_RESTRICTION_EXCEEDED",
-	PlatformNotFound:                   "CL_PLATFORM_NOT_FOUND_KHR",
+// runTimeStatuses are the names of the statuses 0, -1, …
+var runTimeStatuses = strings.Fields(`
+	SUCCESS DEVICE_NOT_FOUND DEVICE_NOT_AVAILABLE COMPILER_NOT_AVAILABLE MEM_OBJECT_ALLOCATION_FAILURE
+	OUT_OF_RESOURCES OUT_OF_HOST_MEMORY PROFILING_INFO_NOT_AVAILABLE MEM_COPY_OVERLAP
+	IMAGE_FORMAT_MISMATCH IMAGE_FORMAT_NOT_SUPPORTED BUILD_PROGRAM_FAILURE MAP_FAILURE
+	MISALIGNED_SUB_BUFFER_OFFSET EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST COMPILE_PROGRAM_FAILURE
+	LINKER_NOT_AVAILABLE LINK_PROGRAM_FAILURE DEVICE_PARTITION_FAILED KERNEL_ARG_INFO_NOT_AVAILABLE`)
 
-	// Statuses of extensions and vendors, which have no constants here.
-	-1000: "CL_INVALID_GL_SHAREGROUP_REFERENCE_KHR",
-	-1057: "CL_DEVICE_PARTITION_FAILED_EXT",
-	-1058: "CL_INVALID_PARTITION_COUNT_EXT",
-	-1059: "CL_INVALID_PARTITION_NAME_EXT",
-	-1092: "CL_EGL_RESOURCE_NOT_ACQUIRED_KHR",
-	-1093: "CL_INVALID_EGL_OBJECT_KHR",
-	-1094: "CL_INVALID_ACCELERATOR_INTEL",
-	-9999: "CL_OUT_OF_RESOURCES (NVIDIA -9999: illegal read or write of memory)",
+// invalidStatuses are the names of the statuses -30, -31, …
+var invalidStatuses = strings.Fields(`
+	INVALID_VALUE INVALID_DEVICE_TYPE INVALID_PLATFORM INVALID_DEVICE INVALID_CONTEXT
+	INVALID_QUEUE_PROPERTIES INVALID_COMMAND_QUEUE INVALID_HOST_PTR INVALID_MEM_OBJECT
+	INVALID_IMAGE_FORMAT_DESCRIPTOR INVALID_IMAGE_SIZE INVALID_SAMPLER INVALID_BINARY
+	INVALID_BUILD_OPTIONS INVALID_PROGRAM INVALID_PROGRAM_EXECUTABLE INVALID_KERNEL_NAME
+	INVALID_KERNEL_DEFINITION INVALID_KERNEL INVALID_ARG_INDEX INVALID_ARG_VALUE INVALID_ARG_SIZE
+	INVALID_KERNEL_ARGS INVALID_WORK_DIMENSION INVALID_WORK_GROUP_SIZE INVALID_WORK_ITEM_SIZE
+	INVALID_GLOBAL_OFFSET INVALID_EVENT_WAIT_LIST INVALID_EVENT INVALID_OPERATION INVALID_GL_OBJECT
+	INVALID_BUFFER_SIZE INVALID_MIP_LEVEL INVALID_GLOBAL_WORK_SIZE INVALID_PROPERTY
+	INVALID_IMAGE_DESCRIPTOR INVALID_COMPILER_OPTIONS INVALID_LINKER_OPTIONS
+	INVALID_DEVICE_PARTITION_COUNT INVALID_PIPE_SIZE INVALID_DEVICE_QUEUE INVALID_SPEC_ID
+	MAX_SIZE_RESTRICTION_EXCEEDED`)
+
+// otherStatuses are the names of the statuses of extensions and vendors.
+var otherStatuses = map[Status]string{
+	PlatformNotFound: "CL_PLATFORM_NOT_FOUND_KHR",
+	-1000:            "CL_INVALID_GL_SHAREGROUP_REFERENCE_KHR",
+	-1057:            "CL_DEVICE_PARTITION_FAILED_EXT",
+	-1058:            "CL_INVALID_PARTITION_COUNT_EXT",
+	-1059:            "CL_INVALID_PARTITION_NAME_EXT",
+	-1092:            "CL_EGL_RESOURCE_NOT_ACQUIRED_KHR",
+	-1093:            "CL_INVALID_EGL_OBJECT_KHR",
+	-1094:            "CL_INVALID_ACCELERATOR_INTEL",
+	-9999:            "CL_OUT_OF_RESOURCES (NVIDIA -9999: illegal read or write of memory)",
 }

@@ -23,19 +23,13 @@ const (
 // String returns "complete", "running", "submitted", "queued", "failed", or the name of the
 // error.
 func (s EventStatus) String() string {
-	switch s {
-	case Complete:
-		return "complete"
-	case Running:
-		return "running"
-	case Submitted:
-		return "submitted"
-	case Queued:
-		return "queued"
-	case failed:
+	switch {
+	case s == failed:
 		return "failed"
+	case s < 0:
+		return Status(s).String()
 	}
-	return Status(s).String()
+	return nameOf(uint32(s), 0, "complete", "running", "submitted", "queued")
 }
 
 // Err returns the error of a failed command, a Status, and nil for any other.
@@ -59,7 +53,7 @@ type Event struct {
 // Wait waits until the command has ended; it flushes the queue if necessary. If the command
 // failed, the error matches its status.
 func (e *Event) Wait() error {
-	f := clWaitForEvents
+	f := &api.clWaitForEvents
 	if err := e.use(f); err != nil {
 		return err
 	}
@@ -82,7 +76,7 @@ func (e *Event) failure(f *function, err error) error {
 // WaitForEvents waits until all commands have ended. Their events must be of one context; nil
 // events are ignored. If a command failed, the error matches its status.
 func WaitForEvents(events ...*Event) error {
-	f := clWaitForEvents
+	f := &api.clWaitForEvents
 	var ids []uintptr
 	var held []*Event
 	defer func() {
@@ -119,7 +113,7 @@ const eventExecutionStatus = 0x11D3
 // Status returns the state of the command. A failed command is no error here; see
 // EventStatus.Err.
 func (e *Event) Status() (EventStatus, error) {
-	if err := e.use(clGetEventInfo); err != nil {
+	if err := e.use(&api.clGetEventInfo); err != nil {
 		return 0, err
 	}
 	defer e.leave()
@@ -128,7 +122,7 @@ func (e *Event) Status() (EventStatus, error) {
 
 func (e *Event) status() (EventStatus, error) {
 	var status EventStatus
-	err := clGetEventInfo.run(e.id, eventExecutionStatus, unsafe.Sizeof(status), uintptr(unsafe.Pointer(&status)), 0)
+	err := api.clGetEventInfo.run(e.id, eventExecutionStatus, unsafe.Sizeof(status), uintptr(unsafe.Pointer(&status)), 0)
 	return status, err
 }
 
@@ -170,7 +164,7 @@ const profilingQueued = 0x1280 // submit, start and end follow
 // Profile returns the times of the command. The error is ProfilingInfoNotAvailable if the
 // command has not ended, if its queue was created without Profiling, and for user events.
 func (e *Event) Profile() (Profile, error) {
-	f := clGetEventProfilingInfo
+	f := &api.clGetEventProfilingInfo
 	if err := e.use(f); err != nil {
 		return Profile{}, err
 	}
@@ -195,14 +189,13 @@ type UserEvent struct {
 // NewUserEvent creates a user event that has not ended. Commands that wait for it wait until
 // Complete, Fail or Release is called.
 func (c *Context) NewUserEvent() (*UserEvent, error) {
-	f := clCreateUserEvent
+	f := &api.clCreateUserEvent
 	if err := c.use(f); err != nil {
 		return nil, err
 	}
 	defer c.leave()
-	var status Status
-	id := f.create(c.id, uintptr(unsafe.Pointer(&status)))
-	if err := f.made(id, status); err != nil {
+	id, err := f.create(c.id)
+	if err != nil {
 		return nil, err
 	}
 	u := &UserEvent{Event: new(Event)}
@@ -218,13 +211,13 @@ func (u *UserEvent) Complete() error { return u.settle(Success) }
 // queue.
 func (u *UserEvent) Fail(status Status) error {
 	if status >= 0 {
-		return refuse(clSetUserEventStatus.name, InvalidValue, "the status of a failure is negative")
+		return refuse(api.clSetUserEventStatus.name, InvalidValue, "the status of a failure is negative")
 	}
 	return u.settle(status)
 }
 
 func (u *UserEvent) settle(status Status) error {
-	f := clSetUserEventStatus
+	f := &api.clSetUserEventStatus
 	if u == nil {
 		return eventKind.gone(f.name)
 	}

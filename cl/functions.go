@@ -2,6 +2,9 @@ package cl
 
 import (
 	"fmt"
+	"reflect"
+	"strconv"
+	"unsafe"
 
 	"github.com/ebitengine/purego"
 )
@@ -17,86 +20,53 @@ type function struct {
 	since int // the first OpenCL version with the function, major*10 + minor; 0: 1.0 or 1.1
 }
 
-// functions holds all functions, for load.
-var functions []*function
+// api holds the functions of the OpenCL library, in fields of their names, by the objects that they
+// work on. A tag holds the first OpenCL version that has them, as major*10 + minor; without a tag,
+// it is 1.0 or 1.1.
+var api struct {
+	clGetPlatformIDs, clGetPlatformInfo, clGetDeviceIDs, clGetDeviceInfo function
 
-func symbol(name string) *function { return newer(0, name) }
+	clCreateContext, clReleaseContext, clGetSupportedImageFormats  function
+	clCreateCommandQueue, clReleaseCommandQueue, clFlush, clFinish function
+	clCreateCommandQueueWithProperties                             function `since:"20"`
 
-func newer(since int, name string) *function {
-	f := &function{name: name, since: since}
-	functions = append(functions, f)
-	return f
+	clCreateBuffer, clCreateSubBuffer, clCreateSampler, clReleaseSampler function
+	clCreateImage2D, clCreateImage3D, clGetImageInfo, clReleaseMemObject function
+	clCreateImage                                                        function `since:"12"`
+
+	clCreateProgramWithSource, clCreateProgramWithBinary, clBuildProgram function
+	clReleaseProgram, clGetProgramInfo, clGetProgramBuildInfo            function
+	clCreateProgramWithIL                                                function `since:"21"`
+
+	clCreateKernel, clCreateKernelsInProgram, clReleaseKernel function
+	clSetKernelArg, clGetKernelInfo, clGetKernelWorkGroupInfo function
+	clGetKernelArgInfo                                        function `since:"12"`
+
+	clEnqueueNDRangeKernel                                         function
+	clEnqueueReadBuffer, clEnqueueWriteBuffer, clEnqueueCopyBuffer function
+	clEnqueueReadBufferRect, clEnqueueWriteBufferRect              function
+	clEnqueueCopyBufferRect, clEnqueueMapBuffer                    function
+	clEnqueueReadImage, clEnqueueWriteImage, clEnqueueCopyImage    function
+	clEnqueueMapImage, clEnqueueUnmapMemObject                     function
+	clEnqueueCopyImageToBuffer, clEnqueueCopyBufferToImage         function
+	clEnqueueFillBuffer, clEnqueueFillImage                        function `since:"12"`
+	clEnqueueMarkerWithWaitList, clEnqueueBarrierWithWaitList      function `since:"12"`
+
+	clCreateUserEvent, clSetUserEventStatus, clWaitForEvents function
+	clReleaseEvent, clGetEventInfo, clGetEventProfilingInfo  function
 }
 
-var (
-	clGetPlatformIDs  = symbol("clGetPlatformIDs")
-	clGetPlatformInfo = symbol("clGetPlatformInfo")
-
-	clGetDeviceIDs  = symbol("clGetDeviceIDs")
-	clGetDeviceInfo = symbol("clGetDeviceInfo")
-
-	clCreateContext             = symbol("clCreateContext")
-	clReleaseContext            = symbol("clReleaseContext")
-	clGetSupportedImageFormats  = symbol("clGetSupportedImageFormats")
-	clCreateCommandQueue        = symbol("clCreateCommandQueue")
-	clCreateQueueWithProperties = newer(20, "clCreateCommandQueueWithProperties")
-	clReleaseCommandQueue       = symbol("clReleaseCommandQueue")
-	clFlush                     = symbol("clFlush")
-	clFinish                    = symbol("clFinish")
-
-	clCreateBuffer     = symbol("clCreateBuffer")
-	clCreateSubBuffer  = symbol("clCreateSubBuffer")
-	clCreateImage      = newer(12, "clCreateImage")
-	clCreateImage2D    = symbol("clCreateImage2D")
-	clCreateImage3D    = symbol("clCreateImage3D")
-	clReleaseMemObject = symbol("clReleaseMemObject")
-	clGetImageInfo     = symbol("clGetImageInfo")
-	clCreateSampler    = symbol("clCreateSampler")
-	clReleaseSampler   = symbol("clReleaseSampler")
-
-	clCreateProgramWithSource = symbol("clCreateProgramWithSource")
-	clCreateProgramWithBinary = symbol("clCreateProgramWithBinary")
-	clCreateProgramWithIL     = newer(21, "clCreateProgramWithIL")
-	clBuildProgram            = symbol("clBuildProgram")
-	clReleaseProgram          = symbol("clReleaseProgram")
-	clGetProgramInfo          = symbol("clGetProgramInfo")
-	clGetProgramBuildInfo     = symbol("clGetProgramBuildInfo")
-
-	clCreateKernel           = symbol("clCreateKernel")
-	clCreateKernelsInProgram = symbol("clCreateKernelsInProgram")
-	clReleaseKernel          = symbol("clReleaseKernel")
-	clSetKernelArg           = symbol("clSetKernelArg")
-	clGetKernelInfo          = symbol("clGetKernelInfo")
-	clGetKernelArgInfo       = newer(12, "clGetKernelArgInfo")
-	clGetKernelWorkGroupInfo = symbol("clGetKernelWorkGroupInfo")
-
-	clEnqueueNDRangeKernel       = symbol("clEnqueueNDRangeKernel")
-	clEnqueueReadBuffer          = symbol("clEnqueueReadBuffer")
-	clEnqueueWriteBuffer         = symbol("clEnqueueWriteBuffer")
-	clEnqueueReadBufferRect      = symbol("clEnqueueReadBufferRect")
-	clEnqueueWriteBufferRect     = symbol("clEnqueueWriteBufferRect")
-	clEnqueueCopyBuffer          = symbol("clEnqueueCopyBuffer")
-	clEnqueueCopyBufferRect      = symbol("clEnqueueCopyBufferRect")
-	clEnqueueFillBuffer          = newer(12, "clEnqueueFillBuffer")
-	clEnqueueMapBuffer           = symbol("clEnqueueMapBuffer")
-	clEnqueueMapImage            = symbol("clEnqueueMapImage")
-	clEnqueueUnmapMemObject      = symbol("clEnqueueUnmapMemObject")
-	clEnqueueReadImage           = symbol("clEnqueueReadImage")
-	clEnqueueWriteImage          = symbol("clEnqueueWriteImage")
-	clEnqueueCopyImage           = symbol("clEnqueueCopyImage")
-	clEnqueueFillImage           = newer(12, "clEnqueueFillImage")
-	clEnqueueCopyImageToBuffer   = symbol("clEnqueueCopyImageToBuffer")
-	clEnqueueCopyBufferToImage   = symbol("clEnqueueCopyBufferToImage")
-	clEnqueueMarkerWithWaitList  = newer(12, "clEnqueueMarkerWithWaitList")
-	clEnqueueBarrierWithWaitList = newer(12, "clEnqueueBarrierWithWaitList")
-
-	clCreateUserEvent       = symbol("clCreateUserEvent")
-	clSetUserEventStatus    = symbol("clSetUserEventStatus")
-	clWaitForEvents         = symbol("clWaitForEvents")
-	clReleaseEvent          = symbol("clReleaseEvent")
-	clGetEventInfo          = symbol("clGetEventInfo")
-	clGetEventProfilingInfo = symbol("clGetEventProfilingInfo")
-)
+// functions are the fields of api.
+var functions = func() (all []*function) {
+	v := reflect.ValueOf(&api).Elem()
+	for i := range v.NumField() {
+		f := (*function)(v.Field(i).Addr().UnsafePointer())
+		f.name = v.Type().Field(i).Name
+		f.since, _ = strconv.Atoi(v.Type().Field(i).Tag.Get("since"))
+		all = append(all, f)
+	}
+	return all
+}()
 
 // run calls a function that returns a status.
 //
@@ -110,35 +80,51 @@ func (f *function) run(args ...uintptr) error {
 		return f.missing()
 	}
 	status, _, _ := purego.SyscallN(f.addr, args...)
-	if Status(status) != Success {
-		return f.failed(Status(status))
-	}
-	return nil
+	return f.outcome(Status(status))
+}
+
+// runWith is run with the arguments of two lists.
+//
+//go:uintptrescapes
+func (f *function) runWith(first []uintptr, last ...uintptr) error {
+	return f.run(append(first, last...)...)
 }
 
 // create calls a function that returns an object and writes its status through its last
-// argument. made returns its error.
+// argument, which create adds.
 //
 //go:uintptrescapes
-func (f *function) create(args ...uintptr) uintptr {
+func (f *function) create(args ...uintptr) (uintptr, error) {
 	if f.addr == 0 {
-		return 0
+		return 0, f.missing()
 	}
-	id, _, _ := purego.SyscallN(f.addr, args...)
+	var status Status
+	id := f.call(args, uintptr(unsafe.Pointer(&status)))
+	return id, f.made(id, status)
+}
+
+// call calls a function with one more argument.
+//
+//go:uintptrescapes
+func (f *function) call(args []uintptr, last uintptr) uintptr {
+	id, _, _ := purego.SyscallN(f.addr, append(args, last)...)
 	return id
 }
 
 // made returns the error of a create.
 func (f *function) made(id uintptr, status Status) error {
-	switch {
-	case f.addr == 0:
-		return f.missing()
-	case status != Success:
-		return f.failed(status)
-	case id == 0:
+	if status == Success && id == 0 {
 		return &Error{Call: f.name, Detail: "success, but no object returned", Status: OutOfResources}
 	}
-	return nil
+	return f.outcome(status)
+}
+
+// outcome returns the error of a status, or nil for Success.
+func (f *function) outcome(status Status) error {
+	if status == Success {
+		return nil
+	}
+	return &Error{Call: f.name, Status: status}
 }
 
 // on returns an error if the function is newer than the platform, of the given version. A loader
@@ -154,8 +140,6 @@ func (f *function) on(version int) error {
 	}
 	return nil
 }
-
-func (f *function) failed(status Status) error { return &Error{Call: f.name, Status: status} }
 
 func (f *function) missing() error {
 	return &Error{

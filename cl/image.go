@@ -68,39 +68,38 @@ func (c *Context) NewImage(flags MemFlags, format ImageFormat, desc ImageDesc, d
 	if data != nil {
 		flags |= copyHostPtr
 	}
-	var status Status
-	id := c.createImage(f, flags, &format, desc, data, &status)
-	if err := f.made(id, status); err != nil {
+	id, err := c.createImage(f, flags, &format, desc, data)
+	if err != nil {
 		return nil, about(err, what)
 	}
 	const imageElementSize = 0x1111
-	i := &Image{desc: desc, format: format, pixel: queryOf(clGetImageInfo, id).int(imageElementSize)}
+	i := &Image{desc: desc, format: format, pixel: int(queryOf(&api.clGetImageInfo, id).uint(imageElementSize))}
 	i.own(imageKind, id)
 	return i, nil
 }
 
 // imageFunction returns clCreateImage, or the function that OpenCL 1.1 has in its place.
 func (c *Context) imageFunction(t ImageType) *function {
-	if clCreateImage.addr != 0 && clCreateImage.on(c.version) == nil {
-		return clCreateImage
+	if api.clCreateImage.addr != 0 && api.clCreateImage.on(c.version) == nil {
+		return &api.clCreateImage
 	}
 	switch t {
 	case Image2D:
-		return clCreateImage2D
+		return &api.clCreateImage2D
 	case Image3D:
-		return clCreateImage3D
+		return &api.clCreateImage3D
 	}
-	return clCreateImage
+	return &api.clCreateImage
 }
 
-func (c *Context) createImage(f *function, flags MemFlags, format *ImageFormat, desc ImageDesc, data []byte, status *Status) uintptr {
+func (c *Context) createImage(f *function, flags MemFlags, format *ImageFormat, desc ImageDesc, data []byte) (uintptr, error) {
 	switch f {
-	case clCreateImage2D:
+	case &api.clCreateImage2D:
 		return f.create(c.id, uintptr(flags), uintptr(unsafe.Pointer(format)), uintptr(desc.Width), uintptr(desc.Height),
-			uintptr(desc.RowPitch), uintptr(bytesOf(data)), uintptr(unsafe.Pointer(status)))
-	case clCreateImage3D:
+			uintptr(desc.RowPitch), uintptr(bytesOf(data)))
+	case &api.clCreateImage3D:
 		return f.create(c.id, uintptr(flags), uintptr(unsafe.Pointer(format)), uintptr(desc.Width), uintptr(desc.Height),
-			uintptr(desc.Depth), uintptr(desc.RowPitch), uintptr(desc.SlicePitch), uintptr(bytesOf(data)), uintptr(unsafe.Pointer(status)))
+			uintptr(desc.Depth), uintptr(desc.RowPitch), uintptr(desc.SlicePitch), uintptr(bytesOf(data)))
 	}
 	d := &imageDesc{
 		kind:       uint32(desc.Type),
@@ -112,7 +111,7 @@ func (c *Context) createImage(f *function, flags MemFlags, format *ImageFormat, 
 		slicePitch: uintptr(desc.SlicePitch),
 	}
 	return f.create(c.id, uintptr(flags), uintptr(unsafe.Pointer(format)), uintptr(unsafe.Pointer(d)),
-		uintptr(bytesOf(data)), uintptr(unsafe.Pointer(status)))
+		uintptr(bytesOf(data)))
 }
 
 // Format returns the format of the image's pixels.
@@ -201,4 +200,184 @@ func pixelsOf(img image.Image) (order ChannelOrder, pixels []byte, rowPitch int)
 	rgba := image.NewRGBA(img.Bounds())
 	draw.Draw(rgba, rgba.Rect, img, img.Bounds().Min, draw.Src)
 	return ChannelRGBA, rgba.Pix, rgba.Stride
+}
+
+// ImageFormat is the format of a pixel.
+type ImageFormat struct {
+	Order ChannelOrder
+	Type  ChannelType
+}
+
+// String returns the format in the form "RGBA UNORM_INT8".
+func (f ImageFormat) String() string { return fmt.Sprintf("%s %s", f.Order, f.Type) }
+
+// size returns the size of a pixel in bytes, or false for a format that this package does not
+// know.
+func (f ImageFormat) size() (int, bool) {
+	switch f.Type {
+	case UNormShort565, UNormShort555:
+		return 2, true
+	case UNormInt101010:
+		return 4, true
+	}
+	channels := map[ChannelOrder]int{
+		ChannelR: 1, ChannelA: 1, ChannelIntensity: 1, ChannelLuminance: 1, ChannelDepth: 1, ChannelRx: 1,
+		ChannelRG: 2, ChannelRA: 2, ChannelRGx: 2,
+		ChannelRGB: 3, ChannelSRGB: 3, ChannelRGBx: 4, ChannelSRGBx: 4,
+		ChannelRGBA: 4, ChannelBGRA: 4, ChannelARGB: 4, ChannelABGR: 4, ChannelSRGBA: 4, ChannelSBGRA: 4,
+	}[f.Order]
+	width := map[ChannelType]int{
+		SNormInt8: 1, UNormInt8: 1, SignedInt8: 1, UnsignedInt8: 1,
+		SNormInt16: 2, UNormInt16: 2, SignedInt16: 2, UnsignedInt16: 2, HalfFloat: 2,
+		SignedInt32: 4, UnsignedInt32: 4, SingleFloat: 4,
+	}[f.Type]
+	return channels * width, channels*width > 0
+}
+
+// ChannelOrder is the order of the channels of a pixel.
+type ChannelOrder uint32
+
+// The orders of channels.
+const (
+	ChannelR ChannelOrder = 0x10B0 + iota
+	ChannelA
+	ChannelRG
+	ChannelRA
+	ChannelRGB
+	ChannelRGBA
+	ChannelBGRA
+	ChannelARGB
+	ChannelIntensity
+	ChannelLuminance
+	ChannelRx
+	ChannelRGx
+	ChannelRGBx
+	ChannelDepth
+	ChannelDepthStencil
+	ChannelSRGB
+	ChannelSRGBx
+	ChannelSRGBA
+	ChannelSBGRA
+	ChannelABGR
+)
+
+// String returns the name without its prefix CL_.
+func (o ChannelOrder) String() string {
+	return nameOf(uint32(o), uint32(ChannelR), "R", "A", "RG", "RA", "RGB", "RGBA", "BGRA", "ARGB", "INTENSITY",
+		"LUMINANCE", "Rx", "RGx", "RGBx", "DEPTH", "DEPTH_STENCIL", "sRGB", "sRGBx", "sRGBA", "sBGRA", "ABGR")
+}
+
+// ChannelType is the type of each channel.
+type ChannelType uint32
+
+// The types of channels.
+const (
+	SNormInt8 ChannelType = 0x10D0 + iota
+	SNormInt16
+	UNormInt8
+	UNormInt16
+	UNormShort565
+	UNormShort555
+	UNormInt101010
+	SignedInt8
+	SignedInt16
+	SignedInt32
+	UnsignedInt8
+	UnsignedInt16
+	UnsignedInt32
+	HalfFloat
+	SingleFloat // CL_FLOAT
+)
+
+// String returns the name without its prefix CL_.
+func (t ChannelType) String() string {
+	return nameOf(uint32(t), uint32(SNormInt8), "SNORM_INT8", "SNORM_INT16", "UNORM_INT8", "UNORM_INT16",
+		"UNORM_SHORT_565", "UNORM_SHORT_555", "UNORM_INT_101010", "SIGNED_INT8", "SIGNED_INT16", "SIGNED_INT32",
+		"UNSIGNED_INT8", "UNSIGNED_INT16", "UNSIGNED_INT32", "HALF_FLOAT", "FLOAT")
+}
+
+// ImageType is the shape of an image.
+type ImageType uint32
+
+// The shapes of images.
+const (
+	Image2D      ImageType = 0x10F1
+	Image3D      ImageType = 0x10F2
+	Image2DArray ImageType = 0x10F3
+	Image1D      ImageType = 0x10F4
+	Image1DArray ImageType = 0x10F5
+)
+
+// SupportedImageFormats returns the formats that the context supports for images of a shape,
+// used according to flags.
+func (c *Context) SupportedImageFormats(flags MemFlags, t ImageType) ([]ImageFormat, error) {
+	f := &api.clGetSupportedImageFormats
+	if err := c.use(f); err != nil {
+		return nil, err
+	}
+	defer c.leave()
+	var count uint32
+	if err := f.run(c.id, uintptr(flags), uintptr(t), 0, 0, uintptr(unsafe.Pointer(&count))); err != nil || count == 0 {
+		return nil, err
+	}
+	formats := make([]ImageFormat, count)
+	err := f.run(c.id, uintptr(flags), uintptr(t), uintptr(count), uintptr(unsafe.Pointer(&formats[0])), 0)
+	if err != nil {
+		return nil, err
+	}
+	return formats, nil
+}
+
+// Sampler is the way in which a kernel reads an image. It is safe for concurrent use.
+type Sampler struct {
+	object
+}
+
+// AddressingMode determines the color outside an image.
+type AddressingMode uint32
+
+// The modes of addressing.
+const (
+	AddressUndefined      AddressingMode = 0x1130 // CL_ADDRESS_NONE: the kernel never reads outside
+	AddressClampToEdge    AddressingMode = 0x1131
+	AddressClampToBorder  AddressingMode = 0x1132 // CL_ADDRESS_CLAMP
+	AddressRepeat         AddressingMode = 0x1133
+	AddressMirroredRepeat AddressingMode = 0x1134
+)
+
+// FilterMode determines the color between pixels.
+type FilterMode uint32
+
+// The modes of filtering.
+const (
+	FilterNearest FilterMode = 0x1140
+	FilterLinear  FilterMode = 0x1141
+)
+
+// NewSampler creates a sampler. If normalized is true, coordinates are from 0 to 1, else in
+// pixels.
+func (c *Context) NewSampler(normalized bool, addressing AddressingMode, filter FilterMode) (*Sampler, error) {
+	f := &api.clCreateSampler
+	if err := c.use(f); err != nil {
+		return nil, err
+	}
+	defer c.leave()
+	var normal uintptr
+	if normalized {
+		normal = 1
+	}
+	id, err := f.create(c.id, normal, uintptr(addressing), uintptr(filter))
+	if err != nil {
+		return nil, err
+	}
+	s := new(Sampler)
+	s.own(samplerKind, id)
+	return s, nil
+}
+
+// Release releases the sampler. Further calls, and calls on nil, do nothing.
+func (s *Sampler) Release() {
+	if s != nil {
+		s.drop()
+	}
 }

@@ -25,15 +25,14 @@ type Kernel struct {
 
 // NewKernel creates a kernel of the named function. The program must have been built.
 func (p *Program) NewKernel(name string) (*Kernel, error) {
-	f := clCreateKernel
+	f := &api.clCreateKernel
 	if err := p.use(f); err != nil {
 		return nil, err
 	}
 	defer p.leave()
 	text := terminated(name)
-	var status Status
-	id := f.create(p.id, uintptr(bytesOf(text)), uintptr(unsafe.Pointer(&status)))
-	if err := f.made(id, status); err != nil {
+	id, err := f.create(p.id, uintptr(bytesOf(text)))
+	if err != nil {
 		return nil, about(err, name)
 	}
 	return p.kernel(id, name), nil
@@ -41,7 +40,7 @@ func (p *Program) NewKernel(name string) (*Kernel, error) {
 
 // Kernels creates a kernel of each kernel function of the program.
 func (p *Program) Kernels() ([]*Kernel, error) {
-	f := clCreateKernelsInProgram
+	f := &api.clCreateKernelsInProgram
 	if err := p.use(f); err != nil {
 		return nil, err
 	}
@@ -54,7 +53,7 @@ func (p *Program) Kernels() ([]*Kernel, error) {
 	}
 	list := make([]*Kernel, len(ids))
 	for i, id := range ids {
-		list[i] = p.kernel(id, queryOf(clGetKernelInfo, id).text(kernelFunctionName))
+		list[i] = p.kernel(id, queryOf(&api.clGetKernelInfo, id).text(kernelFunctionName))
 	}
 	return list, nil
 }
@@ -70,55 +69,43 @@ func (k *Kernel) Name() string { return k.name }
 
 // KernelInfo describes a kernel.
 type KernelInfo struct {
-	Name       string
-	NumArgs    int
-	Attributes string // in the spelling of the driver, such as "reqd_work_group_size(16,16,1)" (OpenCL 1.2)
+	Name       string `cl:"0x1190"`
+	NumArgs    int    `cl:"0x1191,required"`
+	Attributes string `cl:"0x1195"` // in the spelling of the driver, such as "reqd_work_group_size(16,16,1)" (OpenCL 1.2)
 }
 
 const (
 	kernelFunctionName = 0x1190
 	kernelNumArgs      = 0x1191
-	kernelAttributes   = 0x1195
-
-	kernelWorkGroupSize         = 0x11B0
-	kernelCompileWorkGroupSize  = 0x11B1
-	kernelLocalMemSize          = 0x11B2
-	kernelPreferredSizeMultiple = 0x11B3
-	kernelPrivateMemSize        = 0x11B4
 )
 
 // Info returns the description of the kernel.
 func (k *Kernel) Info() (*KernelInfo, error) {
-	f := clGetKernelInfo
+	f := &api.clGetKernelInfo
 	if err := k.use(f); err != nil {
 		return nil, err
 	}
 	defer k.leave()
-	q := queryOf(f, k.id)
-	count, err := q(kernelNumArgs)
-	if err != nil {
+	info := &KernelInfo{}
+	if err := queryOf(f, k.id).read("cl", info); err != nil {
 		return nil, about(err, k.name)
 	}
-	return &KernelInfo{
-		Name:       q.text(kernelFunctionName),
-		NumArgs:    int(decode(count)),
-		Attributes: q.text(kernelAttributes),
-	}, nil
+	return info, nil
 }
 
 // WorkGroupInfo holds the limits and the needs of a compiled kernel on a device.
 type WorkGroupInfo struct {
-	MaxSize           int    // work-items of a work-group
-	CompileSize       [3]int // reqd_work_group_size; zeros: none
-	LocalMem          int64  // bytes per work-group, with the local arguments set so far
-	PrivateMem        int64  // bytes per work-item; many drivers report 0
-	PreferredMultiple int    // of the work-group size: the warp or wavefront
+	MaxSize           int    `cl:"0x11B0,required"` // work-items of a work-group
+	CompileSize       [3]int `cl:"0x11B1"`          // reqd_work_group_size; zeros: none
+	LocalMem          int64  `cl:"0x11B2"`          // bytes per work-group, with the local arguments set so far
+	PrivateMem        int64  `cl:"0x11B4"`          // bytes per work-item; many drivers report 0
+	PreferredMultiple int    `cl:"0x11B3"`          // of the work-group size: the warp or wavefront
 }
 
 // WorkGroupInfo returns the limits and needs of the kernel on a device. Values that the driver
 // does not report are zero; it is an error only if it does not even report MaxSize.
 func (k *Kernel) WorkGroupInfo(d *Device) (WorkGroupInfo, error) {
-	f := clGetKernelWorkGroupInfo
+	f := &api.clGetKernelWorkGroupInfo
 	if err := k.use(f); err != nil {
 		return WorkGroupInfo{}, err
 	}
@@ -126,19 +113,9 @@ func (k *Kernel) WorkGroupInfo(d *Device) (WorkGroupInfo, error) {
 	if err := d.check(f); err != nil {
 		return WorkGroupInfo{}, err
 	}
-	q := queryOfPair(f, k.id, d.id)
-	size, err := q(kernelWorkGroupSize)
-	if err != nil {
-		return WorkGroupInfo{}, about(err, k.name)
-	}
-	info := WorkGroupInfo{
-		MaxSize:           int(decode(size)),
-		LocalMem:          q.int64(kernelLocalMemSize),
-		PrivateMem:        q.int64(kernelPrivateMemSize),
-		PreferredMultiple: q.int(kernelPreferredSizeMultiple),
-	}
-	copy(info.CompileSize[:], q.ints(kernelCompileWorkGroupSize))
-	return info, nil
+	var info WorkGroupInfo
+	err := queryOfPair(f, k.id, d.id).read("cl", &info)
+	return info, about(err, k.name)
 }
 
 // Release releases the kernel; enqueued launches still run. Further calls, and calls on nil, do
@@ -166,7 +143,7 @@ type launch struct {
 // offset is zero. With a nil local, the driver chooses the work-group size. The launch uses the
 // arguments at the time of the call.
 func (q *Queue) EnqueueKernel(k *Kernel, offset, global, local []int, wait ...*Event) (*Event, error) {
-	f := clEnqueueNDRangeKernel
+	f := &api.clEnqueueNDRangeKernel
 	if err := k.use(f); err != nil {
 		return nil, err
 	}
@@ -186,15 +163,14 @@ func (q *Queue) EnqueueKernel(k *Kernel, offset, global, local []int, wait ...*E
 	if err := k.launch.set(f, offset, global, local); err != nil {
 		return nil, about(err, k.name)
 	}
-	e, err := c.event(f.run(q.id, k.id, uintptr(len(global)),
+	if err := f.run(q.id, k.id, uintptr(len(global)),
 		uintptr(optional(&k.launch.offset, offset)),
 		uintptr(unsafe.Pointer(&k.launch.global)),
 		uintptr(optional(&k.launch.local, local)),
-		c.waitCount(), uintptr(c.waitList()), uintptr(c.slot())))
-	if err != nil {
+		c.waitCount(), uintptr(c.waitList()), uintptr(c.slot())); err != nil { // not c.run, which allocates more
 		return nil, about(err, fmt.Sprintf("%s, global size %v, local size %v", k.name, global, local))
 	}
-	return e, nil
+	return c.event(), nil
 }
 
 func (l *launch) set(f *function, offset, global, local []int) error {
@@ -235,11 +211,11 @@ func optional(sizes *[3]uintptr, given []int) unsafe.Pointer {
 
 // ArgInfo describes the declaration of an argument in the source.
 type ArgInfo struct {
-	Name      string
-	Type      string // such as "float*" or "uint4"
-	Address   AddressQualifier
-	Access    AccessQualifier
-	Qualifier TypeQualifier
+	Name      string           `cl:"0x119A"`
+	Type      string           `cl:"0x1198"` // such as "float*" or "uint4"
+	Address   AddressQualifier `cl:"0x1196,required"`
+	Access    AccessQualifier  `cl:"0x1197"`
+	Qualifier TypeQualifier    `cl:"0x1199"`
 }
 
 // AddressQualifier is the address space of an argument, AddressPrivate for a value.
@@ -291,39 +267,22 @@ func (t TypeQualifier) String() string {
 	return joinBits(uint64(t), "const", "restrict", "volatile", "pipe")
 }
 
-const (
-	kernelArgAddress   = 0x1196 // queried first; its failure is that of ArgInfo
-	kernelArgAccess    = 0x1197
-	kernelArgTypeName  = 0x1198
-	kernelArgQualifier = 0x1199
-	kernelArgName      = 0x119A
-)
-
 // ArgInfo returns the declaration of argument i, from 0 (OpenCL 1.2). Many drivers need programs
 // to be built with -cl-kernel-arg-info; otherwise the error is KernelArgInfoNotAvailable.
 func (k *Kernel) ArgInfo(i int) (ArgInfo, error) {
-	f := clGetKernelArgInfo
+	f := &api.clGetKernelArgInfo
 	if err := k.use(f); err != nil {
 		return ArgInfo{}, err
 	}
 	defer k.leave()
 	what := fmt.Sprintf("argument %d of %s", i, k.name)
-	if i < 0 || i >= queryOf(clGetKernelInfo, k.id).int(kernelNumArgs) {
+	if i < 0 || i >= int(queryOf(&api.clGetKernelInfo, k.id).uint(kernelNumArgs)) {
 		return ArgInfo{}, refuse(f.name, InvalidArgIndex, what) // NVIDIA's own answer is InvalidValue
 	}
 	if err := f.on(k.program.context.version); err != nil {
 		return ArgInfo{}, about(err, what)
 	}
-	q := queryOfPair(f, k.id, uintptr(i))
-	address, err := q(kernelArgAddress)
-	if err != nil {
-		return ArgInfo{}, about(err, what)
-	}
-	return ArgInfo{
-		Name:      q.text(kernelArgName),
-		Type:      q.text(kernelArgTypeName),
-		Address:   AddressQualifier(decode(address)),
-		Access:    AccessQualifier(q.uint(kernelArgAccess)),
-		Qualifier: TypeQualifier(q.uint(kernelArgQualifier)),
-	}, nil
+	var info ArgInfo
+	err := queryOfPair(f, k.id, uintptr(i)).read("cl", &info)
+	return info, about(err, what)
 }

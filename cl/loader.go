@@ -27,7 +27,7 @@ var load = sync.OnceValue(func() error {
 	for _, f := range functions {
 		f.addr = lookup(library.handle, f.name)
 	}
-	if clGetPlatformIDs.addr == 0 {
+	if api.clGetPlatformIDs.addr == 0 {
 		return fmt.Errorf("%w: %s has no function clGetPlatformIDs\n%s", ErrNoLoader, library.name, installLoader)
 	}
 	return nil

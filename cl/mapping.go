@@ -43,7 +43,7 @@ func (q *Queue) EnqueueMap(b *Buffer, flags MapFlags, offset, size int, wait ...
 }
 
 func (q *Queue) mapBuffer(b *Buffer, block uintptr, flags MapFlags, offset, size int, wait []*Event) (*Mapping, *Event, error) {
-	f := clEnqueueMapBuffer
+	f := &api.clEnqueueMapBuffer
 	c, err := q.begin(f, wait, b)
 	if err != nil {
 		return nil, nil, err
@@ -52,14 +52,12 @@ func (q *Queue) mapBuffer(b *Buffer, block uintptr, flags MapFlags, offset, size
 	if err := b.within(f, offset, size); err != nil {
 		return nil, nil, err
 	}
-	var status Status
-	addr := f.create(q.id, b.id, block, uintptr(flags), uintptr(offset), uintptr(size),
-		c.waitCount(), uintptr(c.waitList()), uintptr(c.slot()), uintptr(unsafe.Pointer(&status)))
-	e, err := c.event(f.made(addr, status))
+	addr, err := f.create(q.id, b.id, block, uintptr(flags), uintptr(offset), uintptr(size),
+		c.waitCount(), uintptr(c.waitList()), uintptr(c.slot()))
 	if err != nil {
 		return nil, nil, err
 	}
-	return q.mapping(b, b.id, addr, size), e, nil
+	return q.mapping(b, b.id, addr, size), c.event(), nil
 }
 
 // mapping returns a mapping that keeps the queue and the memory alive. The caller must be using
@@ -93,7 +91,7 @@ func (m *Mapping) EnqueueUnmap(wait ...*Event) (*Event, error) {
 	if m == nil || m.queue == nil || !m.unmapped.CompareAndSwap(false, true) {
 		return nil, nil
 	}
-	f := clEnqueueUnmapMemObject
+	f := &api.clEnqueueUnmapMemObject
 	e, err := m.enqueueUnmap(f, wait)
 	if err != nil {
 		m.unmapped.Store(false)
@@ -107,11 +105,14 @@ func (m *Mapping) EnqueueUnmap(wait ...*Event) (*Event, error) {
 
 // enqueueUnmap does not use begin, which would fail if the queue was released after Map.
 func (m *Mapping) enqueueUnmap(f *function, wait []*Event) (*Event, error) {
-	c := command{queue: m.queue, made: new(Event)}
+	c := &command{function: f, queue: m.queue, made: new(Event)}
 	m.queue.keep()
 	defer c.end()
 	if err := c.hold(f, wait, nil); err != nil {
 		return nil, err
 	}
-	return c.event(f.run(m.queue.id, m.memoryID, m.addr, c.waitCount(), uintptr(c.waitList()), uintptr(c.slot())))
+	if err := c.run(m.queue.id, m.memoryID, m.addr); err != nil {
+		return nil, err
+	}
+	return c.event(), nil
 }

@@ -26,14 +26,14 @@ type kind struct {
 }
 
 var (
-	contextKind = &kind{"context", clReleaseContext, InvalidContext}
-	queueKind   = &kind{"queue", clReleaseCommandQueue, InvalidCommandQueue}
-	bufferKind  = &kind{"buffer", clReleaseMemObject, InvalidMemObject}
-	imageKind   = &kind{"image", clReleaseMemObject, InvalidMemObject}
-	samplerKind = &kind{"sampler", clReleaseSampler, InvalidSampler}
-	programKind = &kind{"program", clReleaseProgram, InvalidProgram}
-	kernelKind  = &kind{"kernel", clReleaseKernel, InvalidKernel}
-	eventKind   = &kind{"event", clReleaseEvent, InvalidEvent}
+	contextKind = &kind{"context", &api.clReleaseContext, InvalidContext}
+	queueKind   = &kind{"queue", &api.clReleaseCommandQueue, InvalidCommandQueue}
+	bufferKind  = &kind{"buffer", &api.clReleaseMemObject, InvalidMemObject}
+	imageKind   = &kind{"image", &api.clReleaseMemObject, InvalidMemObject}
+	samplerKind = &kind{"sampler", &api.clReleaseSampler, InvalidSampler}
+	programKind = &kind{"program", &api.clReleaseProgram, InvalidProgram}
+	kernelKind  = &kind{"kernel", &api.clReleaseKernel, InvalidKernel}
+	eventKind   = &kind{"event", &api.clReleaseEvent, InvalidEvent}
 )
 
 // own initialises the object with its first user, the owner.

@@ -20,25 +20,15 @@ type Platform struct {
 
 // PlatformInfo describes a platform. Values that the driver does not report are zero.
 type PlatformInfo struct {
-	Name       string
-	Vendor     string
-	Version    string // "OpenCL 3.0 …"
-	Profile    string // FULL_PROFILE or EMBEDDED_PROFILE
-	Extensions []string
-	ICDSuffix  string // the suffix of the vendor's extension functions (cl_khr_icd)
+	Name       string   `cl:"0x0902,required"`
+	Vendor     string   `cl:"0x0903"`
+	Version    string   `cl:"0x0901"` // "OpenCL 3.0 …"
+	Profile    string   `cl:"0x0900"` // FULL_PROFILE or EMBEDDED_PROFILE
+	Extensions []string `cl:"0x0904"`
+	ICDSuffix  string   `cl:"0x0920"` // the suffix of the vendor's extension functions (cl_khr_icd)
 
-	HostTimerResolution uint64 // nanoseconds; OpenCL 2.1
+	HostTimerResolution uint64 `cl:"0x0905"` // nanoseconds; OpenCL 2.1
 }
-
-const (
-	platformProfile             = 0x0900
-	platformVersion             = 0x0901
-	platformName                = 0x0902
-	platformVendor              = 0x0903
-	platformExtensions          = 0x0904
-	platformHostTimerResolution = 0x0905
-	platformICDSuffix           = 0x0920
-)
 
 // platforms holds the one *Platform of each id.
 var platforms sync.Map
@@ -61,7 +51,7 @@ func Platforms() ([]*Platform, error) {
 		return nil, err
 	}
 	ids, err := listIDs(func(room uintptr, ids *uintptr, count *uint32) error {
-		return clGetPlatformIDs.run(room, uintptr(unsafe.Pointer(ids)), uintptr(unsafe.Pointer(count)))
+		return api.clGetPlatformIDs.run(room, uintptr(unsafe.Pointer(ids)), uintptr(unsafe.Pointer(count)))
 	})
 	if err != nil && !errors.Is(err, PlatformNotFound) {
 		return nil, err
@@ -96,26 +86,18 @@ func listIDs(ask func(room uintptr, ids *uintptr, count *uint32) error) ([]uintp
 // is an error only if the driver does not even report the name.
 func (p *Platform) Info() (*PlatformInfo, error) {
 	if p == nil || p.id == 0 {
-		return nil, refuse(clGetPlatformInfo.name, InvalidPlatform, "the platform is nil")
+		return nil, refuse(api.clGetPlatformInfo.name, InvalidPlatform, "the platform is nil")
 	}
 	return p.info()
 }
 
 func (p *Platform) readInfo() (*PlatformInfo, error) {
-	q := queryOf(clGetPlatformInfo, p.id)
-	name, err := q(platformName)
-	if err != nil {
+	q := queryOf(&api.clGetPlatformInfo, p.id)
+	info := &PlatformInfo{}
+	if err := q.read("cl", info); err != nil {
 		return nil, about(err, "name of the platform")
 	}
-	return &PlatformInfo{
-		Name:                trimText(name),
-		Vendor:              q.text(platformVendor),
-		Version:             q.text(platformVersion),
-		Profile:             q.text(platformProfile),
-		Extensions:          q.list(platformExtensions, " "),
-		ICDSuffix:           q.text(platformICDSuffix),
-		HostTimerResolution: q.uint(platformHostTimerResolution),
-	}, nil
+	return info, nil
 }
 
 // String returns the name of the platform.
@@ -131,10 +113,10 @@ func (p *Platform) String() string {
 // are none.
 func (p *Platform) Devices(t DeviceType) ([]*Device, error) {
 	if p == nil || p.id == 0 {
-		return nil, refuse(clGetDeviceIDs.name, InvalidPlatform, "the platform is nil")
+		return nil, refuse(api.clGetDeviceIDs.name, InvalidPlatform, "the platform is nil")
 	}
 	ids, err := listIDs(func(room uintptr, ids *uintptr, count *uint32) error {
-		return clGetDeviceIDs.run(p.id, uintptr(t), room, uintptr(unsafe.Pointer(ids)), uintptr(unsafe.Pointer(count)))
+		return api.clGetDeviceIDs.run(p.id, uintptr(t), room, uintptr(unsafe.Pointer(ids)), uintptr(unsafe.Pointer(count)))
 	})
 	if errors.Is(err, DeviceNotFound) {
 		return nil, nil

@@ -22,7 +22,7 @@ type Program struct {
 
 // NewProgram creates a program from source text, which Build compiles.
 func (c *Context) NewProgram(source string) (*Program, error) {
-	f := clCreateProgramWithSource
+	f := &api.clCreateProgramWithSource
 	if err := c.use(f); err != nil {
 		return nil, err
 	}
@@ -34,15 +34,14 @@ func (c *Context) NewProgram(source string) (*Program, error) {
 	texts, pin := pinAll([][]byte{text})
 	defer pin.Unpin()
 	length := uintptr(len(source))
-	var status Status
-	id := f.create(c.id, 1, uintptr(unsafe.Pointer(&texts[0])), uintptr(unsafe.Pointer(&length)), uintptr(unsafe.Pointer(&status)))
-	return c.program(f, id, status, c.devices)
+	id, err := f.create(c.id, 1, uintptr(unsafe.Pointer(&texts[0])), uintptr(unsafe.Pointer(&length)))
+	return c.program(id, err, c.devices)
 }
 
 // NewProgramFromBinaries creates a program from one binary for each device, which Binaries has
 // returned for the same device and driver. It must be built before kernels are created.
 func (c *Context) NewProgramFromBinaries(devices []*Device, binaries [][]byte) (*Program, error) {
-	f := clCreateProgramWithBinary
+	f := &api.clCreateProgramWithBinary
 	if err := c.use(f); err != nil {
 		return nil, err
 	}
@@ -64,11 +63,9 @@ func (c *Context) NewProgramFromBinaries(devices []*Device, binaries [][]byte) (
 	data, pin := pinAll(binaries)
 	defer pin.Unpin()
 	loaded := make([]Status, len(binaries))
-	var status Status
-	id := f.create(c.id, uintptr(len(ids)), uintptr(unsafe.Pointer(&ids[0])),
-		uintptr(unsafe.Pointer(&lengths[0])), uintptr(unsafe.Pointer(&data[0])),
-		uintptr(unsafe.Pointer(&loaded[0])), uintptr(unsafe.Pointer(&status)))
-	p, err := c.program(f, id, status, slices.Clone(devices))
+	id, err := f.create(c.id, uintptr(len(ids)), uintptr(unsafe.Pointer(&ids[0])),
+		uintptr(unsafe.Pointer(&lengths[0])), uintptr(unsafe.Pointer(&data[0])), uintptr(unsafe.Pointer(&loaded[0])))
+	p, err := c.program(id, err, slices.Clone(devices))
 	if err != nil {
 		return nil, about(err, binaryFailures(devices, loaded))
 	}
@@ -91,7 +88,7 @@ func binaryFailures(devices []*Device, loaded []Status) string {
 // NewProgramFromIL creates a program from an intermediate language that the device supports
 // (see DeviceInfo.ILVersion), usually SPIR-V (OpenCL 2.1).
 func (c *Context) NewProgramFromIL(il []byte) (*Program, error) {
-	f := clCreateProgramWithIL
+	f := &api.clCreateProgramWithIL
 	if err := c.use(f); err != nil {
 		return nil, err
 	}
@@ -102,13 +99,13 @@ func (c *Context) NewProgramFromIL(il []byte) (*Program, error) {
 	if len(il) == 0 {
 		return nil, refuse(f.name, InvalidValue, "no data")
 	}
-	var status Status
-	id := f.create(c.id, uintptr(bytesOf(il)), uintptr(len(il)), uintptr(unsafe.Pointer(&status)))
-	return c.program(f, id, status, c.devices)
+	id, err := f.create(c.id, uintptr(bytesOf(il)), uintptr(len(il)))
+	return c.program(id, err, c.devices)
 }
 
-func (c *Context) program(f *function, id uintptr, status Status, devices []*Device) (*Program, error) {
-	if err := f.made(id, status); err != nil {
+// program returns the program that a create has made, or the error of the create.
+func (c *Context) program(id uintptr, err error, devices []*Device) (*Program, error) {
+	if err != nil {
 		return nil, err
 	}
 	p := &Program{context: c, devices: devices}
@@ -137,7 +134,7 @@ func (p *Program) Devices() []*Device { return slices.Clone(p.devices) }
 // given devices or, if none are given, for all devices of the program. If the build fails, the
 // error is a *BuildError, which holds the log.
 func (p *Program) Build(options string, devices ...*Device) error {
-	f := clBuildProgram
+	f := &api.clBuildProgram
 	if err := p.use(f); err != nil {
 		return err
 	}
@@ -191,7 +188,7 @@ func (p *Program) BuildStatus(d *Device) (BuildStatus, error) {
 }
 
 func (p *Program) buildInfo(d *Device, param uint32) ([]byte, error) {
-	f := clGetProgramBuildInfo
+	f := &api.clGetProgramBuildInfo
 	if err := p.use(f); err != nil {
 		return nil, err
 	}
@@ -221,7 +218,7 @@ func (s BuildStatus) String() string {
 // Binaries returns the built binaries in the order of Devices, nil for devices for which the
 // program was not built. Their format depends on the driver: machine code, PTX, an archive.
 func (p *Program) Binaries() ([][]byte, error) {
-	f := clGetProgramInfo
+	f := &api.clGetProgramInfo
 	if err := p.use(f); err != nil {
 		return nil, err
 	}
@@ -236,7 +233,7 @@ func (p *Program) Binaries() ([][]byte, error) {
 		return nil, err
 	}
 	built := make([][]byte, len(sizes)/int(unsafe.Sizeof(uintptr(0))))
-	for i, size := range words(sizes) {
+	for i, size := range words[int](sizes) {
 		if size > 0 {
 			built[i] = make([]byte, size)
 		}
@@ -250,7 +247,7 @@ func (p *Program) Binaries() ([][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.inOrder(p.binaryDevices(words(devices), len(built)), built), nil
+	return p.inOrder(p.binaryDevices(words[uintptr](devices), len(built)), built), nil
 }
 
 // inOrder sorts binaries from the order of the given devices into that of Devices.
@@ -266,7 +263,7 @@ func (p *Program) inOrder(ids []uintptr, built [][]byte) [][]byte {
 
 // KernelNames returns the names of the kernels of a built program.
 func (p *Program) KernelNames() ([]string, error) {
-	f := clGetProgramInfo
+	f := &api.clGetProgramInfo
 	if err := p.use(f); err != nil {
 		return nil, err
 	}

@@ -3,7 +3,10 @@ package cl
 import (
 	"bytes"
 	"encoding/binary"
+	"reflect"
+	"strconv"
 	"strings"
+	"unicode"
 	"unsafe"
 )
 
@@ -39,44 +42,65 @@ func sized(ask func(param, size uintptr, value *byte, needed *uintptr) error) qu
 	}
 }
 
-// The methods below return zero or nil if a query fails, so that one failing query does not hide
-// the answers to the others.
-
-func (q query) text(param uint32) string {
-	data, err := q(param)
-	if err != nil {
-		return ""
+// read sets the fields of a struct whose tags, such as `cl:"0x102B"`, hold the key and the number
+// of a query. A field keeps its value if its query fails, so that the others are still answered;
+// it is an error only for a tag such as `cl:"0x102B,required"`.
+func (q query) read(key string, info any) error {
+	v := reflect.ValueOf(info).Elem()
+	for i := range v.NumField() {
+		tag, required := strings.CutSuffix(v.Type().Field(i).Tag.Get(key), ",required")
+		param, err := strconv.ParseUint(tag, 0, 32)
+		if err != nil {
+			continue // no tag of the key
+		}
+		data, err := q(uint32(param))
+		switch {
+		case err != nil && required:
+			return err
+		case err != nil:
+			continue
+		}
+		switch field := v.Field(i).Addr().Interface().(type) {
+		case *string:
+			*field = trimText(data)
+		case *bool:
+			*field = decode(data) != 0
+		case *[]string: // separated by spaces, or by semicolons (built-in kernels)
+			*field = strings.FieldsFunc(trimText(data), func(r rune) bool { return unicode.IsSpace(r) || r == ';' })
+		case *[]int:
+			*field = words[int](data)
+		case *[3]int:
+			copy(field[:], words[int](data))
+		case *[16]byte:
+			if len(data) == len(field) {
+				copy(field[:], data)
+			}
+		default:
+			setNumber(v.Field(i), decode(data))
+		}
 	}
+	return nil
+}
+
+// setNumber sets a field of an integer type.
+func setNumber(field reflect.Value, n uint64) {
+	if field.CanInt() {
+		field.SetInt(int64(n))
+	} else {
+		field.SetUint(n)
+	}
+}
+
+// text returns "" if the query fails.
+func (q query) text(param uint32) string {
+	data, _ := q(param)
 	return trimText(data)
 }
 
-// list returns words that are separated by a separator, without empty ones.
-func (q query) list(param uint32, separator string) []string {
-	var words []string
-	for word := range strings.SplitSeq(q.text(param), separator) {
-		if word = strings.TrimSpace(word); word != "" {
-			words = append(words, word)
-		}
-	}
-	return words
-}
-
+// uint returns 0 if the query fails.
 func (q query) uint(param uint32) uint64 {
-	n, _ := q.known(param)
-	return n
-}
-
-// known returns an unsigned number of any width, or false if the query fails.
-func (q query) known(param uint32) (uint64, bool) {
-	data, err := q(param)
-	if err != nil {
-		return 0, false
-	}
-	switch len(data) {
-	case 1, 2, 4, 8:
-		return decode(data), true
-	}
-	return 0, false
+	data, _ := q(param)
+	return decode(data)
 }
 
 // decode returns an unsigned number of 1, 2, 4 or 8 bytes, or 0 for data of another length.
@@ -95,28 +119,10 @@ func decode(data []byte) uint64 {
 }
 
 // words returns an array of size_t or of handles.
-func words(data []byte) []uintptr {
+func words[T int | uintptr](data []byte) (list []T) {
 	const width = int(unsafe.Sizeof(uintptr(0)))
-	list := make([]uintptr, 0, len(data)/width)
 	for ; len(data) >= width; data = data[width:] {
-		list = append(list, uintptr(decode(data[:width])))
-	}
-	return list
-}
-
-func (q query) int(param uint32) int     { return int(q.uint(param)) }
-func (q query) int64(param uint32) int64 { return int64(q.uint(param)) }
-func (q query) bool(param uint32) bool   { return q.uint(param) != 0 }
-
-// ints returns an array of size_t.
-func (q query) ints(param uint32) []int {
-	data, err := q(param)
-	if err != nil {
-		return nil
-	}
-	var list []int
-	for _, word := range words(data) {
-		list = append(list, int(word))
+		list = append(list, T(decode(data[:width])))
 	}
 	return list
 }

@@ -33,9 +33,9 @@ type Queue struct {
 // the context. The error is InvalidQueueProperties if the device does not support OutOfOrder. If
 // the driver refuses Profiling, the queue is created without it; see Queue.Profiling.
 func (c *Context) NewQueue(d *Device, properties QueueProperties) (*Queue, error) {
-	f := clCreateCommandQueue
+	f := &api.clCreateCommandQueue
 	if f.addr == 0 {
-		f = clCreateQueueWithProperties
+		f = &api.clCreateCommandQueueWithProperties
 	}
 	if err := c.use(f); err != nil {
 		return nil, err
@@ -62,16 +62,12 @@ func (c *Context) NewQueue(d *Device, properties QueueProperties) (*Queue, error
 
 // createQueue creates a queue with function f, clCreateCommandQueue or its successor.
 func (c *Context) createQueue(f *function, d *Device, properties QueueProperties) (uintptr, error) {
-	var status Status
-	var id uintptr
-	if f == clCreateCommandQueue {
-		id = f.create(c.id, d.id, uintptr(properties), uintptr(unsafe.Pointer(&status)))
-	} else {
-		const queueProperties = 0x1093
-		list := []uint64{queueProperties, uint64(properties), 0}
-		id = f.create(c.id, d.id, uintptr(unsafe.Pointer(&list[0])), uintptr(unsafe.Pointer(&status)))
+	if f == &api.clCreateCommandQueue {
+		return f.create(c.id, d.id, uintptr(properties))
 	}
-	return id, f.made(id, status)
+	const queueProperties = 0x1093
+	list := []uint64{queueProperties, uint64(properties), 0}
+	return f.create(c.id, d.id, uintptr(unsafe.Pointer(&list[0])))
 }
 
 // Profiling reports whether events of the queue have timestamps. Queues of drivers without
@@ -85,10 +81,10 @@ func (q *Queue) Device() *Device { return q.device }
 func (q *Queue) Context() *Context { return q.context }
 
 // Flush submits all enqueued commands to the device, without waiting for them.
-func (q *Queue) Flush() error { return q.settle(clFlush) }
+func (q *Queue) Flush() error { return q.settle(&api.clFlush) }
 
 // Finish waits until all enqueued commands have ended.
-func (q *Queue) Finish() error { return q.settle(clFinish) }
+func (q *Queue) Finish() error { return q.settle(&api.clFinish) }
 
 func (q *Queue) settle(f *function) error {
 	if err := q.use(f); err != nil {
@@ -101,22 +97,17 @@ func (q *Queue) settle(f *function) error {
 // EnqueueMarker returns an event that ends when the given events have ended or, without
 // events, when all commands enqueued before have (OpenCL 1.2).
 func (q *Queue) EnqueueMarker(wait ...*Event) (*Event, error) {
-	return q.enqueueSync(clEnqueueMarkerWithWaitList, wait)
+	return q.enqueueSync(&api.clEnqueueMarkerWithWaitList, wait)
 }
 
 // EnqueueBarrier is like EnqueueMarker, but later commands of the queue also wait for the
 // event.
 func (q *Queue) EnqueueBarrier(wait ...*Event) (*Event, error) {
-	return q.enqueueSync(clEnqueueBarrierWithWaitList, wait)
+	return q.enqueueSync(&api.clEnqueueBarrierWithWaitList, wait)
 }
 
 func (q *Queue) enqueueSync(f *function, wait []*Event) (*Event, error) {
-	c, err := q.begin(f, wait)
-	if err != nil {
-		return nil, err
-	}
-	defer c.end()
-	return c.event(f.run(q.id, c.waitCount(), uintptr(c.waitList()), uintptr(c.slot())))
+	return q.enqueue(f, wait, func(c *command) error { return c.run(q.id) })
 }
 
 // Release releases the queue; enqueued commands still run. Further calls, and calls on nil, do
@@ -137,6 +128,7 @@ func (q *Queue) use(f *function) error {
 // command is one call that enqueues a command. It keeps the objects that the call uses alive
 // until end.
 type command struct {
+	*function
 	queue *Queue
 	mems  []memory
 	wait  []*Event
@@ -151,13 +143,34 @@ type memory interface {
 	leave()
 }
 
+// enqueue makes a command of a call of f, and returns its event. The call refuses wrong arguments,
+// then runs the command; it may use the queue, the memory and the events to wait for.
+func (q *Queue) enqueue(f *function, wait []*Event, call func(*command) error, mems ...memory) (*Event, error) {
+	c, err := q.begin(f, wait, mems...)
+	if err != nil {
+		return nil, err
+	}
+	defer c.end()
+	if err := call(&c); err != nil {
+		return nil, err
+	}
+	return c.event(), nil
+}
+
+// run calls the function of the command. It adds the wait list and the place for the event.
+//
+//go:uintptrescapes
+func (c *command) run(args ...uintptr) error {
+	return c.runWith(args, c.waitCount(), uintptr(c.waitList()), uintptr(c.slot()))
+}
+
 // begin starts a command: it counts a use of the queue, the memory and the events to wait for.
 // end must follow unless begin fails.
 func (q *Queue) begin(f *function, wait []*Event, mems ...memory) (command, error) {
 	if err := q.use(f); err != nil {
 		return command{}, err
 	}
-	c := command{queue: q, made: new(Event)}
+	c := command{function: f, queue: q, made: new(Event)}
 	if err := c.hold(f, wait, mems); err != nil {
 		c.end()
 		return command{}, err
@@ -205,13 +218,10 @@ func (c *command) waitList() unsafe.Pointer { return unsafe.Pointer(unsafe.Slice
 func (c *command) slot() unsafe.Pointer     { return unsafe.Pointer(&c.made.id) }
 func bytesOf(data []byte) unsafe.Pointer    { return unsafe.Pointer(unsafe.SliceData(data)) }
 
-// event returns the event that the call wrote into the slot, or the call's error.
-func (c *command) event(err error) (*Event, error) {
-	if err != nil {
-		return nil, err
-	}
+// event returns the event that the call wrote into the slot.
+func (c *command) event() *Event {
 	c.made.own(eventKind, c.made.id)
-	return c.made, nil
+	return c.made
 }
 
 // triple returns the address of three sizes, none of them negative, as size_t.

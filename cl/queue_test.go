@@ -14,11 +14,11 @@ import (
 // to all.
 func refuseProfiling(t *testing.T, all bool) {
 	t.Helper()
-	real := clCreateCommandQueue.addr
+	real := api.clCreateCommandQueue.addr
 	if real == 0 {
 		t.Skip("the library has no clCreateCommandQueue")
 	}
-	clCreateCommandQueue.addr = purego.NewCallback(func(context, device, properties uintptr, status unsafe.Pointer) uintptr {
+	api.clCreateCommandQueue.addr = purego.NewCallback(func(context, device, properties uintptr, status unsafe.Pointer) uintptr {
 		if all || QueueProperties(properties)&Profiling != 0 {
 			*(*Status)(status) = InvalidQueueProperties
 			return 0
@@ -26,7 +26,7 @@ func refuseProfiling(t *testing.T, all bool) {
 		id, _, _ := purego.SyscallN(real, context, device, properties, uintptr(status))
 		return id
 	})
-	t.Cleanup(func() { clCreateCommandQueue.addr = real })
+	t.Cleanup(func() { api.clCreateCommandQueue.addr = real })
 }
 
 func queueContext(t *testing.T) (*Device, *Context) {

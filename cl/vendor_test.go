@@ -28,11 +28,11 @@ func TestAMDDevice(t *testing.T) {
 	topology[21], topology[22], topology[23] = 0xc3, 0, 1
 	info := &DeviceInfo{Extensions: []string{"cl_khr_fp64", "cl_amd_device_attribute_query"}}
 	info.readVendor(answers(map[uint32][]byte{
-		amdTopology:       topology,
-		amdBoardName:      []byte("AMD Radeon PRO W7900\x00\x00"),
-		amdWavefrontWidth: u32(32),
-		amdGFXIPMajor:     u32(11),
-		amdSIMDWidth:      nil, // success, and nothing said
+		0x4037: topology,
+		0x4038: []byte("AMD Radeon PRO W7900\x00\x00"),
+		0x4043: u32(32),
+		0x404A: u32(11),
+		0x4041: nil, // success, and nothing said
 	}))
 	if info.AMD == nil || info.AMD.BoardName != "AMD Radeon PRO W7900" || info.AMD.WavefrontWidth != 32 || info.AMD.GFXIPMajor != 11 || info.AMD.SIMDWidth != 0 {
 		t.Errorf("%+v", info.AMD)
@@ -52,12 +52,12 @@ func TestNVIDIADevice(t *testing.T) {
 		uuid[i] = byte(i)
 	}
 	info.readVendor(answers(map[uint32][]byte{
-		nvComputeCapabilityMajor: u32(9),
-		nvIntegratedMemory:       u32(1),
-		nvPCIBusID:               u32(0x65),
-		nvPCISlotID:              u32(6),
-		nvPCIDomainID:            u32(2),
-		deviceUUID:               uuid,
+		0x4000: u32(9),
+		0x4006: u32(1),
+		0x4008: u32(0x65),
+		0x4009: u32(6),
+		0x400A: u32(2),
+		0x106A: uuid,
 	}))
 	if info.NVIDIA == nil || info.NVIDIA.ComputeCapabilityMajor != 9 || !info.NVIDIA.IntegratedMemory {
 		t.Errorf("%+v", info.NVIDIA)
@@ -90,7 +90,7 @@ func TestPCIAddressesAgree(t *testing.T) {
 		if err != nil || info.NVIDIA == nil || !info.HasExtension("cl_khr_pci_bus_info") {
 			continue
 		}
-		q := queryOf(clGetDeviceInfo, d.id)
+		q := queryOf(&api.clGetDeviceInfo, d.id)
 		khr, nvidia := pciOfKHR(q), pciOfNVIDIA(q)
 		if khr == nil || nvidia == nil || *khr != *nvidia {
 			t.Errorf("%s: %v, by NVIDIA's extension %v", d, khr, nvidia)

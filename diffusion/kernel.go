@@ -10,10 +10,10 @@ import (
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-// arguments are the places of the two buffers among the kernel's arguments.
+// arguments holds the indices of the two buffers among the kernel's arguments.
 type arguments struct{ uNew, u int }
 
-// findArguments refuses a kernel that does not take just the two buffers of a step.
+// findArguments returns an error for a kernel whose arguments are not just the two buffers of a step.
 func findArguments(p *problem.Problem) (arguments, error) {
 	places, ok := device.FindBuffers(p, "u_new", "u")
 	if !ok {
@@ -22,7 +22,7 @@ func findArguments(p *problem.Problem) (arguments, error) {
 	return arguments{places[0], places[1]}, nil
 }
 
-// checkSizes refuses a field of another size than the kernel was made for.
+// checkSizes returns an error if the kernel was made for another size of field.
 func checkSizes(p *problem.Problem, v *problem.Variant, a arguments, nx, ny int) error {
 	if size := p.FixedProblemSize(); len(size) == 2 && (size[0] != nx || size[1] != ny) {
 		return fmt.Errorf("the field has %d × %d cells, the problem %d × %d", nx, ny, size[0], size[1])
@@ -34,8 +34,8 @@ func checkSizes(p *problem.Problem, v *problem.Variant, a arguments, nx, ny int)
 	return nil
 }
 
-// TimeStep is the constant dt of a problem, as its kernel has it; ok is false where there is
-// none, or none that is a plain number.
+// TimeStep returns the constant dt of a problem as its kernel uses it; ok is false if there is no dt,
+// or if it is not a plain number.
 func TimeStep(p *problem.Problem) (dt float32, ok bool) {
 	for _, c := range p.Definition().Constants {
 		if c.Name != "dt" {
@@ -51,8 +51,8 @@ func TimeStep(p *problem.Problem) (dt float32, ok bool) {
 	return 0, false
 }
 
-// checkConstant refuses a constant dt for which the scheme is unstable. A dt that is no plain
-// number is left to the kernel.
+// checkConstant returns an error for a constant dt for which the scheme is unstable. It ignores a dt
+// that is not a plain number.
 func checkConstant(p *problem.Problem) error {
 	if dt, ok := TimeStep(p); ok {
 		return checkTimeStep(dt)
@@ -60,8 +60,8 @@ func checkConstant(p *problem.Problem) error {
 	return nil
 }
 
-// stepsParameter is the number of steps that a kernel makes in one launch. The kernel is right
-// for any number of steps. unrolledRows must divide a number that depends on the steps.
+// stepsParameter is the parameter for the number of steps in a launch; kernels are correct for any
+// number. The parameter unrolledRows must divide a number that depends on the steps.
 const (
 	stepsParameter = "time_steps"
 	unrolledRows   = "unroll_rows"
@@ -83,10 +83,6 @@ func (s *Simulation) newStepper(c space.Configuration) (_ *stepper, err error) {
 			k.release()
 		}
 	}()
-	a, err := findArguments(s.problem)
-	if err != nil {
-		return nil, err
-	}
 	described, err := device.Describe(s.launcher.Device)
 	if err != nil {
 		return nil, err
@@ -94,7 +90,7 @@ func (s *Simulation) newStepper(c space.Configuration) (_ *stepper, err error) {
 	if k.variant, err = device.Derive(s.problem, c, described); err != nil {
 		return nil, err
 	}
-	if err := checkSizes(s.problem, k.variant, a, s.nx, s.ny); err != nil {
+	if err := checkSizes(s.problem, k.variant, s.arguments, s.nx, s.ny); err != nil {
 		return nil, err
 	}
 	if k.program, err = s.launcher.Build(k.variant.Source, k.variant.OptionLine()); err != nil {
@@ -104,7 +100,7 @@ func (s *Simulation) newStepper(c space.Configuration) (_ *stepper, err error) {
 		if k.kernels[i], err = k.program.NewKernel(s.problem.KernelName()); err != nil {
 			return nil, err
 		}
-		if err := errors.Join(k.kernels[i].SetArg(a.u, s.buffers[i]), k.kernels[i].SetArg(a.uNew, s.buffers[1-i])); err != nil {
+		if err := errors.Join(k.kernels[i].SetArg(s.arguments.u, s.buffers[i]), k.kernels[i].SetArg(s.arguments.uNew, s.buffers[1-i])); err != nil {
 			return nil, err
 		}
 	}
@@ -121,8 +117,7 @@ func (s *Simulation) launch(k *stepper, from int) (*cl.Event, error) {
 	return s.launcher.Enqueue(k.kernels[from], k.variant.NDRange)
 }
 
-// rest returns the kernel that makes the last steps, fewer than in the configuration, in one
-// launch.
+// rest returns the kernel that makes the last steps in one launch, fewer than in the configuration.
 func (s *Simulation) rest(steps int) (*stepper, error) {
 	if k, ok := s.rests[steps]; ok {
 		return k, nil

@@ -41,7 +41,7 @@ var (
 
 // A panel is a heat map of a field with its title, ticks and colour bar.
 type panel struct {
-	who, when     string // «NVIDIA H200», «after 1000 steps»
+	who, when     string // such as "NVIDIA H200", "after 1000 steps"
 	nx, ny        int    // of the field
 	cells         grid   // that are shown
 	scale         scale
@@ -57,16 +57,16 @@ func newPanel(who, when string, f *Field) panel {
 	return p
 }
 
-// draw draws the panel into the upper left of an area.
-func (p panel) draw(c draw.Canvas, area vg.Rectangle) {
-	left := area.Min.X + leftTicks
-	top := area.Max.Y - titleHigh
+// draw draws the panel in the upper left corner of a canvas.
+func (p panel) draw(c draw.Canvas) {
+	left := c.Min.X + leftTicks
+	top := c.Max.Y - titleHigh
 	field := vg.Rectangle{Min: vg.Point{X: left, Y: top - p.height}, Max: vg.Point{X: left + p.width, Y: top}}
 	bar := vg.Rectangle{
 		Min: vg.Point{X: field.Max.X + barGap, Y: top - max(p.height, panelHigh)},
 		Max: vg.Point{X: field.Max.X + barGap + barWide, Y: top},
 	}
-	p.drawTitle(c, vg.Point{X: left, Y: area.Max.Y}, area.Max.X-left)
+	p.drawTitle(c, vg.Point{X: left, Y: c.Max.Y}, c.Max.X-left)
 	c.DrawImage(field, p.cells.picture(p.scale))
 	drawFrame(c, field)
 	p.drawTicks(c, field)
@@ -75,7 +75,7 @@ func (p panel) draw(c draw.Canvas, area vg.Rectangle) {
 	p.drawBarTicks(c, bar)
 }
 
-// drawTitle writes the title at its upper left, with a name that is too long cut short.
+// drawTitle writes the title, and shortens a name that is too long.
 func (p panel) drawTitle(c draw.Canvas, at vg.Point, width vg.Length) {
 	style := textStyle(10.5, text.XLeft, text.YTop)
 	who := []rune(p.who)
@@ -110,7 +110,7 @@ func (p panel) drawTicks(c draw.Canvas, area vg.Rectangle) {
 	}
 }
 
-// drawBarTicks writes temperatures beside the colour bar, and above it what they are.
+// drawBarTicks writes temperatures beside the colour bar, and their unit below it.
 func (p panel) drawBarTicks(c draw.Canvas, area vg.Rectangle) {
 	style := textStyle(8, text.XLeft, text.YCenter)
 	high := area.Max.Y - area.Min.Y
@@ -136,7 +136,7 @@ func textStyle(points float64, x text.XAlignment, y text.YAlignment) text.Style 
 	}
 }
 
-// cellTicks are the numbers of columns or rows beside a side of a heat map.
+// cellTicks returns the numbers of columns or rows for a side of a heat map.
 func cellTicks(n int, side vg.Length) []int {
 	step := max(1, int(picture.RoundStep(float64(n), max(1, int(side/cellApart)))))
 	var ticks []int
@@ -147,19 +147,19 @@ func cellTicks(n int, side vg.Length) []int {
 }
 
 const (
-	shownCells  = 640 // a side of a heat map at most: as many as a PNG has pixels for
-	sharpPixels = 640 // a side at least, so that few cells do not blur into each other
+	shownCells  = 640 // the most cells of a side: a PNG has no more pixels
+	sharpPixels = 640 // the least pixels of a side, so that few cells do not blur
 )
 
-// A grid is what a heat map shows: ny rows of nx values, row-major.
+// A grid is the content of a heat map: ny rows of nx values, row-major.
 type grid struct {
 	nx, ny int
 	values []float64
 }
 
-// shrink makes a grid of at most limit cells a side out of a field, each the maximum of a
-// block: a mean would hide the hot points of a young field, and of a smooth field both are the
-// same. Blocks are squares as far as the size allows. A NaN makes its block NaN.
+// shrink returns a grid of a field with sides of at most limit cells. Each cell is the maximum of a
+// block, square if the size allows it; a mean would hide the hot points of a young field. A NaN makes
+// its block NaN.
 func shrink(f *Field, limit int) grid {
 	side := (max(f.NX, f.NY)-1)/limit + 1
 	g := grid{nx: (f.NX-1)/side + 1, ny: (f.NY-1)/side + 1}
@@ -180,7 +180,7 @@ func shrink(f *Field, limit int) grid {
 	return g
 }
 
-// picture is the grid in colours. Few cells become blocks of pixels: pictures are scaled
+// picture returns the grid in colours. Few cells become blocks of pixels, since pictures are scaled
 // smoothly.
 func (g grid) picture(s scale) image.Image {
 	block := max(1, sharpPixels/max(g.nx, g.ny))
@@ -196,7 +196,7 @@ func (g grid) picture(s scale) image.Image {
 	return img
 }
 
-// barPicture is the colour bar from the lowest colour at the bottom to the highest at the top.
+// barPicture returns the colour bar, with the lowest colour at the bottom.
 func barPicture() image.Image {
 	img := image.NewNRGBA(image.Rect(0, 0, 1, len(colours)))
 	for i, c := range colours {
@@ -205,7 +205,7 @@ func barPicture() image.Image {
 	return img
 }
 
-// missing is the colour of what is no number.
+// missing is the colour of NaNs.
 var missing = color.NRGBA{R: 128, G: 128, B: 128, A: 255}
 
 func (s scale) color(v float64) color.NRGBA {

@@ -10,21 +10,20 @@ import (
 	"github.com/ndtune/ndtune/internal/picture"
 )
 
-// A Phase is one row of a picture: the field at a moment, as the device and as the CPU
-// computed it.
+// A Phase is a row of a picture: the field at one time, computed by the device and by the CPU.
 type Phase struct {
-	Name   string // «after 1000 steps»
-	Device *Field // nil: left out
-	CPU    *Field // nil: left out
+	Name   string // such as "after 1000 steps"
+	Device *Field // may be nil
+	CPU    *Field // may be nil
 }
 
-// Plot draws the phases, one a row, the device beside the CPU, and writes the picture to path:
-// a PNG, or by its extension an .svg or a .pdf. Device is the device's name for the titles.
+// Plot draws a row for each phase, the device beside the CPU, and writes the picture to path, a .png,
+// .svg or .pdf. Device is the device's name for the titles.
 //
-// Each panel has a colour scale of its own, over the temperatures that it shows: of the first
-// 1000 degrees soon only a few are left. The scale is logarithmic, in degrees above the coldest
-// cell, where a few hot cells would leave all else in the dark on a linear one. Fields of more
-// than 640 cells a side are shown by the maxima of square blocks of cells.
+// Each panel has its own colour scale, since temperatures soon fall from 1000 degrees to a few. The
+// scale is logarithmic, in degrees above the coldest cell, if a few hot cells would leave all others
+// dark on a linear scale. Fields with sides of more than 640 cells are shown as the maxima of square
+// blocks of cells.
 func Plot(path, device string, phases []Phase) error {
 	if err := picture.Check(path); err != nil {
 		return err
@@ -40,11 +39,32 @@ func plotPhases(path, device string, phases []Phase) error {
 	if err != nil {
 		return err
 	}
-	sheet := newSheet(rows)
-	return picture.Save(path, sheet.size(), sheet.draw)
+	columns, cell := 0, vg.Point{} // cell: the size of a panel, with title, ticks and colour bar
+	for _, row := range rows {
+		columns = max(columns, len(row))
+		for _, p := range row {
+			cell.X = max(cell.X, leftTicks+p.width+barGap+barWide+barTicks, titleLeast)
+			cell.Y = max(cell.Y, titleHigh+max(p.height, panelHigh)+lowerTicks)
+		}
+	}
+	tiles := draw.Tiles{
+		Rows: len(rows), Cols: columns, PadX: columnGap, PadY: rowGap,
+		PadLeft: margin, PadRight: margin, PadTop: margin, PadBottom: margin,
+	}
+	size := vg.Point{
+		X: 2*margin + vg.Length(columns)*(cell.X+columnGap) - columnGap,
+		Y: 2*margin + vg.Length(len(rows))*(cell.Y+rowGap) - rowGap,
+	}
+	return picture.Save(path, size, func(c draw.Canvas) {
+		for i, row := range rows {
+			for j, p := range row {
+				p.draw(tiles.At(c, j, i))
+			}
+		}
+	})
 }
 
-// panelRows are the panels of the phases, row by row.
+// panelRows returns the panels of the phases, row by row.
 func panelRows(device string, phases []Phase) ([][]panel, error) {
 	var rows [][]panel
 	for _, phase := range phases {
@@ -69,45 +89,4 @@ func panelRows(device string, phases []Phase) ([][]panel, error) {
 		return nil, errors.New("there is nothing to plot")
 	}
 	return rows, nil
-}
-
-// A sheet is the panels of a picture in rows and columns, all of one size.
-type sheet struct {
-	rows    [][]panel
-	columns int
-	cell    vg.Point // of one panel with its title, ticks and colour bar
-}
-
-func newSheet(rows [][]panel) sheet {
-	s := sheet{rows: rows}
-	for _, row := range rows {
-		s.columns = max(s.columns, len(row))
-		for _, p := range row {
-			s.cell.X = max(s.cell.X, leftTicks+p.width+barGap+barWide+barTicks, titleLeast)
-			s.cell.Y = max(s.cell.Y, titleHigh+max(p.height, panelHigh)+lowerTicks)
-		}
-	}
-	return s
-}
-
-// size is the size of the picture.
-func (s sheet) size() vg.Point {
-	columns, rows := vg.Length(s.columns), vg.Length(len(s.rows))
-	return vg.Point{
-		X: 2*margin + columns*s.cell.X + (columns-1)*columnGap,
-		Y: 2*margin + rows*s.cell.Y + (rows-1)*rowGap,
-	}
-}
-
-func (s sheet) draw(c draw.Canvas) {
-	for i, row := range s.rows {
-		for j, p := range row {
-			left := c.Min.X + margin + vg.Length(j)*(s.cell.X+columnGap)
-			top := c.Max.Y - margin - vg.Length(i)*(s.cell.Y+rowGap)
-			p.draw(c, vg.Rectangle{
-				Min: vg.Point{X: left, Y: top - s.cell.Y},
-				Max: vg.Point{X: left + s.cell.X, Y: top},
-			})
-		}
-	}
 }

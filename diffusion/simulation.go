@@ -20,25 +20,26 @@ type Simulation struct {
 	nx, ny        int
 	configuration space.Configuration
 	problem       *problem.Problem
+	arguments     arguments
 	launcher      *device.Launcher
 
 	// buffers[current] holds the field.
 	buffers [2]*cl.Buffer
 	current int
 
-	whole *stepper         // in the configuration
-	rests map[int]*stepper // with fewer steps a launch, those that were needed so far
+	whole *stepper         // with the steps of the configuration in a launch
+	rests map[int]*stepper // with fewer steps, by their number
 
-	broken error // of a launch that failed: the field is lost
+	broken error // the error of a failed launch, which lost the field
 }
 
-// NewSimulation puts a field on a device and builds the kernel of a configuration for it. The
-// problem is made from a bundled specification, or one like it: its kernel takes two buffers,
-// u_new and u, and its problem size is that of the field, which is not changed. Where the
-// problem has a constant dt, it must be stable.
+// NewSimulation copies a field to a device and builds the kernel of a configuration. The problem is
+// that of a bundled specification, or a similar one: its kernel has two buffers, u_new and u, and its
+// problem size is that of the field. If the problem has a constant dt, the scheme must be stable
+// for it.
 //
-// The kernel is launched once, so that compilation at the first launch, which some drivers do,
-// is not timed by [Simulation.Advance].
+// NewSimulation launches the kernel once, so that [Simulation.Advance] does not time the compilation
+// that some drivers do at the first launch.
 func NewSimulation(d *cl.Device, p *problem.Problem, c space.Configuration, f *Field) (*Simulation, error) {
 	s := &Simulation{nx: f.NX, ny: f.NY, configuration: c, problem: p, rests: map[int]*stepper{}}
 	if err := s.set(d, f); err != nil {
@@ -55,7 +56,7 @@ func (s *Simulation) set(d *cl.Device, f *Field) (err error) {
 	if err := checkConstant(s.problem); err != nil {
 		return err
 	}
-	if _, err := findArguments(s.problem); err != nil {
+	if s.arguments, err = findArguments(s.problem); err != nil {
 		return err
 	}
 	if s.launcher, err = device.NewLauncher(d, ""); err != nil {
@@ -68,7 +69,7 @@ func (s *Simulation) set(d *cl.Device, f *Field) (err error) {
 	return err
 }
 
-// fill makes both buffers with the field: kernels leave the edges as they are in either.
+// fill makes both buffers with the field, since kernels do not write the edges.
 func (s *Simulation) fill(f *Field) (err error) {
 	for i := range s.buffers {
 		if s.buffers[i], err = s.launcher.Context.NewBufferFrom(cl.ReadWrite, cl.Bytes(f.Values)); err != nil {
@@ -78,8 +79,7 @@ func (s *Simulation) fill(f *Field) (err error) {
 	return nil
 }
 
-// StepsPerLaunch is the number of time steps that one launch of the kernel computes, 1 for all
-// kernels but those that work through several steps at a time.
+// StepsPerLaunch returns the number of time steps in a launch of the kernel.
 func (s *Simulation) StepsPerLaunch() int { return s.whole.steps() }
 
 // Field reads the field back.
@@ -95,10 +95,10 @@ func (s *Simulation) Field() (*Field, error) {
 	return f, nil
 }
 
-// Close releases everything that the simulation holds on the device. It can be called twice.
+// Close releases the buffers and kernels of the simulation. It can be called twice.
 func (s *Simulation) Close() {
 	if s.launcher != nil {
-		_ = s.launcher.Queue.Finish() // of a failed launch, Advance has told
+		_ = s.launcher.Queue.Finish() // Advance has reported a failed launch
 	}
 	s.whole.release()
 	for _, rest := range s.rests {
@@ -111,20 +111,19 @@ func (s *Simulation) Close() {
 }
 
 const (
-	batchAim   = 50 * time.Millisecond // how long a batch should take: a cancelled context waits for two
-	batchLimit = 512                   // launches, which bounds what the queue and its events hold
+	batchAim   = 50 * time.Millisecond // the time of a batch; a cancelled context waits for two
+	batchLimit = 512                   // launches; bounds the memory of the queue and its events
 )
 
-// Advance takes the field the given number of steps forward on the device. Where that is no
-// multiple of [Simulation.StepsPerLaunch], a last launch makes the steps that are left over; its
-// kernel is built beforehand, which is not timed, and kept.
+// Advance takes the field the given number of steps forward on the device. If the number is no
+// multiple of [Simulation.StepsPerLaunch], a last launch makes the remaining steps; its kernel is
+// built before the timing begins, and kept.
 //
-// Launches are enqueued in batches, one ahead of the one that runs, so that the device waits
-// for the host only where a launch is shorter than enqueuing one, some ten microseconds: for a
-// small field on a fast device Timing.Device is well below Timing.Wall. When ctx is cancelled, no
-// further batch is enqueued, what is in the queue is waited for, and the error is that of the
-// context: the field is then what it is after Timing.Steps steps. After any other error the field
-// is lost.
+// Launches are enqueued in batches, one ahead of the running one, so that the device waits for the
+// host only if a launch takes less time than enqueuing one, some ten microseconds. For a small
+// field on a fast device, Timing.Device is well below Timing.Wall. If ctx is cancelled, Advance waits
+// for the enqueued launches and returns the error of the context; the field is then that after
+// Timing.Steps steps. After any other error the field is lost.
 func (s *Simulation) Advance(ctx context.Context, steps int) (Timing, error) {
 	if steps < 0 {
 		return Timing{}, fmt.Errorf("advance by %d steps (%s): the number must not be negative", steps, s.configuration)
@@ -157,13 +156,13 @@ func (s *Simulation) Advance(ctx context.Context, steps int) (Timing, error) {
 	return t, nil
 }
 
-// A part is launches of one kernel.
+// A part is a number of launches of one kernel.
 type part struct {
 	*stepper
 	launches int
 }
 
-// parts are the launches that make a number of steps.
+// parts returns the launches for a number of steps.
 func (s *Simulation) parts(steps int) ([]part, error) {
 	per := s.StepsPerLaunch()
 	parts := []part{{s.whole, steps / per}}
@@ -177,8 +176,8 @@ func (s *Simulation) parts(steps int) ([]part, error) {
 	return parts, nil
 }
 
-// launchAll launches in batches until all is done, or ctx is. Two batches are in the queue at a
-// time; each is twice as long as the one before, until they are as long as they should be.
+// launchAll makes all launches, unless ctx ends, in batches of which two are in the queue. Batches
+// double in size until they take batchAim.
 func (s *Simulation) launchAll(ctx context.Context, k *stepper, launches int, clock *kernelClock) (launched int, err error) {
 	var ahead device.Batch
 	defer func() { ahead.Release() }()
@@ -203,7 +202,7 @@ func (s *Simulation) launchAll(ctx context.Context, k *stepper, launches int, cl
 	return launched, err
 }
 
-// enqueue puts launches into the queue, and hands them to the device.
+// enqueue enqueues launches and submits them to the device.
 func (s *Simulation) enqueue(k *stepper, launches int) (device.Batch, error) {
 	b := make(device.Batch, 0, launches)
 	for range launches {

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/ndtune/ndtune/cl"
-	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -205,7 +204,7 @@ func TestWhatIsNoSimulationIsRefused(t *testing.T) {
 	buffer := func(name string) problem.Argument {
 		return problem.Argument{Name: name, Type: "float32", Size: "nx * ny"}
 	}
-	define := func(source string, arguments ...tune.Argument) *problem.Problem {
+	define := func(source string, arguments ...problem.Argument) *problem.Problem {
 		p, err := problem.New(problem.Definition{
 			Kernel:      problem.Kernel{Name: "diffuse_kernel", Source: source},
 			Constants:   []problem.Constant{{Name: "nx", Value: 32}, {Name: "ny", Value: 16}},

@@ -4,15 +4,14 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"time"
 )
 
 // Multiply computes C = A·B on one thread: A is m × k, B is k × n, C is m × n, all row-major.
 //
-// It is the three nested loops of any introduction, in the order i, k, j: with the sum over k
-// innermost, as the formula has it, B would be read down its columns, a cache line for each
-// element. It is neither blocked nor vectorised (the Go compiler does not vectorise), so that
-// it stands for a loop as one writes it, not for what a CPU can do; OpenBLAS does that.
+// It has the three nested loops of an introduction, in the order i, k, j. With the sum over k
+// innermost, as in the formula, it would read B by columns, a cache line for each element. It is
+// neither blocked nor vectorised (the Go compiler does not vectorise). It represents the loop that
+// people write, not the speed of a CPU; OpenBLAS represents that.
 func Multiply(c, a, b []float32, m, n, k int) {
 	for i := range m {
 		row := c[i*n : (i+1)*n]
@@ -26,38 +25,7 @@ func Multiply(c, a, b []float32, m, n, k int) {
 	}
 }
 
-// A loop is Multiply as an entrant.
-type loop struct{}
-
-func (loop) about() string             { return "one thread" }
-func (loop) tolerance(n int) Tolerance { return ToleranceFloat32(n) }
-
-func (loop) prepare(m *Matrices, _ []string) (prepared, error) {
-	return onHost{func() { Multiply(m.C, m.A, m.B, m.N, m.N, m.N) }}, nil
-}
-
-// An onHost is a multiplication on the CPU.
-type onHost struct{ multiply func() }
-
-func (h onHost) run(times int) ([]float64, error) {
-	took := make([]float64, times)
-	for i := range took {
-		began := time.Now()
-		h.multiply()
-		took[i] = milliseconds(time.Since(began))
-	}
-	return took, nil
-}
-
-func (h onHost) roundTrip() (float64, error) { panic("matmul: a round trip on the CPU") }
-func (h onHost) fetch() error                { return nil }
-func (h onHost) configuration() string       { return "" }
-func (h onHost) hostTimer() bool             { return false } // it is the only clock there is
-func (h onHost) close()                      {}
-
-func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
-
-// openblasNames are the file names of OpenBLAS: of Debian, Fedora (with threads), Homebrew and
+// openblasNames returns the file names of OpenBLAS: of Debian, Fedora (with threads), Homebrew and
 // the project's own builds.
 func openblasNames() []string {
 	switch runtime.GOOS {
@@ -71,44 +39,49 @@ func openblasNames() []string {
 
 const installOpenBLAS = "Debian, Ubuntu: apt install libopenblas0; Fedora: dnf install openblas-threads; macOS: brew install openblas; or name it with --library"
 
-// The values of cblas.h, of the C interface to the BLAS (BLAS Technical Forum Standard, 2001).
+// Constants of cblas.h, the C interface to the BLAS (BLAS Technical Forum Standard, 2001).
 const (
 	cblasRowMajor = 101
 	cblasNoTrans  = 111
 )
 
-// An openblas is the library OpenBLAS, whose threads are as many as it takes by itself: all
-// cores, unless the environment says otherwise (OPENBLAS_NUM_THREADS).
+// An openblas is the library OpenBLAS. It chooses its number of threads: all cores, unless the
+// environment says otherwise (OPENBLAS_NUM_THREADS).
 type openblas struct {
-	path string
-
+	about string
 	sgemm func(order, transA, transB, m, n, k int32, alpha float32, a []float32, lda int32, b []float32, ldb int32, beta float32, c []float32, ldc int32)
-
-	threads func() int32
-	config  func() string
 }
 
-func openOpenBLAS(e Entrant) (multiplier, error) {
+func openOpenBLAS(e Entrant) (*openblas, error) {
 	handle, path, err := librarySearch{openblasNames(), e.Libraries}.open()
 	if err != nil {
 		return nil, &MissingError{fmt.Sprintf("%v (%s)", err, installOpenBLAS)}
 	}
-	o := &openblas{path: path}
-	return o, bind(handle, path, map[string]any{
-		"cblas_sgemm": &o.sgemm, "openblas_get_num_threads": &o.threads, "openblas_get_config": &o.config,
+	o := &openblas{}
+	var threads func() int32
+	var config func() string
+	if err := bind(handle, path, map[string]any{
+		"cblas_sgemm": &o.sgemm, "openblas_get_num_threads": &threads, "openblas_get_config": &config,
+	}); err != nil {
+		return nil, err
+	}
+	o.about = fmt.Sprintf("%d threads", threads())
+	if threads() == 1 {
+		o.about = "1 thread"
+	}
+	o.about += ", " + config() + ", " + path + environmentOf("OPENBLAS_CORETYPE", "OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS", "OMP_NUM_THREADS")
+	return o, nil
+}
+
+func (o *openblas) multiplier() *multiplier {
+	return onHost(o.about, func(m *Matrices) {
+		n := int32(m.N)
+		o.sgemm(cblasRowMajor, cblasNoTrans, cblasNoTrans, n, n, n, 1, m.A, n, m.B, n, 0, m.C, n)
 	})
 }
 
-func (o *openblas) about() string {
-	text := fmt.Sprintf("%d threads", o.threads())
-	if o.threads() == 1 {
-		text = "1 thread"
-	}
-	return text + ", " + o.config() + ", " + o.path + environmentOf("OPENBLAS_CORETYPE", "OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS", "OMP_NUM_THREADS")
-}
-
-// environmentOf says which variables are set that change how fast a library is: a comparison
-// with one that is held back by them must not pass for one with the library as it comes.
+// environmentOf returns a text about the environment variables that are set and change the speed of
+// a library: a library that they slow down must not look like the library as installed.
 func environmentOf(names ...string) string {
 	text := ""
 	for _, name := range names {
@@ -117,13 +90,4 @@ func environmentOf(names ...string) string {
 		}
 	}
 	return text
-}
-
-func (o *openblas) tolerance(n int) Tolerance { return ToleranceFloat32(n) }
-
-func (o *openblas) prepare(m *Matrices, _ []string) (prepared, error) {
-	n := int32(m.N)
-	return onHost{func() {
-		o.sgemm(cblasRowMajor, cblasNoTrans, cblasNoTrans, n, n, n, 1, m.A, n, m.B, n, 0, m.C, n)
-	}}, nil
 }

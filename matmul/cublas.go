@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
-	"time"
 	"unsafe"
 )
 
@@ -17,11 +16,11 @@ const (
 
 const installCuBLAS = "NVIDIA's CUDA toolkit has it, or pip install nvidia-cublas-cu12 nvidia-cuda-runtime-cu12 and --library with the folder site-packages that then holds them"
 
-// A cudaRelease is the file names of cuBLAS, of cublasLt, which it needs, and of the runtime of
-// one version.
+// A cudaRelease holds the file names of one version of cuBLAS, of cublasLt, which cuBLAS needs, and of
+// CUDA's runtime.
 type cudaRelease struct{ blas, lt, runtime string }
 
-// cudaReleases are those that are looked for, the newest first.
+// cudaReleases returns the supported releases, the newest first.
 func cudaReleases() []cudaRelease {
 	if runtime.GOOS == "windows" {
 		return []cudaRelease{
@@ -38,7 +37,7 @@ func cudaReleases() []cudaRelease {
 	}
 }
 
-// A cublas is the library cuBLAS on one card.
+// A cublas is the library cuBLAS with a handle for one card.
 type cublas struct {
 	cuda   *cudaRuntime
 	handle uintptr
@@ -51,19 +50,19 @@ type cublas struct {
 	setMathMode    func(handle uintptr, mode int32) int32
 	sgemm          func(handle uintptr, transA, transB, m, n, k int32, alpha *float32, a uintptr, lda int32, b uintptr, ldb int32, beta *float32, c uintptr, ldc int32) int32
 	versionText    string
-	statusOfCuBLAS func(status int32) string // of cuBLAS 11.4 and later
+	statusOfCuBLAS func(status int32) string // nil before cuBLAS 11.4
 }
 
-// openCuBLAS loads cuBLAS and CUDA's runtime, and chooses the card. The process owns all of it
-// until its end.
-func openCuBLAS(e Entrant) (multiplier, error) {
+// openCuBLAS loads cuBLAS and CUDA's runtime, and chooses the card. Nothing is released before the
+// process ends.
+func openCuBLAS(e Entrant) (*cublas, error) {
 	var missing, broken []string
 	for _, release := range cudaReleases() {
 		search := func(name string) (uintptr, string, error) {
 			return librarySearch{[]string{name}, e.Libraries}.open()
 		}
-		// Where cublasLt lies beside cuBLAS in a folder that the linker does not know, cuBLAS
-		// finds it only when it is loaded already.
+		// If the linker does not search the folder of cuBLAS and cublasLt, cuBLAS finds cublasLt
+		// only if it is loaded.
 		_, _, _ = search(release.lt)
 		blas, path, err := search(release.blas)
 		if errors.Is(err, errNotThere) {
@@ -91,7 +90,7 @@ func openCuBLAS(e Entrant) (multiplier, error) {
 	return nil, &MissingError{fmt.Sprintf("%s: %v (%s)", strings.Join(missing, ", "), errNotThere, installCuBLAS)}
 }
 
-func newCuBLAS(handle uintptr, path string, cuda *cudaRuntime, e Entrant) (multiplier, error) {
+func newCuBLAS(handle uintptr, path string, cuda *cudaRuntime, e Entrant) (*cublas, error) {
 	b := &cublas{cuda: cuda, tf32: e.Kind == CuTF32, path: path}
 	if err := bind(handle, path, map[string]any{
 		"cublasCreate_v2": &b.create, "cublasGetVersion_v2": &b.version,
@@ -124,7 +123,7 @@ func newCuBLAS(handle uintptr, path string, cuda *cudaRuntime, e Entrant) (multi
 	return b, nil
 }
 
-// check is the error of a status of cuBLAS.
+// check returns the error of a status of cuBLAS.
 func (b *cublas) check(call string, status int32) error {
 	switch {
 	case status == 0:
@@ -135,28 +134,26 @@ func (b *cublas) check(call string, status int32) error {
 	return fmt.Errorf("%s: status %d", call, status)
 }
 
-func (b *cublas) about() string {
-	return fmt.Sprintf("version %s, card %s, %s", b.versionText, b.card, b.path) + environmentOf("NVIDIA_TF32_OVERRIDE")
-}
-
-func (b *cublas) tolerance(n int) Tolerance {
+func (b *cublas) multiplier() *multiplier {
+	about := fmt.Sprintf("version %s, card %s, %s", b.versionText, b.card, b.path) + environmentOf("NVIDIA_TF32_OVERRIDE")
 	if b.tf32 {
-		return ToleranceTF32(n)
+		return &multiplier{about, ToleranceTF32, b.prepare}
 	}
-	return ToleranceFloat32(n)
+	return &multiplier{about, ToleranceFloat32, b.prepare}
 }
 
-// A gemm is the sizes that a library whose matrices are column-major is called with, for
-// row-major ones: the memory of a row-major matrix is that of its transpose, column-major, and
-// Cᵀ = Bᵀ·Aᵀ. So B comes first, and no matrix is transposed.
+// A gemm holds the sizes in a call of a library with column-major matrices that multiplies row-major
+// ones. A row-major matrix has the memory layout of its column-major transpose, and Cᵀ = Bᵀ·Aᵀ. So B
+// is the first operand, and no matrix is transposed.
 type gemm struct{ m, n, k, leadingB, leadingA, leadingC int32 }
 
-// columnMajor is the call for C (m × n) = A (m × k) · B (k × n).
+// columnMajor returns the sizes for C (m × n) = A (m × k) · B (k × n).
 func columnMajor(m, n, k int) gemm {
 	return gemm{m: int32(n), n: int32(m), k: int32(k), leadingB: int32(n), leadingA: int32(k), leadingC: int32(n)}
 }
 
-func (b *cublas) prepare(m *Matrices, _ []string) (prepared, error) {
+// prepare copies the matrices to the card.
+func (b *cublas) prepare(m *Matrices, _ []string) (*prepared, error) {
 	o := &onCard{blas: b, matrices: m}
 	for i, content := range [][]float32{m.A, m.B, m.C} {
 		var err error
@@ -168,10 +165,10 @@ func (b *cublas) prepare(m *Matrices, _ []string) (prepared, error) {
 			return nil, err
 		}
 	}
-	return o, nil
+	return &prepared{run: o.run, roundTrip: o.roundTrip, fetch: o.fetch, close: o.close}, nil
 }
 
-// An onCard is matrices on a card of NVIDIA.
+// An onCard is a multiplication on an NVIDIA card.
 type onCard struct {
 	blas     *cublas
 	matrices *Matrices
@@ -185,13 +182,13 @@ func (o *onCard) multiply() error {
 		&one, o.buffers[1], g.leadingB, o.buffers[0], g.leadingA, &zero, o.buffers[2], g.leadingC))
 }
 
-// run multiplies without waiting, and reads the times from the events in between.
+// run enqueues all multiplications, with events in between that have their times.
 func (o *onCard) run(times int) ([]float64, error) {
 	cuda := o.blas.cuda
 	events := make([]uintptr, 0, times+1)
 	defer func() {
 		for _, e := range events {
-			_ = cuda.eventDestroy(e) // it has no more to say
+			_ = cuda.eventDestroy(e)
 		}
 	}()
 	for i := range times + 1 {
@@ -219,22 +216,16 @@ func (o *onCard) run(times int) ([]float64, error) {
 	return took, nil
 }
 
-func (o *onCard) roundTrip() (float64, error) {
-	cuda, m := o.blas.cuda, o.matrices
-	began := time.Now()
-	if err := cuda.upload(o.buffers[0], m.A); err != nil {
-		return 0, err
-	}
-	if err := cuda.upload(o.buffers[1], m.B); err != nil {
-		return 0, err
+func (o *onCard) roundTrip() error {
+	for i, content := range [][]float32{o.matrices.A, o.matrices.B} {
+		if err := o.blas.cuda.upload(o.buffers[i], content); err != nil {
+			return err
+		}
 	}
 	if err := o.multiply(); err != nil {
-		return 0, err
+		return err
 	}
-	if err := o.fetch(); err != nil { // in order: after the multiplication
-		return 0, err
-	}
-	return milliseconds(time.Since(began)), nil
+	return o.fetch() // the stream is in order
 }
 
 func (o *onCard) fetch() error {
@@ -242,13 +233,10 @@ func (o *onCard) fetch() error {
 	return o.blas.cuda.check("cudaMemcpy", o.blas.cuda.memcpy(uintptr(unsafe.Pointer(&c[0])), o.buffers[2], uintptr(4*len(c)), deviceToHost))
 }
 
-func (o *onCard) configuration() string { return "" }
-func (o *onCard) hostTimer() bool       { return false }
-
 func (o *onCard) close() {
 	for _, buffer := range o.buffers {
 		if buffer != 0 {
-			_ = o.blas.cuda.free(buffer) // what failed before was told
+			_ = o.blas.cuda.free(buffer) // an earlier error was reported
 		}
 	}
 }
@@ -259,8 +247,8 @@ const (
 	deviceToHost = 2
 )
 
-// A cudaRuntime is the part of CUDA's runtime that a multiplication needs. The current card is
-// that of the thread of the operating system.
+// A cudaRuntime holds the functions of CUDA's runtime that a multiplication needs. The current card
+// belongs to the thread of the operating system.
 type cudaRuntime struct {
 	setDevice    func(device int32) int32
 	deviceOfPCI  func(device *int32, pci string) int32
@@ -287,7 +275,7 @@ func newCudaRuntime(handle uintptr, path string) (*cudaRuntime, error) {
 	})
 }
 
-// check is the error of a status.
+// check returns the error of a status.
 func (c *cudaRuntime) check(call string, status int32) error {
 	if status == 0 {
 		return nil
@@ -295,7 +283,7 @@ func (c *cudaRuntime) check(call string, status int32) error {
 	return fmt.Errorf("%s: %s (status %d)", call, c.errorString(status), status)
 }
 
-// choose makes a card the current one, by its PCI address or the first, and gives its address.
+// choose makes the card of a PCI address, or the first card, the current one, and returns its address.
 func (c *cudaRuntime) choose(pci string) (string, error) {
 	device := int32(0)
 	if pci != "" {
@@ -324,7 +312,7 @@ func (c *cudaRuntime) upload(to uintptr, content []float32) error {
 	return c.check("cudaMemcpy", c.memcpy(to, uintptr(unsafe.Pointer(&content[0])), uintptr(4*len(content)), hostToDevice))
 }
 
-// record puts an event behind what was enqueued so far.
+// record enqueues an event.
 func (c *cudaRuntime) record() (uintptr, error) {
 	var event uintptr
 	if err := c.check("cudaEventCreate", c.eventCreate(&event)); err != nil {
@@ -341,7 +329,7 @@ func (c *cudaRuntime) wait(event uintptr) error {
 	return c.check("cudaEventSynchronize", c.eventWait(event))
 }
 
-// between is the time between two events in milliseconds.
+// between returns the time between two events in milliseconds.
 func (c *cudaRuntime) between(from, to uintptr) (float64, error) {
 	var ms float32
 	err := c.check("cudaEventElapsedTime", c.eventElapsed(&ms, from, to))

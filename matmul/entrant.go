@@ -3,6 +3,7 @@ package matmul
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
 // A Kind is a way to multiply.
@@ -17,33 +18,33 @@ const (
 	CuTF32   Kind = "cublas-tf32" // with the tensor cores' TF32 for A and B
 )
 
-// An Entrant is one of those that are compared.
+// An Entrant is one of the implementations that are compared.
 type Entrant struct {
 	Name string
 	Kind Kind
 
-	// Of a kernel: its specification among the bundled ones, and the device as
-	// device.Listed.Selector gives it.
+	// Of a kernel: its bundled specification, and the device as returned by
+	// device.Listed.Selector.
 	Spec   string
 	Device string
 
-	// Of a library: files and folders in which it is looked for first, and the card by its
-	// PCI address (domain:bus:device.function); "": the first one.
+	// Of a library: the files and folders to search first, and the card by its PCI address
+	// (domain:bus:device.function), or "" for the first card.
 	Libraries []string
 	PCI       string
 
-	Iterations int // timed multiplications at least, where they are not very long
+	Iterations int // the least number of timed multiplications, unless they are very long
 }
 
-// OnCPU reports whether nothing is copied to a device and back.
+// OnCPU reports whether the entrant runs on the CPU, without copies to a device.
 func (e Entrant) OnCPU() bool { return e.Kind == Loop || e.Kind == OpenBLAS }
 
-// Multiplications are those of a measurement, at least, for a kernel with so many
-// configurations to choose from: see [Participant].
+// Multiplications returns the least number of multiplications of a measurement, for a kernel with
+// that many configurations to choose from; see [Participant].
 func (e Entrant) Multiplications(configurations int) int {
-	n := 2 // to check, and to time
+	n := 2 // one to check, one to time
 	if !e.OnCPU() {
-		n += 2 // with transfers
+		n += 2 // the same with transfers
 	}
 	if configurations > 1 {
 		n += 2 * configurations
@@ -51,61 +52,81 @@ func (e Entrant) Multiplications(configurations int) int {
 	return n
 }
 
-// A MissingError says that a library is not there.
+// A MissingError is the error for a library that is not installed.
 type MissingError struct{ Text string }
 
 func (e *MissingError) Error() string { return e.Text }
 
-// A multiplier multiplies in this process. It is used from one thread of the operating system.
-type multiplier interface {
-	// about says which library or device it is, and on how many threads.
-	about() string
+// A multiplier is an open entrant. It is used from one thread of the operating system.
+type multiplier struct {
+	about     string // the library or device, and its threads
+	tolerance func(n int) Tolerance
 
-	// prepare makes ready to multiply matrices, in the best of some configurations where it
-	// has any.
-	prepare(m *Matrices, configurations []string) (prepared, error)
-
-	// tolerance is that of its results.
-	tolerance(n int) Tolerance
+	// prepare makes a multiplication of matrices, in the best of some configurations if there are
+	// any.
+	prepare func(m *Matrices, configurations []string) (*prepared, error)
 }
 
 // A prepared multiplication can be repeated.
-type prepared interface {
-	// run multiplies so many times, and gives the time of each in milliseconds.
-	run(times int) ([]float64, error)
+type prepared struct {
+	configuration string // of a kernel
+	hostTimer     bool   // run uses the host's clock, since the driver's timestamps are unusable
 
-	// roundTrip copies A and B, multiplies once and copies C back, and gives the time of all
-	// that in milliseconds. On the CPU it is never called.
-	roundTrip() (float64, error)
+	run       func(times int) ([]float64, error) // returns the milliseconds of each multiplication
+	roundTrip func() error                       // copies A and B, multiplies once and copies C back; nil on the CPU
+	fetch     func() error                       // copies the result of the last multiplication to Matrices.C
+	close     func()
+}
 
-	// fetch brings the result of the last multiplication into Matrices.C.
-	fetch() error
-
-	// configuration is that of a kernel, or "", and hostTimer says that times of run are the host's.
-	configuration() string
-	hostTimer() bool
-
-	close()
+// timed returns a function that repeats do and returns the milliseconds of each call by the host's
+// clock.
+func timed(do func() error) func(times int) ([]float64, error) {
+	return func(times int) ([]float64, error) {
+		took := make([]float64, times)
+		for i := range took {
+			began := time.Now()
+			if err := do(); err != nil {
+				return nil, err
+			}
+			took[i] = float64(time.Since(began)) / float64(time.Millisecond)
+		}
+		return took, nil
+	}
 }
 
 // open opens an entrant in this process.
-func open(e Entrant) (multiplier, error) {
+func open(e Entrant) (*multiplier, error) {
+	var opened interface{ multiplier() *multiplier }
+	var err error
 	switch e.Kind {
 	case Loop:
-		return loop{}, nil
+		return onHost("one thread", func(m *Matrices) { Multiply(m.C, m.A, m.B, m.N, m.N, m.N) }), nil
 	case Kernel:
-		return openKernel(e)
+		opened, err = openKernel(e)
 	case OpenBLAS:
-		return openOpenBLAS(e)
+		opened, err = openOpenBLAS(e)
 	case CuBLAS, CuTF32:
-		return openCuBLAS(e)
+		opened, err = openCuBLAS(e)
+	default:
+		err = fmt.Errorf("there is no way to multiply %q", e.Kind)
 	}
-	return nil, fmt.Errorf("there is no way to multiply %q", e.Kind)
+	if err != nil {
+		return nil, err
+	}
+	return opened.multiplier(), nil
 }
 
-// measure is all that is measured of an entrant at a size: the result is right, at first and
-// at last, or there is no measurement.
-func measure(e Entrant, with multiplier, n int, configurations []string) (Measurement, error) {
+// onHost returns a multiplier on the CPU.
+func onHost(about string, multiply func(*Matrices)) *multiplier {
+	return &multiplier{about, ToleranceFloat32, func(m *Matrices, _ []string) (*prepared, error) {
+		run := timed(func() error { multiply(m); return nil })
+		return &prepared{run: run, fetch: func() error { return nil }, close: func() {}}, nil
+	}}
+}
+
+// measure measures an entrant at a size. It checks the first and the last result; there is no
+// measurement with a wrong result.
+func measure(e Entrant, with *multiplier, n int, configurations []string) (Measurement, error) {
 	m := NewMatrices(n)
 	p, err := with.prepare(m, configurations)
 	if err != nil {
@@ -120,26 +141,17 @@ func measure(e Entrant, with multiplier, n int, configurations []string) (Measur
 	if err := check(); err != nil {
 		return Measurement{}, err
 	}
-	measured := Measurement{N: n, Configuration: p.configuration()}
+	measured := Measurement{N: n, Configuration: p.configuration, HostTimer: p.hostTimer}
 	if measured.Alone, err = repeat(e.Iterations, p.run); err != nil {
 		return Measurement{}, err
 	}
-	measured.HostTimer = p.hostTimer()
 	if e.OnCPU() {
 		return measured, check()
 	}
 	m.spoil()
-	measured.RoundTrips, err = repeat(e.Iterations, func(times int) ([]float64, error) {
-		took := make([]float64, times)
-		for i := range took {
-			if took[i], err = p.roundTrip(); err != nil {
-				return nil, err
-			}
-		}
-		return took, nil
-	})
+	measured.RoundTrips, err = repeat(e.Iterations, timed(p.roundTrip))
 	if err == nil {
-		err = m.Check(with.tolerance(n)) // of what the last round trip brought
+		err = m.Check(with.tolerance(n)) // the result of the last round trip
 	}
 	return measured, err
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/kernels"
@@ -38,8 +37,8 @@ type openclKernel struct {
 	described hardware.Device
 }
 
-// openKernel opens a device for a kernel. The process owns all of it until its end.
-func openKernel(e Entrant) (multiplier, error) {
+// openKernel opens a device for a kernel. Nothing is released before the process ends.
+func openKernel(e Entrant) (*openclKernel, error) {
 	all, err := device.List()
 	if err != nil {
 		return nil, err
@@ -56,13 +55,14 @@ func openKernel(e Entrant) (multiplier, error) {
 	return o, err
 }
 
-func (o *openclKernel) about() string             { return o.described.Name }
-func (o *openclKernel) tolerance(n int) Tolerance { return ToleranceFloat32(n) }
+func (o *openclKernel) multiplier() *multiplier {
+	return &multiplier{o.described.Name, ToleranceFloat32, o.prepare}
+}
 
 // prepare builds the kernel in each configuration and keeps the fastest at this size. A
 // configuration that cannot run here, or whose result is wrong, is skipped. It is an error if
 // all are.
-func (o *openclKernel) prepare(m *Matrices, configurations []string) (prepared, error) {
+func (o *openclKernel) prepare(m *Matrices, configurations []string) (*prepared, error) {
 	s, err := loadKernel(o.path, m.N)
 	if err != nil {
 		return nil, err
@@ -95,8 +95,11 @@ func (o *openclKernel) prepare(m *Matrices, configurations []string) (prepared, 
 		buffers.release()
 		return nil, errors.Join(failures...)
 	}
-	m.spoil() // of what was tried
-	return best, o.Queue.Write(buffers[2], 0, cl.Bytes(m.C))
+	m.spoil() // the result of the tried configurations
+	return &prepared{
+		configuration: best.text, hostTimer: o.Timer == hardware.TimerHost,
+		run: best.run, roundTrip: best.roundTrip, fetch: best.fetch, close: best.close,
+	}, o.Queue.Write(buffers[2], 0, cl.Bytes(m.C))
 }
 
 // buffers are A, B and C on the device.
@@ -143,7 +146,7 @@ func (l *openclLaunch) try(p *problem.Problem, at []int, compared bool) (float64
 	if err != nil || !compared {
 		return 0, err
 	}
-	if err := errors.Join(l.fetch(), l.matrices.Check(l.kernel.tolerance(l.matrices.N))); err != nil {
+	if err := errors.Join(l.fetch(), l.matrices.Check(ToleranceFloat32(l.matrices.N))); err != nil {
 		return 0, err
 	}
 	runs := triedRuns
@@ -190,30 +193,25 @@ func (l *openclLaunch) run(times int) ([]float64, error) {
 	return device.Milliseconds(took), err
 }
 
-func (l *openclLaunch) roundTrip() (float64, error) {
+func (l *openclLaunch) roundTrip() error {
 	q, m := l.kernel.Queue, l.matrices
-	began := time.Now()
 	if err := errors.Join(q.Write(l.buffers[0], 0, cl.Bytes(m.A)), q.Write(l.buffers[1], 0, cl.Bytes(m.B))); err != nil {
-		return 0, err
+		return err
 	}
 	e, err := l.kernel.Enqueue(l.function, l.nd)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer e.Release()
-	if err := l.fetch(); err != nil { // in order: after the launch
-		return 0, err
+	if err := l.fetch(); err != nil { // the queue is in order
+		return err
 	}
-	took := milliseconds(time.Since(began))
-	return took, e.Wait() // of a launch that failed
+	return e.Wait() // returns the error of a failed launch
 }
 
 func (l *openclLaunch) fetch() error {
 	return l.kernel.Queue.Read(l.buffers[2], 0, cl.Bytes(l.matrices.C))
 }
-
-func (l *openclLaunch) configuration() string { return l.text }
-func (l *openclLaunch) hostTimer() bool       { return l.kernel.Timer == hardware.TimerHost }
 
 // release releases the kernel. close releases the buffers, too.
 func (l *openclLaunch) release() {
@@ -222,7 +220,7 @@ func (l *openclLaunch) release() {
 }
 
 func (l *openclLaunch) close() {
-	_ = l.kernel.Queue.Finish() // of a launch that failed, run has told
+	_ = l.kernel.Queue.Finish() // run has reported a failed launch
 	l.release()
 	l.buffers.release()
 }

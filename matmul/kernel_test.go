@@ -100,16 +100,16 @@ func TestKernelThatIsNoMultiplication(t *testing.T) {
 	}
 }
 
-// TestKernelByTheHostsClock is what is done where a driver has no timestamps to give.
+// TestKernelByTheHostsClock times a kernel as on a driver without timestamps.
 func TestKernelByTheHostsClock(t *testing.T) {
 	l := testDevice(t)
 	e := Entrant{Name: "naive", Kind: Kernel, Spec: "matmul/matmul_naive.yaml", Device: l.Selector(), Iterations: 2}
-	with, err := open(e)
+	k, err := openKernel(e)
 	if err != nil {
 		t.Fatal(err)
 	}
-	with.(*openclKernel).Timer = hardware.TimerHost
-	m, err := measure(e, with, 40, []string{"block_size_x=16, block_size_y=4, coalesced=1", "block_size_x=32, block_size_y=2, coalesced=1"})
+	k.Timer = hardware.TimerHost
+	m, err := measure(e, k.multiplier(), 40, []string{"block_size_x=16, block_size_y=4, coalesced=1", "block_size_x=32, block_size_y=2, coalesced=1"})
 	if err != nil || !m.HostTimer || len(m.Alone) < 2 || m.Time() <= 0 {
 		t.Errorf("%+v, %v", m, err)
 	}

@@ -17,10 +17,10 @@ type librarySearch struct {
 	places []string // files and folders that the user names
 }
 
-// open opens the first library that can be opened: in the places that the user names, where a
-// folder may hold the packages of pip (nvidia/cublas/lib), then wherever the system's linker
-// looks. One that lies where the user says, and cannot be opened, is an error, so that none
-// takes its place unnoticed. It returns the path or the name.
+// open opens the first library that can be opened, and returns its path or name. It searches the
+// places that the user names, where a folder may contain packages of pip (nvidia/cublas/lib), then
+// those of the system's linker. A library in a place of the user that cannot be opened is an error,
+// so that no other library replaces it unnoticed.
 func (s librarySearch) open() (handle uintptr, path string, err error) {
 	if placed := s.placed(); len(placed) > 0 {
 		handle, err = openLibrary(placed[0])
@@ -31,8 +31,8 @@ func (s librarySearch) open() (handle uintptr, path string, err error) {
 		if handle, err = openLibrary(name); err == nil {
 			return handle, name, nil
 		}
-		// glibc's «NAME: … No such file» says no more than that; all else does, such as what a
-		// library that is there needs and has not got.
+		// The error of a missing library ends so with glibc. Others are about a library that exists,
+		// but lacks something.
 		if said := err.Error(); !strings.HasPrefix(said, name+": ") || !strings.HasSuffix(said, "No such file or directory") {
 			broken = append(broken, err)
 		}
@@ -43,11 +43,11 @@ func (s librarySearch) open() (handle uintptr, path string, err error) {
 	return 0, "", fmt.Errorf("%s: %w", strings.Join(s.names, ", "), errNotThere)
 }
 
-// errNotThere says that there is no such library at all.
+// errNotThere is the error if no library of the names exists.
 var errNotThere = errors.New("not found")
 
-// CheckLibraryPlace refuses a place that is not there, or a file that no entrant looks for:
-// libraries are known by their names.
+// CheckLibraryPlace returns an error for a place that does not exist, or a file whose name is not
+// that of a supported library.
 func CheckLibraryPlace(path string) error {
 	info, err := os.Stat(path)
 	if err != nil || info.IsDir() {
@@ -63,7 +63,7 @@ func CheckLibraryPlace(path string) error {
 	return nil
 }
 
-// placed are the files that lie in the places that the user names.
+// placed returns the libraries in the places that the user names.
 func (s librarySearch) placed() []string {
 	var all []string
 	for _, place := range s.places {
@@ -72,7 +72,7 @@ func (s librarySearch) placed() []string {
 		}
 		for _, name := range s.names {
 			for _, pattern := range []string{filepath.Join(place, name), filepath.Join(place, "nvidia", "*", "lib", name)} {
-				found, _ := filepath.Glob(pattern) // a place that is no pattern is looked at as it is
+				found, _ := filepath.Glob(pattern) // a place may contain characters of patterns
 				if len(found) == 0 && isFile(pattern) {
 					found = []string{pattern}
 				}
@@ -88,8 +88,8 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// bind lets pointers to Go functions call the functions of a library by their names. A key may
-// hold several names, with spaces between them: the first one that the library has counts.
+// bind sets variables of function types to functions of a library, by name. A key may contain
+// several names, separated by spaces; the first one that the library has is used.
 func bind(handle uintptr, path string, functions map[string]any) error {
 	for names, to := range functions {
 		address := uintptr(0)

@@ -14,7 +14,7 @@ import (
 // TestOpenBLASAnyShape calls the library with every argument in play: sizes that differ, and
 // numbers other than 0 and 1 for the factors, which go by value.
 func TestOpenBLASAnyShape(t *testing.T) {
-	o := openLibraryEntrant(t, OpenBLAS).(*openblas)
+	o := openLibraryEntrant(t, openOpenBLAS, OpenBLAS)
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, s := range shapes(r) {
 		m, n, k := s[0], s[1], s[2]
@@ -32,7 +32,7 @@ func TestOpenBLASAnyShape(t *testing.T) {
 // which can take them so.
 func TestColumnMajor(t *testing.T) {
 	const cblasColumnMajor = 102
-	o := openLibraryEntrant(t, OpenBLAS).(*openblas)
+	o := openLibraryEntrant(t, openOpenBLAS, OpenBLAS)
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, s := range shapes(r) {
 		m, n, k := s[0], s[1], s[2]
@@ -47,8 +47,8 @@ func TestColumnMajor(t *testing.T) {
 func TestLibraries(t *testing.T) {
 	for _, kind := range []Kind{OpenBLAS, CuBLAS, CuTF32} {
 		t.Run(string(kind), func(t *testing.T) {
-			with := openLibraryEntrant(t, kind)
-			t.Log(with.about())
+			with := openLibraryEntrant(t, open, kind)
+			t.Log(with.about)
 			for _, n := range []int{1, 17, 128, 333} {
 				e := Entrant{Kind: kind, Iterations: 3}
 				m, err := measure(e, with, n, nil)

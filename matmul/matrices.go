@@ -8,21 +8,21 @@ import (
 	"sync"
 )
 
-// MaxSize is the largest N: the bundled kernels number elements with int, so that N² must be
-// below 2³¹.
+// MaxSize is the largest N: the bundled kernels use int for indices of elements, so N² must be below
+// 2³¹.
 const MaxSize = 46340
 
-// Matrices are the operands of a multiplication of size N and a place for its result.
+// Matrices holds the operands and the result of a multiplication of size N.
 type Matrices struct {
 	N       int
 	A, B, C []float32 // row-major, N × N
 }
 
-// seed is that of all matrices, which are the same for every entrant.
+// seed is the seed of all matrices: every entrant multiplies the same.
 const seed = 1
 
-// NewMatrices makes matrices of normally distributed numbers, with a C of NaNs: whatever an
-// entrant does not write is found.
+// NewMatrices makes matrices of normally distributed numbers. C is full of NaNs, so that a check finds
+// elements that were not written.
 func NewMatrices(n int) *Matrices {
 	m := &Matrices{N: n, A: make([]float32, n*n), B: make([]float32, n*n), C: make([]float32, n*n)}
 	eachRow(n, func(i int) {
@@ -44,39 +44,38 @@ func (m *Matrices) spoil() {
 	}
 }
 
-// A Tolerance is by how much rounding may change an element c of a result: Absolute +
-// Relative·|c|.
+// A Tolerance bounds the effect of rounding on an element c of a result, by Absolute + Relative·|c|.
 type Tolerance struct{ Absolute, Relative float64 }
 
-// ToleranceFloat32 is that of a multiplication in float32, as kernels/matmul/matmul_reference.yaml
-// derives it: what roundings add up to in a sum of n normally distributed products, with a
-// margin that no element of large matrices uses up.
+// ToleranceFloat32 returns the tolerance of a multiplication in float32, derived in
+// kernels/matmul/matmul_reference.yaml: the rounding errors of a sum of n normally distributed
+// products, with a margin that no element of large matrices uses up.
 func ToleranceFloat32(n int) Tolerance {
 	return Tolerance{Absolute: 1e-6 * float64(n+16), Relative: 1e-6}
 }
 
-// ToleranceTF32 is that of TF32, which keeps 10 bits of the fraction of A and B and sums in
-// float32. An element that is cut off there is off by a relative 2⁻¹⁰ at most, a product by
-// twice that. In a sum of n products this is a relative 2⁻¹⁰ of the sum, all being cut towards
-// zero, and beside it a random walk of n steps, each with a standard deviation of 0.6·2⁻¹⁰
-// times a product of standard deviation 1; 8 standard deviations are 5·2⁻¹⁰·√n. At n = 4096
-// that is 0.3: a lost block of products shows, the loss of a single one need not.
+// ToleranceTF32 returns the tolerance of TF32, which keeps 10 bits of the fractions of A and B, and
+// sums in float32. Truncation changes an element by at most a relative 2⁻¹⁰, and a product by twice
+// that. A sum of n products changes by a relative 2⁻¹⁰, since all are truncated towards zero, and by
+// a random walk of n steps with a standard deviation of 0.6·2⁻¹⁰ times a product of standard
+// deviation 1; 8 standard deviations are 5·2⁻¹⁰·√n. For n = 4096 this is 0.3: the check finds a
+// lost block of products, but not always a single lost product.
 func ToleranceTF32(n int) Tolerance {
 	t := ToleranceFloat32(n)
 	return Tolerance{Absolute: t.Absolute + 5*0x1p-10*math.Sqrt(float64(n)), Relative: 0x1p-9}
 }
 
-// samples is how many elements Check computes.
+// samples is the number of elements that Check computes.
 const samples = 256
 
 // Check compares C with A·B.
 //
-// It multiplies both with a vector x of random signs, in double precision (R. Freivalds, Fast
-// probabilistic algorithms, MFCS 1979): C·x and A·(B·x) take 3·N² operations, and every
-// element of C takes part. The errors of a row add up with random signs, so that the sum may
-// be off by √N times what an element may. That finds a patch that was not computed, read from
-// a wrong place or written to one. Errors of single elements show at 256 places, the corners
-// among them, whose dot products are computed in double precision.
+// It multiplies both by a vector x of random signs, in double precision (R. Freivalds, Fast
+// probabilistic algorithms, MFCS 1979): C·x and A·(B·x) take 3·N² operations and involve every
+// element of C. The errors of a row add up with random signs, so the tolerance of a sum is √N times
+// that of an element. This finds blocks that were not computed, or were read from or written to a
+// wrong place. To find errors of single elements, Check computes 256 dot products in double
+// precision, with those of the corners.
 func (m *Matrices) Check(t Tolerance) error {
 	if err := m.checkRows(t); err != nil {
 		return err

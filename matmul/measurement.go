@@ -1,8 +1,10 @@
 package matmul
 
-import "github.com/ndtune/ndtune/tune/problem"
+import (
+	"github.com/ndtune/ndtune/tune/problem"
+)
 
-// A Measurement is the times of one entrant at one size.
+// A Measurement holds the times of an entrant at a size.
 type Measurement struct {
 	N             int
 	Alone         []float64 // milliseconds of each multiplication
@@ -11,11 +13,11 @@ type Measurement struct {
 	HostTimer     bool      // the driver's timestamps cannot be used: Alone is by the host's clock
 }
 
-// Time is the median time of a multiplication alone in milliseconds.
+// Time returns the median time of a multiplication alone in milliseconds.
 func (m *Measurement) Time() float64 { return problem.StatsOf(m.Alone).Median }
 
-// WithTransfers is the median time of a round trip in milliseconds: on the CPU, which has
-// nothing to copy, that of a multiplication.
+// WithTransfers returns the median time of a round trip in milliseconds. On the CPU, without copies,
+// it is that of a multiplication.
 func (m *Measurement) WithTransfers() float64 {
 	if len(m.RoundTrips) == 0 {
 		return m.Time()
@@ -23,8 +25,8 @@ func (m *Measurement) WithTransfers() float64 {
 	return problem.StatsOf(m.RoundTrips).Median
 }
 
-// Rate is the floating-point operations of a multiplication of size n, 2·n³, in a time in
-// milliseconds, as GFLOP/s.
+// Rate returns the rate of a multiplication of size n, with 2·n³ operations, that takes ms
+// milliseconds, in GFLOP/s.
 func Rate(n int, ms float64) float64 {
 	if ms <= 0 {
 		return 0
@@ -32,17 +34,17 @@ func Rate(n int, ms float64) float64 {
 	return 2 * float64(n) * float64(n) * float64(n) / ms / 1e6
 }
 
-// How long a measurement is repeated, in milliseconds.
+// The limits of the repetitions of a measurement, in milliseconds.
 const (
-	enough   = 100.0  // after which the least number of runs is enough
-	tooLong  = 2000.0 // after which any number of runs is
-	atOnce   = 20.0   // of launches that are enqueued without waiting
-	mostRuns = 200    // unless more are wanted
+	enough   = 100.0  // the time after which the least number of runs is enough
+	tooLong  = 2000.0 // the time after which any number of runs is enough
+	atOnce   = 20.0   // the time of launches that are enqueued without waiting
+	mostRuns = 200    // unless the least number is larger
 )
 
-// repeat times run at least so often, and then until 100 ms or 200 times are reached, but stops
-// after 2 s. A run of at most 20 ms gets an untimed warm-up, which brings caches and clock rates
-// into the state in which they are used.
+// repeat calls run for at least the least number of times, then until 100 ms or 200 runs are reached,
+// but stops after 2 s. A run of at most 20 ms gets an untimed warm-up, which brings caches and clock
+// rates into a steady state.
 func repeat(least int, run func(times int) ([]float64, error)) ([]float64, error) {
 	times, err := run(1)
 	if err != nil {
@@ -73,7 +75,7 @@ func repeat(least int, run func(times int) ([]float64, error)) ([]float64, error
 	return times, nil
 }
 
-// batchOf is how many runs of a duration fit in 20 ms: at least 1, and at most so many.
+// batchOf returns how many runs of a duration fit in 20 ms, from 1 to most.
 func batchOf(each float64, most int) int {
 	if each <= 0 {
 		return 1

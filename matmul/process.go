@@ -130,7 +130,7 @@ func Main() {
 	requests := make(chan request)
 	go parent.Listen(func(r request) { requests <- r })
 	var entrant Entrant
-	var with multiplier
+	var with *multiplier
 	for r := range requests {
 		var a answer
 		if r.Entrant != nil {
@@ -143,7 +143,7 @@ func Main() {
 	}
 }
 
-func opened(e Entrant) (multiplier, answer) {
+func opened(e Entrant) (*multiplier, answer) {
 	with, err := open(e)
 	var missing *MissingError
 	switch {
@@ -152,10 +152,10 @@ func opened(e Entrant) (multiplier, answer) {
 	case err != nil:
 		return nil, answer{Failed: err.Error()}
 	}
-	return with, answer{About: with.about()}
+	return with, answer{About: with.about}
 }
 
-func measured(e Entrant, with multiplier, r request) answer {
+func measured(e Entrant, with *multiplier, r request) answer {
 	if with == nil {
 		return answer{Failed: "nothing is open"}
 	}

@@ -46,8 +46,8 @@ func testDevice(t *testing.T) device.Listed {
 // in NDTUNE_TEST_LIBRARIES, and wherever the system looks.
 func testLibraries() []string { return filepath.SplitList(os.Getenv("NDTUNE_TEST_LIBRARIES")) }
 
-// openLibraryEntrant opens a library, or skips the test where it is not there.
-func openLibraryEntrant(t *testing.T, kind Kind) multiplier {
+// openLibraryEntrant opens a library, or skips the test if it is not installed.
+func openLibraryEntrant[T any](t *testing.T, open func(Entrant) (T, error), kind Kind) T {
 	t.Helper()
 	with, err := open(Entrant{Name: string(kind), Kind: kind, Libraries: testLibraries()})
 	var missing *MissingError

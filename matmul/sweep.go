@@ -14,13 +14,12 @@ import (
 type Participant struct {
 	Name string
 
-	// Longest is how long one multiplication may take; 0: as long as the sweep allows. A size
-	// at which it would take longer is left out.
+	// Longest is the longest time of one multiplication; 0: the time limit of the sweep. Sizes at
+	// which it would take longer are left out.
 	Longest time.Duration
 
-	// Multiplications is how many a measurement takes at least, though each be slow: to make
-	// sure that it is right, alone and with transfers, and for a kernel to choose among
-	// configurations.
+	// Multiplications is the least number of multiplications of a measurement, however slow: to
+	// check the result, alone and with transfers, and to choose the configuration of a kernel.
 	Multiplications int
 
 	// Measure measures at a size.
@@ -31,16 +30,16 @@ type Participant struct {
 type Cell struct {
 	Entrant     string
 	N           int
-	Measurement *Measurement // nil: there is none
-	Why         string       // there is none
+	Measurement *Measurement // may be nil
+	Why         string       // the reason if there is no measurement
 }
 
-// A Sweep measures all participants at all sizes, from small to large, and at each size the
-// fastest first, so that what the time limit leaves out is the slowest at the largest sizes.
+// A Sweep measures all participants at all sizes, from small to large, and at each size the fastest
+// first, so that the time limit leaves out the slowest at the largest sizes.
 //
-// A measurement is left out where it would probably take more than half of the time that is
-// left, and one that takes far longer than expected is given up. What was left out, or took
-// too long, is not tried at larger sizes.
+// A measurement is left out if it would probably take more than half of the remaining time, and is
+// stopped if it takes far longer than expected. The participant is then not measured at larger
+// sizes.
 type Sweep struct {
 	Sizes        []int // ascending
 	Participants []Participant
@@ -49,21 +48,21 @@ type Sweep struct {
 	// Clock is the host's clock; nil: time.Now.
 	Clock func() time.Time
 
-	// OnStart is called before each measurement and OnCell after it; nil: nobody is told.
+	// OnStart is called before each measurement, and OnCell after it. Both may be nil.
 	OnStart func(entrant string, n int)
 	OnCell  func(Cell)
 }
 
-// A racer is a participant with what was learnt of it.
+// A racer is a participant with its latest measurement.
 type racer struct {
 	*Participant
 	last  *Measurement  // at the largest size so far; nil: none
-	spent time.Duration // on that measurement, with all that goes with it
+	spent time.Duration // on that measurement, with everything around it
 	out   string        // why it is not measured any more
 }
 
-// Run gives a cell for every participant at every size, size by size and in the order of the
-// participants. When ctx ends, the cells that were measured stand, and the others say so.
+// Run returns a cell for every participant at every size, size by size and in the order of the
+// participants. If ctx ends, the cells without a measurement say so.
 func (s Sweep) Run(ctx context.Context) []Cell {
 	if s.Clock == nil {
 		s.Clock = time.Now
@@ -87,8 +86,8 @@ func (s Sweep) Run(ctx context.Context) []Cell {
 	return cells
 }
 
-// order is the places of the racers, the fastest in its last measurement first. Racers without
-// a measurement come before all others.
+// order returns the indices of the racers, the fastest first by their last measurements. Racers
+// without a measurement come before all others.
 func order(racers []*racer) []int {
 	rate := func(r *racer) float64 {
 		if r.last == nil {
@@ -104,15 +103,15 @@ func order(racers []*racer) []int {
 	return places
 }
 
-// How long a measurement may take beyond what is expected: drivers start up, build and load
-// for seconds.
+// The time that a measurement may take beyond the expected time: drivers start up, build and load for
+// seconds.
 const (
 	slack      = time.Minute
 	slackRatio = 4
 )
 
-// pilotSize is what is measured, and not told, where the first size is larger than that: it
-// says how long the first one will take.
+// pilotSize is a size that is measured, but not reported, if the first size is much larger: it gives
+// the expected time of the first size.
 const pilotSize = 256
 
 func (s Sweep) cell(ctx context.Context, r *racer, n int, end time.Time) Cell {
@@ -124,7 +123,7 @@ func (s Sweep) cell(ctx context.Context, r *racer, n int, end time.Time) Cell {
 	return c
 }
 
-// measure is one measurement, or why there is none.
+// measure returns a measurement, or the reason why there is none.
 func (s Sweep) measure(ctx context.Context, r *racer, n int, end time.Time) (*Measurement, string) {
 	if ctx.Err() != nil {
 		return nil, "interrupted"
@@ -165,9 +164,9 @@ func (s Sweep) measure(ctx context.Context, r *racer, n int, end time.Time) (*Me
 	return &m, ""
 }
 
-// expect is how long one multiplication at a size will take, and the whole measurement: as
-// many operations at the same rate, and twice as long for all else, which grows more slowly.
-// Both are 0 where nothing is known.
+// expect returns the expected times of one multiplication at a size and of the whole measurement, for
+// the same rate, and twice the time of everything else, which grows more slowly. Both are 0 without
+// an earlier measurement.
 func (r *racer) expect(n int) (once, whole time.Duration) {
 	if r.last == nil {
 		return 0, 0
@@ -177,7 +176,7 @@ func (r *racer) expect(n int) (once, whole time.Duration) {
 	return once, time.Duration(r.Multiplications)*once + 2*r.spent
 }
 
-// rough is a duration with two digits or so.
+// rough rounds a duration to about two digits.
 func rough(d time.Duration) time.Duration {
 	switch {
 	case d >= 10*time.Second:

@@ -1,33 +1,38 @@
 package spec
 
 import (
+	"errors"
 	"math"
+	"slices"
+	"strings"
 
+	"go.yaml.in/yaml/v3"
+
+	"github.com/ndtune/ndtune/internal/excerpt"
+	"github.com/ndtune/ndtune/internal/nearest"
+	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-// definition reads the whole document.
+// definition reads a whole YAML document.
 func (f field) definition() (d problem.Definition) {
+	xyz := [3]string{"x", "y", "z"}
 	f.keys(
-		reader{"kernel", func(f field) { d.Kernel = f.kernel() }},
-		reader{"constants", func(f field) { d.Constants = f.constants() }},
-		reader{"problem_size", func(f field) { d.ProblemSize = f.expressions() }},
-		reader{"block_size", func(f field) { d.BlockSize = f.blockSize() }},
-		reader{"grid_div", func(f field) { d.GridDiv = f.gridDiv() }},
-		reader{"arguments", func(f field) { d.Arguments = f.arguments() }},
-		reader{"parameters", func(f field) { d.Parameters = f.parameters() }},
-		reader{"restrictions", func(f field) { d.Restrictions = f.restrictions() }},
-		reader{"verify", func(f field) {
-			if !f.unverified {
-				d.Verify = f.verification()
-			}
-		}},
-		reader{"roofline", func(f field) { d.Roofline = f.roofline() }},
-		reader{"metrics", func(f field) { d.Metrics = f.metrics() }},
-		reader{"objective", func(f field) { d.Objective = f.objective() }},
-		reader{"max_evals", func(f field) { d.MaxEvaluations = f.maxEvaluations() }},
-		reader{"seed", func(f field) { d.Seed = f.seed() }},
+		key("kernel", &d.Kernel, field.kernel),
+		key("constants", &d.Constants, field.constants),
+		key("problem_size", &d.ProblemSize, field.expressions),
+		key("block_size", &d.BlockSize, func(f field) [3]problem.Expr { return dimensions(f, xyz, field.expression) }),
+		key("grid_div", &d.GridDiv, func(f field) [3][]problem.Expr { return dimensions(f, xyz, field.divisors) }),
+		key("arguments", &d.Arguments, func(f field) []problem.Argument { return each(f.list(), field.argument) }),
+		key("parameters", &d.Parameters, field.parameters),
+		key("restrictions", &d.Restrictions, func(f field) []space.Restriction { return each(f.list(), field.restriction) }),
+		key("verify", &d.Verify, field.verification),
+		key("roofline", &d.Roofline, field.roofline),
+		key("metrics", &d.Metrics, field.metrics),
+		key("objective", &d.Objective, field.objective),
+		key("max_evals", &d.MaxEvaluations, field.maxEvaluations),
+		key("seed", &d.Seed, field.seed),
 	)
 	f.require("kernel", "problem_size", "arguments", "parameters")
 	return d
@@ -42,26 +47,20 @@ func (f field) constants() (constants []problem.Constant) {
 	return constants
 }
 
-func (f field) expressions() (list []problem.Expr) {
-	for _, item := range f.listOrOne() {
-		list = append(list, item.expression())
-	}
-	return list
-}
+func (f field) expressions() []problem.Expr { return each(f.listOrOne(), field.expression) }
 
-func (f field) restrictions() (restrictions []space.Restriction) {
-	for _, item := range f.list() {
-		restrictions = append(restrictions, space.Restriction{Expression: item.expression()})
-	}
-	return restrictions
-}
+// divisors reads the divisors of a dimension. An empty list means no divisor, a missing one the
+// default.
+func (f field) divisors() []problem.Expr { return append([]problem.Expr{}, f.expressions()...) }
+
+func (f field) restriction() space.Restriction { return space.Restriction{Expression: f.expression()} }
 
 func (f field) roofline() *problem.Roofline {
 	r := &problem.Roofline{}
 	f.keys(
-		reader{"flops", func(f field) { r.Flops = f.expression() }},
-		reader{"bytes", func(f field) { r.Bytes = f.expression() }},
-		reader{"precision", func(f field) { r.Precision = f.text() }},
+		key("flops", &r.Flops, field.expression),
+		key("bytes", &r.Bytes, field.expression),
+		key("precision", &r.Precision, field.text),
 	)
 	return r
 }
@@ -75,30 +74,236 @@ func (f field) metrics() (metrics []problem.Metric) {
 
 func (f field) objective() (o problem.Objective) {
 	f.keys(
-		reader{"name", func(f field) { o.Name = f.text() }},
-		reader{"direction", func(f field) { o.Maximize = f.choice("minimize", "maximize") == "maximize" }},
+		key("name", &o.Name, field.text),
+		key("direction", &o.Maximize, func(f field) bool { return f.choice("minimize", "maximize") == "maximize" }),
 	)
 	f.require("name")
 	return o
 }
 
 func (f field) maxEvaluations() int {
-	n := f.number()
-	if n < 1 || n != math.Trunc(n) || n > math.MaxInt32 {
-		f.failf("max_evals is a whole number from 1 to 2^31 - 1")
-		return 0
-	}
-	return int(n)
+	return int(f.whole(1, math.MaxInt32, "max_evals is a whole number from 1 to 2^31 - 1"))
 }
 
-// mostSeed is the largest whole number that no other is rounded to as a float64.
+// mostSeed is the largest integer to which float64 rounds no other integer.
 const mostSeed = 1<<53 - 1
 
 func (f field) seed() uint64 {
+	return uint64(f.whole(0, mostSeed, "a seed is a whole number from 0 to 2^53 - 1"))
+}
+
+// whole reads an integer between two bounds. Any other number has the given error.
+func (f field) whole(least, most float64, wrong string) float64 {
 	n := f.number()
-	if n < 0 || n != math.Trunc(n) || n > mostSeed {
-		f.failf("a seed is a whole number from 0 to 2^53 - 1")
+	if n < least || n > most || n != math.Trunc(n) {
+		f.failf("%s", wrong)
 		return 0
 	}
-	return uint64(n)
+	return n
+}
+
+func (f field) argument() (a problem.Argument) {
+	f.keys(
+		key("name", &a.Name, field.text),
+		key("type", &a.Type, field.text),
+		key("size", &a.Size, field.expression),
+		key("fill", &a.Fill, field.fill),
+		key("output", &a.Output, field.boolean),
+		key("restore", &a.RestoreEachLaunch, func(f field) bool { return f.choice("iteration", "configuration") == "iteration" }),
+		key("value", &a.Value, field.argumentValue),
+		key("local_size", &a.LocalSize, field.expression),
+	)
+	f.require("name", "type")
+	return a
+}
+
+// argumentValue reads a number, a bool or an expression, or a list of them for a vector.
+func (f field) argumentValue() any {
+	scalars := f.listOrOne()
+	lanes := make([]any, len(scalars))
+	for i, s := range scalars {
+		lanes[i] = s.value()
+		if text, ok := lanes[i].(string); ok && len(text) > maxExpression {
+			lanes[i] = s.expression()
+		}
+	}
+	if len(scalars) == 1 && scalars[0].name == f.name {
+		return lanes[0]
+	}
+	return lanes
+}
+
+// fill reads the initial content of a buffer: a word, or a mapping of one key.
+func (f field) fill() (fill problem.Fill) {
+	if f.node.Kind != yaml.MappingNode {
+		fill.Kind = f.fillKind()
+		return fill
+	}
+	if !f.one("way to fill a buffer") {
+		return fill
+	}
+	f.keys(
+		reader{string(array.Constant), func(f field) { fill.Kind, fill.Value = array.Constant, f.number() }},
+		reader{string(array.Random), func(f field) { fill.Kind = array.Random; fill.Low, fill.High = f.interval() }},
+		reader{string(array.Normal), func(f field) { fill.Kind = array.Normal; fill.Mean, fill.Std = f.normal() }},
+		key("copy", &fill.Copy, field.text),
+		key("file", &fill.File, field.npyFile),
+	)
+	return fill
+}
+
+// fillKind reads a fill without details.
+func (f field) fillKind() array.FillKind {
+	if f.node.Kind != yaml.ScalarNode {
+		f.expected("a way to fill a buffer")
+		return ""
+	}
+	var words []string
+	for _, kind := range array.FillKinds() {
+		switch {
+		case kind == array.Constant && f.node.Value == string(kind):
+			f.failf("the value is missing; write {constant: 3}")
+			return ""
+		case string(kind) == f.node.Value:
+			return kind
+		case kind != array.Constant:
+			words = append(words, string(kind))
+		}
+	}
+	hint := nearest.Hint(f.node.Value, words)
+	if hint == "" {
+		hint = "; there are " + strings.Join(words, ", ") + ", and the mappings {constant: 3}, {copy: name}, {file: data.npy}"
+	}
+	f.failf("no fill is called %q%s", excerpt.Of(f.node.Value), hint)
+	return ""
+}
+
+// interval reads the interval [low, high] of random numbers.
+func (f field) interval() (low, high float64) {
+	items := f.listOf("[low, high]", 2, 2)
+	if items == nil {
+		return 0, 0
+	}
+	low, high = items[0].number(), items[1].number()
+	if low >= high && !f.failed(f.name) {
+		f.failf("the interval [%v, %v) is empty", low, high)
+	}
+	return low, high
+}
+
+// normal reads the mean and the standard deviation of a normal distribution.
+func (f field) normal() (mean, std float64) {
+	std = 1
+	f.keys(
+		key("mean", &mean, field.number),
+		reader{"std", func(f field) {
+			if std = f.number(); std <= 0 && !f.failed(f.name) {
+				f.failf("a standard deviation is positive")
+			}
+		}},
+	)
+	return mean, std
+}
+
+// npyFile reads the path of a .npy file, which must exist.
+func (f field) npyFile() string {
+	name := f.text()
+	if name == "" {
+		return ""
+	}
+	if !f.onDisk() {
+		f.failf(".npy files are read from the operating system only; the specification is a bundled one")
+		return ""
+	}
+	path := f.beside(f.path, name)
+	if err := f.checkRegular(path); err != nil {
+		f.fail(f.explain(path, err))
+		return ""
+	}
+	return path
+}
+
+// verification reads what a correct output is. It only notes the name of a reference
+// specification, which is loaded once the constants of this one are known.
+func (f field) verification() *problem.Verification {
+	if f.unverified {
+		return nil
+	}
+	v := &problem.Verification{}
+	f.keys(
+		key("spec", &f.reference, field.text),
+		key("parameters", &v.Configuration, func(f field) map[string]space.Value { return named(f, field.value) }),
+		key("launches", &v.Launches, field.expression),
+		key("swap", &v.Swap, field.swap),
+		key("npy", &v.Files, func(f field) map[string]string { return named(f, field.npyFile) }),
+		key("atol", &v.ATol, field.expression),
+		key("rtol", &v.RTol, field.expression),
+	)
+	switch {
+	case f.failed(f.name):
+	case !f.has("spec") && !f.has("npy"):
+		f.failf("the reference is missing: give spec or npy")
+	case f.has("spec") && f.has("npy"):
+		f.failf("the reference is given twice: spec and npy")
+	case f.has("npy"):
+		for _, key := range []string{"parameters", "launches", "swap"} {
+			if f.has(key) {
+				name := f.pathOf(key)
+				f.failAt(name, f.locate(name), errOfReference)
+			}
+		}
+	}
+	return v
+}
+
+func (f field) swap() (names [2]string) {
+	items := f.list()
+	if len(items) != 2 {
+		if !f.failed(f.name) {
+			f.failf("expected the names of two buffers, found %d", len(items))
+		}
+		return names
+	}
+	return [2]string{items[0].text(), items[1].text()}
+}
+
+var errOfReference = errors.New("belongs to a reference kernel (spec), not to files")
+
+// loadReference makes the specification that verify.spec names the reference of the definition,
+// which gives its values to constants of the same name. Errors of the reference have its own file
+// and lines. Its own verification is not read: a reference is correct by definition, and a
+// kernel may be verified by itself.
+func (d *document) loadReference(definition *problem.Definition) Errors {
+	verify := definition.Verify
+	definition.Verify = nil // unless the reference is sound
+	path := d.beside(d.path, d.reference)
+	if err := d.checkRegular(path); err != nil {
+		d.failAt("verify.spec", d.locate("verify.spec"), d.explain(path, err))
+		return nil
+	}
+	doc := newDocument(d.files, path)
+	doc.unverified = true
+	root, errs := doc.parse()
+	if errs == nil && isT1(root) {
+		errs = Errors{{File: path, Err: errT1}}
+	}
+	if errs != nil {
+		return errs
+	}
+	reference := doc.field("", root).definition()
+	for i, c := range reference.Constants {
+		j := slices.IndexFunc(definition.Constants, func(o problem.Constant) bool { return o.Name == c.Name })
+		if j >= 0 {
+			reference.Constants[i].Value = definition.Constants[j].Value
+		}
+	}
+	reference.Seed = definition.Seed
+	doc.check(reference)
+	if len(doc.errs) > 0 {
+		sortErrors(doc.errs)
+		return doc.errs
+	}
+	verify.Problem = &reference
+	definition.Verify = verify
+	return nil
 }

@@ -5,15 +5,77 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
 
-// parse reads a text as one YAML document.
-func parse(text []byte) (root *yaml.Node, err error) {
+func newDocument(f files, path string) *document {
+	return &document{
+		files: f, path: path,
+		at: map[string]position{}, wrong: map[string]bool{}, within: map[string]bool{}, meant: map[string]bool{},
+		options: map[string]string{},
+	}
+}
+
+// parse reads and parses the file.
+func (d *document) parse() (*yaml.Node, Errors) {
+	root, err := d.root()
+	if err != nil {
+		at := &Error{Err: err}
+		errors.As(err, &at)
+		at.File = d.path
+		return nil, Errors{at}
+	}
+	return root, nil
+}
+
+// root is parse. It explains files that are no specification.
+func (d *document) root() (*yaml.Node, error) {
+	extension := strings.ToLower(filepath.Ext(d.path))
+	if extension == ".jsonl" {
+		return nil, errRunLog
+	}
+	text, err := d.read(d.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, d.explain(d.path, err)
+	} else if err != nil {
+		return nil, fmt.Errorf("read the specification: %w", err)
+	}
+	if slices.Contains(sourceExtensions, extension) {
+		return nil, errKernelSource
+	}
+	if bytes.HasPrefix(text, gzipMagic) {
+		return nil, errCompressed
+	}
+	root, err := parseYAML(text)
+	switch {
+	case (err != nil || root.Kind == yaml.ScalarNode) && kernelQualifier.Match(text):
+		return nil, errKernelSource
+	case err != nil:
+		return nil, err
+	case hasKey(root, "results") && hasKey(root, "schema_version"):
+		return nil, errRecord
+	}
+	return root, nil
+}
+
+func hasKey(n *yaml.Node, key string) bool {
+	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return true
+		}
+	}
+	return false
+}
+
+// parseYAML parses a text as one YAML document.
+func parseYAML(text []byte) (root *yaml.Node, err error) {
 	defer func() {
 		// The parser panics on some texts that it did not foresee.
 		if r := recover(); r != nil {
@@ -42,12 +104,12 @@ func parse(text []byte) (root *yaml.Node, err error) {
 var yamlError = regexp.MustCompile(`(?s)^yaml: (?:line (\d+): )?(.*)$`)
 
 var (
-	// unfinished are the errors in whose lines the parser counts from 0.
+	// unfinished matches the errors whose lines the parser counts from 0.
 	unfinished    = regexp.MustCompile(`^did not find expected (<document start>|node content|key|'-' indicator|',' or)`)
 	unknownAnchor = regexp.MustCompile(`^unknown anchor '(.*)' referenced$`)
 )
 
-// syntaxError takes the line out of the parser's message, or finds it.
+// syntaxError takes the line from the parser's message, or finds it.
 func syntaxError(text []byte, err error) error {
 	m := yamlError.FindStringSubmatch(err.Error())
 	if m == nil {
@@ -69,10 +131,10 @@ func syntaxError(text []byte, err error) error {
 	return &Error{Line: line, Err: fmt.Errorf("not YAML: %s", message)}
 }
 
-// gzipMagic is what a file begins with that gzip has written.
+// gzipMagic begins the files of gzip.
 var gzipMagic = []byte{0x1f, 0x8b}
 
-// sourceExtensions are the endings of files that hold kernels.
+// sourceExtensions are the extensions of kernel sources.
 var sourceExtensions = []string{".cl", ".ocl", ".opencl", ".clh", ".c", ".cc", ".cpp", ".cu", ".h"}
 
 var kernelQualifier = regexp.MustCompile(`(?m)^\s*(__kernel|kernel\s+void|__global__)\b`)

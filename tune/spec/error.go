@@ -2,20 +2,24 @@ package spec
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/ndtune/ndtune/tune/problem"
 )
 
-// An Error is one thing that is wrong with a specification, and where.
+// An Error is an error of a specification with its position.
 type Error struct {
 	File         string
-	Line, Column int    // from 1; 0 where the error has no place in the file
-	Field        string // a path such as «restrictions[1]»; may be empty
+	Line, Column int    // from 1; 0 if the error has no position in the file
+	Field        string // a path such as restrictions[1]; may be empty
 	Err          error
 }
 
-// Error is the form of compilers: «diffuse.yaml:12:5: restrictions[1]: what is wrong».
+// Error has the form of compilers' errors, such as
+// diffuse.yaml:12:5: restrictions[1]: the text of the error.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(e.File)
@@ -35,14 +39,13 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Errors are all errors of a specification: by file, that of the specification first, and
-// by line.
+// Errors are all errors of a specification, ordered by file, the specification first, and line.
 type Errors []*Error
 
 // maxShown is how many errors a message lists.
 const maxShown = 10
 
-// Error lists the first ten, one a line, and says how many more there are.
+// Error lists the first ten, one on each line, and the number of the others.
 func (e Errors) Error() string {
 	var lines []string
 	for i, err := range e {
@@ -55,7 +58,7 @@ func (e Errors) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Unwrap gives every error to errors.Is and errors.As.
+// Unwrap returns every error, for errors.Is and errors.As.
 func (e Errors) Unwrap() []error {
 	errs := make([]error, len(e))
 	for i, err := range e {
@@ -64,7 +67,7 @@ func (e Errors) Unwrap() []error {
 	return errs
 }
 
-// sortErrors orders the errors of a file by their place. Errors without one come last.
+// sortErrors sorts the errors of a file by position. Errors without one come last.
 func sortErrors(errs Errors) {
 	slices.SortStableFunc(errs, func(a, b *Error) int {
 		if (a.Line == 0) != (b.Line == 0) {
@@ -72,4 +75,104 @@ func sortErrors(errs Errors) {
 		}
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
+}
+
+// check makes the problem of a definition, and adds its errors with their positions in the file.
+// It leaves out errors that may follow from errors of form, and checks nothing if names that
+// expressions need are missing.
+func (d *document) check(definition problem.Definition) *problem.Problem {
+	if d.failed("constants") || d.failed("parameters") || d.failedOptions() {
+		return nil
+	}
+	problem, err := problem.New(definition)
+	var errs []*Error // apart, since doubtful looks at the errors of form alone
+	for _, e := range leaves(err) {
+		name, e := fieldOf(e)
+		if _, ok := d.option(name); ok || !d.doubtful(name) {
+			errs = append(errs, d.placed(name, e))
+		}
+	}
+	d.errs = append(d.errs, errs...)
+	return problem
+}
+
+// A placer gives an error of a field of the definition its position.
+type placer func(field string, err error) *Error
+
+// placed is a placer. The error is about the option that gives the field its value, or else about
+// the field in the file.
+func (d *document) placed(name string, err error) *Error {
+	if option, ok := d.option(name); ok {
+		return d.errorAt(option, position{}, err)
+	}
+	if d.origins != nil {
+		for name != "" && d.origins[name] == "" {
+			name = outer(name)
+		}
+		name = d.origins[name]
+	}
+	return d.errorAt(name, d.locate(name), err)
+}
+
+// fieldOf returns the field that an error of a problem is about, and the error without it.
+func fieldOf(err error) (string, error) {
+	var at *problem.FieldError
+	if errors.As(err, &at) {
+		return at.Field, at.Err
+	}
+	return "", err
+}
+
+// doubtful reports whether an error of a field may follow from an error of form: one in the field,
+// in a field that holds it or, if the field is missing, beside it.
+func (d *document) doubtful(name string) bool {
+	if _, present := d.at[name]; !present && outer(name) != "" && d.within[outer(name)] {
+		return true
+	}
+	for field := name; field != ""; field = outer(field) {
+		if d.meant[field] || d.wrong[field] {
+			return true
+		}
+	}
+	return d.wrong[""] || d.within[name]
+}
+
+// option returns the option that gives a field its value.
+func (d *document) option(field string) (string, bool) {
+	for ; field != ""; field = outer(field) {
+		if option, ok := d.options[field]; ok {
+			return option, true
+		}
+	}
+	return "", false
+}
+
+// failedOptions reports whether an option is wrong.
+func (d *document) failedOptions() bool {
+	return slices.ContainsFunc(d.errs, func(e *Error) bool { return e.Line == 0 })
+}
+
+// leaves returns the errors that were joined.
+func leaves(err error) []error {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		if err == nil {
+			return nil
+		}
+		return []error{err}
+	}
+	var all []error
+	for _, e := range joined.Unwrap() {
+		all = append(all, leaves(e)...)
+	}
+	return all
+}
+
+// sorted returns the errors of the document in order, or nil.
+func (d *document) sorted() error {
+	if len(d.errs) == 0 {
+		return nil
+	}
+	sortErrors(d.errs)
+	return d.errs
 }

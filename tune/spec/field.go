@@ -1,31 +1,36 @@
 package spec
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/ndtune/ndtune/internal/excerpt"
+	"github.com/ndtune/ndtune/internal/nearest"
 )
 
 // A document is a specification file while it is read.
 type document struct {
 	files
 	path   string
-	at     map[string]position // the place of every field that was seen
-	errs   Errors              // what is wrong
-	wrong  map[string]bool     // the fields of errs
-	within map[string]bool     // these fields, and all that hold them
+	errs   Errors
+	at     map[string]position // the positions of the fields that were read
+	wrong  map[string]bool     // the fields that have an error
+	within map[string]bool     // the fields that have an error, and those that hold them
+	meant  map[string]bool     // the fields whose keys are misspelt
 	merges int                 // merge keys followed so far
-	meant  map[string]bool     // fields whose key is misspelt
-	given  map[string]string   // fields whose value an option gives, and the option
 
-	unverified bool   // verify is not looked at
+	options map[string]string // the options that give values to fields, by field
+	origins map[string]string // of a T1 file: its fields, by the fields of the definition
+
+	unverified bool   // verify is not read
 	sourcePath string // of the kernel, where it is a file
 	reference  string // the specification that verify names
 }
 
-// A field is a value in a document under its path.
+// A field is a value in a document, with its path, such as arguments[0].size.
 type field struct {
 	*document
 	name string
@@ -37,7 +42,7 @@ func (d *document) field(name string, node *yaml.Node) field {
 	return field{d, name, resolved(node)}
 }
 
-// failf notes that the field is wrong.
+// failf adds an error about the field.
 func (f field) failf(format string, args ...any) { f.fail(fmt.Errorf(format, args...)) }
 
 func (f field) fail(err error) { f.failAt(f.name, f.locate(f.name), err) }
@@ -54,10 +59,10 @@ func (d *document) errorAt(field string, at position, err error) *Error {
 	return &Error{d.path, at.line, at.column, field, err}
 }
 
-// failed reports whether anything is wrong with the form of a field or of a part of it.
+// failed reports whether a field or a part of it has an error of form.
 func (d *document) failed(field string) bool { return d.meant[field] || d.within[field] }
 
-// expected notes that the field is of the wrong kind.
+// expected adds the error of a field of the wrong kind.
 func (f field) expected(what string) { f.failf("expected %s, found %s", what, found(f.node)) }
 
 func found(n *yaml.Node) string {
@@ -80,7 +85,7 @@ func found(n *yaml.Node) string {
 	}
 }
 
-// list are the items of a list.
+// list returns the items of a list.
 func (f field) list() []field {
 	if f.node.Kind != yaml.SequenceNode {
 		f.expected("a list")
@@ -97,10 +102,249 @@ func (f field) items() []field {
 	return items
 }
 
-// listOrOne are the items of a list, or the value itself where there is only one.
+// listOrOne returns the items of a list, or the field itself if it is no list.
 func (f field) listOrOne() []field {
 	if f.node.Kind == yaml.SequenceNode {
 		return f.items()
 	}
 	return []field{f}
+}
+
+// listOf returns the items of a list with least to most of them, as form shows it.
+func (f field) listOf(form string, least, most int) []field {
+	items := f.list()
+	if n := len(items); n >= least && n <= most {
+		return items
+	}
+	if f.node.Kind == yaml.SequenceNode {
+		f.failf("expected %s, found a list of %d", form, len(items))
+	}
+	return nil
+}
+
+// each reads items.
+func each[T any](items []field, read func(field) T) (values []T) {
+	for _, item := range items {
+		values = append(values, read(item))
+	}
+	return values
+}
+
+// A position is a line and a column of a file, from 1.
+type position struct{ line, column int }
+
+// locate returns the position of a field, or of the innermost present field that holds it.
+func (d *document) locate(field string) position {
+	for field != "" {
+		if at, ok := d.at[field]; ok {
+			return at
+		}
+		field = outer(field)
+	}
+	return d.at[""]
+}
+
+// outer returns the field that holds a field: arguments[0] for arguments[0].size, then arguments,
+// then "".
+func outer(field string) string { return field[:max(0, strings.LastIndexAny(field, ".["))] }
+
+// An entry is a key of a mapping with its value.
+type entry struct {
+	key   string
+	at    position // of the key
+	value field
+}
+
+// entries returns the keys and values of a mapping in order. Keys that are merged in with <<
+// take the place of the merge key, unless the mapping has them itself.
+func (f field) entries() []entry {
+	if f.node.Kind != yaml.MappingNode {
+		f.expected("a mapping")
+		return nil
+	}
+	f.checkKeys()
+	var entries []entry
+	for _, p := range f.pairs(f.node) {
+		entries = append(entries, entry{p.key.Value, place(p.key), f.field(f.pathOf(p.key.Value), p.value)})
+	}
+	return entries
+}
+
+// checkKeys adds errors for keys that are no scalars and for keys that are repeated.
+func (f field) checkKeys() {
+	lines := map[string]int{}
+	for i := 0; i+1 < len(f.node.Content); i += 2 {
+		k := resolved(f.node.Content[i])
+		if k.Kind != yaml.ScalarNode {
+			f.failAt(f.name, place(k), errors.New("a key must be a plain name"))
+			continue
+		}
+		if line, twice := lines[k.Value]; twice {
+			f.failAt(f.pathOf(k.Value), place(k), fmt.Errorf("the key stands twice, first on line %d", line))
+			continue
+		}
+		lines[k.Value] = k.Line
+	}
+}
+
+// pathOf returns the path of a key of the mapping.
+func (f field) pathOf(key string) string {
+	if f.name == "" {
+		return key
+	}
+	return f.name + "." + key
+}
+
+// resolved returns the node that an alias refers to, or the node itself.
+func resolved(n *yaml.Node) *yaml.Node {
+	for n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	return n
+}
+
+func place(n *yaml.Node) position { return position{n.Line, n.Column} }
+
+type pair struct{ key, value *yaml.Node }
+
+// pairs returns the keys of a mapping and of the mappings merged into it. Its own keys have
+// precedence over merged ones, and those of an earlier merge over those of a later one.
+func (f field) pairs(n *yaml.Node) (pairs []pair) {
+	own, seen := map[string]bool{}, map[string]bool{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		own[resolved(n.Content[i]).Value] = true
+	}
+	add := func(p pair) {
+		if !seen[p.key.Value] {
+			seen[p.key.Value] = true
+			pairs = append(pairs, p)
+		}
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		k, v := resolved(n.Content[i]), n.Content[i+1]
+		switch {
+		case k.Kind != yaml.ScalarNode: // reported by checkKeys
+		case k.Tag != "!!merge":
+			add(pair{k, v})
+		default:
+			for _, p := range f.merged(k, v) {
+				if !own[p.key.Value] {
+					add(p)
+				}
+			}
+		}
+	}
+	return pairs
+}
+
+// maxMerges bounds the work that merge keys can cause, also if they merge a mapping into itself.
+const maxMerges = 1000
+
+// merged returns the keys of the mapping, or the list of mappings, after a merge key.
+func (f field) merged(key, value *yaml.Node) (pairs []pair) {
+	from := []*yaml.Node{value}
+	if list := resolved(value); list.Kind == yaml.SequenceNode {
+		from = list.Content
+	}
+	for _, n := range from {
+		if f.merges++; f.merges > maxMerges {
+			if f.merges == maxMerges+1 {
+				f.failAt(f.name, place(key), errors.New("too many merge keys (<<), or one that merges a mapping into itself"))
+			}
+			return nil
+		}
+		if n = resolved(n); n.Kind != yaml.MappingNode {
+			f.failAt(f.name, place(key), fmt.Errorf("<< merges mappings; found %s", found(n)))
+			continue
+		}
+		pairs = append(pairs, f.pairs(n)...)
+	}
+	return pairs
+}
+
+// A reader reads the value of a known key.
+type reader struct {
+	key  string
+	read func(field)
+}
+
+// key returns the reader that stores what read returns.
+func key[T any](name string, to *T, read func(field) T) reader {
+	return reader{name, func(f field) { *to = read(f) }}
+}
+
+// itself returns the field, for values that are read later.
+func (f field) itself() field { return f }
+
+// keys passes the values of a mapping to the readers of their keys. An unknown key is an error.
+func (f field) keys(readers ...reader) {
+	known := make([]string, len(readers))
+	for i, r := range readers {
+		known[i] = r.key
+	}
+next:
+	for _, e := range f.entries() {
+		for _, r := range readers {
+			if r.key == e.key {
+				r.read(e.value)
+				continue next
+			}
+		}
+		hint := "; known here: " + strings.Join(known, ", ")
+		if name := nearest.Name(e.key, known); name != "" {
+			hint = nearest.Hint(e.key, known)
+			if !f.has(name) {
+				f.meant[f.pathOf(name)] = true
+			}
+		}
+		if strings.Contains(e.key, ")") {
+			hint = commaHint
+		}
+		f.failAt(e.value.name, e.at, fmt.Errorf("unknown key%s", hint))
+	}
+}
+
+// has reports whether a mapping has a key, perhaps misspelt.
+func (f field) has(key string) bool {
+	_, ok := f.at[f.pathOf(key)]
+	return ok || f.meant[f.pathOf(key)]
+}
+
+// require adds errors for missing keys.
+func (f field) require(keys ...string) {
+	if f.node.Kind != yaml.MappingNode {
+		return
+	}
+	for _, key := range keys {
+		if !f.has(key) {
+			f.failAt(f.pathOf(key), f.locate(f.name), errors.New("the key is missing"))
+		}
+	}
+}
+
+// one reports whether a mapping has a single key. Else it adds the error that says what is expected.
+func (f field) one(what string) bool {
+	n := len(f.entries())
+	if n != 1 {
+		f.failf("expected one %s, found %d", what, n)
+	}
+	return n == 1
+}
+
+// named reads the values of a mapping with any keys, without those that have an error.
+func named[T comparable](f field, read func(field) T) map[string]T {
+	values := map[string]T{}
+	for _, e := range f.entries() {
+		var none T
+		if v := read(e.value); v != none {
+			values[e.key] = v
+		}
+	}
+	return values
+}
+
+// dimensions reads a mapping of up to three dimensions.
+func dimensions[T any](f field, keys [3]string, read func(field) T) (values [3]T) {
+	f.keys(key(keys[0], &values[0], read), key(keys[1], &values[1], read), key(keys[2], &values[2], read))
+	return values
 }

@@ -13,16 +13,22 @@ import (
 	"github.com/ndtune/ndtune/internal/nearest"
 )
 
-// files is where a specification and the files that it names are read from: the operating
-// system, or an fs.FS. Names in a specification have slashes and are relative to the
-// folder of the file that they stand in.
-type files struct {
-	fsys fs.FS // nil: the operating system
-}
+// files is the file system from which a specification and the files that it names are read. Names
+// in a specification have slashes and are relative to the folder of the file that contains them.
+type files struct{ fsys fs.FS }
 
-// beside is the path of a name that stands in a file.
+// osFiles is the operating system's file system, with its own paths.
+type osFiles struct{}
+
+func (osFiles) Open(name string) (fs.File, error)          { return os.Open(name) }
+func (osFiles) Stat(name string) (fs.FileInfo, error)      { return os.Stat(name) }
+func (osFiles) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(name) }
+
+func (f files) onDisk() bool { return f.fsys == osFiles{} }
+
+// beside returns the path of a name that a file contains.
 func (f files) beside(file, name string) string {
-	if f.fsys != nil {
+	if !f.onDisk() {
 		return path.Join(path.Dir(file), name)
 	}
 	name = filepath.FromSlash(name)
@@ -32,7 +38,19 @@ func (f files) beside(file, name string) string {
 	return filepath.Join(filepath.Dir(file), name)
 }
 
-// maxFileSize keeps a mistaken argument, a recorded space say, from being read for minutes.
+// inside returns a path in the form that the file system takes. Paths outside of it do not exist.
+func (f files) inside(name string) (string, error) {
+	if f.onDisk() {
+		return name, nil
+	}
+	clean := path.Clean(filepath.ToSlash(name))
+	if !fs.ValidPath(clean) {
+		return "", fs.ErrNotExist
+	}
+	return clean, nil
+}
+
+// maxFileSize bounds the time that a mistaken argument, such as a recorded space, can take.
 const maxFileSize = 4 << 20
 
 // read returns the content of a regular file. Its errors do not repeat the path.
@@ -50,19 +68,19 @@ func (f files) read(name string) ([]byte, error) {
 }
 
 // open opens a regular file.
-func (f files) open(name string) (file fs.File, err error) {
+func (f files) open(name string) (fs.File, error) {
 	if err := f.checkRegular(name); err != nil {
 		return nil, err
 	}
-	if f.fsys == nil {
-		file, err = os.Open(name)
-	} else if name, err = inside(name); err == nil {
-		file, err = f.fsys.Open(name)
+	name, err := f.inside(name)
+	if err != nil {
+		return nil, err
 	}
+	file, err := f.fsys.Open(name)
 	return file, withoutPath(err)
 }
 
-// checkRegular returns an error unless a name is that of a regular file.
+// checkRegular returns an error unless the name is that of a regular file.
 func (f files) checkRegular(name string) error {
 	info, err := f.stat(name)
 	if err != nil {
@@ -72,25 +90,12 @@ func (f files) checkRegular(name string) error {
 }
 
 func (f files) stat(name string) (fs.FileInfo, error) {
-	if f.fsys == nil {
-		info, err := os.Stat(name)
-		return info, withoutPath(err)
-	}
-	clean, err := inside(name)
+	name, err := f.inside(name)
 	if err != nil {
 		return nil, err
 	}
-	info, err := fs.Stat(f.fsys, clean)
+	info, err := fs.Stat(f.fsys, name)
 	return info, withoutPath(err)
-}
-
-// inside is a path in the form that an fs.FS takes. What lies outside of it does not exist.
-func inside(name string) (string, error) {
-	clean := path.Clean(filepath.ToSlash(name))
-	if !fs.ValidPath(clean) {
-		return "", fs.ErrNotExist
-	}
-	return clean, nil
 }
 
 func withoutPath(err error) error {
@@ -101,8 +106,8 @@ func withoutPath(err error) error {
 	return err
 }
 
-// explain says what is wrong with a file that could not be read, and which file was
-// probably meant where there is none.
+// explain returns the error of a file that could not be read. If there is no such file, it suggests
+// the one that was probably meant.
 func (f files) explain(name string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return &missingFile{fmt.Sprintf("there is no file %s%s", name, nearest.Hint(filepath.Base(name), f.neighbours(name))), err}
@@ -110,7 +115,7 @@ func (f files) explain(name string, err error) error {
 	return fmt.Errorf("read %s: %w", name, err)
 }
 
-// missingFile keeps the cause, whose own words say nothing more.
+// missingFile is an error with a cause, whose text is left out.
 type missingFile struct {
 	message string
 	err     error
@@ -119,14 +124,13 @@ type missingFile struct {
 func (e *missingFile) Error() string { return e.message }
 func (e *missingFile) Unwrap() error { return e.err }
 
-// neighbours are the names of what else stands in the folder of a file.
+// neighbours returns the names in the folder of a file.
 func (f files) neighbours(name string) []string {
-	var entries []fs.DirEntry
-	if f.fsys == nil {
-		entries, _ = os.ReadDir(filepath.Dir(name))
-	} else if dir, err := inside(filepath.Dir(name)); err == nil {
-		entries, _ = fs.ReadDir(f.fsys, dir)
+	dir, err := f.inside(filepath.Dir(name))
+	if err != nil {
+		return nil
 	}
+	entries, _ := fs.ReadDir(f.fsys, dir) // without names there is no suggestion
 	names := make([]string, len(entries))
 	for i, e := range entries {
 		names[i] = e.Name()

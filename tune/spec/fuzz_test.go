@@ -33,7 +33,7 @@ func FuzzLoad(f *testing.F) {
 		fsys["spec.yaml"] = &fstest.MapFile{Data: []byte(text)}
 		fsys["other.h"] = &fstest.MapFile{Data: []byte(other)}
 		o := Options{Set: map[string]string{"n": other}, Parameters: map[string][]string{"block_size_x": {other}}}
-		if s, err := loadSpace(files{fsys}, "spec.yaml", o); err == nil && s.Problem == nil && s.parameters == nil {
+		if s, err := loadSpace(fsys, "spec.yaml", o); err == nil && s.Problem == nil && s.parameters == nil {
 			t.Errorf("%q: neither a search space nor an error", text)
 		}
 		for _, o := range []Options{{}, o} {

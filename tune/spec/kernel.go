@@ -1,6 +1,8 @@
 package spec
 
 import (
+	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -10,15 +12,14 @@ import (
 	"github.com/ndtune/ndtune/tune/problem"
 )
 
-// kernel reads the kernel with its source, in which the files that it includes stand in
-// place of their directives.
+// kernel reads the kernel with its source, in which included files replace their directives.
 func (f field) kernel() (k problem.Kernel) {
 	var file, source field
 	var dirs []string
 	f.keys(
-		reader{"name", func(f field) { k.Name = f.text() }},
-		reader{"file", func(f field) { file = f }},
-		reader{"source", func(f field) { source = f }},
+		key("name", &k.Name, field.text),
+		key("file", &file, field.itself),
+		key("source", &source, field.itself),
 		reader{"build_options", func(f field) { k.BuildOptions, dirs = f.buildOptions() }},
 	)
 	f.require("name")
@@ -37,9 +38,9 @@ func (f field) kernel() (k problem.Kernel) {
 	return k
 }
 
-// sourceFile reads the source from the file that the field names. Its #line directives
-// have paths as they are seen from the specification, so that the text, and with it a
-// record's digest and a driver's cache, does not depend on where a program was started.
+// sourceFile reads the source from the file that the field names. The paths of its #line
+// directives are relative to the specification, so that the text, and with it a record's digest
+// and a driver's cache, does not depend on the working directory.
 func (f field) sourceFile(includeDirs []string) string {
 	name := f.text()
 	if name == "" {
@@ -61,8 +62,8 @@ func (f field) sourceFile(includeDirs []string) string {
 
 func (d *document) readBeside(name string) ([]byte, error) { return d.read(d.beside(d.path, name)) }
 
-// sourceText is the source that the field itself holds. In messages of the compiler its
-// lines are counted from its first.
+// sourceText returns the source that the field itself holds. Messages of the compiler count lines
+// from its first.
 func (f field) sourceText(includeDirs []string) string {
 	source := f.text()
 	own := filepath.Base(f.path) + ":" + f.name
@@ -77,4 +78,72 @@ func (f field) sourceText(includeDirs []string) string {
 		f.fail(err)
 	}
 	return text
+}
+
+// An option is an option for the compiler, with the field that holds it.
+type option struct {
+	text string
+	from field
+}
+
+// buildOptions reads the options for the compiler: a list of options, or a text with several,
+// separated by spaces. Folders of -I are relative to the specification. The compiler gets absolute
+// paths, since it may run elsewhere; dirs holds the folders as written.
+func (f field) buildOptions() (options, dirs []string) {
+	given := f.givenOptions()
+	for i := 0; i < len(given); i++ {
+		dir, ok := strings.CutPrefix(given[i].text, "-I")
+		if !ok {
+			options = append(options, given[i].text)
+			continue
+		}
+		from := given[i].from
+		if dir = strings.Trim(strings.TrimSpace(dir), `"`); dir == "" && i+1 < len(given) {
+			i++
+			dir = given[i].text
+		}
+		if err := f.checkFolder(dir); err != nil {
+			from.fail(err)
+			continue
+		}
+		dirs = append(dirs, dir)
+		if f.onDisk() { // the compiler cannot read others
+			path := f.beside(f.path, dir)
+			if absolute, err := filepath.Abs(path); err == nil {
+				path = absolute
+			}
+			options = append(options, "-I"+path)
+		}
+	}
+	return options, dirs
+}
+
+func (f field) givenOptions() (options []option) {
+	if f.node.Kind != yaml.SequenceNode {
+		for _, text := range strings.Fields(f.text()) {
+			options = append(options, option{text, f})
+		}
+		return options
+	}
+	for _, item := range f.items() {
+		if text := strings.TrimSpace(item.text()); text != "" {
+			options = append(options, option{text, item})
+		}
+	}
+	return options
+}
+
+func (d *document) checkFolder(name string) error {
+	if name == "" {
+		return errors.New("-I names no folder")
+	}
+	path := d.beside(d.path, name)
+	info, err := d.stat(path)
+	switch {
+	case err != nil:
+		return fmt.Errorf("-I: there is no folder %s", path)
+	case !info.IsDir():
+		return fmt.Errorf("-I: %s is a file, not a folder", path)
+	}
+	return nil
 }

@@ -1,12 +1,18 @@
 package spec
 
 import (
+	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/ndtune/ndtune/internal/nearest"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -18,7 +24,7 @@ func (f field) parameters() (parameters []space.Parameter) {
 	return parameters
 }
 
-// parameterValues reads a list of values, one value, or a rule that makes them.
+// parameterValues reads a list of values, one value, or a rule that generates them.
 func (f field) parameterValues() (values []space.Value) {
 	if f.node.Kind == yaml.MappingNode {
 		return f.generatedValues()
@@ -40,27 +46,21 @@ func (f field) generatedValues() (values []space.Value) {
 		f.failf("expected one rule, range or powers_of_two, found %d", n)
 		return nil
 	}
-	f.keys(
-		reader{"range", func(f field) { values = f.rangeValues() }},
-		reader{"powers_of_two", func(f field) { values = f.powersOfTwo() }},
-	)
+	f.keys(key("range", &values, field.rangeValues), key("powers_of_two", &values, field.powersOfTwo))
 	return values
 }
 
-// maxGenerated is how many values a rule may make: as many as a parameter can have.
+// maxGenerated is the largest number of values of a rule, that of a parameter.
 const maxGenerated = 1 << 16
 
-// maxExact is the largest number below which a float64 holds every integer.
+// maxExact is the bound up to which float64 represents every integer.
 const maxExact = 1 << 53
 
-// rangeValues are first, first + step, … up to last, which is one of them where the steps
-// meet it. The values are integers where all three numbers are.
+// rangeValues reads a range: first, first + step, … up to last, which is included if the steps
+// reach it. The values are integers if all three numbers are.
 func (f field) rangeValues() []space.Value {
-	items := f.list()
-	if n := len(items); n != 2 && n != 3 {
-		if f.node.Kind == yaml.SequenceNode {
-			f.failf("expected [first, last] or [first, last, step], found a list of %d", n)
-		}
+	items := f.listOf("[first, last] or [first, last, step]", 2, 3)
+	if items == nil {
 		return nil
 	}
 	numbers, integers := [3]float64{2: 1}, true
@@ -107,7 +107,7 @@ func (f field) rangeValues() []space.Value {
 	return values
 }
 
-// rounded is the float with at most 15 digits that is nearest: 0.3 for 0.1 + 0.1 + 0.1.
+// rounded returns the nearest number with at most 15 digits: 0.3 for 0.1 + 0.1 + 0.1.
 func rounded(v float64) float64 {
 	r, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 15, 64), 64)
 	if err != nil {
@@ -116,13 +116,10 @@ func rounded(v float64) float64 {
 	return r
 }
 
-// powersOfTwo are the powers of two from first to last, both of which must be one.
+// powersOfTwo reads the powers of two from first to last, which must be powers themselves.
 func (f field) powersOfTwo() (values []space.Value) {
-	items := f.list()
-	if len(items) != 2 {
-		if f.node.Kind == yaml.SequenceNode {
-			f.failf("expected [first, last], found a list of %d", len(items))
-		}
+	items := f.listOf("[first, last]", 2, 2)
+	if items == nil {
 		return nil
 	}
 	bounds := [2]int{items[0].powerOfTwo(), items[1].powerOfTwo()}
@@ -130,7 +127,7 @@ func (f field) powersOfTwo() (values []space.Value) {
 		return nil
 	}
 	if bounds[0] > bounds[1] {
-		f.fail(fmt.Errorf("the first power, %d, is larger than the last, %d", bounds[0], bounds[1]))
+		f.failf("the first power, %d, is larger than the last, %d", bounds[0], bounds[1])
 		return nil
 	}
 	for v := bounds[0]; v > 0 && v <= bounds[1]; v *= 2 {
@@ -147,4 +144,157 @@ func (f field) powerOfTwo() int {
 		return 0
 	}
 	return i
+}
+
+// Options change a specification before it is checked, as flags of the command line do. The zero
+// value changes nothing.
+type Options struct {
+	// Set gives constants of the specification, by name, other values (--set nx=1024).
+	// Those of the reference that have the same name get them too.
+	Set map[string]string
+
+	// Parameters gives parameters of the specification, by name, other values
+	// (-p block_size_x=16,32), in their order. They need not be among those listed.
+	Parameters map[string][]string
+}
+
+// ParseAssignments reads name=value[,value…], once for each name.
+func ParseAssignments(texts []string) (map[string][]string, error) {
+	assignments := map[string][]string{}
+	for _, text := range texts {
+		name, values, ok := strings.Cut(text, "=")
+		if name = strings.TrimSpace(name); !ok || name == "" {
+			return nil, fmt.Errorf("%q is not of the form name=value", text)
+		}
+		if _, twice := assignments[name]; twice {
+			return nil, fmt.Errorf("%s is given twice", name)
+		}
+		assignments[name] = strings.Split(values, ",")
+	}
+	return assignments, nil
+}
+
+// apply changes the definition. Unknown names and unreadable values are errors of the document.
+func (o Options) apply(doc *document, d *problem.Definition) {
+	constants := make([]string, len(d.Constants))
+	for i, c := range d.Constants {
+		constants[i] = c.Name
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.Set)) {
+		i, err := indexOf("constant", name, constants)
+		if err == nil {
+			d.Constants[i].Value, err = optionValue(o.Set[name])
+		}
+		doc.change("constants."+name, "--set "+name+"="+o.Set[name], err)
+	}
+	parameters := make([]string, len(d.Parameters))
+	for i, p := range d.Parameters {
+		parameters[i] = p.Name
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.Parameters)) {
+		texts := o.Parameters[name]
+		i, err := indexOf("parameter", name, parameters)
+		if err == nil {
+			d.Parameters[i].Values, err = optionValues(d.Parameters[i].Values, texts)
+		}
+		doc.change("parameters."+name, "-p "+name+"="+strings.Join(texts, ","), err)
+	}
+}
+
+// change records that an option gives a field its value, and the option's error.
+func (d *document) change(field, option string, err error) {
+	if err != nil {
+		d.failAt(option, position{}, err)
+	}
+	d.options[field] = option
+}
+
+// indexOf returns the index of the constant or parameter of a name.
+func indexOf(kind, name string, known []string) (int, error) {
+	if i := slices.Index(known, name); i >= 0 {
+		return i, nil
+	}
+	if len(known) == 0 {
+		return 0, fmt.Errorf("the specification has no %ss", kind)
+	}
+	hint := nearest.Hint(name, known)
+	if hint == "" {
+		hint = "; the specification has " + strings.Join(known, ", ")
+	}
+	return 0, fmt.Errorf("no %s is named %s%s", kind, name, hint)
+}
+
+// optionValues reads the values that an option gives to a parameter with the given values.
+func optionValues(given []space.Value, texts []string) (values []space.Value, err error) {
+	for _, text := range texts {
+		v, err := optionValue(text)
+		if err != nil {
+			return nil, err
+		}
+		values = append(values, listed(given, text, v))
+	}
+	if len(values) == 0 {
+		return nil, errors.New("no value is given")
+	}
+	return values, nil
+}
+
+// optionValue reads a value as the file would, unquoted.
+func optionValue(text string) (space.Value, error) {
+	v, err := plain(strings.TrimSpace(text))
+	if err == nil && v == nil {
+		return nil, errors.New("no value is given")
+	}
+	return v, err
+}
+
+// listed returns the value of the list that is meant: 1 means 1.0 or true if that is listed, and
+// the text "16" if 16 is listed in quotes. Any other value is returned unchanged.
+func listed(list []space.Value, text string, v space.Value) space.Value {
+	for _, l := range list {
+		if space.SameValue(l, v) || space.FormatValue(l) == strings.TrimSpace(text) {
+			return l
+		}
+	}
+	return v
+}
+
+// ParseConfiguration parses name=value,name=value,…, with a value for each parameter. Parameters
+// with a single value may be left out. Values have the syntax of specifications; it is no error
+// here if they are not listed. A piece without = belongs to the value before it.
+func ParseConfiguration(p *space.Parameters, text string) (space.Configuration, error) {
+	texts := map[string]string{}
+	last := ""
+	for _, piece := range strings.Split(text, ",") {
+		name, value, ok := strings.Cut(piece, "=")
+		name = strings.TrimSpace(name)
+		switch {
+		case !ok && last != "":
+			texts[last] += "," + piece
+			continue
+		case !ok || name == "":
+			return space.Configuration{}, fmt.Errorf("%q is not of the form name=value", piece)
+		}
+		if _, twice := texts[name]; twice {
+			return space.Configuration{}, fmt.Errorf("%s is given twice", name)
+		}
+		texts[name], last = value, name
+	}
+	values := map[string]space.Value{}
+	for i := range p.Len() {
+		if q := p.At(i); len(q.Values) == 1 {
+			values[q.Name] = q.Values[0]
+		}
+	}
+	for name, text := range texts {
+		v, err := optionValue(text)
+		if err != nil {
+			return space.Configuration{}, fmt.Errorf("%s: %w", name, err)
+		}
+		if i, ok := p.Index(name); ok {
+			v = listed(p.At(i).Values, text, v)
+		}
+		values[name] = v
+	}
+	return p.Configure(values)
 }

@@ -1,14 +1,20 @@
+// Package spec reads specification files. A YAML file names a kernel, its parameters and restrictions,
+// and the verification of its output; docs/spec.md is the reference of the format. T1 files of the
+// auto-tuning hub are read, too.
+//
+// The package checks the form: keys, types, positions, and the files that a specification names.
+// [problem.New] checks the meaning. Errors of both kinds are reported alike and all at once,
+// each with its file, line, column and field.
+//
+// The package does not guess. It refuses unknown keys, numbers that two versions of YAML read
+// differently, and missing files, before any device is used.
 package spec
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
-	"slices"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -20,26 +26,26 @@ import (
 // A Spec is a specification that was read and checked.
 type Spec struct {
 	Path       string // of the specification
-	SourcePath string // of the kernel's source; empty where the specification holds it
+	SourcePath string // of the kernel's source; empty if the specification contains the source
 	Definition problem.Definition
 	Problem    *problem.Problem
 
 	place placer
 }
 
-// SearchSpace is the search space of the specification.
+// SearchSpace returns the search space of the specification.
 func (s *Spec) SearchSpace() *SearchSpace {
 	return &SearchSpace{Path: s.Path, Problem: s.Problem, place: s.place}
 }
 
-// Space is [SearchSpace.Space] on a device.
+// Space constructs the search space on a device; see [SearchSpace.Space].
 func (s *Spec) Space(ctx context.Context, d hardware.Device) (*space.Space, error) {
 	all, _, err := s.SearchSpace().Space(ctx, &d)
 	return all, err
 }
 
-// CheckSpace constructs the search space where it is the same on all devices, so that what is
-// wrong with it is known before a device is opened. The problem keeps the space.
+// CheckSpace constructs the search space if it is the same on all devices, so that its errors are
+// reported before a device is opened. The problem keeps the space.
 func (s *Spec) CheckSpace(ctx context.Context) error {
 	if s.Problem.SpaceNeedsDevice() {
 		return nil
@@ -48,24 +54,19 @@ func (s *Spec) CheckSpace(ctx context.Context) error {
 	return err
 }
 
-// Load reads a specification, YAML or a T1 file, and checks it. It does not construct the search space. What is wrong with it, or with the
-// reference specification that it names, comes as [Errors].
-func Load(path string, o Options) (*Spec, error) {
-	return load(files{}, path, o)
-}
+// Load reads and checks a specification, YAML or a T1 file. It does not construct the search space.
+// Errors of the specification, and of the reference specification that it names, are [Errors].
+func Load(path string, o Options) (*Spec, error) { return LoadFS(osFiles{}, path, o) }
 
-// LoadFS reads a specification and all that it names from a file system.
+// LoadFS is Load for a specification in a file system, which must also contain the files that the
+// specification names.
 func LoadFS(fsys fs.FS, path string, o Options) (*Spec, error) {
-	return load(files{fsys}, path, o)
-}
-
-func load(f files, path string, o Options) (*Spec, error) {
-	doc := &document{files: f, path: path}
-	root, err := doc.begin()
-	if err != nil {
-		return nil, err
+	d := newDocument(files{fsys}, path)
+	root, errs := d.parse()
+	if errs != nil {
+		return nil, errs
 	}
-	return doc.load(root, o)
+	return d.load(root, o)
 }
 
 // load reads the specification from its document.
@@ -81,71 +82,69 @@ func (d *document) load(root *yaml.Node, o Options) (*Spec, error) {
 	}
 	problem := d.check(definition)
 	sortErrors(d.errs)
-	errs := d.errs
 	own := map[string]bool{}
 	for _, e := range d.errs {
 		own[e.Error()] = true
 	}
 	for _, e := range reference {
 		if !own[e.Error()] { // a specification may be its own reference
-			errs = append(errs, e)
+			d.errs = append(d.errs, e)
 		}
 	}
-	if len(errs) > 0 {
-		return nil, errs
+	if len(d.errs) > 0 {
+		return nil, d.errs
 	}
 	return &Spec{d.path, d.sourcePath, definition, problem, d.placed}, nil
 }
 
-// begin reads and parses the file.
-func (d *document) begin() (*yaml.Node, error) {
-	d.at, d.meant, d.given = map[string]position{}, map[string]bool{}, map[string]string{}
-	d.wrong, d.within = map[string]bool{}, map[string]bool{}
-	root, err := d.root()
-	if err != nil {
-		at := &Error{Err: err}
-		errors.As(err, &at)
-		at.File = d.path
-		return nil, Errors{at}
-	}
-	return root, nil
+// A SearchSpace holds the parameters and restrictions of a specification.
+type SearchSpace struct {
+	Path    string
+	Problem *problem.Problem // nil if only the search space was read, as from a T1 file
+
+	parameters   *space.Parameters
+	restrictions []space.Restriction
+	place        placer
 }
 
-// root reads and parses the file, once it looks like a specification at all.
-func (d *document) root() (*yaml.Node, error) {
-	extension := strings.ToLower(filepath.Ext(d.path))
-	if extension == ".jsonl" {
-		return nil, errRunLog
-	}
-	text, err := d.read(d.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, d.explain(d.path, err)
-	} else if err != nil {
-		return nil, fmt.Errorf("read the specification: %w", err)
-	}
-	if slices.Contains(sourceExtensions, extension) {
-		return nil, errKernelSource
-	}
-	if bytes.HasPrefix(text, gzipMagic) {
-		return nil, errCompressed
-	}
-	root, err := parse(text)
+// LoadSpace reads the search space of a specification. From a T1 file it reads nothing else: the
+// kernel may be in any language, and need not exist. Other specifications are read and checked as
+// by [Load].
+func LoadSpace(path string, o Options) (*SearchSpace, error) { return loadSpace(osFiles{}, path, o) }
+
+func loadSpace(fsys fs.FS, path string, o Options) (*SearchSpace, error) {
+	d := newDocument(files{fsys}, path)
+	root, errs := d.parse()
 	switch {
-	case (err != nil || root.Kind == yaml.ScalarNode) && kernelQualifier.Match(text):
-		return nil, errKernelSource
-	case err != nil:
-		return nil, err
-	case hasKey(root, "results") && hasKey(root, "schema_version"):
-		return nil, errRecord
+	case errs != nil:
+		return nil, errs
+	case isT1(root):
+		return d.loadT1Space(root, o)
 	}
-	return root, nil
+	s, err := d.load(root, o)
+	if err != nil {
+		return nil, err
+	}
+	return s.SearchSpace(), nil
 }
 
-func hasKey(n *yaml.Node, key string) bool {
-	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == key {
-			return true
+// Space constructs the search space on a device. Without a device it leaves out the restrictions
+// that read device.*, and returns them. Errors of restrictions are [Errors].
+func (s *SearchSpace) Space(ctx context.Context, d *hardware.Device) (all *space.Space, skipped []space.Restriction, err error) {
+	switch {
+	case s.Problem == nil:
+		all, err = space.New(ctx, s.parameters, s.restrictions, nil)
+		if i, cause, ok := space.Fault(err); ok {
+			err = &problem.FieldError{Field: fmt.Sprintf("restrictions[%d]", i), Err: cause}
 		}
+	case d == nil:
+		all, skipped, err = s.Problem.SpaceWithoutDevice(ctx)
+	default:
+		all, err = s.Problem.Space(ctx, *d)
 	}
-	return false
+	var at *problem.FieldError
+	if errors.As(err, &at) {
+		err = Errors{s.place(at.Field, at.Err)}
+	}
+	return all, skipped, err
 }

@@ -64,7 +64,7 @@ func TestT1Spaces(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]int{"dedispersion.json": dedispersion, "gemm.json": gemm} {
-		s, err := loadSpace(files{t1Files(t)}, name, Options{})
+		s, err := loadSpace(t1Files(t), name, Options{})
 		if err != nil {
 			t.Error(err)
 			continue

@@ -2,7 +2,6 @@ package peak
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -11,49 +10,37 @@ import (
 	"github.com/ndtune/ndtune/tune/hardware"
 )
 
-// A precision is a type of floating point numbers.
+// A precision is a type of floating-point numbers.
 type precision struct {
-	name, scalar, define string
-	figure               string
-	widths               func(cl.VectorWidths) int
-	lacking              func(*cl.DeviceInfo) string // why a device has none of it, or ""
+	scalar, figure string
+	extension      string // of OpenCL, that devices need; "": all devices have the type
+	of             func(*cl.DeviceInfo) (fp cl.FPConfig, width int)
 }
 
 var (
-	float = precision{
-		name: "float32", scalar: "float", define: "use_float", figure: hardware.PeakFloat32,
-		widths:  func(w cl.VectorWidths) int { return w.Float },
-		lacking: func(*cl.DeviceInfo) string { return "" },
-	}
-	double = precision{
-		name: "float64", scalar: "double", define: "use_double", figure: hardware.PeakFloat64,
-		widths: func(w cl.VectorWidths) int { return w.Double },
-		lacking: func(i *cl.DeviceInfo) string {
-			if i.DoubleFP == 0 && !i.HasExtension("cl_khr_fp64") {
-				return "the device has no double precision (cl_khr_fp64)"
-			}
-			return ""
-		},
-	}
-	half = precision{
-		name: "float16", scalar: "half", define: "use_half", figure: hardware.PeakFloat16,
-		widths: func(w cl.VectorWidths) int { return w.Half },
-		lacking: func(i *cl.DeviceInfo) string {
-			if i.HalfFP == 0 && !i.HasExtension("cl_khr_fp16") {
-				return "the device has no half precision (cl_khr_fp16)"
-			}
-			return ""
-		},
-	}
+	float = precision{"float", hardware.PeakFloat32, "",
+		func(i *cl.DeviceInfo) (cl.FPConfig, int) { return i.SingleFP, i.NativeVectorWidth.Float }}
+	double = precision{"double", hardware.PeakFloat64, "cl_khr_fp64",
+		func(i *cl.DeviceInfo) (cl.FPConfig, int) { return i.DoubleFP, i.NativeVectorWidth.Double }}
+	half = precision{"half", hardware.PeakFloat16, "cl_khr_fp16",
+		func(i *cl.DeviceInfo) (cl.FPConfig, int) { return i.HalfFP, i.NativeVectorWidth.Half }}
 )
 
-// The ways to write a multiply-add. Which of them is the hardware's own differs: fma is slow
-// where there is none, and mad is two operations with some compilers.
+// lacking returns an error if a device does not have the precision.
+func (p precision) lacking(i *cl.DeviceInfo) error {
+	if fp, _ := p.of(i); fp == 0 && p.extension != "" && !i.HasExtension(p.extension) {
+		return fmt.Errorf("the device has no %s precision (%s)", p.scalar, p.extension)
+	}
+	return nil
+}
+
+// forms are the ways to write a multiply-add. The fastest depends on the device: fma is slow
+// without support in hardware, and some compilers make two operations of mad.
 var forms = []string{"fma(x, a, b)", "mad(x, a, b)", "((x) * (a) + (b))"}
 
 const (
-	// Chains count from countFrom for countSteps: whole numbers that a half holds exactly,
-	// with the numbers of the chains added. fewSteps are for a device that is very slow.
+	// Each chain counts countSteps steps from countFrom plus its number: integers that a half
+	// represents exactly. Very slow devices do fewSteps.
 	countFrom  = -1024
 	countSteps = 2048
 	fewSteps   = 64
@@ -72,20 +59,21 @@ func (v summing) text(p precision) string {
 	return fmt.Sprintf("%s, %d chains, %d work-items, %s", vectorOf(p.scalar, v.lanes), v.chains, v.local, v.form)
 }
 
-// flops are the operations of a work-item.
+// flops returns the number of operations of a work-item.
 func (v summing) flops(steps int) float64 { return 2 * float64(v.lanes*v.chains*steps) }
 
-// expected is what a work-item writes.
+// expected returns the number that a work-item writes.
 func (v summing) expected(steps int) float32 {
 	n := v.lanes * v.chains
 	return float32(n*(countFrom+steps) + n*(n-1)/2)
 }
 
-// summings are the variants for a device. The first is the one that forms are tried with.
+// summings returns the variants for a device. The first one is used to compare the forms.
 func (m *Meter) summings(p precision) []summing {
 	var all []summing
 	if m.isCPU() {
-		w := max(1, p.widths(m.info.NativeVectorWidth))
+		_, width := p.of(m.info)
+		w := max(1, width)
 		for _, s := range [][2]int{{w, 8}, {w, 12}, {w, 16}, {w / 2, 8}, {w / 2, 12}, {2 * w, 4}, {2 * w, 6}} {
 			if s[0] >= 1 && s[0] <= 16 {
 				all = append(all, summing{lanes: s[0], chains: s[1], local: 16})
@@ -111,8 +99,8 @@ func (m *Meter) summings(p precision) []summing {
 // arithmetic measures multiply-adds of a precision.
 func arithmetic(p precision) func(context.Context, *Meter) (*hardware.Peaks, error) {
 	return func(ctx context.Context, m *Meter) (*hardware.Peaks, error) {
-		if why := p.lacking(m.info); why != "" {
-			return nil, errors.New(why)
+		if err := p.lacking(m.info); err != nil {
+			return nil, err
 		}
 		s := &sums{meter: m, precision: p, steps: countSteps}
 		if err := s.open(); err != nil {
@@ -122,7 +110,7 @@ func arithmetic(p precision) func(context.Context, *Meter) (*hardware.Peaks, err
 		variants := m.summings(p)
 		variants[0].form = forms[0]
 		c := contest[summing]{meter: m, figure: p.figure, rate: s.rate, text: func(v summing) string { return v.text(p) }}
-		if m.needs == nil { // else the search has warmed it up
+		if m.needs == nil { // otherwise the search has warmed up the device
 			c.try(ctx, variants[0], warmUp)
 		}
 		for _, form := range forms {
@@ -139,7 +127,7 @@ func arithmetic(p precision) func(context.Context, *Meter) (*hardware.Peaks, err
 	}
 }
 
-// sums are the variants of one precision.
+// sums measures the variants of one precision.
 type sums struct {
 	meter     *Meter
 	precision precision
@@ -158,12 +146,12 @@ func (s *sums) open() (err error) {
 
 func (s *sums) close() { s.out.Release() }
 
-// rate measures a variant, in GFLOP/s.
+// rate returns the rate of a variant in GFLOP/s.
 func (s *sums) rate(ctx context.Context, v summing, budget time.Duration) (float64, error) {
 	m, p := s.meter, s.precision
 	vector := vectorOf(p.scalar, v.lanes)
 	k, err := m.build("arithmetic.cl", "peak_arithmetic",
-		define{p.define, ""}, define{"scalar", p.scalar}, define{"vector", vector}, ramp(vector, v.lanes), sumLanes(v.lanes, "float"),
+		define{"use_" + p.scalar, ""}, define{"scalar", p.scalar}, define{"vector", vector}, ramp(vector, v.lanes), sumLanes(v.lanes, "float"),
 		number("lanes", v.lanes), number("chains", v.chains), number("block_size_x", v.local), define{"multiply_add(x, a, b)", v.form})
 	if err != nil {
 		return 0, err
@@ -204,24 +192,8 @@ func (s *sums) rate(ctx context.Context, v summing, budget time.Duration) (float
 	return v.flops(steps) * float64(groups*v.local) / float64(t.Nanoseconds()), nil
 }
 
-// check launches once more and looks at what every work-item wrote.
+// check launches once more and checks the number that each work-item writes.
 func (s *sums) check(v summing, groups, steps int, run func(groups, steps int) (time.Duration, error)) error {
-	items := groups * v.local
-	found := make([]float32, items)
-	if err := s.meter.Queue.Write(s.out, 0, cl.Bytes(found)); err != nil {
-		return err
-	}
-	if _, err := run(groups, steps); err != nil {
-		return err
-	}
-	if err := s.meter.Queue.Read(s.out, 0, cl.Bytes(found)); err != nil {
-		return err
-	}
-	want := v.expected(steps)
-	for i, x := range found {
-		if x != want {
-			return fmt.Errorf("the result is wrong: work-item %d gave %v, not %v", i, x, want)
-		}
-	}
-	return nil
+	_, err := s.meter.checked(s.out, groups*v.local, v.expected(steps), func() (time.Duration, error) { return run(groups, steps) })
+	return err
 }

@@ -7,13 +7,13 @@ import (
 	"github.com/ndtune/ndtune/tune/device"
 )
 
-// What buffers are filled with: see peak_fill. Every number of a buffer is another.
+// The content of buffers, in which all numbers differ; see peak_fill.
 const (
 	contentFactor = 2654435769
 	contentOffset = 12345
 )
 
-// content makes and checks what buffers hold, with the kernels of kernels/peak/content.cl.
+// content fills and checks buffers, with the kernels of kernels/peak/content.cl.
 type content struct {
 	meter   *Meter
 	kernels map[string]*cl.Kernel
@@ -46,8 +46,7 @@ func (c *content) release() {
 	c.result.Release()
 }
 
-// longestLoop is how many numbers a work-item has at most: llvmpipe ends a loop after 65535
-// rounds, without a word.
+// longestLoop bounds the numbers of a work-item: llvmpipe silently ends loops after 65535 rounds.
 const longestLoop = 1 << 14
 
 // run launches a kernel over n numbers, and waits.
@@ -65,12 +64,12 @@ func (c *content) run(name string, n int, arguments ...any) error {
 	return err
 }
 
-// fill gives the first n numbers of a buffer the content of a factor and an offset.
+// fill sets number i of the first n numbers of a buffer to i·factor + offset.
 func (c *content) fill(b *cl.Buffer, n int, factor, offset uint32) error {
 	return c.run("peak_fill", n, b, uint32(n), factor, offset)
 }
 
-// right is how many of the first n numbers of a buffer are as fill has made them with
+// right returns how many of the first n numbers of a buffer have the content that fill makes with
 // contentFactor and contentOffset.
 func (c *content) right(b *cl.Buffer, n int) (uint32, error) {
 	return c.reduce(func() error {
@@ -78,7 +77,7 @@ func (c *content) right(b *cl.Buffer, n int) (uint32, error) {
 	})
 }
 
-// total is the sum of the first n numbers of a buffer, modulo 2^32.
+// total returns the sum of the first n numbers of a buffer, modulo 2^32.
 func (c *content) total(b *cl.Buffer, n int) (uint32, error) {
 	return c.reduce(func() error { return c.run("peak_sum", n, b, uint32(n), c.result) })
 }
@@ -98,7 +97,7 @@ func (c *content) reduce(run func() error) (uint32, error) {
 	return result[0], nil
 }
 
-// contentTotal is the sum of the first n numbers of the content, modulo 2^32.
+// contentTotal returns the sum of the first n numbers of the content, modulo 2^32.
 func contentTotal(n int) uint32 {
 	pairs := uint64(n) * uint64(n-1) / 2 // n is at most 2^31: it does not overflow
 	return uint32(pairs)*contentFactor + uint32(n)*contentOffset

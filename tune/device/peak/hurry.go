@@ -9,10 +9,9 @@ import (
 	"github.com/ndtune/ndtune/tune/hardware"
 )
 
-// hurried measures what the limits of buffers of some sizes together are computed from: each
-// variant moves all sets before the next is built, until the time is up. The first always
-// does, and on a CPU the first whose stores go past the caches: nothing else shows what a copy
-// beyond them can be.
+// hurried measures the rates that the limits of some sizes of buffers need. Each variant moves all
+// sets before the next one is built, until the time is up. The first variant is always measured,
+// and on a CPU the first with non-temporal stores, which alone reach the peak beyond the caches.
 func (s *stream) hurried(ctx context.Context, needed []int64) (*hardware.Peaks, error) {
 	wanted := s.wanted(needed)
 	variants, must := s.inOrder()
@@ -45,9 +44,9 @@ func (s *stream) hurried(ctx context.Context, needed []int64) (*hardware.Peaks, 
 	return s.peaks(), nil
 }
 
-// wanted are the sizes of sets to measure, the most important first. Of a problem's size it is
-// the step below, which is faster: see problem.Problem.Limit. What lies beyond the caches is
-// measured by the largest.
+// wanted returns the sizes of sets to measure, the most important first. A problem's size is
+// rounded down to a power of two, which is faster; see problem.Problem.Limit. The largest set stands
+// for all sizes beyond the caches.
 func (s *stream) wanted(needed []int64) []int64 {
 	last := s.sizes[len(s.sizes)-1]
 	var sets []int64
@@ -69,7 +68,7 @@ func (s *stream) wanted(needed []int64) []int64 {
 
 func (s *stream) isBeyond(set int64) bool { return s.beyond > 0 && set >= s.beyond }
 
-// inOrder are the variants, the most promising first, and how many of them there must be.
+// inOrder returns the variants, the most promising first, and how many of them must be measured.
 func (s *stream) inOrder() (variants []mover, must int) {
 	variants, must = s.meter.movers(s.movement), 1
 	if i := slices.IndexFunc(variants, func(v mover) bool { return v.nontemporal }); i > 0 && s.meter.isCPU() {
@@ -79,7 +78,7 @@ func (s *stream) inOrder() (variants []mover, must int) {
 	return variants, must
 }
 
-// takeCurve makes the curve of what is known.
+// takeCurve makes the curve of the known rates.
 func (s *stream) takeCurve(rates map[int64]point) {
 	s.curve = s.curve[:0]
 	for _, set := range s.sizes {

@@ -19,7 +19,7 @@ func (v localReading) text() string {
 
 func (v localReading) vectorBytes() int { return 4 * v.lanes }
 
-// held is the local memory of a work-group, in bytes.
+// held returns the local memory of a work-group in bytes.
 func (v localReading) held() int { return v.local * v.items * v.vectorBytes() }
 
 const localRounds = 2048 // a multiple of every work-group size below
@@ -50,7 +50,7 @@ func localMemory(ctx context.Context, m *Meter) (*hardware.Peaks, error) {
 	return c.end(ctx)
 }
 
-// rate measures a variant, in GB/s.
+// rate returns the rate of a variant in GB/s.
 func (v localReading) rate(ctx context.Context, m *Meter, budget time.Duration) (float64, error) {
 	k, err := m.build("local.cl", "peak_local",
 		define{"vector", vectorOf("float", v.lanes)}, sumLanes(v.lanes, "float"), number("items", v.items), number("block_size_x", v.local))
@@ -78,22 +78,12 @@ func (v localReading) rate(ctx context.Context, m *Meter, budget time.Duration) 
 		return 0, err
 	}
 	items := times * unit * v.local
-	found := make([]float32, items)
-	if err := m.Queue.Write(out, 0, cl.Bytes(found)); err != nil {
-		return 0, err
-	}
-	t, err := m.fastest(ctx, k, device.Line(times*unit, v.local), budget)
+	want := float32(localRounds * v.items * v.lanes * 7 / 2)
+	t, err := m.checked(out, items, want, func() (time.Duration, error) {
+		return m.fastest(ctx, k, device.Line(times*unit, v.local), budget)
+	})
 	if err != nil {
 		return 0, err
-	}
-	if err := m.Queue.Read(out, 0, cl.Bytes(found)); err != nil {
-		return 0, err
-	}
-	want := float32(localRounds * v.items * v.lanes * 7 / 2)
-	for i, x := range found {
-		if x != want {
-			return 0, fmt.Errorf("the result is wrong: work-item %d gave %v, not %v", i, x, want)
-		}
 	}
 	bytes := float64(localRounds) * float64(v.items*v.vectorBytes()) * float64(items)
 	return bytes / float64(t.Nanoseconds()), nil

@@ -1,15 +1,14 @@
-// Package peak measures what an OpenCL device can do: how fast it moves memory, computes and
-// launches. Kernels are held against these figures, so that a figure may be too high by
-// chance rather than too low: each is the best of several variants of a kernel, since
-// devices want different ones, and of several launches.
+// Package peak measures the peaks of an OpenCL device: the rates of memory and arithmetic, and the
+// cost of launches. Kernels are compared with them, so a peak that is too low is worse than one that
+// is too high: each is the best of several launches of several variants of a kernel, because
+// devices differ in the variant that they run fastest.
 //
-// What a kernel did is checked, and a variant whose result is wrong counts for nothing. The
-// kernels stand in kernels/peak. A driver that crashes takes the process with it: package
-// tune/worker measures in a process of its own.
+// Results are checked; a variant with a wrong result has no rate. The kernels are in kernels/peak. A
+// driver that crashes ends the process, so package tune/worker measures in another process.
 //
-// Compiling the variants takes nearly all of the time on a CPU. What one search needs is
-// measured quickly instead: see [Meter.Hurry]. Where the time is up, what was measured by then
-// counts, and says what is left out.
+// On a CPU, compiling the variants takes nearly all of the time. The peaks that one search needs are
+// therefore measured quickly; see [Meter.Hurry]. If the time is up, the peaks measured so far count
+// and tell what was left out.
 package peak
 
 import (
@@ -25,17 +24,17 @@ import (
 	"github.com/ndtune/ndtune/tune/problem"
 )
 
-// Method is the version of measuring. It changes with what makes other figures.
+// Method is the version of the measurement. A change that affects figures changes it.
 const Method = 2
 
-// A Part is what is measured together, and gives some of the figures.
+// A Part is a measurement of some of the figures.
 type Part struct {
 	Name    string
 	Figures []string // names of hardware.PeakFigures
 	measure func(context.Context, *Meter) (*hardware.Peaks, error)
 }
 
-// Parts are all of them, in the order in which they are best measured.
+// Parts returns all parts in the order in which they should be measured.
 func Parts() []Part {
 	return []Part{
 		{"arithmetic in float32", []string{hardware.PeakFloat32}, arithmetic(float)},
@@ -48,13 +47,13 @@ func Parts() []Part {
 	}
 }
 
-// PartsFor are the parts that give what some limits need.
+// PartsFor returns the parts that some limits need.
 func PartsFor(n problem.Needs) []Part {
 	wanted := map[string]bool{n.Precision: true, hardware.PeakMemoryCopy: len(n.Sets) > 0, hardware.PeakMemoryRead: len(n.Sets) > 0 && n.Read}
 	return slices.DeleteFunc(Parts(), func(p Part) bool { return !wanted[p.Figures[0]] })
 }
 
-// FindPart is the part of a name.
+// FindPart returns the part of a name.
 func FindPart(name string) (Part, error) {
 	for _, p := range Parts() {
 		if p.Name == name {
@@ -64,7 +63,7 @@ func FindPart(name string) (Part, error) {
 	return Part{}, fmt.Errorf("nothing that is measured is named %q", name)
 }
 
-// Missed is what is known of a part that could not be measured: why.
+// Missed returns the peaks of a part that could not be measured, with the reason.
 func (p Part) Missed(why string) *hardware.Peaks {
 	missed := &hardware.Peaks{}
 	for _, name := range p.Figures {
@@ -77,16 +76,15 @@ func (p Part) Missed(why string) *hardware.Peaks {
 type Meter struct {
 	*device.Launcher
 	info  *cl.DeviceInfo
-	needs *problem.Needs // what is wanted quickly; nil: everything with care
+	needs *problem.Needs // to measure quickly; nil: everything, with care
 
-	// Of the part that is measured:
-	deadline time.Time             // zero: there is none
-	interim  func(*hardware.Peaks) // is told what is known so far; nil: nobody is
-	partial  string                // what the time did not suffice for
+	// Of the current part:
+	deadline time.Time             // zero: none
+	interim  func(*hardware.Peaks) // receives the peaks so far; may be nil
+	partial  string                // the measurements that were left out for lack of time
 }
 
-// Open makes a meter of a device. The timer is one of tune's; if it is empty, the meter finds
-// out which one to use.
+// Open makes a meter of a device. The timer is one of tune's; if it is empty, the meter chooses one.
 func Open(d *cl.Device, timer string) (*Meter, error) {
 	info, err := d.Info()
 	if err != nil {
@@ -99,14 +97,14 @@ func Open(d *cl.Device, timer string) (*Meter, error) {
 	return &Meter{Launcher: l, info: info}, nil
 }
 
-// Hurry has the meter measure no more than some limits need: bandwidth of sets of these sizes
-// and beyond the caches, and as many variants of each kernel as the time allows.
+// Hurry makes the meter measure only what some limits need: the bandwidth of sets of these sizes and
+// beyond the caches, with as many variants of each kernel as the time allows.
 func (m *Meter) Hurry(n problem.Needs) { m.needs = &n }
 
-// Measure measures a part for about as long as within says; 0 is no bound. Where the time is up,
-// variants and sizes that were not measured by then are left out, after the first few. Interim
-// is told what is known so far, each time that it is more; it may be nil. What cannot be had
-// says why; the error is that of a context that ended.
+// Measure measures a part for about the time within; 0 is no bound. If the time is up, it leaves out
+// the remaining variants and sizes, but not the first ones. Interim, which may be nil, receives the
+// peaks so far, each time that there are more. Figures that cannot be measured have a reason. The
+// error is that of the context.
 func (m *Meter) Measure(ctx context.Context, p Part, within time.Duration, interim func(*hardware.Peaks)) (*hardware.Peaks, error) {
 	m.deadline, m.interim, m.partial = time.Time{}, interim, ""
 	if within > 0 {
@@ -129,7 +127,7 @@ func (m *Meter) Measure(ctx context.Context, p Part, within time.Duration, inter
 // late reports whether the time for the part is up.
 func (m *Meter) late() bool { return !m.deadline.IsZero() && time.Now().After(m.deadline) }
 
-// tell passes on what is known so far.
+// tell passes on the peaks so far.
 func (m *Meter) tell(p *hardware.Peaks) {
 	if m.interim != nil {
 		p.Timer = m.Timer
@@ -137,14 +135,14 @@ func (m *Meter) tell(p *hardware.Peaks) {
 	}
 }
 
-// A Task is what to measure of a device.
+// A Task is a measurement of a device.
 type Task struct {
 	Needs  *problem.Needs // of a search, measured quickly; nil: everything, with care
-	Within time.Duration  // about how long: each part, or with Needs all of them together; 0: no bound
-	Timer  string         // of the device, where it is known
+	Within time.Duration  // the time for each part, or with Needs for all parts; 0: no bound
+	Timer  string         // of the device, if it is known
 }
 
-// Parts are those that the task needs.
+// Parts returns the parts that the task needs.
 func (t Task) Parts() []Part {
 	if t.Needs == nil {
 		return Parts()
@@ -152,7 +150,7 @@ func (t Task) Parts() []Part {
 	return PartsFor(*t.Needs)
 }
 
-// New is peaks of now and of this method, without a figure yet.
+// New returns peaks of the present time and method, without figures.
 func (t Task) New() *hardware.Peaks {
 	return &hardware.Peaks{
 		Method: Method, Measured: time.Now().UTC().Truncate(time.Second),
@@ -160,9 +158,9 @@ func (t Task) New() *hardware.Peaks {
 	}
 }
 
-// Run measures parts of a device in this process, one after the other. Begin is told as each
-// begins, and interim what is known of it so far; done gets it. The error is that of a device
-// that cannot be opened, or of the context.
+// Run measures parts of a device in this process, one after the other. It calls begin before each
+// part, interim with its peaks so far, and done with its peaks. The error is that of a device that
+// cannot be opened, or of the context.
 func (t Task) Run(ctx context.Context, d *cl.Device, parts []Part, ready func(timer string), begin func(Part), interim, done func(Part, *hardware.Peaks)) error {
 	m, err := Open(d, t.Timer)
 	if err != nil {
@@ -189,16 +187,16 @@ func (t Task) Run(ctx context.Context, d *cl.Device, parts []Part, ready func(ti
 	return nil
 }
 
-// isCPU reports whether the variants for CPUs are what the device wants.
+// isCPU reports whether the device needs the variants for CPUs.
 func (m *Meter) isCPU() bool { return m.info.Type&cl.DeviceCPU != 0 }
 
-// takes reports whether work-groups of a size can be launched.
+// takes reports whether the device can launch work-groups of a size.
 func (m *Meter) takes(local int) bool {
 	return (m.info.MaxWorkGroupSize == 0 || local <= m.info.MaxWorkGroupSize) &&
 		(len(m.info.MaxWorkItemSizes) == 0 || local <= m.info.MaxWorkItemSizes[0])
 }
 
-// figure is a figure that was measured.
+// figure returns a measured figure.
 func figure(name string, value float64, variant string) hardware.Peak {
 	all := hardware.PeakFigures()
 	i := slices.IndexFunc(all, func(f hardware.PeakFigure) bool { return f.Name == name })

@@ -12,10 +12,10 @@ import (
 	"github.com/ndtune/ndtune/tune/hardware"
 )
 
-// A movement is what is done with a set of buffers.
+// A movement is a way to move a set of buffers.
 type movement struct {
 	kernel        string
-	copies        bool // one half of the set into the other; else all of it is read
+	copies        bool // one half of the set to the other; otherwise all of it is read
 	memory, cache string
 }
 
@@ -24,7 +24,7 @@ var (
 	reading = movement{kernel: "peak_read", memory: hardware.PeakMemoryRead, cache: hardware.PeakCacheRead}
 )
 
-// A variant of the kernels of kernels/peak/memory.cl.
+// A mover is a variant of the kernels of kernels/peak/memory.cl.
 type mover struct {
 	lanes, items, local int
 	nontemporal         bool
@@ -38,9 +38,10 @@ func (v mover) String() string {
 	return text
 }
 
-// block is how many bytes of a buffer a work-group moves.
+// block returns the number of bytes of a buffer that a work-group moves.
 func (v mover) block() int64 { return int64(4 * v.lanes * v.items * v.local) }
 
+// movers returns the variants that the device can run, the most promising first.
 func (m *Meter) movers(what movement) []mover {
 	all := []mover{{4, 4, 256, false}, {4, 2, 256, false}, {4, 1, 256, false}, {4, 8, 256, false}, {4, 2, 1024, false}, {4, 4, 512, false}, {4, 8, 64, false}, {2, 4, 256, false}, {1, 8, 256, false}, {4, 4, 256, true}}
 	if m.isCPU() {
@@ -52,14 +53,13 @@ func (m *Meter) movers(what movement) []mover {
 const (
 	leastSet  = 256 << 10
 	screenSet = 8 << 20   // fits the caches of most devices
-	beyondSet = 256 << 20 // beyond the caches, unless the device says that they are larger
+	beyondSet = 256 << 20 // beyond the caches, unless the device reports larger ones
 	largest   = 2 << 30   // of one buffer
-	// A device that moves the least set more slowly, in GB/s, is a simulator.
-	slowRate = 0.2
+	slowRate  = 0.2       // GB/s; a device that moves the least set more slowly is a simulator
 )
 
-// sets are the sizes of sets that are moved, in bytes, powers of two in ascending order, and
-// the first of them that lies beyond the caches; 0: none does.
+// sets returns the sizes of the sets in bytes, powers of two in ascending order, and the first size
+// that is beyond the caches, or 0 if there is none.
 func (m *Meter) sets(what movement) (sizes []int64, beyond int64) {
 	buffer := int64(largest)
 	if limit := m.info.MaxAllocSize; limit > 0 {
@@ -76,7 +76,7 @@ func (m *Meter) sets(what movement) (sizes []int64, beyond int64) {
 	for want < 8*m.info.GlobalCacheSize {
 		want *= 2
 	}
-	if !m.isCPU() { // a larger one shows more of what a GPU can do, and takes no time
+	if !m.isCPU() { // GPUs are faster with larger sets, which take no time
 		most = min(most, max(want, m.info.GlobalMemSize/16))
 	} else {
 		most = min(most, want)
@@ -94,7 +94,7 @@ func (m *Meter) sets(what movement) (sizes []int64, beyond int64) {
 	return sizes, beyond
 }
 
-// moving measures a movement of sets of all sizes.
+// moving returns the measurement of a movement.
 func moving(what movement) func(context.Context, *Meter) (*hardware.Peaks, error) {
 	return func(ctx context.Context, m *Meter) (*hardware.Peaks, error) {
 		s := &stream{meter: m, movement: what}
@@ -119,27 +119,28 @@ func moving(what movement) func(context.Context, *Meter) (*hardware.Peaks, error
 	}
 }
 
-// A stream is the sets of a movement and the variants of its kernel.
+// A stream measures a movement.
 type stream struct {
 	movement
 	meter   *Meter
 	sizes   []int64
 	beyond  int64
 	in, out *cl.Buffer
-	filled  int // numbers of in
+	filled  int // numbers of in that have their content
 	content *content
 	kernels map[mover]*cl.Kernel
 
-	small, large []mover // the best in the caches and beyond, best first
+	small, large []mover // the best variants in the caches and beyond, best first
 	curve        []point
 }
 
-// A point is what the best variant gives for a set.
+// A point is the rate of the best variant for a set.
 type point struct {
 	hardware.Bandwidth
 	variant mover
 }
 
+// open makes the buffers, smaller ones if the memory does not suffice.
 func (s *stream) open() (err error) {
 	s.kernels = map[mover]*cl.Kernel{}
 	if s.content, err = s.meter.openContent(); err != nil {
@@ -163,19 +164,19 @@ func (s *stream) open() (err error) {
 			s.content.release()
 			return err
 		}
-		s.sizes = s.sizes[:len(s.sizes)-1] // the memory may be another's
+		s.sizes = s.sizes[:len(s.sizes)-1] // others may use the memory
 		if s.beyond > s.sizes[len(s.sizes)-1] {
 			s.beyond = 0
 		}
 	}
 }
 
-// room is the size of the second buffer: the copy, or a sum of each work-item.
+// room returns the size of the second buffer, for the copy or for a sum of each work-item.
 func (s *stream) room(in int64) int64 {
 	if s.copies {
 		return in
 	}
-	return in / 4 // every variant adds up four numbers at least
+	return in / 4 // every variant adds at least four numbers
 }
 
 func (s *stream) close() {
@@ -187,7 +188,7 @@ func (s *stream) close() {
 	s.content.release()
 }
 
-// fastEnough refuses a device that would take minutes.
+// fastEnough returns an error for a device that would take minutes.
 func (s *stream) fastEnough(ctx context.Context) error {
 	all := s.meter.movers(s.movement)
 	if len(all) == 0 {
@@ -201,7 +202,7 @@ func (s *stream) fastEnough(ctx context.Context) error {
 	return nil
 }
 
-// screen finds the variants that are best in the caches and beyond.
+// screen finds the best variants in the caches and beyond.
 func (s *stream) screen(ctx context.Context) error {
 	all := s.meter.movers(s.movement)
 	var errs []error
@@ -240,7 +241,7 @@ func (s *stream) screen(ctx context.Context) error {
 	return err
 }
 
-// sweep measures sets of all sizes with the best variants.
+// sweep measures all sizes with the best variants.
 func (s *stream) sweep(ctx context.Context) error {
 	for i, set := range s.sizes {
 		if s.meter.late() && i > 0 && i < len(s.sizes)-1 {
@@ -274,9 +275,9 @@ func (s *stream) sweep(ctx context.Context) error {
 	return nil
 }
 
-// peaks are the figures of the curve.
+// peaks returns the figures of the curve.
 func (s *stream) peaks() *hardware.Peaks {
-	peaks := &hardware.Peaks{}
+	peaks := &hardware.Peaks{Figures: map[string]hardware.Peak{}}
 	var memory, cache point
 	var all []hardware.Bandwidth
 	for _, p := range s.curve {
@@ -293,18 +294,12 @@ func (s *stream) peaks() *hardware.Peaks {
 		name string
 		point
 	}{{s.memory, memory}, {s.cache, cache}} {
-		if f.Rate == 0 && (s.beyond > 0 || f.name == s.cache) {
-			continue // not measured, or not yet
-		}
-		if f.Rate == 0 {
+		switch {
+		case f.Rate > 0:
+			peaks.Figures[f.name] = figure(f.name, f.Rate, fmt.Sprintf("%s, %s", bytesText(f.Bytes), f.variant))
+		case f.name == s.memory && s.beyond == 0: // the others are not measured yet
 			peaks.Miss(f.name, fmt.Sprintf("the device's memory takes no set of buffers that is clearly larger than its caches (%d MiB)", s.meter.info.GlobalCacheSize>>20))
-			continue
 		}
-		p := figure(f.name, f.Rate, fmt.Sprintf("%s, %s", bytesText(f.Bytes), f.variant))
-		if peaks.Figures == nil {
-			peaks.Figures = map[string]hardware.Peak{}
-		}
-		peaks.Figures[f.name] = p
 	}
 	if s.copies {
 		peaks.Copy = all
@@ -321,7 +316,7 @@ func bytesText(n int64) string {
 	return fmt.Sprintf("%d KiB", n>>10)
 }
 
-// rate measures a variant on a set, in GB/s.
+// rate returns the rate of a variant on a set in GB/s.
 func (s *stream) rate(ctx context.Context, v mover, set int64, budget time.Duration) (float64, error) {
 	k, err := s.kernel(v)
 	if err != nil {
@@ -351,7 +346,7 @@ func (s *stream) rate(ctx context.Context, v mover, set int64, budget time.Durat
 	return float64(set) * float64(times) / float64(t.Nanoseconds()), nil
 }
 
-// kernel is the kernel of a variant, built once.
+// kernel returns the kernel of a variant, which is built once.
 func (s *stream) kernel(v mover) (*cl.Kernel, error) {
 	if k := s.kernels[v]; k != nil {
 		return k, nil
@@ -370,7 +365,7 @@ func (s *stream) kernel(v mover) (*cl.Kernel, error) {
 	return k, err
 }
 
-// fill makes the first n numbers of what is moved.
+// fill sets the first n numbers of the first buffer.
 func (s *stream) fill(n int) error {
 	if n <= s.filled {
 		return nil
@@ -379,11 +374,11 @@ func (s *stream) fill(n int) error {
 	return s.content.fill(s.in, n, contentFactor, contentOffset)
 }
 
-// chance is the sum that a work-item writes though it need not.
+// chance is the only sum that work-items of timed reads write, so that compilers cannot remove the
+// reads.
 const chance = 0x5eed5eed
 
-// check moves the set once and looks at what came of it. It leaves the arguments set for
-// launches that are timed.
+// check moves the set once and checks the result. It leaves the arguments set for timed launches.
 func (s *stream) check(k *cl.Kernel, v mover, blocks int) error {
 	n := blocks * int(v.block()/4)
 	r := device.Line(blocks, v.local)

@@ -1,0 +1,247 @@
+package peak
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/kernels"
+	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
+)
+
+// A define is a macro that a kernel is built with.
+type define struct{ name, value string }
+
+func number(name string, n int) define { return define{name, strconv.Itoa(n)} }
+
+// build makes a kernel of kernels/peak. Kernels of one file with the same macros share a program, since
+// compiling takes most of the time of a measurement on a CPU.
+func (m *Meter) build(file, name string, defines ...define) (*cl.Kernel, error) {
+	source, err := fs.ReadFile(kernels.FS, "peak/"+file)
+	if err != nil {
+		return nil, err
+	}
+	var prologue strings.Builder
+	for _, d := range defines {
+		fmt.Fprintf(&prologue, "#define %s %s\n", d.name, d.value)
+	}
+	program, err := m.Shared(prologue.String()+string(source), "-cl-mad-enable")
+	if err != nil {
+		return nil, fmt.Errorf("build %s: %w", name, brief(err))
+	}
+	k, err := program.NewKernel(name)
+	if err != nil {
+		return nil, fmt.Errorf("build %s: %w", name, err)
+	}
+	return k, nil
+}
+
+// brief returns the error of a build with the first line of its log that names an error.
+func brief(err error) error {
+	var failed *cl.BuildError
+	if !errors.As(err, &failed) {
+		return err
+	}
+	for line := range strings.Lines(failed.Log) {
+		if strings.Contains(strings.ToLower(line), "error") {
+			return fmt.Errorf("%w: %s", failed.Err, strings.TrimSpace(line))
+		}
+	}
+	return failed.Err
+}
+
+// vectorOf returns the type of a vector, such as float or float4.
+func vectorOf(scalar string, lanes int) string {
+	if lanes == 1 {
+		return scalar
+	}
+	return scalar + strconv.Itoa(lanes)
+}
+
+// sumLanes returns the macro sum_lanes: the sum of the lanes of v, each converted to a type.
+func sumLanes(lanes int, as string) define {
+	terms := make([]string, lanes)
+	for i := range terms {
+		terms[i] = fmt.Sprintf("(%s)(v).s%x", as, i)
+	}
+	if lanes == 1 {
+		terms[0] = fmt.Sprintf("(%s)(v)", as)
+	}
+	return define{"sum_lanes(v)", "(" + strings.Join(terms, " + ") + ")"}
+}
+
+// ramp returns the macro ramp: the vector 0, 1, 2, …
+func ramp(vector string, lanes int) define {
+	numbers := make([]string, lanes)
+	for i := range numbers {
+		numbers[i] = strconv.Itoa(i)
+	}
+	return define{"ramp", "((" + vector + ")(" + strings.Join(numbers, ", ") + "))"}
+}
+
+const (
+	// A timed launch gets enough work to take at least this long, so that neither its own cost nor
+	// the resolution of the timer matters. The host's clock also measures work around the kernel.
+	aimByEvent = 2 * time.Millisecond
+	aimByHost  = 20 * time.Millisecond
+
+	// A variant is launched for about its budget, but at least leastLaunches times, unless a
+	// launch takes longer than tooLong.
+	budget        = 12 * time.Millisecond
+	sweepBudget   = 60 * time.Millisecond // for sets of buffers: other processes may use a CPU and its caches meanwhile
+	finalBudget   = 250 * time.Millisecond
+	warmUp        = 150 * time.Millisecond // the clock rate of an idle device rises meanwhile
+	leastLaunches = 3
+	tooLong       = 500 * time.Millisecond
+)
+
+// aim returns the least time of a timed launch.
+func (m *Meter) aim() time.Duration {
+	if m.Timer == hardware.TimerHost {
+		return aimByHost
+	}
+	return aimByEvent
+}
+
+// once launches and waits, and returns the time.
+func (m *Meter) once(k *cl.Kernel, r problem.NDRange) (time.Duration, error) {
+	return m.together(k, r, 1)
+}
+
+// together launches n times and returns the shortest time. A time of 0 is refused: no rate
+// can be computed from it.
+func (m *Meter) together(k *cl.Kernel, r problem.NDRange, n int) (time.Duration, error) {
+	times, err := m.Times(k, r, n)
+	if err != nil {
+		return 0, err
+	}
+	shortest := slices.Min(times)
+	if shortest <= 0 {
+		return 0, fmt.Errorf("%w: a launch takes no time", device.ErrTimestamps)
+	}
+	return shortest, nil
+}
+
+// checked runs a kernel that must write a number to each of the first elements of a buffer.
+func (m *Meter) checked(out *cl.Buffer, items int, want float32, run func() (time.Duration, error)) (time.Duration, error) {
+	found := make([]float32, items)
+	if err := m.Queue.Write(out, 0, cl.Bytes(found)); err != nil {
+		return 0, err
+	}
+	t, err := run()
+	if err != nil {
+		return 0, err
+	}
+	if err := m.Queue.Read(out, 0, cl.Bytes(found)); err != nil {
+		return 0, err
+	}
+	for i, x := range found {
+		if x != want {
+			return 0, fmt.Errorf("the result is wrong: work-item %d gave %v, not %v", i, x, want)
+		}
+	}
+	return t, nil
+}
+
+// fastest returns the shortest time of as many launches as fit a budget. Up to 16 of them are
+// enqueued together.
+func (m *Meter) fastest(ctx context.Context, k *cl.Kernel, r problem.NDRange, budget time.Duration) (time.Duration, error) {
+	shortest, err := m.once(k, r)
+	if err != nil || shortest > tooLong {
+		return shortest, err
+	}
+	for left := max(int(budget/max(shortest, time.Microsecond)), leastLaunches); left > 0; left -= 16 {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		t, err := m.together(k, r, min(left, 16))
+		if err != nil {
+			return 0, err
+		}
+		shortest = min(shortest, t)
+	}
+	return shortest, nil
+}
+
+// enough returns how many times, up to most, a launch must repeat its work to reach the aim. Run
+// launches the kernel with that many repetitions.
+func (m *Meter) enough(ctx context.Context, most int, run func(times int) (time.Duration, error)) (int, error) {
+	times := 1
+	for {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		t, err := run(times)
+		if err != nil {
+			return 0, err
+		}
+		if t >= m.aim() || times >= most {
+			return times, nil
+		}
+		// The time of a short launch is a poor estimate for a longer one: grow step by step.
+		more := float64(m.aim()) / float64(max(t, time.Microsecond)) * 1.3
+		times = min(most, int(float64(times)*min(max(more, 1.5), 16))+1)
+	}
+}
+
+// A contest measures variants of a kernel for one figure and keeps the fastest.
+type contest[V any] struct {
+	meter  *Meter
+	figure string
+	rate   func(ctx context.Context, v V, budget time.Duration) (float64, error)
+	text   func(V) string
+
+	best    V
+	top     float64 // the rate of best; 0: no variant could be measured yet
+	errs    []error
+	asked   int // measurements
+	skipped int // of these, left out for lack of time
+}
+
+// try measures a variant. If the time is up, it measures only until one variant has a rate.
+func (c *contest[V]) try(ctx context.Context, v V, budget time.Duration) {
+	c.asked++
+	if c.top > 0 && c.meter.late() {
+		c.skipped++
+		return
+	}
+	rate, err := c.rate(ctx, v, budget)
+	if err != nil {
+		c.errs = append(c.errs, fmt.Errorf("%s: %w", c.text(v), err))
+	} else if rate > c.top {
+		c.best, c.top = v, rate
+		c.meter.tell(c.peaks())
+	}
+}
+
+func (c *contest[V]) peaks() *hardware.Peaks {
+	return &hardware.Peaks{Figures: map[string]hardware.Peak{c.figure: figure(c.figure, c.top, c.text(c.best))}}
+}
+
+// end measures the best variant again, for longer, and returns the figure.
+func (c *contest[V]) end(ctx context.Context) (*hardware.Peaks, error) {
+	if c.top == 0 {
+		return nil, noneOf(c.errs)
+	}
+	c.try(ctx, c.best, finalBudget)
+	if c.skipped > 0 {
+		c.meter.partial = fmt.Sprintf("%d of %d measurements were left out", c.skipped, c.asked)
+	}
+	return c.peaks(), nil
+}
+
+// noneOf returns the reason why no variant of a kernel has a rate: the first error.
+func noneOf(errs []error) error {
+	if len(errs) > 0 {
+		return errs[0]
+	}
+	return errors.New("the device takes none of the variants")
+}
