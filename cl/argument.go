@@ -71,15 +71,9 @@ func (k *Kernel) set(f *function, i int, v any) error {
 		}
 		return k.setObject(f, i, &v.object, bufferKind)
 	case *Image:
-		if v == nil {
-			return imageKind.gone(f.name)
-		}
-		return k.setObject(f, i, &v.object, imageKind)
+		return k.setObject(f, i, v.handle(), imageKind)
 	case *Sampler:
-		if v == nil {
-			return samplerKind.gone(f.name)
-		}
-		return k.setObject(f, i, &v.object, samplerKind)
+		return k.setObject(f, i, v.handle(), samplerKind)
 	case LocalBytes:
 		if v <= 0 {
 			return refuse(f.name, InvalidArgSize, fmt.Sprintf("%d bytes of local memory", v))

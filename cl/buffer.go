@@ -117,11 +117,7 @@ func (b *Buffer) Size() int { return b.size }
 
 // Release releases the buffer; commands that use it still run. Further calls, and calls on nil,
 // do nothing.
-func (b *Buffer) Release() {
-	if b != nil {
-		b.drop()
-	}
-}
+func (b *Buffer) Release() { b.handle().drop() }
 
 // within returns an error for a range that is empty or not inside the buffer.
 func (b *Buffer) within(f *function, offset, size int) error {
@@ -132,12 +128,15 @@ func (b *Buffer) within(f *function, offset, size int) error {
 	return nil
 }
 
-func (b *Buffer) use(f *function) error {
+// handle returns the object, or nil for nil.
+func (b *Buffer) handle() *object {
 	if b == nil {
-		return bufferKind.gone(f.name)
+		return nil
 	}
-	return b.object.use(f, bufferKind)
+	return &b.object
 }
+
+func (b *Buffer) use(f *function) error { return b.handle().use(f, bufferKind) }
 
 // Write copies data into the buffer, starting at offset (bytes). It returns when data may be
 // changed again.

@@ -50,15 +50,14 @@ func NewContext(devices ...*Device) (*Context, error) {
 func (c *Context) Devices() []*Device { return slices.Clone(c.devices) }
 
 // Release releases the context. Further calls, and calls on nil, do nothing.
-func (c *Context) Release() {
-	if c != nil {
-		c.drop()
+func (c *Context) Release() { c.handle().drop() }
+
+// handle returns the object, or nil for nil.
+func (c *Context) handle() *object {
+	if c == nil {
+		return nil
 	}
+	return &c.object
 }
 
-func (c *Context) use(f *function) error {
-	if c == nil {
-		return contextKind.gone(f.name)
-	}
-	return c.object.use(f, contextKind)
-}
+func (c *Context) use(f *function) error { return c.handle().use(f, contextKind) }

@@ -61,9 +61,6 @@ type Device struct {
 var devices sync.Map
 
 func deviceOf(id uintptr, p *Platform) *Device {
-	if d, ok := devices.Load(id); ok {
-		return d.(*Device)
-	}
 	fresh := &Device{id: id, platform: p}
 	fresh.info = sync.OnceValues(fresh.readInfo)
 	d, _ := devices.LoadOrStore(id, fresh)

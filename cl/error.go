@@ -25,15 +25,11 @@ type Error struct {
 
 // Error returns "call: detail: status".
 func (e *Error) Error() string {
-	var b strings.Builder
-	b.WriteString(e.Call)
+	text := e.Call + ": "
 	if e.Detail != "" {
-		b.WriteString(": ")
-		b.WriteString(e.Detail)
+		text += e.Detail + ": "
 	}
-	b.WriteString(": ")
-	b.WriteString(e.Status.String())
-	return b.String()
+	return text + e.Status.String()
 }
 
 // Unwrap returns the Status.

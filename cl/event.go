@@ -77,13 +77,31 @@ func (e *Event) failure(f *function, err error) error {
 // events are ignored. If a command failed, the error matches its status.
 func WaitForEvents(events ...*Event) error {
 	f := &api.clWaitForEvents
-	var ids []uintptr
-	var held []*Event
-	defer func() {
-		for _, e := range held {
-			e.leave()
+	var list waitList
+	defer list.leave()
+	if err := list.hold(f, events); err != nil || len(list.ids) == 0 {
+		return err
+	}
+	err := f.run(uintptr(len(list.ids)), uintptr(unsafe.Pointer(&list.ids[0])))
+	if err == nil {
+		return nil
+	}
+	for i, e := range list.events {
+		if failure := e.failure(f, err); failure != err {
+			return about(failure, fmt.Sprintf("event %d", i))
 		}
-	}()
+	}
+	return err
+}
+
+// waitList is a list of events in use.
+type waitList struct {
+	events []*Event
+	ids    []uintptr
+}
+
+// hold counts a use of each event that is not nil.
+func (l *waitList) hold(f *function, events []*Event) error {
 	for _, e := range events {
 		if e == nil {
 			continue
@@ -91,21 +109,15 @@ func WaitForEvents(events ...*Event) error {
 		if err := e.use(f); err != nil {
 			return err
 		}
-		held, ids = append(held, e), append(ids, e.id)
+		l.events, l.ids = append(l.events, e), append(l.ids, e.id)
 	}
-	if len(ids) == 0 {
-		return nil
+	return nil
+}
+
+func (l *waitList) leave() {
+	for _, e := range l.events {
+		e.leave()
 	}
-	err := f.run(uintptr(len(ids)), uintptr(unsafe.Pointer(&ids[0])))
-	if err == nil {
-		return nil
-	}
-	for i, e := range held {
-		if failure := e.failure(f, err); failure != err {
-			return about(failure, fmt.Sprintf("event %d", i))
-		}
-	}
-	return err
 }
 
 const eventExecutionStatus = 0x11D3
@@ -128,18 +140,17 @@ func (e *Event) status() (EventStatus, error) {
 
 // Release releases the event; its command continues. Further calls, and calls on nil, do
 // nothing.
-func (e *Event) Release() {
-	if e != nil {
-		e.drop()
+func (e *Event) Release() { e.handle().drop() }
+
+// handle returns the object, or nil for nil.
+func (e *Event) handle() *object {
+	if e == nil {
+		return nil
 	}
+	return &e.object
 }
 
-func (e *Event) use(f *function) error {
-	if e == nil {
-		return eventKind.gone(f.name)
-	}
-	return e.object.use(f, eventKind)
-}
+func (e *Event) use(f *function) error { return e.handle().use(f, eventKind) }
 
 // Profile holds the times of a command on the device's clock, in nanoseconds. Only differences
 // are meaningful, because the clock may start anywhere. The times are those of the driver: some

@@ -125,18 +125,17 @@ func (i *Image) PixelSize() int { return i.pixel }
 
 // Release releases the image; commands that use it still run. Further calls, and calls on nil,
 // do nothing.
-func (i *Image) Release() {
-	if i != nil {
-		i.drop()
+func (i *Image) Release() { i.handle().drop() }
+
+// handle returns the object, or nil for nil.
+func (i *Image) handle() *object {
+	if i == nil {
+		return nil
 	}
+	return &i.object
 }
 
-func (i *Image) use(f *function) error {
-	if i == nil {
-		return imageKind.gone(f.name)
-	}
-	return i.object.use(f, imageKind)
-}
+func (i *Image) use(f *function) error { return i.handle().use(f, imageKind) }
 
 // check returns an error for negative sizes, and for data that is shorter than the image.
 func (d ImageDesc) check(f *function, format ImageFormat, data []byte) error {
@@ -376,8 +375,12 @@ func (c *Context) NewSampler(normalized bool, addressing AddressingMode, filter 
 }
 
 // Release releases the sampler. Further calls, and calls on nil, do nothing.
-func (s *Sampler) Release() {
-	if s != nil {
-		s.drop()
+func (s *Sampler) Release() { s.handle().drop() }
+
+// handle returns the object, or nil for nil.
+func (s *Sampler) handle() *object {
+	if s == nil {
+		return nil
 	}
+	return &s.object
 }

@@ -120,18 +120,17 @@ func (k *Kernel) WorkGroupInfo(d *Device) (WorkGroupInfo, error) {
 
 // Release releases the kernel; enqueued launches still run. Further calls, and calls on nil, do
 // nothing.
-func (k *Kernel) Release() {
-	if k != nil {
-		k.drop()
+func (k *Kernel) Release() { k.handle().drop() }
+
+// handle returns the object, or nil for nil.
+func (k *Kernel) handle() *object {
+	if k == nil {
+		return nil
 	}
+	return &k.object
 }
 
-func (k *Kernel) use(f *function) error {
-	if k == nil {
-		return kernelKind.gone(f.name)
-	}
-	return k.object.use(f, kernelKind)
-}
+func (k *Kernel) use(f *function) error { return k.handle().use(f, kernelKind) }
 
 // launch holds the sizes of an NDRange for the driver to read. It is part of the kernel, so that
 // a launch allocates only its event.

@@ -66,9 +66,9 @@ func (o *object) leave() {
 	}
 }
 
-// drop removes the owner, once.
+// drop removes the owner, once. It does nothing on nil.
 func (o *object) drop() {
-	if o.users.Load() > 0 && o.released.CompareAndSwap(false, true) {
+	if o != nil && o.users.Load() > 0 && o.released.CompareAndSwap(false, true) {
 		o.leave()
 	}
 }
@@ -81,9 +81,9 @@ func (k *kind) gone(call string) error {
 // address returns the address of the handle, for calls that take an array of handles.
 func (o *object) address() unsafe.Pointer { return unsafe.Pointer(&o.id) }
 
-// use is like enter, but returns an error for the call of f.
+// use is like enter, but returns an error for the call of f. A nil object counts as released.
 func (o *object) use(f *function, k *kind) error {
-	if !o.enter() {
+	if o == nil || !o.enter() {
 		return k.gone(f.name)
 	}
 	return nil

@@ -34,9 +34,6 @@ type PlatformInfo struct {
 var platforms sync.Map
 
 func platformOf(id uintptr) *Platform {
-	if p, ok := platforms.Load(id); ok {
-		return p.(*Platform)
-	}
 	fresh := &Platform{id: id}
 	fresh.info = sync.OnceValues(fresh.readInfo)
 	p, _ := platforms.LoadOrStore(id, fresh)

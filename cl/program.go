@@ -277,18 +277,17 @@ func (p *Program) KernelNames() ([]string, error) {
 
 // Release releases the program; its kernels stay usable. Further calls, and calls on nil, do
 // nothing.
-func (p *Program) Release() {
-	if p != nil {
-		p.drop()
+func (p *Program) Release() { p.handle().drop() }
+
+// handle returns the object, or nil for nil.
+func (p *Program) handle() *object {
+	if p == nil {
+		return nil
 	}
+	return &p.object
 }
 
-func (p *Program) use(f *function) error {
-	if p == nil {
-		return programKind.gone(f.name)
-	}
-	return p.object.use(f, programKind)
-}
+func (p *Program) use(f *function) error { return p.handle().use(f, programKind) }
 
 // BuildError is the error of a failed build.
 type BuildError struct {
@@ -300,19 +299,14 @@ type BuildError struct {
 
 // Error returns the call and its status, the options, the device, and the whole log.
 func (e *BuildError) Error() string {
-	var b strings.Builder
-	b.WriteString(e.Err.Error())
-	b.WriteString(" on ")
-	b.WriteString(e.Device.String())
+	text := fmt.Sprintf("%v on %v", e.Err, e.Device)
 	if e.Options != "" {
-		b.WriteString(" with ")
-		b.WriteString(e.Options)
+		text += " with " + e.Options
 	}
 	if log := strings.TrimSpace(e.Log); log != "" {
-		b.WriteString(":\n")
-		b.WriteString(log)
+		text += ":\n" + log
 	}
-	return b.String()
+	return text
 }
 
 // Unwrap returns the *Error of the call.

@@ -112,18 +112,17 @@ func (q *Queue) enqueueSync(f *function, wait []*Event) (*Event, error) {
 
 // Release releases the queue; enqueued commands still run. Further calls, and calls on nil, do
 // nothing.
-func (q *Queue) Release() {
-	if q != nil {
-		q.drop()
+func (q *Queue) Release() { q.handle().drop() }
+
+// handle returns the object, or nil for nil.
+func (q *Queue) handle() *object {
+	if q == nil {
+		return nil
 	}
+	return &q.object
 }
 
-func (q *Queue) use(f *function) error {
-	if q == nil {
-		return queueKind.gone(f.name)
-	}
-	return q.object.use(f, queueKind)
-}
+func (q *Queue) use(f *function) error { return q.handle().use(f, queueKind) }
 
 // command is one call that enqueues a command. It keeps the objects that the call uses alive
 // until end.
@@ -131,8 +130,7 @@ type command struct {
 	*function
 	queue *Queue
 	mems  []memory
-	wait  []*Event
-	ids   []uintptr // of wait
+	wait  waitList
 	made  *Event
 }
 
@@ -189,32 +187,20 @@ func (c *command) hold(f *function, wait []*Event, mems []memory) error {
 		}
 		c.mems = mems[:i+1]
 	}
-	for _, e := range wait {
-		if e == nil {
-			continue
-		}
-		if err := e.use(f); err != nil {
-			return err
-		}
-		c.wait = append(c.wait, e)
-		c.ids = append(c.ids, e.id)
-	}
-	return nil
+	return c.wait.hold(f, wait)
 }
 
 // end ends all uses.
 func (c *command) end() {
-	for _, e := range c.wait {
-		e.leave()
-	}
+	c.wait.leave()
 	for _, m := range c.mems {
 		m.leave()
 	}
 	c.queue.leave()
 }
 
-func (c *command) waitCount() uintptr       { return uintptr(len(c.ids)) }
-func (c *command) waitList() unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(c.ids)) }
+func (c *command) waitCount() uintptr       { return uintptr(len(c.wait.ids)) }
+func (c *command) waitList() unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(c.wait.ids)) }
 func (c *command) slot() unsafe.Pointer     { return unsafe.Pointer(&c.made.id) }
 func bytesOf(data []byte) unsafe.Pointer    { return unsafe.Pointer(unsafe.SliceData(data)) }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"image/color"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
@@ -52,7 +53,7 @@ func plotCells(path, title string, cells []Cell) error {
 	})
 }
 
-// A plotted line is the times of one entrant, alone or with transfers.
+// A plottedLine holds the times of an entrant, alone or with transfers.
 type plottedLine struct {
 	name  string
 	style draw.LineStyle
@@ -60,46 +61,35 @@ type plottedLine struct {
 	ms    []float64
 }
 
-// linesOf are the lines of all entrants, in the order of the cells. What takes no time by the
-// clock has no place on a logarithmic axis.
-func linesOf(cells []Cell) []*plottedLine {
-	var names []string
-	alone, transfers := map[string]*plottedLine{}, map[string]*plottedLine{}
-	add := func(l *plottedLine, n int, ms float64) {
-		if ms > 0 {
-			l.n, l.ms = append(l.n, n), append(l.ms, ms)
-		}
+// add adds a time, unless it is 0 by the clock, which has no place on a logarithmic axis.
+func (l *plottedLine) add(n int, ms float64) {
+	if ms > 0 {
+		l.n, l.ms = append(l.n, n), append(l.ms, ms)
 	}
-	for _, c := range cells {
-		if alone[c.Entrant] == nil {
-			i := len(names)
-			style := draw.LineStyle{Color: picture.Color(i), Width: 1.4 + 1.2*vg.Length(i/len(picture.Palette))}
-			dashed := style
-			dashed.Dashes = []vg.Length{4, 3}
-			alone[c.Entrant] = &plottedLine{name: c.Entrant, style: style}
-			transfers[c.Entrant] = &plottedLine{name: c.Entrant + ", with transfers", style: dashed}
-			names = append(names, c.Entrant)
-		}
-		if c.Measurement == nil {
-			continue
-		}
-		add(alone[c.Entrant], c.N, c.Measurement.Time())
-		if len(c.Measurement.RoundTrips) > 0 {
-			add(transfers[c.Entrant], c.N, c.Measurement.WithTransfers())
-		}
-	}
-	var lines []*plottedLine
-	for _, name := range names {
-		for _, l := range []*plottedLine{alone[name], transfers[name]} {
-			if len(l.n) > 0 {
-				lines = append(lines, l)
-			}
-		}
-	}
-	return lines
 }
 
-// panel is a plot of a value of all lines over N, and its legend.
+// linesOf returns the lines of all entrants, in the order of the cells.
+func linesOf(cells []Cell) []*plottedLine {
+	var lines []*plottedLine
+	for i, name := range entrantsOf(cells) {
+		style := draw.LineStyle{Color: picture.Color(i), Width: 1.4 + 1.2*vg.Length(i/len(picture.Palette))}
+		alone := &plottedLine{name: name, style: style}
+		style.Dashes = []vg.Length{4, 3}
+		transfers := &plottedLine{name: name + ", with transfers", style: style}
+		for _, c := range cells {
+			if m := c.Measurement; c.Entrant == name && m != nil {
+				alone.add(c.N, m.Time())
+				if len(m.RoundTrips) > 0 {
+					transfers.add(c.N, m.WithTransfers())
+				}
+			}
+		}
+		lines = append(lines, alone, transfers)
+	}
+	return slices.DeleteFunc(lines, func(l *plottedLine) bool { return len(l.n) == 0 })
+}
+
+// panel returns a plot of a value of all lines over N, and its legend.
 func panel(unit string, lines []*plottedLine, value func(n int, ms float64) float64) (*plot.Plot, *plot.Legend, error) {
 	p := picture.NewPlot("")
 	p.X.Label.Text, p.Y.Label.Text = "N", unit

@@ -21,20 +21,18 @@ type Error struct {
 // Error has the form of compilers' errors, such as
 // diffuse.yaml:12:5: restrictions[1]: the text of the error.
 func (e *Error) Error() string {
-	var b strings.Builder
-	b.WriteString(e.File)
+	text := e.File
 	if e.Line > 0 {
-		fmt.Fprintf(&b, ":%d", e.Line)
-		if e.Column > 0 {
-			fmt.Fprintf(&b, ":%d", e.Column)
-		}
+		text += fmt.Sprintf(":%d", e.Line)
 	}
-	b.WriteString(": ")
+	if e.Line > 0 && e.Column > 0 {
+		text += fmt.Sprintf(":%d", e.Column)
+	}
+	text += ": "
 	if e.Field != "" {
-		b.WriteString(e.Field + ": ")
+		text += e.Field + ": "
 	}
-	b.WriteString(e.Err.Error())
-	return b.String()
+	return text + e.Err.Error()
 }
 
 func (e *Error) Unwrap() error { return e.Err }

@@ -1,7 +1,6 @@
 package spec
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -91,23 +90,26 @@ func tagged(n *yaml.Node) (space.Value, error) {
 	return nil, fmt.Errorf("the tag %s does not fit %q", n.Tag, excerpt.Of(n.Value))
 }
 
-var errNothing = errors.New("expected a value, found nothing")
-
 // value is a number, a bool or a text; nil where the field is something else.
 func (f field) value() space.Value {
-	if f.node.Kind != yaml.ScalarNode {
-		f.expected("a number, a text, true or false")
-		return nil
-	}
-	v, err := scalar(f.node)
-	if err == nil && v == nil {
-		err = errNothing
-	}
-	if err != nil {
-		f.fail(err)
-		return nil
+	v, ok := f.scalar("a number, a text, true or false")
+	if ok && v == nil {
+		f.failf("expected a value, found nothing")
 	}
 	return v
+}
+
+// scalar reads a scalar, or adds the error that says what is expected.
+func (f field) scalar(what string) (v space.Value, ok bool) {
+	if f.node.Kind != yaml.ScalarNode {
+		f.expected(what)
+		return nil, false
+	}
+	v, err := scalar(f.node)
+	if err != nil {
+		f.fail(err)
+	}
+	return v, err == nil
 }
 
 // text is a text as it is written, even where it looks like a number.
@@ -168,30 +170,25 @@ func (f field) expression() string {
 
 // number is an integer or a float.
 func (f field) number() float64 {
-	if f.node.Kind == yaml.ScalarNode {
-		v, err := scalar(f.node)
-		if err != nil {
-			f.fail(err)
-			return 0
-		}
-		switch v := v.(type) {
-		case int:
-			return float64(v)
-		case float64:
-			return v
-		}
+	v, ok := f.scalar("a number")
+	switch v := v.(type) {
+	case int:
+		return float64(v)
+	case float64:
+		return v
 	}
-	f.expected("a number")
+	if ok {
+		f.expected("a number")
+	}
 	return 0
 }
 
 // boolean is true or false.
 func (f field) boolean() bool {
 	if f.node.Kind == yaml.ScalarNode {
-		if v, err := scalar(f.node); err == nil {
-			if b, ok := v.(bool); ok {
-				return b
-			}
+		v, _ := scalar(f.node) // nil is no bool
+		if b, ok := v.(bool); ok {
+			return b
 		}
 	}
 	f.expected("true or false")

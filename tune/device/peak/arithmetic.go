@@ -183,17 +183,11 @@ func (s *sums) rate(ctx context.Context, v summing, budget time.Duration) (float
 	if t <= slowTrial {
 		groups = times * unit
 	}
-	if err := s.check(v, groups, steps, run); err != nil {
-		return 0, err
-	}
-	if t, err = m.fastest(ctx, k, device.Line(groups, v.local), budget); err != nil {
+	t, err = m.checked(s.out, groups*v.local, v.expected(steps), func() (time.Duration, error) {
+		return m.fastest(ctx, k, device.Line(groups, v.local), budget)
+	})
+	if err != nil {
 		return 0, err
 	}
 	return v.flops(steps) * float64(groups*v.local) / float64(t.Nanoseconds()), nil
-}
-
-// check launches once more and checks the number that each work-item writes.
-func (s *sums) check(v summing, groups, steps int, run func(groups, steps int) (time.Duration, error)) error {
-	_, err := s.meter.checked(s.out, groups*v.local, v.expected(steps), func() (time.Duration, error) { return run(groups, steps) })
-	return err
 }

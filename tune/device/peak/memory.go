@@ -380,32 +380,25 @@ const chance = 0x5eed5eed
 
 // check moves the set once and checks the result. It leaves the arguments set for timed launches.
 func (s *stream) check(k *cl.Kernel, v mover, blocks int) error {
-	n := blocks * int(v.block()/4)
-	r := device.Line(blocks, v.local)
+	n, items := blocks*int(v.block()/4), blocks*v.local
+	written := items
 	if s.copies {
-		if err := s.content.fill(s.out, n, 0, 0); err != nil {
-			return err
-		}
-		if err := k.SetArgs(s.out, s.in, uint32(blocks)); err != nil {
-			return err
-		}
-		if _, err := s.meter.once(k, r); err != nil {
-			return err
-		}
+		written = n
+	}
+	if err := s.content.fill(s.out, written, 0, 0); err != nil {
+		return err
+	}
+	if err := s.setArgs(k, blocks, 1); err != nil {
+		return err
+	}
+	if _, err := s.meter.once(k, device.Line(blocks, v.local)); err != nil {
+		return err
+	}
+	if s.copies {
 		right, err := s.content.right(s.out, n)
 		if err == nil && int(right) != n {
 			err = fmt.Errorf("the result is wrong: of %d numbers %d were copied", n, right)
 		}
-		return err
-	}
-	items := blocks * v.local
-	if err := s.content.fill(s.out, items, 0, 0); err != nil {
-		return err
-	}
-	if err := k.SetArgs(s.out, s.in, uint32(blocks), uint32(1), uint32(chance)); err != nil {
-		return err
-	}
-	if _, err := s.meter.once(k, r); err != nil {
 		return err
 	}
 	found, err := s.content.total(s.out, items)
@@ -415,5 +408,13 @@ func (s *stream) check(k *cl.Kernel, v mover, blocks int) error {
 	if err != nil {
 		return err
 	}
-	return k.SetArgs(s.out, s.in, uint32(blocks), uint32(0), uint32(chance))
+	return s.setArgs(k, blocks, 0)
+}
+
+// setArgs sets the arguments of a kernel. A reading kernel writes its sums if keep is not 0.
+func (s *stream) setArgs(k *cl.Kernel, blocks int, keep uint32) error {
+	if s.copies {
+		return k.SetArgs(s.out, s.in, uint32(blocks))
+	}
+	return k.SetArgs(s.out, s.in, uint32(blocks), keep, uint32(chance))
 }

@@ -224,8 +224,8 @@ func TestWrongArithmeticIsFoundOut(t *testing.T) {
 	if rate, err := s.rate(context.Background(), v, 0); err != nil || rate <= 0 {
 		t.Fatalf("%v GFLOP/s, %v", rate, err)
 	}
-	idle := func(int, int) (time.Duration, error) { return 0, nil }
-	if err := s.check(v, 1, countSteps, idle); err == nil || !strings.Contains(err.Error(), "the result is wrong") {
+	idle := func() (time.Duration, error) { return 0, nil }
+	if _, err := m.checked(s.out, v.local, v.expected(countSteps), idle); err == nil || !strings.Contains(err.Error(), "the result is wrong") {
 		t.Errorf("a kernel that was not launched: %v", err)
 	}
 	// (1 - a) for a chain: it is off by one in each step.
