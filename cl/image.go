@@ -157,7 +157,7 @@ func (d ImageDesc) check(f *function, format ImageFormat, data []byte) error {
 // layout and region return the place of the whole image in linear memory.
 func (d ImageDesc) layout() Rect {
 	if d.Type == Image1DArray && d.SlicePitch == 0 {
-		return Rect{RowPitch: d.RowPitch, SlicePitch: d.RowPitch}
+		d.SlicePitch = d.RowPitch
 	}
 	return Rect{RowPitch: d.RowPitch, SlicePitch: d.SlicePitch}
 }

@@ -172,9 +172,6 @@ func (i *Image) host(f *function, region [3]int, data []byte, rowPitch, slicePit
 	if i.pixel == 0 {
 		return refuse(f.name, InvalidValue, "the driver does not tell the size of a pixel")
 	}
-	place := Rect{RowPitch: rowPitch, SlicePitch: slicePitch}
-	if i.desc.Type == Image1DArray && slicePitch == 0 {
-		place.SlicePitch = rowPitch
-	}
+	place := ImageDesc{Type: i.desc.Type, RowPitch: rowPitch, SlicePitch: slicePitch}.layout()
 	return place.within(f, "data", i.bytes(region), len(data))
 }

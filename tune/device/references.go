@@ -10,21 +10,21 @@ import (
 	"github.com/ndtune/ndtune/tune/problem"
 )
 
-// references are the right outputs of a problem, made when they are first needed and kept
-// on the host.
+// references makes the correct outputs of a problem when they are first needed, and keeps them on the
+// host.
 type references struct {
 	problem    *problem.Problem
 	device     hardware.Device
 	supervisor Supervisor
-	made       map[string]map[string]*array.Array // by what they depend on, then by argument name
+	made       map[string]map[string]*array.Array // by reference key, then by argument name
 }
 
-// maxReferences bounds how many sets of outputs are kept.
+// maxReferences is the largest number of sets of outputs that are kept.
 const maxReferences = 16
 
-// of are the right outputs for a variant, by argument name. Nil means that the problem
-// judges itself. A *failure says that the variant's sizes are not those of the reference; any
-// other error that there is nothing to compare any configuration with.
+// of returns the correct outputs for a variant, by argument name, or nil if the problem has a function
+// that checks outputs. The error is a *failure if the variant and the reference have different
+// sizes. With any other error, no configuration can be verified.
 func (r *references) of(ctx context.Context, s *session, v *problem.Variant) (map[string]*array.Array, error) {
 	if r.problem.Check() != nil {
 		return nil, nil
@@ -55,16 +55,16 @@ func (r *references) of(ctx context.Context, s *session, v *problem.Variant) (ma
 	return outputs, nil
 }
 
-// referenceKey is what right outputs depend on.
+// referenceKey returns a text of everything on which correct outputs depend.
 func referenceKey(v *problem.Variant) string { return fmt.Sprint(v.ReferenceLaunches, v.Elements) }
 
-// known reports whether nobody needs to be asked for the right outputs of a variant.
+// known reports whether the correct outputs of a variant need not be made or requested.
 func (r *references) known(v *problem.Variant) bool {
 	return r.problem.Check() != nil || r.made[referenceKey(v)] != nil
 }
 
-// misfit is the error for a reference of another size than the problem's buffer: the
-// configuration's own where that size depends on it, else one of the whole problem.
+// misfit returns the error for a reference whose size differs from that of the problem's buffer: a
+// failure of the configuration if the size depends on it, otherwise an error of the problem.
 func misfit(mine problem.ArgumentInfo, format string, args ...any) error {
 	if mine.Varies {
 		return fail(tune.Correctness, format, args...)
@@ -72,6 +72,7 @@ func misfit(mine problem.ArgumentInfo, format string, args ...any) error {
 	return fmt.Errorf(format, args...)
 }
 
+// make makes the correct outputs for a variant.
 func (r *references) make(ctx context.Context, s *session, v *problem.Variant) (map[string]*array.Array, error) {
 	r.supervisor.Begin(StageReference, 0)
 	reference, _, _ := r.problem.Reference()
@@ -80,7 +81,7 @@ func (r *references) make(ctx context.Context, s *session, v *problem.Variant) (
 	}
 	outputs, err := r.runKernel(ctx, s, v)
 	if misfit, ok := err.(*failure); ok && misfit.status == tune.Correctness {
-		return nil, misfit // of sizes: the configuration's own
+		return nil, misfit // of the configuration's sizes
 	}
 	if err != nil {
 		return nil, fmt.Errorf("make the reference output with kernel %s: %w", reference.KernelName(), err)
@@ -88,7 +89,7 @@ func (r *references) make(ctx context.Context, s *session, v *problem.Variant) (
 	return outputs, nil
 }
 
-// given are the outputs that files or a function of the initial content give.
+// given returns the outputs from files, or from a function of the initial content.
 func (r *references) given(v *problem.Variant) (map[string]*array.Array, error) {
 	initial := map[string]*array.Array{}
 	if r.problem.Definition().Verify.Reference != nil {
@@ -106,7 +107,7 @@ func (r *references) given(v *problem.Variant) (map[string]*array.Array, error) 
 	return r.problem.ExpectedOutputs(initial)
 }
 
-// runKernel runs the reference kernel in the session's context, on buffers of its own.
+// runKernel runs the reference kernel in the context of the session, with separate buffers.
 func (r *references) runKernel(ctx context.Context, s *session, v *problem.Variant) (map[string]*array.Array, error) {
 	reference, configuration, swap := r.problem.Reference()
 	w, err := Derive(reference, configuration, r.device)
@@ -158,8 +159,8 @@ func (r *references) runKernel(ctx context.Context, s *session, v *problem.Varia
 	return r.readOutputs(own)
 }
 
-// shareContent gives the reference's buffers the content of the problem's buffers of the
-// same names.
+// shareContent makes the reference's buffers with the content of the problem's buffers of the same
+// names.
 func (r *references) shareContent(own *session, w, v *problem.Variant) error {
 	for i, info := range own.infos {
 		for j, mine := range r.problem.Arguments() {

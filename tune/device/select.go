@@ -12,22 +12,22 @@ import (
 	"github.com/ndtune/ndtune/tune/hardware"
 )
 
-// A Listed device is one of the machine's devices with the names by which it can be chosen.
+// A Listed is a device of the machine, with the numbers and names that select it.
 type Listed struct {
 	Index    int // among all devices of the machine
 	Platform int
-	Place    int // within its platform
+	Place    int // in its platform
 	Device   *cl.Device
 	Name     string
 	Type     string
 }
 
-// Selector is the «platform:device» form that always means this device.
+// Selector returns the selector platform:device, which selects this device only.
 func (l Listed) Selector() string { return fmt.Sprintf("%d:%d", l.Platform, l.Place) }
 
-// List is all devices of the machine in the order of their platforms. Platforms without
-// devices have none, which is no error; no device at all is cl.ErrNoDevice. A platform or a
-// device that fails to describe itself is passed over while there is another.
+// List returns all devices of the machine in the order of their platforms. The error is cl.ErrNoDevice
+// if there are none. A platform or device that fails to describe itself is left out if there are
+// others.
 func List() ([]Listed, error) {
 	platforms, err := cl.Platforms()
 	if err != nil {
@@ -59,7 +59,7 @@ func List() ([]Listed, error) {
 	return nil, cl.ErrNoDevice
 }
 
-// A SelectionError says that no device, or more than one, is what was asked for.
+// A SelectionError is the error of a selector that selects no device, or too many.
 type SelectionError struct {
 	Selector string
 	Problem  string
@@ -75,12 +75,17 @@ func (e *SelectionError) Error() string {
 	return b.String()
 }
 
-// Select chooses a device: by its index among all, by «platform:device», by cpu or gpu, or
-// by its name or a part of it without regard to case. An empty selector is the first GPU,
-// else the first device. Cpu and gpu choose the first of their kind; a part of a name must
-// fit devices of one name only, of which the first is chosen. A number that is no index must
-// be a whole word of a name, as 4090 is of «GeForce RTX 4090». A list of several devices is
-// for [SelectAlike].
+// Select selects a device. The selector, whose case does not matter, is one of these:
+//
+//   - empty: the first GPU, or else the first device;
+//   - an index of devices, or platform:device;
+//   - cpu, gpu or accelerator: the first device of that type;
+//   - a name or a part of it: the first of the devices that have it in their names, which must all
+//     have the same name;
+//   - a number that is no index: likewise, but it must be a whole word of the name, as 4090 is of
+//     "GeForce RTX 4090".
+//
+// Lists of devices are for [SelectAlike] and [SelectEach].
 func Select(devices []Listed, selector string) (Listed, error) {
 	refuse := func(format string, args ...any) (Listed, error) {
 		return Listed{}, &SelectionError{selector, fmt.Sprintf(format, args...), devices}
@@ -88,23 +93,13 @@ func Select(devices []Listed, selector string) (Listed, error) {
 	if len(devices) == 0 {
 		return Listed{}, cl.ErrNoDevice
 	}
-	first := func(kind string) (Listed, bool) {
-		for _, l := range devices {
-			if l.Type == kind {
-				return l, true
-			}
-		}
-		return Listed{}, false
-	}
+	first := func(kind string) int { return slices.IndexFunc(devices, func(l Listed) bool { return l.Type == kind }) }
 	switch s := normal(selector); {
 	case s == "":
-		if l, ok := first("gpu"); ok {
-			return l, nil
-		}
-		return devices[0], nil
+		return devices[max(0, first("gpu"))], nil
 	case isType(s):
-		if l, ok := first(s); ok {
-			return l, nil
+		if i := first(s); i >= 0 {
+			return devices[i], nil
 		}
 		return refuse("no device is of that type")
 	case isNumber(s):
@@ -117,10 +112,8 @@ func Select(devices []Listed, selector string) (Listed, error) {
 		}
 		return onlyName(found, refuse)
 	case isPair(s):
-		for _, l := range devices {
-			if l.Selector() == s {
-				return l, nil
-			}
+		if i := slices.IndexFunc(devices, func(l Listed) bool { return l.Selector() == s }); i >= 0 {
+			return devices[i], nil
 		}
 		return refuse("there is no such platform and device")
 	case strings.Contains(s, ","):
@@ -133,6 +126,7 @@ func Select(devices []Listed, selector string) (Listed, error) {
 	}
 }
 
+// selectByName selects a device by its name or a part of it.
 func selectByName(devices []Listed, part string, refuse func(string, ...any) (Listed, error)) (Listed, error) {
 	var found []Listed
 	for _, l := range devices {
@@ -150,7 +144,7 @@ func selectByName(devices []Listed, part string, refuse func(string, ...any) (Li
 	return onlyName(found, refuse)
 }
 
-// onlyName is the first of the devices found, which must all have one name.
+// onlyName returns the first of the devices, which must all have the same name.
 func onlyName(found []Listed, refuse func(string, ...any) (Listed, error)) (Listed, error) {
 	for _, l := range found[1:] {
 		if l.Name != found[0].Name {
@@ -160,14 +154,14 @@ func onlyName(found []Listed, refuse func(string, ...any) (Listed, error)) (List
 	return found[0], nil
 }
 
-// normal is a selector without regard to case and to the spaces around it.
+// normal returns a selector in lower case, without surrounding spaces.
 func normal(selector string) string { return strings.ToLower(strings.TrimSpace(selector)) }
 
 func isType(s string) bool { return s == "cpu" || s == "gpu" || s == "accelerator" }
 
 func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
-// hasWord tells whether a name has a word: the letters and digits between other characters.
+// hasWord reports whether a name has a word: letters and digits between other characters.
 func hasWord(name, word string) bool {
 	between := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 	return slices.Contains(strings.FieldsFunc(name, between), word)
@@ -178,25 +172,24 @@ func isPair(s string) bool {
 	return ok && isNumber(a) && isNumber(b)
 }
 
-// insteadOfUnlike is what to do where the devices of one search are of several models.
+// insteadOfUnlike is the advice for devices of several models.
 const insteadOfUnlike = "tune each by itself and compare them, with ndtune compare"
 
-// SelectAlike chooses the devices that share one search, which are all of one model, on one
-// platform, with one driver. The selector is one of these, or several with commas between them:
+// SelectAlike selects the devices that share one search, which must be of one model, on one platform,
+// with one driver. The selector is one of these, or a list of them, separated by commas:
 //
-//   - cpu, gpu or accelerator: the first device of that type and all that are like it;
-//   - any other that [Select] takes: that one device. An empty selector is one device too.
+//   - cpu, gpu or accelerator: the first device of that type, and all devices of its model;
+//   - any other selector of [Select], also an empty one: one device.
 //
-// A selector with a comma that is part of a device's name means that device, as in Select.
+// If a device has the whole selector in its name, comma included, it is selected, as by Select.
 //
-// The devices come in the order in which the selector names them, so that the first is the
-// one that Select gives for the first name, and each comes once, also where several listings
-// of one card are named. Devices that are not alike are refused with a [SelectionError].
+// The devices have the order of the selectors, so that the first is that of Select for the first
+// one. Each card is selected once. The error of devices that are not alike is a [SelectionError].
 func SelectAlike(devices []Listed, selector string) ([]Listed, error) {
 	return selectAlike(devices, selector, func(l Listed) (hardware.Device, error) { return Describe(l.Device) })
 }
 
-// A describer finds out what a listed device is.
+// A describer describes a listed device.
 type describer func(Listed) (hardware.Device, error)
 
 func selectAlike(devices []Listed, selector string, describe describer) ([]Listed, error) {
@@ -214,10 +207,10 @@ func selectAlike(devices []Listed, selector string, describe describer) ([]Liste
 				chosen[0].Selector(), chosen[i].Selector(), err, insteadOfUnlike), devices}
 		}
 	}
-	return oneOfEachCard(chosen, described), nil
+	return oneListingOfEach(chosen, describe), nil
 }
 
-// chooseAll returns the devices that the selectors of a list mean, each once.
+// chooseAll returns the devices of a list of selectors, each once.
 func chooseAll(devices []Listed, selector string, expand func(name string) ([]Listed, error)) ([]Listed, error) {
 	names, err := splitSelector(devices, selector)
 	if err != nil {
@@ -238,7 +231,7 @@ func chooseAll(devices []Listed, selector string, expand func(name string) ([]Li
 	return chosen, nil
 }
 
-// splitSelector is the selectors of a list.
+// splitSelector returns the selectors of a list.
 func splitSelector(devices []Listed, selector string) ([]string, error) {
 	names := strings.Split(selector, ",")
 	if len(names) == 1 {
@@ -255,8 +248,8 @@ func splitSelector(devices []Listed, selector string) ([]string, error) {
 	return names, nil
 }
 
-// expand is the devices that one selector means. A device that fails to describe itself is
-// not like another.
+// expand returns the devices of one selector of SelectAlike. A device that fails to describe itself is
+// not like another one.
 func expand(devices []Listed, selector string, describe describer) ([]Listed, error) {
 	first, err := Select(devices, selector)
 	if err != nil {
@@ -296,31 +289,18 @@ func describeAll(devices []Listed, describe describer) ([]hardware.Device, error
 	return all, nil
 }
 
-// oneOfEachCard leaves out the devices that sit on the card of an earlier one: two
-// measurements at a time on one card disturb each other.
-func oneOfEachCard(devices []Listed, described []hardware.Device) []Listed {
-	var kept []Listed
-	for i, l := range devices {
-		if !slices.ContainsFunc(described[:i], func(d hardware.Device) bool { return hardware.SameCard(d, described[i]) }) {
-			kept = append(kept, l)
-		}
-	}
-	return kept
-}
-
-// AllDevices is what [SelectEach] takes for every device of the machine.
+// AllDevices is the selector of [SelectEach] for every device of the machine.
 const AllDevices = "all"
 
-// SelectEach chooses devices that are each used by itself, whatever they are. The selector is one
-// of these, or several with commas between them:
+// SelectEach selects devices that are used separately, and may differ. The selector is one of these, or
+// a list of them, separated by commas:
 //
 //   - all: every device;
 //   - cpu, gpu or accelerator: every device of that type;
-//   - any other that [Select] takes: that one device.
+//   - any other selector of [Select]: one device.
 //
-// A selector with a comma that is part of a device's name means that device, as in Select. The
-// devices come in the order in which the selector names them, each once. Of several listings of
-// one card on one platform the first is taken.
+// If a device has the whole selector in its name, comma included, it is selected, as by Select. The
+// devices have the order of the selectors. Each is selected once, and a card once on each platform.
 func SelectEach(devices []Listed, selector string) ([]Listed, error) {
 	return selectEach(devices, selector, func(l Listed) (hardware.Device, error) { return Describe(l.Device) })
 }
@@ -344,8 +324,8 @@ func selectEach(devices []Listed, selector string, describe describer) ([]Listed
 	return oneListingOfEach(chosen, describe), nil
 }
 
-// oneListingOfEach leaves out the devices that are the card of an earlier one of the same
-// platform. One that fails to describe itself is like no other.
+// oneListingOfEach leaves out further listings of a card on one platform, since simultaneous
+// measurements on one card disturb each other. A device that fails to describe itself is kept.
 func oneListingOfEach(devices []Listed, describe describer) []Listed {
 	var kept []Listed
 	var described []hardware.Device
