@@ -2,6 +2,7 @@ package cl
 
 import (
 	"encoding/binary"
+	"slices"
 	"testing"
 )
 
@@ -67,6 +68,22 @@ func TestNVIDIADevice(t *testing.T) {
 	}
 	if info.UUID == nil || info.UUID.String() != "00010203-0405-0607-0809-0a0b0c0d0e0f" {
 		t.Errorf("UUID %v", info.UUID)
+	}
+}
+
+func TestIntelDevice(t *testing.T) {
+	info := &DeviceInfo{Extensions: []string{"cl_intel_device_attribute_query", "cl_intel_required_subgroup_size", "cl_khr_pci_bus_info"}}
+	sizes := binary.NativeEndian.AppendUint64(binary.NativeEndian.AppendUint64(nil, 16), 32)
+	info.readVendor(answers(map[uint32][]byte{
+		0x4108: sizes,
+		0x410F: u32(2, 0x65, 6, 1),
+		0x4254: u32(8),
+	}))
+	if info.Intel == nil || info.Intel.EUsPerSubSlice != 8 || !slices.Equal(info.SubGroupSizes, []int{16, 32}) {
+		t.Errorf("%+v, sub-groups %v", info.Intel, info.SubGroupSizes)
+	}
+	if info.PCI == nil || info.PCI.String() != "0002:65:06.1" {
+		t.Errorf("PCI %v", info.PCI)
 	}
 }
 
