@@ -13,7 +13,7 @@ import (
 // width)² / D.
 const MaxTimeStep = 0.25
 
-// checkTimeStep refuses a time step for which the scheme is unstable, or not a step forward.
+// checkTimeStep returns an error for a time step that is not positive, or not stable.
 func checkTimeStep(dt float32) error {
 	if dt > 0 && dt <= MaxTimeStep {
 		return nil
@@ -21,21 +21,21 @@ func checkTimeStep(dt float32) error {
 	return fmt.Errorf("dt = %v: the scheme is stable for time steps above 0 and up to %v", dt, MaxTimeStep)
 }
 
-// A Timing says what an advance did and how long it took.
+// A Timing holds the work and the times of an advance.
 type Timing struct {
-	Steps int           // steps done; fewer than asked for where the context was cancelled
+	Steps int           // steps done; fewer than requested if the context was cancelled
 	Cells int           // cells updated in a step: all but the edges
 	Wall  time.Duration // by the host's clock
 
-	// Device is the time of the kernels alone, the sum of their profiling events; 0 on the
-	// CPU, and where the driver's timestamps cannot be used.
+	// Device is the time of the kernels alone, the sum of their profiling events. It is 0 on the
+	// CPU, and if the driver's timestamps are unusable.
 	Device time.Duration
 }
 
-// Updates is the number of cell updates.
+// Updates returns the number of cell updates.
 func (t Timing) Updates() int64 { return int64(t.Steps) * int64(t.Cells) }
 
-// UpdatesPerSecond is the rate of cell updates by the host's clock, 0 where there were none.
+// UpdatesPerSecond returns the rate of cell updates by the host's clock, or 0 without any.
 func (t Timing) UpdatesPerSecond() float64 {
 	if t.Wall <= 0 {
 		return 0
@@ -43,12 +43,12 @@ func (t Timing) UpdatesPerSecond() float64 {
 	return float64(t.Updates()) / t.Wall.Seconds()
 }
 
-// BytesPerSecond is the rate at which a kernel of one step a launch would have to move bytes for
-// these updates: 8 for each, one float read and one written.
+// BytesPerSecond returns the rate at which a kernel with one step per launch would have to move bytes
+// for these updates: 8 for each update, one float read and one written.
 func (t Timing) BytesPerSecond() float64 { return 8 * t.UpdatesPerSecond() }
 
-// LaunchShare is the share of the wall time that was not spent in kernels: what launches cost. It
-// is from 0 to 1; ok is false where the time of the kernels is not known.
+// LaunchShare returns the share of the wall time outside of kernels, the cost of launches, from 0 to 1.
+// If the time of the kernels is unknown, ok is false.
 func (t Timing) LaunchShare() (share float64, ok bool) {
 	if t.Device <= 0 || t.Wall <= 0 {
 		return 0, false
@@ -56,16 +56,16 @@ func (t Timing) LaunchShare() (share float64, ok bool) {
 	return max(0, 1-t.Device.Seconds()/t.Wall.Seconds()), true
 }
 
-// leastCells is how many cells a thread must have in a step to be worth its wait at the
-// barrier: some microseconds of work.
+// leastCells is the least number of cells of a thread in a step, some microseconds of work, which make
+// up for the wait at the barrier.
 const leastCells = 1 << 13
 
-// Advance takes a field the given number of steps of length dt forward on the CPU, in place.
-// Threads bounds the number of threads, and 0 stands for all cores; a small field is worth
-// fewer. The result is the same to the last bit, however many there are.
+// Advance takes a field the given number of steps of length dt forward on the CPU, in place. It uses at
+// most the given number of threads, or one for each core if threads is 0, and fewer for a small field.
+// The result does not depend on their number.
 //
-// When ctx is cancelled, it stops after the step under way: the field is then what it is after
-// Timing.Steps steps, and the error is that of the context.
+// If ctx is cancelled, Advance stops after the current step and returns the error of the context. The
+// field is then that after Timing.Steps steps.
 func Advance(ctx context.Context, f *Field, steps int, dt float32, threads int) (Timing, error) {
 	if err := checkAdvance(f, steps); err != nil {
 		return Timing{}, err
@@ -89,7 +89,7 @@ func checkAdvance(f *Field, steps int) error {
 	return nil
 }
 
-// advance is Advance on exactly so many threads, as far as there are rows for them.
+// advance is Advance on that many threads, or one for each row if there are fewer rows.
 func advance(ctx context.Context, f *Field, steps int, dt float32, threads int) (Timing, error) {
 	began := time.Now()
 	threads = max(min(threads, f.NY-2), 1)
@@ -122,14 +122,14 @@ func advance(ctx context.Context, f *Field, steps int, dt float32, threads int) 
 	return t, nil
 }
 
-// share is the part of n rows that one of the threads computes.
+// share returns the part of n rows that a thread computes.
 func share(n, threads, thread int) (from, to int) {
 	n = max(n, 0)
 	return n * thread / threads, n * (thread + 1) / threads
 }
 
-// stepRows computes rows from up to, not including, to of one step: u_new of u, fields of rows
-// of nx cells. Edges are left alone; rows must lie within 1 ≤ from ≤ to ≤ ny − 1.
+// stepRows computes a step for the rows from, …, to − 1 of fields with rows of nx cells. It does not
+// write the edges; 1 ≤ from ≤ to ≤ ny − 1.
 func stepRows(uNew, u []float32, nx, from, to int, dt float32) {
 	if nx < 3 {
 		return
@@ -140,11 +140,11 @@ func stepRows(uNew, u []float32, nx, from, to int, dt float32) {
 	}
 }
 
-// stepRow computes the inner cells of a row. The row itself has one cell more on either side
-// than the results, and the cells above and below.
+// stepRow computes the inner cells of a row. The row has one more cell on each side than result, above
+// and below.
 //
-// It goes by fours, in arrays whose bounds the compiler knows, which is half as fast again as
-// one by one.
+// It computes four cells at a time, in arrays with constant bounds, which is 1.5 times as fast as one
+// cell at a time.
 func stepRow(result, above, row, below []float32, dt float32) {
 	left, centre, right := row[0], row[1], row[2:]
 	for len(result) >= 4 {
@@ -162,45 +162,44 @@ func stepRow(result, above, row, below []float32, dt float32) {
 	}
 }
 
-// stepCell is the new temperature of a cell. Sums are associated as in the kernels, and the
-// conversions forbid the compiler to fuse operations, so that the result is the same on every
-// processor.
+// stepCell returns the new temperature of a cell. It adds in the order of the kernels. The conversions
+// keep the compiler from fusing operations, so that the result is the same on every processor.
 func stepCell(centre, left, right, above, below, dt float32) float32 {
 	around := left + right + above + below
 	return centre + float32(dt*float32(around-float32(4*centre)))
 }
 
-// How a thread waits before it sleeps: so often it looks for the others, and after so many
-// looks it lets other goroutines run. Rows are shared evenly, so that the others are mostly
-// close behind, and waking a thread costs more than some tens of microseconds of looking.
+// A thread polls the barrier this many times before it sleeps, and lets other goroutines run after
+// every looksARest polls. Rows are shared evenly, so the other threads arrive soon, and waking a
+// thread costs more than some tens of microseconds of polling.
 const (
 	looks      = 1 << 14
 	looksARest = 1 << 8
 )
 
-// A barrier holds threads until all have come, once before each round.
+// A barrier holds threads before each round until all have arrived.
 type barrier struct {
 	threads int64
 	more    func(round int) bool
 
-	arrived atomic.Int64 // threads that wait
-	opened  atomic.Int64 // how often the barrier opened
+	arrived atomic.Int64 // waiting threads
+	opened  atomic.Int64 // the number of times that the barrier has opened
 	closed  atomic.Bool  // there are no more rounds
 
-	mu   sync.Mutex // held while opened changes, for those that sleep
+	mu   sync.Mutex // held while opened changes, for sleeping threads
 	wake sync.Cond
 }
 
-// newBarrier makes a barrier for a number of threads. Before each round, counted from 0, one
-// of them asks more, and all of them get its answer.
+// newBarrier makes a barrier for a number of threads. Before each round, counted from 0, one of them
+// calls more, whose result all of them get.
 func newBarrier(threads int, more func(round int) bool) *barrier {
 	b := &barrier{threads: int64(threads), more: more}
 	b.wake.L = &b.mu
 	return b
 }
 
-// pass waits for all threads and reports whether there is another round. After false, no
-// thread may call it again.
+// pass waits for all threads and reports whether there is another round. After false it must not be
+// called again.
 func (b *barrier) pass() bool {
 	before := b.opened.Load()
 	if b.arrived.Add(1) == b.threads {
@@ -211,7 +210,7 @@ func (b *barrier) pass() bool {
 	return !b.closed.Load()
 }
 
-// await returns when the barrier has opened once more than before.
+// await returns when the barrier has opened again.
 func (b *barrier) await(before int64) {
 	for look := range looks {
 		if b.opened.Load() != before {
@@ -228,7 +227,7 @@ func (b *barrier) await(before int64) {
 	}
 }
 
-// open lets all threads go on. The others wait, so that nothing changes under it.
+// open lets all threads go on. The last thread calls it while the others wait.
 func (b *barrier) open() {
 	if !b.more(int(b.opened.Load())) {
 		b.closed.Store(true)
@@ -240,5 +239,5 @@ func (b *barrier) open() {
 	b.wake.Broadcast()
 }
 
-// rounds is the number of rounds that there were, once all threads have passed the last time.
+// rounds returns the number of rounds, after all threads have passed for the last time.
 func (b *barrier) rounds() int { return int(b.opened.Load()) - 1 }

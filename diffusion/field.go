@@ -20,9 +20,9 @@ type Field struct {
 	Values []float32
 }
 
-// NewField is the sheet of the tutorial: one degree everywhere, and ten points at 1000
-// degrees. The points are drawn uniformly over all cells, edges included, and may coincide;
-// they depend on the sizes and the seed alone. It panics where a size is below 1.
+// NewField returns the sheet of the tutorial, with one degree everywhere, but 1000 degrees at ten points.
+// The points are random, uniformly over all cells with the edges, and may coincide. They depend only
+// on the sizes and the seed. NewField panics if a size is below 1.
 func NewField(nx, ny int, seed uint64) *Field {
 	if nx < 1 || ny < 1 {
 		panic(fmt.Sprintf("diffusion: a field of %d × %d cells", nx, ny))
@@ -39,15 +39,15 @@ func NewField(nx, ny int, seed uint64) *Field {
 	return f
 }
 
-// Clone is a copy that shares no memory with f.
+// Clone returns a copy that shares no memory with f.
 func (f *Field) Clone() *Field {
 	return &Field{NX: f.NX, NY: f.NY, Values: slices.Clone(f.Values)}
 }
 
-// InnerCells is the number of cells that a step updates: all but the edges.
+// InnerCells returns the number of cells that a step updates, all but the edges.
 func (f *Field) InnerCells() int { return max(f.NX-2, 0) * max(f.NY-2, 0) }
 
-// Range is the lowest and the highest temperature. A NaN anywhere makes both NaN.
+// Range returns the lowest and the highest temperature. If there is a NaN, both are NaN.
 func (f *Field) Range() (low, high float64) {
 	least, most := f.Values[0], f.Values[0]
 	for _, v := range f.Values {
@@ -56,8 +56,8 @@ func (f *Field) Range() (low, high float64) {
 	return float64(least), float64(most)
 }
 
-// Sum is the sum of all temperatures, the heat in the sheet, as if added exactly and rounded
-// once, or nearly so: additions are compensated after A. Neumaier, ZAMM 54 (1974), 39–51.
+// Sum returns the sum of all temperatures, the heat in the sheet. Its error is about that of one
+// rounding: additions are compensated (A. Neumaier, ZAMM 54 (1974), 39–51).
 func (f *Field) Sum() float64 {
 	var sum, lost float64
 	for _, v := range f.Values {
@@ -66,7 +66,7 @@ func (f *Field) Sum() float64 {
 	return sum + lost
 }
 
-// addCompensated adds v to sum, and to lost what that addition rounds away.
+// addCompensated adds v to sum, and the rounding error of that addition to lost.
 func addCompensated(sum, lost, v float64) (float64, float64) {
 	t := sum + v
 	if math.Abs(sum) >= math.Abs(v) {
@@ -77,9 +77,9 @@ func addCompensated(sum, lost, v float64) (float64, float64) {
 	return t, lost
 }
 
-// EdgeFlux is the sum of u_edge − u_inner over all pairs of an edge cell and an inner cell
-// beside it: what flows in through the fixed edges in a unit of time. A step of length dt
-// changes [Field.Sum] by dt times the flux.
+// EdgeFlux returns the sum of u_edge − u_inner over all pairs of an edge cell and an inner cell beside it:
+// the heat that flows in through the fixed edges per unit of time. A step of length dt changes
+// [Field.Sum] by dt times the flux.
 func (f *Field) EdgeFlux() float64 {
 	if f.InnerCells() == 0 {
 		return 0
@@ -100,8 +100,8 @@ func (f *Field) EdgeFlux() float64 {
 	return sum + lost
 }
 
-// MaxDifference is the largest difference of two cells in the same place, in degrees. It is
-// +Inf where either is NaN, and where the fields differ in size.
+// MaxDifference returns the largest difference of corresponding cells, in degrees. It is +Inf if one of
+// them is NaN, or if the fields differ in size.
 func (f *Field) MaxDifference(other *Field) float64 {
 	if f.NX != other.NX || f.NY != other.NY || len(f.Values) != len(other.Values) {
 		return math.Inf(1)
@@ -120,7 +120,7 @@ func (f *Field) MaxDifference(other *Field) float64 {
 	return largest
 }
 
-// check refuses a field whose sizes and values do not fit together.
+// check returns an error if the number of values does not fit the sizes.
 func (f *Field) check() error {
 	if f.NX < 1 || f.NY < 1 || len(f.Values) != f.NX*f.NY {
 		return fmt.Errorf("a field of %d × %d cells with %d values", f.NX, f.NY, len(f.Values))

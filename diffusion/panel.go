@@ -220,20 +220,19 @@ func (s scale) color(v float64) color.NRGBA {
 }
 
 const (
-	fewCells   = 32  // hot cells on a linear scale, with fewer of which it is useless
-	hotPart    = 0.1 // of the range, above which a cell counts as hot
+	fewCells   = 32  // a linear scale needs at least this many hot cells
+	hotPart    = 0.1 // the part of the range above which a cell is hot
 	decades    = 5   // of a logarithmic scale
-	barNumbers = 6   // beside a colour bar at most
+	barNumbers = 6   // the most numbers beside a colour bar
 )
 
-// A scale gives temperatures their place between 0 and 1 on a colour bar.
+// A scale maps temperatures to places from 0 to 1 on a colour bar.
 type scale struct {
 	low, high   float64 // degrees
-	logarithmic bool    // in the degrees above low: from high − low down by some decades
+	logarithmic bool    // in degrees above low, over some decades below high − low
 }
 
-// scaleOf is the scale from the lowest to the highest of values. Values that are not finite do
-// not count.
+// scaleOf returns the scale from the lowest to the highest finite value.
 func scaleOf(values []float64) scale {
 	s := scale{low: math.Inf(1), high: math.Inf(-1)}
 	for _, v := range values {
@@ -259,7 +258,7 @@ func scaleOf(values []float64) scale {
 	return s
 }
 
-// place is where a temperature stands, and NaN for a NaN.
+// place returns the place of a temperature, or NaN for NaN.
 func (s scale) place(v float64) float64 {
 	at := (v - s.low) / (s.high - s.low)
 	if s.logarithmic {
@@ -268,7 +267,7 @@ func (s scale) place(v float64) float64 {
 	return min(max(at, 0), 1)
 }
 
-// unit says what the numbers beside the colour bar are.
+// unit returns the unit of the numbers beside the colour bar.
 func (s scale) unit() string {
 	if s.logarithmic {
 		return "° above " + strconv.FormatFloat(s.low, 'g', 4, 64)
@@ -276,7 +275,7 @@ func (s scale) unit() string {
 	return "degrees"
 }
 
-// ticks are round numbers on the colour bar.
+// ticks returns round numbers on the colour bar.
 func (s scale) ticks() []tick {
 	if s.logarithmic {
 		return s.powersOfTen()
@@ -306,9 +305,9 @@ type tick struct {
 	label string
 }
 
-// inferno are ten colours of the map of that name by N. Smith and S. van der Walt, made for
-// matplotlib and free of copyright (CC0): its lightness grows evenly from black to light
-// yellow, also for those who do not tell colours apart.
+// inferno holds ten colours of the colour map of that name by N. Smith and S. van der Walt, made for
+// matplotlib and free of copyright (CC0). Its lightness grows evenly from black to light yellow, also
+// for colour-blind readers.
 var inferno = []color.Color{
 	color.NRGBA{0x00, 0x00, 0x04, 0xff},
 	color.NRGBA{0x1b, 0x0c, 0x42, 0xff},
@@ -322,10 +321,10 @@ var inferno = []color.Color{
 	color.NRGBA{0xfc, 0xff, 0xa4, 0xff},
 }
 
-// colours are those of the colour bar, from cold to hot.
+// colours holds the colours of the colour bar, from cold to hot.
 var colours = between(inferno, 1024)
 
-// between is n colours from the first to the last control, evenly in lightness.
+// between returns n colours from the first to the last control, evenly in lightness.
 func between(controls []color.Color, n int) []color.NRGBA {
 	m, err := moreland.NewLuminance(controls)
 	if err != nil {

@@ -62,21 +62,13 @@ func (s *Simulation) set(d *cl.Device, f *Field) (err error) {
 	if s.launcher, err = device.NewLauncher(d, ""); err != nil {
 		return err
 	}
-	if err := s.fill(f); err != nil {
-		return err
-	}
-	s.whole, err = s.newStepper(s.configuration)
-	return err
-}
-
-// fill makes both buffers with the field, since kernels do not write the edges.
-func (s *Simulation) fill(f *Field) (err error) {
-	for i := range s.buffers {
+	for i := range s.buffers { // both, since kernels do not write the edges
 		if s.buffers[i], err = s.launcher.Context.NewBufferFrom(cl.ReadWrite, cl.Bytes(f.Values)); err != nil {
 			return fmt.Errorf("a buffer of %d × %d cells: %w", s.nx, s.ny, err)
 		}
 	}
-	return nil
+	s.whole, err = s.newStepper(s.configuration)
+	return err
 }
 
 // StepsPerLaunch returns the number of time steps in a launch of the kernel.

@@ -165,8 +165,7 @@ func (b *Bench) TuneKernels(ctx context.Context) error {
 	return nil
 }
 
-// sizesToTune are the default sizes, unless there are others, each brought between the smallest and
-// the largest size of the bench.
+// sizesToTune returns the sizes to tune. Default sizes are clamped to the sizes of the bench.
 func (b *Bench) sizesToTune() []int {
 	if b.TuneSizes != nil {
 		return b.TuneSizes
@@ -227,8 +226,8 @@ func (b *Bench) participant(p *Process) Participant {
 	return participant
 }
 
-// entrants are all entrants in the order of the tables. A kernel without a correct configuration is
-// noted and left out.
+// entrants returns all entrants in the order of the tables. It notes and leaves out kernels without a
+// correct configuration.
 func (b *Bench) entrants() []Entrant {
 	pci := ""
 	if described, err := device.Describe(b.Device.Device); err == nil && strings.Contains(described.Vendor, "NVIDIA") {

@@ -100,7 +100,7 @@ func LeftOut(cells []Cell) []Remark {
 	return remarks(cells, func(c Cell) string { return c.Why })
 }
 
-// remarks gathers texts about cells, by entrant; "" is none.
+// remarks returns the texts about cells, by entrant, without empty ones.
 func remarks(cells []Cell, text func(Cell) string) []Remark {
 	var all []Remark
 	for _, name := range entrantsOf(cells) {
@@ -121,7 +121,7 @@ func remarks(cells []Cell, text func(Cell) string) []Remark {
 	return all
 }
 
-// entrantsOf are the names of a sweep's entrants, in order.
+// entrantsOf returns the names of a sweep's entrants, in order.
 func entrantsOf(cells []Cell) []string {
 	var names []string
 	for _, c := range cells {
@@ -156,11 +156,10 @@ func WriteFile(path, title string, cells []Cell) error {
 	return nil
 }
 
-// EncodeCSV writes cells as a table of one row each, with a header row: the entrant, n, of the
-// multiplications alone the median and the least time in milliseconds, their number and the
-// rate at the median in GFLOP/s, the same of the round trips, the configuration, whether the
-// host's clock took the times alone, and why there is no measurement. What there is not is
-// empty; on the CPU there are no round trips.
+// EncodeCSV writes a header row and a row for each cell: the entrant, n, the median and the least time
+// of the multiplications alone in milliseconds, their number, the rate at the median in GFLOP/s, the
+// same for the round trips, the configuration, whether the times alone are by the host's clock, and
+// why there is no measurement. Missing values are empty; there are no round trips on the CPU.
 func EncodeCSV(w io.Writer, cells []Cell) error {
 	out := csv.NewWriter(w)
 	_ = out.Write([]string{ // an error comes again below
@@ -185,7 +184,7 @@ func EncodeCSV(w io.Writer, cells []Cell) error {
 	return out.Error()
 }
 
-// columns are the median, the minimum, the number and the rate of times.
+// columns returns the median, the minimum, the number and the rate of times.
 func columns(n int, times []float64) []string {
 	if len(times) == 0 {
 		return make([]string, 4)
@@ -210,19 +209,13 @@ func CrossoverOf(cells []Cell, entrant, over string, withTransfers bool) Crossov
 	if withTransfers {
 		time = (*Measurement).WithTransfers
 	}
-	others := map[int]*Measurement{}
-	for _, cell := range cells {
-		if cell.Entrant == over && cell.Measurement != nil {
-			others[cell.N] = cell.Measurement
-		}
-	}
 	for _, cell := range cells { // ascending
-		other := others[cell.N]
-		if cell.Entrant != entrant || cell.Measurement == nil || other == nil {
+		other := slices.IndexFunc(cells, func(o Cell) bool { return o.Entrant == over && o.N == cell.N && o.Measurement != nil })
+		if cell.Entrant != entrant || cell.Measurement == nil || other < 0 {
 			continue
 		}
 		switch {
-		case time(cell.Measurement) >= time(other):
+		case time(cell.Measurement) >= time(cells[other].Measurement):
 			c.From = 0
 		case c.From == 0:
 			c.From = cell.N

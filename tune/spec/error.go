@@ -40,18 +40,17 @@ func (e *Error) Unwrap() error { return e.Err }
 // Errors are all errors of a specification, ordered by file, the specification first, and line.
 type Errors []*Error
 
-// maxShown is how many errors a message lists.
+// maxShown is the number of errors that a message lists.
 const maxShown = 10
 
 // Error lists the first ten, one on each line, and the number of the others.
 func (e Errors) Error() string {
 	var lines []string
-	for i, err := range e {
-		if i == maxShown {
-			lines = append(lines, fmt.Sprintf("and %d more", len(e)-maxShown))
-			break
-		}
+	for _, err := range e[:min(len(e), maxShown)] {
 		lines = append(lines, err.Error())
+	}
+	if more := len(e) - maxShown; more > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(lines, "\n")
 }

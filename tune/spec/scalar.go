@@ -27,10 +27,9 @@ var (
 	falseWords = []string{"false", "False", "FALSE"}
 )
 
-// scalar is the value of a scalar: an int, a float64, a bool, a string, or nil for YAML's
-// null. Only plain scalars are anything but a string. The reading is that of YAML 1.2
-// (yes, no, on, off, y and n are texts), and what YAML 1.1 reads as another number, 010,
-// is refused.
+// scalar returns the value of a scalar: an int, a float64, a bool, a string, or nil for null. Quoted
+// scalars are strings. Plain ones are read as by YAML 1.2: yes, no, on, off, y and n are strings. A
+// number that YAML 1.1 reads as another one, such as 010, is an error.
 func scalar(n *yaml.Node) (space.Value, error) {
 	if n.Style&yaml.TaggedStyle != 0 {
 		return tagged(n)
@@ -41,7 +40,7 @@ func scalar(n *yaml.Node) (space.Value, error) {
 	return plain(n.Value)
 }
 
-// plain reads a text that is not quoted.
+// plain reads a text without quotes.
 func plain(text string) (space.Value, error) {
 	switch {
 	case slices.Contains(nullWords, text):
@@ -70,7 +69,7 @@ func plain(text string) (space.Value, error) {
 	return text, nil
 }
 
-// tagged reads a scalar that says itself what it is.
+// tagged reads a scalar with a tag.
 func tagged(n *yaml.Node) (space.Value, error) {
 	if n.Tag == "!!str" {
 		return n.Value, nil
@@ -90,7 +89,7 @@ func tagged(n *yaml.Node) (space.Value, error) {
 	return nil, fmt.Errorf("the tag %s does not fit %q", n.Tag, excerpt.Of(n.Value))
 }
 
-// value is a number, a bool or a text; nil where the field is something else.
+// value reads a number, a bool or a text. It returns nil if the field is something else.
 func (f field) value() space.Value {
 	v, ok := f.scalar("a number, a text, true or false")
 	if ok && v == nil {
@@ -112,7 +111,7 @@ func (f field) scalar(what string) (v space.Value, ok bool) {
 	return v, err == nil
 }
 
-// text is a text as it is written, even where it looks like a number.
+// text reads a text as written, even if it looks like a number.
 func (f field) text() string {
 	if f.node.Kind != yaml.ScalarNode {
 		f.expected("a text")
@@ -125,16 +124,16 @@ func (f field) text() string {
 	return f.node.Value
 }
 
-// commaHint explains what is left of an expression that YAML parted.
+// commaHint explains an expression that YAML has split.
 const commaHint = "; within {…} and […] an expression with a comma must be in quotes"
 
-// colonHint explains how an expression becomes a key and a value.
+// colonHint explains an expression that YAML has read as a key and a value.
 const colonHint = `; an expression with ": " must be in quotes`
 
-// maxExpression keeps an expression within what its compiler can take.
+// maxExpression bounds the length of expressions, for the sake of their compiler.
 const maxExpression = 10000
 
-// expression is an expression or a plain number.
+// expression reads an expression or a plain number.
 func (f field) expression() string {
 	if f.node.Kind == yaml.MappingNode && f.node.Style&yaml.FlowStyle == 0 {
 		f.failf("expected an expression, found a mapping%s", colonHint)
@@ -168,7 +167,7 @@ func (f field) expression() string {
 	}
 }
 
-// number is an integer or a float.
+// number reads an integer or a float.
 func (f field) number() float64 {
 	v, ok := f.scalar("a number")
 	switch v := v.(type) {
@@ -183,7 +182,7 @@ func (f field) number() float64 {
 	return 0
 }
 
-// boolean is true or false.
+// boolean reads true or false.
 func (f field) boolean() bool {
 	if f.node.Kind == yaml.ScalarNode {
 		v, _ := scalar(f.node) // nil is no bool
@@ -195,7 +194,7 @@ func (f field) boolean() bool {
 	return false
 }
 
-// choice is one of a few words.
+// choice reads one of the given words.
 func (f field) choice(words ...string) string {
 	if f.node.Kind == yaml.ScalarNode && slices.Contains(words, f.node.Value) {
 		return f.node.Value

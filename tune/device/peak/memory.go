@@ -374,8 +374,8 @@ func (s *stream) fill(n int) error {
 	return s.content.fill(s.in, n, contentFactor, contentOffset)
 }
 
-// chance is the only sum that work-items of timed reads write, so that compilers cannot remove the
-// reads.
+// chance is the only sum that a work-item of a timed read writes. The comparison with it keeps
+// compilers from removing the reads.
 const chance = 0x5eed5eed
 
 // check moves the set once and checks the result. It leaves the arguments set for timed launches.

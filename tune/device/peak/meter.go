@@ -55,10 +55,9 @@ func PartsFor(n problem.Needs) []Part {
 
 // FindPart returns the part of a name.
 func FindPart(name string) (Part, error) {
-	for _, p := range Parts() {
-		if p.Name == name {
-			return p, nil
-		}
+	parts := Parts()
+	if i := slices.IndexFunc(parts, func(p Part) bool { return p.Name == name }); i >= 0 {
+		return parts[i], nil
 	}
 	return Part{}, fmt.Errorf("nothing that is measured is named %q", name)
 }
