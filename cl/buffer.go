@@ -47,8 +47,7 @@ func (m MemFlags) String() string {
 // wait lists order the commands that access its bytes.
 type Buffer struct {
 	object
-	context *Context
-	size    int
+	size int
 }
 
 // NewBuffer creates a buffer of size bytes with undefined content.
@@ -80,7 +79,7 @@ func (c *Context) newBuffer(flags, more MemFlags, size int, data []byte) (*Buffe
 	if err != nil {
 		return nil, about(err, fmt.Sprintf("%d bytes", size))
 	}
-	b := &Buffer{context: c, size: size}
+	b := &Buffer{size: size}
 	b.own(bufferKind, id)
 	return b, nil
 }
@@ -107,7 +106,7 @@ func (b *Buffer) Sub(flags MemFlags, offset, size int) (*Buffer, error) {
 	if err != nil {
 		return nil, about(err, fmt.Sprintf("%d bytes from %d", size, offset))
 	}
-	part := &Buffer{context: b.context, size: size}
+	part := &Buffer{size: size}
 	part.own(bufferKind, id)
 	return part, nil
 }

@@ -108,7 +108,7 @@ func (m *Mapping) enqueueUnmap(f *function, wait []*Event) (*Event, error) {
 	c := &command{function: f, queue: m.queue, made: new(Event)}
 	m.queue.keep()
 	defer c.end()
-	if err := c.hold(f, wait, nil); err != nil {
+	if err := c.hold(wait, nil); err != nil {
 		return nil, err
 	}
 	if err := c.run(m.queue.id, m.memoryID, m.addr); err != nil {

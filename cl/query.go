@@ -75,20 +75,15 @@ func (q query) read(key string, info any) error {
 			if len(data) == len(field) {
 				copy(field[:], data)
 			}
-		default:
-			setNumber(v.Field(i), decode(data))
+		default: // an integer type
+			if n := decode(data); v.Field(i).CanInt() {
+				v.Field(i).SetInt(int64(n))
+			} else {
+				v.Field(i).SetUint(n)
+			}
 		}
 	}
 	return nil
-}
-
-// setNumber sets a field of an integer type.
-func setNumber(field reflect.Value, n uint64) {
-	if field.CanInt() {
-		field.SetInt(int64(n))
-	} else {
-		field.SetUint(n)
-	}
 }
 
 // text returns "" if the query fails.

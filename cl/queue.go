@@ -127,11 +127,11 @@ func (q *Queue) use(f *function) error { return q.handle().use(f, queueKind) }
 // command is one call that enqueues a command. It keeps the objects that the call uses alive
 // until end.
 type command struct {
-	*function
-	queue *Queue
-	mems  []memory
-	wait  waitList
-	made  *Event
+	function *function
+	queue    *Queue
+	mems     []memory
+	wait     waitList
+	made     *Event
 }
 
 // memory is a buffer or an image, or nil of either.
@@ -159,7 +159,7 @@ func (q *Queue) enqueue(f *function, wait []*Event, call func(*command) error, m
 //
 //go:uintptrescapes
 func (c *command) run(args ...uintptr) error {
-	return c.runWith(args, c.waitCount(), uintptr(c.waitList()), uintptr(c.slot()))
+	return c.function.runWith(args, c.waitCount(), uintptr(c.waitList()), uintptr(c.slot()))
 }
 
 // begin starts a command: it counts a use of the queue, the memory and the events to wait for.
@@ -169,7 +169,7 @@ func (q *Queue) begin(f *function, wait []*Event, mems ...memory) (command, erro
 		return command{}, err
 	}
 	c := command{function: f, queue: q, made: new(Event)}
-	if err := c.hold(f, wait, mems); err != nil {
+	if err := c.hold(wait, mems); err != nil {
 		c.end()
 		return command{}, err
 	}
@@ -177,7 +177,8 @@ func (q *Queue) begin(f *function, wait []*Event, mems ...memory) (command, erro
 }
 
 // hold counts a use of memory and events.
-func (c *command) hold(f *function, wait []*Event, mems []memory) error {
+func (c *command) hold(wait []*Event, mems []memory) error {
+	f := c.function
 	if err := f.on(c.queue.context.version); err != nil {
 		return err
 	}
