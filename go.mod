@@ -7,7 +7,6 @@ require (
 	github.com/expr-lang/expr v1.17.8
 	github.com/go-rod/rod v0.116.2
 	github.com/rogpeppe/go-internal v1.14.1
-	github.com/schollz/progressbar/v3 v3.18.0
 	github.com/urfave/cli/v2 v2.27.7
 	github.com/x448/float16 v0.8.4
 	github.com/xrash/smetrics v0.0.0-20240521201337-686a1a2994c1
@@ -27,9 +26,7 @@ require (
 	github.com/campoy/embedmd v1.0.0 // indirect
 	github.com/cpuguy83/go-md2man/v2 v2.0.7 // indirect
 	github.com/golang/freetype v0.0.0-20170609003504-e2365dfdc4a0 // indirect
-	github.com/mitchellh/colorstring v0.0.0-20190213212951-d06e56a500db // indirect
 	github.com/pmezard/go-difflib v1.0.0 // indirect
-	github.com/rivo/uniseg v0.4.7 // indirect
 	github.com/russross/blackfriday/v2 v2.1.0 // indirect
 	github.com/ysmood/gson v0.7.3 // indirect
 	golang.org/x/image v0.30.0 // indirect

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -15,15 +16,15 @@ func newApp() *cli.App {
 	app := &cli.App{
 		Name:  "ndtune",
 		Usage: "tune OpenCL kernels on any OpenCL device",
-		Description: `ndtune builds the variants of an OpenCL kernel that its tunable #defines span, checks
-their output, times them with profiling events and says which is fastest.
+		Description: `ndtune builds the variants of an OpenCL kernel, one for each combination of its tunable
+#defines, verifies their output, times them with profiling events and names the fastest.
 
-   ndtune devices                               what there is to tune on
+   ndtune devices                               the devices of this machine
    ndtune diffusion tune --kernel tiled         the bundled tutorial kernel
    ndtune tune my_kernel.yaml -o results.csv    a kernel of your own
 
-Exit status: 0 done, 1 nothing correct was found or the run could not go on, 2 the
-command line or the specification is wrong, 130 interrupted.`,
+Exit status: 0 done; 1 no correct configuration was found, or the run could not
+continue; 2 the command line or the specification is wrong; 130 interrupted.`,
 		Version:                   versionText(),
 		Commands:                  []*cli.Command{devicesCommand(), tuneCommand(), runCommand(), spaceCommand(), strategiesCommand(), simulateCommand(), compareCommand(), convertCommand(), reportCommand(), diffusionCommand(), matmulCommand(), completionCommand()},
 		EnableBashCompletion:      true,
@@ -51,28 +52,24 @@ func setUsageErrors(commands []*cli.Command) {
 	}
 }
 
-// needCommand is the action of a command that has only subcommands: without an argument it
-// shows its help; an argument is a wrong name.
+// needCommand is the action of a command that has only subcommands. Without an argument it shows the
+// help; an argument is the name of a command that does not exist.
 func needCommand(c *cli.Context) error {
-	commands := c.App.Commands
-	if c.Command != nil && len(c.Command.Subcommands) > 0 {
-		commands = c.Command.Subcommands
-	}
-	if c.Args().Len() == 0 {
-		if c.Command != nil && c.Command.Name != "" && c.Command.Name != c.App.Name {
-			return cli.ShowSubcommandHelp(c)
-		}
+	switch {
+	case c.Args().Len() == 0 && c.Command.Name == c.App.Name:
 		return cli.ShowAppHelp(c)
+	case c.Args().Len() == 0:
+		return cli.ShowSubcommandHelp(c)
 	}
 	var names []string
-	for _, sub := range commands {
+	for _, sub := range c.Command.Subcommands {
 		names = append(names, sub.Name)
 	}
 	name := c.Args().First()
 	return wrong("there is no command %q%s (commands: %s; see %s --help)", name, nearest.Hint(name, names), strings.Join(names, ", "), c.Command.HelpName)
 }
 
-// versionText is the version, with the compiler and the platform that the program was built for.
+// versionText returns the version, with the compiler and the platform that the program was built for.
 func versionText() string {
 	v := version
 	if v == "" {
@@ -88,31 +85,20 @@ func init() {
 	cli.FlagStringer = flagHelp
 }
 
-// flagHelp is the line of a flag in a help text: its names, its value once, its usage, and its
+// flagHelp returns the line of a flag in a help text: its names, its value once, its usage, and its
 // default unless that is zero or empty.
 func flagHelp(f cli.Flag) string {
 	d, ok := f.(cli.DocGenerationFlag)
 	if !ok {
 		return ""
 	}
-	usage, value := d.GetUsage(), ""
-	if before, rest, found := strings.Cut(usage, "`"); found {
-		if name, after, closed := strings.Cut(rest, "`"); closed {
-			value, usage = name, before+name+after
-		}
+	usage, value := d.GetUsage(), "N"
+	if parts := strings.SplitN(usage, "`", 3); len(parts) == 3 {
+		value, usage = parts[1], strings.Join(parts, "")
 	}
-	if value == "" && d.TakesValue() {
-		value = "N"
-	}
-	var names []string
-	for _, name := range f.Names() {
-		if len(name) == 1 {
-			names = append([]string{"-" + name}, names...)
-		} else {
-			names = append(names, "--"+name)
-		}
-	}
-	text := strings.Join(names, ", ")
+	names := slices.Clone(f.Names())
+	slices.SortStableFunc(names, func(a, b string) int { return min(len(a), 2) - min(len(b), 2) }) // single letters first
+	text := joinTexts(", ", dashed, names...)
 	if d.TakesValue() {
 		text += " " + value
 		if def := d.GetDefaultText(); def != "" && def != "0" && def != "0s" && def != `""` {

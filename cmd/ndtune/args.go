@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -11,16 +12,15 @@ import (
 	"github.com/ndtune/ndtune/internal/nearest"
 )
 
-// completionFlag is what a shell's completion script appends; it must stay the last.
+// completionFlag is the last flag of the command lines of the shells' completion scripts.
 const completionFlag = "--generate-bash-completion"
 
-// flagsFirst moves the flags of a command line before its arguments, because the flag package
-// below urfave/cli/v2 stops reading flags at the first argument. Everything behind «--» is an
-// argument. With --help the arguments of a command are left out, since urfave/cli takes them for
-// topics. «help tune» becomes «tune --help»: the help command of urfave/cli knows neither
-// subcommands nor wrong names.
+// flagsFirst moves the flags of a command line before its arguments, because urfave/cli/v2 stops
+// reading flags at the first argument. Everything after «--» is an argument. With --help, the
+// arguments of a command are removed, because urfave/cli would read them as topics. «help tune»
+// becomes «tune --help»: the help command of urfave/cli supports neither subcommands nor wrong names.
 //
-// A flag with two names is spelled as at its first use, since urfave/cli refuses -p beside
+// A flag with two names gets the name of its first use, because urfave/cli refuses -p beside
 // --parameter.
 func flagsFirst(app *cli.App, args []string) []string {
 	if len(args) < 2 || args[len(args)-1] == completionFlag {
@@ -46,14 +46,10 @@ func flagsFirst(app *cli.App, args []string) []string {
 			continue
 		}
 		written, value, assigned := strings.Cut(arg, "=")
-		takesValue := false
-		if f := flagNamed(command.Flags, strings.TrimLeft(written, "-")); f != nil {
-			if first, again := spelling[f]; again {
-				written = first
-			}
+		f := flagNamed(command.Flags, strings.TrimLeft(written, "-"))
+		if f != nil {
+			written = cmp.Or(spelling[f], written)
 			spelling[f] = written
-			described, ok := f.(cli.DocGenerationFlag)
-			takesValue = ok && described.TakesValue()
 		}
 		help = help || arg == "--help" || arg == "-h"
 		if assigned {
@@ -61,13 +57,13 @@ func flagsFirst(app *cli.App, args []string) []string {
 			continue
 		}
 		given = append(given, written)
-		if takesValue && len(rest) == 0 {
+		if described, ok := f.(cli.DocGenerationFlag); !ok || !described.TakesValue() {
+			continue
+		}
+		if len(rest) == 0 {
 			return append(path, given...) // a «--» would be taken for the missing value
 		}
-		if takesValue {
-			given = append(given, rest[0])
-			rest = rest[1:]
-		}
+		given, rest = append(given, rest[0]), rest[1:]
 	}
 	switch {
 	case help && len(command.Subcommands) == 0:
@@ -113,10 +109,15 @@ func onUsageError(c *cli.Context, err error, _ bool) error {
 // flagFault rewords an error of the flag package as a message of this program.
 func flagFault(text string, flags []cli.Flag) string {
 	if name, ok := strings.CutPrefix(text, "flag provided but not defined: -"); ok {
-		if name = dashed(name); len(name) == len("-x") {
-			return "there is no flag " + name
+		hint := ""
+		if name = dashed(name); len(name) > len("-x") {
+			var names []string
+			for _, f := range flags {
+				names = append(names, f.Names()...)
+			}
+			hint = nearest.Hint(name, strings.Split(joinTexts(" ", dashed, names...), " "))
 		}
-		return "there is no flag " + name + nearest.Hint(name, flagNames(flags))
+		return "there is no flag " + name + hint
 	}
 	if name, ok := strings.CutPrefix(text, "flag needs an argument: -"); ok {
 		return dashed(name) + " needs a value"
@@ -139,7 +140,7 @@ func wantedValue(flags []cli.Flag, name string) string {
 	case *cli.IntFlag:
 		return "a whole number"
 	case retryFlag:
-		return "no value, or statuses with commas between them, of " + strings.Join(failureNames(), ", ")
+		return "no value, or statuses with commas between them, of " + failureNames()
 	case *cli.Uint64Flag:
 		return "a whole number that is not negative"
 	case *cli.Float64Flag:
@@ -150,17 +151,7 @@ func wantedValue(flags []cli.Flag, name string) string {
 	return ""
 }
 
-func flagNames(flags []cli.Flag) []string {
-	var names []string
-	for _, f := range flags {
-		for _, name := range f.Names() {
-			names = append(names, dashed(name))
-		}
-	}
-	return names
-}
-
-// dashed is a flag as users write it.
+// dashed returns the name of a flag as users write it.
 func dashed(name string) string {
 	if name = strings.TrimLeft(name, "-"); len(name) == 1 {
 		return "-" + name

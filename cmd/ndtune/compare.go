@@ -20,11 +20,11 @@ import (
 func compareCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "compare",
-		Usage:     "tune one problem on several devices, and say what each best costs on the others",
+		Usage:     "tune one problem on several devices, and show the cost of each best on the others",
 		ArgsUsage: "[SPEC] [RECORD…]",
-		Description: `Tunes a specification on every device of the machine, each with a run log of its own, and
-then runs the best of each on all the others, verified, and measures them in turn. Prints
-the best of each device, what it costs elsewhere, the one configuration that is best over
+		Description: `Tunes a specification on every device of the machine, each with a run log of its own. Then it
+runs the best of each device on all others, verifies it there, and measures the bests in turn.
+Prints the best of each device, its cost on the others, the configuration that is best over
 all, and the parameters that the devices disagree on (docs/compare.md).
 
    ndtune compare kernel.yaml --log kernel.jsonl
@@ -32,17 +32,17 @@ all, and the parameters that the devices disagree on (docs/compare.md).
    ndtune compare kernel.yaml --devices 0,1:0 --default block_size_x=256,tile_size=1
    ndtune compare kernel.yaml --log kernel.jsonl --retry-failures
 
-Without a specification it compares records, of any machines, and says what is missing:
+Without a specification, it compares records from any machines, and lists missing measurements:
 
    ndtune compare a100.jsonl w7800.jsonl
 
-With both, the bests of the records run on the devices here, and a device of which a record
-is given is not tuned again. So the records of two machines are completed:
+With both, the bests of the records run on the devices of this machine. A device that has a
+record is not tuned again. This completes the records of two machines:
 
    ndtune compare kernel.yaml a100.jsonl w7800.jsonl --devices w7800 --log completed.jsonl
 
-Devices are measured one after the other. An interrupted run (Ctrl-C) keeps what it
-measured and prints what can be said: the same command with the same --log goes on.`,
+Devices are measured one after the other. An interrupted run (Ctrl-C) keeps and compares its
+results so far: the same command with the same --log continues it.`,
 		Flags:  compareFlags(),
 		Action: runComparison,
 	}
@@ -50,22 +50,19 @@ measured and prints what can be said: the same command with the same --log goes 
 
 func compareFlags() []cli.Flag {
 	own := []cli.Flag{
-		&cli.StringFlag{Name: "devices", Aliases: []string{"d", "device"}, Value: device.AllDevices, Category: categoryEvaluation, Usage: "the `DEVICES` to tune on, each by itself: all, cpu, gpu, or a list of indices, platform:device and parts of names, such as 0,1:0"},
-		&cli.StringFlag{Name: "default", Category: categorySearch, Usage: "the configuration that gains are over, `PARAMETER=VALUE,…` for all parameters that have several values (default: the median of the correct ones)"},
-		&cli.DurationFlag{Name: "time-limit", Category: categorySearch, Usage: "on each device hand out no configuration after `DURATION`, such as 90s or 10m; those that workers hold are finished"},
-		&cli.StringFlag{Name: "log", TakesFile: true, Category: categoryOutput, Usage: "keep the run logs beside `FILE`, with the device in the name: FILE.jsonl becomes FILE.DEVICE.jsonl; and resume what they hold (default: new files in the user's state folder)"},
+		&cli.StringFlag{Name: "devices", Aliases: []string{"d", "device"}, Value: device.AllDevices, Category: categoryEvaluation, Usage: "the `DEVICES` to tune on, each on its own: all, cpu, gpu, or a list of indices, platform:device and parts of names, such as 0,1:0"},
+		&cli.StringFlag{Name: "default", Category: categorySearch, Usage: "the configuration that gains are relative to, `PARAMETER=VALUE,…` for all parameters with several values (default: the median of the correct ones)"},
+		&cli.DurationFlag{Name: "time-limit", Category: categorySearch, Usage: "on each device, start no configuration after `DURATION`, such as 90s or 10m; those that workers hold are finished"},
+		&cli.StringFlag{Name: "log", TakesFile: true, Category: categoryOutput, Usage: "keep the run logs beside `FILE`, with the device in the name (FILE.jsonl becomes FILE.DEVICE.jsonl), and continue the runs that they hold (default: new files in the user's state folder)"},
 		&cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, TakesFile: true, Category: categoryOutput, Usage: "write the comparison to `FILE`: .html (a page, with all records), .json, .csv (a row for each configuration and device) or .md; may be repeated"},
-		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Category: categoryOutput, Usage: "show each configuration as it is measured, and why others were skipped"},
+		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Category: categoryOutput, Usage: "show each configuration as it is measured, and the reasons of skipped ones"},
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Category: categoryOutput, Usage: "print the comparison only"},
 	}
 	flags := specFlags()
 	for _, f := range tuneFlags() {
 		name := f.Names()[0]
-		if name == "start" || name == "in-process" {
-			continue
-		}
-		same := slices.ContainsFunc(own, func(o cli.Flag) bool { return slices.Contains(o.Names(), name) })
-		if !same {
+		isOwn := flagNamed(own, name) != nil
+		if !isOwn && !slices.Contains([]string{"start", "in-process", "serve"}, name) {
 			flags = append(flags, f)
 		}
 	}
@@ -78,10 +75,10 @@ type comparing struct {
 	outputs []string
 	spec    *spec.Spec // nil: records only
 	path    string     // of the specification
+	tuning  *tuning    // with the flags of all searches
 	session compare.Session
 	chosen  []device.Listed // of the session's targets
 	stem    string          // of the names of run logs
-	reserve string          // the file in the state folder that stands for the stem; "": none
 }
 
 func runComparison(c *cli.Context) error {
@@ -93,39 +90,28 @@ func runComparison(c *cli.Context) error {
 		}
 	}
 	measured := k.measure()
-	var usage *usageError
-	if errors.As(measured, &usage) {
+	if isUsage(measured) {
 		return measured
 	}
 	return joined([]error{k.conclude(), measured})
 }
 
 func (k *comparing) checkOutputs() error {
-	for i, path := range k.outputs {
+	return checkOutputs("output", k.outputs, func(path string) error {
 		if err := compare.CheckPath(path); err != nil && !report.IsPage(path) {
-			return wrong("--output: %w and .html (a page)", err)
+			return fmt.Errorf("%w and .html (a page)", err)
 		}
-		if err := checkFolder(path); err != nil {
-			return wrong("--output %s: %w", path, err)
-		}
-		same := func(other string) bool { return sameFile(other, path) }
-		if slices.ContainsFunc(k.outputs[:i], same) || slices.ContainsFunc(append(k.cli.Args().Slice(), k.cli.String("log")), same) {
-			return wrong("--output %s: the file is named twice", path)
-		}
-	}
-	return nil
+		return nil
+	}, append(k.cli.Args().Slice(), k.cli.String("log"))...)
 }
 
 // read reads the arguments: a specification first, where there is one, then records.
 func (k *comparing) read() error {
-	paths := k.cli.Args().Slice()
-	if len(paths) == 0 {
-		return wrong("name a specification or records: %s SPEC|RECORD… (see %s --help)", k.cli.Command.HelpName, k.cli.Command.HelpName)
+	paths, err := pathArguments(k.cli, "a specification or records")
+	if err != nil {
+		return err
 	}
 	for i, path := range paths {
-		if slices.Contains(paths[:i], path) {
-			return wrong("%s is named twice", path)
-		}
 		r, err := record.Read(path)
 		if err == nil {
 			k.session.Given = append(k.session.Given, compare.Source{Name: path, Record: r})
@@ -149,11 +135,8 @@ func (k *comparing) read() error {
 	return k.checkArguments()
 }
 
-// checkArguments refuses what cannot be compared, before a device is touched.
-func (k *comparing) checkArguments() error {
-	if k.cli.Bool("quiet") && k.cli.Bool("verbose") {
-		return wrong("--quiet and --verbose exclude each other")
-	}
+// checkArguments refuses arguments that cannot be compared, before a device is opened.
+func (k *comparing) checkArguments() (err error) {
 	if k.spec == nil {
 		if len(k.session.Given) < 2 {
 			return wrong("%s is the only record: name those of other devices, or the specification first, to measure on the devices here", k.session.Given[0].Name)
@@ -163,7 +146,7 @@ func (k *comparing) checkArguments() error {
 				return wrong("%s: records are compared as they are; name the specification first, to measure on the devices here", dashed(name))
 			}
 		}
-		return nil
+		return checkLoudness(k.cli)
 	}
 	want := problemHeader(k.spec.Problem, k.path)
 	for _, s := range k.session.Given {
@@ -171,7 +154,8 @@ func (k *comparing) checkArguments() error {
 			return wrong("%s and %s are of different problems: %w", k.path, s.Name, err)
 		}
 	}
-	return (&tuning{cli: k.cli, spec: k.spec, logPath: k.cli.String("log")}).checkFlags()
+	k.tuning, err = newTuning(k.cli, k.spec, k.path, k.cli.String("log"))
+	return err
 }
 
 // openDefault reads the configuration that gains are over.
@@ -190,10 +174,10 @@ func (k *comparing) openDefault() error {
 		}
 	}
 	c, err := spec.ParseConfiguration(parameters, text)
-	if err != nil {
-		return wrong("--default %s: %w", text, err)
+	if err == nil {
+		err = parameters.CheckValues(c)
 	}
-	if err := parameters.CheckValues(c); err != nil {
+	if err != nil {
 		return wrong("--default %s: %w", text, err)
 	}
 	k.session.Options.Default = &c
@@ -210,8 +194,7 @@ func (k *comparing) conclude() error {
 	if err != nil {
 		return &usageError{err}
 	}
-	printDevices := printedComparison{k.cli.App.Writer, k.cli.App.ErrWriter, k.cli.Bool("quiet")}
-	printDevices.print(made)
+	k.print(made)
 	var errs []error
 	for _, path := range k.outputs {
 		if report.IsPage(path) {
@@ -232,17 +215,38 @@ func (k *comparing) conclude() error {
 	return nil
 }
 
-// writeComparedPage writes the report of all records that hold anything, with the comparison on
-// top.
-func writeComparedPage(path string, sources []compare.Source, c *compare.Comparison) error {
-	sources = slices.DeleteFunc(slices.Clone(sources), func(s compare.Source) bool { return len(s.Record.Results) == 0 })
-	var names []string
-	for _, s := range sources {
-		names = append(names, s.Name)
+// print prints the tables on stdout and the notices on stderr.
+func (k *comparing) print(c *compare.Comparison) {
+	out := k.cli.App.Writer
+	k.say("")
+	fmt.Fprintln(out, c.Title())
+	for _, t := range c.Tables() {
+		fmt.Fprintf(out, "\n%s\n", t.Title)
+		printColumns(out, "  ", func(i int) bool { return t.Number[i] }, append([][]string{t.Head}, t.Rows...)...)
+		for _, note := range t.Notes {
+			fmt.Fprintf(out, "  %s\n", note)
+		}
 	}
+	if why := c.NoOverall(); why != "" {
+		fmt.Fprintf(out, "\nno best over all: %s\n", why)
+	}
+	if len(c.Notices) > 0 {
+		k.say("\n%s", strings.Join(c.Notices, "\n"))
+	}
+}
+
+// writeComparedPage writes the report of all records that hold results, with the comparison on top.
+func writeComparedPage(path string, sources []compare.Source, c *compare.Comparison) error {
+	var names []string
 	var shown []report.Source
 	for _, s := range sources {
-		shown = append(shown, report.Source{Name: shownName(s.Name, names), Record: s.Record})
+		if len(s.Record.Results) > 0 {
+			names = append(names, s.Name)
+			shown = append(shown, report.Source{Name: s.Name, Record: s.Record})
+		}
+	}
+	for i := range shown {
+		shown[i].Name = shownName(shown[i].Name, names)
 	}
 	page, err := report.New(shown, c.Tool, time.Now())
 	if err != nil {
@@ -252,22 +256,16 @@ func writeComparedPage(path string, sources []compare.Source, c *compare.Compari
 	return page.WriteFiles([]string{path}, report.Plot{})
 }
 
-// files says where everything was kept.
+// files prints the names of the outputs and of the run logs.
 func (k *comparing) files() {
-	if k.cli.Bool("quiet") {
-		return
-	}
-	notes := k.cli.App.ErrWriter
 	if len(k.outputs) > 0 {
-		fmt.Fprintf(notes, "results: %s\n", strings.Join(k.outputs, ", "))
-	}
-	logs := k.session.Logs()
-	if len(logs) == 0 {
-		return
+		k.say("results: %s", strings.Join(k.outputs, ", "))
 	}
 	hint := ""
 	if k.cli.Context.Err() != nil {
-		hint = fmt.Sprintf(" (the same command with --log %s goes on from there)", k.stem)
+		hint = fmt.Sprintf(" (the same command with --log %s continues the run)", k.stem)
 	}
-	fmt.Fprintf(notes, "run logs: %s%s\n", strings.Join(logs, ", "), hint)
+	if logs := k.session.Logs(); len(logs) > 0 {
+		k.say("run logs: %s%s", strings.Join(logs, ", "), hint)
+	}
 }

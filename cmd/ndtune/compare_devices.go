@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -24,9 +23,7 @@ func (k *comparing) openDevices() error {
 	if err != nil {
 		return err
 	}
-	chosen, err := device.SelectEach(all, k.cli.String("devices"))
-	k.chosen = chosen
-	if err != nil {
+	if k.chosen, err = device.SelectEach(all, k.cli.String("devices")); err != nil {
 		return err
 	}
 	identities := make([]hardware.Device, len(all))
@@ -37,10 +34,10 @@ func (k *comparing) openDevices() error {
 		}
 	}
 	labels := compare.Labels(identities) // of all, so that they do not depend on which are chosen
-	for _, l := range chosen {
+	for _, l := range k.chosen {
 		k.session.Targets = append(k.session.Targets, k.session.NewTarget(identities[l.Index], labels[l.Index], l.Selector()))
 	}
-	if len(chosen) == 1 && len(k.session.Given) == 0 {
+	if len(k.chosen) == 1 && len(k.session.Given) == 0 {
 		return &device.SelectionError{Selector: k.cli.String("devices"), Problem: "one device alone has nothing to be compared with: name more, or records of others; ndtune tune is for one", Devices: all}
 	}
 	return k.nameLogs()
@@ -48,17 +45,11 @@ func (k *comparing) openDevices() error {
 
 // nameLogs names the logs of each device: after the file of --log, or after a new file in the
 // user's state folder.
-func (k *comparing) nameLogs() error {
-	k.stem = k.cli.String("log")
-	if k.stem == "" {
-		if k.cli.Bool("skip-damaged") {
-			return &usageError{errSkipWithoutLog}
-		}
-		path, err := record.DefaultPath(record.Header{Kernel: k.spec.Problem.KernelName()})
-		if err != nil {
+func (k *comparing) nameLogs() (err error) {
+	if k.stem = k.cli.String("log"); k.stem == "" {
+		if k.stem, err = record.DefaultPath(record.Header{Kernel: k.spec.Problem.KernelName()}); err != nil {
 			return fmt.Errorf("choose a place for the run logs: %w (name one with --log FILE)", err)
 		}
-		k.stem, k.reserve = path, path
 	}
 	for _, t := range k.session.Targets {
 		word := fileLabel(t.Label)
@@ -72,28 +63,21 @@ func (k *comparing) nameLogs() error {
 	return nil
 }
 
-// measure tunes on each device, and then runs on each the configurations that are wanted of all.
+// measure tunes on each device, and then runs the best configurations of all on each.
 func (k *comparing) measure() error {
 	if k.spec == nil {
 		return nil
 	}
-	defer func() {
-		if k.reserve != "" {
-			_ = os.Remove(k.reserve) // it is empty: the logs beside it have the name now
-		}
-	}()
+	if k.cli.String("log") == "" {
+		defer os.Remove(k.stem) // an empty file that reserves the name for the logs beside it
+	}
 	if len(k.chosen) > 1 {
 		k.say("%s, one after the other: two drivers of one chip, or a device and the processor that builds for it, would disturb each other.", countNoun(len(k.chosen), "device"))
 	}
 	s := &k.session
 	s.Problem, s.Header, s.Retry = k.spec.Problem, problemHeader(k.spec.Problem, k.path), retried(k.cli)
-	s.Tune, s.Open, s.Refused = k.tune, k.open, isSpaceError
-	s.Fatal = func(err error) bool { var usage *usageError; return errors.As(err, &usage) }
-	err := s.Run(k.cli.Context)
-	if errors.Is(err, context.Canceled) {
-		return errInterrupted
-	}
-	return err
+	s.Tune, s.Open, s.Refused, s.Fatal = k.tune, k.open, isSpaceError, isUsage
+	return s.Run(k.cli.Context)
 }
 
 func (k *comparing) say(format string, a ...any) {
@@ -102,11 +86,12 @@ func (k *comparing) say(format string, a ...any) {
 	}
 }
 
-// tuningOf is a tuning on one device, and its place among the devices for messages.
+// tuningOf returns a search on one device, and its place among the devices for messages.
 func (k *comparing) tuningOf(on *compare.Target, log string) (t *tuning, place string) {
 	i := slices.Index(k.session.Targets, on)
-	t = &tuning{cli: k.cli, spec: k.spec, source: k.path, logPath: log, devices: k.chosen[i : i+1], quick: &quickPeaks{}}
-	return t, fmt.Sprintf("%s (%s), %d of %d", on.Label, on.Listing, i+1, len(k.chosen))
+	search := *k.tuning
+	search.logPath, search.devices, search.compared, search.quick = log, k.chosen[i:i+1], true, &quickPeaks{}
+	return &search, fmt.Sprintf("%s (%s), %d of %d", on.Label, on.Listing, i+1, len(k.chosen))
 }
 
 // tune searches on one device, unless a record of its search was given.
@@ -118,24 +103,14 @@ func (k *comparing) tune(on *compare.Target) error {
 	}
 	k.say("\nTuning on %s", place)
 	defer t.close()
-	for _, stage := range []func() error{t.openDevice, t.openSpace, t.openLog} {
-		if err := stage(); err != nil {
-			return err
-		}
-	}
-	shown := k.newProgress(t.spec.Problem, t.total())
-	shown.begin(t.evaluator.Device(), t.devices, t.space, t.log, t.peaks.later)
-	outcome, err := tune.Run(k.cli.Context, t.spec.Problem, t.evaluator, t.options(shown.result))
-	if outcome != nil && err == nil {
-		err = t.addLimits(outcome)
-	}
-	if outcome != nil {
-		shown.end(outcome, t.evaluator.Evaluated())
+	outcome, err := t.run()
+	if t.log == nil {
+		return err
 	}
 	return errors.Join(err, k.environment(outcome, t), t.log.Check())
 }
 
-// environment is an error if the environment stopped a run.
+// environment returns an error if the environment stopped a run.
 func (k *comparing) environment(o *tune.Outcome, t *tuning) error {
 	if o == nil || o.Stop != tune.Environment {
 		return nil
@@ -151,19 +126,18 @@ func (k *comparing) open(on *compare.Target, wanted []space.Configuration) (*com
 	if on.Given != nil {
 		peaksOf = on.Given.Name
 	}
-	found, err := findPeaks(k.cli, t.devices[0], k.spec.Problem, peaksOf)
-	if err != nil {
+	if err := t.findPeaks(peaksOf); err != nil {
 		return nil, err
 	}
-	k.say("\nRunning %s on %s: the bests of all, and what comes close to being the best over all", countNoun(len(wanted), "configuration"), place)
-	if t.evaluator, err = openEvaluator(k.cli, t.devices, k.spec.Problem, found.peaks, true); err != nil {
+	k.say("\nRunning %s on %s: the bests of all devices, and candidates for the best over all", countNoun(len(wanted), "configuration"), place)
+	if err := t.openEvaluator(true); err != nil {
 		return nil, err
 	}
 	if err := t.openLog(); err != nil {
 		t.close()
 		return nil, err
 	}
-	shown := k.newProgress(k.spec.Problem, len(wanted))
+	shown := newPrinter(k.cli, k.spec.Problem, len(wanted), true)
 	shown.bar.start()
 	return &compare.Opened{Evaluator: t.evaluator, Log: t.log, OnResult: shown.result, Close: func(o *tune.Outcome) error {
 		defer t.close()

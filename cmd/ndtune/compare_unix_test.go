@@ -3,12 +3,7 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
-	"errors"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -24,51 +19,22 @@ func TestInterruptedComparison(t *testing.T) {
 		t.Skip("PoCL alone has as many devices as it is told")
 	}
 	platform, _, _ := strings.Cut(d.Selector, ":")
-	folder := t.TempDir()
-	if err := copySpecs(folder); err != nil {
-		t.Fatal(err)
-	}
+	folder := specFolder(t)
 	gone := filepath.Join(folder, "gone")
-	// compare runs the command, and interrupts it where its notes have a line like this.
+	// compare runs the command, and interrupts it when its notes have a line like this.
 	compare := func(until string, flags ...string) (out, notes string, status int) {
 		t.Helper()
-		c := exec.Command("ndtune", append([]string{"compare", "add.yaml", "--devices", platform + ":0," + platform + ":1", "--log", "r.jsonl"}, flags...)...)
-		c.Dir, c.Env = folder, append(programEnvironment(folder), "POCL_DEVICES=basic pthread")
-		c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-		var stdout, read bytes.Buffer
-		c.Stdout = &stdout
-		stderr, err := c.StderrPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
-		lines, line := bufio.NewReader(io.TeeReader(stderr, &read)), ""
-		for at := regexp.MustCompile(until); err == nil; {
-			if line, err = lines.ReadString('\n'); until != "" && at.MatchString(strings.TrimSpace(line)) {
-				if err := os.RemoveAll(gone); err != nil { // with what an output was to be written into
-					t.Error(err)
-				}
-				if err := syscall.Kill(-c.Process.Pid, syscall.SIGINT); err != nil {
-					t.Error(err)
-				}
-				_, err = io.Copy(io.Discard, lines)
-				break
+		s := startProgram(t, folder, []string{"POCL_DEVICES=basic pthread"},
+			append([]string{"compare", "add.yaml", "--devices", platform + ":0," + platform + ":1", "--log", "r.jsonl"}, flags...)...)
+		if until != "" {
+			s.await(until)
+			if err := os.RemoveAll(gone); err != nil { // the folder of an output
+				t.Error(err)
 			}
+			s.signal(syscall.SIGINT)
 		}
-		if err != nil && err != io.EOF {
-			t.Error(err)
-		}
-		err = c.Wait()
-		var exit *exec.ExitError
-		if err != nil && !errors.As(err, &exit) {
-			t.Fatal(err)
-		}
-		if trace := stackTrace(read.String()); trace != "" {
-			t.Fatalf("it crashed: %s", trace)
-		}
-		return stdout.String(), read.String(), c.ProcessState.ExitCode()
+		ended := s.end()
+		return ended.out, ended.notes, ended.status
 	}
 	check := func(what, text string, patterns ...string) {
 		t.Helper()
@@ -93,7 +59,7 @@ func TestInterruptedComparison(t *testing.T) {
 		t.Errorf("status %d", status)
 	}
 	check("stdout", out, `^  A  basic-.*  9 of 9  block_size_x=\d+, per_item=\d$`, `^  best of A  1\.000× +\?$`, `^no best over all: only A has a best configuration$`)
-	check("stderr", notes, `^run logs: r\.basic-.* \(the same command with --log r\.jsonl goes on from there\)$`)
+	check("stderr", notes, `^run logs: r\.basic-.* \(the same command with --log r\.jsonl continues the run\)$`)
 
 	out, notes, status = compare(`^Running .*, 1 of 2: `)
 	if status != statusInterrupted {

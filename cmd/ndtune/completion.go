@@ -7,10 +7,10 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// completionScripts ask the program itself what can follow, through the flag that
-// urfave/cli answers; where nothing does, the shell completes file names. They ask for the
-// flags behind «-» where the word is «--», which to the program would end the flags. The word
-// goes along even when it is empty: behind a flag it is that flag's value, not another flag.
+// completionScripts ask the program itself for the possible words, through a flag of urfave/cli. If
+// there are none, the shell completes file names. For the word «--», which would end the flags, the
+// scripts ask with «-». They pass the word even if it is empty, because after a flag it is the value
+// of that flag.
 var completionScripts = map[string]string{
 	"bash": `_ndtune() {
     local word="${COMP_WORDS[COMP_CWORD]}" words=("${COMP_WORDS[@]:0:$COMP_CWORD}")
@@ -64,17 +64,16 @@ func completionCommand() *cli.Command {
    ndtune completion powershell >> $PROFILE`,
 		Action: func(c *cli.Context) error {
 			shell := strings.ToLower(c.Args().First())
-			if shell == "fish" && c.Args().Len() == 1 {
-				script, err := c.App.ToFishCompletion()
+			script, known := completionScripts[shell]
+			switch {
+			case c.Args().Len() != 1 || !known && shell != "fish":
+				return wrong("name one shell: bash, zsh, fish or powershell")
+			case shell == "fish":
+				fish, err := c.App.ToFishCompletion()
 				if err != nil {
 					return err
 				}
-				fmt.Fprint(c.App.Writer, strings.ReplaceAll(script, "`", "")) // which mark values in help texts
-				return nil
-			}
-			script, ok := completionScripts[shell]
-			if !ok || c.Args().Len() != 1 {
-				return wrong("name one shell: bash, zsh, fish or powershell")
+				script = strings.ReplaceAll(fish, "`", "") // which mark values in help texts
 			}
 			fmt.Fprint(c.App.Writer, script)
 			return nil

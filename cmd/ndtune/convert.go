@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -17,27 +16,26 @@ func convertCommand() *cli.Command {
 		Usage:     "turn recorded results into another format",
 		ArgsUsage: "IN OUT",
 		Description: `Reads a run log, a T4 file, a Kernel Tuner cache file or a CSV table of ndtune, plain or
-gzipped, whatever its name, and writes it in the format that the extension of OUT stands
-for or that --to names. Times stay as they are, to the last bit. What the format has no
-place for is said.
+gzipped, whatever its name, and writes it in the format of --to, or of the extension of OUT.
+Times are exact to the last bit. Data that the format cannot hold are listed.
 
    ndtune convert kernel.jsonl kernel.csv
    ndtune convert convolution_A100.json.gz convolution_A100.jsonl.gz
    ndtune convert kernel.jsonl kernel.json --to cache
 
-A cache file is one that Kernel Tuner can resume and simulate on.
+Kernel Tuner can resume a cache file, and simulate on it.
 
-A run log with damaged lines is refused. With --skip-damaged the other lines are
-converted, and it is said what is left out; IN stays as it is:
+A run log with damaged lines is refused. With --skip-damaged, the other lines are
+converted, and the lost ones are listed; IN is not changed:
 
    ndtune convert --skip-damaged kernel.jsonl intact.jsonl
 
-A file that holds or unpacks to more than 256 MiB is refused, here and wherever records are
-read; NDTUNE_MAX_RECORD_MIB=1024 in the environment sets another limit.`,
+Every command refuses records of more than 256 MiB, before or after unpacking.
+NDTUNE_MAX_RECORD_MIB=1024 in the environment sets another limit.`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "to", Category: categoryOutput, Usage: "`FORMAT` of OUT: t4, csv, log (run log) or cache (Kernel Tuner) (default: by its extension: .json t4, .csv csv, .jsonl log, .gz after it)"},
-			&cli.BoolFlag{Name: "force", Aliases: []string{"f"}, Category: categoryOutput, Usage: "replace OUT where it exists"},
-			&cli.BoolFlag{Name: "skip-damaged", Category: categoryOutput, Usage: "leave out the damaged lines of a run log, and say what is lost"},
+			&cli.StringFlag{Name: "to", Category: categoryOutput, Usage: "`FORMAT` of OUT: t4, csv, log (run log) or cache (Kernel Tuner) (default: by its extension: .json t4, .csv csv, .jsonl log, and .gz)"},
+			&cli.BoolFlag{Name: "force", Aliases: []string{"f"}, Category: categoryOutput, Usage: "replace OUT if it exists"},
+			&cli.BoolFlag{Name: "skip-damaged", Category: categoryOutput, Usage: "leave out the damaged lines of a run log, and list them"},
 		},
 		Action: convert,
 	}
@@ -48,15 +46,13 @@ func convert(c *cli.Context) error {
 	if err != nil {
 		return &usageError{err}
 	}
-	read := record.Read
+	var r *record.Record
 	var damaged []record.DamagedLine
 	if c.Bool("skip-damaged") {
-		read = func(path string) (r *record.Record, err error) {
-			r, damaged, err = record.ReadSkipping(path)
-			return r, err
-		}
+		r, damaged, err = record.ReadSkipping(in)
+	} else {
+		r, err = record.Read(in)
 	}
-	r, err := read(in)
 	if err != nil {
 		return &usageError{err}
 	}
@@ -67,20 +63,18 @@ func convert(c *cli.Context) error {
 	if err := record.WriteAs(out, r, format); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.App.ErrWriter, "%s: %s of a %s as %s\n", out, countNoun(len(r.Results), "configuration"), formatName(r.Header.Format), formatName(format))
+	fmt.Fprintf(c.App.ErrWriter, "%s: %s of a %s as %s\n", out, countNoun(len(r.Results), "configuration"), formatNames[r.Header.Format], formatNames[format])
 	if len(damaged) > 0 {
 		fmt.Fprint(c.App.ErrWriter, damageText(in, damaged))
 	}
 	if len(lost) > 0 {
-		fmt.Fprintf(c.App.ErrWriter, "What that format has no place for, and is lost: %s.\n", strings.Join(lost, "; "))
+		fmt.Fprintf(c.App.ErrWriter, "Lost, because the format cannot hold it: %s.\n", strings.Join(lost, "; "))
 	}
 	return nil
 }
 
-var errSkipWithoutLog = errors.New("--skip-damaged is about the file of --log: name one")
-
-// repairLog takes the damaged lines out of the run log at path, where that is asked for, and
-// says what is lost.
+// repairLog removes the damaged lines from the run log at path and lists them, if --skip-damaged is
+// given.
 func repairLog(c *cli.Context, path string) error {
 	if !c.Bool("skip-damaged") {
 		return nil
@@ -95,7 +89,7 @@ func repairLog(c *cli.Context, path string) error {
 	return nil
 }
 
-// damageText says which lines of a run log were left out, and what each seems to have held.
+// damageText lists the lines that were left out of a run log, with their probable contents.
 func damageText(path string, damaged []record.DamagedLine) string {
 	const most = 10
 	text := fmt.Sprintf("%s: %s left out\n", path, countNoun(len(damaged), "damaged line"))
@@ -108,7 +102,7 @@ func damageText(path string, damaged []record.DamagedLine) string {
 	return text
 }
 
-// conversion is what the command line asks for.
+// conversion reads the command line.
 func conversion(c *cli.Context) (in, out, format string, err error) {
 	if c.Args().Len() != 2 {
 		return "", "", "", fmt.Errorf("name two files: %s IN OUT (see %s --help)", c.Command.HelpName, c.Command.HelpName)
@@ -116,29 +110,23 @@ func conversion(c *cli.Context) (in, out, format string, err error) {
 	in, out, format = c.Args().Get(0), c.Args().Get(1), c.String("to")
 	if format == "" {
 		if format, err = record.FormatOf(out); err != nil {
-			return "", "", "", fmt.Errorf("%w, or name a format with --to: %s", err, strings.Join(record.Formats(), ", "))
+			return in, out, format, fmt.Errorf("%w, or name a format with --to: %s", err, strings.Join(record.Formats(), ", "))
 		}
 	} else if err := record.CheckFormat(format); err != nil {
-		return "", "", "", fmt.Errorf("--to: %w", err)
+		return in, out, format, fmt.Errorf("--to: %w", err)
 	}
 	if err := checkFolder(out); err != nil {
-		return "", "", "", fmt.Errorf("write to %s: %w", out, err)
+		return in, out, format, fmt.Errorf("write to %s: %w", out, err)
 	}
 	if info, err := os.Stat(out); err == nil && info.Mode().IsRegular() && !c.Bool("force") {
-		return "", "", "", fmt.Errorf("%s exists already; --force replaces it", out)
+		return in, out, format, fmt.Errorf("%s exists already; --force replaces it", out)
 	}
 	return in, out, format, nil
 }
 
-// formatName is a format for people.
-func formatName(format string) string {
-	switch format {
-	case "log", record.FormatLog:
-		return "run log"
-	case "t4", record.FormatT4:
-		return "T4 file"
-	case "cache", record.FormatCache:
-		return "Kernel Tuner cache file"
-	}
-	return "CSV table"
+// formatNames are the names of formats in messages, by those of --to and of records.
+var formatNames = map[string]string{
+	"log": "run log", record.FormatLog: "run log", "t4": "T4 file", record.FormatT4: "T4 file",
+	"cache": "Kernel Tuner cache file", record.FormatCache: "Kernel Tuner cache file",
+	"csv": "CSV table", record.FormatCSV: "CSV table",
 }

@@ -3,37 +3,36 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune/device"
-	"github.com/ndtune/ndtune/tune/device/peak"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/record"
 )
 
 func devicesCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "devices",
 		Usage: "list platforms and devices, with the limits that matter to tuning",
-		Description: `Lists every OpenCL device of this machine with the names by which --device chooses it.
+		Description: `Lists every OpenCL device of this machine with its names for --device.
 
    ndtune devices
    ndtune devices --json
    ndtune devices --peak --device gpu
 
-With --peak it measures what each can do at most: bandwidth of its memory, its caches and its
-local memory, multiply-adds, and what a launch costs. Each figure is the best of several
-variants of a kernel whose result is checked. They are kept in the user's state folder, for
-the specifications that have a roofline (docs/spec.md). A search that finds none there measures
-what its own limit needs, quickly, once it has its result.`,
+With --peak, it measures the peaks of each device: the bandwidth of its memory, caches and
+local memory, the rate of multiply-adds, and the time of a launch. Each figure is the best of
+several variants of a kernel whose result is verified. The peaks are kept in the user's state
+folder, for specifications with a roofline (docs/spec.md). A search that finds no peaks there
+measures the ones that its own limit needs, quickly, after it has its result.`,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "json", Usage: "print JSON"},
-			&cli.BoolFlag{Name: "peak", Usage: "measure what the devices can do at most, which takes some seconds for a GPU and up to minutes for a busy CPU"},
+			&cli.BoolFlag{Name: "peak", Usage: "measure the peaks of the devices, which takes some seconds for a GPU and up to minutes for a busy CPU"},
 			&cli.StringFlag{Name: "device", Aliases: []string{"d"}, Usage: "only this `DEVICE`: index, platform:device, cpu, gpu, or a part of its name (default: all)"},
-			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "show what drivers print as they are measured"},
+			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "show the output of drivers during the measurements"},
 		},
 		Action: listDevices,
 	}
@@ -76,54 +75,32 @@ func listDevices(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		d.Default = l.Index == preferred.Index
-		if d.PeaksError != "" {
-			failed++
+		entry := listedDevice{Index: l.Index, Selector: l.Selector(), Default: l.Index == preferred.Index, Device: d}
+		if c.Bool("peak") {
+			entry.Peaks, err = measurePeaks(c, l, d)
+			switch {
+			case c.Context.Err() != nil:
+				return c.Context.Err()
+			case err != nil:
+				entry.PeaksError = err.Error()
+				failed++
+			}
 		}
-		listed = append(listed, d)
+		listed = append(listed, entry)
 	}
-	if err := showDevices(c, listed); err != nil {
-		return err
+	if c.Bool("json") {
+		err = printJSON(c.App.Writer, listed)
+	} else {
+		err = printDevices(c.App.Writer, listed, !c.IsSet("device"))
 	}
-	if failed == len(listed) {
+	if err == nil && failed == len(listed) {
 		return errReported
 	}
-	return nil
+	return err
 }
 
-// describe is a device with its peaks: measured now, where that is wanted, else those that are
-// known.
-func describe(c *cli.Context, l device.Listed) (listedDevice, error) {
-	d, err := device.Describe(l.Device)
-	if err != nil {
-		return listedDevice{}, err
-	}
-	listed := listedDevice{Index: l.Index, Selector: l.Selector(), Device: d}
-	if !c.Bool("peak") {
-		if known, err := record.KnownPeaks(d, peak.Method); err == nil { // else they are as good as not measured
-			listed.Peaks = known
-		}
-		return listed, nil
-	}
-	listed.Peaks, err = measurePeaks(c, l)
-	switch {
-	case c.Context.Err() != nil:
-		return listed, errInterrupted
-	case err != nil:
-		listed.PeaksError = err.Error()
-	}
-	return listed, nil
-}
-
-func showDevices(c *cli.Context, listed []listedDevice) error {
-	if !c.Bool("json") {
-		return printDevices(c.App.Writer, listed, !c.IsSet("device"))
-	}
-	return printJSON(c.App.Writer, listed)
-}
-
-// printDevices shows devices under their platforms: under all, or under those that have one
-// among them.
+// printDevices shows devices by platform. Platforms without one of the devices are shown only if all is
+// true.
 func printDevices(w io.Writer, listed []listedDevice, all bool) error {
 	platforms, err := cl.Platforms()
 	if err != nil {
@@ -134,12 +111,9 @@ func printDevices(w io.Writer, listed []listedDevice, all bool) error {
 		if err != nil {
 			return err
 		}
-		var found []listedDevice
-		for _, l := range listed {
-			if strings.HasPrefix(l.Selector, fmt.Sprintf("%d:", i)) {
-				found = append(found, l)
-			}
-		}
+		found := slices.DeleteFunc(slices.Clone(listed), func(l listedDevice) bool {
+			return !strings.HasPrefix(l.Selector, fmt.Sprintf("%d:", i))
+		})
 		if len(found) == 0 && !all {
 			continue
 		}

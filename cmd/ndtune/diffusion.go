@@ -9,7 +9,7 @@ import (
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-// diffusionTutorial is the bundled kernels of diffusion: of one step, and of several.
+// diffusionTutorial has the bundled kernels of diffusion.
 var diffusionTutorial = tutorial{
 	kernels: []tutorialKernel{
 		{name: "naive", choice: "naive", path: "diffusion/diffuse_naive.yaml"},
@@ -40,12 +40,12 @@ func diffusionTuneCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "tune",
 		Usage: "tune a kernel of diffusion",
-		Description: `Tunes a bundled kernel that advances the temperature of a metal sheet by one time step:
-naive (one cell a work-item), local (the same through local memory), tiled (several
-cells a work-item, through local memory) or stencil (rows of vectors in registers); or by
-several steps in a launch, which is judged by its time a step: temporal. With all, one after
-the other, and a comparison at the end; the name of the kernel then goes into the names of
-the files.
+		Description: `Tunes a bundled kernel that computes the temperature of a metal sheet. Four kernels make one
+time step per launch: naive (one cell per work-item), local (the same through local memory),
+tiled (several cells per work-item, through local memory) and stencil (rows of vectors in
+registers). The kernel temporal makes several steps per launch, and is ranked by its time per
+step. With all, the kernels are tuned one after the other and compared at the end; the names of
+the files then contain the name of the kernel.
 
    ndtune diffusion tune --kernel naive
    ndtune diffusion tune --kernel tiled --nx 1024 --ny 1024 -o diffusion.json
@@ -53,15 +53,15 @@ the files.
    ndtune diffusion tune --kernel all --nx 1024 --ny 1024
    ndtune diffusion tune --kernel tiled --log tiled.jsonl --retry-failures
 
-GB/s counts the bytes that must move: 8 a cell. With temporal that is for several steps; what a
-kernel of one step a launch would have to move is its «equivalent GB/s».`,
+GB/s counts the bytes that a launch must move: 8 per cell. A launch of temporal makes several
+steps; its «equivalent GB/s» counts the bytes that a kernel of one step per launch would move.`,
 		Flags:  diffusionTutorial.flags("tiled"),
 		Action: diffusionTutorial.tune,
 	}
 }
 
-// commonConfiguration is what a bundled diffusion kernel runs in that was not tuned: what is
-// likely to be good on a device of that kind.
+// commonConfiguration returns the configuration of a bundled diffusion kernel that was not tuned: one
+// that is likely to be good on devices of this kind.
 func commonConfiguration(path string, d hardware.Device) map[string]space.Value {
 	switch path {
 	case "diffusion/diffuse_stencil.yaml":

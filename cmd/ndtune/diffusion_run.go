@@ -7,8 +7,8 @@ import (
 	"io"
 	"path"
 	"runtime"
+	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -16,7 +16,6 @@ import (
 	"github.com/ndtune/ndtune/diffusion"
 	"github.com/ndtune/ndtune/internal/nearest"
 	"github.com/ndtune/ndtune/internal/picture"
-	"github.com/ndtune/ndtune/kernels"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
@@ -28,10 +27,10 @@ import (
 func diffusionRunCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "run",
-		Usage: "let heat diffuse on the device and on the CPU, and compare",
-		Description: `Heats ten points of a metal sheet, and follows the heat in three phases on the device, on
-all cores of the CPU and on one of them. Prints the times, the speed-ups and the largest
-difference. The kernel runs in the configuration that -p names, in the best one of a
+		Usage: "simulate diffusion on the device and on the CPU, and compare them",
+		Description: `Heats ten points of a metal sheet, and simulates the diffusion in three phases on the device,
+on all cores of the CPU and on one core. Prints the times, the speed-ups and the largest
+difference. The kernel runs in the configuration of -p, in the best configuration of a
 record (--tuned), or in a common one.
 
    ndtune diffusion run
@@ -40,13 +39,13 @@ record (--tuned), or in a common one.
    ndtune diffusion run --kernel temporal
    ndtune diffusion run --kernel naive -p block_size_x=32 -p block_size_y=8`,
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "kernel", Category: categorySpec, Usage: "which `KERNEL`: naive, local, tiled, stencil, temporal (default: the one of --tuned; else naive on a CPU where no -p is given, and tiled)"},
+			&cli.StringFlag{Name: "kernel", Category: categorySpec, Usage: "which `KERNEL`: naive, local, tiled, stencil, temporal (default: that of --tuned; else naive on a CPU without -p, and tiled otherwise)"},
 			&cli.IntFlag{Name: "nx", Value: 1024, Category: categorySpec, Usage: "columns of the field"},
 			&cli.IntFlag{Name: "ny", Value: 1024, Category: categorySpec, Usage: "rows of the field"},
 			&cli.StringFlag{Name: "steps", Value: "1000,2000,1000", Category: categorySpec, Usage: "steps of each phase, `N[,N…]`"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Category: categorySpec, Usage: "seed of the ten hot points"},
-			&cli.StringFlag{Name: "tuned", Category: categorySpec, Usage: "take the best configuration of a `RECORD`: a run log or a T4 file"},
-			deviceFlag(),
+			&cli.StringFlag{Name: "tuned", Category: categorySpec, Usage: "use the best configuration of a `RECORD`: a run log or a T4 file"},
+			deviceFlag(""),
 			&cli.StringFlag{Name: "plot", Category: categoryOutput, Usage: "draw the field after each phase into `FILE`: .png, .svg or .pdf"},
 		}, specFlags()...),
 		Action: runDiffusion,
@@ -61,15 +60,13 @@ func runDiffusion(c *cli.Context) error {
 	if steps == nil {
 		return wrong("--steps %s: want positive numbers, such as 1000,2000,1000", c.String("steps"))
 	}
-	if path := c.String("plot"); path != "" {
-		if err := picture.Check(path); err != nil {
-			return wrong("--plot: %w", err)
-		}
-		if err := checkFolder(path); err != nil {
-			return wrong("--plot %s: %w", path, err)
+	plot := c.String("plot")
+	if plot != "" {
+		if err := checkOutputs("plot", []string{plot}, picture.Check); err != nil {
+			return err
 		}
 	}
-	if _, _, err := diffusionConfiguration(c, hardware.Device{}); err != nil { // said before a device is looked for
+	if _, _, err := diffusionConfiguration(c, hardware.Device{}); err != nil { // before a device is looked for
 		return err
 	}
 	listed, err := selectDevice(c)
@@ -84,106 +81,91 @@ func runDiffusion(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	experiment, err := newExperiment(c, s, configuration, listed)
+	e, err := newExperiment(c, s, configuration, listed, described)
 	if err != nil {
 		return err
 	}
-	defer experiment.close()
+	defer e.simulation.Close()
 	for i, n := range steps {
 		fmt.Fprintf(c.App.ErrWriter, "phase %d of %d: %s on %s, then on the CPU\n", i+1, len(steps), countNoun(n, "step"), listed.Name)
-		if err := experiment.phase(c.Context, n); err != nil {
-			if errors.Is(err, context.Canceled) {
-				return errInterrupted
-			}
+		if err := e.phase(c.Context, n); err != nil {
 			return err
 		}
 	}
-	experiment.report(c.App.Writer)
-	if path := c.String("plot"); path != "" {
-		if err := diffusion.Plot(path, listed.Name, experiment.pictures); err != nil {
-			return err
-		}
-		fmt.Fprintf(c.App.ErrWriter, "picture: %s\n", path)
+	e.report(c.App.Writer)
+	if plot == "" {
+		return nil
 	}
+	if err := diffusion.Plot(plot, listed.Name, e.pictures); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.App.ErrWriter, "picture: %s\n", plot)
 	return nil
 }
 
-// diffusionConfiguration is the problem to run on a device, and in which configuration.
+// diffusionConfiguration returns the problem to run on a device, and its configuration.
 func diffusionConfiguration(c *cli.Context, d hardware.Device) (*spec.Spec, space.Configuration, error) {
-	none := space.Configuration{}
+	refused := func(err error) (*spec.Spec, space.Configuration, error) { return nil, space.Configuration{}, err }
 	var tuned *record.Record
-	if path := c.String("tuned"); path != "" {
+	tunedPath := c.String("tuned")
+	if tunedPath != "" {
 		var err error
-		if tuned, err = record.Read(path); err != nil {
-			return nil, none, wrong("--tuned: %w", err)
+		if tuned, err = record.Read(tunedPath); err != nil {
+			return refused(wrong("--tuned: %w", err))
 		}
 	}
 	path, err := diffusionSpecPath(c.String("kernel"), tuned, d.Type, c.IsSet("parameter"))
 	if err != nil {
-		return nil, none, &usageError{err}
+		return refused(err)
 	}
-	options, err := specOptions(c)
+	s, options, err := loadBundled(c, path, diffusionTutorial.sizes)
 	if err != nil {
-		return nil, none, err
+		return refused(err)
 	}
-	if err := setSizes(c, diffusionTutorial.sizes, func(string) bool { return true }, options.Set); err != nil {
-		return nil, none, err
-	}
-	s, err := spec.LoadFS(kernels.FS, path, options)
-	if err != nil {
-		return nil, none, err
-	}
-	if err := s.CheckSpace(c.Context); err != nil {
-		return nil, none, err
-	}
-	values := map[string]space.Value{}
-	common := commonConfiguration(path, d)
-	for _, name := range s.Problem.Parameters().Names() {
+	parameters := s.Problem.Parameters()
+	values, common := map[string]space.Value{}, commonConfiguration(path, d)
+	for _, name := range parameters.Names() {
 		values[name] = common[name]
 	}
 	if tuned != nil {
 		best := tune.Best(tuned.Header.Objective, tuned.Results)
 		if best == nil {
-			return nil, none, wrong("--tuned %s: no configuration is correct in it", c.String("tuned"))
+			return refused(wrong("--tuned %s: no configuration is correct in it", tunedPath))
 		}
-		for _, name := range s.Problem.Parameters().Names() {
-			v, ok := best.Configuration.Get(name)
-			if !ok {
-				return nil, none, wrong("--tuned %s: it is of another kernel: it has no %s", c.String("tuned"), name)
+		for _, name := range parameters.Names() {
+			var ok bool
+			if values[name], ok = best.Configuration.Get(name); !ok {
+				return refused(wrong("--tuned %s: it is of another kernel: it has no %s", tunedPath, name))
 			}
-			values[name] = v
 		}
 	}
 	for name, given := range options.Parameters {
 		if len(given) != 1 {
-			return nil, none, wrong("-p %s: run takes one value of each parameter", name)
+			return refused(wrong("-p %s: run takes one value of each parameter", name))
 		}
-		i, _ := s.Problem.Parameters().Index(name)
-		values[name] = s.Problem.Parameters().At(i).Values[0]
+		i, _ := parameters.Index(name)
+		values[name] = parameters.At(i).Values[0]
 	}
-	configuration, err := s.Problem.Parameters().Configure(values)
+	configuration, err := parameters.Configure(values)
 	if err != nil {
-		return nil, none, &usageError{err}
+		return refused(&usageError{err})
 	}
 	return s, configuration, nil
 }
 
-// diffusionSpecPath is the bundled specification of a kernel: of the one named, else of the
-// one that a record was made with, else of the one that suits the type of device, unless
-// parameters are given: these are those of the tiled one. To a CPU local memory is memory like any
-// other, and a barrier is only in the way.
+// diffusionSpecPath returns the path of the bundled specification of a kernel. Without a name, that is the
+// kernel of the record, else the tiled one. On a CPU, where local memory is memory like any other and
+// barriers only cost time, it is the naive one, unless parameters are given, which are of the tiled one.
 func diffusionSpecPath(kernel string, tuned *record.Record, deviceType string, parameters bool) (string, error) {
-	if kernel == "" && tuned != nil {
-		for _, k := range diffusionTutorial.kernels {
-			if tuned.Header.Source == k.path {
-				return k.path, nil
-			}
-		}
-	}
 	if kernel == "" {
 		kernel = "tiled"
 		if deviceType == "cpu" && !parameters {
 			kernel = "naive"
+		}
+		for _, k := range diffusionTutorial.kernels {
+			if tuned != nil && tuned.Header.Source == k.path {
+				kernel = k.name
+			}
 		}
 	}
 	var names []string
@@ -193,39 +175,32 @@ func diffusionSpecPath(kernel string, tuned *record.Record, deviceType string, p
 		}
 		names = append(names, k.name)
 	}
-	return "", fmt.Errorf("--kernel %s: there are %s%s", kernel, strings.Join(names, ", "), nearest.Hint(kernel, names))
+	return "", wrong("--kernel %s: there are %s%s", kernel, strings.Join(names, ", "), nearest.Hint(kernel, names))
 }
 
-// An experiment is one field followed in three ways: on the device, on all cores of the
-// CPU, and on one of them.
+// An experiment is one field that is advanced in three ways: on the device, on all cores of the CPU, and
+// on one of them.
 type experiment struct {
-	kernel        string // name of the specification, such as diffuse_tiled
-	configuration space.Configuration
-	device        hardware.Device
-	first         *diffusion.Field
-	simulation    *diffusion.Simulation
-	all, one      *diffusion.Field
-	dt            float32
-	phases        []phaseTimes
-	pictures      []diffusion.Phase
-	steps         int
-	onDevice      *diffusion.Field // after the last phase
+	title      string // the device, the field, the kernel and its configuration
+	first      *diffusion.Field
+	simulation *diffusion.Simulation
+	onDevice   *diffusion.Field // after the last phase
+	all, one   *diffusion.Field
+	dt         float32
+	phases     []phaseTimes
+	total      phaseTimes
+	pictures   []diffusion.Phase
 }
 
-// phaseTimes are what a phase took in the three ways.
+// phaseTimes are the times of a phase in the three ways.
 type phaseTimes struct {
 	steps            int
 	device, all, one diffusion.Timing
 	difference       float64 // largest of any cell, device against CPU, after the phase
 }
 
-func newExperiment(c *cli.Context, s *spec.Spec, configuration space.Configuration, listed device.Listed) (*experiment, error) {
-	p := s.Problem
-	identity, err := device.Describe(listed.Device)
-	if err != nil {
-		return nil, err
-	}
-	size := p.FixedProblemSize()
+func newExperiment(c *cli.Context, s *spec.Spec, configuration space.Configuration, listed device.Listed, identity hardware.Device) (*experiment, error) {
+	size := s.Problem.FixedProblemSize()
 	if len(size) != 2 {
 		return nil, errors.New("the specification has no fixed size of two dimensions")
 	}
@@ -233,26 +208,20 @@ func newExperiment(c *cli.Context, s *spec.Spec, configuration space.Configurati
 	if limit := identity.MaxAllocation; limit > 0 && int64(ny) > limit/4/int64(nx) {
 		return nil, wrong("--nx %d --ny %d: the field is larger than %s, the most that %s has in one buffer", nx, ny, formatBytes(limit), identity.Name)
 	}
+	dt, ok := diffusion.TimeStep(s.Problem)
+	if !ok {
+		return nil, fmt.Errorf("%s: the constant dt is missing, or no number", s.Path)
+	}
 	first := diffusion.NewField(nx, ny, c.Uint64("seed"))
-	simulation, err := diffusion.NewSimulation(listed.Device, p, configuration, first)
+	simulation, err := diffusion.NewSimulation(listed.Device, s.Problem, configuration, first)
 	if err != nil {
 		return nil, err
 	}
-	dt, ok := diffusion.TimeStep(p)
-	if !ok {
-		simulation.Close()
-		return nil, fmt.Errorf("%s: the constant dt is missing, or no number", s.Path)
-	}
-	return &experiment{
-		kernel:        strings.TrimSuffix(path.Base(s.Path), ".yaml"),
-		configuration: configuration, device: identity, first: first, simulation: simulation,
-		all: first.Clone(), one: first.Clone(), dt: dt,
-	}, nil
+	title := fmt.Sprintf("Using: %s\nfield: %d × %d cells; %s: %s", identity.Name, nx, ny, strings.TrimSuffix(path.Base(s.Path), ".yaml"), configuration)
+	return &experiment{title: title, first: first, simulation: simulation, all: first.Clone(), one: first.Clone(), dt: dt}, nil
 }
 
-func (e *experiment) close() { e.simulation.Close() }
-
-// phase takes all three fields n steps forward.
+// phase advances all three fields by n steps.
 func (e *experiment) phase(ctx context.Context, n int) error {
 	times := phaseTimes{steps: n}
 	var err error
@@ -270,45 +239,40 @@ func (e *experiment) phase(ctx context.Context, n int) error {
 	}
 	times.difference = e.onDevice.MaxDifference(e.all)
 	e.phases = append(e.phases, times)
-	e.steps += n
-	e.pictures = append(e.pictures, diffusion.Phase{Name: fmt.Sprintf("after %d steps", e.steps), Device: e.onDevice, CPU: e.all.Clone()})
+	e.total = phaseTimes{
+		e.total.steps + n, plus(e.total.device, times.device), plus(e.total.all, times.all), plus(e.total.one, times.one),
+		max(e.total.difference, times.difference),
+	}
+	e.pictures = append(e.pictures, diffusion.Phase{Name: fmt.Sprintf("after %d steps", e.total.steps), Device: e.onDevice, CPU: e.all.Clone()})
 	return nil
 }
 
-// cpuThreads is how many threads «all cores» are.
-func cpuThreads() int { return runtime.GOMAXPROCS(0) }
-
 // report prints the times of all phases, the speed-ups, and how well device and CPU agree.
 func (e *experiment) report(w io.Writer) {
-	fmt.Fprintf(w, "Using: %s\n", e.device.Name)
-	fmt.Fprintf(w, "field: %d × %d cells; %s: %s\n\n", e.first.NX, e.first.NY, e.kernel, e.configuration)
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(table, "steps\tdevice\tits kernels\tCPU, %s\tCPU, 1 thread\tover all threads\tover 1 thread\tlargest difference\t\n", countNoun(cpuThreads(), "thread"))
-	total := phaseTimes{}
-	for _, p := range e.phases {
-		printPhase(table, p)
-		total.steps += p.steps
-		total.device, total.all, total.one = plus(total.device, p.device), plus(total.all, p.all), plus(total.one, p.one)
-		total.difference = max(total.difference, p.difference)
+	threads, total := countNoun(runtime.GOMAXPROCS(0), "thread"), e.total
+	fmt.Fprintf(w, "%s\n\n", e.title)
+	rows := [][]string{{"steps", "device", "its kernels", "CPU, " + threads, "CPU, 1 thread", "over all threads", "over 1 thread", "largest difference"}}
+	for _, p := range append(e.phases, total) {
+		kernels := "–"
+		if p.device.Device > 0 {
+			kernels = formatDuration(p.device.Device)
+		}
+		rows = append(rows, []string{
+			strconv.Itoa(p.steps), formatDuration(p.device.Wall), kernels, formatDuration(p.all.Wall), formatDuration(p.one.Wall),
+			formatGain(ratio(p.all.Wall, p.device.Wall)), formatGain(ratio(p.one.Wall, p.device.Wall)), formatNumber(p.difference),
+		})
 	}
-	printPhase(table, total)
-	table.Flush()
+	printColumns(w, "  ", func(int) bool { return true }, rows...)
 	fmt.Fprintf(w, "\ncell updates a second: device %s, CPU %s on %s and %s on 1\n",
-		formatRate(total.device), formatRate(total.all), countNoun(cpuThreads(), "thread"), formatRate(total.one))
-	fmt.Fprintf(w, "on the device: %s a launch; with one step a launch, memory would have to move %s GB/s for it; %s\n",
-		countNoun(e.simulation.StepsPerLaunch(), "step"), formatNumber(total.device.BytesPerSecond()/1e9), launchCost(total.device))
-	fmt.Fprintf(w, "heat in the sheet: %s at first; %s on the device and %s on the CPU now (what is missing left through the fixed edges)\n",
-		formatHeat(e.first), formatHeat(e.onDevice), formatHeat(e.all))
-}
-
-func printPhase(w io.Writer, p phaseTimes) {
-	kernels := "–"
-	if p.device.Device > 0 {
-		kernels = formatDuration(p.device.Device)
+		formatRate(total.device), formatRate(total.all), threads, formatRate(total.one))
+	launches := "the cost of launches is unknown: the driver does not time kernels"
+	if share, ok := total.device.LaunchShare(); ok {
+		launches = fmt.Sprintf("launches cost %.0f %% of the time", 100*share)
 	}
-	fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", p.steps,
-		formatDuration(p.device.Wall), kernels, formatDuration(p.all.Wall), formatDuration(p.one.Wall),
-		formatGain(ratio(p.all.Wall, p.device.Wall)), formatGain(ratio(p.one.Wall, p.device.Wall)), formatNumber(p.difference))
+	fmt.Fprintf(w, "on the device: %s a launch; with one step a launch, memory would have to move %s GB/s for it; %s\n",
+		countNoun(e.simulation.StepsPerLaunch(), "step"), formatNumber(total.device.BytesPerSecond()/1e9), launches)
+	fmt.Fprintf(w, "heat in the sheet: %.3f at first; %.3f on the device and %.3f on the CPU now (the difference left through the fixed edges)\n",
+		e.first.Sum(), e.onDevice.Sum(), e.all.Sum())
 }
 
 func plus(a, b diffusion.Timing) diffusion.Timing {
@@ -327,14 +291,3 @@ func formatDuration(d time.Duration) string {
 }
 
 func formatRate(t diffusion.Timing) string { return formatNumber(t.UpdatesPerSecond()/1e9) + " G" }
-
-func formatHeat(f *diffusion.Field) string { return fmt.Sprintf("%.3f", f.Sum()) }
-
-// launchCost says which part of the time went into launching.
-func launchCost(t diffusion.Timing) string {
-	share, ok := t.LaunchShare()
-	if !ok {
-		return "what launches cost is not known: the driver does not time kernels"
-	}
-	return fmt.Sprintf("launches cost %.0f %% of the time", 100*share)
-}

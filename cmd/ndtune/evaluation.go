@@ -9,12 +9,10 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
-	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/worker"
 )
 
-// An evaluator is what measures: a pool of worker processes, or a device in this process.
+// An evaluator measures configurations: a pool of worker processes, or a device in this process.
 type evaluator interface {
 	tune.Remeasurer
 	Evaluated() int
@@ -24,34 +22,31 @@ type evaluator interface {
 // evaluationFlags say how configurations are evaluated.
 func evaluationFlags() []cli.Flag {
 	return []cli.Flag{
-		iterationsFlag(),
+		&cli.IntFlag{Name: "iterations", Value: device.DefaultIterations, Category: categoryEvaluation, Usage: "timed launches of each configuration"},
 		&cli.DurationFlag{Name: "build-timeout", Value: worker.DefaultBuildTimeout, Category: categoryEvaluation, Usage: "give up a configuration whose build, with its first launch, takes longer than `DURATION`"},
-		&cli.DurationFlag{Name: "kernel-timeout", Value: worker.DefaultKernelTimeout, Category: categoryEvaluation, Usage: "give up a configuration where a later launch takes longer than `DURATION`, or longer than 1s and 20 times the best so far"},
-		&cli.BoolFlag{Name: "in-process", Category: categoryEvaluation, Usage: "evaluate in this process, for debugging: a driver that crashes or hangs then ends the run, and there are no time-outs"},
-		noPeakFlag(),
+		&cli.DurationFlag{Name: "kernel-timeout", Value: worker.DefaultKernelTimeout, Category: categoryEvaluation, Usage: "give up a configuration if a later launch takes longer than `DURATION`, or longer than 1s and 20 times the best so far"},
+		&cli.BoolFlag{Name: "in-process", Category: categoryEvaluation, Usage: "evaluate in this process, for debugging: without time-outs, and a driver that crashes or hangs ends the run"},
+		&cli.BoolFlag{Name: "no-peak", EnvVars: []string{"NDTUNE_NO_PEAK"}, Category: categoryEvaluation, Usage: "do not measure the peaks of the device if they are unknown: a specification with a roofline then has no % of limit"},
 	}
 }
 
-// searchEvaluationFlags are those of searches beside.
+// searchEvaluationFlags are the evaluation flags of a search.
 func searchEvaluationFlags() []cli.Flag {
 	return append(evaluationFlags(),
 		&cli.IntFlag{Name: "workers", Category: categoryEvaluation, DefaultText: "as many as cores and the device's memory allow", Usage: "build in `N` processes; for a CPU, these also measure, one at a time"},
-		&cli.Float64Flag{Name: "early-stop", Value: device.DefaultEarlyStop, Category: categoryEvaluation, Usage: "measure a configuration only once where its first timed launch is `FACTOR` times worse than the best so far; 0: always in full"},
+		&cli.Float64Flag{Name: "early-stop", Value: device.DefaultEarlyStop, Category: categoryEvaluation, Usage: "measure a configuration only once if its first timed launch is `FACTOR` times worse than the best so far; 0: always in full"},
 	)
 }
 
-// checkEvaluationFlags refuses what no evaluation can be done with.
+// checkEvaluationFlags refuses values with which nothing can be evaluated.
 func checkEvaluationFlags(c *cli.Context) error {
-	if n := c.Int("iterations"); n < 1 {
-		return wrong("--iterations %d: want at least 1", n)
+	if err := checkPositive(c, "iterations", "workers"); err != nil {
+		return err
 	}
 	for _, name := range []string{"build-timeout", "kernel-timeout"} {
 		if d := c.Duration(name); d < time.Millisecond {
 			return wrong("--%s %s: want a duration of at least 1ms, such as 90s", name, d)
 		}
-	}
-	if n := c.Int("workers"); n < 0 || (n == 0 && c.IsSet("workers")) {
-		return wrong("--workers %d: want at least 1", n)
 	}
 	if f := c.Float64("early-stop"); !(f == 0 || f > 1) {
 		return wrong("--early-stop %g: want a factor above 1, or 0 for never", f)
@@ -67,38 +62,47 @@ func checkEvaluationFlags(c *cli.Context) error {
 	return nil
 }
 
-// openEvaluator opens what the flags say, for a search or for a single configuration.
-func openEvaluator(c *cli.Context, devices []device.Listed, p *problem.Problem, peaks *hardware.Peaks, single bool) (evaluator, error) {
-	stop := c.Float64("early-stop")
-	if single {
-		stop = 0 // each of those that are named is wanted in full
+// openEvaluator opens an evaluator as the flags say. Named reports whether it is for configurations that
+// the user named: each of them is measured in full.
+func (t *tuning) openEvaluator(named bool) error {
+	c, p := t.cli, t.spec.Problem
+	var stop float64 = device.DefaultEarlyStop
+	switch {
+	case named:
+		stop = 0
+	case c.IsSet("early-stop"):
+		stop = c.Float64("early-stop")
 	}
 	if c.Bool("in-process") {
-		if len(devices) > 1 {
-			return nil, wrong("--in-process evaluates on one device, and --device %s names %d; name one of them", c.String("device"), len(devices))
+		if len(t.devices) > 1 {
+			return wrong("--in-process evaluates on one device, and --device %s names %d; name one of them", c.String("device"), len(t.devices))
 		}
-		return opened(device.Open(devices[0].Device, p, device.Options{Peaks: peaks, Iterations: c.Int("iterations"), EarlyStop: stop}))
+		e, err := device.Open(t.devices[0].Device, p, device.Options{Peaks: t.peaks, Iterations: c.Int("iterations"), EarlyStop: stop})
+		if err == nil {
+			t.evaluator = e
+		}
+		return err
 	}
-	var output io.Writer
-	if c.Bool("verbose") {
-		output = c.App.ErrWriter
-	}
-	return opened(worker.Open(c.Context, devices, p, worker.Options{
-		Workers: c.Int("workers"), Single: single, Peaks: peaks, Iterations: c.Int("iterations"), EarlyStop: stop,
+	pool, err := worker.Open(c.Context, t.devices, p, worker.Options{
+		Workers: c.Int("workers"), Single: named, Peaks: t.peaks, Iterations: c.Int("iterations"), EarlyStop: stop,
 		BuildTimeout: c.Duration("build-timeout"), KernelTimeout: c.Duration("kernel-timeout"),
-		Output: output, Note: func(text string) { fmt.Fprintln(c.App.ErrWriter, text) },
-	}))
-}
-
-// opened is nil where nothing was opened: an interface that holds a nil pointer is not.
-func opened[E evaluator](e E, err error) (evaluator, error) {
-	if err != nil {
-		return nil, err
+		Output: verboseOutput(c), Note: func(text string) { fmt.Fprintln(c.App.ErrWriter, text) },
+	})
+	if err == nil {
+		t.evaluator = pool
 	}
-	return e, nil
+	return err
 }
 
-// spentText says where the time of an evaluation went.
+// verboseOutput receives the output of workers and drivers; nil without --verbose.
+func verboseOutput(c *cli.Context) io.Writer {
+	if c.Bool("verbose") {
+		return c.App.ErrWriter
+	}
+	return nil
+}
+
+// spentText says how the time of an evaluation was spent.
 func spentText(e evaluator, results []tune.Result, resumed int) string {
 	if pool, ok := e.(*worker.Pool); ok && !pool.InProcess() {
 		s := pool.Spent()
@@ -114,5 +118,5 @@ func spentText(e evaluator, results []tune.Result, resumed int) string {
 	return fmt.Sprintf("time: building %s, verifying %s, measuring %s", tenths(d.Build), tenths(d.Verify), tenths(d.Measure))
 }
 
-// tenths is a duration in seconds.
+// tenths formats a duration in seconds.
 func tenths(d time.Duration) string { return fmt.Sprintf("%.1fs", d.Seconds()) }

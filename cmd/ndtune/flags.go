@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -20,16 +21,10 @@ const (
 	categoryOutput     = "output"
 )
 
-// deviceFlag chooses the device of a command that uses one.
-func deviceFlag() cli.Flag {
+// deviceFlag chooses the device of a command. More describes further values of the flag.
+func deviceFlag(more string) cli.Flag {
 	return &cli.StringFlag{Name: "device", Aliases: []string{"d"}, Category: categoryEvaluation,
-		Usage: "`DEVICE` to use: index, platform:device, cpu, gpu, or a part of its name (default: the first GPU, else the first device)"}
-}
-
-// devicesFlag chooses the devices of a command that can use several.
-func devicesFlag() cli.Flag {
-	return &cli.StringFlag{Name: "device", Aliases: []string{"d"}, Category: categoryEvaluation,
-		Usage: "`DEVICE` to use: index, platform:device, cpu, gpu, or a part of its name; several of one model share a search: gpu means all alike, 0:0,0:1 these two (default: the first GPU, else the first device)"}
+		Usage: "`DEVICE` to use: index, platform:device, cpu, gpu, or a part of its name" + more + " (default: the first GPU, else the first device)"}
 }
 
 // selectDevice finds the device that the command line names.
@@ -54,35 +49,32 @@ func selectDevices(c *cli.Context) ([]device.Listed, error) {
 func specFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringSliceFlag{Name: "set", Category: categorySpec, Usage: "give a constant another value, `CONSTANT=VALUE`; may be repeated"},
-		&cli.StringSliceFlag{Name: "parameter", Aliases: []string{"p"}, Category: categorySpec, Usage: "give a parameter these values only, `PARAMETER=VALUE[,VALUE…]`; may be repeated"},
+		&cli.StringSliceFlag{Name: "parameter", Aliases: []string{"p"}, Category: categorySpec, Usage: "give a parameter only these values, `PARAMETER=VALUE[,VALUE…]`; may be repeated"},
 	}
 }
 
-func iterationsFlag() cli.Flag {
-	return &cli.IntFlag{Name: "iterations", Value: device.DefaultIterations, Category: categoryEvaluation, Usage: "timed launches of each configuration"}
-}
-
-// tuneFlags steer a search and what is kept of it.
+// tuneFlags control a search and its outputs.
 func tuneFlags() []cli.Flag {
 	return append(searchEvaluationFlags(),
-		devicesFlag(),
+		deviceFlag("; several of one model share a search: gpu means all alike, 0:0,0:1 these two"),
 		&cli.StringFlag{Name: "strategy", Category: categorySearch,
-			Usage: "search `STRATEGY`: " + strings.Join(search.Names(), ", ") + "; ndtune strategies says what they are (default: auto)"},
+			Usage: "search `STRATEGY`: " + strings.Join(search.Names(), ", ") + "; ndtune strategies describes them (default: auto)"},
 		&cli.StringSliceFlag{Name: "strategy-option", Category: categorySearch, Usage: "`OPTION=VALUE` of the strategy; may be repeated; ndtune strategies lists them"},
-		&cli.StringSliceFlag{Name: "start", Category: categorySearch, Usage: "begin with this configuration, `PARAMETER=VALUE,…` for all parameters that have several values; may be repeated"},
+		&cli.StringSliceFlag{Name: "start", Category: categorySearch, Usage: "begin with this configuration, `PARAMETER=VALUE,…` for all parameters with several values; may be repeated"},
 		&cli.IntFlag{Name: "max-evals", Category: categorySearch, Usage: "evaluate at most `N` configurations, failures included"},
-		&cli.DurationFlag{Name: "time-limit", Category: categorySearch, Usage: "hand out no configuration after `DURATION`, such as 90s or 10m; those that workers hold are finished"},
+		&cli.DurationFlag{Name: "time-limit", Category: categorySearch, Usage: "start no configuration after `DURATION`, such as 90s or 10m; those that workers hold are finished"},
 		newRetryFlag(),
 		&cli.Uint64Flag{Name: "seed", Value: 1, Category: categorySearch, Usage: "seed of the strategy's random choices"},
-		&cli.StringFlag{Name: "log", TakesFile: true, Category: categoryOutput, Usage: "keep the run log in `FILE`, and resume what it holds (default: a new file in the user's state folder)"},
-		&cli.BoolFlag{Name: "skip-damaged", Category: categoryOutput, Usage: "leave damaged lines out of the file of --log, which is kept beside it as it was, and measure again what they held"},
+		&cli.StringFlag{Name: "log", TakesFile: true, Category: categoryOutput, Usage: "keep the run log in `FILE`, and continue the run that it holds (default: a new file in the user's state folder)"},
+		&cli.BoolFlag{Name: "skip-damaged", Category: categoryOutput, Usage: "remove damaged lines from the file of --log, keep a copy of the original beside it, and measure the lost configurations again"},
 		&cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, TakesFile: true, Category: categoryOutput, Usage: "write the results to `FILE`: .json (T4), .csv or .jsonl (run log), .gz after it; may be repeated"},
-		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Category: categoryOutput, Usage: "show what was skipped and why, whole build logs, what workers print, and where their time went"},
+		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Category: categoryOutput, Usage: "show skipped configurations and the reasons, whole build logs, the output of workers, and the use of their time"},
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Category: categoryOutput, Usage: "print the best configuration only"},
+		&cli.StringFlag{Name: "serve", Category: categoryOutput, Usage: "show the running search in browsers at `HOST:PORT`, such as 127.0.0.1:8080; :0 is a free port on this machine alone"},
 	)
 }
 
-// specOptions are the changes that the flags make to a specification.
+// specOptions returns the changes that the flags make to a specification.
 func specOptions(c *cli.Context) (spec.Options, error) {
 	set := map[string]string{}
 	for _, text := range c.StringSlice("set") {
@@ -91,11 +83,6 @@ func specOptions(c *cli.Context) (spec.Options, error) {
 			return spec.Options{}, wrong("--set %s: want CONSTANT=VALUE", text)
 		}
 		set[strings.TrimSpace(name)] = strings.TrimSpace(value)
-	}
-	for _, text := range c.StringSlice("parameter") {
-		if name, _, ok := strings.Cut(text, "="); !ok || strings.TrimSpace(name) == "" {
-			return spec.Options{}, wrong("-p %s: want PARAMETER=VALUE[,VALUE…]", text)
-		}
 	}
 	parameters, err := spec.ParseAssignments(c.StringSlice("parameter"))
 	if err != nil {
@@ -130,6 +117,14 @@ func checkPositive(c *cli.Context, names ...string) error {
 	return nil
 }
 
+// checkLoudness refuses --quiet beside --verbose.
+func checkLoudness(c *cli.Context) error {
+	if c.Bool("quiet") && c.Bool("verbose") {
+		return wrong("--quiet and --verbose exclude each other")
+	}
+	return nil
+}
+
 // positiveInts returns the positive numbers in a text, with commas between them; nil if it holds
 // anything else.
 func positiveInts(text string) []int {
@@ -144,15 +139,18 @@ func positiveInts(text string) []int {
 	return numbers
 }
 
-// specArgument is the one argument of a command that reads a specification.
-func specArgument(c *cli.Context) (string, error) {
-	switch c.Args().Len() {
-	case 1:
-		return c.Args().First(), nil
-	case 0:
-		return "", wrong("name a specification: %s SPEC (see %s --help)", c.Command.HelpName, c.Command.HelpName)
+// pathArguments returns the arguments of a command that reads files, each of which is named once.
+func pathArguments(c *cli.Context, what string) ([]string, error) {
+	paths := c.Args().Slice()
+	if len(paths) == 0 {
+		return nil, wrong("name %s: %s %s (see %s --help)", what, c.Command.HelpName, c.Command.ArgsUsage, c.Command.HelpName)
 	}
-	return "", wrong("one specification at a time, not %s", strings.Join(c.Args().Slice(), " "))
+	for i, path := range paths {
+		if slices.Contains(paths[:i], path) {
+			return nil, wrong("%s is named twice", path)
+		}
+	}
+	return paths, nil
 }
 
 // loadSpec reads the specification that the command line names, with its changes, and checks its search space.
@@ -166,13 +164,16 @@ func loadSpec(c *cli.Context) (*spec.Spec, error) {
 
 // loadFrom reads something of the specification that the command line names, with its changes.
 func loadFrom[T any](c *cli.Context, load func(string, spec.Options) (T, error)) (read T, err error) {
-	path, err := specArgument(c)
+	paths, err := pathArguments(c, "a specification")
 	if err != nil {
 		return read, err
+	}
+	if len(paths) > 1 {
+		return read, wrong("one specification at a time, not %s", strings.Join(paths, " "))
 	}
 	options, err := specOptions(c)
 	if err != nil {
 		return read, err
 	}
-	return load(path, options)
+	return load(paths[0], options)
 }

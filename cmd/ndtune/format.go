@@ -2,23 +2,25 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/problem"
 )
 
-// formatNumber has four significant digits, and never fewer than the whole part has.
+// formatNumber formats a number with four significant digits, and more if its whole part has more.
 func formatNumber(v float64) string { return figure.Number(v) }
 
-// formatTime is a time in milliseconds: three decimals, or four significant digits where
-// that is more.
+// formatTime formats a time in milliseconds: with three decimals, or four significant digits if these are
+// more.
 func formatTime(ms float64) string { return figure.Milliseconds(ms) + "ms" }
 
-// formatMeasured is a configuration with a time and metrics, in the form of the tutorials.
+// formatMeasured formats a configuration with its time and metrics, in the form of the tutorials.
 func formatMeasured(configuration string, time float64, metrics []problem.MetricValue) string {
 	var b strings.Builder
 	if configuration != "" {
@@ -31,13 +33,47 @@ func formatMeasured(configuration string, time float64, metrics []problem.Metric
 	return b.String()
 }
 
+// printColumns prints rows whose columns are as wide as their widest cells and two spaces apart.
+// Columns for which right is true are aligned right.
+func printColumns(w io.Writer, indent string, right func(column int) bool, rows ...[]string) {
+	var widths []int
+	for _, row := range rows {
+		for i, cell := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	for _, row := range rows {
+		line := indent
+		for i, cell := range row {
+			if right(i) {
+				line += fmt.Sprintf("%*s  ", widths[i], cell)
+			} else {
+				line += fmt.Sprintf("%-*s  ", widths[i], cell)
+			}
+		}
+		fmt.Fprintln(w, strings.TrimRight(line, " "))
+	}
+}
+
+// joinTexts joins the texts of values.
+func joinTexts[T any](between string, text func(T) string, values ...T) string {
+	texts := make([]string, len(values))
+	for i, v := range values {
+		texts[i] = text(v)
+	}
+	return strings.Join(texts, between)
+}
+
 func printJSON(w io.Writer, v any) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(v)
 }
 
-// firstLine is the first line of a text, with a mark where more follows.
+// firstLine returns the first line of a text, with a mark if more lines follow.
 func firstLine(text string) string {
 	line, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	if strings.TrimSpace(rest) != "" {
@@ -46,8 +82,8 @@ func firstLine(text string) string {
 	return line
 }
 
-// shortReason is the line of a failure's reason that says most: the first, or, where a
-// kernel did not compile, the first error of the build log behind it.
+// shortReason returns the most informative line of a failure's reason: the first line or, if a kernel did
+// not compile, the first error of the build log.
 func shortReason(r tune.Result) string {
 	lines := strings.Split(strings.TrimSpace(r.Reason), "\n")
 	if r.Status == tune.Compile {
@@ -60,7 +96,7 @@ func shortReason(r tune.Result) string {
 	return firstLine(r.Reason)
 }
 
-// countNoun is a number with its noun: «1 configuration», «225 configurations».
+// countNoun returns a number with its noun: «1 configuration», «225 configurations».
 func countNoun(n int, noun string) string {
 	switch {
 	case n == 1:
@@ -72,7 +108,7 @@ func countNoun(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun
 }
 
-// formatBytes is a size in the binary unit that leaves the fewest digits.
+// formatBytes formats a size in the largest suitable binary unit.
 func formatBytes(n int64) string {
 	units := []string{"B", "KiB", "MiB", "GiB", "TiB"}
 	v, u := float64(n), 0

@@ -92,10 +92,7 @@ func TestExamplesRun(t *testing.T) {
 		seen[line] = true
 		t.Run(line, func(t *testing.T) {
 			t.Parallel()
-			folder := t.TempDir()
-			if err := copySpecs(folder); err != nil {
-				t.Fatal(err)
-			}
+			folder := specFolder(t)
 			if err := os.Link(filepath.Join(folder, "kernel.yaml"), filepath.Join(folder, "my_kernel.yaml")); err != nil {
 				t.Fatal(err)
 			}

@@ -3,11 +3,9 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -18,7 +16,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // The search that is interrupted: its 20 configurations are built and measured one by one.
@@ -33,138 +30,10 @@ var (
 	builtTotal  = 12
 )
 
-// An endedSearch is what a search has left when its process is gone.
-type endedSearch struct {
-	out, notes string
-	status     int            // -1: ended by a signal
-	signal     syscall.Signal // that ended it
-}
-
-// A runningSearch is a search that has begun and was not waited for.
-type runningSearch struct {
-	t       *testing.T
-	folder  string
-	command *exec.Cmd
-	stdout  *bufio.Reader
-	out     strings.Builder // what was read of it
-	notes   bytes.Buffer
-	alive   *os.File // at its end when every process of the search is gone
-}
-
-// mark is the variable by which the processes of a search are known.
-const mark = "NDTUNE_TEST_FOLDER="
-
-// startSearch runs a search in a folder, as a process group.
-func startSearch(t *testing.T, folder string, environment []string, arguments ...string) *runningSearch {
-	t.Helper()
-	d := needDevice(t)
-	s := &runningSearch{t: t, folder: folder, command: exec.Command("ndtune", append(arguments, "--device", d.Selector)...)}
-	c := s.command
-	c.Dir = folder
-	c.Env = append(append(programEnvironment(folder), environment...), mark+folder)
-	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	c.Stderr = &s.notes
-	stdout, err := c.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.stdout = bufio.NewReader(stdout)
-	// The search has one end of a pipe, and what it starts inherits it.
-	alive, held, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer held.Close()
-	s.alive = alive
-	t.Cleanup(func() { alive.Close() })
-	c.ExtraFiles = []*os.File{held}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if c.ProcessState == nil { // the test has failed before it came to the end
-			_ = c.Process.Kill()
-			_ = c.Wait()
-		}
-	})
-	return s
-}
-
-// read waits for lines on stdout: «Using:» and a line for each result. It reads fewer where
-// the search ends before.
-func (s *runningSearch) read(lines int) {
-	for range lines {
-		line, err := s.stdout.ReadString('\n')
-		s.out.WriteString(line)
-		if err != nil {
-			return
-		}
-	}
-}
-
-// signal sends a signal to the process group of the search, as a terminal does.
-func (s *runningSearch) signal(signal syscall.Signal) {
-	s.t.Helper()
-	if err := syscall.Kill(-s.command.Process.Pid, signal); err != nil && !errors.Is(err, syscall.ESRCH) {
-		s.t.Error(err)
-	}
-}
-
-// end waits for the end of the search. However that came about, it leaves no process behind.
-func (s *runningSearch) end() endedSearch {
-	t := s.t
-	t.Helper()
-	rest, err := io.ReadAll(s.stdout)
-	if err != nil {
-		t.Error(err)
-	}
-	s.out.Write(rest)
-	err = s.command.Wait()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		t.Fatal(err)
-	}
-	if err := s.alive.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.alive.Read(make([]byte, 1)); err != io.EOF {
-		t.Errorf("a minute after the end of the search (%v), processes of it are left: %s", err, strings.Join(endProcessesOf(s.folder), "; "))
-	}
-	state := s.command.ProcessState
-	ended := endedSearch{out: s.out.String(), notes: s.notes.String(), status: state.ExitCode()}
-	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		ended.signal = status.Signal()
-	}
-	if trace := stackTrace(ended.notes); trace != "" {
-		t.Fatalf("it crashed: %s", ended.notes)
-	}
-	return ended
-}
-
-// endProcessesOf ends the processes of a search of a folder that are left, and says which
-// they were, where the system tells.
-func endProcessesOf(folder string) []string {
-	var all []string
-	paths, _ := filepath.Glob("/proc/[0-9]*/environ")
-	for _, path := range paths {
-		environment, _ := os.ReadFile(path)
-		if !bytes.Contains(append([]byte{0}, environment...), []byte("\x00"+mark+folder+"\x00")) {
-			continue
-		}
-		arguments, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline"))
-		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
-		all = append(all, fmt.Sprintf("%d %s", pid, bytes.ReplaceAll(arguments, []byte{0}, []byte{' '})))
-		if p, err := os.FindProcess(pid); err == nil {
-			_ = p.Kill()
-		}
-	}
-	return all
-}
-
 // searchUntil runs a search in a folder and sends its process group a signal when it has
 // printed the last of some lines. With no lines, that is as soon as it runs; with a negative
 // number, never.
-func searchUntil(t *testing.T, folder string, lines int, signal syscall.Signal, arguments ...string) endedSearch {
+func searchUntil(t *testing.T, folder string, lines int, signal syscall.Signal, arguments ...string) endedProgram {
 	t.Helper()
 	s := startSearch(t, folder, nil, slices.Concat(interruptedSearch, arguments)...)
 	if lines >= 0 {
@@ -175,7 +44,7 @@ func searchUntil(t *testing.T, folder string, lines int, signal syscall.Signal, 
 }
 
 // results are the lines of stdout that are results, whole lines only.
-func (e endedSearch) results() []string {
+func (e endedProgram) results() []string {
 	var lines []string
 	for line := range strings.Lines(e.out) {
 		if text, whole := strings.CutSuffix(line, "\n"); whole && measuredLine.MatchString(text) {
@@ -186,7 +55,7 @@ func (e endedSearch) results() []string {
 }
 
 // fromLog is what the summary says of results from the log and of those evaluated now.
-func (e endedSearch) fromLog(t *testing.T) (resumed, evaluated int) {
+func (e endedProgram) fromLog(t *testing.T) (resumed, evaluated int) {
 	t.Helper()
 	found := regexp.MustCompile(`(?m)^(\d+) configurations?: .*; (\d+) from the log, (\d+) evaluated now;`).FindStringSubmatch(e.notes)
 	if found == nil {
@@ -219,13 +88,13 @@ func keptIn(t *testing.T, folder, name string) map[string]kept {
 
 // complete checks a search that ran to its end: all is in the log and in the outputs, each
 // once, the best is named, and what is said of the log adds up.
-func (e endedSearch) complete(t *testing.T, folder string, before int) {
+func (e endedProgram) complete(t *testing.T, folder string, before int) {
 	t.Helper()
 	e.completeOf(t, folder, before, interruptedTotal)
 }
 
 // completeOf is complete for a search of another number of configurations.
-func (e endedSearch) completeOf(t *testing.T, folder string, before, total int) {
+func (e endedProgram) completeOf(t *testing.T, folder string, before, total int) {
 	t.Helper()
 	if e.status != 0 {
 		t.Fatalf("exit status %d (%v)\n%s", e.status, e.signal, e.notes)
@@ -260,7 +129,7 @@ func failuresOf(all map[string]kept) map[string]kept {
 
 // printedFirst checks that nothing that an earlier run printed is lost or measured again:
 // a later run shows the same lines, times included.
-func printedFirst(t *testing.T, earlier, later endedSearch) {
+func printedFirst(t *testing.T, earlier, later endedProgram) {
 	t.Helper()
 	shown := later.results()
 	for _, line := range earlier.results() {
@@ -281,10 +150,7 @@ func TestKilled(t *testing.T) {
 	for _, lines := range []int{0, 1, 2, 3, 8, 14, interruptedTotal, interruptedTotal + 1} {
 		t.Run(fmt.Sprintf("after %d lines", lines), func(t *testing.T) {
 			t.Parallel()
-			folder := t.TempDir()
-			if err := copySpecs(folder); err != nil {
-				t.Fatal(err)
-			}
+			folder := specFolder(t)
 			killed := searchUntil(t, folder, lines, syscall.SIGKILL, outputs(folder)...)
 			if killed.signal != syscall.SIGKILL {
 				t.Logf("it was faster than the signal: status %d", killed.status)
@@ -306,11 +172,8 @@ func TestKilled(t *testing.T) {
 func TestKilledAgainAndAgain(t *testing.T) {
 	t.Parallel()
 	needDevice(t)
-	folder := t.TempDir()
-	if err := copySpecs(folder); err != nil {
-		t.Fatal(err)
-	}
-	var killed []endedSearch
+	folder := specFolder(t)
+	var killed []endedProgram
 	for _, lines := range []int{3, 3, 7, 12, 12, 17} {
 		killed = append(killed, searchUntil(t, folder, lines, syscall.SIGKILL, outputs(folder)...))
 	}
@@ -327,10 +190,7 @@ func TestKilledAgainAndAgain(t *testing.T) {
 func TestTornLog(t *testing.T) {
 	t.Parallel()
 	needDevice(t)
-	folder := t.TempDir()
-	if err := copySpecs(folder); err != nil {
-		t.Fatal(err)
-	}
+	folder := specFolder(t)
 	searchUntil(t, folder, -1, 0, outputs(folder)...).complete(t, folder, 0)
 	log := filepath.Join(folder, "log.jsonl")
 	whole, err := os.ReadFile(log)
@@ -394,10 +254,7 @@ func TestInterrupted(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%v after %d lines", test.signal, test.lines), func(t *testing.T) {
 			t.Parallel()
-			folder := t.TempDir()
-			if err := copySpecs(folder); err != nil {
-				t.Fatal(err)
-			}
+			folder := specFolder(t)
 			ended := searchUntil(t, folder, test.lines, test.signal, outputs(folder)...)
 			if ended.status != statusInterrupted {
 				t.Fatalf("exit status %d (%v)\n%s", ended.status, ended.signal, ended.notes)
@@ -431,10 +288,7 @@ func TestInterrupted(t *testing.T) {
 func TestInterruptedWhileMeasuringTheBest(t *testing.T) {
 	t.Parallel()
 	needDevice(t)
-	folder := t.TempDir()
-	if err := copySpecs(folder); err != nil {
-		t.Fatal(err)
-	}
+	folder := specFolder(t)
 	ended := searchUntil(t, folder, interruptedTotal+1, syscall.SIGINT, outputs(folder)...)
 	if ended.status != statusInterrupted && ended.status != 0 {
 		t.Fatalf("exit status %d (%v)\n%s", ended.status, ended.signal, ended.notes)
@@ -494,10 +348,7 @@ func TestSignalToALinker(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			folder := t.TempDir()
-			if err := copySpecs(folder); err != nil {
-				t.Fatal(err)
-			}
+			folder := specFolder(t)
 			environment := useStrangeLinker(t, folder, test.call, test.does)
 			startSearch(t, folder, environment, slices.Concat(builtSearch, outputs(folder))...).end().completeOf(t, folder, 0, builtTotal)
 		})
@@ -519,10 +370,7 @@ func TestInterruptedWhileLinking(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			folder := t.TempDir()
-			if err := copySpecs(folder); err != nil {
-				t.Fatal(err)
-			}
+			folder := specFolder(t)
 			environment := useStrangeLinker(t, folder, test.call, test.does)
 			arguments := slices.Concat(builtSearch, outputs(folder))
 			ended := startSearch(t, folder, environment, arguments...).end()
@@ -546,10 +394,7 @@ func TestInterruptedWhileLinking(t *testing.T) {
 func TestTwoSearchesOneLog(t *testing.T) {
 	t.Parallel()
 	needDevice(t)
-	folder := t.TempDir()
-	if err := copySpecs(folder); err != nil {
-		t.Fatal(err)
-	}
+	folder := specFolder(t)
 	first := startSearch(t, folder, nil, slices.Concat(interruptedSearch, outputs(folder))...)
 	first.read(1) // «Using:», after which it holds the log
 	// It stands still until it is told to go on, so that it cannot end before the second.

@@ -106,7 +106,7 @@ func evaluatedIn(lines []begun) map[string]int {
 }
 
 // workers are the processes that a search has started.
-func (s *runningSearch) workers() []int {
+func (s *runningProgram) workers() []int {
 	var all []int
 	paths, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, path := range paths {
@@ -135,7 +135,7 @@ func parentOf(pid int) int {
 }
 
 // kill ends a worker, and reports whether it was there.
-func (s *runningSearch) kill(pid int) bool {
+func (s *runningProgram) kill(pid int) bool {
 	s.t.Helper()
 	p, err := os.FindProcess(pid) // holds on to the process, whatever becomes of its number
 	if err != nil {
@@ -176,7 +176,7 @@ func inKernel(t *testing.T, pid int) bool {
 }
 
 // inLaunch tries moments until one is in a launch of a worker, which then stands still.
-func (s *runningSearch) inLaunch(random *rand.Rand, pid int) {
+func (s *runningProgram) inLaunch(random *rand.Rand, pid int) {
 	s.t.Helper()
 	for !inKernel(s.t, pid) {
 		_ = syscall.Kill(pid, syscall.SIGCONT)
@@ -238,10 +238,7 @@ func TestKilledAtRandom(t *testing.T) {
 		for i := range times {
 			t.Run(fmt.Sprintf("%s, %d", victim.name, i+1), func(t *testing.T) {
 				t.Parallel()
-				folder := t.TempDir()
-				if err := copySpecs(folder); err != nil {
-					t.Fatal(err)
-				}
+				folder := specFolder(t)
 				var environment []string
 				if i%3 == 0 { // nothing was built before
 					environment = append(environment, "POCL_CACHE_DIR="+t.TempDir())
@@ -368,10 +365,7 @@ func killLaunch(t *testing.T, random *rand.Rand, folder string, environment []st
 // TestInterruptedWhileAWorkerStarts interrupts before there is anything to measure.
 func TestInterruptedWhileAWorkerStarts(t *testing.T) {
 	t.Parallel()
-	folder := t.TempDir()
-	if err := copySpecs(folder); err != nil {
-		t.Fatal(err)
-	}
+	folder := specFolder(t)
 	// A worker that opens its trace waits for somebody who reads it.
 	trace := filepath.Join(folder, "trace")
 	if err := unix.Mkfifo(trace, 0o600); err != nil {
@@ -398,10 +392,7 @@ func TestInterruptedInAnEndlessLaunch(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		t.Run(signal.String(), func(t *testing.T) {
 			t.Parallel()
-			folder := t.TempDir()
-			if err := copySpecs(folder); err != nil {
-				t.Fatal(err)
-			}
+			folder := specFolder(t)
 			trace := followWorkers(t, folder, "trace")
 			s := startSearch(t, folder, []string{trace.environment()}, slices.Concat(endlessSearch, []string{"--build-timeout", "1h"}, outputs(folder))...)
 			var endless begun

@@ -63,12 +63,9 @@ const (
 	statusInterrupted = 130
 )
 
-var (
-	// errInterrupted ends a command that a signal stopped, after its results were kept.
-	errInterrupted = errors.New("interrupted")
-	// errReported ends a command that has already reported its failure.
-	errReported = errors.New("failed")
-)
+// errReported ends a command that has already reported its failure. A command that a signal stopped ends
+// with context.Canceled.
+var errReported = errors.New("failed")
 
 // A usageError says that the command line is wrong.
 type usageError struct{ err error }
@@ -79,9 +76,22 @@ func (e *usageError) Unwrap() error { return e.err }
 // wrong returns a usageError.
 func wrong(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
 
-// exitStatus is the exit status of the process for an error of a command.
-func exitStatus(err error) int {
+// isUsage reports whether an error is a usageError.
+func isUsage(err error) bool {
 	var usage *usageError
+	return errors.As(err, &usage)
+}
+
+// isSpaceError reports whether the restrictions of a specification leave no configuration or
+// cannot be computed.
+func isSpaceError(err error) bool {
+	var empty *space.EmptyError
+	var restriction *space.RestrictionError
+	return errors.As(err, &empty) || errors.As(err, &restriction)
+}
+
+// exitStatus returns the exit status of the process for an error of a command.
+func exitStatus(err error) int {
 	var specification spec.Errors
 	var place *spec.Error
 	var selection *device.SelectionError
@@ -89,10 +99,10 @@ func exitStatus(err error) int {
 	switch {
 	case err == nil:
 		return 0
-	case errors.Is(err, errInterrupted), errors.Is(err, context.Canceled):
+	case errors.Is(err, context.Canceled):
 		return statusInterrupted
-	case errors.As(err, &usage), errors.As(err, &specification), errors.As(err, &place),
-		errors.As(err, &selection), errors.As(err, &field), isSpaceError(err):
+	case isUsage(err), isSpaceError(err), errors.As(err, &specification), errors.As(err, &place),
+		errors.As(err, &selection), errors.As(err, &field):
 		return statusUsage
 	}
 	return statusFailed
@@ -111,12 +121,4 @@ func (o *output) Write(p []byte) (int, error) {
 		o.err = err
 	}
 	return n, err
-}
-
-// isSpaceError reports whether the restrictions of a specification leave no configuration or
-// cannot be computed.
-func isSpaceError(err error) bool {
-	var empty *space.EmptyError
-	var restriction *space.RestrictionError
-	return errors.As(err, &empty) || errors.As(err, &restriction)
 }

@@ -107,6 +107,16 @@ func copySpecs(folder string) error {
 	return os.CopyFS(folder, os.DirFS(filepath.Join("testdata", "specs")))
 }
 
+// specFolder returns a new folder with these specifications.
+func specFolder(t *testing.T) string {
+	t.Helper()
+	folder := t.TempDir()
+	if err := copySpecs(folder); err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
 func condition(name string) (bool, error) {
 	if path, ok := strings.CutPrefix(name, "exists:"); ok {
 		_, err := os.Stat(path)

@@ -2,8 +2,7 @@ package main
 
 import "github.com/urfave/cli/v2"
 
-// matmulTutorial is the bundled kernels of C = A·B: three of square matrices, and others that
-// take any M×N×K.
+// matmulTutorial has the bundled kernels of C = A·B: three for square matrices, and others for any M×N×K.
 var matmulTutorial = tutorial{
 	kernels: []tutorialKernel{
 		{name: "naive", choice: "naive", path: "matmul/matmul_naive.yaml"},
@@ -17,9 +16,9 @@ var matmulTutorial = tutorial{
 	},
 	sizes: []sizeFlag{
 		{name: "size", usage: "rows and columns of all matrices", value: 4096},
-		{name: "m", usage: "rows of A and C, not for naive, local and tiled", follows: "size"},
-		{name: "n", usage: "columns of B and C, not for these either", follows: "size"},
-		{name: "k", usage: "columns of A and rows of B, not for these either", follows: "size"},
+		{name: "m", usage: "rows of A and C; not for naive, local and tiled", follows: "size"},
+		{name: "n", usage: "columns of B and C; not for naive, local and tiled", follows: "size"},
+		{name: "k", usage: "columns of A and rows of B; not for naive, local and tiled", follows: "size"},
 	},
 	guess: map[string]int{"block_size_x": 16, "block_size_y": 16},
 }
@@ -41,11 +40,11 @@ func matmulTuneCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "tune",
 		Usage: "tune a kernel of matrix multiplication",
-		Description: `Tunes a bundled kernel of C = A·B in float32: naive (one element a work-item), local
-(blocks of both matrices in local memory), tiled (several elements a work-item), bounds (a
+		Description: `Tunes a bundled kernel of C = A·B in float32: naive (one element per work-item), local
+(blocks of both matrices in local memory), tiled (several elements per work-item), bounds (a
 naive and a tiled kernel for any M×N×K), or fast (any M×N×K, and as fast as the device
-allows; also in other precisions). With all, one after the other, and a comparison at the
-end; the name of the kernel then goes into the names of the files.
+allows; also in other precisions). With all, the kernels are tuned one after the other and
+compared at the end; the names of the files then contain the name of the kernel.
 
    ndtune matmul tune --kernel tiled --size 1024
    ndtune matmul tune --kernel bounds -m 1000 -n 777 -k 512 -o matmul.csv
@@ -54,9 +53,9 @@ end; the name of the kernel then goes into the names of the files.
    ndtune matmul tune --kernel all --size 512
    ndtune matmul tune --kernel tiled --log tiled.jsonl --retry-failures
 
-The search of fast evaluates 600 configurations unless --max-evals or --time-limit says
-otherwise. Two kernels use the tensor cores of NVIDIA (compute capability 8.0), with their
-precision: tf32 (floats rounded to 11 significant bits) and half.
+The search of fast evaluates 600 configurations unless --max-evals or --time-limit is given.
+Two kernels use the tensor cores of NVIDIA (compute capability 8.0) in their precisions: tf32
+(floats rounded to 11 significant bits) and half.
 
 A multiplication of 4096² takes a CPU a minute or more: choose a smaller --size there.`,
 		Flags:  matmulTutorial.flags("tiled"),

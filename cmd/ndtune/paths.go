@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -13,18 +14,35 @@ import (
 // checkFolder makes sure, before anything is measured, that a file can be written at path.
 func checkFolder(path string) error {
 	folder := filepath.Dir(path)
-	info, err := os.Stat(folder)
-	if errors.Is(err, fs.ErrNotExist) {
+	switch info, err := os.Stat(folder); {
+	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("there is no folder %s", folder)
-	}
-	if err != nil {
+	case err != nil:
 		return fmt.Errorf("look for its folder: %w", err)
-	}
-	if !info.IsDir() {
+	case !info.IsDir():
 		return fmt.Errorf("%s is not a folder", folder)
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return errors.New("it is a folder")
+	}
+	return nil
+}
+
+// checkOutputs refuses files that cannot be written, before anything is measured: of another format,
+// outside of a folder, or named twice, also among other files of the command line. The error of check
+// names the path.
+func checkOutputs(flag string, paths []string, check func(string) error, others ...string) error {
+	for i, path := range paths {
+		if err := check(path); err != nil {
+			return wrong("--%s: %w", flag, err)
+		}
+		if err := checkFolder(path); err != nil {
+			return wrong("--%s %s: %w", flag, path, err)
+		}
+		same := func(other string) bool { return other != "" && sameFile(other, path) }
+		if slices.ContainsFunc(paths[:i], same) || slices.ContainsFunc(others, same) {
+			return wrong("--%s %s: the file is named twice", flag, path)
+		}
 	}
 	return nil
 }
@@ -46,22 +64,18 @@ func labelled(path, label string) string {
 		return path
 	}
 	folder, name := filepath.Split(path)
-	stem, extensions, found := strings.Cut(name, ".")
-	if found {
-		extensions = "." + extensions
-	}
-	return folder + stem + "." + label + extensions
+	stem := strings.Index(name+".", ".")
+	return folder + name[:stem] + "." + label + name[stem:]
 }
 
 // fileLabel turns a label into a part of a file name that is valid on any system.
 func fileLabel(label string) string {
-	words := strings.FieldsFunc(strings.ToLower(label), func(c rune) bool {
-		return !('a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '_')
-	})
-	return strings.Join(words, "-")
+	return strings.Trim(notInLabels.ReplaceAllString(strings.ToLower(label), "-"), "-")
 }
 
-// shownName is the name of a file without its folder, unless another file has that name too.
+var notInLabels = regexp.MustCompile(`\W+`)
+
+// shownName returns the name of a file without its folder, unless another file has the same name.
 func shownName(path string, all []string) string {
 	base := filepath.Base(path)
 	if slices.ContainsFunc(all, func(other string) bool { return other != path && filepath.Base(other) == base }) {

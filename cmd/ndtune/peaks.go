@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"strings"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/urfave/cli/v2"
 
 	"github.com/ndtune/ndtune/tune"
@@ -18,124 +17,123 @@ import (
 	"github.com/ndtune/ndtune/tune/worker"
 )
 
-func noPeakFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "no-peak", EnvVars: []string{"NDTUNE_NO_PEAK"}, Category: categoryEvaluation, Usage: "do not measure what the device can do at most, after the search or before it, where that is not known: a specification with a roofline then has no % of limit"}
-}
-
-// foundPeaks are what a search knows of its device as it begins.
-type foundPeaks struct {
-	peaks *hardware.Peaks // nil: none
-	later bool            // none, but addLimits finds them once the search is over
-}
-
-// findPeaks are the peaks of a device for a specification: those of the run log, so that all its
-// results are held against the same; else those that are known. Where there are none and the
-// specification has a roofline, they are measured after the search, and before it only where
-// the search itself reads them.
-func findPeaks(c *cli.Context, l device.Listed, p *problem.Problem, logPath string) (foundPeaks, error) {
+// findPeaks finds the peaks of the device: those in the run log, so that all its results are compared
+// with the same; else those that are known. If there are none and the specification has a roofline, they
+// are measured after the search, or before it if the search itself reads them.
+func (t *tuning) findPeaks(logPath string) error {
+	c, p := t.cli, t.spec.Problem
 	begun := record.Begun(logPath)
 	if begun != nil && (begun.Device.Peaks != nil || p.ReadsPeaks()) {
-		return foundPeaks{peaks: begun.Device.Peaks}, nil
+		t.peaks = begun.Device.Peaks
+		return nil
 	}
-	known, err := knownPeaks(c, l)
-	wanted := p.Definition().Roofline != nil && (known != nil || !c.Bool("no-peak"))
+	d, err := describe(c, t.devices[0])
+	if err != nil {
+		return err
+	}
+	wanted := p.Definition().Roofline != nil && (d.Peaks != nil || !c.Bool("no-peak"))
 	switch {
-	case err != nil:
-		return foundPeaks{}, err
 	case begun != nil: // its results, too, get the limits of those to come
-		return foundPeaks{later: wanted}, nil
-	case known != nil || !wanted:
-		return foundPeaks{peaks: known}, nil
+		t.limitLater = wanted
+		return nil
+	case d.Peaks != nil || !wanted:
+		t.peaks = d.Peaks
+		return nil
 	case !p.ReadsPeaks():
-		return foundPeaks{later: true}, nil
+		t.limitLater = true
+		return nil
 	}
 	notes := c.App.ErrWriter
 	if !c.Bool("quiet") {
-		fmt.Fprintf(notes, "Measuring what %s can do, once for all runs (--no-peak leaves it out)\n", l.Name)
+		fmt.Fprintf(notes, "Measuring the peaks of %s, once for all runs (--no-peak skips this)\n", d.Name)
 	}
-	peaks, err := measurePeaks(c, l)
+	t.peaks, err = measurePeaks(c, t.devices[0], d)
 	switch {
 	case c.Context.Err() != nil:
-		return foundPeaks{}, errInterrupted
+		return c.Context.Err()
 	case err != nil:
-		fmt.Fprintf(notes, "The peaks of %s could not be measured: %v\n", l.Name, err)
+		fmt.Fprintf(notes, "The peaks of %s could not be measured: %v\n", d.Name, err)
 	}
-	return foundPeaks{peaks: peaks}, nil
+	return nil
 }
 
-// knownPeaks are those of the user's state folder; nil: there are none. That they cannot be read
-// is only said.
-func knownPeaks(c *cli.Context, l device.Listed) (*hardware.Peaks, error) {
+// describe describes a device, with its peaks if the user's state folder holds them. Peaks that cannot be
+// read are only noted.
+func describe(c *cli.Context, l device.Listed) (hardware.Device, error) {
 	d, err := device.Describe(l.Device)
 	if err != nil {
-		return nil, err
+		return d, err
 	}
-	known, err := record.KnownPeaks(d, peak.Method)
-	if err != nil {
+	if d.Peaks, err = record.KnownPeaks(d, peak.Method); err != nil {
 		fmt.Fprintf(c.App.ErrWriter, "%v\n", err)
 	}
-	return known, nil
+	return d, nil
 }
 
-// quickPeaks are those that a command has measured quickly for the last search: the next search
-// of the same needs has its results held against the same.
+// quickPeaks are the peaks that a command measured quickly for its last search. The next search with the
+// same needs is compared with the same peaks.
 type quickPeaks struct {
 	selector string
 	needs    problem.Needs
 	peaks    *hardware.Peaks
 }
 
-// addLimits puts % of limit into the results of a search that is over, and the peaks that it
-// comes from into its device: those that are known, else what the limits need is measured now.
-// It reports whether it did; all that goes wrong is only said, since the search has its result.
-func addLimits(c *cli.Context, l device.Listed, p *problem.Problem, o *tune.Outcome, quick *quickPeaks) bool {
+// addLimits adds % of limit to the results of a search that began without peaks, and its peaks to the
+// device of the outcome and to the log. They are the known ones, else those that the limits need are
+// measured now, in another process: the evaluator is closed before. A limit that cannot be computed is only
+// noted, because the search has its result.
+func (t *tuning) addLimits(o *tune.Outcome) error {
+	c, p := t.cli, t.spec.Problem
+	if !t.limitLater {
+		return nil
+	}
+	t.evaluator.Close()
 	if o.Best == nil || o.Stop == tune.Interrupted || o.Stop == tune.Environment || c.Context.Err() != nil {
-		return false
+		return nil
 	}
-	peaks, err := knownPeaks(c, l)
-	if err == nil && peaks == nil {
-		peaks, err = quick.measure(c, l, p, o)
-	}
+	known, err := describe(c, t.devices[0])
 	d := o.Device
-	d.Peaks = peaks
+	d.Peaks = known.Peaks
+	if err == nil && d.Peaks == nil {
+		d.Peaks, err = t.measureQuickly(o)
+	}
 	if err == nil {
 		err = p.LimitKnown(d)
 	}
 	switch {
 	case c.Context.Err() != nil:
 		fmt.Fprintf(c.App.ErrWriter, "Interrupted: no %s\n", problem.MetricOfLimit)
-		return false
+		return nil
 	case err != nil:
-		fmt.Fprintln(c.App.ErrWriter, noLimitText(err, peaks, false))
-		return false
+		fmt.Fprintln(c.App.ErrWriter, noLimitText(err, d.Peaks, false))
+		return nil
 	}
 	o.Device = d
 	tune.AddLimits(p, o.Results, d)
-	return true
+	if t.log == nil {
+		return nil
+	}
+	return t.log.AppendPeaks(d.Peaks, p.MetricNames(d), o.Results, func(r *tune.Result) float64 { return p.LimitTime(r.Configuration, d) })
 }
 
-// measure measures quickly what the limits of an outcome need.
-func (q *quickPeaks) measure(c *cli.Context, l device.Listed, p *problem.Problem, o *tune.Outcome) (*hardware.Peaks, error) {
-	needs := tune.LimitNeeds(p, o.Results, o.Device)
-	if q.peaks != nil && q.selector == l.Selector() && reflect.DeepEqual(q.needs, needs) {
+// measureQuickly measures the peaks that the limits of an outcome need.
+func (t *tuning) measureQuickly(o *tune.Outcome) (*hardware.Peaks, error) {
+	c, l := t.cli, t.devices[0]
+	needs := tune.LimitNeeds(t.spec.Problem, o.Results, o.Device)
+	if q := t.quick; q.peaks != nil && q.selector == l.Selector() && reflect.DeepEqual(q.needs, needs) {
 		return q.peaks, nil
 	}
-	notes := c.App.ErrWriter
 	if !c.Bool("quiet") {
-		fmt.Fprintf(notes, "Measuring what the limit needs of %s (--no-peak leaves it out)\n", l.Name)
+		fmt.Fprintf(c.App.ErrWriter, "Measuring the peaks of %s that the limit needs (--no-peak skips this)\n", l.Name)
 	}
-	options := worker.PeakOptions{Needs: &needs, Timer: o.Device.Timer}
-	if c.Bool("verbose") {
-		options.Output = notes
-	}
-	peaks, err := worker.MeasurePeaks(c.Context, l, options)
+	peaks, err := worker.MeasurePeaks(c.Context, l, worker.PeakOptions{Needs: &needs, Timer: o.Device.Timer, Output: verboseOutput(c)})
 	if err == nil {
-		*q = quickPeaks{l.Selector(), needs, peaks}
+		*t.quick = quickPeaks{l.Selector(), needs, peaks}
 	}
 	return peaks, err
 }
 
-// quickText says of a limit that its peaks were measured quickly; "": they were not.
+// quickText returns a note for a limit whose peaks were measured quickly; "" for others.
 func quickText(p *hardware.Peaks) string {
 	if p == nil || !p.Quick {
 		return ""
@@ -147,42 +145,26 @@ func quickText(p *hardware.Peaks) string {
 	return "The limit was measured quickly" + partial + "; ndtune devices --peak measures with care, once for all runs."
 }
 
-// measurePeaks measures a device and keeps what it has found. That it cannot be kept is only
-// said.
-func measurePeaks(c *cli.Context, l device.Listed) (*hardware.Peaks, error) {
-	notes := c.App.ErrWriter
-	var output io.Writer
-	if c.Bool("verbose") {
-		output = notes
-	}
-	var bar *progressbar.ProgressBar
-	if !c.Bool("quiet") {
-		bar = newBar(notes, len(peak.Parts()), "parts")
-	}
-	peaks, err := worker.MeasurePeaks(c.Context, l, worker.PeakOptions{Output: output, Begin: func(part string, number, _ int) {
-		if bar != nil {
-			bar.Describe(l.Name + ": " + part)
-			_ = bar.Set(number - 1) // an error of the terminal is none of the measurement
-		}
+// measurePeaks measures the peaks of a device and keeps them in the user's state folder. If they cannot be
+// kept, that is only noted.
+func measurePeaks(c *cli.Context, l device.Listed, d hardware.Device) (*hardware.Peaks, error) {
+	bar := newProgress(c.App.ErrWriter, len(peak.Parts()), "part", c.Bool("quiet"))
+	peaks, err := worker.MeasurePeaks(c.Context, l, worker.PeakOptions{Output: verboseOutput(c), Begin: func(part string, number, _ int) {
+		bar.done = number - 1
+		bar.describe(l.Name + ": " + part)
 	}})
-	if bar != nil {
-		_ = bar.Clear()
-	}
-	if err != nil {
-		return nil, err
-	}
-	d, err := device.Describe(l.Device)
+	bar.finish()
 	if err != nil {
 		return nil, err
 	}
 	d.Timer, d.Peaks = peaks.Timer, peaks
 	if err := record.KeepPeaks(d); err != nil {
-		fmt.Fprintf(notes, "%v\n", err)
+		fmt.Fprintf(c.App.ErrWriter, "%v\n", err)
 	}
 	return peaks, nil
 }
 
-// printPeaks is the table of a device's peaks.
+// printPeaks prints the table of a device's peaks.
 func printPeaks(w io.Writer, p *hardware.Peaks) {
 	timer := ""
 	if p.Timer == hardware.TimerHost {
@@ -205,8 +187,8 @@ func printPeaks(w io.Writer, p *hardware.Peaks) {
 	}
 }
 
-// noLimitText says why there is no % of limit, and where the device was not measured, what to do.
-// Of one that was, the reason says it all: measuring again finds the same.
+// noLimitText says why there is no % of limit, and what to do if the device was not measured. If it was,
+// measuring again would not help.
 func noLimitText(why error, known *hardware.Peaks, resumed bool) string {
 	hint := ""
 	switch {
@@ -219,16 +201,16 @@ func noLimitText(why error, known *hardware.Peaks, resumed bool) string {
 	return fmt.Sprintf("No %s: %v%s", problem.MetricOfLimit, why, hint)
 }
 
-// limitDoubt says what to think of a time that is clearly beyond the limit; "": it is not.
+// limitDoubt explains a time that is clearly beyond the limit; "" for others.
 func limitDoubt(l problem.Limit, ms float64) string {
 	if l.Share(ms) < 102 {
 		return ""
 	}
-	return "More than the device was measured to give: something else may have used it then (ndtune devices --peak measures anew), or the specification's roofline asks for more than the kernel does, or not for all units that it uses."
+	return "This is more than the measured peak. Something else may have used the device during that measurement (ndtune devices --peak measures again), or the specification's roofline counts more work than the kernel does, or does not count all units that it uses."
 }
 
-// limitText says how far a time in milliseconds is from what the device can do, and what it is
-// that limits: «limit: 83 % of what the device's memory gives (3909 GB/s)».
+// limitText says how far a time in milliseconds is from the limit, and which resource limits it:
+// «limit: 83 % of what the device's memory gives (3909 GB/s)».
 func limitText(l problem.Limit, ms float64) string {
 	share := fmt.Sprintf("%.0f", l.Share(ms))
 	switch {

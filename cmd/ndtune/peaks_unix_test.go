@@ -3,12 +3,7 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
-	"errors"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -26,46 +21,19 @@ roofline: {bytes: 8 * 4096}
 
 // Ctrl-C while peaks are measured ends that; the search has its result.
 func TestCtrlCDuringPeaksKeepsTheResult(t *testing.T) {
-	d := needDevice(t)
 	folder := t.TempDir()
 	if err := os.WriteFile(filepath.Join(folder, "move.yaml"), []byte(peakedSpec), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	c := exec.Command("ndtune", "tune", "move.yaml", "--device", d.Selector, "--log", "log.jsonl", "-o", "o.csv")
-	c.Dir = folder
-	c.Env = append(programEnvironment(folder), "NDTUNE_NO_PEAK=")
-	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	var out bytes.Buffer
-	c.Stdout = &out
-	stderr, err := c.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
+	s := startSearch(t, folder, []string{"NDTUNE_NO_PEAK="}, "tune", "move.yaml", "--log", "log.jsonl", "-o", "o.csv")
+	s.await(`^Measuring the peaks of .* that the limit needs`)
+	s.signal(syscall.SIGINT)
+	ended := s.end()
+	if ended.status != statusInterrupted {
+		t.Errorf("status %d", ended.status)
 	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	in := bufio.NewReader(stderr)
-	notes := ""
-	for !strings.Contains(notes, "\nMeasuring what the limit needs") {
-		line, err := in.ReadString('\n')
-		if notes += line; err != nil {
-			t.Fatalf("no peaks were measured: %v\n%s", err, notes)
-		}
-	}
-	if err := syscall.Kill(-c.Process.Pid, syscall.SIGINT); err != nil {
-		t.Fatal(err)
-	}
-	rest, err := io.ReadAll(in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	notes += string(rest)
-	var exit *exec.ExitError
-	if err := c.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 130 {
-		t.Errorf("%v, want the exit status 130", err)
-	}
-	if !strings.Contains(out.String(), "\nbest performing configuration: block_size_x=") || !strings.Contains(notes, "Interrupted: no % of limit\n") {
-		t.Errorf("printed\n%s\nand\n%s", out.String(), notes)
+	if !strings.Contains(ended.out, "\nbest performing configuration: block_size_x=") || !strings.Contains(ended.notes, "Interrupted: no % of limit\n") {
+		t.Errorf("printed\n%s\nand\n%s", ended.out, ended.notes)
 	}
 	for name, want := range map[string]int{"o.csv": 3, "log.jsonl": 5} { // header, results; in the log two of the final measurement
 		text, err := os.ReadFile(filepath.Join(folder, name))

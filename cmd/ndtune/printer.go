@@ -23,23 +23,25 @@ type printer struct {
 	out, notes     io.Writer
 	problem        *problem.Problem
 	quiet, verbose bool
-	counts         map[tune.Status]int
+	compared       bool // one of several searches, of which only a summary is shown, on stderr
 	bar            *progress
 }
 
-func newPrinter(c *cli.Context, p *problem.Problem, total int) *printer {
-	quiet := c.Bool("quiet")
+func newPrinter(c *cli.Context, p *problem.Problem, total int, compared bool) *printer {
 	shown := &printer{
 		out: c.App.Writer, notes: c.App.ErrWriter, problem: p,
-		quiet: quiet, verbose: c.Bool("verbose"),
-		counts: map[tune.Status]int{},
-		bar:    newProgress(c.App.ErrWriter, total, p.Objective(), quiet),
+		quiet: c.Bool("quiet"), verbose: c.Bool("verbose"), compared: compared,
+		bar: newProgress(c.App.ErrWriter, total, "configuration", c.Bool("quiet")),
 	}
-	shown.bar.limit = c.Duration("time-limit")
+	shown.bar.objective, shown.bar.limit = p.Objective(), c.Duration("time-limit")
+	if compared {
+		shown.out = shown.notes
+	}
 	return shown
 }
 
-// begin shows what is searched, and where. LimitLater says that the limit is found out at the end.
+// begin shows the device and the problem of a search. LimitLater reports whether the limit of the
+// device is measured after the search.
 func (p *printer) begin(d hardware.Device, shared []device.Listed, s *space.Space, log *record.Log, limitLater bool) {
 	if p.quiet {
 		return
@@ -51,18 +53,14 @@ func (p *printer) begin(d hardware.Device, shared []device.Listed, s *space.Spac
 	}
 	fmt.Fprintln(p.notes)
 	if len(shared) > 1 {
-		var selectors []string
-		for _, l := range shared {
-			selectors = append(selectors, l.Selector())
-		}
-		fmt.Fprintf(p.notes, "%d devices share the search: %s\n", len(shared), strings.Join(selectors, ", "))
+		fmt.Fprintf(p.notes, "%d devices share the search: %s\n", len(shared), joinTexts(", ", device.Listed.Selector, shared...))
 	}
 	if d.Timer == hardware.TimerHost {
 		fmt.Fprintln(p.out, "timer: host")
-		fmt.Fprintln(p.notes, "The driver's profiling timestamps cannot be used: times come from the host's clock and include the cost of a launch.")
+		fmt.Fprintln(p.notes, "The driver's profiling timestamps are unusable: times come from the host's clock and include the cost of a launch.")
 	}
 	if !p.problem.Verified() {
-		fmt.Fprintln(p.notes, "The specification has no verify: nothing checks that the output is right, and results are unverified.")
+		fmt.Fprintln(p.notes, "The specification has no verify: the output is not checked, and results are unverified.")
 	}
 	if err := p.problem.LimitKnown(d); err != nil && !limitLater {
 		fmt.Fprintln(p.notes, noLimitText(err, d.Peaks, log.Resumed() > 0))
@@ -75,17 +73,16 @@ func (p *printer) begin(d hardware.Device, shared []device.Listed, s *space.Spac
 
 // result shows one result as it arrives.
 func (p *printer) result(r tune.Result, resumed bool) {
-	p.counts[r.Status]++
 	if resumed {
 		p.bar.resumed++
 	}
 	p.bar.add(r, p.out, p.line(r))
 }
 
-// line is what is shown of a result, or "".
+// line returns the line that shows a result; "" if nothing is shown of it.
 func (p *printer) line(r tune.Result) string {
 	switch {
-	case p.quiet:
+	case p.quiet, p.compared && !p.verbose:
 		return ""
 	case r.Status == tune.Correct:
 		line := formatMeasured(r.Configuration.String(), r.Time(), r.Metrics)
@@ -104,17 +101,20 @@ func (p *printer) line(r tune.Result) string {
 	return ""
 }
 
-// end shows the summary and the best configuration. Evaluated is how many configurations
+// end shows the summary and the best configuration. Evaluated is the number of configurations that
 // the evaluator has counted.
 func (p *printer) end(o *tune.Outcome, evaluated int) {
 	p.bar.finish()
+	if p.quiet && p.compared {
+		return
+	}
 	if !p.quiet {
 		fmt.Fprintln(p.notes, p.summary(o, evaluated))
 	}
-	switch o.Stop {
-	case tune.Interrupted:
+	switch {
+	case o.Stop == tune.Interrupted && !p.compared:
 		fmt.Fprintln(p.notes, "Interrupted; the best so far:")
-	case tune.Hopeless, tune.Environment:
+	case o.Stop == tune.Hopeless, o.Stop == tune.Environment:
 		fmt.Fprintf(p.notes, "Stopped: %s\n", o.Cause)
 	}
 	if o.Best == nil {
@@ -126,6 +126,10 @@ func (p *printer) end(o *tune.Outcome, evaluated int) {
 		return
 	}
 	f := o.Best.Figures()
+	if p.compared {
+		fmt.Fprintf(p.notes, "best: %s\n", formatMeasured(o.Best.Configuration.String(), f.Time, nil))
+		return
+	}
 	best := formatMeasured(o.Best.Configuration.String(), f.Time, f.Metrics)
 	if !o.Best.Verified {
 		best += ", unverified"
@@ -148,20 +152,11 @@ func (p *printer) end(o *tune.Outcome, evaluated int) {
 	}
 }
 
-// summary counts what became of the configurations.
+// summary says how many configurations ended in each status, and why the search stopped.
 func (p *printer) summary(o *tune.Outcome, evaluated int) string {
-	p.counts = map[tune.Status]int{} // a failure that was shown may have been taken back
-	for i := range o.Results {
-		p.counts[o.Results[i].Status]++
-	}
-	var parts []string
-	for _, status := range tune.Statuses() {
-		if n := p.counts[status]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, status.Text()))
-		}
-	}
+	counts := statusCounts(o.Results)
 	text := countNoun(len(o.Results), "configuration")
-	if len(parts) > 0 {
+	if parts := statusTexts(counts); len(parts) > 0 {
 		text += ": " + strings.Join(parts, ", ")
 	}
 	if o.Resumed > 0 {
@@ -171,17 +166,39 @@ func (p *printer) summary(o *tune.Outcome, evaluated int) string {
 		text += fmt.Sprintf("; %s not kept", countNoun(o.Withdrawn, "failure"))
 	}
 	text += fmt.Sprintf("; %s", roundElapsed(o.Elapsed))
-	if o.Stop == tune.Budget || o.Stop == tune.TimeIsUp {
-		text += fmt.Sprintf(" (stopped by the %s)", map[tune.StopReason]string{tune.Budget: "number of evaluations", tune.TimeIsUp: "time limit"}[o.Stop])
+	switch o.Stop {
+	case tune.Budget:
+		text += " (stopped by the number of evaluations)"
+	case tune.TimeIsUp:
+		text += " (stopped by the time limit)"
 	}
 	switch {
 	case p.verbose:
-	case p.counts[tune.Constraints] > 0:
+	case counts[tune.Constraints] > 0:
 		text += "; -v shows what was skipped and why"
-	case p.counts[tune.Compile] > 0:
+	case counts[tune.Compile] > 0:
 		text += "; -v shows whole build logs"
 	}
 	return text
+}
+
+func statusCounts(results []tune.Result) map[tune.Status]int {
+	counts := map[tune.Status]int{}
+	for i := range results {
+		counts[results[i].Status]++
+	}
+	return counts
+}
+
+// statusTexts returns a text for each status that is counted: «2 did not compile».
+func statusTexts(counts map[tune.Status]int) []string {
+	var texts []string
+	for _, s := range tune.Statuses() {
+		if n := counts[s]; n > 0 {
+			texts = append(texts, fmt.Sprintf("%d %s", n, s.Text()))
+		}
+	}
+	return texts
 }
 
 // roundElapsed keeps tenths of a second, and milliseconds of less than one.
@@ -196,14 +213,13 @@ func (p *printer) whyNone(o *tune.Outcome) string {
 	switch {
 	case len(o.Results) == 0:
 		return "No configuration was evaluated."
-	case p.counts[tune.Constraints] > 0 && !p.verbose:
+	case statusCounts(o.Results)[tune.Constraints] > 0 && !p.verbose:
 		return "No configuration is correct; run again with -v to see why each was skipped"
 	}
 	return "No configuration is correct."
 }
 
-// files says where everything was kept: the outputs where they were written, the log where it
-// was kept.
+// files prints the names of the outputs, if they were written, and of the log, if it was kept.
 func (p *printer) files(log string, outputs []string, o *tune.Outcome, written, kept bool) {
 	if p.quiet {
 		return
@@ -214,14 +230,13 @@ func (p *printer) files(log string, outputs []string, o *tune.Outcome, written, 
 	if !kept {
 		return
 	}
-	hint := ""
-	switch o.Stop {
-	case tune.Interrupted, tune.TimeIsUp:
-		hint = " (the same command with --log and this file goes on from there)"
-	case tune.Budget:
-		hint = " (the same command with --log, this file and a larger --max-evals goes on from there)"
-	case tune.Hopeless:
-		hint = " (the same command with --log, this file and --retry-failures evaluates them again)"
-	}
-	fmt.Fprintf(p.notes, "run log: %s%s\n", log, hint)
+	fmt.Fprintf(p.notes, "run log: %s%s\n", log, continuations[o.Stop])
+}
+
+// continuations say how to continue a search that stopped.
+var continuations = map[tune.StopReason]string{
+	tune.Interrupted: " (the same command with --log and this file continues the run)",
+	tune.TimeIsUp:    " (the same command with --log and this file continues the run)",
+	tune.Budget:      " (the same command with --log, this file and a larger --max-evals continues the run)",
+	tune.Hopeless:    " (the same command with --log, this file and --retry-failures evaluates them again)",
 }

@@ -4,86 +4,92 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"time"
-
-	"github.com/schollz/progressbar/v3"
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/problem"
 )
 
-// A progress is what a terminal shows below the results of a search: how far it is, the best so
-// far with its configuration, and what failed. Off a terminal it is nothing.
+// A progress is the display below the output of a long task: how much of it is done, and for a search the
+// best configuration so far and the number of failures. It is shown on terminals only.
 type progress struct {
-	notes     *noteWriter // nil: nothing is shown
-	total     int
+	notes *noteWriter // nil: nothing is shown
+	total int
+	noun  string // for one of the things that are counted
+
 	objective problem.Objective
 	limit     time.Duration // of the search; 0: none
-	began     time.Time
 
-	done, resumed int // results, and those of them that a log held
-	counts        map[tune.Status]int
+	mutex         sync.Mutex
+	began, shown  time.Time
+	label         string // the current part of the task; "": none
+	done, resumed int    // things done, and how many of them come from a log
+	failed        map[tune.Status]int
 	best          *tune.Result
-	shown         time.Time
 }
 
-func newProgress(w io.Writer, total int, objective problem.Objective, quiet bool) *progress {
-	p := &progress{total: total, objective: objective, began: time.Now(), counts: map[tune.Status]int{}}
-	if terminalOf(w) != nil && !quiet {
-		p.notes = w.(*noteWriter)
+// newProgress returns the display of a task that begins now.
+func newProgress(w io.Writer, total int, noun string, quiet bool) *progress {
+	p := &progress{total: total, noun: noun, began: time.Now(), failed: map[tune.Status]int{}}
+	if notes, ok := w.(*noteWriter); ok && notes.terminal != nil && !quiet {
+		p.notes = notes
 	}
 	return p
 }
 
-// newBar is a bar that counts up to a total, for what has nothing else to show; nil where w is no
-// terminal.
-func newBar(w io.Writer, total int, what string) *progressbar.ProgressBar {
-	f := terminalOf(w)
-	if f == nil {
-		return nil
-	}
-	return progressbar.NewOptions(total,
-		progressbar.OptionSetWriter(f),
-		progressbar.OptionShowCount(),
-		progressbar.OptionShowIts(),
-		progressbar.OptionSetItsString(what),
-		progressbar.OptionSetPredictTime(true),
-		progressbar.OptionClearOnFinish(),
-		progressbar.OptionSetWidth(20),
-	)
-}
-
-// start draws the display of a search that begins now, below what was printed before.
+// start shows the display of a search that begins now.
 func (p *progress) start() {
 	p.began = time.Now()
 	p.show()
 }
 
-// often is how often a display changes by itself, so that its terminal costs the search nothing.
+// often is the shortest time between two changes of a display, so that the terminal does not slow the
+// task down.
 const often = 100 * time.Millisecond
 
-// add counts a result, and writes its line, if it has one, above the display.
-func (p *progress) add(r tune.Result, w io.Writer, text string) {
+// count adds n to the things done. Several goroutines may call it at once.
+func (p *progress) count(n int) {
 	if p.notes == nil {
-		if text != "" {
-			fmt.Fprintln(w, text)
-		}
 		return
 	}
-	p.done++
-	p.counts[r.Status]++
-	if tune.Improves(p.objective, &r, p.best) {
-		p.best = &r
-	}
-	switch {
-	case text != "" && w == io.Writer(p.notes):
-		fmt.Fprintln(w, text)
-	case text != "":
-		p.notes.print(func() { fmt.Fprintln(w, text) })
-	}
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.done += n
 	if p.done == p.total || time.Since(p.shown) >= often {
 		p.show()
 	}
+}
+
+// describe names the current part of the task.
+func (p *progress) describe(label string) {
+	p.label = label
+	p.show()
+}
+
+// add counts a result, and writes its line, if it has one, above the display.
+func (p *progress) add(r tune.Result, w io.Writer, text string) {
+	if text != "" {
+		p.print(w, text)
+	}
+	if p.notes == nil {
+		return
+	}
+	if r.Status != tune.Correct {
+		p.failed[r.Status]++
+	}
+	if tune.Improves(p.objective, &r, p.best) {
+		p.best = &r
+	}
+	p.count(1)
+}
+
+func (p *progress) print(w io.Writer, text string) {
+	if p.notes == nil || w == io.Writer(p.notes) {
+		fmt.Fprintln(w, text)
+		return
+	}
+	p.notes.print(func() { fmt.Fprintln(w, text) })
 }
 
 func (p *progress) show() {
@@ -93,15 +99,19 @@ func (p *progress) show() {
 	}
 }
 
+// finish removes the display.
 func (p *progress) finish() {
 	if p.notes != nil {
 		p.notes.show(nil)
 	}
 }
 
-// lines are the display after some time.
+// lines returns the display after some time.
 func (p *progress) lines(elapsed time.Duration) []line {
 	lines := []line{{{p.course(elapsed), plain}}}
+	if p.label != "" {
+		lines = append(lines, line{{p.label, plain}})
+	}
 	if b := p.best; b != nil {
 		value := formatTime(b.Time())
 		if !strings.HasPrefix(p.objective.Name, "time") {
@@ -109,36 +119,32 @@ func (p *progress) lines(elapsed time.Duration) []line {
 		}
 		lines = append(lines, line{{"best " + value, green}, {"  " + b.Configuration.String(), plain}})
 	}
-	var failed []string
-	for _, s := range tune.Statuses() {
-		if n := p.counts[s]; n > 0 && s != tune.Correct {
-			failed = append(failed, fmt.Sprintf("%d %s", n, s.Text()))
-		}
-	}
-	if len(failed) > 0 {
+	if failed := statusTexts(p.failed); len(failed) > 0 {
 		lines = append(lines, line{{strings.Join(failed, ", "), yellow}})
 	}
 	return lines
 }
 
-// course is how far the search is, how fast it goes and how long it will take, judged by what
-// was evaluated until now.
+// course says how much is done, how fast, and how long the rest will take at that rate.
 func (p *progress) course(elapsed time.Duration) string {
 	const bar = 20
 	share := float64(p.done) / float64(max(1, p.total))
 	full := min(bar, int(share*bar))
-	text := fmt.Sprintf("%3.0f%% %s%s  %d of %s", 100*share, strings.Repeat("█", full), strings.Repeat("░", bar-full), p.done, countNoun(p.total, "configuration"))
+	text := fmt.Sprintf("%3.0f%% %s%s  %d of %s", 100*share, strings.Repeat("█", full), strings.Repeat("░", bar-full), p.done, countNoun(p.total, p.noun))
 	evaluated := p.done - p.resumed
 	if evaluated == 0 || elapsed <= 0 {
 		return text
 	}
-	each := elapsed / time.Duration(evaluated)
-	if rate := float64(time.Second) / float64(each); rate >= 0.95 {
+	each := float64(elapsed) / float64(evaluated)
+	switch rate := float64(time.Second) / each; {
+	case rate >= 99.5:
+		text += fmt.Sprintf(", %.0f a second", rate)
+	case rate >= 0.95:
 		text += fmt.Sprintf(", %.2g a second", rate)
-	} else {
+	default:
 		text += fmt.Sprintf(", %.2g a minute", 60*rate)
 	}
-	left := each * time.Duration(max(0, p.total-p.done))
+	left := time.Duration(each * float64(max(0, p.total-p.done)))
 	if p.limit > 0 {
 		left = min(left, max(0, p.limit-elapsed))
 	}

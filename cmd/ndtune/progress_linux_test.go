@@ -81,7 +81,8 @@ func TestDisplay(t *testing.T) {
 			for _, ended := range []bool{false, true} {
 				terminal := openTerminal(t, test.size)
 				notes := newNoteWriter(terminal.slave)
-				p := newProgress(notes, 10, problem.Objective{Name: "time"}, false)
+				p := newProgress(notes, 10, "configuration", false)
+				p.objective = problem.Objective{Name: "time"}
 				fmt.Fprintln(notes, "kernel k")
 				p.start()
 				p.resumed = 3
@@ -119,7 +120,7 @@ func TestDisplay(t *testing.T) {
 // TestDisplayOfWhat shows other objectives, limits and paces.
 func TestDisplayOfWhat(t *testing.T) {
 	results := someResults(t, 3, 5)
-	p := &progress{total: 100, objective: problem.Objective{Name: "GB/s", Maximize: true}, limit: time.Minute, notes: &noteWriter{to: io.Discard}, counts: map[tune.Status]int{}}
+	p := &progress{total: 100, noun: "configuration", objective: problem.Objective{Name: "GB/s", Maximize: true}, limit: time.Minute, notes: &noteWriter{to: io.Discard}, failed: map[tune.Status]int{}}
 	for _, r := range results {
 		p.add(r, io.Discard, "")
 	}
@@ -145,10 +146,25 @@ func TestDisplayOfWhat(t *testing.T) {
 	}
 }
 
+// TestDisplayOfAFastTask counts what has no results.
+func TestDisplayOfAFastTask(t *testing.T) {
+	p := &progress{total: 100_000, noun: "search", notes: &noteWriter{to: io.Discard}}
+	p.count(50_000)
+	p.describe("part 1")
+	var b strings.Builder
+	for _, l := range p.lines(time.Second) {
+		l.write(&b, 200, false)
+		b.WriteString("\n")
+	}
+	if want := " 50% ██████████░░░░░░░░░░  50000 of 100000 searches, 50000 a second, 1s left\npart 1\n"; b.String() != want {
+		t.Errorf("%q, want %q", b.String(), want)
+	}
+}
+
 // TestDisplayOfEqualOnes: the first of them is the best, as in the search.
 func TestDisplayOfEqualOnes(t *testing.T) {
 	for _, maximize := range []bool{false, true} {
-		p := &progress{total: 9, objective: problem.Objective{Name: "time", Maximize: maximize}, notes: &noteWriter{to: io.Discard}, counts: map[tune.Status]int{}}
+		p := &progress{total: 9, objective: problem.Objective{Name: "time", Maximize: maximize}, notes: &noteWriter{to: io.Discard}, failed: map[tune.Status]int{}}
 		for _, r := range someResults(t, 3, 3, 3) {
 			p.add(r, io.Discard, "")
 		}
@@ -177,10 +193,7 @@ func TestLineIsCut(t *testing.T) {
 func TestTerminalOfASearch(t *testing.T) {
 	d := needDevice(t)
 	for _, dumb := range []bool{false, true} {
-		folder := t.TempDir()
-		if err := copySpecs(folder); err != nil {
-			t.Fatal(err)
-		}
+		folder := specFolder(t)
 		terminal := openTerminal(t, screenSize{24, 150})
 		c := exec.Command("ndtune", "tune", "faults.yaml", "--device", d.Selector)
 		c.Dir, c.Stdout, c.Stderr = folder, terminal.slave, terminal.slave

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -11,23 +12,23 @@ import (
 	"github.com/ndtune/ndtune/tune"
 )
 
-// A retryFlag is --retry-failures, which may be written with statuses behind «=» or without.
+// A retryFlag is --retry-failures, with or without statuses after «=».
 type retryFlag struct{ *cli.GenericFlag }
 
-// TakesValue is false: what follows without «=» is another argument.
+// TakesValue is false: without «=», the next word is another argument.
 func (retryFlag) TakesValue() bool { return false }
 
-// String is the line of the flag in a help text.
+// String returns the line of the flag in a help text.
 func (f retryFlag) String() string { return cli.FlagStringer(f) }
 
 const retryName = "retry-failures"
 
 func newRetryFlag() cli.Flag {
 	return retryFlag{&cli.GenericFlag{Name: retryName, Value: &statuses{}, Category: categorySearch,
-		Usage: "evaluate again what has failed according to the log; --retry-failures=STATUS,… takes the failures of these statuses only: " + strings.Join(failureNames(), ", ") + " (default: all but constraints)"}}
+		Usage: "evaluate the failures in the log again; --retry-failures=STATUS,… only those with these statuses: " + failureNames() + " (default: all but constraints)"}}
 }
 
-// retried are the statuses that the command line names for another try.
+// retried returns the statuses whose failures are evaluated again.
 func retried(c *cli.Context) []tune.Status {
 	if s, ok := c.Generic(retryName).(*statuses); ok {
 		return *s
@@ -38,7 +39,7 @@ func retried(c *cli.Context) []tune.Status {
 // statuses is the value of a retryFlag.
 type statuses []tune.Status
 
-// IsBoolFlag lets the flag package take the flag without a value, for which it gives «true».
+// IsBoolFlag lets the flag package accept the flag without a value, which then is «true».
 func (*statuses) IsBoolFlag() bool { return true }
 
 func (s *statuses) String() string { return "" }
@@ -63,22 +64,19 @@ func failureStatuses() []tune.Status {
 	return slices.DeleteFunc(tune.Statuses(), func(s tune.Status) bool { return s == tune.Correct })
 }
 
-func failureNames() []string {
-	var names []string
-	for _, s := range failureStatuses() {
-		names = append(names, string(s))
-	}
-	return names
+// failureNames lists the statuses that --retry-failures takes.
+func failureNames() string {
+	return joinTexts(", ", func(s tune.Status) string { return string(s) }, failureStatuses()...)
 }
 
-// goOnCommand is the command line of this process, with a log where it names none.
+// goOnCommand returns the command line of this process, with a log if it names none.
 func goOnCommand(c *cli.Context, log string, more ...string) string {
 	words := slices.Clone(os.Args)
 	if !c.IsSet("log") {
 		more = append(more, "--log", log)
 		end := len(words)
 		if i := slices.Index(words, "--"); i >= 0 {
-			end = i // what follows is no flag
+			end = i // arguments follow
 		}
 		words = slices.Insert(words, end, more...)
 	}
@@ -88,29 +86,21 @@ func goOnCommand(c *cli.Context, log string, more ...string) string {
 	return strings.Join(words, " ")
 }
 
-// shellQuoted is a word that a POSIX shell reads as it is.
+var plainWord = regexp.MustCompile(`^[\w./:,=+@%-]+$`)
+
+// shellQuoted quotes a word for a POSIX shell, if necessary.
 func shellQuoted(word string) string {
-	plain := func(r rune) bool {
-		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("-_./:,=+@%", r)
-	}
-	if word != "" && strings.TrimFunc(word, plain) == "" {
+	if plainWord.MatchString(word) {
 		return word
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// environmentText says what a run has kept that its environment has stopped, and how it goes on.
+// environmentText describes the log of a run that the environment stopped, and how to continue the run.
 func environmentText(o *tune.Outcome, log, command string) string {
-	text := fmt.Sprintf("This may be no fault of the configurations. %s kept in %s", countNoun(len(o.Results), "result")+areIs(len(o.Results)), log)
+	text := fmt.Sprintf("The configurations may not be at fault. The log %s holds %s", log, countNoun(len(o.Results), "result"))
 	if o.Withdrawn > 0 {
-		text += fmt.Sprintf("; %s not, and will be evaluated again", countNoun(o.Withdrawn, "failure")+areIs(o.Withdrawn))
+		text += fmt.Sprintf("; it omits %s, to be evaluated again", countNoun(o.Withdrawn, "failure"))
 	}
-	return text + ". Mend the cause and go on with:\n  " + command
-}
-
-func areIs(n int) string {
-	if n == 1 {
-		return " is"
-	}
-	return " are"
+	return text + ". Remove the cause and continue with:\n  " + command
 }

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,15 +18,15 @@ import (
 )
 
 func runCommand() *cli.Command {
-	flags := append(append(specFlags(), deviceFlag()), evaluationFlags()...)
-	flags = append(flags, &cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Category: categoryOutput, Usage: "show what the kernel and the driver print"})
+	flags := append(append(specFlags(), deviceFlag("")), evaluationFlags()...)
+	flags = append(flags, &cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Category: categoryOutput, Usage: "show the output of the kernel and the driver"})
 	return &cli.Command{
 		Name:      "run",
 		Usage:     "build, verify and time one configuration",
 		ArgsUsage: "SPEC",
-		Description: `Evaluates the one configuration that the -p flags name, and shows everything about it: the
-launch, every single time, where the time went, and on failure the whole reason. A
-parameter that has a single value in the specification may be left out.
+		Description: `Evaluates the configuration that the -p flags name, and shows all its details: the launch,
+every single time, the use of the time, and the whole reason of a failure. A parameter that has
+a single value in the specification may be left out.
 
    ndtune run kernel.yaml -p block_size_x=64 -p tile_size=2
    ndtune run kernel.yaml -p block_size_x=64 -p tile_size=2 --iterations 100 --device cpu`,
@@ -51,41 +53,36 @@ func runOne(c *cli.Context, s *spec.Spec) error {
 	if err != nil {
 		return err
 	}
-	found, err := findPeaks(c, listed, s.Problem, "")
-	if err != nil {
+	t := &tuning{cli: c, spec: s, devices: []device.Listed{listed}, quick: &quickPeaks{}}
+	if err := t.findPeaks(""); err != nil {
 		return err
 	}
-	evaluator, err := openEvaluator(c, []device.Listed{listed}, s.Problem, found.peaks, true)
-	if err != nil {
+	if err := t.openEvaluator(true); err != nil {
 		return err
 	}
-	defer evaluator.Close()
-	outcome, err := tune.Run(c.Context, s.Problem, evaluator, tune.Options{Finalists: -1})
+	defer t.close()
+	outcome, err := tune.Run(c.Context, s.Problem, t.evaluator, tune.Options{Finalists: -1})
 	switch {
 	case err != nil:
 		return err
 	case outcome.Stop == tune.Interrupted:
-		return errInterrupted
+		return context.Canceled
 	case outcome.Stop == tune.Environment:
-		return fmt.Errorf("this may be no fault of the configuration: %s", outcome.Cause)
+		return fmt.Errorf("the configuration may not be at fault: %s", outcome.Cause)
 	case len(outcome.Results) == 0:
 		return fmt.Errorf("the evaluator gave no result")
 	}
-	if found.later {
-		evaluator.Close()
-		addLimits(c, listed, s.Problem, outcome, &quickPeaks{})
+	if err := t.addLimits(outcome); err != nil {
+		return err
 	}
 	printOne(c.App.Writer, s.Problem, outcome)
-	switch {
-	case c.Context.Err() != nil:
-		return errInterrupted
-	case outcome.Best == nil:
+	if outcome.Best == nil && c.Context.Err() == nil {
 		return errReported
 	}
-	return nil
+	return c.Context.Err()
 }
 
-// openParameters are the parameters that have more than one value left, with them.
+// openParameters lists the parameters that have more than one value left, with their values.
 func openParameters(p *problem.Problem) []string {
 	var open []string
 	for i := range p.Parameters().Len() {
@@ -114,16 +111,11 @@ func printOne(w io.Writer, p *problem.Problem, o *tune.Outcome) {
 	s := r.Stats()
 	fmt.Fprintf(w, "times: minimum %s, median %s, mean %s, maximum %s, standard deviation %s (%s)\n",
 		formatTime(s.Min), formatTime(s.Median), formatTime(s.Mean), formatTime(s.Max), formatTime(s.StandardDeviation), countNoun(s.Count, "launch"))
-	var each []string
-	for _, t := range r.Times {
-		each = append(each, formatTime(t))
-	}
-	fmt.Fprintf(w, "each: %s\n", strings.Join(each, " "))
+	verified := "unverified"
 	if r.Verified {
-		fmt.Fprintln(w, "output: verified")
-	} else {
-		fmt.Fprintln(w, "output: unverified")
+		verified = "verified"
 	}
+	fmt.Fprintf(w, "each: %s\noutput: %s\n", joinTexts(" ", formatTime, r.Times...), verified)
 	if l, err := p.Limit(r.Configuration, o.Device); err == nil {
 		fmt.Fprintln(w, limitText(l, r.Time()))
 		if note := quickText(o.Device.Peaks); note != "" {
@@ -139,10 +131,4 @@ func printOne(w io.Writer, p *problem.Problem, o *tune.Outcome) {
 
 func round(d time.Duration) time.Duration { return d.Round(10 * time.Microsecond) }
 
-func formatSizes(sizes []int) string {
-	texts := make([]string, len(sizes))
-	for i, n := range sizes {
-		texts[i] = fmt.Sprint(n)
-	}
-	return strings.Join(texts, "×")
-}
+func formatSizes(sizes []int) string { return joinTexts("×", strconv.Itoa, sizes...) }

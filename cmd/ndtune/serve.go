@@ -10,27 +10,21 @@ import (
 	"github.com/ndtune/ndtune/tune/live"
 )
 
-func serveFlag() cli.Flag {
-	return &cli.StringFlag{Name: "serve", Category: categoryOutput,
-		Usage: "show the search while it goes on, to browsers, at `HOST:PORT`, such as 127.0.0.1:8080; :0 is this machine alone and a free port"}
-}
-
-// openPage serves the page that --serve asks for, and says where; nil where it asks for none.
-// The caller must close it.
-func openPage(c *cli.Context) (*live.Server, error) {
+// openPage serves the page of --serve, if that is given, and prints its address. The caller must call
+// close.
+func openPage(c *cli.Context) (page *live.Server, close func(), err error) {
 	if !c.IsSet("serve") {
-		return nil, nil
+		return nil, func() {}, nil
 	}
-	page, err := live.Open(c.String("serve"), "ndtune "+versionText())
+	page, err = live.Open(c.String("serve"), "ndtune "+versionText())
 	if err != nil {
-		return nil, wrong("--serve: %w", err)
+		return nil, nil, wrong("--serve: %w", err)
 	}
 	fmt.Fprintf(c.App.ErrWriter, "live: %s\n", page.URL())
-	return page, nil
+	return page, page.Close, nil
 }
 
-// beginPage shows the search on the page, where there is one. The other two below do nothing
-// without it.
+// beginPage shows the search on the page. Like showResult and endPage, it does nothing if there is no page.
 func (t *tuning) beginPage(total int) {
 	if t.page != nil {
 		t.shown = t.page.Begin(filepath.Base(t.log.Path()), t.log.Header(), total)
@@ -49,23 +43,16 @@ func (t *tuning) endPage(o *tune.Outcome, failed error) {
 	case failed != nil || o == nil:
 		t.shown.End(nil, "Stopped: the search could not go on")
 	default:
-		t.shown.End(o.Results, endText(o))
+		t.shown.End(o.Results, endTexts[o.Stop])
 	}
 }
 
-// endText says on the page how a search ended.
-func endText(o *tune.Outcome) string {
-	switch o.Stop {
-	case tune.Budget:
-		return "Finished: the number of evaluations is reached"
-	case tune.TimeIsUp:
-		return "Finished: the time is up"
-	case tune.Interrupted:
-		return "Interrupted"
-	case tune.Hopeless:
-		return "Stopped: all failed for one reason"
-	case tune.Environment:
-		return "Stopped: configurations fail that were correct before"
-	}
-	return "Finished"
+// endTexts say on the page how a search ended.
+var endTexts = map[tune.StopReason]string{
+	tune.Exhausted:   "Finished",
+	tune.Budget:      "Finished: the number of evaluations is reached",
+	tune.TimeIsUp:    "Finished: the time is up",
+	tune.Interrupted: "Interrupted",
+	tune.Hopeless:    "Stopped: all failed for one reason",
+	tune.Environment: "Stopped: configurations fail that were correct before",
 }

@@ -210,10 +210,7 @@ func TestServeRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer taken.Close()
-	folder := t.TempDir()
-	if err := copySpecs(folder); err != nil {
-		t.Fatal(err)
-	}
+	folder := specFolder(t)
 	for address, want := range map[string]string{
 		taken.Addr().String(): "ndtune: --serve: listen at " + taken.Addr().String() + ": ",
 		"8080":                `ndtune: --serve: "8080": want HOST:PORT, such as 127.0.0.1:8080`,

@@ -1,17 +1,20 @@
 package main
 
 import (
-	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
+	"io"
+	"math"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/internal/picture"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/search"
@@ -23,18 +26,18 @@ func simulateCommand() *cli.Command {
 		Name:      "simulate",
 		Usage:     "compare search strategies on recorded spaces, without a device",
 		ArgsUsage: "RECORD…",
-		Description: `Runs strategies on spaces whose configurations were all measured before: run logs, T4 files,
-Kernel Tuner cache files and CSV tables of ndtune, plain or gzipped (docs/simulate.md).
-Prints for each record, and as the mean over all, the best value known divided by the best
-one found after so many evaluations: 1 is the best there is. A failed configuration counts
-as an evaluation.
+		Description: `Runs strategies on recorded spaces, in which every configuration was measured: run logs, T4
+files, Kernel Tuner cache files and CSV tables of ndtune, plain or gzipped (docs/simulate.md).
+Prints the best value of the record divided by the best value that was found after some
+numbers of evaluations, for each record and as the mean over all: 1 is optimal. A failed
+configuration counts as an evaluation.
 
    ndtune simulate kernel.jsonl
    ndtune simulate a100.json.gz w7800.json.gz --strategy random_sample,brute_force --repeats 100
    ndtune simulate a100.json.gz --max-evals 50 -o curves.csv --plot curves.png
    ndtune simulate a100.json.gz --json
 
-Options of a strategy stand behind its name: --strategy NAME:OPTION=VALUE:OPTION=VALUE.`,
+Options follow the name of a strategy: --strategy NAME:OPTION=VALUE:OPTION=VALUE.`,
 		Flags:  simulateFlags(),
 		Action: runSimulation,
 	}
@@ -42,13 +45,13 @@ Options of a strategy stand behind its name: --strategy NAME:OPTION=VALUE:OPTION
 
 func simulateFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringSliceFlag{Name: "strategy", Category: categorySearch, Usage: "`STRATEGY[,STRATEGY…]` to compare, each with :OPTION=VALUE behind it, or all, which is all but brute_force: " + strategyNames() + " (default: all)"},
-		&cli.StringSliceFlag{Name: "strategy-option", Category: categorySearch, Usage: "`OPTION=VALUE` of the strategy, where there is one only; may be repeated"},
+		&cli.StringSliceFlag{Name: "strategy", Category: categorySearch, Usage: "`STRATEGY[,STRATEGY…]` to compare, each followed by its :OPTION=VALUE, or all, which is all but brute_force: " + strategyNames() + " (default: all)"},
+		&cli.StringSliceFlag{Name: "strategy-option", Category: categorySearch, Usage: "`OPTION=VALUE` of a single strategy; may be repeated"},
 		&cli.IntFlag{Name: "max-evals", Value: 200, Category: categorySearch, Usage: "evaluate `N` configurations in each search, failures included"},
 		&cli.IntFlag{Name: "repeats", Value: 50, Category: categorySearch, Usage: "search `N` times with each strategy on each record"},
-		&cli.IntFlag{Name: "batch", Value: 1, Category: categorySearch, Usage: "ask a strategy for `N` configurations at a time, as a device with many builders does"},
+		&cli.IntFlag{Name: "batch", Value: 1, Category: categorySearch, Usage: "ask a strategy for `N` configurations at a time, as parallel builds do"},
 		&cli.Uint64Flag{Name: "seed", Value: 1, Category: categorySearch, Usage: "seed of all random choices"},
-		&cli.StringFlag{Name: "checkpoints", Category: categoryOutput, Usage: "print what was found after `N[,N…]` evaluations (default: 25,50,100,200 as far as --max-evals goes, and its end)"},
+		&cli.StringFlag{Name: "checkpoints", Category: categoryOutput, Usage: "print the results after `N[,N…]` evaluations (default: 25,50,100,200 below --max-evals, and --max-evals)"},
 		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, TakesFile: true, Category: categoryOutput, Usage: "write the whole curves to `FILE`, a .csv"},
 		&cli.StringFlag{Name: "plot", TakesFile: true, Category: categoryOutput, Usage: "draw the curves, as the mean over the records with a band of one standard error, into `FILE`: .png, .svg or .pdf"},
 		&cli.BoolFlag{Name: "json", Category: categoryOutput, Usage: "print JSON"},
@@ -56,137 +59,110 @@ func simulateFlags() []cli.Flag {
 }
 
 func runSimulation(c *cli.Context) error {
-	p, err := newSimulation(c)
+	plan, checkpoints, err := newSimulation(c)
 	if err != nil {
 		return &usageError{err}
 	}
-	plan := p.plan
 	for i, r := range plan.Recordings {
 		if j := slices.IndexFunc(plan.Recordings[:i], r.Same); j >= 0 {
 			fmt.Fprintf(c.App.ErrWriter, "%s and %s hold the same results; both count in the mean.\n", plan.Recordings[j].Name, r.Name)
 		}
 	}
-	bar := newBar(c.App.ErrWriter, len(plan.Strategies)*len(plan.Recordings)*plan.Repeats, "searches")
-	if bar != nil {
-		plan.OnRepeats = func(n int) { _ = bar.Add(n) } // an error of the terminal is none of the simulation
-	}
+	bar := newProgress(c.App.ErrWriter, len(plan.Strategies)*len(plan.Recordings)*plan.Repeats, "search", false)
+	plan.OnRepeats = bar.count
 	curves, err := simulate.Run(c.Context, plan)
-	if bar != nil {
-		_ = bar.Finish()
-		_ = bar.Clear()
-	}
-	if errors.Is(err, context.Canceled) {
-		return errInterrupted
-	}
+	bar.finish()
 	if err != nil {
 		return fmt.Errorf("simulate %w", err)
 	}
 	averages := simulate.Averages(curves)
 	if c.Bool("json") {
-		err = printCurvesJSON(c.App.Writer, append(curves, averages...), p.checkpoints)
+		err = printCurvesJSON(c.App.Writer, append(curves, averages...), checkpoints)
 	} else {
-		printCurves(c.App.Writer, plan, curves, averages, p.checkpoints)
+		printCurves(c.App.Writer, plan, curves, averages, checkpoints)
 	}
-	return errors.Join(err, p.write(c, curves, averages))
+	return errors.Join(err, writeSimulation(c, plan, curves, averages))
 }
 
-// write keeps the curves in the files that the command line names, and says where.
-func (p *simulation) write(c *cli.Context, curves, averages []simulate.Curve) error {
-	var errs []error
+// writeSimulation writes the curves to the files that the command line names.
+func writeSimulation(c *cli.Context, plan simulate.Plan, curves, averages []simulate.Curve) error {
+	var errs error
 	wrote := func(what, path string, err error) {
 		if err == nil {
 			fmt.Fprintf(c.App.ErrWriter, "%s: %s\n", what, path)
 		}
-		errs = append(errs, err)
+		errs = errors.Join(errs, err)
 	}
 	if path := c.String("output"); path != "" {
 		wrote("curves", path, writeCurves(path, append(curves, averages...)))
 	}
 	if path := c.String("plot"); path != "" {
-		title := "mean over " + countNoun(len(p.plan.Recordings), "record")
-		if len(p.plan.Recordings) == 1 {
-			title = p.plan.Recordings[0].Name
+		title := "mean over " + countNoun(len(plan.Recordings), "record")
+		if len(plan.Recordings) == 1 {
+			title = plan.Recordings[0].Name
 		}
-		title += ", " + countNoun(p.plan.Repeats, "repeat")
-		wrote("picture", path, simulate.Plot(path, title, averages))
+		wrote("picture", path, simulate.Plot(path, title+", "+countNoun(plan.Repeats, "repeat"), averages))
 	}
-	return errors.Join(errs...)
+	return errs
 }
 
 func writeCurves(path string, curves []simulate.Curve) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return fmt.Errorf("write the curves: %w", err)
-	}
-	if err := errors.Join(simulate.EncodeCSV(f, curves), f.Close()); err != nil {
+	if err := files.Write(path, func(w io.Writer) error { return simulate.EncodeCSV(w, curves) }); err != nil {
 		return fmt.Errorf("write the curves to %s: %w", path, err)
 	}
 	return nil
 }
 
-// A simulation is the plan in a command line, and the columns of the tables to print.
-type simulation struct {
-	plan        simulate.Plan
-	checkpoints []int // numbers of evaluations, ascending
-}
-
-// newSimulation reads the command line, then the records. Errors in either are found before anything
-// is simulated.
-func newSimulation(c *cli.Context) (*simulation, error) {
-	p := &simulation{plan: simulate.Plan{MaxEvaluations: c.Int("max-evals"), Repeats: c.Int("repeats"), Batch: c.Int("batch"), Seed: c.Uint64("seed")}}
-	err := checkPositive(c, "max-evals", "repeats", "batch")
-	if err != nil {
-		return nil, err
+// newSimulation reads the command line, then the records. It returns the plan and the numbers of
+// evaluations to print, ascending. Errors are found before anything is simulated.
+func newSimulation(c *cli.Context) (plan simulate.Plan, printed []int, err error) {
+	plan = simulate.Plan{MaxEvaluations: c.Int("max-evals"), Repeats: c.Int("repeats"), Batch: c.Int("batch"), Seed: c.Uint64("seed")}
+	if err = checkPositive(c, "max-evals", "repeats", "batch"); err != nil {
+		return plan, nil, err
 	}
-	if p.checkpoints, err = checkpoints(c.String("checkpoints"), p.plan.MaxEvaluations); err != nil {
-		return nil, err
+	if printed, err = checkpoints(c.String("checkpoints"), plan.MaxEvaluations); err != nil {
+		return plan, nil, err
 	}
-	if err := checkSimulationFiles(c); err != nil {
-		return nil, err
+	if err = checkSimulationFiles(c); err != nil {
+		return plan, nil, err
 	}
-	if p.plan.Strategies, err = strategies(c.StringSlice("strategy"), c.StringSlice("strategy-option")); err != nil {
-		return nil, err
+	if plan.Strategies, err = strategies(c.StringSlice("strategy"), c.StringSlice("strategy-option")); err != nil {
+		return plan, nil, err
 	}
-	if p.plan.Recordings, err = readRecordings(c); err != nil {
-		return nil, err
+	if plan.Recordings, err = readRecordings(c); err != nil {
+		return plan, nil, err
 	}
-	for _, s := range p.plan.Strategies { // what they think of their options, on every space
-		for _, r := range p.plan.Recordings {
+	for _, s := range plan.Strategies { // each checks its options, on every space
+		for _, r := range plan.Recordings {
 			strategy, err := s.New(r.Space, search.Options{})
 			if err != nil {
-				return nil, fmt.Errorf("--strategy: %w", err)
+				return plan, nil, fmt.Errorf("--strategy: %w", err)
 			}
 			strategy.Close()
 		}
 	}
-	return p, nil
+	return plan, printed, nil
 }
 
 func checkSimulationFiles(c *cli.Context) error {
-	output, plot := c.String("output"), c.String("plot")
-	if output != "" && !strings.EqualFold(filepath.Ext(output), ".csv") {
-		return fmt.Errorf("--output %s: curves are written as a .csv", output)
-	}
-	if plot != "" {
-		if err := picture.Check(plot); err != nil {
-			return fmt.Errorf("--plot: %w", err)
+	isCSV := func(path string) error {
+		if !strings.EqualFold(filepath.Ext(path), ".csv") {
+			return fmt.Errorf("%s: curves are written as a .csv", path)
 		}
+		return nil
 	}
-	for flag, path := range map[string]string{"output": output, "plot": plot} {
-		if path == "" {
+	for flag, check := range map[string]func(string) error{"output": isCSV, "plot": picture.Check} {
+		if !c.IsSet(flag) {
 			continue
 		}
-		if err := checkFolder(path); err != nil {
-			return fmt.Errorf("--%s %s: %w", flag, path, err)
-		}
-		if slices.ContainsFunc(c.Args().Slice(), func(r string) bool { return filepath.Clean(r) == filepath.Clean(path) }) {
-			return fmt.Errorf("--%s %s: that is a record, which is to be read", flag, path)
+		if err := checkOutputs(flag, []string{c.String(flag)}, check, c.Args().Slice()...); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// checkpoints are the numbers of evaluations in a text, or the default ones.
+// checkpoints returns the numbers of evaluations in a text, or the default ones.
 func checkpoints(text string, most int) ([]int, error) {
 	if text == "" {
 		usual := slices.DeleteFunc([]int{25, 50, 100, 200}, func(n int) bool { return n >= most })
@@ -205,26 +181,19 @@ func checkpoints(text string, most int) ([]int, error) {
 
 func strategyNames() string { return strings.Join(search.Names(), ", ") }
 
-// strategies are those that --strategy names, each once. Options are those of
+// strategies returns the strategies that --strategy names, each once, with the options of
 // --strategy-option.
 func strategies(named, options []string) ([]simulate.Strategy, error) {
 	list := strings.Split(strings.Join(named, ","), ",")
 	if len(named) == 0 {
 		list = []string{"all"}
 	}
-	if len(options) > 0 {
-		if len(list) > 1 || list[0] == "all" {
-			return nil, fmt.Errorf("--strategy-option %s: of which strategy? Write --strategy NAME:%s", options[0], options[0])
-		}
-		for _, o := range options {
-			if name, _, ok := strings.Cut(o, "="); !ok || name == "" {
-				return nil, fmt.Errorf("--strategy-option %s: want OPTION=VALUE", o)
-			}
-			list[0] += ":" + o
-		}
+	if len(options) > 0 && (len(list) > 1 || list[0] == "all") {
+		return nil, fmt.Errorf("--strategy-option %s: of which strategy? Write --strategy NAME:%s", options[0], options[0])
 	}
 	var found []simulate.Strategy
-	add := func(s simulate.Strategy) {
+	add := func(name string, options map[string]string) {
+		s := simulate.Named(name, options)
 		if !slices.ContainsFunc(found, func(t simulate.Strategy) bool { return t.Name == s.Name }) {
 			found = append(found, s)
 		}
@@ -233,50 +202,31 @@ func strategies(named, options []string) ([]simulate.Strategy, error) {
 		if text = strings.TrimSpace(text); text == "all" {
 			for _, name := range search.Names() {
 				if name != "brute_force" {
-					add(simulate.Named(name, nil))
+					add(name, nil)
 				}
 			}
 			continue
 		}
-		s, err := strategyOf(text)
-		if err != nil {
-			return nil, fmt.Errorf("--strategy %s: %w", text, err)
+		parts := strings.Split(text, ":")
+		if parts[0] == "" {
+			return nil, fmt.Errorf("--strategy %s: a strategy has no name (there are %s)", text, strategyNames())
 		}
-		add(s)
+		values, err := parseOptions(append(parts[1:], options...))
+		if err != nil {
+			return nil, fmt.Errorf("--strategy %s: option %w", parts[0], err)
+		}
+		add(parts[0], values)
 	}
 	return found, nil
 }
 
-// strategyOf reads NAME:OPTION=VALUE:OPTION=VALUE.
-func strategyOf(text string) (simulate.Strategy, error) {
-	parts := strings.Split(text, ":")
-	if parts[0] == "" {
-		return simulate.Strategy{}, fmt.Errorf("a strategy has no name (there are %s)", strategyNames())
-	}
-	options := map[string]string{}
-	for _, part := range parts[1:] {
-		name, value, ok := strings.Cut(part, "=")
-		if !ok || name == "" {
-			return simulate.Strategy{}, fmt.Errorf("%q is no option: want NAME:OPTION=VALUE", part)
-		}
-		if _, twice := options[name]; twice {
-			return simulate.Strategy{}, fmt.Errorf("the option %s stands twice", name)
-		}
-		options[name] = value
-	}
-	return simulate.Named(parts[0], options), nil
-}
-
 // readRecordings reads the records that the command line names, side by side.
 func readRecordings(c *cli.Context) ([]*simulate.Recording, error) {
-	paths := c.Args().Slice()
-	if len(paths) == 0 {
-		return nil, fmt.Errorf("name a record: %s RECORD… (see %s --help)", c.Command.HelpName, c.Command.HelpName)
-	}
-	names, err := recordNames(paths)
+	paths, err := pathArguments(c, "a record")
 	if err != nil {
 		return nil, err
 	}
+	names := recordNames(paths)
 	recordings, errs := make([]*simulate.Recording, len(paths)), make([]error, len(paths))
 	var wait sync.WaitGroup
 	for i, path := range paths {
@@ -294,14 +244,11 @@ func readRecordings(c *cli.Context) ([]*simulate.Recording, error) {
 	return recordings, errors.Join(errs...)
 }
 
-// recordNames are the names of files without folders and extensions, or the whole paths where
-// that would be the name of several, or of the mean over all.
-func recordNames(paths []string) ([]string, error) {
+// recordNames returns the names of files without folders and extensions, or the whole paths if several
+// files, or the mean over all, would have the same name.
+func recordNames(paths []string) []string {
 	names, count := make([]string, len(paths)), map[string]int{simulate.AllRecords: 1}
 	for i, path := range paths {
-		if slices.Contains(paths[:i], path) {
-			return nil, fmt.Errorf("the record %s is named twice", path)
-		}
 		name := filepath.Base(path)
 		for _, extension := range []string{".gz", ".json", ".jsonl", ".csv"} {
 			if cut := len(name) - len(extension); cut > 0 && strings.EqualFold(name[cut:], extension) {
@@ -316,5 +263,80 @@ func recordNames(paths []string) ([]string, error) {
 			names[i] = paths[i]
 		}
 	}
-	return names, nil
+	return names
+}
+
+// printCurves prints a table for each record, and one for the mean over all of them.
+func printCurves(w io.Writer, p simulate.Plan, curves, averages []simulate.Curve, checkpoints []int) {
+	fmt.Fprintf(w, "best known / best found, mean ± standard error of %s\n", countNoun(p.Repeats, "repeat"))
+	for _, r := range p.Recordings {
+		fmt.Fprintf(w, "\n%s: %s, %d correct, best %s\n", r.Name, countNoun(r.Space.Len(), "configuration"), r.Correct, bestText(r))
+		printTable(w, slices.DeleteFunc(slices.Clone(curves), func(c simulate.Curve) bool { return c.Record != r.Name }), checkpoints)
+	}
+	if len(p.Recordings) > 1 {
+		fmt.Fprintf(w, "\nmean over the %d records\n", len(p.Recordings))
+		printTable(w, averages, checkpoints)
+	}
+}
+
+// bestText returns the best value of the objective.
+func bestText(r *simulate.Recording) string {
+	if name := r.Objective.Name; name != "" && !strings.HasPrefix(name, "time") {
+		return name + "=" + formatNumber(r.Best)
+	}
+	return "time=" + formatTime(r.Best)
+}
+
+// printTable prints a row for each curve and a column for each checkpoint.
+func printTable(w io.Writer, curves []simulate.Curve, checkpoints []int) {
+	rows := [][]string{{"after evaluations"}}
+	for _, n := range checkpoints {
+		rows[0] = append(rows[0], strconv.Itoa(n))
+	}
+	for _, c := range curves {
+		row := []string{c.Strategy}
+		for _, n := range checkpoints {
+			row = append(row, estimate(c.At(n)))
+		}
+		rows = append(rows, row)
+	}
+	printColumns(w, "  ", func(column int) bool { return column > 0 }, rows...)
+}
+
+// estimate formats a mean with its standard error, if there is one.
+func estimate(mean, standardError float64) string {
+	if math.IsNaN(standardError) {
+		return fmt.Sprintf("%.3f", mean)
+	}
+	return fmt.Sprintf("%.3f ± %.3f", mean, standardError)
+}
+
+// A curveJSON is an entry of simulate --json.
+type curveJSON struct {
+	Strategy string          `json:"strategy"`
+	Record   string          `json:"record"`
+	Repeats  int             `json:"repeats"`
+	Mean     json.RawMessage `json:"mean"`
+	StdErr   json.RawMessage `json:"stderr"`
+}
+
+func printCurvesJSON(w io.Writer, curves []simulate.Curve, checkpoints []int) error {
+	list := make([]curveJSON, len(curves))
+	for i, c := range curves {
+		list[i] = curveJSON{c.Strategy, c.Record, c.Repeats, checkpointsJSON(c.Mean, checkpoints), checkpointsJSON(c.StandardError, checkpoints)}
+	}
+	return printJSON(w, list)
+}
+
+// checkpointsJSON returns an object with the values after some numbers of evaluations, in order. Unknown
+// values are null.
+func checkpointsJSON(values []float64, checkpoints []int) json.RawMessage {
+	member := func(n int) string {
+		value := "null"
+		if v := values[n-1]; !math.IsNaN(v) {
+			value = strconv.FormatFloat(v, 'g', -1, 64)
+		}
+		return fmt.Sprintf(`"%d":%s`, n, value)
+	}
+	return json.RawMessage("{" + joinTexts(",", member, checkpoints...) + "}")
 }

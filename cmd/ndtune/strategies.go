@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -15,8 +14,8 @@ func strategiesCommand() *cli.Command {
 		Name:      "strategies",
 		Usage:     "list the search strategies and their options",
 		ArgsUsage: "[STRATEGY…]",
-		Description: `Says what each strategy does, where it comes from, and which options it has: their
-defaults, their values and their meaning. With names, of these strategies only.
+		Description: `Describes each strategy, its source and its options, with their defaults, values and
+meaning. With arguments, it describes only the named strategies.
 
    ndtune strategies
    ndtune strategies genetic_algorithm pso
@@ -38,23 +37,20 @@ func listStrategies(c *cli.Context) error {
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, listedStrategies(all))
 	}
+	w := c.App.Writer
 	for i, d := range all {
 		if i > 0 {
-			fmt.Fprintln(c.App.Writer)
+			fmt.Fprintln(w)
 		}
-		printStrategy(c.App.Writer, d)
+		fmt.Fprintf(w, "%s: %s\n", d.Name, d.Summary)
+		for _, o := range d.Options {
+			fmt.Fprintf(w, "    %s=%s  %s (%s)\n", o.Name, o.Default, o.Meaning, o.Range())
+		}
+		if d.Source != "" {
+			fmt.Fprintf(w, "    from: %s\n", d.Source)
+		}
 	}
 	return nil
-}
-
-func printStrategy(w io.Writer, d search.Description) {
-	fmt.Fprintf(w, "%s: %s\n", d.Name, d.Summary)
-	for _, o := range d.Options {
-		fmt.Fprintf(w, "    %s=%s  %s (%s)\n", o.Name, o.Default, o.Meaning, o.Range())
-	}
-	if d.Source != "" {
-		fmt.Fprintf(w, "    from: %s\n", d.Source)
-	}
 }
 
 // A listedStrategy is an entry of strategies --json.

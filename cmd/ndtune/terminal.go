@@ -11,21 +11,21 @@ import (
 	"golang.org/x/term"
 )
 
-// A noteWriter writes notes and messages to stderr. On a terminal that can move its cursor it keeps
-// lines below everything that is printed, until they are hidden; elsewhere it has no such lines. It
-// can be used by several goroutines at once. Each Write must be of whole lines.
+// A noteWriter writes notes and messages to stderr. On a terminal that can move its cursor, it can show
+// a display below all printed lines. Several goroutines may use it at once. Each Write must consist of
+// whole lines.
 type noteWriter struct {
 	to       io.Writer
-	terminal *os.File // nil: it is none, or one that only prints
+	terminal *os.File // nil: not a terminal, or one that cannot move its cursor
 	color    bool
 
 	mutex sync.Mutex
-	lines []line // that stand below
-	drawn int    // how many of them are on the screen
+	lines []line // of the display
+	drawn int    // number of lines on the screen
 }
 
-// newNoteWriter writes to a file. The terminal says with TERM=dumb that it only prints, and its
-// user with NO_COLOR, whatever it is, to have no colours (https://no-color.org).
+// newNoteWriter returns a noteWriter for a file. TERM=dumb is the sign of a terminal that cannot move its
+// cursor. Any value of NO_COLOR turns colours off (https://no-color.org).
 func newNoteWriter(f *os.File) *noteWriter {
 	n := &noteWriter{to: f}
 	if term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb" && movesCursor(f) {
@@ -34,20 +34,12 @@ func newNoteWriter(f *os.File) *noteWriter {
 	return n
 }
 
-// terminalOf is the terminal that can show a display; nil where there is none.
-func terminalOf(w io.Writer) *os.File {
-	if n, ok := w.(*noteWriter); ok {
-		return n.terminal
-	}
-	return nil
-}
-
 func (n *noteWriter) Write(p []byte) (written int, err error) {
 	n.print(func() { written, err = plainWriter{n.to}.Write(p) })
 	return written, err
 }
 
-// print prints something above the lines, here or on another writer to the same terminal.
+// print calls a function that prints above the display, here or on another writer to the same terminal.
 func (n *noteWriter) print(printing func()) {
 	n.mutex.Lock()
 	defer n.mutex.Unlock()
@@ -56,7 +48,7 @@ func (n *noteWriter) print(printing func()) {
 	n.draw()
 }
 
-// show puts lines below, in the place of those that are there.
+// show replaces the lines of the display.
 func (n *noteWriter) show(lines []line) {
 	n.mutex.Lock()
 	defer n.mutex.Unlock()
@@ -65,8 +57,7 @@ func (n *noteWriter) show(lines []line) {
 	n.draw()
 }
 
-// erase moves up to the first line and clears from there on. An error of the terminal does not stop
-// the search.
+// erase clears the display. An error of the terminal does not stop the search.
 func (n *noteWriter) erase() {
 	if n.drawn > 0 {
 		_, _ = io.WriteString(n.to, strings.Repeat("\x1b[A", n.drawn)+"\r\x1b[J")
@@ -91,7 +82,7 @@ func (n *noteWriter) draw() {
 	n.drawn = len(n.lines)
 }
 
-// A line of a display has parts of different colours.
+// A line of a display consists of parts of different colours.
 type line []part
 
 type part struct {
@@ -109,16 +100,16 @@ const (
 	yellow color = "33"
 )
 
-// write writes the line, cut to a number of columns. Characters that would move the cursor are
-// left out.
+// write writes the line, cut to a number of columns, without characters that would move the cursor.
 func (l line) write(b *strings.Builder, columns int, colored bool) {
-	left := columns - 1 // for the mark of a cut
-	whole := 0
+	left, whole := columns, 0
 	for _, p := range l {
-		whole += width(p.text)
+		for _, r := range p.text {
+			whole += runeWidth(r)
+		}
 	}
-	if whole <= columns {
-		left = columns
+	if whole > columns {
+		left-- // for the mark of a cut
 	}
 	for _, p := range l {
 		if colored && p.color != plain {
@@ -141,16 +132,8 @@ func (l line) write(b *strings.Builder, columns int, colored bool) {
 	}
 }
 
-func width(text string) int {
-	n := 0
-	for _, r := range text {
-		n += runeWidth(r)
-	}
-	return n
-}
-
-// runeWidth is how many columns a character takes at most: two from the first block on that has
-// wide ones (Unicode Standard Annex 11), but for the signs that displays here consist of.
+// runeWidth returns the largest number of columns that a character may take: two from the first block
+// with wide characters on (Unicode Standard Annex 11), except for the signs of the displays here.
 func runeWidth(r rune) int {
 	switch {
 	case unicode.IsControl(r):
@@ -161,9 +144,9 @@ func runeWidth(r rune) int {
 	return 1
 }
 
-// A plainWriter writes texts from untrusted sources, such as records of other people. Control
-// characters could change the terminal: all but tabs and line ends become U+FFFD. Each Write must
-// be of whole characters.
+// A plainWriter writes texts from untrusted sources, such as records of other people. It replaces control
+// characters other than tabs and line ends by U+FFFD, because they could control the terminal. Each
+// Write must consist of whole characters.
 type plainWriter struct{ to io.Writer }
 
 func (w plainWriter) Write(text []byte) (int, error) {
@@ -179,12 +162,12 @@ func (w plainWriter) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// maxLine is the length of a line of an error message, in characters. A name in a file can be
+// maxLine is the largest length of a line of an error message, in characters: a name in a file can be
 // longer than a screen.
 const maxLine = 1000
 
-// shortened leaves out the middle of every line that is longer than maxLine: the place of an
-// error stands at the beginning, and the reason often at the end.
+// shortened removes the middle of every line that is longer than maxLine. The place of an error is at
+// the beginning of its message, and the reason often at the end.
 func shortened(message string) string {
 	var b strings.Builder
 	for line := range strings.Lines(message) {

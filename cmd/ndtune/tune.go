@@ -1,6 +1,24 @@
 package main
 
-import "github.com/urfave/cli/v2"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/live"
+	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/search"
+	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/spec"
+)
 
 func tuneCommand() *cli.Command {
 	return &cli.Command{
@@ -8,7 +26,7 @@ func tuneCommand() *cli.Command {
 		Usage:     "search a specification's space for its fastest configuration",
 		ArgsUsage: "SPEC",
 		Description: `Reads a specification (docs/spec.md), builds and verifies its configurations on a device,
-times those that are correct, and prints each as it is done and the best at the end. The
+times the correct ones, and prints each result as it arrives and the best at the end. The
 ten best are measured again, in turn, before the winner is named.
 
    ndtune tune kernel.yaml
@@ -17,32 +35,317 @@ ten best are measured again, in turn, before the winner is named.
    ndtune tune kernel.yaml --max-evals 100 --log kernel.jsonl
    ndtune tune kernel.yaml --serve 127.0.0.1:0
 
-An interrupted run (Ctrl-C) keeps what it measured: the same command with the same --log
-goes on from there. Add --retry-failures to evaluate again what has failed:
+An interrupted run (Ctrl-C) keeps its results: the same command with the same --log
+continues it. Add --retry-failures to evaluate failed configurations again:
 
    ndtune tune kernel.yaml --log kernel.jsonl --retry-failures
    ndtune tune kernel.yaml --log kernel.jsonl --retry-failures=compile,timeout
 
-With --serve, browsers see the report of the search while it goes on,
-at the address that is printed; beyond this machine it has a token (docs/report.md).`,
-		Flags: append(append(specFlags(), tuneFlags()...), serveFlag()),
+With --serve, the report of the running search can be opened in browsers, at the
+printed address; on other machines it needs a token (docs/report.md).`,
+		Flags: append(specFlags(), tuneFlags()...),
 		Action: func(c *cli.Context) error {
 			s, err := loadSpec(c)
 			if err != nil {
 				return err
 			}
-			t, err := newTuning(c, s, c.Args().First(), "")
+			t, err := newTuning(c, s, c.Args().First(), c.String("log"), c.StringSlice("output")...)
 			if err != nil {
 				return err
 			}
-			if t.page, err = openPage(c); err != nil {
+			page, closePage, err := openPage(c)
+			if err != nil {
 				return err
 			}
-			if t.page != nil {
-				defer t.page.Close()
-			}
+			defer closePage()
+			t.page = page
 			_, err = t.search()
 			return err
 		},
 	}
+}
+
+// A tuning is one search from the command line: the specification, the devices, the log, and the
+// files and displays of its results.
+type tuning struct {
+	cli     *cli.Context
+	spec    *spec.Spec
+	source  string // the origin of the specification, for the record
+	logPath string // "": a new file in the user's state folder
+	outputs []string
+
+	strategy       string
+	options        map[string]string // of the strategy
+	start          []space.Configuration
+	maxEvaluations int // 0: no limit
+	timeLimit      time.Duration
+
+	title    string       // a line before the results
+	again    []string     // flags that a command needs to go on with this search alone
+	compared bool         // one of the searches of a comparison
+	page     *live.Server // its owner closes it
+	quick    *quickPeaks  // of the command
+
+	devices    []device.Listed
+	peaks      *hardware.Peaks
+	limitLater bool // addLimits finds the peaks after the search
+	evaluator  evaluator
+	space      *space.Space
+	log        *record.Log
+	printer    *printer
+	shown      *live.Run // on the page
+	spent      string    // a line about the time of the workers, for --verbose
+}
+
+// newTuning reads the flags of a search.
+func newTuning(c *cli.Context, s *spec.Spec, source, logPath string, outputs ...string) (*tuning, error) {
+	t := &tuning{
+		cli: c, spec: s, source: source, logPath: logPath, outputs: outputs, quick: &quickPeaks{},
+		maxEvaluations: c.Int("max-evals"), timeLimit: c.Duration("time-limit"),
+	}
+	if t.maxEvaluations == 0 && t.timeLimit == 0 {
+		t.maxEvaluations = s.Definition.MaxEvaluations
+	}
+	for _, read := range []func() error{t.checkFlags, t.readStrategy, t.checkFiles} {
+		if err := read(); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+func (t *tuning) checkFlags() error {
+	c := t.cli
+	if err := checkPositive(c, "max-evals", "time-limit"); err != nil {
+		return err
+	}
+	if err := checkEvaluationFlags(c); err != nil {
+		return err
+	}
+	if c.IsSet(retryName) && t.logPath == "" {
+		return wrong("--%s: name the run log with --log FILE; without one, a new log is begun", retryName)
+	}
+	if c.Bool("skip-damaged") && t.logPath == "" {
+		return wrong("--skip-damaged is about the file of --log: name one")
+	}
+	return checkLoudness(c)
+}
+
+// readStrategy reads the strategy, its options and the configurations to begin with.
+func (t *tuning) readStrategy() (err error) {
+	if t.options, err = parseOptions(t.cli.StringSlice("strategy-option")); err != nil {
+		return wrong("--strategy-option %w", err)
+	}
+	if t.strategy = t.cli.String("strategy"); t.strategy == "" {
+		if len(t.options) > 0 {
+			return wrong("--strategy-option: name the strategy with --strategy")
+		}
+		t.strategy = search.Auto
+	}
+	if err := search.Check(t.strategy, t.options); err != nil {
+		return wrong("--strategy: %w", err)
+	}
+	for _, text := range t.cli.StringSlice("start") {
+		configuration, err := spec.ParseConfiguration(t.spec.Problem.Parameters(), text)
+		if err != nil {
+			return wrong("--start %s: %w", text, err)
+		}
+		t.start = append(t.start, configuration)
+	}
+	return nil
+}
+
+// parseOptions reads texts of the form OPTION=VALUE.
+func parseOptions(texts []string) (map[string]string, error) {
+	options := map[string]string{}
+	for _, text := range texts {
+		name, value, ok := strings.Cut(text, "=")
+		if name = strings.TrimSpace(name); !ok || name == "" {
+			return nil, fmt.Errorf("%s: want OPTION=VALUE", text)
+		}
+		if _, twice := options[name]; twice {
+			return nil, fmt.Errorf("%s is given twice", name)
+		}
+		options[name] = strings.TrimSpace(value)
+	}
+	return options, nil
+}
+
+func (t *tuning) checkFiles() error {
+	if t.logPath != "" {
+		if err := checkFolder(t.logPath); err != nil {
+			return wrong("--log %s: %w", t.logPath, err)
+		}
+	}
+	return checkOutputs("output", t.outputs, func(path string) error {
+		_, err := record.FormatOf(path)
+		return err
+	}, t.logPath)
+}
+
+// search opens all that the search needs, and runs it. The outcome is nil if the search did not begin.
+func (t *tuning) search() (*tune.Outcome, error) {
+	if err := repairLog(t.cli, t.logPath); err != nil {
+		return nil, err
+	}
+	defer t.close()
+	outcome, err := t.run()
+	if outcome == nil {
+		return nil, err
+	}
+	if outcome.Stop == tune.Environment {
+		fmt.Fprintln(t.cli.App.ErrWriter, environmentText(outcome, t.log.Path(), goOnCommand(t.cli, t.log.Path(), t.again...)))
+	}
+	fmt.Fprint(t.cli.App.ErrWriter, t.spent)
+	return outcome, errors.Join(err, t.conclude(outcome, err))
+}
+
+// run opens the device, the space and the log, searches, and shows the search and its end.
+func (t *tuning) run() (*tune.Outcome, error) {
+	if t.devices == nil {
+		var err error
+		if t.devices, err = selectDevices(t.cli); err != nil {
+			return nil, err
+		}
+	}
+	if err := t.findPeaks(t.logPath); err != nil {
+		return nil, err
+	}
+	options, err := t.prepare()
+	if err != nil {
+		return nil, err
+	}
+	if err := t.openLog(); err != nil {
+		return nil, err
+	}
+	total := t.total()
+	t.printer = newPrinter(t.cli, t.spec.Problem, total, t.compared)
+	if t.title != "" && !t.cli.Bool("quiet") {
+		fmt.Fprintf(t.cli.App.Writer, "\n%s\n", t.title)
+	}
+	t.printer.begin(t.evaluator.Device(), t.devices, t.space, t.log, t.limitLater)
+	t.beginPage(total)
+	options.Log, options.OnResult = t.log, func(r tune.Result, resumed bool) {
+		t.printer.result(r, resumed)
+		t.showResult(r, resumed)
+	}
+	outcome, err := tune.Run(t.cli.Context, t.spec.Problem, t.evaluator, options)
+	if outcome != nil && t.cli.Bool("verbose") {
+		t.spent = spentText(t.evaluator, outcome.Results, outcome.Resumed) + "\n"
+	}
+	if outcome != nil && err == nil {
+		t.printer.bar.finish()
+		err = t.addLimits(outcome)
+	}
+	t.endPage(outcome, err)
+	if outcome != nil {
+		t.printer.end(outcome, t.evaluator.Evaluated())
+	}
+	return outcome, err
+}
+
+func (t *tuning) close() {
+	if t.evaluator != nil {
+		t.evaluator.Close()
+	}
+	if t.log != nil {
+		t.log.Close()
+	}
+}
+
+// total returns the largest number of configurations that the search evaluates.
+func (t *tuning) total() int {
+	if t.maxEvaluations > 0 {
+		return min(t.space.Len(), t.maxEvaluations)
+	}
+	return t.space.Len()
+}
+
+// prepare opens the evaluator and the space, and returns the options of the search in it.
+func (t *tuning) prepare() (tune.Options, error) {
+	if err := t.openEvaluator(false); err != nil {
+		return tune.Options{}, err
+	}
+	var err error
+	if t.space, err = t.spec.Space(t.cli.Context, t.evaluator.Device()); err != nil {
+		return tune.Options{}, err
+	}
+	options := search.Options{Seed: t.cli.Uint64("seed"), Budget: t.maxEvaluations, Values: t.options}
+	if t.maxEvaluations == 0 && t.timeLimit == 0 {
+		options.Budget = t.space.Len()
+	}
+	for _, c := range t.start {
+		if err := t.spec.Problem.Admit(c, t.evaluator.Device()); err != nil {
+			return tune.Options{}, wrong("--start %s: %w", c, err)
+		}
+		i, ok := t.space.Index(c)
+		if !ok {
+			return tune.Options{}, wrong("--start %s: the space does not hold it", c)
+		}
+		options.Start = append(options.Start, i)
+	}
+	return tune.Options{
+		Space: t.space, MaxEvaluations: t.maxEvaluations, TimeLimit: t.timeLimit, Retry: retried(t.cli),
+		Strategy: func(s *space.Space) (search.Strategy, error) { return search.New(t.strategy, s, options) },
+	}, nil
+}
+
+// problemHeader returns the header of a record of a problem, without a device and a search.
+func problemHeader(p *problem.Problem, source string) record.Header {
+	h := record.Header{
+		Digest: p.Digest(), Kernel: p.KernelName(), Source: source,
+		ProblemSize: p.FixedProblemSize(), Constants: p.Definition().Constants, Objective: p.Objective(),
+	}
+	for i := range p.Parameters().Len() {
+		h.Parameters = append(h.Parameters, p.Parameters().At(i))
+	}
+	return h
+}
+
+// openLog opens the run log, which resumes what it holds.
+func (t *tuning) openLog() error {
+	p := t.spec.Problem
+	header := problemHeader(p, t.source)
+	header.Device = t.evaluator.Device()
+	header.Metrics, header.Verified = p.MetricNames(header.Device), p.Verified()
+	header.Iterations, header.Strategy, header.Seed = t.cli.Int("iterations"), t.strategy, t.cli.Uint64("seed")
+	header.Started, header.Tool = time.Now(), "ndtune "+versionText()
+
+	path := t.logPath
+	var err error
+	if path == "" {
+		if path, err = record.DefaultPath(header); err != nil {
+			return fmt.Errorf("choose a place for the run log: %w (name one with --log FILE)", err)
+		}
+	}
+	t.log, err = record.Open(path, header)
+	switch {
+	case err != nil && t.logPath != "":
+		return wrong("--log: %w", err) // the named file does not fit
+	case err != nil:
+		return err
+	}
+	t.log.Notify(func(text string) { fmt.Fprintln(t.cli.App.ErrWriter, text) })
+	return nil
+}
+
+// conclude writes the outputs and turns an outcome into an error for the exit status.
+func (t *tuning) conclude(outcome *tune.Outcome, failed error) error {
+	kept := &record.Record{Header: t.log.Header(), Results: outcome.Results}
+	var unwritten error
+	for _, path := range t.outputs {
+		unwritten = errors.Join(unwritten, record.Write(path, kept))
+	}
+	lost := t.log.Check()
+	t.printer.files(t.log.Path(), t.outputs, outcome, unwritten == nil, lost == nil)
+	err := errors.Join(unwritten, lost)
+	switch {
+	case failed != nil, err != nil:
+		return err
+	case outcome.Stop == tune.Interrupted || t.cli.Context.Err() != nil:
+		return context.Canceled
+	case outcome.Best == nil, outcome.Stop == tune.Environment:
+		return errReported
+	}
+	return nil
 }

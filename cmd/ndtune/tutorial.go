@@ -1,7 +1,12 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"errors"
+	"fmt"
+	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,23 +40,21 @@ type tutorialKernel struct {
 type sizeFlag struct {
 	name, usage string
 	value       int
-	follows     string // another size, whose value it takes where it is not given itself
+	follows     string // another size, whose value is the default
 }
 
 const allKernels = "all"
 
-// choices are what --kernel can be.
+// choices returns the values of --kernel.
 func (t tutorial) choices() []string {
 	var choices []string
 	for _, k := range t.kernels {
-		if !slices.Contains(choices, k.choice) {
-			choices = append(choices, k.choice)
-		}
+		choices = append(choices, k.choice)
 	}
-	return append(choices, allKernels)
+	return append(slices.Compact(choices), allKernels)
 }
 
-// flags are those of the tutorial's tune command.
+// flags returns the flags of the tutorial's tune command.
 func (t tutorial) flags(kernel string) []cli.Flag {
 	flags := []cli.Flag{
 		&cli.StringFlag{Name: "kernel", Value: kernel, Category: categorySpec, Usage: "which `KERNEL`: " + strings.Join(t.choices(), ", ")},
@@ -63,11 +66,10 @@ func (t tutorial) flags(kernel string) []cli.Flag {
 		}
 		flags = append(flags, flag)
 	}
-	return append(append(append(flags, specFlags()...), tuneFlags()...), serveFlag())
+	return append(append(flags, specFlags()...), tuneFlags()...)
 }
 
-// tune searches the chosen kernels one after the other, and compares them where there are
-// several.
+// tune searches the chosen kernels one after the other, and compares them if there are several.
 func (t tutorial) tune(c *cli.Context) error {
 	chosen, err := t.chosen(c)
 	if err != nil {
@@ -75,7 +77,7 @@ func (t tutorial) tune(c *cli.Context) error {
 	}
 	searches := make([]*tuning, len(chosen))
 	for i, k := range chosen { // all are read and checked before the first begins
-		s, err := t.load(c, k)
+		s, _, err := loadBundled(c, k.path, t.sizes)
 		if err != nil {
 			return err
 		}
@@ -83,122 +85,126 @@ func (t tutorial) tune(c *cli.Context) error {
 		if len(chosen) > 1 {
 			label = strings.ReplaceAll(k.name, " ", "-")
 		}
-		if searches[i], err = newTuning(c, s, k.path, label); err != nil {
+		outputs := slices.Clone(c.StringSlice("output"))
+		for i, path := range outputs {
+			outputs[i] = labelled(path, label)
+		}
+		if searches[i], err = newTuning(c, s, k.path, labelled(c.String("log"), label), outputs...); err != nil {
 			return err
 		}
 	}
-	page, err := openPage(c)
+	page, closePage, err := openPage(c)
 	if err != nil {
 		return err
 	}
-	if page != nil {
-		defer page.Close()
-	}
-	for _, s := range searches {
-		s.page, s.quick = page, searches[0].quick
-	}
-	if len(chosen) == 1 {
-		_, err := searches[0].search()
-		return err
-	}
+	defer closePage()
 	var tuned []tunedKernel
 	var errs []error
 	for i, k := range chosen {
-		searches[i].title = "kernel " + k.name
-		searches[i].again = []string{"--kernel", k.choice}
-		outcome, err := searches[i].search()
+		s := searches[i]
+		s.page, s.quick = page, searches[0].quick
+		if len(chosen) > 1 {
+			s.title, s.again = "kernel "+k.name, []string{"--kernel", k.choice}
+		}
+		outcome, err := s.search()
 		errs = append(errs, err)
-		if outcome == nil || errors.Is(err, errInterrupted) || outcome.Stop == tune.Environment {
+		if outcome == nil || errors.Is(err, context.Canceled) || outcome.Stop == tune.Environment {
 			return joined(errs)
 		}
-		tuned = append(tuned, tunedKernel{k.name, searches[i].spec.Problem, outcome})
+		tuned = append(tuned, tunedKernel{k.name, outcome})
 	}
-	printComparison(c.App.Writer, tuned, t.guess)
+	if len(chosen) > 1 {
+		printComparison(c.App.Writer, tuned, t.guess)
+	}
 	return joined(errs)
 }
 
 // joined joins the errors of several parts of a command. An interruption, and an error that was
-// reported already, count only where nothing else failed: what else failed must be seen.
+// reported already, count only if nothing else failed.
 func joined(errs []error) error {
-	var failed []error
-	var interrupted, reported bool
+	var failed, interrupted, reported error
 	for _, err := range errs {
 		switch {
-		case err == nil:
-		case errors.Is(err, errInterrupted):
-			interrupted = true
+		case errors.Is(err, context.Canceled):
+			interrupted = err
 		case errors.Is(err, errReported):
-			reported = true
+			reported = err
 		default:
-			failed = append(failed, err)
+			failed = errors.Join(failed, err)
 		}
 	}
-	switch {
-	case len(failed) > 0:
-		return errors.Join(failed...)
-	case interrupted:
-		return errInterrupted
-	case reported:
-		return errReported
-	}
-	return nil
+	return cmp.Or(failed, interrupted, reported)
 }
 
-// chosen are the kernels that --kernel names.
+// chosen returns the kernels that --kernel names.
 func (t tutorial) chosen(c *cli.Context) ([]tutorialKernel, error) {
 	if err := noArguments(c); err != nil {
 		return nil, err
 	}
 	kernel := c.String("kernel")
-	var chosen []tutorialKernel
-	for _, k := range t.kernels {
-		if kernel == k.choice || (kernel == allKernels && !k.apart) {
-			chosen = append(chosen, k)
-		}
-	}
-	if kernel == allKernels {
-		if err := t.oneSize(c); err != nil {
-			return nil, err
-		}
-	}
-	if err := t.knownSizes(c, chosen); err != nil {
-		return nil, err
-	}
+	chosen := slices.DeleteFunc(slices.Clone(t.kernels), func(k tutorialKernel) bool {
+		return kernel != k.choice && (kernel != allKernels || k.apart)
+	})
 	if len(chosen) == 0 {
 		return nil, wrong("--kernel %s: there are %s%s", kernel, strings.Join(t.choices(), ", "), nearest.Hint(kernel, t.choices()))
 	}
-	return chosen, nil
+	return chosen, t.checkSizes(c, chosen)
 }
 
-// load reads a bundled specification with the changes that the flags make.
-func (t tutorial) load(c *cli.Context, k tutorialKernel) (*spec.Spec, error) {
+// checkSizes refuses a size of some kernels if all are compared, or if none of the chosen ones has it.
+func (t tutorial) checkSizes(c *cli.Context, chosen []tutorialKernel) error {
+	for _, s := range t.sizes {
+		if s.follows == "" || !c.IsSet(s.name) {
+			continue
+		}
+		if c.String("kernel") == allKernels {
+			return wrong("--kernel %s compares kernels of one size: give %s, not %s", allKernels, dashed(s.follows), dashed(s.name))
+		}
+		known := false
+		for _, k := range chosen {
+			plain, err := spec.LoadFS(kernels.FS, k.path, spec.Options{})
+			if err != nil {
+				return err
+			}
+			known = known || hasConstant(plain, s.name)
+		}
+		if !known {
+			return wrong("%s: the kernel %s has no such size; give %s", dashed(s.name), chosen[0].choice, dashed(s.follows))
+		}
+	}
+	return nil
+}
+
+// loadBundled reads a bundled specification with the changes that the flags make, which it also returns,
+// and checks its search space.
+func loadBundled(c *cli.Context, path string, sizes []sizeFlag) (*spec.Spec, spec.Options, error) {
 	options, err := specOptions(c)
 	if err != nil {
-		return nil, err
+		return nil, options, err
 	}
-	plain, err := spec.LoadFS(kernels.FS, k.path, spec.Options{})
+	plain, err := spec.LoadFS(kernels.FS, path, spec.Options{})
 	if err != nil {
-		return nil, err
+		return nil, options, err
 	}
-	if err := setSizes(c, t.sizes, func(name string) bool { return hasConstant(plain, name) }, options.Set); err != nil {
-		return nil, err
+	if err := setSizes(c, plain, sizes, options.Set); err != nil {
+		return nil, options, err
 	}
-	s, err := spec.LoadFS(kernels.FS, k.path, options)
+	s, err := spec.LoadFS(kernels.FS, path, options)
 	if err != nil {
-		return nil, err
+		return nil, options, err
 	}
-	return s, s.CheckSpace(c.Context)
+	return s, options, s.CheckSpace(c.Context)
 }
 
-// setSizes gives the constants of a specification the values of their flags. What --set
-// says of a constant stands where its flag is not given.
-func setSizes(c *cli.Context, sizes []sizeFlag, isConstant func(string) bool, set map[string]string) error {
+// setSizes gives the constants of a specification the values of their flags. A value of --set stands
+// unless the flag is given too.
+func setSizes(c *cli.Context, plain *spec.Spec, sizes []sizeFlag, set map[string]string) error {
 	for _, s := range sizes {
 		name := s.name
 		if s.follows != "" && !c.IsSet(name) {
 			name = s.follows
 		}
-		if _, given := set[s.name]; !isConstant(s.name) || (given && !c.IsSet(s.name)) {
+		if _, given := set[s.name]; !hasConstant(plain, s.name) || (given && !c.IsSet(s.name)) {
 			continue
 		}
 		if c.Int(name) < 1 {
@@ -209,37 +215,127 @@ func setSizes(c *cli.Context, sizes []sizeFlag, isConstant func(string) bool, se
 	return nil
 }
 
-// knownSizes refuses a size that none of the chosen kernels has.
-func (t tutorial) knownSizes(c *cli.Context, chosen []tutorialKernel) error {
-	for _, s := range t.sizes {
-		if s.follows == "" || !c.IsSet(s.name) {
-			continue
-		}
-		known := false
-		for _, k := range chosen {
-			plain, err := spec.LoadFS(kernels.FS, k.path, spec.Options{})
-			if err != nil {
-				return err
-			}
-			known = known || hasConstant(plain, s.name)
-		}
-		if !known && len(chosen) > 0 {
-			return wrong("%s: the kernel %s has no such size; give %s", dashed(s.name), chosen[0].choice, dashed(s.follows))
-		}
-	}
-	return nil
-}
-
 func hasConstant(s *spec.Spec, name string) bool {
 	return slices.ContainsFunc(s.Definition.Constants, func(k problem.Constant) bool { return k.Name == name })
 }
 
-// oneSize refuses sizes of some kernels only where all are compared.
-func (t tutorial) oneSize(c *cli.Context) error {
-	for _, s := range t.sizes {
-		if s.follows != "" && c.IsSet(s.name) {
-			return wrong("--kernel %s compares kernels of one size: give %s, not %s", allKernels, dashed(s.follows), dashed(s.name))
+// A tunedKernel is one kernel of a tutorial with the outcome of its search.
+type tunedKernel struct {
+	name    string
+	outcome *tune.Outcome
+}
+
+// bestTime returns the time of a step of the best configuration in milliseconds: of the final measurement
+// if there was one.
+func (k tunedKernel) bestTime() float64 {
+	return k.outcome.Best.Figures().Time / stepsOf(k.outcome.Best)
+}
+
+// stepsOf returns the number of time steps that a launch makes: 1 for all kernels but those that have a
+// parameter for it.
+func stepsOf(r *tune.Result) float64 {
+	if _, ok := r.Configuration.Get("time_steps"); ok {
+		return float64(r.Configuration.Int("time_steps"))
+	}
+	return 1
+}
+
+// timeAStep returns the mean time of a launch in the search, divided by its steps.
+func timeAStep(r *tune.Result) float64 { return r.Time() / stepsOf(r) }
+
+// closeToBest is the largest ratio of times, to the best, of the configurations that are listed.
+const closeToBest = 1.05
+
+// printComparison closes a tutorial: the best of each kernel, its gain over the best of the first kernel
+// and over that kernel in the guessed configuration, and all configurations that come close to the fastest.
+func printComparison(w io.Writer, tuned []tunedKernel, guess map[string]int) {
+	first := tuned[0]
+	tuned = slices.DeleteFunc(slices.Clone(tuned), func(k tunedKernel) bool { return k.outcome.Best == nil })
+	if len(tuned) == 0 {
+		return
+	}
+	title := "time"
+	if slices.ContainsFunc(tuned, func(k tunedKernel) bool { return stepsOf(k.outcome.Best) > 1 }) {
+		title = "time a step"
+	}
+	head := []string{"kernel", title}
+	for _, k := range tuned {
+		for _, m := range k.outcome.Best.Figures().Metrics {
+			if !slices.Contains(head, m.Name) {
+				head = append(head, m.Name)
+			}
+		}
+	}
+	guessed := guessedResult(first, guess)
+	rows := [][]string{slices.Concat(head, []string{"over " + first.name, fmt.Sprintf("over %s %d×%d", first.name, guess["block_size_x"], guess["block_size_y"]), "best configuration"})}
+	for _, k := range tuned {
+		best := k.outcome.Best
+		row := []string{k.name, formatTime(k.bestTime())}
+		for _, name := range head[2:] {
+			row = append(row, metricText(best.Figures().Metrics, name))
+		}
+		rows = append(rows, append(row, gain(first.outcome.Best, best), gain(guessed, best), best.Configuration.String()))
+	}
+	fmt.Fprintln(w, "\ncomparison")
+	printColumns(w, "", func(int) bool { return false }, rows...)
+	printClose(w, slices.MinFunc(tuned, func(a, b tunedKernel) int { return cmp.Compare(a.bestTime(), b.bestTime()) }))
+}
+
+// metricText returns the value of a metric; «–» if there is none of that name.
+func metricText(metrics []problem.MetricValue, name string) string {
+	for _, m := range metrics {
+		if m.Name == name {
+			return formatNumber(m.Value)
+		}
+	}
+	return "–"
+}
+
+// gain returns the ratio of two times: those of the final measurements if both results took part in one,
+// else those of the search. It is «–» if there is nothing to compare with.
+func gain(over, of *tune.Result) string {
+	switch {
+	case over == nil:
+		return "–"
+	case len(over.Final) > 0 && len(of.Final) > 0:
+		return formatGain(over.FinalTime() / stepsOf(over) / (of.FinalTime() / stepsOf(of)))
+	}
+	return formatGain(timeAStep(over) / timeAStep(of))
+}
+
+// guessedResult returns the result of a kernel in the guessed configuration; nil if it is not correct.
+// Parameters without a guess may have any value: the first such result counts.
+func guessedResult(k tunedKernel, guess map[string]int) *tune.Result {
+	for i, r := range k.outcome.Results {
+		matches := r.Status == tune.Correct
+		for name, value := range guess {
+			matches = matches && r.Configuration.Int(name) == value
+		}
+		if matches {
+			return &k.outcome.Results[i]
 		}
 	}
 	return nil
 }
+
+// printClose lists the configurations of a kernel whose time in the search is within 5 % of the shortest,
+// fastest first.
+func printClose(w io.Writer, k tunedKernel) {
+	shortest := math.Inf(1)
+	for _, r := range k.outcome.Results {
+		if r.Status == tune.Correct {
+			shortest = min(shortest, timeAStep(&r))
+		}
+	}
+	close := slices.DeleteFunc(slices.Clone(k.outcome.Results), func(r tune.Result) bool {
+		return r.Status != tune.Correct || timeAStep(&r) > shortest*closeToBest
+	})
+	slices.SortStableFunc(close, func(a, b tune.Result) int { return cmp.Compare(timeAStep(&a), timeAStep(&b)) })
+	fmt.Fprintf(w, "\nwithin 5 %% of the fastest in the search of %s: %s\n", k.name, countNoun(len(close), "configuration"))
+	for _, r := range close {
+		fmt.Fprintln(w, formatMeasured(r.Configuration.String(), r.Time(), r.Metrics))
+	}
+}
+
+// formatGain formats a ratio of times: «1.36×».
+func formatGain(ratio float64) string { return formatNumber(ratio) + "×" }

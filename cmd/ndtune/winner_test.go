@@ -111,8 +111,8 @@ func scriptedRun(t *testing.T, p *problem.Problem, device, path string) (outcome
 	defer log.Close()
 	var out bytes.Buffer
 	shown := printer{
-		out: &out, notes: io.Discard, problem: p, counts: map[tune.Status]int{},
-		bar: newProgress(io.Discard, s.Len(), p.Objective(), true),
+		out: &out, notes: io.Discard, problem: p,
+		bar: newProgress(io.Discard, s.Len(), "configuration", true),
 	}
 	server, err := live.Open("127.0.0.1:0", "ndtune test")
 	if err != nil {
