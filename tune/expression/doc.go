@@ -6,9 +6,12 @@
 // comment, is refused. An expression cannot reach anything but the values handed to it: there
 // is no clock, no environment, no file.
 //
-// expr-lang parses an expression, checks its types, and computes it. Besides, an expression is
-// lowered into nodes: few operations on numbers, conditions and texts, each with the program
-// that computes it on words of 64 bits, and with the bounds of its result. Package space
-// constructs search spaces from them. An expression that has other parts (a list that is not
-// constant, a predicate, a variable) has no nodes, and only expr-lang computes it.
+// expr-lang parses an expression and checks its types. Then the expression is lowered into nodes:
+// operations on numbers, conditions and texts. A node has a kind and bounds, is computed at once
+// where its arguments are constants, is printed as it was written, and has a program that computes
+// it on words of 64 bits. [Expression.Eval] runs programs, and package space constructs search
+// spaces from nodes. An expression that has other parts (a list that is not constant, a predicate,
+// a variable) has no nodes, and the VM of expr-lang computes it.
+//
+// Package python lowers Python expressions into the same nodes.
 package expression

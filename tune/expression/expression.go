@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/expr-lang/expr"
@@ -31,7 +32,8 @@ type Expression struct {
 	source  string
 	names   []string
 	program *vm.Program
-	root    *Node // nil where only the VM can compute the expression
+	root    *Node             // nil where only the VM can compute the expression
+	closure func() *evaluator // of the root
 }
 
 // A Scope gives an expression its names: for each an example of the value that it will
@@ -47,7 +49,8 @@ func Compile(source string, scope Scope) (*Expression, error) {
 	if err := refuseComments(source); err != nil {
 		return nil, err
 	}
-	config := newConfig()
+	own := *language()
+	config := &own
 	tree, err := parser.ParseWithConfig(source, config)
 	if err != nil {
 		return nil, readable(source, err)
@@ -73,7 +76,11 @@ func Compile(source string, scope Scope) (*Expression, error) {
 	if _, err := checker.Check(tree, config); err != nil {
 		return nil, readable(source, err)
 	}
-	e := &Expression{source: source, names: free.names, root: lower(tree.Node, used)}
+	e := &Expression{source: source, names: free.names}
+	if root := lower(tree.Node, used); root != nil && !root.vm {
+		e.root = root
+		e.closure = sync.OnceValue(func() *evaluator { return newEvaluator(root) })
+	}
 	if err := optimizer.Optimize(&tree.Node, config); err != nil {
 		return nil, readable(source, err)
 	}
@@ -83,9 +90,9 @@ func Compile(source string, scope Scope) (*Expression, error) {
 	return e, nil
 }
 
-// newConfig is the language: that of expr-lang with those of its functions that compute, and
-// with the functions of this package.
-func newConfig() *conf.Config {
+// language is that of expr-lang with those of its functions that compute, and with the functions
+// of this package. Its tables are only read: a compilation works with a copy of the rest.
+var language = sync.OnceValue(func() *conf.Config {
 	config := conf.CreateNew()
 	for name := range config.Builtins {
 		if !slices.Contains(builtins, name) {
@@ -97,7 +104,7 @@ func newConfig() *conf.Config {
 		expr.Function(f.name, f.call, f.signature)(config)
 	}
 	return config
-}
+})
 
 // types is the scope in the words of expr-lang.
 func (s Scope) types() types.Map {
@@ -213,6 +220,17 @@ func (e *Expression) Root() *Node { return e.root }
 // Eval computes the expression. The environment holds a value for every name that it
 // reads.
 func (e *Expression) Eval(environment map[string]any) (any, error) {
+	if e.root != nil {
+		if v, ok := e.closure().eval(environment); ok {
+			return v, nil
+		}
+	}
+	return e.run(environment)
+}
+
+// run computes the expression by the VM of expr-lang: one that has no nodes, or one that fails, of
+// which the VM knows the reason.
+func (e *Expression) run(environment map[string]any) (any, error) {
 	v, err := vm.Run(e.program, environment)
 	if err != nil {
 		return nil, readable(e.source, err)
@@ -244,13 +262,11 @@ func (e *Expression) Float(environment map[string]any) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	switch v := v.(type) {
-	case int:
-		return float64(v), nil
-	case float64:
-		return v, nil
+	f, _, err := twoFloats([]any{v, 0})
+	if err != nil {
+		return 0, fmt.Errorf("%q is %s, not a number", e, describe(v))
 	}
-	return 0, fmt.Errorf("%q is %s, not a number", e, describe(v))
+	return f, nil
 }
 
 // Bool computes the expression as a condition. As in C, a number is true unless it is 0.
@@ -259,15 +275,14 @@ func (e *Expression) Bool(environment map[string]any) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	switch v := v.(type) {
-	case bool:
-		return v, nil
-	case int:
-		return v != 0, nil
-	case float64:
-		return v != 0, nil
+	if b, ok := v.(bool); ok {
+		return b, nil
 	}
-	return false, fmt.Errorf("%q is %s, not a condition", e, describe(v))
+	f, _, err := twoFloats([]any{v, 0})
+	if err != nil {
+		return false, fmt.Errorf("%q is %s, not a condition", e, describe(v))
+	}
+	return f != 0, nil
 }
 
 func describe(v any) string {

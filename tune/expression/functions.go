@@ -6,7 +6,7 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
-	"slices"
+	"strings"
 )
 
 // builtins are the functions of expr-lang that an expression may call: those that
@@ -16,175 +16,169 @@ var builtins = []string{
 	"all", "any", "none", "one", "filter", "map", "count",
 }
 
-// A function is one that expressions have beyond expr-lang's. Programs and the VM of expr-lang
-// compute it by the same call.
+// A function is one that expressions have beyond expr-lang's. Nodes, their programs and the VM of
+// expr-lang compute it alike.
 type function struct {
 	name      string
-	call      func(params ...any) (any, error)
-	ints      func(a, b int) (int, error)     // call, of two integers; nil: see result
-	signature any                             // a pointer to the type of a Go function
-	result    func(args []*Node) (Kind, bool) // of numbers; false: it is known only when it is computed
+	signature any // a pointer to the type of a Go function
+	compute   func(params []any) (any, error)
+	ints      func(a, b int) (int, error)     // compute, of two integers; nil: see result
+	result    func(args []*Node) (Kind, bool) // of numbers; false: it does not take them
+	code      Code                            // the operation that it is with integers; else zero
+	extent    extent                          // of integers; nil: not known
 }
+
+var (
+	oneToInt  = new(func(any) int)
+	oneToReal = new(func(any) float64)
+	two       = new(func(any, any) any)
+	twoToInt  = new(func(any, any) int)
+	twoInts   = new(func(int, int) int)
+)
 
 // functions are the functions that expressions have beyond expr-lang's. Those behind div
 // compute as Python does. Integers that would leave 64 bits are errors of theirs.
 var functions = []function{
-	ofInts("div", quotient, new(func(int, int) int)),
-	ofNumbers("floor_div", floorDivInts, floorDivFloats),
-	ofNumbers("floor_mod", floorModInts, floorModFloats),
-	{name: "true_div", call: numbersCall("true_div", trueDivInts, trueDivFloats), signature: twoNumbers, result: always(Real)},
-	{name: "power", call: numbersCall("power", powerInts, powerFloats), signature: twoNumbers, result: powerKind},
-	ofNumbers("checked_add", addInts, addFloats),
-	ofNumbers("checked_sub", subInts, subFloats),
-	ofNumbers("checked_mul", mulInts, mulFloats),
-	{name: "compare", call: compareNumbers, signature: new(func(any, any) int), result: always(Whole)},
-	toInt("round_down", math.Floor),
-	toInt("round_up", math.Ceil),
-	toInt("round_even", math.RoundToEven),
-	toInt("truncate", math.Trunc),
-	ofReal("sqrt", math.Sqrt, func(f float64) bool { return f >= 0 }),
-	ofReal("log2", math.Log2, func(f float64) bool { return f > 0 }),
-	ofInts("bit_and", func(a, b int) (int, error) { return a & b, nil }, twoInts),
-	ofInts("bit_or", func(a, b int) (int, error) { return a | b, nil }, twoInts),
-	ofInts("bit_xor", func(a, b int) (int, error) { return a ^ b, nil }, twoInts),
-	ofInts("shift_left", shiftLeft, twoInts),
-	ofInts("shift_right", shiftRight, twoInts),
+	{"div", twoInts, onInts(quotient), quotient, onlyInts, Quotient, nil},
+	{"floor_div", two, onNumbers(floorDivInts, floorDivFloats), floorDivInts, widest, FloorDiv, nil},
+	{"floor_mod", two, onNumbers(floorModInts, floorModFloats), floorModInts, widest, FloorMod, nil},
+	{"true_div", two, onNumbers(trueDivInts, trueDivFloats), nil, always(Real), 0, nil},
+	{"power", two, onNumbers(powerInts, powerFloats), nil, powerKind, 0, positiveExtent},
+	{"checked_add", two, onNumbers(addInts, addFloats), addInts, widest, 0, sumExtent},
+	{"checked_sub", two, onNumbers(subInts, subFloats), subInts, widest, 0, differenceExtent},
+	{"checked_mul", two, onNumbers(mulInts, mulFloats), mulInts, widest, 0, productExtent},
+	{"compare", twoToInt, compareNumbers, nil, always(Whole), 0, nil},
+	{"round_down", oneToInt, toInt(math.Floor), nil, always(Whole), 0, nil},
+	{"round_up", oneToInt, toInt(math.Ceil), nil, always(Whole), 0, nil},
+	{"round_even", oneToInt, toInt(math.RoundToEven), nil, always(Whole), 0, nil},
+	{"truncate", oneToInt, toInt(math.Trunc), nil, always(Whole), 0, nil},
+	{"sqrt", oneToReal, onReal(math.Sqrt, func(f float64) bool { return f >= 0 }), nil, always(Real), 0, nil},
+	{"log2", oneToReal, onReal(math.Log2, func(f float64) bool { return f > 0 }), nil, always(Real), 0, nil},
+	{"bit_and", twoToInt, onInts(bitAnd), bitAnd, onlyInts, 0, andExtent},
+	{"bit_or", twoToInt, onInts(bitOr), bitOr, onlyInts, 0, orExtent},
+	{"bit_xor", twoToInt, onInts(bitXor), bitXor, onlyInts, 0, orExtent},
+	{"shift_left", twoToInt, onInts(shiftLeft), shiftLeft, onlyInts, 0, positiveExtent},
+	{"shift_right", twoToInt, onInts(shiftRight), shiftRight, onlyInts, 0, shiftRightExtent},
 }
 
-var (
-	twoNumbers = new(func(any, any) any)
-	twoInts    = new(func(any, any) int)
-)
+// functionNamed are the functions by name.
+var functionNamed = map[string]*function{}
 
-// functionOf is the function of a name, or nil.
-func functionOf(name string) *function {
-	i := slices.IndexFunc(functions, func(f function) bool { return f.name == name })
-	if i < 0 {
-		return nil
+func init() {
+	for i := range functions {
+		functionNamed[functions[i].name] = &functions[i]
 	}
-	return &functions[i]
 }
 
 // IsFunction reports whether expressions know a function of their own under this name, which
 // so can name nothing else.
-func IsFunction(name string) bool { return functionOf(name) != nil }
+func IsFunction(name string) bool { return functionNamed[name] != nil }
 
-// Compute is the value of a function of the language for numbers: of checked_mul(3, 4), 12. Its
-// error says why there is none, as [ErrOverflow].
-func Compute(name string, args ...any) (any, error) {
-	v, err := functionOf(name).call(args...)
-	if cause := errors.Unwrap(err); cause != nil {
-		err = cause
+// call is the function for the VM: its errors name it.
+func (f *function) call(params ...any) (any, error) {
+	v, err := f.compute(params)
+	if err != nil {
+		args := strings.Trim(strings.Repeat(", %v", len(params)), ", ")
+		return nil, fmt.Errorf("%s("+args+"): %w", append(append([]any{f.name}, params...), err)...)
 	}
-	return v, err
+	return v, nil
 }
-
-// ErrOverflow is the error of an integer that a function cannot give.
-var ErrOverflow = errors.New("the result is beyond the integers of 64 bits")
 
 func always(k Kind) func([]*Node) (Kind, bool) {
 	return func([]*Node) (Kind, bool) { return k, true }
 }
 
-// widest is an integer of integers, a float where one is.
+// widest is a float where one is; an integer of integers.
 func widest(args []*Node) (Kind, bool) {
-	if slices.ContainsFunc(args, func(n *Node) bool { return n.Kind == Real }) {
-		return Real, true
+	k := Whole
+	for _, n := range args {
+		if n.Kind == Real || n.Kind == Number && k == Whole {
+			k = n.Kind
+		}
 	}
-	return Whole, true
+	return k, true
 }
 
-// powerKind is not known of integers: a negative exponent makes it a float.
+// powerKind is not known of integers where the exponent may be negative, which makes it a float.
 func powerKind(args []*Node) (Kind, bool) {
 	k, _ := widest(args)
-	exponent, constant := args[1].Value.(int)
-	return k, k == Real || constant && exponent >= 0
+	if k == Whole && args[1].Bounds[0] < 0 {
+		k = Number
+	}
+	return k, true
 }
 
 func onlyInts(args []*Node) (Kind, bool) {
 	k, _ := widest(args)
-	return Whole, k == Whole
+	return Whole, k != Real
 }
+
+// ErrOverflow is the error of an integer that a function cannot give.
+var ErrOverflow = errors.New("the result is beyond the integers of 64 bits")
 
 var (
 	errZero  = errors.New("division by zero")
 	errShift = errors.New("the shift is negative")
+	errReal  = errors.New("the result is no real number")
+	errInts  = errors.New("takes integers")
 )
 
-// ofNumbers is a function of two integers, or of two numbers as floats.
-func ofNumbers(name string, ints func(a, b int) (int, error), floats func(a, b float64) (float64, error)) function {
-	call := numbersCall(name, func(a, b int) (any, error) { return ints(a, b) }, floats)
-	return function{name, call, ints, twoNumbers, widest}
-}
-
-func numbersCall(name string, ints func(a, b int) (any, error), floats func(a, b float64) (float64, error)) func(...any) (any, error) {
-	return func(params ...any) (v any, err error) {
+// onNumbers computes with two integers, or with two numbers as floats.
+func onNumbers[T any](ints func(a, b int) (T, error), floats func(a, b float64) (float64, error)) func([]any) (any, error) {
+	return func(params []any) (any, error) {
 		a, aInt := params[0].(int)
 		b, bInt := params[1].(int)
 		if aInt && bInt {
-			v, err = ints(a, b)
-		} else {
-			x, y, wrong := twoFloats(params)
-			if wrong != nil {
-				return nil, fmt.Errorf("%s(%v, %v): %w", name, params[0], params[1], wrong)
-			}
-			v, err = floats(x, y)
+			return ints(a, b)
 		}
+		x, y, err := twoFloats(params)
 		if err != nil {
-			return nil, fmt.Errorf("%s(%v, %v): %w", name, params[0], params[1], err)
+			return nil, err
 		}
-		return v, nil
+		return floats(x, y)
 	}
 }
 
-// ofInts is a function of two integers.
-func ofInts(name string, ints func(a, b int) (int, error), signature any) function {
-	call := func(params ...any) (any, error) {
+func onInts(compute func(a, b int) (int, error)) func([]any) (any, error) {
+	return func(params []any) (any, error) {
 		a, aInt := params[0].(int)
 		b, bInt := params[1].(int)
 		if !aInt || !bInt {
-			return nil, fmt.Errorf("%s(%v, %v): takes integers", name, params[0], params[1])
+			return nil, errInts
 		}
-		v, err := ints(a, b)
+		return compute(a, b)
+	}
+}
+
+// toInt makes an integer of a number.
+func toInt(round func(float64) float64) func([]any) (any, error) {
+	return func(params []any) (any, error) {
+		if i, ok := params[0].(int); ok {
+			return i, nil
+		}
+		f, _, err := twoFloats([]any{params[0], 0})
 		if err != nil {
-			return nil, fmt.Errorf("%s(%d, %d): %w", name, a, b, err)
+			return nil, err
 		}
-		return v, nil
+		if r := round(f); r >= math.MinInt64 && r < math.MaxInt64 {
+			return int(r), nil
+		}
+		return nil, ErrOverflow
 	}
-	return function{name, call, ints, signature, onlyInts}
 }
 
-// toInt is a function that makes an integer of a number.
-func toInt(name string, round func(float64) float64) function {
-	call := func(params ...any) (any, error) {
-		switch v := params[0].(type) {
-		case int:
-			return v, nil
-		case float64:
-			if r := round(v); r >= math.MinInt64 && r < math.MaxInt64 {
-				return int(r), nil
-			}
-			return nil, fmt.Errorf("%s(%v): %w", name, v, ErrOverflow)
-		default:
-			return nil, fmt.Errorf("%s(%v): %s is not a number", name, v, describe(v))
-		}
-	}
-	return function{name, call, nil, new(func(any) int), always(Whole)}
-}
-
-// ofReal is a function of one number, for those that it is defined for.
-func ofReal(name string, compute func(float64) float64, defined func(float64) bool) function {
-	call := func(params ...any) (any, error) {
+// onReal computes with one number, of those that it is defined for.
+func onReal(compute func(float64) float64, defined func(float64) bool) func([]any) (any, error) {
+	return func(params []any) (any, error) {
 		f, _, err := twoFloats([]any{params[0], 0})
 		if err == nil && !defined(f) {
-			err = errors.New("the result is no real number")
+			err = errReal
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s(%v): %w", name, params[0], err)
+			return nil, err
 		}
 		return compute(f), nil
 	}
-	return function{name, call, nil, new(func(any) float64), always(Real)}
 }
 
 func twoFloats(params []any) (x, y float64, err error) {
@@ -201,11 +195,22 @@ func twoFloats(params []any) (x, y float64, err error) {
 	return x, y, nil
 }
 
+func bitAnd(a, b int) (int, error) { return a & b, nil }
+func bitOr(a, b int) (int, error)  { return a | b, nil }
+func bitXor(a, b int) (int, error) { return a ^ b, nil }
+
 func quotient(a, b int) (int, error) {
 	if b == 0 {
 		return 0, errZero
 	}
 	return a / b, nil
+}
+
+func remainder(a, b int) (int, error) {
+	if b == 0 {
+		return 0, errZero
+	}
+	return a % b, nil
 }
 
 func floorDivInts(a, b int) (int, error) {
@@ -268,9 +273,9 @@ func floorModFloats(a, b float64) (float64, error) {
 }
 
 // trueDivInts is the float nearest to the quotient, also of integers that no float holds.
-func trueDivInts(a, b int) (any, error) {
+func trueDivInts(a, b int) (float64, error) {
 	if b == 0 {
-		return nil, errZero
+		return 0, errZero
 	}
 	const exact = 1 << 53
 	if -exact <= a && a <= exact && -exact <= b && b <= exact {
@@ -313,7 +318,7 @@ func powerFloats(a, b float64) (float64, error) {
 	case a == 0 && b < 0:
 		return 0, errZero
 	case a < 0 && b != math.Floor(b) && !math.IsInf(a, 0):
-		return 0, errors.New("the result is no real number")
+		return 0, errReal
 	}
 	f := math.Pow(a, b)
 	if math.IsInf(f, 0) && !math.IsInf(a, 0) && !math.IsInf(b, 0) {
@@ -357,13 +362,13 @@ func subFloats(a, b float64) (float64, error) { return a - b, nil }
 func mulFloats(a, b float64) (float64, error) { return a * b, nil }
 
 // compareNumbers is -1, 0 or 1 as a is less than, equal to or more than b, however large.
-func compareNumbers(params ...any) (any, error) {
+func compareNumbers(params []any) (any, error) {
 	x, y, err := twoFloats(params)
 	if err == nil && (math.IsNaN(x) || math.IsNaN(y)) {
 		err = errors.New("nothing compares with NaN")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("compare(%v, %v): %w", params[0], params[1], err)
+		return nil, err
 	}
 	exact := func(v any, f float64) *big.Float {
 		if i, ok := v.(int); ok {

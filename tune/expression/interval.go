@@ -1,6 +1,10 @@
 package expression
 
-import "math"
+import (
+	"math"
+	"math/bits"
+	"slices"
+)
 
 // exactLimit bounds the integers that bounds hold exactly; what can be larger can be
 // anything, since integers wrap around.
@@ -12,6 +16,104 @@ type Bounds [2]float64
 
 // Unbounded are the bounds of what can be anything.
 var Unbounded = Bounds{math.Inf(-1), math.Inf(1)}
+
+// all64 are the bounds of the integers of 64 bits.
+var all64 = Bounds{math.MinInt64, math.MaxInt64}
+
+func (b Bounds) union(c Bounds) Bounds { return Bounds{min(b[0], c[0]), max(b[1], c[1])} }
+
+// within is the part of the bounds within others; those where it is empty or not known.
+func (b Bounds) within(c Bounds) Bounds {
+	lo, hi := max(b[0], c[0]), min(b[1], c[1])
+	if lo <= hi {
+		return Bounds{lo, hi}
+	}
+	return c
+}
+
+// Fit64 reports whether 64 bits hold the integers for certain, though the bounds may have been
+// rounded a few times.
+func (b Bounds) Fit64() bool { return b[0] > -0.999*(1<<63) && b[1] < 0.999*(1<<63) }
+
+// bounds are the bounds of an integer. Those of quotients and remainders are wide on purpose:
+// the printed text of Python expressions depends on them, and the digest of a problem on that.
+func (n *Node) bounds() Bounds {
+	args := n.argBounds()
+	var lo, hi float64
+	switch n.Code {
+	case Quotient, FloorDiv:
+		lo, hi = floorDivExtent(args[0], args[1])
+	case Remainder, FloorMod:
+		lo, hi = floorModExtent(args[0], args[1])
+	case Absolute:
+		lo, hi = 0, max(-args[0][0], args[0][1])
+	case Call:
+		if f := functionNamed[n.Function]; f.extent != nil {
+			lo, hi = f.extent(args[0], args[1])
+			return Bounds{lo, hi}.within(all64) // it fails beyond
+		}
+		return all64
+	default:
+		lo, hi = n.Extent(args)
+	}
+	if lo >= math.MinInt64 && hi <= math.MaxInt64 {
+		return Bounds{lo, hi}
+	}
+	return all64
+}
+
+func (n *Node) argBounds() []Bounds {
+	args := make([]Bounds, len(n.Args))
+	for i, a := range n.Args {
+		args[i] = a.Bounds
+	}
+	return args
+}
+
+// fails reports whether the computation can fail.
+func (n *Node) fails() bool {
+	return n.Operation.Fails(n.argBounds()) || slices.ContainsFunc(n.Args, (*Node).fails)
+}
+
+// floorDivExtent goes by the dividend: no quotient is larger, or less than one below its negative.
+func floorDivExtent(a, b Bounds) (lo, hi float64) {
+	if a[0] >= 0 && b[0] >= 0 {
+		return 0, a[1]
+	}
+	m := max(-a[0], a[1])
+	return -m - 1, m
+}
+
+func floorModExtent(_, b Bounds) (lo, hi float64) { return min(b[0]+1, 0), max(b[1]-1, 0) }
+
+func andExtent(a, b Bounds) (lo, hi float64) {
+	if a[0] >= 0 || b[0] >= 0 {
+		return 0, max(a[1], b[1], 0)
+	}
+	return all64[0], all64[1]
+}
+
+// orExtent is also that of an exclusive or.
+func orExtent(a, b Bounds) (lo, hi float64) {
+	most := max(a[1], b[1])
+	switch {
+	case a[0] < 0 || b[0] < 0:
+		return all64[0], all64[1]
+	case most < 1<<62:
+		return 0, float64(uint64(1)<<bits.Len64(uint64(most)) - 1)
+	}
+	return 0, all64[1]
+}
+
+func shiftRightExtent(a, _ Bounds) (lo, hi float64) { return min(a[0], 0), max(a[1], 0) }
+
+// positiveExtent is that of what is not negative where its first argument is not.
+func positiveExtent(a, _ Bounds) (lo, hi float64) {
+	if a[0] >= 0 {
+		return 0, all64[1]
+	}
+	return all64[0], all64[1]
+}
 
 // BoundsOf are bounds that hold for certain: of integers that may have wrapped around, and of
 // what is no number, those of everything.
@@ -47,92 +149,88 @@ func (o *Operation) Fails(args []Bounds) bool {
 
 // Extent is [Operation.Bounds] of integers and floats that have no end.
 func (o *Operation) Extent(args []Bounds) (lo, hi float64) {
-	var a, b Bounds
-	if len(args) > 0 {
-		a = args[0]
-	}
-	if len(args) > 1 {
-		b = args[1]
-	}
-	switch o.Code {
-	case Add:
-		return a[0] + b[0], a[1] + b[1]
-	case Subtract:
-		return a[0] - b[1], a[1] - b[0]
-	case Multiply:
-		return extremes(a, b, func(x, y float64) float64 { return x * y })
-	case Divide:
-		if b[0] > 0 || b[1] < 0 {
-			return extremes(a, b, func(x, y float64) float64 { return x / y })
+	extent := definitions[o.Code].extent
+	switch len(args) {
+	case 2:
+		if extent != nil {
+			return extent(args[0], args[1])
 		}
-	case Quotient:
-		if b[0] > 0 || b[1] < 0 {
-			return extremes(a, b, func(x, y float64) float64 { return math.Trunc(x / y) })
+	case 1:
+		if extent != nil {
+			return extent(args[0], Bounds{})
 		}
-	case FloorDiv:
-		if b[0] > 0 || b[1] < 0 {
-			return extremes(a, b, func(x, y float64) float64 { return math.Floor(x / y) })
-		}
-	case Remainder, FloorMod:
-		if a[0] >= 0 && b[0] > 0 {
-			if a[1] < b[0] {
-				return a[0], a[1]
-			}
-			return 0, min(a[1], b[1]-1)
-		}
-	case Negate:
-		return -a[1], -a[0]
-	case Minimum:
-		return min(a[0], b[0]), min(a[1], b[1])
-	case Maximum:
-		return max(a[0], b[0]), max(a[1], b[1])
-	case Absolute:
-		switch {
-		case a[0] >= 0:
-			return a[0], a[1]
-		case a[1] <= 0:
-			return -a[1], -a[0]
-		}
-		return 0, max(-a[0], a[1])
-	case Ceil:
-		return math.Ceil(a[0]), math.Ceil(a[1])
-	case Floor:
-		return math.Floor(a[0]), math.Floor(a[1])
-	case Round:
-		return math.Round(a[0]), math.Round(a[1])
-	case ToReal:
-		return a[0], a[1]
-	case ToWhole:
-		return math.Trunc(a[0]), math.Trunc(a[1])
-	case Not:
-		return 1 - a[1], 1 - a[0]
-	case And:
-		return min(a[0], b[0]), min(a[1], b[1])
-	case Or:
-		return max(a[0], b[0]), max(a[1], b[1])
-	case Less:
-		return certainly(a[1] < b[0], a[0] >= b[1])
-	case LessEqual:
-		return certainly(a[1] <= b[0], a[0] > b[1])
-	case Equal:
-		return certainly(a[0] == a[1] && a == b, a[1] < b[0] || b[1] < a[0])
-	case If:
-		switch c := args[2]; {
-		case a[0] >= 1:
-			return b[0], b[1]
-		case a[1] <= 0:
-			return c[0], c[1]
-		default:
-			return min(b[0], c[0]), max(b[1], c[1])
+	case 3:
+		if o.Code == If {
+			return choiceExtent(args[0], args[1], args[2])
 		}
 	}
-	return math.Inf(-1), math.Inf(1)
+	return Unbounded[0], Unbounded[1]
 }
 
-// extremes are the least and the largest of a function that is monotonic in each argument.
-func extremes(a, b Bounds, f func(x, y float64) float64) (lo, hi float64) {
-	p, q, r, s := f(a[0], b[0]), f(a[0], b[1]), f(a[1], b[0]), f(a[1], b[1])
+func choiceExtent(condition, yes, no Bounds) (lo, hi float64) {
+	switch {
+	case condition[0] >= 1:
+		return yes[0], yes[1]
+	case condition[1] <= 0:
+		return no[0], no[1]
+	}
+	return min(yes[0], no[0]), max(yes[1], no[1])
+}
+
+// An extent gives the bounds of a result by those of two arguments.
+type extent func(a, b Bounds) (lo, hi float64)
+
+func sumExtent(a, b Bounds) (lo, hi float64)        { return a[0] + b[0], a[1] + b[1] }
+func differenceExtent(a, b Bounds) (lo, hi float64) { return a[0] - b[1], a[1] - b[0] }
+func negativeExtent(a, _ Bounds) (lo, hi float64)   { return -a[1], -a[0] }
+func leastExtent(a, b Bounds) (lo, hi float64)      { return min(a[0], b[0]), min(a[1], b[1]) }
+func mostExtent(a, b Bounds) (lo, hi float64)       { return max(a[0], b[0]), max(a[1], b[1]) }
+func lessExtent(a, b Bounds) (lo, hi float64)       { return certainly(a[1] < b[0], a[0] >= b[1]) }
+func lessEqualExtent(a, b Bounds) (lo, hi float64)  { return certainly(a[1] <= b[0], a[0] > b[1]) }
+
+func equalExtent(a, b Bounds) (lo, hi float64) {
+	return certainly(a[0] == a[1] && a == b, a[1] < b[0] || b[1] < a[0])
+}
+
+func productExtent(a, b Bounds) (lo, hi float64) {
+	p, q, r, s := a[0]*b[0], a[0]*b[1], a[1]*b[0], a[1]*b[1]
 	return min(p, q, r, s), max(p, q, r, s)
+}
+
+// growing is the extent of a function of one argument that never falls.
+func growing(f func(float64) float64) extent {
+	return func(a, _ Bounds) (lo, hi float64) { return f(a[0]), f(a[1]) }
+}
+
+// quotientExtent is that of a quotient that a function rounds: of floats, not at all.
+func quotientExtent(round func(float64) float64) extent {
+	return func(a, b Bounds) (lo, hi float64) {
+		if b[0] <= 0 && b[1] >= 0 {
+			return Unbounded[0], Unbounded[1]
+		}
+		p, q, r, s := round(a[0]/b[0]), round(a[0]/b[1]), round(a[1]/b[0]), round(a[1]/b[1])
+		return min(p, q, r, s), max(p, q, r, s)
+	}
+}
+
+func remainderExtent(a, b Bounds) (lo, hi float64) {
+	switch {
+	case a[0] < 0 || b[0] <= 0:
+		return Unbounded[0], Unbounded[1]
+	case a[1] < b[0]:
+		return a[0], a[1]
+	}
+	return 0, min(a[1], b[1]-1)
+}
+
+func absoluteExtent(a, _ Bounds) (lo, hi float64) {
+	switch {
+	case a[0] >= 0:
+		return a[0], a[1]
+	case a[1] <= 0:
+		return -a[1], -a[0]
+	}
+	return 0, max(-a[0], a[1])
 }
 
 // certainly are the bounds of a condition that is true for certain, or false for certain, or

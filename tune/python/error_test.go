@@ -106,6 +106,7 @@ func TestErrors(t *testing.T) {
 		{"'ab' * 10**9", `column 6: the text would have 2000002 bytes, more than 1000000`},
 		{"[i for i in range(10**6) for j in range(10**6)]", `takes more than 5000000 operations`},
 		{"[1 for i in range(2000) for j in range(1000)]", `the comprehension makes more than 1000000 items`},
+		{"len(3)", `column 1: an integer has no items`},
 		{"int('3')", `column 1: int does not apply to a text`},
 		{"[1, 1e308 * 10]", `column 11: +Inf is not a finite number`},
 		{"math.sqrt(-1)", `column 1: the result is no real number`},

@@ -113,13 +113,3 @@ func TestLargeIntegers(t *testing.T) {
 		}
 	}
 }
-
-func TestNames(t *testing.T) {
-	e, err := Parse("[i * a for i in range(b) if i < c] + [i] + [p['d'] for j in [j]] + [min(a, math.ceil(e))]")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := e.Names(); !reflect.DeepEqual(got, []string{"b", "c", "a", "i", "j", "d", "e"}) {
-		t.Errorf("the names are %v", got)
-	}
-}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ndtune/ndtune/internal/golden"
+	"github.com/ndtune/ndtune/tune/expression"
 )
 
 // TestGoldenTranslations compares translations with testdata/translations.txt. The digest of a
@@ -46,13 +47,13 @@ func TestGoldenTranslations(t *testing.T) {
 	})
 }
 
-func domainOfList(t *testing.T, e *Expression) Domain {
+func domainOfList(t *testing.T, e *Expression) expression.Domain {
 	t.Helper()
 	v, err := e.Eval(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := DomainOf(v.([]any))
+	d, err := expression.DomainOf(v.([]any))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,12 +17,12 @@ func scopes(t testing.TB, values map[string]any, more map[string][]any) (Scope, 
 	t.Helper()
 	mine, its := Scope{}, expression.Scope{}
 	for name, v := range values {
-		d, err := DomainOf(append([]any{v}, more[name]...))
+		d, err := expression.DomainOf(append([]any{v}, more[name]...))
 		if err != nil {
 			t.Fatal(err)
 		}
 		mine[name], its[name] = d, v
-		if d.kind == numberKind {
+		if d.Kind == expression.Number {
 			its[name] = nil
 		}
 	}
@@ -141,4 +141,12 @@ func quotedText(text string) string {
 		fmt.Fprintf(&b, `\U%08x`, c)
 	}
 	return b.String() + `"`
+}
+
+// isTrue is a value of Go as a condition of Python.
+func isTrue(v any) bool {
+	if items, ok := v.([]any); ok {
+		return len(items) > 0
+	}
+	return v != 0 && v != 0.0 && v != "" && v != false
 }

@@ -1,6 +1,7 @@
 package python
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"unicode/utf8"
@@ -8,12 +9,45 @@ import (
 	"github.com/ndtune/ndtune/internal/excerpt"
 )
 
+// An Error says what is wrong with an expression, and where in it.
+type Error struct {
+	Source  string
+	Column  int // from 1, in characters
+	Message string
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("in %q, column %d: %s", excerpt.Around(e.Source, e.Column), e.Column, e.Message)
+}
+
+// failure carries an error out of the recursion of a parser or a translation.
+// It never leaves the package: see catch.
+type failure struct {
+	column  int // 0: the whole expression
+	message string
+}
+
+// failf ends what is being done with an error at a column.
+func failf(column int, format string, args ...any) {
+	panic(failure{column, fmt.Sprintf(format, args...)})
+}
+
+// catch turns a failure into the error of a source. It is deferred.
+func catch(source string, err *error) {
+	switch f := recover().(type) {
+	case nil:
+	case failure:
+		*err = &Error{source, max(1, f.column), f.message}
+	default:
+		panic(f)
+	}
+}
+
 // An Expression is a Python expression that was parsed. It is immutable and safe for
 // concurrent use.
 type Expression struct {
 	source string
 	root   node
-	names  []string
 }
 
 // maxSource and maxDepth bound what is parsed: the characters of an expression, and how deep
@@ -50,15 +84,11 @@ func Parse(source string) (e *Expression, err error) {
 		}
 		failf(t.column, "expected an operator or the end, found %s", t.describe())
 	}
-	return &Expression{source, root, freeNames(root)}, nil
+	return &Expression{source, root}, nil
 }
 
 // String is the expression as it was written.
 func (e *Expression) String() string { return e.source }
-
-// Names are the names that the expression reads, in the order of their appearance, without
-// functions and the variables of comprehensions.
-func (e *Expression) Names() []string { return e.names }
 
 type parser struct {
 	tokens []token

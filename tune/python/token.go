@@ -33,17 +33,8 @@ type token struct {
 var keywords = []string{"and", "or", "not", "in", "if", "else", "for", "lambda"}
 
 // refusedWords are the words of Python that no name can be and nothing here is.
-var refusedWords = map[string]string{
-	"is": `"is" compares identities; write == or !=`, "None": "None is no value of a parameter",
-	"await": "await is not allowed", "async": "async is not allowed", "yield": "yield is not allowed",
-	"import": "import is not allowed", "from": "from is not allowed", "def": "def is not allowed",
-	"class": "class is not allowed", "return": "return is not allowed", "assert": "assert is not allowed",
-	"del": "del is not allowed", "global": "global is not allowed", "nonlocal": "nonlocal is not allowed",
-	"while": "while is not allowed", "with": "with is not allowed", "try": "try is not allowed",
-	"except": "except is not allowed", "raise": "raise is not allowed", "pass": "pass is not allowed",
-	"break": "break is not allowed", "continue": "continue is not allowed", "elif": "elif is not allowed",
-	"finally": "finally is not allowed", "as": "as is not allowed",
-}
+var refusedWords = strings.Fields(`await async yield import from def class return assert del global nonlocal while with try except
+	raise pass break continue elif finally as`)
 
 // operators, the longer before those that they begin with.
 var operators = []string{
@@ -151,9 +142,12 @@ func (l *lexer) word(column int) token {
 		return token{valueToken, text, false, column}
 	case slices.Contains(keywords, text):
 		return token{operatorToken, text, nil, column}
-	}
-	if message, refused := refusedWords[text]; refused {
-		failf(column, "%s", message)
+	case text == "is":
+		failf(column, `"is" compares identities; write == or !=`)
+	case text == "None":
+		failf(column, "None is no value of a parameter")
+	case slices.Contains(refusedWords, text):
+		failf(column, "%s is not allowed", text)
 	}
 	return token{nameToken, text, nil, column}
 }
@@ -183,36 +177,25 @@ func numberOf(text string, column int) any {
 	if strings.HasSuffix(lower, "j") && !strings.HasPrefix(lower, "0x") {
 		failf(column, "the imaginary number %s is not allowed", text)
 	}
-	wrong := func() { failf(column, "%s is not a number", excerpt.Of(text)) }
-	if strings.HasSuffix(text, "_") || strings.Contains(text, "__") || strings.Contains(text, "_.") || strings.Contains(text, "._") {
-		wrong()
-	}
-	plain := strings.ReplaceAll(lower, "_", "")
-	if !strings.HasPrefix(plain, "0x") && strings.ContainsAny(plain, ".e") {
-		f, err := strconv.ParseFloat(plain, 64)
-		if math.IsInf(f, 0) {
+	if !strings.HasPrefix(lower, "0x") && strings.ContainsAny(lower, ".e") {
+		f, err := strconv.ParseFloat(text, 64)
+		switch {
+		case math.IsInf(f, 0):
 			failf(column, "%s is beyond the range of a float", excerpt.Of(text))
-		}
-		if err != nil || strings.ContainsAny(plain, "xp") {
-			wrong()
+		case err != nil:
+			failf(column, "%s is not a number", excerpt.Of(text))
 		}
 		return f
 	}
-	base := 10
-	for prefix, b := range map[string]int{"0x": 16, "0o": 8, "0b": 2} {
-		if rest, ok := strings.CutPrefix(plain, prefix); ok {
-			plain, base = rest, b
-		}
-	}
-	if base == 10 && len(plain) > 1 && plain[0] == '0' && strings.Trim(plain, "0") != "" {
+	if text[0] == '0' && strings.Trim(text, "0123456789_") == "" && strings.Trim(text, "0_") != "" {
 		failf(column, "%s has a leading zero; write 0o… for an octal number", excerpt.Of(text))
 	}
-	i, err := strconv.ParseUint(plain, base, 64)
+	i, err := strconv.ParseUint(text, 0, 64)
 	switch {
 	case errors.Is(err, strconv.ErrRange) || err == nil && i > 1<<63:
 		failf(column, "%s is beyond the integers of 64 bits", excerpt.Of(text))
 	case err != nil:
-		wrong()
+		failf(column, "%s is not a number", excerpt.Of(text))
 	case i == 1<<63:
 		return i // it has a meaning behind a minus
 	}

@@ -104,8 +104,8 @@ func TestTranslatedValues(t *testing.T) {
 			continue
 		}
 		got, text, err := translated(e, true, mine, its, testNames)
-		if err != nil || got != truth(v) {
-			t.Errorf("%s as a condition\n is %s\n  = %v, %v; want %v", source, text, got, err, truth(v))
+		if err != nil || got != isTrue(v) {
+			t.Errorf("%s as a condition\n is %s\n  = %v, %v; want %v", source, text, got, err, isTrue(v))
 		}
 		want := v
 		if b, ok := want.(bool); ok {
@@ -189,12 +189,12 @@ func TestTranslationErrors(t *testing.T) {
 }
 
 func TestMixedNames(t *testing.T) {
-	if _, err := DomainOf([]any{1, "a"}); err == nil {
+	if _, err := expression.DomainOf([]any{1, "a"}); err == nil {
 		t.Error("a name can be an integer or a text")
 	}
-	d, err := DomainOf([]any{1, 2.5})
-	if err != nil || d.kind != numberKind {
-		t.Errorf("1 or 2.5 is %v, %v", d.kind, err)
+	d, err := expression.DomainOf([]any{1, 2.5})
+	if err != nil || d.Kind != expression.Number {
+		t.Errorf("1 or 2.5 is %v, %v", d.Kind, err)
 	}
 	values := map[string]any{"n": 3}
 	more := map[string][]any{"n": {2.5}}
@@ -333,7 +333,7 @@ func TestTranslationAgrees(t *testing.T) {
 			if !strings.Contains(wrong.Error(), "4096 bits") && !lazy {
 				t.Fatalf("%s\n with %v\n fails: %v\n but %s is %v", source, values, wrong, excerpt.Of(text), got)
 			}
-		case got != truth(v):
+		case got != isTrue(v):
 			t.Fatalf("%s\n with %v\n is %v\n but %s is %v", source, values, v, excerpt.Of(text), got)
 		default:
 			agreed++

@@ -96,11 +96,9 @@ func conjuncts(n *node) []*node {
 
 // condition is the node of a restriction's expression.
 func (b *nodes) condition(e *expression.Expression) *node {
-	if root := e.Root(); root != nil {
-		if root = root.Condition(); root != nil {
-			if n := b.of(root); n != nil {
-				return n
-			}
+	if root := e.Root(); root != nil && root.Kind != expression.Text {
+		if n := b.of(root.Condition()); n != nil {
+			return n
 		}
 	}
 	env := maps.Clone(b.environment)

@@ -118,10 +118,10 @@ func (g *generator) whole(depth int) string {
 	return "(" + g.condition(depth-1) + " ? " + a + " : " + b + ")"
 }
 
-// checkAgainstProduct compares a space with the product of all values, filtered by the VM. A
-// configuration for which the VM fails, and which no other restriction refuses, may be in, or
-// out, or an error: «and» and «or» know their result where one part decides, the VM only where
-// the first one does.
+// checkAgainstProduct compares a space with the product of all values, filtered by the expressions
+// one at a time. A configuration for which one fails, and which no other restriction refuses, may be
+// in, or out, or an error: in a space «and» and «or» have a result where either part decides, in an
+// expression by itself only where the first part does.
 func checkAgainstProduct(t *testing.T, parameters []Parameter, restrictions []string) {
 	t.Helper()
 	p, err := NewParameters(parameters)

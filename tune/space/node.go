@@ -56,7 +56,10 @@ func (b *nodes) of(n *expression.Node) *node {
 	case expression.Constant:
 		return b.value(n.Value)
 	case expression.Name:
-		return b.named(n)
+		if place, ok := b.parameters.index[n.Name]; ok {
+			return b.parameterNode(place)
+		}
+		return b.value(n.Lookup(b.environment))
 	}
 	args := make([]*node, len(n.Args))
 	for i, a := range n.Args {
@@ -64,46 +67,7 @@ func (b *nodes) of(n *expression.Node) *node {
 			return nil
 		}
 	}
-	if n.Code == expression.In {
-		return b.among(n, args)
-	}
 	return b.make(n.Operation, args)
-}
-
-// named is a parameter, a constant, or a field of a record, such as device.local_memory.
-func (b *nodes) named(n *expression.Node) *node {
-	if place, ok := b.parameters.index[n.Name]; ok {
-		return b.parameterNode(place)
-	}
-	v := b.environment[n.Name]
-	if n.Field != "" {
-		v = v.(map[string]any)[n.Field]
-	}
-	return b.value(v)
-}
-
-// among is a node of In. Items that are no constants are compared one by one.
-func (b *nodes) among(n *expression.Node, args []*node) *node {
-	var or *node
-	constant := true
-	for _, item := range args[1:] {
-		if item.fails {
-			return nil
-		}
-		constant = constant && item.Code == expression.Constant
-	}
-	if constant {
-		return b.make(n.Operation, args)
-	}
-	for _, item := range args[1:] {
-		equal := b.make(expression.Operation{Code: expression.Equal, Kind: expression.Truth, Of: n.Of}, []*node{args[0], item})
-		if or == nil {
-			or = equal
-			continue
-		}
-		or = b.make(expression.Operation{Code: expression.Or, Kind: expression.Truth, Of: [2]expression.Kind{expression.Truth, expression.Truth}}, []*node{or, equal})
-	}
-	return or
 }
 
 // intern makes the node, or finds it.
@@ -249,22 +213,20 @@ func (b *nodes) parameterNode(place int) *node {
 
 // raw is a value in 64 bits, with its kind.
 func (b *nodes) raw(v Value) (expression.Kind, uint64) {
-	switch v := v.(type) {
-	case int:
-		return expression.Whole, uint64(v)
-	case float64:
-		return expression.Real, math.Float64bits(v)
-	case bool:
-		return expression.Truth, expression.Bit(v)
-	case string:
-		place, ok := b.texts[v]
-		if !ok {
-			place = uint64(len(b.texts))
-			b.texts[v] = place
-		}
-		return expression.Text, place
+	k, ok := expression.KindOf(v)
+	if !ok {
+		panic("space: a value that is not normalized")
 	}
-	panic("space: a value that is not normalized")
+	text, ok := v.(string)
+	if !ok {
+		return k, expression.Raw(v)
+	}
+	place, ok := b.texts[text]
+	if !ok {
+		place = uint64(len(b.texts))
+		b.texts[text] = place
+	}
+	return k, place
 }
 
 // numeric is a raw value as a number; NaN for a text.
@@ -303,5 +265,65 @@ func (n *node) known(place int, into *[]*node) {
 		for _, a := range n.args {
 			a.known(place, into)
 		}
+	}
+}
+
+// A frame is what programs compute from. Its slots hold parts that were known at earlier
+// parameters.
+type frame struct {
+	expression.Frame
+	bad   set    // the slots that could not be computed: of those that can fail, which come first
+	digit uint64 // the place in its list of the value that is being bound
+}
+
+// compile makes the program of a node whose parts stand in slots of the frame, by their nodes,
+// or are the parameter at a place, or constants.
+func compile(n *node, slots map[*node]int, place int, of *frame) expression.Program {
+	if slot, ok := slots[n]; ok {
+		if !n.fails {
+			return func(f *expression.Frame) uint64 { return f.Slots[slot] }
+		}
+		return func(f *expression.Frame) uint64 {
+			if of.bad.has(slot) {
+				f.Failed = true
+			}
+			return f.Slots[slot]
+		}
+	}
+	switch n.Code {
+	case expression.Constant:
+		raw := n.raw
+		return func(*expression.Frame) uint64 { return raw }
+	case parameterCode, digitCode:
+		if n.parameter != place {
+			panic("space: a parameter that is not bound")
+		}
+		if n.Code == digitCode {
+			return func(*expression.Frame) uint64 { return of.digit }
+		}
+		return func(f *expression.Frame) uint64 { return f.Value }
+	}
+	args := make([]expression.Program, len(n.args))
+	for i, a := range n.args {
+		args[i] = compile(a, slots, place, of)
+	}
+	if n.Code == opaqueCode {
+		return compileOpaque(n, args)
+	}
+	return n.Program(args)
+}
+
+// compileOpaque is for what something else computes, from the digits of parameters.
+func compileOpaque(n *node, args []expression.Program) expression.Program {
+	digits := make([]uint64, len(args)) // a program runs in one goroutine
+	return func(f *expression.Frame) uint64 {
+		for i, a := range args {
+			digits[i] = a(f)
+		}
+		ok, err := n.opaque.compute(digits)
+		if err != nil {
+			f.Failed = true
+		}
+		return expression.Bit(ok)
 	}
 }

@@ -342,6 +342,12 @@ func compileBounds(n *node, slots map[*node]int, place int, of *frame) ranger {
 		args[i] = compileBounds(a, slots, place, of)
 	}
 	count := len(n.args)
+	if count == 2 { // most are
+		return func(f *frame) expression.Bounds {
+			b := [2]expression.Bounds{args[0](f), args[1](f)}
+			return n.Operation.Bounds(b[:])
+		}
+	}
 	return func(f *frame) expression.Bounds {
 		var b [3]expression.Bounds
 		for i := range count {

@@ -7,6 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/python"
 	"github.com/ndtune/ndtune/tune/space"
@@ -125,7 +126,7 @@ func (d *document) t1(node *yaml.Node, o Options) *t1 {
 	}
 	t.scope = python.Scope{}
 	for _, p := range t.definition.Parameters {
-		domain, err := python.DomainOf(p.Values)
+		domain, err := expression.DomainOf(p.Values)
 		if err != nil {
 			t.blame("parameters."+p.Name, err)
 			continue

@@ -1,0 +1,156 @@
+package expression
+
+import (
+	"math"
+	"slices"
+)
+
+// An Operation is what a node does with its arguments.
+type Operation struct {
+	Code     Code
+	Kind     Kind    // of the result
+	Of       [2]Kind // of the first two arguments
+	Function string  // of a call
+}
+
+// A Code says which operation it is.
+type Code uint8
+
+const (
+	Constant Code = iota
+	Name
+	Call // of a function of the language that is not among the codes
+	Add
+	Subtract
+	Multiply
+	Divide    // of floats
+	Quotient  // of integers, rounded towards zero
+	Remainder // of integers, with the sign of the dividend
+	FloorDiv  // of integers, rounded down
+	FloorMod  // of integers, with the sign of the divisor
+	Power     // of floats
+	Negate
+	Minimum
+	Maximum
+	Absolute
+	Ceil
+	Floor
+	Round
+	ToReal
+	ToWhole
+	Not
+	And
+	Or
+	Equal
+	Less
+	LessEqual
+	If
+	In       // the first argument among the others
+	Contains // the second text within the first
+	Length   // of a text, in characters
+	Codes    // how many there are
+)
+
+// A definition is all that sets an operation apart. It computes with raw values of 64 bits; an
+// operation on one argument disregards the second.
+type definition struct {
+	text   string // between its arguments; at the level of atoms before them, as a function
+	level  level
+	takes  kinds                       // of all its arguments
+	gives  kinds                       // of its result; none: that of its arguments
+	whole  func(a, b uint64) uint64    // of integers, conditions and texts
+	real   func(a, b uint64) uint64    // of floats
+	checks func(a, b int) (int, error) // of integers, where it can fail
+	extent extent                      // nil: not known
+}
+
+// kinds are some of the kinds, a bit each.
+type kinds uint8
+
+const (
+	wholes  kinds = 1 << Whole
+	reals   kinds = 1 << Real
+	truths  kinds = 1 << Truth
+	texts   kinds = 1 << Text
+	numbers kinds = wholes | reals | 1<<Number
+)
+
+func (k kinds) has(of Kind) bool { return k>>of&1 != 0 }
+
+var definitions = [Codes]definition{
+	Add:       {text: "+", level: addLevel, takes: numbers | texts, whole: ofWholes(sum), real: ofReals(sum), extent: sumExtent},
+	Subtract:  {text: "-", level: addLevel, takes: numbers, whole: ofWholes(difference), real: ofReals(difference), extent: differenceExtent},
+	Multiply:  {text: "*", level: multiplyLevel, takes: numbers, whole: ofWholes(times), real: ofReals(times), extent: productExtent},
+	Divide:    {text: "/", level: multiplyLevel, takes: reals, real: ofReals(over), extent: quotientExtent(itself)},
+	Quotient:  {text: "div", level: atomLevel, takes: wholes, checks: quotient, extent: quotientExtent(math.Trunc)},
+	Remainder: {text: "%", level: multiplyLevel, takes: wholes, checks: remainder, extent: remainderExtent},
+	FloorDiv:  {text: "floor_div", level: atomLevel, takes: wholes, checks: floorDivInts, extent: quotientExtent(math.Floor)},
+	FloorMod:  {text: "floor_mod", level: atomLevel, takes: wholes, checks: floorModInts, extent: remainderExtent},
+	Power:     {text: "**", level: signLevel, takes: reals, real: ofReals(math.Pow)},
+	Negate:    {level: signLevel, takes: numbers, whole: ofWhole(negative), real: ofReal(negative), extent: negativeExtent},
+	Minimum:   {text: "min", level: atomLevel, takes: wholes | reals, whole: ofWholes(least), real: ofReals(math.Min), extent: leastExtent},
+	Maximum:   {text: "max", level: atomLevel, takes: wholes | reals, whole: ofWholes(most), real: ofReals(math.Max), extent: mostExtent},
+	Absolute:  {text: "abs", level: atomLevel, takes: numbers, whole: ofWhole(absolute), real: ofReal(math.Abs), extent: absoluteExtent},
+	Ceil:      {text: "ceil", level: atomLevel, takes: reals, real: ofReal(math.Ceil), extent: growing(math.Ceil)},
+	Floor:     {text: "floor", level: atomLevel, takes: reals, real: ofReal(math.Floor), extent: growing(math.Floor)},
+	Round:     {text: "round", level: atomLevel, takes: reals, real: ofReal(math.Round), extent: growing(math.Round)},
+	ToReal:    {text: "float", level: atomLevel, takes: numbers, gives: reals, whole: toReal, extent: growing(itself)},
+	ToWhole:   {text: "int", level: atomLevel, takes: numbers, gives: wholes, real: toWhole, extent: growing(math.Trunc)},
+	Not:       {level: signLevel, takes: truths, whole: not, extent: func(a, _ Bounds) (lo, hi float64) { return 1 - a[1], 1 - a[0] }},
+	And:       {text: "and", level: andLevel, takes: truths, extent: leastExtent},
+	Or:        {text: "or", level: orLevel, takes: truths, extent: mostExtent},
+	Equal:     {text: "==", level: compareLevel, takes: numbers | truths | texts, gives: truths, whole: wholesAre(equal), real: realsAre(equal), extent: equalExtent},
+	Less:      {text: "<", level: compareLevel, takes: numbers | texts, gives: truths, whole: wholesAre(less), real: realsAre(less), extent: lessExtent},
+	LessEqual: {text: "<=", level: compareLevel, takes: numbers | texts, gives: truths, whole: wholesAre(lessEqual), real: realsAre(lessEqual), extent: lessEqualExtent},
+	In:        {level: compareLevel, takes: wholes | texts, gives: truths},
+	Contains:  {text: "contains", level: compareLevel, takes: texts, gives: truths},
+	Length:    {text: "len", level: atomLevel, takes: texts, gives: wholes, extent: func(_, _ Bounds) (lo, hi float64) { return 0, math.MaxInt64 }},
+}
+
+// codeOf is the operation that is written so, as a function or between its arguments.
+func codeOf(text string, isFunction bool) (Code, bool) {
+	i := slices.IndexFunc(definitions[:], func(d definition) bool { return d.text == text && (d.level == atomLevel) == isFunction })
+	return Code(max(i, 0)), i >= 0
+}
+
+type number interface{ int64 | float64 }
+
+func sum[T number](a, b T) T          { return a + b }
+func difference[T number](a, b T) T   { return a - b }
+func times[T number](a, b T) T        { return a * b }
+func over(a, b float64) float64       { return a / b }
+func negative[T number](a T) T        { return -a }
+func absolute(a int64) int64          { return max(a, -a) }
+func least(a, b int64) int64          { return min(a, b) }
+func most(a, b int64) int64           { return max(a, b) }
+func itself(f float64) float64        { return f }
+func equal[T number](a, b T) bool     { return a == b }
+func less[T number](a, b T) bool      { return a < b }
+func lessEqual[T number](a, b T) bool { return a <= b }
+func not(a, _ uint64) uint64          { return a ^ 1 }
+func toReal(a, _ uint64) uint64       { return math.Float64bits(float64(int64(a))) }
+func toWhole(a, _ uint64) uint64      { return uint64(int64(math.Float64frombits(a))) }
+
+func ofWholes(g func(a, b int64) int64) func(a, b uint64) uint64 {
+	return func(a, b uint64) uint64 { return uint64(g(int64(a), int64(b))) }
+}
+
+func ofWhole(g func(a int64) int64) func(a, _ uint64) uint64 {
+	return func(a, _ uint64) uint64 { return uint64(g(int64(a))) }
+}
+
+func ofReals(g func(a, b float64) float64) func(a, b uint64) uint64 {
+	return func(a, b uint64) uint64 { return math.Float64bits(g(math.Float64frombits(a), math.Float64frombits(b))) }
+}
+
+func ofReal(g func(a float64) float64) func(a, _ uint64) uint64 {
+	return func(a, _ uint64) uint64 { return math.Float64bits(g(math.Float64frombits(a))) }
+}
+
+func wholesAre(g func(a, b int64) bool) func(a, b uint64) uint64 {
+	return func(a, b uint64) uint64 { return Bit(g(int64(a), int64(b))) }
+}
+
+func realsAre(g func(a, b float64) bool) func(a, b uint64) uint64 {
+	return func(a, b uint64) uint64 { return Bit(g(math.Float64frombits(a), math.Float64frombits(b))) }
+}
