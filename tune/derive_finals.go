@@ -2,17 +2,17 @@ package tune
 
 import (
 	"math"
+	"slices"
 
 	"github.com/ndtune/ndtune/tune/problem"
 )
 
-// DeriveFinals sets AtFinal of the results of a record that holds final times and no more, as
-// records of earlier versions do. The objective follows from the times where it is a time, and
-// where it is a rate of the time: proportional to the time, or to its inverse, with one factor in
-// the whole search. So does each metric; [problem.MetricOfLimit] is a rate with a factor for each
-// configuration. Other metrics are left out, and where the objective is such a metric AtFinal stays
-// nil: only the problem has its formula. A [Run] that resumes such a log computes all of them by
-// their formulas, and adds them to it.
+// DeriveFinals sets AtFinal of the results of a record that holds final times only, as records of
+// earlier versions do. It derives the objective and each metric that is a time or a rate: proportional
+// to the time, or to its inverse, with one factor in the whole search. [problem.MetricOfLimit] has a
+// factor for each configuration. DeriveFinals leaves out other metrics, because only the problem has
+// their formulas; if the objective is one of them, AtFinal stays nil. A [Run] that resumes such a log
+// computes all of them by their formulas and adds them to the log.
 func DeriveFinals(o problem.Objective, results []Result) {
 	old := false
 	for i := range results {
@@ -63,17 +63,17 @@ func DeriveFinals(o problem.Objective, results []Result) {
 	}
 }
 
-// A rate is a metric that is proportional to the time or to its inverse, with one factor for
-// all configurations: GFLOP/s of a fixed problem.
+// A rate is a metric that is proportional to the time or to its inverse, with one factor for all
+// configurations, such as the GFLOP/s of a fixed problem.
 type rate struct {
 	factor  float64
 	inverse bool
 	known   bool
 }
 
-// rateOf finds out whether a metric is a rate, from at least two correct results.
+// rateOf returns the rate that a metric is, judged by at least two correct results.
 func rateOf(results []Result, metric func(*Result) (float64, bool)) rate {
-	var products, quotients spread
+	var products, quotients []float64
 	for i := range results {
 		r := &results[i]
 		if r.Status != Correct {
@@ -84,21 +84,20 @@ func rateOf(results []Result, metric func(*Result) (float64, bool)) rate {
 		if !ok || !(t > 0) {
 			return rate{}
 		}
-		products.add(v * t)
-		quotients.add(v / t)
+		products, quotients = append(products, v*t), append(quotients, v/t)
 	}
 	switch {
-	case products.n < 2:
+	case len(products) < 2:
 		return rate{}
-	case products.constant():
-		return rate{products.first, true, true}
-	case quotients.constant():
-		return rate{quotients.first, false, true}
+	case constant(products):
+		return rate{products[0], true, true}
+	case constant(quotients):
+		return rate{quotients[0], false, true}
 	}
 	return rate{}
 }
 
-// at is the metric at a time.
+// at returns the metric at a time.
 func (r rate) at(time float64) float64 {
 	if r.inverse {
 		return r.factor / time
@@ -106,21 +105,8 @@ func (r rate) at(time float64) float64 {
 	return r.factor * time
 }
 
-// A spread is the range of numbers.
-type spread struct {
-	n               int
-	first, low, top float64
-}
-
-func (s *spread) add(v float64) {
-	if s.n == 0 {
-		s.first, s.low, s.top = v, v, v
-	}
-	s.n++
-	s.low, s.top = math.Min(s.low, v), math.Max(s.top, v)
-}
-
-// constant allows for the rounding of expressions and of files with few digits.
-func (s *spread) constant() bool {
-	return s.n > 0 && s.top-s.low <= 1e-9*math.Abs(s.first)
+// constant reports whether numbers are equal, but for the rounding of expressions and of files with
+// few digits.
+func constant(v []float64) bool {
+	return slices.Max(v)-slices.Min(v) <= 1e-9*math.Abs(v[0])
 }

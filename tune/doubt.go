@@ -9,7 +9,7 @@ import (
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-// A Doubt says why a failure may be the environment's and not the configuration's own.
+// A Doubt is a reason why the environment, not the configuration, may have caused a failure.
 type Doubt string
 
 // The doubts.
@@ -19,7 +19,7 @@ const (
 	Killed     Doubt = "a worker was ended by a signal that ndtune did not send"
 )
 
-// doubtTexts are what operating systems, compilers and drivers print, in lower case.
+// doubtTexts are texts that operating systems, compilers and drivers print, in lower case.
 var doubtTexts = []struct {
 	text  string
 	doubt Doubt
@@ -33,7 +33,7 @@ var doubtTexts = []struct {
 	{"llvm error: out of memory", HostMemory},
 }
 
-// DoubtOf is the doubt that the reason of a failure raises, or "".
+// DoubtOf returns the doubt that the reason of a failure raises, or "".
 func DoubtOf(reason string) Doubt {
 	reason = strings.ToLower(reason)
 	for _, t := range doubtTexts {
@@ -44,27 +44,28 @@ func DoubtOf(reason string) Doubt {
 	return ""
 }
 
-// manyAlike is how many configurations may fail alike in a row, after a success, before that
-// raises a doubt. Each time it proves to be their own fault, as many more of this cause may.
+// manyAlike is the number of configurations that fail alike in a row, after a success, which raises a
+// doubt. Each time the configurations prove to be the cause, the number doubles for failures of this
+// cause.
 const manyAlike = 8
 
-// doubts are the failures of a run that may be the environment's.
+// doubts are the failures of a run that the environment may have caused.
 type doubts struct {
 	held     []Result       // in doubt: not in the log, and not told to the strategy
-	recent   []Result       // recorded since the last success or probe
+	recent   []Result       // failures recorded since the last success or probe
 	cause    string         // of the last of recent
-	alike    int            // how many in a row have this cause
-	patience map[string]int // by cause, how many may
+	alike    int            // number of failures in a row with this cause
+	patience map[string]int // the limit of alike, by cause
 }
 
-// hold reports whether a result is in doubt, and holds it then. Proven says that some
-// configuration is known to be correct.
+// hold reports whether a result is in doubt, and holds it if it is. The argument proven tells whether
+// any configuration is known to be correct.
 func (d *doubts) hold(r Result, proven bool) bool {
 	switch {
 	case r.Status == Constraints:
 		return false
 	case r.Status == Correct:
-		if len(d.held) == 0 { // else it may have begun before what is in doubt
+		if len(d.held) == 0 { // else it may have begun before the doubtful ones
 			d.clear()
 		}
 		return false
@@ -84,12 +85,12 @@ func (d *doubts) hold(r Result, proven bool) bool {
 	return false
 }
 
-// clear forgets failures that are known to be the configurations' own.
+// clear forgets failures that the configurations are known to have caused.
 func (d *doubts) clear() {
 	d.recent, d.cause, d.alike = nil, "", 0
 }
 
-// cleared is clear after a probe: that many more may fail alike now.
+// cleared is clear after a successful probe: it also doubles the limit for the cause.
 func (d *doubts) cleared() {
 	if d.alike > 0 {
 		if d.patience == nil {
@@ -100,7 +101,7 @@ func (d *doubts) cleared() {
 	d.clear()
 }
 
-// text says what raised the doubt.
+// text describes the cause of the doubt.
 func (d *doubts) text() string {
 	for _, r := range d.held {
 		if r.Doubt != "" {
@@ -111,8 +112,8 @@ func (d *doubts) text() string {
 	return fmt.Sprintf("%d configurations in a row failed alike (last %s, %s)", d.alike, last.Configuration, failureText(last))
 }
 
-// failureText is the status of a failure with the line of its reason that raises a doubt, or else
-// says most.
+// failureText returns the status of a failure with the line of its reason that raises a doubt, or
+// with its [Headline].
 func failureText(r Result) string {
 	line := Headline(r.Status, r.Reason)
 	for l := range strings.Lines(r.Reason) {
@@ -124,10 +125,10 @@ func failureText(r Result) string {
 	return string(r.Status) + ": " + line
 }
 
-// settle decides what is in doubt, while the evaluator holds nothing else. It evaluates the
-// best configuration again. Where that fails, the environment is at fault, and the run stops.
-// Else the failures stand; but where the reason of one names the environment, that may have
-// passed meanwhile, and each of them is evaluated again first.
+// settle decides about the failures in doubt, while the evaluator holds nothing else. It evaluates the
+// best configuration again. If that fails, the environment is the cause, and the run stops. Else the
+// failures stand. But if the reason of one names the environment, the fault may have passed meanwhile,
+// and each of them is evaluated again first.
 func (r *run) settle(ctx context.Context) error {
 	d := &r.doubts
 	named := slices.ContainsFunc(d.held, func(f Result) bool { return f.Doubt != "" })
@@ -143,7 +144,7 @@ func (r *run) settle(ctx context.Context) error {
 			}
 			switch again.Doubt {
 			case "":
-			case NoSpace: // no configuration can help that
+			case NoSpace: // no other configuration would fare better
 				d.held[0] = again
 				return r.blame(d.text())
 			default:
@@ -170,8 +171,8 @@ func (r *run) settle(ctx context.Context) error {
 	return nil
 }
 
-// probe evaluates the best configuration again, and stops the run where it fails. Without a
-// correct one it does nothing.
+// probe evaluates the best configuration again, and stops the run if it fails. If none is correct,
+// probe does nothing and returns true.
 func (r *run) probe(ctx context.Context) (fine bool, err error) {
 	if r.good == nil {
 		return true, nil
@@ -188,8 +189,8 @@ func (r *run) probe(ctx context.Context) (fine bool, err error) {
 		r.doubts.text(), result.Configuration, failureText(result)))
 }
 
-// alone evaluates a configuration that was evaluated before, with nothing beside it. The result
-// is zero where the run has stopped.
+// alone evaluates a configuration again, and no other at the same time. It returns a zero result if
+// the run has stopped.
 func (r *run) alone(ctx context.Context, c space.Configuration) (Result, error) {
 	if r.isOver(ctx) {
 		return Result{}, nil
@@ -224,8 +225,8 @@ func evaluateAgain(ctx context.Context, e Evaluator, c space.Configuration) (Res
 	}
 }
 
-// blame stops the run because of its environment. What is in doubt, and the failures before it
-// that nothing has confirmed, are the results of no configuration.
+// blame stops the run because of its environment. It withdraws the earlier failures that nothing has
+// confirmed.
 func (r *run) blame(cause string) error {
 	r.outcome.Stop, r.outcome.Cause = Environment, cause
 	for _, failure := range r.doubts.recent {

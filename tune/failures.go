@@ -11,8 +11,8 @@ import (
 // maxHeadline bounds a [Headline], in runes.
 const maxHeadline = 300
 
-// Headline is the line of a failure's reason that says most: the first error of the build log
-// where the kernel did not compile, else the first line.
+// Headline returns the most informative line of a failure's reason: the first error of a build log,
+// else the first line.
 func Headline(s Status, reason string) string {
 	lines := strings.Split(strings.TrimSpace(strings.ToValidUTF8(reason, "\uFFFD")), "\n")
 	line := lines[0]
@@ -34,10 +34,9 @@ func Headline(s Status, reason string) string {
 	return line
 }
 
-// CauseOf is a key by which failures are grouped: two failures are alike, and have one cause,
-// where it is the same. It is the status with the [Headline], without the words in which two
-// reports of one fault differ: numbers, addresses, and paths, since compilers name temporary
-// files by chance.
+// CauseOf returns a key by which failures are grouped: failures with one key are alike. It is the
+// status and the [Headline] without the words in which two reports of one fault differ: numbers,
+// addresses, and paths, because compilers name temporary files at random.
 func CauseOf(s Status, reason string) string {
 	words := strings.FieldsFunc(Headline(s, reason), func(c rune) bool {
 		return unicode.IsSpace(c) || strings.ContainsRune("=()[],;:«»", c)
@@ -48,7 +47,7 @@ func CauseOf(s Status, reason string) string {
 	return string(s) + ": " + strings.Join(words, " ")
 }
 
-// failures watches for a run in which everything fails for one reason.
+// failures detects a run in which everything fails for one reason.
 type failures struct {
 	limit int
 	cause string // of all so far
@@ -57,7 +56,7 @@ type failures struct {
 	over  bool // something succeeded, or failed for another reason
 }
 
-// add takes a result and returns the one cause of all once there are limit of them.
+// add adds a result. Once limit results all have one cause, it returns a description of the cause.
 func (f *failures) add(r Result) string {
 	// A configuration that the device cannot run costs nothing and says nothing of others.
 	if f.over || r.Status == Constraints {

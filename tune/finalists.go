@@ -11,15 +11,15 @@ import (
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-// The final measurement runs for about finalBudget milliseconds of kernel time, in at
-// least minFinalRounds and at most maxFinalRounds rounds.
+// The final measurement takes about finalBudget milliseconds of kernel time, in minFinalRounds to
+// maxFinalRounds rounds.
 const (
 	finalBudget    = 2000
 	minFinalRounds = 3
 	maxFinalRounds = 51
 )
 
-// measureFinalists measures the best results again, interleaved, where the evaluator can.
+// measureFinalists measures the best results again, interleaved, if the evaluator can.
 func (r *run) measureFinalists(ctx context.Context) error {
 	remeasurer, ok := r.evaluator.(Remeasurer)
 	n := r.options.Finalists
@@ -33,8 +33,9 @@ func (r *run) measureFinalists(ctx context.Context) error {
 		return r.outcome.Results[i].EarlyStopped // far slower than the best, for certain
 	})
 	places = places[:min(n, len(places))]
-	if len(places) < 2 || r.alreadyFinal(places) {
-		return nil
+	allFinal := !slices.ContainsFunc(places, func(i int) bool { return len(r.outcome.Results[i].Final) == 0 })
+	if len(places) < 2 || allFinal {
+		return nil // nothing is measured twice: the log may hold the final times of all
 	}
 	var configurations []space.Configuration
 	round := 0.0
@@ -66,8 +67,8 @@ func (r *run) measureFinalists(ctx context.Context) error {
 	return nil
 }
 
-// judgeFinals computes what the final times are worth where that is not known: they are new, or come
-// from the log of an earlier version, which holds times alone.
+// judgeFinals computes the metrics and the objective of final times that have none: of new ones, and
+// of those in the log of an earlier version.
 func (r *run) judgeFinals() {
 	for i := range r.outcome.Results {
 		result := &r.outcome.Results[i]
@@ -78,7 +79,7 @@ func (r *run) judgeFinals() {
 	}
 }
 
-// keepFinals adds the final measurement to the log where that does not hold it whole.
+// keepFinals adds the final measurement to the log, unless the log holds all of it.
 func (r *run) keepFinals() error {
 	if r.options.Log == nil || !r.unkept {
 		return nil
@@ -92,12 +93,6 @@ func (r *run) keepFinals() error {
 		}
 	}
 	return nil
-}
-
-// alreadyFinal reports whether all these results come from a log that holds their final
-// times: nothing is measured twice.
-func (r *run) alreadyFinal(places []int) bool {
-	return !slices.ContainsFunc(places, func(i int) bool { return len(r.outcome.Results[i].Final) == 0 })
 }
 
 // judgeFinal computes the metrics and the objective of a result at its final time.

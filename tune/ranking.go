@@ -10,21 +10,20 @@ import (
 
 // A Ranking is the order of the results of one run on one device: the winner is the first. Every
 // output of a run follows it. The finalists come first, by their objective in the final
-// measurement; the other results follow, by their objective in the search. Of results that are
-// equal in the final measurement the better of the search comes first, of results that are equal
-// there too the earlier one.
+// measurement; the other results follow, by their objective in the search. Results that are equal in
+// the final measurement are ranked by the search, then by their order of arrival.
 type Ranking struct {
-	Places    []int // in the results, of those that are rankable
-	Finalists int   // so many of the first places are ranked by the final measurement
+	Places    []int // indices of the rankable results
+	Finalists int   // number of the first places, which the final measurement ranks
 }
 
-// Rank ranks the results of one run. It reads the final measurement from [Result.AtFinal]: a result
-// whose objective there is not known, or is not a finite number, is ranked by the search.
+// Rank ranks the results of one run. A result without a finite objective in [Result.AtFinal] is ranked
+// by the search.
 func Rank(o problem.Objective, results []Result) Ranking {
 	return rank(o, results, (*Result).finalObjective)
 }
 
-// bySearch are the places of the rankable results in the order of the search alone.
+// bySearch returns the places of the rankable results by the search alone.
 func bySearch(o problem.Objective, results []Result) []int {
 	return rank(o, results, func(*Result) float64 { return math.NaN() }).Places
 }
@@ -47,8 +46,8 @@ func rank(o problem.Objective, results []Result, final func(*Result) float64) Ra
 	return k
 }
 
-// Best is the winner of the results of one run, the first of their [Ranking]. It is nil where none
-// is correct.
+// Best returns the winner of the results of one run, the first of their [Ranking], or nil if none is
+// correct.
 func Best(o problem.Objective, results []Result) *Result {
 	if k := Rank(o, results); len(k.Places) > 0 {
 		return &results[k.Places[0]]
@@ -56,7 +55,7 @@ func Best(o problem.Objective, results []Result) *Result {
 	return nil
 }
 
-// compare is negative where value a of the objective is better than b.
+// compare returns a negative number if value a of the objective is better than b.
 func compare(o problem.Objective, a, b float64) int {
 	switch {
 	case o.Better(a, b):
@@ -71,7 +70,7 @@ func compare(o problem.Objective, a, b float64) int {
 // a finite number.
 func (r *Result) Rankable() bool { return r.Status == Correct && problem.Finite(r.Objective) }
 
-// finalObjective is NaN where it is not known.
+// finalObjective returns the objective of the final measurement, or NaN if there is none.
 func (r *Result) finalObjective() float64 {
 	if r.AtFinal == nil {
 		return math.NaN()
@@ -79,14 +78,14 @@ func (r *Result) finalObjective() float64 {
 	return r.AtFinal.Objective
 }
 
-// Figures are the figures that a correct result is reported with.
+// Figures are the numbers that are reported of a correct result.
 type Figures struct {
 	Time float64 // milliseconds
 	problem.Judgement
-	Final bool // they are of the final measurement, and Time is its median; else of the search, and it is the mean
+	Final bool // of the final measurement, whose median is Time; else of the search, whose mean it is
 }
 
-// Figures are those of the measurement that the result is ranked by.
+// Figures returns the numbers of the measurement that ranks the result.
 func (r *Result) Figures() Figures {
 	if problem.Finite(r.finalObjective()) {
 		return Figures{r.FinalTime(), *r.AtFinal, true}
@@ -94,8 +93,7 @@ func (r *Result) Figures() Figures {
 	return Figures{r.Time(), problem.Judgement{Metrics: r.Metrics, Objective: r.Objective}, false}
 }
 
-// Improves reports whether a result of a search is better than the best before it, which is nil
-// at first. Of equal results the first is the best.
+// Improves reports whether a result of a search is better than the best before it, which may be nil.
 func Improves(o problem.Objective, r, best *Result) bool {
 	return r.Rankable() && (best == nil || o.Better(r.Objective, best.Objective))
 }

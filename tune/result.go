@@ -1,43 +1,46 @@
 package tune
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
+	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-// A Result is what became of one configuration.
+// A Result is the outcome of the evaluation of one configuration.
 type Result struct {
 	Configuration space.Configuration
 	Status        Status
-	Reason        string // of a failure: what is wrong and how much, for a person to act on
+	Reason        string // of a failure: what is wrong and by how much, for people to act on
 
-	// Doubt is set by evaluators where the environment may be the cause of a failure. Run settles
-	// it, and no record keeps it.
+	// Doubt is set by an evaluator if the environment may be the cause of a failure. Run settles it,
+	// and no record keeps it.
 	Doubt Doubt
 
-	Times    []float64 // milliseconds, every timed launch in order
+	Times    []float64 // of all timed launches in order, in milliseconds
 	Verified bool      // the output was compared with a reference
 
-	// EarlyStopped says that it was measured once only, because its objective was far worse
-	// than the best's.
+	// EarlyStopped means that it was measured only once, because its objective was far worse than the
+	// best.
 	EarlyStopped bool
 
-	// Device is which of several devices measured it, as device.Listed.Selector gives it
-	// ("1:0"); empty where the search has one device.
+	// Device selects the one of several devices that measured it, as device.Listed.Selector does
+	// ("1:0"). It is empty if the search has one device.
 	Device string
 
-	// Metrics are the values of the problem's metrics, in their order, and Objective that
-	// of its objective. Run sets both where Status is Correct.
+	// Metrics are the values of the problem's metrics, in their order, and Objective is the value of
+	// its objective. Run sets both if Status is Correct.
 	Metrics   []problem.MetricValue
 	Objective float64
 
 	Durations Durations
 	Timestamp time.Time // when the result was complete
 
-	// Final are the times of the interleaved measurement at the end of a run, in
-	// milliseconds, where the configuration took part in it.
+	// Final are the times of the interleaved measurement at the end of a run, in milliseconds. It is
+	// empty if the configuration took no part.
 	Final []float64
 
 	// AtFinal are the metrics and the objective at the median of Final, as Run computes them.
@@ -45,40 +48,40 @@ type Result struct {
 	AtFinal *problem.Judgement
 }
 
-// Durations say where the time of an evaluation went.
+// Durations are the parts of the time of an evaluation.
 type Durations struct {
 	Build     time.Duration // compiling, and the first launch of a configuration
-	Verify    time.Duration // making the reference where none is there yet, comparing the output
-	Measure   time.Duration // the warm-up and the timed launches, with what they need restored
-	Framework time.Duration // all else of the evaluation
+	Verify    time.Duration // making the reference, if there is none yet, and comparing the output
+	Measure   time.Duration // the warm-up and the timed launches, and restoring buffers for them
+	Framework time.Duration // the rest of the evaluation
 	Search    time.Duration // the strategy's share
 }
 
-// Total is the sum of all parts.
+// Total returns the sum of all parts.
 func (d Durations) Total() time.Duration {
 	return d.Build + d.Verify + d.Measure + d.Framework + d.Search
 }
 
-// Stats are the statistics of the timed launches.
+// Stats returns the statistics of the timed launches.
 func (r *Result) Stats() problem.Stats { return problem.StatsOf(r.Times) }
 
-// Time is the mean of the timed launches in milliseconds, 0 where there are none.
+// Time returns the mean of the timed launches in milliseconds, 0 if there are none.
 func (r *Result) Time() float64 { return r.Stats().Mean }
 
-// FinalTime is the median of the interleaved measurement at the end of a run in
-// milliseconds, 0 where the configuration took no part in it.
+// FinalTime returns the median of the interleaved measurement at the end of a run in milliseconds, 0
+// if the configuration took no part.
 func (r *Result) FinalTime() float64 { return problem.StatsOf(r.Final).Median }
 
-// Metric is the value of the named metric.
+// Metric returns the value of the named metric.
 func (r *Result) Metric(name string) (float64, bool) { return problem.Named(r.Metrics, name) }
 
-// A Status says what became of a configuration, in the words of the T4 format
+// A Status is the outcome of an evaluation, in the words of the T4 format
 // (https://github.com/auto-tuning-hub).
 type Status string
 
 // The statuses.
 const (
-	Correct     Status = "correct"     // measured; verified where the problem has a verification
+	Correct     Status = "correct"     // measured, and verified if the problem has a verification
 	Compile     Status = "compile"     // the kernel does not build
 	Runtime     Status = "runtime"     // the launch failed
 	Correctness Status = "correctness" // the output is wrong
@@ -86,24 +89,64 @@ const (
 	Constraints Status = "constraints" // the device cannot run it, or it breaks a restriction
 )
 
-// Statuses are all statuses in the order in which tables list them.
+// Statuses returns all statuses in the order in which tables list them.
 func Statuses() []Status {
 	return []Status{Correct, Constraints, Compile, Runtime, Correctness, Timeout}
 }
 
-// Text is the status for people, after a number of configurations: «3 did not compile».
-func (s Status) Text() string {
-	switch s {
-	case Constraints:
-		return "beyond the device's limits"
-	case Compile:
-		return "did not compile"
-	case Runtime:
-		return "failed to run"
-	case Correctness:
-		return "gave wrong output"
-	case Timeout:
-		return "timed out"
+var statusTexts = map[Status]string{
+	Constraints: "beyond the device's limits",
+	Compile:     "did not compile",
+	Runtime:     "failed to run",
+	Correctness: "gave wrong output",
+	Timeout:     "timed out",
+}
+
+// Text returns the status for people, after a number of configurations: «3 did not compile».
+func (s Status) Text() string { return cmp.Or(statusTexts[s], string(s)) }
+
+// LimitNeeds returns the peaks that the limits of the correct results need.
+func LimitNeeds(p *problem.Problem, results []Result, d hardware.Device) problem.Needs {
+	return p.LimitNeeds(func(yield func(space.Configuration) bool) {
+		for _, i := range Rank(p.Objective(), results).Places {
+			if !yield(results[i].Configuration) {
+				return
+			}
+		}
+	}, d)
+}
+
+// AddLimits adds «% of limit» to the correct results that have none, beside the other metrics of the
+// roofline, for a device whose peaks were measured after the search.
+func AddLimits(p *problem.Problem, results []Result, d hardware.Device) {
+	place := slices.Index(p.MetricNames(d), problem.MetricOfLimit)
+	if place < 0 {
+		return
 	}
-	return string(s)
+	for i := range results {
+		if results[i].Status == Correct {
+			results[i].AddLimit(place, p.LimitTime(results[i].Configuration, d))
+		}
+	}
+}
+
+// AddLimit inserts «% of limit» at a place of the metrics of a correct result that has none, and of
+// those of its final measurement. The argument ms is the limit in milliseconds.
+func (r *Result) AddLimit(place int, ms float64) {
+	if r.Status != Correct {
+		return
+	}
+	// New metrics: others may hold the old ones.
+	r.Metrics = withLimit(r.Metrics, place, ms, r.Times, r.Time())
+	if r.AtFinal != nil {
+		r.AtFinal = &problem.Judgement{Metrics: withLimit(r.AtFinal.Metrics, place, ms, r.Final, r.FinalTime()), Objective: r.AtFinal.Objective}
+	}
+}
+
+// withLimit returns metrics with «% of limit» at the time of some launches.
+func withLimit(metrics []problem.MetricValue, place int, ms float64, launches []float64, time float64) []problem.MetricValue {
+	if _, has := problem.Named(metrics, problem.MetricOfLimit); has || len(launches) == 0 {
+		return metrics
+	}
+	return slices.Insert(slices.Clip(metrics), min(place, len(metrics)), problem.MetricValue{Name: problem.MetricOfLimit, Value: problem.Limit{Time: ms}.Share(time)})
 }

@@ -14,12 +14,11 @@ import (
 
 // Run searches the space of a problem for its best configuration.
 //
-// It ends when the strategy is exhausted, a budget is reached or the context is cancelled;
-// the outcome then holds all that was measured and says which of these it was. The best
-// are measured again at the end, interleaved, and the winner comes from that. What the log
-// already holds is not evaluated again, and counts in the budget. An error says that the
-// run could not go on; the outcome then holds the results so far, or is nil where the run
-// never began.
+// It ends when the strategy is exhausted, a budget is spent or the context is cancelled. The outcome
+// holds all results and the reason of the end. At the end the best configurations are measured again,
+// interleaved, and the winner is chosen by these times. Run does not evaluate configurations again
+// that the log holds; they count in the budget. If the run cannot continue, Run returns an error and
+// the results so far, or a nil outcome if the run never began.
 func Run(ctx context.Context, p *problem.Problem, evaluator Evaluator, o Options) (*Outcome, error) {
 	started := time.Now()
 	r, err := newRun(ctx, p, evaluator, o)
@@ -56,20 +55,20 @@ type run struct {
 	outcome   *Outcome
 
 	started  time.Time
-	known    map[int]Result // from the log, by index, not yet asked for
-	retrying map[int]bool   // of known, those that are to be evaluated again first
-	retried  map[int]Result // and those that were, not yet asked for
-	good     *Result        // the best so far, of the log too
-	proposed int            // configurations taken from the strategy
+	logged   []int          // indices of the results of the log, in its order
+	known    map[int]Result // those of these results that were not proposed yet
+	retrying map[int]bool   // known failures that are evaluated again first
+	retried  map[int]Result // new results of these that were not proposed yet
+	good     *Result        // the best so far, including the log; nil: none is correct
+	proposed int            // number of configurations that the strategy proposed
 	spent    bool           // the budget leaves nothing that the log does not hold
 	next     []int          // proposed, not yet handed to the evaluator
 	out      map[int]bool   // configurations in the evaluator, by index
 	asking   time.Duration  // the strategy's time since the last result
 	hopeless *failures
 	doubts   doubts
-	window   *window // of a strategy that learns
-	leader   *leader
-	unkept   bool // the log does not hold the final measurement, or not whole
+	window   *window // nil: the strategy does not learn
+	unkept   bool    // the log does not hold the whole final measurement
 }
 
 func newRun(ctx context.Context, p *problem.Problem, evaluator Evaluator, o Options) (*run, error) {
@@ -95,7 +94,6 @@ func newRun(ctx context.Context, p *problem.Problem, evaluator Evaluator, o Opti
 		outcome: &Outcome{Device: evaluator.Device(), Space: s},
 		known:   map[int]Result{}, out: map[int]bool{}, retrying: map[int]bool{}, retried: map[int]Result{},
 		hopeless: &failures{limit: hopelessAfter},
-		leader:   newLeader(evaluator, p.Objective()),
 	}
 	if search.Learns(strategy) {
 		r.window = newWindow(evaluator.Capacity(), o.MaxEvaluations)
@@ -103,22 +101,21 @@ func newRun(ctx context.Context, p *problem.Problem, evaluator Evaluator, o Opti
 	if o.Log != nil {
 		for _, previous := range o.Log.Previous() {
 			if i, ok := s.Index(previous.Configuration); ok {
+				r.logged = append(r.logged, i)
 				r.known[i] = previous
 				r.see(previous)
 			}
 		}
-		r.retry()
 	}
+	r.retry()
 	r.hopeless.over = r.good != nil
 	return r, nil
 }
 
-// retry chooses the failures of the log that are to be evaluated again, as far as the budget
-// lets it.
+// retry chooses the failures of the log that are evaluated again, within the budget.
 func (r *run) retry() {
-	for _, previous := range r.options.Log.Previous() {
-		i, ok := r.space.Index(previous.Configuration)
-		if !ok || r.retrying[i] || !slices.Contains(r.options.Retry, previous.Status) {
+	for _, i := range r.logged {
+		if r.retrying[i] || !slices.Contains(r.options.Retry, r.known[i].Status) {
 			continue
 		}
 		if limit := r.options.MaxEvaluations; limit > 0 && len(r.known) > limit {
@@ -129,17 +126,20 @@ func (r *run) retry() {
 	}
 }
 
-// see notes the best correct result.
+// see keeps the best result and shows it to an evaluator that observes.
 func (r *run) see(result Result) {
-	if Improves(r.problem.Objective(), &result, r.good) {
-		r.good = &result
+	if !Improves(r.problem.Objective(), &result, r.good) {
+		return
+	}
+	r.good = &result
+	if o, ok := r.evaluator.(Observer); ok {
+		o.Observe(result)
 	}
 }
 
-// search evaluates until a reason to stop. Where failures are in doubt, the evaluator finishes
-// what it holds, and the doubt is settled before anything else is evaluated.
+// search evaluates until there is a reason to stop. If failures are in doubt, the evaluator finishes
+// the configurations that it holds, and the doubt is settled before any other is evaluated.
 func (r *run) search(ctx context.Context) error {
-	r.observeLog()
 	for {
 		if err := r.evaluate(ctx); err != nil || r.outcome.Stop != "" {
 			return err
@@ -150,7 +150,7 @@ func (r *run) search(ctx context.Context) error {
 	}
 }
 
-// isOver reports whether the run must not evaluate any more, and stops it then.
+// isOver reports whether the run must not evaluate any more, and notes the reason.
 func (r *run) isOver(ctx context.Context) bool {
 	if ctx.Err() != nil {
 		r.stop(Interrupted)
@@ -161,8 +161,7 @@ func (r *run) isOver(ctx context.Context) bool {
 	return r.outcome.Stop != ""
 }
 
-// evaluate is the loop: ask, evaluate, record, tell. It ends where the run does, or where a
-// failure is in doubt.
+// evaluate is the loop: ask, evaluate, record, tell. It ends with the run, or if a failure is in doubt.
 func (r *run) evaluate(ctx context.Context) error {
 	evaluating, stop := context.WithCancel(ctx)
 	defer stop()
@@ -179,12 +178,6 @@ func (r *run) evaluate(ctx context.Context) error {
 	}
 	cancelled := ctx.Done()
 	ending := false
-	closeIn := func() {
-		if !ending {
-			ending = true
-			close(in)
-		}
-	}
 	for {
 		r.isOver(ctx) // also where the timer's channel and the evaluator are ready at once
 		if !ending {
@@ -195,7 +188,8 @@ func (r *run) evaluate(ctx context.Context) error {
 				}
 			}
 			if r.outcome.Stop != "" || len(r.doubts.held) > 0 {
-				closeIn()
+				ending = true
+				close(in)
 			}
 		}
 		if r.outcome.Stop != "" {
@@ -235,8 +229,8 @@ func (r *run) evaluate(ctx context.Context) error {
 	}
 }
 
-// drain waits for an evaluator that was told to stop, and keeps what it still sends in
-// memory: the log may be what failed.
+// drain waits for an evaluator that was told to stop. It keeps further results in memory only,
+// because the log may have failed.
 func (r *run) drain(out <-chan Result, done <-chan error) error {
 	for {
 		select {
@@ -254,65 +248,70 @@ func (r *run) drain(out <-chan Result, done <-chan error) error {
 	}
 }
 
-// stop notes why the run ends; the first reason stands.
+// stop notes why the run ends. The first reason stands.
 func (r *run) stop(reason StopReason) {
 	if r.outcome.Stop == "" {
 		r.outcome.Stop = reason
 	}
 }
 
-// ask takes proposals, answering those of the log at once: until the evaluator is full, or,
-// of a strategy that learns, as its window lets it.
+// ask takes proposals until the evaluator is full, or until the window of a strategy that learns is.
+// It answers proposals that the log knows.
 func (r *run) ask(next []int) []int {
-	if r.window != nil {
-		return r.askInOrder(next)
-	}
 	for r.outcome.Stop == "" {
-		free := max(1, r.evaluator.Capacity()) - len(r.out) - len(next)
-		free = r.affordable(free, len(next))
-		if free <= 0 {
-			return next
-		}
-		proposals := r.proposals(free)
-		if len(proposals) == 0 {
-			return next
-		}
-		for _, i := range proposals {
-			if previous, known := r.enter(i, &next); known {
-				r.tell(i, previous)
+		if r.hasRoom(len(next)) && r.isAffordable(len(next)) {
+			if i, ok := r.propose(); ok {
+				if previous, known := r.enter(i, &next); known {
+					r.tell(i, previous)
+				}
+				continue
 			}
+		}
+		if r.window == nil || !r.tellFirst() {
+			break
 		}
 	}
 	return next
 }
 
-// affordable is how many of a number of proposals the budget allows. Where it is spent, and
-// all is answered, the run stops.
-func (r *run) affordable(n, next int) int {
+// hasRoom reports whether there can be one more proposal.
+func (r *run) hasRoom(next int) bool {
+	if w := r.window; w != nil {
+		return len(w.untold) < w.ahead
+	}
+	return len(r.out)+next < max(1, r.evaluator.Capacity())
+}
+
+// isAffordable reports whether the budget allows one more proposal. If it does not, and all proposals
+// are answered, the run stops.
+func (r *run) isAffordable(next int) bool {
 	limit := r.options.MaxEvaluations
-	if limit == 0 {
-		return n
+	if limit == 0 || r.proposed < limit && !r.spent {
+		return true
 	}
-	if r.proposed >= limit || r.spent {
-		if len(r.out) == 0 && next == 0 && r.proposed < r.space.Len() {
-			r.stop(Budget)
-		}
-		return 0
+	if len(r.out) == 0 && next == 0 && r.proposed < r.space.Len() {
+		r.stop(Budget)
 	}
-	return min(n, limit-r.proposed)
+	return false
 }
 
-// proposals asks the strategy.
-func (r *run) proposals(n int) []int {
+// propose asks the strategy for one configuration.
+func (r *run) propose() (int, bool) {
 	began := time.Now()
-	proposals := r.strategy.Ask(n)
+	proposals := r.strategy.Ask(1)
 	r.asking += time.Since(began)
-	r.proposed += len(proposals)
-	return proposals
+	if len(proposals) == 0 {
+		return 0, false
+	}
+	r.proposed++
+	if r.window != nil {
+		r.window.untold = append(r.window.untold, proposals[0])
+	}
+	return proposals[0], true
 }
 
-// enter puts a proposal among those that are to be evaluated, unless the log knows it, or
-// nothing that the log does not know is affordable any more.
+// enter adds a proposal to those that will be evaluated, unless the log knows its result, or the
+// budget is spent.
 func (r *run) enter(i int, next *[]int) (previous Result, known bool) {
 	if previous, known = r.retried[i]; known {
 		delete(r.retried, i)
@@ -324,49 +323,35 @@ func (r *run) enter(i int, next *[]int) (previous Result, known bool) {
 		}
 		return previous, false
 	}
-	delete(r.known, i)
-	r.outcome.Resumed++
-	r.keep(previous, true)
+	r.resume(i, previous)
 	return previous, true
 }
 
-// isSpent reports whether the budget is spent by what was evaluated, what is on its way, and
-// what the log holds beyond that: a strategy need not propose all of that again.
+// isSpent reports whether the budget is spent by the results, the proposals under way and the further
+// results of the log, all of which the strategy may never propose again.
 func (r *run) isSpent(next int) bool {
 	limit := r.options.MaxEvaluations
 	return limit > 0 && len(r.outcome.Results)+len(r.out)+next+len(r.known) >= limit
 }
 
-// observeLog shows the evaluator the best of the log: what it is asked for first may already
-// be far worse.
-func (r *run) observeLog() {
-	if r.options.Log == nil {
-		return
-	}
-	for _, previous := range r.options.Log.Previous() {
-		if _, ok := r.space.Index(previous.Configuration); ok {
-			r.leader.see(previous)
-		}
-	}
-}
-
-// keepRest adds the results of the log that the strategy did not propose again: a run that
-// was interrupted under another strategy or budget is part of this one.
+// keepRest adds the results of the log that the strategy did not propose again: the interrupted run
+// may have had another strategy or budget.
 func (r *run) keepRest() {
-	if r.options.Log == nil {
-		return
-	}
-	for _, previous := range r.options.Log.Previous() {
-		i, ok := r.space.Index(previous.Configuration)
-		if _, rest := r.known[i]; ok && rest {
-			delete(r.known, i)
-			r.outcome.Resumed++
-			r.keep(previous, true)
+	for _, i := range r.logged {
+		if previous, rest := r.known[i]; rest {
+			r.resume(i, previous)
 		}
 	}
 }
 
-// take judges, records and announces a result of the evaluator, and tells the strategy.
+// resume adds a result of the log to the outcome.
+func (r *run) resume(i int, previous Result) {
+	delete(r.known, i)
+	r.outcome.Resumed++
+	r.keep(previous, true)
+}
+
+// take judges and records a result of the evaluator, unless it is in doubt.
 func (r *run) take(result Result) error {
 	i, err := r.answered(result)
 	if err != nil {
@@ -381,10 +366,9 @@ func (r *run) take(result Result) error {
 	return r.record(i, result)
 }
 
-// record keeps a result of the evaluator, in the log too, and tells the strategy.
+// record keeps a result of the evaluator, in the log too, and tells it to the strategy.
 func (r *run) record(i int, result Result) error {
 	r.see(result)
-	r.leader.see(result)
 	var err error
 	if log := r.options.Log; log != nil {
 		if r.retrying[i] {
@@ -411,8 +395,8 @@ func (r *run) record(i int, result Result) error {
 	return nil
 }
 
-// answered is the index of a result, which must be of a configuration that the evaluator
-// holds.
+// answered returns the index of a result. It is an error if the evaluator does not hold its
+// configuration.
 func (r *run) answered(result Result) (int, error) {
 	i, ok := r.space.Index(result.Configuration)
 	if !ok || !r.out[i] {
@@ -422,7 +406,7 @@ func (r *run) answered(result Result) (int, error) {
 	return i, nil
 }
 
-// keep puts a result into the outcome and announces it.
+// keep adds a result to the outcome and announces it.
 func (r *run) keep(result Result, resumed bool) {
 	r.outcome.Results = append(r.outcome.Results, result)
 	if r.options.OnResult != nil {
@@ -434,7 +418,7 @@ func (r *run) keep(result Result, resumed bool) {
 	}
 }
 
-// tell hands a result to the strategy, or lets it wait for its turn.
+// tell tells a result to the strategy, or keeps it until its turn comes.
 func (r *run) tell(i int, result Result) {
 	if r.window != nil {
 		r.window.arrived[i] = result
@@ -453,8 +437,8 @@ func (r *run) observe(i int, result Result) {
 	r.asking += time.Since(began)
 }
 
-// judge computes metrics and objective. A correct result without a usable objective is
-// none: a time of 0 would win every search.
+// judge computes the metrics and the objective. A correct result whose objective cannot be ranked
+// becomes a failure: a time of 0 would win every search.
 func (r *run) judge(result *Result) {
 	if result.Timestamp.IsZero() {
 		result.Timestamp = time.Now()

@@ -1,19 +1,18 @@
 package tune
 
-// A window makes what a strategy proposes independent of the order in which parallel
-// evaluators answer, so that a search with one seed is one search, and goes on after an
-// interrupt as it would have without: the strategy is told results in the order in which it
-// proposed them, and it is asked for one more after each, so that it is always the same number
-// ahead. A result that comes early waits.
+// A window makes the proposals of a strategy independent of the order in which parallel evaluators
+// answer, so that a search depends only on its seed, and an interrupt does not change it. The strategy
+// is told results in the order of its proposals and asked for one more after each, so that the number
+// of proposals under way stays the same. A result that comes early waits.
 type window struct {
-	ahead   int   // proposals that are not told yet, at most
-	untold  []int // in the order of their proposal
+	ahead   int   // the limit of len(untold)
+	untold  []int // proposals whose results the strategy does not know yet, in order
 	arrived map[int]Result
 }
 
 const (
-	// The more proposals are under way, the less of the results does each one know. Of a
-	// budget, no more than a part of aheadShare may be under way; without one, aheadMost.
+	// More proposals under way mean that each is made with fewer results. At most one in aheadShare of
+	// the budget may be under way, but at least aheadLeast; without a budget, at most aheadMost.
 	aheadShare = 8
 	aheadLeast = 2
 	aheadMost  = 32
@@ -27,35 +26,19 @@ func newWindow(capacity, budget int) *window {
 	return &window{ahead: ahead, arrived: map[int]Result{}}
 }
 
-// askInOrder is ask for a strategy that learns.
-func (r *run) askInOrder(next []int) []int {
+// tellFirst tells the strategy the result of the first proposal that it does not know yet. It returns
+// false if that result has not arrived.
+func (r *run) tellFirst() bool {
 	w := r.window
-	for moved := true; moved && r.outcome.Stop == ""; {
-		moved = false
-		for len(w.untold) < w.ahead && r.outcome.Stop == "" {
-			if r.affordable(1, len(next)) == 0 {
-				break
-			}
-			proposals := r.proposals(1)
-			if len(proposals) == 0 {
-				break
-			}
-			moved = true
-			w.untold = append(w.untold, proposals[0])
-			if previous, known := r.enter(proposals[0], &next); known {
-				w.arrived[proposals[0]] = previous
-			}
-		}
-		if len(w.untold) == 0 {
-			break
-		}
-		first := w.untold[0]
-		if result, ok := w.arrived[first]; ok {
-			delete(w.arrived, first)
-			w.untold = w.untold[1:]
-			r.observe(first, result)
-			moved = true
-		}
+	if len(w.untold) == 0 {
+		return false
 	}
-	return next
+	first := w.untold[0]
+	result, ok := w.arrived[first]
+	if ok {
+		delete(w.arrived, first)
+		w.untold = w.untold[1:]
+		r.observe(first, result)
+	}
+	return ok
 }

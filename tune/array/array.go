@@ -69,7 +69,7 @@ func From(v any) (*Array, error) {
 	if !r.IsValid() || r.Kind() != reflect.Slice {
 		return nil, fmt.Errorf("an array is made from a slice such as []float32, not from %T", v)
 	}
-	t, err := typeOfGo(r.Type().Elem())
+	t, err := TypeOf(r.Type().Elem())
 	if err != nil {
 		return nil, fmt.Errorf("no array from %T: %w", v, err)
 	}
@@ -182,15 +182,15 @@ func alignedBytes(n int) []byte {
 }
 
 func typeOf[T Element]() Type {
-	t, err := typeOfGo(reflect.TypeFor[T]())
+	t, err := TypeOf(reflect.TypeFor[T]())
 	if err != nil {
-		panic(err) // Element and typeOfGo disagree
+		panic(err) // Element and TypeOf disagree
 	}
 	return t
 }
 
-// typeOfGo returns the scalar type that a Go type stands for.
-func typeOfGo(g reflect.Type) (Type, error) {
+// TypeOf returns the scalar type that a Go type stands for: one of [Element] or a type derived from it.
+func TypeOf(g reflect.Type) (Type, error) {
 	if g == reflect.TypeFor[Half]() {
 		return Float16, nil
 	}

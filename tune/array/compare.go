@@ -26,7 +26,9 @@ func Compare(out, ref *Array, atol, rtol float64) (*Mismatch, error) {
 	if m.Count == 0 {
 		return nil, nil
 	}
-	m.describe(out, ref, limit)
+	m.Got, m.Want = out.Float(m.First), ref.Float(m.First)
+	m.got, m.want = out.text(m.First), ref.text(m.First)
+	m.Bound = limit.bound(m.Want)
 	return &m, nil
 }
 
@@ -76,42 +78,34 @@ var comparers = [...]func(out, ref *Array, limit tolerance) Mismatch{
 }
 
 // comparer returns a function that compares two arrays of one length, all scalars of
-// which are of type T.
-func comparer[T Element](next scan[T]) func(out, ref *Array, limit tolerance) Mismatch {
-	return func(out, ref *Array, limit tolerance) Mismatch {
-		return compareAll(scalars[T](out), scalars[T](ref), out.Type, limit, next)
+// which are of type T, in parallel.
+func comparer[T Element](next scan[T]) func(a, b *Array, limit tolerance) Mismatch {
+	return func(a, b *Array, limit tolerance) Mismatch {
+		out, ref := scalars[T](a), scalars[T](b)
+		all := Mismatch{Type: a.Type, Total: a.Len() * a.Type.Lanes()}
+		var mutex sync.Mutex
+		forChunks(len(out), func(_, from, to int) {
+			var m Mismatch
+			for i := from; i < to; i++ {
+				n, e := next(out[i:to], ref[i:to], limit)
+				i += n
+				if i == to {
+					break
+				}
+				if a.Type.Lanes() == 3 && i%4 == 3 {
+					continue
+				}
+				if math.IsNaN(e) {
+					e = math.Inf(1)
+				}
+				m.merge(Mismatch{First: i, Error: e, Count: 1, MaxError: e, MaxIndex: i})
+			}
+			mutex.Lock()
+			defer mutex.Unlock()
+			all.merge(m)
+		})
+		return all
 	}
-}
-
-// compareAll compares two slices of one length, in parallel.
-func compareAll[T Element](out, ref []T, t Type, limit tolerance, next scan[T]) Mismatch {
-	var (
-		mutex sync.Mutex
-		all   Mismatch
-	)
-	forChunks(len(out), func(_, from, to int) {
-		var m Mismatch
-		for i := from; i < to; i++ {
-			n, e := next(out[i:to], ref[i:to], limit)
-			i += n
-			if i == to {
-				break
-			}
-			if t.Lanes() == 3 && i%4 == 3 {
-				continue
-			}
-			if math.IsNaN(e) {
-				e = math.Inf(1)
-			}
-			m.add(i, e)
-		}
-		mutex.Lock()
-		defer mutex.Unlock()
-		all.merge(m)
-	})
-	all.Type = t
-	all.Total = len(out) / t.stride() * t.Lanes()
-	return all
 }
 
 // A scan returns the index and the error of the first scalar of out that is not close
@@ -188,15 +182,9 @@ type Mismatch struct {
 // tolerance 0.0001); 17 of 4096 elements differ, the largest error is 0.5 at 2000.
 func (m *Mismatch) String() string {
 	var b strings.Builder
-	got, want := m.got, m.want
-	if got == "" || want == "" {
-		got, want = short(m.Got), short(m.Want)
-	}
-	fmt.Fprintf(&b, "element %s: got %s, want %s", m.place(m.First), got, want)
-	if math.IsInf(m.Error, 0) {
-		fmt.Fprintf(&b, "; ")
-	} else {
-		fmt.Fprintf(&b, " (off by %s, tolerance %s); ", short(m.Error), short(m.Bound))
+	fmt.Fprintf(&b, "element %s: got %s, want %s", m.place(m.First), m.got, m.want)
+	if !math.IsInf(m.Error, 0) {
+		fmt.Fprintf(&b, " (off by %s, tolerance %s)", short(m.Error), short(m.Bound))
 	}
 	unit := "elements"
 	if m.Type.Lanes() > 1 {
@@ -206,7 +194,7 @@ func (m *Mismatch) String() string {
 	if m.Count == 1 {
 		differ = "differs"
 	}
-	fmt.Fprintf(&b, "%d of %d %s %s", m.Count, m.Total, unit, differ)
+	fmt.Fprintf(&b, "; %d of %d %s %s", m.Count, m.Total, unit, differ)
 	switch {
 	case m.Count == 1, math.IsInf(m.Error, 0): // the first element is all there is to say
 	case math.IsInf(m.MaxError, 0):
@@ -228,35 +216,19 @@ func (m *Mismatch) place(i int) string {
 
 func short(f float64) string { return strconv.FormatFloat(f, 'g', 6, 64) }
 
-// add adds one scalar that differs.
-func (m *Mismatch) add(index int, err float64) {
-	m.merge(Mismatch{First: index, Error: err, Count: 1, MaxError: err, MaxIndex: index})
-}
-
 // merge adds the differences in another part of the arrays. Parts may come in any
 // order: among equal errors, the lowest index is kept.
 func (m *Mismatch) merge(o Mismatch) {
-	switch {
-	case o.Count == 0:
-		return
-	case m.Count == 0:
-		*m = o
+	if o.Count == 0 {
 		return
 	}
-	m.Count += o.Count
-	if o.First < m.First {
+	if m.Count == 0 || o.First < m.First {
 		m.First, m.Error = o.First, o.Error
 	}
-	if o.MaxError > m.MaxError || o.MaxError == m.MaxError && o.MaxIndex < m.MaxIndex {
+	if m.Count == 0 || o.MaxError > m.MaxError || o.MaxError == m.MaxError && o.MaxIndex < m.MaxIndex {
 		m.MaxError, m.MaxIndex = o.MaxError, o.MaxIndex
 	}
-}
-
-// describe sets the values at the first difference.
-func (m *Mismatch) describe(out, ref *Array, limit tolerance) {
-	m.Got, m.Want = out.Float(m.First), ref.Float(m.First)
-	m.Bound = limit.bound(m.Want)
-	m.got, m.want = out.text(m.First), ref.text(m.First)
+	m.Count += o.Count
 }
 
 // text returns scalar i in decimal, with the digits that its type needs.

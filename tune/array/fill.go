@@ -115,15 +115,11 @@ func (f Fill) source(t Type) (draw, error) {
 func constant(bits uint64) draw { return func(*rand.Rand, int) uint64 { return bits } }
 
 func sequence(t Type) draw {
-	switch t {
-	case Float16:
-		return func(_ *rand.Rand, i int) uint64 { return t.encode(float64(i % (1 << 11))) }
-	case Float32:
-		return func(_ *rand.Rand, i int) uint64 { return t.encode(float64(i % (1 << 24))) }
-	case Float64:
-		return func(_ *rand.Rand, i int) uint64 { return t.encode(float64(i)) }
+	if !t.isFloat() {
+		return func(_ *rand.Rand, i int) uint64 { return uint64(i) }
 	}
-	return func(_ *rand.Rand, i int) uint64 { return uint64(i) }
+	end := map[Type]int{Float16: 1 << 11, Float32: 1 << 24, Float64: math.MaxInt}[t]
+	return func(_ *rand.Rand, i int) uint64 { return t.encode(float64(i % end)) }
 }
 
 func (f Fill) normal(t Type) (draw, error) {

@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"math/bits"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -146,18 +146,14 @@ func npyHeader(a *Array, shape []int) (string, error) {
 	if n, ok := product(shape); !ok || n != a.Len() {
 		return "", fmt.Errorf("a shape of %v does not fit %d elements", shape, a.Len())
 	}
-	var dims strings.Builder
-	for _, n := range shape {
-		fmt.Fprintf(&dims, "%d, ", n)
-	}
 	if a.Type.stride() > 1 {
-		fmt.Fprintf(&dims, "%d, ", a.Type.stride())
+		shape = append(slices.Clip(shape), a.Type.stride())
 	}
-	list := dims.String()
-	if strings.Count(list, ",") > 1 { // a tuple of one keeps its comma: (3,), but (3, 4)
-		list = strings.TrimSuffix(list, ", ")
+	tuple := strings.ReplaceAll(strings.Trim(fmt.Sprint(shape), "[]"), " ", ", ")
+	if len(shape) == 1 {
+		tuple += "," // (3,), but (3, 4)
 	}
-	dict := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", descr(a.Type.Scalar()), strings.TrimSpace(list))
+	dict := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", descr(a.Type.Scalar()), tuple)
 	const prefix = len(npyMagic) + 4
 	dict += strings.Repeat(" ", 63-(prefix+len(dict))%64) + "\n"
 	if len(dict) > math.MaxUint16 {
@@ -209,18 +205,14 @@ func parseDescr(s string) (Type, error) {
 // product returns the number of elements of a shape; ok is false if it overflows
 // or a dimension is negative.
 func product(shape []int) (n int, ok bool) {
-	total := uint64(1)
+	n = 1
 	for _, d := range shape {
-		if d < 0 {
+		if d < 0 || d > 0 && n > math.MaxInt/d {
 			return 0, false
 		}
-		high, low := bits.Mul64(total, uint64(d))
-		if high != 0 || low > math.MaxInt {
-			return 0, false
-		}
-		total = low
+		n *= d
 	}
-	return int(total), true
+	return n, true
 }
 
 // npyDict is the header of a .npy file.
@@ -272,7 +264,6 @@ func parseNPYHeader(s string) (npyDict, error) {
 			return d, fmt.Errorf("no comma after %q", key)
 		}
 	}
-	p.skip()
 	if p.rest != "" {
 		return d, errors.New("there is text after the dict")
 	}
@@ -301,7 +292,6 @@ func (p *pyText) take(token string) bool {
 
 // str reads a string in single or double quotes, without escapes.
 func (p *pyText) str() (string, error) {
-	p.skip()
 	if p.rest == "" || p.rest[0] != '\'' && p.rest[0] != '"' {
 		return "", errors.New("a string is expected")
 	}

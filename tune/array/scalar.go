@@ -71,36 +71,26 @@ func encodeExact(t Type, v any) (uint64, error) {
 	case !r.IsValid():
 		return 0, fmt.Errorf("%v needs a number, not nothing", t)
 	case r.Kind() == reflect.Bool && r.Bool():
-		return encodeUint(t, 1)
+		return t.encode(1), nil
 	case r.Kind() == reflect.Bool:
-		return encodeUint(t, 0)
-	case r.CanInt() && r.Int() < 0:
-		return encodeNegative(t, r.Int())
+		return 0, nil
 	case r.CanInt():
-		return encodeUint(t, uint64(r.Int()))
+		return encodeInteger(t, r.Int(), r.Int() >= 0)
 	case r.CanUint():
-		return encodeUint(t, r.Uint())
+		return encodeInteger(t, r.Uint(), true)
 	case r.CanFloat():
 		return encodeFloat(t, r.Float())
 	}
 	return 0, fmt.Errorf("%v needs a number, not %v (%T)", t, v, v)
 }
 
-func encodeUint(t Type, v uint64) (uint64, error) {
+// encodeInteger returns the bits of v, whose bits as a uint64 are its value if it is not negative.
+func encodeInteger[T int64 | uint64](t Type, v T, natural bool) (uint64, error) {
 	if t.isFloat() {
 		return encodeFloat(t, float64(v))
 	}
-	if _, high := t.integerRange(); v > high {
-		return 0, rangeError(t, v)
-	}
-	return v, nil
-}
-
-func encodeNegative(t Type, v int64) (uint64, error) {
-	if t.isFloat() {
-		return encodeFloat(t, float64(v))
-	}
-	if low, _ := t.integerRange(); v < low {
+	low, high := t.integerRange()
+	if natural && uint64(v) > high || !natural && int64(v) < low {
 		return 0, rangeError(t, v)
 	}
 	return uint64(v), nil

@@ -122,10 +122,7 @@ func (t Type) String() string {
 	if !t.valid() {
 		return "no type"
 	}
-	if t.Lanes() == 1 {
-		return scalarTypes[t].name
-	}
-	return scalarTypes[t.Scalar()].name + "x" + strconv.Itoa(t.Lanes())
+	return t.named(scalarTypes[t.Scalar()].name, "x")
 }
 
 // OpenCL returns the name of the type in OpenCL C: float, float4.
@@ -133,10 +130,15 @@ func (t Type) OpenCL() string {
 	if !t.valid() {
 		return "no type"
 	}
+	return t.named(scalarTypes[t.Scalar()].opencl, "")
+}
+
+// named returns the name of a type by that of its scalar type.
+func (t Type) named(scalar, separator string) string {
 	if t.Lanes() == 1 {
-		return scalarTypes[t].opencl
+		return scalar
 	}
-	return scalarTypes[t.Scalar()].opencl + strconv.Itoa(t.Lanes())
+	return scalar + separator + strconv.Itoa(t.Lanes())
 }
 
 // MarshalText returns the name of the type; see [Type.String].

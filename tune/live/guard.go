@@ -19,11 +19,11 @@ const (
 	tokenName  = "token" // of the query
 )
 
-// A guard decides who is let in.
+// A guard decides which requests are answered.
 type guard struct {
 	token  string // empty on a loopback address
-	cookie string // the name of the one that keeps the token: cookies are shared by all ports of a host
-	host   string // as it was named, which may be a name of this machine
+	cookie string // the name of the cookie with the token; it has the port, because all ports of a host share cookies
+	host   string // as the user named it, which may be a name of this machine
 }
 
 func newGuard(address *net.TCPAddr, host string) guard {
@@ -34,7 +34,7 @@ func newGuard(address *net.TCPAddr, host string) guard {
 	return g
 }
 
-// refuse says why a request is not answered, or nothing.
+// refuse returns the reason why a request is not answered, or "".
 func (g *guard) refuse(r *http.Request) string {
 	switch {
 	case g.token == "" && !g.isOwn(r.Host):
@@ -45,8 +45,8 @@ func (g *guard) refuse(r *http.Request) string {
 	return ""
 }
 
-// isOwn reports whether a Host header names this machine by an address of its own or by a name
-// that nobody else can give an address to.
+// isOwn reports whether a Host header names this machine by a loopback address or by a name whose
+// address nobody else controls.
 func (g *guard) isOwn(header string) bool {
 	host := header
 	if name, _, err := net.SplitHostPort(header); err == nil {
@@ -60,8 +60,7 @@ func (g *guard) isOwn(header string) bool {
 	return err == nil && address.Unmap().IsLoopback()
 }
 
-// knows reports whether a request has the token: in the query, as in the address that is
-// printed, or in the cookie that the page then has.
+// knows reports whether a request has the token, in the query or in the cookie that the page has set.
 func (g *guard) knows(r *http.Request) bool {
 	if g.isToken(r.URL.Query().Get(tokenName)) {
 		return true
@@ -70,26 +69,27 @@ func (g *guard) knows(r *http.Request) bool {
 	return err == nil && g.isToken(c.Value)
 }
 
-// isToken takes as long for any text of a length. The sums hide the length, too.
+// isToken compares a text with the token. The time depends only on the length of the text, since the
+// hashes hide that of the token.
 func (g *guard) isToken(text string) bool {
 	got, want := sha256.Sum256([]byte(text)), sha256.Sum256([]byte(g.token))
 	return subtle.ConstantTimeCompare(got[:], want[:]) == 1
 }
 
-// remember lets the browser keep the token, out of reach of scripts and of other sites.
+// remember stores the token in a cookie that neither scripts nor other sites can read.
 func (g *guard) remember(w http.ResponseWriter) {
 	if g.token != "" {
 		http.SetCookie(w, &http.Cookie{Name: g.cookie, Value: g.token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
 	}
 }
 
-// maxConnections is how many connections the server keeps open. Each takes a file
-// descriptor, and the workers of the search need some too.
+// maxConnections limits the open connections. Each takes a file descriptor, and the workers of the
+// search need some too.
 const maxConnections = 64
 
 // connections are the open connections of a server, the oldest first. When there are
-// maxConnections, a new one replaces the oldest on which no request is being answered, so
-// that clients that connect and wait, or do not have the token, keep nobody out.
+// maxConnections, a new one replaces the oldest on which no request is being answered, so that clients
+// that only connect, or lack the token, cannot keep others out.
 type connections struct {
 	mutex sync.Mutex
 	open  []*connection
@@ -102,7 +102,7 @@ type connection struct {
 
 type connectionKey struct{}
 
-// enter adds a connection that was accepted. The context is that of its requests.
+// enter adds an accepted connection and returns the context of its requests.
 func (l *connections) enter(ctx context.Context, c net.Conn) context.Context {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()

@@ -11,22 +11,22 @@ import (
 // A Run is a search on the page.
 type Run struct {
 	server *Server
-	place  int // among the server's
+	place  int // among the runs of the server
 	total  int
 	began  time.Time
 
 	// Under the server's lock:
-	results []tune.Result // in the order of arrival; only ever appended to, and replaced at the end
-	ended   string        // how; empty while it goes on
-	over    chan struct{} // closed with it
-	resumed int           // of the results, those that a log held
+	results []tune.Result // in the order of arrival; appended to, and replaced only at the end
+	ended   string        // how the search ended; empty while it runs
+	over    chan struct{} // closed when ended is set
+	resumed int           // number of the results that come from a log
 
 	making   sync.Mutex // one report at a time
 	follower *report.Follower
 	latest   *view
 }
 
-// Add shows a result, which may be resumed from a log. It does not wait for anybody.
+// Add shows a result, which may be resumed from a log. It does not wait for browsers.
 func (r *Run) Add(result tune.Result, resumed bool) {
 	r.server.mutex.Lock()
 	defer r.server.mutex.Unlock()
@@ -40,9 +40,9 @@ func (r *Run) Add(result tune.Result, resumed bool) {
 	r.server.changed()
 }
 
-// End says how the search ended, in words that stand behind its number of configurations, and
-// with which results: those that were added, with the times of the final measurement. Without
-// any, those that were added stay. Only the first end counts.
+// End ends the run. The text how follows the number of configurations on the page. The results are those
+// that were added, with the times of the final measurement; if there are none, those that were added
+// stay. Only the first call has an effect.
 func (r *Run) End(results []tune.Result, how string) {
 	r.server.mutex.Lock()
 	defer r.server.mutex.Unlock()
@@ -57,7 +57,7 @@ func (r *Run) End(results []tune.Result, how string) {
 	r.server.changed()
 }
 
-// A state is what there is of a run.
+// A state is a consistent copy of the data of a run.
 type state struct {
 	results []tune.Result
 	resumed int
@@ -70,35 +70,35 @@ func (r *Run) state() state {
 	return state{r.results[:len(r.results):len(r.results)], r.resumed, r.ended}
 }
 
-// A throttle limits how often reports are made of a running search: not before an interval has
-// passed, and not in more than a share of the time.
+// A throttle limits the reports of a running search: an interval must pass between two of them, and
+// making them takes at most a share of the time.
 type throttle struct {
 	interval time.Duration
 	share    float64
 }
 
-// A fiftieth of one core's time, where somebody looks, disturbs a measurement on a CPU less than the
-// search itself does; where many configurations make reports slow, they become rare instead.
+// One fiftieth of the time of a core disturbs measurements on a CPU less than the search itself does. If
+// many configurations make reports slow, they become rare.
 var defaultThrottle = throttle{300 * time.Millisecond, 0.02}
 
-// next is when a report can be made after one that took so long and ended at a time.
+// next returns the earliest time for a report after one that took some time and ended at another.
 func (l throttle) next(ended time.Time, took time.Duration) time.Time {
 	return ended.Add(max(l.interval, time.Duration(float64(took)*(1/l.share-1))))
 }
 
-// A view is a run as it was when somebody looked.
+// A view is a report of a run, with its progress at that time.
 type view struct {
 	rows     int
 	over     bool
 	progress report.Progress
 	report   *report.Report
-	next     time.Time // when there can be another one, unless the run ends before
+	next     time.Time // the earliest time of another one, unless the run ends before
 
 	mutex sync.Mutex
-	parts map[int][]byte // for browsers, by how many rows these have
+	parts map[int][]byte // for browsers, by the number of rows that they have
 }
 
-// view is the run as it is, or as it was a short time ago.
+// view returns a view of the run, which may be a short time old.
 func (r *Run) view() (*view, error) {
 	r.making.Lock()
 	defer r.making.Unlock()
@@ -123,7 +123,7 @@ func (r *Run) view() (*view, error) {
 	return r.latest, nil
 }
 
-// part is what a browser lacks that has the first rows.
+// part returns the rest for a browser that has the first rows.
 func (v *view) part(from int) ([]byte, error) {
 	v.mutex.Lock()
 	defer v.mutex.Unlock()

@@ -1,16 +1,16 @@
-// Package live shows searches in browsers while they go on: the page of [report], served over
-// HTTP, with what has come since then as server-sent events.
+// Package live shows running searches in browsers: it serves the page of [report] over HTTP, and new
+// results as server-sent events.
 //
-// A [Server] observes. Results are put on a list, and that is all that a search waits for:
-// reports are made of the list by those who look at them, at most a few times a second and in a
-// small share of the time, and never where nobody looks. A browser has no queue: what it is sent
-// is made when it can take it, of all that it does not have yet, so that one that falls behind
-// gets less often, and more at once.
+// A [Server] only observes. A search appends its results to a list and waits for nothing else. The
+// goroutines that serve browsers make reports from the list, at most a few times a second and in a
+// small share of the time. Without browsers there are no reports. A browser has no queue: an event is
+// made when the browser can take it, from all results that it lacks, so that a slow browser gets fewer
+// and larger events.
 //
-// On a loopback address everybody on the machine may look, but no page of another site may: a
-// name that is not this machine's in the Host header is refused (DNS rebinding), and no other
-// origin is let in. Any other address needs the token in [Server.URL]. The connections are
-// bounded, since they take file descriptors from the search.
+// On a loopback address, all users of the machine may look, but no page of another site may: the server
+// refuses a Host header that does not name this machine (DNS rebinding), and admits no other origin. Any
+// other address requires the token in [Server.URL]. The number of connections is limited, because they
+// take file descriptors from the search.
 package live
 
 import (
@@ -34,13 +34,13 @@ import (
 
 const (
 	maxStreams = 32               // browsers at once; fewer than maxConnections
-	stall      = 10 * time.Second // a browser that takes nothing for so long is given up
-	lastWait   = 2 * time.Second  // that [Server.Close] waits for browsers to have all
-	heartbeat  = 15 * time.Second // a stream with nothing new says that it is there
+	stall      = 10 * time.Second // after which a browser that takes nothing is disconnected
+	lastWait   = 2 * time.Second  // for which [Server.Close] waits for browsers
+	heartbeat  = 15 * time.Second // between the signs of life of a stream without news
 )
 
-// A Server serves the page of the searches of one process. [Open] makes one; Close must be
-// called when all are over.
+// A Server serves the page of the searches of one process. [Open] returns one. Close must be called
+// after all searches.
 type Server struct {
 	tool        string
 	url         string
@@ -58,12 +58,12 @@ type Server struct {
 	runs    []*Run
 	streams int
 	closing bool
-	news    chan struct{} // closed when anything above has changed, and replaced
+	news    chan struct{} // closed and replaced when anything above changes
 	idle    chan struct{} // closed when the last stream ends after closing began
 }
 
-// Open listens at an address, host:port, and serves from then on. Without a host it is
-// 127.0.0.1; port 0 is one that is free. Tool is the program, with its version.
+// Open listens at an address, host:port, and serves until Close. The default host is 127.0.0.1; port 0
+// means a free port. Tool is the name and version of the program.
 func Open(address, tool string) (*Server, error) {
 	host, port, err := splitAddress(address)
 	if err != nil {
@@ -82,7 +82,7 @@ func Open(address, tool string) (*Server, error) {
 	return s, nil
 }
 
-// serve answers until Close. A search goes on without its page, should the network fail.
+// serve serves until Close. If the network fails, the search continues without its page.
 func (s *Server) serve(listener net.Listener) {
 	defer close(s.served)
 	_ = s.http.Serve(listener)
@@ -110,11 +110,11 @@ func newServer(listener net.Listener, host, tool string) (*Server, error) {
 	return s, nil
 }
 
-// URL is where the page is, with the token where there is one.
+// URL returns the address of the page, with the token if there is one.
 func (s *Server) URL() string { return s.url }
 
-// Begin shows a search that begins now, below the name of its record. Total is how many
-// configurations it will have evaluated at most.
+// Begin shows a search that begins now, under the name of its record. Total is the largest number of
+// configurations that it may evaluate.
 func (s *Server) Begin(name string, h record.Header, total int) *Run {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -127,15 +127,14 @@ func (s *Server) Begin(name string, h record.Header, total int) *Run {
 	return r
 }
 
-// changed wakes who waits for news. The caller holds the lock.
+// changed wakes the goroutines that wait for news. The caller holds the lock.
 func (s *Server) changed() {
 	close(s.news)
 	s.news = make(chan struct{})
 }
 
-// Close ends the page: browsers get what they lack, as far as they take it in about two
-// seconds, and keep it. A search that has not ended is shown as stopped. A second call does
-// no harm.
+// Close ends the page. Browsers get the results that they lack, if they take them within about two
+// seconds. A search that has not ended is shown as stopped. Further calls do nothing.
 func (s *Server) Close() {
 	s.mutex.Lock()
 	runs := s.runs
@@ -163,7 +162,7 @@ func (s *Server) Close() {
 
 var errCrowded = errors.New("as many browsers as are let in are looking already")
 
-// enter counts a stream, unless there are too many; leave takes it away again.
+// enter counts a new stream, unless there are too many. It is an error if there are.
 func (s *Server) enter() error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -177,6 +176,7 @@ func (s *Server) enter() error {
 	return nil
 }
 
+// leave counts a stream that has ended.
 func (s *Server) leave() {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -186,7 +186,7 @@ func (s *Server) leave() {
 	s.changed()
 }
 
-// handler answers for the page, for its events and for nothing else.
+// handler serves the page and its events, and nothing else.
 func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
@@ -220,7 +220,7 @@ func (s *Server) handler() http.Handler {
 	})
 }
 
-// splitAddress is the host and the port of host:port; without a host, this machine alone.
+// splitAddress returns the host and the port of host:port. The default host is 127.0.0.1.
 func splitAddress(address string) (host, port string, err error) {
 	host, port, err = net.SplitHostPort(address)
 	if err == nil && host == "" {
@@ -235,8 +235,8 @@ func splitAddress(address string) (host, port string, err error) {
 	return host, port, nil
 }
 
-// url is where a browser finds the page. Of a server that listens at all addresses, it is the
-// first that others can reach.
+// url returns the address of the page. If the server listens at all addresses, it is the first one that
+// other machines can reach.
 func (g *guard) url(address *net.TCPAddr, host string) string {
 	if address.IP.IsUnspecified() {
 		host = reachable()
@@ -248,7 +248,7 @@ func (g *guard) url(address *net.TCPAddr, host string) string {
 	return u.String()
 }
 
-// reachable is an address of this machine for others, else its name.
+// reachable returns an address of this machine for other machines, or else its name.
 func reachable() string {
 	all, _ := net.InterfaceAddrs()
 	for _, a := range all {
@@ -262,7 +262,7 @@ func reachable() string {
 	return "localhost"
 }
 
-// withoutAddress leaves out of an error of the network what stands in the message already.
+// withoutAddress returns a network error without the address, which the message has already.
 func withoutAddress(err error) error {
 	var op *net.OpError
 	if errors.As(err, &op) {

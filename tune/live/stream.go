@@ -9,23 +9,23 @@ import (
 	"time"
 )
 
-// A position is what of the searches a browser has. It travels as the identity of an event, so
-// that a browser that lost its connection goes on where it was.
+// A position tells which part of the searches a browser has. It is the identity of an event, so that a
+// browser that lost its connection continues where it was.
 type position struct {
 	run  int
-	rows int // -1: not even that it has begun
+	rows int // -1: the browser does not even know that the run has begun
 	over bool
 }
 
 var nowhere = position{rows: -1}
 
-// identity is the position as text, for one session.
+// identity returns the position as text, for one session.
 func (p position) identity(session string) string {
 	return fmt.Sprintf("%s.%d.%d", session, p.run, p.rows)
 }
 
-// positionOf is that of a text; of another session, or of none, it is nowhere. It is never over:
-// the end is said again.
+// positionOf returns the position of an identity. It is nowhere for a text of another session and for an
+// invalid one. It is never over: the end is sent again.
 func positionOf(text, session string, runs []*Run) position {
 	parts := strings.Split(text, ".")
 	if len(parts) != 3 || parts[0] != session {
@@ -42,7 +42,7 @@ func positionOf(text, session string, runs []*Run) position {
 	return position{run: run, rows: rows}
 }
 
-// events serves one stream: parts as they come, and the end.
+// events serves one stream: the parts, and the end.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	if err := s.enter(); err != nil {
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
@@ -73,10 +73,10 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// ended is the position behind all searches.
+// ended is the position after all searches.
 var ended = position{run: -1}
 
-// next waits for what a browser lacks, and gives it as an event with the position behind it.
+// next waits for news for a browser and returns them as an event, with the position after it.
 func (s *Server) next(ctx context.Context, at position) (event []byte, next position, err error) {
 	beat := time.NewTimer(heartbeat)
 	defer beat.Stop()
@@ -120,8 +120,8 @@ func (s *Server) next(ctx context.Context, at position) (event []byte, next posi
 	}
 }
 
-// event is the view for a browser at a position. At the end it is sent whole: the final
-// measurement is of rows that the browser has.
+// event returns the view as an event for a browser at a position. At the end the event has all rows,
+// because the final measurement changes rows that the browser has.
 func (v *view) event(at position) (event []byte, next position, err error) {
 	from := max(0, at.rows)
 	if v.over {
@@ -142,7 +142,7 @@ type stream struct {
 	stall   time.Duration
 }
 
-// write sends an event. However long that is, the browser must take some of it again and again.
+// write sends an event. The time limit applies to each piece, so that long events may take longer.
 func (s *stream) write(event []byte) error {
 	const piece = 64 << 10
 	for len(event) > 0 {

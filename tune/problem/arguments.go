@@ -2,6 +2,7 @@ package problem
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/ndtune/ndtune/tune/array"
@@ -62,19 +63,19 @@ func (p *Problem) compileArgument(errs *fieldErrors, field string, given Argumen
 	}
 	if given.Type != "" {
 		typ, err := p.argumentType(given.Type)
+		if err == nil && a.data != nil {
+			a.data, err = a.data.As(typ)
+		}
 		if err != nil {
 			errs.add(field+".type", err)
 			return a
 		}
-		if a.data != nil && typ != a.data.Type {
-			if a.data, err = a.data.As(typ); err != nil {
-				errs.add(field+".type", err)
-				return a
-			}
-		}
 		a.typ = typ
 	} else if a.data == nil {
-		if a.typ = scalarType(given.Value); a.typ == 0 {
+		if t := reflect.TypeOf(given.Value); t != nil {
+			a.typ, _ = array.TypeOf(t)
+		}
+		if a.typ == 0 {
 			errs.addf(field+".type", "the type is missing; give one such as float32, int32, float4")
 			return a
 		}
@@ -90,7 +91,7 @@ func (p *Problem) compileArgument(errs *fieldErrors, field string, given Argumen
 	return a
 }
 
-// argumentType is the type of a name, or that of a constant which names one.
+// argumentType returns the named type. The name may be that of a constant whose text names the type.
 func (p *Problem) argumentType(name string) (array.Type, error) {
 	for _, c := range p.definition.Constants {
 		if text, ok := c.Value.(string); ok && c.Name == name {
@@ -104,41 +105,8 @@ func (p *Problem) argumentType(name string) (array.Type, error) {
 	return array.ParseType(name)
 }
 
-// scalarType is the type of a Go scalar whose width is part of its Go type, else 0.
-func scalarType(v any) array.Type {
-	switch v.(type) {
-	case int8:
-		return array.Int8
-	case int16:
-		return array.Int16
-	case int32:
-		return array.Int32
-	case int64:
-		return array.Int64
-	case uint8:
-		return array.Uint8
-	case uint16:
-		return array.Uint16
-	case uint32:
-		return array.Uint32
-	case uint64:
-		return array.Uint64
-	case float32:
-		return array.Float32
-	case float64:
-		return array.Float64
-	}
-	return 0
-}
-
 func (p *Problem) compileBuffer(errs *fieldErrors, field string, a *argument, scope expression.Scope) {
-	fills := 0
-	for _, is := range []bool{a.data != nil, a.Fill.Kind != "", a.Fill.Copy != "", a.Fill.File != ""} {
-		if is {
-			fills++
-		}
-	}
-	if fills > 1 {
+	if count(a.data != nil, a.Fill.Kind != "", a.Fill.Copy != "", a.Fill.File != "") > 1 {
 		errs.addf(field+".fill", "the content is given more than once")
 		return
 	}
@@ -178,14 +146,14 @@ func (p *Problem) compileBuffer(errs *fieldErrors, field string, a *argument, sc
 // readFile reads a .npy file as elements of a type.
 func readFile(path string, typ array.Type) (*array.Array, error) {
 	data, _, err := array.ReadNPY(path)
-	if err == nil && data.Type != typ {
-		data, err = data.As(typ)
+	if err != nil {
+		return nil, err
 	}
-	return data, err
+	return data.As(typ)
 }
 
-// fixedLen is the number of elements of a buffer where it is the same for every
-// configuration, else 0.
+// fixedLen returns the number of elements of a buffer, or 0 if it depends on the configuration or the
+// device.
 func (p *Problem) fixedLen(a *argument) int {
 	switch {
 	case a.size != nil && p.fixed(a.size):
@@ -198,7 +166,7 @@ func (p *Problem) fixedLen(a *argument) int {
 	return 0
 }
 
-// checkCopy makes sure that a copied buffer exists, is no copy itself and has the type.
+// checkCopy checks that the buffer of which a is a copy exists, is no copy itself and has the type.
 func (p *Problem) checkCopy(errs *fieldErrors, field string, a argument) {
 	from, ok := p.argument(a.Fill.Copy)
 	switch {
@@ -257,7 +225,7 @@ func (p *Problem) compileScalar(errs *fieldErrors, field string, a *argument, sc
 	}
 }
 
-// scalarBytes is the scalar as it is handed to the kernel.
+// scalarBytes returns the bytes of the scalar that the kernel gets.
 func (a *argument) scalarBytes(environment map[string]any) ([]byte, error) {
 	if a.value == nil {
 		return array.ScalarBytes(a.typ, a.Value)
@@ -276,12 +244,15 @@ func (a *argument) scalarBytes(environment map[string]any) ([]byte, error) {
 	return array.ScalarBytes(a.typ, lanes)
 }
 
-// argument is the argument of a name.
+// place returns the index of the named argument, or -1.
+func (p *Problem) place(name string) int {
+	return slices.IndexFunc(p.arguments, func(a argument) bool { return a.Name == name })
+}
+
+// argument returns the named argument.
 func (p *Problem) argument(name string) (*argument, bool) {
-	for i := range p.arguments {
-		if p.arguments[i].Name == name {
-			return &p.arguments[i], true
-		}
+	if i := p.place(name); i >= 0 {
+		return &p.arguments[i], true
 	}
 	return nil, false
 }
@@ -296,7 +267,7 @@ type ArgumentInfo struct {
 	Varies            bool // its size depends on the configuration or the device
 }
 
-// Arguments describe the arguments in the kernel's order.
+// Arguments returns descriptions of the arguments in the kernel's order.
 func (p *Problem) Arguments() []ArgumentInfo {
 	infos := make([]ArgumentInfo, len(p.arguments))
 	for i, a := range p.arguments {
@@ -305,21 +276,16 @@ func (p *Problem) Arguments() []ArgumentInfo {
 	return infos
 }
 
-// Content is the initial content of buffer argument i with n elements. It depends on the
-// problem and n alone. The array may be shared and must not be changed.
+// Content returns the initial content of buffer argument i with n elements. It depends only on the
+// problem and n. The array may be shared and must not be changed.
 func (p *Problem) Content(i, n int) (*array.Array, error) {
 	a := &p.arguments[i]
 	if a.kind != BufferArgument {
 		return nil, fmt.Errorf("argument %s is %s and has no content", a.Name, a.kind.WithArticle())
 	}
 	if a.Fill.Copy != "" {
-		from, _ := p.argument(a.Fill.Copy)
-		return p.contentOf(from, n)
+		a, _ = p.argument(a.Fill.Copy)
 	}
-	return p.contentOf(a, n)
-}
-
-func (p *Problem) contentOf(a *argument, n int) (*array.Array, error) {
 	if a.data != nil {
 		if a.data.Len() != n {
 			return nil, fmt.Errorf("argument %s: the content has %d elements, not %d", a.Name, a.data.Len(), n)

@@ -15,8 +15,8 @@ var (
 	cFloat   = regexp.MustCompile(`^([+-]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+)(?:[eE][+-]?[0-9]+)?)[fFlLhH]?$`)
 )
 
-// normalized is the value of a constant of a checked definition as an int, a float64, a bool
-// or a string.
+// normalized returns the value of a constant of a checked definition as an int, a float64, a bool or a
+// string.
 func (c Constant) normalized() space.Value {
 	v, err := space.NormalizeValue(c.Value)
 	if err != nil {
@@ -25,10 +25,10 @@ func (c Constant) normalized() space.Value {
 	return v
 }
 
-// text is the constant as a kernel sees it.
+// text returns the replacement text of the #define.
 func (c Constant) text() string { return space.FormatValue(c.normalized()) }
 
-// largeInteger is the value of a C literal that only an unsigned 64-bit integer holds.
+// largeInteger returns the value of a C literal that only an unsigned 64-bit integer holds.
 func largeInteger(text string) (uint64, bool) {
 	m := cInteger.FindStringSubmatch(strings.TrimSpace(text))
 	if m == nil {
@@ -38,8 +38,8 @@ func largeInteger(text string) (uint64, bool) {
 	return u, err == nil && u > math.MaxInt
 }
 
-// Number is the value that a constant has in expressions: the number that a C literal
-// stands for, else the constant itself.
+// Number returns the value of the constant in expressions: the number of a C literal, or else the value
+// itself.
 func (c Constant) Number() space.Value {
 	text, ok := c.Value.(string)
 	if !ok {

@@ -4,6 +4,9 @@
 package problem
 
 import (
+	"errors"
+	"fmt"
+
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -12,8 +15,8 @@ import (
 // "4096", "nx * ny", "div(n, tile)". Package tune/space documents the language.
 type Expr = string
 
-// A Definition says what is tuned and how. It is plain data; [New] checks and
-// compiles it. Fields left empty have the defaults that their comments give.
+// A Definition describes a tuning task. It is plain data; [New] checks and compiles it. Empty fields
+// have the defaults in their comments.
 type Definition struct {
 	Kernel       Kernel
 	Constants    []Constant
@@ -24,18 +27,17 @@ type Definition struct {
 	Parameters   []space.Parameter
 	Restrictions []space.Restriction
 	Verify       *Verification // nil: results are unverified
-	Roofline     *Roofline     // nil: nobody says what a launch must do
+	Roofline     *Roofline     // nil: the least work of a launch is not known
 	Metrics      []Metric
 	Objective    Objective // default: time, minimised
 	Seed         uint64    // of random fills; arguments of one name get the same data for one seed
 
-	// MaxEvaluations is how many configurations a search of the command line evaluates where
-	// nothing else bounds it, for a space that is too large to try all; 0: all.
+	// MaxEvaluations is the default limit of configurations that a search of the command line
+	// evaluates, for a space that is too large to try all. 0: no limit.
 	MaxEvaluations int
 }
 
-// A Kernel is the function to tune and where its source comes from: exactly one of Source,
-// File and Func is set.
+// A Kernel is the function to tune and its source. Exactly one of Source, File and Func is set.
 type Kernel struct {
 	Name         string
 	Source       string
@@ -43,59 +45,57 @@ type Kernel struct {
 	Func         func(space.Configuration) (string, error) // makes the source of a configuration
 	BuildOptions []string                                  // for the OpenCL compiler, one option each
 
-	// IncludeDirs are searched for files that the source includes with #include "…", after
-	// the folder of the including file (a Source that is text has none, and one that a
-	// function makes is not searched). What is found is put in place of the directive.
+	// IncludeDirs are searched for files that the source includes with #include "…", after the folder
+	// of the including file, which a Source does not have. The files replace the directives. The
+	// directives of a source that Func makes are not replaced.
 	IncludeDirs []string
 }
 
-// A Constant is a #define that is the same for every configuration. A text that is a C
-// number (4096, 0.225f, 0x10u) is that number in expressions.
+// A Constant is a #define that is the same for every configuration. In expressions, a text that is a
+// number of C (4096, 0.225f, 0x10u) is that number.
 type Constant struct {
 	Name  string
 	Value space.Value
 }
 
-// An Argument is one argument of the kernel, in the kernel's order: a buffer unless Value
-// or LocalSize is set.
+// An Argument is one argument of the kernel, in the kernel's order. It is a buffer unless Value or
+// LocalSize is set.
 type Argument struct {
 	Name string
-	Type string // as array.ParseType reads it, e.g. "float32", "int4", or a constant that is such a text; may be left out with Data
+	Type string // a name for [array.ParseType] such as "float32" or "int4", or the name of a constant with such a text; optional with Data
 
-	// A buffer: Size elements, filled with Data or by Fill. With Data, Size defaults to its
-	// length.
+	// A buffer has Size elements, which are Data or made by Fill. Size defaults to the length of Data.
 	Size   Expr
 	Data   any // a Go slice of numbers, or an *array.Array
 	Fill   Fill
 	Output bool // compared with the reference by Verify
 
-	// RestoreEachLaunch gives the buffer its initial content before every launch, for
-	// kernels that work in place. Without it that happens before each configuration.
+	// RestoreEachLaunch restores the initial content of the buffer before every launch, for kernels
+	// that work in place. Otherwise it is restored before each configuration.
 	RestoreEachLaunch bool
 
 	Value     any  // a scalar: a number, a bool, an expression, or a slice of them for a vector
 	LocalSize Expr // local memory, in elements
 }
 
-// A Fill says what a buffer holds at first: one of array's fills, a copy of another
-// argument, or the content of a .npy file.
+// A Fill is the initial content of a buffer: a fill of package array, a copy of another argument, or
+// the content of a .npy file.
 type Fill struct {
 	array.Fill
 	Copy string // name of another buffer of the same type and size
 	File string // path of a .npy file
 }
 
-// A Verification says what a correct output is. Exactly one of Problem, Files, Expected,
-// Reference and Check is set.
+// A Verification describes the correct output. Exactly one of Problem, Files, Expected, Reference and
+// Check is set.
 type Verification struct {
-	// Problem is another kernel whose output is right, run once at Configuration. Buffers
-	// of the same name hold the same data. Its output buffers are matched by name.
+	// Problem is another kernel whose output is right. It is run once, at Configuration. Buffers with
+	// one name hold the same data, and outputs are matched by name.
 	Problem       *Definition
 	Configuration map[string]space.Value
 
-	// Launches, an expression over the configuration that is verified (default 1), is how
-	// often the reference kernel is launched, the two buffers of Swap changing places after
-	// each launch but the last.
+	// Launches is the number of launches of the reference kernel, by default 1: an expression over the
+	// configuration that is verified. The two buffers of Swap change places between launches.
 	Launches Expr
 	Swap     [2]string
 
@@ -110,12 +110,11 @@ type Verification struct {
 	// buffers, both by argument name.
 	Reference func(buffers map[string]*array.Array) (map[string]*array.Array, error)
 
-	// Check judges the output buffers of a configuration; an error is the reason why they
-	// are wrong.
+	// Check judges the output buffers of a configuration. Its error is the reason why they are wrong.
 	Check func(c space.Configuration, outputs map[string]*array.Array) error
 
-	// An output is right where |out − ref| ≤ ATol + RTol·|ref|. Both default to 0 for
-	// integers; for floats RTol defaults to 1e-4 and ATol to 1e-6 where neither is set.
+	// An output is right if |out − ref| ≤ ATol + RTol·|ref|. Both default to 0, but if neither is set,
+	// RTol is 1e-4 and ATol is 1e-6 for floats.
 	ATol, RTol Expr
 }
 
@@ -127,9 +126,34 @@ type Metric struct {
 	Expression Expr
 }
 
-// An Objective is what the search improves: time, time_min, time_median or the name of a
-// metric, one of the roofline's included.
+// An Objective is the quantity that a search improves: time, time_min, time_median or the name of a
+// metric, including those of the roofline.
 type Objective struct {
 	Name     string
 	Maximize bool
 }
+
+// A FieldError is a fault of a field of a definition. Field is a path in the words of a specification
+// file: «restrictions[2]», «arguments[0].size».
+type FieldError struct {
+	Field string
+	Err   error
+}
+
+func (e *FieldError) Error() string { return e.Field + ": " + e.Err.Error() }
+func (e *FieldError) Unwrap() error { return e.Err }
+
+// fieldErrors collects the faults of a definition.
+type fieldErrors struct{ errs []error }
+
+func (f *fieldErrors) add(field string, err error) {
+	if err != nil {
+		f.errs = append(f.errs, &FieldError{field, err})
+	}
+}
+
+func (f *fieldErrors) addf(field, format string, args ...any) {
+	f.add(field, fmt.Errorf(format, args...))
+}
+
+func (f *fieldErrors) err() error { return errors.Join(f.errs...) }

@@ -11,11 +11,11 @@ import (
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-// Digest identifies what is tuned: two problems with one digest give comparable results.
-// It covers the kernel with everything that its source includes, constants, sizes,
-// arguments with their content, parameters, restrictions, verification, roofline and metrics, and
-// not what only steers a run, nor anything of the device. Go functions cannot be covered: of a source that a function
-// makes, only that of the first configuration is.
+// Digest returns a text that identifies the problem: the results of two problems with one digest are
+// comparable. It covers the kernel with everything that its source includes, constants, sizes, arguments
+// with their content, parameters, restrictions, verification, roofline and metrics. It covers neither
+// options of a run nor the device. It cannot cover Go functions; of the sources that a function makes, it
+// covers that of the first configuration.
 func (p *Problem) Digest() string {
 	h := sha256.New()
 	encoder := json.NewEncoder(h)
@@ -105,8 +105,8 @@ func (p *Problem) canonical() canonicalProblem {
 	return c
 }
 
-// withoutFolders leaves out -I options: they name folders of one machine, and what is
-// included from them stands in the source.
+// withoutFolders returns the options without -I, which names folders of one machine. The included files
+// are part of the source.
 func withoutFolders(options []string) []string {
 	var rest []string
 	for i := 0; i < len(options); i++ {
@@ -120,8 +120,8 @@ func withoutFolders(options []string) []string {
 	return rest
 }
 
-// firstSource is the source that a function makes of the first configuration, or the
-// reason why it makes none.
+// firstSource returns the source that a function makes of the first configuration, or the text of its
+// error.
 func (p *Problem) firstSource() string {
 	values := map[string]space.Value{}
 	for _, q := range p.definition.Parameters {
@@ -138,7 +138,7 @@ func (p *Problem) firstSource() string {
 	return source
 }
 
-// kind names what the output is compared with.
+// kind returns the kind of the reference.
 func (v *verification) kind(given *Verification) string {
 	switch {
 	case v.reference != nil:

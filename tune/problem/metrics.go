@@ -46,8 +46,8 @@ func (p *Problem) compileMetrics(errs *fieldErrors, scope expression.Scope) {
 	}
 }
 
-// MetricNames are the names of the metrics that results on a device have, in order: those of
-// the roofline first.
+// MetricNames returns the names of the metrics of results on a device, in order, beginning with those of
+// the roofline.
 func (p *Problem) MetricNames(d hardware.Device) []string {
 	names := p.roofline.metrics(d)
 	for _, m := range p.definition.Metrics {
@@ -56,7 +56,7 @@ func (p *Problem) MetricNames(d hardware.Device) []string {
 	return names
 }
 
-// CheckObjective says why no result on a device can have the objective.
+// CheckObjective returns an error if no result on a device can have the objective.
 func (p *Problem) CheckObjective(d hardware.Device) error {
 	if p.Objective().Name != MetricOfLimit {
 		return nil
@@ -67,9 +67,8 @@ func (p *Problem) CheckObjective(d hardware.Device) error {
 	return nil
 }
 
-// Judge computes the metrics and the objective of timed launches. A metric that cannot be
-// computed is NaN; times that cannot be, and an objective that is not a finite number, are
-// errors.
+// Judge computes the metrics and the objective of timed launches. A metric that cannot be computed is
+// NaN. It is an error if the times cannot be ranked, or if the objective is not a finite number.
 func (p *Problem) Judge(c space.Configuration, d hardware.Device, times Stats, time float64) (Judgement, error) {
 	if err := times.Rankable(); err != nil {
 		return Judgement{}, err
@@ -91,25 +90,23 @@ func (p *Problem) Judge(c space.Configuration, d hardware.Device, times Stats, t
 		}
 	}
 	objective := p.Objective().Name
-	value, ok := env[objective].(float64)
-	for _, m := range metrics {
-		if m.Name == objective {
-			value, ok = m.Value, true
-		}
+	value, ok := Named(metrics, objective)
+	if !ok {
+		value, ok = env[objective].(float64)
 	}
-	if !ok || !Finite(value) {
-		if failed == nil {
-			failed = fmt.Errorf("the objective %s is %v", objective, value)
-		}
-		return Judgement{metrics, value}, failed
+	switch {
+	case ok && Finite(value):
+		failed = nil
+	case failed == nil:
+		failed = fmt.Errorf("the objective %s is %v", objective, value)
 	}
-	return Judgement{metrics, value}, nil
+	return Judgement{metrics, value}, failed
 }
 
-// A Judgement is what the times of a configuration are worth.
+// A Judgement is the value of the times of a configuration.
 type Judgement struct {
-	Metrics   []MetricValue // in the order of the problem's
-	Objective float64       // NaN where it cannot be computed or ranked
+	Metrics   []MetricValue // in the order of [Problem.MetricNames]
+	Objective float64       // NaN if it cannot be computed or ranked
 }
 
 // A MetricValue is a metric of a result.
@@ -118,7 +115,7 @@ type MetricValue struct {
 	Value float64
 }
 
-// Metric is the value of the named metric.
+// Metric returns the value of the named metric.
 func (j Judgement) Metric(name string) (float64, bool) { return Named(j.Metrics, name) }
 
 // Named returns the value of the named metric.
@@ -131,8 +128,7 @@ func Named(metrics []MetricValue, name string) (float64, bool) {
 	return 0, false
 }
 
-// Stats summarise the timed launches of a configuration. All but Count are in
-// milliseconds.
+// Stats summarise the timed launches of a configuration. All but Count are in milliseconds.
 type Stats struct {
 	Count             int
 	Mean, Median      float64
@@ -140,7 +136,7 @@ type Stats struct {
 	StandardDeviation float64 // of the sample (n − 1); 0 for fewer than two launches
 }
 
-// StatsOf summarises times. Without times all fields are 0.
+// StatsOf summarises times. All fields are 0 if there are none.
 func StatsOf(times []float64) Stats {
 	if len(times) == 0 {
 		return Stats{}
@@ -155,19 +151,71 @@ func StatsOf(times []float64) Stats {
 	return s
 }
 
-// Rankable refuses times that no launch can have taken: a timer that gave them would win
-// every search.
+// Rankable returns an error if there are no times, or if no launch can have taken them: configurations
+// with such times would win every search.
 func (s Stats) Rankable() error {
-	switch {
-	case s.Count == 0:
+	if s.Count == 0 {
 		return errors.New("there is no time of a launch")
-	case !(s.Min > 0):
-		return fmt.Errorf("the timer gave %v ms for a launch; such a time cannot be ranked", s.Min)
-	case math.IsInf(s.Max, 1):
-		return fmt.Errorf("the timer gave %v ms for a launch; such a time cannot be ranked", s.Max)
+	}
+	for _, ms := range []float64{s.Min, s.Max} {
+		if !(ms > 0 && Finite(ms)) {
+			return fmt.Errorf("the timer gave %v ms for a launch; such a time cannot be ranked", ms)
+		}
 	}
 	return nil
 }
 
-// Finite reports whether an objective can be ranked.
+// Finite reports whether v is a finite number, as an objective must be to be ranked.
 func Finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// Better reports whether value a of the objective improves on value b: it is smaller where the
+// objective is minimised, larger where it is maximised. A value that is not a finite number
+// improves on nothing, and every finite number improves on it.
+func (o Objective) Better(a, b float64) bool {
+	switch {
+	case !Finite(a):
+		return false
+	case !Finite(b):
+		return true
+	case o.Maximize:
+		return a > b
+	}
+	return a < b
+}
+
+// Gain returns how many times better a value of the objective is than another. It is not known unless
+// both are positive.
+func (o Objective) Gain(value, than float64) (ratio float64, known bool) {
+	switch {
+	case !(value > 0) || !(than > 0):
+		return 0, false
+	case o.Maximize:
+		return value / than, true
+	}
+	return than / value, true
+}
+
+// Worse reports whether a value of the objective is worse than the best by more than a
+// factor: larger than factor·best where it is minimised, smaller than best/factor where it
+// is maximised. It is false if the best is not positive, if the factor is not more than 1, and if any
+// of the three is not a finite number.
+func (o Objective) Worse(value, best, factor float64) bool {
+	switch {
+	case !Finite(value) || !Finite(best) || !Finite(factor) || best <= 0 || factor <= 1:
+		return false
+	case o.Maximize:
+		return value < best/factor
+	}
+	return value > factor*best
+}
+
+// ObjectiveAt returns the objective of a configuration by the times of its launches in milliseconds. It
+// is an error if these times cannot be ranked.
+func (p *Problem) ObjectiveAt(c space.Configuration, d hardware.Device, times []float64) (float64, error) {
+	stats := StatsOf(times)
+	j, err := p.Judge(c, d, stats, stats.Mean)
+	if err != nil {
+		return 0, err
+	}
+	return j.Objective, nil
+}

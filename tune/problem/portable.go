@@ -13,9 +13,8 @@ import (
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-// A FunctionError says that a problem cannot leave its process. Fields are the paths of the
-// Go functions that it holds, in the words of a specification file: «kernel.func»,
-// «verify.check».
+// A FunctionError is the reason why a problem cannot leave its process: Fields are the paths of its Go
+// functions, in the words of a specification file: «kernel.func», «verify.check».
 type FunctionError struct {
 	Fields []string
 }
@@ -24,11 +23,11 @@ func (e *FunctionError) Error() string {
 	return fmt.Sprintf("the problem holds Go functions (%s), which cannot cross to another process", strings.Join(e.Fields, ", "))
 }
 
-// Portable is a definition that makes the same problem in another process: it has the same
-// digest and the same variants, and [New] reads no file for it. Sources are resolved,
-// and what files hold stands in Data and in Verify.Expected as *array.Array. It survives
-// encoding/gob. The arrays are the problem's own and must not be changed. A problem that
-// holds Go functions has a [FunctionError] instead.
+// Portable returns a definition that makes the same problem in another process: one with the same
+// digest and variants, for which [New] reads no file. Its sources are resolved, and Data and
+// Verify.Expected hold the content of files as *array.Array. It can be encoded by encoding/gob. The
+// arrays belong to the problem and must not be changed. The error for a problem with Go functions is a
+// [FunctionError].
 func (p *Problem) Portable() (Definition, error) {
 	if fields := p.functions(); len(fields) > 0 {
 		return Definition{}, &FunctionError{fields}
@@ -36,7 +35,7 @@ func (p *Problem) Portable() (Definition, error) {
 	return p.portable(), nil
 }
 
-// functions are the paths of the Go functions of the definition.
+// functions returns the paths of the Go functions of the definition.
 func (p *Problem) functions() []string {
 	var fields []string
 	if p.definition.Kernel.Func != nil {
@@ -76,7 +75,12 @@ func (p *Problem) portable() Definition {
 	d.GridDiv = divisors(d.GridDiv)
 	d.Arguments = nil
 	for _, a := range p.arguments {
-		d.Arguments = append(d.Arguments, a.portable())
+		given := a.Argument
+		given.Type, given.Fill.File = a.typ.String(), ""
+		if a.data != nil {
+			given.Data = a.data
+		}
+		d.Arguments = append(d.Arguments, given)
 	}
 	d.Parameters = nil
 	for i := range p.parameters.Len() {
@@ -92,17 +96,7 @@ func (p *Problem) portable() Definition {
 	return d
 }
 
-// portable is the argument with its content instead of the name of a file.
-func (a *argument) portable() Argument {
-	given := a.Argument
-	given.Type, given.Fill.File = a.typ.String(), ""
-	if a.data != nil {
-		given.Data = a.data
-	}
-	return given
-}
-
-// portable is the verification with a portable reference.
+// portable returns the verification with a portable reference.
 func (v *verification) portable(given Verification) *Verification {
 	if v.reference != nil {
 		reference := v.reference.portable()
@@ -120,8 +114,8 @@ func (v *verification) portable(given Verification) *Verification {
 	return &given
 }
 
-// divisors writes «divided by nothing» as a divisor of 1, which is the same: in many
-// encodings an empty list is none, and none stands for the local size.
+// divisors replaces empty lists of divisors by a divisor of 1, which is the same: in many encodings an
+// empty list becomes nil, which means the local size.
 func divisors(given [3][]Expr) [3][]Expr {
 	for i, list := range given {
 		if list != nil && len(list) == 0 {
@@ -131,17 +125,16 @@ func divisors(given [3][]Expr) [3][]Expr {
 	return given
 }
 
-// What stands in fields of type any must be known to gob by its type. Go's own numbers,
-// bools and texts are, and so are lists of one of them; a portable definition has besides
-// arrays as the content of buffers and outputs, and as scalars lists of lanes and halves.
+// Package gob must know the types of values in fields of type any. Besides the basic types and lists of
+// one of them, which it knows, a portable definition has arrays, lists of lanes and halves.
 func init() {
 	gob.Register(&array.Array{})
 	gob.Register([]any{})
 	gob.Register(array.Half(0))
 }
 
-// fillCode is a Fill as it is encoded: gob leaves out numbers that are 0, and takes −0,
-// which a buffer can be filled with, for 0.
+// fillCode is an encoded Fill. Package gob omits numbers that are 0, and among these −0, which is a valid
+// content of a buffer.
 type fillCode struct {
 	Kind       array.FillKind
 	Bits       [5]uint64 // of Value, Low, High, Mean and Std
@@ -176,7 +169,7 @@ func (f *Fill) GobDecode(b []byte) error {
 	return nil
 }
 
-// plainTypes are Go's own types of what a scalar can be, by kind.
+// plainTypes are the predeclared types of scalars, by kind.
 var plainTypes = func() map[reflect.Kind]reflect.Type {
 	types := map[reflect.Kind]reflect.Type{}
 	for _, v := range []any{
@@ -188,8 +181,8 @@ var plainTypes = func() map[reflect.Kind]reflect.Type {
 	return types
 }()
 
-// plainScalar is a scalar of types that every process knows: numbers, bools and texts of a
-// type that a program defined are of Go's own types, lanes are a []any.
+// plainScalar returns a scalar in types that every process knows: values of types that a program defined
+// become values of predeclared types, and lanes a []any.
 func plainScalar(v any) any {
 	r := reflect.ValueOf(v)
 	if r.Kind() != reflect.Slice && r.Kind() != reflect.Array {

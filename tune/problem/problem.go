@@ -1,6 +1,7 @@
 package problem
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -19,14 +20,13 @@ import (
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-// A Problem is a definition that was checked and compiled. It is immutable and safe for
-// concurrent use.
+// A Problem is a checked and compiled definition. It is immutable and safe for concurrent use.
 type Problem struct {
 	definition Definition
-	source     string // of the kernel, unless a function makes it
+	source     string // of the kernel; "": a function makes it
 	parameters *space.Parameters
 	constants  map[string]any              // by name, as in expressions
-	space      atomic.Pointer[space.Space] // once constructed, where it is the same for all devices
+	space      atomic.Pointer[space.Space] // constructed by the first call of Space, if it is the same for all devices
 
 	problemSize []*expression.Expression
 	blockSize   [3]*expression.Expression // nil: 1
@@ -37,7 +37,7 @@ type Problem struct {
 	verify      *verification
 }
 
-// An ArgumentKind tells buffers, scalars and local memory apart.
+// An ArgumentKind is the kind of an argument: buffer, scalar or local memory.
 type ArgumentKind string
 
 // The kinds.
@@ -47,7 +47,7 @@ const (
 	LocalArgument  ArgumentKind = "local memory"
 )
 
-// WithArticle is the kind as it stands in a sentence: «a buffer», «a scalar», «local memory».
+// WithArticle returns the kind with its article: «a buffer», «a scalar», «local memory».
 func (k ArgumentKind) WithArticle() string {
 	if k == LocalArgument {
 		return string(k)
@@ -65,21 +65,20 @@ type argument struct {
 	value []*expression.Expression // a scalar, or the lanes of a vector, given as expressions
 }
 
-// reservedNames cannot be parameters or constants: expressions know them already.
+// reservedNames cannot be parameters or constants, because they have a meaning in expressions.
 var reservedNames = []string{
 	"device", "time", "time_min", "time_median",
 	"and", "or", "not", "in", "true", "false", "nil", "let", "if", "else",
 }
 
-// Reserved reports whether a name cannot be that of a parameter or a constant, since
-// expressions know something else by it.
+// Reserved reports whether a name cannot be that of a parameter or a constant, because it has another
+// meaning in expressions.
 func Reserved(name string) bool {
 	return slices.Contains(reservedNames, name) || expression.IsFunction(name)
 }
 
-// New checks a definition and compiles it. The error joins a [FieldError] for
-// everything that is wrong. No device is needed and none is touched. The search space is not
-// constructed: see [Problem.Space].
+// New checks a definition and compiles it. It joins a [FieldError] for each fault in its error. It
+// needs no device and does not construct the search space: see [Problem.Space].
 func New(d Definition) (*Problem, error) {
 	p := &Problem{definition: d, constants: map[string]any{}}
 	var errs fieldErrors
@@ -104,8 +103,8 @@ func New(d Definition) (*Problem, error) {
 	return p, nil
 }
 
-// The lists of a definition are bounded: what is done for an entry can take as long as there
-// are others.
+// The lengths of lists are limited, because some checks of an entry take time in proportion to the
+// number of entries.
 const (
 	maxArguments    = 4096
 	maxConstants    = 10_000
@@ -135,13 +134,7 @@ func (p *Problem) compileKernel(errs *fieldErrors) {
 	if !space.IsIdentifier(k.Name) {
 		errs.addf("kernel.name", "%q is not the name of a kernel function", k.Name)
 	}
-	given := 0
-	for _, is := range []bool{k.Source != "", k.File != "", k.Func != nil} {
-		if is {
-			given++
-		}
-	}
-	switch {
+	switch given := count(k.Source != "", k.File != "", k.Func != nil); {
 	case given == 0:
 		errs.addf("kernel", "the source is missing: give a file or the source itself")
 	case given > 1:
@@ -162,7 +155,7 @@ func (p *Problem) compileKernel(errs *fieldErrors) {
 	}
 }
 
-// resolveText puts what a source given as text includes in its place. The text has no
+// resolveText replaces the #include directives of a source that is given as text. The text has no
 // folder: only IncludeDirs are searched.
 func resolveText(k Kernel) (string, error) {
 	own := k.Name + ".cl"
@@ -220,7 +213,7 @@ func (p *Problem) compileParameters(errs *fieldErrors) bool {
 	return true
 }
 
-// scope is what restrictions, sizes and tolerances may name.
+// scope returns the names that restrictions, sizes and tolerances may use.
 func (p *Problem) scope() expression.Scope {
 	s := expression.Scope(maps.Clone(p.constants))
 	s["device"] = hardware.Device{}.Environment()
@@ -228,30 +221,68 @@ func (p *Problem) scope() expression.Scope {
 	return s
 }
 
-// fixed reports whether an expression has the same value for every configuration and
-// device.
+// fixed reports whether an expression has the same value for every configuration and device.
 func (p *Problem) fixed(e *expression.Expression) bool {
 	return !e.Reads("device") && !e.Reads(p.parameters.Names()...)
 }
 
-// compileSize compiles a size and, where it is fixed, makes sure that it is positive.
-func (p *Problem) compileSize(errs *fieldErrors, field string, source Expr, scope expression.Scope) *expression.Expression {
+// compile compiles the expression of a field. If the expression is fixed, check checks its value.
+func (p *Problem) compile(errs *fieldErrors, field string, source Expr, scope expression.Scope, check func(*expression.Expression) error) *expression.Expression {
 	e, err := expression.Compile(source, scope)
-	if err != nil {
-		errs.add(field, err)
+	if err == nil && p.fixed(e) {
+		err = check(e)
+	}
+	errs.add(field, err)
+	return e
+}
+
+// compileSize compiles a number that must be positive.
+func (p *Problem) compileSize(errs *fieldErrors, field string, source Expr, scope expression.Scope) *expression.Expression {
+	return p.compile(errs, field, source, scope, func(e *expression.Expression) error {
+		n, err := e.Int(p.constants)
+		if err != nil || n > 0 {
+			return err
+		}
+		if source != fmt.Sprint(n) {
+			source = fmt.Sprintf("%s = %d", excerpt.Of(source), n)
+		}
+		return fmt.Errorf("%s: it must be positive", source)
+	})
+}
+
+// compileAmount compiles a number that must not be negative. It returns nil for an empty source.
+func (p *Problem) compileAmount(errs *fieldErrors, field, noun string, source Expr, scope expression.Scope) *expression.Expression {
+	if source == "" {
 		return nil
 	}
-	if p.fixed(e) {
-		if n, err := e.Int(p.constants); err != nil {
-			errs.add(field, err)
-		} else if n <= 0 {
-			if source != fmt.Sprint(n) {
-				source = fmt.Sprintf("%s = %d", excerpt.Of(source), n)
-			}
-			errs.addf(field, "%s: it must be positive", source)
+	return p.compile(errs, field, source, scope, func(e *expression.Expression) error {
+		_, err := amount(noun, e, p.constants)
+		return err
+	})
+}
+
+// amount returns the value of an expression that [Problem.compileAmount] compiled, 0 for nil. The noun
+// begins the error message; it may be empty.
+func amount(noun string, e *expression.Expression, env map[string]any) (float64, error) {
+	if e == nil {
+		return 0, nil
+	}
+	n, err := e.Float(env)
+	if err == nil && !(Finite(n) && n >= 0) {
+		err = fmt.Errorf("%s%s is %v; want a number that is not negative", noun, e, n)
+	}
+	return n, err
+}
+
+// count returns how many of the conditions hold.
+func count(conditions ...bool) int {
+	n := 0
+	for _, holds := range conditions {
+		if holds {
+			n++
 		}
 	}
-	return e
+	return n
 }
 
 var dimensions = [3]string{"x", "y", "z"}
@@ -285,7 +316,7 @@ func (p *Problem) compileSizes(errs *fieldErrors, scope expression.Scope) {
 	}
 }
 
-// environment is constants and device.* for expressions. The caller may add to it.
+// environment returns the constants and device.* for expressions. The caller may add to it.
 func (p *Problem) environment(d hardware.Device) map[string]any {
 	env := make(map[string]any, len(p.constants)+p.parameters.Len()+4)
 	maps.Copy(env, p.constants)
@@ -293,26 +324,23 @@ func (p *Problem) environment(d hardware.Device) map[string]any {
 	return env
 }
 
-// Definition is what the problem was made from. It must not be changed.
+// Definition returns the definition of the problem. It must not be changed.
 func (p *Problem) Definition() Definition { return p.definition }
 
-// KernelName is the name of the kernel function.
+// KernelName returns the name of the kernel function.
 func (p *Problem) KernelName() string { return p.definition.Kernel.Name }
 
-// Parameters are the tunable parameters in order.
+// Parameters returns the tunable parameters in order.
 func (p *Problem) Parameters() *space.Parameters { return p.parameters }
 
-// Objective is what the search improves, with its default filled in.
+// Objective returns the objective, whose name is by default time.
 func (p *Problem) Objective() Objective {
 	o := p.definition.Objective
-	if o.Name == "" {
-		o.Name = "time"
-	}
+	o.Name = cmp.Or(o.Name, "time")
 	return o
 }
 
-// FixedProblemSize is the problem size where it does not depend on the configuration or
-// the device, else nil.
+// FixedProblemSize returns the problem size, or nil if it depends on the configuration or the device.
 func (p *Problem) FixedProblemSize() []int {
 	var size []int
 	for _, e := range p.problemSize {
@@ -325,7 +353,7 @@ func (p *Problem) FixedProblemSize() []int {
 	return size
 }
 
-// unknownArgument is the error for a name that no argument has.
+// unknownArgument returns the error for a name that no argument has.
 func (p *Problem) unknownArgument(name string) error {
 	var names []string
 	for _, a := range p.definition.Arguments {

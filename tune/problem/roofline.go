@@ -15,12 +15,12 @@ import (
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-// A Roofline says what a launch must do at least, whatever the configuration does beyond it.
-// Its metrics are GFLOP/s and GB/s, for what is given, and where the peaks of the device are
-// known «% of limit»: the part of the time that the device needs for it (see [Problem.Limit]).
+// A Roofline is the least work of a launch, which no configuration can avoid. It adds the metrics
+// GFLOP/s and GB/s for the amounts that are given. If the peaks of the device are known, it also adds
+// «% of limit», the share of the time that the device needs for this work: see [Problem.Limit].
 type Roofline struct {
 	Flops     Expr   // floating point operations of a launch; "": not known
-	Bytes     Expr   // bytes that a launch must move, each once; "": not known
+	Bytes     Expr   // bytes that a launch must read or write, each counted once; "": not known
 	Precision string // of the operations: float64, float32, float16, or an expression of constants that is one of these; "": float32
 }
 
@@ -31,7 +31,7 @@ const (
 	MetricOfLimit = "% of limit"
 )
 
-// precisions are the figures of a device that stand for the arithmetic of a type.
+// precisions maps the names of types to the peaks of their arithmetic.
 var precisions = map[string]string{
 	"float32": hardware.PeakFloat32, "float": hardware.PeakFloat32,
 	"float64": hardware.PeakFloat64, "double": hardware.PeakFloat64,
@@ -56,13 +56,12 @@ func (p *Problem) compileRoofline(errs *fieldErrors, scope expression.Scope) {
 	if given.Flops == "" && given.Bytes == "" {
 		errs.addf("roofline", "give flops, bytes or both")
 	}
-	r.flops = p.compileAmount(errs, "roofline.flops", given.Flops, scope)
-	r.bytes = p.compileAmount(errs, "roofline.bytes", given.Bytes, scope)
+	r.flops = p.compileAmount(errs, "roofline.flops", "", given.Flops, scope)
+	r.bytes = p.compileAmount(errs, "roofline.bytes", "", given.Bytes, scope)
 	p.roofline = r
 }
 
-// compilePrecision is the figure that a precision, or the expression of constants that names it,
-// stands for.
+// compilePrecision returns the peak of a precision, or of an expression of constants whose value is one.
 func (p *Problem) compilePrecision(errs *fieldErrors, given string, scope expression.Scope) string {
 	if figure, known := precisions[given]; known {
 		return figure
@@ -83,36 +82,7 @@ func (p *Problem) compilePrecision(errs *fieldErrors, given string, scope expres
 	return figure
 }
 
-// compileAmount compiles what a launch must do and, where it is fixed, computes it once.
-func (p *Problem) compileAmount(errs *fieldErrors, field string, source Expr, scope expression.Scope) *expression.Expression {
-	if source == "" {
-		return nil
-	}
-	e, err := expression.Compile(source, scope)
-	if err != nil {
-		errs.add(field, err)
-		return nil
-	}
-	if p.fixed(e) {
-		_, err := amount(e, p.constants)
-		errs.add(field, err)
-	}
-	return e
-}
-
-// amount computes how much a launch must do; 0 where that is not given.
-func amount(e *expression.Expression, env map[string]any) (float64, error) {
-	if e == nil {
-		return 0, nil
-	}
-	n, err := e.Float(env)
-	if err == nil && !(Finite(n) && n >= 0) {
-		err = fmt.Errorf("%s is %v; want a number that is not negative", e, n)
-	}
-	return n, err
-}
-
-// metrics are the names of those that the roofline has on a device.
+// metrics returns the names of the metrics that the roofline adds on a device.
 func (r *roofline) metrics(d hardware.Device) []string {
 	if r == nil {
 		return nil
@@ -130,19 +100,15 @@ func (r *roofline) metrics(d hardware.Device) []string {
 	return names
 }
 
-// reserved are the names that metrics of the user's own cannot have.
+// reserved returns the names that metrics of the definition cannot have.
 func (r *roofline) reserved() []string {
 	if r == nil {
 		return nil
 	}
-	names := r.metrics(hardware.Device{})
-	if !slices.Contains(names, MetricOfLimit) {
-		names = append(names, MetricOfLimit)
-	}
-	return names
+	return append(r.metrics(hardware.Device{}), MetricOfLimit)
 }
 
-// known says why no limit can be computed with these peaks.
+// known returns an error that says why no limit can be computed with these peaks, or nil.
 func (r *roofline) known(p *hardware.Peaks) error {
 	if p == nil {
 		return errors.New("the peaks of the device are not known")
@@ -168,8 +134,8 @@ func (r *roofline) known(p *hardware.Peaks) error {
 	return nil
 }
 
-// LimitKnown says why results on a device have no % of limit; nil: they have it, or there is no
-// roofline.
+// LimitKnown returns an error that says why results on a device have no «% of limit». It returns nil if
+// they have it, and if there is no roofline.
 func (p *Problem) LimitKnown(d hardware.Device) error {
 	if p.roofline == nil {
 		return nil
@@ -177,7 +143,7 @@ func (p *Problem) LimitKnown(d hardware.Device) error {
 	return p.roofline.known(d.Peaks)
 }
 
-// A Resource is what limits a kernel.
+// A Resource is a part of a device that limits a kernel.
 type Resource string
 
 // The resources.
@@ -187,29 +153,28 @@ const (
 	Caches     Resource = "caches"
 )
 
-// A Limit is the least that a device needs for a launch: what its arithmetic needs for the
-// operations or what its memory needs for the bytes, whichever is longer.
+// A Limit is the least time that a device needs for a launch: the time of its arithmetic for the
+// operations or of its memory for the bytes, whichever is longer.
 type Limit struct {
 	Time      float64 // milliseconds
 	Resource  Resource
-	Rate      float64 // what the resource gives, in GFLOP/s or GB/s
+	Rate      float64 // of the resource, in GFLOP/s or GB/s
 	Precision string  // of the arithmetic
 	Set       int64   // bytes of all buffers together
 }
 
-// Share is the limit's part of a time in milliseconds, in percent.
+// Share returns the limit as a percentage of a time in milliseconds.
 func (l Limit) Share(ms float64) float64 { return 100 * l.Time / ms }
 
-// Limit is the limit of a configuration on a device whose peaks are known. The error says
-// why there is none.
+// Limit returns the limit of a configuration on a device whose peaks are known. It is an error if there
+// is none.
 //
-// Arithmetic is held against the device's rate of multiply-adds, two operations each, of the
-// precision; matrix units are not counted. Memory is held against the device's copy: what is
-// written, which is the size of the outputs, and as much that is read, moves at the rate of a copy.
-// What is read or written beyond that moves at the rate of a read or of a copy, whichever is
-// higher: memory that need not turn around is faster than a copy. Both rates are those of sets of
-// buffers as large as those of the problem are together, so that what fits the caches is held
-// against them.
+// The rate of arithmetic is that of multiply-adds of the precision, two operations each; it does not
+// count matrix units. The rate of memory is that of a copy for the bytes that are written, which are the
+// outputs, and as many that are read. The remaining bytes move at the rate of a read or of a copy,
+// whichever is higher: memory is faster if it need not alternate between reads and writes. Both rates
+// are those of sets of buffers as large as all buffers of the problem together. Sets that fit the
+// caches have the rates of the caches.
 func (p *Problem) Limit(c space.Configuration, d hardware.Device) (Limit, error) {
 	env := p.environment(d)
 	c.Assign(env)
@@ -224,11 +189,11 @@ func (p *Problem) limit(env map[string]any, peaks *hardware.Peaks) (Limit, error
 	if err := r.known(peaks); err != nil {
 		return Limit{}, err
 	}
-	flops, err := amount(r.flops, env)
+	flops, err := amount("", r.flops, env)
 	if err != nil {
 		return Limit{}, fmt.Errorf("roofline.flops: %w", err)
 	}
-	bytes, err := amount(r.bytes, env)
+	bytes, err := amount("", r.bytes, env)
 	if err != nil {
 		return Limit{}, fmt.Errorf("roofline.bytes: %w", err)
 	}
@@ -246,7 +211,7 @@ func (p *Problem) limit(env map[string]any, peaks *hardware.Peaks) (Limit, error
 	return l, nil
 }
 
-// clearlyFaster is how much faster than memory a rate is that is called one of the caches.
+// clearlyFaster is the factor over the rate of memory from which a rate counts as one of the caches.
 const clearlyFaster = 1.25
 
 func (p *Problem) memoryLimit(env map[string]any, peaks *hardware.Peaks, bytes float64) (Limit, error) {
@@ -266,34 +231,32 @@ func (p *Problem) memoryLimit(env map[string]any, peaks *hardware.Peaks, bytes f
 	return l, nil
 }
 
-// movingTime returns the least time in milliseconds for moving bytes, of which so many are written,
-// in a set of buffers.
+// movingTime returns the least time in milliseconds for moving bytes, of which some are written, in a
+// set of buffers of a size.
 func movingTime(p *hardware.Peaks, bytes, written, set float64) float64 {
 	c := copied(bytes, written)
 	return milliseconds(c, p.CopyRate(set)) + milliseconds(bytes-c, p.ReadRate(set))
 }
 
-// copied are the bytes, of all that are moved, that move at the rate of a copy: those that are
-// written, and as many that are read.
+// copied returns how many of the bytes move at the rate of a copy: the written ones, and as many that
+// are read.
 func copied(bytes, written float64) float64 { return 2 * min(written, max(0, bytes-written)) }
 
-// setSize is the size of all buffers together.
+// setSize returns the size of all buffers together as an integer.
 func setSize(bytes float64) int64 { return int64(min(bytes, math.MaxInt64/2)) }
 
-// milliseconds is the time of so many operations or bytes at 10^9 a second times rate.
+// milliseconds returns the time of an amount of operations or bytes at a rate of 10⁹ a second.
 func milliseconds(amount, rate float64) float64 { return amount / rate / 1e6 }
 
-// bufferBytes are the bytes of all buffers, and of the outputs among them.
+// bufferBytes returns the bytes of all buffers, and of the outputs among them.
 func (p *Problem) bufferBytes(env map[string]any) (all, outputs float64, err error) {
 	for i := range p.arguments {
 		a := &p.arguments[i]
 		if a.kind != BufferArgument {
 			continue
 		}
-		elements := 0
-		if a.size == nil {
-			elements = a.data.Len()
-		} else if elements, err = positive("size", a.size, env); err != nil {
+		elements, err := a.elements(env)
+		if err != nil {
 			return 0, 0, fmt.Errorf("argument %s: %w", a.Name, err)
 		}
 		bytes := float64(elements) * float64(a.typ.Size())
@@ -305,26 +268,23 @@ func (p *Problem) bufferBytes(env map[string]any) (all, outputs float64, err err
 	return all, outputs, nil
 }
 
-// rooflineMetrics computes the metrics of the roofline at a time in milliseconds. One that
-// cannot be computed is NaN, with the error.
+// rooflineMetrics computes the metrics of the roofline at a time in milliseconds. A metric that cannot
+// be computed is NaN; the error is that of the last one.
 func (p *Problem) rooflineMetrics(env map[string]any, d hardware.Device, time float64) (metrics []MetricValue, failed error) {
 	for _, name := range p.roofline.metrics(d) {
-		value := math.NaN()
+		var value float64
 		var err error
 		switch name {
 		case MetricFlops:
-			if value, err = amount(p.roofline.flops, env); err == nil {
-				value /= time * 1e6
-			}
+			value, err = amount("", p.roofline.flops, env)
+			value /= time * 1e6
 		case MetricBytes:
-			if value, err = amount(p.roofline.bytes, env); err == nil {
-				value /= time * 1e6
-			}
+			value, err = amount("", p.roofline.bytes, env)
+			value /= time * 1e6
 		case MetricOfLimit:
 			var l Limit
-			if l, err = p.limit(env, d.Peaks); err == nil {
-				value = l.Share(time)
-			}
+			l, err = p.limit(env, d.Peaks)
+			value = l.Share(time)
 		}
 		if err != nil {
 			value, failed = math.NaN(), fmt.Errorf("metric %s: %w", name, err)
@@ -334,9 +294,9 @@ func (p *Problem) rooflineMetrics(env map[string]any, d hardware.Device, time fl
 	return metrics, failed
 }
 
-// Needs are the peaks of a device that the limits of some results are computed from.
+// Needs are the peaks of a device from which the limits of some results are computed.
 type Needs struct {
-	Precision string  // the figure of the arithmetic; "": none
+	Precision string  // the peak of the arithmetic; "": none
 	Sets      []int64 // bytes of all buffers together, the best result's first; none: no bandwidth
 	Read      bool    // bytes are read beyond those that are copied
 }
@@ -357,7 +317,7 @@ func (p *Problem) LimitNeeds(configurations iter.Seq[space.Configuration], d har
 	for c := range configurations {
 		env := p.environment(d)
 		c.Assign(env)
-		bytes, err := amount(p.roofline.bytes, env)
+		bytes, err := amount("", p.roofline.bytes, env)
 		if err != nil {
 			continue // no limit either
 		}
@@ -374,7 +334,7 @@ func (p *Problem) LimitNeeds(configurations iter.Seq[space.Configuration], d har
 	return n
 }
 
-// LimitTime is the time of [Problem.Limit]; NaN where there is none.
+// LimitTime returns the time of [Problem.Limit], or NaN if there is no limit.
 func (p *Problem) LimitTime(c space.Configuration, d hardware.Device) float64 {
 	l, err := p.Limit(c, d)
 	if err != nil {
@@ -383,15 +343,15 @@ func (p *Problem) LimitTime(c space.Configuration, d hardware.Device) float64 {
 	return l.Time
 }
 
-// ReadsPeaks reports whether the search itself needs the peaks of the device: its objective is
-// % of limit, or an expression reads device.peak.
+// ReadsPeaks reports whether the search itself needs the peaks of the device, because its objective is
+// «% of limit» or an expression reads device.peak.
 func (p *Problem) ReadsPeaks() bool {
 	return p.Objective().Name == MetricOfLimit || slices.ContainsFunc(p.definition.expressions(), func(e Expr) bool {
 		return strings.Contains(e, "device") && strings.Contains(e, "peak")
 	})
 }
 
-// expressions are all expressions of a definition.
+// expressions returns all expressions of a definition.
 func (d *Definition) expressions() []Expr {
 	all := slices.Concat(d.ProblemSize, d.BlockSize[:], d.GridDiv[0], d.GridDiv[1], d.GridDiv[2])
 	for _, a := range d.Arguments {

@@ -19,30 +19,28 @@ func (p *Problem) compileRestrictions(errs *fieldErrors) {
 
 func restrictionField(i int) string { return fmt.Sprintf("restrictions[%d]", i) }
 
-// withoutDevice parts the restrictions into those that any device leaves the same, with
-// their places in the definition, and those that read device.*.
-func (p *Problem) withoutDevice() (applied []space.Restriction, places []int, skipped []space.Restriction) {
+// withoutDevice returns the restrictions of the definition, in which true replaces those that read
+// device.*, and the replaced ones.
+func (p *Problem) withoutDevice() (applied, skipped []space.Restriction) {
 	scope := p.scope()
-	for i, r := range p.definition.Restrictions {
-		if r.Func == nil {
-			if e, err := expression.Compile(r.Expression, scope); err == nil && e.Reads("device") {
-				skipped = append(skipped, r)
-				continue
-			}
+	for _, r := range p.definition.Restrictions {
+		if e, err := expression.Compile(r.Expression, scope); r.Func == nil && err == nil && e.Reads("device") {
+			skipped = append(skipped, r)
+			r = space.Restriction{Expression: "true"}
 		}
-		applied, places = append(applied, r), append(places, i)
+		applied = append(applied, r)
 	}
-	return applied, places, skipped
+	return applied, skipped
 }
 
-// Space is the valid configurations on a device. It is constructed at the first call, and at
-// each call where restrictions read device.*. An error of a restriction, such as an
-// [space.EmptyError], comes in a [FieldError]. See [space.New] for the context.
+// Space returns the space of the valid configurations on a device. The first call constructs it, and
+// each call does if restrictions read device.*. An error of a restriction, such as a
+// [space.EmptyError], is a [FieldError]. See [space.New] for the context.
 func (p *Problem) Space(ctx context.Context, d hardware.Device) (*space.Space, error) {
 	if s := p.space.Load(); s != nil {
 		return s, nil
 	}
-	s, err := p.construct(ctx, p.definition.Restrictions, nil, d)
+	s, err := p.construct(ctx, p.definition.Restrictions, d)
 	if err == nil && !p.SpaceNeedsDevice() {
 		p.space.Store(s)
 	}
@@ -51,42 +49,33 @@ func (p *Problem) Space(ctx context.Context, d hardware.Device) (*space.Space, e
 
 // SpaceNeedsDevice reports whether restrictions read device.*.
 func (p *Problem) SpaceNeedsDevice() bool {
-	_, _, skipped := p.withoutDevice()
+	_, skipped := p.withoutDevice()
 	return len(skipped) > 0
 }
 
-// construct constructs the space of some restrictions, which stand at these places of the
-// definition; nil: they are all of it.
-func (p *Problem) construct(ctx context.Context, restrictions []space.Restriction, places []int, d hardware.Device) (*space.Space, error) {
+// construct constructs the space of restrictions, which have the places of those in the definition.
+func (p *Problem) construct(ctx context.Context, restrictions []space.Restriction, d hardware.Device) (*space.Space, error) {
 	s, err := space.New(ctx, p.parameters, restrictions, p.environment(d))
-	i, cause, ok := space.Fault(err)
-	if !ok {
-		return s, err
+	if i, cause, ok := space.Fault(err); ok {
+		return nil, &FieldError{restrictionField(i), cause}
 	}
-	if places != nil {
-		i = places[i]
-	}
-	var empty *space.EmptyError
-	if errors.As(cause, &empty) {
-		empty.Index = i
-	}
-	return nil, &FieldError{restrictionField(i), cause}
+	return s, err
 }
 
-// SpaceWithoutDevice is the space without the restrictions that read device.*, which it
-// returns as well.
+// SpaceWithoutDevice returns the space without the restrictions that read device.*, and these
+// restrictions.
 func (p *Problem) SpaceWithoutDevice(ctx context.Context) (s *space.Space, skipped []space.Restriction, err error) {
-	applied, places, skipped := p.withoutDevice()
+	applied, skipped := p.withoutDevice()
 	if len(skipped) == 0 {
 		s, err = p.Space(ctx, hardware.Device{})
 		return s, nil, err
 	}
-	s, err = p.construct(ctx, applied, places, hardware.Device{})
+	s, err = p.construct(ctx, applied, hardware.Device{})
 	return s, skipped, err
 }
 
-// Admit is nil where a configuration is in the problem's space on a device. Otherwise it says
-// which value is not listed, or which restriction refuses the configuration.
+// Admit returns an error unless a configuration is in the space on a device. The error names the value
+// that is not listed or the restriction that refuses the configuration.
 func (p *Problem) Admit(c space.Configuration, d hardware.Device) error {
 	if err := p.parameters.CheckValues(c); err != nil {
 		return err

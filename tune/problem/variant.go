@@ -13,15 +13,15 @@ import (
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-// A Variant is the kernel of one configuration: everything that the configuration decides.
+// A Variant is the kernel of one configuration, with all that depends on the configuration.
 type Variant struct {
 	Configuration space.Configuration
 	Source        string
-	Prologue      int      // lines that Source has before the kernel's own; they end with #line 1
+	Prologue      int      // number of lines before the kernel's own in Source; the last is #line 1
 	Options       []string // for the compiler, one option each
 	NDRange       NDRange
 
-	// By argument: elements of a buffer, bytes of local memory, and the bytes of a scalar.
+	// By argument: the elements of a buffer, the size of local memory, and the bytes of a scalar.
 	Elements   []int
 	LocalBytes []int
 	Scalars    [][]byte
@@ -37,7 +37,7 @@ type NDRange struct {
 	Local      [3]int
 }
 
-// Global is the number of work-items in each used dimension.
+// Global returns the number of work-items in each used dimension.
 func (r NDRange) Global() []int {
 	global := make([]int, r.Dimensions)
 	for i := range global {
@@ -46,20 +46,20 @@ func (r NDRange) Global() []int {
 	return global
 }
 
-// WorkGroup is the local size in each used dimension.
-func (r NDRange) WorkGroup() []int { return append([]int(nil), r.Local[:r.Dimensions]...) }
+// WorkGroup returns the local size in each used dimension.
+func (r NDRange) WorkGroup() []int { return slices.Clone(r.Local[:r.Dimensions]) }
 
-// WorkItems is the number of work-items in a work-group.
+// WorkItems returns the number of work-items in a work-group.
 func (r NDRange) WorkItems() int { return r.Local[0] * r.Local[1] * r.Local[2] }
 
-// A Tolerance is what an output may differ from its reference: |out − ref| ≤ Absolute +
-// Relative·|ref|. Default says that the problem gave none.
+// A Tolerance bounds the difference of an output from its reference: |out − ref| ≤ Absolute +
+// Relative·|ref|. Default means that the problem has none.
 type Tolerance struct {
 	Absolute, Relative float64
 	Default            bool
 }
 
-// Variant derives the kernel of a configuration on a device. An error is a reason why the
+// Variant derives the kernel of a configuration on a device. Its error is the reason why the
 // configuration cannot be launched there.
 func (p *Problem) Variant(c space.Configuration, d hardware.Device) (*Variant, error) {
 	v := &Variant{Configuration: c, Source: p.source}
@@ -91,8 +91,8 @@ func (p *Problem) Variant(c space.Configuration, d hardware.Device) (*Variant, e
 	return v, nil
 }
 
-// OptionLine is the options as a compiler takes them: joined, and a folder with a space quoted
-// in the way that the drivers take which take any.
+// OptionLine returns the options joined, as a compiler takes them. A folder with a space is quoted in
+// the only way that some drivers accept.
 func (v *Variant) OptionLine() string {
 	line := make([]string, len(v.Options))
 	for i, o := range v.Options {
@@ -104,11 +104,11 @@ func (v *Variant) OptionLine() string {
 	return strings.Join(line, " ")
 }
 
-// safeDefine is what every driver's option parser takes unharmed behind -D name=.
+// safeDefine matches the values that the option parser of every driver takes as they are in -D name=value.
 var safeDefine = regexp.MustCompile(`^[A-Za-z0-9_.+-]+$`)
 
-// defines are the constants and the configuration as options, and those values that an
-// option cannot carry as a prologue of #define lines.
+// defines returns the constants and the configuration as options, and the values that an option cannot
+// carry as a prologue of #define lines.
 func (p *Problem) defines(c space.Configuration) (options []string, prologue string) {
 	var lines strings.Builder
 	define := func(name, value string) {
@@ -127,11 +127,11 @@ func (p *Problem) defines(c space.Configuration) (options []string, prologue str
 	return options, lines.String()
 }
 
-// BuildOptions are a configuration as -D options to paste into a build of one's own. The
-// constants of the definition are not among them.
+// BuildOptions returns a configuration as -D options, without the constants of the definition, for the
+// build of an application.
 func (p *Problem) BuildOptions(c space.Configuration) string { return BuildOptions(c) }
 
-// BuildOptions are a configuration as -D options to paste into a build of one's own.
+// BuildOptions returns a configuration as -D options, for the build of an application.
 func BuildOptions(c space.Configuration) string {
 	options := make([]string, c.Len())
 	for i := range options {
@@ -190,7 +190,7 @@ func (p *Problem) ndrange(env map[string]any) (NDRange, error) {
 	return r, nil
 }
 
-// multiply refuses a product of positive numbers that an int cannot hold.
+// multiply returns the product of positive numbers, or an error if an int cannot hold it.
 func multiply(a, b int) (int, error) {
 	if a > math.MaxInt/b {
 		return 0, fmt.Errorf("%d × %d is more than the largest integer, %d", a, b, math.MaxInt)
@@ -218,15 +218,13 @@ func (p *Problem) fillArguments(v *Variant, env map[string]any) error {
 		switch {
 		case a.kind == ScalarArgument:
 			v.Scalars[i], err = a.scalarBytes(env)
-		case a.size == nil:
-			v.Elements[i] = a.data.Len()
 		case a.kind == LocalArgument:
 			var elements int
 			if elements, err = positive("local memory", a.size, env); err == nil {
 				v.LocalBytes[i], err = multiply(elements, a.typ.Size())
 			}
 		default:
-			if v.Elements[i], err = positive("size", a.size, env); err == nil {
+			if v.Elements[i], err = a.elements(env); err == nil {
 				_, err = multiply(v.Elements[i], a.typ.Size())
 			}
 		}
@@ -237,22 +235,29 @@ func (p *Problem) fillArguments(v *Variant, env map[string]any) error {
 	return p.checkCopies(v)
 }
 
-// checkCopies makes sure that a copied buffer is as long as its copy.
+// elements returns the number of elements of a buffer.
+func (a *argument) elements(env map[string]any) (int, error) {
+	if a.size == nil {
+		return a.data.Len(), nil
+	}
+	return positive("size", a.size, env)
+}
+
+// checkCopies checks that each copied buffer is as long as its copy.
 func (p *Problem) checkCopies(v *Variant) error {
 	for i, a := range p.arguments {
 		if a.Fill.Copy == "" {
 			continue
 		}
-		j := slices.IndexFunc(p.arguments, func(b argument) bool { return b.Name == a.Fill.Copy })
-		if v.Elements[i] != v.Elements[j] {
+		if j := p.place(a.Fill.Copy); v.Elements[i] != v.Elements[j] {
 			return fmt.Errorf("argument %s: has %d elements, %s, of which it is a copy, has %d", a.Name, v.Elements[i], a.Fill.Copy, v.Elements[j])
 		}
 	}
 	return nil
 }
 
-// Refusal says why a device cannot launch the variant, judged by the limits that are
-// known before it is built, or "".
+// Refusal returns the reason why a device cannot launch the variant, by the limits that are known
+// before it is built, or "".
 func (v *Variant) Refusal(d hardware.Device) string {
 	r := v.NDRange
 	if n := r.WorkItems(); d.MaxWorkGroupSize > 0 && n > d.MaxWorkGroupSize {

@@ -3,7 +3,6 @@ package problem
 import (
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 
 	"github.com/ndtune/ndtune/tune/array"
@@ -13,11 +12,11 @@ import (
 
 // verification is a compiled Verification.
 type verification struct {
-	reference     *Problem // another kernel, or nil
-	configuration space.Configuration
+	reference     *Problem            // another kernel, or nil
+	configuration space.Configuration // of reference
 	launches      *expression.Expression
 	swap          [2]int                  // arguments of the reference; equal: no swap
-	expected      map[string]*array.Array // by output; nil: it does not come from files or data
+	expected      map[string]*array.Array // by output; nil: neither files nor data are given
 	aTol, rTol    *expression.Expression
 }
 
@@ -28,41 +27,19 @@ func (p *Problem) compileVerification(errs *fieldErrors, scope expression.Scope)
 	}
 	v := &verification{}
 	p.verify = v
-	kinds := 0
-	for _, is := range []bool{given.Problem != nil, given.Files != nil, given.Expected != nil, given.Reference != nil, given.Check != nil} {
-		if is {
-			kinds++
-		}
-	}
-	switch {
+	switch kinds := count(given.Problem != nil, given.Files != nil, given.Expected != nil, given.Reference != nil, given.Check != nil); {
 	case kinds == 0:
 		errs.addf("verify", "says not against what: name a spec or .npy files")
 		return
 	case kinds > 1:
 		errs.addf("verify", "give one reference: a spec, .npy files or a function")
 		return
-	case p.outputs() == 0:
+	case !slices.ContainsFunc(p.arguments, func(a argument) bool { return a.Output }):
 		errs.addf("verify", "no argument is marked as output: there is nothing to verify")
 		return
 	}
-	for _, tolerance := range []struct {
-		field  string
-		source Expr
-		into   **expression.Expression
-	}{{"verify.atol", given.ATol, &v.aTol}, {"verify.rtol", given.RTol, &v.rTol}} {
-		if tolerance.source == "" {
-			continue
-		}
-		e, err := expression.Compile(tolerance.source, scope)
-		if err == nil && p.fixed(e) {
-			var t float64
-			if t, err = e.Float(p.constants); err == nil {
-				err = checkTolerance(e, t)
-			}
-		}
-		errs.add(tolerance.field, err)
-		*tolerance.into = e
-	}
+	v.aTol = p.compileAmount(errs, "verify.atol", theTolerance, given.ATol, scope)
+	v.rTol = p.compileAmount(errs, "verify.rtol", theTolerance, given.RTol, scope)
 	if given.Problem != nil {
 		p.compileReference(errs, given, v, scope)
 	} else if given.Launches != "" || given.Swap != [2]string{} {
@@ -70,27 +47,16 @@ func (p *Problem) compileVerification(errs *fieldErrors, scope expression.Scope)
 	}
 	switch {
 	case given.Files != nil:
-		p.readReferences(errs, given.Files, v)
+		v.expected = compileExpected(p, errs, "verify.npy", "file", given.Files, readFile)
 	case given.Expected != nil:
-		p.takeReferences(errs, given.Expected, v)
+		v.expected = compileExpected(p, errs, "verify.expected", "content", given.Expected, func(v any, typ array.Type) (*array.Array, error) {
+			data, err := array.From(v)
+			if err != nil {
+				return nil, err
+			}
+			return data.As(typ)
+		})
 	}
-}
-
-func checkTolerance(e *expression.Expression, t float64) error {
-	if !(t >= 0) || math.IsInf(t, 1) {
-		return fmt.Errorf("the tolerance %s is %v; want a number that is not negative", e, t)
-	}
-	return nil
-}
-
-func (p *Problem) outputs() int {
-	n := 0
-	for _, a := range p.arguments {
-		if a.Output {
-			n++
-		}
-	}
-	return n
 }
 
 func (p *Problem) compileReference(errs *fieldErrors, given *Verification, v *verification, scope expression.Scope) {
@@ -130,11 +96,10 @@ func (p *Problem) compileReference(errs *fieldErrors, given *Verification, v *ve
 	}
 }
 
-// compileSwap finds the two buffers that change places between launches.
+// compileSwap returns the two buffers that change places between launches.
 func (p *Problem) compileSwap(errs *fieldErrors, names [2]string) (swap [2]int) {
 	for i, name := range names {
-		swap[i] = slices.IndexFunc(p.arguments, func(a argument) bool { return a.Name == name })
-		if swap[i] < 0 {
+		if swap[i] = p.place(name); swap[i] < 0 {
 			errs.add("verify.swap", p.unknownArgument(name))
 		}
 	}
@@ -151,8 +116,8 @@ func (p *Problem) compileSwap(errs *fieldErrors, names [2]string) (swap [2]int) 
 	return swap
 }
 
-// complete makes a configuration from the values given and, for parameters with a single
-// value, that value.
+// complete returns the configuration with the given values. Parameters with a single value need not be
+// given.
 func (p *Problem) complete(given map[string]space.Value) (space.Configuration, error) {
 	values := map[string]space.Value{}
 	for _, q := range p.definition.Parameters {
@@ -160,14 +125,14 @@ func (p *Problem) complete(given map[string]space.Value) (space.Configuration, e
 			values[q.Name] = q.Values[0]
 		}
 	}
-	for name, v := range given {
-		values[name] = v
-	}
+	maps.Copy(values, given)
 	return p.parameters.Configure(values)
 }
 
-// Tolerances of outputs of floats where the definition gives none.
 const (
+	theTolerance = "the tolerance " // in messages
+
+	// Tolerances of outputs of floats if the definition gives none.
 	defaultRTol = 1e-4
 	defaultATol = 1e-6
 )
@@ -184,24 +149,14 @@ func (p *Problem) fillTolerance(v *Variant, env map[string]any) error {
 		}
 	}
 	v.Tolerance.Default = p.verify.aTol == nil && p.verify.rTol == nil
-	for _, t := range []struct {
-		e    *expression.Expression
-		into *float64
-	}{{p.verify.aTol, &v.Tolerance.Absolute}, {p.verify.rTol, &v.Tolerance.Relative}} {
-		if t.e == nil {
-			continue
-		}
-		if *t.into, err = t.e.Float(env); err != nil {
-			return err
-		}
-		if err := checkTolerance(t.e, *t.into); err != nil {
-			return err
-		}
+	if v.Tolerance.Absolute, err = amount(theTolerance, p.verify.aTol, env); err != nil {
+		return err
 	}
-	return nil
+	v.Tolerance.Relative, err = amount(theTolerance, p.verify.rTol, env)
+	return err
 }
 
-// Of is the tolerance for outputs of a type: the defaults apply to floats only.
+// Of returns the tolerance for outputs of a type. The defaults apply to floats only.
 func (t Tolerance) Of(typ array.Type) (absolute, relative float64) {
 	switch typ.Scalar() {
 	case array.Float16, array.Float32, array.Float64:
@@ -215,9 +170,8 @@ func (t Tolerance) Of(typ array.Type) (absolute, relative float64) {
 // Verified reports whether outputs are compared with a reference.
 func (p *Problem) Verified() bool { return p.verify != nil }
 
-// Reference is the kernel whose output is right, with the configuration to run and the
-// two arguments that change places between launches (equal: none do); nil where there is no
-// such kernel.
+// Reference returns the kernel whose output is right, or nil if there is none, with its configuration
+// and the two arguments that change places between launches. If these are equal, none do.
 func (p *Problem) Reference() (reference *Problem, c space.Configuration, swap [2]int) {
 	if p.verify == nil {
 		return nil, space.Configuration{}, swap
@@ -225,7 +179,7 @@ func (p *Problem) Reference() (reference *Problem, c space.Configuration, swap [
 	return p.verify.reference, p.verify.configuration, p.verify.swap
 }
 
-// ExpectedOutputs are the right outputs by argument name where they come from files, data or
+// ExpectedOutputs returns the right outputs by argument name if they come from files, from data or from
 // a function of the initial content of the buffers, else nil.
 func (p *Problem) ExpectedOutputs(initial map[string]*array.Array) (map[string]*array.Array, error) {
 	if p.verify == nil {
@@ -250,7 +204,7 @@ func (p *Problem) ExpectedOutputs(initial map[string]*array.Array) (map[string]*
 	return p.verify.expected, nil
 }
 
-// Check is the problem's own judge of outputs, or nil.
+// Check returns the function of the definition that judges outputs, or nil.
 func (p *Problem) Check() func(space.Configuration, map[string]*array.Array) error {
 	if p.verify == nil {
 		return nil
@@ -258,58 +212,30 @@ func (p *Problem) Check() func(space.Configuration, map[string]*array.Array) err
 	return p.definition.Verify.Check
 }
 
-// readReferences reads the right content of outputs from .npy files.
-func (p *Problem) readReferences(errs *fieldErrors, files map[string]string, v *verification) {
-	names := slices.Sorted(maps.Keys(files))
-	p.compileExpected(errs, v, "verify.npy", "file", names, func(a *argument) (*array.Array, error) {
-		data, err := readFile(files[a.Name], a.typ)
-		if err != nil {
-			return nil, err
-		}
-		return data, p.checkExpected(a, files[a.Name], data)
-	})
-}
-
-// takeReferences takes the right content of outputs that the definition holds.
-func (p *Problem) takeReferences(errs *fieldErrors, given map[string]any, v *verification) {
-	names := slices.Sorted(maps.Keys(given))
-	p.compileExpected(errs, v, "verify.expected", "content", names, func(a *argument) (*array.Array, error) {
-		data, err := array.From(given[a.Name])
-		if err == nil && data.Type != a.typ {
-			data, err = data.As(a.typ)
-		}
-		if err != nil {
-			return nil, err
-		}
-		return data, p.checkExpected(a, "the content", data)
-	})
-}
-
-// compileExpected keeps the right content of all outputs; what says in what it is given.
-func (p *Problem) compileExpected(errs *fieldErrors, v *verification, field, what string, names []string, content func(*argument) (*array.Array, error)) {
-	v.expected = map[string]*array.Array{}
-	for _, name := range names {
+// compileExpected returns the right content of the outputs, as read makes it from what is given by name.
+func compileExpected[T any](p *Problem, errs *fieldErrors, field, noun string, given map[string]T, read func(T, array.Type) (*array.Array, error)) map[string]*array.Array {
+	expected := map[string]*array.Array{}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
 		a, ok := p.argument(name)
 		if !ok || !a.Output {
 			errs.addf(field+"."+name, "no output is named so")
 			continue
 		}
-		data, err := content(a)
+		data, err := read(given[name], a.typ)
+		if n := p.fixedLen(a); err == nil && n > 0 && n != data.Len() {
+			source := "the content"
+			if path, ok := any(given[name]).(string); ok {
+				source = path
+			}
+			err = fmt.Errorf("%s has %d elements, the output has %d", source, data.Len(), n)
+		}
 		errs.add(field+"."+name, err)
-		v.expected[name] = data
+		expected[name] = data
 	}
 	for _, a := range p.arguments {
-		if a.Output && !slices.Contains(names, a.Name) {
-			errs.addf(field, "no %s for the output %s", what, a.Name)
+		if _, ok := given[a.Name]; a.Output && !ok {
+			errs.addf(field, "no %s for the output %s", noun, a.Name)
 		}
 	}
-}
-
-// checkExpected makes sure that the content of an output has its length, where that is the
-// same for every configuration.
-func (p *Problem) checkExpected(a *argument, what string, data *array.Array) error {
-	if n := p.fixedLen(a); n > 0 && n != data.Len() {
-		return fmt.Errorf("%s has %d elements, the output has %d", what, data.Len(), n)
-	}
-	return nil
+	return expected
 }

@@ -5,18 +5,16 @@ import (
 	"math/rand/v2"
 )
 
-var simulatedAnnealingDefinition = definition{
-	Description: Description{
-		Name:    "simulated_annealing",
-		Summary: "simulated annealing: a random walk that accepts worse steps ever more rarely, repeated",
-		Source:  "Kirkpatrick, Gelatt and Vecchi, Science 220, 1983",
-		Options: []Option{
-			{Name: "T", Kind: Real, Default: "0.1", Min: 1e-9, Meaning: "initial temperature: a step that is worse by this share is accepted with probability 1/e"},
-			{Name: "T_min", Kind: Real, Default: "0.001", Min: 1e-12, Meaning: "temperature at which a new walk begins"},
-			{Name: "alpha", Kind: Real, Default: "0.98", Min: 0, Max: 0.999999, Meaning: "factor by which each step lowers the temperature"},
-			{Name: "maxiter", Kind: Whole, Default: "1", Min: 1, Meaning: "steps at each temperature"},
-			samplesOption,
-		},
+var simulatedAnnealingStrategy = Description{
+	Name:    "simulated_annealing",
+	Summary: "simulated annealing: a random walk that accepts worse steps ever more rarely, repeated",
+	Source:  "Kirkpatrick, Gelatt and Vecchi, Science 220, 1983",
+	Options: []Option{
+		{Name: "T", Kind: Real, Default: "0.1", Min: 1e-9, Meaning: "initial temperature: a step that is worse by this share is accepted with probability 1/e"},
+		{Name: "T_min", Kind: Real, Default: "0.001", Min: 1e-12, Meaning: "temperature at which a new walk begins"},
+		{Name: "alpha", Kind: Real, Default: "0.98", Min: 0, Max: 0.999999, Meaning: "factor by which each step lowers the temperature"},
+		{Name: "maxiter", Kind: Whole, Default: "1", Min: 1, Meaning: "steps at each temperature"},
+		samplesOption,
 	},
 	make: func(s setting) proposer { return newTeam(s.memory, 1, newLattice(s).anneal) },
 }
@@ -36,18 +34,16 @@ func (l *lattice) anneal(w *walker) {
 	}
 }
 
-var dualAnnealingDefinition = definition{
-	Description: Description{
-		Name:    "dual_annealing",
-		Summary: "generalised simulated annealing with jumps of all lengths and a descent from each new best",
-		Source:  "Tsallis and Stariolo, Physica A 233, 1996; Xiang et al., Physics Letters A 233, 1997",
-		Options: []Option{
-			{Name: "visit", Kind: Real, Default: "2.62", Min: 1.01, Max: 2.99, Meaning: "shape of the distribution of jumps: higher values make long jumps more frequent"},
-			{Name: "accept", Kind: Real, Default: "-5", Min: -1e4, Max: 0.99, Meaning: "shape of the acceptance rule: lower values accept fewer worse configurations"},
-			{Name: "restart_temp_ratio", Kind: Real, Default: "0.01", Min: 1e-9, Max: 0.99, Meaning: "temperature, relative to the initial one, at which a new walk begins"},
-			neighborOption("adjacent"),
-			samplesOption,
-		},
+var dualAnnealingStrategy = Description{
+	Name:    "dual_annealing",
+	Summary: "generalised simulated annealing with jumps of all lengths and a descent from each new best",
+	Source:  "Tsallis and Stariolo, Physica A 233, 1996; Xiang et al., Physics Letters A 233, 1997",
+	Options: []Option{
+		{Name: "visit", Kind: Real, Default: "2.62", Min: 1.01, Max: 2.99, Meaning: "shape of the distribution of jumps: higher values make long jumps more frequent"},
+		{Name: "accept", Kind: Real, Default: "-5", Min: -1e4, Max: 0.99, Meaning: "shape of the acceptance rule: lower values accept fewer worse configurations"},
+		{Name: "restart_temp_ratio", Kind: Real, Default: "0.01", Min: 1e-9, Max: 0.99, Meaning: "temperature, relative to the initial one, at which a new walk begins"},
+		neighborOption("adjacent"),
+		samplesOption,
 	},
 	make: func(s setting) proposer { return newTeam(s.memory, 1, dualAnnealing{newDescent(s)}.anneal) },
 }

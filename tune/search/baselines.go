@@ -1,55 +1,29 @@
 package search
 
-var bruteForceDefinition = definition{
-	Description: Description{
-		Name:    "brute_force",
-		Summary: "every configuration, in the order of the space",
-	},
-	make: func(s setting) proposer { return &bruteForce{memory: s.memory} },
+var bruteForceStrategy = Description{
+	Name:    "brute_force",
+	Summary: "every configuration, in the order of the space",
+	make:    bruteForce,
 }
 
-// bruteForce proposes every configuration in the order of the space.
-type bruteForce struct {
-	memory *memory
-	next   int
-}
-
-func (b *bruteForce) propose(n int) []int {
-	var proposed []int
-	for ; len(proposed) < n && b.next < b.memory.length; b.next++ {
-		if b.memory.claim(b.next) {
-			proposed = append(proposed, b.next)
+func bruteForce(s setting) proposer {
+	i := 0
+	return blind(func() (int, bool) {
+		for i < s.memory.length && !s.memory.claim(i) {
+			i++
 		}
-	}
-	return proposed
+		return i, i < s.memory.length
+	})
 }
 
-func (b *bruteForce) observe(Observation) {}
-func (b *bruteForce) close()              {}
-
-var randomSampleDefinition = definition{
-	Description: Description{
-		Name:    "random_sample",
-		Summary: "configurations drawn uniformly without replacement",
-		Source:  "Bergstra and Bengio, Journal of Machine Learning Research 13, 2012",
-	},
-	make: func(s setting) proposer { return randomSample{s.memory} },
+var randomSampleStrategy = Description{
+	Name:    "random_sample",
+	Summary: "configurations drawn uniformly without replacement",
+	Source:  "Bergstra and Bengio, Journal of Machine Learning Research 13, 2012",
+	make:    func(s setting) proposer { return blind(s.memory.draw) },
 }
 
-// randomSample draws configurations uniformly without replacement.
-type randomSample struct{ memory *memory }
+// A blind function is a proposer that reads no observations.
+type blind func() (int, bool)
 
-func (r randomSample) propose(n int) []int {
-	var proposed []int
-	for len(proposed) < n {
-		i, ok := r.memory.draw()
-		if !ok {
-			break
-		}
-		proposed = append(proposed, i)
-	}
-	return proposed
-}
-
-func (randomSample) observe(Observation) {}
-func (randomSample) close()              {}
+func (next blind) next() (int, bool) { return next() }

@@ -6,17 +6,15 @@ import (
 	"github.com/ndtune/ndtune/tune/search/gaussian"
 )
 
-var bayesOptDefinition = definition{
-	Description: Description{
-		Name:    "bayes_opt",
-		Summary: "Bayesian optimisation with a Gaussian process",
-		Source:  "Jones et al., Journal of Global Optimization 13, 1998; Willemsen et al., «Bayesian optimization for auto-tuning GPU kernels», PMBS 2021",
-		Options: []Option{
-			{Name: "initial", Kind: Whole, Default: "10", Min: 2, Meaning: "configurations of the initial sample, spread over the space"},
-			{Name: "kernel", Kind: Choice, Default: "matern32", Choices: []string{"matern52", "matern32", "exponential"}, Meaning: "assumed smoothness of the objective, the smoothest first"},
-			{Name: "acquisition", Kind: Choice, Default: "ei", Choices: []string{"ei", "pi", "lcb"}, Meaning: "expected improvement, probability of improvement, or lower confidence bound"},
-			{Name: "exploration", Kind: Real, Default: "1", Min: 0, Meaning: "for lcb, number of standard deviations below the mean"},
-		},
+var bayesOptStrategy = Description{
+	Name:    "bayes_opt",
+	Summary: "Bayesian optimisation with a Gaussian process",
+	Source:  "Jones et al., Journal of Global Optimization 13, 1998; Willemsen et al., «Bayesian optimization for auto-tuning GPU kernels», PMBS 2021",
+	Options: []Option{
+		{Name: "initial", Kind: Whole, Default: "10", Min: 2, Meaning: "configurations of the initial sample, spread over the space"},
+		{Name: "kernel", Kind: Choice, Default: "matern32", Choices: []string{"matern52", "matern32", "exponential"}, Meaning: "assumed smoothness of the objective, the smoothest first"},
+		{Name: "acquisition", Kind: Choice, Default: "ei", Choices: []string{"ei", "pi", "lcb"}, Meaning: "expected improvement, probability of improvement, or lower confidence bound"},
+		{Name: "exploration", Kind: Real, Default: "1", Min: 0, Meaning: "for lcb, number of standard deviations below the mean"},
 	},
 	make: func(s setting) proposer {
 		kernel := map[string]gaussian.Kernel{
@@ -49,14 +47,12 @@ const (
 	autoLocal = 3
 )
 
-var autoDefinition = definition{
-	Description: Description{
-		Name:    Auto,
-		Summary: "brute_force if the budget covers the space, else bayes_opt, of whose second half every third proposal is a neighbour of the best",
-	},
+var autoStrategy = Description{
+	Name:    Auto,
+	Summary: "brute_force if the budget covers the space, else bayes_opt, of whose second half every third proposal is a neighbour of the best",
 	make: func(s setting) proposer {
 		if s.budget >= s.space.Len() {
-			return &bruteForce{memory: s.memory}
+			return bruteForce(s)
 		}
 		initial := autoInitial
 		if s.budget > 0 {

@@ -2,6 +2,7 @@ package search
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -10,19 +11,20 @@ import (
 	"github.com/ndtune/ndtune/internal/nearest"
 )
 
-// A Description describes a strategy for help texts, documentation and messages.
+// A Description describes a strategy for help texts, documentation and messages, and makes it.
 type Description struct {
 	Name    string
 	Summary string // one line
 	Source  string // the paper or book that the algorithm comes from; may be empty
 	Options []Option
+	make    func(setting) proposer
 }
 
 // Descriptions returns the descriptions of all strategies, sorted by name.
 func Descriptions() []Description {
 	var all []Description
 	for _, name := range Names() {
-		all = append(all, definitions[name].Description)
+		all = append(all, strategies[name])
 	}
 	return all
 }
@@ -43,20 +45,16 @@ func (d Description) parse(given map[string]string) (values, error) {
 		}
 		parsed[o.Name] = v
 	}
-	unknown := make([]string, 0, len(given))
-	for name := range given {
-		if !slices.Contains(names, name) {
-			unknown = append(unknown, name)
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		switch {
+		case slices.Contains(names, name):
+		case len(names) == 0:
+			return nil, fmt.Errorf("the strategy %s has no option %q: it has none", d.Name, name)
+		default:
+			return nil, fmt.Errorf("the strategy %s has no option %q%s (options: %s)", d.Name, name, nearest.Hint(name, names), strings.Join(names, ", "))
 		}
 	}
-	if len(unknown) == 0 {
-		return parsed, nil
-	}
-	name := slices.Min(unknown)
-	if len(names) == 0 {
-		return nil, fmt.Errorf("the strategy %s has no option %q: it has none", d.Name, name)
-	}
-	return nil, fmt.Errorf("the strategy %s has no option %q%s (options: %s)", d.Name, name, nearest.Hint(name, names), strings.Join(names, ", "))
+	return parsed, nil
 }
 
 // A Kind is the type of an option's values.
@@ -96,22 +94,19 @@ func (o Option) parse(text string) (any, error) {
 	wrong := fmt.Errorf("%s=%s: want %s", o.Name, text, o.Range())
 	switch o.Kind {
 	case Choice:
-		if !slices.Contains(o.Choices, text) {
-			return nil, wrong
+		if slices.Contains(o.Choices, text) {
+			return text, nil
 		}
-		return text, nil
 	case Whole:
-		n, err := strconv.Atoi(text)
-		if err != nil || !o.holds(float64(n)) {
-			return nil, wrong
+		if n, err := strconv.Atoi(text); err == nil && o.holds(float64(n)) {
+			return n, nil
 		}
-		return n, nil
+	case Real:
+		if x, err := strconv.ParseFloat(text, 64); err == nil && o.holds(x) {
+			return x, nil
+		}
 	}
-	x, err := strconv.ParseFloat(text, 64)
-	if err != nil || !o.holds(x) {
-		return nil, wrong
-	}
-	return x, nil
+	return nil, wrong
 }
 
 // holds reports whether x is within the limits of a number.

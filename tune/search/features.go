@@ -3,6 +3,7 @@ package search
 import (
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -30,23 +31,18 @@ func newFeatures(s *space.Space) *features {
 		case !ok:
 			columns = categories(len(values))
 		default:
-			positive := true
-			for _, x := range numbers {
-				positive = positive && x > 0
-			}
-			if positive {
+			if slices.Min(numbers) > 0 {
 				for k := range numbers {
 					numbers[k] = math.Log2(numbers[k])
 				}
 			}
-			columns = append(columns, numbers)
+			columns = append(columns, scale(numbers))
 			if twos, ok := twosOf(values); ok && len(values) > 2 {
-				columns = append(columns, twos)
+				columns = append(columns, scale(twos))
 			}
 		}
 		of := make([][]float64, len(values))
 		for _, column := range columns {
-			scale(column)
 			for k, x := range column {
 				of[k] = append(of[k], x)
 			}
@@ -105,16 +101,9 @@ func twosOf(values []space.Value) ([]float64, bool) {
 	return twos, says
 }
 
-// scale maps a column linearly to the range from 0 to 1. It leaves the columns of categories,
-// whose maximum is 1/√2.
-func scale(column []float64) {
-	lo, hi := column[0], column[0]
-	for _, x := range column {
-		lo, hi = min(lo, x), max(hi, x)
-	}
-	if lo == 0 && hi == 1/math.Sqrt2 {
-		return
-	}
+// scale maps a column linearly to the range from 0 to 1.
+func scale(column []float64) []float64 {
+	lo, hi := slices.Min(column), slices.Max(column)
 	for i := range column {
 		if hi > lo {
 			column[i] = (column[i] - lo) / (hi - lo)
@@ -122,6 +111,7 @@ func scale(column []float64) {
 			column[i] = 0
 		}
 	}
+	return column
 }
 
 // at returns the features of a configuration.

@@ -118,14 +118,6 @@ func (l *lattice) neighbour(i int) int {
 	return i
 }
 
-// wander returns the configuration at the end of a random walk from i over neighbours.
-func (l *lattice) wander(i, steps int) int {
-	for range steps {
-		i = l.neighbour(i)
-	}
-	return i
-}
-
 // fresh returns i if it was not proposed yet, else a configuration a few random steps away,
 // one that was not proposed if it finds one.
 func (l *lattice) fresh(i int) int {

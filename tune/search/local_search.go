@@ -10,13 +10,11 @@ import (
 
 const localSearchSource = "Aarts and Lenstra, «Local Search in Combinatorial Optimization», 1997"
 
-var mlsDefinition = definition{
-	Description: Description{
-		Name:    "mls",
-		Summary: "multi-start local search to the best neighbour: descents from random configurations",
-		Source:  localSearchSource,
-		Options: []Option{neighborOption("Hamming"), samplesOption},
-	},
+var mlsStrategy = Description{
+	Name:    "mls",
+	Summary: "multi-start local search to the best neighbour: descents from random configurations",
+	Source:  localSearchSource,
+	Options: []Option{neighborOption("Hamming"), samplesOption},
 	make: func(s setting) proposer {
 		d := newDescent(s)
 		d.steepest = true
@@ -24,43 +22,37 @@ var mlsDefinition = definition{
 	},
 }
 
-var greedyMLSDefinition = definition{
-	Description: Description{
-		Name:    "greedy_mls",
-		Summary: "multi-start local search to the first better neighbour: descents from random configurations",
-		Source:  localSearchSource,
-		Options: []Option{neighborOption("Hamming"), samplesOption},
-	},
-	make: func(s setting) proposer { return newTeam(s.memory, 1, newDescent(s).once) },
+var greedyMLSStrategy = Description{
+	Name:    "greedy_mls",
+	Summary: "multi-start local search to the first better neighbour: descents from random configurations",
+	Source:  localSearchSource,
+	Options: []Option{neighborOption("Hamming"), samplesOption},
+	make:    func(s setting) proposer { return newTeam(s.memory, 1, newDescent(s).once) },
 }
 
-var greedyILSDefinition = definition{
-	Description: Description{
-		Name:    "greedy_ils",
-		Summary: "greedy iterated local search: descents to the first better neighbour, each from the last minimum with a few changes",
-		Source:  "Lourenço, Martin and Stützle, «Iterated local search», Handbook of Metaheuristics, 2003",
-		Options: []Option{
-			neighborOption("Hamming"),
-			{Name: "perturbation_size", Kind: Real, Default: "0.5", Min: 0, Max: 1, Meaning: "share of the parameters that are changed in a minimum"},
-			{Name: "no_improvement", Kind: Whole, Default: "10", Min: 1, Meaning: "descents without a better minimum after which a new search begins"},
-			samplesOption,
-		},
+var greedyILSStrategy = Description{
+	Name:    "greedy_ils",
+	Summary: "greedy iterated local search: descents to the first better neighbour, each from the last minimum with a few changes",
+	Source:  "Lourenço, Martin and Stützle, «Iterated local search», Handbook of Metaheuristics, 2003",
+	Options: []Option{
+		neighborOption("Hamming"),
+		{Name: "perturbation_size", Kind: Real, Default: "0.5", Min: 0, Max: 1, Meaning: "share of the parameters that are changed in a minimum"},
+		{Name: "no_improvement", Kind: Whole, Default: "10", Min: 1, Meaning: "descents without a better minimum after which a new search begins"},
+		samplesOption,
 	},
 	make: func(s setting) proposer { return newTeam(s.memory, 1, newDescent(s).iterated) },
 }
 
-var basinhoppingDefinition = definition{
-	Description: Description{
-		Name:    "basinhopping",
-		Summary: "basin hopping: annealing over local minima, with a jump and a descent from one to the next",
-		Source:  "Wales and Doye, Journal of Physical Chemistry A 101(28), 1997",
-		Options: []Option{
-			{Name: "T", Kind: Real, Default: "0.05", Min: 1e-9, Meaning: "temperature: a minimum that is worse by this share is accepted with probability 1/e"},
-			{Name: "stepsize", Kind: Real, Default: "0.5", Min: 0.01, Max: 1, Meaning: "longest jump in each parameter, relative to the length of its list"},
-			{Name: "niter_success", Kind: Whole, Default: "10", Min: 1, Meaning: "jumps without a better minimum after which a new walk begins"},
-			neighborOption("adjacent"),
-			samplesOption,
-		},
+var basinhoppingStrategy = Description{
+	Name:    "basinhopping",
+	Summary: "basin hopping: annealing over local minima, with a jump and a descent from one to the next",
+	Source:  "Wales and Doye, Journal of Physical Chemistry A 101(28), 1997",
+	Options: []Option{
+		{Name: "T", Kind: Real, Default: "0.05", Min: 1e-9, Meaning: "temperature: a minimum that is worse by this share is accepted with probability 1/e"},
+		{Name: "stepsize", Kind: Real, Default: "0.5", Min: 0.01, Max: 1, Meaning: "longest jump in each parameter, relative to the length of its list"},
+		{Name: "niter_success", Kind: Whole, Default: "10", Min: 1, Meaning: "jumps without a better minimum after which a new walk begins"},
+		neighborOption("adjacent"),
+		samplesOption,
 	},
 	make: func(s setting) proposer { return newTeam(s.memory, 1, newDescent(s).hop) },
 }
@@ -127,7 +119,10 @@ func (d descent) iterated(w *walker) {
 	i, y := d.startWalk(w)
 	steps := int(math.Ceil(d.values.real("perturbation_size") * float64(len(d.varied))))
 	for failed := 0; failed < d.values.whole("no_improvement"); failed++ {
-		j := d.wander(i, max(1, steps))
+		j := i
+		for range max(1, steps) {
+			j = d.neighbour(j)
+		}
 		j, z := d.descend(w, j, w.evaluateOne(j))
 		if z < y {
 			failed = 0

@@ -17,7 +17,7 @@ type memory struct {
 }
 
 func newMemory(length int, rng *rand.Rand) *memory {
-	return &memory{length: length, claimed: map[int]bool{}, known: map[int]float64{}, best: -1, rest: newShuffle(length, rng)}
+	return &memory{length: length, claimed: map[int]bool{}, known: map[int]float64{}, best: -1, rest: &shuffle{rng: rng, moved: map[int]int{}, length: length}}
 }
 
 // claim marks a configuration as proposed. It returns false if it was proposed before.
@@ -41,21 +41,18 @@ func (m *memory) due() int { return len(m.claimed) - len(m.known) }
 // draw claims a configuration, drawn uniformly from those that were not proposed. It returns
 // false if there is none.
 func (m *memory) draw() (int, bool) {
-	for !m.exhausted() {
-		if i, ok := m.rest.next(); ok && m.claim(i) {
-			return i, true
-		}
-	}
-	return 0, false
+	i, ok := m.unseen()
+	return i, ok && m.claim(i)
 }
 
 // unseen is like draw, but does not claim the configuration: the next call may return it again.
 func (m *memory) unseen() (int, bool) {
 	for !m.exhausted() {
-		if i, ok := m.rest.peek(); !ok || !m.seen(i) {
-			return i, ok
+		i := m.rest.first()
+		if !m.seen(i) {
+			return i, true
 		}
-		m.rest.next()
+		m.rest.drop()
 	}
 	return 0, false
 }
@@ -91,38 +88,26 @@ func (m *memory) note(o Observation) bool {
 type shuffle struct {
 	rng    *rand.Rand
 	moved  map[int]int
-	done   int // how many numbers were drawn
+	done   int // how many numbers were dropped
 	length int
-	ahead  bool // the next number is decided
+	drawn  bool // the first number is drawn
 }
 
-func newShuffle(length int, rng *rand.Rand) *shuffle {
-	return &shuffle{rng: rng, moved: map[int]int{}, length: length}
-}
-
-// peek returns the next number without drawing it, or false at the end.
-func (s *shuffle) peek() (int, bool) {
-	if s.done == s.length {
-		return 0, false
-	}
-	if !s.ahead {
+// first returns the first number that is left.
+func (s *shuffle) first() int {
+	if !s.drawn {
 		j := s.done + s.rng.IntN(s.length-s.done)
-		here, there := s.at(s.done), s.at(j)
-		s.moved[j], s.moved[s.done] = here, there
-		s.ahead = true
+		s.moved[j], s.moved[s.done] = s.at(s.done), s.at(j)
+		s.drawn = true
 	}
-	return s.at(s.done), true
+	return s.at(s.done)
 }
 
-// next draws the next number. It returns false at the end.
-func (s *shuffle) next() (int, bool) {
-	i, ok := s.peek()
-	if ok {
-		delete(s.moved, s.done)
-		s.done++
-		s.ahead = false
-	}
-	return i, ok
+// drop removes the first number.
+func (s *shuffle) drop() {
+	delete(s.moved, s.done)
+	s.done++
+	s.drawn = false
 }
 
 func (s *shuffle) at(i int) int {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/ndtune/ndtune/tune/search/gaussian"
 	"github.com/ndtune/ndtune/tune/space"
@@ -56,20 +57,6 @@ func newModelSearch(s setting, kernel gaussian.Kernel, initial int, a acquisitio
 	}
 }
 
-func (m *modelSearch) close() {}
-
-func (m *modelSearch) propose(n int) []int {
-	var proposed []int
-	for len(proposed) < n {
-		i, ok := m.next()
-		if !ok {
-			break
-		}
-		proposed = append(proposed, i)
-	}
-	return proposed
-}
-
 // next claims one configuration.
 func (m *modelSearch) next() (int, bool) {
 	for len(m.initial) > 0 {
@@ -97,13 +84,21 @@ func (m *modelSearch) next() (int, bool) {
 	if i < 0 || !m.memory.claim(i) {
 		return m.memory.draw()
 	}
-	if place, ok := m.placeOf[i]; ok {
-		m.believed[i] = means[place]
-	} else {
-		m.believed[i] = m.process.Mean(m.features.at(i), m.process.Weights(targets))
-	}
+	m.believed[i] = m.predictor(targets, means)(i)
 	m.add(i)
 	return i, true
+}
+
+// predictor returns a function that returns the predicted target of a configuration. The means are
+// the predictions for the candidates.
+func (m *modelSearch) predictor(targets, means []float64) func(i int) float64 {
+	weights := sync.OnceValue(func() []float64 { return m.process.Weights(targets) })
+	return func(i int) float64 {
+		if place, ok := m.placeOf[i]; ok {
+			return means[place]
+		}
+		return m.process.Mean(m.features.at(i), weights())
+	}
 }
 
 // add conditions the model on a configuration.
@@ -170,17 +165,17 @@ func (m *modelSearch) fit() {
 // choosePoints returns the observed configurations, at most limit: half of these are the best
 // ones, the others a random sample.
 func (m *modelSearch) choosePoints(limit int) []int {
-	if n := len(m.memory.observed); n <= limit {
-		return m.best(n)
+	known := m.ranked()
+	if len(known) <= limit {
+		return known
 	}
-	known := m.best(len(m.memory.observed))
 	rest := known[limit/2:]
 	m.rng.Shuffle(len(rest), func(i, j int) { rest[i], rest[j] = rest[j], rest[i] })
 	return known[:limit]
 }
 
-// best returns the n best of the observed configurations, the best first.
-func (m *modelSearch) best(n int) []int {
+// ranked returns the observed configurations, the best first.
+func (m *modelSearch) ranked() []int {
 	var known []int
 	for _, o := range m.memory.observed {
 		known = append(known, o.Index)
@@ -188,7 +183,7 @@ func (m *modelSearch) best(n int) []int {
 	slices.SortStableFunc(known, func(a, b int) int {
 		return cmp.Compare(m.memory.known[a], m.memory.known[b])
 	})
-	return known[:min(n, len(known))]
+	return known
 }
 
 // choosePool chooses the candidates, in a large space anew for each fit.
@@ -209,7 +204,8 @@ func (m *modelSearch) choosePool() {
 		}
 		return
 	}
-	for _, i := range m.best(bestCentres) {
+	best := m.ranked()
+	for _, i := range best[:min(bestCentres, len(best))] {
 		for _, near := range m.space.Neighbours(i, space.Hamming) {
 			if len(m.pool) < modelPool/2 && !m.memory.seen(near) {
 				add(near)
@@ -240,21 +236,12 @@ func (m *modelSearch) nearBest(targets, means []float64) int {
 		return -1
 	}
 	found, least := -1, math.Inf(1)
-	var weights []float64
+	predict := m.predictor(targets, means)
 	for _, i := range m.space.Neighbours(best, space.Hamming) {
 		if m.memory.seen(i) {
 			continue
 		}
-		var mean float64
-		if place, ok := m.placeOf[i]; ok {
-			mean = means[place]
-		} else {
-			if weights == nil {
-				weights = m.process.Weights(targets)
-			}
-			mean = m.process.Mean(m.features.at(i), weights)
-		}
-		if mean < least {
+		if mean := predict(i); mean < least {
 			found, least = i, mean
 		}
 	}

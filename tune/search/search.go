@@ -51,13 +51,7 @@ type Options struct {
 	Values map[string]string // values of the strategy's own options, by name; see [Description]
 }
 
-// A definition describes a strategy and makes its proposer.
-type definition struct {
-	Description
-	make func(setting) proposer
-}
-
-// A setting is the input of a definition's make.
+// A setting is what the proposer of a strategy is made from.
 type setting struct {
 	space  *space.Space
 	memory *memory
@@ -67,17 +61,22 @@ type setting struct {
 	values values
 }
 
-// A proposer decides which configurations to evaluate next. It must claim each one in its memory
-// before it proposes it. It may propose nothing: if no observations are due, the session draws a
-// random configuration instead. The memory notes an observation before the proposer sees it.
+// A proposer decides which configuration to evaluate next. Its method next claims the configuration
+// in the memory. It may return false before the space is exhausted: if no observations are due, the
+// session then draws a random configuration.
 type proposer interface {
-	propose(n int) []int
+	next() (int, bool)
+}
+
+// A learner is a proposer whose proposals depend on observations. The memory notes an observation
+// before the learner sees it.
+type learner interface {
+	proposer
 	observe(o Observation)
-	close()
 }
 
 // Names returns the names of all strategies, sorted.
-func Names() []string { return slices.Sorted(maps.Keys(definitions)) }
+func Names() []string { return slices.Sorted(maps.Keys(strategies)) }
 
 // Check returns the error that [New] would return for a name and values of options.
 func Check(name string, values map[string]string) error {
@@ -85,9 +84,9 @@ func Check(name string, values map[string]string) error {
 	return err
 }
 
-// find returns the named definition and the parsed values of its options.
-func find(name string, given map[string]string) (definition, values, error) {
-	d, ok := definitions[name]
+// find returns the named strategy and the parsed values of its options.
+func find(name string, given map[string]string) (Description, values, error) {
+	d, ok := strategies[name]
 	if !ok {
 		return d, nil, fmt.Errorf("no strategy is named %q%s (there are %s)", name, nearest.Hint(name, Names()), strings.Join(Names(), ", "))
 	}
@@ -116,30 +115,18 @@ func New(name string, s *space.Space, o Options) (Strategy, error) {
 	return &session{memory: m, start: start, proposer: p}, nil
 }
 
-// definitions holds all strategies by name.
-var definitions = byName(
-	autoDefinition,
-	bayesOptDefinition,
-	bruteForceDefinition,
-	randomSampleDefinition,
-	geneticAlgorithmDefinition,
-	diffEvoDefinition,
-	psoDefinition,
-	fireflyDefinition,
-	simulatedAnnealingDefinition,
-	dualAnnealingDefinition,
-	basinhoppingDefinition,
-	greedyILSDefinition,
-	greedyMLSDefinition,
-	mlsDefinition,
-)
+// strategies holds all strategies by name.
+var strategies = map[string]Description{}
 
-func byName(all ...definition) map[string]definition {
-	named := make(map[string]definition, len(all))
-	for _, d := range all {
-		named[d.Name] = d
+func init() {
+	for _, d := range []Description{
+		autoStrategy, bayesOptStrategy, bruteForceStrategy, randomSampleStrategy,
+		geneticAlgorithmStrategy, diffEvoStrategy, psoStrategy, fireflyStrategy,
+		simulatedAnnealingStrategy, dualAnnealingStrategy, basinhoppingStrategy, greedyILSStrategy,
+		greedyMLSStrategy, mlsStrategy,
+	} {
+		strategies[d.Name] = d
 	}
-	return named
 }
 
 // A session is a [Strategy] made of a proposer. It implements what all strategies share.
@@ -161,8 +148,12 @@ func (s *session) Ask(n int) []int {
 		}
 		s.start = s.start[1:]
 	}
-	if n -= len(proposed); n > 0 && !s.memory.exhausted() {
-		proposed = append(proposed, s.proposer.propose(n)...)
+	for len(proposed) < n && !s.memory.exhausted() {
+		i, ok := s.proposer.next()
+		if !ok {
+			break
+		}
+		proposed = append(proposed, i)
 	}
 	if len(proposed) == 0 && s.memory.due() == 0 {
 		if i, ok := s.memory.draw(); ok {
@@ -177,16 +168,16 @@ func (s *session) Tell(observations []Observation) {
 		return
 	}
 	for _, o := range observations {
-		if s.memory.note(o) {
-			s.proposer.observe(o)
+		if l, learns := s.proposer.(learner); s.memory.note(o) && learns {
+			l.observe(o)
 		}
 	}
 }
 
 func (s *session) Close() {
-	if !s.closed {
-		s.closed = true
-		s.proposer.close()
+	s.closed = true
+	if t, ok := s.proposer.(*team); ok {
+		t.close()
 	}
 }
 
@@ -197,9 +188,6 @@ func Learns(s Strategy) bool {
 	if !ok {
 		return true
 	}
-	switch own.proposer.(type) {
-	case *bruteForce, randomSample:
-		return false
-	}
-	return true
+	_, learns := own.proposer.(learner)
+	return learns
 }

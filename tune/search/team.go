@@ -51,20 +51,13 @@ func (t *team) replace(w *walker) {
 	t.ready = append(t.ready[1:], t.walkers[w.place])
 }
 
-func (t *team) propose(n int) []int {
-	var proposed []int
-	for len(proposed) < n && !t.memory.exhausted() {
-		i, ok := t.advance()
-		if ok {
-			t.patience = min(2*t.patience, patienceLimit)
-		} else if i, ok = t.memory.draw(); ok {
-			t.patience = max(t.patience/2, 1)
-		}
-		if ok {
-			proposed = append(proposed, i)
-		}
+func (t *team) next() (int, bool) {
+	if i, ok := t.advance(); ok {
+		t.patience = min(2*t.patience, patienceLimit)
+		return i, true
 	}
-	return proposed
+	t.patience = max(t.patience/2, 1)
+	return t.memory.draw()
 }
 
 // advance lets walkers continue until one claims a configuration. It returns false if a walker
