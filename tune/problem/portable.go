@@ -38,28 +38,23 @@ func (p *Problem) Portable() (Definition, error) {
 // functions returns the paths of the Go functions of the definition.
 func (p *Problem) functions() []string {
 	var fields []string
-	if p.definition.Kernel.Func != nil {
-		fields = append(fields, "kernel.func")
+	add := func(given bool, field string) {
+		if given {
+			fields = append(fields, field)
+		}
 	}
+	add(p.definition.Kernel.Func != nil, "kernel.func")
 	for i, r := range p.definition.Restrictions {
-		if r.Func != nil {
-			fields = append(fields, restrictionField(i)+".func")
+		add(r.Func != nil, restrictionField(i)+".func")
+	}
+	if v := p.definition.Verify; v != nil {
+		if p.verify.reference != nil {
+			for _, field := range p.verify.reference.functions() {
+				add(true, "verify.spec."+field)
+			}
 		}
-	}
-	given := p.definition.Verify
-	if given == nil {
-		return fields
-	}
-	if p.verify.reference != nil {
-		for _, field := range p.verify.reference.functions() {
-			fields = append(fields, "verify.spec."+field)
-		}
-	}
-	if given.Reference != nil {
-		fields = append(fields, "verify.reference")
-	}
-	if given.Check != nil {
-		fields = append(fields, "verify.check")
+		add(v.Reference != nil, "verify.reference")
+		add(v.Check != nil, "verify.check")
 	}
 	return fields
 }
