@@ -20,8 +20,17 @@ type Result struct {
 	// and no record keeps it.
 	Doubt Doubt
 
+	// Warnings is the compiler's log of a build that succeeded, "" without warnings. Binary is a digest of
+	// the program's binary, 0 if unknown: equal digests mean equal code. No record keeps them.
+	Warnings string
+	Binary   uint64
+
 	Times    []float64 // of all timed launches in order, in milliseconds
 	Verified bool      // the output was compared with a reference
+
+	// Global and Local are the work-items of the launch and of a work-group by dimension. Run sets them
+	// if Status is Correct.
+	Global, Local []int
 
 	// EarlyStopped means that it was measured only once, because its objective was far worse than the
 	// best.

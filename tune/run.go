@@ -449,6 +449,9 @@ func (r *run) judge(result *Result) {
 	stats := result.Stats()
 	judgement, err := r.problem.Judge(result.Configuration, r.outcome.Device, stats, stats.Mean)
 	result.Metrics, result.Objective = judgement.Metrics, judgement.Objective
+	if launch, err := r.problem.NDRange(result.Configuration, r.outcome.Device); err == nil {
+		result.Global, result.Local = launch.Global(), launch.WorkGroup()
+	}
 	if err != nil {
 		result.Status, result.Reason = Runtime, err.Error()
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
 )
@@ -144,7 +145,7 @@ func printDevice(w io.Writer, l listedDevice) {
 	row("compute units", fmt.Sprintf("%d at up to %d MHz", l.ComputeUnits, l.ClockMHz))
 	row("global memory", fmt.Sprintf("%s, at most %s in one buffer", formatBytes(l.GlobalMemory), formatBytes(l.MaxAllocation)))
 	row("local memory", formatBytes(l.LocalMemory))
-	row("work-group", fmt.Sprintf("at most %d work-items, %s in each dimension", l.MaxWorkGroupSize, formatSizes(l.MaxWorkItemSizes)))
+	row("work-group", fmt.Sprintf("at most %d work-items, %s in each dimension", l.MaxWorkGroupSize, figure.Sizes(l.MaxWorkItemSizes)))
 	if l.ComputeMajor > 0 {
 		row("compute cap.", fmt.Sprintf("%d.%d, %d registers a work-group", l.ComputeMajor, l.ComputeMinor, l.Registers))
 	}

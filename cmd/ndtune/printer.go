@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
@@ -24,6 +25,7 @@ type printer struct {
 	problem        *problem.Problem
 	quiet, verbose bool
 	compared       bool // one of several searches, of which only a summary is shown, on stderr
+	warned         bool // the compiler's first warnings were shown
 	bar            *progress
 }
 
@@ -65,6 +67,9 @@ func (p *printer) begin(d hardware.Device, shared []device.Listed, s *space.Spac
 	if err := p.problem.LimitKnown(d); err != nil && !limitLater {
 		fmt.Fprintln(p.notes, noLimitText(err, d.Peaks, log.Resumed() > 0))
 	}
+	for _, notice := range p.problem.Notices() {
+		fmt.Fprintln(p.notes, notice)
+	}
 	if n := log.Resumed(); n > 0 {
 		fmt.Fprintf(p.notes, "Resuming %s, which holds %s already.\n", log.Path(), countNoun(n, "result"))
 	}
@@ -77,6 +82,10 @@ func (p *printer) result(r tune.Result, resumed bool) {
 		p.bar.resumed++
 	}
 	p.bar.add(r, p.out, p.line(r))
+	if r.Warnings != "" && !p.warned && !p.quiet {
+		p.warned = true
+		fmt.Fprintf(p.notes, "The compiler warns, first at %s:\n%s\n", r.Configuration, r.Warnings)
+	}
 }
 
 // line returns the line that shows a result; "" if nothing is shown of it.
@@ -137,6 +146,14 @@ func (p *printer) end(o *tune.Outcome, evaluated int) {
 	fmt.Fprintf(p.out, "best performing configuration: %s\n", best)
 	if options := p.problem.BuildOptions(o.Best.Configuration); options != "" {
 		fmt.Fprintf(p.out, "build options: %s\n", options)
+	}
+	if len(o.Best.Global) > 0 {
+		fmt.Fprintf(p.out, "launch: %s\n", figure.Launch(o.Best.Global, o.Best.Local))
+	}
+	if !p.quiet {
+		for _, q := range tune.IneffectiveParameters(p.problem, o.Results, o.Device) {
+			fmt.Fprintf(p.notes, "The parameter %s has no effect: %s that differ in it alone have the same binary and the same launch.\n", q.Parameter, countNoun(q.Pairs, "pair")+" of configurations")
+		}
 	}
 	if l, err := p.problem.Limit(o.Best.Configuration, o.Device); err == nil && !p.quiet {
 		fmt.Fprintln(p.out, limitText(l, f.Time))

@@ -37,7 +37,7 @@ func TestReadme(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}
-	for _, want := range []string{"11 configurations: 11 correct", "best performing configuration: block_size_x=", "build options: -D block_size_x="} {
+	for _, want := range []string{"11 configurations: 11 correct", "best performing configuration: block_size_x=", "build options: -D n=1000000 -D block_size_x="} {
 		if !strings.Contains(string(output), want) {
 			t.Errorf("the output has no %q:\n%s", want, output)
 		}

@@ -232,7 +232,8 @@ var resultLines = []*regexp.Regexp{
 	measuredLine,
 	regexp.MustCompile(`^(\w+=[^,]+, )+(compile|runtime|correctness|timeout|constraints): .+$`),
 	bestLine,
-	regexp.MustCompile(`^build options: (-D \w+=\S+ ?)+$`),
+	regexp.MustCompile(`^build options: (-\S+ |-D \w+=\S+ ?)+$`),
+	regexp.MustCompile(`^launch: global size \d+(×\d+)*, local size \d+(×\d+)*$`),
 	regexp.MustCompile(`^limit: [\d.]+ % of what the device('s memory gives|'s caches give for [\d.]+ [KMGT]?i?B| computes in float\d\d) \([\d.]+ G(B|FLOP)/s\)$`),
 }
 

@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
@@ -100,8 +100,8 @@ func printOne(w io.Writer, p *problem.Problem, o *tune.Outcome) {
 	if o.Device.Timer == hardware.TimerHost {
 		fmt.Fprintln(w, "timer: host")
 	}
-	if v, err := p.Variant(r.Configuration, o.Device); err == nil {
-		fmt.Fprintf(w, "launch: %s work-groups of %s work-items\n", formatSizes(v.NDRange.Grid[:v.NDRange.Dimensions]), formatSizes(v.NDRange.WorkGroup()))
+	if launch, err := p.NDRange(r.Configuration, o.Device); err == nil {
+		fmt.Fprintf(w, "launch: %s\n", figure.Launch(launch.Global(), launch.WorkGroup()))
 	}
 	if r.Status != tune.Correct {
 		fmt.Fprintf(w, "%s, %s: %s\n", r.Configuration, r.Status, strings.TrimSpace(r.Reason))
@@ -130,5 +130,3 @@ func printOne(w io.Writer, p *problem.Problem, o *tune.Outcome) {
 }
 
 func round(d time.Duration) time.Duration { return d.Round(10 * time.Microsecond) }
-
-func formatSizes(sizes []int) string { return joinTexts("×", strconv.Itoa, sizes...) }

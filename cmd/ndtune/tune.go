@@ -294,7 +294,7 @@ func (t *tuning) prepare() (tune.Options, error) {
 func problemHeader(p *problem.Problem, source string) record.Header {
 	h := record.Header{
 		Digest: p.Digest(), Kernel: p.KernelName(), Source: source,
-		ProblemSize: p.FixedProblemSize(), Constants: p.Definition().Constants, Objective: p.Objective(),
+		ProblemSize: p.FixedProblemSize(), Constants: p.Definition().Constants, Options: p.FixedOptions(), Objective: p.Objective(),
 	}
 	for i := range p.Parameters().Len() {
 		h.Parameters = append(h.Parameters, p.Parameters().At(i))

@@ -2,6 +2,7 @@
 package figure
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -36,4 +37,18 @@ func Milliseconds(ms float64) string {
 		return strconv.FormatFloat(ms, 'f', 3, 64)
 	}
 	return Number(ms)
+}
+
+// Launch describes a launch by its work-items and those of a work-group, by dimension.
+func Launch(global, local []int) string {
+	return fmt.Sprintf("global size %s, local size %s", Sizes(global), Sizes(local))
+}
+
+// Sizes joins the sizes of some dimensions: «4096×4096».
+func Sizes(sizes []int) string {
+	texts := make([]string, len(sizes))
+	for i, n := range sizes {
+		texts[i] = strconv.Itoa(n)
+	}
+	return strings.Join(texts, "×")
 }

@@ -6,7 +6,7 @@ package floors
 // docs/architecture.md says what each room is for.
 var Floors = [][]string{
 	{"internal/nearest", "internal/excerpt", "internal/floors", "internal/golden", "internal/figure", "internal/markdown", "internal/browser", "internal/files"},
-	{"internal/picture", "cl", "kernels", "tune/process", "tune/hardware", "tune/array", "tune/include", "tune/search/gaussian", "tune/expression"},
+	{"internal/picture", "cl", "kernels", "tune/process", "tune/hardware", "tune/array", "tune/clc", "tune/search/gaussian", "tune/expression"},
 	{"tune/space", "tune/python"},
 	{"tune/search", "tune/problem"},
 	{"tune"},

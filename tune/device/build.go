@@ -111,6 +111,9 @@ func buildFailure(name string, v *problem.Variant, err error) error {
 	if tooMuch := localMemoryError.FindString(log); tooMuch != "" {
 		return fail(tune.Constraints, "local memory: %s", tooMuch)
 	}
+	if v.Hint != "" {
+		reason += "\n(" + v.Hint + ")"
+	}
 	if v.Prologue > 0 {
 		// The compilers of NVIDIA and Oclgrind count lines without regard to #line.
 		reason += fmt.Sprintf("\n(%d lines with #define stand before the source; some compilers count them)", v.Prologue)

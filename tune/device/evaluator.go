@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"math"
 	"strings"
 	"sync"
@@ -266,7 +267,8 @@ func (b *Builder) Close() { b.evaluator.Close() }
 // Build compiles a configuration. A result without a status can be evaluated; a result with
 // a status is final. Its Durations.Build is the time of the compilation. If wantBinary is set and
 // the driver supports it, Build also returns the program's binary. Fresh is a [FreshOption] or
-// empty, and must be the same when the configuration is evaluated.
+// empty, and must be the same when the configuration is evaluated. The result has the digest of the
+// binary, since GPUs' drivers return it at once.
 func (b *Builder) Build(ctx context.Context, c space.Configuration, wantBinary bool, fresh string) (result tune.Result, binary []byte, err error) {
 	t := b.evaluator.trial(c)
 	t.fresh = fresh
@@ -280,10 +282,14 @@ func (b *Builder) Build(ctx context.Context, c space.Configuration, wantBinary b
 		t.result.Timestamp = time.Now()
 		return t.result, nil, nil
 	}
-	if wantBinary {
-		if all, err := t.program.Binaries(); err == nil && len(all) == 1 {
-			binary = all[0]
-		}
+	all, err := t.program.Binaries()
+	if err != nil || len(all) != 1 {
+		return t.result, nil, nil
+	}
+	digest := fnv.New64a()
+	digest.Write(all[0])
+	if t.result.Binary = digest.Sum64(); wantBinary {
+		binary = all[0]
 	}
 	return t.result, binary, nil
 }

@@ -3,6 +3,7 @@ package device
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ndtune/ndtune/cl"
@@ -78,6 +79,9 @@ func (t *trial) build(context.Context) error {
 	var err error
 	if t.program, t.kernel, err = t.session.build(t.variant, t.binary, t.problem.KernelName()); err != nil {
 		return err
+	}
+	if log, err := t.program.BuildLog(t.session.Device); err == nil && strings.Contains(strings.ToLower(log), "warning") {
+		t.result.Warnings = shorten(readable(log), maxLog)
 	}
 	if err := t.session.checkKernel(t.kernel, t.variant, t.identity); err != nil {
 		return err

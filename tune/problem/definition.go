@@ -56,6 +56,7 @@ type Kernel struct {
 type Constant struct {
 	Name  string
 	Value space.Value
+	Host  bool // known to expressions only, and no #define of the kernel
 }
 
 // An Argument is one argument of the kernel, in the kernel's order. It is a buffer unless Value or

@@ -70,7 +70,11 @@ func (p *Problem) canonical() canonicalProblem {
 	}
 	for _, constant := range d.Constants {
 		// 1 and 1.0 are two constants for a kernel, 1 and "1" are one.
-		c.Constants = append(c.Constants, fmt.Sprintf("%s=%T %s", constant.Name, p.constants[constant.Name], constant.text()))
+		text := fmt.Sprintf("%s=%T %s", constant.Name, p.constants[constant.Name], constant.text())
+		if constant.Host {
+			text += " (host)"
+		}
+		c.Constants = append(c.Constants, text)
 	}
 	for _, a := range p.arguments {
 		fill := a.Fill

@@ -91,7 +91,7 @@ func TestDigestChangesWithAllThatMatters(t *testing.T) {
 		"constant":              func(d *Definition) { d.Constants[1].Value = "0.25f" },
 		"constant as a double":  func(d *Definition) { d.Constants[1].Value = 0.5 },
 		"constant as a float":   func(d *Definition) { d.Constants[0].Value = 1000.0 },
-		"another constant":      func(d *Definition) { d.Constants = append(d.Constants, Constant{"z", 1}) },
+		"another constant":      func(d *Definition) { d.Constants = append(d.Constants, Constant{Name: "z", Value: 1}) },
 		"order of constants":    func(d *Definition) { d.Constants[0], d.Constants[1] = d.Constants[1], d.Constants[0] },
 		"problem size":          func(d *Definition) { d.ProblemSize[0] = "n + 1" },
 		"block size":            func(d *Definition) { d.BlockSize[1] = "1" },

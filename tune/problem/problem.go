@@ -14,9 +14,9 @@ import (
 	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/internal/nearest"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/clc"
 	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/include"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -35,6 +35,8 @@ type Problem struct {
 	roofline    *roofline // nil: there is none
 	metrics     []*expression.Expression
 	verify      *verification
+	notices     []string
+	macroHint   string // about a build that fails
 }
 
 // An ArgumentKind is the kind of an argument: buffer, scalar or local memory.
@@ -90,6 +92,7 @@ func New(d Definition) (*Problem, error) {
 	if !p.compileParameters(&errs) {
 		return nil, errs.err() // nothing else can be understood without the names
 	}
+	p.overrideMacros(&errs)
 	scope := p.scope()
 	p.compileSizes(&errs, scope)
 	p.compileArguments(&errs, scope)
@@ -100,6 +103,8 @@ func New(d Definition) (*Problem, error) {
 	if err := errs.err(); err != nil {
 		return nil, err
 	}
+	p.hintAtMacros()
+	p.noteDoubtfulParts()
 	return p, nil
 }
 
@@ -140,7 +145,7 @@ func (p *Problem) compileKernel(errs *fieldErrors) {
 	case given > 1:
 		errs.addf("kernel", "give the source once: as a file, as a text or as a function")
 	case k.File != "":
-		text, err := include.Resolve(files.ReadFile, k.File, k.IncludeDirs)
+		text, err := clc.ResolveIncludes(files.ReadFile, k.File, k.IncludeDirs)
 		errs.add("kernel.file", err)
 		if err == nil && strings.TrimSpace(text) == "" {
 			errs.addf("kernel.file", "%s is empty", k.File)
@@ -159,7 +164,7 @@ func (p *Problem) compileKernel(errs *fieldErrors) {
 // folder: only IncludeDirs are searched.
 func resolveText(k Kernel) (string, error) {
 	own := k.Name + ".cl"
-	return include.Resolve(func(path string) ([]byte, error) {
+	return clc.ResolveIncludes(func(path string) ([]byte, error) {
 		switch {
 		case path == own:
 			return []byte(k.Source), nil
@@ -186,7 +191,7 @@ func (p *Problem) compileConstants(errs *fieldErrors) {
 				errs.add(field, err)
 				continue
 			}
-			p.constants[c.Name] = Constant{c.Name, value}.Number()
+			p.constants[c.Name] = Constant{Name: c.Name, Value: value}.Number()
 		}
 	}
 }

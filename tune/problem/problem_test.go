@@ -17,7 +17,7 @@ import (
 func saxpy() Definition {
 	return Definition{
 		Kernel:      Kernel{Name: "saxpy", Source: "__kernel void saxpy() {}"},
-		Constants:   []Constant{{"n", 1000}, {"alpha", "0.5f"}},
+		Constants:   []Constant{{Name: "n", Value: 1000}, {Name: "alpha", Value: "0.5f"}},
 		ProblemSize: []Expr{"n"},
 		Arguments: []Argument{
 			{Name: "y", Type: "float32", Size: "n", Output: true},
@@ -149,7 +149,7 @@ func TestNewProblemNamesTheFieldThatIsWrong(t *testing.T) {
 		"no type":               {func(d *Definition) { d.Arguments[0].Type = "" }, "arguments[0].type", "the type is missing"},
 		"unknown type":          {func(d *Definition) { d.Arguments[0].Type = "flaot32" }, "arguments[0].type", "float32"},
 		"a constant no type": {func(d *Definition) {
-			d.Constants = append(d.Constants, Constant{"element", "flaot"})
+			d.Constants = append(d.Constants, Constant{Name: "element", Value: "flaot"})
 			d.Arguments[0].Type = "element"
 		}, "arguments[0].type", "the constant element"},
 		"no size":            {func(d *Definition) { d.Arguments[0].Size = "" }, "arguments[0].size", "the size is missing"},
@@ -285,7 +285,7 @@ func TestAConstantNamesTheTypeOfArguments(t *testing.T) {
 	d := saxpy()
 	d.Arguments[0].Type, d.Arguments[1].Type = "element", "element"
 	for name, want := range map[string]string{"float": "float32", "double": "float64", "half": "float16"} {
-		d.Constants = append([]Constant{{"element", name}}, d.Constants...)
+		d.Constants = append([]Constant{{Name: "element", Value: name}}, d.Constants...)
 		p := mustProblem(t, d)
 		for _, a := range p.Arguments()[:2] {
 			if a.Type.String() != want {

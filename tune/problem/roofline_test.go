@@ -31,7 +31,7 @@ func testPeaks() *hardware.Peaks {
 func moving(n string, r *Roofline) Definition {
 	return Definition{
 		Kernel: Kernel{Name: "k", Source: "__kernel void k() {}"}, ProblemSize: []Expr{"1"}, Roofline: r,
-		Constants:  []Constant{{"real", "double"}},
+		Constants:  []Constant{{Name: "real", Value: "double"}},
 		Arguments:  []Argument{{Name: "in", Type: "float32", Size: n}, {Name: "out", Type: "float32", Size: n, Output: true}},
 		Parameters: []space.Parameter{{Name: "steps", Values: []space.Value{1, 2}}},
 	}

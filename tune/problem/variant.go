@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ndtune/ndtune/tune/clc"
 	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/space"
@@ -28,6 +29,8 @@ type Variant struct {
 
 	Tolerance         Tolerance
 	ReferenceLaunches int
+
+	Hint string // about a build that fails; "": none
 }
 
 // An NDRange is the index space of a launch. Dimensions that are not used are 1.
@@ -62,13 +65,13 @@ type Tolerance struct {
 // Variant derives the kernel of a configuration on a device. Its error is the reason why the
 // configuration cannot be launched there.
 func (p *Problem) Variant(c space.Configuration, d hardware.Device) (*Variant, error) {
-	v := &Variant{Configuration: c, Source: p.source}
+	v := &Variant{Configuration: c, Source: p.source, Hint: p.macroHint}
 	if p.definition.Kernel.Func != nil {
 		source, err := p.definition.Kernel.Func(c)
 		if err != nil {
 			return nil, fmt.Errorf("make the kernel's source: %w", err)
 		}
-		v.Source = source
+		v.Source, _ = clc.Override(source, p.macros())
 	}
 	defines, prologue := p.defines(c)
 	v.Options = append(append(v.Options, p.definition.Kernel.BuildOptions...), defines...)
@@ -113,13 +116,15 @@ func (p *Problem) defines(c space.Configuration) (options []string, prologue str
 	var lines strings.Builder
 	define := func(name, value string) {
 		if safeDefine.MatchString(value) {
-			options = append(options, "-D "+name+"="+value)
+			options = append(options, defineOption(name, value))
 		} else {
 			fmt.Fprintf(&lines, "#define %s %s\n", name, strings.ReplaceAll(value, "\n", "\\\n"))
 		}
 	}
 	for _, constant := range p.definition.Constants {
-		define(constant.Name, constant.text())
+		if !constant.Host {
+			define(constant.Name, constant.text())
+		}
 	}
 	for i, name := range p.parameters.Names() {
 		define(name, space.FormatValue(c.At(i)))
@@ -127,21 +132,45 @@ func (p *Problem) defines(c space.Configuration) (options []string, prologue str
 	return options, lines.String()
 }
 
-// BuildOptions returns a configuration as -D options, without the constants of the definition, for the
-// build of an application.
-func (p *Problem) BuildOptions(c space.Configuration) string { return BuildOptions(c) }
+// BuildOptions returns all options of the compiler for a configuration on one line, to paste into a build
+// elsewhere: [Problem.FixedOptions] and those of [BuildOptions].
+func (p *Problem) BuildOptions(c space.Configuration) string {
+	return strings.TrimSpace(p.FixedOptions() + " " + BuildOptions(c))
+}
 
-// BuildOptions returns a configuration as -D options, for the build of an application.
+// FixedOptions returns the options that are the same for all configurations: those of the definition, and
+// the constants.
+func (p *Problem) FixedOptions() string {
+	v := Variant{Options: slices.Clone(p.definition.Kernel.BuildOptions)}
+	for _, c := range p.definition.Constants {
+		if !c.Host {
+			v.Options = append(v.Options, defineOption(c.Name, c.text()))
+		}
+	}
+	return v.OptionLine()
+}
+
+// BuildOptions returns the -D options of a configuration.
 func BuildOptions(c space.Configuration) string {
 	options := make([]string, c.Len())
-	for i := range options {
-		value := space.FormatValue(c.At(i))
-		if !safeDefine.MatchString(value) {
-			value = strconv.Quote(value)
-		}
-		options[i] = "-D " + c.Parameters().At(i).Name + "=" + value
+	for i, name := range c.Parameters().Names() {
+		options[i] = defineOption(name, space.FormatValue(c.At(i)))
 	}
 	return strings.Join(options, " ")
+}
+
+func defineOption(name, value string) string {
+	if !safeDefine.MatchString(value) {
+		value = strconv.Quote(value)
+	}
+	return "-D " + name + "=" + value
+}
+
+// NDRange returns the launch of a configuration on a device.
+func (p *Problem) NDRange(c space.Configuration, d hardware.Device) (NDRange, error) {
+	env := p.environment(d)
+	c.Assign(env)
+	return p.ndrange(env)
 }
 
 // ndrange derives the launch: in each dimension ceil(problem size / product of divisors)

@@ -87,11 +87,11 @@ func TestNDRange(t *testing.T) {
 			dimensions: 2, grid: [3]int{13, 13, 1}, local: [3]int{8, 8, 1}, global: "[104 104]", workItemsInAGroup: 64,
 		},
 		"a block size from a constant": {
-			definition: Definition{ProblemSize: []Expr{"n"}, Constants: []Constant{{"n", "0x64"}, {"block_size_x", int64(10)}}},
+			definition: Definition{ProblemSize: []Expr{"n"}, Constants: []Constant{{Name: "n", Value: "0x64"}, {Name: "block_size_x", Value: int64(10)}}},
 			dimensions: 1, grid: [3]int{10, 1, 1}, local: [3]int{10, 1, 1}, global: "[100]", workItemsInAGroup: 10,
 		},
 		"expressions of parameters": {
-			definition: Definition{ProblemSize: []Expr{"n * (wide ? 2 : 1)", "ceil(n / 3)"}, Constants: []Constant{{"n", 100}},
+			definition: Definition{ProblemSize: []Expr{"n * (wide ? 2 : 1)", "ceil(n / 3)"}, Constants: []Constant{{Name: "n", Value: 100}},
 				Parameters: []space.Parameter{one("wide", true), one("block_size_x", 32)}},
 			dimensions: 2, grid: [3]int{7, 34, 1}, local: [3]int{32, 1, 1}, global: "[224 34]", workItemsInAGroup: 32,
 		},
@@ -187,8 +187,8 @@ func TestValuesReachTheKernelAsOptionsOrAsAPrologue(t *testing.T) {
 	d := Definition{
 		Kernel: Kernel{Name: "k", Source: "first line\n", BuildOptions: []string{"-cl-mad-enable"}},
 		Constants: []Constant{
-			{"n", 4096}, {"dt", "0.225f"}, {"h", 0.5}, {"whole", 2.0}, {"yes", true}, {"short", int16(-3)},
-			{"expression", "(n + 1)"}, {"spaced", "unsigned int"},
+			{Name: "n", Value: 4096}, {Name: "dt", Value: "0.225f"}, {Name: "h", Value: 0.5}, {Name: "whole", Value: 2.0}, {Name: "yes", Value: true}, {Name: "short", Value: int16(-3)},
+			{Name: "expression", Value: "(n + 1)"}, {Name: "spaced", Value: "unsigned int"},
 		},
 		ProblemSize: []Expr{"n"},
 		Parameters: []space.Parameter{
@@ -237,7 +237,7 @@ func TestConstantsAreNumbersInExpressions(t *testing.T) {
 		{"float4", `x == "float4" ? 1 : 0`, 1}, {"(1 + 2)", "len(x)", 7}, {"1e999", "len(x)", 5},
 	} {
 		p := mustProblem(t, Definition{
-			Kernel: Kernel{Name: "k", Source: " "}, ProblemSize: []Expr{"1"}, Constants: []Constant{{"x", c.value}},
+			Kernel: Kernel{Name: "k", Source: " "}, ProblemSize: []Expr{"1"}, Constants: []Constant{{Name: "x", Value: c.value}},
 			Metrics: []Metric{{"m", c.expression}},
 		})
 		judgement, err := p.Judge(configurationOf(t, p, nil), hardware.Device{}, StatsOf([]float64{1}), 1)
@@ -266,7 +266,7 @@ func TestScalars(t *testing.T) {
 		{"int3", []int{1, 2, 3}, join(i32(1), i32(2), i32(3), i32(0))}, {"int3", []any{"n", "n", 1}, join(i32(100), i32(100), i32(1), i32(0))},
 	} {
 		d := Definition{
-			Kernel: Kernel{Name: "k", Source: " "}, ProblemSize: []Expr{"1"}, Constants: []Constant{{"n", 100}},
+			Kernel: Kernel{Name: "k", Source: " "}, ProblemSize: []Expr{"1"}, Constants: []Constant{{Name: "n", Value: 100}},
 			Parameters: []space.Parameter{one("unroll", 1)},
 			Arguments:  []Argument{{Name: "s", Type: c.typ, Value: c.value}},
 		}

@@ -67,6 +67,17 @@ func (f *field) append(b []byte) []byte {
 		if len(*at) > 0 {
 			b = appendFloats(b, *at)
 		}
+	case *[]int:
+		if len(*at) > 0 {
+			b = append(b, '[')
+			for i, n := range *at {
+				if i > 0 {
+					b = append(b, ',')
+				}
+				b = strconv.AppendInt(b, int64(n), 10)
+			}
+			b = append(b, ']')
+		}
 	case *[]problem.MetricValue:
 		if len(*at) > 0 {
 			b = appendMetrics(append(b, '{'), *at)

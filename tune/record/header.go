@@ -36,6 +36,7 @@ type Header struct {
 	Device      hardware.Device
 	Parameters  []space.Parameter  // in order
 	Constants   []problem.Constant // in order
+	Options     string             // of the compiler, the same for all configurations, constants included
 	ProblemSize []int
 	Objective   problem.Objective
 	Metrics     []string // names in order
@@ -58,6 +59,7 @@ type headerJSON struct {
 	Device      hardware.Device `json:"device"`
 	Parameters  []parameterJSON `json:"parameters"`
 	Constants   []constantJSON  `json:"constants,omitempty"`
+	Options     string          `json:"options,omitempty"`
 	ProblemSize []int           `json:"problem_size,omitempty"`
 	Objective   objectiveJSON   `json:"objective"`
 	Metrics     []string        `json:"metrics,omitempty"`
@@ -77,6 +79,7 @@ type parameterJSON struct {
 type constantJSON struct {
 	Name  string    `json:"name"`
 	Value valueJSON `json:"value"`
+	Host  bool      `json:"host,omitempty"`
 }
 
 type objectiveJSON struct {
@@ -106,7 +109,7 @@ func (h Header) MarshalJSON() ([]byte, error) {
 		Format: h.Format, Version: h.Version,
 		Digest: h.Digest, Kernel: h.Kernel, Source: h.Source,
 		Device: h.Device, Parameters: []parameterJSON{},
-		ProblemSize: h.ProblemSize, Metrics: h.Metrics,
+		Options: h.Options, ProblemSize: h.ProblemSize, Metrics: h.Metrics,
 		Objective:  objectiveJSON{h.Objective.Name, h.Objective.Maximize},
 		Iterations: h.Iterations, Verified: h.Verified,
 		Strategy: h.Strategy, Seed: h.Seed, Started: h.Started.UTC(), Tool: h.Tool,
@@ -119,7 +122,7 @@ func (h Header) MarshalJSON() ([]byte, error) {
 		j.Parameters = append(j.Parameters, q)
 	}
 	for _, c := range h.Constants {
-		j.Constants = append(j.Constants, constantJSON{c.Name, valueJSON{c.Value}})
+		j.Constants = append(j.Constants, constantJSON{c.Name, valueJSON{c.Value}, c.Host})
 	}
 	return marshal(j)
 }
@@ -133,8 +136,8 @@ func (h *Header) UnmarshalJSON(raw []byte) error {
 	*h = Header{
 		Format: j.Format, Version: j.Version,
 		Digest: j.Digest, Kernel: j.Kernel, Source: j.Source,
-		Device:      j.Device,
-		ProblemSize: j.ProblemSize, Metrics: j.Metrics,
+		Device:  j.Device,
+		Options: j.Options, ProblemSize: j.ProblemSize, Metrics: j.Metrics,
 		Objective:  problem.Objective{Name: j.Objective.Name, Maximize: j.Objective.Maximize},
 		Iterations: j.Iterations, Verified: j.Verified,
 		Strategy: j.Strategy, Seed: j.Seed, Started: j.Started, Tool: j.Tool,
@@ -147,7 +150,7 @@ func (h *Header) UnmarshalJSON(raw []byte) error {
 		h.Parameters = append(h.Parameters, q)
 	}
 	for _, c := range j.Constants {
-		h.Constants = append(h.Constants, problem.Constant{Name: c.Name, Value: c.Value.v})
+		h.Constants = append(h.Constants, problem.Constant{Name: c.Name, Value: c.Value.v, Host: c.Host})
 	}
 	return nil
 }

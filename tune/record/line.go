@@ -23,7 +23,7 @@ const (
 // A line of a result leaves out what is zero:
 //
 //	{"kind":"result","configuration":{"block_size_x":16},"status":"correct","times":[1.5],
-//	 "verified":true,"early_stopped":true,"device":"1:0","metrics":{"GB/s":90.5},"objective":1.5,
+//	 "verified":true,"early_stopped":true,"device":"1:0","global":[4096],"local":[16],"metrics":{"GB/s":90.5},"objective":1.5,
 //	 "durations_ns":{"build":1200300},"timestamp":"2026-01-02T03:04:05.678901234Z"}
 //
 // A line of a final measurement names its configuration, and the session that it belongs
@@ -98,12 +98,13 @@ type configured struct {
 
 // fields are the members of a line of any kind but that of peaks, in the order in which they are
 // written.
-func (p *line) fields() [16]field {
+func (p *line) fields() [18]field {
 	r := &p.result
-	return [16]field{
+	return [18]field{
 		{"kind", &p.kind}, {"session", &p.session}, {"configuration", &p.configuration},
 		{"status", &r.Status}, {"reason", &r.Reason}, {"reason_base64", (*notUTF8)(&r.Reason)},
 		{"times", &r.Times}, {"verified", &r.Verified}, {"early_stopped", &r.EarlyStopped}, {"device", &r.Device},
+		{"global", &r.Global}, {"local", &r.Local},
 		{"metrics", &r.Metrics}, {"objective", &r.Objective}, {"durations_ns", &r.Durations}, {"timestamp", &r.Timestamp},
 		{"final", &r.Final}, {"at_final", &r.AtFinal},
 	}

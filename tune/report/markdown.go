@@ -55,7 +55,11 @@ func (run *Run) writeMarkdown(b *strings.Builder) {
 	if s.OverMedian != nil && s.OverWorst != nil {
 		fmt.Fprintf(b, "; %.2f× better than the median configuration, %.2f× than the worst", *s.OverMedian, *s.OverWorst)
 	}
-	fmt.Fprintf(b, ". Options: %s\n\n", markdown.Code(s.Best.Options))
+	fmt.Fprintf(b, ". Options: %s", markdown.Code(s.Best.Options))
+	if len(s.Best.Global) > 0 {
+		fmt.Fprintf(b, ". Launch: %s", figure.Launch(s.Best.Global, s.Best.Local))
+	}
+	b.WriteString("\n\n")
 	run.writeMarkdownTable(b)
 	for _, n := range run.Notices {
 		fmt.Fprintf(b, "\n- %s", markdown.Escape(n.Text))

@@ -44,7 +44,9 @@ type StatusCount struct {
 type Best struct {
 	Row           int     `json:"row"`
 	Configuration string  `json:"configuration"`
-	Options       string  `json:"options"` // -D options of a compiler
+	Options       string  `json:"options"` // of the compiler, all of them
+	Global        []int   `json:"global"`  // work-items of the launch by dimension; null if unknown
+	Local         []int   `json:"local"`   // and of a work-group
 	YAML          string  `json:"yaml"`
 	Objective     float64 `json:"objective"` // at Time
 
@@ -132,7 +134,7 @@ func describeBest(run *Run, b *best) *Best {
 	r := &run.results[b.row]
 	f := b.figures
 	d := &Best{
-		Row: b.row, Configuration: r.Configuration.String(), Options: problem.BuildOptions(r.Configuration),
+		Row: b.row, Configuration: r.Configuration.String(), Options: strings.TrimSpace(run.options + " " + problem.BuildOptions(r.Configuration)), Global: r.Global, Local: r.Local,
 		YAML: asYAML(r.Configuration), Objective: f.Objective,
 		Time: f.Time, Final: f.Final, Launches: len(r.Times), SearchTime: r.Time(), Deviation: r.Stats().StandardDeviation,
 		Metrics: []MetricFigure{}, Verified: r.Verified, Device: r.Device,

@@ -38,10 +38,18 @@ func (f field) definition() (d problem.Definition) {
 	return d
 }
 
+// constants reads each constant as a value, or as {value: …, host: true}.
 func (f field) constants() (constants []problem.Constant) {
 	for _, e := range f.entries() {
-		if v := e.value.value(); v != nil {
-			constants = append(constants, problem.Constant{Name: e.key, Value: v})
+		c := problem.Constant{Name: e.key}
+		if e.value.node.Kind == yaml.MappingNode {
+			e.value.keys(key("value", &c.Value, field.value), key("host", &c.Host, field.boolean))
+			e.value.require("value")
+		} else {
+			c.Value = e.value.value()
+		}
+		if c.Value != nil {
+			constants = append(constants, c)
 		}
 	}
 	return constants

@@ -8,7 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/ndtune/ndtune/tune/include"
+	"github.com/ndtune/ndtune/tune/clc"
 	"github.com/ndtune/ndtune/tune/problem"
 )
 
@@ -51,7 +51,7 @@ func (f field) sourceFile(includeDirs []string) string {
 		f.fail(f.explain(f.sourcePath, err))
 		return ""
 	}
-	text, err := include.Resolve(f.readBeside, name, includeDirs)
+	text, err := clc.ResolveIncludes(f.readBeside, name, includeDirs)
 	if err != nil {
 		f.fail(err)
 	} else if strings.TrimSpace(text) == "" {
@@ -73,7 +73,7 @@ func (f field) sourceText(includeDirs []string) string {
 		}
 		return f.readBeside(name)
 	}
-	text, err := include.Resolve(read, own, includeDirs)
+	text, err := clc.ResolveIncludes(read, own, includeDirs)
 	if err != nil {
 		f.fail(err)
 	}

@@ -13,6 +13,8 @@ type task struct {
 	values        values
 	binary        []byte        // from the worker that built it, or nil
 	build         time.Duration // the time for that
+	warnings      string        // of the compiler
+	code          uint64        // digest of the binary, or 0
 	again         bool          // it is built once more, for the binary
 	deaths        int           // of workers that worked on it
 	fresh         string        // a device.FreshOption, or ""

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -81,6 +82,7 @@ func (p *Pool) built(m *member, b *built, now time.Time) {
 	}
 	t.build += b.Result.Durations.Build
 	t.binary = b.Binary
+	t.warnings, t.code = b.Result.Warnings, b.Result.Binary
 	p.toEvaluate.add(t)
 }
 
@@ -104,6 +106,7 @@ func (p *Pool) finished(m *member, r *result, now time.Time) {
 // answer hands a result on.
 func (p *Pool) answer(m *member, t *task, r tune.Result) {
 	r.Durations.Build += t.build
+	r.Warnings, r.Binary = cmp.Or(r.Warnings, t.warnings), cmp.Or(r.Binary, t.code)
 	if len(p.devices) > 1 && !m.builds {
 		r.Device = p.devices[m.device].Selector()
 	}

@@ -94,6 +94,8 @@ type evaluate struct {
 type result struct {
 	Status       tune.Status
 	Reason       string
+	Warnings     string
+	Binary       uint64
 	Times        []float64
 	Verified     bool
 	EarlyStopped bool
@@ -147,14 +149,14 @@ type failed struct{ Reason string }
 
 func sent(r tune.Result) result {
 	return result{
-		Status: r.Status, Reason: r.Reason, Times: r.Times, Verified: r.Verified,
+		Status: r.Status, Reason: r.Reason, Warnings: r.Warnings, Binary: r.Binary, Times: r.Times, Verified: r.Verified,
 		EarlyStopped: r.EarlyStopped, Durations: r.Durations, Timestamp: r.Timestamp,
 	}
 }
 
 func (r result) received(c space.Configuration) tune.Result {
 	return tune.Result{
-		Configuration: c, Status: r.Status, Reason: r.Reason, Times: r.Times, Verified: r.Verified,
+		Configuration: c, Status: r.Status, Reason: r.Reason, Warnings: r.Warnings, Binary: r.Binary, Times: r.Times, Verified: r.Verified,
 		EarlyStopped: r.EarlyStopped, Durations: r.Durations, Timestamp: r.Timestamp,
 	}
 }

@@ -18,7 +18,7 @@ function title(run) {
 }
 
 function bestCard(run) {
-  const best = run.summary.best, options = el("code", {}, best.options), yaml = el("code", {}, best.yaml.trimEnd());
+  const best = run.summary.best, yaml = el("code", {}, best.yaml.trimEnd());
   const objective = run.measures[0];
   const figures = best.metrics.map((m) => el("span", { class: "figure" },
     el("b", {}, formatNumber(m.value)), " " + m.name, m.atTime ? null : el("small", {}, " in the search")));
@@ -29,7 +29,9 @@ function bestCard(run) {
     el("p", { class: "note" }, origin(run, best)),
     el("dl", { class: "chips", id: "best-values" }, run.parameters.map((p) =>
       el("div", { class: p.values.length > 1 ? "" : "fixed" }, el("dt", {}, p.name), el("dd", {}, run.value(best.row, p))))),
-    el("div", { class: "paste" }, el("span", {}, "options"), options, copyButton()),
+    el("div", { class: "paste" }, el("span", {}, "options"), el("code", {}, best.options), copyButton()),
+    best.global && el("div", { class: "paste" }, el("span", {}, "launch"),
+      el("code", {}, `global size ${best.global.join("×")}, local size ${best.local.join("×")}`), copyButton()),
     el("div", { class: "paste" }, el("span", {}, "YAML"), el("pre", {}, yaml), copyButton()),
     objective.name.startsWith("time") ? null : el("p", { class: "note" },
       `Ranked by ${objective.name}, ${run.objective.maximize ? "more" : "less"} is better: ${withUnit(objective, formatMeasure(objective, best.objective))}${best.final ? "" : " in the search"}.`));

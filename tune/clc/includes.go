@@ -1,7 +1,7 @@
 // Package include replaces the #include "…" directives of OpenCL sources by the files that
 // they name. The resulting text is complete: it can be digested and sent to another process.
 // The package knows preprocessor directives, not the language, and evaluates no conditions.
-package include
+package clc
 
 import (
 	"errors"
@@ -12,18 +12,18 @@ import (
 	"strings"
 )
 
-// Resolve returns the source in file with each #include "…" replaced by the included file.
+// ResolveIncludes returns the source in file with each #include "…" replaced by the included file.
 // It looks for a name in the folder of the including file, then in each of dirs. It adds
 // #line directives, so that the compiler's messages name the original files and lines. Names
 // that are not found are left to the compiler, as is #include <…>. A source without
 // replacements is returned unchanged.
 //
-// Resolve evaluates no conditions: it replaces an #include under #if 0 like any other. Hence
+// ResolveIncludes evaluates no conditions: it replaces an #include under #if 0 like any other. Hence
 // it turns #pragma once into an include guard, because the compiler may skip the first
 // inclusion of a file. A file that includes itself must have #pragma once or an include guard
 // around all of its text; otherwise it is an error. So are a failed read, other than of a
 // file that does not exist, and a result of more than 16 MiB or 10,000 inclusions.
-func Resolve(read func(path string) ([]byte, error), file string, dirs []string) (string, error) {
+func ResolveIncludes(read func(path string) ([]byte, error), file string, dirs []string) (string, error) {
 	text, err := read(file)
 	if err != nil {
 		return "", fmt.Errorf("read %s: %w", file, err)

@@ -1,4 +1,4 @@
-package include
+package clc
 
 import (
 	"fmt"
@@ -25,7 +25,7 @@ func sources(text string) fstest.MapFS {
 
 func resolve(fsys fstest.MapFS, dirs ...string) (string, error) {
 	read := func(path string) ([]byte, error) { return fs.ReadFile(fsys, filepath.ToSlash(path)) }
-	return Resolve(read, "main.cl", dirs)
+	return ResolveIncludes(read, "main.cl", dirs)
 }
 
 func TestIncludes(t *testing.T) {

@@ -1,4 +1,4 @@
-package include
+package clc
 
 import "strings"
 

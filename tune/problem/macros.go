@@ -1,0 +1,146 @@
+package problem
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/ndtune/ndtune/tune/clc"
+	"github.com/ndtune/ndtune/tune/expression"
+)
+
+// macros returns the names that the build options or the prologue define: the parameters and the
+// constants of the kernel.
+func (p *Problem) macros() []string {
+	names := slices.Clone(p.parameters.Names())
+	for _, c := range p.definition.Constants {
+		if !c.Host {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
+// overrideMacros removes the directives by which the source defines parameters or constants again. With
+// them, all values would compile to the same code.
+func (p *Problem) overrideMacros(errs *fieldErrors) {
+	macros := p.macros()
+	var removed []clc.Redefinition
+	p.source, removed = clc.Override(p.source, macros)
+	for _, r := range removed {
+		if r.Arguments {
+			errs.addf("kernel", "%s: «%s» defines a macro with arguments; a parameter or a constant cannot have its name", r.Place(), r.Text)
+			continue
+		}
+		kind := "constant"
+		if slices.Contains(p.parameters.Names(), r.Macro) {
+			kind = "parameter"
+		}
+		p.notef("%s: «%s» is left out, because the %s %s of the specification gives the value.", r.Place(), r.Text, kind, r.Macro)
+	}
+	for _, option := range p.definition.Kernel.BuildOptions {
+		define, ok := strings.CutPrefix(strings.TrimSpace(option), "-D")
+		name, _, _ := strings.Cut(strings.TrimSpace(define), "=")
+		if ok && slices.Contains(macros, name) {
+			errs.addf("kernel.build_options", "%s defines %s, which is a parameter or a constant; remove the option", option, name)
+		}
+	}
+}
+
+// Notices returns sentences about parts of the definition that are allowed and may not be meant, for
+// people.
+func (p *Problem) Notices() []string { return p.notices }
+
+func (p *Problem) notef(format string, args ...any) {
+	p.notices = append(p.notices, fmt.Sprintf(format, args...))
+}
+
+// hintAtMacros sets the hint about macros that have the names of arguments: where the kernel's argument
+// has the name too, the compiler reads its value in the declaration.
+func (p *Problem) hintAtMacros() {
+	for _, name := range p.macros() {
+		if _, ok := p.argument(name); ok {
+			p.macroHint = fmt.Sprintf("%s is an argument and a macro, so that the compiler reads its value in place of the argument's name; "+
+				"give the argument another name in the kernel, or make %s a constant for expressions alone: {value: …, host: true}", name, name)
+			return
+		}
+	}
+}
+
+// noteDoubtfulParts notices parameters without effect and a local size that nobody gave.
+func (p *Problem) noteDoubtfulParts() {
+	words := p.wordsOfKernel()
+	for i := range p.parameters.Len() {
+		q := p.parameters.At(i)
+		if len(q.Values) > 1 && words != nil && !words.have(q.Name) && !p.sizesRead(q.Name) {
+			p.notef("The parameter %s has no effect: neither the source nor a size, a scalar or a build option reads it. All its values make the same kernel.", q.Name)
+		}
+		for _, v := range q.Values {
+			if text, ok := v.(string); ok && ruleLike.MatchString(text) {
+				p.notef("The parameter %s has the text %q as a value. A rule that makes values is a mapping, such as {range: [32, 256, 32]}.", q.Name, text)
+			}
+		}
+	}
+	if p.blockSize == [3]*expression.Expression{} && p.parameters.Len() > 0 {
+		p.notef("The local size is 1, because the specification has neither block_size nor a parameter block_size_x.")
+	}
+	if p.verify != nil && p.verify.reference != nil {
+		for _, notice := range p.verify.reference.notices {
+			if strings.Contains(notice, "» is left out") {
+				p.notef("The reference kernel: %s", notice)
+			}
+		}
+	}
+}
+
+// ruleLike matches texts such as range(128, 1024, 64) and 32:256:32.
+var ruleLike = regexp.MustCompile(`^\s*((range|linspace|arange|list)\s*\(.*\)|-?[0-9]+\s*(:|\.\.\.?)\s*-?[0-9]+(\s*:\s*-?[0-9]+)?)\s*$`)
+
+// sizesRead reports whether the launch or an argument depends on a parameter.
+func (p *Problem) sizesRead(parameter string) bool {
+	sizes := slices.Concat(p.problemSize, p.blockSize[:], p.gridDiv[0], p.gridDiv[1], p.gridDiv[2])
+	for _, a := range p.arguments {
+		sizes = append(append(sizes, a.size), a.value...)
+	}
+	return slices.ContainsFunc(sizes, func(e *expression.Expression) bool { return e != nil && e.Reads(parameter) })
+}
+
+// words are the identifiers of a kernel.
+type words struct {
+	all    map[string]bool
+	pasted bool // ## makes further ones
+}
+
+// wordsOfKernel returns the identifiers of the source and of all texts that the compiler gets with it;
+// nil if the source is not known whole.
+func (p *Problem) wordsOfKernel() *words {
+	if p.definition.Kernel.Func != nil || clc.HasIncludes(p.source) {
+		return nil
+	}
+	texts := append([]string{p.source}, p.definition.Kernel.BuildOptions...)
+	for _, c := range p.definition.Constants {
+		texts = append(texts, c.text())
+	}
+	for _, q := range p.definition.Parameters {
+		for _, v := range q.Values {
+			if text, ok := v.(string); ok {
+				texts = append(texts, text)
+			}
+		}
+	}
+	return &words{clc.Identifiers(strings.Join(texts, "\n")), strings.Contains(p.source, "##")}
+}
+
+// have reports whether a name is among the words, or may be made of them.
+func (w *words) have(name string) bool {
+	if w.all[name] || !w.pasted {
+		return w.all[name]
+	}
+	for word := range w.all {
+		if strings.HasPrefix(name, word) || strings.HasSuffix(name, word) {
+			return true
+		}
+	}
+	return false
+}
