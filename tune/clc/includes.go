@@ -1,6 +1,7 @@
-// Package include replaces the #include "…" directives of OpenCL sources by the files that
-// they name. The resulting text is complete: it can be digested and sent to another process.
-// The package knows preprocessor directives, not the language, and evaluates no conditions.
+// Package clc reads the text of OpenCL C sources: it replaces #include "…" directives by the files that
+// they name, removes macros that are defined again, and lists identifiers. A text with its includes is
+// complete: it can be digested and sent to another process. The package knows comments, literals and
+// preprocessor directives, not the language, and evaluates no conditions.
 package clc
 
 import (
