@@ -83,10 +83,7 @@ func (s *session) load(binary []byte, options string) *cl.Program {
 		return nil
 	}
 	program, err := s.Context.NewProgramFromBinaries([]*cl.Device{s.Device}, [][]byte{binary})
-	if err != nil {
-		return nil
-	}
-	if err := program.Build(options, s.Device); err != nil {
+	if err == nil && program.Build(options, s.Device) != nil {
 		program.Release()
 		return nil
 	}
@@ -146,7 +143,8 @@ func shorten(text string, limit int) string {
 	return fmt.Sprintf("%s\n[… %d bytes left out …]\n%s", text[:head], tail-head, text[tail:])
 }
 
-// checkKernel refuses a built kernel that the device cannot launch with this work-group.
+// checkKernel refuses a built kernel that takes other arguments than the problem's, or that the
+// device cannot launch with this work-group.
 // The kernel's own maximum is no reason yet: NVIDIA's driver says 256 for every kernel, and
 // runs larger work-groups all the same. Whether it does, the launch tells.
 // Some drivers build kernels whose local memory exceeds the device's without a word.
@@ -166,7 +164,7 @@ func (s *session) checkKernel(k *cl.Kernel, v *problem.Variant, d hardware.Devic
 		return fail(tune.Constraints, "the kernel requires a work-group of %d×%d×%d (reqd_work_group_size), not %d×%d×%d",
 			c[0], c[1], c[2], v.NDRange.Local[0], v.NDRange.Local[1], v.NDRange.Local[2])
 	}
-	return nil
+	return checkArguments(k, s.problem)
 }
 
 // checkArguments compares the problem's arguments with those of the built kernel: their
@@ -211,21 +209,20 @@ func mismatch(info cl.ArgInfo, a problem.ArgumentInfo) string {
 			return kernelTakes("a scalar")
 		}
 		typ, err := array.ParseType(openCLName(info.Type))
-		if err == nil && (typ.Size() != a.Type.Size() || isFloat(typ) != isFloat(a.Type)) {
+		if err == nil && (typ.Size() != a.Type.Size() || floatSize(typ) != floatSize(a.Type)) {
 			return "the kernel takes " + info.Type + ", the definition gives " + a.Type.OpenCL()
 		}
 	}
 	return ""
 }
 
-// isFloat tells numbers with a fraction from whole ones: the bits of one are nonsense as the
-// other.
-func isFloat(t array.Type) bool {
+// floatSize returns the bits of a floating-point type's scalars, and 0 for integers.
+func floatSize(t array.Type) int {
 	switch t.Scalar() {
 	case array.Float16, array.Float32, array.Float64:
-		return true
+		return 8 * t.Scalar().Size()
 	}
-	return false
+	return 0
 }
 
 // elementMismatch finds buffers of other numbers: bytes and structures may be anything, but
@@ -235,7 +232,7 @@ func elementMismatch(info cl.ArgInfo, a problem.ArgumentInfo) string {
 	if err != nil || typ.Scalar().Size() == 1 || a.Type.Scalar().Size() == 1 {
 		return ""
 	}
-	if typ.Scalar().Size() != a.Type.Scalar().Size() || isFloat(typ) != isFloat(a.Type) {
+	if typ.Scalar().Size() != a.Type.Scalar().Size() || floatSize(typ) != floatSize(a.Type) {
 		return "the kernel takes elements of " + typ.OpenCL() + ", the definition gives " + a.Type.OpenCL()
 	}
 	return ""
@@ -245,12 +242,10 @@ func elementMismatch(info cl.ArgInfo, a problem.ArgumentInfo) string {
 // NumPy's is not.
 func openCLName(name string) string {
 	name = strings.TrimSpace(name)
-	for _, vector := range []struct{ opencl, unambiguous string }{
-		{"int8", "int32x8"}, {"int16", "int32x16"}, {"uint8", "uint32x8"}, {"uint16", "uint32x16"}, {"float16", "float32x16"},
-	} {
-		if name == vector.opencl {
-			return vector.unambiguous
-		}
+	switch name {
+	case "int8", "int16", "uint8", "uint16", "float16":
+		scalar := strings.TrimRight(name, "0123456789")
+		return scalar + "32x" + name[len(scalar):]
 	}
 	return strings.Replace(name, "unsigned ", "u", 1)
 }

@@ -142,7 +142,7 @@ func (e *Evaluator) read(t testing.TB, name string) *array.Array {
 	t.Helper()
 	for i, info := range e.session.infos {
 		if info.Name == name {
-			a, err := e.session.read(i)
+			a, err := e.session.read(i, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

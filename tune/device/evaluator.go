@@ -8,13 +8,13 @@
 package device
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"math"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ndtune/ndtune/cl"
@@ -54,17 +54,18 @@ const DefaultIterations = 7
 const DefaultEarlyStop = 3
 
 // An Evaluator evaluates the configurations of one problem on one OpenCL device. It
-// implements tune.Remeasurer, tune.Observer and tune.Prober. Close it when done. But for Observe and
-// SetBest it is not safe for concurrent use.
+// implements tune.Remeasurer, tune.Observer and tune.Prober. Close it when done. But for Observe
+// it is not safe for concurrent use.
 type Evaluator struct {
 	device     *cl.Device
 	identity   hardware.Device
 	problem    *problem.Problem
 	iterations int
+	earlyStop  float64
 	supervisor Supervisor
 	session    *session
-	references *references
-	early      earlyStop
+	references references
+	best       atomic.Pointer[float64] // the best objective so far; nil: unknown
 	evaluated  int
 }
 
@@ -73,36 +74,23 @@ var errClosed = errors.New("the evaluator is closed")
 // Open makes an evaluator for a problem: a context and a queue on the device, and a check
 // of its timer. Buffers are made with the first configuration.
 func Open(d *cl.Device, p *problem.Problem, o Options) (*Evaluator, error) {
-	e, err := newEvaluator(d, p, o)
-	if err != nil {
-		return nil, err
-	}
-	e.identity.Timer = e.session.Timer
-	e.references.device = e.identity
-	return e, nil
-}
-
-// newEvaluator is Open for an evaluator whose device has no timer in its identity.
-func newEvaluator(d *cl.Device, p *problem.Problem, o Options) (*Evaluator, error) {
 	identity, err := Describe(d)
 	if err != nil {
 		return nil, err
 	}
 	identity.Peaks = o.Peaks
-	if o.Iterations <= 0 {
-		o.Iterations = DefaultIterations
-	}
+	o.Iterations = cmp.Or(max(0, o.Iterations), DefaultIterations)
 	if o.Supervisor == nil {
 		o.Supervisor = unsupervised{}
 	}
 	e := &Evaluator{
-		device: d, identity: identity, problem: p, iterations: o.Iterations, supervisor: o.Supervisor,
-		references: &references{problem: p, device: identity, supervisor: o.Supervisor},
-		early:      earlyStop{problem: p, device: identity, factor: o.EarlyStop},
+		device: d, identity: identity, problem: p, iterations: o.Iterations, earlyStop: o.EarlyStop, supervisor: o.Supervisor,
 	}
+	e.references.Evaluator = e
 	if e.session, err = newSession(d, p, o.Timer); err != nil {
 		return nil, fmt.Errorf("open %s: %w", identity.Name, err)
 	}
+	e.identity.Timer = e.session.Timer
 	return e, nil
 }
 
@@ -121,14 +109,11 @@ func (e *Evaluator) Device() hardware.Device { return e.identity }
 // Capacity is 1: in one process, on one device, nothing is gained by holding more.
 func (e *Evaluator) Capacity() int { return 1 }
 
-// Evaluated is how many configurations were evaluated to their end so far.
+// Evaluated returns the number of configurations that were evaluated so far.
 func (e *Evaluator) Evaluated() int { return e.evaluated }
 
 // Observe implements tune.Observer. Configurations far slower than the best are stopped early.
-func (e *Evaluator) Observe(best tune.Result) { e.early.set(best.Objective) }
-
-// SetBest is Observe for an objective alone.
-func (e *Evaluator) SetBest(objective float64) { e.early.set(objective) }
+func (e *Evaluator) Observe(best tune.Result) { e.best.Store(&best.Objective) }
 
 // Evaluate implements tune.Evaluator. A launch that is running cannot be interrupted:
 // cancelling takes effect after it.
@@ -155,9 +140,9 @@ func (e *Evaluator) Evaluate(ctx context.Context, in <-chan space.Configuration,
 	}
 }
 
-// One is the life of one configuration. Binary, where it is not nil, is what Build gave for
-// it: it spares compiling, and where the driver does not take it, the source is compiled. Fresh
-// is a [FreshOption], or "".
+// One evaluates one configuration. Binary is the program that Build returned for it, or nil. One
+// compiles the source if there is no binary, or if the driver refuses it. Fresh is a
+// [FreshOption], or "".
 //
 // The error says that nothing further can be evaluated, or that the context ended. A result
 // with a status stands all the same: where the configuration took the device with it, which
@@ -213,8 +198,8 @@ type LostError struct{ Err error }
 func (e *LostError) Error() string { return e.Err.Error() }
 func (e *LostError) Unwrap() error { return e.Err }
 
-// recover makes sure after a failed launch that the session still works, and replaces it
-// where it does not. NVIDIA's driver makes no other context in a process in which a kernel
+// recover checks after a failed launch that the session still works, and replaces it if it does
+// not. NVIDIA's driver makes no other context in a process in which a kernel
 // accessed memory that is not there: then it fails.
 func (e *Evaluator) recover() (replaced bool, err error) {
 	if e.session.alive() == nil {
@@ -242,35 +227,14 @@ func fail(status tune.Status, format string, args ...any) error {
 	return &failure{status, strings.ToValidUTF8(fmt.Sprintf(format, args...), "\uFFFD")}
 }
 
-// A Builder compiles the configurations of one problem for one device and runs nothing: it
-// holds a context and no buffers. The process that evaluates a configuration finds the
-// program in the driver's cache, or takes the binary. Close it when done. It is not safe for
-// concurrent use.
-type Builder struct{ evaluator *Evaluator }
-
-// OpenBuilder makes a builder. Of the options only Peaks and Supervisor count.
-func OpenBuilder(d *cl.Device, p *problem.Problem, o Options) (*Builder, error) {
-	o.Timer = hardware.TimerEvent // unused, and so not probed
-	e, err := newEvaluator(d, p, o)
-	if err != nil {
-		return nil, err
-	}
-	return &Builder{e}, nil
-}
-
-// Device is the device, without its timer.
-func (b *Builder) Device() hardware.Device { return b.evaluator.identity }
-
-// Close releases what the builder holds.
-func (b *Builder) Close() { b.evaluator.Close() }
-
-// Build compiles a configuration. A result without a status can be evaluated; a result with
+// Build compiles a configuration and runs nothing. The process that evaluates it finds the program
+// in the driver's cache, or takes the binary. A result without a status can be evaluated; a result with
 // a status is final. Its Durations.Build is the time of the compilation. If wantBinary is set and
 // the driver supports it, Build also returns the program's binary. Fresh is a [FreshOption] or
 // empty, and must be the same when the configuration is evaluated. The result has the digest of the
 // binary, since GPUs' drivers return it at once.
-func (b *Builder) Build(ctx context.Context, c space.Configuration, wantBinary bool, fresh string) (result tune.Result, binary []byte, err error) {
-	t := b.evaluator.trial(c)
+func (e *Evaluator) Build(ctx context.Context, c space.Configuration, wantBinary bool, fresh string) (result tune.Result, binary []byte, err error) {
+	t := e.trial(c)
 	t.fresh = fresh
 	defer t.release()
 	if err := t.through(ctx, t.derive, t.build); err != nil {
@@ -292,37 +256,6 @@ func (b *Builder) Build(ctx context.Context, c space.Configuration, wantBinary b
 		binary = all[0]
 	}
 	return t.result, binary, nil
-}
-
-// An earlyStop decides whether a configuration is too slow to be measured in full, by the best
-// objective so far. It is safe for concurrent use.
-type earlyStop struct {
-	problem *problem.Problem
-	device  hardware.Device
-	factor  float64 // by which an objective may be worse; at most 1: nothing is too slow
-
-	mutex sync.Mutex
-	known bool
-	best  float64
-}
-
-// set takes an objective that is the best so far.
-func (p *earlyStop) set(best float64) {
-	p.mutex.Lock()
-	defer p.mutex.Unlock()
-	p.known, p.best = true, best
-}
-
-// tooSlow judges a configuration by the time of one launch in milliseconds.
-func (p *earlyStop) tooSlow(c space.Configuration, ms float64) bool {
-	p.mutex.Lock()
-	known, best := p.known, p.best
-	p.mutex.Unlock()
-	if !known || !(p.factor > 1) || math.IsInf(p.factor, 1) {
-		return false
-	}
-	objective, err := p.problem.ObjectiveAt(c, p.device, []float64{ms})
-	return err == nil && p.problem.Objective().Worse(objective, best, p.factor)
 }
 
 // A Stage is a part of an evaluation that can take long, or forever.

@@ -241,7 +241,7 @@ func TestALaunchThatFailsLeavesTheSession(t *testing.T) {
 	defer program.Release()
 	defer kernel.Release()
 	var failed *failure
-	if _, err := e.session.launch(kernel, v.NDRange); !errors.As(err, &failed) || failed.status != tune.Runtime || !strings.Contains(failed.reason, "launch: ") {
+	if _, err := e.session.times(kernel, v.NDRange, 1); !errors.As(err, &failed) || failed.status != tune.Runtime || !strings.Contains(failed.reason, "launch: ") {
 		t.Errorf("a kernel without arguments: %v", err)
 	}
 	if replaced, err := e.recover(); replaced || err != nil || e.session != kept {

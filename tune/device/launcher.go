@@ -16,6 +16,7 @@ import (
 // concurrent use.
 type Launcher struct {
 	Device  *cl.Device
+	Info    *cl.DeviceInfo
 	Context *cl.Context
 	Queue   *cl.Queue // with profiling where the driver supports it
 	Timer   string    // hardware.TimerEvent or hardware.TimerHost
@@ -28,11 +29,16 @@ type Launcher struct {
 func NewLauncher(d *cl.Device, timer string) (*Launcher, error) {
 	l := &Launcher{Device: d, Timer: timer, programs: map[string]*cl.Program{}}
 	var err error
+	if l.Info, err = d.Info(); err != nil {
+		return nil, err
+	}
 	if l.Context, err = cl.NewContext(d); err != nil {
 		return nil, err
 	}
 	if l.Queue, err = l.Context.NewQueue(d, cl.Profiling); err == nil && timer == "" {
-		l.Timer, err = l.probeTimer()
+		if l.Timer, err = l.probeTimer(); err != nil {
+			err = fmt.Errorf("check the timer: %w", err)
+		}
 	}
 	if err != nil {
 		l.Release()
@@ -213,19 +219,13 @@ const (
 // or if its timestamps are zero or reversed, or say that a kernel took longer than the host
 // saw it take, or less than any device needs for it.
 func (l *Launcher) probeTimer() (timer string, err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("check the timer: %w", err)
-		}
-	}()
 	if !l.Queue.Profiling() {
 		return hardware.TimerHost, nil
 	}
-	program, err := l.Build(timerProbe, "")
+	program, err := l.Shared(timerProbe, "")
 	if err != nil {
 		return "", err
 	}
-	defer program.Release()
 	kernel, err := program.NewKernel("ndtune_timer_probe")
 	if err != nil {
 		return "", err
@@ -241,37 +241,26 @@ func (l *Launcher) probeTimer() (timer string, err error) {
 	}
 	timer = hardware.TimerEvent
 	for range probeLaunches {
-		usable, err := l.probeOnce(kernel)
+		if err := l.Queue.Finish(); err != nil {
+			return "", err
+		}
+		began := time.Now()
+		event, err := l.Enqueue(kernel, Line(1, 1))
 		if err != nil {
 			return "", err
 		}
-		if !usable {
+		err = event.Wait()
+		seen := time.Since(began)
+		p, missing := event.Profile()
+		event.Release()
+		if err != nil {
+			return "", err
+		}
+		if took := p.Duration(); missing != nil || p.Start == 0 || took < probeLeast || took > seen+seen/2+time.Millisecond {
 			timer = hardware.TimerHost
 		}
 	}
 	return timer, nil
-}
-
-func (l *Launcher) probeOnce(kernel *cl.Kernel) (usable bool, err error) {
-	if err := l.Queue.Finish(); err != nil {
-		return false, err
-	}
-	began := time.Now()
-	event, err := l.Enqueue(kernel, Line(1, 1))
-	if err != nil {
-		return false, err
-	}
-	defer event.Release()
-	if err := event.Wait(); err != nil {
-		return false, err
-	}
-	seen := time.Since(began)
-	p, err := event.Profile()
-	if err != nil {
-		return false, nil // the driver has no timestamps
-	}
-	took := p.Duration()
-	return p.Start > 0 && took >= probeLeast && took <= seen+seen/2+time.Millisecond, nil
 }
 
 // Line is the NDRange of one dimension with some work-groups of local work-items each.

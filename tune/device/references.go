@@ -6,17 +6,14 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
-	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 )
 
 // references makes the correct outputs of a problem when they are first needed, and keeps them on the
 // host.
 type references struct {
-	problem    *problem.Problem
-	device     hardware.Device
-	supervisor Supervisor
-	made       map[string]map[string]*array.Array // by reference key, then by argument name
+	*Evaluator
+	made map[string]map[string]*array.Array // by referenceKey, then by argument name
 }
 
 // maxReferences is the largest number of sets of outputs that are kept.
@@ -110,7 +107,7 @@ func (r *references) given(v *problem.Variant) (map[string]*array.Array, error) 
 // runKernel runs the reference kernel in the context of the session, with separate buffers.
 func (r *references) runKernel(ctx context.Context, s *session, v *problem.Variant) (map[string]*array.Array, error) {
 	reference, configuration, swap := r.problem.Reference()
-	w, err := Derive(reference, configuration, r.device)
+	w, err := Derive(reference, configuration, r.identity)
 	if err != nil {
 		return nil, fmt.Errorf("at %s: %w", configuration, err)
 	}
@@ -123,10 +120,7 @@ func (r *references) runKernel(ctx context.Context, s *session, v *problem.Varia
 	}
 	defer program.Release()
 	defer kernel.Release()
-	if err := own.checkKernel(kernel, w, r.device); err != nil {
-		return nil, err
-	}
-	if err := checkArguments(kernel, reference); err != nil {
+	if err := own.checkKernel(kernel, w, r.identity); err != nil {
 		return nil, err
 	}
 	if err := own.checkMemory(w); err != nil {
@@ -152,11 +146,11 @@ func (r *references) runKernel(ctx context.Context, s *session, v *problem.Varia
 		if err := own.setArguments(kernel, w); err != nil {
 			return nil, err
 		}
-		if _, err := own.launch(kernel, w.NDRange); err != nil {
+		if _, err := own.times(kernel, w.NDRange, 1); err != nil {
 			return nil, err
 		}
 	}
-	return r.readOutputs(own)
+	return own.outputs(r.problem.Arguments())
 }
 
 // shareContent makes the reference's buffers with the content of the problem's buffers of the same
@@ -180,21 +174,4 @@ func (r *references) shareContent(own *session, w, v *problem.Variant) error {
 		}
 	}
 	return nil
-}
-
-// readOutputs reads the buffers that the problem's outputs are compared with.
-func (r *references) readOutputs(own *session) (map[string]*array.Array, error) {
-	outputs := map[string]*array.Array{}
-	for _, mine := range r.problem.Arguments() {
-		for i, info := range own.infos {
-			if !mine.Output || info.Name != mine.Name {
-				continue
-			}
-			var err error
-			if outputs[info.Name], err = own.readNew(i); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return outputs, nil
 }

@@ -7,8 +7,6 @@ import (
 	"slices"
 
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -65,23 +63,25 @@ type remeasurement struct {
 func (r *remeasurement) measure(ctx context.Context) error {
 	r.trials = make([]*trial, len(r.configurations))
 	r.times = make([][]float64, len(r.configurations))
-	for i := range r.configurations {
+	for i, c := range r.configurations {
 		if r.failed[i] {
 			continue
 		}
-		if err := r.open(ctx, i); err != nil {
+		r.options.Turn(i)
+		t := r.evaluator.trial(c)
+		r.trials[i] = t
+		if err := r.take(i, nil, t.through(ctx, t.derive, t.build, t.bind, t.launchFirst)); err != nil {
 			return err
 		}
 	}
-	batch := !r.options.Singly && r.batchable()
+	round := r.launchSingly
+	if !r.options.Singly && r.batchable() {
+		round = r.launchBatch
+	}
 	if err := r.evaluator.supervisor.Timing(ctx); err != nil {
 		return err
 	}
 	for n := range r.options.Rounds {
-		round := r.launchSingly
-		if batch {
-			round = r.launchBatch
-		}
 		if err := round(ctx, n); err != nil {
 			return err
 		}
@@ -93,22 +93,11 @@ func (r *remeasurement) measure(ctx context.Context) error {
 // as the launches of one configuration in the search, so that the times are of one kind.
 func (r *remeasurement) batchable() bool {
 	s := r.evaluator.session
-	if s.Timer == hardware.TimerHost || s.restoresEachLaunch() {
-		return false
-	}
-	var first *trial
-	for _, t := range r.trials {
-		if t == nil {
-			continue
-		}
-		if first == nil {
-			first = t
-		}
-		if t.first > batchable || !slices.Equal(t.variant.Elements, first.variant.Elements) {
-			return false
-		}
-	}
-	return true
+	live := r.live()
+	return s.batches() && !slices.ContainsFunc(live, func(i int) bool {
+		t := r.trials[i]
+		return t.first > batchable || !slices.Equal(t.variant.Elements, r.trials[live[0]].variant.Elements)
+	})
 }
 
 // launchBatch enqueues one launch of each configuration and reads their times afterwards.
@@ -129,7 +118,7 @@ func (r *remeasurement) launchBatch(ctx context.Context, n int) error {
 		t := r.trials[i]
 		var err error
 		if events[i], err = s.Enqueue(t.kernel, t.variant.NDRange); err != nil {
-			if err := r.fail(i, s.launchFailure(t.kernel, t.variant.NDRange, err)); err != nil {
+			if err := r.take(i, nil, s.launchFailure(t.kernel, t.variant.NDRange, err)); err != nil {
 				return err
 			}
 		}
@@ -162,16 +151,13 @@ func (r *remeasurement) live() []int {
 
 // launchSingly launches each configuration and waits for it.
 func (r *remeasurement) launchSingly(ctx context.Context, _ int) error {
-	for i, t := range r.trials {
-		if t == nil {
-			continue
-		}
+	for _, i := range r.live() {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		r.options.Turn(i)
 		r.evaluator.supervisor.Begin(StageMeasure, 1)
-		times, err := t.again()
+		times, err := r.trials[i].again()
 		if err := r.take(i, times, err); err != nil {
 			return err
 		}
@@ -179,28 +165,13 @@ func (r *remeasurement) launchSingly(ctx context.Context, _ int) error {
 	return nil
 }
 
-// take keeps times of configuration i, or leaves it out because of an error.
+// take keeps times of configuration i, or leaves it out because of an error. The error that it
+// returns says that the others cannot simply go on.
 func (r *remeasurement) take(i int, times []float64, err error) error {
-	if err != nil {
-		return r.fail(i, err)
+	if err == nil {
+		r.times[i] = append(r.times[i], times...)
+		return nil
 	}
-	r.times[i] = append(r.times[i], times...)
-	return nil
-}
-
-// open builds configuration i and launches it once.
-func (r *remeasurement) open(ctx context.Context, i int) error {
-	r.options.Turn(i)
-	t := r.evaluator.trial(r.configurations[i])
-	r.trials[i] = t
-	if err := t.through(ctx, t.derive, t.build, t.bind, t.launchFirst); err != nil {
-		return r.fail(i, err)
-	}
-	return nil
-}
-
-// fail leaves configuration i out. The error says that the others cannot simply go on.
-func (r *remeasurement) fail(i int, err error) error {
 	if _, own := err.(*failure); !own {
 		return err
 	}
@@ -217,10 +188,8 @@ func (r *remeasurement) fail(i int, err error) error {
 }
 
 func (r *remeasurement) release() {
-	for _, t := range r.trials {
-		if t != nil {
-			t.release()
-		}
+	for _, i := range r.live() {
+		r.trials[i].release()
 	}
 }
 
@@ -234,15 +203,4 @@ func (t *trial) again() ([]float64, error) {
 		return nil, err
 	}
 	return t.session.times(t.kernel, t.variant.NDRange, 1)
-}
-
-// prepareAgain prepares the buffers where their sizes changed, and else restores only
-// those that every launch must find so.
-func (s *session) prepareAgain(v *problem.Variant) error {
-	for i, info := range s.infos {
-		if info.Kind == problem.BufferArgument && (s.buffers[i] == nil || s.buffers[i].elements != v.Elements[i]) {
-			return s.prepare(v)
-		}
-	}
-	return s.restore(true)
 }

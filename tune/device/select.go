@@ -20,6 +20,7 @@ type Listed struct {
 	Device   *cl.Device
 	Name     string
 	Type     string
+	Identity *hardware.Device // as Describe returns it
 }
 
 // Selector returns the selector platform:device, which selects this device only.
@@ -39,15 +40,14 @@ func List() ([]Listed, error) {
 		devices, err := p.Devices(cl.DeviceAll)
 		if err != nil {
 			failed = append(failed, fmt.Errorf("list the devices of platform %d: %w", i, err))
-			continue
 		}
 		for j, d := range devices {
-			info, err := d.Info()
+			identity, err := Describe(d)
 			if err != nil {
 				failed = append(failed, fmt.Errorf("describe device %d:%d: %w", i, j, err))
 				continue
 			}
-			all = append(all, Listed{len(all), i, j, d, info.Name, typeName(info.Type)})
+			all = append(all, Listed{len(all), i, j, d, d.String(), identity.Type, &identity})
 		}
 	}
 	if len(all) > 0 {
@@ -87,93 +87,18 @@ func (e *SelectionError) Error() string {
 //
 // Lists of devices are for [SelectAlike] and [SelectEach].
 func Select(devices []Listed, selector string) (Listed, error) {
-	refuse := func(format string, args ...any) (Listed, error) {
-		return Listed{}, &SelectionError{selector, fmt.Sprintf(format, args...), devices}
-	}
 	if len(devices) == 0 {
 		return Listed{}, cl.ErrNoDevice
 	}
-	first := func(kind string) int { return slices.IndexFunc(devices, func(l Listed) bool { return l.Type == kind }) }
-	switch s := normal(selector); {
-	case s == "":
-		return devices[max(0, first("gpu"))], nil
-	case isType(s):
-		if i := first(s); i >= 0 {
-			return devices[i], nil
+	found, problem := find(devices, selector)
+	if problem != "" {
+		if strings.Contains(selector, ",") {
+			problem = "one device is wanted here, not a list"
 		}
-		return refuse("no device is of that type")
-	case isNumber(s):
-		if i, err := strconv.Atoi(s); err == nil && i < len(devices) {
-			return devices[i], nil
-		}
-		found := slices.DeleteFunc(slices.Clone(devices), func(l Listed) bool { return !hasWord(l.Name, s) })
-		if len(found) == 0 {
-			return refuse("the number is neither an index nor a whole word of a device's name")
-		}
-		return onlyName(found, refuse)
-	case isPair(s):
-		if i := slices.IndexFunc(devices, func(l Listed) bool { return l.Selector() == s }); i >= 0 {
-			return devices[i], nil
-		}
-		return refuse("there is no such platform and device")
-	case strings.Contains(s, ","):
-		if l, err := selectByName(devices, s, refuse); err == nil {
-			return l, nil
-		}
-		return refuse("one device is wanted here, not a list")
-	default:
-		return selectByName(devices, s, refuse)
-	}
-}
-
-// selectByName selects a device by its name or a part of it.
-func selectByName(devices []Listed, part string, refuse func(string, ...any) (Listed, error)) (Listed, error) {
-	var found []Listed
-	for _, l := range devices {
-		name := strings.ToLower(l.Name)
-		if name == part {
-			return l, nil
-		}
-		if strings.Contains(name, part) {
-			found = append(found, l)
-		}
-	}
-	if len(found) == 0 {
-		return refuse("no device has that in its name")
-	}
-	return onlyName(found, refuse)
-}
-
-// onlyName returns the first of the devices, which must all have the same name.
-func onlyName(found []Listed, refuse func(string, ...any) (Listed, error)) (Listed, error) {
-	for _, l := range found[1:] {
-		if l.Name != found[0].Name {
-			return refuse("%d devices have that in their names; say which", len(found))
-		}
+		return Listed{}, &SelectionError{selector, problem, devices}
 	}
 	return found[0], nil
 }
-
-// normal returns a selector in lower case, without surrounding spaces.
-func normal(selector string) string { return strings.ToLower(strings.TrimSpace(selector)) }
-
-func isType(s string) bool { return s == "cpu" || s == "gpu" || s == "accelerator" }
-
-func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
-
-// hasWord reports whether a name has a word: letters and digits between other characters.
-func hasWord(name, word string) bool {
-	between := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
-	return slices.Contains(strings.FieldsFunc(name, between), word)
-}
-
-func isPair(s string) bool {
-	a, b, ok := strings.Cut(s, ":")
-	return ok && isNumber(a) && isNumber(b)
-}
-
-// insteadOfUnlike is the advice for devices of several models.
-const insteadOfUnlike = "tune each by itself and compare them, with ndtune compare"
 
 // SelectAlike selects the devices that share one search, which must be of one model, on one platform,
 // with one driver. The selector is one of these, or a list of them, separated by commas:
@@ -186,108 +111,26 @@ const insteadOfUnlike = "tune each by itself and compare them, with ndtune compa
 // The devices have the order of the selectors, so that the first is that of Select for the first
 // one. Each card is selected once. The error of devices that are not alike is a [SelectionError].
 func SelectAlike(devices []Listed, selector string) ([]Listed, error) {
-	return selectAlike(devices, selector, func(l Listed) (hardware.Device, error) { return Describe(l.Device) })
-}
-
-// A describer describes a listed device.
-type describer func(Listed) (hardware.Device, error)
-
-func selectAlike(devices []Listed, selector string, describe describer) ([]Listed, error) {
-	chosen, err := chooseAll(devices, selector, func(name string) ([]Listed, error) { return expand(devices, name, describe) })
-	if err != nil || len(chosen) == 1 {
-		return chosen, err
-	}
-	described, err := describeAll(chosen, describe)
-	if err != nil {
-		return nil, err
-	}
-	for i, d := range described {
-		if err := hardware.SameModel(described[0], d); err != nil {
-			return nil, &SelectionError{selector, fmt.Sprintf("one search runs on devices of one model only, but %s and %s differ: %v; %s",
-				chosen[0].Selector(), chosen[i].Selector(), err, insteadOfUnlike), devices}
-		}
-	}
-	return oneListingOfEach(chosen, describe), nil
-}
-
-// chooseAll returns the devices of a list of selectors, each once.
-func chooseAll(devices []Listed, selector string, expand func(name string) ([]Listed, error)) ([]Listed, error) {
-	names, err := splitSelector(devices, selector)
-	if err != nil {
-		return nil, err
-	}
-	var chosen []Listed
-	for _, name := range names {
-		more, err := expand(name)
-		if err != nil {
-			return nil, err
-		}
-		for _, l := range more {
-			if !slices.Contains(chosen, l) {
-				chosen = append(chosen, l)
-			}
-		}
-	}
-	return chosen, nil
-}
-
-// splitSelector returns the selectors of a list.
-func splitSelector(devices []Listed, selector string) ([]string, error) {
-	names := strings.Split(selector, ",")
-	if len(names) == 1 {
-		return names, nil
-	}
-	for i, name := range names {
-		if strings.TrimSpace(name) == "" {
-			return nil, &SelectionError{selector, fmt.Sprintf("no device is named at place %d of the list", i+1), devices}
-		}
-	}
-	if _, err := Select(devices, selector); err == nil {
-		return []string{selector}, nil
-	}
-	return names, nil
-}
-
-// expand returns the devices of one selector of SelectAlike. A device that fails to describe itself is
-// not like another one.
-func expand(devices []Listed, selector string, describe describer) ([]Listed, error) {
-	first, err := Select(devices, selector)
-	if err != nil {
-		return nil, err
-	}
-	chosen := []Listed{first}
-	if !isType(normal(selector)) {
-		return chosen, nil
-	}
-	similar := slices.DeleteFunc(slices.Clone(devices), func(l Listed) bool {
-		return l == first || l.Platform != first.Platform || l.Type != first.Type || l.Name != first.Name
+	chosen, err := findAll(devices, selector, func(name string) ([]Listed, string) {
+		found, problem := find(devices, name)
+		return slices.DeleteFunc(found, func(l Listed) bool {
+			return l.Platform != found[0].Platform || hardware.SameModel(*found[0].Identity, *l.Identity) != nil
+		}), problem
 	})
-	if len(similar) == 0 {
-		return chosen, nil
-	}
-	model, err := describeAll(chosen, describe)
 	if err != nil {
 		return nil, err
 	}
-	for _, l := range similar {
-		if d, err := describe(l); err == nil && hardware.SameModel(model[0], d) == nil {
-			chosen = append(chosen, l)
+	for _, l := range chosen[1:] {
+		if err := hardware.SameModel(*chosen[0].Identity, *l.Identity); err != nil {
+			return nil, &SelectionError{selector, fmt.Sprintf("one search runs on devices of one model only, but %s and %s differ: %v; %s",
+				chosen[0].Selector(), l.Selector(), err, insteadOfUnlike), devices}
 		}
 	}
-	return chosen, nil
+	return oneOfEachCard(chosen), nil
 }
 
-func describeAll(devices []Listed, describe describer) ([]hardware.Device, error) {
-	var all []hardware.Device
-	for _, l := range devices {
-		d, err := describe(l)
-		if err != nil {
-			return nil, fmt.Errorf("device %s: %w", l.Selector(), err)
-		}
-		all = append(all, d)
-	}
-	return all, nil
-}
+// insteadOfUnlike is the advice for devices of several models.
+const insteadOfUnlike = "tune each by itself and compare them, with ndtune compare"
 
 // AllDevices is the selector of [SelectEach] for every device of the machine.
 const AllDevices = "all"
@@ -302,43 +145,103 @@ const AllDevices = "all"
 // If a device has the whole selector in its name, comma included, it is selected, as by Select. The
 // devices have the order of the selectors. Each is selected once, and a card once on each platform.
 func SelectEach(devices []Listed, selector string) ([]Listed, error) {
-	return selectEach(devices, selector, func(l Listed) (hardware.Device, error) { return Describe(l.Device) })
+	chosen, err := findAll(devices, selector, func(name string) ([]Listed, string) {
+		if normal(name) == AllDevices {
+			return devices, ""
+		}
+		return find(devices, name)
+	})
+	return oneOfEachCard(chosen), err
 }
 
-func selectEach(devices []Listed, selector string, describe describer) ([]Listed, error) {
+// find returns the devices that one selector means: several for a type, else one. If there is no
+// such device, or the selector is ambiguous, find returns the problem.
+func find(devices []Listed, selector string) (found []Listed, problem string) {
+	where := func(good func(Listed) bool) []Listed {
+		return slices.DeleteFunc(slices.Clone(devices), func(l Listed) bool { return !good(l) })
+	}
+	s := normal(selector)
+	switch platform, place, pair := strings.Cut(s, ":"); {
+	case s == "":
+		gpus := where(func(l Listed) bool { return l.Type == "gpu" })
+		return append(gpus, devices...)[:1], ""
+	case s == "cpu" || s == "gpu" || s == "accelerator":
+		if found = where(func(l Listed) bool { return l.Type == s }); len(found) == 0 {
+			return nil, "no device is of that type"
+		}
+		return found, ""
+	case pair && isNumber(platform) && isNumber(place):
+		if found = where(func(l Listed) bool { return l.Selector() == s }); len(found) == 0 {
+			return nil, "there is no such platform and device"
+		}
+	case isNumber(s):
+		if i, err := strconv.Atoi(s); err == nil && i < len(devices) {
+			return []Listed{devices[i]}, ""
+		}
+		if found = where(func(l Listed) bool { return slices.Contains(strings.FieldsFunc(l.Name, isNoWord), s) }); len(found) == 0 {
+			return nil, "the number is neither an index nor a whole word of a device's name"
+		}
+	default:
+		if found = where(func(l Listed) bool { return strings.ToLower(l.Name) == s }); len(found) > 0 {
+			break
+		}
+		if found = where(func(l Listed) bool { return strings.Contains(strings.ToLower(l.Name), s) }); len(found) == 0 {
+			return nil, "no device has that in its name"
+		}
+	}
+	if slices.ContainsFunc(found, func(l Listed) bool { return l.Name != found[0].Name }) {
+		return nil, fmt.Sprintf("%d devices have that in their names; say which", len(found))
+	}
+	return found[:1], ""
+}
+
+// normal returns a selector in lower case, without surrounding spaces.
+func normal(selector string) string { return strings.ToLower(strings.TrimSpace(selector)) }
+
+func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+
+// isNoWord reports whether a character separates the words of a name.
+func isNoWord(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+
+// findAll returns the devices that find returns for the selectors of a list, each once.
+func findAll(devices []Listed, selector string, find func(name string) ([]Listed, string)) ([]Listed, error) {
 	if len(devices) == 0 {
 		return nil, cl.ErrNoDevice
 	}
-	chosen, err := chooseAll(devices, selector, func(name string) ([]Listed, error) {
-		kind := normal(name)
-		of := slices.DeleteFunc(slices.Clone(devices), func(l Listed) bool { return kind != AllDevices && l.Type != kind })
-		if kind == AllDevices || isType(kind) && len(of) > 0 {
-			return of, nil
+	names := strings.Split(selector, ",")
+	for i, name := range names {
+		if strings.TrimSpace(name) == "" && len(names) > 1 {
+			return nil, &SelectionError{selector, fmt.Sprintf("no device is named at place %d of the list", i+1), devices}
 		}
-		one, err := Select(devices, name)
-		return []Listed{one}, err
-	})
-	if err != nil {
-		return nil, err
 	}
-	return oneListingOfEach(chosen, describe), nil
+	if _, problem := find(selector); problem == "" {
+		names = []string{selector}
+	}
+	var chosen []Listed
+	for _, name := range names {
+		found, problem := find(name)
+		if problem != "" {
+			return nil, &SelectionError{name, problem, devices}
+		}
+		for _, l := range found {
+			if !slices.Contains(chosen, l) {
+				chosen = append(chosen, l)
+			}
+		}
+	}
+	return chosen, nil
 }
 
-// oneListingOfEach leaves out further listings of a card on one platform, since simultaneous
-// measurements on one card disturb each other. A device that fails to describe itself is kept.
-func oneListingOfEach(devices []Listed, describe describer) []Listed {
+// oneOfEachCard leaves out further listings of a card on one platform, since simultaneous
+// measurements on one card disturb each other.
+func oneOfEachCard(devices []Listed) []Listed {
 	var kept []Listed
-	var described []hardware.Device
-	for _, l := range devices {
-		d, err := describe(l)
-		again := slices.ContainsFunc(described, func(e hardware.Device) bool {
-			return err == nil && e.Platform == d.Platform && hardware.SameCard(e, d)
-		})
-		if again {
-			continue
+	for i, l := range devices {
+		if !slices.ContainsFunc(devices[:i], func(e Listed) bool {
+			return e.Identity.Platform == l.Identity.Platform && hardware.SameCard(*e.Identity, *l.Identity)
+		}) {
+			kept = append(kept, l)
 		}
-		kept = append(kept, l)
-		described = append(described, d)
 	}
 	return kept
 }

@@ -84,7 +84,7 @@ func TestEveryListedDeviceIsSelectedByItsNames(t *testing.T) {
 	}
 }
 
-// A machine is fake devices, and what each says of itself; one without a driver fails to.
+// A machine is fake devices, and what each says of itself.
 type machine []struct {
 	l Listed
 	d hardware.Device
@@ -93,19 +93,10 @@ type machine []struct {
 func (m machine) listed() []Listed {
 	var all []Listed
 	for i, x := range m {
-		x.l.Index, x.l.Name, x.l.Type = i, x.d.Name, x.d.Type
+		x.l.Index, x.l.Name, x.l.Type, x.l.Identity = i, x.d.Name, x.d.Type, &x.d
 		all = append(all, x.l)
 	}
 	return all
-}
-
-var errSilent = errors.New("the driver does not answer")
-
-func (m machine) describe(l Listed) (hardware.Device, error) {
-	if d := m[l.Index].d; d.Driver != "" {
-		return d, nil
-	}
-	return hardware.Device{}, errSilent
 }
 
 // testMachine has two cards alike (2:0, 2:1), one of them listed twice (2:4) and once more on
@@ -125,7 +116,7 @@ func testMachine() machine {
 	nvl := func(d *hardware.Device) { d.Name = "NVIDIA H200 NVL" }
 	older := func(d *hardware.Device) { d.Version = "OpenCL 1.2 CUDA" }
 	elsewhere := func(d *hardware.Device) { d.Platform = "PoCL" }
-	silent := func(d *hardware.Device) { d.Driver = "" }
+	behind := func(d *hardware.Device) { d.Driver = "470" }
 	return machine{
 		0:  {Listed{Platform: 0, Place: 0}, cpu},
 		1:  {Listed{Platform: 0, Place: 1}, cpu},
@@ -135,7 +126,7 @@ func testMachine() machine {
 		5:  {Listed{Platform: 2, Place: 3}, card(third, "a3", older)},
 		6:  {Listed{Platform: 2, Place: 4}, card(second, "")},
 		7:  {Listed{Platform: 2, Place: 5}, card("", "a1")},
-		8:  {Listed{Platform: 2, Place: 6}, card("", "", silent)},
+		8:  {Listed{Platform: 2, Place: 6}, card("", "", behind)},
 		9:  {Listed{Platform: 3, Place: 0}, card(second, "a2", elsewhere)},
 		10: {Listed{Platform: 4, Place: 0}, hardware.Device{Name: "llvmpipe (LLVM 15, 256 bits)", Type: "cpu", Driver: "1"}},
 	}
@@ -155,7 +146,7 @@ func TestSelectAlike(t *testing.T) {
 		// names with a comma
 		"llvm 15, 256": {10}, "llvmpipe (LLVM 15, 256 bits)": {10},
 	} {
-		got, err := selectAlike(m.listed(), selector, m.describe)
+		got, err := SelectAlike(m.listed(), selector)
 		var indices []int
 		for _, l := range got {
 			indices = append(indices, l.Index)
@@ -172,6 +163,7 @@ func TestUnlikeDevicesAreRefused(t *testing.T) {
 		"gpu,cpu": `one search runs on devices of one model only, but 2:0 and 0:0 differ: device "NVIDIA H200", not "pthread-EPYC"; ` + insteadOfUnlike,
 		"0,2":     `0:0 and 2:0 differ: device "pthread-EPYC", not "NVIDIA H200"`,
 		"2,3,4":   `2:0 and 2:2 differ: device "NVIDIA H200", not "NVIDIA H200 NVL"`,
+		"2,8":     `2:0 and 2:6 differ: driver "580", not "470"`,
 		"2,5":     `2:0 and 2:3 differ: version "OpenCL 3.0 CUDA", not "OpenCL 1.2 CUDA"`,
 		"3,9":     `2:1 and 3:0 differ: platform "NVIDIA CUDA", not "PoCL"`, // although it is one card
 		"0,,1":    "no device is named at place 2 of the list",
@@ -179,7 +171,7 @@ func TestUnlikeDevicesAreRefused(t *testing.T) {
 		"0,99": "neither an index", "7:7,0": "platform and device", "radeon,gpu": "in its name", "accelerator": "of that type",
 		"accelerator,0": "of that type",
 	} {
-		got, err := selectAlike(m.listed(), selector, m.describe)
+		got, err := SelectAlike(m.listed(), selector)
 		var refused *SelectionError
 		if !errors.As(err, &refused) || !strings.Contains(refused.Problem, want) || len(refused.Devices) != len(m) {
 			t.Errorf("%q: %+v, %v; want an error with %q", selector, got, err, want)
@@ -187,17 +179,9 @@ func TestUnlikeDevicesAreRefused(t *testing.T) {
 	}
 }
 
-func TestSelectAlikeOfDevicesThatDoNotDescribeThemselves(t *testing.T) {
-	m := testMachine()
-	if _, err := selectAlike(m.listed(), "3,2:6", m.describe); !errors.Is(err, errSilent) || !strings.Contains(err.Error(), "2:6") {
-		t.Errorf("a named one: %v", err)
-	}
-	m[2].d.Driver = ""
-	if _, err := selectAlike(m.listed(), "gpu", m.describe); !errors.Is(err, errSilent) || !strings.Contains(err.Error(), "2:0") {
-		t.Errorf("the first of several: %v", err)
-	}
+func TestSelectAlikeOfNoDevices(t *testing.T) {
 	if _, err := SelectAlike(nil, "0,1"); !errors.Is(err, cl.ErrNoDevice) {
-		t.Errorf("no device: %v", err)
+		t.Error(err)
 	}
 }
 
@@ -254,15 +238,13 @@ func selectAlikeOfPoCL(t *testing.T, alike bool) {
 func TestSelectEach(t *testing.T) {
 	m := testMachine()
 	all := m.listed()
-	everything, err := selectEach(all, "all", m.describe)
+	everything, err := SelectEach(all, "all")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, l := range all {
-		d, err := m.describe(l)
 		again := slices.ContainsFunc(all[:i], func(e Listed) bool {
-			f, other := m.describe(e)
-			return err == nil && other == nil && f.Platform == d.Platform && hardware.SameCard(d, f)
+			return e.Identity.Platform == l.Identity.Platform && hardware.SameCard(*e.Identity, *l.Identity)
 		})
 		if slices.Contains(everything, l) == again {
 			t.Errorf("all has %s: %v, and it is another listing of an earlier one: %v", l.Selector(), !again, again)
@@ -277,7 +259,7 @@ func TestSelectEach(t *testing.T) {
 		{"2:1, CPU", []string{"2:1", "0:0", "0:1", "4:0"}},
 		{"0:0,all", nil},
 	} {
-		got, err := selectEach(all, test.selector, m.describe)
+		got, err := SelectEach(all, test.selector)
 		if err != nil {
 			t.Errorf("%s: %v", test.selector, err)
 			continue
@@ -295,11 +277,11 @@ func TestSelectEach(t *testing.T) {
 	}
 	for _, wrong := range []string{"accelerator", "9:9", "nothing of that name", "0:0,,0:1"} {
 		var selection *SelectionError
-		if _, err := selectEach(all, wrong, m.describe); !errors.As(err, &selection) {
+		if _, err := SelectEach(all, wrong); !errors.As(err, &selection) {
 			t.Errorf("%s: %v", wrong, err)
 		}
 	}
-	if _, err := selectEach(nil, "all", m.describe); err == nil {
+	if _, err := SelectEach(nil, "all"); err == nil {
 		t.Error("no devices are no error")
 	}
 }

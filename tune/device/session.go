@@ -9,11 +9,12 @@ import (
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 )
 
-// A session is what a problem holds on a device: a launcher, and a buffer for every buffer
-// argument. A driver error may leave it unusable; then it is released and another is made.
+// A session holds the resources of a problem on a device: a launcher, and a buffer for every buffer
+// argument. A driver error may make it unusable; then it is released and another is made.
 type session struct {
 	*Launcher
 	problem  *problem.Problem
@@ -37,7 +38,8 @@ func (l *Launcher) session(p *problem.Problem) *session {
 	infos := p.Arguments()
 	return &session{
 		Launcher: l, problem: p, infos: infos,
-		buffers: make([]*buffer, len(infos)), verifier: verifier{least: verifyOnDevice},
+		buffers:  make([]*buffer, len(infos)),
+		verifier: verifier{least: verifyOnDevice, kernels: map[array.Type]*verifyKernel{}, vain: map[int]int{}},
 	}
 }
 
@@ -54,17 +56,14 @@ func (s *session) release() {
 	s.Release()
 }
 
-// alive runs something harmless through the queue.
+// alive checks that the queue still works.
 func (s *session) alive() error {
-	b, err := s.Context.NewBuffer(cl.ReadWrite, 4)
+	sent, back := []byte{1, 2, 3, 4}, make([]byte, 4)
+	b, err := s.Context.NewBufferFrom(cl.ReadWrite, sent)
 	if err != nil {
 		return err
 	}
 	defer b.Release()
-	sent, back := []byte{1, 2, 3, 4}, make([]byte, 4)
-	if err := s.Queue.Write(b, 0, sent); err != nil {
-		return err
-	}
 	if err := s.Queue.Read(b, 0, back); err != nil {
 		return err
 	}
@@ -103,17 +102,8 @@ func (s *session) times(k *cl.Kernel, r problem.NDRange, n int) ([]float64, erro
 	return Milliseconds(times), nil
 }
 
-// launch runs a kernel to its end and returns its time in milliseconds.
-func (s *session) launch(k *cl.Kernel, r problem.NDRange) (float64, error) {
-	times, err := s.times(k, r, 1)
-	if err != nil {
-		return 0, err
-	}
-	return times[0], nil
-}
-
-// launchFailure tells a work-group that is too large for the built kernel from other
-// failures.
+// launchFailure returns the failure of a launch. A work-group that is too large for the built kernel
+// is refused by the device's limits; anything else failed to run.
 func (s *session) launchFailure(k *cl.Kernel, r problem.NDRange, err error) error {
 	refused, ok := err.(*launchError)
 	if ok && (errors.Is(err, cl.InvalidWorkGroupSize) || errors.Is(err, cl.InvalidWorkItemSize) || errors.Is(err, cl.OutOfResources)) {
@@ -140,7 +130,10 @@ type buffer struct {
 
 // newBuffer allocates a buffer for n elements of an argument with their initial content.
 func (s *session) newBuffer(n int, content *array.Array) (*buffer, error) {
-	b := &buffer{elements: n, bytes: len(content.Bytes), guard: s.guardFor(len(content.Bytes))}
+	b := &buffer{elements: n, bytes: len(content.Bytes), guard: guardPattern}
+	if most := s.Info.MaxAllocSize; most > 0 && int64(b.bytes+guardBytes) > most {
+		b.guard = nil
+	}
 	var err error
 	if b.working, err = s.Context.NewBuffer(cl.ReadWrite, b.bytes+len(b.guard)); err != nil {
 		return nil, err
@@ -178,7 +171,7 @@ func (b *buffer) release() {
 	}
 }
 
-// held is the device memory of the buffer and its copies, in bytes.
+// held returns the device memory of the buffer and its copies, in bytes.
 func (b *buffer) held() float64 {
 	if b == nil {
 		return 0
@@ -212,18 +205,38 @@ func (s *session) prepare(v *problem.Variant) error {
 		return err
 	}
 	for i, info := range s.infos {
-		if info.Kind != problem.BufferArgument || (s.buffers[i] != nil && s.buffers[i].elements == v.Elements[i]) {
+		if !s.lacks(i, v) {
 			continue
 		}
-		// A buffer comes before what only saves time.
-		s.releaseExpected()
+		s.releaseExpected() // these copies only save time, and a buffer is needed
 		s.buffers[i].release()
 		s.buffers[i] = nil
-		if err := s.allocate(i, info, v.Elements[i]); err != nil {
-			return err
+		content, err := s.problem.Content(i, v.Elements[i])
+		if err != nil {
+			return fail(tune.Constraints, "%v", err)
+		}
+		if s.buffers[i], err = s.newBuffer(v.Elements[i], content); err != nil {
+			return fail(tune.Runtime, "allocate buffer %s of %d B: %v", info.Name, len(content.Bytes), err)
 		}
 	}
 	return s.restoreAll()
+}
+
+// prepareAgain prepares the buffers if another variant has replaced any. Otherwise it restores
+// only the buffers that every launch must find in their initial state.
+func (s *session) prepareAgain(v *problem.Variant) error {
+	for i := range s.infos {
+		if s.lacks(i, v) {
+			return s.prepare(v)
+		}
+	}
+	return s.restore(true)
+}
+
+// lacks reports whether argument i is a buffer that is not there in the size of a variant.
+func (s *session) lacks(i int, v *problem.Variant) bool {
+	b := s.buffers[i]
+	return s.infos[i].Kind == problem.BufferArgument && (b == nil || b.elements != v.Elements[i])
 }
 
 // restoreAll restores all buffers and waits for it, so that the next launch is timed alone.
@@ -240,11 +253,7 @@ func (s *session) restoreAll() error {
 // checkMemory refuses buffers that the device has no memory for. Drivers that allocate
 // lazily would take them, and fail or bring the process down later.
 func (s *session) checkMemory(v *problem.Variant) error {
-	limits, err := s.Device.Info()
-	if err != nil {
-		return err
-	}
-	all := 0.0 // cannot overflow
+	limits, all := s.Info, 0.0 // which cannot overflow
 	for i, info := range s.infos {
 		bytes := float64(v.Elements[i]) * float64(info.Type.Size())
 		if info.Kind != problem.BufferArgument {
@@ -257,17 +266,6 @@ func (s *session) checkMemory(v *problem.Variant) error {
 	}
 	if limits.GlobalMemSize > 0 && all > float64(limits.GlobalMemSize) {
 		return fail(tune.Constraints, "buffers of %.0f B > device memory %d B", all, limits.GlobalMemSize)
-	}
-	return nil
-}
-
-func (s *session) allocate(i int, info problem.ArgumentInfo, n int) error {
-	content, err := s.problem.Content(i, n)
-	if err != nil {
-		return fail(tune.Constraints, "%v", err)
-	}
-	if s.buffers[i], err = s.newBuffer(n, content); err != nil {
-		return fail(tune.Runtime, "allocate buffer %s of %d B: %v", info.Name, len(content.Bytes), err)
 	}
 	return nil
 }
@@ -286,30 +284,35 @@ func (s *session) restore(eachLaunch bool) error {
 	return nil
 }
 
-// restoresEachLaunch reports whether any buffer must be restored before every launch.
-func (s *session) restoresEachLaunch() bool {
-	return slices.ContainsFunc(s.infos, func(a problem.ArgumentInfo) bool { return a.RestoreEachLaunch })
+// batches reports whether launches can be enqueued together: if they are timed by events, and no
+// buffer must be restored before every launch.
+func (s *session) batches() bool {
+	return s.Timer != hardware.TimerHost && !slices.ContainsFunc(s.infos, func(a problem.ArgumentInfo) bool { return a.RestoreEachLaunch })
 }
 
-// read copies a buffer argument to the host. The result is valid until the next read.
-func (s *session) read(i int) (*array.Array, error) {
+// read copies a buffer argument to the host, into memory if that is large enough.
+func (s *session) read(i int, memory []byte) (*array.Array, error) {
 	n := s.buffers[i].bytes
-	if cap(s.scratch) < n {
-		s.scratch = make([]byte, n)
-	}
-	return s.readInto(i, &array.Array{Type: s.infos[i].Type, Bytes: s.scratch[:n]})
-}
-
-// readNew is read with a result that stays.
-func (s *session) readNew(i int) (*array.Array, error) {
-	return s.readInto(i, array.New(s.infos[i].Type, s.buffers[i].elements))
-}
-
-func (s *session) readInto(i int, a *array.Array) (*array.Array, error) {
+	a := &array.Array{Type: s.infos[i].Type, Bytes: slices.Grow(memory[:0], n)[:n]}
 	if err := s.Queue.Read(s.buffers[i].working, 0, a.Bytes); err != nil {
 		return nil, fmt.Errorf("read buffer %s back: %w", s.infos[i].Name, err)
 	}
 	return a, nil
+}
+
+// outputs returns copies of the buffers that have the names of output arguments.
+func (s *session) outputs(of []problem.ArgumentInfo) (map[string]*array.Array, error) {
+	outputs := map[string]*array.Array{}
+	for i, info := range s.infos {
+		if !slices.ContainsFunc(of, func(a problem.ArgumentInfo) bool { return a.Output && a.Name == info.Name }) {
+			continue
+		}
+		var err error
+		if outputs[info.Name], err = s.read(i, nil); err != nil {
+			return nil, err
+		}
+	}
+	return outputs, nil
 }
 
 // guardBytes is the size of the guard behind every buffer, which shows writes a little out of
@@ -318,14 +321,6 @@ const guardBytes = 4096
 
 // guardPattern is the content of a guard. No kernel is likely to write it.
 var guardPattern = bytes.Repeat([]byte{0xA5, 0x5A, 0xC3}, guardBytes/3+1)[:guardBytes]
-
-// guardFor returns the guard for a buffer of a size, or nil if the device allows no larger buffer.
-func (s *session) guardFor(size int) []byte {
-	if limits, err := s.Device.Info(); err != nil || (limits.MaxAllocSize > 0 && int64(size)+guardBytes > limits.MaxAllocSize) {
-		return nil
-	}
-	return guardPattern
-}
 
 // checkGuards finds writes behind the end of a buffer.
 func (s *session) checkGuards() error {

@@ -2,6 +2,7 @@ package device
 
 import (
 	"context"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -9,11 +10,10 @@ import (
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
-	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 )
 
-// A trial is one configuration on its way from source to times in an evaluator.
+// A trial takes one configuration from source to times.
 type trial struct {
 	*Evaluator
 	binary []byte // the program, if it was built elsewhere; nil: build the source
@@ -58,7 +58,7 @@ func clock(d *time.Duration) func() {
 	return func() { *d += time.Since(began) }
 }
 
-// derive finds the variant, and refuses it where the device's limits do.
+// derive derives the variant, and refuses it if it exceeds the limits of the device.
 func (t *trial) derive(context.Context) error {
 	v, err := Derive(t.problem, t.result.Configuration, t.identity)
 	if err != nil {
@@ -71,8 +71,7 @@ func (t *trial) derive(context.Context) error {
 	return nil
 }
 
-// build compiles the kernel and refuses it where the built kernel is too much for the
-// device.
+// build compiles the kernel and refuses it if the built kernel exceeds the limits of the device.
 func (t *trial) build(context.Context) error {
 	defer clock(&t.result.Durations.Build)()
 	t.supervisor.Begin(StageBuild, 0)
@@ -83,10 +82,7 @@ func (t *trial) build(context.Context) error {
 	if log, err := t.program.BuildLog(t.session.Device); err == nil && strings.Contains(strings.ToLower(log), "warning") {
 		t.result.Warnings = shorten(readable(log), maxLog)
 	}
-	if err := t.session.checkKernel(t.kernel, t.variant, t.identity); err != nil {
-		return err
-	}
-	return checkArguments(t.kernel, t.problem)
+	return t.session.checkKernel(t.kernel, t.variant, t.identity)
 }
 
 // bind gives the kernel its arguments, with all buffers in their initial state.
@@ -117,13 +113,15 @@ func (t *trial) expect(ctx context.Context) error {
 func (t *trial) launchFirst(context.Context) error {
 	t.supervisor.Begin(StageFirstLaunch, 1)
 	defer clock(&t.result.Durations.Build)()
-	var err error
-	t.first, err = t.session.launch(t.kernel, t.variant.NDRange)
+	times, err := t.session.times(t.kernel, t.variant.NDRange, 1)
+	if err == nil {
+		t.first = times[0]
+	}
 	return err
 }
 
-// guard makes sure that the first launch wrote nothing behind a buffer. Where it did, it may
-// have hit more than that: nothing on the device is trusted any longer.
+// guard checks that the first launch wrote nothing behind a buffer. A kernel that did may have hit
+// more than that, so that all buffers are made again.
 func (t *trial) guard(context.Context) error {
 	t.supervisor.Begin(StageVerify, 0)
 	defer clock(&t.result.Durations.Verify)()
@@ -161,7 +159,7 @@ func (t *trial) compareAnew(ctx context.Context) error {
 		return err
 	}
 	t.supervisor.Begin(StageFirstLaunch, 1)
-	if _, err := t.session.launch(t.kernel, t.variant.NDRange); err != nil {
+	if _, err := t.session.times(t.kernel, t.variant.NDRange, 1); err != nil {
 		return err
 	}
 	t.supervisor.Begin(StageVerify, 0)
@@ -196,71 +194,47 @@ const leastSaving = 1.0
 // enough reports whether the warm-up and the first timed launch are both too slow to go on. One
 // of them is not sufficient, since a single launch can be delayed by chance.
 func (t *trial) enough(warmUp, timed float64) bool {
-	ms := min(warmUp, timed)
-	return float64(t.iterations-1)*ms >= leastSaving && t.early.tooSlow(t.result.Configuration, ms)
+	ms, best := min(warmUp, timed), t.best.Load()
+	if best == nil || !(t.earlyStop > 1) || math.IsInf(t.earlyStop, 1) || float64(t.iterations-1)*ms < leastSaving {
+		return false
+	}
+	objective, err := t.problem.ObjectiveAt(t.result.Configuration, t.identity, []float64{ms})
+	return err == nil && t.problem.Objective().Worse(objective, *best, t.earlyStop)
 }
 
-// times warms up with one launch and then times the others. It stops after the first timed
-// launch if that is too slow.
+// times warms up with one launch and then times the others. It stops after the first timed launch
+// if that is too slow. Launches that are fast enough are enqueued together, unless the first launch
+// was already too slow: then one timed launch decides before the others.
 func (t *trial) times(ctx context.Context) (times []float64, stopped bool, err error) {
-	if t.session.Timer == hardware.TimerHost || t.session.restoresEachLaunch() || t.first > batchable {
-		return t.singly(ctx)
+	n := t.iterations + 1 // with the warm-up
+	together := 1
+	if t.session.batches() && t.first <= batchable {
+		together = n
+		if t.first > 0 {
+			together = int(max(1, min(batchable/t.first, float64(n))))
+		}
 	}
-	// If the first launch was fast enough, all others are enqueued together. If it was not,
-	// one timed launch decides before the others.
+	size := together
 	if t.enough(t.first, t.first) {
-		t.supervisor.Begin(StageMeasure, 2)
-		pair, err := t.session.times(t.kernel, t.variant.NDRange, 2)
-		if err != nil {
-			return nil, false, err
-		}
-		if t.enough(pair[0], pair[1]) {
-			return pair[1:], true, nil
-		}
-	}
-	n := t.iterations + 1
-	most := n
-	if t.first > 0 {
-		most = int(max(1, min(batchable/t.first, float64(n))))
+		size = min(2, together)
 	}
 	for len(times) < n {
 		if err := ctx.Err(); err != nil {
 			return nil, false, err
 		}
-		size := min(most, n-len(times))
 		t.supervisor.Begin(StageMeasure, size)
+		if err := t.session.restore(true); err != nil {
+			return nil, false, err
+		}
 		batch, err := t.session.times(t.kernel, t.variant.NDRange, size)
 		if err != nil {
 			return nil, false, err
 		}
 		times = append(times, batch...)
+		if len(times) == 2 && t.enough(times[0], times[1]) {
+			return times[1:], true, nil
+		}
+		size = min(together, n-len(times))
 	}
 	return times[1:], false, nil
-}
-
-// singly waits for each launch before the next.
-func (t *trial) singly(ctx context.Context) (times []float64, stopped bool, err error) {
-	warmUp := 0.0
-	for i := range t.iterations + 1 {
-		if err := ctx.Err(); err != nil {
-			return nil, false, err
-		}
-		t.supervisor.Begin(StageMeasure, 1)
-		if err := t.session.restore(true); err != nil {
-			return nil, false, err
-		}
-		ms, err := t.session.launch(t.kernel, t.variant.NDRange)
-		if err != nil {
-			return nil, false, err
-		}
-		if i == 0 {
-			warmUp = ms
-			continue
-		}
-		times = append(times, ms)
-		if i == 1 && t.enough(warmUp, ms) {
-			return times, true, nil
-		}
-	}
-	return times, false, nil
 }

@@ -3,6 +3,7 @@ package device
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune"
@@ -27,10 +28,11 @@ func (s *session) compare(p *problem.Problem, v *problem.Variant, expected map[s
 		if verdict == right {
 			continue
 		}
-		out, err := s.read(i)
+		out, err := s.read(i, s.scratch)
 		if err != nil {
 			return fail(tune.Runtime, "%v", err)
 		}
+		s.scratch = out.Bytes
 		s.verifier.readBack++
 		mismatch, err := array.Compare(out, expected[info.Name], absolute, relative)
 		if err != nil {
@@ -48,16 +50,9 @@ func (s *session) compare(p *problem.Problem, v *problem.Variant, expected map[s
 
 // runCheck hands copies of the outputs to the problem's own judge.
 func (s *session) runCheck(check func(space.Configuration, map[string]*array.Array) error, v *problem.Variant) error {
-	outputs := map[string]*array.Array{}
-	for i, info := range s.infos {
-		if !info.Output {
-			continue
-		}
-		out, err := s.readNew(i)
-		if err != nil {
-			return fail(tune.Runtime, "%v", err)
-		}
-		outputs[info.Name] = out
+	outputs, err := s.outputs(s.infos)
+	if err != nil {
+		return fail(tune.Runtime, "%v", err)
 	}
 	if err := check(v.Configuration, outputs); err != nil {
 		return fail(tune.Correctness, "%v", err)
@@ -94,7 +89,8 @@ func (v *verifier) release() {
 		k.Release()
 	}
 	v.doubts.Release()
-	v.kernels, v.doubts = nil, nil
+	clear(v.kernels)
+	v.doubts = nil
 }
 
 // A verdict is the device's answer about an output.
@@ -131,14 +127,13 @@ func (s *session) ask(argument int, expected *array.Array, absolute, relative fl
 	return right
 }
 
-// forDevice tells the tolerances that the kernel takes from those that the host refuses
-// (negative, NaN) or has rules of its own for (infinite).
+// forDevice reports whether the kernel takes a tolerance. The host refuses negative tolerances and
+// NaN, and has its own rules for infinite ones.
 func forDevice(tolerance float64) bool { return tolerance >= 0 && tolerance <= math.MaxFloat64 }
 
 // computes reports whether the device has arithmetic for a type, or needs none.
 func (s *session) computes(t array.Type) bool {
-	info, err := s.Device.Info()
-	return err == nil && (t.Scalar() != array.Float64 || info.DoubleFP != 0)
+	return t.Scalar() != array.Float64 || s.Info.DoubleFP != 0
 }
 
 // doubtedInVain notes that the host found an output right after all. The doubt may have come
@@ -146,9 +141,6 @@ func (s *session) computes(t array.Type) bool {
 // it: it is uploaded anew.
 func (s *session) doubtedInVain(argument int) {
 	s.buffers[argument].releaseExpected()
-	if s.verifier.vain == nil {
-		s.verifier.vain = map[int]int{}
-	}
 	s.verifier.vain[argument]++
 }
 
@@ -190,19 +182,11 @@ func (s *session) verifyKernel(t array.Type) (*verifyKernel, error) {
 	if k := s.verifier.kernels[t]; k != nil {
 		return k, nil
 	}
-	info, err := s.Device.Info()
-	if err != nil {
-		return nil, err
+	k, err := newVerifyKernel(s.Launcher, t, s.Info.Type&cl.DeviceCPU != 0)
+	if err == nil {
+		s.verifier.kernels[t] = k
 	}
-	k, err := newVerifyKernel(s.Launcher, t, info.Type&cl.DeviceCPU != 0)
-	if err != nil {
-		return nil, err
-	}
-	if s.verifier.kernels == nil {
-		s.verifier.kernels = map[array.Type]*verifyKernel{}
-	}
-	s.verifier.kernels[t] = k
-	return k, nil
+	return k, err
 }
 
 // maxExpected bounds how many expected outputs are kept on the device for one buffer: one for
@@ -230,7 +214,7 @@ func (s *session) expectedOnDevice(b *buffer, expected *array.Array) (*cl.Buffer
 	}
 	if len(b.expected) == maxExpected {
 		b.expected[0].buffer.Release()
-		b.expected = append(b.expected[:0], b.expected[1:]...)
+		b.expected = slices.Delete(b.expected, 0, 1)
 	}
 	if !s.roomFor(len(expected.Bytes)) {
 		return nil, errNoRoom
@@ -251,15 +235,11 @@ func (s *session) expectedOnDevice(b *buffer, expected *array.Array) (*cl.Buffer
 // would take them in any case, and fail when a kernel is launched: a quarter of the memory is
 // left to these, to kernels' private memory, and to whoever else uses the device.
 func (s *session) roomFor(bytes int) bool {
-	limits, err := s.Device.Info()
-	if err != nil {
-		return false
-	}
 	all := float64(bytes)
 	for _, b := range s.buffers {
 		all += b.held()
 	}
-	return limits.GlobalMemSize <= 0 || all <= 0.75*float64(limits.GlobalMemSize)
+	return s.Info.GlobalMemSize <= 0 || all <= 0.75*float64(s.Info.GlobalMemSize)
 }
 
 // releaseExpected makes room on the device. Expected outputs are uploaded again when needed.

@@ -3,6 +3,7 @@ package device
 import (
 	_ "embed" // the kernel's source
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/ndtune/ndtune/cl"
@@ -31,7 +32,7 @@ func newVerifyKernel(l *Launcher, t array.Type, contiguous bool) (*verifyKernel,
 	if k.Kernel, err = program.NewKernel("ndtune_verify"); err != nil {
 		return nil, err
 	}
-	if err := k.size(l.Device, contiguous); err != nil {
+	if err := k.size(l, contiguous); err != nil {
 		k.Release()
 		return nil, err
 	}
@@ -40,26 +41,18 @@ func newVerifyKernel(l *Launcher, t array.Type, contiguous bool) (*verifyKernel,
 
 // size settles how the kernel is launched: on a CPU with a few work-items for each core, on
 // all else with what keeps the memory of a GPU busy.
-func (k *verifyKernel) size(d *cl.Device, contiguous bool) error {
-	info, err := d.Info()
-	if err != nil {
-		return err
-	}
-	units := max(1, info.ComputeUnits)
+func (k *verifyKernel) size(l *Launcher, contiguous bool) error {
+	units := max(1, l.Info.ComputeUnits)
 	if contiguous {
 		k.local, k.least, k.groups = 1, 1<<14, 4*units
 		return nil
 	}
-	built, err := k.WorkGroupInfo(d)
+	built, err := k.WorkGroupInfo(l.Device)
 	if err != nil {
 		return err
 	}
 	k.local = 256
-	limits := []int{built.MaxSize, info.MaxWorkGroupSize}
-	if sizes := info.MaxWorkItemSizes; len(sizes) > 0 {
-		limits = append(limits, sizes[0])
-	}
-	for _, most := range limits {
+	for _, most := range append([]int{built.MaxSize, l.Info.MaxWorkGroupSize}, l.Info.MaxWorkItemSizes[:min(1, len(l.Info.MaxWorkItemSizes))]...) {
 		if most > 0 {
 			k.local = min(k.local, most)
 		}
@@ -86,14 +79,9 @@ func verifiedAs(t array.Type) array.Type {
 func verifyDefines(t array.Type, contiguous bool) string {
 	var b strings.Builder
 	define := func(words ...string) { b.WriteString("#define " + strings.Join(words, " ") + "\n") }
-	switch t.Scalar() {
-	case array.Float16:
-		define("FLOAT", "16")
-	case array.Float32:
-		define("FLOAT", "32")
-	case array.Float64:
-		define("FLOAT", "64")
-	default:
+	if bits := floatSize(t); bits > 0 {
+		define("FLOAT", strconv.Itoa(bits))
+	} else {
 		name := t.Scalar().OpenCL()
 		define("INTEGER", name)
 		define("UNSIGNED", "u"+strings.TrimPrefix(name, "u"))

@@ -132,8 +132,7 @@ func (c *Child[Q, A]) read(h *Host[Q, A], out io.Reader) {
 	c.alive = !sweep(c.command)
 	c.mutex.Unlock()
 	_ = c.command.Wait() // ProcessState says more
-	c.printed.finish()
-	end.State, end.Printed = c.command.ProcessState, c.printed.text()
+	end.State, end.Printed = c.command.ProcessState, c.printed.end()
 	h.pass(Event[Q, A]{Child: c, End: end})
 }
 
@@ -144,7 +143,7 @@ func (h *Host[Q, A]) pass(e Event[Q, A]) {
 	}
 }
 
-// PID is the process identifier of the child.
+// PID returns the process identifier of the child.
 func (c *Child[Q, A]) PID() int { return c.command.Process.Pid }
 
 // Kill ends the child and everything that it has started. The end is still to come as an event.
@@ -175,15 +174,13 @@ func (c *Child[Q, A]) signal(send func(*exec.Cmd)) {
 // those who take events: what children still had to say is lost. Nil: there is no end in sight.
 func (h *Host[Q, A]) Stop(c *Child[Q, A]) *End {
 	c.Kill()
-	patience := time.NewTimer(StopTime)
-	defer patience.Stop()
-	for {
+	for patience := time.After(StopTime); ; {
 		select {
 		case e := <-h.Events:
 			if e.Child == c && e.End != nil {
 				return e.End
 			}
-		case <-patience.C:
+		case <-patience:
 			return nil
 		}
 	}

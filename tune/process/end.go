@@ -24,8 +24,15 @@ type End struct {
 // the exit status.
 func (e *End) Cause() string {
 	cause, _ := dump(e.Printed)
-	if cause == "" {
-		cause = e.status()
+	w, known := e.waitStatus()
+	switch {
+	case cause != "":
+	case e.State == nil:
+		cause = "for a reason that the system does not tell"
+	case known && w.Signaled():
+		cause = "by signal " + signalText(w.Signal())
+	default:
+		cause = fmt.Sprintf("with exit status %d", e.State.ExitCode())
 	}
 	if e.Garbled != nil {
 		cause += fmt.Sprintf(", after a message that makes no sense (%v)", e.Garbled)
@@ -72,16 +79,6 @@ func (e *End) waitStatus() (w syscall.WaitStatus, ok bool) {
 		w, ok = e.State.Sys().(syscall.WaitStatus)
 	}
 	return w, ok
-}
-
-func (e *End) status() string {
-	if e.State == nil {
-		return "for a reason that the system does not tell"
-	}
-	if w, ok := e.waitStatus(); ok && w.Signaled() {
-		return "by signal " + signalText(w.Signal())
-	}
-	return fmt.Sprintf("with exit status %d", e.State.ExitCode())
 }
 
 // A crash on a thread that Go runs ends a Go process with exit status 2 and a dump, whose first

@@ -28,6 +28,8 @@ func (h *Host[Q, A]) printed(number int) *printed {
 	}}
 }
 
+var newline = []byte("\n")
+
 // keepPrinted bounds what is kept, in bytes: a Go crash dump of a child fits.
 const keepPrinted = 64 << 10
 
@@ -43,13 +45,9 @@ func (p *printed) Write(b []byte) (int, error) {
 		return len(b), nil
 	}
 	p.line = append(p.line, b...)
-	for {
-		i := bytes.IndexByte(p.line, '\n')
-		if i < 0 {
-			break
-		}
-		p.showLine(p.line[:i])
-		p.line = p.line[i+1:]
+	for line, rest, whole := bytes.Cut(p.line, newline); whole; line, rest, whole = bytes.Cut(rest, newline) {
+		p.showLine(line)
+		p.line = rest
 	}
 	if len(p.line) > keepPrinted {
 		p.showLine(p.line)
@@ -62,18 +60,13 @@ func (p *printed) showLine(line []byte) {
 	p.show(strings.ToValidUTF8(string(bytes.TrimRight(line, "\r")), "\uFFFD"))
 }
 
-// finish shows a line that has no end.
-func (p *printed) finish() {
+// end shows a line that has no end, and returns the end of what was printed.
+func (p *printed) end() string {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	if len(p.line) > 0 {
 		p.showLine(p.line)
 		p.line = nil
 	}
-}
-
-func (p *printed) text() string {
-	p.mutex.Lock()
-	defer p.mutex.Unlock()
 	return strings.ToValidUTF8(string(p.last), "\uFFFD")
 }

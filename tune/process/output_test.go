@@ -16,12 +16,12 @@ func TestPrinted(t *testing.T) {
 	if got, want := shown.String(), "worker 7: one\nworker 7: two\nworker 7: \uFFFD\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	p.finish()
-	p.finish()
+	p.end()
+	p.end()
 	if got, want := shown.String(), "worker 7: one\nworker 7: two\nworker 7: \uFFFD\nworker 7: and the rest\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got := p.text(); got != "one\ntwo\r\n\uFFFD\nand the rest" {
+	if got := p.end(); got != "one\ntwo\r\n\uFFFD\nand the rest" {
 		t.Errorf("%q is kept", got)
 	}
 }
@@ -54,8 +54,7 @@ func TestPrintedIsBounded(t *testing.T) {
 			p.Write([]byte(piece))
 		}
 		p.Write([]byte("the end"))
-		p.finish()
-		if text := p.text(); len(text) > 2*keepPrinted || len(text) < keepPrinted || !strings.HasSuffix(text, "the end") {
+		if text := p.end(); len(text) > 2*keepPrinted || len(text) < keepPrinted || !strings.HasSuffix(text, "the end") {
 			t.Errorf("%d bytes are kept", len(text))
 		}
 		if cap(p.last) > 8*keepPrinted || cap(p.line) > 8*keepPrinted {

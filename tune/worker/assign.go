@@ -23,14 +23,14 @@ type task struct {
 // builtTwice reports whether a worker that builds the task repeats the work of another one.
 func (t *task) builtTwice() bool { return t.build > 0 && t.binary == nil && !t.again }
 
-// A queue is the tasks that wait for one kind of worker.
+// A queue holds the tasks that wait for one kind of worker.
 type queue []*task
 
 func (q *queue) add(t *task)   { *q = append(*q, t) }
 func (q *queue) first(t *task) { *q = slices.Insert(*q, 0, t) }
 
-// next takes the first task for a worker. A task at which a worker has died needs a fresh one,
-// which has done nothing yet: the damage may be another task's.
+// next removes and returns the first task for a worker. A task at which a worker has died goes to a
+// fresh worker only: an earlier task may have damaged the process.
 func (q *queue) next(fresh bool) *task {
 	i := slices.IndexFunc(*q, func(t *task) bool { return t.deaths == 0 || fresh })
 	if i < 0 {
@@ -41,7 +41,7 @@ func (q *queue) next(fresh bool) *task {
 	return t
 }
 
-// queue is where tasks wait for a kind of worker.
+// queue returns the queue of one kind of worker.
 func (p *Pool) queue(builds bool) *queue {
 	if builds {
 		return &p.toBuild
@@ -66,9 +66,9 @@ func (p *Pool) assign(now time.Time) error {
 		if t == nil {
 			continue
 		}
-		r := request{Evaluate: &evaluate{Values: t.values, Binary: t.binary, Fresh: t.fresh}}
+		r := request{Evaluate: &job{Values: t.values, Binary: t.binary, Fresh: t.fresh}}
 		if m.builds {
-			r = request{Build: &build{Values: t.values, WantBinary: p.carry.binaries, Fresh: t.fresh}}
+			r = request{Build: &job{Values: t.values, WantBinary: p.carry.binaries, Fresh: t.fresh}}
 		}
 		m.task = t
 		p.work(m, r, now)
@@ -118,8 +118,8 @@ func (p *Pool) mayStart() bool {
 	return p.whole || p.count(true, starting)+p.count(false, starting) < startsAtOnce
 }
 
-// count is how many members there are of a kind, with those that are stopping: they may still hold
-// memory of the device.
+// count returns the number of members of a kind, in some states or in any. Members that are stopping
+// count too, since they may still hold memory of the device.
 func (p *Pool) count(builds bool, states ...state) int {
 	n := 0
 	for _, m := range p.members {
@@ -130,7 +130,7 @@ func (p *Pool) count(builds bool, states ...state) int {
 	return n
 }
 
-// leastUsed is the device with the fewest workers of a kind.
+// leastUsed returns the place of the device with the fewest workers of a kind.
 func (p *Pool) leastUsed(builds bool) int {
 	used := make([]int, len(p.devices))
 	for _, m := range p.members {

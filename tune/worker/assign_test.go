@@ -80,10 +80,10 @@ func TestAhead(t *testing.T) {
 			t.Errorf("%+v: %d", c, got)
 		}
 	}
-	p := average{}
+	p := average(0)
 	p.add(time.Second)
 	p.add(9 * time.Second)
-	if p.mean != 2*time.Second {
-		t.Errorf("the mean is %s", p.mean)
+	if p != average(2*time.Second) {
+		t.Errorf("the mean is %s", time.Duration(p))
 	}
 }

@@ -42,9 +42,7 @@
 //	          ←  remeasured
 //
 //	hello     →            the device, and which parts of its peaks the worker shall measure
-//	          ←  ready
-//	          ←  measuring as each part begins
-//	          ←  measured  what is known of it so far, and at its end
+//	          ←  measured  as each part begins, what is known of it so far, and at its end
 //
 //	          ←  failed    instead of any answer: nothing further can be evaluated
 //

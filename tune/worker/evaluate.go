@@ -64,16 +64,6 @@ func (p *Pool) Probe(ctx context.Context, c space.Configuration) (tune.Result, e
 	return <-out, nil
 }
 
-// wait runs a pool that evaluates nothing until a condition is true.
-func (p *Pool) wait(ctx context.Context, until func() bool) error {
-	for !until() {
-		if _, err := p.step(ctx, nil); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // step waits for one configuration or event, or for a watch to run out, and deals with it. It
 // reports whether there are no more configurations.
 func (p *Pool) step(ctx context.Context, in <-chan space.Configuration) (none bool, err error) {
@@ -97,7 +87,7 @@ func (p *Pool) take(c space.Configuration) {
 	p.queue(!p.whole).add(&task{configuration: c, values: valuesOf(c), fresh: p.fresh})
 }
 
-// held is how many configurations the pool has not answered.
+// held returns the number of configurations without a result.
 func (p *Pool) held() int {
 	n := len(p.toBuild) + len(p.toEvaluate)
 	for _, m := range p.members {
@@ -108,7 +98,7 @@ func (p *Pool) held() int {
 	return n
 }
 
-// room is how many configurations the pool can use at once.
+// room returns the number of configurations that the pool can use at once.
 func (p *Pool) room() int {
 	if p.whole {
 		return p.most + 2 // so that a worker finds its next one waiting
@@ -116,7 +106,7 @@ func (p *Pool) room() int {
 	return p.most + len(p.devices) + p.ahead()
 }
 
-// alarm fires when the next watch runs out.
+// alarm returns a channel that receives when the next watch runs out.
 func (p *Pool) alarm() <-chan time.Time {
 	if deadline := p.deadline(); !deadline.IsZero() {
 		return time.After(time.Until(deadline))
@@ -124,7 +114,7 @@ func (p *Pool) alarm() <-chan time.Time {
 	return nil
 }
 
-// deadline is when the next watch runs out; zero: never.
+// deadline returns the time at which the next watch runs out, or zero if none is set.
 func (p *Pool) deadline() time.Time {
 	var first time.Time
 	for _, m := range p.members {
@@ -157,25 +147,21 @@ const (
 	aheadFirst = 4 // times the builders, as long as nothing was measured
 )
 
-// An average of durations, of which the later ones count more.
-type average struct {
-	mean  time.Duration
-	known bool
-}
+// An average of durations, of which the later ones count more; 0: unknown.
+type average time.Duration
 
 func (a *average) add(d time.Duration) {
-	if !a.known {
-		a.mean, a.known = d, true
-		return
+	if *a == 0 {
+		*a = average(max(d, 1))
 	}
-	a.mean += (d - a.mean) / 8
+	*a += (average(d) - *a) / 8
 }
 
-// ahead is how many configurations may be built and wait to be measured.
+// ahead returns the number of built configurations that may wait to be measured.
 func (p *Pool) ahead() int {
-	if !p.measuring.known {
+	if p.measuring == 0 {
 		return aheadFirst * p.most
 	}
-	n := aheadTime / max(p.measuring.mean, time.Millisecond) * time.Duration(len(p.devices))
+	n := aheadTime / max(time.Duration(p.measuring), time.Millisecond) * time.Duration(len(p.devices))
 	return int(min(max(n, aheadLeast), time.Duration(max(aheadLeast, aheadMost*p.most))))
 }

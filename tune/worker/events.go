@@ -31,7 +31,7 @@ func (p *Pool) handle(e event, now time.Time) error {
 	case a.Ready != nil:
 		p.startDeaths = 0
 		if !m.builds && p.identity.Timer == "" {
-			p.identity = a.Ready.Device
+			p.identity = *a.Ready
 			// The host's clock also measures delays of the host.
 			p.shared = p.shared || p.identity.Timer == hardware.TimerHost
 		}
@@ -41,8 +41,8 @@ func (p *Pool) handle(e event, now time.Time) error {
 		p.watchStage(m, a.Stage.Launches, now)
 	case a.Ask:
 		p.ask(m, now)
-	case a.Need != nil:
-		p.need(m, a.Need.Key, now)
+	case a.Need != "":
+		p.need(m, a.Need, now)
 	case a.Outputs != nil:
 		p.keep(a.Outputs, now)
 	case a.Built != nil && m.task != nil:
@@ -54,8 +54,8 @@ func (p *Pool) handle(e event, now time.Time) error {
 	case a.Remeasured != nil && m.again != nil:
 		m.again.ended, m.again.result = true, a.Remeasured.Times
 		p.rest(m, now)
-	case a.Failed != nil:
-		return p.refuse(m, a.Failed.Reason, now)
+	case a.Failed != "":
+		return p.refuse(m, a.Failed, now)
 	default:
 		return fmt.Errorf("worker %d answered something that it was not asked", m.child.Number)
 	}
@@ -71,7 +71,7 @@ func (p *Pool) member(of *child) *member {
 	return nil
 }
 
-// built takes a task from a builder.
+// built handles the answer of a builder.
 func (p *Pool) built(m *member, b *built, now time.Time) {
 	t := m.task
 	m.done++
@@ -86,7 +86,7 @@ func (p *Pool) built(m *member, b *built, now time.Time) {
 	p.toEvaluate.add(t)
 }
 
-// finished takes the result of a task.
+// finished handles the result of a task.
 func (p *Pool) finished(m *member, r *result, now time.Time) {
 	t := m.task
 	m.done++
@@ -141,8 +141,8 @@ func (p *Pool) expire(now time.Time) error {
 		switch {
 		case m.state == stopping:
 			p.drop(m, now)
+			continue
 		case m.state == starting:
-			p.stop(m, now)
 			if err := p.diedStarting(fmt.Sprintf("worker %d was not ready after %s", m.child.Number, p.startLimit())); err != nil {
 				return err
 			}
@@ -154,23 +154,21 @@ func (p *Pool) expire(now time.Time) error {
 			t.build, t.again, m.task = 0, true, nil
 			p.carry.binaries = true
 			p.toBuild.first(t)
-			p.stop(m, now)
 		case m.task != nil:
 			t := m.task
 			r := p.unfinished(m, tune.Timeout, m.overdue(p.options.BuildTimeout), now)
 			m.task = nil
 			p.answer(m, t, r)
-			p.stop(m, now)
 		case m.again != nil:
 			m.again.lose(true)
 			m.again = nil
-			p.stop(m, now)
 		}
+		p.stop(m, now)
 	}
 	return nil
 }
 
-// unfinished is the result of a task whose worker was killed or has died.
+// unfinished returns the result of a task whose worker was killed or has died.
 func (p *Pool) unfinished(m *member, status tune.Status, reason string, now time.Time) tune.Result {
 	r := tune.Result{Configuration: m.task.configuration, Status: status, Reason: reason, Timestamp: now}
 	spent := now.Sub(m.stageFrom)
@@ -185,8 +183,8 @@ func (p *Pool) unfinished(m *member, status tune.Status, reason string, now time
 	return r
 }
 
-// refuse takes a worker's word that it cannot go on. Where it could not start, there may be no
-// memory for one more: those that have started, or will, go on without it.
+// refuse handles a worker that reports that it cannot go on. If it could not start, there may be no
+// memory for one more, and the others go on without it.
 func (p *Pool) refuse(m *member, reason string, now time.Time) error {
 	wasStarting := m.state == starting
 	p.stop(m, now)
@@ -239,7 +237,7 @@ func (p *Pool) died(m *member, end *process.End, now time.Time) error {
 			return fmt.Errorf("%d workers in a row have ended while they made the right output; the last one ended %s", p.makerDeaths, end.Explain(""))
 		}
 	} else if t.deaths+1 >= maxDeaths {
-		r := p.unfinished(m, tune.Runtime, "the process ended "+end.Explain(", twice, "+during(m.stage)), now)
+		r := p.unfinished(m, tune.Runtime, "the process ended "+end.Explain(", twice, "+during[m.stage]), now)
 		if end.FromOutside() {
 			r.Doubt = tune.Killed
 		}
@@ -257,17 +255,4 @@ func (p *Pool) diedStarting(how string) error {
 		return nil
 	}
 	return fmt.Errorf("%d workers in a row did not become ready: %s", p.startDeaths, how)
-}
-
-// during says in which stage a worker died.
-func during(s device.Stage) string {
-	switch s {
-	case device.StageBuild:
-		return "while it built the kernel"
-	case device.StageFirstLaunch:
-		return "in the first launch"
-	case device.StageMeasure:
-		return "while it was timed"
-	}
-	return "while its output was checked"
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/process"
 )
 
@@ -35,7 +36,7 @@ func TestFewerWorkers(t *testing.T) {
 		p := &Pool{most: 4, whole: c.a == whole, options: Options{Note: func(text string) { notes = append(notes, text) }}}
 		add := func(builds bool, s state) {
 			c := &child{Number: len(p.members) + 1, Requests: make(chan request, 1)}
-			p.members = append(p.members, &member{child: c, builds: builds, state: s})
+			p.members = append(p.members, &member{spent: &Spent{}, child: c, builds: builds, state: s})
 		}
 		if c.a == builders {
 			add(false, idle)
@@ -46,7 +47,7 @@ func TestFewerWorkers(t *testing.T) {
 		all := append([]*member(nil), p.members[len(p.members)-4:]...)
 		var err error
 		for _, m := range all[:c.refuse] {
-			if err = p.handle(event{Child: m.child, Answer: answer{Failed: &failed{"no room\nat all"}}}, now); err != nil {
+			if err = p.handle(event{Child: m.child, Answer: answer{Failed: "no room\nat all"}}, now); err != nil {
 				p.refused = "" // nothing is assigned any more
 			}
 			p.tellFewer()
@@ -56,7 +57,7 @@ func TestFewerWorkers(t *testing.T) {
 			t.Errorf("%+v: told before it is known: %q", c, notes)
 		}
 		for _, m := range all[c.refuse:] {
-			if err := p.handle(event{Child: m.child, Answer: answer{Ready: &ready{}}}, now); err != nil {
+			if err := p.handle(event{Child: m.child, Answer: answer{Ready: &hardware.Device{}}}, now); err != nil {
 				t.Error(err)
 			}
 		}
@@ -78,7 +79,7 @@ func TestGivingUp(t *testing.T) {
 	}
 	s.giveUp(errors.New("no reference"))
 	var a answer
-	if err := gob.NewDecoder(&out).Decode(&a); err != nil || a.Failed == nil || a.Failed.Reason != "no reference" {
+	if err := gob.NewDecoder(&out).Decode(&a); err != nil || a.Failed == "" || a.Failed != "no reference" {
 		t.Errorf("%+v, %v", a, err)
 	}
 }
@@ -90,7 +91,7 @@ func TestABuildThatWasNotKept(t *testing.T) {
 	p := &Pool{most: 1, options: Options{BuildTimeout: 10 * time.Second}}
 	one := &task{}
 	evaluate := func(binary []byte) {
-		m := &member{child: &child{Requests: make(chan request, 1)}, state: idle, since: now}
+		m := &member{spent: &Spent{}, child: &child{Requests: make(chan request, 1)}, state: idle, since: now}
 		p.members = []*member{m}
 		one.build, one.binary = 7*time.Second, binary
 		m.task = one

@@ -28,9 +28,9 @@ func TestLaunchLimit(t *testing.T) {
 	} {
 		p := &Pool{problem: doubling(t), options: Options{KernelTimeout: c.kernelTimeout}}
 		if c.best > 0 {
-			p.best.set(tune.Result{Times: []float64{c.best}})
+			p.best.Store(&tune.Result{Times: []float64{c.best}})
 		}
-		m := &member{stage: "measure", launch: p.launchLimit(nil)}
+		m := &member{spent: &Spent{}, stage: "measure", launch: p.launchLimit(nil)}
 		if got := m.overdue(time.Minute); got != c.want {
 			t.Errorf("%+v: %s", c, got)
 		}
@@ -77,7 +77,7 @@ func TestLaunchLimitOfOtherObjectives(t *testing.T) {
 		d.Metrics = []problem.Metric{{Name: "score", Expression: c.metric}}
 		d.Objective = problem.Objective{Name: "score", Maximize: c.maximize}
 		p := &Pool{problem: mustProblem(t, d), options: Options{KernelTimeout: 10 * time.Second}}
-		p.best.set(tune.Result{Times: []float64{1}, Objective: 1})
+		p.best.Store(&tune.Result{Times: []float64{1}, Objective: 1})
 		one := &task{configuration: configurationOf(t, p.problem, map[string]space.Value{"items": c.items})}
 		if got := p.launchLimit(one).most; got != c.want {
 			t.Errorf("%+v: %s", c, got)
@@ -106,7 +106,7 @@ func TestStagesAreWatched(t *testing.T) {
 		{0, "build,first launch,verify,reference", 300 * time.Second, ""},
 		{0, "build,first launch,verify,measure", 80 * time.Second, "a launch took longer than 10s (--kernel-timeout)"},
 	} {
-		m := &member{task: &task{build: c.built}, since: begin}
+		m := &member{spent: &Spent{}, task: &task{build: c.built}, since: begin}
 		now, from := begin, begin
 		for s := range strings.SplitSeq(c.stages, ",") {
 			now = now.Add(time.Second)

@@ -188,14 +188,6 @@ func newTestPool(t testing.TB, a arrangement, p *problem.Problem, o Options, dev
 	if len(devices) == 0 {
 		devices = []device.Listed{testDevice(t)}
 	}
-	var identities []hardware.Device
-	for _, l := range devices {
-		identity, err := device.Describe(l.Device)
-		if err != nil {
-			t.Fatal(err)
-		}
-		identities = append(identities, identity)
-	}
 	pool := &testPool{mark: nextMark(), output: &lines{}, untapped: make(chan struct{})}
 	if o.Output == nil {
 		o.Output = pool.output
@@ -203,7 +195,7 @@ func newTestPool(t testing.TB, a arrangement, p *problem.Problem, o Options, dev
 	if o.Note == nil {
 		o.Note = func(text string) { pool.notes = append(pool.notes, text) }
 	}
-	pool.Pool = newPool(devices, identities, p, o)
+	pool.Pool = newPool(devices, p, o)
 	pool.host.Environment = []string{pool.mark}
 	pool.whole, pool.freezes = a != builders, a != waiting
 	pool.tap()

@@ -8,7 +8,7 @@ import (
 	"github.com/ndtune/ndtune/tune/process"
 )
 
-// A state is what a member of the pool does. Each change of state has one verb, a method of Pool:
+// A state is the state of a member of the pool. Each change of state has one verb, a method of Pool:
 //
 //	state     meaning                           is left when                        verb    for
 //	-                                           there is work and no idle member    start   starting
@@ -55,7 +55,7 @@ type member struct {
 	watch     process.Watch
 	launch    launchLimit // of the launches that are waited for
 	frozen    bool
-	spent     Spent
+	spent     *Spent    // of the pool
 	since     time.Time // in the present state and stage, for spent
 }
 
@@ -65,7 +65,7 @@ func (p *Pool) start(builds bool, place int, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	m := &member{child: c, builds: builds, device: place, state: starting, since: now}
+	m := &member{child: c, builds: builds, device: place, state: starting, spent: &p.spent, since: now}
 	m.watch.Set(now, p.startLimit())
 	p.members = append(p.members, m)
 	h := p.hello
@@ -105,7 +105,11 @@ func (p *Pool) ask(m *member, now time.Time) {
 // time lets a member use the device.
 func (p *Pool) time(m *member, now time.Time) {
 	m.enter(timing, now)
-	m.child.Requests <- request{Time: p.best.permission()}
+	permitted := &permission{}
+	if best := p.best.Load(); best != nil {
+		*permitted = permission{true, best.Objective}
+	}
+	m.child.Requests <- request{Time: permitted}
 }
 
 // need answers a member that needs right outputs: it gets them, or makes them, or waits for the
@@ -147,7 +151,6 @@ func (p *Pool) stop(m *member, now time.Time) {
 func (p *Pool) drop(m *member, now time.Time) {
 	p.release(m, now)
 	m.book(now)
-	p.spent.add(m.spent)
 	close(m.child.Requests)
 	p.members = slices.DeleteFunc(p.members, func(other *member) bool { return other == m })
 }
@@ -215,31 +218,17 @@ func (m *member) quiet() bool {
 	return m.frozen
 }
 
-// Spent is the time of all workers together, by what they did.
+// Spent is the time of all workers together, by activity.
 type Spent struct {
 	Starting  time.Duration // from the start of a process until it is ready
 	Building  time.Duration // compiling, with the first launch of a configuration
 	Verifying time.Duration // making the reference and comparing with it
 	Measuring time.Duration // timed launches
 	Waiting   time.Duration // for the device, while another worker was timing
-	Idle      time.Duration // with nothing to do
+	Idle      time.Duration // without work
 }
 
-// Total is the sum.
-func (s Spent) Total() time.Duration {
-	return s.Starting + s.Building + s.Verifying + s.Measuring + s.Waiting + s.Idle
-}
-
-func (s *Spent) add(o Spent) {
-	s.Starting += o.Starting
-	s.Building += o.Building
-	s.Verifying += o.Verifying
-	s.Measuring += o.Measuring
-	s.Waiting += o.Waiting
-	s.Idle += o.Idle
-}
-
-// book adds the time since the last change to what the member was doing.
+// book adds the time since the last change to the activity of the member.
 func (m *member) book(now time.Time) {
 	d := now.Sub(m.since)
 	m.since = now

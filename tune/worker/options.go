@@ -79,10 +79,10 @@ func bufferBytes(p *problem.Problem, d hardware.Device) int64 {
 		first[q.Name] = q.Values[0]
 	}
 	c, err := p.Parameters().Configure(first)
-	if err != nil {
-		return 0
+	var v *problem.Variant
+	if err == nil {
+		v, err = p.Variant(c, d)
 	}
-	v, err := p.Variant(c, d)
 	if err != nil {
 		return 0
 	}

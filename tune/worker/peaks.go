@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,17 +56,13 @@ func MeasurePeaks(ctx context.Context, d device.Listed, o PeakOptions) (*hardwar
 	if !hasRun {
 		task := o.task()
 		peaks := task.New()
-		add := func(_ peak.Part, p *hardware.Peaks) { peaks.Add(p) }
-		if err := task.Run(ctx, d.Device, task.Parts(), func(string) {}, func(peak.Part) {}, func(peak.Part, *hardware.Peaks) {}, add); err != nil {
-			return nil, err
-		}
-		return peaks, nil
+		return peaks, task.Run(ctx, d.Device, task.Parts(), func(_ peak.Part, p *hardware.Peaks, end bool) {
+			if end {
+				peaks.Add(p)
+			}
+		})
 	}
-	identity, err := device.Describe(d.Device)
-	if err != nil {
-		return nil, err
-	}
-	return newSurvey(d.Selector(), identity, o).run(ctx)
+	return newSurvey(d.Selector(), *d.Identity, o).run(ctx)
 }
 
 // task is the task of the options.
@@ -93,9 +90,7 @@ type survey struct {
 }
 
 func newSurvey(selector string, d hardware.Device, o PeakOptions) *survey {
-	if o.Timeout <= 0 {
-		o.Timeout = DefaultPeakTimeout
-	}
+	o.Timeout = cmp.Or(max(0, o.Timeout), DefaultPeakTimeout)
 	if o.Begin == nil {
 		o.Begin = func(string, int, int) {}
 	}
@@ -124,27 +119,26 @@ func (s *survey) run(ctx context.Context) (*hardware.Peaks, error) {
 	return s.peaks, s.nothing()
 }
 
-// work is the life of one worker. Afterwards at least one part less is left, or the error says why
-// no worker can be had.
+// work measures with one worker. Afterwards at least one part less is left, or the error says why
+// there can be no worker.
 func (s *survey) work(ctx context.Context) error {
 	h := s.hello
 	for _, p := range s.left {
 		h.Peaks = append(h.Peaks, p.Name)
 	}
-	worker, err := s.host.Start()
-	if err != nil {
+	var err error
+	if s.worker, err = s.host.Start(); err != nil {
 		return err
 	}
-	s.worker = worker
 	ended := false
 	defer func() {
 		if !ended {
-			s.host.Stop(worker)
+			s.host.Stop(s.worker)
 		}
-		close(worker.Requests)
+		close(s.worker.Requests)
 	}()
 	s.begun = false
-	worker.Requests <- request{Hello: &h}
+	s.worker.Requests <- request{Hello: &h}
 	quick := s.options.Needs != nil
 	patience := max(startTime, s.options.Timeout)
 	if quick {
@@ -164,23 +158,25 @@ func (s *survey) work(ctx context.Context) error {
 			return err
 		case e := <-s.host.Events:
 			switch a := e.Answer; {
-			case e.Child != worker: // an earlier one, which took too long to end
+			case e.Child != s.worker: // an earlier one, which took too long to end
 			case e.End != nil:
 				ended = true
 				return s.broken("the process ended " + e.End.Explain(""))
-			case a.Failed != nil:
-				return errors.New(a.Failed.Reason)
-			case a.Measuring != nil:
+			case a.Failed != "":
+				return errors.New(a.Failed)
+			case a.Measured == nil:
+				return errors.New("it answered something that it was not asked")
+			case a.Measured.Peaks == nil:
 				s.begun, s.known = true, nil
-				s.options.Begin(a.Measuring.Part, s.all-len(s.left)+1, s.all)
+				s.options.Begin(a.Measured.Part, s.all-len(s.left)+1, s.all)
 				if !quick {
 					watch.Reset(s.options.Timeout)
 				}
-			case a.Measured != nil && !a.Measured.End:
+			case !a.Measured.End:
 				if s.known = a.Measured.Peaks; s.options.interim != nil {
 					s.options.interim()
 				}
-			case a.Measured != nil:
+			default:
 				s.begun = false
 				s.peaks.Add(a.Measured.Peaks)
 				s.left = s.left[1:]
@@ -190,8 +186,8 @@ func (s *survey) work(ctx context.Context) error {
 	return nil
 }
 
-// broken strikes off the part that a worker has begun and not finished. The figures that are known of
-// it stand.
+// broken removes the part that a worker has begun and not finished. It keeps the figures that are
+// known.
 func (s *survey) broken(why string) error {
 	if !s.begun {
 		return errors.New(why)
@@ -213,7 +209,7 @@ func (s *survey) broken(why string) error {
 	return nil
 }
 
-// miss strikes off all parts that are left.
+// miss removes all parts that are left.
 func (s *survey) miss(why string) {
 	for _, p := range s.left {
 		s.peaks.Add(p.Missed(why))
@@ -221,7 +217,7 @@ func (s *survey) miss(why string) {
 	s.left = nil
 }
 
-// nothing says why there is not a single figure.
+// nothing returns an error with the reasons if there is not a single figure.
 func (s *survey) nothing() error {
 	var reasons []string
 	for _, f := range hardware.PeakFigures() {
@@ -238,7 +234,7 @@ func (s *survey) nothing() error {
 // measurePeaks measures, in a worker, the parts that the parent names. The error says that none
 // can be measured.
 func (s *server) measurePeaks(h hello) error {
-	d, identity, err := findDevice(h)
+	d, err := findDevice(h)
 	if err != nil {
 		return err
 	}
@@ -250,16 +246,8 @@ func (s *server) measurePeaks(h hello) error {
 		}
 		parts = append(parts, part)
 	}
-	ready := func(timer string) {
-		identity.Timer = timer
-		s.parent.Send(answer{Ready: &ready{identity}})
-	}
-	begin := func(p peak.Part) { s.parent.Send(answer{Measuring: &measuring{p.Name}}) }
-	send := func(end bool) func(peak.Part, *hardware.Peaks) {
-		return func(p peak.Part, known *hardware.Peaks) {
-			s.parent.Send(answer{Measured: &measured{p.Name, known, end}})
-		}
-	}
 	// The parent kills a worker that shall stop.
-	return h.Task.Run(context.Background(), d.Device, parts, ready, begin, send(false), send(true))
+	return h.Task.Run(context.Background(), d.Device, parts, func(p peak.Part, known *hardware.Peaks, end bool) {
+		s.parent.Send(answer{Measured: &measured{p.Name, known, end}})
+	})
 }

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,14 +45,14 @@ type Pool struct {
 	makerDeaths int     // in a row, of members that made a reference
 	measuring   average // the time to measure a configuration
 	carry       carry
-	best        best
+	best        atomic.Pointer[tune.Result] // so far, as the run observes it; nil: unknown
 
 	fresh               string // of new tasks
 	toBuild, toEvaluate queue
 	results             []tune.Result // not yet handed on
 	evaluated           atomic.Int64
 	capacity            atomic.Int64
-	spent               Spent // of members that are gone
+	spent               Spent
 }
 
 // Open opens a pool for a problem on a device, or on several of one model, and waits until its
@@ -63,48 +64,37 @@ func Open(ctx context.Context, devices []device.Listed, p *problem.Problem, o Op
 	if len(devices) == 0 {
 		return nil, errors.New("a pool needs a device")
 	}
-	identities := make([]hardware.Device, len(devices))
-	for i, d := range devices {
-		var err error
-		if identities[i], err = device.Describe(d.Device); err != nil {
-			return nil, err
-		}
-		identities[i].Peaks = o.Peaks
-	}
-	pool := newPool(devices, identities, p, o)
+	pool := newPool(devices, p, o)
 	why, err := pool.prepare()
+	switch {
+	case err != nil:
+	case why != "":
+		err = pool.openInProcess(why)
+	default:
+		err = pool.openFirst(ctx)
+	}
 	if err != nil {
-		return nil, err
-	}
-	if why != "" {
-		if err := pool.openInProcess(why); err != nil {
-			return nil, err
-		}
-		return pool, nil
-	}
-	if err := pool.openFirst(ctx); err != nil {
 		pool.Close()
 		return nil, err
 	}
 	return pool, nil
 }
 
-func newPool(devices []device.Listed, identities []hardware.Device, p *problem.Problem, o Options) *Pool {
+func newPool(devices []device.Listed, p *problem.Problem, o Options) *Pool {
+	identities := make([]hardware.Device, len(devices))
+	for i, d := range devices {
+		identities[i] = *d.Identity
+		identities[i].Peaks = o.Peaks
+	}
 	identity := identities[0]
 	if o.Single {
 		o.Workers = 1
 	} else if o.Workers <= 0 {
 		o.Workers = DefaultWorkers(p, identity)
 	}
-	if o.Iterations <= 0 {
-		o.Iterations = device.DefaultIterations
-	}
-	if o.BuildTimeout <= 0 {
-		o.BuildTimeout = DefaultBuildTimeout
-	}
-	if o.KernelTimeout <= 0 {
-		o.KernelTimeout = DefaultKernelTimeout
-	}
+	o.Iterations = cmp.Or(max(0, o.Iterations), device.DefaultIterations)
+	o.BuildTimeout = cmp.Or(max(0, o.BuildTimeout), DefaultBuildTimeout)
+	o.KernelTimeout = cmp.Or(max(0, o.KernelTimeout), DefaultKernelTimeout)
 	if o.Note == nil {
 		o.Note = func(text string) { fmt.Fprintln(os.Stderr, text) }
 	}
@@ -146,6 +136,7 @@ func (p *Pool) openInProcess(why string) error {
 		return err
 	}
 	p.inProcess, p.identity = e, e.Device()
+	p.capacity.Store(int64(e.Capacity()))
 	note := "Evaluating in this process, where a driver that crashes or hangs ends the run: " + why + "."
 	if len(p.devices) > 1 {
 		note += " Of the devices only the first is used."
@@ -177,23 +168,9 @@ func (p *Pool) InProcess() bool { return p.inProcess != nil }
 // Device is the first device, with its timer.
 func (p *Pool) Device() hardware.Device { return p.identity }
 
-// Workers is how many processes the pool starts at most.
-func (p *Pool) Workers() int {
-	switch {
-	case p.inProcess != nil:
-		return 0
-	case p.whole:
-		return p.options.Workers
-	}
-	return p.options.Workers + len(p.devices)
-}
-
 // Capacity is how many configurations the pool can use: one for each worker, and as many more as
 // keep them busy.
 func (p *Pool) Capacity() int {
-	if p.inProcess != nil {
-		return p.inProcess.Capacity()
-	}
 	return int(p.capacity.Load())
 }
 
@@ -210,7 +187,7 @@ func (p *Pool) Observe(r tune.Result) {
 	if p.inProcess != nil {
 		p.inProcess.Observe(r)
 	}
-	p.best.set(r)
+	p.best.Store(&r)
 }
 
 // Started is how many processes the pool has started so far. It must not be called while the
@@ -220,12 +197,10 @@ func (p *Pool) Started() int { return p.host.Started }
 // Spent is the time of all workers so far. It must not be called while the pool
 // evaluates.
 func (p *Pool) Spent() Spent {
-	all, now := p.spent, time.Now()
 	for _, m := range p.members {
-		m.book(now)
-		all.add(m.spent)
+		m.book(time.Now())
 	}
-	return all
+	return p.spent
 }
 
 // Close ends all workers. It can be called twice.
@@ -240,38 +215,37 @@ func (p *Pool) Close() {
 	if p.closed {
 		return
 	}
-	now, killed, patient := time.Now(), !p.whole, closeTime
-	if killed {
-		patient = killedTime
+	now, left := time.Now(), len(p.members)
+	await := func(patience time.Duration) {
+		for up := time.After(patience); left > 0; {
+			select {
+			case e := <-p.events:
+				if e.End != nil && p.member(e.Child) != nil {
+					left--
+				}
+			case <-up:
+				return // the kernel of the operating system may still be at work on those that were killed
+			}
+		}
 	}
 	for _, m := range p.members {
 		m.thaw(now)
-		if killed || m.state != idle {
+		if !p.whole || m.state != idle {
 			m.child.Kill()
 		}
 		close(m.child.Requests)
 	}
-	patience := time.NewTimer(patient)
-	defer patience.Stop()
-	for left := len(p.members); left > 0; {
-		select {
-		case e := <-p.events:
-			if e.End != nil && p.member(e.Child) != nil {
-				left--
-			}
-		case <-patience.C:
-			if killed {
-				left = 0 // the kernel of the operating system is still at work on them
-				break
-			}
-			for _, m := range p.members {
-				m.child.Kill()
-			}
-			killed = true
-			patience.Reset(process.StopTime)
+	if !p.whole {
+		await(killedTime)
+	} else {
+		await(closeTime)
+		for _, m := range p.members {
+			m.child.Kill()
 		}
+		await(process.StopTime)
 	}
-	p.spent, p.members, p.closed = p.Spent(), nil, true
+	p.Spent() // books the last state of each member
+	p.members, p.closed = nil, true
 	p.host.Close()
 }
 

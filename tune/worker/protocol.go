@@ -27,8 +27,8 @@ func newHost(output io.Writer) *host {
 // A request is a message to a worker: one of its fields is set.
 type request struct {
 	Hello     *hello
-	Build     *build
-	Evaluate  *evaluate
+	Build     *job
+	Evaluate  *job
 	Remeasure *remeasure
 	Time      *permission
 	Outputs   *outputs
@@ -36,18 +36,17 @@ type request struct {
 
 // An answer is a message of a worker: one of its fields is set.
 type answer struct {
-	Ready      *ready
+	Ready      *hardware.Device // as the worker found it
 	Stage      *stage
-	Need       *need
+	Need       string // the key of right outputs
 	Outputs    *outputs
 	Ask        bool
 	Built      *built
 	Result     *result
 	Turn       *turn
 	Remeasured *remeasured
-	Measuring  *measuring
 	Measured   *measured
-	Failed     *failed
+	Failed     string // why
 }
 
 // hello tells a worker what it is for.
@@ -68,26 +67,20 @@ type hello struct {
 	Task  peak.Task // of these parts
 }
 
-type ready struct{ Device hardware.Device }
-
 // values are a configuration.
 type values = map[string]space.Value
 
-type build struct {
+// A job is to build or to evaluate a configuration.
+type job struct {
 	Values     values
-	WantBinary bool
-	Fresh      string // a device.FreshOption, or ""
+	WantBinary bool   // of a build
+	Binary     []byte // of the program to evaluate, or nil
+	Fresh      string // a device.FreshOption, or "", for both
 }
 
 type built struct {
 	Result result // without a status if it can be evaluated
 	Binary []byte
-}
-
-type evaluate struct {
-	Values values
-	Binary []byte // of the program, or nil
-	Fresh  string // as it was built
 }
 
 // result is a tune.Result without its configuration.
@@ -127,25 +120,18 @@ type permission struct {
 	Best  float64
 }
 
-type need struct{ Key string }
-
 // outputs are right outputs by argument name; nil: there are none yet.
 type outputs struct {
 	Key    string
 	Arrays map[string]*array.Array
 }
 
-// measuring says which part of the peaks is measured next.
-type measuring struct{ Part string }
-
-// measured is what came of it, or, where it is not the end of the part, what is known so far.
+// measured says what is known of a part of the peaks.
 type measured struct {
 	Part  string
-	Peaks *hardware.Peaks
-	End   bool
+	Peaks *hardware.Peaks // nil: the part begins
+	End   bool            // it ends
 }
-
-type failed struct{ Reason string }
 
 func sent(r tune.Result) result {
 	return result{
@@ -163,8 +149,6 @@ func (r result) received(c space.Configuration) tune.Result {
 
 func valuesOf(c space.Configuration) values {
 	v := make(values, c.Len())
-	for i, name := range c.Parameters().Names() {
-		v[name] = c.At(i)
-	}
+	c.Assign(v)
 	return v
 }

@@ -2,189 +2,14 @@ package worker
 
 import (
 	"bytes"
-	"encoding/gob"
-	"io"
-	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/device"
-	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/problem"
-	"github.com/ndtune/ndtune/tune/space"
 )
-
-// A conversation is one with a worker, by the protocol and nothing else.
-type conversation struct {
-	t       *testing.T
-	command *exec.Cmd
-	in      io.WriteCloser
-	encoder *gob.Encoder
-	answers chan answer // closed when the worker says no more
-	errors  lines       // what it prints
-	heard   []string    // stages are merged where the same one begins again
-}
-
-// talk starts the program as a worker.
-func talk(t *testing.T) *conversation {
-	t.Helper()
-	c := &conversation{t: t, answers: make(chan answer, 64)}
-	mark := nextMark()
-	c.command = exec.Command(os.Args[0])
-	c.command.Env = append(os.Environ(), environment+"=1", mark)
-	c.command.Stderr = &c.errors
-	var err error
-	if c.in, err = c.command.StdinPipe(); err != nil {
-		t.Fatal(err)
-	}
-	out, outOfChild, err := os.Pipe() // not StdoutPipe: Wait would close what is still to be read
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.command.Stdout = outOfChild
-	c.encoder = gob.NewEncoder(c.in)
-	if err := c.command.Start(); err != nil {
-		t.Fatal(err)
-	}
-	outOfChild.Close()
-	go func() {
-		defer close(c.answers)
-		decoder := gob.NewDecoder(out)
-		for {
-			var a answer
-			if decoder.Decode(&a) != nil {
-				return
-			}
-			c.answers <- a
-		}
-	}()
-	t.Cleanup(func() {
-		_ = c.command.Process.Kill()
-		_ = c.command.Wait()
-		out.Close()
-		checkGone(t, mark)
-	})
-	return c
-}
-
-func (c *conversation) say(r request) {
-	c.t.Helper()
-	if err := c.encoder.Encode(r); err != nil {
-		c.t.Fatalf("say %+v: %v", r, err)
-	}
-}
-
-// hear is the next answer that is no stage.
-func (c *conversation) hear() answer {
-	c.t.Helper()
-	for {
-		a := c.next()
-		what := a.what()
-		if n := len(c.heard); n == 0 || a.Stage == nil || c.heard[n-1] != what {
-			c.heard = append(c.heard, what)
-		}
-		if a.Stage == nil {
-			return a
-		}
-	}
-}
-
-// next is the next answer.
-func (c *conversation) next() answer {
-	c.t.Helper()
-	select {
-	case a, ok := <-c.answers:
-		if !ok {
-			c.t.Fatalf("the worker ended after %q; it printed:\n%s", c.heard, &c.errors)
-		}
-		return a
-	case <-time.After(watchdog):
-		c.t.Fatalf("the worker says nothing more after %q; it printed:\n%s", c.heard, &c.errors)
-	}
-	panic("not reached")
-}
-
-// watchdog bounds the wait for an event: none takes so long unless something is wrong, on a busy
-// machine neither.
-const watchdog = 10 * time.Minute
-
-// what is an answer in a word: the stage, or the field that is set. It is an error where the
-// answer has not exactly one.
-func (a answer) what() string {
-	var all []string
-	add := func(is bool, word string) {
-		if is {
-			all = append(all, word)
-		}
-	}
-	add(a.Ready != nil, "ready")
-	if a.Stage != nil {
-		all = append(all, "["+string(a.Stage.Stage)+"]")
-	}
-	add(a.Need != nil, "need")
-	add(a.Outputs != nil, "outputs")
-	add(a.Ask, "ask")
-	add(a.Built != nil, "built")
-	add(a.Result != nil, "result")
-	add(a.Turn != nil, "turn")
-	add(a.Remeasured != nil, "remeasured")
-	add(a.Failed != nil, "failed")
-	if len(all) != 1 {
-		return "not one message but: " + strings.Join(all, " ")
-	}
-	return all[0]
-}
-
-// wantHeard wants what was heard since it was last called.
-func (c *conversation) wantHeard(want string) {
-	c.t.Helper()
-	if got := strings.Join(c.heard, " "); got != want {
-		c.t.Errorf("heard:\n%s\nwant:\n%s", got, want)
-	}
-	c.heard = nil
-}
-
-// ends wants the worker to end with a status, and to have printed something.
-func (c *conversation) ends(status int, printed string) {
-	c.t.Helper()
-	ended := make(chan error, 1)
-	go func() { ended <- c.command.Wait() }()
-	select {
-	case <-ended:
-	case <-time.After(watchdog):
-		c.t.Fatalf("the worker does not end after %q", c.heard)
-	}
-	if got := c.command.ProcessState.ExitCode(); got != status || !strings.Contains(c.errors.String(), printed) {
-		c.t.Errorf("ended with status %d and %q; want %d and %q", got, &c.errors, status, printed)
-	}
-}
-
-// greeting is what a pool says to a worker first.
-func greeting(t *testing.T, p *problem.Problem) *hello {
-	t.Helper()
-	problem, err := encodeProblem(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l := testDevice(t)
-	return &hello{Selector: l.Selector(), Device: testIdentity(t), Problem: problem, Digest: p.Digest(), Iterations: 3}
-}
-
-func (c *conversation) greet(h *hello) hardware.Device {
-	c.t.Helper()
-	c.say(request{Hello: h})
-	a := c.hear()
-	if a.Ready == nil {
-		c.t.Fatalf("%+v, want ready", a)
-	}
-	c.wantHeard("ready")
-	return a.Ready.Device
-}
 
 func TestProtocolOfABuilder(t *testing.T) {
 	t.Parallel()
@@ -196,21 +21,21 @@ func TestProtocolOfABuilder(t *testing.T) {
 		t.Errorf("ready: %+v", d)
 	}
 	for _, wanted := range []bool{false, true} {
-		c.say(request{Build: &build{Values: faultyValues(t, p, faultNone), WantBinary: wanted}})
+		c.say(request{Build: &job{Values: faultyValues(t, p, faultNone), WantBinary: wanted}})
 		a := c.hear()
 		c.wantHeard("[build] built")
 		if r := a.Built.Result; r.Status != "" || r.Durations.Build <= 0 || wanted != (len(a.Built.Binary) > 0) {
 			t.Errorf("built: %+v, %d bytes", r, len(a.Built.Binary))
 		}
 	}
-	c.say(request{Build: &build{Values: faultyValues(t, p, faultCompile), WantBinary: true}})
+	c.say(request{Build: &job{Values: faultyValues(t, p, faultCompile), WantBinary: true}})
 	a := c.hear()
 	c.wantHeard("[build] built")
 	if r := a.Built.Result; r.Status != tune.Compile || !strings.Contains(r.Reason, "build faulty: ") || len(a.Built.Binary) > 0 {
 		t.Errorf("built: %+v", r)
 	}
-	c.say(request{Evaluate: &evaluate{Values: faultyValues(t, p, faultNone)}})
-	if a := c.hear(); a.Failed == nil {
+	c.say(request{Evaluate: &job{Values: faultyValues(t, p, faultNone)}})
+	if a := c.hear(); a.Failed == "" {
 		t.Errorf("a builder was asked to evaluate: %+v", a)
 	}
 	c.ends(1, "")
@@ -225,12 +50,12 @@ func TestProtocolOfAnEvaluator(t *testing.T) {
 		t.Error("ready without a timer")
 	}
 
-	c.say(request{Evaluate: &evaluate{Values: faultyValues(t, p, faultNone)}})
+	c.say(request{Evaluate: &job{Values: faultyValues(t, p, faultNone)}})
 	a := c.hear()
-	if a.Need == nil || a.Need.Key == "" {
+	if a.Need == "" {
 		t.Fatalf("%+v, want need", a)
 	}
-	key := a.Need.Key
+	key := a.Need
 	c.say(request{Outputs: &outputs{Key: key}})
 	a = c.hear()
 	if a.Outputs == nil || a.Outputs.Key != key || a.Outputs.Arrays["y"] == nil {
@@ -250,7 +75,7 @@ func TestProtocolOfAnEvaluator(t *testing.T) {
 	}
 
 	// What it made it keeps. What fails is not timed.
-	c.say(request{Evaluate: &evaluate{Values: faultyValues(t, p, faultOutput)}})
+	c.say(request{Evaluate: &job{Values: faultyValues(t, p, faultOutput)}})
 	a = c.hear()
 	c.wantHeard("[build] [first launch] [verify] [first launch] [verify] result")
 	if r := a.Result; r == nil || r.Status != tune.Correctness {
@@ -267,8 +92,8 @@ func TestProtocolOfAnEvaluator(t *testing.T) {
 		h.Device.Timer = timer // is not found out again
 		c := talk(t)
 		c.greet(h)
-		c.say(request{Evaluate: &evaluate{Values: faultyValues(t, p, faultNone)}})
-		if a := c.hear(); a.Need == nil || a.Need.Key != key {
+		c.say(request{Evaluate: &job{Values: faultyValues(t, p, faultNone)}})
+		if a := c.hear(); a.Need == "" || a.Need != key {
 			t.Fatalf("%+v, want need %q", a, key)
 		}
 		c.say(request{Outputs: &outputs{key, map[string]*array.Array{"y": arrays}}})
@@ -288,17 +113,6 @@ func TestProtocolOfAnEvaluator(t *testing.T) {
 	}
 }
 
-// silence makes sure that a worker that has asked to time does not go on by itself. It waits
-// a moment for the worker to do wrong: too short a moment hides a fault, and fails nothing.
-func (c *conversation) silence() {
-	c.t.Helper()
-	select {
-	case a, ok := <-c.answers:
-		c.t.Fatalf("%+v, %v before it was allowed to time", a, ok)
-	case <-time.After(50 * time.Millisecond):
-	}
-}
-
 // TestProtocolTellsTheBest lets a worker know of a best that makes all others hopeless.
 func TestProtocolTellsTheBest(t *testing.T) {
 	t.Parallel()
@@ -308,10 +122,10 @@ func TestProtocolTellsTheBest(t *testing.T) {
 	c := talk(t)
 	c.greet(h)
 	for _, known := range []bool{false, true} {
-		c.say(request{Evaluate: &evaluate{Values: faultyValues(t, p, faultSlow)}})
+		c.say(request{Evaluate: &job{Values: faultyValues(t, p, faultSlow)}})
 		a := c.hear()
-		if a.Need != nil {
-			c.say(request{Outputs: &outputs{Key: a.Need.Key}})
+		if a.Need != "" {
+			c.say(request{Outputs: &outputs{Key: a.Need}})
 			c.hear()
 			a = c.hear()
 		}
@@ -383,7 +197,7 @@ func TestProtocolRefuses(t *testing.T) {
 			c.change(&h)
 			conversation := talk(t)
 			conversation.say(request{Hello: &h})
-			if a := conversation.hear(); a.Failed == nil || !strings.Contains(a.Failed.Reason, c.want) {
+			if a := conversation.hear(); a.Failed == "" || !strings.Contains(a.Failed, c.want) {
 				t.Errorf("%+v, want failed with %q", a.Failed, c.want)
 			}
 			conversation.ends(1, "")
@@ -394,7 +208,7 @@ func TestProtocolRefuses(t *testing.T) {
 func TestProtocolOutOfOrder(t *testing.T) {
 	t.Parallel()
 	p := faulty(t)
-	evaluation := request{Evaluate: &evaluate{Values: faultyValues(t, p, faultNone)}}
+	evaluation := request{Evaluate: &job{Values: faultyValues(t, p, faultNone)}}
 	t.Run("no hello", func(t *testing.T) {
 		c := talk(t)
 		c.say(evaluation)
@@ -410,7 +224,7 @@ func TestProtocolOutOfOrder(t *testing.T) {
 		c := talk(t)
 		c.greet(greeting(t, p))
 		c.say(request{})
-		if a := c.hear(); a.Failed == nil {
+		if a := c.hear(); a.Failed == "" {
 			t.Errorf("%+v", a)
 		}
 		c.ends(1, "")
@@ -418,8 +232,8 @@ func TestProtocolOutOfOrder(t *testing.T) {
 	t.Run("no configuration", func(t *testing.T) {
 		c := talk(t)
 		c.greet(greeting(t, p))
-		c.say(request{Evaluate: &evaluate{Values: values{"nonsense": 1}}})
-		if a := c.hear(); a.Failed == nil || !strings.Contains(a.Failed.Reason, "nonsense") {
+		c.say(request{Evaluate: &job{Values: values{"nonsense": 1}}})
+		if a := c.hear(); a.Failed == "" || !strings.Contains(a.Failed, "nonsense") {
 			t.Errorf("%+v", a)
 		}
 		c.ends(1, "")
@@ -428,11 +242,11 @@ func TestProtocolOutOfOrder(t *testing.T) {
 		c := talk(t)
 		c.greet(greeting(t, p))
 		c.say(evaluation)
-		if a := c.hear(); a.Need == nil {
+		if a := c.hear(); a.Need == "" {
 			t.Fatalf("%+v", a)
 		}
 		c.say(request{Time: &permission{}})
-		if a := c.hear(); a.Failed == nil || !strings.Contains(a.Failed.Reason, "asked for right outputs") {
+		if a := c.hear(); a.Failed == "" || !strings.Contains(a.Failed, "asked for right outputs") {
 			t.Errorf("%+v", a)
 		}
 		c.ends(1, "")
@@ -460,10 +274,10 @@ func TestTheEndOfInputEndsALaunch(t *testing.T) {
 	p := faulty(t)
 	c := talk(t)
 	c.greet(greeting(t, p))
-	c.say(request{Evaluate: &evaluate{Values: faultyValues(t, p, faultLoop)}})
+	c.say(request{Evaluate: &job{Values: faultyValues(t, p, faultLoop)}})
 	for a := c.next(); a.Stage == nil || a.Stage.Stage != device.StageFirstLaunch; a = c.next() {
-		if a.Need != nil {
-			c.say(request{Outputs: &outputs{Key: a.Need.Key}})
+		if a.Need != "" {
+			c.say(request{Outputs: &outputs{Key: a.Need}})
 		}
 	}
 	c.silence() // it has been launched by now, most likely
@@ -471,77 +285,6 @@ func TestTheEndOfInputEndsALaunch(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.ends(0, "")
-}
-
-// The faults of the faulty problem.
-const (
-	faultNone    = "none"
-	faultSlow    = "slow"
-	faultOutput  = "output"
-	faultCompile = "compile"
-	faultBounds  = "bounds"
-	faultGroup   = "group"
-	faultLarge   = "large"
-	faultLoop    = "loop"
-	faultDies    = "dies"
-)
-
-// survivable are the faults that a process survives, and none.
-var survivable = []string{faultNone, faultSlow, faultOutput, faultCompile, faultBounds, faultGroup, faultLarge}
-
-const faultySource = `
-#if fault == group
-__attribute__((reqd_work_group_size(7, 1, 1)))
-#endif
-__kernel void faulty(volatile __global float *y, volatile __global int *counter) {
-    int i = get_global_id(0);
-    float sum = i;
-#if fault == compile
-    no such statement;
-#endif
-    for (int n = 0; n < (fault == slow ? 20000 : 0); n++) sum += counter[1]; // is 0
-    y[i] = sum;
-    if (fault == output && i == 77) y[i] = sum + 0.25f;
-    if (fault == bounds && i == 0) y[256 + 3] = 1;
-    if (fault == loop && i == 0) while (counter[0] == 0) ;
-    if (fault == dies && i == 0) *(volatile __global int *)0x10 = 1;
-}
-`
-
-// faulty has one configuration for each fault.
-func faulty(t testing.TB, faults ...string) *problem.Problem {
-	t.Helper()
-	if len(faults) == 0 {
-		faults = append(append(faults, survivable...), faultLoop, faultDies)
-	}
-	y := make([]float32, 256)
-	for i := range y {
-		y[i] = float32(i)
-	}
-	d := problem.Definition{
-		Kernel:      problem.Kernel{Name: "faulty", Source: faultySource},
-		ProblemSize: []problem.Expr{"256"},
-		BlockSize:   [3]problem.Expr{`fault == "large" ? 1000000 : 64`},
-		Arguments: []problem.Argument{
-			{Name: "y", Type: "float32", Size: "256", Output: true},
-			{Name: "counter", Type: "int32", Size: "16"},
-		},
-		Verify: &problem.Verification{Expected: map[string]any{"y": y}},
-	}
-	for i, name := range []string{faultNone, faultSlow, faultOutput, faultCompile, faultBounds, faultGroup, faultLarge, faultLoop, faultDies} {
-		d.Constants = append(d.Constants, problem.Constant{Name: name, Value: i})
-	}
-	var values []space.Value
-	for _, f := range faults {
-		values = append(values, f)
-	}
-	d.Parameters = []space.Parameter{{Name: "fault", Values: values}}
-	return mustProblem(t, d)
-}
-
-func faultyValues(t testing.TB, p *problem.Problem, fault string) values {
-	t.Helper()
-	return valuesOf(configurationOf(t, p, map[string]space.Value{"fault": fault}))
 }
 
 // TestAWorkerRefusesWhatIsNoConfiguration: its problem has no search space that would.

@@ -44,15 +44,6 @@ func Main() {
 	}
 }
 
-// makeDefinition calls a registered function.
-func makeDefinition(name, input string) (problem.Definition, error) {
-	maker, ok := makers[name]
-	if !ok {
-		return problem.Definition{}, fmt.Errorf("no problem is registered as %q (registered: %s)", name, strings.Join(slices.Sorted(maps.Keys(makers)), ", "))
-	}
-	return maker(input)
-}
-
 // encodeProblem encodes a problem that has no functions. The contents of its files go along.
 func encodeProblem(p *problem.Problem) ([]byte, error) {
 	d, err := p.Portable()
@@ -72,13 +63,15 @@ func (h *hello) problem() (*problem.Problem, error) {
 	var err error
 	if h.Problem != nil {
 		err = gob.NewDecoder(bytes.NewReader(h.Problem)).Decode(&d)
+	} else if maker, ok := makers[h.Maker]; ok {
+		d, err = maker(h.Input)
 	} else {
-		d, err = makeDefinition(h.Maker, h.Input)
+		err = fmt.Errorf("no problem is registered as %q (registered: %s)", h.Maker, strings.Join(slices.Sorted(maps.Keys(makers)), ", "))
 	}
-	if err != nil {
-		return nil, fmt.Errorf("make the problem: %w", err)
+	var p *problem.Problem
+	if err == nil {
+		p, err = problem.New(d)
 	}
-	p, err := problem.New(d)
 	if err != nil {
 		return nil, fmt.Errorf("make the problem: %w", err)
 	}

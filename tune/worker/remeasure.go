@@ -73,8 +73,8 @@ func (p *Pool) Remeasure(ctx context.Context, configurations []space.Configurati
 	return times, nil
 }
 
-// guilty finds the place because of which workers die at the last of some places: that one itself,
-// or an earlier one that spoils the process.
+// guilty returns the place of the configuration that makes workers die at the last of some places:
+// that configuration itself, or an earlier one that damages the process.
 func (p *Pool) guilty(ctx context.Context, configurations []space.Configuration, places []int) (int, error) {
 	last := len(places) - 1
 	if last == 0 {
@@ -115,33 +115,34 @@ func (p *Pool) measureAgain(ctx context.Context, configurations []space.Configur
 	a := &again{turn: -1}
 	m.again = a
 	p.work(m, request{Remeasure: r}, time.Now())
-	err = p.wait(ctx, func() bool { return a.ended })
-	if err != nil {
-		p.cancel()
+	for !a.ended {
+		if _, err := p.step(ctx, nil); err != nil {
+			p.cancel()
+			return nil, err
+		}
 	}
-	return a, err
+	return a, nil
 }
 
 // evaluator waits for an idle worker that evaluates on the first device, and starts one if there is
 // none.
 func (p *Pool) evaluator(ctx context.Context) (*member, error) {
 	for {
-		var found *member
-		any := false // there is one, which may be stopping
-		if err := p.wait(ctx, func() bool {
-			any = false
-			for _, m := range p.members {
-				if !m.builds && m.device == 0 {
-					if any = true; m.state == idle {
-						found = m
-					}
+		some := false // possibly one that is stopping
+		for _, m := range p.members {
+			if !m.builds && m.device == 0 {
+				if m.state == idle {
+					return m, nil
 				}
+				some = true
 			}
-			return found != nil || !any
-		}); err != nil || found != nil {
-			return found, err
 		}
-		if err := p.start(false, 0, time.Now()); err != nil {
+		if !some {
+			if err := p.start(false, 0, time.Now()); err != nil {
+				return nil, err
+			}
+		}
+		if _, err := p.step(ctx, nil); err != nil {
 			return nil, err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
@@ -23,12 +24,13 @@ type server struct {
 	parent *process.Parent[request, answer]
 
 	problem   *problem.Problem
-	builder   *device.Builder
+	builds    bool // or else it evaluates
 	evaluator *device.Evaluator
-	trace     *trace
+	trace     *os.File // nil: none is wanted
 }
 
-// serve does what the parent wants until the process ends, and returns its exit status.
+// serve answers the parent's requests until it cannot go on, and returns the exit status. Otherwise
+// Listen ends the process.
 func serve() int {
 	parent, err := process.Connect[request, answer]("worker")
 	if err != nil {
@@ -37,32 +39,27 @@ func serve() int {
 	}
 	s := newServer(parent)
 	go parent.Listen(s.hear)
-	if err := s.greet(*(<-s.work).Hello); err != nil {
-		s.parent.Send(answer{Failed: &failed{err.Error()}})
-		return 1
+	err = s.greet(*(<-s.work).Hello)
+	for err == nil {
+		err = s.do(<-s.work)
 	}
-	for r := range s.work {
-		if err := s.do(r); err != nil {
-			s.giveUp(err)
-			return 1
-		}
-	}
-	return 0
+	s.giveUp(err)
+	return 1
 }
 
-func newServer(parent *process.Parent[request, answer]) *server {
-	return &server{work: make(chan request, 1), replies: make(chan request, 1), parent: parent}
-}
-
-// giveUp tells the parent why nothing further can be evaluated. If only this process cannot go on, it
-// just ends, and the parent treats that as a crash in the present stage.
+// giveUp tells the parent why nothing further can be evaluated. If another process may be able to go
+// on, it does not: the parent treats the end of this one as a crash in the present stage.
 func (s *server) giveUp(err error) {
 	var lost *device.LostError
 	if errors.As(err, &lost) {
 		fmt.Fprintln(os.Stderr, "ndtune worker:", err)
 		return
 	}
-	s.parent.Send(answer{Failed: &failed{err.Error()}})
+	s.parent.Send(answer{Failed: err.Error()})
+}
+
+func newServer(parent *process.Parent[request, answer]) *server {
+	return &server{work: make(chan request, 1), replies: make(chan request, 1), parent: parent}
 }
 
 // hear takes a message of the parent.
@@ -88,86 +85,100 @@ func (s *server) greet(h hello) error {
 	if s.problem, err = h.problem(); err != nil {
 		return err
 	}
-	d, _, err := findDevice(h)
+	d, err := findDevice(h)
 	if err != nil {
 		return err
 	}
-	if s.trace, err = openTrace(); err != nil {
-		return err
-	}
-	if h.Builds {
-		if s.builder, err = device.OpenBuilder(d.Device, s.problem, device.Options{Peaks: h.Device.Peaks, Supervisor: s}); err != nil {
-			return err
+	if path := os.Getenv(traceVariable); path != "" {
+		if s.trace, err = os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666); err != nil {
+			return fmt.Errorf("%s: %w", traceVariable, err)
 		}
-		s.parent.Send(answer{Ready: &ready{s.builder.Device()}})
-		return nil
 	}
-
 	o := device.Options{Timer: h.Device.Timer, Peaks: h.Device.Peaks, Iterations: h.Iterations, EarlyStop: h.EarlyStop, Supervisor: s}
+	if s.builds = h.Builds; s.builds {
+		o.Timer = hardware.TimerEvent // unused, and so not probed
+	}
 	if s.evaluator, err = device.Open(d.Device, s.problem, o); err != nil {
 		return err
 	}
-	s.parent.Send(answer{Ready: &ready{s.evaluator.Device()}})
+	found := s.evaluator.Device()
+	if s.builds {
+		found.Timer = ""
+	}
+	s.parent.Send(answer{Ready: &found})
 	return nil
 }
 
 // findDevice returns the device of a hello.
-func findDevice(h hello) (d device.Listed, identity hardware.Device, err error) {
+func findDevice(h hello) (device.Listed, error) {
 	all, err := device.List()
 	if err != nil {
-		return d, identity, err
+		return device.Listed{}, err
 	}
-	if d, err = device.Select(all, h.Selector); err != nil {
-		return d, identity, err
+	d, err := device.Select(all, h.Selector)
+	if err != nil {
+		return d, err
 	}
-	identity, err = device.Describe(d.Device)
-	if err == nil && (identity.Name != h.Device.Name || identity.PCI != h.Device.PCI || identity.UUID != h.Device.UUID) {
-		err = fmt.Errorf("device %s is %s in a worker, and %s in the program", h.Selector, identity.Name, h.Device.Name)
+	if here, there := d.Identity, h.Device; here.Name != there.Name || here.PCI != there.PCI || here.UUID != there.UUID {
+		return d, fmt.Errorf("device %s is %s in a worker, and %s in the program", h.Selector, here.Name, there.Name)
 	}
-	return d, identity, err
+	return d, nil
 }
 
 // do answers one request. An error says that nothing further can be evaluated.
 func (s *server) do(r request) error {
 	ctx := context.Background() // the parent kills a worker that shall stop
 	switch {
-	case r.Build != nil && s.builder != nil:
-		configuration, err := s.configure(r.Build.Values)
-		if err != nil {
-			return err
-		}
-		s.trace.note("build", configuration)
-		result, binary, err := s.builder.Build(ctx, configuration, r.Build.WantBinary, r.Build.Fresh)
-		if err != nil {
-			return err
-		}
-		s.parent.Send(answer{Built: &built{sent(result), binary}})
-		return nil
-	case r.Evaluate != nil && s.evaluator != nil:
+	case r.Build != nil && s.builds:
+		return s.build(ctx, r.Build)
+	case r.Evaluate != nil && !s.builds:
 		return s.evaluate(ctx, r.Evaluate)
-	case r.Remeasure != nil && s.evaluator != nil:
+	case r.Remeasure != nil && !s.builds:
 		return s.remeasure(ctx, r.Remeasure)
 	}
 	return errors.New("the message is none that this worker can do anything with")
 }
 
-// configure refuses values that are none of the problem's. Whether restrictions allow them was
-// decided by the parent, which alone has the search space.
-func (s *server) configure(v values) (space.Configuration, error) {
-	configuration, err := s.problem.Parameters().Configure(v)
-	if err == nil {
-		err = s.problem.Parameters().CheckValues(configuration)
+// traceVariable names a file to which workers add a line as they begin with a configuration: the
+// PID, build or evaluate, and the configuration.
+const traceVariable = "NDTUNE_WORKER_TRACE"
+
+func (s *server) note(task string, c space.Configuration) {
+	if s.trace != nil {
+		fmt.Fprintf(s.trace, "%d %s %s\n", os.Getpid(), task, c) // one write, so that lines of processes do not mix
 	}
-	return configuration, err
 }
 
-func (s *server) evaluate(ctx context.Context, e *evaluate) error {
-	configuration, err := s.configure(e.Values)
+// configure returns the configuration with some values. It refuses values that the problem
+// does not have. The parent, which alone has the search space, has checked the restrictions.
+func (s *server) configure(v values) (space.Configuration, error) {
+	c, err := s.problem.Parameters().Configure(v)
+	if err == nil {
+		err = s.problem.Parameters().CheckValues(c)
+	}
+	return c, err
+}
+
+func (s *server) build(ctx context.Context, j *job) error {
+	configuration, err := s.configure(j.Values)
 	if err != nil {
 		return err
 	}
-	s.trace.note("evaluate", configuration)
-	r, err := s.evaluator.One(ctx, configuration, e.Binary, e.Fresh)
+	s.note("build", configuration)
+	r, binary, err := s.evaluator.Build(ctx, configuration, j.WantBinary, j.Fresh)
+	if err == nil {
+		s.parent.Send(answer{Built: &built{sent(r), binary}})
+	}
+	return err
+}
+
+func (s *server) evaluate(ctx context.Context, j *job) error {
+	configuration, err := s.configure(j.Values)
+	if err != nil {
+		return err
+	}
+	s.note("evaluate", configuration)
+	r, err := s.evaluator.One(ctx, configuration, j.Binary, j.Fresh)
 	var lost *device.LostError
 	if err != nil && (r.Status == "" || !errors.As(err, &lost)) {
 		return err
@@ -210,14 +221,14 @@ func (s *server) Timing(context.Context) error {
 		return errors.New("asked to time, and was answered something else")
 	}
 	if r.Time.Known {
-		s.evaluator.SetBest(r.Time.Best)
+		s.evaluator.Observe(tune.Result{Objective: r.Time.Best})
 	}
 	return nil
 }
 
 // Reference implements device.Supervisor.
 func (s *server) Reference(_ context.Context, key string) (map[string]*array.Array, error) {
-	s.parent.Send(answer{Need: &need{key}})
+	s.parent.Send(answer{Need: key})
 	r := <-s.replies
 	if r.Outputs == nil || r.Outputs.Key != key {
 		return nil, errors.New("asked for right outputs, and was answered something else")
@@ -228,29 +239,4 @@ func (s *server) Reference(_ context.Context, key string) (map[string]*array.Arr
 // Made implements device.Supervisor.
 func (s *server) Made(key string, arrays map[string]*array.Array) {
 	s.parent.Send(answer{Outputs: &outputs{key, arrays}})
-}
-
-// traceVariable names a file to which workers add a line as they begin with a configuration: the
-// PID, build or evaluate, and the configuration.
-const traceVariable = "NDTUNE_WORKER_TRACE"
-
-// A trace is nil if none is wanted.
-type trace struct{ file *os.File }
-
-func openTrace() (*trace, error) {
-	path := os.Getenv(traceVariable)
-	if path == "" {
-		return nil, nil
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", traceVariable, err)
-	}
-	return &trace{f}, nil
-}
-
-func (t *trace) note(what string, c space.Configuration) {
-	if t != nil {
-		fmt.Fprintf(t.file, "%d %s %s\n", os.Getpid(), what, c) // one write, so that lines of processes do not mix
-	}
 }

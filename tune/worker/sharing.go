@@ -52,15 +52,15 @@ func (p *Pool) disturbed() bool {
 	return p.shared && (p.timer != nil || (!p.freezes && len(p.line) > 0))
 }
 
-// A reference is the right outputs for a problem under one key, which stands for all that they
-// depend on. One worker makes them, and every other one that needs them gets them.
+// A reference holds the right outputs of a problem for one key, which identifies everything that they
+// depend on. One worker makes them for all.
 type reference struct {
 	arrays  map[string]*array.Array // nil: they are not made yet
 	maker   *member                 // nil: nobody makes them
 	waiting []*member
 }
 
-// maxReferences bounds how many are kept.
+// maxReferences is the largest number of references that are kept.
 const maxReferences = 16
 
 func (p *Pool) reference(key string) *reference {
@@ -78,7 +78,7 @@ func (p *Pool) reference(key string) *reference {
 	return r
 }
 
-// keep takes outputs that a worker has made, and hands them to those that wait.
+// keep stores outputs that a worker has made, and sends them to the members that wait for them.
 func (p *Pool) keep(o *outputs, now time.Time) {
 	p.makerDeaths = 0
 	r := p.reference(o.Key)

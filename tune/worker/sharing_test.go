@@ -11,7 +11,7 @@ func TestAskingTwice(t *testing.T) {
 	now := time.Now()
 	for _, freezes := range []bool{true, false} {
 		c := &child{Requests: make(chan request, 2)}
-		m := &member{child: c, state: working, again: &again{}, since: now}
+		m := &member{spent: &Spent{}, child: c, state: working, again: &again{}, since: now}
 		p := &Pool{shared: true, freezes: freezes, members: []*member{m}}
 		for range 2 {
 			if err := p.handle(event{Child: c, Answer: answer{Ask: true}}, now); err != nil {

@@ -157,31 +157,30 @@ func (t Task) New() *hardware.Peaks {
 	}
 }
 
-// Run measures parts of a device in this process, one after the other. It calls begin before each
-// part, interim with its peaks so far, and done with its peaks. The error is that of a device that
-// cannot be opened, or of the context.
-func (t Task) Run(ctx context.Context, d *cl.Device, parts []Part, ready func(timer string), begin func(Part), interim, done func(Part, *hardware.Peaks)) error {
+// Run measures parts of a device in this process, one after the other. It calls report as each
+// part begins, without peaks, each time that more is known, and at its end. The error is that of a
+// device that cannot be opened, or of the context.
+func (t Task) Run(ctx context.Context, d *cl.Device, parts []Part, report func(p Part, known *hardware.Peaks, end bool)) error {
 	m, err := Open(d, t.Timer)
 	if err != nil {
 		return err
 	}
 	defer m.Release()
-	ready(m.Timer)
 	if t.Needs != nil {
 		m.Hurry(*t.Needs)
 	}
 	end := time.Now().Add(t.Within)
 	for i, p := range parts {
-		begin(p)
+		report(p, nil, false)
 		within := t.Within
 		if t.Needs != nil && within > 0 {
 			within = max(time.Until(end)/time.Duration(len(parts)-i), time.Nanosecond)
 		}
-		measured, err := m.Measure(ctx, p, within, func(so *hardware.Peaks) { interim(p, so) })
+		measured, err := m.Measure(ctx, p, within, func(known *hardware.Peaks) { report(p, known, false) })
 		if err != nil {
 			return err
 		}
-		done(p, measured)
+		report(p, measured, true)
 	}
 	return nil
 }

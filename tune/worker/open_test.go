@@ -1,0 +1,140 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/problem"
+)
+
+// TestEvaluatingInThisProcess opens pools that can have no workers. It is not parallel: it
+// makes the program forget that it called Main.
+func TestEvaluatingInThisProcess(t *testing.T) {
+	l := []device.Listed{testDevice(t)}
+	check := func(what string, p *problem.Problem, want string) {
+		t.Helper()
+		var notes []string
+		pool, err := Open(context.Background(), l, p, Options{Iterations: 3, Note: func(text string) { notes = append(notes, text) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer pool.Close()
+		if len(notes) != 1 || !strings.Contains(notes[0], want) || !strings.HasPrefix(notes[0], "Evaluating in this process, ") {
+			t.Errorf("%s: noted %q, want %q", what, notes, want)
+		}
+		o, err := tune.Run(context.Background(), p, pool, tune.Options{})
+		if err != nil || o.Best == nil || len(o.Best.Times) != 3 || len(o.Best.Final) == 0 {
+			t.Errorf("%s: %v, best %+v", what, err, o.Best)
+		}
+		if !pool.InProcess() || pool.Capacity() != 1 || pool.Evaluated() != len(o.Results) || pool.Device().Timer == "" {
+			t.Errorf("%s: in process %v, capacity %d, evaluated %d", what, pool.InProcess(), pool.Capacity(), pool.Evaluated())
+		}
+		pool.Close()
+	}
+	check("a function", doubling(t), "the problem holds Go functions (verify.reference), which cannot cross to another process unless it is registered (worker.Register).")
+	hasRun = false
+	defer func() { hasRun = true }()
+	check("no Main", faulty(t, survivable...), "the program does not call worker.Main, with which a worker begins.")
+}
+
+func TestMakersThatCannotBe(t *testing.T) {
+	t.Parallel()
+	l := []device.Listed{testDevice(t)}
+	for maker, want := range map[string]string{
+		"nobody":       `no problem is registered as "nobody": call worker.Register before worker.Main`,
+		"not the same": `the function registered as "not the same" makes another problem in a worker than in the program`,
+		"broken":       "make the problem: it rains",
+	} {
+		pool, err := Open(context.Background(), l, doubling(t), Options{Maker: maker})
+		if err == nil {
+			pool.Close()
+		}
+		if err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", maker, err, want)
+		}
+	}
+	if _, err := Open(context.Background(), nil, doubling(t), Options{}); err == nil {
+		t.Error("a pool without a device")
+	}
+}
+
+func TestRegisterTwice(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("two makers have one name")
+		}
+	}()
+	Register("doubling", makeDoubling)
+}
+
+func TestOpenIsCancelled(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Open(ctx, []device.Listed{testDevice(t)}, faulty(t), Options{}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// TestWorkersThatDoNotStart has workers that die before they are ready, and such that say why
+// they cannot go on.
+func TestWorkersThatDoNotStart(t *testing.T) {
+	t.Parallel()
+	for how, want := range map[string]string{
+		"exit":   "3 workers in a row did not become ready: worker 3 ended with exit status 3; it printed last:\nno licence found",
+		"kill":   "3 workers in a row did not become ready: worker 3 ended ",
+		"babble": ", after a message that makes no sense (",
+	} {
+		pool := newTestPool(t, whole, faulty(t), Options{})
+		pool.host.Environment = append(pool.host.Environment, startVariable+"="+how)
+		if err := pool.openFirst(context.Background()); err == nil || !strings.Contains(err.Error(), want) || pool.Started() != maxStartDeaths {
+			t.Errorf("%s: %v after %d workers, want %q", how, err, pool.Started(), want)
+		}
+	}
+	pool := newTestPool(t, whole, faulty(t), Options{})
+	pool.identities[0].Name = "Voodoo 2"
+	if err := pool.openFirst(context.Background()); err == nil || !strings.Contains(err.Error(), "in a worker, and Voodoo 2 in the program") || pool.Started() != 1 {
+		t.Errorf("another device: %v after %d workers", err, pool.Started())
+	}
+}
+
+// TestARunEndsWhenNoWorkerStartsAnyMore lets one worker start, which then dies.
+func TestARunEndsWhenNoWorkerStartsAnyMore(t *testing.T) {
+	t.Parallel()
+	needPoCL(t)
+	pool := openTestPool(t, whole, faulty(t, faultNone, faultDies, faultSlow), Options{Workers: 1})
+	pool.host.Environment = append(pool.host.Environment, startVariable+"=exit")
+	o, err := tune.Run(context.Background(), pool.problem, pool, tune.Options{})
+	if err == nil || !strings.Contains(err.Error(), "3 workers in a row did not become ready: worker 4 ended with exit status 3") {
+		t.Errorf("%v", err)
+	}
+	if len(o.Results) != 1 || o.Results[0].Status != tune.Correct {
+		t.Errorf("%+v", o.Results)
+	}
+}
+
+// TestGoingOnWithFewerWorkers has workers of which only those can start that start at once.
+func TestGoingOnWithFewerWorkers(t *testing.T) {
+	t.Parallel()
+	for _, a := range arrangements {
+		p := faulty(t, survivable...)
+		pool := openTestPool(t, a, p, Options{Workers: startsAtOnce})
+		pool.identities[0].Name = "Voodoo 2"
+		o := pool.run(t, tune.Options{})
+		left := 1
+		if a == builders {
+			left = startsAtOnce - 1
+		}
+		if want := fmt.Sprintf("Going on with %d workers; another could not start: ", left); len(pool.notes) != 1 || !strings.HasPrefix(pool.notes[0], want) {
+			t.Errorf("%s: %q, want one %q", a, pool.notes, want)
+		}
+		if len(o.Results) != len(survivable) || o.Best == nil || o.Best.Configuration.Key() != faultNone {
+			t.Errorf("%s: %d results, best %+v", a, len(o.Results), o.Best)
+		}
+	}
+}
