@@ -108,13 +108,13 @@ func TestMaximumPrinciple(t *testing.T) {
 	for _, dt := range []float32{0.01, 0.125, 0.225, MaxTimeStep} {
 		for seed := range uint64(5) {
 			f := randomField(40, 33, -100, 1000, seed)
-			low, high := f.Range()
+			low, high := f.span()
 			const steps = 300
 			if _, err := Advance(context.Background(), f, steps, dt, 0); err != nil {
 				t.Fatal(err)
 			}
 			slack := steps * 8 * 0x1p-24 * max(math.Abs(low), math.Abs(high))
-			if l, h := f.Range(); !(l >= low-slack && h <= high+slack) {
+			if l, h := f.span(); !(l >= low-slack && h <= high+slack) {
 				t.Errorf("dt %v: from [%v, %v] to [%v, %v]", dt, low, high, l, h)
 			}
 		}
@@ -162,7 +162,7 @@ func TestTheSumChangesByTheFlux(t *testing.T) {
 			before, dt := f.Sum(), float64(float32(testDT))
 			through, atMost, total := 0.0, 0.0, absoluteSum(f)
 			for range steps {
-				flux := f.EdgeFlux()
+				flux := f.edgeFlux()
 				through += dt * flux
 				atMost += dt * math.Abs(flux)
 				if _, err := Advance(context.Background(), f, 1, testDT, 1); err != nil {

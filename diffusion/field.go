@@ -47,15 +47,6 @@ func (f *Field) Clone() *Field {
 // InnerCells returns the number of cells that a step updates, all but the edges.
 func (f *Field) InnerCells() int { return max(f.NX-2, 0) * max(f.NY-2, 0) }
 
-// Range returns the lowest and the highest temperature. If there is a NaN, both are NaN.
-func (f *Field) Range() (low, high float64) {
-	least, most := f.Values[0], f.Values[0]
-	for _, v := range f.Values {
-		least, most = min(least, v), max(most, v)
-	}
-	return float64(least), float64(most)
-}
-
 // Sum returns the sum of all temperatures, the heat in the sheet. Its error is about that of one
 // rounding: additions are compensated (A. Neumaier, ZAMM 54 (1974), 39–51).
 func (f *Field) Sum() float64 {
@@ -75,29 +66,6 @@ func addCompensated(sum, lost, v float64) (float64, float64) {
 		lost += (v - t) + sum
 	}
 	return t, lost
-}
-
-// EdgeFlux returns the sum of u_edge − u_inner over all pairs of an edge cell and an inner cell beside it:
-// the heat that flows in through the fixed edges per unit of time. A step of length dt changes
-// [Field.Sum] by dt times the flux.
-func (f *Field) EdgeFlux() float64 {
-	if f.InnerCells() == 0 {
-		return 0
-	}
-	var sum, lost float64
-	pair := func(edge, inner int) {
-		sum, lost = addCompensated(sum, lost, float64(f.Values[edge])-float64(f.Values[inner]))
-	}
-	last := len(f.Values) - f.NX // the first cell of the last row
-	for x := 1; x < f.NX-1; x++ {
-		pair(x, x+f.NX)
-		pair(last+x, last+x-f.NX)
-	}
-	for row := f.NX; row < last; row += f.NX {
-		pair(row, row+1)
-		pair(row+f.NX-1, row+f.NX-2)
-	}
-	return sum + lost
 }
 
 // MaxDifference returns the largest difference of corresponding cells, in degrees. It is +Inf if one of
