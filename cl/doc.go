@@ -62,7 +62,7 @@
 //	Context.CreateEmptyBuffer                 Context.NewBuffer
 //	Context.CreateBuffer, CreateBufferFloat32 Context.NewBufferFrom(flags, Bytes(floats)), always a copy
 //	CreateBufferUnsafe                        NewBuffer or NewBufferFrom
-//	MemReadWrite, MemCopyHostPtr              ReadWrite; copying is a matter of NewBufferFrom
+//	MemReadWrite, MemCopyHostPtr              ReadWrite; to copy data, use NewBufferFrom
 //	Context.CreateImageSimple, CreateImage    Context.NewImage2D, NewImage3D, NewImage
 //	Context.CreateImageFromImage              Context.NewImageFrom
 //	Context.GetSupportedImageFormats          Context.SupportedImageFormats

@@ -23,9 +23,10 @@ func compareCommand() *cli.Command {
 		Usage:     "tune one problem on several devices, and show the cost of each best on the others",
 		ArgsUsage: "[SPEC] [RECORD…]",
 		Description: `Tunes a specification on every device of the machine, each with a run log of its own. Then it
-runs the best of each device on all others, verifies it there, and measures the bests in turn.
-Prints the best of each device, its cost on the others, the configuration that is best over
-all, and the parameters that the devices disagree on (docs/compare.md).
+runs the best configuration of each device on all other devices, verifies it there, and measures
+these configurations in turn, one launch of each per round. Prints the best configuration of
+each device, its cost on the other devices, the configuration that is best over all devices, and
+the parameters that the devices disagree on (docs/compare.md).
 
    ndtune compare kernel.yaml --log kernel.jsonl
    ndtune compare kernel.yaml --devices gpu --max-evals 100 -o devices.html -o devices.json
@@ -36,13 +37,14 @@ Without a specification, it compares records from any machines, and lists missin
 
    ndtune compare a100.jsonl w7800.jsonl
 
-With both, the bests of the records run on the devices of this machine. A device that has a
-record is not tuned again. This completes the records of two machines:
+With a specification and records, the best configurations of the records run on the devices of
+this machine. A device that has a record is not tuned again. This command, run on each of two
+machines, completes their records:
 
    ndtune compare kernel.yaml a100.jsonl w7800.jsonl --devices w7800 --log completed.jsonl
 
-Devices are measured one after the other. An interrupted run (Ctrl-C) keeps and compares its
-results so far: the same command with the same --log continues it.`,
+Devices are measured one after the other. An interrupted comparison (Ctrl-C) keeps
+and shows its results so far: the same command with the same --log continues it.`,
 		Flags:  compareFlags(),
 		Action: runComparison,
 	}

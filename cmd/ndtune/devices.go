@@ -28,7 +28,7 @@ With --peak, it measures the peaks of each device: the bandwidth of its memory, 
 local memory, the rate of multiply-adds, and the time of a launch. Each figure is the best of
 several variants of a kernel whose result is verified. The peaks are kept in the user's state
 folder, for specifications with a roofline (docs/spec.md). A search that finds no peaks there
-measures the ones that its own limit needs, quickly, after it has its result.`,
+measures, after it has its result, only the peaks that its limit needs, in some seconds.`,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "json", Usage: "print JSON"},
 			&cli.BoolFlag{Name: "peak", Usage: "measure the peaks of the devices, which takes some seconds for a GPU and up to minutes for a busy CPU"},

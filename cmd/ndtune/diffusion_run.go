@@ -31,7 +31,7 @@ func diffusionRunCommand() *cli.Command {
 		Description: `Heats ten points of a metal sheet, and simulates the diffusion in three phases on the device,
 on all cores of the CPU and on one core. Prints the times, the speed-ups and the largest
 difference. The kernel runs in the configuration of -p, in the best configuration of a
-record (--tuned), or in a common one.
+record (--tuned), or in a default one for the kind of device.
 
    ndtune diffusion run
    ndtune diffusion run --plot diffusion.png
@@ -39,7 +39,7 @@ record (--tuned), or in a common one.
    ndtune diffusion run --kernel temporal
    ndtune diffusion run --kernel naive -p block_size_x=32 -p block_size_y=8`,
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "kernel", Category: categorySpec, Usage: "which `KERNEL`: naive, local, tiled, stencil, temporal (default: that of --tuned; else naive on a CPU without -p, and tiled otherwise)"},
+			&cli.StringFlag{Name: "kernel", Category: categorySpec, Usage: "simulate with `KERNEL`: naive, local, tiled, stencil, temporal (default: that of --tuned; else naive on a CPU without -p, and tiled otherwise)"},
 			&cli.IntFlag{Name: "nx", Value: 1024, Category: categorySpec, Usage: "columns of the field"},
 			&cli.IntFlag{Name: "ny", Value: 1024, Category: categorySpec, Usage: "rows of the field"},
 			&cli.StringFlag{Name: "steps", Value: "1000,2000,1000", Category: categorySpec, Usage: "steps of each phase, `N[,N…]`"},

@@ -56,9 +56,9 @@ func specFlags() []cli.Flag {
 // tuneFlags control a search and its outputs.
 func tuneFlags() []cli.Flag {
 	return append(searchEvaluationFlags(),
-		deviceFlag("; several of one model share a search: gpu means all alike, 0:0,0:1 these two"),
+		deviceFlag("; several of one model share a search: gpu uses all GPUs of the first one's model, 0:0,0:1 uses two devices"),
 		&cli.StringFlag{Name: "strategy", Category: categorySearch,
-			Usage: "search `STRATEGY`: " + strings.Join(search.Names(), ", ") + "; ndtune strategies describes them (default: auto)"},
+			Usage: "search with `STRATEGY`: " + strings.Join(search.Names(), ", ") + "; ndtune strategies describes them (default: auto)"},
 		&cli.StringSliceFlag{Name: "strategy-option", Category: categorySearch, Usage: "`OPTION=VALUE` of the strategy; may be repeated; ndtune strategies lists them"},
 		&cli.StringSliceFlag{Name: "start", Category: categorySearch, Usage: "begin with this configuration, `PARAMETER=VALUE,…` for all parameters with several values; may be repeated"},
 		&cli.IntFlag{Name: "max-evals", Category: categorySearch, Usage: "evaluate at most `N` configurations, failures included"},

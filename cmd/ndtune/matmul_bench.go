@@ -25,11 +25,11 @@ func matmulBenchCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "bench",
 		Usage: "time against size: a CPU loop, tuned kernels, OpenBLAS and cuBLAS",
-		Description: `Multiplies square matrices of float32 of growing size N in several ways, and finds the N from
-which the device is faster: a loop on one thread of the CPU, bundled kernels on an OpenCL
-device, and the installed libraries, OpenBLAS on all cores and cuBLAS with and without TF32.
-Every result is verified. There are two times: of the multiplication alone, by the device's
-events, and with the copies of A and B to the device and of C back.
+		Description: `Multiplies square matrices of float32 of growing size N with a loop on one thread of the CPU,
+with bundled kernels on an OpenCL device, and with the installed libraries: OpenBLAS on all
+cores, and cuBLAS with and without TF32. Finds the N from which each is faster than the loop.
+Verifies every result. Prints two times: that of the multiplication alone, by the device's
+events, and that with the copies of A and B to the device and of C back.
 
 Each kernel is first tuned at a few sizes, in two fifths of the time limit, unless a record
 (--tuned) has its configurations. At each N, the best of the finalists for that size is measured.
@@ -39,7 +39,7 @@ Each kernel is first tuned at a few sizes, in two fifths of the time limit, unle
    ndtune matmul bench --kernel tiled --tuned matmul.jsonl --time-limit 1m
 
 A measurement that would take too much of the remaining time is left out with a note, the
-slowest first; so is the CPU loop when one multiplication would take longer than --cpu-limit.
+slowest first. The CPU loop is left out if one multiplication would take longer than --cpu-limit.
 Ctrl-C keeps the measurements so far.`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "sizes", Category: categorySpec, Usage: "`N[,N…]`: rows and columns of the matrices", DefaultText: joinInts(matmul.DefaultSizes, ",")},
@@ -50,7 +50,7 @@ Ctrl-C keeps the measurements so far.`,
 			&cli.Uint64Flag{Name: "seed", Value: 1, Category: categorySearch, Usage: "seed of the search strategy's random choices"},
 			&cli.DurationFlag{Name: "time-limit", Value: matmul.DefaultTimeLimit, Category: categoryEvaluation, Usage: "`DURATION` of the whole run, tuning included"},
 			&cli.DurationFlag{Name: "cpu-limit", Value: matmul.DefaultLoopLimit, Category: categoryEvaluation, Usage: "longest `DURATION` of one multiplication by the CPU loop"},
-			&cli.IntFlag{Name: "iterations", Value: device.DefaultIterations, Category: categoryEvaluation, Usage: "least number of timed multiplications of each, unless they take seconds"},
+			&cli.IntFlag{Name: "iterations", Value: device.DefaultIterations, Category: categoryEvaluation, Usage: "time at least N multiplications for each size, fewer if they take seconds"},
 			&cli.StringSliceFlag{Name: "library", TakesFile: true, Category: categoryEvaluation, Usage: "look for OpenBLAS, cuBLAS and the CUDA runtime in `PATH` first: a file, a folder, or one with pip's packages; may be repeated"},
 			deviceFlag(""),
 			&cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, TakesFile: true, Category: categoryOutput, Usage: "write the times to `FILE`: .csv, or as a picture .png, .svg or .pdf; may be repeated"},

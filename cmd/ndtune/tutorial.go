@@ -57,7 +57,7 @@ func (t tutorial) choices() []string {
 // flags returns the flags of the tutorial's tune command.
 func (t tutorial) flags(kernel string) []cli.Flag {
 	flags := []cli.Flag{
-		&cli.StringFlag{Name: "kernel", Value: kernel, Category: categorySpec, Usage: "which `KERNEL`: " + strings.Join(t.choices(), ", ")},
+		&cli.StringFlag{Name: "kernel", Value: kernel, Category: categorySpec, Usage: "tune `KERNEL`: " + strings.Join(t.choices(), ", ")},
 	}
 	for _, s := range t.sizes {
 		flag := &cli.IntFlag{Name: s.name, Value: s.value, Category: categorySpec, Usage: s.usage}

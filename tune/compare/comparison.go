@@ -3,8 +3,8 @@
 // devices, and the parameters that the devices disagree on.
 //
 // It ranks by the objective, which must be positive because all results are ratios. The ratio of
-// two configurations is that of their times in one final measurement, which measures them in turn
-// (interleaved), otherwise that of the searches' measurements. The package does not guess: cells
+// two configurations is the ratio of their times in one final measurement, which measures them in
+// turn. If there is no such measurement, it is the ratio of their times in the searches. The package does not guess: cells
 // that were not measured are missing. A configuration that fails on any device has a performance
 // portability of 0.
 package compare

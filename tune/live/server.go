@@ -3,12 +3,12 @@
 //
 // A [Server] only observes. A search appends its results to a list and waits for nothing else. The
 // goroutines that serve browsers make reports from the list, at most a few times a second and in a
-// small share of the time. Without browsers there are no reports. A browser has no queue: an event is
-// made when the browser can take it, from all results that it lacks, so that a slow browser gets fewer
-// and larger events.
+// small share of the time. Without browsers there are no reports. The server keeps no queue for a
+// browser: it makes an event when the browser can receive it, from all results that the browser
+// lacks, so that a slow browser gets fewer and larger events.
 //
-// On a loopback address, all users of the machine may look, but no page of another site may: the server
-// refuses a Host header that does not name this machine (DNS rebinding), and admits no other origin. Any
+// On a loopback address, all users of the machine may open the page, but scripts of another website may
+// not: the server refuses a Host header that does not name this machine (DNS rebinding), and admits no other origin. Any
 // other address requires the token in [Server.URL]. The number of connections is limited, because they
 // take file descriptors from the search.
 package live

@@ -1,5 +1,5 @@
-// Package process runs the program again as child processes, and outlives whatever happens to
-// them: they may hang, crash, print, and leave processes of their own behind.
+// Package process runs the program again as child processes. The program survives whatever they
+// do: a child may hang, crash, print, and leave processes of its own behind.
 //
 // A [Host] starts children with a mark in their environment. A [Child] is one of them: it gets
 // requests, and its answers arrive as events, the last of which is its [End]. It can be frozen,
@@ -7,7 +7,8 @@
 //
 // In the child, the program finds the mark with [Marked] and talks to its [Parent].
 //
-// Messages are encoded by encoding/gob on the child's standard input and output, which the child
-// moves out of reach of what libraries print. That goes to its standard error, the end of which
-// explains its death. A child ends when its standard input does, even in the middle of its work.
+// Messages are encoded by encoding/gob on the child's standard input and output. The child moves
+// both to other descriptors, so that the output of libraries cannot reach them: it goes to standard
+// error. If a child dies, the end of its standard error explains its death. A child ends when its
+// standard input does, even in the middle of its work.
 package process

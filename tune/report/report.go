@@ -1,16 +1,16 @@
 // Package report shows records to people: one HTML page that needs nothing else, single
 // plots as PNG or SVG, and a table in Markdown.
 //
-// [New] makes a [Report] of records, and everything is drawn from that. A Report says
-// nothing that the records do not hold: where a figure is derived, its documentation says how, and
-// where it cannot be derived, it is left out. What is doubtful about a run (no verification,
-// the host's clock, a best that could be noise) is among its notices.
+// [New] makes a [Report] of records. The page, the plots and the table show only what the Report
+// contains. A Report contains only what follows from the records: the documentation of a derived
+// figure says how it is derived, and a figure that cannot be derived is left out. Doubts about a
+// run (no verification, the host's clock, a best that could be noise) are among its notices.
 //
-// The page is the files of asset/page, put together without a build step, and Apache ECharts,
-// of asset/echarts. Names and reasons come from specifications, drivers and compilers: they
-// are data. They stand in a block of JSON that no parser of HTML or script looks into, reach the page
-// as text only, and the page's Content-Security-Policy runs no script but its own and
-// lets no request out.
+// The page consists of the files of asset/page, put together without a build step, and Apache
+// ECharts, of asset/echarts. Names and reasons come from specifications, drivers and compilers, so
+// the page treats them as data: they are in a block of JSON that browsers parse neither as HTML nor
+// as script, and they reach the page as text only. The Content-Security-Policy of the page allows
+// only its own scripts, and no requests.
 package report
 
 import (

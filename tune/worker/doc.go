@@ -1,6 +1,6 @@
-// Package worker evaluates configurations in child processes of the program itself: builds
-// run in parallel, whatever the driver locks within one process, and a driver that crashes
-// or hangs costs one configuration.
+// Package worker evaluates configurations in child processes of the program itself: builds run in
+// parallel even if the driver allows only one build at a time in a process, and a driver that
+// crashes or hangs costs one configuration.
 //
 // A [Pool] is a tune.Evaluator. On a CPU device every worker evaluates whole configurations.
 // On other devices some workers only build, and one worker for each device holds the
@@ -13,10 +13,10 @@
 // # The program's part
 //
 // A worker is the program started again by package process, with NDTUNE_WORKER in its
-// environment. [Main], which main calls first, then serves and never returns. A problem that
-// holds Go functions cannot be sent: the program and its workers make it with a function that
-// they name by [Register]. If either call is missing, a pool evaluates in the program's own
-// process, and says so.
+// environment. The program's main calls [Main] first. In a worker, Main serves and never returns. A
+// problem that holds Go functions cannot be sent to a worker: both the program and its workers make
+// it with a function that [Register] names. If either call is missing, a pool evaluates in the
+// program's own process, and says so.
 //
 // The peaks of a device are measured in a worker, too: see [MeasurePeaks].
 //
@@ -27,22 +27,22 @@
 //	hello     →            the problem, the device, and whether to build or to evaluate
 //	          ←  ready     the device as the worker found it, with its timer
 //	build     →            a configuration to compile
-//	          ←  stage     as each part begins that the parent has a time limit for
+//	          ←  stage     at the begin of each part for which the parent has a time limit
 //	          ←  built     it can be evaluated (with the binary, if wanted), or its result
 //	evaluate  →            a configuration
 //	          ←  stage
-//	          ←  need      right outputs, by a key
-//	outputs   →            the outputs, or none: then the worker makes and sends them
+//	          ←  need      the correct outputs, named by a key
+//	outputs   →            these outputs; none if the worker shall make and send them
 //	          ←  outputs
 //	          ←  ask       to have the device to itself
 //	time      →            it has the device; with the best objective so far
 //	          ←  result
 //	remeasure →            configurations to measure in turn
-//	          ←  turn      whose turn it is
+//	          ←  turn      which configuration is measured next
 //	          ←  remeasured
 //
 //	hello     →            the device, and which parts of its peaks the worker shall measure
-//	          ←  measured  as each part begins, what is known of it so far, and at its end
+//	          ←  measured  the results of a part so far, at the begin of each part, during it and at its end
 //
 //	          ←  failed    instead of any answer: nothing further can be evaluated
 //

@@ -1,14 +1,14 @@
 // Package peak measures the peaks of an OpenCL device: the rates of memory and arithmetic, and the
-// cost of launches. Kernels are compared with them, so a peak that is too low is worse than one that
-// is too high: each is the best of several launches of several variants of a kernel, because
-// devices differ in the variant that they run fastest.
+// cost of launches. Kernels are compared with peaks, so a peak that is too low is worse than a peak
+// that is too high. Each peak is therefore the best of several launches of several variants of a
+// kernel, because the fastest variant differs between devices.
 //
 // Results are checked; a variant with a wrong result has no rate. The kernels are in kernels/peak. A
 // driver that crashes ends the process, so package tune/worker measures in another process.
 //
 // On a CPU, compiling the variants takes nearly all of the time. The peaks that one search needs are
-// therefore measured quickly; see [Meter.Hurry]. If the time is up, the peaks measured so far count
-// and tell what was left out.
+// therefore measured quickly; see [Meter.Hurry]. If the time is up, the peaks measured so far are
+// the result, and name the parts that were left out.
 package peak
 
 import (
