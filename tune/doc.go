@@ -1,8 +1,8 @@
 // Package tune is the tuning loop. [Run] searches the space of a problem: a search strategy proposes
 // configurations, an [Evaluator] turns them into [Result] values, and a [Log] keeps them.
 //
-// Package tune/problem says what is tuned. Package tune/device evaluates on an OpenCL device; worker
-// processes or a recorded space can take its place. Package tune measures nothing itself, and it ranks
+// Package tune/problem describes the tuning task. Package tune/device evaluates on an OpenCL device;
+// worker processes or a recorded space can take its place. Package tune measures nothing itself, and it ranks
 // only correct results.
 package tune
 

@@ -38,8 +38,8 @@ Without a specification, it compares records from any machines, and lists missin
    ndtune compare a100.jsonl w7800.jsonl
 
 With a specification and records, the best configurations of the records run on the devices of
-this machine. A device that has a record is not tuned again. This command, run on each of two
-machines, completes their records:
+this machine. A device that has a record is not tuned again. On the second of two machines, this
+command measures what the records lack:
 
    ndtune compare kernel.yaml a100.jsonl w7800.jsonl --devices w7800 --log completed.jsonl
 

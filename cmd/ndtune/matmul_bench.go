@@ -32,7 +32,8 @@ Verifies every result. Prints two times: that of the multiplication alone, by th
 events, and that with the copies of A and B to the device and of C back.
 
 Each kernel is first tuned at a few sizes, in two fifths of the time limit, unless a record
-(--tuned) has its configurations. At each N, the best of the finalists for that size is measured.
+(--tuned) has its configurations. At each N, the fastest of the finalists of
+the nearest tuned sizes is measured.
 
    ndtune matmul bench
    ndtune matmul bench --sizes 64,128,256 -o matmul.csv -o matmul.png
@@ -50,7 +51,7 @@ Ctrl-C keeps the measurements so far.`,
 			&cli.Uint64Flag{Name: "seed", Value: 1, Category: categorySearch, Usage: "seed of the search strategy's random choices"},
 			&cli.DurationFlag{Name: "time-limit", Value: matmul.DefaultTimeLimit, Category: categoryEvaluation, Usage: "`DURATION` of the whole run, tuning included"},
 			&cli.DurationFlag{Name: "cpu-limit", Value: matmul.DefaultLoopLimit, Category: categoryEvaluation, Usage: "longest `DURATION` of one multiplication by the CPU loop"},
-			&cli.IntFlag{Name: "iterations", Value: device.DefaultIterations, Category: categoryEvaluation, Usage: "time at least N multiplications for each size, fewer if they take seconds"},
+			&cli.IntFlag{Name: "iterations", Value: device.DefaultIterations, Category: categoryEvaluation, Usage: "time at least N multiplications of each kernel or library at each size, fewer if they take seconds"},
 			&cli.StringSliceFlag{Name: "library", TakesFile: true, Category: categoryEvaluation, Usage: "look for OpenBLAS, cuBLAS and the CUDA runtime in `PATH` first: a file, a folder, or one with pip's packages; may be repeated"},
 			deviceFlag(""),
 			&cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, TakesFile: true, Category: categoryOutput, Usage: "write the times to `FILE`: .csv, or as a picture .png, .svg or .pdf; may be repeated"},

@@ -26,8 +26,8 @@ func tuneCommand() *cli.Command {
 		Usage:     "search a specification's space for its fastest configuration",
 		ArgsUsage: "SPEC",
 		Description: `Reads a specification (docs/spec.md), builds and verifies its configurations on a device,
-times the correct ones, and prints each result as it arrives and the best at the end. The
-ten best are measured again, in turn, before the winner is named.
+times the correct ones, and prints each result as it arrives and the best at the end. Before
+it names the winner, it measures the ten best again, in rounds with one launch of each.
 
    ndtune tune kernel.yaml
    ndtune tune kernel.yaml --device gpu --set n=4096 -o results.json -o results.csv
@@ -41,8 +41,8 @@ continues it. Add --retry-failures to evaluate failed configurations again:
    ndtune tune kernel.yaml --log kernel.jsonl --retry-failures
    ndtune tune kernel.yaml --log kernel.jsonl --retry-failures=compile,timeout
 
-With --serve, the report of the running search can be opened in browsers, at the
-printed address; on other machines it needs a token (docs/report.md).`,
+With --serve, browsers show the report of the running search at the printed address. A
+browser on another machine needs the token in that address (docs/report.md).`,
 		Flags: append(specFlags(), tuneFlags()...),
 		Action: func(c *cli.Context) error {
 			s, err := loadSpec(c)

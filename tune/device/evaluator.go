@@ -4,7 +4,7 @@
 //
 // It never times while anything else that it started runs on the device, and it never
 // reports the time of a kernel whose output is wrong. It cannot survive a driver that
-// crashes or hangs: that takes a process of its own.
+// crashes or hangs; package worker can, because it evaluates in other processes.
 package device
 
 import (

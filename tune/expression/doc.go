@@ -3,12 +3,12 @@
 // The language is expr-lang (https://expr-lang.org) with its computing builtins and functions
 // of its own: div(a, b), the integer quotient rounded towards zero as in a kernel, and others
 // that compute as Python does. «/» is always a float division; «//», which would begin a
-// comment, is refused. An expression cannot reach anything but the values handed to it: there
-// is no clock, no environment, no file.
+// comment, is refused. An expression can use only the values that it is
+// given: it has no access to the clock, the environment or files.
 //
 // expr-lang parses an expression and checks its types. Then the expression is lowered into nodes:
 // operations on numbers, conditions and texts. A node has a kind and bounds, is computed at once
-// where its arguments are constants, is printed as it was written, and has a program that computes
+// if its arguments are constants, is printed as it was written, and has a program that computes
 // it on words of 64 bits. [Expression.Eval] runs programs, and package space constructs search
 // spaces from nodes. An expression that has other parts (a list that is not constant, a predicate,
 // a variable) has no nodes, and the VM of expr-lang computes it.

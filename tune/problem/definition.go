@@ -1,6 +1,6 @@
 // Package problem describes a tuning task. A [Definition] is plain data: kernel, arguments, parameters,
 // restrictions, reference. A [Problem] is its checked and compiled form. A [Variant] is the kernel of
-// one configuration. A [Judgement] is the value of its times.
+// one configuration. A [Judgement] holds the metrics and the objective of its times.
 package problem
 
 import (

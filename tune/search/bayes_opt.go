@@ -49,7 +49,7 @@ const (
 
 var autoStrategy = Description{
 	Name:    Auto,
-	Summary: "brute_force if the budget covers the space, else bayes_opt, of whose second half every third proposal is a neighbour of the best",
+	Summary: "brute_force if the budget covers the space, else bayes_opt; in its second half, every third proposal is a neighbour of the best",
 	make: func(s setting) proposer {
 		if s.budget >= s.space.Len() {
 			return bruteForce(s)

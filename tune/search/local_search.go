@@ -36,7 +36,7 @@ var greedyILSStrategy = Description{
 	Source:  "Lourenço, Martin and Stützle, «Iterated local search», Handbook of Metaheuristics, 2003",
 	Options: []Option{
 		neighborOption("Hamming"),
-		{Name: "perturbation_size", Kind: Real, Default: "0.5", Min: 0, Max: 1, Meaning: "share of the parameters that are changed in a minimum"},
+		{Name: "perturbation_size", Kind: Real, Default: "0.5", Min: 0, Max: 1, Meaning: "share of the parameters that are changed to leave a minimum"},
 		{Name: "no_improvement", Kind: Whole, Default: "10", Min: 1, Meaning: "descents without a better minimum after which a new search begins"},
 		samplesOption,
 	},

@@ -1,6 +1,6 @@
 // Package simulate runs search strategies on recorded spaces. As every configuration has been
 // measured before, a search takes microseconds, needs no device, and can be repeated until
-// luck averages out.
+// the mean no longer depends on luck.
 //
 // A [Recording] is a record prepared for simulations. [Run] repeats each strategy on each
 // recording, on all cores, and summarises the repeats as a [Curve]: the mean quality of the
