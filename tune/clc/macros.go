@@ -26,24 +26,39 @@ func (r Redefinition) Place() string {
 }
 
 // Override returns a source without the #define and #undef directives of some macros, so that the
-// compiler's options decide, and the directives that it removed. All lines keep their numbers. Override
-// keeps a directive that the compiler does not reach once the macros are defined: under #ifndef of the
-// same macro, under #if !defined, and under #if 0. It evaluates no other conditions, and removes a
-// directive that depends on them.
-func Override(text string, macros []string) (string, []Redefinition) {
+// compiler's options, which define them all, decide; and the directives that it removed. All lines keep
+// their numbers. A directive that the compiler does not reach stays: under #ifndef of a macro that is
+// defined, under #ifdef of one that is not, and under #if 0. Others are macros that the options define
+// besides. Override evaluates no other conditions, and removes a directive that depends on them.
+func Override(text string, macros, others []string) (string, []Redefinition) {
 	if !slices.ContainsFunc(macros, func(name string) bool { return strings.Contains(text, name) }) {
 		return text, nil
+	}
+	directives := scanDirectives(text).directives
+	known := definitions{}
+	for _, d := range directives {
+		if name, _ := splitMacro(d.argument); d.name == "define" || d.name == "undef" {
+			known[name] = unknown
+		}
+	}
+	for _, name := range others {
+		if _, again := known[name]; !again {
+			known[name] = yes
+		}
+	}
+	for _, name := range macros {
+		known[name] = yes
 	}
 	var removed []Redefinition
 	var out strings.Builder
 	var open []condition
 	done := 0
 	file, shift := "", 0 // the compiler's line is the line of the text plus shift
-	for _, d := range scanDirectives(text).directives {
+	for _, d := range directives {
 		name, rest := splitMacro(d.argument)
 		switch {
 		case strings.HasPrefix(d.name, "if"):
-			open = append(open, conditionOf(d))
+			open = append(open, condition{taken: known.evaluate(d)})
 		case strings.HasPrefix(d.name, "el") && len(open) > 0:
 			open[len(open)-1].branch(d.name == "else")
 		case d.name == "endif" && len(open) > 0:
@@ -57,7 +72,7 @@ func Override(text string, macros []string) (string, []Redefinition) {
 				file = path
 			}
 		case (d.name == "define" || d.name == "undef") && slices.Contains(macros, name):
-			if slices.ContainsFunc(open, func(c condition) bool { return c.skips(name) }) {
+			if slices.ContainsFunc(open, func(c condition) bool { return c.taken == no }) {
 				continue
 			}
 			out.WriteString(text[done:d.start])
@@ -88,50 +103,75 @@ func isWord(c rune) bool {
 	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
 
-// A condition is the current branch of an #if that is known to be taken or not, at least once a
-// macro is defined.
-type condition struct {
-	macro string // the macro that must be defined; "": the branch does not depend on one
-	known bool
-	taken bool
-	past  bool // an earlier branch is taken
-}
+// A truth is the value of a condition as far as it is known.
+type truth int8
 
-func conditionOf(d directive) condition {
-	switch plain := strings.ReplaceAll(d.argument, " ", ""); {
-	case d.name == "ifndef":
-		return condition{macro: plain, known: true}
-	case d.name == "ifdef":
-		return condition{macro: plain, known: true, taken: true}
-	case plain == "0" || plain == "1":
-		return condition{known: true, taken: plain == "1"}
-	default:
-		rest, negated := strings.CutPrefix(plain, "!")
-		if rest, ok := strings.CutPrefix(rest, "defined"); ok {
-			if name := strings.TrimSuffix(strings.TrimPrefix(rest, "("), ")"); name != "" && strings.IndexFunc(name, func(c rune) bool { return !isWord(c) }) < 0 {
-				return condition{macro: name, known: true, taken: !negated}
-			}
+const (
+	unknown truth = iota
+	yes
+	no
+)
+
+// definitions say whether macros are defined, by name. A macro that is not among them is not, unless
+// the language may define it.
+type definitions map[string]truth
+
+func (d definitions) defined(name string) truth {
+	if t, found := d[name]; found {
+		return t
+	}
+	for _, prefix := range []string{"_", "cl_", "CL_", "FP_", "FLT_", "DBL_", "HALF_", "M_", "INT_", "CHAR_"} {
+		if strings.HasPrefix(name, prefix) {
+			return unknown
 		}
 	}
-	return condition{}
+	return no
+}
+
+func (t truth) negated() truth { return [...]truth{unknown: unknown, yes: no, no: yes}[t] }
+
+// evaluate returns the value of an #ifdef, an #ifndef, and an #if of 0, 1, defined(X) or !defined(X).
+func (d definitions) evaluate(of directive) truth {
+	plain := strings.ReplaceAll(of.argument, " ", "")
+	switch {
+	case of.name == "ifdef":
+		return d.defined(plain)
+	case of.name == "ifndef":
+		return d.defined(plain).negated()
+	case plain == "0":
+		return no
+	case plain == "1":
+		return yes
+	}
+	rest, negated := strings.CutPrefix(plain, "!")
+	rest, ok := strings.CutPrefix(rest, "defined")
+	name := strings.TrimSuffix(strings.TrimPrefix(rest, "("), ")")
+	if !ok || name == "" || strings.ContainsFunc(name, func(c rune) bool { return !isWord(c) }) {
+		return unknown
+	}
+	if negated {
+		return d.defined(name).negated()
+	}
+	return d.defined(name)
+}
+
+// A condition is the current branch of an #if.
+type condition struct {
+	taken truth
+	past  bool // an earlier branch is taken
 }
 
 // branch goes on to the next branch of the #if: its #else or an #elif.
 func (c *condition) branch(last bool) {
-	c.past = c.past || c.known && c.taken
+	c.past = c.past || c.taken == yes
 	switch {
 	case c.past:
-		c.taken = false
-	case last && c.known:
-		c.taken = true
+		c.taken = no
+	case last:
+		c.taken = c.taken.negated()
 	default:
-		c.known = false
+		c.taken = unknown
 	}
-}
-
-// skips reports whether the compiler skips the branch if the macro is defined.
-func (c condition) skips(macro string) bool {
-	return c.known && !c.taken && (c.macro == "" || c.macro == macro)
 }
 
 // Identifiers returns the words of a source outside comments and literals: its identifiers, keywords and

@@ -25,6 +25,9 @@ func TestOverride(t *testing.T) {
 		"under #if 0":                 {"#if 0\n#define N 4\n#endif\n", "", ""},
 		"else of #if 0":               {"#if 0\n#else\n#define N 4\n#endif\n", "#if 0\n#else\n\n#endif\n", "line 3 of the source: #define N 4"},
 		"guarded by another":          {"#ifndef M\n#define N 4\n#endif\n", "#ifndef M\n\n#endif\n", "line 2 of the source: #define N 4"},
+		"for another specification":   {"#ifdef M\n#define N M\n#endif\n", "", ""},
+		"of a macro defined here":     {"#define M 8\n#ifdef M\n#define N M\n#endif\n", "#define M 8\n#ifdef M\n\n#endif\n", "line 3 of the source: #define N M"},
+		"of an extension":             {"#ifdef cl_khr_fp64\n#define N 4\n#endif\n", "#ifdef cl_khr_fp64\n\n#endif\n", "line 2 of the source: #define N 4"},
 		"under an unknown condition":  {"#if M > 2\n#define N 4\n#else\n#define N 8\n#endif\n", "#if M > 2\n\n#else\n\n#endif\n", "line 2 of the source: #define N 4; line 4 of the source: #define N 8"},
 		"in the guard's else":         {"#ifndef N\n#else\n#define N 4\n#endif\n", "#ifndef N\n#else\n\n#endif\n", "line 3 of the source: #define N 4"},
 		"after an elif":               {"#ifndef N\n#elif M\n#define N 4\n#endif\n", "#ifndef N\n#elif M\n\n#endif\n", "line 3 of the source: #define N 4"},
@@ -36,7 +39,7 @@ func TestOverride(t *testing.T) {
 		"after #line":                 {"#line 1 \"dir/a b.h\"\n\n#define N 4\n#line 7 \"k.cl\"\n#define N 8\n", "#line 1 \"dir/a b.h\"\n\n\n#line 7 \"k.cl\"\n\n", "dir/a b.h:2: #define N 4; k.cl:7: #define N 8"},
 		"at the end without new line": {"#define N 4", "", "line 1 of the source: #define N 4"},
 	} {
-		got, removed := Override(c.source, []string{"N"})
+		got, removed := Override(c.source, []string{"N"}, nil)
 		var places []string
 		for _, r := range removed {
 			place := r.Place() + ": " + r.Text
@@ -88,7 +91,7 @@ func TestOverrideAgainstPreprocessor(t *testing.T) {
 			}
 		}
 		b.WriteString(strings.Repeat("#endif\n", depth) + "use N\n")
-		text, removed := Override(b.String(), []string{"N"})
+		text, removed := Override(b.String(), []string{"N"}, []string{"M"})
 		overridden += len(removed)
 		if strings.Count(text, "\n") != strings.Count(b.String(), "\n") {
 			t.Fatalf("other lines:\n%s\nof\n%s", text, b.String())

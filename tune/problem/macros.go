@@ -26,8 +26,18 @@ func (p *Problem) macros() []string {
 // them, all values would compile to the same code.
 func (p *Problem) overrideMacros(errs *fieldErrors) {
 	macros := p.macros()
+	for _, option := range p.definition.Kernel.BuildOptions {
+		name := definedBy(option)
+		if name == "" {
+			continue
+		}
+		p.optionMacros = append(p.optionMacros, name)
+		if slices.Contains(macros, name) {
+			errs.addf("kernel.build_options", "%s defines %s, which is a parameter or a constant; remove the option", option, name)
+		}
+	}
 	var removed []clc.Redefinition
-	p.source, removed = clc.Override(p.source, macros)
+	p.source, removed = clc.Override(p.source, macros, p.optionMacros)
 	for _, r := range removed {
 		if r.Arguments {
 			errs.addf("kernel", "%s: «%s» defines a macro with arguments; a parameter or a constant cannot have its name", r.Place(), r.Text)
@@ -39,13 +49,16 @@ func (p *Problem) overrideMacros(errs *fieldErrors) {
 		}
 		p.notef("%s: «%s» is left out, because the %s %s of the specification gives the value.", r.Place(), r.Text, kind, r.Macro)
 	}
-	for _, option := range p.definition.Kernel.BuildOptions {
-		define, ok := strings.CutPrefix(strings.TrimSpace(option), "-D")
-		name, _, _ := strings.Cut(strings.TrimSpace(define), "=")
-		if ok && slices.Contains(macros, name) {
-			errs.addf("kernel.build_options", "%s defines %s, which is a parameter or a constant; remove the option", option, name)
-		}
+}
+
+// definedBy returns the macro that an option -D name or -D name=value defines, or "".
+func definedBy(option string) string {
+	define, ok := strings.CutPrefix(strings.TrimSpace(option), "-D")
+	if !ok {
+		return ""
 	}
+	name, _, _ := strings.Cut(strings.TrimSpace(define), "=")
+	return name
 }
 
 // Notices returns sentences about parts of the definition that are allowed and may not be meant, for

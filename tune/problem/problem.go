@@ -28,15 +28,16 @@ type Problem struct {
 	constants  map[string]any              // by name, as in expressions
 	space      atomic.Pointer[space.Space] // constructed by the first call of Space, if it is the same for all devices
 
-	problemSize []*expression.Expression
-	blockSize   [3]*expression.Expression // nil: 1
-	gridDiv     [3][]*expression.Expression
-	arguments   []argument
-	roofline    *roofline // nil: there is none
-	metrics     []*expression.Expression
-	verify      *verification
-	notices     []string
-	macroHint   string // about a build that fails
+	problemSize  []*expression.Expression
+	blockSize    [3]*expression.Expression // nil: 1
+	gridDiv      [3][]*expression.Expression
+	arguments    []argument
+	roofline     *roofline // nil: there is none
+	metrics      []*expression.Expression
+	verify       *verification
+	notices      []string
+	macroHint    string   // about a build that fails
+	optionMacros []string // that the build options of the definition define
 }
 
 // An ArgumentKind is the kind of an argument: buffer, scalar or local memory.

@@ -71,7 +71,7 @@ func (p *Problem) Variant(c space.Configuration, d hardware.Device) (*Variant, e
 		if err != nil {
 			return nil, fmt.Errorf("make the kernel's source: %w", err)
 		}
-		v.Source, _ = clc.Override(source, p.macros())
+		v.Source, _ = clc.Override(source, p.macros(), p.optionMacros)
 	}
 	defines, prologue := p.defines(c)
 	v.Options = append(append(v.Options, p.definition.Kernel.BuildOptions...), defines...)
