@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
@@ -103,4 +105,79 @@ func judgeFinal(p *problem.Problem, result *Result, d hardware.Device) *problem.
 		judgement.Objective = math.NaN() // such a time decides nothing
 	}
 	return &judgement
+}
+
+// A Finalist is a result that the final measurement ranks.
+type Finalist struct {
+	*Result
+	Scatter  float64 // median absolute deviation of the final times, as a share of their median
+	Standing Standing
+}
+
+// A Standing says whether the final times of a finalist differ from those of the winner.
+type Standing string
+
+// The standings. The winner, and a finalist whose launches were not those of the winner's rounds, have none.
+const (
+	Different         Standing = "different"
+	Indistinguishable Standing = "indistinguishable" // noise explains the difference
+	TooFewRounds      Standing = "too few rounds"    // no times in so few rounds would prove a difference
+)
+
+// significance is the probability of calling any finalist different if all are equally fast.
+const significance = 0.05
+
+// Finalists returns the finalists of a run in the order of their [Ranking].
+func Finalists(o problem.Objective, results []Result) []Finalist {
+	k := Rank(o, results)
+	finalists := make([]Finalist, k.Finalists)
+	for i, place := range k.Places[:k.Finalists] {
+		r := &results[place]
+		finalists[i] = Finalist{Result: r, Scatter: scatter(r.Final)}
+		if i > 0 {
+			finalists[i].Standing = standing(r.Final, finalists[0].Final, k.Finalists)
+		}
+	}
+	return finalists
+}
+
+// scatter returns the median absolute deviation of times, as a share of their median.
+func scatter(times []float64) float64 {
+	median := problem.StatsOf(times).Median
+	deviations := make([]float64, len(times))
+	for i, t := range times {
+		deviations[i] = math.Abs(t - median)
+	}
+	return problem.StatsOf(deviations).Median / median
+}
+
+// standing compares the times of a finalist with those of the winner, round by round, by the two-sided
+// sign test (Dixon and Mood, The statistical sign test, JASA 41, 1946). Each round launches both, so that
+// drifts of the device's speed cancel out, and the test assumes nothing of the distribution of the times.
+//
+// The winner is chosen by the same times, so that the comparison could have been that of any two finalists.
+// Therefore the bound is divided by the number of all pairs (Dunn, Multiple comparisons among means, JASA
+// 56, 1961).
+func standing(times, winner []float64, finalists int) Standing {
+	if len(times) != len(winner) {
+		return ""
+	}
+	bound := significance / float64(finalists*(finalists-1)/2)
+	if math.Ldexp(2, -len(times)) > bound { // all rounds agree
+		return TooFewRounds
+	}
+	faster, slower := 0, 0
+	for i, t := range times {
+		switch {
+		case t < winner[i]:
+			faster++
+		case t > winner[i]:
+			slower++
+		}
+	}
+	sign := distuv.Binomial{N: float64(faster + slower), P: 0.5}
+	if faster+slower == 0 || 2*sign.CDF(float64(min(faster, slower))) > bound {
+		return Indistinguishable
+	}
+	return Different
 }

@@ -20,6 +20,10 @@ type Result struct {
 	// and no record keeps it.
 	Doubt Doubt
 
+	// Refused means that a limit of the device, known before the build, excludes the configuration. Run
+	// does not hand it to the evaluator, and it does not count in the budget. No record keeps Refused.
+	Refused bool
+
 	// Warnings is the compiler's log of a build that succeeded, "" without warnings. Binary is a digest of
 	// the program's binary, 0 if unknown: equal digests mean equal code. No record keeps them.
 	Warnings string

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/space"
@@ -57,6 +58,7 @@ type scenario struct {
 	strategy string
 	capacity int
 	answers  []Result
+	device   hardware.Device // its limit refuses some configurations
 }
 
 func newScenario(t testing.TB, seed uint64) *scenario {
@@ -71,6 +73,8 @@ func newScenario(t testing.TB, seed uint64) *scenario {
 	if rng.IntN(2) == 0 {
 		d.Objective = problem.Objective{Name: "rate", Maximize: true}
 	}
+	d.BlockSize[0] = "1 + i % 5"
+	s.device.MaxWorkGroupSize = rng.IntN(6) // 0: unknown
 	s.problem = mustProblem(t, d)
 	order := rng.Perm(s.size) // no two times alike
 	for i := range s.size {
@@ -99,10 +103,13 @@ func (s *scenario) run(log *memory, cancelAfter int) (*Outcome, *memory) {
 		known[r.Configuration.Key()] = true
 	}
 	f := &fake{
-		capacity: s.capacity, rng: s.rng, lingers: s.rng.IntN(2) == 0,
+		device: s.device, capacity: s.capacity, rng: s.rng, lingers: s.rng.IntN(2) == 0,
 		answer: func(c space.Configuration) Result {
 			if known[c.Key()] {
 				s.t.Errorf("%s is in the log and was evaluated", c)
+			}
+			if s.problem.Refusal(c, s.device) != "" {
+				s.t.Errorf("%s is beyond the device's limits and was evaluated", c)
 			}
 			r := s.answers[c.Int("i")]
 			r.Times = slices.Clone(r.Times)
@@ -125,8 +132,14 @@ func (s *scenario) run(log *memory, cancelAfter int) (*Outcome, *memory) {
 		s.t.Fatal(err)
 	}
 	f.checkStopped(s.t)
-	if s.budget > 0 && f.count()+o.Resumed > s.budget {
-		s.t.Errorf("%d evaluated and %d resumed, with a budget of %d", f.count(), o.Resumed, s.budget)
+	resumed := 0
+	for _, r := range log.previous {
+		if s.problem.Refusal(r.Configuration, s.device) == "" {
+			resumed++
+		}
+	}
+	if s.budget > 0 && f.count()+resumed > s.budget {
+		s.t.Errorf("%d evaluated and %d resumed, with a budget of %d", f.count(), resumed, s.budget)
 	}
 	return o, log
 }

@@ -61,6 +61,8 @@ type run struct {
 	retried  map[int]Result // new results of these that were not proposed yet
 	good     *Result        // the best so far, including the log; nil: none is correct
 	proposed int            // number of configurations that the strategy proposed
+	excluded int            // number of these that the device's limits exclude
+	refused  int            // number of refused results, including the log
 	spent    bool           // the budget leaves nothing that the log does not hold
 	next     []int          // proposed, not yet handed to the evaluator
 	out      map[int]bool   // configurations in the evaluator, by index
@@ -101,6 +103,10 @@ func newRun(ctx context.Context, p *problem.Problem, evaluator Evaluator, o Opti
 	if o.Log != nil {
 		for _, previous := range o.Log.Previous() {
 			if i, ok := s.Index(previous.Configuration); ok {
+				previous.Refused = previous.Status == Constraints && r.refusal(i) != ""
+				if _, twice := r.known[i]; previous.Refused && !twice {
+					r.refused++
+				}
 				r.logged = append(r.logged, i)
 				r.known[i] = previous
 				r.see(previous)
@@ -115,10 +121,10 @@ func newRun(ctx context.Context, p *problem.Problem, evaluator Evaluator, o Opti
 // retry chooses the failures of the log that are evaluated again, within the budget.
 func (r *run) retry() {
 	for _, i := range r.logged {
-		if r.retrying[i] || !slices.Contains(r.options.Retry, r.known[i].Status) {
+		if r.retrying[i] || r.known[i].Refused || !slices.Contains(r.options.Retry, r.known[i].Status) {
 			continue
 		}
-		if limit := r.options.MaxEvaluations; limit > 0 && len(r.known) > limit {
+		if limit := r.options.MaxEvaluations; limit > 0 && len(r.known)-r.free(r.refused) > limit {
 			return
 		}
 		r.retrying[i] = true
@@ -182,7 +188,10 @@ func (r *run) evaluate(ctx context.Context) error {
 		r.isOver(ctx) // also where the timer's channel and the evaluator are ready at once
 		if !ending {
 			if len(r.doubts.held) == 0 && len(r.retrying) == 0 {
-				r.next = r.ask(r.next)
+				if err := r.ask(ctx); err != nil {
+					stop()
+					return errors.Join(err, r.drain(out, done))
+				}
 				if len(r.next) == 0 && len(r.out) == 0 {
 					r.stop(Exhausted)
 				}
@@ -256,13 +265,13 @@ func (r *run) stop(reason StopReason) {
 }
 
 // ask takes proposals until the evaluator is full, or until the window of a strategy that learns is.
-// It answers proposals that the log knows.
-func (r *run) ask(next []int) []int {
-	for r.outcome.Stop == "" {
-		if r.hasRoom(len(next)) && r.isAffordable(len(next)) {
+// It answers proposals that the log knows, and those that the device's limits exclude.
+func (r *run) ask(ctx context.Context) error {
+	for !r.isOver(ctx) {
+		if r.hasRoom(len(r.next)) && r.isAffordable(len(r.next)) {
 			if i, ok := r.propose(); ok {
-				if previous, known := r.enter(i, &next); known {
-					r.tell(i, previous)
+				if err := r.enter(i); err != nil {
+					return err
 				}
 				continue
 			}
@@ -271,7 +280,7 @@ func (r *run) ask(next []int) []int {
 			break
 		}
 	}
-	return next
+	return nil
 }
 
 // hasRoom reports whether there can be one more proposal.
@@ -286,7 +295,7 @@ func (r *run) hasRoom(next int) bool {
 // are answered, the run stops.
 func (r *run) isAffordable(next int) bool {
 	limit := r.options.MaxEvaluations
-	if limit == 0 || r.proposed < limit && !r.spent {
+	if limit == 0 || r.proposed-r.free(r.excluded) < limit && !r.spent {
 		return true
 	}
 	if len(r.out) == 0 && next == 0 && r.proposed < r.space.Len() {
@@ -310,28 +319,49 @@ func (r *run) propose() (int, bool) {
 	return proposals[0], true
 }
 
-// enter adds a proposal to those that will be evaluated, unless the log knows its result, or the
-// budget is spent.
-func (r *run) enter(i int, next *[]int) (previous Result, known bool) {
-	if previous, known = r.retried[i]; known {
+// enter adds a proposal to those that will be evaluated, unless the log knows its result, the device's
+// limits exclude it, or the budget is spent.
+func (r *run) enter(i int) error {
+	if previous, known := r.retried[i]; known {
 		delete(r.retried, i)
-		return previous, true
+		r.tell(i, previous)
+		return nil
 	}
-	if previous, known = r.known[i]; !known {
-		if r.spent = r.spent || r.isSpent(len(*next)); !r.spent {
-			*next = append(*next, i)
+	if previous, known := r.known[i]; known {
+		if previous.Refused {
+			r.excluded++
 		}
-		return previous, false
+		r.resume(i, previous)
+		r.tell(i, previous)
+		return nil
 	}
-	r.resume(i, previous)
-	return previous, true
+	if r.spent = r.spent || r.isSpent(len(r.next)); r.spent {
+		return nil
+	}
+	reason := r.refusal(i)
+	if reason == "" {
+		r.next = append(r.next, i)
+		return nil
+	}
+	r.excluded++
+	r.refused++
+	return r.record(i, Result{Configuration: r.space.At(i), Status: Constraints, Reason: reason, Refused: true, Timestamp: time.Now()})
 }
+
+// refusal returns the reason why a limit of the device excludes a configuration, before it is built, or "".
+func (r *run) refusal(i int) string {
+	return r.problem.Refusal(r.space.At(i), r.outcome.Device)
+}
+
+// free returns how many of n refused configurations the budget leaves out. Their number is bounded, so
+// that a search ends where limits exclude nearly all configurations of a large space.
+func (r *run) free(n int) int { return min(n, freeRefusals*r.options.MaxEvaluations) }
 
 // isSpent reports whether the budget is spent by the results, the proposals under way and the further
 // results of the log, all of which the strategy may never propose again.
 func (r *run) isSpent(next int) bool {
 	limit := r.options.MaxEvaluations
-	return limit > 0 && len(r.outcome.Results)+len(r.out)+next+len(r.known) >= limit
+	return limit > 0 && len(r.outcome.Results)+len(r.out)+next+len(r.known)-r.free(r.refused) >= limit
 }
 
 // keepRest adds the results of the log that the strategy did not propose again: the interrupted run

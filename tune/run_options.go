@@ -16,7 +16,7 @@ type Options struct {
 	// Space is the problem's space on the evaluator's device. nil: Run constructs it.
 	Space *space.Space
 
-	MaxEvaluations int           // of different configurations, failures and resumed ones included; 0: no limit
+	MaxEvaluations int           // of different configurations, failures and resumed ones included, refused ones not; 0: no limit
 	TimeLimit      time.Duration // no evaluation begins after it; 0: no limit
 
 	Log Log // nil: results are kept in memory only
@@ -36,6 +36,9 @@ type Options struct {
 
 const (
 	defaultFinalists = 10
+	// freeRefusals is the number of refused configurations for each evaluation of the budget that do
+	// not count in it.
+	freeRefusals = 20
 	// hopelessAfter is the number of configurations without a success, all of which fail for one
 	// reason, after which a run gives up.
 	hopelessAfter = 24

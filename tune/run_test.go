@@ -484,3 +484,51 @@ func TestWhatTheLogHoldsCountsThoughNotProposedAgain(t *testing.T) {
 		seen[r.Configuration.Key()] = true
 	}
 }
+
+// TestRefusedConfigurationsAreFree: the evaluator does not get configurations that the device's limits
+// exclude. They are results, but do not count in the budget.
+func TestRefusedConfigurationsAreFree(t *testing.T) {
+	for _, c := range []struct {
+		budget, limit      int
+		evaluated, refused int
+		stop               StopReason
+	}{
+		{0, 3, 60, 40, Exhausted},
+		{10, 3, 10, 6, Budget}, // 0 1 2 5 6 7 10 11 12 15; the strategy is not asked any more
+		{100, 3, 60, 40, Exhausted},
+		{10, 5, 10, 0, Budget},
+		{10, 0, 10, 0, Budget}, // unknown
+		{2, -1, 0, 42, Budget}, // all are refused: their number is bounded
+	} {
+		d := lineDefinition(100)
+		d.BlockSize[0] = "1 + i % 5"
+		device := hardware.Device{MaxWorkGroupSize: c.limit}
+		if c.limit < 0 {
+			device.MaxWorkGroupSize = 1
+			d.BlockSize[0] = "2 + i"
+		}
+		log := &memory{}
+		f := &fake{device: device, answer: correct}
+		o := mustRun(t, mustProblem(t, d), f, Options{MaxEvaluations: c.budget, Log: log})
+		refused := 0
+		for _, r := range o.Results {
+			if r.Refused {
+				refused++
+				if r.Status != Constraints || !strings.Contains(r.Reason, "> device limit") {
+					t.Errorf("%+v: %s, %s", c, r.Status, r.Reason)
+				}
+			}
+		}
+		if f.count() != c.evaluated || refused != c.refused || o.Stop != c.stop || len(log.results) != len(o.Results) {
+			t.Errorf("%+v: %d evaluated, %d refused, stop %s, %d of %d in the log", c, f.count(), refused, o.Stop, len(log.results), len(o.Results))
+		}
+		// A larger budget resumes the log, of which the refused are free, too.
+		if c.stop == Budget && c.evaluated > 0 {
+			f := &fake{device: device, answer: correct}
+			o := mustRun(t, mustProblem(t, d), f, Options{MaxEvaluations: c.budget + 3, Log: log.reopened()})
+			if f.count() != 3 || o.Resumed != len(log.results) {
+				t.Errorf("%+v: %d evaluated after %d resumed", c, f.count(), o.Resumed)
+			}
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune/compare"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/record"
@@ -224,7 +225,7 @@ func (k *comparing) print(c *compare.Comparison) {
 	fmt.Fprintln(out, c.Title())
 	for _, t := range c.Tables() {
 		fmt.Fprintf(out, "\n%s\n", t.Title)
-		printColumns(out, "  ", func(i int) bool { return t.Number[i] }, append([][]string{t.Head}, t.Rows...)...)
+		figure.Columns(out, "  ", func(i int) bool { return t.Number[i] }, append([][]string{t.Head}, t.Rows...)...)
 		for _, note := range t.Notes {
 			fmt.Fprintf(out, "  %s\n", note)
 		}

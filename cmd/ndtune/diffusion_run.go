@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/ndtune/ndtune/diffusion"
+	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/internal/nearest"
 	"github.com/ndtune/ndtune/internal/picture"
 	"github.com/ndtune/ndtune/tune"
@@ -262,7 +263,7 @@ func (e *experiment) report(w io.Writer) {
 			formatGain(ratio(p.all.Wall, p.device.Wall)), formatGain(ratio(p.one.Wall, p.device.Wall)), formatNumber(p.difference),
 		})
 	}
-	printColumns(w, "  ", func(int) bool { return true }, rows...)
+	figure.Columns(w, "  ", func(int) bool { return true }, rows...)
 	fmt.Fprintf(w, "\ncell updates a second: device %s, CPU %s on %s and %s on 1\n",
 		formatRate(total.device), formatRate(total.all), threads, formatRate(total.one))
 	launches := "the cost of launches is unknown: the driver does not time kernels"

@@ -12,6 +12,8 @@ import (
 	"os/signal"
 	"syscall"
 
+	"golang.org/x/term"
+
 	"github.com/ndtune/ndtune/matmul"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/problem"
@@ -43,7 +45,7 @@ func run() int {
 	defer forget() // before stop, which would be taken for a signal
 
 	app := newApp()
-	out := &output{to: plainWriter{os.Stdout}}
+	out := &output{to: plainWriter{os.Stdout}, terminal: term.IsTerminal(int(os.Stdout.Fd()))}
 	app.Writer, app.ErrWriter = out, notes
 	err := app.RunContext(ctx, flagsFirst(app, os.Args))
 	if err == nil && out.err != nil {
@@ -111,8 +113,9 @@ func exitStatus(err error) int {
 // An output receives the results. It keeps the first error, such as a full disk, so that callers
 // that print need not check each write.
 type output struct {
-	to  io.Writer
-	err error
+	to       io.Writer
+	terminal bool
+	err      error
 }
 
 func (o *output) Write(p []byte) (int, error) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/internal/nearest"
 	"github.com/ndtune/ndtune/matmul"
 	"github.com/ndtune/ndtune/tune"
@@ -248,7 +249,7 @@ func printTitled(w io.Writer, t matmul.Table) {
 	if t.Numbers {
 		indent = "  "
 	}
-	printColumns(w, indent, func(int) bool { return t.Numbers }, append([][]string{t.Head}, t.Rows...)...)
+	figure.Columns(w, indent, func(int) bool { return t.Numbers }, append([][]string{t.Head}, t.Rows...)...)
 }
 
 func joinInts(numbers []int, between string) string {

@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/report"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -26,6 +28,9 @@ type printer struct {
 	quiet, verbose bool
 	compared       bool // one of several searches, of which only a summary is shown, on stderr
 	warned         bool // the compiler's first warnings were shown
+	size           int  // of the space
+	varying        []parameterColumn
+	columns        bool // lines of results are columns of what varies, for a terminal
 	bar            *progress
 }
 
@@ -36,6 +41,9 @@ func newPrinter(c *cli.Context, p *problem.Problem, total int, compared bool) *p
 		bar: newProgress(c.App.ErrWriter, total, "configuration", c.Bool("quiet")),
 	}
 	shown.bar.objective, shown.bar.limit = p.Objective(), c.Duration("time-limit")
+	if out, ok := c.App.Writer.(*output); ok {
+		shown.columns = out.terminal && !compared
+	}
 	if compared {
 		shown.out = shown.notes
 	}
@@ -45,9 +53,12 @@ func newPrinter(c *cli.Context, p *problem.Problem, total int, compared bool) *p
 // begin shows the device and the problem of a search. LimitLater reports whether the limit of the
 // device is measured after the search.
 func (p *printer) begin(d hardware.Device, shared []device.Listed, s *space.Space, log *record.Log, limitLater bool) {
+	p.size = s.Len()
 	if p.quiet {
 		return
 	}
+	var fixed string
+	p.varying, fixed = parameterColumns(s)
 	fmt.Fprintf(p.out, "Using: %s\n", d.Name)
 	fmt.Fprintf(p.notes, "%s, driver %s, %s; kernel %s, %s", d.Platform, d.Driver, strings.TrimSpace(d.Version), p.problem.KernelName(), countNoun(s.Len(), "configuration"))
 	if cartesian := s.CartesianSize(); cartesian.Cmp(big.NewInt(int64(s.Len()))) != 0 {
@@ -73,13 +84,43 @@ func (p *printer) begin(d hardware.Device, shared []device.Listed, s *space.Spac
 	if n := log.Resumed(); n > 0 {
 		fmt.Fprintf(p.notes, "Resuming %s, which holds %s already.\n", log.Path(), countNoun(n, "result"))
 	}
+	if p.columns && fixed != "" {
+		fmt.Fprintln(p.out, "fixed:", fixed)
+	}
 	p.bar.start()
+}
+
+// A parameterColumn is a parameter that has several values in the space.
+type parameterColumn struct {
+	place int // among the parameters
+	width int // of its longest «name=value»
+}
+
+// parameterColumns returns the columns of a space, and the other parameters with their values.
+func parameterColumns(s *space.Space) (columns []parameterColumn, fixed string) {
+	var others []string
+	for i, name := range s.Parameters().Names() {
+		values := s.Survivors(i)
+		if len(values) == 1 {
+			others = append(others, name+"="+space.FormatValue(values[0]))
+			continue
+		}
+		column := parameterColumn{place: i}
+		for _, v := range values {
+			column.width = max(column.width, utf8.RuneCountInString(name+"="+space.FormatValue(v)))
+		}
+		columns = append(columns, column)
+	}
+	return columns, strings.Join(others, ", ")
 }
 
 // result shows one result as it arrives.
 func (p *printer) result(r tune.Result, resumed bool) {
 	if resumed {
 		p.bar.resumed++
+	}
+	if r.Refused { // it does not count in the budget
+		p.bar.total = min(p.bar.total+1, p.size)
 	}
 	p.bar.add(r, p.out, p.line(r))
 	if r.Warnings != "" && !p.warned && !p.quiet {
@@ -90,24 +131,47 @@ func (p *printer) result(r tune.Result, resumed bool) {
 
 // line returns the line that shows a result; "" if nothing is shown of it.
 func (p *printer) line(r tune.Result) string {
+	reason := shortReason(r)
 	switch {
-	case p.quiet, p.compared && !p.verbose:
+	case p.quiet, p.compared && !p.verbose, r.Status == tune.Constraints && !p.verbose:
 		return ""
-	case r.Status == tune.Correct:
-		line := formatMeasured(r.Configuration.String(), r.Time(), r.Metrics)
-		if r.EarlyStopped {
-			line += ", measured once"
-		}
-		if !r.Verified {
-			line += ", unverified"
-		}
-		return line
 	case p.verbose:
-		return fmt.Sprintf("%s, %s: %s", r.Configuration, r.Status, strings.TrimSpace(r.Reason))
-	case r.Status != tune.Constraints:
-		return fmt.Sprintf("%s, %s: %s", r.Configuration, r.Status, shortReason(r))
+		reason = strings.TrimSpace(r.Reason)
 	}
-	return ""
+	var cells []string
+	if p.columns {
+		for _, c := range p.varying {
+			value := r.Configuration.Parameters().At(c.place).Name + "=" + space.FormatValue(r.Configuration.At(c.place))
+			cells = append(cells, fmt.Sprintf("%-*s", c.width, value))
+		}
+	} else if r.Configuration.Len() > 0 {
+		cells = append(cells, r.Configuration.String())
+	}
+	if r.Status != tune.Correct {
+		return p.join(append(cells, fmt.Sprintf("%s: %s", r.Status, reason)))
+	}
+	for _, cell := range measuredCells(r.Time(), r.Metrics) {
+		if p.columns {
+			name, _, _ := strings.Cut(cell, "=")
+			cell = fmt.Sprintf("%-*s", utf8.RuneCountInString(name)+len("=123.4567ms"), cell)
+		}
+		cells = append(cells, cell)
+	}
+	if r.EarlyStopped {
+		cells = append(cells, "measured once")
+	}
+	if !r.Verified {
+		cells = append(cells, "unverified")
+	}
+	return p.join(cells)
+}
+
+// join joins the cells of a line.
+func (p *printer) join(cells []string) string {
+	if p.columns {
+		return strings.TrimRight(strings.Join(cells, "  "), " ")
+	}
+	return strings.Join(cells, ", ")
 }
 
 // end shows the summary and the best configuration. Evaluated is the number of configurations that
@@ -163,9 +227,12 @@ func (p *printer) end(o *tune.Outcome, evaluated int) {
 			}
 		}
 	}
-	if n := len(o.Best.Final); f.Final && !p.quiet {
-		fmt.Fprintf(p.notes, "Its time is the median of %d launches, taken in turn with those of the next best; the mean of its %d launches in the search was %s.\n",
-			n, len(o.Best.Times), formatTime(o.Best.Time()))
+	if !p.quiet {
+		var places []int
+		for _, c := range p.varying {
+			places = append(places, c.place)
+		}
+		report.WriteFinalists(p.notes, "", p.problem.Objective(), places, o.Results)
 	}
 }
 

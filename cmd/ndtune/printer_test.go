@@ -39,3 +39,38 @@ func TestLinesOfCorrectResults(t *testing.T) {
 		}
 	}
 }
+
+// TestColumns: on a terminal, a line has the parameters that vary, in columns.
+func TestColumns(t *testing.T) {
+	parameters, err := space.NewParameters([]space.Parameter{
+		{Name: "x", Values: []space.Value{8, 1024}}, {Name: "y", Values: []space.Value{1, 100000}}, {Name: "mode", Values: []space.Value{"a", "long"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := space.New(t.Context(), parameters, []space.Restriction{{Expression: "y == 1"}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &printer{columns: true, verbose: true}
+	var fixed string
+	if p.varying, fixed = parameterColumns(s); fixed != "y=1" {
+		t.Errorf("fixed: %s, want y=1", fixed)
+	}
+	for i, want := range []string{
+		"x=8     mode=a     time=0.004445ms  GB/s=3.200",
+		"x=8     mode=long  time=147.698ms   GB/s=1000        measured once  unverified",
+		"x=1024  mode=a     constraints: too much",
+	} {
+		r := tune.Result{
+			Configuration: s.At(i), Status: tune.Correct, Times: []float64{[]float64{0.004445, 147.698, 1}[i]}, Verified: i == 0, EarlyStopped: i == 1,
+			Metrics: []problem.MetricValue{{Name: "GB/s", Value: []float64{3.2, 1000, 1}[i]}},
+		}
+		if i == 2 {
+			r = tune.Result{Configuration: s.At(i), Status: tune.Constraints, Reason: "too much"}
+		}
+		if got := p.line(r); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

@@ -217,3 +217,30 @@ func TestTerminalOfASearch(t *testing.T) {
 		}
 	}
 }
+
+// TestLinesOnATerminal: they are columns of the parameters that vary. Elsewhere they have all parameters.
+func TestLinesOnATerminal(t *testing.T) {
+	d := needDevice(t)
+	folder := specFolder(t)
+	terminal := openTerminal(t, screenSize{24, 150})
+	c := exec.Command("ndtune", "tune", "add.yaml", "--device", d.Selector, "-p", "per_item=1", "-p", "block_size_x=8,16,1024")
+	c.Dir, c.Stdout, c.Stderr = folder, terminal.slave, terminal.slave
+	c.Env = append(programEnvironment(folder), "TERM=xterm")
+	err := c.Run()
+	printed := terminal.hangUp()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, printed)
+	}
+	all := strings.Join(shown(t, terminal.size, printed), "\n")
+	for _, line := range []string{
+		`fixed: per_item=1`,
+		`block_size_x=8     time=[\d.]+ms +GB/s=[\d.]+`,
+		`block_size_x=16    time=[\d.]+ms +GB/s=[\d.]+`,
+		`block_size_x=1024  time=[\d.]+ms +GB/s=[\d.]+`,
+		`best performing configuration: block_size_x=\d+, per_item=1, time=.*`,
+	} {
+		if !regexp.MustCompile(`(?m)^` + line + `$`).MatchString(all) {
+			t.Errorf("the screen shows no line %s:\n%s", line, all)
+		}
+	}
+}

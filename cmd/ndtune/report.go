@@ -20,7 +20,9 @@ func reportCommand() *cli.Command {
 		Description: `Reads run logs, T4 files, Kernel Tuner cache files and CSV tables of ndtune, plain or
 gzipped, and shows them (docs/report.md): the best configuration and how far it can be
 trusted, the course of the search, the parameters that matter, and the failures with their reasons.
+Without -o, it prints the best, the finalists and the failures.
 
+   ndtune report kernel.jsonl
    ndtune report kernel.jsonl -o report.html
    ndtune report a100.json.gz w7800.json.gz -o both.html -o both.md
    ndtune report kernel.jsonl -o times.png --plot distribution
@@ -28,7 +30,7 @@ trusted, the course of the search, the parameters that matter, and the failures 
 
 The page is one file. It works offline, from a disk or in a mail, and makes no requests.`,
 		Flags: []cli.Flag{
-			&cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, TakesFile: true, Category: categoryOutput, Usage: "write `FILE`: .html (the page), .md (a table), .png, .svg or .pdf (one plot); may be repeated"},
+			&cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, TakesFile: true, Category: categoryOutput, Usage: "write `FILE`: .html (the page), .md (a table), .png, .svg or .pdf (one plot); may be repeated; without it, a table is printed"},
 			&cli.StringFlag{Name: "plot", Category: categoryOutput, Usage: "`NAME` of the plot of a picture: " + strings.Join(report.PlotNames(), ", ") + " (default: " + report.PlotNames()[0] + ")"},
 			&cli.StringFlag{Name: "parameter", Aliases: []string{"p"}, Category: categoryOutput, Usage: "`PARAMETER[,PARAMETER]` of a scatter or a heat map (default: those that matter most)"},
 		},
@@ -57,6 +59,9 @@ func writeReport(c *cli.Context) error {
 	if err != nil {
 		return &usageError{err}
 	}
+	if len(outputs) == 0 {
+		return made.WriteText(c.App.Writer)
+	}
 	if err := made.CheckParameters(plot); err != nil {
 		return wrong("--parameter: %w", err)
 	}
@@ -76,9 +81,6 @@ func reportOutputs(c *cli.Context) ([]string, report.Plot, error) {
 		if name = strings.TrimSpace(name); name != "" {
 			plot.Parameters = append(plot.Parameters, name)
 		}
-	}
-	if len(outputs) == 0 {
-		return nil, plot, wrong("name a file to write: -o report.html")
 	}
 	if err := report.CheckPlot(plot.Name); err != nil {
 		return nil, plot, wrong("--plot: %w", err)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/internal/picture"
 	"github.com/ndtune/ndtune/tune/record"
@@ -64,6 +65,9 @@ func runSimulation(c *cli.Context) error {
 		return &usageError{err}
 	}
 	for i, r := range plan.Recordings {
+		if n := r.Space.Len(); n < r.Whole {
+			fmt.Fprintf(c.App.ErrWriter, "%s has results of %d of the %d configurations of its space. Strategies search among these alone, and its best need not be that of the space.\n", r.Name, n, r.Whole)
+		}
 		if j := slices.IndexFunc(plan.Recordings[:i], r.Same); j >= 0 {
 			fmt.Fprintf(c.App.ErrWriter, "%s and %s hold the same results; both count in the mean.\n", plan.Recordings[j].Name, r.Name)
 		}
@@ -300,7 +304,7 @@ func printTable(w io.Writer, curves []simulate.Curve, checkpoints []int) {
 		}
 		rows = append(rows, row)
 	}
-	printColumns(w, "  ", func(column int) bool { return column > 0 }, rows...)
+	figure.Columns(w, "  ", func(column int) bool { return column > 0 }, rows...)
 }
 
 // estimate formats a mean with its standard error, if there is one.

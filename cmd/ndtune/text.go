@@ -2,11 +2,10 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
@@ -22,40 +21,20 @@ func formatTime(ms float64) string { return figure.Milliseconds(ms) + "ms" }
 
 // formatMeasured formats a configuration with its time and metrics, in the form of the tutorials.
 func formatMeasured(configuration string, time float64, metrics []problem.MetricValue) string {
-	var b strings.Builder
+	cells := measuredCells(time, metrics)
 	if configuration != "" {
-		b.WriteString(configuration + ", ")
+		cells = slices.Insert(cells, 0, configuration)
 	}
-	b.WriteString("time=" + formatTime(time))
-	for _, m := range metrics {
-		b.WriteString(", " + m.Name + "=" + formatNumber(m.Value))
-	}
-	return b.String()
+	return strings.Join(cells, ", ")
 }
 
-// printColumns prints rows whose columns are as wide as their widest cells and two spaces apart.
-// Columns for which right is true are aligned right.
-func printColumns(w io.Writer, indent string, right func(column int) bool, rows ...[]string) {
-	var widths []int
-	for _, row := range rows {
-		for i, cell := range row {
-			if i == len(widths) {
-				widths = append(widths, 0)
-			}
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
-		}
+// measuredCells formats a time and metrics, each with its name.
+func measuredCells(time float64, metrics []problem.MetricValue) []string {
+	cells := []string{"time=" + formatTime(time)}
+	for _, m := range metrics {
+		cells = append(cells, m.Name+"="+formatNumber(m.Value))
 	}
-	for _, row := range rows {
-		line := indent
-		for i, cell := range row {
-			if right(i) {
-				line += fmt.Sprintf("%*s  ", widths[i], cell)
-			} else {
-				line += fmt.Sprintf("%-*s  ", widths[i], cell)
-			}
-		}
-		fmt.Fprintln(w, strings.TrimRight(line, " "))
-	}
+	return cells
 }
 
 // joinTexts joins the texts of values.

@@ -27,7 +27,8 @@ func tuneCommand() *cli.Command {
 		ArgsUsage: "SPEC",
 		Description: `Reads a specification (docs/spec.md), builds and verifies its configurations on a device,
 times the correct ones, and prints each result as it arrives and the best at the end. Before
-it names the winner, it measures the ten best again, in rounds with one launch of each.
+it names the winner, it measures the ten best, the finalists, again, in rounds with one launch of
+each. A table of them on stderr says which are indistinguishable from the winner (docs/report.md).
 
    ndtune tune kernel.yaml
    ndtune tune kernel.yaml --device gpu --set n=4096 -o results.json -o results.csv
@@ -307,6 +308,9 @@ func (t *tuning) openLog() error {
 	p := t.spec.Problem
 	header := problemHeader(p, t.source)
 	header.Device = t.evaluator.Device()
+	if t.space != nil { // nil: the log of the measurements of a comparison
+		header.SpaceSize = t.space.Len()
+	}
 	header.Metrics, header.Verified = p.MetricNames(header.Device), p.Verified()
 	header.Iterations, header.Strategy, header.Seed = t.cli.Int("iterations"), t.strategy, t.cli.Uint64("seed")
 	header.Started, header.Tool = time.Now(), "ndtune "+versionText()

@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/internal/nearest"
 	"github.com/ndtune/ndtune/kernels"
 	"github.com/ndtune/ndtune/tune"
@@ -277,7 +278,7 @@ func printComparison(w io.Writer, tuned []tunedKernel, guess map[string]int) {
 		rows = append(rows, append(row, gain(first.outcome.Best, best), gain(guessed, best), best.Configuration.String()))
 	}
 	fmt.Fprintln(w, "\ncomparison")
-	printColumns(w, "", func(int) bool { return false }, rows...)
+	figure.Columns(w, "", func(int) bool { return false }, rows...)
 	printClose(w, slices.MinFunc(tuned, func(a, b tunedKernel) int { return cmp.Compare(a.bestTime(), b.bestTime()) }))
 }
 

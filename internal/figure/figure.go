@@ -1,11 +1,13 @@
-// Package figure writes numbers for people, the same way in the terminal and in reports.
+// Package figure writes numbers, and tables of them, for people, the same way in the terminal and in reports.
 package figure
 
 import (
 	"fmt"
+	"io"
 	"math"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // Number has four significant digits, and never fewer than the whole part has.
@@ -51,4 +53,29 @@ func Sizes(sizes []int) string {
 		texts[i] = strconv.Itoa(n)
 	}
 	return strings.Join(texts, "×")
+}
+
+// Columns writes rows whose columns are as wide as their widest cells and two spaces apart. Columns for
+// which right is true are aligned right.
+func Columns(w io.Writer, indent string, right func(column int) bool, rows ...[]string) {
+	var widths []int
+	for _, row := range rows {
+		for i, cell := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	for _, row := range rows {
+		line := indent
+		for i, cell := range row {
+			if right(i) {
+				line += fmt.Sprintf("%*s  ", widths[i], cell)
+			} else {
+				line += fmt.Sprintf("%-*s  ", widths[i], cell)
+			}
+		}
+		fmt.Fprintln(w, strings.TrimRight(line, " "))
+	}
 }

@@ -12,7 +12,7 @@ import (
 type Run struct {
 	server *Server
 	place  int // among the runs of the server
-	total  int
+	most   int // configurations in the space
 	began  time.Time
 
 	// Under the server's lock:
@@ -20,6 +20,7 @@ type Run struct {
 	ended   string        // how the search ended; empty while it runs
 	over    chan struct{} // closed when ended is set
 	resumed int           // number of the results that come from a log
+	total   int           // number of results that are expected
 
 	making   sync.Mutex // one report at a time
 	follower *report.Follower
@@ -36,6 +37,9 @@ func (r *Run) Add(result tune.Result, resumed bool) {
 	r.results = append(r.results, result)
 	if resumed {
 		r.resumed++
+	}
+	if result.Refused { // it does not count in the budget
+		r.total = min(r.total+1, max(r.total, r.most))
 	}
 	r.server.changed()
 }
@@ -61,13 +65,14 @@ func (r *Run) End(results []tune.Result, how string) {
 type state struct {
 	results []tune.Result
 	resumed int
+	total   int
 	ended   string
 }
 
 func (r *Run) state() state {
 	r.server.mutex.Lock()
 	defer r.server.mutex.Unlock()
-	return state{r.results[:len(r.results):len(r.results)], r.resumed, r.ended}
+	return state{r.results[:len(r.results):len(r.results)], r.resumed, r.total, r.ended}
 }
 
 // A throttle limits the reports of a running search: an interval must pass between two of them, and
@@ -116,7 +121,7 @@ func (r *Run) view() (*view, error) {
 		rows: len(s.results), over: over, report: made, parts: map[int][]byte{},
 		next: r.server.throttle.next(end, end.Sub(now)),
 		progress: report.Progress{
-			Session: r.server.session, Place: r.place, Total: r.total, Resumed: s.resumed,
+			Session: r.server.session, Place: r.place, Total: s.total, Resumed: s.resumed,
 			Elapsed: float64(now.Sub(r.began)) / float64(time.Millisecond), Ended: s.ended,
 		},
 	}

@@ -119,7 +119,7 @@ func (s *Server) Begin(name string, h record.Header, total int) *Run {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	r := &Run{
-		server: s, place: len(s.runs), total: total, began: time.Now(),
+		server: s, place: len(s.runs), most: h.SpaceSize, total: total, began: time.Now(),
 		over: make(chan struct{}), follower: report.Follow(name, h, s.tool),
 	}
 	s.runs = append(s.runs, r)

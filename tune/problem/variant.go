@@ -81,17 +81,21 @@ func (p *Problem) Variant(c space.Configuration, d hardware.Device) (*Variant, e
 	}
 	env := p.environment(d)
 	c.Assign(env)
-	var err error
-	if v.NDRange, err = p.ndrange(env); err != nil {
-		return nil, err
-	}
-	if err := p.fillArguments(v, env); err != nil {
+	if err := p.fillLaunch(v, env); err != nil {
 		return nil, err
 	}
 	if err := p.fillTolerance(v, env); err != nil {
 		return nil, err
 	}
 	return v, nil
+}
+
+// fillLaunch derives the index space and the arguments.
+func (p *Problem) fillLaunch(v *Variant, env map[string]any) (err error) {
+	if v.NDRange, err = p.ndrange(env); err != nil {
+		return err
+	}
+	return p.fillArguments(v, env)
 }
 
 // OptionLine returns the options joined, as a compiler takes them. A folder with a space is quoted in
@@ -283,6 +287,18 @@ func (p *Problem) checkCopies(v *Variant) error {
 		}
 	}
 	return nil
+}
+
+// Refusal returns the reason of [Variant.Refusal] without making the kernel's source. It returns "" if
+// the launch cannot be derived.
+func (p *Problem) Refusal(c space.Configuration, d hardware.Device) string {
+	v := &Variant{Configuration: c}
+	env := p.environment(d)
+	c.Assign(env)
+	if p.fillLaunch(v, env) != nil {
+		return ""
+	}
+	return v.Refusal(d)
 }
 
 // Refusal returns the reason why a device cannot launch the variant, by the limits that are known

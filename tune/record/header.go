@@ -35,6 +35,7 @@ type Header struct {
 
 	Device      hardware.Device
 	Parameters  []space.Parameter  // in order
+	SpaceSize   int                // configurations in the search space; 0: unknown
 	Constants   []problem.Constant // in order
 	Options     string             // of the compiler, the same for all configurations, constants included
 	ProblemSize []int
@@ -58,6 +59,7 @@ type headerJSON struct {
 	Source      string          `json:"source,omitempty"`
 	Device      hardware.Device `json:"device"`
 	Parameters  []parameterJSON `json:"parameters"`
+	SpaceSize   int             `json:"space_size,omitempty"`
 	Constants   []constantJSON  `json:"constants,omitempty"`
 	Options     string          `json:"options,omitempty"`
 	ProblemSize []int           `json:"problem_size,omitempty"`
@@ -108,7 +110,7 @@ func (h Header) MarshalJSON() ([]byte, error) {
 	j := headerJSON{
 		Format: h.Format, Version: h.Version,
 		Digest: h.Digest, Kernel: h.Kernel, Source: h.Source,
-		Device: h.Device, Parameters: []parameterJSON{},
+		Device: h.Device, Parameters: []parameterJSON{}, SpaceSize: h.SpaceSize,
 		Options: h.Options, ProblemSize: h.ProblemSize, Metrics: h.Metrics,
 		Objective:  objectiveJSON{h.Objective.Name, h.Objective.Maximize},
 		Iterations: h.Iterations, Verified: h.Verified,
@@ -136,7 +138,7 @@ func (h *Header) UnmarshalJSON(raw []byte) error {
 	*h = Header{
 		Format: j.Format, Version: j.Version,
 		Digest: j.Digest, Kernel: j.Kernel, Source: j.Source,
-		Device:  j.Device,
+		Device: j.Device, SpaceSize: j.SpaceSize,
 		Options: j.Options, ProblemSize: j.ProblemSize, Metrics: j.Metrics,
 		Objective:  problem.Objective{Name: j.Objective.Name, Maximize: j.Objective.Maximize},
 		Iterations: j.Iterations, Verified: j.Verified,

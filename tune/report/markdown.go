@@ -30,31 +30,13 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 
 func (run *Run) writeMarkdown(b *strings.Builder) {
 	fmt.Fprintf(b, "## %s\n\n", markdown.Escape(run.Title()))
+	fmt.Fprintf(b, "%s\n", run.summaryLine(markdown.Escape))
 	s := &run.Summary
-	var counts []string
-	for _, c := range s.Statuses {
-		counts = append(counts, fmt.Sprintf("%d %s", c.Count, c.Text))
-	}
-	fmt.Fprintf(b, "%d configurations: %s.", s.Evaluations, strings.Join(counts, ", "))
-	for _, f := range [][2]string{{"driver", run.Device.Driver}, {"timer", run.Device.Timer}, {"started", run.Started}} {
-		if f[1] != "" {
-			fmt.Fprintf(b, " %s: %s.", strings.ToUpper(f[0][:1])+f[0][1:], markdown.Escape(f[1]))
-		}
-	}
-	b.WriteString("\n")
 	if s.Best == nil {
 		b.WriteString("\nNo configuration is correct.\n")
 		return
 	}
-	fmt.Fprintf(b, "\nBest: **%s ms**", figure.Milliseconds(s.Best.Time))
-	for _, m := range s.Best.Metrics {
-		if m.AtTime {
-			fmt.Fprintf(b, ", %s %s", figure.Number(m.Value), markdown.Escape(m.Name))
-		}
-	}
-	if s.OverMedian != nil && s.OverWorst != nil {
-		fmt.Fprintf(b, "; %.2f× better than the median configuration, %.2f× than the worst", *s.OverMedian, *s.OverWorst)
-	}
+	fmt.Fprintf(b, "\nBest: **%s ms**%s", figure.Milliseconds(s.Best.Time), run.bestFigures(markdown.Escape))
 	fmt.Fprintf(b, ". Options: %s", markdown.Code(s.Best.Options))
 	if len(s.Best.Global) > 0 {
 		fmt.Fprintf(b, ". Launch: %s", figure.Launch(s.Best.Global, s.Best.Local))
@@ -69,11 +51,54 @@ func (run *Run) writeMarkdown(b *strings.Builder) {
 	}
 }
 
-// writeMarkdownTable has the best configurations, in the order of their ranking and with the
-// figures that they are ranked by.
+// writeMarkdownTable writes the table of the best configurations, and a line that says which rows are of
+// the final measurement.
 func (run *Run) writeMarkdownTable(b *strings.Builder) {
-	var head []string
-	var numbers []bool
+	head, numbers, rows := run.bestTable()
+	markdown.Table(b, head, numbers, rows)
+	switch n := run.ranking.Finalists; {
+	case n == 0:
+	case n >= len(rows):
+		b.WriteString("\nThe order and the figures are those of the final measurement, which took the best in turn.\n")
+	default:
+		fmt.Fprintf(b, "\nThe order and the figures of the first %d are those of the final measurement, which took the best in turn; of the others, those of the search.\n", n)
+	}
+}
+
+// summaryLine returns the number of configurations of each status, and the facts of the run. Escape is
+// called with texts from outside.
+func (run *Run) summaryLine(escape func(string) string) string {
+	var counts []string
+	for _, c := range run.Summary.Statuses {
+		counts = append(counts, fmt.Sprintf("%d %s", c.Count, c.Text))
+	}
+	line := fmt.Sprintf("%d configurations: %s.", run.Summary.Evaluations, strings.Join(counts, ", "))
+	for _, f := range [][2]string{{"driver", run.Device.Driver}, {"timer", run.Device.Timer}, {"started", run.Started}} {
+		if f[1] != "" {
+			line += fmt.Sprintf(" %s: %s.", strings.ToUpper(f[0][:1])+f[0][1:], escape(f[1]))
+		}
+	}
+	return line
+}
+
+// bestFigures returns the metrics of the best, and how much better it is than others.
+func (run *Run) bestFigures(escape func(string) string) string {
+	var text string
+	s := &run.Summary
+	for _, m := range s.Best.Metrics {
+		if m.AtTime {
+			text += fmt.Sprintf(", %s %s", figure.Number(m.Value), escape(m.Name))
+		}
+	}
+	if s.OverMedian != nil && s.OverWorst != nil {
+		text += fmt.Sprintf("; %.2f× better than the median configuration, %.2f× than the worst", *s.OverMedian, *s.OverWorst)
+	}
+	return text
+}
+
+// bestTable returns a table of the best configurations, in the order of their ranking and with the
+// figures that they are ranked by, and which of its columns are numbers.
+func (run *Run) bestTable() (head []string, numbers []bool, rows [][]string) {
 	column := func(name string, number bool) { head, numbers = append(head, name), append(numbers, number) }
 	for _, p := range run.Parameters {
 		column(p.Name, p.Numeric)
@@ -82,7 +107,6 @@ func (run *Run) writeMarkdownTable(b *strings.Builder) {
 		column(axisName(m), true)
 	}
 	column("verified", false)
-	var rows [][]string
 	for _, row := range run.ranking.Places[:min(len(run.ranking.Places), markdownRows)] {
 		r := &run.results[row]
 		var cells []string
@@ -99,14 +123,7 @@ func (run *Run) writeMarkdownTable(b *strings.Builder) {
 		}
 		rows = append(rows, append(cells, verified))
 	}
-	markdown.Table(b, head, numbers, rows)
-	switch n := run.ranking.Finalists; {
-	case n == 0:
-	case n >= len(rows):
-		b.WriteString("\nThe order and the figures are those of the final measurement, which took the best in turn.\n")
-	default:
-		fmt.Fprintf(b, "\nThe order and the figures of the first %d are those of the final measurement, which took the best in turn; of the others, those of the search.\n", n)
-	}
+	return head, numbers, rows
 }
 
 // measured is a measure among figures; NaN where it is not known.

@@ -1,5 +1,5 @@
 // Package report shows records to people: one HTML page that needs nothing else, single
-// plots as PNG or SVG, and a table in Markdown.
+// plots as PNG or SVG, and tables in Markdown and as text.
 //
 // [New] makes a [Report] of records. The page, the plots and the table show only what the Report
 // contains. A Report contains only what follows from the records: the documentation of a derived

@@ -17,8 +17,9 @@ import (
 // A Recording is a recorded space to simulate on. It holds the observation and the quality of
 // each configuration. It is immutable and safe for concurrent use.
 type Recording struct {
-	Name      string // of its curves
-	Space     *space.Space
+	Name      string       // of its curves
+	Space     *space.Space // of the results
+	Whole     int          // configurations in the space that was searched; 0: unknown
 	Objective problem.Objective
 	Best      float64 // the best value of the objective
 	Correct   int     // configurations
@@ -39,7 +40,7 @@ func NewRecording(ctx context.Context, name string, r *record.Record) (*Recordin
 		return nil, err
 	}
 	n := &Recording{
-		Name: name, Space: s, Objective: r.Header.Objective,
+		Name: name, Space: s, Whole: r.Header.SpaceSize, Objective: r.Header.Objective,
 		observations: make([]search.Observation, s.Len()), quality: make([]float64, s.Len()),
 	}
 	for i := range r.Results {

@@ -1,0 +1,104 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/ndtune/ndtune/internal/figure"
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// WriteText writes each run for a terminal: its summary, the best with its options and its launch, the
+// finalists, or the best configurations if there was no final measurement, the notices and the failures.
+func (r *Report) WriteText(w io.Writer) error {
+	var b strings.Builder
+	for i, run := range r.Runs {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		run.writeText(&b)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (run *Run) writeText(b *strings.Builder) {
+	asIs := func(text string) string { return text }
+	fmt.Fprintf(b, "%s\n%s\n", run.Title(), run.summaryLine(asIs))
+	if best := run.Summary.Best; best != nil {
+		fmt.Fprintf(b, "best: %s, %s ms%s\noptions: %s\n", best.Configuration, figure.Milliseconds(best.Time), run.bestFigures(asIs), best.Options)
+		if len(best.Global) > 0 {
+			fmt.Fprintf(b, "launch: %s\n", figure.Launch(best.Global, best.Local))
+		}
+		if run.ranking.Finalists > 0 {
+			var varying []int
+			for i, p := range run.Parameters {
+				if len(p.Values) > 1 {
+					varying = append(varying, i)
+				}
+			}
+			WriteFinalists(b, "", run.objective, varying, run.results)
+		} else {
+			head, numbers, rows := run.bestTable()
+			b.WriteString("the best of the search:\n")
+			figure.Columns(b, "  ", func(i int) bool { return numbers[i] }, append([][]string{head}, rows...)...)
+		}
+	}
+	for _, n := range run.Notices {
+		fmt.Fprintf(b, "%s: %s\n", n.Level, n.Text)
+	}
+	if len(run.Failures) > 0 {
+		b.WriteString("failures:\n")
+		var rows [][]string
+		for _, f := range run.Failures {
+			rows = append(rows, []string{fmt.Sprint(f.Count), f.Status, f.Text})
+		}
+		figure.Columns(b, "  ", func(i int) bool { return i == 0 }, rows...)
+	}
+}
+
+// WriteFinalists writes the finalists of a run as a table of text. It has the parameters at some places,
+// the mean time in the search, the final time, its scatter (see [tune.Finalist]), the objective unless it
+// is a time, and whether the final times differ from those of the winner. It writes nothing if there are
+// no finalists.
+func WriteFinalists(w io.Writer, indent string, o problem.Objective, parameters []int, results []tune.Result) {
+	finalists := tune.Finalists(o, results)
+	if len(finalists) == 0 {
+		return
+	}
+	first := finalists[0].Configuration
+	head := []string{"rank"}
+	for _, p := range parameters {
+		head = append(head, first.Parameters().At(p).Name)
+	}
+	head = append(head, "search", "final", "scatter")
+	showObjective := unitOf(o.Name) == "" && o.Name != ""
+	if showObjective {
+		head = append(head, o.Name)
+	}
+	numbers := len(head)
+	rows := [][]string{head}
+	for i, f := range finalists {
+		row := []string{fmt.Sprint(i + 1)}
+		for _, p := range parameters {
+			row = append(row, space.FormatValue(f.Configuration.At(p)))
+		}
+		row = append(row, figure.Milliseconds(f.Time())+"ms", figure.Milliseconds(f.FinalTime())+"ms", fmt.Sprintf("%.1f %%", 100*f.Scatter))
+		if showObjective {
+			row = append(row, figure.Number(f.AtFinal.Objective))
+		}
+		if f.Standing != tune.Different {
+			row = append(row, string(f.Standing))
+		}
+		rows = append(rows, row)
+	}
+	fmt.Fprintf(w, "%sfinalists, measured again in turn, in %d rounds:\n", indent, len(finalists[0].Final))
+	figure.Columns(w, indent+"  ", func(i int) bool { return i < numbers }, rows...)
+	if slices.ContainsFunc(finalists, func(f tune.Finalist) bool { return f.Standing == tune.TooFewRounds }) {
+		fmt.Fprintf(w, "%sToo few rounds: noise cannot be told from differences.\n", indent)
+	}
+}
