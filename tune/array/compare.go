@@ -1,6 +1,7 @@
 package array
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -175,18 +176,26 @@ type Mismatch struct {
 	MaxIndex  int     // index of the scalar with the largest error
 	Type      Type    // the element type of both arrays
 
-	got, want string // Got and Want with the digits of their type: 0.1, not 0.100000001490116
+	got, want  string // Got and Want with the digits of their type: 0.1, not 0.100000001490116
+	noun, unit string // of an element: what comes before its place, and what is counted; "": element
 }
 
 // String describes m in one line: element 1234: got 3.5, want 3.25 (off by 0.25,
 // tolerance 0.0001); 17 of 4096 elements differ, the largest error is 0.5 at 2000.
 func (m *Mismatch) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "element %s: got %s, want %s", m.place(m.First), m.got, m.want)
+	where := cmp.Or(m.noun, "element")
+	if m.unit == "" || m.Total > m.Type.Lanes() || m.Type.Lanes() > 1 {
+		where += " " + m.place(m.First)
+	}
+	fmt.Fprintf(&b, "%s: got %s, want %s", where, m.got, m.want)
 	if !math.IsInf(m.Error, 0) {
 		fmt.Fprintf(&b, " (off by %s, tolerance %s)", short(m.Error), short(m.Bound))
 	}
-	unit := "elements"
+	if m.Total == 1 && m.unit != "" {
+		return b.String()
+	}
+	unit := cmp.Or(m.unit, "element") + "s"
 	if m.Type.Lanes() > 1 {
 		unit = "components"
 	}

@@ -44,6 +44,10 @@ type Options struct {
 
 	// Supervisor follows the evaluations; nil: nobody does.
 	Supervisor Supervisor
+
+	// Scratch is the folder in which a command that judges outputs gets its folders; "": that of the
+	// system for temporary files.
+	Scratch string
 }
 
 // DefaultIterations is how often a configuration is launched for its times, as in the
@@ -63,6 +67,7 @@ type Evaluator struct {
 	iterations int
 	earlyStop  float64
 	supervisor Supervisor
+	scratch    string
 	session    *session
 	references references
 	best       atomic.Pointer[float64] // the best objective so far; nil: unknown
@@ -84,7 +89,7 @@ func Open(d *cl.Device, p *problem.Problem, o Options) (*Evaluator, error) {
 		o.Supervisor = unsupervised{}
 	}
 	e := &Evaluator{
-		device: d, identity: identity, problem: p, iterations: o.Iterations, earlyStop: o.EarlyStop, supervisor: o.Supervisor,
+		device: d, identity: identity, problem: p, iterations: o.Iterations, earlyStop: o.EarlyStop, supervisor: o.Supervisor, scratch: o.Scratch,
 	}
 	e.references.Evaluator = e
 	if e.session, err = newSession(d, p, o.Timer); err != nil {

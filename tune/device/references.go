@@ -3,6 +3,7 @@ package device
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
@@ -19,14 +20,14 @@ type references struct {
 // maxReferences is the largest number of sets of outputs that are kept.
 const maxReferences = 16
 
-// of returns the correct outputs for a variant, by argument name, or nil if the problem has a function
-// that checks outputs. The error is a *failure if the variant and the reference have different
+// of returns the correct outputs for a variant, by argument name, or nil if a function or a
+// command judges them. The error is a *failure if the variant and the reference have different
 // sizes. With any other error, no configuration can be verified.
 func (r *references) of(ctx context.Context, s *session, v *problem.Variant) (map[string]*array.Array, error) {
-	if r.problem.Check() != nil {
+	if !r.problem.Compared() {
 		return nil, nil
 	}
-	key := referenceKey(v)
+	key := r.key(v)
 	if outputs, ok := r.made[key]; ok {
 		return outputs, nil
 	}
@@ -41,7 +42,7 @@ func (r *references) of(ctx context.Context, s *session, v *problem.Variant) (ma
 		r.supervisor.Made(key, outputs)
 	}
 	for i, info := range r.problem.Arguments() {
-		if expected := outputs[info.Name]; info.Output && expected.Len() != v.Elements[i] {
+		if expected := outputs[info.Name]; info.Output && expected.Len() != v.Elements[i] && r.problem.Reduction(info.Name).KeepsLength() {
 			return nil, misfit(info, "the reference of %s has %d elements, the output %d", info.Name, expected.Len(), v.Elements[i])
 		}
 	}
@@ -52,12 +53,21 @@ func (r *references) of(ctx context.Context, s *session, v *problem.Variant) (ma
 	return outputs, nil
 }
 
-// referenceKey returns a text of everything on which correct outputs depend.
-func referenceKey(v *problem.Variant) string { return fmt.Sprint(v.ReferenceLaunches, v.Elements) }
+// key returns a text of everything on which correct outputs depend.
+func (r *references) key(v *problem.Variant) string {
+	elements := slices.Clone(v.Elements)
+	for i, info := range r.problem.Arguments() {
+		// A function gets these buffers too.
+		if r.problem.Definition().Verify.Reference == nil && !r.problem.Reduction(info.Name).KeepsLength() {
+			elements[i] = 0
+		}
+	}
+	return fmt.Sprint(v.ReferenceLaunches, elements)
+}
 
 // known reports whether the correct outputs of a variant need not be made or requested.
 func (r *references) known(v *problem.Variant) bool {
-	return r.problem.Check() != nil || r.made[referenceKey(v)] != nil
+	return !r.problem.Compared() || r.made[r.key(v)] != nil
 }
 
 // misfit returns the error for a reference whose size differs from that of the problem's buffer: a
@@ -158,7 +168,7 @@ func (r *references) runKernel(ctx context.Context, s *session, v *problem.Varia
 func (r *references) shareContent(own *session, w, v *problem.Variant) error {
 	for i, info := range own.infos {
 		for j, mine := range r.problem.Arguments() {
-			if mine.Name != info.Name || mine.Kind != problem.BufferArgument || info.Kind != problem.BufferArgument {
+			if mine.Name != info.Name || mine.Kind != problem.BufferArgument || info.Kind != problem.BufferArgument || !r.problem.Reduction(mine.Name).KeepsLength() {
 				continue
 			}
 			if mine.Type != info.Type || w.Elements[i] != v.Elements[j] {

@@ -139,7 +139,7 @@ func (t *trial) verify(ctx context.Context) error {
 		return nil
 	}
 	defer clock(&t.result.Durations.Verify)()
-	err := t.session.compare(t.problem, t.variant, t.expected)
+	err := t.judge(ctx)
 	if failed, ok := err.(*failure); ok && failed.status == tune.Correctness {
 		err = t.compareAnew(ctx)
 	}
@@ -163,6 +163,14 @@ func (t *trial) compareAnew(ctx context.Context) error {
 		return err
 	}
 	t.supervisor.Begin(StageVerify, 0)
+	return t.judge(ctx)
+}
+
+// judge decides about the outputs of the last launch.
+func (t *trial) judge(ctx context.Context) error {
+	if command := t.problem.VerifyCommand(); command != nil {
+		return t.judgeByCommand(ctx, command)
+	}
 	return t.session.compare(t.problem, t.variant, t.expected)
 }
 

@@ -23,6 +23,12 @@ func (s *session) compare(p *problem.Problem, v *problem.Variant, expected map[s
 		if !info.Output {
 			continue
 		}
+		if r := p.Reduction(info.Name); r != "" {
+			if err := s.compareReduced(i, r, v, expected[info.Name]); err != nil {
+				return err
+			}
+			continue
+		}
 		absolute, relative := v.Tolerance.Of(info.Type)
 		verdict := s.ask(i, expected[info.Name], absolute, relative)
 		if verdict == right {
@@ -46,6 +52,55 @@ func (s *session) compare(p *problem.Problem, v *problem.Variant, expected map[s
 		}
 	}
 	return nil
+}
+
+// compareReduced compares what a reduction makes of an output and of the expected output, on the host.
+func (s *session) compareReduced(i int, r array.Reduction, v *problem.Variant, expected *array.Array) error {
+	name, rows := s.infos[i].Name, v.Rows[i]
+	want, err := s.verifier.reducedExpected(i, r, rows, expected)
+	if err != nil {
+		return fail(tune.Correctness, "the reference of %s: %v", name, err)
+	}
+	out, err := s.read(i, s.scratch)
+	if err != nil {
+		return fail(tune.Runtime, "%v", err)
+	}
+	s.scratch = out.Bytes
+	got, err := r.Apply(out, rows)
+	if err != nil {
+		return fail(tune.Correctness, "%s: %v", name, err)
+	}
+	absolute, relative := v.Tolerance.Of(got.Type)
+	mismatch, err := array.Compare(got, want, absolute, relative)
+	if err != nil {
+		return fail(tune.Correctness, "%s: %v", name, err)
+	}
+	if mismatch != nil {
+		return fail(tune.Correctness, "%s: %s", name, r.Explain(mismatch, rows))
+	}
+	return nil
+}
+
+// A reducedArray is the last reduction of the expected content of an output.
+type reducedArray struct {
+	of     *array.Array
+	rows   int
+	result *array.Array
+}
+
+func (v *verifier) reducedExpected(argument int, r array.Reduction, rows int, expected *array.Array) (*array.Array, error) {
+	if known := v.reduced[argument]; known.of == expected && known.rows == rows {
+		return known.result, nil
+	}
+	result, err := r.Apply(expected, rows)
+	if err != nil {
+		return nil, err
+	}
+	if v.reduced == nil {
+		v.reduced = map[int]reducedArray{}
+	}
+	v.reduced[argument] = reducedArray{expected, rows, result}
+	return result, nil
 }
 
 // runCheck hands copies of the outputs to the problem's own judge.
@@ -79,6 +134,8 @@ type verifier struct {
 	kernels map[array.Type]*verifyKernel
 	doubts  *cl.Buffer  // one uint, which the kernels count in
 	vain    map[int]int // by argument: doubts in a row about outputs that were right
+
+	reduced map[int]reducedArray // by argument
 
 	passed   int // outputs that the device passed
 	readBack int // outputs that the host compared

@@ -6,6 +6,7 @@ package problem
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/space"
@@ -87,8 +88,8 @@ type Fill struct {
 	File string // path of a .npy file
 }
 
-// A Verification describes the correct output. Exactly one of Problem, Files, Expected, Reference and
-// Check is set.
+// A Verification describes the correct output. Exactly one of Problem, Files, Expected, Reference, Check
+// and Command is set.
 type Verification struct {
 	// Problem is another kernel whose output is right. It is run once, at Configuration. Buffers with
 	// one name hold the same data, and outputs are matched by name.
@@ -114,9 +115,37 @@ type Verification struct {
 	// Check judges the output buffers of a configuration. Its error is the reason why they are wrong.
 	Check func(c space.Configuration, outputs map[string]*array.Array) error
 
+	// Command judges the outputs of a configuration. Its last argument is a folder with the outputs after
+	// the launch (outputs/NAME.npy), the initial content of all buffers (inputs/NAME.npy) and
+	// configuration.json. The exit status 0 means that the outputs are right, 1 with a sentence on
+	// standard output that they are wrong. Anything else ends the run.
+	Command *Command
+
+	// Compare says, by argument name, which outputs are reduced or sorted before they are compared. The
+	// other outputs are compared element by element.
+	Compare map[string]Comparison
+
 	// An output is right if |out − ref| ≤ ATol + RTol·|ref|. Both default to 0, but if neither is set,
 	// RTol is 1e-4 and ATol is 1e-6 for floats.
 	ATol, RTol Expr
+}
+
+// A Command is a program with its arguments, which runs in the folder Dir.
+type Command struct {
+	Args    []string
+	Dir     string
+	Timeout time.Duration // default: [DefaultCommandTimeout]
+}
+
+// DefaultCommandTimeout is the time that a command may take.
+const DefaultCommandTimeout = time.Minute
+
+// A Comparison reduces each row of an output and of its reference, and compares the results. Except for
+// [array.Multiset], the two may then have different lengths, and the reference kernel's buffer has its own
+// initial content.
+type Comparison struct {
+	As   array.Reduction
+	Rows Expr // number of rows of equal length; default: 1, the whole output
 }
 
 // A Metric is a number derived from a measurement, in the order of definition: an

@@ -47,6 +47,8 @@ type canonicalProblem struct {
 	Swap           [2]string
 	ATol, RTol     Expr
 	Expected       map[string]string
+	Compare        map[string]Comparison `json:",omitempty"`
+	Command        []string              `json:",omitempty"`
 }
 
 type canonicalArgument struct {
@@ -101,7 +103,10 @@ func (p *Problem) canonical() canonicalProblem {
 		if v.reference != nil {
 			c.Reference, c.Configuration = v.reference.Digest(), v.configuration.Key()
 		}
-		c.Expected = map[string]string{}
+		c.Expected, c.Compare = map[string]string{}, d.Verify.Compare
+		if d.Verify.Command != nil {
+			c.Command = d.Verify.Command.Args
+		}
 		for name, data := range v.expected {
 			c.Expected[name] = contentDigest(data)
 		}
@@ -151,6 +156,9 @@ func (v *verification) kind(given *Verification) string {
 		return "files"
 	case given.Reference != nil:
 		return "reference function"
+	}
+	if given.Command != nil {
+		return "command"
 	}
 	return "check function"
 }

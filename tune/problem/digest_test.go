@@ -123,6 +123,8 @@ func TestDigestChangesWithAllThatMatters(t *testing.T) {
 		"direction":             func(d *Definition) { d.Objective = Objective{"GB/s", true} },
 		"seed":                  func(d *Definition) { d.Seed = 1 },
 		"verify by a check":     verify(Verification{Check: func(space.Configuration, map[string]*array.Array) error { return nil }}),
+		"verify by a command":   verify(Verification{Command: &Command{Args: []string{"judge", "it"}}}),
+		"by another command":    verify(Verification{Command: &Command{Args: []string{"judge it"}}}),
 		"verify by a function": verify(Verification{Reference: func(map[string]*array.Array) (map[string]*array.Array, error) {
 			return nil, nil
 		}}),
@@ -134,6 +136,8 @@ func TestDigestChangesWithAllThatMatters(t *testing.T) {
 		"by another kernel":   verify(Verification{Problem: reference(func(d *Definition) { d.Kernel.Source = "//" }), Configuration: at}),
 		"launched more often": verify(Verification{Problem: reference(same), Configuration: at, Launches: "2"}),
 		"with a swap":         verify(Verification{Problem: reference(same), Configuration: at, Swap: [2]string{"y", "x"}}),
+		"reduced":             verify(Verification{Problem: reference(same), Configuration: at, Compare: map[string]Comparison{"y": {As: array.Sum}}}),
+		"reduced by row":      verify(Verification{Problem: reference(same), Configuration: at, Compare: map[string]Comparison{"y": {As: array.Sum, Rows: "10"}}}),
 		"with a tolerance":    verify(Verification{Problem: reference(same), Configuration: at, ATol: "1"}),
 		"with another":        verify(Verification{Problem: reference(same), Configuration: at, RTol: "1"}),
 	} {

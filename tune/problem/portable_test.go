@@ -235,7 +235,10 @@ func TestAPortableProblemIsTheSameWithoutItsFiles(t *testing.T) {
 		"files":      func(*problem.Definition, string) {},
 		"unverified": func(d *problem.Definition, _ string) { d.Verify = nil },
 		"given outputs": func(d *problem.Definition, _ string) {
-			d.Verify = &problem.Verification{Expected: map[string]any{"out": make([]float32, 64)}, RTol: "1e-3"}
+			d.Verify = &problem.Verification{Expected: map[string]any{"out": make([]float32, 64)}, RTol: "1e-3", Compare: map[string]problem.Comparison{"out": {As: array.Norm, Rows: "rows"}}}
+		},
+		"a command": func(d *problem.Definition, dir string) {
+			d.Verify = &problem.Verification{Command: &problem.Command{Args: []string{"judge", "it"}, Dir: dir, Timeout: 3}}
 		},
 		"a reference": func(d *problem.Definition, dir string) {
 			d.Verify = &problem.Verification{Problem: referenceOf(t, dir), Configuration: at, Launches: "rows", Swap: [2]string{"out", "copy"}}

@@ -200,7 +200,7 @@ func TestNewProblemNamesTheFieldThatIsWrong(t *testing.T) {
 		"scalar of a chan":  {func(d *Definition) { d.Arguments[2].Value = make(chan int) }, "arguments[2].value", ""},
 		"int without width": {func(d *Definition) { d.Arguments[2].Type, d.Arguments[2].Value = "", 3 }, "arguments[2].type", "the type is missing"},
 
-		"verify by nothing": {verify(Verification{}), "verify", "against what"},
+		"verify by nothing": {verify(Verification{}), "verify", "the reference is missing"},
 		"verify twice":      {verify(Verification{Files: map[string]string{}, Problem: reference()}), "verify", "one reference"},
 		"verify no output": {func(d *Definition) {
 			d.Verify, d.Arguments[0].Output = &Verification{Problem: reference()}, false

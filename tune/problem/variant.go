@@ -29,6 +29,7 @@ type Variant struct {
 
 	Tolerance         Tolerance
 	ReferenceLaunches int
+	Rows              []int // by argument: of an output that is reduced before it is compared; else 0
 
 	Hint string // about a build that fails; "": none
 }
@@ -84,7 +85,7 @@ func (p *Problem) Variant(c space.Configuration, d hardware.Device) (*Variant, e
 	if err := p.fillLaunch(v, env); err != nil {
 		return nil, err
 	}
-	if err := p.fillTolerance(v, env); err != nil {
+	if err := p.fillVerification(v, env); err != nil {
 		return nil, err
 	}
 	return v, nil

@@ -1,6 +1,7 @@
 package problem
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -18,6 +19,7 @@ type verification struct {
 	swap          [2]int                  // arguments of the reference; equal: no swap
 	expected      map[string]*array.Array // by output; nil: neither files nor data are given
 	aTol, rTol    *expression.Expression
+	rows          map[string]*expression.Expression // of the outputs that are reduced; nil: one row
 }
 
 func (p *Problem) compileVerification(errs *fieldErrors, scope expression.Scope) {
@@ -27,17 +29,19 @@ func (p *Problem) compileVerification(errs *fieldErrors, scope expression.Scope)
 	}
 	v := &verification{}
 	p.verify = v
-	switch kinds := count(given.Problem != nil, given.Files != nil, given.Expected != nil, given.Reference != nil, given.Check != nil); {
+	switch kinds := count(given.Problem != nil, given.Files != nil, given.Expected != nil, given.Reference != nil, given.Check != nil, given.Command != nil); {
 	case kinds == 0:
-		errs.addf("verify", "says not against what: name a spec or .npy files")
+		errs.addf("verify", "the reference is missing: name a spec, .npy files or a command")
 		return
 	case kinds > 1:
-		errs.addf("verify", "give one reference: a spec, .npy files or a function")
+		errs.addf("verify", "give one reference: a spec, .npy files, a command or a function")
 		return
 	case !slices.ContainsFunc(p.arguments, func(a argument) bool { return a.Output }):
 		errs.addf("verify", "no argument is marked as output: there is nothing to verify")
 		return
 	}
+	p.compileComparisons(errs, v, scope)
+	p.compileCommand(errs, given)
 	v.aTol = p.compileAmount(errs, "verify.atol", theTolerance, given.ATol, scope)
 	v.rTol = p.compileAmount(errs, "verify.rtol", theTolerance, given.RTol, scope)
 	if given.Problem != nil {
@@ -56,6 +60,49 @@ func (p *Problem) compileVerification(errs *fieldErrors, scope expression.Scope)
 			}
 			return data.As(typ)
 		})
+	}
+}
+
+func (p *Problem) compileComparisons(errs *fieldErrors, v *verification, scope expression.Scope) {
+	given := p.definition.Verify
+	if !p.Compared() && len(given.Compare) > 0 {
+		errs.addf("verify.compare", "nothing is compared: a function or a command judges the outputs")
+	}
+	v.rows = map[string]*expression.Expression{}
+	for _, name := range slices.Sorted(maps.Keys(given.Compare)) {
+		field, c := "verify.compare."+name, given.Compare[name]
+		if a, ok := p.argument(name); !ok || !a.Output {
+			errs.addf(field, "no output is named so")
+			continue
+		}
+		_, err := array.ParseReduction(string(c.As))
+		errs.add(field+".as", err)
+		v.rows[name] = nil
+		if c.Rows != "" {
+			v.rows[name] = p.compileSize(errs, field+".rows", c.Rows, scope)
+		}
+	}
+}
+
+func (p *Problem) compileCommand(errs *fieldErrors, given *Verification) {
+	if given.Command == nil {
+		return
+	}
+	if args := given.Command.Args; len(args) == 0 || args[0] == "" {
+		errs.addf("verify.command", "the command is empty")
+	}
+	if given.Command.Timeout < 0 {
+		errs.addf("verify.timeout", "%s is no time that a command can take", given.Command.Timeout)
+	}
+	for _, tolerance := range []struct{ name, source string }{{"atol", given.ATol}, {"rtol", given.RTol}} {
+		if tolerance.source != "" {
+			errs.addf("verify."+tolerance.name, "the command judges the outputs without a tolerance")
+		}
+	}
+	for _, a := range p.arguments {
+		if a.kind == BufferArgument && !space.IsIdentifier(a.Name) {
+			errs.addf("verify.command", "%q cannot be the name of a file for the command; rename the argument", a.Name)
+		}
 	}
 }
 
@@ -83,7 +130,7 @@ func (p *Problem) compileReference(errs *fieldErrors, given *Verification, v *ve
 		case b.kind != BufferArgument || b.typ != a.typ:
 			errs.addf("verify.spec", "%s is a buffer of %v here and %s of %v in the reference", a.Name, a.typ, b.kind, b.typ)
 		default:
-			if n, m := p.fixedLen(&a), reference.fixedLen(b); n > 0 && m > 0 && n != m {
+			if n, m := p.fixedLen(&a), reference.fixedLen(b); n > 0 && m > 0 && n != m && p.Reduction(a.Name).KeepsLength() {
 				errs.addf("verify.spec", "%s has %d elements here and %d in the reference", a.Name, n, m)
 			}
 		}
@@ -137,7 +184,8 @@ const (
 	defaultATol = 1e-6
 )
 
-func (p *Problem) fillTolerance(v *Variant, env map[string]any) error {
+// fillVerification fills the parts of a variant that verify.* depends on.
+func (p *Problem) fillVerification(v *Variant, env map[string]any) error {
 	v.ReferenceLaunches = 1
 	if p.verify == nil {
 		return nil
@@ -152,8 +200,41 @@ func (p *Problem) fillTolerance(v *Variant, env map[string]any) error {
 	if v.Tolerance.Absolute, err = amount(theTolerance, p.verify.aTol, env); err != nil {
 		return err
 	}
-	v.Tolerance.Relative, err = amount(theTolerance, p.verify.rTol, env)
-	return err
+	if v.Tolerance.Relative, err = amount(theTolerance, p.verify.rTol, env); err != nil {
+		return err
+	}
+	return p.fillRows(v, env)
+}
+
+// fillRows fills the rows of the outputs that are reduced.
+func (p *Problem) fillRows(v *Variant, env map[string]any) error {
+	v.Rows = make([]int, len(p.arguments))
+	for i, a := range p.arguments {
+		e, reduced := p.verify.rows[a.Name]
+		switch {
+		case !reduced:
+			continue
+		case e == nil:
+			v.Rows[i] = 1
+			continue
+		}
+		var err error
+		if v.Rows[i], err = positive("rows of "+a.Name, e, env); err != nil {
+			return err
+		}
+		if v.Elements[i]%v.Rows[i] != 0 {
+			return fmt.Errorf("the %d elements of %s are not %d rows of one length", v.Elements[i], a.Name, v.Rows[i])
+		}
+	}
+	return nil
+}
+
+// Reduction returns the reduction of an output before it is compared, or "" if there is none.
+func (p *Problem) Reduction(name string) array.Reduction {
+	if p.verify == nil {
+		return ""
+	}
+	return p.definition.Verify.Compare[name].As
 }
 
 // Of returns the tolerance for outputs of a type. The defaults apply to floats only.
@@ -167,7 +248,29 @@ func (t Tolerance) Of(typ array.Type) (absolute, relative float64) {
 	return t.Absolute, t.Relative
 }
 
-// Verified reports whether outputs are compared with a reference.
+// Compared reports whether outputs are compared with a reference, and not judged by a function or a command.
+func (p *Problem) Compared() bool {
+	return p.verify != nil && p.definition.Verify.Check == nil && p.definition.Verify.Command == nil
+}
+
+// VerifyCommand returns the command that judges outputs with its time limit, or nil.
+func (p *Problem) VerifyCommand() *Command {
+	if p.verify == nil || p.definition.Verify.Command == nil {
+		return nil
+	}
+	judge := *p.definition.Verify.Command
+	judge.Timeout = cmp.Or(judge.Timeout, DefaultCommandTimeout)
+	return &judge
+}
+
+// Values returns a configuration and the constants by name, to be encoded for a command.
+func (p *Problem) Values(c space.Configuration) map[string]any {
+	parameters := map[string]any{}
+	c.Assign(parameters)
+	return map[string]any{"kernel": p.KernelName(), "parameters": parameters, "constants": p.constants}
+}
+
+// Verified reports whether outputs are verified at all.
 func (p *Problem) Verified() bool { return p.verify != nil }
 
 // Reference returns the kernel whose output is right, or nil if there is none, with its configuration
@@ -222,7 +325,7 @@ func compileExpected[T any](p *Problem, errs *fieldErrors, field, noun string, g
 			continue
 		}
 		data, err := read(given[name], a.typ)
-		if n := p.fixedLen(a); err == nil && n > 0 && n != data.Len() {
+		if n := p.fixedLen(a); err == nil && n > 0 && n != data.Len() && p.Reduction(name).KeepsLength() {
 			source := "the content"
 			if path, ok := any(given[name]).(string); ok {
 				source = path

@@ -37,6 +37,7 @@ func Connect[Q, A any](name string) (*Parent[Q, A], error) {
 	if err != nil {
 		return nil, err
 	}
+	inChild.Store(true)
 	return NewParent[Q, A](name, in, out), nil
 }
 

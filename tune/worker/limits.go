@@ -79,6 +79,8 @@ func (p *Pool) watchStage(m *member, launches int, now time.Time) {
 		return // it counts as building
 	case device.StageReference:
 		limit *= referenceFactor
+	case device.StageVerify:
+		limit += p.judging // which the worker itself observes
 	case device.StageMeasure:
 		m.launch = p.launchLimit(m.task)
 		limit = time.Duration(max(1, launches)) * m.launch.most

@@ -29,6 +29,7 @@ type Pool struct {
 	shared     bool // any work of a worker can disturb one that times
 	freezes    bool // workers can be frozen
 	inProcess  *device.Evaluator
+	judging    time.Duration // that a command may take for an output
 
 	hello  hello
 	host   *host
@@ -103,6 +104,9 @@ func newPool(devices []device.Listed, p *problem.Problem, o Options) *Pool {
 		whole: o.Single || evaluateWhole(identity), shared: sharesHost(identity), freezes: process.CanFreeze,
 		host: newHost(o.Output),
 	}
+	if judge := p.VerifyCommand(); judge != nil {
+		pool.judging = judge.Timeout
+	}
 	pool.events = pool.host.Events
 	return pool
 }
@@ -115,6 +119,11 @@ func (p *Pool) prepare() (why string, err error) {
 	p.hello = hello{
 		Digest: p.problem.Digest(), Maker: p.options.Maker, Input: p.options.Input,
 		Iterations: p.options.Iterations, EarlyStop: p.options.EarlyStop,
+	}
+	if p.judging > 0 {
+		if p.hello.Scratch, err = os.MkdirTemp("", "ndtune-verify-"); err != nil {
+			return "", fmt.Errorf("make a folder for verify.command: %w", err)
+		}
 	}
 	if p.options.Maker != "" {
 		if _, ok := makers[p.options.Maker]; !ok {
@@ -246,6 +255,9 @@ func (p *Pool) Close() {
 	}
 	p.Spent() // books the last state of each member
 	p.members, p.closed = nil, true
+	if p.hello.Scratch != "" {
+		_ = os.RemoveAll(p.hello.Scratch) // temporary files, of no use to anyone
+	}
 	p.host.Close()
 }
 

@@ -62,6 +62,7 @@ type hello struct {
 
 	Iterations int
 	EarlyStop  float64
+	Scratch    string // a folder for temporary files, which outlives the worker
 
 	Peaks []string  // the parts of the device's peaks to measure, and nothing else
 	Task  peak.Task // of these parts

@@ -94,7 +94,7 @@ func (s *server) greet(h hello) error {
 			return fmt.Errorf("%s: %w", traceVariable, err)
 		}
 	}
-	o := device.Options{Timer: h.Device.Timer, Peaks: h.Device.Peaks, Iterations: h.Iterations, EarlyStop: h.EarlyStop, Supervisor: s}
+	o := device.Options{Timer: h.Device.Timer, Peaks: h.Device.Peaks, Iterations: h.Iterations, EarlyStop: h.EarlyStop, Supervisor: s, Scratch: h.Scratch}
 	if s.builds = h.Builds; s.builds {
 		o.Timer = hardware.TimerEvent // unused, and so not probed
 	}

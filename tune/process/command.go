@@ -1,0 +1,109 @@
+package process
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// A Command is a program of the user's that runs to its end.
+type Command struct {
+	Args    []string // the program first
+	Dir     string   // working folder; "": that of this process
+	Input   []byte   // its standard input
+	Timeout time.Duration
+	Output  int // most bytes of standard output that are kept
+}
+
+// An Ended command has its exit status and what it printed: the beginning of standard output and the end
+// of standard error. More says that standard output was longer.
+type Ended struct {
+	Status         int
+	Stdout, Stderr string
+	More           bool
+}
+
+// inChild is set in a child of a [Host]: its process group is killed with it, and frozen with it.
+var inChild atomic.Bool
+
+// maxErrors is how many bytes of a command's standard error are kept.
+const maxErrors = 2000
+
+// Run runs the command. When its time is over or the context ends, it is killed. The processes that it has
+// started are killed when it ends or, in a child of a [Host], when the child ends. Time in which the child
+// is frozen does not count.
+//
+// It is an error if the command cannot be started, takes too long, or is ended by a signal.
+func (c Command) Run(ctx context.Context) (Ended, error) {
+	fail := func(format string, args ...any) (Ended, error) {
+		return Ended{}, fmt.Errorf("run %s: %w", strings.Join(c.Args, " "), fmt.Errorf(format, args...))
+	}
+	limited, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	command := exec.CommandContext(limited, c.Args[0], c.Args[1:]...)
+	stdout, stderr := &head{most: c.Output}, &printed{}
+	command.Dir, command.Stdin, command.Stdout, command.Stderr = c.Dir, bytes.NewReader(c.Input), stdout, stderr
+	command.WaitDelay = holdTime
+	if !inChild.Load() {
+		isolate(command)
+		command.Cancel = func() error { killGroup(command); return nil }
+	}
+	if err := startKept(command); err != nil {
+		return fail("%w", err)
+	}
+	go limit(limited, c.Timeout, stop)
+	err := command.Wait()
+	if !inChild.Load() {
+		// As long as any of them runs, no other process gets the number of the group.
+		killGroup(command)
+	}
+	switch cause := context.Cause(limited); {
+	case ctx.Err() != nil:
+		return Ended{}, ctx.Err()
+	case cause != nil:
+		return fail("it took longer than %s", c.Timeout)
+	case err != nil && !errors.Is(err, exec.ErrWaitDelay) && command.ProcessState.ExitCode() < 0:
+		return fail("%w", err)
+	}
+	errorText := stderr.end()
+	return Ended{
+		command.ProcessState.ExitCode(), strings.ToValidUTF8(string(stdout.text), "\uFFFD"),
+		strings.ToValidUTF8(errorText[max(0, len(errorText)-maxErrors):], "\uFFFD"), stdout.more,
+	}, nil
+}
+
+var errLate = errors.New("the time is over")
+
+// limit stops a context after some time. A ticker leaves out the ticks for which nobody was ready: while
+// this process is frozen, no time passes.
+func limit(ctx context.Context, after time.Duration, stop context.CancelCauseFunc) {
+	const step = 100 * time.Millisecond
+	ticker := time.NewTicker(min(step, after))
+	defer ticker.Stop()
+	for passed := time.Duration(0); passed < after; passed += step {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+	stop(errLate)
+}
+
+// head keeps the beginning of what is written.
+type head struct {
+	most int
+	text []byte
+	more bool
+}
+
+func (h *head) Write(b []byte) (int, error) {
+	n := min(len(b), h.most-len(h.text))
+	h.text, h.more = append(h.text, b[:n]...), h.more || n < len(b)
+	return len(b), nil
+}
