@@ -208,7 +208,7 @@ func (p *printer) end(o *tune.Outcome, evaluated int) {
 		best += ", unverified"
 	}
 	fmt.Fprintf(p.out, "best performing configuration: %s\n", best)
-	if options := p.problem.BuildOptions(o.Best.Configuration); options != "" {
+	if options := p.problem.BuildOptions(o.Best.Configuration, o.Device); options != "" {
 		fmt.Fprintf(p.out, "build options: %s\n", options)
 	}
 	if len(o.Best.Global) > 0 {

@@ -124,7 +124,7 @@ func printOne(w io.Writer, p *problem.Problem, o *tune.Outcome) {
 	}
 	d := r.Durations
 	fmt.Fprintf(w, "spent: build %s, verify %s, measure %s, all else %s\n", round(d.Build), round(d.Verify), round(d.Measure), round(d.Framework))
-	if options := p.BuildOptions(r.Configuration); options != "" {
+	if options := p.BuildOptions(r.Configuration, o.Device); options != "" {
 		fmt.Fprintf(w, "build options: %s\n", options)
 	}
 }

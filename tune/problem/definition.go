@@ -92,7 +92,9 @@ type Fill struct {
 // and Command is set.
 type Verification struct {
 	// Problem is another kernel whose output is right. It is run once, at Configuration. Buffers with
-	// one name hold the same data, and outputs are matched by name.
+	// one name hold the same data, and outputs are matched by name. In Configuration, a text for a
+	// parameter of numbers is an expression over the constants of both kernels and the parameters of the
+	// other one.
 	Problem       *Definition
 	Configuration map[string]space.Value
 

@@ -116,6 +116,9 @@ func (p *Problem) sizesRead(parameter string) bool {
 	for _, a := range p.arguments {
 		sizes = append(append(sizes, a.size), a.value...)
 	}
+	for _, o := range p.options {
+		sizes = append(sizes, o.values...)
+	}
 	return slices.ContainsFunc(sizes, func(e *expression.Expression) bool { return e != nil && e.Reads(parameter) })
 }
 

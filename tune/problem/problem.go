@@ -28,6 +28,7 @@ type Problem struct {
 	constants  map[string]any              // by name, as in expressions
 	space      atomic.Pointer[space.Space] // constructed by the first call of Space, if it is the same for all devices
 
+	options      []buildOption
 	problemSize  []*expression.Expression
 	blockSize    [3]*expression.Expression // nil: 1
 	gridDiv      [3][]*expression.Expression
@@ -95,6 +96,7 @@ func New(d Definition) (*Problem, error) {
 	}
 	p.overrideMacros(&errs)
 	scope := p.scope()
+	p.compileOptions(&errs, scope)
 	p.compileSizes(&errs, scope)
 	p.compileArguments(&errs, scope)
 	p.compileRestrictions(&errs)

@@ -75,13 +75,17 @@ func (p *Problem) Variant(c space.Configuration, d hardware.Device) (*Variant, e
 		v.Source, _ = clc.Override(source, p.macros(), p.optionMacros)
 	}
 	defines, prologue := p.defines(c)
-	v.Options = append(append(v.Options, p.definition.Kernel.BuildOptions...), defines...)
 	if prologue != "" {
 		prologue += "#line 1\n"
 		v.Source, v.Prologue = prologue+v.Source, strings.Count(prologue, "\n")
 	}
 	env := p.environment(d)
 	c.Assign(env)
+	options, err := p.buildOptions(env)
+	if err != nil {
+		return nil, err
+	}
+	v.Options = append(options, defines...)
 	if err := p.fillLaunch(v, env); err != nil {
 		return nil, err
 	}
@@ -138,15 +142,23 @@ func (p *Problem) defines(c space.Configuration) (options []string, prologue str
 }
 
 // BuildOptions returns all options of the compiler for a configuration on one line, to paste into a build
-// elsewhere: [Problem.FixedOptions] and those of [BuildOptions].
-func (p *Problem) BuildOptions(c space.Configuration) string {
-	return strings.TrimSpace(p.FixedOptions() + " " + BuildOptions(c))
+// elsewhere. It is for one device if options read device.*.
+func (p *Problem) BuildOptions(c space.Configuration, d hardware.Device) string {
+	env := p.environment(d)
+	c.Assign(env)
+	options, err := p.buildOptions(env)
+	if err != nil {
+		return err.Error()
+	}
+	return strings.TrimSpace(p.withConstants(options) + " " + BuildOptions(c))
 }
 
-// FixedOptions returns the options that are the same for all configurations: those of the definition, and
-// the constants.
-func (p *Problem) FixedOptions() string {
-	v := Variant{Options: slices.Clone(p.definition.Kernel.BuildOptions)}
+// FixedOptions returns the options of the definition, as they are written, and the constants.
+func (p *Problem) FixedOptions() string { return p.withConstants(p.definition.Kernel.BuildOptions) }
+
+// withConstants returns options and those of the constants on one line.
+func (p *Problem) withConstants(options []string) string {
+	v := Variant{Options: slices.Clone(options)}
 	for _, c := range p.definition.Constants {
 		if !c.Host {
 			v.Options = append(v.Options, defineOption(c.Name, c.text()))

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
+	"strings"
 
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/expression"
@@ -116,7 +118,9 @@ func (p *Problem) compileReference(errs *fieldErrors, given *Verification, v *ve
 		return
 	}
 	v.reference = reference
-	if v.configuration, err = reference.complete(given.Configuration); err != nil {
+	if values, err := reference.evaluate(given.Configuration, p.constants); err != nil {
+		errs.errs = append(errs.errs, err)
+	} else if v.configuration, err = reference.complete(values); err != nil {
 		errs.add("verify.parameters", err)
 	}
 	for _, a := range p.arguments {
@@ -161,6 +165,57 @@ func (p *Problem) compileSwap(errs *fieldErrors, names [2]string) (swap [2]int) 
 		errs.addf("verify.swap", "%s has %d elements, %s has %d", a.Name, n, b.Name, m)
 	}
 	return swap
+}
+
+// evaluate returns the values of parameters by name. A text that is given for a parameter of numbers is an
+// expression over the constants of this and of the other problem, and over the parameters of this one.
+func (p *Problem) evaluate(given map[string]space.Value, other map[string]any) (map[string]space.Value, error) {
+	env := maps.Clone(other)
+	maps.Copy(env, p.constants)
+	scope := expression.Scope(maps.Clone(env))
+	p.parameters.Describe(scope)
+	values, pending := maps.Clone(given), map[string]*expression.Expression{}
+	var errs fieldErrors
+	for i := range p.parameters.Len() {
+		q := p.parameters.At(i)
+		value, ok := given[q.Name]
+		text, isText := value.(string)
+		switch {
+		case isText && !slices.ContainsFunc(q.Values, isString):
+			e, err := expression.Compile(text, scope)
+			errs.add("verify.parameters."+q.Name, err)
+			pending[q.Name] = e
+		case ok:
+			env[q.Name] = value
+		case len(q.Values) == 1:
+			env[q.Name] = q.Values[0]
+		}
+	}
+	for errs.err() == nil && len(pending) > 0 {
+		names := slices.Sorted(maps.Keys(pending))
+		i := slices.IndexFunc(names, func(name string) bool { return !pending[name].Reads(names...) })
+		if i < 0 {
+			errs.addf("verify.parameters", "the values of %s depend on each other", strings.Join(names, ", "))
+			break
+		}
+		value, err := pending[names[i]].Eval(env)
+		errs.add("verify.parameters."+names[i], err)
+		delete(pending, names[i])
+		values[names[i]], env[names[i]] = p.like(names[i], value), value
+	}
+	return values, errs.err()
+}
+
+func isString(v space.Value) bool { _, ok := v.(string); return ok }
+
+// like returns a whole number as an integer if the parameter has integers, since a quotient is a float.
+func (p *Problem) like(parameter string, v any) any {
+	i, _ := p.parameters.Index(parameter)
+	f, ok := v.(float64)
+	if !ok || f != math.Trunc(f) || math.Abs(f) > 1<<53 || slices.ContainsFunc(p.parameters.At(i).Values, func(v space.Value) bool { _, ok := v.(int); return !ok }) {
+		return v
+	}
+	return int(f)
 }
 
 // complete returns the configuration with the given values. Parameters with a single value need not be

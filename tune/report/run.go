@@ -43,7 +43,8 @@ type Run struct {
 	Columns []Column `json:"columns"`
 
 	results   []tune.Result
-	options   string // of the compiler, the same for all configurations
+	options   string // of the compiler, as the specification writes them
+	defined   []problem.Constant
 	objective problem.Objective
 	ranking   tune.Ranking
 	began     time.Time // as the header says; zero where it does not
@@ -92,7 +93,7 @@ func newRun(s Source) (*Run, error) {
 		ProblemSize: h.ProblemSize, Strategy: h.Strategy, Seed: h.Seed, Tool: h.Tool, Iterations: h.Iterations,
 		Objective: Objective{h.Objective.Name, h.Objective.Maximize},
 		Constants: []Assignment{}, Parameters: []Parameter{}, Devices: []string{}, // lists, also where they are empty
-		results: s.Record.Results, options: h.Options, objective: h.Objective, ranking: tune.Rank(h.Objective, s.Record.Results), began: h.Started,
+		results: s.Record.Results, options: h.Options, defined: h.Constants, objective: h.Objective, ranking: tune.Rank(h.Objective, s.Record.Results), began: h.Started,
 	}
 	run.ProblemSize = append([]int{}, run.ProblemSize...)
 	run.Device.Extensions = nil // of no interest here, and long

@@ -134,7 +134,7 @@ func describeBest(run *Run, b *best) *Best {
 	r := &run.results[b.row]
 	f := b.figures
 	d := &Best{
-		Row: b.row, Configuration: r.Configuration.String(), Options: strings.TrimSpace(run.options + " " + problem.BuildOptions(r.Configuration)), Global: r.Global, Local: r.Local,
+		Row: b.row, Configuration: r.Configuration.String(), Options: strings.TrimSpace(problem.OptionsAt(run.options, run.defined, r.Configuration) + " " + problem.BuildOptions(r.Configuration)), Global: r.Global, Local: r.Local,
 		YAML: asYAML(r.Configuration), Objective: f.Objective,
 		Time: f.Time, Final: f.Final, Launches: len(r.Times), SearchTime: r.Time(), Deviation: r.Stats().StandardDeviation,
 		Metrics: []MetricFigure{}, Verified: r.Verified, Device: r.Device,

@@ -42,16 +42,27 @@ func (f field) kernel() (k problem.Kernel) {
 // directives are relative to the specification, so that the text, and with it a record's digest
 // and a driver's cache, does not depend on the working directory.
 func (f field) sourceFile(includeDirs []string) string {
-	name := f.text()
-	if name == "" {
+	var names []string
+	for _, file := range f.listOrOne() {
+		name := file.text()
+		if name == "" {
+			return ""
+		}
+		f.sourcePath = f.beside(f.path, name)
+		if _, err := f.read(f.sourcePath); err != nil {
+			file.fail(f.explain(f.sourcePath, err))
+			return ""
+		}
+		names = append(names, name)
+	}
+	if len(names) == 0 {
+		f.failf("the list has no file")
 		return ""
 	}
-	f.sourcePath = f.beside(f.path, name)
-	if _, err := f.read(f.sourcePath); err != nil {
-		f.fail(f.explain(f.sourcePath, err))
-		return ""
+	if len(names) > 1 {
+		return f.joined(names, includeDirs)
 	}
-	text, err := clc.ResolveIncludes(f.readBeside, name, includeDirs)
+	text, err := clc.ResolveIncludes(f.readBeside, names[0], includeDirs)
 	if err != nil {
 		f.fail(err)
 	} else if strings.TrimSpace(text) == "" {
@@ -60,12 +71,25 @@ func (f field) sourceFile(includeDirs []string) string {
 	return text
 }
 
+// joined reads a source in several files, as if a file included them one after the other.
+func (f field) joined(names, includeDirs []string) string {
+	directives := ""
+	for _, name := range names {
+		directives += fmt.Sprintf("#include \"%s\"\n", filepath.ToSlash(name))
+	}
+	return f.resolveText(directives, includeDirs)
+}
+
 func (d *document) readBeside(name string) ([]byte, error) { return d.read(d.beside(d.path, name)) }
 
 // sourceText returns the source that the field itself holds. Messages of the compiler count lines
 // from its first.
 func (f field) sourceText(includeDirs []string) string {
-	source := f.text()
+	return f.resolveText(f.text(), includeDirs)
+}
+
+// resolveText resolves the includes of a text in the place of the field.
+func (f field) resolveText(source string, includeDirs []string) string {
 	own := filepath.Base(f.path) + ":" + f.name
 	read := func(name string) ([]byte, error) {
 		if name == own {

@@ -1,0 +1,104 @@
+package problem
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/ndtune/ndtune/tune/expression"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// A buildOption is an option of the compiler, in which the values of expressions replace {…}.
+type buildOption struct {
+	texts  []string // around the values: one more than these
+	values []*expression.Expression
+}
+
+func (p *Problem) compileOptions(errs *fieldErrors, scope expression.Scope) {
+	for i, text := range p.definition.Kernel.BuildOptions {
+		option, err := parseOption(text, scope)
+		errs.add(fmt.Sprintf("kernel.build_options[%d]", i), err)
+		p.options = append(p.options, option)
+	}
+}
+
+// parseOption compiles the expressions between braces. Two braces stand for one.
+func parseOption(text string, scope expression.Scope) (option buildOption, err error) {
+	option.texts = []string{""}
+	last := func(s string) { option.texts[len(option.texts)-1] += s }
+	for {
+		before, rest, found := strings.Cut(text, "{")
+		last(strings.ReplaceAll(before, "}}", "}"))
+		if !found {
+			return option, nil
+		}
+		if text, found = strings.CutPrefix(rest, "{"); found {
+			last("{")
+			continue
+		}
+		source, after, closed := strings.Cut(rest, "}")
+		if !closed {
+			return option, errors.New(`an expression begins with {, and no } ends it; write {{ and }} for braces of the option itself`)
+		}
+		e, err := expression.Compile(source, scope)
+		if err != nil {
+			return option, err
+		}
+		option.texts, option.values, text = append(option.texts, ""), append(option.values, e), after
+	}
+}
+
+// in returns the option in an environment; "" if the values leave nothing of it.
+func (o *buildOption) in(env map[string]any) (string, error) {
+	text := o.texts[0]
+	for i, e := range o.values {
+		value, err := e.Eval(env)
+		if err == nil {
+			value, err = space.NormalizeValue(value)
+		}
+		if err != nil {
+			return "", fmt.Errorf("build option %s: %w", e, err)
+		}
+		text += space.FormatValue(value) + o.texts[i+1]
+	}
+	return strings.TrimSpace(text), nil
+}
+
+// buildOptions returns the options of the definition in an environment.
+func (p *Problem) buildOptions(env map[string]any) (options []string, err error) {
+	for i := range p.options {
+		option, err := p.options[i].in(env)
+		if err != nil {
+			return nil, err
+		}
+		if option != "" {
+			options = append(options, option)
+		}
+	}
+	return options, nil
+}
+
+// OptionsAt returns options as [Problem.FixedOptions] writes them, with the values for a configuration where
+// the constants and the configuration are enough, and otherwise as they are.
+func OptionsAt(written string, constants []Constant, c space.Configuration) string {
+	if !strings.Contains(written, "{") {
+		return written
+	}
+	env := map[string]any{}
+	for _, constant := range constants {
+		env[constant.Name] = constant.Number()
+	}
+	scope := expression.Scope(env)
+	c.Parameters().Describe(scope)
+	option, err := parseOption(written, scope)
+	if err != nil {
+		return written
+	}
+	c.Assign(env)
+	text, err := option.in(env)
+	if err != nil {
+		return written
+	}
+	return strings.Join(strings.Fields(text), " ")
+}

@@ -1,0 +1,33 @@
+package problem
+
+import (
+	"testing"
+
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// TestParametersOfTheReferenceMayBeExpressions has constants of both kernels, and parameters that depend on
+// others.
+func TestParametersOfTheReferenceMayBeExpressions(t *testing.T) {
+	reference := saxpy()
+	reference.Parameters = []space.Parameter{
+		{Name: "block_size_x", Values: []space.Value{32, 64, 128}},
+		{Name: "unroll", Values: []space.Value{1, 2}},
+		{Name: "scale", Values: []space.Value{0.5, 1.0}},
+		{Name: "kind", Values: []space.Value{"n", "plain"}},
+		{Name: "fixed", Values: []space.Value{4}},
+	}
+	reference.Constants = append(reference.Constants, Constant{Name: "own", Value: 3})
+	for want, given := range map[string]map[string]space.Value{
+		"block_size_x=256, unroll=2, scale=0.5, kind=n, fixed=4":     {"block_size_x": "min(256, n)", "unroll": 2, "scale": 0.5, "kind": "n"},
+		"block_size_x=16, unroll=8, scale=4.0, kind=m, fixed=4":      {"block_size_x": "unroll * 2", "unroll": "scale * 2", "scale": "fixed / 1", "kind": "m"},
+		"block_size_x=30, unroll=9, scale=0.75, kind=plain, fixed=7": {"block_size_x": "own * 10", "unroll": "outer", "scale": "own / 4", "kind": "plain", "fixed": "7"},
+	} {
+		d := saxpy()
+		d.Constants = append(d.Constants, Constant{Name: "own", Value: 5}, Constant{Name: "outer", Value: 9})
+		d.Verify = &Verification{Problem: &reference, Configuration: given}
+		if _, at, _ := mustProblem(t, d).Reference(); at.String() != want {
+			t.Errorf("%v: %s, want %s", given, at, want)
+		}
+	}
+}
