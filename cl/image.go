@@ -15,6 +15,8 @@ type ImageDesc struct {
 	Width, Height, Depth int // pixels
 	ArraySize            int // number of images
 	RowPitch, SlicePitch int // bytes
+
+	Buffer *Buffer // holds the pixels of an Image1DBuffer (OpenCL 1.2), and must live as long
 }
 
 // Image is an image of 1 to 3 dimensions, or an array of images. Its methods are safe for
@@ -68,6 +70,15 @@ func (c *Context) NewImage(flags MemFlags, format ImageFormat, desc ImageDesc, d
 	if data != nil {
 		flags |= copyHostPtr
 	}
+	if (desc.Type == Image1DBuffer) != (desc.Buffer != nil) {
+		return nil, about(refuse(f.name, InvalidImageDescriptor, "a buffer belongs to an Image1DBuffer, and to no other image"), what)
+	}
+	if desc.Buffer != nil {
+		if err := desc.Buffer.use(f); err != nil {
+			return nil, err
+		}
+		defer desc.Buffer.leave()
+	}
 	id, err := c.createImage(f, flags, &format, desc, data)
 	if err != nil {
 		return nil, about(err, what)
@@ -109,6 +120,9 @@ func (c *Context) createImage(f *function, flags MemFlags, format *ImageFormat, 
 		layers:     uintptr(desc.ArraySize),
 		rowPitch:   uintptr(desc.RowPitch),
 		slicePitch: uintptr(desc.SlicePitch),
+	}
+	if desc.Buffer != nil {
+		d.buffer = desc.Buffer.id
 	}
 	return f.create(c.id, uintptr(flags), uintptr(unsafe.Pointer(format)), uintptr(unsafe.Pointer(d)),
 		uintptr(bytesOf(data)))
@@ -300,11 +314,12 @@ type ImageType uint32
 
 // The shapes of images.
 const (
-	Image2D      ImageType = 0x10F1
-	Image3D      ImageType = 0x10F2
-	Image2DArray ImageType = 0x10F3
-	Image1D      ImageType = 0x10F4
-	Image1DArray ImageType = 0x10F5
+	Image2D       ImageType = 0x10F1
+	Image3D       ImageType = 0x10F2
+	Image2DArray  ImageType = 0x10F3
+	Image1D       ImageType = 0x10F4
+	Image1DArray  ImageType = 0x10F5
+	Image1DBuffer ImageType = 0x10F6
 )
 
 // SupportedImageFormats returns the formats that the context supports for images of a shape,

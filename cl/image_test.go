@@ -219,3 +219,28 @@ func TestImageFromGoImage(t *testing.T) {
 		t.Errorf("gray: %d bytes a pixel", i.PixelSize())
 	}
 }
+
+// An image that lies in a buffer shares its bytes, and only such an image has a buffer.
+func TestImageOfABuffer(t *testing.T) {
+	r := newImageRig(t)
+	format := cl.ImageFormat{Order: cl.ChannelR, Type: cl.UnsignedInt8}
+	b := r.buffer(pattern(64))
+	i := r.image(r.context.NewImage(cl.ReadWrite, format, cl.ImageDesc{Type: cl.Image1DBuffer, Width: 64, Buffer: b}, nil))
+	// The other buffer is for PoCL 3.1, which crashes in the launch of a kernel with no other memory.
+	k := r.kernel(`kernel void turn(write_only image1d_buffer_t i, global int *other) {
+		other[get_global_id(0)] = 1;
+		write_imageui(i, (int)get_global_id(0), (uint4)(get_global_id(0) + 100)); }`, "turn")
+	r.check(k.SetArgs(i, r.buffer(pattern(64*4))))
+	r.done(r.queue.EnqueueKernel(k, nil, []int{64}, nil))
+	if got := r.read(b); got[5] != 105 || got[63] != 163 {
+		t.Errorf("the buffer holds %v", got)
+	}
+	for name, desc := range map[string]cl.ImageDesc{
+		"no buffer":               {Type: cl.Image1DBuffer, Width: 64},
+		"a buffer for a 2D image": {Type: cl.Image2D, Width: 8, Height: 8, Buffer: b},
+	} {
+		if _, err := r.context.NewImage(cl.ReadWrite, format, desc, nil); !errors.Is(err, cl.InvalidImageDescriptor) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -34,13 +34,14 @@ type Element interface {
 	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | Half | float32 | float64
 }
 
-// Array is a sequence of elements of one type.
+// Array is a sequence of elements of one type, or of structs.
 //
-// Invariant: len(Bytes) is a multiple of Type.Size(). Arrays made by this
-// package start at an address that fits their scalars, which [Slice] needs.
+// Invariant: len(Bytes) is a multiple of Type.Size(), or of Struct.Size. Arrays made by
+// this package start at an address that fits their scalars, which [Slice] needs.
 type Array struct {
-	Type  Type
-	Bytes []byte // little-endian, as in device memory
+	Type   Type
+	Bytes  []byte  // little-endian, as in device memory
+	Struct *Struct // of the elements, whose bytes are of type Uint8; nil: Type is the type of the elements
 }
 
 // New returns an array of n elements, all zero. It panics if n is negative or t
@@ -81,11 +82,16 @@ func From(v any) (*Array, error) {
 }
 
 // Len returns the number of elements.
-func (a *Array) Len() int { return len(a.Bytes) / a.Type.Size() }
+func (a *Array) Len() int {
+	if a.Struct != nil {
+		return len(a.Bytes) / a.Struct.Size
+	}
+	return len(a.Bytes) / a.Type.Size()
+}
 
 // Clone returns a copy that shares no memory with a.
 func (a *Array) Clone() *Array {
-	c := New(a.Type, a.Len())
+	c := &Array{Type: a.Type, Bytes: alignedBytes(len(a.Bytes)), Struct: a.Struct}
 	copy(c.Bytes, a.Bytes)
 	return c
 }
@@ -168,6 +174,9 @@ func (a *Array) check() error {
 	}
 	if len(a.Bytes)%a.Type.Size() != 0 {
 		return fmt.Errorf("%v array of %d bytes: no multiple of %d", a.Type, len(a.Bytes), a.Type.Size())
+	}
+	if a.Struct != nil {
+		return fmt.Errorf("an array of structs (%s) has no single type; take its members one by one", a.Struct.Name)
 	}
 	return nil
 }

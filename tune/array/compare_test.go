@@ -117,7 +117,7 @@ func TestCompareErrors(t *testing.T) {
 		{a, New(Float32, 3), 0, 0, "2 elements, the reference 3"},
 		{a, a, -1, 0, "negative"}, {a, a, 0, math.NaN(), "negative"},
 		{nil, a, 0, 0, "no array"}, {a, &Array{}, 0, 0, "without a type"},
-		{a, &Array{Float32, make([]byte, 7)}, 0, 0, "7 bytes"},
+		{a, &Array{Type: Float32, Bytes: make([]byte, 7)}, 0, 0, "7 bytes"},
 	} {
 		if _, err := Compare(c.out, c.ref, c.atol, c.rtol); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v; want an error with %q", err, c.want)
@@ -203,7 +203,7 @@ func FuzzCompare(f *testing.F) {
 		}
 		n := min(len(x), len(y)) / 8 * 8
 		for _, s := range []Type{Int8, Uint16, Int32, Float16, Float32, Float64} {
-			checkAgainstModel(t, &Array{s, x[:n]}, &Array{s, y[:n]}, atol, rtol)
+			checkAgainstModel(t, &Array{Type: s, Bytes: x[:n]}, &Array{Type: s, Bytes: y[:n]}, atol, rtol)
 		}
 	})
 }

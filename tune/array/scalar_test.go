@@ -78,12 +78,12 @@ func FuzzScalarBytes(f *testing.F) {
 	f.Fuzz(func(t *testing.T, x float64, i int64) {
 		for s := Int8; s <= Float64; s++ {
 			if b, err := ScalarBytes(s, x); err == nil && !s.isFloat() {
-				if back := s.decode((&Array{s, b}).bits(0)); back != x {
+				if back := s.decode((&Array{Type: s, Bytes: b}).bits(0)); back != x {
 					t.Fatalf("%v as %v is %v", x, s, back)
 				}
 			}
 			if b, err := ScalarBytes(s, i); err == nil && s.isSigned() {
-				if back := s.decode((&Array{s, b}).bits(0)); back != float64(i) {
+				if back := s.decode((&Array{Type: s, Bytes: b}).bits(0)); back != float64(i) {
 					t.Fatalf("%v as %v is %v", i, s, back)
 				}
 			}

@@ -197,6 +197,34 @@ func TestWrongArgumentsAreNamed(t *testing.T) {
 	}
 }
 
+// TestObjectsDeclaredAsBuffersAreRefused declares images, samplers and buffers as each other.
+// Setting such an argument has crashed drivers.
+func TestObjectsDeclaredAsBuffersAreRefused(t *testing.T) {
+	if !tellsArguments(t) {
+		t.Log("the driver does not tell the types of arguments")
+		return
+	}
+	buffer := problem.Argument{Name: "x", Type: "float4", Size: "16"}
+	for _, c := range []struct {
+		takes, reason string
+		given         problem.Argument
+	}{
+		{"__read_only image2d_t x", "the kernel takes an image («image2d_t x»), the definition gives a buffer", buffer},
+		{"__write_only image3d_t x", "the kernel takes an image («image3d_t x»), the definition gives a buffer", buffer},
+		{"__read_only image1d_buffer_t x", "the kernel takes an image («image1d_buffer_t x»), the definition gives a buffer", buffer},
+		{"__read_only image2d_array_t x", "the kernel takes an image («image2d_array_t x»), the definition gives a scalar", problem.Argument{Name: "x", Value: int64(1)}},
+		{"sampler_t x", "the kernel takes a sampler («sampler_t x»), the definition gives a buffer", buffer},
+		{"sampler_t x", "the kernel takes a sampler («sampler_t x»), the definition gives a scalar", problem.Argument{Name: "x", Value: int32(1)}},
+	} {
+		r := evaluateFirst(t, problem.Definition{
+			Kernel:      problem.Kernel{Name: "k", Source: "__kernel void k(__global float *y, " + c.takes + ") { *y = 1; }"},
+			ProblemSize: []problem.Expr{"1"},
+			Arguments:   []problem.Argument{{Name: "y", Type: "float32", Size: "1"}, c.given},
+		})
+		wantStatus(t, c.takes, r, tune.Compile, "argument 1 (x): "+c.reason)
+	}
+}
+
 // tellsArguments reports whether the driver tells the types of a kernel's arguments.
 func tellsArguments(t testing.TB) bool {
 	e := open(t, problem.Definition{

@@ -19,9 +19,10 @@ type session struct {
 	*Launcher
 	problem  *problem.Problem
 	infos    []problem.ArgumentInfo
-	buffers  []*buffer // by argument; nil for other arguments and until the buffer is made
-	once     bool      // buffers get their initial content only once: no copy of it is kept
-	scratch  []byte    // for outputs on the host
+	samplers []*cl.Sampler // by argument; nil for other arguments
+	buffers  []*buffer     // by argument; nil for other arguments and until the buffer is made
+	once     bool          // buffers get their initial content only once: no copy of it is kept
+	scratch  []byte        // for outputs on the host
 	verifier verifier
 }
 
@@ -39,6 +40,7 @@ func (l *Launcher) session(p *problem.Problem) *session {
 	return &session{
 		Launcher: l, problem: p, infos: infos,
 		buffers:  make([]*buffer, len(infos)),
+		samplers: make([]*cl.Sampler, len(infos)),
 		verifier: verifier{least: verifyOnDevice, kernels: map[array.Type]*verifyKernel{}, vain: map[int]int{}},
 	}
 }
@@ -47,6 +49,8 @@ func (s *session) releaseBuffers() {
 	for i, b := range s.buffers {
 		b.release()
 		s.buffers[i] = nil
+		s.samplers[i].Release()
+		s.samplers[i] = nil
 	}
 }
 
@@ -80,6 +84,10 @@ func (s *session) setArguments(k *cl.Kernel, v *problem.Variant) error {
 		switch info.Kind {
 		case problem.BufferArgument:
 			value = s.buffers[i].working
+		case problem.ImageArgument:
+			value = s.buffers[i].image
+		case problem.SamplerArgument:
+			value = s.samplers[i]
 		case problem.ScalarArgument:
 			value = cl.Raw(v.Scalars[i])
 		case problem.LocalArgument:
@@ -116,9 +124,13 @@ func (s *session) launchFailure(k *cl.Kernel, r problem.NDRange, err error) erro
 
 // A buffer is a buffer argument on the device. Its initial content is restored from a copy on
 // the device, or from the host if the buffer is used once or the device has no memory for two.
-// A guard, which no kernel may touch, lies behind the content.
+// A guard, which no kernel may touch, lies behind the content. Images have one only if they lie in a
+// buffer.
 type buffer struct {
-	working  *cl.Buffer
+	working  *cl.Buffer // nil for an image that does not lie in a buffer
+	image    *cl.Image  // nil for a buffer
+	region   [3]int     // the whole image
+	pixels   []int      // of an image in each dimension
 	pristine *cl.Buffer
 	content  *array.Array // only where pristine is nil
 	elements int
@@ -128,15 +140,24 @@ type buffer struct {
 	expected []expectedCopy // expected outputs on the device, oldest first
 }
 
-// newBuffer allocates a buffer for n elements of an argument with their initial content.
-func (s *session) newBuffer(n int, content *array.Array) (*buffer, error) {
-	b := &buffer{elements: n, bytes: len(content.Bytes), guard: guardPattern}
-	if most := s.Info.MaxAllocSize; most > 0 && int64(b.bytes+guardBytes) > most {
+// newBuffer allocates the buffer or the image of argument i with its initial content.
+func (s *session) newBuffer(i int, v *problem.Variant, content *array.Array) (*buffer, error) {
+	b := &buffer{elements: v.Elements[i], pixels: v.Pixels[i], bytes: len(content.Bytes), guard: guardPattern}
+	given := s.infos[i].Image
+	if most := s.Info.MaxAllocSize; (most > 0 && int64(b.bytes+guardBytes) > most) || (given != nil && given.Shape != "1d_buffer") {
 		b.guard = nil
 	}
 	var err error
-	if b.working, err = s.Context.NewBuffer(cl.ReadWrite, b.bytes+len(b.guard)); err != nil {
-		return nil, err
+	if given == nil || given.Shape == "1d_buffer" {
+		if b.working, err = s.Context.NewBuffer(cl.ReadWrite, b.bytes+len(b.guard)); err != nil {
+			return nil, err
+		}
+	}
+	if given != nil {
+		if err := s.newImage(given, b.pixels, b); err != nil {
+			b.release()
+			return nil, err
+		}
 	}
 	if s.once {
 		b.content = content
@@ -154,6 +175,9 @@ func (s *session) newBuffer(n int, content *array.Array) (*buffer, error) {
 
 // write fills one of the two buffers with the content and the guard.
 func (b *buffer) write(q *cl.Queue, to *cl.Buffer, content *array.Array) error {
+	if to == nil {
+		return q.WriteImage(b.image, [3]int{}, b.region, content.Bytes, 0, 0)
+	}
 	if err := q.Write(to, 0, content.Bytes); err != nil || len(b.guard) == 0 {
 		return err
 	}
@@ -165,6 +189,7 @@ func (b *buffer) release() {
 		return
 	}
 	b.releaseExpected()
+	b.image.Release()
 	b.working.Release()
 	if b.pristine != nil {
 		b.pristine.Release()
@@ -190,7 +215,13 @@ func (b *buffer) restore(q *cl.Queue) error {
 	if b.pristine == nil {
 		return b.write(q, b.working, b.content)
 	}
-	event, err := q.EnqueueCopy(b.pristine, b.working, 0, 0, b.bytes+len(b.guard))
+	var event *cl.Event
+	var err error
+	if b.working == nil {
+		event, err = q.EnqueueCopyBufferToImage(b.pristine, b.image, 0, [3]int{}, b.region)
+	} else {
+		event, err = q.EnqueueCopy(b.pristine, b.working, 0, 0, b.bytes+len(b.guard))
+	}
 	if err != nil {
 		return err
 	}
@@ -205,6 +236,12 @@ func (s *session) prepare(v *problem.Variant) error {
 		return err
 	}
 	for i, info := range s.infos {
+		if info.Kind == problem.SamplerArgument && s.samplers[i] == nil {
+			var err error
+			if s.samplers[i], err = s.newSampler(info.Sampler); err != nil {
+				return fail(tune.Constraints, "sampler %s: %v", info.Name, err)
+			}
+		}
 		if !s.lacks(i, v) {
 			continue
 		}
@@ -215,8 +252,8 @@ func (s *session) prepare(v *problem.Variant) error {
 		if err != nil {
 			return fail(tune.Constraints, "%v", err)
 		}
-		if s.buffers[i], err = s.newBuffer(v.Elements[i], content); err != nil {
-			return fail(tune.Runtime, "allocate buffer %s of %d B: %v", info.Name, len(content.Bytes), err)
+		if s.buffers[i], err = s.newBuffer(i, v, content); err != nil {
+			return fail(tune.Runtime, "allocate %s %s of %d B: %v", info.Kind, info.Name, len(content.Bytes), err)
 		}
 	}
 	return s.restoreAll()
@@ -233,10 +270,10 @@ func (s *session) prepareAgain(v *problem.Variant) error {
 	return s.restore(true)
 }
 
-// lacks reports whether argument i is a buffer that is not there in the size of a variant.
+// lacks reports whether argument i is a buffer or an image that is not there in the size of a variant.
 func (s *session) lacks(i int, v *problem.Variant) bool {
 	b := s.buffers[i]
-	return s.infos[i].Kind == problem.BufferArgument && (b == nil || b.elements != v.Elements[i])
+	return s.infos[i].Kind.HasContent() && (b == nil || b.elements != v.Elements[i] || !slices.Equal(b.pixels, v.Pixels[i]))
 }
 
 // restoreAll restores all buffers and waits for it, so that the next launch is timed alone.
@@ -255,12 +292,17 @@ func (s *session) restoreAll() error {
 func (s *session) checkMemory(v *problem.Variant) error {
 	limits, all := s.Info, 0.0 // which cannot overflow
 	for i, info := range s.infos {
-		bytes := float64(v.Elements[i]) * float64(info.Type.Size())
-		if info.Kind != problem.BufferArgument {
+		bytes := float64(v.Elements[i]) * float64(info.Element().Size())
+		if !info.Kind.HasContent() {
 			continue
 		}
+		if info.Image != nil {
+			if err := s.checkImage(info, v.Pixels[i]); err != nil {
+				return err
+			}
+		}
 		if limits.MaxAllocSize > 0 && bytes > float64(limits.MaxAllocSize) {
-			return fail(tune.Constraints, "buffer %s of %.0f B > device limit %d B for one buffer", info.Name, bytes, limits.MaxAllocSize)
+			return fail(tune.Constraints, "%s %s of %.0f B > device limit %d B for one buffer", info.Kind, info.Name, bytes, limits.MaxAllocSize)
 		}
 		all += bytes
 	}
@@ -278,7 +320,7 @@ func (s *session) restore(eachLaunch bool) error {
 			continue
 		}
 		if err := b.restore(s.Queue); err != nil {
-			return fail(tune.Runtime, "restore buffer %s: %v", s.infos[i].Name, err)
+			return fail(tune.Runtime, "restore %s %s: %v", s.infos[i].Kind, s.infos[i].Name, err)
 		}
 	}
 	return nil
@@ -293,9 +335,15 @@ func (s *session) batches() bool {
 // read copies a buffer argument to the host, into memory if that is large enough.
 func (s *session) read(i int, memory []byte) (*array.Array, error) {
 	n := s.buffers[i].bytes
-	a := &array.Array{Type: s.infos[i].Type, Bytes: slices.Grow(memory[:0], n)[:n]}
-	if err := s.Queue.Read(s.buffers[i].working, 0, a.Bytes); err != nil {
-		return nil, fmt.Errorf("read buffer %s back: %w", s.infos[i].Name, err)
+	a := &array.Array{Type: s.infos[i].Type, Struct: s.infos[i].Struct, Bytes: slices.Grow(memory[:0], n)[:n]}
+	var err error
+	if b := s.buffers[i]; b.working == nil {
+		err = s.Queue.ReadImage(b.image, [3]int{}, b.region, a.Bytes, 0, 0)
+	} else {
+		err = s.Queue.Read(b.working, 0, a.Bytes)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s %s back: %w", s.infos[i].Kind, s.infos[i].Name, err)
 	}
 	return a, nil
 }
@@ -343,7 +391,7 @@ func (s *session) checkGuards() error {
 				}
 			}
 		}
-		size := s.infos[i].Type.Size()
+		size := s.infos[i].Element().Size()
 		return fail(tune.Correctness, "the kernel writes out of bounds: behind the %d elements of %s, from element %d on, %d bytes have changed",
 			b.elements, s.infos[i].Name, b.elements+first/size, count)
 	}

@@ -164,27 +164,30 @@ func (s *session) checkKernel(k *cl.Kernel, v *problem.Variant, d hardware.Devic
 		return fail(tune.Constraints, "the kernel requires a work-group of %d×%d×%d (reqd_work_group_size), not %d×%d×%d",
 			c[0], c[1], c[2], v.NDRange.Local[0], v.NDRange.Local[1], v.NDRange.Local[2])
 	}
-	return checkArguments(k, s.problem)
+	return s.checkArguments(k, v)
 }
 
 // checkArguments compares the problem's arguments with those of the built kernel: their
 // number, their kinds, and the sizes of scalars, as far as the driver tells.
-func checkArguments(k *cl.Kernel, p *problem.Problem) error {
+func (s *session) checkArguments(k *cl.Kernel, v *problem.Variant) error {
 	kernel, err := k.Info()
 	if err != nil {
 		return fail(tune.Runtime, "ask for the kernel's arguments: %v", err)
 	}
-	given := p.Arguments()
-	if kernel.NumArgs != len(given) {
-		return fail(tune.Compile, "the kernel %s takes %d arguments, %d are given", p.KernelName(), kernel.NumArgs, len(given))
+	if given := s.infos; kernel.NumArgs != len(given) {
+		return fail(tune.Compile, "the kernel %s takes %d arguments, %d are given", s.problem.KernelName(), kernel.NumArgs, len(given))
 	}
-	for i, a := range given {
+	for i, a := range s.infos {
 		info, err := k.ArgInfo(i)
 		if err != nil {
 			return nil // the driver does not tell: setting the arguments will
 		}
 		if problem := mismatch(info, a); problem != "" {
 			return fail(tune.Compile, "argument %d (%s): %s", i, a.Name, problem)
+		}
+		bytes := float64(v.Elements[i]) * float64(a.Element().Size())
+		if most := s.Info.MaxConstantSize; info.Address == cl.AddressConstant && most > 0 && bytes > float64(most) {
+			return fail(tune.Constraints, "argument %d (%s): %.0f B of constant memory > device limit %d B", i, a.Name, bytes, most)
 		}
 	}
 	return nil
@@ -193,6 +196,14 @@ func checkArguments(k *cl.Kernel, p *problem.Problem) error {
 func mismatch(info cl.ArgInfo, a problem.ArgumentInfo) string {
 	kernelTakes := func(what string) string {
 		return "the kernel takes " + what + " («" + strings.TrimSpace(info.Type+" "+info.Name) + "»), the definition gives " + a.Kind.WithArticle()
+	}
+	switch takes := objectOf(info.Type); {
+	case takes != "" && takes != a.Kind:
+		return kernelTakes(takes.WithArticle())
+	case a.Image != nil && takes == a.Kind && info.Type != imageTypeName(a.Image):
+		return "the kernel takes " + info.Type + ", the definition gives " + imageTypeName(a.Image)
+	case takes != "":
+		return ""
 	}
 	switch info.Address {
 	case cl.AddressGlobal, cl.AddressConstant:
@@ -209,9 +220,23 @@ func mismatch(info cl.ArgInfo, a problem.ArgumentInfo) string {
 			return kernelTakes("a scalar")
 		}
 		typ, err := array.ParseType(openCLName(info.Type))
-		if err == nil && (typ.Size() != a.Type.Size() || floatSize(typ) != floatSize(a.Type)) {
+		if err == nil && a.Struct != nil && typ.Size() != a.Struct.Size {
+			return fmt.Sprintf("the kernel takes %s of %d bytes, the definition gives %s of %d", info.Type, typ.Size(), a.Element(), a.Struct.Size)
+		}
+		if err == nil && a.Struct == nil && (typ.Size() != a.Type.Size() || floatSize(typ) != floatSize(a.Type)) {
 			return "the kernel takes " + info.Type + ", the definition gives " + a.Type.OpenCL()
 		}
+	}
+	return ""
+}
+
+// objectOf returns the kind of an argument whose type is an object of OpenCL, or "" for other types.
+func objectOf(typ string) problem.ArgumentKind {
+	switch {
+	case strings.HasPrefix(typ, "image") && strings.HasSuffix(typ, "_t"):
+		return problem.ImageArgument
+	case typ == "sampler_t":
+		return problem.SamplerArgument
 	}
 	return ""
 }
@@ -229,7 +254,7 @@ func floatSize(t array.Type) int {
 // float for double, or int for float, is a slip.
 func elementMismatch(info cl.ArgInfo, a problem.ArgumentInfo) string {
 	typ, err := array.ParseType(openCLName(strings.TrimRight(info.Type, "* ")))
-	if err != nil || typ.Scalar().Size() == 1 || a.Type.Scalar().Size() == 1 {
+	if err != nil || a.Struct != nil || typ.Scalar().Size() == 1 || a.Type.Scalar().Size() == 1 {
 		return ""
 	}
 	if typ.Scalar().Size() != a.Type.Scalar().Size() || floatSize(typ) != floatSize(a.Type) {

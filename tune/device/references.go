@@ -101,7 +101,7 @@ func (r *references) given(v *problem.Variant) (map[string]*array.Array, error) 
 	initial := map[string]*array.Array{}
 	if r.problem.Definition().Verify.Reference != nil {
 		for i, info := range r.problem.Arguments() {
-			if info.Kind != problem.BufferArgument {
+			if !info.Kind.HasContent() {
 				continue
 			}
 			content, err := r.problem.Content(i, v.Elements[i])
@@ -168,17 +168,17 @@ func (r *references) runKernel(ctx context.Context, s *session, v *problem.Varia
 func (r *references) shareContent(own *session, w, v *problem.Variant) error {
 	for i, info := range own.infos {
 		for j, mine := range r.problem.Arguments() {
-			if mine.Name != info.Name || mine.Kind != problem.BufferArgument || info.Kind != problem.BufferArgument || !r.problem.Reduction(mine.Name).KeepsLength() {
+			if mine.Name != info.Name || !mine.Kind.HasContent() || !info.Kind.HasContent() || !r.problem.Reduction(mine.Name).KeepsLength() {
 				continue
 			}
-			if mine.Type != info.Type || w.Elements[i] != v.Elements[j] {
-				return misfit(mine, "the reference cannot be made: buffer %s has %d elements of %v there and %d of %v here", info.Name, w.Elements[i], info.Type, v.Elements[j], mine.Type)
+			if !mine.Element().Equal(info.Element()) || w.Elements[i] != v.Elements[j] {
+				return misfit(mine, "the reference cannot be made: buffer %s has %d elements of %v there and %d of %v here", info.Name, w.Elements[i], info.Element(), v.Elements[j], mine.Element())
 			}
 			content, err := r.problem.Content(j, v.Elements[j])
 			if err != nil {
 				return err
 			}
-			if own.buffers[i], err = own.newBuffer(w.Elements[i], content); err != nil {
+			if own.buffers[i], err = own.newBuffer(i, w, content); err != nil {
 				return err
 			}
 		}

@@ -40,12 +40,8 @@ func (s *session) compare(p *problem.Problem, v *problem.Variant, expected map[s
 		}
 		s.scratch = out.Bytes
 		s.verifier.readBack++
-		mismatch, err := array.Compare(out, expected[info.Name], absolute, relative)
-		if err != nil {
-			return fail(tune.Correctness, "%s: %v", info.Name, err)
-		}
-		if mismatch != nil {
-			return fail(tune.Correctness, "%s: %s", info.Name, mismatch)
+		if err := v.Tolerance.Compare(info.Name, out, expected[info.Name]); err != nil {
+			return fail(tune.Correctness, "%v", err)
 		}
 		if verdict == doubted {
 			s.doubtedInVain(i)
@@ -162,8 +158,8 @@ const (
 // ask compares an output with the expected output on the device, if that is worthwhile.
 func (s *session) ask(argument int, expected *array.Array, absolute, relative float64) verdict {
 	v, b := &s.verifier, s.buffers[argument]
-	if v.off || b.bytes == 0 || b.bytes < v.least || v.vain[argument] >= maxVain ||
-		expected == nil || expected.Type != s.infos[argument].Type || len(expected.Bytes) != b.bytes ||
+	if v.off || b.working == nil || b.bytes == 0 || b.bytes < v.least || v.vain[argument] >= maxVain ||
+		expected == nil || expected.Struct != nil || expected.Type != s.infos[argument].Type || len(expected.Bytes) != b.bytes ||
 		!forDevice(absolute) || !forDevice(relative) || !s.computes(expected.Type) {
 		return unasked
 	}

@@ -4,10 +4,11 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
+	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/expression"
-	"github.com/ndtune/ndtune/tune/space"
 )
 
 func (p *Problem) compileArguments(errs *fieldErrors, scope expression.Scope) {
@@ -23,7 +24,7 @@ func (p *Problem) compileArguments(errs *fieldErrors, scope expression.Scope) {
 		p.arguments = append(p.arguments, p.compileArgument(errs, field, given, scope))
 	}
 	for i, a := range p.arguments {
-		if a.kind == BufferArgument && a.Fill.Copy != "" {
+		if a.kind.HasContent() && a.Fill.Copy != "" {
 			p.checkCopy(errs, fmt.Sprintf("arguments[%d].fill", i), a)
 		}
 	}
@@ -32,15 +33,19 @@ func (p *Problem) compileArguments(errs *fieldErrors, scope expression.Scope) {
 func (p *Problem) compileArgument(errs *fieldErrors, field string, given Argument, scope expression.Scope) argument {
 	a := argument{Argument: given, kind: BufferArgument}
 	switch {
-	case given.Value != nil && given.LocalSize != "":
-		errs.addf(field, "is a scalar (value) or local memory (local_size), not both")
+	case count(given.Value != nil, given.LocalSize != "", given.Image != nil, given.Sampler != nil) > 1:
+		errs.addf(field, "is a scalar (value), local memory (local_size), an image or a sampler, not both")
 		return a
+	case given.Image != nil:
+		a.kind = ImageArgument
+	case given.Sampler != nil:
+		a.kind = SamplerArgument
 	case given.Value != nil:
 		a.kind = ScalarArgument
 	case given.LocalSize != "":
 		a.kind = LocalArgument
 	}
-	if a.kind != BufferArgument {
+	if !a.kind.HasContent() {
 		for _, wrong := range []struct {
 			is   bool
 			what string
@@ -53,29 +58,43 @@ func (p *Problem) compileArgument(errs *fieldErrors, field string, given Argumen
 			}
 		}
 	}
+	switch {
+	case (a.kind == ImageArgument || a.kind == SamplerArgument) && given.Type != "":
+		errs.addf(field+".type", "%s has no type; the format of an image says what its pixels are", a.kind.WithArticle())
+		return a
+	case a.kind == ImageArgument && given.Size != "":
+		errs.addf(field+".size", "the sizes of an image are a list")
+		return a
+	case a.kind == ImageArgument:
+		p.compileImage(errs, field, &a, scope)
+		return a
+	case a.kind == SamplerArgument:
+		compileSampler(errs, field, a.Sampler)
+		return a
+	}
 	if given.Data != nil {
 		data, err := array.From(given.Data)
 		if err != nil {
 			errs.add(field+".data", err)
 			return a
 		}
-		a.data, a.typ = data, data.Type
+		a.data, a.element = data, Element{data.Type, data.Struct}
 	}
 	if given.Type != "" {
-		typ, err := p.argumentType(given.Type)
+		element, err := p.elementType(given.Type)
 		if err == nil && a.data != nil {
-			a.data, err = a.data.As(typ)
+			a.data, err = element.view(a.data)
 		}
 		if err != nil {
 			errs.add(field+".type", err)
 			return a
 		}
-		a.typ = typ
+		a.element = element
 	} else if a.data == nil {
 		if t := reflect.TypeOf(given.Value); t != nil {
-			a.typ, _ = array.TypeOf(t)
+			a.element.Type, _ = array.TypeOf(t)
 		}
-		if a.typ == 0 {
+		if a.element.Type == 0 {
 			errs.addf(field+".type", "the type is missing; give one such as float32, int32, float4")
 			return a
 		}
@@ -91,71 +110,93 @@ func (p *Problem) compileArgument(errs *fieldErrors, field string, given Argumen
 	return a
 }
 
-// argumentType returns the named type. The name may be that of a constant whose text names the type.
-func (p *Problem) argumentType(name string) (array.Type, error) {
-	for _, c := range p.definition.Constants {
-		if text, ok := c.Value.(string); ok && c.Name == name {
-			typ, err := array.ParseType(text)
-			if err != nil {
-				return 0, fmt.Errorf("the constant %s: %w", name, err)
-			}
-			return typ, nil
-		}
+func (p *Problem) compileBuffer(errs *fieldErrors, field string, a *argument, scope expression.Scope) {
+	if a.Size != "" {
+		a.size = p.compileSize(errs, field+".size", a.Size, scope)
+	} else if a.data == nil && a.Fill.File == "" && a.Fill.Raw == "" && a.Fill.Hex == "" {
+		errs.addf(field+".size", "the size is missing: give the number of elements")
 	}
-	return array.ParseType(name)
+	p.compileContent(errs, field, a)
 }
 
-func (p *Problem) compileBuffer(errs *fieldErrors, field string, a *argument, scope expression.Scope) {
-	if count(a.data != nil, a.Fill.Kind != "", a.Fill.Copy != "", a.Fill.File != "") > 1 {
+// compileContent reads the content that is given, and checks it.
+func (p *Problem) compileContent(errs *fieldErrors, field string, a *argument) {
+	if count(a.Data != nil, a.Fill.Kind != "", a.Fill.Copy != "", a.Fill.File != "", a.Fill.Raw != "", a.Fill.Hex != "") > 1 {
 		errs.addf(field+".fill", "the content is given more than once")
 		return
 	}
 	if a.Fill.Kind != "" {
-		if _, err := a.Fill.Fill.Make(a.typ, 1, 0); err != nil {
+		if _, err := a.element.fill(a.Fill.Fill, 1, 0); err != nil {
 			errs.add(field+".fill", err)
 		}
 	}
-	if a.Fill.File != "" {
-		data, err := readFile(a.Fill.File, a.typ)
-		if err != nil {
-			errs.add(field+".fill", err)
-			return
-		}
+	if data, err := a.readContent(); err != nil {
+		errs.add(field+".fill", err)
+		return
+	} else if data != nil {
 		a.data = data
 	}
-	switch {
-	case a.Size != "":
-		a.size = p.compileSize(errs, field+".size", a.Size, scope)
-	case a.data == nil:
-		errs.addf(field+".size", "the size is missing: give the number of elements")
-	}
-	if a.size != nil && a.data != nil && p.fixed(a.size) {
-		if n, err := a.size.Int(p.constants); err == nil && n != a.data.Len() {
-			errs.addf(field+".size", "%s is %d, but the content has %d elements", a.Size, n, a.data.Len())
+	if a.data != nil && (a.size != nil || a.sizes != nil) {
+		if n := p.fixedLen(a); n > 0 && n != a.data.Len() {
+			errs.addf(field+".size", "%s is %d, but the content has %d elements", a.sizeText(), n, a.data.Len())
 		}
 	}
 	if a.data != nil && a.data.Len() == 0 {
-		given := ".data"
-		if a.Fill.File != "" {
-			given = ".fill"
+		given := ".fill"
+		if a.Data != nil {
+			given = ".data"
 		}
 		errs.addf(field+given, "the buffer is empty; OpenCL has no buffers without a byte")
 	}
 }
 
+// readContent returns the content that a fill gives byte by byte, or nil.
+func (a *argument) readContent() (*array.Array, error) {
+	switch {
+	case a.Fill.File != "" && a.data == nil: // a picture has been read
+		return readFile(a.Fill.File, a.element)
+	case a.Fill.Raw != "":
+		b, err := files.ReadFile(a.Fill.Raw)
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", a.Fill.Raw, err)
+		}
+		return a.element.ofBytes(b)
+	case a.Fill.Hex != "":
+		b, err := decodeHex(a.Fill.Hex)
+		if err != nil {
+			return nil, err
+		}
+		return a.element.ofBytes(b)
+	}
+	return nil, nil
+}
+
+// sizeText returns the size as given.
+func (a *argument) sizeText() string {
+	if a.Image != nil {
+		return strings.Join(a.Image.Size, " × ")
+	}
+	return a.Size
+}
+
 // readFile reads a .npy file as elements of a type.
-func readFile(path string, typ array.Type) (*array.Array, error) {
+func readFile(path string, e Element) (*array.Array, error) {
 	data, _, err := array.ReadNPY(path)
 	if err != nil {
 		return nil, err
 	}
-	return data.As(typ)
+	return e.view(data)
 }
 
 // fixedLen returns the number of elements of a buffer, or 0 if it depends on the configuration or the
 // device.
 func (p *Problem) fixedLen(a *argument) int {
 	switch {
+	case slices.ContainsFunc(a.sizes, func(e *expression.Expression) bool { return !p.fixed(e) }):
+	case a.sizes != nil:
+		if n, err := a.elements(p.constants); err == nil {
+			return n
+		}
 	case a.size != nil && p.fixed(a.size):
 		if n, err := a.size.Int(p.constants); err == nil {
 			return n
@@ -172,76 +213,17 @@ func (p *Problem) checkCopy(errs *fieldErrors, field string, a argument) {
 	switch {
 	case !ok:
 		errs.add(field, p.unknownArgument(a.Fill.Copy))
-	case from.kind != BufferArgument:
+	case !from.kind.HasContent():
 		errs.addf(field, "%s is %s, not a buffer", from.Name, from.kind.WithArticle())
 	case from.Fill.Copy != "":
 		errs.addf(field, "%s is itself a copy; name the buffer that is copied", from.Name)
-	case from.typ != a.typ:
-		errs.addf(field, "%s is of %v, %s of %v", from.Name, from.typ, a.Name, a.typ)
+	case !from.element.Equal(a.element):
+		errs.addf(field, "%s is of %v, %s of %v", from.Name, from.element, a.Name, a.element)
 	default:
 		if n, m := p.fixedLen(from), p.fixedLen(&a); n > 0 && m > 0 && n != m {
 			errs.addf(field, "%s has %d elements, %s has %d", from.Name, n, a.Name, m)
 		}
 	}
-}
-
-func (p *Problem) compileScalar(errs *fieldErrors, field string, a *argument, scope expression.Scope) {
-	a.Value = plainScalar(a.Value)
-	if text, ok := a.Value.(string); ok {
-		if u, ok := largeInteger(text); ok {
-			a.Value = u
-		}
-	}
-	lanes, vector := a.Value.([]any)
-	if !vector {
-		lanes = []any{a.Value}
-	}
-	expressions := slices.ContainsFunc(lanes, func(v any) bool { _, ok := v.(string); return ok })
-	if !expressions {
-		if _, err := array.ScalarBytes(a.typ, a.Value); err != nil {
-			errs.add(field+".value", err)
-		}
-		return
-	}
-	for _, lane := range lanes {
-		source, ok := lane.(string)
-		if !ok {
-			source = space.FormatValue(lane)
-		}
-		if number := (Constant{Value: source}).Number(); number != source {
-			source = space.FormatValue(number) // a C literal such as 0.225f
-		}
-		e, err := expression.Compile(source, scope)
-		if err != nil {
-			errs.add(field+".value", err)
-			return
-		}
-		a.value = append(a.value, e)
-	}
-	if !slices.ContainsFunc(a.value, func(e *expression.Expression) bool { return !p.fixed(e) }) {
-		if _, err := a.scalarBytes(p.constants); err != nil {
-			errs.add(field+".value", err)
-		}
-	}
-}
-
-// scalarBytes returns the bytes of the scalar that the kernel gets.
-func (a *argument) scalarBytes(environment map[string]any) ([]byte, error) {
-	if a.value == nil {
-		return array.ScalarBytes(a.typ, a.Value)
-	}
-	lanes := make([]any, len(a.value))
-	for i, e := range a.value {
-		v, err := e.Eval(environment)
-		if err != nil {
-			return nil, err
-		}
-		lanes[i] = v
-	}
-	if _, vector := a.Value.([]any); !vector {
-		return array.ScalarBytes(a.typ, lanes[0])
-	}
-	return array.ScalarBytes(a.typ, lanes)
 }
 
 // place returns the index of the named argument, or -1.
@@ -261,26 +243,33 @@ func (p *Problem) argument(name string) (*argument, bool) {
 type ArgumentInfo struct {
 	Name              string
 	Kind              ArgumentKind
-	Type              array.Type
+	Type              array.Type    // array.Uint8 for a struct
+	Struct            *array.Struct // nil: the argument has no struct
 	Output            bool
 	RestoreEachLaunch bool
-	Varies            bool // its size depends on the configuration or the device
+	Image             *Image   // of an image
+	Sampler           *Sampler // of a sampler
+	Varies            bool     // its size depends on the configuration or the device
 }
 
 // Arguments returns descriptions of the arguments in the kernel's order.
 func (p *Problem) Arguments() []ArgumentInfo {
 	infos := make([]ArgumentInfo, len(p.arguments))
 	for i, a := range p.arguments {
-		infos[i] = ArgumentInfo{a.Name, a.kind, a.typ, a.Output, a.RestoreEachLaunch, a.size != nil && !p.fixed(a.size)}
+		varies := func(e *expression.Expression) bool { return e != nil && !p.fixed(e) }
+		infos[i] = ArgumentInfo{a.Name, a.kind, a.element.Type, a.element.Struct, a.Output, a.RestoreEachLaunch, a.Image, a.Sampler, varies(a.size) || slices.ContainsFunc(a.sizes, varies)}
 	}
 	return infos
 }
+
+// Element returns the type of the elements.
+func (a ArgumentInfo) Element() Element { return Element{a.Type, a.Struct} }
 
 // Content returns the initial content of buffer argument i with n elements. It depends only on the
 // problem and n. The array may be shared and must not be changed.
 func (p *Problem) Content(i, n int) (*array.Array, error) {
 	a := &p.arguments[i]
-	if a.kind != BufferArgument {
+	if !a.kind.HasContent() {
 		return nil, fmt.Errorf("argument %s is %s and has no content", a.Name, a.kind.WithArticle())
 	}
 	if a.Fill.Copy != "" {
@@ -292,7 +281,7 @@ func (p *Problem) Content(i, n int) (*array.Array, error) {
 		}
 		return a.data, nil
 	}
-	content, err := a.Fill.Fill.Make(a.typ, n, array.Seed(p.definition.Seed, a.Name))
+	content, err := a.element.fill(a.Fill.Fill, n, array.Seed(p.definition.Seed, a.Name))
 	if err != nil {
 		return nil, fmt.Errorf("argument %s: %w", a.Name, err)
 	}

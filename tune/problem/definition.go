@@ -21,9 +21,10 @@ type Expr = string
 type Definition struct {
 	Kernel       Kernel
 	Constants    []Constant
-	ProblemSize  []Expr    // one to three dimensions, in work-items before any division
-	BlockSize    [3]Expr   // local size in x, y, z; default: block_size_x, _y, _z where defined, else 1
-	GridDiv      [3][]Expr // divisors of the problem size; nil: the local size; empty, not nil: none
+	ProblemSize  []Expr       // one to three dimensions, in work-items before any division
+	BlockSize    [3]Expr      // local size in x, y, z; default: block_size_x, _y, _z where defined, else 1
+	GridDiv      [3][]Expr    // divisors of the problem size; nil: the local size; empty, not nil: none
+	Types        []StructType // that arguments may name
 	Arguments    []Argument
 	Parameters   []space.Parameter
 	Restrictions []space.Restriction
@@ -60,11 +61,11 @@ type Constant struct {
 	Host  bool // known to expressions only, and no #define of the kernel
 }
 
-// An Argument is one argument of the kernel, in the kernel's order. It is a buffer unless Value or
-// LocalSize is set.
+// An Argument is one argument of the kernel, in the kernel's order. It is a buffer unless Value,
+// LocalSize, Image or Sampler is set.
 type Argument struct {
 	Name string
-	Type string // a name for [array.ParseType] such as "float32" or "int4", or the name of a constant with such a text; optional with Data
+	Type string // a name for [array.ParseType] such as "float32" or "int4", "bytes", a StructType, or the name of a constant with such a text; optional with Data
 
 	// A buffer has Size elements, which are Data or made by Fill. Size defaults to the length of Data.
 	Size   Expr
@@ -76,16 +77,24 @@ type Argument struct {
 	// that work in place. Otherwise it is restored before each configuration.
 	RestoreEachLaunch bool
 
-	Value     any  // a scalar: a number, a bool, an expression, or a slice of them for a vector
+	// A scalar is a number, a bool, an expression, or a slice of them for a vector. A struct by value is a
+	// map[string]any of its fields, or a text of hexadecimal digits, which are all its bytes; so are "bytes".
+	Value any
+
 	LocalSize Expr // local memory, in elements
+
+	Image   *Image // Type and Size do not apply
+	Sampler *Sampler
 }
 
 // A Fill is the initial content of a buffer: a fill of package array, a copy of another argument, or
-// the content of a .npy file.
+// the content of a file. A fill of package array fills each field of a struct.
 type Fill struct {
 	array.Fill
 	Copy string // name of another buffer of the same type and size
-	File string // path of a .npy file
+	File string // path of a .npy file; a struct takes the bytes of any
+	Raw  string // path of a file with the bytes of the elements and nothing else
+	Hex  string // the bytes of the elements, as hexadecimal digits
 }
 
 // A Verification describes the correct output. Exactly one of Problem, Files, Expected, Reference, Check

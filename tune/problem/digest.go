@@ -55,6 +55,8 @@ type canonicalArgument struct {
 	Name, Type, Size, Value, LocalSize string
 	Content, Fill                      string
 	Output, Restore                    bool
+	Image                              *Image   `json:",omitempty"`
+	Sampler                            *Sampler `json:",omitempty"`
 }
 
 func (p *Problem) canonical() canonicalProblem {
@@ -80,10 +82,10 @@ func (p *Problem) canonical() canonicalProblem {
 	}
 	for _, a := range p.arguments {
 		fill := a.Fill
-		fill.File = ""
+		fill.File, fill.Raw, fill.Hex = "", "", ""
 		c.Arguments = append(c.Arguments, canonicalArgument{
-			Name: a.Name, Type: a.typ.String(), Size: a.Size, Value: fmt.Sprint(a.Value), LocalSize: a.LocalSize,
-			Content: contentDigest(a.data), Fill: fmt.Sprint(fill), Output: a.Output, Restore: a.RestoreEachLaunch,
+			Name: a.Name, Type: a.element.digest(), Size: a.Size, Value: fmt.Sprint(a.Value), LocalSize: a.LocalSize,
+			Content: contentDigest(a.data), Fill: fill.digest(), Output: a.Output, Restore: a.RestoreEachLaunch, Image: a.Image, Sampler: a.Sampler,
 		})
 	}
 	for i := range p.parameters.Len() {
@@ -113,6 +115,17 @@ func (p *Problem) canonical() canonicalProblem {
 	}
 	return c
 }
+
+// digest returns the name of a type, or the layout of a struct.
+func (e Element) digest() string {
+	if e.Struct != nil {
+		return e.Struct.String()
+	}
+	return e.Type.String()
+}
+
+// digest returns a fill as text. Files are part of the content.
+func (f Fill) digest() string { return fmt.Sprintf("{%v %s }", f.Fill, f.Copy) }
 
 // withoutFolders returns the options without -I, which names folders of one machine. The included files
 // are part of the source.

@@ -110,6 +110,14 @@ func TestDigestChangesWithAllThatMatters(t *testing.T) {
 		"output":                func(d *Definition) { d.Arguments[1].Output = true },
 		"restore":               func(d *Definition) { d.Arguments[1].RestoreEachLaunch = true },
 		"scalar":                func(d *Definition) { d.Arguments[2].Value = 2 },
+		"image":                 func(d *Definition) { d.Arguments[1] = imageOf("2d", "r/float32") },
+		"image's format":        func(d *Definition) { d.Arguments[1] = imageOf("2d", "a/float32") },
+		"image's shape":         func(d *Definition) { d.Arguments[1] = imageOf("1d_array", "r/float32") },
+		"sampler":               func(d *Definition) { d.Arguments[1] = Argument{Name: "x", Sampler: &Sampler{}} },
+		"sampler's filter":      func(d *Definition) { d.Arguments[1] = Argument{Name: "x", Sampler: &Sampler{Filter: "linear"}} },
+		"struct":                func(d *Definition) { d.Types, d.Arguments[1].Type = pairOf("a", "int32"), "pair" },
+		"type of a field":       func(d *Definition) { d.Types, d.Arguments[1].Type = pairOf("a", "float32"), "pair" },
+		"name of a field":       func(d *Definition) { d.Types, d.Arguments[1].Type = pairOf("b", "int32"), "pair" },
 		"local size":            func(d *Definition) { d.Arguments[3].LocalSize = "2" },
 		"values":                func(d *Definition) { d.Parameters[1].Values = []space.Value{1, 4} },
 		"order of values":       func(d *Definition) { d.Parameters[1].Values = []space.Value{2, 1} },
@@ -158,4 +166,13 @@ func sourceOf(text string) func(space.Configuration) (string, error) {
 		}
 		return text, nil
 	}
+}
+
+func imageOf(shape, format string) Argument {
+	return Argument{Name: "x", Image: &Image{Shape: shape, Format: format, Size: []Expr{"n", "1"}}}
+}
+
+// pairOf returns a struct of a float and another field.
+func pairOf(name, typ string) []StructType {
+	return []StructType{{Name: "pair", Fields: []StructField{{Name: "first", Type: "float"}, {Name: name, Type: typ}}}}
 }

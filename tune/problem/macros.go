@@ -114,7 +114,10 @@ var ruleLike = regexp.MustCompile(`^\s*((range|linspace|arange|list)\s*\(.*\)|-?
 func (p *Problem) sizesRead(parameter string) bool {
 	sizes := slices.Concat(p.problemSize, p.blockSize[:], p.gridDiv[0], p.gridDiv[1], p.gridDiv[2])
 	for _, a := range p.arguments {
-		sizes = append(append(sizes, a.size), a.value...)
+		sizes = append(append(sizes, a.size), a.sizes...)
+		for _, s := range a.scalars {
+			sizes = append(sizes, s.lanes...)
+		}
 	}
 	for _, o := range p.options {
 		sizes = append(sizes, o.values...)

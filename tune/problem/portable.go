@@ -5,7 +5,6 @@ import (
 	"encoding/gob"
 	"fmt"
 	"math"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -70,8 +69,11 @@ func (p *Problem) portable() Definition {
 	d.GridDiv = divisors(d.GridDiv)
 	d.Arguments = nil
 	for _, a := range p.arguments {
-		given := a.Argument
-		given.Type, given.Fill.File = a.typ.String(), ""
+		given := a.Argument // with the size of an image
+		given.Fill.File, given.Fill.Raw, given.Fill.Hex = "", "", ""
+		if a.element.Struct == nil && a.Image == nil && a.Sampler == nil {
+			given.Type = a.element.Type.String()
+		}
 		if a.data != nil {
 			given.Data = a.data
 		}
@@ -121,19 +123,20 @@ func divisors(given [3][]Expr) [3][]Expr {
 }
 
 // Package gob must know the types of values in fields of type any. Besides the basic types and lists of
-// one of them, which it knows, a portable definition has arrays, lists of lanes and halves.
+// one of them, which it knows, a portable definition has arrays, lists, mappings of fields and halves.
 func init() {
 	gob.Register(&array.Array{})
 	gob.Register([]any{})
+	gob.Register(map[string]any{})
 	gob.Register(array.Half(0))
 }
 
 // fillCode is an encoded Fill. Package gob omits numbers that are 0, and among these −0, which is a valid
 // content of a buffer.
 type fillCode struct {
-	Kind       array.FillKind
-	Bits       [5]uint64 // of Value, Low, High, Mean and Std
-	Copy, File string
+	Kind                 array.FillKind
+	Bits                 [5]uint64 // of Value, Low, High, Mean and Std
+	Copy, File, Raw, Hex string
 }
 
 func (f *Fill) numbers() [5]*float64 {
@@ -142,7 +145,7 @@ func (f *Fill) numbers() [5]*float64 {
 
 // GobEncode keeps every number to its last bit.
 func (f Fill) GobEncode() ([]byte, error) {
-	code := fillCode{Kind: f.Kind, Copy: f.Copy, File: f.File}
+	code := fillCode{Kind: f.Kind, Copy: f.Copy, File: f.File, Raw: f.Raw, Hex: f.Hex}
 	for i, number := range f.numbers() {
 		code.Bits[i] = math.Float64bits(*number)
 	}
@@ -157,46 +160,9 @@ func (f *Fill) GobDecode(b []byte) error {
 	if err := gob.NewDecoder(bytes.NewReader(b)).Decode(&code); err != nil {
 		return err
 	}
-	*f = Fill{Fill: array.Fill{Kind: code.Kind}, Copy: code.Copy, File: code.File}
+	*f = Fill{Fill: array.Fill{Kind: code.Kind}, Copy: code.Copy, File: code.File, Raw: code.Raw, Hex: code.Hex}
 	for i, number := range f.numbers() {
 		*number = math.Float64frombits(code.Bits[i])
 	}
 	return nil
-}
-
-// plainTypes are the predeclared types of scalars, by kind.
-var plainTypes = func() map[reflect.Kind]reflect.Type {
-	types := map[reflect.Kind]reflect.Type{}
-	for _, v := range []any{
-		int(0), int8(0), int16(0), int32(0), int64(0), uint(0), uint8(0), uint16(0), uint32(0), uint64(0),
-		uintptr(0), float32(0), float64(0), false, "",
-	} {
-		types[reflect.TypeOf(v).Kind()] = reflect.TypeOf(v)
-	}
-	return types
-}()
-
-// plainScalar returns a scalar in types that every process knows: values of types that a program defined
-// become values of predeclared types, and lanes a []any.
-func plainScalar(v any) any {
-	r := reflect.ValueOf(v)
-	if r.Kind() != reflect.Slice && r.Kind() != reflect.Array {
-		return plainLane(v)
-	}
-	lanes := make([]any, r.Len())
-	for i := range lanes {
-		lanes[i] = plainLane(r.Index(i).Interface())
-	}
-	return lanes
-}
-
-func plainLane(v any) any {
-	if _, ok := v.(array.Half); ok {
-		return v // not the number that its bits are
-	}
-	r := reflect.ValueOf(v)
-	if t, ok := plainTypes[r.Kind()]; ok {
-		return r.Convert(t).Interface()
-	}
-	return v
 }

@@ -32,6 +32,7 @@ type Problem struct {
 	problemSize  []*expression.Expression
 	blockSize    [3]*expression.Expression // nil: 1
 	gridDiv      [3][]*expression.Expression
+	structs      map[string]*array.Struct // by name
 	arguments    []argument
 	roofline     *roofline // nil: there is none
 	metrics      []*expression.Expression
@@ -41,20 +42,28 @@ type Problem struct {
 	optionMacros []string // that the build options of the definition define
 }
 
-// An ArgumentKind is the kind of an argument: buffer, scalar or local memory.
+// An ArgumentKind is the kind of an argument.
 type ArgumentKind string
 
 // The kinds.
 const (
-	BufferArgument ArgumentKind = "buffer"
-	ScalarArgument ArgumentKind = "scalar"
-	LocalArgument  ArgumentKind = "local memory"
+	BufferArgument  ArgumentKind = "buffer"
+	ScalarArgument  ArgumentKind = "scalar"
+	LocalArgument   ArgumentKind = "local memory"
+	ImageArgument   ArgumentKind = "image"
+	SamplerArgument ArgumentKind = "sampler"
 )
 
-// WithArticle returns the kind with its article: «a buffer», «a scalar», «local memory».
+// HasContent reports whether arguments of the kind have initial content and may be outputs.
+func (k ArgumentKind) HasContent() bool { return k == BufferArgument || k == ImageArgument }
+
+// WithArticle returns the kind with its article: «a buffer», «an image», «local memory».
 func (k ArgumentKind) WithArticle() string {
-	if k == LocalArgument {
+	switch k {
+	case LocalArgument:
 		return string(k)
+	case ImageArgument:
+		return "an " + string(k)
 	}
 	return "a " + string(k)
 }
@@ -62,11 +71,13 @@ func (k ArgumentKind) WithArticle() string {
 // argument is a compiled Argument.
 type argument struct {
 	Argument
-	kind  ArgumentKind
-	typ   array.Type
-	data  *array.Array             // given content of a buffer
-	size  *expression.Expression   // elements of a buffer or of local memory; nil: the length of data
-	value []*expression.Expression // a scalar, or the lanes of a vector, given as expressions
+	kind    ArgumentKind
+	element Element
+	data    *array.Array             // given content of a buffer
+	size    *expression.Expression   // elements of a buffer or of local memory; nil: the length of data
+	sizes   []*expression.Expression // of an image, by dimension
+	scalars []scalar                 // the value of a scalar, or of each member of a struct
+	raw     []byte                   // the value byte by byte; nil: scalars
 }
 
 // reservedNames cannot be parameters or constants, because they have a meaning in expressions.
@@ -84,7 +95,7 @@ func Reserved(name string) bool {
 // New checks a definition and compiles it. It joins a [FieldError] for each fault in its error. It
 // needs no device and does not construct the search space: see [Problem.Space].
 func New(d Definition) (*Problem, error) {
-	p := &Problem{definition: d, constants: map[string]any{}}
+	p := &Problem{definition: d, constants: map[string]any{}, structs: map[string]*array.Struct{}}
 	var errs fieldErrors
 	if p.checkLengths(&errs); errs.err() != nil {
 		return nil, errs.err()
@@ -98,6 +109,7 @@ func New(d Definition) (*Problem, error) {
 	scope := p.scope()
 	p.compileOptions(&errs, scope)
 	p.compileSizes(&errs, scope)
+	p.compileTypes(&errs, scope)
 	p.compileArguments(&errs, scope)
 	p.compileRestrictions(&errs)
 	p.compileRoofline(&errs, scope)
@@ -115,6 +127,7 @@ func New(d Definition) (*Problem, error) {
 // number of entries.
 const (
 	maxArguments    = 4096
+	maxTypes        = 1000
 	maxConstants    = 10_000
 	maxRestrictions = 10_000
 	maxMetrics      = 1000
@@ -127,6 +140,7 @@ func (p *Problem) checkLengths(errs *fieldErrors) {
 		len, most int
 	}{
 		{"arguments", len(d.Arguments), maxArguments},
+		{"types", len(d.Types), maxTypes},
 		{"constants", len(d.Constants), maxConstants},
 		{"restrictions", len(d.Restrictions), maxRestrictions},
 		{"metrics", len(d.Metrics), maxMetrics},

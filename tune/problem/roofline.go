@@ -252,14 +252,14 @@ func milliseconds(amount, rate float64) float64 { return amount / rate / 1e6 }
 func (p *Problem) bufferBytes(env map[string]any) (all, outputs float64, err error) {
 	for i := range p.arguments {
 		a := &p.arguments[i]
-		if a.kind != BufferArgument {
+		if !a.kind.HasContent() {
 			continue
 		}
 		elements, err := a.elements(env)
 		if err != nil {
 			return 0, 0, fmt.Errorf("argument %s: %w", a.Name, err)
 		}
-		bytes := float64(elements) * float64(a.typ.Size())
+		bytes := float64(elements) * float64(a.element.Size())
 		all += bytes
 		if a.Output {
 			outputs += bytes

@@ -22,8 +22,9 @@ type Variant struct {
 	Options       []string // for the compiler, one option each
 	NDRange       NDRange
 
-	// By argument: the elements of a buffer, the size of local memory, and the bytes of a scalar.
+	// By argument: the elements of a buffer or an image, the size of local memory, and the bytes of a scalar.
 	Elements   []int
+	Pixels     [][]int // of an image in each dimension
 	LocalBytes []int
 	Scalars    [][]byte
 
@@ -257,7 +258,7 @@ func positive(what string, e *expression.Expression, env map[string]any) (int, e
 
 func (p *Problem) fillArguments(v *Variant, env map[string]any) error {
 	n := len(p.arguments)
-	v.Elements, v.LocalBytes, v.Scalars = make([]int, n), make([]int, n), make([][]byte, n)
+	v.Elements, v.Pixels, v.LocalBytes, v.Scalars = make([]int, n), make([][]int, n), make([]int, n), make([][]byte, n)
 	for i := range p.arguments {
 		a := &p.arguments[i]
 		var err error
@@ -267,11 +268,17 @@ func (p *Problem) fillArguments(v *Variant, env map[string]any) error {
 		case a.kind == LocalArgument:
 			var elements int
 			if elements, err = positive("local memory", a.size, env); err == nil {
-				v.LocalBytes[i], err = multiply(elements, a.typ.Size())
+				v.LocalBytes[i], err = multiply(elements, a.element.Size())
 			}
+		case a.kind == SamplerArgument:
 		default:
+			if a.kind == ImageArgument {
+				if v.Pixels[i], err = a.pixels(env); err != nil {
+					break
+				}
+			}
 			if v.Elements[i], err = a.elements(env); err == nil {
-				_, err = multiply(v.Elements[i], a.typ.Size())
+				_, err = multiply(v.Elements[i], a.element.Size())
 			}
 		}
 		if err != nil {
@@ -281,8 +288,18 @@ func (p *Problem) fillArguments(v *Variant, env map[string]any) error {
 	return p.checkCopies(v)
 }
 
-// elements returns the number of elements of a buffer.
+// elements returns the number of elements of a buffer or an image.
 func (a *argument) elements(env map[string]any) (int, error) {
+	if a.kind == ImageArgument {
+		pixels, err := a.pixels(env)
+		n := 1
+		for _, size := range pixels {
+			if n, err = multiply(n, size); err != nil {
+				break
+			}
+		}
+		return n, err
+	}
 	if a.size == nil {
 		return a.data.Len(), nil
 	}

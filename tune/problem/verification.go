@@ -2,6 +2,7 @@ package problem
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -55,12 +56,12 @@ func (p *Problem) compileVerification(errs *fieldErrors, scope expression.Scope)
 	case given.Files != nil:
 		v.expected = compileExpected(p, errs, "verify.npy", "file", given.Files, readFile)
 	case given.Expected != nil:
-		v.expected = compileExpected(p, errs, "verify.expected", "content", given.Expected, func(v any, typ array.Type) (*array.Array, error) {
+		v.expected = compileExpected(p, errs, "verify.expected", "content", given.Expected, func(v any, e Element) (*array.Array, error) {
 			data, err := array.From(v)
 			if err != nil {
 				return nil, err
 			}
-			return data.As(typ)
+			return e.view(data)
 		})
 	}
 }
@@ -73,8 +74,12 @@ func (p *Problem) compileComparisons(errs *fieldErrors, v *verification, scope e
 	v.rows = map[string]*expression.Expression{}
 	for _, name := range slices.Sorted(maps.Keys(given.Compare)) {
 		field, c := "verify.compare."+name, given.Compare[name]
-		if a, ok := p.argument(name); !ok || !a.Output {
+		switch a, ok := p.argument(name); {
+		case !ok || !a.Output:
 			errs.addf(field, "no output is named so")
+			continue
+		case a.element.Struct != nil:
+			errs.addf(field, "the output holds structs, which have no order and no sum; compare them element by element or by a command")
 			continue
 		}
 		_, err := array.ParseReduction(string(c.As))
@@ -131,8 +136,8 @@ func (p *Problem) compileReference(errs *fieldErrors, given *Verification, v *ve
 		switch {
 		case !ok:
 			errs.addf("verify.spec", "the reference has no argument %s to compare the output with", a.Name)
-		case b.kind != BufferArgument || b.typ != a.typ:
-			errs.addf("verify.spec", "%s is a buffer of %v here and %s of %v in the reference", a.Name, a.typ, b.kind, b.typ)
+		case !b.kind.HasContent() || !b.element.Equal(a.element):
+			errs.addf("verify.spec", "%s holds %v here and is %s of %v in the reference", a.Name, a.element, b.kind, b.element)
 		default:
 			if n, m := p.fixedLen(&a), reference.fixedLen(b); n > 0 && m > 0 && n != m && p.Reduction(a.Name).KeepsLength() {
 				errs.addf("verify.spec", "%s has %d elements here and %d in the reference", a.Name, n, m)
@@ -159,7 +164,7 @@ func (p *Problem) compileSwap(errs *fieldErrors, names [2]string) (swap [2]int) 
 	}
 	a, b := &p.arguments[swap[0]], &p.arguments[swap[1]]
 	switch n, m := p.fixedLen(a), p.fixedLen(b); {
-	case a == b || a.kind != BufferArgument || b.kind != BufferArgument || a.typ != b.typ:
+	case a == b || !a.kind.HasContent() || a.kind != b.kind || !a.element.Equal(b.element):
 		errs.addf("verify.swap", "want two different buffers of one type")
 	case n > 0 && m > 0 && n != m:
 		errs.addf("verify.swap", "%s has %d elements, %s has %d", a.Name, n, b.Name, m)
@@ -325,6 +330,35 @@ func (p *Problem) Values(c space.Configuration) map[string]any {
 	return map[string]any{"kernel": p.KernelName(), "parameters": parameters, "constants": p.constants}
 }
 
+// Compare returns the reason why an output is not close to its reference, or nil. The members of structs
+// are compared one by one, each with the tolerance of its type.
+func (t Tolerance) Compare(name string, out, ref *array.Array) error {
+	if out.Struct == nil {
+		return t.compare(name, out, ref)
+	}
+	if !out.Struct.Equal(ref.Struct) || out.Len() != ref.Len() {
+		return fmt.Errorf("%s: the output is %d × %v, the reference is another array", name, out.Len(), out.Struct)
+	}
+	for _, m := range out.Struct.Members {
+		if err := t.compare(name+"."+m.Path, out.Member(m), ref.Member(m)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t Tolerance) compare(name string, out, ref *array.Array) error {
+	absolute, relative := t.Of(out.Type)
+	mismatch, err := array.Compare(out, ref, absolute, relative)
+	if err == nil && mismatch != nil {
+		err = errors.New(mismatch.String())
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
 // Verified reports whether outputs are verified at all.
 func (p *Problem) Verified() bool { return p.verify != nil }
 
@@ -353,8 +387,8 @@ func (p *Problem) ExpectedOutputs(initial map[string]*array.Array) (map[string]*
 			case !a.Output:
 			case output == nil:
 				return nil, fmt.Errorf("the reference function gave nothing for the output %s", a.Name)
-			case output.Type != a.typ:
-				return nil, fmt.Errorf("the reference function gave %v for the output %s, which is of %v", output.Type, a.Name, a.typ)
+			case !a.element.Equal(Element{output.Type, output.Struct}):
+				return nil, fmt.Errorf("the reference function gave %v for the output %s, which is of %v", Element{output.Type, output.Struct}, a.Name, a.element)
 			}
 		}
 		return outputs, nil
@@ -371,7 +405,7 @@ func (p *Problem) Check() func(space.Configuration, map[string]*array.Array) err
 }
 
 // compileExpected returns the right content of the outputs, as read makes it from what is given by name.
-func compileExpected[T any](p *Problem, errs *fieldErrors, field, noun string, given map[string]T, read func(T, array.Type) (*array.Array, error)) map[string]*array.Array {
+func compileExpected[T any](p *Problem, errs *fieldErrors, field, noun string, given map[string]T, read func(T, Element) (*array.Array, error)) map[string]*array.Array {
 	expected := map[string]*array.Array{}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		a, ok := p.argument(name)
@@ -379,7 +413,7 @@ func compileExpected[T any](p *Problem, errs *fieldErrors, field, noun string, g
 			errs.addf(field+"."+name, "no output is named so")
 			continue
 		}
-		data, err := read(given[name], a.typ)
+		data, err := read(given[name], a.element)
 		if n := p.fixedLen(a); err == nil && n > 0 && n != data.Len() && p.Reduction(name).KeepsLength() {
 			source := "the content"
 			if path, ok := any(given[name]).(string); ok {

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -26,6 +27,7 @@ func (f field) definition() (d problem.Definition) {
 		key("problem_size", &d.ProblemSize, field.expressions),
 		key("block_size", &d.BlockSize, func(f field) [3]problem.Expr { return dimensions(f, xyz, field.expression) }),
 		key("grid_div", &d.GridDiv, func(f field) [3][]problem.Expr { return dimensions(f, xyz, field.divisors) }),
+		key("types", &d.Types, field.types),
 		key("arguments", &d.Arguments, func(f field) []problem.Argument { return each(f.list(), field.argument) }),
 		key("parameters", &d.Parameters, field.parameters),
 		key("restrictions", &d.Restrictions, func(f field) []space.Restriction { return each(f.list(), field.restriction) }),
@@ -113,34 +115,96 @@ func (f field) whole(least, most float64, wrong string) float64 {
 }
 
 func (f field) argument() (a problem.Argument) {
+	var sizes []problem.Expr
+	var image problem.Image
 	f.keys(
 		key("name", &a.Name, field.text),
 		key("type", &a.Type, field.text),
-		key("size", &a.Size, field.expression),
+		key("size", &sizes, field.expressions),
+		key("image", &image.Shape, field.text),
+		key("format", &image.Format, field.text),
+		key("sampler", &a.Sampler, field.sampler),
 		key("fill", &a.Fill, field.fill),
 		key("output", &a.Output, field.boolean),
 		key("restore", &a.RestoreEachLaunch, func(f field) bool { return f.choice("iteration", "configuration") == "iteration" }),
 		key("value", &a.Value, field.argumentValue),
 		key("local_size", &a.LocalSize, field.expression),
 	)
-	f.require("name", "type")
+	f.require("name")
+	if f.has("image") {
+		image.Size = sizes
+		a.Image = &image
+		f.require("format")
+		return a
+	}
+	if a.Sampler == nil {
+		f.require("type")
+	}
+	if f.has("format") {
+		name := f.pathOf("format")
+		f.failAt(name, f.locate(name), errors.New("only an image has a format: give image, too"))
+	}
+	if len(sizes) > 1 {
+		name := f.pathOf("size")
+		f.failAt(name, f.locate(name), errors.New("only an image has several sizes; the size of a buffer is one number of elements"))
+	}
+	if len(sizes) > 0 {
+		a.Size = sizes[0]
+	}
 	return a
 }
 
-// argumentValue reads a number, a bool or an expression, or a list of them for a vector.
-func (f field) argumentValue() any {
-	scalars := f.listOrOne()
-	lanes := make([]any, len(scalars))
-	for i, s := range scalars {
-		lanes[i] = s.value()
-		if text, ok := lanes[i].(string); ok && len(text) > maxExpression {
-			lanes[i] = s.expression()
+func (f field) sampler() *problem.Sampler {
+	s := &problem.Sampler{}
+	f.keys(
+		key("coordinates", &s.Coordinates, field.text),
+		key("addressing", &s.Addressing, field.text),
+		key("filter", &s.Filter, field.text),
+	)
+	return s
+}
+
+// types reads structs: mappings of fields to their types.
+func (f field) types() (types []problem.StructType) {
+	for _, e := range f.entries() {
+		t := problem.StructType{Name: e.key}
+		for _, member := range e.value.entries() {
+			given := problem.StructField{Name: member.key}
+			if member.value.node.Kind == yaml.MappingNode {
+				member.value.keys(key("type", &given.Type, field.text), key("count", &given.Count, field.expression))
+				member.value.require("type")
+			} else {
+				given.Type = member.value.text()
+			}
+			t.Fields = append(t.Fields, given)
 		}
+		types = append(types, t)
 	}
-	if len(scalars) == 1 && scalars[0].name == f.name {
-		return lanes[0]
+	return types
+}
+
+// argumentValue reads a number, a bool or an expression, a list for a vector or an array, or a mapping of
+// the fields of a struct.
+func (f field) argumentValue() any {
+	switch f.node.Kind {
+	case yaml.SequenceNode:
+		list := []any{}
+		for _, item := range f.items() {
+			list = append(list, item.argumentValue())
+		}
+		return list
+	case yaml.MappingNode:
+		fields := map[string]any{}
+		for _, e := range f.entries() {
+			fields[e.key] = e.value.argumentValue()
+		}
+		return fields
 	}
-	return lanes
+	v := f.value()
+	if text, ok := v.(string); ok && len(text) > maxExpression {
+		return f.expression()
+	}
+	return v
 }
 
 // fill reads the initial content of a buffer: a word, or a mapping of one key.
@@ -158,6 +222,8 @@ func (f field) fill() (fill problem.Fill) {
 		reader{string(array.Normal), func(f field) { fill.Kind = array.Normal; fill.Mean, fill.Std = f.normal() }},
 		key("copy", &fill.Copy, field.text),
 		key("file", &fill.File, field.npyFile),
+		key("raw", &fill.Raw, field.dataFile),
+		key("hex", &fill.Hex, field.text),
 	)
 	return fill
 }
@@ -182,7 +248,7 @@ func (f field) fillKind() array.FillKind {
 	}
 	hint := nearest.Hint(f.node.Value, words)
 	if hint == "" {
-		hint = "; there are " + strings.Join(words, ", ") + ", and the mappings {constant: 3}, {copy: name}, {file: data.npy}"
+		hint = "; there are " + strings.Join(words, ", ") + ", and the mappings {constant: 3}, {copy: name}, {file: data.npy}, {raw: data.bin}"
 	}
 	f.failf("no fill is called %q%s", excerpt.Of(f.node.Value), hint)
 	return ""
@@ -216,13 +282,18 @@ func (f field) normal() (mean, std float64) {
 }
 
 // npyFile reads the path of a .npy file, which must exist.
-func (f field) npyFile() string {
+func (f field) npyFile() string { return f.pathOfData(".npy files") }
+
+// dataFile reads the path of a file with bytes, which must exist.
+func (f field) dataFile() string { return f.pathOfData("data files") }
+
+func (f field) pathOfData(files string) string {
 	name := f.text()
 	if name == "" {
 		return ""
 	}
 	if !f.onDisk() {
-		f.failf(".npy files are read from the operating system only; the specification is a bundled one")
+		f.failf("%s are read from the operating system only; the specification is a bundled one", files)
 		return ""
 	}
 	path := f.beside(f.path, name)

@@ -38,10 +38,13 @@ kernel:
   build_options: [-cl-mad-enable, -I, include]
   source: |
     __kernel void add(__global float *c) {}
-constants: {n: 0x400, dt: 0.225f, on: yes, f: 2.0, big: 1_000}
+constants: {n: 0x400, dt: 0.225f, on: yes, f: 2.0, big: 1_000, tile_count: 2}
 problem_size: n
 block_size: {x: threads, y: 2}
 grid_div: {x: threads, y: [2, tile], z: []}
+types:
+  pair: {first: float32, rest: {type: int32, count: tile_count}}
+  pairs: {both: {type: pair, count: 2}, corner: float4}
 arguments:
   - {name: c, type: float32, size: n, fill: {copy: u}, output: true, restore: iteration}
   - &u {name: u, type: float32, size: n, fill: random}
@@ -51,6 +54,11 @@ arguments:
   - {name: f, type: float4, value: [1, 0.5, dt, n]}
   - {name: l, type: float32, local_size: threads * 4}
   - {name: one, type: int32, size: 4, fill: {constant: 7}, restore: configuration}
+  - {name: s, type: pairs, value: {both: [{first: 1, rest: [n, 2]}, {first: 0.5, rest: [3, 4]}], corner: [0, 0, dt, 1]}}
+  - {name: b, type: bytes, value: "0000 803f"}
+  - {name: i, image: 2d, format: r/unorm_int8, size: [n, 2], fill: ones}
+  - {name: a, sampler: {coordinates: normalized, addressing: repeat, filter: linear}}
+  - {name: h, type: pair, fill: {hex: 0000803f 01000000 02000000}}
 parameters:
   threads: {powers_of_two: [32, 256]}
   tile: {range: [1, 7, 2]}
@@ -80,11 +88,15 @@ seed: 18446744073
 		},
 		Constants: []problem.Constant{
 			{Name: "n", Value: 1024}, {Name: "dt", Value: "0.225f"}, {Name: "on", Value: "yes"},
-			{Name: "f", Value: 2.0}, {Name: "big", Value: 1000},
+			{Name: "f", Value: 2.0}, {Name: "big", Value: 1000}, {Name: "tile_count", Value: 2},
 		},
 		ProblemSize: []problem.Expr{"n"},
 		BlockSize:   [3]problem.Expr{"threads", "2", ""},
 		GridDiv:     [3][]problem.Expr{{"threads"}, {"2", "tile"}, {}},
+		Types: []problem.StructType{
+			{Name: "pair", Fields: []problem.StructField{{Name: "first", Type: "float32"}, {Name: "rest", Type: "int32", Count: "tile_count"}}},
+			{Name: "pairs", Fields: []problem.StructField{{Name: "both", Type: "pair", Count: "2"}, {Name: "corner", Type: "float4"}}},
+		},
 		Arguments: []problem.Argument{
 			{Name: "c", Type: "float32", Size: "n", Fill: problem.Fill{Copy: "u"}, Output: true, RestoreEachLaunch: true},
 			{Name: "u", Type: "float32", Size: "n", Fill: problem.Fill{Fill: array.Fill{Kind: array.Random}}},
@@ -94,6 +106,16 @@ seed: 18446744073
 			{Name: "f", Type: "float4", Value: []any{1, 0.5, "dt", "n"}},
 			{Name: "l", Type: "float32", LocalSize: "threads * 4"},
 			{Name: "one", Type: "int32", Size: "4", Fill: problem.Fill{Fill: array.Fill{Kind: array.Constant, Value: 7}}},
+			{Name: "s", Type: "pairs", Value: map[string]any{
+				"both": []any{
+					map[string]any{"first": 1, "rest": []any{"n", 2}}, map[string]any{"first": 0.5, "rest": []any{3, 4}},
+				},
+				"corner": []any{0, 0, "dt", 1},
+			}},
+			{Name: "b", Type: "bytes", Value: "0000 803f"},
+			{Name: "i", Image: &problem.Image{Shape: "2d", Format: "r/unorm_int8", Size: []problem.Expr{"n", "2"}}, Fill: problem.Fill{Fill: array.Fill{Kind: array.Ones}}},
+			{Name: "a", Sampler: &problem.Sampler{Coordinates: "normalized", Addressing: "repeat", Filter: "linear"}},
+			{Name: "h", Type: "pair", Fill: problem.Fill{Hex: "0000803f 01000000 02000000"}},
 		},
 		Parameters: []space.Parameter{
 			{Name: "threads", Values: []space.Value{32, 64, 128, 256}},

@@ -88,8 +88,8 @@ func bufferBytes(p *problem.Problem, d hardware.Device) int64 {
 	}
 	all := int64(0)
 	for i, a := range p.Arguments() {
-		if a.Kind == problem.BufferArgument {
-			all += int64(v.Elements[i]) * int64(a.Type.Size())
+		if a.Kind.HasContent() {
+			all += int64(v.Elements[i]) * int64(a.Element().Size())
 		}
 	}
 	return all

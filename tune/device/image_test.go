@@ -1,0 +1,219 @@
+package device
+
+import (
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"math"
+	"os"
+	"testing"
+
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// needImages ends the test on a device without images.
+func needImages(t *testing.T) {
+	if info, err := testDevice(t).Info(); err != nil || info.Images == nil {
+		t.Skip("the device has no images")
+	}
+}
+
+// blur is a Gaussian blur from one image to another, and the same in buffers as its reference.
+func blur(weights string) problem.Definition {
+	kernel := problem.Kernel{Name: "blur", Source: `
+__kernel void blur(__write_only image2d_t out, __read_only image2d_t in, sampler_t s, __constant float *weights) {
+    int x = get_global_id(0) * per_item, y = get_global_id(1);
+    for (int i = 0; i < per_item; i++, x++) {
+        if (x >= get_image_width(out) || y >= get_image_height(out)) continue;
+        float4 sum = 0;
+        for (int dy = -1; dy <= 1; dy++)
+            for (int dx = -1; dx <= 1; dx++)
+                sum += weights[dx + 1] * ` + weights + ` * read_imagef(in, s, (int2)(x + dx, y + dy));
+        write_imagef(out, (int2)(x, y), sum);
+    }
+}`}
+	reference := problem.Definition{
+		Kernel: problem.Kernel{Name: "blur", Source: `
+__kernel void blur(__global float4 *out, __global const float4 *in, __constant float *weights) {
+    int x = get_global_id(0), y = get_global_id(1);
+    float4 sum = 0;
+    for (int dy = -1; dy <= 1; dy++)
+        for (int dx = -1; dx <= 1; dx++)
+            sum += weights[dx + 1] * weights[dy + 1] * in[clamp(y + dy, 0, ny - 1) * nx + clamp(x + dx, 0, nx - 1)];
+    out[y * nx + x] = sum;
+}`},
+		Constants:   []problem.Constant{{Name: "nx", Value: 50}, {Name: "ny", Value: 20}},
+		ProblemSize: []problem.Expr{"nx", "ny"},
+		Arguments: []problem.Argument{
+			{Name: "out", Type: "float4", Size: "nx * ny"},
+			{Name: "in", Type: "float4", Size: "nx * ny", Fill: problem.Fill{Fill: array.Fill{Kind: array.Random}}},
+			{Name: "weights", Data: []float32{0.25, 0.5, 0.25}},
+		},
+	}
+	size := []problem.Expr{"nx", "ny"}
+	return problem.Definition{
+		Kernel: kernel, Constants: reference.Constants, ProblemSize: reference.ProblemSize,
+		GridDiv: [3][]problem.Expr{{"block_size_x", "per_item"}, nil, nil},
+		Arguments: []problem.Argument{
+			{Name: "out", Image: &problem.Image{Shape: "2d", Format: "rgba/float32", Size: size}, Output: true},
+			{Name: "in", Image: &problem.Image{Shape: "2d", Format: "rgba/float32", Size: size}, Fill: problem.Fill{Fill: array.Fill{Kind: array.Random}}},
+			{Name: "s", Sampler: &problem.Sampler{Coordinates: "pixels", Addressing: "clamp_to_edge", Filter: "nearest"}},
+			reference.Arguments[2],
+		},
+		Parameters: []space.Parameter{
+			{Name: "block_size_x", Values: []space.Value{4, 8}}, {Name: "block_size_y", Values: []space.Value{1, 2}}, {Name: "per_item", Values: []space.Value{1, 3}},
+		},
+		Verify: &problem.Verification{Problem: &reference},
+	}
+}
+
+func TestGaussianBlurOfAnImage(t *testing.T) {
+	needImages(t)
+	for key, r := range evaluateAll(t, blur("weights[dy + 1]")) {
+		wantCorrect(t, key, r)
+	}
+	r := evaluateFirst(t, blur("(y == 7 && x == 9 ? 0.3f : weights[dy + 1])"))
+	wantStatus(t, "a wrong pixel", r, tune.Correctness, "out: element 359.s0: got ")
+}
+
+// TestImagesOfEveryShape copies images in place, so that they are restored before each launch.
+func TestImagesOfEveryShape(t *testing.T) {
+	needImages(t)
+	for shape, c := range map[string]struct {
+		size []problem.Expr
+		at   string
+	}{
+		"1d": {[]problem.Expr{"12"}, "i"}, "1d_buffer": {[]problem.Expr{"12"}, "i"},
+		"2d": {[]problem.Expr{"4", "3"}, "(int2)(i % 4, i / 4)"}, "1d_array": {[]problem.Expr{"4", "3"}, "(int2)(i % 4, i / 4)"},
+		"3d": {[]problem.Expr{"2", "3", "2"}, "(int4)(i % 2, i / 2 % 3, i / 6, 0)"}, "2d_array": {[]problem.Expr{"2", "3", "2"}, "(int4)(i % 2, i / 2 % 3, i / 6, 0)"},
+	} {
+		want := make([]int32, 12)
+		for i := range want {
+			want[i] = int32(100 + i)
+		}
+		r := evaluateFirst(t, problem.Definition{
+			Kernel: problem.Kernel{Name: "read", Source: fmt.Sprintf(`
+#ifdef cl_khr_3d_image_writes
+#pragma OPENCL EXTENSION cl_khr_3d_image_writes : enable
+#endif
+__kernel void read(__write_only image%s_t copy, __read_only image%s_t in, __global int *out) {
+    int i = get_global_id(0);
+    int4 v = read_imagei(in, %s);
+    out[i] = v.x;
+    write_imagei(copy, %s, v + 1);
+}`, shape, shape, c.at, c.at)},
+			ProblemSize: []problem.Expr{"12"},
+			Arguments: []problem.Argument{
+				{Name: "copy", Image: &problem.Image{Shape: shape, Format: "r/int32", Size: c.size}, Output: true},
+				{Name: "in", Image: &problem.Image{Shape: shape, Format: "r/int32", Size: c.size}, Data: want, RestoreEachLaunch: true},
+				{Name: "out", Type: "int32", Size: "12", Output: true},
+			},
+			Verify: &problem.Verification{Reference: func(in map[string]*array.Array) (map[string]*array.Array, error) {
+				next := make([]int32, len(want))
+				for i := range next {
+					next[i] = want[i] + 1
+				}
+				return map[string]*array.Array{"copy": array.Of(next), "out": in["in"]}, nil
+			}},
+		})
+		wantCorrect(t, shape, r)
+	}
+}
+
+// TestSamplers reads between two pixels of a normalized image, and beyond its edge.
+func TestSamplers(t *testing.T) {
+	needImages(t)
+	for _, c := range []struct {
+		sampler problem.Sampler
+		at      string
+		want    float32
+	}{
+		{problem.Sampler{Coordinates: "normalized", Addressing: "clamp_to_edge", Filter: "linear"}, "0.5f, 0.5f", 0.4},
+		{problem.Sampler{Coordinates: "normalized", Addressing: "repeat", Filter: "nearest"}, "1.1f, 0.5f", 0.2},
+		{problem.Sampler{Coordinates: "normalized", Addressing: "mirrored_repeat"}, "1.1f, 0.5f", 0.6},
+		{problem.Sampler{Addressing: "clamp"}, "5.0f, 0.5f", 0},
+	} {
+		r := evaluateFirst(t, problem.Definition{
+			Kernel: problem.Kernel{Name: "sample", Source: `__kernel void sample(__global float *out, __read_only image2d_t in, sampler_t s) {
+    *out = read_imagef(in, s, (float2)(` + c.at + `)).x; }`},
+			ProblemSize: []problem.Expr{"1"},
+			Arguments: []problem.Argument{
+				{Name: "out", Type: "float32", Size: "1", Output: true},
+				{Name: "in", Image: &problem.Image{Shape: "2d", Format: "r/unorm_int8", Size: []problem.Expr{"2", "1"}}, Data: []uint8{51, 153}},
+				{Name: "s", Sampler: &c.sampler},
+			},
+			Verify: &problem.Verification{Expected: map[string]any{"out": []float32{c.want}}, ATol: "0.003"},
+		})
+		wantCorrect(t, fmt.Sprint(c.sampler), r)
+	}
+}
+
+func TestImageOfAPicture(t *testing.T) {
+	needImages(t)
+	picture := image.NewNRGBA(image.Rect(0, 0, 3, 2))
+	picture.Set(2, 1, color.NRGBA{255, 51, 0, 102})
+	path := t.TempDir() + "/photo.png"
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := png.Encode(file, picture); err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for format, want := range map[string][]float32{
+		"rgba/unorm_int8": {1, 0.2, 0, 0.4, 3, 2}, "rgba/float32": {1, 0.2, 0, 0.4, 3, 2}, "bgra/unorm_int8": {1, 0.2, 0, 0.4, 3, 2},
+		"r/unorm_int16": {0.4164, 0, 0, 1, 3, 2},
+	} {
+		r := evaluateFirst(t, problem.Definition{
+			Kernel: problem.Kernel{Name: "read", Source: `__kernel void read(__global float *out, __read_only image2d_t in) {
+    vstore4(read_imagef(in, (int2)(2, 1)), 0, out); out[4] = get_image_width(in); out[5] = get_image_height(in); }`},
+			ProblemSize: []problem.Expr{"1"},
+			Arguments: []problem.Argument{
+				{Name: "out", Type: "float32", Size: "6", Output: true},
+				{Name: "in", Image: &problem.Image{Shape: "2d", Format: format}, Fill: problem.Fill{File: path}},
+			},
+			Verify: &problem.Verification{Expected: map[string]any{"out": want}, ATol: "0.0001"},
+		})
+		wantCorrect(t, format, r)
+	}
+}
+
+func TestImagesBeyondTheDevice(t *testing.T) {
+	needImages(t)
+	read := func(i problem.Image) tune.Result {
+		return evaluateFirst(t, problem.Definition{
+			Kernel:      problem.Kernel{Name: "read", Source: `__kernel void read(__read_only image2d_t in, __global int *out) { *out = get_image_width(in); }`},
+			ProblemSize: []problem.Expr{"1"},
+			Arguments:   []problem.Argument{{Name: "in", Image: &i}, {Name: "out", Type: "int32", Size: "1"}},
+		})
+	}
+	wide := problem.Expr(fmt.Sprint(math.MaxInt32))
+	wantStatus(t, "size", read(problem.Image{Shape: "2d", Format: "r/uint8", Size: []problem.Expr{wide, "1"}}), tune.Constraints, "image in of 2147483647×1 pixels > device limit ")
+	// No driver has this format, since intensity is for normalized channels and floats.
+	wantStatus(t, "format", read(problem.Image{Shape: "2d", Format: "intensity/int32", Size: []problem.Expr{"4", "4"}}), tune.Constraints, "image in: the device does not support the format intensity/int32 for images of the shape 2d")
+	if tellsArguments(t) {
+		wantStatus(t, "shape", read(problem.Image{Shape: "3d", Format: "r/uint8", Size: []problem.Expr{"4", "4", "4"}}), tune.Compile, "argument 0 (in): the kernel takes image2d_t, the definition gives image3d_t")
+	}
+}
+
+func TestConstantMemoryBeyondTheDevice(t *testing.T) {
+	info, err := testDevice(t).Info()
+	if err != nil || info.MaxConstantSize > 1<<24 || !tellsArguments(t) {
+		t.Skipf("the limit of constant memory, %d B, is not in reach (%v)", info.MaxConstantSize, err)
+	}
+	d := problem.Definition{
+		Kernel:      problem.Kernel{Name: "read", Source: `__kernel void read(__constant int *in, __global int *out) { *out = in[0]; }`},
+		ProblemSize: []problem.Expr{"1"},
+		Arguments:   []problem.Argument{{Name: "in", Type: "int32", Size: fmt.Sprint(info.MaxConstantSize / 4)}, {Name: "out", Type: "int32", Size: "1"}},
+	}
+	wantStatus(t, "as large as allowed", evaluateFirst(t, d), tune.Correct, "")
+	d.Arguments[0].Size += " + 1"
+	wantStatus(t, "larger", evaluateFirst(t, d), tune.Constraints, fmt.Sprintf("argument 0 (in): %d B of constant memory > device limit %d B", info.MaxConstantSize+4, info.MaxConstantSize))
+}

@@ -1,0 +1,240 @@
+package problem
+
+import (
+	"cmp"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/ndtune/ndtune/internal/nearest"
+	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/expression"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// A scalar is a value that the kernel gets: an argument, or a member of a struct that is one.
+type scalar struct {
+	at    array.Member
+	value any                      // a plain value or a list of lanes
+	lanes []*expression.Expression // of a value with expressions, else nil
+}
+
+// compileScalar compiles the value of an argument that is no buffer.
+func (p *Problem) compileScalar(errs *fieldErrors, field string, a *argument, scope expression.Scope) {
+	a.Value = plainValue(a.Value)
+	field += ".value"
+	if text, ok := a.Value.(string); ok && (a.element.Struct != nil || a.Type == rawBytes) {
+		raw, err := decodeHex(text)
+		if err == nil && a.element.Struct == nil {
+			a.element.Struct, err = array.NewStruct(rawBytes, []array.Field{{Name: "byte", Type: array.Uint8, Count: len(raw)}})
+		}
+		if size := a.element.Size(); err == nil && len(raw) != size {
+			err = fmt.Errorf("the text has %d bytes, %s has %d", len(raw), a.element, size)
+		}
+		errs.add(field, err)
+		a.raw = raw
+		return
+	}
+	if a.Type == rawBytes {
+		errs.addf(field, `bytes by value are a text of hexadecimal digits, such as "00 00 80 3f"`)
+		return
+	}
+	scalars, err := flatten(a.Value, a.element, "", 0)
+	if err != nil {
+		errs.add(field, err)
+		return
+	}
+	for _, s := range scalars {
+		if err := p.compileLanes(&s, scope); err != nil {
+			if s.at.Path != "" {
+				err = fmt.Errorf("%s: %w", s.at.Path, err)
+			}
+			errs.add(field, err)
+			return
+		}
+		a.scalars = append(a.scalars, s)
+	}
+}
+
+// decodeHex returns the bytes of a text of hexadecimal digits with spaces between any two bytes.
+func decodeHex(text string) ([]byte, error) {
+	raw, err := hex.DecodeString(strings.Join(strings.Fields(text), ""))
+	if err == nil && len(raw) == 0 {
+		err = fmt.Errorf("the text is empty")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("expected bytes as a text of hexadecimal digits, such as \"00 00 80 3f\": %w", err)
+	}
+	return raw, nil
+}
+
+// flatten returns the members of a value of a type. The value of a struct is a mapping of its fields.
+func flatten(value any, e Element, path string, offset int) ([]scalar, error) {
+	if _, fields := value.(map[string]any); e.Struct == nil && fields {
+		return nil, fmt.Errorf("%s has no fields; give a number, or a list for a vector", cmp.Or(path, e.String()))
+	}
+	if e.Struct == nil {
+		return []scalar{{at: array.Member{Path: path, Type: e.Type, Offset: offset}, value: value}}, nil
+	}
+	name := e.String()
+	if path != "" {
+		name = path + ", a " + name + ","
+	}
+	fields, ok := value.(map[string]any)
+	names := make([]string, len(e.Struct.Fields))
+	for i, f := range e.Struct.Fields {
+		names[i] = f.Name
+	}
+	if !ok {
+		return nil, fmt.Errorf("%s needs a mapping of its fields (%s)", name, strings.Join(names, ", "))
+	}
+	for _, given := range slices.Sorted(maps.Keys(fields)) {
+		if !slices.Contains(names, given) {
+			return nil, fmt.Errorf("%s has no field %s%s; its fields are %s", name, given, nearest.Hint(given, names), strings.Join(names, ", "))
+		}
+	}
+	var all []scalar
+	for _, f := range e.Struct.Fields {
+		given, ok := fields[f.Name]
+		if !ok {
+			return nil, fmt.Errorf("%s: the field %s is missing", name, f.Name)
+		}
+		at, element := strings.TrimPrefix(path+"."+f.Name, "."), Element{f.Type, f.Struct}
+		items, paths := []any{given}, []string{at}
+		if f.Count > 0 {
+			items, ok = given.([]any)
+			if !ok || len(items) != f.Count {
+				return nil, fmt.Errorf("%s needs a list of %d values", at, f.Count)
+			}
+			paths = make([]string, len(items))
+			for i := range paths {
+				paths[i] = fmt.Sprintf("%s[%d]", at, i)
+			}
+		}
+		for i, item := range items {
+			members, err := flatten(item, element, paths[i], offset+f.Offset+i*element.Size())
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, members...)
+		}
+	}
+	return all, nil
+}
+
+// compileLanes compiles the expressions of a value, and checks the value if it is fixed.
+func (p *Problem) compileLanes(s *scalar, scope expression.Scope) error {
+	if text, ok := s.value.(string); ok {
+		if u, ok := largeInteger(text); ok {
+			s.value = u
+		}
+	}
+	lanes, vector := s.value.([]any)
+	if !vector {
+		lanes = []any{s.value}
+	}
+	if slices.ContainsFunc(lanes, func(v any) bool { _, ok := v.(string); return ok }) {
+		for _, lane := range lanes {
+			source, ok := lane.(string)
+			if !ok {
+				source = space.FormatValue(lane)
+			}
+			if number := (Constant{Value: source}).Number(); number != source {
+				source = space.FormatValue(number) // a C literal such as 0.225f
+			}
+			e, err := expression.Compile(source, scope)
+			if err != nil {
+				return err
+			}
+			s.lanes = append(s.lanes, e)
+		}
+		if slices.ContainsFunc(s.lanes, func(e *expression.Expression) bool { return !p.fixed(e) }) {
+			return nil
+		}
+	}
+	_, err := s.bytes(p.constants)
+	return err
+}
+
+// bytes returns the bytes of the value.
+func (s *scalar) bytes(environment map[string]any) ([]byte, error) {
+	if s.lanes == nil {
+		return array.ScalarBytes(s.at.Type, s.value)
+	}
+	lanes := make([]any, len(s.lanes))
+	for i, e := range s.lanes {
+		v, err := e.Eval(environment)
+		if err != nil {
+			return nil, err
+		}
+		lanes[i] = v
+	}
+	if _, vector := s.value.([]any); !vector {
+		return array.ScalarBytes(s.at.Type, lanes[0])
+	}
+	return array.ScalarBytes(s.at.Type, lanes)
+}
+
+// scalarBytes returns the bytes of the scalar or the struct that the kernel gets.
+func (a *argument) scalarBytes(environment map[string]any) ([]byte, error) {
+	if a.raw != nil {
+		return a.raw, nil
+	}
+	all := make([]byte, a.element.Size())
+	for _, s := range a.scalars {
+		b, err := s.bytes(environment)
+		if err != nil {
+			if s.at.Path != "" {
+				err = fmt.Errorf("%s: %w", s.at.Path, err)
+			}
+			return nil, err
+		}
+		copy(all[s.at.Offset:], b)
+	}
+	return all, nil
+}
+
+// plainTypes are the predeclared types of scalars, by kind.
+var plainTypes = func() map[reflect.Kind]reflect.Type {
+	types := map[reflect.Kind]reflect.Type{}
+	for _, v := range []any{
+		int(0), int8(0), int16(0), int32(0), int64(0), uint(0), uint8(0), uint16(0), uint32(0), uint64(0),
+		uintptr(0), float32(0), float64(0), false, "",
+	} {
+		types[reflect.TypeOf(v).Kind()] = reflect.TypeOf(v)
+	}
+	return types
+}()
+
+// plainValue returns a value in types that every process knows: scalars of types that a program defined
+// become values of predeclared types, lists a []any, and mappings a map[string]any.
+func plainValue(v any) any {
+	if _, ok := v.(array.Half); ok {
+		return v // not the number that its bits are
+	}
+	r := reflect.ValueOf(v)
+	switch r.Kind() {
+	case reflect.Slice, reflect.Array:
+		items := make([]any, r.Len())
+		for i := range items {
+			items[i] = plainValue(r.Index(i).Interface())
+		}
+		return items
+	case reflect.Map:
+		if r.Type().Key().Kind() != reflect.String {
+			return v
+		}
+		fields := map[string]any{}
+		for k, field := range r.Seq2() {
+			fields[k.String()] = plainValue(field.Interface())
+		}
+		return fields
+	}
+	if t, ok := plainTypes[r.Kind()]; ok {
+		return r.Convert(t).Interface()
+	}
+	return v
+}

@@ -1,0 +1,171 @@
+package problem
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/ndtune/ndtune/internal/nearest"
+	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/expression"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// A StructType is a struct that arguments can have as their type. It is laid out as OpenCL C does.
+type StructType struct {
+	Name   string
+	Fields []StructField
+}
+
+// A StructField is a field of a [StructType].
+type StructField struct {
+	Name  string
+	Type  string // as that of an [Argument], or the name of an earlier StructType
+	Count Expr   // length of an array, the same for all configurations; "": the field is no array
+}
+
+// An Element is the type of the elements of an argument.
+type Element struct {
+	Type   array.Type    // array.Uint8 for a struct
+	Struct *array.Struct // nil: the elements are of Type
+}
+
+// Size returns the size in bytes.
+func (e Element) Size() int {
+	if e.Struct != nil {
+		return e.Struct.Size
+	}
+	return e.Type.Size()
+}
+
+// String returns the name of the type.
+func (e Element) String() string {
+	if e.Struct != nil {
+		return "struct " + e.Struct.Name
+	}
+	return e.Type.String()
+}
+
+// Equal reports whether two types are the same. The names of structs do not matter.
+func (e Element) Equal(o Element) bool { return e.Type == o.Type && e.Struct.Equal(o.Struct) }
+
+// Array returns an array of n elements, all bytes of which are zero.
+func (e Element) Array(n int) *array.Array {
+	if e.Struct != nil {
+		return array.NewStructs(e.Struct, n)
+	}
+	return array.New(e.Type, n)
+}
+
+// view returns the memory of an array as elements of the type. A struct takes any bytes.
+func (e Element) view(a *array.Array) (*array.Array, error) {
+	if e.Struct != nil {
+		return a.AsStructs(e.Struct)
+	}
+	return a.As(e.Type)
+}
+
+// fill makes the content of n elements.
+func (e Element) fill(f array.Fill, n int, seed uint64) (*array.Array, error) {
+	if e.Struct != nil {
+		return f.MakeStructs(e.Struct, n, seed)
+	}
+	return f.Make(e.Type, n, seed)
+}
+
+// ofBytes returns an array with a copy of the bytes.
+func (e Element) ofBytes(b []byte) (*array.Array, error) {
+	if len(b)%e.Size() != 0 {
+		return nil, fmt.Errorf("%d bytes are no multiple of the %d of %s", len(b), e.Size(), e)
+	}
+	a := e.Array(len(b) / e.Size())
+	copy(a.Bytes, b)
+	return a, nil
+}
+
+// rawBytes is the name of the type of arguments that are given byte by byte.
+const rawBytes = "bytes"
+
+// compileTypes lays out the structs of the definition.
+func (p *Problem) compileTypes(errs *fieldErrors, scope expression.Scope) {
+	for _, t := range p.definition.Types {
+		field := "types." + t.Name
+		_, plain := array.ParseType(t.Name)
+		switch {
+		case !space.IsIdentifier(t.Name):
+			errs.addf(field, "%q is not a name that a type can have", t.Name)
+			continue
+		case plain == nil || t.Name == rawBytes:
+			errs.addf(field, "%s is the name of another type", t.Name)
+			continue
+		case p.structs[t.Name] != nil:
+			errs.addf(field, "two types have this name")
+			continue
+		}
+		s, err := array.NewStruct(t.Name, p.compileFields(errs, field, t, scope))
+		if errs.add(field, err); err == nil {
+			p.structs[t.Name] = s
+		}
+	}
+}
+
+func (p *Problem) compileFields(errs *fieldErrors, field string, t StructType, scope expression.Scope) []array.Field {
+	var fields []array.Field
+	for _, given := range t.Fields {
+		at := field + "." + given.Name
+		f := array.Field{Name: given.Name}
+		switch {
+		case !space.IsIdentifier(given.Name):
+			errs.addf(at, "%q is not a name that a field can have", given.Name)
+		case slices.ContainsFunc(fields, func(o array.Field) bool { return o.Name == given.Name }):
+			errs.addf(at, "two fields have this name")
+		}
+		e, err := p.elementType(given.Type)
+		if err != nil {
+			errs.add(at, err)
+			e.Type = array.Uint8 // only to go on
+		}
+		f.Type, f.Struct = e.Type, e.Struct
+		if given.Count != "" {
+			count := p.compileSize(errs, at+".count", given.Count, scope)
+			switch {
+			case count == nil:
+			case !p.fixed(count):
+				errs.addf(at+".count", "%s depends on the configuration or the device; a struct is the same for all", given.Count)
+			default:
+				f.Count, _ = count.Int(p.constants) // compileSize has checked the value
+				f.Count = max(0, f.Count)
+			}
+		}
+		fields = append(fields, f)
+	}
+	return fields
+}
+
+// elementType returns the named type. The name may be that of a constant whose text names the type.
+func (p *Problem) elementType(name string) (Element, error) {
+	for _, c := range p.definition.Constants {
+		if text, ok := c.Value.(string); ok && c.Name == name {
+			e, err := p.namedType(text)
+			if err != nil {
+				err = fmt.Errorf("the constant %s: %w", name, err)
+			}
+			return e, err
+		}
+	}
+	return p.namedType(name)
+}
+
+func (p *Problem) namedType(name string) (Element, error) {
+	if s := p.structs[name]; s != nil {
+		return Element{array.Uint8, s}, nil
+	}
+	if name == rawBytes {
+		return Element{Type: array.Uint8}, nil
+	}
+	typ, err := array.ParseType(name)
+	if hint := nearest.Hint(name, slices.Sorted(maps.Keys(p.structs))); err != nil && hint != "" {
+		err = fmt.Errorf("unknown type %q%s", name, hint)
+	}
+	return Element{Type: typ}, err
+}
