@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -21,12 +20,13 @@ func newApp() *cli.App {
 
    ndtune devices                               the devices of this machine
    ndtune diffusion tune --kernel tiled         the bundled tutorial kernel
-   ndtune tune my_kernel.yaml -o results.csv    a kernel of your own
+   ndtune init kernel.cl                        a first specification for a kernel of your own
+   ndtune tune my_kernel.yaml -o results.csv    a search
 
 Exit status: 0 done; 1 no correct configuration was found, or the run could not
 continue; 2 the command line or the specification is wrong; 130 interrupted.`,
 		Version:                   versionText(),
-		Commands:                  []*cli.Command{devicesCommand(), tuneCommand(), runCommand(), spaceCommand(), strategiesCommand(), simulateCommand(), compareCommand(), convertCommand(), reportCommand(), diffusionCommand(), matmulCommand(), completionCommand()},
+		Commands:                  []*cli.Command{devicesCommand(), initCommand(), tuneCommand(), runCommand(), spaceCommand(), strategiesCommand(), simulateCommand(), compareCommand(), convertCommand(), reportCommand(), diffusionCommand(), matmulCommand(), completionCommand(), versionCommand()},
 		EnableBashCompletion:      true,
 		DisableSliceFlagSeparator: true,
 		OnUsageError:              onUsageError,
@@ -34,6 +34,7 @@ continue; 2 the command line or the specification is wrong; 130 interrupted.`,
 		Action:                    needCommand,
 	}
 	setUsageErrors(app.Commands)
+	completeValues(app.Commands, "")
 	return app
 }
 
@@ -71,14 +72,7 @@ func needCommand(c *cli.Context) error {
 
 // versionText returns the version, with the compiler and the platform that the program was built for.
 func versionText() string {
-	v := version
-	if v == "" {
-		v = "devel"
-		if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-			v = info.Main.Version
-		}
-	}
-	return fmt.Sprintf("%s (%s, %s/%s)", v, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return fmt.Sprintf("%s (%s, %s/%s)", shortVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 func init() {

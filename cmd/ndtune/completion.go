@@ -2,9 +2,16 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/ndtune/ndtune/matmul"
+	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/search"
 )
 
 // completionScripts ask the program itself for the possible words, through a flag of urfave/cli. If
@@ -79,4 +86,66 @@ func completionCommand() *cli.Command {
 			return nil
 		},
 	}
+}
+
+// completeValues makes each command complete the values of its flags: the word before the one to complete is a flag
+// that takes a value.
+func completeValues(commands []*cli.Command, parent string) {
+	for _, command := range commands {
+		completeValues(command.Subcommands, command.Name)
+		if command.BashComplete != nil {
+			continue
+		}
+		otherwise := cli.DefaultCompleteWithFlags(command)
+		command.BashComplete = func(c *cli.Context) {
+			if flag := flagBefore(command.Flags, os.Args); flag != "" {
+				for _, value := range valuesOf(parent, flag) {
+					fmt.Fprintln(c.App.Writer, value)
+				}
+				return
+			}
+			otherwise(c)
+		}
+	}
+}
+
+// flagBefore returns the name of the flag whose value is completed, or "". A command line ends with that flag, the
+// beginning of the value and the flag of the completion.
+func flagBefore(flags []cli.Flag, args []string) string {
+	if len(args) < 3 || !strings.HasPrefix(args[len(args)-3], "-") {
+		return ""
+	}
+	f := flagNamed(flags, strings.TrimLeft(args[len(args)-3], "-"))
+	if d, ok := f.(cli.DocGenerationFlag); !ok || !d.TakesValue() {
+		return ""
+	}
+	return f.Names()[0]
+}
+
+// valuesOf returns the values that a flag of a command can have, by the command above it, as far as they are known.
+func valuesOf(parent, flag string) (values []string) {
+	switch flag {
+	case "device":
+		all, err := device.List()
+		if err != nil {
+			return nil
+		}
+		for _, d := range all {
+			values = append(values, d.Selector(), d.Type)
+		}
+		slices.Sort(values)
+		return slices.Compact(values)
+	case "strategy":
+		return search.Names()
+	case "to":
+		return record.Formats()
+	case "kernel":
+		switch parent {
+		case "diffusion":
+			return diffusionTutorial.choices()
+		case "matmul":
+			return matmul.Kernels
+		}
+	}
+	return nil
 }

@@ -3,17 +3,19 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/spec"
 )
 
 func convertCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "convert",
-		Usage:     "turn recorded results into another format",
+		Usage:     "turn recorded results into another format, or a T1 file into a specification",
 		ArgsUsage: "IN OUT",
 		Description: `Reads a run log, a T4 file, a Kernel Tuner cache file or a CSV table of ndtune, plain or
 gzipped, whatever its name, and writes it in the format of --to, or of the extension of OUT.
@@ -30,6 +32,11 @@ converted, and the lost ones are listed; IN is not changed:
 
    ndtune convert --skip-damaged kernel.jsonl intact.jsonl
 
+A T1 file, the specification of Kernel Tuner and KTT, becomes a YAML specification if OUT ends
+with .yaml or .yml. Lines that begin with «# not converted» show the parts that are lost:
+
+   ndtune convert problem.T1.json kernel.yaml
+
 Every command refuses records of more than 256 MiB, before or after unpacking.
 NDTUNE_MAX_RECORD_MIB=1024 in the environment sets another limit.`,
 		Flags: []cli.Flag{
@@ -45,6 +52,9 @@ func convert(c *cli.Context) error {
 	in, out, format, err := conversion(c)
 	if err != nil {
 		return &usageError{err}
+	}
+	if format == formatSpec {
+		return convertT1(c, in, out)
 	}
 	var r *record.Record
 	var damaged []record.DamagedLine
@@ -69,6 +79,28 @@ func convert(c *cli.Context) error {
 	}
 	if len(lost) > 0 {
 		fmt.Fprintf(c.App.ErrWriter, "Lost, because the format cannot hold it: %s.\n", strings.Join(lost, "; "))
+	}
+	return nil
+}
+
+// formatSpec is the format of a YAML specification, which --to does not name.
+const formatSpec = "specification"
+
+// convertT1 writes a T1 file as a specification.
+func convertT1(c *cli.Context, in, out string) error {
+	if c.Bool("skip-damaged") {
+		return wrong("--skip-damaged is for run logs; %s becomes a specification", in)
+	}
+	draft, err := spec.ConvertT1(in, out)
+	if err != nil {
+		return err
+	}
+	if err := draft.Write(out); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.App.ErrWriter, "%s: a T1 file as specification%s\n", out, map[bool]string{true: "; its comments list what is not converted"}[len(draft.Remarks[""]) > 0])
+	for name := range draft.Arrays {
+		fmt.Fprintf(c.App.ErrWriter, "%s: the data of an argument\n", filepath.Join(filepath.Dir(out), name))
 	}
 	return nil
 }
@@ -108,7 +140,10 @@ func conversion(c *cli.Context) (in, out, format string, err error) {
 		return "", "", "", fmt.Errorf("name two files: %s IN OUT (see %s --help)", c.Command.HelpName, c.Command.HelpName)
 	}
 	in, out, format = c.Args().Get(0), c.Args().Get(1), c.String("to")
-	if format == "" {
+	extension := filepath.Ext(out)
+	if format == "" && (extension == ".yaml" || extension == ".yml") {
+		format = formatSpec
+	} else if format == "" {
 		if format, err = record.FormatOf(out); err != nil {
 			return in, out, format, fmt.Errorf("%w, or name a format with --to: %s", err, strings.Join(record.Formats(), ", "))
 		}

@@ -25,6 +25,9 @@ type document struct {
 	options map[string]string // the options that give values to fields, by field
 	origins map[string]string // of a T1 file: its fields, by the fields of the definition
 
+	converting bool     // a T1 file is converted
+	lost       []string // what a specification cannot express of it
+
 	unverified bool   // verify is not read
 	sourcePath string // of the kernel, where it is a file
 	reference  string // the specification that verify names

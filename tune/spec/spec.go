@@ -6,8 +6,8 @@
 // [problem.New] checks the meaning. Errors of both kinds are reported alike and all at once,
 // each with its file, line, column and field.
 //
-// The package does not guess. It refuses unknown keys, numbers that two versions of YAML read
-// differently, and missing files, before any device is used.
+// [Propose] guesses a specification of a kernel, and [ConvertT1] makes one of a T1 file. Loading does not guess: it refuses
+// unknown keys, numbers that two versions of YAML read differently, and missing files, before any device is used.
 package spec
 
 import (

@@ -4,9 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/ndtune/ndtune/internal/excerpt"
+	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/python"
@@ -78,12 +83,83 @@ func (t *t1) comesFrom(name string, f field) { t.origins[name] = f.name }
 // blame adds an error of a field of the definition.
 func (t *t1) blame(name string, err error) { t.errs = append(t.errs, t.placed(name, err)) }
 
-// ignored returns readers of keys that have no meaning for this program.
+// ignored returns readers of keys that have no meaning for this program. A conversion lists those that had one.
 func ignored(keys ...string) (readers []reader) {
 	for _, key := range keys {
-		readers = append(readers, reader{key, func(field) {}})
+		readers = append(readers, reader{key, func(f field) {
+			if !slices.Contains(redundant, key) && !f.isNull() {
+				f.lost = append(f.lost, f.name+": "+f.excerpt())
+			}
+		}})
 	}
 	return readers
+}
+
+// redundant are the ignored keys that say nothing which other keys and the kernel do not say.
+var redundant = []string{"$schema", "Parameters", "AccessType", "MemType", "TypeSize"}
+
+// excerpt returns the text of a field on one line.
+func (f field) excerpt() string {
+	text, err := yaml.Marshal(f.node)
+	if err != nil {
+		return ""
+	}
+	return excerpt.Of(strings.Join(strings.Fields(string(text)), " "))
+}
+
+// ConvertT1 reads a T1 file and returns it as a specification for the file out. What a specification cannot express,
+// such as the budget of a benchmark, stands in comments at its end that begin with «not converted».
+func ConvertT1(path, out string) (*Draft, error) {
+	d := newDocument(files{osFiles{}}, path)
+	d.converting = true
+	root, errs := d.parse()
+	switch {
+	case errs != nil:
+		return nil, errs
+	case !isT1(root):
+		return nil, Errors{{File: path, Err: errors.New("this is no T1 file: it has neither ConfigurationSpace nor KernelSpecification")}}
+	}
+	s, err := d.loadT1(root, Options{})
+	if err != nil {
+		return nil, err
+	}
+	draft := &Draft{Definition: s.Definition, Arrays: map[string]*array.Array{}}
+	draft.File, draft.Definition.Kernel.BuildOptions = relocated(out, s.SourcePath, s.Definition.Kernel.BuildOptions)
+	draft.Definition.Arguments = slices.Clone(s.Definition.Arguments)
+	for i, a := range draft.Definition.Arguments {
+		if data, ok := a.Data.(*array.Array); ok {
+			name := fmt.Sprintf("%s.%d.npy", strings.TrimSuffix(filepath.Base(out), filepath.Ext(out)), i+1)
+			draft.Arrays[name] = data
+			draft.Definition.Arguments[i].Fill.File = name
+		}
+	}
+	draft.Head = []string{"Converted from " + filepath.Base(path) + "."}
+	for _, line := range d.lost {
+		draft.remark("", "not converted: %s", line)
+	}
+	if s.Definition.Verify == nil {
+		draft.remark("verify", "The output is not verified: a T1 file says nothing of it. Name the configuration that is correct, or\nanother specification, such as verify: {spec: %s, parameters: {…}}.", filepath.Base(out))
+	}
+	return draft, nil
+}
+
+// relocated returns the path of a source and the folders of -I as a specification in the file out names them.
+func relocated(out, source string, options []string) (string, []string) {
+	relative := func(path string) string {
+		from, err1 := filepath.Abs(filepath.Dir(out))
+		to, err2 := filepath.Abs(path)
+		if short, err := filepath.Rel(from, to); err1 == nil && err2 == nil && err == nil {
+			path = short
+		}
+		return filepath.ToSlash(path)
+	}
+	options = slices.Clone(options)
+	for i, option := range options {
+		if folder, ok := strings.CutPrefix(option, "-I"); ok {
+			options[i] = "-I" + relative(folder)
+		}
+	}
+	return relative(source), options
 }
 
 // isNull reports whether a field is null, which means missing in T1 files.

@@ -46,6 +46,7 @@ type answer struct {
 	Turn       *turn
 	Remeasured *remeasured
 	Measured   *measured
+	Described  *described
 	Failed     string // why
 }
 
@@ -66,6 +67,8 @@ type hello struct {
 
 	Peaks []string  // the parts of the device's peaks to measure, and nothing else
 	Task  peak.Task // of these parts
+
+	Program *program // whose kernels to declare, and nothing else
 }
 
 // values are a configuration.

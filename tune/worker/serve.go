@@ -81,6 +81,9 @@ func (s *server) greet(h hello) error {
 	if len(h.Peaks) > 0 {
 		return s.measurePeaks(h)
 	}
+	if h.Program != nil {
+		return s.describe(h)
+	}
 	var err error
 	if s.problem, err = h.problem(); err != nil {
 		return err

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/ndtune/ndtune/cl"
+)
+
+func versionCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "version",
+		Usage: "print the version, the compiler and the OpenCL platforms",
+		Description: `Prints the facts that a report of a fault needs: the version of ndtune, the commit and the Go
+compiler that it was built from, and the OpenCL platforms of this machine.
+
+   ndtune version
+   ndtune version --json`,
+		Flags:  []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print JSON"}},
+		Action: printVersion,
+	}
+}
+
+// A versionInfo is what version --json prints.
+type versionInfo struct {
+	Version   string            `json:"version"`
+	Commit    string            `json:"commit,omitempty"` // with «+changes» if the working tree had changes
+	Go        string            `json:"go"`
+	System    string            `json:"system"`
+	Platforms []versionPlatform `json:"platforms"`
+	Error     string            `json:"platforms_error,omitempty"` // why there are no platforms
+}
+
+type versionPlatform struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	Devices int    `json:"devices"`
+}
+
+func printVersion(c *cli.Context) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	v := versionInfo{Version: shortVersion(), Commit: commit(), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, Platforms: []versionPlatform{}}
+	var err error
+	if v.Platforms, err = versionPlatforms(); err != nil {
+		v.Error = err.Error()
+	}
+	if c.Bool("json") {
+		return printJSON(c.App.Writer, v)
+	}
+	w := c.App.Writer
+	fmt.Fprintf(w, "ndtune %s\n", v.Version)
+	if v.Commit != "" {
+		fmt.Fprintf(w, "commit: %s\n", v.Commit)
+	}
+	fmt.Fprintf(w, "built with: %s for %s\n", v.Go, v.System)
+	for _, p := range v.Platforms {
+		fmt.Fprintf(w, "OpenCL: %s, %s, %s\n", p.Name, p.Version, countNoun(p.Devices, "device"))
+	}
+	if v.Error != "" {
+		fmt.Fprintf(w, "OpenCL: none (%s)\n", firstLine(v.Error))
+	}
+	return nil
+}
+
+// versionPlatforms returns the OpenCL platforms, an empty list with an error.
+func versionPlatforms() ([]versionPlatform, error) {
+	all := []versionPlatform{}
+	platforms, err := cl.Platforms()
+	if err != nil {
+		return all, err
+	}
+	for _, p := range platforms {
+		info, err := p.Info()
+		if err != nil {
+			return all, err
+		}
+		devices, err := p.Devices(cl.DeviceAll)
+		if err != nil {
+			return all, err
+		}
+		all = append(all, versionPlatform{info.Name, strings.TrimSpace(info.Version), len(devices)})
+	}
+	return all, nil
+}
+
+// shortVersion returns the version alone.
+func shortVersion() string {
+	if version != "" {
+		return version
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return "devel"
+}
+
+// commit returns the commit of the build, "" if the Go tool did not note one.
+func commit() (hash string) {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			hash = s.Value
+		case s.Key == "vcs.modified" && s.Value == "true" && hash != "":
+			hash += "+changes"
+		}
+	}
+	return hash
+}

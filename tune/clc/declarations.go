@@ -1,0 +1,330 @@
+package clc
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// A Macro is an object-like macro that a source defines.
+type Macro struct {
+	Name    string
+	Text    string // of the first definition, on one line, without comments
+	Guarded bool   // under #ifndef of its own name: the definition is a default
+}
+
+// Macros returns the object-like macros of a source, each once, in the order of their first definitions. It
+// leaves out definitions under #if 0 and include guards.
+func Macros(text string) (macros []Macro) {
+	var open []string // the conditions, as the names of undefined macros; «0»: never; "": others
+	for _, d := range scanDirectives(text).directives {
+		switch name, rest := splitMacro(d.argument); {
+		case strings.HasPrefix(d.name, "if"):
+			plain := strings.ReplaceAll(d.argument, " ", "")
+			if negated, ok := strings.CutPrefix(plain, "!defined"); ok {
+				plain = strings.Trim(negated, "()")
+			} else if d.name != "ifndef" && plain != "0" {
+				plain = ""
+			}
+			open = append(open, plain)
+		case strings.HasPrefix(d.name, "el") && len(open) > 0:
+			open[len(open)-1] = ""
+		case d.name == "endif" && len(open) > 0:
+			open = open[:len(open)-1]
+		case d.name != "define" || strings.HasPrefix(rest, "(") || strings.TrimSpace(rest) == "" || slices.Contains(open, "0"):
+		case !slices.ContainsFunc(macros, func(m Macro) bool { return m.Name == name }):
+			macros = append(macros, Macro{name, strings.TrimSpace(rest), slices.Contains(open, name)})
+		}
+	}
+	return macros
+}
+
+// A Use is what a kernel does with the buffer of an argument, as far as the text shows it.
+type Use struct {
+	Written bool // an element is assigned
+	Read    bool // it occurs otherwise
+}
+
+// A Function is the text of a kernel function.
+type Function struct {
+	Dimensions int            // of the NDRange: 1 + the largest argument of get_global_id and its like; 0: none is called
+	WorkGroup  []string       // the expressions of reqd_work_group_size, or nil
+	Uses       map[string]Use // of identifiers, by name
+
+	Loops map[string]bool // the identifiers in the heads of its loops
+
+	// Reach are the identifiers that may matter to the kernel: those outside of other kernels' bodies, and those in
+	// directives except the names that they define.
+	Reach map[string]bool
+}
+
+// FindKernel finds a kernel function in a source; nil if its text is not there, as when a macro makes it. The
+// function that conditions choose is not known: FindKernel takes the first of several with the name.
+func FindKernel(text, name string) *Function {
+	all := tokens(text)
+	for i, t := range all {
+		if t != name || i+1 == len(all) || all[i+1] != "(" {
+			continue
+		}
+		start := i
+		for start > 0 && !slices.Contains([]string{";", "}", "kernel", "__kernel"}, all[start]) {
+			start--
+		}
+		body := i
+		for body < len(all) && all[body] != "{" && all[body] != ";" {
+			body++
+		}
+		if start == i || body == len(all) || all[body] != "{" || !strings.HasSuffix(all[start], "kernel") {
+			continue
+		}
+		end := closing(all, body)
+		f := &Function{WorkGroup: workGroup(all[start:body]), Uses: uses(all[body:end]), Loops: loops(all[body:end]), Reach: reach(text, all, body)}
+		if f.Dimensions = dimensions(all[body:end]); f.Dimensions == 0 {
+			f.Dimensions = dimensions(all) // functions that it calls read the indices
+		}
+		return f
+	}
+	return nil
+}
+
+// loops returns the words in the heads of the loops of some code.
+func loops(code []string) map[string]bool {
+	found := map[string]bool{}
+	for i, t := range code {
+		if (t == "for" || t == "while") && i+1 < len(code) && code[i+1] == "(" {
+			for _, word := range code[i+1 : closing(code, i+1)] {
+				found[word] = true
+			}
+		}
+	}
+	return found
+}
+
+// Tested returns the macros that conditions of a source compare with a number, as in #if VECTOR == 4, and that it
+// does not define, each with the first such number. Names that begin with _ or cl_ are those of compilers.
+func Tested(text string) (macros []Macro) {
+	directives := scanDirectives(text).directives
+	for _, d := range directives {
+		if d.name != "if" && d.name != "elif" {
+			continue
+		}
+		words := tokens(d.argument)
+		for i := 0; i+3 < len(words); i++ {
+			name, value := words[i], words[i+3]
+			if words[i+1] != "=" || words[i+2] != "=" || !unicode.IsLetter(rune(name[0])) || strings.HasPrefix(name, "cl_") || !unicode.IsDigit(rune(value[0])) {
+				continue
+			}
+			known := slices.ContainsFunc(macros, func(m Macro) bool { return m.Name == name }) || slices.ContainsFunc(directives, func(d directive) bool {
+				defined, _ := splitMacro(d.argument)
+				return d.name == "define" && defined == name
+			})
+			if !known {
+				macros = append(macros, Macro{name, value, true})
+			}
+		}
+	}
+	return macros
+}
+
+// reach returns the identifiers of a source without the bodies of the kernels but the one that begins at an index.
+func reach(text string, all []string, body int) map[string]bool {
+	found := map[string]bool{}
+	isKernel := false
+	for i := 0; i < len(all); i++ {
+		switch {
+		case all[i] == "kernel" || all[i] == "__kernel":
+			isKernel = true
+		case all[i] == "{" && isKernel && i != body:
+			i = closing(all, i) - 1
+			isKernel = false
+		default:
+			isKernel = isKernel && all[i] != ";" && all[i] != "{"
+			found[all[i]] = true
+		}
+	}
+	for _, d := range scanDirectives(text).directives {
+		name, rest := splitMacro(d.argument)
+		if !slices.Contains([]string{"define", "undef", "ifndef"}, d.name) {
+			rest = name + rest
+		}
+		for _, word := range tokens(rest) {
+			found[word] = true
+		}
+	}
+	return found
+}
+
+// Typedef returns the type that a source gives a name by a typedef of one word; "" if there is none.
+func Typedef(text, name string) string {
+	all := tokens(text)
+	for i := range all {
+		if all[i] == "typedef" && i+3 < len(all) && all[i+2] == name && all[i+3] == ";" {
+			return all[i+1]
+		}
+	}
+	return ""
+}
+
+// IsType reports whether a source uses a name as a type: before another name, or after a qualifier.
+func IsType(text, name string) bool {
+	qualifiers := strings.Fields("const volatile global local constant private __global __local __constant __private typedef")
+	all := tokens(text)
+	for i, t := range all {
+		if t != name {
+			continue
+		}
+		if i+1 < len(all) && isWord(rune(all[i+1][0])) && !unicode.IsDigit(rune(all[i+1][0])) || i > 0 && slices.Contains(qualifiers, all[i-1]) {
+			return true
+		}
+	}
+	return false
+}
+
+// tokens returns the words, literals and other characters of a source, without directives and comments.
+func tokens(text string) (all []string) {
+	s := &cScanner{text: text, line: 1}
+	fresh := true
+	for s.pos < len(s.text) {
+		from := s.pos
+		switch {
+		case s.skipBlank():
+			continue
+		case s.text[s.pos] == '\n':
+			s.advance(1)
+			fresh = true
+			continue
+		case s.text[s.pos] == '#' && fresh:
+			s.directive()
+			continue
+		}
+		fresh = false
+		word := s.word()
+		if word == "" {
+			s.token()
+			word = s.unspliced(from)
+		}
+		all = append(all, word)
+	}
+	return all
+}
+
+// closing returns the index after the bracket that closes the one at an index.
+func closing(all []string, open int) int {
+	depth := 0
+	for i := open; i < len(all); i++ {
+		switch all[i] {
+		case "(", "[", "{":
+			depth++
+		case ")", "]", "}":
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return len(all)
+}
+
+// workGroup returns the sizes of reqd_work_group_size.
+func workGroup(header []string) (sizes []string) {
+	i := slices.IndexFunc(header, func(t string) bool { return strings.Trim(t, "_") == "reqd_work_group_size" })
+	if i < 0 || i+1 == len(header) || header[i+1] != "(" {
+		return nil
+	}
+	for _, part := range arguments(header, i+1) {
+		sizes = append(sizes, strings.Join(part, " "))
+	}
+	return sizes
+}
+
+// arguments splits the arguments between the bracket at an index and the one that closes it.
+func arguments(all []string, open int) (parts [][]string) {
+	end := closing(all, open)
+	from := open + 1
+	for i := from; i < end; i++ {
+		switch {
+		case all[i] == "," || i == end-1:
+			parts = append(parts, all[from:i])
+			from = i + 1
+		case slices.Contains([]string{"(", "[", "{"}, all[i]):
+			i = closing(all, i) - 1
+		}
+	}
+	return parts
+}
+
+// dimensions returns the number of dimensions of the indices that some code reads.
+func dimensions(code []string) (n int) {
+	reads := []string{"get_global_id", "get_local_id", "get_group_id", "get_global_size", "get_local_size", "get_num_groups"}
+	for i, t := range code {
+		if slices.Contains(reads, t) && i+2 < len(code) && code[i+1] == "(" {
+			if axis := strings.Index("012", code[i+2]); axis >= 0 && len(code[i+2]) == 1 {
+				n = max(n, axis+1)
+			}
+		}
+	}
+	return n
+}
+
+// uses finds the identifiers of a function's body whose elements are assigned, also by vstore, by atomic functions
+// and by copies of work-groups.
+func uses(body []string) map[string]Use {
+	found := map[string]Use{}
+	note := func(name string, u Use) {
+		found[name] = Use{found[name].Written || u.Written, found[name].Read || u.Read}
+	}
+	for i, t := range body {
+		if !isWord(rune(t[0])) {
+			continue
+		}
+		if i+1 < len(body) && body[i+1] == "(" {
+			if target, reads := targetOf(t, arguments(body, i+1)); target != "" {
+				note(target, Use{true, reads})
+			}
+			continue
+		}
+		next := i + 1
+		for next < len(body) && (body[next] == "[" || body[next] == ".") {
+			if body[next] == "." {
+				next += 2
+			} else {
+				next = closing(body, next)
+			}
+		}
+		element := next > i+1 || i > 1 && body[i-1] == "*" && slices.Contains([]string{";", "{", "}", ")"}, body[i-2])
+		rest := strings.Join(body[min(next, len(body)):min(next+3, len(body))], "")
+		switch {
+		case !element:
+			note(t, Use{Read: true})
+		case strings.HasPrefix(rest, "=") && !strings.HasPrefix(rest, "=="):
+			note(t, Use{Written: true})
+		case len(rest) > 1 && strings.ContainsRune("+-*/%&|^", rune(rest[0])) && (rest[1] == '=' || rest[:2] == "++" || rest[:2] == "--"),
+			strings.HasPrefix(rest, "<<="), strings.HasPrefix(rest, ">>="):
+			note(t, Use{true, true})
+		default:
+			note(t, Use{Read: true})
+		}
+	}
+	return found
+}
+
+// targetOf returns the identifier that a function of OpenCL C writes through, and whether it reads it, too.
+func targetOf(function string, args [][]string) (target string, reads bool) {
+	var pointer []string
+	switch {
+	case len(args) == 0:
+	case strings.HasPrefix(function, "atom"), strings.HasPrefix(function, "async_work_group"):
+		pointer, reads = args[0], strings.HasPrefix(function, "atom")
+	case strings.HasPrefix(function, "vstore"):
+		pointer = args[len(args)-1]
+	}
+	for i := 0; i < len(pointer); i++ {
+		if pointer[i] == "(" { // a conversion
+			i = closing(pointer, i) - 1
+			continue
+		}
+		if first := pointer[i][0]; isWord(rune(first)) && (first < '0' || first > '9') {
+			return pointer[i], reads
+		}
+	}
+	return "", false
+}

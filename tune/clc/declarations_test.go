@@ -1,0 +1,107 @@
+package clc
+
+import (
+	"reflect"
+	"testing"
+)
+
+func TestMacros(t *testing.T) {
+	got := Macros(`
+#ifndef HEADER_H
+#define HEADER_H
+#ifndef BLOCK
+#define BLOCK 16 // default
+#endif
+#define N (1 << \
+  4)
+#define SQUARE(x) ((x) * (x))
+#if 0
+#define DEAD 1
+#endif
+#ifdef USE
+#define N 8
+#define M 4
+#endif
+/* #define COMMENT 1 */
+#endif`)
+	want := []Macro{{"BLOCK", "16", true}, {"N", "(1 << 4)", false}, {"M", "4", false}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
+const kernelsText = `
+#define INDEX get_global_id(0)
+#if OTHER_FLAG
+#endif
+typedef float real;
+float helper(__global float *h) { return h[HELPER]; }
+__kernel __attribute__((reqd_work_group_size(BX, BY * 2, 1)))
+void first(__global float *a, __global float4 *b, __global const float *c, __global int *d, __global float *e, __global int *f)
+{
+	int i = get_global_id(0), j = get_global_id(1);
+	a[i * N + j] = c[i] == 3 ? c[j] : helper(c);
+	b[i].x += 1;
+	*e = 0;
+	for (int k = 0; k < LIMIT; k++) {}
+	atomic_add(&d[0], f[i]);
+	vstore4(b[0], 1, (__global float *)(e));
+}
+kernel void second(global real *a) { a[get_local_id(2)] <<= ONLY_SECOND; }
+`
+
+func TestFindKernel(t *testing.T) {
+	f := FindKernel(kernelsText, "first")
+	if f == nil {
+		t.Fatal("the kernel is not found")
+	}
+	if want := []string{"BX", "BY * 2", "1"}; f.Dimensions != 2 || !reflect.DeepEqual(f.WorkGroup, want) {
+		t.Errorf("%d dimensions, work-group %q", f.Dimensions, f.WorkGroup)
+	}
+	for name, want := range map[string]Use{"a": {true, false}, "b": {true, true}, "c": {false, true}, "d": {true, true}, "e": {true, true}, "f": {false, true}} {
+		if got := f.Uses[name]; got != want {
+			t.Errorf("%s: %+v, want %+v", name, got, want)
+		}
+	}
+	for name, want := range map[string]bool{"N": true, "HELPER": true, "OTHER_FLAG": true, "BX": true, "ONLY_SECOND": false, "INDEX": false} {
+		if f.Reach[name] != want {
+			t.Errorf("%s is reached: %v", name, !want)
+		}
+	}
+	if !f.Loops["LIMIT"] || f.Loops["N"] {
+		t.Errorf("the heads of loops have %v", f.Loops)
+	}
+	g := FindKernel(kernelsText, "second")
+	if g == nil || g.Dimensions != 3 || g.Uses["a"] != (Use{true, true}) || !g.Reach["ONLY_SECOND"] {
+		t.Errorf("%+v", g)
+	}
+	if f := FindKernel(kernelsText, "helper"); f != nil {
+		t.Errorf("helper is no kernel: %+v", f)
+	}
+	if f := FindKernel("__kernel void f(", "f"); f != nil {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestTested(t *testing.T) {
+	got := Tested("#define A 1\n#if A == 1\n#if B == 2 && (C==0)\n#elif B == 4\n#if D > 1\n#if __V == 1 || cl_k == 1 || E == F\n#endif")
+	want := []Macro{{"B", "2", true}, {"C", "0", true}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
+func TestTypes(t *testing.T) {
+	if got := Typedef(kernelsText, "real"); got != "float" {
+		t.Errorf("real is %q", got)
+	}
+	if got := Typedef(kernelsText, "float"); got != "" {
+		t.Errorf("float is %q", got)
+	}
+	const text = "__global A *a; B b; int c = C * d; const D;"
+	for name, want := range map[string]bool{"A": true, "B": true, "C": false, "D": true} {
+		if IsType(text, name) != want {
+			t.Errorf("%s is a type: %v", name, !want)
+		}
+	}
+}

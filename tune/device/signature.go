@@ -1,0 +1,76 @@
+package device
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+
+	"github.com/ndtune/ndtune/cl"
+)
+
+// A Signature is the declaration of a kernel, as the driver reports it.
+type Signature struct {
+	Name      string
+	Arguments []cl.ArgInfo
+	WorkGroup [3]int // reqd_work_group_size; zeros: none
+}
+
+// A SourceError is the log of a source that does not compile.
+type SourceError struct{ Log string }
+
+func (e *SourceError) Error() string { return "the source does not compile:\n" + e.Log }
+
+// Signatures builds a source and returns the declarations of its kernels, in the driver's order. The error of a
+// source that does not compile is a [SourceError].
+func Signatures(d *cl.Device, source, options string) ([]Signature, error) {
+	context, err := cl.NewContext(d)
+	if err != nil {
+		return nil, err
+	}
+	defer context.Release()
+	program, err := context.NewProgram(source)
+	if err != nil {
+		return nil, err
+	}
+	defer program.Release()
+	var failed *cl.BuildError
+	if err := program.Build(argumentInfoOption+" "+options, d); errors.As(err, &failed) {
+		return nil, &SourceError{cmp.Or(readable(failed.Log), failed.Error())}
+	} else if err != nil {
+		return nil, err
+	}
+	kernels, err := program.Kernels()
+	if err != nil {
+		return nil, err
+	}
+	var all []Signature
+	for _, k := range kernels {
+		defer k.Release()
+		s, err := signature(k, d)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+func signature(k *cl.Kernel, d *cl.Device) (s Signature, err error) {
+	info, err := k.Info()
+	if err != nil {
+		return s, err
+	}
+	s.Name = k.Name()
+	for i := range info.NumArgs {
+		a, err := k.ArgInfo(i)
+		if errors.Is(err, cl.KernelArgInfoNotAvailable) {
+			return s, fmt.Errorf("the driver of %s does not describe the arguments of kernels", d)
+		} else if err != nil {
+			return s, err
+		}
+		s.Arguments = append(s.Arguments, a)
+	}
+	group, err := k.WorkGroupInfo(d)
+	s.WorkGroup = group.CompileSize
+	return s, err
+}

@@ -1,0 +1,145 @@
+package spec
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+	"testing/fstest"
+
+	"github.com/ndtune/ndtune/kernels"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// Each bundled specification is the same after it was written and read.
+func TestTextOfBundledSpecifications(t *testing.T) {
+	paths, err := filepath.Glob("../../kernels/*/*.yaml")
+	if err != nil || len(paths) < 10 {
+		t.Fatal(paths, err)
+	}
+	for _, path := range paths {
+		name, _ := filepath.Rel("../../kernels", path)
+		original, err := LoadFS(kernels.FS, filepath.ToSlash(name), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		files := fstest.MapFS{}
+		folder := filepath.Dir(path)
+		if err := copyFolder(files, folder); err != nil {
+			t.Fatal(err)
+		}
+		draft := Draft{Definition: original.Definition, File: filepath.Base(original.SourcePath), Reference: filepath.Base(referenceOf(t, path))}
+		_, draft.Definition.Kernel.BuildOptions = relocated(path, "", draft.Definition.Kernel.BuildOptions)
+		files["spec.yaml"] = &fstest.MapFile{Data: draft.YAML()}
+		again, err := LoadFS(files, "spec.yaml", Options{})
+		if err != nil {
+			t.Errorf("%s: %v\n%s", name, err, draft.YAML())
+			continue
+		}
+		if again.Problem.Digest() != original.Problem.Digest() {
+			t.Errorf("%s is another problem:\n%s", name, draft.YAML())
+		}
+	}
+}
+
+// referenceOf returns the specification that verifies another one, or "".
+func referenceOf(t *testing.T, path string) string {
+	d := newDocument(files{osFiles{}}, path)
+	root, errs := d.parse()
+	if errs != nil {
+		t.Fatal(errs)
+	}
+	d.field("", root).definition()
+	return d.reference
+}
+
+func copyFolder(files fstest.MapFS, folder string) error {
+	entries, err := os.ReadDir(folder)
+	for _, e := range entries {
+		text, err := os.ReadFile(filepath.Join(folder, e.Name()))
+		if err != nil {
+			return err
+		}
+		files[e.Name()] = &fstest.MapFile{Data: text}
+	}
+	return err
+}
+
+func TestTextOfValues(t *testing.T) {
+	for _, v := range []space.Value{
+		1, -1, 1.0, 0.5, 1e-7, true, false, "a", "", " a ", "1", "1.0", "010", "true", "null", "a: b", "a:", "a #b", "#a", "-a", "--a", "- a", "-", "'a'",
+		`"a"`, "a, b", "[a]", "{a}", "*a", "&a", "!a", "%a", "@a", "a\nb", "a\tb", "ä", "x ? 1 : 0", "yes", ".inf", "1_000", "0.5f", "~", "<<", "=", `a\b`,
+	} {
+		for _, text := range []string{"v: " + scalarText(v), "{v: " + scalarText(v) + ", w: 1}", "v: [" + scalarText(v) + ", 1]"} {
+			root, err := parseYAML([]byte(text))
+			if err != nil {
+				t.Errorf("%#v: %s: %v", v, text, err)
+				continue
+			}
+			node := root.Content[1]
+			if len(node.Content) > 0 {
+				node = node.Content[0]
+			}
+			if got, err := scalar(node); got != v || err != nil {
+				t.Errorf("%#v is %#v, %v in %s", v, got, err, text)
+			}
+		}
+	}
+}
+
+// A T1 file is the same problem after it was converted.
+func TestConvertedT1Files(t *testing.T) {
+	for _, name := range []string{"gemm.json", "good.json"} {
+		in, out := t.TempDir(), t.TempDir()
+		files := t1Files(t)
+		files["good.json"] = &fstest.MapFile{Data: []byte(goodT1)}
+		if err := os.CopyFS(in, files); err != nil {
+			t.Fatal(err)
+		}
+		original, err := Load(filepath.Join(in, name), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		draft, err := ConvertT1(filepath.Join(in, name), filepath.Join(out, "spec.yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := draft.Write(filepath.Join(out, "spec.yaml")); err != nil {
+			t.Fatal(err)
+		}
+		converted, err := Load(filepath.Join(out, "spec.yaml"), Options{})
+		if err != nil {
+			t.Errorf("%s: %v\n%s", name, err, draft.YAML())
+			continue
+		}
+		sameProblem(t, original, converted)
+	}
+}
+
+// sameProblem compares the spaces, the arguments and all variants of two problems.
+func sameProblem(t *testing.T, a, b *Spec) {
+	t.Helper()
+	d := hardware.Device{MaxWorkGroupSize: 1024, LocalMemory: 1 << 20, GlobalMemory: 1 << 40, MaxAllocation: 1 << 40}
+	x, err := a.Space(t.Context(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := b.Space(t.Context(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x.Len() != y.Len() || x.Len() == 0 {
+		t.Fatalf("%s has %d configurations, %s %d", a.Path, x.Len(), b.Path, y.Len())
+	}
+	if !reflect.DeepEqual(a.Problem.Arguments(), b.Problem.Arguments()) {
+		t.Errorf("the arguments are %+v and %+v", a.Problem.Arguments(), b.Problem.Arguments())
+	}
+	for i := range x.Len() {
+		v, err := a.Problem.Variant(x.At(i), d)
+		w, err2 := b.Problem.Variant(y.At(i), d)
+		if err != nil || err2 != nil || !reflect.DeepEqual(v, w) {
+			t.Fatalf("%s: %+v, %v\n%s: %+v, %v", a.Path, v, err, b.Path, w, err2)
+		}
+	}
+}

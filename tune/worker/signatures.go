@@ -1,0 +1,78 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ndtune/ndtune/tune/device"
+)
+
+// program is a source to build for the declarations of its kernels.
+type program struct{ Source, Options string }
+
+// described are the declarations, or the log of a build that failed.
+type described struct {
+	Kernels []device.Signature
+	Log     string
+}
+
+// Signatures builds a source in a worker, and returns the declarations of its kernels. A compiler that crashes or
+// takes longer than the time-out is an error that says so; a source that does not compile has a [device.SourceError].
+func Signatures(ctx context.Context, d device.Listed, source, options string, timeout time.Duration) ([]device.Signature, error) {
+	identity, err := device.Describe(d.Device)
+	if err != nil {
+		return nil, err
+	}
+	host := newHost(nil)
+	defer host.Close()
+	worker, err := host.Start()
+	if err != nil {
+		return nil, err
+	}
+	defer close(worker.Requests)
+	worker.Requests <- request{Hello: &hello{Selector: d.Selector(), Device: identity, Program: &program{source, options}}}
+	watch := time.NewTimer(timeout)
+	defer watch.Stop()
+	select {
+	case <-ctx.Done():
+		err = ctx.Err()
+	case <-watch.C:
+		err = fmt.Errorf("the compiler took longer than %s", timeout)
+	case e := <-host.Events:
+		switch a := e.Answer; {
+		case e.End != nil:
+			return nil, fmt.Errorf("the compiler of %s ended the process that built the source %s", d.Name, e.End.Explain(""))
+		case a.Failed != "":
+			err = errors.New(a.Failed)
+		case a.Described == nil:
+			err = errors.New("the process that builds the source gave another answer")
+		case a.Described.Log != "":
+			err = &device.SourceError{Log: a.Described.Log}
+		default:
+			host.Stop(worker)
+			return a.Described.Kernels, nil
+		}
+	}
+	host.Stop(worker)
+	return nil, err
+}
+
+// describe builds, in a worker, the source of a hello.
+func (s *server) describe(h hello) error {
+	d, err := findDevice(h)
+	if err != nil {
+		return err
+	}
+	kernels, err := device.Signatures(d.Device, h.Program.Source, h.Program.Options)
+	var failed *device.SourceError
+	if errors.As(err, &failed) {
+		s.parent.Send(answer{Described: &described{Log: failed.Log}})
+		return nil
+	}
+	if err == nil {
+		s.parent.Send(answer{Described: &described{Kernels: kernels}})
+	}
+	return err
+}
