@@ -123,6 +123,19 @@ func buildFailure(name string, v *problem.Variant, err error) error {
 // bytes, 0x38c00 max)».
 var localMemoryError = regexp.MustCompile(`(?i)[^\n:]*uses too much shared data[^\n]*`)
 
+// warningsIn returns the log of a successful build if it has a warning about the source, else "". NVIDIA's
+// compiler warns of each kernel that another function may call.
+func warningsIn(log string) string {
+	lines := slices.DeleteFunc(strings.Split(log, "\n"), func(line string) bool {
+		return strings.Contains(line, "overriding noinline attribute")
+	})
+	log = strings.TrimSpace(strings.Join(lines, "\n"))
+	if !strings.Contains(strings.ToLower(log), "warning") {
+		return ""
+	}
+	return shorten(log, maxLog)
+}
+
 // readable is a compiler's log as valid UTF-8 without what some drivers leave around it.
 func readable(log string) string {
 	return strings.TrimSpace(strings.ToValidUTF8(strings.ReplaceAll(log, "\x00", ""), "\uFFFD"))

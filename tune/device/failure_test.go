@@ -459,3 +459,18 @@ func residentBytes(t testing.TB) int {
 	}
 	return resident * os.Getpagesize()
 }
+
+func TestWarnings(t *testing.T) {
+	const nvidia = "(): Warning: Function saxpy is a kernel, so overriding noinline attribute. The function may be inlined when called."
+	for log, want := range map[string]string{
+		"":                                     "",
+		"compiled in 3 ms":                     "",
+		nvidia:                                 "",
+		"k.cl:3:7: warning: unused variable x": "k.cl:3:7: warning: unused variable x",
+		nvidia + "\nk.cl:3:7: Warning: unused": "k.cl:3:7: Warning: unused",
+	} {
+		if got := warningsIn(log); got != want {
+			t.Errorf("%q: %q, want %q", log, got, want)
+		}
+	}
+}

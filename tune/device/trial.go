@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ndtune/ndtune/cl"
@@ -79,8 +78,8 @@ func (t *trial) build(context.Context) error {
 	if t.program, t.kernel, err = t.session.build(t.variant, t.binary, t.problem.KernelName()); err != nil {
 		return err
 	}
-	if log, err := t.program.BuildLog(t.session.Device); err == nil && strings.Contains(strings.ToLower(log), "warning") {
-		t.result.Warnings = shorten(readable(log), maxLog)
+	if log, err := t.program.BuildLog(t.session.Device); err == nil {
+		t.result.Warnings = warningsIn(readable(log))
 	}
 	return t.session.checkKernel(t.kernel, t.variant, t.identity)
 }
