@@ -73,6 +73,10 @@ func (o PeakOptions) task() peak.Task {
 	return peak.Task{Within: o.Timeout / 4 * 3, Timer: o.Timer}
 }
 
+// signalDelay is how long a signal to the program may take to cancel its context. A signal at the terminal
+// ends a child that has not left the program's process group yet, before the program has seen the signal.
+const signalDelay = time.Second
+
 // A survey measures one device, with one worker after the other if they die.
 type survey struct {
 	options PeakOptions
@@ -161,6 +165,13 @@ func (s *survey) work(ctx context.Context) error {
 			case e.Child != s.worker: // an earlier one, which took too long to end
 			case e.End != nil:
 				ended = true
+				if e.End.FromOutside() {
+					select {
+					case <-ctx.Done():
+						return ctx.Err()
+					case <-time.After(signalDelay):
+					}
+				}
 				return s.broken("the process ended " + e.End.Explain(""))
 			case a.Failed != "":
 				return errors.New(a.Failed)
