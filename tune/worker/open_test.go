@@ -31,13 +31,7 @@ func TestEvaluatingInThisProcess(t *testing.T) {
 		if err != nil || o.Best == nil || len(o.Best.Times) != 3 || len(o.Best.Final) == 0 {
 			t.Errorf("%s: %v, best %+v", what, err, o.Best)
 		}
-		evaluated := 0
-		for _, r := range o.Results {
-			if !r.Refused {
-				evaluated++
-			}
-		}
-		if !pool.InProcess() || pool.Capacity() != 1 || pool.Evaluated() != evaluated || pool.Device().Timer == "" {
+		if evaluated := handedOver(o); !pool.InProcess() || pool.Capacity() != 1 || pool.Evaluated() != evaluated || pool.Device().Timer == "" {
 			t.Errorf("%s: in process %v, capacity %d, evaluated %d of %d", what, pool.InProcess(), pool.Capacity(), pool.Evaluated(), evaluated)
 		}
 		pool.Close()
