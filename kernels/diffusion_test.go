@@ -80,9 +80,8 @@ func diffusionOf(source string, c space.Configuration, nx, ny int) diffusionLaun
 	}
 }
 
-// TestDiffusion compares the kernels with a loop in double precision, and looks
-// whether they write anything but the inner cells of u_new. NDTUNE_LONG=1 makes
-// it thirty times as long.
+// TestDiffusion compares the kernels with a loop in double precision, and checks that they write only the
+// inner cells of u_new. NDTUNE_LONG=1 makes it thirty times as long.
 func TestDiffusion(t *testing.T) {
 	r := newRig(t)
 	for name, count := range map[string]int{"naive": 4, "local": 4, "tiled": 8} {

@@ -19,7 +19,7 @@ import (
 // argumentInfoOption asks the compiler to keep what the kernel's arguments are.
 const argumentInfoOption = "-cl-kernel-arg-info"
 
-// maxLog bounds the build log that a reason carries, in bytes.
+// maxLog is the size in bytes of the longest build log in a reason.
 const maxLog = 16 << 10
 
 // Derive returns the variant of a configuration for a device. The error says why the device
