@@ -21,7 +21,8 @@ type Result struct {
 	Doubt Doubt
 
 	// Refused means that a limit of the device, known before the build, excludes the configuration. Run
-	// does not hand it to the evaluator, and it does not count in the budget. No record keeps Refused.
+	// does not hand it to the evaluator, and the first freeRefusals for each evaluation of the budget do not
+	// count in it. No record keeps Refused.
 	Refused bool
 
 	// Warnings is the compiler's log of a build that succeeded, "" without warnings. Binary is a digest of

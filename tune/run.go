@@ -268,7 +268,7 @@ func (r *run) stop(reason StopReason) {
 // It answers proposals that the log knows, and those that the device's limits exclude.
 func (r *run) ask(ctx context.Context) error {
 	for !r.isOver(ctx) {
-		if r.hasRoom(len(r.next)) && r.isAffordable(len(r.next)) {
+		if r.hasRoom() && r.isAffordable() {
 			if i, ok := r.propose(); ok {
 				if err := r.enter(i); err != nil {
 					return err
@@ -284,21 +284,21 @@ func (r *run) ask(ctx context.Context) error {
 }
 
 // hasRoom reports whether there can be one more proposal.
-func (r *run) hasRoom(next int) bool {
+func (r *run) hasRoom() bool {
 	if w := r.window; w != nil {
 		return len(w.untold) < w.ahead
 	}
-	return len(r.out)+next < max(1, r.evaluator.Capacity())
+	return len(r.out)+len(r.next) < max(1, r.evaluator.Capacity())
 }
 
 // isAffordable reports whether the budget allows one more proposal. If it does not, and all proposals
 // are answered, the run stops.
-func (r *run) isAffordable(next int) bool {
+func (r *run) isAffordable() bool {
 	limit := r.options.MaxEvaluations
 	if limit == 0 || r.proposed-r.free(r.excluded) < limit && !r.spent {
 		return true
 	}
-	if len(r.out) == 0 && next == 0 && r.proposed < r.space.Len() {
+	if len(r.out) == 0 && len(r.next) == 0 && r.proposed < r.space.Len() {
 		r.stop(Budget)
 	}
 	return false
@@ -335,7 +335,7 @@ func (r *run) enter(i int) error {
 		r.tell(i, previous)
 		return nil
 	}
-	if r.spent = r.spent || r.isSpent(len(r.next)); r.spent {
+	if r.spent = r.spent || r.isSpent(); r.spent {
 		return nil
 	}
 	reason := r.refusal(i)
@@ -359,9 +359,9 @@ func (r *run) free(n int) int { return min(n, freeRefusals*r.options.MaxEvaluati
 
 // isSpent reports whether the budget is spent by the results, the proposals under way and the further
 // results of the log, all of which the strategy may never propose again.
-func (r *run) isSpent(next int) bool {
+func (r *run) isSpent() bool {
 	limit := r.options.MaxEvaluations
-	return limit > 0 && len(r.outcome.Results)+len(r.out)+next+len(r.known)-r.free(r.refused) >= limit
+	return limit > 0 && len(r.outcome.Results)+len(r.out)+len(r.next)+len(r.known)-r.free(r.refused) >= limit
 }
 
 // keepRest adds the results of the log that the strategy did not propose again: the interrupted run

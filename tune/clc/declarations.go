@@ -20,13 +20,14 @@ func Macros(text string) (macros []Macro) {
 	for _, d := range scanDirectives(text).directives {
 		switch name, rest := splitMacro(d.argument); {
 		case strings.HasPrefix(d.name, "if"):
-			plain := strings.ReplaceAll(d.argument, " ", "")
-			if negated, ok := strings.CutPrefix(plain, "!defined"); ok {
-				plain = strings.Trim(negated, "()")
-			} else if d.name != "ifndef" && plain != "0" {
-				plain = ""
+			macro, negated, _ := d.tested()
+			switch {
+			case d.argument == "0":
+				macro = "0"
+			case !negated:
+				macro = ""
 			}
-			open = append(open, plain)
+			open = append(open, macro)
 		case strings.HasPrefix(d.name, "el") && len(open) > 0:
 			open[len(open)-1] = ""
 		case d.name == "endif" && len(open) > 0:

@@ -132,27 +132,18 @@ func (t truth) negated() truth { return [...]truth{unknown: unknown, yes: no, no
 
 // evaluate returns the value of an #ifdef, an #ifndef, and an #if of 0, 1, defined(X) or !defined(X).
 func (d definitions) evaluate(of directive) truth {
-	plain := strings.ReplaceAll(of.argument, " ", "")
+	macro, negated, ok := of.tested()
 	switch {
-	case of.name == "ifdef":
-		return d.defined(plain)
-	case of.name == "ifndef":
-		return d.defined(plain).negated()
-	case plain == "0":
+	case ok && negated:
+		return d.defined(macro).negated()
+	case ok:
+		return d.defined(macro)
+	case of.argument == "0":
 		return no
-	case plain == "1":
+	case of.argument == "1":
 		return yes
 	}
-	rest, negated := strings.CutPrefix(plain, "!")
-	rest, ok := strings.CutPrefix(rest, "defined")
-	name := strings.TrimSuffix(strings.TrimPrefix(rest, "("), ")")
-	if !ok || name == "" || strings.ContainsFunc(name, func(c rune) bool { return !isWord(c) }) {
-		return unknown
-	}
-	if negated {
-		return d.defined(name).negated()
-	}
-	return d.defined(name)
+	return unknown
 }
 
 // A condition is the current branch of an #if.

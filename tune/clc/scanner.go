@@ -199,6 +199,33 @@ func (d directive) includedFile() (name string, ok bool) {
 	return a[1 : len(a)-1], true
 }
 
+// tested returns the macro of an #ifdef, an #ifndef, or an #if with nothing but defined(X) or !defined(X), and
+// whether the macro must not be defined. It returns false for other directives.
+func (d directive) tested() (macro string, negated, ok bool) {
+	macro = strings.ReplaceAll(d.argument, " ", "")
+	switch d.name {
+	case "ifdef", "ifndef":
+		negated = d.name == "ifndef"
+	case "if":
+		macro, negated = strings.CutPrefix(macro, "!")
+		if macro, ok = strings.CutPrefix(macro, "defined"); !ok {
+			return "", false, false
+		}
+		if inner, bracket := strings.CutPrefix(macro, "("); bracket {
+			macro, ok = strings.CutSuffix(inner, ")")
+		}
+		if !ok {
+			return "", false, false
+		}
+	default:
+		return "", false, false
+	}
+	if macro == "" || strings.ContainsFunc(macro, func(c rune) bool { return !isWord(c) }) {
+		return "", false, false
+	}
+	return macro, negated, true
+}
+
 // isOnce reports whether a directive is #pragma once.
 func (d directive) isOnce() bool { return d.name == "pragma" && d.argument == "once" }
 
@@ -210,18 +237,12 @@ func (s *cScanner) guarded() bool {
 		return false
 	}
 	open, define, end := s.directives[0], s.directives[1], s.directives[n-1]
-	macro := ""
-	switch open.name {
-	case "ifndef":
-		macro = open.argument
-	case "if":
-		macro = strings.NewReplacer("!", "", "defined", "", "(", "", ")", "", " ", "").Replace(open.argument)
-		if plain := strings.ReplaceAll(open.argument, " ", ""); plain != "!defined("+macro+")" && plain != "!defined"+macro {
-			return false
-		}
+	macro, negated, _ := open.tested()
+	if !negated {
+		return false
 	}
 	name, _, _ := strings.Cut(define.argument, " ")
-	if macro == "" || define.name != "define" || name != macro || end.name != "endif" ||
+	if define.name != "define" || name != macro || end.name != "endif" ||
 		s.firstCode < define.start || s.lastCode > end.start {
 		return false
 	}

@@ -101,15 +101,7 @@ func (e *Evaluator) evaluateFor(t testing.TB, values map[string]space.Value) tun
 
 func configurationOf(t testing.TB, p *problem.Problem, values map[string]space.Value) space.Configuration {
 	t.Helper()
-	all := map[string]space.Value{}
-	for i := range p.Parameters().Len() {
-		q := p.Parameters().At(i)
-		all[q.Name] = q.Values[0]
-	}
-	for name, v := range values {
-		all[name] = v
-	}
-	c, err := p.Parameters().Configure(all)
+	c, err := p.Parameters().ConfigureFirst(values)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/space"
@@ -130,26 +129,14 @@ func (f Fill) digest() string { return fmt.Sprintf("{%v %s }", f.Fill, f.Copy) }
 // withoutFolders returns the options without -I, which names folders of one machine. The included files
 // are part of the source.
 func withoutFolders(options []string) []string {
-	var rest []string
-	for i := 0; i < len(options); i++ {
-		switch {
-		case options[i] == "-I":
-			i++ // the folder is an option of its own
-		case !strings.HasPrefix(options[i], "-I"):
-			rest = append(rest, options[i])
-		}
-	}
+	_, rest := argumentsOf("-I", options)
 	return rest
 }
 
 // firstSource returns the source that a function makes of the first configuration, or the text of its
 // error.
 func (p *Problem) firstSource() string {
-	values := map[string]space.Value{}
-	for _, q := range p.definition.Parameters {
-		values[q.Name] = q.Values[0]
-	}
-	first, err := p.parameters.Configure(values)
+	first, err := p.parameters.ConfigureFirst(nil)
 	if err != nil {
 		return err.Error()
 	}

@@ -26,18 +26,13 @@ func (p *Problem) macros() []string {
 // them, all values would compile to the same code.
 func (p *Problem) overrideMacros(errs *fieldErrors) {
 	macros := p.macros()
-	for _, option := range p.definition.Kernel.BuildOptions {
-		name := definedBy(option)
-		if name == "" {
-			continue
-		}
-		p.optionMacros = append(p.optionMacros, name)
+	for _, name := range p.optionMacros() {
 		if slices.Contains(macros, name) {
-			errs.addf("kernel.build_options", "%s defines %s, which is a parameter or a constant; remove the option", option, name)
+			errs.addf("kernel.build_options", "-D %s defines a parameter or a constant; remove the option", name)
 		}
 	}
 	var removed []clc.Redefinition
-	p.source, removed = clc.Override(p.source, macros, p.optionMacros)
+	p.source, removed = clc.Override(p.source, macros, p.optionMacros())
 	for _, r := range removed {
 		if r.Arguments {
 			errs.addf("kernel", "%s: «%s» defines a macro with arguments; a parameter or a constant cannot have its name", r.Place(), r.Text)
@@ -47,64 +42,79 @@ func (p *Problem) overrideMacros(errs *fieldErrors) {
 		if slices.Contains(p.parameters.Names(), r.Macro) {
 			kind = "parameter"
 		}
-		p.notef("%s: «%s» is left out, because the %s %s of the specification gives the value.", r.Place(), r.Text, kind, r.Macro)
+		p.overridden = append(p.overridden, fmt.Sprintf("%s: «%s» is left out, because the %s %s of the specification gives the value.", r.Place(), r.Text, kind, r.Macro))
 	}
 }
 
-// definedBy returns the macro that an option -D name or -D name=value defines, or "".
-func definedBy(option string) string {
-	define, ok := strings.CutPrefix(strings.TrimSpace(option), "-D")
-	if !ok {
-		return ""
+// optionMacros returns the macros that the build options of the definition define.
+func (p *Problem) optionMacros() []string {
+	defined, _ := argumentsOf("-D", p.definition.Kernel.BuildOptions)
+	for i, define := range defined {
+		defined[i], _, _ = strings.Cut(define, "=")
 	}
-	name, _, _ := strings.Cut(strings.TrimSpace(define), "=")
-	return name
+	return defined
+}
+
+// argumentsOf returns the arguments of a flag such as -D among some options, and the other options. An
+// argument follows its flag in the same option or is the next one.
+func argumentsOf(flag string, options []string) (arguments, rest []string) {
+	for i := 0; i < len(options); i++ {
+		argument, ok := strings.CutPrefix(options[i], flag)
+		if !ok {
+			rest = append(rest, options[i])
+			continue
+		}
+		if argument == "" && i+1 < len(options) {
+			i++
+			argument = options[i]
+		}
+		arguments = append(arguments, strings.TrimSpace(argument))
+	}
+	return arguments, rest
 }
 
 // Notices returns sentences about parts of the definition that are allowed and may not be meant, for
 // people.
-func (p *Problem) Notices() []string { return p.notices }
-
-func (p *Problem) notef(format string, args ...any) {
-	p.notices = append(p.notices, fmt.Sprintf(format, args...))
-}
-
-// hintAtMacros sets the hint about macros that have the names of arguments: where the kernel's argument
-// has the name too, the compiler reads its value in the declaration.
-func (p *Problem) hintAtMacros() {
-	for _, name := range p.macros() {
-		if _, ok := p.argument(name); ok {
-			p.macroHint = fmt.Sprintf("%s is an argument and a macro, so that the compiler reads its value in place of the argument's name; "+
-				"give the argument another name in the kernel, or make %s a constant for expressions alone: {value: …, host: true}", name, name)
-			return
+func (p *Problem) Notices() []string {
+	notices := slices.Concat(p.overridden, p.doubtfulParts())
+	if p.verify != nil && p.verify.reference != nil {
+		for _, notice := range p.verify.reference.overridden {
+			notices = append(notices, "The reference kernel: "+notice)
 		}
 	}
+	return notices
 }
 
-// noteDoubtfulParts notices parameters without effect and a local size that nobody gave.
-func (p *Problem) noteDoubtfulParts() {
+// macroHint returns a hint about a macro that has the name of an argument, or "". If the kernel's argument
+// has the name too, the compiler reads the value of the macro in the declaration.
+func (p *Problem) macroHint() string {
+	for _, name := range p.macros() {
+		if _, ok := p.argument(name); ok {
+			return fmt.Sprintf("%s is an argument and a macro, so that the compiler reads its value in place of the argument's name; "+
+				"give the argument another name in the kernel, or make %s a constant for expressions alone: {value: …, host: true}", name, name)
+		}
+	}
+	return ""
+}
+
+// doubtfulParts returns notices about parameters without effect and a local size that nobody gave.
+func (p *Problem) doubtfulParts() (notices []string) {
 	words := p.wordsOfKernel()
 	for i := range p.parameters.Len() {
 		q := p.parameters.At(i)
 		if len(q.Values) > 1 && words != nil && !words.have(q.Name) && !p.sizesRead(q.Name) {
-			p.notef("The parameter %s has no effect: neither the source nor a size, a scalar or a build option reads it. All its values make the same kernel.", q.Name)
+			notices = append(notices, fmt.Sprintf("The parameter %s has no effect: neither the source nor a size, a scalar or a build option reads it. All its values make the same kernel.", q.Name))
 		}
 		for _, v := range q.Values {
 			if text, ok := v.(string); ok && ruleLike.MatchString(text) {
-				p.notef("The parameter %s has the text %q as a value. A rule that makes values is a mapping, such as {range: [32, 256, 32]}.", q.Name, text)
+				notices = append(notices, fmt.Sprintf("The parameter %s has the text %q as a value. A rule that makes values is a mapping, such as {range: [32, 256, 32]}.", q.Name, text))
 			}
 		}
 	}
 	if p.blockSize == [3]*expression.Expression{} && p.parameters.Len() > 0 {
-		p.notef("The local size is 1, because the specification has neither block_size nor a parameter block_size_x.")
+		notices = append(notices, "The local size is 1, because the specification has neither block_size nor a parameter block_size_x.")
 	}
-	if p.verify != nil && p.verify.reference != nil {
-		for _, notice := range p.verify.reference.notices {
-			if strings.Contains(notice, "» is left out") {
-				p.notef("The reference kernel: %s", notice)
-			}
-		}
-	}
+	return notices
 }
 
 // ruleLike matches texts such as range(128, 1024, 64) and 32:256:32.

@@ -20,7 +20,10 @@ func TestNotices(t *testing.T) {
 		"a constant of the source again": {func(d *Definition) { d.Kernel.Source = kernel + "#undef n\n#define n 4\n" },
 			[]string{"line 2 of the source: «#undef n» is left out, because the constant n ", "line 3 of the source: «#define n 4» is left out"}},
 		"a default for a parameter": {func(d *Definition) { d.Kernel.Source = "#ifndef unroll\n#define unroll 4\n#endif\n" + kernel }, nil},
-		"a host constant":           {func(d *Definition) { d.Kernel.Source, d.Constants[0].Host = "#define n 4\n"+kernel, true }, nil},
+		"a default under a macro of the options": {func(d *Definition) {
+			d.Kernel.Source, d.Kernel.BuildOptions = "#ifdef FAST\n#define unroll 4\n#endif\n"+kernel, []string{"-D", "FAST=1"}
+		}, []string{"line 2 of the source: «#define unroll 4» is left out"}},
+		"a host constant": {func(d *Definition) { d.Kernel.Source, d.Constants[0].Host = "#define n 4\n"+kernel, true }, nil},
 		"nothing reads a parameter": {func(d *Definition) { d.Kernel.Source = "// unroll\n__kernel void saxpy() {}" },
 			[]string{"The parameter unroll has no effect: "}},
 		"a parameter of one value": {func(d *Definition) {
@@ -90,15 +93,22 @@ func TestTheSpecificationsValueCounts(t *testing.T) {
 }
 
 func TestMacrosThatCannotBeOverridden(t *testing.T) {
-	for want, change := range map[string]func(*Definition){
-		"kernel: line 1 of the source: «#define unroll(x) x» defines a macro with arguments": func(d *Definition) { d.Kernel.Source = "#define unroll(x) x\n" },
-		"kernel.build_options: -D unroll=2 defines unroll, which is":                         func(d *Definition) { d.Kernel.BuildOptions = []string{"-D unroll=2"} },
-		"kernel.build_options: -Dn defines n, which is":                                      func(d *Definition) { d.Kernel.BuildOptions = []string{"-Dn"} },
+	options := func(options ...string) func(*Definition) {
+		return func(d *Definition) { d.Kernel.BuildOptions = options }
+	}
+	for _, test := range []struct {
+		change func(*Definition)
+		want   string
+	}{
+		{func(d *Definition) { d.Kernel.Source = "#define unroll(x) x\n" }, "kernel: line 1 of the source: «#define unroll(x) x» defines a macro with arguments"},
+		{options("-D unroll=2"), "kernel.build_options: -D unroll defines a parameter or a constant; remove the option"},
+		{options("-Dn"), "kernel.build_options: -D n defines a parameter or a constant; remove the option"},
+		{options("-D", "unroll=4"), "kernel.build_options: -D unroll defines a parameter or a constant; remove the option"},
 	} {
 		d := saxpy()
-		change(&d)
-		if _, err := New(d); err == nil || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("%v, want %s", err, want)
+		test.change(&d)
+		if _, err := New(d); err == nil || !strings.HasPrefix(err.Error(), test.want) {
+			t.Errorf("%v, want %s", err, test.want)
 		}
 	}
 }

@@ -28,18 +28,16 @@ type Problem struct {
 	constants  map[string]any              // by name, as in expressions
 	space      atomic.Pointer[space.Space] // constructed by the first call of Space, if it is the same for all devices
 
-	options      []buildOption
-	problemSize  []*expression.Expression
-	blockSize    [3]*expression.Expression // nil: 1
-	gridDiv      [3][]*expression.Expression
-	structs      map[string]*array.Struct // by name
-	arguments    []argument
-	roofline     *roofline // nil: there is none
-	metrics      []*expression.Expression
-	verify       *verification
-	notices      []string
-	macroHint    string   // about a build that fails
-	optionMacros []string // that the build options of the definition define
+	options     []buildOption
+	problemSize []*expression.Expression
+	blockSize   [3]*expression.Expression // nil: 1
+	gridDiv     [3][]*expression.Expression
+	structs     map[string]*array.Struct // by name
+	arguments   []argument
+	roofline    *roofline // nil: there is none
+	metrics     []*expression.Expression
+	verify      *verification
+	overridden  []string // notices of the directives that were removed from the source
 }
 
 // An ArgumentKind is the kind of an argument.
@@ -118,8 +116,6 @@ func New(d Definition) (*Problem, error) {
 	if err := errs.err(); err != nil {
 		return nil, err
 	}
-	p.hintAtMacros()
-	p.noteDoubtfulParts()
 	return p, nil
 }
 

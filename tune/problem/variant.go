@@ -67,13 +67,13 @@ type Tolerance struct {
 // Variant derives the kernel of a configuration on a device. Its error is the reason why the
 // configuration cannot be launched there.
 func (p *Problem) Variant(c space.Configuration, d hardware.Device) (*Variant, error) {
-	v := &Variant{Configuration: c, Source: p.source, Hint: p.macroHint}
+	v := &Variant{Configuration: c, Source: p.source, Hint: p.macroHint()}
 	if p.definition.Kernel.Func != nil {
 		source, err := p.definition.Kernel.Func(c)
 		if err != nil {
 			return nil, fmt.Errorf("make the kernel's source: %w", err)
 		}
-		v.Source, _ = clc.Override(source, p.macros(), p.optionMacros)
+		v.Source, _ = clc.Override(source, p.macros(), p.optionMacros())
 	}
 	defines, prologue := p.defines(c)
 	if prologue != "" {

@@ -17,15 +17,7 @@ import (
 // configurationOf is the first value of every parameter, but for those given.
 func configurationOf(t testing.TB, p *Problem, values map[string]space.Value) space.Configuration {
 	t.Helper()
-	all := map[string]space.Value{}
-	for i := range p.Parameters().Len() {
-		q := p.Parameters().At(i)
-		all[q.Name] = q.Values[0]
-	}
-	for name, v := range values {
-		all[name] = v
-	}
-	c, err := p.Parameters().Configure(all)
+	c, err := p.Parameters().ConfigureFirst(values)
 	if err != nil {
 		t.Fatal(err)
 	}

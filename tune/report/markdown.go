@@ -16,17 +16,7 @@ const markdownRows = 10
 
 // WriteMarkdown writes a table to paste for each run: the best configurations, and what became
 // of the others. Characters that Markdown or HTML would read are escaped.
-func (r *Report) WriteMarkdown(w io.Writer) error {
-	var b strings.Builder
-	for i, run := range r.Runs {
-		if i > 0 {
-			b.WriteString("\n")
-		}
-		run.writeMarkdown(&b)
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
+func (r *Report) WriteMarkdown(w io.Writer) error { return r.writeRuns(w, (*Run).writeMarkdown) }
 
 func (run *Run) writeMarkdown(b *strings.Builder) {
 	fmt.Fprintf(b, "## %s\n\n", markdown.Escape(run.Title()))

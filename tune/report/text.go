@@ -14,13 +14,16 @@ import (
 
 // WriteText writes each run for a terminal: its summary, the best with its options and its launch, the
 // finalists, or the best configurations if there was no final measurement, the notices and the failures.
-func (r *Report) WriteText(w io.Writer) error {
+func (r *Report) WriteText(w io.Writer) error { return r.writeRuns(w, (*Run).writeText) }
+
+// writeRuns writes all runs, with empty lines between them.
+func (r *Report) writeRuns(w io.Writer, write func(*Run, *strings.Builder)) error {
 	var b strings.Builder
 	for i, run := range r.Runs {
 		if i > 0 {
 			b.WriteString("\n")
 		}
-		run.writeText(&b)
+		write(run, &b)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -2,6 +2,7 @@ package space
 
 import (
 	"fmt"
+	"maps"
 	"math/big"
 	"regexp"
 	"slices"
@@ -150,4 +151,14 @@ func (p *Parameters) Configure(values map[string]Value) (Configuration, error) {
 		c.values[i] = n
 	}
 	return c, nil
+}
+
+// ConfigureFirst returns the configuration of some values and of the first value of each other parameter.
+func (p *Parameters) ConfigureFirst(values map[string]Value) (Configuration, error) {
+	all := make(map[string]Value, len(p.list))
+	for _, q := range p.list {
+		all[q.Name] = q.Values[0]
+	}
+	maps.Copy(all, values)
+	return p.Configure(all)
 }

@@ -253,15 +253,7 @@ func (l *lines) count(what string) int { return strings.Count(l.String(), what) 
 
 func configurationOf(t testing.TB, p *problem.Problem, values map[string]space.Value) space.Configuration {
 	t.Helper()
-	all := map[string]space.Value{}
-	for i := range p.Parameters().Len() {
-		q := p.Parameters().At(i)
-		all[q.Name] = q.Values[0]
-	}
-	for name, v := range values {
-		all[name] = v
-	}
-	c, err := p.Parameters().Configure(all)
+	c, err := p.Parameters().ConfigureFirst(values)
 	if err != nil {
 		t.Fatal(err)
 	}
