@@ -114,7 +114,7 @@ func (s *Simulation) newStepper(c space.Configuration) (_ *stepper, err error) {
 
 // launch enqueues the kernel of k that reads buffers[from].
 func (s *Simulation) launch(k *stepper, from int) (*cl.Event, error) {
-	return s.launcher.Enqueue(k.kernels[from], k.variant.NDRange)
+	return s.launcher.Enqueue(device.Launch{Kernel: k.kernels[from], Range: k.variant.Launches[0].NDRange})
 }
 
 // rest returns the kernel that makes the last steps in one launch, fewer than in the configuration.

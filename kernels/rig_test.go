@@ -288,7 +288,7 @@ func launchOf(t *testing.T, p *problem.Problem, c space.Configuration, spare int
 	if err != nil {
 		t.Fatal(err)
 	}
-	local, global := v.NDRange.WorkGroup(), v.NDRange.Global()
+	local, global := v.Launches[0].NDRange.WorkGroup(), v.Launches[0].NDRange.Global()
 	for i := range global {
 		global[i] += spare * local[i]
 	}

@@ -175,7 +175,7 @@ func (l *openclLaunch) build(p *problem.Problem, at []int) error {
 	if a, b, c := v.Elements[at[0]], v.Elements[at[1]], v.Elements[at[2]]; a != size || b != size || c != size {
 		return fmt.Errorf("%s takes buffers of %d, %d and %d elements, not of %d", p.KernelName(), a, b, c, size)
 	}
-	l.nd = v.NDRange
+	l.nd = v.Launches[0].NDRange
 	if l.program, err = o.Build(v.Source, v.OptionLine()); err != nil {
 		return err
 	}
@@ -189,16 +189,18 @@ func (l *openclLaunch) build(p *problem.Problem, at []int) error {
 }
 
 func (l *openclLaunch) run(times int) ([]float64, error) {
-	took, err := l.kernel.Times(l.function, l.nd, times)
+	took, err := l.kernel.Times([]device.Launch{l.launch()}, times)
 	return device.Milliseconds(took), err
 }
+
+func (l *openclLaunch) launch() device.Launch { return device.Launch{Kernel: l.function, Range: l.nd} }
 
 func (l *openclLaunch) roundTrip() error {
 	q, m := l.kernel.Queue, l.matrices
 	if err := errors.Join(q.Write(l.buffers[0], 0, cl.Bytes(m.A)), q.Write(l.buffers[1], 0, cl.Bytes(m.B))); err != nil {
 		return err
 	}
-	e, err := l.kernel.Enqueue(l.function, l.nd)
+	e, err := l.kernel.Enqueue(l.launch())
 	if err != nil {
 		return err
 	}

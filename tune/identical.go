@@ -26,7 +26,7 @@ func IneffectiveParameters(p *problem.Problem, results []Result, d hardware.Devi
 			continue
 		}
 		if v, err := p.Variant(r.Configuration, d); err == nil {
-			launches[r.Configuration.Key()] = fmt.Sprint(r.Binary, v.NDRange, v.Elements, v.Pixels, v.LocalBytes, v.Scalars)
+			launches[r.Configuration.Key()] = fmt.Sprint(r.Binary, v.Launches, v.Elements, v.Pixels)
 		}
 	}
 	var found []Ineffective

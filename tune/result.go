@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
@@ -33,9 +34,11 @@ type Result struct {
 	Times    []float64 // of all timed launches in order, in milliseconds
 	Verified bool      // the output was compared with a reference
 
-	// Global and Local are the work-items of the launch and of a work-group by dimension. Run sets them
-	// if Status is Correct.
-	Global, Local []int
+	// Global, Local and Offset are the work-items of the launch and of a work-group, and the global offset, by
+	// dimension. Run sets them if Status is Correct. Local is empty if the driver chooses it, Offset if it is 0.
+	// All are empty for a pipeline, which has Parts.
+	Global, Local, Offset []int
+	Parts                 []problem.Part
 
 	// EarlyStopped means that it was measured only once, because its objective was far worse than the
 	// best.
@@ -74,6 +77,18 @@ type Durations struct {
 // Total returns the sum of all parts.
 func (d Durations) Total() time.Duration {
 	return d.Build + d.Verify + d.Measure + d.Framework + d.Search
+}
+
+// Launches describes the launch, or each part of a pipeline, for people. It returns nil if they are unknown.
+func (r *Result) Launches() []string {
+	var texts []string
+	for _, part := range r.Parts {
+		texts = append(texts, part.String())
+	}
+	if len(r.Global) > 0 {
+		texts = append(texts, figure.Launch(r.Global, r.Local, r.Offset))
+	}
+	return texts
 }
 
 // Stats returns the statistics of the timed launches.

@@ -477,10 +477,11 @@ func (r *run) judge(result *Result) {
 		return
 	}
 	stats := result.Stats()
-	judgement, err := r.problem.Judge(result.Configuration, r.outcome.Device, stats, stats.Mean)
+	judgement, err := r.problem.Judge(result.Configuration, r.outcome.Device, stats, stats.Mean, result.Parts)
 	result.Metrics, result.Objective = judgement.Metrics, judgement.Objective
-	if launch, err := r.problem.NDRange(result.Configuration, r.outcome.Device); err == nil {
-		result.Global, result.Local = launch.Global(), launch.WorkGroup()
+	if launches, err := r.problem.Launches(result.Configuration, r.outcome.Device); err == nil && !r.problem.IsPipeline() {
+		l := launches[0].NDRange
+		result.Global, result.Local, result.Offset = l.Global(), l.WorkGroup(), l.GlobalOffset()
 	}
 	if err != nil {
 		result.Status, result.Reason = Runtime, err.Error()

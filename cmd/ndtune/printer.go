@@ -10,7 +10,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
@@ -211,8 +210,8 @@ func (p *printer) end(o *tune.Outcome, evaluated int) {
 	if options := p.problem.BuildOptions(o.Best.Configuration, o.Device); options != "" {
 		fmt.Fprintf(p.out, "build options: %s\n", options)
 	}
-	if len(o.Best.Global) > 0 {
-		fmt.Fprintf(p.out, "launch: %s\n", figure.Launch(o.Best.Global, o.Best.Local))
+	for _, launch := range o.Best.Launches() {
+		fmt.Fprintf(p.out, "launch: %s\n", launch)
 	}
 	if !p.quiet {
 		for _, q := range tune.IneffectiveParameters(p.problem, o.Results, o.Device) {

@@ -100,8 +100,13 @@ func printOne(w io.Writer, p *problem.Problem, o *tune.Outcome) {
 	if o.Device.Timer == hardware.TimerHost {
 		fmt.Fprintln(w, "timer: host")
 	}
-	if launch, err := p.NDRange(r.Configuration, o.Device); err == nil {
-		fmt.Fprintf(w, "launch: %s\n", figure.Launch(launch.Global(), launch.WorkGroup()))
+	sizes := r.Launches()
+	if launches, err := p.Launches(r.Configuration, o.Device); err == nil && sizes == nil && !p.IsPipeline() {
+		l := launches[0].NDRange // of a configuration that is not correct
+		sizes = []string{figure.Launch(l.Global(), l.WorkGroup(), l.GlobalOffset())}
+	}
+	for _, launch := range sizes {
+		fmt.Fprintf(w, "launch: %s\n", launch)
 	}
 	if r.Status != tune.Correct {
 		fmt.Fprintf(w, "%s, %s: %s\n", r.Configuration, r.Status, strings.TrimSpace(r.Reason))

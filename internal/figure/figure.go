@@ -41,9 +41,17 @@ func Milliseconds(ms float64) string {
 	return Number(ms)
 }
 
-// Launch describes a launch by its work-items and those of a work-group, by dimension.
-func Launch(global, local []int) string {
-	return fmt.Sprintf("global size %s, local size %s", Sizes(global), Sizes(local))
+// Launch describes a launch by its work-items, those of a work-group, and the offset of the global ids, by
+// dimension. The driver chooses an empty local size. An empty offset is 0.
+func Launch(global, local, offset []int) string {
+	text := "global size " + Sizes(global) + ", local size chosen by the driver"
+	if len(local) > 0 {
+		text = "global size " + Sizes(global) + ", local size " + Sizes(local)
+	}
+	if len(offset) > 0 {
+		text += ", global offset " + Sizes(offset)
+	}
+	return text
 }
 
 // Sizes joins the sizes of some dimensions: «4096×4096».

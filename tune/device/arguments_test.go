@@ -235,13 +235,13 @@ func tellsArguments(t testing.TB) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	program, kernel, err := e.session.build(v, nil, "k")
+	program, q, err := e.session.build(v, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer program.Release()
-	defer kernel.Release()
-	_, err = kernel.ArgInfo(0)
+	defer q.release()
+	_, err = q.kernels[0].ArgInfo(0)
 	return err == nil
 }
 

@@ -2,7 +2,6 @@ package device
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -75,51 +74,6 @@ func (s *session) alive() error {
 		return fmt.Errorf("wrote %v to the device and read %v back", sent, back)
 	}
 	return nil
-}
-
-// setArguments hands a kernel its buffers, scalars and local memory.
-func (s *session) setArguments(k *cl.Kernel, v *problem.Variant) error {
-	for i, info := range s.infos {
-		var value any
-		switch info.Kind {
-		case problem.BufferArgument:
-			value = s.buffers[i].working
-		case problem.ImageArgument:
-			value = s.buffers[i].image
-		case problem.SamplerArgument:
-			value = s.samplers[i]
-		case problem.ScalarArgument:
-			value = cl.Raw(v.Scalars[i])
-		case problem.LocalArgument:
-			value = cl.LocalBytes(v.LocalBytes[i])
-		}
-		if err := k.SetArg(i, value); err != nil {
-			return fail(tune.Compile, "argument %d (%s): %v", i, info.Name, err)
-		}
-	}
-	return nil
-}
-
-// times launches a kernel n times and returns the times in milliseconds by the session's
-// timer. Commands enqueued before the launches are not part of their times.
-func (s *session) times(k *cl.Kernel, r problem.NDRange, n int) ([]float64, error) {
-	times, err := s.Times(k, r, n)
-	if err != nil {
-		return nil, s.launchFailure(k, r, err)
-	}
-	return Milliseconds(times), nil
-}
-
-// launchFailure returns the failure of a launch. A work-group that is too large for the built kernel
-// is refused by the device's limits; anything else failed to run.
-func (s *session) launchFailure(k *cl.Kernel, r problem.NDRange, err error) error {
-	refused, ok := err.(*launchError)
-	if ok && (errors.Is(err, cl.InvalidWorkGroupSize) || errors.Is(err, cl.InvalidWorkItemSize) || errors.Is(err, cl.OutOfResources)) {
-		if info, e := k.WorkGroupInfo(s.Device); e == nil && info.MaxSize > 0 && r.WorkItems() > info.MaxSize {
-			return fail(tune.Constraints, "work-group of %d work-items > the built kernel's limit %d (registers or private memory): %v", r.WorkItems(), info.MaxSize, refused.err)
-		}
-	}
-	return fail(tune.Runtime, "%v", err)
 }
 
 // A buffer is a buffer argument on the device. Its initial content is restored from a copy on
@@ -349,15 +303,15 @@ func (s *session) read(i int, memory []byte) (*array.Array, error) {
 	return a, nil
 }
 
-// outputs returns copies of the buffers that have the names of output arguments.
-func (s *session) outputs(of []problem.ArgumentInfo) (map[string]*array.Array, error) {
+// outputs returns copies of the buffers that hold the content of output arguments after the launches of a variant.
+func (s *session) outputs(of []problem.ArgumentInfo, v *problem.Variant) (map[string]*array.Array, error) {
 	outputs := map[string]*array.Array{}
 	for i, info := range s.infos {
 		if !slices.ContainsFunc(of, func(a problem.ArgumentInfo) bool { return a.Output && a.Name == info.Name }) {
 			continue
 		}
 		var err error
-		if outputs[info.Name], err = s.read(i, nil); err != nil {
+		if outputs[info.Name], err = s.read(v.Holders[i], nil); err != nil {
 			return nil, err
 		}
 	}

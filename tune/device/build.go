@@ -43,7 +43,7 @@ func FindBuffers(p *problem.Problem, names ...string) (places []int, ok bool) {
 		i := slices.IndexFunc(infos, func(a problem.ArgumentInfo) bool {
 			return a.Name == name && a.Kind == problem.BufferArgument && a.Type == array.Float32
 		})
-		if i < 0 || len(infos) != len(names) {
+		if i < 0 || len(infos) != len(names) || p.IsPipeline() {
 			return nil, false
 		}
 		places = append(places, i)
@@ -51,30 +51,23 @@ func FindBuffers(p *problem.Problem, names ...string) (places []int, ok bool) {
 	return places, true
 }
 
-// build compiles a variant and makes its kernel. It takes the binary instead where there is
+// build compiles a variant and makes its kernels. It takes the binary instead where there is
 // one and the driver accepts it.
-func (s *session) build(v *problem.Variant, binary []byte, name string) (*cl.Program, *cl.Kernel, error) {
+func (s *session) build(v *problem.Variant, binary []byte) (*cl.Program, *sequence, error) {
 	options := argumentInfoOption + " " + v.OptionLine()
 	program := s.load(binary, options)
 	if program == nil {
 		var err error
 		if program, err = s.Build(v.Source, options); err != nil {
-			return nil, nil, buildFailure(name, v, err)
+			return nil, nil, buildFailure(s.problem.KernelName(), v, err)
 		}
 	}
-	kernel, err := program.NewKernel(name)
+	q, err := s.sequence(program, v)
 	if err != nil {
-		names, _ := program.KernelNames()
 		program.Release()
-		if errors.Is(err, cl.InvalidKernelName) {
-			if len(names) == 0 {
-				return nil, nil, fail(tune.Compile, "the source has no kernel named %s", name)
-			}
-			return nil, nil, fail(tune.Compile, "the source has no kernel named %s; it has %s", name, strings.Join(names, ", "))
-		}
-		return nil, nil, fail(tune.Compile, "make the kernel %s: %v", name, err)
+		return nil, nil, err
 	}
-	return program, kernel, nil
+	return program, q, nil
 }
 
 // load makes a program of a binary, or nothing where there is none or the driver refuses it.
@@ -156,51 +149,51 @@ func shorten(text string, limit int) string {
 	return fmt.Sprintf("%s\n[… %d bytes left out …]\n%s", text[:head], tail-head, text[tail:])
 }
 
-// checkKernel refuses a built kernel that takes other arguments than the problem's, or that the
-// device cannot launch with this work-group.
+// checkLaunch refuses a launch that the device cannot make with the built kernel.
 // The kernel's own maximum is no reason yet: NVIDIA's driver says 256 for every kernel, and
 // runs larger work-groups all the same. Whether it does, the launch tells.
 // Some drivers build kernels whose local memory exceeds the device's without a word.
-func (s *session) checkKernel(k *cl.Kernel, v *problem.Variant, d hardware.Device) error {
-	info, err := k.WorkGroupInfo(s.Device)
+func (s *session) checkLaunch(l Launch, of problem.Launch, d hardware.Device) error {
+	info, err := l.Kernel.WorkGroupInfo(s.Device)
 	if err != nil {
 		return fail(tune.Runtime, "ask for the kernel's limits: %v", err)
 	}
 	local := info.LocalMem // without the arguments, which are not set yet
-	for _, n := range v.LocalBytes {
+	for _, n := range of.LocalBytes {
 		local += int64(n)
 	}
 	if d.LocalMemory > 0 && local > d.LocalMemory {
 		return fail(tune.Constraints, "local memory %d B > device limit %d B", local, d.LocalMemory)
 	}
-	if c := info.CompileSize; c[0] > 0 && c != v.NDRange.Local {
+	if c, given := info.CompileSize, l.Range.Local; c[0] > 0 && given[0] > 0 && c != given {
 		return fail(tune.Constraints, "the kernel requires a work-group of %d×%d×%d (reqd_work_group_size), not %d×%d×%d",
-			c[0], c[1], c[2], v.NDRange.Local[0], v.NDRange.Local[1], v.NDRange.Local[2])
+			c[0], c[1], c[2], given[0], given[1], given[2])
 	}
-	return s.checkArguments(k, v)
+	return nil
 }
 
 // checkArguments compares the problem's arguments with those of the built kernel: their
 // number, their kinds, and the sizes of scalars, as far as the driver tells.
-func (s *session) checkArguments(k *cl.Kernel, v *problem.Variant) error {
+func (s *session) checkArguments(k bound, v *problem.Variant) error {
 	kernel, err := k.Info()
 	if err != nil {
 		return fail(tune.Runtime, "ask for the kernel's arguments: %v", err)
 	}
-	if given := s.infos; kernel.NumArgs != len(given) {
-		return fail(tune.Compile, "the kernel %s takes %d arguments, %d are given", s.problem.KernelName(), kernel.NumArgs, len(given))
+	if given := k.launch.Arguments; kernel.NumArgs != len(given) {
+		return fail(tune.Compile, "the kernel %s takes %d arguments, %d are given", k.launch.Kernel, kernel.NumArgs, len(given))
 	}
-	for i, a := range s.infos {
-		info, err := k.ArgInfo(i)
+	for place, i := range k.launch.Arguments {
+		a := s.infos[i]
+		info, err := k.ArgInfo(place)
 		if err != nil {
 			return nil // the driver does not tell: setting the arguments will
 		}
 		if problem := mismatch(info, a); problem != "" {
-			return fail(tune.Compile, "argument %d (%s): %s", i, a.Name, problem)
+			return fail(tune.Compile, "%s: %s", s.argument(k.launch, place), problem)
 		}
 		bytes := float64(v.Elements[i]) * float64(a.Element().Size())
 		if most := s.Info.MaxConstantSize; info.Address == cl.AddressConstant && most > 0 && bytes > float64(most) {
-			return fail(tune.Constraints, "argument %d (%s): %.0f B of constant memory > device limit %d B", i, a.Name, bytes, most)
+			return fail(tune.Constraints, "%s: %.0f B of constant memory > device limit %d B", s.argument(k.launch, place), bytes, most)
 		}
 	}
 	return nil

@@ -234,14 +234,14 @@ func TestALaunchThatFailsLeavesTheSession(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	program, kernel, err := e.session.build(v, nil, "scale")
+	program, q, err := e.session.build(v, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer program.Release()
-	defer kernel.Release()
+	defer q.release()
 	var failed *failure
-	if _, err := e.session.times(kernel, v.NDRange, 1); !errors.As(err, &failed) || failed.status != tune.Runtime || !strings.Contains(failed.reason, "launch: ") {
+	if _, err := e.session.times(q, 1); !errors.As(err, &failed) || failed.status != tune.Runtime || !strings.Contains(failed.reason, "launch: ") {
 		t.Errorf("a kernel without arguments: %v", err)
 	}
 	if replaced, err := e.recover(); replaced || err != nil || e.session != kept {

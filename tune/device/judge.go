@@ -78,7 +78,7 @@ func (t *trial) writeBuffers(folder string) error {
 		if !info.Output {
 			continue
 		}
-		out, err := t.session.read(i, nil)
+		out, err := t.session.read(t.variant.Holders[i], nil)
 		if err != nil {
 			return fail(tune.Runtime, "%v", err)
 		}

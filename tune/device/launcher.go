@@ -3,6 +3,7 @@ package device
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ndtune/ndtune/cl"
@@ -87,48 +88,68 @@ func (l *Launcher) Shared(source, options string) (*cl.Program, error) {
 }
 
 // A launchError says that the driver refused a launch: the kernel did not run.
-type launchError struct{ err error }
+type launchError struct {
+	launch Launch
+	err    error
+}
 
 func (e *launchError) Error() string { return "launch: " + e.err.Error() }
 func (e *launchError) Unwrap() error { return e.err }
 
-// Enqueue launches a kernel, whose arguments are set, without waiting for it. The caller
-// releases the event.
-func (l *Launcher) Enqueue(k *cl.Kernel, r problem.NDRange) (*cl.Event, error) {
-	event, err := l.Queue.EnqueueKernel(k, nil, r.Global(), r.WorkGroup())
+// A Launch is a kernel, whose arguments are set, with its index space.
+type Launch struct {
+	Kernel *cl.Kernel
+	Range  problem.NDRange
+}
+
+// Enqueue launches a kernel without waiting for it. The caller releases the event.
+func (l *Launcher) Enqueue(launch Launch) (*cl.Event, error) {
+	r := launch.Range
+	event, err := l.Queue.EnqueueKernel(launch.Kernel, r.GlobalOffset(), r.Global(), r.WorkGroup())
 	if err != nil {
-		return nil, &launchError{err}
+		return nil, &launchError{launch, err}
 	}
 	return event, nil
 }
 
-// Times launches a kernel n times and returns the time of each launch. Timed by events, the
-// launches are enqueued together and waited for once. Timed by the host's clock, each launch
-// begins on an idle device and is waited for before the next.
-func (l *Launcher) Times(k *cl.Kernel, r problem.NDRange, n int) ([]time.Duration, error) {
-	if l.Timer == hardware.TimerHost {
-		return l.hostTimes(k, r, n)
-	}
-	b := make(Batch, 0, n)
-	defer func() { b.Release() }()
-	for range n {
-		e, err := l.Enqueue(k, r)
+// EnqueueAll launches kernels in order without waiting for them. The caller releases the batch, even if there
+// is an error.
+func (l *Launcher) EnqueueAll(launches []Launch) (Batch, error) {
+	b := make(Batch, 0, len(launches))
+	for _, launch := range launches {
+		e, err := l.Enqueue(launch)
 		if err != nil {
-			return nil, err
+			return b, err
 		}
 		b = append(b, e)
+	}
+	return b, nil
+}
+
+// Times makes some launches, in order, n times and returns the time of each launch. Timed by events, the
+// launches are enqueued together and waited for once. Timed by the host's clock, each launch
+// begins on an idle device and is waited for before the next.
+func (l *Launcher) Times(launches []Launch, n int) ([]time.Duration, error) {
+	all := slices.Repeat(launches, n)
+	if l.Timer == hardware.TimerHost {
+		return l.hostTimes(all)
+	}
+	b, err := l.EnqueueAll(all)
+	defer b.Release()
+	if err != nil {
+		return nil, err
 	}
 	return b.Times()
 }
 
-func (l *Launcher) hostTimes(k *cl.Kernel, r problem.NDRange, n int) ([]time.Duration, error) {
-	times := make([]time.Duration, n)
-	for i := range times {
+func (l *Launcher) hostTimes(launches []Launch) ([]time.Duration, error) {
+	times := make([]time.Duration, len(launches))
+	for i, launch := range launches {
 		if err := l.Queue.Finish(); err != nil {
 			return nil, fmt.Errorf("wait for the device: %w", err)
 		}
 		began := time.Now()
-		e, err := l.Enqueue(k, r)
+		e, err := l.Enqueue(launch)
 		if err != nil {
 			return nil, err
 		}
@@ -245,7 +266,7 @@ func (l *Launcher) probeTimer() (timer string, err error) {
 			return "", err
 		}
 		began := time.Now()
-		event, err := l.Enqueue(kernel, Line(1, 1))
+		event, err := l.Enqueue(Launch{kernel, Line(1, 1)})
 		if err != nil {
 			return "", err
 		}

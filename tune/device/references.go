@@ -124,13 +124,13 @@ func (r *references) runKernel(ctx context.Context, s *session, v *problem.Varia
 	own := s.session(reference)
 	own.once = true
 	defer own.releaseBuffers()
-	program, kernel, err := own.build(w, nil, reference.KernelName())
+	program, q, err := own.build(w, nil)
 	if err != nil {
 		return nil, err
 	}
 	defer program.Release()
-	defer kernel.Release()
-	if err := own.checkKernel(kernel, w, r.identity); err != nil {
+	defer q.release()
+	if err := own.check(q, r.identity); err != nil {
 		return nil, err
 	}
 	if err := own.checkMemory(w); err != nil {
@@ -153,14 +153,14 @@ func (r *references) runKernel(ctx context.Context, s *session, v *problem.Varia
 			own.buffers[swap[0]], own.buffers[swap[1]] = own.buffers[swap[1]], own.buffers[swap[0]]
 		}
 		r.supervisor.Begin(StageReference, 1)
-		if err := own.setArguments(kernel, w); err != nil {
+		if err := own.setArguments(q); err != nil {
 			return nil, err
 		}
-		if _, err := own.times(kernel, w.NDRange, 1); err != nil {
+		if _, err := own.times(q, 1); err != nil {
 			return nil, err
 		}
 	}
-	return own.outputs(r.problem.Arguments())
+	return own.outputs(r.problem.Arguments(), w)
 }
 
 // shareContent makes the reference's buffers with the content of the problem's buffers of the same

@@ -100,7 +100,7 @@ func (r *remeasurement) batchable() bool {
 	})
 }
 
-// launchBatch enqueues one launch of each configuration and reads their times afterwards.
+// launchBatch enqueues one run of each configuration and reads their times afterwards.
 // Round n begins with the configuration n, counted around: the device was idle before the
 // first launch of a round, and that must not always meet the same one.
 func (r *remeasurement) launchBatch(ctx context.Context, n int) error {
@@ -108,8 +108,12 @@ func (r *remeasurement) launchBatch(ctx context.Context, n int) error {
 		return err
 	}
 	s := r.evaluator.session
-	events := make(Batch, len(r.trials))
-	defer events.Release()
+	events := make([]Batch, len(r.trials))
+	defer func() {
+		for _, batch := range events {
+			batch.Release()
+		}
+	}()
 	live := r.live()
 	r.options.Turn(-1)
 	r.evaluator.supervisor.Begin(StageMeasure, len(live))
@@ -117,21 +121,21 @@ func (r *remeasurement) launchBatch(ctx context.Context, n int) error {
 		i := live[(n+j)%len(live)]
 		t := r.trials[i]
 		var err error
-		if events[i], err = s.Enqueue(t.kernel, t.variant.NDRange); err != nil {
-			if err := r.take(i, nil, s.launchFailure(t.kernel, t.variant.NDRange, err)); err != nil {
+		if events[i], err = s.EnqueueAll(t.sequence.launches); err != nil {
+			if err := r.take(i, nil, s.launchFailure(err)); err != nil {
 				return err
 			}
 		}
 	}
-	for i, e := range events {
-		if e == nil {
+	for i, batch := range events {
+		if r.trials[i] == nil {
 			continue
 		}
-		times, err := Batch{e}.Times()
+		times, err := batch.Times()
 		if err != nil {
 			err = fail(tune.Runtime, "%v", err)
 		}
-		if err := r.take(i, Milliseconds(times), err); err != nil {
+		if err := r.take(i, r.trials[i].sequence.totals(Milliseconds(times)), err); err != nil {
 			return err
 		}
 	}
@@ -199,8 +203,9 @@ func (t *trial) again() ([]float64, error) {
 	if err := t.session.prepareAgain(t.variant); err != nil {
 		return nil, err
 	}
-	if err := t.session.setArguments(t.kernel, t.variant); err != nil {
+	if err := t.session.setArguments(t.sequence); err != nil {
 		return nil, err
 	}
-	return t.session.times(t.kernel, t.variant.NDRange, 1)
+	times, err := t.session.times(t.sequence, 1)
+	return t.sequence.totals(times), err
 }

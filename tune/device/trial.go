@@ -20,7 +20,7 @@ type trial struct {
 
 	variant  *problem.Variant
 	program  *cl.Program
-	kernel   *cl.Kernel
+	sequence *sequence
 	expected map[string]*array.Array // right outputs by argument name; nil: the problem judges itself
 	first    float64                 // the time of the first launch in milliseconds
 	result   tune.Result
@@ -75,13 +75,13 @@ func (t *trial) build(context.Context) error {
 	defer clock(&t.result.Durations.Build)()
 	t.supervisor.Begin(StageBuild, 0)
 	var err error
-	if t.program, t.kernel, err = t.session.build(t.variant, t.binary, t.problem.KernelName()); err != nil {
+	if t.program, t.sequence, err = t.session.build(t.variant, t.binary); err != nil {
 		return err
 	}
 	if log, err := t.program.BuildLog(t.session.Device); err == nil {
 		t.result.Warnings = warningsIn(readable(log))
 	}
-	return t.session.checkKernel(t.kernel, t.variant, t.identity)
+	return t.session.check(t.sequence, t.identity)
 }
 
 // bind gives the kernel its arguments, with all buffers in their initial state.
@@ -89,7 +89,7 @@ func (t *trial) bind(context.Context) error {
 	if err := t.session.prepare(t.variant); err != nil {
 		return err
 	}
-	return t.session.setArguments(t.kernel, t.variant)
+	return t.session.setArguments(t.sequence)
 }
 
 // expect finds the right output. Where it must be made here, that comes before a launch which
@@ -112,9 +112,9 @@ func (t *trial) expect(ctx context.Context) error {
 func (t *trial) launchFirst(context.Context) error {
 	t.supervisor.Begin(StageFirstLaunch, 1)
 	defer clock(&t.result.Durations.Build)()
-	times, err := t.session.times(t.kernel, t.variant.NDRange, 1)
+	times, err := t.session.times(t.sequence, 1)
 	if err == nil {
-		t.first = times[0]
+		t.first = t.sequence.totals(times)[0]
 	}
 	return err
 }
@@ -158,7 +158,7 @@ func (t *trial) compareAnew(ctx context.Context) error {
 		return err
 	}
 	t.supervisor.Begin(StageFirstLaunch, 1)
-	if _, err := t.session.times(t.kernel, t.variant.NDRange, 1); err != nil {
+	if _, err := t.session.times(t.sequence, 1); err != nil {
 		return err
 	}
 	t.supervisor.Begin(StageVerify, 0)
@@ -180,13 +180,19 @@ func (t *trial) measure(ctx context.Context) error {
 		return err
 	}
 	defer clock(&t.result.Durations.Measure)()
-	var err error
-	t.result.Times, t.result.EarlyStopped, err = t.times(ctx)
-	return err
+	times, stopped, err := t.times(ctx)
+	if err != nil {
+		return err
+	}
+	t.result.Times, t.result.EarlyStopped = t.sequence.totals(times), stopped
+	if t.problem.IsPipeline() {
+		t.result.Parts = t.sequence.parts(times)
+	}
+	return nil
 }
 
 func (t *trial) release() {
-	t.kernel.Release()
+	t.sequence.release()
 	t.program.Release()
 }
 
@@ -209,9 +215,10 @@ func (t *trial) enough(warmUp, timed float64) bool {
 	return err == nil && t.problem.Objective().Worse(objective, *best, t.earlyStop)
 }
 
-// times warms up with one launch and then times the others. It stops after the first timed launch
-// if that is too slow. Launches that are fast enough are enqueued together, unless the first launch
-// was already too slow: then one timed launch decides before the others.
+// times runs the launches once to warm up, then as often as times are wanted. It returns the times of all
+// launches of the timed runs. It stops after the first timed run if that is too slow. Runs that are fast
+// enough are enqueued together, unless the first launch was already too slow: then one timed run decides
+// before the others.
 func (t *trial) times(ctx context.Context) (times []float64, stopped bool, err error) {
 	n := t.iterations + 1 // with the warm-up
 	together := 1
@@ -225,23 +232,25 @@ func (t *trial) times(ctx context.Context) (times []float64, stopped bool, err e
 	if t.enough(t.first, t.first) {
 		size = min(2, together)
 	}
-	for len(times) < n {
+	each := len(t.sequence.launches)
+	for done := 0; done < n; done = len(times) / each {
 		if err := ctx.Err(); err != nil {
 			return nil, false, err
 		}
+		size = min(size, n-done)
 		t.supervisor.Begin(StageMeasure, size)
 		if err := t.session.restore(true); err != nil {
 			return nil, false, err
 		}
-		batch, err := t.session.times(t.kernel, t.variant.NDRange, size)
+		batch, err := t.session.times(t.sequence, size)
 		if err != nil {
 			return nil, false, err
 		}
 		times = append(times, batch...)
-		if len(times) == 2 && t.enough(times[0], times[1]) {
-			return times[1:], true, nil
+		if totals := t.sequence.totals(times); len(totals) == 2 && t.enough(totals[0], totals[1]) {
+			return times[each:], true, nil
 		}
-		size = min(together, n-len(times))
+		size = together
 	}
-	return times[1:], false, nil
+	return times[each:], false, nil
 }

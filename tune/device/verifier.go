@@ -30,11 +30,12 @@ func (s *session) compare(p *problem.Problem, v *problem.Variant, expected map[s
 			continue
 		}
 		absolute, relative := v.Tolerance.Of(info.Type)
-		verdict := s.ask(i, expected[info.Name], absolute, relative)
+		holder := v.Holders[i]
+		verdict := s.ask(holder, expected[info.Name], absolute, relative)
 		if verdict == right {
 			continue
 		}
-		out, err := s.read(i, s.scratch)
+		out, err := s.read(holder, s.scratch)
 		if err != nil {
 			return fail(tune.Runtime, "%v", err)
 		}
@@ -44,7 +45,7 @@ func (s *session) compare(p *problem.Problem, v *problem.Variant, expected map[s
 			return fail(tune.Correctness, "%v", err)
 		}
 		if verdict == doubted {
-			s.doubtedInVain(i)
+			s.doubtedInVain(holder)
 		}
 	}
 	return nil
@@ -57,7 +58,7 @@ func (s *session) compareReduced(i int, r array.Reduction, v *problem.Variant, e
 	if err != nil {
 		return fail(tune.Correctness, "the reference of %s: %v", name, err)
 	}
-	out, err := s.read(i, s.scratch)
+	out, err := s.read(v.Holders[i], s.scratch)
 	if err != nil {
 		return fail(tune.Runtime, "%v", err)
 	}
@@ -101,7 +102,7 @@ func (v *verifier) reducedExpected(argument int, r array.Reduction, rows int, ex
 
 // runCheck hands copies of the outputs to the problem's own judge.
 func (s *session) runCheck(check func(space.Configuration, map[string]*array.Array) error, v *problem.Variant) error {
-	outputs, err := s.outputs(s.infos)
+	outputs, err := s.outputs(s.infos, v)
 	if err != nil {
 		return fail(tune.Runtime, "%v", err)
 	}
@@ -220,7 +221,7 @@ func (s *session) verifyOn(b *buffer, expected *array.Array, absolute, relative 
 	if err := kernel.SetArgs(b.working, want, uint64(scalars), kernelTolerance(expected.Type, absolute), kernelTolerance(expected.Type, relative), s.verifier.doubts); err != nil {
 		return false, err
 	}
-	if _, err := s.Times(kernel.Kernel, kernel.items(scalars), 1); err != nil {
+	if _, err := s.Times([]Launch{{kernel.Kernel, kernel.items(scalars)}}, 1); err != nil {
 		return false, err
 	}
 	if err := s.Queue.Read(s.verifier.doubts, 0, doubts[:]); err != nil {

@@ -103,9 +103,9 @@ func (p *Problem) compileArgument(errs *fieldErrors, field string, given Argumen
 	case BufferArgument:
 		p.compileBuffer(errs, field, &a, scope)
 	case ScalarArgument:
-		p.compileScalar(errs, field, &a, scope)
+		p.compileScalar(errs, field, &a, p.withIndices(scope))
 	case LocalArgument:
-		a.size = p.compileSize(errs, field+".local_size", given.LocalSize, scope)
+		a.size = p.compileSize(errs, field+".local_size", given.LocalSize, p.withIndices(scope))
 	}
 	return a
 }

@@ -22,8 +22,10 @@ type Definition struct {
 	Kernel       Kernel
 	Constants    []Constant
 	ProblemSize  []Expr       // one to three dimensions, in work-items before any division
-	BlockSize    [3]Expr      // local size in x, y, z; default: block_size_x, _y, _z where defined, else 1
+	BlockSize    [3]Expr      // local size in x, y, z; default: block_size_x, _y, _z where defined, else 1; 0 in x: the driver's choice
 	GridDiv      [3][]Expr    // divisors of the problem size; nil: the local size; empty, not nil: none
+	GlobalOffset []Expr       // of the global ids; default: 0
+	Stages       []Stage      // the launches of a pipeline; nil: one launch of Kernel.Name with all arguments
 	Types        []StructType // that arguments may name
 	Arguments    []Argument
 	Parameters   []space.Parameter
@@ -39,9 +41,65 @@ type Definition struct {
 	MaxEvaluations int
 }
 
+// A Stage of a pipeline is a kernel, or a list of stages, launched once or repeatedly. All kernels share the
+// program, the parameters and the arguments. The time of a pipeline is the sum of the times of its launches.
+type Stage struct {
+	Kernel    string   // name of the function; "": Stages
+	Arguments []string // names of arguments, in the order of the kernel; nil: all
+	Stages    []Stage
+
+	// The index space of the kernel. Each empty field has the value of the definition's field.
+	ProblemSize  []Expr
+	BlockSize    [3]Expr
+	GridDiv      [3][]Expr
+	GlobalOffset []Expr
+
+	// Repeat is the number of repetitions, or a condition; the default is 1. Index is a name for the number of
+	// the repetition, from 0, in the expressions of the stage and in those of scalars and local memory that it
+	// uses. The two buffers of Swap change places between repetitions, and stay so.
+	Repeat Expr
+	Index  string
+	Swap   [2]string
+}
+
+// A Shape is the index space of a kernel as given.
+type Shape struct {
+	ProblemSize  []Expr
+	BlockSize    [3]Expr
+	GridDiv      [3][]Expr
+	GlobalOffset []Expr
+}
+
+func (d Definition) shape() Shape {
+	return Shape{d.ProblemSize, d.BlockSize, d.GridDiv, d.GlobalOffset}
+}
+
+// shapeWithin returns the index space of a stage of a definition.
+func (s Stage) shapeWithin(d Definition) Shape {
+	shape := d.shape()
+	if s.ProblemSize != nil {
+		shape.ProblemSize = s.ProblemSize
+	}
+	if s.BlockSize != [3]Expr{} {
+		shape.BlockSize = s.BlockSize
+	}
+	if s.GridDiv[0] != nil || s.GridDiv[1] != nil || s.GridDiv[2] != nil {
+		shape.GridDiv = s.GridDiv
+	}
+	if s.GlobalOffset != nil {
+		shape.GlobalOffset = s.GlobalOffset
+	}
+	return shape
+}
+
+func (s Stage) hasShape() bool {
+	return s.ProblemSize != nil || s.BlockSize != [3]Expr{} || s.GlobalOffset != nil ||
+		s.GridDiv[0] != nil || s.GridDiv[1] != nil || s.GridDiv[2] != nil
+}
+
 // A Kernel is the function to tune and its source. Exactly one of Source, File and Func is set.
 type Kernel struct {
-	Name         string
+	Name         string // of the function; of a pipeline, only a title
 	Source       string
 	File         string                                    // path of the source
 	Func         func(space.Configuration) (string, error) // makes the source of a configuration

@@ -32,6 +32,8 @@ type canonicalProblem struct {
 	ProblemSize    []Expr
 	BlockSize      [3]Expr
 	GridDiv        [3][]Expr
+	GlobalOffset   []Expr  `json:",omitempty"`
+	Stages         []Stage `json:",omitempty"`
 	Arguments      []canonicalArgument
 	Parameters     []string
 	Restrictions   []string
@@ -62,7 +64,7 @@ func (p *Problem) canonical() canonicalProblem {
 	d := p.definition
 	c := canonicalProblem{
 		Kernel: d.Kernel.Name, Source: p.source, BuildOptions: fmt.Sprintf("%q", withoutFolders(d.Kernel.BuildOptions)),
-		ProblemSize: d.ProblemSize, BlockSize: d.BlockSize, GridDiv: divisors(d.GridDiv),
+		ProblemSize: d.ProblemSize, BlockSize: d.BlockSize, GridDiv: divisors(d.GridDiv), GlobalOffset: d.GlobalOffset, Stages: portableStages(d.Stages),
 		Metrics: fmt.Sprintf("%q", d.Metrics), Objective: p.Objective(), Seed: d.Seed,
 	}
 	if d.Kernel.Func != nil {

@@ -111,7 +111,7 @@ func (p *Problem) doubtfulParts() (notices []string) {
 			}
 		}
 	}
-	if p.blockSize == [3]*expression.Expression{} && p.parameters.Len() > 0 {
+	if p.parameters.Len() > 0 && slices.ContainsFunc(p.shapes(), func(s *shape) bool { return s.blockSize == [3]*expression.Expression{} }) {
 		notices = append(notices, "The local size is 1, because the specification has neither block_size nor a parameter block_size_x.")
 	}
 	return notices
@@ -122,12 +122,12 @@ var ruleLike = regexp.MustCompile(`^\s*((range|linspace|arange|list)\s*\(.*\)|-?
 
 // sizesRead reports whether the launch or an argument depends on a parameter.
 func (p *Problem) sizesRead(parameter string) bool {
-	sizes := slices.Concat(p.problemSize, p.blockSize[:], p.gridDiv[0], p.gridDiv[1], p.gridDiv[2])
-	for _, a := range p.arguments {
-		sizes = append(append(sizes, a.size), a.sizes...)
-		for _, s := range a.scalars {
-			sizes = append(sizes, s.lanes...)
-		}
+	sizes := p.repeats(p.stages)
+	for _, s := range p.shapes() {
+		sizes = append(sizes, s.expressions()...)
+	}
+	for i := range p.arguments {
+		sizes = append(append(sizes, p.arguments[i].values()...), p.arguments[i].sizes...)
 	}
 	for _, o := range p.options {
 		sizes = append(sizes, o.values...)

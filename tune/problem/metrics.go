@@ -22,6 +22,13 @@ func (p *Problem) compileMetrics(errs *fieldErrors, scope expression.Scope) {
 	for _, name := range timeNames {
 		scope[name] = 0.0
 	}
+	if p.IsPipeline() {
+		zeros := map[string]any{}
+		for _, name := range p.KernelNames() {
+			zeros[name] = 0.0
+		}
+		scope[partTimes] = zeros
+	}
 	objectives := append(slices.Clone(timeNames), p.roofline.reserved()...)
 	for _, m := range p.definition.Metrics {
 		field := "metrics." + m.Name
@@ -67,15 +74,22 @@ func (p *Problem) CheckObjective(d hardware.Device) error {
 	return nil
 }
 
-// Judge computes the metrics and the objective of timed launches. A metric that cannot be computed is
+// partTimes is the name of the times of the kernels of a pipeline in metrics: times.NAME.
+const partTimes = "times"
+
+// Judge computes the metrics and the objective of timed launches. The times of the parts of a pipeline count as
+// shares of their sum: times.NAME is the share of the given time. A metric that cannot be computed is
 // NaN. It is an error if the times cannot be ranked, or if the objective is not a finite number.
-func (p *Problem) Judge(c space.Configuration, d hardware.Device, times Stats, time float64) (Judgement, error) {
+func (p *Problem) Judge(c space.Configuration, d hardware.Device, times Stats, time float64, parts []Part) (Judgement, error) {
 	if err := times.Rankable(); err != nil {
 		return Judgement{}, err
 	}
 	env := p.environment(d)
 	c.Assign(env)
 	env["time"], env["time_min"], env["time_median"] = time, times.Min, times.Median
+	if p.IsPipeline() {
+		env[partTimes] = p.partTimes(parts, time)
+	}
 	metrics, failed := p.rooflineMetrics(env, d, time)
 	for i, e := range p.metrics {
 		name := p.definition.Metrics[i].Name
@@ -101,6 +115,24 @@ func (p *Problem) Judge(c space.Configuration, d hardware.Device, times Stats, t
 		failed = fmt.Errorf("the objective %s is %v", objective, value)
 	}
 	return Judgement{metrics, value}, failed
+}
+
+// partTimes returns the times of all kernels of a pipeline by name. A kernel that a configuration does not launch
+// has the time 0. Without parts, no time is known.
+func (p *Problem) partTimes(parts []Part, time float64) map[string]any {
+	times, sum := map[string]any{}, 0.0
+	for _, part := range parts {
+		sum += part.Time
+	}
+	if sum > 0 {
+		for _, name := range p.KernelNames() {
+			times[name] = 0.0
+		}
+		for _, part := range parts {
+			times[part.Kernel] = time * part.Time / sum
+		}
+	}
+	return times
 }
 
 // A Judgement is the value of the times of a configuration.
@@ -213,7 +245,7 @@ func (o Objective) Worse(value, best, factor float64) bool {
 // is an error if these times cannot be ranked.
 func (p *Problem) ObjectiveAt(c space.Configuration, d hardware.Device, times []float64) (float64, error) {
 	stats := StatsOf(times)
-	j, err := p.Judge(c, d, stats, stats.Mean)
+	j, err := p.Judge(c, d, stats, stats.Mean, nil)
 	if err != nil {
 		return 0, err
 	}

@@ -66,7 +66,7 @@ func (p *Problem) portable() Definition {
 	for i := range d.Constants {
 		d.Constants[i].Value = d.Constants[i].normalized()
 	}
-	d.GridDiv = divisors(d.GridDiv)
+	d.GridDiv, d.Stages = divisors(d.GridDiv), portableStages(d.Stages)
 	d.Arguments = nil
 	for _, a := range p.arguments {
 		given := a.Argument // with the size of an image
@@ -120,6 +120,15 @@ func divisors(given [3][]Expr) [3][]Expr {
 		}
 	}
 	return given
+}
+
+// portableStages returns stages with [divisors].
+func portableStages(given []Stage) []Stage {
+	stages := slices.Clone(given)
+	for i := range stages {
+		stages[i].GridDiv, stages[i].Stages = divisors(stages[i].GridDiv), portableStages(stages[i].Stages)
+	}
+	return stages
 }
 
 // Package gob must know the types of values in fields of type any. Besides the basic types and lists of

@@ -76,9 +76,13 @@ func everything(t *testing.T, dir string) problem.Definition {
 			{Name: "literal", Value: "0.225f"}, {Name: "hex", Value: "0x10u"}, {Name: "text", Value: "a b\nc"}, {Name: "zero", Value: 0},
 			{Name: "own", Value: mode(7)},
 		},
-		ProblemSize: []problem.Expr{"n", "n", "4"},
-		BlockSize:   [3]problem.Expr{"", "rows", ""},
-		GridDiv:     [3][]problem.Expr{{}, {"rows", "2"}, nil},
+		ProblemSize:  []problem.Expr{"n", "n", "4"},
+		BlockSize:    [3]problem.Expr{"", "rows", ""},
+		GridDiv:      [3][]problem.Expr{{}, {"rows", "2"}, nil},
+		GlobalOffset: []problem.Expr{"n"},
+		Stages: []problem.Stage{{Repeat: "2", Index: "pass", Swap: [2]string{"file", "copy"}, Stages: []problem.Stage{
+			{Kernel: "k", GridDiv: [3][]problem.Expr{{}, nil, {"2"}}, ProblemSize: []problem.Expr{"n", "1 + pass"}, Arguments: []string{"out"}},
+		}}, {Kernel: "k"}},
 		Types: []problem.StructType{
 			{Name: "pair", Fields: []problem.StructField{{Name: "a", Type: "float"}, {Name: "b", Type: "int", Count: "div(n, 32)"}}},
 			{Name: "pairs", Fields: []problem.StructField{{Name: "both", Type: "pair", Count: "2"}, {Name: "corner", Type: "float3"}}},

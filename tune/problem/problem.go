@@ -28,16 +28,15 @@ type Problem struct {
 	constants  map[string]any              // by name, as in expressions
 	space      atomic.Pointer[space.Space] // constructed by the first call of Space, if it is the same for all devices
 
-	options     []buildOption
-	problemSize []*expression.Expression
-	blockSize   [3]*expression.Expression // nil: 1
-	gridDiv     [3][]*expression.Expression
-	structs     map[string]*array.Struct // by name
-	arguments   []argument
-	roofline    *roofline // nil: there is none
-	metrics     []*expression.Expression
-	verify      *verification
-	overridden  []string // notices of the directives that were removed from the source
+	options    []buildOption
+	stages     []stage
+	indices    []string                 // of the loops of stages
+	structs    map[string]*array.Struct // by name
+	arguments  []argument
+	roofline   *roofline // nil: there is none
+	metrics    []*expression.Expression
+	verify     *verification
+	overridden []string // notices of the directives that were removed from the source
 }
 
 // An ArgumentKind is the kind of an argument.
@@ -106,9 +105,10 @@ func New(d Definition) (*Problem, error) {
 	p.overrideMacros(&errs)
 	scope := p.scope()
 	p.compileOptions(&errs, scope)
-	p.compileSizes(&errs, scope)
+	p.indices = indexNames(d.Stages)
 	p.compileTypes(&errs, scope)
 	p.compileArguments(&errs, scope)
+	p.compileStages(&errs, scope)
 	p.compileRestrictions(&errs)
 	p.compileRoofline(&errs, scope)
 	p.compileMetrics(&errs, scope)
@@ -149,7 +149,7 @@ func (p *Problem) checkLengths(errs *fieldErrors) {
 
 func (p *Problem) compileKernel(errs *fieldErrors) {
 	k := p.definition.Kernel
-	if !space.IsIdentifier(k.Name) {
+	if !space.IsIdentifier(k.Name) && (k.Name != "" || !p.IsPipeline()) {
 		errs.addf("kernel.name", "%q is not the name of a kernel function", k.Name)
 	}
 	switch given := count(k.Source != "", k.File != "", k.Func != nil); {
@@ -239,9 +239,10 @@ func (p *Problem) scope() expression.Scope {
 	return s
 }
 
-// fixed reports whether an expression has the same value for every configuration and device.
+// fixed reports whether an expression has the same value for every configuration, device and repetition of a
+// loop.
 func (p *Problem) fixed(e *expression.Expression) bool {
-	return !e.Reads("device") && !e.Reads(p.parameters.Names()...)
+	return !e.Reads("device") && !e.Reads(p.parameters.Names()...) && !p.readsIndex(e)
 }
 
 // compile compiles the expression of a field. If the expression is fixed, check checks its value.
@@ -265,6 +266,14 @@ func (p *Problem) compileSize(errs *fieldErrors, field string, source Expr, scop
 			source = fmt.Sprintf("%s = %d", excerpt.Of(source), n)
 		}
 		return fmt.Errorf("%s: it must be positive", source)
+	})
+}
+
+// compileCount compiles a number that must be a whole one and not negative.
+func (p *Problem) compileCount(errs *fieldErrors, field string, source Expr, scope expression.Scope) *expression.Expression {
+	return p.compile(errs, field, source, scope, func(e *expression.Expression) error {
+		_, err := natural("the number", e, p.constants)
+		return err
 	})
 }
 
@@ -305,35 +314,6 @@ func count(conditions ...bool) int {
 
 var dimensions = [3]string{"x", "y", "z"}
 
-func (p *Problem) compileSizes(errs *fieldErrors, scope expression.Scope) {
-	d := p.definition
-	if n := len(d.ProblemSize); n < 1 || n > 3 {
-		errs.addf("problem_size", "has %d dimensions; want one to three", n)
-	}
-	for i, source := range d.ProblemSize {
-		p.problemSize = append(p.problemSize, p.compileSize(errs, fmt.Sprintf("problem_size[%d]", i), source, scope))
-	}
-	for i, dim := range dimensions {
-		source := d.BlockSize[i]
-		if name := "block_size_" + dim; source == "" {
-			if _, ok := scope[name]; !ok {
-				continue
-			}
-			source = name
-		}
-		p.blockSize[i] = p.compileSize(errs, "block_size."+dim, source, scope)
-	}
-	for i, dim := range dimensions {
-		if d.GridDiv[i] == nil && p.blockSize[i] != nil {
-			p.gridDiv[i] = []*expression.Expression{p.blockSize[i]}
-			continue
-		}
-		for j, source := range d.GridDiv[i] {
-			p.gridDiv[i] = append(p.gridDiv[i], p.compileSize(errs, fmt.Sprintf("grid_div.%s[%d]", dim, j), source, scope))
-		}
-	}
-}
-
 // environment returns the constants and device.* for expressions. The caller may add to it.
 func (p *Problem) environment(d hardware.Device) map[string]any {
 	env := make(map[string]any, len(p.constants)+p.parameters.Len()+4)
@@ -345,9 +325,6 @@ func (p *Problem) environment(d hardware.Device) map[string]any {
 // Definition returns the definition of the problem. It must not be changed.
 func (p *Problem) Definition() Definition { return p.definition }
 
-// KernelName returns the name of the kernel function.
-func (p *Problem) KernelName() string { return p.definition.Kernel.Name }
-
 // Parameters returns the tunable parameters in order.
 func (p *Problem) Parameters() *space.Parameters { return p.parameters }
 
@@ -358,10 +335,14 @@ func (p *Problem) Objective() Objective {
 	return o
 }
 
-// FixedProblemSize returns the problem size, or nil if it depends on the configuration or the device.
+// FixedProblemSize returns the problem size, or nil if it depends on the configuration or the device, and for a
+// pipeline.
 func (p *Problem) FixedProblemSize() []int {
+	if p.IsPipeline() {
+		return nil
+	}
 	var size []int
-	for _, e := range p.problemSize {
+	for _, e := range p.stages[0].shape.problemSize {
 		n, err := e.Int(p.constants)
 		if !p.fixed(e) || err != nil {
 			return nil

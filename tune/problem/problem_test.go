@@ -276,7 +276,7 @@ func TestNewProblemReportsEveryFaultAtOnce(t *testing.T) {
 	for _, f := range fieldsOf(err) {
 		fields = append(fields, f.Field)
 	}
-	if got := strings.Join(fields, " "); got != "kernel.name problem_size arguments[0].type metrics.GB/s" {
+	if got := strings.Join(fields, " "); got != "kernel.name arguments[0].type problem_size metrics.GB/s" {
 		t.Errorf("fields %s", got)
 	}
 }

@@ -197,6 +197,15 @@ func (a *argument) scalarBytes(environment map[string]any) ([]byte, error) {
 	return all, nil
 }
 
+// values returns the expressions of a scalar, and of the size of local memory or a buffer.
+func (a *argument) values() []*expression.Expression {
+	all := []*expression.Expression{a.size}
+	for _, s := range a.scalars {
+		all = append(all, s.lanes...)
+	}
+	return slices.DeleteFunc(all, func(e *expression.Expression) bool { return e == nil })
+}
+
 // plainTypes are the predeclared types of scalars, by kind.
 var plainTypes = func() map[reflect.Kind]reflect.Type {
 	types := map[reflect.Kind]reflect.Type{}

@@ -2,14 +2,12 @@ package problem
 
 import (
 	"fmt"
-	"math"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/ndtune/ndtune/tune/clc"
-	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -20,13 +18,13 @@ type Variant struct {
 	Source        string
 	Prologue      int      // number of lines before the kernel's own in Source; the last is #line 1
 	Options       []string // for the compiler, one option each
-	NDRange       NDRange
+	Launches      []Launch // in order; one, except in a pipeline
 
-	// By argument: the elements of a buffer or an image, the size of local memory, and the bytes of a scalar.
-	Elements   []int
-	Pixels     [][]int // of an image in each dimension
-	LocalBytes []int
-	Scalars    [][]byte
+	// By argument: the elements of a buffer or an image; the pixels of an image in each dimension; and the
+	// argument whose buffer has the content after the launches, another one if buffers changed places.
+	Elements []int
+	Pixels   [][]int
+	Holders  []int
 
 	Tolerance         Tolerance
 	ReferenceLaunches int
@@ -34,28 +32,6 @@ type Variant struct {
 
 	Hint string // about a build that fails; "": none
 }
-
-// An NDRange is the index space of a launch. Dimensions that are not used are 1.
-type NDRange struct {
-	Dimensions int // 1 to 3
-	Grid       [3]int
-	Local      [3]int
-}
-
-// Global returns the number of work-items in each used dimension.
-func (r NDRange) Global() []int {
-	global := make([]int, r.Dimensions)
-	for i := range global {
-		global[i] = r.Grid[i] * r.Local[i]
-	}
-	return global
-}
-
-// WorkGroup returns the local size in each used dimension.
-func (r NDRange) WorkGroup() []int { return slices.Clone(r.Local[:r.Dimensions]) }
-
-// WorkItems returns the number of work-items in a work-group.
-func (r NDRange) WorkItems() int { return r.Local[0] * r.Local[1] * r.Local[2] }
 
 // A Tolerance bounds the difference of an output from its reference: |out − ref| ≤ Absolute +
 // Relative·|ref|. Default means that the problem has none.
@@ -98,7 +74,7 @@ func (p *Problem) Variant(c space.Configuration, d hardware.Device) (*Variant, e
 
 // fillLaunch derives the index space and the arguments.
 func (p *Problem) fillLaunch(v *Variant, env map[string]any) (err error) {
-	if v.NDRange, err = p.ndrange(env); err != nil {
+	if err = p.fillLaunches(v, env); err != nil {
 		return err
 	}
 	return p.fillArguments(v, env)
@@ -184,102 +160,31 @@ func defineOption(name, value string) string {
 	return "-D " + name + "=" + value
 }
 
-// NDRange returns the launch of a configuration on a device.
-func (p *Problem) NDRange(c space.Configuration, d hardware.Device) (NDRange, error) {
-	env := p.environment(d)
+// Launches returns the launches of a configuration on a device.
+func (p *Problem) Launches(c space.Configuration, d hardware.Device) ([]Launch, error) {
+	v, env := &Variant{Configuration: c}, p.environment(d)
 	c.Assign(env)
-	return p.ndrange(env)
-}
-
-// ndrange derives the launch: in each dimension ceil(problem size / product of divisors)
-// work-groups of the local size.
-func (p *Problem) ndrange(env map[string]any) (NDRange, error) {
-	r := NDRange{Dimensions: len(p.problemSize)}
-	items, groups := 1, 1
-	for i, dim := range dimensions {
-		r.Grid[i], r.Local[i] = 1, 1
-		if e := p.blockSize[i]; e != nil {
-			n, err := positive("block size "+dim, e, env)
-			if err != nil {
-				return r, err
-			}
-			r.Local[i] = n
-			r.Dimensions = max(r.Dimensions, i+1)
-			if items, err = multiply(items, n); err != nil {
-				return r, fmt.Errorf("work-group of %s work-items: %w", product(r.WorkGroup()), err)
-			}
-		}
-		if i >= len(p.problemSize) {
-			continue
-		}
-		size, err := positive("problem size "+dim, p.problemSize[i], env)
-		if err != nil {
-			return r, err
-		}
-		divisor := 1
-		for _, e := range p.gridDiv[i] {
-			n, err := positive("grid divisor "+dim, e, env)
-			if err != nil {
-				return r, err
-			}
-			if divisor, err = multiply(divisor, n); err != nil {
-				divisor = math.MaxInt // beyond any problem size: one work-group
-			}
-		}
-		r.Grid[i] = (size-1)/divisor + 1
-		if groups, err = multiply(groups, r.Grid[i]); err != nil {
-			return r, fmt.Errorf("grid of %s work-groups: %w", product(r.Grid[:i+1]), err)
-		}
-	}
-	if _, err := multiply(groups, items); err != nil {
-		return r, fmt.Errorf("NDRange of %s work-groups of %s work-items: %w", product(r.Grid[:r.Dimensions]), product(r.WorkGroup()), err)
-	}
-	return r, nil
-}
-
-// multiply returns the product of positive numbers, or an error if an int cannot hold it.
-func multiply(a, b int) (int, error) {
-	if a > math.MaxInt/b {
-		return 0, fmt.Errorf("%d × %d is more than the largest integer, %d", a, b, math.MaxInt)
-	}
-	return a * b, nil
-}
-
-func positive(what string, e *expression.Expression, env map[string]any) (int, error) {
-	n, err := e.Int(env)
-	if err != nil {
-		return 0, fmt.Errorf("%s: %w", what, err)
-	}
-	if n <= 0 {
-		return 0, fmt.Errorf("%s: %s is %d; it must be positive", what, e, n)
-	}
-	return n, nil
+	err := p.fillLaunches(v, env)
+	return v.Launches, err
 }
 
 func (p *Problem) fillArguments(v *Variant, env map[string]any) error {
 	n := len(p.arguments)
-	v.Elements, v.Pixels, v.LocalBytes, v.Scalars = make([]int, n), make([][]int, n), make([]int, n), make([][]byte, n)
+	v.Elements, v.Pixels = make([]int, n), make([][]int, n)
 	for i := range p.arguments {
 		a := &p.arguments[i]
+		if !a.kind.HasContent() {
+			continue
+		}
 		var err error
-		switch {
-		case a.kind == ScalarArgument:
-			v.Scalars[i], err = a.scalarBytes(env)
-		case a.kind == LocalArgument:
-			var elements int
-			if elements, err = positive("local memory", a.size, env); err == nil {
-				v.LocalBytes[i], err = multiply(elements, a.element.Size())
-			}
-		case a.kind == SamplerArgument:
-		default:
-			if a.kind == ImageArgument {
-				if v.Pixels[i], err = a.pixels(env); err != nil {
-					break
-				}
-			}
-			if v.Elements[i], err = a.elements(env); err == nil {
-				_, err = multiply(v.Elements[i], a.element.Size())
-			}
+		if a.kind == ImageArgument {
+			v.Pixels[i], err = a.pixels(env)
+		}
+		if err == nil {
+			v.Elements[i], err = a.elements(env)
+		}
+		if err == nil {
+			_, err = multiply(v.Elements[i], a.element.Size())
 		}
 		if err != nil {
 			return fmt.Errorf("argument %s: %w", a.Name, err)
@@ -306,7 +211,8 @@ func (a *argument) elements(env map[string]any) (int, error) {
 	return positive("size", a.size, env)
 }
 
-// checkCopies checks that each copied buffer is as long as its copy.
+// checkCopies checks that each copied buffer is as long as its copy, and that buffers that change places are
+// equally long.
 func (p *Problem) checkCopies(v *Variant) error {
 	for i, a := range p.arguments {
 		if a.Fill.Copy == "" {
@@ -314,6 +220,11 @@ func (p *Problem) checkCopies(v *Variant) error {
 		}
 		if j := p.place(a.Fill.Copy); v.Elements[i] != v.Elements[j] {
 			return fmt.Errorf("argument %s: has %d elements, %s, of which it is a copy, has %d", a.Name, v.Elements[i], a.Fill.Copy, v.Elements[j])
+		}
+	}
+	for i, j := range v.Holders {
+		if v.Elements[i] != v.Elements[j] {
+			return fmt.Errorf("argument %s: has %d elements, %s, with which it changes places, has %d", p.arguments[i].Name, v.Elements[i], p.arguments[j].Name, v.Elements[j])
 		}
 	}
 	return nil
@@ -334,7 +245,18 @@ func (p *Problem) Refusal(c space.Configuration, d hardware.Device) string {
 // Refusal returns the reason why a device cannot launch the variant, by the limits that are known
 // before it is built, or "".
 func (v *Variant) Refusal(d hardware.Device) string {
-	r := v.NDRange
+	for i := range v.Launches {
+		if reason := v.Launches[i].refusal(d); reason != "" && len(v.Launches) > 1 {
+			return v.Launches[i].Kernel + ": " + reason
+		} else if reason != "" {
+			return reason
+		}
+	}
+	return ""
+}
+
+func (l *Launch) refusal(d hardware.Device) string {
+	r := l.NDRange
 	if n := r.WorkItems(); d.MaxWorkGroupSize > 0 && n > d.MaxWorkGroupSize {
 		return fmt.Sprintf("work-group of %s = %d work-items > device limit %d", product(r.WorkGroup()), n, d.MaxWorkGroupSize)
 	}
@@ -344,19 +266,11 @@ func (v *Variant) Refusal(d hardware.Device) string {
 		}
 	}
 	local := 0.0 // cannot overflow, and is exact where it matters
-	for _, n := range v.LocalBytes {
+	for _, n := range l.LocalBytes {
 		local += float64(n)
 	}
 	if d.LocalMemory > 0 && local > float64(d.LocalMemory) {
 		return fmt.Sprintf("local memory %.0f B > device limit %d B", local, d.LocalMemory)
 	}
 	return ""
-}
-
-func product(sizes []int) string {
-	texts := make([]string, len(sizes))
-	for i, n := range sizes {
-		texts[i] = fmt.Sprint(n)
-	}
-	return strings.Join(texts, "×")
 }

@@ -97,7 +97,7 @@ func TestNDRange(t *testing.T) {
 		},
 	} {
 		c.definition.Kernel = Kernel{Name: "k", Source: " "}
-		r := variantOf(t, c.definition, nil).NDRange
+		r := variantOf(t, c.definition, nil).Launches[0].NDRange
 		if r.Dimensions != c.dimensions || r.Grid != c.grid || r.Local != c.local {
 			t.Errorf("%s: %+v, want %d dimensions, grid %v, local %v", name, r, c.dimensions, c.grid, c.local)
 		}
@@ -130,7 +130,7 @@ func TestGridCoversTheProblem(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		size, block, grid := c.Int("size"), c.Int("block_size_x"), v.NDRange.Grid[0]
+		size, block, grid := c.Int("size"), c.Int("block_size_x"), v.Launches[0].NDRange.Grid[0]
 		if grid*block < size || (grid-1)*block >= size {
 			t.Errorf("%s: %d work-groups", c, grid)
 		}
@@ -232,7 +232,7 @@ func TestConstantsAreNumbersInExpressions(t *testing.T) {
 			Kernel: Kernel{Name: "k", Source: " "}, ProblemSize: []Expr{"1"}, Constants: []Constant{{Name: "x", Value: c.value}},
 			Metrics: []Metric{{"m", c.expression}},
 		})
-		judgement, err := p.Judge(configurationOf(t, p, nil), hardware.Device{}, StatsOf([]float64{1}), 1)
+		judgement, err := p.Judge(configurationOf(t, p, nil), hardware.Device{}, StatsOf([]float64{1}), 1, nil)
 		if err != nil || math.Abs(judgement.Metrics[0].Value-c.want) > 1e-12 {
 			t.Errorf("x = %v: %s is %v (%v), want %v", c.value, c.expression, judgement, err, c.want)
 		}
@@ -262,8 +262,8 @@ func TestScalars(t *testing.T) {
 			Parameters: []space.Parameter{one("unroll", 1)},
 			Arguments:  []Argument{{Name: "s", Type: c.typ, Value: c.value}},
 		}
-		if v := variantOf(t, d, nil); !slices.Equal(v.Scalars[0], c.want) {
-			t.Errorf("%s %v: bytes %v, want %v", c.typ, c.value, v.Scalars[0], c.want)
+		if v := variantOf(t, d, nil); !slices.Equal(v.Launches[0].Scalars[0], c.want) {
+			t.Errorf("%s %v: bytes %v, want %v", c.typ, c.value, v.Launches[0].Scalars[0], c.want)
 		}
 	}
 }
@@ -274,8 +274,8 @@ func TestSizesOfArguments(t *testing.T) {
 	d.Arguments[3].Type = "float3"
 	d.Arguments = append(d.Arguments, Argument{Name: "table", Data: []uint16{1, 2, 3}})
 	v := variantOf(t, d, map[string]space.Value{"unroll": 2})
-	if fmt.Sprint(v.Elements) != "[1002 1000 0 0 3]" || fmt.Sprint(v.LocalBytes) != "[0 0 0 512 0]" {
-		t.Errorf("elements %v, local bytes %v", v.Elements, v.LocalBytes)
+	if fmt.Sprint(v.Elements) != "[1002 1000 0 0 3]" || fmt.Sprint(v.Launches[0].LocalBytes) != "[0 0 0 512 0]" {
+		t.Errorf("elements %v, local bytes %v", v.Elements, v.Launches[0].LocalBytes)
 	}
 }
 
@@ -310,7 +310,7 @@ func TestDeviceIsKnownToExpressions(t *testing.T) {
 		t.Fatalf("%v, %v", s, err)
 	}
 	v, err := p.Variant(s.At(0), device)
-	if err != nil || v.NDRange.Local[0] != 128 {
+	if err != nil || v.Launches[0].NDRange.Local[0] != 128 {
 		t.Errorf("%+v, %v", v, err)
 	}
 	s, skipped, err := p.SpaceWithoutDevice(t.Context())
@@ -334,7 +334,7 @@ func TestRefusal(t *testing.T) {
 		{[3]int{1, 1, 1}, []int{math.MaxInt, math.MaxInt}, device, "local memory 18446744073709551616 B > device limit 49152 B"},
 		{[3]int{4096, 4096, 4096}, []int{1 << 40}, hardware.Device{}, ""}, // nothing is known of the device
 	} {
-		v := Variant{NDRange: NDRange{Dimensions: 3, Grid: [3]int{1, 1, 1}, Local: c.local}, LocalBytes: c.localBytes}
+		v := Variant{Launches: []Launch{{NDRange: NDRange{Dimensions: 3, Grid: [3]int{1, 1, 1}, Local: c.local}, LocalBytes: c.localBytes}}}
 		if got := v.Refusal(c.device); got != c.want {
 			t.Errorf("%v, %v: %q, want %q", c.local, c.localBytes, got, c.want)
 		}

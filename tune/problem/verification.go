@@ -148,26 +148,26 @@ func (p *Problem) compileReference(errs *fieldErrors, given *Verification, v *ve
 		v.launches = p.compileSize(errs, "verify.launches", given.Launches, scope)
 	}
 	if given.Swap != [2]string{} {
-		v.swap = reference.compileSwap(errs, given.Swap)
+		v.swap = reference.compileSwap(errs, "verify.swap", given.Swap)
 	}
 }
 
 // compileSwap returns the two buffers that change places between launches.
-func (p *Problem) compileSwap(errs *fieldErrors, names [2]string) (swap [2]int) {
+func (p *Problem) compileSwap(errs *fieldErrors, field string, names [2]string) (swap [2]int) {
 	for i, name := range names {
 		if swap[i] = p.place(name); swap[i] < 0 {
-			errs.add("verify.swap", p.unknownArgument(name))
+			errs.add(field, p.unknownArgument(name))
 		}
 	}
 	if swap[0] < 0 || swap[1] < 0 {
-		return swap
+		return [2]int{}
 	}
 	a, b := &p.arguments[swap[0]], &p.arguments[swap[1]]
 	switch n, m := p.fixedLen(a), p.fixedLen(b); {
 	case a == b || !a.kind.HasContent() || a.kind != b.kind || !a.element.Equal(b.element):
-		errs.addf("verify.swap", "want two different buffers of one type")
+		errs.addf(field, "want two different buffers of one type")
 	case n > 0 && m > 0 && n != m:
-		errs.addf("verify.swap", "%s has %d elements, %s has %d", a.Name, n, b.Name, m)
+		errs.addf(field, "%s has %d elements, %s has %d", a.Name, n, b.Name, m)
 	}
 	return swap
 }

@@ -83,6 +83,15 @@ func (f *field) append(b []byte) []byte {
 			b = appendMetrics(append(b, '{'), *at)
 			b = append(b, '}')
 		}
+	case *[]problem.Part:
+		if len(*at) > 0 {
+			b = append(b, '[')
+			for i := range *at {
+				parts := partFields(&(*at)[i])
+				b = append(appendFields(append(separate(b), '{'), parts[:]...), '}')
+			}
+			b = append(b, ']')
+		}
 	case **problem.Judgement:
 		if j := *at; j != nil {
 			b = appendFields(append(b, '{'), field{"metrics", &j.Metrics})
@@ -126,6 +135,14 @@ func durationFields(d *tune.Durations) [5]field {
 	return [5]field{
 		{"build", &d.Build}, {"verify", &d.Verify}, {"measure", &d.Measure},
 		{"framework", &d.Framework}, {"search", &d.Search},
+	}
+}
+
+// partFields are the members of a part of a pipeline.
+func partFields(p *problem.Part) [6]field {
+	return [6]field{
+		{"kernel", &p.Kernel}, {"launches", &p.Launches},
+		{"global", &p.Global}, {"local", &p.Local}, {"offset", &p.Offset}, {"time", &p.Time},
 	}
 }
 

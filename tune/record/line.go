@@ -98,13 +98,13 @@ type configured struct {
 
 // fields are the members of a line of any kind but that of peaks, in the order in which they are
 // written.
-func (p *line) fields() [18]field {
+func (p *line) fields() [20]field {
 	r := &p.result
-	return [18]field{
+	return [20]field{
 		{"kind", &p.kind}, {"session", &p.session}, {"configuration", &p.configuration},
 		{"status", &r.Status}, {"reason", &r.Reason}, {"reason_base64", (*notUTF8)(&r.Reason)},
 		{"times", &r.Times}, {"verified", &r.Verified}, {"early_stopped", &r.EarlyStopped}, {"device", &r.Device},
-		{"global", &r.Global}, {"local", &r.Local},
+		{"global", &r.Global}, {"local", &r.Local}, {"offset", &r.Offset}, {"kernels", &r.Parts},
 		{"metrics", &r.Metrics}, {"objective", &r.Objective}, {"durations_ns", &r.Durations}, {"timestamp", &r.Timestamp},
 		{"final", &r.Final}, {"at_final", &r.AtFinal},
 	}

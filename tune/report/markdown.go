@@ -28,8 +28,8 @@ func (run *Run) writeMarkdown(b *strings.Builder) {
 	}
 	fmt.Fprintf(b, "\nBest: **%s ms**%s", figure.Milliseconds(s.Best.Time), run.bestFigures(markdown.Escape))
 	fmt.Fprintf(b, ". Options: %s", markdown.Code(s.Best.Options))
-	if len(s.Best.Global) > 0 {
-		fmt.Fprintf(b, ". Launch: %s", figure.Launch(s.Best.Global, s.Best.Local))
+	for _, launch := range s.Best.Sizes {
+		fmt.Fprintf(b, ". Launch: %s", launch)
 	}
 	b.WriteString("\n\n")
 	run.writeMarkdownTable(b)

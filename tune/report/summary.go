@@ -42,13 +42,12 @@ type StatusCount struct {
 
 // A Best is the best configuration.
 type Best struct {
-	Row           int     `json:"row"`
-	Configuration string  `json:"configuration"`
-	Options       string  `json:"options"` // of the compiler, all of them
-	Global        []int   `json:"global"`  // work-items of the launch by dimension; null if unknown
-	Local         []int   `json:"local"`   // and of a work-group
-	YAML          string  `json:"yaml"`
-	Objective     float64 `json:"objective"` // at Time
+	Row           int      `json:"row"`
+	Configuration string   `json:"configuration"`
+	Options       string   `json:"options"` // of the compiler, all of them
+	Sizes         []string `json:"sizes"`   // of the launches, as [tune.Result.Launches] describes them
+	YAML          string   `json:"yaml"`
+	Objective     float64  `json:"objective"` // at Time
 
 	Time       float64 `json:"time"`       // milliseconds
 	Final      bool    `json:"final"`      // Time is the median of the interleaved final measurement
@@ -134,7 +133,7 @@ func describeBest(run *Run, b *best) *Best {
 	r := &run.results[b.row]
 	f := b.figures
 	d := &Best{
-		Row: b.row, Configuration: r.Configuration.String(), Options: strings.TrimSpace(problem.OptionsAt(run.options, run.defined, r.Configuration) + " " + problem.BuildOptions(r.Configuration)), Global: r.Global, Local: r.Local,
+		Row: b.row, Configuration: r.Configuration.String(), Options: strings.TrimSpace(problem.OptionsAt(run.options, run.defined, r.Configuration) + " " + problem.BuildOptions(r.Configuration)), Sizes: r.Launches(),
 		YAML: asYAML(r.Configuration), Objective: f.Objective,
 		Time: f.Time, Final: f.Final, Launches: len(r.Times), SearchTime: r.Time(), Deviation: r.Stats().StandardDeviation,
 		Metrics: []MetricFigure{}, Verified: r.Verified, Device: r.Device,

@@ -34,8 +34,8 @@ func (run *Run) writeText(b *strings.Builder) {
 	fmt.Fprintf(b, "%s\n%s\n", run.Title(), run.summaryLine(asIs))
 	if best := run.Summary.Best; best != nil {
 		fmt.Fprintf(b, "best: %s, %s ms%s\noptions: %s\n", best.Configuration, figure.Milliseconds(best.Time), run.bestFigures(asIs), best.Options)
-		if len(best.Global) > 0 {
-			fmt.Fprintf(b, "launch: %s\n", figure.Launch(best.Global, best.Local))
+		for _, launch := range best.Sizes {
+			fmt.Fprintf(b, "launch: %s\n", launch)
 		}
 		if run.ranking.Finalists > 0 {
 			var varying []int

@@ -20,13 +20,14 @@ import (
 
 // definition reads a whole YAML document.
 func (f field) definition() (d problem.Definition) {
-	xyz := [3]string{"x", "y", "z"}
 	f.keys(
 		key("kernel", &d.Kernel, field.kernel),
 		key("constants", &d.Constants, field.constants),
+		key("kernels", &d.Stages, func(f field) []problem.Stage { return each(f.list(), field.stage) }),
 		key("problem_size", &d.ProblemSize, field.expressions),
-		key("block_size", &d.BlockSize, func(f field) [3]problem.Expr { return dimensions(f, xyz, field.expression) }),
-		key("grid_div", &d.GridDiv, func(f field) [3][]problem.Expr { return dimensions(f, xyz, field.divisors) }),
+		key("block_size", &d.BlockSize, field.blockSize),
+		key("grid_div", &d.GridDiv, field.gridDiv),
+		key("global_offset", &d.GlobalOffset, field.expressions),
 		key("types", &d.Types, field.types),
 		key("arguments", &d.Arguments, func(f field) []problem.Argument { return each(f.list(), field.argument) }),
 		key("parameters", &d.Parameters, field.parameters),
@@ -38,8 +39,54 @@ func (f field) definition() (d problem.Definition) {
 		key("max_evals", &d.MaxEvaluations, field.maxEvaluations),
 		key("seed", &d.Seed, field.seed),
 	)
-	f.require("kernel", "problem_size", "arguments", "parameters")
+	f.require("kernel")
+	if !f.has("kernels") {
+		f.require("problem_size")
+	}
+	f.require("arguments", "parameters")
 	return d
+}
+
+var xyz = [3]string{"x", "y", "z"}
+
+// blockSize reads the local size: a mapping of dimensions, or one expression for x.
+func (f field) blockSize() [3]problem.Expr {
+	if f.node.Kind == yaml.ScalarNode {
+		return [3]problem.Expr{f.expression()}
+	}
+	return dimensions(f, xyz, field.expression)
+}
+
+func (f field) gridDiv() [3][]problem.Expr { return dimensions(f, xyz, field.divisors) }
+
+// maxStages bounds the kernels and loops of a pipeline that are read, and maxStageDepth the nesting of loops:
+// aliases can make a short document endless.
+const (
+	maxStages     = 1000
+	maxStageDepth = 8
+)
+
+// stage reads a kernel of a pipeline, or a list of kernels that are repeated together.
+func (f field) stage() (s problem.Stage) {
+	if f.stages++; f.stages > maxStages || strings.Count(f.name, "kernels[") > maxStageDepth {
+		if !f.failed("kernels") {
+			f.failf("the list has more than %d kernels and loops, or loops nested deeper than %d", maxStages, maxStageDepth)
+		}
+		return s
+	}
+	f.keys(
+		key("name", &s.Kernel, field.text),
+		key("arguments", &s.Arguments, func(f field) []string { return append([]string{}, each(f.list(), field.text)...) }),
+		key("kernels", &s.Stages, func(f field) []problem.Stage { return each(f.list(), field.stage) }),
+		key("problem_size", &s.ProblemSize, field.expressions),
+		key("block_size", &s.BlockSize, field.blockSize),
+		key("grid_div", &s.GridDiv, field.gridDiv),
+		key("global_offset", &s.GlobalOffset, field.expressions),
+		key("repeat", &s.Repeat, field.expression),
+		key("index", &s.Index, field.text),
+		key("swap", &s.Swap, field.swap),
+	)
+	return s
 }
 
 // constants reads each constant as a value, or as {value: …, host: true}.

@@ -45,14 +45,21 @@ func TestReferenceExample(t *testing.T) {
 // specification has.
 func TestReferencePieces(t *testing.T) {
 	names := "constants: {n: 64, nx: 64, ny: 64, dt: 0.225f, real: float}\n" +
-		"parameters: {block_size_x: 64, block_size_y: 2, tile_size_x: 1, tile: 1, use_local: true, use_half: false, threads: 2, per_item: 1, type: float4, unroll: 1, time_steps: 2}\n"
+		"parameters: {block_size_x: 64, block_size_y: 2, tile_size_x: 1, tile: 1, limit: 16, use_local: true, use_half: false, threads: 2, per_item: 1, type: float4, unroll: 1, time_steps: 2}\n"
 	pieces := 0
 	for _, piece := range regexp.MustCompile(`(?m)(?:^    .*\n)+`).FindAllString(reference(t), -1) {
 		text := regexp.MustCompile(`(?m)^    `).ReplaceAllString(piece, "")
 		key, _, _ := strings.Cut(text, ":")
 		switch key {
 		case "constants", "problem_size", "arguments", "parameters", "restrictions", "block_size", "grid_div", "roofline", "metrics":
+		case "kernels":
+			text += "arguments: [{name: u, type: int, size: n}, {name: u_new, type: int, size: n, output: true}]\n"
 		default:
+			continue
+		}
+		if strings.Contains(text, "kernels:\n") { // which name arguments
+			pieces++
+			loaded(t, merged(names, text), Options{})
 			continue
 		}
 		for _, text := range sections(text) {

@@ -22,7 +22,9 @@ func (f field) kernel() (k problem.Kernel) {
 		key("source", &source, field.itself),
 		reader{"build_options", func(f field) { k.BuildOptions, dirs = f.buildOptions() }},
 	)
-	f.require("name")
+	if _, pipeline := f.at["kernels"]; !pipeline {
+		f.require("name")
+	}
 	switch {
 	case f.node.Kind != yaml.MappingNode:
 	case !f.has("file") && !f.has("source"):

@@ -98,7 +98,41 @@ func parseYAML(text []byte) (root *yaml.Node, err error) {
 	if root.Kind == yaml.ScalarNode && root.Value == "" {
 		return nil, errors.New("the file is empty")
 	}
-	return root, nil
+	_, err = expandedSize(root, map[*yaml.Node]int{})
+	return root, err
+}
+
+// maxExpanded bounds the values of a document after each alias is replaced by its value.
+const maxExpanded = 1_000_000
+
+// expandedSize returns the number of values of a node after all aliases in it are replaced, where known has the
+// numbers of other nodes. It is an error if a value contains itself, or if there are too many. Merge keys have
+// a bound of their own.
+func expandedSize(n *yaml.Node, known map[*yaml.Node]int) (int, error) {
+	const unfinished = -1
+	target := resolved(n)
+	switch size, seen := known[target]; {
+	case seen && size == unfinished:
+		return 0, &Error{Line: n.Line, Column: n.Column, Err: fmt.Errorf("the alias *%s stands within the value that it repeats", n.Value)}
+	case seen:
+		return size, nil
+	}
+	known[target] = unfinished
+	size := 1
+	for i, child := range target.Content {
+		if child.Kind == yaml.AliasNode && target.Kind == yaml.MappingNode && i%2 == 1 && target.Content[i-1].Tag == "!!merge" {
+			continue
+		}
+		more, err := expandedSize(child, known)
+		if err != nil {
+			return 0, err
+		}
+		if size += more; size > maxExpanded {
+			return 0, &Error{Line: n.Line, Column: n.Column, Err: fmt.Errorf("aliases make more than %d values of this one", maxExpanded)}
+		}
+	}
+	known[target] = size
+	return size, nil
 }
 
 var yamlError = regexp.MustCompile(`(?s)^yaml: (?:line (\d+): )?(.*)$`)

@@ -9,6 +9,7 @@ import (
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/device/peak"
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/process"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -94,6 +95,7 @@ type result struct {
 	Warnings     string
 	Binary       uint64
 	Times        []float64
+	Parts        []problem.Part
 	Verified     bool
 	EarlyStopped bool
 	Durations    tune.Durations
@@ -139,14 +141,14 @@ type measured struct {
 
 func sent(r tune.Result) result {
 	return result{
-		Status: r.Status, Reason: r.Reason, Warnings: r.Warnings, Binary: r.Binary, Times: r.Times, Verified: r.Verified,
+		Status: r.Status, Reason: r.Reason, Warnings: r.Warnings, Binary: r.Binary, Times: r.Times, Parts: r.Parts, Verified: r.Verified,
 		EarlyStopped: r.EarlyStopped, Durations: r.Durations, Timestamp: r.Timestamp,
 	}
 }
 
 func (r result) received(c space.Configuration) tune.Result {
 	return tune.Result{
-		Configuration: c, Status: r.Status, Reason: r.Reason, Warnings: r.Warnings, Binary: r.Binary, Times: r.Times, Verified: r.Verified,
+		Configuration: c, Status: r.Status, Reason: r.Reason, Warnings: r.Warnings, Binary: r.Binary, Times: r.Times, Parts: r.Parts, Verified: r.Verified,
 		EarlyStopped: r.EarlyStopped, Durations: r.Durations, Timestamp: r.Timestamp,
 	}
 }

@@ -119,7 +119,7 @@ func (m *Meter) once(k *cl.Kernel, r problem.NDRange) (time.Duration, error) {
 // together launches n times and returns the shortest time. A time of 0 is refused: no rate
 // can be computed from it.
 func (m *Meter) together(k *cl.Kernel, r problem.NDRange, n int) (time.Duration, error) {
-	times, err := m.Times(k, r, n)
+	times, err := m.Times([]device.Launch{{Kernel: k, Range: r}}, n)
 	if err != nil {
 		return 0, err
 	}

@@ -30,8 +30,7 @@ function bestCard(run) {
     el("dl", { class: "chips", id: "best-values" }, run.parameters.map((p) =>
       el("div", { class: p.values.length > 1 ? "" : "fixed" }, el("dt", {}, p.name), el("dd", {}, run.value(best.row, p))))),
     el("div", { class: "paste" }, el("span", {}, "options"), el("code", {}, best.options), copyButton()),
-    best.global && el("div", { class: "paste" }, el("span", {}, "launch"),
-      el("code", {}, `global size ${best.global.join("×")}, local size ${best.local.join("×")}`), copyButton()),
+    (best.sizes || []).map((sizes) => el("div", { class: "paste" }, el("span", {}, "launch"), el("code", {}, sizes), copyButton())),
     el("div", { class: "paste" }, el("span", {}, "YAML"), el("pre", {}, yaml), copyButton()),
     objective.name.startsWith("time") ? null : el("p", { class: "note" },
       `Ranked by ${objective.name}, ${run.objective.maximize ? "more" : "less"} is better: ${withUnit(objective, formatMeasure(objective, best.objective))}${best.final ? "" : " in the search"}.`));
