@@ -117,17 +117,12 @@ func TestTheLimitAsObjective(t *testing.T) {
 	}
 }
 
+// testPeaks are those of a device whose small buffers are faster than its large ones.
 func testPeaks() *hardware.Peaks {
 	return &hardware.Peaks{
-		Method: 1, Timer: hardware.TimerEvent,
-		Figures: map[string]hardware.Peak{
-			hardware.PeakMemoryCopy: {Value: 100, Unit: "GB/s"}, hardware.PeakMemoryRead: {Value: 150, Unit: "GB/s"},
-			hardware.PeakCacheCopy: {Value: 1000, Unit: "GB/s"}, hardware.PeakCacheRead: {Value: 2000, Unit: "GB/s"},
-			hardware.PeakFloat32: {Value: 1000, Unit: "GFLOP/s"}, hardware.PeakFloat64: {Value: 500, Unit: "GFLOP/s"},
-			hardware.PeakFloat16: {Unit: "GFLOP/s", Missing: "the device has no half precision"},
-		},
-		Copy: []hardware.Bandwidth{{Bytes: 1 << 18, Rate: 800}, {Bytes: 1 << 19, Rate: 1000}, {Bytes: 1 << 20, Rate: 900}, {Bytes: 1 << 21, Rate: 300}, {Bytes: 1 << 22, Rate: 98}, {Bytes: 1 << 23, Rate: 100}},
-		Read: []hardware.Bandwidth{{Bytes: 1 << 18, Rate: 2000}, {Bytes: 1 << 19, Rate: 1500}, {Bytes: 1 << 20, Rate: 1000}, {Bytes: 1 << 21, Rate: 400}, {Bytes: 1 << 22, Rate: 150}, {Bytes: 1 << 23, Rate: 149}},
+		Figures: map[string]hardware.Peak{hardware.PeakFloat32: {Value: 1000}},
+		Copy:    []hardware.Bandwidth{{Bytes: 1 << 13, Rate: 1000}, {Bytes: 1 << 23, Rate: 100}},
+		Read:    []hardware.Bandwidth{{Bytes: 1 << 13, Rate: 2000}, {Bytes: 1 << 23, Rate: 150}},
 	}
 }
 
@@ -135,7 +130,6 @@ func testPeaks() *hardware.Peaks {
 func moving(n string, r *problem.Roofline) problem.Definition {
 	return problem.Definition{
 		Kernel: problem.Kernel{Name: "k", Source: "__kernel void k() {}"}, ProblemSize: []problem.Expr{"1"}, Roofline: r,
-		Constants:  []problem.Constant{{Name: "real", Value: "double"}},
 		Arguments:  []problem.Argument{{Name: "in", Type: "float32", Size: n}, {Name: "out", Type: "float32", Size: n, Output: true}},
 		Parameters: []space.Parameter{{Name: "steps", Values: []space.Value{1, 2}}},
 	}

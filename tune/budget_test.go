@@ -1,0 +1,142 @@
+package tune
+
+import (
+	"context"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/search"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+func TestBudgetCountsFailuresAndIsNeverExceeded(t *testing.T) {
+	for _, capacity := range []int{1, 3, 100} {
+		f := &fake{capacity: capacity, rng: rand.New(rand.NewPCG(1, 1)), answer: func(c space.Configuration) Result {
+			if c.Int("i")%2 == 0 {
+				return Result{Status: Compile, Reason: "even"}
+			}
+			return correct(c)
+		}}
+		asked := 0
+		o := mustRun(t, line(t, 50), f, Options{MaxEvaluations: 7, Strategy: func(s *space.Space) (search.Strategy, error) {
+			inner, err := search.New("brute_force", s, search.Options{})
+			return counting{inner, &asked}, err
+		}})
+		f.checkStopped(t)
+		if len(o.Results) != 7 || f.count() != 7 || asked != 7 || o.Stop != Budget || bestKey(o) != "1" {
+			t.Errorf("capacity %d: %d results, %d evaluated, %d asked for, stop %s, best %s", capacity, len(o.Results), f.count(), asked, o.Stop, bestKey(o))
+		}
+	}
+}
+
+// counting counts the proposals of a strategy.
+type counting struct {
+	search.Strategy
+	asked *int
+}
+
+func (c counting) Ask(n int) []int {
+	proposed := c.Strategy.Ask(n)
+	*c.asked += len(proposed)
+	return proposed
+}
+
+func TestABudgetOfTheWholeSpaceExhaustsIt(t *testing.T) {
+	if o := mustRun(t, line(t, 5), &fake{answer: correct}, Options{MaxEvaluations: 5}); o.Stop != Exhausted || len(o.Results) != 5 {
+		t.Errorf("%d results, stop %s", len(o.Results), o.Stop)
+	}
+}
+
+// TestTimeLimit has an evaluator that answers its only configuration once the limit has
+// ended the run.
+func TestTimeLimit(t *testing.T) {
+	o := mustRun(t, line(t, 5), evaluatorFunc{1, func(_ context.Context, in <-chan space.Configuration, out chan<- Result) error {
+		var results []Result
+		for c := range in {
+			r := correct(c)
+			r.Configuration = c
+			results = append(results, r)
+		}
+		for _, r := range results {
+			out <- r
+		}
+		return nil
+	}}, Options{TimeLimit: time.Millisecond})
+	if o.Stop != TimeIsUp || len(o.Results) > 1 {
+		t.Errorf("%d results, stop %s", len(o.Results), o.Stop)
+	}
+}
+
+// TestWhatTheLogHoldsCountsThoughNotProposedAgain resumes a brute force run with random
+// sampling: the budget covers both, and no result is left out.
+func TestWhatTheLogHoldsCountsThoughNotProposedAgain(t *testing.T) {
+	log := &memory{}
+	first := &fake{answer: correct}
+	mustRun(t, line(t, 20), first, Options{Log: log, MaxEvaluations: 6, Finalists: -1})
+	random := func(s *space.Space) (search.Strategy, error) {
+		return search.New("random_sample", s, search.Options{Seed: 5})
+	}
+	second := &fake{answer: correct}
+	o := mustRun(t, line(t, 20), second, Options{Log: log.reopened(), MaxEvaluations: 10, Strategy: random, Finalists: -1})
+	if second.count() != 4 || len(o.Results) != 10 || o.Resumed != 6 || o.Stop != Budget {
+		t.Errorf("%d evaluated, %d results, %d resumed, %s", second.count(), len(o.Results), o.Resumed, o.Stop)
+	}
+	seen := map[string]bool{}
+	for _, r := range o.Results {
+		if seen[r.Configuration.Key()] {
+			t.Errorf("%s stands twice", r.Configuration)
+		}
+		seen[r.Configuration.Key()] = true
+	}
+}
+
+// TestRefusedConfigurationsAreFree: the evaluator does not get configurations that the device's limits
+// exclude. They are results, but do not count in the budget.
+func TestRefusedConfigurationsAreFree(t *testing.T) {
+	for _, c := range []struct {
+		budget, limit      int
+		evaluated, refused int
+		stop               StopReason
+	}{
+		{0, 3, 60, 40, Exhausted},
+		{10, 3, 10, 6, Budget}, // 0 1 2 5 6 7 10 11 12 15; the strategy is not asked any more
+		{100, 3, 60, 40, Exhausted},
+		{10, 5, 10, 0, Budget},
+		{10, 0, 10, 0, Budget}, // unknown
+		{2, -1, 0, 42, Budget}, // all are refused: their number is bounded
+	} {
+		d := lineDefinition(100)
+		d.BlockSize[0] = "1 + i % 5"
+		device := hardware.Device{MaxWorkGroupSize: c.limit}
+		if c.limit < 0 {
+			device.MaxWorkGroupSize = 1
+			d.BlockSize[0] = "2 + i"
+		}
+		log := &memory{}
+		f := &fake{device: device, answer: correct}
+		o := mustRun(t, mustProblem(t, d), f, Options{MaxEvaluations: c.budget, Log: log})
+		refused := 0
+		for _, r := range o.Results {
+			if r.Refused {
+				refused++
+				if r.Status != Constraints || !strings.Contains(r.Reason, "> device limit") {
+					t.Errorf("%+v: %s, %s", c, r.Status, r.Reason)
+				}
+			}
+		}
+		if f.count() != c.evaluated || refused != c.refused || o.Stop != c.stop || len(log.results) != len(o.Results) {
+			t.Errorf("%+v: %d evaluated, %d refused, stop %s, %d of %d in the log", c, f.count(), refused, o.Stop, len(log.results), len(o.Results))
+		}
+		// A larger budget resumes the log, of which the refused are free, too.
+		if c.stop == Budget && c.evaluated > 0 {
+			f := &fake{device: device, answer: correct}
+			o := mustRun(t, mustProblem(t, d), f, Options{MaxEvaluations: c.budget + 3, Log: log.reopened()})
+			if f.count() != 3 || o.Resumed != len(log.results) {
+				t.Errorf("%+v: %d evaluated after %d resumed", c, f.count(), o.Resumed)
+			}
+		}
+	}
+}
