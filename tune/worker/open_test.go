@@ -10,6 +10,7 @@ import (
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/space"
 )
 
 // TestEvaluatingInThisProcess opens pools that can have no workers. It is not parallel: it
@@ -118,14 +119,23 @@ func TestARunEndsWhenNoWorkerStartsAnyMore(t *testing.T) {
 	}
 }
 
-// TestGoingOnWithFewerWorkers has workers of which only those can start that start at once.
+// TestGoingOnWithFewerWorkers has workers of which only those can start that start at once. All tasks wait
+// before the first is handed to a worker, so that the pool asks for more workers however fast the device is.
 func TestGoingOnWithFewerWorkers(t *testing.T) {
 	t.Parallel()
 	for _, a := range arrangements {
 		p := faulty(t, survivable...)
 		pool := openTestPool(t, a, p, Options{Workers: startsAtOnce})
 		pool.identities[0].Name = "Voodoo 2"
-		o := pool.run(t, tune.Options{})
+		for _, fault := range survivable {
+			pool.take(configurationOf(t, p, map[string]space.Value{"fault": fault}))
+		}
+		in, out := make(chan space.Configuration), make(chan tune.Result, len(survivable))
+		close(in)
+		if err := pool.Evaluate(context.Background(), in, out); err != nil {
+			t.Fatalf("%s: %v\n%s", a, err, pool.output)
+		}
+		close(out)
 		left := 1
 		if a == builders {
 			left = startsAtOnce - 1
@@ -133,8 +143,12 @@ func TestGoingOnWithFewerWorkers(t *testing.T) {
 		if want := fmt.Sprintf("Going on with %d workers; another could not start: ", left); len(pool.notes) != 1 || !strings.HasPrefix(pool.notes[0], want) {
 			t.Errorf("%s: %q, want one %q", a, pool.notes, want)
 		}
-		if len(o.Results) != len(survivable) || o.Best == nil || o.Best.Configuration.Key() != faultNone {
-			t.Errorf("%s: %d results, best %+v", a, len(o.Results), o.Best)
+		results := map[string]tune.Status{}
+		for r := range out {
+			results[r.Configuration.Key()] = r.Status
+		}
+		if len(results) != len(survivable) || results[faultNone] != tune.Correct || results[faultOutput] != tune.Correctness {
+			t.Errorf("%s: %v", a, results)
 		}
 	}
 }
