@@ -25,6 +25,7 @@ type printer struct {
 	out, notes     io.Writer
 	problem        *problem.Problem
 	quiet, verbose bool
+	noPeak         bool // the user wants no peaks measured
 	compared       bool // one of several searches, of which only a summary is shown, on stderr
 	warned         bool // the compiler's first warnings were shown
 	size           int  // of the space
@@ -36,7 +37,7 @@ type printer struct {
 func newPrinter(c *cli.Context, p *problem.Problem, total int, compared bool) *printer {
 	shown := &printer{
 		out: c.App.Writer, notes: c.App.ErrWriter, problem: p,
-		quiet: c.Bool("quiet"), verbose: c.Bool("verbose"), compared: compared,
+		quiet: c.Bool("quiet"), verbose: c.Bool("verbose"), noPeak: c.Bool("no-peak"), compared: compared,
 		bar: newProgress(c.App.ErrWriter, total, "configuration", c.Bool("quiet")),
 	}
 	shown.bar.objective, shown.bar.limit = p.Objective(), c.Duration("time-limit")
@@ -74,7 +75,7 @@ func (p *printer) begin(d hardware.Device, shared []device.Listed, s *space.Spac
 	if !p.problem.Verified() {
 		fmt.Fprintln(p.notes, "The specification has no verify: the output is not checked, and results are unverified.")
 	}
-	if err := p.problem.LimitKnown(d); err != nil && !limitLater {
+	if err := p.problem.LimitKnown(d); err != nil && !limitLater && (d.Peaks != nil || !p.noPeak) {
 		fmt.Fprintln(p.notes, noLimitText(err, d.Peaks, log.Resumed() > 0))
 	}
 	for _, notice := range p.problem.Notices() {
