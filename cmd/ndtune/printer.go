@@ -27,8 +27,8 @@ type printer struct {
 	quiet, verbose bool
 	noPeak         bool // the user wants no peaks measured
 	compared       bool // one of several searches, of which only a summary is shown, on stderr
-	warned         bool // the compiler's first warnings were shown
-	size           int  // of the space
+	warnings       compilerWarnings
+	size           int // of the space
 	varying        []parameterColumn
 	columns        bool // lines of results are columns of what varies, for a terminal
 	bar            *progress
@@ -123,9 +123,15 @@ func (p *printer) result(r tune.Result, resumed bool) {
 		p.bar.total = min(p.bar.total+1, p.size)
 	}
 	p.bar.add(r, p.out, p.line(r))
-	if r.Warnings != "" && !p.warned && !p.quiet {
-		p.warned = true
-		fmt.Fprintf(p.notes, "The compiler warns, first at %s:\n%s\n", r.Configuration, r.Warnings)
+	if p.quiet {
+		return
+	}
+	fresh, tooMany := p.warnings.add(r.Warnings)
+	if len(fresh) > 0 {
+		fmt.Fprintf(p.notes, "The compiler warns, first at %s:\n%s\n", r.Configuration, strings.Join(fresh, "\n"))
+	}
+	if tooMany {
+		fmt.Fprintln(p.notes, "The compiler has more warnings, which are not shown.")
 	}
 }
 

@@ -129,10 +129,14 @@ func warningsIn(log string) string {
 	return shorten(log, maxLog)
 }
 
-// readable is a compiler's log as valid UTF-8 without what some drivers leave around it.
+// readable returns a compiler's log as valid UTF-8, without zero bytes and white space around it. PoCL's name of
+// a temporary file becomes "source": the source has no file, and the name differs from build to build.
 func readable(log string) string {
-	return strings.TrimSpace(strings.ToValidUTF8(strings.ReplaceAll(log, "\x00", ""), "\uFFFD"))
+	log = strings.TrimSpace(strings.ToValidUTF8(strings.ReplaceAll(log, "\x00", ""), "\uFFFD"))
+	return temporarySource.ReplaceAllString(log, "source")
 }
+
+var temporarySource = regexp.MustCompile(`(?:/[^:\n]*/)?\btempfile_\w+\.cl\b`)
 
 // shorten keeps the beginning and the end of a long text.
 func shorten(text string, limit int) string {

@@ -474,3 +474,16 @@ func TestWarnings(t *testing.T) {
 		}
 	}
 }
+
+func TestReadable(t *testing.T) {
+	for log, want := range map[string]string{
+		"\x00 error \n\x00": "error",
+		"warning: /home/a b/.cache/pocl/kcache/tempfile_CUP19T.cl:1:38: division by zero": "warning: source:1:38: division by zero",
+		"error: tempfile_d8Rytn.cl:12:5: undeclared\nerror: k.cl:3:5: undeclared":         "error: source:12:5: undeclared\nerror: k.cl:3:5: undeclared",
+		"k.cl:1:1: warning: a / b in my_tempfile.cl":                                      "k.cl:1:1: warning: a / b in my_tempfile.cl",
+	} {
+		if got := readable(log); got != want {
+			t.Errorf("%q: %q, want %q", log, got, want)
+		}
+	}
+}
