@@ -12,7 +12,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -147,7 +146,7 @@ func (e *Evaluator) Evaluate(ctx context.Context, in <-chan space.Configuration,
 
 // One evaluates one configuration. Binary is the program that Build returned for it, or nil. One
 // compiles the source if there is no binary, or if the driver refuses it. Fresh is a
-// [FreshOption], or "".
+// [FreshOption], or "". Unless the device is a CPU, the result has the digest of the program's binary.
 //
 // The error says that nothing further can be evaluated, or that the context ended. A result
 // with a status stands all the same: where the configuration took the device with it, which
@@ -237,7 +236,7 @@ func fail(status tune.Status, format string, args ...any) error {
 // a status is final. Its Durations.Build is the time of the compilation. If wantBinary is set and
 // the driver supports it, Build also returns the program's binary. Fresh is a [FreshOption] or
 // empty, and must be the same when the configuration is evaluated. The result has the digest of the
-// binary, since GPUs' drivers return it at once.
+// binary.
 func (e *Evaluator) Build(ctx context.Context, c space.Configuration, wantBinary bool, fresh string) (result tune.Result, binary []byte, err error) {
 	t := e.trial(c)
 	t.fresh = fresh
@@ -251,14 +250,8 @@ func (e *Evaluator) Build(ctx context.Context, c space.Configuration, wantBinary
 		t.result.Timestamp = time.Now()
 		return t.result, nil, nil
 	}
-	all, err := t.program.Binaries()
-	if err != nil || len(all) != 1 {
-		return t.result, nil, nil
-	}
-	digest := fnv.New64a()
-	digest.Write(all[0])
-	if t.result.Binary = digest.Sum64(); wantBinary {
-		binary = all[0]
+	if all := t.digest(); wantBinary {
+		binary = all
 	}
 	return t.result, binary, nil
 }

@@ -487,3 +487,19 @@ func TestReadable(t *testing.T) {
 		}
 	}
 }
+
+// TestDigest evaluates as if the device were a GPU, and as on a CPU. PoCL's binaries differ from build to
+// build, so digests of two builds are not compared.
+func TestDigest(t *testing.T) {
+	e := open(t, problem.Definition{
+		Kernel:      problem.Kernel{Name: "k", Source: `__kernel void k(__global float *o) { o[get_global_id(0)] = 1; }`},
+		ProblemSize: []problem.Expr{"64"},
+		Arguments:   []problem.Argument{{Name: "o", Type: "float32", Size: "64"}},
+	})
+	for typ, want := range map[string]bool{"gpu": true, "cpu": false} {
+		e.identity.Type = typ
+		if r := e.evaluateFor(t, nil); r.Status != tune.Correct || (r.Binary != 0) != want {
+			t.Errorf("%s: %s, digest %x, want one: %v", typ, r.Status, r.Binary, want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package device
 
 import (
 	"context"
+	"hash/fnv"
 	"math"
 	"slices"
 	"time"
@@ -30,7 +31,7 @@ type trial struct {
 // *failure is the configuration's own; any other error is not.
 func (t *trial) run(ctx context.Context) error {
 	defer t.release()
-	return t.through(ctx, t.derive, t.build, t.bind, t.expect, t.launchFirst, t.guard, t.verify, t.measure)
+	return t.through(ctx, t.derive, t.build, t.digestUnlessCPU, t.bind, t.expect, t.launchFirst, t.guard, t.verify, t.measure)
 }
 
 // through takes the configuration through stages until one fails or the context ends.
@@ -82,6 +83,26 @@ func (t *trial) build(context.Context) error {
 		t.result.Warnings = warningsIn(readable(log))
 	}
 	return t.session.check(t.sequence, t.identity)
+}
+
+// digestUnlessCPU finds the digest of the program, but not on a CPU. A CPU's driver may compile the kernel once more for it.
+func (t *trial) digestUnlessCPU(context.Context) error {
+	if t.identity.Type != "cpu" {
+		t.digest()
+	}
+	return nil
+}
+
+// digest sets the digest of the program's binary and returns the binary, nil if the driver has none.
+func (t *trial) digest() []byte {
+	all, err := t.program.Binaries()
+	if err != nil || len(all) != 1 {
+		return nil
+	}
+	h := fnv.New64a()
+	h.Write(all[0])
+	t.result.Binary = h.Sum64()
+	return all[0]
 }
 
 // bind gives the kernel its arguments, with all buffers in their initial state.

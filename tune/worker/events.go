@@ -106,7 +106,8 @@ func (p *Pool) finished(m *member, r *result, now time.Time) {
 // answer hands a result on.
 func (p *Pool) answer(m *member, t *task, r tune.Result) {
 	r.Durations.Build += t.build
-	r.Warnings, r.Binary = cmp.Or(r.Warnings, t.warnings), cmp.Or(r.Binary, t.code)
+	r.Warnings = cmp.Or(r.Warnings, t.warnings)
+	r.Binary = cmp.Or(t.code, r.Binary) // a program made of a binary may have another
 	if len(p.devices) > 1 && !m.builds {
 		r.Device = p.devices[m.device].Selector()
 	}
