@@ -59,7 +59,7 @@ func (s *session) build(v *problem.Variant, binary []byte) (*cl.Program, *sequen
 	if program == nil {
 		var err error
 		if program, err = s.Build(v.Source, options); err != nil {
-			return nil, nil, buildFailure(s.problem.KernelName(), v, err)
+			return nil, nil, s.buildFailure(s.problem.KernelName(), v, err)
 		}
 	}
 	q, err := s.sequence(program, v)
@@ -84,7 +84,7 @@ func (s *session) load(binary []byte, options string) *cl.Program {
 }
 
 // buildFailure tells a source that does not compile from a driver that could not build.
-func buildFailure(name string, v *problem.Variant, err error) error {
+func (s *session) buildFailure(name string, v *problem.Variant, err error) error {
 	var failed *cl.BuildError
 	switch {
 	case errors.As(err, &failed):
@@ -101,8 +101,10 @@ func buildFailure(name string, v *problem.Variant, err error) error {
 	if tooMuch := localMemoryError.FindString(log); tooMuch != "" {
 		return fail(tune.Constraints, "local memory: %s", tooMuch)
 	}
-	if v.Hint != "" {
-		reason += "\n(" + v.Hint + ")"
+	for _, hint := range []string{v.Hint, subGroupHint(log, v.OptionLine(), s.Info)} {
+		if hint != "" {
+			reason += "\n(" + hint + ")"
+		}
 	}
 	if v.Prologue > 0 {
 		// The compilers of NVIDIA and Oclgrind count lines without regard to #line.
@@ -110,6 +112,26 @@ func buildFailure(name string, v *problem.Variant, err error) error {
 	}
 	return fail(tune.Compile, "%s", reason)
 }
+
+// subGroupHint says why a kernel does not find a function of sub-groups, or "" if the log names none.
+func subGroupHint(log, options string, d *cl.DeviceInfo) string {
+	switch missing := missingSubGroup.FindStringSubmatch(log); {
+	case missing == nil:
+		return ""
+	case !d.HasExtension("cl_khr_subgroups") && !d.HasExtension("cl_intel_subgroups"):
+		return "the device has no sub-groups: its extensions are neither cl_khr_subgroups nor cl_intel_subgroups"
+	case strings.HasPrefix(missing[1], "intel_") && !d.HasExtension("cl_intel_subgroups"):
+		return "the device does not have the extension cl_intel_subgroups"
+	case !strings.Contains(options, "-cl-std=CL2") && !strings.Contains(options, "-cl-std=CL3"):
+		return "sub-groups need OpenCL C 2.0 or newer: build_options: [-cl-std=CL3.0], or -cl-std=CL2.0"
+	}
+	has := slices.DeleteFunc(slices.Clone(d.Extensions), func(e string) bool { return !strings.Contains(e, "subgroup") })
+	return "of the extensions for sub-groups, the device has " + strings.Join(has, ", ")
+}
+
+// missingSubGroup finds a function of sub-groups that a compiler does not know: «implicit declaration of function
+// 'sub_group_reduce_add'», «use of undeclared identifier 'get_sub_group_size'», «Unresolved extern function …».
+var missingSubGroup = regexp.MustCompile(`(?i)(?:implicit|undeclared|undefined|unresolved)[^\n]*?\b((?:get_|intel_)?(?:\w+_)??sub_group_\w+)`)
 
 // localMemoryError is how NVIDIA's assembler refuses a kernel whose local memory is beyond
 // what any of its devices has: «Entry function 'k' uses too much shared data (0x1000004

@@ -503,3 +503,32 @@ func TestDigest(t *testing.T) {
 		}
 	}
 }
+
+func TestSubGroupHint(t *testing.T) {
+	const (
+		pocl   = "error: source:2:13: use of undeclared identifier 'sub_group_reduce_add'; did you mean 'work_group_reduce_add'?"
+		nvidia = "<kernel>:2:13: error: implicit declaration of function 'get_sub_group_local_id' is invalid in OpenCL"
+		intel  = "error: use of undeclared identifier 'intel_sub_group_shuffle'"
+	)
+	none, khr, both := []string{"cl_khr_fp64"}, []string{"cl_khr_subgroups"}, []string{"cl_khr_subgroups", "cl_intel_subgroups"}
+	for _, c := range []struct {
+		log, options string
+		extensions   []string
+		want         string
+	}{
+		{pocl, "-DA=1", none, "the device has no sub-groups"},
+		{nvidia, "-DA=1", none, "the device has no sub-groups"},
+		{nvidia, "-DA=1", khr, "build_options: [-cl-std=CL3.0]"},
+		{intel, "-DA=1", khr, "does not have the extension cl_intel_subgroups"},
+		{intel, "-DA=1", both, "build_options: [-cl-std=CL3.0]"},
+		{pocl, "-cl-std=CL2.0", none, "the device has no sub-groups"},
+		{pocl, "-DA=1 -cl-std=CL3.0", append(both, "cl_khr_fp64"), "the device has cl_khr_subgroups, cl_intel_subgroups"},
+		{"error: use of undeclared identifier 'x'\nsub_group_barrier(0);", "", khr, ""},
+		{"error: too few arguments to sub_group_reduce_add", "", none, ""},
+	} {
+		got := subGroupHint(c.log, c.options, &cl.DeviceInfo{Extensions: c.extensions})
+		if !strings.Contains(got, c.want) || (c.want == "") != (got == "") {
+			t.Errorf("%q, %v: %q, want %q", c.log, c.extensions, got, c.want)
+		}
+	}
+}
