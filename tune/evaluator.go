@@ -22,7 +22,7 @@ type Evaluator interface {
 	Evaluate(ctx context.Context, in <-chan space.Configuration, out chan<- Result) error
 }
 
-// A Remeasurer is an Evaluator that can measure configurations again, interleaved: in each round it
+// A Remeasurer is an Evaluator that can measure configurations again, in turn: in each round it
 // launches every configuration once, so that a drift of the device's speed affects all alike.
 // Remeasure returns a slice of times in milliseconds for each configuration, which is empty if the
 // configuration failed.

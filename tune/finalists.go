@@ -21,7 +21,7 @@ const (
 	maxFinalRounds = 51
 )
 
-// measureFinalists measures the best results again, interleaved, if the evaluator can.
+// measureFinalists measures the best results again, in turn, if the evaluator can.
 func (r *run) measureFinalists(ctx context.Context) error {
 	remeasurer, ok := r.evaluator.(Remeasurer)
 	n := r.options.Finalists
@@ -61,7 +61,7 @@ func (r *run) measureFinalists(ctx context.Context) error {
 		return nil // all failed this time: the final times of an earlier run stay, as they do in the log
 	}
 	for i := range r.outcome.Results {
-		r.outcome.Results[i].Final, r.outcome.Results[i].AtFinal = nil, nil // of an earlier run: not interleaved with these
+		r.outcome.Results[i].Final, r.outcome.Results[i].AtFinal = nil, nil // of an earlier run: not measured in turn with these
 	}
 	for j, i := range places {
 		r.outcome.Results[i].Final = times[j]

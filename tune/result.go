@@ -56,7 +56,7 @@ type Result struct {
 	Durations Durations
 	Timestamp time.Time // when the result was complete
 
-	// Final are the times of the interleaved measurement at the end of a run, in milliseconds. It is
+	// Final are the times of the measurement in turn at the end of a run, in milliseconds. It is
 	// empty if the configuration took no part.
 	Final []float64
 
@@ -97,7 +97,7 @@ func (r *Result) Stats() problem.Stats { return problem.StatsOf(r.Times) }
 // Time returns the mean of the timed launches in milliseconds, 0 if there are none.
 func (r *Result) Time() float64 { return r.Stats().Mean }
 
-// FinalTime returns the median of the interleaved measurement at the end of a run in milliseconds, 0
+// FinalTime returns the median of the measurement in turn at the end of a run in milliseconds, 0
 // if the configuration took no part.
 func (r *Result) FinalTime() float64 { return problem.StatsOf(r.Final).Median }
 

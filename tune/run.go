@@ -16,7 +16,7 @@ import (
 //
 // It ends when the strategy is exhausted, a budget is spent or the context is cancelled. The outcome
 // holds all results and the reason of the end. At the end the best configurations are measured again,
-// interleaved, and the winner is chosen by these times. Run does not evaluate configurations again
+// in turn, and the winner is chosen by these times. Run does not evaluate configurations again
 // that the log holds; they count in the budget. If the run cannot continue, Run returns an error and
 // the results so far, or a nil outcome if the run never began.
 func Run(ctx context.Context, p *problem.Problem, evaluator Evaluator, o Options) (*Outcome, error) {

@@ -65,7 +65,7 @@ type Device struct {
 type Best struct {
 	Configuration string         `json:"configuration"`
 	Values        map[string]any `json:"values"`
-	Time          float64        `json:"time_ms"` // interleaved with others if InTurn, else the mean of the search
+	Time          float64        `json:"time_ms"` // in turn with others if InTurn, else the mean of the search
 	InTurn        bool           `json:"in_turn"`
 	Verified      bool           `json:"verified"`
 	OfLimit       *float64       `json:"percent_of_limit"` // share of the device's limit, in percent; nil: unknown
@@ -88,7 +88,7 @@ type Cell struct {
 	Reason   string      `json:"reason,omitempty"` // likewise
 	Time     *float64    `json:"time_ms"`
 	Slowdown *float64    `json:"slowdown"` // cost over that of the device's best, at least 1
-	InTurn   bool        `json:"in_turn"`  // the slow-down comes from interleaved measurements
+	InTurn   bool        `json:"in_turn"`  // the slow-down comes from measurements in turn
 	OfLimit  *float64    `json:"percent_of_limit"`
 	Verified bool        `json:"verified"`
 }
@@ -115,7 +115,7 @@ type Overall struct {
 	Cells         []Cell             `json:"cells"`   // by device
 	Portability   PortabilityFigures `json:"portability"`
 	Candidates    int                `json:"candidates"` // number of configurations that are correct on all devices that have a best
-	InTurn        bool               `json:"in_turn"`    // chosen among those with interleaved measurements on all devices
+	InTurn        bool               `json:"in_turn"`    // chosen among those that were measured in turn on all devices
 }
 
 // A Disagreement is a parameter that has different values in the devices' bests.

@@ -49,8 +49,8 @@ func Wanted(sources []Source, o Options) ([]space.Configuration, error) {
 	return wanted, nil
 }
 
-// shortlist ranks the candidates by the searches' measurements alone, so that later interleaved
-// measurements do not change it.
+// shortlist ranks the candidates by the searches' measurements alone, so that later
+// measurements in turn do not change it.
 func (g *gathered) shortlist() []string {
 	usable := g.usable()
 	keys := g.candidates()
@@ -65,7 +65,7 @@ func (g *gathered) shortlist() []string {
 }
 
 // Cross runs the wanted configurations on a device, verifies them as in a search, and measures the
-// correct ones interleaved. It does not run configurations again that are in the log, except
+// correct ones in turn. It does not run configurations again that are in the log, except
 // failures with a status in retry, nor those that failed according to known, the sources of this
 // device. A configuration that the problem's restrictions do not admit on this device is logged as
 // a failure.

@@ -90,22 +90,22 @@ func (g *gathered) cells(key string) []Cell {
 	return cells
 }
 
-// inTurn reports whether the slow-downs of cells, one for each device, come from interleaved
-// measurements on all devices that have a best, except where the configuration fails.
+// inTurn reports whether the slow-downs of cells, one for each device, come from measurements in turn
+// on all devices that have a best, except where the configuration fails.
 func (g *gathered) inTurn(cells []Cell) bool {
 	return !slices.ContainsFunc(g.usable(), func(i int) bool {
 		return cells[i].State == StateMissing || isRough(cells[i])
 	})
 }
 
-// allInTurn reports whether all costs of the devices' bests come from interleaved measurements, as
+// allInTurn reports whether all costs of the devices' bests come from measurements in turn, as
 // [Cross] makes them.
 func (g *gathered) allInTurn() bool {
 	return !slices.ContainsFunc(g.usable(), func(i int) bool { return !g.inTurn(g.cells(g.devices[i].best)) })
 }
 
 // overall returns the candidate with the highest performance portability, or nil if there is none.
-// If all measurements of the matrix are interleaved, only candidates with such measurements take
+// If the matrix is measured in turn, only candidates with such measurements take
 // part: a lucky measurement in a search must not win over a more careful one.
 func (g *gathered) overall() *Overall {
 	if len(g.usable()) < 2 {

@@ -240,7 +240,7 @@ func (c *Comparison) disagreementTable() Table {
 	return t
 }
 
-// isRough reports whether the slow-down of a cell does not come from interleaved measurements.
+// isRough reports whether the slow-down of a cell does not come from measurements in turn.
 func isRough(c Cell) bool { return c.State == StateMeasured && !c.InTurn }
 
 // cellText returns the slow-down of a cell, with ~ if it is rough, or the number of the reason why

@@ -13,11 +13,11 @@ import (
 // Remeasure implements tune.Remeasurer: all configurations are built and launched once
 // first, then timed in turn, round by round.
 func (e *Evaluator) Remeasure(ctx context.Context, configurations []space.Configuration, rounds int) ([][]float64, error) {
-	return e.Interleave(ctx, configurations, Interleaving{Rounds: rounds})
+	return e.RemeasureWith(ctx, configurations, RemeasureOptions{Rounds: rounds})
 }
 
-// An Interleaving says how configurations are measured in turn.
-type Interleaving struct {
+// RemeasureOptions say how configurations are measured in turn.
+type RemeasureOptions struct {
 	Rounds int
 	Singly bool // each launch is waited for, even where a round could be enqueued together
 
@@ -26,8 +26,8 @@ type Interleaving struct {
 	Turn func(place int)
 }
 
-// Interleave is Remeasure with more to say.
-func (e *Evaluator) Interleave(ctx context.Context, configurations []space.Configuration, o Interleaving) ([][]float64, error) {
+// RemeasureWith is Remeasure with options.
+func (e *Evaluator) RemeasureWith(ctx context.Context, configurations []space.Configuration, o RemeasureOptions) ([][]float64, error) {
 	if e.session == nil {
 		return nil, errClosed
 	}
@@ -48,10 +48,10 @@ func (e *Evaluator) Interleave(ctx context.Context, configurations []space.Confi
 // built in it.
 var errReplaced = errors.New("the session was replaced")
 
-// A remeasurement is an interleaved measurement. A configuration that fails is left out.
+// A remeasurement measures configurations in turn. A configuration that fails is left out.
 type remeasurement struct {
 	evaluator      *Evaluator
-	options        Interleaving
+	options        RemeasureOptions
 	configurations []space.Configuration
 	failed         []bool
 	trials         []*trial // nil where failed

@@ -41,7 +41,7 @@ const (
 	columnMax       = "max"
 	columnDeviation = "deviation" // standard deviation of the timed launches
 	columnLaunches  = "launches"  // how many these are
-	columnFinal     = "final"     // the median of the interleaved measurement at the end
+	columnFinal     = "final"     // the median of the measurement in turn at the end
 	columnRank      = "rank"      // the place in the ranking, from 1; 0 for none; only after a final measurement
 	columnBuild     = "build"
 	columnVerify    = "verify"

@@ -50,7 +50,7 @@ type Best struct {
 	Objective     float64  `json:"objective"` // at Time
 
 	Time       float64 `json:"time"`       // milliseconds
-	Final      bool    `json:"final"`      // Time is the median of the interleaved final measurement
+	Final      bool    `json:"final"`      // Time is the median of the final measurement, in turn with others
 	Launches   int     `json:"launches"`   // that Time comes from
 	SearchTime float64 `json:"searchTime"` // the mean of the launches in the search
 	Deviation  float64 `json:"deviation"`  // standard deviation of these launches, milliseconds

@@ -200,7 +200,7 @@ func (s *server) remeasure(ctx context.Context, r *remeasure) error {
 			return err
 		}
 	}
-	times, err := s.evaluator.Interleave(ctx, configurations, device.Interleaving{
+	times, err := s.evaluator.RemeasureWith(ctx, configurations, device.RemeasureOptions{
 		Rounds: r.Rounds, Singly: r.Singly,
 		Turn: func(place int) { s.parent.Send(answer{Turn: &turn{place}}) },
 	})
