@@ -23,14 +23,16 @@ func initCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "init",
 		Usage:     "write a first specification for a kernel",
-		ArgsUsage: "KERNEL.cl",
-		Description: `Builds the source, reads the arguments of the kernel from the built program and the macros
-from the source, and writes a specification that runs. Comments that begin with DECIDE say what
-ndtune had to guess: sizes, outputs, values of scalars, parameters. The output is verified by that
-of the kernel itself in its default configuration.
+		ArgsUsage: "KERNEL.cl [KERNEL.cl ...]",
+		Description: `Builds the source, reads the arguments of the kernel from the built program and the macros,
+structs and indices from the source, and writes a specification that runs. Comments that begin
+with DECIDE say what ndtune had to guess: sizes, outputs, values of scalars, parameters. The
+output is verified by that of the kernel itself in its default configuration.
 
-   ndtune init kernel.cl
-   ndtune init kernel.cl --kernel reduce -D REAL=float -I include -o reduce.yaml
+   ndtune init kernel.cl                           # a file with one kernel; writes kernel.yaml
+   ndtune init kernels.cl --kernel reduce          # a file with several
+   ndtune init kernel.cl -D REAL=float -I include  # with the options of the program's own build
+   ndtune init common.cl kernel.cl -o kernel.yaml  # a source in several files, in this order
 
 The source is built in another process, so that a compiler that crashes does not end ndtune.
 Macros that the source needs and nobody defines get a value, and a comment.`,
@@ -40,7 +42,7 @@ Macros that the source needs and nobody defines get a value, and a comment.`,
 			&cli.StringSliceFlag{Name: "define", Aliases: []string{"D"}, Category: categorySpec, Usage: "define a macro, `NAME=VALUE` or NAME; may be repeated"},
 			&cli.StringSliceFlag{Name: "include", Aliases: []string{"I"}, TakesFile: true, Category: categorySpec, Usage: "look for included files in `FOLDER`; may be repeated"},
 			&cli.DurationFlag{Name: "build-timeout", Value: worker.DefaultBuildTimeout, Category: categoryEvaluation, Usage: "give up if the build takes longer than `DURATION`"},
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, TakesFile: true, Category: categoryOutput, Usage: "write the specification to `FILE` (default: KERNEL.yaml in the folder of the source)"},
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, TakesFile: true, Category: categoryOutput, Usage: "write the specification to `FILE` (default: KERNEL.yaml beside the last source)"},
 			&cli.BoolFlag{Name: "force", Aliases: []string{"f"}, Category: categoryOutput, Usage: "replace the file if it exists"},
 		},
 		Action: initSpec,
@@ -52,12 +54,9 @@ func initSpec(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if len(paths) > 1 {
-		return wrong("one source at a time, not %s", strings.Join(paths, " "))
-	}
-	out := c.String("output")
+	out, last := c.String("output"), paths[len(paths)-1]
 	if out == "" {
-		out = strings.TrimSuffix(paths[0], filepath.Ext(paths[0])) + ".yaml"
+		out = strings.TrimSuffix(last, filepath.Ext(last)) + ".yaml"
 	}
 	if err := checkFolder(out); err != nil {
 		return wrong("write to %s: %w", out, err)
@@ -65,7 +64,7 @@ func initSpec(c *cli.Context) error {
 	if _, err := os.Stat(out); err == nil && !c.Bool("force") {
 		return wrong("%s exists already; --force replaces it, -o writes to another file", out)
 	}
-	u, err := readUntuned(c, paths[0])
+	u, err := readUntuned(c, paths)
 	if err != nil {
 		return err
 	}
@@ -88,8 +87,8 @@ func initSpec(c *cli.Context) error {
 }
 
 // readUntuned reads the source and the macros of the command line.
-func readUntuned(c *cli.Context, path string) (*spec.Untuned, error) {
-	u := &spec.Untuned{Source: path}
+func readUntuned(c *cli.Context, paths []string) (*spec.Untuned, error) {
+	u := &spec.Untuned{Sources: paths}
 	for _, folder := range c.StringSlice("include") {
 		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
 			return nil, wrong("-I: there is no folder %s", folder)
@@ -110,9 +109,15 @@ func readUntuned(c *cli.Context, path string) (*spec.Untuned, error) {
 		}
 		u.Given = append(u.Given, clc.Macro{Name: name, Text: value, Guarded: true})
 	}
-	var err error
-	if u.Text, err = clc.ResolveIncludes(files.ReadFile, path, c.StringSlice("include")); err != nil {
-		return nil, &usageError{err}
+	for _, path := range paths {
+		text, err := clc.ResolveIncludes(files.ReadFile, path, c.StringSlice("include"))
+		if err != nil {
+			return nil, &usageError{err}
+		}
+		if len(paths) > 1 {
+			text = fmt.Sprintf("#line 1 \"%s\"\n%s\n", filepath.ToSlash(path), text)
+		}
+		u.Text += text
 	}
 	for _, m := range clc.Tested(u.Text) {
 		if !slices.ContainsFunc(u.Given, func(g clc.Macro) bool { return g.Name == m.Name }) {
@@ -162,7 +167,7 @@ func buildUntuned(c *cli.Context, d device.Listed, u *spec.Untuned) ([]device.Si
 			if before > 0 {
 				hint = fmt.Sprintf("\n(nobody defines %s; give them with -D)", joinTexts(", ", func(m clc.Macro) string { return m.Name }, u.Missing...))
 			}
-			return nil, wrong("%s: %w%s", u.Source, failed, hint)
+			return nil, wrong("%s: %w%s", strings.Join(u.Sources, ", "), failed, hint)
 		}
 	}
 }

@@ -52,11 +52,43 @@ type Function struct {
 	WorkGroup  []string       // the expressions of reqd_work_group_size, or nil
 	Uses       map[string]Use // of identifiers, by name
 
-	Loops map[string]bool // the identifiers in the heads of its loops
+	Arguments []string // the names of its arguments
+
+	Images    map[string]Image // what the source reads of images and writes to them; "": of any
+
+	Loops   map[string]bool // the identifiers in the heads of its loops
+	Indices Indices
 
 	// Reach are the identifiers that may matter to the kernel: those outside of other kernels' bodies, and those in
 	// directives except the names that they define.
 	Reach map[string]bool
+}
+
+// An Image is the access to an image by the functions of OpenCL C.
+type Image struct {
+	Suffix string // of read_image and write_image: f, i, ui or h; "": there is no call
+	First  bool   // only the first channel is read
+}
+
+// images finds the calls of read_image and write_image.
+func images(code []string) map[string]Image {
+	found := map[string]Image{}
+	for i, w := range code {
+		suffix, reads := strings.CutPrefix(w, "read_image")
+		if !reads {
+			suffix, _ = strings.CutPrefix(w, "write_image")
+		}
+		if !slices.Contains([]string{"f", "i", "ui", "h"}, suffix) || i+2 >= len(code) || code[i+1] != "(" {
+			continue
+		}
+		end := closing(code, i+1)
+		first := reads && end+1 < len(code) && code[end] == "." && slices.Contains([]string{"x", "s0", "r"}, code[end+1])
+		for _, name := range []string{code[i+2], ""} {
+			known, again := found[name]
+			found[name] = Image{suffix, first && (known.First || !again)}
+		}
+	}
+	return found
 }
 
 // FindKernel finds a kernel function in a source; nil if its text is not there, as when a macro makes it. The
@@ -79,7 +111,13 @@ func FindKernel(text, name string) *Function {
 			continue
 		}
 		end := closing(all, body)
-		f := &Function{WorkGroup: workGroup(all[start:body]), Uses: uses(all[body:end]), Loops: loops(all[body:end]), Reach: reach(text, all, body)}
+		f := &Function{WorkGroup: workGroup(all[start:body]), Uses: uses(all[body:end]), Images: images(all), Loops: loops(all[body:end]), Indices: indices(all[body:end]), Reach: reach(text, all, body)}
+		for _, argument := range arguments(all, i+1) {
+			words := slices.DeleteFunc(slices.Clone(argument), func(w string) bool { return !isWord(rune(w[0])) })
+			if len(words) > 1 {
+				f.Arguments = append(f.Arguments, words[len(words)-1])
+			}
+		}
 		if f.Dimensions = dimensions(all[body:end]); f.Dimensions == 0 {
 			f.Dimensions = dimensions(all) // functions that it calls read the indices
 		}
@@ -270,11 +308,17 @@ func dimensions(code []string) (n int) {
 // and by copies of work-groups.
 func uses(body []string) map[string]Use {
 	found := map[string]Use{}
+	pointers, targets := pointers(body)
 	note := func(name string, u Use) {
-		found[name] = Use{found[name].Written || u.Written, found[name].Read || u.Read}
+		for range 8 {
+			found[name] = Use{found[name].Written || u.Written, found[name].Read || u.Read}
+			if name = pointers[name]; name == "" {
+				return
+			}
+		}
 	}
 	for i, t := range body {
-		if !isWord(rune(t[0])) {
+		if !isWord(rune(t[0])) || targets[i] {
 			continue
 		}
 		if i+1 < len(body) && body[i+1] == "(" {
@@ -284,12 +328,19 @@ func uses(body []string) map[string]Use {
 			continue
 		}
 		next := i + 1
-		for next < len(body) && (body[next] == "[" || body[next] == ".") {
-			if body[next] == "." {
+		for next+1 < len(body) {
+			switch {
+			case body[next] == ".":
 				next += 2
-			} else {
+				continue
+			case body[next] == "-" && body[next+1] == ">":
+				next += 3
+				continue
+			case body[next] == "[":
 				next = closing(body, next)
+				continue
 			}
+			break
 		}
 		element := next > i+1 || i > 1 && body[i-1] == "*" && slices.Contains([]string{";", "{", "}", ")"}, body[i-2])
 		rest := strings.Join(body[min(next, len(body)):min(next+3, len(body))], "")
@@ -308,6 +359,23 @@ func uses(body []string) map[string]Use {
 	return found
 }
 
+// pointers returns the names to which declarations of pointers set these, as p of float *q = p + i, and the places of
+// both names.
+func pointers(body []string) (of map[string]string, places map[int]bool) {
+	of, places = map[string]string{}, map[int]bool{}
+	for i := 1; i+3 < len(body); i++ {
+		if body[i] != "*" || body[i+2] != "=" || !isName(body[i+1]) || !isWord(rune(body[i-1][0])) {
+			continue
+		}
+		end := i + 3 + max(0, slices.Index(body[i+3:], ";"))
+		if name := pointee(body[i+3 : end]); name != "" && name != body[i+1] {
+			of[body[i+1]] = name
+			places[i+1], places[i+3+slices.Index(body[i+3:end], name)] = true, true
+		}
+	}
+	return of, places
+}
+
 // targetOf returns the identifier that a function of OpenCL C writes through, and whether it reads it, too.
 func targetOf(function string, args [][]string) (target string, reads bool) {
 	var pointer []string
@@ -315,6 +383,8 @@ func targetOf(function string, args [][]string) (target string, reads bool) {
 	case len(args) == 0:
 	case strings.HasPrefix(function, "atom"), strings.HasPrefix(function, "async_work_group"):
 		pointer, reads = args[0], strings.HasPrefix(function, "atom")
+	case strings.HasPrefix(function, "write_image"):
+		pointer = args[0]
 	case strings.HasPrefix(function, "vstore"):
 		pointer = args[len(args)-1]
 	}

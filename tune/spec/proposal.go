@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -18,7 +19,7 @@ import (
 
 // An Untuned is a kernel for which a specification is proposed.
 type Untuned struct {
-	Source  string   // the path of its source
+	Sources []string // the paths of its source, one after the other
 	Text    string   // the source, with its includes
 	Options []string // of the compiler
 	Kernel  device.Signature
@@ -45,6 +46,7 @@ func MissingMacro(name string, isType bool) clc.Macro {
 type proposal struct {
 	Untuned
 	*Draft
+	active     string // the source without the code that its conditions leave out
 	function   clc.Function
 	dimensions int
 	blocks     [3]string   // parameters or constants that are the local size
@@ -63,13 +65,27 @@ type size struct {
 // what the user must decide. The output is verified by that of the kernel itself, with the values that the source has.
 func Propose(u Untuned, out string) *Draft {
 	p := &proposal{Untuned: u, Draft: &Draft{Defaults: map[string]space.Value{}}}
-	if f := clc.FindKernel(u.Text, u.Kernel.Name); f != nil {
+	p.active = clc.Active(u.Text, slices.Concat(u.Given, u.Missing))
+	whole := clc.FindKernel(u.Text, u.Kernel.Name)
+	if f := cmp.Or(clc.FindKernel(p.active, u.Kernel.Name), whole); f != nil {
 		p.function = *f
+	}
+	if whole != nil {
+		p.function.Reach = whole.Reach // other values of macros reach other code
+	}
+	p.Kernel.Arguments = slices.Clone(u.Kernel.Arguments)
+	for i, name := range p.function.Arguments { // drivers may rename arguments
+		if len(p.function.Arguments) == len(p.Kernel.Arguments) {
+			p.Kernel.Arguments[i].Name = name
+		}
 	}
 	p.dimensions = max(1, p.function.Dimensions)
 	d := &p.Definition
 	d.Kernel.Name = u.Kernel.Name
-	p.File, d.Kernel.BuildOptions = relocated(out, u.Source, u.Options)
+	for _, source := range u.Sources {
+		file, options := relocated(out, source, u.Options)
+		p.Files, d.Kernel.BuildOptions = append(p.Files, file), options
+	}
 	p.Head = []string{
 		fmt.Sprintf("The kernel %s, as ndtune init understands it. The comments say what to check.", u.Kernel.Name),
 		"docs/spec.md of ndtune describes every key.",
@@ -77,7 +93,7 @@ func Propose(u Untuned, out string) *Draft {
 	p.readMacros()
 	p.chooseBlock()
 	p.chooseSizes()
-	for i, a := range u.Kernel.Arguments {
+	for i, a := range p.Kernel.Arguments {
 		p.addArgument(i, a)
 	}
 	p.markOutputs()
@@ -101,20 +117,33 @@ func number(m clc.Macro) space.Value {
 func (p *proposal) readMacros() {
 	var others []string
 	seen := map[string]bool{}
-	for _, m := range slices.Concat(p.Given, p.Missing, clc.Macros(p.Text)) {
+	all := slices.Concat(p.Given, p.Missing, clc.Macros(p.Text))
+	isTile := func(name string) bool { return strings.Contains(strings.ToLower(name), "tile") }
+	hasBlock := slices.ContainsFunc(all, func(m clc.Macro) bool {
+		r, _ := roleOf(m.Name)
+		return r == blockRole && !isTile(m.Name)
+	})
+	for _, m := range all {
 		given := slices.Contains(p.Given, m) || slices.Contains(p.Missing, m)
 		if seen[m.Name] || problem.Reserved(m.Name) || !given && p.function.Reach != nil && !p.function.Reach[m.Name] {
 			continue
 		}
 		seen[m.Name] = true
 		r, axis := roleOf(m.Name)
-		if axis >= 0 && axis < p.dimensions && p.blocks[axis] != "" && strings.Contains(strings.ToLower(m.Name), "tile") {
-			r = perItemRole // a tile beside a block
-		}
 		v := number(m)
 		n, whole := v.(int)
 		_, text := v.(string)
 		missing := slices.Contains(p.Missing, m)
+		if r == blockRole && isTile(m.Name) && hasBlock { // a tile beside a block
+			if r = perItemRole; missing {
+				n = 1
+			}
+		}
+		for i, names := range p.function.Indices.PerItem {
+			if slices.Contains(names, m.Name) {
+				r, axis = perItemRole, i
+			}
+		}
 		if missing && r == blockRole && p.dimensions == 1 {
 			n = 64
 		}
@@ -233,10 +262,9 @@ func (p *proposal) chooseBlock() {
 	p.remark("grid_div", "DECIDE: the elements that a work-group computes in each dimension. Without grid_div there is one\nwork-item for each element of problem_size.")
 }
 
-// scalarType returns the type of an argument that is not a pointer to be bound otherwise, and whether it exists here.
+// typeOf returns the type of the numbers or vectors of an argument, and whether it has such.
 func (p *proposal) typeOf(text string) (array.Type, bool) {
-	name := strings.TrimSpace(strings.NewReplacer("*", "", "const", "", "volatile", "", "restrict", "", "__global", "").Replace(text))
-	name = strings.TrimSpace(strings.Replace(name, "unsigned ", "u", 1))
+	name := strings.Replace(typeName(text), "unsigned ", "u", 1)
 	for range 8 {
 		base := strings.TrimRight(name, "0123456789")
 		t, err := array.ParseType(map[bool]string{true: "uchar", false: base}[base == "bool"])
@@ -246,33 +274,44 @@ func (p *proposal) typeOf(text string) (array.Type, bool) {
 			}
 			return t, true
 		}
-		name = clc.Typedef(p.Text, name)
+		name = clc.Typedef(p.active, name)
 	}
 	return 0, false
 }
 
 func isWhole(t array.Type) bool { return t.Scalar() < array.Float16 }
 
-// isSize returns whether a scalar argument is a size of the problem.
+// isSize returns whether a scalar argument is a size of the problem: its name says so, or it bounds an index.
 func (p *proposal) isSize(a cl.ArgInfo) (size, bool) {
 	t, ok := p.typeOf(a.Type)
 	r, axis := roleOf(a.Name)
-	return size{a.Name, axis}, ok && a.Address == cl.AddressPrivate && isWhole(t) && t.Lanes() == 1 && r == sizeRole && !problem.Reserved(a.Name)
+	x := p.function.Indices
+	bounds := slices.Contains(slices.Concat(x.Limits[:]...), a.Name)
+	for _, names := range x.Elements {
+		bounds = bounds || slices.ContainsFunc(names, func(of []string) bool { return slices.Contains(of, a.Name) })
+	}
+	known := r == sizeRole || bounds && r == otherRole
+	return size{a.Name, axis}, ok && a.Address == cl.AddressPrivate && isWhole(t) && t.Lanes() == 1 && known && !problem.Reserved(a.Name)
 }
 
 // chooseSizes chooses the size of the problem: arguments that are sizes become constants of the host.
 func (p *proposal) chooseSizes() {
 	d := &p.Definition
 	var scalars []size
+	images := 0 // the most dimensions of an image
 	for _, a := range p.Kernel.Arguments {
 		if s, ok := p.isSize(a); ok && p.Defaults[a.Name] == nil && !slices.ContainsFunc(d.Constants, func(c problem.Constant) bool { return c.Name == a.Name }) {
 			scalars = append(scalars, s)
+		}
+		if shape, ok := imageShape(a.Type); ok {
+			images = max(images, len(imageAxes[shape]))
 		}
 	}
 	p.rank = p.dimensions
 	if p.dimensions == 1 {
 		p.rank = min(2, max(1, len(scalars)))
 	}
+	p.rank = max(p.rank, images)
 	value := [...]int{1 << 20, 512, 64}[p.rank-1]
 	if len(scalars) > 0 {
 		p.sizes = scalars
@@ -284,8 +323,8 @@ func (p *proposal) chooseSizes() {
 		p.rank = max(p.rank, min(2, len(p.sizes)))
 	}
 	inLoop := func(s size) bool { return p.function.Loops[s.name] }
-	if p.function.Loops["get_global_size"] || slices.ContainsFunc(p.sizes, inLoop) {
-		value = [...]int{1 << 14, 256, 64}[p.rank-1] // each work-item loops over a size
+	if p.function.Loops["get_global_size"] || slices.ContainsFunc(p.sizes, inLoop) || images > 0 {
+		value = [...]int{1 << 13, 256, 64}[p.rank-1] // each work-item loops over a size, or an image has it
 	}
 	for _, s := range scalars {
 		d.Constants = append(d.Constants, problem.Constant{Name: s.name, Value: value, Host: true})
@@ -295,74 +334,166 @@ func (p *proposal) chooseSizes() {
 	}
 	used := map[string]bool{}
 	for i := range p.dimensions {
-		at := slices.IndexFunc(p.sizes, func(s size) bool { return s.axis == i && !used[s.name] })
-		if at < 0 {
-			at = slices.IndexFunc(p.sizes, func(s size) bool { return s.axis < 0 && !used[s.name] })
+		name := p.limit(i)
+		for _, fits := range []func(size) bool{
+			func(s size) bool { return s.axis == i && !used[s.name] },
+			func(s size) bool { return s.axis < 0 && !used[s.name] && !inLoop(s) },
+			func(s size) bool { return p.dimensions > 1 && !used[s.name] && !inLoop(s) },
+			func(s size) bool { return !inLoop(s) },
+			func(s size) bool { return !used[s.name] },
+			func(size) bool { return true },
+		} {
+			if at := slices.IndexFunc(p.sizes, fits); name == "" && at >= 0 {
+				name = p.sizes[at].name
+			}
 		}
-		if at < 0 {
-			at = slices.IndexFunc(p.sizes, func(s size) bool { return !used[s.name] && p.dimensions > 1 })
-		}
-		s := p.sizes[max(at, 0)]
-		used[s.name] = true
-		d.ProblemSize = append(d.ProblemSize, s.name)
+		used[name] = true
+		d.ProblemSize = append(d.ProblemSize, name)
 	}
 	p.remark("problem_size", "DECIDE: the work-items that the kernel needs in each dimension (before grid_div).")
 }
 
-// elements is an expression for a number of elements that is enough for most buffers.
-func (p *proposal) elements() problem.Expr {
-	var names []string
-	for _, s := range p.sizes {
-		names = append(names, s.name)
+// limit returns the size with which the kernel compares the global index of a dimension, or by which it multiplies the
+// rest of an index; "" if the text shows none.
+func (p *proposal) limit(axis int) string {
+	for _, name := range p.function.Indices.Limits[axis] {
+		if p.hasSize(name) {
+			return name
+		}
 	}
-	if len(names) > p.rank {
-		names = []string{"max(" + strings.Join(names, ", ") + ")"}
-	}
-	for len(names) < p.rank {
-		names = append(names, names[0])
-	}
-	return strings.Join(names, " * ")
+	return ""
 }
 
-// addArgument adds an argument of the kernel, or a remark in its place.
+func (p *proposal) hasSize(name string) bool {
+	return slices.ContainsFunc(p.sizes, func(s size) bool { return s.name == name })
+}
+
+// elements is the number of elements of a buffer, as factors: the bounds of the variables in its index, else a number
+// that is enough for most buffers.
+func (p *proposal) elements(buffer string) (factors []problem.Expr) {
+	for _, bound := range p.function.Indices.Elements[buffer] {
+		axis := strings.Index("012", bound0(bound))
+		at := slices.IndexFunc(bound, p.hasSize)
+		switch {
+		case axis >= 0 && axis < p.dimensions:
+			factors = append(factors, p.Definition.ProblemSize[axis])
+		case at >= 0:
+			factors = append(factors, bound[at])
+		}
+	}
+	if len(factors) > 0 {
+		return factors
+	}
+	for _, s := range p.sizes {
+		factors = append(factors, s.name)
+	}
+	if len(factors) > p.rank {
+		factors = []string{"max(" + strings.Join(factors, ", ") + ")"}
+	}
+	for len(factors) < p.rank {
+		factors = append(factors, factors[0])
+	}
+	return factors
+}
+
+// bound0 returns the first name of a bound; one that is empty has none.
+func bound0(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	return names[0]
+}
+
+// addArgument adds an argument of the kernel.
 func (p *proposal) addArgument(i int, a cl.ArgInfo) {
 	d := &p.Definition
-	t, ok := p.typeOf(a.Type)
-	name := a.Name
-	if name == "" {
-		name = fmt.Sprintf("argument %d", i+1)
-	}
 	field := fmt.Sprintf("arguments[%d]", len(d.Arguments))
-	if !ok || strings.Count(a.Type, "*") > 1 {
-		p.remark(field, "DECIDE: argument %d, %s %s: init cannot describe this type. Without a line for it the kernel does\nnot run.", i+1, a.Type, name)
+	argument := problem.Argument{Name: cmp.Or(a.Name, fmt.Sprintf("argument_%d", i+1))}
+	defer func() { d.Arguments = append(d.Arguments, argument) }()
+	if shape, ok := imageShape(a.Type); ok {
+		p.addImage(&argument, a, shape, field)
+		return
+	} else if typeName(a.Type) == "sampler_t" {
+		argument.Sampler = &problem.Sampler{Coordinates: "pixels", Addressing: "clamp_to_edge", Filter: "nearest"}
+		p.remark(field, "DECIDE: coordinates are pixels or normalized; addressing is none, clamp, clamp_to_edge, repeat or\nmirrored_repeat; filter is nearest or linear.")
 		return
 	}
-	typeName := t.OpenCL()
-	if same, err := array.ParseType(typeName); err != nil || same != t {
-		typeName = t.String()
+	t, ok := p.typeOf(a.Type)
+	var bytes int // of an element of the type bytes
+	switch {
+	case ok:
+		argument.Type = t.OpenCL()
+		if same, err := array.ParseType(argument.Type); err != nil || same != t {
+			argument.Type = t.String()
+		}
+	case strings.Count(a.Type, "*") > 1:
+		p.remark(field, "DECIDE: %s is %s: a pointer to pointers has no description. Without one the kernel does not run.", argument.Name, a.Type)
+		argument.Type, t, bytes = "bytes", array.Uint8, 8
+	default:
+		argument.Type, bytes = p.structType(a.Type, field)
+		t = array.Uint8
 	}
-	argument := problem.Argument{Name: name, Type: typeName}
-	random := problem.Fill{Fill: array.Fill{Kind: array.Random}}
+	of := p.elements(a.Name)
 	switch {
 	case a.Address == cl.AddressLocal:
 		argument.LocalSize = "2 * " + strings.Join(p.blocks[:p.dimensions], " * ")
+		if bytes > 1 {
+			argument.LocalSize += fmt.Sprintf(" * %d", bytes)
+		}
 		p.remark(field, "DECIDE: the elements of local memory that a work-group needs.")
+	case a.Address == cl.AddressPrivate && bytes > 0:
+		argument.Value = strings.Repeat("00", bytes)
+	case a.Address == cl.AddressPrivate && !ok:
+		argument.Value = p.structValue(argument.Type)
+		p.remark(field, "DECIDE: the values of the fields.")
 	case a.Address == cl.AddressPrivate:
 		argument.Value = p.scalarValue(a, t, field)
-	case a.Address == cl.AddressConstant && !strings.Contains(p.elements(), "*"):
-		argument.Size, argument.Fill = p.constantSize(t), random
-		p.remark(field, "DECIDE: the size of constant memory.")
-	case a.Address == cl.AddressConstant:
-		argument.Size, argument.Fill = p.constantSize(t), random
-		p.remark(field, "DECIDE: the size of constant memory.")
 	default:
-		argument.Size, argument.Fill = p.elements(), random
+		argument.Size, argument.Fill = strings.Join(of, " * "), problem.Fill{Fill: array.Fill{Kind: array.Random}}
+		if a.Address == cl.AddressConstant && len(p.function.Indices.Elements[a.Name]) == 0 {
+			argument.Size = strconv.Itoa(16384 / t.Size()) // every device has 16 KiB
+			p.remark(field, "DECIDE: the size of constant memory.")
+		} else if bytes > 1 {
+			argument.Size += fmt.Sprintf(" * %d", bytes)
+		}
+		p.limitIndices(&argument, a, t, field)
 	}
-	d.Arguments = append(d.Arguments, argument)
 }
 
-// constantSize is the elements of constant memory: 16 KiB, which every device has.
-func (p *proposal) constantSize(t array.Type) problem.Expr { return strconv.Itoa(16384 / t.Size()) }
+// limitIndices fills a buffer whose elements are an index of other buffers with indices that these have.
+func (p *proposal) limitIndices(argument *problem.Argument, a cl.ArgInfo, t array.Type, field string) {
+	if !isWhole(t) || argument.Type == "bytes" {
+		return
+	}
+	for _, target := range p.function.Indices.Targets[a.Name] {
+		if !slices.ContainsFunc(p.Kernel.Arguments, func(o cl.ArgInfo) bool { return o.Name == target && strings.Contains(o.Type, "*") }) {
+			continue
+		}
+		limit := 1
+		for _, factor := range p.elements(target) {
+			i := slices.IndexFunc(p.Definition.Constants, func(c problem.Constant) bool { return c.Name == factor })
+			if n, ok := 0, false; i >= 0 {
+				if n, ok = p.Definition.Constants[i].Value.(int); ok {
+					limit *= n
+				}
+			}
+		}
+		argument.Fill.Low, argument.Fill.High = 0, float64(limit)
+		p.remark(field, "DECIDE: its elements are indices of %s, so they must be below the size of that buffer. The limit is a\nnumber: change it with the sizes.", target)
+		return
+	}
+}
+
+// typeName returns the name of a type without qualifiers and asterisks.
+func typeName(text string) string {
+	var words []string
+	for _, word := range strings.Fields(strings.ReplaceAll(text, "*", " ")) {
+		if !slices.Contains(strings.Fields("const volatile restrict struct union __global __constant __local __private global constant local private read_only write_only read_write __read_only __write_only __read_write"), word) {
+			words = append(words, word)
+		}
+	}
+	return strings.Join(words, " ")
+}
 
 // scalarValue returns the value of a scalar argument.
 func (p *proposal) scalarValue(a cl.ArgInfo, t array.Type, field string) any {
@@ -383,32 +514,23 @@ func (p *proposal) scalarValue(a cl.ArgInfo, t array.Type, field string) any {
 		}
 		p.remark(field, "DECIDE: the value of %s.", a.Name)
 	}
-	if t.Lanes() > 1 {
-		lanes := make([]any, t.Lanes())
-		for i := range lanes {
-			lanes[i] = v
-		}
-		return lanes
-	}
-	return v
+	return valueOf(t, v)
 }
 
 // markOutputs marks the buffers that the kernel writes: those to which its text assigns, else the first that is not
 // constant.
 func (p *proposal) markOutputs() {
 	var writable, written []int
-	at := 0
-	for _, a := range p.Kernel.Arguments {
-		if at == len(p.Definition.Arguments) || p.Definition.Arguments[at].Name != a.Name {
-			continue // it is not described
-		}
-		if a.Address == cl.AddressGlobal && a.Qualifier&cl.TypeConst == 0 {
-			writable = append(writable, at)
-			if p.function.Uses[a.Name].Written {
-				written = append(written, at)
+	for i, a := range p.Kernel.Arguments {
+		image := p.Definition.Arguments[i].Image != nil
+		switch {
+		case image && (a.Access == cl.AccessWriteOnly || p.function.Uses[a.Name].Written):
+			written = append(written, i)
+		case !image && a.Address == cl.AddressGlobal && a.Qualifier&cl.TypeConst == 0:
+			if writable = append(writable, i); p.function.Uses[a.Name].Written {
+				written = append(written, i)
 			}
 		}
-		at++
 	}
 	why := "the kernel assigns to it"
 	if len(written) == 0 {
@@ -418,9 +540,11 @@ func (p *proposal) markOutputs() {
 	for _, i := range written {
 		a := &p.Definition.Arguments[i]
 		a.Output = true
-		if u := p.function.Uses[a.Name]; u.Read || !u.Written {
+		switch u := p.function.Uses[a.Name]; {
+		case a.Image != nil && a.Fill.Kind == "":
+		case u.Read || !u.Written:
 			a.RestoreEachLaunch = true
-		} else {
+		default:
 			a.Fill = problem.Fill{}
 		}
 		p.remark(fmt.Sprintf("arguments[%d]", i), "An output: %s.", why)

@@ -124,7 +124,8 @@ func ConvertT1(path, out string) (*Draft, error) {
 		return nil, err
 	}
 	draft := &Draft{Definition: s.Definition, Arrays: map[string]*array.Array{}}
-	draft.File, draft.Definition.Kernel.BuildOptions = relocated(out, s.SourcePath, s.Definition.Kernel.BuildOptions)
+	file, options := relocated(out, s.SourcePath, s.Definition.Kernel.BuildOptions)
+	draft.Files, draft.Definition.Kernel.BuildOptions = []string{file}, options
 	draft.Definition.Arguments = slices.Clone(s.Definition.Arguments)
 	for i, a := range draft.Definition.Arguments {
 		if data, ok := a.Data.(*array.Array); ok {

@@ -21,7 +21,7 @@ import (
 // remarks for its reader.
 type Draft struct {
 	Definition problem.Definition
-	File       string              // of the source, as the specification names it
+	Files      []string            // of the source, as the specification names them
 	Reference  string              // verify.spec
 	Head       []string            // comment lines at the beginning
 	Remarks    map[string][]string // comment lines above fields, such as arguments[0]
@@ -76,6 +76,20 @@ func (d *Draft) YAML() []byte {
 	w.dimensions("block_size", func(i int) (string, bool) { return expressionText(x.BlockSize[i]), x.BlockSize[i] != "" })
 	w.dimensions("grid_div", func(i int) (string, bool) { return expressionList(x.GridDiv[i]), x.GridDiv[i] != nil })
 	empty := map[bool]string{true: " []"}
+	if len(x.Types) > 0 {
+		w.line("types", "", "types:")
+		for _, t := range x.Types {
+			var fields []part
+			for _, f := range t.Fields {
+				value := textText(f.Type)
+				if f.Count != "" {
+					value = mapping(part{"type", value}, part{"count", expressionText(f.Count)})
+				}
+				fields = append(fields, part{textText(f.Name), value})
+			}
+			w.line("types."+t.Name, "  ", textText(t.Name)+": "+mapping(fields...))
+		}
+	}
 	w.line("arguments", "", "arguments:"+empty[len(x.Arguments) == 0])
 	for i, a := range x.Arguments {
 		w.line(fmt.Sprintf("arguments[%d]", i), "  ", "- "+argumentText(a))
@@ -140,7 +154,7 @@ func (w *specWriter) line(field, indent, line string) {
 func (w *specWriter) kernel(k problem.Kernel) {
 	w.line("kernel", "", "kernel:")
 	w.line("kernel.name", "  ", "name: "+textText(k.Name))
-	w.line("kernel.file", "  ", "file: "+textText(w.draft.File))
+	w.line("kernel.file", "  ", "file: "+listText(w.draft.Files, textText))
 	if len(k.BuildOptions) > 0 {
 		w.line("kernel.build_options", "  ", "build_options: ["+joined(k.BuildOptions, textText)+"]")
 	}
@@ -222,13 +236,14 @@ func argumentText(a problem.Argument) string {
 	parts := []part{{"name", textText(a.Name)}, {"type", textText(a.Type)}}
 	switch {
 	case a.Value != nil:
-		value := scalarText(a.Value)
-		if lanes, ok := a.Value.([]any); ok {
-			value = "[" + joined(lanes, func(v any) string { return scalarText(v) }) + "]"
-		}
-		parts = append(parts, part{"value", value})
+		parts = append(parts, part{"value", valueText(a.Value)})
 	case a.LocalSize != "":
 		parts = append(parts, part{"local_size", expressionText(a.LocalSize)})
+	case a.Sampler != nil:
+		s := a.Sampler
+		return mapping(append(parts, part{"sampler", mapping(part{"coordinates", s.Coordinates}, part{"addressing", s.Addressing}, part{"filter", s.Filter})})...)
+	case a.Image != nil:
+		parts = append(parts, part{"image", textText(a.Image.Shape)}, part{"format", a.Image.Format}, part{"size", expressionList(a.Image.Size)}, part{"fill", fillText(a.Fill)})
 	default:
 		parts = append(parts, part{"size", expressionText(a.Size)}, part{"fill", fillText(a.Fill)})
 	}
@@ -239,6 +254,18 @@ func argumentText(a problem.Argument) string {
 		parts = append(parts, part{"restore", "iteration"})
 	}
 	return mapping(parts...)
+}
+
+// valueText writes the value of an argument: a number or an expression, a list of a vector or an array, a mapping of a
+// struct.
+func valueText(v any) string {
+	switch v := v.(type) {
+	case []any:
+		return "[" + joined(v, valueText) + "]"
+	case map[string]any:
+		return sortedMapping(v, valueText)
+	}
+	return scalarText(v)
 }
 
 func fillText(f problem.Fill) string {

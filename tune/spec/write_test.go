@@ -29,7 +29,7 @@ func TestTextOfBundledSpecifications(t *testing.T) {
 		if err := copyFolder(files, folder); err != nil {
 			t.Fatal(err)
 		}
-		draft := Draft{Definition: original.Definition, File: filepath.Base(original.SourcePath), Reference: filepath.Base(referenceOf(t, path))}
+		draft := Draft{Definition: original.Definition, Files: []string{filepath.Base(original.SourcePath)}, Reference: filepath.Base(referenceOf(t, path))}
 		_, draft.Definition.Kernel.BuildOptions = relocated(path, "", draft.Definition.Kernel.BuildOptions)
 		files["spec.yaml"] = &fstest.MapFile{Data: draft.YAML()}
 		again, err := LoadFS(files, "spec.yaml", Options{})

@@ -1,0 +1,227 @@
+package clc
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Active returns a source without the code that its conditions leave out, given the macros of the compiler's options.
+// All other text and the conditions themselves stay, and all lines keep their numbers. A condition whose value is not
+// known, such as one over an extension, leaves all its branches in place.
+func Active(text string, given []Macro) string {
+	m := macroTable{}
+	for _, g := range given {
+		m[g.Name] = g.Text
+	}
+	var out strings.Builder
+	var open []condition
+	left := false // the text before the next directive is left out
+	done := 0
+	copyTo := func(end int) {
+		part := text[done:end]
+		if left {
+			part = strings.Repeat("\n", strings.Count(part, "\n"))
+		}
+		out.WriteString(part)
+		done = end
+	}
+	for _, d := range scanDirectives(text).directives {
+		copyTo(d.start)
+		name, rest := splitMacro(d.argument)
+		switch {
+		case strings.HasPrefix(d.name, "if"):
+			open = append(open, condition{taken: m.holds(d)})
+		case strings.HasPrefix(d.name, "el") && len(open) > 0:
+			c := &open[len(open)-1]
+			if c.branch(d.name == "else"); d.name == "elif" && !c.past {
+				c.taken = m.holds(d)
+			}
+		case d.name == "endif" && len(open) > 0:
+			open = open[:len(open)-1]
+		case left:
+			continue
+		case d.name == "define" && !strings.HasPrefix(rest, "("):
+			m[name] = strings.TrimSpace(rest)
+		case d.name == "define":
+			m[name] = "?" // not a number
+		case d.name == "undef":
+			delete(m, name)
+		}
+		if left && slices.Contains([]string{"if", "ifdef", "ifndef", "elif", "else", "endif"}, d.name) {
+			left = false // conditions stay
+		}
+		copyTo(d.end)
+		left = slices.ContainsFunc(open, func(c condition) bool { return c.taken == no })
+	}
+	copyTo(len(text))
+	return out.String()
+}
+
+// A macroTable has the texts of object-like macros by name.
+type macroTable map[string]string
+
+func (m macroTable) defined(name string) truth {
+	if _, found := m[name]; found {
+		return yes
+	}
+	return definitions{}.defined(name)
+}
+
+// holds returns the value of the condition of an #if, an #ifdef, an #ifndef or an #elif.
+func (m macroTable) holds(d directive) truth {
+	if macro, negated, ok := d.tested(); ok {
+		t := m.defined(macro)
+		if negated {
+			t = t.negated()
+		}
+		return t
+	}
+	v, known := m.value(d.argument)
+	return map[bool]truth{true: map[bool]truth{true: yes, false: no}[v != 0]}[known]
+}
+
+// Value returns the value of an integer expression of the preprocessor, over macros.
+func Value(expression string, macros []Macro) (v int64, known bool) {
+	m := macroTable{}
+	for _, macro := range macros {
+		m[macro.Name] = macro.Text
+	}
+	return m.value(expression)
+}
+
+func (m macroTable) value(expression string) (v int64, known bool) {
+	e := &conditionReader{macros: m, known: true}
+	e.words = e.expand(tokens(expression), 0)
+	v = e.operation(0)
+	return v, e.known && len(e.words) == 0
+}
+
+// A conditionReader computes an integer expression.
+type conditionReader struct {
+	macros macroTable
+	words  []string
+	known  bool
+}
+
+// expand replaces macros by their texts, and joins the characters of operators.
+func (e *conditionReader) expand(words []string, depth int) (all []string) {
+	for i := 0; i < len(words); i++ {
+		w := words[i]
+		text, isMacro := e.macros[w]
+		switch {
+		case w == "defined":
+			rest := slices.DeleteFunc(slices.Clone(words[i+1:min(i+4, len(words))]), func(w string) bool { return w == "(" })
+			if len(rest) == 0 || e.macros.defined(rest[0]) == unknown {
+				return []string{"?"}
+			}
+			for i++; i < len(words) && words[i] != rest[0]; i++ {
+			}
+			if i+1 < len(words) && words[i-1] == "(" {
+				i++ // the closing bracket
+			}
+			all = append(all, map[truth]string{yes: "1", no: "0"}[e.macros.defined(rest[0])])
+		case isMacro && depth < 16:
+			all = append(all, e.expand(tokens(text), depth+1)...)
+		case len(all) > 0 && slices.Contains(operators[:8], all[len(all)-1]+w):
+			all[len(all)-1] += w
+		default:
+			all = append(all, w)
+		}
+	}
+	return all
+}
+
+// The operators of two characters, then those of one; and how tightly each binds.
+var (
+	operators  = strings.Fields("|| && == != <= >= << >> | ^ & < > + - * / %")
+	precedence = map[string]int{"||": 1, "&&": 2, "|": 3, "^": 4, "&": 5, "==": 6, "!=": 6, "<": 7, ">": 7, "<=": 7, ">=": 7, "<<": 8, ">>": 8, "+": 9, "-": 9, "*": 10, "/": 10, "%": 10}
+)
+
+// operation reads operations that bind more tightly than a bound.
+func (e *conditionReader) operation(bound int) int64 {
+	v := e.operand()
+	for len(e.words) > 0 && precedence[e.words[0]] > bound {
+		op := e.words[0]
+		e.words = e.words[1:]
+		v = e.apply(op, v, e.operation(precedence[op]))
+	}
+	return v
+}
+
+func (e *conditionReader) operand() int64 {
+	if len(e.words) == 0 {
+		e.known = false
+		return 0
+	}
+	w := e.words[0]
+	e.words = e.words[1:]
+	switch w {
+	case "!":
+		return map[bool]int64{true: 1}[e.operand() == 0]
+	case "-":
+		return -e.operand()
+	case "+":
+		return e.operand()
+	case "(":
+		v := e.operation(0)
+		if len(e.words) == 0 || e.words[0] != ")" {
+			e.known = false
+			return 0
+		}
+		e.words = e.words[1:]
+		return v
+	}
+	v, err := strconv.ParseInt(strings.TrimRight(w, "uUlL"), 0, 64)
+	if isName := err != nil && isWord(rune(w[0])); isName && e.macros.defined(w) == no {
+		return 0 // as the preprocessor has it
+	}
+	e.known = e.known && err == nil
+	return v
+}
+
+func (e *conditionReader) apply(op string, a, b int64) int64 {
+	truth := func(t bool) int64 { return map[bool]int64{true: 1}[t] }
+	switch op {
+	case "||":
+		return truth(a != 0 || b != 0)
+	case "&&":
+		return truth(a != 0 && b != 0)
+	case "==":
+		return truth(a == b)
+	case "!=":
+		return truth(a != b)
+	case "<":
+		return truth(a < b)
+	case ">":
+		return truth(a > b)
+	case "<=":
+		return truth(a <= b)
+	case ">=":
+		return truth(a >= b)
+	case "+":
+		return a + b
+	case "-":
+		return a - b
+	case "*":
+		return a * b
+	case "|":
+		return a | b
+	case "&":
+		return a & b
+	case "^":
+		return a ^ b
+	}
+	switch {
+	case op == "<<" && b >= 0:
+		return a << b
+	case op == ">>" && b >= 0:
+		return a >> b
+	case op == "/" && b != 0:
+		return a / b
+	case op == "%" && b != 0:
+		return a % b
+	}
+	e.known = false
+	return 0
+}

@@ -1,0 +1,249 @@
+package clc
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Indices is what the text of a kernel tells of the indices of its buffers.
+type Indices struct {
+	// Limits are the names that bound the global index of each dimension: those with which it is compared, then
+	// those by which the other terms of an index are multiplied, as in y * width + x.
+	Limits [3][]string
+
+	// Elements are the bounds of the variables in the indices of each name, of the longest of its indices: "0" to "2"
+	// for the global index of a dimension, else the names in the condition of a loop.
+	Elements map[string][][]string
+
+	// Targets are the names whose elements the elements of a name are an index of.
+	Targets map[string][]string
+
+	// PerItem are the names that multiply the global index of each dimension.
+	PerItem [3][]string
+}
+
+// A flow holds the values that variables of a function can have, as far as the text shows them.
+type flow struct {
+	body    []string
+	values  map[string][][]string // assigned expressions
+	loops   map[string][]loop     // by the variable of the condition
+}
+
+// A loop is the condition of a loop.
+type loop struct {
+	at    int      // the place of the loop in the body
+	names []string // that bound the variable
+}
+
+// indices reads the indices in the body of a kernel.
+func indices(body []string) Indices {
+	f := &flow{body: body, values: map[string][][]string{}, loops: map[string][]loop{}}
+	x := Indices{Elements: map[string][][]string{}, Targets: map[string][]string{}}
+	f.readAssignments()
+	f.readLoops()
+	var strides [3][]string
+	for i, w := range body[:max(0, len(body)-1)] {
+		if slices.Contains(globalIDs, w) && body[i+1] == "(" && i+5 < len(body) && body[i+4] == "*" {
+			if axis := strings.Index("012", body[i+2]); axis >= 0 && isName(body[i+5]) && w == globalIDs[0] {
+				x.PerItem[axis] = append(x.PerItem[axis], body[i+5])
+			}
+		}
+		switch axis := f.axis(w); {
+		case !isName(w):
+		case body[i+1] == "[":
+			index := body[i+2 : closing(body, i+1)-1]
+			f.readStrides(index, &strides)
+			x.addIndex(f, w, index, i)
+		case axis >= 0 && strings.Contains("<>", body[i+1]) && i+3 < len(body):
+			if limit := body[i+2 : i+4]; limit[0] == "=" && isName(limit[1]) {
+				x.Limits[axis] = append(x.Limits[axis], limit[1])
+			} else if isName(limit[0]) {
+				x.Limits[axis] = append(x.Limits[axis], limit[0])
+			}
+		}
+	}
+	for name, expressions := range f.values {
+		for _, e := range expressions {
+			f.readStrides(e, &strides)
+			if buffer := pointee(e); buffer != "" && buffer != name && isName(buffer) {
+				x.addIndex(f, buffer, e, 0)
+			}
+		}
+	}
+	for axis := range strides {
+		slices.Sort(strides[axis])
+		x.Limits[axis] = append(x.Limits[axis], strides[axis]...)
+	}
+	return x
+}
+
+// globalIDs are the functions that tell the place of a work-item in the NDRange.
+var globalIDs = []string{"get_global_id", "get_group_id"}
+
+func isName(word string) bool { return isWord(rune(word[0])) && !unicode.IsDigit(rune(word[0])) }
+
+// readAssignments finds NAME = expression.
+func (f *flow) readAssignments() {
+	for i := 0; i+2 < len(f.body); i++ {
+		if !isName(f.body[i]) || f.body[i+1] != "=" || f.body[i+2] == "=" || i > 0 && f.body[i-1] == "." {
+			continue
+		}
+		end := i + 2
+		for end < len(f.body) && !slices.Contains([]string{";", ",", ")"}, f.body[end]) {
+			if slices.Contains([]string{"(", "[", "{"}, f.body[end]) {
+				end = closing(f.body, end)
+			} else {
+				end++
+			}
+		}
+		f.values[f.body[i]] = append(f.values[f.body[i]], f.body[i+2:min(end, len(f.body))])
+	}
+}
+
+// readLoops finds the conditions NAME < expression of loops.
+func (f *flow) readLoops() {
+	for i := 0; i+1 < len(f.body); i++ {
+		if t := f.body[i]; t != "for" && t != "while" || f.body[i+1] != "(" {
+			continue
+		}
+		head := f.body[i+2 : max(i+2, closing(f.body, i+1)-1)]
+		if f.body[i] == "for" {
+			from := slices.Index(head, ";") + 1
+			to := from + max(0, slices.Index(head[from:], ";"))
+			head = head[from:to]
+		}
+		at := slices.IndexFunc(head, func(w string) bool { return w == "<" || w == ">" })
+		if at < 1 || !isName(head[at-1]) {
+			continue
+		}
+		names := slices.DeleteFunc(slices.Clone(head[at+1:]), func(w string) bool { return !isName(w) })
+		f.loops[head[at-1]] = append(f.loops[head[at-1]], loop{i, names})
+	}
+}
+
+// variables returns the variables that an expression depends on: "0" to "2" for the global index of a dimension, and
+// the variables of loops. It leaves out values that come from buffers.
+func (f *flow) variables(expression []string, depth int) (found []string) {
+	add := func(name string) {
+		if !slices.Contains(found, name) {
+			found = append(found, name)
+		}
+	}
+	for i := 0; i < len(expression); i++ {
+		w := expression[i]
+		switch {
+		case w == "[":
+			i = closing(expression, i) - 1
+		case slices.Contains(globalIDs, w) && i+2 < len(expression) && strings.Contains("012", expression[i+2]):
+			add(expression[i+2])
+		case !isName(w) || depth > 12:
+		default:
+			var of []string
+			for _, e := range f.values[w] {
+				if !slices.Contains(e, w) {
+					of = append(of, f.variables(e, depth+1)...)
+				}
+			}
+			if _, loop := f.loops[w]; loop && len(of) == 0 {
+				of = []string{w}
+			}
+			for _, name := range of {
+				add(name)
+			}
+		}
+	}
+	return found
+}
+
+// axis returns the dimension whose global index is the only thing that a name depends on, or -1.
+func (f *flow) axis(name string) int {
+	if len(f.values[name]) == 0 {
+		return -1
+	}
+	if of := f.variables([]string{name}, 0); len(of) == 1 {
+		return strings.Index("012", of[0])
+	}
+	return -1
+}
+
+// readStrides finds the factors in an expression such as y * width + x, and notes them as limits of x.
+func (f *flow) readStrides(expression []string, strides *[3][]string) {
+	var terms [][]string
+	from := 0
+	for i := 0; i <= len(expression); i++ {
+		switch {
+		case i == len(expression) || expression[i] == "+":
+			terms = append(terms, expression[from:i])
+			from = i + 1
+		case expression[i] == "(" || expression[i] == "[":
+			i = closing(expression, i) - 1
+		}
+	}
+	for _, x := range terms {
+		of := f.variables(x, 0)
+		if len(of) != 1 || slices.Contains(x, "*") || strings.Index("012", of[0]) < 0 {
+			continue
+		}
+		for _, row := range terms {
+			if rows := f.variables(row, 0); !slices.Contains(row, "*") || len(rows) == 0 || slices.Contains(rows, of[0]) {
+				continue
+			}
+			for i, w := range row {
+				if isName(w) && len(f.variables([]string{w}, 0)) == 0 && (i+1 == len(row) || row[i+1] != "(") {
+					axis := strings.Index("012", of[0])
+					strides[axis] = append(strides[axis], w)
+				}
+			}
+		}
+	}
+}
+
+// addIndex notes the variables of an index of a name, at a place in the body.
+func (x *Indices) addIndex(f *flow, name string, index []string, at int) {
+	var bounds [][]string
+	for _, v := range f.variables(index, 0) {
+		bound := []string{v}
+		for i, l := range f.loops[v] {
+			if i == 0 || l.at < at { // the last before the place
+				bound = l.names
+			}
+		}
+		bounds = append(bounds, bound)
+	}
+	if len(bounds) > len(x.Elements[name]) {
+		x.Elements[name] = bounds
+	}
+	for i, w := range index { // the elements of other buffers in the index
+		sources := []string{w}
+		if i+1 == len(index) || index[i+1] != "[" {
+			sources = nil
+			for _, e := range f.values[w] {
+				if len(e) > 1 && e[1] == "[" {
+					sources = append(sources, e[0])
+				}
+			}
+		}
+		for _, source := range sources {
+			if isName(source) && !slices.Contains(x.Targets[source], name) {
+				x.Targets[source] = append(x.Targets[source], name)
+			}
+		}
+	}
+}
+
+// pointee returns the name that an expression with a pointer begins with, after conversions: p of (float *)&p[i] and of
+// p + i; "" if there is none.
+func pointee(expression []string) string {
+	for i := 0; i < len(expression); i++ {
+		switch w := expression[i]; {
+		case w == "(" && slices.Contains(expression[i:closing(expression, i)], "*"):
+			i = closing(expression, i) - 1
+		case isName(w):
+			return w
+		case w != "&" && w != "(":
+			return ""
+		}
+	}
+	return ""
+}

@@ -1,0 +1,192 @@
+package spec
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/clc"
+	"github.com/ndtune/ndtune/tune/problem"
+)
+
+// imageAxes are the dimensions that the sizes of images have, by shape. The last size of an array is its images.
+var imageAxes = map[string][]int{"1d": {0}, "1d_buffer": {0}, "2d": {0, 1}, "1d_array": {0, 1}, "3d": {0, 1, 2}, "2d_array": {0, 1, 2}}
+
+// imageShape returns the shape of an image, for the type of an argument such as image2d_array_t.
+func imageShape(typ string) (shape string, ok bool) {
+	shape, ok = strings.CutPrefix(typeName(typ), "image")
+	shape, _ = strings.CutSuffix(shape, "_t")
+	shape, _ = strings.CutSuffix(shape, "_depth")
+	_, known := imageAxes[shape]
+	return shape, ok && known
+}
+
+// addImage describes an image: its size is that of the problem, and its format follows from the functions that read
+// and write it.
+func (p *proposal) addImage(argument *problem.Argument, a cl.ArgInfo, shape, field string) {
+	access, called := p.function.Images[a.Name]
+	if !called {
+		access = p.function.Images[""] // by another name, in a function that the kernel calls
+	}
+	format := "rgba/" + map[string]string{"ui": "uint32", "i": "int32"}[access.Suffix]
+	switch {
+	case strings.Contains(a.Type, "_depth"):
+		format = "depth/float32"
+	case strings.HasSuffix(format, "/"):
+		format = "rgba/float32"
+		if access.First {
+			format = "r/float32"
+		}
+	}
+	image := &problem.Image{Shape: shape, Format: format}
+	for _, axis := range imageAxes[shape] {
+		named := slices.IndexFunc(p.sizes, func(s size) bool { return s.axis == axis })
+		switch {
+		case axis < p.dimensions && p.dimensions > 1:
+			image.Size = append(image.Size, p.Definition.ProblemSize[axis])
+		case named >= 0:
+			image.Size = append(image.Size, p.sizes[named].name)
+		default:
+			image.Size = append(image.Size, p.sizes[min(axis, len(p.sizes)-1)].name)
+		}
+	}
+	argument.Image = image
+	if a.Access == cl.AccessReadOnly {
+		argument.Fill = problem.Fill{Fill: array.Fill{Kind: array.Random}}
+	}
+	why := "the source does not read or write it"
+	if access.Suffix != "" {
+		why = "the source calls read_image" + access.Suffix + " or write_image" + access.Suffix
+	}
+	p.remark(field, "DECIDE: the size of the image, and the format of its pixels: %s.", why)
+}
+
+// structType returns the name of the type of a struct, and declares it. For a struct without a layout here it returns
+// bytes and their number.
+func (p *proposal) structType(typ, field string) (name string, bytes int) {
+	name = typeName(typ)
+	declared := clc.Structs(p.active)
+	for range 8 {
+		i := slices.IndexFunc(declared, func(s clc.Struct) bool { return slices.Contains(s.Names, name) })
+		if i >= 0 {
+			return p.declare(declared[i], name, field)
+		}
+		if name = clc.Typedef(p.active, name); name == "" {
+			break
+		}
+	}
+	p.remark(field, "DECIDE: the source declares no struct %s. An element is taken to have 64 bytes.", typeName(typ))
+	return "bytes", 64
+}
+
+// declare adds a struct, and those of its fields, to the types.
+func (p *proposal) declare(s clc.Struct, name, field string) (typ string, bytes int) {
+	if slices.ContainsFunc(p.Definition.Types, func(t problem.StructType) bool { return t.Name == name }) {
+		return name, 0
+	}
+	t := problem.StructType{Name: name}
+	var layout layout
+	for _, f := range s.Fields {
+		member := problem.StructField{Name: f.Name}
+		total := 1
+		for _, count := range f.Counts {
+			n, known := clc.Value(count, slices.Concat(p.Given, p.Missing, clc.Macros(p.active)))
+			if !known || n < 1 {
+				s.Odd = fmt.Sprintf("the length %s of %s is not known", count, f.Name)
+			}
+			total *= max(1, int(n))
+		}
+		if len(f.Counts) > 0 {
+			member.Count = strconv.Itoa(total)
+		}
+		t.Fields = append(t.Fields, member)
+		of := &t.Fields[len(t.Fields)-1]
+		number, ok := p.typeOf(f.Type)
+		switch {
+		case f.Pointer:
+			layout.add(8, 8, total, s)
+		case ok && typeName(f.Type) != "bool":
+			of.Type = number.OpenCL()
+			if same, err := array.ParseType(of.Type); err != nil || same != number {
+				of.Type = number.String()
+			}
+			layout.add(number.Size(), number.Size(), total, s)
+		default:
+			inner, size := p.structType(f.Type, field)
+			if of.Type = inner; size > 0 {
+				s.Odd = "the layout of " + f.Name + " is not known"
+			}
+			layout.unknown = true
+		}
+	}
+	if s.Odd == "" && len(s.Fields) > 0 {
+		p.Definition.Types = append(p.Definition.Types, t)
+		p.remark("types", "The structs of the source. A field can have a fill of its own only in a file: see docs/spec.md.")
+		return name, 0
+	}
+	bytes, known := layout.size()
+	size := fmt.Sprintf("has %d bytes", bytes)
+	if !known {
+		bytes, size = 64, "is taken to have 64 bytes"
+	}
+	p.remark(field, "DECIDE: %s cannot be described: %s. An element %s.", name, s.Odd, size)
+	return "bytes", bytes
+}
+
+// A layout is the size of a struct while its fields are added.
+type layout struct {
+	bytes, align int
+	unknown      bool
+}
+
+func (l *layout) add(size, align, count int, s clc.Struct) {
+	l.unknown = l.unknown || strings.Contains(s.Odd, "bit fields") || strings.Contains(s.Odd, "another")
+	switch {
+	case s.Union:
+		l.bytes = max(l.bytes, size*count)
+	case s.Packed:
+		l.bytes += size * count
+		align = 1
+	default:
+		l.bytes = (l.bytes+align-1)/align*align + size*count
+	}
+	l.align = max(l.align, align)
+}
+
+func (l *layout) size() (bytes int, known bool) {
+	if l.unknown || l.align == 0 {
+		return 0, false
+	}
+	return (l.bytes + l.align - 1) / l.align * l.align, true
+}
+
+// structValue returns a value for each field of a struct.
+func (p *proposal) structValue(name string) map[string]any {
+	i := slices.IndexFunc(p.Definition.Types, func(t problem.StructType) bool { return t.Name == name })
+	values := map[string]any{}
+	for _, f := range p.Definition.Types[i].Fields {
+		var v any
+		if t, err := array.ParseType(f.Type); err == nil {
+			v = valueOf(t, map[bool]any{true: 1, false: 0.5}[isWhole(t)])
+		} else {
+			v = p.structValue(f.Type)
+		}
+		if f.Count != "" {
+			n, _ := strconv.Atoi(f.Count)
+			v = slices.Repeat([]any{v}, n)
+		}
+		values[f.Name] = v
+	}
+	return values
+}
+
+// valueOf returns a value of a type: the number for each lane.
+func valueOf(t array.Type, number any) any {
+	if t.Lanes() == 1 {
+		return number
+	}
+	return slices.Repeat([]any{number}, t.Lanes())
+}
