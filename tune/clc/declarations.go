@@ -165,20 +165,26 @@ func Tested(text string) (macros []Macro) {
 	return macros
 }
 
-// reach returns the identifiers of a source without the bodies of the kernels but the one that begins at an index.
+// reach returns the identifiers of a source without the kernels but the one whose body begins at an index.
 func reach(text string, all []string, body int) map[string]bool {
 	found := map[string]bool{}
-	isKernel := false
+	header := -1 // the first word of a kernel, before its body
 	for i := 0; i < len(all); i++ {
 		switch {
 		case all[i] == "kernel" || all[i] == "__kernel":
-			isKernel = true
-		case all[i] == "{" && isKernel && i != body:
-			i = closing(all, i) - 1
-			isKernel = false
-		default:
-			isKernel = isKernel && all[i] != ";" && all[i] != "{"
+			header = i
+		case header < 0:
 			found[all[i]] = true
+		case i == body:
+			for _, word := range all[header:i] {
+				found[word] = true
+			}
+			header = -1
+		case all[i] == "{":
+			i = closing(all, i) - 1
+			header = -1
+		case all[i] == ";":
+			header = -1
 		}
 	}
 	for _, d := range scanDirectives(text).directives {

@@ -47,7 +47,7 @@ void first(__global float *a, __global float4 *b, __global const float *c, __glo
 	atomic_add(&d[0], f[i]);
 	vstore4(b[0], 1, (__global float *)(e));
 }
-kernel void second(global real *a) { a[get_local_id(2)] <<= ONLY_SECOND; }
+kernel __attribute__((vec_type_hint(HINT))) void second(global real *a) { a[get_local_id(2)] <<= ONLY_SECOND; }
 `
 
 func TestFindKernel(t *testing.T) {
@@ -63,7 +63,7 @@ func TestFindKernel(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", name, got, want)
 		}
 	}
-	for name, want := range map[string]bool{"N": true, "HELPER": true, "OTHER_FLAG": true, "BX": true, "ONLY_SECOND": false, "INDEX": false} {
+	for name, want := range map[string]bool{"N": true, "HELPER": true, "OTHER_FLAG": true, "BX": true, "ONLY_SECOND": false, "HINT": false, "INDEX": false} {
 		if f.Reach[name] != want {
 			t.Errorf("%s is reached: %v", name, !want)
 		}

@@ -66,7 +66,8 @@ func indices(body []string) Indices {
 	for name, expressions := range f.values {
 		for _, e := range expressions {
 			f.readStrides(e, &strides)
-			if buffer := pointee(e); buffer != "" && buffer != name && isName(buffer) {
+			buffer := pointee(e)
+			if element := len(e) > 1 && e[0] == buffer && e[1] == "["; buffer != "" && buffer != name && !element {
 				x.addIndex(f, buffer, e, 0)
 			}
 		}
@@ -225,7 +226,7 @@ func (x *Indices) addIndex(f *flow, name string, index []string, at int) {
 			}
 		}
 		for _, source := range sources {
-			if isName(source) && !slices.Contains(x.Targets[source], name) {
+			if isName(source) && source != name && !slices.Contains(x.Targets[source], name) {
 				x.Targets[source] = append(x.Targets[source], name)
 			}
 		}

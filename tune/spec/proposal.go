@@ -117,15 +117,19 @@ func number(m clc.Macro) space.Value {
 func (p *proposal) readMacros() {
 	var others []string
 	seen := map[string]bool{}
-	all := slices.Concat(p.Given, p.Missing, clc.Macros(p.Text))
+	all := slices.Concat(p.Given, p.Missing)
+	for _, m := range clc.Macros(p.Text) {
+		if p.function.Reach == nil || p.function.Reach[m.Name] {
+			all = append(all, m)
+		}
+	}
 	isTile := func(name string) bool { return strings.Contains(strings.ToLower(name), "tile") }
 	hasBlock := slices.ContainsFunc(all, func(m clc.Macro) bool {
 		r, _ := roleOf(m.Name)
 		return r == blockRole && !isTile(m.Name)
 	})
 	for _, m := range all {
-		given := slices.Contains(p.Given, m) || slices.Contains(p.Missing, m)
-		if seen[m.Name] || problem.Reserved(m.Name) || !given && p.function.Reach != nil && !p.function.Reach[m.Name] {
+		if seen[m.Name] || problem.Reserved(m.Name) {
 			continue
 		}
 		seen[m.Name] = true
@@ -238,16 +242,15 @@ func (p *proposal) chooseBlock() {
 	values[0] = map[bool][]space.Value{true: {32, 64, 128, 256}, false: values[0]}[p.dimensions == 1]
 	first := [3]int{16, 8, 2}
 	first[0] = map[bool]int{true: 64, false: 16}[p.dimensions == 1]
-	added := ""
+	known := len(d.Parameters)
 	for i := range p.dimensions {
 		if p.blocks[i] == "" {
 			p.blocks[i] = "block_size_" + "xyz"[i:i+1]
 			p.addParameter(p.blocks[i], first[i], values[i])
-			added = p.blocks[i]
 		}
 	}
-	if added != "" {
-		p.remark("parameters."+d.Parameters[0].Name, "DECIDE: the local size. A kernel that relies on a certain one computes a wrong output with\nothers: then keep that one only.")
+	if known < len(d.Parameters) {
+		p.remark("parameters."+d.Parameters[known].Name, "DECIDE: the local size. A kernel that relies on a certain one computes a wrong output with\nothers: then keep that one only.")
 	}
 	for i := range p.dimensions {
 		if p.blocks[i] != "block_size_"+"xyz"[i:i+1] {

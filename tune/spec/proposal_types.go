@@ -124,7 +124,7 @@ func (p *proposal) declare(s clc.Struct, name, field string) (typ string, bytes 
 	}
 	if s.Odd == "" && len(s.Fields) > 0 {
 		p.Definition.Types = append(p.Definition.Types, t)
-		p.remark("types", "The structs of the source. A field can have a fill of its own only in a file: see docs/spec.md.")
+		p.Remarks["types"] = []string{"The structs of the source."}
 		return name, 0
 	}
 	bytes, known := layout.size()
