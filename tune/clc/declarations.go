@@ -54,7 +54,7 @@ type Function struct {
 
 	Arguments []string // the names of its arguments
 
-	Images    map[string]Image // what the source reads of images and writes to them; "": of any
+	Images map[string]Image // what the source reads of images and writes to them; "": of any
 
 	Loops   map[string]bool // the identifiers in the heads of its loops
 	Indices Indices

@@ -21,13 +21,17 @@ type Indices struct {
 
 	// PerItem are the names that multiply the global index of each dimension.
 	PerItem [3][]string
+
+	// PerGroup are the expressions that multiply the index of the work-group in each dimension: the elements that a
+	// work-group computes. "get_local_size" is the local size.
+	PerGroup [3][]string
 }
 
 // A flow holds the values that variables of a function can have, as far as the text shows them.
 type flow struct {
-	body    []string
-	values  map[string][][]string // assigned expressions
-	loops   map[string][]loop     // by the variable of the condition
+	body   []string
+	values map[string][][]string // assigned expressions
+	loops  map[string][]loop     // by the variable of the condition
 }
 
 // A loop is the condition of a loop.
@@ -48,6 +52,9 @@ func indices(body []string) Indices {
 			if axis := strings.Index("012", body[i+2]); axis >= 0 && isName(body[i+5]) && w == globalIDs[0] {
 				x.PerItem[axis] = append(x.PerItem[axis], body[i+5])
 			}
+		}
+		if axis := f.group(i); axis >= 0 && x.PerGroup[axis] == nil {
+			x.PerGroup[axis] = f.factors(i)
 		}
 		switch axis := f.axis(w); {
 		case !isName(w):
@@ -166,6 +173,94 @@ func (f *flow) axis(name string) int {
 		return strings.Index("012", of[0])
 	}
 	return -1
+}
+
+// group returns the dimension of the index of the work-group that the word at a place is, or -1.
+func (f *flow) group(at int) int {
+	code := f.body[at:]
+	if values := f.values[code[0]]; len(values) == 1 && (len(code) < 2 || code[1] != "=") {
+		if code = values[0]; len(code) != 4 {
+			return -1
+		}
+	}
+	if len(code) < 4 || code[0] != "get_group_id" || len(code[2]) != 1 {
+		return -1
+	}
+	return strings.Index("012", code[2])
+}
+
+// factors returns the factors of the product that the word at a place is in, without that word; nil if there are none or one
+// of them is not made of names and numbers.
+func (f *flow) factors(at int) (all []string) {
+	add := func(factor []string) bool {
+		text := f.expression(factor, 0)
+		all = append(all, text)
+		return text != ""
+	}
+	from := at
+	for from >= 2 && f.body[from-1] == "*" {
+		first := from - 2
+		for depth := 0; first >= 0; first-- {
+			depth += strings.Count(f.body[first], ")") - strings.Count(f.body[first], "(")
+			if depth == 0 {
+				break
+			}
+		}
+		if first > 0 && f.body[first] == "(" && isName(f.body[first-1]) {
+			first-- // a call
+		}
+		if first < 0 || !add(f.body[first:from-1]) {
+			return nil
+		}
+		from = first
+	}
+	to := at + 1
+	if f.body[at] == "get_group_id" {
+		to = at + 4
+	}
+	for to+1 < len(f.body) && f.body[to] == "*" {
+		end := to + 2
+		if f.body[to+1] == "(" {
+			end = closing(f.body, to+1)
+		} else if end < len(f.body) && f.body[end] == "(" {
+			end = closing(f.body, end)
+		}
+		if end < len(f.body) && f.body[end] == "[" || !add(f.body[to+1:end]) {
+			return nil
+		}
+		to = end
+	}
+	return all
+}
+
+// expression returns an expression of names, numbers and + - *, with the values of variables in their places, or "" if
+// there is another.
+func (f *flow) expression(words []string, depth int) string {
+	if len(words) > 1 && words[0] == "(" && closing(words, 0) == len(words) {
+		words = words[1 : len(words)-1]
+	}
+	if len(words) == 4 && words[0] == "get_local_size" {
+		return words[0]
+	}
+	var parts []string
+	for _, w := range words {
+		values := f.values[w]
+		switch {
+		case len(values) > 1 || depth > 8 || !isWord(rune(w[0])) && !strings.Contains("+-*()", w):
+			return ""
+		case len(values) == 1:
+			if w = f.expression(values[0], depth+1); w == "" || w == "get_local_size" && len(words) > 1 {
+				return w[:0]
+			}
+			if strings.Contains(w, " ") && len(words) > 1 {
+				w = "(" + w + ")"
+			}
+		case strings.HasPrefix(w, "get_"):
+			return ""
+		}
+		parts = append(parts, w)
+	}
+	return strings.NewReplacer("( ", "(", " )", ")").Replace(strings.Join(parts, " "))
 }
 
 // readStrides finds the factors in an expression such as y * width + x, and notes them as limits of x.

@@ -43,6 +43,9 @@ __kernel void k(__global float *a, __global float *b, __global float *c, __globa
 	if want := []string{"a", "b"}; !reflect.DeepEqual(x.Targets["list"], want) || x.Targets["c"] != nil {
 		t.Errorf("targets %v", x.Targets)
 	}
+	if want := [3][]string{1: {"BLOCK"}}; !reflect.DeepEqual(x.PerGroup, want) {
+		t.Errorf("per group %v", x.PerGroup)
+	}
 	if want := [3][]string{nil, nil, {"DEPTH"}}; !reflect.DeepEqual(x.PerItem, want) {
 		t.Errorf("per item %v", x.PerItem)
 	}
@@ -51,6 +54,25 @@ __kernel void k(__global float *a, __global float *b, __global float *c, __globa
 	}
 	for _, text := range []string{"__kernel void k() { a[ = }", "__kernel void k() { for (i < ; ", "__kernel void k() { a = a; b = c; c = b; d[b] = 1; }", "__kernel void k() { a = ; *b = ; c[ ] = 1; }", "__kernel void k() { while () x[("} {
 		FindKernel(text, "k") // ends
+	}
+}
+
+func TestPerGroup(t *testing.T) {
+	for text, want := range map[string][]string{
+		"int b = get_group_id(0), s = BLOCK - halo * 2; int i = s * b - halo;":           {"BLOCK - halo * 2"},
+		"int i = get_group_id(0) * BX * per_item + get_local_id(0);":                     {"BX", "per_item"},
+		"int i = A * get_local_size(0) * get_group_id(0);":                               {"get_local_size", "A"},
+		"int s = 2 * B; int i = get_group_id(0) * (s + 1);":                              {"(2 * B) + 1"},
+		"int i = get_group_id(0); x[i] = 0;":                                             nil,
+		"int i = get_group_id(0) * (n / 2);":                                             nil,
+		"int i = get_group_id(0) * get_num_groups(1);":                                   nil,
+		"int i = get_group_id(0) * s; s = 1; s = 2; j = get_group_id(0) * d[1];":         nil,
+		"int s = s; int q = r; int r = q; int i = get_group_id(0) * s * q; i = b * ( ; ": nil,
+	} {
+		f := FindKernel("__kernel void k() { "+text+" }", "k")
+		if f == nil || !reflect.DeepEqual(f.Indices.PerGroup[0], want) {
+			t.Errorf("%s: %+v, want %q", text, f, want)
+		}
 	}
 }
 

@@ -224,14 +224,11 @@ var identifier = regexp.MustCompile(`[A-Za-z_]\w*`)
 func (p *proposal) chooseBlock() {
 	d := &p.Definition
 	if p.Kernel.WorkGroup != [3]int{} {
-		known := func(name string) bool {
-			return p.Defaults[name] != nil || slices.ContainsFunc(d.Constants, func(c problem.Constant) bool { return c.Name == name })
-		}
 		for i := range p.dimensions {
 			p.blocks[i] = strconv.Itoa(p.Kernel.WorkGroup[i])
 			if i < len(p.function.WorkGroup) {
 				names := identifier.FindAllString(p.function.WorkGroup[i], -1)
-				if len(names) > 0 && !slices.ContainsFunc(names, func(n string) bool { return !known(n) }) && !strings.Contains(p.function.WorkGroup[i], "/") {
+				if len(names) > 0 && !slices.ContainsFunc(names, func(n string) bool { return !p.isKnown(n) }) && !strings.Contains(p.function.WorkGroup[i], "/") {
 					p.blocks[i] = p.function.WorkGroup[i]
 				}
 			}
@@ -262,6 +259,13 @@ func (p *proposal) chooseBlock() {
 			d.GridDiv[i] = append([]problem.Expr{p.blocks[i]}, names...)
 		}
 	}
+	for i := range p.dimensions {
+		if factors := p.perGroup(i); factors != nil {
+			if d.GridDiv[i] = factors; slices.Equal(factors, []string{p.blocks[i]}) {
+				d.GridDiv[i] = nil
+			}
+		}
+	}
 	p.remark("grid_div", "DECIDE: the elements that a work-group computes in each dimension. Without grid_div there is one\nwork-item for each element of problem_size.")
 }
 
@@ -280,6 +284,43 @@ func (p *proposal) typeOf(text string) (array.Type, bool) {
 		name = clc.Typedef(p.active, name)
 	}
 	return 0, false
+}
+
+// perGroup returns the factors by which the kernel multiplies the index of a work-group, if all their names are known. An
+// argument among them becomes a constant.
+func (p *proposal) perGroup(axis int) (factors []problem.Expr) {
+	var arguments []string
+	for _, factor := range p.function.Indices.PerGroup[axis] {
+		if factor == "get_local_size" {
+			factor = p.blocks[axis]
+		}
+		for _, name := range identifier.FindAllString(factor, -1) {
+			i := slices.IndexFunc(p.Kernel.Arguments, func(a cl.ArgInfo) bool { return a.Name == name })
+			switch {
+			case p.isKnown(name):
+			case i < 0 || p.Kernel.Arguments[i].Address != cl.AddressPrivate || problem.Reserved(name):
+				return nil
+			default:
+				if t, ok := p.typeOf(p.Kernel.Arguments[i].Type); !ok || !isWhole(t) || t.Lanes() > 1 {
+					return nil
+				}
+				arguments = append(arguments, name)
+			}
+		}
+		factors = append(factors, factor)
+	}
+	for _, name := range arguments {
+		if !p.isKnown(name) {
+			p.Definition.Constants = append(p.Definition.Constants, problem.Constant{Name: name, Value: 1, Host: true})
+			p.remark("constants."+name, "DECIDE: the value of an argument that changes the elements of a work-group.")
+		}
+	}
+	return factors
+}
+
+// isKnown reports whether a name is that of a parameter or a constant.
+func (p *proposal) isKnown(name string) bool {
+	return p.Defaults[name] != nil || slices.ContainsFunc(p.Definition.Constants, func(c problem.Constant) bool { return c.Name == name })
 }
 
 func isWhole(t array.Type) bool { return t.Scalar() < array.Float16 }
@@ -303,7 +344,7 @@ func (p *proposal) chooseSizes() {
 	var scalars []size
 	images := 0 // the most dimensions of an image
 	for _, a := range p.Kernel.Arguments {
-		if s, ok := p.isSize(a); ok && p.Defaults[a.Name] == nil && !slices.ContainsFunc(d.Constants, func(c problem.Constant) bool { return c.Name == a.Name }) {
+		if s, ok := p.isSize(a); ok && !p.isKnown(a.Name) {
 			scalars = append(scalars, s)
 		}
 		if shape, ok := imageShape(a.Type); ok {
@@ -503,7 +544,7 @@ func (p *proposal) scalarValue(a cl.ArgInfo, t array.Type, field string) any {
 	r, _ := roleOf(a.Name)
 	var v any = 1
 	switch {
-	case slices.ContainsFunc(p.Definition.Constants, func(c problem.Constant) bool { return c.Name == a.Name }):
+	case p.isKnown(a.Name):
 		return a.Name
 	case isWhole(t) && r == strideRole:
 		v = p.sizes[0].name
