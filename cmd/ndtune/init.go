@@ -23,7 +23,7 @@ func initCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "init",
 		Usage:     "write a first specification for a kernel",
-		ArgsUsage: "KERNEL.cl [KERNEL.cl ...]",
+		ArgsUsage: "KERNEL.cl...",
 		Description: `Builds the source, reads the arguments of the kernel from the built program and the macros,
 structs and indices from the source, and writes a specification that runs. Comments that begin
 with DECIDE say what ndtune had to guess: sizes, outputs, values of scalars, parameters. The

@@ -416,16 +416,19 @@ func (p *proposal) hasSize(name string) bool {
 // that is enough for most buffers.
 func (p *proposal) elements(buffer string) (factors []problem.Expr) {
 	for _, bound := range p.function.Indices.Elements[buffer] {
-		axis := strings.Index("012", bound0(bound))
-		at := slices.IndexFunc(bound, p.hasSize)
-		switch {
-		case axis >= 0 && axis < p.dimensions:
-			factors = append(factors, p.Definition.ProblemSize[axis])
-		case at >= 0:
-			factors = append(factors, bound[at])
+		for _, name := range bound {
+			if axis := strings.Index("012", name); axis >= 0 && axis < p.dimensions {
+				name = p.Definition.ProblemSize[axis]
+			}
+			if p.hasSize(name) {
+				factors = append(factors, name)
+				break
+			}
 		}
 	}
-	if len(factors) > 0 {
+	if len(factors) > 0 { // in the order of the sizes
+		place := func(name string) int { return slices.IndexFunc(p.sizes, func(s size) bool { return s.name == name }) }
+		slices.SortStableFunc(factors, func(a, b problem.Expr) int { return place(a) - place(b) })
 		return factors
 	}
 	for _, s := range p.sizes {
@@ -438,14 +441,6 @@ func (p *proposal) elements(buffer string) (factors []problem.Expr) {
 		factors = append(factors, factors[0])
 	}
 	return factors
-}
-
-// bound0 returns the first name of a bound; one that is empty has none.
-func bound0(names []string) string {
-	if len(names) == 0 {
-		return "none"
-	}
-	return names[0]
 }
 
 // addArgument adds an argument of the kernel.
