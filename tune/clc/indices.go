@@ -278,7 +278,7 @@ func (f *flow) readStrides(expression []string, strides *[3][]string) {
 	}
 	for _, x := range terms {
 		of := f.variables(x, 0)
-		if len(of) != 1 || slices.Contains(x, "*") || strings.Index("012", of[0]) < 0 {
+		if len(of) != 1 || slices.Contains(x, "*") || !strings.Contains("012", of[0]) {
 			continue
 		}
 		for _, row := range terms {
