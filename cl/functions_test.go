@@ -3,6 +3,8 @@ package cl
 import (
 	"errors"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -29,6 +31,36 @@ func TestFunctionNewerThanThePlatform(t *testing.T) {
 			t.Errorf("version %d: %v", version, err)
 		}
 	}
+}
+
+// Before OpenCL 2.1, SPIR-V is an extension, whose function the platform looks up.
+func TestSPIRVAsAnExtension(t *testing.T) {
+	d, c := queueContext(t)
+	if f := d.platform.extension("clNobodyHasThis"); f.addr != 0 {
+		t.Errorf("%s has the function %s", d.platform, f.name)
+	}
+	module, err := os.ReadFile(filepath.Join("..", "tune", "device", "testdata", "affine.spv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.version = 20
+	info, err := d.Info()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := c.NewProgramFromIL(module)
+	switch takes := strings.Contains(info.ILVersion, "SPIR-V"); {
+	case takes && d.platform.extension("clCreateProgramWithILKHR").addr != 0:
+		if err == nil {
+			err = p.Build("")
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	case err == nil:
+		t.Error("a device without SPIR-V takes a module")
+	}
+	p.Release()
 }
 
 // The end of a box is one more than the largest place that any of its bytes has.

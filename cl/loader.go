@@ -103,6 +103,7 @@ type function struct {
 // it is 1.0 or 1.1.
 var api struct {
 	clGetPlatformIDs, clGetPlatformInfo, clGetDeviceIDs, clGetDeviceInfo function
+	clGetExtensionFunctionAddressForPlatform                             function `since:"12"`
 
 	clCreateContext, clReleaseContext, clGetSupportedImageFormats  function
 	clCreateCommandQueue, clReleaseCommandQueue, clFlush, clFinish function
@@ -115,6 +116,7 @@ var api struct {
 	clCreateProgramWithSource, clCreateProgramWithBinary, clBuildProgram function
 	clReleaseProgram, clGetProgramInfo, clGetProgramBuildInfo            function
 	clCreateProgramWithIL                                                function `since:"21"`
+	clSetProgramSpecializationConstant                                   function `since:"22"`
 
 	clCreateKernel, clCreateKernelsInProgram, clReleaseKernel function
 	clSetKernelArg, clGetKernelInfo, clGetKernelWorkGroupInfo function

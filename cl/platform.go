@@ -128,6 +128,15 @@ func (p *Platform) Devices(t DeviceType) ([]*Device, error) {
 	return list, nil
 }
 
+// extension returns a function of an extension. Its address is 0 if the platform does not have it.
+func (p *Platform) extension(name string) *function {
+	f, text := &function{name: name}, terminated(name)
+	if lookup := api.clGetExtensionFunctionAddressForPlatform; lookup.addr != 0 {
+		f.addr = lookup.call([]uintptr{p.id}, uintptr(bytesOf(text)))
+	}
+	return f
+}
+
 // version returns the OpenCL version as major*10 + minor, or 0 if it is unknown.
 func (p *Platform) version() int {
 	info, err := p.Info()

@@ -10,7 +10,7 @@ import (
 	"unsafe"
 )
 
-// Program is OpenCL C source, or a binary, and the result of its build. Different programs can
+// Program is OpenCL C source, SPIR-V, or a binary, and the result of its build. Different programs can
 // be built concurrently. A program must be built by one goroutine at a time, and not while it
 // has kernels.
 type Program struct {
@@ -86,7 +86,7 @@ func binaryFailures(devices []*Device, loaded []Status) string {
 }
 
 // NewProgramFromIL creates a program from an intermediate language that the device supports
-// (see DeviceInfo.ILVersion), usually SPIR-V (OpenCL 2.1).
+// (see DeviceInfo.ILVersion), usually SPIR-V (OpenCL 2.1, or the extension cl_khr_il_program).
 func (c *Context) NewProgramFromIL(il []byte) (*Program, error) {
 	f := &api.clCreateProgramWithIL
 	if err := c.use(f); err != nil {
@@ -94,13 +94,37 @@ func (c *Context) NewProgramFromIL(il []byte) (*Program, error) {
 	}
 	defer c.leave()
 	if err := f.on(c.version); err != nil {
-		return nil, err
+		if f = c.devices[0].platform.extension("clCreateProgramWithILKHR"); f.addr == 0 {
+			return nil, err
+		}
 	}
+	return c.programFromIL(f, il)
+}
+
+func (c *Context) programFromIL(f *function, il []byte) (*Program, error) {
 	if len(il) == 0 {
 		return nil, refuse(f.name, InvalidValue, "no data")
 	}
 	id, err := f.create(c.id, uintptr(bytesOf(il)), uintptr(len(il)))
 	return c.program(id, err, c.devices)
+}
+
+// SetSpecializationConstant gives a specialization constant of a SPIR-V program its value before Build.
+// The value has the size of the constant's type, in the host's byte order, and one byte for a bool
+// (OpenCL 2.2).
+func (p *Program) SetSpecializationConstant(id uint32, value []byte) error {
+	f := &api.clSetProgramSpecializationConstant
+	if err := p.use(f); err != nil {
+		return err
+	}
+	defer p.leave()
+	if err := f.on(p.context.version); err != nil {
+		return err
+	}
+	if len(value) == 0 {
+		return refuse(f.name, InvalidValue, "no value")
+	}
+	return about(f.run(p.id, uintptr(id), uintptr(len(value)), uintptr(bytesOf(value))), fmt.Sprintf("specialization constant %d", id))
 }
 
 // program returns the program that a create has made, or the error of the create.

@@ -3,6 +3,8 @@ package cl_test
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -133,5 +135,40 @@ func TestBuildFailure(t *testing.T) {
 	}
 	if err := p.Build("a\x00b"); !errors.Is(err, cl.InvalidBuildOptions) {
 		t.Errorf("NUL in the options: %v", err)
+	}
+}
+
+// TestSPIRV builds package device's module, where the device takes it.
+func TestSPIRV(t *testing.T) {
+	r := newRig(t)
+	module := must(os.ReadFile(filepath.Join("..", "tune", "device", "testdata", "affine.spv")))(t)
+	if _, err := r.context.NewProgramFromIL(nil); err == nil {
+		t.Error("an empty module is taken")
+	}
+	if !strings.Contains(r.info.ILVersion, "SPIR-V") {
+		if _, err := r.context.NewProgramFromIL(module); err == nil || !strings.Contains(err.Error(), "clCreateProgramWithIL") {
+			t.Errorf("a device that takes no SPIR-V: %v", err)
+		}
+		t.Skipf("%s takes no SPIR-V: only the refusal was tested", r.device)
+	}
+	p := must(r.context.NewProgramFromIL(module))(t)
+	defer p.Release()
+	if err := p.SetSpecializationConstant(3, nil); !errors.Is(err, cl.InvalidValue) {
+		t.Errorf("no value: %v", err)
+	}
+	if err := p.SetSpecializationConstant(77, []byte{1, 0, 0, 0}); err == nil || !strings.Contains(err.Error(), "specialization constant 77") {
+		t.Errorf("a constant that the module does not have: %v", err)
+	}
+	r.check(p.SetSpecializationConstant(3, []byte{5, 0, 0, 0}))
+	r.check(p.SetSpecializationConstant(5, []byte{1}))
+	r.check(p.Build(""))
+	k := must(p.NewKernel("affine"))(t)
+	defer k.Release()
+	out, x := r.buffer(make([]byte, 4)), r.buffer([]byte{2, 0, 0, 0})
+	r.check(k.SetArg(0, out))
+	r.check(k.SetArg(1, x))
+	r.done(r.queue.EnqueueKernel(k, nil, []int{1}, nil))
+	if got := r.read(out)[0]; got != 11 {
+		t.Errorf("2 · 5 + 1 is %d", got)
 	}
 }

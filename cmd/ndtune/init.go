@@ -114,6 +114,9 @@ func readUntuned(c *cli.Context, paths []string) (*spec.Untuned, error) {
 		if err != nil {
 			return nil, &usageError{err}
 		}
+		if clc.IsSPIRV(text) {
+			return nil, wrong("%s is a SPIR-V module, which does not describe its arguments; write the specification by hand", path)
+		}
 		if len(paths) > 1 {
 			text = fmt.Sprintf("#line 1 \"%s\"\n%s\n", filepath.ToSlash(path), text)
 		}

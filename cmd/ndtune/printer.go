@@ -214,9 +214,7 @@ func (p *printer) end(o *tune.Outcome, evaluated int) {
 		best += ", unverified"
 	}
 	fmt.Fprintf(p.out, "best performing configuration: %s\n", best)
-	if options := p.problem.BuildOptions(o.Best.Configuration, o.Device); options != "" {
-		fmt.Fprintf(p.out, "build options: %s\n", options)
-	}
+	printBuild(p.out, p.problem, o.Best.Configuration, o.Device)
 	for _, launch := range o.Best.Launches() {
 		fmt.Fprintf(p.out, "launch: %s\n", launch)
 	}
@@ -329,4 +327,14 @@ var continuations = map[tune.StopReason]string{
 	tune.TimeIsUp:    " (the same command with --log and this file continues the run)",
 	tune.Budget:      " (the same command with --log, this file and a larger --max-evals continues the run)",
 	tune.Hopeless:    " (the same command with --log, this file and --retry-failures evaluates them again)",
+}
+
+// printBuild prints how the kernel of a configuration is built.
+func printBuild(w io.Writer, p *problem.Problem, c space.Configuration, d hardware.Device) {
+	if options := p.BuildOptions(c, d); options != "" {
+		fmt.Fprintf(w, "build options: %s\n", options)
+	}
+	if constants := p.SpecializationConstants(c); constants != "" {
+		fmt.Fprintf(w, "specialization constants: %s\n", constants)
+	}
 }

@@ -129,9 +129,7 @@ func printOne(w io.Writer, p *problem.Problem, o *tune.Outcome) {
 	}
 	d := r.Durations
 	fmt.Fprintf(w, "spent: build %s, verify %s, measure %s, all else %s\n", round(d.Build), round(d.Verify), round(d.Measure), round(d.Framework))
-	if options := p.BuildOptions(r.Configuration, o.Device); options != "" {
-		fmt.Fprintf(w, "build options: %s\n", options)
-	}
+	printBuild(w, p, r.Configuration, o.Device)
 }
 
 func round(d time.Duration) time.Duration { return d.Round(10 * time.Microsecond) }

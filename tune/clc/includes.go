@@ -1,7 +1,8 @@
 // Package clc reads the text of OpenCL C sources: it replaces #include "…" directives by the files that
 // they name, removes macros that are defined again, lists macros and identifiers, and tells which arguments a
-// kernel writes. A text with its includes is complete: it can be digested and sent to another process. The package knows comments, literals and
-// preprocessor directives, not the language, and evaluates no conditions.
+// kernel writes. A text with its includes is complete: it can be digested and sent to another process. The
+// package knows comments, literals and preprocessor directives, not the language, and evaluates no
+// conditions. It also lists the specialization constants of SPIR-V modules, which take the place of a source.
 package clc
 
 import (
@@ -23,11 +24,15 @@ import (
 // it turns #pragma once into an include guard, because the compiler may skip the first
 // inclusion of a file. A file that includes itself must have #pragma once or an include guard
 // around all of its text; otherwise it is an error. So are a failed read, other than of a
-// file that does not exist, and a result of more than 16 MiB or 10,000 inclusions.
+// file that does not exist, and a result of more than 16 MiB or 10,000 inclusions. A SPIR-V module is
+// returned as it is; it is an error to include one.
 func ResolveIncludes(read func(path string) ([]byte, error), file string, dirs []string) (string, error) {
 	text, err := read(file)
 	if err != nil {
 		return "", fmt.Errorf("read %s: %w", file, err)
+	}
+	if IsSPIRV(string(text)) {
+		return string(text), nil
 	}
 	x := &includer{read: read, dirs: dirs, guards: map[string]int{}}
 	if err := x.expand(file, string(text)); err != nil {
@@ -131,6 +136,9 @@ func (x *includer) include(from string, d directive, before string) (bool, error
 	}
 	if path == "" {
 		return false, nil
+	}
+	if IsSPIRV(string(content)) {
+		return false, fmt.Errorf("include %q: it is a SPIR-V module, which is a whole source by itself", name)
 	}
 	x.inclusions++
 	x.out.WriteString(before)

@@ -235,7 +235,7 @@ func tellsArguments(t testing.TB) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	program, q, err := e.session.build(v, nil)
+	program, q, err := e.session.build(t.Context(), v, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

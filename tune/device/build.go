@@ -1,6 +1,7 @@
 package device
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"regexp"
@@ -13,6 +14,7 @@ import (
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/process"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -51,15 +53,22 @@ func FindBuffers(p *problem.Problem, names ...string) (places []int, ok bool) {
 	return places, true
 }
 
-// build compiles a variant and makes its kernels. It takes the binary instead where there is
-// one and the driver accepts it.
-func (s *session) build(v *problem.Variant, binary []byte) (*cl.Program, *sequence, error) {
-	options := argumentInfoOption + " " + v.OptionLine()
-	program := s.load(binary, options)
+// build makes the source of a variant, compiles it and makes its kernels. It takes the binary instead where
+// there is one and the driver accepts it.
+func (s *session) build(ctx context.Context, v *problem.Variant, binary []byte) (*cl.Program, *sequence, error) {
+	program := s.load(binary, argumentInfoOption+" "+v.OptionLine())
 	if program == nil {
+		if err := s.generate(ctx, v); err != nil {
+			return nil, nil, err
+		}
 		var err error
-		if program, err = s.Build(v.Source, options); err != nil {
-			return nil, nil, s.buildFailure(s.problem.KernelName(), v, err)
+		if v.SPIRV() {
+			program, err = s.buildSPIRV(v)
+		} else {
+			program, err = s.Build(v.Source, argumentInfoOption+" "+v.OptionLine())
+		}
+		if err != nil {
+			return nil, nil, s.buildFailure(v, err)
 		}
 	}
 	q, err := s.sequence(program, v)
@@ -68,6 +77,43 @@ func (s *session) build(v *problem.Variant, binary []byte) (*cl.Program, *sequen
 		return nil, nil, err
 	}
 	return program, q, nil
+}
+
+// generate makes the source of a variant if it is made for each configuration. An error that is no *failure
+// says that the command cannot be started, which is no configuration's fault.
+func (s *session) generate(ctx context.Context, v *problem.Variant) error {
+	err := s.problem.Generate(ctx, v)
+	var unstarted *process.StartError
+	switch {
+	case err == nil || errors.As(err, &unstarted):
+		return err
+	case errors.Is(err, process.ErrLate):
+		return fail(tune.Timeout, "%v", err)
+	}
+	return fail(tune.Compile, "%s", shorten(err.Error(), maxLog))
+}
+
+// buildSPIRV builds a variant whose source is a SPIR-V module. It asks for no description of the arguments:
+// that is an option for sources.
+func (s *session) buildSPIRV(v *problem.Variant) (*cl.Program, error) {
+	if !strings.Contains(s.Info.ILVersion, "SPIR-V") {
+		return nil, fail(tune.Constraints, "the kernel is a SPIR-V module, and the device takes none (CL_DEVICE_IL_VERSION has no SPIR-V)")
+	}
+	program, err := s.Context.NewProgramFromIL([]byte(v.Source))
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range v.Specialization {
+		if err := program.SetSpecializationConstant(c.ID, c.Value); err != nil {
+			program.Release()
+			return nil, err
+		}
+	}
+	if err := program.Build(v.OptionLine(), s.Device); err != nil {
+		program.Release()
+		return nil, err
+	}
+	return program, nil
 }
 
 // load makes a program of a binary, or nothing where there is none or the driver refuses it.
@@ -84,17 +130,26 @@ func (s *session) load(binary []byte, options string) *cl.Program {
 }
 
 // buildFailure tells a source that does not compile from a driver that could not build.
-func (s *session) buildFailure(name string, v *problem.Variant, err error) error {
+func (s *session) buildFailure(v *problem.Variant, err error) error {
+	name := s.problem.KernelName()
 	var failed *cl.BuildError
+	var known *failure
 	switch {
+	case errors.As(err, &known):
+		return err
 	case errors.As(err, &failed):
 	case errors.Is(err, cl.InvalidBuildOptions):
 		return fail(tune.Compile, "build %s: %v", name, err)
+	case errors.Is(err, cl.InvalidValue) && v.SPIRV(), errors.Is(err, cl.InvalidSpecID):
+		return fail(tune.Compile, "load the SPIR-V module: %v", err)
 	default:
 		return fail(tune.Runtime, "%v", err)
 	}
 	log := readable(failed.Log)
 	reason := fmt.Sprintf("build %s: %v", name, failed.Err)
+	if option := s.unknownCXX(v); option != "" {
+		reason = fmt.Sprintf("build %s: the driver does not compile C++ for OpenCL (%s): %v", name, option, failed.Err)
+	}
 	if log != "" {
 		reason += "\n" + shorten(log, maxLog)
 	}
@@ -132,6 +187,19 @@ func subGroupHint(log, options string, d *cl.DeviceInfo) string {
 // missingSubGroup finds a function of sub-groups that a compiler does not know: «implicit declaration of function
 // 'sub_group_reduce_add'», «use of undeclared identifier 'get_sub_group_size'», «Unresolved extern function …».
 var missingSubGroup = regexp.MustCompile(`(?i)(?:implicit|undeclared|undefined|unresolved)[^\n]*?\b((?:get_|intel_)?(?:\w+_)??sub_group_\w+)`)
+
+// unknownCXX returns the option for C++ for OpenCL if the driver does not compile even an empty kernel with
+// it, else "". Not all drivers that compile the language list cl_ext_cxx_for_opencl.
+func (s *session) unknownCXX(v *problem.Variant) string {
+	i := slices.IndexFunc(v.Options, func(o string) bool { return strings.HasPrefix(o, "-cl-std=CLC++") })
+	if i < 0 {
+		return ""
+	}
+	if _, err := s.Shared("__kernel void ndtune_cxx_probe() {}", v.Options[i]); err == nil {
+		return ""
+	}
+	return v.Options[i]
+}
 
 // localMemoryError is how NVIDIA's assembler refuses a kernel whose local memory is beyond
 // what any of its devices has: «Entry function 'k' uses too much shared data (0x1000004

@@ -234,7 +234,7 @@ func TestALaunchThatFailsLeavesTheSession(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	program, q, err := e.session.build(v, nil)
+	program, q, err := e.session.build(t.Context(), v, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -124,7 +124,7 @@ func (r *references) runKernel(ctx context.Context, s *session, v *problem.Varia
 	own := s.session(reference)
 	own.once = true
 	defer own.releaseBuffers()
-	program, q, err := own.build(w, nil)
+	program, q, err := own.build(ctx, w, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -72,11 +72,11 @@ func (t *trial) derive(context.Context) error {
 }
 
 // build compiles the kernel and refuses it if the built kernel exceeds the limits of the device.
-func (t *trial) build(context.Context) error {
+func (t *trial) build(ctx context.Context) error {
 	defer clock(&t.result.Durations.Build)()
 	t.supervisor.Begin(StageBuild, 0)
 	var err error
-	if t.program, t.sequence, err = t.session.build(t.variant, t.binary); err != nil {
+	if t.program, t.sequence, err = t.session.build(ctx, t.variant, t.binary); err != nil {
 		return err
 	}
 	if log, err := t.program.BuildLog(t.session.Device); err == nil {

@@ -97,7 +97,8 @@ func (s Stage) hasShape() bool {
 		s.GridDiv[0] != nil || s.GridDiv[1] != nil || s.GridDiv[2] != nil
 }
 
-// A Kernel is the function to tune and its source. Exactly one of Source, File and Func is set.
+// A Kernel is the function to tune and its source: OpenCL C or a SPIR-V module. Exactly one of Source, File,
+// Func and Command is set.
 type Kernel struct {
 	Name         string // of the function; of a pipeline, only a title
 	Source       string
@@ -105,10 +106,23 @@ type Kernel struct {
 	Func         func(space.Configuration) (string, error) // makes the source of a configuration
 	BuildOptions []string                                  // for the OpenCL compiler, one option each
 
+	// Command prints the source of a configuration on its standard output. It gets the configuration as
+	// JSON on its standard input. In its arguments, the values of expressions replace {…} as in
+	// BuildOptions. See [Problem.Generate].
+	Command *Command
+
+	// CommandDigest identifies what Command makes. [Problem.Portable] sets it, so that another process
+	// need not run the command to have the digest of the problem.
+	CommandDigest string
+
 	// IncludeDirs are searched for files that the source includes with #include "…", after the folder
-	// of the including file, which a Source does not have. The files replace the directives. The
-	// directives of a source that Func makes are not replaced.
+	// of the including file: Command.Dir for the text that Command prints, none for a Source. The files
+	// replace the directives. The directives of a source that Func makes are not replaced.
 	IncludeDirs []string
+
+	// Specialization maps parameters and constants to the SpecIds of the specialization constants by which
+	// they reach a SPIR-V module, which has no macros.
+	Specialization map[string]uint32
 }
 
 // A Constant is a #define that is the same for every configuration. In expressions, a text that is a

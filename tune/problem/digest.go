@@ -7,14 +7,15 @@ import (
 	"fmt"
 
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/clc"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
 // Digest returns a text that identifies the problem: the results of two problems with one digest are
 // comparable. It covers the kernel with everything that its source includes, constants, sizes, arguments
 // with their content, parameters, restrictions, verification, roofline and metrics. It covers neither
-// options of a run nor the device. It cannot cover Go functions; of the sources that a function makes, it
-// covers that of the first configuration.
+// options of a run nor the device. It cannot cover Go functions; of the sources that a function or a command
+// makes, it covers that of the first configuration, and the files that the arguments of the command name.
 func (p *Problem) Digest() string {
 	h := sha256.New()
 	encoder := json.NewEncoder(h)
@@ -49,7 +50,9 @@ type canonicalProblem struct {
 	ATol, RTol     Expr
 	Expected       map[string]string
 	Compare        map[string]Comparison `json:",omitempty"`
-	Command        []string              `json:",omitempty"`
+	Command        []string              `json:",omitempty"` // of the verification
+	Generator      []string              `json:",omitempty"` // the command that makes sources
+	Specialization map[string]uint32     `json:",omitempty"`
 }
 
 type canonicalArgument struct {
@@ -67,8 +70,14 @@ func (p *Problem) canonical() canonicalProblem {
 		ProblemSize: d.ProblemSize, BlockSize: d.BlockSize, GridDiv: divisors(d.GridDiv), GlobalOffset: d.GlobalOffset, Stages: portableStages(d.Stages),
 		Metrics: fmt.Sprintf("%q", d.Metrics), Objective: p.Objective(), Seed: d.Seed,
 	}
-	if d.Kernel.Func != nil {
+	switch {
+	case d.Kernel.Func != nil:
 		c.Source = p.firstSource()
+	case d.Kernel.Command != nil:
+		c.Source, c.Generator = p.commandDigest(), d.Kernel.Command.Args
+	case clc.IsSPIRV(p.source):
+		// JSON has no place for bytes that are no text.
+		c.Source, c.Specialization = fmt.Sprintf("SPIR-V %x", sha256.Sum256([]byte(p.source))), d.Kernel.Specialization
 	}
 	if r := d.Roofline; r != nil {
 		c.Roofline = fmt.Sprintf("%q %q %s", r.Flops, r.Bytes, p.roofline.precision)
@@ -133,20 +142,6 @@ func (f Fill) digest() string { return fmt.Sprintf("{%v %s }", f.Fill, f.Copy) }
 func withoutFolders(options []string) []string {
 	_, rest := argumentsOf("-I", options)
 	return rest
-}
-
-// firstSource returns the source that a function makes of the first configuration, or the text of its
-// error.
-func (p *Problem) firstSource() string {
-	first, err := p.parameters.ConfigureFirst(nil)
-	if err != nil {
-		return err.Error()
-	}
-	source, err := p.definition.Kernel.Func(first)
-	if err != nil {
-		return err.Error()
-	}
-	return source
 }
 
 // kind returns the kind of the reference.

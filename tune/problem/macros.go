@@ -32,7 +32,7 @@ func (p *Problem) overrideMacros(errs *fieldErrors) {
 		}
 	}
 	var removed []clc.Redefinition
-	p.source, removed = clc.Override(p.source, macros, p.optionMacros())
+	p.source, removed = p.override(p.source)
 	for _, r := range removed {
 		if r.Arguments {
 			errs.addf("kernel", "%s: «%s» defines a macro with arguments; a parameter or a constant cannot have its name", r.Place(), r.Text)
@@ -44,6 +44,14 @@ func (p *Problem) overrideMacros(errs *fieldErrors) {
 		}
 		p.overridden = append(p.overridden, fmt.Sprintf("%s: «%s» is left out, because the %s %s of the specification gives the value.", r.Place(), r.Text, kind, r.Macro))
 	}
+}
+
+// override returns a source without the directives that define parameters or constants again.
+func (p *Problem) override(source string) (string, []clc.Redefinition) {
+	if clc.IsSPIRV(source) {
+		return source, nil
+	}
+	return clc.Override(source, p.macros(), p.optionMacros())
 }
 
 // optionMacros returns the macros that the build options of the definition define.
@@ -88,6 +96,9 @@ func (p *Problem) Notices() []string {
 // macroHint returns a hint about a macro that has the name of an argument, or "". If the kernel's argument
 // has the name too, the compiler reads the value of the macro in the declaration.
 func (p *Problem) macroHint() string {
+	if clc.IsSPIRV(p.source) {
+		return ""
+	}
 	for _, name := range p.macros() {
 		if _, ok := p.argument(name); ok {
 			return fmt.Sprintf("%s is an argument and a macro, so that the compiler reads its value in place of the argument's name; "+
@@ -103,7 +114,11 @@ func (p *Problem) doubtfulParts() (notices []string) {
 	for i := range p.parameters.Len() {
 		q := p.parameters.At(i)
 		if len(q.Values) > 1 && words != nil && !words.have(q.Name) && !p.sizesRead(q.Name) {
-			notices = append(notices, fmt.Sprintf("The parameter %s has no effect: neither the source nor a size, a scalar or a build option reads it. All its values make the same kernel.", q.Name))
+			source := "the source"
+			if clc.IsSPIRV(p.source) {
+				source = "a specialization constant"
+			}
+			notices = append(notices, fmt.Sprintf("The parameter %s has no effect: neither %s nor a size, a scalar or a build option reads it. All its values make the same kernel.", q.Name, source))
 		}
 		for _, v := range q.Values {
 			if text, ok := v.(string); ok && ruleLike.MatchString(text) {
@@ -144,7 +159,14 @@ type words struct {
 // wordsOfKernel returns the identifiers of the source and of all texts that the compiler gets with it;
 // nil if the source is not known whole.
 func (p *Problem) wordsOfKernel() *words {
-	if p.definition.Kernel.Func != nil || clc.HasIncludes(p.source) {
+	if clc.IsSPIRV(p.source) {
+		names := map[string]bool{}
+		for _, s := range p.specializations {
+			names[s.name] = true
+		}
+		return &words{all: names}
+	}
+	if p.generated() || clc.HasIncludes(p.source) {
 		return nil
 	}
 	texts := append([]string{p.source}, p.definition.Kernel.BuildOptions...)

@@ -86,6 +86,9 @@ func TestTheSpecificationsValueCounts(t *testing.T) {
 		change(&d)
 		p := mustProblem(t, d)
 		v, err := p.Variant(configurationOf(t, p, nil), hardware.Device{})
+		if err == nil {
+			err = p.Generate(t.Context(), v)
+		}
 		if err != nil || v.Source != "\n__kernel void saxpy() {}" || !strings.Contains(v.OptionLine(), "-D unroll=1") {
 			t.Errorf("%s: %q with %s, %v", name, v.Source, v.OptionLine(), err)
 		}

@@ -3,13 +3,15 @@ package problem
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-// A buildOption is an option of the compiler, in which the values of expressions replace {…}.
+// A buildOption is an option of the compiler, or an argument of a command, in which the values of
+// expressions replace {…}.
 type buildOption struct {
 	texts  []string // around the values: one more than these
 	values []*expression.Expression
@@ -39,7 +41,7 @@ func parseOption(text string, scope expression.Scope) (option buildOption, err e
 		}
 		source, after, closed := strings.Cut(rest, "}")
 		if !closed {
-			return option, errors.New(`an expression begins with {, and no } ends it; write {{ and }} for braces of the option itself`)
+			return option, errors.New(`an expression begins with {, and no } ends it; write {{ and }} for braces of the text itself`)
 		}
 		e, err := expression.Compile(source, scope)
 		if err != nil {
@@ -49,7 +51,7 @@ func parseOption(text string, scope expression.Scope) (option buildOption, err e
 	}
 }
 
-// in returns the option in an environment; "" if the values leave nothing of it.
+// in returns the option in an environment.
 func (o *buildOption) in(env map[string]any) (string, error) {
 	text := o.texts[0]
 	for i, e := range o.values {
@@ -58,11 +60,16 @@ func (o *buildOption) in(env map[string]any) (string, error) {
 			value, err = space.NormalizeValue(value)
 		}
 		if err != nil {
-			return "", fmt.Errorf("build option %s: %w", e, err)
+			return "", fmt.Errorf("%s: %w", e, err)
 		}
 		text += space.FormatValue(value) + o.texts[i+1]
 	}
-	return strings.TrimSpace(text), nil
+	return text, nil
+}
+
+// reads reports whether an expression of the option depends on a name.
+func (o *buildOption) reads(name string) bool {
+	return slices.ContainsFunc(o.values, func(e *expression.Expression) bool { return e.Reads(name) })
 }
 
 // buildOptions returns the options of the definition in an environment.
@@ -70,13 +77,25 @@ func (p *Problem) buildOptions(env map[string]any) (options []string, err error)
 	for i := range p.options {
 		option, err := p.options[i].in(env)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("build option %w", err)
 		}
-		if option != "" {
+		if option = strings.TrimSpace(option); option != "" {
 			options = append(options, option)
 		}
 	}
 	return options, nil
+}
+
+// commandIn returns the command that makes the source in an environment.
+func (p *Problem) commandIn(env map[string]any) (args []string, err error) {
+	for i := range p.command {
+		argument, err := p.command[i].in(env)
+		if err != nil {
+			return nil, fmt.Errorf("kernel.command: %w", err)
+		}
+		args = append(args, argument)
+	}
+	return args, nil
 }
 
 // OptionsAt returns options as [Problem.FixedOptions] writes them, with the values for a configuration where

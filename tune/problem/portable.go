@@ -61,7 +61,11 @@ func (p *Problem) functions() []string {
 // portable is Portable for a problem without functions.
 func (p *Problem) portable() Definition {
 	d := p.definition
-	d.Kernel = Kernel{Name: d.Kernel.Name, Source: p.source, BuildOptions: d.Kernel.BuildOptions}
+	k := d.Kernel
+	d.Kernel = Kernel{Name: k.Name, Source: p.source, BuildOptions: k.BuildOptions, Specialization: k.Specialization}
+	if k.Command != nil {
+		d.Kernel.Command, d.Kernel.CommandDigest, d.Kernel.IncludeDirs = k.Command, p.commandDigest(), k.IncludeDirs
+	}
 	d.Constants = slices.Clone(d.Constants)
 	for i := range d.Constants {
 		d.Constants[i].Value = d.Constants[i].normalized()

@@ -3,18 +3,13 @@ package problem
 import (
 	"cmp"
 	"fmt"
-	"io/fs"
 	"maps"
-	"path/filepath"
 	"slices"
-	"strings"
 	"sync/atomic"
 
 	"github.com/ndtune/ndtune/internal/excerpt"
-	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/internal/nearest"
 	"github.com/ndtune/ndtune/tune/array"
-	"github.com/ndtune/ndtune/tune/clc"
 	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/space"
@@ -23,12 +18,13 @@ import (
 // A Problem is a checked and compiled definition. It is immutable and safe for concurrent use.
 type Problem struct {
 	definition Definition
-	source     string // of the kernel; "": a function makes it
+	source     string // of the kernel; "": a function or a command makes it
 	parameters *space.Parameters
 	constants  map[string]any              // by name, as in expressions
 	space      atomic.Pointer[space.Space] // constructed by the first call of Space, if it is the same for all devices
 
 	options    []buildOption
+	command    []buildOption // the arguments of the command that makes sources
 	stages     []stage
 	indices    []string                 // of the loops of stages
 	structs    map[string]*array.Struct // by name
@@ -37,6 +33,9 @@ type Problem struct {
 	metrics    []*expression.Expression
 	verify     *verification
 	overridden []string // notices of the directives that were removed from the source
+
+	specializations []specialization
+	commandDigest   func() string // of Kernel.Command
 }
 
 // An ArgumentKind is the kind of an argument.
@@ -103,9 +102,11 @@ func New(d Definition) (*Problem, error) {
 		return nil, errs.err() // nothing else can be understood without the names
 	}
 	p.overrideMacros(&errs)
+	p.compileSpecialization(&errs)
 	scope := p.scope()
 	p.compileOptions(&errs, scope)
 	p.indices = indexNames(d.Stages)
+	p.compileSourceCommand(&errs, scope)
 	p.compileTypes(&errs, scope)
 	p.compileArguments(&errs, scope)
 	p.compileStages(&errs, scope)
@@ -145,47 +146,6 @@ func (p *Problem) checkLengths(errs *fieldErrors) {
 			errs.addf(list.field, "%d %s are more than the %d that are taken", list.len, list.field, list.most)
 		}
 	}
-}
-
-func (p *Problem) compileKernel(errs *fieldErrors) {
-	k := p.definition.Kernel
-	if !space.IsIdentifier(k.Name) && (k.Name != "" || !p.IsPipeline()) {
-		errs.addf("kernel.name", "%q is not the name of a kernel function", k.Name)
-	}
-	switch given := count(k.Source != "", k.File != "", k.Func != nil); {
-	case given == 0:
-		errs.addf("kernel", "the source is missing: give a file or the source itself")
-	case given > 1:
-		errs.addf("kernel", "give the source once: as a file, as a text or as a function")
-	case k.File != "":
-		text, err := clc.ResolveIncludes(files.ReadFile, k.File, k.IncludeDirs)
-		errs.add("kernel.file", err)
-		if err == nil && strings.TrimSpace(text) == "" {
-			errs.addf("kernel.file", "%s is empty", k.File)
-		}
-		p.source = text
-	case len(k.IncludeDirs) > 0 && k.Source != "":
-		text, err := resolveText(k)
-		errs.add("kernel.source", err)
-		p.source = text
-	default:
-		p.source = k.Source
-	}
-}
-
-// resolveText replaces the #include directives of a source that is given as text. The text has no
-// folder: only IncludeDirs are searched.
-func resolveText(k Kernel) (string, error) {
-	own := k.Name + ".cl"
-	return clc.ResolveIncludes(func(path string) ([]byte, error) {
-		switch {
-		case path == own:
-			return []byte(k.Source), nil
-		case filepath.Dir(path) == ".":
-			return nil, fs.ErrNotExist
-		}
-		return files.ReadFile(path)
-	}, own, k.IncludeDirs)
 }
 
 func (p *Problem) compileConstants(errs *fieldErrors) {

@@ -15,10 +15,12 @@ import (
 // A Variant is the kernel of one configuration, with all that depends on the configuration.
 type Variant struct {
 	Configuration space.Configuration
-	Source        string
+	Source        string   // OpenCL C or a SPIR-V module; "": [Problem.Generate] makes it
 	Prologue      int      // number of lines before the kernel's own in Source; the last is #line 1
 	Options       []string // for the compiler, one option each
 	Launches      []Launch // in order; one, except in a pipeline
+
+	Specialization []SpecializationConstant // of a SPIR-V module
 
 	// By argument: the elements of a buffer or an image; the pixels of an image in each dimension; and the
 	// argument whose buffer has the content after the launches, another one if buffers changed places.
@@ -31,6 +33,8 @@ type Variant struct {
 	Rows              []int // by argument: of an output that is reduced before it is compared; else 0
 
 	Hint string // about a build that fails; "": none
+
+	command []string // that makes the source
 }
 
 // A Tolerance bounds the difference of an output from its reference: |out − ref| ≤ Absolute +
@@ -43,18 +47,10 @@ type Tolerance struct {
 // Variant derives the kernel of a configuration on a device. Its error is the reason why the
 // configuration cannot be launched there.
 func (p *Problem) Variant(c space.Configuration, d hardware.Device) (*Variant, error) {
-	v := &Variant{Configuration: c, Source: p.source, Hint: p.macroHint()}
-	if p.definition.Kernel.Func != nil {
-		source, err := p.definition.Kernel.Func(c)
-		if err != nil {
-			return nil, fmt.Errorf("make the kernel's source: %w", err)
-		}
-		v.Source, _ = clc.Override(source, p.macros(), p.optionMacros())
-	}
+	v := &Variant{Configuration: c, Hint: p.macroHint()}
 	defines, prologue := p.defines(c)
-	if prologue != "" {
-		prologue += "#line 1\n"
-		v.Source, v.Prologue = prologue+v.Source, strings.Count(prologue, "\n")
+	if !p.generated() {
+		v.setSource(p.source, prologue)
 	}
 	env := p.environment(d)
 	c.Assign(env)
@@ -63,6 +59,12 @@ func (p *Problem) Variant(c space.Configuration, d hardware.Device) (*Variant, e
 		return nil, err
 	}
 	v.Options = append(options, defines...)
+	if v.command, err = p.commandIn(env); err != nil {
+		return nil, err
+	}
+	if v.Specialization, err = p.specialize(env); err != nil {
+		return nil, err
+	}
 	if err := p.fillLaunch(v, env); err != nil {
 		return nil, err
 	}
@@ -80,11 +82,15 @@ func (p *Problem) fillLaunch(v *Variant, env map[string]any) (err error) {
 	return p.fillArguments(v, env)
 }
 
-// OptionLine returns the options joined, as a compiler takes them. A folder with a space is quoted in
-// the only way that some drivers accept.
+// OptionLine returns the options joined, as a compiler takes them: without macros for a SPIR-V module. A
+// folder with a space is quoted in the only way that some drivers accept.
 func (v *Variant) OptionLine() string {
-	line := make([]string, len(v.Options))
-	for i, o := range v.Options {
+	options := v.Options
+	if v.SPIRV() {
+		_, options = argumentsOf("-D", options)
+	}
+	line := make([]string, len(options))
+	for i, o := range options {
 		if strings.HasPrefix(o, "-I") && strings.Contains(o, " ") && !strings.HasPrefix(o, "-I ") {
 			o = `-I"` + o[len("-I"):] + `"`
 		}
@@ -119,13 +125,16 @@ func (p *Problem) defines(c space.Configuration) (options []string, prologue str
 }
 
 // BuildOptions returns all options of the compiler for a configuration on one line, to paste into a build
-// elsewhere. It is for one device if options read device.*.
+// elsewhere. It is for one device if options read device.*. The options of a SPIR-V module have no macros.
 func (p *Problem) BuildOptions(c space.Configuration, d hardware.Device) string {
 	env := p.environment(d)
 	c.Assign(env)
 	options, err := p.buildOptions(env)
 	if err != nil {
 		return err.Error()
+	}
+	if clc.IsSPIRV(p.source) {
+		return strings.Join(options, " ")
 	}
 	return strings.TrimSpace(p.withConstants(options) + " " + BuildOptions(c))
 }
@@ -137,7 +146,7 @@ func (p *Problem) FixedOptions() string { return p.withConstants(p.definition.Ke
 func (p *Problem) withConstants(options []string) string {
 	v := Variant{Options: slices.Clone(options)}
 	for _, c := range p.definition.Constants {
-		if !c.Host {
+		if !c.Host && !clc.IsSPIRV(p.source) {
 			v.Options = append(v.Options, defineOption(c.Name, c.text()))
 		}
 	}

@@ -2,7 +2,6 @@ package problem
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -161,9 +160,6 @@ func TestVariantRefusesWhatCannotBeLaunched(t *testing.T) {
 		}, "the tolerance 1 - 2 * unroll is -1"},
 		"copy": {func(d *Definition) { d.Arguments[1].Fill, d.Arguments[1].Size = Fill{Copy: "y"}, "n + unroll" },
 			"argument x: has 1001 elements, y, of which it is a copy, has 1000"},
-		"source": {func(d *Definition) {
-			d.Kernel.Source, d.Kernel.Func = "", func(space.Configuration) (string, error) { return "", errors.New("no template") }
-		}, "make the kernel's source: no template"},
 	} {
 		d := saxpy()
 		c.spoil(&d)
@@ -203,15 +199,6 @@ func TestValuesReachTheKernelAsOptionsOrAsAPrologue(t *testing.T) {
 
 func TestASourceWithoutAPrologueIsUntouched(t *testing.T) {
 	if v := variantOf(t, saxpy(), nil); v.Source != saxpy().Kernel.Source {
-		t.Errorf("source %q", v.Source)
-	}
-}
-
-func TestKernelFuncMakesTheSourceOfEachConfiguration(t *testing.T) {
-	d := saxpy()
-	d.Kernel.Source = ""
-	d.Kernel.Func = func(c space.Configuration) (string, error) { return "// " + c.Key(), nil }
-	if v := variantOf(t, d, map[string]space.Value{"unroll": 2}); v.Source != "// 32,2" {
 		t.Errorf("source %q", v.Source)
 	}
 }

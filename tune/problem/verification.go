@@ -95,12 +95,7 @@ func (p *Problem) compileCommand(errs *fieldErrors, given *Verification) {
 	if given.Command == nil {
 		return
 	}
-	if args := given.Command.Args; len(args) == 0 || args[0] == "" {
-		errs.addf("verify.command", "the command is empty")
-	}
-	if given.Command.Timeout < 0 {
-		errs.addf("verify.timeout", "%s is no time that a command can take", given.Command.Timeout)
-	}
+	given.Command.check(errs, "verify")
 	for _, tolerance := range []struct{ name, source string }{{"atol", given.ATol}, {"rtol", given.RTol}} {
 		if tolerance.source != "" {
 			errs.addf("verify."+tolerance.name, "the command judges the outputs without a tolerance")
@@ -313,14 +308,22 @@ func (p *Problem) Compared() bool {
 	return p.verify != nil && p.definition.Verify.Check == nil && p.definition.Verify.Command == nil
 }
 
-// VerifyCommand returns the command that judges outputs with its time limit, or nil.
+// VerifyCommand returns the command that judges outputs, with its time limit, or nil.
 func (p *Problem) VerifyCommand() *Command {
-	if p.verify == nil || p.definition.Verify.Command == nil {
+	if p.verify == nil {
 		return nil
 	}
-	judge := *p.definition.Verify.Command
-	judge.Timeout = cmp.Or(judge.Timeout, DefaultCommandTimeout)
-	return &judge
+	return p.definition.Verify.Command.withTimeout()
+}
+
+// withTimeout returns the command with its time limit; nil for nil.
+func (c *Command) withTimeout() *Command {
+	if c == nil {
+		return nil
+	}
+	limited := *c
+	limited.Timeout = cmp.Or(limited.Timeout, DefaultCommandTimeout)
+	return &limited
 }
 
 // Values returns a configuration and the constants by name, to be encoded for a command.

@@ -20,8 +20,8 @@ type Command struct {
 	Output  int // most bytes of standard output that are kept
 }
 
-// An Ended command has its exit status and what it printed: the beginning of standard output and the end
-// of standard error. More says that standard output was longer.
+// An Ended command has its exit status, the bytes at the beginning of its standard output, and the end of its
+// standard error as UTF-8. More says that standard output was longer.
 type Ended struct {
 	Status         int
 	Stdout, Stderr string
@@ -38,7 +38,8 @@ const maxErrors = 2000
 // started are killed when it ends or, in a child of a [Host], when the child ends. Time in which the child
 // is frozen does not count.
 //
-// It is an error if the command cannot be started, takes too long, or is ended by a signal.
+// It is an error if the command cannot be started, which is a [StartError], takes too long, which is
+// [ErrLate], or is ended by a signal.
 func (c Command) Run(ctx context.Context) (Ended, error) {
 	fail := func(format string, args ...any) (Ended, error) {
 		return Ended{}, fmt.Errorf("run %s: %w", strings.Join(c.Args, " "), fmt.Errorf(format, args...))
@@ -54,7 +55,7 @@ func (c Command) Run(ctx context.Context) (Ended, error) {
 		command.Cancel = func() error { killGroup(command); return nil }
 	}
 	if err := startKept(command); err != nil {
-		return fail("%w", err)
+		return fail("%w", &StartError{err})
 	}
 	go limit(limited, c.Timeout, stop)
 	err := command.Wait()
@@ -66,18 +67,25 @@ func (c Command) Run(ctx context.Context) (Ended, error) {
 	case ctx.Err() != nil:
 		return Ended{}, ctx.Err()
 	case cause != nil:
-		return fail("it took longer than %s", c.Timeout)
+		return fail("%w %s", ErrLate, c.Timeout)
 	case err != nil && !errors.Is(err, exec.ErrWaitDelay) && command.ProcessState.ExitCode() < 0:
 		return fail("%w", err)
 	}
 	errorText := stderr.end()
 	return Ended{
-		command.ProcessState.ExitCode(), strings.ToValidUTF8(string(stdout.text), "\uFFFD"),
+		command.ProcessState.ExitCode(), string(stdout.text),
 		strings.ToValidUTF8(errorText[max(0, len(errorText)-maxErrors):], "\uFFFD"), stdout.more,
 	}, nil
 }
 
-var errLate = errors.New("the time is over")
+// ErrLate is the error of a command that did not end within its time.
+var ErrLate = errors.New("it took longer than")
+
+// A StartError says why a command could not be started.
+type StartError struct{ Err error }
+
+func (e *StartError) Error() string { return e.Err.Error() }
+func (e *StartError) Unwrap() error { return e.Err }
 
 // limit stops a context after some time. A ticker leaves out the ticks for which nobody was ready: while
 // this process is frozen, no time passes.
@@ -92,7 +100,7 @@ func limit(ctx context.Context, after time.Duration, stop context.CancelCauseFun
 		case <-ticker.C:
 		}
 	}
-	stop(errLate)
+	stop(ErrLate)
 }
 
 // head keeps the beginning of what is written.

@@ -3,7 +3,9 @@ package spec
 import (
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -15,29 +17,45 @@ import (
 // kernel reads the kernel with its source, in which included files replace their directives.
 func (f field) kernel() (k problem.Kernel) {
 	var file, source field
+	var command problem.Command
 	var dirs []string
 	f.keys(
 		key("name", &k.Name, field.text),
 		key("file", &file, field.itself),
 		key("source", &source, field.itself),
+		key("command", &command.Args, field.command),
+		key("timeout", &command.Timeout, field.duration),
 		reader{"build_options", func(f field) { k.BuildOptions, dirs = f.buildOptions() }},
+		key("specialization", &k.Specialization, func(f field) map[string]uint32 { return named(f, field.specID) }),
 	)
 	if _, pipeline := f.at["kernels"]; !pipeline {
 		f.require("name")
 	}
+	given := slices.DeleteFunc([]string{"file", "source", "command"}, func(key string) bool { return !f.has(key) })
 	switch {
 	case f.node.Kind != yaml.MappingNode:
-	case !f.has("file") && !f.has("source"):
-		f.failf("the source is missing: give file or source")
-	case f.has("file") && f.has("source"):
-		f.failf("give the source once, as file or as source")
+	case len(given) == 0:
+		f.failf("the source is missing: give file, source or command")
+	case len(given) > 1:
+		f.failf("give the source once: found %s", strings.Join(given, " and "))
+	case f.has("timeout") && !f.has("command"):
+		name := f.pathOf("timeout")
+		f.failAt(name, f.locate(name), fmt.Errorf("belongs to command, not to %s", given[0]))
 	case f.failed(f.name):
+	case f.has("command"):
+		command.Dir = f.folder()
+		k.Command, k.IncludeDirs = &command, dirs
 	case f.has("file"):
 		k.Source = file.sourceFile(dirs)
 	default:
 		k.Source = source.sourceText(dirs)
 	}
 	return k
+}
+
+// specID reads the number of a specialization constant of a SPIR-V module.
+func (f field) specID() uint32 {
+	return uint32(f.whole(0, math.MaxUint32, "a SpecId is a whole number from 0 to 2^32 - 1"))
 }
 
 // sourceFile reads the source from the file that the field names. The paths of its #line

@@ -276,6 +276,33 @@ func TestRelativePaths(t *testing.T) {
 	}
 }
 
+// TestSPIRVFile: a module is not read as text, and a value reaches it by its SpecId.
+func TestSPIRVFile(t *testing.T) {
+	module, err := filepath.Abs(filepath.Join("..", "device", "testdata", "affine.spv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "spec.yaml")
+	text := "kernel: {name: affine, file: " + module + `, specialization: {factor: 3}}
+problem_size: 64
+arguments:
+  - {name: out, type: uint32, size: 64}
+  - {name: x, type: uint32, size: 64}
+parameters: {block_size_x: 16, factor: [2, 3]}
+`
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Load(path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := os.ReadFile(module)
+	if k := s.Definition.Kernel; err != nil || k.Source != string(want) || k.Specialization["factor"] != 3 {
+		t.Errorf("a source of %d bytes, constants %v, %v", len(k.Source), k.Specialization, err)
+	}
+}
+
 func TestErrorsCanBeInspected(t *testing.T) {
 	fsys := library()
 	fsys["spec.yaml"] = &fstest.MapFile{Data: []byte(with("kernel: {name: add, file: ad.cl}\nrestrictions: [x]\n"))}

@@ -71,6 +71,7 @@ func (p *Pool) watchStage(m *member, launches int, now time.Time) {
 	limit := p.options.BuildTimeout
 	switch m.stage {
 	case device.StageBuild:
+		limit += p.generating // which the worker itself observes
 		if m.task != nil {
 			limit -= m.task.build
 		}

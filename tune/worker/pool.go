@@ -30,6 +30,7 @@ type Pool struct {
 	freezes    bool // workers can be frozen
 	inProcess  *device.Evaluator
 	judging    time.Duration // that a command may take for an output
+	generating time.Duration // that a command may take for a source
 
 	hello  hello
 	host   *host
@@ -106,6 +107,9 @@ func newPool(devices []device.Listed, p *problem.Problem, o Options) *Pool {
 	}
 	if judge := p.VerifyCommand(); judge != nil {
 		pool.judging = judge.Timeout
+	}
+	if generator := p.SourceCommand(); generator != nil {
+		pool.generating = generator.Timeout
 	}
 	pool.events = pool.host.Events
 	return pool

@@ -1,0 +1,277 @@
+package problem
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ndtune/ndtune/tune/clc"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/process"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// generated returns saxpy with a source that a shell script makes in a folder with some files.
+func generated(t *testing.T, script string, contents map[string]string) Definition {
+	t.Helper()
+	folder := t.TempDir()
+	contents["make.sh"] = script
+	for name, content := range contents {
+		path := filepath.Join(folder, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := saxpy()
+	d.Kernel.Source = ""
+	d.Kernel.Command = &Command{Args: []string{"sh", "make.sh", "{unroll * 2}", "{{x}}"}, Dir: folder, Timeout: time.Minute}
+	return d
+}
+
+func generate(t *testing.T, d Definition, values map[string]space.Value) (*Variant, error) {
+	t.Helper()
+	p := mustProblem(t, d)
+	v, err := p.Variant(configurationOf(t, p, values), hardware.Device{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v.Source != "" {
+		t.Errorf("Variant has made the source %q", v.Source)
+	}
+	return v, p.Generate(t.Context(), v)
+}
+
+func TestGenerateMakesTheSourceOfEachConfiguration(t *testing.T) {
+	d := saxpy()
+	d.Kernel.Source = ""
+	d.Kernel.Func = func(c space.Configuration) (string, error) { return "// " + c.Key(), nil }
+	if v, err := generate(t, d, map[string]space.Value{"unroll": 2}); err != nil || v.Source != "// 32,2" {
+		t.Errorf("function: %q %v", v.Source, err)
+	}
+	d.Kernel.Func = func(space.Configuration) (string, error) { return "", errors.New("no template") }
+	if _, err := generate(t, d, nil); err == nil || err.Error() != "make the kernel's source: no template" {
+		t.Errorf("function that fails: %v", err)
+	}
+
+	d = generated(t, `echo "// $1 $2"; cat; echo '#include "lib/a.h"'; echo '#define unroll 7'; pwd >&2`,
+		map[string]string{"lib/a.h": "int a;\n"})
+	v, err := generate(t, d, map[string]space.Value{"unroll": 2})
+	const want = `#line 1 "saxpy.cl"
+// 4 {x}
+{"constants":{"alpha":0.5,"n":1000},"kernel":"saxpy","parameters":{"block_size_x":32,"unroll":2}}
+#line 1 "lib/a.h"
+int a;
+#line 3 "saxpy.cl"
+
+
+`
+	if err != nil || v.Source != want {
+		t.Errorf("command: %v\n%s\nwant\n%s", err, v.Source, want)
+	}
+}
+
+func TestCommandsThatMakeNoSource(t *testing.T) {
+	for script, want := range map[string]string{
+		"echo first >&2; echo 'no such tile' >&2; exit 3": "kernel.command: sh make.sh 2 {x}: exit status 3: no such tile\nfirst",
+		"echo '  '":                     "kernel.command: sh make.sh 2 {x}: no source on standard output",
+		"yes | head -c 17000000":        "kernel.command: sh make.sh 2 {x}: the source is longer than 16 MiB",
+		"kill -9 $$":                    "kernel.command: run sh make.sh 2 {x}: signal: killed",
+		"echo '#include \"h\"' | tee h": "kernel.command: saxpy.cl:1: h:1: h includes itself; give it an include guard or #pragma once",
+	} {
+		_, err := generate(t, generated(t, script, map[string]string{}), nil)
+		var unstarted *process.StartError
+		if err == nil || err.Error() != want || errors.As(err, &unstarted) || errors.Is(err, process.ErrLate) {
+			t.Errorf("%s: %v, want %s", script, err, want)
+		}
+	}
+	d := generated(t, "", map[string]string{})
+	d.Kernel.Command.Args = []string{"./none"}
+	var unstarted *process.StartError
+	if _, err := generate(t, d, nil); !errors.As(err, &unstarted) || !strings.Contains(err.Error(), "kernel.command: run ./none: ") {
+		t.Errorf("missing program: %v", err)
+	}
+	d.Kernel.Command.Args, d.Kernel.Command.Timeout = []string{"sleep", "1000"}, time.Millisecond
+	if _, err := generate(t, d, nil); !errors.Is(err, process.ErrLate) || err.Error() != "kernel.command: run sleep 1000: it took longer than 1ms" {
+		t.Errorf("late: %v", err)
+	}
+	d.Kernel.Command.Timeout = time.Hour
+	p := mustProblem(t, d)
+	v, err := p.Variant(configurationOf(t, p, nil), hardware.Device{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if err := p.Generate(ended, v); !errors.Is(err, context.Canceled) {
+		t.Errorf("a context that has ended: %v", err)
+	}
+}
+
+func TestWrongCommands(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Kernel)
+		want   string
+	}{
+		"empty":      {func(k *Kernel) { k.Command = &Command{} }, "kernel.command: the command is empty"},
+		"time":       {func(k *Kernel) { k.Command.Timeout = -1 }, "kernel.timeout: -1ns is no time that a command can take"},
+		"expression": {func(k *Kernel) { k.Command.Args[1] = "{tile}" }, `kernel.command[1]: in "tile": nothing is named tile`},
+		"twice":      {func(k *Kernel) { k.Source = "x" }, "kernel: give the source once: as a file, as a text, as a command or as a function"},
+		"constants":  {func(k *Kernel) { k.Specialization = map[string]uint32{"unroll": 0} }, "kernel.specialization: the source is no SPIR-V module; parameters reach it as macros"},
+	} {
+		d := generated(t, "", map[string]string{})
+		c.change(&d.Kernel)
+		if _, err := New(d); err == nil || err.Error() != c.want {
+			t.Errorf("%s: %v, want %s", name, err, c.want)
+		}
+	}
+}
+
+// TestDigestOfACommand: the digest covers the command with its files, and another process needs no run of
+// the command to have it.
+func TestDigestOfACommand(t *testing.T) {
+	const counts = "echo run >> runs; echo source"
+	digest := func(script, argument string) string {
+		d := generated(t, script, map[string]string{})
+		d.Kernel.Command.Args[2] = argument
+		return mustProblem(t, d).Digest()
+	}
+	first := digest(counts, "{unroll}")
+	if again := digest(counts, "{unroll}"); again != first {
+		t.Error("the digest depends on the folder")
+	}
+	if digest(counts+"; echo", "{unroll}") == first || digest(counts+" ", "{unroll}") == first || digest(counts, "1") == first {
+		t.Error("the digest does not depend on the source, the script and the arguments")
+	}
+	if digest(counts, "{device.vendor}") == digest(counts+"x", "{device.vendor}") {
+		t.Error("the digest of a command that reads the device does not depend on the script")
+	}
+
+	d := generated(t, counts, map[string]string{})
+	p := mustProblem(t, d)
+	portable, err := p.Portable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sent bytes.Buffer
+	var received Definition
+	if err := errors.Join(gob.NewEncoder(&sent).Encode(portable), gob.NewDecoder(&sent).Decode(&received)); err != nil {
+		t.Fatal(err)
+	}
+	q := mustProblem(t, received)
+	if again := p.Digest(); q.Digest() != again || p.Digest() != again {
+		t.Error("the portable problem has another digest")
+	}
+	runs, err := os.ReadFile(filepath.Join(d.Kernel.Command.Dir, "runs"))
+	if string(runs) != "run\n" {
+		t.Errorf("the command ran %d times for the digest, %v; want once", strings.Count(string(runs), "\n"), err)
+	}
+	v, err := q.Variant(configurationOf(t, q, nil), hardware.Device{})
+	if err == nil {
+		err = q.Generate(t.Context(), v)
+	}
+	if err != nil || v.Source != "source\n" {
+		t.Errorf("portable: %q %v", v.Source, err)
+	}
+}
+
+// affine is a definition of the kernel of the SPIR-V module in package device's test data.
+func affine(t *testing.T) Definition {
+	t.Helper()
+	return Definition{
+		Kernel: Kernel{
+			Name: "affine", File: filepath.Join("..", "device", "testdata", "affine.spv"),
+			Specialization: map[string]uint32{"factor": 3, "plus_one": 5, "bias": 7, "scale": 9},
+		},
+		Constants:   []Constant{{Name: "bias", Value: "40"}, {Name: "scale", Value: "0.5f"}},
+		ProblemSize: []Expr{"64"},
+		Arguments:   []Argument{{Name: "out", Type: "uint32", Size: "64", Output: true}, {Name: "x", Type: "uint32", Size: "64"}},
+		Parameters: []space.Parameter{
+			one("block_size_x", 16), {Name: "factor", Values: []space.Value{-2, 3}}, {Name: "plus_one", Values: []space.Value{true, false}},
+			{Name: "useless", Values: []space.Value{1, 2}},
+		},
+	}
+}
+
+func TestValuesReachSPIRVAsSpecializationConstants(t *testing.T) {
+	p := mustProblem(t, affine(t))
+	v, err := p.Variant(configurationOf(t, p, nil), hardware.Device{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "[{7 [40 0 0 0 0 0 0 0]} {3 [254 255 255 255]} {5 [1]} {9 [0 0 0 63]}]"
+	if got := fmt.Sprint(v.Specialization); got != want {
+		t.Errorf("constants %s, want %s", got, want)
+	}
+	if !v.SPIRV() || v.OptionLine() != "" {
+		t.Errorf("SPIR-V: %v, options %q", v.SPIRV(), v.OptionLine())
+	}
+	if got := p.SpecializationConstants(v.Configuration); got != "7=40 3=-2 5=1 9=0.5" {
+		t.Errorf("printed constants %s", got)
+	}
+	if got := p.BuildOptions(v.Configuration, hardware.Device{}); got != "" {
+		t.Errorf("printed options %q", got)
+	}
+	if got := strings.Join(p.Notices(), "\n"); got != "The parameter useless has no effect: neither a specialization constant nor a size, a scalar or a build option reads it. All its values make the same kernel." {
+		t.Errorf("notices %s", got)
+	}
+	q := affine(t)
+	q.Kernel.Specialization["scale"] = 3
+	delete(q.Kernel.Specialization, "factor")
+	q.Constants[1].Value = 5
+	if mustProblem(t, q).Digest() == p.Digest() {
+		t.Error("the digest does not depend on the specialization")
+	}
+	portable, err := p.Portable()
+	if err != nil || mustProblem(t, portable).Digest() != p.Digest() {
+		t.Errorf("portable: another digest, %v", err)
+	}
+}
+
+func TestWrongSpecializations(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Definition)
+		want   string
+	}{
+		"unknown SpecId": {func(d *Definition) { d.Kernel.Specialization["factor"] = 4 },
+			"kernel.specialization.factor: the module has no specialization constant with SpecId 4; it has 3 (uint32), 5 (bool), 7 (uint64), 9 (float32)"},
+		"unknown name": {func(d *Definition) { d.Kernel.Specialization["tile"] = 3 },
+			"kernel.specialization.tile: neither a parameter nor a constant is named tile"},
+		"too large": {func(d *Definition) { d.Parameters[1].Values = []space.Value{1 << 40} },
+			"kernel.specialization.factor: 1099511627776 is out of the range of uint32"},
+		"a text": {func(d *Definition) { d.Constants[0].Value = "a" }, "kernel.specialization.bias: "},
+		"no bool": {func(d *Definition) { d.Parameters[2].Values = []space.Value{2} },
+			"kernel.specialization.plus_one: the constant is a bool, 2 is none"},
+		"macro": {func(d *Definition) { d.Kernel.BuildOptions = []string{"-DA=1"} },
+			"kernel.build_options: -D A has no effect on a SPIR-V module"},
+	} {
+		d := affine(t)
+		c.change(&d)
+		if _, err := New(d); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", name, err, c.want)
+		}
+	}
+	d := affine(t)
+	module, err := os.ReadFile(d.Kernel.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for size := 4; size < len(module); size++ {
+		if _, err := clc.SpecializationConstants(string(module[:size])); err == nil && size%4 != 0 {
+			t.Errorf("a module that ends after %d bytes is taken", size)
+		}
+	}
+	d.Kernel.File, d.Kernel.Source = "", string(module[:len(module)-2])
+	if _, err := New(d); err == nil || err.Error() != "kernel: the SPIR-V module is damaged" {
+		t.Errorf("damaged: %v", err)
+	}
+}
