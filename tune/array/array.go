@@ -144,8 +144,16 @@ func (a *Array) bits(i int) uint64 {
 
 // setBits sets scalar i to the low bits of a word.
 func (a *Array) setBits(i int, bits uint64) {
-	size := a.Type.Scalar().Size()
-	copy(a.Bytes[i*size:][:size], binary.LittleEndian.AppendUint64(nil, bits))
+	switch a.Type.Scalar().Size() {
+	case 1:
+		a.Bytes[i] = byte(bits)
+	case 2:
+		binary.LittleEndian.PutUint16(a.Bytes[2*i:], uint16(bits))
+	case 4:
+		binary.LittleEndian.PutUint32(a.Bytes[4*i:], uint32(bits))
+	case 8:
+		binary.LittleEndian.PutUint64(a.Bytes[8*i:], bits)
+	}
 }
 
 // scalars is [Slice] without its checks.

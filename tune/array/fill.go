@@ -77,6 +77,57 @@ func (f Fill) Make(t Type, n int, seed uint64) (*Array, error) {
 	return &Array{Type: t, Bytes: a.Bytes}, nil
 }
 
+// A Rule computes a scalar from the index of its element and its lane within a vector: an integer, or a
+// float, of which raw is the bits.
+type Rule func(element, lane int) (raw uint64, float bool, err error)
+
+// Compute returns an array of n elements of type t, the first of which has the index first. Every part of the
+// work asks for a rule of its own. The error names the first element that has no value, or one that t cannot
+// hold. Conditions count as the integers 0 and 1, and floats must be finite.
+func Compute(t Type, first, n int, rule func() Rule) (*Array, error) {
+	if !t.valid() || n < 0 || n > math.MaxInt/t.Size() {
+		return nil, fmt.Errorf("compute an array of %v: a length of %d is out of range", t, n)
+	}
+	a := New(t, n)
+	scalar, lanes := t.Scalar(), t.Lanes()
+	stride := t.Size() / scalar.Size() // of an element, in scalars
+	errs := make([]error, n/chunkScalars+1)
+	forChunks(n, func(chunk, from, to int) {
+		rule := rule()
+		for i := from; i < to; i++ {
+			for lane := range lanes {
+				bits, err := rule.bits(scalar, first+i, lane)
+				if err != nil {
+					errs[chunk] = fmt.Errorf("element %d: %w", first+i, err)
+					return
+				}
+				a.setBits(i*stride+lane, bits)
+			}
+		}
+	})
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return a, nil
+}
+
+// bits returns a scalar of type t.
+func (r Rule) bits(t Type, element, lane int) (uint64, error) {
+	raw, float, err := r(element, lane)
+	switch f := math.Float64frombits(raw); {
+	case err != nil:
+		return 0, err
+	case !float:
+		return encodeInteger(t, int64(raw), int64(raw) >= 0)
+	case math.IsNaN(f) || math.IsInf(f, 0):
+		return 0, fmt.Errorf("%v is no finite number", f)
+	default:
+		return encodeFloat(t, f)
+	}
+}
+
 // Seed derives the seed of an argument from its name. Arguments of the same name
 // get the same data in every problem; arguments of different names get different
 // data.

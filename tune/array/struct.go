@@ -146,12 +146,11 @@ func (a *Array) setMember(m Member, part *Array) {
 	}
 }
 
-// MakeStructs returns an array of n structs, each member of which is filled as [Fill.Make] does. Every
-// member has its own random data.
-func (f Fill) MakeStructs(s *Struct, n int, seed uint64) (*Array, error) {
+// MakeStructs returns an array of n structs. The function makes the n elements of member i.
+func MakeStructs(s *Struct, n int, member func(i int) (*Array, error)) (*Array, error) {
 	a := NewStructs(s, n)
-	for _, m := range s.Members {
-		part, err := f.Make(m.Type, n, Seed(seed, m.Path))
+	for i, m := range s.Members {
+		part, err := member(i)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", m.Path, err)
 		}

@@ -40,7 +40,7 @@ func TestStructLayout(t *testing.T) {
 
 func TestArraysOfStructs(t *testing.T) {
 	s := mustStruct(t, "s", Field{Name: "a", Type: Int8}, Field{Name: "b", Type: Float32.Vector(2)})
-	a, err := Fill{Kind: Sequence}.MakeStructs(s, 5, 0)
+	a, err := MakeStructs(s, 5, func(i int) (*Array, error) { return Fill{Kind: Sequence}.Make(s.Members[i].Type, 5, 0) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestArraysOfStructs(t *testing.T) {
 	if _, err := New(Uint8, 17).AsStructs(s); err == nil {
 		t.Error("17 bytes are taken as structs of 16")
 	}
-	if _, err := (Fill{Kind: Constant, Value: 300}).MakeStructs(s, 1, 0); err == nil || !strings.HasPrefix(err.Error(), "a: ") {
+	if _, err := MakeStructs(s, 1, func(int) (*Array, error) { return Fill{Kind: Constant, Value: 300}.Make(Int8, 1, 0) }); err == nil || !strings.HasPrefix(err.Error(), "a: ") {
 		t.Errorf("a fill beyond the range of a member: %v", err)
 	}
 }

@@ -70,8 +70,9 @@ func TestBuffersOfManyTypes(t *testing.T) {
 	if hasDouble(t) {
 		types = append(types, "double", "double2")
 	}
-	fills := []array.Fill{
-		{}, {Kind: array.Ones}, {Kind: array.Constant, Value: 3}, {Kind: array.Random}, {Kind: array.Normal, Mean: 5}, {Kind: array.Sequence},
+	fills := []problem.Fill{
+		{}, {Kind: array.Ones}, {Kind: array.Constant, Value: "3"}, {Kind: array.Random}, {Kind: array.Normal, Mean: "5"}, {Kind: array.Sequence},
+		{Expression: "index % 7 + lane"},
 	}
 	for i, typ := range types {
 		r := evaluateFirst(t, problem.Definition{
@@ -79,7 +80,7 @@ func TestBuffersOfManyTypes(t *testing.T) {
 			ProblemSize: []problem.Expr{"100"},
 			Arguments: []problem.Argument{
 				{Name: "out", Type: typ, Size: "100", Output: true},
-				{Name: "in", Type: typ, Size: "100", Fill: problem.Fill{Fill: fills[i%len(fills)]}},
+				{Name: "in", Type: typ, Size: "100", Fill: fills[i%len(fills)]},
 			},
 			Verify: &problem.Verification{Reference: func(in map[string]*array.Array) (map[string]*array.Array, error) {
 				return map[string]*array.Array{"out": in["in"]}, nil

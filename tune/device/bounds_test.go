@@ -22,7 +22,7 @@ __kernel void increment(__global const int *x, __global int *y) {
 }`},
 		ProblemSize: []problem.Expr{"4096"},
 		Arguments: []problem.Argument{
-			{Name: "x", Type: "int32", Size: "4096", Fill: problem.Fill{Fill: array.Fill{Kind: array.Sequence}}},
+			{Name: "x", Type: "int32", Size: "4096", Fill: problem.Fill{Kind: array.Sequence}},
 			{Name: "y", Type: "int32", Size: "4096", Output: true},
 		},
 		Parameters: []space.Parameter{{Name: "block_size_x", Values: []space.Value{16, 32, 64}}, {Name: "stray", Values: []space.Value{0}}},

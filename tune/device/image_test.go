@@ -50,7 +50,7 @@ __kernel void blur(__global float4 *out, __global const float4 *in, __constant f
 		ProblemSize: []problem.Expr{"nx", "ny"},
 		Arguments: []problem.Argument{
 			{Name: "out", Type: "float4", Size: "nx * ny"},
-			{Name: "in", Type: "float4", Size: "nx * ny", Fill: problem.Fill{Fill: array.Fill{Kind: array.Random}}},
+			{Name: "in", Type: "float4", Size: "nx * ny", Fill: problem.Fill{Kind: array.Random}},
 			{Name: "weights", Data: []float32{0.25, 0.5, 0.25}},
 		},
 	}
@@ -60,7 +60,7 @@ __kernel void blur(__global float4 *out, __global const float4 *in, __constant f
 		GridDiv: [3][]problem.Expr{{"block_size_x", "per_item"}, nil, nil},
 		Arguments: []problem.Argument{
 			{Name: "out", Image: &problem.Image{Shape: "2d", Format: "rgba/float32", Size: size}, Output: true},
-			{Name: "in", Image: &problem.Image{Shape: "2d", Format: "rgba/float32", Size: size}, Fill: problem.Fill{Fill: array.Fill{Kind: array.Random}}},
+			{Name: "in", Image: &problem.Image{Shape: "2d", Format: "rgba/float32", Size: size}, Fill: problem.Fill{Kind: array.Random}},
 			{Name: "s", Sampler: &problem.Sampler{Coordinates: "pixels", Addressing: "clamp_to_edge", Filter: "nearest"}},
 			reference.Arguments[2],
 		},

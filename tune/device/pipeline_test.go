@@ -50,7 +50,7 @@ __kernel void clear(__global int *out) { out[get_global_id(0)] = 0; }
 __kernel void mark(const int at, __global int *out, const int value) { if (get_global_id(0) == 0) out[at] = value + out[at]; }`},
 		ProblemSize: []problem.Expr{"12"},
 		Arguments: []problem.Argument{
-			{Name: "out", Type: "int32", Size: "12", Output: true, Fill: problem.Fill{Fill: array.Fill{Kind: array.Constant, Value: 7}}},
+			{Name: "out", Type: "int32", Size: "12", Output: true, Fill: problem.Fill{Kind: array.Constant, Value: "7"}},
 			{Name: "at", Type: "int32", Value: "4 * i + j"}, {Name: "value", Type: "int32", Value: "10 * i + j + 1"},
 		},
 		Parameters: one("block_size_x", 4),

@@ -28,7 +28,7 @@ func partialSum(groups ...space.Value) problem.Definition {
 		ProblemSize: []problem.Expr{"4 * groups"},
 		Arguments: []problem.Argument{
 			{Name: "out", Type: "float32", Size: "4 * groups", Output: true},
-			{Name: "x", Type: "float32", Size: "1024", Fill: problem.Fill{Fill: array.Fill{Kind: array.Random}}},
+			{Name: "x", Type: "float32", Size: "1024", Fill: problem.Fill{Kind: array.Random}},
 		},
 		Parameters: []space.Parameter{{Name: "groups", Values: groups}, {Name: "mode", Values: []space.Value{0, 1, 2}}},
 	}

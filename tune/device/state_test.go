@@ -21,7 +21,7 @@ func increment(restore bool) problem.Definition {
 		Kernel:      problem.Kernel{Name: "increment", Source: "__kernel void increment(__global int *x) { x[get_global_id(0)]++; }"},
 		ProblemSize: []problem.Expr{"64"},
 		Arguments: []problem.Argument{{
-			Name: "x", Type: "int32", Size: "64", Fill: problem.Fill{Fill: array.Fill{Kind: array.Sequence}},
+			Name: "x", Type: "int32", Size: "64", Fill: problem.Fill{Kind: array.Sequence},
 			Output: true, RestoreEachLaunch: restore,
 		}},
 		Parameters: []space.Parameter{{Name: "block_size_x", Values: []space.Value{16, 32, 64}}},
@@ -109,7 +109,7 @@ __kernel void destroy(__global float *y, __global float *x) {
 		ProblemSize: []problem.Expr{"64"},
 		Arguments: []problem.Argument{
 			{Name: "y", Type: "float32", Size: "100", Output: true},
-			{Name: "x", Type: "float32", Size: "64", Fill: problem.Fill{Fill: array.Fill{Kind: array.Sequence}}},
+			{Name: "x", Type: "float32", Size: "64", Fill: problem.Fill{Kind: array.Sequence}},
 		},
 		Parameters: []space.Parameter{{Name: "block_size_x", Values: []space.Value{16, 32, 64}}},
 		Verify:     expect(map[string]any{"y": want}),
@@ -132,7 +132,7 @@ __kernel void grow(__global int *y, __global const int *x) {
 		ProblemSize: []problem.Expr{"16 * times"},
 		Arguments: []problem.Argument{
 			{Name: "y", Type: "int32", Size: "16 * times", Output: true},
-			{Name: "x", Type: "int32", Size: "16 * times", Fill: problem.Fill{Fill: array.Fill{Kind: array.Sequence}}},
+			{Name: "x", Type: "int32", Size: "16 * times", Fill: problem.Fill{Kind: array.Sequence}},
 		},
 		Parameters: []space.Parameter{{Name: "times", Values: []space.Value{3, 1, 2}}},
 		Verify: &problem.Verification{Reference: func(in map[string]*array.Array) (map[string]*array.Array, error) {

@@ -87,7 +87,7 @@ __kernel void ` + name + `(__global body *out, __global const body *in) {
 		Kernel: kernel("move", change), ProblemSize: []problem.Expr{"100"}, Types: types,
 		Arguments: []problem.Argument{
 			{Name: "out", Type: "body", Size: "100", Output: true},
-			{Name: "in", Type: "body", Size: "100", Fill: problem.Fill{Fill: array.Fill{Kind: array.Random}}},
+			{Name: "in", Type: "body", Size: "100", Fill: problem.Fill{Kind: array.Random}},
 		},
 	}
 	reference := d

@@ -50,7 +50,7 @@ func diffusion() problem.Definition {
 		ProblemSize: []problem.Expr{"200"},
 		Arguments: []problem.Argument{
 			{Name: "u_new", Type: "float32", Size: "200", Output: true},
-			{Name: "u", Type: "float32", Size: "200", Fill: problem.Fill{Fill: array.Fill{Kind: array.Random}}},
+			{Name: "u", Type: "float32", Size: "200", Fill: problem.Fill{Kind: array.Random}},
 		},
 		Parameters: []space.Parameter{
 			{Name: "steps", Values: []space.Value{1, 2, 3, 6}}, {Name: "wrong", Values: []space.Value{0, 1}}, {Name: "block_size_x", Values: []space.Value{25}},
@@ -196,7 +196,7 @@ func nearly(typ string, off space.Value) problem.Definition {
 		Kernel:      problem.Kernel{Name: "nearly", Source: "__kernel void nearly(__global " + typ + " *y, float off) { *y = *y * off; }"},
 		ProblemSize: []problem.Expr{"1"},
 		Arguments: []problem.Argument{
-			{Name: "y", Type: typ, Size: "1", Fill: problem.Fill{Fill: array.Fill{Kind: array.Constant, Value: 1000}}, Output: true},
+			{Name: "y", Type: typ, Size: "1", Fill: problem.Fill{Kind: array.Constant, Value: "1000"}, Output: true},
 			{Name: "off", Type: "float32", Value: off},
 		},
 		Verify: expect(map[string]any{"y": want}),

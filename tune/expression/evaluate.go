@@ -1,6 +1,8 @@
 package expression
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 	"sync"
 )
@@ -61,13 +63,9 @@ func (e *evaluator) raw(v any, texts *[]string) uint64 {
 func (e *evaluator) eval(environment map[string]any) (v any, ok bool) {
 	f := e.frames.Get().(*Frame)
 	defer e.frames.Put(f)
-	texts := e.texts[:len(e.texts):len(e.texts)] // those of names are appended to a copy
-	for i, n := range e.names {
-		v := n.Lookup(environment)
-		if k, ok := KindOf(v); !ok || k != n.Kind {
-			return nil, false
-		}
-		f.Slots[i] = e.raw(v, &texts)
+	texts, ok := e.load(f, environment)
+	if !ok {
+		return nil, false
 	}
 	f.Failed = false
 	raw := e.program(f)
@@ -78,4 +76,71 @@ func (e *evaluator) eval(environment map[string]any) (v any, ok bool) {
 		return texts[raw], true
 	}
 	return Value(e.kind, raw), true
+}
+
+// load reads the values of the names into a frame, and returns the texts that the frame numbers. It returns
+// false if a value is of another kind than the example of its name.
+func (e *evaluator) load(f *Frame, environment map[string]any) (texts []string, ok bool) {
+	texts = e.texts[:len(e.texts):len(e.texts)] // those of names are appended to a copy
+	for i, n := range e.names {
+		v := n.Lookup(environment)
+		if k, ok := KindOf(v); !ok || k != n.Kind {
+			return nil, false
+		}
+		f.Slots[i] = e.raw(v, &texts)
+	}
+	return texts, true
+}
+
+// A Series computes an expression for many values of some integer names, given in the order of these names.
+// The result is an integer or 0 or 1 for a condition, or a float: then raw is its bits. One goroutine may use
+// it.
+type Series func(values []int) (raw uint64, float bool, err error)
+
+// Series returns the expression as a series over names. The environment holds the values of all other names.
+func (e *Expression) Series(environment map[string]any, names ...string) Series {
+	environment = maps.Clone(environment)
+	for _, name := range names {
+		environment[name] = 0
+	}
+	slow := func(values []int) (uint64, bool, error) {
+		for i, name := range names {
+			environment[name] = values[i]
+		}
+		v, err := e.run(environment)
+		if err != nil {
+			return 0, false, err
+		}
+		k, ok := KindOf(v)
+		if !ok || k == Text {
+			return 0, false, fmt.Errorf("%q is %s, not a number", e, describe(v))
+		}
+		return Raw(v), k == Real, nil
+	}
+	if e.root == nil || e.root.Kind == Text {
+		return slow
+	}
+	c := e.closure()
+	f := &Frame{Slots: make([]uint64, len(c.names)), Strict: true}
+	if _, ok := c.load(f, environment); !ok {
+		return slow
+	}
+	type binding struct{ slot, value int }
+	var bindings []binding
+	for slot, n := range c.names {
+		if i := slices.Index(names, n.Name); i >= 0 {
+			bindings = append(bindings, binding{slot, i})
+		}
+	}
+	return func(values []int) (uint64, bool, error) {
+		for _, b := range bindings {
+			f.Slots[b.slot] = uint64(values[b.value])
+		}
+		f.Failed = false
+		raw := c.program(f)
+		if f.Failed {
+			return slow(values) // knows the reason
+		}
+		return raw, c.kind == Real, nil
+	}
 }

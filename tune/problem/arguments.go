@@ -50,7 +50,7 @@ func (p *Problem) compileArgument(errs *fieldErrors, field string, given Argumen
 			is   bool
 			what string
 		}{
-			{given.Size != "", "size"}, {given.Data != nil, "data"}, {given.Fill != Fill{}, "fill"},
+			{given.Size != "", "size"}, {given.Data != nil, "data"}, {!given.Fill.isZero(), "fill"},
 			{given.Output, "output"}, {given.RestoreEachLaunch, "restore"},
 		} {
 			if wrong.is {
@@ -116,20 +116,16 @@ func (p *Problem) compileBuffer(errs *fieldErrors, field string, a *argument, sc
 	} else if a.data == nil && a.Fill.File == "" && a.Fill.Raw == "" && a.Fill.Hex == "" {
 		errs.addf(field+".size", "the size is missing: give the number of elements")
 	}
-	p.compileContent(errs, field, a)
+	p.compileContent(errs, field, a, scope)
 }
 
 // compileContent reads the content that is given, and checks it.
-func (p *Problem) compileContent(errs *fieldErrors, field string, a *argument) {
-	if count(a.Data != nil, a.Fill.Kind != "", a.Fill.Copy != "", a.Fill.File != "", a.Fill.Raw != "", a.Fill.Hex != "") > 1 {
+func (p *Problem) compileContent(errs *fieldErrors, field string, a *argument, scope expression.Scope) {
+	if given := a.Fill.ways(); given > 1 || given > 0 && a.Data != nil {
 		errs.addf(field+".fill", "the content is given more than once")
 		return
 	}
-	if a.Fill.Kind != "" {
-		if _, err := a.element.fill(a.Fill.Fill, 1, 0); err != nil {
-			errs.add(field+".fill", err)
-		}
-	}
+	p.compileFills(errs, field+".fill", a, scope)
 	if data, err := a.readContent(); err != nil {
 		errs.add(field+".fill", err)
 		return
@@ -281,7 +277,7 @@ func (p *Problem) Content(i, n int) (*array.Array, error) {
 		}
 		return a.data, nil
 	}
-	content, err := a.element.fill(a.Fill.Fill, n, array.Seed(p.definition.Seed, a.Name))
+	content, err := p.fill(a, 0, n)
 	if err != nil {
 		return nil, fmt.Errorf("argument %s: %w", a.Name, err)
 	}

@@ -159,10 +159,18 @@ type Argument struct {
 	Sampler *Sampler
 }
 
-// A Fill is the initial content of a buffer: a fill of package array, a copy of another argument, or
-// the content of a file. A fill of package array fills each field of a struct.
+// A Fill is the initial content of a buffer: a Kind, an Expression, Fields, a copy of another argument, or
+// given bytes. The expressions may read constants only. A Kind or an Expression fills each field of a struct.
 type Fill struct {
-	array.Fill
+	Kind                        array.FillKind
+	Value, Low, High, Mean, Std Expr // of the Kind: see [array.Fill]
+
+	// Expression computes each scalar from index, the index of its element, lane, its place within a vector,
+	// and item, its place within the arrays of a struct. A condition is 0 or 1.
+	Expression Expr
+
+	Fields map[string]Fill // of a struct; fields without a fill are zeros
+
 	Copy string // name of another buffer of the same type and size
 	File string // path of a .npy file; a struct takes the bytes of any
 	Raw  string // path of a file with the bytes of the elements and nothing else

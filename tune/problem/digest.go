@@ -91,11 +91,9 @@ func (p *Problem) canonical() canonicalProblem {
 		c.Constants = append(c.Constants, text)
 	}
 	for _, a := range p.arguments {
-		fill := a.Fill
-		fill.File, fill.Raw, fill.Hex = "", "", ""
 		c.Arguments = append(c.Arguments, canonicalArgument{
 			Name: a.Name, Type: a.element.digest(), Size: a.Size, Value: fmt.Sprint(a.Value), LocalSize: a.LocalSize,
-			Content: contentDigest(a.data), Fill: fill.digest(), Output: a.Output, Restore: a.RestoreEachLaunch, Image: a.Image, Sampler: a.Sampler,
+			Content: contentDigest(a.data), Fill: a.fillDigest(), Output: a.Output, Restore: a.RestoreEachLaunch, Image: a.Image, Sampler: a.Sampler,
 		})
 	}
 	for i := range p.parameters.Len() {
@@ -134,8 +132,21 @@ func (e Element) digest() string {
 	return e.Type.String()
 }
 
-// digest returns a fill as text. Files are part of the content.
-func (f Fill) digest() string { return fmt.Sprintf("{%v %s }", f.Fill, f.Copy) }
+// fillDigest returns the fill of an argument as text. Files are part of the content.
+func (a *argument) fillDigest() string {
+	text := fmt.Sprintf("{%v %s }", array.Fill{}, a.Fill.Copy)
+	for i, f := range a.fills {
+		switch member := fmt.Sprintf("{%v %s }", f.Fill, a.Fill.Copy); {
+		case f.rule != nil:
+			text += fmt.Sprintf(" %d %s", i, f.source)
+		case len(a.Fill.Fields) > 0:
+			text += member
+		default:
+			return member // the same for all members
+		}
+	}
+	return text
+}
 
 // withoutFolders returns the options without -I, which names folders of one machine. The included files
 // are part of the source.

@@ -2,7 +2,6 @@ package problem
 
 import (
 	"errors"
-	"math"
 	"slices"
 	"testing"
 	"time"
@@ -101,38 +100,48 @@ func TestDigestChangesWithAllThatMatters(t *testing.T) {
 		"argument's type":       func(d *Definition) { d.Arguments[1].Type = "float64" },
 		"argument's size":       func(d *Definition) { d.Arguments[1].Size = "n * 2" },
 		"fill":                  func(d *Definition) { d.Arguments[1].Fill.Kind = array.Ones },
-		"fill's bounds":         func(d *Definition) { d.Arguments[1].Fill.High = 2 },
-		"an infinite fill":      func(d *Definition) { d.Arguments[1].Fill.Fill = array.Fill{Kind: array.Constant, Value: math.Inf(1)} },
-		"a fill of NaN":         func(d *Definition) { d.Arguments[1].Fill.Fill = array.Fill{Kind: array.Constant, Value: math.NaN()} },
-		"copy":                  func(d *Definition) { d.Arguments[1].Fill = Fill{Copy: "y"} },
-		"data":                  func(d *Definition) { d.Arguments[1] = Argument{Name: "x", Data: make([]float32, 1000)} },
-		"other data":            func(d *Definition) { d.Arguments[1] = Argument{Name: "x", Data: other} },
-		"output":                func(d *Definition) { d.Arguments[1].Output = true },
-		"restore":               func(d *Definition) { d.Arguments[1].RestoreEachLaunch = true },
-		"scalar":                func(d *Definition) { d.Arguments[2].Value = 2 },
-		"image":                 func(d *Definition) { d.Arguments[1] = imageOf("2d", "r/float32") },
-		"image's format":        func(d *Definition) { d.Arguments[1] = imageOf("2d", "a/float32") },
-		"image's shape":         func(d *Definition) { d.Arguments[1] = imageOf("1d_array", "r/float32") },
-		"sampler":               func(d *Definition) { d.Arguments[1] = Argument{Name: "x", Sampler: &Sampler{}} },
-		"sampler's filter":      func(d *Definition) { d.Arguments[1] = Argument{Name: "x", Sampler: &Sampler{Filter: "linear"}} },
-		"struct":                func(d *Definition) { d.Types, d.Arguments[1].Type = pairOf("a", "int32"), "pair" },
-		"type of a field":       func(d *Definition) { d.Types, d.Arguments[1].Type = pairOf("a", "float32"), "pair" },
-		"name of a field":       func(d *Definition) { d.Types, d.Arguments[1].Type = pairOf("b", "int32"), "pair" },
-		"local size":            func(d *Definition) { d.Arguments[3].LocalSize = "2" },
-		"values":                func(d *Definition) { d.Parameters[1].Values = []space.Value{1, 4} },
-		"order of values":       func(d *Definition) { d.Parameters[1].Values = []space.Value{2, 1} },
-		"values as floats":      func(d *Definition) { d.Parameters[1].Values = []space.Value{1.0, 2.0} },
-		"order of parameters":   func(d *Definition) { d.Parameters[0], d.Parameters[1] = d.Parameters[1], d.Parameters[0] },
-		"restriction":           func(d *Definition) { d.Restrictions[0].Expression = "block_size_x > unroll" },
-		"no restriction":        func(d *Definition) { d.Restrictions = nil },
-		"metric":                func(d *Definition) { d.Metrics[0].Expression += " * 2" },
-		"metric's name":         func(d *Definition) { d.Metrics[0].Name = "GB" },
-		"objective":             func(d *Definition) { d.Objective.Name = "GB/s" },
-		"direction":             func(d *Definition) { d.Objective = Objective{"GB/s", true} },
-		"seed":                  func(d *Definition) { d.Seed = 1 },
-		"verify by a check":     verify(Verification{Check: func(space.Configuration, map[string]*array.Array) error { return nil }}),
-		"verify by a command":   verify(Verification{Command: &Command{Args: []string{"judge", "it"}}}),
-		"by another command":    verify(Verification{Command: &Command{Args: []string{"judge it"}}}),
+		"fill's bounds":         func(d *Definition) { d.Arguments[1].Fill.High = "2" },
+		"an infinite fill":      func(d *Definition) { d.Arguments[1].Fill = Fill{Kind: array.Constant, Value: "2 ** 2000"} },
+		"a fill of NaN":         func(d *Definition) { d.Arguments[1].Fill = Fill{Kind: array.Constant, Value: "0 / 0"} },
+		"computed":              func(d *Definition) { d.Arguments[1].Fill = Fill{Expression: "index"} },
+		"computed otherwise":    func(d *Definition) { d.Arguments[1].Fill = Fill{Expression: "index + 1"} },
+		"fill of a field": func(d *Definition) {
+			d.Arguments[1].Fill = field("a", "1")
+			d.Types, d.Arguments[1].Type = pairOf("a", "int32"), "pair"
+		},
+		"another fill of one": func(d *Definition) {
+			d.Arguments[1].Fill = field("a", "2")
+			d.Types, d.Arguments[1].Type = pairOf("a", "int32"), "pair"
+		},
+		"copy":                func(d *Definition) { d.Arguments[1].Fill = Fill{Copy: "y"} },
+		"data":                func(d *Definition) { d.Arguments[1] = Argument{Name: "x", Data: make([]float32, 1000)} },
+		"other data":          func(d *Definition) { d.Arguments[1] = Argument{Name: "x", Data: other} },
+		"output":              func(d *Definition) { d.Arguments[1].Output = true },
+		"restore":             func(d *Definition) { d.Arguments[1].RestoreEachLaunch = true },
+		"scalar":              func(d *Definition) { d.Arguments[2].Value = 2 },
+		"image":               func(d *Definition) { d.Arguments[1] = imageOf("2d", "r/float32") },
+		"image's format":      func(d *Definition) { d.Arguments[1] = imageOf("2d", "a/float32") },
+		"image's shape":       func(d *Definition) { d.Arguments[1] = imageOf("1d_array", "r/float32") },
+		"sampler":             func(d *Definition) { d.Arguments[1] = Argument{Name: "x", Sampler: &Sampler{}} },
+		"sampler's filter":    func(d *Definition) { d.Arguments[1] = Argument{Name: "x", Sampler: &Sampler{Filter: "linear"}} },
+		"struct":              func(d *Definition) { d.Types, d.Arguments[1].Type = pairOf("a", "int32"), "pair" },
+		"type of a field":     func(d *Definition) { d.Types, d.Arguments[1].Type = pairOf("a", "float32"), "pair" },
+		"name of a field":     func(d *Definition) { d.Types, d.Arguments[1].Type = pairOf("b", "int32"), "pair" },
+		"local size":          func(d *Definition) { d.Arguments[3].LocalSize = "2" },
+		"values":              func(d *Definition) { d.Parameters[1].Values = []space.Value{1, 4} },
+		"order of values":     func(d *Definition) { d.Parameters[1].Values = []space.Value{2, 1} },
+		"values as floats":    func(d *Definition) { d.Parameters[1].Values = []space.Value{1.0, 2.0} },
+		"order of parameters": func(d *Definition) { d.Parameters[0], d.Parameters[1] = d.Parameters[1], d.Parameters[0] },
+		"restriction":         func(d *Definition) { d.Restrictions[0].Expression = "block_size_x > unroll" },
+		"no restriction":      func(d *Definition) { d.Restrictions = nil },
+		"metric":              func(d *Definition) { d.Metrics[0].Expression += " * 2" },
+		"metric's name":       func(d *Definition) { d.Metrics[0].Name = "GB" },
+		"objective":           func(d *Definition) { d.Objective.Name = "GB/s" },
+		"direction":           func(d *Definition) { d.Objective = Objective{"GB/s", true} },
+		"seed":                func(d *Definition) { d.Seed = 1 },
+		"verify by a check":   verify(Verification{Check: func(space.Configuration, map[string]*array.Array) error { return nil }}),
+		"verify by a command": verify(Verification{Command: &Command{Args: []string{"judge", "it"}}}),
+		"by another command":  verify(Verification{Command: &Command{Args: []string{"judge it"}}}),
 		"verify by a function": verify(Verification{Reference: func(map[string]*array.Array) (map[string]*array.Array, error) {
 			return nil, nil
 		}}),
@@ -175,4 +184,9 @@ func imageOf(shape, format string) Argument {
 // pairOf returns a struct of a float and another field.
 func pairOf(name, typ string) []StructType {
 	return []StructType{{Name: "pair", Fields: []StructField{{Name: "first", Type: "float"}, {Name: name, Type: typ}}}}
+}
+
+// field returns a fill of a field by a constant.
+func field(name string, value Expr) Fill {
+	return Fill{Fields: map[string]Fill{name: {Kind: array.Constant, Value: value}}}
 }

@@ -91,7 +91,7 @@ func (p *Problem) compileImage(errs *fieldErrors, field string, a *argument, sco
 		a.sizes = append(a.sizes, p.compileSize(errs, field+".size", source, scope))
 	}
 	if !slices.Contains(a.sizes, nil) {
-		p.compileContent(errs, field, a)
+		p.compileContent(errs, field, a, scope)
 	}
 }
 

@@ -1,10 +1,8 @@
 package problem
 
 import (
-	"bytes"
 	"encoding/gob"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -142,40 +140,4 @@ func init() {
 	gob.Register([]any{})
 	gob.Register(map[string]any{})
 	gob.Register(array.Half(0))
-}
-
-// fillCode is an encoded Fill. Package gob omits numbers that are 0, and among these −0, which is a valid
-// content of a buffer.
-type fillCode struct {
-	Kind                 array.FillKind
-	Bits                 [5]uint64 // of Value, Low, High, Mean and Std
-	Copy, File, Raw, Hex string
-}
-
-func (f *Fill) numbers() [5]*float64 {
-	return [5]*float64{&f.Value, &f.Low, &f.High, &f.Mean, &f.Std}
-}
-
-// GobEncode keeps every number to its last bit.
-func (f Fill) GobEncode() ([]byte, error) {
-	code := fillCode{Kind: f.Kind, Copy: f.Copy, File: f.File, Raw: f.Raw, Hex: f.Hex}
-	for i, number := range f.numbers() {
-		code.Bits[i] = math.Float64bits(*number)
-	}
-	var b bytes.Buffer
-	err := gob.NewEncoder(&b).Encode(code)
-	return b.Bytes(), err
-}
-
-// GobDecode is the inverse of GobEncode.
-func (f *Fill) GobDecode(b []byte) error {
-	var code fillCode
-	if err := gob.NewDecoder(bytes.NewReader(b)).Decode(&code); err != nil {
-		return err
-	}
-	*f = Fill{Fill: array.Fill{Kind: code.Kind}, Copy: code.Copy, File: code.File, Raw: code.Raw, Hex: code.Hex}
-	for i, number := range f.numbers() {
-		*number = math.Float64frombits(code.Bits[i])
-	}
-	return nil
 }

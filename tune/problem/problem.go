@@ -70,6 +70,7 @@ type argument struct {
 	kind    ArgumentKind
 	element Element
 	data    *array.Array             // given content of a buffer
+	fills   []fill                   // of the content that is made: of each member of a struct, else one
 	size    *expression.Expression   // elements of a buffer or of local memory; nil: the length of data
 	sizes   []*expression.Expression // of an image, by dimension
 	scalars []scalar                 // the value of a scalar, or of each member of a struct

@@ -21,7 +21,7 @@ func saxpy() Definition {
 		ProblemSize: []Expr{"n"},
 		Arguments: []Argument{
 			{Name: "y", Type: "float32", Size: "n", Output: true},
-			{Name: "x", Type: "float32", Size: "n", Fill: Fill{Fill: array.Fill{Kind: array.Random}}},
+			{Name: "x", Type: "float32", Size: "n", Fill: Fill{Kind: array.Random}},
 			{Name: "a", Type: "float32", Value: "alpha"},
 			{Name: "scratch", Type: "float32", LocalSize: "block_size_x"},
 		},
@@ -175,7 +175,7 @@ func TestNewProblemNamesTheFieldThatIsWrong(t *testing.T) {
 		"content twice": {func(d *Definition) { d.Arguments[1].Fill.Copy = "y" }, "arguments[1].fill", "more than once"},
 		"fill":          {func(d *Definition) { d.Arguments[1].Fill.Kind = "randm" }, "arguments[1].fill", "random"},
 		"fill's value": {func(d *Definition) {
-			d.Arguments[1].Type, d.Arguments[1].Fill.Fill = "uint8", array.Fill{Kind: array.Constant, Value: 300}
+			d.Arguments[1].Type, d.Arguments[1].Fill = "uint8", Fill{Kind: array.Constant, Value: "300"}
 		}, "arguments[1].fill", "300"},
 		"missing file": {func(d *Definition) { d.Arguments[1].Fill = Fill{File: "missing.npy"} }, "arguments[1].fill", "missing.npy"},
 		"file's type":  {func(d *Definition) { d.Arguments[1].Fill = Fill{File: integers} }, "arguments[1].fill", "int32"},

@@ -65,14 +65,6 @@ func (e Element) view(a *array.Array) (*array.Array, error) {
 	return a.As(e.Type)
 }
 
-// fill makes the content of n elements.
-func (e Element) fill(f array.Fill, n int, seed uint64) (*array.Array, error) {
-	if e.Struct != nil {
-		return f.MakeStructs(e.Struct, n, seed)
-	}
-	return f.Make(e.Type, n, seed)
-}
-
 // ofBytes returns an array with a copy of the bytes.
 func (e Element) ofBytes(b []byte) (*array.Array, error) {
 	if len(b)%e.Size() != 0 {

@@ -264,15 +264,26 @@ func (f field) fill() (fill problem.Fill) {
 		return fill
 	}
 	f.keys(
-		reader{string(array.Constant), func(f field) { fill.Kind, fill.Value = array.Constant, f.number() }},
+		reader{string(array.Constant), func(f field) { fill.Kind, fill.Value = array.Constant, f.expression() }},
 		reader{string(array.Random), func(f field) { fill.Kind = array.Random; fill.Low, fill.High = f.interval() }},
-		reader{string(array.Normal), func(f field) { fill.Kind = array.Normal; fill.Mean, fill.Std = f.normal() }},
+		reader{string(array.Normal), func(f field) { fill.Kind, fill.Std = array.Normal, "1"; f.normal(&fill) }},
+		key("expression", &fill.Expression, field.expression),
+		key("fields", &fill.Fields, field.fillFields),
 		key("copy", &fill.Copy, field.text),
 		key("file", &fill.File, field.npyFile),
 		key("raw", &fill.Raw, field.dataFile),
 		key("hex", &fill.Hex, field.text),
 	)
 	return fill
+}
+
+// fillFields reads the fills of the fields of a struct.
+func (f field) fillFields() map[string]problem.Fill {
+	fills := map[string]problem.Fill{}
+	for _, e := range f.entries() {
+		fills[e.key] = e.value.fill()
+	}
+	return fills
 }
 
 // fillKind reads a fill without details.
@@ -295,37 +306,24 @@ func (f field) fillKind() array.FillKind {
 	}
 	hint := nearest.Hint(f.node.Value, words)
 	if hint == "" {
-		hint = "; there are " + strings.Join(words, ", ") + ", and the mappings {constant: 3}, {copy: name}, {file: data.npy}, {raw: data.bin}"
+		hint = "; there are " + strings.Join(words, ", ") + ", and the mappings {constant: 3}, {expression: index % 16}, {fields: …}, {copy: name}, {file: data.npy}, {raw: data.bin}"
 	}
 	f.failf("no fill is called %q%s", excerpt.Of(f.node.Value), hint)
 	return ""
 }
 
 // interval reads the interval [low, high] of random numbers.
-func (f field) interval() (low, high float64) {
+func (f field) interval() (low, high problem.Expr) {
 	items := f.listOf("[low, high]", 2, 2)
 	if items == nil {
-		return 0, 0
+		return "", ""
 	}
-	low, high = items[0].number(), items[1].number()
-	if low >= high && !f.failed(f.name) {
-		f.failf("the interval [%v, %v) is empty", low, high)
-	}
-	return low, high
+	return items[0].expression(), items[1].expression()
 }
 
 // normal reads the mean and the standard deviation of a normal distribution.
-func (f field) normal() (mean, std float64) {
-	std = 1
-	f.keys(
-		key("mean", &mean, field.number),
-		reader{"std", func(f field) {
-			if std = f.number(); std <= 0 && !f.failed(f.name) {
-				f.failf("a standard deviation is positive")
-			}
-		}},
-	)
-	return mean, std
+func (f field) normal(fill *problem.Fill) {
+	f.keys(key("mean", &fill.Mean, field.expression), key("std", &fill.Std, field.expression))
 }
 
 // npyFile reads the path of a .npy file, which must exist.

@@ -59,6 +59,9 @@ arguments:
   - {name: i, image: 2d, format: r/unorm_int8, size: [n, 2], fill: ones}
   - {name: a, sampler: {coordinates: normalized, addressing: repeat, filter: linear}}
   - {name: h, type: pair, fill: {hex: 0000803f 01000000 02000000}}
+  - {name: r, type: int32, size: n, fill: {random: [0, n - 1]}}
+  - {name: e, type: int32, size: n, fill: {expression: (index * 7919) % n}}
+  - {name: p, type: pairs, size: n, fill: {fields: {both: {fields: {first: ones, rest: {expression: index + item}}}, corner: {normal: {mean: n / 2}}}}}
 parameters:
   threads: {powers_of_two: [32, 256]}
   tile: {range: [1, 7, 2]}
@@ -99,13 +102,13 @@ seed: 18446744073
 		},
 		Arguments: []problem.Argument{
 			{Name: "c", Type: "float32", Size: "n", Fill: problem.Fill{Copy: "u"}, Output: true, RestoreEachLaunch: true},
-			{Name: "u", Type: "float32", Size: "n", Fill: problem.Fill{Fill: array.Fill{Kind: array.Random}}},
-			{Name: "v", Type: "float32", Size: "n", Fill: problem.Fill{Fill: array.Fill{Kind: array.Random, Low: -1, High: 1}}},
-			{Name: "w", Type: "float4", Size: "16", Fill: problem.Fill{Fill: array.Fill{Kind: array.Normal, Mean: 2, Std: 1}}},
+			{Name: "u", Type: "float32", Size: "n", Fill: problem.Fill{Kind: array.Random}},
+			{Name: "v", Type: "float32", Size: "n", Fill: problem.Fill{Kind: array.Random, Low: "-1", High: "1"}},
+			{Name: "w", Type: "float4", Size: "16", Fill: problem.Fill{Kind: array.Normal, Mean: "2", Std: "1"}},
 			{Name: "k", Type: "int32", Value: "n - 1"},
 			{Name: "f", Type: "float4", Value: []any{1, 0.5, "dt", "n"}},
 			{Name: "l", Type: "float32", LocalSize: "threads * 4"},
-			{Name: "one", Type: "int32", Size: "4", Fill: problem.Fill{Fill: array.Fill{Kind: array.Constant, Value: 7}}},
+			{Name: "one", Type: "int32", Size: "4", Fill: problem.Fill{Kind: array.Constant, Value: "7"}},
 			{Name: "s", Type: "pairs", Value: map[string]any{
 				"both": []any{
 					map[string]any{"first": 1, "rest": []any{"n", 2}}, map[string]any{"first": 0.5, "rest": []any{3, 4}},
@@ -113,9 +116,15 @@ seed: 18446744073
 				"corner": []any{0, 0, "dt", 1},
 			}},
 			{Name: "b", Type: "bytes", Value: "0000 803f"},
-			{Name: "i", Image: &problem.Image{Shape: "2d", Format: "r/unorm_int8", Size: []problem.Expr{"n", "2"}}, Fill: problem.Fill{Fill: array.Fill{Kind: array.Ones}}},
+			{Name: "i", Image: &problem.Image{Shape: "2d", Format: "r/unorm_int8", Size: []problem.Expr{"n", "2"}}, Fill: problem.Fill{Kind: array.Ones}},
 			{Name: "a", Sampler: &problem.Sampler{Coordinates: "normalized", Addressing: "repeat", Filter: "linear"}},
 			{Name: "h", Type: "pair", Fill: problem.Fill{Hex: "0000803f 01000000 02000000"}},
+			{Name: "r", Type: "int32", Size: "n", Fill: problem.Fill{Kind: array.Random, Low: "0", High: "n - 1"}},
+			{Name: "e", Type: "int32", Size: "n", Fill: problem.Fill{Expression: "(index * 7919) % n"}},
+			{Name: "p", Type: "pairs", Size: "n", Fill: problem.Fill{Fields: map[string]problem.Fill{
+				"both":   {Fields: map[string]problem.Fill{"first": {Kind: array.Ones}, "rest": {Expression: "index + item"}}},
+				"corner": {Kind: array.Normal, Mean: "n / 2", Std: "1"},
+			}}},
 		},
 		Parameters: []space.Parameter{
 			{Name: "threads", Values: []space.Value{32, 64, 128, 256}},
@@ -190,10 +199,10 @@ func TestMergeKeys(t *testing.T) {
     output: true
 `, Options{})
 	want := []problem.Argument{
-		{Name: "a", Type: "float32", Size: "n", Fill: problem.Fill{Fill: array.Fill{Kind: array.Ones}}},
-		{Name: "b", Type: "float32", Size: "n", Fill: problem.Fill{Fill: array.Fill{Kind: array.Zeros}}},
-		{Name: "c", Type: "float32", Size: "n", Fill: problem.Fill{Fill: array.Fill{Kind: array.Zeros}}},
-		{Name: "d", Type: "float32", Size: "3", Fill: problem.Fill{Fill: array.Fill{Kind: array.Ones}}, Output: true},
+		{Name: "a", Type: "float32", Size: "n", Fill: problem.Fill{Kind: array.Ones}},
+		{Name: "b", Type: "float32", Size: "n", Fill: problem.Fill{Kind: array.Zeros}},
+		{Name: "c", Type: "float32", Size: "n", Fill: problem.Fill{Kind: array.Zeros}},
+		{Name: "d", Type: "float32", Size: "3", Fill: problem.Fill{Kind: array.Ones}, Output: true},
 	}
 	if got := s.Definition.Arguments; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v\nwant %+v", got, want)

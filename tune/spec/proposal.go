@@ -488,7 +488,7 @@ func (p *proposal) addArgument(i int, a cl.ArgInfo) {
 	case a.Address == cl.AddressPrivate:
 		argument.Value = p.scalarValue(a, t, field)
 	default:
-		argument.Size, argument.Fill = strings.Join(of, " * "), problem.Fill{Fill: array.Fill{Kind: array.Random}}
+		argument.Size, argument.Fill = strings.Join(of, " * "), problem.Fill{Kind: array.Random}
 		if a.Address == cl.AddressConstant && len(p.function.Indices.Elements[a.Name]) == 0 {
 			argument.Size = strconv.Itoa(16384 / t.Size()) // every device has 16 KiB
 			p.remark(field, "DECIDE: the size of constant memory.")
@@ -517,7 +517,7 @@ func (p *proposal) limitIndices(argument *problem.Argument, a cl.ArgInfo, t arra
 				}
 			}
 		}
-		argument.Fill.Low, argument.Fill.High = 0, float64(limit)
+		argument.Fill.Low, argument.Fill.High = "0", fmt.Sprint(limit)
 		p.remark(field, "DECIDE: its elements are indices of %s, so they must be below the size of that buffer. The limit is a\nnumber: change it with the sizes.", target)
 		return
 	}

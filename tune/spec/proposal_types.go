@@ -55,7 +55,7 @@ func (p *proposal) addImage(argument *problem.Argument, a cl.ArgInfo, shape, fie
 	}
 	argument.Image = image
 	if a.Access == cl.AccessReadOnly {
-		argument.Fill = problem.Fill{Fill: array.Fill{Kind: array.Random}}
+		argument.Fill = problem.Fill{Kind: array.Random}
 	}
 	why := "the source does not read or write it"
 	if access.Suffix != "" {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -285,14 +286,15 @@ func (t *t1) readVector(f field, a *problem.Argument, r t1Argument, env map[stri
 		}
 	case "Random":
 		a.Fill.Kind = array.Random
-		a.Fill.High = r.value.t1Number()
-		if a.Fill.High < 0 {
-			a.Fill.Low, a.Fill.High = a.Fill.High, 0
+		if end := r.value.t1Number(); end != 0 {
+			a.Fill.Low, a.Fill.High = numberText(min(0, end)), numberText(max(0, end))
 		}
 	case "Constant":
-		a.Fill.Kind, a.Fill.Value = array.Constant, r.value.t1Number()
+		a.Fill.Kind, a.Fill.Value = array.Constant, numberText(r.value.t1Number())
 	}
 }
+
+func numberText(v float64) problem.Expr { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 // t1Number reads a number, or 0 if the field is missing.
 func (f field) t1Number() float64 {

@@ -88,9 +88,9 @@ func TestT1Definition(t *testing.T) {
 		BlockSize:   [3]problem.Expr{"MDIMC", "NDIMC", "1"},
 		Arguments: []problem.Argument{
 			{Name: "size", Type: "int32", Value: 128},
-			{Name: "a", Type: "float", Size: "16384", Fill: problem.Fill{Fill: array.Fill{Kind: array.Random, High: 2}}},
+			{Name: "a", Type: "float", Size: "16384", Fill: problem.Fill{Kind: array.Random, Low: "0", High: "2"}},
 			{Name: "b", Type: "float4", Data: array.New(array.Float32, 16)},
-			{Name: "c", Type: "float", Size: "16384", Fill: problem.Fill{Fill: array.Fill{Kind: array.Constant}}, Output: true},
+			{Name: "c", Type: "float", Size: "16384", Fill: problem.Fill{Kind: array.Constant, Value: "0"}, Output: true},
 			{Name: "tile", Type: "float32x16", LocalSize: "64"},
 		},
 		Parameters: d.Parameters,

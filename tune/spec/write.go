@@ -269,18 +269,17 @@ func valueText(v any) string {
 }
 
 func fillText(f problem.Fill) string {
-	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	switch {
 	case f.Copy != "":
 		return mapping(part{"copy", textText(f.Copy)})
 	case f.File != "":
 		return mapping(part{"file", textText(f.File)})
 	case f.Kind == array.Constant:
-		return mapping(part{"constant", number(f.Value)})
-	case f.Kind == array.Random && f.Low != f.High:
-		return mapping(part{"random", "[" + number(f.Low) + ", " + number(f.High) + "]"})
-	case f.Kind == array.Normal && (f.Mean != 0 || f.Std != 0 && f.Std != 1):
-		return mapping(part{"normal", mapping(part{"mean", number(f.Mean)}, part{"std", number(f.Std)})})
+		return mapping(part{"constant", expressionText(f.Value)})
+	case f.Kind == array.Random && f.High != "":
+		return mapping(part{"random", "[" + expressionText(f.Low) + ", " + expressionText(f.High) + "]"})
+	case f.Kind == array.Normal && (f.Mean != "" || f.Std != ""):
+		return mapping(part{"normal", mapping(part{"mean", expressionText(f.Mean)}, part{"std", expressionText(f.Std)})})
 	}
 	return string(f.Kind)
 }

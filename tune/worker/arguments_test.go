@@ -25,7 +25,7 @@ __kernel void shift(__global point *out, __global const point *in, point by, __w
 		Types:       []problem.StructType{{Name: "point", Fields: []problem.StructField{{Name: "at", Type: "float3"}, {Name: "id", Type: "int"}}}},
 		Arguments: []problem.Argument{
 			{Name: "out", Type: "point", Size: "64", Output: true},
-			{Name: "in", Type: "point", Size: "64", Fill: problem.Fill{Fill: array.Fill{Kind: array.Random}}},
+			{Name: "in", Type: "point", Size: "64", Fill: problem.Fill{Kind: array.Random}},
 			{Name: "by", Type: "point", Value: map[string]any{"at": []any{1, 2, 3}, "id": 7}},
 			{Name: "line", Image: &problem.Image{Shape: "1d", Format: "r/int32", Size: []problem.Expr{"64"}}, Output: true},
 			{Name: "s", Sampler: &problem.Sampler{Filter: "linear"}},

@@ -31,7 +31,7 @@ func saxpyDefinition(string) (problem.Definition, error) {
 		GridDiv:     [3][]problem.Expr{{"block_size_x", "work"}},
 		Arguments: []problem.Argument{
 			{Name: "y", Type: "float32", Size: "n", Output: true},
-			{Name: "x", Type: "float32", Size: "n", Fill: problem.Fill{Fill: array.Fill{Kind: array.Random}}},
+			{Name: "x", Type: "float32", Size: "n", Fill: problem.Fill{Kind: array.Random}},
 			{Name: "a", Value: float32(2)},
 		},
 		Parameters: []space.Parameter{

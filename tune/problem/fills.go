@@ -1,0 +1,181 @@
+package problem
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/ndtune/ndtune/internal/nearest"
+	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/expression"
+)
+
+// A fill is a compiled [Fill] of the scalars and vectors of one type.
+type fill struct {
+	array.Fill
+	rule   *expression.Expression // nil: Fill makes the data
+	source Expr                   // of the rule
+	item   int                    // the place of the member within the arrays of its struct
+}
+
+// The names that the expression of a fill may read besides constants.
+var fillNames = []string{"index", "lane", "item"}
+
+func (f Fill) isZero() bool { return reflect.ValueOf(f).IsZero() }
+
+// ways returns the number of ways in which the content is given.
+func (f Fill) ways() int {
+	return count(f.Kind != "", f.Expression != "", f.Fields != nil, f.Copy != "", f.File != "", f.Raw != "", f.Hex != "")
+}
+
+// maxChecked bounds the bytes at the beginning and at the end of a content that are computed to check a fill.
+const maxChecked = 1 << 24
+
+// compileFills compiles the fill of an argument, and checks its data where their number is known. Very large
+// data are checked as a whole only when they are made.
+func (p *Problem) compileFills(errs *fieldErrors, field string, a *argument, scope expression.Scope) {
+	before := len(errs.errs)
+	a.fills = p.compileFill(errs, field, a.Fill, a.element, scope, 0)
+	if a.Fill.ways() == 0 || len(errs.errs) > before {
+		return
+	}
+	n, checked := max(1, p.fixedLen(a)), 1
+	if slices.ContainsFunc(a.fills, func(f fill) bool { return f.rule != nil }) {
+		checked = max(1, maxChecked/a.element.Size())
+	}
+	_, err := p.fill(a, 0, min(n, checked))
+	if err == nil && n > checked && checked > 1 {
+		_, err = p.fill(a, n-checked, checked)
+	}
+	errs.add(field, err)
+}
+
+// compileFill returns the fills of the members of an element. The item is the place of the element within the
+// arrays around it.
+func (p *Problem) compileFill(errs *fieldErrors, field string, given Fill, e Element, scope expression.Scope, item int) []fill {
+	if e.Struct == nil {
+		if given.Fields != nil {
+			errs.addf(field+".fields", "%s has no fields", e)
+		}
+		f := p.compilePlainFill(errs, field, given, scope)
+		f.item = item
+		return []fill{f}
+	}
+	var names []string
+	for _, f := range e.Struct.Fields {
+		names = append(names, f.Name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(given.Fields)) {
+		at, f := field+".fields."+name, given.Fields[name]
+		switch {
+		case !slices.Contains(names, name):
+			errs.addf(at, "%s has no field %s%s; its fields are %s", e, name, nearest.Hint(name, names), strings.Join(names, ", "))
+		case f.Copy != "" || f.File != "" || f.Raw != "" || f.Hex != "":
+			errs.addf(at, "a field cannot be filled by copy, file, raw or hex; the whole struct can")
+		case f.ways() > 1:
+			errs.addf(at, "the content is given more than once")
+		}
+	}
+	var fills []fill
+	for _, f := range e.Struct.Fields {
+		part, at := given, field
+		if given.Fields != nil {
+			part, at = given.Fields[f.Name], field+".fields."+f.Name
+		}
+		for j := range max(1, f.Count) {
+			before := len(errs.errs)
+			fills = append(fills, p.compileFill(errs, at, part, Element{f.Type, f.Struct}, scope, item*max(1, f.Count)+j)...)
+			if len(errs.errs) > before {
+				break // the other items have the same errors
+			}
+		}
+	}
+	return fills
+}
+
+// compilePlainFill compiles a fill of numbers.
+func (p *Problem) compilePlainFill(errs *fieldErrors, field string, given Fill, scope expression.Scope) (f fill) {
+	f.Kind, f.source = given.Kind, given.Expression
+	before := len(errs.errs)
+	number := func(name string, source Expr) float64 {
+		if source == "" {
+			return 0
+		}
+		e, err := p.compileFixed(source, scope)
+		var n float64
+		if err == nil {
+			n, err = e.Float(p.constants)
+		}
+		errs.add(field+"."+string(given.Kind)+name, err)
+		return n
+	}
+	switch given.Kind {
+	case array.Constant:
+		f.Value = number("", given.Value)
+	case array.Random:
+		f.Low, f.High = number("[0]", given.Low), number("[1]", given.High)
+		if len(errs.errs) == before && (given.Low != "" || given.High != "") && f.Low >= f.High {
+			errs.addf(field+".random", "the interval [%v, %v) is empty", f.Low, f.High)
+		}
+	case array.Normal:
+		f.Mean, f.Std = number(".mean", given.Mean), number(".std", given.Std)
+		if len(errs.errs) == before && given.Std != "" && f.Std <= 0 {
+			errs.addf(field+".normal.std", "a standard deviation is positive")
+		}
+	}
+	if given.Expression == "" {
+		return f
+	}
+	all := maps.Clone(scope)
+	for _, name := range fillNames {
+		all[name] = 0
+	}
+	var err error
+	f.rule, err = p.compileFixed(given.Expression, all)
+	if err == nil {
+		for _, name := range fillNames {
+			if _, taken := scope[name]; taken && f.rule.Reads(name) {
+				err = fmt.Errorf("in %q: %s is the name of a constant or a parameter, too; rename that one", given.Expression, name)
+			}
+		}
+	}
+	errs.add(field+".expression", err)
+	return f
+}
+
+// compileFixed compiles an expression over constants.
+func (p *Problem) compileFixed(source Expr, scope expression.Scope) (*expression.Expression, error) {
+	e, err := expression.Compile(source, scope)
+	if err == nil && !p.fixed(e) {
+		err = fmt.Errorf("%s depends on the configuration or the device; a fill is the same for all", e)
+	}
+	return e, err
+}
+
+// fill makes n elements of the content of an argument, from the one with the index first. Only expressions
+// take another first than 0.
+func (p *Problem) fill(a *argument, first, n int) (*array.Array, error) {
+	seed := array.Seed(p.definition.Seed, a.Name)
+	if a.element.Struct == nil {
+		return p.fillMember(a.fills[0], a.element.Type, first, n, seed)
+	}
+	return array.MakeStructs(a.element.Struct, n, func(i int) (*array.Array, error) {
+		m := a.element.Struct.Members[i]
+		return p.fillMember(a.fills[i], m.Type, first, n, array.Seed(seed, m.Path))
+	})
+}
+
+func (p *Problem) fillMember(f fill, t array.Type, first, n int, seed uint64) (*array.Array, error) {
+	if f.rule == nil {
+		return f.Make(t, n, seed)
+	}
+	return array.Compute(t, first, n, func() array.Rule {
+		series, values := f.rule.Series(p.constants, fillNames...), make([]int, len(fillNames))
+		return func(element, lane int) (uint64, bool, error) {
+			values[0], values[1], values[2] = element, lane, f.item
+			return series(values)
+		}
+	})
+}
