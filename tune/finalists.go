@@ -21,7 +21,7 @@ const (
 	maxFinalRounds = 51
 )
 
-// measureFinalists measures the best results again, in turn, if the evaluator can.
+// measureFinalists measures the best results and the baseline again, in turn, if the evaluator can.
 func (r *run) measureFinalists(ctx context.Context) error {
 	remeasurer, ok := r.evaluator.(Remeasurer)
 	n := r.options.Finalists
@@ -35,6 +35,12 @@ func (r *run) measureFinalists(ctx context.Context) error {
 		return r.outcome.Results[i].EarlyStopped // far slower than the best, for certain
 	})
 	places = places[:min(n, len(places))]
+	if c, ok := r.problem.Baseline(); ok {
+		i := slices.IndexFunc(r.outcome.Results, func(result Result) bool { return result.Configuration.Key() == c.Key() })
+		if i >= 0 && r.outcome.Results[i].Rankable() && !slices.Contains(places, i) {
+			places = append(slices.Clip(places), i)
+		}
+	}
 	allFinal := !slices.ContainsFunc(places, func(i int) bool { return len(r.outcome.Results[i].Final) == 0 })
 	if len(places) < 2 || allFinal {
 		return nil // nothing is measured twice: the log may hold the final times of all

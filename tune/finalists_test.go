@@ -73,6 +73,21 @@ func TestTheWinnerComesFromTheFinalMeasurement(t *testing.T) {
 	}
 }
 
+func TestTheFinalMeasurementIncludesTheBaseline(t *testing.T) {
+	d := lineDefinition(30)
+	d.Baseline = map[string]space.Value{"i": 20}
+	e := &remeasuring{fake: fake{answer: correct}, again: reversed}
+	o := mustRun(t, mustProblem(t, d), e, Options{Finalists: 3})
+	if fmt.Sprint(e.asked) != "[0 1 2 20]" {
+		t.Errorf("measured %v again", e.asked)
+	}
+	// The final time of 20 is 80 and the best.
+	first := ResultOf(o.Results, map[string]space.Value{"i": 0})
+	if gain, ok := o.Best.GainOver(problem.Objective{Name: "time"}, first); !ok || bestKey(o) != "20" || gain != 1.25 {
+		t.Errorf("%s is %v times better than the first", bestKey(o), gain)
+	}
+}
+
 func TestTheFinalIsWonByTheObjective(t *testing.T) {
 	d := lineDefinition(5)
 	d.Metrics, d.Objective = []problem.Metric{{Name: "work", Expression: "i * i / time"}}, problem.Objective{Name: "work", Maximize: true}

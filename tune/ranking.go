@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/space"
 )
 
 // A Ranking is the order of the results of one run on one device: the winner is the first. Every
@@ -53,6 +54,29 @@ func Best(o problem.Objective, results []Result) *Result {
 		return &results[k.Places[0]]
 	}
 	return nil
+}
+
+// ResultOf returns the result of the configuration with some values, or nil.
+func ResultOf(results []Result, values map[string]space.Value) *Result {
+next:
+	for i := range results {
+		for name, v := range values {
+			if own, ok := results[i].Configuration.Get(name); !ok || !space.SameValue(own, v) {
+				continue next
+			}
+		}
+		return &results[i]
+	}
+	return nil
+}
+
+// GainOver returns how many times better a result is than another, each by the measurement that ranks it. It
+// is false if that is not known.
+func (r *Result) GainOver(o problem.Objective, other *Result) (float64, bool) {
+	if other == nil || !r.Rankable() || !other.Rankable() {
+		return 0, false
+	}
+	return o.Gain(r.Figures().Objective, other.Figures().Objective)
 }
 
 // compare returns a negative number if value a of the objective is better than b.

@@ -218,6 +218,7 @@ func (p *printer) end(o *tune.Outcome, evaluated int) {
 	for _, launch := range o.Best.Launches() {
 		fmt.Fprintf(p.out, "launch: %s\n", launch)
 	}
+	p.printBaseline(o)
 	if !p.quiet {
 		for _, q := range tune.IneffectiveParameters(p.problem, o.Results, o.Device) {
 			fmt.Fprintf(p.notes, "The parameter %s has no effect: %s that differ in it alone have the same binary and the same launch.\n", q.Parameter, countNoun(q.Pairs, "pair")+" of configurations")
@@ -237,6 +238,26 @@ func (p *printer) end(o *tune.Outcome, evaluated int) {
 			places = append(places, c.place)
 		}
 		report.WriteFinalists(p.notes, "", p.problem.Objective(), places, o.Results)
+	}
+}
+
+// printBaseline prints how much better the best is than the baseline, if the specification has one.
+func (p *printer) printBaseline(o *tune.Outcome) {
+	c, ok := p.problem.Baseline()
+	if !ok {
+		return
+	}
+	values := map[string]space.Value{}
+	c.Assign(values)
+	baseline := tune.ResultOf(o.Results, values)
+	gain, known := o.Best.GainOver(p.problem.Objective(), baseline)
+	switch {
+	case known:
+		fmt.Fprintf(p.out, "gain over the baseline: %.2f× (%s)\n", gain, formatMeasured(c.String(), baseline.Figures().Time, nil))
+	case baseline == nil:
+		fmt.Fprintf(p.notes, "The baseline, %s, was not evaluated: the search ended before it\n", c)
+	case baseline.Status != tune.Correct:
+		fmt.Fprintf(p.notes, "There is no gain over the baseline, %s, %s: %s\n", c, baseline.Status, shortReason(*baseline))
 	}
 }
 

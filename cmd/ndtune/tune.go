@@ -275,6 +275,11 @@ func (t *tuning) prepare() (tune.Options, error) {
 	if t.maxEvaluations == 0 && t.timeLimit == 0 {
 		options.Budget = t.space.Len()
 	}
+	if c, ok := t.spec.Problem.Baseline(); ok {
+		if i, ok := t.space.Index(c); ok {
+			options.Start = append(options.Start, i)
+		}
+	}
 	for _, c := range t.start {
 		if err := t.spec.Problem.Admit(c, t.evaluator.Device()); err != nil {
 			return tune.Options{}, wrong("--start %s: %w", c, err)
@@ -299,6 +304,10 @@ func problemHeader(p *problem.Problem, source string) record.Header {
 	}
 	for i := range p.Parameters().Len() {
 		h.Parameters = append(h.Parameters, p.Parameters().At(i))
+	}
+	if c, ok := p.Baseline(); ok {
+		h.Baseline = map[string]space.Value{}
+		c.Assign(h.Baseline)
 	}
 	return h
 }

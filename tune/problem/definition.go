@@ -36,6 +36,11 @@ type Definition struct {
 	Objective    Objective // default: time, minimised
 	Seed         uint64    // of random fills; arguments of one name get the same data for one seed
 
+	// Baseline is the configuration that a search is compared with: that of the kernel's authors, for example.
+	// Parameters with a single value may be left out. A search of the command line begins with it, and
+	// the final measurement includes it. nil: there is none.
+	Baseline map[string]space.Value
+
 	// MaxEvaluations is the default limit of configurations that a search of the command line
 	// evaluates, for a space that is too large to try all. 0: no limit.
 	MaxEvaluations int

@@ -32,6 +32,7 @@ type Problem struct {
 	roofline   *roofline // nil: there is none
 	metrics    []*expression.Expression
 	verify     *verification
+	baseline   space.Configuration
 	overridden []string // notices of the directives that were removed from the source
 
 	specializations []specialization
@@ -115,6 +116,7 @@ func New(d Definition) (*Problem, error) {
 	p.compileRoofline(&errs, scope)
 	p.compileMetrics(&errs, scope)
 	p.compileVerification(&errs, scope)
+	p.compileBaseline(&errs)
 	if err := errs.err(); err != nil {
 		return nil, err
 	}

@@ -33,6 +33,23 @@ func (p *Problem) withoutDevice() (applied, skipped []space.Restriction) {
 	return applied, skipped
 }
 
+func (p *Problem) compileBaseline(errs *fieldErrors) {
+	if p.definition.Baseline == nil {
+		return
+	}
+	c, err := p.complete(p.definition.Baseline)
+	if err == nil {
+		err = p.parameters.CheckValues(c)
+	}
+	errs.add("baseline", err)
+	p.baseline = c
+}
+
+// Baseline returns the configuration that a search is compared with; false if there is none.
+func (p *Problem) Baseline() (space.Configuration, bool) {
+	return p.baseline, p.definition.Baseline != nil
+}
+
 // Space returns the space of the valid configurations on a device. The first call constructs it, and
 // each call does if restrictions read device.*. An error of a restriction, such as a
 // [space.EmptyError], is a [FieldError]. See [space.New] for the context.
@@ -59,6 +76,11 @@ func (p *Problem) construct(ctx context.Context, restrictions []space.Restrictio
 	if i, cause, ok := space.Fault(err); ok {
 		return nil, &FieldError{restrictionField(i), cause}
 	}
+	if c, ok := p.Baseline(); ok && err == nil {
+		if _, admitted := s.Index(c); !admitted {
+			return nil, &FieldError{"baseline", p.admit(c, restrictions, d)}
+		}
+	}
 	return s, err
 }
 
@@ -77,6 +99,10 @@ func (p *Problem) SpaceWithoutDevice(ctx context.Context) (s *space.Space, skipp
 // Admit returns an error unless a configuration is in the space on a device. The error names the value
 // that is not listed or the restriction that refuses the configuration.
 func (p *Problem) Admit(c space.Configuration, d hardware.Device) error {
+	return p.admit(c, p.definition.Restrictions, d)
+}
+
+func (p *Problem) admit(c space.Configuration, restrictions []space.Restriction, d hardware.Device) error {
 	if err := p.parameters.CheckValues(c); err != nil {
 		return err
 	}
@@ -88,7 +114,7 @@ func (p *Problem) Admit(c space.Configuration, d hardware.Device) error {
 	if err != nil {
 		return err
 	}
-	_, err = space.New(context.Background(), parameters, p.definition.Restrictions, p.environment(d))
+	_, err = space.New(context.Background(), parameters, restrictions, p.environment(d))
 	var empty *space.EmptyError
 	if errors.As(err, &empty) {
 		return fmt.Errorf("restrictions[%d], %s, refuses it", empty.Index, excerpt.Of(empty.Restriction.String()))

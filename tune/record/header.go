@@ -40,9 +40,10 @@ type Header struct {
 	Options     string             // of the compiler, the same for all configurations, constants included
 	ProblemSize []int
 	Objective   problem.Objective
-	Metrics     []string // names in order
-	Iterations  int      // timed launches of a configuration
-	Verified    bool     // outputs are compared with a reference
+	Baseline    map[string]space.Value // the configuration that the best is compared with; nil: none
+	Metrics     []string               // names in order
+	Iterations  int                    // timed launches of a configuration
+	Verified    bool                   // outputs are compared with a reference
 
 	Strategy string // of the search that began the run
 	Seed     uint64
@@ -52,25 +53,26 @@ type Header struct {
 
 // headerJSON is the form of a header in files.
 type headerJSON struct {
-	Format      string          `json:"format"`
-	Version     int             `json:"version,omitempty"`
-	Digest      string          `json:"digest,omitempty"`
-	Kernel      string          `json:"kernel,omitempty"`
-	Source      string          `json:"source,omitempty"`
-	Device      hardware.Device `json:"device"`
-	Parameters  []parameterJSON `json:"parameters"`
-	SpaceSize   int             `json:"space_size,omitempty"`
-	Constants   []constantJSON  `json:"constants,omitempty"`
-	Options     string          `json:"options,omitempty"`
-	ProblemSize []int           `json:"problem_size,omitempty"`
-	Objective   objectiveJSON   `json:"objective"`
-	Metrics     []string        `json:"metrics,omitempty"`
-	Iterations  int             `json:"iterations,omitempty"`
-	Verified    bool            `json:"verified"`
-	Strategy    string          `json:"strategy,omitempty"`
-	Seed        uint64          `json:"seed,omitempty"`
-	Started     time.Time       `json:"started,omitzero"`
-	Tool        string          `json:"tool,omitempty"`
+	Format      string               `json:"format"`
+	Version     int                  `json:"version,omitempty"`
+	Digest      string               `json:"digest,omitempty"`
+	Kernel      string               `json:"kernel,omitempty"`
+	Source      string               `json:"source,omitempty"`
+	Device      hardware.Device      `json:"device"`
+	Parameters  []parameterJSON      `json:"parameters"`
+	SpaceSize   int                  `json:"space_size,omitempty"`
+	Constants   []constantJSON       `json:"constants,omitempty"`
+	Options     string               `json:"options,omitempty"`
+	ProblemSize []int                `json:"problem_size,omitempty"`
+	Objective   objectiveJSON        `json:"objective"`
+	Baseline    map[string]valueJSON `json:"baseline,omitempty"`
+	Metrics     []string             `json:"metrics,omitempty"`
+	Iterations  int                  `json:"iterations,omitempty"`
+	Verified    bool                 `json:"verified"`
+	Strategy    string               `json:"strategy,omitempty"`
+	Seed        uint64               `json:"seed,omitempty"`
+	Started     time.Time            `json:"started,omitzero"`
+	Tool        string               `json:"tool,omitempty"`
 }
 
 type parameterJSON struct {
@@ -123,6 +125,12 @@ func (h Header) MarshalJSON() ([]byte, error) {
 		}
 		j.Parameters = append(j.Parameters, q)
 	}
+	for name, v := range h.Baseline {
+		if j.Baseline == nil {
+			j.Baseline = map[string]valueJSON{}
+		}
+		j.Baseline[name] = valueJSON{v}
+	}
 	for _, c := range h.Constants {
 		j.Constants = append(j.Constants, constantJSON{c.Name, valueJSON{c.Value}, c.Host})
 	}
@@ -150,6 +158,12 @@ func (h *Header) UnmarshalJSON(raw []byte) error {
 			q.Values = append(q.Values, v.v)
 		}
 		h.Parameters = append(h.Parameters, q)
+	}
+	for name, v := range j.Baseline {
+		if h.Baseline == nil {
+			h.Baseline = map[string]space.Value{}
+		}
+		h.Baseline[name] = v.v
 	}
 	for _, c := range j.Constants {
 		h.Constants = append(h.Constants, problem.Constant{Name: c.Name, Value: c.Value.v, Host: c.Host})

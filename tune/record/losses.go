@@ -49,6 +49,7 @@ func headerLosses(was, is *Header) []string {
 		{"the constants", was.Constants, is.Constants},
 		{"the problem size", was.ProblemSize, is.ProblemSize},
 		{"the objective", problem.Objective{Name: objectiveName(was.Objective), Maximize: was.Objective.Maximize}, is.Objective},
+		{"the baseline", was.Baseline, is.Baseline},
 		{"the list of metrics", was.Metrics, is.Metrics},
 		{"the number of iterations", was.Iterations, is.Iterations},
 		{"whether outputs are verified", was.Verified, is.Verified},

@@ -80,6 +80,9 @@ func (run *Run) bestFigures(escape func(string) string) string {
 			text += fmt.Sprintf(", %s %s", figure.Number(m.Value), escape(m.Name))
 		}
 	}
+	if s.OverBaseline != nil {
+		text += fmt.Sprintf("; gain over the baseline %.2f×", *s.OverBaseline)
+	}
 	if s.OverMedian != nil && s.OverWorst != nil {
 		text += fmt.Sprintf("; %.2f× better than the median configuration, %.2f× than the worst", *s.OverMedian, *s.OverWorst)
 	}

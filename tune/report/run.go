@@ -46,6 +46,7 @@ type Run struct {
 	options   string // of the compiler, as the specification writes them
 	defined   []problem.Constant
 	objective problem.Objective
+	baseline  map[string]space.Value
 	ranking   tune.Ranking
 	began     time.Time // as the header says; zero where it does not
 }
@@ -93,7 +94,7 @@ func newRun(s Source) (*Run, error) {
 		ProblemSize: h.ProblemSize, Strategy: h.Strategy, Seed: h.Seed, Tool: h.Tool, Iterations: h.Iterations,
 		Objective: Objective{h.Objective.Name, h.Objective.Maximize},
 		Constants: []Assignment{}, Parameters: []Parameter{}, Devices: []string{}, // lists, also where they are empty
-		results: s.Record.Results, options: h.Options, defined: h.Constants, objective: h.Objective, ranking: tune.Rank(h.Objective, s.Record.Results), began: h.Started,
+		results: s.Record.Results, options: h.Options, defined: h.Constants, objective: h.Objective, baseline: h.Baseline, ranking: tune.Rank(h.Objective, s.Record.Results), began: h.Started,
 	}
 	run.ProblemSize = append([]int{}, run.ProblemSize...)
 	run.Device.Extensions = nil // of no interest here, and long

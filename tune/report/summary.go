@@ -31,6 +31,9 @@ type Summary struct {
 	// best few are measured again: the median and the worst are of the search.
 	OverMedian *float64 `json:"overMedian"`
 	OverWorst  *float64 `json:"overWorst"`
+	// The baseline of the specification, measured again with the best; null without one that is correct.
+	Baseline     *float64 `json:"baseline"`
+	OverBaseline *float64 `json:"overBaseline"`
 }
 
 // A StatusCount is how many configurations ended so, with words for a reader.
@@ -98,6 +101,10 @@ func summarize(run *Run, b *best) Summary {
 	}
 	s.Median, s.Worst = &median, &worst
 	s.OverMedian, s.OverWorst = gain(run.objective, s.Best.Objective, median), gain(run.objective, s.Best.Objective, worst)
+	if base := tune.ResultOf(run.results, run.baseline); run.baseline != nil && base != nil && base.Rankable() {
+		value := base.Figures().Objective
+		s.Baseline, s.OverBaseline = &value, gain(run.objective, s.Best.Objective, value)
+	}
 	return s
 }
 

@@ -36,6 +36,7 @@ func (f field) definition() (d problem.Definition) {
 		key("roofline", &d.Roofline, field.roofline),
 		key("metrics", &d.Metrics, field.metrics),
 		key("objective", &d.Objective, field.objective),
+		key("baseline", &d.Baseline, field.configuration),
 		key("max_evals", &d.MaxEvaluations, field.maxEvaluations),
 		key("seed", &d.Seed, field.seed),
 	)
@@ -111,6 +112,9 @@ func (f field) expressions() []problem.Expr { return each(f.listOrOne(), field.e
 // divisors reads the divisors of a dimension. An empty list means no divisor, a missing one the
 // default.
 func (f field) divisors() []problem.Expr { return append([]problem.Expr{}, f.expressions()...) }
+
+// configuration reads values of parameters.
+func (f field) configuration() map[string]space.Value { return named(f, field.value) }
 
 func (f field) restriction() space.Restriction { return space.Restriction{Expression: f.expression()} }
 
@@ -358,7 +362,7 @@ func (f field) verification() *problem.Verification {
 	v, command := &problem.Verification{}, problem.Command{}
 	f.keys(
 		key("spec", &f.reference, field.text),
-		key("parameters", &v.Configuration, func(f field) map[string]space.Value { return named(f, field.value) }),
+		key("parameters", &v.Configuration, field.configuration),
 		key("launches", &v.Launches, field.expression),
 		key("swap", &v.Swap, field.swap),
 		key("npy", &v.Files, func(f field) map[string]string { return named(f, field.npyFile) }),
@@ -482,7 +486,7 @@ func (d *document) loadReference(definition *problem.Definition) Errors {
 			reference.Constants[i].Value = definition.Constants[j].Value
 		}
 	}
-	reference.Seed = definition.Seed
+	reference.Seed, reference.Baseline = definition.Seed, nil
 	doc.check(reference)
 	if len(doc.errs) > 0 {
 		sortErrors(doc.errs)

@@ -196,6 +196,10 @@ func (o Options) apply(doc *document, d *problem.Definition) {
 		i, err := indexOf("parameter", name, parameters)
 		if err == nil {
 			d.Parameters[i].Values, err = optionValues(d.Parameters[i].Values, texts)
+			same := func(v space.Value) bool { return space.SameValue(v, d.Baseline[name]) }
+			if d.Baseline[name] != nil && !slices.ContainsFunc(d.Parameters[i].Values, same) {
+				d.Baseline = nil // the option leaves it out
+			}
 		}
 		doc.change("parameters."+name, "-p "+name+"="+strings.Join(texts, ","), err)
 	}

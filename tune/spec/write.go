@@ -120,6 +120,9 @@ func (d *Draft) YAML() []byte {
 		direction := map[bool]string{true: "maximize", false: "minimize"}[o.Maximize]
 		w.line("objective", "", "objective: "+mapping(part{"name", textText(o.Name)}, part{"direction", direction}))
 	}
+	if len(x.Baseline) > 0 {
+		w.line("baseline", "", "baseline: "+sortedMapping(x.Baseline, scalarText))
+	}
 	if x.MaxEvaluations > 0 {
 		w.line("max_evals", "", fmt.Sprintf("max_evals: %d", x.MaxEvaluations))
 	}

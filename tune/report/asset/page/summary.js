@@ -46,10 +46,13 @@ function origin(run, best) {
 function goodCard(run) {
   const s = run.summary, measure = run.measures[0];
   const rows = [["best", s.best.objective, 1], ["median", s.median, s.overMedian], ["worst", s.worst, s.overWorst]];
+  if (s.overBaseline) rows.splice(1, 0, ["baseline", s.baseline, s.overBaseline]);
   const over = countNoun(run.correct.length, "correct configuration");
   const longest = Math.max(...rows.map(([, , ratio]) => ratio || 1));
+  const gain = s.overBaseline ? `${times(s.overBaseline)} better than the baseline` : "";
   const words = s.overMedian ? `${times(s.overMedian)} better than the median configuration, ${times(s.overWorst)} better than the worst` : "";
   return el("div", { class: "card good" }, el("h2", {}, "How good is it"),
+    gain && el("p", { id: "baseline-gain" }, gain),
     words && el("p", { id: "gain" }, words),
     el("table", { class: "bars" }, rows.map(([name, value, ratio]) => {
       const bar = el("i");
