@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
@@ -120,7 +122,8 @@ func TestARunEndsWhenNoWorkerStartsAnyMore(t *testing.T) {
 }
 
 // TestGoingOnWithFewerWorkers has workers of which only those can start that start at once. All tasks wait
-// before the first is handed to a worker, so that the pool asks for more workers however fast the device is.
+// before the first is handed to a worker, so that the pool asks for more workers; and the evaluation goes on
+// until these have failed, however fast the first one is.
 func TestGoingOnWithFewerWorkers(t *testing.T) {
 	t.Parallel()
 	for _, a := range arrangements {
@@ -131,8 +134,11 @@ func TestGoingOnWithFewerWorkers(t *testing.T) {
 			pool.take(configurationOf(t, p, map[string]space.Value{"fault": fault}))
 		}
 		in, out := make(chan space.Configuration), make(chan tune.Result, len(survivable))
-		close(in)
-		if err := pool.Evaluate(context.Background(), in, out); err != nil {
+		keep, end := pool.options.Note, sync.OnceFunc(func() { close(in) })
+		pool.options.Note = func(text string) { keep(text); end() }
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute) // for a pool that notes nothing
+		defer cancel()
+		if err := pool.Evaluate(ctx, in, out); err != nil {
 			t.Fatalf("%s: %v\n%s", a, err, pool.output)
 		}
 		close(out)
