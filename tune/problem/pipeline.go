@@ -38,8 +38,11 @@ func (p *Problem) compileStages(errs *fieldErrors, scope expression.Scope) {
 		for i := range p.arguments {
 			s.arguments = append(s.arguments, i)
 		}
-		p.stages = []stage{s}
+		p.stages, p.problemSize = []stage{s}, s.shape.problemSize
 		return
+	}
+	for i, source := range d.ProblemSize {
+		p.problemSize = append(p.problemSize, p.compileSize(errs, fmt.Sprintf("problem_size[%d]", i), source, scope))
 	}
 	if n := countStages(d.Stages); n > maxStages {
 		errs.addf("kernels", "%d kernels and loops are more than the %d that are taken", n, maxStages)
@@ -255,12 +258,13 @@ type derivation struct {
 	env      map[string]any
 	launches []Launch
 	holders  []int              // by argument: the argument in whose buffer its content is
-	same     map[*stage]*Launch // the launches of stages that are always the same, but for their buffers
+	swapped  bool               // holders were changed
+	same     map[*stage]*Launch // the launches of stages that are always the same, but for their buffers; nil: no loop yet
 }
 
 // fillLaunches derives the launches of a variant.
 func (p *Problem) fillLaunches(v *Variant, env map[string]any) error {
-	d := derivation{Problem: p, env: env, holders: make([]int, len(p.arguments)), same: map[*stage]*Launch{}}
+	d := derivation{Problem: p, env: env, holders: make([]int, len(p.arguments)), launches: make([]Launch, 0, 1)}
 	for i := range d.holders {
 		d.holders[i] = i
 	}
@@ -284,9 +288,12 @@ func (d *derivation) run(stages []stage) error {
 			}
 		}
 		for k := range n {
-			if k > 0 {
-				a, b := s.swap[0], s.swap[1]
+			if k == 1 && d.same == nil {
+				d.same = map[*stage]*Launch{}
+			}
+			if a, b := s.swap[0], s.swap[1]; k > 0 && a != b {
 				d.holders[a], d.holders[b] = d.holders[b], d.holders[a]
+				d.swapped = true
 			}
 			if s.index != "" {
 				d.env[s.index] = k
@@ -316,14 +323,16 @@ func (d *derivation) once(s *stage) error {
 		if l, err = d.launch(s); err != nil {
 			return err
 		}
-		if s.repeated {
+		if s.repeated && d.same != nil {
 			d.same[s] = l
 		}
 	}
 	next := *l
-	next.Arguments = make([]int, len(s.arguments))
-	for place, i := range s.arguments {
-		next.Arguments[place] = d.holders[i]
+	if next.Arguments = s.arguments; d.swapped {
+		next.Arguments = make([]int, len(s.arguments))
+		for place, i := range s.arguments {
+			next.Arguments[place] = d.holders[i]
+		}
 	}
 	d.launches = append(d.launches, next)
 	return nil

@@ -52,6 +52,9 @@ func TestLaunchesOfAPipeline(t *testing.T) {
 	if name := p.KernelName(); name != "first+up+down" {
 		t.Errorf("name %s", name)
 	}
+	if size := p.FixedProblemSize(); len(size) != 1 || size[0] != 1000 {
+		t.Errorf("problem size %v", size)
+	}
 	parts := Parts(v.Launches)
 	if len(parts) != 3 || parts[1].Launches != 4 || parts[1].String() != "up, 4 launches: global size 1024, local size 32, 0.000 ms" {
 		t.Errorf("parts %v", parts)

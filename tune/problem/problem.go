@@ -23,17 +23,19 @@ type Problem struct {
 	constants  map[string]any              // by name, as in expressions
 	space      atomic.Pointer[space.Space] // constructed by the first call of Space, if it is the same for all devices
 
-	options    []buildOption
-	command    []buildOption // the arguments of the command that makes sources
-	stages     []stage
-	indices    []string                 // of the loops of stages
-	structs    map[string]*array.Struct // by name
-	arguments  []argument
-	roofline   *roofline // nil: there is none
-	metrics    []*expression.Expression
-	verify     *verification
-	baseline   space.Configuration
-	overridden []string // notices of the directives that were removed from the source
+	options     []buildOption
+	command     []buildOption            // the arguments of the command that makes sources
+	problemSize []*expression.Expression // of the definition
+	stages      []stage
+	indices     []string                 // of the loops of stages
+	structs     map[string]*array.Struct // by name
+	arguments   []argument
+	roofline    *roofline // nil: there is none
+	metrics     []*expression.Expression
+	verify      *verification
+	baseline    space.Configuration
+	overridden  []string // notices of the directives that were removed from the source
+	hint        string   // about a build that fails
 
 	specializations []specialization
 	commandDigest   func() string // of Kernel.Command
@@ -120,6 +122,7 @@ func New(d Definition) (*Problem, error) {
 	if err := errs.err(); err != nil {
 		return nil, err
 	}
+	p.hint = p.macroHint()
 	return p, nil
 }
 
@@ -298,14 +301,11 @@ func (p *Problem) Objective() Objective {
 	return o
 }
 
-// FixedProblemSize returns the problem size, or nil if it depends on the configuration or the device, and for a
-// pipeline.
+// FixedProblemSize returns the problem size, or nil if it depends on the configuration or the device, or if all
+// kernels of a pipeline have sizes of their own.
 func (p *Problem) FixedProblemSize() []int {
-	if p.IsPipeline() {
-		return nil
-	}
 	var size []int
-	for _, e := range p.stages[0].shape.problemSize {
+	for _, e := range p.problemSize {
 		n, err := e.Int(p.constants)
 		if !p.fixed(e) || err != nil {
 			return nil

@@ -47,7 +47,7 @@ type Tolerance struct {
 // Variant derives the kernel of a configuration on a device. Its error is the reason why the
 // configuration cannot be launched there.
 func (p *Problem) Variant(c space.Configuration, d hardware.Device) (*Variant, error) {
-	v := &Variant{Configuration: c, Hint: p.macroHint()}
+	v := &Variant{Configuration: c, Hint: p.hint}
 	defines, prologue := p.defines(c)
 	if !p.generated() {
 		v.setSource(p.source, prologue)
