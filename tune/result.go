@@ -31,6 +31,11 @@ type Result struct {
 	Warnings string
 	Binary   uint64
 
+	// Unchanged says that the reference has made the outputs that the buffers hold at first, within the
+	// tolerance: a kernel that writes nothing would pass. It is set on the first result that was compared with a
+	// reference. No record keeps it.
+	Unchanged bool
+
 	Times    []float64 // of all timed launches in order, in milliseconds
 	Verified bool      // the output was compared with a reference
 

@@ -28,6 +28,7 @@ type printer struct {
 	noPeak         bool // the user wants no peaks measured
 	compared       bool // one of several searches, of which only a summary is shown, on stderr
 	warnings       compilerWarnings
+	unchanged      bool // the notice of [tune.Result.Unchanged] was shown
 	size           int // of the space
 	varying        []parameterColumn
 	columns        bool // lines of results are columns of what varies, for a terminal
@@ -133,7 +134,15 @@ func (p *printer) result(r tune.Result, resumed bool) {
 	if tooMany {
 		fmt.Fprintln(p.notes, "The compiler has more warnings, which are not shown.")
 	}
+	if r.Unchanged && !p.unchanged {
+		p.unchanged = true
+		fmt.Fprintln(p.notes, unchangedNotice)
+	}
 }
+
+// unchangedNotice is the notice of [tune.Result.Unchanged].
+const unchangedNotice = "The reference leaves the outputs as they were, within the tolerance: a kernel that writes nothing would be called correct. " +
+	"Give the outputs another fill, or a smaller atol or rtol."
 
 // line returns the line that shows a result; "" if nothing is shown of it.
 func (p *printer) line(r tune.Result) string {

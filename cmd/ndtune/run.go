@@ -76,6 +76,9 @@ func runOne(c *cli.Context, s *spec.Spec) error {
 		return err
 	}
 	printOne(c.App.Writer, s.Problem, outcome)
+	if outcome.Results[0].Unchanged {
+		fmt.Fprintln(c.App.ErrWriter, unchangedNotice)
+	}
 	if outcome.Best == nil && c.Context.Err() == nil {
 		return errReported
 	}

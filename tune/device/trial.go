@@ -123,6 +123,7 @@ func (t *trial) expect(ctx context.Context) error {
 	known := t.references.known(t.variant)
 	var err error
 	if t.expected, err = t.references.of(ctx, t.session, t.variant); err == nil && !known {
+		t.result.Unchanged = t.references.unchanged
 		t.supervisor.Begin(StageBuild, 0) // which goes on
 	}
 	return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -241,4 +242,22 @@ func TestASecondOutputIsComparedToo(t *testing.T) {
 		Verify:      expect(map[string]any{"a": []int32{1}, "b": []int32{3}}),
 	}
 	wantStatus(t, "the second", evaluateFirst(t, d), tune.Correctness, "b: element 0: got 2, want 3")
+}
+
+// TestAReferenceThatChangesNothing has a kernel that adds a little to its buffer, and tolerances beyond which the
+// little counts or not.
+func TestAReferenceThatChangesNothing(t *testing.T) {
+	d := problem.Definition{
+		Kernel:      problem.Kernel{Name: "add", Source: "__kernel void add(__global float *x) { x[get_global_id(0)] += 0.01f; }"},
+		ProblemSize: []problem.Expr{"64"},
+		Arguments:   []problem.Argument{{Name: "x", Type: "float32", Size: "64", Output: true, RestoreEachLaunch: true}},
+		Parameters:  one("block_size_x", 32),
+		Verify:      &problem.Verification{Expected: map[string]any{"x": slices.Repeat([]float32{0.01}, 64)}},
+	}
+	for atol, want := range map[problem.Expr]bool{"0.1": true, "0.001": false} {
+		d.Verify.ATol = atol
+		if r := evaluateFirst(t, d); r.Status != tune.Correct || r.Unchanged != want {
+			t.Errorf("%s: unchanged %v, %s %s", atol, r.Unchanged, r.Status, r.Reason)
+		}
+	}
 }

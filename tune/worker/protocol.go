@@ -93,6 +93,7 @@ type result struct {
 	Status       tune.Status
 	Reason       string
 	Warnings     string
+	Unchanged    bool
 	Binary       uint64
 	Times        []float64
 	Parts        []problem.Part
@@ -141,14 +142,14 @@ type measured struct {
 
 func sent(r tune.Result) result {
 	return result{
-		Status: r.Status, Reason: r.Reason, Warnings: r.Warnings, Binary: r.Binary, Times: r.Times, Parts: r.Parts, Verified: r.Verified,
+		Status: r.Status, Reason: r.Reason, Warnings: r.Warnings, Unchanged: r.Unchanged, Binary: r.Binary, Times: r.Times, Parts: r.Parts, Verified: r.Verified,
 		EarlyStopped: r.EarlyStopped, Durations: r.Durations, Timestamp: r.Timestamp,
 	}
 }
 
 func (r result) received(c space.Configuration) tune.Result {
 	return tune.Result{
-		Configuration: c, Status: r.Status, Reason: r.Reason, Warnings: r.Warnings, Binary: r.Binary, Times: r.Times, Parts: r.Parts, Verified: r.Verified,
+		Configuration: c, Status: r.Status, Reason: r.Reason, Warnings: r.Warnings, Unchanged: r.Unchanged, Binary: r.Binary, Times: r.Times, Parts: r.Parts, Verified: r.Verified,
 		EarlyStopped: r.EarlyStopped, Durations: r.Durations, Timestamp: r.Timestamp,
 	}
 }
