@@ -1,0 +1,176 @@
+package spec
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/clc"
+	"github.com/ndtune/ndtune/tune/problem"
+)
+
+// typeOf returns the type of the numbers or vectors of an argument, and whether it has such.
+func (p *proposal) typeOf(text string) (array.Type, bool) {
+	name := strings.Replace(typeName(text), "unsigned ", "u", 1)
+	for range 8 {
+		base := strings.TrimRight(name, "0123456789")
+		t, err := array.ParseType(map[bool]string{true: "uchar", false: base}[base == "bool"])
+		if lanes, e := strconv.Atoi(name[len(base):]); err == nil && (e == nil || base == name) {
+			if e == nil {
+				t = t.Vector(lanes)
+			}
+			return t, true
+		}
+		name = clc.Typedef(p.active, name)
+	}
+	return 0, false
+}
+
+// addArgument adds an argument of the kernel.
+func (p *proposal) addArgument(i int, a cl.ArgInfo) {
+	d := &p.Definition
+	field := fmt.Sprintf("arguments[%d]", len(d.Arguments))
+	argument := problem.Argument{Name: cmp.Or(a.Name, fmt.Sprintf("argument_%d", i+1))}
+	defer func() { d.Arguments = append(d.Arguments, argument) }()
+	if shape, ok := imageShape(a.Type); ok {
+		p.addImage(&argument, a, shape, field)
+		return
+	} else if typeName(a.Type) == "sampler_t" {
+		argument.Sampler = &problem.Sampler{Coordinates: "pixels", Addressing: "clamp_to_edge", Filter: "nearest"}
+		p.remark(field, "DECIDE: coordinates are pixels or normalized; addressing is none, clamp, clamp_to_edge, repeat or\nmirrored_repeat; filter is nearest or linear.")
+		return
+	}
+	t, ok := p.typeOf(a.Type)
+	var bytes int // of an element of the type bytes
+	switch {
+	case ok:
+		argument.Type = t.OpenCL()
+		if same, err := array.ParseType(argument.Type); err != nil || same != t {
+			argument.Type = t.String()
+		}
+	case strings.Count(a.Type, "*") > 1:
+		p.remark(field, "DECIDE: %s is %s: a pointer to pointers has no description. Without one the kernel does not run.", argument.Name, a.Type)
+		argument.Type, t, bytes = "bytes", array.Uint8, 8
+	default:
+		argument.Type, bytes = p.structType(a.Type, field)
+		t = array.Uint8
+	}
+	of := p.elements(a.Name)
+	switch {
+	case a.Address == cl.AddressLocal:
+		argument.LocalSize = "2 * " + strings.Join(p.blocks[:p.dimensions], " * ")
+		if bytes > 1 {
+			argument.LocalSize += fmt.Sprintf(" * %d", bytes)
+		}
+		p.remark(field, "DECIDE: the elements of local memory that a work-group needs.")
+	case a.Address == cl.AddressPrivate && bytes > 0:
+		argument.Value = strings.Repeat("00", bytes)
+	case a.Address == cl.AddressPrivate && !ok:
+		argument.Value = p.structValue(argument.Type)
+		p.remark(field, "DECIDE: the values of the fields.")
+	case a.Address == cl.AddressPrivate:
+		argument.Value = p.scalarValue(a, t, field)
+	default:
+		argument.Size, argument.Fill = strings.Join(of, " * "), problem.Fill{Kind: array.Random}
+		if a.Address == cl.AddressConstant && len(p.function.Indices.Elements[a.Name]) == 0 {
+			argument.Size = strconv.Itoa(16384 / t.Size()) // every device has 16 KiB
+			p.remark(field, "DECIDE: the size of constant memory.")
+		} else if bytes > 1 {
+			argument.Size += fmt.Sprintf(" * %d", bytes)
+		}
+		p.limitIndices(&argument, a, t, field)
+	}
+}
+
+// limitIndices fills a buffer whose elements are an index of other buffers with indices that these have.
+func (p *proposal) limitIndices(argument *problem.Argument, a cl.ArgInfo, t array.Type, field string) {
+	if !isWhole(t) || argument.Type == "bytes" {
+		return
+	}
+	for _, target := range p.function.Indices.Targets[a.Name] {
+		if !slices.ContainsFunc(p.Kernel.Arguments, func(o cl.ArgInfo) bool { return o.Name == target && strings.Contains(o.Type, "*") }) {
+			continue
+		}
+		limit := slices.DeleteFunc(p.elements(target), func(factor problem.Expr) bool { // only constants can be limits
+			return !slices.ContainsFunc(p.Definition.Constants, func(c problem.Constant) bool { return c.Name == factor })
+		})
+		argument.Fill.Low, argument.Fill.High = "0", cmp.Or(strings.Join(limit, " * "), "1")
+		p.remark(field, "DECIDE: its elements are indices of %s, so they must be below the size of that buffer.", target)
+		return
+	}
+}
+
+// typeName returns the name of a type without qualifiers and asterisks.
+func typeName(text string) string {
+	var words []string
+	for _, word := range strings.Fields(strings.ReplaceAll(text, "*", " ")) {
+		if !slices.Contains(strings.Fields("const volatile restrict struct union __global __constant __local __private global constant local private read_only write_only read_write __read_only __write_only __read_write"), word) {
+			words = append(words, word)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// scalarValue returns the value of a scalar argument.
+func (p *proposal) scalarValue(a cl.ArgInfo, t array.Type, field string) any {
+	r, _ := roleOf(a.Name)
+	var v any = 1
+	switch {
+	case p.isKnown(a.Name):
+		return a.Name
+	case isWhole(t) && r == strideRole:
+		v = p.sizes[0].name
+		p.remark(field, "DECIDE: the distance of rows.")
+	case isWhole(t) && strings.Contains(strings.ToLower(a.Name), "offset"):
+		v = 0
+		fallthrough
+	default:
+		if !isWhole(t) {
+			v = 0.5
+		}
+		p.remark(field, "DECIDE: the value of %s.", a.Name)
+	}
+	return valueOf(t, v)
+}
+
+// markOutputs marks the buffers that the kernel writes: those to which its text assigns, else the first that is not
+// constant.
+func (p *proposal) markOutputs() {
+	var writable, written []int
+	for i, a := range p.Kernel.Arguments {
+		image := p.Definition.Arguments[i].Image != nil
+		switch {
+		case image && (a.Access == cl.AccessWriteOnly || p.function.Uses[a.Name].Written):
+			written = append(written, i)
+		case !image && a.Address == cl.AddressGlobal && a.Qualifier&cl.TypeConst == 0:
+			if writable = append(writable, i); p.function.Uses[a.Name].Written {
+				written = append(written, i)
+			}
+		}
+	}
+	why := "the kernel assigns to it"
+	if len(written) == 0 {
+		written = writable[:min(1, len(writable))]
+		why = "it is the first that is not const"
+	}
+	for _, i := range written {
+		a := &p.Definition.Arguments[i]
+		a.Output = true
+		switch u := p.function.Uses[a.Name]; {
+		case a.Image != nil && a.Fill.Kind == "":
+		case u.Read || !u.Written:
+			a.RestoreEachLaunch = true
+		default:
+			a.Fill = problem.Fill{}
+		}
+		p.remark(fmt.Sprintf("arguments[%d]", i), "An output: %s.", why)
+	}
+	if len(written) == 0 {
+		p.remark("verify", "DECIDE: no argument of the kernel is an output that can be verified.")
+	}
+	p.remark("arguments", "DECIDE: the sizes of buffers, in elements, must be at least what the kernel reads and writes. fill is the\ninitial content. Buffers with output: true are verified; restore: iteration is for kernels that work in place.")
+}
