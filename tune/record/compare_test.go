@@ -38,6 +38,8 @@ func difference(got, want tune.Result) string {
 		return fmt.Sprintf("timestamp %v, want %v", got.Timestamp, want.Timestamp)
 	case !slices.EqualFunc(got.Final, want.Final, sameFloat):
 		return fmt.Sprintf("final times %v, want %v", got.Final, want.Final)
+	case !sameLaunches(&got, &want):
+		return fmt.Sprintf("launches %v, want %v", got.Launches(), want.Launches())
 	case want.AtFinal != nil && !sameFinals(&want, &got):
 		return fmt.Sprintf("at the final times %+v, want %+v", got.AtFinal, want.AtFinal)
 	}

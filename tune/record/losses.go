@@ -101,6 +101,7 @@ func resultLosses(was, is *Record) []string {
 		{"which outputs were verified", func(a, b *tune.Result) bool { return a.Verified == b.Verified }},
 		{"marks of being measured once", func(a, b *tune.Result) bool { return a.EarlyStopped == b.EarlyStopped }},
 		{"which device measured", func(a, b *tune.Result) bool { return a.Device == b.Device }},
+		{"sizes of the launches", sameLaunches},
 		{"metrics", sameMetrics},
 		{"values of the objective", func(a, b *tune.Result) bool { return !sameObjective || sameNumber(a.Objective, b.Objective) }},
 		{"durations as they were", func(a, b *tune.Result) bool { return a.Durations == b.Durations }},
@@ -122,6 +123,10 @@ func resultLosses(was, is *Record) []string {
 		}
 	}
 	return lost
+}
+
+func sameLaunches(a, b *tune.Result) bool {
+	return slices.Equal(a.Global, b.Global) && slices.Equal(a.Local, b.Local) && slices.Equal(a.Offset, b.Offset) && reflect.DeepEqual(a.Parts, b.Parts)
 }
 
 // sameNumber takes all NaN for one.

@@ -28,7 +28,8 @@ const t4Version = "1.0.0"
 // what the header says, «exact_timestamp» where microseconds are not enough, and
 // «reason_base64» where the reason is not UTF-8; «times» has «benchmark», as Kernel Tuner
 // writes it, and «final_runtimes», whose median is the measurement «final_time». What the metrics
-// and the objective are at that median is «at_final», as in a run log. [Read] takes them back.
+// and the objective are at that median is «at_final», and the launches are «global», «local», «offset» and
+// «kernels», as in a run log. [Read] takes them back.
 // After a final measurement «rank» is the place of a correct result, from 1, which is that of the
 // winner (see [tune.Ranking]): the objectives are those of the search, and do not tell it.
 func EncodeT4(w io.Writer, r *Record) error {
@@ -72,6 +73,7 @@ func (l *layout) appendT4(b []byte, d digits, r *tune.Result, h *Header, rank in
 		b = appendFields(b, field{"reason", &r.Reason}, field{"reason_base64", (*notUTF8)(&r.Reason)})
 	}
 	b = appendFields(b, field{"early_stopped", &r.EarlyStopped}, field{"device", &r.Device}, field{"rank", &rank}, field{"at_final", &r.AtFinal})
+	b = appendFields(b, field{"global", &r.Global}, field{"local", &r.Local}, field{"offset", &r.Offset}, field{"kernels", &r.Parts})
 	if r.Verified != verifiedBy(h, r) {
 		b = strconv.AppendBool(appendName(b, "verified"), r.Verified)
 	}
@@ -162,6 +164,10 @@ type t4Result struct {
 	Verified      json.RawMessage            `json:"verified"`
 	Exact         json.RawMessage            `json:"exact_timestamp"`
 	AtFinal       json.RawMessage            `json:"at_final"`
+	Global        json.RawMessage            `json:"global"`
+	Local         json.RawMessage            `json:"local"`
+	Offset        json.RawMessage            `json:"offset"`
+	Kernels       json.RawMessage            `json:"kernels"`
 	Measurements  []struct {
 		Name  string          `json:"name"`
 		Value json.RawMessage `json:"value"`
@@ -288,6 +294,14 @@ func (t *t4Result) result(l *layout, h *Header, unit float64) (digits, tune.Resu
 	if len(t.AtFinal) > 0 && len(r.Final) > 0 {
 		if err := decodeValue(t.AtFinal, &r.AtFinal); err != nil {
 			return nil, r, fmt.Errorf("at_final: %w", err)
+		}
+	}
+	for _, f := range []struct {
+		raw json.RawMessage
+		to  any
+	}{{t.Global, &r.Global}, {t.Local, &r.Local}, {t.Offset, &r.Offset}, {t.Kernels, &r.Parts}} {
+		if len(f.raw) > 0 {
+			_ = decodeValue(f.raw, f.to) // whatever else others mean by it
 		}
 	}
 	for _, f := range t4Durations(&r.Durations) {
