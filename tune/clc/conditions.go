@@ -99,10 +99,14 @@ func (m macroTable) value(expression string) (v int64, known bool) {
 
 // A conditionReader computes an integer expression.
 type conditionReader struct {
-	macros macroTable
-	words  []string
-	known  bool
+	macros   macroTable
+	words    []string
+	known    bool
+	expanded int // words of macros so far
 }
+
+// maxExpanded bounds the words of a condition whose macros contain each other.
+const maxExpanded = 10_000
 
 // expand replaces macros by their texts, and joins the characters of operators.
 func (e *conditionReader) expand(words []string, depth int) (all []string) {
@@ -110,6 +114,8 @@ func (e *conditionReader) expand(words []string, depth int) (all []string) {
 		w := words[i]
 		text, isMacro := e.macros[w]
 		switch {
+		case e.expanded > maxExpanded:
+			return []string{"?"}
 		case w == "defined":
 			rest := slices.DeleteFunc(slices.Clone(words[i+1:min(i+4, len(words))]), func(w string) bool { return w == "(" })
 			if len(rest) == 0 || e.macros.defined(rest[0]) == unknown {
@@ -122,7 +128,9 @@ func (e *conditionReader) expand(words []string, depth int) (all []string) {
 			}
 			all = append(all, map[truth]string{yes: "1", no: "0"}[e.macros.defined(rest[0])])
 		case isMacro && depth < 16:
-			all = append(all, e.expand(tokens(text), depth+1)...)
+			of := tokens(text)
+			e.expanded += len(of)
+			all = append(all, e.expand(of, depth+1)...)
 		case len(all) > 0 && slices.Contains(operators[:8], all[len(all)-1]+w):
 			all[len(all)-1] += w
 		default:

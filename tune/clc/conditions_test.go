@@ -70,3 +70,17 @@ end
 		t.Errorf("a condition that is not known leaves out text: %q", Active(same, nil))
 	}
 }
+
+// TestMacrosThatGrow has a macro whose text would have 8^12 words.
+func TestMacrosThatGrow(t *testing.T) {
+	var macros []Macro
+	for c := 'a'; c < 'm'; c++ {
+		macros = append(macros, Macro{Name: string(c), Text: strings.Repeat(string(c+1)+" + ", 7) + string(c+1)})
+	}
+	if v, known := Value("a", macros); known {
+		t.Errorf("%d", v)
+	}
+	if v, known := Value("k", macros); !known || v != 0 {
+		t.Errorf("%d, %v", v, known)
+	}
+}
