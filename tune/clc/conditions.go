@@ -12,7 +12,7 @@ import (
 func Active(text string, given []Macro) string {
 	m := macroTable{}
 	for _, g := range given {
-		m[g.Name] = g.Text
+		m[g.Name] = definition{g.Text, yes}
 	}
 	var out strings.Builder
 	var open []condition
@@ -42,9 +42,9 @@ func Active(text string, given []Macro) string {
 		case left:
 			continue
 		case d.name == "define" && !strings.HasPrefix(rest, "("):
-			m[name] = strings.TrimSpace(rest)
+			m[name] = definition{strings.TrimSpace(rest), yes}
 		case d.name == "define":
-			m[name] = "?" // not a number
+			m[name] = definition{anyText, yes}
 		case d.name == "undef":
 			delete(m, name)
 		}
@@ -58,14 +58,28 @@ func Active(text string, given []Macro) string {
 	return out.String()
 }
 
-// A macroTable has the texts of object-like macros by name.
-type macroTable map[string]string
+// A macroTable has macros by name. A macro that is not in it is not defined, unless the language may define it.
+type macroTable map[string]definition
+
+// A definition of a macro is its text, and whether the macro is defined as far as that is known.
+type definition struct {
+	text    string
+	defined truth
+}
+
+// anyText stands for a text that is not known, or is no number.
+const anyText = "?"
 
 func (m macroTable) defined(name string) truth {
-	if _, found := m[name]; found {
-		return yes
+	if d, found := m[name]; found {
+		return d.defined
 	}
-	return definitions{}.defined(name)
+	for _, prefix := range []string{"_", "cl_", "CL_", "FP_", "FLT_", "DBL_", "HALF_", "M_", "INT_", "CHAR_"} {
+		if strings.HasPrefix(name, prefix) {
+			return unknown
+		}
+	}
+	return no
 }
 
 // holds returns the value of the condition of an #if, an #ifdef, an #ifndef or an #elif.
@@ -85,7 +99,7 @@ func (m macroTable) holds(d directive) truth {
 func Value(expression string, macros []Macro) (v int64, known bool) {
 	m := macroTable{}
 	for _, macro := range macros {
-		m[macro.Name] = macro.Text
+		m[macro.Name] = definition{macro.Text, yes}
 	}
 	return m.value(expression)
 }
@@ -112,14 +126,14 @@ const maxExpanded = 10_000
 func (e *conditionReader) expand(words []string, depth int) (all []string) {
 	for i := 0; i < len(words); i++ {
 		w := words[i]
-		text, isMacro := e.macros[w]
+		macro, isMacro := e.macros[w]
 		switch {
 		case e.expanded > maxExpanded:
-			return []string{"?"}
+			return []string{anyText}
 		case w == "defined":
 			rest := slices.DeleteFunc(slices.Clone(words[i+1:min(i+4, len(words))]), func(w string) bool { return w == "(" })
 			if len(rest) == 0 || e.macros.defined(rest[0]) == unknown {
-				return []string{"?"}
+				return []string{anyText}
 			}
 			for i++; i < len(words) && words[i] != rest[0]; i++ {
 			}
@@ -128,7 +142,7 @@ func (e *conditionReader) expand(words []string, depth int) (all []string) {
 			}
 			all = append(all, map[truth]string{yes: "1", no: "0"}[e.macros.defined(rest[0])])
 		case isMacro && depth < 16:
-			of := tokens(text)
+			of := tokens(macro.text)
 			e.expanded += len(of)
 			all = append(all, e.expand(of, depth+1)...)
 		case len(all) > 0 && slices.Contains(operators[:8], all[len(all)-1]+w):

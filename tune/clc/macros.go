@@ -27,27 +27,27 @@ func (r Redefinition) Place() string {
 
 // Override returns a source without the #define and #undef directives of some macros, so that the
 // compiler's options, which define them all, decide; and the directives that it removed. All lines keep
-// their numbers. A directive that the compiler does not reach stays: under #ifndef of a macro that is
-// defined, under #ifdef of one that is not, and under #if 0. Others are macros that the options define
-// besides. Override evaluates no other conditions, and removes a directive that depends on them.
+// their numbers. A directive that the compiler does not reach stays, such as one under #ifndef of a macro that is
+// defined, or under #if 0. Others are macros that the options define besides. Values of macros are not known: a
+// directive that depends on them is removed.
 func Override(text string, macros, others []string) (string, []Redefinition) {
 	if !slices.ContainsFunc(macros, func(name string) bool { return strings.Contains(text, name) }) {
 		return text, nil
 	}
 	directives := scanDirectives(text).directives
-	known := definitions{}
+	table := macroTable{}
 	for _, d := range directives {
 		if name, _ := splitMacro(d.argument); d.name == "define" || d.name == "undef" {
-			known[name] = unknown
+			table[name] = definition{anyText, unknown}
 		}
 	}
 	for _, name := range others {
-		if _, again := known[name]; !again {
-			known[name] = yes
+		if _, again := table[name]; !again {
+			table[name] = definition{anyText, yes}
 		}
 	}
 	for _, name := range macros {
-		known[name] = yes
+		table[name] = definition{anyText, yes}
 	}
 	var removed []Redefinition
 	var out strings.Builder
@@ -58,7 +58,7 @@ func Override(text string, macros, others []string) (string, []Redefinition) {
 		name, rest := splitMacro(d.argument)
 		switch {
 		case strings.HasPrefix(d.name, "if"):
-			open = append(open, condition{taken: known.evaluate(d)})
+			open = append(open, condition{taken: table.holds(d)})
 		case strings.HasPrefix(d.name, "el") && len(open) > 0:
 			open[len(open)-1].branch(d.name == "else")
 		case d.name == "endif" && len(open) > 0:
@@ -112,39 +112,7 @@ const (
 	no
 )
 
-// definitions say whether macros are defined, by name. A macro that is not among them is not, unless
-// the language may define it.
-type definitions map[string]truth
-
-func (d definitions) defined(name string) truth {
-	if t, found := d[name]; found {
-		return t
-	}
-	for _, prefix := range []string{"_", "cl_", "CL_", "FP_", "FLT_", "DBL_", "HALF_", "M_", "INT_", "CHAR_"} {
-		if strings.HasPrefix(name, prefix) {
-			return unknown
-		}
-	}
-	return no
-}
-
 func (t truth) negated() truth { return [...]truth{unknown: unknown, yes: no, no: yes}[t] }
-
-// evaluate returns the value of an #ifdef, an #ifndef, and an #if of 0, 1, defined(X) or !defined(X).
-func (d definitions) evaluate(of directive) truth {
-	macro, negated, ok := of.tested()
-	switch {
-	case ok && negated:
-		return d.defined(macro).negated()
-	case ok:
-		return d.defined(macro)
-	case of.argument == "0":
-		return no
-	case of.argument == "1":
-		return yes
-	}
-	return unknown
-}
 
 // A condition is the current branch of an #if.
 type condition struct {
