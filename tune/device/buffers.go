@@ -214,15 +214,15 @@ func (s *session) prepare(v *problem.Variant) error {
 	return s.restoreAll()
 }
 
-// prepareAgain prepares the buffers if another variant has replaced any. Otherwise it restores
-// only the buffers that every launch must find in their initial state.
-func (s *session) prepareAgain(v *problem.Variant) error {
+// prepareAgain prepares the buffers if another variant has replaced any, and reports whether it did. Otherwise
+// it restores only the buffers that every launch must find in their initial state.
+func (s *session) prepareAgain(v *problem.Variant) (replaced bool, err error) {
 	for i := range s.infos {
 		if s.lacks(i, v) {
-			return s.prepare(v)
+			return true, s.prepare(v)
 		}
 	}
-	return s.restore(true)
+	return false, s.restore(true)
 }
 
 // lacks reports whether argument i is a buffer or an image that is not there in the size of a variant.

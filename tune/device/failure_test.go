@@ -250,6 +250,25 @@ func TestALaunchThatFailsLeavesTheSession(t *testing.T) {
 	wantCorrect(t, "after", e.evaluateFor(t, nil))
 }
 
+// TestTheFinalMeasurementWarmsUp has configurations whose buffers have different sizes, so that each turn makes
+// them anew. A launch that is not timed comes before the timed one.
+func TestTheFinalMeasurementWarmsUp(t *testing.T) {
+	e := open(t, problem.Definition{
+		Kernel:      problem.Kernel{Name: "count", Source: "__kernel void count(__global int *launches) { launches[0]++; }"},
+		ProblemSize: []problem.Expr{"1"},
+		Arguments:   []problem.Argument{{Name: "launches", Type: "int32", Size: "size"}},
+		Parameters:  []space.Parameter{{Name: "size", Values: []space.Value{64, 128}}},
+	})
+	all := []space.Configuration{configurationOf(t, e.problem, nil), configurationOf(t, e.problem, map[string]space.Value{"size": 128})}
+	times, err := e.Remeasure(context.Background(), all, 3)
+	if err != nil || len(times[0]) != 3 || len(times[1]) != 3 {
+		t.Fatalf("%v, %v", times, err)
+	}
+	if launches := e.read(t, "launches").Float(0); launches != 2 {
+		t.Errorf("%v launches on the buffer of the last turn, want one to warm up and one that is timed", launches)
+	}
+}
+
 func TestTheFinalMeasurementTakesTurns(t *testing.T) {
 	e := open(t, problem.Definition{
 		Kernel: problem.Kernel{Name: "enter", Source: `

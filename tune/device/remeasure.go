@@ -197,14 +197,25 @@ func (r *remeasurement) release() {
 	}
 }
 
-// again launches the trial's kernel once more, on buffers as every launch finds them. The
-// arguments are set anew: a configuration with other sizes may have replaced the buffers.
+// again runs the trial's launches once more, on buffers as every launch finds them. The
+// arguments are set anew: a configuration with other sizes may have replaced the buffers. Then one run
+// warms up, as in the search: the new buffers are not in the caches.
 func (t *trial) again() ([]float64, error) {
-	if err := t.session.prepareAgain(t.variant); err != nil {
+	replaced, err := t.session.prepareAgain(t.variant)
+	if err != nil {
 		return nil, err
 	}
 	if err := t.session.setArguments(t.sequence); err != nil {
 		return nil, err
+	}
+	if replaced {
+		if _, err := t.session.times(t.sequence, 1); err != nil {
+			return nil, err
+		}
+		if err := t.session.restore(true); err != nil {
+			return nil, err
+		}
+		t.supervisor.Begin(StageMeasure, 1)
 	}
 	times, err := t.session.times(t.sequence, 1)
 	return t.sequence.totals(times), err
