@@ -3,6 +3,8 @@ package cl
 import (
 	"encoding/binary"
 	"fmt"
+	"regexp"
+	"strings"
 )
 
 // PCIAddress is the address of a device on the PCI bus.
@@ -63,13 +65,38 @@ type AMDInfo struct {
 
 // IntelInfo holds the attributes of cl_intel_device_attribute_query.
 type IntelInfo struct {
-	IPVersion         uint32 `cl:"0x4250"`
+	IPVersion         uint32 `cl:"0x4250"` // see Architecture
 	DeviceID          uint32 `cl:"0x4251"`
 	Slices            int    `cl:"0x4252"`
 	SubSlicesPerSlice int    `cl:"0x4253"`
 	EUsPerSubSlice    int    `cl:"0x4254"`
 	ThreadsPerEU      int    `cl:"0x4255"`
 }
+
+// Architecture returns the IP version as major, minor and revision, such as "12.60.7", or "" if it is
+// not reported.
+func (i *IntelInfo) Architecture() string {
+	if i.IPVersion == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d.%d.%d", i.IPVersion>>22, i.IPVersion>>14&0xff, i.IPVersion&0x3f)
+}
+
+// Architecture returns the gfx name of a device, "gfx90a" for example, from the name that the driver
+// reports: "gfx90a:sramecc+:xnack-". For a name of another form it returns the version of the graphics
+// IP, which devices with several gfx names share: "gfx8.0". It returns "" if neither is known.
+func (i *AMDInfo) Architecture(name string) string {
+	name, _, _ = strings.Cut(strings.TrimSpace(name), ":")
+	switch {
+	case gfxName.MatchString(name):
+		return name
+	case i.GFXIPMajor > 0:
+		return fmt.Sprintf("gfx%d.%d", i.GFXIPMajor, i.GFXIPMinor)
+	}
+	return ""
+}
+
+var gfxName = regexp.MustCompile(`^gfx[0-9]+[0-9a-f]*$`)
 
 // readVendor queries the extensions that the device lists, and no others: vendors use the same
 // numbers for different queries.

@@ -118,3 +118,22 @@ func TestPCIAddressesAgree(t *testing.T) {
 		t.Skip("no NVIDIA device")
 	}
 }
+
+func TestArchitecture(t *testing.T) {
+	for name, want := range map[string]string{
+		"gfx90a:sramecc+:xnack-": "gfx90a", "gfx1100": "gfx1100", " gfx942 ": "gfx942",
+		"Ellesmere": "gfx8.0", "gfx": "gfx8.0", "gfx-next": "gfx8.0", "": "gfx8.0",
+	} {
+		if got := (&AMDInfo{GFXIPMajor: 8}).Architecture(name); got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
+	if got := (&AMDInfo{}).Architecture("Tahiti"); got != "" {
+		t.Errorf("a device that reports no version: %q", got)
+	}
+	for version, want := range map[uint32]string{0: "", 12<<22 | 60<<14 | 7: "12.60.7", 20<<22 | 1<<14 | 0x2a3f: "20.1.63"} {
+		if got := (&IntelInfo{IPVersion: version}).Architecture(); got != want {
+			t.Errorf("%#x: %q, want %q", version, got, want)
+		}
+	}
+}

@@ -141,6 +141,7 @@ func printDevice(w io.Writer, l listedDevice) {
 		}
 	}
 	row("vendor", l.Vendor)
+	row("architecture", l.Architecture)
 	row("driver", l.Driver+", "+strings.TrimSpace(l.Version))
 	row("compute units", fmt.Sprintf("%d at up to %d MHz", l.ComputeUnits, l.ClockMHz))
 	row("global memory", fmt.Sprintf("%s, at most %s in one buffer", formatBytes(l.GlobalMemory), formatBytes(l.MaxAllocation)))

@@ -299,7 +299,7 @@ func (t *tuning) prepare() (tune.Options, error) {
 // problemHeader returns the header of a record of a problem, without a device and a search.
 func problemHeader(p *problem.Problem, source string) record.Header {
 	h := record.Header{
-		Digest: p.Digest(), Kernel: p.KernelName(), Source: source,
+		Digest: p.Digest(), KernelDigest: p.KernelDigest(), Kernel: p.KernelName(), Source: source,
 		ProblemSize: p.FixedProblemSize(), Constants: p.Definition().Constants, Options: p.FixedOptions(), Objective: p.Objective(),
 	}
 	for i := range p.Parameters().Len() {

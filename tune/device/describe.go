@@ -36,12 +36,16 @@ func Describe(d *cl.Device) (hardware.Device, error) {
 	if n := info.NVIDIA; n != nil {
 		t.Registers, t.Wavefront = n.RegistersPerBlock, n.WarpSize
 		t.ComputeMajor, t.ComputeMinor = n.ComputeCapabilityMajor, n.ComputeCapabilityMinor
+		t.Architecture = hardware.ComputeCapability(t.ComputeMajor, t.ComputeMinor)
 	}
 	if a := info.AMD; a != nil {
-		t.Wavefront = a.WavefrontWidth
+		t.Wavefront, t.Architecture = a.WavefrontWidth, a.Architecture(info.Name)
 		if a.BoardName != "" && !strings.Contains(t.Name, a.BoardName) {
 			t.Name = a.BoardName + " (" + t.Name + ")"
 		}
+	}
+	if i := info.Intel; i != nil {
+		t.Architecture = i.Architecture()
 	}
 	return t, nil
 }

@@ -2,6 +2,8 @@
 // measured on them. It decides whether two devices are the same.
 package hardware
 
+import "fmt"
+
 // A Device is the identity of a device and the limits that matter to tuning. Evaluators report it,
 // records keep it, and expressions read it as device.*. Unknown numbers are 0, unknown texts empty.
 type Device struct {
@@ -13,6 +15,11 @@ type Device struct {
 	Type     string `json:"type"`           // cpu, gpu, accelerator or custom
 	PCI      string `json:"pci,omitempty"`  // domain:bus:device.function
 	UUID     string `json:"uuid,omitempty"` // 32 hexadecimal digits, with hyphens
+
+	// Architecture is the instruction set in the vendor's words: the compute capability of NVIDIA as
+	// "sm_90", the gfx name of AMD as "gfx90a", the IP version of Intel as "12.60.7". It is "" on other
+	// devices, and in records of earlier versions.
+	Architecture string `json:"architecture,omitempty"`
 
 	// Timer says where times come from: TimerEvent or TimerHost.
 	Timer string `json:"timer"`
@@ -40,6 +47,14 @@ const (
 	TimerEvent = "event" // profiling events of the device
 	TimerHost  = "host"  // the host's clock around a launch, where events cannot be used
 )
+
+// ComputeCapability returns the architecture of an NVIDIA device, "" if major is 0.
+func ComputeCapability(major, minor int) string {
+	if major == 0 {
+		return ""
+	}
+	return fmt.Sprintf("sm_%d%d", major, minor)
+}
 
 // Environment returns device.* for expressions.
 func (d Device) Environment() map[string]any {

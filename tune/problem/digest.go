@@ -5,6 +5,9 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/clc"
@@ -16,14 +19,67 @@ import (
 // with their content, parameters, restrictions, verification, roofline and metrics. It covers neither
 // options of a run nor the device. It cannot cover Go functions; of the sources that a function or a command
 // makes, it covers that of the first configuration, and the files that the arguments of the command name.
-func (p *Problem) Digest() string {
+func (p *Problem) Digest() string { return digestOf(p.canonical()) }
+
+func digestOf(c canonicalProblem) string {
 	h := sha256.New()
 	encoder := json.NewEncoder(h)
 	// An encoding error would mean a type that JSON cannot hold, and there is none here.
-	if err := encoder.Encode(p.canonical()); err != nil {
+	if err := encoder.Encode(c); err != nil {
 		panic(fmt.Sprintf("tune: digest of a problem: %v", err))
 	}
 	return hex.EncodeToString(h.Sum(nil))
+}
+
+// KernelDigest returns a text that identifies the kernel and its launch, whatever the size of the problem:
+// a configuration that was the best before it changed need not be valid after it. It covers the source
+// with all that it includes, build options, names of parameters and constants, types of arguments, and the
+// expressions of the launch. It covers neither numbers that are the values of constants or the problem
+// size, nor data, nor the values that parameters can have. The values of other constants are part of the
+// code: double instead of float is another kernel.
+//
+// Where a function or a command makes the source, the digest covers the same as [Problem.Digest]. If the
+// source depends on the values of constants, another size has another digest.
+func (p *Problem) KernelDigest() string {
+	all := p.canonical()
+	c := canonicalProblem{
+		Kernel: all.Kernel, Source: all.Source, BuildOptions: all.BuildOptions, ProblemSize: withoutNumbers(all.ProblemSize),
+		BlockSize: all.BlockSize, GridDiv: all.GridDiv, GlobalOffset: all.GlobalOffset, Stages: slices.Clone(all.Stages),
+		Generator: all.Generator, Specialization: all.Specialization, Parameters: p.parameters.Names(),
+	}
+	withoutSizes(c.Stages)
+	for _, constant := range p.definition.Constants {
+		text := fmt.Sprintf("%s (host: %t)", constant.Name, constant.Host)
+		if value, isText := constant.Number().(string); isText {
+			text += "=" + value
+		}
+		c.Constants = append(c.Constants, text)
+	}
+	for _, a := range all.Arguments {
+		c.Arguments = append(c.Arguments, canonicalArgument{Name: a.Name, Type: a.Type, LocalSize: a.LocalSize, Output: a.Output, Sampler: a.Sampler})
+	}
+	return digestOf(c)
+}
+
+// withoutNumbers replaces the expressions that are plain numbers.
+func withoutNumbers(expressions []Expr) []Expr {
+	expressions = slices.Clone(expressions)
+	for i, e := range expressions {
+		if _, err := strconv.ParseFloat(strings.TrimSpace(e), 64); err == nil {
+			expressions[i] = "number"
+		}
+	}
+	return expressions
+}
+
+// withoutSizes replaces the problem sizes of stages that are plain numbers. The lists of stages inside a
+// stage are copied first.
+func withoutSizes(stages []Stage) {
+	for i := range stages {
+		stages[i].ProblemSize = withoutNumbers(stages[i].ProblemSize)
+		stages[i].Stages = slices.Clone(stages[i].Stages)
+		withoutSizes(stages[i].Stages)
+	}
 }
 
 type canonicalProblem struct {

@@ -190,3 +190,64 @@ func pairOf(name, typ string) []StructType {
 func field(name string, value Expr) Fill {
 	return Fill{Fields: map[string]Fill{name: {Kind: array.Constant, Value: value}}}
 }
+
+// TestKernelDigest makes sure that a change of the code has another digest, and that another size has not.
+func TestKernelDigest(t *testing.T) {
+	pipeline := func(size string) func(*Definition) {
+		return func(d *Definition) {
+			d.Stages = []Stage{{Kernel: "saxpy"}, {Repeat: "2", Stages: []Stage{{Kernel: "saxpy", ProblemSize: []Expr{size}}}}}
+		}
+	}
+	literal := func(size string) func(*Definition) { return func(d *Definition) { d.ProblemSize = []Expr{size} } }
+	same := map[string][2]func(*Definition){
+		"a constant":                     {nil, func(d *Definition) { d.Constants[0].Value = 4096 }},
+		"a constant of C":                {nil, func(d *Definition) { d.Constants[1].Value = "0.25f" }},
+		"a size that is a number":        {literal("1024"), literal("2048")},
+		"the size of a stage":            {pipeline("64"), pipeline("128")},
+		"the values of a parameter":      {nil, func(d *Definition) { d.Parameters[0].Values = []space.Value{128} }},
+		"data":                           {nil, func(d *Definition) { d.Arguments[1].Fill = Fill{} }},
+		"the verification and objective": {nil, func(d *Definition) { d.Objective.Name = "time_min"; d.Metrics = nil }},
+	}
+	others := map[string]func(*Definition){
+		"the source":                   func(d *Definition) { d.Kernel.Source += " " },
+		"the kernel":                   func(d *Definition) { d.Kernel.Name = "other" },
+		"an option":                    func(d *Definition) { d.Kernel.BuildOptions = []string{"-cl-mad-enable"} },
+		"a type":                       func(d *Definition) { d.Arguments[1].Type = "float64" },
+		"a constant that is no number": func(d *Definition) { d.Constants[1].Value, d.Arguments[2].Value = "REAL", 1.0 },
+		"a new constant":               func(d *Definition) { d.Constants = append(d.Constants, Constant{Name: "m", Value: 1}) },
+		"a constant of the host":       func(d *Definition) { d.Constants[0].Host = true },
+		"a new parameter": func(d *Definition) {
+			d.Parameters = append(d.Parameters, space.Parameter{Name: "u", Values: []space.Value{1}})
+		},
+		"the expression of the size": literal("n + 1"),
+		"the work-group":             func(d *Definition) { d.BlockSize[0] = "64" },
+		"the grid":                   func(d *Definition) { d.GridDiv[0] = []Expr{"unroll"} },
+		"the offset":                 func(d *Definition) { d.GlobalOffset = []Expr{"1"} },
+		"local memory":               func(d *Definition) { d.Arguments[3].LocalSize = "64" },
+		"a new argument":             func(d *Definition) { d.Arguments = append(d.Arguments, Argument{Name: "b", Type: "int32", Value: 1}) },
+		"stages":                     pipeline("64"),
+	}
+	digest := func(change func(*Definition)) string {
+		d := saxpy()
+		if change != nil {
+			change(&d)
+		}
+		return mustProblem(t, d).KernelDigest()
+	}
+	for name, pair := range same {
+		if digest(pair[0]) != digest(pair[1]) {
+			t.Errorf("%s changes the digest", name)
+		}
+	}
+	for name, change := range others {
+		if digest(change) == digest(nil) {
+			t.Errorf("%s does not change the digest", name)
+		}
+	}
+	stages := pipeline("64")
+	d := saxpy()
+	stages(&d)
+	if p := mustProblem(t, d); p.KernelDigest() == "" || p.Definition().Stages[1].Stages[0].ProblemSize[0] != "64" {
+		t.Error("the digest changes the definition")
+	}
+}

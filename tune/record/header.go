@@ -30,6 +30,11 @@ type Header struct {
 	Version int    // of the run log; 0 in other formats
 
 	Digest string // of the problem: specification, sources and data; opaque here
+
+	// KernelDigest is the digest of the problem without its sizes and data: see
+	// [problem.Problem.KernelDigest]. It is "" in records of earlier versions.
+	KernelDigest string
+
 	Kernel string // name of the kernel function
 	Source string // name of the specification or program, for people
 
@@ -53,36 +58,37 @@ type Header struct {
 
 // headerJSON is the form of a header in files.
 type headerJSON struct {
-	Format      string               `json:"format"`
-	Version     int                  `json:"version,omitempty"`
-	Digest      string               `json:"digest,omitempty"`
-	Kernel      string               `json:"kernel,omitempty"`
-	Source      string               `json:"source,omitempty"`
-	Device      hardware.Device      `json:"device"`
-	Parameters  []parameterJSON      `json:"parameters"`
-	SpaceSize   int                  `json:"space_size,omitempty"`
-	Constants   []constantJSON       `json:"constants,omitempty"`
-	Options     string               `json:"options,omitempty"`
-	ProblemSize []int                `json:"problem_size,omitempty"`
-	Objective   objectiveJSON        `json:"objective"`
-	Baseline    map[string]valueJSON `json:"baseline,omitempty"`
-	Metrics     []string             `json:"metrics,omitempty"`
-	Iterations  int                  `json:"iterations,omitempty"`
-	Verified    bool                 `json:"verified"`
-	Strategy    string               `json:"strategy,omitempty"`
-	Seed        uint64               `json:"seed,omitempty"`
-	Started     time.Time            `json:"started,omitzero"`
-	Tool        string               `json:"tool,omitempty"`
+	Format       string               `json:"format"`
+	Version      int                  `json:"version,omitempty"`
+	Digest       string               `json:"digest,omitempty"`
+	KernelDigest string               `json:"kernel_digest,omitempty"`
+	Kernel       string               `json:"kernel,omitempty"`
+	Source       string               `json:"source,omitempty"`
+	Device       hardware.Device      `json:"device"`
+	Parameters   []parameterJSON      `json:"parameters"`
+	SpaceSize    int                  `json:"space_size,omitempty"`
+	Constants    []constantJSON       `json:"constants,omitempty"`
+	Options      string               `json:"options,omitempty"`
+	ProblemSize  []int                `json:"problem_size,omitempty"`
+	Objective    objectiveJSON        `json:"objective"`
+	Baseline     map[string]JSONValue `json:"baseline,omitempty"`
+	Metrics      []string             `json:"metrics,omitempty"`
+	Iterations   int                  `json:"iterations,omitempty"`
+	Verified     bool                 `json:"verified"`
+	Strategy     string               `json:"strategy,omitempty"`
+	Seed         uint64               `json:"seed,omitempty"`
+	Started      time.Time            `json:"started,omitzero"`
+	Tool         string               `json:"tool,omitempty"`
 }
 
 type parameterJSON struct {
 	Name   string      `json:"name"`
-	Values []valueJSON `json:"values"`
+	Values []JSONValue `json:"values"`
 }
 
 type constantJSON struct {
 	Name  string    `json:"name"`
-	Value valueJSON `json:"value"`
+	Value JSONValue `json:"value"`
 	Host  bool      `json:"host,omitempty"`
 }
 
@@ -91,19 +97,22 @@ type objectiveJSON struct {
 	Maximize bool   `json:"maximize,omitempty"`
 }
 
-// A valueJSON keeps the type of a parameter's value.
-type valueJSON struct{ v space.Value }
+// A JSONValue is the value of a parameter in JSON. Numbers keep their types: a float that is a whole
+// number has a point.
+type JSONValue struct{ Value space.Value }
 
-func (v valueJSON) MarshalJSON() ([]byte, error) {
-	n, err := space.NormalizeValue(v.v)
+// MarshalJSON writes a number, a bool or a text.
+func (v JSONValue) MarshalJSON() ([]byte, error) {
+	n, err := space.NormalizeValue(v.Value)
 	if err != nil {
 		return nil, err
 	}
 	return appendValue(nil, n), nil
 }
 
-func (v *valueJSON) UnmarshalJSON(raw []byte) (err error) {
-	v.v, err = parseValue(raw)
+// UnmarshalJSON reads a number, a bool or a text.
+func (v *JSONValue) UnmarshalJSON(raw []byte) (err error) {
+	v.Value, err = parseValue(raw)
 	return err
 }
 
@@ -111,7 +120,7 @@ func (v *valueJSON) UnmarshalJSON(raw []byte) (err error) {
 func (h Header) MarshalJSON() ([]byte, error) {
 	j := headerJSON{
 		Format: h.Format, Version: h.Version,
-		Digest: h.Digest, Kernel: h.Kernel, Source: h.Source,
+		Digest: h.Digest, KernelDigest: h.KernelDigest, Kernel: h.Kernel, Source: h.Source,
 		Device: h.Device, Parameters: []parameterJSON{}, SpaceSize: h.SpaceSize,
 		Options: h.Options, ProblemSize: h.ProblemSize, Metrics: h.Metrics,
 		Objective:  objectiveJSON{h.Objective.Name, h.Objective.Maximize},
@@ -121,18 +130,18 @@ func (h Header) MarshalJSON() ([]byte, error) {
 	for _, p := range h.Parameters {
 		q := parameterJSON{Name: p.Name}
 		for _, v := range p.Values {
-			q.Values = append(q.Values, valueJSON{v})
+			q.Values = append(q.Values, JSONValue{v})
 		}
 		j.Parameters = append(j.Parameters, q)
 	}
 	for name, v := range h.Baseline {
 		if j.Baseline == nil {
-			j.Baseline = map[string]valueJSON{}
+			j.Baseline = map[string]JSONValue{}
 		}
-		j.Baseline[name] = valueJSON{v}
+		j.Baseline[name] = JSONValue{v}
 	}
 	for _, c := range h.Constants {
-		j.Constants = append(j.Constants, constantJSON{c.Name, valueJSON{c.Value}, c.Host})
+		j.Constants = append(j.Constants, constantJSON{c.Name, JSONValue{c.Value}, c.Host})
 	}
 	return marshal(j)
 }
@@ -145,7 +154,7 @@ func (h *Header) UnmarshalJSON(raw []byte) error {
 	}
 	*h = Header{
 		Format: j.Format, Version: j.Version,
-		Digest: j.Digest, Kernel: j.Kernel, Source: j.Source,
+		Digest: j.Digest, KernelDigest: j.KernelDigest, Kernel: j.Kernel, Source: j.Source,
 		Device: j.Device, SpaceSize: j.SpaceSize,
 		Options: j.Options, ProblemSize: j.ProblemSize, Metrics: j.Metrics,
 		Objective:  problem.Objective{Name: j.Objective.Name, Maximize: j.Objective.Maximize},
@@ -155,7 +164,7 @@ func (h *Header) UnmarshalJSON(raw []byte) error {
 	for _, p := range j.Parameters {
 		q := space.Parameter{Name: p.Name}
 		for _, v := range p.Values {
-			q.Values = append(q.Values, v.v)
+			q.Values = append(q.Values, v.Value)
 		}
 		h.Parameters = append(h.Parameters, q)
 	}
@@ -163,10 +172,10 @@ func (h *Header) UnmarshalJSON(raw []byte) error {
 		if h.Baseline == nil {
 			h.Baseline = map[string]space.Value{}
 		}
-		h.Baseline[name] = v.v
+		h.Baseline[name] = v.Value
 	}
 	for _, c := range j.Constants {
-		h.Constants = append(h.Constants, problem.Constant{Name: c.Name, Value: c.Value.v, Host: c.Host})
+		h.Constants = append(h.Constants, problem.Constant{Name: c.Name, Value: c.Value.Value, Host: c.Host})
 	}
 	return nil
 }

@@ -41,6 +41,7 @@ func headerLosses(was, is *Header) []string {
 		was, is any
 	}{
 		{"the problem's digest", was.Digest, is.Digest},
+		{"the kernel's digest", was.KernelDigest, is.KernelDigest},
 		{"the kernel's name", was.Kernel, is.Kernel},
 		{"the specification's name", was.Source, is.Source},
 		{"the device's name", was.Device.Name, is.Device.Name},
