@@ -11,7 +11,7 @@ var Floors = [][]string{
 	{"tune/search", "tune/problem"},
 	{"tune"},
 	{"tune/device", "tune/record"},
-	{"tune/device/peak", "tune/compare"},
+	{"tune/device/peak", "tune/compare", "tune/wisdom"},
 	{"tune/spec", "tune/worker", "tune/simulate", "tune/report"},
 	{"diffusion", "matmul", "tune/live"},
 	{"cmd/ndtune"},

@@ -1,0 +1,266 @@
+package wisdom
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/ndtune/ndtune/internal/figure"
+	"github.com/ndtune/ndtune/tune/hardware"
+)
+
+// A Level says how near the record of a choice is to the question, from the nearest.
+type Level int
+
+// The levels. A later one is used only if there is no record for those before it. Within each but the first,
+// the record of the nearest size is chosen.
+const (
+	SameSize         Level = iota + 1 // the same device and the same size
+	SameDevice                        // the same device, by name, vendor and type
+	SameArchitecture                  // another device with the same instruction set; never if it is unknown
+	SameVendor                        // another device of the same vendor and type
+	BestOverall                       // the configuration that is the best over all devices and sizes: see [File.Overall]
+)
+
+// String returns the level for people.
+func (l Level) String() string {
+	switch l {
+	case SameSize:
+		return "the same device and size"
+	case SameDevice:
+		return "the same device, nearest size"
+	case SameArchitecture:
+		return "a device of the same architecture, nearest size"
+	case SameVendor:
+		return "a device of the same vendor and type, nearest size"
+	case BestOverall:
+		return "the best over all devices and sizes"
+	}
+	return fmt.Sprintf("Level(%d)", int(l))
+}
+
+// MarshalText returns the level in JSON.
+func (l Level) MarshalText() ([]byte, error) {
+	return []byte([]string{"", "same size", "same device", "same architecture", "same vendor", "best overall"}[l]), nil
+}
+
+// A WeaknessKind is a kind of difference that can make a record less good than its level says.
+type WeaknessKind string
+
+// The kinds, from the gravest.
+const (
+	SourceDiffers WeaknessKind = "source"     // the kernel's digest is another one, or not recorded
+	DriverDiffers WeaknessKind = "driver"     // the driver or the platform is another one, or not recorded
+	NotVerified   WeaknessKind = "unverified" // the output was not compared with a reference
+)
+
+// A Weakness is a reason to trust a choice less.
+type Weakness struct {
+	Kind WeaknessKind `json:"kind"`
+	Text string       `json:"text"` // for people, with the values that differ
+}
+
+// A Query asks for a configuration.
+type Query struct {
+	Device       hardware.Device // as device.Describe returns it
+	ProblemSize  []int           // one to three positive numbers; missing dimensions are 1
+	SourceDigest string          // of the kernel that will run: see [problem.Problem.KernelDigest]; "": any
+}
+
+// A Choice is the answer to a Query.
+type Choice struct {
+	Record     Record
+	Level      Level
+	Weaknesses []Weakness // the gravest first
+	Overall    *Overall   // of the configuration; nil: the level is not BestOverall
+}
+
+// String returns the way in which the record matches, for people: «the same device, nearest size
+// 2048×2048; the driver was 550.54, and is 570.1».
+func (c Choice) String() string {
+	text := c.Level.String()
+	switch c.Level {
+	case SameSize:
+		text += " " + sizeText(c.Record.ProblemSize)
+	case BestOverall:
+		text += fmt.Sprintf(", on average %.2f times the best time of the %d of %d for which it is recorded", c.Overall.Slowdown, c.Overall.Recorded, c.Overall.Of)
+	default:
+		text += " " + sizeText(c.Record.ProblemSize)
+		if c.Level == SameArchitecture {
+			text += ": " + c.Record.Device.Name + ", " + c.Record.Device.Architecture
+		} else if c.Level == SameVendor {
+			text += ": " + c.Record.Device.Name
+		}
+	}
+	for _, w := range c.Weaknesses {
+		text += "; " + w.Text
+	}
+	return text
+}
+
+func sizeText(size []int) string { return figure.Sizes(size) }
+
+// Choose returns the record that is nearest to a device and a size. The records of the first [Level] that has
+// any are the candidates. Among them, these decide, in order:
+//
+//  1. Records of the same source come before those of another or an unknown one.
+//  2. The nearer size comes first: see [Nearer].
+//  3. Records of the same driver come before those of another or an unknown one, and verified records before
+//     unverified ones. A new driver changes the best configuration less than another size does.
+//  4. On one device, the better objective. Objectives of two devices cannot be compared: between these, the
+//     newer record comes first, then the name of the device decides.
+//
+// It is an error if the file has no records or if the size is not one to three positive numbers.
+func (f *File) Choose(q Query) (Choice, error) {
+	if err := checkSize(q.ProblemSize); err != nil {
+		return Choice{}, err
+	}
+	if len(f.Records) == 0 {
+		return Choice{}, fmt.Errorf("the wisdom about %s has no records", f.Key)
+	}
+	for _, level := range []struct {
+		Level
+		has func(*Record) bool
+	}{
+		{SameSize, func(r *Record) bool {
+			return sameDevice(&r.Device, &q.Device) && sameSize(r.ProblemSize, q.ProblemSize)
+		}},
+		{SameDevice, func(r *Record) bool { return sameDevice(&r.Device, &q.Device) }},
+		{SameArchitecture, func(r *Record) bool {
+			return r.Device.Architecture != "" && r.Device.Architecture == q.Device.Architecture
+		}},
+		{SameVendor, func(r *Record) bool {
+			return known(r.Device.Vendor, q.Device.Vendor) && known(r.Device.Type, q.Device.Type)
+		}},
+	} {
+		if r := f.best(q, level.has); r != nil {
+			return Choice{Record: *r, Level: level.Level, Weaknesses: weaknesses(r, q, true)}, nil
+		}
+	}
+	overall, err := f.Overall(q.SourceDigest)
+	if err != nil {
+		return Choice{}, err
+	}
+	key := f.key(&Record{Configuration: overall.Configuration})
+	r := f.best(q, func(r *Record) bool { return f.key(r) == key })
+	return Choice{Record: *r, Level: BestOverall, Weaknesses: weaknesses(r, q, false), Overall: &overall}, nil
+}
+
+// best returns the first of the records that has admits, in the order of Choose, or nil.
+func (f *File) best(q Query, has func(*Record) bool) *Record {
+	order := func(a, b *Record) int {
+		of := func(r *Record, kind WeaknessKind) int {
+			return slices.IndexFunc(weaknesses(r, q, true), func(w Weakness) bool { return w.Kind == kind })
+		}
+		return cmp.Or(
+			compareWeak(of(a, SourceDiffers), of(b, SourceDiffers)),
+			Nearer(q.ProblemSize, a.ProblemSize, b.ProblemSize),
+			compareWeak(of(a, DriverDiffers), of(b, DriverDiffers)),
+			compareWeak(of(a, NotVerified), of(b, NotVerified)),
+		)
+	}
+	// First the best of each device, then the best of these: an order that compares the objectives of some pairs
+	// and the dates of others would not be transitive.
+	ofDevice := map[string]*Record{}
+	for i := range f.Records {
+		r := &f.Records[i]
+		if !has(r) {
+			continue
+		}
+		name := deviceText(r)
+		if old := ofDevice[name]; old == nil || cmp.Or(order(r, old), f.compare(r, old)) < 0 {
+			ofDevice[name] = r
+		}
+	}
+	var best *Record
+	for _, name := range slices.Sorted(maps.Keys(ofDevice)) {
+		if r := ofDevice[name]; best == nil || cmp.Or(order(r, best), best.Date.Compare(r.Date)) < 0 {
+			best = r
+		}
+	}
+	return best
+}
+
+// compareWeak compares two indices of a weakness: -1, for none, comes first.
+func compareWeak(a, b int) int { return cmp.Compare(min(a, 0), min(b, 0)) }
+
+// deviceText returns the name, vendor and type of the device of a record.
+func deviceText(r *Record) string {
+	return fmt.Sprintf("%q", []string{r.Device.Name, r.Device.Vendor, r.Device.Type})
+}
+
+// sameDevice reports whether two devices are of one model: one name, and one vendor and one type where both
+// are known.
+func sameDevice(a, b *hardware.Device) bool {
+	agree := func(v, w string) bool { return v == "" || w == "" || known(v, w) }
+	return known(a.Name, b.Name) && agree(a.Vendor, b.Vendor) && agree(a.Type, b.Type)
+}
+
+// known reports whether two texts are the same and not empty.
+func known(a, b string) bool {
+	a, b = strings.TrimSpace(a), strings.TrimSpace(b)
+	return a != "" && a == b
+}
+
+// weaknesses returns the weaknesses of a record as the answer to a query, the gravest first. The drivers
+// of a choice over all devices differ anyway.
+func weaknesses(r *Record, q Query, drivers bool) []Weakness {
+	var found []Weakness
+	add := func(kind WeaknessKind, format string, args ...any) {
+		found = append(found, Weakness{kind, fmt.Sprintf(format, args...)})
+	}
+	switch {
+	case q.SourceDigest == "" || r.SourceDigest == q.SourceDigest:
+	case r.SourceDigest == "":
+		add(SourceDiffers, "the source is not recorded, and may have changed")
+	default:
+		add(SourceDiffers, "the source has changed since the measurement")
+	}
+	was, is := &r.Device, &q.Device
+	switch {
+	case !drivers:
+	case was.Platform != "" && is.Platform != "" && !known(was.Platform, is.Platform):
+		add(DriverDiffers, "the platform was %s, and is %s", was.Platform, strings.TrimSpace(is.Platform))
+	case was.Driver == "":
+		add(DriverDiffers, "the driver is not recorded")
+	case !known(was.Driver, is.Driver):
+		add(DriverDiffers, "the driver was %s, and is %s", was.Driver, cmp.Or(strings.TrimSpace(is.Driver), "not known"))
+	}
+	if !r.Verified {
+		add(NotVerified, "the output was not verified")
+	}
+	return found
+}
+
+// Nearer returns a negative number if size a is nearer to size than b is, 0 if both are equally near. The
+// distance in a dimension is |log2(a/size)|: twice as large is as far as half as large. The sizes' largest
+// distances of a dimension decide, then the second largest, then the third. Of two that are equally far, the
+// smaller size is nearer: the best configuration of a larger problem can have too few work-groups to keep the
+// device busy.
+//
+// The volume does not decide: 8192×512 has as many elements as 2048×2048, but its rows are four times as
+// long, and blocks that fit one of them badly fill the other.
+func Nearer(size, a, b []int) int {
+	return cmp.Or(slices.Compare(distances(size, a), distances(size, b)), cmp.Compare(volume(a), volume(b)))
+}
+
+// distances returns the distances of two sizes in each dimension, the largest first, in units of 2^-20 so
+// that rounding does not decide.
+func distances(a, b []int) []int {
+	p, q := padded(a), padded(b)
+	d := make([]int, len(p))
+	for i := range p {
+		d[i] = int(math.Round(math.Abs(math.Log2(float64(p[i])/float64(q[i]))) * (1 << 20)))
+	}
+	slices.Sort(d)
+	slices.Reverse(d)
+	return d
+}
+
+func volume(size []int) float64 {
+	p := padded(size)
+	return float64(p[0]) * float64(p[1]) * float64(p[2])
+}

@@ -1,0 +1,195 @@
+// Package wisdom keeps the best configurations of a kernel on several devices and at several problem
+// sizes, and chooses one of them for an application. The name and the file are those of kernel_launcher
+// (https://github.com/KernelTuner/kernel_launcher), which took the name from FFTW.
+//
+// [FromLog] takes the best results of a run, [Add] merges them into a file, and [File.Choose] looks a
+// device and a size up. A choice is always a configuration that was measured as correct somewhere, and says
+// how near that place is. The package does not know the device's limits or the kernel's restrictions: a
+// configuration that was measured on another device or at another size can fail, and the application should
+// be ready to take its own default.
+package wisdom
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// MaxKept is the number of records that a file keeps for each device, driver, source and size, as
+// kernel_launcher does for each device and size. The best is used; the others show which configurations
+// are nearly as good, from which the best over all is found.
+const MaxKept = 5
+
+// A File holds the wisdom about one kernel.
+type File struct {
+	Key        string   // name of the kernel, or another that the application uses
+	Parameters []string // names, in the order of configurations in the file
+	Objective  problem.Objective
+	Records    []Record
+
+	// Skipped are the lines that could not be read. They stay in the file.
+	Skipped []SkippedLine
+
+	header []byte // as it stands in the file; nil: none yet
+	lines  []line // after the header
+}
+
+// A Record is a configuration that was measured as correct on one device at one size.
+type Record struct {
+	// Device has the name, vendor, type, platform, driver, architecture, UUID and PCI address, "" where
+	// unknown. The name is known.
+	Device hardware.Device
+
+	ProblemSize   []int                  // one to three dimensions, x first, each at least 1
+	Configuration map[string]space.Value // a value for each parameter of the file
+	Time          float64                // milliseconds of one launch, or of one run of a pipeline
+	Objective     float64                // positive; of the file's objective
+	Verified      bool                   // the output was compared with a reference
+	SourceDigest  string                 // see [problem.Problem.KernelDigest]; "": unknown
+	Date          time.Time              // of the measurement, UTC; zero: unknown
+}
+
+// A Source says what FromLog takes from a record of a run.
+type Source struct {
+	Key string // "": the name of the kernel
+
+	// ProblemSize is for records without one: of a pipeline, or of a size that depends on parameters.
+	ProblemSize []int
+}
+
+// FromLog returns the best results of a run, at most [MaxKept], the winner first: see [tune.Rank]. It is an
+// error if the record does not tell the device, the kernel or the problem size, if no configuration is
+// correct, or if objectives are not positive, because their ratios are needed.
+func FromLog(r *record.Record, s Source) (*File, error) {
+	h := &r.Header
+	f := &File{Key: cmp.Or(s.Key, h.Kernel), Objective: h.Objective}
+	f.Objective.Name = cmp.Or(f.Objective.Name, defaultObjective)
+	for _, p := range h.Parameters {
+		f.Parameters = append(f.Parameters, p.Name)
+	}
+	size := h.ProblemSize
+	switch {
+	case len(size) == 0:
+		size = s.ProblemSize
+	case len(s.ProblemSize) > 0 && !sameSize(size, s.ProblemSize):
+		return nil, fmt.Errorf("its problem size is %s, not %s", sizeText(size), sizeText(s.ProblemSize))
+	}
+	switch {
+	case f.Key == "":
+		return nil, errors.New("it does not name the kernel; give a key")
+	case strings.TrimSpace(h.Device.Name) == "":
+		return nil, errors.New("it does not name the device")
+	case len(size) == 0:
+		return nil, errors.New("it has no problem size, because it is of a pipeline, of a size that depends on parameters, or a table; give the size")
+	}
+	if err := checkSize(size); err != nil {
+		return nil, err
+	}
+	d := h.Device
+	device := hardware.Device{
+		Name: strings.TrimSpace(d.Name), Vendor: strings.TrimSpace(d.Vendor), Type: d.Type, Platform: strings.TrimSpace(d.Platform),
+		Driver: strings.TrimSpace(d.Driver), UUID: d.UUID, PCI: d.PCI,
+		Architecture: cmp.Or(d.Architecture, hardware.ComputeCapability(d.ComputeMajor, d.ComputeMinor)),
+	}
+	for _, i := range tune.Rank(h.Objective, r.Results).Places {
+		result := &r.Results[i]
+		figures := result.Figures()
+		if !positive(figures.Objective) || !positive(figures.Time) {
+			return nil, fmt.Errorf("%s: the objective %s is %v and the time %v ms, and both must be positive", result.Configuration, f.Objective.Name, figures.Objective, figures.Time)
+		}
+		c := map[string]space.Value{}
+		result.Configuration.Assign(c)
+		f.Records = append(f.Records, Record{
+			Device: device, ProblemSize: size, Configuration: c, Time: figures.Time, Objective: figures.Objective,
+			Verified: result.Verified, SourceDigest: h.KernelDigest, Date: dateOf(result, h),
+		})
+		if len(f.Records) == MaxKept {
+			break
+		}
+	}
+	if len(f.Records) == 0 {
+		return nil, errors.New("it has no correct configuration")
+	}
+	for _, r := range f.Records {
+		f.lines = append(f.lines, line{record: &r})
+	}
+	return f, nil
+}
+
+// dateOf returns the time of a result to the second, as files have it.
+func dateOf(r *tune.Result, h *record.Header) time.Time {
+	t := r.Timestamp
+	if t.IsZero() {
+		t = h.Started
+	}
+	return t.UTC().Truncate(time.Second)
+}
+
+func positive(x float64) bool { return x > 0 && !math.IsInf(x, 1) }
+
+func checkSize(size []int) error {
+	if len(size) < 1 || len(size) > 3 || slices.Min(size) < 1 {
+		return fmt.Errorf("the problem size %v is not one to three positive numbers", size)
+	}
+	return nil
+}
+
+// sameSize reports whether two sizes are equal. Missing dimensions are 1.
+func sameSize(a, b []int) bool { return padded(a) == padded(b) }
+
+func padded(size []int) [3]int {
+	p := [3]int{1, 1, 1}
+	copy(p[:], size)
+	return p
+}
+
+// A group has the records whose objectives can be compared: of one device with one driver, of one source
+// at one size.
+type group struct {
+	device, vendor, typ, platform, driver, source string
+	size                                          [3]int
+}
+
+func groupOf(r *Record) group {
+	d := &r.Device
+	return group{d.Name, d.Vendor, d.Type, d.Platform, d.Driver, r.SourceDigest, padded(r.ProblemSize)}
+}
+
+// key returns a text that is the same for equal configurations.
+func (f *File) key(r *Record) string {
+	texts := make([]string, len(f.Parameters))
+	for i, name := range f.Parameters {
+		texts[i] = space.FormatValue(r.Configuration[name])
+	}
+	return fmt.Sprintf("%q", texts)
+}
+
+// Text returns a configuration for people: «block_size_x=16, block_size_y=32».
+func (f *File) Text(r *Record) string {
+	texts := make([]string, len(f.Parameters))
+	for i, name := range f.Parameters {
+		texts[i] = name + "=" + space.FormatValue(r.Configuration[name])
+	}
+	return strings.Join(texts, ", ")
+}
+
+// compare returns a negative number if a is better than b.
+func (f *File) compare(a, b *Record) int {
+	switch {
+	case f.Objective.Better(a.Objective, b.Objective):
+		return -1
+	case f.Objective.Better(b.Objective, a.Objective):
+		return 1
+	}
+	return 0
+}
