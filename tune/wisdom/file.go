@@ -367,11 +367,11 @@ func (f *File) Merge(more *File) error {
 func (f *File) fits(more *File) error {
 	switch {
 	case f.Key != more.Key:
-		return fmt.Errorf("it is about %q, not %q", f.Key, more.Key)
+		return fmt.Errorf("the key is %q, not %q", f.Key, more.Key)
 	case !slices.Equal(slices.Sorted(slices.Values(f.Parameters)), slices.Sorted(slices.Values(more.Parameters))):
-		return fmt.Errorf("its parameters are %s, not %s", strings.Join(f.Parameters, ", "), strings.Join(more.Parameters, ", "))
+		return fmt.Errorf("the parameters are %s, not %s", strings.Join(f.Parameters, ", "), strings.Join(more.Parameters, ", "))
 	case f.Objective != more.Objective:
-		return fmt.Errorf("its objective is to %s %s, not to %s %s", directionOf(f.Objective), f.Objective.Name, directionOf(more.Objective), more.Objective.Name)
+		return fmt.Errorf("the objective is to %s %s, not to %s %s", directionOf(f.Objective), f.Objective.Name, directionOf(more.Objective), more.Objective.Name)
 	}
 	return nil
 }

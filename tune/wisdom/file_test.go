@@ -188,10 +188,10 @@ func TestDamagedLinesAreSkipped(t *testing.T) {
 
 func TestMergeRefuses(t *testing.T) {
 	for text, says := range map[string]string{
-		strings.Replace(header, `"k"`, `"other"`, 1):                                                    `it is about "k", not "other"`,
-		strings.Replace(header, `"y"`, `"z"`, 1):                                                        "its parameters are x, y, not x, z",
-		strings.Replace(header, `["x","y"]`, `["x"]`, 1):                                                "its parameters are x, y, not x",
-		strings.Replace(header, `"k"}`, `"k","ndtune":{"objective":"GB/s","direction":"maximize"}}`, 1): "its objective is to minimize time, not to maximize GB/s",
+		strings.Replace(header, `"k"`, `"other"`, 1):                                                    `the key is "k", not "other"`,
+		strings.Replace(header, `"y"`, `"z"`, 1):                                                        "the parameters are x, y, not x, z",
+		strings.Replace(header, `["x","y"]`, `["x"]`, 1):                                                "the parameters are x, y, not x",
+		strings.Replace(header, `"k"}`, `"k","ndtune":{"objective":"GB/s","direction":"maximize"}}`, 1): "the objective is to minimize time, not to maximize GB/s",
 	} {
 		path := filepath.Join(t.TempDir(), "k.wisdom")
 		if err := os.WriteFile(path, []byte(header), 0o666); err != nil {

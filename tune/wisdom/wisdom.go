@@ -88,9 +88,9 @@ func FromLog(r *record.Record, s Source) (*File, error) {
 	case f.Key == "":
 		return nil, errors.New("it does not name the kernel; give a key")
 	case strings.TrimSpace(h.Device.Name) == "":
-		return nil, errors.New("it does not name the device")
+		return nil, errors.New("it does not name the device; a run log and a cache file of Kernel Tuner do")
 	case len(size) == 0:
-		return nil, errors.New("it has no problem size, because it is of a pipeline, of a size that depends on parameters, or a table; give the size")
+		return nil, errors.New("it has no problem size, because it is of a pipeline or of a size that depends on parameters; give the size")
 	}
 	if err := checkSize(size); err != nil {
 		return nil, err
@@ -181,6 +181,21 @@ func (f *File) Text(r *Record) string {
 		texts[i] = name + "=" + space.FormatValue(r.Configuration[name])
 	}
 	return strings.Join(texts, ", ")
+}
+
+// Sorted returns the records by device, driver, source and size. Those whose objectives can be compared stand
+// together, the best first.
+func (f *File) Sorted() []Record {
+	sorted := slices.Clone(f.Records)
+	slices.SortStableFunc(sorted, func(a, b Record) int {
+		g, h := groupOf(&a), groupOf(&b)
+		return cmp.Or(
+			cmp.Compare(g.device, h.device), cmp.Compare(g.vendor, h.vendor), cmp.Compare(g.typ, h.typ),
+			cmp.Compare(g.platform, h.platform), cmp.Compare(g.driver, h.driver), cmp.Compare(g.source, h.source),
+			slices.Compare(g.size[:], h.size[:]), f.compare(&a, &b),
+		)
+	})
+	return sorted
 }
 
 // compare returns a negative number if a is better than b.

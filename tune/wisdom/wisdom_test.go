@@ -124,3 +124,14 @@ func TestFromLogRefuses(t *testing.T) {
 		}
 	}
 }
+
+func TestSorted(t *testing.T) {
+	f := fileOf(at(1, h200, 64, 2), at(2, a100, 64), at(3, h200, 64).took(2), at(4, h200, 64).took(1), at(5, newer, 64), at(6, h200, 64).of("d0"), at(7, h200, 32, 4))
+	if got := order(&File{Records: f.Sorted()}); got != "[2 6 7 4 3 1 5]" {
+		t.Error(got)
+	}
+	f.Objective.Maximize = true
+	if got := order(&File{Records: f.Sorted()}); got != "[2 6 7 3 4 1 5]" {
+		t.Error(got)
+	}
+}

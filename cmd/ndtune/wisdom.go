@@ -1,0 +1,317 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/ndtune/ndtune/internal/figure"
+	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/spec"
+	"github.com/ndtune/ndtune/tune/wisdom"
+)
+
+func wisdomCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "wisdom",
+		Usage: "keep the best configurations of a kernel by device and size, and look them up",
+		Description: `A wisdom file has the best configurations of one kernel on several devices and at several
+sizes. It is a file of kernel_launcher, with more that identifies the device and the source.
+
+   ndtune wisdom add matmul.wisdom h200.jsonl a100.jsonl
+   ndtune wisdom show matmul.wisdom --device gpu --size 2048,2048
+
+docs/wisdom.md describes the file and the lookup.`,
+		Subcommands: []*cli.Command{{
+			Name:      "add",
+			Usage:     "add the best results of records to a wisdom file",
+			ArgsUsage: "FILE.wisdom LOG...",
+			Description: `Takes the five best configurations of each record (run log, T4, Kernel Tuner cache) and
+merges them into the file, which is created if necessary. Of each device, driver, source and
+size, the file keeps the five best. Several processes may add to a file at once.
+
+   ndtune wisdom add matmul.wisdom h200.jsonl a100.jsonl
+
+A record of a pipeline has no problem size, and an application may know the kernel by another
+name. Give them:
+
+   ndtune wisdom add scan.wisdom scan.jsonl --key scan --size 1048576`,
+			Flags: []cli.Flag{
+				&cli.StringFlag{Name: "key", Usage: "`KEY` of the wisdom (default: the name of the kernel)"},
+				problemSizeFlag("problem size of the records that have none"),
+				&cli.BoolFlag{Name: "json", Usage: "print the whole file as JSON"},
+			},
+			Action: addWisdom,
+		}, {
+			Name:      "show",
+			Usage:     "show a wisdom file, or the configuration that it has for a device and a size",
+			ArgsUsage: "FILE.wisdom",
+			Description: `Without --size, it shows all records, and the configuration that is the best over all devices
+and sizes. With --size, it shows the configuration for a device of this machine and how it
+matches: the same device and size; the same device at the nearest size; a device of the same
+architecture; one of the same vendor and type; or the best over all.
+
+   ndtune wisdom show matmul.wisdom
+   ndtune wisdom show matmul.wisdom --device gpu --size 2048,2048
+   ndtune wisdom show matmul.wisdom --size 2048,2048 --spec matmul.yaml --json`,
+			Flags: []cli.Flag{
+				&cli.StringFlag{Name: "device", Aliases: []string{"d"}, Usage: "`DEVICE` to choose for: index, platform:device, cpu, gpu, or a part of its name (default: the first GPU, else the first device)"},
+				problemSizeFlag("problem size to choose for"),
+				&cli.StringFlag{Name: "spec", TakesFile: true, Usage: "with --size, say whether the source is that of the specification `FILE`"},
+				&cli.BoolFlag{Name: "json", Usage: "print JSON"},
+			},
+			Action: showWisdom,
+		}},
+	}
+}
+
+func problemSizeFlag(usage string) cli.Flag {
+	return &cli.StringFlag{Name: "size", Usage: usage + ": `X[,Y[,Z]]`"}
+}
+
+// problemSize returns the size that --size gives, nil if it is not given.
+func problemSize(c *cli.Context) ([]int, error) {
+	if !c.IsSet("size") {
+		return nil, nil
+	}
+	size := positiveInts(c.String("size"))
+	if len(size) < 1 || len(size) > 3 {
+		return nil, wrong("--size %s: want one to three positive numbers, such as 4096,1024", c.String("size"))
+	}
+	return size, nil
+}
+
+func addWisdom(c *cli.Context) error {
+	paths, err := pathArguments(c, "a wisdom file and records")
+	if err != nil {
+		return err
+	}
+	path, logs := paths[0], paths[1:]
+	size, err := problemSize(c)
+	switch {
+	case err != nil:
+		return err
+	case filepath.Ext(path) != ".wisdom":
+		return wrong("%s: the name of a wisdom file ends with .wisdom", path)
+	case len(logs) == 0:
+		return wrong("name the records to add: %s %s", c.Command.HelpName, c.Command.ArgsUsage)
+	}
+	if err := checkFolder(path); err != nil {
+		return wrong("write to %s: %w", path, err)
+	}
+	all, err := wisdom.Read(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return &usageError{err}
+	}
+	var more []*wisdom.File
+	for _, log := range logs {
+		r, err := record.Read(log)
+		if err != nil {
+			return &usageError{err}
+		}
+		best, err := wisdom.FromLog(r, wisdom.Source{Key: c.String("key"), ProblemSize: size})
+		if err != nil {
+			return wrong("%s: %w", log, err)
+		}
+		if all == nil {
+			all = &wisdom.File{Key: best.Key, Parameters: best.Parameters, Objective: best.Objective}
+		}
+		if err := all.Merge(best); err != nil {
+			return wrong("%s does not fit %s: %w", log, path, err)
+		}
+		more = append(more, best)
+		first := best.Records[0]
+		fmt.Fprintf(c.App.ErrWriter, "%s: %s on %s at %s\n", log, countNoun(len(best.Records), "configuration"), first.Device.Name, figure.Sizes(first.ProblemSize))
+	}
+	if all, err = wisdom.Add(c.Context, path, more...); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.App.ErrWriter, "%s: %s of %s\n", path, countNoun(len(all.Records), "record"), all.Key)
+	noteSkipped(c.App.ErrWriter, path, all)
+	if c.Bool("json") {
+		return printJSON(c.App.Writer, fileOf(all))
+	}
+	return nil
+}
+
+func showWisdom(c *cli.Context) error {
+	paths, err := pathArguments(c, "a wisdom file")
+	if err != nil {
+		return err
+	}
+	size, err := problemSize(c)
+	switch {
+	case err != nil:
+		return err
+	case len(paths) > 1:
+		return wrong("one wisdom file at a time, not %s", strings.Join(paths, " "))
+	case size == nil && (c.IsSet("device") || c.IsSet("spec")):
+		return wrong("a device or a specification is looked up with a problem size: add --size X[,Y[,Z]]")
+	}
+	f, err := wisdom.Read(paths[0])
+	if err != nil {
+		return &usageError{err}
+	}
+	noteSkipped(c.App.ErrWriter, paths[0], f)
+	if size != nil {
+		return chooseWisdom(c, f, size)
+	}
+	if c.Bool("json") {
+		return printJSON(c.App.Writer, fileOf(f))
+	}
+	printWisdom(c.App.Writer, f)
+	return nil
+}
+
+func chooseWisdom(c *cli.Context, f *wisdom.File, size []int) error {
+	q := wisdom.Query{ProblemSize: size}
+	if path := c.String("spec"); path != "" {
+		s, err := spec.Load(path, spec.Options{})
+		if err != nil {
+			return err
+		}
+		q.SourceDigest = s.Problem.KernelDigest()
+	}
+	listed, err := selectDevice(c)
+	if err != nil {
+		return err
+	}
+	if q.Device, err = device.Describe(listed.Device); err != nil {
+		return err
+	}
+	choice, err := f.Choose(q)
+	if err != nil {
+		return err
+	}
+	if c.Bool("json") {
+		return printJSON(c.App.Writer, choiceOutput{recordOf(&choice.Record), choice.Level, choice.String(), choice.Weaknesses})
+	}
+	fmt.Fprintf(c.App.Writer, "%s\n", f.Text(&choice.Record))
+	fmt.Fprintf(c.App.ErrWriter, "for %s at %s: %s\n", strings.TrimSpace(q.Device.Name), figure.Sizes(size), choice)
+	return nil
+}
+
+// noteSkipped lists the first lines that could not be read.
+func noteSkipped(w io.Writer, path string, f *wisdom.File) {
+	const most = 5
+	if n := len(f.Skipped); n > 0 {
+		fmt.Fprintf(w, "%s: %s skipped\n", path, countNoun(n, "line"))
+		for _, s := range f.Skipped[:min(n, most)] {
+			fmt.Fprintf(w, "  %s\n", s)
+		}
+		if n > most {
+			fmt.Fprintf(w, "  and %d more\n", n-most)
+		}
+	}
+}
+
+// printWisdom shows the records by device and size, the best first, and the best over all.
+func printWisdom(w io.Writer, f *wisdom.File) {
+	fmt.Fprintf(w, "%s: %s\n", f.Key, countNoun(len(f.Records), "record"))
+	if len(f.Records) == 0 {
+		return
+	}
+	rows := [][]string{{"device", "architecture", "driver", "size", "time", "configuration"}}
+	ownObjective := f.Objective.Name != "time"
+	if ownObjective {
+		rows[0] = slices.Insert(rows[0], 5, f.Objective.Name)
+	}
+	for _, r := range f.Sorted() {
+		row := []string{r.Device.Name, r.Device.Architecture, r.Device.Driver, figure.Sizes(r.ProblemSize), formatTime(r.Time)}
+		if ownObjective {
+			row = append(row, formatNumber(r.Objective))
+		}
+		row = append(row, f.Text(&r))
+		if !r.Verified {
+			row[len(row)-1] += " (unverified)"
+		}
+		rows = append(rows, row)
+	}
+	figure.Columns(w, "  ", func(i int) bool { return i >= 3 && i < len(rows[0])-1 }, rows...)
+	if o, err := f.Overall(""); err == nil && o.Of > 1 {
+		fmt.Fprintf(w, "best over all: %s, on average %.2f times the best of the %d of %d devices and sizes for which it is recorded\n",
+			f.Text(&wisdom.Record{Configuration: o.Configuration}), o.Slowdown, o.Recorded, o.Of)
+	}
+}
+
+// The outputs of --json.
+type (
+	wisdomOutput struct {
+		Key        string               `json:"key"`
+		Parameters []string             `json:"parameters"`
+		Objective  string               `json:"objective"`
+		Maximize   bool                 `json:"maximize"`
+		Records    []wisdomRecord       `json:"records"`
+		Overall    *overallOutput       `json:"overall,omitempty"`
+		Skipped    []wisdom.SkippedLine `json:"skipped,omitempty"`
+	}
+	wisdomRecord struct {
+		Device        string                      `json:"device"`
+		Vendor        string                      `json:"vendor,omitempty"`
+		Type          string                      `json:"type,omitempty"`
+		Platform      string                      `json:"platform,omitempty"`
+		Driver        string                      `json:"driver,omitempty"`
+		Architecture  string                      `json:"architecture,omitempty"`
+		UUID          string                      `json:"uuid,omitempty"`
+		PCI           string                      `json:"pci,omitempty"`
+		ProblemSize   []int                       `json:"problem_size"`
+		Configuration map[string]record.JSONValue `json:"configuration"`
+		Time          float64                     `json:"time"` // milliseconds
+		Objective     float64                     `json:"objective"`
+		Verified      bool                        `json:"verified"`
+		SourceDigest  string                      `json:"source_digest,omitempty"`
+		Date          time.Time                   `json:"date,omitzero"`
+	}
+	overallOutput struct {
+		Configuration map[string]record.JSONValue `json:"configuration"`
+		Slowdown      float64                     `json:"slowdown"` // geometric mean
+		Recorded      int                         `json:"recorded"` // devices and sizes
+		Of            int                         `json:"of"`
+	}
+	choiceOutput struct {
+		wisdomRecord
+		Level      wisdom.Level      `json:"level"`
+		Match      string            `json:"match"` // for people
+		Weaknesses []wisdom.Weakness `json:"weaknesses,omitempty"`
+	}
+)
+
+func fileOf(f *wisdom.File) wisdomOutput {
+	out := wisdomOutput{
+		Key: f.Key, Parameters: f.Parameters, Objective: f.Objective.Name, Maximize: f.Objective.Maximize,
+		Records: []wisdomRecord{}, Skipped: f.Skipped,
+	}
+	for _, r := range f.Sorted() {
+		out.Records = append(out.Records, recordOf(&r))
+	}
+	if o, err := f.Overall(""); err == nil {
+		out.Overall = &overallOutput{valuesOfWisdom(o.Configuration), o.Slowdown, o.Recorded, o.Of}
+	}
+	return out
+}
+
+func recordOf(r *wisdom.Record) wisdomRecord {
+	d := r.Device
+	return wisdomRecord{
+		d.Name, d.Vendor, d.Type, d.Platform, d.Driver, d.Architecture, d.UUID, d.PCI,
+		r.ProblemSize, valuesOfWisdom(r.Configuration), r.Time, r.Objective, r.Verified, r.SourceDigest, r.Date,
+	}
+}
+
+// valuesOfWisdom returns a configuration whose numbers keep their types in JSON.
+func valuesOfWisdom(c map[string]space.Value) map[string]record.JSONValue {
+	values := map[string]record.JSONValue{}
+	for name, v := range c {
+		values[name] = record.JSONValue{Value: v}
+	}
+	return values
+}
