@@ -27,8 +27,8 @@ type Overall struct {
 //
 // A file has only the best few configurations of each device and size. A configuration that is missing there
 // has an unknown slow-down, and one that is recorded once, as the winner, would have none at all. So only those
-// take part that are recorded for at least half of the devices and sizes, or, if there are none, those that are
-// recorded for the most. Of equal ones, the one that is recorded for more wins.
+// take part that are recorded for more than half of the devices and sizes, or, if there are none, those that
+// are recorded for the most. Of equal ones, the one that is recorded for more wins.
 //
 // The mean is geometric because slow-downs are ratios: it does not depend on the device that they refer to
 // (P. J. Fleming and J. J. Wallace, «How not to lie with statistics: the correct way to summarize benchmark
@@ -66,7 +66,7 @@ func (f *File) Overall(source string) (Overall, error) {
 	for _, s := range slowdowns {
 		most = max(most, len(s))
 	}
-	needed := min(most, (len(groups)+1)/2)
+	needed := min(most, len(groups)/2+1)
 	var best Overall
 	for _, key := range slices.Sorted(maps.Keys(slowdowns)) {
 		s := slowdowns[key]
