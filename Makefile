@@ -60,7 +60,7 @@ demo: build opencl ## simulate diffusion, with a picture, and tune the kernel (D
 
 # POCL_DEVICES gives PoCL two devices on machines that have no other.
 tutorials: build opencl ## run every command of docs/diffusion.md, matmul.md, simulate.md and compare.md
-	scripts/run-docs.sh bin/ndtune docs/diffusion.md docs/matmul.md docs/simulate.md
+	scripts/run-docs.sh bin/ndtune docs/diffusion.md docs/matmul.md docs/simulate.md docs/wisdom.md
 	POCL_DEVICES='basic pthread' scripts/run-docs.sh bin/ndtune docs/compare.md
 
 test: lint opencl-for-tests browser-for-tests ## check and test all packages on PoCL (TESTFLAGS=-v: each test)

@@ -22,8 +22,8 @@ func newMaker(seed uint64) maker { return maker{rand.New(rand.NewPCG(seed, 7))} 
 
 func (m maker) header() Header {
 	return Header{
-		Digest: m.word(), Kernel: m.word(), Source: m.word(),
-		Device:      hardware.Device{Name: m.word(), Vendor: m.word(), Driver: "1.2", Timer: hardware.TimerEvent, MaxWorkItemSizes: []int{1024, 64}, GlobalMemory: 1 << 40},
+		Digest: m.word(), KernelDigest: m.word(), Kernel: m.word(), Source: m.word(),
+		Device:      hardware.Device{Name: m.word(), Vendor: m.word(), Driver: "1.2", Architecture: m.word(), Timer: hardware.TimerEvent, MaxWorkItemSizes: []int{1024, 64}, GlobalMemory: 1 << 40},
 		Parameters:  m.parameters(),
 		Constants:   []problem.Constant{{Name: "n", Value: 3.0}, {Name: "dt", Value: "0.225f"}, {Name: "b", Value: true}},
 		ProblemSize: []int{4096, 1 << 40},
