@@ -29,7 +29,7 @@ type printer struct {
 	compared       bool // one of several searches, of which only a summary is shown, on stderr
 	warnings       compilerWarnings
 	unchanged      bool // the notice of [tune.Result.Unchanged] was shown
-	size           int // of the space
+	size           int  // of the space
 	varying        []parameterColumn
 	columns        bool // lines of results are columns of what varies, for a terminal
 	bar            *progress
