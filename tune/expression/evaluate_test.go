@@ -59,14 +59,25 @@ func (w writer) condition(depth int) string {
 	return "(" + c() + " ? " + c() + " : " + c() + ")"
 }
 
+// RandomSource returns a random expression. RandomScope are the names that it reads.
+func RandomSource(r *rand.Rand, depth int) string {
+	w := writer{r}
+	if r.IntN(2) == 0 {
+		return w.condition(depth)
+	}
+	return w.number(depth)
+}
+
+var RandomScope = Scope{"a": 1, "b": 1, "zero": 0, "least": 1, "f": 1.5, "g": 1.5, "t": true, "u": false, "s": "x", "r": "x", "mixed": nil,
+	"device": map[string]any{"local_memory": 49152}}
+
 // FuzzAgainstVM: programs of nodes compute what the VM of expr-lang computes, and fail where it
 // does. What is printed compiles to the same.
 func FuzzAgainstVM(f *testing.F) {
 	for seed := range uint64(200) {
 		f.Add(seed)
 	}
-	scope := Scope{"a": 1, "b": 1, "zero": 0, "least": 1, "f": 1.5, "g": 1.5, "t": true, "u": false, "s": "x", "r": "x", "mixed": nil,
-		"device": map[string]any{"local_memory": 49152}}
+	scope := RandomScope
 	f.Fuzz(func(t *testing.T, seed uint64) {
 		w := writer{rand.New(rand.NewPCG(seed, 1))}
 		source := w.number(w.IntN(5))

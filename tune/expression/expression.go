@@ -34,6 +34,7 @@ type Expression struct {
 	program *vm.Program
 	root    *Node             // nil where only the VM can compute the expression
 	closure func() *evaluator // of the root
+	used    Scope             // of the names; nil where there is a root
 }
 
 // A Scope gives an expression its names: for each an example of the value that it will
@@ -80,6 +81,8 @@ func Compile(source string, scope Scope) (*Expression, error) {
 	if root := lower(tree.Node, used); root != nil && !root.vm {
 		e.root = root
 		e.closure = sync.OnceValue(func() *evaluator { return newEvaluator(root) })
+	} else {
+		e.used = used
 	}
 	if err := optimizer.Optimize(&tree.Node, config); err != nil {
 		return nil, readable(source, err)

@@ -53,7 +53,7 @@ var functions = []function{
 	{"round_even", oneToInt, toInt(math.RoundToEven), nil, always(Whole), 0, nil},
 	{"truncate", oneToInt, toInt(math.Trunc), nil, always(Whole), 0, nil},
 	{"sqrt", oneToReal, onReal(math.Sqrt, func(f float64) bool { return f >= 0 }), nil, always(Real), 0, nil},
-	{"log2", oneToReal, onReal(math.Log2, func(f float64) bool { return f > 0 }), nil, always(Real), 0, nil},
+	{"log2", oneToReal, onReal(log2, func(f float64) bool { return f > 0 }), nil, always(Real), 0, nil},
 	{"bit_and", twoToInt, onInts(bitAnd), bitAnd, onlyInts, 0, andExtent},
 	{"bit_or", twoToInt, onInts(bitOr), bitOr, onlyInts, 0, orExtent},
 	{"bit_xor", twoToInt, onInts(bitXor), bitXor, onlyInts, 0, orExtent},
@@ -195,6 +195,24 @@ func twoFloats(params []any) (x, y float64, err error) {
 	return x, y, nil
 }
 
+// log2 is exact for powers of two. It uses only operations that IEEE 754 rounds, unlike [math.Log2],
+// whose last bit depends on the architecture: exported expressions compute the same number.
+func log2(f float64) float64 {
+	if math.IsInf(f, 1) {
+		return f
+	}
+	m, exponent := math.Frexp(f)
+	if m < math.Sqrt2/2 {
+		m += m
+		exponent--
+	}
+	s, series := (m-1)/(m+1), 0.0
+	for k := 25; k > 0; k -= 2 { // of artanh s = (ln m)/2; the conversions keep products from being fused
+		series = 1/float64(k) + float64(float64(s*s)*series)
+	}
+	return float64(exponent) + float64(float64(2/math.Ln2*s)*series)
+}
+
 func bitAnd(a, b int) (int, error) { return a & b, nil }
 func bitOr(a, b int) (int, error)  { return a | b, nil }
 func bitXor(a, b int) (int, error) { return a ^ b, nil }
@@ -278,7 +296,7 @@ func trueDivInts(a, b int) (float64, error) {
 		return 0, errZero
 	}
 	const exact = 1 << 53
-	if -exact <= a && a <= exact && -exact <= b && b <= exact {
+	if a == 0 || -exact <= a && a <= exact && -exact <= b && b <= exact {
 		return float64(a) / float64(b), nil
 	}
 	f, _ := big.NewRat(int64(a), int64(b)).Float64()

@@ -1,0 +1,362 @@
+package expression
+
+import (
+	_ "embed" // the operations in each language
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/parser"
+
+	"github.com/ndtune/ndtune/internal/excerpt"
+)
+
+// A Language is one in which an exported expression is written.
+type Language string
+
+// The languages.
+const (
+	C      Language = "C" // C99, which is C++ too
+	Python Language = "Python"
+	Go     Language = "Go"
+)
+
+//go:embed runtime/expression.h
+var runtimeC string
+
+//go:embed runtime/expression.py
+var runtimePython string
+
+//go:embed runtime/expression.go.txt
+var runtimeGo string
+
+// Runtime returns the operations that exported expressions call. That of Go has no package clause; its file imports
+// cmp, math, math/big and slices.
+func Runtime(l Language) string {
+	return map[Language]string{C: runtimeC, Python: runtimePython, Go: runtimeGo}[l]
+}
+
+// An exported expression is limited, because compilers limit the depth of parentheses.
+const (
+	maxExportDepth = 80
+	maxExportSize  = 100_000 // in the language of specifications
+)
+
+// helpers are the names of operations that no function of the language has.
+var helpers = map[Code]string{
+	Add: "add", Subtract: "sub", Multiply: "mul", Divide: "divide", Remainder: "mod", Power: "pow", Negate: "neg",
+	Equal: "equal", Less: "less", LessEqual: "less_equal",
+}
+
+// Export returns the expression in another language. It computes the same value of the same kind as [Expression.Eval]
+// from variables of the kinds in the scope: an integer is an int64_t, an int of Python or an int64; a float a double, a
+// float or a float64; a condition an int (0 or 1), a bool or a bool; a text a const char *, a str or a string.
+// The map has the identifiers of the names that the expression reads, such as "n" and "device.local_memory".
+//
+// The text calls the operations of [Runtime]. One that has no value, such as a division by zero, sets *failed in C,
+// where failed is an int * in scope; it raises ValueError in Python, and panics with an ndError in Go.
+//
+// The error of an expression that cannot be exported names it, the part that is the cause, and the reason.
+func (e *Expression) Export(l Language, names map[string]string) (string, error) {
+	x := exporter{language: l, names: names}
+	text := ""
+	switch {
+	case e.root == nil:
+		x.refuseTree(e)
+	case e.root.Size() > maxExportSize:
+		x.refuse(e.source, fmt.Sprintf("is longer than %d bytes", maxExportSize))
+	default:
+		text = x.text(e.root, 0)
+	}
+	if x.err != nil {
+		return "", fmt.Errorf("%s cannot be exported to %s: %w", e, l, x.err)
+	}
+	return text, nil
+}
+
+// ExportInt is [Expression.Export] of an expression that [Expression.Int] computes: a float must be a whole number.
+func (e *Expression) ExportInt(l Language, names map[string]string) (string, error) {
+	text, err := e.Export(l, names)
+	switch {
+	case err != nil || e.root.Kind == Whole:
+		return text, err
+	case e.root.Kind != Real:
+		return "", fmt.Errorf("%s cannot be exported to %s: it is %s, not a number", e, l, e.root.Kind)
+	}
+	x := exporter{language: l}
+	return x.call("size", true, text), nil
+}
+
+// An exporter writes nodes in another language.
+type exporter struct {
+	language Language
+	names    map[string]string
+	err      error // the first
+}
+
+func (x *exporter) refuse(part, reason string) string {
+	if x.err == nil {
+		x.err = fmt.Errorf("%s: %s", excerpt.Of(part), reason)
+	}
+	return ""
+}
+
+// refuseTree names the innermost part of an expression that has no nodes.
+func (x *exporter) refuseTree(e *Expression) {
+	tree, err := parser.ParseWithConfig(e.source, language())
+	if err != nil {
+		x.refuse(e.source, err.Error()) // it was parsed before
+		return
+	}
+	ast.Walk(&tree.Node, treeVisitor{x, e.used})
+	x.refuse(e.source, "only ndtune computes it")
+}
+
+// A treeVisitor refuses the first part that has no nodes. Parts are visited before those that hold them.
+type treeVisitor struct {
+	*exporter
+	used Scope
+}
+
+func (v treeVisitor) Visit(node *ast.Node) {
+	n := lower(*node, v.used)
+	if n != nil && !n.vm {
+		return
+	}
+	reason := "only ndtune computes it"
+	switch n := (*node).(type) {
+	case *ast.IdentifierNode:
+		if IsFunction(n.Value) || v.isRecord(n.Value) {
+			return // a callee or a record, of which a field is read
+		}
+		reason = "its values are of more than one kind"
+	case *ast.StringNode, *ast.MemberNode:
+		return // the name of a field or of a function
+	case *ast.ArrayNode, *ast.PointerNode:
+		return // the function or operator around it is the part
+	case *ast.PredicateNode:
+		return
+	case *ast.BuiltinNode:
+		reason = "it computes with a list, or with another kind than a number"
+	case *ast.ConditionalNode:
+		reason = "it is an integer or a float, and only the computation tells which"
+	case *ast.CallNode:
+		reason = "the kind of its result depends on its arguments"
+	case *ast.BinaryNode:
+		switch {
+		case n.Operator == "..":
+			return
+		case n.Operator == "in":
+			reason = "the list is no list of constants"
+		default:
+			reason = "the operator computes with other kinds than numbers and conditions"
+		}
+	}
+	v.refuse((*node).String(), reason)
+}
+
+func (v treeVisitor) isRecord(name string) bool {
+	_, ok := v.used[name].(map[string]any)
+	return ok
+}
+
+// call is a call of an operation of the runtime.
+func (x *exporter) call(operation string, fails bool, args ...string) string {
+	name := "nd_" + operation
+	switch {
+	case x.language == Go:
+		words := strings.Split(operation, "_")
+		for i, w := range words {
+			words[i] = strings.ToUpper(w[:1]) + w[1:]
+		}
+		name = "nd" + strings.Join(words, "")
+	case x.language == C && fails:
+		args = append(args, "failed")
+	}
+	return name + "(" + strings.Join(args, ", ") + ")"
+}
+
+// text is a node in the language: a call, a name, a literal or text in parentheses.
+func (x *exporter) text(n *Node, depth int) string {
+	if depth > maxExportDepth {
+		return x.refuse(n.String(), fmt.Sprintf("is nested more than %d deep", maxExportDepth))
+	}
+	switch v := n.constant(); {
+	case n.Code == Name:
+		name := n.Name
+		if n.Field != "" {
+			name += "." + n.Field
+		}
+		if id, ok := x.names[name]; ok {
+			return id
+		}
+		return x.refuse(name, "the exported program does not know it")
+	case v != nil:
+		return x.literal(v)
+	}
+	args := make([]string, len(n.Args))
+	for i, a := range n.Args {
+		args[i] = x.text(a, depth+1)
+	}
+	switch n.Code {
+	case ToReal:
+		return x.real(args[0])
+	case Not:
+		return map[Language]string{C: "(!", Python: "(not ", Go: "(!"}[x.language] + args[0] + ")"
+	case And:
+		return "(" + args[0] + map[Language]string{C: " && ", Python: " and ", Go: " && "}[x.language] + args[1] + ")"
+	case Or:
+		return "(" + args[0] + map[Language]string{C: " || ", Python: " or ", Go: " || "}[x.language] + args[1] + ")"
+	case If:
+		return x.choice(n.Kind, args)
+	case Call:
+		return x.function(n, args)
+	case In:
+		args = slices.Insert(args, 1, strconv.Itoa(len(args)-1))
+		if n.Args[0].Kind == Text {
+			return x.call("text_in", false, args...)
+		}
+		return x.call("in", false, args...)
+	case Power:
+		if !isWholeOrHalf(n.Args[1]) {
+			return x.refuse(n.String(), "languages round a power differently, unless the exponent is an integer, a rounded number or a half")
+		}
+	}
+	name, ok := helpers[n.Code]
+	if !ok {
+		name = definitions[n.Code].text
+	}
+	switch {
+	case n.Code == ToWhole:
+	case n.Args[0].Kind == Real:
+		name = "real_" + name
+	case n.Code == Equal && n.Args[0].Kind == Truth:
+		name = "truth_equal"
+	case n.Code == Equal && n.Args[0].Kind == Text:
+		name = "text_equal"
+	}
+	return x.call(name, definitions[n.Code].checks != nil, args...)
+}
+
+// isWholeOrHalf reports whether a float has no fraction for certain, or is a half.
+func isWholeOrHalf(n *Node) bool {
+	if f, ok := n.constant().(float64); ok {
+		return f == math.Trunc(f) || math.Abs(f) == 0.5
+	}
+	return slices.Contains([]Code{ToReal, Ceil, Floor, Round}, n.Code) || n.Code == Negate && isWholeOrHalf(n.Args[0])
+}
+
+// real is an integer as a float.
+func (x *exporter) real(whole string) string {
+	return map[Language]string{C: "((double)", Python: "(float", Go: "(float64"}[x.language] + "(" + whole + "))"
+}
+
+func (x *exporter) choice(k Kind, args []string) string {
+	switch x.language {
+	case C:
+		return fmt.Sprintf("(%s ? %s : %s)", args[0], args[1], args[2])
+	case Python:
+		return fmt.Sprintf("(%s if %s else %s)", args[1], args[0], args[2])
+	}
+	result := [...]string{Whole: "int64", Real: "float64", Truth: "bool", Text: "string"}[k]
+	return fmt.Sprintf("func() %s { if %s { return %s }; return %s }()", result, args[0], args[1], args[2])
+}
+
+// function is a call of a function of the language.
+func (x *exporter) function(n *Node, args []string) string {
+	reals := 0
+	kinds := make([]string, len(args))
+	for i, a := range n.Args {
+		kinds[i] = "int"
+		if a.Kind == Real {
+			reals++
+			kinds[i] = "real"
+		}
+	}
+	name := n.Function
+	always := name == "sqrt" || name == "log2" // of floats
+	switch {
+	case reals == 0 && len(args) == 1 && !always:
+		return args[0] // rounded
+	case reals == 0 && !always:
+		return x.call(name, name != "compare" && !strings.HasPrefix(name, "bit_"), args...)
+	case name == "compare" && reals == 1:
+		return x.call(strings.Join(kinds, "_")+"_compare", true, args...)
+	case name == "power" && !isWholeOrHalf(n.Args[1].real()):
+		return x.refuse(n.String(), "languages round a power differently, unless the exponent is an integer, a rounded number or a half")
+	}
+	for i, a := range n.Args {
+		if a.Kind != Real {
+			args[i] = x.real(args[i])
+		}
+	}
+	plain, checked := strings.CutPrefix(name, "checked_") // floats do not overflow
+	return x.call("real_"+plain, !checked, args...)
+}
+
+// literal is a constant.
+func (x *exporter) literal(v any) string {
+	switch v := v.(type) {
+	case int:
+		switch {
+		case x.language == Go:
+			return fmt.Sprintf("int64(%d)", v)
+		case x.language == Python:
+			return fmt.Sprintf("(%d)", v)
+		case v == math.MinInt64:
+			return "INT64_MIN"
+		case v < 0:
+			return fmt.Sprintf("(-INT64_C(%d))", -v)
+		}
+		return fmt.Sprintf("INT64_C(%d)", v)
+	case float64:
+		s, _ := literal(v)
+		switch {
+		case math.IsInf(v, 0) || math.IsNaN(v):
+			return x.refuse(s, "is not a finite number")
+		case x.language == Go && v == 0 && math.Signbit(v):
+			return "math.Copysign(0, -1)"
+		case x.language == Go:
+			return "float64(" + s + ")"
+		}
+		return "(" + s + ")"
+	case bool:
+		switch {
+		case x.language == Go:
+			return strconv.FormatBool(v)
+		case x.language == Python && v:
+			return "True"
+		case x.language == Python:
+			return "False"
+		case v:
+			return "1"
+		}
+		return "0"
+	}
+	return x.quoted(v.(string))
+}
+
+// quoted is a text. Escapes of three octal digits mean the same in C and Go, of eight hexadecimal ones in Python and Go.
+func (x *exporter) quoted(s string) string {
+	if !utf8.ValidString(s) || strings.ContainsRune(s, 0) {
+		return x.refuse(strconv.Quote(s), "a text in UTF-8 without a zero is wanted")
+	}
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case r >= ' ' && r <= '~' && r != '"' && r != '\\' && r != '?': // ?? begins a trigraph of C
+			b.WriteRune(r)
+		case x.language == C:
+			for _, c := range []byte(string(r)) {
+				fmt.Fprintf(&b, `\%03o`, c)
+			}
+		default:
+			fmt.Fprintf(&b, `\U%08x`, r)
+		}
+	}
+	return `"` + b.String() + `"`
+}
