@@ -52,7 +52,7 @@ var helpers = map[Code]string{
 	Equal: "equal", Less: "less", LessEqual: "less_equal",
 }
 
-// Export returns the expression in another language. It computes the same value of the same kind as [Expression.Eval]
+// Export returns the expression in another language, and the kind of its value. It computes the same as [Expression.Eval]
 // from variables of the kinds in the scope: an integer is an int64_t, an int of Python or an int64; a float a double, a
 // float or a float64; a condition an int (0 or 1), a bool or a bool; a text a const char *, a str or a string.
 // The map has the identifiers of the names that the expression reads, such as "n" and "device.local_memory".
@@ -61,31 +61,30 @@ var helpers = map[Code]string{
 // where failed is an int * in scope; it raises ValueError in Python, and panics with an ndError in Go.
 //
 // The error of an expression that cannot be exported names it, the part that is the cause, and the reason.
-func (e *Expression) Export(l Language, names map[string]string) (string, error) {
+func (e *Expression) Export(l Language, names map[string]string) (text string, k Kind, err error) {
 	x := exporter{language: l, names: names}
-	text := ""
-	switch {
-	case e.root == nil:
+	switch n := e.lowered; {
+	case n == nil:
 		x.refuseTree(e)
-	case e.root.Size() > maxExportSize:
-		x.refuse(e.source, fmt.Sprintf("is longer than %d bytes", maxExportSize))
+	case n.Size() > maxExportSize:
+		x.refuse(e.source, fmt.Sprintf("it is longer than %d bytes", maxExportSize))
 	default:
-		text = x.text(e.root, 0)
+		text, k = x.text(n, 0), n.Kind
 	}
 	if x.err != nil {
-		return "", fmt.Errorf("%s cannot be exported to %s: %w", e, l, x.err)
+		return "", 0, fmt.Errorf("%s cannot be exported to %s: %w", e, l, x.err)
 	}
-	return text, nil
+	return text, k, nil
 }
 
 // ExportInt is [Expression.Export] of an expression that [Expression.Int] computes: a float must be a whole number.
 func (e *Expression) ExportInt(l Language, names map[string]string) (string, error) {
-	text, err := e.Export(l, names)
+	text, k, err := e.Export(l, names)
 	switch {
-	case err != nil || e.root.Kind == Whole:
+	case err != nil || k == Whole:
 		return text, err
-	case e.root.Kind != Real:
-		return "", fmt.Errorf("%s cannot be exported to %s: it is %s, not a number", e, l, e.root.Kind)
+	case k != Real:
+		return "", fmt.Errorf("%s cannot be exported to %s: it is %s, not a number", e, l, k)
 	}
 	x := exporter{language: l}
 	return x.call("size", true, text), nil
@@ -123,45 +122,38 @@ type treeVisitor struct {
 }
 
 func (v treeVisitor) Visit(node *ast.Node) {
-	n := lower(*node, v.used)
-	if n != nil && !n.vm {
+	if lower(*node, v.used) != nil {
 		return
 	}
 	reason := "only ndtune computes it"
 	switch n := (*node).(type) {
 	case *ast.IdentifierNode:
-		if IsFunction(n.Value) || v.isRecord(n.Value) {
-			return // a callee or a record, of which a field is read
+		if example, ok := v.used[n.Value]; !ok || example != nil {
+			return // a part of a call, of a field or of the declaration of a variable
 		}
 		reason = "its values are of more than one kind"
-	case *ast.StringNode, *ast.MemberNode:
-		return // the name of a field or of a function
 	case *ast.ArrayNode, *ast.PointerNode:
-		return // the function or operator around it is the part
+		return // the operator or the function around it is the part
 	case *ast.PredicateNode:
-		return
+		v.err = nil
+		return // the function around it
+	case *ast.VariableDeclaratorNode:
+		v.err, reason = nil, "it declares a variable"
 	case *ast.BuiltinNode:
-		reason = "it computes with a list, or with another kind than a number"
-	case *ast.ConditionalNode:
-		reason = "it is an integer or a float, and only the computation tells which"
+		reason = "it computes with a list, or with another kind than numbers"
 	case *ast.CallNode:
-		reason = "the kind of its result depends on its arguments"
+		reason = "it takes numbers of another kind"
 	case *ast.BinaryNode:
-		switch {
-		case n.Operator == "..":
+		switch n.Operator {
+		case "..":
 			return
-		case n.Operator == "in":
-			reason = "the list is no list of constants"
+		case "in":
+			reason = "the list has items that are not constant and may fail, or are of another kind"
 		default:
-			reason = "the operator computes with other kinds than numbers and conditions"
+			reason = "the operator takes other kinds"
 		}
 	}
 	v.refuse((*node).String(), reason)
-}
-
-func (v treeVisitor) isRecord(name string) bool {
-	_, ok := v.used[name].(map[string]any)
-	return ok
 }
 
 // call is a call of an operation of the runtime.
@@ -183,9 +175,11 @@ func (x *exporter) call(operation string, fails bool, args ...string) string {
 // text is a node in the language: a call, a name, a literal or text in parentheses.
 func (x *exporter) text(n *Node, depth int) string {
 	if depth > maxExportDepth {
-		return x.refuse(n.String(), fmt.Sprintf("is nested more than %d deep", maxExportDepth))
+		return x.refuse(n.String(), fmt.Sprintf("it is nested more than %d deep", maxExportDepth))
 	}
 	switch v := n.constant(); {
+	case n.Kind == Number:
+		return x.refuse(n.String(), "only the computation tells whether it is an integer or a float")
 	case n.Code == Name:
 		name := n.Name
 		if n.Field != "" {
@@ -198,12 +192,25 @@ func (x *exporter) text(n *Node, depth int) string {
 	case v != nil:
 		return x.literal(v)
 	}
+	takesReals := definitions[n.Code].takes == reals || n.Code == ToReal || n.Code == Call && len(n.Args) == 1
 	args := make([]string, len(n.Args))
 	for i, a := range n.Args {
-		args[i] = x.text(a, depth+1)
+		switch {
+		case a.isImplicit() && a.constant() == nil && takesReals:
+			args[i] = x.asReal(a.Args[0], depth+1)
+		case a.isImplicit() && a.Args[0].Kind == Number:
+			args[i] = x.text(a.Args[0], depth+1) // refuses it
+		case a.Kind == Number && takesReals && n.Kind == Real:
+			args[i] = x.asReal(a, depth+1)
+		default:
+			args[i] = x.text(a, depth+1)
+		}
 	}
 	switch n.Code {
 	case ToReal:
+		if n.Args[0].Kind == Number {
+			return args[0]
+		}
 		return x.real(args[0])
 	case Not:
 		return map[Language]string{C: "(!", Python: "(not ", Go: "(!"}[x.language] + args[0] + ")"
@@ -226,6 +233,9 @@ func (x *exporter) text(n *Node, depth int) string {
 			return x.refuse(n.String(), "languages round a power differently, unless the exponent is an integer, a rounded number or a half")
 		}
 	}
+	if n.Args[0].Kind == Text && n.Code != Equal {
+		return x.refuse(n.String(), "texts are only compared for equality")
+	}
 	name, ok := helpers[n.Code]
 	if !ok {
 		name = definitions[n.Code].text
@@ -247,7 +257,30 @@ func isWholeOrHalf(n *Node) bool {
 	if f, ok := n.constant().(float64); ok {
 		return f == math.Trunc(f) || math.Abs(f) == 0.5
 	}
-	return slices.Contains([]Code{ToReal, Ceil, Floor, Round}, n.Code) || n.Code == Negate && isWholeOrHalf(n.Args[0])
+	switch n.Code {
+	case Ceil, Floor, Round:
+		return true
+	case ToReal, Negate:
+		return isWholeOrHalf(n.Args[0])
+	case If:
+		return isWholeOrHalf(n.Args[1]) && isWholeOrHalf(n.Args[2])
+	}
+	return n.Kind == Whole
+}
+
+// asReal is a number as a float, also one that is an integer or a float by the computation.
+func (x *exporter) asReal(n *Node, depth int) string {
+	switch {
+	case n.Kind == Number && n.Code == If:
+		return x.choice(Real, []string{x.text(n.Args[0], depth+1), x.asReal(n.Args[1], depth+1), x.asReal(n.Args[2], depth+1)})
+	case n.Kind == Number && n.Function == "power" && n.Of == [2]Kind{Whole, Whole}:
+		return x.call("power_real", true, x.text(n.Args[0], depth+1), x.text(n.Args[1], depth+1))
+	case n.Kind == Whole && n.constant() == nil:
+		return x.real(x.text(n, depth))
+	case n.Kind == Whole:
+		return x.text(n.real(), depth)
+	}
+	return x.text(n, depth)
 }
 
 // real is an integer as a float.
@@ -286,7 +319,7 @@ func (x *exporter) function(n *Node, args []string) string {
 		return x.call(name, name != "compare" && !strings.HasPrefix(name, "bit_"), args...)
 	case name == "compare" && reals == 1:
 		return x.call(strings.Join(kinds, "_")+"_compare", true, args...)
-	case name == "power" && !isWholeOrHalf(n.Args[1].real()):
+	case name == "power" && !isWholeOrHalf(n.Args[1]):
 		return x.refuse(n.String(), "languages round a power differently, unless the exponent is an integer, a rounded number or a half")
 	}
 	for i, a := range n.Args {

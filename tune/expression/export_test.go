@@ -3,6 +3,7 @@ package expression_test
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -154,22 +155,33 @@ var (
 	kindNames = map[expression.Kind]string{expression.Whole: "whole", expression.Real: "real", expression.Truth: "truth", expression.Text: "text"}
 )
 
-// namesOf are the names that an expression reads, with the fields of records.
-func namesOf(e *expression.Expression) (names []string, kinds []expression.Kind) {
-	var walk func(n *expression.Node)
-	walk = func(n *expression.Node) {
-		name := strings.TrimSuffix(n.Name+"."+n.Field, ".")
-		if n.Code == expression.Name && !slices.Contains(names, name) {
-			names, kinds = append(names, name), append(kinds, n.Kind)
+// namesOf are the names that an expression reads, with the fields of records, and their kinds.
+func namesOf(c exportCase) (names []string, kinds []expression.Kind) {
+	for _, name := range c.expression.Names() {
+		all := []string{name}
+		if record, ok := c.environments[0][name].(map[string]any); ok {
+			all = nil
+			for _, field := range slices.Sorted(maps.Keys(record)) {
+				all = append(all, name+"."+field)
+			}
 		}
-		for _, a := range n.Args {
-			walk(a)
+		for _, name := range all {
+			if k, ok := expression.KindOf(lookup(c.environments[0], name)); ok {
+				names, kinds = append(names, name), append(kinds, k)
+			}
 		}
-	}
-	if e.Root() != nil {
-		walk(e.Root())
 	}
 	return names, kinds
+}
+
+// exported is a case in a language, in which names have identifiers of a format.
+func (c exportCase) exported(l expression.Language, formats map[expression.Kind]string) (string, expression.Kind, error) {
+	names, kinds := namesOf(c)
+	identifiers := map[string]string{}
+	for i, name := range names {
+		identifiers[name] = fmt.Sprintf(formats[kinds[i]], i)
+	}
+	return c.expression.Export(l, identifiers)
 }
 
 // A line is one computation: the input of a program, the result of ndtune and the words of a message.
@@ -182,7 +194,7 @@ func compareExported(t *testing.T, cases []exportCase) {
 	var ends []int // of the lines of each case
 	var texts []string
 	for number, c := range cases {
-		names, kinds := namesOf(c.expression)
+		names, kinds := namesOf(c)
 		for _, environment := range c.environments {
 			input := fmt.Sprint(number, " ", len(names))
 			for i, name := range names {
@@ -278,17 +290,12 @@ func runExported(t *testing.T, name string, cases []exportCase, lines []line, te
 	fmt.Fprintf(&b, c.texts, strings.Join(quoted, ", "))
 	var functions []string
 	for number, e := range cases {
-		names, kinds := namesOf(e.expression)
-		identifiers := map[string]string{}
-		for i, name := range names {
-			identifiers[name] = fmt.Sprintf(c.names[kinds[i]], i)
-		}
-		text, err := e.expression.Export(c.language, identifiers)
+		text, kind, err := e.exported(c.language, c.names)
 		if err != nil {
 			t.Error(err)
 			return nil, false
 		}
-		fmt.Fprintf(&b, c.function, number, text, kindNames[e.expression.Root().Kind])
+		fmt.Fprintf(&b, c.function, number, text, kindNames[kind])
 		functions = append(functions, fmt.Sprintf("f%d", number))
 	}
 	switch c.language {
@@ -357,21 +364,51 @@ func TestExportRandom(t *testing.T) {
 			continue
 		}
 		known[source] = true
-		names, _ := namesOf(e)
-		identifiers := map[string]string{}
-		for _, name := range names {
-			identifiers[name] = name
-		}
-		if _, err := e.Export(expression.C, identifiers); err != nil {
-			continue // TestExportRefuses
-		}
 		c := exportCase{expression: e}
 		for range 6 {
 			c.environments = append(c.environments, map[string]any{"a": integer(), "b": integer(), "zero": 0, "least": math.MinInt + r.IntN(2), "f": real(), "g": real(),
 				"t": r.IntN(2) == 0, "u": r.IntN(2) == 0, "s": []string{"x", "y", "z?\n\"é"}[r.IntN(3)], "r": []string{"x", "y"}[r.IntN(2)],
 				"device": map[string]any{"local_memory": 1 << r.IntN(20)}})
 		}
-		cases = append(cases, c)
+		if _, _, err := c.exported(expression.C, namesC); err == nil {
+			cases = append(cases, c)
+		}
 	}
 	compareExported(t, cases)
+}
+
+// TestExportRefuses: an error names the expression, the part and the reason.
+func TestExportRefuses(t *testing.T) {
+	deep := "a"
+	for range 100 {
+		deep = "abs(" + deep + ")"
+	}
+	for source, want := range map[string]string{
+		"1 + sum(filter([a, b], # > 1))": "cannot be exported to C: filter([a, b], # > 1): it computes with a list",
+		"a + len([b])":                   "len([b]): it computes with a list",
+		"mixed + 1":                      "mixed + 1 cannot be exported to C: mixed: its values are of more than one kind",
+		"f ** g":                         "f ** g: languages round a power differently",
+		"power(f, 0.3)":                  "power(f, 0.3): languages round a power differently",
+		"power(a, b)":                    "power(a, b): only the computation tells whether it is an integer or a float",
+		"1 + power(a, b)":                "power(a, b): only the computation tells",
+		"t ? 1 : f":                      "t ? 1 : f: only the computation tells",
+		`s < "x"`:                        `s < "x": texts are only compared for equality`,
+		`s contains "x"`:                 "texts are only compared for equality",
+		"a in [power(b, 2), 1]":          "the list has items that are not constant and may fail",
+		"least + 1":                      "least: the exported program does not know it",
+		"device.local_memory + 1":        "device.local_memory: the exported program does not know it",
+		"let x = a; x + 1":               "let x = a; x + 1: it declares a variable",
+		`s == "\x00"`:                    "without a zero",
+		deep:                             "it is nested more than 80 deep",
+	} {
+		e, err := expression.Compile(source, expression.RandomScope)
+		if err != nil {
+			t.Error(source, err)
+			continue
+		}
+		text, _, err := e.Export(expression.C, map[string]string{"a": "a", "b": "b", "f": "f", "g": "g", "s": "s", "t": "t"})
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), e.String()) {
+			t.Errorf("%s is exported as %s, %v; want an error with %q", source, text, err, want)
+		}
+	}
 }

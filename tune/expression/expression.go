@@ -34,7 +34,8 @@ type Expression struct {
 	program *vm.Program
 	root    *Node             // nil where only the VM can compute the expression
 	closure func() *evaluator // of the root
-	used    Scope             // of the names; nil where there is a root
+	lowered *Node             // the root, also where only the VM can compute a part of it
+	used    Scope             // of the names; nil where there is a lowered root
 }
 
 // A Scope gives an expression its names: for each an example of the value that it will
@@ -78,11 +79,13 @@ func Compile(source string, scope Scope) (*Expression, error) {
 		return nil, readable(source, err)
 	}
 	e := &Expression{source: source, names: free.names}
-	if root := lower(tree.Node, used); root != nil && !root.vm {
+	e.lowered = lower(tree.Node, used)
+	switch root := e.lowered; {
+	case root == nil:
+		e.used = used
+	case !root.vm:
 		e.root = root
 		e.closure = sync.OnceValue(func() *evaluator { return newEvaluator(root) })
-	} else {
-		e.used = used
 	}
 	if err := optimizer.Optimize(&tree.Node, config); err != nil {
 		return nil, readable(source, err)

@@ -228,6 +228,10 @@ static inline double nd_real_power(double a, double b, int *failed) {
     p = nd_real_pow(a, b);
     return fabs(p) == HUGE_VAL && fabs(a) != HUGE_VAL && fabs(b) != HUGE_VAL ? (double)nd_fail(failed) : p;
 }
+/* nd_power_real is a power of integers, as a float. */
+static inline double nd_power_real(int64_t a, int64_t b, int *failed) {
+    return b < 0 ? nd_real_power((double)a, (double)b, failed) : (double)nd_power(a, b, failed);
+}
 /* nd_size is a float as an integer, which it must be. */
 static inline int64_t nd_size(double a, int *failed) {
     return fabs(a) < 9007199254740992.0 && a == floor(a) ? (int64_t)a : nd_fail(failed);

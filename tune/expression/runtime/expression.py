@@ -215,5 +215,9 @@ def nd_real_power(a, b):
     return p
 
 
+def nd_power_real(a, b):  # a power of integers, as a float
+    return nd_real_power(float(a), float(b)) if b < 0 else float(nd_power(a, b))
+
+
 def nd_size(a):  # a float as an integer, which it must be
     return int(a) if abs(a) < 2**53 and a == int(a) else _fail("%r is not a whole number" % a)
