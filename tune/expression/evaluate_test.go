@@ -110,6 +110,19 @@ func FuzzAgainstVM(f *testing.F) {
 	})
 }
 
+// TestConstantConditionBehindFailure: a part that fails is an error, also where a constant behind it would decide.
+func TestConstantConditionBehindFailure(t *testing.T) {
+	for _, source := range []string{"sqrt(f) == 1 or true", "sqrt(f) == 1 and false"} {
+		e, err := Compile(source, Scope{"f": 1.5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, err := e.Eval(map[string]any{"f": -1.0}); err == nil {
+			t.Errorf("%s is %v for f = -1; want the error of the root", source, v)
+		}
+	}
+}
+
 func same(a, b any) bool {
 	x, xFloat := a.(float64)
 	y, yFloat := b.(float64)

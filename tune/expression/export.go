@@ -90,6 +90,15 @@ func (e *Expression) ExportInt(l Language, names map[string]string) (string, err
 	return x.call("size", true, text), nil
 }
 
+// Literal returns a value of a name in another language.
+func Literal(l Language, v any) (string, error) {
+	x := exporter{language: l}
+	if _, ok := KindOf(v); !ok {
+		return "", fmt.Errorf("%v, a %T, is no value of an expression", v, v)
+	}
+	return x.literal(v), x.err
+}
+
 // An exporter writes nodes in another language.
 type exporter struct {
 	language Language

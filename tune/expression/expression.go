@@ -87,8 +87,10 @@ func Compile(source string, scope Scope) (*Expression, error) {
 		e.root = root
 		e.closure = sync.OnceValue(func() *evaluator { return newEvaluator(root) })
 	}
-	if err := optimizer.Optimize(&tree.Node, config); err != nil {
-		return nil, readable(source, err)
+	if e.root == nil { // else the VM must fail where programs fail: the optimizer leaves out x in «x or true»
+		if err := optimizer.Optimize(&tree.Node, config); err != nil {
+			return nil, readable(source, err)
+		}
 	}
 	if e.program, err = compiler.Compile(tree, config); err != nil {
 		return nil, readable(source, err)

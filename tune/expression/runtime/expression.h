@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -235,6 +236,45 @@ static inline double nd_power_real(int64_t a, int64_t b, int *failed) {
 /* nd_size is a float as an integer, which it must be. */
 static inline int64_t nd_size(double a, int *failed) {
     return fabs(a) < 9007199254740992.0 && a == floor(a) ? (int64_t)a : nd_fail(failed);
+}
+
+/* An nd_range is the launch of a kernel: its dimensions, 1 to 3, and what clEnqueueNDRangeKernel takes. If
+   local[0] is 0, the driver chooses the work-groups: pass NULL instead of local. */
+typedef struct nd_range {
+    int dimensions;
+    size_t offset[3], global[3], local[3];
+} nd_range;
+
+static inline int64_t nd_positive(int64_t a, int *failed) {
+    if (a > 0) return a;
+    *failed = 1;
+    return 1;
+}
+/* nd_divisor is a product of divisors. Beyond the integers it is the largest: one work-group. */
+static inline int64_t nd_divisor(int64_t a, int64_t b, int *failed) {
+    b = nd_positive(b, failed);
+    return a > INT64_MAX / b ? INT64_MAX : a * b;
+}
+/* nd_launch is the launch of ceil(size / divisor) work-groups of the block size in each dimension. block[0] is 0 if
+   the driver chooses; blocks is the number of dimensions that have a block size. It returns 0, or 1 if it failed. */
+static inline int nd_launch(nd_range *r, int dimensions, int blocks, const int64_t *size, const int64_t *block,
+                            const int64_t *divisor, const int64_t *offset, int *failed) {
+    int64_t items = 1, groups = 1;
+    int i, driver = block[0] == 0;
+    r->dimensions = driver || dimensions > blocks ? dimensions : blocks;
+    for (i = 0; i < 3; i++) {
+        int64_t local = driver ? 1 : nd_positive(block[i], failed);
+        int64_t grid = (nd_positive(size[i], failed) - 1) / divisor[i] + 1;
+        int64_t global = nd_checked_mul(grid, local, failed);
+        items = nd_checked_mul(items, local, failed);
+        groups = nd_checked_mul(groups, grid, failed);
+        r->local[i] = driver ? 0 : (size_t)local;
+        r->global[i] = (size_t)global;
+        r->offset[i] = (size_t)offset[i];
+        if (offset[i] < 0 || (int64_t)r->global[i] != global || (int64_t)r->offset[i] != offset[i]) *failed = 1;
+    }
+    nd_checked_mul(groups, items, failed);
+    return *failed;
 }
 
 #endif

@@ -17,7 +17,7 @@ def nd_checked(a):
     return a if _INT_MIN <= a <= _INT_MAX else _fail("the result is beyond the integers of 64 bits")
 
 
-def nd_divisor(b):
+def nd_nonzero(b):
     return b if b != 0 else _fail("division by zero")
 
 
@@ -32,8 +32,8 @@ def nd_equal(a, b): return a == b
 def nd_less(a, b): return a < b
 def nd_less_equal(a, b): return a <= b
 def nd_in(a, count, *values): return a in values
-def nd_floor_div(a, b): return nd_checked(a // nd_divisor(b))
-def nd_floor_mod(a, b): return a % nd_divisor(b)
+def nd_floor_div(a, b): return nd_checked(a // nd_nonzero(b))
+def nd_floor_mod(a, b): return a % nd_nonzero(b)
 def nd_checked_add(a, b): return nd_checked(a + b)
 def nd_checked_sub(a, b): return nd_checked(a - b)
 def nd_checked_mul(a, b): return nd_checked(a * b)
@@ -41,16 +41,16 @@ def nd_bit_and(a, b): return a & b
 def nd_bit_or(a, b): return a | b
 def nd_bit_xor(a, b): return a ^ b
 def nd_compare(a, b): return (a > b) - (a < b)
-def nd_true_div(a, b): return a / nd_divisor(b)
+def nd_true_div(a, b): return a / nd_nonzero(b)
 
 
 def nd_div(a, b):
-    q = abs(a) // abs(nd_divisor(b))
+    q = abs(a) // abs(nd_nonzero(b))
     return nd_wrap(q if (a < 0) == (b < 0) else -q)
 
 
 def nd_mod(a, b):
-    m = abs(a) % abs(nd_divisor(b))
+    m = abs(a) % abs(nd_nonzero(b))
     return -m if a < 0 else m
 
 
@@ -89,7 +89,7 @@ def nd_real_mul(a, b): return a * b
 def nd_real_neg(a): return -a
 def nd_real_abs(a): return abs(a)
 def nd_real_max(a, b): return -nd_real_min(-a, -b)
-def nd_real_true_div(a, b): return a / nd_divisor(b)
+def nd_real_true_div(a, b): return a / nd_nonzero(b)
 
 
 def nd_real_divide(a, b):
@@ -137,14 +137,14 @@ def nd_fmod(a, b):
 
 
 def nd_real_floor_mod(a, b):
-    m = nd_fmod(a, nd_divisor(b))
+    m = nd_fmod(a, nd_nonzero(b))
     if m == 0:
         return math.copysign(0.0, b)
     return m + b if (m < 0) != (b < 0) else m
 
 
 def nd_real_floor_div(a, b):
-    m = nd_fmod(a, nd_divisor(b))
+    m = nd_fmod(a, nd_nonzero(b))
     q = (a - m) / b
     if m != 0 and (m < 0) != (b < 0):
         q -= 1
@@ -221,3 +221,27 @@ def nd_power_real(a, b):  # a power of integers, as a float
 
 def nd_size(a):  # a float as an integer, which it must be
     return int(a) if abs(a) < 2**53 and a == int(a) else _fail("%r is not a whole number" % a)
+
+
+def nd_positive(a):
+    return a if a > 0 else _fail("a size is %d; it must be positive" % a)
+
+
+def nd_divisor(a, b):  # beyond the integers, the largest: one work-group
+    return min(a * nd_positive(b), _INT_MAX)
+
+
+def nd_launch(dimensions, blocks, size, block, divisor, offset):
+    """Return the global size, the local size and the offset of the launch of ceil(size / divisor) work-groups.
+
+    The local size is None if the driver chooses it, the offset None if it is 0.
+    """
+    driver = block[0] == 0
+    local = [1 if driver else nd_positive(b) for b in block]
+    grid = [(nd_positive(s) - 1) // d + 1 for s, d in zip(size, divisor)]
+    nd_checked(math.prod(local) * math.prod(grid))
+    used = dimensions if driver else max(dimensions, blocks)
+    if min(offset) < 0:
+        _fail("an offset is %d; it must not be negative" % min(offset))
+    return ([g * n for g, n in zip(grid, local)][:used], None if driver else local[:used],
+            offset[:used] if any(offset) else None)

@@ -1,0 +1,218 @@
+package problem_test
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/ndtune/ndtune/internal/foreign"
+	"github.com/ndtune/ndtune/tune/expression"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/spec"
+)
+
+// testDevice has values for the names of devices that specifications read.
+var testDevice = hardware.Device{Name: "test", Vendor: "NVIDIA Corporation", ComputeMajor: 9, Type: "GPU", Extensions: []string{"cl_khr_fp16"}, LocalMemory: 65536, MaxWorkGroupSize: 1024, MaxWorkItemSizes: []int{1024, 1024, 64}, GlobalMemory: 1 << 34, MaxAllocation: 1 << 32, ComputeUnits: 132}
+
+// TestExportSpecifications: the launches of the bundled specifications and of the gallery, the values of scalars, the
+// sizes of local memory and the restrictions are the same in C, C++, Python and Go as in ndtune, for configurations of
+// each space. An expression that cannot be exported is one that is listed here.
+func TestExportSpecifications(t *testing.T) {
+	var paths []string
+	root := withSources{os.DirFS("../..")}
+	for _, folder := range []string{"kernels", "gallery"} {
+		err := fs.WalkDir(root, folder, func(path string, _ fs.DirEntry, err error) error {
+			if filepath.Ext(path) == ".yaml" {
+				paths = append(paths, path)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	var cases []foreign.Case
+	loaded, launches, expressions := 0, 0, 0
+	for _, path := range paths {
+		s, err := spec.LoadFS(root, path, spec.Options{})
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+			continue
+		}
+		loaded++
+		x := exporting{path: path, problem: s.Problem, r: rand.New(rand.NewPCG(15, 1))}
+		if err := x.collect(t.Context(), s.Problem.Steps(), nil); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+		if err := x.collectRestrictions(); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+		cases = append(cases, x.cases...)
+		launches, expressions = launches+x.launches, expressions+x.expressions
+	}
+	t.Logf("%d of %d specifications: %d launches and %d expressions", loaded, len(paths), launches, expressions)
+	foreign.Compare(t, cases)
+}
+
+// withSources has an empty source for each file of the gallery that has to be fetched.
+type withSources struct{ fs.FS }
+
+func (s withSources) Open(name string) (fs.File, error) {
+	f, err := s.FS.Open(name)
+	if err != nil && strings.HasPrefix(name, "gallery/sources/") {
+		return fstest.MapFS{name: {}}.Open(name)
+	}
+	return f, err
+}
+
+// exporting makes the cases of a problem.
+type exporting struct {
+	path                  string
+	problem               *problem.Problem
+	r                     *rand.Rand
+	configurations        []map[string]any // environments
+	cases                 []foreign.Case
+	launches, expressions int
+}
+
+// environments are those of a few configurations, with the indices of loops.
+func (x *exporting) environments(ctx context.Context, indices []string) ([]map[string]any, error) {
+	if x.configurations == nil {
+		space, err := x.problem.Space(ctx, testDevice)
+		if err != nil {
+			return nil, err
+		}
+		for _, i := range space.Sample(min(12, space.Len()), x.r) {
+			environment := map[string]any{"device": testDevice.Environment()}
+			for _, c := range x.problem.Definition().Constants {
+				environment[c.Name] = c.Number()
+			}
+			space.At(i).Assign(environment)
+			x.configurations = append(x.configurations, environment)
+		}
+	}
+	all := make([]map[string]any, len(x.configurations))
+	for i, environment := range x.configurations {
+		all[i] = maps.Clone(environment)
+		for _, index := range indices {
+			all[i][index] = x.r.IntN(4)
+		}
+	}
+	return all, nil
+}
+
+func (x *exporting) collect(ctx context.Context, steps []problem.Step, indices []string) error {
+	for _, s := range steps {
+		inner := indices
+		if s.Index != "" {
+			inner = append(inner[:len(inner):len(inner)], s.Index)
+		}
+		if err := x.collect(ctx, s.Steps, inner); err != nil {
+			return err
+		}
+		environments, err := x.environments(ctx, inner)
+		if err != nil {
+			return err
+		}
+		if s.Kernel != "" {
+			x.launches++
+			x.cases = append(x.cases, rangeCase(x.path, s, environments))
+		}
+		s.Steps = nil
+		for _, e := range s.Expressions() {
+			x.add(e, environments)
+		}
+	}
+	return nil
+}
+
+func (x *exporting) add(e *expression.Expression, environments []map[string]any) {
+	x.expressions++
+	c := foreign.Of(e, environments)
+	c.About = x.path + ": " + c.About
+	x.cases = append(x.cases, c)
+}
+
+func (x *exporting) collectRestrictions() error {
+	scope := expression.Scope{"device": hardware.Device{}.Environment()}
+	for _, c := range x.problem.Definition().Constants {
+		scope[c.Name] = c.Number()
+	}
+	x.problem.Parameters().Describe(scope)
+	for _, r := range x.problem.Definition().Restrictions {
+		e, err := expression.Compile(r.Expression, scope)
+		if err != nil {
+			return err
+		}
+		environments, err := x.environments(context.Background(), nil)
+		if err != nil {
+			return err
+		}
+		for _, environment := range environments { // also values that the restriction refuses
+			for i := range x.problem.Parameters().Len() {
+				if q := x.problem.Parameters().At(i); x.r.IntN(3) == 0 {
+					environment[q.Name] = q.Values[x.r.IntN(len(q.Values))]
+				}
+			}
+		}
+		x.add(e, environments)
+	}
+	return nil
+}
+
+// rangeCase is the launch of a step.
+func rangeCase(path string, s problem.Step, environments []map[string]any) foreign.Case {
+	names := map[string]bool{}
+	for _, e := range s.Expressions() {
+		for _, name := range e.Names() {
+			names[name] = true
+		}
+	}
+	c := foreign.Case{About: path + ": the launch of " + s.Kernel, Environments: environments}
+	for name := range names {
+		c.Names = append(c.Names, name)
+	}
+	c.Want = func(environment map[string]any) string {
+		r, err := problem.NDRangeOf(s, environment)
+		if err != nil {
+			return foreign.Failed
+		}
+		return fmt.Sprint(r.Global(), r.WorkGroup(), r.GlobalOffset())
+	}
+	c.Text = func(l expression.Language, number int, names map[string]string) (string, error) {
+		function := fmt.Sprint("range", number)
+		parameters := map[expression.Language]string{expression.C: "const int64_t *w", expression.Python: "w", expression.Go: "w []int64"}[l]
+		text, err := s.NDRange(l, function, parameters, names)
+		return text + fmt.Sprintf(map[expression.Language]string{
+			expression.C: `static void f%[1]d(const int64_t *w, int *failed) {
+    nd_range r;
+    (void)w;
+    *failed = range%[1]d(w, &r);
+    if (*failed) { puts("!"); return; }
+    print_list(r.global, r.dimensions); putchar(' ');
+    print_list(r.local, r.local[0] != 0 ? r.dimensions : 0); putchar(' ');
+    print_list(r.offset, r.offset[0] || r.offset[1] || r.offset[2] ? r.dimensions : 0); putchar('\n');
+}
+`,
+			expression.Python: `functions.append(("text", lambda w: " ".join("[%%s]" %% " ".join(map(str, list or [])) for list in range%[1]d(w))))
+`,
+			expression.Go: `func f%[1]d(w []int64) any {
+	r, err := range%[1]d(w)
+	if err != nil {
+		panic(err)
+	}
+	return fmt.Sprint(r.Global, r.Local, r.Offset)
+}
+`,
+		}[l], number), err
+	}
+	return c
+}
