@@ -220,6 +220,12 @@ func (c *Case) text(l expression.Language, number int, formats map[expression.Ki
 // A line is one computation: the input of a program, the result of ndtune and the words of a message.
 type line struct{ input, want, about string }
 
+// Refused is the reason why the case cannot be exported; nil if it can.
+func (c *Case) Refused() error {
+	_, err := c.text(expression.C, 0, namesC)
+	return err
+}
+
 // Compare computes cases in every language and compares the results with those of ndtune.
 func Compare(t *testing.T, cases []Case) {
 	t.Helper()

@@ -146,6 +146,8 @@ func (v treeVisitor) Visit(node *ast.Node) {
 	case *ast.PredicateNode:
 		v.err = nil
 		return // the function around it
+	case *ast.MemberNode:
+		reason = "it is neither a number, nor a condition, nor a text"
 	case *ast.VariableDeclaratorNode:
 		v.err, reason = nil, "it declares a variable"
 	case *ast.BuiltinNode:

@@ -3,6 +3,7 @@ package problem
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -77,13 +78,13 @@ func (p *Problem) steps(list []stage) []Step {
 }
 
 // NDRange returns a function of a language that computes the launch of the step's kernel, with the same sizes as
-// [Problem.Launches]. It needs [expression.Runtime]. The parameters of the function are given as text in the language,
+// [Problem.Launches]. It needs [expression.Runtime]. The parameters of the function are declarations in the language,
 // and names maps the names that expressions read to identifiers; constants without one become literals.
 //
 //	C:      static int NAME(PARAMETERS, nd_range *range), which returns 0, or 1 if it failed
 //	Python: def NAME(PARAMETERS), which returns the global size, the local size and the offset, or raises ValueError
 //	Go:     func NAME(PARAMETERS) (ndRange, error)
-func (s *Step) NDRange(l expression.Language, name, parameters string, names map[string]string) (string, error) {
+func (s *Step) NDRange(l expression.Language, name string, parameters []string, names map[string]string) (string, error) {
 	if s.Kernel == "" {
 		return "", fmt.Errorf("%s: the step is a list of steps, which has no NDRange", name)
 	}
@@ -146,10 +147,19 @@ func (w *rangeWriter) failed() string {
 	return ""
 }
 
-func (w *rangeWriter) begin(name, parameters string) {
+// declared matches the name that a declaration of C declares.
+var declared = regexp.MustCompile(`(\w+)\s*(?:\[\w*\])?\s*$`)
+
+func (w *rangeWriter) begin(name string, declarations []string) {
+	parameters := strings.Join(declarations, ", ")
 	switch w.language {
 	case expression.C:
-		fmt.Fprintf(w, "static inline int %s(%s, nd_range *range) {\n", name, parameters)
+		fmt.Fprintf(w, "static inline int %s(%s) {\n", name, strings.Join(append(slices.Clone(declarations), "nd_range *range"), ", "))
+		for _, d := range declarations {
+			if m := declared.FindStringSubmatch(d); m != nil {
+				fmt.Fprintf(w, "    (void)%s;\n", m[1]) // perhaps no expression reads it
+			}
+		}
 		w.WriteString("    int64_t size[3] = {1, 1, 1}, block[3] = {1, 1, 1}, divisor[3] = {1, 1, 1}, offset[3] = {0, 0, 0};\n    int has_failed = 0, *failed = &has_failed;\n")
 	case expression.Python:
 		fmt.Fprintf(w, "def %s(%s):\n    size, block, divisor, offset = [1, 1, 1], [1, 1, 1], [1, 1, 1], [0, 0, 0]\n", name, parameters)
