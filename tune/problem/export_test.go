@@ -156,6 +156,41 @@ func (x *exporting) add(e *expression.Expression, environments []map[string]any)
 	x.cases = append(x.cases, c)
 }
 
+// TestExportLaunch: a launch with three dimensions, a divisor that is a float, an offset and a block size that can be 0.
+func TestExportLaunch(t *testing.T) {
+	scope := expression.Scope{"n": 1, "m": 1, "x": 1, "z": 1, "f": 1.5, "o": 1}
+	compile := func(source string) *expression.Expression {
+		e, err := expression.Compile(source, scope)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	s := problem.Step{
+		Kernel:       "k",
+		ProblemSize:  []*expression.Expression{compile("n"), compile("m")},
+		BlockSize:    [3]*expression.Expression{compile("x"), nil, compile("z")},
+		GlobalOffset: []*expression.Expression{compile("0"), compile("o")},
+	}
+	s.GridDiv[0] = []*expression.Expression{s.BlockSize[0], compile("f * 2")}
+	s.GridDiv[1] = []*expression.Expression{compile("z * n")}
+	x := exporting{t: t, r: rand.New(rand.NewPCG(15, 2))}
+	environments := x.extreme(slices.Repeat([]map[string]any{{"n": 100, "m": 70, "x": 16, "z": 2, "f": 1.5, "o": 0}, {"n": 1000, "m": 7, "x": 0, "z": 2, "f": 2.0, "o": 3}}, 300))
+	kinds := map[string]int{}
+	c := rangeCase("", s, environments)
+	for _, environment := range environments {
+		environment["f"] = float64(x.r.IntN(9)) / 4
+		want := c.Want(environment)
+		kinds[fmt.Sprint("failed ", want == foreign.Failed)]++
+		kinds[fmt.Sprint("the driver chooses ", strings.Contains(want, "[] ["))]++
+	}
+	t.Log(kinds)
+	if len(kinds) != 4 {
+		t.Error("some kind of launch is not tested")
+	}
+	foreign.Compare(t, []foreign.Case{c})
+}
+
 // extreme are environments with other integers, for which launches fail, overflow or have no work-group.
 func (x *exporting) extreme(environments []map[string]any) []map[string]any {
 	var all []map[string]any
