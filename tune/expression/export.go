@@ -46,6 +46,8 @@ const (
 	maxExportSize  = 100_000 // in the language of specifications
 )
 
+const roundedPower = "languages round a power differently, unless the exponent is an integer, a rounded number or a half"
+
 // helpers are the names of operations that no function of the language has.
 var helpers = map[Code]string{
 	Add: "add", Subtract: "sub", Multiply: "mul", Divide: "divide", Remainder: "mod", Power: "pow", Negate: "neg",
@@ -241,7 +243,7 @@ func (x *exporter) text(n *Node, depth int) string {
 		return x.call("in", false, args...)
 	case Power:
 		if !isWholeOrHalf(n.Args[1]) {
-			return x.refuse(n.String(), "languages round a power differently, unless the exponent is an integer, a rounded number or a half")
+			return x.refuse(n.String(), roundedPower)
 		}
 	}
 	if n.Args[0].Kind == Text && n.Code != Equal {
@@ -263,7 +265,7 @@ func (x *exporter) text(n *Node, depth int) string {
 	return x.call(name, definitions[n.Code].checks != nil, args...)
 }
 
-// isWholeOrHalf reports whether a float has no fraction for certain, or is a half.
+// isWholeOrHalf reports whether a number has no fraction for certain, or is a half.
 func isWholeOrHalf(n *Node) bool {
 	if f, ok := n.constant().(float64); ok {
 		return f == math.Trunc(f) || math.Abs(f) == 0.5
@@ -331,7 +333,7 @@ func (x *exporter) function(n *Node, args []string) string {
 	case name == "compare" && reals == 1:
 		return x.call(strings.Join(kinds, "_")+"_compare", true, args...)
 	case name == "power" && !isWholeOrHalf(n.Args[1]):
-		return x.refuse(n.String(), "languages round a power differently, unless the exponent is an integer, a rounded number or a half")
+		return x.refuse(n.String(), roundedPower)
 	}
 	for i, a := range n.Args {
 		if a.Kind != Real {
