@@ -11,8 +11,9 @@ PLATFORMS  ?= linux/arm64 windows/amd64 darwin/arm64 freebsd/amd64
 # go get -modfile=scripts/tools.mod -tool honnef.co/go/tools/cmd/staticcheck@VERSION
 TOOL = $(GO) tool -modfile=scripts/tools.mod
 
-# Tests in a browser must run on systems where install-browser.sh installs one. Elsewhere they may be skipped.
-BROWSER := $(shell grep -qs '^ID=debian' /etc/os-release && echo NDTUNE_REQUIRE_BROWSER=1)
+# Tests in a browser must run on systems where install-browser.sh installs one, and those of exported text
+# where a C compiler belongs to the system. Elsewhere they may be skipped.
+BROWSER := $(shell grep -qs '^ID=debian' /etc/os-release && echo NDTUNE_REQUIRE_BROWSER=1 NDTUNE_REQUIRE_COMPILERS=gcc,go)
 
 # The environment of tests. PoCL reports 2 GiB of memory, whatever the machine has, so that the buffers
 # for measuring peaks, which must be larger than the caches, stay small.
