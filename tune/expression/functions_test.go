@@ -1,6 +1,7 @@
 package expression
 
 import (
+	"math"
 	"strings"
 	"testing"
 )
@@ -59,5 +60,29 @@ func TestFunctionsFail(t *testing.T) {
 func TestIsFunction(t *testing.T) {
 	if !IsFunction("div") || !IsFunction("floor_mod") || IsFunction("min") || IsFunction("x") {
 		t.Error("IsFunction is wrong about div, floor_mod, min or x")
+	}
+}
+
+// log2 is exact for powers of two, and elsewhere has fifteen digits.
+func TestLog2(t *testing.T) {
+	for e := -1074; e < 1024; e++ {
+		if f := log2(math.Ldexp(1, e)); f != float64(e) {
+			t.Errorf("log2(2^%d) is %v", e, f)
+		}
+	}
+	for f := 0.01; f < 1e6; f *= 1.001 {
+		want := math.Log(f) / math.Ln2 // near 1, math.Log2 has fewer digits
+		if got := log2(f); math.Abs(got-want) > 1e-15*math.Abs(want) {
+			t.Errorf("log2(%v) is %v; want %v", f, got, want)
+		}
+	}
+}
+
+// The quotient of zero has the sign of the divisor, also of one that no float holds.
+func TestTrueDivOfZero(t *testing.T) {
+	for _, b := range []int{-3, math.MinInt, -1<<53 - 1} {
+		if f, err := trueDivInts(0, b); err != nil || !math.Signbit(f) {
+			t.Errorf("true_div(0, %d) is %v, %v; want -0", b, f, err)
+		}
 	}
 }
