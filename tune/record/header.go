@@ -37,6 +37,7 @@ type Header struct {
 
 	Kernel string // name of the kernel function
 	Source string // name of the specification or program, for people
+	Size   string // the constants that tell this size from the others of its log, as n=1024; "": the log has one size
 
 	Device      hardware.Device
 	Parameters  []space.Parameter  // in order
@@ -64,6 +65,7 @@ type headerJSON struct {
 	KernelDigest string               `json:"kernel_digest,omitempty"`
 	Kernel       string               `json:"kernel,omitempty"`
 	Source       string               `json:"source,omitempty"`
+	Size         string               `json:"size,omitempty"`
 	Device       hardware.Device      `json:"device"`
 	Parameters   []parameterJSON      `json:"parameters"`
 	SpaceSize    int                  `json:"space_size,omitempty"`
@@ -120,7 +122,7 @@ func (v *JSONValue) UnmarshalJSON(raw []byte) (err error) {
 func (h Header) MarshalJSON() ([]byte, error) {
 	j := headerJSON{
 		Format: h.Format, Version: h.Version,
-		Digest: h.Digest, KernelDigest: h.KernelDigest, Kernel: h.Kernel, Source: h.Source,
+		Digest: h.Digest, KernelDigest: h.KernelDigest, Kernel: h.Kernel, Source: h.Source, Size: h.Size,
 		Device: h.Device, Parameters: []parameterJSON{}, SpaceSize: h.SpaceSize,
 		Options: h.Options, ProblemSize: h.ProblemSize, Metrics: h.Metrics,
 		Objective:  objectiveJSON{h.Objective.Name, h.Objective.Maximize},
@@ -154,7 +156,7 @@ func (h *Header) UnmarshalJSON(raw []byte) error {
 	}
 	*h = Header{
 		Format: j.Format, Version: j.Version,
-		Digest: j.Digest, KernelDigest: j.KernelDigest, Kernel: j.Kernel, Source: j.Source,
+		Digest: j.Digest, KernelDigest: j.KernelDigest, Kernel: j.Kernel, Source: j.Source, Size: j.Size,
 		Device: j.Device, SpaceSize: j.SpaceSize,
 		Options: j.Options, ProblemSize: j.ProblemSize, Metrics: j.Metrics,
 		Objective:  problem.Objective{Name: j.Objective.Name, Maximize: j.Objective.Maximize},

@@ -1,12 +1,14 @@
 package record
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/ndtune/ndtune/internal/files"
@@ -33,6 +35,7 @@ type Log struct {
 	known   map[string]bool // configurations that have a result, by the keys of digits
 	session int             // of the final measurements
 	content []byte          // what the file has to hold
+	again   []byte          // the header, to be written before the next line: the last line is of another section
 	buffer  []byte
 	broken  error        // a torn line could not be cut off: nothing can be appended any more
 	lost    error        // why the file does not hold the content, after it was lost; nil: it does
@@ -123,13 +126,14 @@ func (l *Log) write(line []byte) error {
 	case l.broken != nil:
 		return l.broken
 	}
+	line = slices.Concat(l.again, line)
 	if l.mend(); l.lost != nil {
-		l.content = append(l.content, line...)
+		l.content, l.again = append(l.content, line...), nil
 		return nil
 	}
 	_, err := l.file.WriteAt(line, int64(len(l.content)))
 	if err == nil {
-		l.content = append(l.content, line...)
+		l.content, l.again = append(l.content, line...), nil
 		return nil
 	}
 	// Whatever it says of how much was written: os.File counts a short write as nothing.
@@ -196,13 +200,11 @@ func open(path string, h Header) (_ *Log, err error) {
 	if l.unlock, err = files.Lock(f); err != nil {
 		return nil, fmt.Errorf("lock it: %w", err)
 	}
-	if err := l.resume(); err != nil {
-		return nil, err
+	begun, err := l.resume(first)
+	if err == nil && !begun {
+		err = l.write(first)
 	}
-	if len(l.content) == 0 {
-		return l, l.write(first)
-	}
-	return l, nil
+	return l, err
 }
 
 // openFile opens a regular file for reading and writing, or creates it. It does not open for
@@ -220,19 +222,44 @@ func openFile(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
 }
 
-// resume reads what is in the file and cuts off what is torn. An empty file and a torn
-// header leave no content.
-func (l *Log) resume() error {
+// resume reads what is in the file and cuts off what is torn. It reports whether the section of the
+// header was begun. An empty file and a torn header leave no content.
+func (l *Log) resume(first []byte) (begun bool, err error) {
 	data, err := l.read()
-	if err != nil {
-		return err
-	}
-	if len(data) == 0 {
-		return nil
+	if err != nil || len(data) == 0 {
+		return false, err
 	}
 	if isTornHeader(data) {
-		return l.file.Truncate(0)
+		return false, l.file.Truncate(0)
 	}
+	sections, last, err := sectionsOf(data)
+	if err != nil {
+		return false, err
+	}
+	whole := bytes.LastIndexByte(data, '\n') + 1
+	i := slices.IndexFunc(sections, func(s *section) bool { return s.header.section() == l.header.section() })
+	if i < 0 {
+		if _, err = readLog(sections[0].data, false, layoutOf); err == nil {
+			err = sameLog(sections[0].header, l.header)
+		}
+	} else {
+		err = l.resumeSection(sections[i].data)
+		if sections[i] != last {
+			l.again = first
+		}
+	}
+	if err != nil {
+		return false, err
+	}
+	l.content = data[:whole]
+	if len(l.content) < len(data) {
+		err = l.file.Truncate(int64(whole))
+	}
+	return i >= 0, err
+}
+
+// resumeSection reads the section that the log goes on with.
+func (l *Log) resumeSection(data []byte) error {
 	content, err := readLog(data, false, func(h Header) (*layout, error) { return l.layout, sameRun(h, l.header) })
 	if err != nil {
 		return err
@@ -247,11 +274,7 @@ func (l *Log) resume() error {
 		l.known[d.key()] = true
 	}
 	l.session = content.session + 1
-	l.content = data[:content.whole]
-	if len(l.content) == len(data) {
-		return nil
-	}
-	return l.file.Truncate(int64(len(l.content)))
+	return nil
 }
 
 // read reads the file if it is a run log, or what can be the beginning of one.

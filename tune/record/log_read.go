@@ -58,6 +58,7 @@ func refuse(damaged []DamagedLine) error {
 // A logContent is what the whole lines of a log say.
 type logContent struct {
 	header  Header
+	line    int // of the header
 	results []tune.Result
 	whole   int // bytes of the whole lines: a torn last line begins there
 	session int // of the latest final measurement
@@ -205,13 +206,13 @@ func parseLines(lines [][]byte, l *layout) []line {
 	return parsed
 }
 
-// decodeLog reads a whole run log, and lists the lines that it has skipped.
-func decodeLog(data []byte, skip bool) (*Record, []DamagedLine, error) {
-	c, err := readLog(data, skip, layoutOf)
-	if err != nil {
-		return nil, nil, err
+// decodeLog reads a whole run log, a record for each section, and lists the lines that it has skipped.
+func decodeLog(data []byte, skip bool) (records []*Record, damaged []DamagedLine, err error) {
+	contents, damaged, err := readSections(data, skip)
+	for _, c := range contents {
+		records = append(records, &Record{c.header, c.results})
 	}
-	return &Record{c.header, c.results}, c.damaged, nil
+	return records, damaged, err
 }
 
 // layoutOf is the layout for a log of which nothing more is known than its header.
@@ -250,11 +251,11 @@ func repair(path string) (damaged []DamagedLine, kept string, err error) {
 	if err != nil || !looksLikeLog(data) || isTornHeader(data) {
 		return nil, "", err
 	}
-	c, err := readLog(data, true, layoutOf)
-	if err != nil || len(c.damaged) == 0 {
+	contents, damaged, err := readSections(data, true)
+	if err != nil || len(damaged) == 0 {
 		return nil, "", err
 	}
-	intact, err := c.intact(data)
+	intact, err := intactLines(data, contents, damaged)
 	if err != nil {
 		return nil, "", err
 	}
@@ -262,25 +263,26 @@ func repair(path string) (damaged []DamagedLine, kept string, err error) {
 		return nil, "", err
 	}
 	_ = f.Close() // Windows replaces no open file
-	return c.damaged, kept, files.Write(path, func(w io.Writer) error {
+	return damaged, kept, files.Write(path, func(w io.Writer) error {
 		_, err := w.Write(intact)
 		return err
 	})
 }
 
-// intact are the whole lines that are not damaged, as they stand. A damaged header is written
+// intactLines are the whole lines that are not damaged, as they stand. A damaged header is written
 // anew.
-func (c *logContent) intact(data []byte) ([]byte, error) {
+func intactLines(data []byte, contents []logContent, damaged []DamagedLine) ([]byte, error) {
 	var intact []byte
 	number := 0
-	for line := range bytes.Lines(data[:c.whole]) {
+	for line := range bytes.Lines(data[:bytes.LastIndexByte(data, '\n')+1]) {
 		number++
-		isDamaged := slices.ContainsFunc(c.damaged, func(d DamagedLine) bool { return d.Number == number })
+		isDamaged := slices.ContainsFunc(damaged, func(d DamagedLine) bool { return d.Number == number })
+		i := slices.IndexFunc(contents, func(c logContent) bool { return c.line == number })
 		switch {
 		case !isDamaged:
 			intact = append(intact, line...)
-		case number == 1:
-			header, _, err := c.header.line()
+		case i >= 0:
+			header, _, err := contents[i].header.line()
 			if err != nil {
 				return nil, err
 			}

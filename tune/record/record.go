@@ -4,7 +4,8 @@
 //
 // A run log is a text file of one JSON object a line: a [Header], a line for each result
 // in the order of arrival, a line for each final measurement, and a line of the device's peaks
-// if these were measured after the search. Every line is handed to the operating system
+// if these were measured after the search. A log of several sizes has a header, and lines that belong
+// to it, for each size. Every line is handed to the operating system
 // before [Log.Append] returns, so a run that is killed loses at most the line that it was
 // writing. The last member of each line is a checksum of the rest of the line. A log with a damaged
 // line is refused and left unchanged; [ReadSkipping] and [Repair] leave out the damaged lines. A
@@ -77,56 +78,81 @@ func (c *collector) describe() {
 // are no errors. Of two results of one configuration the first counts. What the final measurement
 // of an older record is worth is found out as far as it can be: see
 // [problem.Objective.DeriveFinals].
+//
+// A run log of several sizes is an error: see [ReadAll].
 func Read(path string) (*Record, error) {
-	r, _, err := read(path, false)
-	return r, err
+	all, err := ReadAll(path)
+	if err == nil && len(all) > 1 {
+		err = fmt.Errorf("read results from %s: it holds searches of several sizes, %s; ndtune convert writes a file of each", path, sizesText(all))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return all[0], nil
 }
 
-// ReadSkipping is [Read], but it leaves out the damaged lines of a run log and lists them.
-func ReadSkipping(path string) (*Record, []DamagedLine, error) { return read(path, true) }
+// ReadAll is [Read], with a record for each size of a run log.
+func ReadAll(path string) ([]*Record, error) {
+	all, _, err := read(path, false)
+	return all, err
+}
 
-func read(path string, skip bool) (r *Record, skipped []DamagedLine, err error) {
+// ReadSkipping is [ReadAll], but it leaves out the damaged lines of a run log and lists them.
+func ReadSkipping(path string) ([]*Record, []DamagedLine, error) { return read(path, true) }
+
+func read(path string, skip bool) (all []*Record, skipped []DamagedLine, err error) {
 	f, err := files.Open(path)
 	if err == nil {
 		defer f.Close()
 		var data []byte
 		if data, err = readBounded(f); err == nil {
-			r, skipped, err = decode(data, skip)
+			all, skipped, err = decode(data, skip)
 		}
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("read results from %s: %w", path, withoutPath(err))
 	}
-	return r, skipped, nil
+	return all, skipped, nil
 }
 
 // Decode is [Read] for what is in memory.
 func Decode(data []byte) (*Record, error) {
-	r, _, err := decode(data, false)
-	return r, err
+	all, _, err := decode(data, false)
+	if err == nil && len(all) > 1 {
+		err = fmt.Errorf("it holds searches of several sizes, %s", sizesText(all))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return all[0], nil
 }
 
-func decode(data []byte, skip bool) (r *Record, skipped []DamagedLine, err error) {
+func decode(data []byte, skip bool) (all []*Record, skipped []DamagedLine, err error) {
 	if data, err = unzip(data); err != nil {
 		return nil, nil, err
 	}
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // of editors that mark UTF-8
+	all = make([]*Record, 1)
 	switch {
 	case looksLikeLog(data):
-		r, skipped, err = decodeLog(data, skip)
+		all, skipped, err = decodeLog(data, skip)
 	case looksLikeTable(data):
-		r, err = decodeCSV(data)
+		all[0], err = decodeCSV(data)
 	default:
-		r, err = decodeJSON(data)
+		all[0], err = decodeJSON(data)
 	}
-	if err == nil {
-		err = r.checkColumns()
+	for _, r := range all {
+		if err == nil {
+			err = r.checkColumns()
+		}
+		if err == nil {
+			tune.DeriveFinals(r.Header.Objective, r.Results)
+		}
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	tune.DeriveFinals(r.Header.Objective, r.Results)
-	return r, skipped, nil
+	return all, skipped, nil
 }
 
 // Each parameter and each metric is a column of every result.
