@@ -20,6 +20,7 @@ import (
 
 // definition reads a whole YAML document.
 func (f field) definition() (d problem.Definition) {
+	var sizes field
 	f.keys(
 		key("kernel", &d.Kernel, field.kernel),
 		key("constants", &d.Constants, field.constants),
@@ -39,7 +40,11 @@ func (f field) definition() (d problem.Definition) {
 		key("baseline", &d.Baseline, field.configuration),
 		key("max_evals", &d.MaxEvaluations, field.maxEvaluations),
 		key("seed", &d.Seed, field.seed),
+		key("sizes", &sizes, field.itself),
 	)
+	if sizes.node != nil {
+		f.sizes = sizes.readSizes(d.Constants)
+	}
 	f.require("kernel")
 	if !f.has("kernels") {
 		f.require("problem_size")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/internal/nearest"
+	"github.com/ndtune/ndtune/tune/problem"
 )
 
 // A document is a specification file while it is read.
@@ -29,6 +30,7 @@ type document struct {
 	converting bool     // a T1 file is converted
 	lost       []string // what a specification cannot express of it
 
+	sizes      []problem.Size
 	unverified bool   // verify is not read
 	sourcePath string // of the kernel, where it is a file
 	reference  string // the specification that verify names

@@ -153,6 +153,10 @@ type Options struct {
 	// Those of the reference that have the same name get them too.
 	Set map[string]string
 
+	// Sizes lets a constant have several values in Set, which are sizes (--set n=1024,2048), and reads
+	// the sizes of the specification.
+	Sizes bool
+
 	// Parameters gives parameters of the specification, by name, other values
 	// (-p block_size_x=16,32), in their order. They need not be among those listed.
 	Parameters map[string][]string
@@ -176,17 +180,15 @@ func ParseAssignments(texts []string) (map[string][]string, error) {
 
 // apply changes the definition. Unknown names and unreadable values are errors of the document.
 func (o Options) apply(doc *document, d *problem.Definition) {
-	constants := make([]string, len(d.Constants))
-	for i, c := range d.Constants {
-		constants[i] = c.Name
-	}
+	constants := namesOf(d.Constants)
 	for _, name := range slices.Sorted(maps.Keys(o.Set)) {
 		i, err := indexOf("constant", name, constants)
-		if err == nil {
+		if err == nil && severalValues(d.Constants[i], o.Set[name]) == nil {
 			d.Constants[i].Value, err = optionValue(o.Set[name])
 		}
 		doc.change("constants."+name, "--set "+name+"="+o.Set[name], err)
 	}
+	o.setSizes(doc, d)
 	parameters := make([]string, len(d.Parameters))
 	for i, p := range d.Parameters {
 		parameters[i] = p.Name

@@ -28,7 +28,8 @@ type Spec struct {
 	Path       string // of the specification
 	SourcePath string // of the kernel's source; empty if the specification contains the source
 	Definition problem.Definition
-	Problem    *problem.Problem
+	Problem    *problem.Problem // at the first of the sizes, if there are several
+	Sizes      []problem.Size   // in ascending order; nil: there is one, that of the constants
 
 	place placer
 }
@@ -94,7 +95,7 @@ func (d *document) load(root *yaml.Node, o Options) (*Spec, error) {
 	if len(d.errs) > 0 {
 		return nil, d.errs
 	}
-	return &Spec{d.path, d.sourcePath, definition, problem, d.placed}, nil
+	return &Spec{d.path, d.sourcePath, definition, problem, d.sizes, d.placed}, nil
 }
 
 // A SearchSpace holds the parameters and restrictions of a specification.
