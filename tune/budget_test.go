@@ -140,3 +140,31 @@ func TestRefusedConfigurationsAreFree(t *testing.T) {
 		}
 	}
 }
+
+// TestPatience: the search ends after so many evaluations without an improvement of 1 %, whether the
+// log of an interrupted run holds some of them or all.
+func TestPatience(t *testing.T) {
+	answer := func(c space.Configuration) Result { // 100, 50, 49.99, 49.98, …
+		time := 100.0
+		if i := c.Int("i"); i > 0 {
+			time = 50 - 0.01*float64(i-1)
+		}
+		return Result{Status: Correct, Times: []float64{time}}
+	}
+	const patience = 4 // the second result is the last worthwhile one
+	for _, interrupted := range []int{0, 1, 5, 10, 12} {
+		log := &memory{}
+		if interrupted > 0 {
+			mustRun(t, line(t, 20), &fake{answer: answer}, Options{Log: log, MaxEvaluations: interrupted, Finalists: -1})
+		}
+		f := &fake{answer: answer}
+		o := mustRun(t, line(t, 20), f, Options{Log: log.reopened(), Patience: patience, Finalists: -1})
+		if len(o.Results) != max(6, interrupted) || o.Stop != Settled || f.count() != len(o.Results)-o.Resumed {
+			t.Errorf("interrupted after %d: %d results, %d evaluated, %s", interrupted, len(o.Results), f.count(), o.Stop)
+		}
+	}
+	worse := &fake{answer: func(space.Configuration) Result { return Result{Status: Compile, Reason: "no"} }}
+	if o := mustRun(t, line(t, 20), worse, Options{Patience: 3, Finalists: -1}); o.Stop != Settled || len(o.Results) != 3 {
+		t.Errorf("all fail: %d results, %s", len(o.Results), o.Stop)
+	}
+}

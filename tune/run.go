@@ -60,6 +60,8 @@ type run struct {
 	retrying map[int]bool   // known failures that are evaluated again first
 	retried  map[int]Result // new results of these that were not proposed yet
 	good     *Result        // the best so far, including the log; nil: none is correct
+	lead     *Result        // the last one that was better than the one before by a worthwhile share
+	idle     int            // evaluations after it
 	proposed int            // number of configurations that the strategy proposed
 	excluded int            // number of these that the device's limits exclude
 	refused  int            // number of refused results, including the log
@@ -110,6 +112,7 @@ func newRun(ctx context.Context, p *problem.Problem, evaluator Evaluator, o Opti
 				r.logged = append(r.logged, i)
 				r.known[i] = previous
 				r.see(previous)
+				r.wait(previous)
 			}
 		}
 	}
@@ -156,6 +159,24 @@ func (r *run) search(ctx context.Context) error {
 	}
 }
 
+// wait counts the evaluations since the last worthwhile improvement.
+func (r *run) wait(result Result) {
+	if result.Refused {
+		return
+	}
+	r.idle++
+	o := r.problem.Objective()
+	if !Improves(o, &result, r.lead) {
+		return
+	}
+	if r.lead != nil {
+		if gain, known := o.Gain(result.Objective, r.lead.Objective); known && gain*worthwhile < 1 {
+			return
+		}
+	}
+	r.lead, r.idle = &result, 0
+}
+
 // isOver reports whether the run must not evaluate any more, and notes the reason.
 func (r *run) isOver(ctx context.Context) bool {
 	if ctx.Err() != nil {
@@ -163,6 +184,9 @@ func (r *run) isOver(ctx context.Context) bool {
 	}
 	if limit := r.options.TimeLimit; limit > 0 && time.Since(r.started) >= limit {
 		r.stop(TimeIsUp)
+	}
+	if limit := r.options.Patience; limit > 0 && r.idle >= limit {
+		r.stop(Settled)
 	}
 	return r.outcome.Stop != ""
 }
@@ -439,6 +463,9 @@ func (r *run) answered(result Result) (int, error) {
 // keep adds a result to the outcome and announces it.
 func (r *run) keep(result Result, resumed bool) {
 	r.outcome.Results = append(r.outcome.Results, result)
+	if !resumed {
+		r.wait(result)
+	}
 	if r.options.OnResult != nil {
 		r.options.OnResult(result, resumed)
 	}

@@ -19,6 +19,10 @@ type Options struct {
 	MaxEvaluations int           // of different configurations, failures and resumed ones included, refused ones not; 0: no limit
 	TimeLimit      time.Duration // no evaluation begins after it; 0: no limit
 
+	// Patience ends the search after so many evaluations, without refused configurations, none of which
+	// was better than the best before it by 1 % or more. Those of the log count. 0: it never does.
+	Patience int
+
 	Log Log // nil: results are kept in memory only
 
 	// Retry are the statuses of failures in the log that are evaluated again, before any other
@@ -42,6 +46,8 @@ const (
 	// hopelessAfter is the number of configurations without a success, all of which fail for one
 	// reason, after which a run gives up.
 	hopelessAfter = 24
+	// worthwhile is the share of the best that a better result has at most, to count as an improvement.
+	worthwhile = 0.99
 )
 
 // A StopReason is the reason why a run ended.
@@ -52,6 +58,7 @@ const (
 	Exhausted   StopReason = "exhausted"   // the strategy has nothing more to propose
 	Budget      StopReason = "budget"      // MaxEvaluations is reached
 	TimeIsUp    StopReason = "time limit"  // TimeLimit is reached
+	Settled     StopReason = "settled"     // Patience is over
 	Interrupted StopReason = "interrupted" // the context was cancelled
 	Hopeless    StopReason = "hopeless"    // the first dozens all failed for one reason
 	Environment StopReason = "environment" // for example, a full disk makes right configurations fail

@@ -24,6 +24,7 @@ func (f field) definition() (d problem.Definition) {
 	f.keys(
 		key("kernel", &d.Kernel, field.kernel),
 		key("constants", &d.Constants, field.constants),
+		key("sizes", &sizes, field.itself),
 		key("kernels", &d.Stages, func(f field) []problem.Stage { return each(f.list(), field.stage) }),
 		key("problem_size", &d.ProblemSize, field.expressions),
 		key("block_size", &d.BlockSize, field.blockSize),
@@ -40,7 +41,6 @@ func (f field) definition() (d problem.Definition) {
 		key("baseline", &d.Baseline, field.configuration),
 		key("max_evals", &d.MaxEvaluations, field.maxEvaluations),
 		key("seed", &d.Seed, field.seed),
-		key("sizes", &sizes, field.itself),
 	)
 	if sizes.node != nil {
 		f.sizes = sizes.readSizes(d.Constants)
