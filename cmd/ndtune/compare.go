@@ -76,18 +76,31 @@ func compareFlags() []cli.Flag {
 type comparing struct {
 	cli     *cli.Context
 	outputs []string
-	spec    *spec.Spec // nil: records only
-	path    string     // of the specification
-	tuning  *tuning    // with the flags of all searches
+	spec    *spec.Spec   // nil: records only
+	sizes   []sizedSpec  // the specification at each size
+	options spec.Options // of the specification
+	path    string       // of the specification
+	tuning  *tuning      // with the flags of all searches
 	session compare.Session
-	chosen  []device.Listed // of the session's targets
-	stem    string          // of the names of run logs
+	places  []place // of the session's targets
+	stem    string  // of the names of run logs, or the log of several sizes
+	oneLog  bool    // all targets share the log
 }
 
 func runComparison(c *cli.Context) error {
+	k := newComparing(c)
+	return k.run(k.checkOutputs, k.read, k.openDefault, k.openDevices)
+}
+
+func newComparing(c *cli.Context) *comparing {
 	k := &comparing{cli: c, outputs: c.StringSlice("output")}
 	k.session.Options.Tool = "ndtune " + versionText()
-	for _, stage := range []func() error{k.checkOutputs, k.read, k.openDefault, k.openDevices} {
+	return k
+}
+
+// run prepares the comparison in stages, measures and concludes.
+func (k *comparing) run(stages ...func() error) error {
+	for _, stage := range stages {
 		if err := stage(); err != nil {
 			return err
 		}
@@ -115,22 +128,20 @@ func (k *comparing) read() error {
 		return err
 	}
 	for i, path := range paths {
-		r, err := record.Read(path)
+		all, err := record.ReadAll(path)
+		for _, r := range all {
+			k.session.Given = append(k.session.Given, compare.Source{Name: compare.NameOf(path, r), Record: r})
+		}
 		if err == nil {
-			k.session.Given = append(k.session.Given, compare.Source{Name: path, Record: r})
 			continue
 		}
 		if i > 0 || hasExtensionOfRecord(path) {
 			return &usageError{err}
 		}
-		options, err := specOptions(k.cli)
-		if err != nil {
+		if k.options, err = specOptions(k.cli); err != nil {
 			return err
 		}
-		if k.spec, err = spec.Load(path, options); err != nil {
-			return err
-		}
-		if err := k.spec.CheckSpace(k.cli.Context); err != nil {
+		if k.spec, err = loadSizes(path, k.options); err != nil {
 			return err
 		}
 		k.path = path
@@ -151,9 +162,15 @@ func (k *comparing) checkArguments() (err error) {
 		}
 		return checkLoudness(k.cli)
 	}
-	want := problemHeader(k.spec.Problem, k.path)
+	if err := k.loadSizes(); err != nil {
+		return err
+	}
 	for _, s := range k.session.Given {
-		if err := want.SameProblem(s.Record.Header); err != nil {
+		i := slices.IndexFunc(k.sizes, func(p sizedSpec) bool { return p.size.String() == s.Record.Header.Size })
+		if i < 0 {
+			return wrong("%s is of a size that is not tuned here", s.Name)
+		}
+		if err := problemHeader(k.sizes[i].Problem, k.path).SameProblem(s.Record.Header); err != nil {
 			return wrong("%s and %s are of different problems: %w", k.path, s.Name, err)
 		}
 	}

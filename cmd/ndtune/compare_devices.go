@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/compare"
@@ -23,7 +24,8 @@ func (k *comparing) openDevices() error {
 	if err != nil {
 		return err
 	}
-	if k.chosen, err = device.SelectEach(all, k.cli.String("devices")); err != nil {
+	chosen, err := device.SelectEach(all, k.cli.String("devices"))
+	if err != nil {
 		return err
 	}
 	identities := make([]hardware.Device, len(all))
@@ -34,10 +36,10 @@ func (k *comparing) openDevices() error {
 		}
 	}
 	labels := compare.Labels(identities) // of all, so that they do not depend on which are chosen
-	for _, l := range k.chosen {
-		k.session.Targets = append(k.session.Targets, k.session.NewTarget(identities[l.Index], labels[l.Index], l.Selector()))
+	for _, l := range chosen {
+		k.addTargets([]device.Listed{l}, identities[l.Index], labels[l.Index])
 	}
-	if len(k.chosen) == 1 && len(k.session.Given) == 0 {
+	if len(k.session.Targets) == 1 && len(k.session.Given) == 0 {
 		return &device.SelectionError{Selector: k.cli.String("devices"), Problem: "one device alone has nothing to be compared with: name more, or records of others; ndtune tune is for one", Devices: all}
 	}
 	return k.nameLogs()
@@ -51,9 +53,17 @@ func (k *comparing) nameLogs() (err error) {
 			return fmt.Errorf("choose a place for the run logs: %w (name one with --log FILE)", err)
 		}
 	}
-	for _, t := range k.session.Targets {
-		word := fileLabel(t.Label)
-		t.SearchLog, t.CrossLog = labelled(k.stem, word), labelled(k.stem, word+".compared")
+	for i, t := range k.session.Targets {
+		word := fileLabel(k.places[i].label)
+		switch {
+		case k.oneLog:
+			t.SearchLog, t.CrossLog = k.stem, k.stem
+		case t.Size != nil:
+			t.SearchLog = labelled(k.stem, word)
+			t.CrossLog = t.SearchLog
+		default:
+			t.SearchLog, t.CrossLog = labelled(k.stem, word), labelled(k.stem, word+".compared")
+		}
 		for _, path := range []string{t.SearchLog, t.CrossLog} {
 			if err := repairLog(k.cli, path); err != nil {
 				return err
@@ -68,14 +78,14 @@ func (k *comparing) measure() error {
 	if k.spec == nil {
 		return nil
 	}
-	if k.cli.String("log") == "" {
+	if k.cli.String("log") == "" && !k.oneLog {
 		defer os.Remove(k.stem) // an empty file that reserves the name for the logs beside it
 	}
-	if len(k.chosen) > 1 {
-		k.say("%s, one after the other: two drivers of one chip, or a device and the processor that builds for it, would disturb each other.", countNoun(len(k.chosen), "device"))
+	if n := len(k.session.Targets) / max(1, len(k.spec.Sizes)); n > 1 {
+		k.say("%s, one after the other: two drivers of one chip, or a device and the processor that builds for it, would disturb each other.", countNoun(n, "device"))
 	}
 	s := &k.session
-	s.Problem, s.Header, s.Retry = k.spec.Problem, problemHeader(k.spec.Problem, k.path), retried(k.cli)
+	s.Retry = retried(k.cli)
 	s.Tune, s.Open, s.Refused, s.Fatal = k.tune, k.open, isSpaceError, isUsage
 	return s.Run(k.cli.Context)
 }
@@ -86,15 +96,16 @@ func (k *comparing) say(format string, a ...any) {
 	}
 }
 
-// tuningOf returns a search on one device, and its place among the devices for messages.
-func (k *comparing) tuningOf(on *compare.Target, log string) (t *tuning, place string) {
+// tuningOf returns a search on one device, at one size, and its place among the targets for messages.
+func (k *comparing) tuningOf(on *compare.Target, log string) (t *tuning, where string) {
 	i := slices.Index(k.session.Targets, on)
-	search := *k.tuning
-	search.logPath, search.devices, search.compared, search.quick = log, k.chosen[i:i+1], true, &quickPeaks{}
-	return &search, fmt.Sprintf("%s (%s), %d of %d", on.Label, on.Listing, i+1, len(k.chosen))
+	search, at := *k.tuning, k.places[i]
+	search.spec, search.size, search.devices = at.spec, on.Size, at.devices
+	search.logPath, search.compared, search.quick = log, true, &quickPeaks{}
+	return &search, fmt.Sprintf("%s (%s), %d of %d", on.Label, on.Listing, i+1, len(k.places))
 }
 
-// tune searches on one device, unless a record of its search was given.
+// tune searches on one target, unless a record of its search was given.
 func (k *comparing) tune(on *compare.Target) error {
 	t, place := k.tuningOf(on, on.SearchLog)
 	if on.Given != nil {
@@ -102,6 +113,16 @@ func (k *comparing) tune(on *compare.Target) error {
 		return nil
 	}
 	k.say("\nTuning on %s", place)
+	neighbours, names, err := k.session.Neighbours(on)
+	if err != nil {
+		return err
+	}
+	if len(names) > 0 {
+		k.say("It begins with %s of %s.", countNoun(len(neighbours), "best configuration"), strings.Join(names, " and "))
+		if t.neighbours = neighbours; !k.cli.IsSet("patience") {
+			t.patience = sizePatience
+		}
+	}
 	defer t.close()
 	outcome, err := t.run()
 	if t.log == nil {
@@ -129,7 +150,7 @@ func (k *comparing) open(on *compare.Target, wanted []space.Configuration) (*com
 	if err := t.findPeaks(peaksOf); err != nil {
 		return nil, err
 	}
-	k.say("\nRunning %s on %s: the bests of all devices, and candidates for the best over all", countNoun(len(wanted), "configuration"), place)
+	k.say("\nRunning %s on %s: the bests of all, and candidates for the best over all", countNoun(len(wanted), "configuration"), place)
 	if err := t.openEvaluator(true); err != nil {
 		return nil, err
 	}
@@ -137,7 +158,7 @@ func (k *comparing) open(on *compare.Target, wanted []space.Configuration) (*com
 		t.close()
 		return nil, err
 	}
-	shown := newPrinter(k.cli, k.spec.Problem, len(wanted), true)
+	shown := newPrinter(k.cli, on.Problem, len(wanted), true)
 	shown.bar.start()
 	return &compare.Opened{Evaluator: t.evaluator, Log: t.log, OnResult: shown.result, Close: func(o *tune.Outcome) error {
 		defer t.close()

@@ -27,6 +27,8 @@ Times are exact to the last bit. Data that the format cannot hold are listed.
 
 Kernel Tuner can resume a cache file, and simulate on it.
 
+A run log of several sizes becomes a file of each size, OUT.SIZE.csv.
+
 A run log with damaged lines is refused. With --skip-damaged, the other lines are
 converted, and the lost ones are listed; IN is not changed:
 
@@ -56,16 +58,51 @@ func convert(c *cli.Context) error {
 	if format == formatSpec {
 		return convertT1(c, in, out)
 	}
-	var r *record.Record
+	var all []*record.Record
 	var damaged []record.DamagedLine
 	if c.Bool("skip-damaged") {
-		r, damaged, err = record.ReadSkipping(in)
+		all, damaged, err = record.ReadSkipping(in)
 	} else {
-		r, err = record.Read(in)
+		all, err = record.ReadAll(in)
 	}
 	if err != nil {
 		return &usageError{err}
 	}
+	outs := []string{out}
+	if len(all) > 1 {
+		if outs, err = outputsOfSizes(c, out, all); err != nil {
+			return err
+		}
+	}
+	for i, r := range all {
+		if err := convertRecord(c, r, in, outs[i], format); err != nil {
+			return err
+		}
+	}
+	if len(damaged) > 0 {
+		fmt.Fprint(c.App.ErrWriter, damageText(in, damaged))
+	}
+	return nil
+}
+
+// outputsOfSizes returns the names of the files for the sizes of a run log, with the size before the
+// extension.
+func outputsOfSizes(c *cli.Context, out string, all []*record.Record) (outs []string, err error) {
+	for _, r := range all {
+		label := fileLabel(r.Header.Size)
+		if r.Header.Strategy == record.StrategyCompare {
+			label += ".compared"
+		}
+		path := labelled(out, label)
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && !c.Bool("force") {
+			return nil, wrong("%s exists already; --force replaces it", path)
+		}
+		outs = append(outs, path)
+	}
+	return outs, nil
+}
+
+func convertRecord(c *cli.Context, r *record.Record, in, out, format string) error {
 	lost, err := record.Losses(r, format)
 	if err != nil {
 		return fmt.Errorf("write %s as %s: %w", in, format, err)
@@ -74,9 +111,6 @@ func convert(c *cli.Context) error {
 		return err
 	}
 	fmt.Fprintf(c.App.ErrWriter, "%s: %s of a %s as %s\n", out, countNoun(len(r.Results), "configuration"), formatNames[r.Header.Format], formatNames[format])
-	if len(damaged) > 0 {
-		fmt.Fprint(c.App.ErrWriter, damageText(in, damaged))
-	}
 	if len(lost) > 0 {
 		fmt.Fprintf(c.App.ErrWriter, "Lost, because the format cannot hold it: %s.\n", strings.Join(lost, "; "))
 	}

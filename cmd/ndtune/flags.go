@@ -48,7 +48,7 @@ func selectDevices(c *cli.Context) ([]device.Listed, error) {
 // specFlags change the specification.
 func specFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringSliceFlag{Name: "set", Category: categorySpec, Usage: "give a constant another value, `CONSTANT=VALUE`; may be repeated"},
+		&cli.StringSliceFlag{Name: "set", Category: categorySpec, Usage: "give a constant another value, `CONSTANT=VALUE`; may be repeated; tune and compare take several numbers, n=1024,2048, as sizes"},
 		&cli.StringSliceFlag{Name: "parameter", Aliases: []string{"p"}, Category: categorySpec, Usage: "give a parameter only these values, `PARAMETER=VALUE[,VALUE…]`; may be repeated"},
 	}
 }
@@ -62,6 +62,7 @@ func tuneFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "strategy-option", Category: categorySearch, Usage: "`OPTION=VALUE` of the strategy; may be repeated; ndtune strategies lists them"},
 		&cli.StringSliceFlag{Name: "start", Category: categorySearch, Usage: "begin with this configuration, `PARAMETER=VALUE,…` for all parameters with several values; may be repeated"},
 		&cli.IntFlag{Name: "max-evals", Category: categorySearch, Usage: "evaluate at most `N` configurations, failures included; those beyond the device's limits do not count"},
+		&cli.IntFlag{Name: "patience", Category: categorySearch, Usage: "end the search after `N` evaluations that improve the best by less than 1 % (default: no end; of several sizes, 30 for all but the first)"},
 		&cli.DurationFlag{Name: "time-limit", Category: categorySearch, Usage: "start no configuration after `DURATION`, such as 90s or 10m; those that workers hold are finished"},
 		newRetryFlag(),
 		&cli.Uint64Flag{Name: "seed", Value: 1, Category: categorySearch, Usage: "seed of the strategy's random choices"},
@@ -151,6 +152,12 @@ func pathArguments(c *cli.Context, what string) ([]string, error) {
 		}
 	}
 	return paths, nil
+}
+
+// loadSizes is [spec.Load] for a command that takes several sizes.
+func loadSizes(path string, o spec.Options) (*spec.Spec, error) {
+	o.Sizes = true
+	return spec.Load(path, o)
 }
 
 // loadSpec reads the specification that the command line names, with its changes, and checks its search space.

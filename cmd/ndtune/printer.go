@@ -289,6 +289,8 @@ func (p *printer) summary(o *tune.Outcome, evaluated int) string {
 		text += " (stopped by the number of evaluations)"
 	case tune.TimeIsUp:
 		text += " (stopped by the time limit)"
+	case tune.Settled:
+		text += " (stopped: more evaluations brought no improvement)"
 	}
 	switch {
 	case p.verbose:

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/ndtune/ndtune/tune/compare"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/report"
 )
@@ -49,11 +50,13 @@ func writeReport(c *cli.Context) error {
 	}
 	var sources []report.Source
 	for _, path := range paths {
-		r, err := record.Read(path)
+		all, err := record.ReadAll(path)
 		if err != nil {
 			return &usageError{err}
 		}
-		sources = append(sources, report.Source{Name: shownName(path, paths), Record: r})
+		for _, r := range all {
+			sources = append(sources, report.Source{Name: compare.NameOf(shownName(path, paths), r), Record: r})
+		}
 	}
 	made, err := report.New(sources, "ndtune "+versionText(), time.Now())
 	if err != nil {

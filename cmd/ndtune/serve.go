@@ -52,6 +52,7 @@ var endTexts = map[tune.StopReason]string{
 	tune.Exhausted:   "Finished",
 	tune.Budget:      "Finished: the number of evaluations is reached",
 	tune.TimeIsUp:    "Finished: the time is up",
+	tune.Settled:     "Finished: more evaluations brought no improvement",
 	tune.Interrupted: "Interrupted",
 	tune.Hopeless:    "Stopped: all failed for one reason",
 	tune.Environment: "Stopped: configurations fail that were correct before",

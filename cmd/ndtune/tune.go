@@ -35,6 +35,7 @@ each. A table of them on stderr says which are indistinguishable from the winner
    ndtune tune kernel.yaml -p block_size_x=32,64 -v
    ndtune tune kernel.yaml --max-evals 100 --log kernel.jsonl
    ndtune tune kernel.yaml --serve 127.0.0.1:0
+   ndtune tune kernel.yaml --set n=1024,2048,4096 --log kernel.jsonl
 
 An interrupted run (Ctrl-C) keeps its results: the same command with the same --log
 continues it. Add --retry-failures to evaluate failed configurations again:
@@ -42,12 +43,22 @@ continues it. Add --retry-failures to evaluate failed configurations again:
    ndtune tune kernel.yaml --log kernel.jsonl --retry-failures
    ndtune tune kernel.yaml --log kernel.jsonl --retry-failures=compile,timeout
 
+Several values of a constant, or sizes in the specification, tune it at each of these sizes, with one
+run log. Each size begins with the best configurations of the nearest sizes before it. A table shows
+the cost of each best at the other sizes, and the best over all sizes (docs/sizes.md).
+
 With --serve, browsers show the report of the running search at the printed address. A
 browser on another machine needs the token in that address (docs/report.md).`,
 		Flags: append(specFlags(), tuneFlags()...),
 		Action: func(c *cli.Context) error {
-			s, err := loadSpec(c)
+			s, err := loadFrom(c, loadSizes)
 			if err != nil {
+				return err
+			}
+			if len(s.Sizes) > 0 {
+				return tuneSizes(c, s)
+			}
+			if err := s.CheckSpace(c.Context); err != nil {
 				return err
 			}
 			t, err := newTuning(c, s, c.Args().First(), c.String("log"), c.StringSlice("output")...)
@@ -78,9 +89,12 @@ type tuning struct {
 	strategy       string
 	options        map[string]string // of the strategy
 	start          []space.Configuration
-	maxEvaluations int // 0: no limit
+	neighbours     []space.Configuration // the bests of other sizes, tried first if the space has them
+	patience       int                   // 0: without end
+	maxEvaluations int                   // 0: no limit
 	timeLimit      time.Duration
 
+	size     problem.Size // of the specification; nil: there is one
 	title    string       // a line before the results
 	again    []string     // flags that a command needs to go on with this search alone
 	compared bool         // one of the searches of a comparison
@@ -102,7 +116,7 @@ type tuning struct {
 func newTuning(c *cli.Context, s *spec.Spec, source, logPath string, outputs ...string) (*tuning, error) {
 	t := &tuning{
 		cli: c, spec: s, source: source, logPath: logPath, outputs: outputs, quick: &quickPeaks{},
-		maxEvaluations: c.Int("max-evals"), timeLimit: c.Duration("time-limit"),
+		maxEvaluations: c.Int("max-evals"), timeLimit: c.Duration("time-limit"), patience: c.Int("patience"),
 	}
 	if t.maxEvaluations == 0 && t.timeLimit == 0 {
 		t.maxEvaluations = s.Definition.MaxEvaluations
@@ -117,7 +131,7 @@ func newTuning(c *cli.Context, s *spec.Spec, source, logPath string, outputs ...
 
 func (t *tuning) checkFlags() error {
 	c := t.cli
-	if err := checkPositive(c, "max-evals", "time-limit"); err != nil {
+	if err := checkPositive(c, "max-evals", "time-limit", "patience"); err != nil {
 		return err
 	}
 	if err := checkEvaluationFlags(c); err != nil {
@@ -290,8 +304,13 @@ func (t *tuning) prepare() (tune.Options, error) {
 		}
 		options.Start = append(options.Start, i)
 	}
+	for _, c := range t.neighbours {
+		if i, ok := t.space.Index(c); ok {
+			options.Start = append(options.Start, i)
+		}
+	}
 	return tune.Options{
-		Space: t.space, MaxEvaluations: t.maxEvaluations, TimeLimit: t.timeLimit, Retry: retried(t.cli),
+		Space: t.space, MaxEvaluations: t.maxEvaluations, TimeLimit: t.timeLimit, Patience: t.patience, Retry: retried(t.cli),
 		Strategy: func(s *space.Space) (search.Strategy, error) { return search.New(t.strategy, s, options) },
 	}, nil
 }
@@ -316,6 +335,7 @@ func problemHeader(p *problem.Problem, source string) record.Header {
 func (t *tuning) openLog() error {
 	p := t.spec.Problem
 	header := problemHeader(p, t.source)
+	header.Size = t.size.String()
 	header.Device = t.evaluator.Device()
 	if t.space != nil { // nil: the log of the measurements of a comparison
 		header.SpaceSize = t.space.Len()

@@ -47,18 +47,20 @@ type Objective struct {
 	Maximize bool   `json:"maximize,omitempty"`
 }
 
-// A Device is one of the compared devices.
+// A Device is one of the compared devices, or a device at one of several sizes.
 type Device struct {
 	Letter string `json:"letter"` // its name in tables: A, B, …
 	Label  string `json:"label"`  // its name for people, different for each
+	Size   string `json:"size,omitempty"`
 	hardware.Device
 
 	Records   []string `json:"records"`   // the names of its sources
 	Evaluated int      `json:"evaluated"` // configurations, failures included
 	Correct   int      `json:"correct"`
-	Best      *Best    `json:"best"`               // nil: none is correct
-	WhyNone   string   `json:"why_none,omitempty"` // why Best is nil
-	Measured  bool     `json:"measured"`           // whether anything was evaluated on it
+	Close     int      `json:"evaluations_to_5_percent,omitempty"` // of its search, until a result was within 5 % of the search's best; 0: unknown
+	Best      *Best    `json:"best"`                               // nil: none is correct
+	WhyNone   string   `json:"why_none,omitempty"`                 // why Best is nil
+	Measured  bool     `json:"measured"`                           // whether anything was evaluated on it
 }
 
 // A Best is the best configuration of a device.

@@ -15,7 +15,7 @@ import (
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-// gathered is what the sources hold, by device.
+// gathered is what the sources hold, by case: a device, or a device and a size.
 type gathered struct {
 	sources   []Source
 	doubts    []string
@@ -24,9 +24,10 @@ type gathered struct {
 	devices   []*measured
 }
 
-// measured is all that was measured on one device.
+// measured is all that was measured on one device, at one size.
 type measured struct {
 	identity hardware.Device
+	size     string // "": there is one
 	listing  string
 	sources  []int // places
 	entries  map[string]*entry
@@ -95,8 +96,11 @@ func gather(sources []Source) (*gathered, error) {
 
 // deviceOf finds the device of a source among those that are known, or adds it.
 func (g *gathered) deviceOf(s *Source) *measured {
-	identity := described(s)
+	identity, size := described(s), s.Record.Header.Size
 	for _, m := range g.devices {
+		if m.size != size {
+			continue
+		}
 		if m.listing != "" && s.Listing != "" {
 			if m.listing == s.Listing {
 				return m
@@ -110,7 +114,7 @@ func (g *gathered) deviceOf(s *Source) *measured {
 			return m
 		}
 	}
-	m := &measured{identity: identity, listing: s.Listing, entries: map[string]*entry{}}
+	m := &measured{identity: identity, size: size, listing: s.Listing, entries: map[string]*entry{}}
 	g.devices = append(g.devices, m)
 	return m
 }

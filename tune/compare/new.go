@@ -47,11 +47,14 @@ func New(sources []Source, o Options) (*Comparison, error) {
 	for i, m := range g.devices {
 		identities[i] = m.identity
 	}
-	labels := Labels(identities)
+	labels := g.labels(identities)
 	for i, m := range g.devices {
 		d := g.describe(m, o)
-		d.Letter, d.Label = letters(i), labels[i]
+		d.Letter, d.Label = g.letter(i), labels[i]
 		c.Devices = append(c.Devices, d)
+	}
+	if g.sized() {
+		c.Digest, c.ProblemSize = "", nil // those of a size
 	}
 	for i, m := range g.devices {
 		row := []Cell{}
@@ -75,7 +78,7 @@ func New(sources []Source, o Options) (*Comparison, error) {
 
 // describe returns the results of one device by itself.
 func (g *gathered) describe(m *measured, o Options) Device {
-	d := Device{Device: m.identity, Records: []string{}, Measured: len(m.keys) > 0}
+	d := Device{Device: m.identity, Size: m.size, Close: g.close(m), Records: []string{}, Measured: len(m.keys) > 0}
 	for _, i := range m.sources {
 		d.Records = append(d.Records, g.sources[i].Name)
 	}
@@ -131,7 +134,7 @@ func (g *gathered) tunedFor(key string) string {
 	var found []string
 	for i, m := range g.devices {
 		if m.own == key {
-			found = append(found, letters(i))
+			found = append(found, g.letter(i))
 		}
 	}
 	return strings.Join(found, ", ")

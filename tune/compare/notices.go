@@ -27,7 +27,7 @@ func (g *gathered) notices(c *Comparison) []string {
 			}
 		}
 		if len(searches) > 1 {
-			say("%s are of one device, %s, and combine.", strings.Join(searches, ", "), d.Label)
+			say("%s are of one %s, %s, and combine.", strings.Join(searches, ", "), c.noun(), d.Label)
 		}
 		if d.Best == nil {
 			say("%s (%s) has no best configuration: %s.", d.Letter, d.Label, strings.TrimRight(d.WhyNone, "."))
@@ -38,24 +38,24 @@ func (g *gathered) notices(c *Comparison) []string {
 			if d.Best.TunedFor != "" {
 				what += " (tuned for " + d.Best.TunedFor + ")"
 			}
-			say("On %s, %s turned out better than what its own search found best, %s, by %s %%: it counts as the best of %s.",
-				d.Letter, what, m.entries[m.own].configuration, roughPercent(m.relate(m.own).slowdown-1), d.Letter)
+			say("%s%s, %s turned out better than what its own search found best, %s, by %s %%: it counts as the best of %s.",
+				strings.ToUpper(c.at()[:1])+c.at()[1:], d.Letter, what, m.entries[m.own].configuration, roughPercent(m.relate(m.own).slowdown-1), d.Letter)
 		}
 		if !d.Best.Verified {
 			say("The output of the best of %s is unverified.", d.Letter)
 		}
 		if d.Timer == hardware.TimerHost {
-			say("Times on %s come from the host's clock and include the cost of a launch: what is said of %s alone is sound, its share of a limit is too low.", d.Letter, d.Letter)
+			say("Times %s%s come from the host's clock and include the cost of a launch: what is said of %s alone is sound, its share of a limit is too low.", c.at(), d.Letter, d.Letter)
 		}
 	}
 	usable := g.usable()
 	if len(usable) > 1 && len(usable) < len(c.Devices) {
-		say("Performance portability is over the %d devices that have a best configuration. Over all %d it is 0 where nothing runs, and not known where nothing was measured.", len(usable), len(c.Devices))
+		say("Performance portability is over the %d %ss that have a best configuration. Over all %d it is 0 where nothing runs, and not known where nothing was measured.", len(usable), c.noun(), len(c.Devices))
 	}
 	if untold := g.untold(); len(untold) > 0 {
 		say("%s: written by an older version, without what the objective %s is in the final measurement. Ratios are of the search's own measurements there; ndtune tune with the same --log adds it.", strings.Join(untold, ", "), g.objective.Name)
 	} else if len(usable) > 1 && !g.allInTurn() && len(c.Missing) == 0 {
-		say("Not all cells were measured in turn with the device's best: differences of a few percent may be noise.")
+		say("Not all cells were measured in turn with the %s's best: differences of a few percent may be noise.", c.noun())
 	}
 	return all
 }
@@ -84,6 +84,9 @@ func roughPercent(share float64) string {
 func (g *gathered) howToMeasure(c *Comparison) string {
 	if len(c.Missing) == 0 {
 		return ""
+	}
+	if c.Sized() {
+		return "repeat the command that tuned these sizes, with the same --log FILE: it goes on."
 	}
 	var columns []string
 	for _, p := range c.Missing {

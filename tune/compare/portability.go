@@ -167,13 +167,13 @@ func (g *gathered) figures(cells []Cell) PortabilityFigures {
 		}
 		application = append(application, 1 / *c.Slowdown)
 		if c.OfLimit == nil {
-			unknown = append(unknown, letters(i))
+			unknown = append(unknown, g.letter(i))
 			continue
 		}
 		architectural = append(architectural, math.Min(1, *c.OfLimit/100))
 	}
 	if len(application) == 0 {
-		f.WhyNot = "no device has a correct configuration"
+		f.WhyNot = "none has a correct configuration"
 		return f
 	}
 	f.Application = pointer(Portability(application))

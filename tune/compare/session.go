@@ -16,27 +16,29 @@ import (
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-// A Target is a device of this machine that takes part in a [Session].
+// A Target is a device of this machine that takes part in a [Session], at one of the sizes if there are
+// several.
 type Target struct {
 	Identity hardware.Device // without a timer
 	Label    string          // its name among all devices of the machine
 	Listing  string          // its selector (device.Listed.Selector)
-	Given    *Source         // a record of a search on it, which then is not tuned again; nil: none
+	Size     problem.Size    // nil: there is one
+	Problem  *problem.Problem
+	Header   record.Header // of the problem; the identity of the device is added
+	Given    *Source       // a record of a search on it, which then is not tuned again; nil: none
 
-	SearchLog string // path of the run log of its search
+	SearchLog string // path of the run log of its search; several sizes share one
 	CrossLog  string // path of the run log of the configurations that [Cross] ran on it
 
 	trouble string // why it could not be tuned
 	lost    bool   // nothing can be run on it
 }
 
-// A Session compares a problem on the devices of one machine, one after the other. It has each
-// device tuned, and then runs on each the configurations that are wanted of all. Results are kept in
+// A Session compares a problem on the devices of one machine and at its sizes, one after the other. It has each
+// target tuned, and then runs on each the configurations that are wanted of all. Results are kept in
 // run logs: a session with the same logs goes on from there.
 type Session struct {
-	Problem *problem.Problem
-	Header  record.Header // of the problem; the identity of a device is added
-	Given   []Source      // records of searches, here or on other machines
+	Given   []Source // records of searches, here or on other machines
 	Targets []*Target
 	Options Options
 	Retry   []tune.Status // see [Cross]
@@ -64,15 +66,64 @@ type Opened struct {
 	Close     func(*tune.Outcome) error // the outcome is nil if there is none
 }
 
-// NewTarget returns a device as a target. Of the given records, the first search on the device is
-// its search.
-func (s *Session) NewTarget(identity hardware.Device, label, listing string) *Target {
-	t := &Target{Identity: identity, Label: label, Listing: listing}
-	i := slices.IndexFunc(s.Given, func(g Source) bool { return g.isSearch() && hardware.SameDevice(g.Record.Header.Device, identity) })
+// Add adds a target. Of the given records, the first search on the device, at the size, is its search.
+func (s *Session) Add(t *Target) {
+	i := slices.IndexFunc(s.Given, func(g Source) bool {
+		return g.isSearch() && g.Record.Header.Size == t.Size.String() && hardware.SameDevice(g.Record.Header.Device, t.Identity)
+	})
 	if i >= 0 {
 		t.Given = &s.Given[i]
 	}
-	return t
+	s.Targets = append(s.Targets, t)
+}
+
+// The search at a size begins with the best configurations of the nearest sizes.
+const (
+	nearestSizes = 2
+	bestOfSize   = 5
+)
+
+// Neighbours returns the best configurations of the nearest sizes that were tuned before t on its device,
+// in turns: the best of each, the second of each, and so on. Names are those sizes.
+func (s *Session) Neighbours(t *Target) (configurations []space.Configuration, names []string, err error) {
+	var tuned []*Target
+	var sizes []problem.Size
+	for _, u := range s.Targets[:slices.Index(s.Targets, t)] {
+		if u.Listing == t.Listing && u.Size != nil {
+			tuned, sizes = append(tuned, u), append(sizes, u.Size)
+		}
+	}
+	bests := make([][]space.Configuration, bestOfSize)
+	for _, i := range problem.NearestSizes(t.Size, sizes) {
+		r, err := tuned[i].search()
+		if err != nil {
+			return nil, nil, err
+		}
+		if r == nil || len(names) == nearestSizes {
+			continue
+		}
+		places := tune.Rank(r.Record.Header.Objective, r.Record.Results).Places
+		for rank, place := range places[:min(len(places), bestOfSize)] {
+			bests[rank] = append(bests[rank], r.Record.Results[place].Configuration)
+		}
+		if len(places) > 0 {
+			names = append(names, tuned[i].Size.String())
+		}
+	}
+	for _, c := range slices.Concat(bests...) {
+		if !slices.ContainsFunc(configurations, func(d space.Configuration) bool { return d.Key() == c.Key() }) {
+			configurations = append(configurations, c)
+		}
+	}
+	return configurations, names, nil
+}
+
+// search returns the record of the target's search, or nil if there is none.
+func (t *Target) search() (*Source, error) {
+	if t.Given != nil {
+		return t.Given, nil
+	}
+	return t.read(t.SearchLog, false)
 }
 
 // Run measures on all targets. If one fails, it goes on with the next; the error names the targets
@@ -116,9 +167,9 @@ func (s *Session) cross(ctx context.Context, t *Target) error {
 		return err
 	}
 	known := slices.DeleteFunc(sources, func(g Source) bool {
-		return g.Listing != t.Listing && (t.Given == nil || g.Name != t.Given.Name)
+		return g.Record.Header.Size != t.Size.String() || g.Listing != t.Listing && (t.Given == nil || g.Name != t.Given.Name)
 	})
-	outcome, err := Cross(ctx, s.Problem, o.Evaluator, o.Log, known, wanted, s.Retry, o.OnResult)
+	outcome, err := Cross(ctx, t.Problem, o.Evaluator, o.Log, known, wanted, s.Retry, o.OnResult)
 	return errors.Join(err, o.Close(outcome))
 }
 
@@ -128,19 +179,19 @@ func (s *Session) Sources() ([]Source, error) {
 	all := slices.Clone(s.Given)
 	var crossed []Source
 	for _, t := range s.Targets {
-		searched, err := t.read(t.SearchLog)
+		searched, err := t.read(t.SearchLog, false)
 		if err != nil {
 			return nil, err
 		}
 		if searched == nil && t.Given == nil {
-			header := s.Header
+			header := t.Header
 			header.Device = t.Identity
 			searched = &Source{Name: t.Label, Record: &record.Record{Header: header}, Listing: t.Listing, Trouble: t.trouble}
 		}
 		if searched != nil {
 			all = append(all, *searched)
 		}
-		again, err := t.read(t.CrossLog)
+		again, err := t.read(t.CrossLog, true)
 		if err != nil {
 			return nil, err
 		}
@@ -151,17 +202,20 @@ func (s *Session) Sources() ([]Source, error) {
 	return append(all, crossed...), nil
 }
 
-// read returns a log of the target as a source; nil if there is none.
-func (t *Target) read(path string) (*Source, error) {
+// read returns a search of the target, or its measurements of a comparison, as a source; nil if the log
+// does not hold any.
+func (t *Target) read(path string, compared bool) (*Source, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) || (err == nil && info.Size() == 0) {
 		return nil, nil
 	}
-	r, err := record.Read(path)
-	if err != nil {
-		return nil, err
+	all, err := record.ReadAll(path)
+	for _, r := range all {
+		if r.Header.Size == t.Size.String() && (r.Header.Strategy == Strategy) == compared {
+			return &Source{Name: NameOf(filepath.ToSlash(path), r), Record: r, Listing: t.Listing, Trouble: t.trouble}, nil
+		}
 	}
-	return &Source{Name: filepath.ToSlash(path), Record: r, Listing: t.Listing, Trouble: t.trouble}, nil
+	return nil, err
 }
 
 // Logs returns the paths of the logs that there are.
@@ -169,7 +223,7 @@ func (s *Session) Logs() []string {
 	var paths []string
 	for _, t := range s.Targets {
 		for _, path := range []string{t.SearchLog, t.CrossLog} {
-			if _, err := os.Stat(path); err == nil {
+			if _, err := os.Stat(path); err == nil && !slices.Contains(paths, path) {
 				paths = append(paths, path)
 			}
 		}

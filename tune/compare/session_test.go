@@ -25,14 +25,14 @@ type testSession struct {
 func newTestSession(t *testing.T, failure error) *testSession {
 	t.Helper()
 	s := &testSession{failure: failure}
-	s.Problem = testProblem(t)
-	s.Header = record.Header{Digest: "d1", Parameters: testParameters, Objective: s.Problem.Objective()}
+	p := testProblem(t)
+	header := record.Header{Digest: "d1", Parameters: testParameters, Objective: p.Objective()}
 	s.Given = []Source{source(t, "b", gpu("B"), row{x: 16, tile: 1, time: 1}, row{x: 32, tile: 1, time: 2})}
 	folder := t.TempDir()
 	for _, name := range []string{"A", "B", "C"} {
-		target := s.NewTarget(gpu(name), name, "0:"+name)
+		target := &Target{Identity: gpu(name), Label: name, Listing: "0:" + name, Problem: p, Header: header}
 		target.SearchLog, target.CrossLog = filepath.Join(folder, name+".jsonl"), filepath.Join(folder, name+".compared.jsonl")
-		s.Targets = append(s.Targets, target)
+		s.Add(target)
 	}
 	s.Tune = func(target *Target) error {
 		s.tuned = append(s.tuned, target.Label)
@@ -46,7 +46,7 @@ func newTestSession(t *testing.T, failure error) *testSession {
 		return record.Write(target.SearchLog, r)
 	}
 	s.Open = func(target *Target, wanted []space.Configuration) (*Opened, error) {
-		header := s.Header
+		header := header
 		header.Device, header.Strategy, header.Iterations = gpu("B"), Strategy, 1 // that of a fakeDevice
 		log, err := record.Open(target.CrossLog, header)
 		if err != nil {

@@ -25,21 +25,35 @@ type Source struct {
 
 // Strategy is the strategy in the header of a record made by [Cross]. Such a record is no search: its
 // results count for the comparison of configurations, not for the figures of a device's search.
-const Strategy = "compare"
+const Strategy = record.StrategyCompare
+
+// NameOf returns the name of a record in the file of a name: with the size, if the file has several.
+func NameOf(file string, r *record.Record) string {
+	if r.Header.Size == "" {
+		return file
+	}
+	return fmt.Sprintf("%s (%s)", file, r.Header.Size)
+}
 
 func (s *Source) isSearch() bool { return s.Record.Header.Strategy != Strategy }
 
 // ErrDifferentProblems is the error for records of different problems.
 var ErrDifferentProblems = errors.New("of different problems")
 
-// sameProblem returns an error, which names both, if two records are of different problems. It also
-// returns the doubts that remain.
+// sameProblem returns an error, which names both, if two records are of different problems. Sizes of one
+// problem differ in their digests and problem sizes. It also returns the doubts that remain.
 func sameProblem(sources []Source) (doubts []string, err error) {
 	first := &sources[0]
 	for i := range sources[1:] {
 		s := &sources[i+1]
-		a, b := &first.Record.Header, &s.Record.Header
-		if err := a.SameProblem(*b); err != nil {
+		a, b := &first.Record.Header, s.Record.Header
+		if j := slices.IndexFunc(sources, func(o Source) bool { return o.Record.Header.Size == b.Size && o.Record.Header.Digest != "" }); j >= 0 && b.Size != a.Size && a.Size != "" && b.Size != "" {
+			if err := sources[j].Record.Header.SameProblem(b); err != nil {
+				return nil, fmt.Errorf("%s and %s are %w: %w", sources[j].Name, s.Name, ErrDifferentProblems, err)
+			}
+			b.Digest, b.ProblemSize = "", nil
+		}
+		if err := a.SameProblem(b); err != nil {
 			return nil, fmt.Errorf("%s and %s are %w: %w", first.Name, s.Name, ErrDifferentProblems, err)
 		}
 		if a.Digest == "" {

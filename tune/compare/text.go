@@ -41,11 +41,15 @@ func (c *Comparison) Title() string {
 		}
 		text += ", " + strings.Join(sizes, "×")
 	}
-	noun := "devices"
-	if len(c.Devices) == 1 {
-		noun = "device"
+	noun := c.noun()
+	if len(c.Devices) != 1 {
+		noun += "s"
 	}
-	return fmt.Sprintf("%s, on %d %s", text, len(c.Devices), noun)
+	text = fmt.Sprintf("%s, %s%d %s", text, c.at(), len(c.Devices), noun)
+	if noun == "sizes" {
+		text += " on " + c.Devices[0].Name
+	}
+	return text
 }
 
 // NoOverall returns the reason why there is no best over all, or "" if there is one.
@@ -61,7 +65,7 @@ func (c *Comparison) NoOverall() string {
 	}
 	switch len(with) {
 	case 0:
-		return "no device has a best configuration"
+		return "no " + c.noun() + " has a best configuration"
 	case 1:
 		return "only " + with[0] + " has a best configuration"
 	}
@@ -94,9 +98,9 @@ func (c *Comparison) deviceTable() Table {
 		over = "over the default"
 	}
 	t := Table{
-		Name: TableDevices, Title: "the best of each device",
-		Head:   []string{"", "device", "time", "% of limit", over, "correct", "best configuration"},
-		Number: []bool{false, false, true, true, true, true, false},
+		Name: TableDevices, Title: "the best of each " + c.noun(),
+		Head:   []string{"", c.noun(), "time", "% of limit", over, "correct", closeHead, "best configuration"},
+		Number: []bool{false, false, true, true, true, true, true, false},
 	}
 	if c.Default != "" {
 		t.Notes = append(t.Notes, "default: "+c.Default)
@@ -111,15 +115,34 @@ func (c *Comparison) deviceTable() Table {
 				t.Notes = append(t.Notes, fmt.Sprintf("%s: no gain: %s", d.Letter, b.WhyNoGain))
 			}
 		}
-		t.Rows = append(t.Rows, []string{d.Letter, d.Label, took, limit, gain, fmt.Sprintf("%d of %d", d.Correct, d.Evaluated), configuration})
+		near := "–"
+		if d.Close > 0 {
+			near = fmt.Sprint(d.Close)
+		}
+		t.Rows = append(t.Rows, []string{d.Letter, d.Label, took, limit, gain, fmt.Sprintf("%d of %d", d.Correct, d.Evaluated), near, configuration})
+	}
+	if c.Sized() {
+		t.Notes = append(t.Notes, closeHead+": evaluations until one was within 5 % of the best of its search; the first size has no neighbours to begin with")
+	} else {
+		t.remove(6)
 	}
 	if !c.limited() {
-		t.Head, t.Number = slices.Delete(t.Head, 3, 4), slices.Delete(t.Number, 3, 4)
-		for i := range t.Rows {
-			t.Rows[i] = slices.Delete(t.Rows[i], 3, 4)
-		}
+		t.remove(3)
+	}
+	if c.noun() == "size" {
+		t.remove(0) // the size is its name
 	}
 	return t
+}
+
+const closeHead = "to 5 %"
+
+// remove removes a column.
+func (t *Table) remove(i int) {
+	t.Head, t.Number = slices.Delete(t.Head, i, i+1), slices.Delete(t.Number, i, i+1)
+	for row := range t.Rows {
+		t.Rows[row] = slices.Delete(t.Rows[row], i, i+1)
+	}
 }
 
 // onDevices adds a column of numbers for each device.
@@ -134,9 +157,9 @@ func (c *Comparison) matrixTable() Table {
 	if !strings.HasPrefix(c.Objective.Name, "time") {
 		what = "the objective, " + c.Objective.Name + ","
 	}
-	t := Table{Name: TableMatrix, Title: fmt.Sprintf("what each best costs elsewhere: how many times worse %s is than that of the device's best", what), Head: []string{""}, Number: []bool{false}}
+	t := Table{Name: TableMatrix, Title: fmt.Sprintf("what each best costs elsewhere: how many times worse %s is than that of the %s's best", what, c.noun()), Head: []string{""}, Number: []bool{false}}
 	reasons := c.Reasons()
-	t.onDevices(c, "on ")
+	t.onDevices(c, c.at())
 	for i, d := range c.Devices {
 		if d.Best == nil {
 			continue
@@ -155,12 +178,12 @@ func (c *Comparison) matrixTable() Table {
 		shown = append(shown, c.Overall.Cells...) // the notes here are for both tables
 	}
 	if slices.ContainsFunc(shown, isRough) {
-		t.Notes = append(t.Notes, "~: not measured in turn with the device's best, but each in its own search")
+		t.Notes = append(t.Notes, "~: not measured in turn with the "+c.noun()+"'s best, but each in its own search")
 	}
 	if len(c.Missing) > 0 {
 		var places []string
 		for _, p := range c.Missing {
-			places = append(places, fmt.Sprintf("the best of %s on %s", c.Devices[p.Row].Letter, c.Devices[p.Column].Letter))
+			places = append(places, fmt.Sprintf("the best of %s %s%s", c.Devices[p.Row].Letter, c.at(), c.Devices[p.Column].Letter))
 		}
 		t.Notes = append(t.Notes, "missing: "+strings.Join(places, ", "), "to measure what is missing, "+c.Measure)
 	}
@@ -174,9 +197,9 @@ func (c *Comparison) overallTable() Table {
 		over = "those that have a best"
 	}
 	t := Table{Name: TableOverall, Title: "the best over " + over + ": " + o.Configuration, Head: []string{""}, Number: []bool{false}}
-	slowdowns, took, limits := []string{"beside each device's own"}, []string{"time"}, []string{"% of limit"}
+	slowdowns, took, limits := []string{"beside each " + c.noun() + "'s own"}, []string{"time"}, []string{"% of limit"}
 	reasons := c.Reasons()
-	t.onDevices(c, "on ")
+	t.onDevices(c, c.at())
 	for j := range o.Cells {
 		cell := &o.Cells[j]
 		slowdowns = append(slowdowns, cellText(cell, reasons))
@@ -191,11 +214,11 @@ func (c *Comparison) overallTable() Table {
 	if c.limited() {
 		t.Rows = append(t.Rows, limits)
 	}
-	t.Notes = append(t.Notes, c.Candidates(), fmt.Sprintf("performance portability by application efficiency: %s; tuned for each device: %s",
-		numberOr(o.Portability.Application, "not known"), numberOr(c.PerDevice.Application, "not known")))
+	t.Notes = append(t.Notes, c.Candidates(), fmt.Sprintf("performance portability by application efficiency: %s; tuned for each %s: %s",
+		numberOr(o.Portability.Application, "not known"), c.noun(), numberOr(c.PerDevice.Application, "not known")))
 	if c.PerDevice.Architectural != nil {
-		t.Notes = append(t.Notes, fmt.Sprintf("performance portability by architectural efficiency: %s; tuned for each device: %s",
-			numberOr(o.Portability.Architectural, "not known"), numberOr(c.PerDevice.Architectural, "not known")))
+		t.Notes = append(t.Notes, fmt.Sprintf("performance portability by architectural efficiency: %s; tuned for each %s: %s",
+			numberOr(o.Portability.Architectural, "not known"), c.noun(), numberOr(c.PerDevice.Architectural, "not known")))
 	} else if c.limited() {
 		t.Notes = append(t.Notes, "no performance portability by architectural efficiency: "+c.PerDevice.WhyNot)
 	}
@@ -232,11 +255,11 @@ func (c *Comparison) disagreementTable() Table {
 		if d.Mean == nil {
 			row = append(row, "–", "–", "no value was measured correct on all")
 		} else {
-			row = append(row, d.Common, times(d.Mean), fmt.Sprintf("%s on %s", times(d.Worst), c.Devices[d.On].Letter))
+			row = append(row, d.Common, times(d.Mean), fmt.Sprintf("%s %s%s", times(d.Worst), c.at(), c.Devices[d.On].Letter))
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	t.Notes = append(t.Notes, "what one value for all costs while everything else is chosen for each device, as far as it was measured")
+	t.Notes = append(t.Notes, "what one value for all costs while everything else is chosen for each "+c.noun()+", as far as it was measured")
 	return t
 }
 

@@ -125,13 +125,14 @@ func withShortReasons(cells []compare.Cell) []compare.Cell {
 	return cells
 }
 
-// comparisonOf compares records of one problem on several devices. Of others it is nil, and so it
+// comparisonOf compares records of one problem on several devices or at several sizes. Of others it is nil, and so it
 // is where a record does not name its device: two tables may well be of the same one.
 func comparisonOf(sources []Source, tool string) (*Comparison, error) {
 	var compared []compare.Source
 	several := false
 	for _, s := range sources {
-		several = several || !hardware.SameDevice(sources[0].Record.Header.Device, s.Record.Header.Device)
+		first, h := sources[0].Record.Header, s.Record.Header
+		several = several || h.Size != first.Size || !hardware.SameDevice(first.Device, h.Device)
 		if strings.TrimSpace(s.Record.Header.Device.Name) == "" {
 			return nil, nil
 		}
