@@ -30,7 +30,11 @@ func (g *gathered) notices(c *Comparison) []string {
 			say("%s are of one %s, %s, and combine.", strings.Join(searches, ", "), c.noun(), d.Label)
 		}
 		if d.Best == nil {
-			say("%s (%s) has no best configuration: %s.", d.Letter, d.Label, strings.TrimRight(d.WhyNone, "."))
+			name := d.Letter
+			if d.Label != name {
+				name += " (" + d.Label + ")"
+			}
+			say("%s has no best configuration: %s.", name, strings.TrimRight(d.WhyNone, "."))
 			continue
 		}
 		if m.own != "" && m.own != m.best {

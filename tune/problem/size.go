@@ -12,13 +12,21 @@ import (
 // the problem's constants. All sizes of a problem have the same constants.
 type Size []Constant
 
-// String returns the constants with their values: n=1024, m=64.
+// String returns the constants with their values: m=64, n=1024. Neighbours of one value share it:
+// m=n=k=1024.
 func (s Size) String() string {
-	texts := make([]string, len(s))
+	var b strings.Builder
 	for i, c := range s {
-		texts[i] = c.Name + "=" + space.FormatValue(c.Value)
+		b.WriteString(c.Name + "=")
+		value := space.FormatValue(c.Value)
+		switch {
+		case i == len(s)-1:
+			b.WriteString(value)
+		case space.FormatValue(s[i+1].Value) != value:
+			b.WriteString(value + ", ")
+		}
 	}
-	return strings.Join(texts, ", ")
+	return b.String()
 }
 
 // Distance returns how far two sizes are apart: the sum over the constants of the factor between the

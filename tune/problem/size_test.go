@@ -38,7 +38,7 @@ func TestNearestSizes(t *testing.T) {
 func TestSortSizes(t *testing.T) {
 	all := sizes([2]int{512, 512}, [2]int{1024, 8}, [2]int{8, 1024}, [2]int{16, 16})
 	SortSizes(all)
-	if got := fmt.Sprint(all); got != "[m=16, n=16 m=1024, n=8 m=8, n=1024 m=512, n=512]" {
+	if got := fmt.Sprint(all); got != "[m=n=16 m=1024, n=8 m=8, n=1024 m=n=512]" {
 		t.Error(got)
 	}
 }

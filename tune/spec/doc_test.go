@@ -51,7 +51,7 @@ func TestReferencePieces(t *testing.T) {
 		text := regexp.MustCompile(`(?m)^    `).ReplaceAllString(piece, "")
 		key, _, _ := strings.Cut(text, ":")
 		switch key {
-		case "constants", "problem_size", "arguments", "parameters", "restrictions", "block_size", "grid_div", "roofline", "metrics":
+		case "constants", "sizes", "problem_size", "arguments", "parameters", "restrictions", "block_size", "grid_div", "roofline", "metrics":
 		case "kernels":
 			text += "arguments: [{name: u, type: int, size: n}, {name: u_new, type: int, size: n, output: true}]\n"
 		default:

@@ -1,0 +1,49 @@
+//go:build unix
+
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/ndtune/ndtune/tune/record"
+)
+
+// TestSizesInterrupted stops a search of three sizes in the middle of the second one. The same command goes
+// on there: nothing is measured twice, and all sizes have the whole space at the end.
+func TestSizesInterrupted(t *testing.T) {
+	folder := specFolder(t)
+	command := []string{"tune", "add.yaml", "--set", "n=1024,2048,4096", "--log", "sizes.jsonl", "--workers", "1", "-v"}
+	s := startSearch(t, folder, nil, command...)
+	s.await(`^It begins with 5 best configurations of n=1024\.\n(.*\n)*block_size_x=\d+, per_item=\d, time=`)
+	s.signal(syscall.SIGINT)
+	stopped := s.end()
+	if stopped.status != statusInterrupted || strings.Contains(stopped.notes, ", n=4096 (") {
+		t.Fatalf("%+v", stopped)
+	}
+	log := filepath.Join(folder, "sizes.jsonl")
+	before, err := record.ReadAll(log)
+	if err != nil || len(before) != 2 || len(before[0].Results) != 9 || len(before[1].Results) == 0 || len(before[1].Results) == 9 {
+		t.Fatalf("the log holds %d sizes, %v, want the second in part:\n%s", len(before), err, stopped.notes)
+	}
+	ended := startSearch(t, folder, nil, command...).end()
+	if ended.status != 0 || !strings.Contains(ended.notes, "9 from the log, 0 evaluated now") {
+		t.Fatalf("%+v", ended)
+	}
+	after, err := record.ReadAll(log)
+	if err != nil || len(after) != 6 {
+		t.Fatalf("the log holds %d sections, want a search and a comparison for each of three sizes: %v", len(after), err)
+	}
+	for i, r := range after[:3] {
+		if len(r.Results) != 9 {
+			t.Errorf("%s has %d results", r.Header.Size, len(r.Results))
+		}
+		for j := 0; i < len(before) && j < len(before[i].Results); j++ {
+			if old, now := before[i].Results[j], r.Results[j]; !old.Timestamp.Equal(now.Timestamp) || old.Configuration.Key() != now.Configuration.Key() {
+				t.Errorf("%s: result %d was measured again", r.Header.Size, j)
+			}
+		}
+	}
+}
