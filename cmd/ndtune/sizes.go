@@ -13,7 +13,7 @@ import (
 )
 
 // sizePatience is the patience of the search at a size that begins with the bests of others.
-const sizePatience = 30
+const sizePatience = 50
 
 // A place is the specification and the devices of a target.
 type place struct {
