@@ -49,6 +49,7 @@ func headerLosses(was, is *Header) []string {
 		{"the lists of the parameters' values as they were", was.Parameters, is.Parameters},
 		{"the constants", was.Constants, is.Constants},
 		{"the problem size", was.ProblemSize, is.ProblemSize},
+		{"its name among several sizes", was.Size, is.Size},
 		{"the objective", problem.Objective{Name: objectiveName(was.Objective), Maximize: was.Objective.Maximize}, is.Objective},
 		{"the baseline", was.Baseline, is.Baseline},
 		{"the list of metrics", was.Metrics, is.Metrics},
