@@ -77,8 +77,8 @@ func TestExamplesParse(t *testing.T) {
 // TestExamplesRun runs the examples, on small problems, a few configurations and the tests'
 // device. The specifications that they name are testdata/specs/kernel.yaml, and the records
 // that they read a small cache of Kernel Tuner. Scripts run those that are not among them: compare
-// needs several devices, devices --peak takes some seconds, init and convert need kernels and T1 files, wisdom a
-// file of its own.
+// needs several devices, devices --peak takes some seconds, init and convert need kernels and T1 files, wisdom and export a
+// record of the specification.
 func TestExamplesRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("scripts run the same commands: not with -short")
@@ -87,7 +87,7 @@ func TestExamplesRun(t *testing.T) {
 	seen := map[string]bool{}
 	for _, e := range examples(t) {
 		line := strings.Join(e.arguments, " ")
-		if seen[line] || slices.Contains([]string{"compare", "init", "wisdom"}, e.arguments[0]) || strings.Contains(line, ".T1.json") || slices.Contains(e.arguments, "--peak") {
+		if seen[line] || slices.Contains([]string{"compare", "init", "wisdom", "export"}, e.arguments[0]) || strings.Contains(line, ".T1.json") || slices.Contains(e.arguments, "--peak") {
 			continue
 		}
 		seen[line] = true

@@ -90,6 +90,22 @@ func problemSize(c *cli.Context) ([]int, error) {
 	return size, nil
 }
 
+// wisdomOf returns the best results of a record, for each of its sizes.
+func wisdomOf(log string, s wisdom.Source) (bests []*wisdom.File, err error) {
+	all, err := record.ReadAll(log)
+	if err != nil {
+		return nil, &usageError{err}
+	}
+	for _, r := range all {
+		best, err := wisdom.FromLog(r, s)
+		if err != nil {
+			return nil, wrong("%s: %w", log, err)
+		}
+		bests = append(bests, best)
+	}
+	return bests, nil
+}
+
 func addWisdom(c *cli.Context) error {
 	paths, err := pathArguments(c, "a wisdom file and records")
 	if err != nil {
@@ -114,23 +130,21 @@ func addWisdom(c *cli.Context) error {
 	}
 	var more []*wisdom.File
 	for _, log := range logs {
-		r, err := record.Read(log)
+		bests, err := wisdomOf(log, wisdom.Source{Key: c.String("key"), ProblemSize: size})
 		if err != nil {
-			return &usageError{err}
+			return err
 		}
-		best, err := wisdom.FromLog(r, wisdom.Source{Key: c.String("key"), ProblemSize: size})
-		if err != nil {
-			return wrong("%s: %w", log, err)
+		for _, best := range bests {
+			if all == nil {
+				all = &wisdom.File{Key: best.Key, Parameters: best.Parameters, Objective: best.Objective}
+			}
+			if err := all.Merge(best); err != nil {
+				return wrong("%s does not fit %s: %w", log, path, err)
+			}
+			more = append(more, best)
+			first := best.Records[0]
+			fmt.Fprintf(c.App.ErrWriter, "%s: %s on %s at %s\n", log, countNoun(len(best.Records), "configuration"), first.Device.Name, figure.Sizes(first.ProblemSize))
 		}
-		if all == nil {
-			all = &wisdom.File{Key: best.Key, Parameters: best.Parameters, Objective: best.Objective}
-		}
-		if err := all.Merge(best); err != nil {
-			return wrong("%s does not fit %s: %w", log, path, err)
-		}
-		more = append(more, best)
-		first := best.Records[0]
-		fmt.Fprintf(c.App.ErrWriter, "%s: %s on %s at %s\n", log, countNoun(len(best.Records), "configuration"), first.Device.Name, figure.Sizes(first.ProblemSize))
 	}
 	if all, err = wisdom.Add(c.Context, path, more...); err != nil {
 		return err

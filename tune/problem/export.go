@@ -88,17 +88,7 @@ func (s *Step) NDRange(l expression.Language, name string, parameters []string, 
 	if s.Kernel == "" {
 		return "", fmt.Errorf("%s: the step is a list of steps, which has no NDRange", name)
 	}
-	w := rangeWriter{language: l, names: maps.Clone(names)}
-	if w.names == nil {
-		w.names = map[string]string{}
-	}
-	for constant, v := range s.constants {
-		if _, given := w.names[constant]; !given {
-			if text, err := expression.Literal(l, v); err == nil {
-				w.names[constant] = text
-			}
-		}
-	}
+	w := rangeWriter{language: l, names: s.WithConstants(l, names)}
 	w.begin(name, parameters)
 	blocks := 0
 	for i, e := range s.BlockSize {
@@ -122,6 +112,19 @@ func (s *Step) NDRange(l expression.Language, name string, parameters []string, 
 		return "", fmt.Errorf("the NDRange of %s: %w", s.Kernel, w.err)
 	}
 	return w.String(), nil
+}
+
+// WithConstants returns names for the export of the step's expressions. Constants that have no name there become
+// literals of the language.
+func (s *Step) WithConstants(l expression.Language, names map[string]string) map[string]string {
+	all := map[string]string{}
+	for constant, v := range s.constants {
+		if text, err := expression.Literal(l, v); err == nil {
+			all[constant] = text
+		}
+	}
+	maps.Copy(all, names)
+	return all
 }
 
 // A rangeWriter writes a function that computes a launch.
