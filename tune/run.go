@@ -159,38 +159,6 @@ func (r *run) search(ctx context.Context) error {
 	}
 }
 
-// wait counts the evaluations since the last worthwhile improvement.
-func (r *run) wait(result Result) {
-	if result.Refused {
-		return
-	}
-	r.idle++
-	o := r.problem.Objective()
-	if !Improves(o, &result, r.lead) {
-		return
-	}
-	if r.lead != nil {
-		if gain, known := o.Gain(result.Objective, r.lead.Objective); known && gain*worthwhile < 1 {
-			return
-		}
-	}
-	r.lead, r.idle = &result, 0
-}
-
-// isOver reports whether the run must not evaluate any more, and notes the reason.
-func (r *run) isOver(ctx context.Context) bool {
-	if ctx.Err() != nil {
-		r.stop(Interrupted)
-	}
-	if limit := r.options.TimeLimit; limit > 0 && time.Since(r.started) >= limit {
-		r.stop(TimeIsUp)
-	}
-	if limit := r.options.Patience; limit > 0 && r.idle >= limit {
-		r.stop(Settled)
-	}
-	return r.outcome.Stop != ""
-}
-
 // evaluate is the loop: ask, evaluate, record, tell. It ends with the run, or if a failure is in doubt.
 func (r *run) evaluate(ctx context.Context) error {
 	evaluating, stop := context.WithCancel(ctx)
@@ -281,13 +249,6 @@ func (r *run) drain(out <-chan Result, done <-chan error) error {
 	}
 }
 
-// stop notes why the run ends. The first reason stands.
-func (r *run) stop(reason StopReason) {
-	if r.outcome.Stop == "" {
-		r.outcome.Stop = reason
-	}
-}
-
 // ask takes proposals until the evaluator is full, or until the window of a strategy that learns is.
 // It answers proposals that the log knows, and those that the device's limits exclude.
 func (r *run) ask(ctx context.Context) error {
@@ -313,19 +274,6 @@ func (r *run) hasRoom() bool {
 		return len(w.untold) < w.ahead
 	}
 	return len(r.out)+len(r.next) < max(1, r.evaluator.Capacity())
-}
-
-// isAffordable reports whether the budget allows one more proposal. If it does not, and all proposals
-// are answered, the run stops.
-func (r *run) isAffordable() bool {
-	limit := r.options.MaxEvaluations
-	if limit == 0 || r.proposed-r.free(r.excluded) < limit && !r.spent {
-		return true
-	}
-	if len(r.out) == 0 && len(r.next) == 0 && r.proposed < r.space.Len() {
-		r.stop(Budget)
-	}
-	return false
 }
 
 // propose asks the strategy for one configuration.
@@ -375,17 +323,6 @@ func (r *run) enter(i int) error {
 // refusal returns the reason why a limit of the device excludes a configuration, before it is built, or "".
 func (r *run) refusal(i int) string {
 	return r.problem.Refusal(r.space.At(i), r.outcome.Device)
-}
-
-// free returns how many of n refused configurations the budget leaves out. Their number is bounded, so
-// that a search ends where limits exclude nearly all configurations of a large space.
-func (r *run) free(n int) int { return min(n, freeRefusals*r.options.MaxEvaluations) }
-
-// isSpent reports whether the budget is spent by the results, the proposals under way and the further
-// results of the log, all of which the strategy may never propose again.
-func (r *run) isSpent() bool {
-	limit := r.options.MaxEvaluations
-	return limit > 0 && len(r.outcome.Results)+len(r.out)+len(r.next)+len(r.known)-r.free(r.refused) >= limit
 }
 
 // keepRest adds the results of the log that the strategy did not propose again: the interrupted run
@@ -506,9 +443,11 @@ func (r *run) judge(result *Result) {
 	stats := result.Stats()
 	judgement, err := r.problem.Judge(result.Configuration, r.outcome.Device, stats, stats.Mean, result.Parts)
 	result.Metrics, result.Objective = judgement.Metrics, judgement.Objective
-	if launches, err := r.problem.Launches(result.Configuration, r.outcome.Device); err == nil && !r.problem.IsPipeline() {
-		l := launches[0].NDRange
-		result.Global, result.Local, result.Offset = l.Global(), l.WorkGroup(), l.GlobalOffset()
+	if !r.problem.IsPipeline() {
+		if launches, err := r.problem.Launches(result.Configuration, r.outcome.Device); err == nil {
+			l := launches[0].NDRange
+			result.Global, result.Local, result.Offset = l.Global(), l.WorkGroup(), l.GlobalOffset()
+		}
 	}
 	if err != nil {
 		result.Status, result.Reason = Runtime, err.Error()

@@ -9,10 +9,8 @@ import (
 	"os"
 	"os/exec"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune"
@@ -78,60 +76,6 @@ func TestBuffersBeyondTheDevicesMemoryAreSkipped(t *testing.T) {
 	var failed *failure
 	if err := e.session.checkMemory(v); !errors.As(err, &failed) || failed.status != tune.Constraints || !strings.Contains(failed.reason, "device memory") {
 		t.Errorf("%v", err)
-	}
-}
-
-func TestSourcesThatDoNotBuild(t *testing.T) {
-	kernel := func(source string) tune.Result {
-		return evaluateFirst(t, problem.Definition{
-			Kernel: problem.Kernel{Name: "k", Source: source}, ProblemSize: []problem.Expr{"1"},
-			Constants: []problem.Constant{{Name: "odd", Value: "(1 + 1)"}},
-		})
-	}
-	wantStatus(t, "an error", kernel("\n\n__kernel void k() { nonsense; }"), tune.Compile, "build k: ")
-	// The prologue that «odd» needs does not count, or the reason says that it does.
-	r := kernel("\n\n__kernel void k() { nonsense; }")
-	counts := strings.Contains(r.Reason, ":5:") && strings.Contains(r.Reason, "(2 lines with #define stand before the source")
-	if !strings.Contains(r.Reason, ":3:") && !counts {
-		t.Errorf("the error is on line 3, the log says %q", r.Reason)
-	}
-	const others = "__kernel void l(__global int *y) { *y = 1; } __kernel void m(__global int *y) { *y = 2; }"
-	wantStatus(t, "another name", kernel(others), tune.Compile, "the source has no kernel named k")
-	r = kernel("__kernel void k() {\n" + strings.Repeat("nonsense_of_a_long_name_so_that_the_log_is_long\n", 3000) + "}")
-	wantStatus(t, "a long log", r, tune.Compile, "build k: ")
-	if len(r.Reason) > maxLog+1000 {
-		t.Errorf("a reason of %d bytes", len(r.Reason))
-	}
-	if r := kernel("__kernel void k() {\n#pragma message \"\xff\xfe\"\n#error \xff\xfe\n}"); r.Status != tune.Compile || !utf8.ValidString(r.Reason) {
-		t.Errorf("a log that is not UTF-8: %s %q", r.Status, r.Reason)
-	}
-}
-
-func TestOptionsThatDoNotBuild(t *testing.T) {
-	d := scale(1)
-	d.Kernel.BuildOptions = []string{"-no-such-option"}
-	if r := evaluateFirst(t, d); r.Status != tune.Compile && r.Status != tune.Correct { // some drivers take anything
-		t.Errorf("%s %q", r.Status, r.Reason)
-	}
-}
-
-func TestShortenKeepsBothEnds(t *testing.T) {
-	for _, c := range []struct {
-		text  string
-		limit int
-		want  string
-	}{
-		{"short", 5, "short"},
-		{"0123456789abcdefghij", 8, "012345\n[… 12 bytes left out …]\nij"},
-		{"ééééééééééé", 8, "ééé\n[… 14 bytes left out …]\né"},
-		{"aééééééééééé", 8, "aéé\n[… 16 bytes left out …]\né"},
-	} {
-		if got := shorten(c.text, c.limit); got != c.want || !utf8.ValidString(got) {
-			t.Errorf("%q at %d: %q", c.text, c.limit, got)
-		}
-	}
-	if got := readable("\x00 error \xff\n\x00"); got != "error \uFFFD" {
-		t.Errorf("%q", got)
 	}
 }
 
@@ -248,80 +192,6 @@ func TestALaunchThatFailsLeavesTheSession(t *testing.T) {
 		t.Errorf("replaced %v, %v", replaced, err)
 	}
 	wantCorrect(t, "after", e.evaluateFor(t, nil))
-}
-
-// TestTheFinalMeasurementWarmsUp has configurations whose buffers have different sizes, so that each turn makes
-// them anew. A launch that is not timed comes before the timed one.
-func TestTheFinalMeasurementWarmsUp(t *testing.T) {
-	e := open(t, problem.Definition{
-		Kernel:      problem.Kernel{Name: "count", Source: "__kernel void count(__global int *launches) { launches[0]++; }"},
-		ProblemSize: []problem.Expr{"1"},
-		Arguments:   []problem.Argument{{Name: "launches", Type: "int32", Size: "size"}},
-		Parameters:  []space.Parameter{{Name: "size", Values: []space.Value{64, 128}}},
-	})
-	all := []space.Configuration{configurationOf(t, e.problem, nil), configurationOf(t, e.problem, map[string]space.Value{"size": 128})}
-	times, err := e.Remeasure(context.Background(), all, 3)
-	if err != nil || len(times[0]) != 3 || len(times[1]) != 3 {
-		t.Fatalf("%v, %v", times, err)
-	}
-	if launches := e.read(t, "launches").Float(0); launches != 2 {
-		t.Errorf("%v launches on the buffer of the last turn, want one to warm up and one that is timed", launches)
-	}
-}
-
-func TestTheFinalMeasurementTakesTurns(t *testing.T) {
-	e := open(t, problem.Definition{
-		Kernel: problem.Kernel{Name: "enter", Source: `
-#if mine == 4
-    no such statement;
-#endif
-__kernel void enter(__global int *book) { book[1 + book[0]++] = mine; }`},
-		ProblemSize: []problem.Expr{"1"},
-		Arguments:   []problem.Argument{{Name: "book", Type: "int32", Size: "64"}},
-		Parameters:  []space.Parameter{{Name: "mine", Values: []space.Value{1, 2, 3, 4}}},
-	})
-	var all []space.Configuration
-	for _, id := range []int{1, 2, 4, 3} {
-		all = append(all, configurationOf(t, e.problem, map[string]space.Value{"mine": id}))
-	}
-	times, err := e.Remeasure(context.Background(), all, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, want := range []int{4, 4, 0, 4} {
-		if len(times[i]) != want || len(times) != 4 {
-			t.Errorf("configuration %d: %d times, want %d", i, len(times[i]), want)
-		}
-	}
-	book := e.read(t, "book")
-	var order []float64
-	for i := range int(book.Float(0)) {
-		order = append(order, book.Float(1+i))
-	}
-	// The first launch of the last configuration stands first, then the rounds. Where a round
-	// begins depends on whether it could be enqueued at once.
-	if len(order) != 13 || order[0] != 3 {
-		t.Fatalf("launched %v, want 3 and four rounds of three", order)
-	}
-	for i := 1; i < len(order); i += 3 {
-		if round := slices.Sorted(slices.Values(order[i : i+3])); !slices.Equal(round, []float64{1, 2, 3}) {
-			t.Fatalf("launched %v, want each once in every round", order)
-		}
-	}
-}
-
-func TestTheFinalMeasurementSurvivesALostSession(t *testing.T) {
-	var e *Evaluator
-	d := poisonable(&e)
-	e = open(t, d)
-	var all []space.Configuration
-	for _, v := range []map[string]space.Value{{}, {"poison": 1}, {"block_size_x": 64}} {
-		all = append(all, configurationOf(t, e.problem, v))
-	}
-	times, err := e.Remeasure(context.Background(), all, 3)
-	if err != nil || len(times[0]) != 3 || len(times[1]) != 0 || len(times[2]) != 3 {
-		t.Errorf("%v, %v", times, err)
-	}
 }
 
 // A countdown is a context that is cancelled when it has been asked so often.
@@ -477,77 +347,4 @@ func residentBytes(t testing.TB) int {
 		t.Fatal(err)
 	}
 	return resident * os.Getpagesize()
-}
-
-func TestWarnings(t *testing.T) {
-	const nvidia = "(): Warning: Function saxpy is a kernel, so overriding noinline attribute. The function may be inlined when called."
-	for log, want := range map[string]string{
-		"":                                     "",
-		"compiled in 3 ms":                     "",
-		nvidia:                                 "",
-		"k.cl:3:7: warning: unused variable x": "k.cl:3:7: warning: unused variable x",
-		nvidia + "\nk.cl:3:7: Warning: unused": "k.cl:3:7: Warning: unused",
-	} {
-		if got := warningsIn(log); got != want {
-			t.Errorf("%q: %q, want %q", log, got, want)
-		}
-	}
-}
-
-func TestReadable(t *testing.T) {
-	for log, want := range map[string]string{
-		"\x00 error \n\x00": "error",
-		"warning: /home/a b/.cache/pocl/kcache/tempfile_CUP19T.cl:1:38: division by zero": "warning: source:1:38: division by zero",
-		"error: tempfile_d8Rytn.cl:12:5: undeclared\nerror: k.cl:3:5: undeclared":         "error: source:12:5: undeclared\nerror: k.cl:3:5: undeclared",
-		"k.cl:1:1: warning: a / b in my_tempfile.cl":                                      "k.cl:1:1: warning: a / b in my_tempfile.cl",
-	} {
-		if got := readable(log); got != want {
-			t.Errorf("%q: %q, want %q", log, got, want)
-		}
-	}
-}
-
-// TestDigest evaluates as if the device were a GPU, and as on a CPU. PoCL's binaries differ from build to
-// build, so digests of two builds are not compared.
-func TestDigest(t *testing.T) {
-	e := open(t, problem.Definition{
-		Kernel:      problem.Kernel{Name: "k", Source: `__kernel void k(__global float *o) { o[get_global_id(0)] = 1; }`},
-		ProblemSize: []problem.Expr{"64"},
-		Arguments:   []problem.Argument{{Name: "o", Type: "float32", Size: "64"}},
-	})
-	for typ, want := range map[string]bool{"gpu": true, "cpu": false} {
-		e.identity.Type = typ
-		if r := e.evaluateFor(t, nil); r.Status != tune.Correct || (r.Binary != 0) != want {
-			t.Errorf("%s: %s, digest %x, want one: %v", typ, r.Status, r.Binary, want)
-		}
-	}
-}
-
-func TestSubGroupHint(t *testing.T) {
-	const (
-		pocl   = "error: source:2:13: use of undeclared identifier 'sub_group_reduce_add'; did you mean 'work_group_reduce_add'?"
-		nvidia = "<kernel>:2:13: error: implicit declaration of function 'get_sub_group_local_id' is invalid in OpenCL"
-		intel  = "error: use of undeclared identifier 'intel_sub_group_shuffle'"
-	)
-	none, khr, both := []string{"cl_khr_fp64"}, []string{"cl_khr_subgroups"}, []string{"cl_khr_subgroups", "cl_intel_subgroups"}
-	for _, c := range []struct {
-		log, options string
-		extensions   []string
-		want         string
-	}{
-		{pocl, "-DA=1", none, "the device has no sub-groups"},
-		{nvidia, "-DA=1", none, "the device has no sub-groups"},
-		{nvidia, "-DA=1", khr, "build_options: [-cl-std=CL3.0]"},
-		{intel, "-DA=1", khr, "does not have the extension cl_intel_subgroups"},
-		{intel, "-DA=1", both, "build_options: [-cl-std=CL3.0]"},
-		{pocl, "-cl-std=CL2.0", none, "the device has no sub-groups"},
-		{pocl, "-DA=1 -cl-std=CL3.0", append(both, "cl_khr_fp64"), "the device has cl_khr_subgroups, cl_intel_subgroups"},
-		{"error: use of undeclared identifier 'x'\nsub_group_barrier(0);", "", khr, ""},
-		{"error: too few arguments to sub_group_reduce_add", "", none, ""},
-	} {
-		got := subGroupHint(c.log, c.options, &cl.DeviceInfo{Extensions: c.extensions})
-		if !strings.Contains(got, c.want) || (c.want == "") != (got == "") {
-			t.Errorf("%q, %v: %q, want %q", c.log, c.extensions, got, c.want)
-		}
-	}
 }

@@ -1,0 +1,69 @@
+package tune
+
+import (
+	"context"
+	"time"
+)
+
+// wait counts the evaluations since the last worthwhile improvement.
+func (r *run) wait(result Result) {
+	if result.Refused {
+		return
+	}
+	r.idle++
+	o := r.problem.Objective()
+	if !Improves(o, &result, r.lead) {
+		return
+	}
+	if r.lead != nil {
+		if gain, known := o.Gain(result.Objective, r.lead.Objective); known && gain*worthwhile < 1 {
+			return
+		}
+	}
+	r.lead, r.idle = &result, 0
+}
+
+// isOver reports whether the run must not evaluate any more, and notes the reason.
+func (r *run) isOver(ctx context.Context) bool {
+	if ctx.Err() != nil {
+		r.stop(Interrupted)
+	}
+	if limit := r.options.TimeLimit; limit > 0 && time.Since(r.started) >= limit {
+		r.stop(TimeIsUp)
+	}
+	if limit := r.options.Patience; limit > 0 && r.idle >= limit {
+		r.stop(Settled)
+	}
+	return r.outcome.Stop != ""
+}
+
+// stop notes why the run ends. The first reason stands.
+func (r *run) stop(reason StopReason) {
+	if r.outcome.Stop == "" {
+		r.outcome.Stop = reason
+	}
+}
+
+// isAffordable reports whether the budget allows one more proposal. If it does not, and all proposals
+// are answered, the run stops.
+func (r *run) isAffordable() bool {
+	limit := r.options.MaxEvaluations
+	if limit == 0 || r.proposed-r.free(r.excluded) < limit && !r.spent {
+		return true
+	}
+	if len(r.out) == 0 && len(r.next) == 0 && r.proposed < r.space.Len() {
+		r.stop(Budget)
+	}
+	return false
+}
+
+// free returns how many of n refused configurations the budget leaves out. Their number is bounded, so
+// that a search ends where limits exclude nearly all configurations of a large space.
+func (r *run) free(n int) int { return min(n, freeRefusals*r.options.MaxEvaluations) }
+
+// isSpent reports whether the budget is spent by the results, the proposals under way and the further
+// results of the log, all of which the strategy may never propose again.
+func (r *run) isSpent() bool {
+	limit := r.options.MaxEvaluations
+	return limit > 0 && len(r.outcome.Results)+len(r.out)+len(r.next)+len(r.known)-r.free(r.refused) >= limit
+}

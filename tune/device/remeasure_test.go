@@ -1,0 +1,84 @@
+package device
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// TestTheFinalMeasurementWarmsUp has configurations whose buffers have different sizes, so that each turn makes
+// them anew. A launch that is not timed comes before the timed one.
+func TestTheFinalMeasurementWarmsUp(t *testing.T) {
+	e := open(t, problem.Definition{
+		Kernel:      problem.Kernel{Name: "count", Source: "__kernel void count(__global int *launches) { launches[0]++; }"},
+		ProblemSize: []problem.Expr{"1"},
+		Arguments:   []problem.Argument{{Name: "launches", Type: "int32", Size: "size"}},
+		Parameters:  []space.Parameter{{Name: "size", Values: []space.Value{64, 128}}},
+	})
+	all := []space.Configuration{configurationOf(t, e.problem, nil), configurationOf(t, e.problem, map[string]space.Value{"size": 128})}
+	times, err := e.Remeasure(context.Background(), all, 3)
+	if err != nil || len(times[0]) != 3 || len(times[1]) != 3 {
+		t.Fatalf("%v, %v", times, err)
+	}
+	if launches := e.read(t, "launches").Float(0); launches != 2 {
+		t.Errorf("%v launches on the buffer of the last turn, want one to warm up and one that is timed", launches)
+	}
+}
+
+func TestTheFinalMeasurementTakesTurns(t *testing.T) {
+	e := open(t, problem.Definition{
+		Kernel: problem.Kernel{Name: "enter", Source: `
+#if mine == 4
+    no such statement;
+#endif
+__kernel void enter(__global int *book) { book[1 + book[0]++] = mine; }`},
+		ProblemSize: []problem.Expr{"1"},
+		Arguments:   []problem.Argument{{Name: "book", Type: "int32", Size: "64"}},
+		Parameters:  []space.Parameter{{Name: "mine", Values: []space.Value{1, 2, 3, 4}}},
+	})
+	var all []space.Configuration
+	for _, id := range []int{1, 2, 4, 3} {
+		all = append(all, configurationOf(t, e.problem, map[string]space.Value{"mine": id}))
+	}
+	times, err := e.Remeasure(context.Background(), all, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []int{4, 4, 0, 4} {
+		if len(times[i]) != want || len(times) != 4 {
+			t.Errorf("configuration %d: %d times, want %d", i, len(times[i]), want)
+		}
+	}
+	book := e.read(t, "book")
+	var order []float64
+	for i := range int(book.Float(0)) {
+		order = append(order, book.Float(1+i))
+	}
+	// The first launch of the last configuration stands first, then the rounds. Where a round
+	// begins depends on whether it could be enqueued at once.
+	if len(order) != 13 || order[0] != 3 {
+		t.Fatalf("launched %v, want 3 and four rounds of three", order)
+	}
+	for i := 1; i < len(order); i += 3 {
+		if round := slices.Sorted(slices.Values(order[i : i+3])); !slices.Equal(round, []float64{1, 2, 3}) {
+			t.Fatalf("launched %v, want each once in every round", order)
+		}
+	}
+}
+
+func TestTheFinalMeasurementSurvivesALostSession(t *testing.T) {
+	var e *Evaluator
+	d := poisonable(&e)
+	e = open(t, d)
+	var all []space.Configuration
+	for _, v := range []map[string]space.Value{{}, {"poison": 1}, {"block_size_x": 64}} {
+		all = append(all, configurationOf(t, e.problem, v))
+	}
+	times, err := e.Remeasure(context.Background(), all, 3)
+	if err != nil || len(times[0]) != 3 || len(times[1]) != 0 || len(times[2]) != 3 {
+		t.Errorf("%v, %v", times, err)
+	}
+}

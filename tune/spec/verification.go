@@ -1,0 +1,157 @@
+package spec
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/problem"
+	"go.yaml.in/yaml/v3"
+)
+
+// verification reads what a correct output is. It only notes the name of a reference
+// specification, which is loaded once the constants of this one are known.
+func (f field) verification() *problem.Verification {
+	if f.unverified {
+		return nil
+	}
+	v, command := &problem.Verification{}, problem.Command{}
+	f.keys(
+		key("spec", &f.reference, field.text),
+		key("parameters", &v.Configuration, field.configuration),
+		key("launches", &v.Launches, field.expression),
+		key("swap", &v.Swap, field.swap),
+		key("npy", &v.Files, func(f field) map[string]string { return named(f, field.npyFile) }),
+		key("command", &command.Args, field.command),
+		key("timeout", &command.Timeout, field.duration),
+		key("compare", &v.Compare, func(f field) map[string]problem.Comparison { return named(f, field.comparison) }),
+		key("atol", &v.ATol, field.expression),
+		key("rtol", &v.RTol, field.expression),
+	)
+	if f.failed(f.name) {
+		return v
+	}
+	var given []string
+	for _, key := range []string{"spec", "npy", "command"} {
+		if f.has(key) {
+			given = append(given, key)
+		}
+	}
+	switch {
+	case len(given) == 0:
+		f.failf("the reference is missing: give spec, npy or command")
+		return v
+	case len(given) > 1:
+		f.failf("the reference is given twice: %s", strings.Join(given, " and "))
+		return v
+	case given[0] == "command":
+		command.Dir = f.folder()
+		v.Command = &command
+	}
+	for key, of := range map[string]string{"parameters": "spec", "launches": "spec", "swap": "spec", "timeout": "command"} {
+		if f.has(key) && of != given[0] {
+			name := f.pathOf(key)
+			f.failAt(name, f.locate(name), fmt.Errorf("belongs to %s, not to %s", of, given[0]))
+		}
+	}
+	return v
+}
+
+// command reads a program with its arguments.
+func (f field) command() []string {
+	if !f.onDisk() {
+		f.failf("commands are run from the operating system's files only; the specification is a bundled one")
+		return nil
+	}
+	return each(f.listOrOne(), field.text)
+}
+
+// folder returns the folder of the specification, in which commands run.
+func (f field) folder() string {
+	folder := filepath.Dir(f.path)
+	if absolute, err := filepath.Abs(folder); err == nil {
+		return absolute
+	}
+	return folder
+}
+
+// duration reads a time such as 30s.
+func (f field) duration() time.Duration {
+	text := f.text()
+	d, err := time.ParseDuration(text)
+	if (err != nil || d <= 0) && !f.failed(f.name) {
+		f.failf("%q is no time; write one such as 30s or 5m", text)
+	}
+	return d
+}
+
+// comparison reads the name of a reduction, or {as: …, rows: …}.
+func (f field) comparison() (c problem.Comparison) {
+	reduction := func(f field) array.Reduction {
+		r, err := array.ParseReduction(f.text())
+		if err != nil && !f.failed(f.name) {
+			f.fail(err)
+		}
+		return r
+	}
+	if f.node.Kind != yaml.MappingNode {
+		c.As = reduction(f)
+		return c
+	}
+	f.keys(key("as", &c.As, reduction), key("rows", &c.Rows, field.expression))
+	f.require("as")
+	return c
+}
+
+func (f field) swap() (names [2]string) {
+	items := f.list()
+	if len(items) != 2 {
+		if !f.failed(f.name) {
+			f.failf("expected the names of two buffers, found %d", len(items))
+		}
+		return names
+	}
+	return [2]string{items[0].text(), items[1].text()}
+}
+
+// loadReference makes the specification that verify.spec names the reference of the definition,
+// which gives its values to constants of the same name. Errors of the reference have its own file
+// and lines. Its own verification is not read: a reference is correct by definition, and a
+// kernel may be verified by itself.
+func (d *document) loadReference(definition *problem.Definition) Errors {
+	verify := definition.Verify
+	definition.Verify = nil // unless the reference is sound
+	path := d.beside(d.path, d.reference)
+	if err := d.checkRegular(path); err != nil {
+		d.failAt("verify.spec", d.locate("verify.spec"), d.explain(path, err))
+		return nil
+	}
+	doc := newDocument(d.files, path)
+	doc.unverified = true
+	root, errs := doc.parse()
+	if errs == nil && isT1(root) {
+		errs = Errors{{File: path, Err: errT1}}
+	}
+	if errs != nil {
+		return errs
+	}
+	reference := doc.field("", root).definition()
+	for i, c := range reference.Constants {
+		j := slices.IndexFunc(definition.Constants, func(o problem.Constant) bool { return o.Name == c.Name })
+		if j >= 0 {
+			reference.Constants[i].Value = definition.Constants[j].Value
+		}
+	}
+	reference.Seed, reference.Baseline = definition.Seed, nil
+	doc.check(reference)
+	if len(doc.errs) > 0 {
+		sortErrors(doc.errs)
+		return doc.errs
+	}
+	verify.Problem = &reference
+	definition.Verify = verify
+	return nil
+}
