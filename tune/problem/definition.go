@@ -67,20 +67,20 @@ type Stage struct {
 	Swap   [2]string
 }
 
-// A Shape is the index space of a kernel as given.
-type Shape struct {
+// A givenShape is the index space of a kernel in a definition.
+type givenShape struct {
 	ProblemSize  []Expr
 	BlockSize    [3]Expr
 	GridDiv      [3][]Expr
 	GlobalOffset []Expr
 }
 
-func (d Definition) shape() Shape {
-	return Shape{d.ProblemSize, d.BlockSize, d.GridDiv, d.GlobalOffset}
+func (d Definition) shape() givenShape {
+	return givenShape{d.ProblemSize, d.BlockSize, d.GridDiv, d.GlobalOffset}
 }
 
 // shapeWithin returns the index space of a stage of a definition.
-func (s Stage) shapeWithin(d Definition) Shape {
+func (s Stage) shapeWithin(d Definition) givenShape {
 	shape := d.shape()
 	if s.ProblemSize != nil {
 		shape.ProblemSize = s.ProblemSize

@@ -112,7 +112,7 @@ func (s *shape) expressions() []*expression.Expression {
 }
 
 // compileShape compiles an index space, whose fields begin with a prefix.
-func (p *Problem) compileShape(errs *fieldErrors, prefix string, given Shape, scope expression.Scope) *shape {
+func (p *Problem) compileShape(errs *fieldErrors, prefix string, given givenShape, scope expression.Scope) *shape {
 	s := &shape{}
 	if n := len(given.ProblemSize); n < 1 || n > 3 {
 		errs.addf(prefix+"problem_size", "has %d dimensions; want one to three", n)

@@ -126,7 +126,7 @@ func (p *Problem) doubtfulParts() (notices []string) {
 			}
 		}
 	}
-	if p.parameters.Len() > 0 && slices.ContainsFunc(p.shapes(), func(s *shape) bool { return s.blockSize == [3]*expression.Expression{} }) {
+	if p.parameters.Len() > 0 && slices.ContainsFunc(shapesOf(p.stages), func(s *shape) bool { return s.blockSize == [3]*expression.Expression{} }) {
 		notices = append(notices, "The local size is 1, because the specification has neither block_size nor a parameter block_size_x.")
 	}
 	return notices
@@ -137,9 +137,9 @@ var ruleLike = regexp.MustCompile(`^\s*((range|linspace|arange|list)\s*\(.*\)|-?
 
 // sizesRead reports whether the launch or an argument depends on a parameter.
 func (p *Problem) sizesRead(parameter string) bool {
-	sizes := p.repeats(p.stages)
-	for _, s := range p.shapes() {
-		sizes = append(sizes, s.expressions()...)
+	var sizes []*expression.Expression
+	for _, s := range p.Steps() {
+		sizes = append(sizes, s.Expressions()...)
 	}
 	for i := range p.arguments {
 		sizes = append(append(sizes, p.arguments[i].values()...), p.arguments[i].sizes...)

@@ -2,6 +2,7 @@ package problem
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -44,7 +45,7 @@ func (p *Problem) compileStages(errs *fieldErrors, scope expression.Scope) {
 	for i, source := range d.ProblemSize {
 		p.problemSize = append(p.problemSize, p.compileSize(errs, fmt.Sprintf("problem_size[%d]", i), source, scope))
 	}
-	if n := countStages(d.Stages); n > maxStages {
+	if n := len(slices.Collect(every(d.Stages))); n > maxStages {
 		errs.addf("kernels", "%d kernels and loops are more than the %d that are taken", n, maxStages)
 		return
 	}
@@ -57,14 +58,6 @@ func (p *Problem) compileStages(errs *fieldErrors, scope expression.Scope) {
 	if len(kernelNames(d.Stages)) == 0 {
 		errs.addf("kernels", "no kernel is named")
 	}
-}
-
-func countStages(list []Stage) int {
-	n := len(list)
-	for _, s := range list {
-		n += countStages(s.Stages)
-	}
-	return n
 }
 
 // compileList compiles stages within loops with some indices.
@@ -118,12 +111,33 @@ func (p *Problem) compileStage(errs *fieldErrors, field string, given Stage, ind
 	case !space.IsIdentifier(given.Kernel):
 		errs.addf(field+".name", "%q is not the name of a kernel function", given.Kernel)
 	}
-	s.shape = p.compileShape(errs, field+".", given.shapeWithin(p.definition), inner)
+	var faults fieldErrors
+	s.shape = p.compileShape(&faults, field+".", given.shapeWithin(p.definition), inner)
+	p.addShapeFaults(errs, &faults, field+".", given)
 	s.arguments = p.compilePlaces(errs, field+".arguments", given.Arguments, indices)
 	s.repeated = !slices.ContainsFunc(s.shape.expressions(), p.readsIndex) && !slices.ContainsFunc(s.arguments, func(i int) bool {
 		return slices.ContainsFunc(p.arguments[i].values(), p.readsIndex)
 	})
 	return s
+}
+
+// addShapeFaults adds the faults of the index space of a stage. Those of keys that it takes from the definition are
+// faults of the definition's keys, and are added once for all stages.
+func (p *Problem) addShapeFaults(errs, faults *fieldErrors, prefix string, s Stage) {
+	own := map[string]bool{
+		"problem_size": s.ProblemSize != nil || p.definition.ProblemSize == nil, "block_size": s.BlockSize != [3]Expr{},
+		"grid_div": s.GridDiv[0] != nil || s.GridDiv[1] != nil || s.GridDiv[2] != nil, "global_offset": s.GlobalOffset != nil,
+	}
+	for _, err := range faults.errs {
+		fault := err.(*FieldError)
+		field := strings.TrimPrefix(fault.Field, prefix)
+		if end := strings.IndexAny(field, ".["); !own[field[:max(end, 0)]] && end > 0 {
+			fault = &FieldError{field, fault.Err}
+		}
+		if !slices.ContainsFunc(errs.errs, func(e error) bool { return e.Error() == fault.Error() }) {
+			errs.errs = append(errs.errs, fault)
+		}
+	}
 }
 
 // compilePlaces returns the arguments of a kernel by their names; without names, all of them. It is an
@@ -172,9 +186,7 @@ func (p *Problem) withIndices(scope expression.Scope) expression.Scope {
 	return scope
 }
 
-// shapes returns the index spaces of all kernels.
-func (p *Problem) shapes() []*shape { return shapesOf(p.stages) }
-
+// shapesOf returns the index spaces of all kernels of some stages.
 func shapesOf(list []stage) (all []*shape) {
 	for _, s := range list {
 		if s.shape != nil {
@@ -185,39 +197,36 @@ func shapesOf(list []stage) (all []*shape) {
 	return all
 }
 
-// repeats returns the numbers of repetitions.
-func (p *Problem) repeats(list []stage) (all []*expression.Expression) {
-	for _, s := range list {
-		if s.repeat != nil {
-			all = append(all, s.repeat)
+// every yields stages and those within them, in the order of the definition.
+func every(list []Stage) iter.Seq[Stage] {
+	return func(yield func(Stage) bool) {
+		for _, s := range list {
+			if !yield(s) {
+				return
+			}
+			for inner := range every(s.Stages) {
+				if !yield(inner) {
+					return
+				}
+			}
 		}
-		all = append(all, p.repeats(s.stages)...)
 	}
-	return all
 }
 
-// indexNames returns the names of the indices of loops, each once.
-func indexNames(list []Stage) (names []string) {
-	for _, s := range list {
-		for _, name := range append([]string{s.Index}, indexNames(s.Stages)...) {
-			if name != "" && !slices.Contains(names, name) {
-				names = append(names, name)
-			}
+// namesIn returns the names that stages have by a field, each once.
+func namesIn(list []Stage, field func(Stage) string) (names []string) {
+	for s := range every(list) {
+		if name := field(s); name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 	}
 	return names
 }
 
-// kernelNames returns the names of kernels, each once.
-func kernelNames(list []Stage) (names []string) {
-	for _, s := range list {
-		for _, name := range append([]string{s.Kernel}, kernelNames(s.Stages)...) {
-			if name != "" && !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-		}
-	}
-	return names
+func indexNames(list []Stage) []string { return namesIn(list, func(s Stage) string { return s.Index }) }
+
+func kernelNames(list []Stage) []string {
+	return namesIn(list, func(s Stage) string { return s.Kernel })
 }
 
 // IsPipeline reports whether the problem launches a list of kernels.

@@ -141,3 +141,17 @@ func TestTheDriverChoosesWorkGroups(t *testing.T) {
 		}
 	}
 }
+
+// TestFaultsOfSizesThatAllKernelsHave reports them once, at the key of the specification.
+func TestFaultsOfSizesThatAllKernelsHave(t *testing.T) {
+	d := passes()
+	d.ProblemSize, d.BlockSize[0], d.Stages[1].Stages[0].ProblemSize = []Expr{"m"}, "block", nil
+	_, err := New(d)
+	var got []string
+	for _, f := range fieldsOf(err) {
+		got = append(got, f.Field)
+	}
+	if strings.Join(got, " ") != "problem_size[0] block_size.x" {
+		t.Errorf("%v", err)
+	}
+}

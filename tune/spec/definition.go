@@ -2,7 +2,6 @@ package spec
 
 import (
 	"math"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -57,21 +56,8 @@ func (f field) blockSize() [3]problem.Expr {
 
 func (f field) gridDiv() [3][]problem.Expr { return dimensions(f, xyz, field.divisors) }
 
-// maxStages bounds the kernels and loops of a pipeline that are read, and maxStageDepth the nesting of loops:
-// aliases can make a short document endless.
-const (
-	maxStages     = 1000
-	maxStageDepth = 8
-)
-
 // stage reads a kernel of a pipeline, or a list of kernels that are repeated together.
 func (f field) stage() (s problem.Stage) {
-	if f.stages++; f.stages > maxStages || strings.Count(f.name, "kernels[") > maxStageDepth {
-		if !f.failed("kernels") {
-			f.failf("the list has more than %d kernels and loops, or loops nested deeper than %d", maxStages, maxStageDepth)
-		}
-		return s
-	}
 	f.keys(
 		key("name", &s.Kernel, field.text),
 		key("arguments", &s.Arguments, func(f field) []string { return append([]string{}, each(f.list(), field.text)...) }),

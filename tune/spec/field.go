@@ -26,7 +26,6 @@ type document struct {
 	options map[string]string // the options that give values to fields, by field
 	origins map[string]string // of a T1 file: its fields, by the fields of the definition
 
-	stages     int      // read so far
 	converting bool     // a T1 file is converted
 	lost       []string // what a specification cannot express of it
 
