@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -28,7 +30,8 @@ a device and a size, and compute the launch.
    ndtune export kernel.yaml kernel.jsonl -o include
 
 The sizes are the whole-number constants that the problem size of the specification reads. Logs of
-several devices and sizes may be given. Records of another source of the kernel are left out.
+several devices and sizes may be given; they are added to a wisdom file that is there, and the
+header has all its records, except those of another source of the kernel.
 docs/export.md shows a program that uses the header.`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: ".", Usage: "`FOLDER` for the files; it is made if necessary"},
@@ -40,7 +43,7 @@ docs/export.md shows a program that uses the header.`,
 
 func exportFiles(c *cli.Context) error {
 	if c.NArg() < 2 {
-		return wrong("want a specification and at least one record of its kernel")
+		return wrong("want a specification and at least one record of its kernel: %s %s", c.Command.HelpName, c.Command.ArgsUsage)
 	}
 	s, err := spec.Load(c.Args().First(), spec.Options{})
 	if err != nil {
@@ -60,16 +63,27 @@ func exportFiles(c *cli.Context) error {
 			}
 		}
 	}
+	folder := c.String("output")
+	wisdomPath, headerPath := filepath.Join(folder, all.Key+".wisdom"), filepath.Join(folder, all.Key+".h")
+	kept, err := wisdom.Read(wisdomPath)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		kept = all
+	case err != nil:
+		return &usageError{err}
+	default:
+		if err := kept.Merge(all); err != nil {
+			return wrong("%s: %w", wisdomPath, err)
+		}
+	}
 	var text bytes.Buffer
-	if err := export.WriteHeader(&text, s.Problem, all); err != nil {
+	if err := export.WriteHeader(&text, s.Problem, kept); err != nil {
 		return wrong("%s: %w", c.Args().First(), err)
 	}
-	folder := c.String("output")
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return wrong("-o: %w", err)
 	}
-	wisdomPath, headerPath := filepath.Join(folder, all.Key+".wisdom"), filepath.Join(folder, all.Key+".h")
-	if err := files.Write(wisdomPath, all.Encode); err != nil {
+	if _, err := wisdom.Add(c.Context, wisdomPath, all); err != nil {
 		return err
 	}
 	if err := files.Write(headerPath, func(w io.Writer) error { _, err := w.Write(text.Bytes()); return err }); err != nil {

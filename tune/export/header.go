@@ -31,7 +31,7 @@ type header struct {
 	Sizes, Defined       []parameter // constants that the problem size reads, and those that are macros
 	ProblemSize          []string    // assignments
 	Records              []string
-	Overall              int
+	Levels               []string // in words
 	OptionBytes          int
 	NDRange              string
 	Source               []string
@@ -147,7 +147,9 @@ func (h *header) addRecords(p *problem.Problem, f *wisdom.File) error {
 		return err
 	}
 	best := kept.Text(&wisdom.Record{Configuration: overall.Configuration})
-	h.Overall = -1
+	for level := wisdom.SameSize; level <= wisdom.BestOverall; level++ {
+		h.Levels = append(h.Levels, quote(level.String()))
+	}
 	for i := range kept.Records {
 		r := &kept.Records[i]
 		c, err := p.Parameters().Configure(r.Configuration)
@@ -156,10 +158,11 @@ func (h *header) addRecords(p *problem.Problem, f *wisdom.File) error {
 		}
 		line := options.BuildOptions(c, r.Device)
 		h.OptionBytes = max(h.OptionBytes, len(line)+1)
-		h.Records = append(h.Records, recordText(r, line, c))
-		if h.Overall < 0 && kept.Text(r) == best {
-			h.Overall = i
+		cost := r.Objective
+		if f.Objective.Maximize {
+			cost = -cost
 		}
+		h.Records = append(h.Records, recordText(r, line, c, cost, r.SourceDigest == digest, kept.Text(r) == best))
 	}
 	for _, d := range h.Defined {
 		h.OptionBytes += len(" -D =") + len(d.Name) + 20
@@ -191,25 +194,31 @@ func withoutSizes(p *problem.Problem, sizes []parameter) (*problem.Problem, erro
 var deviceTypes = map[string]string{"cpu": "CL_DEVICE_TYPE_CPU", "gpu": "CL_DEVICE_TYPE_GPU", "accelerator": "CL_DEVICE_TYPE_ACCELERATOR"}
 
 // recordText returns the initializer of a record.
-func recordText(r *wisdom.Record, options string, c space.Configuration) string {
+func recordText(r *wisdom.Record, options string, c space.Configuration, cost float64, sameSource, overall bool) string {
 	typ := deviceTypes[r.Device.Type]
 	if typ == "" {
 		typ = "0"
 	}
 	size := []int{1, 1, 1}
 	copy(size, r.ProblemSize)
-	verified := 0
-	if r.Verified {
-		verified = 1
+	date := int64(0)
+	if !r.Date.IsZero() {
+		date = r.Date.Unix()
 	}
 	var values []string
 	for i := range c.Len() {
 		text, _ := expression.Literal(expression.C, c.At(i))
 		values = append(values, text)
 	}
-	return fmt.Sprintf("%s, %s, %s, %s, %s, {%d, %d, %d}, %.17g, %d, %s, {%s}",
-		quote(r.Device.Name), quote(r.Device.Vendor), quote(r.Device.Driver), quote(r.Device.Architecture), typ,
-		size[0], size[1], size[2], r.Time, verified, quote(options), strings.Join(values, ", "))
+	return fmt.Sprintf("%s, %s, %s, %s, %s, %s, {%d, %d, %d}, %.17g, %.17g, %d, %s, %s, %s, %s, {%s}",
+		quote(r.Device.Name), quote(r.Device.Vendor), quote(r.Device.Platform), quote(r.Device.Driver), quote(r.Device.Architecture), typ,
+		size[0], size[1], size[2], r.Time, cost, date, truth(sameSource), truth(r.Verified), truth(overall), quote(options), strings.Join(values, ", "))
+}
+
+// truth returns a bool as a literal of C.
+func truth(v bool) string {
+	literal, _ := expression.Literal(expression.C, v)
+	return literal
 }
 
 // addSource adds the lines of the source.

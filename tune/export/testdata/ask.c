@@ -22,7 +22,7 @@ int main(void) {
         strcpy(d.driver, field[2]);
         d.type = (cl_device_type)atoi(field[3]);
         d.major = (cl_uint)atoi(field[4]);
-        d.minor = (cl_uint)atoi(field[5]);
+        strcpy(d.platform, field[5]);
         if (scale_choose(&d, atoll(field[6]), atoll(field[7]), 3, &c)) {
             printf("no size\n");
         } else if (scale_ndrange(&c, &r)) {

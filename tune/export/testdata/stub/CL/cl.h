@@ -7,13 +7,16 @@ typedef uint32_t cl_uint;
 typedef int32_t cl_int;
 typedef uint64_t cl_device_type;
 typedef cl_uint cl_device_info;
-typedef struct device { char name[128], vendor[128], driver[128]; cl_device_type type; cl_uint major, minor; } *cl_device_id;
+typedef cl_uint cl_platform_info;
+typedef struct device { char name[128], vendor[128], driver[128], platform[128]; cl_device_type type; cl_uint major, minor; } *cl_device_id, *cl_platform_id;
 
 #define CL_SUCCESS 0
 #define CL_DEVICE_TYPE_CPU 2
 #define CL_DEVICE_TYPE_GPU 4
 #define CL_DEVICE_TYPE_ACCELERATOR 8
 #define CL_DEVICE_TYPE 0x1000
+#define CL_DEVICE_PLATFORM 0x1031
+#define CL_PLATFORM_NAME 0x0902
 #define CL_DEVICE_NAME 0x102B
 #define CL_DEVICE_VENDOR 0x102C
 #define CL_DRIVER_VERSION 0x102D
@@ -27,10 +30,18 @@ static inline cl_int clGetDeviceInfo(cl_device_id d, cl_device_info what, size_t
     case CL_DEVICE_VENDOR: from = d->vendor; n = strlen(d->vendor) + 1; break;
     case CL_DRIVER_VERSION: from = d->driver; n = strlen(d->driver) + 1; break;
     case CL_DEVICE_TYPE: from = &d->type; n = sizeof d->type; break;
+    case CL_DEVICE_PLATFORM: from = &d; n = sizeof d; break;
     case 0x4000: from = d->major ? &d->major : NULL; break;
     case 0x4001: from = d->major ? &d->minor : NULL; break;
     }
     if (from == NULL || n > bytes) return -30;
     memcpy(value, from, n);
+    return CL_SUCCESS;
+}
+
+static inline cl_int clGetPlatformInfo(cl_platform_id p, cl_platform_info what, size_t bytes, void *value, size_t *size) {
+    (void)size;
+    if (what != CL_PLATFORM_NAME || strlen(p->platform) + 1 > bytes) return -30;
+    strcpy((char *)value, p->platform);
     return CL_SUCCESS;
 }
