@@ -7,8 +7,7 @@ import (
 )
 
 // A Node is a part of an expression: an operation on other parts, a constant or a name. It has a
-// kind, and it is printed as it was written. Nodes are immutable; one goroutine at a time may
-// print them.
+// kind, and it is printed as it was written. Nodes are immutable.
 type Node struct {
 	Operation
 	Args  []*Node
@@ -22,7 +21,6 @@ type Node struct {
 	nonZero bool   // a number that cannot be 0
 	vm      bool   // only the VM of expr-lang can compute it
 	written string // the operator, where it is not the one of the code
-	size    int    // see Size; 0: not known
 }
 
 // A Kind is the type of a part of an expression.

@@ -94,17 +94,23 @@ func (n *Node) layout(text func(string), part func(n *Node, at level)) level {
 
 // Size is the number of bytes of the printed node, as far as it is below 2³¹.
 func (n *Node) Size() int {
-	if n.size == 0 {
-		size := 0
-		n.layout(func(s string) { size += len(s) }, func(a *Node, at level) {
-			size = min(size+a.Size(), math.MaxInt32)
+	known := map[*Node]int{} // nodes share parts, so that the text can be much longer than the computation
+	var size func(n *Node) int
+	size = func(n *Node) int {
+		total, ok := known[n]
+		if ok {
+			return total
+		}
+		n.layout(func(s string) { total += len(s) }, func(a *Node, at level) {
+			total = min(total+size(a), math.MaxInt32)
 			if a.holds() < at {
-				size += len("()")
+				total += len("()")
 			}
 		})
-		n.size = size
+		known[n] = total
+		return total
 	}
-	return n.size
+	return size(n)
 }
 
 // holds is the level of the node.
