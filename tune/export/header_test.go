@@ -22,15 +22,15 @@ func scale() problem.Definition {
 	return problem.Definition{
 		Kernel: problem.Kernel{Name: "scale", Source: "// \"scale\" \\ ??/ é\n__kernel void scale(__global float *x) { x[get_global_id(0)] *= factor; }", BuildOptions: []string{"-DFAST=1"}},
 		Constants: []problem.Constant{
-			{Name: "w", Value: 64}, {Name: "h", Value: 32, Host: true}, {Name: "factor", Value: "2.5f"}, {Name: "pad", Value: 3},
+			{Name: "size", Value: 64}, {Name: "h", Value: 32, Host: true}, {Name: "factor", Value: "2.5f"}, {Name: "pad", Value: 3},
 		},
-		ProblemSize: []problem.Expr{"w", "h + pad"},
-		Arguments:   []problem.Argument{{Name: "x", Type: "float32", Size: "w * max(1, h)", Output: true}},
+		ProblemSize: []problem.Expr{"size", "h + pad"},
+		Arguments:   []problem.Argument{{Name: "x", Type: "float32", Size: "size * max(1, h)", Output: true}},
 		Parameters: []space.Parameter{
 			{Name: "block_size_x", Values: []space.Value{8, 16, 32}}, {Name: "tile", Values: []space.Value{1, 2}},
-			{Name: "part", Values: []space.Value{0.5, 1.0}}, {Name: "on", Values: []space.Value{true, false}}, {Name: "how", Values: []space.Value{"a", "b"}},
+			{Name: "part", Values: []space.Value{0.5, 1.0}}, {Name: "class", Values: []space.Value{true, false}}, {Name: "how", Values: []space.Value{"a", "b"}},
 		},
-		GridDiv: [3][]problem.Expr{{"block_size_x", `how == "a" and on ? tile : 2 * tile`}, {"int(2 * part)"}, nil},
+		GridDiv: [3][]problem.Expr{{"block_size_x", `how == "a" and class ? tile : 2 * tile`}, {"int(2 * part)"}, nil},
 	}
 }
 
@@ -128,7 +128,7 @@ func TestHeaderChoosesAsWisdomDoes(t *testing.T) {
 		if !slices.ContainsFunc(choice.Weaknesses, func(w wisdom.Weakness) bool { return w.Kind == wisdom.DriverDiffers }) && choice.Level != wisdom.BestOverall {
 			same = 1
 		}
-		options := fmt.Sprintf("-DFAST=1 -D factor=2.5f %s -D w=%d -D pad=3", problem.BuildOptions(c), w)
+		options := fmt.Sprintf("-DFAST=1 -D factor=2.5f %s -D size=%d -D pad=3", problem.BuildOptions(c), w)
 		launches, err := at.Launches(c, d)
 		if err != nil {
 			fmt.Fprintf(&want, "%d %d %s no launch\n", choice.Level, same, options)
@@ -189,12 +189,12 @@ func TestHeadersThatCannotBeWritten(t *testing.T) {
 		{func(d *problem.Definition, f *wisdom.File) { f.Key = "a-b" }, `the key "a-b" is no identifier of C`},
 		{func(d *problem.Definition, f *wisdom.File) { f.Records[0].SourceDigest = "another" }, "all records are of another source of the kernel"},
 		{func(d *problem.Definition, f *wisdom.File) { f.Parameters = []string{"x"} }, "the wisdom is about the parameters x, the specification has block_size_x"},
-		{func(d *problem.Definition, f *wisdom.File) { d.Stages = []problem.Stage{{Kernel: "scale"}} }, "a pipeline cannot be exported to C yet"},
-		{func(d *problem.Definition, f *wisdom.File) { d.ProblemSize[0] = "w * device.compute_units" }, "problem_size[0]: "},
+		{func(d *problem.Definition, f *wisdom.File) { d.Stages = []problem.Stage{{Kernel: "scale"}} }, "a pipeline cannot be exported yet"},
+		{func(d *problem.Definition, f *wisdom.File) { d.ProblemSize[0] = "size * device.compute_units" }, "problem_size[0]: "},
 		{func(d *problem.Definition, f *wisdom.File) {
 			d.BlockSize[0] = "min(block_size_x, device.max_work_group_size)"
 		}, "the NDRange of scale: "},
-		{func(d *problem.Definition, f *wisdom.File) { d.Kernel.BuildOptions = []string{"-DHALF={w / 2}"} }, "the build option -DHALF={w / 2} reads the size w"},
+		{func(d *problem.Definition, f *wisdom.File) { d.Kernel.BuildOptions = []string{"-DHALF={size / 2}"} }, "the build option -DHALF={size / 2} reads the size size"},
 		{func(d *problem.Definition, f *wisdom.File) { d.Parameters[4].Values = []space.Value{"a b"} }, "that no compiler's option can carry"},
 		{func(d *problem.Definition, f *wisdom.File) { d.Parameters[4].Values = []space.Value{"a", 3} }, "the parameter how has values of several types"},
 		{func(d *problem.Definition, f *wisdom.File) {

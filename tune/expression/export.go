@@ -394,7 +394,9 @@ func (x *exporter) quoted(s string) string {
 	var b strings.Builder
 	for _, r := range s {
 		switch {
-		case r >= ' ' && r <= '~' && r != '"' && r != '\\' && r != '?': // ?? begins a trigraph of C
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r >= ' ' && r <= '~' && r != '"' && r != '\\' && (r != '?' || x.language != C): // ?? begins a trigraph of C
 			b.WriteRune(r)
 		case x.language == C:
 			for _, c := range []byte(string(r)) {

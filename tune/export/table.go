@@ -1,0 +1,251 @@
+package export
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ndtune/ndtune/tune/expression"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/wisdom"
+)
+
+// A table is a tuned kernel in no language: its best configurations by device and size, its source, and the rules
+// of its launch.
+type table struct {
+	Key, Kernel string
+	Parameters  []variable
+	Sizes       []variable // the whole-number constants that the problem size reads
+	Levels      []string   // in words, from level 1
+	Records     []entry    // of one device together, the best of one size first
+	Source      []string   // lines
+
+	step problem.Step
+}
+
+// A variable is a parameter or a size of the problem.
+type variable struct {
+	Name       string
+	Identifier string // in the language of a form
+	Kind       expression.Kind
+	IsMacro    bool // of a size: the kernel gets it as a macro
+}
+
+// An entry is a record with the figures that the lookup needs.
+type entry struct {
+	wisdom.Record
+	Size       [3]int        // of the problem; 1 in further dimensions
+	Values     []space.Value // of the parameters
+	Options    string        // for the compiler, without the sizes
+	Cost       float64       // the objective; less is better
+	Date       int64         // seconds since 1970; 0: unknown
+	SameSource bool          // it was measured with the present source; false: the source is not recorded
+	Overall    bool          // its configuration is the best over all devices and sizes
+}
+
+// newTable returns the table of a problem. The error names what no language can have: a pipeline, a source that is
+// made for each configuration, or wisdom about another kernel or another source.
+func newTable(p *problem.Problem, f *wisdom.File) (*table, error) {
+	d := p.Definition()
+	switch {
+	case p.IsPipeline():
+		return nil, errors.New("a pipeline cannot be exported yet: its launches would need a loop")
+	case d.Kernel.Func != nil || d.Kernel.Command != nil:
+		return nil, errors.New("the source is made for each configuration, and an exported kernel has one source")
+	case !slices.Equal(f.Parameters, p.Parameters().Names()):
+		return nil, fmt.Errorf("the wisdom is about the parameters %s, the specification has %s", strings.Join(f.Parameters, ", "), strings.Join(p.Parameters().Names(), ", "))
+	case !space.IsIdentifier(f.Key):
+		return nil, fmt.Errorf("the key %q is no identifier of C; give another one with --key", f.Key)
+	}
+	t := &table{Key: f.Key, Kernel: p.KernelName(), step: p.Steps()[0]}
+	for i := range p.Parameters().Len() {
+		q := p.Parameters().At(i)
+		kind, err := kindOf(q)
+		if err != nil {
+			return nil, err
+		}
+		t.Parameters = append(t.Parameters, variable{Name: q.Name, Kind: kind})
+	}
+	for i, e := range t.step.ProblemSize {
+		if e.Reads("device") {
+			return nil, fmt.Errorf("problem_size[%d]: %s reads the device, and the size of the problem chooses the configuration for a device", i, e)
+		}
+	}
+	for _, c := range d.Constants {
+		_, whole := c.Number().(int)
+		if whole && slices.ContainsFunc(t.step.ProblemSize, func(e *expression.Expression) bool { return e.Reads(c.Name) }) {
+			t.Sizes = append(t.Sizes, variable{Name: c.Name, IsMacro: !c.Host})
+		}
+	}
+	for level := wisdom.SameSize; level <= wisdom.BestOverall; level++ {
+		t.Levels = append(t.Levels, level.String())
+	}
+	if err := t.addRecords(p, f); err != nil {
+		return nil, err
+	}
+	return t, t.addSource(p)
+}
+
+// kindOf returns the kind of the values of a parameter: a float if some are integers and others floats.
+func kindOf(q space.Parameter) (kind expression.Kind, err error) {
+	for i, v := range q.Values {
+		k, _ := expression.KindOf(v)
+		switch {
+		case i == 0 || k == kind:
+			kind = k
+		case max(k, kind) <= expression.Real: // integers and floats
+			kind = expression.Real
+		default:
+			return 0, fmt.Errorf("the parameter %s has values of several types, which no variable can hold", q.Name)
+		}
+	}
+	return kind, nil
+}
+
+// addRecords adds the records of the present source, and those whose source is not recorded.
+func (t *table) addRecords(p *problem.Problem, f *wisdom.File) error {
+	options, err := t.withoutSizes(p)
+	if err != nil {
+		return err
+	}
+	digest := p.KernelDigest()
+	kept := *f
+	kept.Records = slices.DeleteFunc(f.Sorted(), func(r wisdom.Record) bool { return r.SourceDigest != "" && r.SourceDigest != digest })
+	if len(kept.Records) == 0 {
+		return errors.New("all records are of another source of the kernel: tune it again")
+	}
+	overall, err := kept.Overall("")
+	if err != nil {
+		return err
+	}
+	best := kept.Text(&wisdom.Record{Configuration: overall.Configuration})
+	for _, r := range kept.Records {
+		c, err := p.Parameters().Configure(r.Configuration)
+		if err != nil {
+			return fmt.Errorf("the configuration %s: %w", kept.Text(&r), err)
+		}
+		e := entry{
+			Record: r, Size: [3]int{1, 1, 1}, Options: options.BuildOptions(c, r.Device), Cost: r.Objective,
+			SameSource: r.SourceDigest == digest, Overall: kept.Text(&r) == best,
+		}
+		copy(e.Size[:], r.ProblemSize)
+		for i := range c.Len() {
+			e.Values = append(e.Values, c.At(i))
+		}
+		if f.Objective.Maximize {
+			e.Cost = -e.Cost
+		}
+		if !r.Date.IsZero() {
+			e.Date = r.Date.Unix()
+		}
+		t.Records = append(t.Records, e)
+	}
+	return nil
+}
+
+// withoutSizes returns the problem without the macros of its sizes, for the options that do not depend on them.
+func (t *table) withoutSizes(p *problem.Problem) (*problem.Problem, error) {
+	d := p.Definition()
+	d.Verify, d.Baseline = nil, nil
+	d.Constants = slices.Clone(d.Constants)
+	for _, s := range t.Sizes {
+		for i := range d.Constants {
+			if c := &d.Constants[i]; c.Name == s.Name {
+				c.Host = true
+			}
+		}
+		reads := regexp.MustCompile(`\{[^}]*\b` + s.Name + `\b`)
+		for _, o := range d.Kernel.BuildOptions {
+			if reads.MatchString(o) {
+				return nil, fmt.Errorf("the build option %s reads the size %s, which is known only to the application", o, s.Name)
+			}
+		}
+	}
+	return problem.New(d)
+}
+
+// addSource adds the lines of the source.
+func (t *table) addSource(p *problem.Problem) error {
+	first, err := p.Parameters().ConfigureFirst(nil)
+	if err != nil {
+		return err
+	}
+	v, err := p.Variant(first, hardware.Device{})
+	if err != nil {
+		return err
+	}
+	switch {
+	case v.SPIRV():
+		return errors.New("a SPIR-V module cannot be exported yet")
+	case v.Prologue > 0:
+		return errors.New("a parameter or a constant has a value that no compiler's option can carry, such as one with spaces")
+	}
+	for line := range strings.Lines(v.Source) {
+		if t.Source = append(t.Source, line); !utf8.ValidString(line) || strings.ContainsRune(line, 0) {
+			return fmt.Errorf("line %d of the source is not text in UTF-8", len(t.Source))
+		}
+	}
+	return nil
+}
+
+// A form is a table with identifiers and expressions in a language.
+type form struct {
+	*table
+	Runtime           string // the operations that the expressions call
+	Parameters, Sizes []variable
+	ProblemSize       []string // an expression for each dimension
+	NDRange           string   // a function
+}
+
+// A dialect says how a language names things.
+type dialect struct {
+	language   expression.Language
+	identifier func(name string) string // of a parameter or a size; nil: the name itself
+	reserved   string                   // words that neither can have, with spaces between
+	parameter  string                   // format of the value of a parameter in the choice
+	size       string                   // format of a size in the choice
+}
+
+// in returns the table in a language. The function that computes the launch has a name and a declaration of the choice.
+func (t *table) in(d dialect, ndrange, choice string) (*form, error) {
+	f := &form{table: t, Runtime: expression.Runtime(d.language), Parameters: d.identify(t.Parameters), Sizes: d.identify(t.Sizes)}
+	names := map[string]string{}
+	for _, v := range f.Parameters {
+		names[v.Name] = fmt.Sprintf(d.parameter, v.Identifier)
+	}
+	for _, v := range f.Sizes {
+		names[v.Name] = fmt.Sprintf(d.size, v.Identifier)
+	}
+	for i, e := range t.step.ProblemSize {
+		text, err := e.ExportInt(d.language, t.step.WithConstants(d.language, names))
+		if err != nil {
+			return nil, fmt.Errorf("problem_size[%d]: %w", i, err)
+		}
+		f.ProblemSize = append(f.ProblemSize, text)
+	}
+	var err error
+	f.NDRange, err = t.step.NDRange(d.language, ndrange, []string{choice}, names)
+	return f, err
+}
+
+// identify gives variables identifiers that are not reserved and not the same.
+func (d dialect) identify(list []variable) []variable {
+	taken := strings.Fields(d.reserved)
+	list = slices.Clone(list)
+	for i := range list {
+		v := &list[i]
+		if v.Identifier = v.Name; d.identifier != nil {
+			v.Identifier = d.identifier(v.Name)
+		}
+		for slices.Contains(taken, v.Identifier) {
+			v.Identifier += "_"
+		}
+		taken = append(taken, v.Identifier)
+	}
+	return list
+}
