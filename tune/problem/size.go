@@ -1,6 +1,7 @@
 package problem
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -29,22 +30,46 @@ func (s Size) String() string {
 	return b.String()
 }
 
-// Distance returns how far two sizes are apart: the sum over the constants of the factor between the
-// values, as a binary logarithm. So 64×1024 is far from 1024×64, although the volume is the same.
-// Values that are not positive numbers are 1 apart if they differ.
-func (s Size) Distance(t Size) float64 {
-	sum := 0.0
+// Distances returns how far two sizes are apart in each dimension, |log2(a/b)|, the largest first: 64×1024 is far
+// from 1024×64, although the volume is the same. Of several sizes, the one whose distances come first in
+// lexical order is the nearest, and of those that are equally far, the one of the smallest volume.
+//
+// The largest distance decides, not the sum. A size that is four times as large in one dimension needs other
+// blocks there, and the dimensions in which it is equal do not make up for that. The smaller size is nearer
+// because the best configuration of a larger problem can have too few work-groups to keep the device busy.
+//
+// The unit is 2^-20, so that rounding does not decide. Values that are not positive count as 1.
+func Distances(a, b []float64) []int {
+	d := make([]int, len(a))
+	for i := range a {
+		d[i] = int(math.Round(math.Abs(math.Log2(positiveOr1(a[i])/positiveOr1(b[i]))) * (1 << 20)))
+	}
+	slices.Sort(d)
+	slices.Reverse(d)
+	return d
+}
+
+func positiveOr1(v float64) float64 {
+	if v > 0 {
+		return v
+	}
+	return 1
+}
+
+// distances returns the distances of two sizes: see [Distances]. Values that are not positive numbers are
+// as far apart as 1 and 2 if they differ.
+func (s Size) distances(t Size) []int {
+	a, b := make([]float64, len(s)), make([]float64, len(s))
 	for i, c := range s {
-		a, isNumber := space.Number(c.Value)
-		b, isNumberToo := space.Number(t[i].Value)
-		switch {
-		case isNumber && isNumberToo && a > 0 && b > 0:
-			sum += math.Abs(math.Log2(a / b))
-		case !space.SameValue(c.Value, t[i].Value):
-			sum++
+		v, isNumber := space.Number(c.Value)
+		w, isNumberToo := space.Number(t[i].Value)
+		if isNumber && isNumberToo && v > 0 && w > 0 {
+			a[i], b[i] = v, w
+		} else if !space.SameValue(c.Value, t[i].Value) {
+			b[i] = 2
 		}
 	}
-	return sum
+	return Distances(a, b)
 }
 
 // volume returns the logarithm of the product of the positive numbers.
@@ -61,26 +86,29 @@ func (s Size) volume() float64 {
 // SortSizes sorts sizes in ascending order of the product of their values. Sizes of the same product
 // keep their order.
 func SortSizes(sizes []Size) {
-	slices.SortStableFunc(sizes, func(a, b Size) int {
-		if d := a.volume() - b.volume(); math.Abs(d) > 1e-9 {
-			return int(math.Copysign(1, d))
-		}
-		return 0
-	})
+	slices.SortStableFunc(sizes, func(a, b Size) int { return compareVolumes(a.volume(), b.volume()) })
 }
 
-// NearestSizes returns the places of the sizes from the nearest to the farthest of a size. Of sizes at
-// one distance the later comes first.
+// compareVolumes compares two logarithms. Rounding does not decide.
+func compareVolumes(a, b float64) int {
+	if math.Abs(a-b) <= 1e-9 {
+		return 0
+	}
+	return cmp.Compare(a, b)
+}
+
+// NearestSizes returns the places of the sizes from the nearest to the farthest of a size: see [Distances]. Of
+// equally far sizes of one volume, the later comes first.
 func NearestSizes(of Size, sizes []Size) []int {
 	places := make([]int, len(sizes))
 	for i := range places {
 		places[i] = len(sizes) - 1 - i
 	}
 	slices.SortStableFunc(places, func(a, b int) int {
-		if d := of.Distance(sizes[a]) - of.Distance(sizes[b]); math.Abs(d) > 1e-9 {
-			return int(math.Copysign(1, d))
-		}
-		return 0
+		return cmp.Or(
+			slices.Compare(of.distances(sizes[a]), of.distances(sizes[b])),
+			compareVolumes(sizes[a].volume(), sizes[b].volume()),
+		)
 	})
 	return places
 }

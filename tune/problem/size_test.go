@@ -12,8 +12,8 @@ func sizes(values ...[2]int) (all []Size) {
 	return all
 }
 
-// TestNearestSizes: sizes are near by their dimensions, not by their volume; of two at one distance, the
-// later is the nearer one.
+// TestNearestSizes: sizes are near by their largest distance in a dimension, neither by their volume nor by the
+// sum of the distances. Of two that are equally far, the smaller one is nearer, or the later one of one volume.
 func TestNearestSizes(t *testing.T) {
 	tuned := sizes([2]int{64, 1024}, [2]int{256, 256}, [2]int{512, 128})
 	for _, c := range []struct {
@@ -28,6 +28,10 @@ func TestNearestSizes(t *testing.T) {
 		if got := fmt.Sprint(NearestSizes(sizes(c.of)[0], tuned)); got != c.want {
 			t.Errorf("%v: %s, want %s", c.of, got, c.want)
 		}
+	}
+	uneven := sizes([2]int{16, 64}, [2]int{24, 24}, [2]int{128, 64}, [2]int{64, 32})
+	if got := fmt.Sprint(NearestSizes(sizes([2]int{64, 64})[0], uneven)); got != "[3 2 1 0]" {
+		t.Errorf("uneven sizes: %s", got)
 	}
 	texts := []Size{{{Name: "layout", Value: "rows"}}, {{Name: "layout", Value: "columns"}}}
 	if got := fmt.Sprint(NearestSizes(Size{{Name: "layout", Value: "rows"}}, texts)); got != "[0 1]" {

@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
 )
 
 // A Level says how near the record of a choice is to the question, from the nearest.
@@ -235,32 +235,20 @@ func weaknesses(r *Record, q Query, drivers bool) []Weakness {
 	return found
 }
 
-// Nearer returns a negative number if size a is nearer to size than b is, 0 if both are equally near. The
-// distance in a dimension is |log2(a/size)|: twice as large is as far as half as large. The sizes' largest
-// distances of a dimension decide, then the second largest, then the third. Of two that are equally far, the
-// smaller size is nearer: the best configuration of a larger problem can have too few work-groups to keep the
-// device busy.
-//
-// The volume does not decide: 8192×512 has as many elements as 2048×2048, but its rows are four times as
-// long, and blocks that fit one of them badly fill the other.
+// Nearer returns a negative number if size a is nearer to size than b is, 0 if both are equally near: see
+// [problem.Distances]. Missing dimensions are 1.
 func Nearer(size, a, b []int) int {
 	return cmp.Or(slices.Compare(distances(size, a), distances(size, b)), cmp.Compare(volume(a), volume(b)))
 }
 
-// distances returns the distances of two sizes in each dimension, the largest first, in units of 2^-20 so
-// that rounding does not decide.
-func distances(a, b []int) []int {
-	p, q := padded(a), padded(b)
-	d := make([]int, len(p))
-	for i := range p {
-		d[i] = int(math.Round(math.Abs(math.Log2(float64(p[i])/float64(q[i]))) * (1 << 20)))
-	}
-	slices.Sort(d)
-	slices.Reverse(d)
-	return d
+func distances(a, b []int) []int { return problem.Distances(dimensions(a), dimensions(b)) }
+
+func dimensions(size []int) []float64 {
+	p := padded(size)
+	return []float64{float64(p[0]), float64(p[1]), float64(p[2])}
 }
 
 func volume(size []int) float64 {
-	p := padded(size)
-	return float64(p[0]) * float64(p[1]) * float64(p[2])
+	d := dimensions(size)
+	return d[0] * d[1] * d[2]
 }
