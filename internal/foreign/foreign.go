@@ -94,12 +94,62 @@ var commands = map[string]struct {
 }
 
 const (
-	textsC = "static const char *const texts[] = {%s};\nstatic const char *text(const int64_t *w, int i) { return texts[w[i]]; }\n"
+	textsC = `static const char *const texts[] = {%s};
+static const char *text(const int64_t *w, int i) { return texts[w[i]]; }
+static char *launched;
+static size_t launched_bytes;
+static void launched_add(const char *format, long long v) {
+    launched = (char *)realloc(launched, launched_bytes + 64);
+    if (launched == NULL) abort();
+    launched_bytes += (size_t)snprintf(launched + launched_bytes, 64, format, v);
+}
+static void launched_list(const size_t *list, int dimensions) {
+    int i;
+    launched_add("[", 0);
+    for (i = 0; i < dimensions; i++) launched_add(i > 0 ? " %%lld" : "%%lld", (long long)list[i]);
+    launched_add("] ", 0);
+}
+static int add_launch(void *data, const nd_kernel_launch *l) {
+    const cl_mem *buffers = (const cl_mem *)data;
+    const nd_range *r = &l->range;
+    const char *c;
+    int i;
+    size_t k;
+    launched_add("%%lld", l->kernel);
+    for (c = l->name; *c != 0; c++) launched_add("%%c", *c);
+    launched_list(r->global, r->dimensions);
+    launched_list(r->local, r->local[0] != 0 ? r->dimensions : 0);
+    launched_list(r->offset, r->offset[0] || r->offset[1] || r->offset[2] ? r->dimensions : 0);
+    for (i = 0; i < l->count; i++) {
+        const nd_argument *a = &l->arguments[i];
+        for (c = a->name; *c != 0; c++) launched_add("%%c", *c);
+        if (a->buffer >= 0 && (a->value != &buffers[a->buffer] || a->bytes != sizeof *buffers)) return -1;
+        if (a->buffer >= 0) launched_add("=%%lld ", *(const char *const *)a->value - (const char *)0);
+        else if (a->value == NULL) launched_add("=%%lld bytes ", (long long)a->bytes);
+        else {
+            launched_add("=x", 0);
+            for (k = 0; k < a->bytes; k++) launched_add("%%02llx", ((const unsigned char *)a->value)[k]);
+            launched_add(" ", 0);
+        }
+    }
+    launched_add("; ", 0);
+    return 0;
+}
+static void print_launches(const cl_mem *buffers, int count, int status) {
+    int i;
+    launched_add("", 0);
+    for (i = 0; i < count; i++) launched_add("%%lld ", (const char *)buffers[i] - (const char *)0);
+    if (status != 0) puts("!");
+    else puts(launched);
+    launched_bytes = 0;
+}
+`
 
 	beforeC = `#include <stdio.h>
 #include <stdlib.h>
 #include <inttypes.h>
 #include <string.h>
+typedef void *cl_mem;
 static int64_t whole(const int64_t *w, int i) { return w[i]; }
 static int truth(const int64_t *w, int i) { return w[i] != 0; }
 static double real(const int64_t *w, int i) { double f; memcpy(&f, &w[i], sizeof f); return f; }
@@ -122,7 +172,7 @@ static void print_real(double v, int *failed) {
 	afterC = `int main(void) {
     int64_t w[64] = {0};
     int number, names, i;
-    (void)whole; (void)truth; (void)real; (void)text; (void)print_whole; (void)print_truth; (void)print_text; (void)print_list; (void)print_real;
+    (void)whole; (void)truth; (void)real; (void)text; (void)print_whole; (void)print_truth; (void)print_text; (void)print_list; (void)print_real; (void)add_launch; (void)print_launches;
     while (scanf("%d %d", &number, &names) == 2) {
         int failed = 0;
         for (i = 0; i < names; i++) if (scanf("%" SCNd64, &w[i]) != 1) return 1;
@@ -134,6 +184,20 @@ static void print_real(double v, int *failed) {
 	afterPython = `
 def real(w):
     return struct.unpack("<d", struct.pack("<q", w))[0]
+
+def show_launches(launches, w, names):
+    buffers = {name: i for i, name in enumerate(names)}
+    def brackets(list):
+        return "[%s] " % " ".join(map(str, list or []))
+    def show_value(v):
+        return v.hex().join(["x", ""]) if isinstance(v, bytes) else "%d bytes" % v.bytes if isinstance(v, LocalMemory) else str(v)
+    try:
+        text = "".join(str(l.kernel) + l.name + brackets(l.global_size) + brackets(l.local_size) + brackets(l.offset) +
+            "".join("%s=%s " % (a.name, show_value(a.value)) for a in l.arguments) + "; " for l in launches(w, buffers))
+    except ValueError:
+        assert list(buffers.values()) == list(range(len(names)))
+        raise
+    return text + "".join("%d " % buffers[name] for name in names)
 
 def show(kind, v):
     assert type(v) is {"whole": int, "real": float, "truth": bool, "text": str}[kind], (kind, v)
@@ -166,6 +230,39 @@ func show(function func(w []int64) any, w []int64) (text string) {
 		return fmt.Sprintf("%016x", math.Float64bits(f))
 	}
 	return fmt.Sprint(v)
+}
+
+func showLaunches(launches func(w []int64, buffers map[string]any) ([]Launch, error), w []int64, names ...string) any {
+	buffers := map[string]any{}
+	for i, name := range names {
+		buffers[name] = i
+	}
+	all, err := launches(w, buffers)
+	var b strings.Builder
+	for _, l := range all {
+		fmt.Fprint(&b, l.Kernel, l.Name, l.Global, " ", l.Local, " ", l.Offset, " ")
+		for _, a := range l.Arguments {
+			switch v := a.Value.(type) {
+			case int:
+				fmt.Fprintf(&b, "%s=%d ", a.Name, v)
+			case []byte:
+				fmt.Fprintf(&b, "%s=x%x ", a.Name, v)
+			case LocalMemory:
+				fmt.Fprintf(&b, "%s=%d bytes ", a.Name, v)
+			}
+		}
+		b.WriteString("; ")
+	}
+	for i, name := range names {
+		if err != nil && buffers[name] != i {
+			return "the buffers have changed"
+		}
+		fmt.Fprint(&b, buffers[name], " ")
+	}
+	if err != nil {
+		panic(err)
+	}
+	return b.String()
 }
 
 func main() {

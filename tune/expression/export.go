@@ -34,7 +34,7 @@ var runtimePython string
 //go:embed runtime/expression.go.txt
 var runtimeGo string
 
-// Runtime returns the operations that exported expressions call. That of Go has no package clause; its file imports
+// Runtime returns the operations that exported expressions and launches call. That of Go has no package clause; its file imports
 // cmp, math, math/big and slices.
 func Runtime(l Language) string {
 	return map[Language]string{C: runtimeC, Python: runtimePython, Go: runtimeGo}[l]

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/expression"
 )
 
@@ -43,6 +44,7 @@ type StepArgument struct {
 // A StepScalar is a value that a kernel gets.
 type StepScalar struct {
 	Path   string                   // of the member of a struct; "": the argument itself
+	Type   array.Type               // of the value
 	Offset int                      // in bytes
 	Lanes  []*expression.Expression // of a value with expressions, else nil
 	Value  any                      // a plain value or a list of lanes
@@ -68,7 +70,7 @@ func (p *Problem) steps(list []stage) []Step {
 				given.Local = a.size
 			}
 			for _, v := range a.scalars {
-				given.Scalars = append(given.Scalars, StepScalar{Path: v.at.Path, Offset: v.at.Offset, Lanes: v.lanes, Value: v.value})
+				given.Scalars = append(given.Scalars, StepScalar{Path: v.at.Path, Type: v.at.Type, Offset: v.at.Offset, Lanes: v.lanes, Value: v.value})
 			}
 			step.Arguments = append(step.Arguments, given)
 		}
@@ -88,26 +90,15 @@ func (s *Step) NDRange(l expression.Language, name string, parameters []string, 
 	if s.Kernel == "" {
 		return "", fmt.Errorf("%s: the step is a list of steps, which has no NDRange", name)
 	}
-	w := rangeWriter{language: l, names: s.WithConstants(l, names)}
-	w.begin(name, parameters)
-	blocks := 0
-	for i, e := range s.BlockSize {
-		if e != nil {
-			blocks = i + 1
-			w.assign(e, i > 0 && s.BlockSize[0] != nil, fmt.Sprintf("block[%d]", i), "%s")
-		}
-	}
-	for i, e := range s.ProblemSize {
-		w.assign(e, false, fmt.Sprintf("size[%d]", i), "%s")
-		for _, by := range s.GridDiv[i] {
-			divisor := fmt.Sprintf("divisor[%d]", i)
-			w.assign(by, by == s.BlockSize[i] && s.BlockSize[0] != nil, divisor, w.divisor()+"("+divisor+", %s"+w.failed()+")")
-		}
-	}
-	for i, e := range s.GlobalOffset {
-		w.assign(e, false, fmt.Sprintf("offset[%d]", i), "%s")
-	}
-	w.end(len(s.ProblemSize), blocks)
+	w := functionWriter{language: l, names: withConstants(l, s.constants, names)}
+	w.function(name, parameters, "nd_range *range", "(r ndRange, err error)", func() {
+		sizes := w.ndrange(s)
+		w.statement(map[expression.Language]string{
+			expression.C:      "return nd_launch(range, " + sizes + ", failed)",
+			expression.Python: "return nd_launch(" + sizes + ")",
+			expression.Go:     "return ndLaunch(" + sizes + "), nil",
+		}[l])
+	})
 	if w.err != nil {
 		return "", fmt.Errorf("the NDRange of %s: %w", s.Kernel, w.err)
 	}
@@ -117,8 +108,12 @@ func (s *Step) NDRange(l expression.Language, name string, parameters []string, 
 // WithConstants returns names for the export of the step's expressions. Constants that have no name there become
 // literals of the language.
 func (s *Step) WithConstants(l expression.Language, names map[string]string) map[string]string {
+	return withConstants(l, s.constants, names)
+}
+
+func withConstants(l expression.Language, constants map[string]any, names map[string]string) map[string]string {
 	all := map[string]string{}
-	for constant, v := range s.constants {
+	for constant, v := range constants {
 		if text, err := expression.Literal(l, v); err == nil {
 			all[constant] = text
 		}
@@ -127,80 +122,143 @@ func (s *Step) WithConstants(l expression.Language, names map[string]string) map
 	return all
 }
 
-// A rangeWriter writes a function that computes a launch.
-type rangeWriter struct {
+// A functionWriter writes a function in a language.
+type functionWriter struct {
 	strings.Builder
 	language expression.Language
-	names    map[string]string
-	err      error
-}
-
-func (w *rangeWriter) divisor() string {
-	if w.language == expression.Go {
-		return "ndDivisor"
-	}
-	return "nd_divisor"
-}
-
-// failed is the last argument of an operation that can fail.
-func (w *rangeWriter) failed() string {
-	if w.language == expression.C {
-		return ", failed"
-	}
-	return ""
+	names    map[string]string // of what expressions read
+	depth    int
+	err      error // the first
 }
 
 // declared matches the name that a declaration of C declares.
 var declared = regexp.MustCompile(`(\w+)\s*(?:\[\w*\])?\s*$`)
 
-func (w *rangeWriter) begin(name string, declarations []string) {
-	parameters := strings.Join(declarations, ", ")
+// function writes a function. In C it gets further parameters, in Go it has named results, of which err is one.
+func (w *functionWriter) function(name string, parameters []string, furtherC, resultsGo string, body func()) {
+	list := strings.Join(parameters, ", ")
 	switch w.language {
 	case expression.C:
-		fmt.Fprintf(w, "static inline int %s(%s) {\n", name, strings.Join(append(slices.Clone(declarations), "nd_range *range"), ", "))
-		for _, d := range declarations {
-			if m := declared.FindStringSubmatch(d); m != nil {
-				fmt.Fprintf(w, "    (void)%s;\n", m[1]) // perhaps no expression reads it
+		w.block("static inline int "+name+"("+strings.Join(append(slices.Clone(parameters), furtherC), ", ")+")", func() {
+			for _, d := range parameters {
+				if m := declared.FindStringSubmatch(d); m != nil {
+					w.statement("(void)" + m[1]) // perhaps no expression reads it
+				}
 			}
-		}
-		w.WriteString("    int64_t size[3] = {1, 1, 1}, block[3] = {1, 1, 1}, divisor[3] = {1, 1, 1}, offset[3] = {0, 0, 0};\n    int has_failed = 0, *failed = &has_failed;\n")
+			w.statement("int has_failed = 0, *failed = &has_failed")
+			body()
+		})
 	case expression.Python:
-		fmt.Fprintf(w, "def %s(%s):\n    size, block, divisor, offset = [1, 1, 1], [1, 1, 1], [1, 1, 1], [0, 0, 0]\n", name, parameters)
+		w.block("def "+name+"("+list+")", body)
 	case expression.Go:
-		fmt.Fprintf(w, "func %s(%s) (r ndRange, err error) {\n\tdefer ndRecover(&err)\n\tsize, block, divisor, offset := [3]int64{1, 1, 1}, [3]int64{1, 1, 1}, [3]int64{1, 1, 1}, [3]int64{}\n", name, parameters)
+		w.block("func "+name+"("+list+") "+resultsGo, func() {
+			w.statement("defer ndRecover(&err)")
+			body()
+		})
 	}
 }
 
-// assign writes the assignment of an expression in a format, if wanted only where the block size is not the driver's choice.
-func (w *rangeWriter) assign(e *expression.Expression, conditional bool, to, format string) {
+func (w *functionWriter) line(text string) {
+	indent := "    "
+	if w.language == expression.Go {
+		indent = "\t"
+	}
+	w.WriteString(strings.Repeat(indent, w.depth) + text + "\n")
+}
+
+func (w *functionWriter) statement(text string) {
+	if w.language == expression.C {
+		text += ";"
+	}
+	w.line(text)
+}
+
+// block writes statements after a head. In Python, those without a head are no block.
+func (w *functionWriter) block(head string, body func()) {
+	switch {
+	case w.language != expression.Python:
+		w.line(strings.TrimSpace(head + " {"))
+		defer w.line("}")
+	case head == "":
+		body()
+		return
+	default:
+		w.line(head + ":")
+	}
+	w.depth++
+	body()
+	w.depth--
+}
+
+// when writes statements that depend on a condition.
+func (w *functionWriter) when(condition string, body func()) {
+	if w.language == expression.C {
+		condition = "(" + condition + ")"
+	}
+	w.block("if "+condition, body)
+}
+
+// call is a call of an operation of [expression.Runtime].
+func (w *functionWriter) call(operation string, args ...string) string {
+	name := "nd_" + operation
+	if w.language == expression.Go {
+		name = "nd" + strings.ToUpper(operation[:1]) + operation[1:]
+	}
+	if w.language == expression.C {
+		args = append(args, "failed")
+	}
+	return name + "(" + strings.Join(args, ", ") + ")"
+}
+
+// whole is an expression that [expression.Expression.Int] computes.
+func (w *functionWriter) whole(e *expression.Expression) string {
 	text, err := e.ExportInt(w.language, w.names)
-	if err != nil && w.err == nil {
+	w.fail(err)
+	return text
+}
+
+func (w *functionWriter) fail(err error) {
+	if w.err == nil {
 		w.err = err
 	}
-	text = to + " = " + fmt.Sprintf(format, text)
-	switch {
-	case w.language == expression.C && conditional:
-		text = "    if (block[0] != 0) " + text + ";"
-	case w.language == expression.C:
-		text = "    " + text + ";"
-	case w.language == expression.Python && conditional:
-		text = "    if block[0] != 0:\n        " + text
-	case w.language == expression.Python:
-		text = "    " + text
-	case conditional:
-		text = "\tif block[0] != 0 {\n\t\t" + text + "\n\t}"
-	default:
-		text = "\t" + text
-	}
-	w.WriteString(text + "\n")
 }
 
-func (w *rangeWriter) end(dimensions, blocks int) {
-	w.WriteString(map[expression.Language]string{
-		expression.C:      fmt.Sprintf("    return nd_launch(range, %d, %d, size, block, divisor, offset, failed);\n}\n", dimensions, blocks),
-		expression.Python: fmt.Sprintf("    return nd_launch(%d, %d, size, block, divisor, offset)\n", dimensions, blocks),
-		expression.Go:     fmt.Sprintf("\treturn ndLaunch(%d, %d, size, block, divisor, offset), nil\n}\n", dimensions, blocks),
+// ndrange writes the computation of the sizes of a launch, and returns them as arguments of nd_launch.
+func (w *functionWriter) ndrange(s *Step) string {
+	w.statement(map[expression.Language]string{
+		expression.C:      "int64_t size[3] = {1, 1, 1}, block[3] = {1, 1, 1}, divisor[3] = {1, 1, 1}, offset[3] = {0, 0, 0}",
+		expression.Python: "size, block, divisor, offset = [1, 1, 1], [1, 1, 1], [1, 1, 1], [0, 0, 0]",
+		expression.Go:     "size, block, divisor, offset := [3]int64{1, 1, 1}, [3]int64{1, 1, 1}, [3]int64{1, 1, 1}, [3]int64{}",
 	}[w.language])
+	assign := func(e *expression.Expression, array string, dimension int, product bool) {
+		to, value := fmt.Sprintf("%s[%d]", array, dimension), w.whole(e)
+		if product {
+			value = w.call("divisor", to, value)
+		}
+		assignment := func() { w.statement(to + " = " + value) }
+		if s.BlockSize[0] != nil && (dimension > 0 && array == "block" || product && e == s.BlockSize[dimension]) {
+			w.when("block[0] != 0", assignment) // else the driver chooses
+		} else {
+			assignment()
+		}
+	}
+	blocks := 0
+	for i, e := range s.BlockSize {
+		if e != nil {
+			blocks = i + 1
+			assign(e, "block", i, false)
+		}
+	}
+	for i, e := range s.ProblemSize {
+		assign(e, "size", i, false)
+		for _, by := range s.GridDiv[i] {
+			assign(by, "divisor", i, true)
+		}
+	}
+	for i, e := range s.GlobalOffset {
+		assign(e, "offset", i, false)
+	}
+	return fmt.Sprintf("%d, %d, size, block, divisor, offset", len(s.ProblemSize), blocks)
 }
 
 // Expressions returns the expressions of a step and of those within it.

@@ -58,6 +58,11 @@ func TestExportSpecifications(t *testing.T) {
 		if err := x.collectRestrictions(); err != nil {
 			t.Errorf("%s: %v", path, err)
 		}
+		if environments, err := x.environments(t.Context(), nil); err != nil {
+			t.Errorf("%s: %v", path, err)
+		} else {
+			cases = append(cases, launchesCase(path, s.Problem, environments))
+		}
 		cases = append(cases, x.cases...)
 		launches, expressions, refused = launches+x.launches, expressions+x.expressions, refused+x.refused
 	}

@@ -277,4 +277,92 @@ static inline int nd_launch(nd_range *r, int dimensions, int blocks, const int64
     return *failed;
 }
 
+/* An nd_argument is an argument of a kernel, as clSetKernelArg takes it. */
+typedef struct nd_argument {
+    const char *name;
+    int buffer;        /* the number of the buffer, the image or the sampler; -1: it is none of these */
+    size_t bytes;
+    const void *value; /* NULL: local memory */
+} nd_argument;
+
+/* An nd_kernel_launch is the launch of a kernel with its arguments, which are valid until the next launch. */
+typedef struct nd_kernel_launch {
+    int kernel; /* its number */
+    const char *name;
+    nd_range range;
+    int count; /* of arguments */
+    const nd_argument *arguments;
+} nd_kernel_launch;
+
+#define ND_MAX_LAUNCHES 65536
+
+static inline nd_argument nd_argument_of(const char *name, int buffer, size_t bytes, const void *value) {
+    nd_argument a;
+    a.name = name;
+    a.buffer = buffer;
+    a.bytes = bytes;
+    a.value = value;
+    return a;
+}
+static inline int64_t nd_natural(int64_t a, int *failed) {
+    if (a < 0) nd_fail(failed);
+    return *failed ? 0 : a;
+}
+static inline size_t nd_local(int64_t elements, int64_t bytes, int *failed) {
+    bytes = nd_checked_mul(nd_positive(elements, failed), bytes, failed);
+    return (int64_t)(size_t)bytes == bytes ? (size_t)bytes : (size_t)nd_fail(failed);
+}
+/* nd_half is a half, to the nearest and of two to the even one. */
+static inline uint64_t nd_half(double a, int *failed) {
+    uint64_t sign = signbit(a) ? 0x8000 : 0, half;
+    int exponent;
+    if (a != a || fabs(a) == HUGE_VAL) return sign | (a != a ? 0x7e00 : 0x7c00);
+    frexp(a, &exponent);
+    if (a == 0 || exponent < -13) exponent = -13;
+    half = (uint64_t)nd_real_round_even(ldexp(fabs(a), 11 - exponent), failed) + ((uint64_t)(exponent + 13) << 10);
+    return half < 0x7c00 ? sign | half : (uint64_t)nd_fail(failed);
+}
+/* The types of values: integers of 8, 16, 32 and 64 bits, those without a sign, a half, a float and a double. The
+   place of a type, modulo 4, is the logarithm of its bytes. */
+static inline int nd_place(char type) {
+    static const char types[] = "bhiqBHIQ efd";
+    return (int)(strchr(types, type) - types);
+}
+static inline void nd_store_bits(void *to, int place, uint64_t a) {
+    uint8_t b = (uint8_t)a;
+    uint16_t h = (uint16_t)a;
+    uint32_t i = (uint32_t)a;
+    const void *const from[] = {&b, &h, &i, &a};
+    memcpy(to, from[place % 4], (size_t)1 << place % 4);
+}
+/* nd_store_real and nd_store write a value as a type, which must hold it. */
+static inline void nd_store_real(void *to, char type, double a, int *failed) {
+    int place = nd_place(type), bits = 8 << place % 4;
+    float f = 0;
+    if (type == 'd') {
+        memcpy(to, &a, sizeof a);
+    } else if (type == 'f') {
+        if (fabs(a) >= 3.4028235677973366e38 && fabs(a) != HUGE_VAL) nd_fail(failed);
+        else f = (float)a;
+        memcpy(to, &f, sizeof f);
+    } else if (type == 'e') {
+        nd_store_bits(to, place, nd_half(a, failed));
+    } else if (a != floor(a) || a < (place < 4 ? -ldexp(1, bits - 1) : 0) || a >= ldexp(1, place < 4 ? bits - 1 : bits)) {
+        nd_fail(failed);
+    } else {
+        nd_store_bits(to, place, a < 0 ? (uint64_t)(int64_t)a : (uint64_t)a);
+    }
+}
+static inline void nd_store(void *to, char type, int64_t a, int *failed) {
+    int place = nd_place(type), bits = 8 << place % 4;
+    int64_t high = nd_shift_right(a, place < 4 ? bits - 1 : bits, failed);
+    if (place > 8) {
+        nd_store_real(to, type, (double)a, failed);
+    } else if (high != 0 && (place >= 4 || high != -1)) {
+        nd_fail(failed);
+    } else {
+        nd_store_bits(to, place, (uint64_t)a);
+    }
+}
+
 #endif

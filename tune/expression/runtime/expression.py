@@ -1,6 +1,8 @@
 # The operations of exported ndtune expressions. Integers wrap around at 64 bits, as in C and Go. An
 # operation that has no value raises ValueError.
+import collections
 import math
+import struct
 
 _INT_MIN, _INT_MAX = -2**63, 2**63 - 1
 
@@ -245,3 +247,56 @@ def nd_launch(dimensions, blocks, size, block, divisor, offset):
         _fail("an offset is %d; it must not be negative" % min(offset))
     return ([g * n for g, n in zip(grid, local)][:used], None if driver else local[:used],
             offset[:used] if any(offset) else None)
+
+
+# A Launch is a launch of a kernel: its number and its name, its sizes, and its arguments.
+Launch = collections.namedtuple("Launch", "kernel name global_size local_size offset arguments")
+
+# An Argument is an argument of a kernel. Its value is a buffer, an image or a sampler, as it was given; the bytes of
+# a scalar; or LocalMemory.
+Argument = collections.namedtuple("Argument", "name value")
+LocalMemory = collections.namedtuple("LocalMemory", "bytes")
+
+_MAX_LAUNCHES = 65536
+
+
+def nd_natural(a):
+    return a if a >= 0 else _fail("a number of repetitions is %d; it must not be negative" % a)
+
+
+def nd_local(elements, size):
+    return LocalMemory(nd_checked(nd_positive(elements) * size))
+
+
+def nd_bytes(fixed, *values):
+    """Return bytes with values as types of struct, which must hold them, at offsets."""
+    result = bytearray(fixed)
+    for offset, type, value in values:
+        try:
+            whole = value if type in "efd" else int(value)
+            if whole != value and value == value:
+                _fail("%s is no whole number" % value)
+            struct.pack_into("=" + type, result, offset, whole)
+        except (OverflowError, struct.error) as error:
+            raise ValueError(str(error)) from None
+    return bytes(result)
+
+
+def nd_buffers(buffers, names):
+    """Return the named buffers in the order of the names."""
+    missing = [name for name in names if name not in buffers]
+    return [buffers[name] for name in names] if not missing else _fail("the buffers lack " + ", ".join(missing))
+
+
+def nd_add_launch(launches, kernel, name, sizes, *arguments):
+    if len(launches) == _MAX_LAUNCHES:
+        _fail("there are more than %d launches" % _MAX_LAUNCHES)
+    launches.append(Launch(kernel, name, *sizes, [Argument(*a) for a in arguments]))
+
+
+def nd_finish(launches, buffers, names, held):
+    """Return the launches, and put the buffers into the order that they have afterwards."""
+    if not launches:
+        _fail("no kernel is launched: every repeat is 0")
+    buffers.update(zip(names, held))
+    return launches

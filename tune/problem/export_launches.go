@@ -1,0 +1,310 @@
+package problem
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/expression"
+)
+
+// Buffers returns the names of the buffers, the images and the samplers, in the order of the arguments.
+func (p *Problem) Buffers() (names []string) {
+	for _, a := range p.arguments {
+		if a.kind.HasContent() || a.kind == SamplerArgument {
+			names = append(names, a.Name)
+		}
+	}
+	return names
+}
+
+// ExportLaunches returns a function of a language that makes the launches of a run of the problem, one after the
+// other, with the same sizes, buffers and bytes as [Problem.Variant] has. It needs [expression.Runtime]. The parameters
+// and the names are those of [Step.NDRange]. Kernels have the numbers of [Problem.KernelNames].
+//
+// The function gets the buffers that the application made, in C an array in the order of [Problem.Buffers], in Python
+// and Go a mapping of their names. Buffers that change places in the launches change places there as well, so
+// that each name has its content after the launches.
+//
+//	C:      static int NAME(PARAMETERS, cl_mem *buffers, int (*launch)(void *data, const nd_kernel_launch *), void *data)
+//	Python: def NAME(PARAMETERS, buffers), which returns a list of Launch, or raises ValueError
+//	Go:     func NAME(PARAMETERS, buffers map[string]any) ([]Launch, error)
+//
+// The function of C calls launch for each launch. It returns 0, the status of a launch that is not 0, or 1 if an
+// expression has no value, a launch has no size, there is none or there are too many. Those of Python and Go leave
+// the buffers as they are if they fail.
+func (p *Problem) ExportLaunches(l expression.Language, name string, parameters []string, names map[string]string) (string, error) {
+	w := launchWriter{functionWriter: functionWriter{language: l, names: withConstants(l, p.constants, names)}, kernels: p.KernelNames(), buffers: p.Buffers()}
+	steps := p.Steps()
+	var quoted []string
+	for _, b := range w.buffers {
+		quoted = append(quoted, w.literal(b))
+	}
+	list := strings.Join(quoted, ", ")
+	further := map[expression.Language][]string{expression.Python: {"buffers"}, expression.Go: {"buffers map[string]any"}}[l]
+	w.function(name, append(slices.Clone(parameters), further...), "cl_mem *buffers, int (*launch)(void *data, const nd_kernel_launch *), void *data", "(launches []Launch, err error)", func() {
+		switch l {
+		case expression.C:
+			arguments, bytes := limits(steps)
+			w.statement(fmt.Sprintf("nd_argument arguments[%d]", max(1, arguments)))
+			w.statement(fmt.Sprintf("unsigned char bytes[%d]", max(1, bytes)))
+			w.statement("nd_kernel_launch next")
+			w.statement("int launches = 0, status")
+			w.statement("(void)buffers")
+			w.statement("(void)bytes")
+			w.statement("next.arguments = arguments")
+			w.steps(steps, 1)
+			w.statement("return has_failed || launches == 0")
+		case expression.Python:
+			w.statement("names = [" + list + "]")
+			w.statement("launches, held = [], nd_buffers(buffers, names)")
+			w.steps(steps, 1)
+			w.statement("return nd_finish(launches, buffers, names, held)")
+		case expression.Go:
+			w.statement("names := []string{" + list + "}")
+			w.statement("held := ndBuffers(buffers, names)")
+			w.steps(steps, 1)
+			w.statement("return ndFinish(launches, buffers, names, held), nil")
+		}
+	})
+	if w.err != nil {
+		return "", fmt.Errorf("the launches: %w", w.err)
+	}
+	return w.String(), nil
+}
+
+// limits returns the most arguments and the most bytes of scalars that a kernel has.
+func limits(steps []Step) (arguments, bytes int) {
+	for _, s := range steps {
+		own := 0
+		for _, a := range s.Arguments {
+			own += a.scalarSize()
+		}
+		innerArguments, innerBytes := limits(s.Steps)
+		arguments, bytes = max(arguments, innerArguments, len(s.Arguments)), max(bytes, innerBytes, own)
+	}
+	return arguments, bytes
+}
+
+// scalarSize returns the bytes of a scalar; 0 for other arguments.
+func (a *StepArgument) scalarSize() int {
+	switch {
+	case a.Kind != ScalarArgument:
+		return 0
+	case a.Raw != nil:
+		return len(a.Raw)
+	}
+	return a.Element.Size()
+}
+
+// A launchWriter writes the launches of steps.
+type launchWriter struct {
+	functionWriter
+	kernels, buffers []string
+}
+
+// steps writes steps within loops, of which it is the given number.
+func (w *launchWriter) steps(list []Step, loop int) {
+	for _, s := range list {
+		if s.Repeat == nil {
+			w.once(&s, loop)
+			continue
+		}
+		index, end := fmt.Sprint("k", loop), fmt.Sprint("n", loop)
+		count := w.call("natural", w.repetitions(s.Repeat))
+		head := map[expression.Language]string{
+			expression.C:      "for (int64_t %[1]s = 0, %[2]s = %[3]s; %[1]s < %[2]s; %[1]s++)",
+			expression.Python: "for %[1]s in range(%[3]s)",
+			expression.Go:     "for %[1]s, %[2]s := int64(0), %[3]s; %[1]s < %[2]s; %[1]s++",
+		}[w.language]
+		w.block(fmt.Sprintf(head, index, end, count), func() {
+			outer := w.names
+			if w.names = maps.Clone(outer); s.Index != "" {
+				w.names[s.Index] = index
+			}
+			if s.Swap != [2]string{} {
+				w.swap(index, slices.Index(w.buffers, s.Swap[0]), slices.Index(w.buffers, s.Swap[1]))
+			}
+			w.once(&s, loop+1)
+			w.names = outer
+		})
+	}
+}
+
+// repetitions is the value of repeat. A condition is 0 or 1.
+func (w *launchWriter) repetitions(e *expression.Expression) string {
+	text, kind, err := e.Export(w.language, w.names)
+	switch {
+	case err != nil || kind != expression.Truth:
+		return w.whole(e)
+	case w.language == expression.Go:
+		return w.call("truth", text)
+	}
+	return text
+}
+
+// swap lets two buffers change places before all repetitions but the first.
+func (w *launchWriter) swap(index string, a, b int) {
+	w.when(index+" > 0", func() {
+		if w.language != expression.C {
+			w.statement(fmt.Sprintf("held[%[1]d], held[%[2]d] = held[%[2]d], held[%[1]d]", a, b))
+			return
+		}
+		w.statement(fmt.Sprintf("cl_mem other = buffers[%d]", a))
+		w.statement(fmt.Sprintf("buffers[%d] = buffers[%d]", a, b))
+		w.statement(fmt.Sprintf("buffers[%d] = other", b))
+	})
+}
+
+// once writes one repetition of a step.
+func (w *launchWriter) once(s *Step, loop int) {
+	if s.Kernel == "" {
+		w.steps(s.Steps, loop)
+		return
+	}
+	w.block("", func() {
+		sizes := w.ndrange(s)
+		kernel := fmt.Sprintf("%d, %s", slices.Index(w.kernels, s.Kernel), w.literal(s.Kernel))
+		switch w.language {
+		case expression.C:
+			w.launchC(s, sizes)
+		case expression.Python:
+			w.statement("nd_add_launch(launches, " + kernel + ", nd_launch(" + sizes + ")" + w.arguments(s, "(%s, %s)") + ")")
+		case expression.Go:
+			w.statement("ndAddLaunch(&launches, " + kernel + ", ndLaunch(" + sizes + ")" + w.arguments(s, "Argument{%s, %s}") + ")")
+		}
+	})
+}
+
+// launchC writes a launch in C.
+func (w *launchWriter) launchC(s *Step, sizes string) {
+	at := 0 // in the bytes
+	for i, a := range s.Arguments {
+		buffer, size, value := -1, "", ""
+		switch a.Kind {
+		case ScalarArgument:
+			value, size = fmt.Sprint("bytes + ", at), fmt.Sprint(a.scalarSize())
+			fixed, stored := w.scalar(&a)
+			if len(fixed) > 0 {
+				w.statement("memcpy(" + value + ", " + w.bytes(fixed) + ", " + size + ")")
+			}
+			for _, v := range stored {
+				operation := "nd_store"
+				if v.real {
+					operation = "nd_store_real"
+				}
+				w.statement(fmt.Sprintf("%s(bytes + %d, '%c', %s, failed)", operation, at+v.offset, v.code, v.text))
+			}
+			at += a.scalarSize()
+		case LocalArgument:
+			size, value = w.call("local", w.whole(a.Local), fmt.Sprint(a.Element.Size())), "NULL"
+		default:
+			buffer = slices.Index(w.buffers, a.Name)
+			size, value = "sizeof *buffers", fmt.Sprintf("&buffers[%d]", buffer)
+		}
+		w.statement(fmt.Sprintf("arguments[%d] = nd_argument_of(%s, %d, %s, %s)", i, w.literal(a.Name), buffer, size, value))
+	}
+	w.statement(fmt.Sprint("next.kernel = ", slices.Index(w.kernels, s.Kernel)))
+	w.statement("next.name = " + w.literal(s.Kernel))
+	w.statement(fmt.Sprint("next.count = ", len(s.Arguments)))
+	w.statement("if (nd_launch(&next.range, " + sizes + ", failed) || launches++ == ND_MAX_LAUNCHES) return 1")
+	w.statement("if ((status = launch(data, &next)) != 0) return status")
+}
+
+// arguments are those of a launch in Python or Go, each in a format of its name and its value, after commas.
+func (w *launchWriter) arguments(s *Step, format string) string {
+	var b strings.Builder
+	for _, a := range s.Arguments {
+		var value string
+		switch a.Kind {
+		case ScalarArgument:
+			fixed, stored := w.scalar(&a)
+			if fixed == nil {
+				fixed = make([]byte, a.scalarSize())
+			}
+			values := []string{w.bytes(fixed)}
+			for _, v := range stored {
+				values = append(values, fmt.Sprintf(map[expression.Language]string{expression.Python: `(%d, "%c", %s)`, expression.Go: "ndValue{%d, '%c', %s}"}[w.language], v.offset, v.code, v.text))
+			}
+			value = w.call("bytes", values...)
+		case LocalArgument:
+			value = w.call("local", w.whole(a.Local), fmt.Sprint(a.Element.Size()))
+		default:
+			value = fmt.Sprintf("held[%d]", slices.Index(w.buffers, a.Name))
+		}
+		fmt.Fprintf(&b, ", "+format, w.literal(a.Name), value)
+	}
+	return b.String()
+}
+
+// A storedValue is a value in a language that is stored as a type.
+type storedValue struct {
+	offset int
+	code   byte // of the type; see the runtime
+	text   string
+	real   bool // else an integer
+}
+
+// scalar returns the bytes of a scalar that are the same for all launches, nil if there are none, and the values that
+// are computed.
+func (w *launchWriter) scalar(a *StepArgument) (fixed []byte, stored []storedValue) {
+	if a.Raw != nil {
+		return a.Raw, nil
+	}
+	all, constant, computed := make([]byte, a.Element.Size()), false, 0
+	for _, v := range a.Scalars {
+		if v.Lanes == nil {
+			b, err := array.ScalarBytes(v.Type, v.Value)
+			w.fail(err)
+			copy(all[v.Offset:], b)
+			constant = true
+		}
+		for i, e := range v.Lanes {
+			text, kind, err := e.Export(w.language, w.names)
+			if err == nil && kind == expression.Text {
+				err = fmt.Errorf("%s cannot be exported to %s: it is %s, not a number", e, w.language, kind)
+			}
+			if err != nil {
+				w.fail(fmt.Errorf("argument %s: %w", a.Name, err))
+			}
+			if kind == expression.Truth && w.language == expression.Go {
+				text = w.call("truth", text)
+			}
+			size := v.Type.Scalar().Size()
+			computed += size
+			stored = append(stored, storedValue{v.Offset + i*size, typeCodes[v.Type.Scalar()], text, kind == expression.Real})
+		}
+	}
+	if constant || computed < len(all) {
+		fixed = all
+	}
+	return fixed, stored
+}
+
+// typeCodes are the types of values in [expression.Runtime], which are those of Python's struct.
+var typeCodes = map[array.Type]byte{
+	array.Int8: 'b', array.Int16: 'h', array.Int32: 'i', array.Int64: 'q', array.Uint8: 'B', array.Uint16: 'H', array.Uint32: 'I', array.Uint64: 'Q',
+	array.Float16: 'e', array.Float32: 'f', array.Float64: 'd',
+}
+
+// bytes is a text of the language with the bytes.
+func (w *launchWriter) bytes(all []byte) string {
+	var b strings.Builder
+	if w.language == expression.Python {
+		b.WriteByte('b')
+	}
+	b.WriteByte('"')
+	for _, c := range all {
+		fmt.Fprintf(&b, `\%03o`, c)
+	}
+	return b.String() + `"`
+}
+
+// literal is a text of the language.
+func (w *launchWriter) literal(text string) string {
+	literal, err := expression.Literal(w.language, text)
+	w.fail(err)
+	return literal
+}
