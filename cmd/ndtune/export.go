@@ -6,13 +6,17 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/tune/export"
+	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/spec"
 	"github.com/ndtune/ndtune/tune/wisdom"
 )
@@ -32,29 +36,62 @@ a device and a size, and compute the launch.
 The sizes are the whole-number constants that the problem size of the specification reads. Logs of
 several devices and sizes may be given; they are added to a wisdom file that is there, and the
 header has all its records, except those of another source of the kernel.
-docs/export.md shows a program that uses the header.`,
+
+--lang is a list of the other files to write:
+   c             KEY.h
+   kernel_tuner  KEY_kernel_tuner.json, the results as Kernel Tuner stores them, and KEY_targets.h,
+                 its header with the best configuration of each device
+   clblast       clblast/*.json, for CLBlast's database, if the kernel is one of CLBlast's
+docs/export.md shows a program that uses the header, and describes the other files.`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: ".", Usage: "`FOLDER` for the files; it is made if necessary"},
 			&cli.StringFlag{Name: "key", Usage: "`KEY`: the name of the files and of the functions (default: the name of the kernel)"},
+			&cli.StringFlag{Name: "lang", Value: "c", Usage: "`LIST` of what to write besides the wisdom: c, kernel_tuner, clblast"},
 		},
 		Action: exportFiles,
 	}
+}
+
+// An exporting is one run of the command.
+type exporting struct {
+	spec    *spec.Spec
+	records []*record.Record
+	wisdom  *wisdom.File // of the records and of the file that is there
+	folder  string
+}
+
+// An exportedFile is a file to write.
+type exportedFile struct {
+	path    string
+	content []byte
+}
+
+// exporters make the files of --lang.
+var exporters = map[string]func(*exporting) ([]exportedFile, error){
+	"c": (*exporting).header, "kernel_tuner": (*exporting).kernelTuner, "clblast": (*exporting).clblast,
 }
 
 func exportFiles(c *cli.Context) error {
 	if c.NArg() < 2 {
 		return wrong("want a specification and at least one record of its kernel: %s %s", c.Command.HelpName, c.Command.ArgsUsage)
 	}
+	for _, name := range strings.Split(c.String("lang"), ",") {
+		if exporters[name] == nil {
+			return wrong("--lang %s: %q is none of c, kernel_tuner and clblast", c.String("lang"), name)
+		}
+	}
 	s, err := spec.Load(c.Args().First(), spec.Options{})
 	if err != nil {
 		return &usageError{err}
 	}
+	e := &exporting{spec: s, folder: c.String("output")}
 	var all *wisdom.File
 	for _, path := range c.Args().Tail() {
-		bests, err := wisdomOf(path, wisdom.Source{Key: c.String("key")})
+		bests, records, err := wisdomOf(path, wisdom.Source{Key: c.String("key")})
 		if err != nil {
 			return err
 		}
+		e.records = append(e.records, records...)
 		for _, best := range bests {
 			if all == nil {
 				all = best
@@ -63,32 +100,73 @@ func exportFiles(c *cli.Context) error {
 			}
 		}
 	}
-	folder := c.String("output")
-	wisdomPath, headerPath := filepath.Join(folder, all.Key+".wisdom"), filepath.Join(folder, all.Key+".h")
-	kept, err := wisdom.Read(wisdomPath)
+	wisdomPath := e.path(all.Key + ".wisdom")
+	e.wisdom, err = wisdom.Read(wisdomPath)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		kept = all
+		e.wisdom = all
 	case err != nil:
 		return &usageError{err}
 	default:
-		if err := kept.Merge(all); err != nil {
+		if err := e.wisdom.Merge(all); err != nil {
 			return wrong("%s: %w", wisdomPath, err)
 		}
 	}
-	var text bytes.Buffer
-	if err := export.WriteHeader(&text, s.Problem, kept); err != nil {
-		return wrong("%s: %w", c.Args().First(), err)
+	var outputs []exportedFile
+	for _, name := range strings.Split(c.String("lang"), ",") {
+		made, err := exporters[name](e)
+		if err != nil {
+			return wrong("%s: %w", c.Args().First(), err)
+		}
+		outputs = append(outputs, made...)
 	}
-	if err := os.MkdirAll(folder, 0o777); err != nil {
+	if err := os.MkdirAll(e.folder, 0o777); err != nil {
 		return wrong("-o: %w", err)
 	}
 	if _, err := wisdom.Add(c.Context, wisdomPath, all); err != nil {
 		return err
 	}
-	if err := files.Write(headerPath, func(w io.Writer) error { _, err := w.Write(text.Bytes()); return err }); err != nil {
-		return err
+	fmt.Fprintln(c.App.Writer, wisdomPath)
+	for _, f := range outputs {
+		if err := os.MkdirAll(filepath.Dir(f.path), 0o777); err != nil {
+			return err
+		}
+		if err := files.Write(f.path, func(w io.Writer) error { _, err := w.Write(f.content); return err }); err != nil {
+			return err
+		}
+		fmt.Fprintln(c.App.Writer, f.path)
 	}
-	fmt.Fprintf(c.App.Writer, "%s\n%s\n", wisdomPath, headerPath)
 	return nil
+}
+
+// path returns the path of a file in the folder of the command.
+func (e *exporting) path(names ...string) string {
+	return filepath.Join(append([]string{e.folder}, names...)...)
+}
+
+func (e *exporting) header() ([]exportedFile, error) {
+	var text bytes.Buffer
+	err := export.WriteHeader(&text, e.spec.Problem, e.wisdom)
+	return []exportedFile{{e.path(e.wisdom.Key + ".h"), text.Bytes()}}, err
+}
+
+func (e *exporting) kernelTuner() ([]exportedFile, error) {
+	path := e.path(e.wisdom.Key + "_kernel_tuner.json")
+	old, err := files.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	results, targets, err := export.KernelTuner(old, e.spec.Problem, e.records)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return []exportedFile{{path, results}, {e.path(e.wisdom.Key + "_targets.h"), targets}}, nil
+}
+
+func (e *exporting) clblast() (all []exportedFile, err error) {
+	made, err := export.CLBlast(e.spec.Problem, e.records)
+	for _, name := range slices.Sorted(maps.Keys(made)) {
+		all = append(all, exportedFile{e.path("clblast", name), made[name]})
+	}
+	return all, err
 }

@@ -91,20 +91,20 @@ func problemSize(c *cli.Context) ([]int, error) {
 	return size, nil
 }
 
-// wisdomOf returns the best results of a record, for each of its sizes.
-func wisdomOf(log string, s wisdom.Source) (bests []*wisdom.File, err error) {
-	all, err := record.ReadAll(log)
+// wisdomOf returns the records of a file, one for each of its sizes, and their best results.
+func wisdomOf(log string, s wisdom.Source) (bests []*wisdom.File, records []*record.Record, err error) {
+	records, err = record.ReadAll(log)
 	if err != nil {
-		return nil, &usageError{err}
+		return nil, nil, &usageError{err}
 	}
-	for _, r := range all {
+	for _, r := range records {
 		best, err := wisdom.FromLog(r, s)
 		if err != nil {
-			return nil, wrong("%s: %w", log, err)
+			return nil, nil, wrong("%s: %w", log, err)
 		}
 		bests = append(bests, best)
 	}
-	return bests, nil
+	return bests, records, nil
 }
 
 func addWisdom(c *cli.Context) error {
@@ -131,7 +131,7 @@ func addWisdom(c *cli.Context) error {
 	}
 	var more []*wisdom.File
 	for _, log := range logs {
-		bests, err := wisdomOf(log, wisdom.Source{Key: c.String("key"), ProblemSize: size})
+		bests, _, err := wisdomOf(log, wisdom.Source{Key: c.String("key"), ProblemSize: size})
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,231 @@
+package export
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ndtune/ndtune/internal/golden"
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+func xaxpy() problem.Definition {
+	return problem.Definition{
+		Kernel:      problem.Kernel{Name: "XaxpyFastest", Source: "__kernel void XaxpyFastest() {}"},
+		Constants:   []problem.Constant{{Name: "n", Value: 4096, Host: true}, {Name: "VW", Value: 2}},
+		ProblemSize: []problem.Expr{"n"},
+		Arguments: []problem.Argument{
+			{Name: "n", Type: "int32", Value: "n"}, {Name: "alpha", Type: "float32", Value: 2.0},
+			{Name: "x", Type: "float32", Size: "n"}, {Name: "y", Type: "float32", Size: "n", Output: true},
+		},
+		Parameters: []space.Parameter{{Name: "WGS", Values: []space.Value{64, 128, 256}}, {Name: "WPT", Values: []space.Value{1, 2}}},
+		BlockSize:  [3]problem.Expr{"WGS"}, GridDiv: [3][]problem.Expr{{"WGS", "WPT", "VW"}},
+	}
+}
+
+var (
+	h200 = hardware.Device{
+		Name: "NVIDIA H200", Vendor: "NVIDIA Corporation", Type: "gpu", Platform: "NVIDIA CUDA", Driver: "570.1", ComputeUnits: 132, ClockMHz: 1980,
+		ComputeMajor: 9, Extensions: []string{"cl_nv_device_attribute_query"},
+	}
+	mi250 = hardware.Device{
+		Name: "AMD Instinct MI250X (gfx90a:sramecc+)", Vendor: "Advanced Micro Devices, Inc.", Type: "gpu", Platform: "AMD", Driver: "3.6",
+		Extensions: []string{"cl_amd_device_attribute_query"},
+	}
+	pthread = hardware.Device{Name: "pthread-cpu", Vendor: "GenuineIntel", Type: "cpu", Platform: "PoCL", Driver: "3.1"}
+)
+
+// run returns the record of a run, whose results have the times of WGS, WPT. A negative time is a failure.
+func run(t *testing.T, p *problem.Problem, d hardware.Device, n int, times map[[2]int]float64) *record.Record {
+	t.Helper()
+	r := &record.Record{Header: record.Header{
+		Kernel: p.KernelName(), KernelDigest: p.KernelDigest(), Device: d, ProblemSize: []int{n}, Objective: p.Objective(),
+		Constants: []problem.Constant{{Name: "n", Value: n, Host: true}, {Name: "VW", Value: 2}},
+	}}
+	for i := range p.Parameters().Len() {
+		r.Header.Parameters = append(r.Header.Parameters, p.Parameters().At(i))
+	}
+	for _, wgs := range []int{64, 128, 256} {
+		for _, wpt := range []int{1, 2} {
+			c, err := p.Parameters().Configure(map[string]space.Value{"WGS": wgs, "WPT": wpt})
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch ms := times[[2]int{wgs, wpt}]; {
+			case ms > 0:
+				r.Results = append(r.Results, tune.Result{Configuration: c, Status: tune.Correct, Times: []float64{ms}, Objective: ms})
+			case ms < 0:
+				r.Results = append(r.Results, tune.Result{Configuration: c, Status: tune.Compile, Reason: "it does not compile"})
+			}
+		}
+	}
+	return r
+}
+
+func runs(t *testing.T, p *problem.Problem) []*record.Record {
+	return []*record.Record{
+		run(t, p, h200, 4096, map[[2]int]float64{{64, 1}: 1, {64, 2}: 1.0299, {128, 1}: 1.03, {128, 2}: -1, {256, 2}: 3}),
+		run(t, p, h200, 65536, map[[2]int]float64{{64, 2}: 20, {256, 1}: 20.5}),
+		run(t, p, h200, 4096, map[[2]int]float64{{256, 2}: 1.01}), // measured again
+		run(t, p, mi250, 4096, map[[2]int]float64{{256, 1}: 2}),
+		run(t, p, pthread, 4096, map[[2]int]float64{{256, 1}: 5}),
+	}
+}
+
+// TestFilesOfOtherTuners compares the files with those that the tools' own programs have read.
+func TestFilesOfOtherTuners(t *testing.T) {
+	p := mustProblem(t, xaxpy())
+	results, targets, err := KernelTuner(nil, p, runs(t, p))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := CLBlast(p, runs(t, p))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files["kernel_tuner.json"], files["targets.h"] = results, targets
+	if len(files) != 6 {
+		t.Errorf("%d files", len(files))
+	}
+	golden.Check(t, "testdata/tuners.golden", func(name, _ string) string { return string(files[name]) })
+}
+
+// TestKernelTunerReplaces: results of the same device and size are replaced, others stay, as store_results does.
+func TestKernelTunerReplaces(t *testing.T) {
+	p := mustProblem(t, xaxpy())
+	old, _, err := KernelTuner(nil, p, runs(t, p))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, _, err := KernelTuner(old, p, []*record.Record{run(t, p, h200, 4096, map[[2]int]float64{{128, 2}: 7}), run(t, p, h200, 512, map[[2]int]float64{{64, 1}: 0.1})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var f struct {
+		Version    string   `json:"version_number"`
+		Parameters []string `json:"tunable_parameters"`
+		Kernel     string   `json:"kernel_name"`
+		Objective  string   `json:"objective"`
+		Maximize   bool     `json:"objective_higher_is_better"`
+		Data       []struct {
+			Device     string         `json:"device_name"`
+			Size       string         `json:"problem_size"`
+			Parameters map[string]int `json:"tunable_parameters"`
+			Time       float64        `json:"time"`
+		}
+	}
+	if err := json.Unmarshal(data, &f); err != nil {
+		t.Fatal(err)
+	}
+	if f.Version != "1.0" || f.Kernel != "XaxpyFastest" || f.Objective != "time" || f.Maximize || !slices.Equal(f.Parameters, []string{"WGS", "WPT"}) {
+		t.Errorf("%+v", f)
+	}
+	var got []string
+	for _, e := range f.Data {
+		got = append(got, fmt.Sprint(e.Device, " ", e.Size, " ", e.Parameters["WGS"], " ", e.Parameters["WPT"], " ", e.Time))
+	}
+	want := []string{
+		"NVIDIA_H200 65536 64 2 20", "NVIDIA_H200 65536 256 1 20.5", "AMD_Instinct_MI250X_gfx90a_sramecc_ 4096 256 1 2", "pthread_cpu 4096 256 1 5",
+		"NVIDIA_H200 4096 128 2 7", "NVIDIA_H200 512 64 1 0.1",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q\nwant %q", got, want)
+	}
+}
+
+func TestFilesThatOtherTunersCannotHave(t *testing.T) {
+	const clblast, kernelTuner = "clblast", "kernel tuner"
+	for _, test := range []struct {
+		format string
+		change func(*problem.Definition)
+		record func(*record.Record)
+		old    string
+		want   string
+	}{
+		{format: clblast, change: func(d *problem.Definition) { d.Kernel.Name = "saxpy" }, want: "saxpy is none of the kernels of CLBlast that can be exported: XaxpyFastest, "},
+		{format: clblast, change: func(d *problem.Definition) { d.Constants[1].Name, d.GridDiv[0] = "WIDTH", nil }, record: func(r *record.Record) { r.Header.Constants[1].Name = "WIDTH" },
+			want: "the record on NVIDIA H200 at 4096: CLBlast's tuner of xaxpy has the parameter VW, to which the specification gives no whole number; add it to the constants"},
+		{format: clblast, change: func(d *problem.Definition) {
+			d.Parameters = append(d.Parameters, space.Parameter{Name: "how", Values: []space.Value{1}})
+		}, want: "the specification has the parameter how, which CLBlast's tuner of xaxpy has not"},
+		{format: clblast, change: func(d *problem.Definition) { d.Objective = problem.Objective{Name: "time_min"} }, want: "the objective is time_min, and that of CLBlast's tuner is the time"},
+		{format: clblast, record: func(r *record.Record) { r.Header.Device.Type = "" }, want: "it does not tell the vendor and the type of the device"},
+		{format: clblast, record: func(r *record.Record) { r.Results = nil }, want: "it has no correct configuration"},
+		{format: clblast, record: func(r *record.Record) {
+			r.Header.Constants = append(r.Header.Constants, problem.Constant{Name: "PRECISION", Value: "double"})
+		}, want: "the constant PRECISION is double, not a number of CLBlast such as 32"},
+		{format: clblast, change: func(d *problem.Definition) { d.Arguments = d.Arguments[2:] }, want: "the argument 0 of the kernel has to be CLBlast's n, a scalar"},
+		{format: clblast, record: func(r *record.Record) { r.Header.KernelDigest = "another" }, want: "the record on NVIDIA H200 at 4096 is of another source of the kernel: tune it again"},
+		{format: kernelTuner, record: func(r *record.Record) { r.Header.KernelDigest = "another" }, want: "is of another source of the kernel: tune it again"},
+		{format: kernelTuner, record: func(r *record.Record) { r.Header.Objective = problem.Objective{Name: "speed"} }, want: "has the objective speed, the specification time"},
+		{format: kernelTuner, record: func(r *record.Record) { r.Header.Parameters = r.Header.Parameters[1:] }, want: "has other parameters than the specification"},
+		{format: kernelTuner, record: func(r *record.Record) { r.Results = nil }, want: "has no results"},
+		{format: kernelTuner, old: `{"version_number":`, want: "it is not a results file of Kernel Tuner: "},
+		{format: kernelTuner, old: `{"version_number":"2.0"}`, want: `version_number is "2.0"`},
+		{format: kernelTuner, old: `{"version_number":"1.0","kernel_name":"f"}`, want: "it is about the kernel f, not XaxpyFastest"},
+		{format: kernelTuner, old: `{"version_number":"1.0","kernel_name":"XaxpyFastest","objective":"GFLOP/s"}`, want: "its objective is GFLOP/s"},
+		{format: kernelTuner, old: `{"version_number":"1.0","kernel_name":"XaxpyFastest","objective":"time","tunable_parameters":["a"]}`, want: "its parameters are a, not WGS, WPT"},
+		{format: kernelTuner, old: `{"version_number":"1.0","kernel_name":"XaxpyFastest","objective":"time","tunable_parameters":["WGS","WPT"],"kernel_string":"x"}`, want: "its results are of another source of the kernel"},
+		{format: kernelTuner, old: `{"version_number":"1.0","kernel_name":"XaxpyFastest","objective":"time","tunable_parameters":["WPT","WGS"],"data":[{"device_name":"a"}]}`, want: "data[0] of the results file of Kernel Tuner has no device_name, tunable_parameters or time"},
+		{format: kernelTuner, old: `{"version_number":"1.0","kernel_name":"XaxpyFastest","objective":"time","tunable_parameters":["WPT","WGS"],"data":[{"device_name":"a","time":1,"tunable_parameters":{"WGS":1}}]}`, want: "data[0] of the results file of Kernel Tuner has no WPT"},
+	} {
+		d := xaxpy()
+		if test.change != nil {
+			test.change(&d)
+		}
+		p := mustProblem(t, d)
+		r := run(t, mustProblem(t, xaxpy()), h200, 4096, map[[2]int]float64{{64, 1}: 1})
+		if test.change != nil {
+			r.Header.KernelDigest = p.KernelDigest()
+			r.Header.Parameters, r.Header.Objective = nil, p.Objective()
+			for i := range p.Parameters().Len() {
+				r.Header.Parameters = append(r.Header.Parameters, p.Parameters().At(i))
+			}
+			c, err := p.Parameters().ConfigureFirst(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Results = r.Results[:1]
+			r.Results[0].Configuration = c
+		}
+		if test.record != nil {
+			test.record(r)
+		}
+		var err error
+		if test.format == clblast {
+			_, err = CLBlast(p, []*record.Record{r})
+		} else {
+			var old []byte
+			if test.old != "" {
+				old = []byte(test.old)
+			}
+			_, _, err = KernelTuner(old, p, []*record.Record{r})
+		}
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%v, want %s", err, test.want)
+		}
+	}
+}
+
+// TestScalarsOfCLBlast: the texts are those that scripts/database of CLBlast knows.
+func TestScalarsOfCLBlast(t *testing.T) {
+	for _, test := range []struct{ typ, bytes, want string }{
+		{"int32", "\x00\x04\x00\x00", "1024"}, {"float32", "\x00\x00\x00\x40", "2.00"}, {"float16", "\x00\x40", "2.000000"},
+		{"float32x2", "\x00\x00\x00\x40\x00\x00\x00\x3f", "2.00+0.50i"},
+	} {
+		typ, err := array.ParseType(test.typ)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := scalarText(typ, []byte(test.bytes)); got != test.want {
+			t.Errorf("%s: %s, want %s", test.typ, got, test.want)
+		}
+	}
+}
