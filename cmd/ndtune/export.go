@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/tune/export"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/spec"
 	"github.com/ndtune/ndtune/tune/wisdom"
@@ -24,29 +24,32 @@ import (
 func exportCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "export",
-		Usage:     "write a tuned kernel for an application: a wisdom file and a C header",
+		Usage:     "write a tuned kernel for an application: a wisdom file, a C header, a Python module and a Go package",
 		ArgsUsage: "SPEC LOG...",
-		Description: `Writes KEY.wisdom with the best configurations of all records, and KEY.h, a C99 header (for
-C++, too) that has them with the source of the kernel. Its functions choose the configuration for
-a device and a size, and compute the launch.
+		Description: `Writes KEY.wisdom with the best configurations of all records, and files for an application. They
+have the configurations with the source of the kernel, and functions that choose the
+configuration for a device and a size and compute the launch.
 
    ndtune tune kernel.yaml --log kernel.jsonl
-   ndtune export kernel.yaml kernel.jsonl -o include
+   ndtune export kernel.yaml kernel.jsonl -o tuned
 
 The sizes are the whole-number constants that the problem size of the specification reads. Logs of
-several devices and sizes may be given; they are added to a wisdom file that is there, and the
-header has all its records, except those of another source of the kernel.
+several devices and sizes may be given; they are added to a wisdom file that is there. The other
+files are replaced, and have all its records, except those of another source of the kernel. If one
+of them cannot be made, nothing is written.
 
---lang is a list of the other files to write:
-   c             KEY.h
+--lang is a list of the files to write besides the wisdom:
+   c             KEY.h, a header for C99 and C++
+   python        KEY.py, a module for PyOpenCL
+   go            KEY/KEY.go and KEY/KEY.cl, a Go package
    kernel_tuner  KEY_kernel_tuner.json, the results as Kernel Tuner stores them, and KEY_targets.h,
                  its header with the best configuration of each device
    clblast       clblast/*.json, for CLBlast's database, if the kernel is one of CLBlast's
-docs/export.md shows a program that uses the header, and describes the other files.`,
+docs/export.md shows a program in each language, and describes the other files.`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: ".", Usage: "`FOLDER` for the files; it is made if necessary"},
 			&cli.StringFlag{Name: "key", Usage: "`KEY`: the name of the files and of the functions (default: the name of the kernel)"},
-			&cli.StringFlag{Name: "lang", Value: "c", Usage: "`LIST` of what to write besides the wisdom: c, kernel_tuner, clblast"},
+			&cli.StringFlag{Name: "lang", Value: "c,python,go", Usage: "`LIST` of what to write besides the wisdom: c, python, go, kernel_tuner, clblast"},
 		},
 		Action: exportFiles,
 	}
@@ -68,7 +71,8 @@ type exportedFile struct {
 
 // exporters make the files of --lang.
 var exporters = map[string]func(*exporting) ([]exportedFile, error){
-	"c": (*exporting).header, "kernel_tuner": (*exporting).kernelTuner, "clblast": (*exporting).clblast,
+	"c": application(export.Header), "python": application(export.Module), "go": application(export.Package),
+	"kernel_tuner": (*exporting).kernelTuner, "clblast": (*exporting).clblast,
 }
 
 func exportFiles(c *cli.Context) error {
@@ -77,7 +81,7 @@ func exportFiles(c *cli.Context) error {
 	}
 	for _, name := range strings.Split(c.String("lang"), ",") {
 		if exporters[name] == nil {
-			return wrong("--lang %s: %q is none of c, kernel_tuner and clblast", c.String("lang"), name)
+			return wrong("--lang %s: %q is none of %s", c.String("lang"), name, strings.Join(slices.Sorted(maps.Keys(exporters)), ", "))
 		}
 	}
 	s, err := spec.Load(c.Args().First(), spec.Options{})
@@ -120,17 +124,16 @@ func exportFiles(c *cli.Context) error {
 		}
 		outputs = append(outputs, made...)
 	}
-	if err := os.MkdirAll(e.folder, 0o777); err != nil {
-		return wrong("-o: %w", err)
+	for _, f := range append(outputs, exportedFile{path: wisdomPath}) {
+		if err := os.MkdirAll(filepath.Dir(f.path), 0o777); err != nil {
+			return wrong("-o: %w", err)
+		}
 	}
 	if _, err := wisdom.Add(c.Context, wisdomPath, all); err != nil {
 		return err
 	}
 	fmt.Fprintln(c.App.Writer, wisdomPath)
 	for _, f := range outputs {
-		if err := os.MkdirAll(filepath.Dir(f.path), 0o777); err != nil {
-			return err
-		}
 		if err := files.Write(f.path, func(w io.Writer) error { _, err := w.Write(f.content); return err }); err != nil {
 			return err
 		}
@@ -144,10 +147,15 @@ func (e *exporting) path(names ...string) string {
 	return filepath.Join(append([]string{e.folder}, names...)...)
 }
 
-func (e *exporting) header() ([]exportedFile, error) {
-	var text bytes.Buffer
-	err := export.WriteHeader(&text, e.spec.Problem, e.wisdom)
-	return []exportedFile{{e.path(e.wisdom.Key + ".h"), text.Bytes()}}, err
+// application returns an exporter of files for an application.
+func application(write func(*problem.Problem, *wisdom.File) ([]export.File, error)) func(*exporting) ([]exportedFile, error) {
+	return func(e *exporting) (all []exportedFile, err error) {
+		made, err := write(e.spec.Problem, e.wisdom)
+		for _, f := range made {
+			all = append(all, exportedFile{e.path(filepath.FromSlash(f.Path)), f.Content})
+		}
+		return all, err
+	}
 }
 
 func (e *exporting) kernelTuner() ([]exportedFile, error) {

@@ -13,25 +13,13 @@ import (
 // there, in the command that stands there.
 func TestReadme(t *testing.T) {
 	d := needDevice(t)
-	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	folder := t.TempDir()
-	for language, name := range map[string]string{"c": "saxpy.cl", "yaml": "saxpy.yaml"} {
-		block := regexp.MustCompile("(?s)```" + language + "\n(.*?)```").FindSubmatch(text)
-		if block == nil {
-			t.Fatalf("the README has no block of %s", language)
-		}
-		if err := os.WriteFile(filepath.Join(folder, name), block[1], 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	command := regexp.MustCompile(`(?m)^    ndtune (tune saxpy\.yaml.*)$`).FindSubmatch(text)
+	text := writeBlocks(t, folder, "README.md", map[string]string{"c": "saxpy.cl", "yaml": "saxpy.yaml"})
+	command := regexp.MustCompile(`(?m)^    ndtune (tune saxpy\.yaml.*)$`).FindStringSubmatch(text)
 	if command == nil {
 		t.Fatal("the README does not tune saxpy.yaml")
 	}
-	program := exec.Command("ndtune", append(strings.Fields(string(command[1])), "--device", d.Selector)...)
+	program := exec.Command("ndtune", append(strings.Fields(command[1]), "--device", d.Selector)...)
 	program.Dir, program.Env = folder, programEnvironment(folder)
 	output, err := program.CombinedOutput()
 	if err != nil {

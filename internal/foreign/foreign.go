@@ -406,15 +406,35 @@ func result(e *expression.Expression, environment map[string]any) string {
 	return fmt.Sprint(v)
 }
 
+// Require skips a test that needs a missing command. It fails the test if NDTUNE_REQUIRE_COMPILERS names the command.
+func Require(t *testing.T, command string) {
+	t.Helper()
+	if missing, isRequired := lookUp(command); isRequired {
+		t.Fatal(missing)
+	} else if missing != nil {
+		t.Skip(missing)
+	}
+}
+
+// lookUp returns an error if a command is missing, and whether NDTUNE_REQUIRE_COMPILERS names it.
+func lookUp(command string) (missing error, isRequired bool) {
+	if _, err := exec.LookPath(command); err != nil {
+		if slices.Contains(strings.Split(os.Getenv("NDTUNE_REQUIRE_COMPILERS"), ","), command) {
+			return fmt.Errorf("%w, and NDTUNE_REQUIRE_COMPILERS names it", err), true
+		}
+		return err, false
+	}
+	return nil, false
+}
+
 // run returns the lines that a program prints; false where its compiler is missing or it fails.
 func run(t *testing.T, name string, cases []Case, lines []line, texts []string) (got []string, ok bool) {
 	c := commands[name]
-	if _, err := exec.LookPath(c.requiredInPath); err != nil {
-		if slices.Contains(strings.Split(os.Getenv("NDTUNE_REQUIRE_COMPILERS"), ","), c.requiredInPath) {
-			t.Errorf("%v, and NDTUNE_REQUIRE_COMPILERS names it", err)
-		} else {
-			t.Logf("%s is not tested: %v", name, err)
-		}
+	if missing, isRequired := lookUp(c.requiredInPath); isRequired {
+		t.Error(missing)
+		return nil, false
+	} else if missing != nil {
+		t.Logf("%s is not tested: %v", name, missing)
 		return nil, false
 	}
 	var b strings.Builder

@@ -1,10 +1,8 @@
-// Package export writes what an application needs to run a tuned kernel: its best configurations by device and
-// size, its source, and the functions that choose one and compute the launch.
 package export
 
 import (
+	"bytes"
 	_ "embed"
-	"io"
 	"text/template"
 
 	"github.com/ndtune/ndtune/tune/expression"
@@ -16,7 +14,7 @@ import (
 var headerText string
 
 var headerTemplate = template.Must(template.New("header").Funcs(template.FuncMap{
-	"literal": func(v any) (string, error) { return expression.Literal(expression.C, v) },
+	"literal": writes(expression.C),
 	"type":    func(k expression.Kind) string { return typesC[k] },
 	"device_type": func(name string) string {
 		switch name {
@@ -35,7 +33,7 @@ var typesC = map[expression.Kind]string{expression.Whole: "int64_t", expression.
 
 // c is C99 and C++. Sizes are parameters of a function and fields of the choice.
 var c = dialect{
-	language: expression.C, parameter: "choice->record->configuration.%s", size: "choice->%s",
+	language: expression.C, parameter: "choice->record->configuration.%[1]s", size: "choice->%[1]s",
 	reserved: `device choice record level matched same_driver options
 		alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl const constexpr const_cast continue
 		decltype default delete do double dynamic_cast else enum explicit export extern false float for friend goto if inline int long
@@ -44,19 +42,19 @@ var c = dialect{
 		typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq`,
 }
 
-// WriteHeader writes a C99 header with the wisdom about a problem. Its sizes are the whole-number constants that
-// the problem size reads. The error names what cannot be exported: a pipeline, a source that is made for each
-// configuration, a launch that reads the device, or wisdom about another kernel or another source.
-func WriteHeader(w io.Writer, p *problem.Problem, f *wisdom.File) error {
+// Header returns a header for C99 and C++. See [Package] for the sizes and the errors.
+func Header(p *problem.Problem, f *wisdom.File) ([]File, error) {
 	t, err := newTable(p, f)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	h, err := t.in(c, t.Key+"_ndrange", "const "+t.Key+"_choice *choice")
+	x, err := t.in(c, t.Key+"_ndrange", "const "+t.Key+"_choice *choice")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return headerTemplate.Execute(w, h)
+	var b bytes.Buffer
+	err = headerTemplate.Execute(&b, x)
+	return []File{{t.Key + ".h", b.Bytes()}}, err
 }
 
 // OptionBytes returns the length of the longest options with all sizes, for a char array.

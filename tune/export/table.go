@@ -1,3 +1,6 @@
+// Package export writes what an application needs to run a tuned kernel: its best configurations by device and
+// size, its source, and the functions that choose one and compute the launch, in C, Python and Go. It also writes the
+// files of other tuners.
 package export
 
 import (
@@ -15,6 +18,12 @@ import (
 	"github.com/ndtune/ndtune/tune/wisdom"
 )
 
+// A File is a file of an exported kernel.
+type File struct {
+	Path    string // in the folder of the export, with slashes
+	Content []byte
+}
+
 // A table is a tuned kernel in no language: its best configurations by device and size, its source, and the rules
 // of its launch.
 type table struct {
@@ -30,22 +39,28 @@ type table struct {
 
 // A variable is a parameter or a size of the problem.
 type variable struct {
-	Name       string
-	Identifier string // in the language of a form
-	Kind       expression.Kind
-	IsMacro    bool // of a size: the kernel gets it as a macro
+	Name              string
+	Identifier, Local string // in the language of a form: of a field, and of a parameter of a function
+	Kind              expression.Kind
+	IsMacro           bool // of a size: the kernel gets it as a macro
 }
 
 // An entry is a record with the figures that the lookup needs.
 type entry struct {
 	wisdom.Record
-	Size       [3]int        // of the problem; 1 in further dimensions
-	Values     []space.Value // of the parameters
-	Options    string        // for the compiler, without the sizes
-	Cost       float64       // the objective; less is better
-	Date       int64         // seconds since 1970; 0: unknown
-	SameSource bool          // it was measured with the present source; false: the source is not recorded
-	Overall    bool          // its configuration is the best over all devices and sizes
+	Size       [3]int  // of the problem; 1 in further dimensions
+	Values     []value // in the order of the parameters
+	Options    string  // for the compiler, without the sizes
+	Cost       float64 // the objective; less is better
+	Date       int64   // seconds since 1970; 0: unknown
+	SameSource bool    // it was measured with the present source; false: the source is not recorded
+	Overall    bool    // its configuration is the best over all devices and sizes
+}
+
+// A value is that of a parameter.
+type value struct {
+	Name  string
+	Value space.Value
 }
 
 // newTable returns the table of a problem. The error names what no language can have: a pipeline, a source that is
@@ -119,7 +134,7 @@ func (t *table) addRecords(p *problem.Problem, f *wisdom.File) error {
 	if len(kept.Records) == 0 {
 		return errors.New("all records are of another source of the kernel: tune it again")
 	}
-	overall, err := kept.Overall("")
+	overall, err := kept.Overall(digest)
 	if err != nil {
 		return err
 	}
@@ -135,7 +150,7 @@ func (t *table) addRecords(p *problem.Problem, f *wisdom.File) error {
 		}
 		copy(e.Size[:], r.ProblemSize)
 		for i := range c.Len() {
-			e.Values = append(e.Values, c.At(i))
+			e.Values = append(e.Values, value{t.Parameters[i].Name, c.At(i)})
 		}
 		if f.Objective.Maximize {
 			e.Cost = -e.Cost
@@ -202,24 +217,24 @@ type form struct {
 	NDRange           string   // a function
 }
 
-// A dialect says how a language names things.
+// A dialect says how a language names things. Formats get an identifier and a name.
 type dialect struct {
 	language   expression.Language
-	identifier func(name string) string // of a parameter or a size; nil: the name itself
-	reserved   string                   // words that neither can have, with spaces between
+	identifier func(name string) string // of a field; nil: the name itself
+	reserved   string                   // words that no field and no local variable can have as a name
 	parameter  string                   // format of the value of a parameter in the choice
 	size       string                   // format of a size in the choice
 }
 
-// in returns the table in a language. The function that computes the launch has a name and a declaration of the choice.
+// in returns the table in a language. The function that computes the launch has a name and the declaration of a choice.
 func (t *table) in(d dialect, ndrange, choice string) (*form, error) {
 	f := &form{table: t, Runtime: expression.Runtime(d.language), Parameters: d.identify(t.Parameters), Sizes: d.identify(t.Sizes)}
 	names := map[string]string{}
 	for _, v := range f.Parameters {
-		names[v.Name] = fmt.Sprintf(d.parameter, v.Identifier)
+		names[v.Name] = fmt.Sprintf(d.parameter, v.Identifier, v.Name)
 	}
 	for _, v := range f.Sizes {
-		names[v.Name] = fmt.Sprintf(d.size, v.Identifier)
+		names[v.Name] = fmt.Sprintf(d.size, v.Identifier, v.Name)
 	}
 	for i, e := range t.step.ProblemSize {
 		text, err := e.ExportInt(d.language, t.step.WithConstants(d.language, names))
@@ -233,19 +248,42 @@ func (t *table) in(d dialect, ndrange, choice string) (*form, error) {
 	return f, err
 }
 
-// identify gives variables identifiers that are not reserved and not the same.
+// identify gives variables identifiers that are not reserved and differ.
 func (d dialect) identify(list []variable) []variable {
-	taken := strings.Fields(d.reserved)
+	fields := strings.Fields(d.reserved)
+	locals := slices.Clone(fields)
 	list = slices.Clone(list)
 	for i := range list {
 		v := &list[i]
-		if v.Identifier = v.Name; d.identifier != nil {
+		v.Identifier = v.Name
+		if d.identifier != nil {
 			v.Identifier = d.identifier(v.Name)
 		}
-		for slices.Contains(taken, v.Identifier) {
-			v.Identifier += "_"
-		}
-		taken = append(taken, v.Identifier)
+		v.Identifier, v.Local = differing(v.Identifier, &fields), differing(v.Name, &locals)
 	}
 	return list
+}
+
+// differing returns an identifier that is not taken yet, and takes it.
+func differing(identifier string, taken *[]string) string {
+	for slices.Contains(*taken, identifier) {
+		identifier += "_"
+	}
+	*taken = append(*taken, identifier)
+	return identifier
+}
+
+// writes returns the function of templates that writes a value in a language: bare, because its type is known.
+func writes(l expression.Language) func(v any) (string, error) {
+	return func(v any) (string, error) {
+		text, err := expression.Literal(l, v)
+		if _, isText := v.(string); !isText && l != expression.C {
+			for _, conversion := range []string{"int64(", "float64(", "("} {
+				if bare, ok := strings.CutPrefix(text, conversion); ok {
+					return strings.TrimSuffix(bare, ")"), err
+				}
+			}
+		}
+		return text, err
+	}
 }

@@ -396,7 +396,9 @@ func (x *exporter) quoted(s string) string {
 		switch {
 		case r == '\n':
 			b.WriteString(`\n`)
-		case r >= ' ' && r <= '~' && r != '"' && r != '\\' && (r != '?' || x.language != C): // ?? begins a trigraph of C
+		case r == '"' || r == '\\':
+			b.WriteString(`\` + string(r))
+		case r >= ' ' && r <= '~' && (r != '?' || x.language != C): // ?? begins a trigraph of C
 			b.WriteRune(r)
 		case x.language == C:
 			for _, c := range []byte(string(r)) {

@@ -3,7 +3,6 @@ package wisdom
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -164,20 +163,19 @@ func (f *File) best(q Query, has func(*Record) bool) *Record {
 	}
 	// First the best of each device, then the best of these: an order that compares the objectives of some pairs
 	// and the dates of others would not be transitive.
-	ofDevice := map[string]*Record{}
-	for i := range f.Records {
-		r := &f.Records[i]
-		if !has(r) {
-			continue
-		}
-		name := deviceText(r)
-		if old := ofDevice[name]; old == nil || cmp.Or(order(r, old), f.compare(r, old)) < 0 {
-			ofDevice[name] = r
+	var ofDevice []*Record
+	for _, r := range f.Sorted() {
+		switch last := len(ofDevice) - 1; {
+		case !has(&r):
+		case last < 0 || modelOf(&r) != modelOf(ofDevice[last]):
+			ofDevice = append(ofDevice, &r)
+		case cmp.Or(order(&r, ofDevice[last]), f.compare(&r, ofDevice[last])) < 0:
+			ofDevice[last] = &r
 		}
 	}
 	var best *Record
-	for _, name := range slices.Sorted(maps.Keys(ofDevice)) {
-		if r := ofDevice[name]; best == nil || cmp.Or(order(r, best), best.Date.Compare(r.Date)) < 0 {
+	for _, r := range ofDevice {
+		if best == nil || cmp.Or(order(r, best), best.Date.Compare(r.Date)) < 0 {
 			best = r
 		}
 	}
@@ -187,9 +185,9 @@ func (f *File) best(q Query, has func(*Record) bool) *Record {
 // compareWeak compares two indices of a weakness: -1, for none, comes first.
 func compareWeak(a, b int) int { return cmp.Compare(min(a, 0), min(b, 0)) }
 
-// deviceText returns the name, vendor and type of the device of a record.
-func deviceText(r *Record) string {
-	return fmt.Sprintf("%q", []string{r.Device.Name, r.Device.Vendor, r.Device.Type})
+// modelOf returns the name, vendor and type of the device of a record.
+func modelOf(r *Record) [3]string {
+	return [3]string{r.Device.Name, r.Device.Vendor, r.Device.Type}
 }
 
 // sameDevice reports whether two devices are of one model: one name, and one vendor and one type where both
@@ -241,7 +239,7 @@ func Nearer(size, a, b []int) int {
 	return cmp.Or(slices.Compare(distances(size, a), distances(size, b)), cmp.Compare(volume(a), volume(b)))
 }
 
-func distances(a, b []int) []int { return problem.Distances(dimensions(a), dimensions(b)) }
+func distances(a, b []int) []float64 { return problem.Distances(dimensions(a), dimensions(b)) }
 
 func dimensions(size []int) []float64 {
 	p := padded(size)

@@ -4,13 +4,13 @@
 
 int main(void) {
     char line[1024];
+    cl_uint i;
     while (fgets(line, sizeof line, stdin)) {
         struct device d;
         scale_choice c;
         nd_range r;
-        char *field[8], *rest = line;
-        int i;
-        for (i = 0; i < 8; i++) {
+        char *field[15], *rest = line;
+        for (i = 0; i < 15; i++) {
             size_t n = strcspn(rest, "\t\n");
             field[i] = rest;
             rest += n + (rest[n] != 0);
@@ -21,16 +21,23 @@ int main(void) {
         strcpy(d.vendor, field[1]);
         strcpy(d.driver, field[2]);
         d.type = (cl_device_type)atoi(field[3]);
-        d.major = (cl_uint)atoi(field[4]);
-        strcpy(d.platform, field[5]);
-        if (scale_choose(&d, atoll(field[6]), atoll(field[7]), 3, &c)) {
+        strcpy(d.platform, field[4]);
+        strcpy(d.extension, field[5]);
+        strcpy(d.board, field[6]);
+        d.major = (cl_uint)atoi(field[7]);
+        d.minor = (cl_uint)atoi(field[8]);
+        d.version = (cl_uint)atoi(field[9]);
+        if (scale_choose(&d, atoll(field[13]), atoll(field[14]), 3, &c)) {
             printf("no size\n");
-        } else if (scale_ndrange(&c, &r)) {
-            printf("%d %d %s no launch\n", c.level, c.same_driver, c.options);
+            continue;
+        }
+        printf("%d %d %g %s ", c.level, c.same_driver, c.record->time, c.options);
+        if (scale_ndrange(&c, &r)) {
+            printf("no launch\n");
         } else {
-            printf("%d %d %s global %d,%d local %d,%d\n", c.level, c.same_driver, c.options, (int)r.global[0], (int)r.global[1], (int)r.local[0], (int)r.local[1]);
+            printf("global [%d, %d] local [%d, %d] offset [%d, %d]\n", (int)r.global[0], (int)r.global[1], (int)r.local[0], (int)r.local[1], (int)r.offset[0], (int)r.offset[1]);
         }
     }
-    fputs(scale_source[0], stdout);
-    return scale_lines != 2;
+    for (i = 0; i < scale_lines; i++) fputs(scale_source[i], stdout);
+    return 0;
 }

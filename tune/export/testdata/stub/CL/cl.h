@@ -8,7 +8,7 @@ typedef int32_t cl_int;
 typedef uint64_t cl_device_type;
 typedef cl_uint cl_device_info;
 typedef cl_uint cl_platform_info;
-typedef struct device { char name[128], vendor[128], driver[128], platform[128]; cl_device_type type; cl_uint major, minor; } *cl_device_id, *cl_platform_id;
+typedef struct device { char name[128], vendor[128], driver[128], platform[128], extension[8], board[128]; cl_device_type type; cl_uint major, minor, version; } *cl_device_id, *cl_platform_id;
 
 #define CL_SUCCESS 0
 #define CL_DEVICE_TYPE_CPU 2
@@ -31,8 +31,12 @@ static inline cl_int clGetDeviceInfo(cl_device_id d, cl_device_info what, size_t
     case CL_DRIVER_VERSION: from = d->driver; n = strlen(d->driver) + 1; break;
     case CL_DEVICE_TYPE: from = &d->type; n = sizeof d->type; break;
     case CL_DEVICE_PLATFORM: from = &d; n = sizeof d; break;
-    case 0x4000: from = d->major ? &d->major : NULL; break;
-    case 0x4001: from = d->major ? &d->minor : NULL; break;
+    case 0x4000: from = strcmp(d->extension, "nv") == 0 ? &d->major : NULL; break;
+    case 0x4001: from = strcmp(d->extension, "nv") == 0 ? &d->minor : NULL; break;
+    case 0x404A: from = strcmp(d->extension, "amd") == 0 ? &d->major : NULL; break;
+    case 0x404B: from = strcmp(d->extension, "amd") == 0 ? &d->minor : NULL; break;
+    case 0x4038: from = strcmp(d->extension, "amd") == 0 ? d->board : NULL; n = strlen(d->board) + 1; break;
+    case 0x4250: from = strcmp(d->extension, "intel") == 0 ? &d->version : NULL; break;
     }
     if (from == NULL || n > bytes) return -30;
     memcpy(value, from, n);

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ndtune/ndtune/internal/foreign"
+)
+
+// TestExportedPrograms tunes and exports the kernel of the README with the commands of docs/export.md, and runs the
+// programs that stand there.
+func TestExportedPrograms(t *testing.T) {
+	d := needDevice(t)
+	folder := t.TempDir()
+	writeBlocks(t, folder, "README.md", map[string]string{"c": "saxpy.cl", "yaml": "saxpy.yaml"})
+	docs := writeBlocks(t, folder, "docs/export.md", map[string]string{"c": "main.c", "python": "tuned/main.py", "go": "app/main.go"})
+	for _, pattern := range []string{`(?m)^    ndtune (tune saxpy\.yaml.*)$`, `(?m)^    ndtune (export saxpy\.yaml.*)$`} {
+		command := strings.Fields(regexp.MustCompile(pattern).FindStringSubmatch(docs)[1])
+		if command[0] == "tune" {
+			command = append(command, "--device", d.Selector, "--max-evals", "3")
+		}
+		runProgram(t, folder, append([]string{"ndtune"}, command...)...)
+	}
+	answered := regexp.MustCompile(`^the same device, nearest size: .*-D n=30000.*, global size \S+, local size \S+; the result is right\n$`)
+	check := func(t *testing.T, folder string, command ...string) {
+		t.Helper()
+		if out := runProgram(t, folder, append(command, "30000")...); !answered.MatchString(out) {
+			t.Errorf("%s printed %s", command[0], out)
+		}
+	}
+	t.Run("C", func(t *testing.T) {
+		foreign.Require(t, "gcc")
+		if exec.Command("gcc", "-include", "CL/cl.h", "-E", "-x", "c", os.DevNull).Run() != nil {
+			t.Skip("gcc has no headers of OpenCL")
+		}
+		build := regexp.MustCompile(`(?m)^// (gcc .*)$`).FindStringSubmatch(docs)
+		runProgram(t, folder, strings.Fields(build[1])...)
+		check(t, folder, "./main")
+	})
+	t.Run("Python", func(t *testing.T) {
+		python := "python3"
+		if exec.Command(python, "-c", "import pyopencl").Run() != nil {
+			python = "/usr/bin/python3" // of the system, for which PyOpenCL is packaged
+		}
+		if err := exec.Command(python, "-c", "import pyopencl").Run(); err != nil {
+			if slices.Contains(strings.Split(os.Getenv("NDTUNE_REQUIRE_COMPILERS"), ","), "pyopencl") {
+				t.Fatal("there is no PyOpenCL, and NDTUNE_REQUIRE_COMPILERS names it")
+			}
+			t.Skip("there is no PyOpenCL")
+		}
+		tuned := filepath.Join(folder, "tuned")
+		check(t, tuned, python, "main.py")
+		// Numbers that PyOpenCL does not know are asked of the library that it has loaded.
+		const program = "import pyopencl, saxpy; d = pyopencl.get_platforms()[0].get_devices()[0]; print(saxpy._query(d, 0x1002) == d.max_compute_units)"
+		if out := runProgram(t, tuned, python, "-c", program); out != "True\n" {
+			t.Errorf("_query and max_compute_units: %s", out)
+		}
+	})
+	t.Run("Go", func(t *testing.T) {
+		foreign.Require(t, "go")
+		app, err := filepath.Abs(filepath.Join(folder, "app"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		root, err := filepath.Abs("../..")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.CopyFS(filepath.Join(app, "saxpy"), os.DirFS(filepath.Join(folder, "tuned", "saxpy"))); err != nil {
+			t.Fatal(err)
+		}
+		// The module needs what ndtune needs, in the same versions, so that nothing has to be loaded.
+		module := strings.Replace(readFile(t, filepath.Join(root, "go.mod")), "module github.com/ndtune/ndtune\n", "module example.com/app\n", 1) +
+			"\nrequire github.com/ndtune/ndtune v0.0.0\n\nreplace github.com/ndtune/ndtune => " + root + "\n"
+		for name, content := range map[string]string{"go.mod": module, "go.sum": readFile(t, filepath.Join(root, "go.sum"))} {
+			if err := os.WriteFile(filepath.Join(app, name), []byte(content), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		runProgram(t, app, "go", "build", "-o", "app", ".")
+		runProgram(t, app, "go", "vet", "./...")
+		check(t, app, "./app")
+	})
+}
+
+// writeBlocks writes the first block of each language of a document to a file in a folder, and returns the document.
+func writeBlocks(t *testing.T, folder, document string, names map[string]string) string {
+	t.Helper()
+	text := readFile(t, filepath.Join("..", "..", filepath.FromSlash(document)))
+	for language, name := range names {
+		block := regexp.MustCompile("(?s)```" + language + "\n(.*?)```").FindStringSubmatch(text)
+		if block == nil {
+			t.Fatalf("%s has no block of %s", document, language)
+		}
+		path := filepath.Join(folder, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(block[1]), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return text
+}
+
+func readFile(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// runProgram runs a command, which needs no network, and returns its output.
+func runProgram(t *testing.T, folder string, command ...string) string {
+	t.Helper()
+	x := exec.CommandContext(t.Context(), command[0], command[1:]...)
+	x.Dir = folder
+	x.Env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(folder, "state"), "NDTUNE_NO_PEAK=1", "PYTHONDONTWRITEBYTECODE=1",
+		"GO111MODULE=on", "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off", "GOTOOLCHAIN=local")
+	out, err := x.Output()
+	if err != nil {
+		var wrong []byte
+		if exit, ok := err.(*exec.ExitError); ok {
+			wrong = exit.Stderr
+		}
+		t.Fatalf("%s: %v\n%.3000s", strings.Join(command, " "), err, wrong)
+	}
+	return string(out)
+}

@@ -1,0 +1,320 @@
+package export
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/internal/foreign"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/wisdom"
+)
+
+func scale() problem.Definition {
+	return problem.Definition{
+		Kernel: problem.Kernel{Name: "scale", Source: "// \"scale\" \\ ??/ é\n__kernel void scale(__global float *x) { x[get_global_id(0)] *= factor; }", BuildOptions: []string{"-DFAST=1", `-DTEXT="a \"b"`}},
+		Constants: []problem.Constant{
+			{Name: "size", Value: 64}, {Name: "range", Value: 32, Host: true}, {Name: "factor", Value: "2.5f"}, {Name: "lambda", Value: 3},
+		},
+		ProblemSize: []problem.Expr{"size", "range + lambda"}, GlobalOffset: []problem.Expr{"size % 3", "0"},
+		Arguments: []problem.Argument{{Name: "x", Type: "float32", Size: "size * max(1, range)", Output: true}},
+		Parameters: []space.Parameter{
+			{Name: "block_size_x", Values: []space.Value{8, 16, 32}}, {Name: "tile", Values: []space.Value{1, 2}},
+			{Name: "part", Values: []space.Value{0.5, 1.0}}, {Name: "class", Values: []space.Value{true, false}}, {Name: "Tile", Values: []space.Value{1, 2.5}}, {Name: "how", Values: []space.Value{"a", "b"}},
+		},
+		GridDiv: [3][]problem.Expr{{"block_size_x", `how == "a" and class ? tile : 2 * tile`}, {"int(2 * part)"}, nil},
+	}
+}
+
+func mustProblem(t *testing.T, d problem.Definition) *problem.Problem {
+	t.Helper()
+	p, err := problem.New(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// A reported is a device as its driver reports it.
+type reported struct {
+	name, vendor, driver, platform string
+	typ                            int    // bits
+	extension, board               string // "", nv, amd or intel
+	major, minor, version          int    // of the compute capability, of the gfx name; the IP version
+}
+
+var models = []reported{
+	{name: "NVIDIA H200", vendor: "NVIDIA Corporation", typ: 4, extension: "nv", major: 9},
+	{name: "NVIDIA A100", vendor: "NVIDIA Corporation", typ: 4, extension: "nv", major: 8},
+	{name: "gfx90a:sramecc+", vendor: "AMD", typ: 4, extension: "amd", board: "AMD Instinct MI250X", major: 9, minor: 0},
+	{name: "gfx90a", vendor: "AMD", typ: 4, extension: "amd", board: "AMD Instinct MI210", major: 9, minor: 0},
+	{name: "Hawaii", vendor: "AMD", typ: 4, extension: "amd", board: "AMD Radeon R9", major: 8, minor: 1},
+	{name: "Iris", vendor: "Intel", typ: 4, extension: "intel", version: 12<<22 | 60<<14 | 7},
+	{name: "Iris Xe", vendor: "Intel", typ: 4, extension: "intel"},
+	{name: "CPU", vendor: "Intel", typ: 2}, {name: "CPU 2", vendor: "Intel", typ: 2}, {name: "FPGA", vendor: "Intel", typ: 8},
+}
+
+// device returns one of the models, sometimes with another name, so that its architecture or its vendor decide.
+func device(r *rand.Rand) reported {
+	d := models[r.IntN(len(models))]
+	d.driver, d.platform = fmt.Sprint("driver ", r.IntN(2)), []string{"", "one", "two"}[r.IntN(3)]
+	if r.IntN(2) == 0 {
+		d.name += fmt.Sprint(":", r.IntN(20))
+	}
+	if r.IntN(4) == 0 {
+		d.vendor = fmt.Sprint("vendor ", r.IntN(20))
+	}
+	return d
+}
+
+// described returns the device as ndtune records it.
+func (d reported) described() hardware.Device {
+	h := hardware.Device{Name: d.name, Vendor: d.vendor, Driver: d.driver, Platform: d.platform, Type: map[int]string{2: "cpu", 4: "gpu", 8: "accelerator"}[d.typ]}
+	switch d.extension {
+	case "nv":
+		h.Architecture = hardware.ComputeCapability(d.major, d.minor)
+	case "amd":
+		h.Architecture = (&cl.AMDInfo{GFXIPMajor: d.major, GFXIPMinor: d.minor}).Architecture(d.name)
+		h.Name = d.board + " (" + d.name + ")"
+	case "intel":
+		h.Architecture = (&cl.IntelInfo{IPVersion: uint32(d.version)}).Architecture()
+	}
+	return h
+}
+
+// questions returns lines with random devices and sizes, and the lines with which a program answers as wisdom does.
+func questions(t *testing.T, r *rand.Rand, p *problem.Problem, f *wisdom.File, size func() int) (in, want string) {
+	t.Helper()
+	var questions, answers strings.Builder
+	levels := map[wisdom.Level]int{}
+	for range 500 {
+		d := device(r)
+		h := d.described()
+		w, height := size(), size()-4
+		if at := f.Records[r.IntN(len(f.Records))].ProblemSize; r.IntN(4) == 0 {
+			w, height = at[0], at[1]-3
+		}
+		fmt.Fprintf(&questions, "%s\t%s\t%s\t%d\t%s\t%s\t%s\t%d\t%d\t%d\t%s\t%s\t%s\t%d\t%d\n",
+			d.name, d.vendor, d.driver, d.typ, d.platform, d.extension, d.board, d.major, d.minor, d.version, h.Name, h.Type, h.Architecture, w, height)
+		choice, err := f.Choose(wisdom.Query{Device: h, ProblemSize: []int{w, height + 3}, SourceDigest: p.KernelDigest()})
+		if err != nil {
+			fmt.Fprintln(&answers, "no size")
+			continue
+		}
+		levels[choice.Level]++
+		sized := scale()
+		sized.Constants[0].Value, sized.Constants[1].Value = w, height
+		at := mustProblem(t, sized)
+		c, err := at.Parameters().Configure(choice.Record.Configuration)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same := 0
+		if !slices.ContainsFunc(choice.Weaknesses, func(w wisdom.Weakness) bool { return w.Kind == wisdom.DriverDiffers }) && choice.Level != wisdom.BestOverall {
+			same = 1
+		}
+		fmt.Fprintf(&answers, "%d %d %g -DFAST=1 -DTEXT=\"a \\\"b\" -D factor=2.5f %s -D size=%d -D lambda=3 ", choice.Level, same, choice.Record.Time, problem.BuildOptions(c), w)
+		launches, err := at.Launches(c, h)
+		if err != nil {
+			fmt.Fprintln(&answers, "no launch")
+			continue
+		}
+		l := launches[0].NDRange
+		fmt.Fprintf(&answers, "global [%d, %d] local [%d, %d] offset [%d, %d]\n", l.Global()[0], l.Global()[1], l.Local[0], l.Local[1], l.Offset[0], l.Offset[1])
+	}
+	if len(levels) < 5 {
+		t.Errorf("not all levels were asked: %v", levels)
+	}
+	return questions.String(), answers.String() + scale().Kernel.Source
+}
+
+// programs ask the exported files. They are built and run in a folder with these and with testdata.
+var programs = []struct {
+	name, language, needs string
+	build, run            []string
+}{
+	{"C99", "c", "gcc", []string{"gcc", "-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Istub", "ask.c", "-o", "c99", "-lm"}, []string{"./c99"}},
+	{"C++17", "c", "g++", []string{"g++", "-std=c++17", "-x", "c++", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Istub", "ask.c", "-o", "c++17", "-lm"}, []string{"./c++17"}},
+	{"Python", "python", "python3", nil, []string{"python3", "ask.py"}},
+	{"Go", "go", "go", []string{"go", "build", "-o", "ask", "main.go"}, []string{"./ask"}},
+}
+
+// TestProgramsChooseAsWisdomDoes asks programs with the exported files about random devices and sizes.
+func TestProgramsChooseAsWisdomDoes(t *testing.T) {
+	p := mustProblem(t, scale())
+	r := rand.New(rand.NewPCG(15, 3))
+	small := func() int { return 1 + r.IntN(600) }
+	large := func() int { return 3_000_000 + r.IntN(5) } // factors differ by less than a millionth
+	for _, test := range []struct {
+		name     string
+		maximize bool
+		size     func() int
+		recorded func() int
+	}{
+		{"small", false, small, func() int { return 1 << (2 + r.IntN(8)) }},
+		{"large, of a rate", true, large, func() int { return []int{6_000_000, 1_500_001, 1_500_000, 3_000_000}[r.IntN(4)] + r.IntN(3) }},
+	} {
+		f := &wisdom.File{Key: "scale", Parameters: p.Parameters().Names(), Objective: problem.Objective{Name: "time", Maximize: test.maximize}}
+		for n := range 60 {
+			c := map[string]space.Value{}
+			for i := range p.Parameters().Len() {
+				q := p.Parameters().At(i)
+				c[q.Name] = q.Values[r.IntN(len(q.Values))]
+			}
+			d := device(r).described()
+			if r.IntN(5) == 0 {
+				d.Vendor, d.Type = "", ""
+			}
+			f.Records = append(f.Records, wisdom.Record{
+				Device: d, ProblemSize: []int{test.recorded(), 3 + test.recorded()}, Configuration: c,
+				Time: float64(n + 1), Objective: float64(r.IntN(3) + 1), Verified: r.IntN(3) > 0, SourceDigest: []string{p.KernelDigest(), p.KernelDigest(), ""}[r.IntN(3)],
+				Date: time.Unix(int64(r.IntN(5)), 0),
+			})
+		}
+		in, want := questions(t, r, p, f, test.size)
+		folder := t.TempDir()
+		exported, err := exportAll(p, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.CopyFS(folder, os.DirFS("testdata")); err != nil {
+			t.Fatal(err)
+		}
+		ask, err := os.ReadFile("testdata/ask.go.txt")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range append(exported, File{"main.go", ask}, File{"go.mod", []byte("module ask\n\ngo 1.22\n")}) {
+			path := filepath.Join(folder, filepath.FromSlash(x.Path))
+			if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, x.Content, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, program := range programs {
+			t.Run(test.name+"/"+program.name, func(t *testing.T) {
+				foreign.Require(t, program.needs)
+				if program.build != nil {
+					runIn(t, folder, "", program.build...)
+				}
+				got := strings.Split(runIn(t, folder, in, program.run...), "\n")
+				want := strings.Split(want, "\n")
+				if len(got) != len(want) {
+					t.Fatalf("%d lines, want %d", len(got), len(want))
+				}
+				differ := 0
+				for i := range want {
+					if got[i] == want[i] {
+						continue
+					}
+					if differ++; differ < 5 {
+						t.Errorf("line %d: %s\ngot  %s\nwant %s", i, strings.Split(in, "\n")[min(i, 499)], got[i], want[i])
+					}
+				}
+				if differ > 0 {
+					t.Errorf("%d lines differ", differ)
+				}
+			})
+		}
+		if _, err := exec.LookPath("go"); err == nil {
+			runIn(t, folder, "", "go", "vet", "./scale")
+		}
+	}
+}
+
+// exportAll returns the files of all languages.
+func exportAll(p *problem.Problem, f *wisdom.File) (all []File, err error) {
+	for _, in := range []func(*problem.Problem, *wisdom.File) ([]File, error){Header, Module, Package} {
+		files, err := in(p, f)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, files...)
+	}
+	return all, nil
+}
+
+// runIn runs a command, which needs no network, and returns its output.
+func runIn(t *testing.T, folder, in string, command ...string) string {
+	t.Helper()
+	x := exec.CommandContext(t.Context(), command[0], command[1:]...)
+	x.Dir, x.Stdin = folder, strings.NewReader(in)
+	x.Env = append(os.Environ(), "GO111MODULE=on", "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off", "GOTOOLCHAIN=local", "PYTHONPATH=stub", "PYTHONDONTWRITEBYTECODE=1")
+	var wrong bytes.Buffer
+	x.Stderr = &wrong
+	out, err := x.Output()
+	if err != nil {
+		t.Fatalf("%s: %v\n%.3000s", strings.Join(command, " "), err, wrong.String())
+	}
+	return string(out)
+}
+
+func TestKernelsThatCannotBeExported(t *testing.T) {
+	file := func(p *problem.Problem) *wisdom.File {
+		c, err := p.Parameters().ConfigureFirst(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		values := map[string]space.Value{}
+		c.Assign(values)
+		return &wisdom.File{Key: "scale", Parameters: p.Parameters().Names(), Objective: problem.Objective{Name: "time"}, Records: []wisdom.Record{{
+			Device: hardware.Device{Name: "d"}, ProblemSize: []int{1, 4}, Configuration: values, Time: 1, Objective: 1, SourceDigest: p.KernelDigest(),
+		}}}
+	}
+	for _, test := range []struct {
+		change func(*problem.Definition, *wisdom.File)
+		want   string
+	}{
+		{func(d *problem.Definition, f *wisdom.File) {}, ""},
+		{func(d *problem.Definition, f *wisdom.File) { f.Key = "a-b" }, `the key "a-b" is no identifier of C`},
+		{func(d *problem.Definition, f *wisdom.File) { f.Key = "lambda" }, "no module of Python can be named lambda, a keyword; give another one with --key, or leave python out of --lang"},
+		{func(d *problem.Definition, f *wisdom.File) { f.Key = "range" }, "no package of Go can be named range, a keyword; give another one with --key, or leave go out of --lang"},
+		{func(d *problem.Definition, f *wisdom.File) { f.Key = "main" }, "no package of Go can be named main, which has another meaning there"},
+		{func(d *problem.Definition, f *wisdom.File) { f.Key = "blur_windows" }, "no package of Go can be named blur_windows, because the go command leaves blur_windows.go out on some systems"},
+		{func(d *problem.Definition, f *wisdom.File) { f.Key = "blur_test" }, "the go command leaves blur_test.go out"},
+		{func(d *problem.Definition, f *wisdom.File) { f.Key = "_blur" }, "the go command leaves _blur.go out"},
+		{func(d *problem.Definition, f *wisdom.File) { d.Kernel.Source = "// a\n// \xe9\n" + d.Kernel.Source }, "line 2 of the source is not text in UTF-8"},
+		{func(d *problem.Definition, f *wisdom.File) { f.Records[0].SourceDigest = "another" }, "all records are of another source of the kernel"},
+		{func(d *problem.Definition, f *wisdom.File) { f.Parameters = []string{"x"} }, "the wisdom is about the parameters x, the specification has block_size_x"},
+		{func(d *problem.Definition, f *wisdom.File) { d.Stages = []problem.Stage{{Kernel: "scale"}} }, "a pipeline cannot be exported yet"},
+		{func(d *problem.Definition, f *wisdom.File) { d.ProblemSize[0] = "size * device.compute_units" }, "problem_size[0]: "},
+		{func(d *problem.Definition, f *wisdom.File) {
+			d.BlockSize[0] = "min(block_size_x, device.max_work_group_size)"
+		}, "the NDRange of scale: "},
+		{func(d *problem.Definition, f *wisdom.File) { d.Kernel.BuildOptions = []string{"-DHALF={size / 2}"} }, "the build option -DHALF={size / 2} reads the size size"},
+		{func(d *problem.Definition, f *wisdom.File) { d.Parameters[5].Values = []space.Value{"a b"} }, "that no compiler's option can carry"},
+		{func(d *problem.Definition, f *wisdom.File) { d.Parameters[5].Values = []space.Value{"a", 3} }, "the parameter how has values of several types"},
+		{func(d *problem.Definition, f *wisdom.File) {
+			d.Kernel.Source, d.Kernel.Func = "", func(space.Configuration) (string, error) { return "x", nil }
+		}, "the source is made for each configuration"},
+	} {
+		d := scale()
+		f := file(mustProblem(t, d))
+		test.change(&d, f)
+		p := mustProblem(t, d)
+		if f.Records[0].SourceDigest != "another" {
+			f.Records[0].SourceDigest = p.KernelDigest()
+		}
+		if test.want == "that no compiler's option can carry" {
+			f.Records[0].Configuration["how"] = "a b"
+		}
+		switch files, err := exportAll(p, f); {
+		case test.want == "" && err != nil, test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)):
+			t.Errorf("%v, want %s", err, test.want)
+		case test.want != "" && files != nil:
+			t.Errorf("%s: %d files", test.want, len(files))
+		}
+	}
+}

@@ -1,0 +1,52 @@
+package export
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"text/template"
+
+	"github.com/ndtune/ndtune/tune/expression"
+	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/wisdom"
+)
+
+//go:embed module.py.tmpl
+var moduleText string
+
+var moduleTemplate = template.Must(template.New("module").Funcs(template.FuncMap{
+	"literal": writes(expression.Python),
+	"words":   func(options string) []string { return word.FindAllString(options, -1) },
+}).Parse(moduleText))
+
+// word matches an option, or its value, in a line. Quotation marks stay: PyOpenCL joins a list with spaces.
+var word = regexp.MustCompile(`(?:"(?:[^"\\]|\\.)*"|\\.|[^\s"\\])+|\S`)
+
+var python = dialect{
+	language: expression.Python, parameter: `choice.record.configuration["%[2]s"]`, size: `choice.sizes["%[2]s"]`,
+	reserved: "device _fill " + keywordsPython,
+}
+
+const keywordsPython = `False None True and as assert async await break class continue def del elif else except finally for from
+	global if import in is lambda nonlocal not or pass raise return try while with yield`
+
+// Module returns a module for PyOpenCL. See [Package] for the sizes and the errors.
+func Module(p *problem.Problem, f *wisdom.File) ([]File, error) {
+	t, err := newTable(p, f)
+	if err != nil {
+		return nil, err
+	}
+	if slices.Contains(strings.Fields(keywordsPython), t.Key) {
+		return nil, fmt.Errorf("no module of Python can be named %s, a keyword; give another one with --key, or leave python out of --lang", t.Key)
+	}
+	x, err := t.in(python, "ndrange", "choice")
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	err = moduleTemplate.Execute(&b, x)
+	return []File{{t.Key + ".py", b.Bytes()}}, err
+}
