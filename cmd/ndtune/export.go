@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/ndtune/ndtune/internal/files"
+	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/export"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
@@ -45,11 +46,20 @@ of them cannot be made, nothing is written.
    kernel_tuner  KEY_kernel_tuner.json, the results as Kernel Tuner stores them, and KEY_targets.h,
                  its header with the best configuration of each device
    clblast       clblast/*.json, for CLBlast's database, if the kernel is one of CLBlast's
+
+--binaries also builds the programs for the devices of this machine that are in the records, and adds
+them to KEY.binaries. The function program (KEY_program in C) takes them from there, and compiles
+the source on other devices or with other drivers.
+
+   ndtune export kernel.yaml kernel.jsonl -o tuned --binaries
+
 docs/export.md shows a program in each language, and describes the other files.`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: ".", Usage: "`FOLDER` for the files; it is made if necessary"},
 			&cli.StringFlag{Name: "key", Usage: "`KEY`: the name of the files and of the functions (default: the name of the kernel)"},
 			&cli.StringFlag{Name: "lang", Value: "c,python,go", Usage: "`LIST` of what to write besides the wisdom: c, python, go, kernel_tuner, clblast"},
+			&cli.BoolFlag{Name: "binaries", Usage: "also write KEY.binaries with built programs"},
+			&cli.StringFlag{Name: "device", Aliases: []string{"d"}, Value: device.AllDevices, Usage: "with --binaries, build for `DEVICES` only: all, cpu, gpu, indices, platform:device, or parts of names, separated by commas"},
 		},
 		Action: exportFiles,
 	}
@@ -83,6 +93,9 @@ func exportFiles(c *cli.Context) error {
 		if exporters[name] == nil {
 			return wrong("--lang %s: %q is none of %s", c.String("lang"), name, strings.Join(slices.Sorted(maps.Keys(exporters)), ", "))
 		}
+	}
+	if c.IsSet("device") && !c.Bool("binaries") {
+		return wrong("--device says for which devices --binaries builds; add --binaries")
 	}
 	s, err := spec.Load(c.Args().First(), spec.Options{})
 	if err != nil {
@@ -124,6 +137,12 @@ func exportFiles(c *cli.Context) error {
 		}
 		outputs = append(outputs, made...)
 	}
+	var binaries []export.Binary
+	if c.Bool("binaries") {
+		if binaries, err = e.binaries(c); err != nil {
+			return err
+		}
+	}
 	for _, f := range append(outputs, exportedFile{path: wisdomPath}) {
 		if err := os.MkdirAll(filepath.Dir(f.path), 0o777); err != nil {
 			return wrong("-o: %w", err)
@@ -139,7 +158,41 @@ func exportFiles(c *cli.Context) error {
 		}
 		fmt.Fprintln(c.App.Writer, f.path)
 	}
+	if len(binaries) > 0 {
+		path := e.path(e.wisdom.Key + ".binaries")
+		if err := export.AddBinaries(c.Context, path, binaries); err != nil {
+			return err
+		}
+		fmt.Fprintln(c.App.Writer, path)
+	}
 	return nil
+}
+
+// binaries builds the programs for the devices of this machine that are in the records.
+func (e *exporting) binaries(c *cli.Context) (all []export.Binary, err error) {
+	if _, err := export.ReadBinaries(e.path(e.wisdom.Key + ".binaries")); err != nil {
+		return nil, &usageError{err}
+	}
+	listed, err := device.List()
+	if err != nil {
+		return nil, err
+	}
+	if listed, err = device.SelectEach(listed, c.String("device")); err != nil {
+		return nil, &usageError{err}
+	}
+	var names []string
+	for _, l := range listed {
+		built, err := export.BuildBinaries(l.Device, *l.Identity, e.spec.Problem, e.wisdom, e.records)
+		if err != nil {
+			return nil, fmt.Errorf("build for %s: %w", l.Name, err)
+		}
+		all = append(all, built...)
+		names = append(names, l.Name)
+	}
+	if len(all) == 0 {
+		return nil, wrong("--binaries: no record is of a device of this machine, %s", strings.Join(names, ", "))
+	}
+	return all, nil
 }
 
 // path returns the path of a file in the folder of the command.

@@ -1,0 +1,273 @@
+package export
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"text/template"
+
+	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/internal/files"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/wisdom"
+)
+
+//go:embed binaries.h.tmpl
+var binariesText string
+
+// The functions for binaries are a part of the header.
+var _ = template.Must(headerTemplate.New("binaries").Parse(binariesText))
+
+// binariesMagic is the first line of a file of binaries. The programs follow, each a line of the fields of its key,
+// the number of bytes and the checksum, with a tab after each but the last; then the bytes and a line feed. The checksum
+// is the CRC-32 (IEEE) of the key, with the tab after each field, and the bytes, in hexadecimal digits.
+const binariesMagic = "ndtune binaries 1\n"
+
+// maxBinaryLine and maxBinary are the most bytes of the line of a program and of a program that readers take.
+const (
+	maxBinaryLine = 8 << 10
+	maxBinary     = 1 << 30
+)
+
+// A Binary is a built program. It is used only if all fields of the key are those of the application: any other driver,
+// for example, may not know its format.
+type Binary struct {
+	BinaryKey
+	Data []byte // as the driver returned it
+}
+
+// A BinaryKey tells a program from others. Texts of OpenCL have no spaces around them.
+type BinaryKey struct {
+	Device, Vendor, Platform, Driver string // CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_PLATFORM_NAME, CL_DRIVER_VERSION
+	Source                           string // SHA-256 of the source, in hexadecimal digits
+	Options                          string // of the compiler
+}
+
+// text returns the key as it stands in a file.
+func (k BinaryKey) text() string {
+	return strings.Join([]string{k.Device, k.Vendor, k.Platform, k.Driver, k.Source, k.Options, ""}, "\t")
+}
+
+// check returns an error if a key cannot stand in a file.
+func (k BinaryKey) check() error {
+	for _, field := range []string{k.Device, k.Vendor, k.Platform, k.Driver, k.Source, k.Options} {
+		if strings.ContainsFunc(field, func(r rune) bool { return r < ' ' }) {
+			return fmt.Errorf("%q has a control character, and the line of a binary can have none", field)
+		}
+	}
+	if n := len(k.text()); n > maxBinaryLine-32 {
+		return fmt.Errorf("the names and the options have %d bytes, and the line of a binary has at most %d", n, maxBinaryLine-32)
+	}
+	return nil
+}
+
+func checksum(key string, data []byte) uint32 {
+	return crc32.Update(crc32.ChecksumIEEE([]byte(key)), crc32.IEEETable, data)
+}
+
+// DecodeBinaries reads a file of binaries. A damaged program ends the file: those before it are returned with the error.
+func DecodeBinaries(data []byte) (list []Binary, err error) {
+	rest, ok := bytes.CutPrefix(data, []byte(binariesMagic))
+	if !ok {
+		return nil, fmt.Errorf("it is not a file of binaries that begins with %q", strings.TrimSpace(binariesMagic))
+	}
+	for len(rest) > 0 {
+		line, _, ends := bytes.Cut(rest[:min(len(rest), maxBinaryLine)], []byte{'\n'})
+		fields := strings.Split(string(line), "\t")
+		if !ends || len(fields) != 8 {
+			return list, fmt.Errorf("program %d is damaged: it begins with no line of 8 fields", len(list)+1)
+		}
+		after := rest[len(line)+1:]
+		size, err := strconv.Atoi(fields[6])
+		sum, sumErr := strconv.ParseUint(fields[7], 16, 32)
+		b := Binary{BinaryKey: BinaryKey{fields[0], fields[1], fields[2], fields[3], fields[4], fields[5]}}
+		switch {
+		case err != nil || sumErr != nil || size < 1 || size > maxBinary:
+			return list, fmt.Errorf("program %d is damaged: %q is no size and checksum", len(list)+1, fields[6:])
+		case len(after) < size+1 || after[size] != '\n':
+			return list, fmt.Errorf("program %d is damaged: its end is missing", len(list)+1)
+		case checksum(b.text(), after[:size]) != uint32(sum):
+			return list, fmt.Errorf("program %d is damaged: its checksum is another", len(list)+1)
+		}
+		b.Data, rest = after[:size], after[size+1:]
+		list = append(list, b)
+	}
+	return list, nil
+}
+
+// encodeBinaries writes a file of binaries.
+func encodeBinaries(w io.Writer, list []Binary) error {
+	_, err := io.WriteString(w, binariesMagic)
+	for _, b := range list {
+		if err == nil {
+			_, err = fmt.Fprintf(w, "%s%d\t%08x\n%s\n", b.text(), len(b.Data), checksum(b.text(), b.Data), b.Data)
+		}
+	}
+	return err
+}
+
+// ReadBinaries reads the sound programs of the file at path. There are none if it is missing or empty. A file of another
+// kind or version is an error.
+func ReadBinaries(path string) ([]Binary, error) {
+	data, err := files.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(data) == 0 {
+		return nil, nil
+	}
+	var list []Binary
+	if err == nil {
+		list, err = DecodeBinaries(data)
+	}
+	if bytes.HasPrefix(data, []byte(binariesMagic)) {
+		return list, nil
+	}
+	return nil, fmt.Errorf("read binaries from %s: %w", path, err)
+}
+
+// AddBinaries adds programs to the file at path, which it makes if necessary. Those of the same key are replaced, and
+// those of other sources are removed: no application of this kernel can use them. So are damaged ones. A file of another
+// kind or version is an error, and stays.
+func AddBinaries(ctx context.Context, path string, list []Binary) (err error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return err
+	}
+	release, err := files.Hold(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	old, err := ReadBinaries(path)
+	if err != nil {
+		return err
+	}
+	old = slices.DeleteFunc(old, func(b Binary) bool {
+		return slices.ContainsFunc(list, func(n Binary) bool { return n.Source != b.Source || n.BinaryKey == b.BinaryKey })
+	})
+	return files.Write(path, func(w io.Writer) error { return encodeBinaries(w, append(old, list...)) })
+}
+
+// BuildBinaries builds the programs that an exported kernel chooses on a device, which identity describes: one for each
+// size of the records that are of this device. There are none if no record is.
+func BuildBinaries(d *cl.Device, identity hardware.Device, p *problem.Problem, f *wisdom.File, records []*record.Record) ([]Binary, error) {
+	t, err := newTable(p, f)
+	if err != nil {
+		return nil, err
+	}
+	kept := *f
+	kept.Records = nil
+	for _, e := range t.Records {
+		kept.Records = append(kept.Records, e.Record)
+	}
+	var context *cl.Context
+	defer func() { context.Release() }()
+	var list []Binary
+	for _, r := range records {
+		choice, err := kept.Choose(wisdom.Query{Device: identity, ProblemSize: r.Header.ProblemSize, SourceDigest: p.KernelDigest()})
+		if err != nil {
+			return nil, err
+		}
+		if choice.Level != wisdom.SameSize {
+			continue
+		}
+		options, err := t.optionsAt(p, &choice.Record, r.Header.Constants)
+		if err != nil {
+			return nil, err
+		}
+		k, err := keyOf(d, t, options)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(list, func(b Binary) bool { return b.BinaryKey == k }) {
+			continue
+		}
+		if context == nil {
+			if context, err = cl.NewContext(d); err != nil {
+				return nil, err
+			}
+		}
+		data, err := buildBinary(context, strings.Join(t.Source, ""), options)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, Binary{k, data})
+	}
+	return list, nil
+}
+
+// optionsAt returns the options of a record with the sizes of a problem, as the choice of an application has them.
+func (t *table) optionsAt(p *problem.Problem, r *wisdom.Record, constants []problem.Constant) (string, error) {
+	without, err := t.withoutSizes(p)
+	if err != nil {
+		return "", err
+	}
+	c, err := p.Parameters().Configure(r.Configuration)
+	if err != nil {
+		return "", err
+	}
+	options := without.BuildOptions(c, r.Device)
+	for _, s := range t.Sizes {
+		i := slices.IndexFunc(constants, func(c problem.Constant) bool { return c.Name == s.Name })
+		if !s.IsMacro {
+			continue
+		}
+		if i < 0 {
+			return "", fmt.Errorf("the record on %s does not tell the constant %s, which the program has as a macro; a run log does", r.Device.Name, s.Name)
+		}
+		options += fmt.Sprintf(" -D %s=%v", s.Name, constants[i].Number())
+	}
+	return options, nil
+}
+
+// SourceDigest returns the SHA-256 of the source in hexadecimal digits.
+func (t *table) SourceDigest() string {
+	sum := sha256.Sum256([]byte(strings.Join(t.Source, "")))
+	return hex.EncodeToString(sum[:])
+}
+
+// keyOf returns the key of a program on a device.
+func keyOf(d *cl.Device, t *table, options string) (k BinaryKey, err error) {
+	info, err := d.Info()
+	if err != nil {
+		return k, err
+	}
+	platform, err := d.Platform().Info()
+	if err != nil {
+		return k, err
+	}
+	k = BinaryKey{
+		strings.Trim(info.Name, " "), strings.Trim(info.Vendor, " "), strings.Trim(platform.Name, " "), strings.Trim(info.DriverVersion, " "), t.SourceDigest(), options,
+	}
+	return k, k.check()
+}
+
+func buildBinary(c *cl.Context, source, options string) ([]byte, error) {
+	program, err := c.NewProgram(source)
+	if err != nil {
+		return nil, err
+	}
+	defer program.Release()
+	if err := program.Build(options); err != nil {
+		return nil, err
+	}
+	binaries, err := program.Binaries()
+	if err != nil {
+		return nil, err
+	}
+	if len(binaries[0]) == 0 || len(binaries[0]) > maxBinary {
+		return nil, fmt.Errorf("the driver returns no binary of 1 to %d bytes of the program, but one of %d", maxBinary, len(binaries[0]))
+	}
+	return binaries[0], nil
+}

@@ -1,0 +1,387 @@
+package export
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	devices "github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/wisdom"
+)
+
+func triple() problem.Definition {
+	return problem.Definition{
+		Kernel:      problem.Kernel{Name: "triple", Source: "__kernel void triple(__global int *x)\n{\n    int i = get_global_id(0);\n    if (i < n) x[i] = 3 * x[i] + more;\n}\n"},
+		Constants:   []problem.Constant{{Name: "n", Value: 64}, {Name: "more", Value: 1}},
+		ProblemSize: []problem.Expr{"n"},
+		Arguments:   []problem.Argument{{Name: "x", Type: "int32", Size: "4096", Output: true}},
+		Parameters:  []space.Parameter{{Name: "block_size_x", Values: []space.Value{16, 32}}},
+	}
+}
+
+// anyDevice returns a device, of PoCL if there is one.
+func anyDevice(t *testing.T) devices.Listed {
+	t.Helper()
+	all, err := devices.List()
+	if err != nil {
+		if os.Getenv("NDTUNE_REQUIRE_OPENCL") != "" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	if i := slices.IndexFunc(all, func(l devices.Listed) bool { return l.Identity.Platform == "Portable Computing Language" }); i >= 0 {
+		return all[i]
+	}
+	return all[0]
+}
+
+// compileC compiles a program with a header, or skips the test.
+func compileC(t *testing.T, source, header string, content []byte, flags ...string) string {
+	t.Helper()
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, header), content, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(folder, "program")
+	args := append([]string{"-std=c99", "-O1", "-Wall", "-Wextra", "-Werror", "-pedantic", "-I" + folder, source, "-o", program}, flags...)
+	gcc, err := exec.LookPath("gcc")
+	if err != nil {
+		if strings.Contains(os.Getenv("NDTUNE_REQUIRE_COMPILERS"), "gcc") {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	if out, err := exec.Command(gcc, args...).CombinedOutput(); err != nil {
+		if strings.Contains(string(out), "CL/cl.h: No such file") || strings.Contains(string(out), "cannot find -lOpenCL") {
+			t.Skipf("there are no development files of OpenCL: %s", out)
+		}
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return program
+}
+
+// TestProgramsFromBinaries: a program in C takes a binary of its device, driver, source and options, and no other.
+func TestProgramsFromBinaries(t *testing.T) {
+	l := anyDevice(t)
+	p := mustProblem(t, triple())
+	var logs []*record.Record
+	f := &wisdom.File{Key: "triple", Parameters: p.Parameters().Names(), Objective: problem.Objective{Name: "time"}}
+	for _, n := range []int{64, 1024} {
+		logs = append(logs, &record.Record{Header: record.Header{Device: *l.Identity, ProblemSize: []int{n}, Constants: []problem.Constant{{Name: "n", Value: n}}}})
+		f.Records = append(f.Records, wisdom.Record{
+			Device: *l.Identity, ProblemSize: []int{n}, Configuration: map[string]space.Value{"block_size_x": 16}, Time: 1, Objective: 1, SourceDigest: p.KernelDigest(),
+		})
+	}
+	elsewhere := *logs[0]
+	elsewhere.Header.Device.Name = "another"
+	elsewhere.Header.ProblemSize = []int{32}
+	logs = append(logs, &elsewhere)
+	list, err := BuildBinaries(l.Device, *l.Identity, p, f, logs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(list) != 2 || list[0].Options != "-D more=1 -D block_size_x=16 -D n=64" || list[1].Options != "-D more=1 -D block_size_x=16 -D n=1024" {
+		t.Fatalf("%d programs: %q", len(list), list)
+	}
+	folder := t.TempDir()
+	write := func(name string, data []byte) string {
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	encoded := func(change func(*Binary)) []byte {
+		changed := slices.Clone(list)
+		for i := range changed {
+			changed[i].Data = slices.Clone(changed[i].Data)
+			change(&changed[i])
+		}
+		var b bytes.Buffer
+		if err := encodeBinaries(&b, changed); err != nil {
+			t.Fatal(err)
+		}
+		return b.Bytes()
+	}
+	sound := encoded(func(*Binary) {})
+	flipped := slices.Clone(sound)
+	flipped[len(binariesMagic)+len(list[0].text())+100] ^= 1
+	header := func(p *problem.Problem) []byte {
+		// The file of wisdom is of the present source, whatever the change.
+		own := *f
+		own.Records = slices.Clone(f.Records)
+		for i := range own.Records {
+			own.Records[i].SourceDigest = p.KernelDigest()
+		}
+		files, err := Header(p, &own)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return files[0].Content
+	}
+	good := write("good", sound)
+	saved := filepath.Join(folder, "saved")
+	run := func(p *problem.Problem, n int, paths ...string) []string {
+		program := compileC(t, "testdata/start.c", "triple.h", header(p), "-lOpenCL", "-lm")
+		out, err := exec.Command(program, append([]string{l.Identity.Platform, fmt.Sprint(n)}, paths...)...).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Split(strings.TrimSpace(string(out)), "\n")
+	}
+	for name, test := range map[string]struct {
+		n      int
+		change func(*problem.Definition)
+		paths  []string
+		want   []string
+	}{
+		"the same": {64, nil, []string{
+			good,
+			write("flipped", flipped),
+			write("device", encoded(func(b *Binary) { b.Device += "2" })),
+			write("vendor", encoded(func(b *Binary) { b.Vendor += "2" })),
+			write("platform", encoded(func(b *Binary) { b.Platform += "2" })),
+			write("driver", encoded(func(b *Binary) { b.Driver += "2" })),
+			write("source", encoded(func(b *Binary) { b.Source = strings.Repeat("0", 64) })),
+			write("options", encoded(func(b *Binary) { b.Options += " -D more=2" })),
+			write("refused by the driver", encoded(func(b *Binary) { b.Data = []byte("no program") })),
+			write("truncated", sound[:len(sound)/3]),
+			write("empty", nil),
+			write("newer", bytes.Replace(sound, []byte("binaries 1"), []byte("binaries 2"), 1)),
+			filepath.Join(folder, "missing"), folder,
+			"+" + saved, saved,
+			"+" + write("foreign", []byte("# notes\n")),
+			"+" + filepath.Join(folder, "missing", "file"),
+		}, []string{
+			"1 16", "0 16", "0 16", "0 16", "0 16", "0 16", "0 16", "0 16", "0 16", "0 16", "0 16", "0 16", "0 16", "0 16",
+			"0 16 saved 1", "1 16", "0 16 saved 0", "0 16 saved 0",
+		}},
+		"another size that is recorded":      {1024, nil, []string{good}, []string{"1 16"}},
+		"another size":                       {128, nil, []string{good}, []string{"0 16"}},
+		"another value of a constant":        {64, func(d *problem.Definition) { d.Constants[1].Value = 2 }, []string{good}, []string{"0 17"}},
+		"another source":                     {64, func(d *problem.Definition) { d.Kernel.Source = strings.Replace(d.Kernel.Source, "3", "4", 1) }, []string{good, "+" + good, good}, []string{"0 21", "0 21 saved 1", "1 21"}},
+		"a source that does not compile":     {64, func(d *problem.Definition) { d.Kernel.Source += "missing x;" }, []string{filepath.Join(folder, "none")}, []string{"error -11, log of the compiler"}},
+		"programs that are saved one by one": {64, nil, []string{"+" + saved + "2", saved + "2"}, []string{"0 16 saved 1", "1 16"}},
+	} {
+		if name == "another source" { // which removes the programs of the present one
+			for i, path := range test.paths {
+				test.paths[i] = strings.Replace(path, good, write("own", sound), 1)
+			}
+		}
+		d := triple()
+		if test.change != nil {
+			test.change(&d)
+		}
+		if got := run(mustProblem(t, d), test.n, test.paths...); !slices.Equal(got, test.want) {
+			t.Errorf("%s: got %q\nwant %q", name, got, test.want)
+		}
+	}
+	if data, err := os.ReadFile(filepath.Join(folder, "own")); err != nil || len(mustDecode(t, data)) != 1 {
+		t.Errorf("after saving a program of another source: %v", err)
+	}
+	if data, err := os.ReadFile(filepath.Join(folder, "foreign")); err != nil || string(data) != "# notes\n" {
+		t.Errorf("a foreign file was changed: %v, %q", err, data)
+	}
+	run(p, 1024, "+"+saved)
+	data, err := os.ReadFile(saved)
+	if all := mustDecode(t, data); err != nil || len(all) != 2 || all[0].BinaryKey != list[1].BinaryKey || all[1].BinaryKey != list[0].BinaryKey {
+		t.Errorf("saved programs: %v, %d", err, len(all))
+	}
+	if left, err := filepath.Glob(filepath.Join(folder, "*.*")); err != nil || len(left) > 0 {
+		t.Errorf("temporary files are left: %v, %v", left, err)
+	}
+}
+
+func mustDecode(t *testing.T, data []byte) []Binary {
+	t.Helper()
+	list, err := DecodeBinaries(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func twoBinaries() []Binary {
+	k := BinaryKey{Device: "one", Vendor: "V", Platform: "P", Driver: "1.0", Source: strings.Repeat("a", 64), Options: "-D n=4096"}
+	other := k
+	other.Options = "-D n=4097"
+	return []Binary{{other, []byte("other\n\tprogram\n")}, {k, []byte("program\n\x00\xff")}}
+}
+
+// TestDamagedBinaries: the readers in Go and in C return the right program or none, whatever happened to the file.
+func TestDamagedBinaries(t *testing.T) {
+	p := mustProblem(t, scale())
+	c, err := p.Parameters().ConfigureFirst(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := map[string]space.Value{}
+	c.Assign(values)
+	f := &wisdom.File{Key: "scale", Parameters: p.Parameters().Names(), Objective: problem.Objective{Name: "time"}, Records: []wisdom.Record{{
+		Device: h200, ProblemSize: []int{1, 4}, Configuration: values, Time: 1, Objective: 1, SourceDigest: p.KernelDigest(),
+	}}}
+	header, err := Header(p, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	list := twoBinaries()
+	if err := encodeBinaries(&file, list); err != nil {
+		t.Fatal(err)
+	}
+	sound := file.Bytes()
+	damaged := [][]byte{sound, nil, append(slices.Clone(sound), "more"...)}
+	for i := range sound {
+		for _, b := range []byte{sound[i] ^ 1, '\n', '\t', 0} {
+			one := slices.Clone(sound)
+			one[i] = b
+			damaged = append(damaged, one)
+		}
+		damaged = append(damaged, sound[:i], sound[i:])
+	}
+	r := rand.New(rand.NewPCG(15, 4))
+	for range 300 {
+		one := slices.Clone(sound)
+		for range 1 + r.IntN(4) {
+			at := r.IntN(len(one))
+			switch r.IntN(3) {
+			case 0:
+				one[at] = byte(r.IntN(256))
+			case 1:
+				one = slices.Delete(one, at, min(len(one), at+r.IntN(20)))
+			default:
+				one = slices.Insert(one, at, sound[:r.IntN(80)]...)
+			}
+			if len(one) == 0 {
+				break
+			}
+		}
+		damaged = append(damaged, one)
+	}
+	folder := t.TempDir()
+	var paths strings.Builder
+	for i, data := range damaged {
+		path := filepath.Join(folder, fmt.Sprint(i))
+		if err := os.WriteFile(path, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintln(&paths, path)
+	}
+	wanted := list[1]
+	find := exec.Command(compileC(t, "testdata/find.c", "scale.h", header[0].Content, "-Itestdata/stub", "-lm"), wanted.text())
+	find.Stdin = strings.NewReader(paths.String())
+	out, err := find.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers := strings.Split(string(out), "\n")
+	if len(answers) != len(damaged)+1 {
+		t.Fatalf("%d answers", len(answers))
+	}
+	right := fmt.Sprintf("%x", wanted.Data)
+	found := 0
+	for i, data := range damaged {
+		readable, _ := DecodeBinaries(data)
+		inGo := "none"
+		if at := slices.IndexFunc(readable, func(b Binary) bool { return b.BinaryKey == wanted.BinaryKey }); at >= 0 {
+			inGo = fmt.Sprintf("%x", readable[at].Data)
+			found++
+		}
+		// C also takes numbers with a sign or with spaces, whose checksum is right.
+		if answers[i] != inGo && (inGo != "none" || answers[i] != right) || inGo != "none" && inGo != right {
+			t.Errorf("%q: Go finds %s, C %s, want %s or none", data, inGo, answers[i], right)
+		}
+	}
+	if answers[0] != right || found < 2 || found > len(damaged)/2 {
+		t.Errorf("found in %d of %d files", found, len(damaged))
+	}
+}
+
+func FuzzDecodeBinaries(f *testing.F) {
+	var file bytes.Buffer
+	if err := encodeBinaries(&file, twoBinaries()); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(file.Bytes())
+	f.Add(file.Bytes()[:file.Len()-2])
+	f.Add([]byte(binariesMagic))
+	f.Add([]byte(binariesMagic + "a\tb\tc\td\te\tf\t99999999999999999999\t0\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		list, err := DecodeBinaries(data)
+		var again bytes.Buffer
+		if err := encodeBinaries(&again, list); err != nil {
+			t.Fatal(err)
+		}
+		if same := mustDecode(t, again.Bytes()); len(same) != len(list) {
+			t.Fatalf("%d programs, then %d", len(list), len(same))
+		}
+		if err == nil && again.Len() > len(data) {
+			t.Fatalf("%q became longer", data)
+		}
+	})
+}
+
+func TestAddBinaries(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "folder", "scale.binaries")
+	add := func(list ...Binary) []Binary {
+		t.Helper()
+		if err := AddBinaries(t.Context(), path, list); err != nil {
+			t.Fatal(err)
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return mustDecode(t, data)
+	}
+	list := twoBinaries()
+	add(list...)
+	again := list[0]
+	again.Data = []byte("newer")
+	elsewhere := list[1]
+	elsewhere.Driver = "2.0"
+	if got := add(again, elsewhere); len(got) != 3 || got[0].BinaryKey != list[1].BinaryKey || string(got[1].Data) != "newer" || got[2].Driver != "2.0" {
+		t.Errorf("%q", got)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data[:len(data)-1], 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if got := add(list[0]); len(got) != 2 {
+		t.Errorf("after damage: %q", got)
+	}
+	changed := list[0]
+	changed.Source = strings.Repeat("b", 64)
+	if got := add(changed); len(got) != 1 {
+		t.Errorf("after a change of the source: %q", got)
+	}
+	for _, text := range []string{"#", "# notes\n", "ndtune binaries 2\n"} {
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		err := AddBinaries(t.Context(), path, list)
+		if err == nil || !strings.Contains(err.Error(), `scale.binaries: it is not a file of binaries that begins with "ndtune binaries 1"`) {
+			t.Errorf("%q: %v", text, err)
+		}
+		if data, err := os.ReadFile(path); err != nil || string(data) != text {
+			t.Errorf("%q became %q, %v", text, data, err)
+		}
+	}
+	for _, k := range []BinaryKey{{Device: "a\tb"}, {Options: "-D a=\n"}, {Options: strings.Repeat("x", maxBinaryLine)}} {
+		if k.check() == nil {
+			t.Errorf("%.20q can stand in a file", k)
+		}
+	}
+}
