@@ -121,3 +121,26 @@ func (r *Result) Figures() Figures {
 func Improves(o problem.Objective, r, best *Result) bool {
 	return r.Rankable() && (best == nil || o.Better(r.Objective, best.Objective))
 }
+
+// The search at a size begins with the best configurations of the nearest sizes, and ends early: most of
+// what it can gain, these have.
+const (
+	NeighbourSizes    = 2  // the number of these sizes
+	NeighbourPatience = 50 // [Options.Patience] of such a search
+	bestOfSize        = 5
+)
+
+// Neighbours returns the configurations with which the search at a size begins. Bests are the best
+// configurations of each of the other sizes, the nearest size first. Neighbours takes five of each of the first
+// two, in turns: the best of each, the second of each, and so on.
+func Neighbours(bests [][]space.Configuration) []space.Configuration {
+	var all []space.Configuration
+	for rank := range bestOfSize {
+		for _, of := range bests[:min(len(bests), NeighbourSizes)] {
+			if rank < len(of) && !slices.ContainsFunc(all, func(c space.Configuration) bool { return c.Key() == of[rank].Key() }) {
+				all = append(all, of[rank])
+			}
+		}
+	}
+	return all
+}

@@ -170,7 +170,7 @@ func (k *comparing) checkArguments() (err error) {
 		if i < 0 {
 			return wrong("%s is of a size that is not tuned here", s.Name)
 		}
-		if err := problemHeader(k.sizes[i].Problem, k.path).SameProblem(s.Record.Header); err != nil {
+		if err := record.NewHeader(k.sizes[i].Problem, k.path).SameProblem(s.Record.Header); err != nil {
 			return wrong("%s and %s are of different problems: %w", k.path, s.Name, err)
 		}
 	}

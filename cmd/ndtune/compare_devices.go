@@ -120,7 +120,7 @@ func (k *comparing) tune(on *compare.Target) error {
 	if len(names) > 0 {
 		k.say("It begins with %s of %s.", countNoun(len(neighbours), "best configuration"), strings.Join(names, " and "))
 		if t.neighbours = neighbours; !k.cli.IsSet("patience") {
-			t.patience = sizePatience
+			t.patience = tune.NeighbourPatience
 		}
 	}
 	defer t.close()
@@ -128,7 +128,8 @@ func (k *comparing) tune(on *compare.Target) error {
 	if t.log == nil {
 		return err
 	}
-	return errors.Join(err, k.environment(outcome, t), t.log.Check())
+	kept := t.keepWisdom(k.places[slices.Index(k.session.Targets, on)].entry, outcome)
+	return errors.Join(err, kept, k.environment(outcome, t), t.log.Check())
 }
 
 // environment returns an error if the environment stopped a run.

@@ -34,3 +34,34 @@ func TestReadme(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestWisdomPrograms builds the Go programs of docs/wisdom.md as they stand there, and runs each twice.
+func TestWisdomPrograms(t *testing.T) {
+	needDevice(t)
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "wisdom.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ends := []string{"1000 + 1000 = 2000\n"}
+	blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllSubmatch(text, -1)
+	if len(blocks) != len(ends) {
+		t.Fatalf("%d programs, want %d", len(blocks), len(ends))
+	}
+	for i, block := range blocks {
+		folder := specFolder(t)
+		source, program := filepath.Join(folder, "main.go"), filepath.Join(folder, "program")
+		if err := os.WriteFile(source, block[1], 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if output, err := exec.Command("go", "build", "-o", program, source).CombinedOutput(); err != nil {
+			t.Fatalf("program %d: %v\n%s", i, err, output)
+		}
+		for range 2 {
+			run := exec.Command(program)
+			run.Dir, run.Env = folder, programEnvironment(folder)
+			if output, err := run.CombinedOutput(); err != nil || !strings.HasSuffix(string(output), ends[i]) {
+				t.Errorf("program %d: %v\n%s", i, err, output)
+			}
+		}
+	}
+}

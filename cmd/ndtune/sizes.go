@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/urfave/cli/v2"
@@ -9,17 +10,17 @@ import (
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/spec"
+	"github.com/ndtune/ndtune/tune/wisdom"
 )
-
-// sizePatience is the patience of the search at a size that begins with the bests of others.
-const sizePatience = 50
 
 // A place is the specification and the devices of a target.
 type place struct {
 	spec    *spec.Spec
 	devices []device.Listed // several of one model share a search
 	label   string          // of the device
+	entry   *wisdom.Entry   // for the best configurations; nil: they are not kept
 }
 
 // A sizedSpec is a specification at one of its sizes.
@@ -31,11 +32,26 @@ type sizedSpec struct {
 // tuneSizes tunes a specification at its sizes, and compares these.
 func tuneSizes(c *cli.Context, s *spec.Spec) error {
 	if c.IsSet("serve") {
-		return wrong("--serve shows one search, and this command has %d sizes; give one with --set", len(s.Sizes))
+		return tooManyToServe(len(s.Sizes))
 	}
 	k := newComparing(c)
 	k.oneLog, k.spec, k.path = true, s, s.Path
-	return k.run(k.checkOutputs, func() (err error) { k.options, err = specOptions(c); return err }, k.checkArguments, k.openOne)
+	return k.run(k.checkOutputs, func() (err error) { k.options, err = specOptions(c); return err }, k.checkArguments, k.openOne, k.openWisdom)
+}
+
+func tooManyToServe(sizes int) error {
+	return wrong("--serve shows one search, and this command has %d sizes; give one with --set", sizes)
+}
+
+// openWisdom opens the entries of all sizes in the file of --wisdom.
+func (k *comparing) openWisdom() (err error) {
+	for i := range k.places {
+		p := &k.places[i]
+		if p.entry, err = openEntry(k.cli, k.sizes[i], p.devices[0]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // openOne opens the device that all sizes are tuned on, or several of one model.
@@ -53,31 +69,50 @@ func (k *comparing) openOne() error {
 }
 
 // loadSizes loads the specification at each of its sizes, and checks their search spaces.
-func (k *comparing) loadSizes() error {
-	if len(k.spec.Sizes) == 0 {
-		k.sizes = []sizedSpec{{Spec: k.spec}}
-		return k.spec.CheckSpace(k.cli.Context)
+func (k *comparing) loadSizes() (err error) {
+	if k.sizes, err = sizedSpecs(k.spec, k.options); err != nil {
+		return err
 	}
-	for _, size := range k.spec.Sizes {
-		s, err := spec.Load(k.path, k.options.At(size))
-		if err == nil {
-			err = s.CheckSpace(k.cli.Context)
+	for _, s := range k.sizes {
+		if err := s.check(k.cli.Context); err != nil {
+			return err
 		}
-		if err != nil {
-			return fmt.Errorf("at %s: %w", size, err)
-		}
-		k.sizes = append(k.sizes, sizedSpec{s, size})
 	}
 	return nil
+}
+
+// sizedSpecs loads a specification at each of its sizes.
+func sizedSpecs(s *spec.Spec, o spec.Options) ([]sizedSpec, error) {
+	if len(s.Sizes) == 0 {
+		return []sizedSpec{{Spec: s}}, nil
+	}
+	var all []sizedSpec
+	for _, size := range s.Sizes {
+		at, err := spec.Load(s.Path, o.At(size))
+		if err != nil {
+			return nil, fmt.Errorf("at %s: %w", size, err)
+		}
+		all = append(all, sizedSpec{at, size})
+	}
+	return all, nil
+}
+
+// check checks the search space.
+func (s sizedSpec) check(ctx context.Context) error {
+	err := s.CheckSpace(ctx)
+	if err != nil && s.size != nil {
+		return fmt.Errorf("at %s: %w", s.size, err)
+	}
+	return err
 }
 
 // addTargets adds a target on devices for each size.
 func (k *comparing) addTargets(devices []device.Listed, identity hardware.Device, label string) {
 	for _, s := range k.sizes {
-		k.places = append(k.places, place{s.Spec, devices, label})
+		k.places = append(k.places, place{spec: s.Spec, devices: devices, label: label})
 		t := &compare.Target{
 			Identity: identity, Label: label, Listing: devices[0].Selector(),
-			Size: s.size, Problem: s.Problem, Header: problemHeader(s.Problem, k.path),
+			Size: s.size, Problem: s.Problem, Header: record.NewHeader(s.Problem, k.path),
 		}
 		if s.size != nil {
 			t.Header.Size = s.size.String()

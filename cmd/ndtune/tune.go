@@ -47,15 +47,27 @@ Several values of a constant, or sizes in the specification, tune it at each of 
 run log. Each size begins with the best configurations of the nearest sizes before it. A table shows
 the cost of each best at the other sizes, and the best over all sizes (docs/sizes.md).
 
+With --wisdom, the best configurations are added to a wisdom file. With --if-missing, a
+search is made only for what the file does not know yet; several processes that miss the same
+make one search (docs/wisdom.md):
+
+   ndtune tune kernel.yaml --if-missing --wisdom kernel.wisdom --set n=4096 --time-limit 60s
+
 With --serve, browsers show the report of the running search at the printed address. A
 browser on another machine needs the token in that address (docs/report.md).`,
-		Flags: append(specFlags(), tuneFlags()...),
+		Flags: append(append(specFlags(), tuneFlags()...), wisdomFlags()...),
 		Action: func(c *cli.Context) error {
 			s, err := loadFrom(c, loadSizes)
 			if err != nil {
 				return err
 			}
-			if len(s.Sizes) > 0 {
+			if err := checkWisdomFlags(c); err != nil {
+				return err
+			}
+			switch {
+			case c.Bool("if-missing"):
+				return tuneMissing(c, s)
+			case len(s.Sizes) > 0:
 				return tuneSizes(c, s)
 			}
 			if err := s.CheckSpace(c.Context); err != nil {
@@ -71,8 +83,15 @@ browser on another machine needs the token in that address (docs/report.md).`,
 			}
 			defer closePage()
 			t.page = page
-			_, err = t.search()
-			return err
+			if t.devices, err = selectDevices(c); err != nil {
+				return err
+			}
+			entry, err := openEntry(c, sizedSpec{Spec: s}, t.devices[0])
+			if err != nil {
+				return err
+			}
+			outcome, err := t.search()
+			return joined([]error{err, t.keepWisdom(entry, outcome)})
 		},
 	}
 }
@@ -315,26 +334,10 @@ func (t *tuning) prepare() (tune.Options, error) {
 	}, nil
 }
 
-// problemHeader returns the header of a record of a problem, without a device and a search.
-func problemHeader(p *problem.Problem, source string) record.Header {
-	h := record.Header{
-		Digest: p.Digest(), KernelDigest: p.KernelDigest(), Kernel: p.KernelName(), Source: source,
-		ProblemSize: p.FixedProblemSize(), Constants: p.Definition().Constants, Options: p.FixedOptions(), Objective: p.Objective(),
-	}
-	for i := range p.Parameters().Len() {
-		h.Parameters = append(h.Parameters, p.Parameters().At(i))
-	}
-	if c, ok := p.Baseline(); ok {
-		h.Baseline = map[string]space.Value{}
-		c.Assign(h.Baseline)
-	}
-	return h
-}
-
 // openLog opens the run log, which resumes what it holds.
 func (t *tuning) openLog() error {
 	p := t.spec.Problem
-	header := problemHeader(p, t.source)
+	header := record.NewHeader(p, t.source)
 	header.Size = t.size.String()
 	header.Device = t.evaluator.Device()
 	if t.space != nil { // nil: the log of the measurements of a comparison

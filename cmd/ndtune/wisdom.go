@@ -80,13 +80,15 @@ func problemSizeFlag(usage string) cli.Flag {
 }
 
 // problemSize returns the size that --size gives, nil if it is not given.
-func problemSize(c *cli.Context) ([]int, error) {
-	if !c.IsSet("size") {
+func problemSize(c *cli.Context) ([]int, error) { return problemSizeIn(c, "size") }
+
+func problemSizeIn(c *cli.Context, flag string) ([]int, error) {
+	if !c.IsSet(flag) {
 		return nil, nil
 	}
-	size := positiveInts(c.String("size"))
+	size := positiveInts(c.String(flag))
 	if len(size) < 1 || len(size) > 3 {
-		return nil, wrong("--size %s: want one to three positive numbers, such as 4096,1024", c.String("size"))
+		return nil, wrong("--%s %s: want one to three positive numbers, such as 4096,1024", flag, c.String(flag))
 	}
 	return size, nil
 }

@@ -17,8 +17,9 @@ var errReplaced = errors.New("the file was replaced while it was opened")
 
 // Hold waits until no other process, or another part of this one, holds the file at path, and holds it until
 // release. The lock is that of a file beside it, whose name ends in .lock: the file itself may be missing,
-// and may be replaced. If ctx is done first, the error is that of ctx.
-func Hold(ctx context.Context, path string) (release func() error, err error) {
+// and may be replaced. The operating system ends the lock of a process that dies. Waits is called once if
+// Hold has to wait; it may be nil. If ctx is done first, the error is that of ctx.
+func Hold(ctx context.Context, path string, waits func()) (release func() error, err error) {
 	if path, err = followLinks(path); err != nil {
 		return nil, err
 	}
@@ -27,9 +28,13 @@ func Hold(ctx context.Context, path string) (release func() error, err error) {
 		if err == nil || !(errors.Is(err, ErrInUse) || errors.Is(err, errReplaced) || errors.Is(err, fs.ErrNotExist) && folderExists(path)) {
 			return release, err
 		}
+		if waits != nil {
+			waits()
+			waits = nil
+		}
 		select {
 		case <-ctx.Done():
-			return nil, fmt.Errorf("wait for another process that writes to it: %w", ctx.Err())
+			return nil, fmt.Errorf("wait for the process that holds it: %w", ctx.Err())
 		case <-time.After(pollInterval):
 		}
 	}

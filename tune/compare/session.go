@@ -77,14 +77,8 @@ func (s *Session) Add(t *Target) {
 	s.Targets = append(s.Targets, t)
 }
 
-// The search at a size begins with the best configurations of the nearest sizes.
-const (
-	nearestSizes = 2
-	bestOfSize   = 5
-)
-
-// Neighbours returns the best configurations of the nearest sizes that were tuned before t on its device,
-// in turns: the best of each, the second of each, and so on. Names are those sizes.
+// Neighbours returns the configurations with which the search on t begins: the bests of the nearest sizes that
+// were tuned before t on its device, see [tune.Neighbours]. Names are those sizes.
 func (s *Session) Neighbours(t *Target) (configurations []space.Configuration, names []string, err error) {
 	var tuned []*Target
 	var sizes []problem.Size
@@ -93,29 +87,24 @@ func (s *Session) Neighbours(t *Target) (configurations []space.Configuration, n
 			tuned, sizes = append(tuned, u), append(sizes, u.Size)
 		}
 	}
-	bests := make([][]space.Configuration, bestOfSize)
+	var bests [][]space.Configuration
 	for _, i := range problem.NearestSizes(t.Size, sizes) {
 		r, err := tuned[i].search()
 		if err != nil {
 			return nil, nil, err
 		}
-		if r == nil || len(names) == nearestSizes {
+		if r == nil || len(names) == tune.NeighbourSizes {
 			continue
 		}
-		places := tune.Rank(r.Record.Header.Objective, r.Record.Results).Places
-		for rank, place := range places[:min(len(places), bestOfSize)] {
-			bests[rank] = append(bests[rank], r.Record.Results[place].Configuration)
+		var of []space.Configuration
+		for _, place := range tune.Rank(r.Record.Header.Objective, r.Record.Results).Places {
+			of = append(of, r.Record.Results[place].Configuration)
 		}
-		if len(places) > 0 {
-			names = append(names, tuned[i].Size.String())
-		}
-	}
-	for _, c := range slices.Concat(bests...) {
-		if !slices.ContainsFunc(configurations, func(d space.Configuration) bool { return d.Key() == c.Key() }) {
-			configurations = append(configurations, c)
+		if len(of) > 0 {
+			bests, names = append(bests, of), append(names, tuned[i].Size.String())
 		}
 	}
-	return configurations, names, nil
+	return tune.Neighbours(bests), names, nil
 }
 
 // search returns the record of the target's search, or nil if there is none.

@@ -144,7 +144,7 @@ func AddBinaries(ctx context.Context, path string, list []Binary) (err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err
 	}
-	release, err := files.Hold(ctx, path)
+	release, err := files.Hold(ctx, path, nil)
 	if err != nil {
 		return err
 	}

@@ -57,6 +57,23 @@ type Header struct {
 	Tool     string // the program that wrote the record, with its version
 }
 
+// NewHeader returns the header of a record of a problem, without a device and a search. Source is
+// [Header.Source].
+func NewHeader(p *problem.Problem, source string) Header {
+	h := Header{
+		Digest: p.Digest(), KernelDigest: p.KernelDigest(), Kernel: p.KernelName(), Source: source,
+		ProblemSize: p.FixedProblemSize(), Constants: p.Definition().Constants, Options: p.FixedOptions(), Objective: p.Objective(),
+	}
+	for i := range p.Parameters().Len() {
+		h.Parameters = append(h.Parameters, p.Parameters().At(i))
+	}
+	if c, ok := p.Baseline(); ok {
+		h.Baseline = map[string]space.Value{}
+		c.Assign(h.Baseline)
+	}
+	return h
+}
+
 // headerJSON is the form of a header in files.
 type headerJSON struct {
 	Format       string               `json:"format"`

@@ -312,7 +312,7 @@ func add(ctx context.Context, path string, more []*File) (_ *File, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return nil, err
 	}
-	release, err := files.Hold(ctx, path)
+	release, err := files.Hold(ctx, path, nil)
 	if err != nil {
 		return nil, err
 	}

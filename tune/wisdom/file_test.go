@@ -300,7 +300,7 @@ func TestAddInSeveralProcesses(t *testing.T) {
 
 func TestAddWaitsNoLongerThanItsContext(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "k.wisdom")
-	release, err := files.Hold(t.Context(), path)
+	release, err := files.Hold(t.Context(), path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

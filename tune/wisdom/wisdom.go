@@ -4,9 +4,12 @@
 //
 // [FromLog] takes the best results of a run, [Add] merges them into a file, and [File.Choose] looks a
 // device and a size up. A choice is always a configuration that was measured as correct somewhere, and says
-// how near that place is. The package does not know the device's limits or the kernel's restrictions: a
+// how near that place is. Choose does not know the device's limits or the kernel's restrictions: a
 // configuration that was measured on another device or at another size can fail, and the application should
 // be ready to take its own default.
+//
+// [Tuned] is for an application that can wait for a search when it meets a device or a size for the first
+// time: it returns what the file knows about exactly this device and size, or tunes and adds to the file.
 package wisdom
 
 import (
@@ -77,22 +80,14 @@ func FromLog(r *record.Record, s Source) (*File, error) {
 	for _, p := range h.Parameters {
 		f.Parameters = append(f.Parameters, p.Name)
 	}
-	size := h.ProblemSize
-	switch {
-	case len(size) == 0:
-		size = s.ProblemSize
-	case len(s.ProblemSize) > 0 && !sameSize(size, s.ProblemSize):
-		return nil, fmt.Errorf("its problem size is %s, not %s", sizeText(size), sizeText(s.ProblemSize))
-	}
 	switch {
 	case f.Key == "":
 		return nil, errors.New("it does not name the kernel; give a key")
 	case strings.TrimSpace(h.Device.Name) == "":
 		return nil, errors.New("it does not name the device; a run log and a cache file of Kernel Tuner do")
-	case len(size) == 0:
-		return nil, errors.New("it has no problem size, because it is of a pipeline or of a size that depends on parameters; give the size")
 	}
-	if err := checkSize(size); err != nil {
+	size, err := s.size(h.ProblemSize)
+	if err != nil {
 		return nil, err
 	}
 	d := h.Device

@@ -1,0 +1,81 @@
+package wisdom_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/wisdom"
+)
+
+const scale = `
+__kernel void scale(__global float *y, __global const float *x) {
+    for (int k = 0; k < work; k++) {
+        int i = (get_group_id(0) * work + k) * block_size_x + get_local_id(0);
+        if (i < n) y[i] = 2 * x[i];
+    }
+}`
+
+// ExampleTuned gets the best configuration of y = 2·x twice. The first call searches, the second one knows.
+func ExampleTuned() {
+	p, err := problem.New(problem.Definition{
+		Kernel:      problem.Kernel{Name: "scale", Source: scale},
+		Constants:   []problem.Constant{{Name: "n", Value: 100_000}},
+		ProblemSize: []problem.Expr{"n"},
+		GridDiv:     [3][]problem.Expr{{"block_size_x", "work"}},
+		Arguments: []problem.Argument{
+			{Name: "y", Type: "float32", Size: "n", Output: true},
+			{Name: "x", Type: "float32", Size: "n", Fill: problem.Fill{Kind: array.Random}},
+		},
+		Parameters: []space.Parameter{
+			{Name: "block_size_x", Values: []space.Value{16, 32, 64}},
+			{Name: "work", Values: []space.Value{1, 2, 4}},
+		},
+		Verify: &problem.Verification{Reference: func(in map[string]*array.Array) (map[string]*array.Array, error) {
+			x, err := array.Slice[float32](in["x"])
+			for i := range x {
+				x[i] *= 2
+			}
+			return map[string]*array.Array{"y": in["x"]}, err
+		}},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	devices, err := device.List()
+	if err != nil {
+		log.Fatal(err)
+	}
+	chosen, err := device.Select(devices, "")
+	if err != nil {
+		log.Fatal(err)
+	}
+	folder, err := os.MkdirTemp("", "wisdom")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(folder)
+
+	for range 2 {
+		tuned, err := wisdom.Tuned(context.Background(), chosen.Device, p, wisdom.Options{
+			File: filepath.Join(folder, "scale.wisdom"),
+			Run:  tune.Options{MaxEvaluations: 9},
+		})
+		if err != nil {
+			log.Fatal(err)
+		}
+		options := tuned.Variant.OptionLine() // to build tuned.Variant.Source with
+		fmt.Printf("%s; searched: %t; options: %t\n", tuned, tuned.Searched, strings.Contains(options, "-D block_size_x="))
+	}
+	// Output:
+	// the same device and size 100000; searched: true; options: true
+	// the same device and size 100000; searched: false; options: true
+}
