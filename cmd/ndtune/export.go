@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/export"
@@ -34,10 +35,15 @@ configuration for a device and a size and compute the launch.
    ndtune tune kernel.yaml --log kernel.jsonl
    ndtune export kernel.yaml kernel.jsonl -o tuned
 
-The sizes are the whole-number constants that the problem size of the specification reads. Logs of
-several devices and sizes may be given; they are added to a wisdom file that is there. The other
-files are replaced, and have all its records, except those of another source of the kernel. If one
-of them cannot be made, nothing is written.
+The sizes are the whole-number constants that the problem size of the specification, the size of a
+buffer, or the repeat of a pipeline reads. A pipeline whose specification has no problem_size, or
+one that reads parameters, needs --size:
+
+   ndtune export scan.yaml scan.jsonl --size n
+
+Logs of several devices and sizes may be given; they are added to a wisdom file that is there. The
+other files are replaced, and have all its records, except those of another source of the kernel.
+If one of them cannot be made, nothing is written.
 
 --lang is a list of the files to write besides the wisdom:
    c             KEY.h, a header for C99 and C++
@@ -57,6 +63,7 @@ docs/export.md shows a program in each language, and describes the other files.`
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: ".", Usage: "`FOLDER` for the files; it is made if necessary"},
 			&cli.StringFlag{Name: "key", Usage: "`KEY`: the name of the files and of the functions (default: the name of the kernel)"},
+			&cli.StringFlag{Name: "size", Usage: "problem size, `X[,Y[,Z]]`: expressions over the constants of a specification that has none"},
 			&cli.StringFlag{Name: "lang", Value: "c,python,go", Usage: "`LIST` of what to write besides the wisdom: c, python, go, kernel_tuner, clblast"},
 			&cli.BoolFlag{Name: "binaries", Usage: "also write KEY.binaries with built programs"},
 			&cli.StringFlag{Name: "device", Aliases: []string{"d"}, Value: device.AllDevices, Usage: "with --binaries, build for `DEVICES` only: all, cpu, gpu, indices, platform:device, or parts of names, separated by commas"},
@@ -68,6 +75,7 @@ docs/export.md shows a program in each language, and describes the other files.`
 // An exporting is one run of the command.
 type exporting struct {
 	spec    *spec.Spec
+	size    []problem.Expr // nil: that of the specification
 	records []*record.Record
 	wisdom  *wisdom.File // of the records and of the file that is there
 	folder  string
@@ -101,10 +109,17 @@ func exportFiles(c *cli.Context) error {
 	if err != nil {
 		return &usageError{err}
 	}
-	e := &exporting{spec: s, folder: c.String("output")}
+	e := &exporting{spec: s, folder: c.String("output"), size: splitExpressions(c.String("size"))}
 	var all *wisdom.File
 	for _, path := range c.Args().Tail() {
-		bests, records, err := wisdomOf(path, wisdom.Source{Key: c.String("key")})
+		records, err := record.ReadAll(path)
+		if err != nil {
+			return &usageError{err}
+		}
+		if err := e.giveSize(records); err != nil {
+			return wrong("%s: --size: %w", path, err)
+		}
+		bests, err := wisdomOf(path, records, wisdom.Source{Key: c.String("key")})
 		if err != nil {
 			return err
 		}
@@ -182,7 +197,7 @@ func (e *exporting) binaries(c *cli.Context) (all []export.Binary, err error) {
 	}
 	var names []string
 	for _, l := range listed {
-		built, err := export.BuildBinaries(l.Device, *l.Identity, e.spec.Problem, e.wisdom, e.records)
+		built, err := export.BuildBinaries(l.Device, *l.Identity, e.spec.Problem, e.wisdom, e.size, e.records)
 		if err != nil {
 			return nil, fmt.Errorf("build for %s: %w", l.Name, err)
 		}
@@ -195,15 +210,50 @@ func (e *exporting) binaries(c *cli.Context) (all []export.Binary, err error) {
 	return all, nil
 }
 
+// giveSize gives records the size of the problem, if it is an option.
+func (e *exporting) giveSize(records []*record.Record) error {
+	if e.size == nil {
+		return nil
+	}
+	for _, r := range records {
+		size, err := export.ProblemSize(e.size, r.Header.Constants)
+		switch own := r.Header.ProblemSize; {
+		case err != nil:
+			return err
+		case len(own) > 0 && !slices.Equal(own, size):
+			return fmt.Errorf("the record's size is %s, not %s", figure.Sizes(own), figure.Sizes(size))
+		}
+		r.Header.ProblemSize = size
+	}
+	return nil
+}
+
+// splitExpressions splits a text at the commas that are not within parentheses.
+func splitExpressions(text string) (all []problem.Expr) {
+	start, depth := 0, 0
+	for i, c := range text + "," {
+		switch {
+		case c == '(' || c == '[':
+			depth++
+		case c == ')' || c == ']':
+			depth--
+		case c == ',' && depth <= 0 && text != "":
+			all = append(all, strings.TrimSpace(text[start:i]))
+			start = i + 1
+		}
+	}
+	return all
+}
+
 // path returns the path of a file in the folder of the command.
 func (e *exporting) path(names ...string) string {
 	return filepath.Join(append([]string{e.folder}, names...)...)
 }
 
 // application returns an exporter of files for an application.
-func application(write func(*problem.Problem, *wisdom.File) ([]export.File, error)) func(*exporting) ([]exportedFile, error) {
+func application(write func(*problem.Problem, *wisdom.File, []problem.Expr) ([]export.File, error)) func(*exporting) ([]exportedFile, error) {
 	return func(e *exporting) (all []exportedFile, err error) {
-		made, err := write(e.spec.Problem, e.wisdom)
+		made, err := write(e.spec.Problem, e.wisdom, e.size)
 		for _, f := range made {
 			all = append(all, exportedFile{e.path(filepath.FromSlash(f.Path)), f.Content})
 		}

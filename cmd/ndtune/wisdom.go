@@ -93,20 +93,16 @@ func problemSizeIn(c *cli.Context, flag string) ([]int, error) {
 	return size, nil
 }
 
-// wisdomOf returns the records of a file, one for each of its sizes, and their best results.
-func wisdomOf(log string, s wisdom.Source) (bests []*wisdom.File, records []*record.Record, err error) {
-	records, err = record.ReadAll(log)
-	if err != nil {
-		return nil, nil, &usageError{err}
-	}
+// wisdomOf returns the best results of the records of a log.
+func wisdomOf(log string, records []*record.Record, s wisdom.Source) (bests []*wisdom.File, err error) {
 	for _, r := range records {
 		best, err := wisdom.FromLog(r, s)
 		if err != nil {
-			return nil, nil, wrong("%s: %w", log, err)
+			return nil, wrong("%s: %w", log, err)
 		}
 		bests = append(bests, best)
 	}
-	return bests, records, nil
+	return bests, nil
 }
 
 func addWisdom(c *cli.Context) error {
@@ -133,7 +129,11 @@ func addWisdom(c *cli.Context) error {
 	}
 	var more []*wisdom.File
 	for _, log := range logs {
-		bests, _, err := wisdomOf(log, wisdom.Source{Key: c.String("key"), ProblemSize: size})
+		records, err := record.ReadAll(log)
+		if err != nil {
+			return &usageError{err}
+		}
+		bests, err := wisdomOf(log, records, wisdom.Source{Key: c.String("key"), ProblemSize: size})
 		if err != nil {
 			return err
 		}

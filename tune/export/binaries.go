@@ -161,8 +161,8 @@ func AddBinaries(ctx context.Context, path string, list []Binary) (err error) {
 
 // BuildBinaries builds the programs that an exported kernel chooses on a device, which identity describes: one for each
 // size of the records that are of this device. There are none if no record is.
-func BuildBinaries(d *cl.Device, identity hardware.Device, p *problem.Problem, f *wisdom.File, records []*record.Record) ([]Binary, error) {
-	t, err := newTable(p, f)
+func BuildBinaries(d *cl.Device, identity hardware.Device, p *problem.Problem, f *wisdom.File, size []problem.Expr, records []*record.Record) ([]Binary, error) {
+	t, err := newTable(p, f, size)
 	if err != nil {
 		return nil, err
 	}

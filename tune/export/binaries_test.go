@@ -85,7 +85,7 @@ func TestProgramsFromBinaries(t *testing.T) {
 	elsewhere.Header.Device.Name = "another"
 	elsewhere.Header.ProblemSize = []int{32}
 	logs = append(logs, &elsewhere)
-	list, err := BuildBinaries(l.Device, *l.Identity, p, f, logs)
+	list, err := BuildBinaries(l.Device, *l.Identity, p, f, nil, logs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func TestProgramsFromBinaries(t *testing.T) {
 		for i := range own.Records {
 			own.Records[i].SourceDigest = p.KernelDigest()
 		}
-		files, err := Header(p, &own)
+		files, err := Header(p, &own, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -229,7 +229,7 @@ func TestDamagedBinaries(t *testing.T) {
 	f := &wisdom.File{Key: "scale", Parameters: p.Parameters().Names(), Objective: problem.Objective{Name: "time"}, Records: []wisdom.Record{{
 		Device: h200, ProblemSize: []int{1, 4}, Configuration: values, Time: 1, Objective: 1, SourceDigest: p.KernelDigest(),
 	}}}
-	header, err := Header(p, f)
+	header, err := Header(p, f, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

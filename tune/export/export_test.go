@@ -183,7 +183,7 @@ func TestProgramsChooseAsWisdomDoes(t *testing.T) {
 		}
 		in, want := questions(t, r, p, f, test.size)
 		folder := t.TempDir()
-		exported, err := exportAll(p, f)
+		exported, err := exportAll(p, f, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -235,9 +235,9 @@ func TestProgramsChooseAsWisdomDoes(t *testing.T) {
 }
 
 // exportAll returns the files of all languages.
-func exportAll(p *problem.Problem, f *wisdom.File) (all []File, err error) {
-	for _, in := range []func(*problem.Problem, *wisdom.File) ([]File, error){Header, Module, Package} {
-		files, err := in(p, f)
+func exportAll(p *problem.Problem, f *wisdom.File, size []problem.Expr) (all []File, err error) {
+	for _, in := range []func(*problem.Problem, *wisdom.File, []problem.Expr) ([]File, error){Header, Module, Package} {
+		files, err := in(p, f, size)
 		if err != nil {
 			return nil, err
 		}
@@ -288,7 +288,6 @@ func TestKernelsThatCannotBeExported(t *testing.T) {
 		{func(d *problem.Definition, f *wisdom.File) { d.Kernel.Source = "// a\n// \xe9\n" + d.Kernel.Source }, "line 2 of the source is not text in UTF-8"},
 		{func(d *problem.Definition, f *wisdom.File) { f.Records[0].SourceDigest = "another" }, "all records are of another source of the kernel"},
 		{func(d *problem.Definition, f *wisdom.File) { f.Parameters = []string{"x"} }, "the wisdom is about the parameters x, the specification has block_size_x"},
-		{func(d *problem.Definition, f *wisdom.File) { d.Stages = []problem.Stage{{Kernel: "scale"}} }, "a pipeline cannot be exported yet"},
 		{func(d *problem.Definition, f *wisdom.File) { d.ProblemSize[0] = "size * device.compute_units" }, "problem_size[0]: "},
 		{func(d *problem.Definition, f *wisdom.File) {
 			d.BlockSize[0] = "min(block_size_x, device.max_work_group_size)"
@@ -310,7 +309,7 @@ func TestKernelsThatCannotBeExported(t *testing.T) {
 		if test.want == "that no compiler's option can carry" {
 			f.Records[0].Configuration["how"] = "a b"
 		}
-		switch files, err := exportAll(p, f); {
+		switch files, err := exportAll(p, f, nil); {
 		case test.want == "" && err != nil, test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)):
 			t.Errorf("%v, want %s", err, test.want)
 		case test.want != "" && files != nil:

@@ -48,18 +48,19 @@ func exported(name string) string {
 }
 
 // Package returns a Go package with the wisdom about a problem: a folder with the functions and the source. The sizes
-// are the whole-number constants that the problem size reads. The error names what cannot be exported: a pipeline, a
-// source that is made for each configuration, a launch that reads the device, or wisdom about another kernel or
-// another source.
-func Package(p *problem.Problem, f *wisdom.File) ([]File, error) {
-	t, err := newTable(p, f)
+// are the whole-number constants that the problem size, the size of a buffer or a repeat reads. The problem size is that
+// of the problem, or other expressions over its constants; nil: none are given. The error names what cannot be
+// exported: a source that is made for each configuration, a launch that reads the device, or wisdom about another
+// kernel or another source.
+func Package(p *problem.Problem, f *wisdom.File, size []problem.Expr) ([]File, error) {
+	t, err := newTable(p, f, size)
 	if err != nil {
 		return nil, err
 	}
 	if err := checkPackage(t.Key); err != nil {
 		return nil, err
 	}
-	x, err := t.in(golang, "NDRange", "choice Choice")
+	x, err := t.in(golang, "NDRange", "Launches", "choice Choice")
 	if err != nil {
 		return nil, err
 	}

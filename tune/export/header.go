@@ -7,6 +7,7 @@ import (
 
 	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/wisdom"
 )
 
@@ -14,8 +15,9 @@ import (
 var headerText string
 
 var headerTemplate = template.Must(template.New("header").Funcs(template.FuncMap{
-	"literal": writes(expression.C),
-	"type":    func(k expression.Kind) string { return typesC[k] },
+	"literal":       writes(expression.C),
+	"is_identifier": space.IsIdentifier,
+	"type":          func(k expression.Kind) string { return typesC[k] },
 	"device_type": func(name string) string {
 		switch name {
 		case "cpu":
@@ -43,12 +45,12 @@ var c = dialect{
 }
 
 // Header returns a header for C99 and C++. See [Package] for the sizes and the errors.
-func Header(p *problem.Problem, f *wisdom.File) ([]File, error) {
-	t, err := newTable(p, f)
+func Header(p *problem.Problem, f *wisdom.File, size []problem.Expr) ([]File, error) {
+	t, err := newTable(p, f, size)
 	if err != nil {
 		return nil, err
 	}
-	x, err := t.in(c, t.Key+"_ndrange", "const "+t.Key+"_choice *choice")
+	x, err := t.in(c, t.Key+"_ndrange", t.Key+"_launches", "const "+t.Key+"_choice *choice")
 	if err != nil {
 		return nil, err
 	}

@@ -34,15 +34,15 @@ const keywordsPython = `False None True and as assert async await break class co
 	global if import in is lambda nonlocal not or pass raise return try while with yield`
 
 // Module returns a module for PyOpenCL. See [Package] for the sizes and the errors.
-func Module(p *problem.Problem, f *wisdom.File) ([]File, error) {
-	t, err := newTable(p, f)
+func Module(p *problem.Problem, f *wisdom.File, size []problem.Expr) ([]File, error) {
+	t, err := newTable(p, f, size)
 	if err != nil {
 		return nil, err
 	}
 	if slices.Contains(strings.Fields(keywordsPython), t.Key) {
 		return nil, fmt.Errorf("no module of Python can be named %s, a keyword; give another one with --key, or leave python out of --lang", t.Key)
 	}
-	x, err := t.in(python, "ndrange", "choice")
+	x, err := t.in(python, "ndrange", "launches", "choice")
 	if err != nil {
 		return nil, err
 	}

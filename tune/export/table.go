@@ -29,12 +29,13 @@ type File struct {
 type table struct {
 	Key, Kernel string
 	Parameters  []variable
-	Sizes       []variable // the whole-number constants that the problem size reads
+	Sizes       []variable // the whole-number constants that the problem size, the size of a buffer or a repeat reads
 	Levels      []string   // in words, from level 1
 	Records     []entry    // of one device together, the best of one size first
 	Source      []string   // lines
 
-	step problem.Step
+	problem     *problem.Problem
+	problemSize []*expression.Expression
 }
 
 // A variable is a parameter or a size of the problem.
@@ -63,13 +64,11 @@ type value struct {
 	Value space.Value
 }
 
-// newTable returns the table of a problem. The error names what no language can have: a pipeline, a source that is
-// made for each configuration, or wisdom about another kernel or another source.
-func newTable(p *problem.Problem, f *wisdom.File) (*table, error) {
+// newTable returns the table of a problem. The error names what no language can have: a source that is made for each
+// configuration, or wisdom about another kernel or another source.
+func newTable(p *problem.Problem, f *wisdom.File, size []problem.Expr) (*table, error) {
 	d := p.Definition()
 	switch {
-	case p.IsPipeline():
-		return nil, errors.New("a pipeline cannot be exported yet: its launches would need a loop")
 	case d.Kernel.Func != nil || d.Kernel.Command != nil:
 		return nil, errors.New("the source is made for each configuration, and an exported kernel has one source")
 	case !slices.Equal(f.Parameters, p.Parameters().Names()):
@@ -77,7 +76,7 @@ func newTable(p *problem.Problem, f *wisdom.File) (*table, error) {
 	case !space.IsIdentifier(f.Key):
 		return nil, fmt.Errorf("the key %q is no identifier of C; give another one with --key", f.Key)
 	}
-	t := &table{Key: f.Key, Kernel: p.KernelName(), step: p.Steps()[0]}
+	t := &table{Key: f.Key, Kernel: p.KernelName(), problem: p}
 	for i := range p.Parameters().Len() {
 		q := p.Parameters().At(i)
 		kind, err := kindOf(q)
@@ -86,16 +85,8 @@ func newTable(p *problem.Problem, f *wisdom.File) (*table, error) {
 		}
 		t.Parameters = append(t.Parameters, variable{Name: q.Name, Kind: kind})
 	}
-	for i, e := range t.step.ProblemSize {
-		if e.Reads("device") {
-			return nil, fmt.Errorf("problem_size[%d]: %s reads the device, and the size of the problem chooses the configuration for a device", i, e)
-		}
-	}
-	for _, c := range d.Constants {
-		_, whole := c.Number().(int)
-		if whole && slices.ContainsFunc(t.step.ProblemSize, func(e *expression.Expression) bool { return e.Reads(c.Name) }) {
-			t.Sizes = append(t.Sizes, variable{Name: c.Name, IsMacro: !c.Host})
-		}
+	if err := t.addSizes(size); err != nil {
+		return nil, err
 	}
 	for level := wisdom.SameSize; level <= wisdom.BestOverall; level++ {
 		t.Levels = append(t.Levels, level.String())
@@ -104,6 +95,68 @@ func newTable(p *problem.Problem, f *wisdom.File) (*table, error) {
 		return nil, err
 	}
 	return t, t.addSource(p)
+}
+
+// addSizes adds the problem size, which is that of the problem or of expressions that are given, and the constants
+// that the application gives.
+func (t *table) addSizes(given []problem.Expr) error {
+	d := t.problem.Definition()
+	if given == nil {
+		given = d.ProblemSize
+	}
+	if len(given) == 0 {
+		return errors.New("the pipeline has no problem_size, which chooses the configuration; " + addSize)
+	}
+	var err error
+	if t.problemSize, _, err = compileSize(given, d.Constants); err != nil {
+		return fmt.Errorf("the size of the problem chooses the configuration, so it reads constants only: %w; %s", err, addSize)
+	}
+	read := slices.Concat(t.problemSize, t.problem.BufferSizes(), repeats(t.problem.Steps()))
+	for _, c := range d.Constants {
+		_, whole := c.Number().(int)
+		if whole && slices.ContainsFunc(read, func(e *expression.Expression) bool { return e.Reads(c.Name) }) {
+			t.Sizes = append(t.Sizes, variable{Name: c.Name, IsMacro: !c.Host})
+		}
+	}
+	return nil
+}
+
+// compileSize compiles a problem size. The scope has the values of the constants.
+func compileSize(given []problem.Expr, constants []problem.Constant) (all []*expression.Expression, scope expression.Scope, err error) {
+	scope = expression.Scope{}
+	for _, c := range constants {
+		scope[c.Name] = c.Number()
+	}
+	for i, source := range given {
+		e, err := expression.Compile(source, scope)
+		if err != nil {
+			return nil, nil, fmt.Errorf("problem_size[%d]: %w", i, err)
+		}
+		all = append(all, e)
+	}
+	return all, scope, nil
+}
+
+// ProblemSize returns the value of a problem size that is given for a record with some constants.
+func ProblemSize(given []problem.Expr, constants []problem.Constant) (size []int, err error) {
+	all, scope, err := compileSize(given, constants)
+	for _, e := range all {
+		n, failed := e.Int(scope)
+		size, err = append(size, n), errors.Join(err, failed)
+	}
+	return size, err
+}
+
+const addSize = "give another with --size, such as n or nx,ny"
+
+// repeats returns the numbers of repetitions of steps.
+func repeats(steps []problem.Step) (all []*expression.Expression) {
+	for _, s := range steps {
+		if all = append(all, repeats(s.Steps)...); s.Repeat != nil {
+			all = append(all, s.Repeat)
+		}
+	}
+	return all
 }
 
 // kindOf returns the kind of the values of a parameter: a float if some are integers and others floats.
@@ -180,6 +233,14 @@ func (t *table) withoutSizes(p *problem.Problem) (*problem.Problem, error) {
 				return nil, fmt.Errorf("the build option %s reads the size %s, which is known only to the application", o, s.Name)
 			}
 		}
+		reads = regexp.MustCompile(`\b` + s.Name + `\b`)
+		for _, typ := range d.Types {
+			for _, field := range typ.Fields {
+				if reads.MatchString(field.Count) {
+					return nil, fmt.Errorf("the length of %s in the type %s reads the size %s, which is known only to the application", field.Name, typ.Name, s.Name)
+				}
+			}
+		}
 	}
 	return problem.New(d)
 }
@@ -214,7 +275,8 @@ type form struct {
 	Runtime           string // the operations that the expressions call
 	Parameters, Sizes []variable
 	ProblemSize       []string // an expression for each dimension
-	NDRange           string   // a function
+	NDRange           string   // a function; "": of a pipeline
+	Launches          string   // a function
 }
 
 // A dialect says how a language names things. Formats get an identifier and a name.
@@ -226,8 +288,9 @@ type dialect struct {
 	size       string                   // format of a size in the choice
 }
 
-// in returns the table in a language. The function that computes the launch has a name and the declaration of a choice.
-func (t *table) in(d dialect, ndrange, choice string) (*form, error) {
+// in returns the table in a language. The functions that compute the launch, and all launches with their arguments,
+// have names and a declaration of the choice.
+func (t *table) in(d dialect, ndrange, launches, choice string) (*form, error) {
 	f := &form{table: t, Runtime: expression.Runtime(d.language), Parameters: d.identify(t.Parameters), Sizes: d.identify(t.Sizes)}
 	names := map[string]string{}
 	for _, v := range f.Parameters {
@@ -236,17 +299,29 @@ func (t *table) in(d dialect, ndrange, choice string) (*form, error) {
 	for _, v := range f.Sizes {
 		names[v.Name] = fmt.Sprintf(d.size, v.Identifier, v.Name)
 	}
-	for i, e := range t.step.ProblemSize {
-		text, err := e.ExportInt(d.language, t.step.WithConstants(d.language, names))
+	step := t.problem.Steps()[0]
+	for i, e := range t.problemSize {
+		text, err := e.ExportInt(d.language, step.WithConstants(d.language, names))
 		if err != nil {
 			return nil, fmt.Errorf("problem_size[%d]: %w", i, err)
 		}
 		f.ProblemSize = append(f.ProblemSize, text)
 	}
 	var err error
-	f.NDRange, err = t.step.NDRange(d.language, ndrange, []string{choice}, names)
+	if !t.problem.IsPipeline() {
+		if f.NDRange, err = step.NDRange(d.language, ndrange, []string{choice}, names); err != nil {
+			return nil, err
+		}
+	}
+	f.Launches, err = t.problem.ExportLaunches(d.language, launches, []string{choice}, names)
 	return f, err
 }
+
+// Kernels returns the names of the kernels.
+func (t *table) Kernels() []string { return t.problem.KernelNames() }
+
+// Buffers returns the names of the buffers, the images and the samplers.
+func (t *table) Buffers() []string { return t.problem.Buffers() }
 
 // identify gives variables identifiers that are not reserved and differ.
 func (d dialect) identify(list []variable) []variable {

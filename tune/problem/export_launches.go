@@ -20,6 +20,17 @@ func (p *Problem) Buffers() (names []string) {
 	return names
 }
 
+// BufferSizes returns the expressions that are the sizes of buffers and images.
+func (p *Problem) BufferSizes() (all []*expression.Expression) {
+	for _, a := range p.arguments {
+		if a.kind == BufferArgument && a.size != nil {
+			all = append(all, a.size)
+		}
+		all = append(all, a.sizes...)
+	}
+	return all
+}
+
 // ExportLaunches returns a function of a language that makes the launches of a run of the problem, one after the
 // other, with the same sizes, buffers and bytes as [Problem.Variant] has. It needs [expression.Runtime]. The parameters
 // and the names are those of [Step.NDRange]. Kernels have the numbers of [Problem.KernelNames].
@@ -32,9 +43,9 @@ func (p *Problem) Buffers() (names []string) {
 //	Python: def NAME(PARAMETERS, buffers), which returns a list of Launch, or raises ValueError
 //	Go:     func NAME(PARAMETERS, buffers map[string]any) ([]Launch, error)
 //
-// The function of C calls launch for each launch. It returns 0, the status of a launch that is not 0, or 1 if an
-// expression has no value, a launch has no size, there is none or there are too many. Those of Python and Go leave
-// the buffers as they are if they fail.
+// The function of C calls launch for each launch. It returns 0; the status of a launch that is not 0; or 1 if an
+// expression has no value, a launch has no size, there is no launch or there are too many. It makes no launch then.
+// If the functions fail, the buffers are as they were.
 func (p *Problem) ExportLaunches(l expression.Language, name string, parameters []string, names map[string]string) (string, error) {
 	w := launchWriter{functionWriter: functionWriter{language: l, names: withConstants(l, p.constants, names)}, kernels: p.KernelNames(), buffers: p.Buffers()}
 	steps := p.Steps()
@@ -47,16 +58,7 @@ func (p *Problem) ExportLaunches(l expression.Language, name string, parameters 
 	w.function(name, append(slices.Clone(parameters), further...), "cl_mem *buffers, int (*launch)(void *data, const nd_kernel_launch *), void *data", "(launches []Launch, err error)", func() {
 		switch l {
 		case expression.C:
-			arguments, bytes := limits(steps)
-			w.statement(fmt.Sprintf("nd_argument arguments[%d]", max(1, arguments)))
-			w.statement(fmt.Sprintf("unsigned char bytes[%d]", max(1, bytes)))
-			w.statement("nd_kernel_launch next")
-			w.statement("int launches = 0, status")
-			w.statement("(void)buffers")
-			w.statement("(void)bytes")
-			w.statement("next.arguments = arguments")
-			w.steps(steps, 1)
-			w.statement("return has_failed || launches == 0")
+			w.bodyC(steps)
 		case expression.Python:
 			w.statement("names = [" + list + "]")
 			w.statement("launches, held = [], nd_buffers(buffers, names)")
@@ -73,6 +75,33 @@ func (p *Problem) ExportLaunches(l expression.Language, name string, parameters 
 		return "", fmt.Errorf("the launches: %w", w.err)
 	}
 	return w.String(), nil
+}
+
+// bodyC writes the launches in C. They are computed twice, so that none is made if one cannot be.
+func (w *launchWriter) bodyC(steps []Step) {
+	arguments, bytes := limits(steps)
+	copyHeld := func(to, from string) {
+		if n := len(w.buffers); n > 0 {
+			w.statement(fmt.Sprintf("memcpy(%s, %s, %d * sizeof *held)", to, from, n))
+		}
+	}
+	w.statement(fmt.Sprintf("nd_argument arguments[%d]", max(1, arguments)))
+	w.statement(fmt.Sprintf("unsigned char bytes[%d]", max(1, bytes)))
+	w.statement(fmt.Sprintf("cl_mem held[%d]", max(1, len(w.buffers))))
+	w.statement("nd_kernel_launch next")
+	w.statement("int pass, launches, status")
+	w.statement("(void)buffers")
+	w.statement("(void)held")
+	w.statement("(void)bytes")
+	w.statement("next.arguments = arguments")
+	w.block("for (pass = 0; pass < 2; pass++)", func() {
+		w.statement("launches = 0")
+		copyHeld("held", "buffers")
+		w.steps(steps, 1)
+		w.statement("if (has_failed || launches == 0) return 1")
+	})
+	copyHeld("buffers", "held")
+	w.statement("return 0")
 }
 
 // limits returns the most arguments and the most bytes of scalars that a kernel has.
@@ -152,9 +181,9 @@ func (w *launchWriter) swap(index string, a, b int) {
 			w.statement(fmt.Sprintf("held[%[1]d], held[%[2]d] = held[%[2]d], held[%[1]d]", a, b))
 			return
 		}
-		w.statement(fmt.Sprintf("cl_mem other = buffers[%d]", a))
-		w.statement(fmt.Sprintf("buffers[%d] = buffers[%d]", a, b))
-		w.statement(fmt.Sprintf("buffers[%d] = other", b))
+		w.statement(fmt.Sprintf("cl_mem other = held[%d]", a))
+		w.statement(fmt.Sprintf("held[%d] = held[%d]", a, b))
+		w.statement(fmt.Sprintf("held[%d] = other", b))
 	})
 }
 
@@ -202,7 +231,7 @@ func (w *launchWriter) launchC(s *Step, sizes string) {
 			size, value = w.call("local", w.whole(a.Local), fmt.Sprint(a.Element.Size())), "NULL"
 		default:
 			buffer = slices.Index(w.buffers, a.Name)
-			size, value = "sizeof *buffers", fmt.Sprintf("&buffers[%d]", buffer)
+			size, value = "sizeof *held", fmt.Sprintf("&held[%d]", buffer)
 		}
 		w.statement(fmt.Sprintf("arguments[%d] = nd_argument_of(%s, %d, %s, %s)", i, w.literal(a.Name), buffer, size, value))
 	}
@@ -210,7 +239,7 @@ func (w *launchWriter) launchC(s *Step, sizes string) {
 	w.statement("next.name = " + w.literal(s.Kernel))
 	w.statement(fmt.Sprint("next.count = ", len(s.Arguments)))
 	w.statement("if (nd_launch(&next.range, " + sizes + ", failed) || launches++ == ND_MAX_LAUNCHES) return 1")
-	w.statement("if ((status = launch(data, &next)) != 0) return status")
+	w.statement("if (pass == 1 && (status = launch(data, &next)) != 0) return status")
 }
 
 // arguments are those of a launch in Python or Go, each in a format of its name and its value, after commas.

@@ -242,7 +242,7 @@ func launchesCase(path string, p *problem.Problem, environments []map[string]any
     cl_mem buffers[%[3]d + 1];
     int i;
     for (i = 0; i < %[3]d; i++) buffers[i] = (cl_mem)(size_t)i;
-    *failed = launches%[1]d(w, buffers, add_launch, buffers);
+    *failed = launches%[1]d(w, buffers, add_launch, NULL);
     print_launches(buffers, %[3]d, *failed);
 }
 `,

@@ -6,6 +6,7 @@
 typedef uint32_t cl_uint;
 typedef int32_t cl_int;
 typedef uint64_t cl_device_type;
+typedef struct memory *cl_mem;
 typedef cl_uint cl_device_info;
 typedef cl_uint cl_platform_info;
 typedef struct device { char name[128], vendor[128], driver[128], platform[128], extension[8], board[128]; cl_device_type type; cl_uint major, minor, version; } *cl_device_id, *cl_platform_id;

@@ -1,0 +1,173 @@
+package export
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ndtune/ndtune/internal/foreign"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/wisdom"
+)
+
+// sortSteps is a pipeline whose repetitions read a constant that its problem size does not read.
+func sortSteps(n, steps int) problem.Definition {
+	return problem.Definition{
+		Kernel:      problem.Kernel{Name: "sort", Source: "__kernel void local_sort() {}\n__kernel void merge() {}\n__kernel void clean() {}"},
+		Constants:   []problem.Constant{{Name: "n", Value: n}, {Name: "steps", Value: steps, Host: true}, {Name: "scale", Value: 0.5}},
+		ProblemSize: []problem.Expr{"n"},
+		Stages: []problem.Stage{
+			{Kernel: "local_sort", Arguments: []string{"keys", "tile"}},
+			{Repeat: "steps", Index: "step", Swap: [2]string{"keys", "other"}, Stages: []problem.Stage{
+				{Kernel: "merge", Arguments: []string{"keys", "other", "stride"}},
+				{Kernel: "clean", Arguments: []string{"other"}, Repeat: "step % 2 == 1", ProblemSize: []problem.Expr{"n - step"}},
+			}},
+		},
+		Arguments: []problem.Argument{
+			{Name: "keys", Type: "uint32", Size: "n", Output: true}, {Name: "other", Type: "uint32", Size: "n"},
+			{Name: "stride", Type: "float2", Value: []any{"scale * n", "step"}}, {Name: "tile", Type: "uint32", LocalSize: "2 * block_size_x"},
+		},
+		Parameters: []space.Parameter{{Name: "block_size_x", Values: []space.Value{32, 64}}},
+	}
+}
+
+// wisdomAt is wisdom about a configuration of a problem at a size.
+func wisdomAt(t *testing.T, p *problem.Problem, key string, size []int, block int) *wisdom.File {
+	t.Helper()
+	return &wisdom.File{Key: key, Parameters: p.Parameters().Names(), Objective: problem.Objective{Name: "time"}, Records: []wisdom.Record{{
+		Device: hardware.Device{Name: "d"}, ProblemSize: size, Configuration: map[string]space.Value{"block_size_x": block}, Time: 1, Objective: 1, SourceDigest: p.KernelDigest(),
+	}}}
+}
+
+// TestHeaderOfAPipeline compares the launches that a program with a header makes at sizes of its own with those of ndtune.
+func TestHeaderOfAPipeline(t *testing.T) {
+	foreign.Require(t, "gcc")
+	p := mustProblem(t, sortSteps(1000, 3))
+	folder := t.TempDir()
+	var in, want bytes.Buffer
+	header, err := Header(p, wisdomAt(t, p, "sort", []int{1000}, 64), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "sort.h"), header[0].Content, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{-1, 1, 2, 1000, 4096} {
+		for steps := range 6 {
+			for _, most := range []int{0, 1, 3} {
+				fmt.Fprintln(&in, n, steps, most)
+				want.WriteString(launchesOf(t, n, steps, most) + "\n")
+			}
+		}
+	}
+	for _, standard := range [][]string{{"-std=c99", "-x", "c"}, {"-std=c++17", "-x", "c++"}} {
+		program := filepath.Join(folder, "launch")
+		args := append(standard, "-Wall", "-Wextra", "-Werror", "-pedantic", "-Itestdata/stub", "-I"+folder, "testdata/launch.c", "-o", program, "-lm")
+		if out, err := exec.Command("gcc", args...).CombinedOutput(); err != nil {
+			if strings.Contains(string(out), "cc1plus") {
+				t.Log("gcc has no C++")
+				continue
+			}
+			t.Fatalf("%v: %v\n%s", standard, err, out)
+		}
+		launch := exec.Command(program)
+		launch.Stdin = bytes.NewReader(in.Bytes())
+		got, err := launch.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(got) != want.String() {
+			t.Errorf("%v:\n%s\nwant\n%s", standard, got, want.String())
+		}
+	}
+}
+
+// launchesOf is a line of the program: the launches, of which one fails, the status and the buffer with the keys.
+func launchesOf(t *testing.T, n, steps, most int) string {
+	if n < 1 {
+		return "no size"
+	}
+	p := mustProblem(t, sortSteps(n, steps))
+	c, err := p.Parameters().Configure(map[string]space.Value{"block_size_x": 64})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := p.Variant(c, hardware.Device{})
+	if err != nil {
+		return "fails"
+	}
+	var b strings.Builder
+	names := []string{"keys", "other", "stride", "tile"}
+	for i, l := range v.Launches {
+		fmt.Fprint(&b, l.Kernel, " ", l.NDRange.Global()[0], " ", l.NDRange.Local[0])
+		for place, holder := range l.Arguments {
+			switch {
+			case l.Scalars[place] != nil:
+				fmt.Fprintf(&b, " %x", l.Scalars[place])
+			case l.LocalBytes[place] > 0:
+				fmt.Fprint(&b, " ", l.LocalBytes[place])
+			default:
+				b.WriteString(" " + names[holder])
+			}
+		}
+		b.WriteString("; ")
+		if i+1 == most {
+			return b.String() + "-7 keys"
+		}
+	}
+	return b.String() + "0 " + names[v.Holders[0]]
+}
+
+// TestSizesOfBuffers: a constant that only the size of a buffer reads is one that the application gives.
+func TestSizesOfBuffers(t *testing.T) {
+	d := scale()
+	d.Constants[3].Host = true
+	d.Arguments[0].Size = "size * max(1, range) * lambda"
+	p := mustProblem(t, d)
+	f := wisdomAt(t, p, "scale", []int{64, 35}, 8)
+	f.Records[0].Configuration = map[string]space.Value{"block_size_x": 8, "tile": 1, "part": 0.5, "class": true, "Tile": 1, "how": "a"}
+	header, err := Header(p, f, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "int scale_choose(cl_device_id device, int64_t size, int64_t range, int64_t lambda, scale_choice *choice)"; !strings.Contains(string(header[0].Content), want) {
+		t.Errorf("the header lacks %s", want)
+	}
+}
+
+// TestPipelinesThatCannotBeWritten names what is missing.
+func TestPipelinesThatCannotBeWritten(t *testing.T) {
+	for _, test := range []struct {
+		change func(*problem.Definition)
+		size   []problem.Expr
+		want   string
+	}{
+		{func(d *problem.Definition) {}, nil, ""},
+		{func(d *problem.Definition) {}, []problem.Expr{"n", "steps"}, ""},
+		{func(d *problem.Definition) {
+			d.ProblemSize, d.Stages[0].ProblemSize, d.Stages[1].Stages[0].ProblemSize = nil, []problem.Expr{"n"}, []problem.Expr{"n"}
+		}, nil, "the pipeline has no problem_size, which chooses the configuration; give another with --size, such as n or nx,ny"},
+		{func(d *problem.Definition) { d.ProblemSize[0] = "n * block_size_x" }, nil, "the size of the problem chooses the configuration, so it reads constants only: problem_size[0]: in \"n * block_size_x\""},
+		{func(d *problem.Definition) { d.Stages[1].Repeat = "min(steps, device.compute_units)" }, nil, "device.compute_units"},
+		{func(d *problem.Definition) { d.Arguments[2].Value = []any{"scale ** 0.3", "step"} }, nil, "argument stride: scale ** 0.3 cannot be exported to C"},
+		{func(d *problem.Definition) {
+			d.Types = []problem.StructType{{Name: "row", Fields: []problem.StructField{{Name: "x", Type: "float", Count: "n"}}}}
+		}, nil, "the length of x in the type row reads the size n"},
+	} {
+		d := sortSteps(8, 3)
+		test.change(&d)
+		p := mustProblem(t, d)
+		switch files, err := exportAll(p, wisdomAt(t, p, "sort", []int{8}, 32), test.size); {
+		case test.want == "" && err != nil, test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)):
+			t.Errorf("%v, want %s", err, test.want)
+		case test.want != "" && files != nil:
+			t.Errorf("%s: %d files", test.want, len(files))
+		}
+	}
+}
