@@ -138,15 +138,63 @@ func questions(t *testing.T, r *rand.Rand, p *problem.Problem, f *wisdom.File, s
 	return questions.String(), answers.String() + scale().Kernel.Source
 }
 
-// programs ask the exported files. They are built and run in a folder with these and with testdata.
-var programs = []struct {
-	name, language, needs string
-	build, run            []string
-}{
-	{"C99", "c", "gcc", []string{"gcc", "-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Istub", "ask.c", "-o", "c99", "-lm"}, []string{"./c99"}},
-	{"C++17", "c", "g++", []string{"g++", "-std=c++17", "-x", "c++", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Istub", "ask.c", "-o", "c++17", "-lm"}, []string{"./c++17"}},
-	{"Python", "python", "python3", nil, []string{"python3", "ask.py"}},
-	{"Go", "go", "go", []string{"go", "build", "-o", "ask", "main.go"}, []string{"./ask"}},
+// A program needs a compiler or an interpreter. Its commands run in a folder.
+type program struct {
+	name, needs string
+	build, run  []string
+}
+
+// output builds and runs the program.
+func (p *program) output(t *testing.T, folder, in string) string {
+	t.Helper()
+	foreign.Require(t, p.needs)
+	if p.build != nil {
+		runIn(t, folder, "", p.build...)
+	}
+	if p.needs == "go" {
+		runIn(t, folder, "", "go", "vet", "./...")
+	}
+	return runIn(t, folder, in, p.run...)
+}
+
+// programFolder returns a folder with the exported files and the programs of a name in testdata, as main.c, main.py
+// and app/main.go.
+func programFolder(t *testing.T, name string, p *problem.Problem, f *wisdom.File) string {
+	t.Helper()
+	folder := t.TempDir()
+	all, err := exportAll(p, f, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all = append(all, File{"go.mod", []byte("module ask\n\ngo 1.22\n")})
+	for file, from := range map[string]string{"main.c": name + ".c", "main.py": name + ".py", "app/main.go": name + ".go.txt"} {
+		text, err := os.ReadFile(filepath.Join("testdata", from))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, File{file, text})
+	}
+	if err := os.CopyFS(filepath.Join(folder, "stub"), os.DirFS("testdata/stub")); err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range all {
+		path := filepath.Join(folder, filepath.FromSlash(x.Path))
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, x.Content, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
+
+// programs use exported files: see programFolder.
+var programs = []program{
+	{"C99", "gcc", []string{"gcc", "-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Istub", "main.c", "-o", "c99", "-lm"}, []string{"./c99"}},
+	{"C++17", "g++", []string{"g++", "-std=c++17", "-x", "c++", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Istub", "main.c", "-o", "c++17", "-lm"}, []string{"./c++17"}},
+	{"Python", "python3", nil, []string{"python3", "main.py"}},
+	{"Go", "go", []string{"go", "build", "-o", "go", "./app"}, []string{"./go"}},
 }
 
 // TestProgramsChooseAsWisdomDoes asks programs with the exported files about random devices and sizes.
@@ -182,34 +230,10 @@ func TestProgramsChooseAsWisdomDoes(t *testing.T) {
 			})
 		}
 		in, want := questions(t, r, p, f, test.size)
-		folder := t.TempDir()
-		exported, err := exportAll(p, f, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.CopyFS(folder, os.DirFS("testdata")); err != nil {
-			t.Fatal(err)
-		}
-		ask, err := os.ReadFile("testdata/ask.go.txt")
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, x := range append(exported, File{"main.go", ask}, File{"go.mod", []byte("module ask\n\ngo 1.22\n")}) {
-			path := filepath.Join(folder, filepath.FromSlash(x.Path))
-			if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, x.Content, 0o666); err != nil {
-				t.Fatal(err)
-			}
-		}
+		folder := programFolder(t, "ask", p, f)
 		for _, program := range programs {
 			t.Run(test.name+"/"+program.name, func(t *testing.T) {
-				foreign.Require(t, program.needs)
-				if program.build != nil {
-					runIn(t, folder, "", program.build...)
-				}
-				got := strings.Split(runIn(t, folder, in, program.run...), "\n")
+				got := strings.Split(program.output(t, folder, in), "\n")
 				want := strings.Split(want, "\n")
 				if len(got) != len(want) {
 					t.Fatalf("%d lines, want %d", len(got), len(want))
@@ -227,9 +251,6 @@ func TestProgramsChooseAsWisdomDoes(t *testing.T) {
 					t.Errorf("%d lines differ", differ)
 				}
 			})
-		}
-		if _, err := exec.LookPath("go"); err == nil {
-			runIn(t, folder, "", "go", "vet", "./scale")
 		}
 	}
 }

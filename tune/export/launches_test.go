@@ -1,15 +1,10 @@
 package export
 
 import (
-	"bytes"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/ndtune/ndtune/internal/foreign"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
@@ -45,46 +40,30 @@ func wisdomAt(t *testing.T, p *problem.Problem, key string, size []int, block in
 	}}}
 }
 
-// TestHeaderOfAPipeline compares the launches that a program with a header makes at sizes of its own with those of ndtune.
-func TestHeaderOfAPipeline(t *testing.T) {
-	foreign.Require(t, "gcc")
+// TestLaunchesOfAPipeline compares the launches that programs with exported files make, at sizes of their own, with
+// those of ndtune.
+func TestLaunchesOfAPipeline(t *testing.T) {
 	p := mustProblem(t, sortSteps(1000, 3))
-	folder := t.TempDir()
-	var in, want bytes.Buffer
-	header, err := Header(p, wisdomAt(t, p, "sort", []int{1000}, 64), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(folder, "sort.h"), header[0].Content, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	for _, n := range []int{-1, 1, 2, 1000, 4096} {
-		for steps := range 6 {
-			for _, most := range []int{0, 1, 3} {
-				fmt.Fprintln(&in, n, steps, most)
-				want.WriteString(launchesOf(t, n, steps, most) + "\n")
+	folder := programFolder(t, "launch", p, wisdomAt(t, p, "sort", []int{1000}, 64))
+	for _, program := range programs {
+		t.Run(program.name, func(t *testing.T) {
+			limits := []int{0}
+			if strings.HasPrefix(program.name, "C") { // the other languages return all launches
+				limits = []int{0, 1, 3}
 			}
-		}
-	}
-	for _, standard := range [][]string{{"-std=c99", "-x", "c"}, {"-std=c++17", "-x", "c++"}} {
-		program := filepath.Join(folder, "launch")
-		args := append(standard, "-Wall", "-Wextra", "-Werror", "-pedantic", "-Itestdata/stub", "-I"+folder, "testdata/launch.c", "-o", program, "-lm")
-		if out, err := exec.Command("gcc", args...).CombinedOutput(); err != nil {
-			if strings.Contains(string(out), "cc1plus") {
-				t.Log("gcc has no C++")
-				continue
+			var in, want strings.Builder
+			for _, n := range []int{-1, 1, 2, 1000, 4096} {
+				for steps := range 6 {
+					for _, most := range limits {
+						fmt.Fprintln(&in, n, steps, most)
+						want.WriteString(launchesOf(t, n, steps, most) + "\n")
+					}
+				}
 			}
-			t.Fatalf("%v: %v\n%s", standard, err, out)
-		}
-		launch := exec.Command(program)
-		launch.Stdin = bytes.NewReader(in.Bytes())
-		got, err := launch.Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if string(got) != want.String() {
-			t.Errorf("%v:\n%s\nwant\n%s", standard, got, want.String())
-		}
+			if got := program.output(t, folder, in.String()); got != want.String() {
+				t.Errorf("%s\nwant\n%s", got, want.String())
+			}
+		})
 	}
 }
 
