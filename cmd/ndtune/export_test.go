@@ -134,3 +134,31 @@ func runProgram(t *testing.T, folder string, command ...string) string {
 	}
 	return string(out)
 }
+
+// TestExamplePrograms tunes and exports the kernels of docs/export, and builds and runs its programs, which verify
+// their results. docs/export.md has one of them as it is.
+func TestExamplePrograms(t *testing.T) {
+	for _, name := range []string{"sort.yaml", "sort.c"} {
+		if !strings.Contains(readFile(t, "../../docs/export.md"), readFile(t, "../../docs/export/"+name)) {
+			t.Errorf("docs/export.md does not have %s", name)
+		}
+	}
+	if testing.Short() {
+		t.Skip("the searches take half a minute")
+	}
+	d := needDevice(t)
+	foreign.Require(t, "gcc")
+	if exec.Command("gcc", "-include", "CL/cl.h", "-E", "-x", "c", os.DevNull).Run() != nil {
+		t.Skip("gcc has no headers of OpenCL")
+	}
+	script, err := filepath.Abs("../../docs/export/run.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := runProgram(t, t.TempDir(), "sh", script, d.Selector, "6", "small", "tuned")
+	for _, name := range []string{"matmul", "diffusion", "sort"} {
+		if !strings.Contains(out, name+": the result is right\n") {
+			t.Errorf("%s is not verified:\n%s", name, out)
+		}
+	}
+}

@@ -90,8 +90,10 @@ func (w *launchWriter) bodyC(steps []Step) {
 	w.statement(fmt.Sprintf("cl_mem held[%d]", max(1, len(w.buffers))))
 	w.statement("nd_kernel_launch next")
 	w.statement("int pass, launches, status")
-	w.statement("(void)buffers")
-	w.statement("(void)held")
+	if len(w.buffers) == 0 {
+		w.statement("(void)buffers")
+		w.statement("(void)held")
+	}
 	w.statement("(void)bytes")
 	w.statement("next.arguments = arguments")
 	w.block("for (pass = 0; pass < 2; pass++)", func() {
