@@ -211,6 +211,11 @@ func evaluateAgain(ctx context.Context, e Evaluator, c space.Configuration) (Res
 	if p, ok := e.(Prober); ok {
 		return p.Probe(ctx, c)
 	}
+	return EvaluateOne(ctx, e, c)
+}
+
+// EvaluateOne evaluates one configuration.
+func EvaluateOne(ctx context.Context, e Evaluator, c space.Configuration) (Result, error) {
 	in, out := make(chan space.Configuration, 1), make(chan Result, 1)
 	in <- c
 	close(in)

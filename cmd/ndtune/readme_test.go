@@ -42,7 +42,7 @@ func TestWisdomPrograms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ends := []string{"1000 + 1000 = 2000\n"}
+	ends := []string{"1000 + 1000 = 2000\n", "every element is 60 and 60\n"}
 	blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllSubmatch(text, -1)
 	if len(blocks) != len(ends) {
 		t.Fatalf("%d programs, want %d", len(blocks), len(ends))

@@ -152,13 +152,25 @@ func (e *Evaluator) Evaluate(ctx context.Context, in <-chan space.Configuration,
 // with a status stands all the same: where the configuration took the device with it, which
 // is a [LostError], it must not be tried again.
 func (e *Evaluator) One(ctx context.Context, c space.Configuration, binary []byte, fresh string) (tune.Result, error) {
+	t := e.trial(c)
+	t.binary, t.fresh = binary, fresh
+	return e.settle(t, func() error { return t.run(ctx) })
+}
+
+// Verify is [Evaluator.One] without a measurement: it builds a configuration, launches it once on the data of the
+// problem, and compares the output with the reference if there is one. A correct result has no times.
+func (e *Evaluator) Verify(ctx context.Context, c space.Configuration) (tune.Result, error) {
+	t := e.trial(c)
+	return e.settle(t, func() error { return t.prove(ctx) })
+}
+
+// settle takes a trial through its stages and returns its result.
+func (e *Evaluator) settle(t *trial, run func() error) (tune.Result, error) {
 	if e.session == nil {
 		return tune.Result{}, errClosed
 	}
 	began := time.Now()
-	t := e.trial(c)
-	t.binary, t.fresh = binary, fresh
-	err := t.run(ctx)
+	err := run()
 	result := t.result
 	if err != nil {
 		failed, ok := err.(*failure)
@@ -172,7 +184,7 @@ func (e *Evaluator) One(ctx context.Context, c space.Configuration, binary []byt
 	}
 	if result.Status == tune.Runtime {
 		if _, lost := e.recover(); lost != nil {
-			err = &LostError{fmt.Errorf("the device cannot be used any more after %s failed (%s): %w", c, result.Reason, lost)}
+			err = &LostError{fmt.Errorf("the device cannot be used any more after %s failed (%s): %w", result.Configuration, result.Reason, lost)}
 		}
 	}
 	e.evaluated++

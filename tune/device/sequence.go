@@ -98,28 +98,50 @@ func (s *session) check(q *sequence, d hardware.Device) error {
 // setArguments hands the kernels their buffers, scalars and local memory.
 func (s *session) setArguments(q *sequence) error {
 	for _, k := range q.kernels {
-		for place, i := range k.launch.Arguments {
-			info := s.infos[i]
-			var value any
-			switch info.Kind {
+		err := k.set(s.infos, func(i int) any {
+			switch s.infos[i].Kind {
 			case problem.BufferArgument:
-				value = s.buffers[i].working
+				return s.buffers[i].working
 			case problem.ImageArgument:
-				value = s.buffers[i].image
+				return s.buffers[i].image
 			case problem.SamplerArgument:
-				value = s.samplers[i]
-			case problem.ScalarArgument:
-				value = cl.Raw(k.launch.Scalars[place])
-			case problem.LocalArgument:
-				value = cl.LocalBytes(k.launch.LocalBytes[place])
+				return s.samplers[i]
 			}
-			if err := k.SetArg(place, value); err != nil {
-				return fail(tune.Compile, "%s: %v", s.argument(k.launch, place), err)
-			}
+			return nil
+		})
+		if failed, ok := err.(*argumentError); ok {
+			return fail(tune.Compile, "%s: %v", s.argument(k.launch, failed.place), failed.err)
 		}
 	}
 	return nil
 }
+
+// set sets the arguments of a kernel: those that given returns, by their place in the problem, and the
+// problem's own scalars and local memory where that is nil. Its error is an argumentError.
+func (k *bound) set(infos []problem.ArgumentInfo, given func(i int) any) error {
+	for place, i := range k.launch.Arguments {
+		value := given(i)
+		switch {
+		case value != nil:
+		case infos[i].Kind == problem.ScalarArgument:
+			value = cl.Raw(k.launch.Scalars[place])
+		case infos[i].Kind == problem.LocalArgument:
+			value = cl.LocalBytes(k.launch.LocalBytes[place])
+		}
+		if err := k.SetArg(place, value); err != nil {
+			return &argumentError{place, err}
+		}
+	}
+	return nil
+}
+
+// An argumentError says that a kernel does not take an argument.
+type argumentError struct {
+	place int
+	err   error
+}
+
+func (e *argumentError) Error() string { return e.err.Error() }
 
 // argument names an argument of a kernel in messages.
 func (s *session) argument(l *problem.Launch, place int) string {

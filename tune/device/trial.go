@@ -34,6 +34,12 @@ func (t *trial) run(ctx context.Context) error {
 	return t.through(ctx, t.derive, t.build, t.digestUnlessCPU, t.bind, t.expect, t.launchFirst, t.guard, t.verify, t.measure)
 }
 
+// prove is run without the measurement.
+func (t *trial) prove(ctx context.Context) error {
+	defer t.release()
+	return t.through(ctx, t.derive, t.build, t.bind, t.expect, t.launchFirst, t.guard, t.verify)
+}
+
 // through takes the configuration through stages until one fails or the context ends.
 func (t *trial) through(ctx context.Context, stages ...func(context.Context) error) error {
 	for _, stage := range stages {

@@ -193,7 +193,16 @@ func (e *Entry) name() string {
 	return fmt.Sprintf("%x", sha256.Sum256([]byte(text)))[:16]
 }
 
-// neighbours returns the configurations of a file with which a search begins: see [tune.Neighbours].
+// Neighbours returns the best configurations of the nearest sizes that the file has for the device and the
+// source, to begin a search with: see [tune.Neighbours].
+func (e *Entry) Neighbours() ([]space.Configuration, error) {
+	f, err := e.read()
+	if err != nil {
+		return nil, err
+	}
+	return e.neighbours(f), nil
+}
+
 func (e *Entry) neighbours(f *File) []space.Configuration {
 	var bests [][]space.Configuration
 	size := [3]int{}

@@ -68,12 +68,16 @@ func Tuned(ctx context.Context, d *cl.Device, p *problem.Problem, o Options) (*T
 	}
 	t := &Tuning{}
 	t.Found, err = e.Find(ctx, o.Waits, func(ctx context.Context, neighbours []space.Configuration) (*record.Record, error) {
-		evaluator, err := o.open(ctx, d, p)
+		evaluator, err := o.OpenEvaluator(ctx, d, p)
 		if err != nil {
 			return nil, err
 		}
 		defer evaluator.Close()
-		t.Outcome, err = tune.Run(ctx, p, evaluator, o.run(p, neighbours))
+		run := o.Search(p, neighbours)
+		if run.MaxEvaluations == 0 && run.TimeLimit == 0 {
+			run.TimeLimit = DefaultTimeLimit
+		}
+		t.Outcome, err = tune.Run(ctx, p, evaluator, run)
 		if err != nil {
 			return nil, err
 		}
@@ -88,19 +92,18 @@ func Tuned(ctx context.Context, d *cl.Device, p *problem.Problem, o Options) (*T
 	return t, p.Generate(ctx, t.Variant)
 }
 
-func (o *Options) open(ctx context.Context, d *cl.Device, p *problem.Problem) (Evaluator, error) {
+// OpenEvaluator opens the evaluator that the options name.
+func (o *Options) OpenEvaluator(ctx context.Context, d *cl.Device, p *problem.Problem) (Evaluator, error) {
 	if o.Open != nil {
 		return o.Open(ctx)
 	}
 	return device.Open(d, p, device.Options{EarlyStop: device.DefaultEarlyStop})
 }
 
-// run returns the options of a search that begins with some configurations.
-func (o *Options) run(p *problem.Problem, neighbours []space.Configuration) tune.Options {
+// Search returns the options of a search that begins with the baseline of the problem and with neighbours, unless
+// Run has a strategy of its own.
+func (o *Options) Search(p *problem.Problem, neighbours []space.Configuration) tune.Options {
 	run := o.Run
-	if run.MaxEvaluations == 0 && run.TimeLimit == 0 {
-		run.TimeLimit = DefaultTimeLimit
-	}
 	if run.Strategy != nil {
 		return run
 	}
