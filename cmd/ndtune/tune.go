@@ -18,6 +18,7 @@ import (
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
+	"github.com/ndtune/ndtune/tune/wisdom"
 )
 
 func tuneCommand() *cli.Command {
@@ -83,12 +84,14 @@ browser on another machine needs the token in that address (docs/report.md).`,
 			}
 			defer closePage()
 			t.page = page
-			if t.devices, err = selectDevices(c); err != nil {
-				return err
-			}
-			entry, err := openEntry(c, sizedSpec{Spec: s}, t.devices[0])
-			if err != nil {
-				return err
+			var entry *wisdom.Entry
+			if c.IsSet("wisdom") {
+				if t.devices, err = selectDevices(c); err != nil {
+					return err
+				}
+				if entry, err = openEntry(c, sizedSpec{Spec: s}, t.devices[0]); err != nil {
+					return err
+				}
 			}
 			outcome, err := t.search()
 			return joined([]error{err, t.keepWisdom(entry, outcome)})

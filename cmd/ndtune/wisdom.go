@@ -281,6 +281,7 @@ type (
 		UUID          string                      `json:"uuid,omitempty"`
 		PCI           string                      `json:"pci,omitempty"`
 		ProblemSize   []int                       `json:"problem_size"`
+		Constants     map[string]record.JSONValue `json:"constants,omitempty"`
 		Configuration map[string]record.JSONValue `json:"configuration"`
 		Time          float64                     `json:"time"` // milliseconds
 		Objective     float64                     `json:"objective"`
@@ -320,7 +321,7 @@ func recordOf(r *wisdom.Record) wisdomRecord {
 	d := r.Device
 	return wisdomRecord{
 		d.Name, d.Vendor, d.Type, d.Platform, d.Driver, d.Architecture, d.UUID, d.PCI,
-		r.ProblemSize, valuesOfWisdom(r.Configuration), r.Time, r.Objective, r.Verified, r.SourceDigest, r.Date,
+		r.ProblemSize, valuesOfWisdom(r.Constants), valuesOfWisdom(r.Configuration), r.Time, r.Objective, r.Verified, r.SourceDigest, r.Date,
 	}
 }
 

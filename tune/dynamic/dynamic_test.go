@@ -152,9 +152,11 @@ func (a *application) step(k *Kernel, check bool) (c space.Configuration, trial 
 		}
 	}
 	scalar := a.rng.Float32()
-	wrongAt := -1
+	wrongAt, calls := -1, 0
+	_, hadBest := k.Best()
 	err := k.Do(a.t.Context(), func(s *Step) error {
 		a.works++
+		calls++
 		c, trial, wrongAt = s.Variant.Configuration, s.Trial, -1
 		if trial {
 			a.trials++
@@ -185,6 +187,9 @@ func (a *application) step(k *Kernel, check bool) (c space.Configuration, trial 
 	}
 	if wrongAt >= 0 {
 		a.t.Errorf("the result of %s is wrong", c)
+	}
+	if calls > 1 && hadBest && trial {
+		a.t.Errorf("after a failure, the step was made with a further trial, %s", c)
 	}
 	return c, trial
 }
@@ -275,7 +280,7 @@ func TestWisdomThatIsWrong(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	line := fmt.Sprintf(`{"config":[64,2,1],"problem_size":[%d],"environment":{"device_name":%q,"vendor":%q,"device_type":%q},"time":1e-9,"verified":true,"source_digest":%q}`+"\n",
+	line := fmt.Sprintf(`{"config":[64,2,1],"problem_size":[%[1]d],"constants":{"n":%[1]d},"environment":{"device_name":%[2]q,"vendor":%[3]q,"device_type":%[4]q},"time":1e-9,"verified":true,"source_digest":%[5]q}`+"\n",
 		n, identity.Name, identity.Vendor, identity.Type, p.KernelDigest())
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {

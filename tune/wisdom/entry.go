@@ -23,7 +23,7 @@ import (
 // An Entry is the place of a problem on a device in a wisdom file. The file need not be there yet. The entry is
 // known if the file has a record
 //
-//   - of the same device (by name, vendor and type), problem size and source of the kernel,
+//   - of the same device (by name, vendor and type), problem size, constants and source of the kernel,
 //   - that is verified, unless the problem has no verification,
 //   - whose configuration is in the space of the problem and within the limits of the device.
 //
@@ -35,6 +35,8 @@ type Entry struct {
 	source  Source
 	problem *problem.Problem
 	query   Query
+
+	constants string
 }
 
 // A Found is the configuration of an Entry.
@@ -55,7 +57,10 @@ func NewEntry(path string, p *problem.Problem, d hardware.Device, s Source) (*En
 		return nil, fmt.Errorf("the problem of %s: %w", p.KernelName(), err)
 	}
 	s.Key = cmp.Or(s.Key, p.KernelName())
-	e := &Entry{path, s, p, Query{Device: d, ProblemSize: size, SourceDigest: p.KernelDigest()}}
+	e := &Entry{
+		path: path, source: s, problem: p, query: Query{Device: d, ProblemSize: size, SourceDigest: p.KernelDigest()},
+		constants: constantsText(constantsOf(p.Definition().Constants)),
+	}
 	_, err = e.read()
 	return e, err
 }
@@ -104,7 +109,7 @@ func (e *Entry) Known() (Found, bool, error) {
 // in looks the entry up in a file. Of several records that it is known by, the one of [File.Choose] comes first.
 func (e *Entry) in(f *File) (found Found, known bool) {
 	r := f.best(e.query, func(r *Record) bool {
-		if !e.fromHere(r) || !sameSize(r.ProblemSize, e.query.ProblemSize) {
+		if !e.fromHere(r) || !e.sameSize(r) {
 			return false
 		}
 		reason := e.exclusion(f, r)
@@ -129,6 +134,11 @@ func (e *Entry) set(found *Found, r *Record) {
 // fromHere reports whether a record is of the device and the source, and is as verified as the problem can be.
 func (e *Entry) fromHere(r *Record) bool {
 	return sameDevice(&r.Device, &e.query.Device) && r.SourceDigest == e.query.SourceDigest && (r.Verified || !e.problem.Verified())
+}
+
+// sameSize reports whether a record is of the size of the entry.
+func (e *Entry) sameSize(r *Record) bool {
+	return sameSize(r.ProblemSize, e.query.ProblemSize) && constantsText(r.Constants) == e.constants
 }
 
 // exclusion returns the reason why a record cannot be used, with its configuration, or "".
@@ -189,7 +199,7 @@ func (e *Entry) Find(ctx context.Context, waits func(), search func(ctx context.
 // name tells the entry from the others of the file, in the name of its lock.
 func (e *Entry) name() string {
 	d := &e.query.Device
-	text := fmt.Sprintf("%q", []string{strings.TrimSpace(d.Name), strings.TrimSpace(d.Vendor), d.Type, sizeText(e.query.ProblemSize), e.query.SourceDigest})
+	text := fmt.Sprintf("%q", []string{strings.TrimSpace(d.Name), strings.TrimSpace(d.Vendor), d.Type, sizeText(e.query.ProblemSize), e.constants, e.query.SourceDigest})
 	return fmt.Sprintf("%x", sha256.Sum256([]byte(text)))[:16]
 }
 
@@ -204,22 +214,28 @@ func (e *Entry) Neighbours() ([]space.Configuration, error) {
 }
 
 func (e *Entry) neighbours(f *File) []space.Configuration {
-	var bests [][]space.Configuration
-	size := [3]int{}
-	here := slices.DeleteFunc(slices.Clone(f.Records), func(r Record) bool {
-		return !e.fromHere(&r) || sameSize(r.ProblemSize, e.query.ProblemSize)
-	})
+	type size struct {
+		dimensions [3]int
+		constants  string
+	}
+	sizeOf := func(r *Record) size { return size{padded(r.ProblemSize), constantsText(r.Constants)} }
+	here := slices.DeleteFunc(slices.Clone(f.Records), func(r Record) bool { return !e.fromHere(&r) || e.sameSize(&r) })
 	slices.SortStableFunc(here, func(a, b Record) int {
-		p, q := padded(a.ProblemSize), padded(b.ProblemSize)
-		return cmp.Or(Nearer(e.query.ProblemSize, a.ProblemSize, b.ProblemSize), slices.Compare(p[:], q[:]), f.compare(&a, &b))
+		p, q := sizeOf(&a), sizeOf(&b)
+		return cmp.Or(
+			Nearer(e.query.ProblemSize, a.ProblemSize, b.ProblemSize),
+			slices.Compare(p.dimensions[:], q.dimensions[:]), cmp.Compare(p.constants, q.constants), f.compare(&a, &b),
+		)
 	})
+	var bests [][]space.Configuration
+	var last size
 	for _, r := range here {
 		c, err := e.problem.Parameters().Configure(r.Configuration)
 		if err != nil {
 			continue
 		}
-		if p := padded(r.ProblemSize); p != size {
-			size, bests = p, append(bests, nil)
+		if s := sizeOf(&r); s != last {
+			last, bests = s, append(bests, nil)
 		}
 		bests[len(bests)-1] = append(bests[len(bests)-1], c)
 	}

@@ -18,12 +18,12 @@ import (
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-// groups is a verified problem of one parameter, the size of a work-group.
-func groups(t *testing.T, n int) *problem.Problem {
+// groups is a verified problem of one parameter, the size of a work-group. More are further constants.
+func groups(t *testing.T, n int, more ...problem.Constant) *problem.Problem {
 	t.Helper()
 	p, err := problem.New(problem.Definition{
 		Kernel:      problem.Kernel{Name: "k", Source: "__kernel void k(__global int *out) { out[get_global_id(0)] = 1; }"},
-		Constants:   []problem.Constant{{Name: "n", Value: n}},
+		Constants:   append([]problem.Constant{{Name: "n", Value: n}}, more...),
 		ProblemSize: []problem.Expr{"n"},
 		Arguments:   []problem.Argument{{Name: "out", Type: "int32", Size: "n", Output: true}},
 		Parameters:  []space.Parameter{{Name: "block_size_x", Values: []space.Value{1, 2, 4, 8, 16, 32}}},
@@ -94,6 +94,35 @@ func TestKnownWithinTheLimits(t *testing.T) {
 	found, known, err = entry(t, path, p, newer).Known()
 	if err != nil || !known || found.String() != "the same device and size 64; the driver was 570.1, and is 580.2" {
 		t.Errorf("another driver: %v %v %v", found, known, err)
+	}
+}
+
+// TestKnownWithTheSameConstants: a constant that is no part of the problem size, as the inner dimension of a matrix
+// multiplication, makes another entry, whose records stay apart in the file.
+func TestKnownWithTheSameConstants(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "k.wisdom")
+	inner := func(k int) *problem.Problem {
+		return groups(t, 64, problem.Constant{Name: "k", Value: k}, problem.Constant{Name: "dt", Value: "0.225f"}, problem.Constant{Name: "big", Value: 1e30})
+	}
+	for k, times := range map[int][]float64{512: {5, 4, 3, 2, 1}, 8: {500, 100, 400, 300, 200}} {
+		p := inner(k)
+		if _, err := entry(t, path, p, h200).Keep(t.Context(), ran(t, p, h200, times...)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for k, want := range map[int]string{512: "block_size_x=16", 8: "block_size_x=2", 16: ""} {
+		found, known, err := entry(t, path, inner(k), h200).Known()
+		if err != nil || known != (want != "") || known && found.Configuration.String() != want {
+			t.Errorf("k=%d: %v %v %v", k, found, known, err)
+		}
+	}
+	f, err := Read(path)
+	if err != nil || len(f.Records) != 2*MaxKept || len(f.Skipped) > 0 {
+		t.Fatalf("%v: %+v", err, f)
+	}
+	neighbours, err := entry(t, path, inner(16), h200).Neighbours()
+	if err != nil || len(neighbours) != 5 || neighbours[0].Key() == neighbours[1].Key() {
+		t.Errorf("%v: %v", err, neighbours)
 	}
 }
 

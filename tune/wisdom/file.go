@@ -49,13 +49,14 @@ type objectiveJSON struct {
 
 // recordJSON is a line of a file. kernel_launcher reads config, problem_size, device_name and time.
 type recordJSON struct {
-	Config       []record.JSONValue `json:"config"`
-	ProblemSize  []int              `json:"problem_size"`
-	Environment  environmentJSON    `json:"environment"`
-	Time         float64            `json:"time"`
-	Objective    *float64           `json:"objective,omitempty"` // unless it is the time
-	Verified     bool               `json:"verified"`
-	SourceDigest string             `json:"source_digest,omitempty"`
+	Config       []record.JSONValue          `json:"config"`
+	ProblemSize  []int                       `json:"problem_size"`
+	Constants    map[string]record.JSONValue `json:"constants,omitempty"`
+	Environment  environmentJSON             `json:"environment"`
+	Time         float64                     `json:"time"`
+	Objective    *float64                    `json:"objective,omitempty"` // unless it is the time
+	Verified     bool                        `json:"verified"`
+	SourceDigest string                      `json:"source_digest,omitempty"`
 }
 
 type environmentJSON struct {
@@ -204,6 +205,12 @@ func (f *File) decodeRecord(text []byte) (*Record, error) {
 	for i, v := range j.Config {
 		r.Configuration[f.Parameters[i]] = v.Value
 	}
+	for name, v := range j.Constants {
+		if r.Constants == nil {
+			r.Constants = map[string]space.Value{}
+		}
+		r.Constants[name] = v.Value
+	}
 	switch {
 	case r.Device.Name == "":
 		return nil, errors.New("environment: device_name is missing")
@@ -275,6 +282,12 @@ func (f *File) recordJSON(r *Record) recordJSON {
 	}
 	if f.Objective.Name != defaultObjective || r.Objective != r.Time {
 		j.Objective = &r.Objective
+	}
+	for name, v := range r.Constants {
+		if j.Constants == nil {
+			j.Constants = map[string]record.JSONValue{}
+		}
+		j.Constants[name] = record.JSONValue{Value: v}
 	}
 	for _, name := range f.Parameters {
 		j.Config = append(j.Config, record.JSONValue{Value: r.Configuration[name]})

@@ -16,6 +16,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -54,6 +55,7 @@ type Record struct {
 	Device hardware.Device
 
 	ProblemSize   []int                  // one to three dimensions, x first, each at least 1
+	Constants     map[string]space.Value // of the kernel; nil: unknown, or none
 	Configuration map[string]space.Value // a value for each parameter of the file
 	Time          float64                // milliseconds of one launch, or of one run of a pipeline
 	Objective     float64                // positive; of the file's objective
@@ -105,7 +107,7 @@ func FromLog(r *record.Record, s Source) (*File, error) {
 		c := map[string]space.Value{}
 		result.Configuration.Assign(c)
 		f.Records = append(f.Records, Record{
-			Device: device, ProblemSize: size, Configuration: c, Time: figures.Time, Objective: figures.Objective,
+			Device: device, ProblemSize: size, Constants: constantsOf(h.Constants), Configuration: c, Time: figures.Time, Objective: figures.Objective,
 			Verified: result.Verified, SourceDigest: h.KernelDigest, Date: dateOf(result, h),
 		})
 		if len(f.Records) == MaxKept {
@@ -119,6 +121,27 @@ func FromLog(r *record.Record, s Source) (*File, error) {
 		f.lines = append(f.lines, line{record: &r})
 	}
 	return f, nil
+}
+
+// constantsOf returns the values of constants by name, nil if there are none.
+func constantsOf(constants []problem.Constant) map[string]space.Value {
+	var values map[string]space.Value
+	for _, c := range constants {
+		if values == nil {
+			values = map[string]space.Value{}
+		}
+		values[c.Name] = c.Number()
+	}
+	return values
+}
+
+// constantsText returns constants as «k=512, n=64», which is the same for equal ones.
+func constantsText(constants map[string]space.Value) string {
+	var texts []string
+	for _, name := range slices.Sorted(maps.Keys(constants)) {
+		texts = append(texts, name+"="+space.FormatValue(constants[name]))
+	}
+	return strings.Join(texts, ", ")
 }
 
 // dateOf returns the time of a result to the second, as files have it.
@@ -149,15 +172,16 @@ func padded(size []int) [3]int {
 }
 
 // A group has the records whose objectives can be compared: of one device with one driver, of one source
-// at one size.
+// with the same constants at one size. Constants matter because the problem size need not have all of them: a
+// matrix multiplication is as wide and as high as its result, and has an inner dimension besides.
 type group struct {
-	device, vendor, typ, platform, driver, source string
-	size                                          [3]int
+	device, vendor, typ, platform, driver, source, constants string
+	size                                                     [3]int
 }
 
 func groupOf(r *Record) group {
 	d := &r.Device
-	return group{d.Name, d.Vendor, d.Type, d.Platform, d.Driver, r.SourceDigest, padded(r.ProblemSize)}
+	return group{d.Name, d.Vendor, d.Type, d.Platform, d.Driver, r.SourceDigest, constantsText(r.Constants), padded(r.ProblemSize)}
 }
 
 // key returns a text that is the same for equal configurations.
@@ -187,7 +211,7 @@ func (f *File) Sorted() []Record {
 		return cmp.Or(
 			cmp.Compare(g.device, h.device), cmp.Compare(g.vendor, h.vendor), cmp.Compare(g.typ, h.typ),
 			cmp.Compare(g.platform, h.platform), cmp.Compare(g.driver, h.driver), cmp.Compare(g.source, h.source),
-			slices.Compare(g.size[:], h.size[:]), f.compare(&a, &b),
+			slices.Compare(g.size[:], h.size[:]), cmp.Compare(g.constants, h.constants), f.compare(&a, &b),
 		)
 	})
 	return sorted
