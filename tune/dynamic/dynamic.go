@@ -48,7 +48,7 @@ type Options struct {
 	Iterations int
 
 	// EarlyStop gives a configuration up if its first two runs are both so many times worse than the best so
-	// far; 0: device.DefaultEarlyStop. At most 1 otherwise: never.
+	// far; 0: device.DefaultEarlyStop; 1: never.
 	EarlyStop float64
 
 	// Checks says that the application checks the results of steps whose Trial is true, and returns [ErrWrong] for
@@ -73,6 +73,7 @@ type Kernel struct {
 	pending  *space.Configuration // to be tried next; nil: the search is asked
 	trial    *trial               // nil: none
 	verifier wisdom.Evaluator     // of trials; nil: not open
+	verified map[string]bool      // the keys of configurations that it has found correct
 	sure     *space.Configuration // was known, and is verified: there is no search
 	held     *device.Built        // of the best; nil: not built yet
 	last     *device.Built        // of the last correct trial, which may be the best; nil: none
@@ -111,7 +112,7 @@ func New(l *device.Launcher, p *problem.Problem, o Options) (*Kernel, error) {
 	identity.Timer = l.Timer
 	o.Iterations = cmp.Or(max(0, o.Iterations), DefaultIterations)
 	o.EarlyStop = cmp.Or(o.EarlyStop, device.DefaultEarlyStop)
-	k := &Kernel{launcher: l, problem: p, options: o, identity: identity}
+	k := &Kernel{launcher: l, problem: p, options: o, identity: identity, verified: map[string]bool{}}
 	if o.Wisdom.File == "" {
 		return k, nil
 	}
@@ -293,6 +294,7 @@ func (k *Kernel) try(ctx context.Context, c space.Configuration) error {
 	}
 	var built *device.Built
 	if result.Status == tune.Correct {
+		k.verified[c.Key()] = true
 		if built, err = k.launcher.BuildFor(ctx, k.problem, c, k.identity); err != nil {
 			status, reason, own := device.FailureOf(err)
 			if !own {
@@ -389,6 +391,17 @@ func (k *Kernel) build(ctx context.Context, c space.Configuration) (*device.Buil
 	if is(k.last) {
 		k.last = nil
 	} else {
+		if !k.verified[c.Key()] { // the log of an earlier search has it
+			result, err := k.verify(ctx, c)
+			k.closeVerifier()
+			if err == nil && result.Status != tune.Correct {
+				err = fmt.Errorf("%s: %s", result.Status, result.Reason)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("verify %s, the best so far: %w", c, err)
+			}
+			k.verified[c.Key()] = true
+		}
 		var err error
 		if built, err = k.launcher.BuildFor(ctx, k.problem, c, k.identity); err != nil {
 			return nil, fmt.Errorf("build %s, the best so far: %w", c, err)

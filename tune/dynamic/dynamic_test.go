@@ -17,6 +17,7 @@ import (
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/wisdom"
 )
@@ -345,6 +346,56 @@ func TestLaunchesThatFail(t *testing.T) {
 	}}), false)
 	if got := fmt.Sprint(statuses(o)); got != "map[0 correct:6 2 compile:6 4 runtime:6]" {
 		t.Error(got)
+	}
+}
+
+// TestALogGoesOn: a search goes on with the log of an earlier process, and what that has called the best is verified
+// before it is used.
+func TestALogGoesOn(t *testing.T) {
+	a := newApplication(t)
+	for _, fault := range []int{none, wrong} {
+		p := problemWith(t, true, fault)
+		header := record.NewHeader(p, "")
+		identity, err := device.Describe(a.launcher.Device)
+		if err != nil {
+			t.Fatal(err)
+		}
+		header.Device, header.Device.Timer = identity, a.launcher.Timer
+		path := filepath.Join(t.TempDir(), "saxpy.jsonl")
+		options := func(open func(context.Context) (wisdom.Evaluator, error)) Options {
+			log, err := record.Open(path, header)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = log.Close() })
+			return Options{EarlyStop: 1, Wisdom: wisdom.Options{Run: tune.Options{Log: log}, Open: open}}
+		}
+		first := options(func(context.Context) (wisdom.Evaluator, error) { return credulous{}, nil })
+		k := a.open(p, first)
+		for range 9 { // two configurations
+			if err := k.Do(t.Context(), func(s *Step) error { return s.Run(a.y, a.x, float32(0)) }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := errors.Join(k.Close(), first.Wisdom.Run.Log.(*record.Log).Close()); err != nil {
+			t.Fatal(err)
+		}
+		second := options(nil)
+		second.Wisdom.Run.MaxEvaluations = 2
+		k = a.open(p, second)
+		if fault == none {
+			if _, trial := a.step(k, false); trial {
+				t.Error("a configuration of the log is tried again")
+			}
+			if o, over := k.Outcome(); !over || o.Resumed != 2 {
+				t.Errorf("%+v", o)
+			}
+			continue
+		}
+		err = k.Do(t.Context(), func(*Step) error { t.Error("work was called"); return nil })
+		if err == nil || !strings.Contains(err.Error(), ", the best so far: correctness: y: ") {
+			t.Error(err)
+		}
 	}
 }
 
