@@ -48,7 +48,7 @@ If one of them cannot be made, nothing is written.
 --lang is a list of the files to write besides the wisdom:
    c             KEY.h, a header for C99 and C++
    python        KEY.py, a module for PyOpenCL
-   go            KEY/KEY.go and KEY/KEY.cl, a Go package
+   go            KEY/KEY.go, KEY/KEY_binaries.go and KEY/KEY.cl, a Go package
    kernel_tuner  KEY_kernel_tuner.json, the results as Kernel Tuner stores them, and KEY_targets.h,
                  its header with the best configuration of each device
    clblast       clblast/*.json, for CLBlast's database, if the kernel is one of CLBlast's

@@ -64,7 +64,7 @@ int main(int argc, char **argv) {
     check(error, "context");
     queue = clCreateCommandQueue(context, device, 0, &error);
     check(error, "queue");
-    if (matmul_kernel_choose(device, (int64_t)n, (int64_t)n, &choice) != 0 || matmul_kernel_ndrange(&choice, &range) != 0) {
+    if (matmul_kernel_choose(device, (int64_t)n, (int64_t)n, (int64_t)n, &choice) != 0 || matmul_kernel_ndrange(&choice, &range) != 0) {
         fprintf(stderr, "measure-start: there is no launch for %s\n", argv[2]);
         return 1;
     }

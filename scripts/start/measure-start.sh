@@ -18,10 +18,8 @@ trap 'rm -rf "$work"' EXIT INT TERM
 cp "$root"/kernels/matmul/* "$root/scripts/start/measure-start.c" "$work"
 cd "$work"
 
-# The constant k is not a size of the problem, so the specification gets it.
-sed "s/^  \([mnk]\): 4096$/  \1: $size/" matmul_fast.yaml >sized.yaml
-"$ndtune" tune sized.yaml --device "$device" --max-evals 40 --no-peak -q --log log.jsonl
-"$ndtune" export sized.yaml log.jsonl --binaries --device "$device"
+"$ndtune" tune matmul_fast.yaml --set m="$size" --set n="$size" --set k="$size" --device "$device" --max-evals 40 --no-peak -q --log log.jsonl
+"$ndtune" export matmul_fast.yaml log.jsonl --lang c --binaries --device "$device"
 gcc -std=c99 -O2 -Wall -Wextra -Werror -I. measure-start.c -lOpenCL -lm -o start
 
 # cache FOLDER lets the drivers keep what they compile there: PoCL, NVIDIA, and those that use the home folder.

@@ -27,10 +27,19 @@ import (
 )
 
 //go:embed binaries.h.tmpl
-var binariesText string
+var binariesC string
 
-// The functions for binaries are a part of the header.
-var _ = template.Must(headerTemplate.New("binaries").Parse(binariesText))
+//go:embed binaries.py.tmpl
+var binariesPython string
+
+//go:embed binaries.go.tmpl
+var binariesGo string
+
+// The functions for binaries are a part of the header and of the module, and a file of the package.
+var (
+	_ = template.Must(headerTemplate.New("binaries").Parse(binariesC))
+	_ = template.Must(moduleTemplate.New("binaries").Parse(binariesPython))
+)
 
 // binariesMagic is the first line of a file of binaries. The programs follow, each a line of the fields of its key,
 // the number of bytes and the checksum, with a tab after each but the last; then the bytes and a line feed. The checksum
@@ -50,9 +59,9 @@ type Binary struct {
 	Data []byte // as the driver returned it
 }
 
-// A BinaryKey tells a program from others. Texts of OpenCL have no spaces around them.
+// A BinaryKey tells a program from others. The texts have no spaces around them.
 type BinaryKey struct {
-	Device, Vendor, Platform, Driver string // CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_PLATFORM_NAME, CL_DRIVER_VERSION
+	Device, Vendor, Platform, Driver string // as in hardware.Device
 	Source                           string // SHA-256 of the source, in hexadecimal digits
 	Options                          string // of the compiler
 }
@@ -186,8 +195,11 @@ func BuildBinaries(d *cl.Device, identity hardware.Device, p *problem.Problem, f
 		if err != nil {
 			return nil, err
 		}
-		k, err := keyOf(d, t, options)
-		if err != nil {
+		k := BinaryKey{
+			strings.TrimSpace(identity.Name), strings.TrimSpace(identity.Vendor), strings.TrimSpace(identity.Platform), strings.TrimSpace(identity.Driver),
+			t.SourceDigest(), options,
+		}
+		if err := k.check(); err != nil {
 			return nil, err
 		}
 		if slices.ContainsFunc(list, func(b Binary) bool { return b.BinaryKey == k }) {
@@ -237,21 +249,8 @@ func (t *table) SourceDigest() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// keyOf returns the key of a program on a device.
-func keyOf(d *cl.Device, t *table, options string) (k BinaryKey, err error) {
-	info, err := d.Info()
-	if err != nil {
-		return k, err
-	}
-	platform, err := d.Platform().Info()
-	if err != nil {
-		return k, err
-	}
-	k = BinaryKey{
-		strings.Trim(info.Name, " "), strings.Trim(info.Vendor, " "), strings.Trim(platform.Name, " "), strings.Trim(info.DriverVersion, " "), t.SourceDigest(), options,
-	}
-	return k, k.check()
-}
+// SourceCRC returns the CRC-32 of the source.
+func (t *table) SourceCRC() uint32 { return crc32.ChecksumIEEE([]byte(strings.Join(t.Source, ""))) }
 
 func buildBinary(c *cl.Context, source, options string) ([]byte, error) {
 	program, err := c.NewProgram(source)

@@ -2,6 +2,7 @@ package export
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ndtune/ndtune/internal/foreign"
 	devices "github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
@@ -53,14 +55,8 @@ func compileC(t *testing.T, source, header string, content []byte, flags ...stri
 	}
 	program := filepath.Join(folder, "program")
 	args := append([]string{"-std=c99", "-O1", "-Wall", "-Wextra", "-Werror", "-pedantic", "-I" + folder, source, "-o", program}, flags...)
-	gcc, err := exec.LookPath("gcc")
-	if err != nil {
-		if strings.Contains(os.Getenv("NDTUNE_REQUIRE_COMPILERS"), "gcc") {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
-	if out, err := exec.Command(gcc, args...).CombinedOutput(); err != nil {
+	foreign.Require(t, "gcc")
+	if out, err := exec.Command("gcc", args...).CombinedOutput(); err != nil {
 		if strings.Contains(string(out), "CL/cl.h: No such file") || strings.Contains(string(out), "cannot find -lOpenCL") {
 			t.Skipf("there are no development files of OpenCL: %s", out)
 		}
@@ -138,33 +134,35 @@ func TestProgramsFromBinaries(t *testing.T) {
 		}
 		return strings.Split(strings.TrimSpace(string(out)), "\n")
 	}
-	for name, test := range map[string]struct {
+	type start struct {
 		n      int
 		change func(*problem.Definition)
 		paths  []string
 		want   []string
-	}{
-		"the same": {64, nil, []string{
-			good,
-			write("flipped", flipped),
-			write("device", encoded(func(b *Binary) { b.Device += "2" })),
-			write("vendor", encoded(func(b *Binary) { b.Vendor += "2" })),
-			write("platform", encoded(func(b *Binary) { b.Platform += "2" })),
-			write("driver", encoded(func(b *Binary) { b.Driver += "2" })),
-			write("source", encoded(func(b *Binary) { b.Source = strings.Repeat("0", 64) })),
-			write("options", encoded(func(b *Binary) { b.Options += " -D more=2" })),
-			write("refused by the driver", encoded(func(b *Binary) { b.Data = []byte("no program") })),
-			write("truncated", sound[:len(sound)/3]),
-			write("empty", nil),
-			write("newer", bytes.Replace(sound, []byte("binaries 1"), []byte("binaries 2"), 1)),
-			filepath.Join(folder, "missing"), folder,
-			"+" + saved, saved,
-			"+" + write("foreign", []byte("# notes\n")),
-			"+" + filepath.Join(folder, "missing", "file"),
-		}, []string{
-			"1 16", "0 16", "0 16", "0 16", "0 16", "0 16", "0 16", "0 16", "0 16", "0 16", "0 16", "0 16", "0 16", "0 16",
-			"0 16 saved 1", "1 16", "0 16 saved 0", "0 16 saved 0",
-		}},
+	}
+	same := start{64, nil, []string{
+		good,
+		write("flipped", flipped),
+		write("device", encoded(func(b *Binary) { b.Device += "2" })),
+		write("vendor", encoded(func(b *Binary) { b.Vendor += "2" })),
+		write("platform", encoded(func(b *Binary) { b.Platform += "2" })),
+		write("driver", encoded(func(b *Binary) { b.Driver += "2" })),
+		write("source", encoded(func(b *Binary) { b.Source = strings.Repeat("0", 64) })),
+		write("options", encoded(func(b *Binary) { b.Options += " -D more=2" })),
+		write("refused by the driver", encoded(func(b *Binary) { b.Data = []byte("no program") })),
+		write("truncated", sound[:len(sound)/3]),
+		write("empty", nil),
+		write("newer", bytes.Replace(sound, []byte("binaries 1"), []byte("binaries 2"), 1)),
+		filepath.Join(folder, "missing"), folder,
+		"+" + saved, saved,
+		"+" + write("foreign", []byte("# notes\n")),
+		"+" + filepath.Join(folder, "missing", "file"),
+	}, []string{
+		"1 16", "0 16", "0 16", "0 16", "0 16", "0 16", "0 16", "0 16", "0 16", "0 16", "0 16", "0 16", "0 16", "0 16",
+		"0 16 saved 1", "1 16", "0 16 saved 0", "0 16 saved 0",
+	}}
+	for name, test := range map[string]start{
+		"the same":                           same,
 		"another size that is recorded":      {1024, nil, []string{good}, []string{"1 16"}},
 		"another size":                       {128, nil, []string{good}, []string{"0 16"}},
 		"another value of a constant":        {64, func(d *problem.Definition) { d.Constants[1].Value = 2 }, []string{good}, []string{"0 17"}},
@@ -196,7 +194,35 @@ func TestProgramsFromBinaries(t *testing.T) {
 	if all := mustDecode(t, data); err != nil || len(all) != 2 || all[0].BinaryKey != list[1].BinaryKey || all[1].BinaryKey != list[0].BinaryKey {
 		t.Errorf("saved programs: %v, %d", err, len(all))
 	}
-	if left, err := filepath.Glob(filepath.Join(folder, "*.*")); err != nil || len(left) > 0 {
+	t.Run("Python", func(t *testing.T) {
+		foreign.Require(t, "python3")
+		if out, err := exec.Command("python3", "-c", "import pyopencl").CombinedOutput(); err != nil {
+			t.Skipf("there is no PyOpenCL: %s", out)
+		}
+		module, err := Module(p, f, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Remove(saved); err != nil {
+			t.Fatal(err)
+		}
+		run := exec.Command("python3", append([]string{"testdata/start.py", l.Identity.Platform, "64", good, saved + "3"}, same.paths...)...)
+		if err := os.WriteFile(filepath.Join(folder, module[0].Path), module[0].Content, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		run.Env = append(os.Environ(), "PYTHONPATH="+folder, "PYTHONDONTWRITEBYTECODE=1", "PYOPENCL_NO_CACHE=1")
+		var wrong bytes.Buffer
+		run.Stderr = &wrong
+		out, err := run.Output()
+		if err != nil {
+			t.Fatalf("%v: %s", err, wrong.String())
+		}
+		want := append([]string{"1 16", "0 16"}, same.want...)
+		if got := strings.Split(strings.TrimSpace(string(out)), "\n"); !slices.Equal(got, want) {
+			t.Errorf("got %q\nwant %q", got, want)
+		}
+	})
+	if left, err := filepath.Glob(filepath.Join(folder, "*.*[0-9a-f]")); err != nil || len(left) > 0 {
 		t.Errorf("temporary files are left: %v, %v", left, err)
 	}
 }
@@ -210,32 +236,22 @@ func mustDecode(t *testing.T, data []byte) []Binary {
 	return list
 }
 
+// twoBinaries returns two programs of the kernel of scale.
 func twoBinaries() []Binary {
-	k := BinaryKey{Device: "one", Vendor: "V", Platform: "P", Driver: "1.0", Source: strings.Repeat("a", 64), Options: "-D n=4096"}
+	k := BinaryKey{
+		Device: "AMD Instinct (gfx90a)", Vendor: "AMD", Platform: "Platform", Driver: "1.0",
+		Source: (&table{Source: []string{scale().Kernel.Source}}).SourceDigest(), Options: "-D n=4096",
+	}
 	other := k
 	other.Options = "-D n=4097"
 	return []Binary{{other, []byte("other\n\tprogram\n")}, {k, []byte("program\n\x00\xff")}}
 }
 
-// TestDamagedBinaries: the readers in Go and in C return the right program or none, whatever happened to the file.
-func TestDamagedBinaries(t *testing.T) {
-	p := mustProblem(t, scale())
-	c, err := p.Parameters().ConfigureFirst(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	values := map[string]space.Value{}
-	c.Assign(values)
-	f := &wisdom.File{Key: "scale", Parameters: p.Parameters().Names(), Objective: problem.Objective{Name: "time"}, Records: []wisdom.Record{{
-		Device: h200, ProblemSize: []int{1, 4}, Configuration: values, Time: 1, Objective: 1, SourceDigest: p.KernelDigest(),
-	}}}
-	header, err := Header(p, f, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+// damagedFiles returns the file of twoBinaries and many damaged copies.
+func damagedFiles(t *testing.T) [][]byte {
+	t.Helper()
 	var file bytes.Buffer
-	list := twoBinaries()
-	if err := encodeBinaries(&file, list); err != nil {
+	if err := encodeBinaries(&file, twoBinaries()); err != nil {
 		t.Fatal(err)
 	}
 	sound := file.Bytes()
@@ -267,42 +283,93 @@ func TestDamagedBinaries(t *testing.T) {
 		}
 		damaged = append(damaged, one)
 	}
-	folder := t.TempDir()
-	var paths strings.Builder
-	for i, data := range damaged {
-		path := filepath.Join(folder, fmt.Sprint(i))
-		if err := os.WriteFile(path, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
-		fmt.Fprintln(&paths, path)
-	}
-	wanted := list[1]
-	find := exec.Command(compileC(t, "testdata/find.c", "scale.h", header[0].Content, "-Itestdata/stub", "-lm"), wanted.text())
-	find.Stdin = strings.NewReader(paths.String())
-	out, err := find.Output()
+	return damaged
+}
+
+// TestDamagedBinaries: the readers return the right program or none, whatever happened to the file.
+func TestDamagedBinaries(t *testing.T) {
+	p := mustProblem(t, scale())
+	c, err := p.Parameters().ConfigureFirst(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	answers := strings.Split(string(out), "\n")
-	if len(answers) != len(damaged)+1 {
-		t.Fatalf("%d answers", len(answers))
+	values := map[string]space.Value{}
+	c.Assign(values)
+	exported, err := exportAll(p, &wisdom.File{Key: "scale", Parameters: p.Parameters().Names(), Objective: problem.Objective{Name: "time"}, Records: []wisdom.Record{{
+		Device: h200, ProblemSize: []int{1, 4}, Configuration: values, Time: 1, Objective: 1, SourceDigest: p.KernelDigest(),
+	}}}, nil)
+	if err != nil {
+		t.Fatal(err)
 	}
-	right := fmt.Sprintf("%x", wanted.Data)
-	found := 0
+	folder := t.TempDir()
+	write := func(name string, data []byte) string {
+		path := filepath.Join(folder, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, data, 0o666)); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	if err := os.CopyFS(folder, os.DirFS("testdata")); err != nil {
+		t.Fatal(err)
+	}
+	find, err := os.ReadFile("testdata/find.go.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range append(exported, File{"main.go", find}, File{"go.mod", []byte("module ask\n\ngo 1.22\n")}) {
+		write(x.Path, x.Content)
+	}
+	damaged := damagedFiles(t)
+	var paths strings.Builder
 	for i, data := range damaged {
+		fmt.Fprintln(&paths, write(fmt.Sprint("damaged/", i), data))
+	}
+	wanted := twoBinaries()[1]
+	right, none := fmt.Sprintf("%x", wanted.Data), "none"
+	var own []string // the answers of DecodeBinaries
+	for _, data := range damaged {
 		readable, _ := DecodeBinaries(data)
-		inGo := "none"
+		own = append(own, none)
 		if at := slices.IndexFunc(readable, func(b Binary) bool { return b.BinaryKey == wanted.BinaryKey }); at >= 0 {
-			inGo = fmt.Sprintf("%x", readable[at].Data)
-			found++
-		}
-		// C also takes numbers with a sign or with spaces, whose checksum is right.
-		if answers[i] != inGo && (inGo != "none" || answers[i] != right) || inGo != "none" && inGo != right {
-			t.Errorf("%q: Go finds %s, C %s, want %s or none", data, inGo, answers[i], right)
+			own[len(own)-1] = fmt.Sprintf("%x", readable[at].Data)
 		}
 	}
-	if answers[0] != right || found < 2 || found > len(damaged)/2 {
-		t.Errorf("found in %d of %d files", found, len(damaged))
+	for _, program := range []struct {
+		name, needs string
+		build, run  []string
+	}{
+		{"DecodeBinaries", "", nil, nil},
+		{"C", "gcc", []string{"gcc", "-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Istub", "find.c", "-o", "c", "-lm"}, []string{"./c"}},
+		{"Python", "python3", nil, []string{"python3", "find.py"}},
+		{"Go", "go", []string{"go", "build", "-o", "go", "main.go"}, []string{"./go"}},
+	} {
+		t.Run(program.name, func(t *testing.T) {
+			answers := own
+			if program.needs != "" {
+				foreign.Require(t, program.needs)
+				if program.build != nil {
+					runIn(t, folder, "", program.build...)
+				}
+				answers = strings.Split(strings.TrimSpace(runIn(t, folder, paths.String(), program.run...)), "\n")
+			}
+			if len(answers) != len(damaged) {
+				t.Fatalf("%d answers to %d questions", len(answers), len(damaged))
+			}
+			found := 0
+			for i, answer := range answers {
+				if answer == right {
+					found++
+				} else if answer != none {
+					t.Errorf("%q: found %s, want %s or none", damaged[i], answer, right)
+				}
+				if own[i] == right && answer != right {
+					t.Errorf("%q: found %s, and DecodeBinaries finds the program", damaged[i], answer)
+				}
+			}
+			if answers[0] != right || found < 2 || found > len(damaged)/2 {
+				t.Errorf("found in %d of %d files", found, len(damaged))
+			}
+		})
 	}
 }
 

@@ -72,7 +72,7 @@ func Package(p *problem.Problem, f *wisdom.File, size []problem.Expr) ([]File, e
 	if err != nil {
 		return nil, err
 	}
-	return []File{{t.Key + "/" + t.Key + ".go", text}, {t.Key + "/" + t.Key + ".cl", []byte(strings.Join(t.Source, ""))}}, nil
+	return []File{{t.Key + "/" + t.Key + ".go", text}, {t.Key + "/" + t.Key + "_binaries.go", []byte(strings.ReplaceAll(binariesGo, "{{.Key}}", t.Key))}, {t.Key + "/" + t.Key + ".cl", []byte(strings.Join(t.Source, ""))}}, nil
 }
 
 // checkPackage returns an error if a name cannot be that of a package, its folder and its file.

@@ -12,12 +12,12 @@ typedef cl_uint cl_platform_info;
 typedef struct device { char name[128], vendor[128], driver[128], platform[128], extension[8], board[128]; cl_device_type type; cl_uint major, minor, version; } *cl_device_id, *cl_platform_id;
 typedef struct context *cl_context;
 typedef struct program *cl_program;
-typedef struct kernel *cl_kernel;
 
 #define CL_SUCCESS 0
 #define CL_PROGRAM_NUM_DEVICES 0x1162
 #define CL_PROGRAM_BINARY_SIZES 0x1165
 #define CL_PROGRAM_BINARIES 0x1166
+#define CL_PROGRAM_NUM_KERNELS 0x1167
 #define CL_DEVICE_TYPE_CPU 2
 #define CL_DEVICE_TYPE_GPU 4
 #define CL_DEVICE_TYPE_ACCELERATOR 8
@@ -62,5 +62,3 @@ cl_program clCreateProgramWithBinary(cl_context, cl_uint, const cl_device_id *, 
 cl_int clBuildProgram(cl_program, cl_uint, const cl_device_id *, const char *, void (*)(cl_program, void *), void *);
 cl_int clGetProgramInfo(cl_program, cl_uint, size_t, void *, size_t *);
 cl_int clReleaseProgram(cl_program);
-cl_kernel clCreateKernel(cl_program, const char *, cl_int *);
-cl_int clReleaseKernel(cl_kernel);
