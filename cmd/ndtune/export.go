@@ -17,8 +17,10 @@ import (
 	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/export"
+	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
 	"github.com/ndtune/ndtune/tune/wisdom"
 )
@@ -197,7 +199,14 @@ func (e *exporting) binaries(c *cli.Context) (all []export.Binary, err error) {
 	}
 	var names []string
 	for _, l := range listed {
-		built, err := export.BuildBinaries(l.Device, *l.Identity, e.spec.Problem, e.wisdom, e.size, e.records)
+		built, err := export.BuildBinaries(*l.Identity, e.spec.Problem, e.wisdom, e.size, e.records, func(at *problem.Problem, configuration space.Configuration, options string) ([]byte, error) {
+			evaluator, err := device.Open(l.Device, at, device.Options{Timer: hardware.TimerHost})
+			if err != nil {
+				return nil, err
+			}
+			defer evaluator.Close()
+			return evaluator.Binary(c.Context, configuration, options)
+		})
 		if err != nil {
 			return nil, fmt.Errorf("build for %s: %w", l.Name, err)
 		}

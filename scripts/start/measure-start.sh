@@ -44,11 +44,11 @@ while [ $i -lt "$repeats" ]; do
 	start saved.binaries >>"saved, empty cache"
 done
 if cat "export, "* "saved, "* | grep -q source; then echo "measure-start.sh: the driver did not take a binary" >&2; fi
-echo "seconds to the first result, and to the built program: medians of $repeats"
+echo "seconds to the first result, and to the built program: the least of $repeats each"
 for case in "source, empty cache" "export, empty cache" "saved, empty cache" "source, warm cache" "export, warm cache"; do
 	printf '%-26s' "$case"
 	for column in 1 2; do
-		cut -d' ' -f$column "./$case" | sort -n | sed -n "$(((repeats + 1) / 2))p" | tr '\n' ' '
+		cut -d' ' -f$column "./$case" | sort -n | head -n 1 | tr '\n' ' '
 	done
 	echo "($(cut -d' ' -f3 "./$case" | sort -u | tr '\n' ' '))" | sed 's/ )/)/'
 done

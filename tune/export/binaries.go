@@ -18,11 +18,12 @@ import (
 	"strings"
 	"text/template"
 
-	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/wisdom"
 )
 
@@ -168,10 +169,16 @@ func AddBinaries(ctx context.Context, path string, list []Binary) (err error) {
 	return files.Write(path, func(w io.Writer) error { return encodeBinaries(w, append(old, list...)) })
 }
 
-// BuildBinaries builds the programs that an exported kernel chooses on a device, which identity describes: one for each
-// size of the records that are of this device. There are none if no record is.
-func BuildBinaries(d *cl.Device, identity hardware.Device, p *problem.Problem, f *wisdom.File, size []problem.Expr, records []*record.Record) ([]Binary, error) {
+// BuildBinaries builds the programs that an exported kernel chooses on a device: one for each size of the records that are
+// of this device. There are none if no record is. Build builds the program of a configuration with options that are equal to
+// its own.
+func BuildBinaries(identity hardware.Device, p *problem.Problem, f *wisdom.File, size []problem.Expr, records []*record.Record,
+	build func(at *problem.Problem, c space.Configuration, options string) ([]byte, error)) ([]Binary, error) {
 	t, err := newTable(p, f, size)
+	if err != nil {
+		return nil, err
+	}
+	without, err := t.withoutSizes(p)
 	if err != nil {
 		return nil, err
 	}
@@ -180,8 +187,6 @@ func BuildBinaries(d *cl.Device, identity hardware.Device, p *problem.Problem, f
 	for _, e := range t.Records {
 		kept.Records = append(kept.Records, e.Record)
 	}
-	var context *cl.Context
-	defer func() { context.Release() }()
 	var list []Binary
 	for _, r := range records {
 		choice, err := kept.Choose(wisdom.Query{Device: identity, ProblemSize: r.Header.ProblemSize, SourceDigest: p.KernelDigest()})
@@ -191,13 +196,17 @@ func BuildBinaries(d *cl.Device, identity hardware.Device, p *problem.Problem, f
 		if choice.Level != wisdom.SameSize {
 			continue
 		}
-		options, err := t.optionsAt(p, &choice.Record, r.Header.Constants)
+		at, macros, err := t.sized(r.Header.Constants)
+		if err != nil {
+			return nil, fmt.Errorf("the record at %s: %w", figure.Sizes(r.Header.ProblemSize), err)
+		}
+		c, err := at.Parameters().Configure(choice.Record.Configuration)
 		if err != nil {
 			return nil, err
 		}
 		k := BinaryKey{
 			strings.TrimSpace(identity.Name), strings.TrimSpace(identity.Vendor), strings.TrimSpace(identity.Platform), strings.TrimSpace(identity.Driver),
-			t.SourceDigest(), options,
+			t.SourceDigest(), without.BuildOptions(c, choice.Record.Device) + macros,
 		}
 		if err := k.check(); err != nil {
 			return nil, err
@@ -205,42 +214,36 @@ func BuildBinaries(d *cl.Device, identity hardware.Device, p *problem.Problem, f
 		if slices.ContainsFunc(list, func(b Binary) bool { return b.BinaryKey == k }) {
 			continue
 		}
-		if context == nil {
-			if context, err = cl.NewContext(d); err != nil {
-				return nil, err
-			}
+		data, err := build(at, c, k.Options)
+		if err == nil && (len(data) == 0 || len(data) > maxBinary) {
+			err = fmt.Errorf("the driver has no binary of 1 to %d bytes of the program", maxBinary)
 		}
-		data, err := buildBinary(context, strings.Join(t.Source, ""), options)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%s at %s: %w", c, figure.Sizes(r.Header.ProblemSize), err)
 		}
 		list = append(list, Binary{k, data})
 	}
 	return list, nil
 }
 
-// optionsAt returns the options of a record with the sizes of a problem, as the choice of an application has them.
-func (t *table) optionsAt(p *problem.Problem, r *wisdom.Record, constants []problem.Constant) (string, error) {
-	without, err := t.withoutSizes(p)
-	if err != nil {
-		return "", err
-	}
-	c, err := p.Parameters().Configure(r.Configuration)
-	if err != nil {
-		return "", err
-	}
-	options := without.BuildOptions(c, r.Device)
+// sized returns the problem at the sizes of a record, which are among its constants, and their options.
+func (t *table) sized(constants []problem.Constant) (at *problem.Problem, macros string, err error) {
+	d := t.problem.Definition()
+	d.Verify, d.Baseline = nil, nil
+	d.Constants = slices.Clone(d.Constants)
 	for _, s := range t.Sizes {
-		i := slices.IndexFunc(constants, func(c problem.Constant) bool { return c.Name == s.Name })
-		if !s.IsMacro {
-			continue
+		named := func(c problem.Constant) bool { return c.Name == s.Name }
+		from := slices.IndexFunc(constants, named)
+		if from < 0 {
+			return nil, "", fmt.Errorf("it does not tell the constant %s; a run log does", s.Name)
 		}
-		if i < 0 {
-			return "", fmt.Errorf("the record on %s does not tell the constant %s, which the program has as a macro; a run log does", r.Device.Name, s.Name)
+		value := constants[from].Number()
+		if d.Constants[slices.IndexFunc(d.Constants, named)].Value = value; s.IsMacro {
+			macros += fmt.Sprintf(" -D %s=%v", s.Name, value)
 		}
-		options += fmt.Sprintf(" -D %s=%v", s.Name, constants[i].Number())
 	}
-	return options, nil
+	at, err = problem.New(d)
+	return at, macros, err
 }
 
 // SourceDigest returns the SHA-256 of the source in hexadecimal digits.
@@ -251,22 +254,3 @@ func (t *table) SourceDigest() string {
 
 // SourceCRC returns the CRC-32 of the source.
 func (t *table) SourceCRC() uint32 { return crc32.ChecksumIEEE([]byte(strings.Join(t.Source, ""))) }
-
-func buildBinary(c *cl.Context, source, options string) ([]byte, error) {
-	program, err := c.NewProgram(source)
-	if err != nil {
-		return nil, err
-	}
-	defer program.Release()
-	if err := program.Build(options); err != nil {
-		return nil, err
-	}
-	binaries, err := program.Binaries()
-	if err != nil {
-		return nil, err
-	}
-	if len(binaries[0]) == 0 || len(binaries[0]) > maxBinary {
-		return nil, fmt.Errorf("the driver returns no binary of 1 to %d bytes of the program, but one of %d", maxBinary, len(binaries[0]))
-	}
-	return binaries[0], nil
-}

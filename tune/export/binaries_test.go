@@ -81,7 +81,14 @@ func TestProgramsFromBinaries(t *testing.T) {
 	elsewhere.Header.Device.Name = "another"
 	elsewhere.Header.ProblemSize = []int{32}
 	logs = append(logs, &elsewhere)
-	list, err := BuildBinaries(l.Device, *l.Identity, p, f, nil, logs)
+	list, err := BuildBinaries(*l.Identity, p, f, nil, logs, func(at *problem.Problem, c space.Configuration, options string) ([]byte, error) {
+		evaluator, err := devices.Open(l.Device, at, devices.Options{})
+		if err != nil {
+			return nil, err
+		}
+		defer evaluator.Close()
+		return evaluator.Binary(t.Context(), c, options)
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
