@@ -27,7 +27,7 @@ int main(int argc, char **argv)
         random = random * 1664525u + 1013904223u;
         u[i] = (float)(random >> 8) / (1 << 24);
     }
-    cl_mem buffers[diffusion_buffer_count];
+    cl_mem buffers[diffusion_buffers_count];
     buffers[diffusion_buffer_u] = buffer(&p, bytes, u);
     buffers[diffusion_buffer_u_new] = buffer(&p, bytes, u); /* the kernel leaves the edges as they are */
     for (int run = 0; run <= RUNS; run++) {

@@ -33,7 +33,7 @@ int main(int argc, char **argv)
     build(&p, matmul_lines, matmul_source, choice.options, matmul_kernels);
 
     float *a = matrix(m, k), *b = matrix(k, n), *c = matrix(m, n);
-    cl_mem buffers[matmul_buffer_count];
+    cl_mem buffers[matmul_buffers_count];
     buffers[matmul_buffer_A] = buffer(&p, m * k * sizeof *a, a);
     buffers[matmul_buffer_B] = buffer(&p, k * n * sizeof *b, b);
     buffers[matmul_buffer_C] = buffer(&p, m * n * sizeof *c, c);

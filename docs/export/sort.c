@@ -28,7 +28,7 @@ int main(int argc, char **argv)
 
     cl_uint *keys = malloc(bytes), *sorted = malloc(bytes), random = 1;
     for (size_t i = 0; i < n; i++) keys[i] = random = random * 1664525u + 1013904223u;
-    cl_mem unsorted = buffer(&p, bytes, keys), buffers[sort_buffer_count];
+    cl_mem unsorted = buffer(&p, bytes, keys), buffers[sort_buffers_count];
     buffers[sort_buffer_keys] = buffer(&p, bytes, keys);
     for (int run = 0; run <= RUNS; run++) {
         check(clEnqueueCopyBuffer(p.queue, unsorted, buffers[sort_buffer_keys], 0, 0, bytes, 0, NULL, NULL), "copy");

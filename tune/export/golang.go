@@ -60,7 +60,7 @@ func Package(p *problem.Problem, f *wisdom.File, size []problem.Expr) ([]File, e
 	if err := checkPackage(t.Key); err != nil {
 		return nil, err
 	}
-	x, err := t.in(golang, "NDRange", "Launches", "choice Choice")
+	x, err := t.in(golang, functions{"NDRange", "Launches", "BuffersBytes", "choice Choice"})
 	if err != nil {
 		return nil, err
 	}

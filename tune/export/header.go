@@ -50,7 +50,7 @@ func Header(p *problem.Problem, f *wisdom.File, size []problem.Expr) ([]File, er
 	if err != nil {
 		return nil, err
 	}
-	x, err := t.in(c, t.Key+"_ndrange", t.Key+"_launches", "const "+t.Key+"_choice *choice")
+	x, err := t.in(c, functions{t.Key + "_ndrange", t.Key + "_launches", t.Key + "_buffers_bytes", "const " + t.Key + "_choice *choice"})
 	if err != nil {
 		return nil, err
 	}

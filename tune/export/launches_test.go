@@ -19,14 +19,15 @@ func sortSteps(n, steps int) problem.Definition {
 		ProblemSize: []problem.Expr{"n"},
 		Stages: []problem.Stage{
 			{Kernel: "local_sort", Arguments: []string{"keys", "tile"}},
-			{Repeat: "steps", Index: "step", Swap: [2]string{"keys", "other"}, Stages: []problem.Stage{
-				{Kernel: "merge", Arguments: []string{"keys", "other", "stride"}},
-				{Kernel: "clean", Arguments: []string{"other"}, Repeat: "step % 2 == 1", ProblemSize: []problem.Expr{"n - step"}},
+			{Repeat: "steps", Index: "step", Swap: [2]string{"keys", "count"}, Stages: []problem.Stage{
+				{Kernel: "merge", Arguments: []string{"keys", "count", "stride"}},
+				{Kernel: "clean", Arguments: []string{"count", "sums"}, Repeat: "step % 2 == 1", ProblemSize: []problem.Expr{"n - step"}},
 			}},
 		},
 		Arguments: []problem.Argument{
-			{Name: "keys", Type: "uint32", Size: "n", Output: true}, {Name: "other", Type: "uint32", Size: "n"},
+			{Name: "keys", Type: "uint32", Size: "n", Output: true}, {Name: "count", Type: "uint32", Size: "n"},
 			{Name: "stride", Type: "float2", Value: []any{"scale * n", "step"}}, {Name: "tile", Type: "uint32", LocalSize: "2 * block_size_x"},
+			{Name: "sums", Type: "double", Size: "3 * block_size_x"},
 		},
 		Parameters: []space.Parameter{{Name: "block_size_x", Values: []space.Value{32, 64}}},
 	}
@@ -82,7 +83,8 @@ func launchesOf(t *testing.T, n, steps, most int) string {
 		return "fails"
 	}
 	var b strings.Builder
-	names := []string{"keys", "other", "stride", "tile"}
+	names := []string{"keys", "count", "stride", "tile", "sums"}
+	bytes := fmt.Sprint(" ", 4*n, " ", 4*n, " ", 8*3*64)
 	for i, l := range v.Launches {
 		fmt.Fprint(&b, l.Kernel, " ", l.NDRange.Global()[0], " ", l.NDRange.Local[0])
 		for place, holder := range l.Arguments {
@@ -97,17 +99,17 @@ func launchesOf(t *testing.T, n, steps, most int) string {
 		}
 		b.WriteString("; ")
 		if i+1 == most {
-			return b.String() + "-7 keys"
+			return b.String() + "-7 keys" + bytes
 		}
 	}
-	return b.String() + "0 " + names[v.Holders[0]]
+	return b.String() + "0 " + names[v.Holders[0]] + bytes
 }
 
 // TestSizesOfBuffers: a constant that only the size of a buffer reads is one that the application gives.
 func TestSizesOfBuffers(t *testing.T) {
 	d := scale()
-	d.Constants[3].Host = true
-	d.Arguments[0].Size = "size * max(1, range) * lambda"
+	d.Constants = append(d.Constants, problem.Constant{Name: "depth", Value: 4, Host: true}, problem.Constant{Name: "other", Value: 4})
+	d.Arguments[0].Size = "size * max(1, range) * depth"
 	p := mustProblem(t, d)
 	f := wisdomAt(t, p, "scale", []int{64, 35}, 8)
 	f.Records[0].Configuration = map[string]space.Value{"block_size_x": 8, "tile": 1, "part": 0.5, "class": true, "Tile": 1, "how": "a"}
@@ -115,7 +117,7 @@ func TestSizesOfBuffers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "int scale_choose(cl_device_id device, int64_t size, int64_t range, int64_t lambda, scale_choice *choice)"; !strings.Contains(string(header[0].Content), want) {
+	if want := "int scale_choose(cl_device_id device, int64_t size, int64_t range, int64_t lambda, int64_t depth, scale_choice *choice)"; !strings.Contains(string(header[0].Content), want) {
 		t.Errorf("the header lacks %s", want)
 	}
 }
@@ -135,6 +137,7 @@ func TestPipelinesThatCannotBeWritten(t *testing.T) {
 		{func(d *problem.Definition) { d.ProblemSize[0] = "n * block_size_x" }, nil, "the size of the problem chooses the configuration, so it reads constants only: problem_size[0]: in \"n * block_size_x\""},
 		{func(d *problem.Definition) { d.Stages[1].Repeat = "min(steps, device.compute_units)" }, nil, "device.compute_units"},
 		{func(d *problem.Definition) { d.Arguments[2].Value = []any{"scale ** 0.3", "step"} }, nil, "argument stride: scale ** 0.3 cannot be exported to C"},
+		{func(d *problem.Definition) { d.Arguments[4].Size = "ceil(n ** 0.3)" }, nil, "the sizes of the buffers: ceil(n ** 0.3) cannot be exported to C"},
 		{func(d *problem.Definition) {
 			d.Types = []problem.StructType{{Name: "row", Fields: []problem.StructField{{Name: "x", Type: "float", Count: "n"}}}}
 		}, nil, "the length of x in the type row reads the size n"},

@@ -42,7 +42,7 @@ func Module(p *problem.Problem, f *wisdom.File, size []problem.Expr) ([]File, er
 	if slices.Contains(strings.Fields(keywordsPython), t.Key) {
 		return nil, fmt.Errorf("no module of Python can be named %s, a keyword; give another one with --key, or leave python out of --lang", t.Key)
 	}
-	x, err := t.in(python, "ndrange", "launches", "choice")
+	x, err := t.in(python, functions{"ndrange", "launches", "buffers_bytes", "choice"})
 	if err != nil {
 		return nil, err
 	}

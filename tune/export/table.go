@@ -277,6 +277,7 @@ type form struct {
 	ProblemSize       []string // an expression for each dimension
 	NDRange           string   // a function; "": of a pipeline
 	Launches          string   // a function
+	BuffersBytes      string   // a function
 }
 
 // A dialect says how a language names things. Formats get an identifier and a name.
@@ -288,32 +289,39 @@ type dialect struct {
 	size       string                   // format of a size in the choice
 }
 
-// in returns the table in a language. The functions that compute the launch, and all launches with their arguments,
-// have names and a declaration of the choice.
-func (t *table) in(d dialect, ndrange, launches, choice string) (*form, error) {
+// A functions has the names of functions in a language, and their parameter.
+type functions struct{ ndrange, launches, buffersBytes, choice string }
+
+// in returns the table in a language, with functions that compute the launch, all launches with their arguments, and
+// the sizes of buffers.
+func (t *table) in(d dialect, names functions) (*form, error) {
 	f := &form{table: t, Runtime: expression.Runtime(d.language), Parameters: d.identify(t.Parameters), Sizes: d.identify(t.Sizes)}
-	names := map[string]string{}
+	identifiers := map[string]string{}
 	for _, v := range f.Parameters {
-		names[v.Name] = fmt.Sprintf(d.parameter, v.Identifier, v.Name)
+		identifiers[v.Name] = fmt.Sprintf(d.parameter, v.Identifier, v.Name)
 	}
 	for _, v := range f.Sizes {
-		names[v.Name] = fmt.Sprintf(d.size, v.Identifier, v.Name)
+		identifiers[v.Name] = fmt.Sprintf(d.size, v.Identifier, v.Name)
 	}
 	step := t.problem.Steps()[0]
 	for i, e := range t.problemSize {
-		text, err := e.ExportInt(d.language, step.WithConstants(d.language, names))
+		text, err := e.ExportInt(d.language, step.WithConstants(d.language, identifiers))
 		if err != nil {
 			return nil, fmt.Errorf("problem_size[%d]: %w", i, err)
 		}
 		f.ProblemSize = append(f.ProblemSize, text)
 	}
 	var err error
+	choice := []string{names.choice}
 	if !t.problem.IsPipeline() {
-		if f.NDRange, err = step.NDRange(d.language, ndrange, []string{choice}, names); err != nil {
+		if f.NDRange, err = step.NDRange(d.language, names.ndrange, choice, identifiers); err != nil {
 			return nil, err
 		}
 	}
-	f.Launches, err = t.problem.ExportLaunches(d.language, launches, []string{choice}, names)
+	if f.BuffersBytes, err = t.problem.ExportBuffersBytes(d.language, names.buffersBytes, choice, identifiers); err != nil {
+		return nil, err
+	}
+	f.Launches, err = t.problem.ExportLaunches(d.language, names.launches, choice, identifiers)
 	return f, err
 }
 

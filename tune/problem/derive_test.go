@@ -10,3 +10,20 @@ func (p *Problem) LaunchesIn(environment map[string]any) (*Variant, error) {
 	v := &Variant{}
 	return v, p.fillLaunches(v, environment)
 }
+
+// BytesIn returns the sizes of buffers in an environment, as [Problem.Variant] has them, and 0 for images and samplers.
+func (p *Problem) BytesIn(environment map[string]any) (all []int, err error) {
+	for _, name := range p.Buffers() {
+		a, n := &p.arguments[p.place(name)], 0
+		if a.kind == BufferArgument {
+			if n, err = a.elements(environment); err == nil {
+				n, err = multiply(n, a.element.Size())
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		all = append(all, n)
+	}
+	return all, nil
+}

@@ -201,11 +201,14 @@ func (w *functionWriter) when(condition string, body func()) {
 // call is a call of an operation of [expression.Runtime].
 func (w *functionWriter) call(operation string, args ...string) string {
 	name := "nd_" + operation
-	if w.language == expression.Go {
-		name = "nd" + strings.ToUpper(operation[:1]) + operation[1:]
-	}
-	if w.language == expression.C {
+	switch w.language {
+	case expression.C:
 		args = append(args, "failed")
+	case expression.Go:
+		name = "nd"
+		for word := range strings.SplitSeq(operation, "_") {
+			name += strings.ToUpper(word[:1]) + word[1:]
+		}
 	}
 	return name + "(" + strings.Join(args, ", ") + ")"
 }

@@ -31,6 +31,59 @@ func (p *Problem) BufferSizes() (all []*expression.Expression) {
 	return all
 }
 
+// ExportBuffersBytes returns a function of a language that computes the sizes of the buffers in bytes, which may depend on
+// the configuration. The parameters and the names are those of [Step.NDRange].
+//
+//	C:      static int NAME(PARAMETERS, size_t *bytes), for an array in the order of [Problem.Buffers], in which images
+//	        and samplers have 0; it returns 0, or 1 if it failed
+//	Python: def NAME(PARAMETERS), which returns a dict without images and samplers, or raises ValueError
+//	Go:     func NAME(PARAMETERS) (map[string]int, error), without images and samplers
+func (p *Problem) ExportBuffersBytes(l expression.Language, name string, parameters []string, names map[string]string) (string, error) {
+	w := launchWriter{functionWriter: functionWriter{language: l, names: withConstants(l, p.constants, names)}, buffers: p.Buffers()}
+	w.function(name, parameters, "size_t *bytes", "(bytes map[string]int, err error)", func() {
+		switch l {
+		case expression.C:
+			w.statement("(void)bytes")
+			w.statement("(void)failed")
+		case expression.Python:
+			w.statement("bytes = {}")
+		case expression.Go:
+			w.statement("bytes = map[string]int{}")
+		}
+		for _, a := range p.arguments {
+			place := slices.Index(w.buffers, a.Name)
+			switch {
+			case place < 0 || a.kind != BufferArgument && l != expression.C:
+			case a.kind != BufferArgument:
+				w.statement(fmt.Sprintf("bytes[%d] = 0", place))
+			case l == expression.C:
+				w.statement(fmt.Sprintf("bytes[%d] = %s", place, w.bufferSize(&a)))
+			case l == expression.Python:
+				w.statement(fmt.Sprintf("bytes[%s] = %s", w.literal(a.Name), w.bufferSize(&a)))
+			case l == expression.Go:
+				w.statement(fmt.Sprintf("bytes[%s] = int(%s)", w.literal(a.Name), w.bufferSize(&a)))
+			}
+		}
+		w.statement(map[expression.Language]string{expression.C: "return has_failed", expression.Python: "return bytes", expression.Go: "return bytes, nil"}[l])
+	})
+	if w.err != nil {
+		return "", fmt.Errorf("the sizes of the buffers: %w", w.err)
+	}
+	return w.String(), nil
+}
+
+// bufferSize is the size of a buffer in bytes.
+func (w *launchWriter) bufferSize(a *argument) string {
+	if a.size == nil {
+		return fmt.Sprint(a.data.Len() * a.element.Size())
+	}
+	bytes := fmt.Sprint(a.element.Size())
+	if w.language == expression.C {
+		return w.call("local", w.whole(a.size), bytes)
+	}
+	return w.call("checked_mul", w.call("positive", w.whole(a.size)), bytes)
+}
+
 // ExportLaunches returns a function of a language that makes the launches of a run of the problem, one after the
 // other, with the same sizes, buffers and bytes as [Problem.Variant] has. It needs [expression.Runtime]. The parameters
 // and the names are those of [Step.NDRange]. Kernels have the numbers of [Problem.KernelNames].

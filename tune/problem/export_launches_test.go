@@ -116,7 +116,7 @@ func TestExportLaunches(t *testing.T) {
 		if name == "many" {
 			environments = []map[string]any{{"n": 65536, "m": 0, "block_size_x": 1}, {"n": 65536, "m": 1, "block_size_x": 1}, {"n": 0, "m": 0, "block_size_x": 1}, {"n": -1, "m": 1, "block_size_x": 2}}
 		} else {
-			environments = append(environments, x.small(slices.Repeat(environments, 100))...)
+			environments = append(environments, x.small(slices.Repeat(environments, 40))...)
 		}
 		c := launchesCase(name, x.problem, environments)
 		failed := 0
@@ -129,7 +129,7 @@ func TestExportLaunches(t *testing.T) {
 		if failed == 0 || failed > len(environments)*4/5 {
 			t.Errorf("%s: %d of %d environments have no launches", name, failed, len(environments))
 		}
-		cases = append(cases, c)
+		cases = append(cases, c, bytesCase(name, x.problem, environments))
 	}
 	foreign.Compare(t, cases)
 }
@@ -248,6 +248,53 @@ func launchesCase(path string, p *problem.Problem, environments []map[string]any
 `,
 			expression.Python: "functions.append((\"text\", lambda w: show_launches(launches%[1]d, w, [%[2]s])))  # %[3]d\n",
 			expression.Go:     "func f%[1]d(w []int64) any { return showLaunches(launches%[1]d, w, %[2]s) } // %[3]d\n",
+		}[l], number, quoted, len(buffers)), err
+	}
+	return c
+}
+
+// bytesCase has the sizes of the buffers of a problem.
+func bytesCase(path string, p *problem.Problem, environments []map[string]any) foreign.Case {
+	c := foreign.Case{About: path + ": the sizes of the buffers", Environments: environments}
+	for _, e := range p.BufferSizes() {
+		c.Names = append(c.Names, e.Names()...)
+	}
+	slices.Sort(c.Names)
+	c.Names = slices.Compact(c.Names)
+	c.Want = func(environment map[string]any) string {
+		all, err := p.BytesIn(environment)
+		if err != nil {
+			return foreign.Failed
+		}
+		return fmt.Sprint(all)
+	}
+	c.Text = func(l expression.Language, number int, names map[string]string) (string, error) {
+		function := fmt.Sprint("bytes", number)
+		parameters := map[expression.Language][]string{expression.C: {"const int64_t *w"}, expression.Python: {"w"}, expression.Go: {"w []int64"}}[l]
+		text, err := p.ExportBuffersBytes(l, function, parameters, names)
+		buffers := p.Buffers()
+		quoted := strings.Trim(strings.ReplaceAll(fmt.Sprintf("%q", buffers), " ", ", "), "[]")
+		return text + fmt.Sprintf(map[expression.Language]string{
+			expression.C: `static void f%[1]d(const int64_t *w, int *failed) {
+    size_t bytes[%[3]d + 1];
+    *failed = bytes%[1]d(w, bytes);
+    if (*failed) { puts("!"); return; }
+    print_list(bytes, %[3]d); putchar('\n');
+}
+`,
+			expression.Python: "functions.append((\"text\", lambda w: (lambda all: \"[%%s]\" %% \" \".join(str(all.get(name, 0)) for name in [%[2]s]))(bytes%[1]d(w))))  # %[3]d\n",
+			expression.Go: `func f%[1]d(w []int64) any {
+	all, err := bytes%[1]d(w)
+	if err != nil {
+		panic(err)
+	}
+	var list []int // of %[3]d
+	for _, name := range []string{%[2]s} {
+		list = append(list, all[name])
+	}
+	return list
+}
+`,
 		}[l], number, quoted, len(buffers)), err
 	}
 	return c

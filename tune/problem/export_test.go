@@ -61,7 +61,7 @@ func TestExportSpecifications(t *testing.T) {
 		if environments, err := x.environments(t.Context(), nil); err != nil {
 			t.Errorf("%s: %v", path, err)
 		} else {
-			cases = append(cases, launchesCase(path, s.Problem, environments))
+			cases = append(cases, launchesCase(path, s.Problem, environments), bytesCase(path, s.Problem, environments))
 		}
 		cases = append(cases, x.cases...)
 		launches, expressions, refused = launches+x.launches, expressions+x.expressions, refused+x.refused

@@ -29,7 +29,8 @@ int main(void) {
     while (scanf("%lld %lld %lld", &n, &steps, &most) == 3) {
         struct device d;
         sort_choice c;
-        cl_mem buffers[sort_buffer_count];
+        size_t bytes[sort_buffers_count];
+        cl_mem buffers[sort_buffers_count];
         int i, status, left = (int)most;
         memset(&d, 0, sizeof d);
         for (i = 0; sort_buffers[i] != NULL; i++) buffers[i] = (cl_mem)sort_buffers[i];
@@ -38,9 +39,9 @@ int main(void) {
             continue;
         }
         status = sort_launches(&c, buffers, launch, &left);
-        if (status == 1) printf("fails\n");
-        else printf("%s%d %s\n", text, status, (const char *)buffers[sort_buffer_keys]);
+        if (status == 1 || sort_buffers_bytes(&c, bytes) != 0) printf("fails\n");
+        else printf("%s%d %s %d %d %d\n", text, status, (const char *)buffers[sort_buffer_keys], (int)bytes[0], (int)bytes[sort_buffer_count], (int)bytes[2]);
         text[0] = 0;
     }
-    return sort_kernel_count != 3;
+    return sort_kernels_count != 3;
 }

@@ -23,4 +23,4 @@ for line in sys.stdin:
             v = a.value
             values.append(v if isinstance(v, str) else str(v.bytes) if isinstance(v, sort.LocalMemory) else v.hex())
         print(sort.kernels[launch.kernel], launch.global_size[0], launch.local_size[0], *values, end="; ")
-    print(0, buffers["keys"])
+    print(0, buffers["keys"], *sort.buffers_bytes(c).values())

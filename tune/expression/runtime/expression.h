@@ -308,6 +308,7 @@ static inline int64_t nd_natural(int64_t a, int *failed) {
     if (a < 0) nd_fail(failed);
     return *failed ? 0 : a;
 }
+/* nd_local is the size of elements of some bytes, in local memory or of a buffer. */
 static inline size_t nd_local(int64_t elements, int64_t bytes, int *failed) {
     bytes = nd_checked_mul(nd_positive(elements, failed), bytes, failed);
     return (int64_t)(size_t)bytes == bytes ? (size_t)bytes : (size_t)nd_fail(failed);
