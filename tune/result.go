@@ -50,7 +50,7 @@ type Result struct {
 	EarlyStopped bool
 
 	// Device selects the one of several devices that measured it, as device.Listed.Selector does
-	// ("1:0"). It is empty if the search has one device.
+	// ("1:0"), or names it in a fleet ("machine/1:0"). It is empty if the search has one device.
 	Device string
 
 	// Metrics are the values of the problem's metrics, in their order, and Objective is the value of

@@ -73,6 +73,9 @@ func (t *tuning) openEvaluator(named bool) error {
 	case c.IsSet("early-stop"):
 		stop = c.Float64("early-stop")
 	}
+	if t.fleet != nil {
+		return t.openFleet(stop)
+	}
 	if c.Bool("in-process") {
 		if len(t.devices) > 1 {
 			return wrong("--in-process evaluates on one device, and --device %s names %d; name one of them", c.String("device"), len(t.devices))

@@ -31,7 +31,7 @@ func (t *tuning) findPeaks(logPath string) error {
 	if err != nil {
 		return err
 	}
-	wanted := p.Definition().Roofline != nil && (d.Peaks != nil || !c.Bool("no-peak"))
+	wanted := p.Definition().Roofline != nil && (d.Peaks != nil || !c.Bool("no-peak") && t.fleet == nil)
 	switch {
 	case begun != nil: // its results, too, get the limits of those to come
 		t.limitLater = wanted
@@ -60,10 +60,14 @@ func (t *tuning) findPeaks(logPath string) error {
 // describe describes a device, with its peaks if the user's state folder holds them. Peaks that cannot be
 // read are only noted.
 func describe(c *cli.Context, l device.Listed) (hardware.Device, error) {
-	d, err := device.Describe(l.Device)
-	if err != nil {
-		return d, err
+	d := *l.Identity
+	if l.Device != nil { // of this machine
+		var err error
+		if d, err = device.Describe(l.Device); err != nil {
+			return d, err
+		}
 	}
+	var err error
 	if d.Peaks, err = record.KnownPeaks(d, peak.Method); err != nil {
 		fmt.Fprintf(c.App.ErrWriter, "%v\n", err)
 	}

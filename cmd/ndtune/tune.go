@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/fleet"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/live"
 	"github.com/ndtune/ndtune/tune/problem"
@@ -56,7 +58,7 @@ make one search (docs/wisdom.md):
 
 With --serve, browsers show the report of the running search at the printed address. A
 browser on another machine needs the token in that address (docs/report.md).`,
-		Flags: append(append(specFlags(), tuneFlags()...), wisdomFlags()...),
+		Flags: slices.Concat(specFlags(), tuneFlags(), wisdomFlags(), fleetFlags("evaluate on the devices of the fleet")),
 		Action: func(c *cli.Context) error {
 			s, err := loadFrom(c, loadSizes)
 			if err != nil {
@@ -66,6 +68,8 @@ browser on another machine needs the token in that address (docs/report.md).`,
 				return err
 			}
 			switch {
+			case c.String("fleet") != "" && (len(s.Sizes) > 0 || c.Bool("if-missing")):
+				return wrong("--fleet tunes one size, without --if-missing: give each constant one value with --set")
 			case c.Bool("if-missing"):
 				return tuneMissing(c, s)
 			case len(s.Sizes) > 0:
@@ -84,10 +88,17 @@ browser on another machine needs the token in that address (docs/report.md).`,
 			}
 			defer closePage()
 			t.page = page
+			if c.String("fleet") != "" {
+				if err := t.joinFleet(); err != nil {
+					return err
+				}
+			}
 			var entry *wisdom.Entry
 			if c.IsSet("wisdom") {
-				if t.devices, err = selectDevices(c); err != nil {
-					return err
+				if t.devices == nil {
+					if t.devices, err = selectDevices(c); err != nil {
+						return err
+					}
 				}
 				if entry, err = openEntry(c, sizedSpec{Spec: s}, t.devices[0]); err != nil {
 					return err
@@ -123,6 +134,8 @@ type tuning struct {
 	page     *live.Server // its owner closes it
 	quick    *quickPeaks  // of the command
 
+	fleet      *fleet.Connection // nil: this machine
+	started    time.Time         // of the run log
 	devices    []device.Listed
 	peaks      *hardware.Peaks
 	limitLater bool // addLimits finds the peaks after the search
@@ -245,6 +258,10 @@ func (t *tuning) run() (*tune.Outcome, error) {
 			return nil, err
 		}
 	}
+	t.started = time.Now()
+	if begun := record.Begun(t.logPath); begun != nil {
+		t.started = begun.Started
+	}
 	if err := t.findPeaks(t.logPath); err != nil {
 		return nil, err
 	}
@@ -284,6 +301,9 @@ func (t *tuning) run() (*tune.Outcome, error) {
 func (t *tuning) close() {
 	if t.evaluator != nil {
 		t.evaluator.Close()
+	}
+	if t.fleet != nil {
+		t.fleet.Close()
 	}
 	if t.log != nil {
 		t.log.Close()
@@ -348,7 +368,7 @@ func (t *tuning) openLog() error {
 	}
 	header.Metrics, header.Verified = p.MetricNames(header.Device), p.Verified()
 	header.Iterations, header.Strategy, header.Seed = t.cli.Int("iterations"), t.strategy, t.cli.Uint64("seed")
-	header.Started, header.Tool = time.Now(), "ndtune "+versionText()
+	header.Started, header.Tool = t.started, "ndtune "+versionText()
 
 	path := t.logPath
 	var err error

@@ -1,6 +1,7 @@
 package problem
 
 import (
+	"bytes"
 	"encoding/gob"
 	"fmt"
 	"slices"
@@ -30,6 +31,57 @@ func (p *Problem) Portable() (Definition, error) {
 		return Definition{}, &FunctionError{fields}
 	}
 	return p.portable(), nil
+}
+
+// Encode returns the problem for another process: see [Problem.Portable].
+func (p *Problem) Encode() ([]byte, error) {
+	d, err := p.Portable()
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if err := gob.NewEncoder(&b).Encode(d); err != nil {
+		return nil, fmt.Errorf("encode the problem: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// Decode returns the definition that [Problem.Encode] encoded, for [New]. It may come from somebody else, and name
+// commands and files: see [Definition.Outside].
+func Decode(data []byte) (d Definition, err error) {
+	return d, gob.NewDecoder(bytes.NewReader(data)).Decode(&d)
+}
+
+// Outside returns the fields of a definition that name programs to run, and those that name files to read. A portable
+// definition names no files.
+func (d *Definition) Outside() (commands, files []string) {
+	add := func(list *[]string, given bool, field string) {
+		if given {
+			*list = append(*list, field)
+		}
+	}
+	k := &d.Kernel
+	add(&commands, k.Command != nil, "kernel.command")
+	add(&files, k.File != "", "kernel.file")
+	add(&files, len(k.IncludeDirs) > 0 && k.Command == nil, "kernel.include_dirs")
+	for i := range d.Arguments {
+		a := &d.Arguments[i]
+		add(&files, a.Fill.File != "" || a.Fill.Raw != "", "arguments."+a.Name+".fill")
+	}
+	if v := d.Verify; v != nil {
+		add(&commands, v.Command != nil, "verify.command")
+		add(&files, len(v.Files) > 0, "verify.files")
+		if v.Problem != nil {
+			c, f := v.Problem.Outside()
+			for _, field := range c {
+				add(&commands, true, "verify.spec."+field)
+			}
+			for _, field := range f {
+				add(&files, true, "verify.spec."+field)
+			}
+		}
+	}
+	return commands, files
 }
 
 // functions returns the paths of the Go functions of the definition.

@@ -161,7 +161,7 @@ func (c *conversation) ends(status int, printed string) {
 // greeting is what a pool says to a worker first.
 func greeting(t *testing.T, p *problem.Problem) *hello {
 	t.Helper()
-	problem, err := encodeProblem(p)
+	problem, err := p.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}

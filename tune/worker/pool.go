@@ -135,7 +135,7 @@ func (p *Pool) prepare() (why string, err error) {
 		}
 		return "", nil
 	}
-	p.hello.Problem, err = encodeProblem(p.problem)
+	p.hello.Problem, err = p.problem.Encode()
 	var functions *problem.FunctionError
 	if errors.As(err, &functions) {
 		return functions.Error() + " unless it is registered (worker.Register)", nil

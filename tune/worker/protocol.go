@@ -57,7 +57,7 @@ type hello struct {
 	Selector string // of the device, «platform:device»
 	Device   hardware.Device
 
-	Problem []byte // a problem.Definition by encodeProblem; nil: a registered function makes it
+	Problem []byte // by problem.Problem.Encode; nil: a registered function makes it
 	Maker   string // its name
 	Input   string // for it
 	Digest  string // that the problem must have

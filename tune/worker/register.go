@@ -1,8 +1,6 @@
 package worker
 
 import (
-	"bytes"
-	"encoding/gob"
 	"errors"
 	"fmt"
 	"maps"
@@ -44,25 +42,12 @@ func Main() {
 	}
 }
 
-// encodeProblem encodes a problem that has no functions. The contents of its files go along.
-func encodeProblem(p *problem.Problem) ([]byte, error) {
-	d, err := p.Portable()
-	if err != nil {
-		return nil, err
-	}
-	var b bytes.Buffer
-	if err := gob.NewEncoder(&b).Encode(d); err != nil {
-		return nil, fmt.Errorf("encode the problem for workers: %w", err)
-	}
-	return b.Bytes(), nil
-}
-
 // problem makes the problem of a hello.
 func (h *hello) problem() (*problem.Problem, error) {
 	var d problem.Definition
 	var err error
 	if h.Problem != nil {
-		err = gob.NewDecoder(bytes.NewReader(h.Problem)).Decode(&d)
+		d, err = problem.Decode(h.Problem)
 	} else if maker, ok := makers[h.Maker]; ok {
 		d, err = maker(h.Input)
 	} else {

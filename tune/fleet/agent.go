@@ -1,0 +1,337 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
+)
+
+// A Device is a device of an agent.
+type Device struct {
+	Selector string // on its machine
+	Identity hardware.Device
+
+	// Open opens an evaluator for a problem. An agent has one open at a time for each device.
+	Open func(context.Context, *problem.Problem, Settings) (Opened, error)
+}
+
+// Opened is an evaluator that an agent closes.
+type Opened interface {
+	tune.Remeasurer
+	Close()
+}
+
+// An Agent evaluates configurations for the searches of a fleet.
+type Agent struct {
+	Devices []Device
+	Machine string // name; "": the host's
+	Tool    string // the program, with its version
+
+	// AllowCommands lets problems run the commands that they name.
+	AllowCommands bool
+
+	// Note gets sentences for the user; nil: they are dropped.
+	Note func(text string)
+
+	mutex    sync.Mutex
+	searches map[string]known
+	changed  chan struct{} // closed when searches change
+}
+
+// known is a search that an agent has heard of.
+type known struct {
+	search
+	at time.Time // last
+}
+
+// Run works until the context ends, and returns nil then. Work in progress goes back to the queue.
+func (a *Agent) Run(ctx context.Context, c *Connection) error {
+	if len(a.Devices) == 0 {
+		return errors.New("an agent needs a device")
+	}
+	if a.Machine == "" {
+		host, err := os.Hostname()
+		if err != nil {
+			return err
+		}
+		a.Machine = host
+	}
+	a.searches, a.changed = map[string]known{}, make(chan struct{})
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var all sync.WaitGroup
+	all.Go(func() { cancel(a.watch(ctx, c)) })
+	id := rand.Text()
+	for i, d := range a.Devices {
+		s := &station{agent: a, connection: c, device: d, refused: map[string]string{}}
+		s.announcement = Announcement{
+			Protocol: Protocol, Tool: a.Tool, Agent: fmt.Sprintf("%s_%d", id, i), Machine: a.Machine, Process: os.Getpid(),
+			Selector: d.Selector, Device: d.Identity, Capacity: 1, Since: time.Now(),
+		}
+		all.Go(func() { s.announce(ctx) })
+		all.Go(func() { s.run(ctx) })
+	}
+	all.Wait()
+	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return nil
+}
+
+func (a *Agent) note(format string, args ...any) {
+	if a.Note != nil {
+		a.Note(fmt.Sprintf(format, args...))
+	}
+}
+
+// watch keeps the searches up to date.
+func (a *Agent) watch(ctx context.Context, c *Connection) error {
+	watcher, err := c.searches.WatchAll(ctx)
+	if err != nil {
+		return fmt.Errorf("watch the searches of the fleet: %w", err)
+	}
+	defer watcher.Stop()
+	tick := time.NewTicker(renewal)
+	defer tick.Stop()
+	other := false
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case entry := <-watcher.Updates():
+			if entry == nil {
+				continue // the end of those that were there
+			}
+			if entry.Operation() != jetstream.KeyValuePut {
+				a.set(entry.Key(), nil)
+				continue
+			}
+			s, err := decode[search](entry.Value())
+			switch {
+			case errors.Is(err, errOther) && !other:
+				other = true
+				a.note("A coordinator of another version is ignored: %v.", err)
+			case err != nil:
+				c.dropped.Add(1)
+			case s.ID != entry.Key():
+				c.dropped.Add(1)
+			default:
+				a.set(s.ID, &s)
+			}
+		case <-tick.C:
+			a.mutex.Lock()
+			ended := slices.DeleteFunc(slices.Collect(maps.Values(a.searches)), func(k known) bool { return time.Since(k.at) < expiry })
+			a.mutex.Unlock()
+			for _, k := range ended {
+				a.set(k.ID, nil)
+			}
+		}
+	}
+}
+
+// set keeps a search, or forgets it.
+func (a *Agent) set(id string, s *search) {
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	_, had := a.searches[id]
+	if s == nil {
+		delete(a.searches, id)
+	} else {
+		a.searches[id] = known{*s, time.Now()}
+	}
+	if had != (s != nil) {
+		close(a.changed)
+		a.changed = make(chan struct{})
+	}
+}
+
+// forDevice returns the searches for devices of a kind, by their ids, and a channel that is closed when there are
+// others.
+func (a *Agent) forDevice(d hardware.Device) ([]search, <-chan struct{}) {
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	var fit []search
+	for _, id := range slices.Sorted(maps.Keys(a.searches)) {
+		if s := a.searches[id]; sameModel(s.Device, d) == nil {
+			fit = append(fit, s.search)
+		}
+	}
+	return fit, a.changed
+}
+
+// during returns a context that ends with a search.
+func (a *Agent) during(ctx context.Context, id string) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		for {
+			a.mutex.Lock()
+			_, there := a.searches[id]
+			changed := a.changed
+			a.mutex.Unlock()
+			if !there {
+				cancel()
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case <-changed:
+			}
+		}
+	}()
+	return ctx, cancel
+}
+
+// sameModel compares devices whose timers may not be known yet.
+func sameModel(a, b hardware.Device) error {
+	a.Timer, b.Timer = "", ""
+	return hardware.SameModel(a, b)
+}
+
+// A station is a device of an agent at work.
+type station struct {
+	agent      *Agent
+	connection *Connection
+	device     Device
+
+	evaluator Opened // nil: none is open
+	of        string // its search, and the digest of its problem
+
+	mutex        sync.Mutex
+	announcement Announcement
+	refused      map[string]string // why, by search
+}
+
+// announce renews the announcement until the context ends, and withdraws it then.
+func (s *station) announce(ctx context.Context) {
+	tick := time.NewTicker(renewal)
+	defer tick.Stop()
+	for {
+		s.publish(ctx)
+		select {
+		case <-ctx.Done():
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+			defer cancel()
+			_ = s.connection.agents.Delete(last, s.announcement.Agent) // else it expires
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// publish announces the device once. An error is mended by the next time.
+func (s *station) publish(ctx context.Context) {
+	s.mutex.Lock()
+	a := s.announcement
+	a.Refused = nil
+	for _, id := range slices.Sorted(maps.Keys(s.refused)) {
+		a.Refused = append(a.Refused, Refusal{id, s.refused[id]})
+	}
+	s.mutex.Unlock()
+	a.Announced = time.Now()
+	_, _ = s.connection.agents.Put(ctx, a.Agent, encode(a))
+}
+
+// change changes the announcement and publishes it.
+func (s *station) change(ctx context.Context, f func(a *Announcement)) {
+	s.mutex.Lock()
+	f(&s.announcement)
+	s.mutex.Unlock()
+	s.publish(ctx)
+}
+
+// run works for one search after the other until the context ends.
+func (s *station) run(ctx context.Context) {
+	defer s.close()
+	last := ""
+	for ctx.Err() == nil {
+		fit, changed := s.agent.forDevice(s.device.Identity)
+		fit = slices.DeleteFunc(fit, func(k search) bool { return s.refused[k.ID] != "" })
+		if len(fit) == 0 {
+			s.close()
+			if s.announcement.Search != "" {
+				s.change(ctx, func(a *Announcement) { a.Search, a.Problem, a.Since = "", "", time.Now() })
+			}
+			select {
+			case <-ctx.Done():
+			case <-changed:
+			}
+			continue
+		}
+		// The next one after the last.
+		i := slices.IndexFunc(fit, func(k search) bool { return k.ID > last })
+		next := fit[max(0, i)]
+		last = next.ID
+		within, cancel := s.agent.during(ctx, next.ID)
+		err := s.work(within, next, len(fit) > 1)
+		gone := within.Err() != nil
+		cancel()
+		if err != nil && !gone {
+			s.agent.note("%s does not work for the search of %s: %v.", s.device.Selector, next.Kernel, err)
+			s.mutex.Lock()
+			s.refused[next.ID] = err.Error()
+			s.mutex.Unlock()
+			s.publish(ctx)
+		}
+	}
+}
+
+func (s *station) close() {
+	if s.evaluator != nil {
+		s.evaluator.Close()
+		s.evaluator, s.of = nil, ""
+	}
+}
+
+// open opens the evaluator for a search, if it is not the one that is open.
+func (s *station) open(ctx context.Context, next search) (*problem.Problem, error) {
+	data, err := s.connection.problems.GetBytes(ctx, next.Object)
+	if err != nil {
+		return nil, fmt.Errorf("get the problem: %w", err)
+	}
+	d, err := problem.Decode(data)
+	if err != nil {
+		return nil, fmt.Errorf("decode the problem: %w", err)
+	}
+	commands, files := d.Outside()
+	switch {
+	case len(files) > 0:
+		return nil, fmt.Errorf("its definition names files of this machine (%s)", strings.Join(files, ", "))
+	case len(commands) > 0 && !s.agent.AllowCommands:
+		return nil, fmt.Errorf("its specification names commands to run (%s), and the agent was not started with --allow-commands", strings.Join(commands, ", "))
+	}
+	p, err := problem.New(d)
+	if err != nil {
+		return nil, fmt.Errorf("make the problem: %w", err)
+	}
+	if p.Digest() != next.Digest {
+		return nil, errors.New("the problem is another one here than at the coordinator")
+	}
+	if s.of == next.ID+next.Digest {
+		return p, nil
+	}
+	s.close()
+	e, err := s.device.Open(ctx, p, next.Settings)
+	if err != nil {
+		return nil, err
+	}
+	s.evaluator, s.of = e, next.ID+next.Digest
+	s.change(ctx, func(a *Announcement) {
+		a.Device, a.Search, a.Problem, a.Since = e.Device(), next.ID, next.Kernel, time.Now()
+		a.Capacity = cmp.Or(e.Capacity(), 1)
+	})
+	return p, nil
+}

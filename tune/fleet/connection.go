@@ -1,0 +1,121 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Access is how a program proves itself to a server on another machine.
+type Access struct {
+	Credentials string // file of a NATS user; "": none
+	Authority   string // file with the certificate of the server's authority; "": those of the system
+	Replicas    int    // of streams and buckets that do not exist yet; 0: one
+}
+
+// A Connection is a connection to a fleet.
+type Connection struct {
+	nats     *nats.Conn
+	js       jetstream.JetStream
+	agents   jetstream.KeyValue
+	searches jetstream.KeyValue
+	problems jetstream.ObjectStore
+
+	dropped atomic.Int64 // messages that could not be read
+}
+
+// connectLimit is how long the first connection may take.
+const connectLimit = 10 * time.Second
+
+// Connect connects to the server at an address, and makes the streams and buckets that it lacks. Name is of
+// the program, for the server. Later interruptions are mended without an end.
+func Connect(ctx context.Context, address, name string, a Access) (*Connection, error) {
+	if err := checkURL(address, a); err != nil {
+		return nil, err
+	}
+	options := []nats.Option{nats.Name(name), nats.MaxReconnects(-1), nats.ReconnectWait(250 * time.Millisecond), nats.Timeout(connectLimit)}
+	if a.Credentials != "" {
+		options = append(options, nats.UserCredentials(a.Credentials))
+	}
+	if a.Authority != "" {
+		options = append(options, nats.RootCAs(a.Authority))
+	}
+	n, err := nats.Connect(address, options...)
+	if err != nil {
+		return nil, fmt.Errorf("connect to the fleet at %s: %w", address, err)
+	}
+	c := &Connection{nats: n}
+	if err := c.prepare(ctx, max(1, a.Replicas)); err != nil {
+		n.Close()
+		return nil, fmt.Errorf("the server at %s: %w", address, err)
+	}
+	return c, nil
+}
+
+// prepare makes what is missing in JetStream.
+func (c *Connection) prepare(ctx context.Context, replicas int) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, connectLimit)
+	defer cancel()
+	if c.js, err = jetstream.New(c.nats); err != nil {
+		return err
+	}
+	for _, s := range []jetstream.StreamConfig{
+		{Name: workStream, Subjects: []string{workSubjects + "*"}, Retention: jetstream.WorkQueuePolicy, MaxMsgSize: maxMessage},
+		{Name: resultStream, Subjects: []string{resultSubjects + "*"}, MaxAge: resultsAge, MaxMsgSize: maxMessage},
+	} {
+		s.Replicas = replicas
+		if _, err = c.js.CreateStream(ctx, s); err != nil && !errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
+			return err
+		}
+	}
+	bucket := func(name string) (jetstream.KeyValue, error) {
+		kv, err := c.js.CreateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: name, TTL: expiry, MaxValueSize: maxMessage, Replicas: replicas})
+		if errors.Is(err, jetstream.ErrBucketExists) {
+			return c.js.KeyValue(ctx, name)
+		}
+		return kv, err
+	}
+	if c.agents, err = bucket(agentsBucket); err != nil {
+		return err
+	}
+	if c.searches, err = bucket(searchesBucket); err != nil {
+		return err
+	}
+	c.problems, err = c.js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: problemsBucket, TTL: problemsAge, Replicas: replicas})
+	if errors.Is(err, jetstream.ErrBucketExists) {
+		c.problems, err = c.js.ObjectStore(ctx, problemsBucket)
+	}
+	return err
+}
+
+// Close ends the connection.
+func (c *Connection) Close() { c.nats.Close() }
+
+// Dropped returns the number of messages that could not be read.
+func (c *Connection) Dropped() int { return int(c.dropped.Load()) }
+
+// readAll reads the messages of a bucket. Those that cannot be read are left out.
+func readAll[T versioned](ctx context.Context, kv jetstream.KeyValue) (all []T, err error) {
+	lister, err := kv.ListKeys(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for key := range lister.Keys() {
+		entry, err := kv.Get(ctx, key)
+		if errors.Is(err, jetstream.ErrKeyNotFound) {
+			continue // it has just expired
+		}
+		if err != nil {
+			return nil, err
+		}
+		if m, err := decode[T](entry.Value()); err == nil {
+			all = append(all, m)
+		}
+	}
+	return all, ctx.Err()
+}

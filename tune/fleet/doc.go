@@ -1,0 +1,22 @@
+// Package fleet evaluates configurations on other machines, over NATS JetStream (https://nats.io).
+//
+// An [Agent] runs on each machine. It announces its devices, and evaluates configurations for the searches of
+// others. An [Evaluator] is the coordinator's end: it takes the place of a device of this machine in [tune.Run].
+// A [Server] is a NATS server within the program, for fleets that have none.
+//
+// All state is JetStream's:
+//
+//   - The bucket ndtune_agents has an entry for each device of an agent, with its identity, its capacity and its
+//     work. Entries expire if their agent does not renew them.
+//   - The bucket ndtune_searches has an entry for each search: the kind of device that it is for, the digest of
+//     its problem, and its settings. Entries expire if their coordinator does not renew them.
+//   - The object store ndtune_problems has the problems by their digests, so that each travels once.
+//   - The stream NDTUNE_WORK is a queue of configurations for each search. An agent takes one, tells the server
+//     while it evaluates it, and acknowledges it after its result is stored. A configuration whose agent died goes to
+//     another agent; after [maxDeliveries] of them it becomes a failed result.
+//   - The stream NDTUNE_RESULTS keeps the results for a day. The server drops a result that was stored
+//     twice within two minutes, and the coordinator each one that it has.
+//
+// Messages are JSON. Those of another version of the protocol, and those that cannot be read, are dropped and
+// counted.
+package fleet

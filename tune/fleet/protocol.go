@@ -1,0 +1,175 @@
+package fleet
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// Protocol is the version of the messages. Programs of different versions do not work together.
+const Protocol = 1
+
+// The names in JetStream.
+const (
+	agentsBucket   = "ndtune_agents"
+	searchesBucket = "ndtune_searches"
+	problemsBucket = "ndtune_problems"
+	workStream     = "NDTUNE_WORK"
+	workSubjects   = "ndtune.work."
+	resultStream   = "NDTUNE_RESULTS"
+	resultSubjects = "ndtune.results."
+	bestSubjects   = "ndtune.best."
+)
+
+const (
+	renewal       = 3 * time.Second  // between announcements of an agent or a search
+	expiry        = 15 * time.Second // of an announcement that is not renewed
+	ackWait       = 20 * time.Second // until work that no agent renews goes to another
+	maxDeliveries = 3                // of a configuration
+	resultsAge    = 24 * time.Hour
+	problemsAge   = 7 * 24 * time.Hour
+	maxMessage    = 512 << 10 // bytes of a message
+	maxProblem    = 16 << 30  // bytes of a problem
+)
+
+// An Announcement says what a device of an agent is and does.
+type Announcement struct {
+	Protocol int             `json:"protocol"`
+	Tool     string          `json:"tool"` // the program of the agent, with its version
+	Agent    string          `json:"agent"`
+	Machine  string          `json:"machine"` // host name
+	Process  int             `json:"process"` // id
+	Selector string          `json:"selector"`
+	Device   hardware.Device `json:"device"`
+
+	Capacity  int       `json:"capacity"`           // configurations that it can usefully hold
+	Search    string    `json:"search,omitempty"`   // that it works for; "": none
+	Problem   string    `json:"problem,omitempty"`  // the name of the search's kernel
+	Since     time.Time `json:"since,omitzero"`     // of this search, or of being idle
+	Evaluated int       `json:"evaluated"`          // configurations, since the agent began
+	Refused   []Refusal `json:"refused,omitempty"`  // searches
+	Announced time.Time `json:"announced,omitzero"` // by the agent's clock
+}
+
+// A Refusal says why a device does not work for a search.
+type Refusal struct {
+	Search string `json:"search"`
+	Why    string `json:"why"`
+}
+
+// Name returns the name of the device in the fleet: «machine/selector».
+func (a *Announcement) Name() string { return a.Machine + "/" + a.Selector }
+
+// A search tells agents what to evaluate.
+type search struct {
+	Protocol int             `json:"protocol"`
+	ID       string          `json:"id"`
+	Kernel   string          `json:"kernel"`
+	Digest   string          `json:"digest"` // of the problem
+	Object   string          `json:"object"` // name in the object store
+	Device   hardware.Device `json:"device"` // of the kind that the search is for
+	Settings Settings        `json:"settings"`
+}
+
+// Settings say how agents evaluate. Zero fields have the defaults of the agent.
+type Settings struct {
+	Iterations    int             `json:"iterations,omitempty"`
+	EarlyStop     float64         `json:"early_stop"`
+	BuildTimeout  time.Duration   `json:"build_timeout,omitempty"`  // nanoseconds
+	KernelTimeout time.Duration   `json:"kernel_timeout,omitempty"` // nanoseconds
+	Peaks         *hardware.Peaks `json:"peaks,omitempty"`
+}
+
+type values = map[string]record.JSONValue
+
+// work is a configuration to evaluate, or configurations to measure again in turn.
+type work struct {
+	Protocol  int      `json:"protocol"`
+	Key       string   `json:"key"` // the result has the same
+	Values    values   `json:"values,omitempty"`
+	Remeasure []values `json:"remeasure,omitempty"`
+	Rounds    int      `json:"rounds,omitempty"`
+}
+
+// answer is the result of a work.
+type answer struct {
+	Protocol int         `json:"protocol"`
+	Key      string      `json:"key"`
+	Device   string      `json:"device"` // its name in the fleet
+	Result   tune.Result `json:"result,omitzero"`
+	Times    [][]float64 `json:"times,omitempty"`  // of a measurement in turn
+	Failed   string      `json:"failed,omitempty"` // why there is no measurement in turn
+}
+
+// bestOf is the best result so far of a search.
+type bestOf struct {
+	Protocol int         `json:"protocol"`
+	Values   values      `json:"values"`
+	Result   tune.Result `json:"result"`
+}
+
+func valuesOf(c space.Configuration) values {
+	v := values{}
+	for i := range c.Len() {
+		v[c.Parameters().At(i).Name] = record.JSONValue{Value: c.At(i)}
+	}
+	return v
+}
+
+// configuration returns the configuration with some values.
+func configuration(p *space.Parameters, v values) (space.Configuration, error) {
+	plain := map[string]space.Value{}
+	for name, value := range v {
+		plain[name] = value.Value
+	}
+	return p.Configure(plain)
+}
+
+// keyOf returns a short text that is the same for equal configurations.
+func keyOf(c space.Configuration) string {
+	sum := sha256.Sum256([]byte(c.Key()))
+	return hex.EncodeToString(sum[:12])
+}
+
+// A versioned message has the version of its protocol.
+type versioned interface{ version() int }
+
+func (a Announcement) version() int { return a.Protocol }
+func (s search) version() int       { return s.Protocol }
+func (w work) version() int         { return w.Protocol }
+func (a answer) version() int       { return a.Protocol }
+func (b bestOf) version() int       { return b.Protocol }
+
+// errOther means that a message is of another version.
+var errOther = errors.New("the message is of another version of the protocol")
+
+// decode reads a message.
+func decode[T versioned](data []byte) (T, error) {
+	var m T
+	if len(data) > maxMessage {
+		return m, fmt.Errorf("the message has %d bytes, more than %d", len(data), maxMessage)
+	}
+	if err := json.Unmarshal(data, &m); err != nil {
+		return m, err
+	}
+	if v := m.version(); v != Protocol {
+		return m, fmt.Errorf("%w: %d, not %d", errOther, v, Protocol)
+	}
+	return m, nil
+}
+
+func encode(m versioned) []byte {
+	data, err := json.Marshal(m)
+	if err != nil {
+		panic(err) // times are finite, and all else can be encoded
+	}
+	return data
+}

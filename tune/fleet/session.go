@@ -1,0 +1,289 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// A session is the work of a station for one search, from the first configuration to the time when the queue is empty.
+type session struct {
+	*station
+	search
+	problem  *problem.Problem
+	consumer jetstream.Consumer
+
+	held    map[string]jetstream.Msg // by the keys of their work
+	waiting []space.Configuration    // for the evaluator
+	again   *work                    // to measure again when all else is done
+	tasks   chan fetched
+}
+
+// fetched is a message of the queue, or the end of a batch.
+type fetched struct {
+	message jetstream.Msg // nil: the end
+	err     error
+}
+
+// The times for which a session waits for work: if the device has other searches, and if not.
+const (
+	shortWait = 300 * time.Millisecond
+	longWait  = 5 * time.Second
+)
+
+// work evaluates configurations of a search until its queue is empty. An error means that the device cannot work
+// for it.
+func (s *station) work(ctx context.Context, next search, others bool) error {
+	p, err := s.open(ctx, next)
+	if err != nil {
+		return err
+	}
+	consumer, err := s.connection.js.Consumer(ctx, workStream, next.ID)
+	if err != nil {
+		return fmt.Errorf("the queue of the search: %w", err)
+	}
+	t := &session{station: s, search: next, problem: p, consumer: consumer, held: map[string]jetstream.Msg{}, tasks: make(chan fetched)}
+	defer t.giveBack()
+	wait := longWait
+	if others {
+		wait = shortWait
+	}
+	if observer, ok := s.evaluator.(tune.Observer); ok {
+		best, err := s.connection.nats.Subscribe(bestSubjects+next.ID, func(m *nats.Msg) { t.observe(observer, m) })
+		if err != nil {
+			return err
+		}
+		defer best.Unsubscribe()
+	}
+	if err := t.evaluate(ctx, wait); err != nil || t.again == nil {
+		return err
+	}
+	return t.remeasure(ctx)
+}
+
+func (t *session) observe(o tune.Observer, m *nats.Msg) {
+	b, err := decode[bestOf](m.Data)
+	if err == nil {
+		b.Result.Configuration, err = configuration(t.problem.Parameters(), b.Values)
+	}
+	if err != nil {
+		t.connection.dropped.Add(1)
+		return
+	}
+	o.Observe(b.Result)
+}
+
+// evaluate hands configurations to the evaluator until the queue is empty or there is something to measure
+// again.
+func (t *session) evaluate(ctx context.Context, wait time.Duration) error {
+	ctx, cancel := context.WithCancel(ctx)
+	in, out, done := make(chan space.Configuration), make(chan tune.Result), make(chan error, 1)
+	go func() { done <- t.evaluator.Evaluate(ctx, in, out) }()
+	ended := false
+	defer func() {
+		cancel()
+		for !ended { // results that nobody waits for
+			select {
+			case <-out:
+			case <-done:
+				ended = true
+			}
+		}
+	}()
+	room := make(chan int, 1)
+	defer close(room)
+	go t.fetch(ctx, wait, room)
+	renew := time.NewTicker(ackWait / 4)
+	defer renew.Stop()
+	fetching, open := false, true // open: the evaluator still gets configurations
+	for {
+		if n := t.evaluator.Capacity() - len(t.held); n > 0 && !fetching && open {
+			room <- n
+			fetching = true
+		}
+		var to chan<- space.Configuration
+		var next space.Configuration
+		if len(t.waiting) > 0 {
+			to, next = in, t.waiting[0]
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case f := <-t.tasks:
+			switch {
+			case f.message != nil:
+				if err := t.take(ctx, f.message); err != nil {
+					return err
+				}
+			case f.err != nil && !errors.Is(f.err, nats.ErrTimeout) && !t.connection.nats.IsConnected():
+				fetching = false // the connection is mended in the background
+			default:
+				fetching = false
+			}
+			if f.message == nil && len(t.held) == 0 || t.again != nil && len(t.held) == 1 {
+				if open {
+					open = false
+					close(in)
+				}
+			}
+		case to <- next:
+			t.waiting = t.waiting[1:]
+		case r := <-out:
+			if err := t.answer(ctx, r); err != nil {
+				return err
+			}
+			if t.again != nil && len(t.held) == 1 && open {
+				open = false
+				close(in)
+			}
+		case <-renew.C:
+			for _, m := range t.held {
+				_ = m.InProgress() // if the connection is cut, the work may go to another
+			}
+		case err := <-done:
+			ended = true
+			return err
+		}
+	}
+}
+
+// fetch gets as many configurations as there is room for, batch after batch.
+func (t *session) fetch(ctx context.Context, wait time.Duration, room <-chan int) {
+	send := func(f fetched) bool {
+		select {
+		case t.tasks <- f:
+			return true
+		case <-ctx.Done():
+			if f.message != nil {
+				_ = f.message.Nak()
+			}
+			return false
+		}
+	}
+	for n := range room {
+		batch, err := t.consumer.Fetch(n, jetstream.FetchMaxWait(wait))
+		if err == nil {
+			for m := range batch.Messages() {
+				send(fetched{message: m})
+			}
+			err = batch.Error()
+		}
+		if !send(fetched{err: err}) {
+			return
+		}
+	}
+}
+
+// take accepts a message of the queue.
+func (t *session) take(ctx context.Context, m jetstream.Msg) error {
+	w, err := decode[work](m.Data())
+	var c space.Configuration
+	if err == nil && len(w.Remeasure) == 0 {
+		c, err = configuration(t.problem.Parameters(), w.Values)
+		if err == nil && keyOf(c) != w.Key {
+			err = errors.New("the key is another one")
+		}
+	}
+	if err != nil {
+		t.connection.dropped.Add(1)
+		return m.TermWithReason("ndtune cannot read it: " + err.Error())
+	}
+	t.held[w.Key] = m
+	if about, err := m.Metadata(); err == nil && about.NumDelivered > maxDeliveries {
+		reason := fmt.Sprintf("%d agents were lost, or did not answer, while they evaluated it", maxDeliveries)
+		if len(w.Remeasure) > 0 {
+			return t.send(ctx, answer{Key: w.Key, Failed: reason})
+		}
+		return t.answer(ctx, tune.Result{Configuration: c, Status: tune.Runtime, Reason: reason, Timestamp: time.Now()})
+	}
+	if len(w.Remeasure) > 0 {
+		t.again = &w
+		return nil
+	}
+	t.waiting = append(t.waiting, c)
+	return nil
+}
+
+// answer sends the result of a configuration.
+func (t *session) answer(ctx context.Context, r tune.Result) error {
+	t.mutex.Lock()
+	t.announcement.Evaluated++
+	t.announcement.Capacity = max(1, t.evaluator.Capacity())
+	t.mutex.Unlock()
+	return t.send(ctx, answer{Key: keyOf(r.Configuration), Result: r})
+}
+
+// send stores an answer, then acknowledges its work: an agent that dies between the two lets it be done twice,
+// never lost. It tries until the context ends.
+func (t *session) send(ctx context.Context, a answer) error {
+	a.Protocol, a.Device = Protocol, t.announcement.Name()
+	data := encode(a)
+	for {
+		_, err := t.connection.js.Publish(ctx, resultSubjects+t.ID, data, jetstream.WithMsgID(t.ID+a.Key))
+		if err == nil {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(shortWait):
+		}
+	}
+	if m := t.held[a.Key]; m != nil {
+		delete(t.held, a.Key)
+		_ = m.Ack() // if it is lost, the work is done twice, and the coordinator drops one result
+	}
+	return nil
+}
+
+// remeasure measures configurations again in turn.
+func (t *session) remeasure(ctx context.Context) error {
+	a := answer{Key: t.again.Key}
+	var all []space.Configuration
+	for _, v := range t.again.Remeasure {
+		c, err := configuration(t.problem.Parameters(), v)
+		if err != nil {
+			a.Failed = err.Error()
+			return t.send(ctx, a)
+		}
+		all = append(all, c)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		times, err := t.evaluator.Remeasure(ctx, all, t.again.Rounds)
+		if a.Times = times; err != nil {
+			a.Failed = err.Error()
+		}
+	}()
+	renew := time.NewTicker(ackWait / 4)
+	defer renew.Stop()
+	for {
+		select {
+		case <-renew.C:
+			_ = t.held[a.Key].InProgress()
+			continue
+		case <-done:
+		}
+		break
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return t.send(ctx, a)
+}
+
+// giveBack returns what was not answered to the queue, for others.
+func (t *session) giveBack() {
+	for _, m := range t.held {
+		_ = m.Nak()
+	}
+}
