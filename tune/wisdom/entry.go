@@ -36,7 +36,7 @@ type Entry struct {
 	problem *problem.Problem
 	query   Query
 
-	constants string
+	constants string // as constantsText returns them
 }
 
 // A Found is the configuration of an Entry.
@@ -49,9 +49,12 @@ type Found struct {
 
 // NewEntry returns the entry of a problem on a device, which device.Describe returns, in the file at path. The key
 // of the source is the name of the kernel by default. Its problem size is for problems that have no fixed one:
-// pipelines, and sizes that depend on parameters. It is an error if the size is not known, or if the file is
+// pipelines, and sizes that depend on parameters. It is an error if the path is empty, if the size is not known, or if the file is
 // there and cannot be read, or has wisdom of another key, of other parameters or another objective.
 func NewEntry(path string, p *problem.Problem, d hardware.Device, s Source) (*Entry, error) {
+	if path == "" {
+		return nil, errors.New("the wisdom file has no name")
+	}
 	size, err := s.size(p.FixedProblemSize())
 	if err != nil {
 		return nil, fmt.Errorf("the problem of %s: %w", p.KernelName(), err)

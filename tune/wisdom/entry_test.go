@@ -210,6 +210,12 @@ func TestNewEntryRefuses(t *testing.T) {
 	}
 }
 
+func TestTunedNeedsAFile(t *testing.T) {
+	if _, err := Tuned(t.Context(), testDevice(t), groups(t, 64), Options{}); err == nil || err.Error() != "the wisdom file has no name" {
+		t.Error(err)
+	}
+}
+
 func TestRecordOfRefuses(t *testing.T) {
 	p := groups(t, 64)
 	ended, cancel := context.WithCancel(t.Context())
