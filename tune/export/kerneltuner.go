@@ -187,7 +187,7 @@ func (f *resultsFile) targets() ([]byte, error) {
 
 // mergeRecords returns a record for each device and size of some records, in the order of these. Of a configuration that
 // is in several of them, the last result counts: the measurements in turn, where there are some. It is an error if a
-// record is of another source of the kernel, or has another objective.
+// record is of another source of the kernel, has another objective, or other constants at the same size.
 func mergeRecords(p *problem.Problem, records []*record.Record) (merged []*record.Record, err error) {
 	for _, r := range records {
 		h := &r.Header
@@ -208,6 +208,11 @@ func mergeRecords(p *problem.Problem, records []*record.Record) (merged []*recor
 			i, merged = len(merged), append(merged, &record.Record{Header: *h})
 		}
 		m := merged[i]
+		for _, c := range h.Constants {
+			if !slices.Contains(m.Header.Constants, c) {
+				return nil, fmt.Errorf("two records on %s at %s differ in the constant %s, which the files of other tuners cannot tell: give one of them", h.Device.Name, figure.Sizes(h.ProblemSize), c.Name)
+			}
+		}
 		m.Results = slices.DeleteFunc(m.Results, func(old tune.Result) bool {
 			return slices.ContainsFunc(r.Results, func(own tune.Result) bool { return own.Configuration.String() == old.Configuration.String() })
 		})

@@ -146,6 +146,7 @@ func TestFilesThatOtherTunersCannotHave(t *testing.T) {
 		format string
 		change func(*problem.Definition)
 		record func(*record.Record)
+		twice  bool // with a record that has another constant
 		old    string
 		want   string
 	}{
@@ -166,6 +167,7 @@ func TestFilesThatOtherTunersCannotHave(t *testing.T) {
 		{format: kernelTuner, record: func(r *record.Record) { r.Header.KernelDigest = "another" }, want: "is of another source of the kernel: tune it again"},
 		{format: kernelTuner, record: func(r *record.Record) { r.Header.Objective = problem.Objective{Name: "speed"} }, want: "has the objective speed, the specification time"},
 		{format: kernelTuner, record: func(r *record.Record) { r.Header.Parameters = r.Header.Parameters[1:] }, want: "has other parameters than the specification"},
+		{format: kernelTuner, twice: true, want: "two records on NVIDIA H200 at 4096 differ in the constant k, which the files of other tuners cannot tell"},
 		{format: kernelTuner, record: func(r *record.Record) { r.Results = nil }, want: "has no results"},
 		{format: kernelTuner, old: `{"version_number":`, want: "it is not a results file of Kernel Tuner: "},
 		{format: kernelTuner, old: `{"version_number":"2.0"}`, want: `version_number is "2.0"`},
@@ -198,15 +200,21 @@ func TestFilesThatOtherTunersCannotHave(t *testing.T) {
 		if test.record != nil {
 			test.record(r)
 		}
+		records := []*record.Record{r}
+		if test.twice {
+			other := *r
+			other.Header.Constants = append(slices.Clone(r.Header.Constants), problem.Constant{Name: "k", Value: 1})
+			records = append(records, &other)
+		}
 		var err error
 		if test.format == clblast {
-			_, err = CLBlast(p, []*record.Record{r})
+			_, err = CLBlast(p, records)
 		} else {
 			var old []byte
 			if test.old != "" {
 				old = []byte(test.old)
 			}
-			_, _, err = KernelTuner(old, p, []*record.Record{r})
+			_, _, err = KernelTuner(old, p, records)
 		}
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%v, want %s", err, test.want)
