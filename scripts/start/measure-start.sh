@@ -4,9 +4,10 @@
 #
 #   measure-start.sh NDTUNE DEVICE [SIZE [REPEATS]]
 #
-# NDTUNE is the built program (CGO_ENABLED=0 go build ./cmd/ndtune, for a machine without Go); DEVICE is a part of the name of the device, such as H200. SIZE is the number of rows and
-# columns (512), REPEATS the number of measurements of each case (5). It needs gcc, CL/cl.h and the OpenCL library. The
-# driver's caches of the user stay: each empty cache is a new folder.
+# NDTUNE is the built program (CGO_ENABLED=0 go build ./cmd/ndtune for a machine without Go). DEVICE is a part of the name
+# of the device, such as H200. SIZE is the number of rows and columns (512), REPEATS the number of measurements of each case
+# (5). The script needs gcc, CL/cl.h and the OpenCL library. The driver's caches of the user stay: each empty cache is a
+# new folder.
 set -eu
 
 [ $# -ge 2 ] || { sed -n '2,11s/^# \{0,1\}//p' "$0" >&2; exit 2; }
