@@ -43,14 +43,8 @@ func TestExportedPrograms(t *testing.T) {
 		check(t, folder, "./main")
 	})
 	t.Run("Python", func(t *testing.T) {
-		python := "python3"
-		if exec.Command(python, "-c", "import pyopencl").Run() != nil {
-			python = "/usr/bin/python3" // of the system, for which PyOpenCL is packaged
-		}
-		if err := exec.Command(python, "-c", "import pyopencl").Run(); err != nil {
-			if slices.Contains(strings.Split(os.Getenv("NDTUNE_REQUIRE_COMPILERS"), ","), "pyopencl") {
-				t.Fatal("there is no PyOpenCL, and NDTUNE_REQUIRE_COMPILERS names it")
-			}
+		python := pythonWithOpenCL(t)
+		if python == "" {
 			t.Skip("there is no PyOpenCL")
 		}
 		tuned := filepath.Join(folder, "tuned")
@@ -86,6 +80,20 @@ func TestExportedPrograms(t *testing.T) {
 		runProgram(t, app, "go", "vet", "./...")
 		check(t, app, "./app")
 	})
+}
+
+// pythonWithOpenCL returns a Python that has PyOpenCL, "" if there is none and NDTUNE_REQUIRE_COMPILERS does not name it.
+func pythonWithOpenCL(t *testing.T) string {
+	t.Helper()
+	for _, python := range []string{"python3", "/usr/bin/python3"} { // the latter is of the system, for which PyOpenCL is packaged
+		if exec.Command(python, "-c", "import pyopencl").Run() == nil {
+			return python
+		}
+	}
+	if slices.Contains(strings.Split(os.Getenv("NDTUNE_REQUIRE_COMPILERS"), ","), "pyopencl") {
+		t.Fatal("there is no PyOpenCL, and NDTUNE_REQUIRE_COMPILERS names it")
+	}
+	return ""
 }
 
 // writeBlocks writes the first block of each language of a document to a file in a folder, and returns the document.
@@ -136,7 +144,8 @@ func runProgram(t *testing.T, folder string, command ...string) string {
 }
 
 // TestExamplePrograms tunes and exports the kernels of docs/export, and builds and runs its programs, which verify
-// their results. docs/export.md has one of them as it is.
+// their results. docs/export.md has one of them as it is. Then it exports two of the logs, and moves the folder with their
+// programs to another place, where they run.
 func TestExamplePrograms(t *testing.T) {
 	for _, name := range []string{"sort.yaml", "sort.c"} {
 		if !strings.Contains(readFile(t, "../../docs/export.md"), readFile(t, "../../docs/export/"+name)) {
@@ -151,14 +160,41 @@ func TestExamplePrograms(t *testing.T) {
 	if exec.Command("gcc", "-include", "CL/cl.h", "-E", "-x", "c", os.DevNull).Run() != nil {
 		t.Skip("gcc has no headers of OpenCL")
 	}
+	languages := []string{"c"}
+	if python := pythonWithOpenCL(t); python != "" {
+		languages = append(languages, "python")
+		t.Setenv("PYTHON", python)
+	}
+	if _, err := exec.LookPath("go"); err == nil {
+		languages = append(languages, "go")
+	}
+	t.Setenv("LANGUAGES", strings.Join(languages, " "))
 	script, err := filepath.Abs("../../docs/export/run.sh")
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := runProgram(t, t.TempDir(), "sh", script, d.Selector, "6", "small", "tuned")
-	for _, name := range []string{"matmul", "diffusion", "sort"} {
-		if !strings.Contains(out, name+": the result is right\n") {
-			t.Errorf("%s is not verified:\n%s", name, out)
+	folder := t.TempDir()
+	check := func(out string, names ...string) {
+		t.Helper()
+		if all := strings.Count(out, ": the result is right\n"); all != len(names)*len(languages) {
+			t.Errorf("%d results are right", all)
+		}
+		for _, name := range names {
+			if got := strings.Count(out, name+": the result is right\n"); got != len(languages) {
+				t.Errorf("%s is right in %d of %q:\n%s", name, got, languages, out)
+			}
 		}
 	}
+	check(runProgram(t, folder, "sh", script, d.Selector, "6", "small", "logs"), "matmul", "diffusion", "sort")
+	if err := os.Remove(filepath.Join(folder, "logs", "sort.jsonl")); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("LOGS", "logs")
+	check(runProgram(t, folder, "sh", script, "small", "built"))
+	for _, rename := range [][2]string{{"built", "moved"}, {"logs", "elsewhere"}} {
+		if err := os.Rename(filepath.Join(folder, rename[0]), filepath.Join(folder, rename[1])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check(runProgram(t, folder, "sh", "moved/run.sh"), "matmul", "diffusion")
 }
