@@ -63,10 +63,12 @@ architecture; one of the same vendor and type; or the best over all.
 
    ndtune wisdom show matmul.wisdom
    ndtune wisdom show matmul.wisdom --device gpu --size 2048,2048
+   ndtune wisdom show matmul.wisdom --size 2048,2048 --set k=512
    ndtune wisdom show matmul.wisdom --size 2048,2048 --spec matmul.yaml --json`,
 			Flags: []cli.Flag{
 				&cli.StringFlag{Name: "device", Aliases: []string{"d"}, Usage: "`DEVICE` to choose for: index, platform:device, cpu, gpu, or a part of its name (default: the first GPU, else the first device)"},
 				problemSizeFlag("problem size to choose for"),
+				&cli.StringSliceFlag{Name: "set", Usage: "with --size, a constant that is no part of the problem size, `CONSTANT=NUMBER`; may be repeated"},
 				&cli.StringFlag{Name: "spec", TakesFile: true, Usage: "with --size, say whether the source is that of the specification `FILE`"},
 				&cli.BoolFlag{Name: "json", Usage: "print JSON"},
 			},
@@ -171,8 +173,12 @@ func showWisdom(c *cli.Context) error {
 		return err
 	case len(paths) > 1:
 		return wrong("one wisdom file at a time, not %s", strings.Join(paths, " "))
-	case size == nil && (c.IsSet("device") || c.IsSet("spec")):
-		return wrong("a device or a specification is looked up with a problem size: add --size X[,Y[,Z]]")
+	case size == nil && (c.IsSet("device") || c.IsSet("spec") || c.IsSet("set")):
+		return wrong("a device, a specification or a constant is looked up with a problem size: add --size X[,Y[,Z]]")
+	}
+	constants, err := constantsToChooseFor(c)
+	if err != nil {
+		return err
 	}
 	f, err := wisdom.Read(paths[0])
 	if err != nil {
@@ -180,7 +186,7 @@ func showWisdom(c *cli.Context) error {
 	}
 	noteSkipped(c.App.ErrWriter, paths[0], f)
 	if size != nil {
-		return chooseWisdom(c, f, size)
+		return chooseWisdom(c, f, wisdom.Query{ProblemSize: size, Constants: constants})
 	}
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, fileOf(f))
@@ -189,8 +195,21 @@ func showWisdom(c *cli.Context) error {
 	return nil
 }
 
-func chooseWisdom(c *cli.Context, f *wisdom.File, size []int) error {
-	q := wisdom.Query{ProblemSize: size}
+// constantsToChooseFor returns the constants that --set gives.
+func constantsToChooseFor(c *cli.Context) (map[string]int, error) {
+	constants := map[string]int{}
+	for _, text := range c.StringSlice("set") {
+		name, value, _ := strings.Cut(text, "=")
+		n := positiveInts(value)
+		if name = strings.TrimSpace(name); name == "" || len(n) != 1 {
+			return nil, wrong("--set %s: want CONSTANT=NUMBER with a positive number, such as k=512", text)
+		}
+		constants[name] = n[0]
+	}
+	return constants, nil
+}
+
+func chooseWisdom(c *cli.Context, f *wisdom.File, q wisdom.Query) error {
 	if path := c.String("spec"); path != "" {
 		s, err := spec.Load(path, spec.Options{})
 		if err != nil {
@@ -213,7 +232,7 @@ func chooseWisdom(c *cli.Context, f *wisdom.File, size []int) error {
 		return printJSON(c.App.Writer, choiceOutput{recordOf(&choice.Record), choice.Level, choice.String(), choice.Weaknesses})
 	}
 	fmt.Fprintf(c.App.Writer, "%s\n", f.Text(&choice.Record))
-	fmt.Fprintf(c.App.ErrWriter, "for %s at %s: %s\n", strings.TrimSpace(q.Device.Name), figure.Sizes(size), choice)
+	fmt.Fprintf(c.App.ErrWriter, "for %s at %s: %s\n", strings.TrimSpace(q.Device.Name), figure.Sizes(q.ProblemSize), choice)
 	return nil
 }
 

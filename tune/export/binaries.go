@@ -189,7 +189,9 @@ func BuildBinaries(identity hardware.Device, p *problem.Problem, f *wisdom.File,
 	}
 	var list []Binary
 	for _, r := range records {
-		choice, err := kept.Choose(wisdom.Query{Device: identity, ProblemSize: r.Header.ProblemSize, SourceDigest: p.KernelDigest()})
+		choice, err := kept.Choose(wisdom.Query{
+			Device: identity, ProblemSize: r.Header.ProblemSize, SourceDigest: p.KernelDigest(), Constants: t.constantsAt(r.Header.Constants),
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -224,6 +226,23 @@ func BuildBinaries(identity hardware.Device, p *problem.Problem, f *wisdom.File,
 		list = append(list, Binary{k, data})
 	}
 	return list, nil
+}
+
+// constantsAt returns the constants that the choice depends on, with the sizes of a record.
+func (t *table) constantsAt(recorded []problem.Constant) map[string]int {
+	values := map[string]int{}
+	for _, of := range t.Constants {
+		values[of.Name] = of.Value
+	}
+	for _, s := range t.Sizes {
+		if _, asked := values[s.Name]; asked {
+			values[s.Name] = 0
+			if i := slices.IndexFunc(recorded, func(c problem.Constant) bool { return c.Name == s.Name }); i >= 0 {
+				values[s.Name], _ = recorded[i].Number().(int)
+			}
+		}
+	}
+	return values
 }
 
 // sized returns the problem at the sizes of a record, which are among its constants, and their options.

@@ -25,9 +25,10 @@ func scale() problem.Definition {
 		Kernel: problem.Kernel{Name: "scale", Source: "// \"scale\" \\ ??/ é\n__kernel void scale(__global float *x) { x[get_global_id(0)] *= factor; }", BuildOptions: []string{"-DFAST=1", `-DTEXT="a \"b"`}},
 		Constants: []problem.Constant{
 			{Name: "size", Value: 64}, {Name: "range", Value: 32, Host: true}, {Name: "factor", Value: "2.5f"}, {Name: "lambda", Value: 3},
+			{Name: "steps", Value: 5, Host: true}, {Name: "depth", Value: 7, Host: true}, {Name: "width", Value: 9, Host: true},
 		},
 		ProblemSize: []problem.Expr{"size", "range + lambda"}, GlobalOffset: []problem.Expr{"size % 3", "0"},
-		Arguments: []problem.Argument{{Name: "x", Type: "float32", Size: "size * max(1, range)", Output: true}},
+		Arguments: []problem.Argument{{Name: "x", Type: "float32", Size: "size * max(1, range) + depth + steps", Output: true}},
 		Parameters: []space.Parameter{
 			{Name: "block_size_x", Values: []space.Value{8, 16, 32}}, {Name: "tile", Values: []space.Value{1, 2}},
 			{Name: "part", Values: []space.Value{0.5, 1.0}}, {Name: "class", Values: []space.Value{true, false}}, {Name: "Tile", Values: []space.Value{1, 2.5}}, {Name: "how", Values: []space.Value{"a", "b"}},
@@ -101,12 +102,15 @@ func questions(t *testing.T, r *rand.Rand, p *problem.Problem, f *wisdom.File, s
 		d := device(r)
 		h := d.described()
 		w, height := size(), size()-4
-		if at := f.Records[r.IntN(len(f.Records))].ProblemSize; r.IntN(4) == 0 {
+		if at := f.Records[r.IntN(len(f.Records))].ProblemSize; r.IntN(2) == 0 {
 			w, height = at[0], at[1]-3
 		}
-		fmt.Fprintf(&questions, "%s\t%s\t%s\t%d\t%s\t%s\t%s\t%d\t%d\t%d\t%s\t%s\t%s\t%d\t%d\n",
-			d.name, d.vendor, d.driver, d.typ, d.platform, d.extension, d.board, d.major, d.minor, d.version, h.Name, h.Type, h.Architecture, w, height)
-		choice, err := f.Choose(wisdom.Query{Device: h, ProblemSize: []int{w, height + 3}, SourceDigest: p.KernelDigest()})
+		depth, steps := r.IntN(20), 1<<r.IntN(5)
+		fmt.Fprintf(&questions, "%s\t%s\t%s\t%d\t%s\t%s\t%s\t%d\t%d\t%d\t%s\t%s\t%s\t%d\t%d\t%d\t%d\n",
+			d.name, d.vendor, d.driver, d.typ, d.platform, d.extension, d.board, d.major, d.minor, d.version, h.Name, h.Type, h.Architecture, w, height, steps, depth)
+		choice, err := f.Choose(wisdom.Query{
+			Device: h, ProblemSize: []int{w, height + 3}, SourceDigest: p.KernelDigest(), Constants: map[string]int{"steps": steps, "depth": depth, "width": 9},
+		})
 		if err != nil {
 			fmt.Fprintln(&answers, "no size")
 			continue
@@ -114,6 +118,7 @@ func questions(t *testing.T, r *rand.Rand, p *problem.Problem, f *wisdom.File, s
 		levels[choice.Level]++
 		sized := scale()
 		sized.Constants[0].Value, sized.Constants[1].Value = w, height
+		sized.Constants[4].Value, sized.Constants[5].Value = steps, depth
 		at := mustProblem(t, sized)
 		c, err := at.Parameters().Configure(choice.Record.Configuration)
 		if err != nil {
@@ -197,7 +202,7 @@ var programs = []program{
 	{"Go", "go", []string{"go", "build", "-o", "go", "./app"}, []string{"./go"}},
 }
 
-// TestProgramsChooseAsWisdomDoes asks programs with the exported files about random devices and sizes.
+// TestProgramsChooseAsWisdomDoes asks programs with the exported files about random devices, sizes and constants.
 func TestProgramsChooseAsWisdomDoes(t *testing.T) {
 	p := mustProblem(t, scale())
 	r := rand.New(rand.NewPCG(15, 3))
@@ -213,7 +218,7 @@ func TestProgramsChooseAsWisdomDoes(t *testing.T) {
 		{"large, of a rate", true, large, func() int { return []int{6_000_000, 1_500_001, 1_500_000, 3_000_000}[r.IntN(4)] + r.IntN(3) }},
 	} {
 		f := &wisdom.File{Key: "scale", Parameters: p.Parameters().Names(), Objective: problem.Objective{Name: "time", Maximize: test.maximize}}
-		for n := range 60 {
+		for n := range 120 {
 			c := map[string]space.Value{}
 			for i := range p.Parameters().Len() {
 				q := p.Parameters().At(i)
@@ -223,8 +228,16 @@ func TestProgramsChooseAsWisdomDoes(t *testing.T) {
 			if r.IntN(5) == 0 {
 				d.Vendor, d.Type = "", ""
 			}
+			var constants map[string]space.Value
+			if r.IntN(4) > 0 {
+				constants = map[string]space.Value{"depth": r.IntN(8), "steps": 1 << r.IntN(5), "width": 9 + r.IntN(2), "half": 0.5}
+			}
+			size := []int{test.recorded(), 3 + test.recorded()}
+			if n > 0 && r.IntN(4) > 0 { // with other constants
+				d, size = f.Records[n-1].Device, f.Records[n-1].ProblemSize
+			}
 			f.Records = append(f.Records, wisdom.Record{
-				Device: d, ProblemSize: []int{test.recorded(), 3 + test.recorded()}, Configuration: c,
+				Device: d, ProblemSize: size, Constants: constants, Configuration: c,
 				Time: float64(n + 1), Objective: float64(r.IntN(3) + 1), Verified: r.IntN(3) > 0, SourceDigest: []string{p.KernelDigest(), p.KernelDigest(), ""}[r.IntN(3)],
 				Date: time.Unix(int64(r.IntN(5)), 0),
 			})

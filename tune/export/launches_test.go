@@ -108,7 +108,7 @@ func launchesOf(t *testing.T, n, steps, most int) string {
 // TestSizesOfBuffers: a constant that only the size of a buffer reads is one that the application gives.
 func TestSizesOfBuffers(t *testing.T) {
 	d := scale()
-	d.Constants = append(d.Constants, problem.Constant{Name: "depth", Value: 4, Host: true}, problem.Constant{Name: "other", Value: 4})
+	d.Constants = append(d.Constants, problem.Constant{Name: "other", Value: 4})
 	d.Arguments[0].Size = "size * max(1, range) * depth"
 	p := mustProblem(t, d)
 	f := wisdomAt(t, p, "scale", []int{64, 35}, 8)

@@ -30,8 +30,9 @@ type table struct {
 	Key, Kernel string
 	Parameters  []variable
 	Sizes       []variable // the whole-number constants that the problem size, the size of a buffer or a repeat reads
+	Constants   []constant // that the choice depends on besides the problem size, by name
 	Levels      []string   // in words, from level 1
-	Records     []entry    // of one device together, the best of one size first
+	Records     []entry    // of one group together
 	Source      []string   // lines
 
 	problem     *problem.Problem
@@ -46,10 +47,18 @@ type variable struct {
 	IsMacro           bool // of a size: the kernel gets it as a macro
 }
 
+// A constant is a positive whole number that the problem size does not read.
+type constant struct {
+	Name  string
+	Value int // unless the application gives it
+}
+
 // An entry is a record with the figures that the lookup needs.
 type entry struct {
 	wisdom.Record
 	Size       [3]int  // of the problem; 1 in further dimensions
+	Constants  []int   // in the order of those of the table; 0: unknown
+	Group      int     // of records whose costs can be compared
 	Values     []value // in the order of the parameters
 	Options    string  // for the compiler, without the sizes
 	Cost       float64 // the objective; less is better
@@ -113,11 +122,17 @@ func (t *table) addSizes(given []problem.Expr) error {
 	}
 	read := slices.Concat(t.problemSize, t.problem.BufferSizes(), repeats(t.problem.Steps()))
 	for _, c := range d.Constants {
-		_, whole := c.Number().(int)
-		if whole && slices.ContainsFunc(read, func(e *expression.Expression) bool { return e.Reads(c.Name) }) {
+		n, whole := c.Number().(int)
+		isRead := func(e *expression.Expression) bool { return e.Reads(c.Name) }
+		isSize := whole && slices.ContainsFunc(read, isRead)
+		if isSize {
 			t.Sizes = append(t.Sizes, variable{Name: c.Name, IsMacro: !c.Host})
 		}
+		if (isSize || n > 0) && !slices.ContainsFunc(t.problemSize, isRead) {
+			t.Constants = append(t.Constants, constant{c.Name, n})
+		}
 	}
+	slices.SortFunc(t.Constants, func(a, b constant) int { return strings.Compare(a.Name, b.Name) })
 	return nil
 }
 
@@ -202,6 +217,16 @@ func (t *table) addRecords(p *problem.Problem, f *wisdom.File) error {
 			SameSource: r.SourceDigest == digest, Overall: kept.Text(&r) == best,
 		}
 		copy(e.Size[:], r.ProblemSize)
+		for _, of := range t.Constants {
+			n, _ := r.Constants[of.Name].(int)
+			e.Constants = append(e.Constants, max(0, n))
+		}
+		if n := len(t.Records); n > 0 {
+			last := &t.Records[n-1]
+			if e.Group = last.Group; !wisdom.Comparable(&last.Record, &r) {
+				e.Group++
+			}
+		}
 		for i := range c.Len() {
 			e.Values = append(e.Values, value{t.Parameters[i].Name, c.At(i)})
 		}
@@ -275,6 +300,7 @@ type form struct {
 	Runtime           string // the operations that the expressions call
 	Parameters, Sizes []variable
 	ProblemSize       []string // an expression for each dimension
+	Asked             []string // an expression for each of the Constants
 	NDRange           string   // a function; "": of a pipeline
 	Launches          string   // a function
 	BuffersBytes      string   // a function
@@ -310,6 +336,13 @@ func (t *table) in(d dialect, names functions) (*form, error) {
 			return nil, fmt.Errorf("problem_size[%d]: %w", i, err)
 		}
 		f.ProblemSize = append(f.ProblemSize, text)
+	}
+	for _, of := range t.Constants {
+		asked, isSize := identifiers[of.Name]
+		if !isSize {
+			asked = fmt.Sprint(of.Value)
+		}
+		f.Asked = append(f.Asked, asked)
 	}
 	var err error
 	choice := []string{names.choice}

@@ -3,6 +3,8 @@ package wisdom
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -17,7 +19,7 @@ type Level int
 // The levels. A later one is used only if there is no record for those before it. Within each but the first,
 // the record of the nearest size is chosen.
 const (
-	SameSize         Level = iota + 1 // the same device and the same size
+	SameSize         Level = iota + 1 // the same device, the same size, and no other value of a constant of the query
 	SameDevice                        // the same device, by name, vendor and type
 	SameArchitecture                  // another device with the same instruction set; never if it is unknown
 	SameVendor                        // another device of the same vendor and type
@@ -51,9 +53,10 @@ type WeaknessKind string
 
 // The kinds, from the gravest.
 const (
-	SourceDiffers WeaknessKind = "source"     // the kernel's digest is another one, or not recorded
-	DriverDiffers WeaknessKind = "driver"     // the driver or the platform is another one, or not recorded
-	NotVerified   WeaknessKind = "unverified" // the output was not compared with a reference
+	SourceDiffers   WeaknessKind = "source"     // the kernel's digest is another one, or not recorded
+	ConstantsDiffer WeaknessKind = "constants"  // a constant of the query has another value, or is not recorded
+	DriverDiffers   WeaknessKind = "driver"     // the driver or the platform is another one, or not recorded
+	NotVerified     WeaknessKind = "unverified" // the output was not compared with a reference
 )
 
 // A Weakness is a reason to trust a choice less.
@@ -67,6 +70,10 @@ type Query struct {
 	Device       hardware.Device // as device.Describe returns it
 	ProblemSize  []int           // one to three positive numbers; missing dimensions are 1
 	SourceDigest string          // of the kernel that will run: see [problem.Problem.KernelDigest]; "": any
+
+	// Constants are those that the problem size does not tell and that matter, such as the inner dimension of a
+	// matrix multiplication. Those that are not positive do not count.
+	Constants map[string]int
 }
 
 // A Choice is the answer to a Query.
@@ -107,10 +114,12 @@ func sizeText(size []int) string { return figure.Sizes(size) }
 //
 //  1. Records of the same source come before those of another or an unknown one.
 //  2. The nearer size comes first: see [Nearer].
-//  3. Records of the same driver come before those of another or an unknown one, and verified records before
+//  3. The nearer constants of the query come first, by the same distances. A record that does not know one is
+//     infinitely far in it.
+//  4. Records of the same driver come before those of another or an unknown one, and verified records before
 //     unverified ones. A new driver changes the best configuration less than another size does.
-//  4. On one device, the better objective. Objectives of two devices cannot be compared: between these, the
-//     newer record comes first, then the name of the device decides.
+//  5. The better objective, if the objectives can be compared: those of one device, driver, source, size and
+//     constants. Otherwise the newer record comes first, then the name of the device decides.
 //
 // It is an error if the file has no records or if the size is not one to three positive numbers.
 func (f *File) Choose(q Query) (Choice, error) {
@@ -125,7 +134,8 @@ func (f *File) Choose(q Query) (Choice, error) {
 		has func(*Record) bool
 	}{
 		{SameSize, func(r *Record) bool {
-			return sameDevice(&r.Device, &q.Device) && sameSize(r.ProblemSize, q.ProblemSize)
+			differs := func(c constant) bool { return c.recorded > 0 && c.recorded != c.asked }
+			return sameDevice(&r.Device, &q.Device) && sameSize(r.ProblemSize, q.ProblemSize) && !slices.ContainsFunc(q.constants(r), differs)
 		}},
 		{SameDevice, func(r *Record) bool { return sameDevice(&r.Device, &q.Device) }},
 		{SameArchitecture, func(r *Record) bool {
@@ -157,24 +167,25 @@ func (f *File) best(q Query, has func(*Record) bool) *Record {
 		return cmp.Or(
 			compareWeak(of(a, SourceDiffers), of(b, SourceDiffers)),
 			Nearer(q.ProblemSize, a.ProblemSize, b.ProblemSize),
+			q.nearerConstants(a, b),
 			compareWeak(of(a, DriverDiffers), of(b, DriverDiffers)),
 			compareWeak(of(a, NotVerified), of(b, NotVerified)),
 		)
 	}
-	// First the best of each device, then the best of these: an order that compares the objectives of some pairs
-	// and the dates of others would not be transitive.
-	var ofDevice []*Record
+	// First the best of those whose objectives can be compared, then the best of these: an order that compares the
+	// objectives of some pairs and the dates of others would not be transitive.
+	var ofGroup []*Record
 	for _, r := range f.Sorted() {
-		switch last := len(ofDevice) - 1; {
+		switch last := len(ofGroup) - 1; {
 		case !has(&r):
-		case last < 0 || modelOf(&r) != modelOf(ofDevice[last]):
-			ofDevice = append(ofDevice, &r)
-		case cmp.Or(order(&r, ofDevice[last]), f.compare(&r, ofDevice[last])) < 0:
-			ofDevice[last] = &r
+		case last < 0 || !Comparable(&r, ofGroup[last]):
+			ofGroup = append(ofGroup, &r)
+		case cmp.Or(order(&r, ofGroup[last]), f.compare(&r, ofGroup[last])) < 0:
+			ofGroup[last] = &r
 		}
 	}
 	var best *Record
-	for _, r := range ofDevice {
+	for _, r := range ofGroup {
 		if best == nil || cmp.Or(order(r, best), best.Date.Compare(r.Date)) < 0 {
 			best = r
 		}
@@ -182,13 +193,46 @@ func (f *File) best(q Query, has func(*Record) bool) *Record {
 	return best
 }
 
+// A constant of a query and of a record.
+type constant struct {
+	name     string
+	asked    int // positive
+	recorded int // 0: not known, or not a positive whole number
+}
+
+// constants returns the constants of the query, by name.
+func (q *Query) constants(r *Record) (all []constant) {
+	for _, name := range slices.Sorted(maps.Keys(q.Constants)) {
+		if q.Constants[name] > 0 {
+			recorded, _ := r.Constants[name].(int)
+			all = append(all, constant{name, q.Constants[name], max(0, recorded)})
+		}
+	}
+	return all
+}
+
+// nearerConstants returns a negative number if the constants of record a are nearer than those of b, 0 if both are
+// equally near.
+func (q *Query) nearerConstants(a, b *Record) int {
+	of := func(r *Record) (distances []float64, product float64) {
+		var asked, recorded []float64
+		product = 1
+		for _, c := range q.constants(r) {
+			v := float64(c.recorded)
+			if c.recorded == 0 {
+				v = math.Inf(1)
+			}
+			asked, recorded, product = append(asked, float64(c.asked)), append(recorded, v), product*v
+		}
+		return problem.Distances(asked, recorded), product
+	}
+	d, p := of(a)
+	e, s := of(b)
+	return cmp.Or(slices.Compare(d, e), cmp.Compare(p, s))
+}
+
 // compareWeak compares two indices of a weakness: -1, for none, comes first.
 func compareWeak(a, b int) int { return cmp.Compare(min(a, 0), min(b, 0)) }
-
-// modelOf returns the name, vendor and type of the device of a record.
-func modelOf(r *Record) [3]string {
-	return [3]string{r.Device.Name, r.Device.Vendor, r.Device.Type}
-}
 
 // sameDevice reports whether two devices are of one model: one name, and one vendor and one type where both
 // are known.
@@ -203,9 +247,9 @@ func known(a, b string) bool {
 	return a != "" && a == b
 }
 
-// weaknesses returns the weaknesses of a record as the answer to a query, the gravest first. The drivers
-// of a choice over all devices differ anyway.
-func weaknesses(r *Record, q Query, drivers bool) []Weakness {
+// weaknesses returns the weaknesses of a record as the answer to a query, the gravest first. A choice over all
+// devices and sizes is nowhere near, and its constants and its driver differ anyway.
+func weaknesses(r *Record, q Query, near bool) []Weakness {
 	var found []Weakness
 	add := func(kind WeaknessKind, format string, args ...any) {
 		found = append(found, Weakness{kind, fmt.Sprintf(format, args...)})
@@ -217,9 +261,18 @@ func weaknesses(r *Record, q Query, drivers bool) []Weakness {
 	default:
 		add(SourceDiffers, "the source has changed since the measurement")
 	}
+	if near {
+		for _, c := range q.constants(r) {
+			if c.recorded == 0 {
+				add(ConstantsDiffer, "%s is not recorded", c.name)
+			} else if c.recorded != c.asked {
+				add(ConstantsDiffer, "%s was %d, and is %d", c.name, c.recorded, c.asked)
+			}
+		}
+	}
 	was, is := &r.Device, &q.Device
 	switch {
-	case !drivers:
+	case !near:
 	case was.Platform != "" && is.Platform != "" && !known(was.Platform, is.Platform):
 		add(DriverDiffers, "the platform was %s, and is %s", was.Platform, strings.TrimSpace(is.Platform))
 	case was.Driver == "":

@@ -40,6 +40,10 @@ func (r Record) took(ms float64) Record  { r.Time, r.Objective = ms, ms; return 
 func (r Record) of(source string) Record { r.SourceDigest = source; return r }
 func (r Record) unverified() Record      { r.Verified = false; return r }
 func (r Record) on(day int) Record       { r.Date = time.Date(2026, 1, day, 0, 0, 0, 0, time.UTC); return r }
+func (r Record) with(k any) Record {
+	r.Constants = map[string]space.Value{"k": k, "label": "x", "seed": 0}
+	return r
+}
 func fileOf(records ...Record) *File {
 	return &File{Key: "k", Parameters: []string{"x"}, Objective: problem.Objective{Name: "time"}, Records: records}
 }
@@ -47,6 +51,8 @@ func fileOf(records ...Record) *File {
 func TestChoose(t *testing.T) {
 	same := Query{Device: h200, ProblemSize: []int{2048, 2048}, SourceDigest: "d1"}
 	on := func(d hardware.Device) Query { q := same; q.Device = d; return q }
+	deep := same
+	deep.Constants = map[string]int{"k": 4096, "seed": 0}
 	for _, test := range []struct {
 		name    string
 		query   Query
@@ -92,6 +98,18 @@ func TestChoose(t *testing.T) {
 		{"the source comes before the driver", same, []Record{at(1, h200, 2048, 2048).of("d0"), at(2, newer, 2048, 2048)}, 2, "the same device and size 2048×2048; the driver was 580.2, and is 570.1"},
 		{"any source", Query{Device: h200, ProblemSize: []int{2048, 2048}}, []Record{at(1, h200, 2048, 2048).of("d0").took(0.1), at(2, h200, 2048, 2048)}, 1, "the same device and size 2048×2048"},
 		{"the default of the same source", on(epyc), []Record{at(1, mi250, 64).took(2), at(2, mi250, 64).of("d0"), at(2, a100, 64).of("d0")}, 1, "the best over all devices and sizes, on average 1.00 times the best time of the 1 of 1 for which it is recorded"},
+
+		{"the constants at the same size", deep, []Record{at(1, h200, 2048, 2048).with(64).took(0.1), at(2, h200, 2048, 2048).with(4096)}, 2, "the same device and size 2048×2048"},
+		{"the nearest constants", deep, []Record{at(1, h200, 2048, 2048).with(64).took(0.1), at(2, h200, 2048, 2048).with(1024), at(3, h200, 2048, 2048).with(32768)}, 2, "the same device, nearest size 2048×2048; k was 1024, and is 4096"},
+		{"the smaller constants of two", deep, []Record{at(1, h200, 2048, 2048).with(8192).took(0.1), at(2, h200, 2048, 2048).with(2048)}, 2, "the same device, nearest size 2048×2048; k was 2048, and is 4096"},
+		{"the nearer size comes before the constants", deep, []Record{at(1, h200, 1024, 1024).with(64), at(2, h200, 512, 512).with(4096)}, 1, "the same device, nearest size 1024×1024; k was 64, and is 4096"},
+		{"the constants come before the driver", deep, []Record{at(1, newer, 2048, 2048).with(4096), at(2, h200, 2048, 2048).with(2048)}, 1, "the same device and size 2048×2048; the driver was 580.2, and is 570.1"},
+		{"unknown constants are of the same size", deep, []Record{at(1, h200, 2048, 2048), at(2, h200, 2048, 2048).with(2048)}, 1, "the same device and size 2048×2048; k is not recorded"},
+		{"but weaker than equal ones", deep, []Record{at(1, h200, 2048, 2048).took(0.1), at(2, h200, 2048, 2048).with(4096)}, 2, "the same device and size 2048×2048"},
+		{"and than others", deep, []Record{at(1, h200, 1024, 1024).took(0.1), at(2, h200, 1024, 1024).with(1)}, 2, "the same device, nearest size 1024×1024; k was 1, and is 4096"},
+		{"a number with a fraction is unknown", deep, []Record{at(1, h200, 2048, 2048).with(4096.5)}, 1, "the same device and size 2048×2048; k is not recorded"},
+		{"constants that are not asked for: the newer record, not the better time", same, []Record{at(1, h200, 2048, 2048).with(64).took(0.1).on(1), at(2, h200, 2048, 2048).with(4096).on(2)}, 2, "the same device and size 2048×2048"},
+		{"the default with constants", Query{Device: epyc, ProblemSize: []int{64}, Constants: deep.Constants}, []Record{at(1, mi250, 64).with(64)}, 1, "the best over all devices and sizes, on average 1.00 times the best time of the 1 of 1 for which it is recorded"},
 
 		{"a verified record", same, []Record{at(1, h200, 2048, 2048).unverified().took(0.1), at(2, h200, 2048, 2048)}, 2, "the same device and size 2048×2048"},
 		{"all at once", on(newer), []Record{at(1, h200, 64).of("d0").unverified()}, 1, "the same device, nearest size 64; the source has changed since the measurement; the driver was 570.1, and is 580.2; the output was not verified"},

@@ -184,6 +184,10 @@ func groupOf(r *Record) group {
 	return group{d.Name, d.Vendor, d.Type, d.Platform, d.Driver, r.SourceDigest, constantsText(r.Constants), padded(r.ProblemSize)}
 }
 
+// Comparable reports whether the objectives of two records can be compared. They can if the records are of one device,
+// driver, source and size with the same constants.
+func Comparable(a, b *Record) bool { return groupOf(a) == groupOf(b) }
+
 // key returns a text that is the same for equal configurations.
 func (f *File) key(r *Record) string {
 	texts := make([]string, len(f.Parameters))

@@ -9,8 +9,8 @@ int main(void) {
         struct device d;
         scale_choice c;
         nd_range r;
-        char *field[15], *rest = line;
-        for (i = 0; i < 15; i++) {
+        char *field[17], *rest = line;
+        for (i = 0; i < 17; i++) {
             size_t n = strcspn(rest, "\t\n");
             field[i] = rest;
             rest += n + (rest[n] != 0);
@@ -27,7 +27,7 @@ int main(void) {
         d.major = (cl_uint)atoi(field[7]);
         d.minor = (cl_uint)atoi(field[8]);
         d.version = (cl_uint)atoi(field[9]);
-        if (scale_choose(&d, atoll(field[13]), atoll(field[14]), 3, &c)) {
+        if (scale_choose(&d, atoll(field[13]), atoll(field[14]), 3, atoll(field[15]), atoll(field[16]), &c)) {
             printf("no size\n");
             continue;
         }
