@@ -14,6 +14,7 @@ import (
 
 	"github.com/ndtune/ndtune/internal/foreign"
 	devices "github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/space"
@@ -241,6 +242,32 @@ func mustDecode(t *testing.T, data []byte) []Binary {
 		t.Fatal(err)
 	}
 	return list
+}
+
+// TestBinariesOfConstants: each of two records of one problem size with different constants gets the program that is
+// chosen for its constants.
+func TestBinariesOfConstants(t *testing.T) {
+	d := triple()
+	d.Constants = append(d.Constants, problem.Constant{Name: "k", Value: 8})
+	d.Arguments[0].Size = "n * k"
+	p := mustProblem(t, d)
+	device := hardware.Device{Name: "d", Vendor: "v", Platform: "p", Driver: "1"}
+	f := &wisdom.File{Key: "triple", Parameters: p.Parameters().Names(), Objective: problem.Objective{Name: "time"}}
+	var logs []*record.Record
+	for i, k := range []int{64, 4096} {
+		logs = append(logs, &record.Record{Header: record.Header{Device: device, ProblemSize: []int{64}, Constants: []problem.Constant{{Name: "n", Value: 64}, {Name: "k", Value: k}}}})
+		f.Records = append(f.Records, wisdom.Record{
+			Device: device, ProblemSize: []int{64}, Constants: map[string]space.Value{"n": 64, "k": k}, Configuration: map[string]space.Value{"block_size_x": 16 << i},
+			Time: float64(k), Objective: float64(k), SourceDigest: p.KernelDigest(),
+		})
+	}
+	list, err := BuildBinaries(device, p, f, nil, logs, func(*problem.Problem, space.Configuration, string) ([]byte, error) { return []byte("program"), nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(list) != 2 || list[0].Options != "-D more=1 -D block_size_x=16 -D n=64 -D k=64" || list[1].Options != "-D more=1 -D block_size_x=32 -D n=64 -D k=4096" {
+		t.Errorf("%d programs: %q", len(list), list)
+	}
 }
 
 // twoBinaries returns two programs of the kernel of scale.
