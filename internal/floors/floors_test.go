@@ -32,8 +32,11 @@ func TestImportsPointDown(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if entry.IsDir() && file != "." && (strings.HasPrefix(entry.Name(), ".") || entry.Name() == "testdata") {
-			return fs.SkipDir
+		if entry.IsDir() && file != "." {
+			_, err := fs.Stat(root, path.Join(file, "go.mod")) // of another module
+			if err == nil || strings.HasPrefix(entry.Name(), ".") || entry.Name() == "testdata" {
+				return fs.SkipDir
+			}
 		}
 		if entry.IsDir() || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
 			return nil
