@@ -3,12 +3,14 @@
 package main
 
 import (
+	"encoding/json"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/fleet"
 	"github.com/ndtune/ndtune/tune/record"
 )
 
@@ -63,7 +65,7 @@ func TestAFleetLosesNothing(t *testing.T) {
 	url := fleetOf(t, t.TempDir())
 	doomed := agentOf(t, t.TempDir(), url)
 	log := filepath.Join(folder, "add.jsonl")
-	arguments := []string{"tune", "add.yaml", "--fleet", url, "--log", log, "--device", "cpu"}
+	arguments := []string{"tune", "add.yaml", "--fleet", url, "--log", log}
 
 	first := startProgram(t, folder, nil, arguments...)
 	first.read(3) // «Using:», a header and a result
@@ -79,8 +81,46 @@ func TestAFleetLosesNothing(t *testing.T) {
 	}
 	eachOnce(t, log, 9)
 
+	shown := startProgram(t, folder, nil, "fleet", "show", "--fleet", url).end()
+	if shown.status != 0 || !strings.HasPrefix(shown.out, "machine/device") || !strings.Contains(shown.out, "/"+needDevice(t).Selector+" ") {
+		t.Errorf("%+v", shown)
+	}
+	asJSON := startProgram(t, folder, nil, "fleet", "show", "--fleet", url, "--json").end()
+	var devices []fleet.Announcement
+	if err := json.Unmarshal([]byte(asJSON.out), &devices); err != nil || len(devices) == 0 || devices[0].Device.Name == "" {
+		t.Errorf("%v: %+v", err, asJSON)
+	}
+
 	stays.signal(syscall.SIGINT)
 	if ended := stays.end(); ended.status != statusInterrupted {
 		t.Errorf("agent: %+v", ended)
+	}
+}
+
+func TestWrongFleets(t *testing.T) {
+	folder := specFolder(t)
+	url := fleetOf(t, t.TempDir())
+	for _, test := range []struct {
+		arguments string
+		want      string
+	}{
+		{"tune add.yaml --fleet " + url, "has no device: start an agent there"},
+		{"tune add.yaml --fleet nats://127.0.0.1:1", "--fleet: connect to the fleet at nats://127.0.0.1:1: "},
+		{"tune add.yaml --fleet nats://192.0.2.1:4222", "its address begins with tls://"},
+		{"tune add.yaml --fleet tls://192.0.2.1:4222", "needs credentials"},
+		{"tune add.yaml --in-process --fleet " + url, "--in-process is about this machine"},
+		{"tune add.yaml --set n=1024,2048 --fleet " + url, "--fleet tunes one size"},
+		{"agent", "name the fleet with --fleet URL"},
+		{"fleet show", "name the fleet with --fleet URL"},
+		{"fleet serve --listen 0.0.0.0:0", "listens on this machine alone"},
+		{"fleet serve --listen 127.0.0.1", "is not HOST:PORT"},
+	} {
+		ended := startProgram(t, folder, nil, strings.Fields(test.arguments)...).end()
+		if ended.status != 2 || !strings.Contains(ended.notes, test.want) || ended.out != "" {
+			t.Errorf("ndtune %s: %+v; want %s", test.arguments, ended, test.want)
+		}
+	}
+	if logs, _ := filepath.Glob(filepath.Join(folder, "state", "ndtune", "*")); len(logs) > 0 {
+		t.Errorf("files were written: %v", logs)
 	}
 }
