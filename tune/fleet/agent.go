@@ -195,6 +195,14 @@ func (a *Agent) during(ctx context.Context, id string) (context.Context, context
 	return ctx, cancel
 }
 
+// goesOn reports whether a search is still there.
+func (a *Agent) goesOn(id string) bool {
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	_, there := a.searches[id]
+	return there
+}
+
 // sameModel compares devices whose timers may not be known yet.
 func sameModel(a, b hardware.Device) error {
 	a.Timer, b.Timer = "", ""
@@ -279,7 +287,15 @@ func (s *station) run(ctx context.Context) {
 		err := s.work(within, next, len(fit) > 1)
 		gone := within.Err() != nil
 		cancel()
-		if err != nil && !gone {
+		var passes *passing
+		switch {
+		case err == nil || gone:
+		case errors.As(err, &passes):
+			select {
+			case <-ctx.Done():
+			case <-time.After(renewal):
+			}
+		default:
 			s.agent.note("%s does not work for the search of %s: %v.", s.device.Selector, next.Kernel, err)
 			s.mutex.Lock()
 			s.refused[next.ID] = err.Error()
@@ -288,6 +304,11 @@ func (s *station) run(ctx context.Context) {
 		}
 	}
 }
+
+// passing is an error of the connection or the server. It is no reason to refuse a search.
+type passing struct{ error }
+
+func (p *passing) Unwrap() error { return p.error }
 
 func (s *station) close() {
 	if s.evaluator != nil {
@@ -300,7 +321,7 @@ func (s *station) close() {
 func (s *station) open(ctx context.Context, next search) (*problem.Problem, error) {
 	data, err := s.connection.problems.GetBytes(ctx, next.Object)
 	if err != nil {
-		return nil, fmt.Errorf("get the problem: %w", err)
+		return nil, &passing{fmt.Errorf("get the problem: %w", err)}
 	}
 	d, err := problem.Decode(data)
 	if err != nil {

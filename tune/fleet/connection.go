@@ -65,7 +65,7 @@ func (c *Connection) prepare(ctx context.Context, replicas int) (err error) {
 		return err
 	}
 	for _, s := range []jetstream.StreamConfig{
-		{Name: workStream, Subjects: []string{workSubjects + "*"}, Retention: jetstream.WorkQueuePolicy, MaxMsgSize: maxMessage},
+		{Name: workStream, Subjects: []string{workSubjects + "*"}, Retention: jetstream.WorkQueuePolicy, MaxAge: problemsAge, MaxMsgSize: maxMessage},
 		{Name: resultStream, Subjects: []string{resultSubjects + "*"}, MaxAge: resultsAge, MaxMsgSize: maxMessage},
 	} {
 		s.Replicas = replicas

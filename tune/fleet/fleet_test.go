@@ -11,6 +11,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
@@ -381,5 +384,115 @@ func TestMalformedMessages(t *testing.T) {
 	}
 	if evaluated.Load() != 30 {
 		t.Errorf("%d evaluations of 30 configurations", evaluated.Load())
+	}
+}
+
+// TestAgentsThatLeaveInOrder: work that agents give back counts as no loss of an agent.
+func TestAgentsThatLeaveInOrder(t *testing.T) {
+	s, p := listen(t), newProblem(t, 1)
+	var e *Evaluator
+	held := make(chan struct{})
+	stuck := func(context.Context, *problem.Problem, Settings) (Opened, error) {
+		return &holder{fake{capacity: 1}, held}, nil
+	}
+	end := start(t, s, "m0", stuck)
+	e = open(t, s, p, Options{})
+	done := make(chan *tune.Outcome, 1)
+	go func() {
+		outcome, err := tune.Run(context.Background(), p, e, tune.Options{Finalists: -1})
+		if err != nil {
+			t.Error(err)
+		}
+		done <- outcome
+	}()
+	for i := range maxDeliveries + 1 {
+		<-held
+		next := start(t, s, fmt.Sprint("n", i), stuck)
+		end()
+		end = next
+	}
+	<-held
+	start(t, s, "last", opens(&fake{of: correct, capacity: 1}))
+	end()
+	if outcome := <-done; len(outcome.Results) != 1 || outcome.Results[0].Status != tune.Correct {
+		t.Errorf("%+v", outcome.Results)
+	}
+}
+
+// holder holds each configuration until its context ends.
+type holder struct {
+	fake
+	held chan<- struct{}
+}
+
+func (h *holder) Evaluate(ctx context.Context, in <-chan space.Configuration, _ chan<- tune.Result) error {
+	for {
+		select {
+		case _, ok := <-in:
+			if !ok {
+				return nil
+			}
+			h.held <- struct{}{}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// TestAConfigurationThatKills: a configuration whose agents are lost becomes a failed result, and the others are
+// evaluated.
+func TestAConfigurationThatKills(t *testing.T) {
+	defer func(old time.Duration) { ackWait = old }(ackWait)
+	ackWait = 200 * time.Millisecond
+	s, p := listen(t), newProblem(t, 3)
+	c := connect(t, s)
+	start(t, s, "m", opens(&fake{of: correct, capacity: 1}))
+	e := open(t, s, p, Options{Search: "s"})
+	// Agents that take the configuration i = 1 and are never heard of again: they get it before the agent.
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var bad space.Configuration
+	for i := range 3 {
+		all, err := p.Parameters().Configure(map[string]space.Value{"i": i})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i == 1 {
+			bad = all
+		}
+	}
+	w := work{Protocol: Protocol, Key: keyOf(bad), Values: valuesOf(bad)}
+	queue, err := c.js.CreateConsumer(ctx, workStream, jetstream.ConsumerConfig{Durable: "dead", FilterSubject: workSubjects + "dead", AckPolicy: jetstream.AckExplicitPolicy, AckWait: ackWait})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.js.Publish(ctx, workSubjects+"dead", encode(w)); err != nil {
+		t.Fatal(err)
+	}
+	for range maxDeliveries { // each is one that dies
+		if m, err := queue.Next(jetstream.FetchMaxWait(10 * time.Second)); err != nil || m == nil {
+			t.Fatal(err)
+		}
+	}
+	m, err := queue.Next(jetstream.FetchMaxWait(10 * time.Second))
+	if err != nil {
+		t.Fatal(err)
+	}
+	session := &session{
+		station: &station{agent: &Agent{searches: map[string]known{}}, connection: c, evaluator: &fake{capacity: 1}},
+		search:  search{ID: "s"}, problem: p, held: map[string]jetstream.Msg{},
+	}
+	if err := session.take(ctx, m); err != nil || len(session.waiting) > 0 {
+		t.Fatalf("%v, waiting %v", err, session.waiting)
+	}
+	outcome, err := tune.Run(ctx, p, e, tune.Options{Finalists: -1})
+	if err != nil || len(outcome.Results) != 3 {
+		t.Fatalf("%d results, %v", len(outcome.Results), err)
+	}
+	for _, r := range outcome.Results {
+		failed := r.Status == tune.Runtime && strings.Contains(r.Reason, "3 agents were lost")
+		if failed != (r.Configuration.Int("i") == 1) {
+			t.Errorf("%s: %s, %s", r.Configuration, r.Status, r.Reason)
+		}
 	}
 }

@@ -32,13 +32,15 @@ const (
 const (
 	renewal       = 3 * time.Second  // between announcements of an agent or a search
 	expiry        = 15 * time.Second // of an announcement that is not renewed
-	ackWait       = 20 * time.Second // until work that no agent renews goes to another
 	maxDeliveries = 3                // of a configuration
 	resultsAge    = 24 * time.Hour
-	problemsAge   = 7 * 24 * time.Hour
-	maxMessage    = 512 << 10 // bytes of a message
-	maxProblem    = 16 << 30  // bytes of a problem
+	problemsAge   = 7 * 24 * time.Hour // and of work
+	maxMessage    = 512 << 10          // bytes of a message
+	maxProblem    = 16 << 30           // bytes of a problem
 )
+
+// ackWait is the time until work that no agent renews goes to another. Tests shorten it.
+var ackWait = 20 * time.Second
 
 // An Announcement says what a device of an agent is and does.
 type Announcement struct {

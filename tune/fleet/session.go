@@ -48,10 +48,10 @@ func (s *station) work(ctx context.Context, next search, others bool) error {
 	}
 	consumer, err := s.connection.js.Consumer(ctx, workStream, next.ID)
 	if err != nil {
-		return fmt.Errorf("the queue of the search: %w", err)
+		return &passing{fmt.Errorf("the queue of the search: %w", err)}
 	}
 	t := &session{station: s, search: next, problem: p, consumer: consumer, held: map[string]jetstream.Msg{}, tasks: make(chan fetched)}
-	defer t.giveBack()
+	defer t.giveBackAll()
 	wait := longWait
 	if others {
 		wait = shortWait
@@ -59,7 +59,7 @@ func (s *station) work(ctx context.Context, next search, others bool) error {
 	if observer, ok := s.evaluator.(tune.Observer); ok {
 		best, err := s.connection.nats.Subscribe(bestSubjects+next.ID, func(m *nats.Msg) { t.observe(observer, m) })
 		if err != nil {
-			return err
+			return &passing{err}
 		}
 		defer best.Unsubscribe()
 	}
@@ -163,7 +163,7 @@ func (t *session) fetch(ctx context.Context, wait time.Duration, room <-chan int
 			return true
 		case <-ctx.Done():
 			if f.message != nil {
-				_ = f.message.Nak()
+				t.giveBack(f.message)
 			}
 			return false
 		}
@@ -194,7 +194,8 @@ func (t *session) take(ctx context.Context, m jetstream.Msg) error {
 	}
 	if err != nil {
 		t.connection.dropped.Add(1)
-		return m.TermWithReason("ndtune cannot read it: " + err.Error())
+		_ = m.TermWithReason("ndtune cannot read it: " + err.Error())
+		return nil
 	}
 	t.held[w.Key] = m
 	if about, err := m.Metadata(); err == nil && about.NumDelivered > maxDeliveries {
@@ -281,9 +282,23 @@ func (t *session) remeasure(ctx context.Context) error {
 	return t.send(ctx, a)
 }
 
-// giveBack returns what was not answered to the queue, for others.
-func (t *session) giveBack() {
+// giveBackAll returns what was not answered to the queue.
+func (t *session) giveBackAll() {
 	for _, m := range t.held {
-		_ = m.Nak()
+		t.giveBack(m)
 	}
+}
+
+// giveBack returns work to the queue for others, as new work: it counts as no loss of an agent. The work of a search that
+// has ended is dropped.
+func (t *session) giveBack(m jetstream.Msg) {
+	if t.agent.goesOn(t.ID) {
+		ctx, cancel := context.WithTimeout(context.Background(), renewal)
+		defer cancel()
+		if _, err := t.connection.js.Publish(ctx, m.Subject(), m.Data()); err != nil {
+			_ = m.Nak()
+			return
+		}
+	}
+	_ = m.Ack()
 }
