@@ -17,6 +17,7 @@ import (
 	"github.com/ndtune/ndtune/tune/fleet"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/worker"
 )
 
@@ -250,6 +251,10 @@ func (t *tuning) openFleet(early float64) error {
 // fleetSearch returns the id of the search in the fleet. A search that goes on with a run log has the same id as the one
 // that began it, so that results that were on their way are not lost.
 func (t *tuning) fleetSearch() string {
+	t.started = time.Now()
+	if begun := record.Begun(t.logPath); begun != nil {
+		t.started = begun.Started
+	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%s", t.spec.Problem.Digest(), t.size.String(), t.started.UTC().Format(time.RFC3339Nano)))
 	return hex.EncodeToString(sum[:16])
 }

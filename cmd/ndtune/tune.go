@@ -135,7 +135,7 @@ type tuning struct {
 	quick    *quickPeaks  // of the command
 
 	fleet      *fleet.Connection // nil: this machine
-	started    time.Time         // of the run log
+	started    time.Time         // of the run log; zero: when it is opened
 	devices    []device.Listed
 	peaks      *hardware.Peaks
 	limitLater bool // addLimits finds the peaks after the search
@@ -258,10 +258,6 @@ func (t *tuning) run() (*tune.Outcome, error) {
 			return nil, err
 		}
 	}
-	t.started = time.Now()
-	if begun := record.Begun(t.logPath); begun != nil {
-		t.started = begun.Started
-	}
 	if err := t.findPeaks(t.logPath); err != nil {
 		return nil, err
 	}
@@ -368,6 +364,9 @@ func (t *tuning) openLog() error {
 	}
 	header.Metrics, header.Verified = p.MetricNames(header.Device), p.Verified()
 	header.Iterations, header.Strategy, header.Seed = t.cli.Int("iterations"), t.strategy, t.cli.Uint64("seed")
+	if t.started.IsZero() {
+		t.started = time.Now()
+	}
 	header.Started, header.Tool = t.started, "ndtune "+versionText()
 
 	path := t.logPath

@@ -5,15 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
@@ -21,201 +18,6 @@ import (
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/wisdom"
 )
-
-// saxpy computes y = a·x + y in place. The parameter fault makes it wrong, or unable to build or to launch.
-const saxpy = `
-#if fault == 2
-#error this configuration does not build
-#elif fault == 4
-__attribute__((reqd_work_group_size(3, 1, 1)))
-#endif
-__kernel void saxpy(__global float *y, __global const float *x, const float a) {
-    int i = get_group_id(0) * block_size_x * work + get_local_id(0);
-    for (int k = 0; k < work; k++, i += block_size_x) {
-        if (i >= n) return;
-        y[i] += a * x[i];
-#if fault == 1
-        y[i] += 1;
-#elif fault == 3
-        if (x[i] > 2) y[i] += 1; // not in the data of the problem
-#endif
-    }
-}`
-
-// The faults. Those of the kernel are found by the verification, but for wrongForLarge.
-const (
-	none          = 0
-	wrong         = 1
-	unbuildable   = 2
-	wrongForLarge = 3
-	unlaunchable  = 4
-)
-
-const n = 10_000
-
-// problemWith is saxpy with three sizes of a work-group and these values of fault.
-func problemWith(t *testing.T, verified bool, faults ...space.Value) *problem.Problem {
-	t.Helper()
-	d := problem.Definition{
-		Kernel:      problem.Kernel{Name: "saxpy", Source: saxpy},
-		Constants:   []problem.Constant{{Name: "n", Value: n}},
-		ProblemSize: []problem.Expr{"n"},
-		GridDiv:     [3][]problem.Expr{{"block_size_x", "work"}},
-		Arguments: []problem.Argument{
-			{Name: "y", Type: "float32", Size: "n", Fill: problem.Fill{Kind: array.Random}, Output: true},
-			{Name: "x", Type: "float32", Size: "n", Fill: problem.Fill{Kind: array.Random}},
-			{Name: "a", Value: float32(2)},
-		},
-		Parameters: []space.Parameter{
-			{Name: "block_size_x", Values: []space.Value{16, 32, 64}},
-			{Name: "work", Values: []space.Value{1, 2}},
-			{Name: "fault", Values: faults},
-		},
-	}
-	if verified {
-		d.Verify = &problem.Verification{Reference: func(in map[string]*array.Array) (map[string]*array.Array, error) {
-			x, err := array.Slice[float32](in["x"])
-			if err != nil {
-				return nil, err
-			}
-			y, err := array.Slice[float32](in["y"])
-			for i := range y {
-				y[i] += 2 * x[i]
-			}
-			return map[string]*array.Array{"y": in["y"]}, err
-		}}
-	}
-	p, err := problem.New(d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
-// An application adds vectors whose data change from step to step, and checks every result.
-type application struct {
-	t        *testing.T
-	launcher *device.Launcher
-	y, x     *cl.Buffer
-	rng      *rand.Rand
-	large    bool // some values are large
-	works    int  // number of calls of work
-	trials   int  // number of these that are trials
-}
-
-func newApplication(t *testing.T) *application {
-	t.Helper()
-	all, err := device.List()
-	if err != nil && os.Getenv("NDTUNE_REQUIRE_OPENCL") == "" {
-		t.Skipf("no OpenCL device: %v", err)
-	}
-	selector := os.Getenv("NDTUNE_TEST_DEVICE")
-	if selector == "" {
-		selector = "cpu"
-	}
-	chosen, err := device.Select(all, selector)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a := &application{t: t, rng: rand.New(rand.NewPCG(1, 2))}
-	if a.launcher, err = device.NewLauncher(chosen.Device, ""); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(a.launcher.Release)
-	for _, b := range []**cl.Buffer{&a.y, &a.x} {
-		if *b, err = a.launcher.Context.NewBuffer(cl.ReadWrite, 4*n); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup((*b).Release)
-	}
-	return a
-}
-
-func (a *application) open(p *problem.Problem, o Options) *Kernel {
-	a.t.Helper()
-	k, err := New(a.launcher, p, o)
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	a.t.Cleanup(func() { _ = k.Close() })
-	return k
-}
-
-// step makes a step with new data, whose result must be right, and returns the configuration that made it. Check
-// lets the application tell the kernel of wrong results of trials.
-func (a *application) step(k *Kernel, check bool) (c space.Configuration, trial bool) {
-	a.t.Helper()
-	x, y, out := make([]float32, n), make([]float32, n), make([]float32, n)
-	for i := range x {
-		x[i], y[i] = a.rng.Float32(), a.rng.Float32()
-		if a.large && i%100 == 0 {
-			x[i] += 10
-		}
-	}
-	scalar := a.rng.Float32()
-	wrongAt, calls := -1, 0
-	_, hadBest := k.Best()
-	err := k.Do(a.t.Context(), func(s *Step) error {
-		a.works++
-		calls++
-		c, trial, wrongAt = s.Variant.Configuration, s.Trial, -1
-		if trial {
-			a.trials++
-		}
-		queue := a.launcher.Queue
-		if err := errors.Join(queue.Write(a.x, 0, cl.Bytes(x)), queue.Write(a.y, 0, cl.Bytes(y))); err != nil {
-			return err
-		}
-		if err := s.Run(a.y, a.x, scalar); err != nil {
-			return err
-		}
-		if err := queue.Read(a.y, 0, cl.Bytes(out)); err != nil {
-			return err
-		}
-		for i := range out {
-			if want := y[i] + scalar*x[i]; out[i]-want > 1e-4 || want-out[i] > 1e-4 {
-				wrongAt = i
-				break
-			}
-		}
-		if check && wrongAt >= 0 {
-			return fmt.Errorf("%w at %d", ErrWrong, wrongAt)
-		}
-		return nil
-	})
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	if wrongAt >= 0 {
-		a.t.Errorf("the result of %s is wrong", c)
-	}
-	if calls > 1 && hadBest && trial {
-		a.t.Errorf("after a failure, the step was made with a further trial, %s", c)
-	}
-	return c, trial
-}
-
-// finish makes steps until the search is over, and returns its outcome.
-func (a *application) finish(k *Kernel, check bool) *tune.Outcome {
-	a.t.Helper()
-	for range 1000 {
-		if o, over := k.Outcome(); over {
-			return o
-		}
-		a.step(k, check)
-	}
-	a.t.Fatal("the search does not end")
-	return nil
-}
-
-// statuses counts the results by fault and status.
-func statuses(o *tune.Outcome) map[string]int {
-	counts := map[string]int{}
-	for _, r := range o.Results {
-		counts[fmt.Sprintf("%d %s", r.Configuration.Int("fault"), r.Status)]++
-	}
-	return counts
-}
 
 // TestEveryResultIsRight: the application computes right results with every step, though half of the
 // configurations are wrong or do not build. They are marked, and later steps use the best.
@@ -267,41 +69,6 @@ func TestEveryResultIsRight(t *testing.T) {
 	}
 }
 
-// TestWisdomThatIsWrong: a record of the file that turns out wrong is not used, and a search begins.
-func TestWisdomThatIsWrong(t *testing.T) {
-	a := newApplication(t)
-	p := problemWith(t, true, none, wrong)
-	identity, err := device.Describe(a.launcher.Device)
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "saxpy.wisdom")
-	if _, err := wisdom.Add(t.Context(), path, &wisdom.File{
-		Key: "saxpy", Parameters: p.Parameters().Names(), Objective: p.Objective(),
-	}); err != nil {
-		t.Fatal(err)
-	}
-	line := fmt.Sprintf(`{"config":[64,2,1],"problem_size":[%[1]d],"constants":{"n":%[1]d},"environment":{"device_name":%[2]q,"vendor":%[3]q,"device_type":%[4]q},"time":1e-9,"verified":true,"source_digest":%[5]q}`+"\n",
-		n, identity.Name, identity.Vendor, identity.Type, p.KernelDigest())
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := f.WriteString(line); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
-	k := a.open(p, Options{Wisdom: wisdom.Options{File: path}})
-	if k.known == nil {
-		t.Fatal("the record is not known")
-	}
-	if o := a.finish(k, false); o == nil || o.Best.Configuration.Int("fault") != none {
-		t.Errorf("%+v", o)
-	}
-}
-
 // TestChecksOfTheApplication: a configuration that is right for the data of the problem and wrong for those of the
 // application is found by the check of the application, and its step is computed again.
 func TestChecksOfTheApplication(t *testing.T) {
@@ -335,18 +102,6 @@ func (credulous) Evaluate(_ context.Context, in <-chan space.Configuration, out 
 		out <- tune.Result{Configuration: c, Status: tune.Correct, Verified: true}
 	}
 	return nil
-}
-
-// TestLaunchesThatFail: a launch that fails in the midst of a step is a failure of the configuration.
-func TestLaunchesThatFail(t *testing.T) {
-	a := newApplication(t)
-	p := problemWith(t, true, unlaunchable, none, unbuildable)
-	o := a.finish(a.open(p, Options{EarlyStop: 1, Wisdom: wisdom.Options{
-		Open: func(context.Context) (wisdom.Evaluator, error) { return credulous{}, nil },
-	}}), false)
-	if got := fmt.Sprint(statuses(o)); got != "map[0 correct:6 2 compile:6 4 runtime:6]" {
-		t.Error(got)
-	}
 }
 
 // TestALogGoesOn: a search goes on with the log of an earlier process, and what that has called the best is verified
@@ -399,21 +154,6 @@ func TestALogGoesOn(t *testing.T) {
 	}
 }
 
-// TestNothingIsCorrect: without a correct configuration, a step is an error that says why.
-func TestNothingIsCorrect(t *testing.T) {
-	a := newApplication(t)
-	k := a.open(problemWith(t, true, wrong), Options{})
-	for range 2 {
-		err := k.Do(t.Context(), func(*Step) error { t.Error("work was called"); return nil })
-		if err == nil || err.Error() != "tune saxpy: none of 6 configurations is correct" {
-			t.Error(err)
-		}
-	}
-	if _, ok := k.Best(); ok {
-		t.Error("there is a best")
-	}
-}
-
 // TestStepsThatEnd: errors of the application, its context and Close end a step, and the search goes on or ends.
 func TestStepsThatEnd(t *testing.T) {
 	a := newApplication(t)
@@ -445,36 +185,6 @@ func TestStepsThatEnd(t *testing.T) {
 		}
 	}
 	if err := k.Do(t.Context(), func(*Step) error { return nil }); err == nil || err.Error() != "the kernel is closed" {
-		t.Error(err)
-	}
-}
-
-// TestVerifierThatFails: if nothing can be verified any more, steps go on with the best, and Close says why.
-func TestVerifierThatFails(t *testing.T) {
-	a := newApplication(t)
-	opened := 0
-	k := a.open(problemWith(t, true, none), Options{Wisdom: wisdom.Options{
-		Open: func(context.Context) (wisdom.Evaluator, error) {
-			if opened++; opened > 1 {
-				return nil, errors.New("no memory")
-			}
-			return credulous{}, nil
-		},
-	}})
-	for {
-		if _, ok := k.Best(); ok && k.trial == nil {
-			break
-		}
-		a.step(k, false)
-	}
-	k.closeVerifier()
-	for range 3 {
-		c, trial := a.step(k, false)
-		if best, ok := k.Best(); !ok || trial || c.Key() != best.Key() {
-			t.Errorf("%s, a trial: %t; the best is %s", c, trial, best)
-		}
-	}
-	if err := k.Close(); err == nil || err.Error() != "no memory" {
 		t.Error(err)
 	}
 }

@@ -77,7 +77,7 @@ func (a *Agent) Run(ctx context.Context, c *Connection) error {
 	all.Go(func() { cancel(a.watch(ctx, c)) })
 	id := rand.Text()
 	for i, d := range a.Devices {
-		s := &station{agent: a, connection: c, device: d, refused: map[string]string{}}
+		s := &station{agent: a, connection: c, device: d}
 		s.announcement = Announcement{
 			Protocol: Protocol, Tool: a.Tool, Agent: fmt.Sprintf("%s_%d", id, i), Machine: a.Machine, Process: os.Getpid(),
 			Selector: d.Selector, Device: d.Identity, Capacity: 1, Since: time.Now(),
@@ -147,13 +147,13 @@ func (a *Agent) watch(ctx context.Context, c *Connection) error {
 func (a *Agent) set(id string, s *search) {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
-	_, had := a.searches[id]
+	before, had := a.searches[id]
 	if s == nil {
 		delete(a.searches, id)
 	} else {
 		a.searches[id] = known{*s, time.Now()}
 	}
-	if had != (s != nil) {
+	if had != (s != nil) || before.Begun != a.searches[id].Begun {
 		close(a.changed)
 		a.changed = make(chan struct{})
 	}
@@ -179,10 +179,9 @@ func (a *Agent) during(ctx context.Context, id string) (context.Context, context
 	go func() {
 		for {
 			a.mutex.Lock()
-			_, there := a.searches[id]
 			changed := a.changed
 			a.mutex.Unlock()
-			if !there {
+			if !a.goesOn(id) {
 				cancel()
 			}
 			select {
@@ -216,11 +215,11 @@ type station struct {
 	device     Device
 
 	evaluator Opened // nil: none is open
-	of        string // its search, and the digest of its problem
+	problem   *problem.Problem
+	of        string // the search of both, and the digest of the problem
 
 	mutex        sync.Mutex
 	announcement Announcement
-	refused      map[string]string // why, by search
 }
 
 // announce renews the announcement until the context ends, and withdraws it then.
@@ -244,12 +243,8 @@ func (s *station) announce(ctx context.Context) {
 func (s *station) publish(ctx context.Context) {
 	s.mutex.Lock()
 	a := s.announcement
-	a.Refused = nil
-	for _, id := range slices.Sorted(maps.Keys(s.refused)) {
-		a.Refused = append(a.Refused, Refusal{id, s.refused[id]})
-	}
 	s.mutex.Unlock()
-	a.Announced = time.Now()
+	a.Announced, a.Dropped = time.Now(), s.connection.dropped.Load()
 	_, _ = s.connection.agents.Put(ctx, a.Agent, encode(a))
 }
 
@@ -267,7 +262,9 @@ func (s *station) run(ctx context.Context) {
 	last := ""
 	for ctx.Err() == nil {
 		fit, changed := s.agent.forDevice(s.device.Identity)
-		fit = slices.DeleteFunc(fit, func(k search) bool { return s.refused[k.ID] != "" })
+		fit = slices.DeleteFunc(fit, func(k search) bool {
+			return slices.ContainsFunc(s.announcement.Refused, func(r Refusal) bool { return r.Search == k.Begun })
+		})
 		if len(fit) == 0 {
 			s.close()
 			if s.announcement.Search != "" {
@@ -297,10 +294,10 @@ func (s *station) run(ctx context.Context) {
 			}
 		default:
 			s.agent.note("%s does not work for the search of %s: %v.", s.device.Selector, next.Kernel, err)
-			s.mutex.Lock()
-			s.refused[next.ID] = err.Error()
-			s.mutex.Unlock()
-			s.publish(ctx)
+			s.change(ctx, func(a *Announcement) {
+				known := a.Refused[max(0, len(a.Refused)-maxRefusals+1):]
+				a.Refused = append(slices.Clone(known), Refusal{next.Begun, err.Error()})
+			})
 		}
 	}
 }
@@ -313,12 +310,35 @@ func (p *passing) Unwrap() error { return p.error }
 func (s *station) close() {
 	if s.evaluator != nil {
 		s.evaluator.Close()
-		s.evaluator, s.of = nil, ""
+		s.evaluator, s.problem, s.of = nil, nil, ""
 	}
 }
 
 // open opens the evaluator for a search, if it is not the one that is open.
-func (s *station) open(ctx context.Context, next search) (*problem.Problem, error) {
+func (s *station) open(ctx context.Context, next search) error {
+	if s.of == next.ID+next.Digest {
+		return nil
+	}
+	p, err := s.problemOf(ctx, next)
+	if err != nil {
+		return err
+	}
+	s.close()
+	e, err := s.device.Open(ctx, p, next.Settings)
+	if err != nil {
+		return err
+	}
+	s.evaluator, s.problem, s.of = e, p, next.ID+next.Digest
+	s.change(ctx, func(a *Announcement) {
+		a.Device, a.Search, a.Problem, a.Since = e.Device(), next.ID, next.Kernel, time.Now()
+		a.Capacity = cmp.Or(e.Capacity(), 1)
+	})
+	return nil
+}
+
+// problemOf gets the problem of a search. The problem may come from anybody, so what it names on this machine is refused
+// before it is made.
+func (s *station) problemOf(ctx context.Context, next search) (*problem.Problem, error) {
 	data, err := s.connection.problems.GetBytes(ctx, next.Object)
 	if err != nil {
 		return nil, &passing{fmt.Errorf("get the problem: %w", err)}
@@ -341,18 +361,5 @@ func (s *station) open(ctx context.Context, next search) (*problem.Problem, erro
 	if p.Digest() != next.Digest {
 		return nil, errors.New("the problem is another one here than at the coordinator")
 	}
-	if s.of == next.ID+next.Digest {
-		return p, nil
-	}
-	s.close()
-	e, err := s.device.Open(ctx, p, next.Settings)
-	if err != nil {
-		return nil, err
-	}
-	s.evaluator, s.of = e, next.ID+next.Digest
-	s.change(ctx, func(a *Announcement) {
-		a.Device, a.Search, a.Problem, a.Since = e.Device(), next.ID, next.Kernel, time.Now()
-		a.Capacity = cmp.Or(e.Capacity(), 1)
-	})
 	return p, nil
 }

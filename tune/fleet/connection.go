@@ -15,7 +15,6 @@ import (
 type Access struct {
 	Credentials string // file of a NATS user; "": none
 	Authority   string // file with the certificate of the server's authority; "": those of the system
-	Replicas    int    // of streams and buckets that do not exist yet; 0: one
 }
 
 // A Connection is a connection to a fleet.
@@ -50,7 +49,7 @@ func Connect(ctx context.Context, address, name string, a Access) (*Connection, 
 		return nil, fmt.Errorf("connect to the fleet at %s: %w", address, err)
 	}
 	c := &Connection{nats: n}
-	if err := c.prepare(ctx, max(1, a.Replicas)); err != nil {
+	if err := c.prepare(ctx); err != nil {
 		n.Close()
 		return nil, fmt.Errorf("the server at %s: %w", address, err)
 	}
@@ -58,7 +57,7 @@ func Connect(ctx context.Context, address, name string, a Access) (*Connection, 
 }
 
 // prepare makes what is missing in JetStream.
-func (c *Connection) prepare(ctx context.Context, replicas int) (err error) {
+func (c *Connection) prepare(ctx context.Context) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, connectLimit)
 	defer cancel()
 	if c.js, err = jetstream.New(c.nats); err != nil {
@@ -68,13 +67,12 @@ func (c *Connection) prepare(ctx context.Context, replicas int) (err error) {
 		{Name: workStream, Subjects: []string{workSubjects + "*"}, Retention: jetstream.WorkQueuePolicy, MaxAge: problemsAge, MaxMsgSize: maxMessage},
 		{Name: resultStream, Subjects: []string{resultSubjects + "*"}, MaxAge: resultsAge, MaxMsgSize: maxMessage},
 	} {
-		s.Replicas = replicas
 		if _, err = c.js.CreateStream(ctx, s); err != nil && !errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
 			return err
 		}
 	}
 	bucket := func(name string) (jetstream.KeyValue, error) {
-		kv, err := c.js.CreateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: name, TTL: expiry, MaxValueSize: maxMessage, Replicas: replicas})
+		kv, err := c.js.CreateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: name, TTL: expiry, MaxValueSize: maxMessage})
 		if errors.Is(err, jetstream.ErrBucketExists) {
 			return c.js.KeyValue(ctx, name)
 		}
@@ -86,7 +84,7 @@ func (c *Connection) prepare(ctx context.Context, replicas int) (err error) {
 	if c.searches, err = bucket(searchesBucket); err != nil {
 		return err
 	}
-	c.problems, err = c.js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: problemsBucket, TTL: problemsAge, Replicas: replicas})
+	c.problems, err = c.js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: problemsBucket, TTL: problemsAge})
 	if errors.Is(err, jetstream.ErrBucketExists) {
 		c.problems, err = c.js.ObjectStore(ctx, problemsBucket)
 	}
@@ -95,9 +93,6 @@ func (c *Connection) prepare(ctx context.Context, replicas int) (err error) {
 
 // Close ends the connection.
 func (c *Connection) Close() { c.nats.Close() }
-
-// Dropped returns the number of messages that could not be read.
-func (c *Connection) Dropped() int { return int(c.dropped.Load()) }
 
 // readAll reads the messages of a bucket. Those that cannot be read are left out.
 func readAll[T versioned](ctx context.Context, kv jetstream.KeyValue) (all []T, err error) {

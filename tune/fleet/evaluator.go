@@ -36,15 +36,13 @@ type Options struct {
 // An Evaluator evaluates configurations on the devices of one kind in a fleet.
 type Evaluator struct {
 	connection *Connection
-	problem    *problem.Problem
 	search     search
 	note       func(text string)
-	opened     string // tells this evaluator from others with its id
 	end        context.CancelFunc
 	all        sync.WaitGroup
 
-	mutex   sync.Mutex
 	device  hardware.Device
+	mutex   sync.Mutex
 	devices map[string]present // by agent
 	counted int
 	changed chan struct{} // closed when devices change
@@ -84,10 +82,10 @@ func Open(ctx context.Context, c *Connection, p *problem.Problem, d hardware.Dev
 	}
 	d.Timer = ""
 	e := &Evaluator{
-		connection: c, problem: p, note: o.Note, device: d, devices: map[string]present{}, changed: make(chan struct{}),
-		opened: rand.Text(), answers: make(chan answer), early: map[string]answer{}, answered: map[string]bool{},
+		connection: c, note: o.Note, device: d, devices: map[string]present{}, changed: make(chan struct{}),
+		answers: make(chan answer), early: map[string]answer{}, answered: map[string]bool{},
 		search: search{
-			Protocol: Protocol, ID: cmp.Or(o.Search, rand.Text()), Kernel: p.KernelName(), Digest: p.Digest(), Object: p.Digest(), Device: d, Settings: o.Settings,
+			Protocol: Protocol, ID: cmp.Or(o.Search, rand.Text()), Begun: rand.Text(), Kernel: p.KernelName(), Digest: p.Digest(), Object: p.Digest(), Device: d, Settings: o.Settings,
 		},
 	}
 	if e.note == nil {
@@ -129,6 +127,7 @@ func (e *Evaluator) begin(ctx context.Context, problem []byte) error {
 	}
 	within, end := context.WithCancel(context.WithoutCancel(ctx))
 	e.end = end
+	earlier := results.CachedInfo().NumPending
 	reading, err := results.Consume(func(m jetstream.Msg) {
 		a, err := decode[answer](m.Data())
 		if err != nil {
@@ -145,7 +144,7 @@ func (e *Evaluator) begin(ctx context.Context, problem []byte) error {
 	}
 	e.all.Go(func() { <-within.Done(); reading.Stop() })
 	// Those of an earlier evaluator come first, so that nothing is asked again.
-	for range results.CachedInfo().NumPending {
+	for range earlier {
 		select {
 		case a := <-e.answers:
 			e.keep(a)
@@ -225,31 +224,38 @@ func (e *Evaluator) present() []present {
 	return slices.Collect(maps.Values(e.devices))
 }
 
+// hopeful returns a channel that is closed when the devices change, or an error if all of them refuse the search.
+func (e *Evaluator) hopeful() (changed <-chan struct{}, err error) {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	var refusals []string
+	for _, p := range e.devices {
+		for _, r := range p.Refused {
+			if r.Search == e.search.Begun {
+				refusals = append(refusals, p.Name()+": "+r.Why)
+			}
+		}
+	}
+	if len(refusals) > 0 && len(refusals) == len(e.devices) {
+		slices.Sort(refusals)
+		return nil, fmt.Errorf("no agent works for this search:\n%s", strings.Join(refusals, "\n"))
+	}
+	return e.changed, nil
+}
+
 // await waits until a device is ready for the search.
 func (e *Evaluator) await(ctx context.Context) error {
 	for {
-		e.mutex.Lock()
-		changed := e.changed
-		var refusals []string
-		for _, p := range e.devices {
+		changed, err := e.hopeful()
+		if err != nil {
+			return err
+		}
+		for _, p := range e.present() {
 			if p.Search == e.search.ID {
-				peaks := e.search.Settings.Peaks
 				e.device = p.Device
-				e.device.Peaks = peaks
-				e.mutex.Unlock()
+				e.device.Peaks = e.search.Settings.Peaks
 				return nil
 			}
-			for _, r := range p.Refused {
-				if r.Search == e.search.ID {
-					refusals = append(refusals, p.Name()+": "+r.Why)
-				}
-			}
-		}
-		all := len(refusals) > 0 && len(refusals) == len(e.devices)
-		e.mutex.Unlock()
-		if all {
-			slices.Sort(refusals)
-			return fmt.Errorf("no agent works for this search:\n%s", strings.Join(refusals, "\n"))
 		}
 		select {
 		case <-ctx.Done():
@@ -301,10 +307,16 @@ func (e *Evaluator) Evaluate(ctx context.Context, in <-chan space.Configuration,
 			return ctx.Err()
 		}
 	}
+	changed, err := e.hopeful()
 	for in != nil || len(waiting) > 0 {
+		if err != nil {
+			return err
+		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
+		case <-changed:
+			changed, err = e.hopeful()
 		case c, ok := <-in:
 			if !ok {
 				in = nil
@@ -352,7 +364,7 @@ func (e *Evaluator) ask(ctx context.Context, w work) error {
 		return fmt.Errorf("a configuration has %d bytes, more than %d", len(data), maxMessage)
 	}
 	for {
-		_, err := e.connection.js.Publish(ctx, workSubjects+e.search.ID, data, jetstream.WithMsgID(e.opened+w.Key))
+		_, err := e.connection.js.Publish(ctx, workSubjects+e.search.ID, data, jetstream.WithMsgID(e.search.Begun+w.Key))
 		if err == nil {
 			return nil
 		}
@@ -373,10 +385,16 @@ func (e *Evaluator) Remeasure(ctx context.Context, configurations []space.Config
 	if err := e.ask(ctx, w); err != nil {
 		return nil, err
 	}
+	changed, err := e.hopeful()
 	for {
+		if err != nil {
+			return nil, err
+		}
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
+		case <-changed:
+			changed, err = e.hopeful()
 		case a := <-e.answers:
 			switch {
 			case a.Key != w.Key:
@@ -403,6 +421,9 @@ func (e *Evaluator) Close() {
 		e.end()
 		e.all.Wait()
 		e.end = nil
+	}
+	if n := e.connection.dropped.Swap(0); n > 0 {
+		e.note(fmt.Sprintf("Messages that could not be read and were dropped: %d.", n))
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), connectLimit)
 	defer cancel()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/gob"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -314,7 +315,7 @@ func TestForeignProblems(t *testing.T) {
 			t.Fatal(err)
 		}
 		id := fmt.Sprintf("s%d", len(test.want))
-		if _, err := c.searches.Put(t.Context(), id, encode(search{Protocol: Protocol, ID: id, Digest: "d", Object: "foreign", Device: gpu})); err != nil {
+		if _, err := c.searches.Put(t.Context(), id, encode(search{Protocol: Protocol, ID: id, Begun: id, Digest: "d", Object: "foreign", Device: gpu})); err != nil {
 			t.Fatal(err)
 		}
 		awaitRefusal(t, c, id, test.want)
@@ -362,7 +363,8 @@ func TestMalformedMessages(t *testing.T) {
 	other := wrong
 	other.Protocol++
 	for _, subject := range []string{workSubjects + "s", resultSubjects + "s"} {
-		for _, data := range [][]byte{nil, []byte("garbage"), []byte("{}"), []byte(`{"protocol":1}`), []byte(`{"protocol":1,"key":7}`), encode(wrong), encode(other), []byte(`{"protocol":1,"key":"k","values":{"i":99}}`), bytes.Repeat([]byte("["), 100_000)} {
+		for _, data := range [][]byte{nil, []byte("garbage"), []byte("{}"), []byte(`{"protocol":1}`), []byte(`{"protocol":1,"key":7}`), encode(wrong), encode(other), []byte(`{"protocol":1,"key":"k","values":{"i":99}}`),
+			[]byte(`{"protocol":1,"key":"again","remeasure":[{"i":1}],"rounds":1}`), []byte(`{"protocol":1,"key":"again2","remeasure":[{"i":1}],"rounds":1}`), bytes.Repeat([]byte("["), 100_000)} {
 			for range 2 {
 				if _, err := c.js.Publish(t.Context(), subject, data); err != nil {
 					t.Fatal(err)
@@ -442,7 +444,8 @@ func (h *holder) Evaluate(ctx context.Context, in <-chan space.Configuration, _ 
 // TestAConfigurationThatKills: a configuration whose agents are lost becomes a failed result, and the others are
 // evaluated.
 func TestAConfigurationThatKills(t *testing.T) {
-	defer func(old time.Duration) { ackWait = old }(ackWait)
+	usual := ackWait
+	t.Cleanup(func() { ackWait = usual }) // after the agents have ended
 	ackWait = 200 * time.Millisecond
 	s, p := listen(t), newProblem(t, 3)
 	c := connect(t, s)
@@ -479,8 +482,8 @@ func TestAConfigurationThatKills(t *testing.T) {
 		t.Fatal(err)
 	}
 	session := &session{
-		station: &station{agent: &Agent{searches: map[string]known{}}, connection: c, evaluator: &fake{capacity: 1}},
-		search:  search{ID: "s"}, problem: p, held: map[string]jetstream.Msg{},
+		station: &station{agent: &Agent{searches: map[string]known{}}, connection: c, evaluator: &fake{capacity: 1}, problem: p},
+		search:  search{ID: "s"}, held: map[string]jetstream.Msg{},
 	}
 	if err := session.take(ctx, m); err != nil || len(session.waiting) > 0 {
 		t.Fatalf("%v, waiting %v", err, session.waiting)
@@ -493,6 +496,58 @@ func TestAConfigurationThatKills(t *testing.T) {
 		failed := r.Status == tune.Runtime && strings.Contains(r.Reason, "3 agents were lost")
 		if failed != (r.Configuration.Int("i") == 1) {
 			t.Errorf("%s: %s, %s", r.Configuration, r.Status, r.Reason)
+		}
+	}
+}
+
+// breaks evaluates nothing.
+type breaks struct{ fake }
+
+func (b *breaks) Evaluate(context.Context, <-chan space.Configuration, chan<- tune.Result) error {
+	return errors.New("the device is gone")
+}
+
+// TestADeviceThatBreaks: a search whose only device breaks ends with the reason. The refusal is of this search alone:
+// the next one with its id is taken.
+func TestADeviceThatBreaks(t *testing.T) {
+	s, p := listen(t), newProblem(t, 5)
+	var opened atomic.Int64
+	start(t, s, "m", func(context.Context, *problem.Problem, Settings) (Opened, error) {
+		if opened.Add(1) == 1 {
+			return &breaks{fake{capacity: 1}}, nil
+		}
+		return &fake{of: correct, capacity: 1}, nil
+	})
+	c := connect(t, s)
+	e, err := Open(t.Context(), c, p, gpu, Options{Search: "s"})
+	if err == nil {
+		_, err = tune.Run(t.Context(), p, e, tune.Options{})
+		e.Close()
+	}
+	if err == nil || !strings.Contains(err.Error(), "no agent works for this search:\nm/0:0: the device is gone") {
+		t.Fatalf("error %v", err)
+	}
+	outcome, err := tune.Run(t.Context(), p, open(t, s, p, Options{Search: "s"}), tune.Options{})
+	if err != nil || len(outcome.Results) != 5 {
+		t.Fatalf("%+v, %v", outcome, err)
+	}
+}
+
+// TestAProblemTravelsOnce: an agent needs the server's copy of the problem only to begin a search.
+func TestAProblemTravelsOnce(t *testing.T) {
+	s, p := listen(t), newProblem(t, 5)
+	start(t, s, "m", opens(&fake{of: correct, capacity: 1}))
+	e := open(t, s, p, Options{})
+	if err := connect(t, s).problems.Delete(t.Context(), p.Digest()); err != nil {
+		t.Fatal(err)
+	}
+	outcome, err := tune.Run(t.Context(), p, e, tune.Options{})
+	if err != nil || len(outcome.Results) != 5 {
+		t.Fatalf("%+v, %v", outcome, err)
+	}
+	for range 2 { // each ends a session of the agent
+		if times, err := e.Remeasure(t.Context(), []space.Configuration{outcome.Best.Configuration}, 2); err != nil || len(times) != 1 {
+			t.Fatalf("%v, %v", times, err)
 		}
 	}
 }

@@ -35,6 +35,7 @@ const (
 	maxDeliveries = 3                // of a configuration
 	resultsAge    = 24 * time.Hour
 	problemsAge   = 7 * 24 * time.Hour // and of work
+	maxRefusals   = 20                 // that a device announces
 	maxMessage    = 512 << 10          // bytes of a message
 	maxProblem    = 16 << 30           // bytes of a problem
 )
@@ -57,13 +58,14 @@ type Announcement struct {
 	Problem   string    `json:"problem,omitempty"`  // the name of the search's kernel
 	Since     time.Time `json:"since,omitzero"`     // of this search, or of being idle
 	Evaluated int       `json:"evaluated"`          // configurations, since the agent began
-	Refused   []Refusal `json:"refused,omitempty"`  // searches
+	Refused   []Refusal `json:"refused,omitempty"`  // the last ones, also of searches that have ended
+	Dropped   int64     `json:"dropped,omitempty"`  // messages that the agent could not read
 	Announced time.Time `json:"announced,omitzero"` // by the agent's clock
 }
 
 // A Refusal says why a device does not work for a search.
 type Refusal struct {
-	Search string `json:"search"`
+	Search string `json:"search"` // its begun
 	Why    string `json:"why"`
 }
 
@@ -74,6 +76,7 @@ func (a *Announcement) Name() string { return a.Machine + "/" + a.Selector }
 type search struct {
 	Protocol int             `json:"protocol"`
 	ID       string          `json:"id"`
+	Begun    string          `json:"begun"` // tells the evaluators of an id from each other
 	Kernel   string          `json:"kernel"`
 	Digest   string          `json:"digest"` // of the problem
 	Object   string          `json:"object"` // name in the object store

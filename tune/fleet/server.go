@@ -36,8 +36,9 @@ func Listen(address, folder string) (*Server, error) {
 	if !isLoopback(host) {
 		return nil, fmt.Errorf("the embedded server listens on this machine alone, and %s is another address: run a nats-server with JetStream, TLS and credentials for several machines (docs/fleet.md)", host)
 	}
+	free := int(number)
 	if number == 0 {
-		number = uint64(1<<64 - 1) // server.RANDOM_PORT is -1
+		free = server.RANDOM_PORT
 	}
 	s := &Server{}
 	if folder == "" {
@@ -47,7 +48,7 @@ func Listen(address, folder string) (*Server, error) {
 		s.folder = folder
 	}
 	o := &server.Options{
-		ServerName: "ndtune", Host: host, Port: int(int64(number)), JetStream: true, StoreDir: folder,
+		ServerName: "ndtune", Host: host, Port: free, JetStream: true, StoreDir: folder,
 		NoLog: true, NoSigs: true, MaxPayload: 2 * maxMessage,
 	}
 	if s.server, err = server.NewServer(o); err != nil {

@@ -10,7 +10,6 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -18,19 +17,12 @@ import (
 type session struct {
 	*station
 	search
-	problem  *problem.Problem
 	consumer jetstream.Consumer
 
 	held    map[string]jetstream.Msg // by the keys of their work
 	waiting []space.Configuration    // for the evaluator
 	again   *work                    // to measure again when all else is done
-	tasks   chan fetched
-}
-
-// fetched is a message of the queue, or the end of a batch.
-type fetched struct {
-	message jetstream.Msg // nil: the end
-	err     error
+	tasks   chan jetstream.Msg       // of the queue; nil: the end of a batch
 }
 
 // The times for which a session waits for work: if the device has other searches, and if not.
@@ -42,22 +34,22 @@ const (
 // work evaluates configurations of a search until its queue is empty. An error means that the device cannot work
 // for it.
 func (s *station) work(ctx context.Context, next search, others bool) error {
-	p, err := s.open(ctx, next)
-	if err != nil {
+	if err := s.open(ctx, next); err != nil {
 		return err
 	}
 	consumer, err := s.connection.js.Consumer(ctx, workStream, next.ID)
 	if err != nil {
 		return &passing{fmt.Errorf("the queue of the search: %w", err)}
 	}
-	t := &session{station: s, search: next, problem: p, consumer: consumer, held: map[string]jetstream.Msg{}, tasks: make(chan fetched)}
+	t := &session{station: s, search: next, consumer: consumer, held: map[string]jetstream.Msg{}, tasks: make(chan jetstream.Msg)}
 	defer t.giveBackAll()
 	wait := longWait
 	if others {
 		wait = shortWait
 	}
 	if observer, ok := s.evaluator.(tune.Observer); ok {
-		best, err := s.connection.nats.Subscribe(bestSubjects+next.ID, func(m *nats.Msg) { t.observe(observer, m) })
+		parameters := s.problem.Parameters() // a message can come after the end of the session
+		best, err := s.connection.nats.Subscribe(bestSubjects+next.ID, func(m *nats.Msg) { s.connection.observe(observer, parameters, m) })
 		if err != nil {
 			return &passing{err}
 		}
@@ -69,13 +61,14 @@ func (s *station) work(ctx context.Context, next search, others bool) error {
 	return t.remeasure(ctx)
 }
 
-func (t *session) observe(o tune.Observer, m *nats.Msg) {
+// observe tells an observer the best result of a message.
+func (c *Connection) observe(o tune.Observer, parameters *space.Parameters, m *nats.Msg) {
 	b, err := decode[bestOf](m.Data)
 	if err == nil {
-		b.Result.Configuration, err = configuration(t.problem.Parameters(), b.Values)
+		b.Result.Configuration, err = configuration(parameters, b.Values)
 	}
 	if err != nil {
-		t.connection.dropped.Add(1)
+		c.dropped.Add(1)
 		return
 	}
 	o.Observe(b.Result)
@@ -103,51 +96,41 @@ func (t *session) evaluate(ctx context.Context, wait time.Duration) error {
 	go t.fetch(ctx, wait, room)
 	renew := time.NewTicker(ackWait / 4)
 	defer renew.Stop()
-	fetching, open := false, true // open: the evaluator still gets configurations
+	fetching, empty := false, false // empty: the queue had nothing in time
+	to := (chan<- space.Configuration)(in)
 	for {
-		if n := t.evaluator.Capacity() - len(t.held); n > 0 && !fetching && open {
+		if to != nil && (empty && len(t.held) == 0 || t.again != nil && len(t.held) == 1) {
+			close(in)
+			to = nil
+		}
+		if n := t.evaluator.Capacity() - len(t.held); n > 0 && !fetching && to != nil && t.again == nil {
 			room <- n
 			fetching = true
 		}
-		var to chan<- space.Configuration
+		give := to
 		var next space.Configuration
 		if len(t.waiting) > 0 {
-			to, next = in, t.waiting[0]
+			next = t.waiting[0]
+		} else {
+			give = nil
 		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case f := <-t.tasks:
-			switch {
-			case f.message != nil:
-				if err := t.take(ctx, f.message); err != nil {
-					return err
-				}
-			case f.err != nil && !errors.Is(f.err, nats.ErrTimeout) && !t.connection.nats.IsConnected():
-				fetching = false // the connection is mended in the background
-			default:
+			if empty = f == nil; empty {
 				fetching = false
+			} else if err := t.take(ctx, f); err != nil {
+				return err
 			}
-			if f.message == nil && len(t.held) == 0 || t.again != nil && len(t.held) == 1 {
-				if open {
-					open = false
-					close(in)
-				}
-			}
-		case to <- next:
+		case give <- next:
 			t.waiting = t.waiting[1:]
 		case r := <-out:
 			if err := t.answer(ctx, r); err != nil {
 				return err
 			}
-			if t.again != nil && len(t.held) == 1 && open {
-				open = false
-				close(in)
-			}
 		case <-renew.C:
-			for _, m := range t.held {
-				_ = m.InProgress() // if the connection is cut, the work may go to another
-			}
+			t.renew()
 		case err := <-done:
 			ended = true
 			return err
@@ -155,28 +138,36 @@ func (t *session) evaluate(ctx context.Context, wait time.Duration) error {
 	}
 }
 
-// fetch gets as many configurations as there is room for, batch after batch.
-func (t *session) fetch(ctx context.Context, wait time.Duration, room <-chan int) {
-	send := func(f fetched) bool {
-		select {
-		case t.tasks <- f:
-			return true
-		case <-ctx.Done():
-			if f.message != nil {
-				t.giveBack(f.message)
-			}
-			return false
-		}
+// renew tells the server that the work goes on. If the connection is cut, the work may go to another.
+func (t *session) renew() {
+	for _, m := range t.held {
+		_ = m.InProgress()
 	}
+}
+
+// fetch gets as many configurations as there is room for, batch after batch, and nil after each.
+func (t *session) fetch(ctx context.Context, wait time.Duration, room <-chan int) {
 	for n := range room {
 		batch, err := t.consumer.Fetch(n, jetstream.FetchMaxWait(wait))
 		if err == nil {
 			for m := range batch.Messages() {
-				send(fetched{message: m})
+				select {
+				case t.tasks <- m:
+				case <-ctx.Done():
+					t.giveBack(m)
+				}
 			}
 			err = batch.Error()
 		}
-		if !send(fetched{err: err}) {
+		if err != nil && !errors.Is(err, nats.ErrTimeout) { // the connection is mended in the background
+			select {
+			case <-time.After(shortWait):
+			case <-ctx.Done():
+			}
+		}
+		select {
+		case t.tasks <- nil:
+		case <-ctx.Done():
 			return
 		}
 	}
@@ -197,7 +188,15 @@ func (t *session) take(ctx context.Context, m jetstream.Msg) error {
 		_ = m.TermWithReason("ndtune cannot read it: " + err.Error())
 		return nil
 	}
-	t.held[w.Key] = m
+	_, twice := t.held[w.Key]
+	if t.again != nil && !twice { // it waits until that is measured
+		t.giveBack(m)
+		return nil
+	}
+	t.held[w.Key] = m // it has the later time
+	if twice {
+		return nil
+	}
 	if about, err := m.Metadata(); err == nil && about.NumDelivered > maxDeliveries {
 		reason := fmt.Sprintf("%d agents were lost, or did not answer, while they evaluated it", maxDeliveries)
 		if len(w.Remeasure) > 0 {
@@ -270,7 +269,7 @@ func (t *session) remeasure(ctx context.Context) error {
 	for {
 		select {
 		case <-renew.C:
-			_ = t.held[a.Key].InProgress()
+			t.renew()
 			continue
 		case <-done:
 		}

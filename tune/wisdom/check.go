@@ -42,7 +42,7 @@ type Trial struct {
 	Draws float64
 }
 
-// tuned has the records of one device at one size.
+// tuned has the records of one device at one size, with the same constants.
 type tuned struct {
 	*File
 	records []*record.Record // measurements in turn first, then the one with the most results
@@ -71,7 +71,8 @@ func Check(records []*record.Record, s Source) ([]Trial, error) {
 		}
 		own := &f.Records[0]
 		at := slices.IndexFunc(all, func(t *tuned) bool {
-			return sameDevice(&t.own().Device, &own.Device) && sameSize(t.own().ProblemSize, own.ProblemSize)
+			return sameDevice(&t.own().Device, &own.Device) && sameSize(t.own().ProblemSize, own.ProblemSize) &&
+				constantsText(t.own().Constants) == constantsText(own.Constants)
 		})
 		if at < 0 {
 			all = append(all, &tuned{File: f, records: []*record.Record{r}})
@@ -125,7 +126,12 @@ func Check(records []*record.Record, s Source) ([]Trial, error) {
 
 // without chooses from other records.
 func (t *tuned) without(others *File) (Trial, error) {
-	q := Query{Device: t.own().Device, ProblemSize: t.own().ProblemSize, SourceDigest: t.own().SourceDigest}
+	q := Query{Device: t.own().Device, ProblemSize: t.own().ProblemSize, SourceDigest: t.own().SourceDigest, Constants: map[string]int{}}
+	for name, v := range t.own().Constants {
+		if n, whole := v.(int); whole {
+			q.Constants[name] = n
+		}
+	}
 	trial := Trial{Query: q, Record: t.records[max(0, slices.IndexFunc(t.records, isSearch))], Median: math.NaN(), Draws: math.NaN()}
 	var err error
 	if trial.Choice, err = others.Choose(q); err != nil {
