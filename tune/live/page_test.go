@@ -183,8 +183,8 @@ func TestWhatAReaderChoseStays(t *testing.T) {
 	p := look(t, s)
 	waitForRows(p, 200)
 	section := func(id string) {
-		p.Do(fmt.Sprintf(`document.getElementById(%q).scrollIntoView({ block: "start", behavior: "instant" })`, id))
-		p.Wait(fmt.Sprintf(`!ndtune.state.parts.find((part) => part.root.id === %q).stale`, id))
+		// Again each time, because a part above that is drawn in between moves this one out of sight.
+		p.Wait(fmt.Sprintf(`(document.getElementById(%[1]q).scrollIntoView({ block: "start", behavior: "instant" }), !ndtune.state.parts.find((part) => part.root.id === %[1]q).stale)`, id))
 	}
 	choose := func(id, label, value string) {
 		section(id)
