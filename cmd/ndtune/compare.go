@@ -69,7 +69,7 @@ func compareFlags() []cli.Flag {
 			flags = append(flags, f)
 		}
 	}
-	return append(flags, own...)
+	return slices.Concat(flags, own, fleetFlags("tune on the devices of the fleet"))
 }
 
 // A comparing is one run of the command.
@@ -82,9 +82,11 @@ type comparing struct {
 	path    string       // of the specification
 	tuning  *tuning      // with the flags of all searches
 	session compare.Session
-	places  []place // of the session's targets
-	stem    string  // of the names of run logs, or the log of several sizes
-	oneLog  bool    // all targets share the log
+	places  []place      // of the session's targets
+	stem    string       // of the names of run logs, or the log of several sizes
+	oneLog  bool         // all targets share the log
+	fleet   *searchFleet // nil: this machine
+	atOnce  bool         // several targets are measured at the same time
 }
 
 func runComparison(c *cli.Context) error {
@@ -100,6 +102,7 @@ func newComparing(c *cli.Context) *comparing {
 
 // run prepares the comparison in stages, measures and concludes.
 func (k *comparing) run(stages ...func() error) error {
+	defer func() { k.fleet.close() }()
 	for _, stage := range stages {
 		if err := stage(); err != nil {
 			return err
@@ -156,7 +159,7 @@ func (k *comparing) checkArguments() (err error) {
 			return wrong("%s is the only record: name those of other devices, or the specification first, to measure on the devices here", k.session.Given[0].Name)
 		}
 		for _, name := range k.cli.LocalFlagNames() {
-			if !slices.Contains([]string{"default", "output", "o", "quiet", "q", "verbose", "v", "no-peak"}, name) {
+			if !slices.Contains([]string{"default", "output", "o", "quiet", "q", "verbose", "v", "no-peak", "fleet", "credentials", "authority"}, name) {
 				return wrong("%s: records are compared as they are; name the specification first, to measure on the devices here", dashed(name))
 			}
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -16,32 +17,39 @@ import (
 )
 
 // openDevices chooses the devices and the names of their logs.
-func (k *comparing) openDevices() error {
+func (k *comparing) openDevices() (err error) {
 	if k.spec == nil {
 		return nil
 	}
-	all, err := device.List()
-	if err != nil {
+	if k.fleet, err = joinFleet(k.cli); err != nil {
+		return err
+	}
+	var all []device.Listed
+	if k.fleet != nil {
+		all = k.fleet.listed()
+	} else if all, err = device.List(); err != nil {
 		return err
 	}
 	chosen, err := device.SelectEach(all, k.cli.String("devices"))
 	if err != nil {
 		return err
 	}
+	if len(chosen)*len(k.sizes) == 1 && len(k.session.Given) == 0 {
+		return &device.SelectionError{Selector: k.cli.String("devices"), Problem: "one device alone has nothing to be compared with: name more, or records of others; ndtune tune is for one", Devices: all}
+	}
 	identities := make([]hardware.Device, len(all))
 	for i, l := range all {
-		// A device that cannot describe itself cannot be tuned either, which the session reports.
-		if identities[i], err = device.Describe(l.Device); err != nil {
-			identities[i] = hardware.Device{Name: l.Name, Type: l.Type}
-		}
+		identities[i] = *l.Identity
 	}
 	labels := compare.Labels(identities) // of all, so that they do not depend on which are chosen
 	for _, l := range chosen {
-		k.addTargets([]device.Listed{l}, identities[l.Index], labels[l.Index])
+		at := place{devices: []device.Listed{l}, label: labels[l.Index], listing: l.Selector()}
+		if k.fleet != nil {
+			at = k.fleet.kinds[l.Index].place(l, labels[l.Index])
+		}
+		k.addTargets(at, identities[l.Index])
 	}
-	if len(k.session.Targets) == 1 && len(k.session.Given) == 0 {
-		return &device.SelectionError{Selector: k.cli.String("devices"), Problem: "one device alone has nothing to be compared with: name more, or records of others; ndtune tune is for one", Devices: all}
-	}
+	k.atOnce = k.fleet != nil && len(chosen) > 1
 	return k.nameLogs()
 }
 
@@ -81,7 +89,10 @@ func (k *comparing) measure() error {
 	if k.cli.String("log") == "" && !k.oneLog {
 		defer os.Remove(k.stem) // an empty file that reserves the name for the logs beside it
 	}
-	if n := len(k.session.Targets) / max(1, len(k.spec.Sizes)); n > 1 {
+	switch n := len(k.session.Targets) / max(1, len(k.spec.Sizes)); {
+	case k.atOnce:
+		k.say("%d kinds of devices, at the same time; those that share a machine take turns.", n)
+	case n > 1:
 		k.say("%s, one after the other: two drivers of one chip, or a device and the processor that builds for it, would disturb each other.", countNoun(n, "device"))
 	}
 	s := &k.session
@@ -90,35 +101,49 @@ func (k *comparing) measure() error {
 	return s.Run(k.cli.Context)
 }
 
-func (k *comparing) say(format string, a ...any) {
-	if !k.cli.Bool("quiet") {
-		fmt.Fprintf(k.cli.App.ErrWriter, format+"\n", a...)
+// begin says what begins on a target, after an empty line unless it is one of several at the same time.
+func (k *comparing) begin(format string, a ...any) {
+	if !k.atOnce {
+		k.say("")
 	}
+	k.say(format, a...)
 }
 
-// tuningOf returns a search on one device, at one size, and its place among the targets for messages.
-func (k *comparing) tuningOf(on *compare.Target, log string) (t *tuning, where string) {
+func (k *comparing) say(format string, a ...any) { say(k.cli, format, a...) }
+
+// tuningOf returns a search on one device, at one size, and its place among the targets for messages. If there are others
+// at the same time, all that it prints has its label.
+func (k *comparing) tuningOf(ctx context.Context, on *compare.Target, log string) (t *tuning, where string) {
 	i := slices.Index(k.session.Targets, on)
 	search, at := *k.tuning, k.places[i]
 	search.spec, search.size, search.devices = at.spec, on.Size, at.devices
 	search.logPath, search.compared, search.quick = log, true, &quickPeaks{}
+	of, app := *k.cli, *k.cli.App
+	if notes, ok := app.ErrWriter.(*noteWriter); ok && k.atOnce {
+		app.ErrWriter = notes.labelled(on.Label)
+	}
+	of.App, of.Context = &app, ctx
+	search.cli = &of
+	if k.fleet != nil {
+		search.fleet = k.fleet.Connection
+	}
 	return &search, fmt.Sprintf("%s (%s), %d of %d", on.Label, on.Listing, i+1, len(k.places))
 }
 
 // tune searches on one target, unless a record of its search was given.
-func (k *comparing) tune(on *compare.Target) error {
-	t, place := k.tuningOf(on, on.SearchLog)
+func (k *comparing) tune(ctx context.Context, on *compare.Target) error {
+	t, place := k.tuningOf(ctx, on, on.SearchLog)
 	if on.Given != nil {
-		k.say("\n%s: %s holds its search.", place, on.Given.Name)
+		k.begin("%s: %s holds its search.", place, on.Given.Name)
 		return nil
 	}
-	k.say("\nTuning on %s", place)
+	k.begin("Tuning on %s", place)
 	neighbours, names, err := k.session.Neighbours(on)
 	if err != nil {
 		return err
 	}
 	if len(names) > 0 {
-		k.say("It begins with %s of %s.", countNoun(len(neighbours), "best configuration"), strings.Join(names, " and "))
+		t.say("It begins with %s of %s.", countNoun(len(neighbours), "best configuration"), strings.Join(names, " and "))
 		if t.neighbours = neighbours; !k.cli.IsSet("patience") {
 			t.patience = tune.NeighbourPatience
 		}
@@ -141,8 +166,8 @@ func (k *comparing) environment(o *tune.Outcome, t *tuning) error {
 }
 
 // open opens an evaluator for the configurations that are wanted on a device.
-func (k *comparing) open(on *compare.Target, wanted []space.Configuration) (*compare.Opened, error) {
-	t, place := k.tuningOf(on, on.CrossLog)
+func (k *comparing) open(ctx context.Context, on *compare.Target, wanted []space.Configuration) (*compare.Opened, error) {
+	t, place := k.tuningOf(ctx, on, on.CrossLog)
 	t.strategy = compare.Strategy
 	peaksOf := on.SearchLog
 	if on.Given != nil {
@@ -151,7 +176,7 @@ func (k *comparing) open(on *compare.Target, wanted []space.Configuration) (*com
 	if err := t.findPeaks(peaksOf); err != nil {
 		return nil, err
 	}
-	k.say("\nRunning %s on %s: the bests of all, and candidates for the best over all", countNoun(len(wanted), "configuration"), place)
+	k.begin("Running %s on %s: the bests of all, and candidates for the best over all", countNoun(len(wanted), "configuration"), place)
 	if err := t.openEvaluator(true); err != nil {
 		return nil, err
 	}
@@ -159,13 +184,13 @@ func (k *comparing) open(on *compare.Target, wanted []space.Configuration) (*com
 		t.close()
 		return nil, err
 	}
-	shown := newPrinter(k.cli, on.Problem, len(wanted), true)
+	shown := newPrinter(t.cli, on.Problem, len(wanted), true)
 	shown.bar.start()
 	return &compare.Opened{Evaluator: t.evaluator, Log: t.log, OnResult: shown.result, Close: func(o *tune.Outcome) error {
 		defer t.close()
 		shown.bar.finish()
 		if o != nil {
-			k.say("%s", shown.summary(o, t.evaluator.Evaluated()))
+			t.say("%s", shown.summary(o, t.evaluator.Evaluated()))
 		}
 		return errors.Join(k.environment(o, t), t.log.Check())
 	}}, nil

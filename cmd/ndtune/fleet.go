@@ -2,22 +2,16 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/fleet"
-	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
-	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/worker"
 )
 
@@ -80,6 +74,7 @@ whoever may use the fleet (docs/fleet.md says what that means).
 		Flags: append(fleetFlags("work for the fleet"),
 			&cli.StringFlag{Name: "device", Aliases: []string{"d"}, Category: categoryEvaluation, Usage: "`DEVICE` to offer: index, platform:device, cpu, gpu, or a part of its name; several with commas (default: all)"},
 			&cli.IntFlag{Name: "workers", Category: categoryEvaluation, DefaultText: "as many as cores and the device's memory allow", Usage: "build in `N` processes for each device; for a CPU, these also measure, one at a time"},
+			&cli.StringFlag{Name: "name", Category: categoryFleet, Usage: "`NAME` of this machine in the fleet (default: its host name); devices of one machine are measured one after the other by ndtune compare"},
 			&cli.BoolFlag{Name: "allow-commands", Category: categoryFleet, Usage: "run the commands that specifications name (verify.command, kernel.command); without it, such searches are refused"},
 			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Category: categoryOutput, Usage: "show the output of workers and drivers"},
 		),
@@ -135,9 +130,17 @@ func runAgent(c *cli.Context) error {
 		return err
 	}
 	defer f.Close()
+	if err := newAgent(c, all).Run(c.Context, f); err != nil {
+		return err
+	}
+	return c.Context.Err()
+}
+
+// newAgent returns an agent for devices of this machine.
+func newAgent(c *cli.Context, devices []device.Listed) *fleet.Agent {
 	note := func(text string) { fmt.Fprintln(c.App.ErrWriter, text) }
-	a := &fleet.Agent{Tool: "ndtune " + versionText(), AllowCommands: c.Bool("allow-commands"), Note: note}
-	for _, l := range all {
+	a := &fleet.Agent{Machine: c.String("name"), Tool: "ndtune " + versionText(), AllowCommands: c.Bool("allow-commands"), Note: note}
+	for _, l := range devices {
 		a.Devices = append(a.Devices, fleet.Device{Selector: l.Selector(), Identity: *l.Identity, Open: func(ctx context.Context, p *problem.Problem, s fleet.Settings) (fleet.Opened, error) {
 			return worker.Open(ctx, []device.Listed{l}, p, worker.Options{
 				Workers: c.Int("workers"), Peaks: s.Peaks, Iterations: s.Iterations, EarlyStop: s.EarlyStop,
@@ -146,10 +149,7 @@ func runAgent(c *cli.Context) error {
 		}})
 		fmt.Fprintf(c.App.ErrWriter, "offered: %s, %s\n", l.Selector(), strings.TrimSpace(l.Name))
 	}
-	if err := a.Run(c.Context, f); err != nil {
-		return err
-	}
-	return c.Context.Err()
+	return a
 }
 
 func showFleet(c *cli.Context) error {
@@ -191,70 +191,4 @@ func printFleet(w io.Writer, all []fleet.Announcement) {
 			fmt.Fprintf(w, "%s refuses a search: %s\n", a.Name(), firstLine(r.Why))
 		}
 	}
-}
-
-// fleetKinds lists the kinds of devices of a fleet, each once, for --device.
-func fleetKinds(c *cli.Context, f *fleet.Connection) ([]device.Listed, error) {
-	all, err := f.Devices(c.Context)
-	if err != nil {
-		return nil, err
-	}
-	var kinds []device.Listed
-	for _, a := range all {
-		a.Device.Timer = ""
-		if !slices.ContainsFunc(kinds, func(l device.Listed) bool { return hardware.SameModel(*l.Identity, a.Device) == nil }) {
-			kinds = append(kinds, device.Listed{Index: len(kinds), Platform: len(kinds), Name: a.Device.Name, Type: a.Device.Type, Identity: &a.Device})
-		}
-	}
-	if len(kinds) == 0 {
-		return nil, wrong("the fleet at %s has no device: start an agent there (ndtune agent --fleet URL)", c.String("fleet"))
-	}
-	return kinds, nil
-}
-
-// joinFleet connects to the fleet and selects the kind of devices that --device names.
-func (t *tuning) joinFleet() (err error) {
-	c := t.cli
-	for _, name := range []string{"in-process", "workers"} {
-		if c.IsSet(name) {
-			return wrong("--%s is about this machine, and --fleet about others: leave out one of them", name)
-		}
-	}
-	if t.fleet, err = connectFleet(c, "search"); err != nil {
-		return err
-	}
-	kinds, err := fleetKinds(c, t.fleet)
-	if err != nil {
-		return err
-	}
-	kind, err := device.Select(kinds, c.String("device"))
-	t.devices = []device.Listed{kind}
-	return err
-}
-
-// openFleet begins the search on the devices of a fleet.
-func (t *tuning) openFleet(early float64) error {
-	c := t.cli
-	e, err := fleet.Open(c.Context, t.fleet, t.spec.Problem, *t.devices[0].Identity, fleet.Options{
-		Search: t.fleetSearch(), Note: func(text string) { fmt.Fprintln(c.App.ErrWriter, text) },
-		Settings: fleet.Settings{
-			Iterations: c.Int("iterations"), EarlyStop: early, Peaks: t.peaks,
-			BuildTimeout: c.Duration("build-timeout"), KernelTimeout: c.Duration("kernel-timeout"),
-		},
-	})
-	if err == nil {
-		t.evaluator = e
-	}
-	return err
-}
-
-// fleetSearch returns the id of the search in the fleet. A search that goes on with a run log has the same id as the one
-// that began it, so that results that were on their way are not lost.
-func (t *tuning) fleetSearch() string {
-	t.started = time.Now()
-	if begun := record.Begun(t.logPath); begun != nil {
-		t.started = begun.Started
-	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%s", t.spec.Problem.Digest(), t.size.String(), t.started.UTC().Format(time.RFC3339Nano)))
-	return hex.EncodeToString(sum[:16])
 }

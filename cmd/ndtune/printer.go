@@ -61,11 +61,11 @@ func (p *printer) begin(d hardware.Device, shared []device.Listed, s *space.Spac
 	var fixed string
 	p.varying, fixed = parameterColumns(s)
 	fmt.Fprintf(p.out, "Using: %s\n", d.Name)
-	fmt.Fprintf(p.notes, "%s, driver %s, %s; kernel %s, %s", d.Platform, d.Driver, strings.TrimSpace(d.Version), p.problem.KernelName(), countNoun(s.Len(), "configuration"))
+	combinations := ""
 	if cartesian := s.CartesianSize(); cartesian.Cmp(big.NewInt(int64(s.Len()))) != 0 {
-		fmt.Fprintf(p.notes, " of %s combinations", cartesian)
+		combinations = fmt.Sprintf(" of %s combinations", cartesian)
 	}
-	fmt.Fprintln(p.notes)
+	fmt.Fprintf(p.notes, "%s, driver %s, %s; kernel %s, %s%s\n", d.Platform, d.Driver, strings.TrimSpace(d.Version), p.problem.KernelName(), countNoun(s.Len(), "configuration"), combinations)
 	if len(shared) > 1 {
 		fmt.Fprintf(p.notes, "%d devices share the search: %s\n", len(shared), joinTexts(", ", device.Listed.Selector, shared...))
 	}

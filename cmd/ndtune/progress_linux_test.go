@@ -117,10 +117,42 @@ func TestDisplay(t *testing.T) {
 	}
 }
 
+// newNotes returns a writer that is no terminal.
+func newNotes() *noteWriter { return &noteWriter{notesScreen: &notesScreen{to: io.Discard}} }
+
+// TestDisplaysOfSearches: searches at the same time have a display each, and their lines have their labels. What a
+// small screen has no room for is cut.
+func TestDisplaysOfSearches(t *testing.T) {
+	t.Setenv("TERM", "xterm")
+	for rows, want := range map[int][]string{
+		24: {"a note", "A: Using: A", "B: one", "B: two", "A", "    0% ░░░░░░░░░░░░░░░░░░░░  0 of 10 configurations", "B", "   50% ██████████░░░░░░░░░░  1 of 2 configurations, 1 a second, 1s left", "  best 5.000ms  block_size_x=0", ""},
+		5:  {"a note", "A: Using: A", "B: one", "B: two", "A", "    0% ░░░░░░░░░░░░░░░░░░░░  0 of 10 configurations", "B", "   50% ██████████░░░░░░░░░░  1 of 2 configurations, 1 a second, 1s left", ""},
+	} {
+		terminal := openTerminal(t, screenSize{rows, 120})
+		notes := newNoteWriter(terminal.slave)
+		var all []*progress
+		for i, label := range []string{"A", "B", "C"} {
+			p := newProgress(notes.labelled(label), []int{10, 2, 3}[i], "configuration", false)
+			p.objective = problem.Objective{Name: "time"}
+			p.start()
+			all = append(all, p)
+		}
+		fmt.Fprintln(notes, "a note")
+		fmt.Fprintln(all[0].notes, "Using: A")
+		fmt.Fprintln(all[1].notes, "one\ntwo")
+		all[1].add(someResults(t, 5)[0], all[1].notes, "")
+		all[1].notes.show(all[1].lines(time.Second)) // as it is then
+		all[2].finish()
+		if got := shown(t, terminal.size, terminal.hangUp()); !slices.Equal(got, want) {
+			t.Errorf("%d rows: the screen shows\n%s\nnot\n%s", rows, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+}
+
 // TestDisplayOfWhat shows other objectives, limits and paces.
 func TestDisplayOfWhat(t *testing.T) {
 	results := someResults(t, 3, 5)
-	p := &progress{total: 100, noun: "configuration", objective: problem.Objective{Name: "GB/s", Maximize: true}, limit: time.Minute, notes: &noteWriter{to: io.Discard}, failed: map[tune.Status]int{}}
+	p := &progress{total: 100, noun: "configuration", objective: problem.Objective{Name: "GB/s", Maximize: true}, limit: time.Minute, notes: newNotes(), failed: map[tune.Status]int{}}
 	for _, r := range results {
 		p.add(r, io.Discard, "")
 	}
@@ -148,7 +180,7 @@ func TestDisplayOfWhat(t *testing.T) {
 
 // TestDisplayOfAFastTask counts what has no results.
 func TestDisplayOfAFastTask(t *testing.T) {
-	p := &progress{total: 100_000, noun: "search", notes: &noteWriter{to: io.Discard}}
+	p := &progress{total: 100_000, noun: "search", notes: newNotes()}
 	p.count(50_000)
 	p.describe("part 1")
 	var b strings.Builder
@@ -164,7 +196,7 @@ func TestDisplayOfAFastTask(t *testing.T) {
 // TestDisplayOfEqualOnes: the first of them is the best, as in the search.
 func TestDisplayOfEqualOnes(t *testing.T) {
 	for _, maximize := range []bool{false, true} {
-		p := &progress{total: 9, objective: problem.Objective{Name: "time", Maximize: maximize}, notes: &noteWriter{to: io.Discard}, failed: map[tune.Status]int{}}
+		p := &progress{total: 9, objective: problem.Objective{Name: "time", Maximize: maximize}, notes: newNotes(), failed: map[tune.Status]int{}}
 		for _, r := range someResults(t, 3, 3, 3) {
 			p.add(r, io.Discard, "")
 		}

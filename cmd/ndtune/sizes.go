@@ -17,10 +17,12 @@ import (
 
 // A place is the specification and the devices of a target.
 type place struct {
-	spec    *spec.Spec
-	devices []device.Listed // several of one model share a search
-	label   string          // of the device
-	entry   *wisdom.Entry   // for the best configurations; nil: they are not kept
+	spec     *spec.Spec
+	devices  []device.Listed // several of one model share a search
+	label    string          // of the device
+	listing  string          // of the target
+	machines []string        // in a fleet
+	entry    *wisdom.Entry   // for the best configurations; nil: they are not kept
 }
 
 // A sizedSpec is a specification at one of its sizes.
@@ -55,16 +57,17 @@ func (k *comparing) openWisdom() (err error) {
 }
 
 // openOne opens the device that all sizes are tuned on, or several of one model.
-func (k *comparing) openOne() error {
-	devices, err := selectDevices(k.cli)
-	if err != nil {
+func (k *comparing) openOne() (err error) {
+	if k.fleet, err = k.tuning.chooseDevices(); err != nil {
 		return err
 	}
-	identity, err := device.Describe(devices[0].Device)
-	if err != nil {
-		identity = hardware.Device{Name: devices[0].Name, Type: devices[0].Type}
+	devices := k.tuning.devices
+	identity := *devices[0].Identity
+	at := place{devices: devices, label: identity.Name, listing: devices[0].Selector()}
+	if k.fleet != nil {
+		at = k.fleet.kinds[devices[0].Index].place(devices[0], identity.Name)
 	}
-	k.addTargets(devices, identity, identity.Name)
+	k.addTargets(at, identity)
 	return k.nameLogs()
 }
 
@@ -106,12 +109,13 @@ func (s sizedSpec) check(ctx context.Context) error {
 	return err
 }
 
-// addTargets adds a target on devices for each size.
-func (k *comparing) addTargets(devices []device.Listed, identity hardware.Device, label string) {
+// addTargets adds a target at a place for each size.
+func (k *comparing) addTargets(at place, identity hardware.Device) {
 	for _, s := range k.sizes {
-		k.places = append(k.places, place{spec: s.Spec, devices: devices, label: label})
+		at.spec = s.Spec
+		k.places = append(k.places, at)
 		t := &compare.Target{
-			Identity: identity, Label: label, Listing: devices[0].Selector(),
+			Identity: identity, Label: at.label, Listing: at.listing, Machines: at.machines,
 			Size: s.size, Problem: s.Problem, Header: record.NewHeader(s.Problem, k.path),
 		}
 		if s.size != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -15,37 +16,60 @@ import (
 // a display below all printed lines. Several goroutines may use it at once. Each Write must consist of
 // whole lines.
 type noteWriter struct {
+	*notesScreen
+	label string // of all that it writes and shows, for one of several tasks at the same time; "": none
+	lines []line // of its display
+}
+
+// A notesScreen is the end of a terminal, with the displays of all its writers.
+type notesScreen struct {
 	to       io.Writer
 	terminal *os.File // nil: not a terminal, or one that cannot move its cursor
 	color    bool
 
 	mutex sync.Mutex
-	lines []line // of the display
-	drawn int    // number of lines on the screen
+	shown []*noteWriter // that have a display, in the order of their appearance
+	drawn int           // number of lines on the screen
 }
 
 // newNoteWriter returns a noteWriter for a file. TERM=dumb is the sign of a terminal that cannot move its
 // cursor. Any value of NO_COLOR turns colours off (https://no-color.org).
 func newNoteWriter(f *os.File) *noteWriter {
-	n := &noteWriter{to: f}
+	n := &noteWriter{notesScreen: &notesScreen{to: f}}
 	if term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb" && movesCursor(f) {
 		n.terminal, n.color = f, os.Getenv("NO_COLOR") == ""
 	}
 	return n
 }
 
-func (n *noteWriter) Write(p []byte) (written int, err error) {
-	n.print(func() { written, err = plainWriter{n.to}.Write(p) })
-	return written, err
+// labelled returns a writer to the same file, whose lines and display have a label.
+func (n *noteWriter) labelled(label string) *noteWriter {
+	return &noteWriter{notesScreen: n.notesScreen, label: label}
 }
 
-// print calls a function that prints above the display, here or on another writer to the same terminal.
-func (n *noteWriter) print(printing func()) {
-	n.mutex.Lock()
-	defer n.mutex.Unlock()
-	n.erase()
+func (n *noteWriter) Write(p []byte) (int, error) {
+	text := p
+	if n.label != "" {
+		text = nil
+		for line := range bytes.Lines(p) {
+			text = append(append(text, n.label+": "...), line...)
+		}
+	}
+	var err error
+	n.print(func() { _, err = plainWriter{n.to}.Write(text) })
+	if err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// print calls a function that prints above the displays, here or on another writer to the same terminal.
+func (s *notesScreen) print(printing func()) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.erase()
 	printing()
-	n.draw()
+	s.draw()
 }
 
 // show replaces the lines of the display.
@@ -53,33 +77,53 @@ func (n *noteWriter) show(lines []line) {
 	n.mutex.Lock()
 	defer n.mutex.Unlock()
 	n.erase()
+	switch i := slices.Index(n.shown, n); {
+	case len(lines) > 0 && i < 0:
+		n.shown = append(n.shown, n)
+	case len(lines) == 0 && i >= 0:
+		n.shown = slices.Delete(n.shown, i, i+1)
+	}
 	n.lines = lines
 	n.draw()
 }
 
-// erase clears the display. An error of the terminal does not stop the search.
-func (n *noteWriter) erase() {
-	if n.drawn > 0 {
-		_, _ = io.WriteString(n.to, strings.Repeat("\x1b[A", n.drawn)+"\r\x1b[J")
+// erase clears the displays. An error of the terminal does not stop the search.
+func (s *notesScreen) erase() {
+	if s.drawn > 0 {
+		_, _ = io.WriteString(s.to, strings.Repeat("\x1b[A", s.drawn)+"\r\x1b[J")
 	}
-	n.drawn = 0
+	s.drawn = 0
 }
 
-func (n *noteWriter) draw() {
-	if n.terminal == nil || len(n.lines) == 0 {
+// draw draws as many lines of the displays as the terminal has rows above its last one.
+func (s *notesScreen) draw() {
+	if s.terminal == nil || len(s.shown) == 0 {
 		return
 	}
-	columns, _, err := term.GetSize(int(n.terminal.Fd()))
-	if err != nil || columns < 2 {
-		columns = 80
+	columns, rows, err := term.GetSize(int(s.terminal.Fd()))
+	if err != nil || columns < 2 || rows < 2 {
+		columns, rows = 80, 24
 	}
+	var lines []line
+	for _, n := range s.shown {
+		if n.label != "" {
+			lines = append(lines, line{{n.label, plain}})
+		}
+		for _, l := range n.lines {
+			if n.label != "" {
+				l = append(line{{"  ", plain}}, l...)
+			}
+			lines = append(lines, l)
+		}
+	}
+	lines = lines[:min(len(lines), rows-1)]
 	var b strings.Builder
-	for _, l := range n.lines {
-		l.write(&b, columns-1, n.color) // a full line would wrap on some terminals
+	for _, l := range lines {
+		l.write(&b, columns-1, s.color) // a full line would wrap on some terminals
 		b.WriteString("\r\n")
 	}
-	_, _ = io.WriteString(n.to, b.String())
-	n.drawn = len(n.lines)
+	_, _ = io.WriteString(s.to, b.String())
+	s.drawn = len(lines)
 }
 
 // A line of a display consists of parts of different colours.

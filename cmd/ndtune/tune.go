@@ -20,7 +20,6 @@ import (
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
-	"github.com/ndtune/ndtune/tune/wisdom"
 )
 
 func tuneCommand() *cli.Command {
@@ -56,6 +55,10 @@ make one search (docs/wisdom.md):
 
    ndtune tune kernel.yaml --if-missing --wisdom kernel.wisdom --set n=4096 --time-limit 60s
 
+With --fleet, the devices of one kind in a fleet of machines share the search (docs/fleet.md):
+
+   ndtune tune kernel.yaml --fleet nats://127.0.0.1:4222 --device gpu
+
 With --serve, browsers show the report of the running search at the printed address. A
 browser on another machine needs the token in that address (docs/report.md).`,
 		Flags: slices.Concat(specFlags(), tuneFlags(), wisdomFlags(), fleetFlags("evaluate on the devices of the fleet")),
@@ -68,8 +71,6 @@ browser on another machine needs the token in that address (docs/report.md).`,
 				return err
 			}
 			switch {
-			case c.String("fleet") != "" && (len(s.Sizes) > 0 || c.Bool("if-missing")):
-				return wrong("--fleet tunes one size, without --if-missing: give each constant one value with --set")
 			case c.Bool("if-missing"):
 				return tuneMissing(c, s)
 			case len(s.Sizes) > 0:
@@ -88,21 +89,14 @@ browser on another machine needs the token in that address (docs/report.md).`,
 			}
 			defer closePage()
 			t.page = page
-			if c.String("fleet") != "" {
-				if err := t.joinFleet(); err != nil {
-					return err
-				}
+			f, err := t.chooseDevices()
+			if err != nil {
+				return err
 			}
-			var entry *wisdom.Entry
-			if c.IsSet("wisdom") {
-				if t.devices == nil {
-					if t.devices, err = selectDevices(c); err != nil {
-						return err
-					}
-				}
-				if entry, err = openEntry(c, sizedSpec{Spec: s}, t.devices[0]); err != nil {
-					return err
-				}
+			defer f.close()
+			entry, err := openEntry(c, sizedSpec{Spec: s}, t.devices[0])
+			if err != nil {
+				return err
 			}
 			outcome, err := t.search()
 			return joined([]error{err, t.keepWisdom(entry, outcome)})
@@ -134,7 +128,7 @@ type tuning struct {
 	page     *live.Server // its owner closes it
 	quick    *quickPeaks  // of the command
 
-	fleet      *fleet.Connection // nil: this machine
+	fleet      *fleet.Connection // nil: this machine; its owner closes it
 	started    time.Time         // of the run log; zero: when it is opened
 	devices    []device.Listed
 	peaks      *hardware.Peaks
@@ -294,12 +288,18 @@ func (t *tuning) run() (*tune.Outcome, error) {
 	return outcome, err
 }
 
+// say prints a note, unless the command is quiet.
+func say(c *cli.Context, format string, a ...any) {
+	if !c.Bool("quiet") {
+		fmt.Fprintf(c.App.ErrWriter, format+"\n", a...)
+	}
+}
+
+func (t *tuning) say(format string, a ...any) { say(t.cli, format, a...) }
+
 func (t *tuning) close() {
 	if t.evaluator != nil {
 		t.evaluator.Close()
-	}
-	if t.fleet != nil {
-		t.fleet.Close()
 	}
 	if t.log != nil {
 		t.log.Close()

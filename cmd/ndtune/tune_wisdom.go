@@ -84,9 +84,7 @@ func (t *tuning) keepWisdom(e *wisdom.Entry, outcome *tune.Outcome) error {
 	if _, err := e.Keep(t.cli.Context, r); err != nil {
 		return err
 	}
-	if !t.cli.Bool("quiet") {
-		fmt.Fprintf(t.cli.App.ErrWriter, "wisdom: %s\n", t.cli.String("wisdom"))
-	}
+	t.say("wisdom: %s", t.cli.String("wisdom"))
 	return nil
 }
 
@@ -107,9 +105,11 @@ func tuneMissing(c *cli.Context, s *spec.Spec) error {
 	if len(s.Sizes) > 0 && c.IsSet("serve") {
 		return tooManyToServe(len(s.Sizes))
 	}
-	if t.devices, err = selectDevices(c); err != nil {
+	f, err := t.chooseDevices()
+	if err != nil {
 		return err
 	}
+	defer f.close()
 	entries := make([]*wisdom.Entry, len(sizes))
 	for i, size := range sizes {
 		if entries[i], err = openEntry(c, size, t.devices[0]); err != nil {
@@ -133,23 +133,18 @@ func tuneMissing(c *cli.Context, s *spec.Spec) error {
 func (t tuning) findMissing(e *wisdom.Entry, size sizedSpec) error {
 	c := t.cli
 	t.spec, t.size, t.quick = size.Spec, size.size, &quickPeaks{}
-	say := func(format string, a ...any) {
-		if !c.Bool("quiet") {
-			fmt.Fprintf(c.App.ErrWriter, format+"\n", a...)
-		}
-	}
 	if size.size != nil && !c.Bool("json") {
 		fmt.Fprintf(c.App.Writer, "size: %s\n", size.size)
 	}
 	waits := func() {
-		say("Another process tunes this on %s; waiting for its result.", t.devices[0].Name)
+		t.say("Another process tunes this on %s; waiting for its result.", t.devices[0].Name)
 	}
 	found, err := e.Find(c.Context, waits, func(_ context.Context, neighbours []space.Configuration) (*record.Record, error) {
 		if err := size.check(c.Context); err != nil {
 			return nil, err
 		}
 		if len(neighbours) > 0 {
-			say("It begins with %s of the nearest sizes in %s.", countNoun(len(neighbours), "best configuration"), c.String("wisdom"))
+			t.say("It begins with %s of the nearest sizes in %s.", countNoun(len(neighbours), "best configuration"), c.String("wisdom"))
 			if t.neighbours = neighbours; !c.IsSet("patience") {
 				t.patience = tune.NeighbourPatience
 			}
@@ -173,7 +168,7 @@ func (t tuning) findMissing(e *wisdom.Entry, size sizedSpec) error {
 		return err
 	}
 	for _, excluded := range found.Excluded {
-		say("not used of %s: %s", c.String("wisdom"), excluded)
+		t.say("not used of %s: %s", c.String("wisdom"), excluded)
 	}
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, foundOutput{

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
@@ -16,12 +17,12 @@ import (
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-// A Target is a device of this machine that takes part in a [Session], at one of the sizes if there are
-// several.
+// A Target is a device that takes part in a [Session], or several of one kind, at one of the sizes if there are several.
 type Target struct {
 	Identity hardware.Device // without a timer
-	Label    string          // its name among all devices of the machine
-	Listing  string          // its selector (device.Listed.Selector)
+	Label    string          // its name among all devices that there are
+	Listing  string          // where it is: its selector on this machine (device.Listed.Selector), or its names in a fleet
+	Machines []string        // that have its devices; none: this machine
 	Size     problem.Size    // nil: there is one
 	Problem  *problem.Problem
 	Header   record.Header // of the problem; the identity of the device is added
@@ -34,20 +35,22 @@ type Target struct {
 	lost    bool   // nothing can be run on it
 }
 
-// A Session compares a problem on the devices of one machine and at its sizes, one after the other. It has each
-// target tuned, and then runs on each the configurations that are wanted of all. Results are kept in
-// run logs: a session with the same logs goes on from there.
+// A Session compares a problem on devices and at its sizes. It has each target tuned, and then runs on each the
+// configurations that are wanted of all. Targets on one machine take turns, in their order, because they
+// would disturb each other's measurements; those on different machines are measured at the same time. Results are kept
+// in run logs: a session with the same logs goes on from there.
 type Session struct {
 	Given   []Source // records of searches, here or on other machines
 	Targets []*Target
 	Options Options
 	Retry   []tune.Status // see [Cross]
 
-	// Tune searches on a target and keeps the results in its search log.
-	Tune func(*Target) error
+	// Tune searches on a target and keeps the results in its search log. Several goroutines call Tune and Open, for
+	// targets on different machines.
+	Tune func(context.Context, *Target) error
 
 	// Open opens an evaluator on a target, for the configurations that are wanted on it.
-	Open func(t *Target, wanted []space.Configuration) (*Opened, error)
+	Open func(ctx context.Context, t *Target, wanted []space.Configuration) (*Opened, error)
 
 	// Fatal reports whether an error of Tune or Open would be the same on every target: it ends
 	// the session.
@@ -115,47 +118,86 @@ func (t *Target) search() (*Source, error) {
 	return t.read(t.SearchLog, false)
 }
 
-// Run measures on all targets. If one fails, it goes on with the next; the error names the targets
+// Run measures on all targets. If one fails, it goes on with the others; the error names the targets
 // that failed. It ends with the error of ctx, or a fatal one.
 func (s *Session) Run(ctx context.Context) error {
-	var errs []error
-	for _, stage := range []func(context.Context, *Target) error{s.tune, s.cross} {
-		for _, t := range s.Targets {
-			err := stage(ctx, t)
-			switch {
-			case ctx.Err() != nil:
-				return ctx.Err()
-			case err != nil && s.Fatal(err):
-				return err
-			case err != nil:
-				t.trouble, t.lost = err.Error(), !s.Refused(err)
-				errs = append(errs, fmt.Errorf("%s (%s): %s", t.Label, t.Listing, t.trouble))
-			}
-		}
-	}
-	return errors.Join(errs...)
-}
-
-func (s *Session) tune(_ context.Context, t *Target) error { return s.Tune(t) }
-
-// cross runs the wanted configurations on a target.
-func (s *Session) cross(ctx context.Context, t *Target) error {
-	if t.lost {
-		return nil // for a reason that is in the error of Run already
+	failed, err := s.onEach(ctx, s.Tune)
+	if err != nil {
+		return err
 	}
 	sources, err := s.Sources()
 	if err != nil {
-		return err
+		return errors.Join(append(failed, err)...)
 	}
 	wanted, err := Wanted(sources, s.Options)
 	if err != nil {
-		return err
+		return errors.Join(append(failed, err)...)
 	}
-	o, err := s.Open(t, wanted)
+	more, err := s.onEach(ctx, func(ctx context.Context, t *Target) error { return s.cross(ctx, t, sources, wanted) })
 	if err != nil {
 		return err
 	}
-	known := slices.DeleteFunc(sources, func(g Source) bool {
+	return errors.Join(append(failed, more...)...)
+}
+
+// onEach calls f for each target, after its calls for earlier targets that share a machine with it. It returns the
+// errors of the targets, and the error that ends the session.
+func (s *Session) onEach(ctx context.Context, f func(context.Context, *Target) error) (failed []error, err error) {
+	within, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	errs, done := make([]error, len(s.Targets)), make([]chan struct{}, len(s.Targets))
+	var all sync.WaitGroup
+	for i, t := range s.Targets {
+		done[i] = make(chan struct{})
+		all.Go(func() {
+			defer close(done[i])
+			for j, earlier := range s.Targets[:i] {
+				if t.near(earlier) {
+					<-done[j]
+				}
+			}
+			if within.Err() != nil {
+				return
+			}
+			if errs[i] = f(within, t); errs[i] != nil && s.Fatal(errs[i]) {
+				end(errs[i])
+			}
+		})
+	}
+	all.Wait()
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case within.Err() != nil:
+		return nil, context.Cause(within)
+	}
+	for i, t := range s.Targets {
+		if errs[i] != nil {
+			t.trouble, t.lost = errs[i].Error(), !s.Refused(errs[i])
+			failed = append(failed, fmt.Errorf("%s (%s): %s", t.Label, t.Listing, t.trouble))
+		}
+	}
+	return failed, nil
+}
+
+// near reports whether two targets share a machine.
+func (t *Target) near(u *Target) bool {
+	if len(t.Machines) == 0 || len(u.Machines) == 0 {
+		return len(t.Machines) == len(u.Machines)
+	}
+	return slices.ContainsFunc(t.Machines, func(name string) bool { return slices.Contains(u.Machines, name) })
+}
+
+// cross runs the wanted configurations on a target.
+func (s *Session) cross(ctx context.Context, t *Target, sources []Source, wanted []space.Configuration) error {
+	if t.lost {
+		return nil // for a reason that is in the error of Run already
+	}
+	o, err := s.Open(ctx, t, wanted)
+	if err != nil {
+		return err
+	}
+	known := slices.DeleteFunc(slices.Clone(sources), func(g Source) bool {
 		return g.Record.Header.Size != t.Size.String() || g.Listing != t.Listing && (t.Given == nil || g.Name != t.Given.Name)
 	})
 	outcome, err := Cross(ctx, t.Problem, o.Evaluator, o.Log, known, wanted, s.Retry, o.OnResult)

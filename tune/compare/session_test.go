@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/ndtune/ndtune/tune"
@@ -34,7 +35,7 @@ func newTestSession(t *testing.T, failure error) *testSession {
 		target.SearchLog, target.CrossLog = filepath.Join(folder, name+".jsonl"), filepath.Join(folder, name+".compared.jsonl")
 		s.Add(target)
 	}
-	s.Tune = func(target *Target) error {
+	s.Tune = func(_ context.Context, target *Target) error {
 		s.tuned = append(s.tuned, target.Label)
 		switch {
 		case target.Label == "C":
@@ -45,7 +46,7 @@ func newTestSession(t *testing.T, failure error) *testSession {
 		r := source(t, target.Label, target.Identity, row{x: 32, tile: 1, time: 1}, row{x: 16, tile: 1, time: 3}).Record
 		return record.Write(target.SearchLog, r)
 	}
-	s.Open = func(target *Target, wanted []space.Configuration) (*Opened, error) {
+	s.Open = func(_ context.Context, target *Target, wanted []space.Configuration) (*Opened, error) {
 		header := header
 		header.Device, header.Strategy, header.Iterations = gpu("B"), Strategy, 1 // that of a fakeDevice
 		log, err := record.Open(target.CrossLog, header)
@@ -108,7 +109,62 @@ func TestSessionEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	s = newTestSession(t, nil)
-	if err := s.Run(ctx); !errors.Is(err, context.Canceled) || len(s.tuned) != 1 {
+	if err := s.Run(ctx); !errors.Is(err, context.Canceled) || len(s.tuned) > 0 {
 		t.Errorf("%v; tuned %q", err, s.tuned)
+	}
+}
+
+// TestSessionOnMachines: targets on different machines are measured at the same time, and those that share one after
+// the other. A fatal error on one machine ends the work on the others.
+func TestSessionOnMachines(t *testing.T) {
+	s := newTestSession(t, nil)
+	for i, machines := range [][]string{{"x"}, {"y", "z"}, {"z"}} {
+		s.Targets[i].Machines = machines
+	}
+	tune := s.Tune
+	met, bEnded := make(chan struct{}), false
+	s.Tune = func(ctx context.Context, target *Target) error {
+		switch target.Label {
+		case "A":
+			<-met // B has begun
+			return tune(ctx, target)
+		case "B":
+			met <- struct{}{}
+			bEnded = true
+			return nil
+		}
+		if !bEnded {
+			t.Error("C began before the end of B, which shares a machine with it")
+		}
+		return nil
+	}
+	open := s.Open
+	var crossing sync.WaitGroup // A and B at once
+	crossing.Add(2)
+	var opening sync.Mutex
+	s.Open = func(ctx context.Context, target *Target, wanted []space.Configuration) (*Opened, error) {
+		if target.Label != "C" {
+			crossing.Done()
+			crossing.Wait()
+		}
+		opening.Lock()
+		defer opening.Unlock()
+		return open(ctx, target, wanted)
+	}
+	if err := s.Run(t.Context()); err != nil || len(s.opened) != 3 {
+		t.Errorf("%v; opened %q", err, s.opened)
+	}
+
+	s = newTestSession(t, nil)
+	s.Targets[1].Machines = []string{"y"}
+	s.Tune = func(ctx context.Context, target *Target) error {
+		if target.Label == "B" {
+			return errEverywhere
+		}
+		<-ctx.Done()
+		return nil
+	}
+	if err := s.Run(t.Context()); err != errEverywhere {
+		t.Errorf("a fatal error: %v", err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -25,6 +26,7 @@ type Connection struct {
 	searches jetstream.KeyValue
 	problems jetstream.ObjectStore
 
+	storing sync.Mutex   // of a problem: searches that begin at the same time send it once
 	dropped atomic.Int64 // messages that could not be read
 }
 

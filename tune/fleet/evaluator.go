@@ -105,12 +105,8 @@ func Open(ctx context.Context, c *Connection, p *problem.Problem, d hardware.Dev
 // begin makes the queue, stores the problem, and announces the search.
 func (e *Evaluator) begin(ctx context.Context, problem []byte) error {
 	c, id := e.connection, e.search.ID
-	if _, err := c.problems.GetInfo(ctx, e.search.Object); errors.Is(err, jetstream.ErrObjectNotFound) {
-		if _, err := c.problems.Put(ctx, jetstream.ObjectMeta{Name: e.search.Object}, bytes.NewReader(problem)); err != nil {
-			return fmt.Errorf("store the problem: %w", err)
-		}
-	} else if err != nil {
-		return fmt.Errorf("look for the problem: %w", err)
+	if err := e.store(ctx, problem); err != nil {
+		return err
 	}
 	if err := e.purge(ctx); err != nil {
 		return fmt.Errorf("empty the queue of an earlier search with this id: %w", err)
@@ -160,6 +156,24 @@ func (e *Evaluator) begin(ctx context.Context, problem []byte) error {
 		return fmt.Errorf("announce the search: %w", err)
 	}
 	e.all.Go(func() { e.watch(within, watcher) })
+	return nil
+}
+
+// store stores the problem, if the server does not have it.
+func (e *Evaluator) store(ctx context.Context, problem []byte) error {
+	c := e.connection
+	c.storing.Lock()
+	defer c.storing.Unlock()
+	_, err := c.problems.GetInfo(ctx, e.search.Object)
+	switch {
+	case err == nil:
+		return nil
+	case !errors.Is(err, jetstream.ErrObjectNotFound):
+		return fmt.Errorf("look for the problem: %w", err)
+	}
+	if _, err := c.problems.Put(ctx, jetstream.ObjectMeta{Name: e.search.Object}, bytes.NewReader(problem)); err != nil {
+		return fmt.Errorf("store the problem: %w", err)
+	}
 	return nil
 }
 
