@@ -44,8 +44,13 @@ command measures what the records lack:
 
    ndtune compare kernel.yaml a100.jsonl w7800.jsonl --devices w7800 --log completed.jsonl
 
-Devices are measured one after the other. An interrupted comparison (Ctrl-C) keeps
-and shows its results so far: the same command with the same --log continues it.`,
+Devices are measured one after the other. With --fleet, they are those of a fleet of machines, and
+those on different machines are measured at the same time (docs/fleet.md):
+
+   ndtune compare kernel.yaml --fleet nats://127.0.0.1:4222 --log kernel.jsonl
+
+An interrupted comparison (Ctrl-C) keeps and shows its results so far: the same command with the
+same --log continues it.`,
 		Flags:  compareFlags(),
 		Action: runComparison,
 	}
@@ -53,7 +58,7 @@ and shows its results so far: the same command with the same --log continues it.
 
 func compareFlags() []cli.Flag {
 	own := []cli.Flag{
-		&cli.StringFlag{Name: "devices", Aliases: []string{"d", "device"}, Value: device.AllDevices, Category: categoryEvaluation, Usage: "the `DEVICES` to tune on, each on its own: all, cpu, gpu, or a list of indices, platform:device and parts of names, such as 0,1:0"},
+		&cli.StringFlag{Name: "devices", Aliases: []string{"d", "device"}, Value: device.AllDevices, Category: categoryEvaluation, Usage: "the `DEVICES` to tune on, each on its own: all, cpu, gpu, or a list of indices, platform:device and parts of names, such as 0,1:0; in a fleet, its kinds of devices"},
 		&cli.StringFlag{Name: "default", Category: categorySearch, Usage: "the configuration that gains are relative to, `PARAMETER=VALUE,…` for all parameters with several values (default: the median of the correct ones)"},
 		&cli.DurationFlag{Name: "time-limit", Category: categorySearch, Usage: "on each device, start no configuration after `DURATION`, such as 90s or 10m; those that workers hold are finished"},
 		&cli.StringFlag{Name: "log", TakesFile: true, Category: categoryOutput, Usage: "keep the run logs beside `FILE`, with the device in the name (FILE.jsonl becomes FILE.DEVICE.jsonl), and continue the runs that they hold (default: new files in the user's state folder)"},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -23,25 +24,30 @@ func devicesCommand() *cli.Command {
    ndtune devices
    ndtune devices --json
    ndtune devices --peak --device gpu
+   ndtune devices --fleet nats://127.0.0.1:4222
+
+With --fleet, it lists the devices of a fleet of machines. The devices of one kind have one number there,
+which --device of tune and compare takes.
 
 With --peak, it measures the peaks of each device: the bandwidth of its memory, caches and
 local memory, the rate of multiply-adds, and the time of a launch. Each figure is the best of
 several variants of a kernel whose result is verified. The peaks are kept in the user's state
 folder, for specifications with a roofline (docs/spec.md). A search that finds no peaks there
 measures, after it has its result, only the peaks that its limit needs, in some seconds.`,
-		Flags: []cli.Flag{
+		Flags: append(fleetFlags("list the devices of the fleet"),
 			&cli.BoolFlag{Name: "json", Usage: "print JSON"},
 			&cli.BoolFlag{Name: "peak", Usage: "measure the peaks of the devices, which takes some seconds for a GPU and up to minutes for a busy CPU"},
 			&cli.StringFlag{Name: "device", Aliases: []string{"d"}, Usage: "only this `DEVICE`: index, platform:device, cpu, gpu, or a part of its name (default: all)"},
 			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "show the output of drivers during the measurements"},
-		},
+		),
 		Action: listDevices,
 	}
 }
 
 // A listedDevice is an entry of devices --json.
 type listedDevice struct {
-	Index    int    `json:"index"`
+	Index    int    `json:"index"`             // in a fleet, of the device's kind
+	Machine  string `json:"machine,omitempty"` // in a fleet
 	Selector string `json:"selector"`
 	Default  bool   `json:"default"`
 	hardware.Device
@@ -52,6 +58,9 @@ type listedDevice struct {
 func listDevices(c *cli.Context) error {
 	if err := noArguments(c); err != nil {
 		return err
+	}
+	if c.String("fleet") != "" {
+		return listFleetDevices(c)
 	}
 	all, err := device.List()
 	if err != nil {
@@ -98,6 +107,48 @@ func listDevices(c *cli.Context) error {
 		return errReported
 	}
 	return err
+}
+
+// listFleetDevices lists the devices of a fleet, by machine.
+func listFleetDevices(c *cli.Context) error {
+	if c.Bool("peak") {
+		return wrong("--peak measures on this machine, and --fleet lists others: leave out one of them")
+	}
+	f, err := joinFleet(c)
+	if err != nil {
+		return err
+	}
+	defer f.close()
+	kinds := f.listed()
+	preferred, err := device.Select(kinds, "")
+	if err != nil {
+		return err
+	}
+	chosen := kinds
+	if c.IsSet("device") {
+		if chosen, err = device.SelectEach(kinds, c.String("device")); err != nil {
+			return err
+		}
+	}
+	listed := []listedDevice{}
+	for _, l := range chosen {
+		for _, a := range f.kinds[l.Index].devices {
+			listed = append(listed, listedDevice{Index: l.Index, Machine: a.Machine, Selector: a.Selector, Default: l.Index == preferred.Index, Device: a.Device})
+		}
+	}
+	slices.SortStableFunc(listed, func(a, b listedDevice) int { return cmp.Compare(a.Machine, b.Machine) })
+	if c.Bool("json") {
+		return printJSON(c.App.Writer, listed)
+	}
+	machine := ""
+	for _, l := range listed {
+		if l.Machine != machine {
+			machine = l.Machine
+			fmt.Fprintf(c.App.Writer, "machine %s\n", machine)
+		}
+		printDevice(c.App.Writer, l)
+	}
+	return nil
 }
 
 // printDevices shows devices by platform. Platforms without one of the devices are shown only if all is

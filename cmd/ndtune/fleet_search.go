@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -26,8 +25,7 @@ type searchFleet struct {
 // A fleetKind is a kind of devices in a fleet. They share a search.
 type fleetKind struct {
 	identity hardware.Device // of the first one
-	names    []string        // of the devices, «machine/selector»
-	machines []string        // each once
+	devices  []fleet.Announcement
 }
 
 // joinFleet connects to the fleet that the flags name; nil if they name none. The caller closes it.
@@ -73,11 +71,7 @@ func kindsOf(all []fleet.Announcement) []fleetKind {
 			i = len(kinds)
 			kinds = append(kinds, fleetKind{identity: a.Device})
 		}
-		k := &kinds[i]
-		k.names = append(k.names, a.Name())
-		if !slices.Contains(k.machines, a.Machine) {
-			k.machines = append(k.machines, a.Machine)
-		}
+		kinds[i].devices = append(kinds[i].devices, a)
 	}
 	return kinds
 }
@@ -93,7 +87,11 @@ func (f *searchFleet) listed() []device.Listed {
 
 // place returns the place of the targets on the devices of a kind.
 func (k *fleetKind) place(l device.Listed, label string) place {
-	return place{devices: []device.Listed{l}, label: label, listing: strings.Join(k.names, ", "), machines: k.machines}
+	at := place{devices: []device.Listed{l}, label: label, listing: joinTexts(", ", func(a fleet.Announcement) string { return a.Name() }, k.devices...)}
+	for _, a := range k.devices {
+		at.machines = append(at.machines, a.Machine)
+	}
+	return at
 }
 
 // chooseDevices selects the devices of one search: of this machine, or of a fleet, which the caller closes.

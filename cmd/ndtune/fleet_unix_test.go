@@ -4,11 +4,14 @@ package main
 
 import (
 	"encoding/json"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 
+	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/fleet"
 	"github.com/ndtune/ndtune/tune/record"
@@ -97,6 +100,88 @@ func TestAFleetLosesNothing(t *testing.T) {
 	}
 }
 
+// oclgrind returns the library of the simulator, which is an OpenCL of its own.
+func oclgrind(t *testing.T) string {
+	t.Helper()
+	command, err := exec.LookPath("oclgrind")
+	if err != nil {
+		t.Skip("Oclgrind is not installed (Debian: oclgrind)")
+	}
+	for _, folder := range []string{"lib/oclgrind", "lib", "lib64/oclgrind", "lib64"} {
+		library := filepath.Join(filepath.Dir(filepath.Dir(command)), folder, "liboclgrind-rt.so")
+		if _, err := os.Stat(library); err == nil {
+			return library
+		}
+	}
+	t.Skipf("liboclgrind-rt.so is not in the lib folder beside %s", command)
+	return ""
+}
+
+// TestComparisonOverAFleet: two agents have two implementations of OpenCL. A comparison of both is interrupted while it
+// searches, and goes on with its logs. Then several sizes are tuned for a wisdom file on one of them.
+func TestComparisonOverAFleet(t *testing.T) {
+	library := oclgrind(t)
+	url := fleetOf(t, t.TempDir())
+	startSearch(t, t.TempDir(), nil, "agent", "--fleet", url, "--name", "real").await(`^offered: `)
+	startProgram(t, t.TempDir(), []string{cl.LibraryVariable + "=" + library}, "agent", "--fleet", url, "--name", "simulated", "--device", "oclgrind").await(`^offered: `)
+	folder := specFolder(t)
+	run := func(until string, arguments ...string) endedProgram {
+		t.Helper()
+		s := startProgram(t, folder, []string{"NDTUNE_FLEET=" + url}, arguments...)
+		if until != "" {
+			s.await(until)
+			s.signal(syscall.SIGINT)
+		}
+		return s.end()
+	}
+	listed := func() (devices []listedDevice) {
+		t.Helper()
+		ended := run("", "devices", "--json")
+		if err := json.Unmarshal([]byte(ended.out), &devices); err != nil {
+			t.Fatalf("%v: %+v", err, ended)
+		}
+		return devices
+	}
+	devices := listed()
+	for len(devices) < 2 { // an agent announces its devices after it has offered them
+		devices = listed()
+	}
+	if real, simulated := devices[0], devices[1]; real.Machine != "real" || simulated.Machine != "simulated" || simulated.Name != "Oclgrind Simulator" || !(simulated.Default || real.Type == "gpu") {
+		t.Errorf("%+v", devices)
+	}
+	if shown := run("", "devices").out; !strings.HasPrefix(shown, "machine real\n  device 0  ") || !strings.Contains(shown, "\nmachine simulated\n  device 1  0:0  Oclgrind Simulator  ") {
+		t.Error(shown)
+	}
+
+	compare := []string{"compare", "add.yaml", "--log", "r.jsonl", "-v"}
+	stopped := run(`^Oclgrind Simulator: block_size_x=\d+, per_item=\d, time=`, compare...)
+	if stopped.status != statusInterrupted || !strings.Contains(stopped.notes, "2 kinds of devices, at the same time") || !strings.Contains(stopped.notes, "(the same command with --log r.jsonl continues the run)") {
+		t.Errorf("%+v", stopped)
+	}
+	ended := run("", compare...)
+	if ended.status != 0 || !strings.Contains(ended.out, "\nthe best over all: ") || strings.ContainsAny(ended.out, "~?") {
+		t.Errorf("%+v", ended)
+	}
+	for _, name := range []string{"r.oclgrind-simulator.jsonl", "r." + fileLabel(devices[0].Name) + ".jsonl"} {
+		eachOnce(t, filepath.Join(folder, name), 9)
+	}
+	if logs, _ := filepath.Glob(filepath.Join(folder, "r.*.jsonl")); len(logs) != 4 {
+		t.Errorf("logs: %v", logs)
+	}
+
+	missing := []string{"tune", "add.yaml", "--if-missing", "--wisdom", "add.wisdom", "--device", "oclgrind", "--max-evals", "2", "--set", "n=256,512"}
+	if ended := run("", missing...); ended.status != 0 || strings.Count(ended.out, "wisdom: tuned now") != 2 || !strings.Contains(ended.notes, "It begins with 2 best configurations") {
+		t.Errorf("%+v", ended)
+	}
+	if ended := run("", missing...); ended.status != 0 || strings.Count(ended.out, "wisdom: known for the same device and size") != 2 {
+		t.Errorf("%+v", ended)
+	}
+	sizes := run("", "tune", "add.yaml", "--device", "oclgrind", "--max-evals", "2", "--set", "n=256,512", "--log", "sizes.jsonl")
+	if sizes.status != 0 || !strings.HasPrefix(sizes.out, "add of add.yaml, at 2 sizes on Oclgrind Simulator\n") {
+		t.Errorf("%+v", sizes)
+	}
+}
+
 func TestWrongFleets(t *testing.T) {
 	folder := specFolder(t)
 	url := fleetOf(t, t.TempDir())
@@ -111,6 +196,7 @@ func TestWrongFleets(t *testing.T) {
 		{"tune add.yaml --in-process --fleet " + url, "--in-process is about this machine"},
 		{"compare add.yaml --workers 1 --fleet " + url, "--workers is about this machine"},
 		{"compare add.yaml --fleet " + url, "has no device: start an agent there"},
+		{"devices --peak --fleet " + url, "--peak measures on this machine"},
 		{"agent", "name the fleet with --fleet URL"},
 		{"fleet show", "name the fleet with --fleet URL"},
 		{"fleet serve --listen 0.0.0.0:0", "listens on this machine alone"},
