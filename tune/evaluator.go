@@ -55,6 +55,8 @@ type Log interface {
 	Append(Result) error
 	// Withdraw removes a failure, so that its configuration has no result.
 	Withdraw(Result) error
-	// AppendFinal keeps the final measurement of a result: Final and AtFinal.
+	// AppendCards keeps the times of a result on several cards.
+	AppendCards(Result) error
+	// AppendFinal keeps the final measurement of a result: Final, FinalDevice and AtFinal.
 	AppendFinal(Result) error
 }

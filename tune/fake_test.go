@@ -119,6 +119,7 @@ type memory struct {
 	previous   []Result
 	results    []Result
 	finals     []Result
+	cards      []Result
 	failAppend int // the append that fails, from 1
 	failFinal  bool
 }
@@ -139,6 +140,11 @@ func (m *memory) Withdraw(r Result) error {
 	return nil
 }
 
+func (m *memory) AppendCards(r Result) error {
+	m.cards = append(m.cards, r)
+	return nil
+}
+
 func (m *memory) AppendFinal(r Result) error {
 	if m.failFinal {
 		return fmt.Errorf("no space left on device")
@@ -149,14 +155,20 @@ func (m *memory) AppendFinal(r Result) error {
 
 // reopened is the log as a later run finds it.
 func (m *memory) reopened() *memory {
-	final := map[string][]float64{}
+	final, cards := map[string][]float64{}, map[string][]CardTimes{}
 	for _, r := range m.finals {
 		final[r.Configuration.Key()] = r.Final
+	}
+	for _, r := range m.cards {
+		cards[r.Configuration.Key()] = r.Cards
 	}
 	n := &memory{}
 	for _, r := range append(append([]Result(nil), m.previous...), m.results...) {
 		if times, ok := final[r.Configuration.Key()]; ok {
 			r.Final = times
+		}
+		if times, ok := cards[r.Configuration.Key()]; ok {
+			r.Cards = times
 		}
 		n.previous = append(n.previous, r)
 	}

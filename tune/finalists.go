@@ -21,7 +21,8 @@ const (
 	maxFinalRounds = 51
 )
 
-// measureFinalists measures the best results and the baseline again, in turn, if the evaluator can.
+// measureFinalists measures the best results and the baseline again, in turn, if the evaluator can. If several cards
+// took part in the search, they are compared first, and one of them measures all finalists.
 func (r *run) measureFinalists(ctx context.Context) error {
 	remeasurer, ok := r.evaluator.(Remeasurer)
 	n := r.options.Finalists
@@ -31,28 +32,26 @@ func (r *run) measureFinalists(ctx context.Context) error {
 	if !ok || n < 0 || ctx.Err() != nil {
 		return nil
 	}
-	places := slices.DeleteFunc(bySearch(r.problem.Objective(), r.outcome.Results), func(i int) bool {
-		return r.outcome.Results[i].EarlyStopped // far slower than the best, for certain
-	})
-	places = places[:min(n, len(places))]
-	if c, ok := r.problem.Baseline(); ok {
-		i := slices.IndexFunc(r.outcome.Results, func(result Result) bool { return result.Configuration.Key() == c.Key() })
-		if i >= 0 && r.outcome.Results[i].Rankable() && !slices.Contains(places, i) {
-			places = append(slices.Clip(places), i)
+	several, _ := remeasurer.(Cards)
+	if several != nil {
+		if err := r.compareCards(ctx, several); err != nil && ctx.Err() == nil {
+			return fmt.Errorf("compare the devices: %w", err)
 		}
 	}
+	places := r.finalPlaces(n)
 	allFinal := !slices.ContainsFunc(places, func(i int) bool { return len(r.outcome.Results[i].Final) == 0 })
 	if len(places) < 2 || allFinal {
 		return nil // nothing is measured twice: the log may hold the final times of all
 	}
-	var configurations []space.Configuration
-	round := 0.0
-	for _, i := range places {
-		configurations = append(configurations, r.outcome.Results[i].Configuration)
-		round += r.outcome.Results[i].Time()
+	configurations, rounds := r.rounds(places, finalBudget)
+	var times [][]float64
+	var card string
+	var err error
+	if several != nil {
+		times, card, err = RemeasureOnOne(ctx, several, configurations, rounds)
+	} else {
+		times, err = remeasurer.Remeasure(ctx, configurations, rounds)
 	}
-	rounds := int(max(minFinalRounds, min(maxFinalRounds, finalBudget/round)))
-	times, err := remeasurer.Remeasure(ctx, configurations, rounds)
 	if ctx.Err() != nil {
 		r.outcome.Stop = Interrupted
 		return nil
@@ -66,13 +65,44 @@ func (r *run) measureFinalists(ctx context.Context) error {
 	if !slices.ContainsFunc(times, func(times []float64) bool { return len(times) > 0 }) {
 		return nil // all failed this time: the final times of an earlier run stay, as they do in the log
 	}
-	for i := range r.outcome.Results {
-		r.outcome.Results[i].Final, r.outcome.Results[i].AtFinal = nil, nil // of an earlier run: not measured in turn with these
+	for i := range r.outcome.Results { // of an earlier run: not measured in turn with these
+		r.outcome.Results[i].Final, r.outcome.Results[i].AtFinal, r.outcome.Results[i].FinalDevice = nil, nil, ""
 	}
 	for j, i := range places {
-		r.outcome.Results[i].Final = times[j]
+		r.outcome.Results[i].Final, r.outcome.Results[i].FinalDevice = times[j], card
 	}
 	return nil
+}
+
+// finalPlaces returns the places of the n best results, and of the baseline. Beside them it returns the best of each
+// card whose speed is unknown.
+func (r *run) finalPlaces(n int) []int {
+	cards := CompareCards(r.outcome.Results)
+	places := r.ranked(cards)
+	places = places[:min(n, len(places))]
+	return r.withBaseline(r.bestOfOthers(places, cards))
+}
+
+// withBaseline adds the place of the baseline, if it is rankable and not among the places.
+func (r *run) withBaseline(places []int) []int {
+	if c, ok := r.problem.Baseline(); ok {
+		i := slices.IndexFunc(r.outcome.Results, func(result Result) bool { return result.Configuration.Key() == c.Key() })
+		if i >= 0 && r.outcome.Results[i].Rankable() && !slices.Contains(places, i) {
+			places = append(slices.Clip(places), i)
+		}
+	}
+	return places
+}
+
+// rounds returns the configurations at some places, and the number of rounds that take about a budget of
+// milliseconds.
+func (r *run) rounds(places []int, budget float64) (configurations []space.Configuration, rounds int) {
+	round := 0.0
+	for _, i := range places {
+		configurations = append(configurations, r.outcome.Results[i].Configuration)
+		round += r.outcome.Results[i].Time()
+	}
+	return configurations, int(max(minFinalRounds, min(maxFinalRounds, budget/round)))
 }
 
 // judgeFinals computes the metrics and the objective of final times that have none: of new ones, and

@@ -50,7 +50,7 @@ type Result struct {
 	EarlyStopped bool
 
 	// Device selects the one of several devices that measured it, as device.Listed.Selector does
-	// ("1:0"), or names it in a fleet ("machine/1:0"). It is empty if the search has one device.
+	// ("1:0"), or names it in a fleet ("machine/1:0"). It is empty if the search has one device, of this machine.
 	Device string
 
 	// Metrics are the values of the problem's metrics, in their order, and Objective is the value of
@@ -64,6 +64,12 @@ type Result struct {
 	// Final are the times of the measurement in turn at the end of a run, in milliseconds. It is
 	// empty if the configuration took no part.
 	Final []float64
+
+	// FinalDevice names the card that measured Final, as Device does.
+	FinalDevice string
+
+	// Cards are the times of the comparison of the cards. Only a few results have any: see [CompareCards].
+	Cards []CardTimes
 
 	// AtFinal are the metrics and the objective at the median of Final, as Run computes them.
 	// It is nil if Final is empty, and if a record does not have it: see [DeriveFinals].

@@ -247,6 +247,7 @@ func (p *printer) end(o *tune.Outcome, evaluated int) {
 			places = append(places, c.place)
 		}
 		report.WriteFinalists(p.notes, "", p.problem.Objective(), places, o.Results)
+		report.WriteCards(p.notes, o.Results)
 	}
 }
 

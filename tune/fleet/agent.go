@@ -77,7 +77,7 @@ func (a *Agent) Run(ctx context.Context, c *Connection) error {
 	all.Go(func() { cancel(a.watch(ctx, c)) })
 	id := rand.Text()
 	for i, d := range a.Devices {
-		s := &station{agent: a, connection: c, device: d}
+		s := &station{agent: a, connection: c, device: d, asked: map[string]measurement{}, news: make(chan struct{}, 1)}
 		s.announcement = Announcement{
 			Protocol: Protocol, Tool: a.Tool, Agent: fmt.Sprintf("%s_%d", id, i), Machine: a.Machine, Process: os.Getpid(),
 			Selector: d.Selector, Device: d.Identity, Capacity: 1, Since: time.Now(),
@@ -218,8 +218,12 @@ type station struct {
 	problem   *problem.Problem
 	of        string // the search of both, and the digest of the problem
 
+	news chan struct{} // has an element when a measurement is asked for
+
 	mutex        sync.Mutex
 	announcement Announcement
+	asked        map[string]measurement // by search
+	begun        string                 // the key of the last measurement
 }
 
 // announce renews the announcement until the context ends, and withdraws it then.
@@ -259,6 +263,11 @@ func (s *station) change(ctx context.Context, f func(a *Announcement)) {
 // run works for one search after the other until the context ends.
 func (s *station) run(ctx context.Context) {
 	defer s.close()
+	asked, err := s.connection.nats.Subscribe(measureSubjects+s.announcement.Agent, s.hear)
+	if err != nil {
+		return // the connection is closed
+	}
+	defer asked.Unsubscribe()
 	last := ""
 	for ctx.Err() == nil {
 		fit, changed := s.agent.forDevice(s.device.Identity)
@@ -276,8 +285,11 @@ func (s *station) run(ctx context.Context) {
 			}
 			continue
 		}
-		// The next one after the last.
-		i := slices.IndexFunc(fit, func(k search) bool { return k.ID > last })
+		// One that asks for a measurement, or else the next one after the last.
+		i := s.asking(fit)
+		if i < 0 {
+			i = slices.IndexFunc(fit, func(k search) bool { return k.ID > last })
+		}
 		next := fit[max(0, i)]
 		last = next.ID
 		within, cancel := s.agent.during(ctx, next.ID)

@@ -17,6 +17,10 @@
 //   - The stream NDTUNE_RESULTS keeps the results for a day. The server drops a result that was stored
 //     twice within two minutes, and the coordinator each one that it has.
 //
+// Two kinds of messages are not stored. The subject ndtune.best.SEARCH tells agents the best result so far. The subject
+// ndtune.measure.AGENT asks one device to measure configurations in turn; the coordinator repeats it until the result
+// comes.
+//
 // Messages are JSON. Those of another version of the protocol, and those that cannot be read, are dropped and
 // counted.
 package fleet

@@ -390,40 +390,6 @@ func (e *Evaluator) ask(ctx context.Context, w work) error {
 	}
 }
 
-// Remeasure implements [tune.Remeasurer]. One device measures all configurations.
-func (e *Evaluator) Remeasure(ctx context.Context, configurations []space.Configuration, rounds int) ([][]float64, error) {
-	w := work{Key: "again" + rand.Text(), Rounds: rounds}
-	for _, c := range configurations {
-		w.Remeasure = append(w.Remeasure, valuesOf(c))
-	}
-	if err := e.ask(ctx, w); err != nil {
-		return nil, err
-	}
-	changed, err := e.hopeful()
-	for {
-		if err != nil {
-			return nil, err
-		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-changed:
-			changed, err = e.hopeful()
-		case a := <-e.answers:
-			switch {
-			case a.Key != w.Key:
-				e.keep(a)
-			case a.Failed != "":
-				return nil, fmt.Errorf("%s: %s", a.Device, a.Failed)
-			case len(a.Times) != len(configurations):
-				return nil, fmt.Errorf("%s sent times of %d configurations, not of %d", a.Device, len(a.Times), len(configurations))
-			default:
-				return a.Times, nil
-			}
-		}
-	}
-}
-
 // Observe implements [tune.Observer].
 func (e *Evaluator) Observe(best tune.Result) {
 	_ = e.connection.nats.Publish(bestSubjects+e.search.ID, encode(bestOf{Protocol, valuesOf(best.Configuration), best})) // only saves time

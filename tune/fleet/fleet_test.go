@@ -48,6 +48,7 @@ type fake struct {
 	evaluated *atomic.Int64
 	closed    atomic.Bool
 	best      atomic.Pointer[tune.Result]
+	times     func(i int) float64 // of a measurement in turn; nil: i + 1
 }
 
 func (f *fake) Device() hardware.Device { d := gpu; d.Timer = "event"; return d }
@@ -83,7 +84,11 @@ func (f *fake) Remeasure(_ context.Context, all []space.Configuration, rounds in
 	for _, c := range all {
 		var own []float64
 		for range rounds {
-			own = append(own, float64(c.Int("i")+1))
+			time := float64(c.Int("i") + 1)
+			if f.times != nil {
+				time = f.times(c.Int("i"))
+			}
+			own = append(own, time)
 		}
 		times = append(times, own)
 	}

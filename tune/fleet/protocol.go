@@ -19,14 +19,15 @@ const Protocol = 1
 
 // The names in JetStream.
 const (
-	agentsBucket   = "ndtune_agents"
-	searchesBucket = "ndtune_searches"
-	problemsBucket = "ndtune_problems"
-	workStream     = "NDTUNE_WORK"
-	workSubjects   = "ndtune.work."
-	resultStream   = "NDTUNE_RESULTS"
-	resultSubjects = "ndtune.results."
-	bestSubjects   = "ndtune.best."
+	agentsBucket    = "ndtune_agents"
+	searchesBucket  = "ndtune_searches"
+	problemsBucket  = "ndtune_problems"
+	workStream      = "NDTUNE_WORK"
+	workSubjects    = "ndtune.work."
+	resultStream    = "NDTUNE_RESULTS"
+	resultSubjects  = "ndtune.results."
+	bestSubjects    = "ndtune.best."
+	measureSubjects = "ndtune.measure."
 )
 
 const (
@@ -95,16 +96,14 @@ type Settings struct {
 
 type values = map[string]record.JSONValue
 
-// work is a configuration to evaluate, or configurations to measure again in turn.
+// work is a configuration to evaluate.
 type work struct {
-	Protocol  int      `json:"protocol"`
-	Key       string   `json:"key"` // the result has the same
-	Values    values   `json:"values,omitempty"`
-	Remeasure []values `json:"remeasure,omitempty"`
-	Rounds    int      `json:"rounds,omitempty"`
+	Protocol int    `json:"protocol"`
+	Key      string `json:"key"` // the result has the same
+	Values   values `json:"values"`
 }
 
-// answer is the result of a work.
+// answer is the result of a work, or of a measurement.
 type answer struct {
 	Protocol int         `json:"protocol"`
 	Key      string      `json:"key"`

@@ -21,7 +21,6 @@ type session struct {
 
 	held    map[string]jetstream.Msg // by the keys of their work
 	waiting []space.Configuration    // for the evaluator
-	again   *work                    // to measure again when all else is done
 	tasks   chan jetstream.Msg       // of the queue; nil: the end of a batch
 }
 
@@ -55,10 +54,10 @@ func (s *station) work(ctx context.Context, next search, others bool) error {
 		}
 		defer best.Unsubscribe()
 	}
-	if err := t.evaluate(ctx, wait); err != nil || t.again == nil {
+	if err := t.evaluate(ctx, wait); err != nil {
 		return err
 	}
-	return t.remeasure(ctx)
+	return t.measure(ctx)
 }
 
 // observe tells an observer the best result of a message.
@@ -74,8 +73,7 @@ func (c *Connection) observe(o tune.Observer, parameters *space.Parameters, m *n
 	o.Observe(b.Result)
 }
 
-// evaluate hands configurations to the evaluator until the queue is empty or there is something to measure
-// again.
+// evaluate hands configurations to the evaluator until the queue is empty or somebody asks for a measurement.
 func (t *session) evaluate(ctx context.Context, wait time.Duration) error {
 	ctx, cancel := context.WithCancel(ctx)
 	in, out, done := make(chan space.Configuration), make(chan tune.Result), make(chan error, 1)
@@ -99,11 +97,12 @@ func (t *session) evaluate(ctx context.Context, wait time.Duration) error {
 	fetching, empty := false, false // empty: the queue had nothing in time
 	to := (chan<- space.Configuration)(in)
 	for {
-		if to != nil && (empty && len(t.held) == 0 || t.again != nil && len(t.held) == 1) {
+		asked := t.isAsked()
+		if to != nil && (empty || asked) && len(t.held) == 0 {
 			close(in)
 			to = nil
 		}
-		if n := t.evaluator.Capacity() - len(t.held); n > 0 && !fetching && to != nil && t.again == nil {
+		if n := t.evaluator.Capacity() - len(t.held); n > 0 && !fetching && to != nil && !asked {
 			room <- n
 			fetching = true
 		}
@@ -131,6 +130,7 @@ func (t *session) evaluate(ctx context.Context, wait time.Duration) error {
 			}
 		case <-renew.C:
 			t.renew()
+		case <-t.news:
 		case err := <-done:
 			ended = true
 			return err
@@ -177,11 +177,11 @@ func (t *session) fetch(ctx context.Context, wait time.Duration, room <-chan int
 func (t *session) take(ctx context.Context, m jetstream.Msg) error {
 	w, err := decode[work](m.Data())
 	var c space.Configuration
-	if err == nil && len(w.Remeasure) == 0 {
+	if err == nil {
 		c, err = configuration(t.problem.Parameters(), w.Values)
-		if err == nil && keyOf(c) != w.Key {
-			err = errors.New("the key is another one")
-		}
+	}
+	if err == nil && keyOf(c) != w.Key {
+		err = errors.New("the key is another one")
 	}
 	if err != nil {
 		t.connection.dropped.Add(1)
@@ -189,7 +189,7 @@ func (t *session) take(ctx context.Context, m jetstream.Msg) error {
 		return nil
 	}
 	_, twice := t.held[w.Key]
-	if t.again != nil && !twice { // it waits until that is measured
+	if !twice && t.isAsked() { // it waits until that is measured, or goes to another
 		t.giveBack(m)
 		return nil
 	}
@@ -199,14 +199,7 @@ func (t *session) take(ctx context.Context, m jetstream.Msg) error {
 	}
 	if about, err := m.Metadata(); err == nil && about.NumDelivered > maxDeliveries {
 		reason := fmt.Sprintf("%d agents were lost, or did not answer, while they evaluated it", maxDeliveries)
-		if len(w.Remeasure) > 0 {
-			return t.send(ctx, answer{Key: w.Key, Failed: reason})
-		}
 		return t.answer(ctx, tune.Result{Configuration: c, Status: tune.Runtime, Reason: reason, Timestamp: time.Now()})
-	}
-	if len(w.Remeasure) > 0 {
-		t.again = &w
-		return nil
 	}
 	t.waiting = append(t.waiting, c)
 	return nil
@@ -242,43 +235,6 @@ func (t *session) send(ctx context.Context, a answer) error {
 		_ = m.Ack() // if it is lost, the work is done twice, and the coordinator drops one result
 	}
 	return nil
-}
-
-// remeasure measures configurations again in turn.
-func (t *session) remeasure(ctx context.Context) error {
-	a := answer{Key: t.again.Key}
-	var all []space.Configuration
-	for _, v := range t.again.Remeasure {
-		c, err := configuration(t.problem.Parameters(), v)
-		if err != nil {
-			a.Failed = err.Error()
-			return t.send(ctx, a)
-		}
-		all = append(all, c)
-	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		times, err := t.evaluator.Remeasure(ctx, all, t.again.Rounds)
-		if a.Times = times; err != nil {
-			a.Failed = err.Error()
-		}
-	}()
-	renew := time.NewTicker(ackWait / 4)
-	defer renew.Stop()
-	for {
-		select {
-		case <-renew.C:
-			t.renew()
-			continue
-		case <-done:
-		}
-		break
-	}
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return t.send(ctx, a)
 }
 
 // giveBackAll returns what was not answered to the queue.

@@ -40,6 +40,10 @@ func difference(got, want tune.Result) string {
 		return fmt.Sprintf("final times %v, want %v", got.Final, want.Final)
 	case !sameLaunches(&got, &want):
 		return fmt.Sprintf("launches %v, want %v", got.Launches(), want.Launches())
+	case got.FinalDevice != want.FinalDevice:
+		return fmt.Sprintf("the final measurement is of %q, want %q", got.FinalDevice, want.FinalDevice)
+	case !slices.EqualFunc(got.Cards, want.Cards, sameCard):
+		return fmt.Sprintf("times on cards %v, want %v", got.Cards, want.Cards)
 	case want.AtFinal != nil && !sameFinals(&want, &got):
 		return fmt.Sprintf("at the final times %+v, want %+v", got.AtFinal, want.AtFinal)
 	}

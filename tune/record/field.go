@@ -92,6 +92,15 @@ func (f *field) append(b []byte) []byte {
 			}
 			b = append(b, ']')
 		}
+	case *[]tune.CardTimes:
+		if len(*at) > 0 {
+			b = append(b, '[')
+			for i := range *at {
+				fields := cardFields(&(*at)[i])
+				b = append(appendFields(append(separate(b), '{'), fields[:]...), '}')
+			}
+			b = append(b, ']')
+		}
 	case **problem.Judgement:
 		if j := *at; j != nil {
 			b = appendFields(append(b, '{'), field{"metrics", &j.Metrics})
@@ -144,6 +153,11 @@ func partFields(p *problem.Part) [6]field {
 		{"kernel", &p.Kernel}, {"launches", &p.Launches},
 		{"global", &p.Global}, {"local", &p.Local}, {"offset", &p.Offset}, {"time", &p.Time},
 	}
+}
+
+// cardFields are the members of the times on one card.
+func cardFields(t *tune.CardTimes) [2]field {
+	return [2]field{{"device", &t.Device}, {"times", &t.Times}}
 }
 
 // decodeFields reads an object. Members that are not among the fields are ignored.
@@ -205,6 +219,18 @@ func decodeValue(raw []byte, to any) (err error) {
 			*to = append(*to, problem.MetricValue{Name: name})
 			return &(*to)[len(*to)-1].Value
 		})
+	case *[]tune.CardTimes:
+		if *to = nil; raw[0] != '[' {
+			return fmt.Errorf("want a list, not %s", kindOf(raw))
+		}
+		for element := range elements(raw) {
+			var t tune.CardTimes
+			fields := cardFields(&t)
+			if err := decodeFields(element, fields[:]...); err != nil {
+				return err
+			}
+			*to = append(*to, t)
+		}
 	case **problem.Judgement:
 		j := &problem.Judgement{Objective: math.NaN()}
 		*to = j

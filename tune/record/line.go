@@ -16,6 +16,7 @@ import (
 // The kinds of lines after the header.
 const (
 	kindResult    = "result"
+	kindCards     = "cards"
 	kindFinal     = "final"
 	kindWithdrawn = "withdrawn"
 )
@@ -31,10 +32,15 @@ const (
 // compared, so those of an earlier session are forgotten as soon as a later one has any.
 //
 //	{"kind":"final","session":1,"configuration":{"block_size_x":16},"times":[1.5,1.4],
-//	 "at_final":{"metrics":{"GB/s":93.6},"objective":1.45}}
+//	 "final_device":"1:0","at_final":{"metrics":{"GB/s":93.6},"objective":1.45}}
 //
-// at_final is what the metrics and the objective are at the median of these times; logs of earlier
-// versions do not have it.
+// at_final has the metrics and the objective at the median of these times; logs of earlier
+// versions do not have it. final_device is the card that measured them, if there were several.
+//
+// A line of cards has the times of a configuration on several cards of one model, by which the cards are compared. Of two
+// lines of one configuration the last counts.
+//
+//	{"kind":"cards","configuration":{"block_size_x":16},"cards":[{"device":"0:0","times":[1.5,1.4]},{"device":"1:0","times":[1.6,1.5]}]}
 //
 // Every line, the header too, has one more member at its end, which these examples leave out:
 // the CRC-32C (Castagnoli) of the bytes before it.
@@ -98,15 +104,15 @@ type configured struct {
 
 // fields are the members of a line of any kind but that of peaks, in the order in which they are
 // written.
-func (p *line) fields() [20]field {
+func (p *line) fields() [22]field {
 	r := &p.result
-	return [20]field{
+	return [22]field{
 		{"kind", &p.kind}, {"session", &p.session}, {"configuration", &p.configuration},
 		{"status", &r.Status}, {"reason", &r.Reason}, {"reason_base64", (*notUTF8)(&r.Reason)},
 		{"times", &r.Times}, {"verified", &r.Verified}, {"early_stopped", &r.EarlyStopped}, {"device", &r.Device},
 		{"global", &r.Global}, {"local", &r.Local}, {"offset", &r.Offset}, {"kernels", &r.Parts},
 		{"metrics", &r.Metrics}, {"objective", &r.Objective}, {"durations_ns", &r.Durations}, {"timestamp", &r.Timestamp},
-		{"final", &r.Final}, {"at_final", &r.AtFinal},
+		{"final", &r.Final}, {"final_device", &r.FinalDevice}, {"at_final", &r.AtFinal}, {"cards", &r.Cards},
 	}
 }
 
@@ -165,7 +171,7 @@ func (l *layout) parse(text []byte) (line, error) {
 		return line{}, fmt.Errorf("no peaks")
 	case p.kind == kindPeaks:
 		return p, nil
-	case p.kind != kindResult && p.kind != kindFinal && p.kind != kindWithdrawn:
+	case !slices.Contains([]string{kindResult, kindCards, kindFinal, kindWithdrawn}, p.kind):
 		return line{}, fmt.Errorf("a line of the unknown kind %q", p.kind)
 	case p.configuration.digits == nil:
 		return line{}, fmt.Errorf("no configuration")

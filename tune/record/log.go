@@ -70,10 +70,15 @@ func (l *Log) Withdraw(r tune.Result) error {
 	return l.append(r.Configuration, line{kind: kindWithdrawn}, "there is no result to take back")
 }
 
+// AppendCards adds the times on several cards of a result that was appended before. They take the place of earlier ones.
+func (l *Log) AppendCards(r tune.Result) error {
+	return l.append(r.Configuration, line{kind: kindCards, result: tune.Result{Cards: r.Cards}}, "times on several cards without a result")
+}
+
 // AppendFinal adds the final measurement of a result that was appended before, in this
 // session or in an earlier one. It takes the place of all those of earlier sessions.
 func (l *Log) AppendFinal(r tune.Result) error {
-	final := tune.Result{Times: r.Final, AtFinal: r.AtFinal}
+	final := tune.Result{Times: r.Final, FinalDevice: r.FinalDevice, AtFinal: r.AtFinal}
 	return l.append(r.Configuration, line{kind: kindFinal, session: l.session, result: final}, "a final measurement without a result")
 }
 

@@ -151,15 +151,19 @@ func (c *logContent) readLines(rest []byte, l *layout) error {
 			delete(seen, key)
 		case p.kind == kindFinal && !known:
 			c.damaged = append(c.damaged, DamagedLine{i + 2, fmt.Sprintf("a final measurement of %s, which has no result", p.result.Configuration)})
+		case p.kind == kindCards && !known:
+			c.damaged = append(c.damaged, DamagedLine{i + 2, fmt.Sprintf("times on several cards of %s, which has no result", p.result.Configuration)})
+		case p.kind == kindCards:
+			c.results[at].Cards = p.result.Cards
 		case p.kind == kindFinal:
 			if p.session > c.session {
 				c.session = p.session
 				for i := range c.results {
-					c.results[i].Final, c.results[i].AtFinal = nil, nil
+					c.results[i].Final, c.results[i].FinalDevice, c.results[i].AtFinal = nil, "", nil
 				}
 			}
 			if p.session == c.session {
-				c.results[at].Final, c.results[at].AtFinal = p.result.Times, p.result.AtFinal
+				c.results[at].Final, c.results[at].FinalDevice, c.results[at].AtFinal = p.result.Times, p.result.FinalDevice, p.result.AtFinal
 			}
 		}
 	}

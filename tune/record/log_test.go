@@ -127,8 +127,12 @@ func TestLogRoundTrip(t *testing.T) {
 		for i := range want.Results {
 			if want.Results[i].Status == tune.Correct && m.IntN(2) == 0 {
 				want.Results[i].Final, want.Results[i].AtFinal = m.final()
-				if err := l.AppendFinal(want.Results[i]); err != nil {
-					t.Fatal(err)
+				want.Results[i].FinalDevice = []string{"", "m/0:0"}[m.IntN(2)]
+				want.Results[i].Cards = []tune.CardTimes{{Device: "m/0:0", Times: m.floats()}, {Device: "n/0:0"}}
+				for _, add := range []func(tune.Result) error{l.AppendCards, l.AppendFinal} {
+					if err := add(want.Results[i]); err != nil {
+						t.Fatal(err)
+					}
 				}
 			}
 		}
@@ -158,6 +162,7 @@ func TestEncodedLogRoundTrip(t *testing.T) {
 		for i := range want.Results {
 			if m.IntN(3) == 0 {
 				want.Results[i].Final, want.Results[i].AtFinal = m.final()
+				want.Results[i].FinalDevice = "m/0:0"
 			}
 		}
 		var b bytes.Buffer
@@ -227,6 +232,9 @@ func TestFinalsOfTheLastSessionCount(t *testing.T) {
 	r.Final = []float64{1}
 	if err := l.AppendFinal(r); err == nil {
 		t.Error("a final measurement without a result was taken")
+	}
+	if err := l.AppendCards(r); err == nil {
+		t.Error("times on several cards without a result were taken")
 	}
 	check(map[int]float64{2: 6})
 }

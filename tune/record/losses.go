@@ -109,7 +109,9 @@ func resultLosses(was, is *Record) []string {
 		{"durations as they were", func(a, b *tune.Result) bool { return a.Durations == b.Durations }},
 		{"timestamps as they were", func(a, b *tune.Result) bool { return a.Timestamp.Equal(b.Timestamp) }},
 		{"launches of the final measurement", func(a, b *tune.Result) bool { return slices.EqualFunc(a.Final, b.Final, sameNumber) }},
+		{"which device made the final measurement", func(a, b *tune.Result) bool { return a.FinalDevice == b.FinalDevice }},
 		{"metrics and objective of the final measurement", sameFinals},
+		{"times on several cards", func(a, b *tune.Result) bool { return slices.EqualFunc(a.Cards, b.Cards, sameCard) }},
 	} {
 		n := 0
 		for i := range was.Results {
@@ -129,6 +131,10 @@ func resultLosses(was, is *Record) []string {
 
 func sameLaunches(a, b *tune.Result) bool {
 	return slices.Equal(a.Global, b.Global) && slices.Equal(a.Local, b.Local) && slices.Equal(a.Offset, b.Offset) && reflect.DeepEqual(a.Parts, b.Parts)
+}
+
+func sameCard(a, b tune.CardTimes) bool {
+	return a.Device == b.Device && slices.EqualFunc(a.Times, b.Times, sameNumber)
 }
 
 // sameNumber takes all NaN for one.

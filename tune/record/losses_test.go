@@ -74,6 +74,7 @@ func TestLosses(t *testing.T) {
 	}
 	run.Results[0].Final = []float64{2, 3, 4}
 	run.Results[0].AtFinal = &problem.Judgement{Objective: 3, Metrics: []problem.MetricValue{{Name: "GB/s", Value: 7}}}
+	run.Results[0].FinalDevice, run.Results[0].Cards = "m/0:0", []tune.CardTimes{{Device: "m/0:0", Times: []float64{1, 2}}, {Device: "n/0:0"}}
 	run.Results[1].Device, run.Results[2].EarlyStopped = "1:0", true
 	run.Results[3] = tune.Result{Configuration: results[3].Configuration, Status: tune.Timeout, Reason: "it took 10 s"}
 	for _, test := range []struct {
@@ -89,7 +90,7 @@ func TestLosses(t *testing.T) {
 		{"run", run, "log", nil},
 		{"run", run, "t4", nil},
 		{"run", run, "cache", []string{"the problem's digest", "what else is known of the device", "the strategy", "the seed", "statuses (1 result)", "reasons (1 result)", "marks of being measured once (1 result)", "which device measured (1 result)", "launches of the final measurement (1 result)", "metrics and objective of the final measurement (1 result)"}},
-		{"run", run, "csv", []string{"the problem's digest", "the device's name"}},
+		{"run", run, "csv", []string{"the problem's digest", "the device's name", "which device made the final measurement (1 result)", "times on several cards (1 result)"}},
 		{"nothing", &Record{Header: h}, "csv", []string{"the device's name"}},
 	} {
 		got, err := Losses(test.record, test.format)

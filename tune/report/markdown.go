@@ -33,10 +33,13 @@ func (run *Run) writeMarkdown(b *strings.Builder) {
 	}
 	b.WriteString("\n\n")
 	run.writeMarkdownTable(b)
+	for _, text := range run.Cards {
+		fmt.Fprintf(b, "\n- %s", markdown.Escape(text))
+	}
 	for _, n := range run.Notices {
 		fmt.Fprintf(b, "\n- %s", markdown.Escape(n.Text))
 	}
-	if len(run.Notices) > 0 {
+	if len(run.Cards)+len(run.Notices) > 0 {
 		b.WriteString("\n")
 	}
 }

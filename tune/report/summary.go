@@ -62,6 +62,8 @@ type Best struct {
 	Metrics  []MetricFigure `json:"metrics"`
 	Verified bool           `json:"verified"`
 	Device   string         `json:"device"`
+
+	FinalDevice string `json:"finalDevice"` // that made the final measurement, if several shared the search
 }
 
 // A MetricFigure is a metric of the best. AtTime says that it is the metric at Best.Time, not
@@ -143,7 +145,7 @@ func describeBest(run *Run, b *best) *Best {
 		Row: b.row, Configuration: r.Configuration.String(), Options: strings.TrimSpace(problem.OptionsAt(run.options, run.defined, r.Configuration) + " " + problem.BuildOptions(r.Configuration)), Sizes: r.Launches(),
 		YAML: asYAML(r.Configuration), Objective: f.Objective,
 		Time: f.Time, Final: f.Final, Launches: len(r.Times), SearchTime: r.Time(), Deviation: r.Stats().StandardDeviation,
-		Metrics: []MetricFigure{}, Verified: r.Verified, Device: r.Device,
+		Metrics: []MetricFigure{}, Verified: r.Verified, Device: r.Device, FinalDevice: r.FinalDevice,
 	}
 	if f.Final {
 		d.Launches = len(r.Final)

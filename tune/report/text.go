@@ -1,8 +1,10 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -50,6 +52,9 @@ func (run *Run) writeText(b *strings.Builder) {
 			b.WriteString("the best of the search:\n")
 			figure.Columns(b, "  ", func(i int) bool { return numbers[i] }, append([][]string{head}, rows...)...)
 		}
+	}
+	for _, text := range run.Cards {
+		fmt.Fprintln(b, text)
 	}
 	for _, n := range run.Notices {
 		fmt.Fprintf(b, "%s: %s\n", n.Level, n.Text)
@@ -99,9 +104,47 @@ func WriteFinalists(w io.Writer, indent string, o problem.Objective, parameters 
 		}
 		rows = append(rows, row)
 	}
-	fmt.Fprintf(w, "%sfinalists, measured again in turn, in %d rounds:\n", indent, len(finalists[0].Final))
+	on := ""
+	if card := finalists[0].FinalDevice; card != "" {
+		on = " on " + card
+	}
+	fmt.Fprintf(w, "%sfinalists, measured again in turn%s, in %d rounds:\n", indent, on, len(finalists[0].Final))
 	figure.Columns(w, indent+"  ", func(i int) bool { return i < numbers }, rows...)
 	if slices.ContainsFunc(finalists, func(f tune.Finalist) bool { return f.Standing == tune.TooFewRounds }) {
 		fmt.Fprintf(w, "%sToo few rounds: noise cannot be told from differences.\n", indent)
 	}
+}
+
+// WriteCards writes the comparison of the cards that shared a search, a line for each.
+func WriteCards(w io.Writer, results []tune.Result) {
+	for _, text := range cardTexts(tune.CompareCards(results)) {
+		fmt.Fprintln(w, text)
+	}
+}
+
+// maxCardTexts is the number of cards that are described each by itself.
+const maxCardTexts = 8
+
+// cardTexts describes cards in comparison with the first one. Of many, it describes those that differ most from it.
+func cardTexts(cards []tune.Card) []string {
+	if len(cards) == 0 {
+		return nil
+	}
+	reference, others := cards[0].Device, slices.Clone(cards[1:])
+	var rest []tune.Card
+	if len(others) > maxCardTexts {
+		slices.SortStableFunc(others, func(a, b tune.Card) int {
+			return cmp.Compare(math.Abs(math.Log(b.Ratio)), math.Abs(math.Log(a.Ratio)))
+		})
+		others, rest = others[:maxCardTexts], others[maxCardTexts:]
+	}
+	var texts []string
+	for _, c := range others {
+		texts = append(texts, fmt.Sprintf("%s takes %.2f ± %.2f of the time of %s, over %d configurations", c.Device, c.Ratio, c.Scatter, reference, c.Configurations))
+	}
+	if len(rest) > 0 {
+		byRatio := func(a, b tune.Card) int { return cmp.Compare(a.Ratio, b.Ratio) }
+		texts = append(texts, fmt.Sprintf("%d other devices take %.2f to %.2f of it", len(rest), slices.MinFunc(rest, byRatio).Ratio, slices.MaxFunc(rest, byRatio).Ratio))
+	}
+	return texts
 }

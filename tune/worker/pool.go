@@ -17,8 +17,8 @@ import (
 )
 
 // A Pool evaluates the configurations of one problem in worker processes, on one device or
-// on several of one model. It implements tune.Remeasurer, tune.Observer and tune.Prober.
-// Close it when done. Evaluate, Probe and Remeasure are called one at a time.
+// on several of one model. It implements tune.Cards, tune.Observer and tune.Prober.
+// Close it when done. Evaluate, Probe, Remeasure and RemeasureOn are called one at a time.
 type Pool struct {
 	problem    *problem.Problem
 	devices    []device.Listed
@@ -170,7 +170,7 @@ func (p *Pool) openFirst(ctx context.Context) error {
 			return err
 		}
 	}
-	_, err := p.evaluator(ctx)
+	_, err := p.evaluator(ctx, 0)
 	p.capacity.Store(int64(p.room()))
 	return err
 }
@@ -275,7 +275,7 @@ const (
 )
 
 var _ interface {
-	tune.Remeasurer
+	tune.Cards
 	tune.Observer
 	tune.Prober
 } = (*Pool)(nil)

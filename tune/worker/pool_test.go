@@ -344,6 +344,12 @@ func searchOnTwoDevices(t *testing.T) {
 			}
 		}
 		o := pool.run(t, tune.Options{Finalists: -1})
+		pool.heard = nil
+		cards, err := pool.Cards(t.Context())
+		times, again := pool.RemeasureOn(t.Context(), cards, []space.Configuration{o.Results[0].Configuration, o.Results[1].Configuration}, 3)
+		if first, second := times[two[0].Selector()], times[two[1].Selector()]; err != nil || again != nil || len(first) != 2 || len(second) != 2 || len(second[1]) != 3 || slices.Equal(first[0], second[0]) {
+			t.Errorf("%s: %v, measured in turn on %v: %v, %v", a, err, cards, times, again)
+		}
 		pool.Close()
 		devices := map[string]int{}
 		for _, r := range o.Results {

@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ndtune/ndtune/tune/space"
@@ -19,9 +20,43 @@ type again struct {
 
 func (a *again) lose(late bool) { a.ended, a.lost, a.late = true, true, late }
 
-// Remeasure implements tune.Remeasurer, in one worker on the first device. A configuration
-// of which two workers die, or one that takes too long, is left out.
+// Remeasure implements tune.Remeasurer, on the first device.
 func (p *Pool) Remeasure(ctx context.Context, configurations []space.Configuration, rounds int) ([][]float64, error) {
+	return p.remeasure(ctx, 0, configurations, rounds)
+}
+
+// Cards implements tune.Cards.
+func (p *Pool) Cards(context.Context) ([]string, error) {
+	names := []string{""} // as in results, which name no device if there is one
+	if len(p.devices) > 1 && p.inProcess == nil {
+		names = names[:0]
+		for _, d := range p.devices {
+			names = append(names, d.Selector())
+		}
+	}
+	return names, nil
+}
+
+// RemeasureOn implements tune.Cards, on one device after the other.
+func (p *Pool) RemeasureOn(ctx context.Context, cards []string, configurations []space.Configuration, rounds int) (map[string][][]float64, error) {
+	all, _ := p.Cards(ctx)
+	measured := map[string][][]float64{}
+	for place, name := range all {
+		if !slices.Contains(cards, name) {
+			continue
+		}
+		times, err := p.remeasure(ctx, place, configurations, rounds)
+		if err != nil {
+			return nil, err
+		}
+		measured[name] = times
+	}
+	return measured, nil
+}
+
+// remeasure measures in turn, in one worker on the device at a place. A configuration of which two workers die, or one
+// that takes too long, is left out.
+func (p *Pool) remeasure(ctx context.Context, place int, configurations []space.Configuration, rounds int) ([][]float64, error) {
 	if p.inProcess != nil {
 		return p.inProcess.Remeasure(ctx, configurations, rounds)
 	}
@@ -36,7 +71,7 @@ func (p *Pool) Remeasure(ctx context.Context, configurations []space.Configurati
 	deaths := make([]int, len(configurations))
 	singly, before := false, 0
 	for len(places) > 0 {
-		a, err := p.measureAgain(ctx, configurations, places, rounds, singly)
+		a, err := p.measureAgain(ctx, place, configurations, places, rounds, singly)
 		if err != nil {
 			return nil, err
 		}
@@ -64,7 +99,7 @@ func (p *Pool) Remeasure(ctx context.Context, configurations []space.Configurati
 			if deaths[places[a.turn]]++; deaths[places[a.turn]] < maxDeaths {
 				continue
 			}
-			if guilty, err = p.guilty(ctx, configurations, places[:a.turn+1]); err != nil {
+			if guilty, err = p.guilty(ctx, place, configurations, places[:a.turn+1]); err != nil {
 				return nil, err
 			}
 		}
@@ -75,16 +110,16 @@ func (p *Pool) Remeasure(ctx context.Context, configurations []space.Configurati
 
 // guilty returns the place of the configuration that makes workers die at the last of some places:
 // that configuration itself, or an earlier one that damages the process.
-func (p *Pool) guilty(ctx context.Context, configurations []space.Configuration, places []int) (int, error) {
+func (p *Pool) guilty(ctx context.Context, place int, configurations []space.Configuration, places []int) (int, error) {
 	last := len(places) - 1
 	if last == 0 {
 		return last, nil
 	}
-	if died, err := p.killsWorker(ctx, configurations, places[last]); died || err != nil {
+	if died, err := p.killsWorker(ctx, place, configurations, places[last]); died || err != nil {
 		return last, err
 	}
 	for i := range last {
-		if died, err := p.killsWorker(ctx, configurations, places[i], places[last]); died || err != nil {
+		if died, err := p.killsWorker(ctx, place, configurations, places[i], places[last]); died || err != nil {
 			return i, err
 		}
 	}
@@ -92,23 +127,23 @@ func (p *Pool) guilty(ctx context.Context, configurations []space.Configuration,
 }
 
 // killsWorker lets a fresh worker measure some places, and reports whether it dies.
-func (p *Pool) killsWorker(ctx context.Context, configurations []space.Configuration, places ...int) (bool, error) {
+func (p *Pool) killsWorker(ctx context.Context, place int, configurations []space.Configuration, places ...int) (bool, error) {
 	for _, m := range p.members {
-		if !m.builds && m.device == 0 && m.state == idle {
+		if !m.builds && m.device == place && m.state == idle {
 			p.stop(m, time.Now())
 		}
 	}
-	a, err := p.measureAgain(ctx, configurations, places, 1, true)
+	a, err := p.measureAgain(ctx, place, configurations, places, 1, true)
 	return err == nil && a.lost, err
 }
 
 // measureAgain lets a worker measure the configurations at some places.
-func (p *Pool) measureAgain(ctx context.Context, configurations []space.Configuration, places []int, rounds int, singly bool) (*again, error) {
+func (p *Pool) measureAgain(ctx context.Context, place int, configurations []space.Configuration, places []int, rounds int, singly bool) (*again, error) {
 	r := &remeasure{Rounds: rounds, Singly: singly}
 	for _, i := range places {
 		r.Values = append(r.Values, valuesOf(configurations[i]))
 	}
-	m, err := p.evaluator(ctx)
+	m, err := p.evaluator(ctx, place)
 	if err != nil {
 		return nil, err
 	}
@@ -124,13 +159,12 @@ func (p *Pool) measureAgain(ctx context.Context, configurations []space.Configur
 	return a, nil
 }
 
-// evaluator waits for an idle worker that evaluates on the first device, and starts one if there is
-// none.
-func (p *Pool) evaluator(ctx context.Context) (*member, error) {
+// evaluator waits for an idle worker that evaluates on the device at a place, and starts one if there is none.
+func (p *Pool) evaluator(ctx context.Context, place int) (*member, error) {
 	for {
 		some := false // possibly one that is stopping
 		for _, m := range p.members {
-			if !m.builds && m.device == 0 {
+			if !m.builds && m.device == place {
 				if m.state == idle {
 					return m, nil
 				}
@@ -138,7 +172,7 @@ func (p *Pool) evaluator(ctx context.Context) (*member, error) {
 			}
 		}
 		if !some {
-			if err := p.start(false, 0, time.Now()); err != nil {
+			if err := p.start(false, place, time.Now()); err != nil {
 				return nil, err
 			}
 		}

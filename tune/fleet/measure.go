@@ -1,0 +1,226 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// measurement asks one device of an agent to measure configurations in turn. Each device has a subject for it, since the
+// queue of a search cannot say which device takes a message. The coordinator repeats it until it has the answer, which
+// comes as all results do, or until the device is gone.
+type measurement struct {
+	Protocol       int      `json:"protocol"`
+	Search         string   `json:"search"` // its id
+	Key            string   `json:"key"`    // the answer has the same
+	Configurations []values `json:"configurations"`
+	Rounds         int      `json:"rounds"`
+}
+
+func (m measurement) version() int { return m.Protocol }
+
+// hear takes a measurement that somebody asks for. One at a time is kept for each search.
+func (s *station) hear(m *nats.Msg) {
+	asked, err := decode[measurement](m.Data)
+	if err != nil {
+		s.connection.dropped.Add(1)
+		return
+	}
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if asked.Key == s.begun || !s.agent.goesOn(asked.Search) {
+		return
+	}
+	s.asked[asked.Search] = asked
+	select {
+	case s.news <- struct{}{}:
+	default:
+	}
+}
+
+// isAsked reports whether anybody asks for a measurement.
+func (s *station) isAsked() bool {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return len(s.asked) > 0
+}
+
+// asking returns the first of some searches that asks for a measurement, and forgets the measurements of all others that
+// are not among them.
+func (s *station) asking(among []search) int {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	for id := range s.asked {
+		if !slices.ContainsFunc(among, func(k search) bool { return k.ID == id }) {
+			delete(s.asked, id)
+		}
+	}
+	return slices.IndexFunc(among, func(k search) bool { _, is := s.asked[k.ID]; return is })
+}
+
+// measure makes the measurement that the search of the session asks for, if it does.
+func (t *session) measure(ctx context.Context) error {
+	t.mutex.Lock()
+	m, is := t.asked[t.ID]
+	delete(t.asked, t.ID)
+	if is {
+		t.begun = m.Key
+	}
+	t.mutex.Unlock()
+	if !is {
+		return nil
+	}
+	a := answer{Key: m.Key}
+	var all []space.Configuration
+	for _, v := range m.Configurations {
+		c, err := configuration(t.problem.Parameters(), v)
+		if err != nil {
+			a.Failed = err.Error()
+			return t.send(ctx, a)
+		}
+		all = append(all, c)
+	}
+	times, err := t.evaluator.Remeasure(ctx, all, m.Rounds)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if a.Times = times; err != nil {
+		a.Failed = err.Error()
+	}
+	return t.send(ctx, a)
+}
+
+// Cards implements [tune.Cards]. Devices that work for this search come first.
+func (e *Evaluator) Cards(ctx context.Context) ([]string, error) {
+	for {
+		changed, err := e.hopeful()
+		if err != nil {
+			return nil, err
+		}
+		if all := e.willing(); len(all) > 0 {
+			var names []string
+			for _, p := range all {
+				if !slices.Contains(names, p.Name()) {
+					names = append(names, p.Name())
+				}
+			}
+			return names, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-changed:
+		}
+	}
+}
+
+// willing returns the devices that do not refuse the search. Those that work for it come first, then the names decide.
+func (e *Evaluator) willing() []present {
+	all := slices.DeleteFunc(e.present(), func(p present) bool {
+		return slices.ContainsFunc(p.Refused, func(r Refusal) bool { return r.Search == e.search.Begun })
+	})
+	idle := func(p present) int {
+		if p.Search == e.search.ID {
+			return 0
+		}
+		return 1
+	}
+	slices.SortFunc(all, func(a, b present) int {
+		return cmp.Or(cmp.Compare(idle(a), idle(b)), cmp.Compare(a.Name(), b.Name()), cmp.Compare(a.Agent, b.Agent))
+	})
+	return all
+}
+
+// RemeasureOn implements [tune.Cards], on all these devices at the same time.
+func (e *Evaluator) RemeasureOn(ctx context.Context, cards []string, configurations []space.Configuration, rounds int) (map[string][][]float64, error) {
+	var all []values
+	for _, c := range configurations {
+		all = append(all, valuesOf(c))
+	}
+	waiting := map[string]present{} // by key
+	ask := func() error {
+		for key, p := range waiting {
+			data := encode(measurement{Protocol, e.search.ID, key, all, rounds})
+			if len(data) > maxMessage {
+				return fmt.Errorf("the configurations have %d bytes, more than %d", len(data), maxMessage)
+			}
+			_ = e.connection.nats.Publish(measureSubjects+p.Agent, data) // it is repeated
+		}
+		return nil
+	}
+	asked := map[string]bool{}
+	for _, p := range e.willing() {
+		if slices.Contains(cards, p.Name()) && !asked[p.Name()] {
+			asked[p.Name()], waiting["again"+rand.Text()] = true, p
+		}
+	}
+	if err := ask(); err != nil {
+		return nil, err
+	}
+	times := map[string][][]float64{}
+	again := time.NewTicker(renewal)
+	defer again.Stop()
+	for {
+		changed := e.changes()
+		willing := e.willing()
+		for key, p := range waiting {
+			if !slices.ContainsFunc(willing, func(w present) bool { return w.Agent == p.Agent }) {
+				e.note(fmt.Sprintf("%s left before it had measured in turn.", p.Name()))
+				delete(waiting, key)
+			}
+		}
+		if len(waiting) == 0 {
+			return times, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-changed:
+		case <-again.C:
+			if err := ask(); err != nil {
+				return nil, err
+			}
+		case a := <-e.answers:
+			p, is := waiting[a.Key]
+			if !is {
+				e.keep(a)
+				continue
+			}
+			delete(waiting, a.Key)
+			switch {
+			case a.Failed != "":
+				e.note(fmt.Sprintf("%s could not measure in turn: %s.", p.Name(), a.Failed))
+			case len(a.Times) != len(configurations):
+				e.note(fmt.Sprintf("%s sent times of %d configurations, not of %d.", p.Name(), len(a.Times), len(configurations)))
+			default:
+				times[p.Name()] = a.Times
+			}
+		}
+	}
+}
+
+// changes returns a channel that is closed when the devices change.
+func (e *Evaluator) changes() <-chan struct{} {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	return e.changed
+}
+
+// Remeasure implements [tune.Remeasurer]. One device measures all configurations.
+func (e *Evaluator) Remeasure(ctx context.Context, configurations []space.Configuration, rounds int) ([][]float64, error) {
+	times, _, err := tune.RemeasureOnOne(ctx, e, configurations, rounds)
+	return times, err
+}
+
+var _ interface {
+	tune.Cards
+	tune.Observer
+} = (*Evaluator)(nil)

@@ -1,0 +1,89 @@
+package fleet
+
+import (
+	"math"
+	"sync"
+	"testing"
+
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// TestDifferentCards: the truly best configuration is measured on the slowest of three devices. The devices are compared, the
+// ratios are right, and it wins the final measurement, which one device makes.
+func TestDifferentCards(t *testing.T) {
+	s, p := listen(t), newProblem(t, 60)
+	card := func(speed float64, before func(i int)) *fake {
+		time := func(i int) float64 { return speed * (1 + float64(i)/1000) }
+		return &fake{capacity: 1, times: time, of: func(c space.Configuration) tune.Result {
+			before(c.Int("i"))
+			return tune.Result{Status: tune.Correct, Times: []float64{time(c.Int("i"))}, Verified: true}
+		}}
+	}
+	// The slow device has the first configuration, and waits with the second one until the others have begun.
+	alone, begun := make(chan struct{}), make(chan struct{}, 2)
+	start(t, s, "slow", opens(card(1.4, func(i int) {
+		if i == 1 {
+			close(alone)
+			<-begun
+			<-begun
+		}
+	})))
+	e := open(t, s, p, Options{})
+	go func() {
+		<-alone
+		for name, speed := range map[string]float64{"a": 1, "b": 1.1} {
+			once := sync.OnceFunc(func() { begun <- struct{}{} })
+			start(t, s, name, opens(card(speed, func(int) { once() })))
+		}
+	}()
+	outcome, err := tune.Run(t.Context(), p, e, tune.Options{Finalists: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]float64{"a/0:0": 1, "b/0:0": 1.1, "slow/0:0": 1.4}
+	cards := tune.CompareCards(outcome.Results)
+	if len(cards) != 3 {
+		t.Fatalf("%+v", cards)
+	}
+	for _, c := range cards {
+		if ratio := want[c.Device] / want[cards[0].Device]; math.Abs(c.Ratio-ratio) > 1e-9 || c.Scatter > 1e-9 {
+			t.Errorf("%+v; want the ratio %v", c, ratio)
+		}
+	}
+	best := outcome.Best
+	if best.Configuration.Int("i") != 0 || best.Device != "slow/0:0" || best.FinalDevice != cards[0].Device || len(best.Final) == 0 {
+		t.Errorf("best %+v", best)
+	}
+	for _, r := range outcome.Results {
+		if len(r.Final) > 0 && r.FinalDevice != best.FinalDevice {
+			t.Errorf("finalists of %s and %s", r.FinalDevice, best.FinalDevice)
+		}
+	}
+}
+
+// TestADeviceThatLeavesInTheEnd: the agent that makes the final measurement leaves, and another one makes it.
+func TestADeviceThatLeavesInTheEnd(t *testing.T) {
+	s, p := listen(t), newProblem(t, 10)
+	measuring := make(chan struct{})
+	hold := make(chan struct{})
+	leave := start(t, s, "leaves", opens(&fake{of: correct, capacity: 1, times: func(int) float64 {
+		select {
+		case measuring <- struct{}{}:
+		default:
+		}
+		<-hold
+		return 1
+	}}))
+	e := open(t, s, p, Options{})
+	go func() {
+		<-measuring
+		start(t, s, "stays", opens(&fake{of: correct, capacity: 1}))
+		go leave() // it withdraws its announcement before its measurement ends
+	}()
+	outcome, err := tune.Run(t.Context(), p, e, tune.Options{})
+	close(hold)
+	if err != nil || outcome.Best.FinalDevice != "stays/0:0" {
+		t.Fatalf("%+v, %v", outcome.Best, err)
+	}
+}
