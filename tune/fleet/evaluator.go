@@ -354,6 +354,12 @@ func (e *Evaluator) Evaluate(ctx context.Context, in <-chan space.Configuration,
 				e.keep(a)
 				continue
 			}
+			if a.GivenBack {
+				if err := e.ask(ctx, work{Key: a.Key, Values: valuesOf(c)}); err != nil {
+					return err
+				}
+				continue
+			}
 			if err := give(a, c); err != nil {
 				return err
 			}
@@ -365,7 +371,7 @@ func (e *Evaluator) Evaluate(ctx context.Context, in <-chan space.Configuration,
 // keep keeps an answer that came before its question, of an evaluator before this one. A second answer is
 // dropped.
 func (e *Evaluator) keep(a answer) {
-	if _, known := e.early[a.Key]; !known && a.Key != "" && !e.answered[a.Key] && a.Times == nil && a.Failed == "" {
+	if _, known := e.early[a.Key]; !known && a.Key != "" && !e.answered[a.Key] && a.Times == nil && a.Failed == "" && !a.GivenBack {
 		e.early[a.Key] = a
 	}
 }
@@ -373,12 +379,12 @@ func (e *Evaluator) keep(a answer) {
 // ask puts work into the queue. It tries until the context ends.
 func (e *Evaluator) ask(ctx context.Context, w work) error {
 	w.Protocol = Protocol
-	data := encode(w)
+	data, id := encode(w), rand.Text() // the server drops a message that it has got twice
 	if len(data) > maxMessage {
 		return fmt.Errorf("a configuration has %d bytes, more than %d", len(data), maxMessage)
 	}
 	for {
-		_, err := e.connection.js.Publish(ctx, workSubjects+e.search.ID, data, jetstream.WithMsgID(e.search.Begun+w.Key))
+		_, err := e.connection.js.Publish(ctx, workSubjects+e.search.ID, data, jetstream.WithMsgID(id))
 		if err == nil {
 			return nil
 		}

@@ -111,6 +111,8 @@ type answer struct {
 	Result   tune.Result `json:"result,omitzero"`
 	Times    [][]float64 `json:"times,omitempty"`  // of a measurement in turn
 	Failed   string      `json:"failed,omitempty"` // why there is no measurement in turn
+
+	GivenBack bool `json:"given_back,omitempty"` // there is no result: the agent leaves, or has other work
 }
 
 // bestOf is the best result so far of a search.

@@ -244,13 +244,15 @@ func (t *session) giveBackAll() {
 	}
 }
 
-// giveBack returns work to the queue for others, as new work: it counts as no loss of an agent. The work of a search that
-// has ended is dropped.
+// giveBack returns work to the coordinator, which puts it into the queue again as new work: it counts as no loss of an
+// agent. The work of a search that has ended is dropped.
 func (t *session) giveBack(m jetstream.Msg) {
-	if t.agent.goesOn(t.ID) {
+	w, err := decode[work](m.Data())
+	if err == nil && t.agent.goesOn(t.ID) {
 		ctx, cancel := context.WithTimeout(context.Background(), renewal)
 		defer cancel()
-		if _, err := t.connection.js.Publish(ctx, m.Subject(), m.Data()); err != nil {
+		back := answer{Protocol: Protocol, Key: w.Key, Device: t.announcement.Name(), GivenBack: true}
+		if _, err := t.connection.js.Publish(ctx, resultSubjects+t.ID, encode(back)); err != nil {
 			_ = m.Nak()
 			return
 		}
