@@ -48,6 +48,10 @@ Devices are measured one after the other. With --fleet, they are those of a flee
 those on different machines are measured at the same time (docs/fleet.md):
 
    ndtune compare kernel.yaml --fleet nats://127.0.0.1:4222 --log kernel.jsonl
+   ndtune compare kernel.yaml --listen 127.0.0.1:4222 --log kernel.jsonl
+
+With --listen, the command runs the server of the fleet and an agent for this machine itself, and
+prints the command for other machines.
 
 An interrupted comparison (Ctrl-C) keeps and shows its results so far: the same command with the
 same --log continues it.`,
@@ -74,7 +78,7 @@ func compareFlags() []cli.Flag {
 			flags = append(flags, f)
 		}
 	}
-	return slices.Concat(flags, own, fleetFlags("tune on the devices of the fleet"))
+	return slices.Concat(flags, own, searchFleetFlags("tune on the devices of the fleet", "2 with --listen"))
 }
 
 // A comparing is one run of the command.

@@ -21,18 +21,25 @@ func (k *comparing) openDevices() (err error) {
 	if k.spec == nil {
 		return nil
 	}
-	if k.fleet, err = joinFleet(k.cli); err != nil {
+	var all, chosen []device.Listed
+	choose := func() (err error) {
+		chosen, err = device.SelectEach(all, k.cli.String("devices"))
 		return err
 	}
-	var all []device.Listed
-	if k.fleet != nil {
-		all = k.fleet.listed()
-	} else if all, err = device.List(); err != nil {
-		return err
-	}
-	chosen, err := device.SelectEach(all, k.cli.String("devices"))
+	k.fleet, err = joinFleet(k.cli, 2, func(f *searchFleet) error {
+		all = f.listed()
+		return choose()
+	})
 	if err != nil {
 		return err
+	}
+	if k.fleet == nil {
+		if all, err = device.List(); err == nil {
+			err = choose()
+		}
+		if err != nil {
+			return err
+		}
 	}
 	if len(chosen)*len(k.sizes) == 1 && len(k.session.Given) == 0 {
 		return &device.SelectionError{Selector: k.cli.String("devices"), Problem: "one device alone has nothing to be compared with: name more, or records of others; ndtune tune is for one", Devices: all}

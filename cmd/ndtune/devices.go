@@ -114,22 +114,19 @@ func listFleetDevices(c *cli.Context) error {
 	if c.Bool("peak") {
 		return wrong("--peak measures on this machine, and --fleet lists others: leave out one of them")
 	}
-	f, err := joinFleet(c)
+	var preferred device.Listed
+	var chosen []device.Listed
+	f, err := joinFleet(c, 1, func(f *searchFleet) (err error) {
+		chosen = f.listed()
+		if preferred, err = device.Select(chosen, ""); err == nil && c.IsSet("device") {
+			chosen, err = device.SelectEach(chosen, c.String("device"))
+		}
+		return err
+	})
 	if err != nil {
 		return err
 	}
 	defer f.close()
-	kinds := f.listed()
-	preferred, err := device.Select(kinds, "")
-	if err != nil {
-		return err
-	}
-	chosen := kinds
-	if c.IsSet("device") {
-		if chosen, err = device.SelectEach(kinds, c.String("device")); err != nil {
-			return err
-		}
-	}
 	listed := []listedDevice{}
 	for _, l := range chosen {
 		for _, a := range f.kinds[l.Index].devices {

@@ -26,6 +26,20 @@ func fleetFlags(usage string) []cli.Flag {
 	}
 }
 
+// searchFleetFlags are the fleet flags of a command that searches. Begin says when it begins.
+func searchFleetFlags(usage, begin string) []cli.Flag {
+	return append(fleetFlags(usage),
+		&cli.StringFlag{Name: "listen", Category: categoryFleet, Usage: "run the server of a fleet at `HOST:PORT` for this command, with an agent for the devices of this machine, and print the command for agents on other machines"},
+		&cli.IntFlag{Name: "agents", Category: categoryFleet, Usage: "begin when the fleet has `N` agents, that of --listen included", DefaultText: begin},
+		&cli.BoolFlag{Name: "no-agent", Category: categoryFleet, Usage: "with --listen, do not use the devices of this machine"},
+		allowCommandsFlag(),
+	)
+}
+
+func allowCommandsFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "allow-commands", Category: categoryFleet, Usage: "let the agent run the commands that specifications name (verify.command, kernel.command); without it, such searches are refused"}
+}
+
 func fleetCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "fleet",
@@ -39,15 +53,16 @@ their devices (docs/fleet.md). On one machine:
    ndtune tune kernel.yaml --fleet nats://127.0.0.1:4222 --device gpu`,
 		Subcommands: []*cli.Command{{
 			Name:  "serve",
-			Usage: "run a server for the programs of this machine",
-			Description: `Runs a NATS server with JetStream until it is interrupted. It listens on this machine alone;
-for several machines, run a nats-server with TLS and credentials (docs/fleet.md).
+			Usage: "run a server for searches and agents",
+			Description: `Runs a NATS server with JetStream until it is interrupted, and prints its address for searches, and
+the command for agents. On an address beyond this machine, connections are encrypted and need the
+passwords that the printed addresses hold (docs/fleet.md).
 
    ndtune fleet serve
-   ndtune fleet serve --listen 127.0.0.1:0 --store /var/lib/ndtune`,
+   ndtune fleet serve --listen 0.0.0.0:4222 --store /var/lib/ndtune`,
 			Flags: []cli.Flag{
-				&cli.StringFlag{Name: "listen", Value: "127.0.0.1:4222", Usage: "`HOST:PORT` of this machine; port 0 is any free one"},
-				&cli.StringFlag{Name: "store", TakesFile: true, Usage: "`FOLDER` that keeps queues and results (default: a temporary one)"},
+				&cli.StringFlag{Name: "listen", Value: "127.0.0.1:4222", Usage: "`HOST:PORT` of this machine; 0.0.0.0 is all its addresses, and port 0 any free one"},
+				&cli.StringFlag{Name: "store", TakesFile: true, Usage: "`FOLDER` that keeps queues, results and passwords (default: a temporary one)"},
 			},
 			Action: serveFleet,
 		}, {
@@ -75,7 +90,7 @@ whoever may use the fleet (docs/fleet.md says what that means).
 			&cli.StringFlag{Name: "device", Aliases: []string{"d"}, Category: categoryEvaluation, Usage: "`DEVICE` to offer: index, platform:device, cpu, gpu, or a part of its name; several with commas (default: all)"},
 			&cli.IntFlag{Name: "workers", Category: categoryEvaluation, DefaultText: "as many as cores and the device's memory allow", Usage: "build in `N` processes for each device; for a CPU, these also measure, one at a time"},
 			&cli.StringFlag{Name: "name", Category: categoryFleet, Usage: "`NAME` of this machine in the fleet (default: its host name); devices of one machine are measured one after the other by ndtune compare"},
-			&cli.BoolFlag{Name: "allow-commands", Category: categoryFleet, Usage: "run the commands that specifications name (verify.command, kernel.command); without it, such searches are refused"},
+			allowCommandsFlag(),
 			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Category: categoryOutput, Usage: "show the output of workers and drivers"},
 		),
 		Action: runAgent,
@@ -92,9 +107,19 @@ func serveFleet(c *cli.Context) error {
 	}
 	defer s.Close()
 	fmt.Fprintf(c.App.Writer, "%s\n", s.URL())
-	fmt.Fprintf(c.App.ErrWriter, "The fleet is ready. On this machine: ndtune agent --fleet %s\n", s.URL())
+	fmt.Fprintln(c.App.ErrWriter, invitation(s))
 	<-c.Context.Done()
 	return c.Context.Err()
+}
+
+// invitation says how agents join the fleet of a server.
+func invitation(s *fleet.Server) string {
+	url := s.AgentURL()
+	if s.Secured() {
+		return "The fleet is ready. Keep its addresses secret. For the devices of another machine, run there:\n  NDTUNE_FLEET='" + url + "' ndtune agent"
+	}
+	port := url[strings.LastIndex(url, ":")+1:]
+	return fmt.Sprintf("The fleet is ready. For other devices of this machine: ndtune agent --fleet %s\nFor the devices of another machine, OTHER, run here:\n  ssh -t -R %s:127.0.0.1:%s OTHER ndtune agent --fleet nats://127.0.0.1:%s", url, port, port, port)
 }
 
 // connectFleet connects to the fleet that the flags name.
@@ -102,7 +127,11 @@ func connectFleet(c *cli.Context, role string) (*fleet.Connection, error) {
 	if c.String("fleet") == "" {
 		return nil, wrong("name the fleet with --fleet URL")
 	}
-	f, err := fleet.Connect(c.Context, c.String("fleet"), "ndtune "+role, fleet.Access{Credentials: c.String("credentials"), Authority: c.String("authority")})
+	return connectTo(c, c.String("fleet"), role)
+}
+
+func connectTo(c *cli.Context, address, role string) (*fleet.Connection, error) {
+	f, err := fleet.Connect(c.Context, address, "ndtune "+role, fleet.Access{Credentials: c.String("credentials"), Authority: c.String("authority")})
 	if err != nil {
 		return nil, wrong("--fleet: %w", err)
 	}
@@ -147,7 +176,7 @@ func newAgent(c *cli.Context, devices []device.Listed) *fleet.Agent {
 				BuildTimeout: s.BuildTimeout, KernelTimeout: s.KernelTimeout, Output: verboseOutput(c), Note: note,
 			})
 		}})
-		fmt.Fprintf(c.App.ErrWriter, "offered: %s, %s\n", l.Selector(), strings.TrimSpace(l.Name))
+		say(c, "offered: %s, %s", l.Selector(), strings.TrimSpace(l.Name))
 	}
 	return a
 }

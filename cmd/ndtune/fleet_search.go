@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -19,7 +20,9 @@ import (
 // A searchFleet is the fleet on whose devices a command searches.
 type searchFleet struct {
 	*fleet.Connection
-	kinds []fleetKind
+	kinds  []fleetKind
+	agents int
+	ends   []func() // in the order of their calls
 }
 
 // A fleetKind is a kind of devices in a fleet. They share a search.
@@ -28,36 +31,163 @@ type fleetKind struct {
 	devices  []fleet.Announcement
 }
 
-// joinFleet connects to the fleet that the flags name; nil if they name none. The caller closes it.
-func joinFleet(c *cli.Context) (*searchFleet, error) {
-	if c.String("fleet") == "" {
+// joinFleet joins the fleet that the flags name, or begins that of --listen; nil if they name none. It waits until the
+// fleet has agents enough, a number that --agents changes, and choose accepts its devices. The caller closes the fleet.
+func joinFleet(c *cli.Context, agents int, choose func(*searchFleet) error) (*searchFleet, error) {
+	if err := checkPositive(c, "agents"); err != nil {
+		return nil, err
+	}
+	listen := c.String("listen") != ""
+	if c.IsSet("agents") {
+		agents = c.Int("agents")
+	}
+	switch {
+	case listen && c.String("fleet") != "":
+		return nil, wrong("--listen begins a fleet, and --fleet or NDTUNE_FLEET names another one: leave out one of them")
+	case !listen && (c.IsSet("no-agent") || c.IsSet("allow-commands")):
+		return nil, wrong("--no-agent and --allow-commands are about the agent of --listen")
+	case !listen && c.String("fleet") == "":
+		if c.IsSet("agents") {
+			return nil, wrong("--agents is about a fleet: name one with --fleet or --listen")
+		}
 		return nil, nil
 	}
 	for _, name := range []string{"in-process", "workers"} {
-		if c.IsSet(name) {
+		if c.IsSet(name) && (!listen || name == "in-process") {
 			return nil, wrong("--%s is about this machine, and --fleet about others: leave out one of them", name)
 		}
 	}
-	connection, err := connectFleet(c, "search")
-	if err != nil {
-		return nil, err
-	}
-	f := &searchFleet{Connection: connection}
-	all, err := f.Devices(c.Context)
-	if f.kinds = kindsOf(all); err == nil && len(all) == 0 {
-		err = wrong("the fleet at %s has no device: start an agent there (ndtune agent --fleet URL)", c.String("fleet"))
-	}
-	if err != nil {
+	f := &searchFleet{}
+	if err := f.join(c, agents, choose); err != nil {
 		f.close()
 		return nil, err
 	}
 	return f, nil
 }
 
-// close leaves the fleet. A nil fleet has nothing to leave.
+func (f *searchFleet) join(c *cli.Context, agents int, choose func(*searchFleet) error) (err error) {
+	if c.String("listen") != "" {
+		if err := f.begin(c); err != nil {
+			return err
+		}
+		return f.await(c, agents, choose)
+	}
+	if f.Connection, err = connectFleet(c, "search"); err != nil {
+		return err
+	}
+	if c.IsSet("agents") {
+		return f.await(c, agents, choose)
+	}
+	if err := f.look(c); err != nil {
+		return err
+	}
+	if len(f.kinds) == 0 {
+		return wrong("the fleet has no device: start an agent there (ndtune agent --fleet URL)")
+	}
+	return choose(f)
+}
+
+// begin runs a server and an agent for the devices of this machine.
+func (f *searchFleet) begin(c *cli.Context) error {
+	server, err := fleet.Listen(c.String("listen"), "")
+	if err != nil {
+		return wrong("--listen: %w", err)
+	}
+	f.ends = append(f.ends, server.Close)
+	if f.Connection, err = connectTo(c, server.URL(), "search"); err != nil {
+		return err
+	}
+	fmt.Fprintln(c.App.ErrWriter, invitation(server))
+	if c.Bool("no-agent") {
+		return nil
+	}
+	all, err := device.List()
+	if err != nil {
+		say(c, "This machine has no device for the fleet: %v.", err)
+		return nil
+	}
+	connection, err := connectTo(c, server.AgentURL(), "agent")
+	if err != nil {
+		return err
+	}
+	// It goes on until the search has ended.
+	ctx, cancel := context.WithCancel(context.WithoutCancel(c.Context))
+	a, ended := newAgent(c, all), make(chan struct{})
+	go func() {
+		defer close(ended)
+		if err := a.Run(ctx, connection); err != nil {
+			fmt.Fprintf(c.App.ErrWriter, "The agent of this machine ended: %v\n", err)
+		}
+	}()
+	f.ends = slices.Insert(f.ends, 0, func() {
+		cancel()
+		<-ended
+		connection.Close()
+	})
+	return nil
+}
+
+// look finds the devices that are in the fleet now.
+func (f *searchFleet) look(c *cli.Context) error {
+	all, err := f.Devices(c.Context)
+	if err != nil {
+		return err
+	}
+	f.kinds = kindsOf(all)
+	processes := map[string]bool{}
+	for _, a := range all {
+		processes[fmt.Sprintf("%s %d", a.Machine, a.Process)] = true
+	}
+	f.agents = len(processes)
+	return nil
+}
+
+// await waits until the fleet has agents enough, and choose accepts its devices.
+func (f *searchFleet) await(c *cli.Context, agents int, choose func(*searchFleet) error) error {
+	tick := time.NewTicker(300 * time.Millisecond)
+	defer tick.Stop()
+	said := ""
+	for {
+		before := f.kinds
+		if err := f.look(c); err != nil {
+			return err
+		}
+		why := ""
+		if f.agents < agents {
+			why = fmt.Sprintf("Waiting for %s; the fleet has %d.", countNoun(agents, "agent"), f.agents)
+		} else if err := choose(f); isUsage(err) {
+			return err
+		} else if err != nil {
+			why = fmt.Sprintf("Waiting for an agent: %v", err)
+		} else if sameDevices(before, f.kinds) { // an agent announces its devices one after the other
+			return nil
+		}
+		if why != "" && why != said {
+			say(c, "%s", why)
+			said = why
+		}
+		select {
+		case <-c.Context.Done():
+			return c.Context.Err()
+		case <-tick.C:
+		}
+	}
+}
+
+func sameDevices(a, b []fleetKind) bool {
+	return slices.EqualFunc(a, b, func(x, y fleetKind) bool { return len(x.devices) == len(y.devices) })
+}
+
+// close leaves the fleet, and ends what began with it. A nil fleet has nothing to leave.
 func (f *searchFleet) close() {
-	if f != nil {
-		f.Close()
+	if f == nil {
+		return
+	}
+	if f.Connection != nil {
+		f.Connection.Close()
+	}
+	for _, end := range f.ends {
+		end()
 	}
 }
 
@@ -95,21 +225,16 @@ func (k *fleetKind) place(l device.Listed, label string) place {
 }
 
 // chooseDevices selects the devices of one search: of this machine, or of a fleet, which the caller closes.
-func (t *tuning) chooseDevices() (f *searchFleet, err error) {
-	if f, err = joinFleet(t.cli); err != nil {
-		return nil, err
-	}
-	if f == nil {
+func (t *tuning) chooseDevices() (*searchFleet, error) {
+	f, err := joinFleet(t.cli, 1, func(f *searchFleet) error {
+		kind, err := device.Select(f.listed(), t.cli.String("device"))
+		t.fleet, t.devices = f.Connection, []device.Listed{kind}
+		return err
+	})
+	if f == nil && err == nil {
 		t.devices, err = selectDevices(t.cli)
-		return nil, err
 	}
-	kind, err := device.Select(f.listed(), t.cli.String("device"))
-	if err != nil {
-		f.close()
-		return nil, err
-	}
-	t.fleet, t.devices = f.Connection, []device.Listed{kind}
-	return f, nil
+	return f, err
 }
 
 // openFleet begins the search on the devices of a fleet.

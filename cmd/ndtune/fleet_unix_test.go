@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -182,6 +183,26 @@ func TestComparisonOverAFleet(t *testing.T) {
 	}
 }
 
+// TestListen: the server and an agent run in the command itself. A comparison waits for the agent of another machine. Beyond
+// this machine, the printed addresses have passwords.
+func TestListen(t *testing.T) {
+	library := oclgrind(t)
+	folder := specFolder(t)
+	listening := startProgram(t, folder, nil, "compare", "add.yaml", "--listen", "127.0.0.1:0", "--max-evals", "2", "--log", "r.jsonl")
+	listening.await(`^Waiting for 2 agents; the fleet has 1\.$`)
+	url := regexp.MustCompile(`nats://127\.0\.0\.1:\d+`).FindString(listening.notes.soFar())
+	_ = startProgram(t, t.TempDir(), []string{cl.LibraryVariable + "=" + library}, "agent", "--fleet", url, "--name", "other")
+	if ended := listening.end(); ended.status != 0 || !strings.Contains(ended.out, "Oclgrind Simulator") || !strings.Contains(ended.out, "the best over all") {
+		t.Errorf("%+v", ended)
+	}
+	everywhere := startProgram(t, t.TempDir(), nil, "fleet", "serve", "--listen", "0.0.0.0:0")
+	everywhere.await(`^  NDTUNE_FLEET='tls://agent:.*\?certificate=.*' ndtune agent$`)
+	everywhere.signal(syscall.SIGINT)
+	if ended := everywhere.end(); ended.status != statusInterrupted || !regexp.MustCompile(`^tls://search:\w+@[\d.]+:\d+\?certificate=\S+\n$`).MatchString(ended.out) {
+		t.Errorf("%+v", ended)
+	}
+}
+
 func TestWrongFleets(t *testing.T) {
 	folder := specFolder(t)
 	url := fleetOf(t, t.TempDir())
@@ -199,7 +220,12 @@ func TestWrongFleets(t *testing.T) {
 		{"devices --peak --fleet " + url, "--peak measures on this machine"},
 		{"agent", "name the fleet with --fleet URL"},
 		{"fleet show", "name the fleet with --fleet URL"},
-		{"fleet serve --listen 0.0.0.0:0", "listens on this machine alone"},
+		{"fleet serve --listen " + strings.TrimPrefix(url, "nats://"), "address already in use"},
+		{"tune add.yaml --listen 127.0.0.1", "is not HOST:PORT"},
+		{"tune add.yaml --listen 127.0.0.1:0 --fleet " + url, "leave out one of them"},
+		{"tune add.yaml --no-agent --fleet " + url, "about the agent of --listen"},
+		{"compare add.yaml --agents 2", "--agents is about a fleet"},
+		{"compare add.yaml --agents 0 --listen 127.0.0.1:0", "want a positive number"},
 		{"fleet serve --listen 127.0.0.1", "is not HOST:PORT"},
 	} {
 		ended := startProgram(t, folder, nil, strings.Fields(test.arguments)...).end()

@@ -87,7 +87,7 @@ func TestExamplesRun(t *testing.T) {
 	seen := map[string]bool{}
 	for _, e := range examples(t) {
 		line := strings.Join(e.arguments, " ")
-		if seen[line] || slices.Contains([]string{"compare", "init", "wisdom", "export", "fleet", "agent"}, e.arguments[0]) || slices.Contains(e.arguments, "--fleet") || strings.Contains(line, ".T1.json") || slices.Contains(e.arguments, "--peak") {
+		if seen[line] || slices.Contains([]string{"compare", "init", "wisdom", "export", "fleet", "agent"}, e.arguments[0]) || slices.Contains(e.arguments, "--fleet") || slices.Contains(e.arguments, "--listen") || strings.Contains(line, ".T1.json") || slices.Contains(e.arguments, "--peak") {
 			continue
 		}
 		seen[line] = true

@@ -58,10 +58,14 @@ make one search (docs/wisdom.md):
 With --fleet, the devices of one kind in a fleet of machines share the search (docs/fleet.md):
 
    ndtune tune kernel.yaml --fleet nats://127.0.0.1:4222 --device gpu
+   ndtune tune kernel.yaml --listen 127.0.0.1:4222 --device gpu
+
+With --listen, the command runs the server of the fleet and an agent for this machine itself, and
+prints the command for other machines.
 
 With --serve, browsers show the report of the running search at the printed address. A
 browser on another machine needs the token in that address (docs/report.md).`,
-		Flags: slices.Concat(specFlags(), tuneFlags(), wisdomFlags(), fleetFlags("evaluate on the devices of the fleet")),
+		Flags: slices.Concat(specFlags(), tuneFlags(), wisdomFlags(), searchFleetFlags("evaluate on the devices of the fleet", "with --listen: as soon as one has a device that --device names")),
 		Action: func(c *cli.Context) error {
 			s, err := loadFrom(c, loadSizes)
 			if err != nil {

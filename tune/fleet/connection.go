@@ -46,14 +46,14 @@ func Connect(ctx context.Context, address, name string, a Access) (*Connection, 
 	if a.Authority != "" {
 		options = append(options, nats.RootCAs(a.Authority))
 	}
-	n, err := nats.Connect(address, options...)
+	n, err := nats.Connect(address, append(options, certificateOption(address)...)...)
 	if err != nil {
-		return nil, fmt.Errorf("connect to the fleet at %s: %w", address, err)
+		return nil, fmt.Errorf("connect to the fleet at %s: %w", Redacted(address), err)
 	}
 	c := &Connection{nats: n}
 	if err := c.prepare(ctx); err != nil {
 		n.Close()
-		return nil, fmt.Errorf("the server at %s: %w", address, err)
+		return nil, fmt.Errorf("the server at %s: %w", Redacted(address), err)
 	}
 	return c, nil
 }

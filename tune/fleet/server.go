@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -15,15 +16,17 @@ import (
 
 // A Server is a NATS server in this process.
 type Server struct {
-	server *server.Server
-	folder string // to remove; "": it stays
+	server  *server.Server
+	folder  string   // to remove; "": it stays
+	secrets *secrets // nil: none are needed
 }
 
 // startLimit is how long a server may take until it is ready. It takes some 30 ms.
 const startLimit = time.Minute
 
-// Listen starts a server with JetStream. The address is HOST:PORT with a loopback host; port 0 is any free
-// one. The folder keeps the streams; without one, a temporary folder is used and removed by Close.
+// Listen starts a server with JetStream. The address is HOST:PORT; port 0 is any free one, and no host is this machine
+// alone. Beyond loopback, the server wants encryption and the passwords that are in its addresses. The folder keeps the
+// streams and the passwords; without one, a temporary folder is used and removed by Close.
 func Listen(address, folder string) (*Server, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -33,12 +36,18 @@ func Listen(address, folder string) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the port %q is no number from 0 to 65535", port)
 	}
-	if !isLoopback(host) {
-		return nil, fmt.Errorf("the embedded server listens on this machine alone, and %s is another address: run a nats-server with JetStream, TLS and credentials for several machines (docs/fleet.md)", host)
+	host = cmp.Or(host, "127.0.0.1")
+	return listenAt(host, int(number), folder, !isLoopback(host))
+}
+
+func listenAt(host string, port int, folder string, secured bool) (*Server, error) {
+	free, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port))) // the server would not say why it cannot
+	if err != nil {
+		return nil, err
 	}
-	free := int(number)
-	if number == 0 {
-		free = server.RANDOM_PORT
+	free.Close()
+	if port == 0 {
+		port = server.RANDOM_PORT
 	}
 	s := &Server{}
 	if folder == "" {
@@ -48,8 +57,17 @@ func Listen(address, folder string) (*Server, error) {
 		s.folder = folder
 	}
 	o := &server.Options{
-		ServerName: "ndtune", Host: host, Port: free, JetStream: true, StoreDir: folder,
+		ServerName: "ndtune", Host: host, Port: port, JetStream: true, StoreDir: folder,
 		NoLog: true, NoSigs: true, MaxPayload: 2 * maxMessage,
+	}
+	if secured {
+		if s.secrets, err = secretsIn(folder); err == nil {
+			err = s.secrets.apply(o)
+		}
+		if err != nil {
+			s.removeFolder()
+			return nil, err
+		}
 	}
 	if s.server, err = server.NewServer(o); err != nil {
 		s.removeFolder()
@@ -58,13 +76,31 @@ func Listen(address, folder string) (*Server, error) {
 	s.server.Start()
 	if !s.server.ReadyForConnections(startLimit) || !s.server.JetStreamEnabled() {
 		s.Close()
-		return nil, fmt.Errorf("the server did not start on %s with its store in %s: is the address in use, or the folder not writable?", address, folder)
+		return nil, fmt.Errorf("the server did not start with its store in %s: is the folder not writable?", folder)
 	}
 	return s, nil
 }
 
-// URL returns the address for agents and coordinators.
-func (s *Server) URL() string { return s.server.ClientURL() }
+// URL returns the address for searches. Beyond loopback, it has a password.
+func (s *Server) URL() string { return s.address(searchUser) }
+
+// AgentURL returns the address for agents. Beyond loopback, it has a password, which lets nobody begin a search.
+func (s *Server) AgentURL() string { return s.address(agentUser) }
+
+// Secured reports whether the server wants encryption and passwords.
+func (s *Server) Secured() bool { return s.secrets != nil }
+
+func (s *Server) address(user string) string {
+	plain := s.server.ClientURL()
+	u, err := url.Parse(plain)
+	switch {
+	case err != nil || s.secrets == nil:
+		return plain
+	case user == agentUser:
+		return s.secrets.address(u, user, s.secrets.Agent)
+	}
+	return s.secrets.address(u, user, s.secrets.Search)
+}
 
 // Close ends the server.
 func (s *Server) Close() {
@@ -91,15 +127,15 @@ func isLoopback(host string) bool {
 func checkURL(address string, a Access) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "nats" && u.Scheme != "tls" {
-		return fmt.Errorf("the address %q is not of the form nats://HOST:PORT or tls://HOST:PORT", address)
+		return fmt.Errorf("the address %q is not of the form nats://HOST:PORT or tls://HOST:PORT", Redacted(address))
 	}
 	switch {
 	case isLoopback(u.Hostname()):
 		return nil
 	case u.Scheme != "tls":
 		return fmt.Errorf("%s is another machine: its address begins with tls://, so that nobody reads or changes what is sent", u.Host)
-	case a.Credentials == "":
-		return errors.New("another machine needs credentials: give the file of a NATS user")
+	case a.Credentials == "" && u.User == nil:
+		return errors.New("another machine needs credentials: give the file of a NATS user, or the whole address that the server printed")
 	}
 	return nil
 }

@@ -1,0 +1,185 @@
+package fleet
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/big"
+	"net"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+)
+
+// secrets are what a server of this program shows and wants beyond loopback: a certificate that it signed itself, and
+// the passwords of its two users. Addresses for clients have the digest of the certificate, so that no authority is needed.
+type secrets struct {
+	Certificate []byte `json:"certificate"` // DER
+	Key         []byte `json:"key"`         // PKCS #8
+	Search      string `json:"search"`      // password of the user for searches
+	Agent       string `json:"agent"`       // password of the user for agents
+}
+
+const (
+	searchUser = "search"
+	agentUser  = "agent"
+
+	secretsFile     = "secrets.json" // in the folder of a server
+	certificateMark = "certificate"  // parameter of an address
+)
+
+// secretsIn returns the secrets in the folder of a server, so that addresses stay valid; new ones if there are none.
+func secretsIn(folder string) (*secrets, error) {
+	path := filepath.Join(folder, secretsFile)
+	data, err := os.ReadFile(path)
+	switch {
+	case err == nil:
+		s := &secrets{}
+		if err := json.Unmarshal(data, s); err != nil {
+			return nil, fmt.Errorf("read %s: %w", path, err)
+		}
+		return s, nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	}
+	s, err := newSecrets()
+	if err != nil {
+		return nil, fmt.Errorf("make a certificate: %w", err)
+	}
+	if data, err = json.Marshal(s); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return nil, err
+	}
+	return s, os.WriteFile(path, data, 0o600)
+}
+
+func newSecrets() (*secrets, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(now.UnixNano()), Subject: pkix.Name{CommonName: "ndtune fleet"},
+		NotBefore: now.Add(-24 * time.Hour), NotAfter: now.AddDate(10, 0, 0),
+		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}
+	s := &secrets{Search: rand.Text(), Agent: rand.Text()}
+	if s.Certificate, err = x509.CreateCertificate(rand.Reader, template, template, key.Public(), key); err != nil {
+		return nil, err
+	}
+	s.Key, err = x509.MarshalPKCS8PrivateKey(key)
+	return s, err
+}
+
+// apply lets a server take encrypted connections of the two users only. An agent may use the subjects that it needs. It
+// has no right to announce a search or to store a problem.
+func (s *secrets) apply(o *server.Options) error {
+	key, err := x509.ParsePKCS8PrivateKey(s.Key)
+	if err != nil {
+		return fmt.Errorf("the key of the server: %w", err)
+	}
+	certificate := tls.Certificate{Certificate: [][]byte{s.Certificate}, PrivateKey: key}
+	o.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{certificate}}
+	o.TLSTimeout = connectLimit.Seconds()
+	publish := []string{
+		resultSubjects + "*", "$KV." + agentsBucket + ".>", "$JS.API.INFO",
+		"$JS.API.CONSUMER.INFO." + workStream + ".*", "$JS.API.CONSUMER.MSG.NEXT." + workStream + ".*", "$JS.ACK." + workStream + ".>",
+	}
+	for _, name := range []string{workStream, resultStream, "KV_" + agentsBucket, "KV_" + searchesBucket, "OBJ_" + problemsBucket} {
+		publish = append(publish, "$JS.API.STREAM.INFO."+name, "$JS.API.STREAM.CREATE."+name)
+	}
+	for _, name := range []string{"KV_" + searchesBucket, "OBJ_" + problemsBucket} { // to read them
+		for _, subject := range []string{"$JS.API.CONSUMER.*.", "$JS.API.DIRECT.GET.", "$JS.API.STREAM.MSG.GET.", "$JS.FC."} {
+			publish = append(publish, subject+name, subject+name+".>")
+		}
+	}
+	o.Users = []*server.User{
+		{Username: searchUser, Password: s.Search},
+		{Username: agentUser, Password: s.Agent, Permissions: &server.Permissions{
+			Publish:   &server.SubjectPermission{Allow: publish},
+			Subscribe: &server.SubjectPermission{Allow: []string{"_INBOX.>", bestSubjects + "*", measureSubjects + "*"}},
+		}},
+	}
+	return nil
+}
+
+// address returns the address of a server for one of its users.
+func (s *secrets) address(of *url.URL, user, password string) string {
+	u := url.URL{Scheme: "tls", User: url.UserPassword(user, password), Host: net.JoinHostPort(reachable(of.Hostname()), of.Port())}
+	u.RawQuery = url.Values{certificateMark: {digest(s.Certificate)}}.Encode()
+	return u.String()
+}
+
+func digest(certificate []byte) string {
+	sum := sha256.Sum256(certificate)
+	return base64.RawURLEncoding.EncodeToString(sum[:])
+}
+
+// reachable returns an address of this machine by which others reach a server that listens on all of them.
+func reachable(host string) string {
+	if a, err := netip.ParseAddr(host); err != nil || !a.IsUnspecified() {
+		return host
+	}
+	all, _ := net.InterfaceAddrs()
+	for _, n := range all {
+		if p, err := netip.ParsePrefix(n.String()); err == nil && p.Addr().Is4() && p.Addr().IsGlobalUnicast() {
+			return p.Addr().String()
+		}
+	}
+	return "127.0.0.1"
+}
+
+// certificateOption returns the option for addresses that have the digest of the server's certificate; none for others.
+func certificateOption(addresses string) []nats.Option {
+	var digests []string
+	for address := range strings.SplitSeq(addresses, ",") {
+		if u, err := url.Parse(address); err == nil && u.Query().Has(certificateMark) {
+			digests = append(digests, u.Query().Get(certificateMark))
+		}
+	}
+	if len(digests) == 0 {
+		return nil
+	}
+	return []nats.Option{nats.Secure(&tls.Config{
+		MinVersion:         tls.VersionTLS13,
+		InsecureSkipVerify: true, // the digest takes the place of an authority
+		VerifyConnection: func(c tls.ConnectionState) error {
+			if slices.Contains(digests, digest(c.PeerCertificates[0].Raw)) {
+				return nil
+			}
+			return errors.New("the server has another certificate than the one in the address")
+		},
+	})}
+}
+
+// Redacted returns addresses without their passwords.
+func Redacted(addresses string) string {
+	var all []string
+	for address := range strings.SplitSeq(addresses, ",") {
+		if u, err := url.Parse(address); err == nil && u.User != nil {
+			u.RawQuery = ""
+			address = u.Redacted()
+		}
+		all = append(all, address)
+	}
+	return strings.Join(all, ",")
+}

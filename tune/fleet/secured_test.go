@@ -1,0 +1,130 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/ndtune/ndtune/tune"
+)
+
+// secured starts a server as beyond loopback.
+func secured(t *testing.T, folder string) *Server {
+	t.Helper()
+	s, err := listenAt("127.0.0.1", 0, folder, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+// TestSecuredServer: the addresses of a server are all that a search and an agent need. The agent's lets nobody begin a
+// search or store a problem.
+func TestSecuredServer(t *testing.T) {
+	s := secured(t, t.TempDir())
+	searching := connect(t, s)
+	working, err := Connect(t.Context(), s.AgentURL(), "agent", Access{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer working.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	agent := &Agent{Machine: "other", Devices: []Device{{Selector: "0:0", Identity: gpu, Open: opens(&fake{of: correct, capacity: 2})}}}
+	go func() { ended <- agent.Run(ctx, working) }()
+
+	p := newProblem(t, 20)
+	e, err := Open(t.Context(), searching, p, gpu, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	outcome, err := tune.Run(t.Context(), p, e, tune.Options{})
+	e.Close()
+	if err != nil || len(outcome.Results) != 20 || outcome.Best == nil || len(outcome.Best.Final) == 0 {
+		t.Errorf("%v: %+v", err, outcome)
+	}
+
+	foreign := encode(search{Protocol: Protocol, ID: "x", Begun: "b", Device: gpu})
+	for _, subject := range []string{
+		"$KV." + searchesBucket + ".x", workSubjects + "x", measureSubjects + "x", "$O." + problemsBucket + ".M.eA==", "$JS.API.STREAM.UPDATE." + workStream,
+		"$JS.API.STREAM.CREATE.other", "$JS.API.CONSUMER.CREATE." + workStream + ".x",
+	} {
+		if err := errors.Join(working.nats.Publish(subject, foreign), working.nats.Flush()); err != nil {
+			t.Fatal(err)
+		}
+		if last := working.nats.LastError(); last == nil || !strings.Contains(last.Error(), subject) {
+			t.Errorf("an agent may publish to %s: %v", subject, last)
+		}
+	}
+	if _, err := searching.searches.Get(t.Context(), "x"); !errors.Is(err, jetstream.ErrKeyNotFound) {
+		t.Errorf("the search of an agent is there: %v", err)
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestSecuredAddresses: a connection needs the password and the certificate of the server.
+func TestSecuredAddresses(t *testing.T) {
+	folder := t.TempDir()
+	s := secured(t, folder)
+	first, err := url.Parse(s.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := url.Parse(secured(t, t.TempDir()).URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		change func(u *url.URL)
+		want   string
+	}{
+		{func(u *url.URL) { u.RawQuery = other.RawQuery }, "another certificate"},
+		{func(u *url.URL) { u.User = other.User }, "Authorization Violation"},
+		{func(u *url.URL) { u.RawQuery = "" }, "failed to verify certificate"},
+		{func(u *url.URL) { u.Scheme, u.RawQuery = "nats", "" }, "failed to verify certificate"}, // the server wants encryption
+	} {
+		u := *first
+		test.change(&u)
+		c, err := Connect(t.Context(), u.String(), "test", Access{})
+		if err == nil {
+			c.Close()
+		}
+		password, _ := first.User.Password()
+		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), password) {
+			t.Errorf("want %s: %v", test.want, err)
+		}
+	}
+	everywhere, err := Listen("0.0.0.0:0", t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer everywhere.Close()
+	u, err := url.Parse(everywhere.AgentURL())
+	if err != nil || !everywhere.Secured() {
+		t.Fatalf("a server beyond loopback is not secured: %v", err)
+	}
+	for _, scheme := range []string{"nats", "tls"} {
+		if c, err := Connect(t.Context(), scheme+"://127.0.0.1:"+u.Port(), "test", Access{}); err == nil {
+			t.Error("a connection without a password, by", scheme)
+			c.Close()
+		}
+	}
+	if info, err := os.Stat(filepath.Join(folder, secretsFile)); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the secrets: %v, %v", info, err)
+	}
+	s.Close()
+	again, err := url.Parse(secured(t, folder).URL())
+	if err != nil || again.RawQuery != first.RawQuery || again.User.String() != first.User.String() {
+		t.Errorf("a server with the same folder has another address: %s, not %s", again, first)
+	}
+}
