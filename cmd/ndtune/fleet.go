@@ -21,7 +21,7 @@ const categoryFleet = "fleet"
 func fleetFlags(usage string) []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "fleet", Category: categoryFleet, EnvVars: []string{"NDTUNE_FLEET"}, Usage: usage + " at `URL`, nats://HOST:PORT or tls://HOST:PORT"},
-		&cli.StringFlag{Name: "credentials", Category: categoryFleet, TakesFile: true, EnvVars: []string{"NDTUNE_FLEET_CREDENTIALS"}, Usage: "`FILE` of a NATS user, which another machine than this needs"},
+		&cli.StringFlag{Name: "credentials", Category: categoryFleet, TakesFile: true, EnvVars: []string{"NDTUNE_FLEET_CREDENTIALS"}, Usage: "`FILE` of a NATS user, credentials or the seed of an nkey, which another machine than this needs"},
 		&cli.StringFlag{Name: "authority", Category: categoryFleet, TakesFile: true, EnvVars: []string{"NDTUNE_FLEET_AUTHORITY"}, Usage: "`FILE` with the certificate of the server's authority (default: those of the system)"},
 	}
 }
@@ -85,7 +85,7 @@ until it is interrupted. Its unfinished work goes to other agents then. An agent
 whoever may use the fleet (docs/fleet.md says what that means).
 
    ndtune agent --fleet nats://127.0.0.1:4222
-   ndtune agent --fleet tls://fleet.example.org:4222 --credentials agent.creds --device gpu`,
+   ndtune agent --fleet tls://fleet.example.org:4222 --credentials agent.seed --device gpu`,
 		Flags: append(fleetFlags("work for the fleet"),
 			&cli.StringFlag{Name: "device", Aliases: []string{"d"}, Category: categoryEvaluation, Usage: "`DEVICE` to offer: index, platform:device, cpu, gpu, or a part of its name; several with commas (default: all)"},
 			&cli.IntFlag{Name: "workers", Category: categoryEvaluation, DefaultText: "as many as cores and the device's memory allow", Usage: "build in `N` processes for each device; for a CPU, these also measure, one at a time"},

@@ -1,9 +1,11 @@
 package fleet
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,7 +16,7 @@ import (
 
 // Access is how a program proves itself to a server on another machine.
 type Access struct {
-	Credentials string // file of a NATS user; "": none
+	Credentials string // file of a NATS user, credentials or the seed of an nkey; "": none
 	Authority   string // file with the certificate of the server's authority; "": those of the system
 }
 
@@ -41,7 +43,11 @@ func Connect(ctx context.Context, address, name string, a Access) (*Connection, 
 	}
 	options := []nats.Option{nats.Name(name), nats.MaxReconnects(-1), nats.ReconnectWait(250 * time.Millisecond), nats.Timeout(connectLimit)}
 	if a.Credentials != "" {
-		options = append(options, nats.UserCredentials(a.Credentials))
+		user, err := userOf(a.Credentials)
+		if err != nil {
+			return nil, fmt.Errorf("the credentials: %w", err)
+		}
+		options = append(options, user)
 	}
 	if a.Authority != "" {
 		options = append(options, nats.RootCAs(a.Authority))
@@ -51,7 +57,7 @@ func Connect(ctx context.Context, address, name string, a Access) (*Connection, 
 		return nil, fmt.Errorf("connect to the fleet at %s: %w", Redacted(address), err)
 	}
 	c := &Connection{nats: n}
-	if err := c.prepare(ctx); err != nil {
+	if err := c.prepareAllowed(ctx); err != nil {
 		n.Close()
 		return nil, fmt.Errorf("the server at %s: %w", Redacted(address), err)
 	}
@@ -66,15 +72,15 @@ func (c *Connection) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	for _, s := range []jetstream.StreamConfig{
-		{Name: workStream, Subjects: []string{workSubjects + "*"}, Retention: jetstream.WorkQueuePolicy, MaxAge: problemsAge, MaxMsgSize: maxMessage},
-		{Name: resultStream, Subjects: []string{resultSubjects + "*"}, MaxAge: resultsAge, MaxMsgSize: maxMessage},
+		{Name: workStream, Subjects: []string{workSubjects + "*"}, Retention: jetstream.WorkQueuePolicy, MaxAge: problemsAge, MaxMsgSize: maxMessage, MaxMsgs: maxWork, Discard: jetstream.DiscardNew},
+		{Name: resultStream, Subjects: []string{resultSubjects + "*"}, MaxAge: resultsAge, MaxMsgSize: maxMessage, MaxMsgs: maxResults},
 	} {
 		if _, err = c.js.CreateStream(ctx, s); err != nil && !errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
 			return err
 		}
 	}
 	bucket := func(name string) (jetstream.KeyValue, error) {
-		kv, err := c.js.CreateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: name, TTL: expiry, MaxValueSize: maxMessage})
+		kv, err := c.js.CreateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: name, TTL: expiry, MaxValueSize: maxMessage, MaxBytes: maxBucket})
 		if errors.Is(err, jetstream.ErrBucketExists) {
 			return c.js.KeyValue(ctx, name)
 		}
@@ -91,6 +97,43 @@ func (c *Connection) prepare(ctx context.Context) (err error) {
 		c.problems, err = c.js.ObjectStore(ctx, problemsBucket)
 	}
 	return err
+}
+
+// prepareAllowed is prepare, which ends as soon as the server says that the user has not the right to do something: the
+// server answers such a request by nothing else.
+func (c *Connection) prepareAllowed(ctx context.Context) error {
+	ctx, refuse := context.WithCancelCause(ctx)
+	defer refuse(nil)
+	usual := c.nats.Opts.AsyncErrorCB
+	c.nats.SetErrorHandler(func(n *nats.Conn, s *nats.Subscription, err error) {
+		if errors.Is(err, nats.ErrPermissionViolation) {
+			refuse(err)
+			return
+		}
+		usual(n, s, err)
+	})
+	defer c.nats.SetErrorHandler(usual)
+	err := c.prepare(ctx)
+	if why := context.Cause(ctx); err != nil && errors.Is(why, nats.ErrPermissionViolation) {
+		return why
+	}
+	return err
+}
+
+// userOf returns the option for a file with the credentials of a user, or with the seed of a user's key.
+func userOf(path string) (nats.Option, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if bytes.Contains(data, []byte("BEGIN NATS USER JWT")) {
+		return nats.UserCredentials(path), nil
+	}
+	option, err := nats.NkeyOptionFromSeed(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s is neither a credentials file nor the seed of a NATS user: %w", path, err)
+	}
+	return option, nil
 }
 
 // Close ends the connection.

@@ -126,7 +126,7 @@ func (e *Evaluator) begin(ctx context.Context, problem []byte) error {
 	earlier := results.CachedInfo().NumPending
 	reading, err := results.Consume(func(m jetstream.Msg) {
 		a, err := decode[answer](m.Data())
-		if err != nil {
+		if err != nil || a.Search != id { // a copy of another search's
 			c.dropped.Add(1)
 			a = answer{} // that no configuration waits for
 		}

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/ndtune/ndtune/tune"
@@ -365,7 +366,7 @@ func TestMalformedMessages(t *testing.T) {
 	start(t, s, "m", opens(&fake{of: correct, capacity: 2, evaluated: &evaluated}))
 	e := open(t, s, p, Options{Search: "s"})
 	c := connect(t, s)
-	wrong := answer{Protocol: Protocol, Key: "nobody", Result: tune.Result{Status: tune.Correct, Times: []float64{1e-9}}}
+	wrong := answer{Protocol: Protocol, Search: "s", Key: "nobody", Result: tune.Result{Status: tune.Correct, Times: []float64{1e-9}}}
 	other := wrong
 	other.Protocol++
 	for _, subject := range []string{workSubjects + "s", resultSubjects + "s"} {
@@ -381,6 +382,15 @@ func TestMalformedMessages(t *testing.T) {
 	if _, err := c.js.Publish(t.Context(), resultSubjects+"s", make([]byte, maxMessage+1)); err == nil {
 		t.Error("the server took a huge message")
 	}
+	for _, name := range []string{workStream, resultStream, "KV_" + agentsBucket, "KV_" + searchesBucket} {
+		stream, err := c.js.Stream(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o := stream.CachedInfo().Config; o.MaxMsgSize != maxMessage || o.MaxMsgs <= 0 && o.MaxBytes <= 0 {
+			t.Errorf("%s has no bounds: %+v", name, o)
+		}
+	}
 	outcome, err := tune.Run(t.Context(), p, e, tune.Options{})
 	if err != nil || len(outcome.Results) != 30 || outcome.Best.Configuration.Int("i") != 0 {
 		t.Fatalf("%d results, %v", len(outcome.Results), err)
@@ -393,6 +403,62 @@ func TestMalformedMessages(t *testing.T) {
 	if evaluated.Load() != 30 {
 		t.Errorf("%d evaluations of 30 configurations", evaluated.Load())
 	}
+}
+
+// TestReplays: copies of messages change nothing, be they of another search, of a finished one or of this one.
+func TestReplays(t *testing.T) {
+	s, p := listen(t), newProblem(t, 30)
+	var evaluated atomic.Int64
+	start(t, s, "m", opens(&fake{of: correct, capacity: 2, evaluated: &evaluated}))
+	c := connect(t, s)
+	// copied gets a copy of each message of a subject.
+	copied := func(subject string, each func(data []byte)) {
+		t.Helper()
+		if _, err := c.nats.Subscribe(subject, func(m *nats.Msg) {
+			if m.Header.Get("Copy") == "" {
+				each(m.Data)
+			}
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.nats.Flush(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	publish := func(subject string, data []byte) {
+		m := nats.NewMsg(subject)
+		m.Data = data
+		m.Header.Set("Copy", "1")
+		if _, err := c.js.PublishMsg(context.Background(), m); err != nil {
+			t.Error(err)
+		}
+	}
+	// All that is sent of a search is sent to a later one, too, and again to this one.
+	copied(resultSubjects+"one", func(data []byte) {
+		publish(resultSubjects+"two", data)
+		publish(resultSubjects+"one", data)
+	})
+	copied(workSubjects+"two", func(data []byte) { publish(workSubjects+"two", data) })
+	run := func(id string) {
+		t.Helper()
+		e := open(t, s, p, Options{Search: id})
+		before := evaluated.Load()
+		outcome, err := tune.Run(t.Context(), p, e, tune.Options{})
+		if err != nil || len(outcome.Results) != 30 || outcome.Best.Configuration.Int("i") != 0 {
+			t.Fatalf("%s: %+v, %v", id, outcome, err)
+		}
+		if n := evaluated.Load() - before; n < 30 {
+			t.Errorf("%s: %d evaluations of 30 configurations: results of another search were taken", id, n)
+		}
+		e.Close()
+	}
+	run("one")
+	run("two")
+	for _, id := range []string{"one", "two"} { // of searches that are over
+		publish(workSubjects+id, []byte(`{"protocol":1}`))
+		publish(resultSubjects+id, []byte(`{"protocol":1}`))
+	}
+	run("three")
 }
 
 // TestAgentsThatLeaveInOrder: work that agents give back counts as no loss of an agent.

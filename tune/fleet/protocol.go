@@ -39,6 +39,9 @@ const (
 	maxRefusals   = 20                 // that a device announces
 	maxMessage    = 512 << 10          // bytes of a message
 	maxProblem    = 16 << 30           // bytes of a problem
+	maxWork       = 1 << 20            // messages of all queues; no more are taken then
+	maxResults    = 1 << 22            // of all searches; the oldest are dropped
+	maxBucket     = 1 << 30            // bytes of all announcements of agents, and of searches
 )
 
 // ackWait is the time until work that no agent renews goes to another. Tests shorten it.
@@ -106,6 +109,7 @@ type work struct {
 // answer is the result of a work, or of a measurement.
 type answer struct {
 	Protocol int         `json:"protocol"`
+	Search   string      `json:"search"` // its id
 	Key      string      `json:"key"`
 	Device   string      `json:"device"` // its name in the fleet
 	Result   tune.Result `json:"result,omitzero"`

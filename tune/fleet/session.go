@@ -217,7 +217,7 @@ func (t *session) answer(ctx context.Context, r tune.Result) error {
 // send stores an answer, then acknowledges its work: an agent that dies between the two lets it be done twice,
 // never lost. It tries until the context ends.
 func (t *session) send(ctx context.Context, a answer) error {
-	a.Protocol, a.Device = Protocol, t.announcement.Name()
+	a.Protocol, a.Search, a.Device = Protocol, t.ID, t.announcement.Name()
 	data := encode(a)
 	for {
 		_, err := t.connection.js.Publish(ctx, resultSubjects+t.ID, data, jetstream.WithMsgID(t.ID+a.Key))
@@ -251,7 +251,7 @@ func (t *session) giveBack(m jetstream.Msg) {
 	if err == nil && t.agent.goesOn(t.ID) {
 		ctx, cancel := context.WithTimeout(context.Background(), renewal)
 		defer cancel()
-		back := answer{Protocol: Protocol, Key: w.Key, Device: t.announcement.Name(), GivenBack: true}
+		back := answer{Protocol: Protocol, Search: t.ID, Key: w.Key, Device: t.announcement.Name(), GivenBack: true}
 		if _, err := t.connection.js.Publish(ctx, resultSubjects+t.ID, encode(back)); err != nil {
 			_ = m.Nak()
 			return
