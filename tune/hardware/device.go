@@ -40,6 +40,9 @@ type Device struct {
 
 	// Peaks are the measured rates; nil: nothing was measured.
 	Peaks *Peaks `json:"peaks,omitempty"`
+
+	// Instruments are those of the quantities that a problem observes; nil: it observes none.
+	Instruments []Instrument `json:"instruments,omitempty"`
 }
 
 // The sources of time.

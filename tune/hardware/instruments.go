@@ -1,0 +1,97 @@
+package hardware
+
+import (
+	"encoding/json"
+	"math"
+)
+
+// The quantities that ndtune observes itself. They are the names of metrics.
+const (
+	Energy      = "energy"       // joules of a launch
+	Power       = "power"        // watts, the mean while the kernel runs
+	IdlePower   = "idle_power"   // watts before the search
+	Clock       = "clock"        // MHz of the compute units, the mean while the kernel runs
+	MemoryClock = "memory_clock" // MHz, the mean while the kernel runs
+	Temperature = "temperature"  // °C, the mean while the kernel runs
+	Throttled   = "throttled"    // the share of the readings, 0 to 1, in which the device had slowed itself down
+)
+
+// Quantities returns these names in the order of results.
+func Quantities() []string {
+	return []string{Energy, Power, IdlePower, Clock, MemoryClock, Temperature, Throttled}
+}
+
+// An Instrument says how a quantity of a device is observed, or why it cannot be.
+type Instrument struct {
+	Quantity string  `json:"quantity"`
+	Source   string  `json:"source,omitempty"`   // where readings come from
+	TickMS   float64 `json:"tick_ms,omitempty"`  // between two values of a counter, in milliseconds; 0: unknown
+	Missing  string  `json:"missing,omitempty"`  // why the quantity cannot be observed; "": it can
+	Idle     float64 `json:"idle,omitempty"`     // of energy and power: watts before the search
+	IdleOff  float64 `json:"idle_off,omitempty"` // the standard uncertainty of Idle
+}
+
+// Instrument returns the instrument of a quantity.
+func (d Device) Instrument(quantity string) (Instrument, bool) {
+	for _, i := range d.Instruments {
+		if i.Quantity == quantity {
+			return i, true
+		}
+	}
+	return Instrument{}, false
+}
+
+// A Reading is the value of a quantity while a kernel ran.
+type Reading struct {
+	Quantity    string
+	Value       float64 // NaN if Missing says why there is none
+	Uncertainty float64 // the standard uncertainty of Value; 0: unknown
+	Missing     string
+	Note        string // about a value, for people: the reasons of Throttled
+}
+
+// jsonReading is the form of a Reading in JSON, which has no NaN.
+type jsonReading struct {
+	Quantity    string   `json:"quantity"`
+	Value       *float64 `json:"value,omitempty"`
+	Uncertainty float64  `json:"uncertainty,omitempty"`
+	Missing     string   `json:"missing,omitempty"`
+	Note        string   `json:"note,omitempty"`
+}
+
+// MarshalJSON implements json.Marshaler.
+func (r Reading) MarshalJSON() ([]byte, error) {
+	j := jsonReading{Quantity: r.Quantity, Uncertainty: r.Uncertainty, Missing: r.Missing, Note: r.Note}
+	if !math.IsNaN(r.Value) {
+		j.Value = &r.Value
+	}
+	return json.Marshal(j)
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (r *Reading) UnmarshalJSON(data []byte) error {
+	var j jsonReading
+	if err := json.Unmarshal(data, &j); err != nil {
+		return err
+	}
+	*r = Reading{Quantity: j.Quantity, Value: math.NaN(), Uncertainty: j.Uncertainty, Missing: j.Missing, Note: j.Note}
+	if j.Value != nil {
+		r.Value = *j.Value
+	}
+	return nil
+}
+
+// MissingReading returns the reading of a quantity that has no value.
+func MissingReading(quantity, why string) Reading {
+	return Reading{Quantity: quantity, Value: math.NaN(), Missing: why}
+}
+
+// ReadingOf returns the reading of a quantity.
+func ReadingOf(readings []Reading, quantity string) (Reading, bool) {
+	for _, r := range readings {
+		if r.Quantity == quantity {
+			return r, true
+		}
+	}
+	return Reading{}, false
+}

@@ -1,0 +1,285 @@
+// Package observe reads the instruments of a device while a kernel runs on it: energy, power, clocks,
+// temperature.
+//
+// It is opinionated. A counter of energy advances every 20 to 100 ms, and a kernel takes microseconds: so a
+// [Meter] repeats the kernel until the counter has advanced often enough, and refuses to divide by less. A
+// quantity that cannot be read has a reason, never a zero. The package changes no setting of a device.
+package observe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ndtune/ndtune/tune/hardware"
+)
+
+// gauges are what can be read of a device.
+type gauges struct {
+	where string // for messages
+	all   []gauge
+	lack  error // why some quantities have no gauge; nil: nothing is known about that
+	close func()
+}
+
+// A gauge reads a quantity: joules of a counter, watts, MHz, °C, or the bits of reasons for throttling.
+type gauge struct {
+	quantity string
+	source   string
+	settle   time.Duration // after which a power is that of the load, if a device reports an average
+	read     func() (float64, error)
+}
+
+func (g *gauges) add(quantity, source string, settle time.Duration, read func() (float64, error)) {
+	g.all = append(g.all, gauge{quantity, source, settle, read})
+}
+
+// working returns the first gauge of a quantity that can be read, or why there is none. If a source is given, the
+// gauge has this source.
+func (g *gauges) working(quantity, source string) (gauge, error) {
+	var errs []error
+	for _, gauge := range g.all {
+		if gauge.quantity == quantity && (source == "" || gauge.source == source) {
+			_, err := gauge.read()
+			if err == nil {
+				return gauge, nil
+			}
+			errs = append(errs, err)
+		}
+	}
+	if errs == nil {
+		why := fmt.Errorf("%s has no %s", g.where, strings.ReplaceAll(quantity, "_", " "))
+		if g.lack != nil {
+			why = g.lack
+		}
+		errs = []error{why}
+	}
+	return gauge{}, errors.Join(errs...)
+}
+
+const (
+	settleInstant = 100 * time.Millisecond // a value of a sensor
+	settleAverage = time.Second            // an average over a second, as many drivers report it
+)
+
+// openGauges returns the gauges of a device.
+func openGauges(d hardware.Device, f files) (gauges, error) {
+	switch vendor := strings.ToLower(d.Vendor); {
+	case d.Type == "cpu":
+		return f.openCPU()
+	case strings.Contains(vendor, "nvidia"):
+		return openNVML(d)
+	default:
+		return f.openGPU(d)
+	}
+}
+
+// A Meter observes quantities of one device. It is not safe for concurrent use. Close it when done.
+type Meter struct {
+	wanted      []string
+	instruments []hardware.Instrument
+	found       map[string]gauge // by quantity
+	gauges      gauges
+	own         []*own
+	tick        time.Duration // of the energy counter; 0: there is none
+	limits      limits
+	now         func() time.Time
+	pause       func(time.Duration)
+}
+
+// limits are the bounds of the observation of a kernel.
+type limits struct {
+	least     time.Duration // of the repetition
+	ticks     int           // of the counter, at least
+	precision float64       // the relative uncertainty at which it may end
+	most      time.Duration // at which it ends with any uncertainty, or with ticks
+	batch     time.Duration // of launches between two readings
+	idle      time.Duration // of the observation of the idle device
+}
+
+var defaultLimits = limits{
+	least: 100 * time.Millisecond, ticks: 8, precision: 0.01, most: 2 * time.Second, batch: 10 * time.Millisecond, idle: time.Second,
+}
+
+// leastTicks is the number of ticks below which an energy is refused.
+const leastTicks = 3
+
+// Open opens the instruments of a device for some quantities, which are those of [hardware.Quantities] and
+// those of the instruments of the user's own. It has no error: [Meter.Instruments] says what is missing. If the device has
+// Instruments, their ticks and idle values are taken over; otherwise [Meter.Calibrate] finds them.
+func Open(d hardware.Device, wanted []string, owned ...Own) *Meter {
+	root, folder := sysFolder()
+	return open(d, wanted, files{root, folder}, owned)
+}
+
+func open(d hardware.Device, wanted []string, f files, owned []Own) *Meter {
+	m := &Meter{wanted: wanted, found: map[string]gauge{}, limits: defaultLimits, now: time.Now, pause: time.Sleep}
+	var failed error
+	if slices.ContainsFunc(wanted, func(q string) bool { return slices.Contains(hardware.Quantities(), q) }) {
+		m.gauges, failed = openGauges(d, f)
+	}
+	for _, o := range owned {
+		m.own = append(m.own, newOwn(o, d))
+	}
+	for _, q := range wanted {
+		known, _ := d.Instrument(q)
+		m.instruments = append(m.instruments, m.find(q, failed, known))
+	}
+	for _, i := range m.instruments {
+		m.tick = max(m.tick, time.Duration(i.TickMS*float64(time.Millisecond)))
+	}
+	return m
+}
+
+// find returns how a quantity is observed. Energy comes from a counter or from readings of the power, and so
+// does power. A known instrument, which another process found, is taken over.
+func (m *Meter) find(quantity string, failed error, known hardware.Instrument) hardware.Instrument {
+	if known.Missing != "" {
+		return known
+	}
+	i := known
+	i.Quantity = quantity
+	for _, o := range m.own {
+		if slices.Contains(o.Quantities, quantity) {
+			i.Source = o.name()
+			return i
+		}
+	}
+	if failed != nil {
+		i.Missing = failed.Error()
+		return i
+	}
+	gauges := []string{quantity}
+	switch quantity {
+	case hardware.Energy, hardware.Power, hardware.IdlePower:
+		gauges = []string{hardware.Energy, hardware.Power}
+	}
+	var errs []error
+	for _, name := range gauges {
+		g, err := m.gauges.working(name, known.Source)
+		if err == nil {
+			m.found[name] = g
+			i.Source = g.source
+			return i
+		}
+		if len(errs) == 0 || errs[0].Error() != err.Error() {
+			errs = append(errs, err)
+		}
+	}
+	i.Missing = strings.ReplaceAll(errors.Join(errs...).Error(), "\n", "; ")
+	return i
+}
+
+// Instruments says how each quantity is observed, or why it is not.
+func (m *Meter) Instruments() []hardware.Instrument { return m.instruments }
+
+// Close releases the instruments.
+func (m *Meter) Close() {
+	if m == nil {
+		return
+	}
+	if m.gauges.close != nil {
+		m.gauges.close()
+	}
+	for _, o := range m.own {
+		o.stop()
+	}
+}
+
+// Calibrate finds the time between two ticks of the energy counter, and the power of the device while it does
+// nothing. It takes about a second, or more for a slow counter. If the counter does not advance, energy is
+// computed from readings of the power instead, if there are any.
+func (m *Meter) Calibrate(ctx context.Context) error {
+	counter, counts := m.found[hardware.Energy]
+	if !counts && m.found[hardware.Power].read == nil {
+		return nil
+	}
+	samples, failed, err := m.watchIdle(ctx, counts)
+	if err != nil {
+		return err
+	}
+	if counts {
+		why := failed[hardware.Energy]
+		if m.tick = tickOf(samples); m.tick == 0 && why == nil {
+			why = fmt.Errorf("%s did not advance in %s", counter.source, m.limits.most)
+		}
+		if why != nil {
+			if m.noCounter(why); m.found[hardware.Power].read == nil {
+				return nil
+			}
+			if samples, failed, err = m.watchIdle(ctx, false); err != nil {
+				return err
+			}
+		}
+	}
+	idle, err := m.estimate(samples, failed)
+	if err != nil {
+		m.lose(err)
+		return nil
+	}
+	for i := range m.instruments {
+		switch q := m.instruments[i].Quantity; {
+		case m.instruments[i].Missing != "":
+		case q == hardware.Energy || q == hardware.Power || q == hardware.IdlePower:
+			m.instruments[i].TickMS = float64(m.tick) / float64(time.Millisecond)
+			m.instruments[i].Idle, m.instruments[i].IdleOff = idle.power, idle.off
+		}
+	}
+	return nil
+}
+
+const calibrationPause = 500 * time.Microsecond
+
+// watchIdle reads the instruments of a device without launches. It waits for some ticks of a counter.
+func (m *Meter) watchIdle(ctx context.Context, counts bool) (samples []sample, failed map[string]error, err error) {
+	least, ticks := m.limits.idle, 0
+	if !counts {
+		least += m.found[hardware.Power].settle
+	}
+	failed = map[string]error{}
+	began := m.now()
+	for elapsed := time.Duration(0); elapsed < least || counts && elapsed < m.limits.most && ticks <= leastTicks; elapsed = m.now().Sub(began) {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		s := m.sample(elapsed, 0, failed)
+		if n := len(samples); n > 0 && samples[n-1].energy != s.energy {
+			ticks++
+		}
+		samples = append(samples, s)
+		m.pause(calibrationPause)
+	}
+	return samples, failed, nil
+}
+
+// lose says that energy and power cannot be observed.
+func (m *Meter) lose(err error) {
+	delete(m.found, hardware.Energy)
+	delete(m.found, hardware.Power)
+	for i := range m.instruments {
+		switch m.instruments[i].Quantity {
+		case hardware.Energy, hardware.Power, hardware.IdlePower:
+			m.instruments[i].Missing, m.instruments[i].Source = err.Error(), ""
+		}
+	}
+}
+
+// noCounter replaces a counter that does not advance by readings of the power.
+func (m *Meter) noCounter(why error) {
+	delete(m.found, hardware.Energy)
+	g, err := m.gauges.working(hardware.Power, "")
+	if err != nil {
+		m.lose(fmt.Errorf("%w; %w", why, err))
+		return
+	}
+	m.found[hardware.Power] = g
+	for i := range m.instruments {
+		switch m.instruments[i].Quantity {
+		case hardware.Energy, hardware.Power, hardware.IdlePower:
+			m.instruments[i].Source = g.source
+		}
+	}
+}
