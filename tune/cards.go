@@ -184,7 +184,7 @@ func (r *run) ranked(cards []Card) []int {
 			times[j] /= ratio
 		}
 		stats := problem.StatsOf(times)
-		if judgement, err := r.problem.Judge(result.Configuration, r.outcome.Device, stats, stats.Mean, result.Parts); err == nil {
+		if judgement, err := r.problem.Judge(result.Configuration, r.outcome.Device, stats, stats.Mean, result.Parts, result.Readings); err == nil {
 			result.Objective = judgement.Objective
 		}
 		if ratio > 1 { // its card may be the reason why it was slow

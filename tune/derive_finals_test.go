@@ -40,7 +40,7 @@ func TestFinalsOfOldRecordsAreDerived(t *testing.T) {
 			var judged, derived []Result
 			for i := range s.Len() {
 				r := Result{Configuration: s.At(i), Status: Correct, Times: []float64{float64(i + 1), float64(i + 1)}}
-				judgement, err := p.Judge(r.Configuration, hardware.Device{}, r.Stats(), r.Time(), nil)
+				judgement, err := p.Judge(r.Configuration, hardware.Device{}, r.Stats(), r.Time(), nil, nil)
 				if err != nil {
 					t.Fatal(err)
 				}

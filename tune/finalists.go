@@ -136,7 +136,7 @@ func (r *run) keepFinals() error {
 // judgeFinal computes the metrics and the objective of a result at its final time.
 func judgeFinal(p *problem.Problem, result *Result, d hardware.Device) *problem.Judgement {
 	stats := problem.StatsOf(result.Final)
-	judgement, err := p.Judge(result.Configuration, d, stats, stats.Median, result.Parts)
+	judgement, err := p.Judge(result.Configuration, d, stats, stats.Median, result.Parts, result.Readings)
 	if err != nil {
 		judgement.Objective = math.NaN() // such a time decides nothing
 	}

@@ -45,6 +45,10 @@ type Result struct {
 	Global, Local, Offset []int
 	Parts                 []problem.Part
 
+	// Readings are those of the quantities that the problem observes, each with its uncertainty or with the reason why it
+	// is missing. Metrics has their values.
+	Readings []hardware.Reading
+
 	// EarlyStopped means that it was measured only once, because its objective was far worse than the
 	// best.
 	EarlyStopped bool

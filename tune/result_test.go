@@ -60,7 +60,7 @@ func TestAddLimits(t *testing.T) {
 			r *Result
 			d hardware.Device
 		}{{&results[i], hardware.Device{}}, {&want[i], known}} {
-			judgement, err := p.Judge(judged.r.Configuration, judged.d, judged.r.Stats(), judged.r.Time(), nil)
+			judgement, err := p.Judge(judged.r.Configuration, judged.d, judged.r.Stats(), judged.r.Time(), nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -441,7 +441,7 @@ func (r *run) judge(result *Result) {
 		return
 	}
 	stats := result.Stats()
-	judgement, err := r.problem.Judge(result.Configuration, r.outcome.Device, stats, stats.Mean, result.Parts)
+	judgement, err := r.problem.Judge(result.Configuration, r.outcome.Device, stats, stats.Mean, result.Parts, result.Readings)
 	result.Metrics, result.Objective = judgement.Metrics, judgement.Objective
 	if !r.problem.IsPipeline() {
 		if launches, err := r.problem.Launches(result.Configuration, r.outcome.Device); err == nil {

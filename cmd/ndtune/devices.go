@@ -13,6 +13,7 @@ import (
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/observe"
 )
 
 func devicesCommand() *cli.Command {
@@ -29,6 +30,9 @@ func devicesCommand() *cli.Command {
 With --fleet, it lists the devices of a fleet of machines. The devices of one kind have one number there,
 which --device of tune and compare takes.
 
+With --observe, it says which quantities can be observed while a kernel runs, such as energy,
+power and clocks, and how, or why not (docs/observers.md).
+
 With --peak, it measures the peaks of each device: the bandwidth of its memory, caches and
 local memory, the rate of multiply-adds, and the time of a launch. Each figure is the best of
 several variants of a kernel whose result is verified. The peaks are kept in the user's state
@@ -36,6 +40,7 @@ folder, for specifications with a roofline (docs/spec.md). A search that finds n
 measures, after it has its result, only the peaks that its limit needs, in some seconds.`,
 		Flags: append(fleetFlags("list the devices of the fleet"),
 			&cli.BoolFlag{Name: "json", Usage: "print JSON"},
+			&cli.BoolFlag{Name: "observe", Usage: "say which quantities can be observed, such as energy and clocks, and how; takes a few seconds"},
 			&cli.BoolFlag{Name: "peak", Usage: "measure the peaks of the devices, which takes some seconds for a GPU and up to minutes for a busy CPU"},
 			&cli.StringFlag{Name: "device", Aliases: []string{"d"}, Usage: "only this `DEVICE`: index, platform:device, cpu, gpu, or a part of its name (default: all)"},
 			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "show the output of drivers during the measurements"},
@@ -86,6 +91,14 @@ func listDevices(c *cli.Context) error {
 			return err
 		}
 		entry := listedDevice{Index: l.Index, Selector: l.Selector(), Default: l.Index == preferred.Index, Device: d}
+		if c.Bool("observe") {
+			m := observe.Open(d, hardware.Quantities())
+			err := m.Calibrate(c.Context)
+			entry.Instruments = m.Instruments()
+			if m.Close(); err != nil {
+				return err
+			}
+		}
 		if c.Bool("peak") {
 			entry.Peaks, err = measurePeaks(c, l, d)
 			switch {
@@ -203,6 +216,9 @@ func printDevice(w io.Writer, l listedDevice) {
 	}
 	row("PCI", l.PCI)
 	row("UUID", l.UUID)
+	for _, i := range l.Instruments {
+		row(i.Quantity, instrumentText(i))
+	}
 	switch {
 	case l.PeaksError != "":
 		row("peaks", "could not be measured: "+firstLine(l.PeaksError))

@@ -89,7 +89,11 @@ func specOptions(c *cli.Context) (spec.Options, error) {
 	if err != nil {
 		return spec.Options{}, wrong("-p: %w", err)
 	}
-	return spec.Options{Set: set, Parameters: parameters}, nil
+	observe, err := observeNames(c.StringSlice("observe"))
+	if err != nil {
+		return spec.Options{}, err
+	}
+	return spec.Options{Set: set, Parameters: parameters, Observe: observe}, nil
 }
 
 // noArguments refuses arguments.

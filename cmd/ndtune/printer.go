@@ -79,6 +79,7 @@ func (p *printer) begin(d hardware.Device, shared []device.Listed, s *space.Spac
 	if err := p.problem.LimitKnown(d); err != nil && !limitLater && (d.Peaks != nil || !p.noPeak) {
 		fmt.Fprintln(p.notes, noLimitText(err, d.Peaks, log.Resumed() > 0))
 	}
+	p.printInstruments(d)
 	for _, notice := range p.problem.Notices() {
 		fmt.Fprintln(p.notes, notice)
 	}
@@ -229,6 +230,7 @@ func (p *printer) end(o *tune.Outcome, evaluated int) {
 	}
 	p.printBaseline(o)
 	if !p.quiet {
+		p.printReadings(o)
 		for _, q := range tune.IneffectiveParameters(p.problem, o.Results, o.Device) {
 			fmt.Fprintf(p.notes, "The parameter %s has no effect: %s that differ in it alone have the same binary and the same launch.\n", q.Parameter, countNoun(q.Pairs, "pair")+" of configurations")
 		}

@@ -284,7 +284,12 @@ func (s *session) restore(eachLaunch bool) error {
 // batches reports whether launches can be enqueued together: if they are timed by events, and no
 // buffer must be restored before every launch.
 func (s *session) batches() bool {
-	return s.Timer != hardware.TimerHost && !slices.ContainsFunc(s.infos, func(a problem.ArgumentInfo) bool { return a.RestoreEachLaunch })
+	return s.Timer != hardware.TimerHost && !s.restoresEachLaunch()
+}
+
+// restoresEachLaunch reports whether a buffer must be restored before every launch.
+func (s *session) restoresEachLaunch() bool {
+	return slices.ContainsFunc(s.infos, func(a problem.ArgumentInfo) bool { return a.RestoreEachLaunch })
 }
 
 // read copies a buffer argument to the host, into memory if that is large enough.

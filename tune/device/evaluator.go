@@ -20,6 +20,7 @@ import (
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/observe"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -40,6 +41,10 @@ type Options struct {
 	// Peaks are the measured peaks of the device, for metrics and objectives; nil if they
 	// are unknown.
 	Peaks *hardware.Peaks
+
+	// Instruments are those of the quantities that the problem observes, if they are known. If they are nil, and the
+	// problem observes any, Open finds them: see [Instruments].
+	Instruments []hardware.Instrument
 
 	// Supervisor follows the evaluations; nil: nobody does.
 	Supervisor Supervisor
@@ -71,6 +76,7 @@ type Evaluator struct {
 	references references
 	best       atomic.Pointer[float64] // the best objective so far; nil: unknown
 	evaluated  int
+	meter      *observe.Meter // nil: nothing was observed yet
 }
 
 var errClosed = errors.New("the evaluator is closed")
@@ -82,7 +88,12 @@ func Open(d *cl.Device, p *problem.Problem, o Options) (*Evaluator, error) {
 	if err != nil {
 		return nil, err
 	}
-	identity.Peaks = o.Peaks
+	identity.Peaks, identity.Instruments = o.Peaks, o.Instruments
+	if o.Instruments == nil {
+		if identity.Instruments, err = Instruments(context.Background(), identity, p); err != nil {
+			return nil, err
+		}
+	}
 	o.Iterations = cmp.Or(max(0, o.Iterations), DefaultIterations)
 	if o.Supervisor == nil {
 		o.Supervisor = unsupervised{}
@@ -101,6 +112,8 @@ func Open(d *cl.Device, p *problem.Problem, o Options) (*Evaluator, error) {
 // Close releases everything that the evaluator holds on the device. It can be called
 // twice.
 func (e *Evaluator) Close() {
+	e.meter.Close()
+	e.meter = nil
 	if e.session != nil {
 		e.session.release()
 		e.session = nil

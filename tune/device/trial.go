@@ -32,7 +32,7 @@ type trial struct {
 // *failure is the configuration's own; any other error is not.
 func (t *trial) run(ctx context.Context) error {
 	defer t.release()
-	return t.through(ctx, t.derive, t.build, t.digestUnlessCPU, t.bind, t.expect, t.launchFirst, t.guard, t.verify, t.measure)
+	return t.through(ctx, t.derive, t.build, t.digestUnlessCPU, t.bind, t.expect, t.launchFirst, t.guard, t.verify, t.measure, t.observe)
 }
 
 // prove is run without the measurement.

@@ -21,6 +21,11 @@ func Quantities() []string {
 	return []string{Energy, Power, IdlePower, Clock, MemoryClock, Temperature, Throttled}
 }
 
+// Unit returns the unit of a quantity that ndtune observes itself, "" for any other.
+func Unit(quantity string) string {
+	return map[string]string{Energy: "J", Power: "W", IdlePower: "W", Clock: "MHz", MemoryClock: "MHz", Temperature: "°C"}[quantity]
+}
+
 // An Instrument says how a quantity of a device is observed, or why it cannot be.
 type Instrument struct {
 	Quantity string  `json:"quantity"`
@@ -61,9 +66,12 @@ type jsonReading struct {
 
 // MarshalJSON implements json.Marshaler.
 func (r Reading) MarshalJSON() ([]byte, error) {
-	j := jsonReading{Quantity: r.Quantity, Uncertainty: r.Uncertainty, Missing: r.Missing, Note: r.Note}
-	if !math.IsNaN(r.Value) {
+	j := jsonReading{Quantity: r.Quantity, Missing: r.Missing, Note: r.Note}
+	if finite(r.Value) {
 		j.Value = &r.Value
+	}
+	if finite(r.Uncertainty) {
+		j.Uncertainty = r.Uncertainty
 	}
 	return json.Marshal(j)
 }
@@ -80,6 +88,8 @@ func (r *Reading) UnmarshalJSON(data []byte) error {
 	}
 	return nil
 }
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // MissingReading returns the reading of a quantity that has no value.
 func MissingReading(quantity, why string) Reading {

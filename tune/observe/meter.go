@@ -7,6 +7,7 @@
 package observe
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,7 +22,7 @@ import (
 type gauges struct {
 	where string // for messages
 	all   []gauge
-	lack  error // why some quantities have no gauge; nil: nothing is known about that
+	lack  map[string]string // why quantities have no gauge; "": all others
 	close func()
 }
 
@@ -51,11 +52,8 @@ func (g *gauges) working(quantity, source string) (gauge, error) {
 		}
 	}
 	if errs == nil {
-		why := fmt.Errorf("%s has no %s", g.where, strings.ReplaceAll(quantity, "_", " "))
-		if g.lack != nil {
-			why = g.lack
-		}
-		errs = []error{why}
+		why := cmp.Or(g.lack[quantity], g.lack[""], fmt.Sprintf("%s has no %s", g.where, strings.ReplaceAll(quantity, "_", " ")))
+		errs = []error{errors.New(why)}
 	}
 	return gauge{}, errors.Join(errs...)
 }

@@ -262,9 +262,11 @@ func TestMissingQuantitiesHaveAReason(t *testing.T) {
 	}
 	s := standIn(t)
 	for _, c := range []struct{ got, want string }{
-		{missing(hardware.Device{Type: "cpu"}, none, "energy"), "energy of the CPU: /sys/class/powercap has no package intel-rapl:N"},
+		{missing(hardware.Device{Type: "cpu"}, none, "energy"), "/sys/class/powercap has no package intel-rapl:N"},
 		{missing(hardware.Device{Type: "cpu"}, unreadable, "energy"), "/sys/class/powercap/intel-rapl:0/energy_uj cannot be read by this user: since a side channel was found in 2020, only root"},
-		{missing(hardware.Device{Type: "cpu"}, unreadable, "memory_clock"), "/sys/class/powercap has no memory clock"},
+		{missing(hardware.Device{Type: "cpu"}, unreadable, "memory_clock"), "a CPU has no memory clock"},
+		{missing(hardware.Device{Type: "cpu"}, none, "clock"), "/sys/devices/system/cpu has no cpu*/cpufreq/scaling_cur_freq"},
+		{missing(hardware.Device{Type: "cpu"}, none, "temperature"), "/sys/class/hwmon has no coretemp, k10temp or zenpower"},
 		{missing(gpu, none, "power"), "/sys/bus/pci/devices/0000:09:00.0 does not exist"},
 		{missing(hardware.Device{Type: "gpu", Vendor: "Intel"}, none, "clock"), "the device reports no PCI address"},
 		{missing(hardware.Device{Type: "gpu", Vendor: "NVIDIA Corporation"}, none, "clock"), "reports neither a UUID nor a PCI address"},
@@ -435,7 +437,7 @@ func TestQuantitiesAreInOrder(t *testing.T) {
 	if !slices.Equal(got, wanted) {
 		t.Errorf("the instruments are of %v", got)
 	}
-	if why := m.Instruments()[1].Missing; why != "/sys/class/powercap has no litres" {
+	if why := m.Instruments()[1].Missing; why != "a CPU has no litres" {
 		t.Errorf("an unknown quantity is missing because %q", why)
 	}
 }

@@ -31,11 +31,35 @@ type Own struct {
 	Window     time.Duration // least duration of the launches that it observes; 0: the default
 
 	// Open opens the instrument of a device. If it is nil, Command is started once for each device.
-	Open    func(hardware.Device) (Instrument, error)
+	Open    Opener
 	Name    string        // of Open, for people
 	Command []string      // the program with its arguments
 	Dir     string        // in which the command runs
 	Timeout time.Duration // for an answer of the command; 0: DefaultTimeout
+}
+
+// An Opener opens an instrument on a device.
+type Opener = func(hardware.Device) (Instrument, error)
+
+var registered = map[string]Opener{}
+
+// Register names a function that opens an instrument, for problems that name it. It is called before worker.Main, since
+// the instrument is opened in the process that times. It panics if the name is taken.
+func Register(name string, open Opener) {
+	if _, taken := registered[name]; taken {
+		panic(fmt.Sprintf("observe: two instruments are named %q", name))
+	}
+	registered[name] = open
+}
+
+// Registered returns the function of a name. For an unknown name, it returns one that fails.
+func Registered(name string) Opener {
+	if open, ok := registered[name]; ok {
+		return open
+	}
+	return func(hardware.Device) (Instrument, error) {
+		return nil, errors.New("no instrument of this name is registered in the process that times: call observe.Register before worker.Main")
+	}
 }
 
 // DefaultTimeout is the time in which a command must answer.

@@ -103,15 +103,12 @@ func (f files) openGPU(d hardware.Device) (gauges, error) {
 	g := gauges{where: f.path(device)}
 	monitors := f.under(device+"/hwmon", "hwmon")
 	if len(monitors) == 0 {
-		g.lack = fmt.Errorf("%s has no hwmon folder", f.path(device))
+		g.lack = map[string]string{"": f.path(device) + " has no hwmon folder"}
 	}
 	for _, m := range monitors {
 		f.addMonitor(&g, m)
 	}
 	f.addIntelClocks(&g, device)
-	if len(g.all) == 0 && g.lack == nil {
-		g.lack = fmt.Errorf("%s has neither energy, power, clock nor temperature", strings.Join(monitors, ", "))
-	}
 	return g, nil
 }
 
@@ -176,7 +173,10 @@ func (f files) addIntelClocks(g *gauges, device string) {
 // openCPU returns the gauges of the CPUs of the machine: the energy counters of their packages, which Linux
 // calls intel-rapl for AMD's too, their clocks and their temperature.
 func (f files) openCPU() (gauges, error) {
-	g := gauges{where: f.path("class/powercap")}
+	g := gauges{where: "a CPU", lack: map[string]string{
+		hardware.Clock:       f.path("devices/system/cpu") + " has no cpu*/cpufreq/scaling_cur_freq; virtual machines often lack it",
+		hardware.Temperature: f.path("class/hwmon") + " has no coretemp, k10temp or zenpower; virtual machines often lack them",
+	}}
 	var packages []string
 	for _, zone := range f.under("class/powercap", "intel-rapl:") {
 		if name, err := f.text(zone + "/name"); err == nil && strings.HasPrefix(name, "package") {
@@ -205,7 +205,8 @@ func (f files) openCPU() (gauges, error) {
 		if runtime.GOOS != "linux" {
 			why = "exists on Linux only"
 		}
-		g.lack = fmt.Errorf("energy of the CPU: %s %s; virtual machines and containers often lack it", f.path("class/powercap"), why)
+		why = f.path("class/powercap") + " " + why + "; virtual machines and containers often lack it"
+		g.lack[hardware.Energy], g.lack[hardware.Power] = why, why
 	}
 	f.addCPUClock(&g)
 	for _, m := range f.under("class/hwmon", "hwmon") {

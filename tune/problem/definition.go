@@ -34,6 +34,7 @@ type Definition struct {
 	Roofline     *Roofline     // nil: the least work of a launch is not known
 	Metrics      []Metric
 	Objective    Objective // default: time, minimised
+	Measure      Measure   // what is observed beside the time
 	Seed         uint64    // of random fills; arguments of one name get the same data for one seed
 
 	// Baseline is the configuration that a search is compared with: that of the kernel's authors, for example.
@@ -246,14 +247,14 @@ type Comparison struct {
 
 // A Metric is a number derived from a measurement, in the order of definition: an
 // expression over constants, parameters, device.*, time, time_min, time_median (all in
-// milliseconds), and earlier metrics whose names are identifiers.
+// milliseconds), observed quantities such as energy, and earlier metrics whose names are identifiers.
 type Metric struct {
 	Name       string
 	Expression Expr
 }
 
-// An Objective is the quantity that a search improves: time, time_min, time_median or the name of a
-// metric, including those of the roofline.
+// An Objective is the quantity that a search improves: time, time_min, time_median, an observed quantity such
+// as energy, or the name of a metric, including those of the roofline.
 type Objective struct {
 	Name     string
 	Maximize bool

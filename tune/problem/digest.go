@@ -16,7 +16,7 @@ import (
 
 // Digest returns a text that identifies the problem: the results of two problems with one digest are
 // comparable. It covers the kernel with everything that its source includes, constants, sizes, arguments
-// with their content, parameters, restrictions, verification, roofline and metrics. It covers neither
+// with their content, parameters, restrictions, verification, roofline, metrics and observed quantities. It covers neither
 // options of a run nor the device. It cannot cover Go functions; of the sources that a function or a command
 // makes, it covers that of the first configuration, and the files that the arguments of the command name.
 func (p *Problem) Digest() string { return digestOf(p.canonical()) }
@@ -96,6 +96,7 @@ type canonicalProblem struct {
 	Restrictions   []string
 	Roofline       string `json:",omitempty"`
 	Metrics        string
+	Measure        string `json:",omitempty"`
 	Objective      Objective
 	Seed           uint64
 	Verify         string // what the output is compared with
@@ -124,7 +125,7 @@ func (p *Problem) canonical() canonicalProblem {
 	c := canonicalProblem{
 		Kernel: d.Kernel.Name, Source: p.source, BuildOptions: fmt.Sprintf("%q", withoutFolders(d.Kernel.BuildOptions)),
 		ProblemSize: d.ProblemSize, BlockSize: d.BlockSize, GridDiv: divisors(d.GridDiv), GlobalOffset: d.GlobalOffset, Stages: portableStages(d.Stages),
-		Metrics: fmt.Sprintf("%q", d.Metrics), Objective: p.Objective(), Seed: d.Seed,
+		Metrics: fmt.Sprintf("%q", d.Metrics), Measure: p.canonicalMeasure(), Objective: p.Objective(), Seed: d.Seed,
 	}
 	switch {
 	case d.Kernel.Func != nil:

@@ -22,6 +22,7 @@ func (p *Problem) compileMetrics(errs *fieldErrors, scope expression.Scope) {
 	for _, name := range timeNames {
 		scope[name] = 0.0
 	}
+	p.compileMeasure(errs, scope)
 	if p.IsPipeline() {
 		zeros := map[string]any{}
 		for _, name := range p.KernelNames() {
@@ -29,7 +30,7 @@ func (p *Problem) compileMetrics(errs *fieldErrors, scope expression.Scope) {
 		}
 		scope[partTimes] = zeros
 	}
-	objectives := append(slices.Clone(timeNames), p.roofline.reserved()...)
+	objectives := append(append(slices.Clone(timeNames), p.roofline.reserved()...), p.quantities()...)
 	for _, m := range p.definition.Metrics {
 		field := "metrics." + m.Name
 		switch {
@@ -51,12 +52,13 @@ func (p *Problem) compileMetrics(errs *fieldErrors, scope expression.Scope) {
 	if name := p.Objective().Name; !slices.Contains(objectives, name) {
 		errs.addf("objective.name", "%q is neither time, time_min, time_median nor a metric%s", name, nearest.Hint(name, objectives))
 	}
+	p.findObserved()
 }
 
 // MetricNames returns the names of the metrics of results on a device, in order, beginning with those of
-// the roofline.
+// the roofline and the observed quantities.
 func (p *Problem) MetricNames(d hardware.Device) []string {
-	names := p.roofline.metrics(d)
+	names := append(p.roofline.metrics(d), p.observed...)
 	for _, m := range p.definition.Metrics {
 		names = append(names, m.Name)
 	}
@@ -65,6 +67,9 @@ func (p *Problem) MetricNames(d hardware.Device) []string {
 
 // CheckObjective returns an error if no result on a device can have the objective.
 func (p *Problem) CheckObjective(d hardware.Device) error {
+	if err := p.checkInstruments(d); err != nil {
+		return err
+	}
 	if p.Objective().Name != MetricOfLimit {
 		return nil
 	}
@@ -77,10 +82,10 @@ func (p *Problem) CheckObjective(d hardware.Device) error {
 // partTimes is the name of the times of the kernels of a pipeline in metrics: times.NAME.
 const partTimes = "times"
 
-// Judge computes the metrics and the objective of timed launches. The times of the parts of a pipeline count as
+// Judge computes the metrics and the objective of timed launches and of what was observed. The times of the parts of a pipeline count as
 // shares of their sum: times.NAME is the share of the given time. A metric that cannot be computed is
 // NaN. It is an error if the times cannot be ranked, or if the objective is not a finite number.
-func (p *Problem) Judge(c space.Configuration, d hardware.Device, times Stats, time float64, parts []Part) (Judgement, error) {
+func (p *Problem) Judge(c space.Configuration, d hardware.Device, times Stats, time float64, parts []Part, readings []hardware.Reading) (Judgement, error) {
 	if err := times.Rankable(); err != nil {
 		return Judgement{}, err
 	}
@@ -91,6 +96,7 @@ func (p *Problem) Judge(c space.Configuration, d hardware.Device, times Stats, t
 		env[partTimes] = p.partTimes(parts, time)
 	}
 	metrics, failed := p.rooflineMetrics(env, d, time)
+	metrics = append(metrics, p.observedMetrics(env, readings)...)
 	for i, e := range p.metrics {
 		name := p.definition.Metrics[i].Name
 		v, err := e.Float(env)
@@ -111,6 +117,8 @@ func (p *Problem) Judge(c space.Configuration, d hardware.Device, times Stats, t
 	switch {
 	case ok && Finite(value):
 		failed = nil
+	case p.whyMissing(readings) != "":
+		failed = fmt.Errorf("the objective %s is not known: %s", objective, p.whyMissing(readings))
 	case failed == nil:
 		failed = fmt.Errorf("the objective %s is %v", objective, value)
 	}
@@ -242,10 +250,10 @@ func (o Objective) Worse(value, best, factor float64) bool {
 }
 
 // ObjectiveAt returns the objective of a configuration by the times of its launches in milliseconds. It
-// is an error if these times cannot be ranked.
+// is an error if these times cannot be ranked, or if the objective needs readings of instruments.
 func (p *Problem) ObjectiveAt(c space.Configuration, d hardware.Device, times []float64) (float64, error) {
 	stats := StatsOf(times)
-	j, err := p.Judge(c, d, stats, stats.Mean, nil)
+	j, err := p.Judge(c, d, stats, stats.Mean, nil, nil)
 	if err != nil {
 		return 0, err
 	}

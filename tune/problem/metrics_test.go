@@ -23,7 +23,7 @@ func TestMetricsAndObjectives(t *testing.T) {
 		d.Objective.Name = objective
 		p := mustProblem(t, d)
 		times := StatsOf([]float64{10, 4, 1})
-		judgement, err := p.Judge(configurationOf(t, p, map[string]any{"unroll": 2}), hardware.Device{}, times, times.Mean, nil)
+		judgement, err := p.Judge(configurationOf(t, p, map[string]any{"unroll": 2}), hardware.Device{}, times, times.Mean, nil, nil)
 		if err != nil || judgement.Objective != want || len(judgement.Metrics) != len(d.Metrics) {
 			t.Errorf("objective %q is %v, %v (%v); want %v", objective, judgement.Objective, err, judgement.Metrics, want)
 		}
@@ -34,13 +34,13 @@ func TestAMetricThatCannotBeComputedIsNaN(t *testing.T) {
 	d := saxpy()
 	d.Metrics = []Metric{{"bad", "n % (unroll - 1)"}, {"worse", "bad * 2"}}
 	p := mustProblem(t, d)
-	judgement, err := p.Judge(configurationOf(t, p, nil), hardware.Device{}, StatsOf([]float64{2}), 2, nil)
+	judgement, err := p.Judge(configurationOf(t, p, nil), hardware.Device{}, StatsOf([]float64{2}), 2, nil, nil)
 	if err != nil || judgement.Objective != 2 || !math.IsNaN(judgement.Metrics[0].Value) || !math.IsNaN(judgement.Metrics[1].Value) {
 		t.Errorf("%v, %v", judgement, err)
 	}
 	d.Objective.Name = "worse"
 	p = mustProblem(t, d)
-	if _, err = p.Judge(configurationOf(t, p, nil), hardware.Device{}, StatsOf([]float64{2}), 2, nil); err == nil || !strings.Contains(err.Error(), "metric bad") {
+	if _, err = p.Judge(configurationOf(t, p, nil), hardware.Device{}, StatsOf([]float64{2}), 2, nil, nil); err == nil || !strings.Contains(err.Error(), "metric bad") {
 		t.Errorf("as an objective: %v", err)
 	}
 }
@@ -54,7 +54,7 @@ func TestTimesThatNoLaunchTookAreRefused(t *testing.T) {
 		p := mustProblem(t, d)
 		for _, times := range [][]float64{nil, {0, 1}, {1, -1}, {1, nan, 1}, {nan}, {1, inf}, {-inf, 1}} {
 			stats := StatsOf(times)
-			if j, err := p.Judge(configurationOf(t, p, nil), hardware.Device{}, stats, stats.Mean, nil); err == nil {
+			if j, err := p.Judge(configurationOf(t, p, nil), hardware.Device{}, stats, stats.Mean, nil, nil); err == nil {
 				t.Errorf("%v of %v is %v", objective, times, j.Objective)
 			}
 		}

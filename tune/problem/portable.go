@@ -68,6 +68,9 @@ func (d *Definition) Outside() (commands, files []string) {
 		a := &d.Arguments[i]
 		add(&files, a.Fill.File != "" || a.Fill.Raw != "", "arguments."+a.Name+".fill")
 	}
+	for i := range d.Measure.Instruments {
+		add(&commands, d.Measure.Instruments[i].Command != nil, fmt.Sprintf("measure.instruments[%d].command", i))
+	}
 	if v := d.Verify; v != nil {
 		add(&commands, v.Command != nil, "verify.command")
 		add(&files, len(v.Files) > 0, "verify.files")

@@ -32,6 +32,8 @@ type Problem struct {
 	arguments   []argument
 	roofline    *roofline // nil: there is none
 	metrics     []*expression.Expression
+	observed    []string // quantities
+	essential   []string // of these: the objective needs them
 	verify      *verification
 	baseline    space.Configuration
 	overridden  []string // notices of the directives that were removed from the source

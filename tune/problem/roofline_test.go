@@ -113,7 +113,7 @@ func TestRooflineMetrics(t *testing.T) {
 		{known, []MetricValue{{"GFLOP/s", 100}, {"GB/s", 50}, {"% of limit", 50}, {"speed", 0.5}}},
 		{unknown, []MetricValue{{"GFLOP/s", 100}, {"GB/s", 50}, {"speed", 0.5}}},
 	} {
-		judgement, err := p.Judge(configurationOf(t, p, map[string]any{"steps": 2}), c.device, StatsOf([]float64{2}), 2, nil)
+		judgement, err := p.Judge(configurationOf(t, p, map[string]any{"steps": 2}), c.device, StatsOf([]float64{2}), 2, nil, nil)
 		got := judgement.Metrics
 		if err != nil || !slices.Equal(got, c.want) {
 			t.Errorf("%v, %v; want %v", got, err, c.want)
@@ -131,7 +131,7 @@ func TestRooflineMetrics(t *testing.T) {
 // A roofline that cannot be computed for a configuration costs its metrics, not the result.
 func TestRooflineMetricsThatCannotBeComputed(t *testing.T) {
 	p := mustProblem(t, moving("1024", &Roofline{Flops: "div(4, steps - 1)", Bytes: "4096"}))
-	judgement, err := p.Judge(configurationOf(t, p, map[string]any{"steps": 1}), hardware.Device{Peaks: testPeaks()}, StatsOf([]float64{2}), 2, nil)
+	judgement, err := p.Judge(configurationOf(t, p, map[string]any{"steps": 1}), hardware.Device{Peaks: testPeaks()}, StatsOf([]float64{2}), 2, nil, nil)
 	got := judgement.Metrics
 	if err != nil || judgement.Objective != 2 || !math.IsNaN(got[0].Value) || got[1].Value != 4096/2e6 || !math.IsNaN(got[2].Value) {
 		t.Errorf("%v, %v", judgement, err)

@@ -219,7 +219,7 @@ func TestConstantsAreNumbersInExpressions(t *testing.T) {
 			Kernel: Kernel{Name: "k", Source: " "}, ProblemSize: []Expr{"1"}, Constants: []Constant{{Name: "x", Value: c.value}},
 			Metrics: []Metric{{"m", c.expression}},
 		})
-		judgement, err := p.Judge(configurationOf(t, p, nil), hardware.Device{}, StatsOf([]float64{1}), 1, nil)
+		judgement, err := p.Judge(configurationOf(t, p, nil), hardware.Device{}, StatsOf([]float64{1}), 1, nil, nil)
 		if err != nil || math.Abs(judgement.Metrics[0].Value-c.want) > 1e-12 {
 			t.Errorf("x = %v: %s is %v (%v), want %v", c.value, c.expression, judgement, err, c.want)
 		}

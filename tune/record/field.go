@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 )
 
@@ -100,6 +101,14 @@ func (f *field) append(b []byte) []byte {
 				b = append(appendFields(append(separate(b), '{'), fields[:]...), '}')
 			}
 			b = append(b, ']')
+		}
+	case *[]hardware.Reading:
+		if len(*at) > 0 {
+			text, err := json.Marshal(*at)
+			if err != nil {
+				panic(fmt.Sprintf("record: readings cannot be written: %v", err)) // their numbers are finite
+			}
+			b = append(b, text...)
 		}
 	case **problem.Judgement:
 		if j := *at; j != nil {

@@ -105,6 +105,7 @@ func resultLosses(was, is *Record) []string {
 		{"which device measured", func(a, b *tune.Result) bool { return a.Device == b.Device }},
 		{"sizes of the launches", sameLaunches},
 		{"metrics", sameMetrics},
+		{"uncertainties and reasons of what was observed", sameReadings},
 		{"values of the objective", func(a, b *tune.Result) bool { return !sameObjective || sameNumber(a.Objective, b.Objective) }},
 		{"durations as they were", func(a, b *tune.Result) bool { return a.Durations == b.Durations }},
 		{"timestamps as they were", func(a, b *tune.Result) bool { return a.Timestamp.Equal(b.Timestamp) }},
@@ -159,6 +160,13 @@ func sameMetrics(a, b *tune.Result) bool {
 	return len(a.Metrics) == len(b.Metrics) && !slices.ContainsFunc(a.Metrics, func(m problem.MetricValue) bool {
 		v, ok := b.Metric(m.Name)
 		return !ok || !sameNumber(m.Value, v)
+	})
+}
+
+// sameReadings does not mind values, which are metrics.
+func sameReadings(a, b *tune.Result) bool {
+	return slices.EqualFunc(a.Readings, b.Readings, func(x, y hardware.Reading) bool {
+		return x.Quantity == y.Quantity && sameNumber(x.Value, y.Value) && x.Uncertainty == y.Uncertainty && x.Missing == y.Missing && x.Note == y.Note
 	})
 }
 

@@ -84,6 +84,11 @@ func (m maker) result(c space.Configuration) tune.Result {
 	if r.Status == tune.Correct {
 		r.Times = m.floats()
 		r.Metrics = []problem.MetricValue{{Name: "GB/s", Value: m.float()}, {Name: "a \"b\"", Value: m.float()}}
+		if m.IntN(2) == 0 {
+			r.Readings = []hardware.Reading{
+				{Quantity: hardware.Energy, Value: m.Float64(), Uncertainty: m.Float64(), Note: m.word()}, hardware.MissingReading("clock", m.word()),
+			}
+		}
 		r.Objective = m.float()
 		r.Global, r.Local, r.Offset = [][]int{nil, {1 << 40}, {64, 2}}[m.IntN(3)], [][]int{nil, {1}}[m.IntN(2)], [][]int{nil, {0, 3}}[m.IntN(2)]
 		for i := range m.IntN(3) {

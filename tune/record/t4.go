@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 )
 
@@ -82,25 +83,29 @@ func (l *layout) appendT4(b []byte, d digits, r *tune.Result, h *Header, rank in
 	}
 	b = append(b, `,"measurements":[`...)
 	objective := objectiveName(h.Objective)
-	measurement := func(name string, value float64) {
+	measurement := func(name string, value float64, unit string) {
 		b = appendText(append(separate(b), `{"name":`...), name)
 		if b = append(b, `,"value":`...); correct {
 			b = appendFloat(b, value)
 		} else { // whatever a reader looks for is the name of the error
 			b = appendText(b, errorName(r.Status))
 		}
-		b = append(b, `,"unit":""}`...)
+		b = append(appendText(append(b, `,"unit":`...), unit), '}')
 	}
-	measurement("time", r.Time())
+	measurement("time", r.Time(), "")
 	if correct && len(r.Final) > 0 {
-		measurement("final_time", r.FinalTime())
+		measurement("final_time", r.FinalTime(), "")
 	}
 	if _, metric := r.Metric(objective); objective != "time" && !(correct && metric) {
-		measurement(objective, r.Objective)
+		measurement(objective, r.Objective, "")
 	}
 	if correct {
 		for _, m := range r.Metrics {
-			measurement(m.Name, m.Value)
+			unit := ""
+			if _, observed := hardware.ReadingOf(r.Readings, m.Name); observed {
+				unit = hardware.Unit(m.Name)
+			}
+			measurement(m.Name, m.Value, unit)
 		}
 	}
 	b = appendText(append(b, `],"objectives":[`...), objective)

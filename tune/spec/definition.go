@@ -29,6 +29,7 @@ func (f field) definition() (d problem.Definition) {
 		key("roofline", &d.Roofline, field.roofline),
 		key("metrics", &d.Metrics, field.metrics),
 		key("objective", &d.Objective, field.objective),
+		key("measure", &d.Measure, field.measure),
 		key("baseline", &d.Baseline, field.configuration),
 		key("max_evals", &d.MaxEvaluations, field.maxEvaluations),
 		key("seed", &d.Seed, field.seed),

@@ -160,6 +160,9 @@ type Options struct {
 	// Parameters gives parameters of the specification, by name, other values
 	// (-p block_size_x=16,32), in their order. They need not be among those listed.
 	Parameters map[string][]string
+
+	// Observe names quantities to observe beside those of the specification (--observe energy).
+	Observe []string
 }
 
 // ParseAssignments reads name=value[,value…], once for each name.
@@ -189,6 +192,7 @@ func (o Options) apply(doc *document, d *problem.Definition) {
 		doc.change("constants."+name, "--set "+name+"="+o.Set[name], err)
 	}
 	o.setSizes(doc, d)
+	o.observe(doc, d)
 	parameters := make([]string, len(d.Parameters))
 	for i, p := range d.Parameters {
 		parameters[i] = p.Name

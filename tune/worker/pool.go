@@ -73,7 +73,9 @@ func Open(ctx context.Context, devices []device.Listed, p *problem.Problem, o Op
 	case why != "":
 		err = pool.openInProcess(why)
 	default:
-		err = pool.openFirst(ctx)
+		if err = pool.findInstruments(ctx); err == nil {
+			err = pool.openFirst(ctx)
+		}
 	}
 	if err != nil {
 		pool.Close()
@@ -155,6 +157,16 @@ func (p *Pool) openInProcess(why string) error {
 		note += " Of the devices only the first is used."
 	}
 	p.options.Note(note)
+	return nil
+}
+
+// findInstruments finds how the quantities of the problem are observed, before any worker disturbs an idle device.
+func (p *Pool) findInstruments(ctx context.Context) (err error) {
+	for i := range p.identities {
+		if p.identities[i].Instruments, err = device.Instruments(ctx, p.identities[i], p.problem); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -98,6 +98,7 @@ type result struct {
 	Times        []float64
 	Parts        []problem.Part
 	Verified     bool
+	Readings     []hardware.Reading
 	EarlyStopped bool
 	Durations    tune.Durations
 	Timestamp    time.Time
@@ -142,14 +143,14 @@ type measured struct {
 
 func sent(r tune.Result) result {
 	return result{
-		Status: r.Status, Reason: r.Reason, Warnings: r.Warnings, Unchanged: r.Unchanged, Binary: r.Binary, Times: r.Times, Parts: r.Parts, Verified: r.Verified,
+		Status: r.Status, Reason: r.Reason, Warnings: r.Warnings, Unchanged: r.Unchanged, Binary: r.Binary, Times: r.Times, Parts: r.Parts, Verified: r.Verified, Readings: r.Readings,
 		EarlyStopped: r.EarlyStopped, Durations: r.Durations, Timestamp: r.Timestamp,
 	}
 }
 
 func (r result) received(c space.Configuration) tune.Result {
 	return tune.Result{
-		Configuration: c, Status: r.Status, Reason: r.Reason, Warnings: r.Warnings, Unchanged: r.Unchanged, Binary: r.Binary, Times: r.Times, Parts: r.Parts, Verified: r.Verified,
+		Configuration: c, Status: r.Status, Reason: r.Reason, Warnings: r.Warnings, Unchanged: r.Unchanged, Binary: r.Binary, Times: r.Times, Parts: r.Parts, Verified: r.Verified, Readings: r.Readings,
 		EarlyStopped: r.EarlyStopped, Durations: r.Durations, Timestamp: r.Timestamp,
 	}
 }

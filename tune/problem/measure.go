@@ -1,0 +1,183 @@
+package problem
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ndtune/ndtune/internal/nearest"
+	"github.com/ndtune/ndtune/tune/expression"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// A Measure says what is observed beside the times of launches. Quantities that metrics or the objective use are
+// observed without being listed. A parameter, constant or metric hides the quantity of its name.
+type Measure struct {
+	Observe     []string // names of [hardware.Quantities] or of Instruments
+	Instruments []Instrument
+}
+
+// An Instrument of the user's own gives further quantities. Exactly one of Command and Registered is set.
+type Instrument struct {
+	Quantities []string
+	Window     time.Duration // for which a kernel is repeated, at least; 0: as long as ndtune's own instruments need
+
+	// Command is started once for each device. Before launches it gets the line «begin», after them the
+	// line «end LAUNCHES SECONDS», to which it answers with a JSON object of numbers in one line, within the
+	// command's Timeout.
+	Command *Command
+
+	// Registered is the name by which the program registered the instrument: see observe.Register.
+	Registered string
+}
+
+// quantities returns the names that can be observed, without those that a parameter, a constant or a metric has.
+func (p *Problem) quantities() []string {
+	all := hardware.Quantities()
+	for _, i := range p.definition.Measure.Instruments {
+		all = append(all, i.Quantities...)
+	}
+	return slices.DeleteFunc(all, func(name string) bool { return p.hides(name) != "" })
+}
+
+// hides returns the field whose name hides a quantity, "" if there is none.
+func (p *Problem) hides(name string) string {
+	if _, ok := p.constants[name]; ok {
+		return "constants." + name
+	}
+	if slices.Contains(p.parameters.Names(), name) {
+		return "parameters." + name
+	}
+	if slices.ContainsFunc(p.definition.Metrics, func(m Metric) bool { return m.Name == name }) {
+		return "metrics." + name
+	}
+	return ""
+}
+
+// compileMeasure checks what is observed, and adds the names of quantities to a scope.
+func (p *Problem) compileMeasure(errs *fieldErrors, scope expression.Scope) {
+	seen := map[string]bool{}
+	for i, own := range p.definition.Measure.Instruments {
+		field := fmt.Sprintf("measure.instruments[%d]", i)
+		if (own.Command == nil) == (own.Registered == "") {
+			errs.addf(field, "an instrument has a command, or else the name of a registered one")
+		} else if own.Command != nil && len(own.Command.Args) == 0 {
+			errs.addf(field+".command", "the program is missing")
+		}
+		if len(own.Quantities) == 0 {
+			errs.addf(field+".quantities", "the instrument gives no quantity")
+		}
+		for _, name := range own.Quantities {
+			_, taken := scope[name]
+			switch {
+			case !space.IsIdentifier(name):
+				errs.addf(field+".quantities", "%q is not a name that expressions can use", name)
+			case slices.Contains(hardware.Quantities(), name):
+				errs.addf(field+".quantities", "ndtune observes %s itself: give the quantity another name", name)
+			case Reserved(name), taken, p.hides(name) != "", slices.Contains(p.roofline.reserved(), name):
+				errs.addf(field+".quantities", "the name %s is taken", name)
+			case seen[name]:
+				errs.addf(field+".quantities", "two instruments give %s", name)
+			}
+			seen[name] = true
+		}
+	}
+	all := p.quantities()
+	for i, name := range p.definition.Measure.Observe {
+		field := fmt.Sprintf("measure.observe[%d]", i)
+		if by := p.hides(name); by != "" && slices.Contains(hardware.Quantities(), name) {
+			errs.addf(field, "%s hides the quantity of this name: give it another name", by)
+		} else if !slices.Contains(all, name) {
+			errs.addf(field, "%q cannot be observed%s", name, nearest.Hint(name, all))
+		}
+	}
+	for _, name := range all {
+		scope[name] = 0.0
+	}
+}
+
+// findObserved sets the quantities that are listed, or that metrics or the objective use, and those among them
+// without which there is no objective.
+func (p *Problem) findObserved() {
+	needed := map[string]bool{p.Objective().Name: true} // for the objective
+	all := p.quantities()
+	for i := len(p.metrics) - 1; i >= 0; i-- { // a metric uses earlier ones
+		if e := p.metrics[i]; e != nil && needed[p.definition.Metrics[i].Name] {
+			for _, name := range all {
+				needed[name] = needed[name] || e.Reads(name)
+			}
+			for _, m := range p.definition.Metrics[:i] {
+				needed[m.Name] = needed[m.Name] || e.Reads(m.Name)
+			}
+		}
+	}
+	for _, name := range all {
+		reads := func(e *expression.Expression) bool { return e != nil && e.Reads(name) }
+		if needed[name] || slices.Contains(p.definition.Measure.Observe, name) || slices.ContainsFunc(p.metrics, reads) {
+			p.observed = append(p.observed, name)
+		}
+		if needed[name] {
+			p.essential = append(p.essential, name)
+		}
+	}
+}
+
+// Observed returns the quantities that are observed, in the order of results. They are metrics of the problem.
+func (p *Problem) Observed() []string { return p.observed }
+
+// checkInstruments returns an error if the objective needs a quantity that a device is known not to give.
+func (p *Problem) checkInstruments(d hardware.Device) error {
+	for _, name := range p.essential {
+		if i, ok := d.Instrument(name); ok && i.Missing != "" {
+			text := "the objective " + p.Objective().Name
+			if name != p.Objective().Name {
+				text += " needs " + name + ", which"
+			}
+			return fmt.Errorf("%s cannot be observed: %s", text, i.Missing)
+		}
+	}
+	return nil
+}
+
+// observedMetrics returns the readings as metrics, and adds them to the environment of expressions. A quantity without a reading
+// is NaN.
+func (p *Problem) observedMetrics(env map[string]any, readings []hardware.Reading) []MetricValue {
+	var metrics []MetricValue
+	for _, name := range p.observed {
+		r, ok := hardware.ReadingOf(readings, name)
+		if !ok {
+			r = hardware.MissingReading(name, "")
+		}
+		env[name] = r.Value
+		metrics = append(metrics, MetricValue{name, r.Value})
+	}
+	return metrics
+}
+
+// whyMissing returns the reason why a quantity that the objective needs has no value, "" if all have one.
+func (p *Problem) whyMissing(readings []hardware.Reading) string {
+	for _, name := range p.essential {
+		if r, ok := hardware.ReadingOf(readings, name); !ok {
+			return name + " was not observed"
+		} else if r.Missing != "" {
+			return name + " could not be observed: " + r.Missing
+		}
+	}
+	return ""
+}
+
+// canonicalMeasure returns what is observed as text for the digest, "" for nothing.
+func (p *Problem) canonicalMeasure() string {
+	if len(p.observed) == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%q", p.observed)
+	for _, i := range p.definition.Measure.Instruments {
+		text += fmt.Sprintf(" %q %s %q", i.Quantities, i.Window, i.Registered)
+		if i.Command != nil {
+			text += fmt.Sprintf(" %q", i.Command.Args)
+		}
+	}
+	return text
+}
