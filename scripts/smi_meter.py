@@ -4,7 +4,7 @@
 In a specification:
 
     measure:
-      observe: [energy, power, smi_power]
+      observe: [energy, mean_power, smi_power]
       instruments:
         - {command: [python3, smi_meter.py], quantities: [smi_power, smi_clock, smi_readings], window: 60s, timeout: 30s}
 

@@ -8,7 +8,7 @@ import (
 // The quantities that ndtune observes itself. They are the names of metrics.
 const (
 	Energy      = "energy"       // joules of a launch
-	Power       = "power"        // watts, the mean while the kernel runs
+	Power       = "mean_power"   // watts while the kernel runs; «power» is a function of expressions
 	IdlePower   = "idle_power"   // watts before the search
 	Clock       = "clock"        // MHz of the compute units, the mean while the kernel runs
 	MemoryClock = "memory_clock" // MHz, the mean while the kernel runs

@@ -267,7 +267,7 @@ func TestMissingQuantitiesHaveAReason(t *testing.T) {
 		{missing(hardware.Device{Type: "cpu"}, unreadable, "memory_clock"), "a CPU has no memory clock"},
 		{missing(hardware.Device{Type: "cpu"}, none, "clock"), "/sys/devices/system/cpu has no cpu*/cpufreq/scaling_cur_freq"},
 		{missing(hardware.Device{Type: "cpu"}, none, "temperature"), "/sys/class/hwmon has no coretemp, k10temp or zenpower"},
-		{missing(gpu, none, "power"), "/sys/bus/pci/devices/0000:09:00.0 does not exist"},
+		{missing(gpu, none, "mean_power"), "/sys/bus/pci/devices/0000:09:00.0 does not exist"},
 		{missing(hardware.Device{Type: "gpu", Vendor: "Intel"}, none, "clock"), "the device reports no PCI address"},
 		{missing(hardware.Device{Type: "gpu", Vendor: "NVIDIA Corporation"}, none, "clock"), "reports neither a UUID nor a PCI address"},
 		{missing(hardware.Device{Type: "gpu", Vendor: "NVIDIA Corporation", UUID: "x", PCI: "0000:01:00.0"}, none, "clock"), "nvmlDeviceGetHandleByUUID(GPU-x)"},

@@ -103,8 +103,12 @@ func TestDigestChangesWithAllThatMatters(t *testing.T) {
 		"fill's bounds":         func(d *Definition) { d.Arguments[1].Fill.High = "2" },
 		"an infinite fill":      func(d *Definition) { d.Arguments[1].Fill = Fill{Kind: array.Constant, Value: "2 ** 2000"} },
 		"a fill of NaN":         func(d *Definition) { d.Arguments[1].Fill = Fill{Kind: array.Constant, Value: "0 / 0"} },
-		"computed":              func(d *Definition) { d.Arguments[1].Fill = Fill{Expression: "index"} },
-		"computed otherwise":    func(d *Definition) { d.Arguments[1].Fill = Fill{Expression: "index + 1"} },
+		"observed":              func(d *Definition) { d.Measure.Observe = []string{"energy"} },
+		"observed by a command": func(d *Definition) {
+			d.Measure = Measure{Observe: []string{"wall"}, Instruments: []Instrument{{Quantities: []string{"wall"}, Command: &Command{Args: []string{"meter"}}}}}
+		},
+		"computed":           func(d *Definition) { d.Arguments[1].Fill = Fill{Expression: "index"} },
+		"computed otherwise": func(d *Definition) { d.Arguments[1].Fill = Fill{Expression: "index + 1"} },
 		"fill of a field": func(d *Definition) {
 			d.Arguments[1].Fill = field("a", "1")
 			d.Types, d.Arguments[1].Type = pairOf("a", "int32"), "pair"

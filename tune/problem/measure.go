@@ -3,6 +3,7 @@ package problem
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ndtune/ndtune/internal/nearest"
@@ -89,7 +90,11 @@ func (p *Problem) compileMeasure(errs *fieldErrors, scope expression.Scope) {
 		if by := p.hides(name); by != "" && slices.Contains(hardware.Quantities(), name) {
 			errs.addf(field, "%s hides the quantity of this name: give it another name", by)
 		} else if !slices.Contains(all, name) {
-			errs.addf(field, "%q cannot be observed%s", name, nearest.Hint(name, all))
+			hint := nearest.Hint(name, all)
+			if hint == "" {
+				hint = "; the quantities are " + strings.Join(all, ", ")
+			}
+			errs.addf(field, "%q cannot be observed%s", name, hint)
 		}
 	}
 	for _, name := range all {
