@@ -398,6 +398,7 @@ func (e *Evaluator) ask(ctx context.Context, w work) error {
 
 // Observe implements [tune.Observer].
 func (e *Evaluator) Observe(best tune.Result) {
+	best.Metrics, best.AtFinal, best.Readings = nil, nil, nil                                                             // agents do not need them, and JSON has no NaN
 	_ = e.connection.nats.Publish(bestSubjects+e.search.ID, encode(bestOf{Protocol, valuesOf(best.Configuration), best})) // only saves time
 }
 

@@ -26,16 +26,20 @@ import (
 var gpu = hardware.Device{Name: "GPU", Vendor: "V", Platform: "P", Driver: "1", Type: "gpu", Version: "OpenCL 3.0", ComputeUnits: 4}
 
 // newProblem has the configurations i = 0 … n-1.
-func newProblem(t testing.TB, n int) *problem.Problem {
+func newProblem(t testing.TB, n int, changes ...func(*problem.Definition)) *problem.Problem {
 	t.Helper()
 	var all []space.Value
 	for i := range n {
 		all = append(all, i)
 	}
-	p, err := problem.New(problem.Definition{
+	d := problem.Definition{
 		Kernel: problem.Kernel{Name: "k", Source: " "}, ProblemSize: []problem.Expr{"1"},
 		Parameters: []space.Parameter{{Name: "i", Values: all}},
-	})
+	}
+	for _, change := range changes {
+		change(&d)
+	}
+	p, err := problem.New(d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,6 +188,29 @@ func TestASearchOnTwoAgents(t *testing.T) {
 	}
 	if e.Device().Timer != "event" {
 		t.Errorf("timer %q", e.Device().Timer)
+	}
+}
+
+// TestReadingsCross has readings that are missing, which JSON has no number for, and metrics of them.
+func TestReadingsCross(t *testing.T) {
+	s, p := listen(t), newProblem(t, 20, func(d *problem.Definition) {
+		d.Measure.Observe = []string{hardware.Energy, hardware.Clock}
+	})
+	start(t, s, "machine", opens(&fake{capacity: 3, of: func(c space.Configuration) tune.Result {
+		r := correct(c)
+		r.Readings = []hardware.Reading{{Quantity: hardware.Energy, Value: 1e-3, Uncertainty: 1e-5, Note: "note"}, hardware.MissingReading(hardware.Clock, "no clock")}
+		return r
+	}}))
+	e := open(t, s, p, Options{})
+	outcome, err := tune.Run(t.Context(), p, e, tune.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range outcome.Results {
+		energy, _ := r.Metric(hardware.Energy)
+		if text := fmt.Sprintf("%v %+v", energy, r.Readings); text != "0.001 [{Quantity:energy Value:0.001 Uncertainty:1e-05 Missing: Note:note} {Quantity:clock Value:NaN Uncertainty:0 Missing:no clock Note:}]" {
+			t.Errorf("%s has %s", r.Configuration, text)
+		}
 	}
 }
 

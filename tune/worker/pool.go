@@ -73,9 +73,7 @@ func Open(ctx context.Context, devices []device.Listed, p *problem.Problem, o Op
 	case why != "":
 		err = pool.openInProcess(why)
 	default:
-		if err = pool.findInstruments(ctx); err == nil {
-			err = pool.openFirst(ctx)
-		}
+		err = pool.openFirst(ctx)
 	}
 	if err != nil {
 		pool.Close()
@@ -173,6 +171,9 @@ func (p *Pool) findInstruments(ctx context.Context) (err error) {
 // openFirst starts the worker that tells the timer, and the first builders, for which there will be
 // work.
 func (p *Pool) openFirst(ctx context.Context) error {
+	if err := p.findInstruments(ctx); err != nil {
+		return err
+	}
 	now := time.Now()
 	if err := p.start(false, 0, now); err != nil {
 		return err

@@ -1,0 +1,110 @@
+package device
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/observe"
+	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// counter counts launches. It fails in its third observation.
+type counter struct{ begun, closed int }
+
+func (c *counter) Begin() error {
+	if c.begun++; c.begun == 3 {
+		return errors.New("it is worn out")
+	}
+	return nil
+}
+
+func (c *counter) End(launches int, took time.Duration) (map[string]float64, error) {
+	return map[string]float64{"launches": float64(launches), "milliseconds": took.Seconds() * 1e3}, nil
+}
+
+func (c *counter) Close() error { c.closed++; return nil }
+
+var counted = &counter{}
+
+func init() {
+	observe.Register("counter", func(hardware.Device) (observe.Instrument, error) { return counted, nil })
+}
+
+func observed() problem.Definition {
+	return problem.Definition{
+		Kernel:      problem.Kernel{Name: "one", Source: "__kernel void one(__global int *y) { y[get_global_id(0)] += 1; }"},
+		ProblemSize: []problem.Expr{"64"},
+		Arguments:   []problem.Argument{{Name: "y", Type: "int32", Size: "64", Output: true}},
+		Parameters:  []space.Parameter{{Name: "block_size_x", Values: []space.Value{1, 2, 4, 8}}},
+		Metrics:     []problem.Metric{{Name: "rate", Expression: "launches / milliseconds"}},
+		Measure: problem.Measure{Instruments: []problem.Instrument{
+			{Quantities: []string{"launches", "milliseconds"}, Registered: "counter", Window: 5 * time.Millisecond},
+		}},
+	}
+}
+
+// TestObserve repeats the launches of four configurations, until an instrument has seen enough, and loses the readings of one.
+func TestObserve(t *testing.T) {
+	*counted = counter{}
+	e := open(t, observed())
+	if i, ok := e.Device().Instrument("launches"); !ok || i.Source != "counter" || i.Missing != "" {
+		t.Errorf("the device has the instrument %+v", i)
+	}
+	outcome, err := tune.Run(context.Background(), e.problem, e, tune.Options{Finalists: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, r := range outcome.Results {
+		wantStatus(t, r.Configuration.String(), r, tune.Correct, "")
+		launches, _ := r.Metric("launches")
+		rate, _ := r.Metric("rate")
+		if n == 2 {
+			if !math.IsNaN(rate) || len(r.Readings) != 2 || r.Readings[0].Missing != "counter: it is worn out" {
+				t.Errorf("the third result has %v and %+v", r.Metrics, r.Readings)
+			}
+			continue
+		}
+		if !(launches > 7) || !(rate > 0) || r.Readings[1].Value < 5 {
+			t.Errorf("result %d has %v and %+v", n, r.Metrics, r.Readings)
+		}
+	}
+	if e.Close(); counted.closed != 2 {
+		t.Errorf("the instrument was closed %d times", counted.closed)
+	}
+}
+
+// TestWhatCannotBeObservedHasAReason measures a kernel whose buffer is restored before each launch, and one that was
+// stopped early.
+func TestWhatCannotBeObservedHasAReason(t *testing.T) {
+	d := observed()
+	d.Arguments[0].RestoreEachLaunch = true
+	r := evaluateFirst(t, d)
+	if len(r.Readings) != 2 || !strings.Contains(r.Readings[0].Missing, "restored before each launch") {
+		t.Errorf("a restored buffer: %+v", r.Readings)
+	}
+	e := open(t, observed())
+	trial := e.trial(configurationOf(t, e.problem, nil))
+	trial.result.EarlyStopped = true
+	if err := trial.observe(context.Background()); err != nil || !strings.Contains(trial.result.Readings[1].Missing, "stopped early") {
+		t.Errorf("stopped early: %v, %+v", err, trial.result.Readings)
+	}
+}
+
+// TestAnObjectiveThatCannotBeObserved ends a run before it begins.
+func TestAnObjectiveThatCannotBeObserved(t *testing.T) {
+	t.Setenv(observe.SysVariable, t.TempDir())
+	t.Setenv(observe.LibraryVariable, "none")
+	d := observed()
+	d.Objective.Name = hardware.Energy
+	e := open(t, d)
+	if _, err := tune.Run(context.Background(), e.problem, e, tune.Options{}); err == nil || !strings.Contains(err.Error(), "the objective energy cannot be observed: ") {
+		t.Errorf("the run says %v", err)
+	}
+}

@@ -1,0 +1,55 @@
+package worker
+
+import (
+	"math"
+	"os"
+	"testing"
+
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/problem"
+)
+
+// TestReadingsOfAWorker observes configurations by a command, which the worker that times starts. The command crashes
+// in one of its observations: that costs its readings and nothing else.
+func TestReadingsOfAWorker(t *testing.T) {
+	crash := t.TempDir() + "/crashed"
+	script := `while read what launches seconds; do
+		if [ "$what" = end ]; then
+			[ -e "$0" ] || { touch "$0"; exit 1; }
+			echo "{\"launches\": $launches, \"parent\": $PPID}"
+		fi
+	done`
+	for _, a := range []arrangement{whole, builders} {
+		os.Remove(crash)
+		d, err := makeDoubling("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.Verify = nil // a function stays in its process
+		d.Measure = problem.Measure{
+			Observe:     []string{"launches", "parent"},
+			Instruments: []problem.Instrument{{Quantities: []string{"launches", "parent"}, Command: &problem.Command{Args: []string{"sh", "-c", script, crash}}}},
+		}
+		p, err := problem.New(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pool := openTestPool(t, a, p, Options{Workers: 2})
+		missing := 0
+		for _, r := range pool.run(t, tune.Options{Finalists: -1}).Results {
+			launches, _ := r.Metric("launches")
+			parent, _ := r.Metric("parent")
+			switch {
+			case r.Status != tune.Correct || len(r.Readings) != 2:
+				t.Errorf("%s: %s is %s %q, readings %+v", a, r.Configuration, r.Status, r.Reason, r.Readings)
+			case math.IsNaN(launches):
+				missing++
+			case launches < 1 || parent < 1 || int(parent) == os.Getpid():
+				t.Errorf("%s: %s has the metrics %v", a, r.Configuration, r.Metrics)
+			}
+		}
+		if missing != 1 {
+			t.Errorf("%s: %d results have no readings", a, missing)
+		}
+	}
+}
