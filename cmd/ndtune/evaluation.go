@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/worker"
 )
 
@@ -24,7 +26,8 @@ type evaluator interface {
 // evaluationFlags say how configurations are evaluated.
 func evaluationFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.IntFlag{Name: "iterations", Value: device.DefaultIterations, Category: categoryEvaluation, Usage: "timed launches of each configuration"},
+		&cli.IntFlag{Name: "iterations", Category: categoryEvaluation, DefaultText: fmt.Sprintf("measure.launches of the specification, else %d", problem.DefaultLaunches), Usage: "timed launches of each configuration"},
+		&cli.StringFlag{Name: "cache", Category: categoryEvaluation, DefaultText: "measure.cache of the specification, else warm", Usage: "time launches with `STATE` caches: warm, as the launch before left them, or cold, overwritten before each launch"},
 		&cli.DurationFlag{Name: "build-timeout", Value: worker.DefaultBuildTimeout, Category: categoryEvaluation, Usage: "give up a configuration whose build, with its first launch, takes longer than `DURATION`"},
 		&cli.DurationFlag{Name: "kernel-timeout", Value: worker.DefaultKernelTimeout, Category: categoryEvaluation, Usage: "give up a configuration if a later launch takes longer than `DURATION`, or longer than 1s and 20 times the best so far"},
 		&cli.StringSliceFlag{Name: "observe", Category: categoryEvaluation, Usage: "observe `QUANTITIES` of the device while each configuration runs, as metrics: " + strings.Join(hardware.Quantities(), ", ") + " (docs/observers.md)"},
@@ -83,14 +86,14 @@ func (t *tuning) openEvaluator(named bool) error {
 		if len(t.devices) > 1 {
 			return wrong("--in-process evaluates on one device, and --device %s names %d; name one of them", c.String("device"), len(t.devices))
 		}
-		e, err := device.Open(t.devices[0].Device, p, device.Options{Peaks: t.peaks, Iterations: c.Int("iterations"), EarlyStop: stop})
+		e, err := device.Open(t.devices[0].Device, p, device.Options{Peaks: t.peaks, Iterations: t.iterations(), EarlyStop: stop})
 		if err == nil {
 			t.evaluator = e
 		}
 		return err
 	}
 	pool, err := worker.Open(c.Context, t.devices, p, worker.Options{
-		Workers: c.Int("workers"), Single: named, Peaks: t.peaks, Iterations: c.Int("iterations"), EarlyStop: stop,
+		Workers: c.Int("workers"), Single: named, Peaks: t.peaks, Iterations: t.iterations(), EarlyStop: stop,
 		BuildTimeout: c.Duration("build-timeout"), KernelTimeout: c.Duration("kernel-timeout"),
 		Output: verboseOutput(c), Note: func(text string) { fmt.Fprintln(c.App.ErrWriter, text) },
 	})
@@ -98,6 +101,11 @@ func (t *tuning) openEvaluator(named bool) error {
 		t.evaluator = pool
 	}
 	return err
+}
+
+// iterations returns the number of timed launches of a configuration.
+func (t *tuning) iterations() int {
+	return cmp.Or(t.cli.Int("iterations"), t.spec.Problem.Timing().Launches)
 }
 
 // verboseOutput receives the output of workers and drivers; nil without --verbose.

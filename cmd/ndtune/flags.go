@@ -93,7 +93,7 @@ func specOptions(c *cli.Context) (spec.Options, error) {
 	if err != nil {
 		return spec.Options{}, err
 	}
-	return spec.Options{Set: set, Parameters: parameters, Observe: observe}, nil
+	return spec.Options{Set: set, Parameters: parameters, Observe: observe, Cache: c.String("cache")}, nil
 }
 
 // noArguments refuses arguments.

@@ -243,7 +243,7 @@ func (t *tuning) openFleet(early float64) error {
 	e, err := fleet.Open(c.Context, t.fleet, t.spec.Problem, *t.devices[0].Identity, fleet.Options{
 		Search: t.fleetSearch(), Note: func(text string) { fmt.Fprintln(c.App.ErrWriter, text) },
 		Settings: fleet.Settings{
-			Iterations: c.Int("iterations"), EarlyStop: early, Peaks: t.peaks,
+			Iterations: t.iterations(), EarlyStop: early, Peaks: t.peaks,
 			BuildTimeout: c.Duration("build-timeout"), KernelTimeout: c.Duration("kernel-timeout"),
 		},
 	})

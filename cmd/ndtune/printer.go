@@ -73,6 +73,10 @@ func (p *printer) begin(d hardware.Device, shared []device.Listed, s *space.Spac
 		fmt.Fprintln(p.out, "timer: host")
 		fmt.Fprintln(p.notes, "The driver's profiling timestamps are unusable: times come from the host's clock and include the cost of a launch.")
 	}
+	if p.problem.Timing().Cache == problem.CacheCold {
+		fmt.Fprintln(p.out, coldCaches)
+		fmt.Fprintln(p.notes, "The caches are overwritten before each timed launch, which finds its data in memory.")
+	}
 	if !p.problem.Verified() {
 		fmt.Fprintln(p.notes, "The specification has no verify: the output is not checked, and results are unverified.")
 	}
@@ -91,6 +95,9 @@ func (p *printer) begin(d hardware.Device, shared []device.Listed, s *space.Spac
 	}
 	p.bar.start()
 }
+
+// coldCaches is the line of a measurement with cold caches.
+const coldCaches = "caches: cold"
 
 // A parameterColumn is a parameter that has several values in the space.
 type parameterColumn struct {

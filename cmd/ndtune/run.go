@@ -103,6 +103,9 @@ func printOne(w io.Writer, p *problem.Problem, o *tune.Outcome) {
 	if o.Device.Timer == hardware.TimerHost {
 		fmt.Fprintln(w, "timer: host")
 	}
+	if p.Timing().Cache == problem.CacheCold {
+		fmt.Fprintln(w, coldCaches)
+	}
 	sizes := r.Launches()
 	if launches, err := p.Launches(r.Configuration, o.Device); err == nil && sizes == nil && !p.IsPipeline() {
 		l := launches[0].NDRange // of a configuration that is not correct

@@ -367,7 +367,7 @@ func (t *tuning) openLog() error {
 		header.SpaceSize = t.space.Len()
 	}
 	header.Metrics, header.Verified = p.MetricNames(header.Device), p.Verified()
-	header.Iterations, header.Strategy, header.Seed = t.cli.Int("iterations"), t.strategy, t.cli.Uint64("seed")
+	header.Iterations, header.Strategy, header.Seed = t.iterations(), t.strategy, t.cli.Uint64("seed")
 	if t.started.IsZero() {
 		t.started = time.Now()
 	}

@@ -21,6 +21,8 @@ type session struct {
 	samplers []*cl.Sampler // by argument; nil for other arguments
 	buffers  []*buffer     // by argument; nil for other arguments and until the buffer is made
 	once     bool          // buffers get their initial content only once: no copy of it is kept
+	caches   int64         // in bytes, to be overwritten before each timed launch; 0: they are not
+	evictor  *evictor      // nil: none is needed, or it is not made yet
 	scratch  []byte        // for outputs on the host
 	verifier verifier
 }
@@ -56,6 +58,7 @@ func (s *session) releaseBuffers() {
 func (s *session) release() {
 	s.releaseBuffers()
 	s.verifier.release()
+	s.evictor.release()
 	s.Release()
 }
 
@@ -211,6 +214,9 @@ func (s *session) prepare(v *problem.Variant) error {
 			return fail(tune.Runtime, "allocate %s %s of %d B: %v", info.Kind, info.Name, len(content.Bytes), err)
 		}
 	}
+	if err := s.openEvictor(); err != nil {
+		return err
+	}
 	return s.restoreAll()
 }
 
@@ -281,10 +287,18 @@ func (s *session) restore(eachLaunch bool) error {
 	return nil
 }
 
-// batches reports whether launches can be enqueued together: if they are timed by events, and no
-// buffer must be restored before every launch.
+// begin readies the buffers and the caches for a timed launch.
+func (s *session) begin() error {
+	if err := s.restore(true); err != nil {
+		return err
+	}
+	return s.evict()
+}
+
+// batches reports whether launches can be enqueued together: if they are timed by events, and nothing must be done
+// before every launch.
 func (s *session) batches() bool {
-	return s.Timer != hardware.TimerHost && !s.restoresEachLaunch()
+	return s.caches == 0 && s.Timer != hardware.TimerHost && !s.restoresEachLaunch()
 }
 
 // restoresEachLaunch reports whether a buffer must be restored before every launch.

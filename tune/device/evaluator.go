@@ -27,7 +27,7 @@ import (
 
 // Options of an Evaluator. Zero fields have the defaults named.
 type Options struct {
-	Iterations int // timed launches of a configuration; DefaultIterations
+	Iterations int // timed launches of a configuration; those of the problem
 
 	// EarlyStop is how many times worse than the best an objective may be after the first
 	// timed launch. A configuration beyond it is not launched again. If EarlyStop is at most
@@ -53,10 +53,6 @@ type Options struct {
 	// system for temporary files.
 	Scratch string
 }
-
-// DefaultIterations is how often a configuration is launched for its times, as in the
-// tutorials.
-const DefaultIterations = 7
 
 // DefaultEarlyStop is the EarlyStop of the command line.
 const DefaultEarlyStop = 3
@@ -94,7 +90,7 @@ func Open(d *cl.Device, p *problem.Problem, o Options) (*Evaluator, error) {
 			return nil, err
 		}
 	}
-	o.Iterations = cmp.Or(max(0, o.Iterations), DefaultIterations)
+	o.Iterations = cmp.Or(max(0, o.Iterations), p.Timing().Launches)
 	if o.Supervisor == nil {
 		o.Supervisor = unsupervised{}
 	}
@@ -102,11 +98,20 @@ func Open(d *cl.Device, p *problem.Problem, o Options) (*Evaluator, error) {
 		device: d, identity: identity, problem: p, iterations: o.Iterations, earlyStop: o.EarlyStop, supervisor: o.Supervisor, scratch: o.Scratch,
 	}
 	e.references.Evaluator = e
-	if e.session, err = newSession(d, p, o.Timer); err != nil {
+	if e.session, err = e.newSession(o.Timer); err != nil {
 		return nil, fmt.Errorf("open %s: %w", identity.Name, err)
 	}
 	e.identity.Timer = e.session.Timer
 	return e, nil
+}
+
+// newSession makes the session in which configurations are measured.
+func (e *Evaluator) newSession(timer string) (*session, error) {
+	s, err := newSession(e.device, e.problem, timer)
+	if err == nil && e.problem.Timing().Cache == problem.CacheCold {
+		s.caches = cachesOf(e.identity, s.Info.GlobalCacheSize)
+	}
+	return s, err
 }
 
 // Close releases everything that the evaluator holds on the device. It can be called
@@ -235,7 +240,7 @@ func (e *Evaluator) recover() (replaced bool, err error) {
 		return false, nil
 	}
 	e.session.release()
-	s, err := newSession(e.device, e.problem, e.identity.Timer)
+	s, err := e.newSession(e.identity.Timer)
 	if err != nil {
 		e.session = nil
 		return false, err

@@ -49,6 +49,8 @@ func (t *trial) observe(ctx context.Context) error {
 		why = "the configuration was stopped early, because it is far worse than the best (--early-stop)"
 	case t.session.restoresEachLaunch():
 		why = "a buffer is restored before each launch, so that the launches cannot be observed without the copies"
+	case t.session.caches > 0:
+		why = "the caches are overwritten before each launch, so that the launches cannot be observed without that (measure.cache: cold)"
 	}
 	if why != "" {
 		for _, q := range observed {

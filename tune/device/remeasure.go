@@ -217,6 +217,9 @@ func (t *trial) again() ([]float64, error) {
 		}
 		t.supervisor.Begin(StageMeasure, 1)
 	}
+	if err := t.session.evict(); err != nil {
+		return nil, err
+	}
 	times, err := t.session.times(t.sequence, 1)
 	return t.sequence.totals(times), err
 }

@@ -224,8 +224,7 @@ func (t *trial) judge(ctx context.Context) error {
 	return t.session.compare(t.problem, t.variant, t.expected)
 }
 
-// measure launches once to warm up, and then as often as times are wanted, or only once
-// where that is far too slow.
+// measure launches to warm up, and then as often as times are wanted, or only once where that is far too slow.
 func (t *trial) measure(ctx context.Context) error {
 	if err := t.supervisor.Timing(ctx); err != nil {
 		return err
@@ -266,12 +265,13 @@ func (t *trial) enough(warmUp, timed float64) bool {
 	return err == nil && t.problem.Objective().Worse(objective, *best, t.earlyStop)
 }
 
-// times runs the launches once to warm up, then as often as times are wanted. It returns the times of all
-// launches of the timed runs. It stops after the first timed run if that is too slow. Runs that are fast
-// enough are enqueued together, unless the first launch was already too slow: then one timed run decides
-// before the others.
+// times runs the launches some times to warm up, then as often as times are wanted. It returns the times of all
+// launches of the timed runs. It stops after the first timed run if that is too slow, and when the timed runs have
+// taken the time that the problem gives them. Runs that are fast enough are enqueued together, unless the first launch
+// was already too slow: then one timed run decides before the others.
 func (t *trial) times(ctx context.Context) (times []float64, stopped bool, err error) {
-	n := t.iterations + 1 // with the warm-up
+	warmup := t.problem.Timing().Warmup
+	n := t.iterations + warmup
 	together := 1
 	if t.session.batches() && t.first <= batchable {
 		together = n
@@ -281,16 +281,23 @@ func (t *trial) times(ctx context.Context) (times []float64, stopped bool, err e
 	}
 	size := together
 	if t.enough(t.first, t.first) {
-		size = min(2, together)
+		size = min(warmup+1, together)
 	}
-	each := len(t.sequence.launches)
-	for done := 0; done < n; done = len(times) / each {
+	totals := []float64{t.first}
+	for len(totals) <= n {
+		left := t.timeLeft(totals[min(warmup+1, len(totals)):])
+		if left <= 0 {
+			break
+		}
 		if err := ctx.Err(); err != nil {
 			return nil, false, err
 		}
-		size = min(size, n-done)
+		size = min(size, n+1-len(totals))
+		if t.first > 0 {
+			size = int(max(1, min(float64(size), left/t.first)))
+		}
 		t.supervisor.Begin(StageMeasure, size)
-		if err := t.session.restore(true); err != nil {
+		if err := t.session.begin(); err != nil {
 			return nil, false, err
 		}
 		batch, err := t.session.times(t.sequence, size)
@@ -298,10 +305,25 @@ func (t *trial) times(ctx context.Context) (times []float64, stopped bool, err e
 			return nil, false, err
 		}
 		times = append(times, batch...)
-		if totals := t.sequence.totals(times); len(totals) == 2 && t.enough(totals[0], totals[1]) {
-			return times[each:], true, nil
+		totals = append(totals, t.sequence.totals(batch)...)
+		if last := len(totals) - 1; last == warmup+1 && t.enough(totals[last-1], totals[last]) {
+			stopped = true
+			break
 		}
 		size = together
 	}
-	return times[each:], false, nil
+	return times[warmup*len(t.sequence.launches):], stopped, nil
+}
+
+// timeLeft returns how many milliseconds further timed runs may take after those of some times.
+func (t *trial) timeLeft(timed []float64) float64 {
+	limit := t.problem.Timing().Time
+	if limit == 0 {
+		return math.Inf(1)
+	}
+	left := float64(limit) / float64(time.Millisecond)
+	for _, ms := range timed {
+		left -= ms
+	}
+	return left
 }

@@ -136,6 +136,27 @@ func (p *Peaks) ReadRate(set float64) float64 {
 	return max(p.CopyRate(set), rateAt(p.Read, set, p.Value(PeakMemoryRead)))
 }
 
+// clearlyFaster is how many times faster than memory a set moves that stays in the caches.
+const clearlyFaster = 1.3
+
+// CacheSize returns the size in bytes of the largest measured set that stays in the caches: it and all smaller ones
+// move clearly faster than memory. It returns 0 if that is unknown. Peaks may be nil.
+func (p *Peaks) CacheSize() int64 {
+	if p == nil {
+		return 0
+	}
+	within := func(curve []Bandwidth, memory float64) (bytes int64) {
+		for _, b := range curve {
+			if memory == 0 || b.Rate < clearlyFaster*memory {
+				break
+			}
+			bytes = b.Bytes
+		}
+		return bytes
+	}
+	return max(within(p.Copy, p.Value(PeakMemoryCopy)), within(p.Read, p.Value(PeakMemoryRead)))
+}
+
 // rateAt returns the highest rate of sets as large as this one or larger, beginning with the largest
 // measured set below: a set that nearly fits a cache may move as fast as one that does. Larger sets
 // than all that were measured move at the rate of memory.

@@ -34,8 +34,8 @@ type Definition struct {
 	Roofline     *Roofline     // nil: the least work of a launch is not known
 	Metrics      []Metric
 	Objective    Objective // default: time, minimised
-	Measure      Measure   // what is observed beside the time
-	Seed         uint64    // of random fills; arguments of one name get the same data for one seed
+	Measure      Measure
+	Seed         uint64 // of random fills; arguments of one name get the same data for one seed
 
 	// Baseline is the configuration that a search is compared with: that of the kernel's authors, for example.
 	// Parameters with a single value may be left out. A search of the command line begins with it, and

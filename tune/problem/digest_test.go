@@ -23,6 +23,8 @@ func TestDigestIsStable(t *testing.T) {
 		"the type of an integer":      func(d *Definition) { d.Constants[0].Value = int16(1000) },
 		"a number as a text":          func(d *Definition) { d.Constants[0].Value = "1000" },
 		"the other name of a type":    func(d *Definition) { d.Arguments[0].Type = "float" },
+		"the default measurement":     func(d *Definition) { d.Measure.Timing = Timing{Cache: CacheWarm, Launches: 7, Warmup: 1} },
+		"the number of launches":      func(d *Definition) { d.Measure.Timing = Timing{Launches: 50, Time: time.Second} },
 		"a number of a type's own":    func(d *Definition) { d.Constants[0].Value = time.Duration(1000) },
 	} {
 		d := saxpy()
@@ -131,6 +133,9 @@ func TestDigestChangesWithAllThatMatters(t *testing.T) {
 		"struct":              func(d *Definition) { d.Types, d.Arguments[1].Type = pairOf("a", "int32"), "pair" },
 		"type of a field":     func(d *Definition) { d.Types, d.Arguments[1].Type = pairOf("a", "float32"), "pair" },
 		"name of a field":     func(d *Definition) { d.Types, d.Arguments[1].Type = pairOf("b", "int32"), "pair" },
+		"cold caches":         func(d *Definition) { d.Measure.Timing.Cache = CacheCold },
+		"warm-up":             func(d *Definition) { d.Measure.Timing.Warmup = 3 },
+		"no warm-up":          func(d *Definition) { d.Measure.Timing.Warmup = NoWarmup },
 		"local size":          func(d *Definition) { d.Arguments[3].LocalSize = "2" },
 		"values":              func(d *Definition) { d.Parameters[1].Values = []space.Value{1, 4} },
 		"order of values":     func(d *Definition) { d.Parameters[1].Values = []space.Value{2, 1} },
@@ -210,6 +215,7 @@ func TestKernelDigest(t *testing.T) {
 		"the size of a stage":            {pipeline("64"), pipeline("128")},
 		"the values of a parameter":      {nil, func(d *Definition) { d.Parameters[0].Values = []space.Value{128} }},
 		"data":                           {nil, func(d *Definition) { d.Arguments[1].Fill = Fill{} }},
+		"the warm-up":                    {nil, func(d *Definition) { d.Measure.Timing.Warmup = 3 }},
 		"the verification and objective": {nil, func(d *Definition) { d.Objective.Name = "time_min"; d.Metrics = nil }},
 	}
 	others := map[string]func(*Definition){
@@ -230,6 +236,7 @@ func TestKernelDigest(t *testing.T) {
 		"local memory":               func(d *Definition) { d.Arguments[3].LocalSize = "64" },
 		"a new argument":             func(d *Definition) { d.Arguments = append(d.Arguments, Argument{Name: "b", Type: "int32", Value: 1}) },
 		"stages":                     pipeline("64"),
+		"cold caches":                func(d *Definition) { d.Measure.Timing.Cache = CacheCold },
 	}
 	digest := func(change func(*Definition)) string {
 		d := saxpy()

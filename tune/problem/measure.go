@@ -12,9 +12,10 @@ import (
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-// A Measure says what is observed beside the times of launches. Quantities that metrics or the objective use are
+// A Measure says how launches are timed, and what is observed beside the times. Quantities that metrics or the objective use are
 // observed without being listed. A parameter, constant or metric hides the quantity of its name.
 type Measure struct {
+	Timing      Timing
 	Observe     []string // names of [hardware.Quantities] or of Instruments
 	Instruments []Instrument
 }

@@ -121,6 +121,7 @@ func New(d Definition) (*Problem, error) {
 	p.compileMetrics(&errs, scope)
 	p.compileVerification(&errs, scope)
 	p.compileBaseline(&errs)
+	p.compileTiming(&errs)
 	if err := errs.err(); err != nil {
 		return nil, err
 	}

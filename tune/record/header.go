@@ -49,6 +49,7 @@ type Header struct {
 	Baseline    map[string]space.Value // the configuration that the best is compared with; nil: none
 	Metrics     []string               // names in order
 	Iterations  int                    // timed launches of a configuration
+	Cache       problem.CacheState     // of timed launches; "": warm
 	Verified    bool                   // outputs are compared with a reference
 
 	Strategy string // of the search that began the run
@@ -66,6 +67,9 @@ func NewHeader(p *problem.Problem, source string) Header {
 	}
 	for i := range p.Parameters().Len() {
 		h.Parameters = append(h.Parameters, p.Parameters().At(i))
+	}
+	if state := p.Timing().Cache; state != problem.CacheWarm {
+		h.Cache = state
 	}
 	if c, ok := p.Baseline(); ok {
 		h.Baseline = map[string]space.Value{}
@@ -93,6 +97,7 @@ type headerJSON struct {
 	Baseline     map[string]JSONValue `json:"baseline,omitempty"`
 	Metrics      []string             `json:"metrics,omitempty"`
 	Iterations   int                  `json:"iterations,omitempty"`
+	Cache        problem.CacheState   `json:"cache,omitempty"`
 	Verified     bool                 `json:"verified"`
 	Strategy     string               `json:"strategy,omitempty"`
 	Seed         uint64               `json:"seed,omitempty"`
@@ -143,7 +148,7 @@ func (h Header) MarshalJSON() ([]byte, error) {
 		Device: h.Device, Parameters: []parameterJSON{}, SpaceSize: h.SpaceSize,
 		Options: h.Options, ProblemSize: h.ProblemSize, Metrics: h.Metrics,
 		Objective:  objectiveJSON{h.Objective.Name, h.Objective.Maximize},
-		Iterations: h.Iterations, Verified: h.Verified,
+		Iterations: h.Iterations, Cache: h.Cache, Verified: h.Verified,
 		Strategy: h.Strategy, Seed: h.Seed, Started: h.Started.UTC(), Tool: h.Tool,
 	}
 	for _, p := range h.Parameters {
@@ -177,7 +182,7 @@ func (h *Header) UnmarshalJSON(raw []byte) error {
 		Device: j.Device, SpaceSize: j.SpaceSize,
 		Options: j.Options, ProblemSize: j.ProblemSize, Metrics: j.Metrics,
 		Objective:  problem.Objective{Name: j.Objective.Name, Maximize: j.Objective.Maximize},
-		Iterations: j.Iterations, Verified: j.Verified,
+		Iterations: j.Iterations, Cache: j.Cache, Verified: j.Verified,
 		Strategy: j.Strategy, Seed: j.Seed, Started: j.Started, Tool: j.Tool,
 	}
 	for _, p := range j.Parameters {

@@ -54,6 +54,7 @@ func headerLosses(was, is *Header) []string {
 		{"the baseline", was.Baseline, is.Baseline},
 		{"the list of metrics", was.Metrics, is.Metrics},
 		{"the number of iterations", was.Iterations, is.Iterations},
+		{"the state of the caches", was.Cache, is.Cache},
 		{"whether outputs are verified", was.Verified, is.Verified},
 		{"the strategy", was.Strategy, is.Strategy},
 		{"the seed", was.Seed, is.Seed},

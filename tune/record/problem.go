@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -76,6 +77,7 @@ func headerDifference(have, want Header, there, here string) string {
 		{"the parameters", parametersText(have.Parameters), parametersText(want.Parameters)},
 		{"the objective", have.Objective.Name, want.Objective.Name},
 		{"the metrics", have.Metrics, want.Metrics},
+		{"the caches", cmp.Or(have.Cache, problem.CacheWarm), cmp.Or(want.Cache, problem.CacheWarm)},
 	} {
 		if a, b := fmt.Sprint(d.have), fmt.Sprint(d.want); a != b {
 			return fmt.Sprintf("%s %s: %s, %s: %s", d.what, there, a, here, b)

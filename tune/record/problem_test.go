@@ -22,6 +22,7 @@ func TestSameRunNamesTheFirstDifference(t *testing.T) {
 		"another constant":   {func(h *Header) { h.Digest, h.Constants = "b", []problem.Constant{{Name: "n", Value: 100}} }, "the constants there: n=4096, here: n=100"},
 		"other values":       {func(h *Header) { h.Digest, h.Parameters = "b", h.Parameters[:0] }, "the parameters there: block_size_x=16,32, here: "},
 		"another source":     {func(h *Header) { h.Digest = "b" }, "the source, the data or the verification differ"},
+		"other caches":       {func(h *Header) { h.Digest, h.Cache = "b", problem.CacheCold }, "the caches there: warm, here: cold"},
 		"another iterations": {func(h *Header) { h.Iterations = 20 }, "means of 7 launches, and this run takes 20"},
 		"nothing":            {func(*Header) {}, ""},
 	} {

@@ -66,7 +66,7 @@ func (run *Run) summaryLine(escape func(string) string) string {
 		counts = append(counts, fmt.Sprintf("%d %s", c.Count, c.Text))
 	}
 	line := fmt.Sprintf("%d configurations: %s.", run.Summary.Evaluations, strings.Join(counts, ", "))
-	for _, f := range [][2]string{{"driver", run.Device.Driver}, {"timer", run.Device.Timer}, {"started", run.Started}} {
+	for _, f := range [][2]string{{"driver", run.Device.Driver}, {"timer", run.Device.Timer}, {"caches", run.Cache}, {"started", run.Started}} {
 		if f[1] != "" {
 			line += fmt.Sprintf(" %s: %s.", strings.ToUpper(f[0][:1])+f[0][1:], escape(f[1]))
 		}

@@ -27,6 +27,7 @@ type Run struct {
 	Started     string          `json:"started"` // RFC 3339, UTC; empty where unknown
 	Tool        string          `json:"tool"`
 	Iterations  int             `json:"iterations"` // timed launches of a configuration; 0 where unknown
+	Cache       string          `json:"cache"`      // "cold", or "" for warm caches
 
 	Parameters []Parameter `json:"parameters"`
 	Objective  Objective   `json:"objective"`
@@ -92,7 +93,7 @@ func newRun(s Source) (*Run, error) {
 	h := &s.Record.Header
 	run := &Run{
 		Name: s.Name, Format: h.Format, Kernel: h.Kernel, Source: h.Source, Device: h.Device,
-		ProblemSize: h.ProblemSize, Strategy: h.Strategy, Seed: h.Seed, Tool: h.Tool, Iterations: h.Iterations,
+		ProblemSize: h.ProblemSize, Strategy: h.Strategy, Seed: h.Seed, Tool: h.Tool, Iterations: h.Iterations, Cache: string(h.Cache),
 		Objective: Objective{h.Objective.Name, h.Objective.Maximize},
 		Constants: []Assignment{}, Parameters: []Parameter{}, Devices: []string{}, // lists, also where they are empty
 		results: s.Record.Results, options: h.Options, defined: h.Constants, objective: h.Objective, baseline: h.Baseline, ranking: tune.Rank(h.Objective, s.Record.Results), began: h.Started,

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/problem"
@@ -78,6 +79,7 @@ metrics:
   half: 0.5
 objective: {name: GB/s, direction: maximize}
 max_evals: 12
+measure: {cache: cold, launches: 20, seconds: 0.5, warmup: 0}
 seed: 18446744073
 `
 	got := loaded(t, text, Options{}).Definition
@@ -139,6 +141,7 @@ seed: 18446744073
 		Verify:         &problem.Verification{Problem: &reference, Launches: "tile", ATol: "0.0001", RTol: "0"},
 		Metrics:        []problem.Metric{{Name: "GB/s", Expression: "4 * n / time / 1e6"}, {Name: "half", Expression: "0.5"}},
 		Objective:      problem.Objective{Name: "GB/s", Maximize: true},
+		Measure:        problem.Measure{Timing: problem.Timing{Cache: problem.CacheCold, Launches: 20, Time: 500 * time.Millisecond, Warmup: problem.NoWarmup}},
 		MaxEvaluations: 12,
 		Seed:           18446744073,
 	}

@@ -1,19 +1,47 @@
 package spec
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/ndtune/ndtune/tune/problem"
 )
 
-// measure reads what is observed beside the time.
+// measure reads how launches are timed, and what is observed beside the times.
 func (f field) measure() (m problem.Measure) {
+	t := &m.Timing
 	f.keys(
+		key("cache", &t.Cache, func(f field) problem.CacheState {
+			return problem.CacheState(f.choice(string(problem.CacheWarm), string(problem.CacheCold)))
+		}),
+		key("launches", &t.Launches, func(f field) int {
+			return int(f.whole(1, mostLaunches, "the timed launches are a whole number from 1 to 1000000"))
+		}),
+		key("seconds", &t.Time, field.seconds),
+		key("warmup", &t.Warmup, func(f field) int {
+			n := int(f.whole(0, mostLaunches, "the untimed launches are a whole number from 0 to 1000000"))
+			return cmp.Or(n, problem.NoWarmup)
+		}),
 		key("observe", &m.Observe, func(f field) []string { return each(f.listOrOne(), field.text) }),
 		key("instruments", &m.Instruments, func(f field) []problem.Instrument { return each(f.list(), field.instrument) }),
 	)
 	return m
+}
+
+const (
+	mostLaunches = 1_000_000
+	mostSeconds  = 3600
+)
+
+func (f field) seconds() time.Duration {
+	n := f.number()
+	if (n <= 0 || n > mostSeconds) && !f.failed(f.name) {
+		f.failf("%v: want a number of seconds above 0, at most %d", n, mostSeconds)
+		return 0
+	}
+	return time.Duration(n * float64(time.Second))
 }
 
 // instrument reads an instrument of the user's own.

@@ -163,6 +163,9 @@ type Options struct {
 
 	// Observe names quantities to observe beside those of the specification (--observe energy).
 	Observe []string
+
+	// Cache, where it is not "", replaces measure.cache (--cache cold).
+	Cache string
 }
 
 // ParseAssignments reads name=value[,value…], once for each name.
@@ -208,6 +211,10 @@ func (o Options) apply(doc *document, d *problem.Definition) {
 			}
 		}
 		doc.change("parameters."+name, "-p "+name+"="+strings.Join(texts, ","), err)
+	}
+	if o.Cache != "" {
+		d.Measure.Timing.Cache = problem.CacheState(o.Cache)
+		doc.change("measure.cache", "--cache "+o.Cache, nil)
 	}
 }
 

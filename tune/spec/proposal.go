@@ -267,8 +267,9 @@ func (p *proposal) chooseBlock() {
 	p.remark("grid_div", "DECIDE: the elements that a work-group computes in each dimension. Without grid_div there is one\nwork-item for each element of problem_size.")
 }
 
-// choose completes the specification: verification by the kernel itself.
+// choose completes the specification: the measurement, and verification by the kernel itself.
 func (p *proposal) choose(out string) {
+	p.remark("measure", "measure: {cache: cold} times launches that find their data in memory instead of the caches.")
 	d := &p.Definition
 	if !slices.ContainsFunc(d.Arguments, func(a problem.Argument) bool { return a.Output }) {
 		return

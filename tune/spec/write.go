@@ -126,11 +126,30 @@ func (d *Draft) YAML() []byte {
 	if x.MaxEvaluations > 0 {
 		w.line("max_evals", "", fmt.Sprintf("max_evals: %d", x.MaxEvaluations))
 	}
+	w.timing(x.Measure.Timing)
 	if x.Seed > 0 {
 		w.line("seed", "", fmt.Sprintf("seed: %d", x.Seed))
 	}
 	w.lineRemarks("", "")
 	return w.text.Bytes()
+}
+
+func (w *specWriter) timing(t problem.Timing) {
+	var parts []part
+	add := func(given bool, key string, value any) {
+		if given {
+			parts = append(parts, part{key, fmt.Sprint(value)})
+		}
+	}
+	add(t.Cache != "", "cache", t.Cache)
+	add(t.Launches > 0, "launches", t.Launches)
+	add(t.Time > 0, "seconds", t.Time.Seconds())
+	add(t.Warmup != 0, "warmup", max(0, t.Warmup))
+	if len(parts) == 0 {
+		w.lineRemarks("measure", "")
+		return
+	}
+	w.line("measure", "", "measure: "+mapping(parts...))
 }
 
 // A specWriter writes lines, each with the remarks on its field above it.

@@ -19,7 +19,7 @@ type Options struct {
 	// Single lets one worker build and measure, for a single configuration.
 	Single bool
 
-	Iterations int     // timed launches of a configuration; device.DefaultIterations
+	Iterations int     // timed launches of a configuration; those of the problem
 	EarlyStop  float64 // as in device.Options
 
 	BuildTimeout  time.Duration // for a build with the first launch; DefaultBuildTimeout

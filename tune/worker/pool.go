@@ -94,7 +94,7 @@ func newPool(devices []device.Listed, p *problem.Problem, o Options) *Pool {
 	} else if o.Workers <= 0 {
 		o.Workers = DefaultWorkers(p, identity)
 	}
-	o.Iterations = cmp.Or(max(0, o.Iterations), device.DefaultIterations)
+	o.Iterations = cmp.Or(max(0, o.Iterations), p.Timing().Launches)
 	o.BuildTimeout = cmp.Or(max(0, o.BuildTimeout), DefaultBuildTimeout)
 	o.KernelTimeout = cmp.Or(max(0, o.KernelTimeout), DefaultKernelTimeout)
 	if o.Note == nil {

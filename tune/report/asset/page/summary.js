@@ -69,6 +69,7 @@ function trustCard(run) {
   const s = run.summary, best = s.best, stated = []; // what else is doubtful is among the notices
   const spread = best.searchTime > 0 ? best.deviation / best.searchTime : 0;
   if (s.verified === run.correct.length) stated.push(["Every correct output was compared with a reference.", false]);
+  if (run.cache === "cold") stated.push(["Launched with cold caches: data came from memory.", false]);
   if (run.device.timer === "event") stated.push(["Timed by the device's profiling events.", false]);
   const launches = run.column("launches")[best.row];
   if (launches > 1) stated.push([`The ${launches} launches of the best in the search scatter by ${percent(spread)}.`, spread > 0.05]);
@@ -112,6 +113,7 @@ function facts(run) {
     ["constants", run.constants.map((c) => `${c.name}=${c.value}`).join(", ")],
     ["strategy", run.strategy && `${run.strategy}, seed ${run.seed}`],
     ["launches", run.iterations ? String(run.iterations) + " of each configuration" : ""],
+    ["caches", run.cache],
     ["objective", `${run.objective.name}, ${run.objective.maximize ? "more" : "less"} is better`],
     ["started", run.started.replace("T", " ").replace("Z", " UTC")],
     ["record", `${run.name} (${run.format})`], ["made by", run.tool],

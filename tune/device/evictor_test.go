@@ -1,0 +1,153 @@
+package device
+
+import (
+	"context"
+	"encoding/binary"
+	"testing"
+	"time"
+
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// chase follows pointers through 256 KiB, one load after the other, so that its time is that of the loads.
+func chase(cache problem.CacheState) problem.Definition {
+	return problem.Definition{
+		Kernel: problem.Kernel{Name: "chase", Source: `
+__kernel void chase(__global int *out, __global const int *next) {
+    int at = 0;
+    for (int i = 0; i < 4096; i++) at = next[at];
+    out[0] = at + 1;
+}`},
+		ProblemSize: []problem.Expr{"1"},
+		Arguments: []problem.Argument{
+			{Name: "out", Type: "int32", Size: "1", Output: true},
+			{Name: "next", Type: "int32", Size: "65536", Fill: problem.Fill{Expression: "(index + 16 * 1597) % 65536"}},
+		},
+		Parameters: []space.Parameter{{Name: "block_size_x", Values: []space.Value{1}}},
+		Verify:     expect(map[string]any{"out": []int32{1}}),
+		Measure:    problem.Measure{Timing: problem.Timing{Cache: cache}},
+	}
+}
+
+func TestColdLaunchesFindTheirDataInMemory(t *testing.T) {
+	warm, cold := evaluateFirst(t, chase(problem.CacheWarm)), evaluateFirst(t, chase(problem.CacheCold))
+	wantCorrect(t, "warm", warm)
+	wantCorrect(t, "cold", cold)
+	t.Logf("warm: %v, cold: %v", warm.Stats(), cold.Stats())
+	if warm, cold := warm.Stats().Min, cold.Stats().Min; cold < 1.5*warm {
+		t.Errorf("%v ms with cold caches, %v ms with warm ones", cold, warm)
+	}
+}
+
+// evictions returns how often a session has overwritten the caches: each time adds 1 to a number.
+func (s *session) evictions(t testing.TB) uint32 {
+	t.Helper()
+	number := make([]byte, 4)
+	if err := s.Queue.Read(s.evictor.buffer, s.evictor.buffer.Size()-4, number); err != nil {
+		t.Fatal(err)
+	}
+	return binary.LittleEndian.Uint32(number)
+}
+
+// TestEveryTimedLaunchIsCold counts launches and evictions: of a kernel, of one that works in place, of a pipeline, and
+// of the final measurement.
+func TestEveryTimedLaunchIsCold(t *testing.T) {
+	definition := problem.Definition{
+		Kernel:      problem.Kernel{Name: "count", Source: "__kernel void count(__global int *launches) { launches[0] += by; }"},
+		ProblemSize: []problem.Expr{"1"},
+		Arguments:   []problem.Argument{{Name: "launches", Type: "int32", Size: "1", Output: true}},
+		Parameters:  []space.Parameter{{Name: "by", Values: []space.Value{1, 2}}},
+		Measure:     problem.Measure{Timing: problem.Timing{Cache: problem.CacheCold, Launches: 3, Warmup: 2}},
+	}
+	inPlace := definition
+	inPlace.Arguments = []problem.Argument{{Name: "launches", Type: "int32", Size: "1", Output: true, RestoreEachLaunch: true}}
+	inPlace.Verify = &problem.Verification{Check: func(c space.Configuration, outputs map[string]*array.Array) error { return nil }}
+	pipeline := definition
+	pipeline.Stages = []problem.Stage{{Kernel: "count"}, {Kernel: "count", Repeat: "2"}}
+	for _, test := range []struct {
+		name       string
+		definition problem.Definition
+		launches   float64 // of the second configuration, first one included
+	}{
+		{"one kernel", definition, 6},
+		{"in place", inPlace, 1},
+		{"pipeline", pipeline, 6 * 3},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			e := open(t, test.definition)
+			all := []space.Configuration{configurationOf(t, e.problem, nil), configurationOf(t, e.problem, map[string]space.Value{"by": 2})}
+			e.evaluateFor(t, nil)
+			before := e.session.evictions(t)
+			r := e.evaluateFor(t, map[string]space.Value{"by": 2})
+			if n := e.session.evictions(t) - before; r.Status != tune.Correct || len(r.Times) != 3 || n != 2+3 {
+				t.Errorf("%s %s, times %v, caches overwritten %d times, want 2 to warm up and 3", r.Status, r.Reason, r.Times, n)
+			}
+			if got := e.read(t, "launches").Float(0) / 2; got != test.launches {
+				t.Errorf("the buffer counts %v launches, want %v", got, test.launches)
+			}
+			before = e.session.evictions(t)
+			times, err := e.Remeasure(context.Background(), all, 4)
+			if err != nil || len(times[0]) != 4 || len(times[1]) != 4 {
+				t.Fatalf("%v, %v", times, err)
+			}
+			if n := e.session.evictions(t) - before; n != 2*4 {
+				t.Errorf("caches overwritten %d times in the final measurement, want once for each of two configurations in four rounds", n)
+			}
+		})
+	}
+}
+
+// TestTimingSettings counts the launches on a buffer that nothing restores.
+func TestTimingSettings(t *testing.T) {
+	for _, test := range []struct {
+		timing   problem.Timing
+		launches float64 // with the first one
+		timed    int
+	}{
+		{problem.Timing{}, 1 + 1 + 7, 7},
+		{problem.Timing{Launches: 3, Warmup: 4}, 1 + 4 + 3, 3},
+		{problem.Timing{Launches: 2, Warmup: problem.NoWarmup}, 1 + 2, 2},
+		{problem.Timing{Launches: 1000, Time: 1}, 1 + 1 + 1, 1},
+		{problem.Timing{Launches: 3, Time: time.Hour, Warmup: problem.NoWarmup}, 1 + 3, 3},
+	} {
+		e := open(t, problem.Definition{
+			Kernel:      problem.Kernel{Name: "count", Source: "__kernel void count(__global int *launches) { launches[0]++; }"},
+			ProblemSize: []problem.Expr{"1"},
+			Arguments:   []problem.Argument{{Name: "launches", Type: "int32", Size: "1"}},
+			Parameters:  []space.Parameter{{Name: "block_size_x", Values: []space.Value{1}}},
+			Measure:     problem.Measure{Timing: test.timing},
+		})
+		r := e.evaluateFor(t, nil)
+		if got := e.read(t, "launches").Float(0); got != test.launches || len(r.Times) != test.timed || r.EarlyStopped {
+			t.Errorf("%+v: %v launches, %d timed, early stopped %v; want %v, %d, false", test.timing, got, len(r.Times), r.EarlyStopped, test.launches, test.timed)
+		}
+	}
+}
+
+func TestCachesOf(t *testing.T) {
+	measured := &hardware.Peaks{
+		Figures: map[string]hardware.Peak{hardware.PeakMemoryCopy: {Value: 100}, hardware.PeakMemoryRead: {Value: 120}},
+		Copy:    []hardware.Bandwidth{{Bytes: 1 << 20, Rate: 400}, {Bytes: 2 << 20, Rate: 110}, {Bytes: 4 << 20, Rate: 180}},
+		Read:    []hardware.Bandwidth{{Bytes: 1 << 20, Rate: 500}, {Bytes: 2 << 20, Rate: 300}, {Bytes: 4 << 20, Rate: 121}},
+	}
+	for _, test := range []struct {
+		device         hardware.Device
+		reported, want int64
+	}{
+		{hardware.Device{Type: "cpu"}, 32 << 20, 32 << 20},
+		{hardware.Device{Type: "cpu"}, 0, unknownCaches},
+		{hardware.Device{Type: "gpu"}, 4 << 20, unknownCaches},
+		{hardware.Device{Type: "gpu"}, 2 * unknownCaches, 2 * unknownCaches},
+		{hardware.Device{Type: "gpu", Peaks: measured}, 1 << 20, 2 << 20},
+		{hardware.Device{Type: "cpu", Peaks: measured}, 32 << 20, 32 << 20},
+		{hardware.Device{Type: "gpu", Peaks: &hardware.Peaks{Copy: measured.Copy}}, 0, unknownCaches},
+	} {
+		if got := cachesOf(test.device, test.reported); got != test.want {
+			t.Errorf("%s with %d B reported, peaks %v: %d B, want %d", test.device.Type, test.reported, test.device.Peaks != nil, got, test.want)
+		}
+	}
+}
