@@ -174,7 +174,8 @@ func (l Limit) Share(ms float64) float64 { return 100 * l.Time / ms }
 // outputs, and as many that are read. The remaining bytes move at the rate of a read or of a copy,
 // whichever is higher: memory is faster if it need not alternate between reads and writes. Both rates
 // are those of sets of buffers as large as all buffers of the problem together. Sets that fit the
-// caches have the rates of the caches.
+// caches have the rates of the caches, unless the caches are cold: then they are full of other data, which go to
+// memory when the kernel writes its own.
 func (p *Problem) Limit(c space.Configuration, d hardware.Device) (Limit, error) {
 	env := p.environment(d)
 	c.Assign(env)
@@ -220,6 +221,9 @@ func (p *Problem) memoryLimit(env map[string]any, peaks *hardware.Peaks, bytes f
 		return Limit{}, err
 	}
 	l := Limit{Resource: Memory, Set: setSize(all)}
+	if p.Timing().Cache == CacheCold {
+		all = math.Inf(1)
+	}
 	memory := movingTime(peaks, bytes, outputs, math.Inf(1))
 	l.Time = movingTime(peaks, bytes, outputs, all)
 	if l.Time*clearlyFaster < memory {

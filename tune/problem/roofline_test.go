@@ -37,6 +37,16 @@ func moving(n string, r *Roofline) Definition {
 	}
 }
 
+func TestTheLimitOfColdLaunchesIsThatOfMemory(t *testing.T) {
+	d := moving("65536", &Roofline{Bytes: "524288"})
+	d.Measure.Timing.Cache = CacheCold
+	p := mustProblem(t, d)
+	l, err := p.Limit(configurationOf(t, p, nil), hardware.Device{Peaks: testPeaks()})
+	if err != nil || l.Resource != Memory || math.Abs(l.Rate-100) > 1e-9 || math.Abs(l.Time-524288./100e6) > 1e-12 {
+		t.Errorf("%+v, %v; want the 100 GB/s of memory", l, err)
+	}
+}
+
 func TestLimits(t *testing.T) {
 	const large, small = "12500000", "65536" // elements: 10^8 bytes and 512 KiB of two buffers
 	for name, c := range map[string]struct {
