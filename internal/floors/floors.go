@@ -7,7 +7,7 @@ package floors
 var Floors = [][]string{
 	{"internal/nearest", "internal/excerpt", "internal/floors", "internal/golden", "internal/figure", "internal/markdown", "internal/browser", "internal/files"},
 	{"internal/picture", "cl", "kernels", "tune/process", "tune/hardware", "tune/array", "tune/clc", "tune/search/gaussian", "tune/expression"},
-	{"tune/space", "tune/python", "tune/observe", "internal/foreign"},
+	{"tune/space", "tune/python", "tune/footprint", "tune/observe", "internal/foreign"},
 	{"tune/search", "tune/problem"},
 	{"tune"},
 	{"tune/device", "tune/record"},
