@@ -189,7 +189,7 @@ func (f files) openCPU() (gauges, error) {
 			counters[i] = wrapping{read: f.number(zone+"/energy_uj", 1), last: -1}
 			counters[i].most, _ = f.number(zone+"/max_energy_range_uj", 1)() // unknown: a counter that goes back is an error
 		}
-		g.add(hardware.Energy, fmt.Sprintf("RAPL, %d packages", len(packages)), 0, func() (float64, error) {
+		g.add(hardware.Energy, "RAPL of "+f.path(strings.Join(packages, ", ")), 0, func() (float64, error) {
 			sum := 0.0
 			for i := range counters {
 				microjoules, err := counters[i].total()
