@@ -99,7 +99,7 @@ type limits struct {
 }
 
 var defaultLimits = limits{
-	least: 100 * time.Millisecond, ticks: 8, precision: 0.01, most: 2 * time.Second, batch: 10 * time.Millisecond, idle: time.Second,
+	least: 100 * time.Millisecond, ticks: 5, precision: 0.01, most: 2 * time.Second, batch: 10 * time.Millisecond, idle: time.Second,
 }
 
 // leastTicks is the number of ticks below which an energy is refused.

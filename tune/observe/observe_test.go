@@ -441,3 +441,53 @@ func TestQuantitiesAreInOrder(t *testing.T) {
 		t.Errorf("an unknown quantity is missing because %q", why)
 	}
 }
+
+// TestUncertainty observes a kernel of 5.3 ms again and again, at any phase of a counter that advances every 100 ms. The energies
+// scatter as their uncertainties say, which the granularity of the readings alone determines, and a window is short.
+func TestUncertainty(t *testing.T) {
+	s := standIn(t)
+	b := &bench{load: 685, idle: 80, tick: 100 * time.Millisecond, publish: s.publish}
+	m := Open(nvidia, []string{hardware.Energy})
+	defer m.Close()
+	b.drive(m)
+	if err := m.Calibrate(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	const launch, n = 5300 * time.Microsecond, 100
+	squares, took := 0.0, time.Duration(0)
+	for range n {
+		b.advance(13700 * time.Microsecond)
+		before := b.now
+		r := b.observe(t, m, launch)[hardware.Energy]
+		took += b.now - before
+		truth := b.load * launch.Seconds()
+		squares += math.Pow((r.Value-truth)/r.Uncertainty, 2)
+		if r.Uncertainty > 0.01*truth {
+			t.Errorf("%+v", r)
+		}
+	}
+	if rms := math.Sqrt(squares / n); rms < 0.5 || rms > 1.3 {
+		t.Errorf("the errors are %.2f of their uncertainties", rms)
+	}
+	if mean := took / n; mean > 700*time.Millisecond {
+		t.Errorf("a window takes %s", mean)
+	}
+}
+
+// TestAChangingPowerIsUncertain observes a device whose power rises while the kernel runs.
+func TestAChangingPowerIsUncertain(t *testing.T) {
+	s := standIn(t)
+	b := &bench{load: 300, idle: 80, tick: 20 * time.Millisecond, publish: s.publish}
+	m := Open(nvidia, []string{hardware.Power})
+	defer m.Close()
+	b.drive(m)
+	if err := m.Calibrate(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	began := b.now
+	steady := b.publish
+	b.publish = func(counted, watts float64) { b.load = 300 + 2000*(b.now-began).Seconds(); steady(counted, watts) }
+	if r := b.observe(t, m, time.Millisecond)[hardware.Power]; r.Uncertainty < 0.01*r.Value || b.now-began < 2*time.Second {
+		t.Errorf("%+v after %s", r, b.now-began)
+	}
+}

@@ -109,8 +109,9 @@ func (m *Meter) estimate(samples []sample, failed map[string]error) (estimate, e
 	return byPower(samples, m.found[hardware.Power])
 }
 
-// byCounter returns the power between the first edge and the last one. Its uncertainty is that of the times of the two
-// edges, which lie anywhere in the time before them, or that of the mean of all intervals, whichever is larger.
+// byCounter returns the power between the first edge and the last one. Its uncertainty has two parts: that of the times of the
+// two edges, which lie anywhere in the time before them, and the standard error of the mean of all intervals, as far
+// as they scatter more than the uncertain times of their edges make them.
 func byCounter(samples []sample, tick time.Duration, source string) (estimate, error) {
 	all := edges(samples, tick)
 	short := func() error {
@@ -128,11 +129,15 @@ func byCounter(samples []sample, tick time.Duration, source string) (estimate, e
 	e.power = (b.energy - a.energy) / e.span.Seconds()
 	e.off = e.power * math.Hypot(a.before.Seconds(), b.before.Seconds()) / math.Sqrt(12) / e.span.Seconds()
 	var powers []float64
+	expected := 0.0 // variance of powers
 	for i := 1; i < len(all); i++ {
-		powers = append(powers, (all[i].energy-all[i-1].energy)/(all[i].at-all[i-1].at).Seconds())
+		seconds := (all[i].at - all[i-1].at).Seconds()
+		power := (all[i].energy - all[i-1].energy) / seconds
+		powers = append(powers, power)
+		expected += math.Pow(power/seconds*math.Hypot(all[i-1].before.Seconds(), all[i].before.Seconds()), 2) / 12
 	}
-	if len(powers) >= leastTicks {
-		e.off = max(e.off, stat.StdDev(powers, nil)/math.Sqrt(float64(len(powers))))
+	if n := float64(len(powers)); n >= leastTicks {
+		e.off = math.Hypot(e.off, math.Sqrt(max(0, stat.Variance(powers, nil)-expected/n)/n))
 	}
 	return e, nil
 }
@@ -175,7 +180,7 @@ const (
 // read, so that the device does not wait for the host. An error is one of the launches or of the
 // context; those of instruments are in the readings.
 func (m *Meter) Observe(ctx context.Context, launch time.Duration, load Load) ([]hardware.Reading, error) {
-	w := window{meter: m, failed: map[string]error{}, batch: min(m.limits.batch, max(m.tick/4, time.Millisecond))}
+	w := window{meter: m, failed: map[string]error{}, batch: min(m.limits.batch, max(m.tick/20, time.Millisecond))}
 	if m.tick == 0 {
 		w.batch = m.limits.batch
 	}
