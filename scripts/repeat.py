@@ -15,7 +15,7 @@ def read(path, metric):
     results, missing = {}, []
     for line in open(path):
         entry = json.loads(line)
-        if entry["kind"] != "result" or entry["status"] != "correct":
+        if entry.get("kind") != "result" or entry["status"] != "correct":
             continue
         value = entry["metrics"].get(metric)
         reading = next((r for r in entry.get("readings", []) if r["quantity"] == metric), {})
