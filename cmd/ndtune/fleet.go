@@ -108,7 +108,9 @@ func serveFleet(c *cli.Context) error {
 	defer s.Close()
 	fmt.Fprintf(c.App.Writer, "%s\n", s.URL())
 	fmt.Fprintln(c.App.ErrWriter, invitation(s))
-	<-c.Context.Done()
+	if err := s.Wait(c.Context); err != nil {
+		return err
+	}
 	return c.Context.Err()
 }
 

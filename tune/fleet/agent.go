@@ -71,10 +71,8 @@ func (a *Agent) Run(ctx context.Context, c *Connection) error {
 		a.Machine = host
 	}
 	a.searches, a.changed = map[string]known{}, make(chan struct{})
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	var all sync.WaitGroup
-	all.Go(func() { cancel(a.watch(ctx, c)) })
+	all.Go(func() { a.watch(ctx, c) })
 	id := rand.Text()
 	for i, d := range a.Devices {
 		s := &station{agent: a, connection: c, device: d, asked: map[string]measurement{}, news: make(chan struct{}, 1)}
@@ -86,9 +84,6 @@ func (a *Agent) Run(ctx context.Context, c *Connection) error {
 		all.Go(func() { s.run(ctx) })
 	}
 	all.Wait()
-	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
-		return err
-	}
 	return nil
 }
 
@@ -99,23 +94,16 @@ func (a *Agent) note(format string, args ...any) {
 }
 
 // watch keeps the searches up to date.
-func (a *Agent) watch(ctx context.Context, c *Connection) error {
-	watcher, err := c.searches.WatchAll(ctx)
-	if err != nil {
-		return fmt.Errorf("watch the searches of the fleet: %w", err)
-	}
-	defer watcher.Stop()
+func (a *Agent) watch(ctx context.Context, c *Connection) {
+	entries := c.follow(ctx, c.searches)
 	tick := time.NewTicker(renewal)
 	defer tick.Stop()
 	other := false
 	for {
 		select {
 		case <-ctx.Done():
-			return ctx.Err()
-		case entry := <-watcher.Updates():
-			if entry == nil {
-				continue // the end of those that were there
-			}
+			return
+		case entry := <-entries:
 			if entry.Operation() != jetstream.KeyValuePut {
 				a.set(entry.Key(), nil)
 				continue
@@ -224,6 +212,7 @@ type station struct {
 	announcement Announcement
 	asked        map[string]measurement // by search
 	begun        string                 // the key of the last measurement
+	measured     answer                 // the last measurement
 }
 
 // announce renews the announcement until the context ends, and withdraws it then.

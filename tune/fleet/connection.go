@@ -30,18 +30,34 @@ type Connection struct {
 
 	storing sync.Mutex   // of a problem: searches that begin at the same time send it once
 	dropped atomic.Int64 // messages that could not be read
+
+	mutex sync.Mutex
+	again chan struct{} // closed after the next reconnection
 }
 
-// connectLimit is how long the first connection may take.
-const connectLimit = 10 * time.Second
+// The limits of the first connection: of finding the server, and of making what it lacks. A cluster that has just
+// started answers only after it has chosen a leader.
+const (
+	connectLimit = 10 * time.Second
+	prepareLimit = 30 * time.Second
+	requestLimit = 3 * time.Second
+)
 
-// Connect connects to the server at an address, and makes the streams and buckets that it lacks. Name is of
-// the program, for the server. Later interruptions are mended without an end.
+// replicas is the number of servers of a cluster that keep each stream, so that one of them may fail.
+const replicas = 3
+
+// Connect connects to the server at an address, or to the first that answers of several with commas, and makes the
+// streams and buckets that it lacks. Name is of the program, for the server. Later interruptions are mended without an
+// end.
 func Connect(ctx context.Context, address, name string, a Access) (*Connection, error) {
 	if err := checkURL(address, a); err != nil {
 		return nil, err
 	}
-	options := []nats.Option{nats.Name(name), nats.MaxReconnects(-1), nats.ReconnectWait(250 * time.Millisecond), nats.Timeout(connectLimit)}
+	c := &Connection{again: make(chan struct{})}
+	options := []nats.Option{
+		nats.Name(name), nats.MaxReconnects(-1), nats.ReconnectWait(250 * time.Millisecond), nats.Timeout(connectLimit),
+		nats.ReconnectHandler(func(*nats.Conn) { go c.reconnected() }),
+	}
 	if a.Credentials != "" {
 		user, err := userOf(a.Credentials)
 		if err != nil {
@@ -56,7 +72,7 @@ func Connect(ctx context.Context, address, name string, a Access) (*Connection, 
 	if err != nil {
 		return nil, fmt.Errorf("connect to the fleet at %s: %w", Redacted(address), err)
 	}
-	c := &Connection{nats: n}
+	c.nats = n
 	if err := c.prepareAllowed(ctx); err != nil {
 		n.Close()
 		return nil, fmt.Errorf("the server at %s: %w", Redacted(address), err)
@@ -64,38 +80,38 @@ func Connect(ctx context.Context, address, name string, a Access) (*Connection, 
 	return c, nil
 }
 
-// prepare makes what is missing in JetStream.
+// prepare makes what is missing in JetStream, and binds the connection to it.
 func (c *Connection) prepare(ctx context.Context) (err error) {
-	ctx, cancel := context.WithTimeout(ctx, connectLimit)
+	ctx, cancel := context.WithTimeout(ctx, prepareLimit)
 	defer cancel()
-	if c.js, err = jetstream.New(c.nats); err != nil {
+	if c.js, err = jetstream.New(c.nats, jetstream.WithDefaultTimeout(requestLimit)); err != nil {
 		return err
 	}
-	for _, s := range []jetstream.StreamConfig{
-		{Name: workStream, Subjects: []string{workSubjects + "*"}, Retention: jetstream.WorkQueuePolicy, MaxAge: problemsAge, MaxMsgSize: maxMessage, MaxMsgs: maxWork, Discard: jetstream.DiscardNew},
-		{Name: resultStream, Subjects: []string{resultSubjects + "*"}, MaxAge: resultsAge, MaxMsgSize: maxMessage, MaxMsgs: maxResults},
-	} {
-		if _, err = c.js.CreateStream(ctx, s); err != nil && !errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
+	for {
+		if err = c.create(ctx); err == nil {
+			err = c.bind(ctx)
+		}
+		if err == nil || !passes(err) || ctx.Err() != nil {
 			return err
 		}
-	}
-	bucket := func(name string) (jetstream.KeyValue, error) {
-		kv, err := c.js.CreateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: name, TTL: expiry, MaxValueSize: maxMessage, MaxBytes: maxBucket})
-		if errors.Is(err, jetstream.ErrBucketExists) {
-			return c.js.KeyValue(ctx, name)
+		select {
+		case <-ctx.Done():
+		case <-time.After(shortWait):
 		}
-		return kv, err
 	}
-	if c.agents, err = bucket(agentsBucket); err != nil {
+}
+
+// bind binds the connection to the buckets.
+func (c *Connection) bind(ctx context.Context) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, requestLimit)
+	defer cancel()
+	if c.agents, err = c.js.KeyValue(ctx, agentsBucket); err != nil {
 		return err
 	}
-	if c.searches, err = bucket(searchesBucket); err != nil {
+	if c.searches, err = c.js.KeyValue(ctx, searchesBucket); err != nil {
 		return err
 	}
-	c.problems, err = c.js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: problemsBucket, TTL: problemsAge})
-	if errors.Is(err, jetstream.ErrBucketExists) {
-		c.problems, err = c.js.ObjectStore(ctx, problemsBucket)
-	}
+	c.problems, err = c.js.ObjectStore(ctx, problemsBucket)
 	return err
 }
 
@@ -134,6 +150,123 @@ func userOf(path string) (nats.Option, error) {
 		return nil, fmt.Errorf("%s is neither a credentials file nor the seed of a NATS user: %w", path, err)
 	}
 	return option, nil
+}
+
+// create makes the streams and buckets that are missing. A request that a cluster without a leader drops is no reason to
+// wait long.
+func (c *Connection) create(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, requestLimit)
+	defer cancel()
+	copies := 1
+	if c.nats.ConnectedClusterName() != "" {
+		copies = replicas
+	}
+	for _, s := range []jetstream.StreamConfig{
+		{Name: workStream, Subjects: []string{workSubjects + "*"}, Retention: jetstream.WorkQueuePolicy, MaxAge: problemsAge, MaxMsgs: maxWork, Discard: jetstream.DiscardNew},
+		{Name: resultStream, Subjects: []string{resultSubjects + "*"}, MaxAge: resultsAge, MaxMsgs: maxResults},
+	} {
+		s.MaxMsgSize, s.Replicas = maxMessage, copies
+		if _, err := c.js.CreateStream(ctx, s); err != nil && !errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
+			return fmt.Errorf("make the stream %s: %w", s.Name, err)
+		}
+	}
+	for _, name := range []string{agentsBucket, searchesBucket} {
+		_, err := c.js.CreateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: name, TTL: expiry, MaxValueSize: maxMessage, MaxBytes: maxBucket, Replicas: copies})
+		if err != nil && !errors.Is(err, jetstream.ErrBucketExists) {
+			return fmt.Errorf("make the bucket %s: %w", name, err)
+		}
+	}
+	_, err := c.js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: problemsBucket, TTL: problemsAge, Replicas: copies})
+	if err != nil && !errors.Is(err, jetstream.ErrBucketExists) {
+		return fmt.Errorf("make the bucket %s: %w", problemsBucket, err)
+	}
+	return nil
+}
+
+// The codes of errors of a cluster that has no leader, or not enough servers, for now.
+const (
+	codeUnavailable jetstream.ErrorCode = 10008
+	codeNoPeers     jetstream.ErrorCode = 10005
+)
+
+// passes reports whether an error of JetStream may pass. A cluster finds a stream some time after it was made.
+func passes(err error) bool {
+	var api *jetstream.APIError
+	if errors.As(err, &api) {
+		return api.ErrorCode == codeUnavailable || api.ErrorCode == codeNoPeers
+	}
+	for _, passing := range []error{nats.ErrTimeout, context.DeadlineExceeded, jetstream.ErrBucketNotFound, jetstream.ErrStreamNotFound} {
+		if errors.Is(err, passing) {
+			return true
+		}
+	}
+	return false
+}
+
+// reconnected makes what the server has lost while it was away, if it was started with an empty store, and tells those
+// who follow a bucket.
+func (c *Connection) reconnected() {
+	ctx, cancel := context.WithTimeout(context.Background(), prepareLimit)
+	defer cancel()
+	for c.create(ctx) != nil && ctx.Err() == nil && c.nats.IsConnected() {
+		time.Sleep(shortWait)
+	}
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	close(c.again)
+	c.again = make(chan struct{})
+}
+
+// follow sends the entries of a bucket until the context ends: those that are there, and each that is changed. It begins
+// anew after a reconnection, since a server that comes back may have lost the watch or the bucket.
+func (c *Connection) follow(ctx context.Context, kv jetstream.KeyValue) <-chan jetstream.KeyValueEntry {
+	entries := make(chan jetstream.KeyValueEntry)
+	go func() {
+		for ctx.Err() == nil {
+			c.mutex.Lock()
+			again := c.again
+			c.mutex.Unlock()
+			if w, err := kv.WatchAll(ctx); err == nil {
+				pass(ctx, w, again, entries)
+			}
+			select {
+			case <-ctx.Done():
+			case <-time.After(shortWait):
+			}
+		}
+	}()
+	return entries
+}
+
+// pass sends the entries of a watcher until it ends or something else does.
+func pass(ctx context.Context, w jetstream.KeyWatcher, again <-chan struct{}, entries chan<- jetstream.KeyValueEntry) {
+	defer func() {
+		_ = w.Stop()
+		go func() {
+			for range w.Updates() { // else it could wait for a reader and never stop
+			}
+		}()
+	}()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-again:
+			return
+		case entry, ok := <-w.Updates():
+			switch {
+			case !ok:
+				return
+			case entry == nil:
+				continue // the end of those that were there
+			}
+			select {
+			case entries <- entry:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
 }
 
 // Close ends the connection.

@@ -1,11 +1,9 @@
 package fleet
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -18,7 +16,6 @@ import (
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
-	"github.com/ndtune/ndtune/tune/space"
 )
 
 // Options of an [Evaluator].
@@ -47,9 +44,13 @@ type Evaluator struct {
 	counted int
 	changed chan struct{} // closed when devices change
 
+	problem  *problem.Problem
+	reading  func() // ends the reading of results
 	answers  chan answer
-	early    map[string]answer // results that no configuration waits for yet
-	answered map[string]bool   // keys
+	early    map[string]answer // correct results that no configuration waits for yet, by the configuration
+	answered map[string]bool   // configurations that have a result
+	asked    map[string]work   // without an answer, by their keys
+	silent   int               // audits since the last answer
 }
 
 // present is a device of an agent, and when it was announced last.
@@ -73,17 +74,10 @@ func (c *Connection) Devices(ctx context.Context) ([]Announcement, error) {
 // Open begins a search on the devices that are of the kind of d, and waits until one of them is ready or the
 // context ends. It is an error if all of them refuse the problem.
 func Open(ctx context.Context, c *Connection, p *problem.Problem, d hardware.Device, o Options) (*Evaluator, error) {
-	data, err := p.Encode()
-	if err != nil {
-		return nil, err
-	}
-	if len(data) > maxProblem {
-		return nil, fmt.Errorf("the problem has %d bytes, more than %d", len(data), int64(maxProblem))
-	}
 	d.Timer = ""
 	e := &Evaluator{
-		connection: c, note: o.Note, device: d, devices: map[string]present{}, changed: make(chan struct{}),
-		answers: make(chan answer), early: map[string]answer{}, answered: map[string]bool{},
+		connection: c, note: o.Note, device: d, devices: map[string]present{}, changed: make(chan struct{}), problem: p,
+		answers: make(chan answer), early: map[string]answer{}, answered: map[string]bool{}, asked: map[string]work{},
 		search: search{
 			Protocol: Protocol, ID: cmp.Or(o.Search, rand.Text()), Begun: rand.Text(), Kernel: p.KernelName(), Digest: p.Digest(), Object: p.Digest(), Device: d, Settings: o.Settings,
 		},
@@ -91,7 +85,7 @@ func Open(ctx context.Context, c *Connection, p *problem.Problem, d hardware.Dev
 	if e.note == nil {
 		e.note = func(string) {}
 	}
-	if err := e.begin(ctx, data); err != nil {
+	if err := e.begin(ctx); err != nil {
 		e.Close()
 		return nil, err
 	}
@@ -103,42 +97,21 @@ func Open(ctx context.Context, c *Connection, p *problem.Problem, d hardware.Dev
 }
 
 // begin makes the queue, stores the problem, and announces the search.
-func (e *Evaluator) begin(ctx context.Context, problem []byte) error {
+func (e *Evaluator) begin(ctx context.Context) error {
 	c, id := e.connection, e.search.ID
-	if err := e.store(ctx, problem); err != nil {
+	if err := e.store(ctx); err != nil {
 		return err
 	}
 	if err := e.purge(ctx); err != nil {
 		return fmt.Errorf("empty the queue of an earlier search with this id: %w", err)
 	}
-	_, err := c.js.CreateOrUpdateConsumer(ctx, workStream, jetstream.ConsumerConfig{
-		Durable: id, FilterSubject: workSubjects + id, AckPolicy: jetstream.AckExplicitPolicy, AckWait: ackWait, MaxAckPending: -1,
-	})
-	if err != nil {
-		return fmt.Errorf("make the queue of the search: %w", err)
+	if err := e.makeQueue(ctx); err != nil {
+		return err
 	}
-	results, err := c.js.OrderedConsumer(ctx, resultStream, jetstream.OrderedConsumerConfig{FilterSubjects: []string{resultSubjects + id}})
+	earlier, err := e.read(ctx)
 	if err != nil {
-		return fmt.Errorf("read the results: %w", err)
+		return err
 	}
-	within, end := context.WithCancel(context.WithoutCancel(ctx))
-	e.end = end
-	earlier := results.CachedInfo().NumPending
-	reading, err := results.Consume(func(m jetstream.Msg) {
-		a, err := decode[answer](m.Data())
-		if err != nil || a.Search != id { // a copy of another search's
-			c.dropped.Add(1)
-			a = answer{} // that no configuration waits for
-		}
-		select {
-		case e.answers <- a:
-		case <-within.Done():
-		}
-	})
-	if err != nil {
-		return fmt.Errorf("read the results: %w", err)
-	}
-	e.all.Go(func() { <-within.Done(); reading.Stop() })
 	// Those of an earlier evaluator come first, so that nothing is asked again.
 	for range earlier {
 		select {
@@ -148,48 +121,24 @@ func (e *Evaluator) begin(ctx context.Context, problem []byte) error {
 			return ctx.Err()
 		}
 	}
-	watcher, err := c.agents.WatchAll(within)
-	if err != nil {
-		return fmt.Errorf("watch the agents: %w", err)
-	}
 	if _, err := c.searches.Put(ctx, id, encode(e.search)); err != nil {
 		return fmt.Errorf("announce the search: %w", err)
 	}
-	e.all.Go(func() { e.watch(within, watcher) })
-	return nil
-}
-
-// store stores the problem, if the server does not have it.
-func (e *Evaluator) store(ctx context.Context, problem []byte) error {
-	c := e.connection
-	c.storing.Lock()
-	defer c.storing.Unlock()
-	_, err := c.problems.GetInfo(ctx, e.search.Object)
-	switch {
-	case err == nil:
-		return nil
-	case !errors.Is(err, jetstream.ErrObjectNotFound):
-		return fmt.Errorf("look for the problem: %w", err)
-	}
-	if _, err := c.problems.Put(ctx, jetstream.ObjectMeta{Name: e.search.Object}, bytes.NewReader(problem)); err != nil {
-		return fmt.Errorf("store the problem: %w", err)
-	}
+	within, end := context.WithCancel(context.WithoutCancel(ctx))
+	e.end = end
+	e.all.Go(func() { e.watch(within, c.follow(within, c.agents)) })
 	return nil
 }
 
 // watch renews the search, and keeps the devices up to date.
-func (e *Evaluator) watch(ctx context.Context, w jetstream.KeyWatcher) {
-	defer w.Stop()
+func (e *Evaluator) watch(ctx context.Context, entries <-chan jetstream.KeyValueEntry) {
 	tick := time.NewTicker(renewal)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case entry := <-w.Updates():
-			if entry == nil {
-				continue
-			}
+		case entry := <-entries:
 			if entry.Operation() != jetstream.KeyValuePut {
 				e.set(entry.Key(), nil)
 				continue
@@ -298,104 +247,6 @@ func (e *Evaluator) Evaluated() int {
 	return e.counted
 }
 
-// Evaluate implements [tune.Evaluator]. After the context has ended, the agents stop; results that they have sent by
-// then are kept for an evaluator with the same id.
-func (e *Evaluator) Evaluate(ctx context.Context, in <-chan space.Configuration, out chan<- tune.Result) error {
-	waiting := map[string]space.Configuration{}
-	give := func(a answer, c space.Configuration) error {
-		delete(waiting, a.Key)
-		e.answered[a.Key] = true
-		e.mutex.Lock()
-		e.counted++
-		e.mutex.Unlock()
-		r := a.Result
-		r.Configuration = c
-		if r.Status == tune.Correct && len(r.Times) == 0 || r.Status == "" {
-			r = tune.Result{Configuration: c, Status: tune.Runtime, Reason: "the agent " + a.Device + " sent a result without times", Timestamp: time.Now()}
-		}
-		r.Device = a.Device
-		select {
-		case out <- r:
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	changed, err := e.hopeful()
-	for in != nil || len(waiting) > 0 {
-		if err != nil {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-changed:
-			changed, err = e.hopeful()
-		case c, ok := <-in:
-			if !ok {
-				in = nil
-				continue
-			}
-			key := keyOf(c)
-			if a, ok := e.early[key]; ok {
-				delete(e.early, key)
-				if err := give(a, c); err != nil {
-					return err
-				}
-				continue
-			}
-			waiting[key] = c
-			if err := e.ask(ctx, work{Key: key, Values: valuesOf(c)}); err != nil {
-				return err
-			}
-		case a := <-e.answers:
-			c, ok := waiting[a.Key]
-			if !ok {
-				e.keep(a)
-				continue
-			}
-			if a.GivenBack {
-				if err := e.ask(ctx, work{Key: a.Key, Values: valuesOf(c)}); err != nil {
-					return err
-				}
-				continue
-			}
-			if err := give(a, c); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// keep keeps an answer that came before its question, of an evaluator before this one. A second answer is
-// dropped.
-func (e *Evaluator) keep(a answer) {
-	if _, known := e.early[a.Key]; !known && a.Key != "" && !e.answered[a.Key] && a.Times == nil && a.Failed == "" && !a.GivenBack {
-		e.early[a.Key] = a
-	}
-}
-
-// ask puts work into the queue. It tries until the context ends.
-func (e *Evaluator) ask(ctx context.Context, w work) error {
-	w.Protocol = Protocol
-	data, id := encode(w), rand.Text() // the server drops a message that it has got twice
-	if len(data) > maxMessage {
-		return fmt.Errorf("a configuration has %d bytes, more than %d", len(data), maxMessage)
-	}
-	for {
-		_, err := e.connection.js.Publish(ctx, workSubjects+e.search.ID, data, jetstream.WithMsgID(id))
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(shortWait):
-		}
-	}
-}
-
 // Observe implements [tune.Observer].
 func (e *Evaluator) Observe(best tune.Result) {
 	best.Metrics, best.AtFinal, best.Readings = nil, nil, nil                                                             // agents do not need them, and JSON has no NaN
@@ -404,6 +255,9 @@ func (e *Evaluator) Observe(best tune.Result) {
 
 // Close ends the search: agents drop its work. Results that were stored stay for an evaluator with the same id.
 func (e *Evaluator) Close() {
+	if e.reading != nil {
+		e.reading()
+	}
 	if e.end != nil {
 		e.end()
 		e.all.Wait()
@@ -418,13 +272,4 @@ func (e *Evaluator) Close() {
 	_ = c.searches.Delete(ctx, id) // else it expires
 	_ = e.purge(ctx)
 	_ = c.js.DeleteConsumer(ctx, workStream, id)
-}
-
-// purge removes the work of the search from the queue.
-func (e *Evaluator) purge(ctx context.Context) error {
-	s, err := e.connection.js.Stream(ctx, workStream)
-	if err != nil {
-		return err
-	}
-	return s.Purge(ctx, jetstream.WithPurgeSubject(workSubjects+e.search.ID))
 }

@@ -548,46 +548,29 @@ func TestAConfigurationThatKills(t *testing.T) {
 	ackWait = 200 * time.Millisecond
 	s, p := listen(t), newProblem(t, 3)
 	c := connect(t, s)
-	start(t, s, "m", opens(&fake{of: correct, capacity: 1}))
+	begun, free := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	start(t, s, "m", opens(&fake{capacity: 1, of: func(c space.Configuration) tune.Result {
+		once.Do(func() { close(begun) })
+		<-free
+		return correct(c)
+	}}))
 	e := open(t, s, p, Options{Search: "s"})
-	// Agents that take the configuration i = 1 and are never heard of again: they get it before the agent.
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	var bad space.Configuration
-	for i := range 3 {
-		all, err := p.Parameters().Configure(map[string]space.Value{"i": i})
+	go func() {
+		defer close(free)
+		<-begun
+		queue, err := c.js.Consumer(t.Context(), workStream, "s")
 		if err != nil {
-			t.Fatal(err)
+			t.Error(err)
+			return
 		}
-		if i == 1 {
-			bad = all
+		for range maxDeliveries { // each is an agent that takes the next configuration and dies
+			if _, err := queue.Next(jetstream.FetchMaxWait(10 * time.Second)); err != nil {
+				t.Error(err)
+			}
 		}
-	}
-	w := work{Protocol: Protocol, Key: keyOf(bad), Values: valuesOf(bad)}
-	queue, err := c.js.CreateConsumer(ctx, workStream, jetstream.ConsumerConfig{Durable: "dead", FilterSubject: workSubjects + "dead", AckPolicy: jetstream.AckExplicitPolicy, AckWait: ackWait})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.js.Publish(ctx, workSubjects+"dead", encode(w)); err != nil {
-		t.Fatal(err)
-	}
-	for range maxDeliveries { // each is one that dies
-		if m, err := queue.Next(jetstream.FetchMaxWait(10 * time.Second)); err != nil || m == nil {
-			t.Fatal(err)
-		}
-	}
-	m, err := queue.Next(jetstream.FetchMaxWait(10 * time.Second))
-	if err != nil {
-		t.Fatal(err)
-	}
-	session := &session{
-		station: &station{agent: &Agent{searches: map[string]known{}}, connection: c, evaluator: &fake{capacity: 1}, problem: p},
-		search:  search{ID: "s"}, held: map[string]jetstream.Msg{},
-	}
-	if err := session.take(ctx, m); err != nil || len(session.waiting) > 0 {
-		t.Fatalf("%v, waiting %v", err, session.waiting)
-	}
-	outcome, err := tune.Run(ctx, p, e, tune.Options{Finalists: -1})
+	}()
+	outcome, err := tune.Run(t.Context(), p, e, tune.Options{Finalists: -1})
 	if err != nil || len(outcome.Results) != 3 {
 		t.Fatalf("%d results, %v", len(outcome.Results), err)
 	}

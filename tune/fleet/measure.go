@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/space"
@@ -36,7 +37,13 @@ func (s *station) hear(m *nats.Msg) {
 	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	if asked.Key == s.begun || !s.agent.goesOn(asked.Search) {
+	if asked.Key == s.begun {
+		if s.measured.Key == asked.Key { // the server may have lost the answer
+			go s.connection.js.Publish(context.Background(), resultSubjects+asked.Search, encode(s.measured), jetstream.WithMsgID(asked.Search+asked.Key))
+		}
+		return
+	}
+	if !s.agent.goesOn(asked.Search) {
 		return
 	}
 	s.asked[asked.Search] = asked
@@ -78,7 +85,7 @@ func (t *session) measure(ctx context.Context) error {
 	if !is {
 		return nil
 	}
-	a := answer{Key: m.Key}
+	a := answer{Protocol: Protocol, Search: t.ID, Key: m.Key, Device: t.announcement.Name()}
 	var all []space.Configuration
 	for _, v := range m.Configurations {
 		c, err := configuration(t.problem.Parameters(), v)
@@ -95,7 +102,11 @@ func (t *session) measure(ctx context.Context) error {
 	if a.Times = times; err != nil {
 		a.Failed = err.Error()
 	}
-	return t.send(ctx, a)
+	err = t.send(ctx, a)
+	t.mutex.Lock()
+	t.measured = a
+	t.mutex.Unlock()
+	return err
 }
 
 // Cards implements [tune.Cards]. Devices that work for this search come first.
@@ -168,6 +179,8 @@ func (e *Evaluator) RemeasureOn(ctx context.Context, cards []string, configurati
 	times := map[string][][]float64{}
 	again := time.NewTicker(renewal)
 	defer again.Stop()
+	reading := time.NewTicker(ackWait)
+	defer reading.Stop()
 	for {
 		changed := e.changes()
 		willing := e.willing()
@@ -188,6 +201,8 @@ func (e *Evaluator) RemeasureOn(ctx context.Context, cards []string, configurati
 			if err := ask(); err != nil {
 				return nil, err
 			}
+		case <-reading.C:
+			_, _ = e.read(ctx) // the answer may be there; an error is mended by the next time
 		case a := <-e.answers:
 			p, is := waiting[a.Key]
 			if !is {

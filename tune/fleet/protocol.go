@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/ndtune/ndtune/tune"
@@ -36,6 +37,8 @@ const (
 	maxDeliveries = 3                // of a configuration
 	resultsAge    = 24 * time.Hour
 	problemsAge   = 7 * 24 * time.Hour // and of work
+	maxWaiting    = 1 << 14            // agents that wait for work of a search
+	noteTries     = 10                 // until the user hears of it
 	maxRefusals   = 20                 // that a device announces
 	maxMessage    = 512 << 10          // bytes of a message
 	maxProblem    = 16 << 30           // bytes of a problem
@@ -102,7 +105,7 @@ type values = map[string]record.JSONValue
 // work is a configuration to evaluate.
 type work struct {
 	Protocol int    `json:"protocol"`
-	Key      string `json:"key"` // the result has the same
+	Key      string `json:"key"` // of the configuration and this evaluation; the result has the same
 	Values   values `json:"values"`
 }
 
@@ -141,6 +144,15 @@ func configuration(p *space.Parameters, v values) (space.Configuration, error) {
 		plain[name] = value.Value
 	}
 	return p.Configure(plain)
+}
+
+// keySeparator stands in a key between the configuration and the text that tells its evaluations from each other.
+const keySeparator = "."
+
+// aboutOf returns the part of a key that is the same for all evaluations of a configuration.
+func aboutOf(key string) string {
+	about, _, _ := strings.Cut(key, keySeparator)
+	return about
 }
 
 // keyOf returns a short text that is the same for equal configurations.

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -9,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -102,6 +104,21 @@ func (s *Server) address(user string) string {
 	return s.secrets.address(u, user, s.secrets.Search)
 }
 
+// Wait waits until the context ends, and returns nil, or until the server can no longer store anything, as on a full disk.
+// Such a server refuses all messages; a new one with the same folder goes on with those that were stored.
+func (s *Server) Wait(ctx context.Context) error {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for s.server.JetStreamEnabled() {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+	return fmt.Errorf("the server can store nothing more in %s: is the disk full? Make room and start it again with the same --store; agents and searches wait for it", s.server.StoreDir())
+}
+
 // Close ends the server.
 func (s *Server) Close() {
 	s.server.Shutdown()
@@ -123,19 +140,20 @@ func isLoopback(host string) bool {
 	return err == nil && a.IsLoopback()
 }
 
-// checkURL refuses addresses of other machines without encryption and credentials.
-func checkURL(address string, a Access) error {
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" || u.Scheme != "nats" && u.Scheme != "tls" {
-		return fmt.Errorf("the address %q is not of the form nats://HOST:PORT or tls://HOST:PORT", Redacted(address))
-	}
-	switch {
-	case isLoopback(u.Hostname()):
-		return nil
-	case u.Scheme != "tls":
-		return fmt.Errorf("%s is another machine: its address begins with tls://, so that nobody reads or changes what is sent", u.Host)
-	case a.Credentials == "" && u.User == nil:
-		return errors.New("another machine needs credentials: give the file of a NATS user, or the whole address that the server printed")
+// checkURL refuses addresses of other machines without encryption and credentials. Several addresses are separated by
+// commas.
+func checkURL(addresses string, a Access) error {
+	for address := range strings.SplitSeq(addresses, ",") {
+		u, err := url.Parse(address)
+		switch {
+		case err != nil || u.Host == "" || u.Scheme != "nats" && u.Scheme != "tls":
+			return fmt.Errorf("the address %q is not of the form nats://HOST:PORT or tls://HOST:PORT", Redacted(address))
+		case isLoopback(u.Hostname()):
+		case u.Scheme != "tls":
+			return fmt.Errorf("%s is another machine: its address begins with tls://, so that nobody reads or changes what is sent", u.Host)
+		case a.Credentials == "" && u.User == nil:
+			return errors.New("another machine needs credentials: give the file of a NATS user, or the whole address that the server printed")
+		}
 	}
 	return nil
 }

@@ -19,9 +19,15 @@ type session struct {
 	search
 	consumer jetstream.Consumer
 
-	held    map[string]jetstream.Msg // by the keys of their work
-	waiting []space.Configuration    // for the evaluator
-	tasks   chan jetstream.Msg       // of the queue; nil: the end of a batch
+	held    map[string]task       // by the configuration in their keys
+	waiting []space.Configuration // for the evaluator
+	tasks   chan jetstream.Msg    // of the queue; nil: the end of a batch
+}
+
+// A task is work of the queue.
+type task struct {
+	jetstream.Msg
+	key string
 }
 
 // The times for which a session waits for work: if the device has other searches, and if not.
@@ -40,7 +46,7 @@ func (s *station) work(ctx context.Context, next search, others bool) error {
 	if err != nil {
 		return &passing{fmt.Errorf("the queue of the search: %w", err)}
 	}
-	t := &session{station: s, search: next, consumer: consumer, held: map[string]jetstream.Msg{}, tasks: make(chan jetstream.Msg)}
+	t := &session{station: s, search: next, consumer: consumer, held: map[string]task{}, tasks: make(chan jetstream.Msg)}
 	defer t.giveBackAll()
 	wait := longWait
 	if others {
@@ -154,7 +160,9 @@ func (t *session) fetch(ctx context.Context, wait time.Duration, room <-chan int
 				select {
 				case t.tasks <- m:
 				case <-ctx.Done():
-					t.giveBack(m)
+					late, cancel := context.WithTimeout(context.Background(), renewal)
+					t.giveBack(late, m)
+					cancel()
 				}
 			}
 			err = batch.Error()
@@ -180,7 +188,7 @@ func (t *session) take(ctx context.Context, m jetstream.Msg) error {
 	if err == nil {
 		c, err = configuration(t.problem.Parameters(), w.Values)
 	}
-	if err == nil && keyOf(c) != w.Key {
+	if err == nil && keyOf(c) != aboutOf(w.Key) {
 		err = errors.New("the key is another one")
 	}
 	if err != nil {
@@ -188,12 +196,13 @@ func (t *session) take(ctx context.Context, m jetstream.Msg) error {
 		_ = m.TermWithReason("ndtune cannot read it: " + err.Error())
 		return nil
 	}
-	_, twice := t.held[w.Key]
+	about := aboutOf(w.Key)
+	_, twice := t.held[about]
 	if !twice && t.isAsked() { // it waits until that is measured, or goes to another
-		t.giveBack(m)
+		t.giveBack(ctx, m)
 		return nil
 	}
-	t.held[w.Key] = m // it has the later time
+	t.held[about] = task{m, w.Key} // it has the later time
 	if twice {
 		return nil
 	}
@@ -217,6 +226,11 @@ func (t *session) answer(ctx context.Context, r tune.Result) error {
 // send stores an answer, then acknowledges its work: an agent that dies between the two lets it be done twice,
 // never lost. It tries until the context ends.
 func (t *session) send(ctx context.Context, a answer) error {
+	about := aboutOf(a.Key)
+	m, held := t.held[about]
+	if held {
+		a.Key = m.key
+	}
 	a.Protocol, a.Search, a.Device = Protocol, t.ID, t.announcement.Name()
 	data := encode(a)
 	for {
@@ -230,8 +244,8 @@ func (t *session) send(ctx context.Context, a answer) error {
 		case <-time.After(shortWait):
 		}
 	}
-	if m := t.held[a.Key]; m != nil {
-		delete(t.held, a.Key)
+	if held {
+		delete(t.held, about)
 		_ = m.Ack() // if it is lost, the work is done twice, and the coordinator drops one result
 	}
 	return nil
@@ -239,23 +253,24 @@ func (t *session) send(ctx context.Context, a answer) error {
 
 // giveBackAll returns what was not answered to the queue.
 func (t *session) giveBackAll() {
+	ctx, cancel := context.WithTimeout(context.Background(), renewal)
+	defer cancel()
 	for _, m := range t.held {
-		t.giveBack(m)
+		t.giveBack(ctx, m.Msg)
 	}
 }
 
 // giveBack returns work to the coordinator, which puts it into the queue again as new work: it counts as no loss of an
-// agent. The work of a search that has ended is dropped.
-func (t *session) giveBack(m jetstream.Msg) {
+// agent. If the search is out of sight, its work stays in the queue: the search may have ended, but its announcement may
+// also have been lost on the way.
+func (t *session) giveBack(ctx context.Context, m jetstream.Msg) {
 	w, err := decode[work](m.Data())
 	if err == nil && t.agent.goesOn(t.ID) {
-		ctx, cancel := context.WithTimeout(context.Background(), renewal)
-		defer cancel()
 		back := answer{Protocol: Protocol, Search: t.ID, Key: w.Key, Device: t.announcement.Name(), GivenBack: true}
-		if _, err := t.connection.js.Publish(ctx, resultSubjects+t.ID, encode(back)); err != nil {
-			_ = m.Nak()
+		if _, err := t.connection.js.Publish(ctx, resultSubjects+t.ID, encode(back)); err == nil {
+			_ = m.Ack()
 			return
 		}
 	}
-	_ = m.Ack()
+	_ = m.Nak()
 }

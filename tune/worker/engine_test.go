@@ -9,13 +9,14 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/fleet"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
 // BenchmarkEngineCost is what a configuration costs beyond its build and its launches, in
-// process and in one worker: the search, the messages, the variant, buffers, arguments, the
+// process, in one worker, and in one worker of an agent of a fleet on this machine: the search, the messages, the variant, buffers, arguments, the
 // comparison, statistics and the run log. The kernel writes one element, and the driver's
 // cache holds every variant.
 func BenchmarkEngineCost(b *testing.B) {
@@ -34,25 +35,61 @@ func BenchmarkEngineCost(b *testing.B) {
 		Metrics:      []problem.Metric{{Name: "GB/s", Expression: "4 * n / time / 1e6"}},
 		Verify:       &problem.Verification{Expected: map[string]any{"y": []int32{1}}},
 	}
-	problem, err := problem.New(d)
+	whole, err := problem.New(d)
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Run("in-process", func(b *testing.B) {
-		e, err := device.Open(testDevice(b).Device, problem, device.Options{})
+		e, err := device.Open(testDevice(b).Device, whole, device.Options{})
 		if err != nil {
 			b.Fatal(err)
 		}
 		defer e.Close()
-		benchEngineCost(b, problem, e)
+		benchEngineCost(b, whole, e)
 	})
 	b.Run("worker", func(b *testing.B) {
-		pool, err := Open(context.Background(), []device.Listed{testDevice(b)}, problem, Options{Single: true})
+		pool, err := Open(context.Background(), []device.Listed{testDevice(b)}, whole, Options{Single: true})
 		if err != nil {
 			b.Fatal(err)
 		}
 		defer pool.Close()
-		benchEngineCost(b, problem, pool)
+		benchEngineCost(b, whole, pool)
+	})
+	b.Run("fleet", func(b *testing.B) {
+		server, err := fleet.Listen("127.0.0.1:0", b.TempDir())
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer server.Close()
+		connect := func() *fleet.Connection {
+			c, err := fleet.Connect(context.Background(), server.URL(), "benchmark", fleet.Access{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			return c
+		}
+		here, there := connect(), connect()
+		defer here.Close()
+		defer there.Close()
+		ctx, end := context.WithCancel(context.Background())
+		ended := make(chan error, 1)
+		defer func() {
+			end()
+			if err := <-ended; err != nil {
+				b.Error(err)
+			}
+		}()
+		d := testDevice(b)
+		agent := &fleet.Agent{Devices: []fleet.Device{{Selector: d.Selector(), Identity: *d.Identity, Open: func(ctx context.Context, p *problem.Problem, _ fleet.Settings) (fleet.Opened, error) {
+			return Open(ctx, []device.Listed{d}, p, Options{Single: true})
+		}}}}
+		go func() { ended <- agent.Run(ctx, there) }()
+		e, err := fleet.Open(ctx, here, whole, *d.Identity, fleet.Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer e.Close()
+		benchEngineCost(b, whole, e)
 	})
 }
 

@@ -1,0 +1,261 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"text/tabwriter"
+	"time"
+
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/fleet"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// defaultRecorded is a recorded space of 4362 configurations.
+const defaultRecorded = "tune/record/testdata/convolution_A100.json.gz"
+
+const (
+	scaleTotal   = 100_000 // configurations, at least
+	agentsInOne  = 125     // process
+	scaleMachine = "recorded"
+)
+
+// recordedDevice is the device of a recorded space.
+var recordedDevice = hardware.Device{Name: "recorded", Vendor: "V", Platform: "P", Driver: "1", Type: "gpu", Version: "OpenCL 3.0", ComputeUnits: 1}
+
+// scale measures a fleet of agents with recorded spaces, whose evaluations take no time.
+func (p *proof) scale(ctx context.Context, path string) error {
+	if path == "" {
+		path = defaultRecorded
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "agents\tconfigurations\ts\tper second\tsearch MiB\tserver MiB\tagents MiB\tsearch CPU s\tserver CPU s\tagents CPU s\t")
+	for _, n := range []int{1, 10, 100, 1000} {
+		if len(p.only) > 0 && !slices.Contains(p.only, strconv.Itoa(n)) {
+			continue
+		}
+		if err := p.scaleTo(ctx, path, n, w); err != nil {
+			return err
+		}
+		w.Flush()
+	}
+	return nil
+}
+
+func (p *proof) scaleTo(ctx context.Context, path string, n int, w *tabwriter.Writer) error {
+	t, err := p.newTrial(fmt.Sprintf("scale-%d", n), separate, 0, "")
+	if err != nil {
+		return err
+	}
+	defer t.close(true)
+	if err := t.serve(); err != nil {
+		return err
+	}
+	me, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	for left := n; left > 0; left -= agentsInOne {
+		a, err := launch(t.folder, fmt.Sprintf("agents%d", left), me, nil, "host-agents", t.url(nil), path, strconv.Itoa(min(left, agentsInOne)))
+		if err != nil {
+			return err
+		}
+		t.agents = append(t.agents, a)
+	}
+	c, err := fleet.Connect(ctx, t.url(nil), "scale", fleet.Access{})
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	for {
+		all, err := c.Devices(ctx)
+		if err == nil && len(all) >= n {
+			break
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+	var out bytes.Buffer
+	search := exec.CommandContext(ctx, me, "host-search", t.url(nil), path)
+	search.Stdout, search.Stderr = &out, os.Stderr
+	if err := search.Run(); err != nil {
+		return err
+	}
+	var o scaleOutcome
+	if err := json.Unmarshal(out.Bytes(), &o); err != nil {
+		return err
+	}
+	server := use(t.servers[0].command.Process.Pid)
+	var agents usage
+	for _, a := range t.agents {
+		u := use(a.command.Process.Pid)
+		agents.memory += u.memory
+		agents.seconds += u.seconds
+	}
+	fmt.Fprintf(w, "%d\t%d\t%.1f\t%.0f\t%.0f\t%.0f\t%.0f\t%.1f\t%.1f\t%.1f\t\n", n, o.Configurations, o.Seconds, float64(o.Configurations)/o.Seconds,
+		o.Memory, server.memory, agents.memory, o.CPU, server.seconds, agents.seconds)
+	return nil
+}
+
+// usage is the largest resident memory of a process in MiB, and its CPU time.
+type usage struct{ memory, seconds float64 }
+
+func use(process int) (u usage) {
+	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", process))
+	for line := range strings.Lines(string(status)) {
+		var kib float64
+		if _, err := fmt.Sscanf(line, "VmHWM: %f kB", &kib); err == nil {
+			u.memory = kib / 1024
+		}
+	}
+	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", process))
+	if _, fields, ok := strings.Cut(string(stat), ") "); ok {
+		if f := strings.Fields(fields); len(f) > 12 {
+			for _, ticks := range f[11:13] { // hundredths of seconds in user mode and in the kernel
+				n, _ := strconv.ParseFloat(ticks, 64)
+				u.seconds += n / 100
+			}
+		}
+	}
+	return u
+}
+
+// A recorded evaluator has the results of a recorded space.
+type recorded struct{ results map[string]tune.Result }
+
+func (r *recorded) Device() hardware.Device { return recordedDevice }
+func (r *recorded) Capacity() int           { return 2 }
+func (r *recorded) Close()                  {}
+
+func (r *recorded) Evaluate(ctx context.Context, in <-chan space.Configuration, out chan<- tune.Result) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case c, ok := <-in:
+			if !ok {
+				return nil
+			}
+			result := r.results[c.Key()]
+			result.Configuration = c
+			select {
+			case out <- result:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+	}
+}
+
+func (r *recorded) Remeasure(_ context.Context, all []space.Configuration, _ int) (times [][]float64, err error) {
+	for _, c := range all {
+		times = append(times, r.results[c.Key()].Times)
+	}
+	return times, nil
+}
+
+func readRecorded(path string) (*record.Record, *recorded, error) {
+	r, err := record.Read(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	e := &recorded{map[string]tune.Result{}}
+	for _, result := range r.Results {
+		e.results[result.Configuration.Key()] = result
+	}
+	return r, e, nil
+}
+
+// hostAgents runs agents until it is interrupted.
+func hostAgents(ctx context.Context, url, path string, n int) error {
+	_, e, err := readRecorded(path)
+	if err != nil {
+		return err
+	}
+	var all sync.WaitGroup
+	for i := range n {
+		c, err := fleet.Connect(ctx, url, "agent", fleet.Access{})
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		a := &fleet.Agent{Machine: scaleMachine, Tool: "proof", Devices: []fleet.Device{{
+			Selector: fmt.Sprintf("%d:%d", os.Getpid(), i), Identity: recordedDevice,
+			Open: func(context.Context, *problem.Problem, fleet.Settings) (fleet.Opened, error) { return e, nil },
+		}}}
+		all.Go(func() { _ = a.Run(ctx, c) })
+	}
+	all.Wait()
+	return nil
+}
+
+type scaleOutcome struct {
+	Configurations       int
+	Seconds, Memory, CPU float64
+}
+
+// hostSearch searches the recorded space again and again, and prints the outcome.
+func hostSearch(ctx context.Context, url, path string) error {
+	r, _, err := readRecorded(path)
+	if err != nil {
+		return err
+	}
+	p, err := problem.New(problem.Definition{Kernel: problem.Kernel{Name: r.Header.Kernel, Source: " "}, ProblemSize: []problem.Expr{"1"}, Parameters: r.Header.Parameters})
+	if err != nil {
+		return err
+	}
+	s, err := r.Space(ctx)
+	if err != nil {
+		return err
+	}
+	c, err := fleet.Connect(ctx, url, "search", fleet.Access{})
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	e, err := fleet.Open(ctx, c, p, recordedDevice, fleet.Options{Note: func(text string) { fmt.Fprintln(os.Stderr, text) }})
+	if err != nil {
+		return err
+	}
+	defer e.Close()
+	var o scaleOutcome
+	began := time.Now()
+	for o.Configurations < scaleTotal {
+		outcome, err := tune.Run(ctx, p, e, tune.Options{Space: s, Finalists: -1})
+		if err != nil {
+			return err
+		}
+		seen := map[string]bool{}
+		for _, result := range outcome.Results {
+			seen[result.Configuration.Key()] = true
+		}
+		if len(seen) != s.Len() || len(outcome.Results) != s.Len() {
+			return fmt.Errorf("%d results of %d configurations; want %d (%s)", len(outcome.Results), len(seen), s.Len(), outcome.Stop)
+		}
+		o.Configurations += s.Len()
+	}
+	o.Seconds = time.Since(began).Seconds()
+	u := use(os.Getpid())
+	o.Memory, o.CPU = u.memory, u.seconds
+	return json.NewEncoder(os.Stdout).Encode(o)
+}

@@ -1,0 +1,180 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+func configured(t *testing.T, p *problem.Problem, i int) space.Configuration {
+	t.Helper()
+	c, err := p.Parameters().Configure(map[string]space.Value{"i": i})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestAnotherEvaluation: a search may evaluate a configuration again, as it does if its environment is in doubt, and one
+// that goes on may evaluate a failure again. Neither gets the result of before.
+func TestAnotherEvaluation(t *testing.T) {
+	s, p := listen(t), newProblem(t, 2)
+	var evaluated atomic.Int64
+	start(t, s, "m", opens(&fake{capacity: 1, of: func(c space.Configuration) tune.Result {
+		if evaluated.Add(1) <= 2 {
+			return tune.Result{Status: tune.Runtime, Reason: "no space left on device"}
+		}
+		return correct(c)
+	}}))
+	e := open(t, s, p, Options{Search: "s"})
+	for range 2 {
+		if r, err := tune.EvaluateOne(t.Context(), e, configured(t, p, 0)); err != nil || r.Status != tune.Runtime {
+			t.Fatalf("%+v, %v", r, err)
+		}
+	}
+	e.Close()
+	e = open(t, s, p, Options{Search: "s"})
+	if r, err := tune.EvaluateOne(t.Context(), e, configured(t, p, 0)); err != nil || r.Status != tune.Correct {
+		t.Fatalf("%+v, %v", r, err)
+	}
+}
+
+// TestAServerThatForgets: a server that comes back with an empty store gets the queue of a search again.
+func TestAServerThatForgets(t *testing.T) {
+	usual := ackWait
+	t.Cleanup(func() { ackWait = usual }) // after the agents have ended
+	ackWait = 500 * time.Millisecond
+	s, p := listen(t), newProblem(t, 40)
+	var again *Server
+	t.Cleanup(func() { again.Close() }) // after the search has ended
+	start(t, s, "m", opens(&fake{of: correct, capacity: 2}))
+	e := open(t, s, p, Options{Search: "s"})
+	outcome, err := tune.Run(t.Context(), p, e, tune.Options{Finalists: -1, OnResult: func(r tune.Result, _ bool) {
+		if r.Configuration.Int("i") != 20 {
+			return
+		}
+		address := strings.TrimPrefix(s.URL(), "nats://")
+		s.Close()
+		var err error
+		if again, err = Listen(address, t.TempDir()); err != nil {
+			t.Error(err)
+		}
+	}})
+	if err != nil || len(outcome.Results) != 40 {
+		t.Fatalf("%d results, %v", len(outcome.Results), err)
+	}
+}
+
+// TestAServerThatCannotStore: it says so instead of refusing all messages in silence.
+func TestAServerThatCannotStore(t *testing.T) {
+	s := listen(t)
+	if err := s.server.DisableJetStream(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Wait(t.Context()); err == nil || !strings.Contains(err.Error(), "is the disk full?") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestASearchOutOfSight: an agent that does not hear of a search for some time, as if its connection was cut, loses none of
+// its work.
+func TestASearchOutOfSight(t *testing.T) {
+	s, p := listen(t), newProblem(t, 1)
+	held := make(chan struct{})
+	var opened atomic.Int64
+	start(t, s, "m", func(context.Context, *problem.Problem, Settings) (Opened, error) {
+		if opened.Add(1) == 1 {
+			return &holder{fake{capacity: 1}, held}, nil
+		}
+		return &fake{of: correct, capacity: 1}, nil
+	})
+	c := connect(t, s)
+	e := open(t, s, p, Options{Search: "s"})
+	go func() {
+		<-held
+		if err := c.searches.Delete(t.Context(), "s"); err != nil {
+			t.Error(err)
+		}
+	}()
+	if r, err := tune.EvaluateOne(t.Context(), e, configured(t, p, 0)); err != nil || r.Status != tune.Correct {
+		t.Fatalf("%+v, %v", r, err)
+	}
+}
+
+// TestACluster: each of three servers keeps all streams. With one of them gone, a search begins and ends.
+func TestACluster(t *testing.T) {
+	var routes []*url.URL
+	var ports []int
+	for range 3 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.Close() // the servers must know of each other before they start
+		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
+		routes = append(routes, &url.URL{Scheme: "nats", Host: l.Addr().String()})
+	}
+	var all []*server.Server
+	var urls []string
+	for i := range 3 {
+		s, err := server.NewServer(&server.Options{
+			ServerName: fmt.Sprint("s", i), Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true, StoreDir: t.TempDir(), NoLog: true, NoSigs: true,
+			Cluster: server.ClusterOpts{Name: "c", Host: "127.0.0.1", Port: ports[i]}, Routes: routes,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Start()
+		t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+		all = append(all, s)
+	}
+	for _, s := range all {
+		if !s.ReadyForConnections(startLimit) {
+			t.Fatal("no server")
+		}
+		urls = append(urls, s.ClientURL())
+	}
+	connected := func() *Connection {
+		c, err := Connect(t.Context(), strings.Join(urls, ","), "test", Access{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(c.Close)
+		return c
+	}
+	c := connected()
+	for _, name := range []string{workStream, resultStream, "KV_" + agentsBucket, "KV_" + searchesBucket, "OBJ_" + problemsBucket} {
+		s, err := c.js.Stream(t.Context(), name)
+		if err != nil || s.CachedInfo().Config.Replicas != 3 {
+			t.Errorf("%s: %+v, %v", name, s, err)
+		}
+	}
+	all[2].Shutdown()
+	ctx, cancel := context.WithCancel(t.Context())
+	a := &Agent{Machine: "m", Devices: []Device{{Selector: "0:0", Identity: gpu, Open: opens(&fake{of: correct, capacity: 2})}}}
+	done := make(chan error, 1)
+	of := connected()
+	go func() { done <- a.Run(ctx, of) }()
+	defer func() { cancel(); <-done }()
+	p := newProblem(t, 20)
+	e, err := Open(t.Context(), connected(), p, gpu, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	outcome, err := tune.Run(t.Context(), p, e, tune.Options{})
+	if err != nil || len(outcome.Results) != 20 {
+		t.Fatalf("%d results, %v", len(outcome.Results), err)
+	}
+}

@@ -1,0 +1,262 @@
+package fleet
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// store stores the problem, if the server does not have it.
+func (e *Evaluator) store(ctx context.Context) error {
+	c := e.connection
+	c.storing.Lock()
+	defer c.storing.Unlock()
+	_, err := c.problems.GetInfo(ctx, e.search.Object)
+	switch {
+	case err == nil:
+		return nil
+	case !errors.Is(err, jetstream.ErrObjectNotFound):
+		return fmt.Errorf("look for the problem: %w", err)
+	}
+	data, err := e.problem.Encode()
+	if err != nil {
+		return err
+	}
+	if len(data) > maxProblem {
+		return fmt.Errorf("the problem has %d bytes, more than %d", len(data), int64(maxProblem))
+	}
+	if _, err := c.problems.Put(ctx, jetstream.ObjectMeta{Name: e.search.Object}, bytes.NewReader(data)); err != nil {
+		return fmt.Errorf("store the problem: %w", err)
+	}
+	return nil
+}
+
+// makeQueue makes the queue of the search, if it is not there.
+func (e *Evaluator) makeQueue(ctx context.Context) error {
+	id := e.search.ID
+	_, err := e.connection.js.CreateOrUpdateConsumer(ctx, workStream, jetstream.ConsumerConfig{
+		Durable: id, FilterSubject: workSubjects + id, AckPolicy: jetstream.AckExplicitPolicy, AckWait: ackWait, MaxAckPending: -1, MaxWaiting: maxWaiting,
+	})
+	if err != nil {
+		return fmt.Errorf("make the queue of the search: %w", err)
+	}
+	return nil
+}
+
+// read begins to read the results of the search from the first one. It returns the number of those that are there.
+func (e *Evaluator) read(ctx context.Context) (earlier uint64, err error) {
+	if e.reading != nil {
+		e.reading()
+		e.reading = nil
+	}
+	results, err := e.connection.js.OrderedConsumer(ctx, resultStream, jetstream.OrderedConsumerConfig{FilterSubjects: []string{resultSubjects + e.search.ID}})
+	if err != nil {
+		return 0, fmt.Errorf("read the results: %w", err)
+	}
+	within, end := context.WithCancel(context.WithoutCancel(ctx))
+	earlier = results.CachedInfo().NumPending
+	reading, err := results.Consume(func(m jetstream.Msg) {
+		a, err := decode[answer](m.Data())
+		if err != nil || a.Search != e.search.ID { // a copy of another search's
+			e.connection.dropped.Add(1)
+			a = answer{} // that no configuration waits for
+		}
+		select {
+		case e.answers <- a:
+		case <-within.Done():
+		}
+	})
+	if err != nil {
+		end()
+		return 0, fmt.Errorf("read the results: %w", err)
+	}
+	e.reading = func() {
+		end()
+		go reading.Stop() // waits for a server that is away
+	}
+	return earlier, nil
+}
+
+// A question is a configuration that waits for its result.
+type question struct {
+	key string // of its work
+	space.Configuration
+}
+
+// Evaluate implements [tune.Evaluator]. After the context has ended, the agents stop; results that they have sent by
+// then are kept for an evaluator with the same id.
+func (e *Evaluator) Evaluate(ctx context.Context, in <-chan space.Configuration, out chan<- tune.Result) error {
+	waiting := map[string]question{}
+	give := func(about string, a answer, c space.Configuration) error {
+		delete(e.asked, waiting[about].key)
+		delete(waiting, about)
+		delete(e.early, about)
+		e.answered[about] = true
+		e.mutex.Lock()
+		e.counted++
+		e.mutex.Unlock()
+		r := a.Result
+		r.Configuration = c
+		if r.Status == tune.Correct && len(r.Times) == 0 || r.Status == "" {
+			r = tune.Result{Configuration: c, Status: tune.Runtime, Reason: "the agent " + a.Device + " sent a result without times", Timestamp: time.Now()}
+		}
+		r.Device = a.Device
+		select {
+		case out <- r:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	// A configuration is evaluated again if its failure is in doubt, or if an agent gives it back. The key tells the
+	// evaluations from each other.
+	put := func(about string, c space.Configuration) error {
+		delete(e.asked, waiting[about].key)
+		waiting[about] = question{about + keySeparator + rand.Text(), c}
+		return e.ask(ctx, work{Key: waiting[about].key, Values: valuesOf(c)})
+	}
+	defer clear(e.asked)
+	audit := time.NewTicker(ackWait / 2)
+	defer audit.Stop()
+	changed, err := e.hopeful()
+	for in != nil || len(waiting) > 0 {
+		if err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-changed:
+			changed, err = e.hopeful()
+		case <-audit.C:
+			err = e.audit(ctx)
+		case c, ok := <-in:
+			if !ok {
+				in = nil
+				continue
+			}
+			about := keyOf(c)
+			if a, ok := e.early[about]; ok {
+				if err := give(about, a, c); err != nil {
+					return err
+				}
+				continue
+			}
+			if err := put(about, c); err != nil {
+				return err
+			}
+		case a := <-e.answers:
+			about := aboutOf(a.Key)
+			q, ok := waiting[about]
+			if !ok || a.Key != q.key && !e.usable(a) {
+				e.keep(a)
+				continue
+			}
+			e.silent = 0
+			if a.GivenBack {
+				if err := put(about, q.Configuration); err != nil {
+					return err
+				}
+				continue
+			}
+			if err := give(about, a, q.Configuration); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// usable reports whether an answer to an evaluator before this one is the result of its configuration. A failure is not:
+// a search that goes on evaluates it again, as it may have been the environment's.
+func (e *Evaluator) usable(a answer) bool {
+	return a.Key != "" && !a.GivenBack && a.Times == nil && a.Failed == "" && a.Result.Status == tune.Correct && !e.answered[aboutOf(a.Key)]
+}
+
+// keep keeps an answer that came before its question, of an evaluator before this one. A second answer is
+// dropped.
+func (e *Evaluator) keep(a answer) {
+	about := aboutOf(a.Key)
+	if _, known := e.early[about]; !known && e.usable(a) {
+		e.early[about] = a
+	}
+}
+
+// ask puts work into the queue. It tries until the context ends.
+func (e *Evaluator) ask(ctx context.Context, w work) error {
+	w.Protocol = Protocol
+	data := encode(w)
+	if len(data) > maxMessage {
+		return fmt.Errorf("a configuration has %d bytes, more than %d", len(data), maxMessage)
+	}
+	e.asked[w.Key] = w
+	e.silent = 0
+	id := rand.Text() // the same for each try, so that the server keeps one
+	for tries := 1; ; tries++ {
+		_, err := e.connection.js.Publish(ctx, workSubjects+e.search.ID, data, jetstream.WithMsgID(id))
+		if err == nil {
+			return nil
+		}
+		if tries == noteTries {
+			e.note(fmt.Sprintf("The server does not take work (%v). The search tries again until it does.", err))
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(shortWait):
+		}
+	}
+}
+
+// audit looks for work that the server has lost, while no answer comes: a server that was started with an empty store
+// has lost all of it, and one that crashed may have lost the last. Such work is asked again; if it was not lost,
+// the second answer is dropped.
+func (e *Evaluator) audit(ctx context.Context) error {
+	if e.silent++; len(e.asked) == 0 || e.silent < 2 {
+		return nil
+	}
+	queue, err := e.connection.js.Consumer(ctx, workStream, e.search.ID)
+	gone := errors.Is(err, jetstream.ErrConsumerNotFound) || errors.Is(err, jetstream.ErrStreamNotFound)
+	switch {
+	case gone:
+		if e.store(ctx) != nil || e.makeQueue(ctx) != nil {
+			return ctx.Err() // the next audit tries again
+		}
+	case err != nil:
+		return ctx.Err()
+	default:
+		if i := queue.CachedInfo(); i.NumPending > 0 || i.NumAckPending > 0 {
+			return nil // agents have it, or will
+		}
+	}
+	if _, err := e.read(ctx); err != nil {
+		return ctx.Err()
+	}
+	if !gone && e.silent < 3 {
+		return nil // the answers may be there
+	}
+	e.note(fmt.Sprintf("The server has lost work. The search asks again for %d.", len(e.asked)))
+	for _, w := range e.asked {
+		if err := e.ask(ctx, w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// purge removes the work of the search from the queue.
+func (e *Evaluator) purge(ctx context.Context) error {
+	s, err := e.connection.js.Stream(ctx, workStream)
+	if err != nil {
+		return err
+	}
+	return s.Purge(ctx, jetstream.WithPurgeSubject(workSubjects+e.search.ID))
+}
