@@ -195,7 +195,7 @@ func passes(err error) bool {
 	if errors.As(err, &api) {
 		return api.ErrorCode == codeUnavailable || api.ErrorCode == codeNoPeers
 	}
-	for _, passing := range []error{nats.ErrTimeout, context.DeadlineExceeded, jetstream.ErrBucketNotFound, jetstream.ErrStreamNotFound} {
+	for _, passing := range []error{nats.ErrTimeout, context.DeadlineExceeded, nats.ErrNoResponders, jetstream.ErrNoStreamResponse, jetstream.ErrBucketNotFound, jetstream.ErrStreamNotFound} {
 		if errors.Is(err, passing) {
 			return true
 		}

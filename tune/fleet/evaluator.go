@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -85,7 +86,11 @@ func Open(ctx context.Context, c *Connection, p *problem.Problem, d hardware.Dev
 	if e.note == nil {
 		e.note = func(string) {}
 	}
-	if err := e.begin(ctx); err != nil {
+	err := e.begin(ctx)
+	for until := time.Now().Add(prepareLimit); err != nil && ctx.Err() == nil && (passes(err) || errors.Is(err, jetstream.ErrJetStreamNotEnabled)) && time.Now().Before(until); err = e.begin(ctx) {
+		time.Sleep(shortWait)
+	}
+	if err != nil {
 		e.Close()
 		return nil, err
 	}
