@@ -39,11 +39,12 @@ type Evaluator struct {
 	end        context.CancelFunc
 	all        sync.WaitGroup
 
-	device  hardware.Device
-	mutex   sync.Mutex
-	devices map[string]present // by agent
-	counted int
-	changed chan struct{} // closed when devices change
+	device   hardware.Device
+	mutex    sync.Mutex
+	devices  map[string]present // by agent
+	capacity int                // of all devices
+	counted  int
+	changed  chan struct{} // closed when a device comes, goes, refuses the search, or begins or ends to work for it
 
 	problem  *problem.Problem
 	reading  func() // ends the reading of results
@@ -171,10 +172,19 @@ func (e *Evaluator) set(agent string, a *Announcement) {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
 	before := len(e.devices)
+	known, had := e.devices[agent]
+	e.capacity -= known.Capacity
 	if a == nil {
 		delete(e.devices, agent)
 	} else {
 		e.devices[agent] = present{*a, time.Now()}
+		e.capacity += a.Capacity
+	}
+	if had && a != nil && known.Search == a.Search && slices.Equal(known.Refused, a.Refused) {
+		return // as most announcements
+	}
+	if !had && a == nil {
+		return
 	}
 	switch after := len(e.devices); {
 	case after == 0 && before > 0:
@@ -238,11 +248,9 @@ func (e *Evaluator) Device() hardware.Device { return e.device }
 
 // Capacity implements [tune.Evaluator]: the sum of the devices', and half as many more that wait in the queue.
 func (e *Evaluator) Capacity() int {
-	n := 0
-	for _, p := range e.present() {
-		n += p.Capacity
-	}
-	return max(1, n+(n+1)/2)
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	return max(1, e.capacity+(e.capacity+1)/2)
 }
 
 // Evaluated returns the number of configurations that have a result.
