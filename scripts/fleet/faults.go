@@ -157,8 +157,10 @@ func fillDisk(t *trial) error {
 	if err != nil {
 		return err
 	}
-	for err = nil; err == nil; {
-		_, err = f.Write(make([]byte, 4096))
+	for size := 1 << 20; size > 0; { // ever smaller pieces, until there is no room for a byte
+		if _, err := f.Write(make([]byte, size)); err != nil {
+			size /= 2
+		}
 	}
 	f.Close()
 	t.pause(time.Second, 6*time.Second)
@@ -189,13 +191,13 @@ func otherVersion(t *trial) error {
 	return nil
 }
 
-// inSmallDisk moves the store of the server to a disk of some megabytes.
+// inSmallDisk moves the store of the server to a disk of 120 MiB.
 func (t *trial) inSmallDisk() error {
 	store := filepath.Join(t.folder, "store")
 	if err := os.MkdirAll(store, 0o755); err != nil {
 		return err
 	}
-	disk, err := launch(t.folder, "disk", "unshare", nil, "-rm", "sh", "-c", `mount -t tmpfs -o size=16m none "$1" && echo ready && exec sleep 3600`, "sh", store)
+	disk, err := launch(t.folder, "disk", "unshare", nil, "-rm", "sh", "-c", `mount -t tmpfs -o size=120m none "$1" && echo ready && exec sleep 3600`, "sh", store)
 	if err != nil {
 		return err
 	}

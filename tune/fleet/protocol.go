@@ -44,7 +44,7 @@ const (
 	maxProblem    = 16 << 30           // bytes of a problem
 	maxWork       = 1 << 20            // messages of all queues; no more are taken then
 	maxResults    = 1 << 22            // of all searches; the oldest are dropped
-	maxBucket     = 1 << 30            // bytes of all announcements of agents, and of searches
+	maxBucket     = 32 << 20           // bytes of all announcements of agents, and of searches; the server reserves them on its disk
 )
 
 // ackWait is the time until work that no agent renews goes to another. Tests shorten it.
