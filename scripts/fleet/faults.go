@@ -191,13 +191,13 @@ func otherVersion(t *trial) error {
 	return nil
 }
 
-// inSmallDisk moves the store of the server to a disk of 120 MiB.
+// inSmallDisk moves the store of the server to a disk of 160 MiB.
 func (t *trial) inSmallDisk() error {
 	store := filepath.Join(t.folder, "store")
 	if err := os.MkdirAll(store, 0o755); err != nil {
 		return err
 	}
-	disk, err := launch(t.folder, "disk", "unshare", nil, "-rm", "sh", "-c", `mount -t tmpfs -o size=120m none "$1" && echo ready && exec sleep 3600`, "sh", store)
+	disk, err := launch(t.folder, "disk", "unshare", nil, "-rm", "sh", "-c", `mount -t tmpfs -o size=160m none "$1" && echo ready && exec sleep 3600`, "sh", store)
 	if err != nil {
 		return err
 	}
