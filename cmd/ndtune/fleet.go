@@ -172,10 +172,11 @@ func newAgent(c *cli.Context, devices []device.Listed) *fleet.Agent {
 	note := func(text string) { fmt.Fprintln(c.App.ErrWriter, text) }
 	a := &fleet.Agent{Machine: c.String("name"), Tool: "ndtune " + versionText(), AllowCommands: c.Bool("allow-commands"), Note: note}
 	for _, l := range devices {
-		a.Devices = append(a.Devices, fleet.Device{Selector: l.Selector(), Identity: *l.Identity, Open: func(ctx context.Context, p *problem.Problem, s fleet.Settings) (fleet.Opened, error) {
+		reserve := worker.NewReserve(verboseOutput(c)) // warm processes for the next search
+		a.Devices = append(a.Devices, fleet.Device{Selector: l.Selector(), Identity: *l.Identity, Close: reserve.Close, Open: func(ctx context.Context, p *problem.Problem, s fleet.Settings) (fleet.Opened, error) {
 			return worker.Open(ctx, []device.Listed{l}, p, worker.Options{
 				Workers: c.Int("workers"), Peaks: s.Peaks, Iterations: s.Iterations, EarlyStop: s.EarlyStop,
-				BuildTimeout: s.BuildTimeout, KernelTimeout: s.KernelTimeout, Output: verboseOutput(c), Note: note,
+				BuildTimeout: s.BuildTimeout, KernelTimeout: s.KernelTimeout, Reserve: reserve, Note: note,
 			})
 		}})
 		say(c, "offered: %s, %s", l.Selector(), strings.TrimSpace(l.Name))

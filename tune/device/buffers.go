@@ -27,14 +27,6 @@ type session struct {
 	verifier verifier
 }
 
-func newSession(d *cl.Device, p *problem.Problem, timer string) (*session, error) {
-	l, err := NewLauncher(d, timer)
-	if err != nil {
-		return nil, err
-	}
-	return l.session(p), nil
-}
-
 // session is a session of a problem on a launcher.
 func (l *Launcher) session(p *problem.Problem) *session {
 	infos := p.Arguments()
@@ -55,11 +47,14 @@ func (s *session) releaseBuffers() {
 	}
 }
 
-func (s *session) release() {
+func (s *session) release() { s.detach().Release() }
+
+// detach releases everything but the launcher.
+func (s *session) detach() *Launcher {
 	s.releaseBuffers()
 	s.verifier.release()
 	s.evictor.release()
-	s.Release()
+	return s.Launcher
 }
 
 // alive checks that the queue still works.

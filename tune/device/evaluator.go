@@ -49,6 +49,9 @@ type Options struct {
 	// Supervisor follows the evaluations; nil: nobody does.
 	Supervisor Supervisor
 
+	// Launcher is that of an evaluator of the same device, from [Evaluator.Detach]; nil: Open makes one.
+	Launcher *Launcher
+
 	// Scratch is the folder in which a command that judges outputs gets its folders; "": that of the
 	// system for temporary files.
 	Scratch string
@@ -98,31 +101,42 @@ func Open(d *cl.Device, p *problem.Problem, o Options) (*Evaluator, error) {
 		device: d, identity: identity, problem: p, iterations: o.Iterations, earlyStop: o.EarlyStop, supervisor: o.Supervisor, scratch: o.Scratch,
 	}
 	e.references.Evaluator = e
-	if e.session, err = e.newSession(o.Timer); err != nil {
+	if e.session, err = e.newSession(o.Launcher, o.Timer); err != nil {
 		return nil, fmt.Errorf("open %s: %w", identity.Name, err)
 	}
 	e.identity.Timer = e.session.Timer
 	return e, nil
 }
 
-// newSession makes the session in which configurations are measured.
-func (e *Evaluator) newSession(timer string) (*session, error) {
-	s, err := newSession(e.device, e.problem, timer)
-	if err == nil && e.problem.Timing().Cache == problem.CacheCold {
+// newSession makes the session in which configurations are measured, with a new launcher if there is none.
+func (e *Evaluator) newSession(l *Launcher, timer string) (_ *session, err error) {
+	if l == nil {
+		if l, err = NewLauncher(e.device, timer); err != nil {
+			return nil, err
+		}
+	}
+	s := l.session(e.problem)
+	if e.problem.Timing().Cache == problem.CacheCold {
 		s.caches = cachesOf(e.identity, s.Info.GlobalCacheSize)
 	}
-	return s, err
+	return s, nil
 }
 
 // Close releases everything that the evaluator holds on the device. It can be called
 // twice.
-func (e *Evaluator) Close() {
+func (e *Evaluator) Close() { e.Detach().Release() }
+
+// Detach closes the evaluator but for its launcher, which another evaluator can use. It returns nil if the evaluator is
+// closed.
+func (e *Evaluator) Detach() *Launcher {
 	e.meter.Close()
 	e.meter = nil
-	if e.session != nil {
-		e.session.release()
-		e.session = nil
+	if e.session == nil {
+		return nil
 	}
+	l := e.session.detach()
+	e.session = nil
+	return l
 }
 
 // Device is the device with its timer.
@@ -240,7 +254,7 @@ func (e *Evaluator) recover() (replaced bool, err error) {
 		return false, nil
 	}
 	e.session.release()
-	s, err := e.newSession(e.identity.Timer)
+	s, err := e.newSession(nil, e.identity.Timer)
 	if err != nil {
 		e.session = nil
 		return false, err

@@ -27,6 +27,9 @@ type Device struct {
 
 	// Open opens an evaluator for a problem. An agent has one open at a time for each device.
 	Open func(context.Context, *problem.Problem, Settings) (Opened, error)
+
+	// Close is called when the agent ends; nil: nothing is.
+	Close func()
 }
 
 // Opened is an evaluator that an agent closes.
@@ -251,7 +254,11 @@ func (s *station) change(ctx context.Context, f func(a *Announcement)) {
 
 // run works for one search after the other until the context ends.
 func (s *station) run(ctx context.Context) {
-	defer s.close()
+	defer func() {
+		if s.close(); s.device.Close != nil {
+			s.device.Close()
+		}
+	}()
 	asked, err := s.connection.nats.Subscribe(measureSubjects+s.announcement.Agent, s.hear)
 	if err != nil {
 		return // the connection is closed

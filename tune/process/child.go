@@ -161,6 +161,13 @@ func (c *Child[Q, A]) Freeze() { c.signal(freeze) }
 // Thaw lets the child go on after Freeze.
 func (c *Child[Q, A]) Thaw() { c.signal(thaw) }
 
+// Alive reports whether the child has not ended yet. If it has not, its end is still to come as an event.
+func (c *Child[Q, A]) Alive() bool {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	return c.alive
+}
+
 // signal sends a signal unless the child has ended.
 func (c *Child[Q, A]) signal(send func(*exec.Cmd)) {
 	c.mutex.Lock()

@@ -44,6 +44,8 @@
 //	hello     →            the device, and which parts of its peaks the worker shall measure
 //	          ←  measured  the results of a part so far, at the begin of each part, during it and at its end
 //
+//	release   →            the problem is over: the worker releases all but its context, and waits for another hello
+//
 //	          ←  failed    instead of any answer: nothing further can be evaluated
 //
 // A worker does one thing at a time. It ends when its standard input does.

@@ -90,6 +90,7 @@ func (p *Pool) built(m *member, b *built, now time.Time) {
 func (p *Pool) finished(m *member, r *result, now time.Time) {
 	t := m.task
 	m.done++
+	m.doubtful = m.doubtful || r.Status == tune.Runtime || r.Status == tune.Correctness
 	if !p.whole {
 		p.measuring.add(r.Durations.Total())
 		if r.Status == tune.Correct {

@@ -50,6 +50,7 @@ type member struct {
 	task      *task  // that it builds or evaluates
 	again     *again // that it measures
 	done      int    // tasks that it has ended
+	doubtful  bool   // a kernel may have damaged it
 	stage     device.Stage
 	stageFrom time.Time // when it began
 	watch     process.Watch
@@ -61,9 +62,12 @@ type member struct {
 
 // start starts a worker for a device.
 func (p *Pool) start(builds bool, place int, now time.Time) error {
-	c, err := p.host.Start()
-	if err != nil {
-		return err
+	c := p.options.Reserve.take(builds, p.devices[place].Selector())
+	if c == nil {
+		var err error
+		if c, err = p.host.Start(); err != nil {
+			return err
+		}
 	}
 	m := &member{child: c, builds: builds, device: place, state: starting, spent: &p.spent, since: now}
 	m.watch.Set(now, p.startLimit())

@@ -35,6 +35,10 @@ type Options struct {
 	// Output gets the lines that workers print; nil: they only serve as reasons of failures.
 	Output io.Writer
 
+	// Reserve has workers of earlier pools, and gets those of this one; nil: they end with the pool. Its Output takes the
+	// place of that in these options.
+	Reserve *Reserve
+
 	// Note gets sentences for the user; nil: they go to standard error.
 	Note func(text string)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -103,7 +104,11 @@ func newPool(devices []device.Listed, p *problem.Problem, o Options) *Pool {
 	pool := &Pool{
 		problem: p, devices: devices, identities: identities, identity: identity, options: o, most: o.Workers,
 		whole: o.Single || evaluateWhole(identity), shared: sharesHost(identity), freezes: process.CanFreeze,
-		host: newHost(o.Output),
+	}
+	if o.Reserve != nil {
+		pool.host = o.Reserve.host
+	} else {
+		pool.host = newHost(o.Output)
 	}
 	if judge := p.VerifyCommand(); judge != nil {
 		pool.judging = judge.Timeout
@@ -183,6 +188,7 @@ func (p *Pool) openFirst(ctx context.Context) error {
 			return err
 		}
 	}
+	p.options.Reserve.trim(p.most-p.count(true), p.most+len(p.devices))
 	_, err := p.evaluator(ctx, 0)
 	p.capacity.Store(int64(p.room()))
 	return err
@@ -229,7 +235,7 @@ func (p *Pool) Spent() Spent {
 	return p.spent
 }
 
-// Close ends all workers. It can be called twice.
+// Close ends all workers. It can be called twice. Idle ones go to the reserve, if there is one.
 //
 // On a CPU device idle workers end by themselves. On other devices all are killed, and not waited
 // for to the end: the driver of a GPU takes a second to clear seventeen contexts away.
@@ -241,7 +247,19 @@ func (p *Pool) Close() {
 	if p.closed {
 		return
 	}
-	now, left := time.Now(), len(p.members)
+	now := time.Now()
+	p.Spent() // books the last state of each member
+	if p.options.Reserve != nil {
+		p.members = slices.DeleteFunc(p.members, func(m *member) bool {
+			kept := m.state == idle && !m.doubtful
+			if kept {
+				m.thaw(now)
+				p.options.Reserve.put(spare{m.child, m.builds, p.devices[m.device].Selector()})
+			}
+			return kept
+		})
+	}
+	left := len(p.members)
 	await := func(patience time.Duration) {
 		for up := time.After(patience); left > 0; {
 			select {
@@ -275,7 +293,9 @@ func (p *Pool) Close() {
 	if p.hello.Scratch != "" {
 		_ = os.RemoveAll(p.hello.Scratch) // temporary files, of no use to anyone
 	}
-	p.host.Close()
+	if p.options.Reserve == nil {
+		p.host.Close()
+	}
 }
 
 var errClosed = errors.New("the pool is closed")

@@ -33,6 +33,7 @@ type request struct {
 	Remeasure *remeasure
 	Time      *permission
 	Outputs   *outputs
+	Release   bool
 }
 
 // An answer is a message of a worker: one of its fields is set.

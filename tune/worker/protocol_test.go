@@ -218,7 +218,22 @@ func TestProtocolOutOfOrder(t *testing.T) {
 		c := talk(t)
 		c.greet(greeting(t, p))
 		c.say(request{Hello: greeting(t, p)})
-		c.ends(1, "the only one of its kind")
+		if a := c.hear(); a.Failed == "" {
+			t.Errorf("%+v", a)
+		}
+		c.ends(1, "")
+	})
+	t.Run("another problem", func(t *testing.T) {
+		c := talk(t)
+		c.greet(greeting(t, p))
+		c.say(request{Release: true})
+		c.greet(greeting(t, tiny(t, 2, "another")))
+		c.say(request{Release: true})
+		c.say(evaluation) // of no problem
+		if a := c.hear(); a.Failed == "" {
+			t.Errorf("%+v", a)
+		}
+		c.ends(1, "")
 	})
 	t.Run("nothing at all", func(t *testing.T) {
 		c := talk(t)

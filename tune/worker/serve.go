@@ -20,6 +20,7 @@ type server struct {
 	work    chan request // tasks
 	replies chan request // to questions in the middle of a task
 	greeted bool
+	idle    *device.Launcher // of the last problem, while there is none
 
 	parent *process.Parent[request, answer]
 
@@ -65,8 +66,8 @@ func newServer(parent *process.Parent[request, answer]) *server {
 // hear takes a message of the parent.
 func (s *server) hear(r request) {
 	switch {
-	case s.greeted != (r.Hello == nil):
-		fmt.Fprintln(os.Stderr, "ndtune worker: hello must be the first message, and the only one of its kind")
+	case !s.greeted && r.Hello == nil:
+		fmt.Fprintln(os.Stderr, "ndtune worker: hello must be the first message")
 		os.Exit(1)
 	case r.Time != nil, r.Outputs != nil:
 		s.replies <- r
@@ -92,18 +93,19 @@ func (s *server) greet(h hello) error {
 	if err != nil {
 		return err
 	}
-	if path := os.Getenv(traceVariable); path != "" {
+	if path := os.Getenv(traceVariable); path != "" && s.trace == nil {
 		if s.trace, err = os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666); err != nil {
 			return fmt.Errorf("%s: %w", traceVariable, err)
 		}
 	}
-	o := device.Options{Timer: h.Device.Timer, Peaks: h.Device.Peaks, Instruments: h.Device.Instruments, Iterations: h.Iterations, EarlyStop: h.EarlyStop, Supervisor: s, Scratch: h.Scratch}
+	o := device.Options{Timer: h.Device.Timer, Peaks: h.Device.Peaks, Instruments: h.Device.Instruments, Iterations: h.Iterations, EarlyStop: h.EarlyStop, Supervisor: s, Launcher: s.idle, Scratch: h.Scratch}
 	if s.builds = h.Builds; s.builds {
 		o.Timer = hardware.TimerEvent // unused, and so not probed
 	}
 	if s.evaluator, err = device.Open(d.Device, s.problem, o); err != nil {
 		return err
 	}
+	s.idle = nil
 	found := s.evaluator.Device()
 	if s.builds {
 		found.Timer = ""
@@ -132,6 +134,13 @@ func findDevice(h hello) (device.Listed, error) {
 func (s *server) do(r request) error {
 	ctx := context.Background() // the parent kills a worker that shall stop
 	switch {
+	case r.Release && s.evaluator != nil:
+		s.idle = s.evaluator.Detach()
+		s.problem, s.evaluator = nil, nil
+		return nil
+	case r.Hello != nil && s.idle != nil:
+		return s.greet(*r.Hello)
+	case s.evaluator == nil: // it waits for another problem
 	case r.Build != nil && s.builds:
 		return s.build(ctx, r.Build)
 	case r.Evaluate != nil && !s.builds:

@@ -1,0 +1,97 @@
+package worker
+
+import (
+	"io"
+	"slices"
+	"sync"
+	"time"
+)
+
+// A Reserve keeps idle workers between the pools of a program, with the driver loaded and a context on the device, so
+// that the next pool need not start them. Its pools are open one at a time. Close it after the last of them.
+//
+// A worker in the reserve holds no buffers. A worker in which a launch failed or an output was wrong is not kept, since
+// the kernel may have damaged the process.
+type Reserve struct {
+	host *host
+
+	mutex  sync.Mutex
+	spares []spare
+	ending *time.Timer // of all spares; nil: there was none yet
+}
+
+// A spare is a worker in a reserve.
+type spare struct {
+	child    *child
+	builds   bool
+	selector string
+}
+
+// reserveTime is how long workers wait for the next pool. A context holds hundreds of megabytes of a GPU's memory.
+const reserveTime = 10 * time.Minute
+
+// NewReserve returns an empty reserve. Output gets the lines that its workers print, as in [Options].
+func NewReserve(output io.Writer) *Reserve { return &Reserve{host: newHost(output)} }
+
+// Close ends all workers in the reserve.
+func (r *Reserve) Close() {
+	r.trim(0, 0)
+	r.host.Close()
+}
+
+// put takes a worker that has nothing to do.
+func (r *Reserve) put(s spare) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	s.child.Requests <- request{Release: true}
+	r.spares = append(r.spares, s)
+	if r.ending == nil {
+		r.ending = time.AfterFunc(reserveTime, func() { r.trim(0, 0) })
+	} else {
+		r.ending.Reset(reserveTime)
+	}
+}
+
+// take returns a worker of one kind for a device, which waits for its hello, or nil. A nil reserve has none.
+func (r *Reserve) take(builds bool, selector string) *child {
+	if r == nil {
+		return nil
+	}
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.spares = slices.DeleteFunc(r.spares, func(s spare) bool {
+		dead := !s.child.Alive()
+		if dead {
+			close(s.child.Requests)
+		}
+		return dead
+	})
+	i := slices.IndexFunc(r.spares, func(s spare) bool { return s.builds == builds && s.selector == selector })
+	if i < 0 {
+		return nil
+	}
+	c := r.spares[i].child
+	r.spares = slices.Delete(r.spares, i, i+1)
+	return c
+}
+
+// trim ends workers until no more than some numbers of each kind are left.
+func (r *Reserve) trim(builders, others int) {
+	if r == nil {
+		return
+	}
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.spares = slices.DeleteFunc(r.spares, func(s spare) bool {
+		left := &others
+		if s.builds {
+			left = &builders
+		}
+		if *left--; *left >= 0 {
+			return false
+		}
+		s.child.Kill()
+		close(s.child.Requests)
+		return true
+	})
+}
