@@ -13,6 +13,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -27,11 +28,26 @@ import (
 	"github.com/ndtune/ndtune/tune"
 )
 
-// A guarded fleet is a server as in docs/fleet/server.conf: with TLS, and a user for each role.
+// A guarded fleet is a server with TLS and a user for each role.
 type guarded struct {
-	url       string
+	url       func(role string) string
 	authority string            // file
 	users     map[string]string // their files, by role; "nobody" may do nothing, and "stranger" is unknown
+}
+
+// servePasswords starts a server of this program as beyond loopback.
+func servePasswords(t *testing.T) *guarded {
+	t.Helper()
+	s := secured(t, t.TempDir())
+	return &guarded{url: func(role string) string {
+		switch role {
+		case "agent":
+			return s.AgentURL()
+		case "search":
+			return s.URL()
+		}
+		return strings.Replace(s.URL(), "search:", "search:no", 1)
+	}}
 }
 
 // serveGuarded starts the documented server. Users prove themselves by an nkey in its configuration, or by credentials of
@@ -76,6 +92,13 @@ func serveGuarded(t *testing.T, credentials bool) *guarded {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, u := range o.Nkeys {
+		for role, want := range map[string]*server.Permissions{"agent": agentPermissions(), "search": searchPermissions()} {
+			if u.Nkey == public(t, keys[role]) && !(sameSubjects(u.Permissions.Publish.Allow, want.Publish.Allow) && sameSubjects(u.Permissions.Subscribe.Allow, want.Subscribe.Allow)) {
+				t.Errorf("docs/fleet/server.conf and roles.go have other subjects of an %s:\n%q\n%q", role, u.Permissions.Publish, want.Publish)
+			}
+		}
+	}
 	if credentials {
 		g.credentials(t, o, keys)
 	}
@@ -89,8 +112,12 @@ func serveGuarded(t *testing.T, credentials bool) *guarded {
 	if !s.ReadyForConnections(startLimit) {
 		t.Fatal("the server did not start")
 	}
-	g.url = "tls://127.0.0.1:" + strconv.Itoa(s.Addr().(*net.TCPAddr).Port)
+	g.url = func(string) string { return "tls://127.0.0.1:" + strconv.Itoa(s.Addr().(*net.TCPAddr).Port) }
 	return g
+}
+
+func sameSubjects(a, b []string) bool {
+	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
 func keyPair(t *testing.T, create func() (nkeys.KeyPair, error)) nkeys.KeyPair {
@@ -202,7 +229,7 @@ func certify(t *testing.T, folder string) (certificate, key string) {
 // connect connects as a user. A permission that is missing fails the test, unless denied counts it.
 func (g *guarded) connect(t *testing.T, role string, denied *atomic.Int64) *Connection {
 	t.Helper()
-	c, err := Connect(t.Context(), g.url, "test "+role, Access{Credentials: g.users[role], Authority: g.authority})
+	c, err := Connect(t.Context(), g.url(role), "test "+role, Access{Credentials: g.users[role], Authority: g.authority})
 	if err != nil {
 		t.Fatalf("%s: %v", role, err)
 	}
@@ -217,8 +244,10 @@ func (g *guarded) connect(t *testing.T, role string, denied *atomic.Int64) *Conn
 	return c
 }
 
-// TestRoles: with the documented configuration, a search with agents works, and each role can do nothing else.
+// TestRoles: a search with agents works, and each role can do nothing else, with the server of this program and with the
+// documented configuration of another one.
 func TestRoles(t *testing.T) {
+	t.Run("passwords", func(t *testing.T) { testRoles(t, servePasswords(t)) })
 	t.Run("nkeys", func(t *testing.T) { testRoles(t, serveGuarded(t, false)) })
 	t.Run("credentials", func(t *testing.T) { testRoles(t, serveGuarded(t, true)) })
 }
@@ -291,8 +320,12 @@ func testRoles(t *testing.T, g *guarded) {
 			t.Errorf("%s: %d of %d were denied", role, got, want)
 		}
 	}
-	for user, want := range map[string]string{"stranger": "Authorization Violation", "": "Authorization Violation", "nobody": "Permissions Violation"} {
-		if _, err := Connect(t.Context(), g.url, "test", Access{Credentials: g.users[user], Authority: g.authority}); err == nil || !strings.Contains(err.Error(), want) {
+	users := map[string]string{"stranger": "Authorization Violation", "": "Authorization Violation"}
+	if g.users["nobody"] != "" {
+		users["nobody"] = "Permissions Violation"
+	}
+	for user, want := range users {
+		if _, err := Connect(t.Context(), g.url(user), "test", Access{Credentials: g.users[user], Authority: g.authority}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("user %q: %v; want %s", user, err, want)
 		}
 	}

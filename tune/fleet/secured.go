@@ -90,8 +90,7 @@ func newSecrets() (*secrets, error) {
 	return s, err
 }
 
-// apply lets a server take encrypted connections of the two users only. An agent may use the subjects that it needs. It
-// has no right to announce a search or to store a problem.
+// apply lets a server take encrypted connections of the two users only.
 func (s *secrets) apply(o *server.Options) error {
 	key, err := x509.ParsePKCS8PrivateKey(s.Key)
 	if err != nil {
@@ -100,24 +99,9 @@ func (s *secrets) apply(o *server.Options) error {
 	certificate := tls.Certificate{Certificate: [][]byte{s.Certificate}, PrivateKey: key}
 	o.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{certificate}}
 	o.TLSTimeout = connectLimit.Seconds()
-	publish := []string{
-		resultSubjects + "*", "$KV." + agentsBucket + ".>", "$JS.API.INFO",
-		"$JS.API.CONSUMER.INFO." + workStream + ".*", "$JS.API.CONSUMER.MSG.NEXT." + workStream + ".*", "$JS.ACK." + workStream + ".>",
-	}
-	for _, name := range []string{workStream, resultStream, "KV_" + agentsBucket, "KV_" + searchesBucket, "OBJ_" + problemsBucket} {
-		publish = append(publish, "$JS.API.STREAM.INFO."+name, "$JS.API.STREAM.CREATE."+name)
-	}
-	for _, name := range []string{"KV_" + searchesBucket, "OBJ_" + problemsBucket} { // to read them
-		for _, subject := range []string{"$JS.API.CONSUMER.*.", "$JS.API.DIRECT.GET.", "$JS.API.STREAM.MSG.GET.", "$JS.FC."} {
-			publish = append(publish, subject+name, subject+name+".>")
-		}
-	}
 	o.Users = []*server.User{
-		{Username: searchUser, Password: s.Search},
-		{Username: agentUser, Password: s.Agent, Permissions: &server.Permissions{
-			Publish:   &server.SubjectPermission{Allow: publish},
-			Subscribe: &server.SubjectPermission{Allow: []string{"_INBOX.>", bestSubjects + "*", measureSubjects + "*"}},
-		}},
+		{Username: searchUser, Password: s.Search, Permissions: searchPermissions()},
+		{Username: agentUser, Password: s.Agent, Permissions: agentPermissions()},
 	}
 	return nil
 }

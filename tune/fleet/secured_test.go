@@ -1,17 +1,11 @@
 package fleet
 
 import (
-	"context"
-	"errors"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/nats-io/nats.go/jetstream"
-
-	"github.com/ndtune/ndtune/tune"
 )
 
 // secured starts a server as beyond loopback.
@@ -23,53 +17,6 @@ func secured(t *testing.T, folder string) *Server {
 	}
 	t.Cleanup(s.Close)
 	return s
-}
-
-// TestSecuredServer: the addresses of a server are all that a search and an agent need. The agent's lets nobody begin a
-// search or store a problem.
-func TestSecuredServer(t *testing.T) {
-	s := secured(t, t.TempDir())
-	searching := connect(t, s)
-	working, err := Connect(t.Context(), s.AgentURL(), "agent", Access{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer working.Close()
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	agent := &Agent{Machine: "other", Devices: []Device{{Selector: "0:0", Identity: gpu, Open: opens(&fake{of: correct, capacity: 2})}}}
-	go func() { ended <- agent.Run(ctx, working) }()
-
-	p := newProblem(t, 20)
-	e, err := Open(t.Context(), searching, p, gpu, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	outcome, err := tune.Run(t.Context(), p, e, tune.Options{})
-	e.Close()
-	if err != nil || len(outcome.Results) != 20 || outcome.Best == nil || len(outcome.Best.Final) == 0 {
-		t.Errorf("%v: %+v", err, outcome)
-	}
-
-	foreign := encode(search{Protocol: Protocol, ID: "x", Begun: "b", Device: gpu})
-	for _, subject := range []string{
-		"$KV." + searchesBucket + ".x", workSubjects + "x", measureSubjects + "x", "$O." + problemsBucket + ".M.eA==", "$JS.API.STREAM.UPDATE." + workStream,
-		"$JS.API.STREAM.CREATE.other", "$JS.API.CONSUMER.CREATE." + workStream + ".x",
-	} {
-		if err := errors.Join(working.nats.Publish(subject, foreign), working.nats.Flush()); err != nil {
-			t.Fatal(err)
-		}
-		if last := working.nats.LastError(); last == nil || !strings.Contains(last.Error(), subject) {
-			t.Errorf("an agent may publish to %s: %v", subject, last)
-		}
-	}
-	if _, err := searching.searches.Get(t.Context(), "x"); !errors.Is(err, jetstream.ErrKeyNotFound) {
-		t.Errorf("the search of an agent is there: %v", err)
-	}
-	cancel()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
 }
 
 // TestSecuredAddresses: a connection needs the password and the certificate of the server.
