@@ -217,7 +217,7 @@ func (f *searchFleet) listed() []device.Listed {
 
 // place returns the place of the targets on the devices of a kind.
 func (k *fleetKind) place(l device.Listed, label string) place {
-	at := place{devices: []device.Listed{l}, label: label, listing: joinTexts(", ", func(a fleet.Announcement) string { return a.Name() }, k.devices...)}
+	at := place{devices: []device.Listed{l}, label: label, listing: fmt.Sprintf("kind %d: %s", l.Index, joinTexts(", ", func(a fleet.Announcement) string { return a.Name() }, k.devices...))}
 	for _, a := range k.devices {
 		at.machines = append(at.machines, a.Machine)
 	}
