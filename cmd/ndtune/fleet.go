@@ -129,11 +129,7 @@ func connectFleet(c *cli.Context, role string) (*fleet.Connection, error) {
 	if c.String("fleet") == "" {
 		return nil, wrong("name the fleet with --fleet URL")
 	}
-	return connectTo(c, c.String("fleet"), role)
-}
-
-func connectTo(c *cli.Context, address, role string) (*fleet.Connection, error) {
-	f, err := fleet.Connect(c.Context, address, "ndtune "+role, fleet.Access{Credentials: c.String("credentials"), Authority: c.String("authority")})
+	f, err := fleet.Connect(c.Context, c.String("fleet"), "ndtune "+role, fleet.Access{Credentials: c.String("credentials"), Authority: c.String("authority")})
 	if err != nil {
 		return nil, wrong("--fleet: %w", err)
 	}

@@ -31,8 +31,9 @@ type fleetKind struct {
 	devices  []fleet.Announcement
 }
 
-// joinFleet joins the fleet that the flags name, or begins that of --listen; nil if they name none. It waits until the
-// fleet has agents enough, a number that --agents changes, and choose accepts its devices. The caller closes the fleet.
+// joinFleet joins the fleet that the flags name, or begins that of --listen; nil if they name none. Choose selects among
+// its devices. With --listen or --agents, joinFleet waits until it succeeds and the fleet has as many agents as --agents
+// says, or the default here. The caller closes the fleet.
 func joinFleet(c *cli.Context, agents int, choose func(*searchFleet) error) (*searchFleet, error) {
 	if err := checkPositive(c, "agents"); err != nil {
 		return nil, err
@@ -54,7 +55,7 @@ func joinFleet(c *cli.Context, agents int, choose func(*searchFleet) error) (*se
 	}
 	for _, name := range []string{"in-process", "workers"} {
 		if c.IsSet(name) && (!listen || name == "in-process") {
-			return nil, wrong("--%s is about this machine, and --fleet about others: leave out one of them", name)
+			return nil, wrong("--%s is about this machine, and a fleet about others: leave out one of them", name)
 		}
 	}
 	f := &searchFleet{}
@@ -94,7 +95,7 @@ func (f *searchFleet) begin(c *cli.Context) error {
 		return wrong("--listen: %w", err)
 	}
 	f.ends = append(f.ends, server.Close)
-	if f.Connection, err = connectTo(c, server.URL(), "search"); err != nil {
+	if f.Connection, err = fleet.Connect(c.Context, server.URL(), "ndtune search", fleet.Access{}); err != nil {
 		return err
 	}
 	fmt.Fprintln(c.App.ErrWriter, invitation(server))
@@ -106,7 +107,7 @@ func (f *searchFleet) begin(c *cli.Context) error {
 		say(c, "This machine has no device for the fleet: %v.", err)
 		return nil
 	}
-	connection, err := connectTo(c, server.AgentURL(), "agent")
+	connection, err := fleet.Connect(c.Context, server.AgentURL(), "ndtune agent", fleet.Access{})
 	if err != nil {
 		return err
 	}
@@ -178,7 +179,7 @@ func sameDevices(a, b []fleetKind) bool {
 	return slices.EqualFunc(a, b, func(x, y fleetKind) bool { return len(x.devices) == len(y.devices) })
 }
 
-// close leaves the fleet, and ends what began with it. A nil fleet has nothing to leave.
+// close leaves the fleet, and ends the agent and the server of --listen. A nil fleet has nothing to leave.
 func (f *searchFleet) close() {
 	if f == nil {
 		return
