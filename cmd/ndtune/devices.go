@@ -217,7 +217,7 @@ func printDevice(w io.Writer, l listedDevice) {
 	row("PCI", l.PCI)
 	row("UUID", l.UUID)
 	for _, i := range l.Instruments {
-		row(i.Quantity, instrumentText(i))
+		row(i.Quantity, i.String())
 	}
 	switch {
 	case l.PeaksError != "":

@@ -8,35 +8,12 @@ import (
 	"github.com/ndtune/ndtune/tune/hardware"
 )
 
-// instrumentText says how a quantity is observed, or why it is not.
-func instrumentText(i hardware.Instrument) string {
-	if i.Missing != "" {
-		return "cannot be observed: " + i.Missing
-	}
-	text := i.Source
-	if i.TickMS > 0 {
-		text += fmt.Sprintf(", every %s ms", formatNumber(i.TickMS))
-	}
-	if i.Idle > 0 {
-		text += fmt.Sprintf("; idle %s W", uncertain(i.Idle, i.IdleOff))
-	}
-	return text
-}
-
-// uncertain formats a value with its uncertainty.
-func uncertain(value, off float64) string {
-	if off > 0 {
-		return formatNumber(value) + " ± " + formatNumber(off)
-	}
-	return formatNumber(value)
-}
-
 // printInstruments says how each quantity of a search is observed.
 func (p *printer) printInstruments(d hardware.Device) {
 	var texts []string
 	quantities := map[string][]string{} // by text
 	for _, i := range d.Instruments {
-		text := instrumentText(i)
+		text := i.String()
 		if quantities[text] == nil {
 			texts = append(texts, text)
 		}
@@ -53,33 +30,10 @@ func (p *printer) printReadings(o *tune.Outcome) {
 		if i, ok := o.Device.Instrument(r.Quantity); ok && i.Missing != "" {
 			continue // said before the search
 		}
-		text := uncertain(r.Value, r.Uncertainty)
-		if unit := hardware.Unit(r.Quantity); unit != "" {
-			text += " " + unit
-		}
-		if r.Missing != "" {
-			text = "missing: " + r.Missing
-		}
-		if r.Note != "" {
-			text += " (" + r.Note + ")"
-		}
-		fmt.Fprintf(p.notes, "%s of the best: %s\n", r.Quantity, text)
+		fmt.Fprintf(p.notes, "%s of the best: %s\n", r.Quantity, r)
 	}
-	for _, quantity := range p.problem.Observed() {
-		if i, ok := o.Device.Instrument(quantity); ok && i.Missing != "" {
-			continue
-		}
-		missing, why := 0, ""
-		for i := range o.Results {
-			if r, ok := hardware.ReadingOf(o.Results[i].Readings, quantity); ok && r.Missing != "" {
-				if missing++; missing == 1 {
-					why = r.Missing
-				}
-			}
-		}
-		if missing > 0 {
-			fmt.Fprintf(p.notes, "%s is missing in %s, in the first because %s\n", quantity, countNoun(missing, "result"), strings.TrimSuffix(why, "."))
-		}
+	for _, text := range tune.MissingReadings(o.Results, o.Device) {
+		fmt.Fprintln(p.notes, text)
 	}
 }
 

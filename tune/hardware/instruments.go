@@ -2,7 +2,10 @@ package hardware
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
+
+	"github.com/ndtune/ndtune/internal/figure"
 )
 
 // The quantities that ndtune observes itself. They are the names of metrics.
@@ -36,6 +39,29 @@ type Instrument struct {
 	IdleOff  float64 `json:"idle_off,omitempty"` // the standard uncertainty of Idle
 }
 
+// String says how the quantity is observed, or why it is not.
+func (i Instrument) String() string {
+	if i.Missing != "" {
+		return "cannot be observed: " + i.Missing
+	}
+	text := i.Source
+	if i.TickMS > 0 {
+		text += fmt.Sprintf(", every %s ms", figure.Number(i.TickMS))
+	}
+	if i.Idle > 0 {
+		text += fmt.Sprintf("; idle %s W", uncertain(i.Idle, i.IdleOff))
+	}
+	return text
+}
+
+// uncertain formats a value with its uncertainty.
+func uncertain(value, off float64) string {
+	if off > 0 {
+		return figure.Number(value) + " ± " + figure.Number(off)
+	}
+	return figure.Number(value)
+}
+
 // Instrument returns the instrument of a quantity.
 func (d Device) Instrument(quantity string) (Instrument, bool) {
 	for _, i := range d.Instruments {
@@ -53,6 +79,21 @@ type Reading struct {
 	Uncertainty float64 // the standard uncertainty of Value; 0: unknown
 	Missing     string
 	Note        string // about a value, for people: the reasons of Throttled
+}
+
+// String returns the value with its uncertainty and its unit, or the reason why it is missing.
+func (r Reading) String() string {
+	if r.Missing != "" {
+		return "missing: " + r.Missing
+	}
+	text := uncertain(r.Value, r.Uncertainty)
+	if unit := Unit(r.Quantity); unit != "" {
+		text += " " + unit
+	}
+	if r.Note != "" {
+		text += " (" + r.Note + ")"
+	}
+	return text
 }
 
 // jsonReading is the form of a Reading in JSON, which has no NaN.

@@ -236,6 +236,14 @@ func noticesOf(run *Run, b *best, verification bool) []Notice {
 	if run.Device.Timer == hardware.TimerHost {
 		warn("Times come from the host's clock, because the driver's profiling timestamps cannot be used; they include the cost of a launch.")
 	}
+	for _, i := range run.Device.Instruments {
+		if i.Missing != "" {
+			warn("The quantity %s %s.", i.Quantity, i)
+		}
+	}
+	for _, text := range tune.MissingReadings(run.results, run.Device) {
+		warn("%s.", text)
+	}
 	r := &run.results[b.row]
 	if stats := r.Stats(); stats.Mean > 0 && stats.Count > 1 && stats.StandardDeviation/stats.Mean > noisy && !b.figures.Final {
 		warn("The times of the best scatter by %s %% (standard deviation over mean of %d launches): a repeated run may choose another.",
