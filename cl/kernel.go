@@ -118,6 +118,22 @@ func (k *Kernel) WorkGroupInfo(d *Device) (WorkGroupInfo, error) {
 	return info, about(err, k.name)
 }
 
+// SpillMem returns the memory for registers of the kernel that do not suffice, in bytes, on a device with the extension
+// cl_intel_required_subgroup_size.
+func (k *Kernel) SpillMem(d *Device) (int64, error) {
+	const spillMemSize = 0x4109
+	f := &api.clGetKernelWorkGroupInfo
+	if err := k.use(f); err != nil {
+		return 0, err
+	}
+	defer k.leave()
+	if err := d.check(f); err != nil {
+		return 0, err
+	}
+	data, err := queryOfPair(f, k.id, d.id)(spillMemSize)
+	return int64(decode(data)), about(err, k.name)
+}
+
 // Release releases the kernel; enqueued launches still run. Further calls, and calls on nil, do
 // nothing.
 func (k *Kernel) Release() { k.handle().drop() }

@@ -12,6 +12,7 @@ import (
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/footprint"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/process"
@@ -56,7 +57,7 @@ func FindBuffers(p *problem.Problem, names ...string) (places []int, ok bool) {
 // build makes the source of a variant, compiles it and makes its kernels. It takes the binary instead where
 // there is one and the driver accepts it.
 func (s *session) build(ctx context.Context, v *problem.Variant, binary []byte) (*cl.Program, *sequence, error) {
-	program := s.load(binary, argumentInfoOption+" "+v.OptionLine())
+	program := s.load(binary, s.options(v))
 	if program == nil {
 		if err := s.generate(ctx, v); err != nil {
 			return nil, nil, err
@@ -65,7 +66,7 @@ func (s *session) build(ctx context.Context, v *problem.Variant, binary []byte) 
 		if v.SPIRV() {
 			program, err = s.buildSPIRV(v)
 		} else {
-			program, err = s.Build(v.Source, argumentInfoOption+" "+v.OptionLine())
+			program, err = s.Build(v.Source, s.options(v))
 		}
 		if err != nil {
 			return nil, nil, s.buildFailure(v, err)
@@ -77,6 +78,16 @@ func (s *session) build(ctx context.Context, v *problem.Variant, binary []byte) 
 		return nil, nil, err
 	}
 	return program, q, nil
+}
+
+// options returns all options of the compiler. Those of NVIDIA have the one that makes it print what the kernels take, if this
+// is wanted: for all builds, so that they find each other in the driver's cache.
+func (s *session) options(v *problem.Variant) string {
+	options := argumentInfoOption + " " + v.OptionLine()
+	if len(s.problem.Compiled()) > 0 && s.Info.HasExtension("cl_nv_compiler_options") {
+		options = footprint.NVIDIAOption + " " + options
+	}
+	return options
 }
 
 // generate makes the source of a variant if it is made for each configuration. An error that is no *failure
@@ -207,10 +218,10 @@ func (s *session) unknownCXX(v *problem.Variant) string {
 var localMemoryError = regexp.MustCompile(`(?i)[^\n:]*uses too much shared data[^\n]*`)
 
 // warningsIn returns the log of a successful build if it has a warning about the source, else "". NVIDIA's
-// compiler warns of each kernel that another function may call.
+// compiler warns of each kernel that another function may call, and prints the footprints of kernels if it is asked to.
 func warningsIn(log string) string {
 	lines := slices.DeleteFunc(strings.Split(log, "\n"), func(line string) bool {
-		return strings.Contains(line, "overriding noinline attribute")
+		return strings.Contains(line, "overriding noinline attribute") || strings.HasPrefix(line, "ptxas info ") || strings.HasPrefix(line, "ptxas         .")
 	})
 	log = strings.TrimSpace(strings.Join(lines, "\n"))
 	if !strings.Contains(strings.ToLower(log), "warning") {

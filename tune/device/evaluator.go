@@ -184,8 +184,19 @@ func (e *Evaluator) Evaluate(ctx context.Context, in <-chan space.Configuration,
 // with a status stands all the same: where the configuration took the device with it, which
 // is a [LostError], it must not be tried again.
 func (e *Evaluator) One(ctx context.Context, c space.Configuration, binary []byte, fresh string) (tune.Result, error) {
+	return e.OneBuilt(ctx, c, Prior{Binary: binary}, fresh)
+}
+
+// A Prior is what another process knows of a configuration after it has built it.
+type Prior struct {
+	Binary   []byte             // of the program; nil: the source is compiled
+	Readings []hardware.Reading // of [problem.Problem.Compiled]; nil: they are found
+}
+
+// OneBuilt is [Evaluator.One] for a configuration that another process has built.
+func (e *Evaluator) OneBuilt(ctx context.Context, c space.Configuration, prior Prior, fresh string) (tune.Result, error) {
 	t := e.trial(c)
-	t.binary, t.fresh = binary, fresh
+	t.prior, t.fresh = prior, fresh
 	return e.settle(t, func() error { return t.run(ctx) })
 }
 
@@ -285,7 +296,7 @@ func (e *Evaluator) Build(ctx context.Context, c space.Configuration, wantBinary
 	t := e.trial(c)
 	t.fresh = fresh
 	defer t.release()
-	if err := t.through(ctx, t.derive, t.build); err != nil {
+	if err := t.through(ctx, t.derive, t.build, t.footprint); err != nil {
 		failed, ok := err.(*failure)
 		if !ok {
 			return t.result, nil, err

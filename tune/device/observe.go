@@ -62,8 +62,7 @@ func (t *trial) observe(ctx context.Context) error {
 		t.meter = openMeter(t.identity, t.problem)
 	}
 	median := time.Duration(t.result.Stats().Median * float64(time.Millisecond))
-	var err error
-	t.result.Readings, err = t.meter.Observe(ctx, median, func(n int) (func() error, error) {
+	readings, err := t.meter.Observe(ctx, median, func(n int) (func() error, error) {
 		t.supervisor.Begin(StageMeasure, 2*n) // with those that were enqueued before
 		var all Batch
 		for range n {
@@ -87,5 +86,6 @@ func (t *trial) observe(ctx context.Context) error {
 			return nil
 		}, nil
 	})
+	t.result.Readings = append(t.result.Readings, readings...)
 	return err
 }

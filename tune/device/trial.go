@@ -17,8 +17,8 @@ import (
 // A trial takes one configuration from source to times.
 type trial struct {
 	*Evaluator
-	binary []byte // the program, if it was built elsewhere; nil: build the source
-	fresh  string // a FreshOption, or empty
+	prior Prior
+	fresh string // a FreshOption, or empty
 
 	variant  *problem.Variant
 	program  *cl.Program
@@ -32,13 +32,13 @@ type trial struct {
 // *failure is the configuration's own; any other error is not.
 func (t *trial) run(ctx context.Context) error {
 	defer t.release()
-	return t.through(ctx, t.derive, t.build, t.digestUnlessCPU, t.bind, t.expect, t.launchFirst, t.guard, t.verify, t.measure, t.observe)
+	return t.through(ctx, t.derive, t.build, t.footprint, t.digestUnlessCPU, t.bind, t.expect, t.launchFirst, t.guard, t.verify, t.measure, t.observe)
 }
 
 // prove is run without the measurement.
 func (t *trial) prove(ctx context.Context) error {
 	defer t.release()
-	return t.through(ctx, t.derive, t.build, t.bind, t.expect, t.launchFirst, t.guard, t.verify)
+	return t.through(ctx, t.derive, t.build, t.footprint, t.bind, t.expect, t.launchFirst, t.guard, t.verify)
 }
 
 // Binary returns the binary of a configuration's program, for [cl.Context.NewProgramFromBinaries]. The program is built with
@@ -105,7 +105,7 @@ func (t *trial) build(ctx context.Context) error {
 	defer clock(&t.result.Durations.Build)()
 	t.supervisor.Begin(StageBuild, 0)
 	var err error
-	if t.program, t.sequence, err = t.session.build(ctx, t.variant, t.binary); err != nil {
+	if t.program, t.sequence, err = t.session.build(ctx, t.variant, t.prior.Binary); err != nil {
 		return err
 	}
 	if log, err := t.program.BuildLog(t.session.Device); err == nil {

@@ -30,12 +30,17 @@ type Definition struct {
 	Arguments    []Argument
 	Parameters   []space.Parameter
 	Restrictions []space.Restriction
-	Verify       *Verification // nil: results are unverified
-	Roofline     *Roofline     // nil: the least work of a launch is not known
-	Metrics      []Metric
-	Objective    Objective // default: time, minimised
-	Measure      Measure
-	Seed         uint64 // of random fills; arguments of one name get the same data for one seed
+
+	// BuildRestrictions are conditions that a built kernel must satisfy. They read registers, spill_bytes and the other
+	// quantities of package footprint beside everything that restrictions read.
+	BuildRestrictions []Expr
+
+	Verify    *Verification // nil: results are unverified
+	Roofline  *Roofline     // nil: the least work of a launch is not known
+	Metrics   []Metric
+	Objective Objective // default: time, minimised
+	Measure   Measure
+	Seed      uint64 // of random fills; arguments of one name get the same data for one seed
 
 	// Baseline is the configuration that a search is compared with: that of the kernel's authors, for example.
 	// Parameters with a single value may be left out. A search of the command line begins with it, and

@@ -83,34 +83,35 @@ func withoutSizes(stages []Stage) {
 }
 
 type canonicalProblem struct {
-	Kernel, Source string
-	BuildOptions   string
-	Constants      []string
-	ProblemSize    []Expr
-	BlockSize      [3]Expr
-	GridDiv        [3][]Expr
-	GlobalOffset   []Expr  `json:",omitempty"`
-	Stages         []Stage `json:",omitempty"`
-	Arguments      []canonicalArgument
-	Parameters     []string
-	Restrictions   []string
-	Roofline       string `json:",omitempty"`
-	Metrics        string
-	Measure        string `json:",omitempty"`
-	Objective      Objective
-	Seed           uint64
-	Verify         string // what the output is compared with
-	Reference      string
-	Configuration  string
-	Launches       Expr
-	Swap           [2]string
-	ATol, RTol     Expr
-	Expected       map[string]string
-	Compare        map[string]Comparison `json:",omitempty"`
-	Command        []string              `json:",omitempty"` // of the verification
-	Generator      []string              `json:",omitempty"` // the command that makes sources
-	Specialization map[string]uint32     `json:",omitempty"`
-	Timing         string                `json:",omitempty"`
+	Kernel, Source    string
+	BuildOptions      string
+	Constants         []string
+	ProblemSize       []Expr
+	BlockSize         [3]Expr
+	GridDiv           [3][]Expr
+	GlobalOffset      []Expr  `json:",omitempty"`
+	Stages            []Stage `json:",omitempty"`
+	Arguments         []canonicalArgument
+	Parameters        []string
+	Restrictions      []string
+	Roofline          string `json:",omitempty"`
+	Metrics           string
+	Measure           string `json:",omitempty"`
+	BuildRestrictions []Expr `json:",omitempty"`
+	Objective         Objective
+	Seed              uint64
+	Verify            string // what the output is compared with
+	Reference         string
+	Configuration     string
+	Launches          Expr
+	Swap              [2]string
+	ATol, RTol        Expr
+	Expected          map[string]string
+	Compare           map[string]Comparison `json:",omitempty"`
+	Command           []string              `json:",omitempty"` // of the verification
+	Generator         []string              `json:",omitempty"` // the command that makes sources
+	Specialization    map[string]uint32     `json:",omitempty"`
+	Timing            string                `json:",omitempty"`
 }
 
 type canonicalArgument struct {
@@ -126,7 +127,7 @@ func (p *Problem) canonical() canonicalProblem {
 	c := canonicalProblem{
 		Kernel: d.Kernel.Name, Source: p.source, BuildOptions: fmt.Sprintf("%q", withoutFolders(d.Kernel.BuildOptions)),
 		ProblemSize: d.ProblemSize, BlockSize: d.BlockSize, GridDiv: divisors(d.GridDiv), GlobalOffset: d.GlobalOffset, Stages: portableStages(d.Stages),
-		Metrics: fmt.Sprintf("%q", d.Metrics), Measure: p.canonicalMeasure(), Objective: p.Objective(), Seed: d.Seed, Timing: p.Timing().digest(),
+		Metrics: fmt.Sprintf("%q", d.Metrics), Measure: p.canonicalMeasure(), BuildRestrictions: d.BuildRestrictions, Objective: p.Objective(), Seed: d.Seed, Timing: p.Timing().digest(),
 	}
 	switch {
 	case d.Kernel.Func != nil:

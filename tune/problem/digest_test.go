@@ -133,6 +133,7 @@ func TestDigestChangesWithAllThatMatters(t *testing.T) {
 		"struct":              func(d *Definition) { d.Types, d.Arguments[1].Type = pairOf("a", "int32"), "pair" },
 		"type of a field":     func(d *Definition) { d.Types, d.Arguments[1].Type = pairOf("a", "float32"), "pair" },
 		"name of a field":     func(d *Definition) { d.Types, d.Arguments[1].Type = pairOf("b", "int32"), "pair" },
+		"build restriction":   func(d *Definition) { d.BuildRestrictions = []Expr{"spill_bytes == 0"} },
 		"cold caches":         func(d *Definition) { d.Measure.Timing.Cache = CacheCold },
 		"warm-up":             func(d *Definition) { d.Measure.Timing.Warmup = 3 },
 		"no warm-up":          func(d *Definition) { d.Measure.Timing.Warmup = NoWarmup },

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ndtune/ndtune/internal/nearest"
 	"github.com/ndtune/ndtune/tune/expression"
+	"github.com/ndtune/ndtune/tune/footprint"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -16,7 +17,7 @@ import (
 // observed without being listed. A parameter, constant or metric hides the quantity of its name.
 type Measure struct {
 	Timing      Timing
-	Observe     []string // names of [hardware.Quantities] or of Instruments
+	Observe     []string // names of [hardware.Quantities], [footprint.Quantities] or of Instruments
 	Instruments []Instrument
 }
 
@@ -36,12 +37,15 @@ type Instrument struct {
 
 // quantities returns the names that can be observed, without those that a parameter, a constant or a metric has.
 func (p *Problem) quantities() []string {
-	all := hardware.Quantities()
+	all := ownQuantities()
 	for _, i := range p.definition.Measure.Instruments {
 		all = append(all, i.Quantities...)
 	}
 	return slices.DeleteFunc(all, func(name string) bool { return p.hides(name) != "" })
 }
+
+// ownQuantities returns the quantities that ndtune gives itself: those of the device and those of the compiler.
+func ownQuantities() []string { return append(hardware.Quantities(), footprint.Quantities()...) }
 
 // hides returns the field whose name hides a quantity, "" if there is none.
 func (p *Problem) hides(name string) string {
@@ -75,7 +79,7 @@ func (p *Problem) compileMeasure(errs *fieldErrors, scope expression.Scope) {
 			switch {
 			case !space.IsIdentifier(name):
 				errs.addf(field+".quantities", "%q is not a name that expressions can use", name)
-			case slices.Contains(hardware.Quantities(), name):
+			case slices.Contains(ownQuantities(), name):
 				errs.addf(field+".quantities", "ndtune observes %s itself: give the quantity another name", name)
 			case Reserved(name), taken, p.hides(name) != "", slices.Contains(p.roofline.reserved(), name):
 				errs.addf(field+".quantities", "the name %s is taken", name)
@@ -88,7 +92,7 @@ func (p *Problem) compileMeasure(errs *fieldErrors, scope expression.Scope) {
 	all := p.quantities()
 	for i, name := range p.definition.Measure.Observe {
 		field := fmt.Sprintf("measure.observe[%d]", i)
-		if by := p.hides(name); by != "" && slices.Contains(hardware.Quantities(), name) {
+		if by := p.hides(name); by != "" && slices.Contains(ownQuantities(), name) {
 			errs.addf(field, "%s hides the quantity of this name: give it another name", by)
 		} else if !slices.Contains(all, name) {
 			hint := nearest.Hint(name, all)
@@ -103,7 +107,7 @@ func (p *Problem) compileMeasure(errs *fieldErrors, scope expression.Scope) {
 	}
 }
 
-// findObserved sets the quantities that are listed, or that metrics or the objective use, and those among them
+// findObserved sets the quantities that are listed, or that metrics, the objective or build restrictions use, and those among them
 // without which there is no objective.
 func (p *Problem) findObserved() {
 	needed := map[string]bool{p.Objective().Name: true} // for the objective
@@ -120,7 +124,7 @@ func (p *Problem) findObserved() {
 	}
 	for _, name := range all {
 		reads := func(e *expression.Expression) bool { return e != nil && e.Reads(name) }
-		if needed[name] || slices.Contains(p.definition.Measure.Observe, name) || slices.ContainsFunc(p.metrics, reads) {
+		if needed[name] || slices.Contains(p.definition.Measure.Observe, name) || slices.ContainsFunc(p.metrics, reads) || slices.ContainsFunc(p.buildRestrictions, reads) {
 			p.observed = append(p.observed, name)
 		}
 		if needed[name] {
@@ -129,8 +133,11 @@ func (p *Problem) findObserved() {
 	}
 }
 
-// Observed returns the quantities that are observed, in the order of results. They are metrics of the problem.
-func (p *Problem) Observed() []string { return p.observed }
+// Observed returns the quantities that are observed while a kernel runs, in the order of results. They are metrics of the
+// problem, as are those of [Problem.Compiled].
+func (p *Problem) Observed() []string {
+	return slices.DeleteFunc(slices.Clone(p.observed), footprint.Is)
+}
 
 // checkInstruments returns an error if the objective needs a quantity that a device is known not to give.
 func (p *Problem) checkInstruments(d hardware.Device) error {

@@ -32,12 +32,14 @@ type Problem struct {
 	arguments   []argument
 	roofline    *roofline // nil: there is none
 	metrics     []*expression.Expression
-	observed    []string // quantities
+	observed    []string // quantities, those of footprints too
 	essential   []string // of these: the objective needs them
 	verify      *verification
 	baseline    space.Configuration
 	overridden  []string // notices of the directives that were removed from the source
 	hint        string   // about a build that fails
+
+	buildRestrictions []*expression.Expression
 
 	specializations []specialization
 	commandDigest   func() string // of Kernel.Command
@@ -118,6 +120,7 @@ func New(d Definition) (*Problem, error) {
 	p.compileStages(&errs, scope)
 	p.compileRestrictions(&errs)
 	p.compileRoofline(&errs, scope)
+	p.compileBuildRestrictions(&errs, scope)
 	p.compileMetrics(&errs, scope)
 	p.compileVerification(&errs, scope)
 	p.compileBaseline(&errs)
@@ -149,6 +152,7 @@ func (p *Problem) checkLengths(errs *fieldErrors) {
 		{"types", len(d.Types), maxTypes},
 		{"constants", len(d.Constants), maxConstants},
 		{"restrictions", len(d.Restrictions), maxRestrictions},
+		{"build_restrictions", len(d.BuildRestrictions), maxRestrictions},
 		{"metrics", len(d.Metrics), maxMetrics},
 	} {
 		if list.len > list.most {

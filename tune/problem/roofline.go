@@ -364,6 +364,7 @@ func (d *Definition) expressions() []Expr {
 	for _, r := range d.Restrictions {
 		all = append(all, r.Expression)
 	}
+	all = append(all, d.BuildRestrictions...)
 	for _, m := range d.Metrics {
 		all = append(all, m.Expression)
 	}

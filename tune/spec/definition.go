@@ -25,6 +25,7 @@ func (f field) definition() (d problem.Definition) {
 		key("arguments", &d.Arguments, func(f field) []problem.Argument { return each(f.list(), field.argument) }),
 		key("parameters", &d.Parameters, field.parameters),
 		key("restrictions", &d.Restrictions, func(f field) []space.Restriction { return each(f.list(), field.restriction) }),
+		key("build_restrictions", &d.BuildRestrictions, func(f field) []problem.Expr { return each(f.list(), field.expression) }),
 		key("verify", &d.Verify, field.verification),
 		key("roofline", &d.Roofline, field.roofline),
 		key("metrics", &d.Metrics, field.metrics),

@@ -73,6 +73,7 @@ parameters:
   one: 1
 restrictions:
   - threads * tile <= 1024
+build_restrictions: [spill_bytes == 0, "occupancy >= 0.5 or threads < 64"]
 verify: {spec: reference.yaml, atol: 1e-4, rtol: 0, launches: tile}
 metrics:
   GB/s: 4 * n / time / 1e6
@@ -137,13 +138,14 @@ seed: 18446744073
 			{Name: "type", Values: []space.Value{"float", "16", "off"}},
 			{Name: "one", Values: []space.Value{1}},
 		},
-		Restrictions:   []space.Restriction{{Expression: "threads * tile <= 1024"}},
-		Verify:         &problem.Verification{Problem: &reference, Launches: "tile", ATol: "0.0001", RTol: "0"},
-		Metrics:        []problem.Metric{{Name: "GB/s", Expression: "4 * n / time / 1e6"}, {Name: "half", Expression: "0.5"}},
-		Objective:      problem.Objective{Name: "GB/s", Maximize: true},
-		Measure:        problem.Measure{Timing: problem.Timing{Cache: problem.CacheCold, Launches: 20, Time: 500 * time.Millisecond, Warmup: problem.NoWarmup}},
-		MaxEvaluations: 12,
-		Seed:           18446744073,
+		Restrictions:      []space.Restriction{{Expression: "threads * tile <= 1024"}},
+		BuildRestrictions: []problem.Expr{"spill_bytes == 0", "occupancy >= 0.5 or threads < 64"},
+		Verify:            &problem.Verification{Problem: &reference, Launches: "tile", ATol: "0.0001", RTol: "0"},
+		Metrics:           []problem.Metric{{Name: "GB/s", Expression: "4 * n / time / 1e6"}, {Name: "half", Expression: "0.5"}},
+		Objective:         problem.Objective{Name: "GB/s", Maximize: true},
+		Measure:           problem.Measure{Timing: problem.Timing{Cache: problem.CacheCold, Launches: 20, Time: 500 * time.Millisecond, Warmup: problem.NoWarmup}},
+		MaxEvaluations:    12,
+		Seed:              18446744073,
 	}
 	compareFields(t, got, want)
 }

@@ -105,6 +105,12 @@ func (d *Draft) YAML() []byte {
 			w.line(fmt.Sprintf("restrictions[%d]", i), "  ", "- "+expressionText(r.Expression))
 		}
 	}
+	if len(x.BuildRestrictions) > 0 {
+		w.line("build_restrictions", "", "build_restrictions:")
+		for i, r := range x.BuildRestrictions {
+			w.line(fmt.Sprintf("build_restrictions[%d]", i), "  ", "- "+expressionText(r))
+		}
+	}
 	w.verification(x.Verify)
 	if r := x.Roofline; r != nil {
 		w.line("roofline", "", "roofline: "+mapping(

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -11,13 +12,14 @@ import (
 type task struct {
 	configuration space.Configuration
 	values        values
-	binary        []byte        // from the worker that built it, or nil
-	build         time.Duration // the time for that
-	warnings      string        // of the compiler
-	code          uint64        // digest of the binary, or 0
-	again         bool          // it is built once more, for the binary
-	deaths        int           // of workers that worked on it
-	fresh         string        // a device.FreshOption, or ""
+	binary        []byte             // from the worker that built it, or nil
+	build         time.Duration      // the time for that
+	warnings      string             // of the compiler
+	code          uint64             // digest of the binary, or 0
+	readings      []hardware.Reading // of the build
+	again         bool               // it is built once more, for the binary
+	deaths        int                // of workers that worked on it
+	fresh         string             // a device.FreshOption, or ""
 }
 
 // builtTwice reports whether a worker that builds the task repeats the work of another one.
@@ -66,7 +68,7 @@ func (p *Pool) assign(now time.Time) error {
 		if t == nil {
 			continue
 		}
-		r := request{Evaluate: &job{Values: t.values, Binary: t.binary, Fresh: t.fresh}}
+		r := request{Evaluate: &job{Values: t.values, Binary: t.binary, Readings: t.readings, Fresh: t.fresh}}
 		if m.builds {
 			r = request{Build: &job{Values: t.values, WantBinary: p.carry.binaries, Fresh: t.fresh}}
 		}

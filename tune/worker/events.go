@@ -82,7 +82,7 @@ func (p *Pool) built(m *member, b *built, now time.Time) {
 	}
 	t.build += b.Result.Durations.Build
 	t.binary = b.Binary
-	t.warnings, t.code = b.Result.Warnings, b.Result.Binary
+	t.warnings, t.code, t.readings = b.Result.Warnings, b.Result.Binary, b.Result.Readings
 	p.toEvaluate.add(t)
 }
 

@@ -79,9 +79,10 @@ type values = map[string]space.Value
 // A job is to build or to evaluate a configuration.
 type job struct {
 	Values     values
-	WantBinary bool   // of a build
-	Binary     []byte // of the program to evaluate, or nil
-	Fresh      string // a device.FreshOption, or "", for both
+	WantBinary bool               // of a build
+	Binary     []byte             // of the program to evaluate, or nil
+	Readings   []hardware.Reading // of its build, or nil
+	Fresh      string             // a device.FreshOption, or "", for both
 }
 
 type built struct {

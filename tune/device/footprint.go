@@ -1,0 +1,137 @@
+package device
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/footprint"
+	"github.com/ndtune/ndtune/tune/hardware"
+)
+
+// footprint finds what the built kernels take of the device, if the problem wants to know, and refuses them if its build
+// restrictions do.
+func (t *trial) footprint(context.Context) error {
+	wanted := t.problem.Compiled()
+	if len(wanted) == 0 {
+		return nil
+	}
+	defer clock(&t.result.Durations.Build)()
+	readings := t.prior.Readings
+	if readings == nil {
+		found, why, err := t.measureFootprint()
+		if err != nil {
+			return err
+		}
+		for _, name := range wanted {
+			if v, known := found[name]; known {
+				readings = append(readings, hardware.Reading{Quantity: name, Value: v})
+			} else {
+				readings = append(readings, hardware.MissingReading(name, why[name]))
+			}
+		}
+	}
+	t.result.Readings = readings
+	reason, err := t.problem.Refused(t.result.Configuration, t.identity, readings)
+	if reason != "" {
+		return fail(tune.Constraints, "%s", reason)
+	}
+	return err
+}
+
+// measureFootprint returns the known quantities of all kernels of the configuration together, and why others are not known.
+func (t *trial) measureFootprint() (found footprint.Footprint, why map[string]string, err error) {
+	said, nothing, err := t.compilerSays()
+	if err != nil {
+		return nil, nil, err
+	}
+	why = map[string]string{}
+	for _, name := range footprint.Quantities() {
+		why[name] = nothing
+	}
+	var all []footprint.Footprint
+	for i, l := range t.sequence.launches {
+		of := t.variant.Launches[i]
+		f := footprint.Footprint{}
+		f.Add(said[of.Kernel])
+		if err := t.addReported(f, l, of.LocalBytes); err != nil {
+			return nil, nil, err
+		}
+		if registers, known := f[footprint.Registers]; !known {
+			why[footprint.Occupancy] = "the registers are not known: " + nothing
+		} else if share, err := footprint.OccupancyOf(t.identity, l.Range.WorkItems(), registers, f[footprint.LocalBytes]); err != nil {
+			why[footprint.Occupancy] = err.Error()
+		} else {
+			f[footprint.Occupancy] = share
+		}
+		all = append(all, f)
+	}
+	return footprint.Of(all), why, nil
+}
+
+// addReported adds what the driver reports of a kernel. A private memory of 0 counts as unknown: many drivers report it of all
+// kernels.
+func (t *trial) addReported(f footprint.Footprint, l Launch, arguments []int) error {
+	info, err := l.Kernel.WorkGroupInfo(t.session.Device)
+	if err != nil {
+		return fail(tune.Runtime, "ask for the memory of the kernel: %v", err)
+	}
+	reported := footprint.Footprint{footprint.LocalBytes: float64(info.LocalMem)}
+	if info.PrivateMem > 0 {
+		reported[footprint.PrivateBytes] = float64(info.PrivateMem)
+	}
+	if t.session.Info.HasExtension("cl_intel_required_subgroup_size") {
+		if spilled, err := l.Kernel.SpillMem(t.session.Device); err == nil {
+			reported[footprint.SpillBytes] = float64(spilled)
+		}
+	}
+	f.Add(reported)
+	for _, n := range arguments {
+		f[footprint.LocalBytes] += float64(n)
+	}
+	return nil
+}
+
+// compilerSays returns what the compiler says of kernels by name, and why it does not say more.
+func (t *trial) compilerSays() (said map[string]footprint.Footprint, nothing string, err error) {
+	s := t.session
+	log, _ := t.program.BuildLog(s.Device) // "" if it cannot be read
+	switch {
+	case s.Info.HasExtension("cl_nv_compiler_options"):
+		if said = footprint.NVIDIA(log); len(said) > 0 || t.variant.SPIRV() {
+			return said, "NVIDIA's compiler does not say it of a build that comes from the driver's cache", nil
+		}
+		said, err = t.buildAnew()
+		return said, "NVIDIA's compiler does not say it", err
+	case s.Info.AMD != nil:
+		binaries, err := t.program.Binaries()
+		if err != nil || len(binaries) != 1 {
+			return nil, fmt.Sprintf("the driver has no binary of the program (%v)", err), nil
+		}
+		if said, err = footprint.AMD(binaries[0]); err != nil {
+			return nil, err.Error(), nil
+		}
+		return said, "the metadata of the binary do not say it", nil
+	case s.Info.HasExtension("cl_intel_required_subgroup_size"):
+		return footprint.Intel(log), "Intel's compiler says it only of kernels that spill", nil
+	}
+	return nil, "the driver " + strings.TrimSpace(t.identity.Platform) + " does not say it", nil
+}
+
+// buildAnew returns what NVIDIA's compiler says of a build that did not come from its cache: of the source with one more kernel,
+// whose name no build has had. An option that the source does not use would not suffice, since the assembler has a cache too.
+func (t *trial) buildAnew() (map[string]footprint.Footprint, error) {
+	source := fmt.Sprintf("%s\n__kernel void ndtune_fresh_%x(void) {}\n", t.variant.Source, time.Now().UnixNano())
+	program, err := t.session.Build(source, t.session.options(t.variant))
+	if err != nil {
+		return nil, t.session.buildFailure(t.variant, err)
+	}
+	defer program.Release()
+	log, err := program.BuildLog(t.session.Device)
+	if err != nil {
+		return nil, fail(tune.Runtime, "read the build log: %v", err)
+	}
+	return footprint.NVIDIA(log), nil
+}
