@@ -90,16 +90,15 @@ type Meter struct {
 
 // limits are the bounds of the observation of a kernel.
 type limits struct {
-	least     time.Duration // of the repetition
-	ticks     int           // of the counter, at least
-	precision float64       // the relative uncertainty at which it may end
-	most      time.Duration // at which it ends with any uncertainty, or with ticks
-	batch     time.Duration // of launches between two readings
-	idle      time.Duration // of the observation of the idle device
+	least time.Duration // of the repetition
+	ticks int           // of the counter, at least
+	most  time.Duration // at which it ends, with fewer ticks
+	batch time.Duration // of launches between two readings
+	idle  time.Duration // of the observation of the idle device
 }
 
 var defaultLimits = limits{
-	least: 100 * time.Millisecond, ticks: 5, precision: 0.01, most: 2 * time.Second, batch: 10 * time.Millisecond, idle: time.Second,
+	least: 100 * time.Millisecond, ticks: 4, most: 2 * time.Second, batch: 10 * time.Millisecond, idle: time.Second,
 }
 
 // leastTicks is the number of ticks below which an energy is refused.

@@ -469,7 +469,7 @@ func TestUncertainty(t *testing.T) {
 	if rms := math.Sqrt(squares / n); rms < 0.5 || rms > 1.3 {
 		t.Errorf("the errors are %.2f of their uncertainties", rms)
 	}
-	if mean := took / n; mean > 700*time.Millisecond {
+	if mean := took / n; mean > 600*time.Millisecond {
 		t.Errorf("a window takes %s", mean)
 	}
 }
@@ -487,7 +487,7 @@ func TestAChangingPowerIsUncertain(t *testing.T) {
 	began := b.now
 	steady := b.publish
 	b.publish = func(counted, watts float64) { b.load = 300 + 2000*(b.now-began).Seconds(); steady(counted, watts) }
-	if r := b.observe(t, m, time.Millisecond)[hardware.Power]; r.Uncertainty < 0.01*r.Value || b.now-began < 2*time.Second {
+	if r := b.observe(t, m, time.Millisecond)[hardware.Power]; r.Uncertainty < 0.05*r.Value || b.now-began > 300*time.Millisecond {
 		t.Errorf("%+v after %s", r, b.now-began)
 	}
 }

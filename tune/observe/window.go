@@ -114,6 +114,9 @@ func (m *Meter) estimate(samples []sample, failed map[string]error) (estimate, e
 // as they scatter more than the uncertain times of their edges make them.
 func byCounter(samples []sample, tick time.Duration, source string) (estimate, error) {
 	all := edges(samples, tick)
+	for len(all) > 0 && all[0].at < tick { // in the first tick the device may still be waking up
+		all = all[1:]
+	}
 	short := func() error {
 		return fmt.Errorf("the window is too short: %s advanced %d times in %s, every %s or so; an energy needs %d intervals",
 			source, len(all), samples[len(samples)-1].at.Round(time.Millisecond), tick, leastTicks)
@@ -276,7 +279,8 @@ func (w *window) enough(elapsed time.Duration) bool {
 		return true
 	}
 	e, err := m.estimate(w.samples, w.failed)
-	return err == nil && e.span >= time.Duration(m.limits.ticks)*m.tick && e.off <= m.limits.precision*e.power
+	// Ticks are not quite regular.
+	return err == nil && e.span >= time.Duration(m.limits.ticks)*m.tick*19/20
 }
 
 // readings returns a reading of each quantity.
