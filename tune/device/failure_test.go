@@ -213,14 +213,14 @@ func TestCancellingTakesEffectAfterTheRunningLaunch(t *testing.T) {
 	e := open(t, increment(false))
 	e.useTimer(hardware.TimerHost) // waits for each launch
 	c := configurationOf(t, e.problem, nil)
-	const stages = 9 // up to the timed launches
+	const stages = 10 // up to the timed launches
 	for n := range stages + 8 {
 		left := n
 		_, err := e.One(countdown{context.Background(), &left}, c, nil, "")
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("cancelled at %d: %v", n, err)
 		}
-		if n < 4 {
+		if n < 5 { // there are no buffers yet
 			continue
 		}
 		if got, want := e.read(t, "x").Float(0), float64(max(0, n-stages)); n > stages && got != want {
