@@ -2,7 +2,11 @@ package tune
 
 import (
 	"context"
+	"math"
+	"slices"
 	"time"
+
+	"github.com/ndtune/ndtune/tune/search"
 )
 
 // wait counts the evaluations since the last worthwhile improvement.
@@ -12,6 +16,12 @@ func (r *run) wait(result Result) {
 	}
 	r.idle++
 	o := r.problem.Objective()
+	if o.Several() {
+		if r.widens(&result) {
+			r.idle = 0
+		}
+		return
+	}
 	if !Improves(o, &result, r.lead) {
 		return
 	}
@@ -21,6 +31,28 @@ func (r *run) wait(result Result) {
 		}
 	}
 	r.lead, r.idle = &result, 0
+}
+
+// widens adds a result to the front, and reports whether no point of the front before it would dominate it if it were
+// worse by a worthwhile share in each objective.
+func (r *run) widens(result *Result) bool {
+	if !result.Rankable() {
+		return false
+	}
+	values := result.searched(r.problem.Objective())
+	worse := make([]float64, len(values))
+	for k, v := range values {
+		worse[k] = v + (1-worthwhile)*math.Abs(v)
+	}
+	beaten := func(values []float64) bool {
+		return slices.ContainsFunc(r.front, func(p []float64) bool { return search.Dominates(p, values) || slices.Equal(p, values) })
+	}
+	worthwhile := !beaten(worse)
+	if !beaten(values) {
+		r.front = slices.DeleteFunc(r.front, func(p []float64) bool { return search.Dominates(values, p) })
+		r.front = append(r.front, values)
+	}
+	return worthwhile
 }
 
 // isOver reports whether the run must not evaluate any more, and notes the reason.

@@ -186,6 +186,9 @@ func (r *run) ranked(cards []Card) []int {
 		stats := problem.StatsOf(times)
 		if judgement, err := r.problem.Judge(result.Configuration, r.outcome.Device, stats, stats.Mean, result.Parts, result.Readings); err == nil {
 			result.Objective = judgement.Objective
+			if r.problem.Objective().Several() {
+				result.Times, result.Metrics = times, judgement.Metrics
+			}
 		}
 		if ratio > 1 { // its card may be the reason why it was slow
 			result.EarlyStopped = false

@@ -19,6 +19,8 @@ const (
 	finalBudget    = 2000
 	minFinalRounds = 3
 	maxFinalRounds = 51
+	// maxFront is the largest number of configurations of a front that the final measurement measures.
+	maxFront = 50
 )
 
 // measureFinalists measures the best results and the baseline again, in turn, if the evaluator can. If several cards
@@ -79,6 +81,9 @@ func (r *run) measureFinalists(ctx context.Context) error {
 func (r *run) finalPlaces(n int) []int {
 	cards := CompareCards(r.outcome.Results)
 	places := r.ranked(cards)
+	if front := r.searchedFront(); len(front) > n {
+		n = min(len(front), maxFront)
+	}
 	places = places[:min(n, len(places))]
 	return r.withBaseline(r.bestOfOthers(places, cards))
 }
@@ -103,6 +108,15 @@ func (r *run) rounds(places []int, budget float64) (configurations []space.Confi
 		round += r.outcome.Results[i].Time()
 	}
 	return configurations, int(max(minFinalRounds, min(maxFinalRounds, budget/round)))
+}
+
+// searchedFront returns the front by the measurements of the search.
+func (r *run) searchedFront() []int {
+	o := r.problem.Objective()
+	if !o.Several() {
+		return nil
+	}
+	return frontOf(r.outcome.Results, func(result *Result) []float64 { return result.searched(o) })
 }
 
 // judgeFinals computes the metrics and the objective of final times that have none: of new ones, and

@@ -13,6 +13,9 @@ import (
 // output of a run follows it. The finalists come first, by their objective in the final
 // measurement; the other results follow, by their objective in the search. Results that are equal in
 // the final measurement are ranked by the search, then by their order of arrival.
+//
+// With several objectives, the winner is the configuration of the front that [problem.Objective.Choose] prefers. The
+// other ones of the front follow in the order of the choice, then the results that others dominate.
 type Ranking struct {
 	Places    []int // indices of the rankable results
 	Finalists int   // number of the first places, which the final measurement ranks
@@ -40,10 +43,16 @@ func rank(o problem.Objective, results []Result, final func(*Result) float64) Ra
 			k.Finalists++
 		}
 	}
-	slices.SortStableFunc(k.Places, func(i, j int) int {
-		a, b := &results[i], &results[j]
-		return cmp.Or(compare(o, final(a), final(b)), compare(o, a.Objective, b.Objective))
-	})
+	finals, searched := func(i, j int) int { return compare(o, final(&results[i]), final(&results[j])) },
+		func(i, j int) int { return compare(o, results[i].Objective, results[j].Objective) }
+	if o.Several() {
+		if k.Finalists > 0 {
+			inFinal, byObjective := newChoice(o, results, true), finals
+			finals = func(i, j int) int { return cmp.Or(inFinal.compare(i, j), byObjective(i, j)) }
+		}
+		searched = newChoice(o, results, false).compare
+	}
+	slices.SortStableFunc(k.Places, func(i, j int) int { return cmp.Or(finals(i, j), searched(i, j)) })
 	return k
 }
 

@@ -70,8 +70,15 @@ func newScenario(t testing.TB, seed uint64) *scenario {
 	s.strategy = search.Names()[rng.IntN(len(search.Names()))]
 	d := lineDefinition(s.size)
 	d.Metrics = []problem.Metric{{Name: "rate", Expression: "1 / time"}}
-	if rng.IntN(2) == 0 {
+	switch rng.IntN(4) {
+	case 0:
 		d.Objective = problem.Objective{Name: "rate", Maximize: true}
+	case 1:
+		d.Metrics = append(d.Metrics, problem.Metric{Name: "cost", Expression: "(i * 7) % 13 + 1"})
+		d.Objective = problem.Objective{Name: "rate", Maximize: true, More: []problem.Objective{{Name: "cost"}}, Choose: "cost <= 2 * best.cost"}
+		for search.Check(s.strategy, nil, 2) != nil {
+			s.strategy = search.Names()[rng.IntN(len(search.Names()))]
+		}
 	}
 	d.BlockSize[0] = "1 + i % 5"
 	s.device.MaxWorkGroupSize = rng.IntN(6) // 0: unknown

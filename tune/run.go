@@ -61,6 +61,7 @@ type run struct {
 	retried  map[int]Result // new results of these that were not proposed yet
 	good     *Result        // the best so far, including the log; nil: none is correct
 	lead     *Result        // the last one that was better than the one before by a worthwhile share
+	front    [][]float64    // of several objectives: the points that no other one dominates
 	idle     int            // evaluations after it
 	proposed int            // number of configurations that the strategy proposed
 	excluded int            // number of these that the device's limits exclude
@@ -141,7 +142,8 @@ func (r *run) see(result Result) {
 		return
 	}
 	r.good = &result
-	if o, ok := r.evaluator.(Observer); ok {
+	// With several objectives, a much slower configuration may belong to the front.
+	if o, ok := r.evaluator.(Observer); ok && !r.problem.Objective().Several() {
 		o.Observe(result)
 	}
 }
@@ -423,8 +425,12 @@ func (r *run) tell(i int, result Result) {
 
 func (r *run) observe(i int, result Result) {
 	observed := search.Observation{Index: i, Objective: result.Objective, Valid: result.Status == Correct}
-	if r.problem.Objective().Maximize {
+	o := r.problem.Objective()
+	if o.Maximize {
 		observed.Objective = -observed.Objective
+	}
+	if observed.Valid && o.Several() {
+		observed.More = result.searched(o)[1:]
 	}
 	began := time.Now()
 	r.strategy.Tell([]search.Observation{observed})

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -290,7 +290,7 @@ func TestStrategiesMinimise(t *testing.T) {
 	if len(told) == 3 {
 		told[1].Objective = 0 // without meaning
 	}
-	if !slices.Equal(told, want) {
+	if !reflect.DeepEqual(told, want) {
 		t.Errorf("told %+v", told)
 	}
 }

@@ -74,7 +74,7 @@ func compareFlags() []cli.Flag {
 	for _, f := range tuneFlags() {
 		name := f.Names()[0]
 		isOwn := flagNamed(own, name) != nil
-		if !isOwn && !slices.Contains([]string{"start", "in-process", "serve"}, name) {
+		if !isOwn && !slices.Contains([]string{"start", "in-process", "serve", "objective", "choose"}, name) {
 			flags = append(flags, f)
 		}
 	}
@@ -154,6 +154,9 @@ func (k *comparing) read() error {
 			return err
 		}
 		if k.spec, err = loadSizes(path, k.options); err != nil {
+			return err
+		}
+		if err := checkOneObjective(k.spec.Problem, "compare"); err != nil {
 			return err
 		}
 		k.path = path

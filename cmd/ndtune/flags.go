@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/spec"
 )
@@ -64,6 +65,8 @@ func tuneFlags() []cli.Flag {
 		&cli.IntFlag{Name: "max-evals", Category: categorySearch, Usage: "evaluate at most `N` configurations, failures included; those beyond the device's limits do not count"},
 		&cli.IntFlag{Name: "patience", Category: categorySearch, Usage: "end the search after `N` evaluations that improve the best by less than 1 % (default: no end; of several sizes, 50 for all but the first)"},
 		&cli.DurationFlag{Name: "time-limit", Category: categorySearch, Usage: "start no configuration after `DURATION`, such as 90s or 10m; those that workers hold are finished"},
+		&cli.StringFlag{Name: "objective", Category: categorySearch, Usage: "improve `OBJECTIVE[,OBJECTIVE…]` instead of those of the specification: time, time_min, time_median or a metric, maximised after the word maximize; several give a front (docs/front.md)"},
+		&cli.StringFlag{Name: "choose", Category: categorySearch, Usage: "of several objectives, choose the winner among the front by `EXPRESSION`: a bound, such as 'energy <= 1.1 * best.energy', or a score, of which the least wins"},
 		newRetryFlag(),
 		&cli.Uint64Flag{Name: "seed", Value: 1, Category: categorySearch, Usage: "seed of the strategy's random choices"},
 		&cli.StringFlag{Name: "log", TakesFile: true, Category: categoryOutput, Usage: "keep the run log in `FILE`, and continue the run that it holds (default: a new file in the user's state folder)"},
@@ -93,7 +96,7 @@ func specOptions(c *cli.Context) (spec.Options, error) {
 	if err != nil {
 		return spec.Options{}, err
 	}
-	return spec.Options{Set: set, Parameters: parameters, Observe: observe, Cache: c.String("cache")}, nil
+	return spec.Options{Set: set, Parameters: parameters, Observe: observe, Cache: c.String("cache"), Objectives: c.String("objective"), Choose: c.String("choose")}, nil
 }
 
 // noArguments refuses arguments.
@@ -187,4 +190,12 @@ func loadFrom[T any](c *cli.Context, load func(string, spec.Options) (T, error))
 		return read, err
 	}
 	return load(paths[0], options)
+}
+
+// checkOneObjective refuses several objectives where configurations are compared by one number.
+func checkOneObjective(p *problem.Problem, by string) error {
+	if o := p.Objective(); o.Several() {
+		return wrong("%s compares configurations by one objective, and the specification has several: %s", by, o)
+	}
+	return nil
 }

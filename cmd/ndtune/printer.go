@@ -255,7 +255,11 @@ func (p *printer) end(o *tune.Outcome, evaluated int) {
 		for _, c := range p.varying {
 			places = append(places, c.place)
 		}
-		report.WriteFinalists(p.notes, "", p.problem.Objective(), places, o.Results)
+		if objective := p.problem.Objective(); objective.Several() {
+			report.WriteFront(p.out, "", objective, places, o.Results)
+		} else {
+			report.WriteFinalists(p.notes, "", objective, places, o.Results)
+		}
 		report.WriteCards(p.notes, o.Results)
 	}
 }

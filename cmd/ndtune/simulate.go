@@ -17,6 +17,7 @@ import (
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/internal/picture"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/simulate"
@@ -48,6 +49,7 @@ func simulateFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringSliceFlag{Name: "strategy", Category: categorySearch, Usage: "`STRATEGY[,STRATEGY…]` to compare, each followed by its :OPTION=VALUE, or all, which is all but brute_force: " + strategyNames() + " (default: all)"},
 		&cli.StringSliceFlag{Name: "strategy-option", Category: categorySearch, Usage: "`OPTION=VALUE` of a single strategy; may be repeated"},
+		&cli.StringFlag{Name: "objective", Category: categorySearch, Usage: "improve `OBJECTIVE[,OBJECTIVE…]` instead of those of the records: time, time_min, time_median or a metric, maximised after the word maximize; several give a front (docs/front.md)"},
 		&cli.IntFlag{Name: "max-evals", Value: 200, Category: categorySearch, Usage: "evaluate `N` configurations in each search, failures included"},
 		&cli.IntFlag{Name: "repeats", Value: 50, Category: categorySearch, Usage: "search `N` times with each strategy on each record"},
 		&cli.IntFlag{Name: "batch", Value: 1, Category: categorySearch, Usage: "ask a strategy for `N` configurations at a time, as parallel builds do"},
@@ -105,7 +107,7 @@ func writeSimulation(c *cli.Context, plan simulate.Plan, curves, averages []simu
 		if len(plan.Recordings) == 1 {
 			title = plan.Recordings[0].Name
 		}
-		wrote("picture", path, simulate.Plot(path, title+", "+countNoun(plan.Repeats, "repeat"), averages))
+		wrote("picture", path, simulate.Plot(path, title+", "+countNoun(plan.Repeats, "repeat"), qualityLabel(plan), averages))
 	}
 	return errs
 }
@@ -130,15 +132,19 @@ func newSimulation(c *cli.Context) (plan simulate.Plan, printed []int, err error
 	if err = checkSimulationFiles(c); err != nil {
 		return plan, nil, err
 	}
-	if plan.Strategies, err = strategies(c.StringSlice("strategy"), c.StringSlice("strategy-option")); err != nil {
-		return plan, nil, err
+	if _, err = strategies(c.StringSlice("strategy"), c.StringSlice("strategy-option"), 1); err != nil {
+		return plan, nil, err // before the records are read
 	}
 	if plan.Recordings, err = readRecordings(c); err != nil {
 		return plan, nil, err
 	}
+	objectives := len(plan.Recordings[0].Objective.All())
+	if plan.Strategies, err = strategies(c.StringSlice("strategy"), c.StringSlice("strategy-option"), objectives); err != nil {
+		return plan, nil, err
+	}
 	for _, s := range plan.Strategies { // each checks its options, on every space
 		for _, r := range plan.Recordings {
-			strategy, err := s.New(r.Space, search.Options{})
+			strategy, err := s.New(r.Space, search.Options{Objectives: len(r.Objective.All())})
 			if err != nil {
 				return plan, nil, fmt.Errorf("--strategy: %w", err)
 			}
@@ -187,7 +193,7 @@ func strategyNames() string { return strings.Join(search.Names(), ", ") }
 
 // strategies returns the strategies that --strategy names, each once, with the options of
 // --strategy-option.
-func strategies(named, options []string) ([]simulate.Strategy, error) {
+func strategies(named, options []string, objectives int) ([]simulate.Strategy, error) {
 	list := strings.Split(strings.Join(named, ","), ",")
 	if len(named) == 0 {
 		list = []string{"all"}
@@ -205,7 +211,7 @@ func strategies(named, options []string) ([]simulate.Strategy, error) {
 	for _, text := range list {
 		if text = strings.TrimSpace(text); text == "all" {
 			for _, name := range search.Names() {
-				if name != "brute_force" {
+				if name != "brute_force" && search.Check(name, nil, objectives) == nil {
 					add(name, nil)
 				}
 			}
@@ -230,6 +236,14 @@ func readRecordings(c *cli.Context) ([]*simulate.Recording, error) {
 	if err != nil {
 		return nil, err
 	}
+	var objective *problem.Objective // nil: that of the record
+	if c.IsSet("objective") {
+		o, err := problem.ParseObjectives(c.String("objective"))
+		if err != nil {
+			return nil, fmt.Errorf("--objective: %w", err)
+		}
+		objective = &o
+	}
 	names := recordNames(paths)
 	recordings, errs := make([]*simulate.Recording, len(paths)), make([]error, len(paths))
 	var wait sync.WaitGroup
@@ -238,6 +252,12 @@ func readRecordings(c *cli.Context) ([]*simulate.Recording, error) {
 			var r *record.Record
 			if r, errs[i] = record.Read(path); errs[i] != nil {
 				return
+			}
+			if objective != nil {
+				if err := r.SetObjective(*objective); err != nil {
+					errs[i] = fmt.Errorf("--objective: %s: %w", path, err)
+					return
+				}
 			}
 			if recordings[i], errs[i] = simulate.NewRecording(c.Context, names[i], r); errs[i] != nil {
 				errs[i] = fmt.Errorf("simulate on %s: %w", path, errs[i])
@@ -272,9 +292,9 @@ func recordNames(paths []string) []string {
 
 // printCurves prints a table for each record, and one for the mean over all of them.
 func printCurves(w io.Writer, p simulate.Plan, curves, averages []simulate.Curve, checkpoints []int) {
-	fmt.Fprintf(w, "best known / best found, mean ± standard error of %s\n", countNoun(p.Repeats, "repeat"))
+	fmt.Fprintf(w, "%s, mean ± standard error of %s\n", qualityLabel(p), countNoun(p.Repeats, "repeat"))
 	for _, r := range p.Recordings {
-		fmt.Fprintf(w, "\n%s: %s, %d correct, best %s\n", r.Name, countNoun(r.Space.Len(), "configuration"), r.Correct, bestText(r))
+		fmt.Fprintf(w, "\n%s: %s, %d correct, %s\n", r.Name, countNoun(r.Space.Len(), "configuration"), r.Correct, bestText(r))
 		printTable(w, slices.DeleteFunc(slices.Clone(curves), func(c simulate.Curve) bool { return c.Record != r.Name }), checkpoints)
 	}
 	if len(p.Recordings) > 1 {
@@ -285,10 +305,21 @@ func printCurves(w io.Writer, p simulate.Plan, curves, averages []simulate.Curve
 
 // bestText returns the best value of the objective.
 func bestText(r *simulate.Recording) string {
-	if name := r.Objective.Name; name != "" && !strings.HasPrefix(name, "time") {
-		return name + "=" + formatNumber(r.Best)
+	if n := r.FrontSize(); n > 0 {
+		return fmt.Sprintf("front of %s: %d", r.Objective, n)
 	}
-	return "time=" + formatTime(r.Best)
+	if name := r.Objective.Name; name != "" && !strings.HasPrefix(name, "time") {
+		return "best " + name + "=" + formatNumber(r.Best)
+	}
+	return "best time=" + formatTime(r.Best)
+}
+
+// qualityLabel names the figures of a simulation.
+func qualityLabel(p simulate.Plan) string {
+	if p.Recordings[0].FrontSize() > 0 {
+		return "hypervolume found / hypervolume of the front"
+	}
+	return "best known / best found"
 }
 
 // printTable prints a row for each curve and a column for each checkpoint.

@@ -27,7 +27,7 @@ meaning. With arguments, it describes only the named strategies.
 
 func listStrategies(c *cli.Context) error {
 	for _, name := range c.Args().Slice() {
-		if err := search.Check(name, nil); err != nil {
+		if err := search.Check(name, nil, 1); err != nil {
 			return &usageError{err}
 		}
 	}

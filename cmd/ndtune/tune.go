@@ -78,6 +78,9 @@ browser on another machine needs the token in that address (docs/report.md).`,
 			case c.Bool("if-missing"):
 				return tuneMissing(c, s)
 			case len(s.Sizes) > 0:
+				if err := checkOneObjective(s.Problem, "a search at several sizes"); err != nil {
+					return err
+				}
 				return tuneSizes(c, s)
 			}
 			if err := s.CheckSpace(c.Context); err != nil {
@@ -190,7 +193,7 @@ func (t *tuning) readStrategy() (err error) {
 		}
 		t.strategy = search.Auto
 	}
-	if err := search.Check(t.strategy, t.options); err != nil {
+	if err := search.Check(t.strategy, t.options, len(t.spec.Problem.Objective().All())); err != nil {
 		return wrong("--strategy: %w", err)
 	}
 	for _, text := range t.cli.StringSlice("start") {
@@ -327,7 +330,7 @@ func (t *tuning) prepare() (tune.Options, error) {
 	if t.space, err = t.spec.Space(t.cli.Context, t.evaluator.Device()); err != nil {
 		return tune.Options{}, err
 	}
-	options := search.Options{Seed: t.cli.Uint64("seed"), Budget: t.maxEvaluations, Values: t.options}
+	options := search.Options{Seed: t.cli.Uint64("seed"), Budget: t.maxEvaluations, Values: t.options, Objectives: len(t.spec.Problem.Objective().All())}
 	if t.maxEvaluations == 0 && t.timeLimit == 0 {
 		options.Budget = t.space.Len()
 	}

@@ -61,8 +61,8 @@ func CLBlast(p *problem.Problem, records []*record.Record) (map[string][]byte, e
 		}
 		return nil, fmt.Errorf("%s is none of the kernels of CLBlast that can be exported: %s", p.KernelName(), strings.Join(names, ", "))
 	}
-	if o := p.Objective(); o != (problem.Objective{Name: "time"}) {
-		return nil, fmt.Errorf("the objective is %s, and that of CLBlast's tuner is the time", o.Name)
+	if o := p.Objective(); !o.Equal(problem.Objective{Name: "time"}) {
+		return nil, fmt.Errorf("the objective is %s, and that of CLBlast's tuner is the time", objectiveNames(o))
 	}
 	merged, err := mergeRecords(p, records)
 	if err != nil {

@@ -191,13 +191,11 @@ func (f *resultsFile) targets() ([]byte, error) {
 func mergeRecords(p *problem.Problem, records []*record.Record) (merged []*record.Record, err error) {
 	for _, r := range records {
 		h := &r.Header
-		o := h.Objective
-		o.Name = cmp.Or(o.Name, "time")
 		switch {
 		case h.KernelDigest != "" && h.KernelDigest != p.KernelDigest():
 			return nil, fmt.Errorf("the record on %s at %s is of another source of the kernel: tune it again", h.Device.Name, figure.Sizes(h.ProblemSize))
-		case o != p.Objective():
-			return nil, fmt.Errorf("the record on %s at %s has the objective %s, the specification %s", h.Device.Name, figure.Sizes(h.ProblemSize), o.Name, p.Objective().Name)
+		case !h.Objective.Equal(p.Objective()):
+			return nil, fmt.Errorf("the record on %s at %s has the objective %s, the specification %s", h.Device.Name, figure.Sizes(h.ProblemSize), objectiveNames(h.Objective), objectiveNames(p.Objective()))
 		case !slices.EqualFunc(h.Parameters, p.Parameters().Names(), func(q space.Parameter, name string) bool { return q.Name == name }):
 			return nil, fmt.Errorf("the record on %s at %s has other parameters than the specification", h.Device.Name, figure.Sizes(h.ProblemSize))
 		}
@@ -235,4 +233,13 @@ func underscored(name string) string {
 func text(raw json.RawMessage) (s string) {
 	_ = json.Unmarshal(raw, &s)
 	return s
+}
+
+// objectiveNames returns the names of objectives for a message.
+func objectiveNames(o problem.Objective) string {
+	var names []string
+	for _, one := range o.All() {
+		names = append(names, one.Name)
+	}
+	return strings.Join(names, ", ")
 }

@@ -258,13 +258,6 @@ type Metric struct {
 	Expression Expr
 }
 
-// An Objective is the quantity that a search improves: time, time_min, time_median, an observed quantity such
-// as energy, or the name of a metric, including those of the roofline.
-type Objective struct {
-	Name     string
-	Maximize bool
-}
-
 // A FieldError is a fault of a field of a definition. Field is a path in the words of a specification
 // file: «restrictions[2]», «arguments[0].size».
 type FieldError struct {

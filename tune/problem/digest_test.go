@@ -147,7 +147,7 @@ func TestDigestChangesWithAllThatMatters(t *testing.T) {
 		"metric":              func(d *Definition) { d.Metrics[0].Expression += " * 2" },
 		"metric's name":       func(d *Definition) { d.Metrics[0].Name = "GB" },
 		"objective":           func(d *Definition) { d.Objective.Name = "GB/s" },
-		"direction":           func(d *Definition) { d.Objective = Objective{"GB/s", true} },
+		"direction":           func(d *Definition) { d.Objective = Objective{Name: "GB/s", Maximize: true} },
 		"seed":                func(d *Definition) { d.Seed = 1 },
 		"verify by a check":   verify(Verification{Check: func(space.Configuration, map[string]*array.Array) error { return nil }}),
 		"verify by a command": verify(Verification{Command: &Command{Args: []string{"judge", "it"}}}),

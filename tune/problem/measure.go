@@ -110,7 +110,10 @@ func (p *Problem) compileMeasure(errs *fieldErrors, scope expression.Scope) {
 // findObserved sets the quantities that are listed, or that metrics, the objective or build restrictions use, and those among them
 // without which there is no objective.
 func (p *Problem) findObserved() {
-	needed := map[string]bool{p.Objective().Name: true} // for the objective
+	needed := map[string]bool{} // for the objectives
+	for _, o := range p.Objective().All() {
+		needed[o.Name] = true
+	}
 	all := p.quantities()
 	for i := len(p.metrics) - 1; i >= 0; i-- { // a metric uses earlier ones
 		if e := p.metrics[i]; e != nil && needed[p.definition.Metrics[i].Name] {
@@ -143,9 +146,9 @@ func (p *Problem) Observed() []string {
 func (p *Problem) checkInstruments(d hardware.Device) error {
 	for _, name := range p.essential {
 		if i, ok := d.Instrument(name); ok && i.Missing != "" {
-			text := "the objective " + p.Objective().Name
-			if name != p.Objective().Name {
-				text += " needs " + name + ", which"
+			text := "the objective " + name
+			if !p.Objective().Has(name) {
+				text = "the objective " + p.Objective().Name + " needs " + name + ", which"
 			}
 			return fmt.Errorf("%s cannot be observed: %s", text, i.Missing)
 		}

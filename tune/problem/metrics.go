@@ -9,7 +9,6 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/ndtune/ndtune/internal/nearest"
 	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/space"
@@ -49,9 +48,7 @@ func (p *Problem) compileMetrics(errs *fieldErrors, scope expression.Scope) {
 			scope[m.Name] = 0.0
 		}
 	}
-	if name := p.Objective().Name; !slices.Contains(objectives, name) {
-		errs.addf("objective.name", "%q is neither time, time_min, time_median nor a metric%s", name, nearest.Hint(name, objectives))
-	}
+	p.compileObjective(errs, objectives)
 	p.findObserved()
 }
 
@@ -70,7 +67,7 @@ func (p *Problem) CheckObjective(d hardware.Device) error {
 	if err := p.checkInstruments(d); err != nil {
 		return err
 	}
-	if p.Objective().Name != MetricOfLimit {
+	if !p.Objective().Has(MetricOfLimit) {
 		return nil
 	}
 	if err := p.LimitKnown(d); err != nil {
@@ -109,20 +106,20 @@ func (p *Problem) Judge(c space.Configuration, d hardware.Device, times Stats, t
 			env[name] = v
 		}
 	}
-	objective := p.Objective().Name
-	value, ok := Named(metrics, objective)
-	if !ok {
-		value, ok = env[objective].(float64)
+	objectives := p.Objective().All()
+	first := objectives[0].Value(times, time, metrics)
+	for _, o := range objectives {
+		switch v := o.Value(times, time, metrics); {
+		case Finite(v):
+		case p.whyMissing(readings) != "":
+			return Judgement{metrics, first}, fmt.Errorf("the objective %s is not known: %s", o.Name, p.whyMissing(readings))
+		case failed == nil:
+			return Judgement{metrics, first}, fmt.Errorf("the objective %s is %v", o.Name, v)
+		default:
+			return Judgement{metrics, first}, failed
+		}
 	}
-	switch {
-	case ok && Finite(value):
-		failed = nil
-	case p.whyMissing(readings) != "":
-		failed = fmt.Errorf("the objective %s is not known: %s", objective, p.whyMissing(readings))
-	case failed == nil:
-		failed = fmt.Errorf("the objective %s is %v", objective, value)
-	}
-	return Judgement{metrics, value}, failed
+	return Judgement{metrics, first}, nil
 }
 
 // partTimes returns the times of all kernels of a pipeline by name. A kernel that a configuration does not launch

@@ -49,7 +49,7 @@ func TestTimesThatNoLaunchTookAreRefused(t *testing.T) {
 	d := saxpy()
 	d.Metrics = []Metric{{"rate", "1 / time"}, {"one", "1"}}
 	nan, inf := math.NaN(), math.Inf(1)
-	for _, objective := range []Objective{{"time", false}, {"rate", true}, {"rate", false}, {"one", false}, {"time_min", false}, {"time", true}} {
+	for _, objective := range []Objective{{Name: "time"}, {Name: "rate", Maximize: true}, {Name: "rate"}, {Name: "one"}, {Name: "time_min"}, {Name: "time", Maximize: true}} {
 		d.Objective = objective
 		p := mustProblem(t, d)
 		for _, times := range [][]float64{nil, {0, 1}, {1, -1}, {1, nan, 1}, {nan}, {1, inf}, {-inf, 1}} {

@@ -194,7 +194,7 @@ func wantSame(t *testing.T, p, q *problem.Problem) {
 	if !reflect.DeepEqual(p.Arguments(), q.Arguments()) {
 		t.Errorf("arguments %v became %v", p.Arguments(), q.Arguments())
 	}
-	if p.Objective() != q.Objective() {
+	if !p.Objective().Equal(q.Objective()) {
 		t.Errorf("objective %v became %v", p.Objective(), q.Objective())
 	}
 	ours, theirs := spaceOf(t, p), spaceOf(t, q)

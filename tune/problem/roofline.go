@@ -350,7 +350,7 @@ func (p *Problem) LimitTime(c space.Configuration, d hardware.Device) float64 {
 // ReadsPeaks reports whether the search itself needs the peaks of the device, because its objective is
 // «% of limit» or an expression reads device.peak.
 func (p *Problem) ReadsPeaks() bool {
-	return p.Objective().Name == MetricOfLimit || slices.ContainsFunc(p.definition.expressions(), func(e Expr) bool {
+	return p.Objective().Has(MetricOfLimit) || slices.ContainsFunc(p.definition.expressions(), func(e Expr) bool {
 		return strings.Contains(e, "device") && strings.Contains(e, "peak")
 	})
 }

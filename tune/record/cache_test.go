@@ -36,7 +36,7 @@ func mustDecode(t testing.TB, data string) *Record {
 func TestSmallCache(t *testing.T) {
 	r := mustDecode(t, smallCache(t))
 	h := r.Header
-	if h.Objective != (problem.Objective{Name: "GFLOP/s", Maximize: true}) || h.ProblemSize != nil || !h.Verified || h.Iterations != 2 {
+	if !h.Objective.Equal(problem.Objective{Name: "GFLOP/s", Maximize: true}) || h.ProblemSize != nil || !h.Verified || h.Iterations != 2 {
 		t.Errorf("header %+v", h)
 	}
 	if f := h.Parameters[1].Values[0]; f != space.Value(1.0) {

@@ -220,8 +220,8 @@ func EncodeCSV(w io.Writer, r *Record) error {
 		for j, digit := range d {
 			row.values = append(row.values, l.parameters.At(j).Values[digit])
 		}
-		if text := csvObjective(r.Header.Objective); text != csvObjective(objectiveOf("")) {
-			row.objective = text
+		if !r.Header.Objective.Equal(objectiveOf("")) {
+			row.objective = r.Header.Objective.String()
 		}
 		if row.stats.Count > 0 {
 			row.mean = &row.stats.Mean
@@ -275,14 +275,6 @@ func (r *Record) MetricNames() []string {
 		}
 	}
 	return names
-}
-
-// csvObjective is an objective in the words of a specification.
-func csvObjective(o problem.Objective) string {
-	if o.Maximize {
-		return "maximize " + objectiveName(o)
-	}
-	return "minimize " + objectiveName(o)
 }
 
 func csvNumber(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
@@ -409,14 +401,27 @@ func readCSVHeader(header []string) (parameters, metrics []string, columns []csv
 	return parameters, metrics, csvColumns(parameters, metrics, others)
 }
 
-// objectiveOfRows is the objective that the first row names that has one.
+// objectiveOfRows is that of the first row that names its objectives.
 func objectiveOfRows(rows []csvRow) problem.Objective {
 	for _, row := range rows {
-		if name, ok := strings.CutPrefix(row.objective, "minimize "); ok {
-			return problem.Objective{Name: name}
+		var all []problem.Objective
+		for part := range strings.SplitSeq(row.objective, ", ") {
+			name, least := strings.CutPrefix(part, "minimize ")
+			most := false
+			if !least {
+				name, most = strings.CutPrefix(part, "maximize ")
+			}
+			switch {
+			case least || most:
+				all = append(all, problem.Objective{Name: name, Maximize: most})
+			case len(all) > 0: // the name of the only objective holds a comma
+				all[len(all)-1].Name += ", " + part
+			}
 		}
-		if name, ok := strings.CutPrefix(row.objective, "maximize "); ok {
-			return problem.Objective{Name: name, Maximize: true}
+		if len(all) > 0 {
+			first := all[0]
+			first.More = append(first.More, all[1:]...) // nil of one objective
+			return first
 		}
 	}
 	return objectiveOf("")

@@ -116,9 +116,28 @@ type constantJSON struct {
 	Host  bool      `json:"host,omitempty"`
 }
 
+// objectiveJSON is the first objective, with the further ones and the choice where there are several.
 type objectiveJSON struct {
-	Name     string `json:"name"`
-	Maximize bool   `json:"maximize,omitempty"`
+	Name     string          `json:"name"`
+	Maximize bool            `json:"maximize,omitempty"`
+	More     []objectiveJSON `json:"more,omitempty"`
+	Choose   string          `json:"choose,omitempty"`
+}
+
+func newObjectiveJSON(o problem.Objective) objectiveJSON {
+	j := objectiveJSON{Name: o.Name, Maximize: o.Maximize, Choose: o.Choose}
+	for _, more := range o.More {
+		j.More = append(j.More, newObjectiveJSON(more))
+	}
+	return j
+}
+
+func (j objectiveJSON) objective() problem.Objective {
+	o := problem.Objective{Name: j.Name, Maximize: j.Maximize, Choose: j.Choose}
+	for _, more := range j.More {
+		o.More = append(o.More, more.objective())
+	}
+	return o
 }
 
 // A JSONValue is the value of a parameter in JSON. Numbers keep their types: a float that is a whole
@@ -147,7 +166,7 @@ func (h Header) MarshalJSON() ([]byte, error) {
 		Digest: h.Digest, KernelDigest: h.KernelDigest, Kernel: h.Kernel, Source: h.Source, Size: h.Size,
 		Device: h.Device, Parameters: []parameterJSON{}, SpaceSize: h.SpaceSize,
 		Options: h.Options, ProblemSize: h.ProblemSize, Metrics: h.Metrics,
-		Objective:  objectiveJSON{h.Objective.Name, h.Objective.Maximize},
+		Objective:  newObjectiveJSON(h.Objective),
 		Iterations: h.Iterations, Cache: h.Cache, Verified: h.Verified,
 		Strategy: h.Strategy, Seed: h.Seed, Started: h.Started.UTC(), Tool: h.Tool,
 	}
@@ -181,7 +200,7 @@ func (h *Header) UnmarshalJSON(raw []byte) error {
 		Digest: j.Digest, KernelDigest: j.KernelDigest, Kernel: j.Kernel, Source: j.Source, Size: j.Size,
 		Device: j.Device, SpaceSize: j.SpaceSize,
 		Options: j.Options, ProblemSize: j.ProblemSize, Metrics: j.Metrics,
-		Objective:  problem.Objective{Name: j.Objective.Name, Maximize: j.Objective.Maximize},
+		Objective:  j.Objective.objective(),
 		Iterations: j.Iterations, Cache: j.Cache, Verified: j.Verified,
 		Strategy: j.Strategy, Seed: j.Seed, Started: j.Started, Tool: j.Tool,
 	}

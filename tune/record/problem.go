@@ -6,8 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ndtune/ndtune/internal/nearest"
+	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
-
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -75,7 +76,7 @@ func headerDifference(have, want Header, there, here string) string {
 		{"the constants", constantsText(have.Constants), constantsText(want.Constants)},
 		{"the problem size", have.ProblemSize, want.ProblemSize},
 		{"the parameters", parametersText(have.Parameters), parametersText(want.Parameters)},
-		{"the objective", have.Objective.Name, want.Objective.Name},
+		{"the objective", have.Objective, want.Objective},
 		{"the metrics", have.Metrics, want.Metrics},
 		{"the caches", cmp.Or(have.Cache, problem.CacheWarm), cmp.Or(want.Cache, problem.CacheWarm)},
 	} {
@@ -141,8 +142,32 @@ func sortedNames(h Header) []string {
 }
 
 func objectiveText(h Header) string {
-	if h.Objective.Maximize {
-		return objectiveName(h.Objective) + ", maximised"
+	var texts []string
+	for _, o := range h.Objective.All() {
+		texts = append(texts, o.Name+map[bool]string{false: ", minimised", true: ", maximised"}[o.Maximize])
 	}
-	return objectiveName(h.Objective) + ", minimised"
+	return strings.Join(texts, "; ")
+}
+
+// SetObjective replaces the objectives by others that the results have: times, or metrics. It is an error if no correct
+// result has one of them.
+func (r *Record) SetObjective(o problem.Objective) error {
+	known := append([]string{"time", "time_min", "time_median"}, r.MetricNames()...)
+	for i, one := range o.All() {
+		switch {
+		case !slices.Contains(known, one.Name):
+			return fmt.Errorf("it has no %s%s (there are %s)", one.Name, nearest.Hint(one.Name, known), strings.Join(known, ", "))
+		case slices.ContainsFunc(o.All()[:i], func(other problem.Objective) bool { return other.Name == one.Name }):
+			return fmt.Errorf("the objective %s stands twice", one.Name)
+		}
+	}
+	r.Header.Objective = o
+	for i := range r.Results {
+		result := &r.Results[i]
+		if result.Status == tune.Correct {
+			result.Objective = o.First().Value(result.Stats(), result.Time(), result.Metrics)
+		}
+		result.AtFinal = nil
+	}
+	return nil
 }

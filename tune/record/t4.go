@@ -108,7 +108,10 @@ func (l *layout) appendT4(b []byte, d digits, r *tune.Result, h *Header, rank in
 			measurement(m.Name, m.Value, unit)
 		}
 	}
-	b = appendText(append(b, `],"objectives":[`...), objective)
+	b = append(b, `],"objectives":[`...)
+	for _, o := range h.Objective.All() {
+		b = appendText(separate(b), o.Name)
+	}
 	return append(b, "]}"...)
 }
 
@@ -262,8 +265,14 @@ func gatherT4Header(results []t4Result) (Header, error) {
 	}
 	g.sort()
 	h.Parameters = g.parameters
-	if len(results) > 0 && len(results[0].Objectives) > 0 {
-		h.Objective = objectiveOf(results[0].Objectives[0])
+	if len(results) > 0 {
+		for i, name := range results[0].Objectives {
+			if o := objectiveOf(name); i == 0 {
+				h.Objective = o
+			} else {
+				h.Objective.More = append(h.Objective.More, o)
+			}
+		}
 	}
 	return h, nil
 }

@@ -36,6 +36,7 @@ type Run struct {
 	Cards      []string    `json:"cards"`    // the comparison of these, a text for each
 
 	Summary    Summary     `json:"summary"`
+	Front      *Front      `json:"front"` // null with one objective
 	Notices    []Notice    `json:"notices"`
 	Failures   []Failure   `json:"failures"` // the most frequent first
 	Reasons    []Reason    `json:"reasons"`  // of failures, each text once
@@ -123,6 +124,7 @@ func newRun(s Source) (*Run, error) {
 	run.Spent = spentOf(run)
 	run.Cards = append([]string{}, cardTexts(tune.CompareCards(run.results))...)
 	run.Summary = summarize(run, best)
+	run.Front = FrontOf(h.Objective, run.results)
 	run.Notices = noticesOf(run, best, h.Verified)
 	return run, nil
 }

@@ -39,13 +39,15 @@ func (run *Run) writeText(b *strings.Builder) {
 		for _, launch := range best.Sizes {
 			fmt.Fprintf(b, "launch: %s\n", launch)
 		}
-		if run.ranking.Finalists > 0 {
-			var varying []int
-			for i, p := range run.Parameters {
-				if len(p.Values) > 1 {
-					varying = append(varying, i)
-				}
+		var varying []int
+		for i, p := range run.Parameters {
+			if len(p.Values) > 1 {
+				varying = append(varying, i)
 			}
+		}
+		if run.Front != nil {
+			run.Front.write(b, "", varying, run.results)
+		} else if run.ranking.Finalists > 0 {
 			WriteFinalists(b, "", run.objective, varying, run.results)
 		} else {
 			head, numbers, rows := run.bestTable()

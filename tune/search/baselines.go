@@ -3,6 +3,7 @@ package search
 var bruteForceStrategy = Description{
 	Name:    "brute_force",
 	Summary: "every configuration, in the order of the space",
+	Several: true,
 	make:    bruteForce,
 }
 
@@ -20,6 +21,7 @@ var randomSampleStrategy = Description{
 	Name:    "random_sample",
 	Summary: "configurations drawn uniformly without replacement",
 	Source:  "Bergstra and Bengio, Journal of Machine Learning Research 13, 2012",
+	Several: true,
 	make:    func(s setting) proposer { return blind(s.memory.draw) },
 }
 

@@ -49,7 +49,9 @@ const (
 
 var autoStrategy = Description{
 	Name:    Auto,
-	Summary: "brute_force if the budget covers the space, else bayes_opt; in its second half, every third proposal is a neighbour of the best",
+	Summary: "brute_force if the budget covers the space, else bayes_opt; in its second half, every third proposal is a neighbour of the best. With several objectives, the expected improvement of the hypervolume",
+	Source:  "several objectives: Emmerich et al., «A multicriteria generalization of Bayesian global optimization», 2016",
+	Several: true,
 	make: func(s setting) proposer {
 		if s.budget >= s.space.Len() {
 			return bruteForce(s)
@@ -59,6 +61,9 @@ var autoStrategy = Description{
 			initial = max(autoInitialLeast, min(autoInitial, s.budget/autoShare))
 		}
 		m := newModelSearch(s, gaussian.Matern32, initial, expectedImprovement)
+		if s.objectives > 1 {
+			return m
+		}
 		if m.local, m.from = autoLocal, autoFrom; s.budget > 0 {
 			m.from = s.budget/2 - initial
 		}

@@ -73,7 +73,7 @@ func BenchmarkProposal(b *testing.B) {
 				for p, digit := range row {
 					y += math.Abs(math.Sin(float64(p+1) * float64(digit+p)))
 				}
-				strategy.Tell([]Observation{{i, y, true}})
+				strategy.Tell([]Observation{{Index: i, Objective: y, Valid: true}})
 			}
 		})
 	}

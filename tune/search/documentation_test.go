@@ -74,7 +74,7 @@ func TestWrongOptionsSayWhatIsWanted(t *testing.T) {
 		{"simulated_annealing", "T", "+Inf", "the strategy simulated_annealing: T=+Inf: want a number from 1e-09"},
 		{"brute_force", "x", "1", `the strategy brute_force has no option "x": it has none`},
 	} {
-		if err := Check(c.name, map[string]string{c.option: c.value}); err == nil || err.Error() != c.want {
+		if err := Check(c.name, map[string]string{c.option: c.value}, 1); err == nil || err.Error() != c.want {
 			t.Errorf("%s, %s=%s: %v, want %s", c.name, c.option, c.value, err, c.want)
 		}
 	}

@@ -44,7 +44,14 @@ func (g *geneticAlgorithm) breed(w *walker) {
 	i := g.begin()
 	for {
 		g.insert(individual{i, w.evaluateOne(i)})
-		i = g.child()
+		mother, father := g.parent(), g.parent()
+		for range g.population {
+			if father != mother {
+				break
+			}
+			father = g.parent()
+		}
+		i = g.fresh(g.child(mother, father))
 	}
 }
 
@@ -61,19 +68,12 @@ func (g *geneticAlgorithm) insert(v individual) {
 }
 
 // child returns a configuration made from two parents and sometimes mutated.
-func (g *geneticAlgorithm) child() int {
-	mother, father := g.parent(), g.parent()
-	for range g.population {
-		if father != mother {
-			break
-		}
-		father = g.parent()
-	}
+func (g *geneticAlgorithm) child(mother, father int) int {
 	i := g.repair(g.cross(g.row(mother), g.row(father)))
 	if g.rng.IntN(g.values.whole("mutation_chance")) == 0 {
 		i = g.neighbour(i)
 	}
-	return g.fresh(i)
+	return i
 }
 
 // parent chooses an individual by linear ranking (Baker, «Adaptive selection methods for genetic

@@ -3,21 +3,24 @@ package search
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 )
 
 // A memory holds what a strategy knows of a space: the configurations that were proposed, and
 // their observations. Its size depends on their number, not on the size of the space.
 type memory struct {
-	length   int             // of the space
-	claimed  map[int]bool    // proposed configurations
-	known    map[int]float64 // objectives by index; +Inf for a failure
-	observed []Observation   // in the order of their arrival
-	best     int             // index of the best configuration; -1: none is known
-	rest     *shuffle        // the order in which unseen configurations are drawn
+	length   int               // of the space
+	claimed  map[int]bool      // proposed configurations
+	known    map[int]float64   // objectives by index; +Inf for a failure
+	points   map[int][]float64 // values of all objectives by index, where there are several; +Inf for a failure
+	several  int               // number of objectives, if there are several; else 0
+	observed []Observation     // in the order of their arrival
+	best     int               // index of the best configuration; -1: none is known
+	rest     *shuffle          // the order in which unseen configurations are drawn
 }
 
 func newMemory(length int, rng *rand.Rand) *memory {
-	return &memory{length: length, claimed: map[int]bool{}, known: map[int]float64{}, best: -1, rest: &shuffle{rng: rng, moved: map[int]int{}, length: length}}
+	return &memory{length: length, claimed: map[int]bool{}, known: map[int]float64{}, points: map[int][]float64{}, best: -1, rest: &shuffle{rng: rng, moved: map[int]int{}, length: length}}
 }
 
 // claim marks a configuration as proposed. It returns false if it was proposed before.
@@ -64,6 +67,14 @@ func (m *memory) objective(i int) (float64, bool) {
 	return y, ok
 }
 
+// point returns the values of all objectives of an observed configuration, all +Inf for a failure.
+func (m *memory) point(i int) []float64 {
+	if p, several := m.points[i]; several {
+		return p
+	}
+	return []float64{m.known[i]}
+}
+
 // note records an observation. It returns false if the configuration was observed before.
 func (m *memory) note(o Observation) bool {
 	if _, twice := m.known[o.Index]; twice {
@@ -72,6 +83,14 @@ func (m *memory) note(o Observation) bool {
 	y := o.Objective
 	if !o.Valid || math.IsNaN(y) {
 		y = math.Inf(1)
+	}
+	if m.several > 0 {
+		p := append([]float64{y}, o.More...)
+		if len(p) != m.several || slices.ContainsFunc(p, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 1) }) {
+			p = slices.Repeat([]float64{math.Inf(1)}, m.several)
+			y = p[0]
+		}
+		m.points[o.Index] = p
 	}
 	m.claimed[o.Index] = true
 	m.known[o.Index] = y

@@ -30,31 +30,50 @@ const (
 // Journal of Global Optimization 13, 1998). The model takes its own prediction as the target of
 // a configuration without an observation (Ginsbourger et al., «Kriging is well-suited to
 // parallelize optimization», 2010). It learns from failures which configurations may fail.
+//
+// With several objectives, each has a model of its own, and a configuration is worth the hypervolume by which it is
+// expected to improve the front: see [improvement].
 type modelSearch struct {
 	setting
 	features *features
-	process  *gaussian.Process
-	acquire  acquisition
-	local    int // every local-th proposal is a neighbour of the best; 0: none is
-	from     int // the proposal from which local applies
+	models   []*gaussian.Process // by objective
+	acquire  acquisition         // of a single objective
+	local    int                 // of a single objective: every local-th proposal is a neighbour of the best; 0: none is
+	from     int                 // the proposal from which local applies
 
-	initial   []int           // proposed before the model is asked
-	pool      []int           // the candidates, by their place in the model
-	placeOf   map[int]int     // the inverse of pool
-	points    []int           // the configurations that the model is conditioned on
-	believed  map[int]float64 // predicted targets of points without an observation
-	fitAt     int             // number of observations at which the model is fitted again
+	initial   []int             // proposed before the model is asked
+	pool      []int             // the candidates, by their place in the model
+	placeOf   map[int]int       // the inverse of pool
+	points    []int             // the configurations that the models are conditioned on
+	believed  map[int][]float64 // predicted targets of points without an observation, by objective
+	fitAt     int               // number of observations at which the models are fitted again
 	proposals int
+}
+
+// A prediction is what a model predicts of the candidates, given the targets of the points.
+type prediction struct {
+	targets   []float64 // by point
+	means     []float64 // by place in the pool
+	deviation float64   // of the function
+	left      []float64 // by place in the pool: the remaining variance, relative to that of the function
+}
+
+// deviationAt returns the standard deviation of the prediction for a candidate.
+func (p *prediction) deviationAt(place int) float64 {
+	return p.deviation * math.Sqrt(max(p.left[place], 0))
 }
 
 // newModelSearch returns a model search that begins with a Latin hypercube sample of initial
 // configurations.
 func newModelSearch(s setting, kernel gaussian.Kernel, initial int, a acquisition) *modelSearch {
-	f := newFeatures(s.space)
-	return &modelSearch{
-		setting: s, features: f, process: gaussian.New(kernel, f.count), acquire: a,
-		initial: s.space.LatinHypercube(initial, s.rng), believed: map[int]float64{},
+	m := &modelSearch{
+		setting: s, features: newFeatures(s.space), acquire: a,
+		initial: s.space.LatinHypercube(initial, s.rng), believed: map[int][]float64{},
 	}
+	for range s.objectives {
+		m.models = append(m.models, gaussian.New(kernel, m.features.count))
+	}
+	return m
 }
 
 // next claims one configuration.
@@ -71,40 +90,58 @@ func (m *modelSearch) next() (int, bool) {
 	if m.pool == nil || len(m.memory.observed) >= m.fitAt {
 		m.fit()
 	}
-	targets := m.targets()
-	means, deviation := m.process.Means(targets)
+	predictions := m.predict()
 	m.proposals++
 	i := -1
 	if m.local > 0 && m.proposals >= m.from && m.proposals%m.local == 0 {
-		i = m.nearBest(targets, means)
+		i = m.nearBest(predictions[0])
 	}
 	if i < 0 {
-		i = m.mostPromising(targets, means, deviation)
+		i = m.mostPromising(predictions)
 	}
 	if i < 0 || !m.memory.claim(i) {
 		return m.memory.draw()
 	}
-	m.believed[i] = m.predictor(targets, means)(i)
+	believed := make([]float64, len(predictions))
+	for k, p := range predictions {
+		believed[k] = m.predictor(k, p)(i)
+	}
+	m.believed[i] = believed
 	m.add(i)
 	return i, true
 }
 
-// predictor returns a function that returns the predicted target of a configuration. The means are
-// the predictions for the candidates.
-func (m *modelSearch) predictor(targets, means []float64) func(i int) float64 {
-	weights := sync.OnceValue(func() []float64 { return m.process.Weights(targets) })
+// predict returns the prediction for each objective.
+func (m *modelSearch) predict() []*prediction {
+	predictions := make([]*prediction, len(m.models))
+	for k, model := range m.models {
+		p := &prediction{targets: m.targets(k), left: model.Left()}
+		if p.means, p.deviation = model.Means(p.targets); p.deviation == 0 {
+			p.deviation = 1 // all targets are equal so far
+		}
+		predictions[k] = p
+	}
+	return predictions
+}
+
+// predictor returns a function that returns the predicted target of a configuration in an objective.
+func (m *modelSearch) predictor(k int, p *prediction) func(i int) float64 {
+	weights := sync.OnceValue(func() []float64 { return m.models[k].Weights(p.targets) })
 	return func(i int) float64 {
 		if place, ok := m.placeOf[i]; ok {
-			return means[place]
+			return p.means[place]
 		}
-		return m.process.Mean(m.features.at(i), weights())
+		return m.models[k].Mean(m.features.at(i), weights())
 	}
 }
 
-// add conditions the model on a configuration.
+// add conditions the models on a configuration.
 func (m *modelSearch) add(i int) {
 	m.points = append(m.points, i)
-	m.process.Add(m.features.at(i))
+	x := m.features.at(i)
+	for _, model := range m.models {
+		model.Add(x)
+	}
 }
 
 func (m *modelSearch) observe(o Observation) {
@@ -118,24 +155,32 @@ func (m *modelSearch) observe(o Observation) {
 	m.add(o.Index)
 }
 
-// targets returns the target of each point, observed or believed.
-func (m *modelSearch) targets() []float64 {
+// targets returns the target of each point in an objective, observed or believed.
+func (m *modelSearch) targets(objective int) []float64 {
 	known := make([]float64, 0, len(m.points))
 	for _, i := range m.points {
-		if y, ok := m.memory.objective(i); ok {
-			known = append(known, y)
+		if _, ok := m.memory.objective(i); ok {
+			known = append(known, m.memory.point(i)[objective])
 		}
 	}
-	learnt := targetsOf(known)
+	learnt := m.targetsOf(known)
 	targets := make([]float64, len(m.points))
 	for k, i := range m.points {
 		if _, ok := m.memory.objective(i); ok {
 			targets[k], learnt = learnt[0], learnt[1:]
 		} else {
-			targets[k] = m.believed[i]
+			targets[k] = m.believed[i][objective]
 		}
 	}
 	return targets
+}
+
+// targetsOf transforms objectives into targets for a model.
+func (m *modelSearch) targetsOf(objectives []float64) []float64 {
+	if len(m.models) > 1 {
+		return standardized(Logarithms(objectives))
+	}
+	return targetsOf(objectives)
 }
 
 // fit fits the model to the observations and renews the candidates.
@@ -147,11 +192,14 @@ func (m *modelSearch) fit() {
 	if len(points) > fitPoints {
 		fitted = m.choosePoints(fitPoints)
 	}
-	x, y := m.describe(fitted), make([]float64, len(fitted))
-	for k, i := range fitted {
-		y[k], _ = m.memory.objective(i)
+	x := m.describe(fitted)
+	for objective, model := range m.models {
+		y := make([]float64, len(fitted))
+		for k, i := range fitted {
+			y[k] = m.memory.point(i)[objective]
+		}
+		model.Fit(x, m.targetsOf(y))
 	}
-	m.process.Fit(x, targetsOf(y))
 	// Configurations without an observation keep the prediction of the last model.
 	for i := range m.believed {
 		points = append(points, i)
@@ -159,7 +207,10 @@ func (m *modelSearch) fit() {
 	slices.Sort(points[len(points)-len(m.believed):]) // a map has no order
 	m.points = points
 	m.choosePool()
-	m.process.Condition(m.describe(m.points), m.describe(m.pool))
+	conditions, candidates := m.describe(m.points), m.describe(m.pool)
+	for _, model := range m.models {
+		model.Condition(conditions, candidates)
+	}
 }
 
 // choosePoints returns the observed configurations, at most limit: half of these are the best
@@ -174,11 +225,22 @@ func (m *modelSearch) choosePoints(limit int) []int {
 	return known[:limit]
 }
 
-// ranked returns the observed configurations, the best first.
+// ranked returns the observed configurations, the best first: with several objectives, by their [standings].
 func (m *modelSearch) ranked() []int {
 	var known []int
 	for _, o := range m.memory.observed {
 		known = append(known, o.Index)
+	}
+	if len(m.models) > 1 {
+		points, of := make([][]float64, len(known)), map[int]standing{}
+		for k, i := range known {
+			points[k] = m.memory.point(i)
+		}
+		for k, s := range standings(points) {
+			of[known[k]] = s
+		}
+		slices.SortStableFunc(known, func(a, b int) int { return of[a].compare(of[b]) })
+		return known
 	}
 	slices.SortStableFunc(known, func(a, b int) int {
 		return cmp.Compare(m.memory.known[a], m.memory.known[b])
@@ -230,13 +292,13 @@ func (m *modelSearch) describe(configurations []int) [][]float64 {
 
 // nearBest returns the neighbour of the best configuration with the lowest predicted mean, or -1
 // if all were proposed.
-func (m *modelSearch) nearBest(targets, means []float64) int {
+func (m *modelSearch) nearBest(p *prediction) int {
 	best := m.memory.best
 	if best < 0 || math.IsInf(m.memory.known[best], 1) {
 		return -1
 	}
 	found, least := -1, math.Inf(1)
-	predict := m.predictor(targets, means)
+	predict := m.predictor(0, p)
 	for _, i := range m.space.Neighbours(best, space.Hamming) {
 		if m.memory.seen(i) {
 			continue
@@ -249,19 +311,15 @@ func (m *modelSearch) nearBest(targets, means []float64) int {
 }
 
 // mostPromising returns the candidate that is worth most, or -1 if all were proposed.
-func (m *modelSearch) mostPromising(targets, means []float64, deviation float64) int {
-	best := slices.Min(targets)
-	if deviation == 0 {
-		deviation = 1 // all targets are equal so far
-	}
+func (m *modelSearch) mostPromising(predictions []*prediction) int {
+	worthOf := m.worth(predictions)
 	invalid := m.invalid()
-	left := m.process.Left()
 	found, most := -1, math.Inf(-1)
 	for place, i := range m.pool {
 		if m.memory.seen(i) {
 			continue
 		}
-		worth := m.acquire(means[place], deviation*math.Sqrt(max(left[place], 0)), best)
+		worth := worthOf(place)
 		if invalid != nil && worth > 0 {
 			worth *= max(leastValid, min(1, 1-invalid[place]))
 		}
@@ -270,6 +328,23 @@ func (m *modelSearch) mostPromising(targets, means []float64, deviation float64)
 		}
 	}
 	return found
+}
+
+// worth returns a function that returns the worth of a candidate.
+func (m *modelSearch) worth(predictions []*prediction) func(place int) float64 {
+	if len(predictions) == 1 {
+		p := predictions[0]
+		best := slices.Min(p.targets)
+		return func(place int) float64 { return m.acquire(p.means[place], p.deviationAt(place), best) }
+	}
+	improvement := m.improvement(predictions)
+	means, deviations := make([]float64, len(predictions)), make([]float64, len(predictions))
+	return func(place int) float64 {
+		for k, p := range predictions {
+			means[k], deviations[k] = p.means[place], p.deviationAt(place)
+		}
+		return improvement.expected(means, deviations)
+	}
 }
 
 // invalid estimates the probability that each candidate fails, by its similarity to those that
@@ -285,7 +360,7 @@ func (m *modelSearch) invalid() []float64 {
 	if !any {
 		return nil
 	}
-	likely, _ := m.process.Means(failed)
+	likely, _ := m.models[0].Means(failed)
 	return likely
 }
 
@@ -316,12 +391,19 @@ func targetsOf(objectives []float64) []float64 {
 	}
 	sorted := slices.Sorted(slices.Values(targets))
 	median := sorted[len(sorted)/2]
-	mean := 0.0
 	for i, t := range targets {
 		if t > median {
 			targets[i] = median + (t-median)/2
 		}
-		mean += targets[i] / float64(len(targets))
+	}
+	return standardized(targets)
+}
+
+// standardized shifts and scales targets to mean 0 and standard deviation 1.
+func standardized(targets []float64) []float64 {
+	mean := 0.0
+	for _, t := range targets {
+		mean += t / float64(len(targets))
 	}
 	variance := 0.0
 	for i := range targets {

@@ -17,6 +17,7 @@ type Description struct {
 	Summary string // one line
 	Source  string // the paper or book that the algorithm comes from; may be empty
 	Options []Option
+	Several bool // it can search with several objectives
 	make    func(setting) proposer
 }
 

@@ -32,14 +32,16 @@ func newDrive(t testing.TB, seed uint64) *drive {
 	landscapes := []func(i int) Observation{
 		func(i int) Observation {
 			r := rand.New(rand.NewPCG(noise, uint64(i)))
-			return Observation{i, r.NormFloat64(), r.IntN(5) > 0}
+			return Observation{Index: i, Objective: r.NormFloat64(), Valid: r.IntN(5) > 0}
 		},
-		func(i int) Observation { return Observation{i, math.Abs(float64(i - 7)), true} },
-		func(i int) Observation { return Observation{i, 1, true} },
-		func(i int) Observation { return Observation{i, math.NaN(), false} },
-		func(i int) Observation { return Observation{i, 0, i%2 == 0} },
 		func(i int) Observation {
-			return Observation{i, []float64{math.Inf(1), math.Inf(-1), math.NaN(), math.MaxFloat64}[i%4], true}
+			return Observation{Index: i, Objective: math.Abs(float64(i - 7)), Valid: true}
+		},
+		func(i int) Observation { return Observation{Index: i, Objective: 1, Valid: true} },
+		func(i int) Observation { return Observation{Index: i, Objective: math.NaN(), Valid: false} },
+		func(i int) Observation { return Observation{Index: i, Objective: 0, Valid: i%2 == 0} },
+		func(i int) Observation {
+			return Observation{Index: i, Objective: []float64{math.Inf(1), math.Inf(-1), math.NaN(), math.MaxFloat64}[i%4], Valid: true}
 		},
 	}
 	d.objective = landscapes[d.rng.IntN(len(landscapes))]
@@ -178,7 +180,7 @@ func TestCloseLeavesNothingBehind(t *testing.T) {
 				t.Fatal(err)
 			}
 			if batch := strategy.Ask(3); seed%2 == 0 {
-				strategy.Tell([]Observation{{batch[0], 1, true}})
+				strategy.Tell([]Observation{{Index: batch[0], Objective: 1, Valid: true}})
 				strategy.Ask(2)
 			}
 			strategy.Close()
@@ -186,7 +188,7 @@ func TestCloseLeavesNothingBehind(t *testing.T) {
 			if more := strategy.Ask(1); len(more) > 0 {
 				t.Fatalf("%s proposes %v when it is closed", name, more)
 			}
-			strategy.Tell([]Observation{{0, 1, true}})
+			strategy.Tell([]Observation{{Index: 0, Objective: 1, Valid: true}})
 		}
 	}
 	if after := runtime.NumGoroutine(); after > before {

@@ -28,6 +28,9 @@ type Observation struct {
 	Index     int     // of the configuration in the space
 	Objective float64 // to be minimised; meaningless unless Valid
 	Valid     bool    // the configuration is correct and has an objective
+
+	// More are the further objectives, to be minimised, as many as [Options.Objectives] says.
+	More []float64
 }
 
 // A Strategy proposes configurations, by their index in the space.
@@ -49,6 +52,10 @@ type Options struct {
 	Budget int               // limit of proposals; 0: unknown
 	Start  []int             // indices to propose first, in this order, and to start the search from
 	Values map[string]string // values of the strategy's own options, by name; see [Description]
+
+	// Objectives is the number of objectives. With several, only some strategies can search: those that aim for the
+	// front, the configurations that no other one dominates, and those that learn nothing. 0 means 1.
+	Objectives int
 }
 
 // A setting is what the proposer of a strategy is made from.
@@ -59,6 +66,8 @@ type setting struct {
 	budget int   // see [Options]
 	start  []int // without duplicates; the session proposes these
 	values values
+
+	objectives int // 1 or more
 }
 
 // A proposer decides which configuration to evaluate next. Its method next claims the configuration
@@ -78,9 +87,17 @@ type learner interface {
 // Names returns the names of all strategies, sorted.
 func Names() []string { return slices.Sorted(maps.Keys(strategies)) }
 
-// Check returns the error that [New] would return for a name and values of options.
-func Check(name string, values map[string]string) error {
-	_, _, err := find(name, values)
+// several returns the names of the strategies that can search with several objectives.
+func several() []string {
+	return slices.DeleteFunc(Names(), func(name string) bool { return !strategies[name].Several })
+}
+
+// Check returns the error that [New] would return for a name, values of options and a number of objectives.
+func Check(name string, values map[string]string, objectives int) error {
+	d, _, err := find(name, values)
+	if err == nil && objectives > 1 && !d.Several {
+		err = fmt.Errorf("the strategy %s improves one objective, and there are %d: use %s", name, objectives, strings.Join(several(), ", "))
+	}
 	return err
 }
 
@@ -95,8 +112,12 @@ func find(name string, given map[string]string) (Description, values, error) {
 }
 
 // New returns the named strategy over a space. It is an error if the name or an option is
-// unknown, if an option cannot have the given value, or if a start index is not in the space.
+// unknown, if an option cannot have the given value, if the strategy cannot search with so many objectives, or if a
+// start index is not in the space.
 func New(name string, s *space.Space, o Options) (Strategy, error) {
+	if err := Check(name, o.Values, o.Objectives); err != nil {
+		return nil, err
+	}
 	d, v, err := find(name, o.Values)
 	if err != nil {
 		return nil, err
@@ -111,7 +132,10 @@ func New(name string, s *space.Space, o Options) (Strategy, error) {
 		}
 	}
 	m := newMemory(s.Len(), rand.New(rand.NewPCG(o.Seed, 0)))
-	p := d.make(setting{space: s, memory: m, rng: rand.New(rand.NewPCG(o.Seed, 1)), budget: o.Budget, start: start, values: v})
+	if o.Objectives > 1 {
+		m.several = o.Objectives
+	}
+	p := d.make(setting{space: s, memory: m, rng: rand.New(rand.NewPCG(o.Seed, 1)), budget: o.Budget, start: start, values: v, objectives: max(1, o.Objectives)})
 	return &session{memory: m, start: start, proposer: p}, nil
 }
 
@@ -123,7 +147,7 @@ func init() {
 		autoStrategy, bayesOptStrategy, bruteForceStrategy, randomSampleStrategy,
 		geneticAlgorithmStrategy, diffEvoStrategy, psoStrategy, fireflyStrategy,
 		simulatedAnnealingStrategy, dualAnnealingStrategy, basinhoppingStrategy, greedyILSStrategy,
-		greedyMLSStrategy, mlsStrategy,
+		greedyMLSStrategy, mlsStrategy, nsga2Strategy,
 	} {
 		strategies[d.Name] = d
 	}

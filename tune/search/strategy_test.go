@@ -128,7 +128,7 @@ func TestExtremeOptions(t *testing.T) {
 					d := &drive{rng: rand.New(rand.NewPCG(seed, 3))}
 					d.space = smallSpace(t, d.rng)
 					d.values = map[string]string{o.Name: value}
-					d.objective = func(i int) Observation { return Observation{i, float64(i*7%11) - 5, i%6 != 0} }
+					d.objective = func(i int) Observation { return Observation{Index: i, Objective: float64(i*7%11) - 5, Valid: i%6 != 0} }
 					d.search(t, description.Name, seed)
 				}
 			}
@@ -174,7 +174,7 @@ func TestVastSpaces(t *testing.T) {
 							t.Fatalf("%s proposes %d again", name, i)
 						}
 						seen[i] = true
-						strategy.Tell([]Observation{{i, float64(i % 1000), true}})
+						strategy.Tell([]Observation{{Index: i, Objective: float64(i % 1000), Valid: true}})
 					}
 				}
 			}

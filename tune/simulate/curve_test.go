@@ -78,7 +78,7 @@ func TestPlot(t *testing.T) {
 		var files [2][]byte
 		for i := range files {
 			path := filepath.Join(t.TempDir(), path)
-			if err := Plot(path, "title", Averages(curves)); err != nil {
+			if err := Plot(path, "title", "quality", Averages(curves)); err != nil {
 				t.Fatal(err)
 			}
 			files[i], _ = os.ReadFile(path)
@@ -91,11 +91,11 @@ func TestPlot(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"a.gif", "png", ""} {
-		if err := Plot(path, "", nil); err == nil || !strings.Contains(err.Error(), "a picture is a .png, .svg or .pdf") {
+		if err := Plot(path, "", "", nil); err == nil || !strings.Contains(err.Error(), "a picture is a .png, .svg or .pdf") {
 			t.Errorf("%q: %v", path, err)
 		}
 	}
-	if err := Plot("a.png", "", nil); err == nil {
+	if err := Plot("a.png", "", "", nil); err == nil {
 		t.Error("a picture of nothing")
 	}
 }

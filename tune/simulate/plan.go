@@ -6,7 +6,8 @@
 // recording, on all cores, and summarises the repeats as a [Curve]: the mean quality of the
 // best configuration found, after each evaluation. Quality is the best value of the objective
 // in the record divided by the best one found (the inverse if the objective is maximised). It
-// is 1 for the best configuration, and 0 until a correct configuration is found. A failed
+// is 1 for the best configuration, and 0 until a correct configuration is found. With several
+// objectives, it is the share of the front's hypervolume that was found: see [front]. A failed
 // configuration counts as an evaluation, as it does on a device.
 //
 // The package compares strategies by number of evaluations. It does not account for the time
@@ -74,6 +75,9 @@ func (p *Plan) check() error {
 			return fmt.Errorf("two records are named %s", r.Name)
 		}
 		seen[r.Name] = true
+		if r.Objective.Several() != p.Recordings[0].Objective.Several() {
+			return errors.New("some records have one objective and others several, and their figures have no mean")
+		}
 	}
 	return nil
 }
@@ -113,6 +117,7 @@ func newSeeds(seed uint64, strategy string, r *Recording) seeds {
 	_, _ = io.WriteString(h, strategy)
 	for _, o := range r.observations {
 		_ = binary.Write(h, binary.LittleEndian, math.Float64bits(o.Objective))
+		_ = binary.Write(h, binary.LittleEndian, o.More)
 	}
 	return seeds(h.Sum64())
 }

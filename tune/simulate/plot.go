@@ -16,27 +16,27 @@ import (
 
 var plotSize = vg.Point{X: 22 * vg.Centimeter, Y: 13 * vg.Centimeter}
 
-// Plot draws curves over the number of evaluations, each with a band of one standard error on
+// Plot draws curves, whose values have a label, over the number of evaluations, each with a band of one standard error on
 // either side, and writes the picture to path: a PNG, or by its extension an .svg or a .pdf.
 // The legend has them in the order in which they end, the best first. Early evaluations may
 // lie below the picture, so that the differences later on can be seen.
-func Plot(path, title string, curves []Curve) error {
+func Plot(path, title, label string, curves []Curve) error {
 	if err := picture.Check(path); err != nil {
 		return err
 	}
-	if err := plotCurves(path, title, curves); err != nil {
+	if err := plotCurves(path, title, label, curves); err != nil {
 		return fmt.Errorf("plot the curves to %s: %w", path, err)
 	}
 	return nil
 }
 
-func plotCurves(path, title string, curves []Curve) error {
+func plotCurves(path, title, label string, curves []Curve) error {
 	if len(curves) == 0 {
 		return errors.New("there is nothing to plot")
 	}
 	p := picture.NewPlot(title)
 	p.X.Label.Text = "unique evaluations"
-	p.Y.Label.Text = "best known / best found"
+	p.Y.Label.Text = label
 	p.Add(plotter.NewGrid())
 
 	legend := picture.NewLegend()

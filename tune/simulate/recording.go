@@ -21,15 +21,38 @@ type Recording struct {
 	Space     *space.Space // of the results
 	Whole     int          // configurations in the space that was searched; 0: unknown
 	Objective problem.Objective
-	Best      float64 // the best value of the objective
+	Best      float64 // the best value of a single objective
 	Correct   int     // configurations
 
 	observations []search.Observation // by the index of the configuration
 	quality      []float64            // by the same index, from 0 to 1; 0 for a failure
+	front        *front               // nil: there is one objective
+}
+
+// FrontSize returns the number of configurations in the front of a recording with several objectives, else 0. Equal points
+// count once.
+func (n *Recording) FrontSize() int {
+	if n.front == nil {
+		return 0
+	}
+	return n.front.size
+}
+
+// progress returns a function that is told of each configuration of a search, and returns the quality of what the
+// search has found so far.
+func (n *Recording) progress() func(i int) float64 {
+	if n.front != nil {
+		return (&finding{front: n.front}).add
+	}
+	best := 0.0
+	return func(i int) float64 {
+		best = max(best, n.quality[i])
+		return best
+	}
 }
 
 // NewRecording prepares a record for simulations. The name is that of its curves. It is an error
-// if the record has no correct configuration, or if the best value of its objective is not
+// if the record has no correct configuration, or if the best value of a single objective is not
 // positive, because quality is a ratio.
 func NewRecording(ctx context.Context, name string, r *record.Record) (*Recording, error) {
 	if len(r.Results) == 0 {
@@ -54,7 +77,7 @@ func NewRecording(ctx context.Context, name string, r *record.Record) (*Recordin
 // Same reports whether two recordings hold the same results of the same configurations, as one
 // record in two formats does.
 func (n *Recording) Same(other *Recording) bool {
-	if n.Space.Len() != other.Space.Len() || !slices.Equal(n.observations, other.observations) {
+	if n.Space.Len() != other.Space.Len() || !slices.EqualFunc(n.observations, other.observations, sameObservation) {
 		return false
 	}
 	for i := range n.Space.Len() {
@@ -63,6 +86,10 @@ func (n *Recording) Same(other *Recording) bool {
 		}
 	}
 	return true
+}
+
+func sameObservation(a, b search.Observation) bool {
+	return a.Index == b.Index && a.Objective == b.Objective && a.Valid == b.Valid && slices.Equal(a.More, b.More)
 }
 
 // observe records the observation of a result.
@@ -79,6 +106,13 @@ func (n *Recording) observe(r *tune.Result) error {
 	if n.Objective.Maximize {
 		value = -value
 	}
+	if n.Objective.Several() {
+		more := r.Values(n.Objective)[1:]
+		if slices.ContainsFunc(more, func(v float64) bool { return !problem.Finite(v) }) {
+			return nil
+		}
+		n.observations[i].More = more
+	}
 	n.observations[i].Objective, n.observations[i].Valid = value, true
 	n.Correct++
 	return nil
@@ -94,6 +128,10 @@ func rankable(r *tune.Result) bool {
 func (n *Recording) judge() error {
 	if n.Correct == 0 {
 		return fmt.Errorf("none of its %d configurations is correct: there is nothing to find", n.Space.Len())
+	}
+	if n.Objective.Several() {
+		n.front = newFront(n.observations, len(n.Objective.All()))
+		return nil
 	}
 	n.Best = math.Inf(1)
 	for _, o := range n.observations {

@@ -116,7 +116,7 @@ func (r *run) work() {
 func (q *pair) repeat(s *searcher, first, end int) (*moments, error) {
 	m := newMoments(len(s.curve))
 	for i := first; i < end; i++ {
-		o := search.Options{Seed: q.seeds.repeat(i), Budget: min(len(s.curve), q.recording.Space.Len())}
+		o := search.Options{Seed: q.seeds.repeat(i), Budget: min(len(s.curve), q.recording.Space.Len()), Objectives: len(q.recording.Objective.All())}
 		strategy, err := q.strategy.New(q.recording.Space, o)
 		if err == nil {
 			err = s.run(strategy, q.recording)
@@ -169,7 +169,7 @@ type searcher struct {
 // from where the curve stays constant.
 func (s *searcher) run(strategy search.Strategy, r *Recording) error {
 	s.begin(r)
-	best, evaluated := 0.0, 0
+	progress, found, evaluated := r.progress(), 0.0, 0
 	budget := min(len(s.curve), len(r.quality))
 	for evaluated < budget {
 		if s.stopped.Load() {
@@ -185,8 +185,8 @@ func (s *searcher) run(strategy search.Strategy, r *Recording) error {
 		}
 		s.told = s.told[:0]
 		for _, i := range proposed {
-			best = max(best, r.quality[i])
-			s.curve[evaluated] = best
+			found = progress(i)
+			s.curve[evaluated] = found
 			evaluated++
 			s.told = append(s.told, r.observations[i])
 		}
@@ -196,7 +196,7 @@ func (s *searcher) run(strategy search.Strategy, r *Recording) error {
 		return errors.New("it proposes nothing")
 	}
 	for i := evaluated; i < len(s.curve); i++ {
-		s.curve[i] = best
+		s.curve[i] = found
 	}
 	return nil
 }

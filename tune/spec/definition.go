@@ -12,6 +12,7 @@ import (
 // definition reads a whole YAML document.
 func (f field) definition() (d problem.Definition) {
 	var sizes field
+	var choose string
 	f.keys(
 		key("kernel", &d.Kernel, field.kernel),
 		key("constants", &d.Constants, field.constants),
@@ -29,12 +30,14 @@ func (f field) definition() (d problem.Definition) {
 		key("verify", &d.Verify, field.verification),
 		key("roofline", &d.Roofline, field.roofline),
 		key("metrics", &d.Metrics, field.metrics),
-		key("objective", &d.Objective, field.objective),
+		key("objective", &d.Objective, field.objectives),
+		key("choose", &choose, field.expression),
 		key("measure", &d.Measure, field.measure),
 		key("baseline", &d.Baseline, field.configuration),
 		key("max_evals", &d.MaxEvaluations, field.maxEvaluations),
 		key("seed", &d.Seed, field.seed),
 	)
+	d.Objective.Choose = choose
 	if sizes.node != nil {
 		f.sizes = sizes.readSizes(d.Constants)
 	}
@@ -120,7 +123,24 @@ func (f field) metrics() (metrics []problem.Metric) {
 	return metrics
 }
 
+// objectives reads one objective, or a list of several.
+func (f field) objectives() (o problem.Objective) {
+	if f.node.Kind != yaml.SequenceNode {
+		return f.objective()
+	}
+	all := each(f.listOf("a list of objectives", 1, math.MaxInt), field.objective)
+	if len(all) > 0 {
+		o = all[0]
+		o.More = append(o.More, all[1:]...)
+	}
+	return o
+}
+
+// objective reads the name of a quantity to minimise, or a name with a direction.
 func (f field) objective() (o problem.Objective) {
+	if f.node.Kind == yaml.ScalarNode {
+		return problem.Objective{Name: f.text()}
+	}
 	f.keys(
 		key("name", &o.Name, field.text),
 		key("direction", &o.Maximize, func(f field) bool { return f.choice("minimize", "maximize") == "maximize" }),

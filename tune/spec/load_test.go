@@ -78,7 +78,8 @@ verify: {spec: reference.yaml, atol: 1e-4, rtol: 0, launches: tile}
 metrics:
   GB/s: 4 * n / time / 1e6
   half: 0.5
-objective: {name: GB/s, direction: maximize}
+objective: [{name: GB/s, direction: maximize}, half, {name: time}]
+choose: half <= 1.1 * best.half
 max_evals: 12
 measure: {cache: cold, launches: 20, seconds: 0.5, warmup: 0}
 seed: 18446744073
@@ -142,10 +143,13 @@ seed: 18446744073
 		BuildRestrictions: []problem.Expr{"spill_bytes == 0", "occupancy >= 0.5 or threads < 64"},
 		Verify:            &problem.Verification{Problem: &reference, Launches: "tile", ATol: "0.0001", RTol: "0"},
 		Metrics:           []problem.Metric{{Name: "GB/s", Expression: "4 * n / time / 1e6"}, {Name: "half", Expression: "0.5"}},
-		Objective:         problem.Objective{Name: "GB/s", Maximize: true},
-		Measure:           problem.Measure{Timing: problem.Timing{Cache: problem.CacheCold, Launches: 20, Time: 500 * time.Millisecond, Warmup: problem.NoWarmup}},
-		MaxEvaluations:    12,
-		Seed:              18446744073,
+		Objective: problem.Objective{
+			Name: "GB/s", Maximize: true,
+			More: []problem.Objective{{Name: "half"}, {Name: "time"}}, Choose: "half <= 1.1 * best.half",
+		},
+		Measure:        problem.Measure{Timing: problem.Timing{Cache: problem.CacheCold, Launches: 20, Time: 500 * time.Millisecond, Warmup: problem.NoWarmup}},
+		MaxEvaluations: 12,
+		Seed:           18446744073,
 	}
 	compareFields(t, got, want)
 }

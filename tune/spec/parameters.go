@@ -157,6 +157,10 @@ type Options struct {
 	// the sizes of the specification.
 	Sizes bool
 
+	// Objectives replaces the objectives of the specification: see [problem.ParseObjectives]. Choose replaces
+	// its choice among the front.
+	Objectives, Choose string
+
 	// Parameters gives parameters of the specification, by name, other values
 	// (-p block_size_x=16,32), in their order. They need not be among those listed.
 	Parameters map[string][]string
@@ -186,6 +190,17 @@ func ParseAssignments(texts []string) (map[string][]string, error) {
 
 // apply changes the definition. Unknown names and unreadable values are errors of the document.
 func (o Options) apply(doc *document, d *problem.Definition) {
+	if o.Objectives != "" {
+		choose := d.Objective.Choose
+		var err error
+		d.Objective, err = problem.ParseObjectives(o.Objectives)
+		d.Objective.Choose = choose
+		doc.change("objective", "--objective "+o.Objectives, err)
+	}
+	if o.Choose != "" {
+		d.Objective.Choose = o.Choose
+		doc.change("choose", "--choose "+o.Choose, nil)
+	}
 	constants := namesOf(d.Constants)
 	for _, name := range slices.Sorted(maps.Keys(o.Set)) {
 		i, err := indexOf("constant", name, constants)

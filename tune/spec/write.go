@@ -123,8 +123,19 @@ func (d *Draft) YAML() []byte {
 		}
 	}
 	if o := x.Objective; o.Name != "" {
-		direction := map[bool]string{true: "maximize", false: "minimize"}[o.Maximize]
-		w.line("objective", "", "objective: "+mapping(part{"name", textText(o.Name)}, part{"direction", direction}))
+		var texts []string
+		for _, one := range o.All() {
+			direction := map[bool]string{true: "maximize", false: "minimize"}[one.Maximize]
+			texts = append(texts, mapping(part{"name", textText(one.Name)}, part{"direction", direction}))
+		}
+		text := texts[0]
+		if o.Several() {
+			text = "[" + strings.Join(texts, ", ") + "]"
+		}
+		w.line("objective", "", "objective: "+text)
+		if o.Choose != "" {
+			w.line("choose", "", "choose: "+expressionText(o.Choose))
+		}
 	}
 	if len(x.Baseline) > 0 {
 		w.line("baseline", "", "baseline: "+sortedMapping(x.Baseline, scalarText))

@@ -85,7 +85,7 @@ func (s Source) size(fixed []int) ([]int, error) {
 
 // read reads the file. A file that is not there is empty.
 func (e *Entry) read() (*File, error) {
-	own := &File{Key: e.source.Key, Parameters: e.problem.Parameters().Names(), Objective: e.problem.Objective()}
+	own := &File{Key: e.source.Key, Parameters: e.problem.Parameters().Names(), Objective: e.problem.Objective().First()}
 	f, err := Read(e.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -243,7 +243,7 @@ func (f *File) Encode(w io.Writer) error {
 		b.WriteByte('\n')
 	} else {
 		h := headerJSON{Version: Version, Objective: defaultObjective, Parameters: append([]string{}, f.Parameters...), Key: f.Key}
-		if f.Objective != (problem.Objective{Name: defaultObjective}) {
+		if !f.Objective.Equal(problem.Objective{Name: defaultObjective}) {
 			h.NDTune = &objectiveJSON{f.Objective.Name, directionOf(f.Objective)}
 		}
 		if err := encodeLine(&b, h); err != nil {
@@ -383,7 +383,7 @@ func (f *File) fits(more *File) error {
 		return fmt.Errorf("the key is %q, not %q", f.Key, more.Key)
 	case !slices.Equal(slices.Sorted(slices.Values(f.Parameters)), slices.Sorted(slices.Values(more.Parameters))):
 		return fmt.Errorf("the parameters are %s, not %s", strings.Join(f.Parameters, ", "), strings.Join(more.Parameters, ", "))
-	case f.Objective != more.Objective:
+	case !f.Objective.Equal(more.Objective):
 		return fmt.Errorf("the objective is to %s %s, not to %s %s", directionOf(f.Objective), f.Objective.Name, directionOf(more.Objective), more.Objective.Name)
 	}
 	return nil

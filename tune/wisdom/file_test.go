@@ -58,7 +58,7 @@ func TestRoundTrip(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, got := range []*File{written, back} {
-			if got.Key != f.Key || got.Objective != f.Objective || !reflect.DeepEqual(got.Parameters, f.Parameters) || !reflect.DeepEqual(got.Records, f.Records) {
+			if got.Key != f.Key || !got.Objective.Equal(f.Objective) || !reflect.DeepEqual(got.Parameters, f.Parameters) || !reflect.DeepEqual(got.Records, f.Records) {
 				t.Errorf("%s: %+v, want %+v", name, got, f)
 			}
 		}

@@ -114,7 +114,7 @@ func (o *Options) Search(p *problem.Problem, neighbours []space.Configuration) t
 		neighbours = append([]space.Configuration{c}, neighbours...)
 	}
 	run.Strategy = func(s *space.Space) (search.Strategy, error) {
-		options := search.Options{Seed: 1, Budget: run.MaxEvaluations}
+		options := search.Options{Seed: 1, Budget: run.MaxEvaluations, Objectives: len(p.Objective().All())}
 		for _, c := range neighbours {
 			if i, ok := s.Index(c); ok {
 				options.Start = append(options.Start, i)

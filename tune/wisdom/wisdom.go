@@ -72,13 +72,17 @@ type Source struct {
 	ProblemSize []int
 }
 
-// FromLog returns the best results of a run, at most [MaxKept], the winner first: see [tune.Rank]. It is an
+// FromLog returns the best results of a run, at most [MaxKept], the winner first: see [tune.Rank]. Of a run with
+// several objectives, it returns the winner alone, with the value of the first objective. It is an
 // error if the record does not tell the device, the kernel or the problem size, if no configuration is
 // correct, or if objectives are not positive, because their ratios are needed.
 func FromLog(r *record.Record, s Source) (*File, error) {
 	h := &r.Header
-	f := &File{Key: cmp.Or(s.Key, h.Kernel), Objective: h.Objective}
-	f.Objective.Name = cmp.Or(f.Objective.Name, defaultObjective)
+	f := &File{Key: cmp.Or(s.Key, h.Kernel), Objective: h.Objective.First()}
+	kept := MaxKept
+	if h.Objective.Several() {
+		kept = 1 // the file ranks by one objective, which would not choose the winner again
+	}
 	for _, p := range h.Parameters {
 		f.Parameters = append(f.Parameters, p.Name)
 	}
@@ -110,7 +114,7 @@ func FromLog(r *record.Record, s Source) (*File, error) {
 			Device: device, ProblemSize: size, Constants: constantsOf(h.Constants), Configuration: c, Time: figures.Time, Objective: figures.Objective,
 			Verified: result.Verified, SourceDigest: h.KernelDigest, Date: dateOf(result, h),
 		})
-		if len(f.Records) == MaxKept {
+		if len(f.Records) == kept {
 			break
 		}
 	}
