@@ -221,7 +221,9 @@ func (t *trial) judge(ctx context.Context) error {
 	if command := t.problem.VerifyCommand(); command != nil {
 		return t.judgeByCommand(ctx, command)
 	}
-	return t.session.compare(t.problem, t.variant, t.expected)
+	readings, err := t.session.compare(t.problem, t.variant, t.expected)
+	t.result.Readings = slices.Concat(t.result.Readings, readings)
+	return err
 }
 
 // measure launches to warm up, and then as often as times are wanted, or only once where that is far too slow.

@@ -2,57 +2,100 @@ package device
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
 // compare compares the outputs of the last launch with the expected outputs, or calls the
 // problem's own check. Large outputs are compared on the device, and read back unless they are
-// certainly right.
-func (s *session) compare(p *problem.Problem, v *problem.Variant, expected map[string]*array.Array) error {
+// certainly right. If the errors of the outputs are metrics, all outputs are read back, and compare returns the errors.
+func (s *session) compare(p *problem.Problem, v *problem.Variant, expected map[string]*array.Array) ([]hardware.Reading, error) {
 	if check := p.Check(); check != nil {
-		return s.runCheck(check, v)
+		return nil, s.runCheck(check, v)
+	}
+	var errs *errorMeter // nil: nobody needs them
+	if p.NeedsError() {
+		errs = &errorMeter{}
 	}
 	for i, info := range s.infos {
 		if !info.Output {
 			continue
 		}
 		if r := p.Reduction(info.Name); r != "" {
-			if err := s.compareReduced(i, r, v, expected[info.Name]); err != nil {
-				return err
+			if err := s.compareReduced(i, r, v, expected[info.Name], errs); err != nil {
+				return nil, err
 			}
 			continue
 		}
 		absolute, relative := v.Tolerance.Of(info.Type)
-		holder := v.Holders[i]
-		verdict := s.ask(holder, expected[info.Name], absolute, relative)
+		holder, verdict := v.Holders[i], unasked
+		if errs == nil {
+			verdict = s.ask(holder, expected[info.Name], absolute, relative)
+		}
 		if verdict == right {
 			continue
 		}
 		out, err := s.read(holder, s.scratch)
 		if err != nil {
-			return fail(tune.Runtime, "%v", err)
+			return nil, fail(tune.Runtime, "%v", err)
 		}
 		s.scratch = out.Bytes
 		s.verifier.readBack++
 		if err := v.Tolerance.Compare(info.Name, out, expected[info.Name]); err != nil {
-			return fail(tune.Correctness, "%v", err)
+			return nil, fail(tune.Correctness, "%v", err)
 		}
+		errs.add(info.Name, out, expected[info.Name])
 		if verdict == doubted {
 			s.doubtedInVain(holder)
 		}
 	}
-	return nil
+	return errs.readings(), nil
+}
+
+// An errorMeter collects the errors of the outputs of a configuration. A nil one does nothing.
+type errorMeter struct {
+	worst   array.Deviation // over the outputs
+	missing string
+}
+
+// add adds the error of an output, or of its reduction.
+func (e *errorMeter) add(name string, out, expected *array.Array) {
+	if e == nil {
+		return
+	}
+	if out.Struct != nil {
+		e.missing = fmt.Sprintf("the elements of %s are structs", name)
+		return
+	}
+	d, err := array.DeviationOf(out, expected)
+	if err != nil {
+		e.missing = err.Error()
+		return
+	}
+	e.worst.Max, e.worst.RMS = max(e.worst.Max, d.Max), max(e.worst.RMS, d.RMS)
+}
+
+// readings returns the errors as readings.
+func (e *errorMeter) readings() []hardware.Reading {
+	switch {
+	case e == nil:
+		return nil
+	case e.missing != "":
+		return []hardware.Reading{hardware.MissingReading(hardware.Error, e.missing), hardware.MissingReading(hardware.ErrorRMS, e.missing)}
+	}
+	return []hardware.Reading{{Quantity: hardware.Error, Value: e.worst.Max}, {Quantity: hardware.ErrorRMS, Value: e.worst.RMS}}
 }
 
 // compareReduced compares what a reduction makes of an output and of the expected output, on the host.
-func (s *session) compareReduced(i int, r array.Reduction, v *problem.Variant, expected *array.Array) error {
+func (s *session) compareReduced(i int, r array.Reduction, v *problem.Variant, expected *array.Array, errs *errorMeter) error {
 	name, rows := s.infos[i].Name, v.Rows[i]
 	want, err := s.verifier.reducedExpected(i, r, rows, expected)
 	if err != nil {
@@ -75,6 +118,7 @@ func (s *session) compareReduced(i int, r array.Reduction, v *problem.Variant, e
 	if mismatch != nil {
 		return fail(tune.Correctness, "%s: %s", name, r.Explain(mismatch, rows))
 	}
+	errs.add(name, got, want)
 	return nil
 }
 

@@ -187,7 +187,7 @@ func TestALostDeviceIsSaidByTheHost(t *testing.T) {
 	ref := array.New(array.Float32, 1000)
 	j.evaluator.session.verifier.least = 0
 	j.evaluator.session.Queue.Release()
-	err := j.evaluator.session.compare(j.evaluator.problem, j.variant, map[string]*array.Array{"y": ref})
+	_, err := j.evaluator.session.compare(j.evaluator.problem, j.variant, map[string]*array.Array{"y": ref})
 	var failed *failure
 	if !errors.As(err, &failed) || failed.status != tune.Runtime {
 		t.Errorf("%v", err)
@@ -262,7 +262,7 @@ func BenchmarkVerify(b *testing.B) {
 				}
 				b.SetBytes(int64(4 * n))
 				for b.Loop() {
-					if err := j.evaluator.session.compare(j.evaluator.problem, j.variant, expected); err != nil {
+					if _, err := j.evaluator.session.compare(j.evaluator.problem, j.variant, expected); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -19,10 +19,19 @@ const (
 	Throttled   = "throttled"    // the share of the readings, 0 to 1, in which the device had slowed itself down
 )
 
-// Quantities returns these names in the order of results.
+// The quantities that the verification gives. They are names of metrics, too: see array.Deviation.
+const (
+	Error    = "error"     // the largest error of an output, relative to the largest value of the reference
+	ErrorRMS = "error_rms" // the root mean square error, relative to that of the values of the reference
+)
+
+// Quantities returns the names of those that instruments observe, in the order of results.
 func Quantities() []string {
 	return []string{Energy, Power, IdlePower, Clock, MemoryClock, Temperature, Throttled}
 }
+
+// Errors returns the names of those that the verification gives, in the order of results.
+func Errors() []string { return []string{Error, ErrorRMS} }
 
 // Unit returns the unit of a quantity that ndtune observes itself, "" for any other.
 func Unit(quantity string) string {

@@ -44,8 +44,13 @@ func (p *Problem) quantities() []string {
 	return slices.DeleteFunc(all, func(name string) bool { return p.hides(name) != "" })
 }
 
-// ownQuantities returns the quantities that ndtune gives itself: those of the device and those of the compiler.
-func ownQuantities() []string { return append(hardware.Quantities(), footprint.Quantities()...) }
+// ownQuantities returns the quantities that ndtune gives itself: those of the device, those of the compiler and the errors of
+// the outputs.
+func ownQuantities() []string {
+	return slices.Concat(hardware.Quantities(), footprint.Quantities(), hardware.Errors())
+}
+
+func isError(quantity string) bool { return slices.Contains(hardware.Errors(), quantity) }
 
 // hides returns the field whose name hides a quantity, "" if there is none.
 func (p *Problem) hides(name string) string {
@@ -137,9 +142,27 @@ func (p *Problem) findObserved() {
 }
 
 // Observed returns the quantities that are observed while a kernel runs, in the order of results. They are metrics of the
-// problem, as are those of [Problem.Compiled].
+// problem, as are those of [Problem.Compiled] and the errors of the outputs.
 func (p *Problem) Observed() []string {
-	return slices.DeleteFunc(slices.Clone(p.observed), footprint.Is)
+	return slices.DeleteFunc(slices.Clone(p.observed), func(name string) bool { return footprint.Is(name) || isError(name) })
+}
+
+// NeedsError reports whether the errors of the outputs are metrics of the problem: [hardware.Error] or
+// [hardware.ErrorRMS].
+func (p *Problem) NeedsError() bool { return slices.ContainsFunc(p.observed, isError) }
+
+// checkErrors adds an error if the errors of the outputs are needed, and there is no reference to compare them with.
+func (p *Problem) checkErrors(errs *fieldErrors) {
+	i := slices.IndexFunc(p.observed, isError)
+	if i < 0 {
+		return
+	}
+	switch v := p.definition.Verify; {
+	case v == nil:
+		errs.addf("metrics", "%s is the difference from a reference, and the outputs are not compared with one: add verify, or give a metric of your own this name", p.observed[i])
+	case v.Check != nil || v.Command != nil:
+		errs.addf("metrics", "%s is the difference from a reference, and a check or a command judges the outputs without one", p.observed[i])
+	}
 }
 
 // checkInstruments returns an error if the objective needs a quantity that a device is known not to give.

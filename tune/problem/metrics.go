@@ -50,6 +50,7 @@ func (p *Problem) compileMetrics(errs *fieldErrors, scope expression.Scope) {
 	}
 	p.compileObjective(errs, objectives)
 	p.findObserved()
+	p.checkErrors(errs)
 }
 
 // MetricNames returns the names of the metrics of results on a device, in order, beginning with those of
