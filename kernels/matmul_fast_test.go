@@ -21,6 +21,15 @@ var fastKernels = []matmulKernel{
 	fast("float", "async_copy", 2, 60), fast("double", "async_copy", 2, 20),
 	{name: "tf32", sample: 200, element: "float", tf32: true, prelude: copyAtOnce + warpsInLocalMemory},
 	{name: "half", sample: 200, element: "half", prelude: copyAtOnce + warpsInLocalMemory},
+	precision("fp32", 0), precision("tf32x1", 0), precision("tf32x3", 0), precision("fp16", 0),
+}
+
+// precision is matmul_precision with one value of the parameter of this name.
+func precision(value string, count int) matmulKernel {
+	return matmulKernel{
+		name: "precision", count: count, element: "float", sample: 40, tf32: value == "tf32x1", halves: value == "fp16", close: true,
+		narrow: map[string][]string{"precision": {value}}, prelude: copyAtOnce + warpsInLocalMemory,
+	}
 }
 
 func fast(element, staging string, count, sample int) matmulKernel {
@@ -109,6 +118,14 @@ const warpsInLocalMemory = `
 #define first_of_warp (get_local_id(0) / 32 * 32)
 
 uint tf32(float v) { return (as_uint(v) + 0x1000) & 0xffffe000; }
+
+uint two_halves(float a, float b)
+{
+    ushort both[2];
+    vstore_half_rte(a, 0, (half *)both);
+    vstore_half_rte(b, 1, (half *)both);
+    return (uint)both[1] << 16 | both[0];
+}
 
 #define read_matrices(r, base, at) \
     do { \

@@ -34,6 +34,8 @@ type matmulKernel struct {
 	count   int    // launches of the normal test; 0: in the simulator only
 	element string // half, float or double; empty: the kernel knows only float
 	tf32    bool   // the numbers are rounded to 11 significant bits
+	halves  bool   // the numbers are rounded to half
+	close   bool   // the tolerance of the spec allows more than sums of floats are off by
 	sample  int    // as many configurations of the space at most; 0: all
 	// Values of parameters that this device has, and definitions that it lacks.
 	narrow  map[string][]string
@@ -106,7 +108,7 @@ type product struct {
 	launch
 	shape
 	element            string
-	tf32               bool
+	tf32, halves       bool
 	configuration      space.Configuration
 	spare              int
 	absolute, relative float64 // the tolerance of the spec; 0 where it has none
@@ -115,7 +117,7 @@ type product struct {
 func (k matmulKernel) product(t *testing.T, s shape, c space.Configuration, spare int) product {
 	t.Helper()
 	problem := load(t, k.spec(), k.constants(s), nil)
-	p := product{launch: launchOf(t, problem, c, spare), shape: s, element: k.element, tf32: k.tf32, configuration: c, spare: spare}
+	p := product{launch: launchOf(t, problem, c, spare), shape: s, element: k.element, tf32: k.tf32, halves: k.halves, configuration: c, spare: spare}
 	p.source = k.prelude + p.source
 	if problem.Verified() {
 		v, err := problem.Variant(c, noDevice)
@@ -123,7 +125,7 @@ func (k matmulKernel) product(t *testing.T, s shape, c space.Configuration, spar
 			t.Fatal(err)
 		}
 		p.absolute, p.relative = v.Tolerance.Absolute, v.Tolerance.Relative
-		if k.tf32 { // compared with a product of what it rounds to
+		if k.tf32 || k.close { // compared with a product of what it rounds to
 			p.absolute = 1e-6 * float64(s.k+16)
 		}
 	}
@@ -164,6 +166,13 @@ func (p product) check(r *rig, seed uint64) error {
 	if p.tf32 {
 		roundToTF32(numbers['A'])
 		roundToTF32(numbers['B'])
+	}
+	if p.halves {
+		for _, name := range "AB" {
+			for i, v := range numbers[byte(name)] {
+				numbers[byte(name)][i] = elements["half"].round(v)
+			}
+		}
 	}
 	want, magnitude := multiply(numbers['A'], numbers['B'], p.shape)
 	for i, v := range e.decode(r.inner(after[0]), p.m*p.n) {

@@ -8,6 +8,7 @@
 //   read_transposed(r, base, at)  the same of matrices of 8 x 8 halves, transposed: r[q] gets
 //                                 column i / 4 of rows 2 (i % 4) and 2 (i % 4) + 1
 //   tf32(v)                       v rounded to 11 significant bits, as the bits of a float
+//   two_halves(a, b)              a and b rounded to half, a in the lower bits
 //   multiply_tf32(d, a, b)        d (16 x 8 floats) += a (16 x 8) b (8 x 8)
 //   multiply_half(d, a, b)        d (16 x 8 floats) += a (16 x 16) b (16 x 8)
 //
@@ -26,6 +27,13 @@ uint tf32(float v)
 {
     uint r;
     asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(r) : "f"(v));
+    return r;
+}
+
+uint two_halves(float a, float b)
+{
+    uint r;
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(b), "f"(a));
     return r;
 }
 

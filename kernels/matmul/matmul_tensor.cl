@@ -9,6 +9,12 @@
 //                  a thousand times as much as with floats.
 //   element=half   Products of halves are exact and summed as floats, C is rounded to half
 //                  once.
+// Of element=float, two macros choose another precision:
+//   products=3     Each number is the sum of two in tf32, and of the four products of these
+//                  the three largest are summed: nearly as accurate as floats. With 2, the
+//                  rest of A counts, and that of B does not.
+//   as_halves      Numbers are rounded to half in place of tf32: as many bits, the range of
+//                  half, and twice the terms in an instruction.
 //
 // A work-group computes tile_m x tile_n elements of C in steps of tile_k terms. The tiles
 // of A and B for the next steps are on their way to local memory (cp.async) while one is
@@ -55,10 +61,18 @@
 typedef ushort stored;
 #elif bits == 32
 #define chunk 4
+#ifdef as_halves
+#define depth 16
+#else
 #define depth 8
+#endif
 typedef uint stored;
 #else
 #error "matmul_kernel: tensor cores take float (as tf32) and half"
+#endif
+
+#ifndef products
+#define products 1
 #endif
 
 #define warps_m (tile_m / warp_m)
@@ -202,24 +216,57 @@ void matmul_kernel(__global element *restrict C, __global const element *restric
         #pragma unroll
         for (int term = 0; term < tile_k; term += depth) {
             uint beside[blocks_m][4], above[blocks_n][2];
-            // Work-items 0 to 15 name the rows of a block, 16 to 31 the same rows 16 bytes on.
-            #pragma unroll
-            for (int y = 0; y < blocks_m; y++) {
-                read_matrices(beside[y], a[now], (warp_top + y * 16 + lane % 16) * pitch_a + term + lane / 16 * chunk);
-            }
-#if bits == 32
+#if bits == 32 && defined(as_halves)
+            // A register has two numbers that lie side by side in A, one below the other in B.
             #pragma unroll
             for (int y = 0; y < blocks_m; y++) {
                 #pragma unroll
                 for (int i = 0; i < 4; i++) {
-                    beside[y][i] = tf32(as_float(beside[y][i]));
+                    const __local stored *from = a[now] + (warp_top + y * 16 + i % 2 * 8 + lane / 4) * pitch_a + term + i / 2 * 8 + lane % 4 * 2;
+                    beside[y][i] = two_halves(as_float(from[0]), as_float(from[1]));
                 }
             }
             #pragma unroll
             for (int x = 0; x < blocks_n; x++) {
                 #pragma unroll
                 for (int i = 0; i < 2; i++) {
-                    above[x][i] = tf32(as_float(b[now][(term + i * 4 + lane % 4) * pitch_b + warp_left + x * 8 + lane / 4]));
+                    const __local stored *from = b[now] + (term + i * 8 + lane % 4 * 2) * pitch_b + warp_left + x * 8 + lane / 4;
+                    above[x][i] = two_halves(as_float(from[0]), as_float(from[pitch_b]));
+                }
+            }
+#else
+            // Work-items 0 to 15 name the rows of a block, 16 to 31 the same rows 16 bytes on.
+            #pragma unroll
+            for (int y = 0; y < blocks_m; y++) {
+                read_matrices(beside[y], a[now], (warp_top + y * 16 + lane % 16) * pitch_a + term + lane / 16 * chunk);
+            }
+#if bits == 32
+#if products > 1
+            uint rest[blocks_m][4];
+#endif
+#if products > 2
+            uint rest_above[blocks_n][2];
+#endif
+            #pragma unroll
+            for (int y = 0; y < blocks_m; y++) {
+                #pragma unroll
+                for (int i = 0; i < 4; i++) {
+                    const float whole = as_float(beside[y][i]);
+                    beside[y][i] = tf32(whole);
+#if products > 1
+                    rest[y][i] = tf32(whole - as_float(beside[y][i]));
+#endif
+                }
+            }
+            #pragma unroll
+            for (int x = 0; x < blocks_n; x++) {
+                #pragma unroll
+                for (int i = 0; i < 2; i++) {
+                    const float whole = as_float(b[now][(term + i * 4 + lane % 4) * pitch_b + warp_left + x * 8 + lane / 4]);
+                    above[x][i] = tf32(whole);
+#if products > 2
+                    rest_above[x][i] = tf32(whole - as_float(above[x][i]));
+#endif
                 }
             }
 #else
@@ -234,11 +281,18 @@ void matmul_kernel(__global element *restrict C, __global const element *restric
                 above[x + 1][1] = two[3];
             }
 #endif
+#endif
             #pragma unroll
             for (int y = 0; y < blocks_m; y++) {
                 #pragma unroll
                 for (int x = 0; x < blocks_n; x++) {
-#if bits == 32
+#if bits == 32 && !defined(as_halves)
+#if products > 2
+                    multiply_tf32(sum[y][x], beside[y], rest_above[x]);
+#endif
+#if products > 1
+                    multiply_tf32(sum[y][x], rest[y], above[x]);
+#endif
                     multiply_tf32(sum[y][x], beside[y], above[x]);
 #else
                     multiply_half(sum[y][x], beside[y], above[x]);
