@@ -30,7 +30,7 @@ import (
 type proof struct {
 	ndtune, other, nats string // programs; other speaks another version of the protocol
 	folder              string
-	runs, atOnce        int
+	runs, atOnce, total int
 	seed                uint64
 	only                []string
 	wait                time.Duration // for the end of a search before it counts as hung
@@ -55,7 +55,11 @@ func main() {
 		}
 		return
 	case "host-search":
-		if err := hostSearch(ctx, os.Args[2], os.Args[3]); err != nil {
+		total, err := strconv.Atoi(os.Args[4])
+		if err == nil {
+			err = hostSearch(ctx, os.Args[2], os.Args[3], total)
+		}
+		if err != nil {
 			fail(err)
 		}
 		return
@@ -64,6 +68,7 @@ func main() {
 	only := flags.String("only", "", "names of faults, kinds of servers, or numbers of agents, with commas (default: all)")
 	flags.IntVar(&p.runs, "runs", 50, "runs of each fault")
 	flags.IntVar(&p.atOnce, "at-once", 4, "fleets at the same time")
+	flags.IntVar(&p.total, "configurations", 100_000, "of each search of scale, at least")
 	flags.Uint64Var(&p.seed, "seed", 1, "of the moments of the faults")
 	flags.DurationVar(&p.wait, "wait", 4*time.Minute, "for the end of a search before it counts as hung")
 	flags.StringVar(&p.folder, "folder", "", "for programs and failed runs (default: a temporary one)")

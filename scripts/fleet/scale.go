@@ -29,8 +29,7 @@ import (
 const defaultRecorded = "tune/record/testdata/convolution_A100.json.gz"
 
 const (
-	scaleTotal   = 100_000 // configurations, at least
-	agentsInOne  = 125     // process
+	agentsInOne  = 125 // process
 	scaleMachine = "recorded"
 )
 
@@ -96,7 +95,7 @@ func (p *proof) scaleTo(ctx context.Context, path string, n int, w *tabwriter.Wr
 		time.Sleep(200 * time.Millisecond)
 	}
 	var out bytes.Buffer
-	search := exec.CommandContext(ctx, me, "host-search", t.url(nil), path)
+	search := exec.CommandContext(ctx, me, "host-search", t.url(nil), path, strconv.Itoa(p.total))
 	search.Stdout, search.Stderr = &out, os.Stderr
 	if err := search.Run(); err != nil {
 		return err
@@ -215,7 +214,7 @@ type scaleOutcome struct {
 }
 
 // hostSearch searches the recorded space again and again, and prints the outcome.
-func hostSearch(ctx context.Context, url, path string) error {
+func hostSearch(ctx context.Context, url, path string, total int) error {
 	r, _, err := readRecorded(path)
 	if err != nil {
 		return err
@@ -240,7 +239,7 @@ func hostSearch(ctx context.Context, url, path string) error {
 	defer e.Close()
 	var o scaleOutcome
 	began := time.Now()
-	for o.Configurations < scaleTotal {
+	for o.Configurations < total {
 		outcome, err := tune.Run(ctx, p, e, tune.Options{Space: s, Finalists: -1})
 		if err != nil {
 			return err

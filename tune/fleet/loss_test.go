@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -109,6 +110,42 @@ func TestASearchOutOfSight(t *testing.T) {
 	}()
 	if r, err := tune.EvaluateOne(t.Context(), e, configured(t, p, 0)); err != nil || r.Status != tune.Correct {
 		t.Fatalf("%+v, %v", r, err)
+	}
+}
+
+// interrupted is a device whose first measurement in turn lasts until its context ends.
+type interrupted struct {
+	fake
+	begun chan struct{}
+	once  sync.Once
+}
+
+func (i *interrupted) Remeasure(ctx context.Context, all []space.Configuration, rounds int) (times [][]float64, err error) {
+	first := false
+	i.once.Do(func() { first = true })
+	if first {
+		close(i.begun)
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	return i.fake.Remeasure(ctx, all, rounds)
+}
+
+// TestAMeasurementOutOfSight: an agent that does not hear of a search while it measures in turn measures again.
+func TestAMeasurementOutOfSight(t *testing.T) {
+	s, p := listen(t), newProblem(t, 1)
+	device := &interrupted{fake: fake{of: correct, capacity: 1}, begun: make(chan struct{})}
+	start(t, s, "m", func(context.Context, *problem.Problem, Settings) (Opened, error) { return device, nil })
+	c := connect(t, s)
+	e := open(t, s, p, Options{Search: "s"})
+	go func() {
+		<-device.begun
+		if err := c.searches.Delete(t.Context(), "s"); err != nil {
+			t.Error(err)
+		}
+	}()
+	if times, err := e.Remeasure(t.Context(), []space.Configuration{configured(t, p, 0)}, 2); err != nil || len(times) != 1 {
+		t.Fatalf("%v, %v", times, err)
 	}
 }
 

@@ -91,21 +91,28 @@ func (t *session) measure(ctx context.Context) error {
 		c, err := configuration(t.problem.Parameters(), v)
 		if err != nil {
 			a.Failed = err.Error()
-			return t.send(ctx, a)
+			return t.finish(ctx, a)
 		}
 		all = append(all, c)
 	}
 	times, err := t.evaluator.Remeasure(ctx, all, m.Rounds)
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
 	if a.Times = times; err != nil {
 		a.Failed = err.Error()
 	}
-	err = t.send(ctx, a)
+	return t.finish(ctx, a)
+}
+
+// finish sends the answer to a measurement. If the session ends before, the device measures again when it is asked again.
+func (t *session) finish(ctx context.Context, a answer) error {
+	err := ctx.Err()
+	if err == nil {
+		err = t.send(ctx, a)
+	}
 	t.mutex.Lock()
-	t.measured = a
-	t.mutex.Unlock()
+	defer t.mutex.Unlock()
+	if t.measured = a; err != nil {
+		t.measured, t.begun = answer{}, ""
+	}
 	return err
 }
 
