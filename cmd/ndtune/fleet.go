@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/ndtune/ndtune/internal/figure"
+	"github.com/ndtune/ndtune/tune/compare"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/fleet"
 	"github.com/ndtune/ndtune/tune/problem"
@@ -205,18 +206,25 @@ func printFleet(w io.Writer, all []fleet.Announcement) {
 		fmt.Fprintln(w, "The fleet has no device: start an agent (ndtune agent --fleet URL).")
 		return
 	}
-	rows := [][]string{{"machine/device", "name", "driver", "doing", "for", "evaluated"}}
-	for _, a := range all {
-		doing := "idle"
-		if a.Search != "" {
-			doing = a.Problem
-		}
-		rows = append(rows, []string{a.Name(), strings.TrimSpace(a.Device.Name), a.Device.Driver, doing, roundElapsed(a.Announced.Sub(a.Since)).String(), fmt.Sprint(a.Evaluated)})
+	t := fleetTable(all)
+	figure.Columns(w, "", func(i int) bool { return t.Number[i] }, append([][]string{t.Head}, t.Rows...)...)
+	for _, note := range t.Notes {
+		fmt.Fprintln(w, note)
 	}
-	figure.Columns(w, "", func(i int) bool { return i >= 4 }, rows...)
+}
+
+// fleetTable is a table of the devices of a fleet: what each is doing, and for how long.
+func fleetTable(all []fleet.Announcement) compare.Table {
+	t := compare.Table{
+		Name: "fleet", Title: countNoun(len(all), "device") + " in the fleet",
+		Head: []string{"machine/device", "name", "driver", "doing", "for", "evaluated"}, Number: []bool{false, false, false, false, true, true}, Rows: [][]string{},
+	}
 	for _, a := range all {
+		doing, since := a.Doing()
+		t.Rows = append(t.Rows, []string{a.Name(), strings.TrimSpace(a.Device.Name), a.Device.Driver, doing, roundElapsed(since).String(), fmt.Sprint(a.Evaluated)})
 		for _, r := range a.Refused {
-			fmt.Fprintf(w, "%s refuses a search: %s\n", a.Name(), firstLine(r.Why))
+			t.Notes = append(t.Notes, fmt.Sprintf("%s refuses a search: %s", a.Name(), firstLine(r.Why)))
 		}
 	}
+	return t
 }

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -28,7 +30,41 @@ func openPage(c *cli.Context) (page *live.Server, close func(), err error) {
 func (t *tuning) beginPage(total int) {
 	if t.page != nil {
 		t.shown = t.page.Begin(filepath.Base(t.log.Path()), t.log.Header(), total)
+		t.followFleet()
 	}
+}
+
+const (
+	fleetInterval  = 2 * time.Second // between two looks at the fleet
+	fleetPageLimit = 100             // devices on the page
+)
+
+// followFleet shows the devices of the fleet on the page until endPage.
+func (t *tuning) followFleet() {
+	if t.fleet == nil {
+		return
+	}
+	ctx, cancel := context.WithCancel(t.cli.Context)
+	ended := make(chan struct{})
+	t.leaveFleet = func() { cancel(); <-ended }
+	go func() {
+		defer close(ended)
+		for tick := time.NewTicker(fleetInterval); ; {
+			if all, err := t.fleet.Devices(ctx); err == nil { // else the connection is cut, and mended
+				table := fleetTable(all[:min(len(all), fleetPageLimit)])
+				if table.Title = countNoun(len(all), "device") + " in the fleet"; len(all) > fleetPageLimit {
+					table.Notes = append(table.Notes, fmt.Sprintf("%d more are not shown.", len(all)-fleetPageLimit))
+				}
+				t.page.ShowFleet(table)
+			}
+			select {
+			case <-ctx.Done():
+				tick.Stop()
+				return
+			case <-tick.C:
+			}
+		}
+	}()
 }
 
 func (t *tuning) showResult(r tune.Result, resumed bool) {
@@ -38,6 +74,9 @@ func (t *tuning) showResult(r tune.Result, resumed bool) {
 }
 
 func (t *tuning) endPage(o *tune.Outcome, failed error) {
+	if t.leaveFleet != nil {
+		t.leaveFleet()
+	}
 	switch {
 	case t.shown == nil:
 	case failed != nil || o == nil:

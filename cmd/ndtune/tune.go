@@ -145,6 +145,7 @@ type tuning struct {
 	log        *record.Log
 	printer    *printer
 	shown      *live.Run // on the page
+	leaveFleet func()    // ends followFleet; nil: it has not begun
 	spent      string    // a line about the time of the workers, for --verbose
 }
 

@@ -272,8 +272,9 @@ func pass(ctx context.Context, w jetstream.KeyWatcher, again <-chan struct{}, en
 // Close ends the connection.
 func (c *Connection) Close() { c.nats.Close() }
 
-// readAll reads the messages of a bucket. Those that cannot be read are left out.
-func readAll[T versioned](ctx context.Context, kv jetstream.KeyValue) (all []T, err error) {
+// readAll reads the messages of a bucket. Those that cannot be read are left out. Each
+// is called with the others.
+func readAll[T versioned](ctx context.Context, kv jetstream.KeyValue, each func(*T, jetstream.KeyValueEntry)) (all []T, err error) {
 	lister, err := kv.ListKeys(ctx)
 	if err != nil {
 		return nil, err
@@ -287,6 +288,7 @@ func readAll[T versioned](ctx context.Context, kv jetstream.KeyValue) (all []T, 
 			return nil, err
 		}
 		if m, err := decode[T](entry.Value()); err == nil {
+			each(&m, entry)
 			all = append(all, m)
 		}
 	}

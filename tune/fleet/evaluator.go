@@ -63,7 +63,10 @@ type present struct {
 
 // Devices returns the devices of all agents, by name.
 func (c *Connection) Devices(ctx context.Context) ([]Announcement, error) {
-	all, err := readAll[Announcement](ctx, c.agents)
+	all, err := readAll(ctx, c.agents, func(a *Announcement, entry jetstream.KeyValueEntry) {
+		// The clocks of the server and this machine can differ, but the entry has not expired.
+		a.Silence = min(max(0, time.Since(entry.Created())), expiry)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("list the devices of the fleet: %w", err)
 	}

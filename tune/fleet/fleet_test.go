@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -487,6 +488,34 @@ func TestReplays(t *testing.T) {
 		publish(resultSubjects+id, []byte(`{"protocol":1}`))
 	}
 	run("three")
+}
+
+// TestFields: docs/fleet.md names all fields of «fleet show --json», and a device that is silent counts as not heard of.
+func TestFields(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "fleet.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, of := range []reflect.Type{reflect.TypeFor[Announcement](), reflect.TypeFor[Refusal]()} {
+		for i := range of.NumField() {
+			name, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
+			if !strings.Contains(string(text), "`"+name+"`") {
+				t.Errorf("docs/fleet.md does not have the field %s", name)
+			}
+		}
+	}
+	begun := time.Now()
+	for _, test := range []struct {
+		search  string
+		silence time.Duration
+		what    string
+		since   time.Duration
+	}{{"", renewal, "idle", time.Minute}, {"s", renewal, "k", time.Minute}, {"s", 12 * time.Second, "not heard of", 12 * time.Second}} {
+		a := Announcement{Search: test.search, Problem: "k", Since: begun, Announced: begun.Add(time.Minute), Silence: test.silence}
+		if what, since := a.Doing(); what != test.what || since != test.since {
+			t.Errorf("%+v: %s for %s", test, what, since)
+		}
+	}
 }
 
 // TestAgentsThatLeaveInOrder: work that agents give back counts as no loss of an agent.

@@ -34,6 +34,7 @@ const (
 const (
 	renewal       = 3 * time.Second  // between announcements of an agent or a search
 	expiry        = 15 * time.Second // of an announcement that is not renewed
+	silent        = 2 * renewal      // after which a device counts as not heard of
 	maxDeliveries = 3                // of a configuration
 	resultsAge    = 24 * time.Hour
 	problemsAge   = 7 * 24 * time.Hour // and of work
@@ -68,6 +69,21 @@ type Announcement struct {
 	Refused   []Refusal `json:"refused,omitempty"`  // the last ones, also of searches that have ended
 	Dropped   int64     `json:"dropped,omitempty"`  // messages that the agent could not read
 	Announced time.Time `json:"announced,omitzero"` // by the agent's clock
+
+	// Silence is the time since the last announcement. [Connection.Devices] sets it.
+	Silence time.Duration `json:"silence_ns,omitempty"`
+}
+
+// Doing says what the device does, and for how long it has done so: «idle», the kernel of its search, or «not heard of» if
+// announcements are missing.
+func (a *Announcement) Doing() (what string, since time.Duration) {
+	switch since = a.Announced.Sub(a.Since); {
+	case a.Silence > silent:
+		return "not heard of", a.Silence
+	case a.Search == "":
+		return "idle", since
+	}
+	return a.Problem, since
 }
 
 // A Refusal says why a device does not work for a search.

@@ -12,6 +12,7 @@ import (
 	"github.com/ndtune/ndtune/internal/browser"
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/compare"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
@@ -310,4 +311,30 @@ func TestPageLosesTheServer(t *testing.T) {
 			t.Errorf("the page complains: %s", c)
 		}
 	}
+}
+
+// TestPageShowsTheFleet: the table of devices is above the results, and follows the fleet.
+func TestPageShowsTheFleet(t *testing.T) {
+	s := mustOpen(t)
+	p := look(t, s)
+	show := func(doing string) {
+		s.ShowFleet(compare.Table{
+			Title: "2 devices in the fleet", Head: []string{"machine/device", "doing"}, Number: []bool{false, false},
+			Rows: [][]string{{"a/0:0", doing}, {"b/0:0", "<b>idle</b>"}}, Notes: []string{"b/0:0 refuses a search: too large"},
+		})
+	}
+	show("k")
+	p.Wait(`document.querySelector("#fleet:not([hidden]) .footnotes")`)
+	if got := p.Text("#fleet"); !strings.Contains(got, "2 devices in the fleet") || !strings.Contains(got, "<b>idle</b>") || !strings.Contains(got, "refuses a search: too large") {
+		t.Errorf("the page shows %q", got)
+	}
+	made := newSearch(t, 5)
+	run := s.Begin("a.jsonl", made.header, 5)
+	for _, r := range made.results {
+		run.Add(r, false)
+	}
+	show("not heard of")
+	waitForRows(p, 5)
+	p.Wait(`document.getElementById("fleet").textContent.includes("not heard of")`)
+	quiet(p, s)
 }

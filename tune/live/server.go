@@ -14,8 +14,10 @@
 package live
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -28,6 +30,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ndtune/ndtune/tune/compare"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/report"
 )
@@ -56,6 +59,8 @@ type Server struct {
 
 	mutex   sync.Mutex
 	runs    []*Run
+	fleet   []byte // the event of ShowFleet; nil: there is no fleet
+	shown   int    // calls of ShowFleet
 	streams int
 	closing bool
 	news    chan struct{} // closed and replaced when anything above changes
@@ -125,6 +130,21 @@ func (s *Server) Begin(name string, h record.Header, total int) *Run {
 	s.runs = append(s.runs, r)
 	s.changed()
 	return r
+}
+
+// ShowFleet shows a table of the devices of a fleet, in the place of the one before.
+func (s *Server) ShowFleet(t compare.Table) {
+	data, err := json.Marshal(t)
+	if err != nil {
+		panic(err) // texts can be encoded
+	}
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if event := fmt.Appendf(nil, "event: fleet\ndata: %s\n\n", data); !bytes.Equal(event, s.fleet) {
+		s.fleet = event
+		s.shown++
+		s.changed()
+	}
 }
 
 // changed wakes the goroutines that wait for news. The caller holds the lock.

@@ -15,6 +15,8 @@ type position struct {
 	run  int
 	rows int // -1: the browser does not even know that the run has begun
 	over bool
+
+	fleet int // the number of the last table of ShowFleet that it has; not part of the identity
 }
 
 var nowhere = position{rows: -1}
@@ -87,7 +89,12 @@ func (s *Server) next(ctx context.Context, at position) (event []byte, next posi
 			run = s.runs[at.run]
 		}
 		more := at.run+1 < len(s.runs)
+		table, shown := s.fleet, s.shown
 		s.mutex.Unlock()
+		if shown > at.fleet {
+			at.fleet = shown
+			return table, at, nil
+		}
 
 		var pause <-chan time.Time
 		if run != nil && !at.over {
@@ -104,7 +111,7 @@ func (s *Server) next(ctx context.Context, at position) (event []byte, next posi
 		}
 		switch {
 		case at.over && more:
-			at = position{run: at.run + 1, rows: -1}
+			at = position{run: at.run + 1, rows: -1, fleet: at.fleet}
 			continue
 		case closing && (run == nil || at.over):
 			return []byte("event: end\ndata: {}\n\n"), ended, nil
@@ -131,7 +138,7 @@ func (v *view) event(at position) (event []byte, next position, err error) {
 	if err != nil {
 		return nil, at, err
 	}
-	next = position{run: at.run, rows: v.rows, over: v.over}
+	next = position{run: at.run, rows: v.rows, over: v.over, fleet: at.fleet}
 	return fmt.Appendf(nil, "id: %s\nevent: part\ndata: %s\n\n", next.identity(v.progress.Session), part), next, nil
 }
 

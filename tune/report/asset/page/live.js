@@ -16,6 +16,7 @@ function follow(url) {
       throw error;
     });
   });
+  source.addEventListener("fleet", (e) => showFleet(JSON.parse(e.data)));
   source.addEventListener("end", () => {
     source.close();
     order = order.then(() => say("ended"));
@@ -33,6 +34,13 @@ function follow(url) {
   document.addEventListener("visibilitychange", drawSoon);
   showSections(false);
   showLive();
+}
+
+// showFleet is the table of the devices of a fleet: what each is doing, and for how long.
+function showFleet(table) {
+  const root = document.getElementById("fleet");
+  root.hidden = false;
+  patch(root, el("h2", {}, capital(table.title)), textTable(table), footnotes(table) || "");
 }
 
 // takePart puts a part where it belongs: behind the rows that are there, or in the place of all.
