@@ -43,10 +43,7 @@ func (t *trial) footprint(context.Context) error {
 
 // measureFootprint returns the known quantities of all kernels of the configuration together, and why others are not known.
 func (t *trial) measureFootprint() (found footprint.Footprint, why map[string]string, err error) {
-	said, nothing, err := t.compilerSays()
-	if err != nil {
-		return nil, nil, err
-	}
+	said, nothing := t.compilerSays()
 	why = map[string]string{}
 	for _, name := range footprint.Quantities() {
 		why[name] = nothing
@@ -95,43 +92,49 @@ func (t *trial) addReported(f footprint.Footprint, l Launch, arguments []int) er
 }
 
 // compilerSays returns what the compiler says of kernels by name, and why it does not say more.
-func (t *trial) compilerSays() (said map[string]footprint.Footprint, nothing string, err error) {
+func (t *trial) compilerSays() (said map[string]footprint.Footprint, nothing string) {
 	s := t.session
 	log, _ := t.program.BuildLog(s.Device) // "" if it cannot be read
 	switch {
 	case s.Info.HasExtension("cl_nv_compiler_options"):
 		if said = footprint.NVIDIA(log); len(said) > 0 || t.variant.SPIRV() {
-			return said, "NVIDIA's compiler does not say it of a build that comes from the driver's cache", nil
+			return said, "NVIDIA's compiler does not say it of a build that comes from the driver's cache"
 		}
-		said, err = t.buildAnew()
-		return said, "NVIDIA's compiler does not say it", err
+		said, err := t.buildAnew()
+		if err != nil {
+			first, _, _ := strings.Cut(err.Error(), "\n")
+			return nil, "the build comes from the cache of NVIDIA's driver, and building anew failed: " + first
+		}
+		return said, "NVIDIA's compiler does not say it"
 	case s.Info.AMD != nil:
 		binaries, err := t.program.Binaries()
 		if err != nil || len(binaries) != 1 {
-			return nil, fmt.Sprintf("the driver has no binary of the program (%v)", err), nil
+			return nil, fmt.Sprintf("the driver has no binary of the program (%v)", err)
 		}
-		if said, err = footprint.AMD(binaries[0]); err != nil {
-			return nil, err.Error(), nil
+		said, err := footprint.AMD(binaries[0])
+		if err != nil {
+			return nil, err.Error()
 		}
-		return said, "the metadata of the binary do not say it", nil
+		return said, "the metadata of the binary do not say it"
 	case s.Info.HasExtension("cl_intel_required_subgroup_size"):
-		return footprint.Intel(log), "Intel's compiler says it only of kernels that spill", nil
+		return footprint.Intel(log), "Intel's compiler says it only of kernels that spill"
 	}
-	return nil, "the driver " + strings.TrimSpace(t.identity.Platform) + " does not say it", nil
+	return nil, "the driver " + strings.TrimSpace(t.identity.Platform) + " does not say it"
 }
 
 // buildAnew returns what NVIDIA's compiler says of a build that did not come from its cache: of the source with one more kernel,
 // whose name no build has had. An option that the source does not use would not suffice, since the assembler has a cache too.
+// The kernel does something, because driver 580 makes of an empty kernel without arguments what its assembler refuses.
 func (t *trial) buildAnew() (map[string]footprint.Footprint, error) {
-	source := fmt.Sprintf("%s\n__kernel void ndtune_fresh_%x(void) {}\n", t.variant.Source, time.Now().UnixNano())
+	source := fmt.Sprintf("%s\n__kernel void ndtune_fresh_%x(__global int *p) { *p = 0; }\n", t.variant.Source, time.Now().UnixNano())
 	program, err := t.session.Build(source, t.session.options(t.variant))
 	if err != nil {
-		return nil, t.session.buildFailure(t.variant, err)
+		return nil, err
 	}
 	defer program.Release()
 	log, err := program.BuildLog(t.session.Device)
 	if err != nil {
-		return nil, fail(tune.Runtime, "read the build log: %v", err)
+		return nil, err
 	}
 	return footprint.NVIDIA(log), nil
 }
