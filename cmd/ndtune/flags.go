@@ -65,7 +65,7 @@ func tuneFlags() []cli.Flag {
 		&cli.IntFlag{Name: "max-evals", Category: categorySearch, Usage: "evaluate at most `N` configurations, failures included; those beyond the device's limits do not count"},
 		&cli.IntFlag{Name: "patience", Category: categorySearch, Usage: "end the search after `N` evaluations that improve the best by less than 1 % (default: no end; of several sizes, 50 for all but the first)"},
 		&cli.DurationFlag{Name: "time-limit", Category: categorySearch, Usage: "start no configuration after `DURATION`, such as 90s or 10m; those that workers hold are finished"},
-		&cli.StringFlag{Name: "objective", Category: categorySearch, Usage: "improve `OBJECTIVE[,OBJECTIVE…]` instead of those of the specification: time, time_min, time_median or a metric, maximised after the word maximize; several give a front (docs/front.md)"},
+		&cli.StringFlag{Name: "objective", Category: categorySearch, Usage: "improve `OBJECTIVES`, several with commas, instead of those of the specification: time, time_min, time_median or a metric, each maximised after the word maximize; several give a front (docs/front.md)"},
 		&cli.StringFlag{Name: "choose", Category: categorySearch, Usage: "of several objectives, choose the winner among the front by `EXPRESSION`: a bound, such as 'energy <= 1.1 * best.energy', or a score, of which the least wins"},
 		newRetryFlag(),
 		&cli.Uint64Flag{Name: "seed", Value: 1, Category: categorySearch, Usage: "seed of the strategy's random choices"},

@@ -49,7 +49,7 @@ func simulateFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringSliceFlag{Name: "strategy", Category: categorySearch, Usage: "`STRATEGY[,STRATEGY…]` to compare, each followed by its :OPTION=VALUE, or all, which is all but brute_force: " + strategyNames() + " (default: all)"},
 		&cli.StringSliceFlag{Name: "strategy-option", Category: categorySearch, Usage: "`OPTION=VALUE` of a single strategy; may be repeated"},
-		&cli.StringFlag{Name: "objective", Category: categorySearch, Usage: "improve `OBJECTIVE[,OBJECTIVE…]` instead of those of the records: time, time_min, time_median or a metric, maximised after the word maximize; several give a front (docs/front.md)"},
+		&cli.StringFlag{Name: "objective", Category: categorySearch, Usage: "improve `OBJECTIVES`, several with commas, instead of those of the records: time, time_min, time_median or a metric, each maximised after the word maximize; several give a front (docs/front.md)"},
 		&cli.IntFlag{Name: "max-evals", Value: 200, Category: categorySearch, Usage: "evaluate `N` configurations in each search, failures included"},
 		&cli.IntFlag{Name: "repeats", Value: 50, Category: categorySearch, Usage: "search `N` times with each strategy on each record"},
 		&cli.IntFlag{Name: "batch", Value: 1, Category: categorySearch, Usage: "ask a strategy for `N` configurations at a time, as parallel builds do"},
