@@ -136,8 +136,13 @@ func shortfall(level, mean, deviation float64) float64 {
 }
 
 // referenceMargin is how far the reference point lies beyond the worst values of the front, as a share of the front's
-// range. The ends of the front are worth more the farther it is.
-const referenceMargin = 0.5
+// range, and leastMargin at least, in standard deviations of all targets. The ends of the front are worth more the farther it
+// is. A front that is narrow in one objective, such as energy within its scatter, would leave hardly anything to improve on
+// without the second.
+const (
+	referenceMargin = 0.5
+	leastMargin     = 0.5
+)
 
 // improvement returns the improvement of the front of the points of a model search, those without an observation
 // included: the model believes its predictions.
@@ -164,7 +169,7 @@ func (m *modelSearch) improvement(predictions []*prediction) *improvement {
 		case len(front) == 0: // all failed: the targets are 0
 			reference[k] = 1
 		case most > least:
-			reference[k] = most + referenceMargin*(most-least)
+			reference[k] = most + max(leastMargin, referenceMargin*(most-least))
 		default: // the deviation of all targets is 1
 			reference[k] = most + 1
 		}

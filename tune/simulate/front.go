@@ -9,9 +9,9 @@ import (
 
 // A front is the front of a recording with several objectives, and the measure of how much of it a search has found: the
 // hypervolume of the front that was found, as a share of that of the whole front. Positive objectives are taken by their
-// logarithms. The reference point lies a tenth of the whole front's range beyond its worst values, so that the ends of the
-// front count, too (Ishibuchi et al., «How to specify a reference point in hypervolume calculation for fair performance
-// comparison», Evolutionary Computation 26(3), 2018).
+// logarithms. The reference point lies beyond the worst values of the whole front, so that its ends count, too (Ishibuchi et al.,
+// «How to specify a reference point in hypervolume calculation for fair performance comparison», Evolutionary Computation 26(3),
+// 2018).
 type front struct {
 	points    [][]float64 // by the index of the configuration; nil: it failed
 	reference []float64
@@ -19,8 +19,13 @@ type front struct {
 	size      int     // of the whole front
 }
 
-// frontMargin is the share of the front's range by which the reference point is worse than the front.
-const frontMargin = 0.1
+// frontMargin is the distance of the reference point from the front, as a share of the front's range, and leastMargin the least
+// one: ten per cent of a positive objective. If the whole front lies within the scatter of the measurements in one objective,
+// what comes near it counts, too.
+const (
+	frontMargin = 0.1
+	leastMargin = 0.1
+)
 
 // newFront makes the front of observations.
 func newFront(observations []search.Observation, objectives int) *front {
@@ -46,11 +51,7 @@ func newFront(observations []search.Observation, objectives int) *front {
 		for _, p := range found {
 			least, most = min(least, p[k]), max(most, p[k])
 		}
-		margin := frontMargin * (most - least)
-		if margin == 0 {
-			margin = frontMargin // one configuration is the best in all objectives
-		}
-		f.reference = append(f.reference, most+margin)
+		f.reference = append(f.reference, most+max(leastMargin, frontMargin*(most-least)))
 	}
 	f.whole = search.Hypervolume(found, f.reference)
 	return f
