@@ -22,7 +22,7 @@ var assets embed.FS
 // scripts are the page's own, in the order in which they are put together.
 var scripts = []string{
 	"format.js", "element.js", "run.js", "colors.js", "scale.js", "chart.js",
-	"comparison.js", "summary.js", "progress.js", "distribution.js", "importance.js", "scatter.js", "heatmap.js",
+	"comparison.js", "summary.js", "progress.js", "front.js", "distribution.js", "importance.js", "scatter.js", "heatmap.js",
 	"parallel.js", "failures.js", "spent.js", "query.js", "table.js", "live.js", "main.js",
 }
 

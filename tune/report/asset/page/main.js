@@ -10,7 +10,7 @@ const state = {
 async function main() {
   setScheme(keptScheme());
   const report = state.report = await readReport();
-  state.parts = [progressSection(), distributionSection(), importanceSection(), scatterSection(), heatmapSection(), parallelSection(), failuresSection(), spentSection()];
+  state.parts = [progressSection(), frontSection(), distributionSection(), importanceSection(), scatterSection(), heatmapSection(), parallelSection(), failuresSection(), spentSection()];
   state.table = tableSection();
   state.parts.push(state.table);
   document.getElementById("sections").append(...state.parts.map((p) => p.root));
