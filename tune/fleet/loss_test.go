@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/problem"
@@ -213,5 +215,154 @@ func TestACluster(t *testing.T) {
 	outcome, err := tune.Run(t.Context(), p, e, tune.Options{})
 	if err != nil || len(outcome.Results) != 20 {
 		t.Fatalf("%d results, %v", len(outcome.Results), err)
+	}
+}
+
+func TestAnAgentThatLeaves(t *testing.T) {
+	s, p := listen(t), newProblem(t, 100)
+	stuck, free := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	leave := start(t, s, "leaves", opens(&fake{capacity: 5, of: func(c space.Configuration) tune.Result {
+		once.Do(func() { close(stuck) })
+		<-free
+		return correct(c)
+	}}))
+	e := open(t, s, p, Options{})
+	go func() {
+		<-stuck
+		start(t, s, "stays", opens(&fake{of: correct, capacity: 2}))
+		close(free)
+		leave()
+	}()
+	outcome, err := tune.Run(t.Context(), p, e, tune.Options{Finalists: -1})
+	if err != nil || len(outcome.Results) != 100 {
+		t.Fatalf("%d results, %v", len(outcome.Results), err)
+	}
+}
+
+// TestAgentsThatLeaveInOrder: work that agents give back counts as no loss of an agent.
+func TestAgentsThatLeaveInOrder(t *testing.T) {
+	s, p := listen(t), newProblem(t, 1)
+	var e *Evaluator
+	held := make(chan struct{})
+	stuck := func(context.Context, *problem.Problem, Settings) (Opened, error) {
+		return &holder{fake{capacity: 1}, held}, nil
+	}
+	end := start(t, s, "m0", stuck)
+	e = open(t, s, p, Options{})
+	done := make(chan *tune.Outcome, 1)
+	go func() {
+		outcome, err := tune.Run(context.Background(), p, e, tune.Options{Finalists: -1})
+		if err != nil {
+			t.Error(err)
+		}
+		done <- outcome
+	}()
+	for i := range maxDeliveries + 1 {
+		<-held
+		next := start(t, s, fmt.Sprint("n", i), stuck)
+		end()
+		end = next
+	}
+	<-held
+	start(t, s, "last", opens(&fake{of: correct, capacity: 1}))
+	end()
+	if outcome := <-done; len(outcome.Results) != 1 || outcome.Results[0].Status != tune.Correct {
+		t.Errorf("%+v", outcome.Results)
+	}
+}
+
+// holder holds each configuration until its context ends.
+type holder struct {
+	fake
+	held chan<- struct{}
+}
+
+func (h *holder) Evaluate(ctx context.Context, in <-chan space.Configuration, _ chan<- tune.Result) error {
+	for {
+		select {
+		case _, ok := <-in:
+			if !ok {
+				return nil
+			}
+			h.held <- struct{}{}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// TestAConfigurationThatKills: a configuration whose agents are lost becomes a failed result, and the others are
+// evaluated.
+func TestAConfigurationThatKills(t *testing.T) {
+	usual := ackWait
+	t.Cleanup(func() { ackWait = usual }) // after the agents have ended
+	ackWait = 200 * time.Millisecond
+	s, p := listen(t), newProblem(t, 3)
+	c := connect(t, s)
+	begun, free := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	start(t, s, "m", opens(&fake{capacity: 1, of: func(c space.Configuration) tune.Result {
+		once.Do(func() { close(begun) })
+		<-free
+		return correct(c)
+	}}))
+	e := open(t, s, p, Options{Search: "s"})
+	go func() {
+		defer close(free)
+		<-begun
+		queue, err := c.js.Consumer(t.Context(), workStream, "s")
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		for range maxDeliveries { // each is an agent that takes the next configuration and dies
+			if _, err := queue.Next(jetstream.FetchMaxWait(10 * time.Second)); err != nil {
+				t.Error(err)
+			}
+		}
+	}()
+	outcome, err := tune.Run(t.Context(), p, e, tune.Options{Finalists: -1})
+	if err != nil || len(outcome.Results) != 3 {
+		t.Fatalf("%d results, %v", len(outcome.Results), err)
+	}
+	for _, r := range outcome.Results {
+		failed := r.Status == tune.Runtime && strings.Contains(r.Reason, "3 agents were lost")
+		if failed != (r.Configuration.Int("i") == 1) {
+			t.Errorf("%s: %s, %s", r.Configuration, r.Status, r.Reason)
+		}
+	}
+}
+
+// breaks evaluates nothing.
+type breaks struct{ fake }
+
+func (b *breaks) Evaluate(context.Context, <-chan space.Configuration, chan<- tune.Result) error {
+	return errors.New("the device is gone")
+}
+
+// TestADeviceThatBreaks: a search whose only device breaks ends with the reason. The refusal is of this search alone:
+// the next one with its id is taken.
+func TestADeviceThatBreaks(t *testing.T) {
+	s, p := listen(t), newProblem(t, 5)
+	var opened atomic.Int64
+	start(t, s, "m", func(context.Context, *problem.Problem, Settings) (Opened, error) {
+		if opened.Add(1) == 1 {
+			return &breaks{fake{capacity: 1}}, nil
+		}
+		return &fake{of: correct, capacity: 1}, nil
+	})
+	c := connect(t, s)
+	e, err := Open(t.Context(), c, p, gpu, Options{Search: "s"})
+	if err == nil {
+		_, err = tune.Run(t.Context(), p, e, tune.Options{})
+		e.Close()
+	}
+	if err == nil || !strings.Contains(err.Error(), "no agent works for this search:\nm/0:0: the device is gone") {
+		t.Fatalf("error %v", err)
+	}
+	outcome, err := tune.Run(t.Context(), p, open(t, s, p, Options{Search: "s"}), tune.Options{})
+	if err != nil || len(outcome.Results) != 5 {
+		t.Fatalf("%+v, %v", outcome, err)
 	}
 }
