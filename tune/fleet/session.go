@@ -261,8 +261,8 @@ func (t *session) giveBackAll() {
 }
 
 // giveBack returns work to the coordinator, which puts it into the queue again as new work: it counts as no loss of an
-// agent. If the search is out of sight, its work stays in the queue: the search may have ended, but its announcement may
-// also have been lost on the way.
+// agent. If the search is out of sight, or the server stores nothing, the work stays in the queue, for the time of a lost agent:
+// agents that get it at once cannot give it back either, and each try counts towards maxDeliveries.
 func (t *session) giveBack(ctx context.Context, m jetstream.Msg) {
 	w, err := decode[work](m.Data())
 	if err == nil && t.agent.goesOn(t.ID) {
@@ -272,5 +272,5 @@ func (t *session) giveBack(ctx context.Context, m jetstream.Msg) {
 			return
 		}
 	}
-	_ = m.Nak()
+	_ = m.NakWithDelay(ackWait)
 }
