@@ -211,7 +211,11 @@ type station struct {
 
 	news chan struct{} // has an element when a measurement is asked for
 
+	returning context.Context // of work that goes back to the coordinator
+	returns   sync.WaitGroup  // has one for each
+
 	mutex        sync.Mutex
+	ended        bool // no more returns
 	announcement Announcement
 	asked        map[string]measurement // by search
 	begun        string                 // the key of the last measurement
@@ -254,7 +258,14 @@ func (s *station) change(ctx context.Context, f func(a *Announcement)) {
 
 // run works for one search after the other until the context ends.
 func (s *station) run(ctx context.Context) {
+	returning, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	s.returning = returning
 	defer func() {
+		s.mutex.Lock()
+		s.ended = true
+		s.mutex.Unlock()
+		time.AfterFunc(renewal, cancel) // if the server is away, the work stays in the queue
+		s.returns.Wait()
 		if s.close(); s.device.Close != nil {
 			s.device.Close()
 		}

@@ -272,6 +272,61 @@ func TestAgentsThatLeaveInOrder(t *testing.T) {
 	}
 }
 
+// TestWorkGoesBackToAServerThatWasAway: work that an agent gives back while the server is away reaches the search when it is back, and has left the queue.
+func TestWorkGoesBackToAServerThatWasAway(t *testing.T) {
+	store := t.TempDir()
+	s, err := Listen("127.0.0.1:0", store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { s.Close() }()
+	c := connect(t, s)
+	e := &Evaluator{connection: c, search: search{ID: "s"}}
+	if err := e.makeQueue(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.js.Publish(t.Context(), workSubjects+"s", encode(work{Protocol: Protocol, Key: "k"})); err != nil {
+		t.Fatal(err)
+	}
+	queue, err := c.js.Consumer(t.Context(), workStream, "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := queue.Next(jetstream.FetchMaxWait(startLimit))
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := strings.TrimPrefix(s.URL(), "nats://")
+	s.Close()
+	i := &station{connection: c, returning: t.Context()}
+	(&session{station: i, search: search{ID: "s"}}).giveBack(m)
+	if s, err = Listen(address, store); err != nil {
+		t.Fatal(err)
+	}
+	i.returns.Wait()
+	last, err := c.js.Stream(t.Context(), resultStream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := last.GetLastMsgForSubject(t.Context(), resultSubjects+"s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, err := decode[answer](raw.Data); err != nil || a.Key != "k" || !a.GivenBack {
+		t.Errorf("%+v, %v", a, err)
+	}
+	for range 100 { // until the server has read the acknowledgement
+		info, err := queue.Info(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.NumPending+uint64(info.NumAckPending) == 0 {
+			return
+		}
+	}
+	t.Error("the work is in the queue still")
+}
+
 // holder holds each configuration until its context ends.
 type holder struct {
 	fake

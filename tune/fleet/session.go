@@ -160,9 +160,7 @@ func (t *session) fetch(ctx context.Context, wait time.Duration, room <-chan int
 				select {
 				case t.tasks <- m:
 				case <-ctx.Done():
-					late, cancel := context.WithTimeout(context.Background(), renewal)
-					t.giveBack(late, m)
-					cancel()
+					t.giveBack(m)
 				}
 			}
 			err = batch.Error()
@@ -199,7 +197,7 @@ func (t *session) take(ctx context.Context, m jetstream.Msg) error {
 	about := aboutOf(w.Key)
 	_, twice := t.held[about]
 	if !twice && t.isAsked() { // it waits until that is measured, or goes to another
-		t.giveBack(ctx, m)
+		t.giveBack(m)
 		return nil
 	}
 	t.held[about] = task{m, w.Key} // it has the later time
@@ -253,24 +251,38 @@ func (t *session) send(ctx context.Context, a answer) error {
 
 // giveBackAll returns what was not answered to the queue.
 func (t *session) giveBackAll() {
-	ctx, cancel := context.WithTimeout(context.Background(), renewal)
-	defer cancel()
 	for _, m := range t.held {
-		t.giveBack(ctx, m.Msg)
+		t.giveBack(m.Msg)
 	}
 }
 
 // giveBack returns work to the coordinator, which puts it into the queue again as new work: it counts as no loss of an
-// agent. If the search is out of sight, or the server stores nothing, the work stays in the queue, for the time of a lost agent:
-// agents that get it at once cannot give it back either, and each try counts towards maxDeliveries.
-func (t *session) giveBack(ctx context.Context, m jetstream.Msg) {
+// agent. While the server is away or stores nothing, the station keeps the work and tries again in the background.
+func (t *session) giveBack(m jetstream.Msg) {
 	w, err := decode[work](m.Data())
-	if err == nil && t.agent.goesOn(t.ID) {
-		back := answer{Protocol: Protocol, Search: t.ID, Key: w.Key, Device: t.announcement.Name(), GivenBack: true}
-		if _, err := t.connection.js.Publish(ctx, resultSubjects+t.ID, encode(back)); err == nil {
-			_ = m.Ack()
-			return
-		}
+	if err != nil {
+		_ = m.Nak() // another agent says that it cannot be read
+		return
 	}
-	_ = m.NakWithDelay(ackWait)
+	back := answer{Protocol: Protocol, Search: t.ID, Key: w.Key, Device: t.announcement.Name(), GivenBack: true}
+	s, subject, data := t.station, resultSubjects+t.ID, encode(back)
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.ended { // what came after the end waits for another agent
+		return
+	}
+	s.returns.Go(func() {
+		for {
+			if _, err := s.connection.js.Publish(s.returning, subject, data); err == nil {
+				_ = m.Ack()
+				return
+			}
+			_ = m.InProgress()
+			select {
+			case <-s.returning.Done():
+				return
+			case <-time.After(shortWait):
+			}
+		}
+	})
 }
