@@ -359,7 +359,7 @@ func (p *proof) warm(ctx context.Context) error {
 		return err
 	}
 	defer os.RemoveAll(t.folder)
-	c := exec.CommandContext(ctx, p.ndtune, "tune", "spin.yaml", "--log", "log.jsonl", "-q")
+	c := exec.CommandContext(ctx, p.ndtune, append([]string{"tune", "spin.yaml", "--log", "log.jsonl", "-q"}, p.selected()...)...)
 	c.Dir, c.Env = t.folder, append(os.Environ(), t.environment()...)
 	c.Stderr = os.Stderr
 	return c.Run()

@@ -6,7 +6,11 @@
 //	go run ./scripts/fleet faults           # each fault 50 times; some hours on two cores
 //	go run ./scripts/fleet faults -only agents-killed,cut -runs 10
 //	go run ./scripts/fleet whole            # 225 configurations on each kind of server
+//	go run ./scripts/fleet whole -cores 3   # each agent on three cores of its own, as if it had a machine
 //	go run ./scripts/fleet scale            # recorded spaces on up to 1000 agents
+//	go run ./scripts/fleet build -folder F  # the programs alone
+//
+// On a machine without Go, -programs names a folder with the three programs, as the command build leaves them.
 //
 // It prints a line for each run that went wrong, with the folder that it left, and a table at the end. The
 // status is 1 if a run went wrong. docs/fleet.md has the results.
@@ -29,8 +33,10 @@ import (
 // A proof is what all commands need.
 type proof struct {
 	ndtune, other, nats string // programs; other speaks another version of the protocol
+	device              string // selector
 	folder              string
 	runs, atOnce, total int
+	cores               int // of each agent of whole; 0: all agents share all cores
 	seed                uint64
 	only                []string
 	wait                time.Duration // for the end of a search before it counts as hung
@@ -39,7 +45,7 @@ type proof struct {
 func main() {
 	p := &proof{}
 	if len(os.Args) < 2 || strings.HasPrefix(os.Args[1], "-") {
-		fail(fmt.Errorf("usage: go run ./scripts/fleet faults|whole|scale [flags]"))
+		fail(fmt.Errorf("usage: go run ./scripts/fleet faults|whole|scale|build [flags]"))
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -72,17 +78,31 @@ func main() {
 	flags.Uint64Var(&p.seed, "seed", 1, "of the moments of the faults")
 	flags.DurationVar(&p.wait, "wait", 4*time.Minute, "for the end of a search before it counts as hung")
 	flags.StringVar(&p.folder, "folder", "", "for programs and failed runs (default: a temporary one)")
+	flags.IntVar(&p.cores, "cores", 0, "of each agent of whole, and of the search without a fleet (default: they share all)")
+	flags.StringVar(&p.device, "device", "", "that evaluates (default: that of ndtune tune)")
+	programs := flags.String("programs", "", "folder of programs that are built already")
 	recorded := flags.String("recorded", "", "file of the recorded space for scale (default: "+defaultRecorded+")")
 	_ = flags.Parse(os.Args[2:])
 	if *only != "" {
 		p.only = strings.Split(*only, ",")
 	}
-	if err := p.build(ctx); err != nil {
+	if err := p.prepare(); err != nil {
+		fail(err)
+	}
+	if *programs == "" {
+		*programs = p.folder
+		if err := p.build(ctx); err != nil {
+			fail(err)
+		}
+	}
+	if err := p.find(*programs); err != nil {
 		fail(err)
 	}
 	var good bool
 	var err error
 	switch os.Args[1] {
+	case "build":
+		good = true
 	case "faults":
 		good, err = p.faults(ctx)
 	case "whole":
@@ -90,7 +110,7 @@ func main() {
 	case "scale":
 		good, err = true, p.scale(ctx, *recorded)
 	default:
-		err = fmt.Errorf("no command %s: faults, whole or scale", os.Args[1])
+		err = fmt.Errorf("no command %s: faults, whole, scale or build", os.Args[1])
 	}
 	if err != nil {
 		fail(err)
@@ -105,8 +125,8 @@ func fail(err error) {
 	os.Exit(1)
 }
 
-// build builds the programs.
-func (p *proof) build(ctx context.Context) (err error) {
+// prepare makes the folder.
+func (p *proof) prepare() (err error) {
 	if p.folder == "" {
 		if p.folder, err = os.MkdirTemp("", "ndtune-fleet-proof-"); err != nil {
 			return err
@@ -115,10 +135,33 @@ func (p *proof) build(ctx context.Context) (err error) {
 	if p.folder, err = filepath.Abs(p.folder); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(p.folder, 0o755); err != nil {
+	return os.MkdirAll(p.folder, 0o755)
+}
+
+// The names of the programs.
+const (
+	programNdtune = "ndtune"
+	programOther  = "ndtune-other"
+	programNats   = "nats-server"
+)
+
+// find finds the programs in a folder.
+func (p *proof) find(folder string) error {
+	folder, err := filepath.Abs(folder)
+	if err != nil {
 		return err
 	}
-	p.ndtune, p.nats, p.other = filepath.Join(p.folder, "ndtune"), filepath.Join(p.folder, "nats-server"), filepath.Join(p.folder, "ndtune-other")
+	p.ndtune, p.other, p.nats = filepath.Join(folder, programNdtune), filepath.Join(folder, programOther), filepath.Join(folder, programNats)
+	for _, path := range []string{p.ndtune, p.other, p.nats} {
+		if _, err := os.Stat(path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// build builds the programs in the folder.
+func (p *proof) build(ctx context.Context) error {
 	source, err := os.ReadFile("tune/fleet/protocol.go")
 	if err != nil {
 		return fmt.Errorf("run this in the folder of the module: %w", err)
@@ -135,11 +178,11 @@ func (p *proof) build(ctx context.Context) (err error) {
 		return err
 	}
 	for _, arguments := range [][]string{
-		{"-o", p.ndtune, "./cmd/ndtune"},
-		{"-o", p.other, "-overlay", overlay, "./cmd/ndtune"},
-		{"-o", p.nats, "github.com/nats-io/nats-server/v2"},
+		{"-o", filepath.Join(p.folder, programNdtune), "./cmd/ndtune"},
+		{"-o", filepath.Join(p.folder, programOther), "-overlay", overlay, "./cmd/ndtune"},
+		{"-o", filepath.Join(p.folder, programNats), "github.com/nats-io/nats-server/v2"},
 	} {
-		c := exec.CommandContext(ctx, "go", append([]string{"build"}, arguments...)...)
+		c := exec.CommandContext(ctx, "go", append([]string{"build", "-trimpath", "-ldflags=-s -w"}, arguments...)...)
 		c.Stderr = os.Stderr
 		if err := c.Run(); err != nil {
 			return fmt.Errorf("go build %s: %w", strings.Join(arguments, " "), err)

@@ -21,11 +21,11 @@ type proxy struct {
 }
 
 func newProxy(to string) (*proxy, error) {
-	p := &proxy{port: port(), to: to, all: map[net.Conn]bool{}}
-	var err error
-	if p.listener, err = net.Listen("tcp", address(p.port)); err != nil {
+	listener, err := net.Listen("tcp", address(0))
+	if err != nil {
 		return nil, err
 	}
+	p := &proxy{port: listener.Addr().(*net.TCPAddr).Port, to: to, listener: listener, all: map[net.Conn]bool{}}
 	go func() {
 		for {
 			c, err := p.listener.Accept()

@@ -88,6 +88,30 @@ func (t *trial) environment() []string {
 	return []string{"XDG_STATE_HOME=" + t.folder, "POCL_CACHE_DIR=" + filepath.Join(t.proof.folder, "pocl"), "NDTUNE_FLEET="}
 }
 
+// threads bounds the threads of PoCL, of versions before and after 4.
+func (p *proof) threads() []string {
+	if p.cores == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("POCL_MAX_PTHREAD_COUNT=%d", p.cores), fmt.Sprintf("POCL_CPU_MAX_CU_COUNT=%d", p.cores)}
+}
+
+// selected returns the options that select the device.
+func (p *proof) selected() []string {
+	if p.device == "" {
+		return nil
+	}
+	return []string{"--device", p.device}
+}
+
+// confined returns the beginning of a command that runs on cores of its own, if the agents have such.
+func (p *proof) confined(i int) []string {
+	if p.cores == 0 {
+		return nil
+	}
+	return []string{"taskset", "-c", fmt.Sprintf("%d-%d", i*p.cores, (i+1)*p.cores-1)}
+}
+
 // url returns the address of the fleet: all servers, the first of them any one.
 func (t *trial) url(through *proxy) string {
 	if through != nil {
@@ -102,7 +126,9 @@ func (t *trial) url(through *proxy) string {
 
 // agent starts an agent.
 func (t *trial) agent(path string) error {
-	a, err := launch(t.folder, fmt.Sprintf("agent%d", t.started), path, t.environment(), "agent", "--fleet", t.url(t.far), "--workers", "1")
+	command := append(t.confined(t.started), path, "agent", "--fleet", t.url(t.far), "--workers", "1")
+	command = append(command, t.selected()...)
+	a, err := launch(t.folder, fmt.Sprintf("agent%d", t.started), command[0], t.environment(), command[1:]...)
 	t.started++
 	if err == nil {
 		t.agents = append(t.agents, a)
@@ -112,6 +138,7 @@ func (t *trial) agent(path string) error {
 
 // begin starts the search, or goes on with it.
 func (t *trial) begin(more ...string) (err error) {
+	more = append(more, t.selected()...)
 	t.search, err = launch(t.folder, "search", t.ndtune, t.environment(), append([]string{"tune", t.spec, "--fleet", t.url(t.near), "--log", t.log}, more...)...)
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"text/tabwriter"
 	"time"
 
@@ -21,17 +22,23 @@ import (
 	"github.com/ndtune/ndtune/tune/spec"
 )
 
-const wholeSize = 225
+const (
+	wholeSize  = 225
+	mostAgents = 8
+)
 
 // whole searches 225 configurations of the tiled diffusion kernel on this machine, then on fleets, and compares the best
 // configurations.
 func (p *proof) whole(ctx context.Context) (good bool, err error) {
+	if err := p.confine(); err != nil {
+		return false, err
+	}
 	path, err := filepath.Abs("kernels/diffusion/diffuse_tiled.yaml")
 	if err != nil {
 		return false, err
 	}
 	alone := filepath.Join(p.folder, "alone.jsonl")
-	c := exec.CommandContext(ctx, p.ndtune, "tune", path, "--set", "nx=512", "--set", "ny=512", "--log", alone, "-q")
+	c := exec.CommandContext(ctx, p.ndtune, append([]string{"tune", path, "--set", "nx=512", "--set", "ny=512", "--log", alone, "-q"}, p.selected()...)...)
 	c.Env = append(os.Environ(), "XDG_STATE_HOME="+p.folder, "POCL_CACHE_DIR="+filepath.Join(p.folder, "pocl"))
 	if out, err := c.CombinedOutput(); err != nil {
 		return false, fmt.Errorf("%w\n%s", err, out)
@@ -42,7 +49,7 @@ func (p *proof) whole(ctx context.Context) (good bool, err error) {
 	}
 	best := tune.Best(here.Header.Objective, here.Results)
 	fmt.Printf("on this machine alone: %s\n", best.Configuration)
-	again, err := newAgain(path)
+	again, err := newAgain(path, p.device)
 	if err != nil {
 		return false, err
 	}
@@ -51,7 +58,7 @@ func (p *proof) whole(ctx context.Context) (good bool, err error) {
 	fmt.Fprintln(w, "server\tagents\ts\tlost\ttwice\tfailed\thung\tbest\tto the best alone\tscatter\tsame\t")
 	good = true
 	for _, kind := range []string{embedded, separate, cluster} {
-		for _, agents := range []int{2, 4, 8} {
+		for _, agents := range []int{2, 4, mostAgents} {
 			if len(p.only) > 0 && !slices.Contains(p.only, kind) {
 				continue
 			}
@@ -86,6 +93,25 @@ func (p *proof) whole(ctx context.Context) (good bool, err error) {
 	return good, w.Flush()
 }
 
+// confine begins this process again on the cores after those of the agents, if the agents have cores of their own. It is a
+// process of its own because the C library of the driver reads the environment of its beginning.
+func (p *proof) confine() error {
+	const done = "NDTUNE_PROOF_CONFINED"
+	if p.cores == 0 || os.Getenv(done) != "" {
+		return nil
+	}
+	me, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	command := append(append(p.confined(mostAgents), me), os.Args[1:]...)
+	path, err := exec.LookPath(command[0])
+	if err != nil {
+		return err
+	}
+	return syscall.Exec(path, command, append(append(os.Environ(), p.threads()...), done+"=1"))
+}
+
 // wholeSearch makes a search without a fault.
 func (t *trial) wholeSearch(agents int) (v verdict, best *tune.Result, err error) {
 	if err := t.serve(); err != nil {
@@ -115,7 +141,7 @@ type again struct {
 	evaluator *device.Evaluator
 }
 
-func newAgain(path string) (*again, error) {
+func newAgain(path, selector string) (*again, error) {
 	s, err := spec.Load(path, spec.Options{Set: map[string]string{"nx": "512", "ny": "512"}})
 	if err != nil {
 		return nil, err
@@ -124,7 +150,7 @@ func newAgain(path string) (*again, error) {
 	if err != nil {
 		return nil, err
 	}
-	one, err := device.Select(all, "")
+	one, err := device.Select(all, selector)
 	if err != nil {
 		return nil, err
 	}
