@@ -130,7 +130,10 @@ func connectFleet(c *cli.Context, role string) (*fleet.Connection, error) {
 	if c.String("fleet") == "" {
 		return nil, wrong("name the fleet with --fleet URL")
 	}
-	f, err := fleet.Connect(c.Context, c.String("fleet"), "ndtune "+role, fleet.Access{Credentials: c.String("credentials"), Authority: c.String("authority")})
+	f, err := fleet.Connect(c.Context, c.String("fleet"), "ndtune "+role, fleet.Access{
+		Credentials: c.String("credentials"), Authority: c.String("authority"),
+		Note: func(text string) { fmt.Fprintln(c.App.ErrWriter, text) },
+	})
 	if err != nil {
 		return nil, wrong("--fleet: %w", err)
 	}

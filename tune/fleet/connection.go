@@ -18,6 +18,9 @@ import (
 type Access struct {
 	Credentials string // file of a NATS user, credentials or the seed of an nkey; "": none
 	Authority   string // file with the certificate of the server's authority; "": those of the system
+
+	// Note gets sentences for the user, about a connection that is lost and back; nil: they are dropped.
+	Note func(text string)
 }
 
 // A Connection is a connection to a fleet.
@@ -43,6 +46,11 @@ const (
 	requestLimit = 3 * time.Second
 )
 
+// reconnectDelay returns the time before the next try of all servers, after a number of tries.
+func reconnectDelay(tries int) time.Duration {
+	return min(time.Duration(max(tries, 1))*250*time.Millisecond, 2*time.Second)
+}
+
 // replicas is the number of servers of a cluster that keep each stream, so that one of them may fail.
 const replicas = 3
 
@@ -53,10 +61,26 @@ func Connect(ctx context.Context, address, name string, a Access) (*Connection, 
 	if err := checkURL(address, a); err != nil {
 		return nil, err
 	}
-	c := &Connection{again: make(chan struct{})}
+	c, note := &Connection{again: make(chan struct{})}, a.Note
+	if note == nil {
+		note = func(string) {}
+	}
 	options := []nats.Option{
-		nats.Name(name), nats.MaxReconnects(-1), nats.ReconnectWait(250 * time.Millisecond), nats.Timeout(connectLimit),
-		nats.ReconnectHandler(func(*nats.Conn) { go c.reconnected() }),
+		nats.Name(name), nats.MaxReconnects(-1), nats.CustomReconnectDelay(reconnectDelay), nats.Timeout(connectLimit),
+		nats.DisconnectErrHandler(func(n *nats.Conn, _ error) {
+			if !n.IsClosed() {
+				note("The connection to the fleet is lost; trying again.")
+			}
+		}),
+		nats.ReconnectHandler(func(*nats.Conn) {
+			note("The connection to the fleet is back.")
+			go c.reconnected()
+		}),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+			if !errors.Is(err, nats.ErrConsumerNotActive) { // the subscription begins anew by itself
+				note(fmt.Sprintf("The connection to the fleet: %v.", err))
+			}
+		}),
 	}
 	if a.Credentials != "" {
 		user, err := userOf(a.Credentials)
