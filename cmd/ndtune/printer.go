@@ -380,6 +380,9 @@ func printBuild(w io.Writer, p *problem.Problem, c space.Configuration, d hardwa
 	if options := p.BuildOptions(c, d); options != "" {
 		fmt.Fprintf(w, "build options: %s\n", options)
 	}
+	if target := p.TargetAt(c, d); target != "" {
+		fmt.Fprintf(w, "target: %s\n", target)
+	}
 	if constants := p.SpecializationConstants(c); constants != "" {
 		fmt.Fprintf(w, "specialization constants: %s\n", constants)
 	}

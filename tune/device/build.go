@@ -19,6 +19,9 @@ import (
 	"github.com/ndtune/ndtune/tune/space"
 )
 
+// nvidiaCompiler is the extension of NVIDIA's compiler.
+const nvidiaCompiler = "cl_nv_compiler_options"
+
 // argumentInfoOption asks the compiler to keep what the kernel's arguments are.
 const argumentInfoOption = "-cl-kernel-arg-info"
 
@@ -66,7 +69,7 @@ func (s *session) build(ctx context.Context, v *problem.Variant, binary []byte) 
 		if v.SPIRV() {
 			program, err = s.buildSPIRV(v)
 		} else {
-			program, err = s.Build(v.Source, s.options(v))
+			program, err = s.buildTarget(v.Source, s.options(v), v.Target)
 		}
 		if err != nil {
 			return nil, nil, s.buildFailure(v, err)
@@ -84,7 +87,7 @@ func (s *session) build(ctx context.Context, v *problem.Variant, binary []byte) 
 // is wanted: for all builds, so that they find each other in the driver's cache.
 func (s *session) options(v *problem.Variant) string {
 	options := argumentInfoOption + " " + v.OptionLine()
-	if len(s.problem.Compiled()) > 0 && s.Info.HasExtension("cl_nv_compiler_options") {
+	if len(s.problem.Compiled()) > 0 && s.Info.HasExtension(nvidiaCompiler) {
 		options = footprint.NVIDIAOption + " " + options
 	}
 	return options
@@ -132,9 +135,8 @@ func (s *session) load(binary []byte, options string) *cl.Program {
 	if len(binary) == 0 {
 		return nil
 	}
-	program, err := s.Context.NewProgramFromBinaries([]*cl.Device{s.Device}, [][]byte{binary})
-	if err == nil && program.Build(options, s.Device) != nil {
-		program.Release()
+	program, err := s.assemble(binary, options)
+	if err != nil {
 		return nil
 	}
 	return program
@@ -145,9 +147,12 @@ func (s *session) buildFailure(v *problem.Variant, err error) error {
 	name := s.problem.KernelName()
 	var failed *cl.BuildError
 	var known *failure
+	var target *targetError
 	switch {
 	case errors.As(err, &known):
 		return err
+	case errors.As(err, &target):
+		return fail(tune.Constraints, "%v", err)
 	case errors.As(err, &failed):
 	case errors.Is(err, cl.InvalidBuildOptions):
 		return fail(tune.Compile, "build %s: %v", name, err)
@@ -257,7 +262,8 @@ func shorten(text string, limit int) string {
 // checkLaunch refuses a launch that the device cannot make with the built kernel.
 // The kernel's own maximum is no reason yet: NVIDIA's driver says 256 for every kernel, and
 // runs larger work-groups all the same. Whether it does, the launch tells.
-// Some drivers build kernels whose local memory exceeds the device's without a word.
+// Some drivers build kernels whose local memory exceeds the device's without a word. NVIDIA's assembler refuses what is too
+// much: arrays in the kernel may have more than the device says, such as 226 KiB instead of 48 on compute capability 9.0.
 func (s *session) checkLaunch(l Launch, of problem.Launch, d hardware.Device) error {
 	info, err := l.Kernel.WorkGroupInfo(s.Device)
 	if err != nil {
@@ -267,7 +273,8 @@ func (s *session) checkLaunch(l Launch, of problem.Launch, d hardware.Device) er
 	for _, n := range of.LocalBytes {
 		local += int64(n)
 	}
-	if d.LocalMemory > 0 && local > d.LocalMemory {
+	assembled := len(of.LocalBytes) == 0 && s.Info.HasExtension(nvidiaCompiler)
+	if d.LocalMemory > 0 && local > d.LocalMemory && !assembled {
 		return fail(tune.Constraints, "local memory %d B > device limit %d B", local, d.LocalMemory)
 	}
 	if c, given := info.CompileSize, l.Range.Local; c[0] > 0 && given[0] > 0 && c != given {

@@ -96,7 +96,7 @@ func (t *trial) compilerSays() (said map[string]footprint.Footprint, nothing str
 	s := t.session
 	log, _ := t.program.BuildLog(s.Device) // "" if it cannot be read
 	switch {
-	case s.Info.HasExtension("cl_nv_compiler_options"):
+	case s.Info.HasExtension(nvidiaCompiler):
 		if said = footprint.NVIDIA(log); len(said) > 0 || t.variant.SPIRV() {
 			return said, "NVIDIA's compiler does not say it of a build that comes from the driver's cache"
 		}

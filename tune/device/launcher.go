@@ -23,12 +23,13 @@ type Launcher struct {
 	Timer   string    // hardware.TimerEvent or hardware.TimerHost
 
 	programs map[string]*cl.Program // built by Shared, by source
+	targets  map[string]string      // why the driver builds none, by target; "": it does
 }
 
 // NewLauncher makes a context and a queue on a device. If timer is empty, the launcher finds
 // out which one to use.
 func NewLauncher(d *cl.Device, timer string) (*Launcher, error) {
-	l := &Launcher{Device: d, Timer: timer, programs: map[string]*cl.Program{}}
+	l := &Launcher{Device: d, Timer: timer, programs: map[string]*cl.Program{}, targets: map[string]string{}}
 	var err error
 	if l.Info, err = d.Info(); err != nil {
 		return nil, err
@@ -63,15 +64,7 @@ func (l *Launcher) Release() {
 
 // Build compiles a source with build options. The caller releases the program.
 func (l *Launcher) Build(source, options string) (*cl.Program, error) {
-	program, err := l.Context.NewProgram(source)
-	if err != nil {
-		return nil, fmt.Errorf("make the program: %w", err)
-	}
-	if err := program.Build(options, l.Device); err != nil {
-		program.Release()
-		return nil, err
-	}
-	return program, nil
+	return l.buildTarget(source, options, "")
 }
 
 // Shared is Build for a program that is needed again: it is compiled once, and the launcher

@@ -124,14 +124,13 @@ func (t *trial) digestUnlessCPU(context.Context) error {
 
 // digest sets the digest of the program's binary and returns the binary, nil if the driver has none.
 func (t *trial) digest() []byte {
-	all, err := t.program.Binaries()
-	if err != nil || len(all) != 1 {
-		return nil
+	binary := binaryOf(t.program)
+	if binary != nil {
+		h := fnv.New64a()
+		h.Write(binary)
+		t.result.Binary = h.Sum64()
 	}
-	h := fnv.New64a()
-	h.Write(all[0])
-	t.result.Binary = h.Sum64()
-	return all[0]
+	return binary
 }
 
 // bind gives the kernel its arguments, with all buffers in their initial state.

@@ -283,6 +283,8 @@ func (t *table) addSource(p *problem.Problem) error {
 	switch {
 	case v.SPIRV():
 		return errors.New("a SPIR-V module cannot be exported yet")
+	case p.HasTarget():
+		return errors.New("a kernel with a target cannot be exported yet: the exported program builds the source without it")
 	case v.Prologue > 0:
 		return errors.New("a parameter or a constant has a value that no compiler's option can carry, such as one with spaces")
 	}

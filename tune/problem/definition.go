@@ -117,6 +117,11 @@ type Kernel struct {
 	Func         func(space.Configuration) (string, error) // makes the source of a configuration
 	BuildOptions []string                                  // for the OpenCL compiler, one option each
 
+	// Target is the target for which the driver's assembler builds the program, such as sm_90a, if it refuses the program
+	// without it. The values of expressions replace {…} as in BuildOptions. "": the driver's choice. Only NVIDIA's
+	// driver has targets.
+	Target string
+
 	// Command prints the source of a configuration on its standard output. It gets the configuration as
 	// JSON on its standard input. In its arguments, the values of expressions replace {…} as in
 	// BuildOptions. See [Problem.Generate].

@@ -43,7 +43,7 @@ func digestOf(c canonicalProblem) string {
 func (p *Problem) KernelDigest() string {
 	all := p.canonical()
 	c := canonicalProblem{
-		Kernel: all.Kernel, Source: all.Source, BuildOptions: all.BuildOptions, ProblemSize: withoutNumbers(all.ProblemSize),
+		Kernel: all.Kernel, Source: all.Source, BuildOptions: all.BuildOptions, Target: all.Target, ProblemSize: withoutNumbers(all.ProblemSize),
 		BlockSize: all.BlockSize, GridDiv: all.GridDiv, GlobalOffset: all.GlobalOffset, Stages: slices.Clone(all.Stages),
 		Generator: all.Generator, Specialization: all.Specialization, Parameters: p.parameters.Names(), Timing: cacheDigest(p.Timing().Cache),
 	}
@@ -85,6 +85,7 @@ func withoutSizes(stages []Stage) {
 type canonicalProblem struct {
 	Kernel, Source    string
 	BuildOptions      string
+	Target            string `json:",omitempty"`
 	Constants         []string
 	ProblemSize       []Expr
 	BlockSize         [3]Expr
@@ -125,7 +126,7 @@ type canonicalArgument struct {
 func (p *Problem) canonical() canonicalProblem {
 	d := p.definition
 	c := canonicalProblem{
-		Kernel: d.Kernel.Name, Source: p.source, BuildOptions: fmt.Sprintf("%q", withoutFolders(d.Kernel.BuildOptions)),
+		Kernel: d.Kernel.Name, Source: p.source, BuildOptions: fmt.Sprintf("%q", withoutFolders(d.Kernel.BuildOptions)), Target: d.Kernel.Target,
 		ProblemSize: d.ProblemSize, BlockSize: d.BlockSize, GridDiv: divisors(d.GridDiv), GlobalOffset: d.GlobalOffset, Stages: portableStages(d.Stages),
 		Metrics: fmt.Sprintf("%q", d.Metrics), Measure: p.canonicalMeasure(), BuildRestrictions: d.BuildRestrictions, Objective: p.Objective(), Seed: d.Seed, Timing: p.Timing().digest(),
 	}

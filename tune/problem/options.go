@@ -3,9 +3,11 @@ package problem
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/ndtune/ndtune/tune/clc"
 	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -23,6 +25,14 @@ func (p *Problem) compileOptions(errs *fieldErrors, scope expression.Scope) {
 		errs.add(fmt.Sprintf("kernel.build_options[%d]", i), err)
 		p.options = append(p.options, option)
 	}
+	target, err := parseOption(p.definition.Kernel.Target, scope)
+	if p.target = target; err == nil && len(target.values) == 0 {
+		_, err = p.targetIn(nil)
+	}
+	if err == nil && p.HasTarget() && clc.IsSPIRV(p.source) {
+		err = errors.New("a SPIR-V module has no target")
+	}
+	errs.add("kernel.target", err)
 }
 
 // parseOption compiles the expressions between braces. Two braces stand for one.
@@ -84,6 +94,18 @@ func (p *Problem) buildOptions(env map[string]any) (options []string, err error)
 		}
 	}
 	return options, nil
+}
+
+// targetName matches the names of targets.
+var targetName = regexp.MustCompile(`^\w*$`)
+
+// targetIn returns the target in an environment, "" for the driver's choice.
+func (p *Problem) targetIn(env map[string]any) (string, error) {
+	target, err := p.target.in(env)
+	if target = strings.TrimSpace(target); err == nil && !targetName.MatchString(target) {
+		err = fmt.Errorf("%q is no name of a target, such as sm_90a", target)
+	}
+	return target, err
 }
 
 // commandIn returns the command that makes the source in an environment.

@@ -24,6 +24,7 @@ type Problem struct {
 	space      atomic.Pointer[space.Space] // constructed by the first call of Space, if it is the same for all devices
 
 	options     []buildOption
+	target      buildOption
 	command     []buildOption            // the arguments of the command that makes sources
 	problemSize []*expression.Expression // of the definition
 	stages      []stage

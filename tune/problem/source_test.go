@@ -117,7 +117,7 @@ func TestCommandsThatMakeNoSource(t *testing.T) {
 	}
 }
 
-func TestWrongCommands(t *testing.T) {
+func TestWrongKernels(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*Kernel)
 		want   string
@@ -126,6 +126,8 @@ func TestWrongCommands(t *testing.T) {
 		"time":       {func(k *Kernel) { k.Command.Timeout = -1 }, "kernel.timeout: -1ns is no time that a command can take"},
 		"expression": {func(k *Kernel) { k.Command.Args[1] = "{tile}" }, `kernel.command[1]: in "tile": nothing is named tile`},
 		"twice":      {func(k *Kernel) { k.Source = "x" }, "kernel: give the source once: as a file, as a text, as a command or as a function"},
+		"target":     {func(k *Kernel) { k.Target = "sm 90a" }, `kernel.target: "sm 90a" is no name of a target, such as sm_90a`},
+		"targets":    {func(k *Kernel) { k.Target = "{tile}" }, `kernel.target: in "tile": nothing is named tile`},
 		"constants":  {func(k *Kernel) { k.Specialization = map[string]uint32{"unroll": 0} }, "kernel.specialization: the source is no SPIR-V module; parameters reach it as macros"},
 	} {
 		d := generated(t, "", map[string]string{})

@@ -18,6 +18,7 @@ type Variant struct {
 	Source        string   // OpenCL C or a SPIR-V module; "": [Problem.Generate] makes it
 	Prologue      int      // number of lines before the kernel's own in Source; the last is #line 1
 	Options       []string // for the compiler, one option each
+	Target        string   // of the assembler; "": the driver's choice
 	Launches      []Launch // in order; one, except in a pipeline
 
 	Specialization []SpecializationConstant // of a SPIR-V module
@@ -59,6 +60,9 @@ func (p *Problem) Variant(c space.Configuration, d hardware.Device) (*Variant, e
 		return nil, err
 	}
 	v.Options = append(options, defines...)
+	if v.Target, err = p.targetIn(env); err != nil {
+		return nil, fmt.Errorf("kernel.target: %w", err)
+	}
 	if v.command, err = p.commandIn(env); err != nil {
 		return nil, err
 	}
@@ -138,6 +142,20 @@ func (p *Problem) BuildOptions(c space.Configuration, d hardware.Device) string 
 	}
 	return strings.TrimSpace(p.withConstants(options) + " " + BuildOptions(c))
 }
+
+// TargetAt returns the target of the assembler for a configuration, "" for the driver's choice.
+func (p *Problem) TargetAt(c space.Configuration, d hardware.Device) string {
+	env := p.environment(d)
+	c.Assign(env)
+	target, err := p.targetIn(env)
+	if err != nil {
+		return err.Error()
+	}
+	return target
+}
+
+// HasTarget reports whether configurations have a target.
+func (p *Problem) HasTarget() bool { return p.definition.Kernel.Target != "" }
 
 // FixedOptions returns the options of the definition, as they are written, and the constants.
 func (p *Problem) FixedOptions() string { return p.withConstants(p.definition.Kernel.BuildOptions) }

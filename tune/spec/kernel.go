@@ -26,6 +26,7 @@ func (f field) kernel() (k problem.Kernel) {
 		key("command", &command.Args, field.command),
 		key("timeout", &command.Timeout, field.duration),
 		reader{"build_options", func(f field) { k.BuildOptions, dirs = f.buildOptions() }},
+		key("target", &k.Target, field.text),
 		key("specialization", &k.Specialization, func(f field) map[string]uint32 { return named(f, field.specID) }),
 	)
 	if _, pipeline := f.at["kernels"]; !pipeline {

@@ -37,6 +37,7 @@ func TestEveryKey(t *testing.T) {
 kernel:
   name: add
   build_options: [-cl-mad-enable, -I, include]
+  target: "{threads == 32 ? 'sm_90a' : ''}"
   source: |
     __kernel void add(__global float *c) {}
 constants: {n: 0x400, dt: 0.225f, on: yes, f: 2.0, big: 1_000, tile_count: 2}
@@ -92,6 +93,7 @@ seed: 18446744073
 			Name:         "add",
 			Source:       "__kernel void add(__global float *c) {}\n",
 			BuildOptions: []string{"-cl-mad-enable"},
+			Target:       "{threads == 32 ? 'sm_90a' : ''}",
 		},
 		Constants: []problem.Constant{
 			{Name: "n", Value: 1024}, {Name: "dt", Value: "0.225f"}, {Name: "on", Value: "yes"},

@@ -197,6 +197,9 @@ func (w *specWriter) kernel(k problem.Kernel) {
 	if len(k.BuildOptions) > 0 {
 		w.line("kernel.build_options", "  ", "build_options: ["+joined(k.BuildOptions, textText)+"]")
 	}
+	if k.Target != "" {
+		w.line("kernel.target", "  ", "target: "+textText(k.Target))
+	}
 }
 
 // dimensions writes a mapping of x, y and z.

@@ -103,6 +103,7 @@ func newPool(devices []device.Listed, p *problem.Problem, o Options) *Pool {
 	}
 	pool := &Pool{
 		problem: p, devices: devices, identities: identities, identity: identity, options: o, most: o.Workers,
+		carry: carry{binaries: p.HasTarget()}, // no driver's cache has the binary for another target
 		whole: o.Single || evaluateWhole(identity), shared: sharesHost(identity), freezes: process.CanFreeze,
 	}
 	if o.Reserve != nil {
