@@ -59,6 +59,23 @@ func ComputeCapability(major, minor int) string {
 	return fmt.Sprintf("sm_%d%d", major, minor)
 }
 
+// sharedMemory is the greatest amount of shared memory of a block, in KiB, by compute capability (CUDA C++ Programming Guide,
+// «Technical Specifications per Compute Capability»).
+var sharedMemory = map[[2]int]int64{
+	{7, 0}: 96, {7, 2}: 96, {7, 5}: 64, {8, 0}: 163, {8, 6}: 99, {8, 7}: 163, {8, 9}: 99,
+	{9, 0}: 227, {10, 0}: 227, {10, 3}: 227, {11, 0}: 227, {12, 0}: 99, {12, 1}: 99,
+}
+
+// StaticLocalMemory returns the bytes a work-group that the arrays of local memory in a kernel may have, if no argument is local
+// memory. It is LocalMemory but on NVIDIA, whose OpenCL says 48 KiB and whose assembler takes all that the hardware has, less
+// 1 KiB that OpenCL keeps (seen on compute capability 9.0).
+func (d Device) StaticLocalMemory() int64 {
+	if kib, ok := sharedMemory[[2]int{d.ComputeMajor, d.ComputeMinor}]; ok {
+		return max(d.LocalMemory, (kib-1)<<10)
+	}
+	return d.LocalMemory
+}
+
 // Environment returns device.* for expressions.
 func (d Device) Environment() map[string]any {
 	return map[string]any{
@@ -66,7 +83,7 @@ func (d Device) Environment() map[string]any {
 		"version": d.Version, "type": d.Type,
 		"compute_units": d.ComputeUnits, "clock_mhz": d.ClockMHz,
 		"global_memory": int(d.GlobalMemory), "max_allocation": int(d.MaxAllocation),
-		"local_memory": int(d.LocalMemory), "max_work_group_size": d.MaxWorkGroupSize,
+		"local_memory": int(d.LocalMemory), "static_local_memory": int(d.StaticLocalMemory()), "max_work_group_size": d.MaxWorkGroupSize,
 		"max_work_item_sizes": d.MaxWorkItemSizes, "unified_memory": d.UnifiedMemory,
 		"registers": d.Registers, "wavefront": d.Wavefront,
 		"compute_capability": float64(d.ComputeMajor) + float64(d.ComputeMinor)/10,
