@@ -269,11 +269,12 @@ func (s *session) checkLaunch(l Launch, of problem.Launch, d hardware.Device) er
 	if err != nil {
 		return fail(tune.Runtime, "ask for the kernel's limits: %v", err)
 	}
-	local := info.LocalMem // without the arguments, which are not set yet
+	var given int64
 	for _, n := range of.LocalBytes {
-		local += int64(n)
+		given += int64(n)
 	}
-	assembled := len(of.LocalBytes) == 0 && s.Info.HasExtension(nvidiaCompiler)
+	local := info.LocalMem + given // which are not set yet
+	assembled := given == 0 && s.Info.HasExtension(nvidiaCompiler)
 	if d.LocalMemory > 0 && local > d.LocalMemory && !assembled {
 		return fail(tune.Constraints, "local memory %d B > device limit %d B", local, d.LocalMemory)
 	}
