@@ -269,12 +269,12 @@ func (s *session) checkLaunch(l Launch, of problem.Launch, d hardware.Device) er
 	if err != nil {
 		return fail(tune.Runtime, "ask for the kernel's limits: %v", err)
 	}
-	var given int64
+	var arguments int64
 	for _, n := range of.LocalBytes {
-		given += int64(n)
+		arguments += int64(n)
 	}
-	local := info.LocalMem + given // which are not set yet
-	assembled := given == 0 && s.Info.HasExtension(nvidiaCompiler)
+	local := info.LocalMem + arguments // which are not set yet
+	assembled := arguments == 0 && s.Info.HasExtension(nvidiaCompiler)
 	if d.LocalMemory > 0 && local > d.LocalMemory && !assembled {
 		return fail(tune.Constraints, "local memory %d B > device limit %d B", local, d.LocalMemory)
 	}
