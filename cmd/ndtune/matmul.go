@@ -13,6 +13,7 @@ var matmulTutorial = tutorial{
 		{name: "fast", choice: "fast", path: "matmul/matmul_fast.yaml"},
 		{name: "tf32", choice: "tf32", path: "matmul/matmul_tf32.yaml", apart: true},
 		{name: "half", choice: "half", path: "matmul/matmul_half.yaml", apart: true},
+		{name: "hopper", choice: "hopper", path: "matmul/matmul_hopper.yaml", apart: true},
 	},
 	sizes: []sizeFlag{
 		{name: "size", usage: "rows and columns of all matrices", value: 4096},
@@ -55,7 +56,12 @@ compared at the end; the names of the files then contain the name of the kernel.
 
 The search of fast evaluates 600 configurations unless --max-evals or --time-limit is given.
 Two kernels use the tensor cores of NVIDIA (compute capability 8.0) in their precisions: tf32
-(floats rounded to 11 significant bits) and half.
+(floats rounded to 11 significant bits) and half. hopper uses those of compute capability 9.0
+for floats, each as two numbers in tf32, for tf32 and for halves.
+
+   ndtune matmul tune --kernel hopper
+   ndtune matmul tune --kernel hopper --set products=1
+   ndtune matmul tune --kernel hopper --set element=half,products=1
 
 A multiplication of 4096² takes a CPU a minute or more: choose a smaller --size there.`,
 		Flags:  matmulTutorial.flags("tiled"),
