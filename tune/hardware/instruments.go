@@ -155,3 +155,29 @@ func ReadingOf(readings []Reading, quantity string) (Reading, bool) {
 	}
 	return Reading{}, false
 }
+
+// PowerLimit is the setting of the highest power of a device in watts. The names of the other settings are [Clock] and
+// [MemoryClock]: the clocks are locked, in MHz.
+const PowerLimit = "power_limit"
+
+// A Setting of a device, at which a configuration is measured.
+type Setting struct {
+	Name  string
+	Value float64
+}
+
+// SettingNames returns the names of all settings, in the order in which they are applied.
+func SettingNames() []string { return []string{MemoryClock, Clock, PowerLimit} }
+
+// SettingUnit returns the unit of a setting.
+func SettingUnit(name string) string {
+	if name == PowerLimit {
+		return "W"
+	}
+	return "MHz"
+}
+
+// String returns the setting with its unit.
+func (s Setting) String() string {
+	return fmt.Sprintf("%s %g %s", s.Name, s.Value, SettingUnit(s.Name))
+}

@@ -3,7 +3,7 @@
 //
 // It is opinionated. A counter of energy advances every 20 to 100 ms, and a kernel takes microseconds: so a
 // [Meter] repeats the kernel until the counter has advanced often enough, and refuses to divide by less. A
-// quantity that cannot be read has a reason, never a zero. The package changes no setting of a device.
+// quantity that cannot be read has a reason, never a zero. Only a [Control] changes settings of a device.
 package observe
 
 import (

@@ -21,6 +21,7 @@ const LibraryVariable = "NDTUNE_NVML_LIBRARY"
 const (
 	nvmlSuccess      = 0
 	nvmlNotSupported = 3
+	nvmlNoPermission = 4
 
 	nvmlClockSM        = 1
 	nvmlClockMemory    = 2
@@ -75,6 +76,17 @@ type nvml struct {
 	temperature func(device uintptr, sensor uint32, celsius *uint32) int32
 	reasons     func(device uintptr, bits *uint64) int32
 	fields      func(device uintptr, n int32, values *nvmlFieldValue) int32
+
+	// Settings: see [Control].
+	supportedMemory func(device uintptr, count, clocks *uint32) int32
+	supportedClocks func(device uintptr, memory uint32, count, clocks *uint32) int32
+	lockClock       func(device uintptr, least, most uint32) int32
+	resetClock      func(device uintptr) int32
+	lockMemory      func(device uintptr, least, most uint32) int32
+	resetMemory     func(device uintptr) int32
+	powerLimit      func(device uintptr, milliwatts *uint32) int32
+	powerLimits     func(device uintptr, least, most *uint32) int32
+	setPowerLimit   func(device uintptr, milliwatts uint32) int32
 }
 
 // loadNVML loads the library and initializes it.
@@ -103,6 +115,15 @@ func loadNVML() (*nvml, error) {
 		{&n.temperature, "nvmlDeviceGetTemperature"},
 		{&n.reasons, "nvmlDeviceGetCurrentClocksEventReasons nvmlDeviceGetCurrentClocksThrottleReasons"},
 		{&n.fields, "nvmlDeviceGetFieldValues"},
+		{&n.supportedMemory, "nvmlDeviceGetSupportedMemoryClocks"},
+		{&n.supportedClocks, "nvmlDeviceGetSupportedGraphicsClocks"},
+		{&n.lockClock, "nvmlDeviceSetGpuLockedClocks"},
+		{&n.resetClock, "nvmlDeviceResetGpuLockedClocks"},
+		{&n.lockMemory, "nvmlDeviceSetMemoryLockedClocks"},
+		{&n.resetMemory, "nvmlDeviceResetMemoryLockedClocks"},
+		{&n.powerLimit, "nvmlDeviceGetPowerManagementLimit"},
+		{&n.powerLimits, "nvmlDeviceGetPowerManagementLimitConstraints"},
+		{&n.setPowerLimit, "nvmlDeviceSetPowerManagementLimit"},
 	} {
 		for _, symbol := range strings.Fields(f.names) {
 			if address := lookup(handle, symbol); address != 0 {

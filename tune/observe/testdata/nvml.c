@@ -1,7 +1,10 @@
 // A stand-in for libnvidia-ml.so.1 with one device, whose values the test sets. Types and numbers are those of the
 // documentation of NVML's interface.
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct stand_in_device *nvmlDevice_t;
 typedef int nvmlReturn_t;
@@ -26,7 +29,7 @@ typedef struct {
     nvmlValue_t value;
 } nvmlFieldValue_t;
 
-enum { SUCCESS = 0, INVALID_ARGUMENT = 2, NOT_SUPPORTED = 3, NOT_FOUND = 6, DRIVER_NOT_LOADED = 9 };
+enum { SUCCESS = 0, INVALID_ARGUMENT = 2, NOT_SUPPORTED = 3, NO_PERMISSION = 4, NOT_FOUND = 6, INSUFFICIENT_SIZE = 7, DRIVER_NOT_LOADED = 9 };
 
 static struct {
     unsigned long long energy_mj, reasons;
@@ -108,5 +111,58 @@ nvmlReturn_t nvmlDeviceGetClockInfo(nvmlDevice_t device, unsigned int kind, unsi
 nvmlReturn_t nvmlDeviceGetTemperature(nvmlDevice_t device, unsigned int sensor, unsigned int *celsius) {
     if (device != DEVICE || sensor != 0) return INVALID_ARGUMENT;
     *celsius = now.celsius;
+    return SUCCESS;
+}
+
+// The settings. Each change is a line of the file that STAND_IN_CALLS names: the process and the change. With
+// STAND_IN_USER, none is permitted.
+static nvmlReturn_t change(nvmlDevice_t device, const char *what, unsigned int a, unsigned int b) {
+    if (device != DEVICE) return INVALID_ARGUMENT;
+    if (getenv("STAND_IN_USER")) return NO_PERMISSION;
+    const char *path = getenv("STAND_IN_CALLS");
+    FILE *calls = path ? fopen(path, "a") : NULL;
+    if (!calls) return DRIVER_NOT_LOADED; // a change that nobody sees must not happen
+    fprintf(calls, "%d %s %u %u\n", (int)getpid(), what, a, b);
+    fclose(calls);
+    return SUCCESS;
+}
+static unsigned int limit_mw = 700000;
+
+nvmlReturn_t nvmlDeviceSetGpuLockedClocks(nvmlDevice_t device, unsigned int least, unsigned int most) {
+    return change(device, "clock", least, most);
+}
+nvmlReturn_t nvmlDeviceResetGpuLockedClocks(nvmlDevice_t device) { return change(device, "reset-clock", 0, 0); }
+nvmlReturn_t nvmlDeviceSetMemoryLockedClocks(nvmlDevice_t device, unsigned int least, unsigned int most) {
+    return change(device, "memory", least, most);
+}
+nvmlReturn_t nvmlDeviceResetMemoryLockedClocks(nvmlDevice_t device) { return change(device, "reset-memory", 0, 0); }
+nvmlReturn_t nvmlDeviceSetPowerManagementLimit(nvmlDevice_t device, unsigned int mw) {
+    nvmlReturn_t status = change(device, "limit", mw, 0);
+    if (status == SUCCESS) limit_mw = mw;
+    return status;
+}
+nvmlReturn_t nvmlDeviceGetPowerManagementLimit(nvmlDevice_t device, unsigned int *mw) {
+    *mw = limit_mw;
+    return device == DEVICE ? SUCCESS : INVALID_ARGUMENT;
+}
+nvmlReturn_t nvmlDeviceGetPowerManagementLimitConstraints(nvmlDevice_t device, unsigned int *least, unsigned int *most) {
+    *least = 200000;
+    *most = 700000;
+    return device == DEVICE ? SUCCESS : INVALID_ARGUMENT;
+}
+nvmlReturn_t nvmlDeviceGetSupportedMemoryClocks(nvmlDevice_t device, unsigned int *count, unsigned int *clocks) {
+    if (device != DEVICE) return INVALID_ARGUMENT;
+    if (*count < 2) return INSUFFICIENT_SIZE;
+    *count = 2;
+    clocks[0] = 3201;
+    clocks[1] = 1593;
+    return SUCCESS;
+}
+nvmlReturn_t nvmlDeviceGetSupportedGraphicsClocks(nvmlDevice_t device, unsigned int memory, unsigned int *count, unsigned int *clocks) {
+    if (device != DEVICE || (memory != 3201 && memory != 1593)) return INVALID_ARGUMENT;
+    unsigned int n = memory == 3201 ? 110 : 50; // from 345 MHz upwards, the highest first
+    if (*count < n) return INSUFFICIENT_SIZE;
+    *count = n;
+    for (unsigned int i = 0; i < n; i++) clocks[i] = 345 + 15 * (n - 1 - i);
     return SUCCESS;
 }

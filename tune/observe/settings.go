@@ -1,0 +1,451 @@
+package observe
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	osfiles "github.com/ndtune/ndtune/internal/files"
+	"github.com/ndtune/ndtune/tune/hardware"
+)
+
+// A Control changes settings of one NVIDIA GPU, locked clocks and the power limit, and restores them. It belongs to the
+// process above those that measure, so that their end does not matter. Before its first change, it writes a file that says
+// what to restore: if this process is killed, [RestoreAbandoned] does it in another one. Close it when done.
+type Control struct {
+	library *nvml
+	kept    keptSettings
+	path    string // of the file
+	release func() error
+	knobs   []knob
+	now     []hardware.Setting // as they were set; nil: as they were before
+}
+
+// keptSettings is the content of the file that says what to restore.
+type keptSettings struct {
+	Device     string    `json:"device"` // its name
+	UUID       string    `json:"uuid,omitempty"`
+	PCI        string    `json:"pci,omitempty"`
+	Settings   []string  `json:"settings"`              // that may have been changed
+	PowerLimit uint32    `json:"power_limit,omitempty"` // before, in milliwatts
+	Process    int       `json:"process"`
+	Since      time.Time `json:"since"`
+}
+
+// device returns the device by which the library finds it.
+func (k *keptSettings) device() hardware.Device {
+	return hardware.Device{Name: k.Device, UUID: k.UUID, PCI: k.PCI}
+}
+
+// A knob is a setting of an open device.
+type knob struct {
+	name    string
+	check   func(value float64, all []hardware.Setting) error
+	set     func(value float64) error
+	restore func() error
+}
+
+// TakeSettings takes some settings of a device for this process, and checks that it may change them. The file that says what to
+// restore is in a folder, which all processes of a user have in common. An error means that nothing was changed.
+func TakeSettings(d hardware.Device, names []string, folder string) (*Control, error) {
+	if !strings.Contains(strings.ToLower(d.Vendor), "nvidia") {
+		return nil, fmt.Errorf("ndtune can change settings of NVIDIA GPUs only, and %s is none: leave measure.settings out", strings.TrimSpace(d.Name))
+	}
+	library, err := loadNVML()
+	if err != nil {
+		return nil, err
+	}
+	c := &Control{library: library, kept: keptSettings{
+		Device: strings.TrimSpace(d.Name), UUID: d.UUID, PCI: d.PCI, Settings: names, Process: os.Getpid(), Since: time.Now(),
+	}}
+	if err = c.take(d, folder); err != nil {
+		c.end()
+		return nil, err
+	}
+	return c, nil
+}
+
+func (c *Control) take(d hardware.Device, folder string) error {
+	handle, how, err := c.library.device(d)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return fmt.Errorf("make a folder for the file that says what to restore: %w", err)
+	}
+	c.path = filepath.Join(folder, strings.Map(inFileName, how)+".json")
+	if c.release, err = holdNow(c.path); errors.Is(err, context.Canceled) {
+		return fmt.Errorf("another process changes the settings of %s: wait for its end (%s)", c.kept.Device, c.path)
+	} else if err != nil {
+		return err
+	}
+	if _, err := restoreFrom(c.path); err != nil {
+		return err
+	}
+	if slices.Contains(c.kept.Settings, hardware.PowerLimit) {
+		if c.kept.PowerLimit, err = c.library.powerLimitOf(handle); err != nil {
+			return err
+		}
+	}
+	if c.knobs, err = c.library.knobs(handle, c.kept); err != nil {
+		return err
+	}
+	if err := c.write(); err != nil {
+		return fmt.Errorf("write the file that says what to restore: %w", err)
+	}
+	// Restoring changes nothing now, and needs the same rights as a change.
+	if err := c.Restore(); err != nil {
+		_ = os.Remove(c.path)
+		return err
+	}
+	return nil
+}
+
+// write writes the file that says what to restore.
+func (c *Control) write() error {
+	text, err := json.MarshalIndent(c.kept, "", "  ")
+	if err != nil {
+		return err
+	}
+	return osfiles.Write(c.path, func(w io.Writer) error { _, err := w.Write(append(text, '\n')); return err })
+}
+
+// inFileName replaces characters that file names of some systems cannot have.
+func inFileName(r rune) rune {
+	if strings.ContainsRune(`:/\`, r) {
+		return '-'
+	}
+	return r
+}
+
+// holdNow holds a file. If another process holds it, the error is context.Canceled.
+func holdNow(path string) (release func() error, err error) {
+	never, cancel := context.WithCancel(context.Background())
+	cancel()
+	return osfiles.Hold(never, path, nil)
+}
+
+// Check returns an error if the device does not permit some settings.
+func (c *Control) Check(all []hardware.Setting) error {
+	for _, s := range all {
+		k := c.knob(s.Name)
+		if k == nil {
+			return fmt.Errorf("the setting %s was not taken", s.Name)
+		}
+		if err := k.check(s.Value, all); err != nil {
+			return fmt.Errorf("%s: %w", s, err)
+		}
+	}
+	return nil
+}
+
+func (c *Control) knob(name string) *knob {
+	if i := slices.IndexFunc(c.knobs, func(k knob) bool { return k.name == name }); i >= 0 {
+		return &c.knobs[i]
+	}
+	return nil
+}
+
+// Set changes the settings that differ from those of the call before.
+func (c *Control) Set(all []hardware.Setting) error {
+	if err := c.Check(all); err != nil {
+		return err
+	}
+	for _, s := range all {
+		if slices.Contains(c.now, s) {
+			continue
+		}
+		c.now = slices.DeleteFunc(c.now, func(before hardware.Setting) bool { return before.Name == s.Name })
+		if err := c.knob(s.Name).set(s.Value); err != nil {
+			return fmt.Errorf("set %s of %s: %w", s, c.kept.Device, err)
+		}
+		c.now = append(c.now, s)
+	}
+	return nil
+}
+
+// Restore gives the device its settings back. It can be followed by Set.
+func (c *Control) Restore() error {
+	if c == nil {
+		return nil
+	}
+	c.now = nil
+	return restore(c.knobs)
+}
+
+func restore(knobs []knob) error {
+	var errs []error
+	for _, k := range knobs {
+		if err := k.restore(); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", k.name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Close restores the settings and gives them back. If they cannot be restored, the file stays, so that a later process
+// tries it again.
+func (c *Control) Close() error {
+	if c == nil || c.library == nil {
+		return nil
+	}
+	defer c.end()
+	if err := c.Restore(); err != nil {
+		return fmt.Errorf("the settings of %s could not be restored: %w; %s", c.kept.Device, err, c.kept.advice())
+	}
+	return os.Remove(c.path)
+}
+
+// end releases everything that the control holds.
+func (c *Control) end() {
+	if c.release != nil {
+		_ = c.release()
+	}
+	c.library.shutdown()
+	c.library, c.release = nil, nil
+}
+
+// advice says how a person restores the settings.
+func (k *keptSettings) advice() string {
+	command := "nvidia-smi -i " + k.PCI
+	if k.UUID != "" {
+		command = "nvidia-smi -i GPU-" + k.UUID
+	}
+	var all []string
+	for _, name := range k.Settings {
+		switch name {
+		case hardware.Clock:
+			all = append(all, command+" --reset-gpu-clocks")
+		case hardware.MemoryClock:
+			all = append(all, command+" --reset-memory-clocks")
+		case hardware.PowerLimit:
+			all = append(all, fmt.Sprintf("%s --power-limit=%g", command, float64(k.PowerLimit)/1e3))
+		}
+	}
+	return "an administrator can do it: " + strings.Join(all, "; ")
+}
+
+// RestoreAbandoned restores the settings that processes have left behind that were killed. Folder is that of [TakeSettings]. It
+// returns a sentence for each device.
+func RestoreAbandoned(folder string) (restored []string, err error) {
+	paths, err := filepath.Glob(filepath.Join(folder, "*.json"))
+	var errs []error
+	for _, path := range paths {
+		release, err := holdNow(path)
+		if errors.Is(err, context.Canceled) {
+			continue // its process lives
+		}
+		text := ""
+		if err == nil {
+			text, err = restoreFrom(path)
+			_ = release()
+		}
+		if err != nil {
+			errs = append(errs, err)
+		} else if text != "" {
+			restored = append(restored, text)
+		}
+	}
+	return restored, errors.Join(append(errs, err)...)
+}
+
+// restoreFrom restores what a file says, and removes it. It returns a sentence, "" if there is no such file.
+func restoreFrom(path string) (string, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return "", nil
+	}
+	var k keptSettings
+	if err == nil {
+		err = json.Unmarshal(text, &k)
+	}
+	if err != nil {
+		return "", fmt.Errorf("read what to restore: %w (%s)", err, path)
+	}
+	if err := k.restore(); err != nil {
+		return "", fmt.Errorf("%s has settings (%s) that a process of ndtune, %d, changed before it was killed, and they could not be restored: %w; %s, then remove %s",
+			k.Device, strings.Join(k.Settings, ", "), k.Process, err, k.advice(), path)
+	}
+	if err := os.Remove(path); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("Restored %s of %s: a process of ndtune, %d, changed them at %s and was killed before it could restore them.",
+		strings.Join(k.Settings, ", "), k.Device, k.Process, k.Since.Format(time.DateTime)), nil
+}
+
+func (k *keptSettings) restore() error {
+	n, err := loadNVML()
+	if err != nil {
+		return err
+	}
+	defer n.shutdown()
+	handle, _, err := n.device(k.device())
+	if err != nil {
+		return err
+	}
+	knobs, err := n.knobs(handle, *k)
+	if err != nil {
+		return err
+	}
+	return restore(knobs)
+}
+
+// knobs returns the settings of a device that are to be changed or restored.
+func (n *nvml) knobs(device uintptr, k keptSettings) ([]knob, error) {
+	var all []knob
+	for _, name := range hardware.SettingNames() {
+		if !slices.Contains(k.Settings, name) {
+			continue
+		}
+		made := knob{name: name}
+		var missing bool
+		switch name {
+		case hardware.Clock:
+			missing = n.lockClock == nil || n.resetClock == nil
+			made.set = n.locker(device, "nvmlDeviceSetGpuLockedClocks", n.lockClock)
+			made.restore = func() error { return n.permitted("nvmlDeviceResetGpuLockedClocks", n.resetClock(device)) }
+			made.check = func(v float64, all []hardware.Setting) error { return n.checkClock(device, v, all) }
+		case hardware.MemoryClock:
+			missing = n.lockMemory == nil || n.resetMemory == nil
+			made.set = n.locker(device, "nvmlDeviceSetMemoryLockedClocks", n.lockMemory)
+			made.restore = func() error { return n.permitted("nvmlDeviceResetMemoryLockedClocks", n.resetMemory(device)) }
+			made.check = func(v float64, _ []hardware.Setting) error { return n.checkMemoryClock(device, v) }
+		case hardware.PowerLimit:
+			missing = n.setPowerLimit == nil
+			made.set = func(watts float64) error { return n.limitPower(device, uint32(math.Round(watts*1e3))) }
+			made.restore = func() error { return n.limitPower(device, k.PowerLimit) }
+			made.check = func(watts float64, _ []hardware.Setting) error { return n.checkPowerLimit(device, watts) }
+		}
+		if missing {
+			return nil, fmt.Errorf("%s cannot change %s: the driver is too old", n.name, name)
+		}
+		all = append(all, made)
+	}
+	return all, nil
+}
+
+// locker returns a function that locks a clock at a frequency in MHz.
+func (n *nvml) locker(device uintptr, function string, lock func(device uintptr, least, most uint32) int32) func(float64) error {
+	return func(mhz float64) error { return n.permitted(function, lock(device, uint32(mhz), uint32(mhz))) }
+}
+
+func (n *nvml) limitPower(device uintptr, milliwatts uint32) error {
+	return n.permitted("nvmlDeviceSetPowerManagementLimit", n.setPowerLimit(device, milliwatts))
+}
+
+// permitted is check for functions that need rights.
+func (n *nvml) permitted(function string, status int32) error {
+	switch status {
+	case nvmlNoPermission:
+		return fmt.Errorf("%s: the driver lets only an administrator change this setting (run ndtune as root, or leave the setting out)", function)
+	case nvmlNotSupported:
+		return fmt.Errorf("%s: the device does not support this setting (leave it out)", function)
+	}
+	return n.check(function, status)
+}
+
+func (n *nvml) powerLimitOf(device uintptr) (milliwatts uint32, err error) {
+	if n.powerLimit == nil {
+		return 0, fmt.Errorf("%s has no function nvmlDeviceGetPowerManagementLimit", n.name)
+	}
+	status := n.powerLimit(device, &milliwatts)
+	return milliwatts, n.permitted("nvmlDeviceGetPowerManagementLimit", status)
+}
+
+func (n *nvml) checkPowerLimit(device uintptr, watts float64) error {
+	var least, most uint32
+	if n.powerLimits == nil {
+		return fmt.Errorf("%s has no function nvmlDeviceGetPowerManagementLimitConstraints", n.name)
+	}
+	if err := n.permitted("nvmlDeviceGetPowerManagementLimitConstraints", n.powerLimits(device, &least, &most)); err != nil {
+		return err
+	}
+	if mw := math.Round(watts * 1e3); !(mw >= float64(least) && mw <= float64(most)) {
+		return fmt.Errorf("the device permits %g to %g W", float64(least)/1e3, float64(most)/1e3)
+	}
+	return nil
+}
+
+func (n *nvml) checkMemoryClock(device uintptr, mhz float64) error {
+	all, err := n.memoryClocks(device)
+	if err != nil {
+		return err
+	}
+	return oneOf(mhz, all, "")
+}
+
+// checkClock checks a clock of the compute units beside the memory clock among all settings, or else the highest one.
+func (n *nvml) checkClock(device uintptr, mhz float64, all []hardware.Setting) error {
+	memory, err := n.memoryClocks(device)
+	if err != nil {
+		return err
+	}
+	at := slices.Max(memory)
+	for _, s := range all {
+		if s.Name == hardware.MemoryClock {
+			at = uint32(s.Value)
+		}
+	}
+	clocks, err := n.listClocks("nvmlDeviceGetSupportedGraphicsClocks", n.supportedClocks != nil, func(count, clocks *uint32) int32 {
+		return n.supportedClocks(device, at, count, clocks)
+	})
+	if err != nil {
+		return err
+	}
+	return oneOf(mhz, clocks, fmt.Sprintf(" at a memory clock of %d MHz", at))
+}
+
+func (n *nvml) memoryClocks(device uintptr) ([]uint32, error) {
+	return n.listClocks("nvmlDeviceGetSupportedMemoryClocks", n.supportedMemory != nil, func(count, clocks *uint32) int32 {
+		return n.supportedMemory(device, count, clocks)
+	})
+}
+
+// listClocks returns what a function lists.
+func (n *nvml) listClocks(function string, has bool, list func(count, clocks *uint32) int32) ([]uint32, error) {
+	if !has {
+		return nil, fmt.Errorf("%s has no function %s", n.name, function)
+	}
+	clocks := make([]uint32, maxClocks)
+	count := uint32(len(clocks))
+	if err := n.permitted(function, list(&count, &clocks[0])); err != nil {
+		return nil, err
+	}
+	if clocks = clocks[:min(count, maxClocks)]; len(clocks) == 0 {
+		return nil, fmt.Errorf("%s lists no clocks: the device permits none", function)
+	}
+	return clocks, nil
+}
+
+// maxClocks is more clocks than any device lists.
+const maxClocks = 4096
+
+// oneOf returns an error unless a clock is listed.
+func oneOf(mhz float64, clocks []uint32, where string) error {
+	var below, above uint32
+	for _, c := range clocks {
+		switch v := float64(c); {
+		case v == mhz:
+			return nil
+		case v < mhz:
+			below = max(below, c)
+		case above == 0 || c < above:
+			above = c
+		}
+	}
+	var near []string
+	for _, c := range []uint32{below, above} {
+		if c > 0 {
+			near = append(near, fmt.Sprint(c))
+		}
+	}
+	return fmt.Errorf("the device permits %d clocks from %d to %d MHz%s; next to this value %s", len(clocks), slices.Min(clocks), slices.Max(clocks), where, strings.Join(near, " and "))
+}
