@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -19,6 +20,8 @@ const (
 	finalBudget    = 2000
 	minFinalRounds = 3
 	maxFinalRounds = 51
+	// settleBudget is the time in milliseconds in which the device may follow changes of its settings.
+	settleBudget = 6000
 	// maxFront is the largest number of configurations of a front that the final measurement measures.
 	maxFront = 50
 )
@@ -107,7 +110,23 @@ func (r *run) rounds(places []int, budget float64) (configurations []space.Confi
 		configurations = append(configurations, r.outcome.Results[i].Configuration)
 		round += r.outcome.Results[i].Time()
 	}
-	return configurations, int(max(minFinalRounds, min(maxFinalRounds, budget/round)))
+	rounds = int(max(minFinalRounds, min(maxFinalRounds, budget/round)))
+	if changes := r.changes(configurations); changes > 1 {
+		settling := float64(changes) * float64(problem.SettleTime) / float64(time.Millisecond)
+		rounds = max(minFinalRounds, min(rounds, int(settleBudget/settling)))
+	}
+	return configurations, rounds
+}
+
+// changes returns the number of different settings of the device that configurations have.
+func (r *run) changes(configurations []space.Configuration) int {
+	different := map[string]bool{}
+	for _, c := range configurations {
+		if all, err := r.problem.Settings(c, r.outcome.Device); err == nil {
+			different[fmt.Sprint(all)] = true
+		}
+	}
+	return len(different)
 }
 
 // searchedFront returns the front by the measurements of the search.

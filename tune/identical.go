@@ -9,7 +9,7 @@ import (
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-// An Ineffective parameter changes neither the binary nor the launch.
+// An Ineffective parameter changes neither the binary, nor the launch, nor a setting of the device.
 type Ineffective struct {
 	Parameter string
 	Pairs     int // of configurations that differ in this parameter alone
@@ -26,7 +26,7 @@ func IneffectiveParameters(p *problem.Problem, results []Result, d hardware.Devi
 			continue
 		}
 		if v, err := p.Variant(r.Configuration, d); err == nil {
-			launches[r.Configuration.Key()] = fmt.Sprint(r.Binary, v.Launches, v.Elements, v.Pixels)
+			launches[r.Configuration.Key()] = fmt.Sprint(r.Binary, v.Launches, v.Elements, v.Pixels, v.Settings)
 		}
 	}
 	var found []Ineffective

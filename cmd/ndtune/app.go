@@ -32,6 +32,7 @@ continue; 2 the command line or the specification is wrong; 130 interrupted.`,
 		OnUsageError:              onUsageError,
 		ExitErrHandler:            func(*cli.Context, error) {},
 		Action:                    needCommand,
+		Before:                    func(c *cli.Context) error { restoreAbandoned(c); return nil },
 	}
 	setUsageErrors(app.Commands)
 	completeValues(app.Commands, "")

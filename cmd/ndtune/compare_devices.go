@@ -184,10 +184,11 @@ func (k *comparing) open(ctx context.Context, on *compare.Target, wanted []space
 		return nil, err
 	}
 	k.begin("Running %s on %s: the bests of all, and candidates for the best over all", countNoun(len(wanted), "configuration"), place)
-	if err := t.openEvaluator(true); err != nil {
-		return nil, err
+	err := t.openEvaluator(true)
+	if err == nil {
+		err = t.openLog()
 	}
-	if err := t.openLog(); err != nil {
+	if err != nil {
 		t.close()
 		return nil, err
 	}

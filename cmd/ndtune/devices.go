@@ -42,6 +42,7 @@ measures, after it has its result, only the peaks that its limit needs, in some 
 			&cli.BoolFlag{Name: "json", Usage: "print JSON"},
 			&cli.BoolFlag{Name: "observe", Usage: "say which quantities can be observed, such as energy and clocks, and how; takes a few seconds"},
 			&cli.BoolFlag{Name: "peak", Usage: "measure the peaks of the devices, which takes some seconds for a GPU and up to minutes for a busy CPU"},
+			&cli.BoolFlag{Name: "restore-settings", Usage: "restore the settings of devices that a killed process of ndtune has left behind, as each command does when it starts, and nothing else"},
 			&cli.StringFlag{Name: "device", Aliases: []string{"d"}, Usage: "only this `DEVICE`: index, platform:device, cpu, gpu, or a part of its name (default: all)"},
 			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "show the output of drivers during the measurements"},
 		),
@@ -63,6 +64,9 @@ type listedDevice struct {
 func listDevices(c *cli.Context) error {
 	if err := noArguments(c); err != nil {
 		return err
+	}
+	if c.Bool("restore-settings") {
+		return restoreSettings(c)
 	}
 	if c.String("fleet") != "" {
 		return listFleetDevices(c)

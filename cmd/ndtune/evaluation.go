@@ -32,6 +32,7 @@ func evaluationFlags() []cli.Flag {
 		&cli.DurationFlag{Name: "build-timeout", Value: worker.DefaultBuildTimeout, Category: categoryEvaluation, Usage: "give up a configuration whose build, with its first launch, takes longer than `DURATION`"},
 		&cli.DurationFlag{Name: "kernel-timeout", Value: worker.DefaultKernelTimeout, Category: categoryEvaluation, Usage: "give up a configuration if a later launch takes longer than `DURATION`, or longer than 1s and 20 times the best so far"},
 		&cli.StringSliceFlag{Name: "observe", Category: categoryEvaluation, Usage: "observe `QUANTITIES` of the device while each configuration runs, as metrics: " + strings.Join(hardware.Quantities(), ", ") + " (docs/observers.md); or of the built kernel: " + strings.Join(footprint.Quantities(), ", ") + " (docs/footprint.md)"},
+		allowSettingsFlag("let the specification change settings of the device while it measures: locked clocks, the power limit (docs/observers.md); with --listen, on this machine too"),
 		&cli.BoolFlag{Name: "in-process", Category: categoryEvaluation, Usage: "evaluate in this process, for debugging: without time-outs, and a driver that crashes or hangs ends the run"},
 		&cli.BoolFlag{Name: "no-peak", EnvVars: []string{"NDTUNE_NO_PEAK"}, Category: categoryEvaluation, Usage: "do not measure the peaks of the device if they are unknown: a specification with a roofline then has no % of limit"},
 	}
@@ -80,14 +81,25 @@ func (t *tuning) openEvaluator(named bool) error {
 	case c.IsSet("early-stop"):
 		stop = c.Float64("early-stop")
 	}
+	if err := checkSettingsAllowed(c, p); err != nil {
+		return err
+	}
 	if t.fleet != nil {
 		return t.openFleet(stop)
 	}
+	if err := t.openControls(); err != nil {
+		return err
+	}
+	setters := t.controls.setters()
 	if c.Bool("in-process") {
 		if len(t.devices) > 1 {
 			return wrong("--in-process evaluates on one device, and --device %s names %d; name one of them", c.String("device"), len(t.devices))
 		}
-		e, err := device.Open(t.devices[0].Device, p, device.Options{Peaks: t.peaks, Iterations: t.iterations(), EarlyStop: stop})
+		o := device.Options{Peaks: t.peaks, Iterations: t.iterations(), EarlyStop: stop}
+		if len(setters) > 0 {
+			o.Set = setters[0]
+		}
+		e, err := device.Open(t.devices[0].Device, p, o)
 		if err == nil {
 			t.evaluator = e
 		}
@@ -95,7 +107,7 @@ func (t *tuning) openEvaluator(named bool) error {
 	}
 	pool, err := worker.Open(c.Context, t.devices, p, worker.Options{
 		Workers: c.Int("workers"), Single: named, Peaks: t.peaks, Iterations: t.iterations(), EarlyStop: stop,
-		BuildTimeout: c.Duration("build-timeout"), KernelTimeout: c.Duration("kernel-timeout"),
+		BuildTimeout: c.Duration("build-timeout"), KernelTimeout: c.Duration("kernel-timeout"), Set: setters,
 		Output: verboseOutput(c), Note: func(text string) { fmt.Fprintln(c.App.ErrWriter, text) },
 	})
 	if err == nil {

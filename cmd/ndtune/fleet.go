@@ -92,6 +92,7 @@ whoever may use the fleet (docs/fleet.md says what that means).
 			&cli.IntFlag{Name: "workers", Category: categoryEvaluation, DefaultText: "as many as cores and the device's memory allow", Usage: "build in `N` processes for each device; for a CPU, these also measure, one at a time"},
 			&cli.StringFlag{Name: "name", Category: categoryFleet, Usage: "`NAME` of this machine in the fleet (default: its host name); devices of one machine are measured one after the other by ndtune compare"},
 			allowCommandsFlag(),
+			allowSettingsFlag("let searches change settings of these devices while they measure: locked clocks, the power limit (docs/observers.md); without it, such searches are refused"),
 			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Category: categoryOutput, Usage: "show the output of workers and drivers"},
 		),
 		Action: runAgent,
@@ -170,11 +171,11 @@ func runAgent(c *cli.Context) error {
 // newAgent returns an agent for devices of this machine.
 func newAgent(c *cli.Context, devices []device.Listed) *fleet.Agent {
 	note := func(text string) { fmt.Fprintln(c.App.ErrWriter, text) }
-	a := &fleet.Agent{Machine: c.String("name"), Tool: "ndtune " + versionText(), AllowCommands: c.Bool("allow-commands"), Note: note}
+	a := &fleet.Agent{Machine: c.String("name"), Tool: "ndtune " + versionText(), AllowCommands: c.Bool("allow-commands"), AllowSettings: c.Bool("allow-settings"), Note: note}
 	for _, l := range devices {
 		reserve := worker.NewReserve(verboseOutput(c)) // warm processes for the next search
 		a.Devices = append(a.Devices, fleet.Device{Selector: l.Selector(), Identity: *l.Identity, Close: reserve.Close, Open: func(ctx context.Context, p *problem.Problem, s fleet.Settings) (fleet.Opened, error) {
-			return worker.Open(ctx, []device.Listed{l}, p, worker.Options{
+			return openControlled(ctx, l, p, worker.Options{
 				Workers: c.Int("workers"), Peaks: s.Peaks, Iterations: s.Iterations, EarlyStop: s.EarlyStop,
 				BuildTimeout: s.BuildTimeout, KernelTimeout: s.KernelTimeout, Reserve: reserve, Note: note,
 			})

@@ -98,13 +98,14 @@ func exitStatus(err error) int {
 	var place *spec.Error
 	var selection *device.SelectionError
 	var field *problem.FieldError
+	var settings *settingsError
 	switch {
 	case err == nil:
 		return 0
 	case errors.Is(err, context.Canceled):
 		return statusInterrupted
 	case isUsage(err), isSpaceError(err), errors.As(err, &specification), errors.As(err, &place),
-		errors.As(err, &selection), errors.As(err, &field):
+		errors.As(err, &selection), errors.As(err, &field), errors.As(err, &settings):
 		return statusUsage
 	}
 	return statusFailed

@@ -15,13 +15,28 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/observe"
 )
 
 // TestMain lets the scripts and the other tests run the program as a process of its own:
 // ndtune, in the PATH, is this test binary, which then is main.
 func TestMain(m *testing.M) {
-	testscript.Main(tests{m}, map[string]func(){"ndtune": main})
+	testscript.Main(tests{m}, map[string]func(){"ndtune": func() {
+		if os.Getenv(standInVariable) != "" {
+			openControl = func(d hardware.Device, names []string, folder string) (*observe.Control, error) {
+				d.Vendor, d.UUID = "NVIDIA Corporation", "01020304-0506-0708-090a-0b0c0d0e0f10"
+				return observe.OpenControl(d, names, folder)
+			}
+		}
+		main()
+	}})
 }
+
+// standInVariable makes the program take any device for the GPU of the stand-in for NVIDIA's management library, when it changes
+// settings.
+const standInVariable = "NDTUNE_TEST_STAND_IN"
 
 // tests are all tests of a run, which share what PoCL has built: see POCL_CACHE_DIR.
 type tests struct{ *testing.M }

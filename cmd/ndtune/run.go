@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -57,11 +58,12 @@ func runOne(c *cli.Context, s *spec.Spec) error {
 	if err := t.findPeaks(""); err != nil {
 		return err
 	}
+	defer t.close()
 	if err := t.openEvaluator(true); err != nil {
 		return err
 	}
-	defer t.close()
 	outcome, err := tune.Run(c.Context, s.Problem, t.evaluator, tune.Options{Finalists: -1})
+	err = errors.Join(err, t.controls.restore())
 	switch {
 	case err != nil:
 		return err

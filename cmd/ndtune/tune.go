@@ -141,6 +141,7 @@ type tuning struct {
 	peaks      *hardware.Peaks
 	limitLater bool // addLimits finds the peaks after the search
 	evaluator  evaluator
+	controls   controls // of the settings of the devices
 	space      *space.Space
 	log        *record.Log
 	printer    *printer
@@ -285,6 +286,7 @@ func (t *tuning) run() (*tune.Outcome, error) {
 	if outcome != nil && t.cli.Bool("verbose") {
 		t.spent = spentText(t.evaluator, outcome.Results, outcome.Resumed) + "\n"
 	}
+	err = errors.Join(err, t.controls.restore())
 	if outcome != nil && err == nil {
 		t.printer.bar.finish()
 		err = t.addLimits(outcome)
@@ -309,6 +311,10 @@ func (t *tuning) close() {
 	if t.evaluator != nil {
 		t.evaluator.Close()
 	}
+	if err := t.controls.close(); err != nil {
+		fmt.Fprintf(t.cli.App.ErrWriter, "ndtune: %v\n", err)
+	}
+	t.controls = nil
 	if t.log != nil {
 		t.log.Close()
 	}

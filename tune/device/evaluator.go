@@ -49,6 +49,9 @@ type Options struct {
 	// Supervisor follows the evaluations; nil: nobody does.
 	Supervisor Supervisor
 
+	// Set changes the settings of the device that configurations have, unless there is a Supervisor; nil: that is not allowed.
+	Set Setter
+
 	// Launcher is that of an evaluator of the same device, from [Evaluator.Detach]; nil: Open makes one.
 	Launcher *Launcher
 
@@ -95,7 +98,7 @@ func Open(d *cl.Device, p *problem.Problem, o Options) (*Evaluator, error) {
 	}
 	o.Iterations = cmp.Or(max(0, o.Iterations), p.Timing().Launches)
 	if o.Supervisor == nil {
-		o.Supervisor = unsupervised{}
+		o.Supervisor = unsupervised{o.Set}
 	}
 	e := &Evaluator{
 		device: d, identity: identity, problem: p, iterations: o.Iterations, earlyStop: o.EarlyStop, supervisor: o.Supervisor, scratch: o.Scratch,
@@ -334,6 +337,10 @@ type Supervisor interface {
 	// the device, which then stays so until the evaluation ends.
 	Timing(ctx context.Context) error
 
+	// Set changes the settings of the device to those of the configuration that is timed next, and reports whether they
+	// were others before.
+	Set(ctx context.Context, settings []hardware.Setting) (changed bool, err error)
+
 	// Reference is asked for right outputs that another evaluator of the problem has made,
 	// by a key for what they depend on; nil means that there are none. Made hands on those
 	// that were made here. The arrays are not changed by either side.
@@ -343,10 +350,13 @@ type Supervisor interface {
 
 // unsupervised is the Supervisor of an evaluator that has its process and its device to
 // itself.
-type unsupervised struct{}
+type unsupervised struct{ setter Setter }
 
 func (unsupervised) Begin(Stage, int)             {}
 func (unsupervised) Timing(context.Context) error { return nil }
+func (u unsupervised) Set(_ context.Context, all []hardware.Setting) (bool, error) {
+	return u.setter.Set(all)
+}
 func (unsupervised) Reference(context.Context, string) (map[string]*array.Array, error) {
 	return nil, nil
 }

@@ -1,12 +1,14 @@
 package device
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -96,7 +98,7 @@ func (r *remeasurement) batchable() bool {
 	live := r.live()
 	return s.batches() && !slices.ContainsFunc(live, func(i int) bool {
 		t := r.trials[i]
-		return t.first > batchable || !slices.Equal(t.variant.Elements, r.trials[live[0]].variant.Elements)
+		return t.first > batchable || len(t.variant.Settings) > 0 || !slices.Equal(t.variant.Elements, r.trials[live[0]].variant.Elements)
 	})
 }
 
@@ -153,15 +155,19 @@ func (r *remeasurement) live() []int {
 	return live
 }
 
-// launchSingly launches each configuration and waits for it.
+// launchSingly launches each configuration and waits for it. Configurations with the same settings of the device follow one another.
 func (r *remeasurement) launchSingly(ctx context.Context, _ int) error {
-	for _, i := range r.live() {
+	live := r.live()
+	slices.SortStableFunc(live, func(i, j int) int {
+		return slices.CompareFunc(r.trials[i].variant.Settings, r.trials[j].variant.Settings, func(a, b hardware.Setting) int { return cmp.Compare(a.Value, b.Value) })
+	})
+	for _, i := range live {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		r.options.Turn(i)
 		r.evaluator.supervisor.Begin(StageMeasure, 1)
-		times, err := r.trials[i].again()
+		times, err := r.trials[i].again(ctx)
 		if err := r.take(i, times, err); err != nil {
 			return err
 		}
@@ -200,7 +206,7 @@ func (r *remeasurement) release() {
 // again runs the trial's launches once more, on buffers as every launch finds them. The
 // arguments are set anew: a configuration with other sizes may have replaced the buffers. Then one run
 // warms up, as in the search: the new buffers are not in the caches.
-func (t *trial) again() ([]float64, error) {
+func (t *trial) again(ctx context.Context) ([]float64, error) {
 	replaced, err := t.session.prepareAgain(t.variant)
 	if err != nil {
 		return nil, err
@@ -212,6 +218,14 @@ func (t *trial) again() ([]float64, error) {
 		if _, err := t.session.times(t.sequence, 1); err != nil {
 			return nil, err
 		}
+		if err := t.session.restore(true); err != nil {
+			return nil, err
+		}
+		t.supervisor.Begin(StageMeasure, 1)
+	}
+	if changed, err := t.set(ctx); err != nil {
+		return nil, err
+	} else if changed {
 		if err := t.session.restore(true); err != nil {
 			return nil, err
 		}

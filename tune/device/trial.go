@@ -231,6 +231,9 @@ func (t *trial) measure(ctx context.Context) error {
 		return err
 	}
 	defer clock(&t.result.Durations.Measure)()
+	if _, err := t.set(ctx); err != nil {
+		return err
+	}
 	times, stopped, err := t.times(ctx)
 	if err != nil {
 		return err

@@ -47,6 +47,9 @@ type Agent struct {
 	// AllowCommands lets problems run the commands that they name.
 	AllowCommands bool
 
+	// AllowSettings lets problems change settings of the devices: Open of a device must be able to.
+	AllowSettings bool
+
 	// Note gets sentences for the user; nil: they are dropped.
 	Note func(text string)
 
@@ -376,6 +379,9 @@ func (s *station) problemOf(ctx context.Context, next search) (*problem.Problem,
 	p, err := problem.New(d)
 	if err != nil {
 		return nil, fmt.Errorf("make the problem: %w", err)
+	}
+	if names := p.SettingNames(); len(names) > 0 && !s.agent.AllowSettings {
+		return nil, fmt.Errorf("its specification changes settings of the device (%s), and the agent was not started with --allow-settings", strings.Join(names, ", "))
 	}
 	if p.Digest() != next.Digest {
 		return nil, errors.New("the problem is another one here than at the coordinator")

@@ -16,6 +16,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 )
 
@@ -50,13 +51,12 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestForeignProblems: an agent runs no command and reads no file that somebody else's problem names, and does not
-// even make the problem.
+// TestForeignProblems: an agent runs no command, reads no file and changes no setting of a device that somebody else's problem names.
 func TestForeignProblems(t *testing.T) {
 	s := listen(t)
 	ran := filepath.Join(t.TempDir(), "ran")
 	start(t, s, "m", opens(&fake{of: correct, capacity: 1}))
-	for _, test := range []struct {
+	for i, test := range []struct {
 		change func(*problem.Definition)
 		want   string
 	}{
@@ -64,6 +64,9 @@ func TestForeignProblems(t *testing.T) {
 			d.Kernel.Source, d.Kernel.Command = "", &problem.Command{Args: []string{"touch", ran}}
 		}, "names commands to run (kernel.command), and the agent was not started with --allow-commands"},
 		{func(d *problem.Definition) { d.Kernel.Source, d.Kernel.File = "", "/etc/passwd" }, "names files of this machine (kernel.file)"},
+		{func(d *problem.Definition) {
+			d.Measure.Settings = []problem.Setting{{Name: hardware.Clock, Expression: "1200"}}
+		}, "changes settings of the device (clock), and the agent was not started with --allow-settings"},
 	} {
 		c := connect(t, s)
 		d := newProblem(t, 2).Definition()
@@ -75,7 +78,7 @@ func TestForeignProblems(t *testing.T) {
 		if _, err := c.problems.PutBytes(t.Context(), "foreign", data.Bytes()); err != nil {
 			t.Fatal(err)
 		}
-		id := fmt.Sprintf("s%d", len(test.want))
+		id := fmt.Sprintf("s%d", i)
 		if _, err := c.searches.Put(t.Context(), id, encode(search{Protocol: Protocol, ID: id, Begun: id, Digest: "d", Object: "foreign", Device: gpu})); err != nil {
 			t.Fatal(err)
 		}

@@ -18,14 +18,15 @@ import (
 )
 
 // A Control changes settings of one NVIDIA GPU, locked clocks and the power limit, and restores them. It belongs to the
-// process above those that measure, so that their end does not matter. Before its first change, it writes a file that says
-// what to restore: if this process is killed, [RestoreAbandoned] does it in another one. Close it when done.
+// process above those that measure, so that their end does not matter. Begin writes a file that says what to restore: if
+// this process is killed, [RestoreAbandoned] does it in another one. Close it when done.
 type Control struct {
 	library *nvml
 	kept    keptSettings
 	path    string // of the file
 	release func() error
 	knobs   []knob
+	begun   bool
 	now     []hardware.Setting // as they were set; nil: as they were before
 }
 
@@ -53,9 +54,9 @@ type knob struct {
 	restore func() error
 }
 
-// TakeSettings takes some settings of a device for this process, and checks that it may change them. The file that says what to
-// restore is in a folder, which all processes of a user have in common. An error means that nothing was changed.
-func TakeSettings(d hardware.Device, names []string, folder string) (*Control, error) {
+// OpenControl opens a control of some settings of a device, and changes nothing. The file that says what to restore is in a folder,
+// which all processes of a user have in common. While one of them has a control of the device, no other one gets any.
+func OpenControl(d hardware.Device, names []string, folder string) (*Control, error) {
 	if !strings.Contains(strings.ToLower(d.Vendor), "nvidia") {
 		return nil, fmt.Errorf("ndtune can change settings of NVIDIA GPUs only, and %s is none: leave measure.settings out", strings.TrimSpace(d.Name))
 	}
@@ -66,14 +67,14 @@ func TakeSettings(d hardware.Device, names []string, folder string) (*Control, e
 	c := &Control{library: library, kept: keptSettings{
 		Device: strings.TrimSpace(d.Name), UUID: d.UUID, PCI: d.PCI, Settings: names, Process: os.Getpid(), Since: time.Now(),
 	}}
-	if err = c.take(d, folder); err != nil {
+	if err = c.open(d, folder); err != nil {
 		c.end()
 		return nil, err
 	}
 	return c, nil
 }
 
-func (c *Control) take(d hardware.Device, folder string) error {
+func (c *Control) open(d hardware.Device, folder string) error {
 	handle, how, err := c.library.device(d)
 	if err != nil {
 		return err
@@ -95,17 +96,20 @@ func (c *Control) take(d hardware.Device, folder string) error {
 			return err
 		}
 	}
-	if c.knobs, err = c.library.knobs(handle, c.kept); err != nil {
-		return err
-	}
+	c.knobs, err = c.library.knobs(handle, c.kept)
+	return err
+}
+
+// Begin checks that this process may change the settings. It must come before the first Set. An error means that nothing was changed.
+func (c *Control) Begin() error {
 	if err := c.write(); err != nil {
 		return fmt.Errorf("write the file that says what to restore: %w", err)
 	}
-	// Restoring changes nothing now, and needs the same rights as a change.
+	// Restoring needs the same rights as a change.
 	if err := c.Restore(); err != nil {
-		_ = os.Remove(c.path)
-		return err
+		return errors.Join(err, os.Remove(c.path))
 	}
+	c.begun = true
 	return nil
 }
 
@@ -133,12 +137,15 @@ func holdNow(path string) (release func() error, err error) {
 	return osfiles.Hold(never, path, nil)
 }
 
-// Check returns an error if the device does not permit some settings.
+// Check returns an error if the device does not permit some settings. It permits 0, which stands for no change.
 func (c *Control) Check(all []hardware.Setting) error {
 	for _, s := range all {
 		k := c.knob(s.Name)
 		if k == nil {
-			return fmt.Errorf("the setting %s was not taken", s.Name)
+			return fmt.Errorf("the control has no setting %s", s.Name)
+		}
+		if s.Value == 0 { // no change
+			continue
 		}
 		if err := k.check(s.Value, all); err != nil {
 			return fmt.Errorf("%s: %w", s, err)
@@ -154,22 +161,29 @@ func (c *Control) knob(name string) *knob {
 	return nil
 }
 
-// Set changes the settings that differ from those of the call before.
-func (c *Control) Set(all []hardware.Setting) error {
+// Set changes the settings that differ from those of the call before, and reports whether there are any.
+func (c *Control) Set(all []hardware.Setting) (changed bool, err error) {
 	if err := c.Check(all); err != nil {
-		return err
+		return false, err
 	}
 	for _, s := range all {
 		if slices.Contains(c.now, s) {
 			continue
 		}
 		c.now = slices.DeleteFunc(c.now, func(before hardware.Setting) bool { return before.Name == s.Name })
-		if err := c.knob(s.Name).set(s.Value); err != nil {
-			return fmt.Errorf("set %s of %s: %w", s, c.kept.Device, err)
+		k := c.knob(s.Name)
+		err := error(nil)
+		if s.Value == 0 {
+			err = k.restore()
+		} else {
+			err = k.set(s.Value)
 		}
-		c.now = append(c.now, s)
+		if err != nil {
+			return true, fmt.Errorf("set %s of %s: %w", s, c.kept.Device, err)
+		}
+		c.now, changed = append(c.now, s), true
 	}
-	return nil
+	return changed, nil
 }
 
 // Restore gives the device its settings back. It can be followed by Set.
@@ -198,6 +212,9 @@ func (c *Control) Close() error {
 		return nil
 	}
 	defer c.end()
+	if !c.begun {
+		return nil
+	}
 	if err := c.Restore(); err != nil {
 		return fmt.Errorf("the settings of %s could not be restored: %w; %s", c.kept.Device, err, c.kept.advice())
 	}
@@ -233,7 +250,7 @@ func (k *keptSettings) advice() string {
 	return "an administrator can do it: " + strings.Join(all, "; ")
 }
 
-// RestoreAbandoned restores the settings that processes have left behind that were killed. Folder is that of [TakeSettings]. It
+// RestoreAbandoned restores the settings that processes have left behind that were killed. Folder is that of [OpenControl]. It
 // returns a sentence for each device.
 func RestoreAbandoned(folder string) (restored []string, err error) {
 	paths, err := filepath.Glob(filepath.Join(folder, "*.json"))
@@ -390,7 +407,7 @@ func (n *nvml) checkClock(device uintptr, mhz float64, all []hardware.Setting) e
 	}
 	at := slices.Max(memory)
 	for _, s := range all {
-		if s.Name == hardware.MemoryClock {
+		if s.Name == hardware.MemoryClock && s.Value > 0 {
 			at = uint32(s.Value)
 		}
 	}

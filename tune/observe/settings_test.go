@@ -31,7 +31,10 @@ func changes(t *testing.T) func() string {
 
 func take(t *testing.T, folder string, names ...string) *Control {
 	t.Helper()
-	c, err := TakeSettings(nvidia, names, folder)
+	c, err := OpenControl(nvidia, names, folder)
+	if err == nil {
+		err = c.Begin()
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +64,7 @@ func TestSettingsAreRestored(t *testing.T) {
 	expect("the device is taken", all)
 	set := func(memory, clock, watts float64) {
 		t.Helper()
-		if err := c.Set([]hardware.Setting{{Name: hardware.MemoryClock, Value: memory}, {Name: hardware.Clock, Value: clock}, {Name: hardware.PowerLimit, Value: watts}}); err != nil {
+		if _, err := c.Set([]hardware.Setting{{Name: hardware.MemoryClock, Value: memory}, {Name: hardware.Clock, Value: clock}, {Name: hardware.PowerLimit, Value: watts}}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -69,13 +72,15 @@ func TestSettingsAreRestored(t *testing.T) {
 	expect("first", "memory 1593; clock 1080; limit 250500")
 	set(1593, 345, 250.5)
 	expect("another clock", "clock 345")
+	set(1593, 0, 250.5)
+	expect("no clock", "reset-clock 0")
 	if err := c.Restore(); err != nil {
 		t.Error(err)
 	}
 	expect("restored", all)
 	set(3201, 345, 250.5)
 	expect("changed again", "memory 3201; clock 345; limit 250500")
-	if _, err := TakeSettings(nvidia, []string{hardware.Clock}, folder); err == nil || !strings.Contains(err.Error(), "another process changes the settings") {
+	if _, err := OpenControl(nvidia, []string{hardware.Clock}, folder); err == nil || !strings.Contains(err.Error(), "another process changes the settings") {
 		t.Errorf("the device is taken twice: %v", err)
 	}
 	if restored, err := RestoreAbandoned(folder); restored != nil || err != nil {
@@ -97,7 +102,10 @@ func TestSettingsAreRestored(t *testing.T) {
 // TestRefusedSettings checks values that the device does not permit, and devices whose settings cannot be changed.
 func TestRefusedSettings(t *testing.T) {
 	calls, folder := changes(t), t.TempDir()
-	c := take(t, folder, hardware.SettingNames()...)
+	c, err := OpenControl(nvidia, hardware.SettingNames(), folder)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, r := range []struct {
 		settings []hardware.Setting
 		want     string
@@ -112,17 +120,15 @@ func TestRefusedSettings(t *testing.T) {
 			t.Errorf("%v:\n got %v\nwant %s", r.settings, err, r.want)
 		}
 	}
+	t.Setenv("STAND_IN_USER", "1")
+	err = c.Begin()
+	if want := "clock: nvmlDeviceResetGpuLockedClocks: the driver lets only an administrator change this setting (run ndtune as root, or leave the setting out)"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("without the right:\n got %v\nwant %s", err, want)
+	}
 	if err := c.Close(); err != nil {
 		t.Error(err)
 	}
-	calls()
-
-	t.Setenv("STAND_IN_USER", "1")
-	_, err := TakeSettings(nvidia, []string{hardware.Clock}, folder)
-	if want := "clock: nvmlDeviceResetGpuLockedClocks: the driver lets only an administrator change this setting (run ndtune as root, or leave the setting out)"; err == nil || err.Error() != want {
-		t.Errorf("without the right:\n got %v\nwant %s", err, want)
-	}
-	_, err = TakeSettings(hardware.Device{Vendor: "Intel", Name: "Arc"}, []string{hardware.Clock}, folder)
+	_, err = OpenControl(hardware.Device{Vendor: "Intel", Name: "Arc"}, []string{hardware.Clock}, folder)
 	if err == nil || !strings.Contains(err.Error(), "NVIDIA GPUs only, and Arc is none") {
 		t.Errorf("another vendor: %v", err)
 	}
@@ -135,7 +141,7 @@ func TestRefusedSettings(t *testing.T) {
 func TestAbandonedSettings(t *testing.T) {
 	calls, folder := changes(t), t.TempDir()
 	c := take(t, folder, hardware.Clock, hardware.PowerLimit)
-	if err := c.Set([]hardware.Setting{{Name: hardware.Clock, Value: 345}, {Name: hardware.PowerLimit, Value: 200}}); err != nil {
+	if _, err := c.Set([]hardware.Setting{{Name: hardware.Clock, Value: 345}, {Name: hardware.PowerLimit, Value: 200}}); err != nil {
 		t.Fatal(err)
 	}
 	_ = c.release() // as its end would do

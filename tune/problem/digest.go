@@ -16,8 +16,8 @@ import (
 
 // Digest returns a text that identifies the problem: the results of two problems with one digest are
 // comparable. It covers the kernel with everything that its source includes, constants, sizes, arguments
-// with their content, parameters, restrictions, verification, roofline, metrics, observed quantities, and the state of the
-// caches and the warm-up of a measurement. It covers neither options of a run nor the device. It cannot cover Go functions; of the sources that a function or a command
+// with their content, parameters, restrictions, verification, roofline, metrics, observed quantities, the state of the
+// caches and the warm-up of a measurement, and the settings of the device. It covers neither options of a run nor the device. It cannot cover Go functions; of the sources that a function or a command
 // makes, it covers that of the first configuration, and the files that the arguments of the command name.
 func (p *Problem) Digest() string { return digestOf(p.canonical()) }
 
@@ -34,7 +34,7 @@ func digestOf(c canonicalProblem) string {
 // KernelDigest returns a text that identifies the kernel and its launch, whatever the size of the problem:
 // a configuration that was the best before it changed need not be valid after it. It covers the source
 // with all that it includes, build options, names of parameters and constants, types of arguments, the
-// expressions of the launch, and the state of the caches. It covers neither numbers that are the values of
+// expressions of the launch, the state of the caches and the settings of the device. It covers neither numbers that are the values of
 // constants or the problem size, nor data, nor the values that parameters can have. The values of other
 // constants are part of the code: double instead of float is another kernel.
 //
@@ -46,6 +46,7 @@ func (p *Problem) KernelDigest() string {
 		Kernel: all.Kernel, Source: all.Source, BuildOptions: all.BuildOptions, Target: all.Target, ProblemSize: withoutNumbers(all.ProblemSize),
 		BlockSize: all.BlockSize, GridDiv: all.GridDiv, GlobalOffset: all.GlobalOffset, Stages: slices.Clone(all.Stages),
 		Generator: all.Generator, Specialization: all.Specialization, Parameters: p.parameters.Names(), Timing: cacheDigest(p.Timing().Cache),
+		Settings: all.Settings,
 	}
 	withoutSizes(c.Stages)
 	for _, constant := range p.definition.Constants {
@@ -113,6 +114,7 @@ type canonicalProblem struct {
 	Generator         []string              `json:",omitempty"` // the command that makes sources
 	Specialization    map[string]uint32     `json:",omitempty"`
 	Timing            string                `json:",omitempty"`
+	Settings          []Setting             `json:",omitempty"` // of the device
 }
 
 type canonicalArgument struct {
@@ -129,6 +131,7 @@ func (p *Problem) canonical() canonicalProblem {
 		Kernel: d.Kernel.Name, Source: p.source, BuildOptions: fmt.Sprintf("%q", withoutFolders(d.Kernel.BuildOptions)), Target: d.Kernel.Target,
 		ProblemSize: d.ProblemSize, BlockSize: d.BlockSize, GridDiv: divisors(d.GridDiv), GlobalOffset: d.GlobalOffset, Stages: portableStages(d.Stages),
 		Metrics: fmt.Sprintf("%q", d.Metrics), Measure: p.canonicalMeasure(), BuildRestrictions: d.BuildRestrictions, Objective: p.Objective(), Seed: d.Seed, Timing: p.Timing().digest(),
+		Settings: slices.SortedFunc(slices.Values(d.Measure.Settings), func(a, b Setting) int { return strings.Compare(a.Name, b.Name) }),
 	}
 	switch {
 	case d.Kernel.Func != nil:

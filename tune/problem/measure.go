@@ -13,12 +13,13 @@ import (
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-// A Measure says how launches are timed, and what is observed beside the times. Quantities that metrics or the objective use are
+// A Measure says how launches are timed, at which settings of the device, and what is observed beside the times. Quantities that metrics or the objective use are
 // observed without being listed. A parameter, constant or metric hides the quantity of its name.
 type Measure struct {
 	Timing      Timing
 	Observe     []string // names of [hardware.Quantities], [footprint.Quantities] or of Instruments
 	Instruments []Instrument
+	Settings    []Setting
 }
 
 // An Instrument of the user's own gives further quantities. Exactly one of Command and Registered is set.

@@ -35,6 +35,8 @@ type Problem struct {
 	metrics     []*expression.Expression
 	observed    []string // quantities, those of footprints too
 	essential   []string // of these: the objective needs them
+	settings    []setting
+	hostOnly    map[string]bool // the parameters that only settings read
 	verify      *verification
 	baseline    space.Configuration
 	overridden  []string // notices of the directives that were removed from the source
@@ -126,6 +128,7 @@ func New(d Definition) (*Problem, error) {
 	p.compileVerification(&errs, scope)
 	p.compileBaseline(&errs)
 	p.compileTiming(&errs)
+	p.compileSettings(&errs, scope)
 	if err := errs.err(); err != nil {
 		return nil, err
 	}

@@ -33,6 +33,8 @@ type Variant struct {
 	ReferenceLaunches int
 	Rows              []int // by argument: of an output that is reduced before it is compared; else 0
 
+	Settings []hardware.Setting // of the device, at which the launches are measured
+
 	Hint string // about a build that fails; "": none
 
 	command []string // that makes the source
@@ -67,6 +69,9 @@ func (p *Problem) Variant(c space.Configuration, d hardware.Device) (*Variant, e
 		return nil, err
 	}
 	if v.Specialization, err = p.specialize(env); err != nil {
+		return nil, err
+	}
+	if v.Settings, err = p.settingsIn(env); err != nil {
 		return nil, err
 	}
 	if err := p.fillLaunch(v, env); err != nil {
@@ -123,7 +128,9 @@ func (p *Problem) defines(c space.Configuration) (options []string, prologue str
 		}
 	}
 	for i, name := range p.parameters.Names() {
-		define(name, space.FormatValue(c.At(i)))
+		if !p.hostOnly[name] {
+			define(name, space.FormatValue(c.At(i)))
+		}
 	}
 	return options, lines.String()
 }
@@ -140,7 +147,7 @@ func (p *Problem) BuildOptions(c space.Configuration, d hardware.Device) string 
 	if clc.IsSPIRV(p.source) {
 		return strings.Join(options, " ")
 	}
-	return strings.TrimSpace(p.withConstants(options) + " " + BuildOptions(c))
+	return strings.TrimSpace(p.withConstants(options) + " " + buildOptionsOf(c, p.hostOnly))
 }
 
 // TargetAt returns the target of the assembler for a configuration, "" for the driver's choice.
@@ -172,10 +179,14 @@ func (p *Problem) withConstants(options []string) string {
 }
 
 // BuildOptions returns the -D options of a configuration.
-func BuildOptions(c space.Configuration) string {
-	options := make([]string, c.Len())
+func BuildOptions(c space.Configuration) string { return buildOptionsOf(c, nil) }
+
+func buildOptionsOf(c space.Configuration, without map[string]bool) string {
+	var options []string
 	for i, name := range c.Parameters().Names() {
-		options[i] = defineOption(name, space.FormatValue(c.At(i)))
+		if !without[name] {
+			options = append(options, defineOption(name, space.FormatValue(c.At(i))))
+		}
 	}
 	return strings.Join(options, " ")
 }

@@ -23,7 +23,7 @@ import (
 // 20260102-150405-diffuse_kernel-nvidia-h200.jsonl. The file is there when DefaultPath
 // returns, so that no two runs are given the same.
 func DefaultPath(h Header) (string, error) {
-	folder, err := ownFolder()
+	folder, err := StateFolder()
 	if err != nil {
 		return "", fmt.Errorf("find a place for the run log: %w", err)
 	}
@@ -46,10 +46,10 @@ func DefaultPath(h Header) (string, error) {
 	}
 }
 
-// ownFolder is where this program keeps files that are neither settings nor documents. It follows
+// StateFolder is where this program keeps files that are neither settings nor documents. It follows
 // the XDG Base Directory Specification, which ignores a relative path in the environment; a user
 // who sets XDG_STATE_HOME on macOS means it.
-func ownFolder() (string, error) {
+func StateFolder() (string, error) {
 	variable, usual := "XDG_STATE_HOME", filepath.Join(".local", "state")
 	switch runtime.GOOS {
 	case "darwin":
@@ -143,7 +143,7 @@ func keepPeaks(d hardware.Device) error {
 
 // peaksPath is the file for a device: amd-epyc-3f9a1c0b2d4e5f60.json.
 func peaksPath(d hardware.Device) (string, error) {
-	folder, err := ownFolder()
+	folder, err := StateFolder()
 	if err != nil {
 		return "", err
 	}

@@ -25,9 +25,18 @@ func (f field) measure() (m problem.Measure) {
 			return cmp.Or(n, problem.NoWarmup)
 		}),
 		key("observe", &m.Observe, func(f field) []string { return each(f.listOrOne(), field.text) }),
+		key("settings", &m.Settings, field.settings),
 		key("instruments", &m.Instruments, func(f field) []problem.Instrument { return each(f.list(), field.instrument) }),
 	)
 	return m
+}
+
+// settings reads the settings of the device.
+func (f field) settings() (all []problem.Setting) {
+	for _, item := range f.entries() {
+		all = append(all, problem.Setting{Name: item.key, Expression: item.value.expression()})
+	}
+	return all
 }
 
 const (

@@ -26,7 +26,7 @@ func loadMeasure(t *testing.T, measure string, o Options) (folder string, s *Spe
 }
 
 func TestMeasure(t *testing.T) {
-	folder, s, err := loadMeasure(t, "{observe: clock, instruments: [{command: [meter, -v], quantities: [wall, water], window: 2s, timeout: 30s}, {registered: gauge, quantities: pressure}]}",
+	folder, s, err := loadMeasure(t, "{observe: clock, settings: {power_limit: 2 * 150, clock: block_size_x}, instruments: [{command: [meter, -v], quantities: [wall, water], window: 2s, timeout: 30s}, {registered: gauge, quantities: pressure}]}",
 		Options{Observe: []string{"energy", "clock", "wall"}})
 	if err != nil {
 		t.Fatal(err)
@@ -34,7 +34,7 @@ func TestMeasure(t *testing.T) {
 	want := problem.Measure{Observe: []string{"clock", "energy", "wall"}, Instruments: []problem.Instrument{
 		{Quantities: []string{"wall", "water"}, Window: 2 * time.Second, Command: &problem.Command{Args: []string{"meter", "-v"}, Dir: folder, Timeout: 30 * time.Second}},
 		{Quantities: []string{"pressure"}, Registered: "gauge"},
-	}}
+	}, Settings: []problem.Setting{{Name: "power_limit", Expression: "2 * 150"}, {Name: "clock", Expression: "block_size_x"}}}
 	if !reflect.DeepEqual(s.Definition.Measure, want) {
 		t.Errorf("got  %+v\nwant %+v", s.Definition.Measure, want)
 	}

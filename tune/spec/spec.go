@@ -45,6 +45,17 @@ func (s *Spec) Space(ctx context.Context, d hardware.Device) (*space.Space, erro
 	return all, err
 }
 
+// CheckSettings calls check with the settings of the device that the configurations of a space have, until there is an error:
+// see [problem.Problem.CheckSettings].
+func (s *Spec) CheckSettings(ctx context.Context, all *space.Space, d hardware.Device, check func([]hardware.Setting) error) error {
+	err := s.Problem.CheckSettings(ctx, all, d, check)
+	var at *problem.FieldError
+	if errors.As(err, &at) {
+		return Errors{s.place(at.Field, at.Err)}
+	}
+	return err
+}
+
 // CheckSpace constructs the search space if it is the same on all devices, so that its errors are
 // reported before a device is opened. The problem keeps the space.
 func (s *Spec) CheckSpace(ctx context.Context) error {

@@ -13,6 +13,7 @@ import (
 	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/expression"
+	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/python"
 	"github.com/ndtune/ndtune/tune/space"
@@ -75,6 +76,18 @@ func (d *document) loadT1Space(root *yaml.Node, o Options) (*SearchSpace, error)
 		return nil, err
 	}
 	return s, nil
+}
+
+// kernelTunerSettings returns the settings of the device that Kernel Tuner gives to parameters of some names.
+func kernelTunerSettings(parameters []space.Parameter) (all []problem.Setting) {
+	for _, s := range []struct{ parameter, setting string }{
+		{"nvml_mem_clock", hardware.MemoryClock}, {"nvml_gr_clock", hardware.Clock}, {"nvml_pwr_limit", hardware.PowerLimit},
+	} {
+		if slices.ContainsFunc(parameters, func(p space.Parameter) bool { return p.Name == s.parameter }) {
+			all = append(all, problem.Setting{Name: s.setting, Expression: s.parameter})
+		}
+	}
+	return all
 }
 
 // comesFrom notes the field of the file from which a field of the definition was read.
@@ -201,6 +214,7 @@ func (d *document) t1(node *yaml.Node, o Options) *t1 {
 	if len(d.errs) > 0 {
 		return t
 	}
+	t.definition.Measure.Settings = kernelTunerSettings(t.definition.Parameters)
 	t.scope = python.Scope{}
 	for _, p := range t.definition.Parameters {
 		domain, err := expression.DomainOf(p.Values)

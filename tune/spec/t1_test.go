@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -200,6 +201,16 @@ func TestGoodT1(t *testing.T) {
 	}
 	if got := s.Definition.Arguments[0].Size; got != "1088" {
 		t.Errorf("x has %s elements", got)
+	}
+	nvml := strings.Replace(goodT1, `{"Name": "real",`, `{"Name": "nvml_gr_clock", "Type": "int", "Values": "[900, 1200]"},
+      {"Name": "nvml_pwr_limit", "Type": "int", "Values": "[300]"}, {"Name": "real",`, 1)
+	fsys["nvml.json"] = &fstest.MapFile{Data: []byte(nvml)}
+	s, err = LoadFS(fsys, "nvml.json", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := s.Definition.Measure.Settings, []problem.Setting{{Name: "clock", Expression: "nvml_gr_clock"}, {Name: "power_limit", Expression: "nvml_pwr_limit"}}; !slices.Equal(got, want) {
+		t.Errorf("the parameters of Kernel Tuner's observer become the settings %v, want %v", got, want)
 	}
 	if _, err := LoadFS(fsys, "spec.json", Options{Parameters: map[string][]string{"block": {"3"}}}); err == nil || !strings.Contains(err.Error(), "spec.json: -p block=3: no parameter is named block") {
 		t.Errorf("an unknown parameter: %v", err)

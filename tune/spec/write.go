@@ -143,7 +143,7 @@ func (d *Draft) YAML() []byte {
 	if x.MaxEvaluations > 0 {
 		w.line("max_evals", "", fmt.Sprintf("max_evals: %d", x.MaxEvaluations))
 	}
-	w.timing(x.Measure.Timing)
+	w.measure(x.Measure)
 	if x.Seed > 0 {
 		w.line("seed", "", fmt.Sprintf("seed: %d", x.Seed))
 	}
@@ -151,8 +151,9 @@ func (d *Draft) YAML() []byte {
 	return w.text.Bytes()
 }
 
-func (w *specWriter) timing(t problem.Timing) {
+func (w *specWriter) measure(m problem.Measure) {
 	var parts []part
+	t := m.Timing
 	add := func(given bool, key string, value any) {
 		if given {
 			parts = append(parts, part{key, fmt.Sprint(value)})
@@ -162,6 +163,11 @@ func (w *specWriter) timing(t problem.Timing) {
 	add(t.Launches > 0, "launches", t.Launches)
 	add(t.Time > 0, "seconds", t.Time.Seconds())
 	add(t.Warmup != 0, "warmup", max(0, t.Warmup))
+	var settings []part
+	for _, s := range m.Settings {
+		settings = append(settings, part{s.Name, expressionText(s.Expression)})
+	}
+	add(len(settings) > 0, "settings", mapping(settings...))
 	if len(parts) == 0 {
 		w.lineRemarks("measure", "")
 		return

@@ -36,6 +36,8 @@
 //	          ←  outputs
 //	          ←  ask       to have the device to itself
 //	time      →            it has the device; with the best objective so far
+//	          ←  set       settings of the device at which it is to be timed
+//	applied   →            the device has them
 //	          ←  result
 //	remeasure →            configurations to measure in turn
 //	          ←  turn      which configuration is measured next

@@ -41,6 +41,8 @@ func (p *Pool) handle(e event, now time.Time) error {
 		p.watchStage(m, a.Stage.Launches, now)
 	case a.Ask:
 		p.ask(m, now)
+	case a.Set != nil:
+		return p.set(m, a.Set.All)
 	case a.Need != "":
 		p.need(m, a.Need, now)
 	case a.Outputs != nil:

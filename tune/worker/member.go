@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/process"
 )
 
@@ -114,6 +115,16 @@ func (p *Pool) time(m *member, now time.Time) {
 		*permitted = permission{true, best.Objective}
 	}
 	m.child.Requests <- request{Time: permitted}
+}
+
+// set changes the settings of the device of a member.
+func (p *Pool) set(m *member, all []hardware.Setting) error {
+	changed, err := p.setter(m.device).Set(all)
+	if err != nil {
+		return err
+	}
+	m.child.Requests <- request{Applied: &applied{changed}}
+	return nil
 }
 
 // need answers a member that needs right outputs: it gets them, or makes them, or waits for the

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
@@ -27,6 +28,10 @@ type Options struct {
 
 	// Peaks are the measured peaks of the devices, for metrics and objectives; nil: unknown.
 	Peaks *hardware.Peaks
+
+	// Set changes the settings that configurations have, for each of the devices in their order; nil: that is not allowed. The
+	// pool calls it in this process, one call at a time. Its owner restores the settings after the pool is closed.
+	Set []device.Setter
 
 	// Maker is the name of the registered function that makes the problem, and Input its
 	// input, for problems that hold Go functions.

@@ -67,6 +67,9 @@ func Open(ctx context.Context, devices []device.Listed, p *problem.Problem, o Op
 	if len(devices) == 0 {
 		return nil, errors.New("a pool needs a device")
 	}
+	if len(p.SettingNames()) > 0 && len(o.Set) < len(devices) {
+		return nil, device.ErrNotSet
+	}
 	pool := newPool(devices, p, o)
 	why, err := pool.prepare()
 	switch {
@@ -150,7 +153,7 @@ func (p *Pool) prepare() (why string, err error) {
 }
 
 func (p *Pool) openInProcess(why string) error {
-	e, err := device.Open(p.devices[0].Device, p.problem, device.Options{Peaks: p.options.Peaks, Iterations: p.options.Iterations, EarlyStop: p.options.EarlyStop})
+	e, err := device.Open(p.devices[0].Device, p.problem, device.Options{Peaks: p.options.Peaks, Iterations: p.options.Iterations, EarlyStop: p.options.EarlyStop, Set: p.setter(0)})
 	if err != nil {
 		return err
 	}
@@ -161,6 +164,14 @@ func (p *Pool) openInProcess(why string) error {
 		note += " Of the devices only the first is used."
 	}
 	p.options.Note(note)
+	return nil
+}
+
+// setter returns what changes the settings of the device at a place; nil: that is not allowed.
+func (p *Pool) setter(place int) device.Setter {
+	if place < len(p.options.Set) {
+		return p.options.Set[place]
+	}
 	return nil
 }
 

@@ -33,6 +33,7 @@ type request struct {
 	Remeasure *remeasure
 	Time      *permission
 	Outputs   *outputs
+	Applied   *applied
 	Release   bool
 }
 
@@ -43,6 +44,7 @@ type answer struct {
 	Need       string // the key of right outputs
 	Outputs    *outputs
 	Ask        bool
+	Set        *settings
 	Built      *built
 	Result     *result
 	Turn       *turn
@@ -129,6 +131,12 @@ type permission struct {
 	Known bool // there is one
 	Best  float64
 }
+
+// settings are those of the device at which the next configuration is timed.
+type settings struct{ All []hardware.Setting }
+
+// applied says that they have these values now.
+type applied struct{ Changed bool }
 
 // outputs are right outputs by argument name; nil: there are none yet.
 type outputs struct {

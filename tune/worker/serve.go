@@ -69,7 +69,7 @@ func (s *server) hear(r request) {
 	case !s.greeted && r.Hello == nil:
 		fmt.Fprintln(os.Stderr, "ndtune worker: hello must be the first message")
 		os.Exit(1)
-	case r.Time != nil, r.Outputs != nil:
+	case r.Time != nil, r.Outputs != nil, r.Applied != nil:
 		s.replies <- r
 	default:
 		s.work <- r
@@ -236,6 +236,16 @@ func (s *server) Timing(context.Context) error {
 		s.evaluator.Observe(tune.Result{Objective: r.Time.Best})
 	}
 	return nil
+}
+
+// Set implements device.Supervisor.
+func (s *server) Set(_ context.Context, all []hardware.Setting) (changed bool, err error) {
+	s.parent.Send(answer{Set: &settings{all}})
+	r := <-s.replies
+	if r.Applied == nil {
+		return false, errors.New("asked for settings of the device, and was answered something else")
+	}
+	return r.Applied.Changed, nil
 }
 
 // Reference implements device.Supervisor.

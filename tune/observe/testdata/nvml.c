@@ -115,10 +115,11 @@ nvmlReturn_t nvmlDeviceGetTemperature(nvmlDevice_t device, unsigned int sensor, 
 }
 
 // The settings. Each change is a line of the file that STAND_IN_CALLS names: the process and the change. With
-// STAND_IN_USER, none is permitted.
+// STAND_IN_USER, none is permitted, and none to the number STAND_IN_FAILS works.
 static nvmlReturn_t change(nvmlDevice_t device, const char *what, unsigned int a, unsigned int b) {
     if (device != DEVICE) return INVALID_ARGUMENT;
     if (getenv("STAND_IN_USER")) return NO_PERMISSION;
+    if (getenv("STAND_IN_FAILS") && a == (unsigned int)atoi(getenv("STAND_IN_FAILS"))) return DRIVER_NOT_LOADED;
     const char *path = getenv("STAND_IN_CALLS");
     FILE *calls = path ? fopen(path, "a") : NULL;
     if (!calls) return DRIVER_NOT_LOADED; // a change that nobody sees must not happen

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/ndtune/ndtune/internal/foreign"
+)
+
+// A settingsRig runs searches that change settings of the stand-in for NVIDIA's management library, which writes each change into a
+// named pipe.
+type settingsRig struct {
+	folder      string
+	calls       *workerTrace
+	environment []string
+}
+
+const tunedClock = `kernel: {name: k, source: "__kernel void k(__global int *y) { for (int i = 0; i < 100000; i++) y[get_global_id(0)] += i ^ block_size_x; }"}
+problem_size: 16
+arguments: [{name: y, type: int32, size: 16, output: true}]
+parameters: {block_size_x: [4, 8], mhz: [345, 990, 1980], watts: [300]}
+measure: {settings: {clock: mhz, power_limit: watts}, launches: 3}
+`
+
+func newSettingsRig(t *testing.T) *settingsRig {
+	t.Helper()
+	foreign.Require(t, "gcc")
+	r := &settingsRig{folder: t.TempDir()}
+	library := filepath.Join(r.folder, "libnvidia-ml.so.1")
+	if out, err := exec.Command("gcc", "-shared", "-fPIC", "-o", library, "../../tune/observe/testdata/nvml.c").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if err := os.WriteFile(filepath.Join(r.folder, "k.yaml"), []byte(tunedClock), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	r.calls = followWorkers(t, r.folder, "calls")
+	r.environment = []string{standInVariable + "=1", "NDTUNE_NVML_LIBRARY=" + library, "STAND_IN_CALLS=" + r.calls.path, "POCL_CACHE_DIR=" + filepath.Join(r.folder, "pocl")}
+	return r
+}
+
+func (r *settingsRig) start(t *testing.T, more []string, arguments ...string) *runningProgram {
+	t.Helper()
+	return startSearch(t, r.folder, append(more, r.environment...), arguments...)
+}
+
+// untilClock waits until a search has locked the clock at a frequency.
+func (r *settingsRig) untilClock(mhz int) {
+	for {
+		if c := r.calls.next(1); c.what == "clock" && strings.HasPrefix(c.configuration, fmt.Sprint(mhz)+" ") {
+			return
+		}
+	}
+}
+
+// all returns the changes until now, and the processes that made them.
+func (r *settingsRig) all(t *testing.T) (changes string, processes map[int]bool) {
+	t.Helper()
+	if _, err := fmt.Fprintln(r.calls.pipe, "1 end 0"); err != nil {
+		t.Fatal(err)
+	}
+	processes = map[int]bool{}
+	for {
+		c := r.calls.next(1)
+		if c.what == "end" {
+			return changes, processes
+		}
+		number, _, _ := strings.Cut(c.configuration, " ")
+		changes += c.what + " " + number + "; "
+		processes[c.pid] = true
+	}
+}
+
+// left returns the number of files that say what to restore.
+func (r *settingsRig) left() int {
+	paths, _ := filepath.Glob(filepath.Join(r.folder, "state", "ndtune", "settings", "*.json"))
+	return len(paths)
+}
+
+const restored = "reset-clock 0; limit 700000; "
+
+// TestSettingsOfASearch tunes the clock as a parameter. Nothing is changed without the flag, without the right, or to a value that the
+// device does not permit; and all is restored.
+func TestSettingsOfASearch(t *testing.T) {
+	needDevice(t)
+	r := newSettingsRig(t)
+	for _, c := range []struct {
+		name, want  string
+		environment []string
+		arguments   []string
+	}{
+		{"without the flag", "ndtune: the specification changes settings of the device (measure.settings: clock, power_limit): allow it with --allow-settings; they are restored at the end", nil, []string{"tune", "k.yaml"}},
+		{"a clock that is not permitted", "ndtune: k.yaml:5:21: measure.settings: mhz=1000, watts=300: clock 1000 MHz: the device permits 110 clocks from 345 to 1980 MHz at a memory clock of 3201 MHz; next to this value 990 and 1005", nil,
+			[]string{"tune", "k.yaml", "--allow-settings", "-p", "mhz=345,1000"}},
+		{"without the right", "ndtune: measure.settings: clock: nvmlDeviceResetGpuLockedClocks: the driver lets only an administrator change this setting", []string{"STAND_IN_USER=1"}, []string{"tune", "k.yaml", "--allow-settings"}},
+		{"another device", "ndtune: measure.settings: ndtune can change settings of NVIDIA GPUs only", []string{standInVariable + "="}, []string{"run", "k.yaml", "--allow-settings", "-p", "mhz=345", "-p", "block_size_x=4"}},
+	} {
+		s := startSearch(t, r.folder, append(r.environment, c.environment...), c.arguments...)
+		e := s.end()
+		if changes, _ := r.all(t); e.status != 2 || !strings.Contains(e.notes, c.want) || changes != "" || r.left() > 0 {
+			t.Errorf("%s: exit status %d, changes %q, %d files\n%s", c.name, e.status, changes, r.left(), e.notes)
+		}
+	}
+
+	s := r.start(t, nil, "tune", "k.yaml", "--allow-settings", "--log", "k.jsonl", "-o", "k.csv", "--workers", "1")
+	parent := s.command.Process.Pid
+	e := s.end()
+	changes, processes := r.all(t)
+	if e.status != 0 || !strings.HasPrefix(changes, restored) || !strings.HasSuffix(changes, restored) || r.left() > 0 || len(processes) != 1 || !processes[parent] {
+		t.Errorf("exit status %d, changes %q by %v, the program is %d, %d files\n%s", e.status, changes, processes, parent, r.left(), e.notes)
+	}
+	for _, mhz := range []string{"345", "990", "1980"} {
+		if !strings.Contains(changes, "clock "+mhz+"; ") || strings.Count(e.out, "mhz="+mhz+", watts=300, time=") < 2 {
+			t.Errorf("a clock of %s MHz: changes %q, results\n%s", mhz, changes, e.out)
+		}
+	}
+	if strings.Count(changes, "limit 300000; ") != 1 {
+		t.Errorf("the limit changes although it is always the same: %q", changes)
+	}
+	if all := keptIn(t, r.folder, "k.jsonl"); len(all) != 6 {
+		t.Errorf("the log has %d configurations", len(all))
+	}
+	// Configurations that differ in settings alone have one program.
+	if strings.Contains(e.out, "-D mhz") || !strings.Contains(e.out, "build options: -D block_size_x=") {
+		t.Errorf("the build options are\n%s", e.out)
+	}
+	built, _ := filepath.Glob(filepath.Join(r.folder, "pocl", "*", "*", "k"))
+	if len(built) != 2 {
+		t.Errorf("PoCL has built %d programs for two block sizes: %q", len(built), built)
+	}
+
+	e = r.start(t, nil, "run", "k.yaml", "--allow-settings", "--in-process", "-p", "mhz=990", "-p", "block_size_x=4").end()
+	if changes, _ := r.all(t); e.status != 0 || changes != restored+"clock 990; limit 300000; "+restored+restored {
+		t.Errorf("one configuration: exit status %d, changes %q\n%s", e.status, changes, e.notes)
+	}
+}
+
+// TestSettingsAfterAnEnd kills a worker while it measures, interrupts a search, lets a change fail, and kills a search.
+func TestSettingsAfterAnEnd(t *testing.T) {
+	needDevice(t)
+	search := []string{"tune", "k.yaml", "--allow-settings", "--workers", "1", "--strategy", "brute_force"}
+	for _, c := range []struct {
+		name        string
+		environment []string
+		end         func(*runningProgram)
+		status      int
+	}{
+		{"a worker is killed", nil, func(s *runningProgram) {
+			for _, pid := range s.workers() {
+				s.kill(pid)
+			}
+		}, 0},
+		{"Ctrl-C", nil, func(s *runningProgram) { s.signal(syscall.SIGINT) }, 130},
+		{"a change fails", []string{"STAND_IN_FAILS=1980"}, func(s *runningProgram) {}, 1},
+		{"the search is killed", nil, func(s *runningProgram) { _ = s.command.Process.Kill() }, -1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			r := newSettingsRig(t)
+			s := r.start(t, c.environment, search...)
+			r.untilClock(990)
+			c.end(s)
+			e := s.end()
+			changes, _ := r.all(t)
+			if c.status >= 0 {
+				if e.status != c.status || !strings.HasSuffix(changes, restored) || r.left() > 0 {
+					t.Errorf("exit status %d, changes %q, %d files\n%s", e.status, changes, r.left(), e.notes)
+				}
+				return
+			}
+			if strings.Contains(changes, "reset") || r.left() != 1 {
+				t.Errorf("the killed search has made the changes %q and left %d files", changes, r.left())
+			}
+			if e = r.start(t, []string{"STAND_IN_USER=1"}, "devices").end(); e.status != 0 || !strings.Contains(e.notes, "an administrator can do it: nvidia-smi -i GPU-01020304-0506-0708-090a-0b0c0d0e0f10 --reset-gpu-clocks; ") || r.left() != 1 {
+				t.Errorf("without the right: exit status %d, %d files\n%s", e.status, r.left(), e.notes)
+			}
+			e = startProgram(t, r.folder, r.environment, "devices", "--restore-settings").end()
+			if changes, _ := r.all(t); e.status != 0 || changes != restored || r.left() > 0 || !strings.Contains(e.notes, "Restored clock, power_limit of ") {
+				t.Errorf("exit status %d, changes %q, %d files\n%s%s", e.status, changes, r.left(), e.out, e.notes)
+			}
+		})
+	}
+}
