@@ -32,6 +32,7 @@ func evaluationFlags() []cli.Flag {
 		&cli.DurationFlag{Name: "build-timeout", Value: worker.DefaultBuildTimeout, Category: categoryEvaluation, Usage: "give up a configuration whose build, with its first launch, takes longer than `DURATION`"},
 		&cli.DurationFlag{Name: "kernel-timeout", Value: worker.DefaultKernelTimeout, Category: categoryEvaluation, Usage: "give up a configuration if a later launch takes longer than `DURATION`, or longer than 1s and 20 times the best so far"},
 		&cli.StringSliceFlag{Name: "observe", Category: categoryEvaluation, Usage: "observe `QUANTITIES` of the device while each configuration runs, as metrics: " + strings.Join(hardware.Quantities(), ", ") + " (docs/observers.md); or of the built kernel: " + strings.Join(footprint.Quantities(), ", ") + " (docs/footprint.md)"},
+		&cli.DurationFlag{Name: "observe-window", Category: categoryEvaluation, DefaultText: "measure.window of the specification, else as long as the instruments need", Usage: "observe each configuration for `DURATION`, such as 2s"},
 		allowSettingsFlag("let the specification change settings of the device while it measures: locked clocks, the power limit (docs/observers.md); with --listen, on this machine too"),
 		&cli.BoolFlag{Name: "in-process", Category: categoryEvaluation, Usage: "evaluate in this process, for debugging: without time-outs, and a driver that crashes or hangs ends the run"},
 		&cli.BoolFlag{Name: "no-peak", EnvVars: []string{"NDTUNE_NO_PEAK"}, Category: categoryEvaluation, Usage: "do not measure the peaks of the device if they are unknown: a specification with a roofline then has no % of limit"},
@@ -55,6 +56,9 @@ func checkEvaluationFlags(c *cli.Context) error {
 		if d := c.Duration(name); d < time.Millisecond {
 			return wrong("--%s %s: want a duration of at least 1ms, such as 90s", name, d)
 		}
+	}
+	if d := c.Duration("observe-window"); c.IsSet("observe-window") && d <= 0 {
+		return wrong("--observe-window %s: want a positive duration, such as 2s", d)
 	}
 	if f := c.Float64("early-stop"); !(f == 0 || f > 1) {
 		return wrong("--early-stop %g: want a factor above 1, or 0 for never", f)
@@ -80,6 +84,9 @@ func (t *tuning) openEvaluator(named bool) error {
 		stop = 0
 	case c.IsSet("early-stop"):
 		stop = c.Float64("early-stop")
+	}
+	if c.IsSet("observe-window") && len(p.Observed()) == 0 {
+		return wrong("--observe-window: nothing is observed; name quantities with --observe, such as --observe energy")
 	}
 	if err := checkSettingsAllowed(c, p); err != nil {
 		return err

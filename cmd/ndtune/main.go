@@ -16,6 +16,7 @@ import (
 
 	"github.com/ndtune/ndtune/matmul"
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/observe"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
@@ -99,13 +100,14 @@ func exitStatus(err error) int {
 	var selection *device.SelectionError
 	var field *problem.FieldError
 	var settings *settingsError
+	var window *observe.WindowError
 	switch {
 	case err == nil:
 		return 0
 	case errors.Is(err, context.Canceled):
 		return statusInterrupted
 	case isUsage(err), isSpaceError(err), errors.As(err, &specification), errors.As(err, &place),
-		errors.As(err, &selection), errors.As(err, &field), errors.As(err, &settings):
+		errors.As(err, &selection), errors.As(err, &field), errors.As(err, &settings), errors.As(err, &window):
 		return statusUsage
 	}
 	return statusFailed

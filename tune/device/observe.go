@@ -21,7 +21,9 @@ func openMeter(d hardware.Device, p *problem.Problem) *observe.Meter {
 		}
 		owned = append(owned, o)
 	}
-	return observe.Open(d, p.Observed(), owned...)
+	m := observe.Open(d, p.Observed(), owned...)
+	m.SetWindow(p.Definition().Measure.Window)
+	return m
 }
 
 // Instruments finds how the quantities of a problem are observed on a device, and the power that the device draws while it

@@ -84,6 +84,7 @@ type Meter struct {
 	own         []*own
 	tick        time.Duration // of the energy counter; 0: there is none
 	limits      limits
+	window      time.Duration // for which a kernel is observed; 0: as long as the instruments need
 	now         func() time.Time
 	pause       func(time.Duration)
 }
@@ -129,6 +130,21 @@ func open(d hardware.Device, wanted []string, f files, owned []Own) *Meter {
 		m.tick = max(m.tick, time.Duration(i.TickMS*float64(time.Millisecond)))
 	}
 	return m
+}
+
+// SetWindow sets the time for which kernels are observed, instead of the one that the instruments need. A counter is observed for
+// this time between two of its advances.
+func (m *Meter) SetWindow(window time.Duration) { m.window = window }
+
+// A WindowError says that a window is too short for the energy counter.
+type WindowError struct {
+	Window, Tick time.Duration
+	Source       string
+}
+
+func (e *WindowError) Error() string {
+	return fmt.Sprintf("a window of %s is too short: the %s advances every %s, and an energy needs %d intervals; observe for %s at least",
+		e.Window, e.Source, e.Tick.Round(time.Millisecond), leastTicks, (leastTicks * e.Tick).Round(10*time.Millisecond))
 }
 
 // find returns how a quantity is observed. Energy comes from a counter or from readings of the power, and so
@@ -188,7 +204,7 @@ func (m *Meter) Close() {
 
 // Calibrate finds the time between two ticks of the energy counter, and the power of the device while it does
 // nothing. It takes about a second, or more for a slow counter. If the counter does not advance, energy is
-// computed from readings of the power instead, if there are any.
+// computed from readings of the power instead, if there are any. The error is that of the context, or a [WindowError].
 func (m *Meter) Calibrate(ctx context.Context) error {
 	counter, counts := m.found[hardware.Energy]
 	if !counts && m.found[hardware.Power].read == nil {
@@ -210,6 +226,8 @@ func (m *Meter) Calibrate(ctx context.Context) error {
 			if samples, failed, err = m.watchIdle(ctx, false); err != nil {
 				return err
 			}
+		} else if m.window > 0 && m.window < leastTicks*m.tick*19/20 {
+			return &WindowError{m.window, m.tick, counter.source}
 		}
 	}
 	idle, err := m.estimate(samples, failed)

@@ -167,6 +167,42 @@ func TestNVMLReadsEveryQuantity(t *testing.T) {
 	}
 }
 
+// TestWindow observes kernels for as long as a user wants, and refuses a window that is too short for the counter.
+func TestWindow(t *testing.T) {
+	s := standIn(t)
+	for _, c := range []struct {
+		window, least, most time.Duration
+		want                string
+	}{
+		{0, 400 * time.Millisecond, 800 * time.Millisecond, ""},
+		{300 * time.Millisecond, 300 * time.Millisecond, 600 * time.Millisecond, ""},
+		{3 * time.Second, 3 * time.Second, 3400 * time.Millisecond, ""},
+		{250 * time.Millisecond, 0, 0, "a window of 250ms is too short: the total energy counter advances every 100ms, and an energy needs 3 intervals; observe for 300ms at least"},
+	} {
+		b := &bench{load: 400, idle: 75, tick: 100 * time.Millisecond, publish: s.publish}
+		m := Open(nvidia, []string{hardware.Energy})
+		m.SetWindow(c.window)
+		b.drive(m)
+		if err := m.Calibrate(t.Context()); c.want != "" {
+			if err == nil || err.Error() != c.want {
+				t.Errorf("%s: %v, want %s", c.window, err, c.want)
+			}
+			m.Close()
+			continue
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		before := b.now
+		if r := b.observe(t, m, 5*time.Microsecond); !near(r[hardware.Energy], 400*5e-6, 0.05) {
+			t.Errorf("%s: %+v", c.window, r[hardware.Energy])
+		}
+		if took := b.now - before; took < c.least || took > c.most {
+			t.Errorf("a window of %s took %s, want %s to %s", c.window, took, c.least, c.most)
+		}
+		m.Close()
+	}
+}
+
 // TestASlowReadingKeepsTheDeviceBusy reads a counter in 2.4 ms, as long as 800 launches take.
 func TestASlowReadingKeepsTheDeviceBusy(t *testing.T) {
 	s := standIn(t)

@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -261,14 +262,14 @@ func (w *window) read(at time.Duration) {
 // enough reports whether the window can end.
 func (w *window) enough(elapsed time.Duration) bool {
 	m := w.meter
-	least := m.limits.least
+	least := cmp.Or(m.window, m.limits.least)
 	for _, o := range m.own {
 		least = max(least, o.Window)
 	}
 	_, counts := m.found[hardware.Energy]
 	power, reads := m.found[hardware.Power]
 	if !counts && reads {
-		least = max(least, power.settle+m.limits.least)
+		least = max(least, power.settle+cmp.Or(m.window, m.limits.least))
 	}
 	switch {
 	case elapsed < least:
@@ -280,7 +281,7 @@ func (w *window) enough(elapsed time.Duration) bool {
 	}
 	e, err := m.estimate(w.samples, w.failed)
 	// Ticks are not quite regular.
-	return err == nil && e.span >= time.Duration(m.limits.ticks)*m.tick*19/20
+	return err == nil && e.span >= cmp.Or(m.window, time.Duration(m.limits.ticks)*m.tick)*19/20
 }
 
 // readings returns a reading of each quantity.

@@ -17,7 +17,8 @@ import (
 // observed without being listed. A parameter, constant or metric hides the quantity of its name.
 type Measure struct {
 	Timing      Timing
-	Observe     []string // names of [hardware.Quantities], [footprint.Quantities] or of Instruments
+	Observe     []string      // names of [hardware.Quantities], [footprint.Quantities] or of Instruments
+	Window      time.Duration // for which a configuration is observed; 0: as long as the instruments need
 	Instruments []Instrument
 	Settings    []Setting
 }

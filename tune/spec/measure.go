@@ -25,10 +25,27 @@ func (f field) measure() (m problem.Measure) {
 			return cmp.Or(n, problem.NoWarmup)
 		}),
 		key("observe", &m.Observe, func(f field) []string { return each(f.listOrOne(), field.text) }),
+		key("window", &m.Window, field.window),
 		key("settings", &m.Settings, field.settings),
 		key("instruments", &m.Instruments, func(f field) []problem.Instrument { return each(f.list(), field.instrument) }),
 	)
 	return m
+}
+
+// window reads the time for which a configuration is observed.
+func (f field) window() time.Duration {
+	d := f.duration()
+	if err := checkWindow(d); err != nil && !f.failed(f.name) {
+		f.fail(err)
+	}
+	return d
+}
+
+func checkWindow(d time.Duration) error {
+	if d < time.Millisecond || d > mostSeconds*time.Second {
+		return fmt.Errorf("%s: want a duration from 1ms to %s, such as 2s", d, mostSeconds*time.Second)
+	}
+	return nil
 }
 
 // settings reads the settings of the device.
@@ -80,5 +97,9 @@ func (o Options) observe(doc *document, d *problem.Definition) {
 			doc.change(fmt.Sprintf("measure.observe[%d]", len(d.Measure.Observe)), "--observe "+name, nil)
 			d.Measure.Observe = append(slices.Clip(d.Measure.Observe), name)
 		}
+	}
+	if o.Window != 0 {
+		d.Measure.Window = o.Window
+		doc.change("measure.window", "--observe-window "+o.Window.String(), checkWindow(o.Window))
 	}
 }

@@ -26,7 +26,7 @@ func loadMeasure(t *testing.T, measure string, o Options) (folder string, s *Spe
 }
 
 func TestMeasure(t *testing.T) {
-	folder, s, err := loadMeasure(t, "{observe: clock, settings: {power_limit: 2 * 150, clock: block_size_x}, instruments: [{command: [meter, -v], quantities: [wall, water], window: 2s, timeout: 30s}, {registered: gauge, quantities: pressure}]}",
+	folder, s, err := loadMeasure(t, "{observe: clock, window: 1500ms, settings: {power_limit: 2 * 150, clock: block_size_x}, instruments: [{command: [meter, -v], quantities: [wall, water], window: 2s, timeout: 30s}, {registered: gauge, quantities: pressure}]}",
 		Options{Observe: []string{"energy", "clock", "wall"}})
 	if err != nil {
 		t.Fatal(err)
@@ -34,7 +34,7 @@ func TestMeasure(t *testing.T) {
 	want := problem.Measure{Observe: []string{"clock", "energy", "wall"}, Instruments: []problem.Instrument{
 		{Quantities: []string{"wall", "water"}, Window: 2 * time.Second, Command: &problem.Command{Args: []string{"meter", "-v"}, Dir: folder, Timeout: 30 * time.Second}},
 		{Quantities: []string{"pressure"}, Registered: "gauge"},
-	}, Settings: []problem.Setting{{Name: "power_limit", Expression: "2 * 150"}, {Name: "clock", Expression: "block_size_x"}}}
+	}, Window: 1500 * time.Millisecond, Settings: []problem.Setting{{Name: "power_limit", Expression: "2 * 150"}, {Name: "clock", Expression: "block_size_x"}}}
 	if !reflect.DeepEqual(s.Definition.Measure, want) {
 		t.Errorf("got  %+v\nwant %+v", s.Definition.Measure, want)
 	}
@@ -49,13 +49,16 @@ func TestWrongMeasures(t *testing.T) {
 	}{
 		{"{observe: [clock, energi]}", "", `k.yaml:5:28: measure.observe[1]: "energi" cannot be observed; did you mean "energy"?`},
 		{"{observe: clock}", "litres", `k.yaml: --observe litres: "litres" cannot be observed; the quantities are energy, mean_power, idle_power, clock, memory_clock, temperature, throttled`},
+		{"{observe: clock, window: 2s}", "window", `k.yaml: --observe-window 100µs: 100µs: want a duration from 1ms to 1h0m0s, such as 2s`},
 		{"{watch: clock}", "", `k.yaml:5:11: measure.watch: unknown key`},
 		{"{instruments: [{command: meter}]}", "", `k.yaml:5:25: measure.instruments[0].quantities: the key is missing`},
 		{"{instruments: [{registered: a, quantities: wall, timeout: 3s}]}", "", `measure.instruments[0]: timeout belongs to command`},
 		{"{instruments: [{command: meter, quantities: wall, window: long}]}", "", `measure.instruments[0].window: "long" is no time; write one such as 30s or 5m`},
 	} {
 		o := Options{}
-		if c.observe != "" {
+		if c.observe == "window" {
+			o.Window = 100 * time.Microsecond
+		} else if c.observe != "" {
 			o.Observe = []string{c.observe}
 		}
 		folder, _, err := loadMeasure(t, c.measure, o)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -167,6 +168,9 @@ type Options struct {
 
 	// Observe names quantities to observe beside those of the specification (--observe energy).
 	Observe []string
+
+	// Window, where it is not 0, replaces measure.window (--observe-window 2s).
+	Window time.Duration
 
 	// Cache, where it is not "", replaces measure.cache (--cache cold).
 	Cache string
