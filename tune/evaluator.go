@@ -31,6 +31,14 @@ type Remeasurer interface {
 	Remeasure(ctx context.Context, configurations []space.Configuration, rounds int) ([][]float64, error)
 }
 
+// A Reobserver is a Remeasurer that can observe the quantities of the problem again while it launches configurations in turn.
+// Reobserve returns, for each configuration, the readings of each round; there are none if the configuration failed. Card names the
+// device as results do.
+type Reobserver interface {
+	Remeasurer
+	Reobserve(ctx context.Context, card string, configurations []space.Configuration, rounds int) ([][][]hardware.Reading, error)
+}
+
 // An Observer is an Evaluator that is told the best result so far, to spend less time on
 // configurations that are far worse. Run calls Observe, in its own goroutine, with each correct result
 // whose objective is better than all before it: with results of the log before it calls Evaluate, then
@@ -57,6 +65,6 @@ type Log interface {
 	Withdraw(Result) error
 	// AppendCards keeps the times of a result on several cards.
 	AppendCards(Result) error
-	// AppendFinal keeps the final measurement of a result: Final, FinalDevice and AtFinal.
+	// AppendFinal keeps the final measurement of a result: Final, FinalDevice, FinalReadings and AtFinal.
 	AppendFinal(Result) error
 }

@@ -71,12 +71,13 @@ func (r *run) measureFinalists(ctx context.Context) error {
 		return nil // all failed this time: the final times of an earlier run stay, as they do in the log
 	}
 	for i := range r.outcome.Results { // of an earlier run: not measured in turn with these
-		r.outcome.Results[i].Final, r.outcome.Results[i].AtFinal, r.outcome.Results[i].FinalDevice = nil, nil, ""
+		result := &r.outcome.Results[i]
+		result.Final, result.AtFinal, result.FinalDevice, result.FinalReadings = nil, nil, "", nil
 	}
 	for j, i := range places {
 		r.outcome.Results[i].Final, r.outcome.Results[i].FinalDevice = times[j], card
 	}
-	return nil
+	return r.observeFinalists(ctx, places, card)
 }
 
 // finalPlaces returns the places of the n best results, and of the baseline. Beside them it returns the best of each
@@ -169,7 +170,7 @@ func (r *run) keepFinals() error {
 // judgeFinal computes the metrics and the objective of a result at its final time.
 func judgeFinal(p *problem.Problem, result *Result, d hardware.Device) *problem.Judgement {
 	stats := problem.StatsOf(result.Final)
-	judgement, err := p.Judge(result.Configuration, d, stats, stats.Median, result.Parts, result.Readings)
+	judgement, err := p.Judge(result.Configuration, d, stats, stats.Median, result.Parts, result.LastReadings())
 	if err != nil {
 		judgement.Objective = math.NaN() // such a time decides nothing
 	}

@@ -72,6 +72,9 @@ type Result struct {
 	// FinalDevice names the card that measured Final, as Device does.
 	FinalDevice string
 
+	// FinalReadings are those of the final measurement, the means of its rounds. They are empty if nothing was observed again.
+	FinalReadings []hardware.Reading
+
 	// Cards are the times of the comparison of the cards. Only a few results have any: see [CompareCards].
 	Cards []CardTimes
 

@@ -26,7 +26,7 @@ func (p *printer) printInstruments(d hardware.Device) {
 
 // printReadings prints the readings of the best, and how many results lack a reading that others may have.
 func (p *printer) printReadings(o *tune.Outcome) {
-	for _, r := range o.Best.Readings {
+	for _, r := range o.Best.LastReadings() {
 		if i, ok := o.Device.Instrument(r.Quantity); ok && i.Missing != "" {
 			continue // said before the search
 		}

@@ -75,6 +75,19 @@ func TestObserve(t *testing.T) {
 			t.Errorf("result %d has %v and %+v", n, r.Metrics, r.Readings)
 		}
 	}
+	var all []space.Configuration
+	for _, r := range outcome.Results[:2] {
+		all = append(all, r.Configuration)
+	}
+	again, err := e.Reobserve(context.Background(), "", all, 3)
+	if err != nil || len(again) != 2 {
+		t.Fatalf("observed again: %v, %v", again, err)
+	}
+	for _, rounds := range again {
+		if len(rounds) != 3 || len(rounds[2]) != 2 || !(rounds[2][0].Value > 7) || rounds[2][1].Value < 5 {
+			t.Errorf("the rounds have %+v", rounds)
+		}
+	}
 	if e.Close(); counted.closed != 2 {
 		t.Errorf("the instrument was closed %d times", counted.closed)
 	}

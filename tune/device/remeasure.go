@@ -30,20 +30,43 @@ type RemeasureOptions struct {
 
 // RemeasureWith is Remeasure with options.
 func (e *Evaluator) RemeasureWith(ctx context.Context, configurations []space.Configuration, o RemeasureOptions) ([][]float64, error) {
+	r, err := e.inTurn(ctx, configurations, o, false)
+	if err != nil {
+		return nil, err
+	}
+	return r.times, nil
+}
+
+// inTurn measures configurations in turn, or observes them.
+func (e *Evaluator) inTurn(ctx context.Context, configurations []space.Configuration, o RemeasureOptions, observes bool) (*remeasurement, error) {
 	if e.session == nil {
 		return nil, errClosed
 	}
 	if o.Turn == nil {
 		o.Turn = func(int) {}
 	}
-	r := &remeasurement{evaluator: e, options: o, configurations: configurations, failed: make([]bool, len(configurations))}
+	r := &remeasurement{evaluator: e, options: o, observes: observes, configurations: configurations, failed: make([]bool, len(configurations))}
 	for {
 		err := r.measure(ctx)
 		r.release()
 		if err != errReplaced {
-			return r.times, err
+			return r, err
 		}
 	}
+}
+
+// Reobserve implements tune.Reobserver.
+func (e *Evaluator) Reobserve(ctx context.Context, _ string, configurations []space.Configuration, rounds int) ([][][]hardware.Reading, error) {
+	return e.ReobserveWith(ctx, configurations, RemeasureOptions{Rounds: rounds})
+}
+
+// ReobserveWith is Reobserve with options.
+func (e *Evaluator) ReobserveWith(ctx context.Context, configurations []space.Configuration, o RemeasureOptions) ([][][]hardware.Reading, error) {
+	r, err := e.inTurn(ctx, configurations, o, true)
+	if err != nil {
+		return nil, err
+	}
+	return r.readings, nil
 }
 
 // errReplaced says that a failed launch took the session with it, and every kernel that was
@@ -54,10 +77,12 @@ var errReplaced = errors.New("the session was replaced")
 type remeasurement struct {
 	evaluator      *Evaluator
 	options        RemeasureOptions
+	observes       bool
 	configurations []space.Configuration
 	failed         []bool
 	trials         []*trial // nil where failed
 	times          [][]float64
+	readings       [][][]hardware.Reading // of each round, if it observes
 }
 
 // measure builds and times all that have not failed. With errReplaced it can be called
@@ -65,6 +90,7 @@ type remeasurement struct {
 func (r *remeasurement) measure(ctx context.Context) error {
 	r.trials = make([]*trial, len(r.configurations))
 	r.times = make([][]float64, len(r.configurations))
+	r.readings = make([][][]hardware.Reading, len(r.configurations))
 	for i, c := range r.configurations {
 		if r.failed[i] {
 			continue
@@ -77,7 +103,7 @@ func (r *remeasurement) measure(ctx context.Context) error {
 		}
 	}
 	round := r.launchSingly
-	if !r.options.Singly && r.batchable() {
+	if !r.options.Singly && !r.observes && r.batchable() {
 		round = r.launchBatch
 	}
 	if err := r.evaluator.supervisor.Timing(ctx); err != nil {
@@ -168,11 +194,25 @@ func (r *remeasurement) launchSingly(ctx context.Context, _ int) error {
 		r.options.Turn(i)
 		r.evaluator.supervisor.Begin(StageMeasure, 1)
 		times, err := r.trials[i].again(ctx)
+		if err == nil && r.observes {
+			err = r.observe(ctx, i, times)
+		}
 		if err := r.take(i, times, err); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// observe observes configuration i, whose last launch took some times.
+func (r *remeasurement) observe(ctx context.Context, i int, times []float64) error {
+	t := r.trials[i]
+	t.result.Times, t.result.Readings = times, nil
+	err := t.observe(ctx)
+	if err == nil {
+		r.readings[i] = append(r.readings[i], t.result.Readings)
+	}
+	return err
 }
 
 // take keeps times of configuration i, or leaves it out because of an error. The error that it
@@ -186,7 +226,7 @@ func (r *remeasurement) take(i int, times []float64, err error) error {
 		return err
 	}
 	r.trials[i].release()
-	r.trials[i], r.times[i], r.failed[i] = nil, nil, true
+	r.trials[i], r.times[i], r.readings[i], r.failed[i] = nil, nil, nil, true
 	replaced, err := r.evaluator.recover()
 	if err != nil {
 		return &LostError{fmt.Errorf("the device cannot be used any more after %s failed: %w", r.configurations[i], err)}

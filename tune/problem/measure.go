@@ -149,6 +149,11 @@ func (p *Problem) Observed() []string {
 	return slices.DeleteFunc(slices.Clone(p.observed), func(name string) bool { return footprint.Is(name) || isError(name) })
 }
 
+// NeedsReadings reports whether an objective needs a quantity of those that [Problem.Observed] lists.
+func (p *Problem) NeedsReadings() bool {
+	return slices.ContainsFunc(p.Observed(), func(name string) bool { return slices.Contains(p.essential, name) })
+}
+
 // NeedsError reports whether the errors of the outputs are metrics of the problem: [hardware.Error] or
 // [hardware.ErrorRMS].
 func (p *Problem) NeedsError() bool { return slices.ContainsFunc(p.observed, isError) }

@@ -34,7 +34,7 @@ const (
 //	{"kind":"final","session":1,"configuration":{"block_size_x":16},"times":[1.5,1.4],
 //	 "final_device":"1:0","at_final":{"metrics":{"GB/s":93.6},"objective":1.45}}
 //
-// at_final has the metrics and the objective at the median of these times; logs of earlier
+// readings are those of the final measurement, where it observed again. at_final has the metrics and the objective at the median of these times; logs of earlier
 // versions do not have it. final_device is the card that measured them, if there were several.
 //
 // A line of cards has the times of a configuration on several cards of one model, by which the cards are compared. Of two

@@ -159,11 +159,13 @@ func (c *logContent) readLines(rest []byte, l *layout) error {
 			if p.session > c.session {
 				c.session = p.session
 				for i := range c.results {
-					c.results[i].Final, c.results[i].FinalDevice, c.results[i].AtFinal = nil, "", nil
+					r := &c.results[i]
+					r.Final, r.FinalDevice, r.FinalReadings, r.AtFinal = nil, "", nil, nil
 				}
 			}
 			if p.session == c.session {
-				c.results[at].Final, c.results[at].FinalDevice, c.results[at].AtFinal = p.result.Times, p.result.FinalDevice, p.result.AtFinal
+				r := &c.results[at]
+				r.Final, r.FinalDevice, r.FinalReadings, r.AtFinal = p.result.Times, p.result.FinalDevice, p.result.Readings, p.result.AtFinal
 			}
 		}
 	}

@@ -128,6 +128,9 @@ func TestLogRoundTrip(t *testing.T) {
 			if want.Results[i].Status == tune.Correct && m.IntN(2) == 0 {
 				want.Results[i].Final, want.Results[i].AtFinal = m.final()
 				want.Results[i].FinalDevice = []string{"", "m/0:0"}[m.IntN(2)]
+				if m.IntN(2) == 0 {
+					want.Results[i].FinalReadings = []hardware.Reading{{Quantity: hardware.Energy, Value: m.Float64(), Uncertainty: m.Float64()}}
+				}
 				want.Results[i].Cards = []tune.CardTimes{{Device: "m/0:0", Times: m.floats()}, {Device: "n/0:0"}}
 				for _, add := range []func(tune.Result) error{l.AppendCards, l.AppendFinal} {
 					if err := add(want.Results[i]); err != nil {
@@ -138,6 +141,11 @@ func TestLogRoundTrip(t *testing.T) {
 		}
 		got := mustRead(t, path) // while it is open
 		sameResults(t, got.Results, want.Results)
+		for i := range want.Results {
+			if !sameReadings(&got.Results[i], &want.Results[i]) {
+				t.Errorf("result %d has the readings %+v and %+v, want %+v and %+v", i, got.Results[i].Readings, got.Results[i].FinalReadings, want.Results[i].Readings, want.Results[i].FinalReadings)
+			}
+		}
 		want.Header.Started = l.Header().Started // of now, where it was zero
 		sameHeader(t, got.Header, want.Header)
 		mustClose(t, l)

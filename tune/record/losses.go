@@ -167,9 +167,10 @@ func sameMetrics(a, b *tune.Result) bool {
 
 // sameReadings does not mind values, which are metrics.
 func sameReadings(a, b *tune.Result) bool {
-	return slices.EqualFunc(a.Readings, b.Readings, func(x, y hardware.Reading) bool {
+	same := func(x, y hardware.Reading) bool {
 		return x.Quantity == y.Quantity && sameNumber(x.Value, y.Value) && x.Uncertainty == y.Uncertainty && x.Missing == y.Missing && x.Note == y.Note
-	})
+	}
+	return slices.EqualFunc(a.Readings, b.Readings, same) && slices.EqualFunc(a.FinalReadings, b.FinalReadings, same)
 }
 
 // sameFinals minds only what was known: some of it is derived from the times when a file is read.

@@ -54,7 +54,7 @@ func (p *Pool) handle(e event, now time.Time) error {
 	case a.Turn != nil && m.again != nil:
 		m.again.turn = a.Turn.Place
 	case a.Remeasured != nil && m.again != nil:
-		m.again.ended, m.again.result = true, a.Remeasured.Times
+		m.again.ended, m.again.result = true, *a.Remeasured
 		p.rest(m, now)
 	case a.Failed != "":
 		return p.refuse(m, a.Failed, now)

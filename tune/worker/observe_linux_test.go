@@ -7,6 +7,7 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/space"
 )
 
 // TestReadingsOfAWorker observes configurations by a command, which the worker that times starts. The command crashes
@@ -36,9 +37,11 @@ func TestReadingsOfAWorker(t *testing.T) {
 		}
 		pool := openTestPool(t, a, p, Options{Workers: 2})
 		missing := 0
+		var all []space.Configuration
 		for _, r := range pool.run(t, tune.Options{Finalists: -1}).Results {
 			launches, _ := r.Metric("launches")
 			parent, _ := r.Metric("parent")
+			all = append(all, r.Configuration)
 			switch {
 			case r.Status != tune.Correct || len(r.Readings) != 2:
 				t.Errorf("%s: %s is %s %q, readings %+v", a, r.Configuration, r.Status, r.Reason, r.Readings)
@@ -50,6 +53,10 @@ func TestReadingsOfAWorker(t *testing.T) {
 		}
 		if missing != 1 {
 			t.Errorf("%s: %d results have no readings", a, missing)
+		}
+		again, err := pool.Reobserve(t.Context(), "", all[:2], 3)
+		if err != nil || len(again) != 2 || len(again[0]) != 3 || len(again[1]) != 3 || again[1][2][0].Missing != "" {
+			t.Errorf("%s: observed again: %+v, %v", a, again, err)
 		}
 	}
 }

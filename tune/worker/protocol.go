@@ -110,15 +110,20 @@ type result struct {
 }
 
 type remeasure struct {
-	Values []values
-	Rounds int
-	Singly bool
+	Values  []values
+	Rounds  int
+	Singly  bool
+	Observe bool
 }
 
 // turn is the place of a configuration of a remeasure, or -1 for all together.
 type turn struct{ Place int }
 
-type remeasured struct{ Times [][]float64 }
+// remeasured has the times of each configuration, or the readings of each round.
+type remeasured struct {
+	Times    [][]float64
+	Readings [][][]hardware.Reading
+}
 
 // stage says what begins now.
 type stage struct {

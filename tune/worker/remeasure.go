@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -15,7 +16,7 @@ type again struct {
 	ended  bool // with or without a result
 	lost   bool // its worker has died or was killed
 	late   bool // it was killed because it took too long
-	result [][]float64
+	result remeasured
 }
 
 func (a *again) lose(late bool) { a.ended, a.lost, a.late = true, true, late }
@@ -54,43 +55,72 @@ func (p *Pool) RemeasureOn(ctx context.Context, cards []string, configurations [
 	return measured, nil
 }
 
-// remeasure measures in turn, in one worker on the device at a place. A configuration of which two workers die, or one
-// that takes too long, is left out.
+// Reobserve implements tune.Reobserver.
+func (p *Pool) Reobserve(ctx context.Context, card string, configurations []space.Configuration, rounds int) ([][][]hardware.Reading, error) {
+	if p.inProcess != nil {
+		return p.inProcess.Reobserve(ctx, card, configurations, rounds)
+	}
+	all, _ := p.Cards(ctx)
+	readings := make([][][]hardware.Reading, len(configurations))
+	err := p.inTurn(ctx, max(0, slices.Index(all, card)), configurations, remeasure{Rounds: rounds, Observe: true}, func(i, j int, r *remeasured) {
+		if j < len(r.Readings) {
+			readings[i] = r.Readings[j]
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return readings, nil
+}
+
+// remeasure measures in turn, in one worker on the device at a place.
 func (p *Pool) remeasure(ctx context.Context, place int, configurations []space.Configuration, rounds int) ([][]float64, error) {
 	if p.inProcess != nil {
 		return p.inProcess.Remeasure(ctx, configurations, rounds)
 	}
-	if p.closed {
-		return nil, errClosed
-	}
 	times := make([][]float64, len(configurations))
+	err := p.inTurn(ctx, place, configurations, remeasure{Rounds: rounds}, func(i, j int, r *remeasured) {
+		if j < len(r.Times) {
+			times[i] = r.Times[j]
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return times, nil
+}
+
+// inTurn lets one worker on the device at a place do what a request says with configurations, whose values it adds. Keep gets each
+// configuration that is left and its place in the answer. A configuration of which two workers die, or one that takes too long, is left out.
+func (p *Pool) inTurn(ctx context.Context, place int, configurations []space.Configuration, request remeasure, keep func(i, j int, r *remeasured)) error {
+	if p.closed {
+		return errClosed
+	}
 	places := make([]int, len(configurations)) // of the configurations that are left
 	for i := range places {
 		places[i] = i
 	}
 	deaths := make([]int, len(configurations))
-	singly, before := false, 0
+	before := 0
 	for len(places) > 0 {
-		a, err := p.measureAgain(ctx, place, configurations, places, rounds, singly)
+		a, err := p.measureAgain(ctx, place, configurations, places, request)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if !a.lost {
 			for j, i := range places {
-				if j < len(a.result) {
-					times[i] = a.result[j]
-				}
+				keep(i, j, &a.result)
 			}
-			return times, nil
+			return nil
 		}
 		if a.turn < 0 || a.turn >= len(places) {
-			if singly {
+			if request.Singly {
 				before++
 			}
 			if before >= maxStartDeaths {
-				return nil, fmt.Errorf("%d workers in a row have ended before they measured anything", before)
+				return fmt.Errorf("%d workers in a row have ended before they measured anything", before)
 			}
-			singly = true // which shows whose fault it is
+			request.Singly = true // which shows whose fault it is
 			continue
 		}
 		before = 0
@@ -100,12 +130,12 @@ func (p *Pool) remeasure(ctx context.Context, place int, configurations []space.
 				continue
 			}
 			if guilty, err = p.guilty(ctx, place, configurations, places[:a.turn+1]); err != nil {
-				return nil, err
+				return err
 			}
 		}
 		places = append(places[:guilty:guilty], places[guilty+1:]...)
 	}
-	return times, nil
+	return nil
 }
 
 // guilty returns the place of the configuration that makes workers die at the last of some places:
@@ -133,13 +163,12 @@ func (p *Pool) killsWorker(ctx context.Context, place int, configurations []spac
 			p.stop(m, time.Now())
 		}
 	}
-	a, err := p.measureAgain(ctx, place, configurations, places, 1, true)
+	a, err := p.measureAgain(ctx, place, configurations, places, remeasure{Rounds: 1, Singly: true})
 	return err == nil && a.lost, err
 }
 
 // measureAgain lets a worker measure the configurations at some places.
-func (p *Pool) measureAgain(ctx context.Context, place int, configurations []space.Configuration, places []int, rounds int, singly bool) (*again, error) {
-	r := &remeasure{Rounds: rounds, Singly: singly}
+func (p *Pool) measureAgain(ctx context.Context, place int, configurations []space.Configuration, places []int, r remeasure) (*again, error) {
 	for _, i := range places {
 		r.Values = append(r.Values, valuesOf(configurations[i]))
 	}
@@ -149,7 +178,7 @@ func (p *Pool) measureAgain(ctx context.Context, place int, configurations []spa
 	}
 	a := &again{turn: -1}
 	m.again = a
-	p.work(m, request{Remeasure: r}, time.Now())
+	p.work(m, request{Remeasure: &r}, time.Now())
 	for !a.ended {
 		if _, err := p.step(ctx, nil); err != nil {
 			p.cancel()

@@ -209,14 +209,21 @@ func (s *server) remeasure(ctx context.Context, r *remeasure) error {
 			return err
 		}
 	}
-	times, err := s.evaluator.RemeasureWith(ctx, configurations, device.RemeasureOptions{
+	o := device.RemeasureOptions{
 		Rounds: r.Rounds, Singly: r.Singly,
 		Turn: func(place int) { s.parent.Send(answer{Turn: &turn{place}}) },
-	})
+	}
+	var measured remeasured
+	var err error
+	if r.Observe {
+		measured.Readings, err = s.evaluator.ReobserveWith(ctx, configurations, o)
+	} else {
+		measured.Times, err = s.evaluator.RemeasureWith(ctx, configurations, o)
+	}
 	if err != nil {
 		return err
 	}
-	s.parent.Send(answer{Remeasured: &remeasured{times}})
+	s.parent.Send(answer{Remeasured: &measured})
 	return nil
 }
 
