@@ -25,6 +25,7 @@ Without -o, it prints the best, the finalists and the failures.
 
    ndtune report kernel.jsonl
    ndtune report kernel.jsonl -o report.html
+   ndtune report kernel.jsonl --objective time,nvml_power
    ndtune report a100.json.gz w7800.json.gz -o both.html -o both.md
    ndtune report kernel.jsonl -o times.png --plot distribution
    ndtune report kernel.jsonl -o tiles.svg --plot heat-map -p tile_size_x,tile_size_y
@@ -34,6 +35,8 @@ The page is one file. It works offline, from a disk or in a mail, and makes no r
 			&cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, TakesFile: true, Category: categoryOutput, Usage: "write `FILE`: .html (the page), .md (a table), .png, .svg or .pdf (one plot); may be repeated; without it, a table is printed"},
 			&cli.StringFlag{Name: "plot", Category: categoryOutput, Usage: "`NAME` of the plot of a picture: " + strings.Join(report.PlotNames(), ", ") + " (default: " + report.PlotNames()[0] + ")"},
 			&cli.StringFlag{Name: "parameter", Aliases: []string{"p"}, Category: categoryOutput, Usage: "`PARAMETER[,PARAMETER]` of a scatter or a heat map (default: those that matter most)"},
+			&cli.StringFlag{Name: "objective", Category: categoryOutput, Usage: "rank by `OBJECTIVES`, several with commas, instead of those of the search: time, time_min, time_median or a metric, each maximised after the word maximize; several give a front (docs/front.md)"},
+			&cli.StringFlag{Name: "choose", Category: categoryOutput, Usage: "of several objectives, choose the winner among the front by `EXPRESSION`, such as 'energy <= 1.1 * best.energy'"},
 		},
 		Action: writeReport,
 	}
@@ -49,12 +52,19 @@ func writeReport(c *cli.Context) error {
 		return err
 	}
 	var sources []report.Source
+	objective, err := newObjective(c)
+	if err != nil {
+		return err
+	}
 	for _, path := range paths {
 		all, err := record.ReadAll(path)
 		if err != nil {
 			return &usageError{err}
 		}
 		for _, r := range all {
+			if err := objective(path, r); err != nil {
+				return err
+			}
 			sources = append(sources, report.Source{Name: compare.NameOf(shownName(path, paths), r), Record: r})
 		}
 	}

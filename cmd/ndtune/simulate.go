@@ -236,13 +236,9 @@ func readRecordings(c *cli.Context) ([]*simulate.Recording, error) {
 	if err != nil {
 		return nil, err
 	}
-	var objective *problem.Objective // nil: that of the record
-	if c.IsSet("objective") {
-		o, err := problem.ParseObjectives(c.String("objective"))
-		if err != nil {
-			return nil, fmt.Errorf("--objective: %w", err)
-		}
-		objective = &o
+	objective, err := newObjective(c)
+	if err != nil {
+		return nil, err
 	}
 	names := recordNames(paths)
 	recordings, errs := make([]*simulate.Recording, len(paths)), make([]error, len(paths))
@@ -253,11 +249,8 @@ func readRecordings(c *cli.Context) ([]*simulate.Recording, error) {
 			if r, errs[i] = record.Read(path); errs[i] != nil {
 				return
 			}
-			if objective != nil {
-				if err := r.SetObjective(*objective); err != nil {
-					errs[i] = fmt.Errorf("--objective: %s: %w", path, err)
-					return
-				}
+			if errs[i] = objective(path, r); errs[i] != nil {
+				return
 			}
 			if recordings[i], errs[i] = simulate.NewRecording(c.Context, names[i], r); errs[i] != nil {
 				errs[i] = fmt.Errorf("simulate on %s: %w", path, errs[i])
@@ -301,6 +294,37 @@ func printCurves(w io.Writer, p simulate.Plan, curves, averages []simulate.Curve
 		fmt.Fprintf(w, "\nmean over the %d records\n", len(p.Recordings))
 		printTable(w, averages, checkpoints)
 	}
+}
+
+// newObjective returns a function that gives a record the objectives of --objective, and the choice of --choose if the command has
+// this flag.
+func newObjective(c *cli.Context) (func(path string, r *record.Record) error, error) {
+	var given problem.Objective
+	if c.IsSet("objective") {
+		var err error
+		if given, err = problem.ParseObjectives(c.String("objective")); err != nil {
+			return nil, wrong("--objective: %w", err)
+		}
+	}
+	return func(path string, r *record.Record) error {
+		if !c.IsSet("objective") && !c.IsSet("choose") {
+			return nil
+		}
+		o := r.Header.Objective
+		if c.IsSet("objective") {
+			o = given
+		}
+		if c.IsSet("choose") {
+			o.Choose = c.String("choose")
+		}
+		if _, err := o.Chooser(); err != nil {
+			return wrong("--choose: %s: %w", path, err)
+		}
+		if err := r.SetObjective(o); err != nil {
+			return wrong("--objective: %s: %w", path, err)
+		}
+		return nil
+	}, nil
 }
 
 // bestText returns the best value of the objective.

@@ -79,6 +79,9 @@ func ParseObjectives(text string) (o Objective, err error) {
 			o.More = append(o.More, one)
 		}
 	}
+	if n := len(o.All()); n > maxObjectives {
+		return o, fmt.Errorf("there are %d objectives, and at most %d are possible", n, maxObjectives)
+	}
 	return o, nil
 }
 

@@ -150,8 +150,17 @@ func objectiveText(h Header) string {
 }
 
 // SetObjective replaces the objectives by others that the results have: times, or metrics. It is an error if no correct
-// result has one of them.
+// result has one of them. The record then has no final measurement: its finalists were the best by the former objectives.
 func (r *Record) SetObjective(o problem.Objective) error {
+	if _, err := o.Chooser(); err != nil {
+		return err
+	}
+	if former := r.Header.Objective; slices.EqualFunc(o.All(), former.All(), func(a, b problem.Objective) bool {
+		return objectiveName(a) == objectiveName(b) && a.Maximize == b.Maximize
+	}) {
+		r.Header.Objective.Choose = o.Choose
+		return nil
+	}
 	known := append([]string{"time", "time_min", "time_median"}, r.MetricNames()...)
 	for i, one := range o.All() {
 		switch {
@@ -167,7 +176,7 @@ func (r *Record) SetObjective(o problem.Objective) error {
 		if result.Status == tune.Correct {
 			result.Objective = o.First().Value(result.Stats(), result.Time(), result.Metrics)
 		}
-		result.AtFinal = nil
+		result.Final, result.FinalDevice, result.FinalReadings, result.AtFinal = nil, "", nil, nil
 	}
 	return nil
 }

@@ -249,6 +249,9 @@ func noticesOf(run *Run, b *best, verification bool) []Notice {
 		warn("The times of the best scatter by %s %% (standard deviation over mean of %d launches): a repeated run may choose another.",
 			figure.Number(100*stats.StandardDeviation/stats.Mean), stats.Count)
 	}
+	if n := besideFront(run); n > 0 {
+		warn("%d of %d correct configurations take no part in the front: they lack a value of an objective, or were measured only once because they were slow (--early-stop).", n, correct)
+	}
 	if b.undecided {
 		warn("The best were measured again at the end, but the record does not say what their %s is at these times: the search's measurements decided. Older versions did not keep it; ndtune tune with the same --log adds it.", run.objective.Name)
 	}
@@ -259,6 +262,18 @@ func noticesOf(run *Run, b *best, verification bool) []Notice {
 		all = append(all, Notice{levelHint, fmt.Sprintf("The best lies at the edge of what was tried: %s. Values beyond may be better still.", strings.Join(edges, ", "))})
 	}
 	return all
+}
+
+// besideFront returns the number of correct results that cannot be part of the front, though the search measured them.
+func besideFront(run *Run) int {
+	n := 0
+	for i := range run.results {
+		r := &run.results[i]
+		if run.Front != nil && r.Status == tune.Correct && (r.EarlyStopped || slices.ContainsFunc(r.Values(run.objective), func(v float64) bool { return !problem.Finite(v) })) {
+			n++
+		}
+	}
+	return n
 }
 
 func countConfigurations(n int) string {
