@@ -74,7 +74,7 @@ func compareFlags() []cli.Flag {
 	for _, f := range tuneFlags() {
 		name := f.Names()[0]
 		isOwn := flagNamed(own, name) != nil
-		if !isOwn && !slices.Contains([]string{"start", "in-process", "serve", "objective", "choose"}, name) {
+		if !isOwn && !slices.Contains([]string{"start", "in-process", "serve", "choose"}, name) {
 			flags = append(flags, f)
 		}
 	}
@@ -139,9 +139,19 @@ func (k *comparing) read() error {
 	if err != nil {
 		return err
 	}
+	objective, err := newObjective(k.cli)
+	if err != nil {
+		return err
+	}
 	for i, path := range paths {
 		all, err := record.ReadAll(path)
 		for _, r := range all {
+			if err := objective(path, r); err != nil {
+				return err
+			}
+			if err := checkOneObjective(r.Header.Objective, "ndtune compare", path); err != nil {
+				return err
+			}
 			k.session.Given = append(k.session.Given, compare.Source{Name: compare.NameOf(path, r), Record: r})
 		}
 		if err == nil {
@@ -156,7 +166,7 @@ func (k *comparing) read() error {
 		if k.spec, err = loadSizes(path, k.options); err != nil {
 			return err
 		}
-		if err := checkOneObjective(k.spec.Problem, "compare"); err != nil {
+		if err := checkOneObjective(k.spec.Problem.Objective(), "ndtune compare", path); err != nil {
 			return err
 		}
 		k.path = path
@@ -171,7 +181,7 @@ func (k *comparing) checkArguments() (err error) {
 			return wrong("%s is the only record: name those of other devices, or the specification first, to measure on the devices here", k.session.Given[0].Name)
 		}
 		for _, name := range k.cli.LocalFlagNames() {
-			if !slices.Contains([]string{"default", "output", "o", "quiet", "q", "verbose", "v", "no-peak", "fleet", "credentials", "authority"}, name) {
+			if !slices.Contains([]string{"default", "objective", "output", "o", "quiet", "q", "verbose", "v", "no-peak", "fleet", "credentials", "authority"}, name) {
 				return wrong("%s: records are compared as they are; name the specification first, to measure on the devices here", dashed(name))
 			}
 		}

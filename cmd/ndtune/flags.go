@@ -193,9 +193,9 @@ func loadFrom[T any](c *cli.Context, load func(string, spec.Options) (T, error))
 }
 
 // checkOneObjective refuses several objectives where configurations are compared by one number.
-func checkOneObjective(p *problem.Problem, by string) error {
-	if o := p.Objective(); o.Several() {
-		return wrong("%s compares configurations by one objective, and the specification has several: %s", by, o)
+func checkOneObjective(o problem.Objective, by, path string) error {
+	if o.Several() {
+		return wrong("%s compares configurations by one objective, and %s has several: %s; name one with --objective", by, path, o)
 	}
 	return nil
 }

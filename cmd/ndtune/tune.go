@@ -78,7 +78,7 @@ browser on another machine needs the token in that address (docs/report.md).`,
 			case c.Bool("if-missing"):
 				return tuneMissing(c, s)
 			case len(s.Sizes) > 0:
-				if err := checkOneObjective(s.Problem, "a search at several sizes"); err != nil {
+				if err := checkOneObjective(s.Problem.Objective(), "a search at several sizes", s.Path); err != nil {
 					return err
 				}
 				return tuneSizes(c, s)
