@@ -9,11 +9,13 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/observe"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/worker"
 )
 
@@ -142,6 +144,17 @@ func openControlled(ctx context.Context, l device.Listed, p *problem.Problem, o 
 		return nil, errors.Join(err, all.close())
 	}
 	return &controlledPool{pool, all, o.Note}, nil
+}
+
+// Evaluate implements tune.Evaluator. The settings are restored when there is nothing left to evaluate, since an agent keeps its pool.
+func (p *controlledPool) Evaluate(ctx context.Context, in <-chan space.Configuration, out chan<- tune.Result) error {
+	return errors.Join(p.Pool.Evaluate(ctx, in, out), p.controls.restore())
+}
+
+// Remeasure implements tune.Remeasurer, and restores the settings.
+func (p *controlledPool) Remeasure(ctx context.Context, configurations []space.Configuration, rounds int) ([][]float64, error) {
+	times, err := p.Pool.Remeasure(ctx, configurations, rounds)
+	return times, errors.Join(err, p.controls.restore())
 }
 
 func (p *controlledPool) Close() {

@@ -185,3 +185,38 @@ func TestSettingsAfterAnEnd(t *testing.T) {
 		})
 	}
 }
+
+// TestSettingsOfAnAgent lets an agent change settings, which it restores as soon as it has nothing to do, though it goes on. An agent without
+// the flag refuses.
+func TestSettingsOfAnAgent(t *testing.T) {
+	needDevice(t)
+	r := newSettingsRig(t)
+	server := startProgram(t, r.folder, r.environment, "fleet", "serve", "--listen", "127.0.0.1:0")
+	server.read(1)
+	url := strings.TrimSpace(server.out.String())
+	agent := func(flags ...string) *runningProgram {
+		a := startProgram(t, r.folder, r.environment, append([]string{"agent", "--fleet", url, "--device", needDevice(t).Selector}, flags...)...)
+		a.await("^offered: ")
+		return a
+	}
+	search := []string{"tune", "k.yaml", "--allow-settings", "--fleet", url, "--agents", "1", "-p", "mhz=345,990"}
+	refuses := agent("--name", "refuses")
+	e := r.start(t, nil, search...).end()
+	changes, _ := r.all(t)
+	if want := "changes settings of the device (clock, power_limit), and the agent was not started with --allow-settings"; e.status != 1 || !strings.Contains(e.notes, want) {
+		t.Errorf("exit status %d\n%s", e.status, e.notes)
+	}
+	a := agent("--name", "allows", "--allow-settings")
+	e = r.start(t, nil, search...).end()
+	after, processes := r.all(t)
+	if changes != "" || e.status != 0 || !strings.Contains(after, "clock 345; ") || !strings.Contains(after, "clock 990; ") || !strings.HasSuffix(after, restored) || len(processes) != 1 || !processes[a.command.Process.Pid] {
+		t.Errorf("exit status %d; changes %q, then %q by %v\n%s", e.status, changes, after, processes, e.notes)
+	}
+	for _, p := range []*runningProgram{refuses, a, server} {
+		p.signal(syscall.SIGINT)
+		p.end()
+	}
+	if r.left() > 0 {
+		t.Errorf("%d files are left", r.left())
+	}
+}

@@ -86,6 +86,13 @@ func TestChecksOfTheApplication(t *testing.T) {
 			}
 		}
 	}
+	d := problemWith(t, true, none).Definition()
+	d.Measure.Settings = []problem.Setting{{Name: "clock", Expression: "1200"}}
+	if p, err := problem.New(d); err != nil {
+		t.Fatal(err)
+	} else if _, err := New(a.launcher, p, Options{}); err == nil || !strings.Contains(err.Error(), "measure.settings (clock) would change the device for the whole application") {
+		t.Errorf("with settings of the device: %v", err)
+	}
 	if _, err := New(a.launcher, problemWith(t, false, none), Options{}); err == nil || !strings.Contains(err.Error(), "has no verification") {
 		t.Error(err)
 	}
