@@ -39,6 +39,13 @@ configuration counts as an evaluation.
    ndtune simulate a100.json.gz --max-evals 50 -o curves.csv --plot curves.png
    ndtune simulate a100.json.gz --json
 
+With --score, it prints the performance score of the autotuning methodology instead, which
+counts the time of builds, measurements and of the strategy itself: 0 is random sampling,
+1 finds the best at once. --trace scores the searches of other tuners beside it:
+
+   ndtune simulate a100.json.gz w7800.json.gz --score --repeats 100
+   ndtune simulate a100.json.gz --score --strategy auto --trace traces.jsonl
+
 Options follow the name of a strategy: --strategy NAME:OPTION=VALUE:OPTION=VALUE.`,
 		Flags:  simulateFlags(),
 		Action: runSimulation,
@@ -54,6 +61,8 @@ func simulateFlags() []cli.Flag {
 		&cli.IntFlag{Name: "repeats", Value: 50, Category: categorySearch, Usage: "search `N` times with each strategy on each record"},
 		&cli.IntFlag{Name: "batch", Value: 1, Category: categorySearch, Usage: "ask a strategy for `N` configurations at a time, as parallel builds do"},
 		&cli.Uint64Flag{Name: "seed", Value: 1, Category: categorySearch, Usage: "seed of all random choices"},
+		&cli.BoolFlag{Name: "score", Category: categorySearch, Usage: "print the performance score of each strategy (docs/simulate.md#the-performance-score) instead of its results after some numbers of evaluations"},
+		&cli.StringSliceFlag{Name: "trace", TakesFile: true, Category: categorySearch, Usage: "with --score: score the searches of another tuner in `FILE`, a trace on each line; may be repeated"},
 		&cli.StringFlag{Name: "checkpoints", Category: categoryOutput, Usage: "print the results after `N[,N…]` evaluations (default: 25,50,100,200 below --max-evals, and --max-evals)"},
 		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, TakesFile: true, Category: categoryOutput, Usage: "write the whole curves to `FILE`, a .csv"},
 		&cli.StringFlag{Name: "plot", TakesFile: true, Category: categoryOutput, Usage: "draw the curves, as the mean over the records with a band of one standard error, into `FILE`: .png, .svg or .pdf"},
@@ -73,6 +82,9 @@ func runSimulation(c *cli.Context) error {
 		if j := slices.IndexFunc(plan.Recordings[:i], r.Same); j >= 0 {
 			fmt.Fprintf(c.App.ErrWriter, "%s and %s hold the same results; both count in the mean.\n", plan.Recordings[j].Name, r.Name)
 		}
+	}
+	if c.Bool("score") {
+		return runScores(c, plan)
 	}
 	bar := newProgress(c.App.ErrWriter, len(plan.Strategies)*len(plan.Recordings)*plan.Repeats, "search", false)
 	plan.OnRepeats = bar.count
@@ -124,6 +136,9 @@ func writeCurves(path string, curves []simulate.Curve) error {
 func newSimulation(c *cli.Context) (plan simulate.Plan, printed []int, err error) {
 	plan = simulate.Plan{MaxEvaluations: c.Int("max-evals"), Repeats: c.Int("repeats"), Batch: c.Int("batch"), Seed: c.Uint64("seed")}
 	if err = checkPositive(c, "max-evals", "repeats", "batch"); err != nil {
+		return plan, nil, err
+	}
+	if err = checkScoreFlags(c); err != nil {
 		return plan, nil, err
 	}
 	if printed, err = checkpoints(c.String("checkpoints"), plan.MaxEvaluations); err != nil {

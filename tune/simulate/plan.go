@@ -10,8 +10,8 @@
 // objectives, it is the share of the front's hypervolume that was found: see [front]. A failed
 // configuration counts as an evaluation, as it does on a device.
 //
-// The package compares strategies by number of evaluations. It does not account for the time
-// that strategies and evaluations take.
+// A [Curve] compares strategies by number of evaluations, and does not account for the time that
+// strategies and evaluations take. A [Score] compares them by that time: see [Scoring].
 package simulate
 
 import (

@@ -26,6 +26,7 @@ type Recording struct {
 
 	observations []search.Observation // by the index of the configuration
 	quality      []float64            // by the same index, from 0 to 1; 0 for a failure
+	costs        []float64            // by the same index: the time of the evaluation without the strategy's share, in seconds
 	front        *front               // nil: there is one objective
 }
 
@@ -64,7 +65,7 @@ func NewRecording(ctx context.Context, name string, r *record.Record) (*Recordin
 	}
 	n := &Recording{
 		Name: name, Space: s, Whole: r.Header.SpaceSize, Objective: r.Header.Objective,
-		observations: make([]search.Observation, s.Len()), quality: make([]float64, s.Len()),
+		observations: make([]search.Observation, s.Len()), quality: make([]float64, s.Len()), costs: make([]float64, s.Len()),
 	}
 	for i := range r.Results {
 		if err := n.observe(&r.Results[i]); err != nil {
@@ -99,6 +100,7 @@ func (n *Recording) observe(r *tune.Result) error {
 		return fmt.Errorf("the configuration %s is not in its own space", r.Configuration)
 	}
 	n.observations[i] = search.Observation{Index: i}
+	n.costs[i] = cost(r)
 	if !rankable(r) {
 		return nil
 	}
@@ -116,6 +118,15 @@ func (n *Recording) observe(r *tune.Result) error {
 	n.observations[i].Objective, n.observations[i].Valid = value, true
 	n.Correct++
 	return nil
+}
+
+// cost returns the time of an evaluation in seconds: of the measurement, it counts only the timed launches.
+func cost(r *tune.Result) float64 {
+	seconds := (r.Durations.Build + r.Durations.Verify + r.Durations.Framework).Seconds()
+	for _, t := range r.Times {
+		seconds += t / 1000
+	}
+	return seconds
 }
 
 // rankable reports whether a search on a device would rank the result: its times are positive and
