@@ -54,13 +54,14 @@ Options follow the name of a strategy: --strategy NAME:OPTION=VALUE:OPTION=VALUE
 
 func simulateFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringSliceFlag{Name: "strategy", Category: categorySearch, Usage: "`STRATEGY[,STRATEGY…]` to compare, each followed by its :OPTION=VALUE, or all, which is all but brute_force: " + strategyNames() + " (default: all)"},
+		&cli.StringSliceFlag{Name: "strategy", Category: categorySearch, Usage: "`STRATEGY[,STRATEGY…]` to compare, each followed by its :OPTION=VALUE, or all, which is all but brute_force and prior_ranking: " + strategyNames() + " (default: all; with --prior, those that learn from it)"},
 		&cli.StringSliceFlag{Name: "strategy-option", Category: categorySearch, Usage: "`OPTION=VALUE` of a single strategy; may be repeated"},
 		&cli.StringFlag{Name: "objective", Category: categorySearch, Usage: "improve `OBJECTIVES`, several with commas, instead of those of the records: time, time_min, time_median or a metric, each maximised after the word maximize; several give a front (docs/front.md)"},
 		&cli.IntFlag{Name: "max-evals", Value: 200, Category: categorySearch, Usage: "evaluate `N` configurations in each search, failures included"},
 		&cli.IntFlag{Name: "repeats", Value: 50, Category: categorySearch, Usage: "search `N` times with each strategy on each record"},
 		&cli.IntFlag{Name: "batch", Value: 1, Category: categorySearch, Usage: "ask a strategy for `N` configurations at a time, as parallel builds do"},
 		&cli.Uint64Flag{Name: "seed", Value: 1, Category: categorySearch, Usage: "seed of all random choices"},
+		newPriorFlag(),
 		&cli.BoolFlag{Name: "score", Category: categorySearch, Usage: "print the performance score of each strategy (docs/simulate.md#the-performance-score) instead of its results after some numbers of evaluations"},
 		&cli.StringSliceFlag{Name: "trace", TakesFile: true, Category: categorySearch, Usage: "with --score: score the searches of another tuner in `FILE`, a trace on each line; may be repeated"},
 		&cli.StringFlag{Name: "checkpoints", Category: categoryOutput, Usage: "print the results after `N[,N…]` evaluations (default: 25,50,100,200 below --max-evals, and --max-evals)"},
@@ -153,13 +154,19 @@ func newSimulation(c *cli.Context) (plan simulate.Plan, printed []int, err error
 	if plan.Recordings, err = readRecordings(c); err != nil {
 		return plan, nil, err
 	}
-	objectives := len(plan.Recordings[0].Objective.All())
-	if plan.Strategies, err = strategies(c.StringSlice("strategy"), c.StringSlice("strategy-option"), objectives); err != nil {
+	if err = addPriors(c, plan.Recordings); err != nil {
+		return plan, nil, err
+	}
+	named, objectives := c.StringSlice("strategy"), len(plan.Recordings[0].Objective.All())
+	if len(named) == 0 && c.IsSet("prior") {
+		named = withPriors(objectives)
+	}
+	if plan.Strategies, err = strategies(named, c.StringSlice("strategy-option"), objectives); err != nil {
 		return plan, nil, err
 	}
 	for _, s := range plan.Strategies { // each checks its options, on every space
 		for _, r := range plan.Recordings {
-			strategy, err := s.New(r.Space, search.Options{Objectives: len(r.Objective.All())})
+			strategy, err := s.New(r.Space, search.Options{Objectives: len(r.Objective.All()), Priors: r.Priors})
 			if err != nil {
 				return plan, nil, fmt.Errorf("--strategy: %w", err)
 			}
@@ -226,7 +233,7 @@ func strategies(named, options []string, objectives int) ([]simulate.Strategy, e
 	for _, text := range list {
 		if text = strings.TrimSpace(text); text == "all" {
 			for _, name := range search.Names() {
-				if name != "brute_force" && search.Check(name, nil, objectives) == nil {
+				if name != "brute_force" && name != "prior_ranking" && search.Check(name, nil, objectives) == nil {
 					add(name, nil)
 				}
 			}
@@ -303,7 +310,13 @@ func printCurves(w io.Writer, p simulate.Plan, curves, averages []simulate.Curve
 	fmt.Fprintf(w, "%s, mean ± standard error of %s\n", qualityLabel(p), countNoun(p.Repeats, "repeat"))
 	for _, r := range p.Recordings {
 		fmt.Fprintf(w, "\n%s: %s, %d correct, %s\n", r.Name, countNoun(r.Space.Len(), "configuration"), r.Correct, bestText(r))
-		printTable(w, slices.DeleteFunc(slices.Clone(curves), func(c simulate.Curve) bool { return c.Record != r.Name }), checkpoints)
+		own := slices.DeleteFunc(slices.Clone(curves), func(c simulate.Curve) bool { return c.Record != r.Name })
+		printTable(w, own, checkpoints)
+		for _, c := range own {
+			for k, t := range c.Trust {
+				fmt.Fprintf(w, "  %s: %s\n", c.Strategy, simulatedTrustText(r.Priors[k].Name, t))
+			}
+		}
 	}
 	if len(p.Recordings) > 1 {
 		fmt.Fprintf(w, "\nmean over the %d records\n", len(p.Recordings))

@@ -38,6 +38,7 @@ each. A table of them on stderr says which are indistinguishable from the winner
    ndtune tune kernel.yaml --max-evals 100 --log kernel.jsonl
    ndtune tune kernel.yaml --serve 127.0.0.1:0
    ndtune tune kernel.yaml --set n=1024,2048,4096 --log kernel.jsonl
+   ndtune tune kernel.yaml --max-evals 50 --prior other-device.jsonl
 
 An interrupted run (Ctrl-C) keeps its results: the same command with the same --log
 continues it. Add --retry-failures to evaluate failed configurations again:
@@ -123,6 +124,8 @@ type tuning struct {
 	strategy       string
 	options        map[string]string // of the strategy
 	start          []space.Configuration
+	priors         []namedRecord
+	searcher       search.Strategy       // of the last search
 	neighbours     []space.Configuration // the bests of other sizes, tried first if the space has them
 	patience       int                   // 0: without end
 	maxEvaluations int                   // 0: no limit
@@ -197,6 +200,9 @@ func (t *tuning) readStrategy() (err error) {
 	}
 	if err := search.Check(t.strategy, t.options, len(t.spec.Problem.Objective().All())); err != nil {
 		return wrong("--strategy: %w", err)
+	}
+	if t.priors, err = readPriors(t.cli, t.strategy, t.spec.Problem); err != nil {
+		return wrong("--prior: %w", err)
 	}
 	for _, text := range t.cli.StringSlice("start") {
 		configuration, err := spec.ParseConfiguration(t.spec.Problem.Parameters(), text)
@@ -277,6 +283,9 @@ func (t *tuning) run() (*tune.Outcome, error) {
 		fmt.Fprintf(t.cli.App.Writer, "\n%s\n", t.title)
 	}
 	t.printer.begin(t.evaluator.Device(), t.devices, t.space, t.log, t.limitLater)
+	for _, prior := range t.priors {
+		t.say("%s", prior.text(t.spec.Problem))
+	}
 	t.beginPage(total)
 	options.Log, options.OnResult = t.log, func(r tune.Result, resumed bool) {
 		t.printer.result(r, resumed)
@@ -294,8 +303,23 @@ func (t *tuning) run() (*tune.Outcome, error) {
 	t.endPage(outcome, err)
 	if outcome != nil {
 		t.printer.end(outcome, t.evaluator.Evaluated())
+		t.sayTrust()
 	}
 	return outcome, err
+}
+
+// sayTrust says what the search found its priors to be worth.
+func (t *tuning) sayTrust() {
+	if len(t.priors) == 0 || t.searcher == nil {
+		return
+	}
+	trusts := search.Trusts(t.searcher)
+	for _, trust := range trusts {
+		t.say("%s", trustText(trust))
+	}
+	if len(trusts) == 0 && t.strategy == search.Auto {
+		t.say("The search needed no prior: its budget covers the space, or ends before there is a model.")
+	}
 }
 
 // say prints a note, unless the command is quiet.
@@ -361,9 +385,20 @@ func (t *tuning) prepare() (tune.Options, error) {
 			options.Start = append(options.Start, i)
 		}
 	}
+	for _, prior := range t.priors {
+		p, err := prior.Prior(prior.name, t.space.Parameters(), t.spec.Problem.Objective())
+		if err != nil {
+			return tune.Options{}, wrong("--prior %s: %w", prior.path, err)
+		}
+		options.Priors = append(options.Priors, p)
+	}
 	return tune.Options{
 		Space: t.space, MaxEvaluations: t.maxEvaluations, TimeLimit: t.timeLimit, Patience: t.patience, Retry: retried(t.cli),
-		Strategy: func(s *space.Space) (search.Strategy, error) { return search.New(t.strategy, s, options) },
+		Strategy: func(s *space.Space) (search.Strategy, error) {
+			var err error
+			t.searcher, err = search.New(t.strategy, s, options)
+			return t.searcher, err
+		},
 	}, nil
 }
 

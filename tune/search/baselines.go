@@ -25,6 +25,24 @@ var randomSampleStrategy = Description{
 	make:    func(s setting) proposer { return blind(s.memory.draw) },
 }
 
+var priorRankingStrategy = Description{
+	Name:    "prior_ranking",
+	Summary: "configurations in the order of the priors, a place of each in turn; those that no prior has are drawn uniformly afterwards",
+	Priors:  true,
+	make: func(s setting) proposer {
+		order := byRanking(s.rankings)
+		return blind(func() (int, bool) {
+			for len(order) > 0 {
+				i := order[0]
+				if order = order[1:]; s.memory.claim(i) {
+					return i, true
+				}
+			}
+			return s.memory.draw()
+		})
+	},
+}
+
 // A blind function is a proposer that reads no observations.
 type blind func() (int, bool)
 

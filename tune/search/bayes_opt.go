@@ -10,6 +10,7 @@ var bayesOptStrategy = Description{
 	Name:    "bayes_opt",
 	Summary: "Bayesian optimisation with a Gaussian process",
 	Source:  "Jones et al., Journal of Global Optimization 13, 1998; Willemsen et al., «Bayesian optimization for auto-tuning GPU kernels», PMBS 2021",
+	Priors:  true,
 	Options: []Option{
 		{Name: "initial", Kind: Whole, Default: "10", Min: 2, Meaning: "configurations of the initial sample, spread over the space"},
 		{Name: "kernel", Kind: Choice, Default: "matern32", Choices: []string{"matern52", "matern32", "exponential"}, Meaning: "assumed smoothness of the objective, the smoothest first"},
@@ -52,6 +53,7 @@ var autoStrategy = Description{
 	Summary: "brute_force if the budget covers the space, else bayes_opt; in its second half, every third proposal is a neighbour of the best. With several objectives, the expected improvement of the hypervolume",
 	Source:  "several objectives: Emmerich et al., «A multicriteria generalization of Bayesian global optimization», 2016",
 	Several: true,
+	Priors:  true,
 	make: func(s setting) proposer {
 		if s.budget >= s.space.Len() {
 			return bruteForce(s)

@@ -41,6 +41,13 @@ type modelSearch struct {
 	local    int                 // of a single objective: every local-th proposal is a neighbour of the best; 0: none is
 	from     int                 // the proposal from which local applies
 
+	rankings []*ranking // of the priors
+	trend    []float64  // an intercept, and the weight of each ranking; nil: nothing is learnt of them yet
+
+	agreement []float64 // the rank correlation of each ranking with the observations
+	expected  []float64 // the weight of each ranking that its agreement suggests
+	trial     trial
+
 	initial   []int             // proposed before the model is asked
 	pool      []int             // the candidates, by their place in the model
 	placeOf   map[int]int       // the inverse of pool
@@ -53,6 +60,7 @@ type modelSearch struct {
 // A prediction is what a model predicts of the candidates, given the targets of the points.
 type prediction struct {
 	targets   []float64 // by point
+	rest      []float64 // the targets without what the priors predict
 	means     []float64 // by place in the pool
 	deviation float64   // of the function
 	left      []float64 // by place in the pool: the remaining variance, relative to that of the function
@@ -67,9 +75,9 @@ func (p *prediction) deviationAt(place int) float64 {
 // configurations.
 func newModelSearch(s setting, kernel gaussian.Kernel, initial int, a acquisition) *modelSearch {
 	m := &modelSearch{
-		setting: s, features: newFeatures(s.space), acquire: a,
-		initial: s.space.LatinHypercube(initial, s.rng), believed: map[int][]float64{},
+		setting: s, features: newFeatures(s.space), acquire: a, rankings: s.rankings, believed: map[int][]float64{},
 	}
+	m.initial = m.begin(s.space.LatinHypercube(initial, s.rng))
 	for range s.objectives {
 		m.models = append(m.models, gaussian.New(kernel, m.features.count))
 	}
@@ -78,7 +86,7 @@ func newModelSearch(s setting, kernel gaussian.Kernel, initial int, a acquisitio
 
 // next claims one configuration.
 func (m *modelSearch) next() (int, bool) {
-	for len(m.initial) > 0 {
+	for m.judgeTrial(); len(m.initial) > 0; {
 		i := m.initial[0]
 		if m.initial = m.initial[1:]; m.memory.claim(i) {
 			return i, true
@@ -116,8 +124,14 @@ func (m *modelSearch) predict() []*prediction {
 	predictions := make([]*prediction, len(m.models))
 	for k, model := range m.models {
 		p := &prediction{targets: m.targets(k), left: model.Left()}
-		if p.means, p.deviation = model.Means(p.targets); p.deviation == 0 {
+		p.rest = m.learnTrend(p.targets)
+		if p.means, p.deviation = model.Means(p.rest); p.deviation == 0 {
 			p.deviation = 1 // all targets are equal so far
+		}
+		if m.trend != nil {
+			for place, i := range m.pool {
+				p.means[place] += m.trendAt(i)
+			}
 		}
 		predictions[k] = p
 	}
@@ -126,12 +140,12 @@ func (m *modelSearch) predict() []*prediction {
 
 // predictor returns a function that returns the predicted target of a configuration in an objective.
 func (m *modelSearch) predictor(k int, p *prediction) func(i int) float64 {
-	weights := sync.OnceValue(func() []float64 { return m.models[k].Weights(p.targets) })
+	weights := sync.OnceValue(func() []float64 { return m.models[k].Weights(p.rest) })
 	return func(i int) float64 {
 		if place, ok := m.placeOf[i]; ok {
 			return p.means[place]
 		}
-		return m.models[k].Mean(m.features.at(i), weights())
+		return m.models[k].Mean(m.features.at(i), weights()) + m.trendAt(i)
 	}
 }
 
@@ -193,12 +207,15 @@ func (m *modelSearch) fit() {
 		fitted = m.choosePoints(fitPoints)
 	}
 	x := m.describe(fitted)
+	if m.trend == nil && len(m.rankings) > 0 {
+		m.expectTrend(fitted)
+	}
 	for objective, model := range m.models {
 		y := make([]float64, len(fitted))
 		for k, i := range fitted {
 			y[k] = m.memory.point(i)[objective]
 		}
-		model.Fit(x, m.targetsOf(y))
+		model.Fit(x, m.withoutTrend(fitted, m.targetsOf(y)))
 	}
 	// Configurations without an observation keep the prediction of the last model.
 	for i := range m.believed {
@@ -271,6 +288,13 @@ func (m *modelSearch) choosePool() {
 		for _, near := range m.space.Neighbours(i, space.Hamming) {
 			if len(m.pool) < modelPool/2 && !m.memory.seen(near) {
 				add(near)
+			}
+		}
+	}
+	for _, r := range m.rankings {
+		for _, i := range r.best[:min(len(r.best), modelPool/4/len(m.rankings))] {
+			if !m.memory.seen(i) {
+				add(i)
 			}
 		}
 	}

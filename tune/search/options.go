@@ -18,6 +18,7 @@ type Description struct {
 	Source  string // the paper or book that the algorithm comes from; may be empty
 	Options []Option
 	Several bool // it can search with several objectives
+	Priors  bool // it learns from priors
 	make    func(setting) proposer
 }
 

@@ -56,6 +56,10 @@ type Options struct {
 	// Objectives is the number of objectives. With several, only some strategies can search: those that aim for the
 	// front, the configurations that no other one dominates, and those that learn nothing. 0 means 1.
 	Objectives int
+
+	// Priors are known results of the same problem elsewhere. Only some strategies learn from them, and they need a
+	// single objective.
+	Priors []Prior
 }
 
 // A setting is what the proposer of a strategy is made from.
@@ -68,6 +72,7 @@ type setting struct {
 	values values
 
 	objectives int // 1 or more
+	rankings   []*ranking
 }
 
 // A proposer decides which configuration to evaluate next. Its method next claims the configuration
@@ -90,6 +95,22 @@ func Names() []string { return slices.Sorted(maps.Keys(strategies)) }
 // several returns the names of the strategies that can search with several objectives.
 func several() []string {
 	return slices.DeleteFunc(Names(), func(name string) bool { return !strategies[name].Several })
+}
+
+// learners returns the names of the strategies that learn from priors.
+func learners() []string {
+	return slices.DeleteFunc(Names(), func(name string) bool { return !strategies[name].Priors })
+}
+
+// CheckPriors returns the error that [New] would return for a name and priors.
+func CheckPriors(name string, objectives int) error {
+	switch d := strategies[name]; {
+	case objectives > 1:
+		return fmt.Errorf("a prior helps to improve one objective, and there are %d", objectives)
+	case !d.Priors:
+		return fmt.Errorf("the strategy %s learns nothing from a prior: use %s", name, strings.Join(learners(), ", "))
+	}
+	return nil
 }
 
 // Check returns the error that [New] would return for a name, values of options and a number of objectives.
@@ -135,7 +156,20 @@ func New(name string, s *space.Space, o Options) (Strategy, error) {
 	if o.Objectives > 1 {
 		m.several = o.Objectives
 	}
-	p := d.make(setting{space: s, memory: m, rng: rand.New(rand.NewPCG(o.Seed, 1)), budget: o.Budget, start: start, values: v, objectives: max(1, o.Objectives)})
+	var rankings []*ranking
+	if len(o.Priors) > 0 {
+		if err := CheckPriors(name, o.Objectives); err != nil {
+			return nil, err
+		}
+	}
+	for _, prior := range o.Priors {
+		r, err := newRanking(s, prior)
+		if err != nil {
+			return nil, err
+		}
+		rankings = append(rankings, r)
+	}
+	p := d.make(setting{rankings: rankings, space: s, memory: m, rng: rand.New(rand.NewPCG(o.Seed, 1)), budget: o.Budget, start: start, values: v, objectives: max(1, o.Objectives)})
 	return &session{memory: m, start: start, proposer: p}, nil
 }
 
@@ -147,7 +181,7 @@ func init() {
 		autoStrategy, bayesOptStrategy, bruteForceStrategy, randomSampleStrategy,
 		geneticAlgorithmStrategy, diffEvoStrategy, psoStrategy, fireflyStrategy,
 		simulatedAnnealingStrategy, dualAnnealingStrategy, basinhoppingStrategy, greedyILSStrategy,
-		greedyMLSStrategy, mlsStrategy, nsga2Strategy,
+		greedyMLSStrategy, mlsStrategy, nsga2Strategy, priorRankingStrategy,
 	} {
 		strategies[d.Name] = d
 	}

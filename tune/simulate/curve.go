@@ -5,6 +5,8 @@ import (
 	"io"
 	"math"
 	"strconv"
+
+	"github.com/ndtune/ndtune/tune/search"
 )
 
 // A Curve is the quality of the best configuration that a strategy has found on a recording: the
@@ -14,6 +16,16 @@ type Curve struct {
 	Repeats          int
 	Mean             []float64 // in [0, 1]
 	StandardError    []float64 // NaN if there is only one repeat
+
+	// Trust is what the strategy found each of the recording's priors to be worth at the end of a search. It is nil if it has no
+	// model of them.
+	Trust []Trust
+}
+
+// A Trust is what searches found a prior to be worth, as means over repeats: see [search.Trust].
+type Trust struct {
+	Agreement float64
+	Dropped   float64 // share of the searches that gave it no weight
 }
 
 // At returns the mean and its standard error after a number of evaluations, from 1.
@@ -63,6 +75,7 @@ func (c *Curve) average(curves []Curve) {
 type moments struct {
 	count     int
 	mean, sum []float64
+	trusted   []Trust // sums over the curves, by prior
 }
 
 func newMoments(length int) *moments {
@@ -79,6 +92,34 @@ func (m *moments) add(curve []float64) {
 	}
 }
 
+// trust adds what the search of a curve found its priors to be worth.
+func (m *moments) trust(trusts []search.Trust) {
+	for k, t := range trusts {
+		dropped := 0.0
+		if t.Dropped {
+			dropped = 1
+		}
+		m.addTrust(k, Trust{t.Agreement, dropped})
+	}
+}
+
+func (m *moments) addTrust(k int, t Trust) {
+	if k == len(m.trusted) {
+		m.trusted = append(m.trusted, Trust{})
+	}
+	s := &m.trusted[k]
+	s.Agreement, s.Dropped = s.Agreement+t.Agreement, s.Dropped+t.Dropped
+}
+
+// meanTrust returns what each prior was found to be worth, as the mean over the curves.
+func (m *moments) meanTrust() []Trust {
+	n := float64(m.count)
+	for k, t := range m.trusted {
+		m.trusted[k] = Trust{t.Agreement / n, t.Dropped / n}
+	}
+	return m.trusted
+}
+
 // merge adds the sample of other.
 func (m *moments) merge(other *moments) {
 	total := float64(m.count + other.count)
@@ -89,6 +130,9 @@ func (m *moments) merge(other *moments) {
 		m.sum[i] += other.sum[i] + d*d*float64(m.count)*share
 	}
 	m.count += other.count
+	for k, t := range other.trusted {
+		m.addTrust(k, t)
+	}
 }
 
 // standardErrors returns the standard errors of the means: NaN for fewer than two curves.

@@ -33,9 +33,9 @@ func TestMomentsAreThoseOfTheSample(t *testing.T) {
 
 func TestAverages(t *testing.T) {
 	averages := Averages([]Curve{
-		{"x", "a", 50, []float64{0.5, 0.9}, []float64{0.03, 0}},
-		{"x", "b", 50, []float64{0.7, 1}, []float64{0.04, 0.02}},
-		{"y", "a", 50, []float64{0.1, 0.2}, []float64{0.01, 0.01}},
+		{Strategy: "x", Record: "a", Repeats: 50, Mean: []float64{0.5, 0.9}, StandardError: []float64{0.03, 0}},
+		{Strategy: "x", Record: "b", Repeats: 50, Mean: []float64{0.7, 1}, StandardError: []float64{0.04, 0.02}},
+		{Strategy: "y", Record: "a", Repeats: 50, Mean: []float64{0.1, 0.2}, StandardError: []float64{0.01, 0.01}},
 	})
 	if len(averages) != 2 || averages[0].Strategy != "x" || averages[0].Record != "all" || averages[1].Strategy != "y" || averages[0].Repeats != 50 {
 		t.Fatalf("%+v", averages)
@@ -53,8 +53,8 @@ func TestAverages(t *testing.T) {
 func TestEncodeCSV(t *testing.T) {
 	var b bytes.Buffer
 	err := EncodeCSV(&b, []Curve{
-		{"x", "a, b", 2, []float64{0.5, 1}, []float64{0.25, 0}},
-		{"y", "c", 1, []float64{0.125}, []float64{math.NaN()}},
+		{Strategy: "x", Record: "a, b", Repeats: 2, Mean: []float64{0.5, 1}, StandardError: []float64{0.25, 0}},
+		{Strategy: "y", Record: "c", Repeats: 1, Mean: []float64{0.125}, StandardError: []float64{math.NaN()}},
 	})
 	want := "strategy,record,evaluations,mean,stderr\nx,\"a, b\",1,0.5,0.25\nx,\"a, b\",2,1,0\ny,c,1,0.125,\n"
 	if err != nil || b.String() != want {

@@ -24,6 +24,9 @@ type Recording struct {
 	Best      float64 // the best value of a single objective
 	Correct   int     // configurations
 
+	// Priors are given to the strategies that search the recording.
+	Priors []search.Prior
+
 	observations []search.Observation // by the index of the configuration
 	quality      []float64            // by the same index, from 0 to 1; 0 for a failure
 	costs        []float64            // by the same index: the time of the evaluation without the strategy's share, in seconds

@@ -116,10 +116,11 @@ func (r *run) work() {
 func (q *pair) repeat(s *searcher, first, end int) (*moments, error) {
 	m := newMoments(len(s.curve))
 	for i := first; i < end; i++ {
-		o := search.Options{Seed: q.seeds.repeat(i), Budget: min(len(s.curve), q.recording.Space.Len()), Objectives: len(q.recording.Objective.All())}
+		o := search.Options{Seed: q.seeds.repeat(i), Budget: min(len(s.curve), q.recording.Space.Len()), Objectives: len(q.recording.Objective.All()), Priors: q.recording.Priors}
 		strategy, err := q.strategy.New(q.recording.Space, o)
 		if err == nil {
 			err = s.run(strategy, q.recording)
+			m.trust(search.Trusts(strategy))
 			strategy.Close()
 		}
 		if err != nil {
@@ -148,7 +149,7 @@ func (q *pair) finish(part, parts int, m *moments) {
 	q.done = nil
 	q.curve = Curve{
 		Strategy: q.strategy.Name, Record: q.recording.Name, Repeats: all.count,
-		Mean: all.mean, StandardError: all.standardErrors(),
+		Mean: all.mean, StandardError: all.standardErrors(), Trust: all.meanTrust(),
 	}
 }
 

@@ -110,7 +110,7 @@ func (s *searcher) trace(ctx context.Context, of Strategy, scoring *Scoring, see
 	r := scoring.recording
 	s.begin(r)
 	begun := time.Now()
-	strategy, err := of.New(r.Space, search.Options{Seed: seed})
+	strategy, err := of.New(r.Space, search.Options{Seed: seed, Priors: r.Priors})
 	if err != nil {
 		return nil, err
 	}
