@@ -136,3 +136,63 @@ func MissingReadings(results []Result, d hardware.Device) []string {
 	}
 	return texts
 }
+
+// Disturbed says by how much the device was slower or faster than usual while the result was measured, and why. It is "" if the
+// device was as fast as usual, or if nobody watched it.
+func (r *Result) Disturbed() string {
+	d, _ := hardware.ReadingOf(r.Readings, hardware.Disturbance)
+	if d.Note == "" {
+		return ""
+	}
+	how := "slower"
+	if d.Value < 0 {
+		how = "faster"
+	}
+	return fmt.Sprintf("the device was %.0f %% %s: %s", 100*math.Abs(d.Value), how, d.Note)
+}
+
+// Repeats returns how often the measurement was repeated because the device was slower or faster than usual, and why.
+func (r *Result) Repeats() (n int, why string) {
+	repeats, _ := hardware.ReadingOf(r.Readings, hardware.Repeats)
+	if repeats.Missing != "" {
+		return 0, ""
+	}
+	return int(repeats.Value), repeats.Note
+}
+
+// Disturbances says how many measurements were repeated because the device was slower or faster than usual, why, and how many of
+// them stayed so.
+func Disturbances(results []Result) []string {
+	disturbed, repeated, stayed, worst, most := 0, 0, 0, 0, 0.0
+	var whys []string
+	counts := map[string]int{}
+	for i := range results {
+		n, why := results[i].Repeats()
+		if why == "" {
+			continue
+		}
+		disturbed++
+		if n > 0 {
+			repeated++
+		}
+		if counts[why]++; counts[why] == 1 {
+			whys = append(whys, why)
+		}
+		if d, _ := hardware.ReadingOf(results[i].Readings, hardware.Disturbance); d.Note != "" {
+			if stayed++; stayed == 1 || math.Abs(d.Value) > most {
+				worst, most = i, math.Abs(d.Value)
+			}
+		}
+	}
+	if disturbed == 0 {
+		return nil
+	}
+	for i, why := range whys {
+		whys[i] = fmt.Sprintf("%s: %d", why, counts[why])
+	}
+	texts := []string{fmt.Sprintf("in %d of %d measurements the device was slower or faster than before (%s); %d were repeated", disturbed, len(results), strings.Join(whys, "; "), repeated)}
+	if stayed > 0 {
+		texts = append(texts, fmt.Sprintf("%d stayed so, and their times are in doubt; the worst is %s: %s", stayed, results[worst].Configuration, results[worst].Disturbed()))
+	}
+	return texts
+}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ndtune/ndtune/tune"
@@ -24,7 +25,8 @@ func (p *printer) printInstruments(d hardware.Device) {
 	}
 }
 
-// printReadings prints the readings of the best, and how many results lack a reading that others may have.
+// printReadings prints the readings of the best, how many results lack a reading that others may have, and how many were
+// measured again.
 func (p *printer) printReadings(o *tune.Outcome) {
 	for _, r := range o.Best.LastReadings() {
 		if i, ok := o.Device.Instrument(r.Quantity); ok && i.Missing != "" {
@@ -32,7 +34,7 @@ func (p *printer) printReadings(o *tune.Outcome) {
 		}
 		fmt.Fprintf(p.notes, "%s of the best: %s\n", r.Quantity, r)
 	}
-	for _, text := range tune.MissingReadings(o.Results, o.Device) {
+	for _, text := range slices.Concat(tune.MissingReadings(o.Results, o.Device), tune.Disturbances(o.Results)) {
 		fmt.Fprintln(p.notes, text)
 	}
 }

@@ -124,6 +124,9 @@ func printOne(w io.Writer, p *problem.Problem, o *tune.Outcome) {
 	s := r.Stats()
 	fmt.Fprintf(w, "times: minimum %s, median %s, mean %s, maximum %s, standard deviation %s (%s)\n",
 		formatTime(s.Min), formatTime(s.Median), formatTime(s.Mean), formatTime(s.Max), formatTime(s.StandardDeviation), countNoun(s.Count, "launch"))
+	for _, text := range tune.Disturbances(o.Results) {
+		fmt.Fprintln(w, text)
+	}
 	verified := "unverified"
 	if r.Verified {
 		verified = "verified"

@@ -58,6 +58,10 @@ type Options struct {
 	// Scratch is the folder in which a command that judges outputs gets its folders; "": that of the
 	// system for temporary files.
 	Scratch string
+
+	// Sharing is how many evaluators measure on the device, one at a time: together they repeat measurements as long as one alone
+	// would. 0: 1.
+	Sharing int
 }
 
 // DefaultEarlyStop is the EarlyStop of the command line.
@@ -74,6 +78,7 @@ type Evaluator struct {
 	earlyStop  float64
 	supervisor Supervisor
 	scratch    string
+	sharing    int
 	session    *session
 	references references
 	best       atomic.Pointer[float64] // the best objective so far; nil: unknown
@@ -101,7 +106,7 @@ func Open(d *cl.Device, p *problem.Problem, o Options) (*Evaluator, error) {
 		o.Supervisor = unsupervised{o.Set}
 	}
 	e := &Evaluator{
-		device: d, identity: identity, problem: p, iterations: o.Iterations, earlyStop: o.EarlyStop, supervisor: o.Supervisor, scratch: o.Scratch,
+		device: d, identity: identity, problem: p, iterations: o.Iterations, earlyStop: o.EarlyStop, supervisor: o.Supervisor, scratch: o.Scratch, sharing: max(1, o.Sharing),
 	}
 	e.references.Evaluator = e
 	if e.session, err = e.newSession(o.Launcher, o.Timer); err != nil {
@@ -323,6 +328,7 @@ const (
 	StageReference   Stage = "reference"    // making the right output; StageBuild goes on after it
 	StageFirstLaunch Stage = "first launch" // in which some drivers go on compiling
 	StageVerify      Stage = "verify"       // comparing the output, restoring the buffers
+	StageSteady      Stage = "steady"       // waiting until the device is steady; StageMeasure comes after it, or goes on
 	StageMeasure     Stage = "measure"      // the warm-up and the timed launches
 )
 

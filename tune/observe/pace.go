@@ -2,6 +2,7 @@ package observe
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/ndtune/ndtune/tune/hardware"
 )
@@ -80,6 +81,6 @@ func (p *Pace) Slowed() []string {
 // Begin begins the time for which Waited counts.
 func (p *Pace) Begin() error { return p.threads.begin() }
 
-// Waited returns which share of the time since Begin, 0 to below 1, the threads waited for a processor. The threads that ran
-// longest count most: those of the kernel, and not those that woke for a moment.
-func (p *Pace) Waited() (float64, error) { return p.threads.waited() }
+// Waited returns which share of the time since Begin, 0 to below 1, the threads waited for a processor, and for how long they ran
+// all together. The threads that ran longest count most: those of the kernel, and not those that woke for a moment.
+func (p *Pace) Waited() (share float64, ran time.Duration, err error) { return p.threads.waited() }

@@ -54,7 +54,7 @@ func TestPace(t *testing.T) {
 	if err := cpu.Begin(); err != nil {
 		t.Fatal(err)
 	}
-	if share, err := cpu.Waited(); err != nil || !(share >= 0 && share < 1) {
+	if share, _, err := cpu.Waited(); err != nil || !(share >= 0 && share < 1) {
 		t.Errorf("threads waited %v of the time, %v", share, err)
 	}
 }
@@ -81,7 +81,7 @@ func TestThreadsThatWait(t *testing.T) {
 	if err := p.Begin(); err != nil {
 		t.Fatal(err)
 	}
-	if share, err := p.Waited(); err != nil || share != 0 {
+	if share, ran, err := p.Waited(); err != nil || share != 0 || ran != 0 {
 		t.Errorf("nothing ran: %v, %v", share, err)
 	}
 	for thread, text := range map[string]string{"7": "1009000 9500 5\n", "8": "13000 47000 9\n", "10": "1100 1000000 2\n", "11": "1000 0 1\n"} {
@@ -92,11 +92,11 @@ func TestThreadsThatWait(t *testing.T) {
 	}
 	// 7 ran 9000 and waited 9000, 8 ran 9000 and waited 27000, 10 ran 1000 and waited very long, 11 ran 1000.
 	want := (9000*0.5 + 9000*0.75 + 1000*(1e6/1.001e6)) / 20000
-	if share, err := p.Waited(); err != nil || math.Abs(share-want) > 1e-9 {
+	if share, ran, err := p.Waited(); err != nil || ran != 20000 || math.Abs(share-want) > 1e-9 {
 		t.Errorf("threads waited %v of the time, want %v; %v", share, want, err)
 	}
 	write("11", "no number")
-	if _, err := p.Waited(); err == nil {
+	if _, _, err := p.Waited(); err == nil {
 		t.Error("a text is a count")
 	}
 	p.Close()

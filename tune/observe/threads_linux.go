@@ -52,10 +52,10 @@ func (t *threads) begin() (err error) {
 }
 
 // waited returns the mean over the threads of the share of its time that each waited, weighted by the time that it ran.
-func (t *threads) waited() (float64, error) {
+func (t *threads) waited() (share float64, ran time.Duration, err error) {
 	after, err := t.stints()
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	all, sum := 0.0, 0.0
 	for name, s := range after {
@@ -66,9 +66,9 @@ func (t *threads) waited() (float64, error) {
 		}
 	}
 	if all == 0 {
-		return 0, nil
+		return 0, 0, nil
 	}
-	return sum / all, nil
+	return sum / all, time.Duration(all), nil
 }
 
 // stints reads the threads' counts. Their files are kept open: a reading takes a microsecond, and opening takes ten.

@@ -26,6 +26,10 @@ func TestObservedQuantities(t *testing.T) {
 			d.Measure = Measure{Instruments: []Instrument{wall}, Observe: []string{"temperature"}}
 			d.Metrics = []Metric{{"cups", "water * 4"}}
 		}, []string{"temperature", "water"}},
+		{"of the watch, which observes nothing", func(d *Definition) {
+			d.Metrics = []Metric{{"doubt", "disturbance * 2"}}
+			d.Measure.Timing.Steady = true
+		}, nil},
 		{"hidden by a metric", func(d *Definition) {
 			d.Metrics = []Metric{{"energy", "mean_power * time"}, {"half", "energy / 2"}}
 		}, []string{"mean_power"}},
@@ -51,7 +55,7 @@ func TestObservedQuantities(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again := mustProblem(t, decoded); again.Digest() != p.Digest() || !slices.Equal(again.Observed(), c.observed) {
+		if again := mustProblem(t, decoded); again.Digest() != p.Digest() || !slices.Equal(again.Observed(), c.observed) || again.Timing() != p.Timing() {
 			t.Errorf("%s: in another process, %q are observed", c.name, again.Observed())
 		}
 	}

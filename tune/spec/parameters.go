@@ -174,6 +174,9 @@ type Options struct {
 
 	// Cache, where it is not "", replaces measure.cache (--cache cold).
 	Cache string
+
+	// Steady, if it is set, replaces measure.steady (--steady).
+	Steady bool
 }
 
 // ParseAssignments reads name=value[,value…], once for each name.
@@ -234,6 +237,10 @@ func (o Options) apply(doc *document, d *problem.Definition) {
 	if o.Cache != "" {
 		d.Measure.Timing.Cache = problem.CacheState(o.Cache)
 		doc.change("measure.cache", "--cache "+o.Cache, nil)
+	}
+	if o.Steady {
+		d.Measure.Timing.Steady = true
+		doc.change("measure.steady", "--steady", nil)
 	}
 }
 

@@ -76,6 +76,9 @@ func (p *Pool) start(builds bool, place int, now time.Time) error {
 	h := p.hello
 	h.Builds, h.Selector, h.Device = builds, p.devices[place].Selector(), p.identities[place]
 	h.Device.Timer = p.identity.Timer
+	if p.whole {
+		h.Sharing = p.most
+	}
 	c.Requests <- request{Hello: &h}
 	return nil
 }

@@ -68,6 +68,7 @@ type hello struct {
 	Iterations int
 	EarlyStop  float64
 	Scratch    string // a folder for temporary files, which outlives the worker
+	Sharing    int    // workers that evaluate on the device
 
 	Peaks []string  // the parts of the device's peaks to measure, and nothing else
 	Task  peak.Task // of these parts
