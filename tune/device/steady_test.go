@@ -305,7 +305,7 @@ func TestSteadyResults(t *testing.T) {
 // TestAMissingYardstickCostsNothing evaluates where the yardstick cannot be built.
 func TestAMissingYardstickCostsNothing(t *testing.T) {
 	d := observed()
-	d.Metrics, d.Measure = nil, problem.Measure{Observe: []string{"repeats"}}
+	d.Metrics, d.Measure = nil, problem.Measure{Timing: problem.Timing{Steady: true}, Observe: []string{"repeats"}}
 	e := open(t, d)
 	other, err := e.session.Build("__kernel void other(__global int *y) { *y = 1; }", "")
 	if err != nil {
