@@ -119,7 +119,7 @@ func diffusionConfiguration(c *cli.Context, d hardware.Device) (*spec.Spec, spac
 	if err != nil {
 		return refused(err)
 	}
-	s, options, err := loadBundled(c, path, diffusionTutorial.sizes)
+	s, options, err := loadBundled(c, path, diffusionTutorial.sizes, nil)
 	if err != nil {
 		return refused(err)
 	}

@@ -2,6 +2,16 @@ package main
 
 import "github.com/urfave/cli/v2"
 
+// The kernels that take the place of those for tensor cores on other devices.
+var (
+	fastKernel = tutorialKernel{name: "fast", choice: "fast", path: "matmul/matmul_fast.yaml"}
+	tf32Kernel = tutorialKernel{name: "tf32", choice: "tf32", path: "matmul/matmul_tf32.yaml", apart: true, otherwise: &fastKernel}
+	halfKernel = tutorialKernel{
+		name: "half", choice: "half", path: "matmul/matmul_half.yaml", apart: true,
+		otherwise: &tutorialKernel{name: "fast in half", choice: "half", path: fastKernel.path, set: map[string]string{"element": "half"}},
+	}
+)
+
 // matmulTutorial has the bundled kernels of C = A·B: three for square matrices, and others for any M×N×K.
 var matmulTutorial = tutorial{
 	kernels: []tutorialKernel{
@@ -10,10 +20,17 @@ var matmulTutorial = tutorial{
 		{name: "tiled", choice: "tiled", path: "matmul/matmul_tiled.yaml"},
 		{name: "bounds naive", choice: "bounds", path: "matmul/matmul_bounds_naive.yaml"},
 		{name: "bounds tiled", choice: "bounds", path: "matmul/matmul_bounds_tiled.yaml"},
-		{name: "fast", choice: "fast", path: "matmul/matmul_fast.yaml"},
-		{name: "tf32", choice: "tf32", path: "matmul/matmul_tf32.yaml", apart: true},
-		{name: "half", choice: "half", path: "matmul/matmul_half.yaml", apart: true},
-		{name: "hopper", choice: "hopper", path: "matmul/matmul_hopper.yaml", apart: true},
+		fastKernel,
+		tf32Kernel, halfKernel,
+		{name: "hopper", choice: "hopper", path: "matmul/matmul_hopper.yaml", apart: true, otherwise: &fastKernel},
+		{
+			name: "hopper-tf32", choice: "hopper-tf32", path: "matmul/matmul_hopper.yaml", apart: true,
+			set: map[string]string{"products": "1"}, otherwise: &tf32Kernel,
+		},
+		{
+			name: "hopper-half", choice: "hopper-half", path: "matmul/matmul_hopper.yaml", apart: true,
+			set: map[string]string{"element": "half", "products": "1"}, otherwise: &halfKernel,
+		},
 	},
 	sizes: []sizeFlag{
 		{name: "size", usage: "rows and columns of all matrices", value: 4096},
@@ -56,12 +73,12 @@ compared at the end; the names of the files then contain the name of the kernel.
 
 The search of fast evaluates 600 configurations unless --max-evals or --time-limit is given.
 Two kernels use the tensor cores of NVIDIA (compute capability 8.0) in their precisions: tf32
-(floats rounded to 11 significant bits) and half. hopper uses those of compute capability 9.0
-for floats, each as two numbers in tf32, for tf32 and for halves.
+(floats rounded to 11 significant bits) and half. hopper, hopper-tf32 and hopper-half use the
+larger instructions of compute capability 9.0; hopper takes floats, each as two numbers in tf32.
+On other devices, and at sizes that these do not take, another kernel takes their place.
 
-   ndtune matmul tune --kernel hopper
-   ndtune matmul tune --kernel hopper --set products=1
-   ndtune matmul tune --kernel hopper --set element=half,products=1
+   ndtune matmul tune --kernel hopper --size 2048
+   ndtune matmul tune --kernel hopper-half
 
 A multiplication of 4096² takes a CPU a minute or more: choose a smaller --size there.`,
 		Flags:  matmulTutorial.flags("tiled"),

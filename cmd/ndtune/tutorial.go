@@ -18,6 +18,7 @@ import (
 	"github.com/ndtune/ndtune/kernels"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
 )
 
@@ -35,6 +36,9 @@ type tutorialKernel struct {
 	choice string // of --kernel
 	path   string // in the bundled kernels
 	apart  bool   // of another precision, or for few devices: not among all
+
+	set       map[string]string // constants, unless the user gives them
+	otherwise *tutorialKernel   // for devices that cannot run any configuration of it; nil: an error there
 }
 
 // A sizeFlag is a flag that stands for a constant of the specifications.
@@ -77,11 +81,12 @@ func (t tutorial) tune(c *cli.Context) error {
 		return err
 	}
 	searches := make([]*tuning, len(chosen))
-	for i, k := range chosen { // all are read and checked before the first begins
-		s, _, err := loadBundled(c, k.path, t.sizes)
+	for i := range chosen { // all are read and checked before the first begins
+		s, err := t.load(c, &chosen[i])
 		if err != nil {
 			return err
 		}
+		k := chosen[i]
 		label := ""
 		if len(chosen) > 1 {
 			label = strings.ReplaceAll(k.name, " ", "-")
@@ -118,6 +123,29 @@ func (t tutorial) tune(c *cli.Context) error {
 		printComparison(c.App.Writer, tuned, t.guess)
 	}
 	return joined(errs)
+}
+
+// load reads the specification of a kernel, or of the one that takes its place on the device.
+func (t tutorial) load(c *cli.Context, k *tutorialKernel) (*spec.Spec, error) {
+	for {
+		s, _, err := loadBundled(c, k.path, t.sizes, k.set)
+		if k.otherwise == nil {
+			return s, err
+		}
+		devices, failed := selectDevices(c)
+		if failed != nil {
+			return nil, failed
+		}
+		if err == nil {
+			_, err = s.Space(c.Context, *devices[0].Identity)
+		}
+		var empty *space.EmptyError
+		if !errors.As(err, &empty) {
+			return s, err
+		}
+		say(c, "No configuration of the kernel %s is for this size on %s: the kernel %s takes its place.", k.name, devices[0].Identity.Name, k.otherwise.name)
+		*k = *k.otherwise
+	}
 }
 
 // joined joins the errors of several parts of a command. An interruption, and an error that was
@@ -177,8 +205,8 @@ func (t tutorial) checkSizes(c *cli.Context, chosen []tutorialKernel) error {
 }
 
 // loadBundled reads a bundled specification with the changes that the flags make, which it also returns,
-// and checks its search space.
-func loadBundled(c *cli.Context, path string, sizes []sizeFlag) (*spec.Spec, spec.Options, error) {
+// and checks its search space. The constants of set have other values, unless the user gives them.
+func loadBundled(c *cli.Context, path string, sizes []sizeFlag, set map[string]string) (*spec.Spec, spec.Options, error) {
 	options, err := specOptions(c)
 	if err != nil {
 		return nil, options, err
@@ -189,6 +217,11 @@ func loadBundled(c *cli.Context, path string, sizes []sizeFlag) (*spec.Spec, spe
 	}
 	if err := setSizes(c, plain, sizes, options.Set); err != nil {
 		return nil, options, err
+	}
+	for name, value := range set {
+		if _, given := options.Set[name]; !given {
+			options.Set[name] = value
+		}
 	}
 	s, err := spec.LoadFS(kernels.FS, path, options)
 	if err != nil {

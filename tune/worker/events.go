@@ -209,7 +209,11 @@ func (p *Pool) tellFewer() {
 		return
 	}
 	why, _, _ := strings.Cut(p.refused, "\n")
-	p.options.Note(fmt.Sprintf("Going on with %d workers; another could not start: %s", p.most, why))
+	left := fmt.Sprintf("with %d workers", p.most)
+	if p.most == 0 { // those that measure build, too
+		left = "without workers that only build"
+	}
+	p.options.Note(fmt.Sprintf("Going on %s; another could not start: %s", left, why))
 	p.refused = ""
 }
 

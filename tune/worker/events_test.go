@@ -28,7 +28,7 @@ func TestFewerWorkers(t *testing.T) {
 	}{
 		{builders, 1, 3, "Going on with 3 workers; another could not start: no room", false},
 		{builders, 3, 1, "Going on with 1 workers; another could not start: no room", false},
-		{builders, 4, 0, "Going on with 0 workers; another could not start: no room", false},
+		{builders, 4, 0, "Going on without workers that only build; another could not start: no room", false},
 		{whole, 1, 3, "Going on with 3 workers; another could not start: no room", false},
 		{whole, 4, 1, "", true},
 	} {
