@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/ndtune/ndtune/internal/figure"
@@ -79,7 +80,13 @@ func (run *Run) bestFigures(escape func(string) string) string {
 	var text string
 	s := &run.Summary
 	for _, m := range s.Best.Metrics {
-		if m.AtTime {
+		if !m.AtTime {
+			continue
+		}
+		i := slices.IndexFunc(run.Measures, func(of Measure) bool { return of.Name == m.Name })
+		if i >= 0 && run.Measures[i].Unit != "" {
+			text += fmt.Sprintf(", %s %s %s", escape(m.Name), figure.Number(m.Value), run.Measures[i].Unit)
+		} else {
 			text += fmt.Sprintf(", %s %s", figure.Number(m.Value), escape(m.Name))
 		}
 	}

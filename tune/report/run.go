@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -115,7 +116,7 @@ func newRun(s Source) (*Run, error) {
 		run.Parameters = append(run.Parameters, newParameter(p))
 	}
 	metrics := s.Record.MetricNames()
-	run.Measures = measures(h.Objective.Name, metrics)
+	run.Measures = measures(h.Objective.Name, metrics, h.Device.Instruments)
 	if err := run.fillColumns(h.Parameters, metrics); err != nil {
 		return nil, err
 	}
@@ -143,8 +144,8 @@ func newParameter(p space.Parameter) Parameter {
 	return q
 }
 
-// measures are the objective, the time and the metrics, each once.
-func measures(objective string, metrics []string) []Measure {
+// measures are the objective, the time and the metrics, each once. The metrics that instruments observe have their units.
+func measures(objective string, metrics []string, instruments []hardware.Instrument) []Measure {
 	all := []Measure{{objective, unitOf(objective), columnObjective}}
 	if objective != "time" {
 		all = append(all, Measure{"time", "ms", columnTime})
@@ -152,6 +153,11 @@ func measures(objective string, metrics []string) []Measure {
 	for i, name := range metrics {
 		if name != objective {
 			all = append(all, Measure{name, "", metricColumn(i)})
+		}
+	}
+	for i := range all {
+		if slices.ContainsFunc(instruments, func(of hardware.Instrument) bool { return of.Quantity == all[i].Name }) {
+			all[i].Unit = hardware.Unit(all[i].Name)
 		}
 	}
 	return all
