@@ -1,6 +1,6 @@
-// Command steady shows what the watch over a device's speed is worth. It runs the same search three times: as the machine is,
-// under a load that comes and goes, without and with the watch. Then it measures the best of all three again, in turn and without
-// the load, and compares:
+// Command steady shows what the watch over a device's speed is worth. It runs the same search four times: as the machine is, and
+// under a load that comes and goes, each without and with the watch. Then it measures the best of all four again, in turn and
+// without the load, and compares:
 //
 //	go build -o ndtune ./cmd/ndtune
 //	go run ./scripts/steady -ndtune ./ndtune -set nx=1024 -set ny=1024 kernels/diffusion/diffuse_tiled.yaml
@@ -114,14 +114,14 @@ func (x *experiment) run(ctx context.Context) error {
 	return nil
 }
 
-// once makes the three searches and compares them with what is measured after them.
+// once makes the four searches and compares them with what is measured after them.
 func (x *experiment) once(ctx context.Context, p *problem.Problem, folder string) error {
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return err
 	}
 	before := loadAverage()
 	var all []search
-	for _, s := range []search{{name: "quiet"}, {name: "load", loaded: true}, {name: "load, watched", loaded: true, watched: true}} {
+	for _, s := range []search{{name: "quiet"}, {name: "quiet, watched", watched: true}, {name: "load", loaded: true}, {name: "load, watched", loaded: true, watched: true}} {
 		if err := x.search(ctx, &s, folder); err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
