@@ -37,17 +37,7 @@ func (w *weather) answerOne(c space.Configuration) Result {
 
 // Evaluate answers one configuration at a time, each once.
 func (w *weather) Evaluate(ctx context.Context, in <-chan space.Configuration, out chan<- Result) error {
-	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case c, ok := <-in:
-			if !ok {
-				return nil
-			}
-			out <- w.answerOne(c)
-		}
-	}
+	return EvaluateEach(ctx, in, out, func(c space.Configuration) (Result, error) { return w.answerOne(c), nil })
 }
 
 func (w *weather) Probe(_ context.Context, c space.Configuration) (Result, error) {

@@ -22,6 +22,28 @@ type Evaluator interface {
 	Evaluate(ctx context.Context, in <-chan space.Configuration, out chan<- Result) error
 }
 
+// EvaluateEach is the Evaluate of an evaluator that takes one configuration after the other. One returns a result, which is sent
+// unless its status is empty, and an error, which ends the evaluation.
+func EvaluateEach(ctx context.Context, in <-chan space.Configuration, out chan<- Result, one func(space.Configuration) (Result, error)) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case c, ok := <-in:
+			if !ok {
+				return nil
+			}
+			result, err := one(c)
+			if result.Status != "" {
+				out <- result
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+}
+
 // A Remeasurer is an Evaluator that can measure configurations again, in turn: in each round it
 // launches every configuration once, so that a drift of the device's speed affects all alike.
 // Remeasure returns a slice of times in milliseconds for each configuration, which is empty if the

@@ -147,23 +147,11 @@ func (r *recorded) Capacity() int           { return 2 }
 func (r *recorded) Close()                  {}
 
 func (r *recorded) Evaluate(ctx context.Context, in <-chan space.Configuration, out chan<- tune.Result) error {
-	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case c, ok := <-in:
-			if !ok {
-				return nil
-			}
-			result := r.results[c.Key()]
-			result.Configuration = c
-			select {
-			case out <- result:
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}
-	}
+	return tune.EvaluateEach(ctx, in, out, func(c space.Configuration) (tune.Result, error) {
+		result := r.results[c.Key()]
+		result.Configuration = c
+		return result, nil
+	})
 }
 
 func (r *recorded) Remeasure(_ context.Context, all []space.Configuration, _ int) (times [][]float64, err error) {

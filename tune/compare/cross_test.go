@@ -23,19 +23,13 @@ func (f *fakeDevice) Device() hardware.Device { return gpu("B") }
 func (f *fakeDevice) Capacity() int           { return 1 }
 
 func (f *fakeDevice) Evaluate(ctx context.Context, in <-chan space.Configuration, out chan<- tune.Result) error {
-	for c := range in {
+	return tune.EvaluateEach(ctx, in, out, func(c space.Configuration) (tune.Result, error) {
 		f.evaluated = append(f.evaluated, c.String())
-		r := tune.Result{Configuration: c, Status: tune.Correct, Times: []float64{c.Float("x")}, Verified: true}
 		if c.Int("x") == 64 && c.Int("tile") == 2 {
-			r = tune.Result{Configuration: c, Status: tune.Runtime, Reason: "it does not run"}
+			return tune.Result{Configuration: c, Status: tune.Runtime, Reason: "it does not run"}, nil
 		}
-		select {
-		case out <- r:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	return ctx.Err()
+		return tune.Result{Configuration: c, Status: tune.Correct, Times: []float64{c.Float("x")}, Verified: true}, nil
+	})
 }
 
 func (f *fakeDevice) Remeasure(_ context.Context, all []space.Configuration, rounds int) ([][]float64, error) {

@@ -165,23 +165,7 @@ func (e *Evaluator) Evaluate(ctx context.Context, in <-chan space.Configuration,
 	if e.session == nil {
 		return errClosed
 	}
-	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case c, ok := <-in:
-			if !ok {
-				return nil
-			}
-			result, err := e.One(ctx, c, nil, "")
-			if result.Status != "" {
-				out <- result
-			}
-			if err != nil {
-				return err
-			}
-		}
-	}
+	return tune.EvaluateEach(ctx, in, out, func(c space.Configuration) (tune.Result, error) { return e.One(ctx, c, nil, "") })
 }
 
 // One evaluates one configuration. Binary is the program that Build returned for it, or nil. One

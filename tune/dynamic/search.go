@@ -77,27 +77,19 @@ func (s *searching) Observe(best tune.Result) { s.best.Store(&best) }
 
 // Evaluate implements tune.Evaluator.
 func (s *searching) Evaluate(ctx context.Context, in <-chan space.Configuration, out chan<- tune.Result) error {
-	for {
+	return tune.EvaluateEach(ctx, in, out, func(c space.Configuration) (tune.Result, error) {
 		select {
 		case <-ctx.Done():
-			return ctx.Err()
-		case c, ok := <-in:
-			if !ok {
-				return nil
-			}
-			select {
-			case <-ctx.Done():
-				return ctx.Err()
-			case s.trials <- c:
-			}
-			select {
-			case <-ctx.Done():
-				return ctx.Err()
-			case result := <-s.results:
-				out <- result
-			}
+			return tune.Result{}, ctx.Err()
+		case s.trials <- c:
 		}
-	}
+		select {
+		case <-ctx.Done():
+			return tune.Result{}, ctx.Err()
+		case result := <-s.results:
+			return result, nil
+		}
+	})
 }
 
 // tell hands the result of a configuration to the search, unless that was stopped meanwhile.

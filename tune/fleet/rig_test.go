@@ -54,26 +54,14 @@ func (f *fake) Close() { f.closed.Store(true) }
 func (f *fake) Observe(r tune.Result) { f.best.Store(&r) }
 
 func (f *fake) Evaluate(ctx context.Context, in <-chan space.Configuration, out chan<- tune.Result) error {
-	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case c, ok := <-in:
-			if !ok {
-				return nil
-			}
-			r := f.of(c)
-			r.Configuration = c
-			if f.evaluated != nil {
-				f.evaluated.Add(1)
-			}
-			select {
-			case out <- r:
-			case <-ctx.Done():
-				return ctx.Err()
-			}
+	return tune.EvaluateEach(ctx, in, out, func(c space.Configuration) (tune.Result, error) {
+		r := f.of(c)
+		r.Configuration = c
+		if f.evaluated != nil {
+			f.evaluated.Add(1)
 		}
-	}
+		return r, nil
+	})
 }
 
 func (f *fake) Remeasure(_ context.Context, all []space.Configuration, rounds int) ([][]float64, error) {

@@ -61,22 +61,17 @@ func (g gated) Device() hardware.Device { return g.header.Device }
 func (g gated) Capacity() int { return 1 }
 
 func (g gated) Evaluate(ctx context.Context, in <-chan space.Configuration, out chan<- tune.Result) error {
-	for c := range in {
+	return tune.EvaluateEach(ctx, in, out, func(c space.Configuration) (tune.Result, error) {
 		select {
 		case <-g.gate:
 		case <-ctx.Done():
-			return ctx.Err()
+			return tune.Result{}, ctx.Err()
 		}
 		i := slices.IndexFunc(g.results, func(r tune.Result) bool { return r.Configuration.Key() == c.Key() })
 		r := g.results[i]
 		r.Configuration, r.Metrics, r.Objective = c, nil, 0
-		select {
-		case out <- r:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	return nil
+		return r, nil
+	})
 }
 
 // TestPageFollowsARun opens the page of a real run over a recorded space: counts grow, and at the

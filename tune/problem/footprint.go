@@ -46,8 +46,7 @@ func (p *Problem) Refused(c space.Configuration, d hardware.Device, readings []h
 	if len(p.buildRestrictions) == 0 {
 		return "", nil
 	}
-	env := p.environment(d)
-	c.Assign(env)
+	env := p.environmentOf(c, d)
 	for _, r := range readings {
 		if p.hides(r.Quantity) == "" {
 			env[r.Quantity] = r.Value

@@ -87,8 +87,7 @@ func (p *Problem) Judge(c space.Configuration, d hardware.Device, times Stats, t
 	if err := times.Rankable(); err != nil {
 		return Judgement{}, err
 	}
-	env := p.environment(d)
-	c.Assign(env)
+	env := p.environmentOf(c, d)
 	env["time"], env["time_min"], env["time_median"] = time, times.Min, times.Median
 	if p.IsPipeline() {
 		env[partTimes] = p.partTimes(parts, time)

@@ -299,6 +299,13 @@ func (p *Problem) environment(d hardware.Device) map[string]any {
 	return env
 }
 
+// environmentOf returns the environment with the values of a configuration.
+func (p *Problem) environmentOf(c space.Configuration, d hardware.Device) map[string]any {
+	env := p.environment(d)
+	c.Assign(env)
+	return env
+}
+
 // Definition returns the definition of the problem. It must not be changed.
 func (p *Problem) Definition() Definition { return p.definition }
 

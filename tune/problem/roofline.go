@@ -177,8 +177,7 @@ func (l Limit) Share(ms float64) float64 { return 100 * l.Time / ms }
 // caches have the rates of the caches, unless the caches are cold: then they are full of other data, which go to
 // memory when the kernel writes its own.
 func (p *Problem) Limit(c space.Configuration, d hardware.Device) (Limit, error) {
-	env := p.environment(d)
-	c.Assign(env)
+	env := p.environmentOf(c, d)
 	return p.limit(env, d.Peaks)
 }
 
@@ -319,8 +318,7 @@ func (p *Problem) LimitNeeds(configurations iter.Seq[space.Configuration], d har
 	}
 	known := map[int64]bool{}
 	for c := range configurations {
-		env := p.environment(d)
-		c.Assign(env)
+		env := p.environmentOf(c, d)
 		bytes, err := amount("", p.roofline.bytes, env)
 		if err != nil {
 			continue // no limit either

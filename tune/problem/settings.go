@@ -106,8 +106,7 @@ func (p *Problem) Settings(c space.Configuration, d hardware.Device) ([]hardware
 	if len(p.settings) == 0 {
 		return nil, nil
 	}
-	env := p.environment(d)
-	c.Assign(env)
+	env := p.environmentOf(c, d)
 	return p.settingsIn(env)
 }
 

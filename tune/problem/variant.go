@@ -55,8 +55,7 @@ func (p *Problem) Variant(c space.Configuration, d hardware.Device) (*Variant, e
 	if !p.generated() {
 		v.setSource(p.source, prologue)
 	}
-	env := p.environment(d)
-	c.Assign(env)
+	env := p.environmentOf(c, d)
 	options, err := p.buildOptions(env)
 	if err != nil {
 		return nil, err
@@ -138,8 +137,7 @@ func (p *Problem) defines(c space.Configuration) (options []string, prologue str
 // BuildOptions returns all options of the compiler for a configuration on one line, to paste into a build
 // elsewhere. It is for one device if options read device.*. The options of a SPIR-V module have no macros.
 func (p *Problem) BuildOptions(c space.Configuration, d hardware.Device) string {
-	env := p.environment(d)
-	c.Assign(env)
+	env := p.environmentOf(c, d)
 	options, err := p.buildOptions(env)
 	if err != nil {
 		return err.Error()
@@ -152,8 +150,7 @@ func (p *Problem) BuildOptions(c space.Configuration, d hardware.Device) string 
 
 // TargetAt returns the target of the assembler for a configuration, "" for the driver's choice.
 func (p *Problem) TargetAt(c space.Configuration, d hardware.Device) string {
-	env := p.environment(d)
-	c.Assign(env)
+	env := p.environmentOf(c, d)
 	target, err := p.targetIn(env)
 	if err != nil {
 		return err.Error()
@@ -200,8 +197,7 @@ func defineOption(name, value string) string {
 
 // Launches returns the launches of a configuration on a device.
 func (p *Problem) Launches(c space.Configuration, d hardware.Device) ([]Launch, error) {
-	v, env := &Variant{Configuration: c}, p.environment(d)
-	c.Assign(env)
+	v, env := &Variant{Configuration: c}, p.environmentOf(c, d)
 	err := p.fillLaunches(v, env)
 	return v.Launches, err
 }
@@ -272,8 +268,7 @@ func (p *Problem) checkCopies(v *Variant) error {
 // the launch cannot be derived.
 func (p *Problem) Refusal(c space.Configuration, d hardware.Device) string {
 	v := &Variant{Configuration: c}
-	env := p.environment(d)
-	c.Assign(env)
+	env := p.environmentOf(c, d)
 	if p.fillLaunch(v, env) != nil {
 		return ""
 	}

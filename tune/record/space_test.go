@@ -23,16 +23,11 @@ func (e fromRecord) Evaluate(ctx context.Context, in <-chan space.Configuration,
 		r.Metrics, r.Objective, r.Final, r.AtFinal = nil, 0, nil, nil // which Run sets
 		known[r.Configuration.Key()] = r
 	}
-	for c := range in {
+	return tune.EvaluateEach(ctx, in, out, func(c space.Configuration) (tune.Result, error) {
 		r := known[c.Key()]
 		r.Configuration = c
-		select {
-		case out <- r:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	return nil
+		return r, nil
+	})
 }
 
 // TestRunOverRecord tunes on the A100 of the hub without having one.
