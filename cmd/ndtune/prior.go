@@ -95,16 +95,20 @@ func addPriors(c *cli.Context, recordings []*simulate.Recording) error {
 
 // trustText says what a prior was found to be worth.
 func trustText(t search.Trust) string {
-	verdict := "used"
-	if t.Dropped {
-		verdict = "dropped, because it says nothing about them or misleads"
+	text := fmt.Sprintf("prior %s: rank correlation %.2f with the results of the search", t.Name, t.Agreement)
+	if t.Scales {
+		text += "; said how much each parameter matters"
 	}
-	return fmt.Sprintf("prior %s: rank correlation %.2f with the results of the search; %s", t.Name, t.Agreement, verdict)
+	if t.Won {
+		return text + "; its best configurations were a good beginning"
+	}
+	return text + "; its best configurations were no better than others"
 }
 
 // simulatedTrustText is trustText for the mean over repeats.
 func simulatedTrustText(name string, t simulate.Trust) string {
-	return fmt.Sprintf("prior %s: at the end, rank correlation %.2f with the results of the search; dropped in %.0f%% of the searches", name, t.Agreement, 100*t.Dropped)
+	return fmt.Sprintf("prior %s: at the end, rank correlation %.2f with the results of the search; said how much each parameter matters in %.0f%% of the searches; its best configurations were a good beginning in %.0f%%",
+		name, t.Agreement, 100*t.Scales, 100*t.Won)
 }
 
 // withPriors returns the names of the strategies that learn from priors.

@@ -55,7 +55,8 @@ const (
 	importanceValues  = 20_000 // points times parameters
 	importanceScales  = 5000   // those that length scales are fitted to
 	importanceFolds   = 5
-	importanceDraws   = 2 // exchanged values of each parameter of each point
+	importanceDraws   = 2   // exchanged values of each parameter of each point
+	importanceScale   = 0.7 // the usual length scale
 )
 
 func importanceOf(run *Run) *Importance {
@@ -92,7 +93,7 @@ func importanceOf(run *Run) *Importance {
 	}
 	targets := slices.Clone(y[:m.Used])
 	floats.AddConst(-stat.Mean(targets, nil), targets)
-	process := gaussian.New(gaussian.Matern32, len(varied))
+	process := gaussian.New(gaussian.Matern32, slices.Repeat([]float64{importanceScale}, len(varied)))
 	scaled := min(m.Used, max(importanceAtLeast, importanceScales/len(varied)))
 	process.Fit(points[:scaled], targets[:scaled])
 	m.Fit = fitOf(process, points, targets)

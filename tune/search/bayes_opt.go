@@ -12,8 +12,8 @@ var bayesOptStrategy = Description{
 	Source:  "Jones et al., Journal of Global Optimization 13, 1998; Willemsen et al., «Bayesian optimization for auto-tuning GPU kernels», PMBS 2021",
 	Priors:  true,
 	Options: []Option{
-		{Name: "initial", Kind: Whole, Default: "10", Min: 2, Meaning: "configurations of the initial sample, spread over the space"},
-		{Name: "kernel", Kind: Choice, Default: "matern32", Choices: []string{"matern52", "matern32", "exponential"}, Meaning: "assumed smoothness of the objective, the smoothest first"},
+		{Name: "initial", Kind: Whole, Default: "8", Min: 2, Meaning: "configurations of the initial sample, spread over the space"},
+		{Name: "kernel", Kind: Choice, Default: "matern52", Choices: []string{"matern52", "matern32", "exponential"}, Meaning: "assumed smoothness of the objective, the smoothest first"},
 		{Name: "acquisition", Kind: Choice, Default: "ei", Choices: []string{"ei", "pi", "lcb"}, Meaning: "expected improvement, probability of improvement, or lower confidence bound"},
 		{Name: "exploration", Kind: Real, Default: "1", Min: 0, Meaning: "for lcb, number of standard deviations below the mean"},
 	},
@@ -39,7 +39,7 @@ const Auto = "auto"
 const (
 	// The initial sample has autoInitial configurations, but at most one in autoShare of the
 	// budget, and at least autoInitialLeast.
-	autoInitial      = 10
+	autoInitial      = 8
 	autoShare        = 4
 	autoInitialLeast = 3
 	// In the second half of the budget, or after autoFrom proposals if the budget is unknown,
@@ -62,7 +62,7 @@ var autoStrategy = Description{
 		if s.budget > 0 {
 			initial = max(autoInitialLeast, min(autoInitial, s.budget/autoShare))
 		}
-		m := newModelSearch(s, gaussian.Matern32, initial, expectedImprovement)
+		m := newModelSearch(s, gaussian.Matern52, initial, expectedImprovement)
 		if s.objectives > 1 {
 			return m
 		}

@@ -7,9 +7,9 @@ import (
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-// hotspotSpace has the parameters and restrictions of Kernel Tuner's hotspot example, a
+// hotspot has the parameters and restrictions of Kernel Tuner's hotspot example, a
 // search space of hundreds of thousands of configurations.
-func hotspotSpace(b *testing.B) *space.Space {
+func hotspot(b testing.TB) *space.Space {
 	b.Helper()
 	var widths, heights, unrolls []space.Value
 	for _, n := range []int{1, 2, 4, 8, 16} {
@@ -53,7 +53,7 @@ func hotspotSpace(b *testing.B) *space.Space {
 // BenchmarkProposal is what a strategy takes for one proposal and its observation, over
 // searches of 500.
 func BenchmarkProposal(b *testing.B) {
-	s := hotspotSpace(b)
+	s := hotspot(b)
 	b.Logf("%d configurations", s.Len())
 	var row []int
 	for _, name := range Names() {

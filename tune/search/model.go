@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/ndtune/ndtune/tune/search/gaussian"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -41,13 +43,7 @@ type modelSearch struct {
 	local    int                 // of a single objective: every local-th proposal is a neighbour of the best; 0: none is
 	from     int                 // the proposal from which local applies
 
-	rankings []*ranking // of the priors
-	trend    []float64  // an intercept, and the weight of each ranking; nil: nothing is learnt of them yet
-
-	agreement []float64 // the rank correlation of each ranking with the observations
-	expected  []float64 // the weight of each ranking that its agreement suggests
-	trial     trial
-
+	priors    priorTrial
 	initial   []int             // proposed before the model is asked
 	pool      []int             // the candidates, by their place in the model
 	placeOf   map[int]int       // the inverse of pool
@@ -60,7 +56,8 @@ type modelSearch struct {
 // A prediction is what a model predicts of the candidates, given the targets of the points.
 type prediction struct {
 	targets   []float64 // by point
-	rest      []float64 // the targets without what the priors predict
+	constant  float64   // that the function varies about
+	rest      []float64 // the targets without the constant
 	means     []float64 // by place in the pool
 	deviation float64   // of the function
 	left      []float64 // by place in the pool: the remaining variance, relative to that of the function
@@ -71,15 +68,16 @@ func (p *prediction) deviationAt(place int) float64 {
 	return p.deviation * math.Sqrt(max(p.left[place], 0))
 }
 
-// newModelSearch returns a model search that begins with a Latin hypercube sample of initial
-// configurations.
+// newModelSearch returns a model search that begins with initial configurations, which are spread over the space.
 func newModelSearch(s setting, kernel gaussian.Kernel, initial int, a acquisition) *modelSearch {
-	m := &modelSearch{
-		setting: s, features: newFeatures(s.space), acquire: a, rankings: s.rankings, believed: map[int][]float64{},
-	}
-	m.initial = m.begin(s.space.LatinHypercube(initial, s.rng))
+	m := &modelSearch{setting: s, features: newFeatures(s.space), acquire: a, believed: map[int][]float64{}}
 	for range s.objectives {
-		m.models = append(m.models, gaussian.New(kernel, m.features.count))
+		m.models = append(m.models, gaussian.New(kernel, m.features.usual()))
+	}
+	m.initial = m.features.spread(s.space.Sample(spreadOf, s.rng), initial)
+	if len(s.rankings) > 0 {
+		m.learnScales(kernel)
+		m.beginTrial()
 	}
 	return m
 }
@@ -124,15 +122,13 @@ func (m *modelSearch) predict() []*prediction {
 	predictions := make([]*prediction, len(m.models))
 	for k, model := range m.models {
 		p := &prediction{targets: m.targets(k), left: model.Left()}
-		p.rest = m.learnTrend(p.targets)
+		p.constant = model.Constant(p.targets)
+		p.rest = slices.Clone(p.targets)
+		floats.AddConst(-p.constant, p.rest)
 		if p.means, p.deviation = model.Means(p.rest); p.deviation == 0 {
 			p.deviation = 1 // all targets are equal so far
 		}
-		if m.trend != nil {
-			for place, i := range m.pool {
-				p.means[place] += m.trendAt(i)
-			}
-		}
+		floats.AddConst(p.constant, p.means)
 		predictions[k] = p
 	}
 	return predictions
@@ -145,7 +141,7 @@ func (m *modelSearch) predictor(k int, p *prediction) func(i int) float64 {
 		if place, ok := m.placeOf[i]; ok {
 			return p.means[place]
 		}
-		return m.models[k].Mean(m.features.at(i), weights()) + m.trendAt(i)
+		return p.constant + m.models[k].Mean(m.features.at(i), weights())
 	}
 }
 
@@ -207,15 +203,12 @@ func (m *modelSearch) fit() {
 		fitted = m.choosePoints(fitPoints)
 	}
 	x := m.describe(fitted)
-	if m.trend == nil && len(m.rankings) > 0 {
-		m.expectTrend(fitted)
-	}
 	for objective, model := range m.models {
 		y := make([]float64, len(fitted))
 		for k, i := range fitted {
 			y[k] = m.memory.point(i)[objective]
 		}
-		model.Fit(x, m.withoutTrend(fitted, m.targetsOf(y)))
+		model.Fit(x, m.targetsOf(y))
 	}
 	// Configurations without an observation keep the prediction of the last model.
 	for i := range m.believed {

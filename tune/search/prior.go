@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/ndtune/ndtune/tune/search/gaussian"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -29,13 +31,15 @@ type PriorEntry struct {
 // A Trust is how far a strategy found that a prior holds.
 type Trust struct {
 	Name string
-	// Agreement is the rank correlation of the prior with the observations, from -1 to 1.
+	// Agreement is the rank correlation of the prior with the observations of the configurations that it has, from -1 to 1.
 	Agreement float64
-	// Dropped says that the agreement is too small for the prior to have a weight in the model.
-	Dropped bool
+	// Scales says that the model took its length scales from the prior.
+	Scales bool
+	// Won says that the best configurations of the priors were better than those that are spread over the space.
+	Won bool
 }
 
-// Trusts returns how far the model of a strategy trusts its priors after the observations that it was told of, in their order.
+// Trusts returns how far a strategy with a model trusts its priors after the observations that it was told of, in their order.
 // It returns nil if the strategy has no model or no priors.
 func Trusts(s Strategy) []Trust {
 	own, ok := s.(*session)
@@ -43,217 +47,104 @@ func Trusts(s Strategy) []Trust {
 		return nil
 	}
 	m, ok := own.proposer.(*modelSearch)
-	if !ok || len(m.rankings) == 0 || m.agreement == nil {
+	if !ok {
 		return nil
 	}
-	trusts := make([]Trust, len(m.rankings))
-	for k, r := range m.rankings {
-		trusts[k] = Trust{Name: r.name, Agreement: m.agreement[k], Dropped: m.expected[k]*float64(len(trusts)) < leastTrust}
+	var trusts []Trust
+	for _, r := range m.rankings {
+		var there, here []float64
+		for _, o := range m.memory.observed {
+			if score, has := r.scores[o.Index]; has {
+				there, here = append(there, score), append(here, m.memory.known[o.Index])
+			}
+		}
+		trusts = append(trusts, Trust{Name: r.name, Agreement: rankCorrelation(there, here), Scales: r.scales != nil, Won: m.priors.won})
 	}
 	return trusts
 }
 
-// A ranking gives the configurations of a space their scores by the order in a prior: a normal distribution by rank with mean 0 and
+// A ranking is the order of a prior's configurations, as scores: a normal distribution by rank with mean 0 and
 // standard deviation 1, in which the worse half is compressed as in [targetsOf]. Failures rank last.
 type ranking struct {
-	name   string
-	space  *space.Space
-	scores map[int]float64 // by index
-	best   []int           // the configurations of the space that the prior has, the best first
-
-	// For configurations that the prior does not have.
-	places     [][]float64 // of some of the prior's entries
-	placeScore []float64
-	ranges     []float64 // of the coordinates; 0: those of texts
+	name    string
+	entries []PriorEntry    // the best first
+	score   []float64       // by entry
+	scores  map[int]float64 // of the configurations of the space that the prior has
+	best    []int           // these configurations, the best first
+	scales  []float64       // length scales that predict the prior; nil: none do
 }
-
-const (
-	// interpolated is the largest number of a prior's entries from which the scores of other configurations are interpolated,
-	// and nearestEntries the number of those that are nearest to one.
-	interpolated   = 500
-	nearestEntries = 4
-)
 
 // newRanking returns the ranking of a prior. It is an error if the prior has nothing that is correct, or lacks a parameter.
 func newRanking(s *space.Space, p Prior) (*ranking, error) {
-	r := &ranking{name: p.Name, space: s, scores: map[int]float64{}}
-	entries := slices.Clone(p.Entries)
+	r := &ranking{name: p.Name, entries: slices.Clone(p.Entries), scores: map[int]float64{}}
 	value := func(e PriorEntry) float64 {
 		if !e.Valid || math.IsNaN(e.Objective) {
 			return math.Inf(1)
 		}
 		return e.Objective
 	}
-	slices.SortStableFunc(entries, func(a, b PriorEntry) int { return cmp.Compare(value(a), value(b)) })
-	if len(entries) == 0 || math.IsInf(value(entries[0]), 1) {
+	slices.SortStableFunc(r.entries, func(a, b PriorEntry) int { return cmp.Compare(value(a), value(b)) })
+	if len(r.entries) == 0 || math.IsInf(value(r.entries[0]), 1) {
 		return nil, fmt.Errorf("the prior %s has no correct configuration", p.Name)
 	}
 	for _, q := range s.Parameters().Names() {
-		if _, ok := entries[0].Configuration.Get(q); !ok {
+		if _, ok := r.entries[0].Configuration.Get(q); !ok {
 			return nil, fmt.Errorf("the prior %s has no parameter %s", p.Name, q)
 		}
 	}
-	scores := make([]float64, len(entries))
-	for i := 0; i < len(entries); {
+	r.score = make([]float64, len(r.entries))
+	for i := 0; i < len(r.entries); {
 		end := i + 1
-		for end < len(entries) && value(entries[end]) == value(entries[i]) {
+		for end < len(r.entries) && value(r.entries[end]) == value(r.entries[i]) {
 			end++
 		}
-		z := math.Sqrt2 * math.Erfinv(float64(i+end)/float64(len(entries))-1)
+		z := math.Sqrt2 * math.Erfinv(float64(i+end)/float64(len(r.entries))-1)
 		if z > 0 {
 			z /= 2
 		}
 		for ; i < end; i++ {
-			scores[i] = z
+			r.score[i] = z
 		}
 	}
-	standardized(scores)
-	for i, e := range entries {
-		if index, ok := s.Index(e.Configuration); ok {
-			if _, twice := r.scores[index]; !twice {
-				r.scores[index] = scores[i]
-				r.best = append(r.best, index)
-			}
+	standardized(r.score)
+	for k, e := range r.entries {
+		i, ok := s.Index(e.Configuration)
+		if !ok && k < nearestTo {
+			i, ok = near(s, e.Configuration)
 		}
-	}
-	if len(r.scores) < s.Len() {
-		r.place(entries, scores)
+		if _, twice := r.scores[i]; ok && !twice {
+			r.scores[i] = r.score[k]
+			r.best = append(r.best, i)
+		}
 	}
 	return r, nil
 }
 
-// place prepares the interpolation between a part of the entries, evenly spaced in their order.
-func (r *ranking) place(entries []PriorEntry, scores []float64) {
-	p := r.space.Parameters()
-	for i := range p.Len() {
-		lo, hi := math.Inf(1), math.Inf(-1)
-		numbers, ok := numbersOf(p.At(i).Values)
-		for _, x := range numbers {
-			lo, hi = min(lo, logarithm(x)), max(hi, logarithm(x))
-		}
-		if !ok || !(hi > lo) {
-			lo, hi = 0, 0
-		}
-		r.ranges = append(r.ranges, hi-lo)
-	}
-	n := min(len(entries), interpolated)
-	for k := range n {
-		i := k * len(entries) / n
-		r.places = append(r.places, r.placeOf(entries[i].Configuration))
-		r.placeScore = append(r.placeScore, scores[i])
-	}
-}
+// nearestTo is the number of a prior's best configurations that are replaced by the nearest ones of the space if it does not have them.
+const nearestTo = 20
 
-// logarithm is a logarithm of numbers of any sign.
-func logarithm(x float64) float64 { return math.Copysign(math.Log2(1+math.Abs(x)), x) }
-
-// placeOf returns coordinates of a configuration: a text has the place in the parameter's list, -1 if it is not in it.
-func (r *ranking) placeOf(c space.Configuration) []float64 {
-	p := r.space.Parameters()
-	place := make([]float64, p.Len())
-	for i := range place {
-		v, _ := c.Get(p.At(i).Name)
-		if numbers, ok := numbersOf([]space.Value{v}); ok && r.ranges[i] > 0 {
-			place[i] = logarithm(numbers[0]) / r.ranges[i]
-		} else {
-			place[i] = float64(slices.Index(p.At(i).Values, v))
+// near returns a valid configuration near one with other values. It returns false if a value has no place among those of the
+// parameter.
+func near(s *space.Space, c space.Configuration) (int, bool) {
+	point := make([]float64, s.Parameters().Len())
+	for p := range point {
+		values := s.Parameters().At(p).Values
+		v, _ := c.Get(s.Parameters().At(p).Name)
+		axes := axesOf(values)
+		if len(axes) == 0 {
+			continue
 		}
-	}
-	return place
-}
-
-// score returns the score of a configuration: that of the prior, or one from the nearest entries of the prior.
-func (r *ranking) score(i int) float64 {
-	if s, ok := r.scores[i]; ok {
-		return s
-	}
-	place := r.placeOf(r.space.At(i))
-	var nearest [nearestEntries]struct{ distance, score float64 }
-	for k := range nearest {
-		nearest[k].distance = math.Inf(1)
-	}
-	for k, other := range r.places {
-		d := 0.0
-		for q, x := range place {
-			switch {
-			case r.ranges[q] > 0:
-				d += square(x - other[q])
-			case x != other[q]:
-				d++
+		x, least := described(axes, v), math.Inf(1)
+		for k, own := range values {
+			if d := apart(x, described(axes, own)); d < least {
+				point[p], least = float64(k), d
 			}
 		}
-		for n := range nearest {
-			if d < nearest[n].distance {
-				copy(nearest[n+1:], nearest[n:])
-				nearest[n].distance, nearest[n].score = d, r.placeScore[k]
-				break
-			}
+		if math.IsInf(least, 1) {
+			return 0, false
 		}
 	}
-	sum, weights := 0.0, 0.0
-	for _, e := range nearest {
-		w := 1 / (e.distance + 1e-6)
-		sum, weights = sum+w*e.score, weights+w
-	}
-	r.scores[i] = sum / weights
-	return r.scores[i]
-}
-
-func square(x float64) float64 { return x * x }
-
-// trendAt returns what the priors predict of a configuration, apart from the intercept of the trend.
-func (m *modelSearch) trendAt(i int) float64 {
-	if m.trend == nil {
-		return 0
-	}
-	y := m.trend[0]
-	for k, r := range m.rankings {
-		if w := m.trend[k+1]; w > 0 {
-			y += w * r.score(i)
-		}
-	}
-	return y
-}
-
-// learnTrend learns from targets how far the priors hold, and returns the rest of the targets.
-func (m *modelSearch) learnTrend(targets []float64) []float64 {
-	if len(m.rankings) == 0 {
-		return targets
-	}
-	basis := make([][]float64, len(m.rankings))
-	for k, r := range m.rankings {
-		basis[k] = make([]float64, len(m.points))
-		for n, i := range m.points {
-			basis[k][n] = r.score(i)
-		}
-	}
-	m.agreement = make([]float64, len(m.rankings))
-	m.expected = make([]float64, len(m.rankings))
-	for k, scores := range basis {
-		var own, found []float64
-		for n, i := range m.points {
-			if _, observed := m.memory.objective(i); observed {
-				own, found = append(own, scores[n]), append(found, targets[n])
-			}
-		}
-		m.agreement[k] = rankCorrelation(own, found)
-		n := float64(len(own))
-		m.expected[k] = max(0, (n*m.agreement[k]+trustPoints*expectedTrust)/(n+trustPoints)) / float64(len(basis))
-	}
-	n := float64(len(m.memory.observed))
-	m.trend = m.models[0].Trend(targets, basis, m.expected, trustSpread, trustHalved/(trustHalved+n))
-	return m.withoutTrend(m.points, targets)
-}
-
-// expectTrend sets the trend that is expected before anything is learnt from targets, whose mean at the configurations is 0.
-func (m *modelSearch) expectTrend(configurations []int) {
-	m.trend = slices.Repeat([]float64{expectedTrust / float64(len(m.rankings))}, len(m.rankings)+1)
-	m.trend[0] = 0
-	mean := 0.0
-	for _, i := range configurations {
-		mean += m.trendAt(i) / float64(len(configurations))
-	}
-	m.trend[0] = -mean
+	return s.Nearest(point), true
 }
 
 // rankCorrelation returns Spearman's rank correlation of two samples, 0 if one is constant.
@@ -287,78 +178,106 @@ func ranksOf(sample []float64) []float64 {
 }
 
 const (
-	// A prior is assumed to have the weight expectedTrust before any observation. This counts as much as trustPoints
-	// observations, with whose order it agrees by this rank correlation. The likelihood of the targets can change the weight that the
-	// rank correlation suggests by about trustSpread. Several priors share the weight.
-	expectedTrust, trustPoints = 0.7, 5
-	trustSpread                = 0.3
-
-	// After n observations, no weight is above trustHalved / (trustHalved + n): a prior that holds for most configurations may still
-	// mislead about the best ones, which the search would then never try (as in Hvarfner et al., «πBO: Augmenting acquisition
-	// functions with user beliefs for Bayesian optimization», ICLR 2022).
-	trustHalved = 10
-
-	// leastTrust is the expected weight of an only prior below which it is dropped.
-	leastTrust = 0.1
+	// scalePoints is the largest number of a prior's entries to which length scales are fitted, and scaleLeast the smallest.
+	scalePoints, scaleLeast = 200, 20
+	// foretold is the rank correlation from which a model of one half of these entries is found to predict the other half.
+	foretold = 0.5
+	// priorSpread is the standard deviation of the logarithms of length scales about those of the priors.
+	priorSpread = 0.5
 )
 
-// withoutTrend returns the targets of configurations without what the priors predict.
-func (m *modelSearch) withoutTrend(configurations []int, targets []float64) []float64 {
-	rest := make([]float64, len(targets))
-	for n, i := range configurations {
-		rest[n] = targets[n] - m.trendAt(i)
+// learnScales takes the length scales of the model from the priors: they say which parameters matter, and how much the objective changes
+// from one value to the next, and do so even if the best configurations are others here. They are taken from a prior only if they predict
+// it, because a prior without order would make the model believe that there is none.
+func (m *modelSearch) learnScales(kernel gaussian.Kernel) {
+	usual := m.features.usual()
+	logarithms, count := make([]float64, len(usual)), 0.0
+	for _, r := range m.rankings {
+		if r.scales = r.fitScales(m.features, kernel, m.rng); r.scales != nil {
+			count++
+			for k, s := range r.scales {
+				logarithms[k] += math.Log(s)
+			}
+		}
 	}
-	return rest
+	if count == 0 {
+		return
+	}
+	for k, l := range logarithms {
+		usual[k] = math.Exp(l / count)
+	}
+	m.models[0].Expect(usual, priorSpread)
+}
+
+// fitScales returns length scales that are fitted to some of the entries, or nil if those of one half do not predict the other.
+func (r *ranking) fitScales(f *features, kernel gaussian.Kernel, rng *rand.Rand) []float64 {
+	var x [][]float64
+	var y []float64
+	n := min(len(r.entries), scalePoints)
+	for k := range n {
+		i := k * len(r.entries) / n
+		if features, ok := f.describe(r.entries[i].Configuration); ok {
+			x, y = append(x, features), append(y, r.score[i])
+		}
+	}
+	if len(x) < scaleLeast {
+		return nil
+	}
+	rng.Shuffle(len(x), func(i, j int) { x[i], x[j], y[i], y[j] = x[j], x[i], y[j], y[i] })
+	half := len(x) / 2
+	model := gaussian.New(kernel, f.usual())
+	model.Fit(x[:half], y[:half])
+	model.Condition(x[:half], x[half:])
+	if predicted, _ := model.Means(y[:half]); rankCorrelation(predicted, y[half:]) < foretold {
+		return nil
+	}
+	model.Fit(x, y)
+	return model.Scales()
 }
 
 // priorTrials is the number of the priors' best configurations that are tried against as many that are spread over the space.
 const priorTrials = 3
 
-// A trial compares the best configurations of the priors with configurations that are spread over the space, at the beginning
+// A priorTrial compares the best configurations of the priors with configurations that are spread over the space, at the beginning
 // of a search. If the priors win, the model takes over. If not, the rest of the initial sample follows, and a prior that misleads has
 // cost priorTrials evaluations.
-type trial struct {
+type priorTrial struct {
 	best, spread []int // that were proposed
-	judged       bool
+	judged, won  bool
 }
 
-// begin adds the best configurations of the priors to the initial sample, in turn with it.
-func (m *modelSearch) begin(spread []int) []int {
-	if len(m.rankings) == 0 {
-		return spread
-	}
+// beginTrial adds the best configurations of the priors to the initial sample, in turn with it.
+func (m *modelSearch) beginTrial() {
 	var initial []int
-	best := byRanking(m.rankings)
+	spread, best := m.initial, byRanking(m.rankings)
 	for k := range min(priorTrials, len(best), len(spread)) {
-		if !slices.Contains(spread, best[k]) && !slices.Contains(m.trial.best, best[k]) {
-			m.trial.best, initial = append(m.trial.best, best[k]), append(initial, best[k])
+		if !slices.Contains(spread, best[k]) && !slices.Contains(m.priors.best, best[k]) {
+			m.priors.best, initial = append(m.priors.best, best[k]), append(initial, best[k])
 		}
-		m.trial.spread, initial = append(m.trial.spread, spread[k]), append(initial, spread[k])
+		m.priors.spread, initial = append(m.priors.spread, spread[k]), append(initial, spread[k])
 	}
-	return append(initial, spread[len(m.trial.spread):]...)
+	m.initial = append(initial, spread[len(m.priors.spread):]...)
 }
 
 // judgeTrial ends the initial sample if the trial is over and the priors have won it: each of their configurations is better than
 // all those that are spread over the space.
 func (m *modelSearch) judgeTrial() {
-	if m.trial.judged || len(m.trial.best) < priorTrials {
+	if m.priors.judged || len(m.priors.best) < priorTrials {
 		return
 	}
-	lost := 0
-	for _, i := range m.trial.best {
-		for _, j := range m.trial.spread {
+	lost := false
+	for _, i := range m.priors.best {
+		for _, j := range m.priors.spread {
 			own, observed := m.memory.objective(i)
 			other, observedToo := m.memory.objective(j)
 			if !observed || !observedToo {
 				return
 			}
-			if !(own < other) {
-				lost++
-			}
+			lost = lost || !(own < other)
 		}
 	}
-	m.trial.judged = true
-	if lost == 0 {
+	m.priors.judged, m.priors.won = true, !lost
+	if m.priors.won {
 		m.initial = nil
 	}
 }

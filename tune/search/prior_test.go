@@ -2,6 +2,7 @@ package search
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -79,17 +80,18 @@ func TestPriorsHelpAsFarAsTheyHold(t *testing.T) {
 	good, bad := priorOf(s, "good", there), priorOf(s, "bad", reversed)
 	without, _ := found(t, s, here, 12)
 	with, trusts := found(t, s, here, 12, good)
-	if with > without-1 || len(trusts) != 1 || trusts[0].Dropped || trusts[0].Agreement < 0.5 {
+	if with > without-1 || len(trusts) != 1 || !trusts[0].Scales || !trusts[0].Won || trusts[0].Agreement < 0.5 {
 		t.Errorf("12 evaluations find %v with a prior and %v without; %+v", with, without, trusts)
 	}
 	without, _ = found(t, s, here, 60)
 	with, trusts = found(t, s, here, 60, bad)
-	if with > without+0.3 || len(trusts) != 1 || !trusts[0].Dropped || trusts[0].Agreement > 0 {
+	if with > without+0.3 || len(trusts) != 1 || trusts[0].Won || trusts[0].Agreement > 0 {
 		t.Errorf("60 evaluations find %v with a prior that misleads and %v without; %+v", with, without, trusts)
 	}
-	_, trusts = found(t, s, here, 20, bad, good)
-	if len(trusts) != 2 || !trusts[0].Dropped || trusts[1].Dropped {
-		t.Errorf("of a prior that misleads and one that holds: %+v", trusts)
+	shuffled := slices.Clone(there)
+	rand.New(rand.NewPCG(1, 1)).Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+	if _, trusts = found(t, s, here, 20, good, priorOf(s, "shuffled", shuffled)); len(trusts) != 2 || !trusts[0].Scales || trusts[1].Scales {
+		t.Errorf("of a prior that holds and one without order: %+v", trusts)
 	}
 }
 
@@ -109,39 +111,77 @@ func TestRankingsIgnoreTimes(t *testing.T) {
 	if !slices.Equal(a.best, b.best) || a.best[len(a.best)-1] != 3 {
 		t.Errorf("the last ones are %d and %d", a.best[len(a.best)-1], b.best[len(b.best)-1])
 	}
-	for i := range here {
-		if a.score(i) != b.score(i) {
-			t.Fatalf("configuration %d has the scores %v and %v", i, a.score(i), b.score(i))
-		}
+	if !slices.Equal(a.score, b.score) {
+		t.Errorf("the scores differ: %v and %v", a.score, b.score)
 	}
 }
 
-// TestScoresBetweenEntries takes a prior that has every other value of two parameters, and looks at the scores of the
-// configurations that it does not have.
-func TestScoresBetweenEntries(t *testing.T) {
-	s, _, there := slopes(t)
-	whole, part := priorOf(s, "whole", there), Prior{Name: "part"}
-	for i, e := range whole.Entries {
-		if x := s.Row(i, nil); x[0]%2 == 0 && x[1]%2 == 1 {
-			part.Entries = append(part.Entries, e)
+// TestPriorWithOtherValues takes a prior that has every other value of the parameters and one text more.
+func TestPriorWithOtherValues(t *testing.T) {
+	configure := func(p *space.Parameters, tile int, how string) space.Configuration {
+		c, err := p.Configure(map[string]space.Value{"tile": tile, "how": how, "switch": true})
+		if err != nil {
+			t.Fatal(err)
 		}
+		return c
 	}
-	all, err := newRanking(s, whole)
+	parameters := func(tiles ...space.Value) *space.Parameters {
+		p, err := space.NewParameters([]space.Parameter{
+			{Name: "tile", Values: tiles}, {Name: "how", Values: []space.Value{"row", "column", "both"}}, {Name: "switch", Values: []space.Value{false, true}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	own, other := parameters(8, 32, 128), parameters(16, 24, 128)
+	s, err := space.New(t.Context(), own, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	some, err := newRanking(s, part)
+	prior := Prior{Name: "p"}
+	for k, c := range []space.Configuration{configure(other, 24, "column"), configure(other, 128, "both"), configure(other, 16, "row")} {
+		prior.Entries = append(prior.Entries, PriorEntry{Configuration: c, Objective: float64(k), Valid: true})
+	}
+	r, err := newRanking(s, prior)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var a, b []float64
-	for i := range s.Len() {
-		if _, has := some.scores[i]; !has {
-			a, b = append(a, all.score(i)), append(b, some.score(i))
-		}
+	var got []string
+	for _, i := range r.best {
+		got = append(got, s.At(i).String())
 	}
-	if c := rankCorrelation(a, b); len(a) < s.Len()/2 || c < 0.75 {
-		t.Errorf("%d scores between entries have the rank correlation %v", len(a), c)
+	want := []string{"tile=32, how=column, switch=1", "tile=128, how=both, switch=1", "tile=8, how=row, switch=1"}
+	if !slices.Equal(got, want) {
+		t.Errorf("the prior names %q, want %q", got, want)
+	}
+	x, ok := newFeatures(s).describe(configure(other, 16, "column"))
+	if want := []float64{0.25, 0, 1 / math.Sqrt2, 0, 1}; !ok || !slices.Equal(x, want) {
+		t.Errorf("features %v, %v, want %v", x, ok, want)
+	}
+}
+
+// TestSpread looks at the least distance between the configurations of samples of a restricted space.
+func TestSpread(t *testing.T) {
+	s := hotspot(t)
+	f := newFeatures(s)
+	random := rand.New(rand.NewPCG(1, 2))
+	least := func(sample []int) float64 {
+		d := math.Inf(1)
+		for k, i := range sample {
+			for _, j := range sample[:k] {
+				d = min(d, apart(f.at(i), f.at(j)))
+			}
+		}
+		return d
+	}
+	sample := s.Sample(spreadOf, random)
+	spread := f.spread(sample, 8)
+	if len(spread) != 8 || least(spread) < 2*least(sample[:8]) {
+		t.Errorf("the least distances are %v in %v and %v in a random sample", least(spread), spread, least(sample[:8]))
+	}
+	if got := f.spread(sample[:3], 8); len(got) != 3 {
+		t.Errorf("8 of 3: %v", got)
 	}
 }
 

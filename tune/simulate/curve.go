@@ -24,8 +24,8 @@ type Curve struct {
 
 // A Trust is what searches found a prior to be worth, as means over repeats: see [search.Trust].
 type Trust struct {
-	Agreement float64
-	Dropped   float64 // share of the searches that gave it no weight
+	Agreement   float64
+	Scales, Won float64 // shares of the searches
 }
 
 // At returns the mean and its standard error after a number of evaluations, from 1.
@@ -95,11 +95,8 @@ func (m *moments) add(curve []float64) {
 // trust adds what the search of a curve found its priors to be worth.
 func (m *moments) trust(trusts []search.Trust) {
 	for k, t := range trusts {
-		dropped := 0.0
-		if t.Dropped {
-			dropped = 1
-		}
-		m.addTrust(k, Trust{t.Agreement, dropped})
+		share := map[bool]float64{true: 1}
+		m.addTrust(k, Trust{t.Agreement, share[t.Scales], share[t.Won]})
 	}
 }
 
@@ -108,14 +105,14 @@ func (m *moments) addTrust(k int, t Trust) {
 		m.trusted = append(m.trusted, Trust{})
 	}
 	s := &m.trusted[k]
-	s.Agreement, s.Dropped = s.Agreement+t.Agreement, s.Dropped+t.Dropped
+	s.Agreement, s.Scales, s.Won = s.Agreement+t.Agreement, s.Scales+t.Scales, s.Won+t.Won
 }
 
 // meanTrust returns what each prior was found to be worth, as the mean over the curves.
 func (m *moments) meanTrust() []Trust {
 	n := float64(m.count)
 	for k, t := range m.trusted {
-		m.trusted[k] = Trust{t.Agreement / n, t.Dropped / n}
+		m.trusted[k] = Trust{t.Agreement / n, t.Scales / n, t.Won / n}
 	}
 	return m.trusted
 }

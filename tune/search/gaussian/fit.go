@@ -8,12 +8,11 @@ import (
 )
 
 const (
-	startScale = 0.5
 	startNoise = 1e-3
 
 	// The prior: the logarithms of the length scales and of the noise are normally distributed
-	// about the logarithms of these medians, with these standard deviations.
-	usualScale, scaleSpread = 0.7, 1.0
+	// about the logarithms of their medians, with these standard deviations.
+	usualSpread             = 1.0
 	usualNoise, noiseSpread = 1e-2, 2.0
 
 	leastScale, mostScale = 0.03, 20.0
@@ -70,8 +69,8 @@ func (p *Process) likelihood(points [][]float64, targets, scales []float64, nois
 		n := float64(len(points))
 		l -= 0.5 * n * math.Log(sum/n)
 	}
-	for _, s := range scales {
-		l -= square(math.Log(s/usualScale)/scaleSpread) / 2
+	for k, s := range scales {
+		l -= square(math.Log(s/p.usual[k])/p.spread) / 2
 	}
 	return l - square(math.Log(noise/usualNoise)/noiseSpread)/2
 }

@@ -2,12 +2,13 @@
 // model of the objective for search strategies. Points can be added one by one at little cost
 // (Rasmussen and Williams, «Gaussian Processes for Machine Learning», 2006, chapters 2 and 5).
 //
-// The mean of the targets should be near 0. The package knows nothing of configurations: a point
+// Far from all points, the function is assumed to be 0: subtract [Process.Constant] from the targets. The package knows nothing of configurations: a point
 // is a slice of features from 0 to 1.
 package gaussian
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -29,6 +30,9 @@ type Process struct {
 	scales []float64 // length scales, by feature
 	noise  float64   // variance of the noise, relative to that of the function
 
+	usual  []float64 // the median of the prior of each length scale
+	spread float64   // the standard deviation of the logarithms of the length scales about their medians
+
 	points     [][]float64
 	factor     [][]float64 // rows of the Cholesky factor of the points' covariance
 	candidates [][]float64
@@ -36,14 +40,22 @@ type Process struct {
 	left       []float64   // by candidate: the remaining variance, relative to that of the function
 }
 
-// New returns a process without points, for points with the given number of features.
-func New(k Kernel, features int) *Process {
-	p := &Process{kernel: k, scales: make([]float64, features), noise: startNoise}
-	for i := range p.scales {
-		p.scales[i] = startScale
-	}
+// New returns a process without points. Its length scales, one for each feature of a point, are the usual ones until
+// [Process.Fit] finds better ones.
+func New(k Kernel, usual []float64) *Process {
+	p := &Process{kernel: k, noise: startNoise}
+	p.Expect(usual, usualSpread)
 	return p
 }
+
+// Expect sets the length scales, and their prior: the median of each, and the standard deviation of their logarithms, 1 by default. The
+// process must be conditioned again afterwards.
+func (p *Process) Expect(usual []float64, spread float64) {
+	p.usual, p.spread, p.scales = usual, spread, slices.Clone(usual)
+}
+
+// Scales returns the length scales, by feature.
+func (p *Process) Scales() []float64 { return slices.Clone(p.scales) }
 
 // Len returns the number of points.
 func (p *Process) Len() int { return len(p.points) }
@@ -100,6 +112,16 @@ func (p *Process) Means(targets []float64) (means []float64, deviation float64) 
 		deviation = math.Sqrt(floats.Dot(z, z) / float64(n))
 	}
 	return means, deviation
+}
+
+// Constant returns the constant that the targets of all points most probably vary about: their mean, in which points near each other
+// count less. It is 0 without points.
+func (p *Process) Constant(targets []float64) float64 {
+	ones := p.solve(slices.Repeat([]float64{1}, len(targets)))
+	if len(ones) == 0 {
+		return 0
+	}
+	return floats.Dot(ones, p.solve(targets)) / floats.Dot(ones, ones)
 }
 
 // Left returns the remaining variance of each candidate, relative to that of the function: 1 far

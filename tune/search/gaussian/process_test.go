@@ -3,6 +3,7 @@ package gaussian
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -17,6 +18,9 @@ func points(r *rand.Rand, n, features int) [][]float64 {
 	}
 	return x
 }
+
+// usual are the usual length scales of so many features.
+func usual(features int) []float64 { return slices.Repeat([]float64{0.5}, features) }
 
 // wave depends on the first feature much, on the second a little, and on no other.
 func wave(x []float64) float64 { return math.Sin(6*x[0]) + 0.3*math.Sin(5*x[1]) }
@@ -33,7 +37,7 @@ func targetsAt(x [][]float64) []float64 {
 // the noise s, the mean is k·y/(1+s) and the variance 1 − k²/(1+s).
 func TestSmallProcess(t *testing.T) {
 	for _, k := range []Kernel{Matern52, Matern32, Exponential} {
-		p := New(k, 1)
+		p := New(k, usual(1))
 		p.Condition([][]float64{{0.2}}, [][]float64{{0.2}, {0.5}, {100}})
 		near := p.covariance([]float64{0.2}, []float64{0.5})
 		means, deviation := p.Means([]float64{3})
@@ -59,7 +63,7 @@ func TestAddIsCondition(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	x, candidates := points(r, 40, 3), points(r, 60, 3)
 	y := targetsAt(x)
-	whole, grown := New(Matern32, 3), New(Matern32, 3)
+	whole, grown := New(Matern32, usual(3)), New(Matern32, usual(3))
 	whole.Condition(x, candidates)
 	grown.Condition(x[:7], candidates)
 	for _, point := range x[7:] {
@@ -96,7 +100,7 @@ func TestFit(t *testing.T) {
 		}
 		return sum
 	}
-	p := New(Matern52, 4)
+	p := New(Matern52, usual(4))
 	before := wrong(p)
 	likely := p.likelihood(x, y, p.scales, p.noise)
 	p.Fit(x, y)
@@ -118,10 +122,22 @@ func TestFit(t *testing.T) {
 
 // TestPointsAlike: points that nothing tells apart, with targets that differ, are noise.
 func TestPointsAlike(t *testing.T) {
-	p := New(Matern32, 1)
+	p := New(Matern32, usual(1))
 	p.Condition([][]float64{{0.5}, {0.5}, {0.5}, {0.5}}, [][]float64{{0.5}})
 	means, _ := p.Means([]float64{1, -1, 1, -1})
 	if math.Abs(means[0]) > 1e-6 || math.IsNaN(p.Left()[0]) || p.Left()[0] < -1e-9 {
 		t.Errorf("mean %v, %v left", means[0], p.Left()[0])
+	}
+}
+
+// TestConstant takes many points at one place and one at another, with a function of 1 and of 3 there.
+func TestConstant(t *testing.T) {
+	p := New(Matern32, []float64{0.1})
+	if c := p.Constant(nil); c != 0 {
+		t.Errorf("%v without points", c)
+	}
+	p.Condition([][]float64{{0.1}, {0.1}, {0.1}, {0.1}, {0.9}}, nil)
+	if c := p.Constant([]float64{1, 1, 1, 1, 3}); math.Abs(c-2) > 0.01 {
+		t.Errorf("%v, want 2", c)
 	}
 }
