@@ -80,7 +80,7 @@ func BenchmarkProposal(b *testing.B) {
 }
 
 // BenchmarkThousandth is what the strategies with a model take for a proposal, and its
-// observation, when they have a thousand observations of a space of 20,000 configurations.
+// observation, when they have a thousand observations of a space of a million configurations.
 func BenchmarkThousandth(b *testing.B) {
 	var values []space.Value
 	for v := 1; v <= 10; v++ {
@@ -88,7 +88,7 @@ func BenchmarkThousandth(b *testing.B) {
 	}
 	p, err := space.NewParameters([]space.Parameter{
 		{Name: "a", Values: values}, {Name: "b", Values: values}, {Name: "c", Values: values}, {Name: "d", Values: values},
-		{Name: "e", Values: []space.Value{0, 1}},
+		{Name: "e", Values: values}, {Name: "f", Values: values},
 	})
 	if err != nil {
 		b.Fatal(err)
@@ -100,7 +100,7 @@ func BenchmarkThousandth(b *testing.B) {
 	var row []int
 	objective := func(i int) float64 {
 		row = s.Row(i, row)
-		return 1 + math.Abs(float64(row[0]-7)) + math.Abs(float64(row[1]-2))*float64(1+row[4]) + float64(row[2]%3)*0.1 + float64(row[3])*0.05
+		return 1 + math.Abs(float64(row[0]-7)) + math.Abs(float64(row[1]-2))*float64(1+row[4]%2) + float64(row[2]%3)*0.1 + float64(row[3]+row[5])*0.05
 	}
 	for _, name := range []string{Auto, "bayes_opt"} {
 		b.Run(name, func(b *testing.B) {

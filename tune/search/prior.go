@@ -183,7 +183,7 @@ const (
 	// foretold is the rank correlation from which a model of one half of these entries is found to predict the other half.
 	foretold = 0.5
 	// priorSpread is the standard deviation of the logarithms of length scales about those of the priors.
-	priorSpread = 0.5
+	priorSpread = 0.7
 )
 
 // learnScales takes the length scales of the model from the priors: they say which parameters matter, and how much the objective changes
@@ -235,12 +235,16 @@ func (r *ranking) fitScales(f *features, kernel gaussian.Kernel, rng *rand.Rand)
 	return model.Scales()
 }
 
-// priorTrials is the number of the priors' best configurations that are tried against as many that are spread over the space.
-const priorTrials = 3
+const (
+	// priorTrials is the number of the priors' best configurations that are tried against as many that are spread over the space.
+	priorTrials = 3
+	// wonInitial is the number of configurations of the initial sample that follow if the priors win.
+	wonInitial = 2
+)
 
 // A priorTrial compares the best configurations of the priors with configurations that are spread over the space, at the beginning
-// of a search. If the priors win, the model takes over. If not, the rest of the initial sample follows, and a prior that misleads has
-// cost priorTrials evaluations.
+// of a search. If the priors win, the model takes over soon. If not, the rest of the initial sample follows, and a prior that misleads
+// has cost priorTrials evaluations.
 type priorTrial struct {
 	best, spread []int // that were proposed
 	judged, won  bool
@@ -259,7 +263,7 @@ func (m *modelSearch) beginTrial() {
 	m.initial = append(initial, spread[len(m.priors.spread):]...)
 }
 
-// judgeTrial ends the initial sample if the trial is over and the priors have won it: each of their configurations is better than
+// judgeTrial shortens the initial sample if the trial is over and the priors have won it: each of their configurations is better than
 // all those that are spread over the space.
 func (m *modelSearch) judgeTrial() {
 	if m.priors.judged || len(m.priors.best) < priorTrials {
@@ -278,7 +282,7 @@ func (m *modelSearch) judgeTrial() {
 	}
 	m.priors.judged, m.priors.won = true, !lost
 	if m.priors.won {
-		m.initial = nil
+		m.initial = m.initial[:min(len(m.initial), wonInitial)]
 	}
 }
 

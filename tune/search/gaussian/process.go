@@ -60,6 +60,9 @@ func (p *Process) Scales() []float64 { return slices.Clone(p.scales) }
 // Len returns the number of points.
 func (p *Process) Len() int { return len(p.points) }
 
+// blockSize is the number of candidates that are conditioned together, so that what is computed of them stays in the processor's caches.
+const blockSize = 256
+
 // Condition replaces all points and candidates, which must not be changed afterwards. For n points
 // and m candidates it takes time O(n³ + n²m).
 func (p *Process) Condition(points, candidates [][]float64) {
@@ -70,31 +73,46 @@ func (p *Process) Condition(points, candidates [][]float64) {
 		p.left[i] = 1
 	}
 	for _, x := range points {
-		p.Add(x)
+		p.extend(x)
+	}
+	for from := 0; from < len(candidates); from += blockSize {
+		for k := range points {
+			p.solveCandidates(k, from, min(from+blockSize, len(candidates)))
+		}
 	}
 }
 
 // Add conditions the process on one more point. For n points and m candidates it takes time
 // O(n² + nm).
 func (p *Process) Add(x []float64) {
+	p.extend(x)
+	p.solveCandidates(len(p.points)-1, 0, len(p.candidates))
+}
+
+// extend adds a point, and its row of the factor.
+func (p *Process) extend(x []float64) {
 	n := len(p.points)
 	row := make([]float64, n+1)
 	for j, y := range p.points {
 		row[j] = (p.covariance(x, y) - floats.Dot(row[:j], p.factor[j][:j])) / p.factor[j][j]
 	}
 	row[n] = math.Sqrt(math.Max(1+p.noise-floats.Dot(row[:n], row[:n]), leastPivot))
-	solved := make([]float64, len(p.candidates))
-	for c, y := range p.candidates {
-		solved[c] = p.covariance(x, y)
+	p.points, p.factor, p.solved = append(p.points, x), append(p.factor, row), append(p.solved, make([]float64, len(p.candidates)))
+}
+
+// solveCandidates computes what point k tells of some candidates, after the points before it.
+func (p *Process) solveCandidates(k, from, to int) {
+	solved, row := p.solved[k][from:to], p.factor[k]
+	for c := range solved {
+		solved[c] = p.covariance(p.points[k], p.candidates[from+c])
 	}
-	for k, s := range p.solved {
-		floats.AddScaled(solved, -row[k], s)
+	for j, s := range p.solved[:k] {
+		floats.AddScaled(solved, -row[j], s[from:to])
 	}
-	floats.Scale(1/row[n], solved)
+	floats.Scale(1/row[k], solved)
 	for c, v := range solved {
-		p.left[c] -= v * v
+		p.left[from+c] -= v * v
 	}
-	p.points, p.factor, p.solved = append(p.points, x), append(p.factor, row), append(p.solved, solved)
 }
 
 // leastPivot keeps the factor regular when points coincide.
