@@ -87,7 +87,10 @@ func (p *printer) begin(d hardware.Device, shared []device.Listed, s *space.Spac
 	for _, notice := range p.problem.Notices() {
 		fmt.Fprintln(p.notes, notice)
 	}
-	if n := log.Resumed(); n > 0 {
+	if r := log.Reuse(); r.Held > 0 {
+		fmt.Fprintf(p.notes, "%s holds %s of an older space; known in this one: %d, left out: %d.\n",
+			log.Path(), countNoun(r.Held, "result"), r.Known, r.Held-r.Known)
+	} else if n := log.Resumed(); n > 0 {
 		fmt.Fprintf(p.notes, "Resuming %s, which holds %s already.\n", log.Path(), countNoun(n, "result"))
 	}
 	if p.columns && fixed != "" {

@@ -395,6 +395,9 @@ func (t *tuning) prepare() (tune.Options, error) {
 	return tune.Options{
 		Space: t.space, MaxEvaluations: t.maxEvaluations, TimeLimit: t.timeLimit, Patience: t.patience, Retry: retried(t.cli),
 		Strategy: func(s *space.Space) (search.Strategy, error) {
+			if t.log != nil {
+				options.Start = append(options.Start, t.reused(s)...)
+			}
 			var err error
 			t.searcher, err = search.New(t.strategy, s, options)
 			return t.searcher, err
@@ -402,7 +405,30 @@ func (t *tuning) prepare() (tune.Options, error) {
 	}, nil
 }
 
-// openLog opens the run log, which resumes what it holds.
+// reused returns the configurations that the log knows from older search spaces, the best first. The strategy begins with
+// them, and so learns their results, which cost nothing.
+func (t *tuning) reused(s *space.Space) []int {
+	results := slices.Clone(t.log.Previous()[:min(t.log.Header().Reused, t.log.Resumed())])
+	slices.SortStableFunc(results, func(a, b tune.Result) int {
+		o := t.spec.Problem.Objective()
+		switch {
+		case a.Rankable() && (!b.Rankable() || o.Better(a.Objective, b.Objective)):
+			return -1
+		case b.Rankable() && (!a.Rankable() || o.Better(b.Objective, a.Objective)):
+			return 1
+		}
+		return 0
+	})
+	var indices []int
+	for _, r := range results {
+		if i, ok := s.Index(r.Configuration); ok {
+			indices = append(indices, i)
+		}
+	}
+	return indices
+}
+
+// openLog opens the run log, which resumes what it holds, also of other search spaces.
 func (t *tuning) openLog() error {
 	p := t.spec.Problem
 	header := record.NewHeader(p, t.source)
@@ -425,7 +451,7 @@ func (t *tuning) openLog() error {
 			return fmt.Errorf("choose a place for the run log: %w (name one with --log FILE)", err)
 		}
 	}
-	t.log, err = record.Open(path, header)
+	t.log, err = record.OpenReusing(path, header, t.has)
 	switch {
 	case err != nil && t.logPath != "":
 		return wrong("--log: %w", err) // the named file does not fit
@@ -434,6 +460,16 @@ func (t *tuning) openLog() error {
 	}
 	t.log.Notify(func(text string) { fmt.Fprintln(t.cli.App.ErrWriter, text) })
 	return nil
+}
+
+// has reports whether a result of another search space can be one of this.
+func (t *tuning) has(r tune.Result) bool {
+	if t.space == nil {
+		// A comparison notes a configuration that restrictions exclude as a failure.
+		return r.Status != tune.Constraints && t.spec.Problem.Admit(r.Configuration, t.evaluator.Device()) == nil
+	}
+	_, ok := t.space.Index(r.Configuration)
+	return ok
 }
 
 // conclude writes the outputs and turns an outcome into an error for the exit status.

@@ -234,7 +234,7 @@ func (s *Session) Sources() ([]Source, error) {
 }
 
 // read returns a search of the target, or its measurements of a comparison, as a source; nil if the log
-// does not hold any.
+// does not hold any of this search space. Those of another space are known when the log has been opened for this one.
 func (t *Target) read(path string, compared bool) (*Source, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) || (err == nil && info.Size() == 0) {
@@ -242,7 +242,7 @@ func (t *Target) read(path string, compared bool) (*Source, error) {
 	}
 	all, err := record.ReadAll(path)
 	for _, r := range all {
-		if r.Header.Size == t.Size.String() && (r.Header.Strategy == Strategy) == compared {
+		if r.Header.Size == t.Size.String() && (r.Header.Strategy == Strategy) == compared && !r.Header.InOtherSpace(t.Header) {
 			return &Source{Name: NameOf(filepath.ToSlash(path), r), Record: r, Listing: t.Listing, Trouble: t.trouble}, nil
 		}
 	}

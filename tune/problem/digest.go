@@ -62,6 +62,18 @@ func (p *Problem) KernelDigest() string {
 	return digestOf(c)
 }
 
+// MeasurementDigest returns a text that identifies the meaning of a result: the results of one configuration
+// under two problems with one such digest are comparable, whatever other configurations the problems have. It covers
+// the same as [Problem.Digest], but of the parameters the names alone, in any order, and no restrictions.
+func (p *Problem) MeasurementDigest() string {
+	c := p.canonical()
+	c.Parameters, c.Restrictions = slices.Sorted(slices.Values(p.parameters.Names())), nil
+	if v := p.verify; v != nil && v.reference != nil {
+		c.Reference, c.Configuration = v.reference.MeasurementDigest(), v.configuration.String()
+	}
+	return digestOf(c)
+}
+
 // withoutNumbers replaces the expressions that are plain numbers.
 func withoutNumbers(expressions []Expr) []Expr {
 	expressions = slices.Clone(expressions)

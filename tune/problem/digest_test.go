@@ -202,6 +202,58 @@ func field(name string, value Expr) Fill {
 	return Fill{Fields: map[string]Fill{name: {Kind: array.Constant, Value: value}}}
 }
 
+// TestMeasurementDigest makes sure that another search space has the same digest, and that another meaning of a
+// result has another one.
+func TestMeasurementDigest(t *testing.T) {
+	reference := saxpy()
+	verified := func(change func(d *Definition, at map[string]space.Value)) func(*Definition) {
+		return func(d *Definition) {
+			of, at := reference, map[string]space.Value{"block_size_x": 32, "unroll": 1}
+			of.Parameters = slices.Clone(of.Parameters)
+			change(&of, at)
+			d.Verify = &Verification{Problem: &of, Configuration: at}
+		}
+	}
+	plain := verified(func(*Definition, map[string]space.Value) {})
+	digests := func(change func(*Definition)) (measurement, whole string) {
+		d := saxpy()
+		plain(&d)
+		change(&d)
+		p := mustProblem(t, d)
+		return p.MeasurementDigest(), p.Digest()
+	}
+	measurement, whole := digests(plain)
+	for name, change := range map[string]func(*Definition){
+		"the values":     func(d *Definition) { d.Parameters[0].Values = []space.Value{32, 128, 512} },
+		"a restriction":  func(d *Definition) { d.Restrictions = []space.Restriction{{Expression: "unroll == 1"}} },
+		"the order":      func(d *Definition) { slices.Reverse(d.Parameters) },
+		"its own values": verified(func(d *Definition, _ map[string]space.Value) { d.Parameters[0].Values = []space.Value{32} }),
+	} {
+		if m, w := digests(change); m != measurement || w == whole {
+			t.Errorf("%s: the same measurement %t, the same problem %t", name, m == measurement, w == whole)
+		}
+	}
+	for name, change := range map[string]func(*Definition){
+		"the source": func(d *Definition) { d.Kernel.Source += " " },
+		"an option":  func(d *Definition) { d.Kernel.BuildOptions = []string{"-cl-mad-enable"} },
+		"a constant": func(d *Definition) { d.Constants[0].Value = 4096; d.Verify = nil },
+		"a parameter more": func(d *Definition) {
+			d.Parameters = append(d.Parameters, space.Parameter{Name: "u", Values: []space.Value{1}})
+		},
+		"data":                    func(d *Definition) { d.Arguments[1].Fill = Fill{} },
+		"the tolerance":           func(d *Definition) { d.Verify.ATol = "1" },
+		"the reference at work":   verified(func(_ *Definition, at map[string]space.Value) { at["block_size_x"] = 64 }),
+		"the reference's source":  verified(func(d *Definition, _ map[string]space.Value) { d.Kernel.Source += " " }),
+		"the seed of random data": func(d *Definition) { d.Seed = 7 },
+		"cold caches":             func(d *Definition) { d.Measure.Timing.Cache = CacheCold },
+		"the objective":           func(d *Definition) { d.Objective.Name = "time_min" },
+	} {
+		if m, _ := digests(change); m == measurement {
+			t.Errorf("%s does not change the digest", name)
+		}
+	}
+}
+
 // TestKernelDigest makes sure that a change of the code has another digest, and that another size has not.
 func TestKernelDigest(t *testing.T) {
 	pipeline := func(size string) func(*Definition) {

@@ -35,6 +35,10 @@ type Header struct {
 	// [problem.Problem.KernelDigest]. It is "" in records of earlier versions.
 	KernelDigest string
 
+	// MeasurementDigest is the digest of the problem without its search space: see
+	// [problem.Problem.MeasurementDigest]. It is "" in records of earlier versions.
+	MeasurementDigest string
+
 	Kernel string // name of the kernel function
 	Source string // name of the specification or program, for people
 	Size   string // the constants that tell this size from the others of its log, as n=1024; "": the log has one size
@@ -56,13 +60,17 @@ type Header struct {
 	Seed     uint64
 	Started  time.Time
 	Tool     string // the program that wrote the record, with its version
+
+	// Reused is the number of results of older search spaces that a run log had when it went on with this one.
+	// They are the first of the record.
+	Reused int
 }
 
 // NewHeader returns the header of a record of a problem, without a device and a search. Source is
 // [Header.Source].
 func NewHeader(p *problem.Problem, source string) Header {
 	h := Header{
-		Digest: p.Digest(), KernelDigest: p.KernelDigest(), Kernel: p.KernelName(), Source: source,
+		Digest: p.Digest(), KernelDigest: p.KernelDigest(), MeasurementDigest: p.MeasurementDigest(), Kernel: p.KernelName(), Source: source,
 		ProblemSize: p.FixedProblemSize(), Constants: p.Definition().Constants, Options: p.FixedOptions(), Objective: p.Objective(),
 	}
 	for i := range p.Parameters().Len() {
@@ -84,6 +92,7 @@ type headerJSON struct {
 	Version      int                  `json:"version,omitempty"`
 	Digest       string               `json:"digest,omitempty"`
 	KernelDigest string               `json:"kernel_digest,omitempty"`
+	Measurement  string               `json:"measurement_digest,omitempty"`
 	Kernel       string               `json:"kernel,omitempty"`
 	Source       string               `json:"source,omitempty"`
 	Size         string               `json:"size,omitempty"`
@@ -103,6 +112,7 @@ type headerJSON struct {
 	Seed         uint64               `json:"seed,omitempty"`
 	Started      time.Time            `json:"started,omitzero"`
 	Tool         string               `json:"tool,omitempty"`
+	Reused       int                  `json:"reused,omitempty"`
 }
 
 type parameterJSON struct {
@@ -163,12 +173,12 @@ func (v *JSONValue) UnmarshalJSON(raw []byte) (err error) {
 func (h Header) MarshalJSON() ([]byte, error) {
 	j := headerJSON{
 		Format: h.Format, Version: h.Version,
-		Digest: h.Digest, KernelDigest: h.KernelDigest, Kernel: h.Kernel, Source: h.Source, Size: h.Size,
+		Digest: h.Digest, KernelDigest: h.KernelDigest, Measurement: h.MeasurementDigest, Kernel: h.Kernel, Source: h.Source, Size: h.Size,
 		Device: h.Device, Parameters: []parameterJSON{}, SpaceSize: h.SpaceSize,
 		Options: h.Options, ProblemSize: h.ProblemSize, Metrics: h.Metrics,
 		Objective:  newObjectiveJSON(h.Objective),
 		Iterations: h.Iterations, Cache: h.Cache, Verified: h.Verified,
-		Strategy: h.Strategy, Seed: h.Seed, Started: h.Started.UTC(), Tool: h.Tool,
+		Strategy: h.Strategy, Seed: h.Seed, Started: h.Started.UTC(), Tool: h.Tool, Reused: h.Reused,
 	}
 	for _, p := range h.Parameters {
 		q := parameterJSON{Name: p.Name}
@@ -197,12 +207,12 @@ func (h *Header) UnmarshalJSON(raw []byte) error {
 	}
 	*h = Header{
 		Format: j.Format, Version: j.Version,
-		Digest: j.Digest, KernelDigest: j.KernelDigest, Kernel: j.Kernel, Source: j.Source, Size: j.Size,
+		Digest: j.Digest, KernelDigest: j.KernelDigest, MeasurementDigest: j.Measurement, Kernel: j.Kernel, Source: j.Source, Size: j.Size,
 		Device: j.Device, SpaceSize: j.SpaceSize,
 		Options: j.Options, ProblemSize: j.ProblemSize, Metrics: j.Metrics,
 		Objective:  j.Objective.objective(),
 		Iterations: j.Iterations, Cache: j.Cache, Verified: j.Verified,
-		Strategy: j.Strategy, Seed: j.Seed, Started: j.Started, Tool: j.Tool,
+		Strategy: j.Strategy, Seed: j.Seed, Started: j.Started, Tool: j.Tool, Reused: j.Reused,
 	}
 	for _, p := range j.Parameters {
 		q := space.Parameter{Name: p.Name}

@@ -28,6 +28,7 @@ type Log struct {
 	header   Header
 	layout   *layout
 	previous []tune.Result
+	reuse    Reuse
 
 	mutex   sync.Mutex
 	file    *os.File
@@ -47,7 +48,7 @@ var _ tune.Log = (*Log)(nil)
 // Path is the path that the log was opened with.
 func (l *Log) Path() string { return l.path }
 
-// Header is the first line of the log: that of the run that began it.
+// Header is the header of the run that began the log, or its section, in this search space.
 func (l *Log) Header() Header { return l.header }
 
 // Previous are the results that the log held when it was opened, each configuration once,
@@ -174,16 +175,18 @@ var errNotLog = errors.New("the file is no run log; it was left as it is. Name a
 // A log of another problem (by its digest), of another search space or of another kind of
 // device is refused, and so are a file of another kind, a log with a line that cannot be
 // read, and a log that another Log writes to, in this process or in any other. Then the
-// file is as it was.
-func Open(path string, h Header) (*Log, error) {
-	l, err := open(path, h)
+// file is as it was. [OpenReusing] takes logs of other search spaces.
+func Open(path string, h Header) (*Log, error) { return openLog(path, h, nil) }
+
+func openLog(path string, h Header, has func(tune.Result) bool) (*Log, error) {
+	l, err := open(path, h, has)
 	if err != nil {
 		return nil, fmt.Errorf("open the run log %s: %w", path, withoutPath(err))
 	}
 	return l, nil
 }
 
-func open(path string, h Header) (_ *Log, err error) {
+func open(path string, h Header, has func(tune.Result) bool) (_ *Log, err error) {
 	layout, err := newLayout(h.Parameters)
 	if err != nil {
 		return nil, err
@@ -205,9 +208,9 @@ func open(path string, h Header) (_ *Log, err error) {
 	if l.unlock, err = files.Lock(f); err != nil {
 		return nil, fmt.Errorf("lock it: %w", err)
 	}
-	begun, err := l.resume(first)
-	if err == nil && !begun {
-		err = l.write(first)
+	begin, err := l.resume(first, has)
+	if err == nil && len(begin) > 0 {
+		err = l.write(begin)
 	}
 	return l, err
 }
@@ -227,40 +230,45 @@ func openFile(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
 }
 
-// resume reads what is in the file and cuts off what is torn. It reports whether the section of the
-// header was begun. An empty file and a torn header leave no content.
-func (l *Log) resume(first []byte) (begun bool, err error) {
+// resume reads what is in the file and cuts off what is torn. It returns the beginning of the section of the header, nil
+// if that is in the file. An empty file and a torn header leave no content.
+func (l *Log) resume(first []byte, has func(tune.Result) bool) (begin []byte, err error) {
 	data, err := l.read()
 	if err != nil || len(data) == 0 {
-		return false, err
+		return first, err
 	}
 	if isTornHeader(data) {
-		return false, l.file.Truncate(0)
+		return first, l.file.Truncate(0)
 	}
+	size := len(data)
+	data = withoutTornSpace(data)
 	sections, last, err := sectionsOf(data)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	whole := bytes.LastIndexByte(data, '\n') + 1
-	i := slices.IndexFunc(sections, func(s *section) bool { return s.header.section() == l.header.section() })
-	if i < 0 {
+	own := slices.DeleteFunc(slices.Clone(sections), func(s *section) bool { return s.header.section() != l.header.section() })
+	switch {
+	case len(own) == 0:
 		if _, err = readLog(sections[0].data, false, layoutOf); err == nil {
 			err = sameLog(sections[0].header, l.header)
 		}
-	} else {
-		err = l.resumeSection(sections[i].data)
-		if sections[i] != last {
+		begin = first
+	case has != nil && goesOn(own[len(own)-1].header, l.header):
+		begin, err = l.reuseSections(own, has)
+	default:
+		err = l.resumeSection(own[len(own)-1].data)
+		if own[len(own)-1] != last {
 			l.again = first
 		}
 	}
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	l.content = data[:whole]
-	if len(l.content) < len(data) {
-		err = l.file.Truncate(int64(whole))
+	l.content = data[:bytes.LastIndexByte(data, '\n')+1]
+	if len(l.content) < size {
+		err = l.file.Truncate(int64(len(l.content)))
 	}
-	return i >= 0, err
+	return begin, err
 }
 
 // resumeSection reads the section that the log goes on with.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/space"
 )
 
 // The beginning of a run log as Open writes it, and as another tool may have written it
@@ -57,12 +58,14 @@ func refuse(damaged []DamagedLine) error {
 
 // A logContent is what the whole lines of a log say.
 type logContent struct {
-	header  Header
-	line    int // of the header
-	results []tune.Result
-	whole   int // bytes of the whole lines: a torn last line begins there
-	session int // of the latest final measurement
-	damaged []DamagedLine
+	header    Header
+	line      int  // of the header
+	older     bool // the section goes on with another search space: see [section]
+	results   []tune.Result
+	withdrawn []space.Configuration // by a line after their results
+	whole     int                   // bytes of the whole lines: a torn last line begins there
+	session   int                   // of the latest final measurement
+	damaged   []DamagedLine
 }
 
 // readLog reads a run log. The layout, made for its header, gives configurations the
@@ -175,7 +178,9 @@ func (c *logContent) readLines(rest []byte, l *layout) error {
 	if len(withdrawn) > 0 {
 		rest := c.results[:0]
 		for i, r := range c.results {
-			if !withdrawn[i] {
+			if withdrawn[i] {
+				c.withdrawn = append(c.withdrawn, r.Configuration)
+			} else {
 				rest = append(rest, r)
 			}
 		}
@@ -216,7 +221,9 @@ func parseLines(lines [][]byte, l *layout) []line {
 func decodeLog(data []byte, skip bool) (records []*Record, damaged []DamagedLine, err error) {
 	contents, damaged, err := readSections(data, skip)
 	for _, c := range contents {
-		records = append(records, &Record{c.header, c.results})
+		if !c.older {
+			records = append(records, &Record{c.header, c.results})
+		}
 	}
 	return records, damaged, err
 }
@@ -275,8 +282,8 @@ func repair(path string) (damaged []DamagedLine, kept string, err error) {
 	})
 }
 
-// intactLines are the whole lines that are not damaged, as they stand. A damaged header is written
-// anew.
+// intactLines are the whole lines that are not damaged, as they stand. A header is written anew if it is damaged, or if
+// it counts lines.
 func intactLines(data []byte, contents []logContent, damaged []DamagedLine) ([]byte, error) {
 	var intact []byte
 	number := 0
@@ -285,10 +292,12 @@ func intactLines(data []byte, contents []logContent, damaged []DamagedLine) ([]b
 		isDamaged := slices.ContainsFunc(damaged, func(d DamagedLine) bool { return d.Number == number })
 		i := slices.IndexFunc(contents, func(c logContent) bool { return c.line == number })
 		switch {
-		case !isDamaged:
+		case !isDamaged && (i < 0 || contents[i].header.Reused == 0):
 			intact = append(intact, line...)
 		case i >= 0:
-			header, _, err := contents[i].header.line()
+			h := contents[i].header
+			h.Reused = 0 // some of the lines after it may be missing now
+			header, _, err := h.line()
 			if err != nil {
 				return nil, err
 			}

@@ -42,6 +42,7 @@ func headerLosses(was, is *Header) []string {
 	}{
 		{"the problem's digest", was.Digest, is.Digest},
 		{"the kernel's digest", was.KernelDigest, is.KernelDigest},
+		{"the measurement's digest", was.MeasurementDigest, is.MeasurementDigest},
 		{"the kernel's name", was.Kernel, is.Kernel},
 		{"the specification's name", was.Source, is.Source},
 		{"the device's name", was.Device.Name, is.Device.Name},

@@ -2,6 +2,7 @@ package record
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,17 +17,21 @@ import (
 // sameRun tells whether results under the header have and those under the header want can
 // stand in one record, and if not, why.
 func sameRun(have, want Header) error {
-	if have.Digest != want.Digest {
+	if have.Digest != want.Digest && !have.InOtherSpace(want) {
 		return fmt.Errorf("it holds results of another problem: %s, not %s; %s", have.problem(), want.problem(), headerDifference(have, want, "there", "here"))
-	}
-	if err := sameParameters(have.Parameters, want.Parameters); err != nil {
-		return fmt.Errorf("it holds results of another search space: %w", err)
 	}
 	if have.Iterations != want.Iterations {
 		return fmt.Errorf("it holds means of %d launches, and this run takes %d (--iterations): they cannot be ranked together", have.Iterations, want.Iterations)
 	}
 	if err := hardware.SameKind(have.Device, want.Device); err != nil {
 		return fmt.Errorf("it holds results of another device, %q, and this run is on %q: %w", have.Device.Name, want.Device.Name, err)
+	}
+	err := sameParameters(have.Parameters, want.Parameters)
+	if err == nil && have.Digest != want.Digest {
+		err = errors.New("the restrictions differ")
+	}
+	if err != nil {
+		return fmt.Errorf("it holds results of another search space: %w", err)
 	}
 	return nil
 }
@@ -66,8 +71,12 @@ func sameParameters(have, want []space.Parameter) error {
 }
 
 // headerDifference is the first thing that two headers differ in, for a person to see. It says where
-// the one and the other stand.
+// the one and the other stand. If both have a digest of the measurement, the values of parameters are no difference.
 func headerDifference(have, want Header, there, here string) string {
+	parameters := parametersText
+	if have.MeasurementDigest != "" && want.MeasurementDigest != "" && have.MeasurementDigest != want.MeasurementDigest {
+		parameters = func(all []space.Parameter) string { return strings.Join(sortedNames(Header{Parameters: all}), ", ") }
+	}
 	for _, d := range []struct {
 		what       string
 		have, want any
@@ -75,7 +84,7 @@ func headerDifference(have, want Header, there, here string) string {
 		{"the kernel", have.Kernel, want.Kernel},
 		{"the constants", constantsText(have.Constants), constantsText(want.Constants)},
 		{"the problem size", have.ProblemSize, want.ProblemSize},
-		{"the parameters", parametersText(have.Parameters), parametersText(want.Parameters)},
+		{"the parameters", parameters(have.Parameters), parameters(want.Parameters)},
 		{"the objective", have.Objective, want.Objective},
 		{"the metrics", have.Metrics, want.Metrics},
 		{"the caches", cmp.Or(have.Cache, problem.CacheWarm), cmp.Or(want.Cache, problem.CacheWarm)},

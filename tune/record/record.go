@@ -5,7 +5,7 @@
 // A run log is a text file of one JSON object a line: a [Header], a line for each result
 // in the order of arrival, a line for each final measurement, and a line of the device's peaks
 // if these were measured after the search. A log of several sizes has a header, and lines that belong
-// to it, for each size. Every line is handed to the operating system
+// to it, for each size, and one more header for each further search space: see [OpenReusing]. Every line is handed to the operating system
 // before [Log.Append] returns, so a run that is killed loses at most the line that it was
 // writing. The last member of each line is a checksum of the rest of the line. A log with a damaged
 // line is refused and left unchanged; [ReadSkipping] and [Repair] leave out the damaged lines. A

@@ -15,7 +15,8 @@ const StrategyCompare = "compare"
 // A run log can hold the searches of one specification at several sizes, on one device. Each size
 // has a section: a header that names the size, and the lines after it. The measurements of a
 // comparison at a size are a section of their own. A section that goes on after another one was
-// begun has its header again, which only says that the section goes on.
+// begun has its header again, which only says that the section goes on. A header with another digest goes on with
+// another search space: see [OpenReusing].
 
 // section is the name of the section that a header begins.
 func (h Header) section() string {
@@ -26,15 +27,17 @@ func (h Header) section() string {
 }
 
 // A section is a part of a run log as a run log of its own: lines of other sections are empty in it, so
-// that lines have their numbers, but for the header.
+// that lines have their numbers, but for the header. Each search space of a section is one of its own.
 type section struct {
 	header Header
 	line   int    // of the header in the file
 	data   []byte // begins with the header
+	older  bool   // the section goes on with another search space
 }
 
 // sectionsOf splits a run log at its headers. Last is the section of the last line.
 func sectionsOf(data []byte) (sections []*section, last *section, err error) {
+	data = withoutTornSpace(data)
 	if bytes.Count(data, []byte(FormatLog)) < 2 {
 		s := &section{line: 1, data: data} // readLog says what is wrong with the header
 		_ = s.header.UnmarshalJSON(bytes.TrimSpace(firstLineOf(data)))
@@ -49,13 +52,17 @@ func sectionsOf(data []byte) (sections []*section, last *section, err error) {
 			if err := next.header.UnmarshalJSON(bytes.TrimSpace(line)); err != nil && number > 1 {
 				return nil, nil, fmt.Errorf("line %d is damaged, and nothing else says what the results after it belong to: %w", number, err)
 			}
-			i := slices.IndexFunc(sections, func(s *section) bool { return s.header.section() == next.header.section() })
-			if i >= 0 {
+			i := slices.IndexFunc(sections, func(s *section) bool { return !s.older && s.header.section() == next.header.section() })
+			if i >= 0 && sections[i].header.Digest == next.header.Digest {
 				last, begins = sections[i], false
 				line = line[len(line)-1:]
 			} else {
+				at := len(sections)
+				if i >= 0 {
+					sections[i].older, at = true, i+1
+				}
 				next.data = append(bytes.Clone(line), bytes.Repeat([]byte{'\n'}, number-1)...)
-				sections, last = append(sections, next), next
+				sections, last = slices.Insert(sections, at, next), next
 			}
 		}
 		for _, s := range sections {
@@ -89,7 +96,7 @@ func readSections(data []byte, skip bool) ([]logContent, []DamagedLine, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		c.line = s.line
+		c.line, c.older = s.line, s.older
 		for i := range c.damaged {
 			if c.damaged[i].Number == 1 {
 				c.damaged[i].Number = s.line
@@ -117,7 +124,9 @@ func sameLog(have, want Header) error {
 	case have.Kernel != want.Kernel:
 		return fmt.Errorf("it holds results of another problem: %s, not %s", have.problem(), want.problem())
 	}
-	have.Digest = want.Digest
+	if have.Digest = want.Digest; have.KernelDigest != "" && have.KernelDigest == want.KernelDigest {
+		have.Parameters = want.Parameters // their values may have changed between the sizes
+	}
 	return sameRun(have, want)
 }
 

@@ -115,7 +115,9 @@ func encodeTo(w io.Writer, r *Record, e encoding, zip bool) error {
 // EncodeLog writes a record as a run log, whatever it was read from. The log of a record
 // that was read from one can be resumed.
 func EncodeLog(w io.Writer, r *Record) error {
-	first, header, err := r.Header.line()
+	h := r.Header
+	h.Reused = min(h.Reused, len(r.Results))
+	first, header, err := h.line()
 	if err != nil {
 		return err
 	}

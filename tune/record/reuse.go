@@ -1,0 +1,130 @@
+package record
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// A section of a run log can go on with another search space, after values of parameters or restrictions have changed.
+// It then has a second header, with the digest of the new problem. Copies of the results that the new space has
+// follow it, as many as the header says, so that what follows the last header of a section is a run log on
+// its own. Readers take that alone. The lines before it stay: results that the new space does not have are known
+// again if a later space has them.
+//
+// Header and copies are written at once. A header that fewer lines follow is torn, as a line without its end is.
+
+// A Reuse says what a run log had of older search spaces when it went on with another one.
+type Reuse struct {
+	Held  int // results of older spaces
+	Known int // those of them that the space has
+}
+
+// Reuse says what Open found of older search spaces; zero: the log was new, or of this space.
+func (l *Log) Reuse() Reuse { return l.reuse }
+
+// OpenReusing is [Open], but it takes the log of a search in another space too, in which values of parameters or
+// restrictions were others: see [problem.Problem.MeasurementDigest]. The results that the space has are those of Previous,
+// and the log goes on with the header. The function reports whether a result, of values that the parameters have, is one
+// of the space.
+func OpenReusing(path string, h Header, has func(tune.Result) bool) (*Log, error) {
+	return openLog(path, h, has)
+}
+
+// InOtherSpace reports whether two headers are of one problem, but for the search space.
+func (h Header) InOtherSpace(other Header) bool {
+	return h.Digest != other.Digest && h.MeasurementDigest != "" && h.MeasurementDigest == other.MeasurementDigest
+}
+
+// goesOn reports whether a log with the header have goes on in the other space of the header want.
+func goesOn(have, want Header) bool {
+	return have.InOtherSpace(want) && have.Iterations == want.Iterations && hardware.SameKind(have.Device, want.Device) == nil
+}
+
+// reuseSections takes what the space has of the results in the sections of older spaces, and returns the beginning of its own
+// section: the header and copies of the results.
+func (l *Log) reuseSections(older []*section, has func(tune.Result) bool) (begin []byte, err error) {
+	seen := map[string]bool{} // also those that were taken back after they were copied
+	var copies []byte
+	for _, s := range slices.Backward(older) {
+		content, err := readLog(s.data, false, layoutOf)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range content.results {
+			key := identity(r.Configuration)
+			if seen[key] {
+				continue
+			}
+			seen[key] = true
+			l.reuse.Held++
+			d, ok := l.layout.exactly(r.Configuration)
+			if !ok {
+				continue
+			}
+			if r.Configuration = l.layout.configuration(d); !has(r) {
+				continue
+			}
+			p := line{kind: kindResult, configuration: configured{l.layout, d}, result: r}
+			b, err := p.append(nil)
+			if err != nil {
+				return nil, err
+			}
+			copies = append(copies, endLine(b)...)
+			l.previous, l.known[d.key()] = append(l.previous, r), true
+		}
+		for _, c := range content.withdrawn {
+			seen[identity(c)] = true
+		}
+	}
+	l.reuse.Known = len(l.previous)
+	l.header.Reused = l.reuse.Known
+	begin, l.header, err = l.header.line()
+	return append(begin, copies...), err
+}
+
+// exactly finds the very values of a configuration: 1 and 1.0 are two values for a kernel.
+func (l *layout) exactly(c space.Configuration) (digits, bool) {
+	d := make(digits, l.parameters.Len())
+	for i, name := range l.parameters.Names() {
+		v, ok := c.Get(name)
+		if !ok {
+			return nil, false
+		}
+		j, ok := l.byValue[i][v]
+		if !ok {
+			return nil, false
+		}
+		d[i] = uint16(j)
+	}
+	return d, c.Len() == len(d)
+}
+
+// identity is a configuration as a map key, whatever the order of its parameters.
+func identity(c space.Configuration) string {
+	var key []byte
+	for _, name := range slices.Sorted(slices.Values(c.Parameters().Names())) {
+		v, _ := c.Get(name)
+		key = fmt.Appendf(key, "%q=%T %q ", name, v, space.FormatValue(v))
+	}
+	return string(key)
+}
+
+// withoutTornSpace cuts off a last header that fewer lines follow than it says, and these lines.
+func withoutTornSpace(data []byte) []byte {
+	at := bytes.LastIndex(data, []byte("\n"+logBeginning)) + 1
+	if at == 0 {
+		return data
+	}
+	header, rest, whole := bytes.Cut(data[at:], []byte{'\n'})
+	var h struct{ Reused int }
+	if !whole || json.Unmarshal(header, &h) != nil || bytes.Count(rest, []byte{'\n'}) >= h.Reused {
+		return data
+	}
+	return data[:at]
+}

@@ -1,0 +1,249 @@
+package record
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// spaceOf is the header of a search with these values of x and y. Its digest names the space.
+func spaceOf(name string, x, y []space.Value) Header {
+	h, _ := sixteen()
+	h.Digest, h.MeasurementDigest = "digest of "+name, "measurement"
+	h.Parameters = []space.Parameter{{Name: "x", Values: x}, {Name: "y", Values: y}}
+	return h
+}
+
+func all(tune.Result) bool { return true }
+
+func mustReuse(t testing.TB, path string, h Header, has func(tune.Result) bool) *Log {
+	t.Helper()
+	l, err := OpenReusing(path, h, has)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	return l
+}
+
+// configurationsOf lists configurations without the names of their parameters.
+func configurationsOf(results []tune.Result) string {
+	var keys []string
+	for _, r := range results {
+		x, _ := r.Configuration.Get("x")
+		y, _ := r.Configuration.Get("y")
+		keys = append(keys, space.FormatValue(x)+","+space.FormatValue(y))
+	}
+	return strings.Join(keys, " ")
+}
+
+// TestReuse goes on with one log in a sequence of search spaces: fewer values, other values and a restriction,
+// and all values again. A result is known in each space that has it, with all that is known of it.
+func TestReuse(t *testing.T) {
+	_, results := sixteen()
+	path := filepath.Join(t.TempDir(), "x.jsonl")
+	wide := spaceOf("wide", []space.Value{16, 32, 64, 128}, []space.Value{1.0, 2.0, 0.5, 4})
+	l := mustReuse(t, path, wide, all)
+	mustAppend(t, l, results[:8]...) // x=16 and x=32
+	for _, i := range []int{0, 5} {
+		results[i].Final, results[i].FinalDevice = []float64{3, 2}, "0:0"
+		results[i].AtFinal = &problem.Judgement{Objective: 2.5}
+		if err := l.AppendFinal(results[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := l.Withdraw(results[7]); err != nil {
+		t.Fatal(err)
+	}
+	if l.Reuse() != (Reuse{}) {
+		t.Errorf("a new log reuses %+v", l.Reuse())
+	}
+	mustClose(t, l)
+	before, _ := os.ReadFile(path)
+
+	// y comes first, 4 is another value as 4.0, 2.0 is missing, and a restriction excludes 16,0.5.
+	narrow := spaceOf("narrow", []space.Value{16, 32}, []space.Value{1.0, 0.5, 4.0})
+	slices.Reverse(narrow.Parameters)
+	l = mustReuse(t, path, narrow, func(r tune.Result) bool {
+		return r.Configuration.Int("x") != 16 || r.Configuration.Float("y") != 0.5
+	})
+	if got := configurationsOf(l.Previous()); got != "16,1.0 32,1.0 32,0.5" || l.Reuse() != (Reuse{Held: 7, Known: 3}) || l.Header().Digest != narrow.Digest {
+		t.Fatalf("%s, %+v of %s", got, l.Reuse(), l.Header().Digest)
+	}
+	added := results[0]
+	added.Configuration, _ = l.layout.parameters.Configure(map[string]space.Value{"x": 16, "y": 4.0})
+	added.Final, added.FinalDevice, added.AtFinal = nil, "", nil
+	mustAppend(t, l, added)
+	mustClose(t, l)
+	after, _ := os.ReadFile(path)
+	if !bytes.HasPrefix(after, before) {
+		t.Error("lines of the older space were changed")
+	}
+	read := mustRead(t, path)
+	if got := configurationsOf(read.Results); got != "16,1.0 32,1.0 32,0.5 16,4.0" {
+		t.Fatalf("the record has %s", got)
+	}
+	want := []tune.Result{results[0], results[4], results[6], added}
+	for i := range want {
+		want[i].Configuration = read.Results[i].Configuration // the order of the parameters is another one
+	}
+	sameResults(t, read.Results, want)
+	if read.Header.Digest != narrow.Digest || read.Header.Reused != 3 {
+		t.Errorf("the header is of %s, and %d results are reused", read.Header.Digest, read.Header.Reused)
+	}
+	if l = mustReuse(t, path, narrow, all); l.Resumed() != 4 || l.Reuse() != (Reuse{}) {
+		t.Errorf("%d results are resumed, and %+v reused", l.Resumed(), l.Reuse())
+	}
+	if err := l.Withdraw(results[6]); err != nil {
+		t.Fatal(err)
+	}
+	mustClose(t, l)
+
+	l = mustReuse(t, path, wide, all)
+	if got := configurationsOf(l.Previous()); got != "16,1.0 32,1.0 16,2.0 16,0.5 16,4 32,2.0" || l.Reuse() != (Reuse{Held: 7, Known: 6}) {
+		t.Errorf("of all values again, %s and %+v are known", got, l.Reuse())
+	}
+	mustClose(t, l)
+	sameResults(t, mustRead(t, path).Results, []tune.Result{results[0], results[4], results[1], results[2], results[3], results[5]})
+}
+
+// TestReuseRefused opens a log for results that mean something else than those in it.
+func TestReuseRefused(t *testing.T) {
+	_, results := sixteen()
+	path := filepath.Join(t.TempDir(), "x.jsonl")
+	l := mustReuse(t, path, spaceOf("wide", []space.Value{16, 32}, []space.Value{1.0, 2.0, 0.5, 4}), all)
+	mustAppend(t, l, results[:4]...)
+	mustClose(t, l)
+	for want, change := range map[string]func(*Header){
+		"(digest digest of narrow); the source, the data or the verification differ": func(h *Header) { h.MeasurementDigest = "another" },
+		"the parameters there: x, y, here: x":                                        func(h *Header) { h.MeasurementDigest, h.Parameters = "another", h.Parameters[:1] },
+		"the parameters there: x=16,32 y=1.0,2.0,0.5,4, here: x=16 y=1.0":            func(h *Header) { h.MeasurementDigest = "" },
+		`"NVIDIA H200", and this run is on "AMD W7800"`:                              func(h *Header) { h.Device.Name = "AMD W7800" },
+		"this run takes 3 (--iterations)":                                            func(h *Header) { h.Iterations = 3 },
+	} {
+		h := spaceOf("narrow", []space.Value{16}, []space.Value{1.0})
+		change(&h)
+		before := snapshot(t, path)
+		if l, err := OpenReusing(path, h, all); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("want an error with %q: %v, %v", want, err, l)
+		}
+		if after := snapshot(t, path); after != before {
+			t.Errorf("%s: the file was changed", want)
+		}
+	}
+	if _, err := Open(path, spaceOf("narrow", []space.Value{16}, []space.Value{1.0})); err == nil || !strings.Contains(err.Error(), "another search space: x has 2 values, not 1") {
+		t.Errorf("a run that reuses nothing: %v", err)
+	}
+}
+
+// TestReuseOfSizes changes the values of a log of two sizes, of which the first one's search comes first. Then it cuts the
+// log in many places: each time, the log of a size is either as it was or whole, and goes on.
+func TestReuseOfSizes(t *testing.T) {
+	_, results := sixteen()
+	wide := spaceOf("wide", []space.Value{16, 32, 64, 128}, []space.Value{1.0, 2.0, 0.5, 4})
+	narrow := spaceOf("narrow", []space.Value{16}, []space.Value{1.0, 0.5})
+	at := func(h Header, size string) Header {
+		h.Digest, h.Size, h.MeasurementDigest, h.KernelDigest = h.Digest+size, size, "measurement of "+size, "kernel"
+		return h
+	}
+	path := filepath.Join(t.TempDir(), "x.jsonl")
+	for _, size := range []string{"n=1", "n=2"} {
+		l := mustReuse(t, path, at(wide, size), all)
+		mustAppend(t, l, results[:4]...)
+		mustClose(t, l)
+	}
+	before, _ := os.ReadFile(path)
+	l := mustReuse(t, path, at(narrow, "n=1"), all)
+	mustClose(t, l)
+	l = mustReuse(t, path, at(narrow, "n=3"), all) // a further size: its space is not that of n=2
+	mustClose(t, l)
+	l = mustReuse(t, path, at(narrow, "n=1"), all)
+	if l.Resumed() != 2 || l.Reuse() != (Reuse{}) {
+		t.Errorf("%d results are resumed", l.Resumed())
+	}
+	mustClose(t, l)
+	after, _ := os.ReadFile(path)
+
+	for end := len(before); end <= len(after); end++ {
+		if end%13 > 0 && !bytes.Contains(after[end-1:min(end+2, len(after))], []byte("\n")) {
+			continue // all ends of lines, and some places within
+		}
+		path := mustWrite(t, after[:end])
+		records, err := ReadAll(path)
+		if err != nil || records[0].Header.Size != "n=1" || records[1].Header.Digest != "digest of widen=2" || len(records[1].Results) != 4 {
+			t.Fatalf("cut after %d of %d bytes: %v", end, len(after), err)
+		}
+		switch d, n := records[0].Header.Digest, len(records[0].Results); {
+		case d == "digest of widen=1" && n == 4, d == "digest of narrown=1" && n == 2:
+		default:
+			t.Fatalf("cut after %d of %d bytes: %d results of %s", end, len(after), n, d)
+		}
+		l := mustReuse(t, path, at(narrow, "n=1"), all)
+		if got := configurationsOf(l.Previous()); got != "16,1.0 16,0.5" {
+			t.Fatalf("cut after %d bytes, %s are known", end, got)
+		}
+		mustClose(t, l)
+	}
+}
+
+// TestRepairAfterReuse damages a copy of a result: the repaired log has the others, and a later space knows the
+// original.
+func TestRepairAfterReuse(t *testing.T) {
+	_, results := sixteen()
+	path := filepath.Join(t.TempDir(), "x.jsonl")
+	l := mustReuse(t, path, spaceOf("wide", []space.Value{16, 32}, []space.Value{1.0, 2.0, 0.5, 4}), all)
+	mustAppend(t, l, results[:4]...)
+	mustClose(t, l)
+	narrow := spaceOf("narrow", []space.Value{16}, []space.Value{1.0, 2.0, 0.5})
+	l = mustReuse(t, path, narrow, all)
+	mustClose(t, l)
+	data, _ := os.ReadFile(path)
+	lines := bytes.SplitAfter(data, []byte("\n"))
+	if len(lines) != 10 { // 1 header and 4 results, 1 header and 3 copies, and what follows the last
+		t.Fatalf("%d lines:\n%s", len(lines), data)
+	}
+	lines[8] = bytes.Replace(lines[8], []byte("correct"), []byte("corrupt"), 1)
+	path = mustWrite(t, bytes.Join(lines, nil))
+	if _, err := Read(path); err == nil || !strings.Contains(err.Error(), "line 9 is damaged") {
+		t.Errorf("the damaged log: %v", err)
+	}
+	if damaged, _, err := Repair(path); err != nil || len(damaged) != 1 {
+		t.Fatalf("%v, %v", damaged, err)
+	}
+	if r := mustRead(t, path); configurationsOf(r.Results) != "16,1.0 16,2.0" || r.Header.Digest != narrow.Digest {
+		t.Errorf("the repaired log has %s of %s", configurationsOf(r.Results), r.Header.Digest)
+	}
+	l = mustReuse(t, path, spaceOf("third", []space.Value{16}, []space.Value{0.5}), all)
+	sameResults(t, l.Previous(), results[2:3])
+	mustClose(t, l)
+}
+
+// TestPeaksAfterReuse appends peaks to a log that has reused results: these get their limits too.
+func TestPeaksAfterReuse(t *testing.T) {
+	_, results := sixteen()
+	path := filepath.Join(t.TempDir(), "x.jsonl")
+	l := mustReuse(t, path, spaceOf("wide", []space.Value{16, 32}, []space.Value{1.0, 2.0, 0.5, 4}), all)
+	mustAppend(t, l, results[:2]...)
+	mustClose(t, l)
+	l = mustReuse(t, path, spaceOf("narrow", []space.Value{16}, []space.Value{1.0}), all)
+	peaks := &hardware.Peaks{Method: 1}
+	if err := l.AppendPeaks(peaks, []string{"% of limit"}, l.Previous(), func(*tune.Result) float64 { return 0.05 }); err != nil {
+		t.Fatal(err)
+	}
+	mustClose(t, l)
+	r := mustRead(t, path)
+	if len(r.Results) != 1 || len(r.Results[0].Metrics) != 1 || r.Header.Device.Peaks == nil {
+		t.Errorf("%d results, the metrics %v, the peaks %v", len(r.Results), r.Results[0].Metrics, r.Header.Device.Peaks)
+	}
+	if begun := Begun(path); begun == nil || begun.Device.Peaks == nil {
+		t.Errorf("the log has begun with %+v", begun)
+	}
+}
