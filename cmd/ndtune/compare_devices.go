@@ -124,7 +124,7 @@ func (k *comparing) tuningOf(ctx context.Context, on *compare.Target, log string
 	i := slices.Index(k.session.Targets, on)
 	search, at := *k.tuning, k.places[i]
 	search.spec, search.size, search.devices = at.spec, on.Size, at.devices
-	search.logPath, search.compared, search.quick = log, true, &quickPeaks{}
+	search.logPath, search.compared, search.entry, search.quick = log, true, at.entry, &quickPeaks{}
 	of, app := *k.cli, *k.cli.App
 	if notes, ok := app.ErrWriter.(*noteWriter); ok && k.atOnce {
 		app.ErrWriter = notes.labelled(on.Label)
@@ -160,7 +160,7 @@ func (k *comparing) tune(ctx context.Context, on *compare.Target) error {
 	if t.log == nil {
 		return err
 	}
-	kept := t.keepWisdom(k.places[slices.Index(k.session.Targets, on)].entry, outcome)
+	kept := t.keepWisdom(t.entry, outcome)
 	return errors.Join(err, kept, k.environment(outcome, t), t.log.Check())
 }
 

@@ -62,7 +62,7 @@ func tuneFlags() []cli.Flag {
 			Usage: "search with `STRATEGY`: " + strings.Join(search.Names(), ", ") + "; ndtune strategies describes them (default: auto)"},
 		&cli.StringSliceFlag{Name: "strategy-option", Category: categorySearch, Usage: "`OPTION=VALUE` of the strategy; may be repeated; ndtune strategies lists them"},
 		&cli.StringSliceFlag{Name: "start", Category: categorySearch, Usage: "begin with this configuration, `PARAMETER=VALUE,…` for all parameters with several values; may be repeated"},
-		newPriorFlag(),
+		newTunePriorFlag(),
 		&cli.IntFlag{Name: "max-evals", Category: categorySearch, Usage: "evaluate at most `N` configurations, failures included; those beyond the device's limits do not count"},
 		&cli.IntFlag{Name: "patience", Category: categorySearch, Usage: "end the search after `N` evaluations that improve the best by less than 1 % (default: no end; of several sizes, 50 for all but the first)"},
 		&cli.DurationFlag{Name: "time-limit", Category: categorySearch, Usage: "start no configuration after `DURATION`, such as 90s or 10m; those that workers hold are finished"},

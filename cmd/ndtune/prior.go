@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -11,41 +12,137 @@ import (
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/simulate"
+	"github.com/ndtune/ndtune/tune/space"
 )
 
-func newPriorFlag() cli.Flag {
-	return &cli.StringSliceFlag{Name: "prior", TakesFile: true, Category: categorySearch, Usage: "learn from `RECORD`, results of the same parameters on another device, for another size or of an older source, as far as its ranking is found to hold; may be repeated (docs/strategies.md#priors)"}
+// findsPriors says whether tune looks for priors by itself if there is no --prior.
+const findsPriors = true
+
+// Values of --prior that are no files.
+const (
+	priorFind = "find"
+	priorNone = "none"
+)
+
+// newPriorFlag returns the flag of a search. A simulation has it without more: it finds nothing by itself.
+func newPriorFlag(more string) cli.Flag {
+	return &cli.StringSliceFlag{Name: "prior", TakesFile: true, Category: categorySearch,
+		Usage: "learn from `RECORD`, results of the same parameters on another device, for another size or of an older source, as far as its ranking is found to hold; may be repeated" + more + " (docs/strategies.md#priors)"}
 }
 
-// A namedRecord is a record that the command line names.
+// newTunePriorFlag returns the flag of a search that can find priors.
+func newTunePriorFlag() cli.Flag {
+	standard := priorNone
+	if findsPriors {
+		standard = priorFind
+	}
+	return newPriorFlag("; find: from such records in the user's state folder, and from the file of --wisdom; none: from nothing; default: " + standard)
+}
+
+// A namedRecord is a record that the search learns from.
 type namedRecord struct {
 	*record.Record
 	path, name string
 }
 
-// readPriors reads the priors of a search by a strategy. The problem is nil in a simulation.
-func readPriors(c *cli.Context, strategy string, p *problem.Problem) ([]namedRecord, error) {
-	paths := c.StringSlice("prior")
-	names := recordNames(paths)
-	var priors []namedRecord
-	for i, path := range paths {
-		if p != nil {
-			if err := search.CheckPriors(strategy, len(p.Objective().All())); err != nil {
-				return nil, err
-			}
+// priorPaths returns the records that the command line names, and whether to look for others.
+func priorPaths(c *cli.Context) (paths []string, find bool, err error) {
+	paths = c.StringSlice("prior")
+	switch {
+	case len(paths) == 0:
+		return nil, findsPriors, nil
+	case slices.Equal(paths, []string{priorNone}):
+		return nil, false, nil
+	case slices.Contains(paths, priorNone):
+		return nil, false, fmt.Errorf("%s excludes all records (./%s is a file)", priorNone, priorNone)
+	}
+	named := slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return path == priorFind })
+	return named, len(named) < len(paths), nil
+}
+
+// readPriors reads the priors of a search by a strategy that the command line names, and returns whether to look for others. The
+// problem is nil in a simulation.
+func readPriors(c *cli.Context, strategy string, p *problem.Problem) (priors []namedRecord, find bool, err error) {
+	paths, find, err := priorPaths(c)
+	if err != nil {
+		return nil, false, err
+	}
+	if p == nil && find && c.IsSet("prior") {
+		return nil, false, errors.New("a simulation takes the records that are named, and looks for no others")
+	}
+	if p != nil && c.IsSet("prior") && (find || len(paths) > 0) {
+		if err := search.CheckPriors(strategy, len(p.Objective().All())); err != nil {
+			return nil, false, err
 		}
+	}
+	names := recordNames(paths)
+	for i, path := range paths {
 		r, err := record.Read(path)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		if p != nil {
 			if _, err := r.Prior(names[i], p.Parameters(), p.Objective()); err != nil {
-				return nil, fmt.Errorf("%s: %w", path, err)
+				return nil, false, fmt.Errorf("%s: %w", path, err)
 			}
 		}
 		priors = append(priors, namedRecord{r, path, names[i]})
 	}
-	return priors, nil
+	return priors, find, nil
+}
+
+// findPriors looks for priors unless the command line excludes that, and returns the best configurations of the file of
+// --wisdom, to begin with. It finds nothing where a prior is of no use: for a strategy that does not learn from one, and for a budget
+// that covers the space.
+func (t *tuning) findPriors(budget int) (begin []space.Configuration) {
+	if !t.finds || budget >= t.space.Len() || search.CheckPriors(t.strategy, len(t.spec.Problem.Objective().All())) != nil {
+		return nil
+	}
+	header := t.header()
+	if begun := record.Begun(t.logPath); begun != nil {
+		header.Started = begun.Started // so that the search finds again what it found at its beginning
+	}
+	var found []record.Related
+	var troubles []error
+	if folder, err := record.StateFolder(); err != nil {
+		troubles = append(troubles, err)
+	} else {
+		found, troubles = record.FindRelated(folder, header, t.logPath)
+	}
+	found = slices.DeleteFunc(found, func(r record.Related) bool {
+		return slices.ContainsFunc(t.priors, func(named namedRecord) bool { return sameFile(named.path, r.Path) })
+	})
+	t.priors = slices.Clone(t.priors)
+	var texts []string
+	for _, r := range found {
+		t.priors = append(t.priors, namedRecord{r.Record, r.Path, r.How})
+		texts = append(texts, fmt.Sprintf("%s (%s)", r.How, countNoun(len(r.Results), "result")))
+	}
+	if len(texts) > 0 {
+		t.foundNote("priors: %s of this problem: %s; --prior none searches without", countNoun(len(texts), "record"), strings.Join(texts, "; "))
+	}
+	if t.entry != nil && len(t.neighbours) == 0 {
+		configurations, choices, err := t.entry.Nearest()
+		if err != nil {
+			troubles = append(troubles, err)
+		}
+		if begin = configurations; len(begin) > 0 {
+			t.foundNote("It begins with %s of %s, for %s; --prior none searches without", countNoun(len(begin), "best configuration"), t.cli.String("wisdom"), choices[0])
+		}
+	}
+	if t.cli.Bool("verbose") {
+		for _, r := range found {
+			t.foundNote("prior %s: %s", r.How, r.Path)
+		}
+		if n := len(troubles); n > 0 {
+			t.foundNote("%s could not be used as priors; the first: %v", countNoun(n, "file"), troubles[0])
+		}
+	}
+	return begin
+}
+
+func (t *tuning) foundNote(format string, a ...any) {
+	t.found = append(t.found, fmt.Sprintf(format, a...))
 }
 
 // text says which results a prior is, for a search of a problem.
@@ -74,7 +171,7 @@ func (r namedRecord) text(p *problem.Problem) string {
 
 // addPriors gives the priors of the command line to the recordings.
 func addPriors(c *cli.Context, recordings []*simulate.Recording) error {
-	priors, err := readPriors(c, "", nil)
+	priors, _, err := readPriors(c, "", nil)
 	if err != nil {
 		return fmt.Errorf("--prior: %w", err)
 	}

@@ -61,7 +61,7 @@ func simulateFlags() []cli.Flag {
 		&cli.IntFlag{Name: "repeats", Value: 50, Category: categorySearch, Usage: "search `N` times with each strategy on each record"},
 		&cli.IntFlag{Name: "batch", Value: 1, Category: categorySearch, Usage: "ask a strategy for `N` configurations at a time, as parallel builds do"},
 		&cli.Uint64Flag{Name: "seed", Value: 1, Category: categorySearch, Usage: "seed of all random choices"},
-		newPriorFlag(),
+		newPriorFlag(""),
 		&cli.BoolFlag{Name: "score", Category: categorySearch, Usage: "print the performance score of each strategy (docs/simulate.md#the-performance-score) instead of its results after some numbers of evaluations"},
 		&cli.StringSliceFlag{Name: "trace", TakesFile: true, Category: categorySearch, Usage: "with --score: score the searches of another tuner in `FILE`, a trace on each line; may be repeated"},
 		&cli.StringFlag{Name: "checkpoints", Category: categoryOutput, Usage: "print the results after `N[,N…]` evaluations (default: 25,50,100,200 below --max-evals, and --max-evals)"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -20,6 +21,7 @@ import (
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
+	"github.com/ndtune/ndtune/tune/wisdom"
 )
 
 func tuneCommand() *cli.Command {
@@ -41,7 +43,8 @@ each. A table of them on stderr says which are indistinguishable from the winner
    ndtune tune kernel.yaml --max-evals 50 --prior other-device.jsonl
 
 An interrupted run (Ctrl-C) keeps its results: the same command with the same --log
-continues it. Add --retry-failures to evaluate failed configurations again:
+continues it, also after values of parameters or restrictions have changed (docs/spec.md). Add
+--retry-failures to evaluate failed configurations again:
 
    ndtune tune kernel.yaml --log kernel.jsonl --retry-failures
    ndtune tune kernel.yaml --log kernel.jsonl --retry-failures=compile,timeout
@@ -102,12 +105,11 @@ browser on another machine needs the token in that address (docs/report.md).`,
 				return err
 			}
 			defer f.close()
-			entry, err := openEntry(c, sizedSpec{Spec: s}, t.devices[0])
-			if err != nil {
+			if t.entry, err = openEntry(c, sizedSpec{Spec: s}, t.devices[0]); err != nil {
 				return err
 			}
 			outcome, err := t.search()
-			return joined([]error{err, t.keepWisdom(entry, outcome)})
+			return joined([]error{err, t.keepWisdom(t.entry, outcome)})
 		},
 	}
 }
@@ -125,6 +127,10 @@ type tuning struct {
 	options        map[string]string // of the strategy
 	start          []space.Configuration
 	priors         []namedRecord
+	named          int                   // of the priors, those that the command line names, which come first
+	finds          bool                  // other priors, by itself
+	found          []string              // notes about the others
+	entry          *wisdom.Entry         // in the file of --wisdom; nil: there is none
 	searcher       search.Strategy       // of the last search
 	neighbours     []space.Configuration // the bests of other sizes, tried first if the space has them
 	patience       int                   // 0: without end
@@ -201,9 +207,10 @@ func (t *tuning) readStrategy() (err error) {
 	if err := search.Check(t.strategy, t.options, len(t.spec.Problem.Objective().All())); err != nil {
 		return wrong("--strategy: %w", err)
 	}
-	if t.priors, err = readPriors(t.cli, t.strategy, t.spec.Problem); err != nil {
+	if t.priors, t.finds, err = readPriors(t.cli, t.strategy, t.spec.Problem); err != nil {
 		return wrong("--prior: %w", err)
 	}
+	t.named = len(t.priors)
 	for _, text := range t.cli.StringSlice("start") {
 		configuration, err := spec.ParseConfiguration(t.spec.Problem.Parameters(), text)
 		if err != nil {
@@ -283,8 +290,11 @@ func (t *tuning) run() (*tune.Outcome, error) {
 		fmt.Fprintf(t.cli.App.Writer, "\n%s\n", t.title)
 	}
 	t.printer.begin(t.evaluator.Device(), t.devices, t.space, t.log, t.limitLater)
-	for _, prior := range t.priors {
+	for _, prior := range t.priors[:t.named] {
 		t.say("%s", prior.text(t.spec.Problem))
+	}
+	for _, note := range t.found {
+		t.say("%s", note)
 	}
 	t.beginPage(total)
 	options.Log, options.OnResult = t.log, func(r tune.Result, resumed bool) {
@@ -385,6 +395,11 @@ func (t *tuning) prepare() (tune.Options, error) {
 			options.Start = append(options.Start, i)
 		}
 	}
+	for _, c := range t.findPriors(options.Budget) {
+		if i, ok := t.space.Index(c); ok {
+			options.Start = append(options.Start, i)
+		}
+	}
 	for _, prior := range t.priors {
 		p, err := prior.Prior(prior.name, t.space.Parameters(), t.spec.Problem.Objective())
 		if err != nil {
@@ -428,8 +443,8 @@ func (t *tuning) reused(s *space.Space) []int {
 	return indices
 }
 
-// openLog opens the run log, which resumes what it holds, also of other search spaces.
-func (t *tuning) openLog() error {
+// header returns the header of the run log, without the time of its start.
+func (t *tuning) header() record.Header {
 	p := t.spec.Problem
 	header := record.NewHeader(p, t.source)
 	header.Size = t.size.String()
@@ -439,11 +454,24 @@ func (t *tuning) openLog() error {
 	}
 	header.Metrics, header.Verified = p.MetricNames(header.Device), p.Verified()
 	header.Iterations, header.Strategy, header.Seed = t.iterations(), t.strategy, t.cli.Uint64("seed")
+	header.Tool = "ndtune " + versionText()
+	for i, prior := range t.priors {
+		text := filepath.Base(prior.path)
+		if i >= t.named {
+			text += ": " + prior.name
+		}
+		header.Priors = append(header.Priors, text)
+	}
+	return header
+}
+
+// openLog opens the run log, which resumes what it holds, also of other search spaces.
+func (t *tuning) openLog() error {
 	if t.started.IsZero() {
 		t.started = time.Now()
 	}
-	header.Started, header.Tool = t.started, "ndtune "+versionText()
-
+	header := t.header()
+	header.Started = t.started
 	path := t.logPath
 	var err error
 	if path == "" {

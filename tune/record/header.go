@@ -58,6 +58,7 @@ type Header struct {
 
 	Strategy string // of the search that began the run
 	Seed     uint64
+	Priors   []string // the records that it learnt from, for people
 	Started  time.Time
 	Tool     string // the program that wrote the record, with its version
 
@@ -110,6 +111,7 @@ type headerJSON struct {
 	Verified     bool                 `json:"verified"`
 	Strategy     string               `json:"strategy,omitempty"`
 	Seed         uint64               `json:"seed,omitempty"`
+	Priors       []string             `json:"priors,omitempty"`
 	Started      time.Time            `json:"started,omitzero"`
 	Tool         string               `json:"tool,omitempty"`
 	Reused       int                  `json:"reused,omitempty"`
@@ -178,7 +180,7 @@ func (h Header) MarshalJSON() ([]byte, error) {
 		Options: h.Options, ProblemSize: h.ProblemSize, Metrics: h.Metrics,
 		Objective:  newObjectiveJSON(h.Objective),
 		Iterations: h.Iterations, Cache: h.Cache, Verified: h.Verified,
-		Strategy: h.Strategy, Seed: h.Seed, Started: h.Started.UTC(), Tool: h.Tool, Reused: h.Reused,
+		Strategy: h.Strategy, Seed: h.Seed, Priors: h.Priors, Started: h.Started.UTC(), Tool: h.Tool, Reused: h.Reused,
 	}
 	for _, p := range h.Parameters {
 		q := parameterJSON{Name: p.Name}
@@ -212,7 +214,7 @@ func (h *Header) UnmarshalJSON(raw []byte) error {
 		Options: j.Options, ProblemSize: j.ProblemSize, Metrics: j.Metrics,
 		Objective:  j.Objective.objective(),
 		Iterations: j.Iterations, Cache: j.Cache, Verified: j.Verified,
-		Strategy: j.Strategy, Seed: j.Seed, Started: j.Started, Tool: j.Tool, Reused: j.Reused,
+		Strategy: j.Strategy, Seed: j.Seed, Priors: j.Priors, Started: j.Started, Tool: j.Tool, Reused: j.Reused,
 	}
 	for _, p := range j.Parameters {
 		q := space.Parameter{Name: p.Name}

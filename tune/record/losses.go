@@ -60,6 +60,7 @@ func headerLosses(was, is *Header) []string {
 		{"whether outputs are verified", was.Verified, is.Verified},
 		{"the strategy", was.Strategy, is.Strategy},
 		{"the seed", was.Seed, is.Seed},
+		{"the priors", was.Priors, is.Priors},
 		{"the start of the run", instant(was.Started), instant(is.Started)},
 		{"the program that wrote it", was.Tool, is.Tool},
 	} {

@@ -22,7 +22,7 @@ func newMaker(seed uint64) maker { return maker{rand.New(rand.NewPCG(seed, 7))} 
 
 func (m maker) header() Header {
 	return Header{
-		Digest: m.word(), KernelDigest: m.word(), Kernel: m.word(), Source: m.word(),
+		Digest: m.word(), KernelDigest: m.word(), MeasurementDigest: m.word(), Kernel: m.word(), Source: m.word(),
 		Device:      hardware.Device{Name: m.word(), Vendor: m.word(), Driver: "1.2", Architecture: m.word(), Timer: hardware.TimerEvent, MaxWorkItemSizes: []int{1024, 64}, GlobalMemory: 1 << 40},
 		Parameters:  m.parameters(),
 		Constants:   []problem.Constant{{Name: "n", Value: 3.0}, {Name: "dt", Value: "0.225f"}, {Name: "b", Value: true}},
@@ -30,7 +30,7 @@ func (m maker) header() Header {
 		Objective:   m.objective(),
 		Metrics:     []string{"GB/s", "a b"},
 		Iterations:  7, Verified: m.IntN(2) == 0,
-		Strategy: "random_sample", Seed: m.Uint64(), Started: m.time(), Tool: "ndtune 1.0",
+		Strategy: "random_sample", Seed: m.Uint64(), Priors: []string{m.word(), "x"}, Started: m.time(), Tool: "ndtune 1.0",
 	}
 }
 

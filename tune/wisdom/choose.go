@@ -129,6 +129,20 @@ func (f *File) Choose(q Query) (Choice, error) {
 	if len(f.Records) == 0 {
 		return Choice{}, fmt.Errorf("the wisdom about %s has no records", f.Key)
 	}
+	if r, level := f.nearest(q, func(*Record) bool { return true }); r != nil {
+		return Choice{Record: *r, Level: level, Weaknesses: weaknesses(r, q, true)}, nil
+	}
+	overall, err := f.Overall(q.SourceDigest)
+	if err != nil {
+		return Choice{}, err
+	}
+	key := f.key(&Record{Configuration: overall.Configuration})
+	r := f.best(q, func(r *Record) bool { return f.key(r) == key })
+	return Choice{Record: *r, Level: BestOverall, Weaknesses: weaknesses(r, q, false), Overall: &overall}, nil
+}
+
+// nearest returns the nearest of the records that admits, and its level, before [BestOverall]; nil if there is none.
+func (f *File) nearest(q Query, admits func(*Record) bool) (*Record, Level) {
 	for _, level := range []struct {
 		Level
 		has func(*Record) bool
@@ -145,17 +159,11 @@ func (f *File) Choose(q Query) (Choice, error) {
 			return known(r.Device.Vendor, q.Device.Vendor) && known(r.Device.Type, q.Device.Type)
 		}},
 	} {
-		if r := f.best(q, level.has); r != nil {
-			return Choice{Record: *r, Level: level.Level, Weaknesses: weaknesses(r, q, true)}, nil
+		if r := f.best(q, func(r *Record) bool { return level.has(r) && admits(r) }); r != nil {
+			return r, level.Level
 		}
 	}
-	overall, err := f.Overall(q.SourceDigest)
-	if err != nil {
-		return Choice{}, err
-	}
-	key := f.key(&Record{Configuration: overall.Configuration})
-	r := f.best(q, func(r *Record) bool { return f.key(r) == key })
-	return Choice{Record: *r, Level: BestOverall, Weaknesses: weaknesses(r, q, false), Overall: &overall}, nil
+	return nil, 0
 }
 
 // best returns the first of the records that has admits, in the order of Choose, or nil.

@@ -245,6 +245,33 @@ func (e *Entry) neighbours(f *File) []space.Configuration {
 	return tune.Neighbours(bests)
 }
 
+// Nearest returns the best configurations of the records that are nearest to the entry, at most three, to begin a
+// search with. Choices say where they are from; the order of the levels is that of [File.Choose], without [BestOverall].
+func (e *Entry) Nearest() (configurations []space.Configuration, choices []Choice, err error) {
+	f, err := e.read()
+	if err != nil {
+		return nil, nil, err
+	}
+	taken := map[string]bool{}
+	for len(choices) < nearestTaken {
+		r, level := f.nearest(e.query, func(r *Record) bool { return !taken[f.key(r)] && e.exclusion(f, r) == "" })
+		if r == nil {
+			break
+		}
+		taken[f.key(r)] = true
+		c, err := e.problem.Parameters().Configure(r.Configuration)
+		if err != nil {
+			return nil, nil, err
+		}
+		configurations = append(configurations, c)
+		choices = append(choices, Choice{Record: *r, Level: level, Weaknesses: weaknesses(r, e.query, true)})
+	}
+	return configurations, choices, nil
+}
+
+// nearestTaken is the number of configurations of [Entry.Nearest].
+const nearestTaken = 3
+
 // Keep adds the best results of a search to the file, and returns the winner. The file keeps the [MaxKept] best
 // configurations only: the winner of a search in a part of the space may not be among them, and then the entry
 // is not known to a problem of that part.

@@ -192,6 +192,53 @@ func TestFindBeginsWithNeighbours(t *testing.T) {
 	}
 }
 
+// TestNearest: a search can begin with the best configurations of other sizes and devices, the nearest first, each once, within
+// the limits of the device.
+func TestNearest(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "k.wisdom")
+	named := func(name, vendor, typ string) hardware.Device {
+		return with(h200, func(d *hardware.Device) { d.Name, d.Vendor, d.Type, d.Architecture = name, vendor, typ, name })
+	}
+	for _, r := range []struct {
+		n     int
+		on    hardware.Device
+		times []float64
+	}{
+		{128, h200, []float64{3, 1, 2}},                                 // 2, 4, 1
+		{64, named("A100", h200.Vendor, h200.Type), []float64{2, 3, 4}}, // 1, 2, 4
+		{64, named("CPU", h200.Vendor, "cpu"), []float64{9, 9, 9, 1}},
+		{64, named("W7800", "AMD", h200.Type), []float64{9, 9, 9, 1}},
+	} {
+		p := groups(t, r.n)
+		if _, err := entry(t, path, p, r.on).Keep(t.Context(), ran(t, p, r.on, r.times...)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, test := range []struct {
+		n    int
+		on   hardware.Device
+		want string
+	}{
+		{64, h200, "2 4 1, the same device, nearest size 128"},
+		{64, with(h200, func(d *hardware.Device) { d.MaxWorkGroupSize = 2 }), "2 1, the same device, nearest size 128"},
+		{64, named("H100", h200.Vendor, h200.Type), "1 2 4, a device of the same vendor and type, nearest size 64: A100"},
+		{64, named("Arc", "Intel", h200.Type), ""},
+	} {
+		configurations, choices, err := entry(t, path, groups(t, test.n), test.on).Nearest()
+		var got []string
+		for _, c := range configurations {
+			got = append(got, c.Key())
+		}
+		text := strings.Join(got, " ")
+		if len(choices) > 0 {
+			text += ", " + choices[0].String()
+		}
+		if err != nil || text != test.want || len(choices) != len(configurations) {
+			t.Errorf("for %s, %q, %v, want %q", test.on.Name, text, err, test.want)
+		}
+	}
+}
+
 // TestNewEntryRefuses: what cannot be kept is found before the search.
 func TestNewEntryRefuses(t *testing.T) {
 	p := groups(t, 64)
