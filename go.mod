@@ -3,7 +3,7 @@ module github.com/ndtune/ndtune
 go 1.26.0
 
 require (
-	github.com/ebitengine/purego v0.10.0
+	github.com/ebitengine/purego v0.11.3
 	github.com/expr-lang/expr v1.17.8
 	github.com/go-rod/rod v0.116.2
 	github.com/nats-io/jwt/v2 v2.8.2
