@@ -2,6 +2,7 @@ package kernels_test
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -31,12 +32,13 @@ var (
 type matmulKernel struct {
 	name    string // matmul/matmul_NAME.yaml
 	square  bool
-	count   int    // launches of the normal test; 0: in the simulator only
-	element string // half, float or double; empty: the kernel knows only float
-	tf32    bool   // the numbers are rounded to 11 significant bits
-	halves  bool   // the numbers are rounded to half
-	close   bool   // the tolerance of the spec allows more than sums of floats are off by
-	sample  int    // as many configurations of the space at most; 0: all
+	count   int               // launches of the normal test; 0: in the simulator only
+	element string            // half, float or double; empty: the kernel knows only float
+	set     map[string]string // other constants
+	tf32    bool              // the numbers are rounded to 11 significant bits
+	halves  bool              // the numbers are rounded to half
+	close   bool              // the tolerance of the spec allows more than sums of floats are off by
+	sample  int               // as many configurations of the space at most; 0: all
 	// Values of parameters that this device has, and definitions that it lacks.
 	narrow  map[string][]string
 	prelude string
@@ -76,6 +78,7 @@ func (k matmulKernel) constants(s shape) map[string]string {
 	if k.element != "" {
 		constants["element"] = k.element
 	}
+	maps.Copy(constants, k.set)
 	return constants
 }
 

@@ -29,6 +29,7 @@ type simulation struct {
 	takeOut string // from the source of trials
 	putIn   string // in its place
 	report  string // what Oclgrind must say; empty: nothing at all
+	wrong   bool   // Oclgrind says something, or the result is wrong
 }
 
 func simulations() map[string]simulation {
@@ -77,6 +78,7 @@ func simulations() map[string]simulation {
 		all["diffuse_"+name] = simulation{trials: func(t *testing.T) []trial { return simulatedFastDiffusion(t, name) }}
 	}
 	maps.Copy(all, fastMutants())
+	maps.Copy(all, hopperSimulations())
 	for _, k := range matmulKernels {
 		all["matmul_"+k.String()] = simulation{trials: func(t *testing.T) []trial { return simulatedProducts(t, k) }}
 	}
@@ -109,7 +111,7 @@ func TestUnderOclgrind(t *testing.T) {
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				t.Fatal(err)
 			}
-			if s.report == "" && len(report) > 0 || !strings.Contains(string(report), s.report) {
+			if s.report == "" && !s.wrong && len(report) > 0 || !strings.Contains(string(report), s.report) {
 				t.Errorf("Oclgrind is expected to report %q, it says:\n%.4000s\nof these:\n%s", s.report, report, output)
 			}
 		})
@@ -145,10 +147,14 @@ func TestInSimulator(t *testing.T) {
 	r.guard = 0
 	trials := s.trials(t)
 	if s.takeOut != "" {
-		// What it computes does not matter.
-		if err := without(t, trials[0], s.takeOut, s.putIn).check(r, 0); err != nil {
-			t.Log(err)
+		err := without(t, trials[0], s.takeOut, s.putIn).check(r, 0)
+		if failed := new(cl.BuildError); errors.As(err, &failed) {
+			t.Fatal(err)
 		}
+		if info, _ := os.Stat(os.Getenv(oclgrindLog)); s.wrong && err == nil && (info == nil || info.Size() == 0) {
+			t.Error("the fault is not noticed")
+		}
+		t.Log(err)
 		return
 	}
 	for i, trial := range trials {

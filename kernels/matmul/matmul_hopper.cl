@@ -1,24 +1,30 @@
 // Matrix multiplication C = A B on the tensor cores of Hopper: NVIDIA, compute capability 9.0, target sm_90a. A is m x k, B is
-// k x n, C is m x n, all row-major, of any shape whose rows of A and B begin at multiples of 16 bytes. C must not overlap A or B.
+// k x n, C is m x n, all row-major, of any shape. C must not overlap A or B.
 //
 // The precision:
 //   element=half, products=1   Products of halves are exact and summed as floats; C is rounded to half once.
 //   element=float, products=1  tf32: each number is rounded to 11 significant bits; products are exact and summed as floats.
 //   element=float, products=3  Each number is the sum of two in tf32, and of the four products the three largest are summed.
 //                              Sums of a few terms are added as floats, since tensor cores do not round to the nearest.
-//                              More accurate than multiplying and adding floats one after the other. An infinity becomes NaN.
+//                              More accurate than multiplying and adding floats one after the other.
+//
+// Infinities and NaN come out as in a multiplication of floats. With products=3 there is one exception: an infinity times an infinity,
+// or times a number below 2^-126, is NaN.
 //
 // A work-group computes tiles of tile_m x tile_n elements of C. Its first 128 work-items, a warpgroup, bring the tiles of A and B,
-// 128 bytes of a row at a time, by copies that run on their own (TMA); the other warpgroups multiply. For each stage in local
-// memory, one barrier says that it is full, and one that it is empty. With products=3, the first warpgroup also writes what
-// tf32 leaves out of A beside it.
+// 128 bytes of a row at a time; the other warpgroups multiply. For each stage in local memory, one barrier says that it is full,
+// and one that it is empty. With products=3, the first warpgroup also writes the part of A that tf32 leaves out beside it.
+//
+// Copies that run on their own (TMA) bring a matrix whose rows begin at multiples of 16 bytes. Otherwise the work-items of the first
+// warpgroup bring the tiles in pieces of 8, 4 or 2 bytes: see matmul_pieces.h.
 //
 // Halves: each warpgroup computes rows of C, with A and B from local memory. Floats: wgmma takes tf32 from local memory only if k
 // is fastest, which is true of A and not of B. So C' = B' A': each warpgroup computes 64 columns of C, with B' in
 // registers and A from local memory.
 //
 // Constants
-//   m, n, k       as in matmul_fast.cl
+//   m, n, k       rows of A and C; columns of B and C; columns of A, rows of B: whole numbers from 1 to 2^30, of which
+//                 each product of two is below 2^31
 //   element       float or half
 //   products      1 or 3, see above
 //   multiprocessors  of the device
@@ -36,6 +42,13 @@
 //
 // The grid covers C: ceil(n / tile_n) by ceil(m / tile_m) work-groups.
 
+#if m < 1 || n < 1 || k < 1 || m > 1 << 30 || n > 1 << 30 || k > 1 << 30
+#error "matmul_kernel: m, n and k must be 1 to 2^30 each"
+#elif m > 2147483647 / n || m > 2147483647 / k || k > 2147483647 / n
+#error "matmul_kernel: m * n, m * k and k * n must be below 2^31"
+#endif
+
+#include "matmul_mma.h"
 #include "matmul_wgmma.h"
 #include "matmul_tma.h"
 
@@ -51,7 +64,7 @@
 #define bytes_b (tile_n * 128)
 #define round_up 1
 #define kind type_half
-#define producer_registers 40
+#define producer_registers (any_pieces ? 80 : 40)
 typedef ushort stored;
 #else
 #define warpgroups (tile_n / 64)
@@ -60,18 +73,19 @@ typedef ushort stored;
 #if products == 3
 #define round_up promote
 #define kind type_float
-#define producer_registers 56
+#define producer_registers (any_pieces ? 80 : 56)
 #else
 #define round_up 2
 #define kind type_tf32
-#define producer_registers 40
+#define producer_registers (any_pieces ? 80 : 40)
 #endif
 typedef float stored;
 #endif
 
 #define items (128 * (warpgroups + 1))
 #define bytes_a (tile_m * 128)
-#define bytes_stage ((bytes_a * (products == 3 ? 2 : 1) + bytes_b + 1023) / 1024 * 1024)
+#define bytes_whole_a (bytes_a * (products == 3 ? 2 : 1))
+#define bytes_stage ((bytes_whole_a + bytes_b + 1023) / 1024 * 1024)
 #define steps ((k + terms * round_up - 1) / (terms * round_up) * round_up)
 #define columns ((n + tile_n - 1) / tile_n)
 #define rows ((m + tile_m - 1) / tile_m)
@@ -81,10 +95,7 @@ typedef float stored;
 #define more_(each) ((each) > 240 ? 240 : (each))
 #define consumer_registers more_((share * (warpgroups + 1) - producer_registers) / warpgroups / 8 * 8)
 
-#define text_(s) #s
-#define text(s) text_(s)
-// Two maps for each work-group. PTX takes no expression here.
-__asm__(".global .align 128 .b8 tensor_maps[" text(maps_bytes) "];");
+declare_maps(maps_bytes) // two for each work-group
 
 // The tile-th tile: column and row.
 int2 tile_at(int tile)
@@ -96,11 +107,31 @@ int2 tile_at(int tile)
 }
 
 #if products == 3
-uint tf32(float v) { uint r; __asm__("cvt.rna.tf32.f32 %0, %1;" : "=r"(r) : "f"(v)); return r; }
-// What the tensor core leaves out of a number, which it truncates.
-float low(float v) { return as_float(tf32(v - as_float(as_uint(v) & 0xffffe000))); }
+// The part of a number that the tensor core leaves out, since it truncates. An infinity or NaN has all of it there.
+float low(float v)
+{
+    const float rest = v - as_float(as_uint(v) & 0xffffe000);
+    return rest != rest ? v : as_float(tf32(rest));
+}
+float high(float v)
+{
+    const float rest = v - as_float(as_uint(v) & 0xffffe000);
+    return rest != rest ? 0.0f : v;
+}
 float4 low4(float4 v) { return (float4)(low(v.x), low(v.y), low(v.z), low(v.w)); }
+float4 high4(float4 v) { return (float4)(high(v.x), high(v.y), high(v.z), high(v.w)); }
 #endif
+
+#include "matmul_pieces.h"
+
+// The steps whose copies are on their way while the first warpgroup completes one: none if TMA does everything.
+#if products == 3 || any_pieces
+#define ahead (stages - 1)
+#else
+#define ahead 0
+#endif
+// The work-items and copies that fill a stage.
+#define fills ((tma_a | tma_b) + (any_pieces ? 128 : 0))
 
 __kernel __attribute__((reqd_work_group_size(items, 1, 1)))
 void matmul_kernel(__global stored *restrict C, __global const stored *restrict A, __global const stored *restrict B)
@@ -108,8 +139,9 @@ void matmul_kernel(__global stored *restrict C, __global const stored *restrict 
     __local uint memory[stages * bytes_stage / 4] __attribute__((aligned(1024)));
     __local ulong maps[32] __attribute__((aligned(128)));
     __local ulong barriers[3 * stages];
-    const uint base = local_address(memory), full = local_address(barriers), empty = full + 8 * stages;
-    const uint split = full + 16 * stages; // the low parts of A are there
+    instructions_state();
+    const address base = local_address(memory), full = local_address(barriers), empty = full + 8 * stages;
+    const address split = full + 16 * stages; // the low parts of A are there
     const int id = get_local_id(0), warpgroup = id / 128;
     const int first = (int)get_group_id(1) * (int)get_num_groups(0) + (int)get_group_id(0);
     const int count_groups = looping ? min(multiprocessors, columns * rows) : columns * rows;
@@ -117,7 +149,7 @@ void matmul_kernel(__global stored *restrict C, __global const stored *restrict 
         return;
     if (id == 0) {
         for (int s = 0; s < stages; s++) {
-            barrier_init(full + 8 * s, 1);
+            barrier_init(full + 8 * s, fills);
             barrier_init(empty + 8 * s, 4 * warpgroups);
             barrier_init(split + 8 * s, 128);
         }
@@ -127,57 +159,83 @@ void matmul_kernel(__global stored *restrict C, __global const stored *restrict 
 
     if (warpgroup == 0) {
         fewer_registers(producer_registers);
-        ulong slot;
-        __asm__ volatile("mov.u64 %0, tensor_maps;" : "=l"(slot));
-        slot += (ulong)first * 256;
+        const ulong slot = slot_of_maps(first);
         if (id < 32) {
-            const uint at = local_address(maps);
-            make_map(at, slot, A, kind, bits / 8, k, m, terms, tile_m, 3);
+            const address at = local_address(maps);
+            if (tma_a)
+                make_map(at, slot, A, kind, bits / 8, k, m, terms, tile_m, 3);
 #if bits == 16
-            make_map(at + 128, slot + 128, B, kind, 2, n, k, 64, 64, 3);
+            if (tma_b)
+                make_map(at + 128, slot + 128, B, kind, 2, n, k, 64, 64, 3);
 #else
-            make_map(at + 128, slot + 128, B, kind, 4, n, k, pitch, terms, 0);
+            if (tma_b)
+                make_map(at + 128, slot + 128, B, kind, 4, n, k, pitch, terms, 0);
 #endif
         }
         // The steps of all tiles of this work-group, one after the other.
         const int all = (columns * rows - first + count_groups - 1) / count_groups * steps;
-#if products == 3
-        const int ahead = stages - 1;
-#else
-        const int ahead = 0;
-#endif
         for (int now = -ahead; now < all; now++) {
-#if products == 3
-            if (now >= 0) {
+            if (ahead > 0 && now >= 0) {
                 const int s = now % stages;
-                barrier_wait(full + 8 * s, now / stages & 1);
-                __local const float4 *whole = (__local const float4 *)(memory + s * (bytes_stage / 4));
-                __local float4 *part = (__local float4 *)(memory + s * (bytes_stage / 4) + bytes_a / 4);
-                #pragma unroll
-                for (int i = 0; i < tile_m * 8 / 128; i++)
-                    part[id + i * 128] = low4(whole[id + i * 128]);
-                proxy_fence();
-                barrier_arrive(split + 8 * s);
-            }
+                __local uchar *stage = (__local uchar *)memory + s * bytes_stage;
+                if (any_pieces) {
+                    wait_for(stages - 2);
+#if bits == 32
+                    if (!tma_a)
+                        complete_pieces_of_a(stage);
 #endif
+                    proxy_fence();
+                    barrier_arrive(full + 8 * s);
+                }
+#if products == 3
+                if (tma_a) {
+                    barrier_wait(full + 8 * s, now / stages & 1);
+                    __local float4 *whole = (__local float4 *)stage;
+                    __local float4 *part = (__local float4 *)(stage + bytes_a);
+                    #pragma unroll
+                    for (int i = 0; i < tile_m * 8 / 128; i++) {
+                        const float4 v = whole[id + i * 128];
+                        part[id + i * 128] = low4(v);
+                        const float zero = (v.x - v.x) + (v.y - v.y) + (v.z - v.z) + (v.w - v.w);
+                        if (zero != zero) // one is infinite or NaN
+                            whole[id + i * 128] = high4(v);
+                    }
+                    proxy_fence();
+                    barrier_arrive(split + 8 * s);
+                }
+#endif
+            }
             const int next = now + ahead;
-            if (id == 0 && next < all) {
+            if (next < all && (id == 0 || any_pieces)) {
                 const int2 t = tile_at(first + next / steps * count_groups);
                 const int s = next % stages, step = next % steps;
-                const uint to = base + s * bytes_stage, b = full + 8 * s;
+                __local uchar *stage = (__local uchar *)memory + s * bytes_stage;
+                const address to = base + s * bytes_stage, b = full + 8 * s;
                 if (next >= stages)
                     barrier_wait(empty + 8 * s, (next / stages - 1) & 1);
-                barrier_expect(b, bytes_a + bytes_b);
-                load_tile(to, slot, step * terms, t.y * tile_m, b);
+                if (!tma_a)
+                    copy_pieces_of_a(instructions_argument stage, A, step * terms, t.y * tile_m);
+                if (!tma_b)
+                    copy_pieces_of_b(instructions_argument stage + bytes_whole_a, B, t.x * tile_n, step * terms);
+                if ((tma_a | tma_b) && id == 0) {
+                    barrier_expect(b, (tma_a ? bytes_a : 0) + (tma_b ? bytes_b : 0));
+                    if (tma_a)
+                        load_tile(to, slot, step * terms, t.y * tile_m, b);
+                    if (tma_b) {
 #if bits == 16
-                #pragma unroll
-                for (int i = 0; i < tile_n / 64; i++)
-                    load_tile(to + bytes_a + i * 8192, slot + 128, t.x * tile_n + i * 64, step * terms, b);
+                        #pragma unroll
+                        for (int i = 0; i < tile_n / 64; i++)
+                            load_tile(to + bytes_a + i * 8192, slot + 128, t.x * tile_n + i * 64, step * terms, b);
 #else
-                load_tile(to + bytes_a * (products == 3 ? 2 : 1), slot + 128, t.x * tile_n, step * terms, b);
+                        load_tile(to + bytes_whole_a, slot + 128, t.x * tile_n, step * terms, b);
 #endif
+                    }
+                }
             }
+            if (any_pieces)
+                close_group(); // of no copies at the end
         }
+        all_done();
         return;
     }
 
@@ -196,7 +254,7 @@ void matmul_kernel(__global stored *restrict C, __global const stored *restrict 
         }
         for (int step = 0; step < steps; step++, now++) {
             const int s = now % stages;
-            const uint at = base + s * bytes_stage;
+            const address at = base + s * bytes_stage;
             barrier_wait(full + 8 * s, now / stages & 1);
             wgmma_fence();
             #pragma unroll
@@ -222,15 +280,22 @@ void matmul_kernel(__global stored *restrict C, __global const stored *restrict 
                 const int column = t.x * tile_n + j * 8 + lane % 4 * 2;
                 #pragma unroll
                 for (int h = 0; h < 2; h++) {
-                    uint two;
-                    __asm__("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(two) : "f"(sum[y][j * 4 + h * 2 + 1]), "f"(sum[y][j * 4 + h * 2]));
+                    const uint two = two_halves(sum[y][j * 4 + h * 2], sum[y][j * 4 + h * 2 + 1]);
+                    __global stored *to = C + (row + h * 8) * n + column;
+#if n % 2 == 0
                     if (row + h * 8 < m && column < n)
-                        *(__global uint *)(C + (row + h * 8) * n + column) = two;
+                        *(__global uint *)to = two;
+#else
+                    if (row + h * 8 < m && column < n)
+                        to[0] = two & 0xffff;
+                    if (row + h * 8 < m && column + 1 < n)
+                        to[1] = two >> 16;
+#endif
                 }
             }
         }
 #else
-        const int mine = bytes_a * (products == 3 ? 2 : 1) / 4 + lane % 4 * pitch + (warpgroup - 1) * 64 + warp * 16 + lane / 4;
+        const int mine = bytes_whole_a / 4 + lane % 4 * pitch + (warpgroup - 1) * 64 + warp * 16 + lane / 4;
         float sum[tile_m / 2];
         #pragma unroll
         for (int i = 0; i < tile_m / 2; i++)
@@ -245,7 +310,7 @@ void matmul_kernel(__global stored *restrict C, __global const stored *restrict 
             #pragma unroll
             for (int one = 0; one < round_up; one++, now++) {
                 const int s = now % stages;
-                const uint at = base + s * bytes_stage;
+                const address at = base + s * bytes_stage;
                 barrier_wait(full + 8 * s, now / stages & 1);
                 __local const float *b = (__local const float *)memory + s * (bytes_stage / 4) + mine;
                 uint f[4][4];
@@ -258,15 +323,18 @@ void matmul_kernel(__global stored *restrict C, __global const stored *restrict 
                     for (int i = 0; i < 4; i++) {
                         const float v = b[(u * 8 + i / 2 * 4) * pitch + i % 2 * 8];
 #if products == 3
-                        f[u][i] = tf32(v);
-                        g[u][i] = tf32(v - as_float(f[u][i]));
+                        const uint rounded = tf32(v);
+                        const int whole = fabs(as_float(rounded)) < INFINITY;
+                        f[u][i] = whole ? rounded : 0;
+                        g[u][i] = whole ? tf32(v - as_float(rounded)) : as_uint(v);
 #else
-                        f[u][i] = as_uint(v);
+                        f[u][i] = tma_b ? as_uint(v) : tf32(v);
 #endif
                     }
                 }
 #if products == 3
-                barrier_wait(split + 8 * s, now / stages & 1);
+                if (tma_a)
+                    barrier_wait(split + 8 * s, now / stages & 1);
                 wgmma_fence();
                 #pragma unroll
                 for (int u = 0; u < 4; u++) {
@@ -321,4 +389,5 @@ void matmul_kernel(__global stored *restrict C, __global const stored *restrict 
         }
 #endif
     }
+    all_done();
 }

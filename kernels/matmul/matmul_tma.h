@@ -10,6 +10,8 @@
 //   proxy_fence()               makes what was written to local memory visible to wgmma and copies
 //
 // A map of 128 bytes tells the copies of a matrix in row-major order. Nothing but CUDA's host library makes them, so the kernel does.
+//   declare_maps(bytes)     at the top of a file: global memory for the maps of all work-groups; bytes is a number, no expression
+//   slot_of_maps(group)     where the 256 bytes of a work-group begin
 //   make_map(at, slot, pointer, type, bytes, width, height, box_x, box_y, mode)
 //       by all 32 of a warp: in local memory at at, published to global memory at slot. The box is the tile of a
 //       copy. The mode is 0, or 3: rows of 128 bytes swizzled as matmul_wgmma.h says. Rows begin at multiples of 16
@@ -20,6 +22,7 @@
 //
 // fewer_registers(count) and more_registers(count) give registers of this warpgroup back, or take more.
 
+#ifndef load_tile
 #define barrier_init(b, count) __asm__ volatile("mbarrier.init.shared::cta.b64 [%0], %1;" :: "r"(b), "r"(count) : "memory")
 #define barriers_ready() __asm__ volatile("fence.mbarrier_init.release.cluster; fence.proxy.async.shared::cta;" ::: "memory")
 #define barrier_arrive(b) __asm__ volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" :: "r"(b) : "memory")
@@ -29,7 +32,7 @@
 #define fewer_registers(count) __asm__ volatile("setmaxnreg.dec.sync.aligned.u32 %0;" :: "n"(count))
 #define more_registers(count) __asm__ volatile("setmaxnreg.inc.sync.aligned.u32 %0;" :: "n"(count))
 
-void barrier_wait(uint b, int parity)
+void barrier_wait(address b, int parity)
 {
     uint done;
     do {
@@ -45,6 +48,16 @@ void barrier_wait(uint b, int parity)
 #define type_half 6
 #define type_float 7
 #define type_tf32 11 // floats, rounded on the way
+
+#define text_(s) #s
+#define text(s) text_(s)
+#define declare_maps(bytes) __asm__(".global .align 128 .b8 tensor_maps[" text(bytes) "];");
+ulong slot_of_maps(int group)
+{
+    ulong slot;
+    __asm__ volatile("mov.u64 %0, tensor_maps;" : "=l"(slot));
+    return slot + (ulong)group * 256;
+}
 
 #define set_field(at, field, size, constraint, value) \
     __asm__ volatile("tensormap.replace.tile." field ".shared::cta.b1024." size " [%0], %1;" :: "r"(at), constraint(value) : "memory")
@@ -74,3 +87,4 @@ void barrier_wait(uint b, int parity)
                      :: "l"(slot), "r"(at) : "memory"); \
     __asm__ volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" :: "l"(slot) : "memory"); \
 } while (0)
+#endif

@@ -3,6 +3,7 @@
 // multiply together, while other instructions go on. What is not in registers they read from local memory, by a
 // descriptor.
 //
+//   address                             the type of an address in local memory
 //   local_address(p)                    the address of a pointer to local memory, for all macros here
 //   tile_descriptor(at, lead, stride)   of a tile whose rows have 128 bytes, swizzled: chunk c of 16 bytes of row r stands
 //                                       at c ^ r % 8. Eight rows after eight rows lie stride bytes apart, columns of
@@ -16,7 +17,16 @@
 // d has N / 2 numbers in each work-item: d[4 j + 2 h + i] is in row 16 * warp + lane / 4 + 8 h of the 64, column
 // 8 j + 2 * (lane % 4) + i. A fragment of tf32: a[i] is in row 16 * warp + lane / 4 + 8 * (i % 2), column lane % 4 + 4 * (i / 2).
 
-#define local_address(p) ((uint)(size_t)(p))
+// Tests replace the instructions by stand-ins in OpenCL C. For these, instructions_state() stands at the beginning of a kernel and
+// all_done() at its ends, and functions that copy have instructions_parameter and instructions_argument.
+
+#ifndef wgmma_fence
+#define instructions_state()
+#define all_done()
+#define instructions_parameter
+#define instructions_argument
+typedef uint address;
+#define local_address(p) ((address)(size_t)(p))
 #define tile_descriptor(at, lead, stride) \
     ((ulong)(((at) & 0x3ffff) >> 4) | (ulong)((lead) >> 4) << 16 | (ulong)((stride) >> 4) << 32 | 1UL << 62)
 
@@ -87,3 +97,4 @@
     __asm__ volatile("{ .reg .pred p; setp.ne.b32 p, " after_##N##_2 ", 0; wgmma.mma_async.sync.aligned.m64n" #N \
         "k16.f32.f16.f16 {" numbers_of_##N "}, " after_##N##_0 ", " after_##N##_1 ", p, 1, 1, 0, 1; }" \
         : sums_of_##N(d) : "l"(a), "l"(b), "r"((int)(add)) : "memory")
+#endif
