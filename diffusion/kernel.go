@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
@@ -15,7 +16,7 @@ type arguments struct{ uNew, u int }
 
 // findArguments returns an error for a kernel whose arguments are not just the two buffers of a step.
 func findArguments(p *problem.Problem) (arguments, error) {
-	places, ok := device.FindBuffers(p, "u_new", "u")
+	places, ok := device.FindBuffers(p, array.Float32, "u_new", "u")
 	if !ok {
 		return arguments{}, fmt.Errorf("%s is no diffusion step: its arguments must be two buffers of float32, u_new and u", p.KernelName())
 	}

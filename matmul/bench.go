@@ -1,6 +1,7 @@
 package matmul
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,14 +13,17 @@ import (
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
 )
 
 // Kernels are the names of the bundled kernels that can take part in a [Bench].
-var Kernels = []string{"naive", "local", "tiled", "fast"}
-
-// pathOf is the bundled specification of a kernel.
-func pathOf(kernel string) string { return "matmul/matmul_" + kernel + ".yaml" }
+var Kernels = func() (names []string) {
+	for _, k := range bundledKernels {
+		names = append(names, k.name)
+	}
+	return names
+}()
 
 // The defaults of a [Bench].
 var (
@@ -45,24 +49,33 @@ const (
 	openBLASName = "OpenBLAS"
 )
 
+// cuBLASName returns the name of cuBLAS in a precision.
+func cuBLASName(p Precision) string {
+	if p == Float {
+		return "cuBLAS"
+	}
+	return "cuBLAS " + string(p)
+}
+
 // A Bench is the plan of a comparison over the size: the loop, OpenBLAS, kernels on an OpenCL device,
 // and cuBLAS. Each kernel is first tuned at a few sizes, unless a record holds its best
-// configurations. Close it when done.
+// configurations. A kernel that the device cannot run is replaced. Close it when done.
 type Bench struct {
-	Sizes     []int // ascending
-	TuneSizes []int // ascending; nil: the defaults for the device, within Sizes
+	Sizes     []Shape // ascending by their operations
+	TuneSizes []Shape // the same; nil: the defaults for the device, within Sizes
 	Kernels   []string
 	Device    device.Listed
 	Libraries []string // files and folders in which libraries are looked for first
 
+	Errors     bool          // also measure the errors of results
 	Iterations int           // timed multiplications at least, where they are not very long
 	Began      time.Time     // the time limit counts from here
 	TimeLimit  time.Duration // of everything, tuning included
 	LoopLimit  time.Duration // of one multiplication by the loop
 
-	// Tune searches a kernel for matrices of size n, for about the limit, and returns its best
+	// Tune searches a kernel for matrices of a shape, for about the limit, and returns its best
 	// configurations (see [BestConfigurations]).
-	Tune func(ctx context.Context, kernel string, s *spec.Spec, n int, limit time.Duration) ([]string, error)
+	Tune func(ctx context.Context, kernel string, s *spec.Spec, shape Shape, limit time.Duration) ([]string, error)
 
 	// Note receives a line for each entrant that is opened, and for each that is left out.
 	Note func(text string)
@@ -83,9 +96,7 @@ func (b *Bench) AddRecord(r *record.Record) error {
 		return errors.New("no configuration is correct in it")
 	}
 	f := Finalists{Configurations: best}
-	if size := r.Header.ProblemSize; len(size) == 2 && size[0] == size[1] {
-		f.N = size[0]
-	}
+	f.Shape = shapeOf(r)
 	b.addFinalists(kernel, f)
 	return nil
 }
@@ -97,8 +108,29 @@ func (b *Bench) addFinalists(kernel string, f Finalists) {
 	b.finalists[kernel] = append(b.finalists[kernel], f)
 }
 
+// shapeOf returns the shape of a record by its constants, which is zero if it has others.
+func shapeOf(r *record.Record) (s Shape) {
+	for _, c := range r.Header.Constants {
+		n, ok := c.Value.(int)
+		if !ok {
+			continue
+		}
+		switch c.Name {
+		case "size":
+			return Square(n)
+		case "m":
+			s.M = n
+		case "n":
+			s.N = n
+		case "k":
+			s.K = n
+		}
+	}
+	return s
+}
+
 // kernelOf returns the kernel of the bench that a record names as its source, else the only one
-// with the record's parameters.
+// with the record's parameters. Kernels of one specification differ by constants.
 func (b *Bench) kernelOf(r *record.Record) (string, error) {
 	var recorded []string
 	for _, p := range r.Header.Parameters {
@@ -107,14 +139,18 @@ func (b *Bench) kernelOf(r *record.Record) (string, error) {
 	slices.Sort(recorded)
 	var fitting []string
 	for _, kernel := range b.Kernels {
-		s, err := loadKernel(pathOf(kernel), b.Sizes[0])
+		k, err := kernelNamed(kernel)
 		if err != nil {
 			return "", err
 		}
-		if !slices.Equal(recorded, slices.Sorted(slices.Values(s.Problem.Parameters().Names()))) {
+		s, err := k.load(pilotSize)
+		if err != nil {
+			return "", err
+		}
+		if !slices.Equal(recorded, slices.Sorted(slices.Values(s.Problem.Parameters().Names()))) || !sameConstants(r.Header.Constants, s.Problem.Definition().Constants) {
 			continue
 		}
-		if r.Header.Source == pathOf(kernel) {
+		if r.Header.Source == k.path {
 			return kernel, nil
 		}
 		fitting = append(fitting, kernel)
@@ -123,6 +159,18 @@ func (b *Bench) kernelOf(r *record.Record) (string, error) {
 		return "", errors.New("it is not of a kernel that --kernel names")
 	}
 	return fitting[0], nil
+}
+
+// sameConstants reports whether constants other than sizes have the same values, as far as both have them.
+func sameConstants(a, b []problem.Constant) bool {
+	for _, x := range a {
+		for _, y := range b {
+			if x.Name == y.Name && !slices.Contains([]string{"size", "m", "n", "k"}, x.Name) && x.Value != y.Value {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // BestConfigurations returns the first configurations in the ranking of a search's results.
@@ -136,37 +184,85 @@ func BestConfigurations(o problem.Objective, results []tune.Result) []string {
 }
 
 // TuneKernels tunes the kernels that have no record, each at a few sizes. They share two fifths of
-// the time limit; time that one search leaves over goes to the searches after it. The error is that
-// of ctx; a search that fails is noted.
+// the time limit; time that one search leaves over goes to the searches after it. A kernel without a correct configuration is
+// replaced by another one, if there is one for its precision. The error is that of ctx; a search that fails is noted.
 func (b *Bench) TuneKernels(ctx context.Context) error {
 	sizes := b.sizesToTune()
-	untuned := slices.DeleteFunc(slices.Clone(b.Kernels), func(kernel string) bool { return len(b.finalists[kernel]) > 0 })
-	searches := len(untuned) * len(sizes)
 	end := b.Began.Add(time.Duration(tuneShare * float64(b.TimeLimit)))
-	for _, kernel := range untuned {
-		for _, n := range sizes {
-			share := time.Until(end) / time.Duration(searches)
-			searches--
-			var best []string
-			s, err := loadKernel(pathOf(kernel), n)
-			if err == nil {
-				best, err = b.Tune(ctx, kernel, s, n, max(share, 0))
+	for i := 0; i < len(b.Kernels); i++ {
+		kernel, err := kernelNamed(b.Kernels[i])
+		if err != nil {
+			return err
+		}
+		if len(b.finalists[kernel.name]) > 0 {
+			continue
+		}
+		why := b.unable(ctx, kernel)
+		if why == "" {
+			if err := b.tune(ctx, kernel, sizes, end, len(b.untuned(i))); err != nil {
+				return err
 			}
-			switch {
-			case ctx.Err() != nil:
-				return ctx.Err()
-			case err != nil:
-				b.Note(fmt.Sprintf("tune %s at N = %d: %v", kernel, n, err))
-			default:
-				b.addFinalists(kernel, Finalists{N: n, Configurations: best})
-			}
+			why = "no configuration of it is known to be correct"
+		}
+		if len(b.finalists[kernel.name]) > 0 || kernel.otherwise == "" {
+			continue
+		}
+		b.Note(fmt.Sprintf("%s: %s; the kernel %s takes its place", kernel.name, why, kernel.otherwise))
+		if slices.Contains(b.Kernels, kernel.otherwise) {
+			b.Kernels = slices.Delete(b.Kernels, i, i+1)
+		} else {
+			b.Kernels[i] = kernel.otherwise
+		}
+		i--
+	}
+	return nil
+}
+
+// untuned returns the kernels without finalists, from an index on.
+func (b *Bench) untuned(from int) []string {
+	return slices.DeleteFunc(slices.Clone(b.Kernels[from:]), func(kernel string) bool { return len(b.finalists[kernel]) > 0 })
+}
+
+// unable says why the device can run no configuration of a kernel, or nothing if it can, or no other kernel could take its place.
+func (b *Bench) unable(ctx context.Context, k bundled) string {
+	if k.otherwise == "" || b.Device.Identity == nil {
+		return ""
+	}
+	s, err := k.load(b.Sizes[0])
+	if err == nil {
+		_, err = s.Space(ctx, *b.Device.Identity)
+	}
+	var empty *space.EmptyError
+	if errors.As(err, &empty) {
+		return "no configuration is for " + b.Device.Identity.Name
+	}
+	return ""
+}
+
+// tune searches a kernel at some sizes. Until the end, it has an equal share of the time with the other kernels.
+func (b *Bench) tune(ctx context.Context, k bundled, sizes []Shape, end time.Time, kernels int) error {
+	for i, shape := range sizes {
+		share := time.Until(end) / time.Duration(kernels*len(sizes)-i)
+		var best []string
+		s, err := k.load(shape)
+		if err == nil {
+			best, err = b.Tune(ctx, k.name, s, shape, max(share, 0))
+		}
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			b.Note(fmt.Sprintf("tune %s at %s: %v", k.name, shape.at(), err))
+		default:
+			b.addFinalists(k.name, Finalists{Shape: shape, Configurations: best})
 		}
 	}
 	return nil
 }
 
-// sizesToTune returns the sizes to tune. Default sizes are clamped to the sizes of the bench.
-func (b *Bench) sizesToTune() []int {
+// sizesToTune returns the sizes to tune. Default sizes are clamped to the sizes of the bench. Kernels that copy several
+// elements at once have configurations of their own for rows of other lengths, so the largest shape with such rows is tuned, too.
+func (b *Bench) sizesToTune() []Shape {
 	if b.TuneSizes != nil {
 		return b.TuneSizes
 	}
@@ -174,12 +270,29 @@ func (b *Bench) sizesToTune() []int {
 	if b.Device.Type == "cpu" {
 		defaults = DefaultTuneSizesCPU
 	}
-	var sizes []int
+	var sizes []Shape
 	for _, n := range defaults {
-		sizes = append(sizes, min(max(n, b.Sizes[0]), b.Sizes[len(b.Sizes)-1]))
+		s := Square(n)
+		if first := b.Sizes[0]; s.Operations() < first.Operations() {
+			s = first
+		}
+		if last := b.Sizes[len(b.Sizes)-1]; s.Operations() > last.Operations() {
+			s = last
+		}
+		sizes = append(sizes, s)
 	}
+	for _, s := range slices.Backward(b.Sizes) {
+		if s.N%8 != 0 || s.K%8 != 0 {
+			sizes = append(sizes, s)
+			break
+		}
+	}
+	slices.SortStableFunc(sizes, BySize)
 	return slices.Compact(sizes)
 }
+
+// BySize compares shapes by their operations.
+func BySize(a, b Shape) int { return cmp.Compare(a.Operations(), b.Operations()) }
 
 // Open starts a process for each entrant and returns the sweep over them, for the time that is
 // left. An entrant whose library is missing, or that cannot start, is noted and left out. The error
@@ -188,7 +301,7 @@ func (b *Bench) Open(ctx context.Context) (Sweep, error) {
 	sweep := Sweep{Sizes: b.Sizes}
 	var missing *MissingError
 	for _, e := range b.entrants() {
-		if e.Kind == CuTF32 && missing != nil {
+		if e.Name != cuBLASName(Float) && e.Kind == CuBLAS && missing != nil {
 			continue // it needs the library that was missing just before
 		}
 		missing = nil
@@ -213,12 +326,12 @@ func (b *Bench) Open(ctx context.Context) (Sweep, error) {
 func (b *Bench) participant(p *Process) Participant {
 	finalists := b.finalists[p.Entrant.Name] // none of an entrant that is no kernel
 	most := 0
-	for _, n := range b.Sizes {
-		most = max(most, len(Candidates(finalists, n)))
+	for _, s := range b.Sizes {
+		most = max(most, len(candidatesOf(finalists, s).Near))
 	}
-	participant := Participant{Name: p.Entrant.Name, Multiplications: p.Entrant.Multiplications(most)}
-	participant.Measure = func(ctx context.Context, n int) (Measurement, error) {
-		return p.Measure(ctx, n, Candidates(finalists, n))
+	participant := Participant{Name: p.Entrant.Name, Precision: p.Entrant.Precision, Multiplications: p.Entrant.Multiplications(most)}
+	participant.Measure = func(ctx context.Context, s Shape) (Measurement, error) {
+		return p.Measure(ctx, s, candidatesOf(finalists, s))
 	}
 	if p.Entrant.Kind == Loop {
 		participant.Longest = b.LoopLimit
@@ -233,19 +346,24 @@ func (b *Bench) entrants() []Entrant {
 	if described, err := device.Describe(b.Device.Device); err == nil && strings.Contains(described.Vendor, "NVIDIA") {
 		pci = described.PCI
 	}
-	all := []Entrant{{Name: loopName, Kind: Loop}, {Name: openBLASName, Kind: OpenBLAS, Libraries: b.Libraries}}
-	for _, kernel := range b.Kernels {
-		if len(b.finalists[kernel]) == 0 {
-			b.Note(kernel + " is left out: no configuration of it is known to be correct")
+	all := []Entrant{{Name: loopName, Kind: Loop, Precision: Float}, {Name: openBLASName, Kind: OpenBLAS, Precision: Float, Libraries: b.Libraries}}
+	measured := map[Precision]bool{Float: true, TF32: true}
+	for _, name := range b.Kernels {
+		kernel, err := kernelNamed(name)
+		if err != nil || len(b.finalists[name]) == 0 {
+			b.Note(name + " is left out: no configuration of it is known to be correct")
 			continue
 		}
-		all = append(all, Entrant{Name: kernel, Kind: Kernel, Spec: pathOf(kernel), Device: b.Device.Selector()})
+		all = append(all, Entrant{Name: name, Kind: Kernel, Precision: kernel.precision, Kernel: name, Device: b.Device.Selector()})
+		measured[kernel.precision] = true
 	}
-	all = append(all,
-		Entrant{Name: "cuBLAS", Kind: CuBLAS, Libraries: b.Libraries, PCI: pci},
-		Entrant{Name: "cuBLAS tf32", Kind: CuTF32, Libraries: b.Libraries, PCI: pci})
+	for _, p := range []Precision{Float, TF32, Half, Double} { // the first one says if the library is missing
+		if measured[p] {
+			all = append(all, Entrant{Name: cuBLASName(p), Kind: CuBLAS, Precision: p, Libraries: b.Libraries, PCI: pci})
+		}
+	}
 	for i := range all {
-		all[i].Iterations = b.Iterations
+		all[i].Iterations, all[i].Errors = b.Iterations, b.Errors
 	}
 	return all
 }

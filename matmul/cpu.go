@@ -75,8 +75,8 @@ func openOpenBLAS(e Entrant) (*openblas, error) {
 
 func (o *openblas) multiplier() *multiplier {
 	return onHost(o.about, func(m *Matrices) {
-		n := int32(m.N)
-		o.sgemm(cblasRowMajor, cblasNoTrans, cblasNoTrans, n, n, n, 1, m.A, n, m.B, n, 0, m.C, n)
+		n, k := int32(m.N), int32(m.K)
+		o.sgemm(cblasRowMajor, cblasNoTrans, cblasNoTrans, int32(m.M), n, k, 1, floats(m.A), k, floats(m.B), n, 0, floats(m.C), n)
 	})
 }
 

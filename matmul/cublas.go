@@ -8,11 +8,25 @@ import (
 	"unsafe"
 )
 
-// The constants of cublas_api.h (NVIDIA cuBLAS documentation, section 2.2).
+// The constants of cublas_api.h (NVIDIA cuBLAS documentation, section 2.2) and library_types.h.
 const (
-	cublasOpN      = 0
-	cublasTF32Mode = 3 // CUBLAS_TF32_TENSOR_OP_MATH; the default mode, 0, is float32 throughout
+	cublasOpN = 0
+
+	cudaFloat, cudaDouble, cudaHalf = 0, 1, 2 // CUDA_R_32F, CUDA_R_64F, CUDA_R_16F
+
+	computeFloat  = 68 // CUBLAS_COMPUTE_32F
+	computeDouble = 70 // CUBLAS_COMPUTE_64F
+	computeTF32   = 77 // CUBLAS_COMPUTE_32F_FAST_TF32
+
+	defaultAlgorithm = -1 // CUBLAS_GEMM_DEFAULT
 )
+
+// A gemmType holds the types of cublasGemmEx for a precision: of the elements and of the sums.
+type gemmType struct{ element, compute int32 }
+
+var gemmTypes = map[Precision]gemmType{
+	Half: {cudaHalf, computeFloat}, TF32: {cudaFloat, computeTF32}, Float: {cudaFloat, computeFloat}, Double: {cudaDouble, computeDouble},
+}
 
 const installCuBLAS = "NVIDIA's CUDA toolkit has it, or pip install nvidia-cublas-cu12 nvidia-cuda-runtime-cu12 and --library with the folder site-packages that then holds them"
 
@@ -41,14 +55,13 @@ func cudaReleases() []cudaRelease {
 type cublas struct {
 	cuda   *cudaRuntime
 	handle uintptr
-	tf32   bool
-	card   string // its PCI address
-	path   string
+	gemmType
+	card string // its PCI address
+	path string
 
 	create         func(handle *uintptr) int32
 	version        func(handle uintptr, version *int32) int32
-	setMathMode    func(handle uintptr, mode int32) int32
-	sgemm          func(handle uintptr, transA, transB, m, n, k int32, alpha *float32, a uintptr, lda int32, b uintptr, ldb int32, beta *float32, c uintptr, ldc int32) int32
+	gemmEx         func(handle uintptr, transA, transB, m, n, k int32, alpha unsafe.Pointer, a uintptr, typeA, lda int32, b uintptr, typeB, ldb int32, beta unsafe.Pointer, c uintptr, typeC, ldc, compute, algorithm int32) int32
 	versionText    string
 	statusOfCuBLAS func(status int32) string // nil before cuBLAS 11.4
 }
@@ -91,10 +104,10 @@ func openCuBLAS(e Entrant) (*cublas, error) {
 }
 
 func newCuBLAS(handle uintptr, path string, cuda *cudaRuntime, e Entrant) (*cublas, error) {
-	b := &cublas{cuda: cuda, tf32: e.Kind == CuTF32, path: path}
+	b := &cublas{cuda: cuda, gemmType: gemmTypes[e.Precision], path: path}
 	if err := bind(handle, path, map[string]any{
 		"cublasCreate_v2": &b.create, "cublasGetVersion_v2": &b.version,
-		"cublasSetMathMode": &b.setMathMode, "cublasSgemm_v2": &b.sgemm,
+		"cublasGemmEx": &b.gemmEx,
 	}); err != nil {
 		return nil, err
 	}
@@ -115,11 +128,6 @@ func newCuBLAS(handle uintptr, path string, cuda *cudaRuntime, e Entrant) (*cubl
 		return nil, err
 	}
 	b.versionText = fmt.Sprintf("%d.%d.%d", version/10000, version/100%100, version%100)
-	if b.tf32 {
-		if err := b.check("cublasSetMathMode", b.setMathMode(b.handle, cublasTF32Mode)); err != nil {
-			return nil, err
-		}
-	}
 	return b, nil
 }
 
@@ -136,10 +144,7 @@ func (b *cublas) check(call string, status int32) error {
 
 func (b *cublas) multiplier() *multiplier {
 	about := fmt.Sprintf("version %s, card %s, %s", b.versionText, b.card, b.path) + environmentOf("NVIDIA_TF32_OVERRIDE")
-	if b.tf32 {
-		return &multiplier{about, ToleranceTF32, b.prepare}
-	}
-	return &multiplier{about, ToleranceFloat32, b.prepare}
+	return &multiplier{about, b.prepare}
 }
 
 // A gemm holds the sizes in a call of a library with column-major matrices that multiplies row-major
@@ -153,11 +158,11 @@ func columnMajor(m, n, k int) gemm {
 }
 
 // prepare copies the matrices to the card.
-func (b *cublas) prepare(m *Matrices, _ []string) (*prepared, error) {
+func (b *cublas) prepare(m *Matrices, _ Candidates) (*prepared, error) {
 	o := &onCard{blas: b, matrices: m}
-	for i, content := range [][]float32{m.A, m.B, m.C} {
+	for i, content := range [][]byte{m.A, m.B, m.C} {
 		var err error
-		if o.buffers[i], err = b.cuda.allocate(4 * len(content)); err == nil {
+		if o.buffers[i], err = b.cuda.allocate(len(content)); err == nil {
 			err = b.cuda.upload(o.buffers[i], content)
 		}
 		if err != nil {
@@ -176,10 +181,17 @@ type onCard struct {
 }
 
 func (o *onCard) multiply() error {
-	b, one, zero := o.blas, float32(1), float32(0)
-	g := columnMajor(o.matrices.N, o.matrices.N, o.matrices.N)
-	return b.check("cublasSgemm", b.sgemm(b.handle, cublasOpN, cublasOpN, g.m, g.n, g.k,
-		&one, o.buffers[1], g.leadingB, o.buffers[0], g.leadingA, &zero, o.buffers[2], g.leadingC))
+	b, t := o.blas, o.blas.gemmType
+	one, zero := float32(1), float32(0)
+	alpha, beta := unsafe.Pointer(&one), unsafe.Pointer(&zero)
+	if t.compute == computeDouble {
+		one, zero := 1.0, 0.0
+		alpha, beta = unsafe.Pointer(&one), unsafe.Pointer(&zero)
+	}
+	g := columnMajor(o.matrices.M, o.matrices.N, o.matrices.K)
+	return b.check("cublasGemmEx", b.gemmEx(b.handle, cublasOpN, cublasOpN, g.m, g.n, g.k,
+		alpha, o.buffers[1], t.element, g.leadingB, o.buffers[0], t.element, g.leadingA,
+		beta, o.buffers[2], t.element, g.leadingC, t.compute, defaultAlgorithm))
 }
 
 // run enqueues all multiplications, with events in between that have their times.
@@ -217,7 +229,7 @@ func (o *onCard) run(times int) ([]float64, error) {
 }
 
 func (o *onCard) roundTrip() error {
-	for i, content := range [][]float32{o.matrices.A, o.matrices.B} {
+	for i, content := range [][]byte{o.matrices.A, o.matrices.B} {
 		if err := o.blas.cuda.upload(o.buffers[i], content); err != nil {
 			return err
 		}
@@ -230,7 +242,7 @@ func (o *onCard) roundTrip() error {
 
 func (o *onCard) fetch() error {
 	c := o.matrices.C
-	return o.blas.cuda.check("cudaMemcpy", o.blas.cuda.memcpy(uintptr(unsafe.Pointer(&c[0])), o.buffers[2], uintptr(4*len(c)), deviceToHost))
+	return o.blas.cuda.check("cudaMemcpy", o.blas.cuda.memcpy(uintptr(unsafe.Pointer(&c[0])), o.buffers[2], uintptr(len(c)), deviceToHost))
 }
 
 func (o *onCard) close() {
@@ -308,8 +320,8 @@ func (c *cudaRuntime) allocate(bytes int) (uintptr, error) {
 	return memory, err
 }
 
-func (c *cudaRuntime) upload(to uintptr, content []float32) error {
-	return c.check("cudaMemcpy", c.memcpy(to, uintptr(unsafe.Pointer(&content[0])), uintptr(4*len(content)), hostToDevice))
+func (c *cudaRuntime) upload(to uintptr, content []byte) error {
+	return c.check("cudaMemcpy", c.memcpy(to, uintptr(unsafe.Pointer(&content[0])), uintptr(len(content)), hostToDevice))
 }
 
 // record enqueues an event.

@@ -1,4 +1,4 @@
-// Package matmul compares implementations of matrix multiplication, C = A·B in float32, over the size:
+// Package matmul compares implementations of matrix multiplication, C = A·B in several precisions, over the size:
 // a loop on one CPU thread ([Multiply]), tuned OpenCL kernels, OpenBLAS and cuBLAS. The libraries are
 // optional; they are loaded at run time.
 //
@@ -10,7 +10,7 @@
 //
 // # Times
 //
-// All matrices are square, N × N, row-major, with normally distributed numbers. The multiplication alone
+// Matrices are row-major and have normally distributed numbers. The multiplication alone
 // is timed by the device's events, or by the host's clock on the CPU and on drivers with unusable
 // timestamps. A round trip copies A and B to the device, multiplies, and copies C back to ordinary
 // memory. It is timed by the host's clock, with buffers and kernel made before. The CPU has no round
@@ -19,7 +19,8 @@
 // # Checks
 //
 // A check involves every element of a result with N² operations instead of N³, and computes 256 elements
-// in double precision; see [Matrices.Check].
+// in double precision; see [Matrices.Check]. The errors of a result are measured with other numbers,
+// too; see [Matrices.Errors].
 //
 // # Processes
 //

@@ -13,21 +13,20 @@ type Kind string
 
 // The kinds.
 const (
-	Loop     Kind = "loop"        // Multiply, on one thread
-	Kernel   Kind = "kernel"      // an OpenCL kernel
-	OpenBLAS Kind = "openblas"    // on all cores
-	CuBLAS   Kind = "cublas"      // in float32
-	CuTF32   Kind = "cublas-tf32" // with the tensor cores' TF32 for A and B
+	Loop     Kind = "loop"     // Multiply, on one thread
+	Kernel   Kind = "kernel"   // an OpenCL kernel
+	OpenBLAS Kind = "openblas" // on all cores
+	CuBLAS   Kind = "cublas"   // on an NVIDIA card
 )
 
 // An Entrant is one of the implementations that are compared.
 type Entrant struct {
-	Name string
-	Kind Kind
+	Name      string
+	Kind      Kind
+	Precision Precision // Float of a loop and OpenBLAS
 
-	// Of a kernel: its bundled specification, and the device as returned by
-	// device.Listed.Selector.
-	Spec   string
+	// Of a kernel: its name among Kernels, and the device as returned by device.Listed.Selector.
+	Kernel string
 	Device string
 
 	// Of a library: the files and folders to search first, and the card by its PCI address
@@ -35,7 +34,8 @@ type Entrant struct {
 	Libraries []string
 	PCI       string
 
-	Iterations int // the least number of timed multiplications, unless they are very long
+	Iterations int  // the least number of timed multiplications, unless they are very long
+	Errors     bool // also measure the errors of results
 }
 
 // OnCPU reports whether the entrant runs on the CPU, without copies to a device.
@@ -51,6 +51,9 @@ func (e Entrant) Multiplications(configurations int) int {
 	if configurations > 1 {
 		n += 2 * configurations
 	}
+	if e.Errors {
+		n += len(allData)
+	}
 	return n
 }
 
@@ -61,12 +64,11 @@ func (e *MissingError) Error() string { return e.Text }
 
 // A multiplier is an open entrant. It is used from one thread of the operating system.
 type multiplier struct {
-	about     string // the library or device, and its threads
-	tolerance func(n int) Tolerance
+	about string // the library or device, and its threads
 
 	// prepare makes a multiplication of matrices, in the best of some configurations if there are
 	// any.
-	prepare func(m *Matrices, configurations []string) (*prepared, error)
+	prepare func(m *Matrices, c Candidates) (*prepared, error)
 }
 
 // A prepared multiplication can be repeated.
@@ -102,12 +104,12 @@ func open(e Entrant) (*multiplier, error) {
 	var err error
 	switch e.Kind {
 	case Loop:
-		return onHost("one thread", func(m *Matrices) { Multiply(m.C, m.A, m.B, m.N, m.N, m.N) }), nil
+		return onHost("one thread", func(m *Matrices) { Multiply(floats(m.C), floats(m.A), floats(m.B), m.M, m.N, m.K) }), nil
 	case Kernel:
 		opened, err = openKernel(e)
 	case OpenBLAS:
 		opened, err = openOpenBLAS(e)
-	case CuBLAS, CuTF32:
+	case CuBLAS:
 		opened, err = openCuBLAS(e)
 	default:
 		err = fmt.Errorf("there is no way to multiply %q", e.Kind)
@@ -120,7 +122,7 @@ func open(e Entrant) (*multiplier, error) {
 
 // onHost returns a multiplier on the CPU.
 func onHost(about string, multiply func(*Matrices)) *multiplier {
-	return &multiplier{about, ToleranceFloat32, func(m *Matrices, _ []string) (*prepared, error) {
+	return &multiplier{about, func(m *Matrices, _ Candidates) (*prepared, error) {
 		run := timed(func() error { multiply(m); return nil })
 		return &prepared{run: run, fetch: func() error { return nil }, close: func() {}}, nil
 	}}
@@ -128,14 +130,14 @@ func onHost(about string, multiply func(*Matrices)) *multiplier {
 
 // measure measures an entrant at a size. It checks the first and the last result; there is no
 // measurement with a wrong result.
-func measure(e Entrant, with *multiplier, n int, configurations []string) (Measurement, error) {
-	m := NewMatrices(n)
-	p, err := with.prepare(m, configurations)
+func measure(e Entrant, with *multiplier, s Shape, c Candidates) (Measurement, error) {
+	m := NewMatrices(s, e.Precision)
+	p, err := with.prepare(m, c)
 	if err != nil {
 		return Measurement{}, err
 	}
 	defer p.close()
-	check := func() error { return errors.Join(p.fetch(), m.Check(with.tolerance(n))) }
+	check := func() error { return errors.Join(p.fetch(), m.Check()) }
 
 	if _, err := p.run(1); err != nil {
 		return Measurement{}, err
@@ -143,28 +145,49 @@ func measure(e Entrant, with *multiplier, n int, configurations []string) (Measu
 	if err := check(); err != nil {
 		return Measurement{}, err
 	}
-	measured := Measurement{N: n, Configuration: p.configuration, HostTimer: p.hostTimer}
+	measured := Measurement{Shape: s, Configuration: p.configuration, HostTimer: p.hostTimer}
 	if measured.Alone, err = repeat(e.Iterations, p.run); err != nil {
 		return Measurement{}, err
 	}
+	again := p.roundTrip
 	if e.OnCPU() {
-		return measured, check()
+		err = check()
+		again = func() error { _, err := p.run(1); return err }
+	} else {
+		m.spoil()
+		measured.RoundTrips, err = repeat(e.Iterations, timed(p.roundTrip))
+		if err == nil {
+			err = m.Check() // the result of the last round trip
+		}
 	}
-	m.spoil()
-	measured.RoundTrips, err = repeat(e.Iterations, timed(p.roundTrip))
-	if err == nil {
-		err = m.Check(with.tolerance(n)) // the result of the last round trip
+	if err == nil && e.Errors {
+		measured.Errors, err = errorsOf(m, again)
 	}
 	return measured, err
 }
 
+// errorsOf multiplies matrices of all distributions and returns the errors.
+func errorsOf(m *Matrices, multiply func() error) ([]Errors, error) {
+	var all []Errors
+	for _, d := range allData {
+		m.Fill(d)
+		m.spoil()
+		if err := multiply(); err != nil {
+			return nil, err
+		}
+		all = append(all, m.Errors(d))
+	}
+	return all, nil
+}
+
 // A Measurement holds the times of an entrant at a size.
 type Measurement struct {
-	N             int
+	Shape         Shape
 	Alone         []float64 // milliseconds of each multiplication
 	RoundTrips    []float64 // milliseconds of each, with the copies to the device and back; none on the CPU
 	Configuration string    // of a kernel
 	HostTimer     bool      // the driver's timestamps cannot be used: Alone is by the host's clock
+	Errors        []Errors  // by data; empty if they were not measured
 }
 
 // Time returns the median time of a multiplication alone in milliseconds.
@@ -177,15 +200,6 @@ func (m *Measurement) WithTransfers() float64 {
 		return m.Time()
 	}
 	return problem.StatsOf(m.RoundTrips).Median
-}
-
-// Rate returns the rate of a multiplication of size n, with 2·n³ operations, that takes ms
-// milliseconds, in GFLOP/s.
-func Rate(n int, ms float64) float64 {
-	if ms <= 0 {
-		return 0
-	}
-	return 2 * float64(n) * float64(n) * float64(n) / ms / 1e6
 }
 
 // The limits of the repetitions of a measurement, in milliseconds.

@@ -1,8 +1,11 @@
 package matmul
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 	"strconv"
 
@@ -14,26 +17,66 @@ import (
 	"github.com/ndtune/ndtune/tune/spec"
 )
 
-// loadKernel reads a bundled specification for matrices of size n: its constant size, or its
-// constants m, n and k, are n.
-func loadKernel(path string, n int) (*spec.Spec, error) {
-	plain, err := spec.LoadFS(kernels.FS, path, spec.Options{})
+// A bundled kernel has a specification, in a precision.
+type bundled struct {
+	name      string
+	path      string            // of the specification
+	set       map[string]string // constants of the precision
+	precision Precision
+	otherwise string // the kernel that takes its place on devices that cannot run it
+}
+
+// bundledKernels are all that can take part in a [Bench].
+var bundledKernels = []bundled{
+	{name: "naive", path: "matmul/matmul_naive.yaml", precision: Float},
+	{name: "local", path: "matmul/matmul_local.yaml", precision: Float},
+	{name: "tiled", path: "matmul/matmul_tiled.yaml", precision: Float},
+	{name: "fast", path: "matmul/matmul_fast.yaml", precision: Float},
+	{name: "fast-half", path: "matmul/matmul_fast.yaml", set: map[string]string{"element": "half"}, precision: Half},
+	{name: "fast-double", path: "matmul/matmul_fast.yaml", set: map[string]string{"element": "double"}, precision: Double},
+	{name: "tf32", path: "matmul/matmul_tf32.yaml", precision: TF32, otherwise: "fast"},
+	{name: "half", path: "matmul/matmul_half.yaml", precision: Half, otherwise: "fast-half"},
+	{name: "hopper", path: "matmul/matmul_hopper.yaml", precision: Float, otherwise: "fast"},
+	{name: "hopper-tf32", path: "matmul/matmul_hopper.yaml", set: map[string]string{"products": "1"}, precision: TF32, otherwise: "tf32"},
+	{name: "hopper-half", path: "matmul/matmul_hopper.yaml", set: map[string]string{"element": "half", "products": "1"}, precision: Half, otherwise: "half"},
+}
+
+// kernelNamed returns a bundled kernel.
+func kernelNamed(name string) (bundled, error) {
+	for _, k := range bundledKernels {
+		if k.name == name {
+			return k, nil
+		}
+	}
+	return bundled{}, fmt.Errorf("there is no kernel %q", name)
+}
+
+// load reads the specification for matrices of a shape. Specifications with the constant size take square matrices only.
+func (k bundled) load(s Shape) (*spec.Spec, error) {
+	plain, err := spec.LoadFS(kernels.FS, k.path, spec.Options{})
 	if err != nil {
 		return nil, err
 	}
-	set := map[string]string{}
+	sizes := map[string]int{"m": s.M, "n": s.N, "k": s.K, "size": s.N}
+	set := maps.Clone(k.set)
+	if set == nil {
+		set = map[string]string{}
+	}
 	for _, c := range plain.Definition.Constants {
-		if slices.Contains([]string{"size", "m", "n", "k"}, c.Name) {
+		if c.Name == "size" && !s.IsSquare() {
+			return nil, fmt.Errorf("%s takes square matrices only", k.name)
+		}
+		if n, ok := sizes[c.Name]; ok {
 			set[c.Name] = strconv.Itoa(n)
 		}
 	}
-	return spec.LoadFS(kernels.FS, path, spec.Options{Set: set})
+	return spec.LoadFS(kernels.FS, k.path, spec.Options{Set: set})
 }
 
 // An openclKernel is a bundled kernel on an OpenCL device.
 type openclKernel struct {
 	*device.Launcher
-	path      string
+	bundled
 	described hardware.Device
 }
 
@@ -47,7 +90,10 @@ func openKernel(e Entrant) (*openclKernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &openclKernel{path: e.Spec}
+	o := &openclKernel{}
+	if o.bundled, err = kernelNamed(e.Kernel); err != nil {
+		return nil, err
+	}
 	if o.described, err = device.Describe(listed.Device); err != nil {
 		return nil, err
 	}
@@ -56,20 +102,20 @@ func openKernel(e Entrant) (*openclKernel, error) {
 }
 
 func (o *openclKernel) multiplier() *multiplier {
-	return &multiplier{o.described.Name, ToleranceFloat32, o.prepare}
+	return &multiplier{o.described.Name, o.prepare}
 }
 
-// prepare builds the kernel in each configuration and keeps the fastest at this size. A
-// configuration that cannot run here, or whose result is wrong, is skipped. It is an error if
-// all are.
-func (o *openclKernel) prepare(m *Matrices, configurations []string) (*prepared, error) {
-	s, err := loadKernel(o.path, m.N)
+// prepare builds the kernel in each of the near candidates and keeps the fastest at this size. A
+// configuration that cannot run here, or whose result is wrong, is skipped. If all are, it takes the first of the others that
+// runs; if there is none, it is an error.
+func (o *openclKernel) prepare(m *Matrices, c Candidates) (*prepared, error) {
+	s, err := o.load(m.Shape)
 	if err != nil {
 		return nil, err
 	}
-	places, ok := device.FindBuffers(s.Problem, "A", "B", "C")
+	places, ok := device.FindBuffers(s.Problem, m.element.kind, "A", "B", "C")
 	if !ok {
-		return nil, fmt.Errorf("%s is no multiplication of matrices: its arguments must be three buffers of float32, A, B and C", s.Problem.KernelName())
+		return nil, fmt.Errorf("%s is no multiplication of matrices: its arguments must be three buffers of the precision %s, A, B and C", s.Problem.KernelName(), m.Precision)
 	}
 	buffers, err := newBuffers(o, m)
 	if err != nil {
@@ -78,9 +124,12 @@ func (o *openclKernel) prepare(m *Matrices, configurations []string) (*prepared,
 	var best *openclLaunch
 	var shortest float64
 	var failures []error
-	for _, text := range configurations {
+	for i, text := range slices.Concat(c.Near, c.Others) {
+		if i >= len(c.Near) && best != nil {
+			break
+		}
 		l := &openclLaunch{kernel: o, matrices: m, buffers: buffers, text: text}
-		time, err := l.try(s.Problem, places, len(configurations) > 1)
+		time, err := l.try(s.Problem, places, len(c.Near)+len(c.Others) > 1)
 		if err != nil {
 			failures = append(failures, fmt.Errorf("%s: %w", text, err))
 		}
@@ -99,17 +148,17 @@ func (o *openclKernel) prepare(m *Matrices, configurations []string) (*prepared,
 	return &prepared{
 		configuration: best.text, hostTimer: o.Timer == hardware.TimerHost,
 		run: best.run, roundTrip: best.roundTrip, fetch: best.fetch, close: best.close,
-	}, o.Queue.Write(buffers[2], 0, cl.Bytes(m.C))
+	}, o.Queue.Write(buffers[2], 0, m.C)
 }
 
 // buffers are A, B and C on the device.
 type buffers [3]*cl.Buffer
 
 func newBuffers(o *openclKernel, m *Matrices) (b buffers, err error) {
-	for i, content := range [][]float32{m.A, m.B, m.C} {
-		if b[i], err = o.Context.NewBufferFrom(cl.ReadWrite, cl.Bytes(content)); err != nil {
+	for i, content := range [][]byte{m.A, m.B, m.C} {
+		if b[i], err = o.Context.NewBufferFrom(cl.ReadWrite, content); err != nil {
 			b.release()
-			return b, fmt.Errorf("a buffer of %d × %d numbers: %w", m.N, m.N, err)
+			return b, fmt.Errorf("a buffer of %d bytes: %w", len(content), err)
 		}
 	}
 	return b, nil
@@ -146,7 +195,7 @@ func (l *openclLaunch) try(p *problem.Problem, at []int, compared bool) (float64
 	if err != nil || !compared {
 		return 0, err
 	}
-	if err := errors.Join(l.fetch(), l.matrices.Check(ToleranceFloat32(l.matrices.N))); err != nil {
+	if err := errors.Join(l.fetch(), l.matrices.Check()); err != nil {
 		return 0, err
 	}
 	runs := triedRuns
@@ -160,7 +209,7 @@ func (l *openclLaunch) try(p *problem.Problem, at []int, compared bool) (float64
 }
 
 func (l *openclLaunch) build(p *problem.Problem, at []int) error {
-	o, size := l.kernel, l.matrices.N*l.matrices.N
+	o, m := l.kernel, l.matrices
 	configuration, err := spec.ParseConfiguration(p.Parameters(), l.text)
 	if err != nil {
 		return err
@@ -172,11 +221,11 @@ func (l *openclLaunch) build(p *problem.Problem, at []int) error {
 	if err != nil {
 		return err
 	}
-	if a, b, c := v.Elements[at[0]], v.Elements[at[1]], v.Elements[at[2]]; a != size || b != size || c != size {
-		return fmt.Errorf("%s takes buffers of %d, %d and %d elements, not of %d", p.KernelName(), a, b, c, size)
+	if a, b, c := v.Elements[at[0]], v.Elements[at[1]], v.Elements[at[2]]; a != m.M*m.K || b != m.K*m.N || c != m.M*m.N {
+		return fmt.Errorf("%s takes buffers of %d, %d and %d elements, not of %d, %d and %d", p.KernelName(), a, b, c, m.M*m.K, m.K*m.N, m.M*m.N)
 	}
 	l.nd = v.Launches[0].NDRange
-	if l.program, err = o.Build(v.Source, v.OptionLine()); err != nil {
+	if l.program, err = o.BuildVariant(v); err != nil {
 		return err
 	}
 	if l.function, err = l.program.NewKernel(p.KernelName()); err != nil {
@@ -197,7 +246,7 @@ func (l *openclLaunch) launch() device.Launch { return device.Launch{Kernel: l.f
 
 func (l *openclLaunch) roundTrip() error {
 	q, m := l.kernel.Queue, l.matrices
-	if err := errors.Join(q.Write(l.buffers[0], 0, cl.Bytes(m.A)), q.Write(l.buffers[1], 0, cl.Bytes(m.B))); err != nil {
+	if err := errors.Join(q.Write(l.buffers[0], 0, m.A), q.Write(l.buffers[1], 0, m.B)); err != nil {
 		return err
 	}
 	e, err := l.kernel.Enqueue(l.launch())
@@ -212,7 +261,7 @@ func (l *openclLaunch) roundTrip() error {
 }
 
 func (l *openclLaunch) fetch() error {
-	return l.kernel.Queue.Read(l.buffers[2], 0, cl.Bytes(l.matrices.C))
+	return l.kernel.Queue.Read(l.buffers[2], 0, l.matrices.C)
 }
 
 // release releases the kernel. close releases the buffers, too.
@@ -229,31 +278,49 @@ func (l *openclLaunch) close() {
 
 // Finalists are the best configurations of a kernel at one size.
 type Finalists struct {
-	N              int      // 0: unknown, and the configurations are candidates at all sizes
+	Shape          Shape    // zero: unknown, and the configurations are candidates at all sizes
 	Configurations []string // the best first
 }
 
-// Candidates returns the configurations to try at size n: the finalists of the nearest tuned
-// sizes below and above n, each once.
-func Candidates(tuned []Finalists, n int) []string {
-	below, above := 0, 0
+// Candidates are the configurations to choose from at a size: the fastest of Near, or, if none of them can run, the first
+// of Others that can.
+type Candidates struct{ Near, Others []string }
+
+// candidatesOf returns the finalists of the nearest tuned sizes below and above a size, each once, and all others from the
+// nearest size to the farthest.
+func candidatesOf(tuned []Finalists, s Shape) Candidates {
+	below, above := 0.0, math.Inf(1)
 	for _, f := range tuned {
-		if f.N > 0 && f.N <= n {
-			below = max(below, f.N)
+		operations := f.Shape.Operations()
+		if operations > 0 && operations <= s.Operations() {
+			below = max(below, operations)
 		}
-		if f.N >= n && (above == 0 || f.N < above) {
-			above = f.N
+		if operations >= s.Operations() {
+			above = min(above, operations)
 		}
 	}
-	var all []string
+	distance := func(f Finalists) float64 { return math.Abs(math.Log(f.Shape.Operations() / s.Operations())) }
+	var c Candidates
+	var others []Finalists
 	for _, f := range tuned {
-		if f.N != 0 && f.N != below && f.N != above {
+		if operations := f.Shape.Operations(); operations != 0 && operations != below && operations != above {
+			others = append(others, f)
 			continue
 		}
-		for _, c := range f.Configurations {
-			if !slices.Contains(all, c) {
-				all = append(all, c)
-			}
+		c.Near = appendNew(c.Near, f.Configurations)
+	}
+	slices.SortStableFunc(others, func(a, b Finalists) int { return cmp.Compare(distance(a), distance(b)) })
+	for _, f := range others {
+		c.Others = appendNew(c.Others, slices.DeleteFunc(slices.Clone(f.Configurations), func(text string) bool { return slices.Contains(c.Near, text) }))
+	}
+	return c
+}
+
+// appendNew appends the texts that a list does not have.
+func appendNew(all, texts []string) []string {
+	for _, text := range texts {
+		if !slices.Contains(all, text) {
+			all = append(all, text)
 		}
 	}
 	return all

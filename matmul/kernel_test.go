@@ -1,20 +1,25 @@
 package matmul
 
 import (
+	"errors"
+	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/space"
 )
 
-// float32Kernels are the bundled kernels that multiply in float32.
-var float32Kernels = []string{"naive", "local", "tiled", "bounds_naive", "bounds_tiled", "fast", "reference"}
-
-// someConfigurations are two of a kernel's that a device takes.
-func someConfigurations(t *testing.T, path string, n int, l device.Listed) []string {
+// someConfigurations are some of a kernel's that the device takes for a shape, drawn at random.
+func someConfigurations(t *testing.T, kernel string, shape Shape, l device.Listed, count int) []string {
 	t.Helper()
-	s, err := loadKernel(path, n)
+	k, err := kernelNamed(kernel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := k.load(shape)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,80 +27,165 @@ func someConfigurations(t *testing.T, path string, n int, l device.Listed) []str
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := s.Problem.Space(t.Context(), described)
+	all, err := s.Space(t.Context(), described)
+	var empty *space.EmptyError
+	if errors.As(err, &empty) {
+		t.Skipf("no configuration is for %s", described.Name)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	var texts []string
-	for _, i := range []int{0, all.Len() / 2, all.Len() - 1} {
-		c := all.At(i)
-		if v, err := s.Problem.Variant(c, described); err == nil && v.Refusal(described) == "" && len(texts) < 2 {
+	r := rand.New(rand.NewPCG(uint64(shape.M), uint64(shape.N)))
+	for range 100 * count {
+		c := all.At(r.IntN(all.Len()))
+		if v, err := s.Problem.Variant(c, described); err == nil && v.Refusal(described) == "" && len(texts) < count {
 			texts = append(texts, c.String())
 		}
 	}
 	return texts
 }
 
-// TestKernels multiplies with every bundled kernel, at a size that no work-group divides.
+// kernelEntrant is an entrant for a kernel on a device.
+func kernelEntrant(t *testing.T, kernel string, l device.Listed) Entrant {
+	t.Helper()
+	k, err := kernelNamed(kernel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Entrant{Name: kernel, Kind: Kernel, Precision: k.precision, Kernel: kernel, Device: l.Selector(), Iterations: 2}
+}
+
+// TestKernels multiplies with every bundled kernel that the device can run, at shapes that no work-group divides. Large shapes, and
+// several configurations, are for the kernels that only GPUs run, whose instructions no simulator executes.
 func TestKernels(t *testing.T) {
 	l := testDevice(t)
-	for _, name := range float32Kernels {
+	for _, name := range Kernels {
 		t.Run(name, func(t *testing.T) {
-			const n = 50
-			path := "matmul/matmul_" + name + ".yaml"
-			e := Entrant{Name: path, Kind: Kernel, Spec: path, Device: l.Selector(), Iterations: 2}
+			shapes, count := []Shape{Square(50)}, 1
+			switch {
+			case strings.HasPrefix(name, "hopper"):
+				shapes, count = []Shape{
+					{33, 65, 97}, {1, 1, 1}, {300, 200, 8}, {129, 258, 516}, {128, 257, 512}, {128, 256, 515}, {3, 130, 1},
+					{1, 4096, 4096}, {1000, 996, 100}, {4096, 4096, 8}, {4095, 4097, 4099},
+				}, 2
+			case strings.HasPrefix(name, "fast") || name == "tf32" || name == "half":
+				shapes = []Shape{{33, 65, 97}}
+			}
+			e := kernelEntrant(t, name, l)
 			with, err := open(e)
 			if err != nil {
 				t.Fatal(err)
 			}
-			configurations := someConfigurations(t, path, n, l)
-			if name == "fast" {
-				configurations = configurations[:1] // each takes PoCL seconds
+			for _, shape := range shapes {
+				for _, configuration := range someConfigurations(t, name, shape, l, count) {
+					e.Errors = count > 1
+					m, err := measure(e, with, shape, Candidates{Near: []string{configuration}})
+					if err != nil {
+						t.Errorf("%v, %s: %v", shape, configuration, err)
+						continue
+					}
+					if len(m.Alone) < 2 || len(m.RoundTrips) < 2 || m.Time() <= 0 || m.WithTransfers() <= 0 || m.Configuration != configuration {
+						t.Errorf("%v, %s: %+v", shape, configuration, m)
+					}
+					if count > 1 {
+						t.Logf("%v, %s: %.1f GFLOP/s, %v", shape, configuration, shape.Rate(m.Time()), m.Errors)
+					}
+				}
 			}
-			m, err := measure(e, with, n, configurations)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(m.Alone) < 2 || len(m.RoundTrips) < 2 || m.Time() <= 0 || m.WithTransfers() <= 0 {
-				t.Errorf("%+v", m)
-			}
-			if !strings.Contains(strings.Join(configurations, ";"), m.Configuration) || m.Configuration == "" {
-				t.Errorf("measured in %q, of %q", m.Configuration, configurations)
+		})
+	}
+}
+
+// TestInfinities: infinities and NaN come out as in the loop. An infinity times an infinity does not occur.
+func TestInfinities(t *testing.T) {
+	l := testDevice(t)
+	for _, name := range []string{"naive", "fast", "tf32", "half", "hopper", "hopper-tf32", "hopper-half"} {
+		t.Run(name, func(t *testing.T) {
+			for _, shape := range []Shape{Square(64), {70, 90, 131}, {40, 36, 68}} {
+				if name == "naive" && !shape.IsSquare() {
+					continue
+				}
+				e := kernelEntrant(t, name, l)
+				with, err := open(e)
+				if err != nil {
+					t.Fatal(err)
+				}
+				m := NewMatrices(shape, e.Precision)
+				for i, v := range []float64{math.Inf(1), math.Inf(-1), math.NaN(), math.Inf(1), math.Inf(-1)} {
+					m.element.put(m.at(m.A, 5*i*m.K+7*i), v) // of rows 0 to 20, terms 0 to 28
+					m.element.put(m.at(m.B, (30+5*i)*m.N+6*i), v)
+				}
+				m.element.put(m.at(m.A, 25*m.K+3), math.Inf(1)) // of both signs in one row
+				m.element.put(m.at(m.A, 25*m.K+4), math.Inf(1))
+				a, b := make([]float32, m.M*m.K), make([]float32, m.K*m.N)
+				for i := range a {
+					a[i] = float32(m.element.get(m.at(m.A, i)))
+				}
+				for i := range b {
+					b[i] = float32(m.element.get(m.at(m.B, i)))
+				}
+				p, err := with.prepare(m, Candidates{Near: someConfigurations(t, name, shape, l, 1)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer p.close()
+				if _, err := p.run(1); err != nil {
+					t.Fatal(err)
+				}
+				if err := p.fetch(); err != nil {
+					t.Fatal(err)
+				}
+				want := make([]float32, m.M*m.N)
+				Multiply(want, a, b, m.M, m.N, m.K)
+				infinite := 0
+				for i, v := range want {
+					got, v := m.element.get(m.at(m.C, i)), float64(v)
+					same := math.Abs(got-v) <= 0.2
+					if math.IsNaN(v) || math.IsInf(v, 0) {
+						same = got == v || math.IsNaN(got) && math.IsNaN(v)
+						infinite++
+					}
+					if !same {
+						t.Fatalf("%v: C[%d][%d] is %v, want %v", shape, i/m.N, i%m.N, got, v)
+					}
+				}
+				if infinite < 5*(m.M+m.N)-25 {
+					t.Errorf("only %d elements are infinite or NaN", infinite)
+				}
 			}
 		})
 	}
 }
 
 // TestKernelConfigurations: one that cannot run is passed over while another can; the error
-// names each where none can.
+// names each where none can. Others are only for sizes at which none of the near ones can.
 func TestKernelConfigurations(t *testing.T) {
-	const path, good = "matmul/matmul_naive.yaml", "block_size_x=16, block_size_y=4, coalesced=1"
+	const good, other = "block_size_x=16, block_size_y=4, coalesced=1", "block_size_x=32, block_size_y=4, coalesced=1"
 	const wrong, strange = "block_size_x=17, block_size_y=4, coalesced=1", "tile=3"
 	l := testDevice(t)
-	e := Entrant{Name: "naive", Kind: Kernel, Spec: path, Device: l.Selector(), Iterations: 1}
+	e := kernelEntrant(t, "naive", l)
 	with, err := open(e)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := measure(e, with, 20, []string{wrong, good, strange})
-	if err != nil || m.Configuration != good {
-		t.Errorf("%+v, %v", m, err)
+	for _, test := range []struct {
+		near, others []string
+		want         string
+	}{
+		{[]string{wrong, good, strange}, []string{other}, good},
+		{[]string{wrong, strange}, []string{strange, other, good}, other},
+	} {
+		m, err := measure(e, with, Square(20), Candidates{test.near, test.others})
+		if err != nil || m.Configuration != test.want {
+			t.Errorf("%+v, %v", m, err)
+		}
 	}
-	_, err = measure(e, with, 20, []string{wrong, strange})
+	_, err = measure(e, with, Square(20), Candidates{Near: []string{wrong, strange}})
 	if err == nil || !strings.Contains(err.Error(), wrong+": ") || !strings.Contains(err.Error(), strange+": ") {
 		t.Errorf("%v", err)
 	}
-}
-
-// TestKernelThatIsNoMultiplication is refused.
-func TestKernelThatIsNoMultiplication(t *testing.T) {
-	l := testDevice(t)
-	e := Entrant{Name: "copy", Kind: Kernel, Spec: "copy/copy.yaml", Device: l.Selector(), Iterations: 1}
-	with, err := open(e)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := measure(e, with, 20, []string{"block_size_x=64"}); err == nil || !strings.Contains(err.Error(), "is no multiplication of matrices") {
+	if _, err = measure(e, with, Shape{20, 21, 20}, Candidates{Near: []string{good}}); err == nil || !strings.Contains(err.Error(), "naive takes square matrices only") {
 		t.Errorf("%v", err)
 	}
 }
@@ -103,13 +193,13 @@ func TestKernelThatIsNoMultiplication(t *testing.T) {
 // TestKernelByTheHostsClock times a kernel as on a driver without timestamps.
 func TestKernelByTheHostsClock(t *testing.T) {
 	l := testDevice(t)
-	e := Entrant{Name: "naive", Kind: Kernel, Spec: "matmul/matmul_naive.yaml", Device: l.Selector(), Iterations: 2}
+	e := kernelEntrant(t, "naive", l)
 	k, err := openKernel(e)
 	if err != nil {
 		t.Fatal(err)
 	}
 	k.Timer = hardware.TimerHost
-	m, err := measure(e, k.multiplier(), 40, []string{"block_size_x=16, block_size_y=4, coalesced=1", "block_size_x=32, block_size_y=2, coalesced=1"})
+	m, err := measure(e, k.multiplier(), Square(40), Candidates{Near: []string{"block_size_x=16, block_size_y=4, coalesced=1", "block_size_x=32, block_size_y=2, coalesced=1"}})
 	if err != nil || !m.HostTimer || len(m.Alone) < 2 || m.Time() <= 0 {
 		t.Errorf("%+v, %v", m, err)
 	}

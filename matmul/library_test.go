@@ -14,7 +14,7 @@ import (
 // TestOpenBLASAnyShape calls the library with every argument in play: sizes that differ, and
 // numbers other than 0 and 1 for the factors, which go by value.
 func TestOpenBLASAnyShape(t *testing.T) {
-	o := openLibraryEntrant(t, openOpenBLAS, OpenBLAS)
+	o := openLibraryEntrant(t, openOpenBLAS, Entrant{Kind: OpenBLAS})
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, s := range shapes(r) {
 		m, n, k := s[0], s[1], s[2]
@@ -32,7 +32,7 @@ func TestOpenBLASAnyShape(t *testing.T) {
 // which can take them so.
 func TestColumnMajor(t *testing.T) {
 	const cblasColumnMajor = 102
-	o := openLibraryEntrant(t, openOpenBLAS, OpenBLAS)
+	o := openLibraryEntrant(t, openOpenBLAS, Entrant{Kind: OpenBLAS})
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, s := range shapes(r) {
 		m, n, k := s[0], s[1], s[2]
@@ -45,18 +45,21 @@ func TestColumnMajor(t *testing.T) {
 
 // TestLibraries measures with the libraries that are there, at sizes that fit nothing.
 func TestLibraries(t *testing.T) {
-	for _, kind := range []Kind{OpenBLAS, CuBLAS, CuTF32} {
-		t.Run(string(kind), func(t *testing.T) {
-			with := openLibraryEntrant(t, open, kind)
+	for _, e := range []Entrant{
+		{Kind: OpenBLAS, Precision: Float}, {Kind: CuBLAS, Precision: Float}, {Kind: CuBLAS, Precision: TF32},
+		{Kind: CuBLAS, Precision: Half}, {Kind: CuBLAS, Precision: Double},
+	} {
+		t.Run(string(e.Kind)+" "+string(e.Precision), func(t *testing.T) {
+			with := openLibraryEntrant(t, open, e)
 			t.Log(with.about)
-			for _, n := range []int{1, 17, 128, 333} {
-				e := Entrant{Kind: kind, Iterations: 3}
-				m, err := measure(e, with, n, nil)
+			for _, s := range []Shape{Square(1), Square(17), Square(128), {333, 100, 65}} {
+				e.Iterations, e.Errors = 3, true
+				m, err := measure(e, with, s, Candidates{})
 				if err != nil {
-					t.Fatalf("N = %d: %v", n, err)
+					t.Fatalf("%v: %v", s, err)
 				}
-				if len(m.Alone) < 3 || (len(m.RoundTrips) > 0) == e.OnCPU() || m.Time() <= 0 || m.N != n {
-					t.Errorf("N = %d: %+v", n, m)
+				if len(m.Alone) < 3 || (len(m.RoundTrips) > 0) == e.OnCPU() || m.Time() <= 0 || m.Shape != s || len(m.Errors) != len(allData) {
+					t.Errorf("%v: %+v", s, m)
 				}
 			}
 		})

@@ -1,6 +1,7 @@
 package matmul
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -8,61 +9,89 @@ import (
 	"sync"
 )
 
-// MaxSize is the largest N: the bundled kernels use int for indices of elements, so N² must be below
-// 2³¹.
-const MaxSize = 46340
-
-// Matrices holds the operands and the result of a multiplication of size N.
+// Matrices holds the operands and the result of a multiplication.
 type Matrices struct {
-	N       int
-	A, B, C []float32 // row-major, N × N
+	Shape
+	Precision
+	A, B, C []byte // row-major
+
+	element element
 }
+
+// Data is the distribution of the numbers of A and B.
+type Data string
+
+// The distributions. The times are those with normally distributed numbers.
+const (
+	Normal  Data = "normal"  // mean 0, standard deviation 1
+	Uniform Data = "uniform" // from 0 to 1
+	Scaled  Data = "scaled"  // normal, each times a power of two from 2⁻³⁰ to 2³⁰, of halves from 2⁻³ to 2³
+)
+
+// allData are the distributions for which errors are measured.
+var allData = []Data{Normal, Uniform, Scaled}
 
 // seed is the seed of all matrices: every entrant multiplies the same.
 const seed = 1
 
 // NewMatrices makes matrices of normally distributed numbers. C is full of NaNs, so that a check finds
 // elements that were not written.
-func NewMatrices(n int) *Matrices {
-	m := &Matrices{N: n, A: make([]float32, n*n), B: make([]float32, n*n), C: make([]float32, n*n)}
-	eachRow(n, func(i int) {
-		r := rand.New(rand.NewPCG(seed, uint64(i)))
-		for _, row := range [][]float32{m.A[i*n : (i+1)*n], m.B[i*n : (i+1)*n]} {
-			for j := range row {
-				row[j] = float32(r.NormFloat64())
-			}
-		}
-	})
+func NewMatrices(s Shape, p Precision) *Matrices {
+	e := p.element()
+	m := &Matrices{Shape: s, Precision: p, element: e,
+		A: make([]byte, e.bytes*s.M*s.K), B: make([]byte, e.bytes*s.K*s.N), C: make([]byte, e.bytes*s.M*s.N)}
+	m.Fill(Normal)
 	m.spoil()
 	return m
 }
 
+// Fill gives A and B other numbers.
+func (m *Matrices) Fill(d Data) {
+	largest := 30
+	if m.Precision == Half {
+		largest = 3 // larger elements of C would be infinite
+	}
+	fill := func(matrix []byte, rows, columns int, which uint64) {
+		eachRow(rows, func(i int) {
+			r := rand.New(rand.NewPCG(seed, 2*uint64(i)+which))
+			for j := range columns {
+				v := r.NormFloat64()
+				switch d {
+				case Uniform:
+					v = r.Float64()
+				case Scaled:
+					v = math.Ldexp(v, r.IntN(2*largest+1)-largest)
+				}
+				m.element.put(m.at(matrix, i*columns+j), v)
+			}
+		})
+	}
+	fill(m.A, m.M, m.K, 0)
+	fill(m.B, m.K, m.N, 1)
+}
+
+// at returns an element of a matrix in memory.
+func (m *Matrices) at(matrix []byte, i int) []byte { return matrix[i*m.element.bytes:] }
+
+// line returns count elements from one on, with a distance.
+func (m *Matrices) line(matrix []byte, from, count, distance int) []float64 {
+	line := make([]float64, count)
+	for i := range line {
+		line[i] = m.element.get(m.at(matrix, from+i*distance))
+	}
+	return line
+}
+
+func (m *Matrices) rowOfA(i int) []float64    { return m.line(m.A, i*m.K, m.K, 1) }
+func (m *Matrices) columnOfB(j int) []float64 { return m.line(m.B, j, m.K, m.N) }
+
 // spoil fills C with NaNs.
 func (m *Matrices) spoil() {
-	for i := range m.C {
-		m.C[i] = float32(math.NaN())
-	}
-}
-
-// A Tolerance bounds the effect of rounding on an element c of a result, by Absolute + Relative·|c|.
-type Tolerance struct{ Absolute, Relative float64 }
-
-// ToleranceFloat32 returns the tolerance of a multiplication in float32, derived in
-// kernels/matmul/matmul_reference.yaml: the rounding errors of a sum of n normally distributed
-// products, with a margin that no element of large matrices uses up.
-func ToleranceFloat32(n int) Tolerance {
-	return Tolerance{Absolute: 1e-6 * float64(n+16), Relative: 1e-6}
-}
-
-// ToleranceTF32 returns the tolerance of TF32, which keeps 10 bits of the fractions of A and B, and
-// sums in float32. Truncation changes an element by at most a relative 2⁻¹⁰, and a product by twice
-// that. A sum of n products changes by a relative 2⁻¹⁰, since all are truncated towards zero, and by
-// a random walk of n steps with a standard deviation of 0.6·2⁻¹⁰ times a product of standard
-// deviation 1; 8 standard deviations are 5·2⁻¹⁰·√n. For n = 4096 this is 0.3: the check finds a
-// lost block of products, but not always a single lost product.
-func ToleranceTF32(n int) Tolerance {
-	t := ToleranceFloat32(n)
-	return Tolerance{Absolute: t.Absolute + 5*0x1p-10*math.Sqrt(float64(n)), Relative: 0x1p-9}
+	eachRow(m.M, func(i int) {
+		for j := range m.N {
+			m.element.put(m.at(m.C, i*m.N+j), math.NaN())
+		}
+	})
 }
 
 // samples is the number of elements that Check computes.
@@ -71,32 +100,36 @@ const samples = 256
 // Check compares C with A·B.
 //
 // It multiplies both by a vector x of random signs, in double precision (R. Freivalds, Fast
-// probabilistic algorithms, MFCS 1979): C·x and A·(B·x) take 3·N² operations and involve every
+// probabilistic algorithms, MFCS 1979): C·x and A·(B·x) take three products of a matrix and a vector and involve every
 // element of C. The errors of a row add up with random signs, so the tolerance of a sum is √N times
 // that of an element. This finds blocks that were not computed, or were read from or written to a
-// wrong place. To find errors of single elements, Check computes 256 dot products in double
-// precision, with those of the corners.
-func (m *Matrices) Check(t Tolerance) error {
-	if err := m.checkRows(t); err != nil {
+// wrong place. To find errors of single elements, Check computes 256 dot products,
+// with those of the corners.
+func (m *Matrices) Check() error {
+	if err := m.checkRows(); err != nil {
 		return err
 	}
-	return m.checkSamples(t)
+	return m.checkSamples()
 }
 
-func (m *Matrices) checkRows(t Tolerance) error {
-	n := m.N
+func (m *Matrices) checkRows() error {
+	t := m.Tolerance(m.K)
 	signs := rand.New(rand.NewPCG(seed, math.MaxUint64))
-	x := make([]float64, n)
+	x := make([]float64, m.N)
 	for i := range x {
 		x[i] = float64(2*signs.IntN(2) - 1)
 	}
-	bx, want, got := make([]float64, n), make([]float64, n), make([]float64, n)
-	eachRow(n, func(i int) { bx[i] = dot(m.B[i*n:(i+1)*n], x) })
-	eachRow(n, func(i int) {
-		want[i], got[i] = dot(m.A[i*n:(i+1)*n], bx), dot(m.C[i*n:(i+1)*n], x)
+	bx, want, got, length := make([]float64, m.K), make([]float64, m.M), make([]float64, m.M), make([]float64, m.M)
+	eachRow(m.K, func(i int) { bx[i], _ = dot(m.line(m.B, i*m.N, m.N, 1), x) })
+	eachRow(m.M, func(i int) {
+		row := m.line(m.C, i*m.N, m.N, 1)
+		want[i], _ = dot(m.rowOfA(i), bx)
+		got[i], _ = dot(row, x)
+		square, _ := dot(row, row)
+		length[i] = math.Sqrt(square)
 	})
-	for i := range n {
-		allowed := math.Sqrt(float64(n))*t.Absolute + t.Relative*math.Abs(want[i])
+	for i := range m.M {
+		allowed := math.Sqrt(float64(m.N))*t.Absolute + t.Relative*max(math.Abs(want[i]), length[i])
 		if off := math.Abs(got[i] - want[i]); !(off <= allowed) {
 			return fmt.Errorf("the result is wrong: the elements of row %d, summed with random signs, are %.6g and should be %.6g; rounding may do %.2g", i, got[i], want[i], allowed)
 		}
@@ -104,32 +137,88 @@ func (m *Matrices) checkRows(t Tolerance) error {
 	return nil
 }
 
-func (m *Matrices) checkSamples(t Tolerance) error {
-	n := m.N
+func (m *Matrices) checkSamples() error {
+	t := m.Tolerance(m.K)
 	r := rand.New(rand.NewPCG(seed, math.MaxUint64-1))
+	var is, js [samples]int
 	for s := range samples {
-		i, j := r.IntN(n), r.IntN(n)
+		is[s], js[s] = r.IntN(m.M), r.IntN(m.N)
 		if s < 4 {
-			i, j = s/2*(n-1), s%2*(n-1)
-		}
-		want := 0.0
-		for p := range n {
-			want += float64(m.A[i*n+p]) * float64(m.B[p*n+j])
-		}
-		got, allowed := float64(m.C[i*n+j]), t.Absolute+t.Relative*math.Abs(want)
-		if off := math.Abs(got - want); !(off <= allowed) {
-			return fmt.Errorf("the result is wrong: the element in row %d, column %d is %.8g and should be %.8g; rounding may do %.2g", i, j, got, want, allowed)
+			is[s], js[s] = s/2*(m.M-1), s%2*(m.N-1)
 		}
 	}
-	return nil
+	var wrong [samples]error
+	eachRow(samples, func(s int) {
+		i, j := is[s], js[s]
+		want, _ := dot(m.rowOfA(i), m.columnOfB(j))
+		got, allowed := m.element.get(m.at(m.C, i*m.N+j)), t.Absolute+t.Relative*math.Abs(want)
+		if off := math.Abs(got - want); !(off <= allowed) {
+			wrong[s] = fmt.Errorf("the result is wrong: the element in row %d, column %d is %.8g and should be %.8g; rounding may do %.2g", i, j, got, want, allowed)
+		}
+	})
+	return cmp.Or(wrong[:]...)
 }
 
-func dot(row []float32, x []float64) float64 {
-	sum := 0.0
-	for i, v := range row {
-		sum += float64(v) * x[i]
+// Errors are those of elements of a result, each divided by the sum of the magnitudes of its products, Σ|a·b|.
+type Errors struct {
+	Data     Data
+	RMS, Max float64 // the root of the mean square, and the maximum
+}
+
+// errorLines is the number of rows and of columns whose common elements Errors computes.
+const errorLines = 128
+
+// Errors compares elements of C with dot products in twice the precision of double: those of some rows and columns, or
+// all of small matrices.
+func (m *Matrices) Errors(d Data) Errors {
+	r := rand.New(rand.NewPCG(seed, math.MaxUint64-3))
+	is, js := chosen(r, m.M), chosen(r, m.N)
+	columns := make([][]float64, len(js))
+	eachRow(len(js), func(j int) { columns[j] = m.columnOfB(js[j]) })
+	squares, largest := make([]float64, len(is)), make([]float64, len(is))
+	eachRow(len(is), func(i int) {
+		row := m.rowOfA(is[i])
+		for j, column := range columns {
+			want, magnitude := dot(row, column)
+			off := math.Abs(m.element.get(m.at(m.C, is[i]*m.N+js[j])) - want)
+			if magnitude > 0 {
+				off /= magnitude
+			}
+			squares[i] += off * off
+			largest[i] = math.Max(largest[i], off) // NaN if one is
+		}
+	})
+	e := Errors{Data: d}
+	for i := range is {
+		e.RMS += squares[i]
+		e.Max = math.Max(e.Max, largest[i])
 	}
-	return sum
+	e.RMS = math.Sqrt(e.RMS / float64(len(is)*len(js)))
+	return e
+}
+
+// chosen returns some of n indices, or all of few.
+func chosen(r *rand.Rand, n int) []int {
+	if n > errorLines {
+		return r.Perm(n)[:errorLines]
+	}
+	return r.Perm(n)
+}
+
+// dot returns a dot product as if it was computed with twice the precision of double and then rounded (T. Ogita, S. M. Rump
+// and S. Oishi, Accurate sum and dot product, SIAM J. Sci. Comput. 26, 2005, algorithm Dot2), and the sum of the magnitudes of
+// its products.
+func dot(a, b []float64) (sum, magnitude float64) {
+	lost := 0.0
+	for i, v := range a {
+		product := float64(v * b[i]) // rounded before it is added
+		next := sum + product
+		part := next - sum
+		lost += math.FMA(v, b[i], -product) + ((sum - (next - part)) + (product - part))
+		sum = next
+		magnitude += math.Abs(product)
+	}
+	return sum + lost, magnitude
 }
 
 // eachRow calls do for all rows, on all cores.

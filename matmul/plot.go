@@ -18,7 +18,7 @@ import (
 
 var plotSize = vg.Point{X: 32 * vg.Centimeter, Y: 13 * vg.Centimeter}
 
-// Plot draws two panels over N, both axes logarithmic: the time of a multiplication, and its
+// Plot draws two panels over N of square matrices, both axes logarithmic: the time of a multiplication, and its
 // rate. Each entrant has a line for the multiplication alone, and a dashed one with both
 // transfers where it has any. It writes the picture to path, a .png, .svg or .pdf.
 func Plot(path, title string, cells []Cell) error {
@@ -31,13 +31,13 @@ func Plot(path, title string, cells []Cell) error {
 func plotCells(path, title string, cells []Cell) error {
 	lines := linesOf(cells)
 	if len(lines) == 0 {
-		return errors.New("nothing was measured")
+		return errors.New("nothing was measured with square matrices")
 	}
 	times, legend, err := panel("milliseconds", lines, func(_ int, ms float64) float64 { return ms })
 	if err != nil {
 		return err
 	}
-	rates, _, err := panel("GFLOP/s", lines, Rate)
+	rates, _, err := panel("GFLOP/s", lines, func(n int, ms float64) float64 { return Square(n).Rate(ms) })
 	if err != nil {
 		return err
 	}
@@ -77,10 +77,10 @@ func linesOf(cells []Cell) []*plottedLine {
 		style.Dashes = []vg.Length{4, 3}
 		transfers := &plottedLine{name: name + ", with transfers", style: style}
 		for _, c := range cells {
-			if m := c.Measurement; c.Entrant == name && m != nil {
-				alone.add(c.N, m.Time())
+			if m := c.Measurement; c.Entrant == name && m != nil && c.Shape.IsSquare() {
+				alone.add(c.Shape.N, m.Time())
 				if len(m.RoundTrips) > 0 {
-					transfers.add(c.N, m.WithTransfers())
+					transfers.add(c.Shape.N, m.WithTransfers())
 				}
 			}
 		}

@@ -17,9 +17,9 @@ const environment = "NDTUNE_MATMUL"
 
 // A request is to open an entrant, which comes first, or to measure it at a size.
 type request struct {
-	Entrant        *Entrant
-	N              int
-	Configurations []string // of a kernel, to choose from at this size
+	Entrant    *Entrant
+	Shape      Shape
+	Candidates Candidates // of a kernel
 }
 
 // An answer to a request has one of these.
@@ -55,15 +55,15 @@ func (p *Process) About(ctx context.Context) (string, error) {
 	return a.About, nil
 }
 
-// Measure measures at a size, a kernel in the best of some configurations. If ctx ends before
+// Measure measures at a size, a kernel in the best of its candidates. If ctx ends before
 // there is an answer, the process is killed, and the error is that of the context.
-func (p *Process) Measure(ctx context.Context, n int, configurations []string) (Measurement, error) {
+func (p *Process) Measure(ctx context.Context, s Shape, c Candidates) (Measurement, error) {
 	if p.child == nil {
 		if _, err := p.About(ctx); err != nil {
 			return Measurement{}, err
 		}
 	}
-	a, err := p.ask(ctx, request{N: n, Configurations: configurations})
+	a, err := p.ask(ctx, request{Shape: s, Candidates: c})
 	switch {
 	case err != nil:
 		return Measurement{}, err
@@ -159,7 +159,7 @@ func measured(e Entrant, with *multiplier, r request) answer {
 	if with == nil {
 		return answer{Failed: "nothing is open"}
 	}
-	m, err := measure(e, with, r.N, r.Configurations)
+	m, err := measure(e, with, r.Shape, r.Candidates)
 	debug.FreeOSMemory() // other entrants need it now
 	if err != nil {
 		return answer{Failed: err.Error()}

@@ -11,11 +11,11 @@ import (
 func TestProcess(t *testing.T) {
 	l := testDevice(t)
 	for _, test := range []struct {
-		entrant        Entrant
-		configurations []string
+		entrant    Entrant
+		candidates Candidates
 	}{
-		{Entrant{Name: "loop", Kind: Loop, Iterations: 2}, nil},
-		{Entrant{Name: "naive", Kind: Kernel, Spec: "matmul/matmul_naive.yaml", Device: l.Selector(), Iterations: 2}, []string{"block_size_x=16, block_size_y=4, coalesced=1"}},
+		{Entrant{Name: "loop", Kind: Loop, Iterations: 2}, Candidates{}},
+		{Entrant{Name: "naive", Kind: Kernel, Kernel: "naive", Device: l.Selector(), Iterations: 2}, Candidates{Near: []string{"block_size_x=16, block_size_y=4, coalesced=1"}}},
 	} {
 		t.Run(test.entrant.Name, func(t *testing.T) {
 			p := &Process{Entrant: test.entrant}
@@ -24,13 +24,13 @@ func TestProcess(t *testing.T) {
 				t.Fatalf("%q, %v", about, err)
 			}
 			for _, n := range []int{10, 33} {
-				m, err := p.Measure(t.Context(), n, test.configurations)
-				if err != nil || m.N != n || len(m.Alone) < 2 {
+				m, err := p.Measure(t.Context(), Square(n), test.candidates)
+				if err != nil || m.Shape.N != n || len(m.Alone) < 2 {
 					t.Errorf("%+v, %v", m, err)
 				}
 			}
 			if test.entrant.Kind == Kernel {
-				if _, err := p.Measure(t.Context(), 10, []string{"tile=1"}); err == nil || !strings.Contains(err.Error(), "tile=1") {
+				if _, err := p.Measure(t.Context(), Square(10), Candidates{Near: []string{"tile=1"}}); err == nil || !strings.Contains(err.Error(), "tile=1") {
 					t.Errorf("%v", err)
 				}
 			}
@@ -42,10 +42,10 @@ func TestProcess(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := p.Measure(t.Context(), 10, test.configurations); err == nil || !strings.Contains(err.Error(), "the process of "+test.entrant.Name+" ended ") {
+			if _, err := p.Measure(t.Context(), Square(10), test.candidates); err == nil || !strings.Contains(err.Error(), "the process of "+test.entrant.Name+" ended ") {
 				t.Errorf("%v", err)
 			}
-			if _, err := p.Measure(t.Context(), 10, test.configurations); err != nil {
+			if _, err := p.Measure(t.Context(), Square(10), test.candidates); err != nil {
 				t.Error(err)
 			}
 		})
@@ -60,7 +60,7 @@ func TestProcessIsCancelled(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	go cancel()
-	if _, err := p.Measure(ctx, 6000, nil); !errors.Is(err, context.Canceled) {
+	if _, err := p.Measure(ctx, Square(6000), Candidates{}); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
 	if p.child != nil {

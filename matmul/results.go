@@ -27,13 +27,13 @@ type Table struct {
 // Tables returns the results of a sweep as text: times and rates, alone and with transfers, by size
 // and entrant.
 func Tables(cells []Cell) []Table {
-	asTime := func(_ int, ms float64) string { return figure.Milliseconds(ms) + "ms" }
-	asRate := func(n int, ms float64) string { return figure.Number(Rate(n, ms)) }
+	asTime := func(_ Shape, ms float64) string { return figure.Milliseconds(ms) + "ms" }
+	asRate := func(s Shape, ms float64) string { return figure.Number(s.Rate(ms)) }
 	tables := make([]Table, 0, 4)
 	for _, t := range []struct {
 		title string
 		time  func(*Measurement) float64
-		text  func(n int, ms float64) string
+		text  func(s Shape, ms float64) string
 	}{
 		{"multiplication alone", (*Measurement).Time, asTime},
 		{"multiplication alone, GFLOP/s", (*Measurement).Time, asRate},
@@ -42,12 +42,12 @@ func Tables(cells []Cell) []Table {
 	} {
 		table := Table{Title: t.title, Head: append([]string{"N"}, entrantsOf(cells)...), Numbers: true}
 		for i, c := range cells {
-			if i == 0 || c.N != cells[i-1].N {
-				table.Rows = append(table.Rows, []string{strconv.Itoa(c.N)})
+			if i == 0 || c.Shape != cells[i-1].Shape {
+				table.Rows = append(table.Rows, []string{c.Shape.String()})
 			}
 			text := "–"
 			if c.Measurement != nil {
-				text = t.text(c.N, t.time(c.Measurement))
+				text = t.text(c.Shape, t.time(c.Measurement))
 			}
 			row := &table.Rows[len(table.Rows)-1]
 			*row = append(*row, text)
@@ -55,6 +55,74 @@ func Tables(cells []Cell) []Table {
 		tables = append(tables, table)
 	}
 	return tables
+}
+
+// RatioTables returns the rates of kernels as multiples of cuBLAS in the same precision, by size, and the errors of all entrants
+// (see [Errors]) by size and data. Tables without rows are left out.
+func RatioTables(cells []Cell) []Table {
+	ratios := Table{Title: "multiplication alone, rate over cuBLAS in the same precision", Head: []string{"N"}, Numbers: true}
+	errors := Table{Title: "errors over Σ|a·b|: root of the mean square / maximum", Head: append([]string{"N", "data"}, entrantsOf(cells)...), Numbers: true}
+	for _, row := range rowsOf(cells) {
+		var texts []string
+		ratios.Head = ratios.Head[:1]
+		some := false
+		for _, c := range row {
+			library := slices.IndexFunc(row, func(o Cell) bool { return o.Entrant == cuBLASName(c.Precision) })
+			if library < 0 || c.Entrant == row[library].Entrant {
+				continue
+			}
+			ratios.Head = append(ratios.Head, c.Entrant)
+			text := "–"
+			if a, b := c.Measurement, row[library].Measurement; a != nil && b != nil && a.Time() > 0 {
+				text, some = figure.Number(b.Time()/a.Time()), true
+			}
+			texts = append(texts, text)
+		}
+		if some {
+			ratios.Rows = append(ratios.Rows, append([]string{row[0].Shape.String()}, texts...))
+		}
+		for i, d := range allData {
+			texts, some := []string{row[0].Shape.String(), string(d)}, false
+			for _, c := range row {
+				text := "–"
+				if m := c.Measurement; m != nil && i < len(m.Errors) {
+					text, some = fmt.Sprintf("%.1e / %.1e", m.Errors[i].RMS, m.Errors[i].Max), true
+				}
+				texts = append(texts, text)
+			}
+			if some {
+				errors.Rows = append(errors.Rows, texts)
+			}
+		}
+	}
+	return slices.DeleteFunc([]Table{ratios, errors}, func(t Table) bool { return len(t.Rows) == 0 })
+}
+
+// rowsOf returns the cells by size.
+func rowsOf(cells []Cell) [][]Cell {
+	var rows [][]Cell
+	for i, c := range cells {
+		if i == 0 || c.Shape != cells[i-1].Shape {
+			rows = append(rows, nil)
+		}
+		rows[len(rows)-1] = append(rows[len(rows)-1], c)
+	}
+	return rows
+}
+
+// Sizes returns a text about sizes: «N = 64, 128» if all are square, else «64, 33×65×97».
+func Sizes(shapes []Shape) string {
+	var texts []string
+	square := true
+	for _, s := range shapes {
+		texts = append(texts, s.String())
+		square = square && s.IsSquare()
+	}
+	text := strings.Join(texts, ", ")
+	if square {
+		return "N = " + text
+	}
+	return text
 }
 
 // Wins returns a table of the sizes from which on each entrant that uses a device is faster than
@@ -82,7 +150,7 @@ func Wins(cells []Cell) Table {
 // A Remark is something about an entrant at some sizes.
 type Remark struct {
 	Entrant, Text string
-	Sizes         []int
+	Sizes         []Shape
 }
 
 // Configurations returns the configurations in which the kernels ran.
@@ -115,7 +183,7 @@ func remarks(cells []Cell, text func(Cell) string) []Remark {
 				i = len(all) - first
 				all = append(all, Remark{Entrant: name, Text: said})
 			}
-			all[first+i].Sizes = append(all[first+i].Sizes, c.N)
+			all[first+i].Sizes = append(all[first+i].Sizes, c.Shape)
 		}
 	}
 	return all
@@ -125,7 +193,7 @@ func remarks(cells []Cell, text func(Cell) string) []Remark {
 func entrantsOf(cells []Cell) []string {
 	var names []string
 	for _, c := range cells {
-		if c.N == cells[0].N {
+		if c.Shape == cells[0].Shape {
 			names = append(names, c.Entrant)
 		}
 	}
@@ -156,43 +224,53 @@ func WriteFile(path, title string, cells []Cell) error {
 	return nil
 }
 
-// EncodeCSV writes a header row and a row for each cell: the entrant, n, the median and the least time
+// EncodeCSV writes a header row and a row for each cell: the entrant, its precision, the shape, the median and the least time
 // of the multiplications alone in milliseconds, their number, the rate at the median in GFLOP/s, the
-// same for the round trips, the configuration, whether the times alone are by the host's clock, and
-// why there is no measurement. Missing values are empty; there are no round trips on the CPU.
+// same for the round trips, the configuration, whether the times alone are by the host's clock,
+// why there is no measurement, and the errors (see [Errors]). Missing values are empty; there are no round trips on the CPU.
 func EncodeCSV(w io.Writer, cells []Cell) error {
 	out := csv.NewWriter(w)
 	_ = out.Write([]string{ // an error comes again below
-		"entrant", "n", "time_ms", "time_min_ms", "runs", "gflops",
+		"entrant", "precision", "m", "n", "k", "time_ms", "time_min_ms", "runs", "gflops",
 		"with_transfers_ms", "with_transfers_min_ms", "with_transfers_runs", "with_transfers_gflops",
 		"configuration", "host_timer", "left_out",
+		"normal_rms", "normal_max", "uniform_rms", "uniform_max", "scaled_rms", "scaled_max",
 	})
 	for _, c := range cells {
-		row := []string{c.Entrant, strconv.Itoa(c.N)}
+		row := []string{c.Entrant, string(c.Precision), strconv.Itoa(c.Shape.M), strconv.Itoa(c.Shape.N), strconv.Itoa(c.Shape.K)}
 		m := c.Measurement
 		if m == nil {
 			m = &Measurement{}
 		}
-		row = append(append(row, columns(c.N, m.Alone)...), columns(c.N, m.RoundTrips)...)
+		row = append(append(row, columns(c.Shape, m.Alone)...), columns(c.Shape, m.RoundTrips)...)
 		host := ""
 		if m.HostTimer {
 			host = "true"
 		}
-		_ = out.Write(append(row, m.Configuration, host, c.Why))
+		row = append(row, m.Configuration, host, c.Why)
+		for i := range allData {
+			if i < len(m.Errors) {
+				row = append(row, number(m.Errors[i].RMS), number(m.Errors[i].Max))
+			} else {
+				row = append(row, "", "")
+			}
+		}
+		_ = out.Write(row)
 	}
 	out.Flush()
 	return out.Error()
 }
 
 // columns returns the median, the minimum, the number and the rate of times.
-func columns(n int, times []float64) []string {
+func columns(shape Shape, times []float64) []string {
 	if len(times) == 0 {
 		return make([]string, 4)
 	}
 	s := problem.StatsOf(times)
-	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-	return []string{number(s.Median), number(s.Min), strconv.Itoa(s.Count), number(Rate(n, s.Median))}
+	return []string{number(s.Median), number(s.Min), strconv.Itoa(s.Count), number(shape.Rate(s.Median))}
 }
+
+func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 // A Crossover is the size from which one entrant is faster than another.
 type Crossover struct {
@@ -210,20 +288,20 @@ func CrossoverOf(cells []Cell, entrant, over string, withTransfers bool) Crossov
 		time = (*Measurement).WithTransfers
 	}
 	for _, cell := range cells { // ascending
-		other := slices.IndexFunc(cells, func(o Cell) bool { return o.Entrant == over && o.N == cell.N && o.Measurement != nil })
-		if cell.Entrant != entrant || cell.Measurement == nil || other < 0 {
+		other := slices.IndexFunc(cells, func(o Cell) bool { return o.Entrant == over && o.Shape == cell.Shape && o.Measurement != nil })
+		if cell.Entrant != entrant || cell.Measurement == nil || other < 0 || !cell.Shape.IsSquare() {
 			continue
 		}
 		switch {
 		case time(cell.Measurement) >= time(cells[other].Measurement):
 			c.From = 0
 		case c.From == 0:
-			c.From = cell.N
+			c.From = cell.Shape.N
 		}
 		if c.Smallest == 0 {
-			c.Smallest = cell.N
+			c.Smallest = cell.Shape.N
 		}
-		c.Largest = cell.N
+		c.Largest = cell.Shape.N
 	}
 	return c
 }

@@ -16,12 +16,12 @@ import (
 )
 
 func cell(entrant string, n int, ms ...float64) Cell {
-	c := Cell{Entrant: entrant, N: n}
+	c := Cell{Entrant: entrant, Shape: Square(n)}
 	if len(ms) == 0 {
 		c.Why = "left out"
 		return c
 	}
-	c.Measurement = &Measurement{N: n, Alone: ms[:1], RoundTrips: ms[1:]}
+	c.Measurement = &Measurement{Shape: Square(n), Alone: ms[:1], RoundTrips: ms[1:]}
 	return c
 }
 
@@ -53,31 +53,34 @@ func TestCrossover(t *testing.T) {
 }
 
 func TestCandidates(t *testing.T) {
-	tuned := []Finalists{{256, []string{"a", "b"}}, {1024, []string{"b", "c"}}, {4096, []string{"d"}}}
+	tuned := []Finalists{{Square(256), []string{"a", "b"}}, {Square(1024), []string{"b", "c"}}, {Square(4096), []string{"d"}}}
 	for _, test := range []struct {
-		n    int
+		s    Shape
 		want string
 	}{
-		{32, "ab"}, {256, "ab"}, {300, "abc"}, {1024, "bc"}, {2048, "bcd"}, {4096, "d"}, {8192, "d"},
+		{Square(32), "ab cd"}, {Square(256), "ab cd"}, {Square(300), "abc d"}, {Square(1024), "bc ad"}, {Square(2048), "bcd a"},
+		{Square(8192), "d bca"}, {Shape{1, 4096, 4096}, "ab cd"}, {Shape{1024, 256, 4096}, "bc ad"},
 	} {
-		if got := strings.Join(Candidates(tuned, test.n), ""); got != test.want {
-			t.Errorf("N = %d: %s, want %s", test.n, got, test.want)
+		if c := candidatesOf(tuned, test.s); joined(c) != test.want {
+			t.Errorf("%v: %s, want %s", test.s, joined(c), test.want)
 		}
 	}
-	unknown := append(slices.Clone(tuned), Finalists{0, []string{"e", "a"}})
-	if got := strings.Join(Candidates(unknown, 4096), ""); got != "dea" {
+	unknown := append(slices.Clone(tuned), Finalists{Configurations: []string{"e", "a"}})
+	if got := joined(candidatesOf(unknown, Square(4096))); got != "dea bc" {
 		t.Errorf("with a record of an unknown size: %s", got)
 	}
-	if got := Candidates(nil, 32); len(got) != 0 {
-		t.Errorf("of nothing: %v", got)
+	if got := joined(candidatesOf(nil, Square(32))); got != " " {
+		t.Errorf("of nothing: %q", got)
 	}
 }
 
+func joined(c Candidates) string { return strings.Join(c.Near, "") + " " + strings.Join(c.Others, "") }
+
 func TestRate(t *testing.T) {
-	if got := Rate(1000, 2); got != 1000 {
+	if got := Square(1000).Rate(2); got != 1000 {
 		t.Errorf("2·1000³ operations in 2 ms are %v GFLOP/s, not 1000", got)
 	}
-	if got := Rate(1000, 0); got != 0 {
+	if got := (Shape{100, 1000, 10000}).Rate(0); got != 0 {
 		t.Errorf("in no time: %v", got)
 	}
 }
@@ -88,6 +91,8 @@ func TestCSV(t *testing.T) {
 	kernel.Measurement.Configuration = "x=1, y=2"
 	kernel.Measurement.HostTimer = true
 	var out bytes.Buffer
+	kernel.Precision, kernel.Measurement.Errors = Half, []Errors{{Normal, 0.25, 0.5}, {Uniform, 1, 2}, {Scaled, 3, 4}}
+	kernel.Shape = Shape{32, 64, 128}
 	if err := EncodeCSV(&out, []Cell{cell("cpu", 1000, 4), kernel, cell("lib", 64)}); err != nil {
 		t.Fatal(err)
 	}
@@ -96,10 +101,10 @@ func TestCSV(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := [][]string{
-		{"entrant", "n", "time_ms", "time_min_ms", "runs", "gflops", "with_transfers_ms", "with_transfers_min_ms", "with_transfers_runs", "with_transfers_gflops", "configuration", "host_timer", "left_out"},
-		{"cpu", "1000", "4", "4", "1", "500", "", "", "", "", "", "", ""},
-		{"fast, \"or so\"", "64", "1", "0.5", "3", "0.524288", "1.5", "1.5", "1", "0.3495253333333333", "x=1, y=2", "true", ""},
-		{"lib", "64", "", "", "", "", "", "", "", "", "", "", "left out"},
+		{"entrant", "precision", "m", "n", "k", "time_ms", "time_min_ms", "runs", "gflops", "with_transfers_ms", "with_transfers_min_ms", "with_transfers_runs", "with_transfers_gflops", "configuration", "host_timer", "left_out", "normal_rms", "normal_max", "uniform_rms", "uniform_max", "scaled_rms", "scaled_max"},
+		{"cpu", "", "1000", "1000", "1000", "4", "4", "1", "500", "", "", "", "", "", "", "", "", "", "", "", "", ""},
+		{"fast, \"or so\"", "half", "32", "64", "128", "1", "0.5", "3", "0.524288", "1.5", "1.5", "1", "0.3495253333333333", "x=1, y=2", "true", "", "0.25", "0.5", "1", "2", "3", "4"},
+		{"lib", "", "64", "64", "64", "", "", "", "", "", "", "", "", "", "", "left out", "", "", "", "", "", ""},
 	}
 	if !slices.EqualFunc(rows, want, slices.Equal) {
 		t.Errorf("%q", rows)

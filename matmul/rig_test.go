@@ -47,9 +47,10 @@ func testDevice(t *testing.T) device.Listed {
 func testLibraries() []string { return filepath.SplitList(os.Getenv("NDTUNE_TEST_LIBRARIES")) }
 
 // openLibraryEntrant opens a library, or skips the test if it is not installed.
-func openLibraryEntrant[T any](t *testing.T, open func(Entrant) (T, error), kind Kind) T {
+func openLibraryEntrant[T any](t *testing.T, open func(Entrant) (T, error), e Entrant) T {
 	t.Helper()
-	with, err := open(Entrant{Name: string(kind), Kind: kind, Libraries: testLibraries()})
+	e.Libraries = testLibraries()
+	with, err := open(e)
 	var missing *MissingError
 	if errors.As(err, &missing) {
 		t.Skip(err)
@@ -84,7 +85,7 @@ func exact(a, b []float32, m, n, k int) []float64 {
 // near fails where an element of c is further from want than rounding explains.
 func near(t *testing.T, name string, c []float32, want []float64, k int) {
 	t.Helper()
-	allowed := ToleranceFloat32(k)
+	allowed := Float.Tolerance(k)
 	for i := range want {
 		off := float64(c[i]) - want[i]
 		if !(off <= allowed.Absolute && -off <= allowed.Absolute) {

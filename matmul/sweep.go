@@ -12,7 +12,8 @@ import (
 
 // A Participant is an entrant in a sweep.
 type Participant struct {
-	Name string
+	Name      string
+	Precision Precision
 
 	// Longest is the longest time of one multiplication; 0: the time limit of the sweep. Sizes at
 	// which it would take longer are left out.
@@ -23,13 +24,14 @@ type Participant struct {
 	Multiplications int
 
 	// Measure measures at a size.
-	Measure func(ctx context.Context, n int) (Measurement, error)
+	Measure func(ctx context.Context, s Shape) (Measurement, error)
 }
 
 // A Cell is one entrant at one size.
 type Cell struct {
 	Entrant     string
-	N           int
+	Precision   Precision
+	Shape       Shape
 	Measurement *Measurement // may be nil
 	Why         string       // the reason if there is no measurement
 }
@@ -41,7 +43,7 @@ type Cell struct {
 // stopped if it takes far longer than expected. The participant is then not measured at larger
 // sizes.
 type Sweep struct {
-	Sizes        []int // ascending
+	Sizes        []Shape // ascending by their operations
 	Participants []Participant
 	TimeLimit    time.Duration // from the call of Run
 
@@ -49,7 +51,7 @@ type Sweep struct {
 	Clock func() time.Time
 
 	// OnStart is called before each measurement, and OnCell after it. Both may be nil.
-	OnStart func(entrant string, n int)
+	OnStart func(entrant string, s Shape)
 	OnCell  func(Cell)
 }
 
@@ -73,10 +75,10 @@ func (s Sweep) Run(ctx context.Context) []Cell {
 		racers[i] = &racer{Participant: &s.Participants[i]}
 	}
 	var cells []Cell
-	for _, n := range s.Sizes {
+	for _, shape := range s.Sizes {
 		row := make([]Cell, len(racers))
 		for _, i := range order(racers) {
-			row[i] = s.cell(ctx, racers[i], n, end)
+			row[i] = s.cell(ctx, racers[i], shape, end)
 			if s.OnCell != nil {
 				s.OnCell(row[i])
 			}
@@ -93,7 +95,7 @@ func order(racers []*racer) []int {
 		if r.last == nil {
 			return math.Inf(1)
 		}
-		return Rate(r.last.N, r.last.WithTransfers())
+		return r.last.Shape.Rate(r.last.WithTransfers())
 	}
 	places := make([]int, len(racers))
 	for i := range places {
@@ -112,24 +114,24 @@ const (
 
 // pilotSize is a size that is measured, but not reported, if the first size is much larger: it gives
 // the expected time of the first size.
-const pilotSize = 256
+var pilotSize = Square(256)
 
-func (s Sweep) cell(ctx context.Context, r *racer, n int, end time.Time) Cell {
-	c := Cell{Entrant: r.Name, N: n}
-	if r.last == nil && r.out == "" && n > 2*pilotSize {
+func (s Sweep) cell(ctx context.Context, r *racer, shape Shape, end time.Time) Cell {
+	c := Cell{Entrant: r.Name, Precision: r.Precision, Shape: shape}
+	if r.last == nil && r.out == "" && shape.Operations() > 8*pilotSize.Operations() {
 		s.measure(ctx, r, pilotSize, end)
 	}
-	c.Measurement, c.Why = s.measure(ctx, r, n, end)
+	c.Measurement, c.Why = s.measure(ctx, r, shape, end)
 	return c
 }
 
 // measure returns a measurement, or the reason why there is none.
-func (s Sweep) measure(ctx context.Context, r *racer, n int, end time.Time) (*Measurement, string) {
+func (s Sweep) measure(ctx context.Context, r *racer, shape Shape, end time.Time) (*Measurement, string) {
 	if ctx.Err() != nil {
 		return nil, "interrupted"
 	}
 	left := end.Sub(s.Clock())
-	once, whole := r.expect(n)
+	once, whole := r.expect(shape)
 	switch {
 	case r.out != "":
 		return nil, r.out
@@ -137,25 +139,25 @@ func (s Sweep) measure(ctx context.Context, r *racer, n int, end time.Time) (*Me
 		r.out = "the time is up"
 		return nil, r.out
 	case r.Longest > 0 && once > r.Longest:
-		r.out = fmt.Sprintf("one multiplication at N = %d would take about %s, longer than %s", n, rough(once), r.Longest)
+		r.out = fmt.Sprintf("one multiplication at %s would take about %s, longer than %s", shape.at(), rough(once), r.Longest)
 		return nil, r.out
 	case whole > left/2:
-		r.out = fmt.Sprintf("measuring at N = %d would take about %s of the %s that are left", n, rough(whole), rough(left))
+		r.out = fmt.Sprintf("measuring at %s would take about %s of the %s that are left", shape.at(), rough(whole), rough(left))
 		return nil, r.out
 	}
 	if s.OnStart != nil {
-		s.OnStart(r.Name, n)
+		s.OnStart(r.Name, shape)
 	}
 	allowed := min(left, slack+slackRatio*whole)
 	limited, cancel := context.WithTimeout(ctx, allowed)
 	defer cancel()
 	began := s.Clock()
-	m, err := r.Measure(limited, n)
+	m, err := r.Measure(limited, shape)
 	switch {
 	case ctx.Err() != nil:
 		return nil, "interrupted"
 	case errors.Is(err, context.DeadlineExceeded):
-		r.out = fmt.Sprintf("no result at N = %d after %s", n, rough(allowed))
+		r.out = fmt.Sprintf("no result at %s after %s", shape.at(), rough(allowed))
 		return nil, r.out
 	case err != nil:
 		return nil, err.Error()
@@ -167,11 +169,11 @@ func (s Sweep) measure(ctx context.Context, r *racer, n int, end time.Time) (*Me
 // expect returns the expected times of one multiplication at a size and of the whole measurement, for
 // the same rate, and twice the time of everything else, which grows more slowly. Both are 0 without
 // an earlier measurement.
-func (r *racer) expect(n int) (once, whole time.Duration) {
+func (r *racer) expect(s Shape) (once, whole time.Duration) {
 	if r.last == nil {
 		return 0, 0
 	}
-	growth := math.Pow(float64(n)/float64(r.last.N), 3)
+	growth := s.Operations() / r.last.Shape.Operations()
 	once = time.Duration(growth * r.last.WithTransfers() * float64(time.Millisecond))
 	return once, time.Duration(r.Multiplications)*once + 2*r.spent
 }

@@ -19,16 +19,16 @@ type fakeHost struct {
 // participant takes so many nanoseconds for an operation, and a second beside for each
 // measurement.
 func (f *fakeHost) participant(name string, nanoseconds float64) Participant {
-	return Participant{Name: name, Multiplications: 4, Measure: func(ctx context.Context, n int) (Measurement, error) {
-		f.log = append(f.log, fmt.Sprint(name, " ", n))
-		ms := nanoseconds * 2 * float64(n) * float64(n) * float64(n) / 1e6
+	return Participant{Name: name, Multiplications: 4, Measure: func(ctx context.Context, s Shape) (Measurement, error) {
+		f.log = append(f.log, fmt.Sprint(name, " ", s))
+		ms := nanoseconds * s.Operations() / 1e6
 		f.now = f.now.Add(time.Second + time.Duration(4*ms*float64(time.Millisecond)))
-		return Measurement{N: n, Alone: []float64{ms}}, nil
+		return Measurement{Shape: s, Alone: []float64{ms}}, nil
 	}}
 }
 
 func (f *fakeHost) sweep(limit time.Duration, sizes []int, all ...Participant) Sweep {
-	return Sweep{Sizes: sizes, Participants: all, TimeLimit: limit, Clock: func() time.Time { return f.now }}
+	return Sweep{Sizes: squares(sizes), Participants: all, TimeLimit: limit, Clock: func() time.Time { return f.now }}
 }
 
 func doubling(from, to int) []int {
@@ -39,12 +39,21 @@ func doubling(from, to int) []int {
 	return sizes
 }
 
+// squares returns the shapes of square matrices.
+func squares(sizes []int) []Shape {
+	var shapes []Shape
+	for _, n := range sizes {
+		shapes = append(shapes, Square(n))
+	}
+	return shapes
+}
+
 // measuredSizes are those at which an entrant was measured.
 func measuredSizes(cells []Cell, name string) []int {
 	var sizes []int
 	for _, c := range cells {
 		if c.Entrant == name && c.Measurement != nil {
-			sizes = append(sizes, c.N)
+			sizes = append(sizes, c.Shape.N)
 		}
 	}
 	return sizes
@@ -55,11 +64,11 @@ func TestSweepMeasuresAll(t *testing.T) {
 	sizes := doubling(32, 512)
 	s := f.sweep(time.Hour, sizes, f.participant("slow", 1), f.participant("fast", 0.01))
 	var told []string
-	s.OnStart = func(entrant string, n int) { told = append(told, fmt.Sprint("start ", entrant, " ", n)) }
-	s.OnCell = func(c Cell) { told = append(told, fmt.Sprint("end ", c.Entrant, " ", c.N)) }
+	s.OnStart = func(entrant string, s Shape) { told = append(told, fmt.Sprint("start ", entrant, " ", s)) }
+	s.OnCell = func(c Cell) { told = append(told, fmt.Sprint("end ", c.Entrant, " ", c.Shape)) }
 	cells := s.Run(t.Context())
 	for i, n := range sizes { // in the order of the participants
-		if a, b := cells[2*i], cells[2*i+1]; a.Entrant != "slow" || b.Entrant != "fast" || a.N != n || b.N != n || a.Measurement == nil || b.Measurement == nil {
+		if a, b := cells[2*i], cells[2*i+1]; a.Entrant != "slow" || b.Entrant != "fast" || a.Shape.N != n || b.Shape.N != n || a.Measurement == nil || b.Measurement == nil {
 			t.Errorf("N = %d: %+v, %+v", n, a, b)
 		}
 	}
@@ -90,7 +99,7 @@ func TestSweepEndsInTime(t *testing.T) {
 			}
 			last = sizes[len(sizes)-1]
 			for _, c := range cells {
-				if c.Entrant == name && (c.Measurement == nil) != (c.N > last) || (c.Measurement == nil) != (c.Why != "") {
+				if c.Entrant == name && (c.Measurement == nil) != (c.Shape.N > last) || (c.Measurement == nil) != (c.Why != "") {
 					t.Errorf("limit %s: %+v", limit, c)
 				}
 			}
@@ -141,13 +150,13 @@ func TestSweepGoesOn(t *testing.T) {
 	f := &fakeHost{}
 	failing, hanging := f.participant("failing", 1), f.participant("hanging", 1)
 	inner := failing.Measure
-	failing.Measure = func(ctx context.Context, n int) (Measurement, error) {
-		if n == 64 {
+	failing.Measure = func(ctx context.Context, s Shape) (Measurement, error) {
+		if s.N == 64 {
 			return Measurement{}, errors.New("out of memory")
 		}
-		return inner(ctx, n)
+		return inner(ctx, s)
 	}
-	hanging.Measure = func(ctx context.Context, n int) (Measurement, error) {
+	hanging.Measure = func(ctx context.Context, s Shape) (Measurement, error) {
 		return Measurement{}, fmt.Errorf("ask: %w", context.DeadlineExceeded)
 	}
 	cells := f.sweep(time.Hour, []int{32, 64, 128}, failing, hanging).Run(t.Context())
@@ -165,7 +174,7 @@ func TestSweepIsInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	s := f.sweep(time.Hour, []int{32, 64, 128}, f.participant("a", 1), f.participant("b", 1))
 	s.OnCell = func(c Cell) {
-		if c.Entrant == "a" && c.N == 64 {
+		if c.Entrant == "a" && c.Shape.N == 64 {
 			cancel()
 		}
 	}

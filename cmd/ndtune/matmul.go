@@ -75,7 +75,7 @@ The search of fast evaluates 600 configurations unless --max-evals or --time-lim
 Two kernels use the tensor cores of NVIDIA (compute capability 8.0) in their precisions: tf32
 (floats rounded to 11 significant bits) and half. hopper, hopper-tf32 and hopper-half use the
 larger instructions of compute capability 9.0; hopper takes floats, each as two numbers in tf32.
-On other devices, and at sizes that these do not take, another kernel takes their place.
+On other devices, another kernel takes their place.
 
    ndtune matmul tune --kernel hopper --size 2048
    ndtune matmul tune --kernel hopper-half

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/internal/nearest"
+	"github.com/ndtune/ndtune/internal/picture"
 	"github.com/ndtune/ndtune/matmul"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
@@ -27,11 +28,17 @@ func matmulBenchCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "bench",
 		Usage: "time against size: a CPU loop, tuned kernels, OpenBLAS and cuBLAS",
-		Description: `Multiplies square matrices of float32 of growing size N with a loop on one thread of the CPU,
-with bundled kernels on an OpenCL device, and with the installed libraries: OpenBLAS on all
-cores, and cuBLAS with and without TF32. Finds the N from which each is faster than the loop.
-Verifies every result. Prints two times: that of the multiplication alone, by the device's
-events, and that with the copies of A and B to the device and of C back.
+		Description: `Multiplies matrices of growing size with a loop on one thread of the CPU, with bundled kernels
+on an OpenCL device, and with the installed libraries: OpenBLAS on all cores, and cuBLAS in
+float, tf32 and the precisions of the kernels. Finds the N from which each is faster than the
+loop. Verifies every result. Prints two times: that of the multiplication alone, by the
+device's events, and that with the copies of A and B to the device and of C back; and the
+rates of kernels over cuBLAS in the same precision.
+
+The precisions of the kernels: naive, local, tiled, fast and hopper multiply floats, tf32 and
+hopper-tf32 round floats to 11 significant bits, half, hopper-half and fast-half multiply
+halves, and fast-double doubles. On a device that cannot run tf32, half or one of the hopper
+kernels, another one takes its place, with a note.
 
 Each kernel is first tuned at a few sizes, in two fifths of the time limit, unless a record
 (--tuned) has its configurations. At each N, the fastest of the finalists of
@@ -40,15 +47,17 @@ the nearest tuned sizes is measured.
    ndtune matmul bench
    ndtune matmul bench --sizes 64,128,256 -o matmul.csv -o matmul.png
    ndtune matmul bench --kernel tiled --tuned matmul.jsonl --time-limit 1m
+   ndtune matmul bench --kernel hopper,fast,fast-double --sizes 1024,33x65x97 --errors
 
 A measurement that would take too much of the remaining time is left out with a note, the
 slowest first. The CPU loop is left out if one multiplication would take longer than --cpu-limit.
 Ctrl-C keeps the measurements so far.`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "sizes", Category: categorySpec, Usage: "`N[,N…]`: rows and columns of the matrices", DefaultText: joinInts(matmul.DefaultSizes, ",")},
+			&cli.StringFlag{Name: "sizes", Category: categorySpec, Usage: "`SIZE[,SIZE…]`: N of square matrices, or M×N×K (such as 33x65x97) of A (M × K) and B (K × N)", DefaultText: joinInts(matmul.DefaultSizes, ",")},
 			&cli.StringFlag{Name: "kernel", Category: categorySpec, Usage: "`KERNEL[,KERNEL…]` to measure: " + strings.Join(matmul.Kernels, ", "), Value: strings.Join(matmul.DefaultKernels, ",")},
+			&cli.BoolFlag{Name: "errors", Category: categoryEvaluation, Usage: "also measure the errors of results with normally distributed, uniform and badly scaled numbers"},
 			&cli.StringSliceFlag{Name: "tuned", TakesFile: true, Category: categorySpec, Usage: "use the best configurations of a kernel from a `RECORD` instead of tuning it; may be repeated, also for several sizes of one kernel"},
-			&cli.StringFlag{Name: "tune-sizes", Category: categorySearch, Usage: "tune at the sizes `N[,N…]`", DefaultText: joinInts(matmul.DefaultTuneSizes, ",") + "; on a CPU " + joinInts(matmul.DefaultTuneSizesCPU, ",") + "; each within the --sizes"},
+			&cli.StringFlag{Name: "tune-sizes", Category: categorySearch, Usage: "tune at these sizes: `SIZE[,SIZE…]`", DefaultText: joinInts(matmul.DefaultTuneSizes, ",") + "; on a CPU " + joinInts(matmul.DefaultTuneSizesCPU, ",") + "; each within the --sizes"},
 			&cli.IntFlag{Name: "max-evals", Category: categorySearch, Usage: "evaluate at most `N` configurations of each kernel at each size, failures included"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Category: categorySearch, Usage: "seed of the search strategy's random choices"},
 			&cli.DurationFlag{Name: "time-limit", Value: matmul.DefaultTimeLimit, Category: categoryEvaluation, Usage: "`DURATION` of the whole run, tuning included"},
@@ -78,7 +87,9 @@ func runBench(c *cli.Context) error {
 		return err
 	}
 	bar := newProgress(c.App.ErrWriter, len(sweep.Participants)*len(sweep.Sizes), "measurement", false)
-	sweep.OnStart = func(entrant string, n int) { bar.describe(fmt.Sprintf("%s, N = %d", entrant, n)) }
+	sweep.OnStart = func(entrant string, s matmul.Shape) {
+		bar.describe(fmt.Sprintf("%s, %s", entrant, matmul.Sizes([]matmul.Shape{s})))
+	}
 	sweep.OnCell = func(matmul.Cell) { bar.count(1) }
 	cells := sweep.Run(c.Context)
 	bar.finish()
@@ -87,12 +98,12 @@ func runBench(c *cli.Context) error {
 		printBench(c.App.Writer, cells)
 	}
 	for _, r := range matmul.LeftOut(cells) {
-		fmt.Fprintf(c.App.ErrWriter, "%s is left out at N = %s: %s\n", r.Entrant, joinInts(r.Sizes, ", "), r.Text)
+		fmt.Fprintf(c.App.ErrWriter, "%s is left out at %s: %s\n", r.Entrant, matmul.Sizes(r.Sizes), r.Text)
 	}
 	if outputs := c.StringSlice("output"); measured && len(outputs) > 0 {
 		var err error
 		for _, path := range outputs {
-			err = errors.Join(err, matmul.WriteFile(path, fmt.Sprintf("C = A·B, N × N, float32: %s", b.Device.Name), cells))
+			err = errors.Join(err, matmul.WriteFile(path, fmt.Sprintf("C = A·B, N × N: %s", b.Device.Name), cells))
 		}
 		if err != nil {
 			return err
@@ -108,12 +119,12 @@ func runBench(c *cli.Context) error {
 // newBench reads the command line. Errors in it are found before anything is measured.
 func newBench(c *cli.Context) (*matmul.Bench, error) {
 	b := &matmul.Bench{
-		Libraries: c.StringSlice("library"), Iterations: c.Int("iterations"),
+		Libraries: c.StringSlice("library"), Iterations: c.Int("iterations"), Errors: c.Bool("errors"),
 		Began: time.Now(), TimeLimit: c.Duration("time-limit"), LoopLimit: c.Duration("cpu-limit"),
 		Note: func(text string) { fmt.Fprintln(c.App.ErrWriter, text) },
 	}
-	b.Tune = func(ctx context.Context, kernel string, s *spec.Spec, n int, limit time.Duration) ([]string, error) {
-		return tuneForBench(ctx, c, b.Device, kernel, s, n, limit)
+	b.Tune = func(ctx context.Context, kernel string, s *spec.Spec, shape matmul.Shape, limit time.Duration) ([]string, error) {
+		return tuneForBench(ctx, c, b.Device, kernel, s, shape, limit)
 	}
 	for _, read := range []func(*cli.Context, *matmul.Bench) error{checkBench, readBenchSizes, readBenchKernels, readBenchRecords} {
 		if err := read(c, b); err != nil {
@@ -141,23 +152,36 @@ func checkBench(c *cli.Context, b *matmul.Bench) error {
 }
 
 func readBenchSizes(c *cli.Context, b *matmul.Bench) error {
-	b.Sizes = matmul.DefaultSizes
-	read := func(flag string, sizes *[]int) error {
+	for _, n := range matmul.DefaultSizes {
+		b.Sizes = append(b.Sizes, matmul.Square(n))
+	}
+	read := func(flag string, sizes *[]matmul.Shape) error {
 		if !c.IsSet(flag) {
 			return nil
 		}
-		given := positiveInts(c.String(flag))
-		if given == nil || slices.Max(given) > matmul.MaxSize {
-			return wrong("--%s %s: want numbers from 1 to %d, such as 64,256,1024", flag, c.String(flag), matmul.MaxSize)
+		*sizes = nil
+		for text := range strings.SplitSeq(c.String(flag), ",") {
+			s, err := matmul.ParseShape(text)
+			if err != nil {
+				return wrong("--%s: %w", flag, err)
+			}
+			if !slices.Contains(*sizes, s) {
+				*sizes = append(*sizes, s)
+			}
 		}
-		slices.Sort(given)
-		*sizes = slices.Compact(given)
+		slices.SortStableFunc(*sizes, matmul.BySize)
 		return nil
 	}
 	if err := read("sizes", &b.Sizes); err != nil {
 		return err
 	}
-	return read("tune-sizes", &b.TuneSizes)
+	if err := read("tune-sizes", &b.TuneSizes); err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(b.Sizes, matmul.Shape.IsSquare) && slices.ContainsFunc(c.StringSlice("output"), picture.Is) {
+		return wrong("--output: a picture shows square matrices, and --sizes %s has none; write a .csv", c.String("sizes"))
+	}
+	return nil
 }
 
 func readBenchKernels(c *cli.Context, b *matmul.Bench) error {
@@ -188,7 +212,7 @@ func readBenchRecords(c *cli.Context, b *matmul.Bench) error {
 
 // tuneForBench searches a kernel in workers. A search that has not ended after twice its limit is
 // stopped: its workers may be busy with a slow configuration.
-func tuneForBench(ctx context.Context, c *cli.Context, on device.Listed, kernel string, s *spec.Spec, n int, limit time.Duration) ([]string, error) {
+func tuneForBench(ctx context.Context, c *cli.Context, on device.Listed, kernel string, s *spec.Spec, shape matmul.Shape, limit time.Duration) ([]string, error) {
 	began := time.Now()
 	limited := cli.NewContext(c.App, nil, c)
 	var cancel context.CancelFunc
@@ -219,7 +243,7 @@ func tuneForBench(ctx context.Context, c *cli.Context, on device.Listed, kernel 
 	if len(best) == 0 {
 		return nil, errors.Join(err, fmt.Errorf("none of %s is correct", evaluated))
 	}
-	fmt.Fprintf(c.App.ErrWriter, "tuned %s at N = %d: %s of %d in %s, best %s\n", kernel, n,
+	fmt.Fprintf(c.App.ErrWriter, "tuned %s at %s: %s of %d in %s, best %s\n", kernel, matmul.Sizes([]matmul.Shape{shape}),
 		evaluated, t.space.Len(), roundElapsed(time.Since(began)), best[0])
 	return best, nil
 }
@@ -230,14 +254,14 @@ func printBench(w io.Writer, cells []matmul.Cell) {
 	if slices.ContainsFunc(cells, func(c matmul.Cell) bool { return c.Measurement != nil && c.Measurement.HostTimer }) {
 		fmt.Fprintln(w, "timer: host")
 	}
-	for _, t := range matmul.Tables(cells) {
+	for _, t := range append(matmul.Tables(cells), matmul.RatioTables(cells)...) {
 		printTitled(w, t)
 	}
 	for i, r := range matmul.Configurations(cells) {
 		if i == 0 {
 			fmt.Fprintln(w, "\nconfigurations")
 		}
-		fmt.Fprintf(w, "%s: %s (N = %s)\n", r.Entrant, r.Text, joinInts(r.Sizes, ", "))
+		fmt.Fprintf(w, "%s: %s (%s)\n", r.Entrant, r.Text, matmul.Sizes(r.Sizes))
 	}
 	if wins := matmul.Wins(cells); len(wins.Rows) > 0 {
 		printTitled(w, wins)

@@ -42,12 +42,12 @@ func Derive(p *problem.Problem, c space.Configuration, d hardware.Device) (*prob
 }
 
 // FindBuffers returns the places of a kernel's arguments of some names. It reports false unless
-// the kernel takes these arguments and no others, all of them buffers of float32.
-func FindBuffers(p *problem.Problem, names ...string) (places []int, ok bool) {
+// the kernel takes these arguments and no others, all of them buffers of one type.
+func FindBuffers(p *problem.Problem, kind array.Type, names ...string) (places []int, ok bool) {
 	infos := p.Arguments()
 	for _, name := range names {
 		i := slices.IndexFunc(infos, func(a problem.ArgumentInfo) bool {
-			return a.Name == name && a.Kind == problem.BufferArgument && a.Type == array.Float32
+			return a.Name == name && a.Kind == problem.BufferArgument && a.Type == kind
 		})
 		if i < 0 || len(infos) != len(names) || p.IsPipeline() {
 			return nil, false
