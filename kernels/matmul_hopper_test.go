@@ -277,14 +277,16 @@ func hopperKernel(element, products string, others map[string]string) matmulKern
 	return k
 }
 
-// hopperProduct is a launch of the only configuration of a kernel.
-func hopperProduct(t *testing.T, k matmulKernel, s shape) trial {
+// hopperProduct is a launch of the only configuration of a kernel, with infinities if A and B are small.
+func hopperProduct(t *testing.T, k matmulKernel, s shape) product {
 	t.Helper()
 	all := sampled(t, load(t, k.spec(), k.constants(s), k.narrow), 1, 0)
 	if len(all) != 1 {
 		t.Fatalf("%v: %d configurations", k, len(all))
 	}
-	return k.product(t, s, all[0], 1)
+	p := k.product(t, s, all[0], 1)
+	p.infinite = s.m < 9
+	return p
 }
 
 // hopperSimulations are the three precisions, with copies of tiles and of pieces of all sizes, and kernels with a fault.
@@ -319,6 +321,7 @@ func hopperSimulations() map[string]simulation {
 	mutant("that releases a stage which is still read", halves, half, "wgmma_wait(1);", "", "")
 	mutant("that does not wait for the low parts of A", tiles, float, "barrier_wait(split + 8 * s, now / stages & 1);", ";", "")
 	mutant("that does not wait for pieces", pieces, tf32, "wait_for(stages - 2);", "", "")
+	mutant("that leaves infinities in the upper parts", pieces, float, "rest != rest ? 0.0f : v", "v", "")
 	mutant("without a bound of C", tiles, tf32, "row < m && column + i / 2 * 8 < n", "column + i / 2 * 8 < n", "Invalid write")
 	mutant("without a bound of odd rows of C", shape{8, 7, 64}, half, "row + h * 8 < m && column + 1 < n", "row + h * 8 < m", "")
 	mutant("without a bound of pieces", pieces, tf32, "i * (bytes) < left", "left > 0", "Invalid read")
