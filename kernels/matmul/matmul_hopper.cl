@@ -8,8 +8,8 @@
 //                              Sums of a few terms are added as floats, since tensor cores do not round to the nearest.
 //                              More accurate than multiplying and adding floats one after the other.
 //
-// Infinities and NaN come out as in a multiplication of floats. With products=3 there is one exception: an infinity times an infinity,
-// or times a number below 2^-126, is NaN.
+// Infinities and NaN come out as in a multiplication of floats, but with products=3 an infinity becomes NaN, unless infinities is 1;
+// then only an infinity times an infinity, or times a number below 2^-126, is NaN.
 //
 // A work-group computes tiles of tile_m x tile_n elements of C. Its first 128 work-items, a warpgroup, bring the tiles of A and B,
 // 128 bytes of a row at a time; the other warpgroups multiply. For each stage in local memory, one barrier says that it is full,
@@ -27,6 +27,7 @@
 //                 each product of two is below 2^31
 //   element       float or half
 //   products      1 or 3, see above
+//   infinities    1: products=3 takes infinities, which costs about a sixth of the speed; 0: it makes them NaN
 //   multiprocessors  of the device
 //   maps_bytes    256 for each work-group, a number
 //
@@ -107,11 +108,15 @@ int2 tile_at(int tile)
 }
 
 #if products == 3
-// The part of a number that the tensor core leaves out, since it truncates. An infinity or NaN has all of it there.
+// The part of a number that the tensor core leaves out, since it truncates. With infinities, all of an infinity is there.
 float low(float v)
 {
     const float rest = v - as_float(as_uint(v) & 0xffffe000);
+#if infinities
     return rest != rest ? v : as_float(tf32(rest));
+#else
+    return as_float(tf32(rest));
+#endif
 }
 float high(float v)
 {
@@ -196,9 +201,11 @@ void matmul_kernel(__global stored *restrict C, __global const stored *restrict 
                     for (int i = 0; i < tile_m * 8 / 128; i++) {
                         const float4 v = whole[id + i * 128];
                         part[id + i * 128] = low4(v);
+#if infinities
                         const float zero = (v.x - v.x) + (v.y - v.y) + (v.z - v.z) + (v.w - v.w);
                         if (zero != zero) // one is infinite or NaN
                             whole[id + i * 128] = high4(v);
+#endif
                     }
                     proxy_fence();
                     barrier_arrive(split + 8 * s);
@@ -323,10 +330,15 @@ void matmul_kernel(__global stored *restrict C, __global const stored *restrict 
                     for (int i = 0; i < 4; i++) {
                         const float v = b[(u * 8 + i / 2 * 4) * pitch + i % 2 * 8];
 #if products == 3
+#if infinities
                         const uint rounded = tf32(v);
                         const int whole = fabs(as_float(rounded)) < INFINITY;
                         f[u][i] = whole ? rounded : 0;
                         g[u][i] = whole ? tf32(v - as_float(rounded)) : as_uint(v);
+#else
+                        f[u][i] = tf32(v);
+                        g[u][i] = tf32(v - as_float(f[u][i]));
+#endif
 #else
                         f[u][i] = tma_b ? as_uint(v) : tf32(v);
 #endif

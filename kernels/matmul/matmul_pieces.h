@@ -101,11 +101,13 @@ __attribute__((always_inline)) void complete_pieces_of_a(__local uchar *to)
             number(to + bytes_a, i, j) = low(v[j]);
             zero += v[j] - v[j];
         }
+#if infinities
         if (zero != zero) { // one is infinite or NaN
             #pragma unroll
             for (int j = 0; j < own_at_once; j++)
                 number(to, i, j) = high(v[j]);
         }
+#endif
 #else
         #pragma unroll
         for (int j = 0; j < own_at_once; j++)
