@@ -50,7 +50,7 @@ func (p *Problem) compileArgument(errs *fieldErrors, field string, given Argumen
 			is   bool
 			what string
 		}{
-			{given.Size != "", "size"}, {given.Data != nil, "data"}, {!given.Fill.isZero(), "fill"},
+			{given.Size != "", "size"}, {given.Data != nil, "data"}, {!given.Fill.IsZero(), "fill"},
 			{given.Output, "output"}, {given.RestoreEachLaunch, "restore"},
 		} {
 			if wrong.is {

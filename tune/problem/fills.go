@@ -23,7 +23,8 @@ type fill struct {
 // The names that the expression of a fill may read besides constants.
 var fillNames = []string{"index", "lane", "item"}
 
-func (f Fill) isZero() bool { return reflect.ValueOf(f).IsZero() }
+// IsZero reports whether no content is given.
+func (f Fill) IsZero() bool { return reflect.ValueOf(f).IsZero() }
 
 // ways returns the number of ways in which the content is given.
 func (f Fill) ways() int {

@@ -71,7 +71,7 @@ func (h *Host[Q, A]) Start() (*Child[Q, A], error) {
 	h.Started++
 	c := &Child[Q, A]{Number: h.Started, Requests: make(chan Q, 8), alive: true}
 	c.printed = h.printed(c.Number)
-	path, err := ownPath()
+	path, err := OwnPath()
 	if err != nil {
 		return nil, fmt.Errorf("start a %s: find the program: %w", h.Name, err)
 	}

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// ownPath is the running program, even if its file was replaced or removed.
-func ownPath() (string, error) {
+// OwnPath returns a path of the running program, even if its file was replaced or removed.
+func OwnPath() (string, error) {
 	const self = "/proc/self/exe"
 	if _, err := os.Stat(self); err == nil {
 		return self, nil

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 )
 
-func ownPath() (string, error) { return os.Executable() }
+// OwnPath returns a path of the running program.
+func OwnPath() (string, error) { return os.Executable() }
 
 func startKept(c *exec.Cmd) error { return c.Start() }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"strings"
 	"sync/atomic"
@@ -14,7 +15,9 @@ import (
 // A Command is a program of the user's that runs to its end.
 type Command struct {
 	Args    []string // the program first
+	Path    string   // of the program; "": it is found by its name
 	Dir     string   // working folder; "": that of this process
+	Env     []string // variables, NAME=VALUE, beside those of this process
 	Input   []byte   // its standard input
 	Timeout time.Duration
 	Output  int // most bytes of standard output that are kept
@@ -50,6 +53,12 @@ func (c Command) Run(ctx context.Context) (Ended, error) {
 	stdout, stderr := &head{most: c.Output}, &printed{}
 	command.Dir, command.Stdin, command.Stdout, command.Stderr = c.Dir, bytes.NewReader(c.Input), stdout, stderr
 	command.WaitDelay = holdTime
+	if c.Path != "" {
+		command.Path, command.Err = c.Path, nil
+	}
+	if len(c.Env) > 0 {
+		command.Env = append(os.Environ(), c.Env...)
+	}
 	if !inChild.Load() {
 		isolate(command)
 		command.Cancel = func() error { killGroup(command); return nil }

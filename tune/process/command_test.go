@@ -20,6 +20,7 @@ func shell(script string) Command {
 func TestCommandsAnswerByTheirStatusAndOutput(t *testing.T) {
 	folder := t.TempDir()
 	for script, want := range map[string]Ended{
+		"printf $NDTUNE_TEST_GIVEN":    {Stdout: "given"},
 		"cat; exit 3":                  {Status: 3, Stdout: "input"},
 		"echo why >&2; exit 1":         {Status: 1, Stderr: "why\n"},
 		"printf 12345678901":           {Stdout: "1234567890", More: true},
@@ -31,7 +32,7 @@ func TestCommandsAnswerByTheirStatusAndOutput(t *testing.T) {
 		"sleep 1000 >&- 2>&- <&- & :;": {},
 	} {
 		c := shell(script)
-		c.Dir, c.Input = folder, []byte("input")
+		c.Dir, c.Input, c.Env = folder, []byte("input"), []string{"NDTUNE_TEST_GIVEN=given"}
 		if got, err := c.Run(t.Context()); err != nil || got != want {
 			t.Errorf("%s: %+v %v, want %+v", script, got, err, want)
 		}

@@ -1,0 +1,489 @@
+package device
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// An Inspector launches one configuration as often as its owner wants, to find faults of the kernel. It measures
+// nothing. Each launch has buffers of its own, so that no launch sees anything of another. Release it when done.
+type Inspector struct {
+	Variant *problem.Variant
+
+	evaluator *Evaluator
+	programs  map[bool]*inspected // by whether the work-groups are reversed
+	contents  []*array.Array      // initial content by argument; nil: not made yet
+}
+
+// An inspected program is built for an Inspector.
+type inspected struct {
+	program  *cl.Program
+	sequence *sequence
+}
+
+// A Rehearsal says how the launches of a configuration are made.
+type Rehearsal struct {
+	// Guard is the size in bytes of the zones before and behind each buffer, a multiple of [GuardUnit]; 0: none. A buffer
+	// that the device cannot make so large has smaller zones, or none.
+	Guard int
+
+	// Poison fills the outputs for which the problem has no fill; if it is 0, they are zeros. The zones and the local memory of the
+	// device are filled with the next bytes, so that an output that was not written differs from one that was copied from there.
+	Poison byte
+
+	// Reversed gives each work-group the id of the one at the other end. A kernel sees it by get_group_id and get_global_id.
+	Reversed bool
+
+	// ReadOnly makes buffers read-only if the kernel declares their elements constant. Only a simulator heeds that.
+	ReadOnly bool
+
+	// Ready is called before the first launch with the first address of each buffer on the device, by argument, if
+	// Addresses is set. Other arguments have 0.
+	Addresses bool
+	Ready     func(addresses []uint64)
+}
+
+// GuardUnit is the unit of the size of guards. It is a multiple of the alignment that any device wants of a part of a buffer.
+const GuardUnit = 1 << 12
+
+// A Stray is what a launch wrote into the zone before or behind a buffer.
+type Stray struct {
+	Argument int
+	Index    int // of the first element that has changed, which is negative before the buffer
+	Bytes    int // that have changed
+}
+
+// Rehearsed is the state after the launches of a configuration.
+type Rehearsed struct {
+	Contents [][]byte // of the buffers and images by argument; nil for other arguments
+	Strays   []Stray
+
+	// Verified reports whether the outputs were compared with the reference, and Wrong how they differ from it; "" if they do not.
+	Verified bool
+	Wrong    string
+}
+
+// Inspect builds a configuration. Its error is a [Refused] if the device cannot build or launch the configuration.
+func (e *Evaluator) Inspect(ctx context.Context, c space.Configuration) (*Inspector, error) {
+	if e.session == nil {
+		return nil, errClosed
+	}
+	v, err := Derive(e.problem, c, e.identity)
+	if err != nil {
+		return nil, &Refused{tune.Constraints, err.Error()}
+	}
+	i := &Inspector{Variant: v, evaluator: e, programs: map[bool]*inspected{}, contents: make([]*array.Array, len(v.Elements))}
+	if _, err := i.built(ctx, false); err != nil {
+		return nil, err
+	}
+	return i, nil
+}
+
+// A Refused error is the failure of a configuration on a device.
+type Refused struct {
+	Status tune.Status
+	Reason string
+}
+
+func (r *Refused) Error() string { return r.Reason }
+
+// refusal makes the failure of a configuration known outside of the package.
+func refusal(err error) error {
+	if failed, ok := err.(*failure); ok {
+		return &Refused{failed.status, failed.reason}
+	}
+	return err
+}
+
+// Release releases the programs.
+func (i *Inspector) Release() {
+	for _, p := range i.programs {
+		p.sequence.release()
+		p.program.Release()
+	}
+	i.programs = nil
+}
+
+// reversedGroups stands before a source whose work-groups are reversed.
+const reversedGroups = `size_t ndtune_group_id(uint d) { return get_num_groups(d) - 1 - get_group_id(d); }
+size_t ndtune_global_id(uint d) { return get_global_offset(d) + ndtune_group_id(d) * get_local_size(d) + get_local_id(d); }
+#define get_group_id ndtune_group_id
+#define get_global_id ndtune_global_id
+#line 1
+`
+
+// CanReverse reports whether the order of the work-groups can be reversed: the source is OpenCL C, and asks for ids in no other way.
+func (i *Inspector) CanReverse() bool {
+	return !i.Variant.SPIRV() && !strings.Contains(i.Variant.Source, "get_global_linear_id")
+}
+
+func (i *Inspector) built(ctx context.Context, reversed bool) (*inspected, error) {
+	if p := i.programs[reversed]; p != nil {
+		return p, nil
+	}
+	s, v := i.evaluator.session, *i.Variant
+	if reversed {
+		v.Source = reversedGroups + v.Source
+	}
+	program, q, err := s.buildVariant(ctx, &v, reversed)
+	if err != nil {
+		return nil, refusal(err)
+	}
+	if err := s.check(q, i.evaluator.identity); err != nil {
+		q.release()
+		program.Release()
+		return nil, refusal(err)
+	}
+	if !reversed {
+		i.Variant.Source = v.Source // a command may have made it
+	}
+	i.programs[reversed] = &inspected{program, q}
+	return i.programs[reversed], nil
+}
+
+// buildVariant builds a variant, whose source is made first unless that was done.
+func (s *session) buildVariant(ctx context.Context, v *problem.Variant, made bool) (*cl.Program, *sequence, error) {
+	if !made {
+		return s.build(ctx, v, nil)
+	}
+	program, err := s.buildTarget(v.Source, s.options(v), v.Target)
+	if err != nil {
+		return nil, nil, s.buildFailure(v, err)
+	}
+	q, err := s.sequence(program, v)
+	if err != nil {
+		program.Release()
+	}
+	return program, q, err
+}
+
+// Constant reports for each argument whether it is a buffer whose elements all kernels declare constant.
+func (i *Inspector) Constant() []bool {
+	infos := i.evaluator.problem.Arguments()
+	constant, declared := make([]bool, len(infos)), make([]bool, len(infos))
+	for _, k := range i.programs[false].sequence.kernels {
+		for place, a := range k.launch.Arguments {
+			info, err := k.ArgInfo(place)
+			is := err == nil && infos[a].Kind == problem.BufferArgument && (info.Qualifier&cl.TypeConst != 0 || info.Address == cl.AddressConstant)
+			constant[a] = is && (constant[a] || !declared[a])
+			declared[a] = true
+		}
+	}
+	return constant
+}
+
+// Content returns the initial content of an argument.
+func (i *Inspector) Content(argument int) (*array.Array, error) {
+	var err error
+	if i.contents[argument] == nil {
+		i.contents[argument], err = i.evaluator.problem.Content(argument, i.Variant.Elements[argument])
+	}
+	return i.contents[argument], err
+}
+
+// Rehearse makes the launches of the configuration once, on new buffers. Its error is a [Refused] if the launches failed.
+func (i *Inspector) Rehearse(ctx context.Context, r Rehearsal) (*Rehearsed, error) {
+	p, err := i.built(ctx, r.Reversed)
+	if err != nil {
+		return nil, err
+	}
+	stage := &rehearsal{Rehearsal: r, session: i.evaluator.session.session(i.evaluator.problem), constant: i.Constant()}
+	stage.verifier.off = true
+	defer stage.release()
+	out, err := stage.run(ctx, i, p.sequence)
+	return out, refusal(err)
+}
+
+// A rehearsal is the state of one call of Rehearse.
+type rehearsal struct {
+	Rehearsal
+	*session
+	constant []bool
+	whole    []*cl.Buffer // by argument: the buffer with its zones, of which the session's is a part
+	guards   []int        // by argument
+	zone     []byte       // the content of a zone; nil: not made yet
+}
+
+func (r *rehearsal) release() {
+	r.releaseBuffers()
+	for _, b := range r.whole {
+		b.Release()
+	}
+}
+
+func (r *rehearsal) run(ctx context.Context, i *Inspector, q *sequence) (*Rehearsed, error) {
+	e, v := i.evaluator, i.Variant
+	var expected map[string]*array.Array
+	judged := r.Poison == 0 && e.problem.Verified() && e.problem.VerifyCommand() == nil
+	if judged {
+		var err error
+		if expected, err = e.references.of(ctx, e.session, v); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.checkMemory(v); err != nil {
+		return nil, err
+	}
+	if err := r.makeBuffers(i); err != nil {
+		return nil, err
+	}
+	if r.Addresses {
+		addresses, err := r.addresses()
+		if err != nil {
+			return nil, err
+		}
+		r.Ready(addresses)
+	}
+	if err := r.poisonLocal(); err != nil {
+		return nil, err
+	}
+	if err := r.setArguments(q); err != nil {
+		return nil, err
+	}
+	b, err := r.EnqueueAll(q.launches)
+	defer b.Release()
+	if err == nil {
+		err = b.Wait()
+	}
+	if err != nil {
+		return nil, r.launchFailure(err)
+	}
+	out := &Rehearsed{Verified: judged}
+	if out.Strays, err = r.strays(); err != nil {
+		return nil, err
+	}
+	if out.Contents, err = r.contents(); err != nil {
+		return nil, err
+	}
+	if judged {
+		_, err := r.compare(e.problem, v, expected)
+		if failed, ok := err.(*failure); ok && failed.status == tune.Correctness {
+			out.Wrong, err = failed.reason, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// makeBuffers makes the buffers with their initial content.
+func (r *rehearsal) makeBuffers(of *Inspector) error {
+	v := of.Variant
+	r.whole, r.guards = make([]*cl.Buffer, len(r.infos)), make([]int, len(r.infos))
+	for i, info := range r.infos {
+		if info.Kind == problem.SamplerArgument {
+			var err error
+			if r.samplers[i], err = r.newSampler(info.Sampler); err != nil {
+				return fail(tune.Constraints, "sampler %s: %v", info.Name, err)
+			}
+		}
+		if !info.Kind.HasContent() {
+			continue
+		}
+		content, err := of.Content(i)
+		if err != nil {
+			return fail(tune.Constraints, "%v", err)
+		}
+		if given := r.problem.Definition().Arguments[i]; r.Poison != 0 && info.Output && given.Data == nil && given.Fill.IsZero() {
+			content = &array.Array{Type: content.Type, Struct: content.Struct, Bytes: bytes.Repeat([]byte{r.Poison}, len(content.Bytes))}
+		}
+		if info.Image != nil {
+			if r.buffers[i], err = r.newBuffer(i, v, content); err == nil {
+				err = r.buffers[i].restore(r.Queue)
+			}
+		} else {
+			err = r.makeGuarded(i, v.Elements[i], content)
+		}
+		if err != nil {
+			return fail(tune.Runtime, "allocate %s %s of %d B: %v", info.Kind, info.Name, len(content.Bytes), err)
+		}
+	}
+	return r.Queue.Finish()
+}
+
+// makeGuarded makes a buffer between its zones.
+func (r *rehearsal) makeGuarded(i, elements int, content *array.Array) (err error) {
+	n, guard := len(content.Bytes), r.Guard
+	for most := r.Info.MaxAllocSize; most > 0 && guard > 0 && int64(n+2*guard) > most; {
+		guard = guard / 2 / GuardUnit * GuardUnit
+	}
+	flags := cl.ReadWrite
+	if r.ReadOnly && r.constant[i] {
+		flags = cl.ReadOnly
+	}
+	b := &buffer{elements: elements, bytes: n}
+	if guard == 0 {
+		b.working, err = r.Context.NewBufferFrom(flags, content.Bytes)
+		r.buffers[i] = b
+		return err
+	}
+	if r.zone == nil {
+		r.zone = bytes.Repeat([]byte{r.guardByte()}, r.Guard)
+	}
+	zone := r.zone[:guard]
+	whole := slices.Concat(zone, content.Bytes, zone)
+	if r.whole[i], err = r.Context.NewBufferFrom(flags, whole); err != nil {
+		return err
+	}
+	r.guards[i] = guard
+	if b.working, err = r.whole[i].Sub(flags, guard, n); err != nil {
+		return err
+	}
+	r.buffers[i] = b
+	return nil
+}
+
+func (r *rehearsal) guardByte() byte {
+	if r.Poison != 0 {
+		return r.Poison + 1
+	}
+	return guardPattern[0]
+}
+
+// addressSource has a kernel that says where a buffer is.
+const addressSource = `
+__kernel void ndtune_address(__global ulong *at, __global void *buffer) { *at = (ulong)buffer; }
+`
+
+// addresses returns the addresses of the buffers on the device, by argument.
+func (r *rehearsal) addresses() ([]uint64, error) {
+	program, err := r.Shared(addressSource, "")
+	if err != nil {
+		return nil, err
+	}
+	kernel, err := program.NewKernel("ndtune_address")
+	if err != nil {
+		return nil, err
+	}
+	defer kernel.Release()
+	at, err := r.Context.NewBuffer(cl.ReadWrite, 8)
+	if err != nil {
+		return nil, err
+	}
+	defer at.Release()
+	all := make([]uint64, len(r.infos))
+	for i, b := range r.buffers {
+		if b == nil || b.working == nil {
+			continue
+		}
+		if err := kernel.SetArgs(at, b.working); err != nil {
+			return nil, err
+		}
+		if err := r.launch(kernel, Line(1, 1)); err != nil {
+			return nil, err
+		}
+		if err := r.Queue.Read(at, 0, cl.Bytes(all[i:i+1])); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+func (r *rehearsal) launch(k *cl.Kernel, of problem.NDRange) error {
+	event, err := r.Enqueue(Launch{k, of})
+	if err != nil {
+		return err
+	}
+	defer event.Release()
+	return event.Wait()
+}
+
+// poisonSource has a kernel that fills local memory. It reads it again, so that no compiler leaves the writes out.
+const poisonSource = `
+__kernel void ndtune_poison(__local uint *memory, uint words, uint poison, __global uint *out) {
+    for (uint i = get_local_id(0); i < words; i += get_local_size(0)) memory[i] = poison;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (memory[(get_local_id(0) * 7919 + 1) % words] != poison) *out = 1;
+}
+`
+
+// poisonLocal fills the local memory of all compute units. Nothing says where the driver places that of the next launch: in most
+// cases it is the same memory.
+func (r *rehearsal) poisonLocal() error {
+	words := int(r.Info.LocalMemSize / 4)
+	if r.Poison == 0 || words == 0 {
+		return nil
+	}
+	program, err := r.Shared(poisonSource, "")
+	if err != nil {
+		return err
+	}
+	kernel, err := program.NewKernel("ndtune_poison")
+	if err != nil {
+		return err
+	}
+	defer kernel.Release()
+	out, err := r.Context.NewBufferFrom(cl.ReadWrite, make([]byte, 4))
+	if err != nil {
+		return err
+	}
+	defer out.Release()
+	if err := kernel.SetArgs(cl.LocalBytes(4*words), uint32(words), uint32(r.Poison+2)*0x01010101, out); err != nil {
+		return err
+	}
+	if err := r.launch(kernel, Line(8*max(1, r.Info.ComputeUnits), min(32, max(1, r.Info.MaxWorkGroupSize)))); err != nil {
+		return fmt.Errorf("fill the local memory: %w", err)
+	}
+	return nil
+}
+
+// strays returns what was written into the zones.
+func (r *rehearsal) strays() (all []Stray, err error) {
+	for i, guard := range r.guards {
+		if guard == 0 {
+			continue
+		}
+		zone, size := make([]byte, guard), r.infos[i].Element().Size()
+		for _, behind := range []bool{false, true} {
+			offset := 0
+			if behind {
+				offset = guard + r.buffers[i].bytes
+			}
+			if err := r.Queue.Read(r.whole[i], offset, zone); err != nil {
+				return nil, fail(tune.Runtime, "read what lies around buffer %s: %v", r.infos[i].Name, err)
+			}
+			if bytes.Equal(zone, r.zone[:guard]) {
+				continue
+			}
+			stray, first := Stray{Argument: i}, -1
+			for j, b := range zone {
+				if b != r.zone[j] {
+					if stray.Bytes++; first < 0 {
+						first = j
+					}
+				}
+			}
+			if stray.Index = r.buffers[i].elements + first/size; !behind {
+				stray.Index = -((guard - first + size - 1) / size)
+			}
+			all = append(all, stray)
+		}
+	}
+	return all, nil
+}
+
+// contents reads the buffers and images.
+func (r *rehearsal) contents() ([][]byte, error) {
+	all := make([][]byte, len(r.infos))
+	for i, b := range r.buffers {
+		if b == nil {
+			continue
+		}
+		a, err := r.read(i, nil)
+		if err != nil {
+			return nil, fail(tune.Runtime, "%v", err)
+		}
+		all[i] = a.Bytes
+	}
+	return all, nil
+}
