@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/tune/check"
 )
 
 // Variables of a child of TestUnderOclgrind: the name of the simulation that it runs, and
@@ -92,17 +93,17 @@ func simulations() map[string]simulation {
 func TestUnderOclgrind(t *testing.T) {
 	skipShort(t)
 	t.Parallel()
-	library := oclgrindLibrary(t)
+	library, err := check.Oclgrind()
+	if err != nil {
+		t.Skip(err)
+	}
 	for name, s := range simulations() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			log := filepath.Join(t.TempDir(), "oclgrind.log")
 			child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestInSimulator$", "-test.v", "-test.timeout=60m")
 			child.WaitDelay = time.Minute
-			child.Env = append(os.Environ(), underOclgrind+"="+name, cl.LibraryVariable+"="+library,
-				"OCLGRIND_DATA_RACES=1", oclgrindLog+"="+log,
-				// Limits that take every configuration. The defaults are 1024 and 32 KiB.
-				"OCLGRIND_MAX_WGSIZE=4096", "OCLGRIND_LOCAL_MEM_SIZE=1048576")
+			child.Env = append(append(os.Environ(), underOclgrind+"="+name, cl.LibraryVariable+"="+library), check.OclgrindEnvironment(log)...)
 			output, err := child.CombinedOutput()
 			if err != nil || !strings.Contains(string(output), "--- PASS: TestInSimulator") {
 				t.Fatalf("the test under Oclgrind: %v\n%s", err, output)
@@ -116,24 +117,6 @@ func TestUnderOclgrind(t *testing.T) {
 			}
 		})
 	}
-}
-
-// oclgrindLibrary finds the library from which programs use Oclgrind as their
-// OpenCL; it is installed beside the command oclgrind.
-func oclgrindLibrary(t *testing.T) string {
-	command, err := exec.LookPath("oclgrind")
-	if err != nil {
-		t.Skip("Oclgrind is not installed (Debian: oclgrind)")
-	}
-	prefix := filepath.Dir(filepath.Dir(command))
-	for _, folder := range []string{"lib/oclgrind", "lib", "lib64/oclgrind", "lib64"} {
-		library := filepath.Join(prefix, folder, "liboclgrind-rt.so")
-		if _, err := os.Stat(library); err == nil {
-			return library
-		}
-	}
-	t.Skipf("liboclgrind-rt.so does not stand in the lib folder beside %s", command)
-	return ""
 }
 
 // TestInSimulator is what the child runs. There are no guards, so that an access outside

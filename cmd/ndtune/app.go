@@ -26,7 +26,7 @@ func newApp() *cli.App {
 Exit status: 0 done; 1 no correct configuration was found, or the run could not
 continue; 2 the command line or the specification is wrong; 130 interrupted.`,
 		Version:                   versionText(),
-		Commands:                  []*cli.Command{devicesCommand(), initCommand(), tuneCommand(), runCommand(), spaceCommand(), strategiesCommand(), simulateCommand(), compareCommand(), convertCommand(), wisdomCommand(), exportCommand(), fleetCommand(), agentCommand(), reportCommand(), diffusionCommand(), matmulCommand(), completionCommand(), versionCommand()},
+		Commands:                  []*cli.Command{devicesCommand(), initCommand(), tuneCommand(), runCommand(), checkCommand(), spaceCommand(), strategiesCommand(), simulateCommand(), compareCommand(), convertCommand(), wisdomCommand(), exportCommand(), fleetCommand(), agentCommand(), reportCommand(), diffusionCommand(), matmulCommand(), completionCommand(), versionCommand()},
 		EnableBashCompletion:      true,
 		DisableSliceFlagSeparator: true,
 		OnUsageError:              onUsageError,

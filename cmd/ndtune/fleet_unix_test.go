@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/check"
 	"github.com/ndtune/ndtune/tune/fleet"
 	"github.com/ndtune/ndtune/tune/record"
 )
@@ -109,18 +109,11 @@ func TestAFleetLosesNothing(t *testing.T) {
 // oclgrind returns the library of the simulator, which is an OpenCL of its own.
 func oclgrind(t *testing.T) string {
 	t.Helper()
-	command, err := exec.LookPath("oclgrind")
+	library, err := check.Oclgrind()
 	if err != nil {
-		t.Skip("Oclgrind is not installed (Debian: oclgrind)")
+		t.Skip(err)
 	}
-	for _, folder := range []string{"lib/oclgrind", "lib", "lib64/oclgrind", "lib64"} {
-		library := filepath.Join(filepath.Dir(filepath.Dir(command)), folder, "liboclgrind-rt.so")
-		if _, err := os.Stat(library); err == nil {
-			return library
-		}
-	}
-	t.Skipf("liboclgrind-rt.so is not in the lib folder beside %s", command)
-	return ""
+	return library
 }
 
 // TestComparisonOverAFleet: two agents have two implementations of OpenCL. A comparison of both is interrupted while it

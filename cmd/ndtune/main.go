@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/ndtune/ndtune/matmul"
+	"github.com/ndtune/ndtune/tune/check"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/observe"
 	"github.com/ndtune/ndtune/tune/problem"
@@ -28,6 +29,7 @@ var version string
 
 func main() {
 	worker.Main()
+	check.Main()
 	matmul.Main()
 	os.Exit(run())
 }

@@ -7,6 +7,10 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/ndtune/ndtune/tune/check"
 )
 
 // TestReadme tunes the kernel of the README with its specification, both as they stand
@@ -63,5 +67,45 @@ func TestWisdomPrograms(t *testing.T) {
 				t.Errorf("program %d: %v\n%s", i, err, output)
 			}
 		}
+	}
+}
+
+// TestCheckWorkflow runs the steps of the workflow in docs/check.md that need no network, on the kernel that stands there. The check has
+// the findings that the page shows.
+func TestCheckWorkflow(t *testing.T) {
+	if _, err := check.Oclgrind(); err != nil {
+		t.Skip(err)
+	}
+	folder := t.TempDir()
+	text := writeBlocks(t, folder, "docs/check.md", map[string]string{"c": "smooth.cl", "yaml": "smooth.yaml", "yml": "workflow.yml"})
+	var workflow struct {
+		Jobs map[string]struct {
+			Steps []struct{ Name, Run string }
+		}
+	}
+	if err := yaml.Unmarshal([]byte(readFile(t, filepath.Join(folder, "workflow.yml"))), &workflow); err != nil {
+		t.Fatal(err)
+	}
+	printed := map[string]string{}
+	for _, step := range workflow.Jobs["check"].Steps {
+		if step.Run == "" || step.Name == "Install" {
+			continue
+		}
+		program := exec.Command("sh", "-e", "-c", step.Run)
+		program.Dir, program.Env = folder, append(programEnvironment(folder), "GITHUB_STEP_SUMMARY="+filepath.Join(folder, "summary.md"))
+		output, err := program.CombinedOutput()
+		if status := program.ProcessState.ExitCode(); status != map[string]int{"Check": 1}[step.Name] {
+			t.Errorf("%s: status %d (%v)\n%s", step.Name, status, err, output)
+		}
+		printed[step.Name] = string(output)
+	}
+	shown := regexp.MustCompile(`(?m)^    \S.*: .*\n(?:      .*\n)+`).FindAllString(text, 2)
+	for _, finding := range shown {
+		if finding = strings.ReplaceAll(strings.TrimPrefix(finding, "    "), "\n    ", "\n"); !strings.Contains(printed["Check"], finding) {
+			t.Errorf("the page shows\n%s\nthe check prints\n%s", finding, printed["Check"])
+		}
+	}
+	if len(shown) != 2 || !strings.Contains(readFile(t, filepath.Join(folder, "summary.md")), "`smooth.cl:12`") || !strings.Contains(readFile(t, filepath.Join(folder, "check.sarif")), `"startLine": 12`) {
+		t.Errorf("%d findings are shown; the files of the check lack line 12", len(shown))
 	}
 }

@@ -69,13 +69,16 @@ prints the command for other machines.
 
 With --serve, browsers show the report of the running search at the printed address. A
 browser on another machine needs the token in that address (docs/report.md).`,
-		Flags: slices.Concat(specFlags(), tuneFlags(), wisdomFlags(), searchFleetFlags("evaluate on the devices of the fleet", "with --listen: as soon as one has a device that --device names")),
+		Flags: slices.Concat(specFlags(), tuneFlags(), wisdomFlags(), []cli.Flag{finalistsFlag()}, searchFleetFlags("evaluate on the devices of the fleet", "with --listen: as soon as one has a device that --device names")),
 		Action: func(c *cli.Context) error {
 			s, err := loadFrom(c, loadSizes)
 			if err != nil {
 				return err
 			}
 			if err := checkWisdomFlags(c); err != nil {
+				return err
+			}
+			if err := checkFinalistsFlag(c, s); err != nil {
 				return err
 			}
 			switch {
@@ -109,7 +112,7 @@ browser on another machine needs the token in that address (docs/report.md).`,
 				return err
 			}
 			outcome, err := t.search()
-			return joined([]error{err, t.keepWisdom(t.entry, outcome)})
+			return joined([]error{err, t.keepWisdom(t.entry, outcome), t.checkFinalists(outcome)})
 		},
 	}
 }

@@ -12,7 +12,7 @@ var Floors = [][]string{
 	{"tune"},
 	{"tune/device", "tune/record"},
 	{"tune/device/peak", "tune/compare", "tune/wisdom"},
-	{"tune/spec", "tune/worker", "tune/simulate", "tune/report", "tune/export", "tune/dynamic", "tune/fleet"},
+	{"tune/spec", "tune/worker", "tune/simulate", "tune/report", "tune/export", "tune/dynamic", "tune/fleet", "tune/check"},
 	{"diffusion", "matmul", "tune/live"},
 	{"cmd/ndtune", "scripts/fleet", "scripts/steady"},
 }

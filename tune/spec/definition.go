@@ -11,7 +11,7 @@ import (
 
 // definition reads a whole YAML document.
 func (f field) definition() (d problem.Definition) {
-	var sizes field
+	var sizes, checked field
 	var choose string
 	f.keys(
 		key("kernel", &d.Kernel, field.kernel),
@@ -34,12 +34,16 @@ func (f field) definition() (d problem.Definition) {
 		key("choose", &choose, field.expression),
 		key("measure", &d.Measure, field.measure),
 		key("baseline", &d.Baseline, field.configuration),
+		key("check", &checked, field.itself),
 		key("max_evals", &d.MaxEvaluations, field.maxEvaluations),
 		key("seed", &d.Seed, field.seed),
 	)
 	d.Objective.Choose = choose
 	if sizes.node != nil {
 		f.sizes = sizes.readSizes(d.Constants)
+	}
+	if checked.node != nil {
+		f.checked = checked.checkedConstants(d.Constants)
 	}
 	f.require("kernel")
 	if !f.has("kernels") {
@@ -60,6 +64,22 @@ func (f field) blockSize() [3]problem.Expr {
 }
 
 func (f field) gridDiv() [3][]problem.Expr { return dimensions(f, xyz, field.divisors) }
+
+// checkedConstants reads check.set: constants with their values in a check.
+func (f field) checkedConstants(constants []problem.Constant) (set map[string]space.Value) {
+	var given field
+	f.keys(key("set", &given, field.itself))
+	f.require("set")
+	if given.node == nil {
+		return nil
+	}
+	set = map[string]space.Value{}
+	for _, e := range given.entries() {
+		given.checkConstant(e, constants)
+		set[e.key] = e.value.value()
+	}
+	return set
+}
 
 // stage reads a kernel of a pipeline, or a list of kernels that are repeated together.
 func (f field) stage() (s problem.Stage) {

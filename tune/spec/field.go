@@ -10,6 +10,7 @@ import (
 	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/internal/nearest"
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/space"
 )
 
 // A document is a specification file while it is read.
@@ -30,9 +31,10 @@ type document struct {
 	lost       []string // what a specification cannot express of it
 
 	sizes      []problem.Size
-	unverified bool   // verify is not read
-	sourcePath string // of the kernel, where it is a file
-	reference  string // the specification that verify names
+	checked    map[string]space.Value // of check.set
+	unverified bool                   // verify is not read
+	sourcePath string                 // of the kernel, where it is a file
+	reference  string                 // the specification that verify names
 }
 
 // A field is a value in a document, with its path, such as arguments[0].size.

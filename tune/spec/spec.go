@@ -31,6 +31,9 @@ type Spec struct {
 	Problem    *problem.Problem // at the first of the sizes, if there are several
 	Sizes      []problem.Size   // in ascending order; nil: there is one, that of the constants
 
+	// Check are the constants for [check.Run] that have other values than in the definition; nil: the sizes shrink by rule.
+	Check map[string]space.Value
+
 	place placer
 }
 
@@ -106,7 +109,7 @@ func (d *document) load(root *yaml.Node, o Options) (*Spec, error) {
 	if len(d.errs) > 0 {
 		return nil, d.errs
 	}
-	return &Spec{d.path, d.sourcePath, definition, problem, d.sizes, d.placed}, nil
+	return &Spec{Path: d.path, SourcePath: d.sourcePath, Definition: definition, Problem: problem, Sizes: d.sizes, Check: d.checked, place: d.placed}, nil
 }
 
 // A SearchSpace holds the parameters and restrictions of a specification.

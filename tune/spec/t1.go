@@ -49,7 +49,7 @@ func (d *document) loadT1(root *yaml.Node, o Options) (*Spec, error) {
 	if err := d.sorted(); err != nil {
 		return nil, err
 	}
-	return &Spec{d.path, d.sourcePath, t.definition, problem, d.sizes, d.placed}, nil
+	return &Spec{Path: d.path, SourcePath: d.sourcePath, Definition: t.definition, Problem: problem, Sizes: d.sizes, place: d.placed}, nil
 }
 
 // loadT1Space reads the parameters and the conditions of a T1 file.

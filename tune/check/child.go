@@ -1,0 +1,293 @@
+package check
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/process"
+)
+
+// childVariable is set in a process that checks one configuration.
+const childVariable = "NDTUNE_CHECK_CHILD"
+
+// A task is the work of a child.
+type task struct {
+	Problem  []byte // of [problem.Problem.Encode], with one configuration
+	Device   string // selector; "": the only device, which is Oclgrind's
+	Answers  string // the file that gets the answers
+	Log      string // of Oclgrind
+	Mode     mode   // in Oclgrind
+	Launches int    // of each kind, on a real device
+
+	// Tolerance is that of the problem: outputs that differ by no more than this are a note.
+	Tolerance problem.Tolerance
+}
+
+// A mode is one of the ways in which Oclgrind runs a configuration.
+type mode int
+
+const (
+	// Of a thorough simulation, the kernel is not optimised: an optimising compiler removes accesses whose results are not used, and
+	// anything that depends on undefined values. Oclgrind looks for uninitialised memory too.
+	thorough mode = iota
+	// A fast simulation is one of the optimised kernel, without a look for uninitialised memory. It takes a fifth of the time.
+	fast
+	// The order of the work-groups is changed, and nothing else looked for.
+	reordered
+)
+
+// simulated reports whether the task is one for Oclgrind.
+func (t *task) simulated() bool { return t.Device == "" }
+
+// An answer of a child. A child that crashes has given those that come before.
+type answer struct {
+	Ready   *ready
+	Refused *device.Refused
+	Failed  string
+	Done    *done
+}
+
+// ready describes the launch that is about to begin.
+type ready struct {
+	Source    string
+	Addresses []uint64 // by argument; 0: unknown
+	Size      size
+}
+
+// A size orders configurations: by the work-items of all launches, then by those of the largest work-group.
+type size struct{ Items, Group int }
+
+func (s size) compare(other size) int {
+	return cmp.Or(s.Items-other.Items, s.Group-other.Group)
+}
+
+// done says that all launches have ended.
+type done struct {
+	Faults  []fault
+	Skipped []string // checks that were not made, and why
+}
+
+// A fault was seen in the content of buffers. It has no line.
+type fault struct {
+	Kind     Kind
+	Note     bool
+	Argument int
+	Index    int // of the first element
+	Text     string
+}
+
+// Main must be called first by the main function of a program that calls [Run], and by TestMain of its tests. In a child it checks
+// a configuration and ends the process; otherwise it returns at once.
+func Main() {
+	if os.Getenv(childVariable) == "" {
+		return
+	}
+	os.Unsetenv(childVariable)
+	runtime.LockOSThread() // Oclgrind keeps state by thread
+	if err := serve(); err != nil {
+		fmt.Fprintln(os.Stderr, "ndtune check:", err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+func serve() error {
+	var t task
+	if err := gob.NewDecoder(os.Stdin).Decode(&t); err != nil {
+		return fmt.Errorf("read the task: %w", err)
+	}
+	file, err := os.OpenFile(t.Answers, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	encoder := gob.NewEncoder(file)
+	var failed error
+	say := func(a answer) { failed = errors.Join(failed, encoder.Encode(a)) }
+	err = t.do(context.Background(), say)
+	var refused *device.Refused
+	switch {
+	case errors.As(err, &refused):
+		say(answer{Refused: refused})
+	case err != nil:
+		say(answer{Failed: err.Error()})
+	}
+	return failed
+}
+
+// do opens the device and checks the configuration there.
+func (t *task) do(ctx context.Context, say func(answer)) error {
+	d, err := problem.Decode(t.Problem)
+	if err != nil {
+		return err
+	}
+	p, err := problem.New(d)
+	if err != nil {
+		return err
+	}
+	all, err := device.List()
+	if err != nil {
+		return err
+	}
+	listed, err := device.Select(all, t.Device)
+	if err != nil {
+		return err
+	}
+	e, err := device.Open(listed.Device, p, device.Options{Timer: hardware.TimerHost, Instruments: []hardware.Instrument{}})
+	if err != nil {
+		return err
+	}
+	defer e.Close()
+	c, err := p.Parameters().ConfigureFirst(nil)
+	if err != nil {
+		return err
+	}
+	i, err := e.Inspect(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer i.Release()
+	x := &examination{task: t, problem: p, inspector: i, say: say, done: &done{}}
+	if t.simulated() {
+		err = x.simulate(ctx)
+	} else {
+		err = x.rehearse(ctx)
+	}
+	if err == nil {
+		say(answer{Done: x.done})
+	}
+	return err
+}
+
+// An examination is that of one configuration in a child.
+type examination struct {
+	*task
+	problem   *problem.Problem
+	inspector *device.Inspector
+	say       func(answer)
+	done      *done
+}
+
+// ready tells the parent of the launch that begins.
+func (x *examination) ready(addresses []uint64) {
+	v := x.inspector.Variant
+	r := &ready{Source: v.Source, Addresses: addresses}
+	for _, l := range v.Launches {
+		items := 1
+		for _, n := range l.NDRange.Global() {
+			items *= n
+		}
+		r.Size.Items += items
+		r.Size.Group = max(r.Size.Group, l.NDRange.WorkItems())
+	}
+	x.say(answer{Ready: r})
+}
+
+// simulate launches in Oclgrind, which writes what it finds into its log.
+func (x *examination) simulate(ctx context.Context) error {
+	first, err := x.inspector.Rehearse(ctx, device.Rehearsal{Addresses: true, ReadOnly: true, Ready: x.ready})
+	if err != nil || x.Mode != reordered {
+		return err
+	}
+	return x.reverse(ctx, first, device.Rehearsal{ReadOnly: true})
+}
+
+// reverse compares with launches whose work-groups run in the opposite order.
+func (x *examination) reverse(ctx context.Context, first *device.Rehearsed, how device.Rehearsal) error {
+	if !x.inspector.CanReverse() {
+		x.skip("the order of work-groups: the kernel is a SPIR-V module or calls get_global_linear_id")
+		return nil
+	}
+	how.Reversed = true
+	second, err := x.inspector.Rehearse(ctx, how)
+	var refused *device.Refused
+	if errors.As(err, &refused) {
+		x.skip("the order of work-groups: " + refused.Reason)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	x.compare(Order, "with the work-groups in the opposite order", first, second)
+	return nil
+}
+
+func (x *examination) skip(why string) { x.done.Skipped = append(x.done.Skipped, why) }
+
+func (x *examination) add(f fault) { x.done.Faults = append(x.done.Faults, f) }
+
+// runChild runs a task in a process of its own, and returns the answers that it gave until its end. Ended says why that came early, or
+// is nil.
+func runChild(ctx context.Context, t task, env []string, limit time.Duration) (answers []answer, ended error, err error) {
+	file, err := os.CreateTemp("", "ndtune-check-")
+	if err != nil {
+		return nil, nil, err
+	}
+	defer os.Remove(file.Name())
+	defer file.Close()
+	t.Answers = file.Name()
+	var input bytes.Buffer
+	if err := gob.NewEncoder(&input).Encode(t); err != nil {
+		return nil, nil, err
+	}
+	path, err := process.OwnPath()
+	if err != nil {
+		return nil, nil, err
+	}
+	result, ended := process.Command{
+		Args: []string{os.Args[0], "(check)"}, Path: path, Env: append(env, childVariable+"=1"), Input: input.Bytes(), Timeout: limit,
+	}.Run(ctx)
+	var unstarted *process.StartError
+	switch {
+	case errors.As(ended, &unstarted) || ctx.Err() != nil && ended == nil:
+		return nil, nil, errors.Join(ended, ctx.Err())
+	case ended == nil && result.Status != 0:
+		ended = fmt.Errorf("exit status %d: %s", result.Status, lastLines(result.Stderr, 3))
+	case ended != nil && !errors.Is(ended, process.ErrLate) && ctx.Err() == nil:
+		ended = errors.Unwrap(ended) // without the command line
+	}
+	decoder := gob.NewDecoder(file)
+	for {
+		var a answer
+		if err := decoder.Decode(&a); err != nil {
+			if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+				return answers, ended, err
+			}
+			return answers, ended, nil
+		}
+		answers = append(answers, a)
+	}
+}
+
+// refusedBy returns why a device did not run a configuration, in a few words.
+func refusedBy(r *device.Refused) string {
+	if r.Status == tune.Compile {
+		return "it does not compile: " + r.Reason
+	}
+	return r.Reason
+}
+
+// simulator returns the environment of a child for a task in Oclgrind.
+func simulator(library string, t task) []string {
+	env := []string{cl.LibraryVariable + "=" + library, "OCLGRIND_NUM_THREADS=1"}
+	switch t.Mode {
+	case reordered:
+		return append(env, oclgrindLimits...)
+	case thorough:
+		env = append(env, "OCLGRIND_UNINITIALIZED=1", "OCLGRIND_BUILD_OPTIONS=-cl-opt-disable")
+	}
+	return append(env, OclgrindEnvironment(t.Log)...)
+}

@@ -1,0 +1,71 @@
+package check
+
+import (
+	"math/rand/v2"
+
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// maxDrawn is how many configurations of a large space are candidates.
+const maxDrawn = 4096
+
+// Choose returns configurations of a space in which each value of each parameter occurs, and each pair of values of two parameters that
+// occurs together in the space: of a space with more than some thousand configurations, in a sample of it. The configurations
+// that are given first come first. Small says how large a configuration is; of those that cover as much, the smallest is taken. Pairs is
+// the number of pairs.
+func Choose(s *space.Space, first []space.Configuration, small func(space.Configuration) int) (chosen []space.Configuration, pairs int) {
+	places := candidates(s)
+	rows, sizes := make([][]int, len(places)), make([]int, len(places))
+	for i, place := range places {
+		rows[i], sizes[i] = s.Row(place, nil), small(s.At(place))
+	}
+	type pair struct{ p, a, q, b int }
+	open := map[pair]bool{}
+	each := func(row []int, do func(pair)) {
+		for p := range row {
+			for q := range p + 1 { // p itself stands for the single value
+				do(pair{p, row[p], q, row[q]})
+			}
+		}
+	}
+	for _, row := range rows {
+		each(row, func(x pair) { open[x] = true })
+	}
+	pairs = len(open)
+	cover := func(row []int) { each(row, func(x pair) { delete(open, x) }) }
+	for _, c := range first {
+		chosen = append(chosen, c)
+		if i, found := s.Index(c); found {
+			cover(s.Row(i, nil))
+		}
+	}
+	for len(open) > 0 {
+		best, most := -1, 0
+		for i, row := range rows {
+			n := 0
+			each(row, func(x pair) {
+				if open[x] {
+					n++
+				}
+			})
+			if n > most || n == most && n > 0 && sizes[i] < sizes[best] {
+				best, most = i, n
+			}
+		}
+		cover(rows[best])
+		chosen = append(chosen, s.At(places[best]))
+	}
+	return chosen, pairs
+}
+
+// candidates returns the places of all configurations of a space, or of a sample of them.
+func candidates(s *space.Space) []int {
+	if s.Len() > maxDrawn {
+		return s.Sample(maxDrawn, rand.New(rand.NewPCG(1, 2)))
+	}
+	all := make([]int, s.Len())
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
