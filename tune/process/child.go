@@ -58,6 +58,11 @@ type Child[Q, A any] struct {
 	// after the child has ended.
 	Requests chan Q
 
+	group
+}
+
+// A group is a process that this one has started, with everything that it has started itself.
+type group struct {
 	command *exec.Cmd
 	out     io.Closer
 	printed *printed
@@ -69,7 +74,7 @@ type Child[Q, A any] struct {
 // Start runs the program once more.
 func (h *Host[Q, A]) Start() (*Child[Q, A], error) {
 	h.Started++
-	c := &Child[Q, A]{Number: h.Started, Requests: make(chan Q, 8), alive: true}
+	c := &Child[Q, A]{Number: h.Started, Requests: make(chan Q, 8)}
 	c.printed = h.printed(c.Number)
 	path, err := OwnPath()
 	if err != nil {
@@ -78,24 +83,41 @@ func (h *Host[Q, A]) Start() (*Child[Q, A], error) {
 	c.command = exec.Command(path)
 	c.command.Args = []string{os.Args[0], "(" + h.Name + ")"} // for lists of processes
 	c.command.Env = append(append(os.Environ(), h.Mark+"=1"), h.Environment...)
-	c.command.Stderr, c.command.WaitDelay = c.printed, holdTime
-	isolate(c.command)
-	in, err := c.command.StdinPipe()
+	in, out, err := c.start()
 	if err != nil {
 		return nil, fmt.Errorf("start a %s: %w", h.Name, err)
 	}
-	out, err := c.command.StdoutPipe()
-	if err == nil {
-		err = startKept(c.command)
-	}
-	if err != nil {
-		in.Close()
-		return nil, fmt.Errorf("start a %s: %w", h.Name, err)
-	}
-	c.out = out
 	go c.write(in)
 	go c.read(h, out)
 	return c, nil
+}
+
+// start starts the command, and returns its standard input and output.
+func (g *group) start() (in io.WriteCloser, out io.ReadCloser, err error) {
+	g.command.Stderr, g.command.WaitDelay = g.printed, holdTime
+	isolate(g.command)
+	if in, err = g.command.StdinPipe(); err != nil {
+		return nil, nil, err
+	}
+	if out, err = g.command.StdoutPipe(); err == nil {
+		err = startKept(g.command)
+	}
+	if err != nil {
+		in.Close()
+		return nil, nil, err
+	}
+	g.out, g.alive = out, true
+	return in, out, nil
+}
+
+// reap waits for the process, and completes its end. Before the process is waited for, which frees its
+// PID, everything that it has started is killed, and it gets no further signals.
+func (g *group) reap(end *End) {
+	g.mutex.Lock()
+	g.alive = !sweep(g.command)
+	g.mutex.Unlock()
+	_ = g.command.Wait() // ProcessState says more
+	end.State, end.Printed = g.command.ProcessState, g.printed.end()
 }
 
 // write sends the requests.
@@ -112,8 +134,7 @@ func (c *Child[Q, A]) write(to io.WriteCloser) {
 	}
 }
 
-// read passes on the answers and then the end. Before the child is waited for, which frees its
-// PID, everything that it has started is killed, and it gets no further signals.
+// read passes on the answers and then the end.
 func (c *Child[Q, A]) read(h *Host[Q, A], out io.Reader) {
 	decoder := gob.NewDecoder(bufio.NewReader(out))
 	end := &End{}
@@ -128,11 +149,7 @@ func (c *Child[Q, A]) read(h *Host[Q, A], out io.Reader) {
 		}
 		h.pass(Event[Q, A]{Child: c, Answer: a})
 	}
-	c.mutex.Lock()
-	c.alive = !sweep(c.command)
-	c.mutex.Unlock()
-	_ = c.command.Wait() // ProcessState says more
-	end.State, end.Printed = c.command.ProcessState, c.printed.end()
+	c.reap(end)
 	h.pass(Event[Q, A]{Child: c, End: end})
 }
 
@@ -143,37 +160,37 @@ func (h *Host[Q, A]) pass(e Event[Q, A]) {
 	}
 }
 
-// PID returns the process identifier of the child.
-func (c *Child[Q, A]) PID() int { return c.command.Process.Pid }
+// PID returns the process identifier.
+func (g *group) PID() int { return g.command.Process.Pid }
 
-// Kill ends the child and everything that it has started. The end is still to come as an event.
-func (c *Child[Q, A]) Kill() {
-	c.signal(func(command *exec.Cmd) {
+// Kill ends the process and everything that it has started. The end is still to come.
+func (g *group) Kill() {
+	g.signal(func(command *exec.Cmd) {
 		killGroup(command)
-		time.AfterFunc(holdTime, func() { c.out.Close() })
+		time.AfterFunc(holdTime, func() { g.out.Close() })
 	})
 }
 
-// Freeze stops the child and everything that it has started, where [CanFreeze], until Thaw. Both
-// return at once: a processor that runs the child is interrupted for it.
-func (c *Child[Q, A]) Freeze() { c.signal(freeze) }
+// Freeze stops the process and everything that it has started, where [CanFreeze], until Thaw. Both
+// return at once: a processor that runs it is interrupted for it.
+func (g *group) Freeze() { g.signal(freeze) }
 
-// Thaw lets the child go on after Freeze.
-func (c *Child[Q, A]) Thaw() { c.signal(thaw) }
+// Thaw lets the process go on after Freeze.
+func (g *group) Thaw() { g.signal(thaw) }
 
-// Alive reports whether the child has not ended yet. If it has not, its end is still to come as an event.
-func (c *Child[Q, A]) Alive() bool {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	return c.alive
+// Alive reports whether the process has not ended yet. If it has not, its end is still to come.
+func (g *group) Alive() bool {
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	return g.alive
 }
 
-// signal sends a signal unless the child has ended.
-func (c *Child[Q, A]) signal(send func(*exec.Cmd)) {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	if c.alive {
-		send(c.command)
+// signal sends a signal unless the process has ended.
+func (g *group) signal(send func(*exec.Cmd)) {
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	if g.alive {
+		send(g.command)
 	}
 }
 
