@@ -9,7 +9,7 @@ var Floors = [][]string{
 	{"internal/picture", "cl", "kernels", "tune/process", "tune/hardware", "tune/array", "tune/clc", "tune/search/gaussian", "tune/expression"},
 	{"tune/space", "tune/python", "tune/footprint", "tune/observe", "internal/foreign"},
 	{"tune/search", "tune/problem"},
-	{"tune"},
+	{"tune", "tune/search/command"},
 	{"tune/device", "tune/record"},
 	{"tune/device/peak", "tune/compare", "tune/wisdom"},
 	{"tune/spec", "tune/worker", "tune/simulate", "tune/report", "tune/export", "tune/dynamic", "tune/fleet", "tune/check"},

@@ -13,6 +13,7 @@
 package search
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -31,6 +32,9 @@ type Observation struct {
 
 	// More are the further objectives, to be minimised, as many as [Options.Objectives] says.
 	More []float64
+
+	// Status is the status of the result, in the words of the T4 format. The strategies of this package need only Valid.
+	Status string
 }
 
 // A Strategy proposes configurations, by their index in the space.
@@ -44,6 +48,23 @@ type Strategy interface {
 	Ask(n int) []int
 	Tell(observations []Observation)
 	Close()
+}
+
+// An External is a Strategy that asks something outside of this package for its proposals, which may fail, or take long. Callers
+// ask it through [Ask].
+type External interface {
+	Strategy
+	// Consult is Ask, with an error if there are no proposals because the strategy cannot go on, or because ctx is done. After an error,
+	// the strategy proposes nothing more.
+	Consult(ctx context.Context, n int) ([]int, error)
+}
+
+// Ask asks a strategy for at most n proposals: see [Strategy] and [External].
+func Ask(ctx context.Context, s Strategy, n int) ([]int, error) {
+	if e, external := s.(External); external {
+		return e.Consult(ctx, n)
+	}
+	return s.Ask(n), nil
 }
 
 // Options configure a strategy. The zero value selects the strategy's defaults.
