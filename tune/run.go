@@ -30,7 +30,9 @@ func Run(ctx context.Context, p *problem.Problem, evaluator Evaluator, o Options
 	}
 	r.started = started
 	defer r.strategy.Close()
-	err = r.search(ctx)
+	if err = r.search(ctx); err == nil {
+		err = r.stuck
+	}
 	r.outcome.Withdrawn += len(r.doubts.held)
 	r.keepRest()
 	if err == nil && r.outcome.Stop != Environment {
@@ -73,6 +75,7 @@ type run struct {
 	hopeless *failures
 	doubts   doubts
 	window   *window // nil: the strategy does not learn
+	stuck    error   // of the strategy
 	unkept   bool    // the log does not hold the whole final measurement
 }
 
@@ -252,11 +255,17 @@ func (r *run) drain(out <-chan Result, done <-chan error) error {
 }
 
 // ask takes proposals until the evaluator is full, or until the window of a strategy that learns is.
-// It answers proposals that the log knows, and those that the device's limits exclude.
+// It answers proposals that the log knows, and those that the device's limits exclude. If the strategy fails, the search ends: the
+// configurations in the evaluator are finished first.
 func (r *run) ask(ctx context.Context) error {
 	for !r.isOver(ctx) {
 		if r.hasRoom() && r.isAffordable() {
-			if i, ok := r.propose(); ok {
+			i, ok, err := r.propose(ctx)
+			if err != nil && !r.isOver(ctx) {
+				r.stuck = err
+				r.stop(StrategyFailed)
+			}
+			if ok {
 				if err := r.enter(i); err != nil {
 					return err
 				}
@@ -278,19 +287,24 @@ func (r *run) hasRoom() bool {
 	return len(r.out)+len(r.next) < max(1, r.evaluator.Capacity())
 }
 
-// propose asks the strategy for one configuration.
-func (r *run) propose() (int, bool) {
+// propose asks the strategy for one configuration. A strategy that takes long is left alone when the time limit is over.
+func (r *run) propose(ctx context.Context) (i int, ok bool, err error) {
+	if limit := r.options.TimeLimit; limit > 0 {
+		var forget context.CancelFunc
+		ctx, forget = context.WithDeadline(ctx, r.started.Add(limit))
+		defer forget()
+	}
 	began := time.Now()
-	proposals := r.strategy.Ask(1)
+	proposals, err := search.Ask(ctx, r.strategy, 1)
 	r.asking += time.Since(began)
 	if len(proposals) == 0 {
-		return 0, false
+		return 0, false, err
 	}
 	r.proposed++
 	if r.window != nil {
 		r.window.untold = append(r.window.untold, proposals[0])
 	}
-	return proposals[0], true
+	return proposals[0], true, nil
 }
 
 // enter adds a proposal to those that will be evaluated, unless the log knows its result, the device's
@@ -424,7 +438,7 @@ func (r *run) tell(i int, result Result) {
 }
 
 func (r *run) observe(i int, result Result) {
-	observed := search.Observation{Index: i, Objective: result.Objective, Valid: result.Status == Correct}
+	observed := search.Observation{Index: i, Objective: result.Objective, Valid: result.Status == Correct, Status: string(result.Status)}
 	o := r.problem.Objective()
 	if o.Maximize {
 		observed.Objective = -observed.Objective

@@ -62,6 +62,8 @@ const (
 	Interrupted StopReason = "interrupted" // the context was cancelled
 	Hopeless    StopReason = "hopeless"    // the first dozens all failed for one reason
 	Environment StopReason = "environment" // for example, a full disk makes right configurations fail
+
+	StrategyFailed StopReason = "strategy failed" // Run returns the error
 )
 
 // An Outcome is the result of a [Run].

@@ -286,7 +286,7 @@ func TestStrategiesMinimise(t *testing.T) {
 		inner, err := search.New("brute_force", s, search.Options{})
 		return listening{inner, &told}, err
 	}})
-	want := []search.Observation{{Index: 0, Objective: -1, Valid: true}, {Index: 1}, {Index: 2, Objective: -1. / 3, Valid: true}}
+	want := []search.Observation{{Index: 0, Objective: -1, Valid: true, Status: "correct"}, {Index: 1, Status: "timeout"}, {Index: 2, Objective: -1. / 3, Valid: true, Status: "correct"}}
 	if len(told) == 3 {
 		told[1].Objective = 0 // without meaning
 	}
