@@ -61,6 +61,8 @@ func tuneFlags() []cli.Flag {
 		&cli.StringFlag{Name: "strategy", Category: categorySearch,
 			Usage: "search with `STRATEGY`: " + strings.Join(search.Names(), ", ") + "; ndtune strategies describes them (default: auto)"},
 		&cli.StringSliceFlag{Name: "strategy-option", Category: categorySearch, Usage: "`OPTION=VALUE` of the strategy; may be repeated; ndtune strategies lists them"},
+		&cli.StringFlag{Name: "strategy-command", Category: categorySearch, Usage: "search with a strategy of your own: `COMMAND`, such as 'python3 walk.py', is asked and told in lines of JSON (docs/strategy-command.md)"},
+		strategyTimeoutFlag(),
 		&cli.StringSliceFlag{Name: "start", Category: categorySearch, Usage: "begin with this configuration, `PARAMETER=VALUE,…` for all parameters with several values; may be repeated"},
 		newTunePriorFlag(),
 		&cli.IntFlag{Name: "max-evals", Category: categorySearch, Usage: "evaluate at most `N` configurations, failures included; those beyond the device's limits do not count"},

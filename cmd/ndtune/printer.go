@@ -381,6 +381,8 @@ var continuations = map[tune.StopReason]string{
 	tune.TimeIsUp:    " (the same command with --log and this file continues the run)",
 	tune.Budget:      " (the same command with --log, this file and a larger --max-evals continues the run)",
 	tune.Hopeless:    " (the same command with --log, this file and --retry-failures evaluates them again)",
+
+	tune.StrategyFailed: " (a command with a strategy that works, --log and this file continues the run)",
 }
 
 // printBuild prints how the kernel of a configuration is built.

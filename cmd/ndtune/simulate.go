@@ -46,7 +46,8 @@ counts the time of builds, measurements and of the strategy itself: 0 is random 
    ndtune simulate a100.json.gz w7800.json.gz --score --repeats 100
    ndtune simulate a100.json.gz --score --strategy auto --trace traces.jsonl
 
-Options follow the name of a strategy: --strategy NAME:OPTION=VALUE:OPTION=VALUE.`,
+Options follow the name of a strategy: --strategy NAME:OPTION=VALUE:OPTION=VALUE. A strategy of
+your own, in any language, joins with --strategy-command (docs/strategy-command.md).`,
 		Flags:  simulateFlags(),
 		Action: runSimulation,
 	}
@@ -56,6 +57,8 @@ func simulateFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringSliceFlag{Name: "strategy", Category: categorySearch, Usage: "`STRATEGY[,STRATEGY…]` to compare, each followed by its :OPTION=VALUE, or all, which is all but brute_force and prior_ranking: " + strategyNames() + " (default: all; with --prior, those that learn from it)"},
 		&cli.StringSliceFlag{Name: "strategy-option", Category: categorySearch, Usage: "`OPTION=VALUE` of a single strategy; may be repeated"},
+		&cli.StringSliceFlag{Name: "strategy-command", Category: categorySearch, Usage: "compare a strategy of your own, too: `COMMAND`, such as 'python3 walk.py', is asked and told in lines of JSON (docs/strategy-command.md); may be repeated"},
+		strategyTimeoutFlag(),
 		&cli.StringFlag{Name: "objective", Category: categorySearch, Usage: "improve `OBJECTIVES`, several with commas, instead of those of the records: time, time_min, time_median or a metric, each maximised after the word maximize; several give a front (docs/front.md)"},
 		&cli.IntFlag{Name: "max-evals", Value: 200, Category: categorySearch, Usage: "evaluate `N` configurations in each search, failures included"},
 		&cli.IntFlag{Name: "repeats", Value: 50, Category: categorySearch, Usage: "search `N` times with each strategy on each record"},
@@ -148,7 +151,11 @@ func newSimulation(c *cli.Context) (plan simulate.Plan, printed []int, err error
 	if err = checkSimulationFiles(c); err != nil {
 		return plan, nil, err
 	}
-	if _, err = strategies(c.StringSlice("strategy"), c.StringSlice("strategy-option"), 1); err != nil {
+	ownOptions, commandOptions, err := dividedOptions(c)
+	if err != nil {
+		return plan, nil, err
+	}
+	if _, err = strategies(c.StringSlice("strategy"), ownOptions, 1); err != nil {
 		return plan, nil, err // before the records are read
 	}
 	if plan.Recordings, err = readRecordings(c); err != nil {
@@ -161,7 +168,10 @@ func newSimulation(c *cli.Context) (plan simulate.Plan, printed []int, err error
 	if len(named) == 0 && c.IsSet("prior") {
 		named = withPriors(objectives)
 	}
-	if plan.Strategies, err = strategies(named, c.StringSlice("strategy-option"), objectives); err != nil {
+	if plan.Strategies, err = strategies(named, ownOptions, objectives); err != nil {
+		return plan, nil, err
+	}
+	if err = addCommands(c, &plan, commandOptions); err != nil {
 		return plan, nil, err
 	}
 	for _, s := range plan.Strategies { // each checks its options, on every space

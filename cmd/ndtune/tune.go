@@ -127,6 +127,7 @@ type tuning struct {
 	outputs []string
 
 	strategy       string
+	command        []string          // that the strategy is; nil: it is one of ndtune's
 	options        map[string]string // of the strategy
 	start          []space.Configuration
 	priors         []namedRecord
@@ -201,14 +202,21 @@ func (t *tuning) readStrategy() (err error) {
 	if t.options, err = parseOptions(t.cli.StringSlice("strategy-option")); err != nil {
 		return wrong("--strategy-option %w", err)
 	}
-	if t.strategy = t.cli.String("strategy"); t.strategy == "" {
+	if t.command, err = strategyCommand(t.cli); err != nil {
+		return err
+	}
+	if t.strategy = t.cli.String("strategy"); t.command != nil {
+		t.strategy = t.cli.String("strategy-command")
+	} else if t.strategy == "" {
 		if len(t.options) > 0 {
 			return wrong("--strategy-option: name the strategy with --strategy")
 		}
 		t.strategy = search.Auto
 	}
-	if err := search.Check(t.strategy, t.options, len(t.spec.Problem.Objective().All())); err != nil {
-		return wrong("--strategy: %w", err)
+	if t.command == nil {
+		if err := search.Check(t.strategy, t.options, len(t.spec.Problem.Objective().All())); err != nil {
+			return wrong("--strategy: %w", err)
+		}
 	}
 	if t.priors, t.finds, err = readPriors(t.cli, t.strategy, t.spec.Problem); err != nil {
 		return wrong("--prior: %w", err)
@@ -413,6 +421,9 @@ func (t *tuning) prepare() (tune.Options, error) {
 	return tune.Options{
 		Space: t.space, MaxEvaluations: t.maxEvaluations, TimeLimit: t.timeLimit, Patience: t.patience, Retry: retried(t.cli),
 		Strategy: func(s *space.Space) (search.Strategy, error) {
+			if t.command != nil {
+				return t.startCommand(s, options)
+			}
 			if t.log != nil {
 				options.Start = append(options.Start, t.reused(s)...)
 			}

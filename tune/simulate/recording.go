@@ -102,7 +102,7 @@ func (n *Recording) observe(r *tune.Result) error {
 	if !ok {
 		return fmt.Errorf("the configuration %s is not in its own space", r.Configuration)
 	}
-	n.observations[i] = search.Observation{Index: i}
+	n.observations[i] = search.Observation{Index: i, Status: string(r.Status)}
 	n.costs[i] = cost(r)
 	if !rankable(r) {
 		return nil

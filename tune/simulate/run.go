@@ -27,7 +27,7 @@ func Run(ctx context.Context, p Plan) ([]Curve, error) {
 	}
 	var wait sync.WaitGroup
 	for range min(workers, len(r.errors)) {
-		wait.Go(r.work)
+		wait.Go(func() { r.work(ctx) })
 	}
 	wait.Wait()
 	if err := ctx.Err(); err != nil {
@@ -90,7 +90,7 @@ func newRun(p Plan) *run {
 }
 
 // work does parts until none is left or one has failed.
-func (r *run) work() {
+func (r *run) work(ctx context.Context) {
 	s := &searcher{batch: r.plan.Batch, stopped: &r.stopped, curve: make([]float64, r.plan.MaxEvaluations)}
 	for {
 		n := int(r.next.Add(1)) - 1
@@ -99,7 +99,7 @@ func (r *run) work() {
 		}
 		q, part := &r.pairs[n/r.parts], n%r.parts
 		first, end := r.plan.Repeats*part/r.parts, r.plan.Repeats*(part+1)/r.parts
-		m, err := q.repeat(s, first, end)
+		m, err := q.repeat(ctx, s, first, end)
 		if err != nil {
 			r.errors[n] = fmt.Errorf("%s on %s: %w", q.strategy.Name, q.recording.Name, err)
 			r.failed.Store(true)
@@ -113,13 +113,13 @@ func (r *run) work() {
 }
 
 // repeat does the searches from first to end-1.
-func (q *pair) repeat(s *searcher, first, end int) (*moments, error) {
+func (q *pair) repeat(ctx context.Context, s *searcher, first, end int) (*moments, error) {
 	m := newMoments(len(s.curve))
 	for i := first; i < end; i++ {
 		o := search.Options{Seed: q.seeds.repeat(i), Budget: min(len(s.curve), q.recording.Space.Len()), Objectives: len(q.recording.Objective.All()), Priors: q.recording.Priors}
 		strategy, err := q.strategy.New(q.recording.Space, o)
 		if err == nil {
-			err = s.run(strategy, q.recording)
+			err = s.run(ctx, strategy, q.recording)
 			m.trust(search.Trusts(strategy))
 			strategy.Close()
 		}
@@ -168,7 +168,7 @@ type searcher struct {
 
 // run lets a strategy search a recording until the budget is used up or the space is exhausted,
 // from where the curve stays constant.
-func (s *searcher) run(strategy search.Strategy, r *Recording) error {
+func (s *searcher) run(ctx context.Context, strategy search.Strategy, r *Recording) error {
 	s.begin(r)
 	progress, found, evaluated := r.progress(), 0.0, 0
 	budget := min(len(s.curve), len(r.quality))
@@ -177,7 +177,10 @@ func (s *searcher) run(strategy search.Strategy, r *Recording) error {
 			return errStopped
 		}
 		n := min(s.batch, budget-evaluated)
-		proposed := strategy.Ask(n)
+		proposed, err := search.Ask(ctx, strategy, n)
+		if err != nil {
+			return err
+		}
 		if len(proposed) == 0 {
 			break
 		}

@@ -61,9 +61,9 @@ func TestConversation(t *testing.T) {
 		t.Errorf("asked for %v, want %v", s.asked, want)
 	}
 	want := [][]search.Observation{
-		{{Index: 1}, {Index: 3, Objective: 2, Valid: true}},
-		{{Index: 0, Objective: 4, Valid: true}},
-		{{Index: 4, Objective: 5, Valid: true}},
+		{{Index: 1, Status: "runtime"}, {Index: 3, Objective: 2, Valid: true, Status: "correct"}},
+		{{Index: 0, Objective: 4, Valid: true, Status: "correct"}},
+		{{Index: 4, Objective: 5, Valid: true, Status: "correct"}},
 	}
 	if !reflect.DeepEqual(s.told, want) {
 		t.Errorf("told %v, want %v", s.told, want)

@@ -66,6 +66,7 @@ func RunScores(ctx context.Context, p Plan, scorings []*Scoring) ([]Score, error
 		traces[i] = make([]Trace, p.Repeats)
 	}
 	var next atomic.Int64
+	var failed atomic.Bool
 	var wait sync.WaitGroup
 	workers := p.Workers
 	if workers == 0 {
@@ -74,12 +75,13 @@ func RunScores(ctx context.Context, p Plan, scorings []*Scoring) ([]Score, error
 	for range min(workers, len(errs)) {
 		wait.Go(func() {
 			var s searcher
-			for n := int(next.Add(1)) - 1; n < len(errs) && ctx.Err() == nil; n = int(next.Add(1)) - 1 {
+			for n := int(next.Add(1)) - 1; n < len(errs) && ctx.Err() == nil && !failed.Load(); n = int(next.Add(1)) - 1 {
 				i, repeat := n/p.Repeats, n%p.Repeats
 				strategy, scoring := p.Strategies[i/len(scorings)], scorings[i%len(scorings)]
 				seed := newSeeds(p.Seed, strategy.Name, scoring.recording).repeat(repeat)
 				if traces[i][repeat], errs[n] = s.trace(ctx, strategy, scoring, seed); errs[n] != nil {
 					errs[n] = fmt.Errorf("%s on %s: %w", strategy.Name, scoring.recording.Name, errs[n])
+					failed.Store(true)
 				}
 				if p.OnRepeats != nil {
 					p.OnRepeats(1)
@@ -120,7 +122,10 @@ func (s *searcher) trace(ctx context.Context, of Strategy, scoring *Scoring, see
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		proposed := strategy.Ask(1)
+		proposed, err := search.Ask(ctx, strategy, 1)
+		if err != nil {
+			return nil, err
+		}
 		if len(proposed) == 0 {
 			break
 		}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/internal/nearest"
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/space"
@@ -259,7 +260,7 @@ func rowOf(p *space.Parameters, given values) ([]int, error) {
 			for _, v := range p.At(k).Values {
 				listed = append(listed, string(valueText(v)))
 			}
-			return nil, fmt.Errorf("%s=%s is not among its values, %s", name, raw, strings.Join(listed, ", "))
+			return nil, fmt.Errorf("%s=%s is not among its values, %s", name, raw, excerpt.Of(strings.Join(listed, ", ")))
 		}
 	}
 	for name := range given {
