@@ -11,10 +11,10 @@ var geneticAlgorithmStrategy = Description{
 	Summary: "steady-state genetic algorithm: children of ranked parents replace the worst",
 	Source:  "Whitley, «The GENITOR algorithm and selection pressure», ICGA 1989; crossovers: Syswerda, ICGA 1989",
 	Options: []Option{
-		{Name: "popsize", Kind: Whole, Default: "10", Min: 2, Max: 10000, Meaning: "size of the population"},
+		{Name: "popsize", Kind: Whole, Default: "10", Min: 2, Max: 10000, Tries: "5,10,20,40", Meaning: "size of the population"},
 		{Name: "method", Kind: Choice, Default: "uniform", Choices: []string{"uniform", "single_point", "two_point", "disruptive_uniform"}, Meaning: "crossover of two parents"},
-		{Name: "mutation_chance", Kind: Whole, Default: "10", Min: 1, Meaning: "one child in this many is mutated, on average"},
-		{Name: "pressure", Kind: Real, Default: "2", Min: 1, Max: 2, Meaning: "how often the best becomes a parent, relative to the average"},
+		{Name: "mutation_chance", Kind: Whole, Default: "10", Min: 1, Tries: "2,5,10,20,50", Meaning: "one child in this many is mutated, on average"},
+		{Name: "pressure", Kind: Real, Default: "2", Min: 1, Max: 2, Tries: "1.2,1.5,1.8,2", Meaning: "how often the best becomes a parent, relative to the average"},
 	},
 	make: func(s setting) proposer {
 		g := &geneticAlgorithm{lattice: newLattice(s)}
@@ -134,10 +134,10 @@ var diffEvoStrategy = Description{
 	Summary: "differential evolution: each member tries steps along differences of other members",
 	Source:  "Storn and Price, Journal of Global Optimization 11, 1997",
 	Options: []Option{
-		{Name: "popsize", Kind: Whole, Default: "10", Min: 4, Max: 10000, Meaning: "size of the population"},
+		{Name: "popsize", Kind: Whole, Default: "10", Min: 4, Max: 10000, Tries: "5,10,20,40", Meaning: "size of the population"},
 		{Name: "method", Kind: Choice, Default: "best1bin", Choices: []string{"rand1bin", "best1bin", "currenttobest1bin"}, Meaning: "base to which the difference is added, and crossover"},
-		{Name: "F", Kind: Real, Default: "0.7", Min: 0, Max: 2, Meaning: "weight of a difference"},
-		{Name: "CR", Kind: Real, Default: "0.9", Min: 0, Max: 1, Meaning: "probability that a coordinate comes from the step"},
+		{Name: "F", Kind: Real, Default: "0.7", Min: 0, Max: 2, Tries: "0.3,0.5,0.7,0.9,1.2", Meaning: "weight of a difference"},
+		{Name: "CR", Kind: Real, Default: "0.9", Min: 0, Max: 1, Tries: "0.3,0.5,0.7,0.9,1", Meaning: "probability that a coordinate comes from the step"},
 	},
 	make: func(s setting) proposer {
 		d := &diffEvo{population{lattice: newLattice(s)}}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ndtune/ndtune/internal/nearest"
+	"github.com/ndtune/ndtune/tune/space"
 )
 
 // A Description describes a strategy for help texts, documentation and messages, and makes it.
@@ -76,8 +77,20 @@ type Option struct {
 	Default  string
 	Min, Max float64  // limits of a number, inclusive; without an upper limit unless Max > Min
 	Choices  []string // of a Choice
+	Tries    string   // of a number: values, with commas, among which a search for better options chooses; the default is one of them
 	Meaning  string
 }
+
+// Candidates returns the values, as texts, among which a search for better options chooses.
+func (o Option) Candidates() []string {
+	if o.Kind == Choice {
+		return o.Choices
+	}
+	return strings.Split(o.Tries, ",")
+}
+
+// Value returns the value of a text: an int, a float64 or a string, depending on the kind.
+func (o Option) Value(text string) (space.Value, error) { return o.parse(text) }
 
 // Range describes the values that an option can have: «a whole number from 2».
 func (o Option) Range() string {
