@@ -78,7 +78,7 @@ func TestExamplesParse(t *testing.T) {
 // device. The specifications that they name are testdata/specs/kernel.yaml, and the records
 // that they read a small cache of Kernel Tuner. Scripts run those that are not among them: compare
 // needs several devices, devices --peak takes some seconds, init and convert need kernels and T1 files, check needs Oclgrind, wisdom and export a
-// record of the specification, and priors and scores other records.
+// record of the specification, and priors, scores and strategies that are tuned other records.
 func TestExamplesRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("scripts run the same commands: not with -short")
@@ -87,7 +87,7 @@ func TestExamplesRun(t *testing.T) {
 	seen := map[string]bool{}
 	for _, e := range examples(t) {
 		line := strings.Join(e.arguments, " ")
-		elsewhere := slices.ContainsFunc([]string{"--fleet", "--listen", "--peak", "--prior", "--score"}, func(flag string) bool { return slices.Contains(e.arguments, flag) })
+		elsewhere := slices.ContainsFunc([]string{"--fleet", "--listen", "--peak", "--prior", "--score", "--tune"}, func(flag string) bool { return slices.Contains(e.arguments, flag) })
 		if seen[line] || elsewhere || slices.Contains([]string{"compare", "init", "check", "wisdom", "export", "fleet", "agent"}, e.arguments[0]) || strings.Contains(line, ".T1.json") {
 			continue
 		}

@@ -53,6 +53,22 @@ func (t Trace) total() (evaluations int, search float64) {
 // strategy. The strategies are not told how many evaluations they have. Because the time that a strategy takes is measured,
 // two runs may differ a little.
 func RunScores(ctx context.Context, p Plan, scorings []*Scoring) ([]Score, error) {
+	traces, err := runTraces(ctx, p, scorings)
+	if err != nil {
+		return nil, err
+	}
+	scores := make([]Score, len(traces))
+	for i := range scores {
+		name, scoring := p.Strategies[i/len(scorings)].Name, scorings[i%len(scorings)]
+		if scores[i], err = scoring.Score(name, traces[i]); err != nil {
+			return nil, fmt.Errorf("%s on %s: %w", name, scoring.recording.Name, err)
+		}
+	}
+	return scores, nil
+}
+
+// runTraces returns the traces of all repeats of each strategy on each recording, ordered by strategy.
+func runTraces(ctx context.Context, p Plan, scorings []*Scoring) ([][]Trace, error) {
 	p.MaxEvaluations = 1 // unused
 	if err := p.check(); err != nil {
 		return nil, err
@@ -96,15 +112,7 @@ func RunScores(ctx context.Context, p Plan, scorings []*Scoring) ([]Score, error
 	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
 		return nil, errs[i]
 	}
-	scores := make([]Score, pairs)
-	for i := range scores {
-		name, scoring := p.Strategies[i/len(scorings)].Name, scorings[i%len(scorings)]
-		var err error
-		if scores[i], err = scoring.Score(name, traces[i]); err != nil {
-			return nil, fmt.Errorf("%s on %s: %w", name, scoring.recording.Name, err)
-		}
-	}
-	return scores, nil
+	return traces, nil
 }
 
 // trace lets a strategy search until the time of a scoring is over or the space is exhausted.
