@@ -57,9 +57,13 @@ func (t *tuning) startCommand(s *space.Space, o search.Options) (search.Strategy
 			start = append(start, i)
 		}
 	}
+	timeout := t.cli.Duration("strategy-timeout")
+	if t.timeLimit > 0 {
+		timeout = min(timeout, t.timeLimit) // it must not keep the search from its end
+	}
 	return command.New(t.cli.Context, s, command.Options{
 		Args: t.command, Values: o.Values, Objective: t.spec.Problem.Objective(), Seed: o.Seed, Budget: o.Budget,
-		Evaluators: t.evaluator.Capacity(), Start: append(start, o.Start...), Timeout: t.cli.Duration("strategy-timeout"), Output: verboseOutput(t.cli),
+		Evaluators: t.evaluator.Capacity(), Start: append(start, o.Start...), Timeout: timeout, Output: verboseOutput(t.cli),
 	})
 }
 

@@ -300,3 +300,36 @@ func TestWhatAProgramIsTold(t *testing.T) {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
 }
+
+// FuzzAnswers reads lines of a program, and answers those that it understands.
+func FuzzAnswers(f *testing.F) {
+	for _, text := range []string{`{"ready":1}`, `{"propose":[{"a":1,"b":0,"c":"x"}]}`, `{"valid":[null,{"a":1e400}]}`, `{"neighbours":{"a":1,"b":0,"c":2}}`, `{"nearest":{"a":0,"b":0,"c":true}}`, `{"sample":3}`, "\xff{"} {
+		f.Add([]byte(text))
+	}
+	p, err := space.NewParameters([]space.Parameter{{Name: "a", Values: []space.Value{0, 1, 2.5}}, {Name: "b", Values: []space.Value{0, 1}}, {Name: "c", Values: []space.Value{"x", 2.0}}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	s, err := space.New(f.Context(), p, []space.Restriction{{Expression: "a != b"}}, nil)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		c := &Strategy{space: s, options: Options{Objective: problem.Objective{Name: "time"}}, rng: rand.New(rand.NewPCG(1, 1)), proposed: map[int]*search.Observation{}}
+		a, err := readAnswer(text)
+		if err != nil {
+			return
+		}
+		if a.Propose != nil {
+			proposed, _, err := c.enter(*a.Propose, 2)
+			if err == nil && (len(proposed) > 2 || len(proposed) > 0 && (proposed[0] < 0 || proposed[0] >= s.Len())) {
+				t.Errorf("%s: %v", text, proposed)
+			}
+			line(message{Tell: c.untold})
+		} else if a.Ready == nil && a.End == nil {
+			if reply, err := c.reply(a); err == nil && !json.Valid([]byte(line(reply))) {
+				t.Errorf("%s: %s", text, line(reply))
+			}
+		}
+	})
+}
