@@ -135,7 +135,7 @@ func valuesOf(parent, flag string) (values []string) {
 		}
 		slices.Sort(values)
 		return slices.Compact(values)
-	case "strategy":
+	case "strategy", "tune":
 		return search.Names()
 	case "to":
 		return record.Formats()
