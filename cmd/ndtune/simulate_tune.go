@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,7 +32,7 @@ const (
 
 func strategyTuningFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "tune", Category: categorySearch, Usage: fmt.Sprintf("search for the options of `STRATEGY` that give the best performance score: --max-evals are options to try (default: %d), --repeats searches on each record for a try (default: %d)", tunedOptions, tunedRepeats)},
+		&cli.StringFlag{Name: "tune", Category: categorySearch, Usage: fmt.Sprintf("search for the options of `STRATEGY` that give the best performance score, or, for command, of --strategy-command: --max-evals are options to try (default: %d), --repeats searches on each record for a try (default: %d)", tunedOptions, tunedRepeats)},
 		&cli.StringSliceFlag{Name: "parameter", Aliases: []string{"p"}, Category: categorySearch, Usage: "with --tune: try only these values of an option, `OPTION=VALUE[,VALUE…]`; may be repeated (docs/strategies.md has the default ones)"},
 		&cli.BoolFlag{Name: "leave-one-out", Category: categorySearch, Usage: "with --tune: for each kernel, tune on the records of all others too, and score the options on it; of one kernel alone, for each record"},
 		&cli.StringFlag{Name: "log", TakesFile: true, Category: categoryOutput, Usage: "with --tune: keep the run log in `FILE`, and continue the run that it holds (default: a new file in the user's state folder)"},
@@ -47,13 +49,23 @@ func checkTuneFlags(c *cli.Context) error {
 		}
 		return nil
 	}
-	for _, name := range []string{"strategy", "strategy-option", "strategy-command", "strategy-timeout", "prior", "trace", "checkpoints", "output", "plot", "batch"} {
+	refused := []string{"strategy", "strategy-option", "prior", "trace", "checkpoints", "output", "plot", "batch"}
+	switch isCommand := c.String("tune") == tunedCommand; {
+	case !isCommand:
+		refused = append(refused, "strategy-command", "strategy-timeout")
+	case len(c.StringSlice("strategy-command")) != 1:
+		return wrong("--tune %s: name the command with one --strategy-command", tunedCommand)
+	}
+	for _, name := range refused {
 		if c.IsSet(name) {
 			return wrong("--tune and --%s do not go together; leave out one of them", name)
 		}
 	}
 	return checkPositive(c, "max-evals", "repeats")
 }
+
+// tunedCommand is the value of --tune for the strategy of --strategy-command.
+const tunedCommand = "command"
 
 // A strategyTuning is simulate --tune: the searches for the best options of a strategy.
 type strategyTuning struct {
@@ -79,6 +91,9 @@ func tuneOptions(c *cli.Context) error {
 		return err
 	}
 	report := tunedReport{Strategy: c.String("tune"), Options: t.Values(best.Configuration), IsDefault: t.IsDefault(best.Configuration), Repeats: t.Repeats, configuration: best.Configuration}
+	if commands := c.StringSlice("strategy-command"); len(commands) > 0 {
+		report.Command = commands[0]
+	}
 	if report.All, err = t.compare(best.Configuration, ""); err != nil {
 		return err
 	}
@@ -121,8 +136,11 @@ func newStrategyTuning(c *cli.Context) (*strategyTuning, error) {
 			return nil, fmt.Errorf("--log %s: %w", t.logPath, err)
 		}
 	}
-	if err := search.Check(c.String("tune"), nil, 1); err != nil { // before the records are read
-		return nil, fmt.Errorf("--tune: %w", err)
+	isCommand := c.String("tune") == tunedCommand
+	if !isCommand {
+		if err := search.Check(c.String("tune"), nil, 1); err != nil { // before the records are read
+			return nil, fmt.Errorf("--tune: %w", err)
+		}
 	}
 	if t.records, err = readRecordings(c); err != nil {
 		return nil, err
@@ -135,7 +153,12 @@ func newStrategyTuning(c *cli.Context) (*strategyTuning, error) {
 		}
 		scorings = append(scorings, s)
 	}
-	if t.Tuning, err = simulate.NewTuning(c.String("tune"), scorings, repeats, c.Uint64("seed")); err != nil {
+	if isCommand {
+		t.Tuning, err = newCommandTuning(c, t.records, given, scorings, repeats)
+	} else {
+		t.Tuning, err = simulate.NewTuning(c.String("tune"), scorings, repeats, c.Uint64("seed"))
+	}
+	if err != nil {
 		return nil, fmt.Errorf("--tune: %w", err)
 	}
 	if t.problem, err = t.Problem(given); err != nil {
@@ -148,6 +171,29 @@ func newStrategyTuning(c *cli.Context) (*strategyTuning, error) {
 	}
 	t.space, err = t.problem.Space(c.Context, t.Evaluator("").Device())
 	return t, err
+}
+
+// newCommandTuning returns a tuning of the strategy command. The program is tried before anything else.
+func newCommandTuning(c *cli.Context, records []*simulate.Recording, given map[string][]string, scorings []*simulate.Scoring, repeats int) (*simulate.Tuning, error) {
+	text := c.StringSlice("strategy-command")[0]
+	words, err := commandWords(c, text)
+	if err != nil {
+		return nil, err
+	}
+	plan := &simulate.Plan{Recordings: records}
+	of := func(values map[string]string) simulate.Strategy {
+		name := []string{text}
+		for _, option := range slices.Sorted(maps.Keys(values)) {
+			name = append(name, option+"="+values[option])
+		}
+		return commandStrategy(c, plan, strings.Join(name, " "), words, values)
+	}
+	s, err := of(nil).New(records[0].Space, search.Options{})
+	if err != nil {
+		return nil, err
+	}
+	s.Close()
+	return simulate.NewTuningOf(tunedCommand, of, given, scorings, repeats, c.Uint64("seed"))
 }
 
 // tunedOver names the records of a search, in its log.
@@ -286,6 +332,7 @@ func (s comparedScores) isGain() bool {
 // A tunedReport is the end of simulate --tune.
 type tunedReport struct {
 	Strategy  string            `json:"strategy"`
+	Command   string            `json:"command,omitempty"`
 	Options   map[string]string `json:"options"`
 	IsDefault bool              `json:"is_default"`
 	Repeats   int               `json:"repeats"` // of an evaluation
@@ -304,8 +351,11 @@ type leftOut struct {
 
 func (r tunedReport) print(w io.Writer) {
 	words := []string{"--strategy", r.Strategy}
+	if r.Command != "" {
+		words = []string{"--strategy-command", shellQuoted(r.Command)}
+	}
 	for _, name := range r.configuration.Parameters().Names() {
-		words = append(words, "--strategy-option", name+"="+r.Options[name])
+		words = append(words, "--strategy-option", shellQuoted(name+"="+r.Options[name]))
 	}
 	fmt.Fprintf(w, "\nbest options: %s\n", strings.Join(words, " "))
 	fmt.Fprintln(w, "\nperformance score by other searches, mean ± standard error")
@@ -345,16 +395,19 @@ func (r tunedReport) unseen() comparedScores {
 func (r tunedReport) warnings() (texts []string) {
 	switch {
 	case r.IsDefault:
-		return []string{"The best options are the defaults."}
+		texts = append(texts, "The best options are the defaults.")
+	case average(r.All).Tuned.Score <= average(r.All).Defaults.Score:
+		texts = append(texts, "By other searches, these options are no better than the defaults: keep those.")
 	case !average(r.All).isGain():
 		texts = append(texts, "The gain is less than twice its standard error: the defaults may be as good. More --repeats tell.")
 	}
 	switch {
 	case len(r.LeftOut) > 0 && !r.unseen().isGain():
 		texts = append(texts, "On what the search has not seen, there is no gain beyond twice the standard error: the options are fitted to these records. Keep the defaults for other kernels.")
-	case len(r.LeftOut) == 0 && len(r.All) == 1:
+	case len(r.LeftOut) > 0, r.IsDefault:
+	case len(r.All) == 1:
 		texts = append(texts, "The options are fitted to this record. With records of other kernels, --leave-one-out shows what they are worth elsewhere.")
-	case len(r.LeftOut) == 0:
+	default:
 		texts = append(texts, "The options are fitted to these records. --leave-one-out shows what such options are worth on a kernel that the search has not seen.")
 	}
 	return texts

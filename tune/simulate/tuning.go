@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,9 +27,23 @@ type Tuning struct {
 	Seed      uint64
 	OnRepeats func(n int) // see [Plan]
 
-	description search.Description
-	scorings    []*Scoring
-	known       map[string]float64 // scores by strategy with options, recording and seed
+	options  []search.Option
+	make     func(values map[string]string) Strategy
+	scorings []*Scoring
+	known    map[string]float64 // scores by strategy with options, recording and seed
+}
+
+// NewTuningOf returns a tuning of any strategy, which is made with the values of options. Each option is one of its texts; the strategy has
+// its defaults if it is made with none.
+func NewTuningOf(name string, make func(values map[string]string) Strategy, options map[string][]string, scorings []*Scoring, repeats int, seed uint64) (*Tuning, error) {
+	if len(options) == 0 {
+		return nil, errors.New("name the options to tune, with the values to try")
+	}
+	t := &Tuning{Strategy: name, Repeats: repeats, Seed: seed, make: make, scorings: scorings, known: map[string]float64{}}
+	for _, option := range slices.Sorted(maps.Keys(options)) {
+		t.options = append(t.options, search.Option{Name: option, Kind: search.Choice, Choices: options[option]})
+	}
+	return t, nil
 }
 
 // NewTuning returns a tuning of a strategy on recordings. It is an error if the strategy does not exist or has no options.
@@ -47,7 +62,8 @@ func NewTuning(strategy string, scorings []*Scoring, repeats int, seed uint64) (
 		}
 		return nil, fmt.Errorf("the strategy %s has no options: tune one of %s", strategy, strings.Join(others, ", "))
 	}
-	return &Tuning{Strategy: strategy, Repeats: repeats, Seed: seed, description: d, scorings: scorings, known: map[string]float64{}}, nil
+	named := func(values map[string]string) Strategy { return Named(strategy, values) }
+	return &Tuning{Strategy: strategy, Repeats: repeats, Seed: seed, options: d.Options, make: named, scorings: scorings, known: map[string]float64{}}, nil
 }
 
 // The objective of a tuning is a score, which is at most 1. The loop wants a positive time, of which it computes the objective.
@@ -69,7 +85,7 @@ func (t *Tuning) Problem(given map[string][]string) (*problem.Problem, error) {
 		Baseline:    map[string]space.Value{},
 	}
 	var names []string
-	for _, o := range t.description.Options {
+	for _, o := range t.options {
 		names = append(names, o.Name)
 		texts := o.Candidates()
 		if of, ok := given[o.Name]; ok {
@@ -85,10 +101,7 @@ func (t *Tuning) Problem(given map[string][]string) (*problem.Problem, error) {
 		}
 		d.Parameters = append(d.Parameters, p)
 		standard, err := o.Value(o.Default)
-		if err != nil {
-			return nil, err
-		}
-		if d.Baseline != nil && slices.Contains(p.Values, standard) {
+		if err == nil && d.Baseline != nil && slices.Contains(p.Values, standard) {
 			d.Baseline[o.Name] = standard
 		} else {
 			d.Baseline = nil
@@ -104,7 +117,7 @@ func (t *Tuning) Problem(given map[string][]string) (*problem.Problem, error) {
 
 // about says what an evaluation depends on beside the options, so that results of another tuning are not taken for its own.
 func (t *Tuning) about() string {
-	text := fmt.Sprintf("// options of the strategy %s: %d searches on each record, seed %d\n", t.Strategy, t.Repeats, t.Seed)
+	text := fmt.Sprintf("// options of the strategy %s: %d searches on each record, seed %d\n", t.make(nil).Name, t.Repeats, t.Seed)
 	for _, s := range t.scorings {
 		text += fmt.Sprintf("// %d configurations, %016x\n", s.recording.Space.Len(), uint64(newSeeds(0, "", s.recording)))
 	}
@@ -114,7 +127,7 @@ func (t *Tuning) about() string {
 // Values returns the options of a configuration as texts.
 func (t *Tuning) Values(c space.Configuration) map[string]string {
 	values := map[string]string{}
-	for _, o := range t.description.Options {
+	for _, o := range t.options {
 		v, _ := c.Get(o.Name)
 		values[o.Name] = space.FormatValue(v)
 		if f, ok := v.(float64); ok {
@@ -126,7 +139,7 @@ func (t *Tuning) Values(c space.Configuration) map[string]string {
 
 // IsDefault reports whether all options of a configuration have their defaults.
 func (t *Tuning) IsDefault(c space.Configuration) bool {
-	return !slices.ContainsFunc(t.description.Options, func(o search.Option) bool {
+	return !slices.ContainsFunc(t.options, func(o search.Option) bool {
 		v, _ := c.Get(o.Name)
 		standard, err := o.Value(o.Default)
 		return err != nil || v != standard
@@ -230,7 +243,7 @@ type searchError struct{ error }
 
 // score returns the mean score of options. Scores that are known are not computed again.
 func (e *Evaluator) score(ctx context.Context, c space.Configuration, seed uint64) (float64, error) {
-	strategy := Named(e.Strategy, e.Values(c))
+	strategy := e.make(e.Values(c))
 	key := func(s *Scoring) string { return fmt.Sprint(seed, " ", strategy.Name, " ", s.recording.Name) }
 	missing := slices.DeleteFunc(slices.Clone(e.on), func(s *Scoring) bool { _, known := e.known[key(s)]; return known })
 	if len(missing) > 0 {
@@ -273,11 +286,11 @@ func (t *Tuning) Compare(ctx context.Context, c space.Configuration, group strin
 		on, _ = t.split(group)
 	}
 	p := Plan{
-		Strategies: []Strategy{Named(t.Strategy, nil)},
+		Strategies: []Strategy{t.make(nil)},
 		Repeats:    finalRepeats * t.Repeats, Seed: t.Seed + 1 + FinalRounds, OnRepeats: t.OnRepeats,
 	}
 	if !t.IsDefault(c) {
-		p.Strategies = append(p.Strategies, Named(t.Strategy, t.Values(c)))
+		p.Strategies = append(p.Strategies, t.make(t.Values(c)))
 	}
 	for _, s := range on {
 		p.Recordings = append(p.Recordings, s.recording)
