@@ -43,7 +43,7 @@ func evaluationFlags() []cli.Flag {
 // searchEvaluationFlags are the evaluation flags of a search.
 func searchEvaluationFlags() []cli.Flag {
 	return append(evaluationFlags(),
-		&cli.IntFlag{Name: "workers", Category: categoryEvaluation, DefaultText: "as many as cores and the device's memory allow", Usage: "build in `N` processes; for a CPU, these also measure, one at a time"},
+		&cli.IntFlag{Name: "workers", Category: categoryEvaluation, DefaultText: "as many as cores and the device's memory allow", Usage: "build in up to `N` processes, as far as they are worth their start; for a CPU, these also measure, one at a time"},
 		&cli.Float64Flag{Name: "early-stop", Value: device.DefaultEarlyStop, Category: categoryEvaluation, Usage: "measure a configuration only once if its first timed launch is `FACTOR` times worse than the best so far; 0: always in full"},
 	)
 }
@@ -113,15 +113,33 @@ func (t *tuning) openEvaluator(named bool) error {
 		}
 		return err
 	}
+	if t.reserve == nil {
+		t.reserve = worker.NewReserve(verboseOutput(c))
+	}
 	pool, err := worker.Open(c.Context, t.devices, p, worker.Options{
 		Workers: c.Int("workers"), Single: named, Peaks: t.peaks, Iterations: t.iterations(), EarlyStop: stop,
 		BuildTimeout: c.Duration("build-timeout"), KernelTimeout: c.Duration("kernel-timeout"), Set: setters,
-		Output: verboseOutput(c), Note: func(text string) { fmt.Fprintln(c.App.ErrWriter, text) },
+		Reserve: t.reserve, Note: func(text string) { fmt.Fprintln(c.App.ErrWriter, text) },
 	})
 	if err == nil {
 		t.evaluator = pool
 	}
 	return err
+}
+
+// prepareWorker starts the first worker of a search on this machine before its device is chosen, so that it loads the drivers meanwhile.
+func (t *tuning) prepareWorker() {
+	if c := t.cli; c.Bool("in-process") || c.IsSet("fleet") || c.IsSet("listen") {
+		return
+	}
+	t.reserve = worker.NewReserve(verboseOutput(t.cli))
+	_ = t.reserve.Prepare() // openEvaluator starts another one, and tells why it cannot
+}
+
+// closeReserve ends the workers that are left.
+func (t *tuning) closeReserve() {
+	t.reserve.Close()
+	t.reserve = nil
 }
 
 // iterations returns the number of timed launches of a configuration.

@@ -89,7 +89,7 @@ whoever may use the fleet (docs/fleet.md says what that means).
    ndtune agent --fleet tls://fleet.example.org:4222 --credentials agent.seed --device gpu`,
 		Flags: append(fleetFlags("work for the fleet"),
 			&cli.StringFlag{Name: "device", Aliases: []string{"d"}, Category: categoryEvaluation, Usage: "`DEVICE` to offer: index, platform:device, cpu, gpu, or a part of its name; several with commas (default: all)"},
-			&cli.IntFlag{Name: "workers", Category: categoryEvaluation, DefaultText: "as many as cores and the device's memory allow", Usage: "build in `N` processes for each device; for a CPU, these also measure, one at a time"},
+			&cli.IntFlag{Name: "workers", Category: categoryEvaluation, DefaultText: "as many as cores and the device's memory allow", Usage: "build in up to `N` processes for each device, as far as they are worth their start; for a CPU, these also measure, one at a time"},
 			&cli.StringFlag{Name: "name", Category: categoryFleet, Usage: "`NAME` of this machine in the fleet (default: its host name); devices of one machine are measured one after the other by ndtune compare"},
 			allowCommandsFlag(),
 			allowSettingsFlag("let searches change settings of these devices while they measure: locked clocks, the power limit (docs/observers.md); without it, such searches are refused"),

@@ -130,7 +130,7 @@ func (t *tuning) measureQuickly(o *tune.Outcome) (*hardware.Peaks, error) {
 	if !c.Bool("quiet") {
 		fmt.Fprintf(c.App.ErrWriter, "Measuring the peaks of %s that the limit needs (--no-peak skips this)\n", l.Name)
 	}
-	peaks, err := worker.MeasurePeaks(c.Context, l, worker.PeakOptions{Needs: &needs, Timer: o.Device.Timer, Output: verboseOutput(c)})
+	peaks, err := worker.MeasurePeaks(c.Context, l, worker.PeakOptions{Needs: &needs, Timer: o.Device.Timer, Reserve: t.reserve})
 	if err == nil {
 		*t.quick = quickPeaks{l.Selector(), needs, peaks}
 	}

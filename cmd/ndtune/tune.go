@@ -22,6 +22,7 @@ import (
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
 	"github.com/ndtune/ndtune/tune/wisdom"
+	"github.com/ndtune/ndtune/tune/worker"
 )
 
 func tuneCommand() *cli.Command {
@@ -103,6 +104,8 @@ browser on another machine needs the token in that address (docs/report.md).`,
 			}
 			defer closePage()
 			t.page = page
+			t.prepareWorker()
+			defer t.closeReserve()
 			f, err := t.chooseDevices()
 			if err != nil {
 				return err
@@ -152,7 +155,8 @@ type tuning struct {
 	started    time.Time         // of the run log; zero: when it is opened
 	devices    []device.Listed
 	peaks      *hardware.Peaks
-	limitLater bool // addLimits finds the peaks after the search
+	limitLater bool            // addLimits finds the peaks after the search
+	reserve    *worker.Reserve // of this machine; nil: no worker was started yet
 	evaluator  evaluator
 	controls   controls // of the settings of the devices
 	space      *space.Space
@@ -280,6 +284,7 @@ func (t *tuning) search() (*tune.Outcome, error) {
 // run opens the device, the space and the log, searches, and shows the search and its end.
 func (t *tuning) run() (*tune.Outcome, error) {
 	if t.devices == nil {
+		t.prepareWorker()
 		var err error
 		if t.devices, err = selectDevices(t.cli); err != nil {
 			return nil, err
@@ -360,6 +365,7 @@ func (t *tuning) close() {
 		fmt.Fprintf(t.cli.App.ErrWriter, "ndtune: %v\n", err)
 	}
 	t.controls = nil
+	t.closeReserve()
 	if t.log != nil {
 		t.log.Close()
 	}

@@ -232,6 +232,16 @@ func (s *session) lacks(i int, v *problem.Variant) bool {
 	return s.infos[i].Kind.HasContent() && (b == nil || b.elements != v.Elements[i] || !slices.Equal(b.pixels, v.Pixels[i]))
 }
 
+// lacksAny reports whether any buffer or image must be made for a variant.
+func (s *session) lacksAny(v *problem.Variant) bool {
+	for i := range s.buffers {
+		if s.lacks(i, v) {
+			return true
+		}
+	}
+	return false
+}
+
 // restoreAll restores all buffers and waits for it, so that the next launch is timed alone.
 func (s *session) restoreAll() error {
 	if err := s.restore(false); err != nil {

@@ -308,8 +308,9 @@ type Stage string
 
 // The stages, in order. Reference comes once for all configurations, mostly.
 const (
-	StageBuild       Stage = "build"        // compiling, or fetching what was compiled; making buffers
-	StageReference   Stage = "reference"    // making the right output; StageBuild goes on after it
+	StageBuild       Stage = "build"        // compiling, or fetching what was compiled
+	StageBuffers     Stage = "buffers"      // making the buffers, mostly once for all configurations
+	StageReference   Stage = "reference"    // making the right output; StageBuffers goes on after it
 	StageFirstLaunch Stage = "first launch" // in which some drivers go on compiling
 	StageVerify      Stage = "verify"       // comparing the output, restoring the buffers
 	StageSteady      Stage = "steady"       // waiting until the device is steady; StageMeasure comes after it, or goes on

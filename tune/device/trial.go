@@ -136,6 +136,9 @@ func (t *trial) digest() []byte {
 
 // bind gives the kernel its arguments, with all buffers in their initial state.
 func (t *trial) bind(context.Context) error {
+	if t.session.lacksAny(t.variant) {
+		t.supervisor.Begin(StageBuffers, 0)
+	}
 	if err := t.session.prepare(t.variant); err != nil {
 		return err
 	}
@@ -153,7 +156,7 @@ func (t *trial) expect(ctx context.Context) error {
 	var err error
 	if t.expected, err = t.references.of(ctx, t.session, t.variant); err == nil && !known {
 		t.result.Unchanged = t.references.unchanged
-		t.supervisor.Begin(StageBuild, 0) // which goes on
+		t.supervisor.Begin(StageBuffers, 0) // which goes on
 	}
 	return err
 }

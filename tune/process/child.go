@@ -52,7 +52,8 @@ func (h *Host[Q, A]) Close() { close(h.closed) }
 
 // A Child is a process that a [Host] has started.
 type Child[Q, A any] struct {
-	Number int // counted from 1, in the order of their start
+	Number int       // counted from 1, in the order of their start
+	Began  time.Time // when it was started, or asked anew
 
 	// Requests are sent to the child in their order. Close it to let the child end by itself, and
 	// after the child has ended.
@@ -74,7 +75,7 @@ type group struct {
 // Start runs the program once more.
 func (h *Host[Q, A]) Start() (*Child[Q, A], error) {
 	h.Started++
-	c := &Child[Q, A]{Number: h.Started, Requests: make(chan Q, 8)}
+	c := &Child[Q, A]{Number: h.Started, Began: time.Now(), Requests: make(chan Q, 8)}
 	c.printed = h.printed(c.Number)
 	path, err := OwnPath()
 	if err != nil {

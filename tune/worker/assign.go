@@ -65,6 +65,9 @@ func (p *Pool) assign(now time.Time) error {
 			continue
 		}
 		t := p.queue(m.builds).next(m.done == 0)
+		if t == nil && !m.builds && p.buildersMissing() {
+			t = p.toBuild.next(m.done == 0)
+		}
 		if t == nil {
 			continue
 		}
@@ -86,21 +89,24 @@ func (p *Pool) assign(now time.Time) error {
 }
 
 // startsAtOnce is how many workers become ready at the same time on a device other than a CPU.
-// A driver makes one context after the other: NVIDIA's 580 makes eight a second on sixteen
-// cores, whether six processes ask or sixteen, and of sixteen the first is ready after two
-// seconds.
-const startsAtOnce = 6
+// A driver makes one context after the other: NVIDIA's 580 needs 0.1 s for each, and of six
+// processes that ask at once, all are ready after 0.6 s, and none before.
+const startsAtOnce = 3
 
 // startFor starts workers of one kind for the tasks that wait for one, up to a number. A
 // task that needs a worker which has done nothing yet takes the place of one that is idle.
 func (p *Pool) startFor(builds bool, most int, now time.Time) error {
-	waiting, coming, needy := *p.queue(builds), p.count(builds, starting), 0
-	for _, t := range waiting {
+	coming, needy := p.count(builds, starting), 0
+	for _, t := range *p.queue(builds) {
 		if t.deaths > 0 {
 			needy++
 		}
 	}
-	for n := len(waiting) - coming; n > 0 && p.count(builds) < most && p.mayStart(); n-- {
+	waiting := len(*p.queue(builds))
+	if !builds && p.buildersMissing() {
+		waiting += len(p.toBuild)
+	}
+	for n := waiting - coming; n > 0 && p.count(builds) < most && p.mayStart() && (!builds || p.pays(now)); n-- {
 		if err := p.start(builds, p.leastUsed(builds), now); err != nil {
 			return err
 		}
@@ -113,6 +119,49 @@ func (p *Pool) startFor(builds bool, most int, now time.Time) error {
 		}
 	}
 	return nil
+}
+
+// buildersMissing reports whether workers that evaluate should build, too, because no builder can. Once a
+// build has taken its worker with it, they leave building to others.
+func (p *Pool) buildersMissing() bool {
+	return !p.whole && !p.unsafe && p.count(true, idle, working) == 0
+}
+
+// cachedBuild is the longest time of a build that may have come from the driver's cache.
+const cachedBuild = 20 * time.Millisecond
+
+// pays reports whether one more builder is worth its start: the builds that wait, shared with those that there are, take
+// longer than that. Builds that come from the driver's cache are none: a builder would not make them faster.
+func (p *Pool) pays(now time.Time) bool {
+	if p.unsafe {
+		return true
+	}
+	build := p.building
+	for _, m := range p.members {
+		if m.buildsOwn() {
+			build = max(build, average(now.Sub(m.stageFrom)))
+		}
+	}
+	return time.Duration(build) >= p.payingBuild()
+}
+
+// payingBuild returns the least time of a build for which one more builder is worth its start.
+func (p *Pool) payingBuild() time.Duration {
+	return max(cachedBuild, time.Duration(p.starting)*time.Duration(p.count(true)+1)/time.Duration(max(1, len(p.toBuild))))
+}
+
+// payTime returns the time at which one more builder will be worth its start if the builds that the pool waits for
+// are not done until then, or zero if there is none.
+func (p *Pool) payTime(now time.Time) (first time.Time) {
+	if len(p.toBuild) == 0 || p.count(true) >= p.most || !p.mayStart() {
+		return first
+	}
+	for _, m := range p.members {
+		if at := m.stageFrom.Add(p.payingBuild()); m.buildsOwn() && at.After(now) && (first.IsZero() || at.Before(first)) {
+			first = at
+		}
+	}
+	return first
 }
 
 // mayStart reports whether one more worker may start now.

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
 )
 
@@ -29,6 +30,65 @@ func TestQueue(t *testing.T) {
 	}
 	if len(q) != 0 {
 		t.Errorf("%d are left", len(q))
+	}
+}
+
+// TestBuildersThatPay has a worker that evaluates, with builds that wait, after some builds of its own.
+func TestBuildersThatPay(t *testing.T) {
+	const ms = time.Millisecond
+	for _, c := range []struct {
+		what              string
+		start, build, now time.Duration // a start; the builds until now, 0: there were none; the present build, 0: there is none
+		waiting, builders int
+		want              bool
+	}{
+		{"nothing is known", 500 * ms, 0, 0, 100, 0, false},
+		{"builds from a cache", 500 * ms, 2 * ms, 0, 1000, 0, false},
+		{"slow builds", 500 * ms, 100 * ms, 0, 80, 0, true},
+		{"and builders for a second each", 500 * ms, 100 * ms, 0, 80, 7, true},
+		{"and sufficient builders", 500 * ms, 100 * ms, 0, 80, 16, false},
+		{"few slow builds", 500 * ms, 100 * ms, 0, 4, 0, false},
+		{"a first build that may come from a cache", 500 * ms, 0, 19 * ms, 80, 0, false},
+		{"a first build that lasts", 500 * ms, 0, 21 * ms, 80, 0, true},
+		{"a build that lasts after others", 500 * ms, 2 * ms, time.Second, 10, 0, true},
+	} {
+		now := time.Now()
+		p := &Pool{most: 16, starting: average(c.start), building: average(c.build), toBuild: make(queue, c.waiting)}
+		m := &member{spent: &Spent{}, state: idle}
+		if p.members = append(p.members, m); c.now > 0 {
+			m.state, m.stage, m.task, m.stageFrom = working, device.StageBuild, &task{}, now.Add(-c.now)
+		}
+		for range c.builders {
+			p.members = append(p.members, &member{spent: &Spent{}, builds: true, state: idle})
+		}
+		if got := p.pays(now); got != c.want {
+			t.Errorf("%s: %v", c.what, got)
+		}
+		if at := p.payTime(now); at.IsZero() != (c.now == 0 || c.want) {
+			t.Errorf("%s: the pool looks again at %v", c.what, at)
+		} else if !at.IsZero() && (!p.pays(at) || p.pays(at.Add(-ms))) {
+			t.Errorf("%s: the pool looks again %s later, which is not when a builder pays", c.what, at.Sub(now))
+		}
+	}
+}
+
+// TestABuildThatHangs takes the worker that evaluates with it. After that, only builders build, whatever they cost.
+func TestABuildThatHangs(t *testing.T) {
+	now := time.Now()
+	p := &Pool{most: 2, options: Options{BuildTimeout: time.Second}, starting: average(time.Hour)}
+	m := &member{spent: &Spent{}, child: &child{Requests: make(chan request, 1)}, state: idle, since: now}
+	p.members, p.toBuild = []*member{m}, queue{{}, {}}
+	if !p.buildersMissing() {
+		t.Error("nobody builds")
+	}
+	m.task = p.toBuild.next(true)
+	p.work(m, request{}, now)
+	now = now.Add(1001 * time.Millisecond)
+	if err := p.expire(now); err != nil || len(p.results) != 1 || p.results[0].Status != tune.Timeout {
+		t.Fatalf("%v, %+v", err, p.results)
+	}
+	if p.buildersMissing() || !p.pays(now) {
+		t.Errorf("builders are missing: %v, pay: %v", p.buildersMissing(), p.pays(now))
 	}
 }
 

@@ -33,7 +33,7 @@
 //	          ←  stage
 //	          ←  need      the correct outputs, named by a key
 //	outputs   →            these outputs; none if the worker shall make and send them
-//	          ←  outputs
+//	          ←  outputs   that it has made; none if no other worker needs them
 //	          ←  ask       to have the device to itself
 //	time      →            it has the device; with the best objective so far
 //	          ←  set       settings of the device at which it is to be timed

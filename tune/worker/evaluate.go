@@ -106,12 +106,16 @@ func (p *Pool) room() int {
 	return p.most + len(p.devices) + p.ahead()
 }
 
-// alarm returns a channel that receives when the next watch runs out.
+// alarm returns a channel that receives when the next watch runs out, or when another builder is worth its start.
 func (p *Pool) alarm() <-chan time.Time {
-	if deadline := p.deadline(); !deadline.IsZero() {
-		return time.After(time.Until(deadline))
+	at := p.deadline()
+	if pay := p.payTime(time.Now()); !pay.IsZero() && (at.IsZero() || pay.Before(at)) {
+		at = pay
 	}
-	return nil
+	if at.IsZero() {
+		return nil
+	}
+	return time.After(time.Until(at))
 }
 
 // deadline returns the time at which the next watch runs out, or zero if none is set.

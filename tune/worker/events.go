@@ -35,8 +35,14 @@ func (p *Pool) handle(e event, now time.Time) error {
 			// The host's clock also measures delays of the host.
 			p.shared = p.shared || p.identity.Timer == hardware.TimerHost
 		}
+		if !m.builds {
+			p.starting.add(now.Sub(m.child.Began))
+		}
 		p.rest(m, now)
 	case a.Stage != nil:
+		if m.buildsOwn() && a.Stage.Stage != device.StageBuild {
+			p.building.add(now.Sub(m.stageFrom))
+		}
 		m.begin(a.Stage.Stage, now)
 		p.watchStage(m, a.Stage.Launches, now)
 	case a.Ask:
@@ -94,8 +100,12 @@ func (p *Pool) finished(m *member, r *result, now time.Time) {
 	m.done++
 	m.doubtful = m.doubtful || r.Status == tune.Runtime || r.Status == tune.Correctness
 	if !p.whole {
-		p.measuring.add(r.Durations.Total())
-		if r.Status == tune.Correct {
+		total := r.Durations.Total()
+		if t.build == 0 { // it was no load
+			total -= r.Durations.Build
+		}
+		p.measuring.add(total)
+		if r.Status == tune.Correct && t.build > 0 {
 			p.carry.observe(t.build, r.Durations.Build)
 		}
 	}
@@ -161,6 +171,7 @@ func (p *Pool) expire(now time.Time) error {
 		case m.task != nil:
 			t := m.task
 			r := p.unfinished(m, tune.Timeout, m.overdue(p.options.BuildTimeout), now)
+			p.unsafe = p.unsafe || m.stage == device.StageBuild
 			m.task = nil
 			p.answer(m, t, r)
 		case m.again != nil:
@@ -252,6 +263,7 @@ func (p *Pool) died(m *member, end *process.End, now time.Time) error {
 		p.answer(m, t, r)
 		return nil
 	}
+	p.unsafe = p.unsafe || m.stage == device.StageBuild
 	t.deaths++
 	p.queue(m.builds).first(t)
 	return nil

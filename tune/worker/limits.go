@@ -72,7 +72,7 @@ func (p *Pool) loses(t *task, launch time.Duration, best *tune.Result) bool {
 func (p *Pool) watchStage(m *member, launches int, now time.Time) {
 	limit := p.options.BuildTimeout
 	switch m.stage {
-	case device.StageBuild:
+	case device.StageBuild, device.StageBuffers:
 		limit += p.generating // which the worker itself observes
 		if m.task != nil {
 			limit -= m.task.build
@@ -97,11 +97,13 @@ func (p *Pool) watchStage(m *member, launches int, now time.Time) {
 var (
 	partOf = map[device.Stage]string{
 		device.StageBuild:       "the build",
+		device.StageBuffers:     "making the buffers",
 		device.StageFirstLaunch: "the build and the first launch",
 		device.StageVerify:      "checking the output",
 	}
 	during = map[device.Stage]string{
 		device.StageBuild:       "while it built the kernel",
+		device.StageBuffers:     "while its buffers were made",
 		device.StageFirstLaunch: "in the first launch",
 		device.StageVerify:      "while its output was checked",
 		device.StageSteady:      "before it was timed",

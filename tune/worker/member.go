@@ -76,9 +76,11 @@ func (p *Pool) start(builds bool, place int, now time.Time) error {
 	h := p.hello
 	h.Builds, h.Selector, h.Device = builds, p.devices[place].Selector(), p.identities[place]
 	h.Device.Timer = p.identity.Timer
+	evaluators := len(p.devices)
 	if p.whole {
-		h.Sharing = p.most
+		h.Sharing, evaluators = p.most, p.most
 	}
+	h.Alone = evaluators == 1
 	c.Requests <- request{Hello: &h}
 	return nil
 }
@@ -225,6 +227,11 @@ func (m *member) thaw(now time.Time) {
 	m.frozen = false
 	m.watch.Resume(now)
 	m.child.Thaw()
+}
+
+// buildsOwn reports whether a member that evaluates is building a configuration that nobody has built before.
+func (m *member) buildsOwn() bool {
+	return !m.builds && m.state == working && m.stage == device.StageBuild && m.task != nil && m.task.build == 0
 }
 
 // quiet reports whether a member neither computes nor touches the device.

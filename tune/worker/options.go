@@ -13,8 +13,9 @@ import (
 
 // Options of a [Pool]. Zero fields have the defaults named.
 type Options struct {
-	// Workers is how many processes build; 0: DefaultWorkers. On a CPU device each of them evaluates
-	// whole configurations. On other devices one more process for each device measures.
+	// Workers is how many processes build at most; 0: DefaultWorkers. On a CPU device each of them evaluates
+	// whole configurations. On other devices one more process for each device measures, and builds for itself as long as
+	// another process is not worth its start.
 	Workers int
 
 	// Single lets one worker build and measure, for a single configuration.

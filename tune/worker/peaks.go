@@ -41,6 +41,10 @@ type PeakOptions struct {
 	// Output gets the lines that the worker prints; nil: they only explain missing figures.
 	Output io.Writer
 
+	// Reserve may have a worker for it, and gets it back; nil: it is a new one, which ends afterwards. Its Output takes the
+	// place of that in these options.
+	Reserve *Reserve
+
 	// Begin is called as each part begins, with its number from 1; or nil.
 	Begin func(part string, number, of int)
 
@@ -56,7 +60,7 @@ func MeasurePeaks(ctx context.Context, d device.Listed, o PeakOptions) (*hardwar
 	if !hasRun {
 		task := o.task()
 		peaks := task.New()
-		return peaks, task.Run(ctx, d.Device, task.Parts(), func(_ peak.Part, p *hardware.Peaks, end bool) {
+		return peaks, task.Run(ctx, d.Device, nil, task.Parts(), func(_ peak.Part, p *hardware.Peaks, end bool) {
 			if end {
 				peaks.Add(p)
 			}
@@ -104,11 +108,16 @@ func newSurvey(selector string, d hardware.Device, o PeakOptions) *survey {
 		host: newHost(o.Output), left: task.Parts(),
 	}
 	s.all = len(s.left)
+	if o.Reserve != nil {
+		s.host = o.Reserve.host
+	}
 	return s
 }
 
 func (s *survey) run(ctx context.Context) (*hardware.Peaks, error) {
-	defer s.host.Close()
+	if s.options.Reserve == nil {
+		defer s.host.Close()
+	}
 	s.end = time.Now().Add(s.options.Timeout)
 	for len(s.left) > 0 {
 		err := s.work(ctx)
@@ -131,11 +140,17 @@ func (s *survey) work(ctx context.Context) error {
 		h.Peaks = append(h.Peaks, p.Name)
 	}
 	var err error
-	if s.worker, err = s.host.Start(); err != nil {
-		return err
+	if s.worker = s.options.Reserve.take(false, h.Selector); s.worker == nil {
+		if s.worker, err = s.host.Start(); err != nil {
+			return err
+		}
 	}
 	ended := false
 	defer func() {
+		if len(s.left) == 0 && !ended && !s.begun && s.options.Reserve != nil {
+			s.options.Reserve.put(spare{s.worker, false, h.Selector})
+			return
+		}
 		if !ended {
 			s.host.Stop(s.worker)
 		}
@@ -258,7 +273,9 @@ func (s *server) measurePeaks(h hello) error {
 		parts = append(parts, part)
 	}
 	// The parent kills a worker that shall stop.
-	return h.Task.Run(context.Background(), d.Device, parts, func(p peak.Part, known *hardware.Peaks, end bool) {
+	l := s.idle
+	s.idle, s.surveyed = nil, true
+	return h.Task.Run(context.Background(), d.Device, l, parts, func(p peak.Part, known *hardware.Peaks, end bool) {
 		s.parent.Send(answer{Measured: &measured{p.Name, known, end}})
 	})
 }

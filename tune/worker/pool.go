@@ -47,6 +47,9 @@ type Pool struct {
 	references  map[string]*reference
 	makerDeaths int     // in a row, of members that made a reference
 	measuring   average // the time to measure a configuration
+	building    average // the time of a build in a worker that evaluates, from the driver's cache or not
+	starting    average // the time until a worker that evaluates is ready
+	unsafe      bool    // a worker has died or was killed in a build
 	carry       carry
 	best        atomic.Pointer[tune.Result] // so far, as the run observes it; nil: unknown
 
@@ -185,20 +188,13 @@ func (p *Pool) findInstruments(ctx context.Context) (err error) {
 	return nil
 }
 
-// openFirst starts the worker that tells the timer, and the first builders, for which there will be
-// work.
+// openFirst starts the worker that tells the timer.
 func (p *Pool) openFirst(ctx context.Context) error {
 	if err := p.findInstruments(ctx); err != nil {
 		return err
 	}
-	now := time.Now()
-	if err := p.start(false, 0, now); err != nil {
+	if err := p.start(false, 0, time.Now()); err != nil {
 		return err
-	}
-	for !p.whole && p.count(true) < p.most && p.mayStart() {
-		if err := p.start(true, p.leastUsed(true), now); err != nil {
-			return err
-		}
 	}
 	p.options.Reserve.trim(p.most-p.count(true), p.most+len(p.devices))
 	_, err := p.evaluator(ctx, 0)
@@ -250,7 +246,7 @@ func (p *Pool) Spent() Spent {
 // Close ends all workers. It can be called twice. Idle ones go to the reserve, if there is one.
 //
 // On a CPU device idle workers end by themselves. On other devices all are killed, and not waited
-// for to the end: the driver of a GPU takes a second to clear seventeen contexts away.
+// for: the driver of a GPU takes a second to clear seventeen contexts away.
 func (p *Pool) Close() {
 	if p.inProcess != nil {
 		p.inProcess.Close()
@@ -291,9 +287,7 @@ func (p *Pool) Close() {
 		}
 		close(m.child.Requests)
 	}
-	if !p.whole {
-		await(killedTime)
-	} else {
+	if p.whole {
 		await(closeTime)
 		for _, m := range p.members {
 			m.child.Kill()
@@ -312,12 +306,8 @@ func (p *Pool) Close() {
 
 var errClosed = errors.New("the pool is closed")
 
-// Close gives idle workers closeTime to end by themselves, and waits killedTime for workers that it
-// kills at once.
-const (
-	closeTime  = 500 * time.Millisecond
-	killedTime = 100 * time.Millisecond
-)
+// closeTime is how long Close lets idle workers of a CPU end by themselves.
+const closeTime = 500 * time.Millisecond
 
 var _ interface {
 	tune.Cards

@@ -120,12 +120,12 @@ func TestAPoolIsUsedSeveralTimes(t *testing.T) {
 				t.Errorf("%s: %v, %v", a, times, err)
 			}
 		}
-		want := 1
+		most := 1
 		if a == builders {
-			want = 2
+			most = 2 // if a builder is worth its start
 		}
-		if pool.Evaluated() != 6 || pool.Started() != want {
-			t.Errorf("%s: evaluated %d with %d workers, want 6 with %d", a, pool.Evaluated(), pool.Started(), want)
+		if n := pool.Started(); pool.Evaluated() != 6 || n > most {
+			t.Errorf("%s: evaluated %d with %d workers, want 6 with %d at most", a, pool.Evaluated(), n, most)
 		}
 		pool.Close()
 		pool.Close()

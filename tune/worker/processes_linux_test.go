@@ -39,7 +39,7 @@ func TestBinariesAreCarried(t *testing.T) {
 			Verify:     &problem.Verification{Expected: map[string]any{"y": []int32{7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7}}},
 		})
 		pool := newTestPool(t, builders, p, Options{Workers: 1, BuildTimeout: timeout})
-		pool.carry.binaries = carried
+		pool.carry.binaries, pool.unsafe = carried, true // so that only the builder builds
 		pool.host.Environment = append(pool.host.Environment, "POCL_KERNEL_CACHE=0")
 		written := make(chan error, 1)
 		go func() { written <- os.WriteFile(fifo, []byte("#define ONCE 7\n"), 0o600) }() // waits for a reader
@@ -61,6 +61,7 @@ func TestNoCacheIsFoundOut(t *testing.T) {
 	needPoCL(t)
 	for _, cached := range []string{"0", "1"} {
 		pool := newTestPool(t, builders, tiny(t, 10, "cached "+cached), Options{Workers: 1, Iterations: 1})
+		pool.unsafe = true // so that only the builder builds
 		pool.host.Environment = append(pool.host.Environment, "POCL_KERNEL_CACHE="+cached)
 		for _, r := range pool.run(t, tune.Options{Finalists: -1}).Results {
 			wantStatus(t, "cached "+cached, r, tune.Correct, "")

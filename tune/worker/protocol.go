@@ -69,6 +69,7 @@ type hello struct {
 	EarlyStop  float64
 	Scratch    string // a folder for temporary files, which outlives the worker
 	Sharing    int    // workers that evaluate on the device
+	Alone      bool   // no other worker needs the right outputs, unless this one dies
 
 	Peaks []string  // the parts of the device's peaks to measure, and nothing else
 	Task  peak.Task // of these parts
@@ -144,7 +145,7 @@ type settings struct{ All []hardware.Setting }
 // applied says that they have these values now.
 type applied struct{ Changed bool }
 
-// outputs are right outputs by argument name; nil: there are none yet.
+// outputs are right outputs by argument name; nil: there are none yet, or the worker that made them keeps them.
 type outputs struct {
 	Key    string
 	Arrays map[string]*array.Array

@@ -65,7 +65,7 @@ func TestProtocolOfAnEvaluator(t *testing.T) {
 	if a = c.hear(); !a.Ask {
 		t.Fatalf("%+v, want ask", a)
 	}
-	c.wantHeard("[build] need [reference] outputs [build] [first launch] [verify] ask")
+	c.wantHeard("[build] [buffers] need [reference] outputs [buffers] [first launch] [verify] ask")
 	c.silence()
 	c.say(request{Time: &permission{}})
 	a = c.hear()
@@ -77,7 +77,7 @@ func TestProtocolOfAnEvaluator(t *testing.T) {
 	// What it made it keeps. What fails is not timed.
 	c.say(request{Evaluate: &job{Values: faultyValues(t, p, faultOutput)}})
 	a = c.hear()
-	c.wantHeard("[build] [first launch] [verify] [first launch] [verify] result")
+	c.wantHeard("[build] [first launch] [verify] [buffers] [first launch] [verify] result")
 	if r := a.Result; r == nil || r.Status != tune.Correctness {
 		t.Errorf("%+v", r)
 	}
@@ -99,7 +99,7 @@ func TestProtocolOfAnEvaluator(t *testing.T) {
 		c.say(request{Outputs: &outputs{key, map[string]*array.Array{"y": arrays}}})
 		a := c.hear()
 		if a.Ask {
-			c.wantHeard("[build] need [build] [first launch] [verify] ask")
+			c.wantHeard("[build] [buffers] need [buffers] [first launch] [verify] ask")
 			c.say(request{Time: &permission{Known: true, Best: 1e-9}})
 			a = c.hear()
 		}
@@ -110,6 +110,25 @@ func TestProtocolOfAnEvaluator(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.ends(0, "")
+	}
+}
+
+// TestProtocolOfAWorkerThatIsAlone: outputs that only one worker needs, and that are made soon, do not cross the pipe.
+func TestProtocolOfAWorkerThatIsAlone(t *testing.T) {
+	t.Parallel()
+	p := faulty(t)
+	h := greeting(t, p)
+	h.Alone = true
+	c := talk(t)
+	c.greet(h)
+	c.say(request{Evaluate: &job{Values: faultyValues(t, p, faultNone)}})
+	key := c.hear().Need
+	c.say(request{Outputs: &outputs{Key: key}})
+	if a := c.hear(); a.Outputs == nil || a.Outputs.Key != key || a.Outputs.Arrays != nil {
+		t.Errorf("%+v, want outputs without arrays", a)
+	}
+	if a := c.hear(); !a.Ask {
+		t.Errorf("%+v, want ask", a)
 	}
 }
 
@@ -164,7 +183,7 @@ func TestProtocolOfRemeasuring(t *testing.T) {
 				t.Errorf("configuration %d has the times %v, want %d", i, got, want)
 			}
 		}
-		want, heard := []int{0, 1, 2, -1, -1}, "turn [build] [first launch] turn [build] turn [build] [first launch] ask turn [measure] turn [measure] remeasured"
+		want, heard := []int{0, 1, 2, -1, -1}, "turn [build] [buffers] [first launch] turn [build] turn [build] [first launch] ask turn [measure] turn [measure] remeasured"
 		if singly {
 			want = []int{0, 1, 2, 0, 2, 0, 2}
 			heard = "turn [build] [first launch] turn [build] turn [build] [first launch] ask turn [measure] turn [measure] turn [measure] turn [measure] remeasured"

@@ -24,7 +24,7 @@ type Reserve struct {
 type spare struct {
 	child    *child
 	builds   bool
-	selector string
+	selector string // "": it has no device yet, and can become a worker of any kind
 }
 
 // reserveTime is how long workers wait for the next pool. A context holds hundreds of megabytes of a GPU's memory.
@@ -33,17 +33,37 @@ const reserveTime = 10 * time.Minute
 // NewReserve returns an empty reserve. Output gets the lines that its workers print, as in [Options].
 func NewReserve(output io.Writer) *Reserve { return &Reserve{host: newHost(output)} }
 
-// Close ends all workers in the reserve.
+// Prepare starts a worker before its device is known, so that it loads the drivers while the program chooses one.
+// If the program does not call [Main], there is no worker.
+func (r *Reserve) Prepare() error {
+	if !hasRun {
+		return nil
+	}
+	c, err := r.host.Start()
+	if err == nil {
+		r.add(spare{child: c})
+	}
+	return err
+}
+
+// Close ends all workers in the reserve. It does nothing on nil.
 func (r *Reserve) Close() {
+	if r == nil {
+		return
+	}
 	r.trim(0, 0)
 	r.host.Close()
 }
 
 // put takes a worker that has nothing to do.
 func (r *Reserve) put(s spare) {
+	s.child.Requests <- request{Release: true}
+	r.add(s)
+}
+
+func (r *Reserve) add(s spare) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	s.child.Requests <- request{Release: true}
 	r.spares = append(r.spares, s)
 	if r.ending == nil {
 		r.ending = time.AfterFunc(reserveTime, func() { r.trim(0, 0) })
@@ -68,9 +88,15 @@ func (r *Reserve) take(builds bool, selector string) *child {
 	})
 	i := slices.IndexFunc(r.spares, func(s spare) bool { return s.builds == builds && s.selector == selector })
 	if i < 0 {
+		i = slices.IndexFunc(r.spares, func(s spare) bool { return s.selector == "" })
+	}
+	if i < 0 {
 		return nil
 	}
 	c := r.spares[i].child
+	if r.spares[i].selector != "" {
+		c.Began = time.Now()
+	}
 	r.spares = slices.Delete(r.spares, i, i+1)
 	return c
 }

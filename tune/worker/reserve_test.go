@@ -3,10 +3,13 @@ package worker
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 )
 
@@ -53,12 +56,13 @@ func TestWorkersOfEarlierPools(t *testing.T) {
 			started = r.host.Started
 		}
 		run(tiny(t, 6, "first "+string(a)), 3)
-		kept := len(r.spares)
-		run(tiny(t, 6, "second "+string(a)), 3-kept)
-		run(faulty(t, faultNone, faultOutput), 3-kept)
-		damaged := kept - len(r.spares)
-		if kept < 2 || damaged < 1 {
-			t.Errorf("%s: %d workers were kept, %d fewer after wrong outputs", a, kept, damaged)
+		kept := slices.Clone(r.spares)
+		run(tiny(t, 6, "second "+string(a)), 3-len(kept))
+		kept = slices.Clone(r.spares)
+		run(faulty(t, faultNone, faultOutput), 3)
+		damaged := slices.DeleteFunc(slices.Clone(kept), func(s spare) bool { return slices.Contains(r.spares, s) })
+		if len(kept) == 0 || len(damaged) == 0 {
+			t.Errorf("%s: %d workers were kept, %d of them not after wrong outputs", a, len(kept), len(damaged))
 		}
 		for _, s := range r.spares {
 			s.child.Kill()
@@ -70,6 +74,45 @@ func TestWorkersOfEarlierPools(t *testing.T) {
 		r.Close()
 		checkGone(t, mark)
 	}
+}
+
+// TestOneProcessForASearch: the worker that was started before its device was known evaluates alone while no builder is worth
+// its start, measures the peaks, and evaluates again.
+func TestOneProcessForASearch(t *testing.T) {
+	t.Parallel()
+	needPoCL(t)
+	p := tiny(t, 4, t.Name())
+	r := NewReserve(nil)
+	mark := nextMark()
+	r.host.Environment = []string{mark}
+	if err := r.Prepare(); err != nil {
+		t.Fatal(err)
+	}
+	search := func() {
+		t.Helper()
+		pool := openReserved(t, builders, p, r)
+		pool.starting = average(time.Hour) // no builder is worth its start, even on a busy machine
+		o, err := tune.Run(t.Context(), p, pool, tune.Options{})
+		if err != nil || len(o.Results) != 4 {
+			t.Fatalf("%v, %+v", err, o)
+		}
+		for _, result := range o.Results {
+			wantCorrect(t, result.Configuration.Key(), result)
+		}
+		pool.Close()
+	}
+	search()
+	needs := problem.Needs{Precision: hardware.PeakFloat32}
+	peaks, err := MeasurePeaks(t.Context(), testDevice(t), PeakOptions{Needs: &needs, Reserve: r})
+	if err != nil || peaks.Value(hardware.PeakFloat32) == 0 {
+		t.Errorf("%v, %+v", err, peaks)
+	}
+	search()
+	if n := r.host.Started; n != 1 {
+		t.Errorf("%d workers were started, want 1", n)
+	}
+	r.Close()
+	checkGone(t, mark)
 }
 
 // BenchmarkAnotherProblem is the time from a new problem to its first result, with new workers and with those of the pool

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
+	"time"
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
@@ -22,10 +24,14 @@ type server struct {
 	greeted bool
 	idle    *device.Launcher // of the last problem, while there is none
 
+	surveyed bool // it has measured peaks
+
 	parent *process.Parent[request, answer]
 
 	problem   *problem.Problem
 	builds    bool // or else it evaluates
+	alone     bool
+	making    time.Time // when it began to make right outputs
 	evaluator *device.Evaluator
 	trace     *os.File // nil: none is wanted
 }
@@ -40,6 +46,7 @@ func serve() int {
 	}
 	s := newServer(parent)
 	go parent.Listen(s.hear)
+	_, _ = listed() // loads the drivers, if the parent still chooses a device; an error is told to those who need one
 	err = s.greet(*(<-s.work).Hello)
 	for err == nil {
 		err = s.do(<-s.work)
@@ -99,6 +106,7 @@ func (s *server) greet(h hello) error {
 		}
 	}
 	o := device.Options{Timer: h.Device.Timer, Peaks: h.Device.Peaks, Instruments: h.Device.Instruments, Iterations: h.Iterations, EarlyStop: h.EarlyStop, Supervisor: s, Launcher: s.idle, Scratch: h.Scratch, Sharing: h.Sharing}
+	s.alone = h.Alone
 	if s.builds = h.Builds; s.builds {
 		o.Timer = hardware.TimerEvent // unused, and so not probed
 	}
@@ -114,9 +122,12 @@ func (s *server) greet(h hello) error {
 	return nil
 }
 
+// listed returns the devices of the machine.
+var listed = sync.OnceValues(device.List)
+
 // findDevice returns the device of a hello.
 func findDevice(h hello) (device.Listed, error) {
-	all, err := device.List()
+	all, err := listed()
 	if err != nil {
 		return device.Listed{}, err
 	}
@@ -138,7 +149,9 @@ func (s *server) do(r request) error {
 		s.idle = s.evaluator.Detach()
 		s.problem, s.evaluator = nil, nil
 		return nil
-	case r.Hello != nil && s.idle != nil:
+	case r.Release && s.surveyed:
+		return nil
+	case r.Hello != nil && (s.idle != nil || s.surveyed):
 		return s.greet(*r.Hello)
 	case s.evaluator == nil: // it waits for another problem
 	case r.Build != nil && s.builds:
@@ -262,10 +275,18 @@ func (s *server) Reference(_ context.Context, key string) (map[string]*array.Arr
 	if r.Outputs == nil || r.Outputs.Key != key {
 		return nil, errors.New("asked for right outputs, and was answered something else")
 	}
+	s.making = time.Now()
 	return r.Outputs.Arrays, nil
 }
 
+// handTime is the longest time for making right outputs after which a worker that alone needs them keeps them to itself.
+// To hand 64 MiB on takes 0.4 s on the host of an H200, where making them takes 0.15 s.
+const handTime = time.Second
+
 // Made implements device.Supervisor.
 func (s *server) Made(key string, arrays map[string]*array.Array) {
+	if s.alone && time.Since(s.making) < handTime {
+		arrays = nil // the successor of this worker makes them anew
+	}
 	s.parent.Send(answer{Outputs: &outputs{key, arrays}})
 }

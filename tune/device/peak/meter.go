@@ -96,6 +96,14 @@ func Open(d *cl.Device, timer string) (*Meter, error) {
 	return &Meter{Launcher: l, info: info}, nil
 }
 
+// openOn makes a meter of the device of a launcher, which it releases in the end, or of a device if there is none.
+func openOn(l *device.Launcher, d *cl.Device, timer string) (*Meter, error) {
+	if l == nil {
+		return Open(d, timer)
+	}
+	return &Meter{Launcher: l, info: l.Info}, nil
+}
+
 // Hurry makes the meter measure only what some limits need: the bandwidth of sets of these sizes and
 // beyond the caches, with as many variants of each kernel as the time allows.
 func (m *Meter) Hurry(n problem.Needs) { m.needs = &n }
@@ -158,10 +166,10 @@ func (t Task) New() *hardware.Peaks {
 }
 
 // Run measures parts of a device in this process, one after the other. It calls report as each
-// part begins, without peaks, each time that more is known, and at its end. The error is that of a
-// device that cannot be opened, or of the context.
-func (t Task) Run(ctx context.Context, d *cl.Device, parts []Part, report func(p Part, known *hardware.Peaks, end bool)) error {
-	m, err := Open(d, t.Timer)
+// part begins, without peaks, each time that more is known, and at its end. A launcher of the device, which may be nil, is
+// used and released. The error is that of a device that cannot be opened, or of the context.
+func (t Task) Run(ctx context.Context, d *cl.Device, l *device.Launcher, parts []Part, report func(p Part, known *hardware.Peaks, end bool)) error {
+	m, err := openOn(l, d, t.Timer)
 	if err != nil {
 		return err
 	}
