@@ -242,11 +242,35 @@ func TestYardstickSign(t *testing.T) {
 	}
 }
 
+// asked is a supervisor that looks at its evaluator when that asks for the device.
+type asked struct {
+	unsupervised
+	look func()
+}
+
+func (a asked) Timing(context.Context) error { a.look(); return nil }
+
+// TestTheYardstickIsBuiltBeforeTheDeviceIsAskedFor: all other workers stand still from then on.
+func TestTheYardstickIsBuiltBeforeTheDeviceIsAskedFor(t *testing.T) {
+	d := observed()
+	d.Metrics, d.Measure = nil, problem.Measure{Timing: problem.Timing{Steady: true}}
+	e, built := open(t, d), false
+	e.supervisor = asked{look: func() {
+		s := e.session.speedometer
+		built = s != nil && s.yardstick != nil && s.unsized
+	}}
+	outcome, err := tune.Run(t.Context(), e.problem, e, tune.Options{Finalists: -1, MaxEvaluations: 1})
+	if err != nil || outcome.Best == nil || !built || e.session.speedometer.unsized {
+		t.Errorf("%+v, %v, built before: %v", outcome, err, built)
+	}
+}
+
 // TestYardstick builds and times the yardstick on a device.
 func TestYardstick(t *testing.T) {
 	e := open(t, observed())
 	s := e.session.newSpeedometer(e.identity)
 	defer s.release()
+	s.size(e.identity)
 	if s.yardstick == nil || s.yardstick.took < yardstickLeast || s.load == nil || len(s.signs) == 0 {
 		t.Fatalf("the yardstick is %+v, with %d signs", s.yardstick, len(s.signs))
 	}
@@ -326,6 +350,7 @@ func BenchmarkSigns(b *testing.B) {
 	e := open(b, observed())
 	s := e.session.newSpeedometer(e.identity)
 	defer s.release()
+	s.size(e.identity)
 	for name, old := range map[string]bool{"long after": true, "at once": false} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {

@@ -257,9 +257,9 @@ func (t *trial) steadyTimes(ctx context.Context) (timed, error) {
 		return measure()
 	}
 	busy := func() { t.supervisor.Begin(StageSteady, 0) }
-	if t.session.speedometer == nil {
+	if t.session.speedometer.unsized {
 		busy()
-		t.session.speedometer = t.session.newSpeedometer(t.identity)
+		t.session.speedometer.size(t.identity)
 		if err := t.session.speedometer.warmUp(ctx, busy); err != nil {
 			return timed{}, err
 		}
@@ -275,6 +275,10 @@ func (t *trial) steadyTimes(ctx context.Context) (timed, error) {
 
 // measure launches to warm up, and then as often as times are wanted, or only once where that is far too slow.
 func (t *trial) measure(ctx context.Context) error {
+	if t.problem.Timing().Steady && t.session.speedometer == nil {
+		t.supervisor.Begin(StageSteady, 0) // it builds a kernel, while others need not stand still
+		t.session.speedometer = t.session.newSpeedometer(t.identity)
+	}
 	if err := t.supervisor.Timing(ctx); err != nil {
 		return err
 	}

@@ -28,8 +28,8 @@ const (
 	yardstickLaunches = 3
 )
 
-// newYardstick builds the yardstick, which the timer's probe has in its program, and finds out how many steps take
-// yardstickLeast.
+// newYardstick builds the yardstick, which the timer's probe has in its program, and launches it once, since some drivers
+// compile further then.
 func (l *Launcher) newYardstick() (_ *yardstick, err error) {
 	r := &yardstick{launcher: l}
 	defer func() {
@@ -49,18 +49,29 @@ func (l *Launcher) newYardstick() (_ *yardstick, err error) {
 	}
 	local := max(1, min(yardstickLocal, l.Info.MaxWorkGroupSize))
 	r.launch = Launch{r.kernel, Line(8*max(1, l.Info.ComputeUnits), local)}
-	for steps := 64; r.took < yardstickLeast; steps *= 2 {
-		if steps > yardstickMost {
-			return nil, fmt.Errorf("a launch of %d steps takes %s", steps/2, r.took)
-		}
-		if err := r.kernel.SetArgs(r.out, uint32(steps)); err != nil {
-			return nil, err
-		}
-		if r.took, err = r.time(); err != nil {
-			return nil, err
-		}
+	if err := r.kernel.SetArgs(r.out, uint32(1)); err != nil {
+		return nil, err
+	}
+	if _, err := l.Times([]Launch{r.launch}, 1); err != nil {
+		return nil, err
 	}
 	return r, nil
+}
+
+// size finds out how many steps take yardstickLeast.
+func (r *yardstick) size() (err error) {
+	for steps := 64; r.took < yardstickLeast; steps *= 2 {
+		if steps > yardstickMost {
+			return fmt.Errorf("a launch of %d steps takes %s", steps/2, r.took)
+		}
+		if err := r.kernel.SetArgs(r.out, uint32(steps)); err != nil {
+			return err
+		}
+		if r.took, err = r.time(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // release releases the yardstick. It does nothing on nil.
@@ -109,6 +120,7 @@ type speedometer struct {
 	*watch
 	yardstick *yardstick    // nil: it could not be built
 	pace      *observe.Pace // of the device
+	unsized   bool
 }
 
 // release releases what the speedometer holds. It does nothing on nil.
@@ -124,10 +136,20 @@ const (
 	waitsLeast = 2 * time.Millisecond   // that threads must have run: a shorter run meets another program by chance only
 )
 
-// newSpeedometer opens what there is for a device.
+// newSpeedometer opens what there is for a device, and builds what it needs. It must be sized.
 func (l *Launcher) newSpeedometer(d hardware.Device) *speedometer {
-	s := &speedometer{pace: observe.OpenPace(d), watch: &watch{now: time.Now, pause: time.Sleep}}
+	s := &speedometer{pace: observe.OpenPace(d), watch: &watch{now: time.Now, pause: time.Sleep}, unsized: true}
 	s.yardstick, _ = l.newYardstick() // without it, less is seen
+	return s
+}
+
+// size completes the speedometer on a device that nothing else uses.
+func (s *speedometer) size(d hardware.Device) {
+	s.unsized = false
+	if s.yardstick != nil && s.yardstick.size() != nil {
+		s.yardstick.release()
+		s.yardstick = nil
+	}
 	if s.pace.Clocked() {
 		s.signs = append(s.signs, &sign{cause: "its clock", least: leastOfClock, end: func() (float64, error) {
 			mhz, err := s.pace.Clock()
@@ -154,7 +176,6 @@ func (l *Launcher) newSpeedometer(d hardware.Device) *speedometer {
 			return 1 / (1 - min(share, 0.99)), err
 		}})
 	}
-	return s
 }
 
 // yardstickSign compares two figures of a yardstick: before the launches, which is that after the ones before if it was just
