@@ -26,8 +26,8 @@ type axis struct {
 	usual float64
 }
 
-// The usual length scales: the medians of length scales that were fitted to 250 random configurations of each of six recorded spaces
-// (docs/strategies.md#the-model).
+// The usual length scales are about the medians of those that were fitted to 250 random configurations of each of eleven recorded
+// spaces (docs/strategies.md#the-model).
 const (
 	usualNumber = 0.7 // of a number with more than two values
 	usualTwos   = 1.7 // of how often two divides it
