@@ -5,6 +5,7 @@ DEMO_SIZE  ?= 512
 TESTFLAGS  ?=
 BENCH      ?= .
 FUZZTIME   ?= 30s
+KILLS      ?= 1000
 PLATFORMS  ?= linux/arm64 windows/amd64 darwin/arm64 freebsd/amd64
 
 # Tools have a module file of their own. To take another version of a tool:
@@ -32,7 +33,7 @@ export GOFLAGS += -gcflags=github.com/ebitengine/purego/internal/fakecgo=-std
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo tutorials test test-race test-long bench bench-engine lint cross cross-one pictures clean check-go modules modules-for-tests opencl opencl-for-tests browser-for-tests
+.PHONY: help build demo tutorials test test-race test-long torture bench bench-engine lint cross cross-one pictures clean check-go modules modules-for-tests opencl opencl-for-tests browser-for-tests
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -73,6 +74,11 @@ test-race: opencl-for-tests browser-for-tests ## run the tests under the race de
 	@command -v "$$($(GO) env CC)" >/dev/null || \
 		{ echo 'The race detector needs a C compiler, gcc for example.' >&2; exit 1; }
 	CGO_ENABLED=1 $(TEST_ENVIRONMENT) $(GO) test -race -short -timeout 45m $(TESTFLAGS) ./...
+
+# Disks that fill up and connections that break have scripts/fleet.
+torture: opencl-for-tests ## kill searches KILLS=1000 times at random moments, and fuzz every target for FUZZTIME=30s
+	$(GO) run ./scripts/torture kills -kills $(KILLS)
+	$(GO) run ./scripts/torture fuzz -time $(FUZZTIME)
 
 test-long: opencl-for-tests browser-for-tests ## run the longer tests, then every fuzz target for FUZZTIME=30s
 	NDTUNE_LONG=1 $(TEST_ENVIRONMENT) $(GO) test -count=1 -timeout 60m $(TESTFLAGS) ./...
