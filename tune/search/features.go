@@ -178,8 +178,9 @@ func (f *features) usual() []float64 {
 }
 
 const (
-	// spreadOf is the size of the random sample of the space from which configurations that are spread over it are taken.
-	spreadOf = 1000
+	// spreadOf is the size of the random sample of the space from which configurations that are spread over it are taken, and spreadMost
+	// the number of these that suffices for a search with many evaluators.
+	spreadOf, spreadMost = 1000, 64
 )
 
 // spread returns at most n configurations that are spread over the valid part of the space: the one in the middle of a random sample, and

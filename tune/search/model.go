@@ -45,6 +45,7 @@ type modelSearch struct {
 
 	priors    priorTrial
 	initial   []int             // proposed before the model is asked
+	further   []int             // proposed after them while hardly anything is observed: many evaluators may ask at once
 	pool      []int             // the candidates, by their place in the model
 	placeOf   map[int]int       // the inverse of pool
 	points    []int             // the configurations that the models are conditioned on
@@ -74,7 +75,8 @@ func newModelSearch(s setting, kernel gaussian.Kernel, initial int, a acquisitio
 	for range s.objectives {
 		m.models = append(m.models, gaussian.New(kernel, m.features.usual()))
 	}
-	m.initial = m.features.spread(s.space.Sample(spreadOf, s.rng), initial)
+	spread := m.features.spread(s.space.Sample(spreadOf, s.rng), max(initial, spreadMost))
+	m.initial, m.further = spread[:min(initial, len(spread))], spread[min(initial, len(spread)):]
 	if len(s.rankings) > 0 {
 		m.learnScales(kernel)
 		m.beginTrial()
@@ -90,8 +92,13 @@ func (m *modelSearch) next() (int, bool) {
 			return i, true
 		}
 	}
-	if len(m.memory.observed) < 2 {
-		return m.memory.draw() // too few to condition a model on
+	if len(m.memory.observed) < 2 { // too few to condition a model on
+		for _, i := range m.further {
+			if m.memory.claim(i) {
+				return i, true
+			}
+		}
+		return m.memory.draw()
 	}
 	if m.pool == nil || len(m.memory.observed) >= m.fitAt {
 		m.fit()

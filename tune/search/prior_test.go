@@ -183,6 +183,15 @@ func TestSpread(t *testing.T) {
 	if got := f.spread(sample[:3], 8); len(got) != 3 {
 		t.Errorf("8 of 3: %v", got)
 	}
+	// Many evaluators ask before anything is known.
+	strategy, err := New(Auto, s, Options{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer strategy.Close()
+	if first := strategy.Ask(32); len(first) != 32 || least(first) < 2*least(sample[:32]) {
+		t.Errorf("the least distances are %v in the first %d proposals and %v in a random sample", least(first), len(first), least(sample[:32]))
+	}
 }
 
 func TestPriorRanking(t *testing.T) {
