@@ -148,7 +148,7 @@ func (s *survey) work(ctx context.Context) error {
 	ended := false
 	defer func() {
 		if len(s.left) == 0 && !ended && !s.begun && s.options.Reserve != nil {
-			s.options.Reserve.put(spare{s.worker, false, h.Selector})
+			s.options.Reserve.put(spare{s.worker, false, evaluateWhole(h.Device), h.Selector})
 			return
 		}
 		if !ended {

@@ -262,37 +262,22 @@ func (p *Pool) Close() {
 			kept := m.state == idle && !m.doubtful
 			if kept {
 				m.thaw(now)
-				p.options.Reserve.put(spare{m.child, m.builds, p.devices[m.device].Selector()})
+				p.options.Reserve.put(spare{m.child, m.builds, p.whole, p.devices[m.device].Selector()})
 			}
 			return kept
 		})
 	}
-	left := len(p.members)
-	await := func(patience time.Duration) {
-		for up := time.After(patience); left > 0; {
-			select {
-			case e := <-p.events:
-				if e.End != nil && p.member(e.Child) != nil {
-					left--
-				}
-			case <-up:
-				return // the kernel of the operating system may still be at work on those that were killed
-			}
-		}
-	}
+	var ending []*child
 	for _, m := range p.members {
 		m.thaw(now)
 		if !p.whole || m.state != idle {
 			m.child.Kill()
 		}
 		close(m.child.Requests)
+		ending = append(ending, m.child)
 	}
 	if p.whole {
-		await(closeTime)
-		for _, m := range p.members {
-			m.child.Kill()
-		}
-		await(process.StopTime)
+		awaitEnds(p.events, ending)
 	}
 	p.Spent() // books the last state of each member
 	p.members, p.closed = nil, true
@@ -306,8 +291,27 @@ func (p *Pool) Close() {
 
 var errClosed = errors.New("the pool is closed")
 
-// closeTime is how long Close lets idle workers of a CPU end by themselves.
+// closeTime is how long idle workers of a CPU may take to end by themselves.
 const closeTime = 500 * time.Millisecond
+
+// awaitEnds waits for the ends of workers. It kills those that do not end in closeTime.
+func awaitEnds(events <-chan event, ending []*child) {
+	for _, patience := range []time.Duration{closeTime, process.StopTime} {
+		for up := time.After(patience); len(ending) > 0 && up != nil; {
+			select {
+			case e := <-events:
+				if e.End != nil {
+					ending = slices.DeleteFunc(ending, func(c *child) bool { return c == e.Child })
+				}
+			case <-up:
+				up = nil // the kernel of the operating system may still be at work on those that were killed
+			}
+		}
+		for _, c := range ending {
+			c.Kill()
+		}
+	}
+}
 
 var _ interface {
 	tune.Cards

@@ -24,6 +24,7 @@ type Reserve struct {
 type spare struct {
 	child    *child
 	builds   bool
+	whole    bool   // of a CPU: it ends by itself
 	selector string // "": it has no device yet, and can become a worker of any kind
 }
 
@@ -46,12 +47,24 @@ func (r *Reserve) Prepare() error {
 	return err
 }
 
-// Close ends all workers in the reserve. It does nothing on nil.
+// Close ends all workers in the reserve, as [Pool.Close] does. It does nothing on nil.
 func (r *Reserve) Close() {
 	if r == nil {
 		return
 	}
-	r.trim(0, 0)
+	r.mutex.Lock()
+	var ending []*child
+	for _, s := range r.spares {
+		if s.whole && s.child.Alive() {
+			ending = append(ending, s.child)
+		} else {
+			s.child.Kill()
+		}
+		close(s.child.Requests)
+	}
+	r.spares = nil
+	r.mutex.Unlock()
+	awaitEnds(r.host.Events, ending)
 	r.host.Close()
 }
 
