@@ -75,10 +75,10 @@ test-race: opencl-for-tests browser-for-tests ## run the tests under the race de
 		{ echo 'The race detector needs a C compiler, gcc for example.' >&2; exit 1; }
 	CGO_ENABLED=1 $(TEST_ENVIRONMENT) $(GO) test -race -short -timeout 45m $(TESTFLAGS) ./...
 
-# Disks that fill up and connections that break have scripts/fleet.
-torture: opencl-for-tests ## kill searches KILLS=1000 times at random moments, and fuzz every target for FUZZTIME=30s
-	$(GO) run ./scripts/torture kills -kills $(KILLS)
-	$(GO) run ./scripts/torture fuzz -time $(FUZZTIME)
+# scripts/fleet has the faults of connections, servers and disks.
+torture: opencl-for-tests ## kill searches KILLS=1000 times at random moments, then fuzz every target for FUZZTIME=30s
+	$(GO) run ./scripts/torture -kills $(KILLS)
+	scripts/fuzz.sh $(FUZZTIME)
 
 test-long: opencl-for-tests browser-for-tests ## run the longer tests, then every fuzz target for FUZZTIME=30s
 	NDTUNE_LONG=1 $(TEST_ENVIRONMENT) $(GO) test -count=1 -timeout 60m $(TESTFLAGS) ./...

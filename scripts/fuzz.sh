@@ -1,5 +1,6 @@
 #!/bin/sh
-# Runs every fuzz target of the module for TIME, one after the other.
+# Runs every fuzz target of the module for TIME, one after the other. Go prints the number of inputs. The status is 1 if a target
+# failed.
 #
 #   fuzz.sh [TIME]        by default 30s
 set -eu
@@ -8,6 +9,7 @@ go=${GO:-go}
 time=${1:-30s}
 cd "$(dirname "$0")/.."
 
+failed=0
 packages=$("$go" list ./...)
 for package in $packages; do
 	listed=$("$go" test -list '^Fuzz' "$package") || {
@@ -16,6 +18,7 @@ for package in $packages; do
 	}
 	for target in $(printf '%s\n' "$listed" | grep '^Fuzz' || true); do
 		echo "fuzz $package $target for $time"
-		"$go" test -run '^$' -fuzz "^$target\$" -fuzztime "$time" "$package"
+		"$go" test -run '^$' -fuzz "^$target\$" -fuzztime "$time" "$package" || failed=1
 	done
 done
+exit $failed

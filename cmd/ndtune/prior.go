@@ -27,7 +27,7 @@ const (
 // newPriorFlag returns the flag of a search. A simulation has it without more: it finds nothing by itself.
 func newPriorFlag(more string) cli.Flag {
 	return &cli.StringSliceFlag{Name: "prior", TakesFile: true, Category: categorySearch,
-		Usage: "learn from `RECORD`, results of the same parameters on another device, for another size or of an older source, as far as its ranking is found to hold; may be repeated" + more + " (docs/strategies.md#priors)"}
+		Usage: "learn from `RECORD`, results of the same parameters on another device, for another size or of an older source: how much each parameter matters, and where to begin; may be repeated" + more + " (docs/strategies.md#priors)"}
 }
 
 // newTunePriorFlag returns the flag of a search that can find priors.
@@ -196,10 +196,13 @@ func trustText(t search.Trust) string {
 	if t.Scales {
 		text += "; said how much each parameter matters"
 	}
-	if t.Won {
-		return text + "; its best configurations were a good beginning"
+	switch {
+	case t.Won:
+		text += "; its best configurations were a good beginning"
+	case t.Judged:
+		text += "; its best configurations were no better than others"
 	}
-	return text + "; its best configurations were no better than others"
+	return text
 }
 
 // simulatedTrustText is trustText for the mean over repeats.

@@ -35,8 +35,9 @@ type Trust struct {
 	Agreement float64
 	// Scales says that the model took its length scales from the prior.
 	Scales bool
-	// Won says that the best configurations of the priors were better than those that are spread over the space.
-	Won bool
+	// Judged says that the best configurations of the priors were compared with others, which are spread over the space, and Won that
+	// each of them was better.
+	Judged, Won bool
 }
 
 // Trusts returns how far a strategy with a model trusts its priors after the observations that it was told of, in their order.
@@ -50,6 +51,7 @@ func Trusts(s Strategy) []Trust {
 	if !ok {
 		return nil
 	}
+	m.judgeTrial() // the last result may have come after the last proposal
 	var trusts []Trust
 	for _, r := range m.rankings {
 		var there, here []float64
@@ -58,7 +60,7 @@ func Trusts(s Strategy) []Trust {
 				there, here = append(there, score), append(here, m.memory.known[o.Index])
 			}
 		}
-		trusts = append(trusts, Trust{Name: r.name, Agreement: rankCorrelation(there, here), Scales: r.scales != nil, Won: m.priors.won})
+		trusts = append(trusts, Trust{Name: r.name, Agreement: rankCorrelation(there, here), Scales: r.scales != nil, Judged: m.priors.judged, Won: m.priors.won})
 	}
 	return trusts
 }

@@ -85,11 +85,17 @@ func TestPriorsHelpAsFarAsTheyHold(t *testing.T) {
 	}
 	without, _ = found(t, s, here, 60)
 	with, trusts = found(t, s, here, 60, bad)
-	if with > without+0.3 || len(trusts) != 1 || trusts[0].Won || trusts[0].Agreement > 0 {
+	if with > without+0.3 || len(trusts) != 1 || !trusts[0].Judged || trusts[0].Won || trusts[0].Agreement > 0 {
 		t.Errorf("60 evaluations find %v with a prior that misleads and %v without; %+v", with, without, trusts)
 	}
 	shuffled := slices.Clone(there)
 	rand.New(rand.NewPCG(1, 1)).Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+	// The trial is decided by its last result, after which nothing more is asked for.
+	for evaluations, judged := range map[int]bool{2*priorTrials - 1: false, 2 * priorTrials: true} {
+		if _, trusts = found(t, s, here, evaluations, good); trusts[0].Judged != judged || trusts[0].Won != judged {
+			t.Errorf("after %d evaluations: %+v", evaluations, trusts)
+		}
+	}
 	if _, trusts = found(t, s, here, 20, good, priorOf(s, "shuffled", shuffled)); len(trusts) != 2 || !trusts[0].Scales || trusts[1].Scales {
 		t.Errorf("of a prior that holds and one without order: %+v", trusts)
 	}
