@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -201,57 +199,6 @@ func (t *tuning) checkFlags() error {
 	return checkLoudness(c)
 }
 
-// readStrategy reads the strategy, its options and the configurations to begin with.
-func (t *tuning) readStrategy() (err error) {
-	if t.options, err = parseOptions(t.cli.StringSlice("strategy-option")); err != nil {
-		return wrong("--strategy-option %w", err)
-	}
-	if t.command, err = strategyCommand(t.cli); err != nil {
-		return err
-	}
-	if t.strategy = t.cli.String("strategy"); t.command != nil {
-		t.strategy = t.cli.String("strategy-command")
-	} else if t.strategy == "" {
-		if len(t.options) > 0 {
-			return wrong("--strategy-option: name the strategy with --strategy")
-		}
-		t.strategy = search.Auto
-	}
-	if t.command == nil {
-		if err := search.Check(t.strategy, t.options, len(t.spec.Problem.Objective().All())); err != nil {
-			return wrong("--strategy: %w", err)
-		}
-	}
-	if t.priors, t.finds, err = readPriors(t.cli, t.strategy, t.spec.Problem); err != nil {
-		return wrong("--prior: %w", err)
-	}
-	t.named = len(t.priors)
-	for _, text := range t.cli.StringSlice("start") {
-		configuration, err := spec.ParseConfiguration(t.spec.Problem.Parameters(), text)
-		if err != nil {
-			return wrong("--start %s: %w", text, err)
-		}
-		t.start = append(t.start, configuration)
-	}
-	return nil
-}
-
-// parseOptions reads texts of the form OPTION=VALUE.
-func parseOptions(texts []string) (map[string]string, error) {
-	options := map[string]string{}
-	for _, text := range texts {
-		name, value, ok := strings.Cut(text, "=")
-		if name = strings.TrimSpace(name); !ok || name == "" {
-			return nil, fmt.Errorf("%s: want OPTION=VALUE", text)
-		}
-		if _, twice := options[name]; twice {
-			return nil, fmt.Errorf("%s is given twice", name)
-		}
-		options[name] = strings.TrimSpace(value)
-	}
-	return options, nil
-}
-
 func (t *tuning) checkFiles() error {
 	if t.logPath != "" {
 		if err := checkFolder(t.logPath); err != nil {
@@ -334,20 +281,6 @@ func (t *tuning) run() (*tune.Outcome, error) {
 	return outcome, err
 }
 
-// sayTrust says what the search found its priors to be worth.
-func (t *tuning) sayTrust() {
-	if len(t.priors) == 0 || t.searcher == nil {
-		return
-	}
-	trusts := search.Trusts(t.searcher)
-	for _, trust := range trusts {
-		t.say("%s", trustText(trust))
-	}
-	if len(trusts) == 0 && t.strategy == search.Auto {
-		t.say("The search needed no prior: its budget covers the space, or ends before there is a model.")
-	}
-}
-
 // say prints a note, unless the command is quiet.
 func say(c *cli.Context, format string, a ...any) {
 	if !c.Bool("quiet") {
@@ -388,136 +321,10 @@ func (t *tuning) prepare() (tune.Options, error) {
 	if t.space, err = t.spec.Space(t.cli.Context, t.evaluator.Device()); err != nil {
 		return tune.Options{}, err
 	}
-	options := search.Options{Seed: t.cli.Uint64("seed"), Budget: t.maxEvaluations, Values: t.options, Objectives: len(t.spec.Problem.Objective().All())}
-	if t.maxEvaluations == 0 && t.timeLimit == 0 {
-		options.Budget = t.space.Len()
-	}
-	if c, ok := t.spec.Problem.Baseline(); ok {
-		if i, ok := t.space.Index(c); ok {
-			options.Start = append(options.Start, i)
-		}
-	}
-	for _, c := range t.start {
-		if err := t.spec.Problem.Admit(c, t.evaluator.Device()); err != nil {
-			return tune.Options{}, wrong("--start %s: %w", c, err)
-		}
-		i, ok := t.space.Index(c)
-		if !ok {
-			return tune.Options{}, wrong("--start %s: the space does not hold it", c)
-		}
-		options.Start = append(options.Start, i)
-	}
-	for _, c := range t.neighbours {
-		if i, ok := t.space.Index(c); ok {
-			options.Start = append(options.Start, i)
-		}
-	}
-	for _, c := range t.findPriors(options.Budget) {
-		if i, ok := t.space.Index(c); ok {
-			options.Start = append(options.Start, i)
-		}
-	}
-	for _, prior := range t.priors {
-		p, err := prior.Prior(prior.name, t.space.Parameters(), t.spec.Problem.Objective())
-		if err != nil {
-			return tune.Options{}, wrong("--prior %s: %w", prior.path, err)
-		}
-		options.Priors = append(options.Priors, p)
-	}
+	strategy, err := t.strategyIn()
 	return tune.Options{
-		Space: t.space, MaxEvaluations: t.maxEvaluations, TimeLimit: t.timeLimit, Patience: t.patience, Retry: retried(t.cli),
-		Strategy: func(s *space.Space) (search.Strategy, error) {
-			if t.command != nil {
-				return t.startCommand(s, options)
-			}
-			if t.log != nil {
-				options.Start = append(options.Start, t.reused(s)...)
-			}
-			var err error
-			t.searcher, err = search.New(t.strategy, s, options)
-			return t.searcher, err
-		},
-	}, nil
-}
-
-// reused returns the configurations that the log knows from older search spaces, the best first. The strategy begins with
-// them, and so learns their results, which cost nothing.
-func (t *tuning) reused(s *space.Space) []int {
-	results := slices.Clone(t.log.Previous()[:min(t.log.Header().Reused, t.log.Resumed())])
-	slices.SortStableFunc(results, func(a, b tune.Result) int {
-		o := t.spec.Problem.Objective()
-		switch {
-		case a.Rankable() && (!b.Rankable() || o.Better(a.Objective, b.Objective)):
-			return -1
-		case b.Rankable() && (!a.Rankable() || o.Better(b.Objective, a.Objective)):
-			return 1
-		}
-		return 0
-	})
-	var indices []int
-	for _, r := range results {
-		if i, ok := s.Index(r.Configuration); ok {
-			indices = append(indices, i)
-		}
-	}
-	return indices
-}
-
-// header returns the header of the run log, without the time of its start.
-func (t *tuning) header() record.Header {
-	p := t.spec.Problem
-	header := record.NewHeader(p, t.source)
-	header.Size = t.size.String()
-	header.Device = t.evaluator.Device()
-	if t.space != nil { // nil: the log of the measurements of a comparison
-		header.SpaceSize = t.space.Len()
-	}
-	header.Metrics, header.Verified = p.MetricNames(header.Device), p.Verified()
-	header.Iterations, header.Strategy, header.Seed = t.iterations(), t.strategy, t.cli.Uint64("seed")
-	header.Tool = "ndtune " + versionText()
-	for i, prior := range t.priors {
-		text := filepath.Base(prior.path)
-		if i >= t.named {
-			text += ": " + prior.name
-		}
-		header.Priors = append(header.Priors, text)
-	}
-	return header
-}
-
-// openLog opens the run log, which resumes what it holds, also of other search spaces.
-func (t *tuning) openLog() error {
-	if t.started.IsZero() {
-		t.started = time.Now()
-	}
-	header := t.header()
-	header.Started = t.started
-	path := t.logPath
-	var err error
-	if path == "" {
-		if path, err = record.DefaultPath(header); err != nil {
-			return fmt.Errorf("choose a place for the run log: %w (name one with --log FILE)", err)
-		}
-	}
-	t.log, err = record.OpenReusing(path, header, t.has)
-	switch {
-	case err != nil && t.logPath != "":
-		return wrong("--log: %w", err) // the named file does not fit
-	case err != nil:
-		return err
-	}
-	t.log.Notify(func(text string) { fmt.Fprintln(t.cli.App.ErrWriter, text) })
-	return nil
-}
-
-// has reports whether a result of another search space can be one of this.
-func (t *tuning) has(r tune.Result) bool {
-	if t.space == nil {
-		// A comparison notes a configuration that restrictions exclude as a failure.
-		return r.Status != tune.Constraints && t.spec.Problem.Admit(r.Configuration, t.evaluator.Device()) == nil
-	}
-	_, ok := t.space.Index(r.Configuration)
-	return ok
+		Space: t.space, MaxEvaluations: t.maxEvaluations, TimeLimit: t.timeLimit, Patience: t.patience, Retry: retried(t.cli), Strategy: strategy,
+	}, err
 }
 
 // conclude writes the outputs and turns an outcome into an error for the exit status.
