@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/check"
 	"github.com/ndtune/ndtune/tune/hardware"
@@ -130,7 +131,7 @@ func checkOptions(c *cli.Context, s *spec.Spec) (o check.Options, err error) {
 	display := newProgress(c.App.ErrWriter, 0, "check", c.Bool("quiet"))
 	o.Progress = func(done, all, findings int) {
 		display.total = all
-		display.describe(countNoun(findings, "finding"))
+		display.describe(figure.Count(findings, "finding"))
 		display.count(1)
 		if done == all {
 			display.finish()

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/compare"
 	"github.com/ndtune/ndtune/tune/device"
@@ -100,7 +101,7 @@ func (k *comparing) measure() error {
 	case k.atOnce:
 		k.say("%d kinds of devices, at the same time; those that share a machine take turns.", n)
 	case n > 1:
-		k.say("%s, one after the other: two drivers of one chip, or a device and the processor that builds for it, would disturb each other.", countNoun(n, "device"))
+		k.say("%s, one after the other: two drivers of one chip, or a device and the processor that builds for it, would disturb each other.", figure.Count(n, "device"))
 	}
 	s := &k.session
 	s.Retry = retried(k.cli)
@@ -150,7 +151,7 @@ func (k *comparing) tune(ctx context.Context, on *compare.Target) error {
 		return err
 	}
 	if len(names) > 0 {
-		t.say("It begins with %s of %s.", countNoun(len(neighbours), "best configuration"), strings.Join(names, " and "))
+		t.say("It begins with %s of %s.", figure.Count(len(neighbours), "best configuration"), strings.Join(names, " and "))
 		if t.neighbours = neighbours; !k.cli.IsSet("patience") {
 			t.patience = tune.NeighbourPatience
 		}
@@ -183,7 +184,7 @@ func (k *comparing) open(ctx context.Context, on *compare.Target, wanted []space
 	if err := t.findPeaks(peaksOf); err != nil {
 		return nil, err
 	}
-	k.begin("Running %s on %s: the bests of all, and candidates for the best over all", countNoun(len(wanted), "configuration"), place)
+	k.begin("Running %s on %s: the bests of all, and candidates for the best over all", figure.Count(len(wanted), "configuration"), place)
 	err := t.openEvaluator(true)
 	if err == nil {
 		err = t.openLog()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/spec"
 )
@@ -110,7 +111,7 @@ func convertRecord(c *cli.Context, r *record.Record, in, out, format string) err
 	if err := record.WriteAs(out, r, format); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.App.ErrWriter, "%s: %s of a %s as %s\n", out, countNoun(len(r.Results), "configuration"), formatNames[r.Header.Format], formatNames[format])
+	fmt.Fprintf(c.App.ErrWriter, "%s: %s of a %s as %s\n", out, figure.Count(len(r.Results), "configuration"), formatNames[r.Header.Format], formatNames[format])
 	if len(lost) > 0 {
 		fmt.Fprintf(c.App.ErrWriter, "Lost, because the format cannot hold it: %s.\n", strings.Join(lost, "; "))
 	}
@@ -158,7 +159,7 @@ func repairLog(c *cli.Context, path string) error {
 // damageText lists the lines that were left out of a run log, with their probable contents.
 func damageText(path string, damaged []record.DamagedLine) string {
 	const most = 10
-	text := fmt.Sprintf("%s: %s left out\n", path, countNoun(len(damaged), "damaged line"))
+	text := fmt.Sprintf("%s: %s left out\n", path, figure.Count(len(damaged), "damaged line"))
 	for _, d := range damaged[:min(most, len(damaged))] {
 		text += fmt.Sprintf("  %s\n", d)
 	}

@@ -88,7 +88,7 @@ func runDiffusion(c *cli.Context) error {
 	}
 	defer e.simulation.Close()
 	for i, n := range steps {
-		fmt.Fprintf(c.App.ErrWriter, "phase %d of %d: %s on %s, then on the CPU\n", i+1, len(steps), countNoun(n, "step"), listed.Name)
+		fmt.Fprintf(c.App.ErrWriter, "phase %d of %d: %s on %s, then on the CPU\n", i+1, len(steps), figure.Count(n, "step"), listed.Name)
 		if err := e.phase(c.Context, n); err != nil {
 			return err
 		}
@@ -250,7 +250,7 @@ func (e *experiment) phase(ctx context.Context, n int) error {
 
 // report prints the times of all phases, the speed-ups, and how well device and CPU agree.
 func (e *experiment) report(w io.Writer) {
-	threads, total := countNoun(runtime.GOMAXPROCS(0), "thread"), e.total
+	threads, total := figure.Count(runtime.GOMAXPROCS(0), "thread"), e.total
 	fmt.Fprintf(w, "%s\n\n", e.title)
 	rows := [][]string{{"steps", "device", "its kernels", "CPU, " + threads, "CPU, 1 thread", "over all threads", "over 1 thread", "largest difference"}}
 	for _, p := range append(e.phases, total) {
@@ -271,7 +271,7 @@ func (e *experiment) report(w io.Writer) {
 		launches = fmt.Sprintf("launches cost %.0f %% of the time", 100*share)
 	}
 	fmt.Fprintf(w, "on the device: %s a launch; with one step a launch, memory would have to move %s GB/s for it; %s\n",
-		countNoun(e.simulation.StepsPerLaunch(), "step"), formatNumber(total.device.BytesPerSecond()/1e9), launches)
+		figure.Count(e.simulation.StepsPerLaunch(), "step"), formatNumber(total.device.BytesPerSecond()/1e9), launches)
 	fmt.Fprintf(w, "heat in the sheet: %.3f at first; %.3f on the device and %.3f on the CPU now (the difference left through the fixed edges)\n",
 		e.first.Sum(), e.onDevice.Sum(), e.all.Sum())
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/footprint"
@@ -160,7 +161,7 @@ func spentText(e evaluator, results []tune.Result, resumed int) string {
 	if pool, ok := e.(*worker.Pool); ok && !pool.InProcess() {
 		s := pool.Spent()
 		return fmt.Sprintf("time of %s: starting %s, building %s, verifying %s, measuring %s, waiting for the device %s, idle %s",
-			countNoun(pool.Started(), "worker"), tenths(s.Starting), tenths(s.Building), tenths(s.Verifying), tenths(s.Measuring), tenths(s.Waiting), tenths(s.Idle))
+			figure.Count(pool.Started(), "worker"), tenths(s.Starting), tenths(s.Building), tenths(s.Verifying), tenths(s.Measuring), tenths(s.Waiting), tenths(s.Idle))
 	}
 	var d tune.Durations
 	for _, r := range results[min(resumed, len(results)):] {

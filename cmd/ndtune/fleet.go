@@ -220,7 +220,7 @@ func printFleet(w io.Writer, all []fleet.Announcement) {
 // fleetTable is a table of the devices of a fleet: what each is doing, and for how long.
 func fleetTable(all []fleet.Announcement) compare.Table {
 	t := compare.Table{
-		Name: "fleet", Title: countNoun(len(all), "device") + " in the fleet",
+		Name: "fleet", Title: figure.Count(len(all), "device") + " in the fleet",
 		Head: []string{"machine/device", "name", "driver", "doing", "for", "evaluated"}, Number: []bool{false, false, false, false, true, true}, Rows: [][]string{},
 	}
 	for _, a := range all {

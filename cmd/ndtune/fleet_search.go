@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune/compare"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/fleet"
@@ -155,7 +156,7 @@ func (f *searchFleet) await(c *cli.Context, agents int, choose func(*searchFleet
 		}
 		why := ""
 		if f.agents < agents {
-			why = fmt.Sprintf("Waiting for %s; the fleet has %d.", countNoun(agents, "agent"), f.agents)
+			why = fmt.Sprintf("Waiting for %s; the fleet has %d.", figure.Count(agents, "agent"), f.agents)
 		} else if err := choose(f); isUsage(err) {
 			return err
 		} else if err != nil {

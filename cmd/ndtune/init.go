@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/internal/nearest"
 	"github.com/ndtune/ndtune/tune/clc"
@@ -206,7 +207,7 @@ func reportDraft(c *cli.Context, out string, draft *spec.Draft) error {
 		}
 	}
 	w := c.App.Writer
-	fmt.Fprintf(w, "%s: a specification of the kernel %s, with %s to check (DECIDE)\n", out, draft.Definition.Kernel.Name, countNoun(decisions, "decision"))
+	fmt.Fprintf(w, "%s: a specification of the kernel %s, with %s to check (DECIDE)\n", out, draft.Definition.Kernel.Name, figure.Count(decisions, "decision"))
 	if _, err := spec.Load(out, spec.Options{}); err != nil {
 		fmt.Fprintf(w, "It cannot be used yet:\n%v\n", err)
 		return nil

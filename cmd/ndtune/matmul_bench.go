@@ -238,7 +238,7 @@ func tuneForBench(ctx context.Context, c *cli.Context, on device.Listed, kernel 
 	if outcome.Stop == tune.Environment {
 		return nil, fmt.Errorf("stopped: %s", outcome.Cause)
 	}
-	evaluated := countNoun(len(outcome.Results), "configuration")
+	evaluated := figure.Count(len(outcome.Results), "configuration")
 	best := matmul.BestConfigurations(s.Problem.Objective(), outcome.Results)
 	if len(best) == 0 {
 		return nil, errors.Join(err, fmt.Errorf("none of %s is correct", evaluated))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
@@ -65,7 +66,7 @@ func (p *printer) begin(d hardware.Device, shared []device.Listed, s *space.Spac
 	if cartesian := s.CartesianSize(); cartesian.Cmp(big.NewInt(int64(s.Len()))) != 0 {
 		combinations = fmt.Sprintf(" of %s combinations", cartesian)
 	}
-	fmt.Fprintf(p.notes, "%s, driver %s, %s; kernel %s, %s%s\n", d.Platform, d.Driver, strings.TrimSpace(d.Version), p.problem.KernelName(), countNoun(s.Len(), "configuration"), combinations)
+	fmt.Fprintf(p.notes, "%s, driver %s, %s; kernel %s, %s%s\n", d.Platform, d.Driver, strings.TrimSpace(d.Version), p.problem.KernelName(), figure.Count(s.Len(), "configuration"), combinations)
 	if len(shared) > 1 {
 		fmt.Fprintf(p.notes, "%d devices share the search: %s\n", len(shared), joinTexts(", ", device.Listed.Selector, shared...))
 	}
@@ -89,9 +90,9 @@ func (p *printer) begin(d hardware.Device, shared []device.Listed, s *space.Spac
 	}
 	if r := log.Reuse(); r.Held > 0 {
 		fmt.Fprintf(p.notes, "%s holds %s of an older space; known in this one: %d, left out: %d.\n",
-			log.Path(), countNoun(r.Held, "result"), r.Known, r.Held-r.Known)
+			log.Path(), figure.Count(r.Held, "result"), r.Known, r.Held-r.Known)
 	} else if n := log.Resumed(); n > 0 {
-		fmt.Fprintf(p.notes, "Resuming %s, which holds %s already.\n", log.Path(), countNoun(n, "result"))
+		fmt.Fprintf(p.notes, "Resuming %s, which holds %s already.\n", log.Path(), figure.Count(n, "result"))
 	}
 	if p.columns && fixed != "" {
 		fmt.Fprintln(p.out, "fixed:", fixed)
@@ -189,7 +190,7 @@ func (p *printer) line(r tune.Result) string {
 	if text := r.Disturbed(); text != "" {
 		cells = append(cells, text)
 	} else if n, _ := r.Repeats(); n > 0 && p.verbose {
-		cells = append(cells, "measured again "+countNoun(n, "time"))
+		cells = append(cells, "measured again "+figure.Count(n, "time"))
 	}
 	if !r.Verified {
 		cells = append(cells, "unverified")
@@ -247,7 +248,7 @@ func (p *printer) end(o *tune.Outcome, evaluated int) {
 	if !p.quiet {
 		p.printReadings(o)
 		for _, q := range tune.IneffectiveParameters(p.problem, o.Results, o.Device) {
-			fmt.Fprintf(p.notes, "The parameter %s has no effect: %s that differ in it alone have the same binary and the same launch.\n", q.Parameter, countNoun(q.Pairs, "pair")+" of configurations")
+			fmt.Fprintf(p.notes, "The parameter %s has no effect: %s that differ in it alone have the same binary and the same launch.\n", q.Parameter, figure.Count(q.Pairs, "pair")+" of configurations")
 		}
 	}
 	if l, err := p.problem.Limit(o.Best.Configuration, o.Device); err == nil && !p.quiet {
@@ -295,7 +296,7 @@ func (p *printer) printBaseline(o *tune.Outcome) {
 // summary says how many configurations ended in each status, and why the search stopped.
 func (p *printer) summary(o *tune.Outcome, evaluated int) string {
 	counts := statusCounts(o.Results)
-	text := countNoun(len(o.Results), "configuration")
+	text := figure.Count(len(o.Results), "configuration")
 	if parts := statusTexts(counts); len(parts) > 0 {
 		text += ": " + strings.Join(parts, ", ")
 	}
@@ -303,7 +304,7 @@ func (p *printer) summary(o *tune.Outcome, evaluated int) string {
 		text += fmt.Sprintf("; %d from the log, %d evaluated now", o.Resumed, evaluated)
 	}
 	if o.Withdrawn > 0 {
-		text += fmt.Sprintf("; %s not kept", countNoun(o.Withdrawn, "failure"))
+		text += fmt.Sprintf("; %s not kept", figure.Count(o.Withdrawn, "failure"))
 	}
 	text += fmt.Sprintf("; %s", roundElapsed(o.Elapsed))
 	switch o.Stop {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/search"
@@ -116,10 +117,10 @@ func (t *tuning) findPriors(budget int) (begin []space.Configuration) {
 	var texts []string
 	for _, r := range found {
 		t.priors = append(t.priors, namedRecord{r.Record, r.Path, r.How})
-		texts = append(texts, fmt.Sprintf("%s (%s)", r.How, countNoun(len(r.Results), "result")))
+		texts = append(texts, fmt.Sprintf("%s (%s)", r.How, figure.Count(len(r.Results), "result")))
 	}
 	if len(texts) > 0 {
-		t.foundNote("priors: %s of this problem: %s; --prior none searches without", countNoun(len(texts), "record"), strings.Join(texts, "; "))
+		t.foundNote("priors: %s of this problem: %s; --prior none searches without", figure.Count(len(texts), "record"), strings.Join(texts, "; "))
 	}
 	if t.entry != nil && len(t.neighbours) == 0 {
 		configurations, choices, err := t.entry.Nearest()
@@ -127,7 +128,7 @@ func (t *tuning) findPriors(budget int) (begin []space.Configuration) {
 			troubles = append(troubles, err)
 		}
 		if begin = configurations; len(begin) > 0 {
-			t.foundNote("It begins with %s of %s, for %s; --prior none searches without", countNoun(len(begin), "best configuration"), t.cli.String("wisdom"), choices[0])
+			t.foundNote("It begins with %s of %s, for %s; --prior none searches without", figure.Count(len(begin), "best configuration"), t.cli.String("wisdom"), choices[0])
 		}
 	}
 	if t.cli.Bool("verbose") {
@@ -135,7 +136,7 @@ func (t *tuning) findPriors(budget int) (begin []space.Configuration) {
 			t.foundNote("prior %s: %s", r.How, r.Path)
 		}
 		if n := len(troubles); n > 0 {
-			t.foundNote("%s could not be used as priors; the first: %v", countNoun(n, "file"), troubles[0])
+			t.foundNote("%s could not be used as priors; the first: %v", figure.Count(n, "file"), troubles[0])
 		}
 	}
 	return begin
@@ -153,7 +154,7 @@ func (r namedRecord) text(p *problem.Problem) string {
 			correct++
 		}
 	}
-	text := fmt.Sprintf("prior %s: %s, %d correct", r.name, countNoun(len(r.Results), "result"), correct)
+	text := fmt.Sprintf("prior %s: %s, %d correct", r.name, figure.Count(len(r.Results), "result"), correct)
 	if name := r.Header.Device.Name; name != "" {
 		text += ", " + name
 	}

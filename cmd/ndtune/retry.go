@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
 )
 
@@ -98,9 +99,9 @@ func shellQuoted(word string) string {
 
 // environmentText describes the log of a run that the environment stopped, and how to continue the run.
 func environmentText(o *tune.Outcome, log, command string) string {
-	text := fmt.Sprintf("The configurations may not be at fault. The log %s holds %s", log, countNoun(len(o.Results), "result"))
+	text := fmt.Sprintf("The configurations may not be at fault. The log %s holds %s", log, figure.Count(len(o.Results), "result"))
 	if o.Withdrawn > 0 {
-		text += fmt.Sprintf("; it omits %s, to be evaluated again", countNoun(o.Withdrawn, "failure"))
+		text += fmt.Sprintf("; it omits %s, to be evaluated again", figure.Count(o.Withdrawn, "failure"))
 	}
 	return text + ". Remove the cause and continue with:\n  " + command
 }

@@ -123,7 +123,7 @@ func printOne(w io.Writer, p *problem.Problem, o *tune.Outcome) {
 	fmt.Fprintln(w, formatMeasured(r.Configuration.String(), r.Time(), r.Metrics))
 	s := r.Stats()
 	fmt.Fprintf(w, "times: minimum %s, median %s, mean %s, maximum %s, standard deviation %s (%s)\n",
-		formatTime(s.Min), formatTime(s.Median), formatTime(s.Mean), formatTime(s.Max), formatTime(s.StandardDeviation), countNoun(s.Count, "launch"))
+		formatTime(s.Min), formatTime(s.Median), formatTime(s.Mean), formatTime(s.Max), formatTime(s.StandardDeviation), figure.Count(s.Count, "launch"))
 	for _, text := range tune.Disturbances(o.Results) {
 		fmt.Fprintln(w, text)
 	}

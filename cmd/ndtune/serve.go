@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/live"
 )
@@ -52,7 +53,7 @@ func (t *tuning) followFleet() {
 		for tick := time.NewTicker(fleetInterval); ; {
 			if all, err := t.fleet.Devices(ctx); err == nil { // else the connection is cut, and mended
 				table := fleetTable(all[:min(len(all), fleetPageLimit)])
-				if table.Title = countNoun(len(all), "device") + " in the fleet"; len(all) > fleetPageLimit {
+				if table.Title = figure.Count(len(all), "device") + " in the fleet"; len(all) > fleetPageLimit {
 					table.Notes = append(table.Notes, fmt.Sprintf("%d more are not shown.", len(all)-fleetPageLimit))
 				}
 				t.page.ShowFleet(table)

@@ -130,11 +130,11 @@ func writeSimulation(c *cli.Context, plan simulate.Plan, curves, averages []simu
 		wrote("curves", path, writeCurves(path, append(curves, averages...)))
 	}
 	if path := c.String("plot"); path != "" {
-		title := "mean over " + countNoun(len(plan.Recordings), "record")
+		title := "mean over " + figure.Count(len(plan.Recordings), "record")
 		if len(plan.Recordings) == 1 {
 			title = plan.Recordings[0].Name
 		}
-		wrote("picture", path, simulate.Plot(path, title+", "+countNoun(plan.Repeats, "repeat"), qualityLabel(plan), averages))
+		wrote("picture", path, simulate.Plot(path, title+", "+figure.Count(plan.Repeats, "repeat"), qualityLabel(plan), averages))
 	}
 	return errs
 }
@@ -328,9 +328,9 @@ func recordNames(paths []string) []string {
 
 // printCurves prints a table for each record, and one for the mean over all of them.
 func printCurves(w io.Writer, p simulate.Plan, curves, averages []simulate.Curve, checkpoints []int) {
-	fmt.Fprintf(w, "%s, mean ± standard error of %s\n", qualityLabel(p), countNoun(p.Repeats, "repeat"))
+	fmt.Fprintf(w, "%s, mean ± standard error of %s\n", qualityLabel(p), figure.Count(p.Repeats, "repeat"))
 	for _, r := range p.Recordings {
-		fmt.Fprintf(w, "\n%s: %s, %d correct, %s\n", r.Name, countNoun(r.Space.Len(), "configuration"), r.Correct, bestText(r))
+		fmt.Fprintf(w, "\n%s: %s, %d correct, %s\n", r.Name, figure.Count(r.Space.Len(), "configuration"), r.Correct, bestText(r))
 		own := slices.DeleteFunc(slices.Clone(curves), func(c simulate.Curve) bool { return c.Record != r.Name })
 		printTable(w, own, checkpoints)
 		for _, c := range own {

@@ -80,8 +80,8 @@ func printScores(w io.Writer, recordings []*simulate.Recording, scorings []*simu
 	fmt.Fprintln(w, "performance score, mean ± standard error: 0 is random sampling, 1 finds the best at once")
 	for i, r := range recordings {
 		s := scorings[i]
-		fmt.Fprintf(w, "\n%s: %s, %d correct, %s; scored from %ss to %ss, where random sampling has made %d and %s\n", r.Name, countNoun(r.Space.Len(), "configuration"), r.Correct, bestText(r),
-			secondsText(s.Start), secondsText(s.End), s.StartEvaluations, countNoun(s.EndEvaluations, "evaluation"))
+		fmt.Fprintf(w, "\n%s: %s, %d correct, %s; scored from %ss to %ss, where random sampling has made %d and %s\n", r.Name, figure.Count(r.Space.Len(), "configuration"), r.Correct, bestText(r),
+			secondsText(s.Start), secondsText(s.End), s.StartEvaluations, figure.Count(s.EndEvaluations, "evaluation"))
 		printScoreTable(w, slices.DeleteFunc(slices.Clone(scores), func(s simulate.Score) bool { return s.Record != r.Name }))
 	}
 	if len(recordings) > 1 {

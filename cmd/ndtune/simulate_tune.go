@@ -244,7 +244,7 @@ func (t *strategyTuning) search(without, title string) (*tune.Result, error) {
 	case outcome.Best == nil:
 		return nil, fmt.Errorf("tune %s: no options have a score: %s", t.Strategy, outcome.Results[0].Reason)
 	}
-	text := fmt.Sprintf("%s: %s of options tried", title, countNoun(len(outcome.Results), "choice"))
+	text := fmt.Sprintf("%s: %s of options tried", title, figure.Count(len(outcome.Results), "choice"))
 	if outcome.Resumed > 0 {
 		text += fmt.Sprintf(", %d from the log", outcome.Resumed)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/ndtune/ndtune/internal/excerpt"
+	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
@@ -87,7 +88,7 @@ func showSpace(c *cli.Context) error {
 		survivors := configurations.Survivors(i)
 		line := fmt.Sprintf("%s: %s", q.Name, formatValues(survivors))
 		if n := len(q.Values) - len(survivors); n > 0 {
-			line += fmt.Sprintf(" (%s in no valid configuration)", countNoun(n, "value"))
+			line += fmt.Sprintf(" (%s in no valid configuration)", figure.Count(n, "value"))
 		}
 		fmt.Fprintln(w, line)
 	}

@@ -75,18 +75,6 @@ func shortReason(r tune.Result) string {
 	return firstLine(r.Reason)
 }
 
-// countNoun returns a number with its noun: «1 configuration», «225 configurations».
-func countNoun(n int, noun string) string {
-	switch {
-	case n == 1:
-	case strings.HasSuffix(noun, "ch"):
-		noun += "es"
-	default:
-		noun += "s"
-	}
-	return strconv.Itoa(n) + " " + noun
-}
-
 // formatBytes formats a size in the largest suitable binary unit.
 func formatBytes(n int64) string {
 	units := []string{"B", "KiB", "MiB", "GiB", "TiB"}

@@ -144,7 +144,7 @@ func (t tuning) findMissing(e *wisdom.Entry, size sizedSpec) error {
 			return nil, err
 		}
 		if len(neighbours) > 0 {
-			t.say("It begins with %s of the nearest sizes in %s.", countNoun(len(neighbours), "best configuration"), c.String("wisdom"))
+			t.say("It begins with %s of the nearest sizes in %s.", figure.Count(len(neighbours), "best configuration"), c.String("wisdom"))
 			if t.neighbours = neighbours; !c.IsSet("patience") {
 				t.patience = tune.NeighbourPatience
 			}

@@ -365,7 +365,7 @@ func printClose(w io.Writer, k tunedKernel) {
 		return r.Status != tune.Correct || timeAStep(&r) > shortest*closeToBest
 	})
 	slices.SortStableFunc(close, func(a, b tune.Result) int { return cmp.Compare(timeAStep(&a), timeAStep(&b)) })
-	fmt.Fprintf(w, "\nwithin 5 %% of the fastest in the search of %s: %s\n", k.name, countNoun(len(close), "configuration"))
+	fmt.Fprintf(w, "\nwithin 5 %% of the fastest in the search of %s: %s\n", k.name, figure.Count(len(close), "configuration"))
 	for _, r := range close {
 		fmt.Fprintln(w, formatMeasured(r.Configuration.String(), r.Time(), r.Metrics))
 	}

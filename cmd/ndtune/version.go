@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/internal/figure"
 )
 
 func versionCommand() *cli.Command {
@@ -60,7 +61,7 @@ func printVersion(c *cli.Context) error {
 	}
 	fmt.Fprintf(w, "built with: %s for %s\n", v.Go, v.System)
 	for _, p := range v.Platforms {
-		fmt.Fprintf(w, "OpenCL: %s, %s, %s\n", p.Name, p.Version, countNoun(p.Devices, "device"))
+		fmt.Fprintf(w, "OpenCL: %s, %s, %s\n", p.Name, p.Version, figure.Count(p.Devices, "device"))
 	}
 	if v.Error != "" {
 		fmt.Fprintf(w, "OpenCL: none (%s)\n", firstLine(v.Error))

@@ -148,13 +148,13 @@ func addWisdom(c *cli.Context) error {
 			}
 			more = append(more, best)
 			first := best.Records[0]
-			fmt.Fprintf(c.App.ErrWriter, "%s: %s on %s at %s\n", log, countNoun(len(best.Records), "configuration"), first.Device.Name, figure.Sizes(first.ProblemSize))
+			fmt.Fprintf(c.App.ErrWriter, "%s: %s on %s at %s\n", log, figure.Count(len(best.Records), "configuration"), first.Device.Name, figure.Sizes(first.ProblemSize))
 		}
 	}
 	if all, err = wisdom.Add(c.Context, path, more...); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.App.ErrWriter, "%s: %s of %s\n", path, countNoun(len(all.Records), "record"), all.Key)
+	fmt.Fprintf(c.App.ErrWriter, "%s: %s of %s\n", path, figure.Count(len(all.Records), "record"), all.Key)
 	noteSkipped(c.App.ErrWriter, path, all)
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, fileOf(all))
@@ -240,7 +240,7 @@ func chooseWisdom(c *cli.Context, f *wisdom.File, q wisdom.Query) error {
 func noteSkipped(w io.Writer, path string, f *wisdom.File) {
 	const most = 5
 	if n := len(f.Skipped); n > 0 {
-		fmt.Fprintf(w, "%s: %s skipped\n", path, countNoun(n, "line"))
+		fmt.Fprintf(w, "%s: %s skipped\n", path, figure.Count(n, "line"))
 		for _, s := range f.Skipped[:min(n, most)] {
 			fmt.Fprintf(w, "  %s\n", s)
 		}
@@ -252,7 +252,7 @@ func noteSkipped(w io.Writer, path string, f *wisdom.File) {
 
 // printWisdom shows the records by device and size, the best first, and the best over all.
 func printWisdom(w io.Writer, f *wisdom.File) {
-	fmt.Fprintf(w, "%s: %s\n", f.Key, countNoun(len(f.Records), "record"))
+	fmt.Fprintf(w, "%s: %s\n", f.Key, figure.Count(len(f.Records), "record"))
 	if len(f.Records) == 0 {
 		return
 	}

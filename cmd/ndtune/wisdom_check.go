@@ -115,7 +115,7 @@ func printTrials(w io.Writer, trials []wisdom.Trial) {
 		if s.Trials == 0 {
 			continue
 		}
-		text := fmt.Sprintf("without the %s: %s", without, countNoun(s.Trials, "choice"))
+		text := fmt.Sprintf("without the %s: %s", without, figure.Count(s.Trials, "choice"))
 		if s.Known > 0 {
 			text += fmt.Sprintf(", on average %.2f times the best, at worst %.2f", s.Mean, s.Worst)
 		}

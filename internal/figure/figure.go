@@ -54,6 +54,18 @@ func Launch(global, local, offset []int) string {
 	return text
 }
 
+// Count returns a number with its noun: «1 configuration», «225 configurations».
+func Count(n int, noun string) string {
+	switch {
+	case n == 1:
+	case strings.HasSuffix(noun, "ch"):
+		noun += "es"
+	default:
+		noun += "s"
+	}
+	return strconv.Itoa(n) + " " + noun
+}
+
 // Sizes joins the sizes of some dimensions: «4096×4096».
 func Sizes(sizes []int) string {
 	texts := make([]string, len(sizes))

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ndtune/ndtune/internal/figure"
 )
 
 // Formats are the forms in which a report is written.
@@ -57,16 +59,16 @@ func (r *Report) summary() string {
 			devices = append(devices, c.Device)
 		}
 	}
-	text := fmt.Sprintf("%s: %s", r.Kernel, plural(r.Chosen, "configuration"))
+	text := fmt.Sprintf("%s: %s", r.Kernel, figure.Count(r.Chosen, "configuration"))
 	if r.Pairs > 0 {
 		text += fmt.Sprintf(" with all %d pairs of values", r.Pairs)
 	}
 	if len(devices) > 0 {
 		text += ", on " + strings.Join(devices, " and ")
 	}
-	text += fmt.Sprintf(": %s", plural(r.Faults(), "fault"))
+	text += fmt.Sprintf(": %s", figure.Count(r.Faults(), "fault"))
 	if notes := len(r.Findings) - r.Faults(); notes > 0 {
-		text += ", " + plural(notes, "note")
+		text += ", " + figure.Count(notes, "note")
 	}
 	text += fmt.Sprintf(" (%d of %d checks finished, %s)", r.Checked(), len(r.Runs), time.Duration(r.Seconds*float64(time.Second)).Round(100*time.Millisecond))
 	if r.Stopped != "" {
@@ -83,7 +85,7 @@ func (r *Report) share(f Finding) string {
 			checked++
 		}
 	}
-	return fmt.Sprintf("in %d of %s", len(f.Configurations), plural(checked, "configuration"))
+	return fmt.Sprintf("in %d of %s", len(f.Configurations), figure.Count(checked, "configuration"))
 }
 
 // size returns the constants with which a configuration was simulated.
@@ -117,7 +119,7 @@ func (r *Report) writeText(w io.Writer) error {
 		fmt.Fprintf(&b, "not checked: %s\n  %s\n", u.why, strings.Join(u.configurations, "\n  "))
 	}
 	for _, u := range r.skipped() {
-		fmt.Fprintf(&b, "not looked for in %s: %s\n", plural(len(u.configurations), "configuration"), u.why)
+		fmt.Fprintf(&b, "not looked for in %s: %s\n", figure.Count(len(u.configurations), "configuration"), u.why)
 	}
 	fmt.Fprintln(&b, r.summary())
 	_, err := io.WriteString(w, b.String())
@@ -182,7 +184,7 @@ func (r *Report) writeMarkdown(w io.Writer) error {
 		b.WriteString("\n### Not checked\n\n")
 		for _, u := range omitted {
 			first, _, _ := strings.Cut(u.why, "\n")
-			fmt.Fprintf(&b, "- %s: %s", plural(len(u.configurations), "configuration"), escaped(first))
+			fmt.Fprintf(&b, "- %s: %s", figure.Count(len(u.configurations), "configuration"), escaped(first))
 			fmt.Fprintf(&b, " (%s)\n", code(u.configurations[0]))
 		}
 	}
@@ -208,13 +210,6 @@ func code(text string) string {
 // escaped returns a text without meaning to Markdown.
 func escaped(text string) string {
 	return strings.NewReplacer("\\", "\\\\", "*", "\\*", "_", "\\_", "<", "&lt;", "[", "\\[", "`", "\\`", "\n", " ").Replace(text)
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // The parts of SARIF 2.1.0 that a report has: https://docs.oasis-open.org/sarif/sarif/v2.1.0/.
@@ -305,7 +300,7 @@ func (r *Report) sarif() sarifLog {
 		run.Results = append(run.Results, result)
 	}
 	for _, u := range r.unchecked() {
-		run.Invocations[0].Notifications = append(run.Invocations[0].Notifications, sarifNotification{"warning", sarifText{plural(len(u.configurations), "configuration") + " not checked: " + u.why}})
+		run.Invocations[0].Notifications = append(run.Invocations[0].Notifications, sarifNotification{"warning", sarifText{figure.Count(len(u.configurations), "configuration") + " not checked: " + u.why}})
 	}
 	return sarifLog{"https://json.schemastore.org/sarif-2.1.0.json", "2.1.0", []sarifRun{run}}
 }
