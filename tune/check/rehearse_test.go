@@ -46,6 +46,9 @@ func TestFaultsOnADevice(t *testing.T) {
 		if c.long && os.Getenv("NDTUNE_LONG") == "" {
 			continue
 		}
+		if c.kind == Order && on.Identity.Type != "cpu" { // work-groups run side by side: chance decides, and the finding may be another
+			continue
+		}
 		t.Run(c.name, func(t *testing.T) {
 			d := definition()
 			d.Kernel.Source = "__kernel void k(__global float *out, __global const float *in) { int i = get_global_id(0);\n" + c.body + "\n}"
