@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"sync"
 	"time"
 )
@@ -72,8 +73,8 @@ type group struct {
 	alive bool // it may be signalled: its PID cannot have been reused
 }
 
-// Start runs the program once more.
-func (h *Host[Q, A]) Start() (*Child[Q, A], error) {
+// Start runs the program once more, with further environment variables, NAME=VALUE.
+func (h *Host[Q, A]) Start(environment ...string) (*Child[Q, A], error) {
 	h.Started++
 	c := &Child[Q, A]{Number: h.Started, Began: time.Now(), Requests: make(chan Q, 8)}
 	c.printed = h.printed(c.Number)
@@ -83,7 +84,7 @@ func (h *Host[Q, A]) Start() (*Child[Q, A], error) {
 	}
 	c.command = exec.Command(path)
 	c.command.Args = []string{os.Args[0], "(" + h.Name + ")"} // for lists of processes
-	c.command.Env = append(append(os.Environ(), h.Mark+"=1"), h.Environment...)
+	c.command.Env = slices.Concat(os.Environ(), []string{h.Mark + "=1"}, h.Environment, environment)
 	in, out, err := c.start()
 	if err != nil {
 		return nil, fmt.Errorf("start a %s: %w", h.Name, err)

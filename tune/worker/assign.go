@@ -88,10 +88,9 @@ func (p *Pool) assign(now time.Time) error {
 	return p.startFor(true, builders, now)
 }
 
-// startsAtOnce is how many workers become ready at the same time on a device other than a CPU.
-// A driver makes one context after the other: NVIDIA's 580 needs 0.1 s for each, and of six
-// processes that ask at once, all are ready after 0.6 s, and none before.
-const startsAtOnce = 3
+// startsAtOnce is how many workers become ready at the same time on a device other than a CPU. Most of a start, such as loading the
+// drivers, takes as long beside others. A driver makes one context after the other.
+const startsAtOnce = 8
 
 // startFor starts workers of one kind for the tasks that wait for one, up to a number. A
 // task that needs a worker which has done nothing yet takes the place of one that is idle.

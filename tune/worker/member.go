@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"os"
 	"slices"
 	"time"
 
@@ -66,7 +67,7 @@ func (p *Pool) start(builds bool, place int, now time.Time) error {
 	c := p.options.Reserve.take(builds, p.devices[place].Selector())
 	if c == nil {
 		var err error
-		if c, err = p.host.Start(); err != nil {
+		if c, err = p.host.Start(environmentOf(builds)...); err != nil {
 			return err
 		}
 	}
@@ -83,6 +84,16 @@ func (p *Pool) start(builds bool, place int, now time.Time) error {
 	h.Alone = evaluators == 1
 	c.Requests <- request{Hello: &h}
 	return nil
+}
+
+// environmentOf returns the environment variables of a new worker. Builders launch nothing: with one connection to the device, NVIDIA's
+// 580 makes a context in 0.04 s in place of 0.13 (docs/performance.md).
+func environmentOf(builds bool) []string {
+	const connections = "CUDA_DEVICE_MAX_CONNECTIONS"
+	if _, set := os.LookupEnv(connections); set || !builds {
+		return nil
+	}
+	return []string{connections + "=1"}
 }
 
 // rest makes a member ready for more work.
