@@ -62,10 +62,11 @@ func checkConstant(p *problem.Problem) error {
 }
 
 // stepsParameter is the parameter for the number of steps in a launch; kernels are correct for any
-// number. The parameter unrolledRows must divide a number that depends on the steps.
+// number. The parameter unrolledRows must divide a number that depends on the steps, and rowsAhead the unrolled rows.
 const (
 	stepsParameter = "time_steps"
 	unrolledRows   = "unroll_rows"
+	rowsAhead      = "ahead"
 )
 
 // A stepper is the kernel of one configuration, built, between the two buffers of a simulation.
@@ -132,8 +133,10 @@ func (s *Simulation) rest(steps int) (*stepper, error) {
 		return nil, fmt.Errorf("%d steps are left over, and the kernel has no parameter %s to make so many in a launch", steps, stepsParameter)
 	}
 	values[stepsParameter] = steps
-	if _, ok := values[unrolledRows]; ok {
-		values[unrolledRows] = 1
+	for _, name := range []string{unrolledRows, rowsAhead} {
+		if _, ok := values[name]; ok {
+			values[name] = 1
+		}
 	}
 	c, err := s.problem.Parameters().Configure(values)
 	if err != nil {

@@ -104,10 +104,11 @@ func TestWhatIsLeftOver(t *testing.T) {
 	values := map[string]space.Value{
 		"time_steps": 6, "rows_kept_in": "cache", "block_size_x": 1, "block_size_y": 1, "vector_width": 8, "vectors": 4,
 		"rows": 16, "ahead": 1, "arithmetic": "plain", "unroll_rows": 2, "skip_checks": "group", "neighbours": "shifted",
+		"staging": "registers",
 	}
 	inRegisters := maps.Clone(values)
 	maps.Copy(inRegisters, map[string]space.Value{
-		"time_steps": 4, "rows_kept_in": "registers", "block_size_x": 16, "vectors": 1, "unroll_rows": 4,
+		"time_steps": 4, "rows_kept_in": "registers", "block_size_x": 16, "vectors": 1, "unroll_rows": 4, "ahead": 2,
 		"arithmetic": "scaled", "neighbours": "local_memory",
 	})
 	for _, values := range []map[string]space.Value{values, inRegisters} {

@@ -92,6 +92,7 @@ func commonTemporal(d hardware.Device) map[string]space.Value {
 	common := map[string]space.Value{
 		"time_steps": 8, "rows_kept_in": "registers", "block_size_x": 64, "block_size_y": 1, "vector_width": 4, "vectors": 1,
 		"rows": 64, "ahead": 1, "arithmetic": "diagonal", "unroll_rows": 2, "skip_checks": "group", "neighbours": "local_memory",
+		"staging": "registers",
 	}
 	switch {
 	case d.Type == "cpu":
@@ -100,6 +101,7 @@ func commonTemporal(d hardware.Device) map[string]space.Value {
 		common["rows"], common["unroll_rows"] = 256, 1
 	case strings.Contains(d.Vendor, "NVIDIA"):
 		common["block_size_x"], common["block_size_y"], common["neighbours"] = 32, 4, "shuffle_nv"
+		common["rows"], common["ahead"], common["unroll_rows"] = 32, 4, 4
 	}
 	return common
 }

@@ -60,6 +60,11 @@
 //   ahead         with registers: rows that are loaded before they are needed, 1 or more.
 //                 A row takes vector_width * time_steps updates, some hundred
 //                 cycles a group, about as long as memory lets wait. Else 1.
+//   staging       with registers, where these rows wait. registers: unroll_rows must be
+//                 a multiple of ahead, so that none has to be moved before it has come.
+//                 async_copy: in local memory, 2 * ahead rows of a strip, with
+//                 cp.async of PTX (NVIDIA); neighbours must be shuffle_nv, and
+//                 vector_width 4 or 8, of which nx must be a multiple. Else registers.
 //   arithmetic    plain: (1 - 4dt) * centre + dt * (left + right + above + below), 5 operations
 //                 an update with fused multiplication and addition.
 //                 diagonal, with registers: above + right of a cell is left + below of
@@ -115,6 +120,7 @@
 #define shuffle_intel 11
 #define shuffle_nv 12
 #define shifted 13
+#define async_copy 14
 
 #include "diffuse_vector.h"
 
@@ -169,6 +175,12 @@ ALWAYS_INLINE float all_steps(void) // dt^time_steps
 #if (rows + 2 * time_steps) % unroll_rows != 0
 #error "diffuse_kernel: with registers, unroll_rows must divide rows + 2 * time_steps"
 #endif
+#if staging == registers && unroll_rows % ahead != 0
+#error "diffuse_kernel: rows that wait in registers need unroll_rows to be a multiple of ahead"
+#endif
+#if staging == async_copy && (neighbours != shuffle_nv || vector_width % 4 != 0 || vector_width > 8 || nx % vector_width != 0)
+#error "diffuse_kernel: async_copy needs shuffle_nv, and a vector_width of 4 or 8 of which nx is a multiple"
+#endif
 #if neighbours == local_memory && block_size_y != 1
 #error "diffuse_kernel: with local_memory, block_size_y must be 1"
 #endif
@@ -185,6 +197,42 @@ ALWAYS_INLINE float all_steps(void) // dt^time_steps
 #define EXCHANGE_MEMORY SHUFFLE_MEMORY
 #define EXCHANGE_PARAMETER SHUFFLE_PARAMETER
 #define EXCHANGE_ARGUMENT SHUFFLE_ARGUMENT
+#endif
+
+// coming_row is row k of a walk, which was fetched before. Where registers keep such rows, k must be a constant modulo ahead.
+#if staging == async_copy
+#include "../matmul/matmul_async.h"
+#define quarters (vector_width / 4)
+#define COMING __local float4 (*coming)[quarters][block_size_x]
+#define COMING_MEMORY __local float4 all_coming[block_size_y][2 * ahead][quarters][block_size_x]; COMING = all_coming[get_local_id(1)];
+// Twice as many places as rows on their way: no copy goes to the place that was read last.
+ALWAYS_INLINE void fetch_row(COMING, const int k, __global const float *u, const int x, const int y, const bool checked)
+{
+    const bool there = !checked || (x >= 0 && x < nx && y >= 0 && y < ny);
+    #pragma unroll
+    for (int i = 0; i < quarters; i++) {
+        copy_async(16, &coming[k & (2 * ahead - 1)][i][get_local_id(0)], u + (there ? y * nx + x + 4 * i : 0), there ? 16 : 0);
+    }
+    close_group();
+}
+ALWAYS_INLINE vector coming_row(COMING, const int k)
+{
+    wait_for(ahead - 1);
+    vector v;
+    #pragma unroll
+    for (int i = 0; i < quarters; i++) {
+        ((__private float4 *)&v)[i] = coming[k & (2 * ahead - 1)][i][get_local_id(0)];
+    }
+    return v;
+}
+#else
+#define COMING vector *coming
+#define COMING_MEMORY vector coming[ahead];
+ALWAYS_INLINE void fetch_row(COMING, const int k, __global const float *u, const int x, const int y, const bool checked)
+{
+    coming[k % ahead] = load_row(u, x, y, checked);
+}
+ALWAYS_INLINE vector coming_row(COMING, const int k) { return coming[k % ahead]; }
 #endif
 
 // A level is what is kept of it: its newest row, and of the sums of the update that row is in
@@ -214,96 +262,96 @@ ALWAYS_INLINE vector step(level *l, const vector below, const float left, const 
     return COMBINED(centre, around);
 }
 
-// keep_edges gives the cells of a row of the next level that never change what they have.
-ALWAYS_INLINE vector keep_edges(vector result, const vector centre, const int x, const int y)
+// keep_edges gives the cells of a row of the next level that never change what they have: those of the first and the last
+// column, and if rows is true, those of the first and the last row. What is beyond them does not matter.
+ALWAYS_INLINE vector keep_edges(vector result, const vector centre, const int x, const int y, const bool rows_too)
 {
     __private float *cells = (__private float *)&result;
     const __private float *before = (const __private float *)&centre;
     #pragma unroll
     for (int i = 0; i < vector_width; i++) {
-        if (x + i < 1 || x + i >= nx - 1 || y < 1 || y >= ny - 1) {
+        // x is a multiple of vector_width, so that most cells are in neither of the two columns, whatever x is.
+        if ((i == 0 && x == 0) || ((nx - 1 - i) % vector_width == 0 && x + i == nx - 1)) {
             cells[i] = KEPT(before[i]);
         }
     }
-    return result;
+    return rows_too && (y < 1 || y >= ny - 1) ? KEPT(centre) : result;
 }
 
-// walk takes the rows from top on time_steps steps forward, in one work-item of a strip, whose
-// vectors are at x.
-ALWAYS_INLINE void walk(__global float *u_new, __global const float *u,
-                 const int x, const int top, const bool checked EXCHANGE_PARAMETER)
+#define WHOLE(count) ((count) / unroll_rows * unroll_rows)
+
+// What a work-item of a strip knows.
+typedef struct {
+    int x;       // of its vector
+    int top;     // first row of the segment
+    bool stores; // the vector is no overlap
+} item;
+
+// walk takes the rows from first to before end, counted from the first one that is loaded, through all levels. With columns_checked the
+// strip may have the first and the last column of the field, with rows_checked also the first and the last row, and rows beyond them.
+ALWAYS_INLINE void walk(level *levels, COMING, __global float *u_new, __global const float *u, const item here,
+                        const int first, const int end, const bool columns_checked, const bool rows_checked EXCHANGE_PARAMETER)
 {
-    const int tx = get_local_id(0);
-    const bool stores = tx >= halo_vectors && tx < block_size_x - halo_vectors;
-    const int last = top + rows + time_steps - 1; // row that is loaded
+    const int last = here.top + rows + time_steps - 1; // row that is loaded
 #if neighbours == local_memory
+    const int tx = get_local_id(0);
     const int before = max(tx - 1, 0); // who has no neighbour is in the overlap
     const int behind = min(tx + 1, block_size_x - 1);
 #endif
-
-    level levels[time_steps];
-    #pragma unroll
-    for (int t = 0; t < time_steps; t++) {
-        levels[t].centre = (vector)0.0f;
-        levels[t].known = (vector)0.0f;
-    }
-    vector coming[ahead];
-    #pragma unroll
-    for (int i = 0; i < ahead; i++) {
-        coming[i] = load_row(u, x, min(top - time_steps + i, last), checked);
-    }
-
-    #pragma unroll unroll_rows
-    for (int k = 0; k < rows + 2 * time_steps; k++) {
-        const int y = top - time_steps + k; // of the newest row of level 0
-        vector row = coming[0];
+    for (int some = first; some < end; some += unroll_rows) {
         #pragma unroll
-        for (int i = 1; i < ahead; i++) {
-            coming[i - 1] = coming[i];
-        }
-        coming[ahead - 1] = load_row(u, x, min(y + ahead, last), checked);
-
-#if neighbours == local_memory
-        __local float4 (*firsts)[block_size_x] = exchanged[k & 1][0];
-        __local float4 (*lasts)[block_size_x] = exchanged[k & 1][1];
-        #pragma unroll
-        for (int i = 0; i < fours; i++) {
-            float4 four_firsts = (float4)0.0f;
-            float4 four_lasts = (float4)0.0f;
-            #pragma unroll
-            for (int j = 0; j < min(4, time_steps - 4 * i); j++) {
-                ((__private float *)&four_firsts)[j] = FIRST(levels[4 * i + j].centre);
-                ((__private float *)&four_lasts)[j] = LAST(levels[4 * i + j].centre);
-            }
-            firsts[i][tx] = four_firsts;
-            lasts[i][tx] = four_lasts;
-        }
-        barrier(CLK_LOCAL_MEM_FENCE);
-        float4 lefts[fours];
-        float4 rights[fours];
-        #pragma unroll
-        for (int i = 0; i < fours; i++) {
-            lefts[i] = lasts[i][before];
-            rights[i] = firsts[i][behind];
-        }
-#endif
-        #pragma unroll
-        for (int t = 0; t < time_steps; t++) {
-            const vector centre = levels[t].centre;
-#if neighbours == local_memory
-            const float left = ((__private float *)lefts)[t];
-            const float right = ((__private float *)rights)[t];
+        for (int k = some; k < some + unroll_rows; k++) {
+            const int y = here.top - time_steps + k; // of the newest row of level 0
+#if staging == registers
+            const int place = k - some; // a constant
 #else
-            const float left = SHUFFLE_UP(LAST(centre));
-            const float right = SHUFFLE_DOWN(FIRST(centre));
+            const int place = k;
 #endif
-            row = step(&levels[t], row, left, right);
-            if (checked) {
-                row = keep_edges(row, centre, x, y - 1 - t);
+            vector row = coming_row(coming, place);
+            fetch_row(coming, place + ahead, u, here.x, min(y + ahead, last), columns_checked || rows_checked);
+
+#if neighbours == local_memory
+            __local float4 (*firsts)[block_size_x] = exchanged[k & 1][0];
+            __local float4 (*lasts)[block_size_x] = exchanged[k & 1][1];
+            #pragma unroll
+            for (int i = 0; i < fours; i++) {
+                float4 four_firsts = (float4)0.0f;
+                float4 four_lasts = (float4)0.0f;
+                #pragma unroll
+                for (int j = 0; j < min(4, time_steps - 4 * i); j++) {
+                    ((__private float *)&four_firsts)[j] = FIRST(levels[4 * i + j].centre);
+                    ((__private float *)&four_lasts)[j] = LAST(levels[4 * i + j].centre);
+                }
+                firsts[i][tx] = four_firsts;
+                lasts[i][tx] = four_lasts;
             }
-        }
-        if (stores && k >= 2 * time_steps) {
-            store_row(u_new, FINISHED(row), x, y - time_steps, checked);
+            barrier(CLK_LOCAL_MEM_FENCE);
+            float4 lefts[fours];
+            float4 rights[fours];
+            #pragma unroll
+            for (int i = 0; i < fours; i++) {
+                lefts[i] = lasts[i][before];
+                rights[i] = firsts[i][behind];
+            }
+#endif
+            #pragma unroll
+            for (int t = 0; t < time_steps; t++) {
+                const vector centre = levels[t].centre;
+#if neighbours == local_memory
+                const float left = ((__private float *)lefts)[t];
+                const float right = ((__private float *)rights)[t];
+#else
+                const float left = SHUFFLE_UP(LAST(centre));
+                const float right = SHUFFLE_DOWN(FIRST(centre));
+#endif
+                row = step(&levels[t], row, left, right);
+                if (columns_checked || rows_checked) {
+                    row = keep_edges(row, centre, here.x, y - 1 - t, rows_checked);
+                }
+            }
+            if (here.stores && k >= 2 * time_steps) {
+                store_row(u_new, FINISHED(row), here.x, y - time_steps, columns_checked || rows_checked);
+            }
         }
     }
 }
@@ -316,16 +364,36 @@ void diffuse_kernel(__global float *restrict u_new, __global const float *restri
     const int high = (int)get_group_id(1) * (block_size_y * rows);
     // Groups outside of the field do not return here: in one run of ten that made PoCL 3.1 compute
     // groups wrongly that pass barriers. They load zeros and store nothing.
-    const int x = left + (int)get_local_id(0) * vector_width;
-    const int top = high + (int)get_local_id(1) * rows;
-#if skip_checks == group
-    if (left > 0 && left + strip < nx && high > time_steps && high + block_size_y * rows + time_steps < ny) {
-        walk(u_new, u, x, top, false EXCHANGE_ARGUMENT);
-    } else {
-        walk(u_new, u, x, top, true EXCHANGE_ARGUMENT);
+    const int tx = get_local_id(0);
+    const item here = {left + tx * vector_width, high + (int)get_local_id(1) * rows,
+                       tx >= halo_vectors && tx < block_size_x - halo_vectors};
+
+    level levels[time_steps];
+    #pragma unroll
+    for (int t = 0; t < time_steps; t++) {
+        levels[t].centre = (vector)0.0f;
+        levels[t].known = (vector)0.0f;
     }
+    COMING_MEMORY
+    #pragma unroll
+    for (int i = 0; i < ahead; i++) {
+        fetch_row(coming, i, u, here.x, min(here.top - time_steps + i, here.top + rows + time_steps - 1), true);
+    }
+#if skip_checks == group
+    // The rows in which no segment of the group updates the first row of the field, and none loads a row that is beyond the last one.
+    const int all = rows + 2 * time_steps;
+    const int lowest = high + (block_size_y - 1) * rows - time_steps; // first row that the last segment loads
+    const int begin = min(WHOLE(max(2 * time_steps + 1 - high, 0) + unroll_rows - 1), all);
+    const int end = max(WHOLE(min(max(ny - ahead - lowest, 0), all)), begin);
+    walk(levels, coming, u_new, u, here, 0, begin, true, true EXCHANGE_ARGUMENT);
+    if (left > 0 && left + strip < nx) {
+        walk(levels, coming, u_new, u, here, begin, end, false, false EXCHANGE_ARGUMENT);
+    } else {
+        walk(levels, coming, u_new, u, here, begin, end, true, false EXCHANGE_ARGUMENT);
+    }
+    walk(levels, coming, u_new, u, here, end, all, true, true EXCHANGE_ARGUMENT);
 #elif skip_checks == never
-    walk(u_new, u, x, top, true EXCHANGE_ARGUMENT);
+    walk(levels, coming, u_new, u, here, 0, rows + 2 * time_steps, true, true EXCHANGE_ARGUMENT);
 #else
 #error "diffuse_kernel: skip_checks must be never or group"
 #endif

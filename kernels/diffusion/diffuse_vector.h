@@ -65,13 +65,16 @@ typedef float16 vector;
 #define STORE(v, p) STORE_ANYWHERE(v, p)
 #endif
 
-// load_row loads the vector at (x, y). Cells outside of the field are 0: nothing depends on them,
-// because their neighbours in the field are edges, which are not updated.
+// load_row loads the vector at (x, y); x is a multiple of vector_width. Cells outside of the field are 0: nothing depends
+// on them, because their neighbours in the field are edges, which are not updated.
 ALWAYS_INLINE vector load_row(__global const float *u, const int x, const int y, const bool checked)
 {
     if (!checked || (x >= 0 && x + vector_width <= nx && y >= 0 && y < ny)) {
         return LOAD(u + (y * nx + x));
     }
+#if nx % vector_width == 0
+    return (vector)0.0f;
+#else
     vector v;
     __private float *cells = (__private float *)&v;
     #pragma unroll
@@ -79,6 +82,7 @@ ALWAYS_INLINE vector load_row(__global const float *u, const int x, const int y,
         cells[i] = x + i >= 0 && x + i < nx && y >= 0 && y < ny ? u[y * nx + x + i] : 0.0f;
     }
     return v;
+#endif
 }
 
 // store_row stores the vector at (x, y), but for cells that are no inner ones.
