@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -154,6 +155,9 @@ func checkedFile(s *spec.Spec) string {
 // checkedConfigurations chooses the configurations to check. Pairs is the number of pairs of values that they cover.
 func checkedConfigurations(c *cli.Context, s *spec.Spec, o check.Options, on hardware.Device) (all []space.Configuration, pairs int, err error) {
 	whole, err := s.Space(c.Context, on)
+	if none := (*space.EmptyError)(nil); errors.As(err, &none) && o.Device == "" {
+		return nil, 0, fmt.Errorf("%w, on the simulator; check on a device that the restrictions ask for: --device gpu --no-simulator", err)
+	}
 	if err != nil {
 		return nil, 0, err
 	}

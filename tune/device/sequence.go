@@ -60,6 +60,9 @@ func newKernel(program *cl.Program, name string) (*cl.Kernel, error) {
 	if len(names) == 0 {
 		return nil, fail(tune.Compile, "the source has no kernel named %s", name)
 	}
+	if slices.Contains(names, name) { // PoCL and Oclgrind link late
+		return nil, fail(tune.Compile, "make the kernel %s: %v: it may call a function that the device does not have", name, err)
+	}
 	return nil, fail(tune.Compile, "the source has no kernel named %s; it has %s", name, strings.Join(names, ", "))
 }
 
