@@ -4,8 +4,8 @@ GO         ?= go
 DEMO_SIZE  ?= 512
 TESTFLAGS  ?=
 BENCH      ?= .
-FUZZTIME   ?= 30s
 KILLS      ?= 1000
+LANES      ?= 1
 PLATFORMS  ?= linux/arm64 windows/amd64 darwin/arm64 freebsd/amd64
 
 # Tools have a module file of their own. To take another version of a tool:
@@ -75,14 +75,15 @@ test-race: opencl-for-tests browser-for-tests ## run the tests under the race de
 		{ echo 'The race detector needs a C compiler, gcc for example.' >&2; exit 1; }
 	CGO_ENABLED=1 $(TEST_ENVIRONMENT) $(GO) test -race -short -timeout 45m $(TESTFLAGS) ./...
 
-# scripts/fleet has the faults of connections, servers and disks.
-torture: opencl-for-tests ## kill searches KILLS=1000 times at random moments, then fuzz every target for FUZZTIME=30s
-	$(GO) run ./scripts/torture -kills $(KILLS)
-	scripts/fuzz.sh $(FUZZTIME)
+# scripts/fleet has the faults of connections and servers. On many cores, LANES trials run side by side.
+torture: FUZZTIME ?= 10m
+torture: opencl-for-tests ## kill searches KILLS=1000 times at random moments, then fuzz every target for FUZZTIME=10m
+	$(GO) run ./scripts/torture -kills $(KILLS) -fuzz $(FUZZTIME) -lanes $(LANES)
 
+test-long: FUZZTIME ?= 30s
 test-long: opencl-for-tests browser-for-tests ## run the longer tests, then every fuzz target for FUZZTIME=30s
 	NDTUNE_LONG=1 $(TEST_ENVIRONMENT) $(GO) test -count=1 -timeout 60m $(TESTFLAGS) ./...
-	scripts/fuzz.sh $(FUZZTIME)
+	$(GO) run ./scripts/torture -kills 0 -fuzz $(FUZZTIME)
 
 bench: opencl modules-for-tests ## run the benchmarks of all packages (BENCH=regexp: some of them)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -timeout 60m $(TESTFLAGS) ./...

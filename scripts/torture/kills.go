@@ -12,8 +12,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -49,88 +49,60 @@ verify: {spec: spin.yaml, parameters: {block_size_x: 64, rounds: 1, tag: 0}, ato
 // The victims of a kill.
 var victims = []string{"search", "worker", "compiler", "everything"}
 
-// A killing is a series of trials. A trial is one search with a log, which is begun again after each kill until it comes to its end.
-type killing struct {
-	wanted         int
-	seed           uint64
-	device, folder string
-	patience       time.Duration
-
-	program  string
-	usual    time.Duration // of a search without kills
-	kills    map[string]int
-	trials   int
-	restarts int
-	wrong    map[string]int // by what went wrong
-}
-
-func (k *killing) run(ctx context.Context) (err error) {
-	k.kills, k.wrong = map[string]int{}, map[string]int{}
-	if k.folder == "" {
-		if k.folder, err = os.MkdirTemp("", "ndtune-torture-"); err != nil {
-			return err
+// Kills are done in trials. A trial is one search with a log, which is begun again after each kill until it comes to its end.
+func (t *torture) kills(ctx context.Context, wanted int) error {
+	t.in(unharmed, func(*row) {})
+	for _, v := range victims {
+		t.in("kill of "+v, func(*row) {})
+	}
+	done := func() (n int) {
+		for _, v := range victims {
+			t.in("kill of "+v, func(r *row) { n += r.tried })
 		}
-	}
-	if k.folder, err = filepath.Abs(k.folder); err != nil {
-		return err
-	}
-	k.program = filepath.Join(k.folder, "ndtune")
-	build := exec.CommandContext(ctx, "go", "build", "-o", k.program, "./cmd/ndtune")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("%w\n%s", err, out)
+		return n
 	}
 	began := time.Now()
-	if err := k.trial(ctx, 0); err != nil { // without kills, for the usual time
+	var mutex sync.Mutex
+	var usual time.Duration // of a search without kills, while all lanes are busy: the mean of the lanes
+	if err := t.inLanes(func(lane int) error {
+		alone := time.Now()
+		err := t.trial(ctx, fmt.Sprintf("unharmed%d", lane), nil, 0)
+		mutex.Lock()
+		defer mutex.Unlock()
+		usual += time.Since(alone) / time.Duration(t.lanes)
+		return err
+	}); err != nil {
 		return err
 	}
-	k.usual = time.Since(began)
-	fmt.Printf("a search without kills takes %.1f s\n", k.usual.Seconds())
-	for n := 1; ctx.Err() == nil && k.total() < k.wanted; n++ {
-		if err := k.trial(ctx, n); err != nil && ctx.Err() == nil {
-			return err
+	fmt.Printf("a search without kills takes %.1f s, with %d at a time\n", usual.Seconds(), t.lanes)
+	begun := 0
+	err := t.inLanes(func(int) error {
+		for ctx.Err() == nil && done() < wanted {
+			mutex.Lock()
+			begun++
+			n := begun
+			mutex.Unlock()
+			if err := t.trial(ctx, fmt.Sprintf("trial%d", n), rand.New(rand.NewPCG(t.seed, uint64(n))), usual); err != nil {
+				return err
+			}
+			if n%10 == 0 {
+				fmt.Fprintf(os.Stderr, "%d kills in %d trials, %s\n", done(), n, time.Since(began).Round(time.Second))
+			}
 		}
-		if n%10 == 0 {
-			fmt.Fprintf(os.Stderr, "%d kills in %d trials, %d wrong, %s\n", k.total(), n, len(k.wrong), time.Since(began).Round(time.Second))
-		}
+		return nil
+	})
+	if n := done(); err == nil && n < wanted {
+		err = fmt.Errorf("%d of %d kills in %s", n, wanted, time.Since(began).Round(time.Second))
 	}
-	fmt.Printf("%d trials, %d restarts\n", k.trials, k.restarts)
-	for _, v := range victims {
-		fmt.Printf("  %-12s %5d killed\n", v, k.kills[v])
-	}
-	for _, what := range []string{lost, repeated, failed, hung, processes, files} {
-		fmt.Printf("  %-34s %5d\n", what, k.wrong[what])
-	}
-	if len(k.wrong) > 0 {
-		return errors.New("something went wrong: " + k.folder)
-	}
-	if ctx.Err() == nil {
-		return os.RemoveAll(k.folder)
-	}
-	return ctx.Err()
+	return err
 }
 
-// What can go wrong in a trial.
-const (
-	lost      = "results lost"
-	repeated  = "results measured again"
-	failed    = "configurations that failed"
-	hung      = "searches that did not end"
-	processes = "processes left"
-	files     = "temporary files left"
-)
+const unharmed = "searches to their end"
 
-func (k *killing) total() (n int) {
-	for _, v := range k.kills {
-		n += v
-	}
-	return n
-}
-
-// trial runs one search, with kills unless n is 0.
-func (k *killing) trial(ctx context.Context, n int) error {
-	random := rand.New(rand.NewPCG(k.seed, uint64(n)))
-	folder := filepath.Join(k.folder, fmt.Sprintf("trial%d", n))
+// trial runs one search, with kills at random moments of the usual time; with none if random is nil. When the context ends, the trial is cut
+// short: what it has done is checked all the same.
+func (t *torture) trial(ctx context.Context, name string, random *rand.Rand, usual time.Duration) error {
+	folder := filepath.Join(t.folder, name)
 	temporary, log := filepath.Join(folder, "tmp"), filepath.Join(folder, "log.jsonl")
 	if err := os.MkdirAll(temporary, 0o755); err != nil {
 		return err
@@ -140,21 +112,26 @@ func (k *killing) trial(ctx context.Context, n int) error {
 			return err
 		}
 	}
-	mark := fmt.Sprintf("NDTUNE_TORTURE=%d-%d", os.Getpid(), n)
+	mark := fmt.Sprintf("NDTUNE_TORTURE=%d-%s", os.Getpid(), name)
 	good := true
-	wrong := func(what, detail string) {
-		k.wrong[what]++
-		fmt.Printf("trial %d: %s: %s (%s)\n", n, what, detail, folder)
+	// A harm counts against the latest kill.
+	harmed := t.harmer(unharmed, name)
+	wrong := func(what harm, detail string) {
+		harmed(what, detail)
 		good = false
 	}
 	known := map[string]string{} // results by configuration
-	for left := random.IntN(6); ; left-- {
+	kills := 0
+	if random != nil {
+		kills = random.IntN(6)
+	}
+	for ; ; kills-- {
 		arguments := []string{"tune", filepath.Join(folder, "spin.yaml"), "--log", log, "-q", "--no-peak", "--workers", "2"}
-		if k.device != "" {
-			arguments = append(arguments, "--device", k.device)
+		if t.device != "" {
+			arguments = append(arguments, "--device", t.device)
 		}
 		var output bytes.Buffer
-		search := exec.Command(k.program, arguments...)
+		search := exec.Command(t.ndtune(), arguments...)
 		search.Stdout, search.Stderr = &output, &output
 		search.Env = append(os.Environ(), mark, "TMPDIR="+temporary, "XDG_STATE_HOME="+folder, "XDG_CACHE_HOME="+folder, "POCL_CACHE_DIR="+filepath.Join(folder, "pocl"))
 		search.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -163,45 +140,54 @@ func (k *killing) trial(ctx context.Context, n int) error {
 		}
 		done := make(chan error, 1)
 		go func() { done <- search.Wait() }()
+		var moment <-chan time.Time
+		if kills > 0 {
+			moment = time.After(time.Duration(random.Float64() * float64(usual)))
+		}
 		var err error
-		ended := false
-		if n > 0 && left > 0 {
+		for late, ended := time.After(t.patience), false; !ended; {
 			select {
 			case err = <-done:
 				ended = true
-			case <-time.After(time.Duration(random.Float64() * float64(k.usual))):
-				k.kill(search.Process.Pid, mark, victims[random.IntN(len(victims))], random)
+			case <-moment:
+				if v := victims[random.IntN(len(victims))]; kill(search.Process.Pid, mark, v, random) {
+					t.in("kill of "+v, func(r *row) { r.tried++ })
+					harmed = t.harmer("kill of "+v, name)
+				}
+			case <-ctx.Done():
+				end(mark)
+				err, ended = <-done, true
+			case <-late:
+				wrong(hung, "after "+t.patience.String())
+				end(mark)
+				err, ended = <-done, true
 			}
 		}
-		if !ended {
-			select {
-			case err = <-done:
-			case <-time.After(k.patience):
-				wrong(hung, output.String())
-				k.end(mark)
-				err = <-done
-			}
+		if strings.Contains(output.String(), "\ngoroutine ") {
+			wrong(panicked, output.String())
 		}
-		if remain := k.remaining(mark); len(remain) > 0 {
-			wrong(processes, fmt.Sprint(remain))
-			k.end(mark)
+		if left := remaining(mark, t.patience); len(left) > 0 {
+			wrong(processes, fmt.Sprint(left))
+			end(mark)
 		}
-		if e := k.compare(log, known, wrong); e != nil {
+		if e := compare(log, known, wrong); e != nil {
 			return e
-		}
-		if ctx.Err() != nil {
-			return ctx.Err()
 		}
 		if err == nil {
 			break
+		}
+		if ctx.Err() != nil {
+			if good {
+				return os.RemoveAll(folder)
+			}
+			return nil
 		}
 		if s, ok := search.ProcessState.Sys().(syscall.WaitStatus); !ok || !s.Signaled() {
 			wrong(failed, output.String())
 			break
 		}
-		k.restarts++
 	}
-	k.trials++
+	t.in(unharmed, func(r *row) { r.tried++ })
 	if len(known) != configurations && good {
 		wrong(lost, fmt.Sprintf("%d of %d results", len(known), configurations))
 	}
@@ -214,8 +200,8 @@ func (k *killing) trial(ctx context.Context, n int) error {
 	return nil
 }
 
-// kill kills a victim with all its threads, if there is one.
-func (k *killing) kill(search int, mark, victim string, random *rand.Rand) {
+// kill kills a victim with all its threads. It is false if there is none.
+func kill(search int, mark, victim string, random *rand.Rand) bool {
 	var candidates []int
 	for _, pid := range marked(mark) {
 		name, parent := nameOf(pid)
@@ -237,38 +223,21 @@ func (k *killing) kill(search int, mark, victim string, random *rand.Rand) {
 		}
 	}
 	if len(candidates) == 0 {
-		return
+		return false
 	}
 	if victim != "everything" {
 		candidates = []int{candidates[random.IntN(len(candidates))]}
 	}
 	for _, pid := range candidates {
 		if syscall.Kill(pid, syscall.SIGKILL) != nil {
-			return // it has just ended
+			return false // it has just ended
 		}
 	}
-	k.kills[victim]++
-}
-
-// remaining returns the processes that are still there some time after their search.
-func (k *killing) remaining(mark string) (left []int) {
-	for until := time.Now().Add(k.patience); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
-		if left = marked(mark); len(left) == 0 {
-			return nil
-		}
-	}
-	return left
-}
-
-// end kills what a trial has left.
-func (k *killing) end(mark string) {
-	for _, pid := range marked(mark) {
-		_ = syscall.Kill(pid, syscall.SIGKILL)
-	}
+	return true
 }
 
 // compare compares the log with the results that are known already, and adds the new ones.
-func (k *killing) compare(log string, known map[string]string, wrong func(what, detail string)) error {
+func compare(log string, known map[string]string, wrong func(what harm, detail string)) error {
 	text, err := os.ReadFile(log)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
@@ -307,32 +276,4 @@ func (k *killing) compare(log string, known map[string]string, wrong func(what, 
 		wrong(lost, err.Error())
 	}
 	return nil
-}
-
-// marked returns the processes whose environment has a mark, but for those that have ended and are waited for.
-func marked(mark string) (pids []int) {
-	paths, _ := filepath.Glob("/proc/[0-9]*/environ")
-	for _, path := range paths {
-		text, err := os.ReadFile(path)
-		if err == nil && bytes.Contains(text, []byte(mark+"\x00")) {
-			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
-			pids = append(pids, pid)
-		}
-	}
-	return pids
-}
-
-// nameOf returns the name of a process and its parent.
-func nameOf(pid int) (name string, parent int) {
-	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	_, rest, _ := strings.Cut(string(text), "(")
-	i := strings.LastIndex(rest, ")")
-	if i < 0 {
-		return "", 0
-	}
-	fields := strings.Fields(rest[i+1:])
-	if len(fields) > 1 {
-		parent, _ = strconv.Atoi(fields[1])
-	}
-	return rest[:i], parent
 }

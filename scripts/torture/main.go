@@ -1,36 +1,147 @@
 //go:build linux
 
-// Command torture kills processes of searches at random moments, and counts results that are lost or measured twice, and what is left behind:
+// Command torture does harm to ndtune, and counts what was lost, done twice, or left behind:
 //
-//	go run ./scripts/torture             # 1000 kills; some hours on two cores
-//	go run ./scripts/torture -kills 20
+//	go run ./scripts/torture                        # 1000 kills, then ten minutes for each fuzz target; some hours on two cores
+//	go run ./scripts/torture -kills 20 -fuzz 0      # a short one
+//	go run ./scripts/torture -lanes 12 -time 10m    # on many cores
+//	go run ./scripts/torture -build F               # the programs alone; a machine without Go takes them with -programs F
 //
-// It builds ndtune, and needs an OpenCL device that compiles on the CPU, such as PoCL. It prints a line for each trial that went wrong, with
-// the folder that it left, and a table at the end. The status is 1 if anything went wrong.
+// It needs an OpenCL device that compiles on the CPU, such as PoCL. It prints each harm with the folder that it left, and a table at the end.
+// The status is 1 if anything went wrong, or if -time ended before all was done.
 package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"sync"
 	"syscall"
 	"time"
 )
 
+// A torture is what all kinds of harm need.
+type torture struct {
+	table
+	lanes    int // trials, or fuzz targets, side by side
+	seed     uint64
+	device   string // selector
+	folder   string
+	programs string // folder of ndtune and of the tests
+	corpus   string // folder of the inputs that fuzzing finds
+	patience time.Duration
+}
+
 func main() {
-	k := &killing{}
-	flag.IntVar(&k.wanted, "kills", 1000, "that hit a process of a search")
-	flag.Uint64Var(&k.seed, "seed", 1, "of the moments and the victims")
-	flag.StringVar(&k.device, "device", "", "that evaluates (default: that of ndtune tune)")
-	flag.StringVar(&k.folder, "folder", "", "for the program and failed trials (default: a temporary one)")
-	flag.DurationVar(&k.patience, "patience", 5*time.Minute, "for the end of a search, and for its processes to go, before they count as hung")
+	t := &torture{}
+	flag.IntVar(&t.lanes, "lanes", 1, "trials and fuzz targets side by side")
+	flag.Uint64Var(&t.seed, "seed", 1, "of the moments and the victims")
+	flag.StringVar(&t.device, "device", "", "that evaluates (default: that of ndtune tune)")
+	flag.StringVar(&t.folder, "folder", "", "for programs and failed trials (default: a temporary one)")
+	flag.StringVar(&t.programs, "programs", "", "folder of programs that are built already (default: they are built)")
+	flag.StringVar(&t.corpus, "corpus", "", "folder that keeps the inputs that fuzzing finds (default: the user's cache)")
+	flag.DurationVar(&t.patience, "patience", 5*time.Minute, "for the end of a search, and for its processes to go, before they count as hung")
+	kills := flag.Int("kills", 1000, "that hit a process of a search")
+	fuzz := flag.Duration("fuzz", 10*time.Minute, "for each fuzz target")
+	limit := flag.Duration("time", 0, "after which no trial goes on (default: no limit)")
+	only := flag.String("build", "", "folder for the programs, which are built and not run")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := k.run(ctx); err != nil {
+	if *limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, *limit)
+		defer cancel()
+	}
+	var err error
+	if *only != "" {
+		err = build(ctx, *only, true)
+	} else {
+		err = t.run(ctx, *kills, *fuzz)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
+	}
+}
+
+// run does all harms, and prints the table.
+func (t *torture) run(ctx context.Context, kills int, fuzz time.Duration) (err error) {
+	if t.lanes < 1 {
+		return errors.New("-lanes must be at least 1")
+	}
+	temporary := t.folder == ""
+	if temporary {
+		if t.folder, err = os.MkdirTemp("", "ndtune-torture-"); err != nil {
+			return err
+		}
+	}
+	if t.corpus == "" {
+		cache, err := os.UserCacheDir()
+		if err != nil {
+			return err
+		}
+		t.corpus = filepath.Join(cache, "ndtune-fuzz")
+	}
+	builds := t.programs == ""
+	if builds {
+		t.programs = filepath.Join(t.folder, "programs")
+	}
+	for _, path := range []*string{&t.folder, &t.corpus, &t.programs} {
+		if *path, err = filepath.Abs(*path); err != nil {
+			return err
+		}
+	}
+	if builds {
+		if err := build(ctx, t.programs, fuzz > 0); err != nil {
+			return err
+		}
+	}
+	if kills > 0 {
+		err = t.kills(ctx, kills)
+	}
+	if fuzz > 0 {
+		err = errors.Join(err, t.fuzz(ctx, fuzz))
+	}
+	err = errors.Join(err, ctx.Err(), t.print(os.Stdout))
+	if n := t.bad(); n > 0 {
+		return errors.Join(err, fmt.Errorf("%d tries went wrong: see %s", n, t.folder))
+	}
+	if temporary {
+		err = errors.Join(err, os.RemoveAll(t.folder))
+	}
+	return err
+}
+
+// ndtune returns the path of the program.
+func (t *torture) ndtune() string { return filepath.Join(t.programs, "ndtune") }
+
+// inLanes runs f once for each lane, side by side.
+func (t *torture) inLanes(f func(lane int) error) error {
+	errs := make([]error, t.lanes)
+	var all sync.WaitGroup
+	for lane := range errs {
+		all.Go(func() { errs[lane] = f(lane) })
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+// harmer returns a function that counts harms of one try in a row, and prints them.
+func (t *torture) harmer(name, try string) func(what harm, detail string) {
+	bad := false
+	return func(what harm, detail string) {
+		t.in(name, func(r *row) {
+			r.wrong[what]++
+			if !bad {
+				r.bad++
+			}
+			bad = true
+		})
+		fmt.Printf("%s: %s: %s\n", try, harmNames[what], detail)
 	}
 }
