@@ -61,9 +61,13 @@ func Of[T Element](s []T) *Array {
 }
 
 // From returns an array with a copy of v, which must be an *Array or a slice
-// whose elements have a type of [Element] or one derived from it.
+// whose elements have a type of [Element] or one derived from it. It is an error
+// if an *Array, which may come from another program, breaks its invariant.
 func From(v any) (*Array, error) {
 	if a, ok := v.(*Array); ok && a != nil {
+		if err := a.invariant(); err != nil {
+			return nil, err
+		}
 		return a.Clone(), nil
 	}
 	r := reflect.ValueOf(v)
@@ -79,6 +83,26 @@ func From(v any) (*Array, error) {
 		copy(a.Bytes, unsafe.Slice((*byte)(r.UnsafePointer()), len(a.Bytes)))
 	}
 	return a, nil
+}
+
+// invariant returns an error if the invariant of [Array] does not hold.
+func (a *Array) invariant() error {
+	if !a.Type.valid() {
+		return errors.New("array without a type")
+	}
+	if len(a.Bytes)%a.Type.Size() != 0 {
+		return fmt.Errorf("%v array of %d bytes: no multiple of %d", a.Type, len(a.Bytes), a.Type.Size())
+	}
+	if a.Struct == nil {
+		return nil
+	}
+	if err := a.Struct.check(); err != nil {
+		return err
+	}
+	if a.Type != Uint8 || len(a.Bytes)%a.Struct.Size != 0 {
+		return fmt.Errorf("%d elements of %v are no array of the struct %s of %d B", len(a.Bytes)/a.Type.Size(), a.Type, a.Struct.Name, a.Struct.Size)
+	}
+	return nil
 }
 
 // Len returns the number of elements.
@@ -172,16 +196,13 @@ func (a *Array) aligned() *Array {
 	return a
 }
 
-// check returns an error if the invariant of [Array] does not hold.
+// check returns an error if the invariant of [Array] does not hold, or the array has no single type.
 func (a *Array) check() error {
 	if a == nil {
 		return errors.New("no array (nil)")
 	}
-	if !a.Type.valid() {
-		return errors.New("array without a type")
-	}
-	if len(a.Bytes)%a.Type.Size() != 0 {
-		return fmt.Errorf("%v array of %d bytes: no multiple of %d", a.Type, len(a.Bytes), a.Type.Size())
+	if err := a.invariant(); err != nil {
+		return err
 	}
 	if a.Struct != nil {
 		return fmt.Errorf("an array of structs (%s) has no single type; take its members one by one", a.Struct.Name)

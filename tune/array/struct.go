@@ -57,6 +57,26 @@ func NewStruct(name string, fields []Field) (*Struct, error) {
 	return s, nil
 }
 
+// check returns an error if the struct is not laid out as [NewStruct] does it.
+func (s *Struct) check() error {
+	for _, f := range s.Fields {
+		if f.Struct == nil && !f.Type.valid() {
+			return fmt.Errorf("the field %s of the struct %s has the type %d, which is none", f.Name, s.Name, f.Type)
+		}
+		if f.Struct != nil {
+			if err := f.Struct.check(); err != nil {
+				return err
+			}
+		}
+	}
+	if right, err := NewStruct(s.Name, s.Fields); err != nil {
+		return err
+	} else if !right.Equal(s) || right.Align != s.Align {
+		return fmt.Errorf("the struct %s is not laid out as OpenCL C has it", s.Name)
+	}
+	return nil
+}
+
 // addElement adds the members of element i of a field.
 func (s *Struct) addElement(f *Field, i int) {
 	path, offset := f.Name, f.Offset+i*f.size()

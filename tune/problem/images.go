@@ -7,7 +7,9 @@ import (
 	"image/color"
 	_ "image/jpeg" // formats of pictures
 	_ "image/png"
+	"io"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -107,7 +109,7 @@ func readPicture(path, channels string, typ array.Type) (*array.Array, [2]int, e
 		return nil, [2]int{}, fmt.Errorf("read the picture: %w", err)
 	}
 	defer file.Close()
-	picture, _, err := image.Decode(bufio.NewReader(file))
+	picture, err := decodePicture(file)
 	if err != nil {
 		return nil, [2]int{}, fmt.Errorf("read %s: %w", path, err)
 	}
@@ -138,6 +140,31 @@ func readPicture(path, channels string, typ array.Type) (*array.Array, [2]int, e
 	}
 	data, err := Element{Type: typ}.ofBytes(pixels)
 	return data, [2]int{box.Dx(), box.Dy()}, err
+}
+
+// maxPixels is the most that a byte of a picture's file can stand for: deflate makes at most 1032 bytes of one, each of eight pixels. A JPEG
+// file has fewer.
+const maxPixels = 1032 * 8
+
+// decodePicture decodes a picture. Decoders take the memory for all pixels before they find that most are missing, so a file that is too
+// small for its pixels is refused first.
+func decodePicture(file *os.File) (image.Image, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	header, _, err := image.DecodeConfig(bufio.NewReader(file))
+	if err != nil {
+		return nil, err
+	}
+	if float64(header.Width)*float64(header.Height) > maxPixels*float64(info.Size()) {
+		return nil, fmt.Errorf("%d bytes cannot hold the %d × %d pixels of its header", info.Size(), header.Width, header.Height)
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	picture, _, err := image.Decode(bufio.NewReader(file))
+	return picture, err
 }
 
 // channelsOf returns the channels of a colour. A picture with one channel is gray.
