@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -136,6 +137,25 @@ type answer struct {
 	Failed   string      `json:"failed,omitempty"` // why there is no measurement in turn
 
 	GivenBack bool `json:"given_back,omitempty"` // there is no result: the agent leaves, or has other work
+}
+
+// resultOf returns the result of a work. An answer that has none that a log can keep counts as a failure.
+func (a answer) resultOf(c space.Configuration) tune.Result {
+	r := a.Result
+	wrong := ""
+	switch {
+	case r.Status != "" && !slices.Contains(tune.Statuses(), r.Status):
+		wrong = fmt.Sprintf("a result with the status %q", r.Status)
+	case r.Status == "" || r.Status == tune.Correct && len(r.Times) == 0:
+		wrong = "a result without times"
+	case slices.ContainsFunc(r.Times, func(t float64) bool { return t < 0 }):
+		wrong = "a result with negative times"
+	}
+	if wrong != "" {
+		r = tune.Result{Status: tune.Runtime, Reason: "the agent " + a.Device + " sent " + wrong, Timestamp: time.Now()}
+	}
+	r.Configuration, r.Device = c, a.Device
+	return r
 }
 
 // bestOf is the best result so far of a search.

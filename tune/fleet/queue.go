@@ -103,14 +103,8 @@ func (e *Evaluator) Evaluate(ctx context.Context, in <-chan space.Configuration,
 		e.mutex.Lock()
 		e.counted++
 		e.mutex.Unlock()
-		r := a.Result
-		r.Configuration = c
-		if r.Status == tune.Correct && len(r.Times) == 0 || r.Status == "" {
-			r = tune.Result{Configuration: c, Status: tune.Runtime, Reason: "the agent " + a.Device + " sent a result without times", Timestamp: time.Now()}
-		}
-		r.Device = a.Device
 		select {
-		case out <- r:
+		case out <- a.resultOf(c):
 			return nil
 		case <-ctx.Done():
 			return ctx.Err()
