@@ -17,8 +17,7 @@ func FuzzLoad(f *testing.F) {
 	f.Add("? [a]\n: b\n--- \n...\n", "")
 	f.Add(with("verify: {spec: reference.yaml, parameters: {block_size_x: 64}, launches: 3, swap: [c, c]}\n"), "#pragma once\n#include \"spec.yaml\"\n")
 	f.Add(with("arguments: [{name: c, type: float4, value: [1, n, 2.0f, true]}, {name: d, type: int, size: n, fill: {random: [1, 2]}}]\n"), "")
-	f.Add(goodT1, "1024")
-	f.Add(strings.Replace(goodT1, "block_size_x > 1", "any(block_size_x % i == 0 for i in range(1, 8)) and real in ('half',)", 1), "")
+	f.Add(with("arguments: [{name: c, image: 2d, format: rgba/unorm_int8, size: [n, 2]}, {name: d, image: 1d_array, format: r/half, fill: {file: other.h}}, {name: e, sampler: {filter: linear}}]\n"), "")
 	wrong, err := os.ReadFile("testdata/wrong.txt")
 	if err != nil {
 		f.Fatal(err)
@@ -28,6 +27,19 @@ func FuzzLoad(f *testing.F) {
 		text, _, _ := strings.Cut(rest, "---\n")
 		f.Add(with(text), "")
 	}
+	fuzzLoad(f)
+}
+
+// FuzzT1 is FuzzLoad for specifications in the T1 format.
+func FuzzT1(f *testing.F) {
+	f.Add(goodT1, "1024")
+	f.Add(strings.Replace(goodT1, "block_size_x > 1", "any(block_size_x % i == 0 for i in range(1, 8)) and real in ('half',)", 1), "")
+	f.Add(strings.NewReplacer("[", "{", "]", "}").Replace(goodT1), "")
+	f.Add(`{"ConfigurationSpace":{"TuningParameters":[{"Name":"a","Type":"int","Values":"range(10**9)"}]},"KernelSpecification":{"KernelName":7}}`, "")
+	fuzzLoad(f)
+}
+
+func fuzzLoad(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, other string) {
 		fsys := library()
 		fsys["spec.yaml"] = &fstest.MapFile{Data: []byte(text)}
