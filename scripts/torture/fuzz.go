@@ -103,7 +103,7 @@ func (t *torture) fuzzOne(ctx context.Context, one target, each time.Duration) e
 	limited, cancel := context.WithTimeout(ctx, each+t.patience)
 	defer cancel()
 	c := exec.CommandContext(limited, one.program, "-test.run", "^$", "-test.fuzz", "^"+one.name+"$", "-test.fuzztime", each.String(), "-test.parallel", "1",
-		"-test.fuzzminimizetime", "1s", "-test.fuzzcachedir", filepath.Join(t.corpus, one.folder))
+		"-test.fuzzminimizetime", "10x", "-test.fuzzcachedir", filepath.Join(t.corpus, one.folder))
 	var output bytes.Buffer
 	c.Stdout, c.Stderr, c.Dir, c.WaitDelay = &output, &output, one.folder, t.patience
 	c.Env = append(os.Environ(), mark, "TMPDIR="+temporary, "GOMAXPROCS=2")

@@ -3,21 +3,13 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
-
-	"github.com/ndtune/ndtune/tune/record"
 )
 
 // The kernel of the trials: every configuration is another program, which takes the compiler about a tenth of a second.
@@ -45,6 +37,9 @@ verify: {spec: spin.yaml, parameters: {block_size_x: 64, rounds: 1, tag: 0}, ato
 `
 	configurations = 8
 )
+
+// spin has the files of the trials.
+var spin = map[string]string{"spin.cl": source, "spin.yaml": specification}
 
 // The victims of a kill.
 var victims = []string{"search", "worker", "compiler", "everything"}
@@ -102,102 +97,48 @@ const unharmed = "searches to their end"
 // trial runs one search, with kills at random moments of the usual time; with none if random is nil. When the context ends, the trial is cut
 // short: what it has done is checked all the same.
 func (t *torture) trial(ctx context.Context, name string, random *rand.Rand, usual time.Duration) error {
-	folder := filepath.Join(t.folder, name)
-	temporary, log := filepath.Join(folder, "tmp"), filepath.Join(folder, "log.jsonl")
-	if err := os.MkdirAll(temporary, 0o755); err != nil {
+	s, err := t.subject(name, unharmed, spin)
+	if err != nil {
 		return err
 	}
-	for name, text := range map[string]string{"spin.cl": source, "spin.yaml": specification} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil {
-			return err
-		}
-	}
-	mark := fmt.Sprintf("NDTUNE_TORTURE=%d-%s", os.Getpid(), name)
-	good := true
-	// A harm counts against the latest kill.
-	harmed := t.harmer(unharmed, name)
-	wrong := func(what harm, detail string) {
-		harmed(what, detail)
-		good = false
-	}
-	known := map[string]string{} // results by configuration
 	kills := 0
 	if random != nil {
 		kills = random.IntN(6)
 	}
 	for ; ; kills-- {
-		arguments := []string{"tune", filepath.Join(folder, "spin.yaml"), "--log", log, "-q", "--no-peak", "--workers", "2"}
-		if t.device != "" {
-			arguments = append(arguments, "--device", t.device)
-		}
-		var output bytes.Buffer
-		search := exec.Command(t.ndtune(), arguments...)
-		search.Stdout, search.Stderr = &output, &output
-		search.Env = append(os.Environ(), mark, "TMPDIR="+temporary, "XDG_STATE_HOME="+folder, "XDG_CACHE_HOME="+folder, "POCL_CACHE_DIR="+filepath.Join(folder, "pocl"))
-		search.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-		if err := search.Start(); err != nil {
+		r, err := s.start(nil)
+		if err != nil {
 			return err
 		}
-		done := make(chan error, 1)
-		go func() { done <- search.Wait() }()
 		var moment <-chan time.Time
 		if kills > 0 {
 			moment = time.After(time.Duration(random.Float64() * float64(usual)))
 		}
-		var err error
-		for late, ended := time.After(t.patience), false; !ended; {
-			select {
-			case err = <-done:
-				ended = true
-			case <-moment:
-				if v := victims[random.IntN(len(victims))]; kill(search.Process.Pid, mark, v, random) {
-					t.in("kill of "+v, func(r *row) { r.tried++ })
-					harmed = t.harmer("kill of "+v, name)
-				}
-			case <-ctx.Done():
-				end(mark)
-				err, ended = <-done, true
-			case <-late:
-				wrong(hung, "after "+t.patience.String())
-				end(mark)
-				err, ended = <-done, true
+		failure := s.end(ctx, r, moment, func() {
+			if v := victims[random.IntN(len(victims))]; kill(r.Process.Pid, s.mark, v, random) {
+				t.in("kill of "+v, func(r *row) { r.tried++ })
+				s.harmed = t.harmer("kill of "+v, name) // a harm counts against the latest kill
 			}
+		})
+		if err := s.compare(s.log, correct); err != nil {
+			return err
 		}
-		if strings.Contains(output.String(), "\ngoroutine ") {
-			wrong(panicked, output.String())
-		}
-		if left := remaining(mark, t.patience); len(left) > 0 {
-			wrong(processes, fmt.Sprint(left))
-			end(mark)
-		}
-		if e := compare(log, known, wrong); e != nil {
-			return e
-		}
-		if err == nil {
+		if failure == nil {
 			break
 		}
 		if ctx.Err() != nil {
-			if good {
-				return os.RemoveAll(folder)
-			}
-			return nil
+			return s.close(ctx)
 		}
-		if s, ok := search.ProcessState.Sys().(syscall.WaitStatus); !ok || !s.Signaled() {
-			wrong(failed, output.String())
+		if w, ok := r.ProcessState.Sys().(syscall.WaitStatus); !ok || !w.Signaled() {
+			s.wrong(failed, r.output.String())
 			break
 		}
 	}
 	t.in(unharmed, func(r *row) { r.tried++ })
-	if len(known) != configurations && good {
-		wrong(lost, fmt.Sprintf("%d of %d results", len(known), configurations))
+	if len(s.known) != configurations && s.good {
+		s.wrong(lost, fmt.Sprintf("%d of %d results", len(s.known), configurations))
 	}
-	if left, _ := os.ReadDir(temporary); len(left) > 0 {
-		wrong(files, fmt.Sprint(left))
-	}
-	if good {
-		return os.RemoveAll(folder)
-	}
-	return nil
+	return s.close(ctx)
 }
 
 // kill kills a victim with all its threads. It is false if there is none.
@@ -234,46 +175,4 @@ func kill(search int, mark, victim string, random *rand.Rand) bool {
 		}
 	}
 	return true
-}
-
-// compare compares the log with the results that are known already, and adds the new ones.
-func compare(log string, known map[string]string, wrong func(what harm, detail string)) error {
-	text, err := os.ReadFile(log)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	now := map[string]string{}
-	for line := range bytes.Lines(text) {
-		var entry struct {
-			Kind, Status  string
-			Configuration json.RawMessage
-			Reason        string
-		}
-		if json.Unmarshal(line, &entry) != nil || entry.Kind != "result" {
-			continue // a torn line, or another kind
-		}
-		c := string(entry.Configuration)
-		if _, twice := now[c]; twice {
-			wrong(repeated, c)
-		}
-		if entry.Status != "correct" {
-			wrong(failed, c+": "+entry.Reason)
-		}
-		now[c] = string(line)
-	}
-	for c, line := range known {
-		if now[c] != line {
-			wrong(lost, c)
-		}
-	}
-	for c, line := range now {
-		known[c] = line
-	}
-	if _, err := record.Read(log); err != nil && len(now) > 0 {
-		wrong(lost, err.Error())
-	}
-	return nil
 }

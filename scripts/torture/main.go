@@ -20,6 +20,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -46,6 +47,8 @@ func main() {
 	flag.StringVar(&t.corpus, "corpus", "", "folder that keeps the inputs that fuzzing finds (default: the user's cache)")
 	flag.DurationVar(&t.patience, "patience", 5*time.Minute, "for the end of a search, and for its processes to go, before they count as hung")
 	kills := flag.Int("kills", 1000, "that hit a process of a search")
+	disks := flag.Int("disks", 20, "that become full")
+	hostile := flag.Int("hostile", 10, "searches over kernels that do what none should")
 	fuzz := flag.Duration("fuzz", 10*time.Minute, "for each fuzz target")
 	limit := flag.Duration("time", 0, "after which no trial goes on (default: no limit)")
 	only := flag.String("build", "", "folder for the programs, which are built and not run")
@@ -61,7 +64,7 @@ func main() {
 	if *only != "" {
 		err = build(ctx, *only, true)
 	} else {
-		err = t.run(ctx, *kills, *fuzz)
+		err = t.run(ctx, *kills, *disks, *hostile, *fuzz)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -70,7 +73,7 @@ func main() {
 }
 
 // run does all harms, and prints the table.
-func (t *torture) run(ctx context.Context, kills int, fuzz time.Duration) (err error) {
+func (t *torture) run(ctx context.Context, kills, disks, hostile int, fuzz time.Duration) (err error) {
 	if t.lanes < 1 {
 		return errors.New("-lanes must be at least 1")
 	}
@@ -101,7 +104,13 @@ func (t *torture) run(ctx context.Context, kills int, fuzz time.Duration) (err e
 			return err
 		}
 	}
-	if kills > 0 {
+	if hostile > 0 {
+		err = t.hostile(ctx, hostile)
+	}
+	if disks > 0 && err == nil {
+		err = t.disks(ctx, disks)
+	}
+	if kills > 0 && err == nil {
 		err = t.kills(ctx, kills)
 	}
 	if fuzz > 0 {
@@ -117,9 +126,6 @@ func (t *torture) run(ctx context.Context, kills int, fuzz time.Duration) (err e
 	return err
 }
 
-// ndtune returns the path of the program.
-func (t *torture) ndtune() string { return filepath.Join(t.programs, "ndtune") }
-
 // inLanes runs f once for each lane, side by side.
 func (t *torture) inLanes(f func(lane int) error) error {
 	errs := make([]error, t.lanes)
@@ -129,6 +135,19 @@ func (t *torture) inLanes(f func(lane int) error) error {
 	}
 	all.Wait()
 	return errors.Join(errs...)
+}
+
+// each runs f for the numbers from 1 to n, in lanes, until the context ends.
+func (t *torture) each(ctx context.Context, n int, f func(i int) error) error {
+	var last atomic.Int64
+	return t.inLanes(func(int) error {
+		for i := int(last.Add(1)); i <= n && ctx.Err() == nil; i = int(last.Add(1)) {
+			if err := f(i); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // harmer returns a function that counts harms of one try in a row, and prints them.
