@@ -61,11 +61,13 @@ type present struct {
 	at time.Time
 }
 
+// silence returns the time since an announcement that the server has not dropped. The clocks of the server and this machine can differ.
+func silence(announced, now time.Time) time.Duration { return min(max(0, now.Sub(announced)), expiry) }
+
 // Devices returns the devices of all agents, by name.
 func (c *Connection) Devices(ctx context.Context) ([]Announcement, error) {
 	all, err := readAll(ctx, c.agents, func(a *Announcement, entry jetstream.KeyValueEntry) {
-		// The clocks of the server and this machine can differ, but the entry has not expired.
-		a.Silence = min(max(0, time.Since(entry.Created())), expiry)
+		a.Silence = silence(entry.Created(), time.Now())
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list the devices of the fleet: %w", err)

@@ -245,3 +245,19 @@ func TestFields(t *testing.T) {
 		}
 	}
 }
+
+// TestClockJumps: whatever the clocks of an agent, the server and this machine say, a device is shown as doing what it does, for a time that
+// can be.
+func TestClockJumps(t *testing.T) {
+	const tenYears = 10 * 365 * 24 * time.Hour
+	begun := time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
+	for _, jump := range []time.Duration{-tenYears, -time.Hour, 0, time.Hour, tenYears} {
+		if s := silence(begun, begun.Add(jump)); s < 0 || s > expiry || jump <= 0 && s != 0 {
+			t.Errorf("a jump by %v: silent for %v", jump, s)
+		}
+		a := Announcement{Search: "s", Problem: "k", Since: begun, Announced: begun.Add(jump)}
+		if what, since := a.Doing(); what != "k" || since < 0 {
+			t.Errorf("a jump by %v: %s for %v", jump, what, since)
+		}
+	}
+}

@@ -78,7 +78,7 @@ type Announcement struct {
 // Doing says what the device does, and for how long it has done so: «idle», the kernel of its search, or «not heard of» if
 // announcements are missing.
 func (a *Announcement) Doing() (what string, since time.Duration) {
-	switch since = a.Announced.Sub(a.Since); {
+	switch since = max(0, a.Announced.Sub(a.Since)); { // the agent's clock may have been set back
 	case a.Silence > silent:
 		return "not heard of", a.Silence
 	case a.Search == "":

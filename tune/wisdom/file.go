@@ -346,7 +346,14 @@ func add(ctx context.Context, path string, more []*File) (_ *File, err error) {
 	return f, err
 }
 
-// Merge adds the records of more to f, as [Add] does, without a file. After an error f is as it was.
+// now is the clock that tells whether a date is yet to come. Tests let it jump.
+var now = time.Now
+
+// clockSkew is how far the clocks of machines that share a file may differ.
+const clockSkew = 24 * time.Hour
+
+// Merge adds the records of more to f, as [Add] does, without a file. After an error f is as it was. A date that is yet to come is of a clock
+// that was wrong: such a record does not keep its place.
 func (f *File) Merge(more *File) error {
 	if err := f.fits(more); err != nil {
 		return err
@@ -355,7 +362,7 @@ func (f *File) Merge(more *File) error {
 		group group
 		key   string
 	}
-	places := map[place]int{}
+	places, late := map[place]int{}, now().Add(clockSkew)
 	for i, l := range f.lines {
 		if l.record != nil {
 			places[place{groupOf(l.record), f.key(l.record)}] = i
@@ -367,7 +374,7 @@ func (f *File) Merge(more *File) error {
 		case !known:
 			places[at] = len(f.lines)
 			f.lines = append(f.lines, line{record: &r})
-		case !f.lines[i].record.Date.After(r.Date):
+		case !f.lines[i].record.Date.After(r.Date), f.lines[i].record.Date.After(late):
 			f.lines[i] = line{record: &r}
 		}
 	}

@@ -249,6 +249,38 @@ func TestMerge(t *testing.T) {
 	}
 }
 
+// TestMergeAfterClockJumps: a record of a clock that was far ahead does not keep its place for years; one of a clock that was behind is taken
+// where the place is free.
+func TestMergeAfterClockJumps(t *testing.T) {
+	right := time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
+	now = func() time.Time { return right }
+	t.Cleanup(func() { now = time.Now })
+	at := func(jump time.Duration, times ...float64) *File {
+		r := run(t, []int{64}, times...)
+		r.Header.Started = right.Add(jump)
+		return mustLog(t, r, Source{})
+	}
+	const tenYears = 10 * 365 * 24 * time.Hour
+	for jump, want := range map[time.Duration]float64{
+		0: 6, -time.Hour: 6, -tenYears: 6, tenYears: 6,
+		time.Hour: 5, // as another machine's clock may be
+	} {
+		f := at(jump, 5)
+		if err := f.Merge(at(0, 6)); err != nil {
+			t.Fatal(err)
+		}
+		if len(f.Records) != 1 || f.Records[0].Time != want {
+			t.Errorf("a record of %v, and one of now: %+v, want %v ms", jump, f.Records, want)
+		}
+	}
+	// The clock jumps back while a search runs: what it found last is what stays.
+	f := at(0, 5)
+	now = func() time.Time { return right.Add(-tenYears) }
+	if err := f.Merge(at(-tenYears, 6)); err != nil || len(f.Records) != 1 || f.Records[0].Time != 6 {
+		t.Errorf("after a jump back: %+v, %v", f.Records, err)
+	}
+}
+
 // TestAddInSeveralProcesses starts processes that add to one file at once. Nothing is lost.
 func TestAddInSeveralProcesses(t *testing.T) {
 	const processes, each = 4, 8
