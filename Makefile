@@ -77,13 +77,13 @@ test-race: opencl-for-tests browser-for-tests ## run the tests under the race de
 
 # scripts/fleet has the faults of connections and servers. On many cores, LANES trials run side by side.
 torture: FUZZTIME ?= 10m
-torture: opencl-for-tests ## kill searches KILLS=1000 times at random moments, then fuzz every target for FUZZTIME=10m
+torture: opencl-for-tests ## do harm to searches (KILLS=1000, full disks, hostile kernels), then fuzz every target for FUZZTIME=10m
 	$(GO) run ./scripts/torture -kills $(KILLS) -fuzz $(FUZZTIME) -lanes $(LANES)
 
 test-long: FUZZTIME ?= 30s
 test-long: opencl-for-tests browser-for-tests ## run the longer tests, then every fuzz target for FUZZTIME=30s
 	NDTUNE_LONG=1 $(TEST_ENVIRONMENT) $(GO) test -count=1 -timeout 60m $(TESTFLAGS) ./...
-	$(GO) run ./scripts/torture -kills 0 -fuzz $(FUZZTIME)
+	$(GO) run ./scripts/torture -kills 0 -disks 0 -hostile 0 -fuzz $(FUZZTIME)
 
 bench: opencl modules-for-tests ## run the benchmarks of all packages (BENCH=regexp: some of them)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -timeout 60m $(TESTFLAGS) ./...

@@ -136,7 +136,7 @@ func (t *torture) hostileOne(ctx context.Context, n int) error {
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 		return err
 	}
-	r, err := s.start(nil, "--build-timeout", "20s", "--kernel-timeout", "2s")
+	r, err := s.start(nil, "--build-timeout", "15s", "--kernel-timeout", "2s")
 	if err != nil {
 		return err
 	}

@@ -1,14 +1,16 @@
 //go:build linux
 
-// Command torture does harm to ndtune, and counts what was lost, done twice, or left behind:
+// Command torture does harm to ndtune, and counts what was lost, done twice, or left behind. It runs searches over hostile kernels, lets the
+// disks of logs become full, kills processes at random moments, and gives each fuzz target some time:
 //
-//	go run ./scripts/torture                        # 1000 kills, then ten minutes for each fuzz target; some hours on two cores
-//	go run ./scripts/torture -kills 20 -fuzz 0      # a short one
-//	go run ./scripts/torture -lanes 12 -time 10m    # on many cores
-//	go run ./scripts/torture -build F               # the programs alone; a machine without Go takes them with -programs F
+//	go run ./scripts/torture                                       # 1000 kills, ten minutes for each target; some hours on two cores
+//	go run ./scripts/torture -kills 20 -fuzz 0                     # a short one
+//	go run ./scripts/torture -hostile 0 -disks 0 -kills 0 -fuzz 1m # fuzz targets alone
+//	go run ./scripts/torture -lanes 12 -time 10m                   # on many cores
+//	go run ./scripts/torture -build F                              # the programs alone; a machine without Go takes them with -programs F
 //
-// It needs an OpenCL device that compiles on the CPU, such as PoCL. It prints each harm with the folder that it left, and a table at the end.
-// The status is 1 if anything went wrong, or if -time ended before all was done.
+// It runs in the folder of the module, and needs an OpenCL device that compiles on the CPU, such as PoCL. It prints each harm, and a table at
+// the end. What was harmed stays in the folder of its trial. The status is 1 if anything went wrong, or if -time ended before all was done.
 package main
 
 import (

@@ -19,14 +19,14 @@ import (
 // build builds ndtune and the tests of the packages that have fuzz targets, with what fuzzing needs, in a folder: tune/python.test is of the
 // package tune/python.
 func build(ctx context.Context, folder string, fuzz bool) error {
-	commands := [][]string{{"build", "-trimpath", "-ldflags=-s -w", "-o", filepath.Join(folder, "ndtune"), "./cmd/ndtune"}}
+	commands := [][]string{{"build", "-ldflags=-s -w", "-o", filepath.Join(folder, "ndtune"), "./cmd/ndtune"}}
 	if fuzz {
 		packages, err := fuzzed()
 		if err != nil {
 			return err
 		}
 		for _, p := range packages {
-			commands = append(commands, []string{"test", "-c", "-fuzz=.", "-trimpath", "-ldflags=-s -w", "-o", filepath.Join(folder, p+".test"), "./" + p})
+			commands = append(commands, []string{"test", "-c", "-fuzz=.", "-ldflags=-s -w", "-o", filepath.Join(folder, p+".test"), "./" + p})
 		}
 	}
 	for _, arguments := range commands {
