@@ -322,6 +322,7 @@ func looksLikeTable(data []byte) bool {
 // objective, it is the time. As in T4, the order of the values of a parameter is lost. A value that
 // reads as a number is one; true and false are 1 and 0.
 func decodeCSV(data []byte) (*Record, error) {
+	data = bytes.ToValidUTF8(data, []byte("\ufffd")) // names in other encodings could not be kept in a log
 	table, err := csv.NewReader(bytes.NewReader(data)).ReadAll()
 	if err != nil {
 		return nil, err
