@@ -139,7 +139,9 @@ func (t *torture) fuzzOne(ctx context.Context, one target, each time.Duration) e
 			return err
 		}
 		what := failed
-		if strings.Contains(output.String(), "panic: ") {
+		if strings.Contains(output.String(), "fuzzing process hung") { // Go allows an input ten seconds
+			what = hung
+		} else if strings.Contains(output.String(), "panic: ") {
 			what = panicked
 		}
 		wrong(what, tail(output.String()))
