@@ -62,10 +62,20 @@ func fuzzLoad(f *testing.F) {
 			}
 			for _, e := range errs {
 				inFile := e.File == "spec.yaml" && !strings.HasPrefix(e.Field, "-")
-				if e.File == "" || e.Err == nil || e.Err.Error() == "" || inFile && e.Line > strings.Count(text, "\n")+strings.Count(text, "\r")+2 {
+				if e.File == "" || e.Err == nil || e.Err.Error() == "" || inFile && e.Line > breaks(text)+2 {
 					t.Errorf("%q: %+v", text, e)
 				}
 			}
 		}
 	})
+}
+
+// breaks returns how many line breaks YAML 1.1 may see in a text.
+func breaks(text string) (n int) {
+	for _, c := range text {
+		if strings.ContainsRune("\n\r\u0085\u2028\u2029", c) {
+			n++
+		}
+	}
+	return n
 }
