@@ -201,7 +201,13 @@ ALWAYS_INLINE float all_steps(void) // dt^time_steps
 
 // coming_row is row k of a walk, which was fetched before. Where registers keep such rows, k must be a constant modulo ahead.
 #if staging == async_copy
-#include "../matmul/matmul_async.h"
+#ifndef copy_async // A test defines what stands for cp.async: 16 bytes, or zeros if there are none, by groups.
+#define copy_async(bytes, to, from, there) \
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" \
+                 :: "r"((uint)(size_t)(to)), "l"((ulong)(from)), "n"(bytes), "r"(there) : "memory")
+#define close_group() asm volatile("cp.async.commit_group;" ::: "memory")
+#define wait_for(groups) asm volatile("cp.async.wait_group %0;" :: "n"(groups) : "memory")
+#endif
 #define quarters (vector_width / 4)
 #define COMING __local float4 (*coming)[quarters][block_size_x]
 #define COMING_MEMORY __local float4 all_coming[block_size_y][2 * ahead][quarters][block_size_x]; COMING = all_coming[get_local_id(1)];
