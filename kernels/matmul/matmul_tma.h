@@ -11,14 +11,21 @@
 //
 // A map of 128 bytes tells the copies of a matrix in row-major order. Nothing but CUDA's host library makes them, so the kernel does.
 //   declare_maps(bytes)     at the top of a file: global memory for the maps of all work-groups; bytes is a number, no expression
-//   slot_of_maps(group)     where the 256 bytes of a work-group begin
+//   slot_of_maps(group)     where the 384 bytes of a work-group begin
 //   make_map(at, slot, pointer, type, bytes, width, height, box_x, box_y, mode)
 //       by all 32 of a warp: in local memory at at, published to global memory at slot. The box is the tile of a
 //       copy. The mode is 0, or 3: rows of 128 bytes swizzled as matmul_wgmma.h says. Rows begin at multiples of 16
 //       bytes.
+//   use_map(slot)           by a work-item of another warp that copies with this map, after a barrier
 //   load_tile(to, map, x, y, b)
 //       copies the box at column x, row y to local memory. It arrives at b by its bytes. What lies beyond the
 //       matrix is zero.
+//   store_tile(from, map, x, y)
+//       copies local memory to the box at column x, row y, without what lies beyond the matrix
+//   close_stores()          what this work-item stored since the last one is a group
+//   wait_for_stores(groups) until no more than so many groups of this work-item are still to be read from local memory
+//   warpgroup_barrier(i)    a barrier of the work-items of the i-th warpgroup, 0 < i < 8
+//   pass_turn(i), wait_for_turn(i)   the i-th warpgroup waits until another one has passed the turn to it
 //
 // fewer_registers(count) and more_registers(count) give registers of this warpgroup back, or take more.
 
@@ -45,6 +52,15 @@ void barrier_wait(address b, int parity)
     __asm__ volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" \
                      :: "r"(to), "l"(map), "r"(x), "r"(y), "r"(b) : "memory")
 
+#define store_tile(from, map, x, y) \
+    __asm__ volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];" \
+                     :: "l"(map), "r"(x), "r"(y), "r"(from) : "memory")
+#define close_stores() __asm__ volatile("cp.async.bulk.commit_group;" ::: "memory")
+#define wait_for_stores(groups) __asm__ volatile("cp.async.bulk.wait_group.read %0;" :: "n"(groups) : "memory")
+#define warpgroup_barrier(i) __asm__ volatile("bar.sync %0, 128;" :: "r"(i) : "memory")
+#define pass_turn(i) __asm__ volatile("bar.arrive %0, 256;" :: "r"(8 + (i)) : "memory")
+#define wait_for_turn(i) __asm__ volatile("bar.sync %0, 256;" :: "r"(8 + (i)) : "memory")
+
 #define type_half 6
 #define type_float 7
 #define type_tf32 11 // floats, rounded on the way
@@ -56,7 +72,7 @@ ulong slot_of_maps(int group)
 {
     ulong slot;
     __asm__ volatile("mov.u64 %0, tensor_maps;" : "=l"(slot));
-    return slot + (ulong)group * 256;
+    return slot + (ulong)group * 384;
 }
 
 #define set_field(at, field, size, constraint, value) \
@@ -85,6 +101,7 @@ ulong slot_of_maps(int group)
     __asm__ volatile("bar.warp.sync 0xffffffff;" ::: "memory"); \
     __asm__ volatile("tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%0], [%1], 128;" \
                      :: "l"(slot), "r"(at) : "memory"); \
-    __asm__ volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" :: "l"(slot) : "memory"); \
+    use_map(slot); \
 } while (0)
+#define use_map(slot) __asm__ volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" :: "l"(slot) : "memory")
 #endif

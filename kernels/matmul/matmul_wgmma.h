@@ -43,6 +43,7 @@ typedef uint address;
 #define numbers_5 ", %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
 #define numbers_6 ", %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111"
 #define numbers_7 ", %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
+#define numbers_of_32 numbers_0
 #define numbers_of_64 numbers_0 numbers_1
 #define numbers_of_96 numbers_0 numbers_1 numbers_2
 #define numbers_of_128 numbers_0 numbers_1 numbers_2 numbers_3
@@ -50,11 +51,18 @@ typedef uint address;
 #define numbers_of_256 numbers_0 numbers_1 numbers_2 numbers_3 numbers_4 numbers_5 numbers_6 numbers_7
 #define four(d, i) "+f"((d)[i]), "+f"((d)[(i) + 1]), "+f"((d)[(i) + 2]), "+f"((d)[(i) + 3])
 #define sixteen(d, i) four(d, i), four(d, (i) + 4), four(d, (i) + 8), four(d, (i) + 12)
+#define sums_of_32(d) sixteen(d, 0)
 #define sums_of_64(d) sixteen(d, 0), sixteen(d, 16)
 #define sums_of_96(d) sixteen(d, 0), sixteen(d, 16), sixteen(d, 32)
 #define sums_of_128(d) sixteen(d, 0), sixteen(d, 16), sixteen(d, 32), sixteen(d, 48)
 #define sums_of_192(d) sixteen(d, 0), sixteen(d, 16), sixteen(d, 32), sixteen(d, 48), sixteen(d, 64), sixteen(d, 80)
 #define sums_of_256(d) sixteen(d, 0), sixteen(d, 16), sixteen(d, 32), sixteen(d, 48), sixteen(d, 64), sixteen(d, 80), sixteen(d, 96), sixteen(d, 112)
+#define after_32_0 "%16"
+#define after_32_1 "%17"
+#define after_32_2 "%18"
+#define after_32_3 "%19"
+#define after_32_4 "%20"
+#define after_32_5 "%21"
 #define after_64_0 "%32"
 #define after_64_1 "%33"
 #define after_64_2 "%34"
