@@ -168,7 +168,9 @@ func FuzzStrategies(f *testing.F) {
 	for i := range Names() {
 		f.Add(uint64(1000), byte(i))
 	}
-	f.Fuzz(func(t *testing.T, seed uint64, strategy byte) { checkStrategy(t, Names()[int(strategy)%len(Names())], seed) })
+	f.Fuzz(func(t *testing.T, seed uint64, strategy byte) {
+		checkStrategy(t, Names()[int(strategy)%len(Names())], seed)
+	})
 }
 
 // TestCloseLeavesNothingBehind makes many strategies, in the middle of their work.
