@@ -286,6 +286,10 @@ type Finalists struct {
 // of Others that can.
 type Candidates struct{ Near, Others []string }
 
+// aboutAsLarge is how far apart the operations of two tuned sizes are at most for both to be the nearest: their rows may differ in
+// alignment, which matters more than a row more.
+const aboutAsLarge = 1.1
+
 // candidatesOf returns the finalists of the nearest tuned sizes below and above a size, each once, and all others from the
 // nearest size to the farthest.
 func candidatesOf(tuned []Finalists, s Shape) Candidates {
@@ -303,7 +307,10 @@ func candidatesOf(tuned []Finalists, s Shape) Candidates {
 	var c Candidates
 	var others []Finalists
 	for _, f := range tuned {
-		if operations := f.Shape.Operations(); operations != 0 && operations != below && operations != above {
+		operations := f.Shape.Operations()
+		justBelow := operations <= s.Operations() && operations*aboutAsLarge >= below
+		justAbove := operations >= s.Operations() && operations <= above*aboutAsLarge
+		if operations != 0 && !justBelow && !justAbove {
 			others = append(others, f)
 			continue
 		}

@@ -65,6 +65,10 @@ func TestCandidates(t *testing.T) {
 			t.Errorf("%v: %s, want %s", test.s, joined(c), test.want)
 		}
 	}
+	odd := append(slices.Clone(tuned), Finalists{Shape{4095, 4097, 4099}, []string{"f"}})
+	if got := joined(candidatesOf(odd, Square(8192))); got != "df bca" {
+		t.Errorf("with an odd shape about as large as the nearest: %s", got)
+	}
 	unknown := append(slices.Clone(tuned), Finalists{Configurations: []string{"e", "a"}})
 	if got := joined(candidatesOf(unknown, Square(4096))); got != "dea bc" {
 		t.Errorf("with a record of an unknown size: %s", got)
