@@ -206,6 +206,9 @@ func (s *survey) work(ctx context.Context) error {
 				s.begun = false
 				s.peaks.Add(a.Measured.Peaks)
 				s.left = s.left[1:]
+				if !quick { // the next part has not begun
+					watch.Reset(patience)
+				}
 			}
 		}
 	}
