@@ -59,12 +59,13 @@
 //                 at a time; 2 * time_steps rows more are walked than are done.
 //   ahead         with registers: rows that are loaded before they are needed, 1 or more.
 //                 A row takes vector_width * time_steps updates, some hundred
-//                 cycles a group, about as long as memory lets wait. Else 1.
+//                 cycles a group, and a GPU's memory lets wait longer. Else 1.
 //   staging       with registers, where these rows wait. registers: unroll_rows must be
 //                 a multiple of ahead, so that none has to be moved before it has come.
 //                 async_copy: in local memory, 2 * ahead rows of a strip, with
-//                 cp.async of PTX (NVIDIA); neighbours must be shuffle_nv, and
-//                 vector_width 4 or 8, of which nx must be a multiple. Else registers.
+//                 cp.async of PTX (NVIDIA); neighbours must be shuffle_nv, ahead a power
+//                 of two, and vector_width 4 or 8, of which nx must be a multiple.
+//                 Else registers.
 //   arithmetic    plain: (1 - 4dt) * centre + dt * (left + right + above + below), 5 operations
 //                 an update with fused multiplication and addition.
 //                 diagonal, with registers: above + right of a cell is left + below of
@@ -77,10 +78,11 @@
 //                 has been below need not be moved to where the middle row is. A
 //                 divisor of rows + 2 * time_steps.
 //                 With cache: vectors that the loop along a row holds.
-//   skip_checks   where code without checks for edges runs. never: nowhere; group: in
-//                 work-groups that see no edge of the field. A check is a selection
-//                 a cell and step, but the code is half as long without a second
-//                 version. With cache always group.
+//   skip_checks   where code without checks for edges runs. never: nowhere, and there is one
+//                 version of the code. group: a work-group checks the first and the last
+//                 column of the field if its strip has them, and all cells in the rows
+//                 in which a segment is at the first or the last row; with cache, a
+//                 work-group that sees no edge checks nothing. With cache always group.
 //   neighbours    with registers, how the cells beside a vector are exchanged.
 //                 local_memory: through local memory, one barrier a row for all
 //                 levels; levels go by fours, in accesses of 16 bytes.
@@ -96,7 +98,7 @@
 //                 2 * time_steps vectors of registers or the stack.
 //
 // The device must take the work-group and its local memory; nothing else restricts the
-// parameters, and the field need not be a multiple of anything.
+// parameters, and but for async_copy the field need not be a multiple of anything.
 //
 // The grid covers the field: at least ceil(nx / W) by ceil(ny / (block_size_y * rows))
 // work-groups, where W is what a strip does: vector_width * (block_size_x - 2H') columns with
@@ -180,6 +182,9 @@ ALWAYS_INLINE float all_steps(void) // dt^time_steps
 #endif
 #if staging == async_copy && (neighbours != shuffle_nv || vector_width % 4 != 0 || vector_width > 8 || nx % vector_width != 0)
 #error "diffuse_kernel: async_copy needs shuffle_nv, and a vector_width of 4 or 8 of which nx is a multiple"
+#endif
+#if staging == async_copy && (ahead & (ahead - 1)) != 0
+#error "diffuse_kernel: with async_copy, ahead must be a power of two"
 #endif
 #if neighbours == local_memory && block_size_y != 1
 #error "diffuse_kernel: with local_memory, block_size_y must be 1"
@@ -269,7 +274,7 @@ ALWAYS_INLINE vector step(level *l, const vector below, const float left, const 
 }
 
 // keep_edges gives the cells of a row of the next level that never change what they have: those of the first and the last
-// column, and if rows is true, those of the first and the last row. What is beyond them does not matter.
+// column, and if rows_too is true, those of the first and the last row. What is beyond them does not matter.
 ALWAYS_INLINE vector keep_edges(vector result, const vector centre, const int x, const int y, const bool rows_too)
 {
     __private float *cells = (__private float *)&result;
