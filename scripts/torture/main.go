@@ -103,6 +103,9 @@ func (t *torture) run(ctx context.Context, kills, disks, hostile int, fuzz time.
 	}
 	if builds {
 		if err := build(ctx, t.programs, fuzz > 0); err != nil {
+			if temporary {
+				err = errors.Join(err, os.RemoveAll(t.folder))
+			}
 			return err
 		}
 	}
