@@ -146,7 +146,7 @@ func (p *Pool) pays(now time.Time) bool {
 
 // payingBuild returns the least time of a build for which one more builder is worth its start.
 func (p *Pool) payingBuild() time.Duration {
-	return max(cachedBuild, time.Duration(p.starting)*time.Duration(p.count(true)+1)/time.Duration(max(1, len(p.toBuild))))
+	return max(cachedBuild, p.starting*time.Duration(p.count(true)+1)/time.Duration(max(1, len(p.toBuild))))
 }
 
 // payTime returns the time at which one more builder will be worth its start if the builds that the pool waits for

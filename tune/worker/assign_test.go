@@ -53,7 +53,7 @@ func TestBuildersThatPay(t *testing.T) {
 		{"a build that lasts after others", 500 * ms, 2 * ms, time.Second, 10, 0, true},
 	} {
 		now := time.Now()
-		p := &Pool{most: 16, starting: average(c.start), building: average(c.build), toBuild: make(queue, c.waiting)}
+		p := &Pool{most: 16, starting: c.start, building: average(c.build), toBuild: make(queue, c.waiting)}
 		m := &member{spent: &Spent{}, state: idle}
 		if p.members = append(p.members, m); c.now > 0 {
 			m.state, m.stage, m.task, m.stageFrom = working, device.StageBuild, &task{}, now.Add(-c.now)
@@ -75,7 +75,7 @@ func TestBuildersThatPay(t *testing.T) {
 // TestABuildThatHangs takes the worker that evaluates with it. After that, only builders build, whatever they cost.
 func TestABuildThatHangs(t *testing.T) {
 	now := time.Now()
-	p := &Pool{most: 2, options: Options{BuildTimeout: time.Second}, starting: average(time.Hour)}
+	p := &Pool{most: 2, options: Options{BuildTimeout: time.Second}, starting: time.Hour}
 	m := &member{spent: &Spent{}, child: &child{Requests: make(chan request, 1)}, state: idle, since: now}
 	p.members, p.toBuild = []*member{m}, queue{{}, {}}
 	if !p.buildersMissing() {

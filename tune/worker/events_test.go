@@ -15,6 +15,23 @@ import (
 	"github.com/ndtune/ndtune/tune/process"
 )
 
+// TestTimeOfAStart: a start that took long, because the drivers came from the disk, says nothing about the next one.
+func TestTimeOfAStart(t *testing.T) {
+	now := time.Now()
+	p := &Pool{most: 4}
+	for _, c := range []struct {
+		builds     bool
+		took, want time.Duration
+	}{{false, 3 * time.Second, 3 * time.Second}, {true, time.Second, time.Second}, {true, 2 * time.Second, time.Second}} {
+		one := &child{Number: len(p.members) + 1, Requests: make(chan request, 1)}
+		one.Began = now.Add(-c.took)
+		p.members = append(p.members, &member{spent: &Spent{}, child: one, builds: c.builds, state: starting})
+		if err := p.handle(event{Child: one, Answer: answer{Ready: &hardware.Device{}}}, now); err != nil || p.starting != c.want {
+			t.Errorf("%+v: %s, %v", c, p.starting, err)
+		}
+	}
+}
+
 // TestFewerWorkers lets some of the workers that start together find no room, before any of the
 // others is ready.
 func TestFewerWorkers(t *testing.T) {

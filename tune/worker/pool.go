@@ -45,11 +45,11 @@ type Pool struct {
 	line        []*member // members that wait for the device
 	timer       *member   // the member that times, if shared
 	references  map[string]*reference
-	makerDeaths int     // in a row, of members that made a reference
-	measuring   average // the time to measure a configuration
-	building    average // the time of a build in a worker that evaluates, from the driver's cache or not
-	starting    average // the time until a worker that evaluates is ready
-	unsafe      bool    // a worker has died or was killed in a build
+	makerDeaths int           // in a row, of members that made a reference
+	measuring   average       // the time to measure a configuration
+	building    average       // the time of a build in a worker that evaluates, from the driver's cache or not
+	starting    time.Duration // the least time until a worker was ready; the first may wait for the disk
+	unsafe      bool          // a worker has died or was killed in a build
 	carry       carry
 	best        atomic.Pointer[tune.Result] // so far, as the run observes it; nil: unknown
 

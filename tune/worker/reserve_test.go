@@ -91,7 +91,7 @@ func TestOneProcessForASearch(t *testing.T) {
 	search := func() {
 		t.Helper()
 		pool := openReserved(t, builders, p, r)
-		pool.starting = average(time.Hour) // no builder is worth its start, even on a busy machine
+		pool.starting = time.Hour // no builder is worth its start, even on a busy machine
 		o, err := tune.Run(t.Context(), p, pool, tune.Options{})
 		if err != nil || len(o.Results) != 4 {
 			t.Fatalf("%v, %+v", err, o)
