@@ -302,6 +302,8 @@ func TestMatmulRefuses(t *testing.T) {
 		fast + " -D element=float -D staging=local_memory -D tile_m=64 -D tile_n=64 -D item_m=4 -D item_n=4 -D width=4 -D pad=0",
 		fast + " -D element=float -D staging=local_memory -D tile_m=64 -D tile_n=64 -D item_m=4 -D item_n=4 -D width=1 -D pad=1",
 		fast + " -D element=float -D staging=registers -D tile_m=64 -D tile_n=64 -D item_m=4 -D item_n=24 -D width=8 -D pad=0",
+		strings.NewReplacer("lookahead=0", "lookahead=1", "tile_k=8", "tile_k=5").Replace(fast) +
+			" -D element=float -D staging=local_memory -D tile_m=64 -D tile_n=64 -D item_m=8 -D item_n=8 -D width=1 -D pad=0",
 	}
 	wrong["tensor"] = []string{
 		" -D m=4 -D n=4 -D k=4 -D warp_m=48 -D warp_n=32" + tiles, " -D m=4 -D n=4 -D k=4 -D warp_m=32 -D warp_n=8" + tiles,

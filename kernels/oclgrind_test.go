@@ -53,7 +53,15 @@ func simulations() map[string]simulation {
 		},
 		"matmul_fast without the barrier of a step": {
 			trials: oneProduct("fast_float_local_memory"), report: "data race",
-			takeOut: "next_b);\n            barrier(CLK_LOCAL_MEM_FENCE);", putIn: "next_b);",
+			takeOut: "replaced now.\n        barrier(CLK_LOCAL_MEM_FENCE);",
+		},
+		"matmul_fast without the second barrier of one stage": {
+			trials: oneProduct("fast_float_local_memory", map[string][]string{"stages": {"1"}}), report: "data race",
+			takeOut: "barrier(CLK_LOCAL_MEM_FENCE); // others still read what is replaced now",
+		},
+		"matmul_fast, lookahead, without the last terms of steps": {
+			trials: oneProduct("fast_float_local_memory", map[string][]string{"lookahead": {"1"}}), wrong: true,
+			takeOut: "add_terms(sum, beside[(i + ahead)", putIn: "if (i > 0) add_terms(sum, beside[(i + ahead)",
 		},
 		"matmul_fast without the barrier of async_copy": {
 			trials: oneProduct("fast_float_async_copy"), report: "data race",
@@ -182,11 +190,15 @@ func oneDiffusion(t *testing.T) []trial {
 }
 
 // oneProduct has work-groups inside and on the edges, and steps of both kinds.
-func oneProduct(name string) func(t *testing.T) []trial {
+func oneProduct(name string, narrow ...map[string][]string) func(t *testing.T) []trial {
 	return func(t *testing.T) []trial {
 		for _, k := range matmulKernels {
 			if k.String() == name {
-				list := sampled(t, load(t, k.spec(), nil, k.narrow), 1, k.sample)
+				values := map[string][]string{}
+				for _, n := range append([]map[string][]string{k.narrow}, narrow...) {
+					maps.Copy(values, n)
+				}
+				list := sampled(t, load(t, k.spec(), nil, values), 1, k.sample)
 				smallest := list[0]
 				for _, c := range list {
 					if c.Int("block_size_x")*c.Int("block_size_y") < smallest.Int("block_size_x")*smallest.Int("block_size_y") {

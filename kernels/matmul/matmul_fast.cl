@@ -43,8 +43,9 @@
 //   patch_x       how 32 consecutive work-items, which execute together on many
 //                 devices, cover the work-group: patch_x in x, 32 / patch_x in y. What
 //                 several of them read from local memory is read once.
-//   lookahead     1: the numbers of the next term are read from local memory before
-//                 those of this one are used.
+//   lookahead     1, 2: the numbers of the next term are read from local memory before
+//                 those of this one are used, across steps, too; 2 keeps the compiler
+//                 from putting the reads off.
 //   swizzle       work-groups take tiles in columns of that many rows, so that those that
 //                 run at the same time share rows of A and columns of B in the cache; 1
 //                 goes row by row.

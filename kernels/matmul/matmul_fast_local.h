@@ -26,6 +26,8 @@
 #define patch_y (32 / patch_x)
 #define fragments_m (item_m / fragment)
 #define fragments_n (item_n / fragment)
+#define shorter (item_m <= item_n ? item_m : item_n)
+#define ahead (lookahead > 0)
 
 #if tile_m % item_m != 0 || tile_n % item_n != 0 || item_m % fragment != 0 || item_n % fragment != 0
 #error "matmul_kernel: tiles must be multiples of what a work-item computes, and that of 16 bytes"
@@ -33,6 +35,8 @@
 #error "matmul_kernel: work-items must make up whole patches of 32"
 #elif tile_k % width != 0 || tile_n % width != 0 || (tile_m * tile_k) % (items * width) != 0 || (tile_k * tile_n) % (items * width) != 0
 #error "matmul_kernel: each work-item must bring the same number of vectors of A and of B"
+#elif lookahead && tile_k % 2 != 0
+#error "matmul_kernel: lookahead needs an even tile_k"
 #elif pad % fragment != 0
 #error "matmul_kernel: pad must keep rows of local memory aligned to 16 bytes"
 #endif
@@ -60,11 +64,15 @@
 #define tail (k % tile_k)
 #define steps (whole + (tail > 0))
 
-// part is the i-th number of a fragment; after unrolling i is a constant.
+// part is the i-th number of a fragment; after unrolling i is a constant. fragment_of is the
+// fragment of the sums from s on. It adds 0, which gives it registers of its own: 16 bytes are
+// stored from neighbouring registers, where a sum is often in the bank of its factor.
 #if fragment == 2
 #define part(v, i) ((i) == 0 ? (v).s0 : (v).s1)
+#define fragment_of(s) ((frag)((s)[0] + 0, (s)[1] + 0))
 #else
 #define part(v, i) ((i) == 0 ? (v).s0 : (i) == 1 ? (v).s1 : (i) == 2 ? (v).s2 : (v).s3)
+#define fragment_of(s) ((frag)((s)[0] + 0, (s)[1] + 0, (s)[2] + 0, (s)[3] + 0))
 #endif
 
 // A work-item's vectors: the v-th of a tile of A stands in row row_a, those of B in row
@@ -172,8 +180,15 @@ void bring(__local real *a, __local real *b, __global const element *A, __global
 
 #endif
 
+// NVIDIA's compiler puts a read off until its number is needed, but not a volatile read.
+#if lookahead == 2
+#define promptly volatile
+#else
+#define promptly
+#endif
+
 // read_terms reads the fragments of one term of the sums from local memory.
-void read_terms(frag *beside, frag *above, __local const frag *a, __local const frag *b)
+void read_terms(frag *beside, frag *above, promptly __local const frag *a, promptly __local const frag *b)
 {
     #pragma unroll
     for (int f = 0; f < fragments_m; f++) {
@@ -185,39 +200,23 @@ void read_terms(frag *beside, frag *above, __local const frag *a, __local const 
     }
 }
 
-// add_terms adds a term to each sum.
-void add_terms(frag sum[item_m][fragments_n], const frag *beside, const frag *above)
+// add_terms adds a term to each sum, along the shorter side of the patch, forth and back in
+// turn, so that each multiplication shares a factor with the one before it. NVIDIA's
+// registers are in two banks, and each bank is read once a cycle. The shared factor is kept;
+// the compiler can put the other factor and the sum into different banks.
+void add_terms(real sum[item_m][item_n], const frag *beside, const frag *above)
 {
     #pragma unroll
-    for (int y = 0; y < item_m; y++) {
-        #pragma unroll
-        for (int f = 0; f < fragments_n; f++) {
-            sum[y][f] += part(beside[y / fragment], y % fragment) * above[f];
-        }
-    }
-}
-
-// multiply adds the terms of one step. With lookahead the fragments of the next term are
-// read before those of this one are used.
-void multiply(frag sum[item_m][fragments_n], __local const frag *a, __local const frag *b)
-{
-    frag beside[1 + lookahead][fragments_m], above[1 + lookahead][fragments_n];
-#if lookahead
-    read_terms(beside[0], above[0], a, b);
-#endif
-    #pragma unroll
-    for (int i = 0; i < tile_k; i++) {
-        const int next = i + lookahead;
-        if (next < tile_k) {
-            read_terms(beside[next % (1 + lookahead)], above[next % (1 + lookahead)], a + next * (pitch_a / fragment),
-                       b + next * (pitch_b / fragment));
-        }
-        add_terms(sum, beside[i % (1 + lookahead)], above[i % (1 + lookahead)]);
+    for (int i = 0; i < item_m * item_n; i++) {
+        const int along = i / shorter % 2 == 0 ? i % shorter : shorter - 1 - i % shorter;
+        const int y = item_m <= item_n ? along : i / shorter;
+        const int x = item_m <= item_n ? i / shorter : along;
+        sum[y][x] += part(beside[y / fragment], y % fragment) * part(above[x / fragment], x % fragment);
     }
 }
 
 // keep stores the sums that lie inside of C.
-void keep(__global element *C, frag sum[item_m][fragments_n], int top, int left)
+void keep(__global element *C, real sum[item_m][item_n], int top, int left)
 {
     #pragma unroll
     for (int y = 0; y < item_m; y++) {
@@ -227,13 +226,13 @@ void keep(__global element *C, frag sum[item_m][fragments_n], int top, int left)
             const int column = left + f * (items_x * fragment);
 #if n % fragment == 0
             if ((m % tile_m == 0 || row < m) && (n % tile_n == 0 || column < n)) {
-                store_aligned(fragment, sum[y][f], C + row * n + column);
+                store_aligned(fragment, fragment_of(sum[y] + f * fragment), C + row * n + column);
             }
 #else
             #pragma unroll
             for (int i = 0; i < fragment; i++) {
                 if (row < m && column + i < n) {
-                    store(1, part(sum[y][f], i), C + row * n + column + i);
+                    store(1, sum[y][f * fragment + i], C + row * n + column + i);
                 }
             }
 #endif
@@ -274,13 +273,22 @@ void matmul_kernel(__global element *restrict C, __global const element *restric
         from_b[i] = row_b(v) * n + min(left + column_b(v), n - width_b);
     }
 
-    frag sum[item_m][fragments_n];
+    real sum[item_m][item_n];
     #pragma unroll
-    for (int y = 0; y < item_m; y++) {
-        #pragma unroll
-        for (int f = 0; f < fragments_n; f++) {
-            sum[y][f] = (frag)(0);
-        }
+    for (int i = 0; i < item_m * item_n; i++) {
+        sum[i / item_n][i % item_n] = 0;
+    }
+
+    // With lookahead each term is added after the next one is read, the last term of a step
+    // after the first one of the next step. Before the first step it is zero.
+    frag beside[1 + ahead][fragments_m], above[1 + ahead][fragments_n];
+    #pragma unroll
+    for (int f = 0; f < fragments_m; f++) {
+        beside[ahead][f] = (frag)(0);
+    }
+    #pragma unroll
+    for (int f = 0; f < fragments_n; f++) {
+        above[ahead][f] = (frag)(0);
     }
 
 #if staging == local_memory
@@ -288,36 +296,46 @@ void matmul_kernel(__global element *restrict C, __global const element *restric
     vec_b next_b[count_b];
     fetch(next_a, next_b, A, B, from_a, from_b, 0);
     put((__local real *)a[0], (__local real *)b[0], next_a, next_b);
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (int step = 0; step < steps; step++) {
-        const int now = step % stages;
-        const int then = (step + 1) % stages;
-        if (step + 1 < steps) {
-            fetch(next_a, next_b, A, B, from_a, from_b, step + 1);
-        }
-        multiply(sum, &a[now][0][ty], &b[now][0][tx]);
-        if (step + 1 < steps) {
-#if stages == 1
-            barrier(CLK_LOCAL_MEM_FENCE); // others still read what is replaced now
-#endif
-            put((__local real *)a[then], (__local real *)b[then], next_a, next_b);
-            barrier(CLK_LOCAL_MEM_FENCE);
-        }
-    }
 #else
     #pragma unroll
     for (int step = 0; step < stages - 1; step++) {
         bring((__local real *)a[step], (__local real *)b[step], A, B, from_a, from_b, step);
     }
+#endif
     for (int step = 0; step < steps; step++) {
         const int now = step % stages;
+#if staging == local_memory
+        const int then = (step + 1) % stages;
+        if (step + 1 < steps) {
+            fetch(next_a, next_b, A, B, from_a, from_b, step + 1);
+        }
+#else
         const int then = (step + stages - 1) % stages;
         wait_for(stages - 2);
+#endif
         // All have what they need, and nobody reads any more what is replaced now.
         barrier(CLK_LOCAL_MEM_FENCE);
-        bring((__local real *)a[then], (__local real *)b[then], A, B, from_a, from_b, step + stages - 1);
-        multiply(sum, &a[now][0][ty], &b[now][0][tx]);
+        #pragma unroll
+        for (int i = 0; i < tile_k; i++) {
+            read_terms(beside[i % (1 + ahead)], above[i % (1 + ahead)], &a[now][i][ty], &b[now][i][tx]);
+#if staging == async_copy
+            if (i == 0) {
+                bring((__local real *)a[then], (__local real *)b[then], A, B, from_a, from_b, step + stages - 1);
+            }
+#endif
+            add_terms(sum, beside[(i + ahead) % (1 + ahead)], above[(i + ahead) % (1 + ahead)]);
+        }
+#if staging == local_memory
+#if stages == 1
+        barrier(CLK_LOCAL_MEM_FENCE); // others still read what is replaced now
+#endif
+        if (step + 1 < steps) {
+            put((__local real *)a[then], (__local real *)b[then], next_a, next_b);
+        }
+#endif
     }
+#if lookahead
+    add_terms(sum, beside[1], above[1]);
 #endif
 
     keep(C, sum, top + ty * fragment, left + tx * fragment);
