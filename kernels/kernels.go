@@ -2,7 +2,7 @@
 // that tune them, embedded. For each kernel, diffusion/diffuse_tiled.cl say,
 // the spec of the same name stands beside it: diffusion/diffuse_tiled.yaml. Of
 // matmul/matmul_tensor.cl there are two, by precision: matmul_tf32.yaml and
-// matmul_half.yaml. What kernels include ends in .h. matmul/matmul_hopper.cl takes floats, tf32 and halves with one.
+// matmul_half.yaml. matmul/matmul_hopper.cl takes floats, tf32 and halves with one. What kernels include ends in .h.
 //
 // A kernel here is right for every configuration of its spec and for every
 // problem size that its opening comment allows, also where the size is no

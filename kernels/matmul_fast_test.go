@@ -21,6 +21,7 @@ var fastKernels = []matmulKernel{
 	fast("float", "async_copy", 2, 60), fast("double", "async_copy", 2, 20),
 	{name: "tf32", sample: 200, element: "float", tf32: true, prelude: copyAtOnce + warpsInLocalMemory},
 	{name: "half", sample: 200, element: "half", prelude: copyAtOnce + warpsInLocalMemory},
+	double("m8n8k4", "1"), double("m16n8k8", "1"), double("m16n8k16", "2"), // m16n8k4 differs from the first only in the instruction
 	precision("fp32", 0), precision("tf32x1", 0), precision("tf32x3", 0), precision("fp16", 0),
 }
 
@@ -29,6 +30,15 @@ func precision(value string, count int) matmulKernel {
 	return matmulKernel{
 		name: "precision", count: count, element: "float", sample: 40, tf32: value == "tf32x1", halves: value == "fp16", close: true,
 		narrow: map[string][]string{"precision": {value}}, prelude: copyAtOnce + warpsInLocalMemory,
+	}
+}
+
+// double is matmul_double with one instruction, and so many work-groups that share a tile.
+func double(instruction, split string) matmulKernel {
+	return matmulKernel{
+		name: "double", sample: 200, element: "double",
+		narrow:  map[string][]string{"instruction": {instruction}, "split_k": {split}},
+		prelude: copyAtOnce + sharesInConstantMemory + doublesInLocalMemory,
 	}
 }
 
@@ -176,5 +186,32 @@ float half_of(uint r, int i) { ushort h = i == 0 ? r & 0xffff : r >> 16; return 
 
 #define multiply_tf32(d, a, b) multiply_shared(d, a, b, 8, 1, whole_of)
 #define multiply_half(d, a, b) multiply_shared(d, a, b, 16, 2, half_of)
+#line 1
+`
+
+// doublesInLocalMemory stands for the instructions for doubles. a[row][term] is held by work-item 4 (row % 8) + term % 4, rows from 8
+// on in the odd registers, each four terms in the next two; b[term][column] by work-item 4 column + term % 4.
+const doublesInLocalMemory = `
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#define share_registers() __local double shared[items][12]
+#define multiply_shared(d, a, b, slots) \
+    do { \
+        for (int i = 0; i < 2 * slots; i++) shared[get_local_id(0)][i] = a[i]; \
+        for (int i = 0; i < slots; i++) shared[get_local_id(0)][8 + i] = b[i]; \
+        barrier(CLK_LOCAL_MEM_FENCE); \
+        for (int i = 0; i < 4; i++) { \
+            const int first = get_local_id(0) / 32 * 32; \
+            const int row = get_local_id(0) % 32 / 4 + i / 2 * 8; \
+            const int column = get_local_id(0) % 4 * 2 + i % 2; \
+            for (int term = 0; term < 4 * slots; term++) { \
+                d[i] += shared[first + row % 8 * 4 + term % 4][term / 4 * 2 + row / 8] * shared[first + column * 4 + term % 4][8 + term / 4]; \
+            } \
+        } \
+        barrier(CLK_LOCAL_MEM_FENCE); \
+    } while (0)
+#define multiply_m8n8k4(d, a, b) multiply_shared(d, a, b, 1)
+#define multiply_m16n8k4(d, a, b) multiply_shared(d, a, b, 1)
+#define multiply_m16n8k8(d, a, b) multiply_shared(d, a, b, 2)
+#define multiply_m16n8k16(d, a, b) multiply_shared(d, a, b, 4)
 #line 1
 `

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// hopperInstructions stands for the instructions of matmul_wgmma.h, matmul_tma.h, matmul_split.h and matmul_async.h. It follows the PTX ISA in an
+// hopperInstructions stands for the instructions of matmul_wgmma.h, matmul_tma.h and matmul_async.h. It follows the PTX ISA in an
 // order that is as bad for the kernel as the ISA allows:
 //
 //   - A multiplication reads local memory when it is issued, which the simulator checks, and again when the kernel waits for
@@ -210,33 +210,6 @@ void store_now(struct instructions *state, int left)
 #define close_stores() state->store_series++
 #define wait_for_stores(groups) store_now(state, groups)
 
-// What work-groups share: the simulator has no constant memory of its own, so this is global memory that outlives the work-groups.
-#if split_k > 1
-#define declare_shares(bytes, counters) __constant uint constant_shares[(bytes) / 4] = {0}, constant_counters[(counters) / 4] = {0};
-#define shares ((volatile __global uint *)(size_t)constant_shares)
-#define counters_of_shares ((volatile __global uint *)(size_t)constant_counters)
-void write_four(volatile __global uint *to, uint a, uint b, uint c, uint d)
-{
-    atomic_xchg(to, a);
-    atomic_xchg(to + 1, b);
-    atomic_xchg(to + 2, c);
-    atomic_xchg(to + 3, d);
-}
-#define write_share(i, a, b, c, d) write_four(shares + (i) * 4, as_uint(a), as_uint(b), as_uint(c), as_uint(d))
-#define four_at(p) as_float4((uint4)(atomic_or(p, 0), atomic_or((p) + 1, 0), atomic_or((p) + 2, 0), atomic_or((p) + 3, 0)))
-#define read_share(i) four_at(shares + (i) * 4)
-int last_of(volatile __global uint *counter, int count)
-{
-    const int last = atomic_inc(counter) == count - 1;
-    if (last)
-        atomic_xchg(counter, 0);
-    return last;
-}
-#define comes_last(i, count) last_of(counters_of_shares + (i), count)
-#else
-#define write_share(i, a, b, c, d)
-#endif
-
 void leave(struct instructions *state)
 {
     if (atomic_inc(state->leaving) == items_ - 1)
@@ -361,7 +334,7 @@ func hopperKernel(element, products string, others map[string]string) matmulKern
 		narrow[name] = []string{value}
 	}
 	k := matmulKernel{name: "hopper", element: element, set: map[string]string{"products": products, "infinities": infinities}, tf32: element == "float" && products == "1", close: true, narrow: narrow}
-	k.prelude = fmt.Sprintf("#define bits_of_element %d\n#define items_ get_local_size(0)\n", 8*elements[element].bytes) + warpsInLocalMemory + hopperInstructions
+	k.prelude = fmt.Sprintf("#define bits_of_element %d\n#define items_ get_local_size(0)\n", 8*elements[element].bytes) + warpsInLocalMemory + sharesInConstantMemory + hopperInstructions
 	return k
 }
 
@@ -447,3 +420,33 @@ func hopperSimulations() map[string]simulation {
 	mutant("that leaves out a product of low parts", tiles, float, "wgmma_tf32(tile_m, part, f[u], tile_descriptor(at + bytes_a + u * 32, 16, 1024), 1);", "", "")
 	return all
 }
+
+// sharesInConstantMemory stands for matmul_split.h. The simulator has no constant memory of its own, so this is global memory that
+// outlives the work-groups.
+const sharesInConstantMemory = `
+#if split_k > 1
+#define declare_shares(bytes, counters) __constant uint constant_shares[(bytes) / 4] = {0}, constant_counters[(counters) / 4] = {0};
+#define shares ((volatile __global uint *)(size_t)constant_shares)
+#define counters_of_shares ((volatile __global uint *)(size_t)constant_counters)
+void write_four(volatile __global uint *to, uint a, uint b, uint c, uint d)
+{
+    atomic_xchg(to, a);
+    atomic_xchg(to + 1, b);
+    atomic_xchg(to + 2, c);
+    atomic_xchg(to + 3, d);
+}
+#define write_share(i, a, b, c, d) write_four(shares + (i) * 4, as_uint(a), as_uint(b), as_uint(c), as_uint(d))
+#define four_at(p) as_float4((uint4)(atomic_or(p, 0), atomic_or((p) + 1, 0), atomic_or((p) + 2, 0), atomic_or((p) + 3, 0)))
+#define read_share(i) four_at(shares + (i) * 4)
+int last_of(volatile __global uint *counter, int count)
+{
+    const int last = atomic_inc(counter) == count - 1;
+    if (last)
+        atomic_xchg(counter, 0);
+    return last;
+}
+#define comes_last(i, count) last_of(counters_of_shares + (i), count)
+#else
+#define write_share(i, a, b, c, d)
+#endif
+`

@@ -66,7 +66,7 @@ var matmulKernels = append([]matmulKernel{
 func (k matmulKernel) spec() string { return "matmul/matmul_" + k.name + ".yaml" }
 
 func (k matmulKernel) String() string {
-	return strings.Join(strings.Fields(strings.Join([]string{k.name, k.element, strings.Join(k.narrow["staging"], " ")}, " ")), "_")
+	return strings.Join(strings.Fields(strings.Join([]string{k.name, k.element, strings.Join(k.narrow["staging"], " "), strings.Join(k.narrow["instruction"], " ")}, " ")), "_")
 }
 
 // constants are the constants of a shape: of square matrices, there is only one.
@@ -309,7 +309,17 @@ func TestMatmulRefuses(t *testing.T) {
 		" -D m=4 -D n=4 -D k=4 -D warp_m=48 -D warp_n=32" + tiles, " -D m=4 -D n=4 -D k=4 -D warp_m=32 -D warp_n=8" + tiles,
 		" -D m=4 -D n=4 -D k=4 -D warp_m=16 -D warp_n=16" + tiles,
 	}
+	const doubles = " -D m=4 -D n=4 -D k=4 -D swizzle=1 -D split_k=1 -D tile_m=64 -D tile_n=64"
+	wrong["double"] = []string{
+		doubles + " -D element=float -D warp_m=32 -D warp_n=32 -D tile_k=16 -D stages=2 -D instruction=m8n8k4",
+		doubles + " -D element=double -D warp_m=32 -D warp_n=32 -D tile_k=16 -D stages=2 -D instruction=m8n8k16",
+		doubles + " -D element=double -D warp_m=32 -D warp_n=32 -D tile_k=16 -D stages=2 -D instruction=m16n8k16",
+		doubles + " -D element=double -D warp_m=32 -D warp_n=32 -D tile_k=16 -D stages=1 -D instruction=m8n8k4",
+		doubles + " -D element=double -D warp_m=32 -D warp_n=8 -D tile_k=16 -D stages=2 -D instruction=m8n8k4",
+		doubles + " -D element=double -D warp_m=16 -D warp_n=16 -D tile_k=8 -D stages=2 -D instruction=m8n8k4",
+	}
 	right := map[string]string{
+		"double": doubles + " -D element=double -D warp_m=32 -D warp_n=32 -D tile_k=16 -D stages=2 -D instruction=m16n8k8",
 		"fast":   fast + " -D element=float -D staging=local_memory -D tile_m=64 -D tile_n=64 -D item_m=4 -D item_n=4 -D width=1 -D pad=0",
 		"tensor": " -D m=4 -D n=4 -D k=4 -D warp_m=32 -D warp_n=32 -D element=float -D swizzle=1 -D stages=2 -D tile_m=32 -D tile_n=32 -D tile_k=8",
 	}
@@ -320,8 +330,11 @@ func TestMatmulRefuses(t *testing.T) {
 	}
 	for name, list := range wrong {
 		source := included(t, "matmul/matmul_"+name+".cl")
-		if name == "tensor" {
+		switch name {
+		case "tensor":
 			source = copyAtOnce + warpsInLocalMemory + source
+		case "double":
+			source = copyAtOnce + sharesInConstantMemory + doublesInLocalMemory + source
 		}
 		if options, ok := right[name]; ok && !r.builds(t, source, options) {
 			t.Errorf("%s does not build with %s", name, options)

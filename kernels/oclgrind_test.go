@@ -76,6 +76,28 @@ func simulations() map[string]simulation {
 		"matmul_fast, registers, without a bound of C": {
 			trials: oneProduct("fast_float_registers"), takeOut: "row < m &&", putIn: "", report: "Invalid write",
 		},
+		"matmul_double without the first barrier": {
+			trials: oneProduct("double_double_m8n8k4"), report: "data race",
+			takeOut: "wait_for(stages - 1);\n    barrier(CLK_LOCAL_MEM_FENCE);",
+		},
+		"matmul_double that replaces the tiles of the next step": {
+			trials: oneProduct("double_double_m8n8k4"), takeOut: "bring(a[now], b[now]", putIn: "bring(a[then], b[then]", wrong: true,
+		},
+		"matmul_double without a bound of C": {
+			trials: oneProduct("double_double_m8n8k4"), takeOut: "row < m &&", report: "Invalid write",
+		},
+		"matmul_double without a bound of terms": {
+			trials: oneProduct("double_double_m8n8k4"), takeOut: "|| term < k", putIn: "|| true", report: "Invalid read",
+		},
+		"matmul_double with terms beyond the last": {
+			trials: oneProduct("double_double_m16n8k8"), takeOut: "there && step < end", putIn: "step < end", wrong: true,
+		},
+		"matmul_double that adds the first share twice": {
+			trials: oneProduct("double_double_m16n8k16"), takeOut: "of_tile + j * (tile_m * tile_n / 2)", putIn: "of_tile", wrong: true,
+		},
+		"matmul_double with the same terms of A twice": {
+			trials: oneProduct("double_double_m16n8k16"), takeOut: "pitch_a + i * 4]", putIn: "pitch_a]", wrong: true,
+		},
 		"matmul_bounds_tiled without a bound of C": {
 			trials: oneProduct("bounds_tiled"), takeOut: "(row < m && column < n)", putIn: "true", report: "Invalid write",
 		},
@@ -251,7 +273,7 @@ func simulatedDiffusion(t *testing.T, name string) []trial {
 
 // simulatedProducts are small shapes; of kernels with large tiles, which take the simulator
 // seconds, there are two that no tile divides: with rows of whole vectors, and without. In the
-// normal run, floats take both, doubles the first of them, and all others the second.
+// normal run, floats and doubles on tensor cores take both, other doubles the first of them, and all others the second.
 func simulatedProducts(t *testing.T, k matmulKernel) []trial {
 	shapes, count, group := []shape{{33, 65, 97}, {1, 1, 1}, {2, 3, 1}}, 1, smallGroup
 	if k.square {
@@ -260,7 +282,7 @@ func simulatedProducts(t *testing.T, k matmulKernel) []trial {
 	if k.sample > 0 {
 		shapes, group = []shape{{41, 72, 40}, {33, 65, 41}}, smallGroup/2
 		switch {
-		case long || k.element == "float" && !k.tf32:
+		case long || k.element == "float" && !k.tf32 || k.name == "double":
 		case k.element == "double":
 			shapes = shapes[:1]
 		default:

@@ -60,7 +60,7 @@ func TestBenchTunesKernels(t *testing.T) {
 func TestBenchReplacesKernels(t *testing.T) {
 	var tuned, notes []string
 	b := Bench{
-		Sizes: []Shape{{33, 65, 97}}, Kernels: []string{"hopper", "hopper-half", "fast-double", "tf32"},
+		Sizes: []Shape{{33, 65, 97}}, Kernels: []string{"hopper", "hopper-half", "double", "tf32"},
 		Device: device.Listed{Type: "cpu", Identity: &hardware.Device{Name: "Some CPU", Vendor: "Some"}},
 		Began:  time.Now(), TimeLimit: time.Hour,
 		Note: func(text string) { notes = append(notes, text) },
@@ -79,6 +79,7 @@ func TestBenchReplacesKernels(t *testing.T) {
 		"hopper: no configuration is for Some CPU; the kernel fast takes its place",
 		"hopper-half: no configuration is for Some CPU; the kernel half takes its place",
 		"half: no configuration is for Some CPU; the kernel fast-half takes its place",
+		"double: no configuration is for Some CPU; the kernel fast-double takes its place",
 		"tf32: no configuration is for Some CPU; the kernel fast takes its place",
 	}; !slices.Equal(notes, want) {
 		t.Errorf("notes %q, want %q", notes, want)

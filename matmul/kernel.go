@@ -36,6 +36,7 @@ var bundledKernels = []bundled{
 	{name: "fast-double", path: "matmul/matmul_fast.yaml", set: map[string]string{"element": "double"}, precision: Double},
 	{name: "tf32", path: "matmul/matmul_tf32.yaml", precision: TF32, otherwise: "fast"},
 	{name: "half", path: "matmul/matmul_half.yaml", precision: Half, otherwise: "fast-half"},
+	{name: "double", path: "matmul/matmul_double.yaml", precision: Double, otherwise: "fast-double"},
 	{name: "hopper", path: "matmul/matmul_hopper.yaml", precision: Float, otherwise: "fast"},
 	{name: "hopper-tf32", path: "matmul/matmul_hopper.yaml", set: map[string]string{"products": "1"}, precision: TF32, otherwise: "tf32"},
 	{name: "hopper-half", path: "matmul/matmul_hopper.yaml", set: map[string]string{"element": "half", "products": "1"}, precision: Half, otherwise: "half"},

@@ -64,7 +64,7 @@ func TestKernels(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			shapes, count := []Shape{Square(50)}, 1
 			switch {
-			case strings.HasPrefix(name, "hopper"):
+			case strings.HasPrefix(name, "hopper") || name == "double":
 				shapes, count = []Shape{
 					{33, 65, 97}, {1, 1, 1}, {300, 200, 8}, {129, 258, 516}, {128, 257, 512}, {128, 256, 515}, {3, 130, 1},
 					{1, 4096, 4096}, {1000, 996, 100}, {4096, 4096, 8}, {4095, 4097, 4099},
@@ -100,7 +100,7 @@ func TestKernels(t *testing.T) {
 // TestInfinities: infinities and NaN come out as in the loop. An infinity times an infinity does not occur.
 func TestInfinities(t *testing.T) {
 	l := testDevice(t)
-	for _, name := range []string{"naive", "fast", "tf32", "half", "hopper", "hopper-tf32", "hopper-half"} {
+	for _, name := range []string{"naive", "fast", "tf32", "half", "double", "hopper", "hopper-tf32", "hopper-half"} {
 		t.Run(name, func(t *testing.T) {
 			e := kernelEntrant(t, name, l)
 			with, err := openKernel(e)

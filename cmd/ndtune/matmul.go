@@ -22,6 +22,10 @@ var matmulTutorial = tutorial{
 		{name: "bounds tiled", choice: "bounds", path: "matmul/matmul_bounds_tiled.yaml"},
 		fastKernel,
 		tf32Kernel, halfKernel,
+		{
+			name: "double", choice: "double", path: "matmul/matmul_double.yaml", apart: true,
+			otherwise: &tutorialKernel{name: "fast in double", choice: "double", path: fastKernel.path, set: map[string]string{"element": "double"}},
+		},
 		{name: "hopper", choice: "hopper", path: "matmul/matmul_hopper.yaml", apart: true, otherwise: &fastKernel},
 		{
 			name: "hopper-tf32", choice: "hopper-tf32", path: "matmul/matmul_hopper.yaml", apart: true,
@@ -72,8 +76,8 @@ compared at the end; the names of the files then contain the name of the kernel.
    ndtune matmul tune --kernel tiled --log tiled.jsonl --retry-failures
 
 The search of fast evaluates 600 configurations unless --max-evals or --time-limit is given.
-Two kernels use the tensor cores of NVIDIA (compute capability 8.0) in their precisions: tf32
-(floats rounded to 11 significant bits) and half. hopper, hopper-tf32 and hopper-half use the
+Three kernels use the tensor cores of NVIDIA (compute capability 8.0) in their precisions: tf32
+(floats rounded to 11 significant bits), half and double. hopper, hopper-tf32 and hopper-half use the
 larger instructions of compute capability 9.0; hopper takes floats, each as two numbers in tf32.
 On other devices, another kernel takes their place.
 

@@ -37,8 +37,8 @@ rates of kernels over cuBLAS in the same precision.
 
 The precisions of the kernels: naive, local, tiled, fast and hopper multiply floats, tf32 and
 hopper-tf32 round floats to 11 significant bits, half, hopper-half and fast-half multiply
-halves, and fast-double doubles. On a device that cannot run tf32, half or one of the hopper
-kernels, another one takes its place, with a note.
+halves, and double and fast-double doubles. On a device that cannot run tf32, half, double or
+one of the hopper kernels, another one takes its place, with a note.
 
 Each kernel is first tuned at a few sizes, in two fifths of the time limit, unless a record
 (--tuned) has its configurations. At each N, the fastest of the finalists of
