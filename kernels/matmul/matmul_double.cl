@@ -50,6 +50,7 @@
 #define items (32 * warps_m * warps_n)
 #define blocks_m (warp_m / 16)
 #define blocks_n (warp_n / 8)
+#include "matmul_patch.h"
 
 // Terms of an instruction, and a work-item's of them.
 #define terms_of_m8n8k4 4
@@ -138,28 +139,13 @@ void read(double beside[blocks_m][2 * slots], double above[blocks_n][slots], __l
 }
 
 #if split_k > 1
-#define text(s) text_(s)
-#define text_(s) #s
 #include "matmul_split.h"
 declare_shares(shares_bytes, counters_bytes)
+// A work-item's sums in a row, and where the two from the i-th on stand in the j-th share of a tile.
+#define sums (blocks_m * blocks_n * 4)
+#define sum_at(i) sum[(i) / (blocks_n * 4)][(i) / 4 % blocks_n][(i) % 4]
+#define share_index(tile, j, i) (((tile) * split_k + (j)) * (tile_m * tile_n / 2) + (i) / 2 * items + (int)get_local_id(0))
 #endif
-
-// keep stores two sums that lie side by side.
-void keep(__global double *C, double first, double second, int row, int column)
-{
-#if n % 2 == 0
-    if (row < m && column < n) {
-        store_aligned(2, (double2)(first, second), C + row * n + column);
-    }
-#else
-    if (row < m && column < n) {
-        store(1, first, C + row * n + column);
-    }
-    if (row < m && column + 1 < n) {
-        store(1, second, C + row * n + column + 1);
-    }
-#endif
-}
 
 __kernel __attribute__((reqd_work_group_size(items, 1, 1)))
 void matmul_kernel(__global double *restrict C, __global const double *restrict A, __global const double *restrict B)
@@ -187,16 +173,7 @@ void matmul_kernel(__global double *restrict C, __global const double *restrict 
     const int from_b = lane % 4 * pitch_b + warp_left + lane / 4;
 
     double sum[blocks_m][blocks_n][4];
-    #pragma unroll
-    for (int y = 0; y < blocks_m; y++) {
-        #pragma unroll
-        for (int x = 0; x < blocks_n; x++) {
-            #pragma unroll
-            for (int i = 0; i < 4; i++) {
-                sum[y][x][i] = 0;
-            }
-        }
-    }
+    clear_patch(sum);
 
     const int begin = get_group_id(2) * share;
     #pragma unroll
@@ -235,52 +212,31 @@ void matmul_kernel(__global double *restrict C, __global const double *restrict 
 
 #if split_k > 1
     // The work-group that comes last of those which share a tile adds the sums of all.
-    const int of_tile = (tile.y * ((n + tile_n - 1) / tile_n) + tile.x) * split_k * (tile_m * tile_n / 2) + (int)get_local_id(0);
+    const int number = tile.y * ((n + tile_n - 1) / tile_n) + tile.x;
     #pragma unroll
-    for (int y = 0; y < blocks_m; y++) {
-        #pragma unroll
-        for (int x = 0; x < blocks_n; x++) {
-            #pragma unroll
-            for (int i = 0; i < 2; i++) {
-                const float4 two = as_float4((double2)(sum[y][x][2 * i], sum[y][x][2 * i + 1]));
-                write_share(of_tile + (int)get_group_id(2) * (tile_m * tile_n / 2) + ((y * blocks_n + x) * 2 + i) * items,
-                            two.x, two.y, two.z, two.w);
-            }
-        }
+    for (int i = 0; i < sums; i += 2) {
+        const float4 two = as_float4((double2)(sum_at(i), sum_at(i + 1)));
+        write_share(share_index(number, (int)get_group_id(2), i), two.x, two.y, two.z, two.w);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (get_local_id(0) == 0) {
-        last = comes_last(tile.y * ((n + tile_n - 1) / tile_n) + tile.x, split_k);
+        last = comes_last(number, split_k);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (!last) {
         return;
     }
+    clear_patch(sum);
     #pragma unroll 1
     for (int j = 0; j < split_k; j++) {
         #pragma unroll
-        for (int y = 0; y < blocks_m; y++) {
-            #pragma unroll
-            for (int x = 0; x < blocks_n; x++) {
-                #pragma unroll
-                for (int i = 0; i < 2; i++) {
-                    const double2 two = as_double2(read_share(of_tile + j * (tile_m * tile_n / 2) + ((y * blocks_n + x) * 2 + i) * items));
-                    sum[y][x][2 * i] = (j > 0 ? sum[y][x][2 * i] : 0) + two.x;
-                    sum[y][x][2 * i + 1] = (j > 0 ? sum[y][x][2 * i + 1] : 0) + two.y;
-                }
-            }
+        for (int i = 0; i < sums; i += 2) {
+            const double2 two = as_double2(read_share(share_index(number, j, i)));
+            sum_at(i) += two.x;
+            sum_at(i + 1) += two.y;
         }
     }
 #endif
 
-    #pragma unroll
-    for (int y = 0; y < blocks_m; y++) {
-        #pragma unroll
-        for (int x = 0; x < blocks_n; x++) {
-            const int row = top + warp_top + y * 16 + lane / 4;
-            const int column = left + warp_left + x * 8 + lane % 4 * 2;
-            keep(C, sum[y][x][0], sum[y][x][1], row, column);
-            keep(C, sum[y][x][2], sum[y][x][3], row + 8, column);
-        }
-    }
+    keep_patch(C, sum, top + warp_top, left + warp_left);
 }

@@ -9,6 +9,8 @@
 //                                     between write_share and comes_last, and between comes_last and read_share.
 
 #ifndef write_share
+#define text_(s) #s
+#define text(s) text_(s)
 #define declare_shares(bytes, counters) \
     __asm__(".global .align 16 .b8 shares[" text(bytes) "];\n.global .align 4 .b8 counters_of_shares[" text(counters) "];");
 

@@ -80,6 +80,7 @@ typedef uint stored;
 #define items (32 * warps_m * warps_n)
 #define blocks_m (warp_m / 16)
 #define blocks_n (warp_n / 8)
+#include "matmul_patch.h"
 
 #if tile_m % warp_m != 0 || tile_n % warp_n != 0 || warp_m % 16 != 0 || warp_n % 16 != 0
 #error "matmul_kernel: tiles must be multiples of a warp's patch, and that of 16"
@@ -145,23 +146,6 @@ void bring_b(__local stored *b, __global const stored *B, int left, int step)
     }
 }
 
-// keep stores two sums that lie side by side.
-void keep(__global element *C, float first, float second, int row, int column)
-{
-#if n % 2 == 0
-    if (row < m && column < n) {
-        store_aligned(2, (float2)(first, second), C + row * n + column);
-    }
-#else
-    if (row < m && column < n) {
-        store(1, first, C + row * n + column);
-    }
-    if (row < m && column + 1 < n) {
-        store(1, second, C + row * n + column + 1);
-    }
-#endif
-}
-
 __kernel __attribute__((reqd_work_group_size(items, 1, 1)))
 void matmul_kernel(__global element *restrict C, __global const element *restrict A, __global const element *restrict B)
 {
@@ -182,16 +166,7 @@ void matmul_kernel(__global element *restrict C, __global const element *restric
     const int warp_left = id / 32 % warps_n * warp_n;
 
     float sum[blocks_m][blocks_n][4];
-    #pragma unroll
-    for (int y = 0; y < blocks_m; y++) {
-        #pragma unroll
-        for (int x = 0; x < blocks_n; x++) {
-            #pragma unroll
-            for (int i = 0; i < 4; i++) {
-                sum[y][x][i] = 0.0f;
-            }
-        }
-    }
+    clear_patch(sum);
 
     #pragma unroll
     for (int step = 0; step < stages - 1; step++) {
@@ -302,14 +277,5 @@ void matmul_kernel(__global element *restrict C, __global const element *restric
         }
     }
 
-    #pragma unroll
-    for (int y = 0; y < blocks_m; y++) {
-        #pragma unroll
-        for (int x = 0; x < blocks_n; x++) {
-            const int row = top + warp_top + y * 16 + lane / 4;
-            const int column = left + warp_left + x * 8 + lane % 4 * 2;
-            keep(C, sum[y][x][0], sum[y][x][1], row, column);
-            keep(C, sum[y][x][2], sum[y][x][3], row + 8, column);
-        }
-    }
+    keep_patch(C, sum, top + warp_top, left + warp_left);
 }
