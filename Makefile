@@ -16,14 +16,14 @@ TOOL = $(GO) tool -modfile=scripts/tools.mod
 # where a C compiler belongs to the system. Elsewhere they may be skipped.
 BROWSER := $(shell grep -qs '^ID=debian' /etc/os-release && echo NDTUNE_REQUIRE_BROWSER=1 NDTUNE_REQUIRE_COMPILERS=gcc,go)
 
-# The environment of tests. PoCL reports 2 GiB of memory, whatever the machine has, so that the buffers
-# for measuring peaks, which must be larger than the caches, stay small.
+# The environment of tests. Most run on the stand-in OpenCL driver (internal/standin), some on PoCL, which reports 2 GiB of memory,
+# whatever the machine has, so that the buffers for measuring peaks, which must be larger than the caches, stay small.
 TEST_ENVIRONMENT := NDTUNE_REQUIRE_OPENCL=1 POCL_MEMORY_LIMIT=2 $(BROWSER)
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS := $(if $(VERSION),-X main.version=$(VERSION))
 
-# The shipped program needs no C compiler, and is tested without one. Only test-race needs one.
+# The shipped program needs no C compiler. The tests need one, for the stand-in and the race detector.
 export CGO_ENABLED = 0
 export GO
 
@@ -33,7 +33,7 @@ export GOFLAGS += -gcflags=github.com/ebitengine/purego/internal/fakecgo=-std
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo tutorials test test-race test-long torture bench bench-engine lint cross cross-one pictures clean check-go modules modules-for-tests opencl opencl-for-tests browser-for-tests
+.PHONY: help build demo tutorials test test-kernels test-race test-long torture bench bench-engine lint cross cross-one pictures clean check-go modules modules-for-tests compiler-for-tests opencl opencl-for-tests browser-for-tests
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -65,15 +65,18 @@ tutorials: build opencl ## run every command of docs/diffusion.md, matmul.md, si
 	scripts/run-docs.sh bin/ndtune docs/diffusion.md docs/matmul.md docs/simulate.md docs/wisdom.md
 	POCL_DEVICES='basic pthread' scripts/run-docs.sh bin/ndtune docs/compare.md
 
-test: lint opencl-for-tests browser-for-tests ## check and test all packages on PoCL (TESTFLAGS=-v: each test)
-	$(TEST_ENVIRONMENT) $(GO) test -timeout 30m $(TESTFLAGS) ./...
+test: lint compiler-for-tests opencl-for-tests browser-for-tests ## check and test all packages, in some minutes (TESTFLAGS=-v: each test)
+	$(TEST_ENVIRONMENT) $(GO) test -p 4 -timeout 15m $(TESTFLAGS) ./...
 
-# -short leaves out tests that mainly compile kernels or repeat others, and that run no Go code of
-# their own.
-test-race: opencl-for-tests browser-for-tests ## run the tests under the race detector (needs a C compiler)
-	@command -v "$$($(GO) env CC)" >/dev/null || \
-		{ echo 'The race detector needs a C compiler, gcc for example.' >&2; exit 1; }
-	CGO_ENABLED=1 $(TEST_ENVIRONMENT) $(GO) test -race -short -timeout 45m $(TESTFLAGS) ./...
+test-kernels: compiler-for-tests opencl-for-tests ## test the bundled kernels on PoCL and in Oclgrind
+	NDTUNE_KERNELS=1 NDTUNE_TEST_OPENCL=system $(TEST_ENVIRONMENT) $(GO) test -timeout 30m $(TESTFLAGS) ./kernels ./diffusion ./matmul
+
+# The packages whose own code starts goroutines. -short leaves out tests that run none. By default, each process under the race
+# detector sleeps for a second before it ends, and these tests start thousands.
+CONCURRENT = $(sort $(dir $(shell grep -rlE '^[[:space:]]*go [a-z]|[.]Go.func' --include='*.go' cl cmd diffusion internal matmul tune | grep -v _test.go)))
+
+test-race: compiler-for-tests opencl-for-tests browser-for-tests ## test the packages that start goroutines under the race detector
+	GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(TEST_ENVIRONMENT) $(GO) test -race -p 4 -short -timeout 30m $(TESTFLAGS) $(addprefix ./,$(CONCURRENT))
 
 # scripts/fleet has the faults of connections and servers. On many cores, LANES trials run side by side.
 torture: FUZZTIME ?= 10m
@@ -81,8 +84,9 @@ torture: opencl-for-tests ## do harm to searches (KILLS=1000, full disks, hostil
 	$(GO) run ./scripts/torture -kills $(KILLS) -fuzz $(FUZZTIME) -lanes $(LANES)
 
 test-long: FUZZTIME ?= 30s
-test-long: opencl-for-tests browser-for-tests ## run the longer tests, then every fuzz target for FUZZTIME=30s
+test-long: compiler-for-tests opencl-for-tests browser-for-tests ## run the longer tests too, and package cl on PoCL, then every fuzz target for FUZZTIME=30s
 	NDTUNE_LONG=1 $(TEST_ENVIRONMENT) $(GO) test -count=1 -timeout 60m $(TESTFLAGS) ./...
+	NDTUNE_TEST_OPENCL=system $(TEST_ENVIRONMENT) $(GO) test -count=1 $(TESTFLAGS) ./cl
 	$(GO) run ./scripts/torture -kills 0 -disks 0 -hostile 0 -fuzz $(FUZZTIME)
 
 bench: opencl modules-for-tests ## run the benchmarks of all packages (BENCH=regexp: some of them)
@@ -107,7 +111,7 @@ cross: modules-for-tests ## build and vet for other systems (PLATFORMS)
 	done
 
 cross-one:
-	@$(GO) build -buildvcs=false -o /dev/null ./...
+	@$(GO) build -buildvcs=false -o /dev/null ./cmd/ndtune
 	@$(GO) vet ./...
 
 # The pictures show a whole search of the diffusion tutorial on this machine's first device, and a
@@ -134,6 +138,10 @@ modules: check-go
 
 modules-for-tests: check-go
 	@scripts/fetch-modules.sh '$(GO)' -test ./...
+
+compiler-for-tests:
+	@command -v "$${CC:-gcc}" >/dev/null || \
+		{ echo 'The tests need a C compiler for their stand-in OpenCL driver: install gcc, or name another in CC.' >&2; exit 1; }
 
 opencl: build
 	@scripts/install-opencl.sh

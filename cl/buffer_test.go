@@ -73,7 +73,7 @@ func TestSubBuffer(t *testing.T) {
 	if part.Size() != 2*align || !bytes.Equal(r.read(part), pattern(4 * align)[align:3*align]) {
 		t.Error("a part differs from its range of the whole")
 	}
-	r.done(r.queue.EnqueueFill(part, []byte{0xAA}, 0, part.Size()))
+	r.done(r.queue.EnqueueWrite(part, 0, bytes.Repeat([]byte{0xAA}, part.Size())))
 	whole := r.read(b)
 	if whole[align-1] == 0xAA || whole[align] != 0xAA || whole[3*align-1] != 0xAA {
 		t.Error("a write to a part does not show in the whole")

@@ -10,7 +10,7 @@ import (
 
 func TestProfile(t *testing.T) {
 	r := newRig(t)
-	k := r.kernel("kernel void f(global float *x) { float a = x[get_global_id(0)]; for (int i = 0; i < 1000; i++) a = a * a + 0.5f; x[get_global_id(0)] = a; }", "f")
+	k := r.kernel("// standin: f is increment(x, 0.5)\nkernel void f(global float *x) { float a = x[get_global_id(0)]; for (int i = 0; i < 1000; i++) a = a * a + 0.5f; x[get_global_id(0)] = a; }", "f")
 	r.check(k.SetArg(0, r.buffer(make([]byte, 4096))))
 	var last cl.Profile
 	for range 3 {
@@ -50,7 +50,7 @@ func TestProfileNotAvailable(t *testing.T) {
 func TestFlushAndFinish(t *testing.T) {
 	r := newRig(t)
 	b := r.buffer(make([]byte, 16))
-	e := r.event(r.queue.EnqueueFill(b, []byte{1}, 0, 16))
+	e := r.event(r.queue.EnqueueWrite(b, 0, make([]byte, 16)))
 	r.check(r.queue.Flush())
 	r.check(r.queue.Finish())
 	if status := must(e.Status())(t); status != cl.Complete || status.Err() != nil {

@@ -39,9 +39,9 @@ func add(a, b []float32) ([]float32, error) {
 	defer queue.Release()
 
 	program, err := context.NewProgram(`
-		kernel void add(global const float *a, global const float *b, global float *sum) {
+		kernel void vector_add(global float *out, global const float *a, global const float *b) {
 			int i = get_global_id(0);
-			sum[i] = a[i] + b[i];
+			out[i] = a[i] + b[i];
 		}`)
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func add(a, b []float32) ([]float32, error) {
 	if err := program.Build(""); err != nil {
 		return nil, err
 	}
-	kernel, err := program.NewKernel("add")
+	kernel, err := program.NewKernel("vector_add")
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func add(a, b []float32) ([]float32, error) {
 	}
 	defer bufferSum.Release()
 
-	if err := kernel.SetArgs(bufferA, bufferB, bufferSum); err != nil {
+	if err := kernel.SetArgs(bufferSum, bufferA, bufferB); err != nil {
 		return nil, err
 	}
 	event, err := queue.EnqueueKernel(kernel, nil, []int{len(a)}, nil)

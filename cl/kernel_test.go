@@ -11,6 +11,7 @@ import (
 )
 
 const scale = `
+	// standin: scale is scale(out, in, by); fixed is fill(out, 10 * local_x + local_y)
 	kernel void scale(global float *restrict out, const global float *in, float by) {
 		out[get_global_id(0)] = in[get_global_id(0)] * by;
 	}
@@ -60,7 +61,7 @@ func TestWorkGroupInfo(t *testing.T) {
 	if fixed.CompileSize != [3]int{4, 2, 1} {
 		t.Errorf("%+v", fixed)
 	}
-	local := r.kernel("kernel void f(global int *o) { local int l[256]; l[get_local_id(0)] = o[0]; barrier(1); o[1] = l[255 - get_local_id(0)]; }", "f")
+	local := r.kernel("// standin: f is nothing(); f uses 1024\nkernel void f(global int *o) { local int l[256]; l[get_local_id(0)] = o[0]; barrier(1); o[1] = l[255 - get_local_id(0)]; }", "f")
 	if used := must(local.WorkGroupInfo(r.device))(t).LocalMem; used < 1024 {
 		t.Errorf("local memory: %d bytes", used)
 	}

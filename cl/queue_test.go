@@ -63,7 +63,7 @@ func TestQueueOfADriverThatRefusesProfiling(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer b.Release()
-	e, err := q.EnqueueFill(b, []byte{7}, 0, 4)
+	e, err := q.EnqueueWrite(b, 0, []byte{7, 7, 7, 7})
 	if err != nil {
 		t.Fatal(err)
 	}

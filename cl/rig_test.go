@@ -2,9 +2,11 @@ package cl_test
 
 import (
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/internal/standin"
 )
 
 // TestMain lets a test start this binary again as a small program of its own, to see what
@@ -14,7 +16,34 @@ func TestMain(m *testing.M) {
 		child()
 		return
 	}
-	os.Exit(m.Run())
+	os.Exit(standin.Main(m))
+}
+
+// onPoCL are the tests that need a compiler or what the stand-in leaves out. TestOnPoCL runs them in one process.
+var onPoCL = []string{
+	// kernels that it does not know, of every type of argument
+	"TestDerivedAndRawArguments", "TestNullBuffer", "TestLocalMemory",
+	"TestLaunchOverThreeDimensions", "TestKernelsSideBySide",
+	// the log of a compiler, programs from binaries, the loader
+	"TestBuildFailure", "TestBinaryRoundTrip", "TestNoPlatform",
+	// mapped memory, boxes, fills, markers, user events, images
+	"TestRects", "TestMap", "TestFill",
+	"TestProfileNotAvailable", "TestFlushDoesNotWait", "TestOutOfOrder", "TestUserEventEndsOnce", "TestFailedUserEvent",
+	"TestReleasedUserEvent", "TestReleaseTwice", "TestReleaseConcurrently", "TestReleaseBeforeEnd",
+	"TestSupportedImageFormats", "TestImage2D", "TestImage3D", "TestMapImage", "TestFillAndCopyImage",
+	"TestImagesAndSamplersInKernels", "TestImageRanges", "TestImageFromGoImage", "TestImageOfABuffer",
+}
+
+// longOnPoCL is those for make test-long, which runs all tests of this package on PoCL.
+var longOnPoCL = []string{"TestEveryArgumentType"}
+
+func TestOnPoCL(t *testing.T) {
+	if standin.OnSystem() {
+		t.Skip("all tests run on the system's drivers")
+	}
+	if left := standin.RunOnPoCL(t, onPoCL...); len(left) > 0 {
+		t.Errorf("not passed on PoCL: %v", left)
+	}
 }
 
 // rig is what nearly every test needs: the first GPU, or else the first device, a context
@@ -29,6 +58,9 @@ type rig struct {
 
 func newRig(t testing.TB) *rig {
 	t.Helper()
+	if !standin.OnSystem() && (slices.Contains(onPoCL, t.Name()) || slices.Contains(longOnPoCL, t.Name())) {
+		t.Skip("it runs on PoCL: see TestOnPoCL and make test-long")
+	}
 	device := testDevice(t)
 	context := must(cl.NewContext(device))(t)
 	t.Cleanup(context.Release)

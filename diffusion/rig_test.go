@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/kernels"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/problem"
@@ -20,34 +21,31 @@ import (
 
 const testDT = 0.225
 
-// testDevice is the device that tests run on: NDTUNE_TEST_DEVICE as a selector, else the
-// first CPU, else any. Without a device a test is skipped, or fails where
-// NDTUNE_REQUIRE_OPENCL is set.
+// TestMain runs the tests on the stand-in, or with NDTUNE_TEST_OPENCL=system on the drivers of this system.
+func TestMain(m *testing.M) { os.Exit(standin.Main(m)) }
+
+// testDevice is the device that NDTUNE_TEST_DEVICE selects, else the first CPU, else any. Without a device a test is skipped, or
+// fails where NDTUNE_REQUIRE_OPENCL is set.
 func testDevice(t testing.TB) *cl.Device {
 	t.Helper()
-	listed, err := findTestDevice()
-	if err == nil {
-		return listed.Device
-	}
-	if os.Getenv("NDTUNE_REQUIRE_OPENCL") != "" {
-		t.Fatalf("no OpenCL device: %v", err)
-	}
-	t.Skipf("no OpenCL device: %v", err)
-	return nil
-}
-
-func findTestDevice() (device.Listed, error) {
 	all, err := device.List()
 	if err != nil {
-		return device.Listed{}, err
+		if os.Getenv("NDTUNE_REQUIRE_OPENCL") != "" {
+			t.Fatalf("no OpenCL device: %v", err)
+		}
+		t.Skipf("no OpenCL device: %v", err)
 	}
-	if selector := os.Getenv("NDTUNE_TEST_DEVICE"); selector != "" {
-		return device.Select(all, selector)
+	selector := os.Getenv("NDTUNE_TEST_DEVICE")
+	if selector == "" {
+		if l, err := device.Select(all, "cpu"); err == nil {
+			return l.Device
+		}
 	}
-	if l, err := device.Select(all, "cpu"); err == nil {
-		return l, nil
+	l, err := device.Select(all, selector)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return device.Select(all, "")
+	return l.Device
 }
 
 // kernelNames are the bundled diffusion kernels: naive, tiled and whatever comes.

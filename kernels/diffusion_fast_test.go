@@ -185,6 +185,7 @@ var fastPaths = map[string][]map[string][]string{
 // TestFastDiffusion compares the kernels with a loop in double precision, and looks whether
 // they write anything but the inner cells of u_new. NDTUNE_LONG=1 makes 80 launches of 3.
 func TestFastDiffusion(t *testing.T) {
+	needKernels(t)
 	r := newRig(t)
 	count := 3
 	if long {
@@ -279,6 +280,7 @@ func fastMutants() map[string]simulation {
 // TestFastDiffusionRefusesWhatItCannotDo: fields whose cells cannot be numbered with int, and
 // parameters that do not go together.
 func TestFastDiffusionRefusesWhatItCannotDo(t *testing.T) {
+	needKernels(t)
 	r := newRig(t)
 	refuses := func(kernel string, values, changes map[string]space.Value, nx, ny string) {
 		t.Helper()

@@ -66,7 +66,7 @@ var matmulKernels = append([]matmulKernel{
 func (k matmulKernel) spec() string { return "matmul/matmul_" + k.name + ".yaml" }
 
 func (k matmulKernel) String() string {
-	return strings.Join(strings.Fields(strings.Join([]string{k.name, k.element, strings.Join(k.narrow["staging"], " "), strings.Join(k.narrow["instruction"], " ")}, " ")), "_")
+	return strings.Join(strings.Fields(strings.Join([]string{k.name, k.element, strings.Join(k.narrow["staging"], " "), strings.Join(k.narrow["instruction"], " "), strings.Join(k.narrow["precision"], " ")}, " ")), "_")
 }
 
 // constants are the constants of a shape: of square matrices, there is only one.
@@ -222,6 +222,7 @@ func multiply(a, b []float64, s shape) (product, magnitude []float64) {
 // TestMatmul compares the kernels with a loop in double precision, and looks whether they
 // write anything but C. With NDTUNE_LONG=1 every configuration meets every shape.
 func TestMatmul(t *testing.T) {
+	needKernels(t)
 	t.Parallel() // to the simulators, which are other processes
 	r := newRig(t)
 	list := slices.Clone(matmulKernels)
@@ -282,6 +283,7 @@ func TestMatmulToleranceTellsWrongTerms(t *testing.T) {
 
 // TestMatmulRefuses: elements are numbered with int, and some parameters depend on others.
 func TestMatmulRefuses(t *testing.T) {
+	needKernels(t)
 	r := newRig(t)
 	const blocks = " -D block_size_x=16 -D block_size_y=16 -D tile_size_x=1 -D tile_size_y=1 -D tile=16 -D coalesced=1"
 	wrong := map[string][]string{

@@ -121,7 +121,7 @@ func simulations() map[string]simulation {
 // run 200 configurations of each kernel, or all that there are, on each size, and 8 on a
 // large field: some minutes.
 func TestUnderOclgrind(t *testing.T) {
-	skipShort(t)
+	needKernels(t)
 	t.Parallel()
 	library, err := check.Oclgrind()
 	if err != nil {
@@ -273,7 +273,8 @@ func simulatedDiffusion(t *testing.T, name string) []trial {
 
 // simulatedProducts are small shapes; of kernels with large tiles, which take the simulator
 // seconds, there are two that no tile divides: with rows of whole vectors, and without. In the
-// normal run, floats and doubles on tensor cores take both, other doubles the first of them, and all others the second.
+// normal run, floats, doubles on tensor cores and one value of matmul_precision take both, other doubles the first of them, and all
+// others the second.
 func simulatedProducts(t *testing.T, k matmulKernel) []trial {
 	shapes, count, group := []shape{{33, 65, 97}, {1, 1, 1}, {2, 3, 1}}, 1, smallGroup
 	if k.square {
@@ -282,7 +283,7 @@ func simulatedProducts(t *testing.T, k matmulKernel) []trial {
 	if k.sample > 0 {
 		shapes, group = []shape{{41, 72, 40}, {33, 65, 41}}, smallGroup/2
 		switch {
-		case long || k.element == "float" && !k.tf32 || k.name == "double":
+		case long || k.element == "float" && !k.tf32 && (k.name != "precision" || k.halves) || k.name == "double":
 		case k.element == "double":
 			shapes = shapes[:1]
 		default:

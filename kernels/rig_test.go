@@ -22,6 +22,14 @@ import (
 // long says whether the long tests were asked for.
 var long = os.Getenv("NDTUNE_LONG") != ""
 
+// needKernels skips a test that compiles or simulates kernels for long. The tests of this package never run on the stand-in.
+func needKernels(t *testing.T) {
+	t.Helper()
+	if os.Getenv("NDTUNE_KERNELS") == "" && !long {
+		t.Skip("make test-kernels runs it")
+	}
+}
+
 // A trial is one launch of a kernel whose result is known.
 type trial interface {
 	fmt.Stringer
@@ -55,7 +63,6 @@ const guardFloats = 1024
 // test is skipped, or fails where NDTUNE_REQUIRE_OPENCL is set.
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	skipShort(t)
 	devices, err := cl.Devices(cl.DeviceAll)
 	if err != nil {
 		if os.Getenv("NDTUNE_REQUIRE_OPENCL") != "" {
@@ -104,15 +111,6 @@ func (r *rig) run(t *testing.T, trials []trial) {
 	}
 	if done == 0 && len(trials) > 0 {
 		t.Errorf("the device takes none of %d launches", len(trials))
-	}
-}
-
-// skipShort skips a test of kernels, which take PoCL long to compile, with -short: the race
-// detector would find nothing in them.
-func skipShort(t *testing.T) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("it compiles kernels for long: not with -short")
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/space"
@@ -97,8 +98,18 @@ func TestKernels(t *testing.T) {
 	}
 }
 
+// TestTutorial runs a kernel of docs/matmul.md on PoCL.
+func TestTutorial(t *testing.T) {
+	if !standin.OnSystem() {
+		standin.RunOnPoCL(t, "TestKernels/tiled")
+	}
+}
+
 // TestInfinities: infinities and NaN come out as in the loop. An infinity times an infinity does not occur.
 func TestInfinities(t *testing.T) {
+	if !standin.OnSystem() {
+		t.Skip("it is about compiled kernels: make test-kernels runs it")
+	}
 	l := testDevice(t)
 	for _, name := range []string{"naive", "fast", "tf32", "half", "double", "hopper", "hopper-tf32", "hopper-half"} {
 		t.Run(name, func(t *testing.T) {

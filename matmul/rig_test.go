@@ -7,39 +7,40 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune/device"
 )
 
-// TestMain lets the tests open processes: they are this test binary, started again.
+// TestMain lets the tests open processes: they are this test binary, started again. The tests run on the stand-in, or with
+// NDTUNE_TEST_OPENCL=system on the drivers of this system.
 func TestMain(m *testing.M) {
 	Main()
-	os.Exit(m.Run())
+	standin.Use()
+	os.Exit(m.Run()) // not standin.Main: an entrant is released with its process
 }
 
-// testDevice is the device that tests run on: NDTUNE_TEST_DEVICE as a selector, else the
-// first CPU, else any. Without a device a test is skipped, or fails where
-// NDTUNE_REQUIRE_OPENCL is set.
+// testDevice is the device that NDTUNE_TEST_DEVICE selects, else the first CPU, else any. Without a device a test is skipped, or
+// fails where NDTUNE_REQUIRE_OPENCL is set.
 func testDevice(t *testing.T) device.Listed {
 	t.Helper()
 	all, err := device.List()
-	if err == nil {
-		if selector := os.Getenv("NDTUNE_TEST_DEVICE"); selector != "" {
-			listed, err := device.Select(all, selector)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return listed
+	if err != nil {
+		if os.Getenv("NDTUNE_REQUIRE_OPENCL") != "" {
+			t.Fatalf("no OpenCL device: %v", err)
 		}
+		t.Skipf("no OpenCL device: %v", err)
+	}
+	selector := os.Getenv("NDTUNE_TEST_DEVICE")
+	if selector == "" {
 		if listed, err := device.Select(all, "cpu"); err == nil {
 			return listed
 		}
-		return all[0]
 	}
-	if os.Getenv("NDTUNE_REQUIRE_OPENCL") != "" {
-		t.Fatalf("no OpenCL device: %v", err)
+	listed, err := device.Select(all, selector)
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Skipf("no OpenCL device: %v", err)
-	return device.Listed{}
+	return listed
 }
 
 // testLibraries are the places where the libraries of tests are looked for: a list of folders

@@ -208,7 +208,11 @@ func printDevice(w io.Writer, l listedDevice) {
 	row("vendor", l.Vendor)
 	row("architecture", l.Architecture)
 	row("driver", l.Driver+", "+strings.TrimSpace(l.Version))
-	row("compute units", fmt.Sprintf("%d at up to %d MHz", l.ComputeUnits, l.ClockMHz))
+	units := fmt.Sprint(l.ComputeUnits)
+	if l.ClockMHz > 0 {
+		units += fmt.Sprintf(" at up to %d MHz", l.ClockMHz)
+	}
+	row("compute units", units)
 	row("global memory", fmt.Sprintf("%s, at most %s in one buffer", formatBytes(l.GlobalMemory), formatBytes(l.MaxAllocation)))
 	row("local memory", formatBytes(l.LocalMemory))
 	row("work-group", fmt.Sprintf("at most %d work-items, %s in each dimension", l.MaxWorkGroupSize, figure.Sizes(l.MaxWorkItemSizes)))

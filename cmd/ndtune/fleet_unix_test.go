@@ -12,9 +12,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/check"
 	"github.com/ndtune/ndtune/tune/fleet"
 	"github.com/ndtune/ndtune/tune/record"
 )
@@ -67,19 +66,24 @@ func eachOnce(t *testing.T, path string, want int) {
 	}
 }
 
-// TestAFleetLosesNothing: of two agents, one is killed during the search; then the search itself is killed, and goes on with
-// its log. Each configuration has one result.
+// TestAFleetLosesNothing: of two agents, one leaves during the search, or with NDTUNE_LONG is killed, which the fleet notices after 20 s;
+// then the search itself is killed, and goes on with its log. Each configuration has one result.
 func TestAFleetLosesNothing(t *testing.T) {
 	folder := specFolder(t)
 	url := fleetOf(t, t.TempDir())
-	doomed := agentOf(t, t.TempDir(), url)
+	doomed := startSearch(t, t.TempDir(), []string{standin.FaultsVariable + "=add waits 50 when block_size_x == 32"}, "agent", "--fleet", url)
+	doomed.await(`^offered: `)
+	leave := syscall.SIGINT
+	if os.Getenv("NDTUNE_LONG") != "" {
+		leave = syscall.SIGKILL
+	}
 	log := filepath.Join(folder, "add.jsonl")
 	arguments := []string{"tune", "add.yaml", "--fleet", url, "--log", log}
 
 	first := startProgram(t, folder, nil, arguments...)
 	first.read(3) // «Using:», a header and a result
 	stays := agentOf(t, t.TempDir(), url)
-	doomed.signal(syscall.SIGKILL)
+	doomed.signal(leave)
 	doomed.end()
 	first.signal(syscall.SIGKILL)
 	first.end()
@@ -106,23 +110,31 @@ func TestAFleetLosesNothing(t *testing.T) {
 	}
 }
 
-// oclgrind returns the library of the simulator, which is an OpenCL of its own.
-func oclgrind(t *testing.T) string {
-	t.Helper()
-	library, err := check.Oclgrind()
-	if err != nil {
-		t.Skip(err)
+// TestAFleetOnPoCL: an agent has a real device.
+func TestAFleetOnPoCL(t *testing.T) {
+	if !standin.OnPoCL(t) {
+		return
 	}
-	return library
+	folder := specFolder(t)
+	url := fleetOf(t, t.TempDir())
+	agentOf(t, t.TempDir(), url)
+	log := filepath.Join(folder, "add.jsonl")
+	ended := startProgram(t, folder, nil, "tune", "add.yaml", "-p", "block_size_x=16,32", "-p", "per_item=2", "--fleet", url, "--log", log).end()
+	if ended.status != 0 || !strings.Contains(ended.out, "best performing configuration") {
+		t.Fatalf("%+v", ended)
+	}
+	eachOnce(t, log, 2)
 }
 
-// TestComparisonOverAFleet: two agents have two implementations of OpenCL. A comparison of both is interrupted while it
+// TestComparisonOverAFleet: two agents have a device each. A comparison of both is interrupted while it
 // searches, and goes on with its logs. Then several sizes are tuned for a wisdom file on one of them.
 func TestComparisonOverAFleet(t *testing.T) {
-	library := oclgrind(t)
+	gpu := standIns(t, "standin-gpu")
 	url := fleetOf(t, t.TempDir())
 	startSearch(t, t.TempDir(), nil, "agent", "--fleet", url, "--name", "real").await(`^offered: `)
-	startProgram(t, t.TempDir(), []string{cl.LibraryVariable + "=" + library}, "agent", "--fleet", url, "--name", "simulated", "--device", "oclgrind").await(`^offered: `)
+	// One launch takes long enough to interrupt the first search in it.
+	long := []string{gpu, standin.StateVariable + "=" + t.TempDir(), standin.FaultsVariable + "=add waits 1000 when block_size_x == 32 first 1"}
+	startProgram(t, t.TempDir(), long, "agent", "--fleet", url, "--name", "simulated").await(`^offered: `)
 	folder := specFolder(t)
 	run := func(until string, arguments ...string) endedProgram {
 		t.Helper()
@@ -145,15 +157,15 @@ func TestComparisonOverAFleet(t *testing.T) {
 	for len(devices) < 2 { // an agent announces its devices after it has offered them
 		devices = listed()
 	}
-	if real, simulated := devices[0], devices[1]; real.Machine != "real" || simulated.Machine != "simulated" || simulated.Name != "Oclgrind Simulator" || !(simulated.Default || real.Type == "gpu") {
+	if real, simulated := devices[0], devices[1]; real.Machine != "real" || simulated.Machine != "simulated" || simulated.Name != "Stand-in GPU" || real.Default || !simulated.Default {
 		t.Errorf("%+v", devices)
 	}
-	if shown := run("", "devices").out; !strings.HasPrefix(shown, "machine real\n  device 0  ") || !strings.Contains(shown, "\nmachine simulated\n  device 1  0:0  Oclgrind Simulator  ") {
+	if shown := run("", "devices").out; !strings.HasPrefix(shown, "machine real\n  device 0  ") || !strings.Contains(shown, "\nmachine simulated\n  device 1  0:0  Stand-in GPU  ") {
 		t.Error(shown)
 	}
 
 	compare := []string{"compare", "add.yaml", "--log", "r.jsonl", "-v"}
-	stopped := run(`^Oclgrind Simulator: block_size_x=\d+, per_item=\d, time=`, compare...)
+	stopped := run(`^Stand-in GPU: block_size_x=\d+, per_item=\d, time=`, compare...)
 	if stopped.status != statusInterrupted || !strings.Contains(stopped.notes, "2 kinds of devices, at the same time") || !strings.Contains(stopped.notes, "(the same command with --log r.jsonl continues the run)") {
 		t.Errorf("%+v", stopped)
 	}
@@ -161,22 +173,22 @@ func TestComparisonOverAFleet(t *testing.T) {
 	if ended.status != 0 || !strings.Contains(ended.out, "\nthe best over all: ") || strings.ContainsAny(ended.out, "~?") {
 		t.Errorf("%+v", ended)
 	}
-	for _, name := range []string{"r.oclgrind-simulator.jsonl", "r." + fileLabel(devices[0].Name) + ".jsonl"} {
+	for _, name := range []string{"r.stand-in-gpu.jsonl", "r." + fileLabel(devices[0].Name) + ".jsonl"} {
 		eachOnce(t, filepath.Join(folder, name), 9)
 	}
 	if logs, _ := filepath.Glob(filepath.Join(folder, "r.*.jsonl")); len(logs) != 4 {
 		t.Errorf("logs: %v", logs)
 	}
 
-	missing := []string{"tune", "add.yaml", "--if-missing", "--wisdom", "add.wisdom", "--device", "oclgrind", "--max-evals", "2", "--set", "n=256,512"}
+	missing := []string{"tune", "add.yaml", "--if-missing", "--wisdom", "add.wisdom", "--device", "gpu", "--max-evals", "2", "--set", "n=256,512"}
 	if ended := run("", missing...); ended.status != 0 || strings.Count(ended.out, "wisdom: tuned now") != 2 || !strings.Contains(ended.notes, "It begins with 2 best configurations") {
 		t.Errorf("%+v", ended)
 	}
 	if ended := run("", missing...); ended.status != 0 || strings.Count(ended.out, "wisdom: known for the same device and size") != 2 {
 		t.Errorf("%+v", ended)
 	}
-	sizes := run("", "tune", "add.yaml", "--device", "oclgrind", "--max-evals", "2", "--set", "n=256,512", "--log", "sizes.jsonl")
-	if sizes.status != 0 || !strings.HasPrefix(sizes.out, "add of add.yaml, at 2 sizes on Oclgrind Simulator\n") {
+	sizes := run("", "tune", "add.yaml", "--device", "gpu", "--max-evals", "2", "--set", "n=256,512", "--log", "sizes.jsonl")
+	if sizes.status != 0 || !strings.HasPrefix(sizes.out, "add of add.yaml, at 2 sizes on Stand-in GPU\n") {
 		t.Errorf("%+v", sizes)
 	}
 }
@@ -184,12 +196,12 @@ func TestComparisonOverAFleet(t *testing.T) {
 // TestListen: the server and an agent run in the command itself. A comparison waits for a second agent, whose
 // device has the same name in the fleet. Beyond this machine, the printed addresses have passwords.
 func TestListen(t *testing.T) {
-	library := oclgrind(t)
+	gpu := standIns(t, "standin-gpu")
 	folder := specFolder(t)
 	listening := startProgram(t, folder, nil, "compare", "add.yaml", "--listen", "127.0.0.1:0", "--max-evals", "2", "--log", "r.jsonl")
 	listening.await(`^Waiting for 2 agents; the fleet has 1\.$`)
 	url := regexp.MustCompile(`nats://127\.0\.0\.1:\d+`).FindString(listening.notes.soFar())
-	_ = startProgram(t, t.TempDir(), []string{cl.LibraryVariable + "=" + library}, "agent", "--fleet", url)
+	_ = startProgram(t, t.TempDir(), []string{gpu}, "agent", "--fleet", url)
 	if ended := listening.end(); ended.status != 0 || !strings.HasPrefix(ended.out, "add of add.yaml, 4096, on 2 devices\n") || !strings.Contains(ended.out, "\nthe best over all: ") {
 		t.Errorf("%+v", ended)
 	}

@@ -179,8 +179,8 @@ func small(arguments []string, device string) []string {
 		add(size, "64")
 	}
 	for _, size := range []string{"m", "n", "k"} { // of one kernel only
-		if slices.Contains(arguments, "--"+size) {
-			add(size, "64")
+		if i := slices.Index(changed, "-"+size); i >= 0 {
+			changed[i+1] = "64"
 		}
 	}
 	add("sizes", "8,16")

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -16,6 +15,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/ndtune/ndtune/internal/standin"
 )
 
 // The search that is interrupted: its 20 configurations are built and measured one by one.
@@ -24,18 +25,19 @@ var (
 	interruptedTotal  = 20
 )
 
-// The search of tests in which nothing was built before.
-var (
-	builtSearch = []string{"tune", "add.yaml", "-p", "block_size_x=8,16,32,64", "-p", "per_item=1,2,4"}
-	builtTotal  = 12
-)
+// hangsLate makes the last of its configurations hang on the stand-in, so that the search does not end before it is interrupted.
+const hangsLate = standin.FaultsVariable + "=add hangs when block_size_x == 128"
 
 // searchUntil runs a search in a folder and sends its process group a signal when it has
 // printed the last of some lines. With no lines, that is as soon as it runs; with a negative
 // number, never.
 func searchUntil(t *testing.T, folder string, lines int, signal syscall.Signal, arguments ...string) endedProgram {
 	t.Helper()
-	s := startSearch(t, folder, nil, slices.Concat(interruptedSearch, arguments)...)
+	var environment []string
+	if 0 <= lines && lines < 16 {
+		environment = []string{hangsLate}
+	}
+	s := startSearch(t, folder, environment, slices.Concat(interruptedSearch, arguments)...)
 	if lines >= 0 {
 		s.read(lines)
 		s.signal(signal)
@@ -147,7 +149,7 @@ func outputs(folder string) []string {
 // measurement, and lets it go on.
 func TestKilled(t *testing.T) {
 	needDevice(t)
-	for _, lines := range []int{0, 1, 2, 3, 8, 14, interruptedTotal, interruptedTotal + 1} {
+	for _, lines := range []int{0, 1, 3, 14, interruptedTotal, interruptedTotal + 1} {
 		t.Run(fmt.Sprintf("after %d lines", lines), func(t *testing.T) {
 			t.Parallel()
 			folder := specFolder(t)
@@ -168,6 +170,27 @@ func TestKilled(t *testing.T) {
 	}
 }
 
+// TestKilledOnPoCL kills a search on a real driver.
+func TestKilledOnPoCL(t *testing.T) {
+	if !standin.OnPoCL(t) {
+		return
+	}
+	needDevice(t)
+	folder := specFolder(t)
+	search := append([]string{"tune", "add.yaml", "-p", "block_size_x=16,32", "-p", "per_item=1,2"}, outputs(folder)...)
+	s := startSearch(t, folder, nil, search...)
+	s.read(3)
+	s.signal(syscall.SIGKILL)
+	killed := s.end()
+	before := len(keptIn(t, folder, "log.jsonl"))
+	if before < 2 {
+		t.Errorf("%d results are in the log", before)
+	}
+	resumed := startSearch(t, folder, nil, search...).end()
+	resumed.completeOf(t, folder, before, 4)
+	printedFirst(t, killed, resumed)
+}
+
 // TestKilledAgainAndAgain kills a search, and then each search that resumes it.
 func TestKilledAgainAndAgain(t *testing.T) {
 	t.Parallel()
@@ -185,8 +208,8 @@ func TestKilledAgainAndAgain(t *testing.T) {
 	}
 }
 
-// TestTornLog cuts the log of a whole search in the middle of a result, within the final
-// measurements and before the last newline: the next search mends it.
+// TestTornLog cuts the log of a whole search in the middle of a result and of the final measurements: the next search mends it.
+// Package record cuts logs at each byte.
 func TestTornLog(t *testing.T) {
 	t.Parallel()
 	needDevice(t)
@@ -209,13 +232,8 @@ func TestTornLog(t *testing.T) {
 		name        string
 		lines, more int // whole lines that stay, and bytes of the next
 	}{
-		{"in the header", 0, 40},
-		{"after the header", 1, 0},
 		{"in a result", 6, 50},
-		{"before the newline of a result", 6, len(lines[6]) - 1},
-		{"before the final measurements", 1 + interruptedTotal, 0},
 		{"in a final measurement", 1 + interruptedTotal + 3, 30},
-		{"between two final measurements", 1 + interruptedTotal + 4, 0},
 	} {
 		t.Run(cut.name, func(t *testing.T) {
 			length := cut.more
@@ -299,103 +317,14 @@ func TestInterruptedWhileMeasuringTheBest(t *testing.T) {
 	searchUntil(t, folder, -1, 0, outputs(folder)...).complete(t, folder, interruptedTotal)
 }
 
-// A linker that PoCL runs in place of the system's, and that does something at one of its
-// calls, when some configurations are done: what $LINKER_DOES says. Its parent is a worker,
-// and the worker's parent the search.
-const strangeLinker = `#!/bin/sh
-echo call >>"$LINKER_CALLS"
-if [ "$(grep -c call "$LINKER_CALLS")" -eq "$LINKER_AT" ]; then
-	search=$(ps -o ppid= -p $PPID)
-	eval "$LINKER_DOES"
-fi
-exec "$LINKER" "$@"
-`
-
-// useStrangeLinker is the environment in which PoCL runs the strange linker of a folder, and
-// finds nothing that was built before.
-func useStrangeLinker(t *testing.T, folder string, call int, does string) []string {
-	t.Helper()
-	if d := needDevice(t); d.Platform != "Portable Computing Language" {
-		t.Skipf("%s may build without a linker", d.Name)
-	}
-	linker, err := exec.LookPath("ld")
-	if err != nil {
-		t.Skip("PoCL needs ld:", err)
-	}
-	if err := os.WriteFile(filepath.Join(folder, "ld"), []byte(strangeLinker), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	return []string{
-		"PATH=" + folder + string(filepath.ListSeparator) + os.Getenv("PATH"), "POCL_CACHE_DIR=" + t.TempDir(),
-		"LINKER=" + linker, "LINKER_CALLS=" + filepath.Join(folder, "calls"),
-		"LINKER_AT=" + strconv.Itoa(call), "LINKER_DOES=" + does,
-	}
-}
-
-// TestSignalToALinker sends a signal to the process group of a worker in the middle of a
-// build, from within it. PoCL 3.1 ends a process by SIGABRT where the linker dies at the
-// first launch of a kernel. Neither costs more than the worker: the configuration is built
-// by another one.
-func TestSignalToALinker(t *testing.T) {
-	const interrupted, killed = "kill -INT 0; exit 1", "kill -KILL $$"
-	for _, test := range []struct {
-		name string
-		call int
-		does string
-	}{
-		{"the group at call 5", 5, interrupted}, {"the linker at call 6", 6, killed},
-		{"the group at call 8", 8, interrupted},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			folder := specFolder(t)
-			environment := useStrangeLinker(t, folder, test.call, test.does)
-			startSearch(t, folder, environment, slices.Concat(builtSearch, outputs(folder))...).end().completeOf(t, folder, 0, builtTotal)
-		})
-	}
-}
-
-// TestInterruptedWhileLinking interrupts as a terminal does it, by a signal to the process
-// group of the search, at the moment when a worker links a kernel, which then goes on or
-// hangs. What was being built has not failed: it is in no log.
-func TestInterruptedWhileLinking(t *testing.T) {
-	const goesOn = `kill -INT -"${search##* }"` // ps indents the number
-	const hangs = goesOn + "; exec tail -f /dev/null"
-	for _, test := range []struct {
-		name string
-		call int
-		does string
-	}{
-		{"which goes on", 5, goesOn}, {"which hangs", 8, hangs},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			folder := specFolder(t)
-			environment := useStrangeLinker(t, folder, test.call, test.does)
-			arguments := slices.Concat(builtSearch, outputs(folder))
-			ended := startSearch(t, folder, environment, arguments...).end()
-			if ended.status != statusInterrupted {
-				t.Errorf("exit status %d (%v)\n%s%s", ended.status, ended.signal, ended.out, ended.notes)
-			}
-			all := keptIn(t, folder, "log.jsonl")
-			if len(all) == 0 || len(all) == builtTotal {
-				t.Errorf("%d results are in the log: the interrupt came too early or too late for this test", len(all))
-			}
-			if counts := countStatuses(all); counts["correct"] != len(all) {
-				t.Errorf("the interrupt counts as a failure: the log holds %v: %v", counts, failuresOf(all))
-			}
-			startSearch(t, folder, nil, arguments...).end().completeOf(t, folder, len(all), builtTotal)
-		})
-	}
-}
-
 // TestTwoSearchesOneLog starts a search on a log that another one writes to: it is refused,
 // and the other goes on.
 func TestTwoSearchesOneLog(t *testing.T) {
 	t.Parallel()
 	needDevice(t)
 	folder := specFolder(t)
-	first := startSearch(t, folder, nil, slices.Concat(interruptedSearch, outputs(folder))...)
+	waits := standin.FaultsVariable + "=add waits 300 when block_size_x == 128 first 1"
+	first := startSearch(t, folder, []string{waits}, slices.Concat(interruptedSearch, outputs(folder))...)
 	first.read(1) // «Using:», after which it holds the log
 	// It stands still until it is told to go on, so that it cannot end before the second.
 	first.signal(syscall.SIGSTOP)

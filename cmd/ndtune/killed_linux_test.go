@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +15,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ndtune/ndtune/internal/standin"
 )
 
 // A workerTrace is what the workers of a search say they begin with, as it comes.
@@ -145,62 +146,47 @@ func (s *runningProgram) kill(pid int) bool {
 	return parentOf(pid) == s.command.Process.Pid && p.Signal(syscall.SIGKILL) == nil
 }
 
-// inKernel makes a worker stand still and reports whether one of its threads is then in the
-// code of a kernel: in a mapping of what PoCL has built.
-func inKernel(t *testing.T, pid int) bool {
+// statementCounts tell when a statement of the stand-in that is counted, such as «slow hangs first 1», applies for the first time in any process.
+type statementCounts struct {
+	t       *testing.T
+	folder  string
+	written *os.File
+}
+
+func followCounts(t *testing.T, folder string) *statementCounts {
 	t.Helper()
-	if syscall.Kill(pid, syscall.SIGSTOP) != nil {
-		return false
+	if standin.OnSystem() {
+		t.Skip("whether a real device is in a launch cannot be seen")
 	}
-	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid))
-	maps, _ := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
-	for _, thread := range threads {
-		for range 100_000 {
-			if f := statOf(thread); len(f) == 0 || f[0] != "R" {
-				break
-			}
-		}
-		place, err := os.ReadFile(filepath.Join(thread, "syscall"))
-		if err != nil && os.IsPermission(err) {
-			t.Skip("where a thread is cannot be seen here:", err)
-		}
-		fields := strings.Fields(string(place))
-		if len(fields) == 0 {
-			continue
-		}
-		if at, err := strconv.ParseUint(fields[len(fields)-1], 0, 64); err == nil && isKernelCode(string(maps), at) {
-			return true
-		}
+	c := &statementCounts{t: t, folder: filepath.Join(folder, "counts")}
+	err := os.Mkdir(c.folder, 0o777)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return false
+	watch, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.written = os.NewFile(uintptr(watch), "inotify")
+	t.Cleanup(func() { c.written.Close() })
+	if _, err := unix.InotifyAddWatch(watch, c.folder, unix.IN_MODIFY); err != nil {
+		t.Fatal(err)
+	}
+	return c
 }
 
-// inLaunch tries moments until one is in a launch of a worker, which then stands still.
-func (s *runningProgram) inLaunch(random *rand.Rand, pid int) {
-	s.t.Helper()
-	for !inKernel(s.t, pid) {
-		_ = syscall.Kill(pid, syscall.SIGCONT)
-		if parentOf(pid) != s.command.Process.Pid {
-			s.t.Fatalf("worker %d is gone without having been in a kernel", pid)
-		}
-		pause(random, 20*time.Millisecond)
+func (c *statementCounts) environment() string { return standin.StateVariable + "=" + c.folder }
+
+// next waits for the next statement that applies for the first time.
+func (c *statementCounts) next() {
+	c.t.Helper()
+	if err := c.written.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		c.t.Fatal(err)
+	}
+	if _, err := c.written.Read(make([]byte, unix.SizeofInotifyEvent+unix.NAME_MAX+1)); err != nil {
+		c.t.Fatal("no launch:", err)
 	}
 }
-
-// isKernelCode reports whether an address is in a library below a folder of a kernel's
-// local size, as PoCL keeps them: …/slow/16-1-1-goffs0-smallgrid/slow.so.
-func isKernelCode(maps string, at uint64) bool {
-	for line := range strings.Lines(maps) {
-		var from, to uint64
-		if n, _ := fmt.Sscanf(line, "%x-%x", &from, &to); n == 2 && from <= at && at < to {
-			return kernelLibrary.MatchString(line)
-		}
-	}
-	return false
-}
-
-// kernelLibrary also matches one that another process has built meanwhile and put in its place.
-var kernelLibrary = regexp.MustCompile(`/\d+-\d+-\d+[^/]*/\w+\.so( \(deleted\))?\n?$`)
 
 // chance is what the moments of a test are drawn from.
 func chance(t *testing.T) *rand.Rand {
@@ -221,8 +207,7 @@ func pause(random *rand.Rand, most time.Duration) {
 	time.Sleep(time.Duration(random.Int64N(int64(most))))
 }
 
-// TestKilledAtRandom kills a search, or a worker of one, at random moments: twice, of which
-// once nothing was built before, and fifty times with NDTUNE_LONG.
+// TestKilledAtRandom kills a search, or a worker of one, at random moments: twice, and fifty times with NDTUNE_LONG.
 func TestKilledAtRandom(t *testing.T) {
 	needDevice(t)
 	times := 2
@@ -231,19 +216,14 @@ func TestKilledAtRandom(t *testing.T) {
 	}
 	for _, victim := range []struct {
 		name string
-		kill func(*testing.T, *rand.Rand, string, []string)
+		kill func(*testing.T, *rand.Rand, string)
 	}{
 		{"a search", killSearch}, {"a worker", killWorker}, {"a launch", killLaunch},
 	} {
 		for i := range times {
 			t.Run(fmt.Sprintf("%s, %d", victim.name, i+1), func(t *testing.T) {
 				t.Parallel()
-				folder := specFolder(t)
-				var environment []string
-				if i%3 == 0 { // nothing was built before
-					environment = append(environment, "POCL_CACHE_DIR="+t.TempDir())
-				}
-				victim.kill(t, chance(t), folder, environment)
+				victim.kill(t, chance(t), specFolder(t))
 			})
 		}
 	}
@@ -251,12 +231,12 @@ func TestKilledAtRandom(t *testing.T) {
 
 // killSearch: nothing runs on for longer than a second, and the search that follows
 // evaluates what is not in the log, and nothing else.
-func killSearch(t *testing.T, random *rand.Rand, folder string, environment []string) {
+func killSearch(t *testing.T, random *rand.Rand, folder string) {
 	first, second := followWorkers(t, folder, "first"), followWorkers(t, folder, "second")
 	arguments := slices.Concat(interruptedSearch, outputs(folder))
-	s := startSearch(t, folder, append(environment, first.environment()), arguments...)
+	s := startSearch(t, folder, []string{first.environment()}, arguments...)
 	s.read(random.IntN(interruptedTotal + 2))
-	pause(random, 100*time.Millisecond)
+	pause(random, 20*time.Millisecond)
 	s.signal(syscall.SIGKILL)
 	killed := s.end()
 	if killed.signal != syscall.SIGKILL {
@@ -264,7 +244,7 @@ func killSearch(t *testing.T, random *rand.Rand, folder string, environment []st
 	}
 	before := keptIn(t, folder, "log.jsonl")
 
-	resumed := startSearch(t, folder, append(environment, second.environment()), arguments...).end()
+	resumed := startSearch(t, folder, []string{second.environment()}, arguments...).end()
 	resumed.complete(t, folder, len(before))
 	printedFirst(t, killed, resumed)
 	evaluated := evaluatedIn(second.rest())
@@ -280,11 +260,11 @@ func killSearch(t *testing.T, random *rand.Rand, folder string, environment []st
 
 // killWorker: the search goes on and completes, and what the worker was at is evaluated
 // once more, at most.
-func killWorker(t *testing.T, random *rand.Rand, folder string, environment []string) {
+func killWorker(t *testing.T, random *rand.Rand, folder string) {
 	trace := followWorkers(t, folder, "trace")
-	s := startSearch(t, folder, append(environment, trace.environment()), slices.Concat(interruptedSearch, outputs(folder))...)
+	s := startSearch(t, folder, []string{trace.environment()}, slices.Concat(interruptedSearch, outputs(folder))...)
 	s.read(random.IntN(interruptedTotal + 2))
-	pause(random, 100*time.Millisecond)
+	pause(random, 20*time.Millisecond)
 	killed := 0
 	if workers := s.workers(); len(workers) > 0 && s.kill(workers[random.IntN(len(workers))]) {
 		killed = 1
@@ -302,63 +282,113 @@ func killWorker(t *testing.T, random *rand.Rand, folder string, environment []st
 	}
 }
 
-// The search whose launches are long enough to be killed in: 4 configurations.
-const slowSearch = "slow.yaml"
+// A search of four configurations, in whose launches a worker can be killed.
+var slowSpecs = map[string]string{"slow.yaml": slowSpec + "parameters: {variant: {range: [1, 4]}}\nverify: {spec: quick.yaml}\n", "quick.yaml": slowSpec + "parameters: {variant: 1}\n"}
 
-var (
-	slowSpecs = map[string]string{slowSearch: fmt.Sprintf(slowSpec, 3_000_000, "{range: [1, 4]}") + "verify: {spec: quick.yaml}\n", "quick.yaml": fmt.Sprintf(slowSpec, 100, "1")}
-	slowTotal = 4
-)
+const slowTotal = 4
 
-const slowSpec = `# All of out is 2 after some dozen steps.
-kernel:
-  name: slow
-  source: |
-    __kernel void slow(__global float *out, __global const float *a)
-    {
-        float x = a[get_global_id(0)];
-        for (int k = 0; k < steps; k++) {
-            x = x * 0.5f + 1.0f;
-        }
-        out[get_global_id(0)] = x;
-    }
-constants: {steps: %d}
+const slowSpec = `kernel: {name: slow, source: '__kernel void slow(__global float *out) { out[get_global_id(0)] = 2 + 0 * variant; } // standin: slow is fill(out, 2)'}
 problem_size: 32
-arguments:
-  - {name: out, type: float32, size: 32, output: true}
-  - {name: a,   type: float32, size: 32, fill: random}
-parameters: {variant: %s}
+arguments: [{name: out, type: float32, size: 32, output: true}]
 block_size: {x: 16}
 `
 
-// killLaunch kills a worker when it is in the code of a kernel.
-func killLaunch(t *testing.T, random *rand.Rand, folder string, environment []string) {
-	if d := needDevice(t); d.Platform != "Portable Computing Language" {
-		t.Skipf("whether %s is in a kernel cannot be seen", d.Name)
-	}
+// killLaunch kills a worker when it is in a launch, which does not end.
+func killLaunch(t *testing.T, random *rand.Rand, folder string) {
+	counts := followCounts(t, folder)
 	for name, text := range slowSpecs {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
 	trace := followWorkers(t, folder, "trace")
-	s := startSearch(t, folder, append(environment, trace.environment()), slices.Concat([]string{"tune", slowSearch, "--iterations", "2"}, outputs(folder))...)
-	lines := 1 + random.IntN(slowTotal-1)
-	at := trace.next(lines)
-	pause(random, 300*time.Millisecond)
-	s.inLaunch(random, at.pid)
-	if !s.kill(at.pid) {
-		t.Fatalf("worker %d is gone", at.pid)
+	at := 2 + random.IntN(slowTotal-1)
+	hangs := fmt.Sprintf("%s=slow hangs when variant == %d first 1", standin.FaultsVariable, at)
+	s := startSearch(t, folder, []string{trace.environment(), counts.environment(), hangs}, slices.Concat([]string{"tune", "slow.yaml"}, outputs(folder))...)
+	counts.next()
+	line := trace.next(1)
+	for line.what != "evaluate" || line.configuration != fmt.Sprint("variant=", at) {
+		line = trace.next(1)
+	}
+	if !s.kill(line.pid) {
+		t.Fatalf("worker %d is gone", line.pid)
 	}
 	s.end().completeOf(t, folder, 0, slowTotal)
-	rest := trace.rest()
-	if len(rest) < slowTotal-lines || len(rest) > slowTotal-lines+1 {
-		t.Errorf("%d configurations were begun when worker %d was killed, and then these, of %d: %v", lines, at.pid, slowTotal, rest)
+	evaluated := evaluatedIn(trace.rest()) // after those before the kill
+	if n := evaluated[fmt.Sprint("variant=", at)]; n != 1 {
+		t.Errorf("the configuration of the killed worker was evaluated %d times more: %v", n, evaluated)
 	}
-	for _, line := range rest {
-		if line.pid == at.pid {
-			t.Log("it was at a later configuration than", at.configuration)
+	for configuration, n := range evaluated {
+		if n > 1 {
+			t.Errorf("%s was evaluated %d times", configuration, n)
 		}
+	}
+}
+
+// duringABuild starts a search that builds one of its configurations as a statement of the stand-in says, once. When that has begun, it
+// returns the search, the worker, and the environment in which the search can go on.
+func duringABuild(t *testing.T, folder, statement string) (s *runningProgram, worker int, environment []string) {
+	t.Helper()
+	counts, trace := followCounts(t, folder), followWorkers(t, folder, "trace")
+	kernel := filepath.Join(folder, "add.cl")
+	text := readFile(t, kernel) + "// standin: " + statement + " when block_size_x == 32 first 1\n"
+	if err := os.WriteFile(kernel, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	environment = []string{counts.environment()}
+	s = startSearch(t, folder, append(environment, trace.environment()), append([]string{"tune", "add.yaml"}, outputs(folder)...)...)
+	counts.next()
+	line := trace.next(1)
+	for !strings.HasPrefix(line.configuration, "block_size_x=32, ") {
+		line = trace.next(1)
+	}
+	return s, line.pid, environment
+}
+
+// TestSignalDuringABuild sends a signal to the process group of a worker in the middle of a build, or lets the worker crash there. Neither
+// costs more than the worker: the configuration is built by another one.
+func TestSignalDuringABuild(t *testing.T) {
+	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGKILL} {
+		t.Run(signal.String(), func(t *testing.T) {
+			t.Parallel()
+			folder := specFolder(t)
+			s, worker, _ := duringABuild(t, folder, "build hangs")
+			if err := syscall.Kill(-worker, signal); err != nil {
+				t.Error(err)
+			}
+			s.end().completeOf(t, folder, 0, 9)
+		})
+	}
+	t.Run("crash", func(t *testing.T) {
+		t.Parallel()
+		folder := specFolder(t)
+		s, _, _ := duringABuild(t, folder, "build crashes apart")
+		s.end().completeOf(t, folder, 0, 9)
+	})
+}
+
+// TestInterruptedWhileBuilding interrupts as a terminal does it, by a signal to the process group of the search, at the moment when a
+// worker builds a kernel, which then goes on or hangs. What was being built has not failed: it is in no log.
+func TestInterruptedWhileBuilding(t *testing.T) {
+	for _, statement := range []string{"build waits 200", "build hangs"} {
+		t.Run(statement, func(t *testing.T) {
+			t.Parallel()
+			folder := specFolder(t)
+			s, _, environment := duringABuild(t, folder, statement)
+			s.signal(syscall.SIGINT)
+			ended := s.end()
+			if ended.status != statusInterrupted {
+				t.Errorf("exit status %d (%v)\n%s%s", ended.status, ended.signal, ended.out, ended.notes)
+			}
+			all := keptIn(t, folder, "log.jsonl")
+			if len(all) == 0 || len(all) == 9 {
+				t.Errorf("%d results are in the log: the interrupt came too early or too late for this test", len(all))
+			}
+			if counts := countStatuses(all); counts["correct"] != len(all) {
+				t.Errorf("the interrupt counts as a failure: the log holds %v: %v", counts, failuresOf(all))
+			}
+			startSearch(t, folder, environment, append([]string{"tune", "add.yaml"}, outputs(folder)...)...).end().completeOf(t, folder, len(all), 9)
+		})
 	}
 }
 
@@ -378,7 +408,8 @@ func TestInterruptedWhileAWorkerStarts(t *testing.T) {
 		}
 	}
 	s.signal(syscall.SIGINT)
-	if ended := s.end(); ended.status != 130 || ended.out != "" || !strings.HasSuffix(ended.notes, "stopping (once more: at once)\n") {
+	// It may have ended before it says that it stops.
+	if ended := s.end(); ended.status != 130 || ended.out != "" || ended.notes != "" && !strings.Contains(ended.notes, "stopping (once more: at once)\n") {
 		t.Errorf("%+v", ended)
 	}
 }
@@ -386,25 +417,19 @@ func TestInterruptedWhileAWorkerStarts(t *testing.T) {
 // TestInterruptedInAnEndlessLaunch interrupts when all has been measured but a kernel that
 // never ends: that is given up at once, and all else is as after any other interrupt.
 func TestInterruptedInAnEndlessLaunch(t *testing.T) {
-	if d := needDevice(t); d.Platform != "Portable Computing Language" {
-		t.Skipf("whether %s is in a kernel cannot be seen, and to end a kernel there may need a reset", d.Name)
-	}
+	needDevice(t)
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		t.Run(signal.String(), func(t *testing.T) {
 			t.Parallel()
 			folder := specFolder(t)
-			trace := followWorkers(t, folder, "trace")
-			s := startSearch(t, folder, []string{trace.environment()}, slices.Concat(endlessSearch, []string{"--build-timeout", "1h"}, outputs(folder))...)
-			var endless begun
-			for endless.pid == 0 {
-				if line := trace.next(1); strings.Contains(line.configuration, "fault=endless") {
-					endless = line
-				}
+			counts := followCounts(t, folder)
+			hostile := filepath.Join(folder, "hostile.cl")
+			if err := os.WriteFile(hostile, []byte(strings.Replace(readFile(t, hostile), "fault == endless;", "fault == endless first 1000;", 1)), 0o666); err != nil {
+				t.Fatal(err)
 			}
+			s := startSearch(t, folder, []string{counts.environment()}, slices.Concat(endlessSearch, []string{"--build-timeout", "1h"}, outputs(folder))...)
 			s.read(1 + endlessRight)
-			random := chance(t)
-			s.inLaunch(random, endless.pid)
-			_ = syscall.Kill(endless.pid, syscall.SIGCONT)
+			counts.next()
 			began := time.Now()
 			s.signal(signal)
 			ended := s.end()
@@ -427,7 +452,7 @@ func TestInterruptedInAnEndlessLaunch(t *testing.T) {
 					t.Errorf("%s holds %v", name, all)
 				}
 			}
-			resumed := startSearch(t, folder, nil, slices.Concat(endlessSearch, []string{"--build-timeout", "1s"}, outputs(folder))...).end()
+			resumed := startSearch(t, folder, []string{counts.environment()}, slices.Concat(endlessSearch, []string{"--build-timeout", "1s"}, outputs(folder))...).end()
 			printedFirst(t, ended, resumed)
 			if all := keptIn(t, folder, "log.jsonl"); resumed.status != 0 || len(all) != endlessRight+1 || countStatuses(all)["timeout"] != 1 {
 				t.Errorf("exit status %d, and the log holds %v", resumed.status, all)

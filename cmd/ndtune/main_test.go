@@ -16,6 +16,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/observe"
 )
@@ -23,6 +24,7 @@ import (
 // TestMain lets the scripts and the other tests run the program as a process of its own:
 // ndtune, in the PATH, is this test binary, which then is main.
 func TestMain(m *testing.M) {
+	standin.Use()
 	testscript.Main(tests{m}, map[string]func(){"ndtune": func() {
 		if os.Getenv(standInVariable) != "" {
 			openControl = func(d hardware.Device, names []string, folder string) (*observe.Control, error) {
@@ -66,16 +68,24 @@ const patience = 10 * time.Minute
 //	results [STATUS=N…] FILE…        these files hold the same configurations, this many of each status
 //	[!] same-configurations A B      two result files hold the same configurations
 //
-// and the conditions [opencl], [cpu], [pocl], [first-platform], [long], [small-disk] and
-// [exists:FILE]. The files of testdata/specs are in its folder, $DEVICE is the device to use,
-// as --device takes it, $PLATFORM the number of its platform, and $DEVICE_NAME its name.
-func TestScripts(t *testing.T) {
+// and the conditions [standin], [cpu], [long], [small-disk] and [exists:FILE]. The files of testdata/specs are in its folder,
+// $DEVICE is the device to use, as --device takes it, and $DEVICE_NAME its name. On the stand-in, $PROFILES is the folder of its
+// profiles, and $STANDIN_STATE a folder of the script's own.
+//
+// They run on the stand-in, or on the drivers of this system with NDTUNE_TEST_OPENCL=system. Those of testdata/pocl always run
+// on the drivers of this system.
+func TestScripts(t *testing.T) { runScripts(t, "script", passedEnvironment()) }
+
+func TestScriptsOnPoCL(t *testing.T) { runScripts(t, "pocl", systemEnvironment()) }
+
+func runScripts(t *testing.T, folder string, environment []string) {
+	needDeviceOf(t, environment)
 	testscript.Run(t, testscript.Params{
-		Dir:                 filepath.Join("testdata", "script"),
+		Dir:                 filepath.Join("testdata", folder),
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		Setup:               setup,
-		Condition:           condition,
+		Setup:               func(e *testscript.Env) error { return setup(e, environment) },
+		Condition:           func(name string) (bool, error) { return condition(name, environment) },
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":               exits,
 			"only-results":        onlyResults,
@@ -87,13 +97,25 @@ func TestScripts(t *testing.T) {
 
 // passed are the beginnings of the variables that choose an OpenCL library, its drivers and
 // devices; all others are the test's own.
-var passed = []string{"OCL_", "POCL_", "NDTUNE_OPENCL_LIBRARY", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "GOCOVERDIR"}
+var passed = []string{"OCL_", "POCL_", "NDTUNE_OPENCL_LIBRARY", "NDTUNE_TEST_OPENCL", "STANDIN_", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "GOCOVERDIR", "GORACE"}
 
 // passedEnvironment is what of this process's environment the program gets in every test.
 func passedEnvironment() []string {
 	return slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		return !slices.ContainsFunc(passed, func(p string) bool { return strings.HasPrefix(variable, p) })
 	})
+}
+
+// systemEnvironment is passedEnvironment for the drivers of this system, not the stand-in.
+func systemEnvironment() []string {
+	return append(slices.DeleteFunc(passedEnvironment(), func(variable string) bool {
+		return isStandIn(variable) || strings.HasPrefix(variable, standin.LibraryVariable+"=") && !standin.OnSystem()
+	}), standin.Variable+"=system")
+}
+
+// isStandIn reports whether a variable of an environment says that its programs run on the stand-in.
+func isStandIn(variable string) bool {
+	return strings.HasPrefix(variable, standin.ProfilesVariable+"=")
 }
 
 // programEnvironment is all that a program gets that works in a folder outside of the
@@ -103,16 +125,23 @@ func programEnvironment(folder string) []string {
 		"HOME="+folder, "XDG_STATE_HOME="+filepath.Join(folder, "state"), "NDTUNE_NO_PEAK=1")
 }
 
-func setup(e *testscript.Env) error {
-	e.Vars = append(e.Vars, passedEnvironment()...)
+func setup(e *testscript.Env, environment []string) error {
+	e.Vars = append(e.Vars, environment...)
 	e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
 	e.Setenv("XDG_STATE_HOME", filepath.Join(e.WorkDir, "state"))
 	e.Setenv("NDTUNE_NO_PEAK", "1") // it takes some seconds: scripts that are about it do without this
-	if d, err := testDevice(); err == nil {
+	if list := e.Getenv(standin.ProfilesVariable); list != "" {
+		first, _, _ := strings.Cut(list, ":")
+		e.Setenv("PROFILES", filepath.Dir(first))
+		state := filepath.Join(e.WorkDir, ".standin")
+		if err := os.Mkdir(state, 0o777); err != nil {
+			return err
+		}
+		e.Setenv(standin.StateVariable, state)
+	}
+	if d, err := deviceOf(environment); err == nil {
 		e.Setenv("DEVICE", d.Selector)
 		e.Setenv("DEVICE_NAME", d.Name)
-		platform, _, _ := strings.Cut(d.Selector, ":")
-		e.Setenv("PLATFORM", platform)
 	}
 	return copySpecs(e.WorkDir)
 }
@@ -132,7 +161,7 @@ func specFolder(t *testing.T) string {
 	return folder
 }
 
-func condition(name string) (bool, error) {
+func condition(name string, environment []string) (bool, error) {
 	if path, ok := strings.CutPrefix(name, "exists:"); ok {
 		_, err := os.Stat(path)
 		return err == nil, nil
@@ -140,18 +169,11 @@ func condition(name string) (bool, error) {
 	switch name {
 	case "small-disk":
 		return exec.Command("unshare", "-rm", "mount", "-t", "tmpfs", "-o", "size=4k", "none", os.TempDir()).Run() == nil, nil
-	case "opencl":
-		_, err := testDevice()
-		if err != nil && os.Getenv("NDTUNE_REQUIRE_OPENCL") != "" {
-			return false, err
-		}
-		return err == nil, nil
 	case "cpu":
-		d, err := testDevice()
+		d, err := deviceOf(environment)
 		return err == nil && d.Type == "cpu", nil
-	case "pocl", "first-platform":
-		d, err := testDevice()
-		return err == nil && d.Platform == "Portable Computing Language" && (name == "pocl" || strings.HasPrefix(d.Selector, "0:")), nil
+	case "standin":
+		return slices.ContainsFunc(environment, isStandIn), nil
 	case "long":
 		return os.Getenv("NDTUNE_LONG") != "", nil
 	}
@@ -166,10 +188,23 @@ type testedDevice struct {
 	Type     string
 }
 
-// testDevice is the device that the tests use: the one that NDTUNE_TEST_DEVICE names, as
+// testDevice is deviceOf the environment in which tests run.
+func testDevice() (testedDevice, error) { return deviceOf(passedEnvironment()) }
+
+var testedDevices sync.Map // how to find the device, by environment
+
+// deviceOf is the device that the tests use: the one that NDTUNE_TEST_DEVICE names, as
 // platform:device or by a part of its name, else PoCL's, else a CPU, else the first.
-var testDevice = sync.OnceValues(func() (testedDevice, error) {
-	out, err := exec.Command("ndtune", "devices", "--json").Output()
+func deviceOf(environment []string) (testedDevice, error) {
+	key := strings.Join(environment, "\n")
+	find, _ := testedDevices.LoadOrStore(key, sync.OnceValues(func() (testedDevice, error) { return findDevice(environment) }))
+	return find.(func() (testedDevice, error))()
+}
+
+func findDevice(environment []string) (testedDevice, error) {
+	list := exec.Command("ndtune", "devices", "--json")
+	list.Env = append(slices.Clone(environment), "PATH="+os.Getenv("PATH"), "HOME="+os.Getenv("HOME"))
+	out, err := list.Output()
 	if err != nil {
 		var exit *exec.ExitError
 		if errors.As(err, &exit) {
@@ -195,13 +230,18 @@ var testDevice = sync.OnceValues(func() (testedDevice, error) {
 		}
 	}
 	return testedDevice{}, fmt.Errorf("no device is %q", named)
-})
+}
 
 // needDevice is the device to test on. Without one the test is skipped, or fails where
 // NDTUNE_REQUIRE_OPENCL is set.
 func needDevice(t *testing.T) testedDevice {
 	t.Helper()
-	d, err := testDevice()
+	return needDeviceOf(t, passedEnvironment())
+}
+
+func needDeviceOf(t *testing.T, environment []string) testedDevice {
+	t.Helper()
+	d, err := deviceOf(environment)
 	switch {
 	case err != nil && os.Getenv("NDTUNE_REQUIRE_OPENCL") != "":
 		t.Fatal(err)

@@ -8,9 +8,11 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/ndtune/ndtune/internal/standin"
 )
 
-const peakedSpec = `kernel: {name: move, source: "__kernel void move(__global float *out, __global const float *in) { out[get_global_id(0)] = in[get_global_id(0)]; }"}
+const peakedSpec = `kernel: {name: move, source: "__kernel void move(__global float *out, __global const float *in) { out[get_global_id(0)] = in[get_global_id(0)]; } // standin: move is copy(out, in)"}
 problem_size: 4096
 arguments:
   - {name: out, type: float32, size: 4096, output: true}
@@ -25,7 +27,7 @@ func TestCtrlCDuringPeaksKeepsTheResult(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(folder, "move.yaml"), []byte(peakedSpec), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	s := startSearch(t, folder, []string{"NDTUNE_NO_PEAK="}, "tune", "move.yaml", "--log", "log.jsonl", "-o", "o.csv")
+	s := startSearch(t, folder, []string{"NDTUNE_NO_PEAK=", standin.FaultsVariable + "=peak_copy hangs"}, "tune", "move.yaml", "--log", "log.jsonl", "-o", "o.csv")
 	s.await(`^Measuring the peaks of .* that the limit needs`)
 	s.signal(syscall.SIGINT)
 	ended := s.end()

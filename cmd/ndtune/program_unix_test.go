@@ -18,6 +18,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/ndtune/ndtune/internal/standin"
 )
 
 // A runningProgram is ndtune in a process of its own, which a test can send signals to.
@@ -45,6 +47,19 @@ const mark = "NDTUNE_TEST_FOLDER="
 func startSearch(t *testing.T, folder string, environment []string, arguments ...string) *runningProgram {
 	t.Helper()
 	return startProgram(t, folder, environment, append(arguments, "--device", needDevice(t).Selector)...)
+}
+
+// standIns is the environment of a program that has the stand-in's devices of some profiles, each on a platform of its own.
+func standIns(t *testing.T, profiles ...string) string {
+	t.Helper()
+	if standin.OnSystem() {
+		t.Skip("it needs several devices, which the stand-in has")
+	}
+	folder, err := standin.Folder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return standin.ProfilesVariable + "=" + standin.Profiles(folder, profiles...)
 }
 
 // startProgram starts ndtune in a folder, as a process group.

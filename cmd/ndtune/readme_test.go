@@ -10,12 +10,16 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune/check"
 )
 
 // TestReadme tunes the kernel of the README with its specification, both as they stand
 // there, in the command that stands there.
 func TestReadme(t *testing.T) {
+	if !standin.OnPoCL(t) {
+		return
+	}
 	d := needDevice(t)
 	folder := t.TempDir()
 	text := writeBlocks(t, folder, "README.md", map[string]string{"c": "saxpy.cl", "yaml": "saxpy.yaml"})
@@ -57,7 +61,7 @@ func TestWisdomPrograms(t *testing.T) {
 		if err := os.WriteFile(source, block[1], 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if output, err := exec.Command("go", "build", "-o", program, source).CombinedOutput(); err != nil {
+		if output, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", program, source).CombinedOutput(); err != nil {
 			t.Fatalf("program %d: %v\n%s", i, err, output)
 		}
 		for range 2 {

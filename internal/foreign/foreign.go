@@ -76,7 +76,7 @@ var commands = map[string]struct {
 	"C++": {
 		language: expression.C, file: "program.cpp", before: beforeC, after: afterC, names: namesC, texts: textsC, requiredInPath: "g++",
 		build: []string{"g++", "-Wall", "-Wextra", "-Werror", "-std=c++17", "-pedantic", "-o", "program", "program.cpp"},
-		run:   []string{"./program"}, first: 2000, // the text is that of C
+		run:   []string{"./program"}, first: 200, // the text is that of C
 	},
 	"Python": {
 		language: expression.Python, file: "program.py", before: "import struct, sys\nfunctions = []\n", after: afterPython,

@@ -44,7 +44,10 @@ func (h hostile) row() string {
 	return "kernel " + h.name
 }
 
-const hostileSource = `#if mode == 5
+const hostileSource = `// standin: spin is scale(out, a, 2); spin hangs when mode == 1 || mode == 23 && launch > 1; spin crashes apart when mode == 3 || mode == 15
+// standin: build hangs when mode == 5; spin prints "a line" when mode == 7; spin traps when mode == 9; spin spoils when mode == 11
+// standin: build crashes when mode == 13; spin uses mode == 17 ? 1073741824 : 0; build fails "error: no kernel" when mode == 21; spin errs at 7 when mode == 25
+#if mode == 5
 #include <@fifo@>
 #elif mode == 13
 #pragma clang __debug llvm_fatal_error
@@ -52,9 +55,7 @@ const hostileSource = `#if mode == 5
 this is no kernel
 #endif
 kernel
-#if mode == 19
-__attribute__((reqd_work_group_size(7, 1, 1)))
-#endif
+__attribute__((reqd_work_group_size(mode == 19 ? 7 : 64, 1, 1)))
 void spin(global float *out, global const float *a, volatile global int *counter, global ulong *scratch)
 {
     const int i = get_global_id(0);
@@ -98,7 +99,7 @@ parameters:
 verify: {spec: right.yaml, parameters: {block_size_x: 64}}
 `
 
-const rightSpecification = `kernel: {name: right, source: "kernel void right(global float *out, global const float *a) { out[get_global_id(0)] = 2 * a[get_global_id(0)]; }"}
+const rightSpecification = `kernel: {name: right, source: "kernel void right(global float *out, global const float *a) { out[get_global_id(0)] = 2 * a[get_global_id(0)]; } // standin: right is scale(out, a, 2)"}
 constants: {n: 256}
 problem_size: n
 arguments:
@@ -136,7 +137,7 @@ func (t *torture) hostileOne(ctx context.Context, n int) error {
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 		return err
 	}
-	r, err := s.start(nil, "--build-timeout", "15s", "--kernel-timeout", "2s")
+	r, err := s.start(nil, "--build-timeout", t.building.String(), "--kernel-timeout", "2s")
 	if err != nil {
 		return err
 	}

@@ -14,8 +14,10 @@ import (
 )
 
 // The kernel of the trials: every configuration is another program, which takes the compiler about a tenth of a second.
+// The statements are for the stand-in driver of tests, here as for hostile kernels.
 const (
-	source = `kernel void spin(global float *out, global const float *a)
+	source = `// standin: spin is fill(out, tag); build waits 100
+kernel void spin(global float *out, global const float *a)
 {
     const int i = get_global_id(0);
     float x = a[i];

@@ -37,10 +37,11 @@ type torture struct {
 	programs string // folder of ndtune and of the tests
 	corpus   string // folder of the inputs that fuzzing finds
 	patience time.Duration
+	building time.Duration // of a hostile kernel, at most
 }
 
 func main() {
-	t := &torture{}
+	t := &torture{building: 15 * time.Second}
 	flag.IntVar(&t.lanes, "lanes", 1, "trials and fuzz targets side by side")
 	flag.Uint64Var(&t.seed, "seed", 1, "of the moments and the victims")
 	flag.StringVar(&t.device, "device", "", "that evaluates (default: that of ndtune tune)")

@@ -11,20 +11,18 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/internal/standin"
 )
 
 // TestShort is a short torture: all kinds of harm but fuzzing, whose inputs so far are tests of their packages.
 func TestShort(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it runs no Go code of its own that others do not")
+	if os.Getenv("NDTUNE_LONG") == "" {
+		t.Skip("make test-long runs it: searches are killed in cmd/ndtune and tune/worker, too")
 	}
-	if _, err := device.List(); err != nil && os.Getenv("NDTUNE_REQUIRE_OPENCL") == "" {
-		t.Skip(err)
-	}
+	standin.Use()
 	t.Chdir(filepath.Join("..", ".."))
-	o := &torture{lanes: 2, seed: 3, device: "cpu", folder: t.TempDir(), corpus: t.TempDir(), patience: 5 * time.Minute}
-	if err := o.run(t.Context(), 5, 2, 1, 0); err != nil {
+	o := &torture{lanes: 2, seed: 3, device: "cpu", folder: t.TempDir(), corpus: t.TempDir(), patience: 5 * time.Minute, building: 2 * time.Second}
+	if err := o.run(t.Context(), 2, 1, 1, 0); err != nil {
 		t.Fatal(err)
 	}
 	kills := 0
@@ -35,7 +33,7 @@ func TestShort(t *testing.T) {
 			t.Errorf("%s: nothing was tried", r.name)
 		}
 	}
-	if kills < 5 {
+	if kills < 2 {
 		t.Errorf("%d kills", kills)
 	}
 }

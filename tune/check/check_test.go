@@ -292,8 +292,8 @@ func TestAnInterruptedCheckKeepsWhatWasFound(t *testing.T) {
 	if err != nil || r.Stopped != "interrupted" || len(r.Findings) != 1 || r.Findings[0].Text != "write out of bounds at out[80]" {
 		t.Errorf("%v\n%s", err, text(r))
 	}
-	o.Progress, o.Limit = nil, 2*time.Second
-	if r, err = Run(t.Context(), p, configurations[1:], o); err != nil || r.Clean() || len(r.Runs) != 1 || r.Runs[0].Unchecked != "Oclgrind did not finish within 2s" {
+	o.Progress, o.Limit = nil, 500*time.Millisecond
+	if r, err = Run(t.Context(), p, configurations[1:], o); err != nil || r.Clean() || len(r.Runs) != 1 || r.Runs[0].Unchecked != "Oclgrind did not finish within 500ms" {
 		t.Errorf("%v\n%s", err, text(r))
 	}
 	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), "ndtune-check-*")); len(left) > 0 {

@@ -9,14 +9,24 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-// TestFaultsOnADevice finds faults that a search takes for correct results, by the content of buffers. Where a driver places
-// local memory is its own business, so that this fault is looked for with NDTUNE_LONG=1 only.
-func TestFaultsOnADevice(t *testing.T) {
+// TestFaultsOnADevice finds faults that a search takes for correct results, by the content of buffers.
+func TestFaultsOnADevice(t *testing.T) { faultsOnADevice(t, true) }
+
+// TestFaultsOnPoCL has the faults that need a compiler. Where a driver places local memory is its own business, so that this fault is
+// looked for with NDTUNE_LONG=1 only.
+func TestFaultsOnPoCL(t *testing.T) {
+	if standin.OnPoCL(t) {
+		faultsOnADevice(t, false)
+	}
+}
+
+func faultsOnADevice(t *testing.T, stated bool) {
 	all, err := device.List()
 	if err != nil {
 		if os.Getenv("NDTUNE_REQUIRE_OPENCL") == "1" {
@@ -32,18 +42,20 @@ func TestFaultsOnADevice(t *testing.T) {
 		name, body string
 		kind       Kind // "": none
 		text       string
+		standin    string // its statements
 		long       bool
 	}{
-		{name: "none", body: "out[i] = in[i];"},
+		{name: "none", body: "out[i] = in[i];", standin: "k is copy(out, in)"},
+		{name: "a write behind the buffer", body: "out[i] = in[i]; if (i < 4) out[n + i] = 1;", kind: OutOfBounds, text: "write out of bounds at out[4096]: behind", standin: "k is copy(out, in); k overflows out"},
 		{name: "a write before the buffer", body: "out[i] = in[i]; if (i == 0) out[-3] = 1;", kind: OutOfBounds, text: "write out of bounds at out[-3]: before the 4096 elements, 4 bytes have changed"},
 		{name: "a write 4 MiB behind the buffer", body: "out[i] = in[i]; if (i == 0) out[n + (1 << 20)] = 1;", kind: OutOfBounds, text: "write out of bounds at out[1052672]: behind"},
-		{name: "a write into a constant buffer after it was read", body: "out[i] = in[i]; ((__global float *)in)[i] = 7;", kind: ConstWrite, text: "write to in[0], which the kernel declares constant"},
-		{name: "an output that is read before it is written", body: "out[i] += in[i];", kind: Uninitialised, text: "depends on memory that nothing has written, or on the content of out before the launch"},
+		{name: "a write into a constant buffer after it was read", body: "out[i] = in[i]; ((__global float *)in)[i] = 7;", kind: ConstWrite, text: "write to in[0], which the kernel declares constant", standin: "k is copy(out, in); k is fill(in, 7)"},
+		{name: "an output that is read before it is written", body: "out[i] += in[i];", kind: Uninitialised, text: "depends on memory that nothing has written, or on the content of out before the launch", standin: "k is axpy(out, 1, in)"},
 		{name: "a value from behind the buffer", body: "out[i] = in[i] + (i == n - 1 ? in[n + 5] : 0.0f);", kind: Uninitialised, text: "out[4095] depends on memory that nothing has written"},
 		{name: "a result that depends on the order", body: "out[i] = in[i]; if (i > 0) out[i] = atomic_inc((volatile __global int *)out) < 2000;", kind: Order, text: "out["},
 		{name: "local memory that nothing has written", body: "__local float t[block_size_x]; if (in[i] > 2) t[get_local_id(0)] = 1; barrier(CLK_LOCAL_MEM_FENCE); out[i] = t[get_local_id(0)];", kind: Uninitialised, text: "depends on memory that nothing has written", long: true},
 	} {
-		if c.long && os.Getenv("NDTUNE_LONG") == "" {
+		if stated != (c.standin != "") || c.long && os.Getenv("NDTUNE_LONG") == "" {
 			continue
 		}
 		if c.kind == Order && on.Identity.Type != "cpu" { // work-groups run side by side: chance decides, and the finding may be another
@@ -51,7 +63,7 @@ func TestFaultsOnADevice(t *testing.T) {
 		}
 		t.Run(c.name, func(t *testing.T) {
 			d := definition()
-			d.Kernel.Source = "__kernel void k(__global float *out, __global const float *in) { int i = get_global_id(0);\n" + c.body + "\n}"
+			d.Kernel.Source = "__kernel void k(__global float *out, __global const float *in) { int i = get_global_id(0);\n" + c.body + "\n} // standin: " + c.standin
 			p := problemOf(t, d)
 			configuration, err := p.Parameters().ConfigureFirst(map[string]space.Value{"tile": 1})
 			if err != nil {

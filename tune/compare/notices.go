@@ -13,6 +13,7 @@ import (
 func (g *gathered) notices(c *Comparison) []string {
 	all := append([]string{}, g.doubts...)
 	say := func(format string, a ...any) { all = append(all, fmt.Sprintf(format, a...)) }
+	var unverified, byHost []string // the letters of devices
 	for i, d := range c.Devices {
 		m := g.devices[i]
 		for _, s := range m.sources {
@@ -46,11 +47,17 @@ func (g *gathered) notices(c *Comparison) []string {
 				strings.ToUpper(c.at()[:1])+c.at()[1:], d.Letter, what, m.entries[m.own].configuration, roughPercent(m.relate(m.own).slowdown-1), d.Letter)
 		}
 		if !d.Best.Verified {
-			say("The output of the best of %s is unverified.", d.Letter)
+			unverified = append(unverified, d.Letter)
 		}
 		if d.Timer == hardware.TimerHost {
-			say("Times %s%s come from the host's clock and include the cost of a launch: what is said of %s alone is sound, its share of a limit is too low.", c.at(), d.Letter, d.Letter)
+			byHost = append(byHost, d.Letter)
 		}
+	}
+	if len(unverified) > 0 {
+		say("Unverified: the output of the best of %s.", strings.Join(unverified, ", "))
+	}
+	if len(byHost) > 0 {
+		say("Times %s%s come from the host's clock and include the cost of a launch: what is said of one of them alone is sound, its share of a limit is too low.", c.at(), strings.Join(byHost, ", "))
 	}
 	usable := g.usable()
 	if len(usable) > 1 && len(usable) < len(c.Devices) {

@@ -76,7 +76,8 @@ func TestBuffersOfManyTypes(t *testing.T) {
 	}
 	for i, typ := range types {
 		r := evaluateFirst(t, problem.Definition{
-			Kernel:      problem.Kernel{Name: "duplicate", Source: strings.ReplaceAll(`__kernel void duplicate(__global T *out, __global const T *in) { out[get_global_id(0)] = in[get_global_id(0)]; }`, "T", typ)},
+			Kernel: problem.Kernel{Name: "duplicate", Source: strings.ReplaceAll(`
+__kernel void duplicate(__global T *out, __global const T *in) { out[get_global_id(0)] = in[get_global_id(0)]; } // standin: duplicate is copy(out, in)`, "T", typ)},
 			ProblemSize: []problem.Expr{"100"},
 			Arguments: []problem.Argument{
 				{Name: "out", Type: typ, Size: "100", Output: true},
@@ -98,6 +99,7 @@ func TestContentFromDataFilesAndCopies(t *testing.T) {
 	}
 	wantCorrect(t, "content", evaluateFirst(t, problem.Definition{
 		Kernel: problem.Kernel{Name: "add", Source: `
+// standin: add is axpy(out, 1, a); add is axpy(out, 1, b); add is axpy(out, 1, c)
 __kernel void add(__global float *out, __global const float *a, __global const float *b, __global const float4 *c) {
     size_t i = get_global_id(0);
     out[i] += a[i] + b[i] + ((__global const float *)c)[i];
@@ -151,6 +153,7 @@ func TestStaticAndDynamicLocalMemoryAddUp(t *testing.T) {
 	}
 	d := problem.Definition{
 		Kernel: problem.Kernel{Name: "both", Source: `
+// standin: both is nothing(); both uses bytes
 __kernel void both(__global char *out, __local char *tile) {
     __local char own[bytes];
     int l = get_local_id(0);
@@ -191,7 +194,7 @@ func TestWrongArgumentsAreNamed(t *testing.T) {
 			c.arguments[i].Name = string('a' + rune(i))
 		}
 		r := evaluateFirst(t, problem.Definition{
-			Kernel:      problem.Kernel{Name: "k", Source: "__kernel void k(__global float *y, int n, __local float *l) { y[n] = l[n]; }"},
+			Kernel:      problem.Kernel{Name: "k", Source: "__kernel void k(__global float *y, int n, __local float *l) { y[n] = l[n]; } // standin: k is nothing()"},
 			ProblemSize: []problem.Expr{"1"}, Arguments: c.arguments,
 		})
 		wantStatus(t, name, r, tune.Compile, c.reason)
@@ -218,7 +221,7 @@ func TestObjectsDeclaredAsBuffersAreRefused(t *testing.T) {
 		{"sampler_t x", "the kernel takes a sampler («sampler_t x»), the definition gives a scalar", problem.Argument{Name: "x", Value: int32(1)}},
 	} {
 		r := evaluateFirst(t, problem.Definition{
-			Kernel:      problem.Kernel{Name: "k", Source: "__kernel void k(__global float *y, " + c.takes + ") { *y = 1; }"},
+			Kernel:      problem.Kernel{Name: "k", Source: "__kernel void k(__global float *y, " + c.takes + ") { *y = 1; } // standin: k is nothing()"},
 			ProblemSize: []problem.Expr{"1"},
 			Arguments:   []problem.Argument{{Name: "y", Type: "float32", Size: "1"}, c.given},
 		})
@@ -229,7 +232,7 @@ func TestObjectsDeclaredAsBuffersAreRefused(t *testing.T) {
 // tellsArguments reports whether the driver tells the types of a kernel's arguments.
 func tellsArguments(t testing.TB) bool {
 	e := open(t, problem.Definition{
-		Kernel:      problem.Kernel{Name: "k", Source: "__kernel void k(__global float *y) { *y = 1; }"},
+		Kernel:      problem.Kernel{Name: "k", Source: "__kernel void k(__global float *y) { *y = 1; } // standin: k is nothing()"},
 		ProblemSize: []problem.Expr{"1"}, Arguments: []problem.Argument{{Name: "y", Type: "float32", Size: "1"}},
 	})
 	v, err := e.problem.Variant(configurationOf(t, e.problem, nil), e.identity)

@@ -14,6 +14,7 @@ import (
 func increments() problem.Definition {
 	return problem.Definition{
 		Kernel: problem.Kernel{Name: "increment", Source: `
+// standin: apart is nothing(); increment is copy(y, x); increment is increment(y, 1); increment is set(y, stray, 7) when stray != 0
 __kernel void apart(__global int *a, __global int *b, __global long *out) { out[0] = ((long)a - (long)b) / 4; }
 __kernel void increment(__global const int *x, __global int *y) {
     size_t i = get_global_id(0);
@@ -94,7 +95,7 @@ func TestAWriteIntoAnInitialContentCostsNobodyElse(t *testing.T) {
 func TestLocalMemoryMakesNoNewReference(t *testing.T) {
 	made := 0
 	e := open(t, problem.Definition{
-		Kernel:      problem.Kernel{Name: "one", Source: "__kernel void one(__global int *y, __local int *l) { y[get_global_id(0)] = 1; }"},
+		Kernel:      problem.Kernel{Name: "one", Source: "__kernel void one(__global int *y, __local int *l) { y[get_global_id(0)] = 1; } // standin: one is fill(y, 1)"},
 		ProblemSize: []problem.Expr{"16"},
 		Arguments: []problem.Argument{
 			{Name: "y", Type: "int32", Size: "16", Output: true},

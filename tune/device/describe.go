@@ -2,6 +2,7 @@ package device
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/ndtune/ndtune/cl"
@@ -26,6 +27,7 @@ func Describe(d *cl.Device) (hardware.Device, error) {
 		GlobalMemory: info.GlobalMemSize, MaxAllocation: info.MaxAllocSize, LocalMemory: info.LocalMemSize,
 		MaxWorkGroupSize: info.MaxWorkGroupSize, MaxWorkItemSizes: info.MaxWorkItemSizes,
 		UnifiedMemory: info.HostUnifiedMemory, Extensions: info.Extensions,
+		Architecture: new(cl.AMDInfo).Architecture(info.Name), // of ROCm's devices without AMD's extension
 	}
 	if info.PCI != nil {
 		t.PCI = hardware.FilledIn(info.PCI.String())
@@ -44,11 +46,17 @@ func Describe(d *cl.Device) (hardware.Device, error) {
 			t.Name = a.BoardName + " (" + t.Name + ")"
 		}
 	}
+	if model := adreno.FindString(t.Version); model != "" && strings.HasSuffix(t.Name, "Adreno(TM)") {
+		t.Name = strings.TrimSuffix(t.Name, "Adreno(TM)") + model
+	}
 	if i := info.Intel; i != nil {
 		t.Architecture = i.Architecture()
 	}
 	return t, nil
 }
+
+// adreno is the model of Qualcomm's GPUs, which stands in the version only: their name is the same for all.
+var adreno = regexp.MustCompile(`Adreno\(TM\) \w+`)
 
 func typeName(t cl.DeviceType) string {
 	switch {

@@ -4,10 +4,12 @@ import (
 	"context"
 	"flag"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/problem"
@@ -16,13 +18,54 @@ import (
 
 // TestMain leaves the example out where there is no device: an example cannot skip itself.
 func TestMain(m *testing.M) {
+	standin.Use()
 	flag.Parse()
 	if _, err := findTestDevice(); err != nil && os.Getenv("NDTUNE_REQUIRE_OPENCL") == "" {
 		if err := flag.Set("test.skip", "^Example"); err != nil {
 			panic(err)
 		}
 	}
-	os.Exit(m.Run())
+	os.Exit(standin.Main(m))
+}
+
+// onPoCL are the tests that need a compiler, images, or what else the stand-in leaves out. TestOnPoCL runs them in one process.
+var onPoCL = []string{
+	// arguments by value, guards behind buffers, and kernels that the stand-in cannot compute
+	"TestScalarsOfEveryType", "TestVectorScalars", "TestStructByValue", "TestBytesByValue", "TestBuffersOfStructs",
+	"TestLocalMemoryArguments", "TestViewsOfABufferAreAllowed", "TestOffsetsAndWorkGroupsOfTheDriver", "TestTheFinalMeasurementTakesTurns",
+	// the log of a compiler, and its binary
+	"TestSourcesThatDoNotBuild", "TestBinary",
+	// memory: caches, and writes from one buffer into another
+	"TestColdLaunchesFindTheirDataInMemory", "TestAWriteIntoAnInitialContentCostsNobodyElse", "TestYardstick",
+	// images
+	"TestImagesOfEveryShape", "TestSamplers", "TestImagesBeyondTheDevice",
+	// ndtune_verify
+	"TestWhatTheDevicePasses",
+}
+
+// longOnPoCL are those that NDTUNE_LONG adds: each has a cheaper one of its kind above.
+var longOnPoCL = []string{
+	"TestGaussianBlurOfAnImage", "TestImageOfAPicture", "TestTheDevicePassesOnlyWhatTheHostPasses",
+	"TestRoundingOnTheDevicePassesNothing", "TestDenormals",
+}
+
+// both are the tests that run on PoCL and on the stand-in.
+var both = []string{
+	"TestEveryFailureIsAResultWithAReason", // a kernel that is built, launched and verified, or not
+	"TestScalarsThatChangeByStep",          // a pipeline
+}
+
+func TestOnPoCL(t *testing.T) {
+	if standin.OnSystem() {
+		t.Skip("all tests run on the system's drivers")
+	}
+	tests := append(both, onPoCL...)
+	if os.Getenv("NDTUNE_LONG") != "" {
+		tests = append(tests, longOnPoCL...)
+	}
+	if left := standin.RunOnPoCL(t, tests...); len(left) > 0 {
+		t.Errorf("skipped on PoCL: %v", left)
+	}
 }
 
 // testDevice is the device that tests run on: NDTUNE_TEST_DEVICE as a selector, else the
@@ -30,6 +73,9 @@ func TestMain(m *testing.M) {
 // set.
 func testDevice(t testing.TB) *cl.Device {
 	t.Helper()
+	if !standin.OnSystem() && slices.Contains(append(longOnPoCL, onPoCL...), t.Name()) {
+		t.Skip("TestOnPoCL runs it")
+	}
 	l, err := findTestDevice()
 	if err != nil {
 		if os.Getenv("NDTUNE_REQUIRE_OPENCL") != "" {
@@ -185,6 +231,8 @@ func one(name string, v space.Value) []space.Parameter {
 
 // scaleSource doubles x into y; «mode» picks how it goes wrong.
 const scaleSource = `
+// standin: scale is scale(y, x, 2) over n; scale is set(y, 77, 154.25) when mode == 3; build fails "error: no such statement" when mode == 4
+// standin: scale uses 16777216 * (mode == 5)
 __kernel void scale(__global float *y, __global const float *x, const int n) {
 #if mode == 4
     no such statement;

@@ -12,39 +12,33 @@ import (
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-// exponential sums the first terms of the series of e^x: more terms take longer and are more accurate.
-const exponential = `
-__kernel void exponential(__global float *y) {
-    const float x = (float)(get_global_id(0) % 1024) / 1024;
-    float sum = 1, term = 1;
-    for (int i = 1; i < terms; i++) {
-        term *= x / i;
-        sum += term;
-    }
-    y[get_global_id(0)] = sum;
+// halves sums the first terms of the series of 1 / (i * (i + 1)), which is 1, for one half of its output, and gives 1 for the other:
+// more terms take longer and are more accurate. The sum is 1 - 1 / terms.
+const halves = `
+// standin: halves is fill(y, 1); halves is fill(y, 1 - 1 / terms) over 2048; halves takes 1000 * terms + 100 * abs(block_size_x - 64)
+__kernel void halves(__global float *y) {
+    float sum = 0;
+    for (int i = 1; i < terms; i++) sum += 1.0f / (i * (i + 1));
+    y[get_global_id(0)] = get_global_id(0) < 2048 ? sum : 1;
 }`
 
-func exponentialDefinition(objective problem.Objective) problem.Definition {
-	const n = 1 << 18 // an output that the device compares, if nobody needs the error
-	want := make([]float32, n)
-	for i := range want {
-		want[i] = float32(math.Exp(float64(i%1024) / 1024))
-	}
+func halvesDefinition(objective problem.Objective) problem.Definition {
 	return problem.Definition{
-		Kernel: problem.Kernel{Name: "exponential", Source: exponential}, ProblemSize: []problem.Expr{"262144"},
-		Arguments: []problem.Argument{{Name: "y", Type: "float32", Size: "262144", Output: true}},
+		Kernel: problem.Kernel{Name: "halves", Source: halves}, ProblemSize: []problem.Expr{"4096"},
+		Arguments: []problem.Argument{{Name: "y", Type: "float32", Size: "4096", Output: true}},
 		Parameters: []space.Parameter{
 			{Name: "terms", Values: []space.Value{2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}},
 			{Name: "block_size_x", Values: []space.Value{16, 32, 64, 128, 256}},
 		},
-		Verify:    &problem.Verification{Expected: map[string]any{"y": want}, ATol: "1"},
+		Verify:    &problem.Verification{Expected: map[string]any{"y": slices.Repeat([]float32{1}, 4096)}, ATol: "1"},
 		Objective: objective,
 	}
 }
 
-// TestFrontOfTimeAndError searches for the front of time and error, and checks each error against the remainder of the series.
+// TestFrontOfTimeAndError searches for the front of time and error, and checks each error.
 func TestFrontOfTimeAndError(t *testing.T) {
-	e := open(t, exponentialDefinition(problem.Objective{Name: "time", More: []problem.Objective{{Name: "error"}}, Choose: "error < 1e-4"}))
+	e := open(t, halvesDefinition(problem.Objective{Name: "time", More: []problem.Objective{{Name: "error"}}, Choose: "error < 0.2"}))
+	e.session.verifier.least = 0 // the device compares outputs, if nobody needs their error
 	o, err := tune.Run(t.Context(), e.problem, e, tune.Options{MaxEvaluations: 16, Strategy: func(s *space.Space) (search.Strategy, error) {
 		return search.New(search.Auto, s, search.Options{Seed: 1, Budget: 16, Objectives: 2})
 	}})
@@ -56,13 +50,8 @@ func TestFrontOfTimeAndError(t *testing.T) {
 		if r.Status != tune.Correct {
 			t.Fatalf("%s: %s %s", r.Configuration, r.Status, r.Reason)
 		}
-		x, term, remainder := 1023.0/1024, 1.0, math.Exp(1023.0/1024)
-		for i := range r.Configuration.Int("terms") {
-			remainder -= term
-			term *= x / float64(i+1)
-		}
 		got, _ := r.Metric("error")
-		if want := remainder / math.Exp(x); math.Abs(got-want) > 3e-7 {
+		if want := 1 / float64(r.Configuration.Int("terms")); math.Abs(got-want) > 3e-7 {
 			t.Errorf("%s: error %v, want %v", r.Configuration, got, want)
 		}
 		least = min(least, got)
@@ -78,7 +67,7 @@ func TestFrontOfTimeAndError(t *testing.T) {
 	if len(front) < 2 || slices.Min(errs) > 2*least+1e-6 {
 		t.Errorf("the front of %d ends at %v; the least error is %v", len(front), slices.Min(errs), least)
 	}
-	if got, _ := o.Best.Metric("error"); !(got < 1e-4) {
+	if got, _ := o.Best.Metric("error"); !(got < 0.2) {
 		t.Errorf("the winner %s has the error %v", o.Best.Configuration, got)
 	}
 	if e.session.verifier.passed > 0 {
@@ -88,14 +77,14 @@ func TestFrontOfTimeAndError(t *testing.T) {
 
 // TestErrorIsMeasuredForMetricsOnly has no readings if nothing needs the error, and none without a reference.
 func TestErrorIsMeasuredForMetricsOnly(t *testing.T) {
-	if r := evaluateFirst(t, exponentialDefinition(problem.Objective{})); r.Status != tune.Correct || r.Readings != nil {
+	if r := evaluateFirst(t, halvesDefinition(problem.Objective{})); r.Status != tune.Correct || r.Readings != nil {
 		t.Errorf("%s %s, %v", r.Status, r.Reason, r.Readings)
 	}
-	d := exponentialDefinition(problem.Objective{})
+	d := halvesDefinition(problem.Objective{})
 	d.Metrics = []problem.Metric{{Name: "digits", Expression: "-log2(error_rms)"}}
 	r := evaluateFirst(t, d)
 	rms, ok := hardware.ReadingOf(r.Readings, hardware.ErrorRMS)
-	if r.Status != tune.Correct || !ok || !(rms.Value > 0.1 && rms.Value < 0.2) {
+	if r.Status != tune.Correct || !ok || math.Abs(rms.Value-math.Sqrt(0.125)) > 1e-6 {
 		t.Errorf("%s %s, %v", r.Status, r.Reason, r.Readings)
 	}
 	d.Verify = nil

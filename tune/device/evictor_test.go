@@ -3,9 +3,11 @@ package device
 import (
 	"context"
 	"encoding/binary"
+	"math"
 	"testing"
 	"time"
 
+	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/hardware"
@@ -57,7 +59,7 @@ func (s *session) evictions(t testing.TB) uint32 {
 // of the final measurement.
 func TestEveryTimedLaunchIsCold(t *testing.T) {
 	definition := problem.Definition{
-		Kernel:      problem.Kernel{Name: "count", Source: "__kernel void count(__global int *launches) { launches[0] += by; }"},
+		Kernel:      problem.Kernel{Name: "count", Source: "__kernel void count(__global int *launches) { launches[0] += by; } // standin: count is increment(launches, by)"},
 		ProblemSize: []problem.Expr{"1"},
 		Arguments:   []problem.Argument{{Name: "launches", Type: "int32", Size: "1", Output: true}},
 		Parameters:  []space.Parameter{{Name: "by", Values: []space.Value{1, 2}}},
@@ -115,7 +117,7 @@ func TestTimingSettings(t *testing.T) {
 		{problem.Timing{Launches: 3, Time: time.Hour, Warmup: problem.NoWarmup}, 1 + 3, 3},
 	} {
 		e := open(t, problem.Definition{
-			Kernel:      problem.Kernel{Name: "count", Source: "__kernel void count(__global int *launches) { launches[0]++; }"},
+			Kernel:      problem.Kernel{Name: "count", Source: "__kernel void count(__global int *launches) { launches[0]++; } // standin: count is increment(launches, 1); count takes 1000 * launch"},
 			ProblemSize: []problem.Expr{"1"},
 			Arguments:   []problem.Argument{{Name: "launches", Type: "int32", Size: "1"}},
 			Parameters:  []space.Parameter{{Name: "block_size_x", Values: []space.Value{1}}},
@@ -124,6 +126,11 @@ func TestTimingSettings(t *testing.T) {
 		r := e.evaluateFor(t, nil)
 		if got := e.read(t, "launches").Float(0); got != test.launches || len(r.Times) != test.timed || r.EarlyStopped {
 			t.Errorf("%+v: %v launches, %d timed, early stopped %v; want %v, %d, false", test.timing, got, len(r.Times), r.EarlyStopped, test.launches, test.timed)
+		}
+		for i, ms := range r.Times { // those of the last launches
+			if want := (test.launches - float64(test.timed-1-i)) / 1000; !standin.OnSystem() && math.Abs(ms-want) > 1e-9 {
+				t.Errorf("%+v: launch %d of the timed ones took %v ms, want %v", test.timing, i, ms, want)
+			}
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/hardware"
@@ -23,22 +24,18 @@ import (
 func TestWhatTheDeviceCannotLaunchIsSkippedWithAReason(t *testing.T) {
 	d := problem.Definition{
 		Kernel: problem.Kernel{Name: "k", Source: `
-#if required
-__attribute__((reqd_work_group_size(16, 2, 1)))
-#endif
-__kernel void k(__global char *y) { y[0] = 1; }`},
+// standin: k is nothing()
+__kernel __attribute__((reqd_work_group_size(16, 2, 1))) void k(__global char *y) { y[0] = 1; }`},
 		ProblemSize: []problem.Expr{"1"},
 		BlockSize:   [3]problem.Expr{"bx", "by", "bz"},
 		Arguments:   []problem.Argument{{Name: "y", Type: "int8", Size: "1 + device.max_allocation * huge"}},
 		Parameters: []space.Parameter{
 			{Name: "bx", Values: []space.Value{16}}, {Name: "by", Values: []space.Value{2}}, {Name: "bz", Values: []space.Value{1}},
-			{Name: "required", Values: []space.Value{0}}, {Name: "huge", Values: []space.Value{0}},
+			{Name: "huge", Values: []space.Value{0}},
 		},
 	}
 	e := open(t, d)
-	values := func(name string, v space.Value) map[string]space.Value {
-		return map[string]space.Value{"required": 1, name: v}
-	}
+	values := func(name string, v space.Value) map[string]space.Value { return map[string]space.Value{name: v} }
 	if r := e.evaluateFor(t, values("by", 2)); r.Status != tune.Correct {
 		t.Errorf("as required: %s %q", r.Status, r.Reason)
 	}
@@ -49,8 +46,10 @@ __kernel void k(__global char *y) { y[0] = 1; }`},
 	wantStatus(t, "a huge buffer", e.evaluateFor(t, values("huge", 1)), tune.Constraints, "device limit")
 
 	// What the device does not tell is found out from the built kernel.
+	d.Kernel.Source = "__kernel void k(__global char *y) { y[0] = 1; } // standin: k is nothing()"
+	e = open(t, d)
 	e.identity.MaxWorkGroupSize, e.identity.MaxWorkItemSizes = 0, nil
-	wantStatus(t, "a work-group that only the kernel refuses", e.evaluateFor(t, map[string]space.Value{"bx": 1 << 20}), tune.Constraints, "the built kernel's limit")
+	wantStatus(t, "a work-group that only the kernel refuses", e.evaluateFor(t, values("bx", 1<<20)), tune.Constraints, "the built kernel's limit")
 }
 
 func TestBuffersBeyondTheDevicesMemoryAreSkipped(t *testing.T) {
@@ -132,8 +131,8 @@ func TestAConfigurationThatTakesTheDeviceWithItIsKept(t *testing.T) {
 
 const outOfBoundsVariable = "NDTUNE_TEST_OUT_OF_BOUNDS"
 
-// TestAKernelOutOfBoundsIsAResult writes far outside of its buffer, in a process of its own:
-// NVIDIA's driver then refuses that process everything, other drivers may end it.
+// TestAKernelOutOfBoundsIsAResult loses the device by a write far outside of a buffer, in a process of its own: NVIDIA's driver
+// then refuses that process everything, as the stand-in does, and other drivers may end it.
 func TestAKernelOutOfBoundsIsAResult(t *testing.T) {
 	if os.Getenv(outOfBoundsVariable) != "" {
 		writeOutOfBounds(t)
@@ -143,7 +142,7 @@ func TestAKernelOutOfBoundsIsAResult(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if info.NVIDIA == nil {
+	if info.NVIDIA == nil && standin.OnSystem() {
 		t.Skip("only NVIDIA's driver is known to notice a write out of bounds and to survive it")
 	}
 	child := exec.Command(os.Args[0], "-test.run", "^TestAKernelOutOfBoundsIsAResult$", "-test.v")
@@ -159,7 +158,7 @@ func writeOutOfBounds(t *testing.T) {
 	d.Kernel.Source = strings.Replace(scaleSource, "int i = get_global_id(0);", `int i = get_global_id(0);
 #if mode == 2
     y[i + (1L << 40)] = 1;
-#endif`, 1)
+#endif`, 1) + "// standin: scale loses when mode == 2"
 	e := open(t, d)
 	o, err := tune.Run(context.Background(), e.problem, e, tune.Options{})
 	if err != nil && !strings.Contains(err.Error(), "the device cannot be used any more") {
@@ -235,7 +234,7 @@ func TestCancellingTakesEffectAfterTheRunningLaunch(t *testing.T) {
 }
 
 func TestCancellingBetweenLaunchesOfTheReference(t *testing.T) {
-	d := diffusion()
+	d := stepping()
 	e := open(t, d)
 	v, err := e.problem.Variant(configurationOf(t, e.problem, map[string]space.Value{"steps": 6}), e.identity)
 	if err != nil {
@@ -279,15 +278,17 @@ func TestIterations(t *testing.T) {
 }
 
 func TestDurationsAddUpToTheEvaluation(t *testing.T) {
-	e := open(t, diffusion())
+	d := stepping()
+	d.Verify.Problem.Kernel.Source += " // standin: build waits 30"
+	e := open(t, d)
 	r := e.evaluateFor(t, nil)
-	d := r.Durations
-	if d.Build <= 0 || d.Verify <= 0 || d.Measure <= 0 || d.Framework <= 0 || d.Search != 0 {
-		t.Errorf("%+v", d)
+	took := r.Durations
+	if took.Build <= 0 || took.Verify <= 0 || took.Measure <= 0 || took.Framework <= 0 || took.Search != 0 {
+		t.Errorf("%+v", took)
 	}
 	// The first verification builds and runs the reference kernel; a later one does not.
-	if again := e.evaluateFor(t, nil).Durations; again.Verify >= d.Verify {
-		t.Errorf("verified in %v, then in %v", d.Verify, again.Verify)
+	if again := e.evaluateFor(t, nil).Durations; again.Verify >= took.Verify {
+		t.Errorf("verified in %v, then in %v", took.Verify, again.Verify)
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 // TestAPipelineSwapsItsBuffers takes one step a launch, with buffers that change places, and compares with the
 // kernel that takes all steps in one launch. An even number of steps ends in the other buffer.
 func TestAPipelineSwapsItsBuffers(t *testing.T) {
-	d := diffusion()
+	d := stepping()
 	reference := *d.Verify.Problem
 	d.Kernel = reference.Kernel
 	d.Stages = []problem.Stage{{Kernel: "one_step", Repeat: "steps + wrong", Swap: [2]string{"u_new", "u"}}}
@@ -46,6 +46,7 @@ func TestAPipelineSwapsItsBuffers(t *testing.T) {
 func TestScalarsThatChangeByStep(t *testing.T) {
 	d := problem.Definition{
 		Kernel: problem.Kernel{Source: `
+// standin: clear is fill(out, 0); mark is set(out, at, value)
 __kernel void clear(__global int *out) { out[get_global_id(0)] = 0; }
 __kernel void mark(const int at, __global int *out, const int value) { if (get_global_id(0) == 0) out[at] = value + out[at]; }`},
 		ProblemSize: []problem.Expr{"12"},

@@ -13,7 +13,7 @@ import (
 // them anew. A launch that is not timed comes before the timed one.
 func TestTheFinalMeasurementWarmsUp(t *testing.T) {
 	e := open(t, problem.Definition{
-		Kernel:      problem.Kernel{Name: "count", Source: "__kernel void count(__global int *launches) { launches[0]++; }"},
+		Kernel:      problem.Kernel{Name: "count", Source: "__kernel void count(__global int *launches) { launches[0]++; } // standin: count is increment(launches, 1)"},
 		ProblemSize: []problem.Expr{"1"},
 		Arguments:   []problem.Argument{{Name: "launches", Type: "int32", Size: "size"}},
 		Parameters:  []space.Parameter{{Name: "size", Values: []space.Value{64, 128}}},

@@ -47,7 +47,7 @@ func List() ([]Listed, error) {
 				failed = append(failed, fmt.Errorf("describe device %d:%d: %w", i, j, err))
 				continue
 			}
-			all = append(all, Listed{len(all), i, j, d, d.String(), identity.Type, &identity})
+			all = append(all, Listed{len(all), i, j, d, identity.Name, identity.Type, &identity})
 		}
 	}
 	if len(all) > 0 {
@@ -83,7 +83,8 @@ func (e *SelectionError) Error() string {
 //   - a name or a part of it: the first of the devices that have it in their names, which must all
 //     have the same name;
 //   - a number that is no index: likewise, but it must be a whole word of the name, as 4090 is of
-//     "GeForce RTX 4090".
+//     "GeForce RTX 4090";
+//   - what is in no name: an architecture, or whole words of a platform or vendor, likewise.
 //
 // Lists of devices are for [SelectAlike] and [SelectEach].
 func Select(devices []Listed, selector string) (Listed, error) {
@@ -160,7 +161,7 @@ func find(devices []Listed, selector string) (found []Listed, problem string) {
 	where := func(good func(Listed) bool) []Listed {
 		return slices.DeleteFunc(slices.Clone(devices), func(l Listed) bool { return !good(l) })
 	}
-	s := normal(selector)
+	s, part := normal(selector), "in their names"
 	switch platform, place, pair := strings.Cut(s, ":"); {
 	case s == "":
 		gpus := where(func(l Listed) bool { return l.Type == "gpu" })
@@ -185,12 +186,16 @@ func find(devices []Listed, selector string) (found []Listed, problem string) {
 		if found = where(func(l Listed) bool { return strings.ToLower(l.Name) == s }); len(found) > 0 {
 			break
 		}
-		if found = where(func(l Listed) bool { return strings.Contains(strings.ToLower(l.Name), s) }); len(found) == 0 {
+		if found = where(func(l Listed) bool { return strings.Contains(strings.ToLower(l.Name), s) }); len(found) > 0 {
+			break
+		}
+		part = "as their architecture, platform or vendor"
+		if found = where(func(l Listed) bool { return isOfKind(l.Identity, s) }); len(found) == 0 {
 			return nil, "no device has that in its name"
 		}
 	}
 	if slices.ContainsFunc(found, func(l Listed) bool { return l.Name != found[0].Name }) {
-		return nil, fmt.Sprintf("%d devices have that in their names; say which", len(found))
+		return nil, fmt.Sprintf("%d devices have that %s; say which", len(found), part)
 	}
 	return found[:1], ""
 }
@@ -199,6 +204,15 @@ func find(devices []Listed, selector string) (found []Listed, problem string) {
 func normal(selector string) string { return strings.ToLower(strings.TrimSpace(selector)) }
 
 func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+
+// isOfKind reports whether a selector is the architecture of a device, or words of its platform or vendor with a letter.
+func isOfKind(d *hardware.Device, selector string) bool {
+	words := func(text string) string {
+		return " " + strings.Join(strings.FieldsFunc(strings.ToLower(text), isNoWord), " ") + " "
+	}
+	return strings.ToLower(d.Architecture) == selector || strings.ContainsFunc(selector, unicode.IsLetter) &&
+		(strings.Contains(words(d.Platform), words(selector)) || strings.Contains(words(d.Vendor), words(selector)))
+}
 
 // isNoWord reports whether a character separates the words of a name.
 func isNoWord(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }

@@ -4,11 +4,13 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune/hardware"
 )
 
@@ -20,6 +22,9 @@ func TestSelect(t *testing.T) {
 		{Index: 3, Platform: 3, Place: 0, Name: "GeForce RTX 4090", Type: "gpu"},
 		{Index: 4, Platform: 3, Place: 1, Name: "GeForce RTX 4090", Type: "gpu"},
 		{Index: 5, Platform: 4, Place: 0, Name: "llvmpipe (LLVM 15, 256 bits)", Type: "cpu"},
+	}
+	for i := range devices {
+		devices[i].Identity = &hardware.Device{}
 	}
 	for _, c := range []struct {
 		selector string
@@ -43,7 +48,7 @@ func TestSelect(t *testing.T) {
 			t.Errorf("%q: %+v, %v; want an error with %q", c.selector, got, err, c.problem)
 		}
 	}
-	one := []Listed{{Name: "pthread-skylake-avx512-AMD EPYC", Type: "cpu"}}
+	one := []Listed{{Name: "pthread-skylake-avx512-AMD EPYC", Type: "cpu", Identity: &hardware.Device{Platform: "PoCL 3.1", Vendor: "X1"}}}
 	for _, selector := range []string{"1", "512", "2"} {
 		if got, err := Select(one, selector); err == nil {
 			t.Errorf("--device %s is %s, whose name has the digits inside a word", selector, got.Name)
@@ -58,6 +63,42 @@ func TestSelect(t *testing.T) {
 	_, err := Select(devices, "h200")
 	if text := err.Error(); !strings.Contains(text, "1  2:0  NVIDIA H200 (gpu)\n") || strings.Count(text, "\n") != len(devices) {
 		t.Errorf("the devices are not listed: %s", text)
+	}
+}
+
+// TestSelectByKind takes what the name does not say: the architecture, the platform and the vendor.
+func TestSelectByKind(t *testing.T) {
+	var devices []Listed
+	for i, d := range []hardware.Device{
+		{Name: "Radeon RX 7900 XTX (gfx1100)", Architecture: "gfx1100", Platform: "AMD Accelerated Parallel Processing", Vendor: "Advanced Micro Devices, Inc."},
+		{Name: "AMD Radeon RX 6700 XT (navi22)", Platform: "rusticl", Vendor: "AMD"},
+		{Name: "GeForce RTX 4090", Architecture: "sm_89", Platform: "NVIDIA CUDA", Vendor: "NVIDIA Corporation"},
+		{Name: "GeForce RTX 4080", Architecture: "sm_89", Platform: "NVIDIA CUDA", Vendor: "NVIDIA Corporation"},
+		{Name: "Arc(TM) A770 Graphics", Architecture: "12.55.8", Platform: "Intel(R) OpenCL Graphics", Vendor: "Intel(R) Corporation"},
+		{Name: "Mali-G610 r0p0", Platform: "ARM Platform", Vendor: "ARM"},
+	} {
+		devices = append(devices, Listed{Index: i, Name: d.Name, Type: "gpu", Identity: &d})
+	}
+	for _, c := range []struct {
+		selector string
+		want     int // the index, -1: refused
+		problem  string
+	}{
+		{"7900", 0, ""}, {"gfx1100", 0, ""}, {"GFX1100", 0, ""}, {"xtx", 0, ""}, {"6700", 1, ""}, {"radeon", -1, "2 devices have that in their names"},
+		{"amd", 1, ""}, // a name comes before a platform
+		{"rusticl", 1, ""}, {"Micro Devices", 0, ""}, {"accelerated  parallel", 0, ""}, {"arm", 5, ""}, {"Intel", 4, ""}, {"intel(r)", 4, ""}, {"12.55.8", 4, ""},
+		{"sm_89", -1, "2 devices have that as their architecture, platform or vendor"}, {"cuda", -1, "2 devices have that as their"}, {"corporation", -1, "3 devices"},
+		{"sm_8", -1, "in its name"}, {"rust", -1, "in its name"}, {"12.55", -1, "in its name"}, {"intel arm", -1, "in its name"}, {"parallel accelerated", -1, "in its name"},
+		{"770", -1, "whole word"}, {"610", -1, "whole word"}, {"89", -1, "whole word"},
+	} {
+		got, err := Select(devices, c.selector)
+		var refused *SelectionError
+		switch {
+		case c.want >= 0 && (err != nil || got != devices[c.want]):
+			t.Errorf("%q: %s, %v; want %s", c.selector, got.Name, err, devices[c.want].Name)
+		case c.want < 0 && (!errors.As(err, &refused) || !strings.Contains(refused.Problem, c.problem)):
+			t.Errorf("%q: %s, %v; want an error with %q", c.selector, got.Name, err, c.problem)
+		}
 	}
 }
 
@@ -185,52 +226,46 @@ func TestSelectAlikeOfNoDevices(t *testing.T) {
 	}
 }
 
-// TestSelectAlikeOfPoCL runs itself again for each set of PoCL's devices, which PoCL reads
-// when it is loaded.
-func TestSelectAlikeOfPoCL(t *testing.T) {
-	const wanted = "NDTUNE_TEST_ALIKE" // how many devices are alike
-	if n := os.Getenv(wanted); n != "" {
-		selectAlikeOfPoCL(t, n == "2")
+// TestSelectAlikeOnAMachine runs itself again on machines with two devices of one platform.
+func TestSelectAlikeOnAMachine(t *testing.T) {
+	if standin.OnSystem() {
+		t.Skip("needs the stand-in")
+	}
+	const wanted = "NDTUNE_TEST_ALIKE" // which devices cpu selects
+	if want := os.Getenv(wanted); want != "" {
+		all, err := List()
+		if err != nil || len(all) != 2 {
+			t.Fatalf("%+v, %v; want two devices", all, err)
+		}
+		alike := want == "0:0 0:1"
+		if got, err := SelectAlike(all, "0:0,0:1"); alike != (err == nil) || alike != slices.Equal(got, all) {
+			t.Errorf("both: %+v, %v", got, err)
+		}
+		got, err := SelectAlike(all, "cpu")
+		if err != nil || !alike && len(got) != 1 || alike && !slices.Equal(got, all) {
+			t.Errorf("cpu: %+v, %v; want %s", got, err, want)
+		}
 		return
 	}
-	testDevice(t)
-	all, err := List()
+	folder, err := standin.Folder()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.ContainsFunc(all, func(l Listed) bool { return strings.HasPrefix(l.Name, "pthread") }) {
-		t.Skip("needs a PoCL whose devices are named basic and pthread")
+	cpu := standin.Profiles(folder, "standin-cpu")
+	text, err := os.ReadFile(cpu)
+	if err != nil {
+		t.Fatal(err)
 	}
-	for devices, alike := range map[string]string{"pthread pthread": "2", "basic basic": "2", "basic pthread": "1"} {
-		again := exec.Command(os.Args[0], "-test.run=^TestSelectAlikeOfPoCL$")
-		again.Env = append(os.Environ(), "POCL_DEVICES="+devices, wanted+"="+alike)
+	other := filepath.Join(t.TempDir(), "other.profile")
+	if err := os.WriteFile(other, []byte(strings.Replace(string(text), "0x1002 u32 2", "0x1002 u32 4", 1)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for second, want := range map[string]string{cpu: "0:0 0:1", other: "0:0"} {
+		again := exec.Command(os.Args[0], "-test.run=^TestSelectAlikeOnAMachine$")
+		again.Env = append(os.Environ(), standin.ProfilesVariable+"="+cpu+":"+second, wanted+"="+want)
 		if out, err := again.CombinedOutput(); err != nil {
-			t.Errorf("%s: %v\n%s", devices, err, out)
+			t.Errorf("%s: %v\n%s", second, err, out)
 		}
-	}
-}
-
-func selectAlikeOfPoCL(t *testing.T, alike bool) {
-	all, err := List()
-	if err != nil {
-		t.Fatal(err)
-	}
-	all = slices.DeleteFunc(all, func(l Listed) bool {
-		return !strings.HasPrefix(l.Name, "pthread") && !strings.HasPrefix(l.Name, "basic")
-	})
-	if len(all) != 2 {
-		t.Fatalf("%d devices of PoCL, not 2: %+v", len(all), all)
-	}
-	both := all[0].Selector() + "," + all[1].Selector()
-	if got, err := SelectAlike(all, both); alike != (err == nil) || alike != slices.Equal(got, all) {
-		t.Errorf("%s: %+v, %v", both, got, err)
-	}
-	want := all
-	if !alike {
-		want = all[:1]
-	}
-	if got, err := SelectAlike(all, "cpu"); err != nil || !slices.Equal(got, want) {
-		t.Errorf("cpu: %+v, %v; want %+v", got, err, want)
 	}
 }
 

@@ -18,7 +18,7 @@ func increment(restore bool) problem.Definition {
 		want[i] = int32(i + 1)
 	}
 	return problem.Definition{
-		Kernel:      problem.Kernel{Name: "increment", Source: "__kernel void increment(__global int *x) { x[get_global_id(0)]++; }"},
+		Kernel:      problem.Kernel{Name: "increment", Source: "__kernel void increment(__global int *x) { x[get_global_id(0)]++; } // standin: increment is increment(x, 1)"},
 		ProblemSize: []problem.Expr{"64"},
 		Arguments: []problem.Argument{{
 			Name: "x", Type: "int32", Size: "64", Fill: problem.Fill{Kind: array.Sequence},
@@ -100,6 +100,7 @@ func TestNoConfigurationSeesAnothers(t *testing.T) {
 	}
 	d := problem.Definition{
 		Kernel: problem.Kernel{Name: "destroy", Source: `
+// standin: destroy is axpy(y, 2, x); destroy is fill(x, 0 / 0); destroy is set(y, 99, 1) when block_size_x == 32
 __kernel void destroy(__global float *y, __global float *x) {
     int i = get_global_id(0);
     y[i] += 2 * x[i];
@@ -125,6 +126,7 @@ __kernel void destroy(__global float *y, __global float *x) {
 func TestBuffersFollowTheConfiguration(t *testing.T) {
 	d := problem.Definition{
 		Kernel: problem.Kernel{Name: "grow", Source: `
+// standin: grow is copy(y, x); grow is increment(y, global_x)
 __kernel void grow(__global int *y, __global const int *x) {
     int i = get_global_id(0);
     y[i] = x[i] + get_global_size(0);
@@ -165,7 +167,7 @@ func TestReferencesAreKeptWithinBounds(t *testing.T) {
 		values = append(values, i+1)
 	}
 	d := problem.Definition{
-		Kernel:      problem.Kernel{Name: "ones", Source: "__kernel void ones(__global int *y) { y[get_global_id(0)] = 1; }"},
+		Kernel:      problem.Kernel{Name: "ones", Source: "__kernel void ones(__global int *y) { y[get_global_id(0)] = 1; } // standin: ones is fill(y, 1)"},
 		ProblemSize: []problem.Expr{"1"},
 		Arguments:   []problem.Argument{{Name: "y", Type: "int32", Size: "n", Output: true}},
 		Parameters:  []space.Parameter{{Name: "n", Values: values}},

@@ -331,9 +331,12 @@ func TestAMissingYardstickCostsNothing(t *testing.T) {
 	d := observed()
 	d.Metrics, d.Measure = nil, problem.Measure{Timing: problem.Timing{Steady: true}, Observe: []string{"repeats"}}
 	e := open(t, d)
-	other, err := e.session.Build("__kernel void other(__global int *y) { *y = 1; }", "")
+	other, err := e.session.Build("__kernel void other(__global int *y) { *y = 1; } // standin: other is nothing()", "")
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, p := range e.session.programs {
+		p.Release()
 	}
 	e.session.programs = map[string]*cl.Program{probeSource: other}
 	outcome, err := tune.Run(context.Background(), e.problem, e, tune.Options{Finalists: -1})

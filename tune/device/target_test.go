@@ -15,6 +15,7 @@ import (
 func TestTarget(t *testing.T) {
 	d := problem.Definition{
 		Kernel: problem.Kernel{Name: "k", Target: "{special == 1 ? 'sm_90a' : ''}", Source: `
+// standin: k uses kib * 1024; k is index(out, 2, 2 * (kib * 256 - 127)); k is set(out, 127, 2 * (kib * 256 - 128)); build fails "error: no such instruction" when special
 __kernel __attribute__((reqd_work_group_size(128, 1, 1))) void k(__global int *out)
 {
 #if special

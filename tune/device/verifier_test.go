@@ -18,18 +18,19 @@ import (
 func large(n int) problem.Definition {
 	return problem.Definition{
 		Kernel: problem.Kernel{Name: "fill", Source: `
+// standin: fill is index(y, 1, 0); fill is set(y, 4321, 4321.5) when wrong
 __kernel void fill(__global float *y) {
     int i = get_global_id(0);
-    y[i] = i % 1000 + (wrong == 1 && i == 4321 ? 0.5f : 0) + (wrong == 2 ? 0.0999f : 0);
+    y[i] = i + (wrong && i == 4321 ? 0.5f : 0);
 }`},
 		Constants:   []problem.Constant{{Name: "n", Value: n}},
 		ProblemSize: []problem.Expr{"n"},
 		Arguments:   []problem.Argument{{Name: "y", Type: "float32", Size: "n", Output: true}},
-		Parameters:  []space.Parameter{{Name: "block_size_x", Values: []space.Value{64, 32}}, {Name: "wrong", Values: []space.Value{0, 1, 2}}},
+		Parameters:  []space.Parameter{{Name: "block_size_x", Values: []space.Value{64, 32}}, {Name: "wrong", Values: []space.Value{0, 1}}},
 		Verify: &problem.Verification{ATol: "0.1", Reference: func(in map[string]*array.Array) (map[string]*array.Array, error) {
 			y := make([]float32, in["y"].Len())
 			for i := range y {
-				y[i] = float32(i % 1000)
+				y[i] = float32(i)
 			}
 			return map[string]*array.Array{"y": array.Of(y)}, nil
 		}},
@@ -54,7 +55,7 @@ func TestLargeOutputsStayOnTheDevice(t *testing.T) {
 		t.Error("memory on the host for nothing")
 	}
 	wrong := e.evaluateFor(t, map[string]space.Value{"wrong": 1})
-	wantStatus(t, "wrong", wrong, tune.Correctness, "y: element 4321: got 321.5, want 321 (off by 0.5, tolerance 0.1); 1 of 262144 elements differs")
+	wantStatus(t, "wrong", wrong, tune.Correctness, "y: element 4321: got 4321.5, want 4321 (off by 0.5, tolerance 0.1); 1 of 262144 elements differs")
 	e.wantCounts(t, 2, 2)
 	wantCorrect(t, "right after a wrong one", e.evaluateFor(t, nil))
 	e.wantCounts(t, 3, 2)
@@ -199,26 +200,31 @@ func TestComparingOnTheDeviceLeavesNothingBehind(t *testing.T) {
 	if _, err := os.Stat("/proc/self/statm"); err != nil {
 		t.Skip("the memory of the process is only known on Linux")
 	}
+	comparisons := 1000
+	if os.Getenv("NDTUNE_LONG") != "" {
+		comparisons = 10000
+	}
 	j := newJudge(t, array.Float32, 16)
 	ref := array.New(array.Float32, 16)
 	j.output(t, ref)
 	j.evaluator.session.verifier.least = 0
-	e := open(t, large(1<<20))
+	e := open(t, large(1<<14))
+	e.session.verifier.least = 0
 	for _, c := range []struct {
 		what  string
 		times int
 		do    func()
 		most  int // bytes that may stay
 	}{
-		{"comparisons", 10000, func() {
+		{"comparisons", comparisons, func() {
 			if j.evaluator.session.ask(0, ref, 0, 0) != right {
 				t.Fatal("not compared on the device")
 			}
 		}, 3 << 20},
-		{"buffers made anew", 20, func() {
+		{"buffers made anew", 100, func() {
 			e.evaluateFor(t, nil)
 			e.evaluateFor(t, map[string]space.Value{"wrong": 1})
-		}, 64 << 20},
+		}, 4 << 20},
 	} {
 		half := func() {
 			for range c.times {

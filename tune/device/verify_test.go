@@ -14,32 +14,23 @@ import (
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-// oneStep is a step of diffusion on a line, one work-item a cell.
+// oneStep adds 1 to each cell.
 const oneStep = `
-#define STEP(left, here, right) ((here) + 0.1f * ((left) - 2 * (here) + (right)))
+// standin: one_step is copy(u_new, u); one_step is increment(u_new, 1)
 __kernel void one_step(__global float *u_new, __global const float *u) {
-    int i = get_global_id(0), n = get_global_size(0);
-    u_new[i] = i == 0 || i == n - 1 ? u[i] : STEP(u[i - 1], u[i], u[i + 1]);
+    int i = get_global_id(0);
+    u_new[i] = u[i] + 1;
 }`
 
-// manySteps does several steps at once, on the cells around each.
+// manySteps does several steps at once.
 const manySteps = `
-#define STEP(left, here, right) ((here) + 0.1f * ((left) - 2 * (here) + (right)))
+// standin: many_steps is copy(u_new, u); many_steps is increment(u_new, steps + wrong)
 __kernel void many_steps(__global float *u_new, __global const float *u) {
-    int i = get_global_id(0), n = get_global_size(0);
-    float a[2 * steps + 1], b[2 * steps + 1];
-    for (int j = 0; j <= 2 * steps; j++) a[j] = u[clamp(i + j - steps, 0, n - 1)];
-    for (int s = 0; s < steps + wrong; s++) {
-        for (int j = 1; j < 2 * steps; j++) {
-            int k = i + j - steps;
-            b[j] = k <= 0 || k >= n - 1 ? a[j] : STEP(a[j - 1], a[j], a[j + 1]);
-        }
-        for (int j = 1; j < 2 * steps; j++) a[j] = b[j];
-    }
-    u_new[i] = a[steps];
+    int i = get_global_id(0);
+    u_new[i] = u[i] + (steps + wrong);
 }`
 
-func diffusion() problem.Definition {
+func stepping() problem.Definition {
 	reference := problem.Definition{
 		Kernel:      problem.Kernel{Name: "one_step", Source: oneStep},
 		ProblemSize: []problem.Expr{"200"},
@@ -63,7 +54,7 @@ func diffusion() problem.Definition {
 // TestReferenceByAnotherKernel compares k steps at once with k launches of one step, whose
 // buffers change places.
 func TestReferenceByAnotherKernel(t *testing.T) {
-	e := open(t, diffusion())
+	e := open(t, stepping())
 	for _, steps := range []int{1, 2, 3, 6, 2} {
 		wantCorrect(t, "k steps", e.evaluateFor(t, map[string]space.Value{"steps": steps}))
 		if steps > 1 {
@@ -82,7 +73,7 @@ func TestAReferenceThatFailsEndsTheRun(t *testing.T) {
 		spoil func(reference *problem.Definition, d *problem.Definition)
 		want  string
 	}{
-		"does not build": {func(r, _ *problem.Definition) { r.Kernel.Source = "no kernel" }, "build one_step"},
+		"does not build": {func(r, _ *problem.Definition) { r.Kernel.Source = `no kernel // standin: build fails "error"` }, "build one_step"},
 		"has no kernel":  {func(r, _ *problem.Definition) { r.Kernel.Name = "two_steps" }, "no kernel named two_steps"},
 		"is too large":   {func(r, _ *problem.Definition) { r.Parameters = one("block_size_x", 1<<20) }, "work-items > device limit"},
 		"takes other arguments": {func(r, _ *problem.Definition) {
@@ -96,7 +87,7 @@ func TestAReferenceThatFailsEndsTheRun(t *testing.T) {
 			r.Arguments[0].Type = "float32"
 		}, "device limit"},
 	} {
-		d := diffusion()
+		d := stepping()
 		c.spoil(d.Verify.Problem, &d)
 		if d.Verify.Problem.Arguments[1].Size != d.Arguments[1].Size {
 			d.Verify.Swap, d.Verify.Launches = [2]string{}, ""
@@ -194,7 +185,7 @@ func nearly(typ string, off space.Value) problem.Definition {
 		want = []int32{1000}
 	}
 	return problem.Definition{
-		Kernel:      problem.Kernel{Name: "nearly", Source: "__kernel void nearly(__global " + typ + " *y, float off) { *y = *y * off; }"},
+		Kernel:      problem.Kernel{Name: "nearly", Source: "__kernel void nearly(__global " + typ + " *y, float off) { *y = *y * off; } // standin: nearly is scale(y, y, off)"},
 		ProblemSize: []problem.Expr{"1"},
 		Arguments: []problem.Argument{
 			{Name: "y", Type: typ, Size: "1", Fill: problem.Fill{Kind: array.Constant, Value: "1000"}, Output: true},
@@ -236,7 +227,7 @@ func TestTolerancesMayDependOnTheConfiguration(t *testing.T) {
 
 func TestASecondOutputIsComparedToo(t *testing.T) {
 	d := problem.Definition{
-		Kernel:      problem.Kernel{Name: "two", Source: "__kernel void two(__global int *a, __global int *b) { *a = 1; *b = 2; }"},
+		Kernel:      problem.Kernel{Name: "two", Source: "__kernel void two(__global int *a, __global int *b) { *a = 1; *b = 2; } // standin: two is set(a, 0, 1); two is set(b, 0, 2)"},
 		ProblemSize: []problem.Expr{"1"},
 		Arguments:   []problem.Argument{{Name: "a", Type: "int32", Size: "1", Output: true}, {Name: "b", Type: "int32", Size: "1", Output: true}},
 		Verify:      expect(map[string]any{"a": []int32{1}, "b": []int32{3}}),
@@ -248,7 +239,7 @@ func TestASecondOutputIsComparedToo(t *testing.T) {
 // little counts or not.
 func TestAReferenceThatChangesNothing(t *testing.T) {
 	d := problem.Definition{
-		Kernel:      problem.Kernel{Name: "add", Source: "__kernel void add(__global float *x) { x[get_global_id(0)] += 0.01f; }"},
+		Kernel:      problem.Kernel{Name: "add", Source: "__kernel void add(__global float *x) { x[get_global_id(0)] += 0.01f; } // standin: add is increment(x, 0.01)"},
 		ProblemSize: []problem.Expr{"64"},
 		Arguments:   []problem.Argument{{Name: "x", Type: "float32", Size: "64", Output: true, RestoreEachLaunch: true}},
 		Parameters:  one("block_size_x", 32),

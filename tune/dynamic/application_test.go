@@ -1,6 +1,7 @@
 package dynamic
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -8,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/device"
@@ -15,8 +17,13 @@ import (
 	"github.com/ndtune/ndtune/tune/space"
 )
 
+func TestMain(m *testing.M) { os.Exit(standin.Main(m)) }
+
 // saxpy computes y = a·x + y in place. The parameter fault makes it wrong, or unable to build or to launch.
 const saxpy = `
+// standin: saxpy is axpy(y, a, x) over n; saxpy is increment(y, 1) over n when fault == 1; saxpy takes 20000 + block_size_x - work
+// standin: build fails "error: this configuration does not build" when fault == 2; saxpy fails -54 when fault == 4
+// standin: saxpy errs at 0 when fault == 3 && launch > 1
 #if fault == 2
 #error this configuration does not build
 #elif fault == 4
@@ -102,11 +109,7 @@ func newApplication(t *testing.T) *application {
 	if err != nil && os.Getenv("NDTUNE_REQUIRE_OPENCL") == "" {
 		t.Skipf("no OpenCL device: %v", err)
 	}
-	selector := os.Getenv("NDTUNE_TEST_DEVICE")
-	if selector == "" {
-		selector = "cpu"
-	}
-	chosen, err := device.Select(all, selector)
+	chosen, err := device.Select(all, cmp.Or(os.Getenv("NDTUNE_TEST_DEVICE"), "cpu"))
 	if err != nil {
 		t.Fatal(err)
 	}

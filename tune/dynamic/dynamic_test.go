@@ -202,6 +202,7 @@ func TestPipeline(t *testing.T) {
 	want := []int32{1, 0, 0, 0, 11, 12, 0, 0, 21, 22, 23, 0}
 	p, err := problem.New(problem.Definition{
 		Kernel: problem.Kernel{Source: `
+// standin: clear is fill(out, 0); mark is set(out, at, value)
 __kernel void clear(__global int *out, __local int *zero) { zero[get_local_id(0)] = 0; out[get_global_id(0)] = zero[get_local_id(0)]; }
 __kernel void mark(const int at, __global int *out, const int value) { if (get_global_id(0) == 0) out[at] = value + out[at]; }`},
 		ProblemSize: []problem.Expr{"12"},

@@ -98,7 +98,11 @@ func questions(t *testing.T, r *rand.Rand, p *problem.Problem, f *wisdom.File, s
 	t.Helper()
 	var questions, answers strings.Builder
 	levels := map[wisdom.Level]int{}
-	for range 500 {
+	n := 250
+	if os.Getenv("NDTUNE_LONG") != "" {
+		n = 500
+	}
+	for range n {
 		d := device(r)
 		h := d.described()
 		w, height := size(), size()-4
@@ -245,6 +249,9 @@ func TestProgramsChooseAsWisdomDoes(t *testing.T) {
 		in, want := questions(t, r, p, f, test.size)
 		folder := programFolder(t, "ask", p, f)
 		for _, program := range programs {
+			if program.name == "C++17" && test.maximize { // its source is that of C99, and its arithmetic too
+				continue
+			}
 			t.Run(test.name+"/"+program.name, func(t *testing.T) {
 				got := strings.Split(program.output(t, folder, in), "\n")
 				want := strings.Split(want, "\n")
@@ -257,7 +264,7 @@ func TestProgramsChooseAsWisdomDoes(t *testing.T) {
 						continue
 					}
 					if differ++; differ < 5 {
-						t.Errorf("line %d: %s\ngot  %s\nwant %s", i, strings.Split(in, "\n")[min(i, 499)], got[i], want[i])
+						t.Errorf("line %d: %s\ngot  %s\nwant %s", i, strings.Split(in, "\n")[min(i, strings.Count(in, "\n")-1)], got[i], want[i])
 					}
 				}
 				if differ > 0 {

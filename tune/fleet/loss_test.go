@@ -53,11 +53,24 @@ func TestAnotherEvaluation(t *testing.T) {
 	}
 }
 
-// TestAServerThatForgets: a server that comes back with an empty store gets the queue of a search again.
-func TestAServerThatForgets(t *testing.T) {
+// TestLossesSideBySide has the tests that mostly wait.
+func TestLossesSideBySide(t *testing.T) {
 	usual := ackWait
 	t.Cleanup(func() { ackWait = usual }) // after the agents have ended
 	ackWait = 500 * time.Millisecond
+	for what, test := range map[string]func(*testing.T){
+		"a server that forgets": aServerThatForgets, "a cluster": aCluster, "a measurement out of sight": aMeasurementOutOfSight,
+		"an agent that leaves": anAgentThatLeaves,
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			test(t)
+		})
+	}
+}
+
+// aServerThatForgets: a server that comes back with an empty store gets the queue of a search again.
+func aServerThatForgets(t *testing.T) {
 	s, p := listen(t), newProblem(t, 40)
 	var again *Server
 	t.Cleanup(func() { again.Close() }) // after the search has ended
@@ -94,65 +107,94 @@ func TestAServerThatCannotStore(t *testing.T) {
 // its work.
 func TestASearchOutOfSight(t *testing.T) {
 	s, p := listen(t), newProblem(t, 1)
-	held := make(chan struct{})
-	var opened atomic.Int64
-	start(t, s, "m", func(context.Context, *problem.Problem, Settings) (Opened, error) {
-		if opened.Add(1) == 1 {
-			return &holder{fake{capacity: 1}, held}, nil
-		}
-		return &fake{of: correct, capacity: 1}, nil
-	})
-	c := connect(t, s)
+	device := &interrupted{fake: fake{of: correct, capacity: 1}, begun: make(chan struct{}), over: make(chan struct{})}
+	start(t, s, "m", func(context.Context, *problem.Problem, Settings) (Opened, error) { return device, nil })
 	e := open(t, s, p, Options{Search: "s"})
-	go func() {
-		<-held
-		if err := c.searches.Delete(t.Context(), "s"); err != nil {
-			t.Error(err)
-		}
-	}()
+	brought := hide(t, connect(t, s), "s", device.begun, device.over)
 	if r, err := tune.EvaluateOne(t.Context(), e, configured(t, p, 0)); err != nil || r.Status != tune.Correct {
 		t.Fatalf("%+v, %v", r, err)
 	}
+	if err := <-brought; err != nil {
+		t.Error(err)
+	}
 }
 
-// interrupted is a device whose first measurement in turn lasts until its context ends.
+// hide takes an announced search from the agents when something has begun, and brings it back when that is over, before its
+// coordinator does.
+func hide(t *testing.T, c *Connection, search string, begun, over <-chan struct{}) (brought <-chan error) {
+	done := make(chan error, 1)
+	go func() {
+		<-begun
+		entry, err := c.searches.Get(t.Context(), search)
+		if err == nil {
+			err = c.searches.Delete(t.Context(), search)
+		}
+		if err == nil {
+			<-over
+			_, err = c.searches.Put(t.Context(), search, entry.Value())
+		}
+		done <- err
+	}()
+	return done
+}
+
+// interrupted is a device whose first evaluation, or first measurement in turn, lasts until its context ends.
 type interrupted struct {
 	fake
-	begun chan struct{}
-	once  sync.Once
+	measures    bool // it is the measurement
+	begun, over chan struct{}
+	once        sync.Once
 }
 
-func (i *interrupted) Remeasure(ctx context.Context, all []space.Configuration, rounds int) (times [][]float64, err error) {
-	first := false
-	i.once.Do(func() { first = true })
-	if first {
+func (i *interrupted) interrupt(ctx context.Context) (err error) {
+	i.once.Do(func() {
 		close(i.begun)
 		<-ctx.Done()
-		return nil, ctx.Err()
+		close(i.over)
+		err = ctx.Err()
+	})
+	return err
+}
+
+func (i *interrupted) Evaluate(ctx context.Context, in <-chan space.Configuration, out chan<- tune.Result) error {
+	return tune.EvaluateEach(ctx, in, out, func(c space.Configuration) (tune.Result, error) {
+		if !i.measures {
+			if err := i.interrupt(ctx); err != nil {
+				return tune.Result{}, err
+			}
+		}
+		r := i.of(c)
+		r.Configuration = c
+		return r, nil
+	})
+}
+
+func (i *interrupted) Remeasure(ctx context.Context, all []space.Configuration, rounds int) ([][]float64, error) {
+	if i.measures {
+		if err := i.interrupt(ctx); err != nil {
+			return nil, err
+		}
 	}
 	return i.fake.Remeasure(ctx, all, rounds)
 }
 
-// TestAMeasurementOutOfSight: an agent that does not hear of a search while it measures in turn measures again.
-func TestAMeasurementOutOfSight(t *testing.T) {
+// aMeasurementOutOfSight: an agent that does not hear of a search while it measures in turn measures again.
+func aMeasurementOutOfSight(t *testing.T) {
 	s, p := listen(t), newProblem(t, 1)
-	device := &interrupted{fake: fake{of: correct, capacity: 1}, begun: make(chan struct{})}
+	device := &interrupted{fake: fake{of: correct, capacity: 1}, measures: true, begun: make(chan struct{}), over: make(chan struct{})}
 	start(t, s, "m", func(context.Context, *problem.Problem, Settings) (Opened, error) { return device, nil })
-	c := connect(t, s)
 	e := open(t, s, p, Options{Search: "s"})
-	go func() {
-		<-device.begun
-		if err := c.searches.Delete(t.Context(), "s"); err != nil {
-			t.Error(err)
-		}
-	}()
+	brought := hide(t, connect(t, s), "s", device.begun, device.over)
 	if times, err := e.Remeasure(t.Context(), []space.Configuration{configured(t, p, 0)}, 2); err != nil || len(times) != 1 {
 		t.Fatalf("%v, %v", times, err)
 	}
+	if err := <-brought; err != nil {
+		t.Error(err)
+	}
 }
 
-// TestACluster: each of three servers keeps all streams. With one of them gone, a search begins and ends.
-func TestACluster(t *testing.T) {
+// aCluster: each of three servers keeps all streams. With one of them gone, a search begins and ends.
+func aCluster(t *testing.T) {
 	var routes []*url.URL
 	var ports []int
 	for range 3 {
@@ -218,7 +260,8 @@ func TestACluster(t *testing.T) {
 	}
 }
 
-func TestAnAgentThatLeaves(t *testing.T) {
+// anAgentThatLeaves may take a configuration with it, which is given to another after ackWait.
+func anAgentThatLeaves(t *testing.T) {
 	s, p := listen(t), newProblem(t, 100)
 	stuck, free := make(chan struct{}), make(chan struct{})
 	var once sync.Once
@@ -352,7 +395,7 @@ func (h *holder) Evaluate(ctx context.Context, in <-chan space.Configuration, _ 
 func TestAConfigurationThatKills(t *testing.T) {
 	usual := ackWait
 	t.Cleanup(func() { ackWait = usual }) // after the agents have ended
-	ackWait = 200 * time.Millisecond
+	ackWait = time.Second                 // the agent that lives must be able to say in time that it still works
 	s, p := listen(t), newProblem(t, 3)
 	c := connect(t, s)
 	begun, free := make(chan struct{}), make(chan struct{})

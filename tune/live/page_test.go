@@ -168,16 +168,16 @@ func same(p *browser.Tab, o *tune.Outcome) {
 // TestWhatAReaderChoseStays chooses, filters, sorts, scrolls, brushes, opens and selects, while
 // results arrive.
 func TestWhatAReaderChoseStays(t *testing.T) {
-	s, made := mustOpen(t), newSearch(t, 600)
-	run := s.Begin("a.jsonl", made.header, 600)
+	s, made := mustOpen(t), newSearch(t, 300)
+	run := s.Begin("a.jsonl", made.header, 300)
 	add := func(from, to int) {
 		for _, r := range made.results[from:to] {
 			run.Add(r, false)
 		}
 	}
-	add(0, 200)
+	add(0, 100)
 	p := look(t, s)
-	waitForRows(p, 200)
+	waitForRows(p, 100)
 	section := func(id string) {
 		// Again each time, because a part above that is drawn in between moves this one out of sight.
 		p.Wait(fmt.Sprintf(`(document.getElementById(%[1]q).scrollIntoView({ block: "start", behavior: "instant" }), !ndtune.state.parts.find((part) => part.root.id === %[1]q).stale)`, id))
@@ -217,8 +217,8 @@ func TestWhatAReaderChoseStays(t *testing.T) {
 	before := browser.Eval[string](p, chosen)
 	shown := p.Text("#shown")
 	interval := browser.Eval[[]float64](p, `[...ndtune.state.brush.values()][0][0].map((v) => document.getElementById("log").checked ? 10 ** v : v)`)
-	add(200, 600)
-	waitForRows(p, 600)
+	add(100, 300)
+	waitForRows(p, 300)
 	for _, id := range []string{"distribution", "scatter", "heatmap", "failures", "parallel", "table"} {
 		p.ClickAt(5, 5) // away from everything
 		section(id)
@@ -232,7 +232,7 @@ func TestWhatAReaderChoseStays(t *testing.T) {
 			want++
 		}
 	}
-	if got := p.Text("#shown"); got == shown || got != fmt.Sprintf("%d of 600, brushed above", want) {
+	if got := p.Text("#shown"); got == shown || got != fmt.Sprintf("%d of 300, brushed above", want) {
 		t.Errorf("the table shows %q, before %q, want %d", got, shown, want)
 	}
 	if got := browser.Eval[int](p, `document.querySelector("#distribution select").options.length`); got != 2 {

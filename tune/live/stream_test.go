@@ -230,7 +230,7 @@ func verbose(made search) search {
 
 // TestWhoNeverReads is given up, and nobody has waited for it.
 func TestWhoNeverReads(t *testing.T) {
-	const n = 3000
+	const n = 1000
 	s, made := openNarrow(t, time.Second), verbose(newSearch(t, n))
 	run := s.Begin("a.jsonl", made.header, n)
 	for range 5 {
@@ -250,7 +250,7 @@ func TestWhoNeverReads(t *testing.T) {
 
 // TestWhoReadsLate gets few large parts, and all that there is.
 func TestWhoReadsLate(t *testing.T) {
-	const n = 3000
+	const n = 1000
 	s, made := openNarrow(t, time.Hour), verbose(newSearch(t, n))
 	run := s.Begin("a.jsonl", made.header, n)
 	r := follow(t, s, "")
@@ -269,8 +269,8 @@ func TestWhoReadsLate(t *testing.T) {
 
 // TestTheEndDoesNotWaitForWhoDoesNotRead: Close returns, although a browser is waited for an hour.
 func TestTheEndDoesNotWaitForWhoDoesNotRead(t *testing.T) {
-	s, made := openNarrow(t, time.Hour), verbose(newSearch(t, 3000))
-	run := s.Begin("a.jsonl", made.header, 3000)
+	s, made := openNarrow(t, time.Hour), verbose(newSearch(t, 1000))
+	run := s.Begin("a.jsonl", made.header, 1000)
 	lookAway(t, s)
 	for _, result := range made.results {
 		run.Add(result, false)

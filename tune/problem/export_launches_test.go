@@ -103,10 +103,9 @@ func loadPipeline(t *testing.T, name string) *problem.Problem {
 	return s.Problem
 }
 
-// TestExportLaunches: pipelines launch the same kernels with the same arguments, byte by byte, in C, C++, Python and
+// pipelineCases: pipelines launch the same kernels with the same arguments, byte by byte, in C, C++, Python and
 // Go as in ndtune, and leave the buffers at the same places, for random values of constants and configurations.
-func TestExportLaunches(t *testing.T) {
-	var cases []foreign.Case
+func pipelineCases(t *testing.T) (cases []foreign.Case) {
 	for _, name := range slices.Sorted(maps.Keys(pipelines)) {
 		x := exporting{t: t, path: name, problem: loadPipeline(t, name), r: rand.New(rand.NewPCG(15, 4))}
 		environments, err := x.environments(t.Context(), nil)
@@ -131,12 +130,12 @@ func TestExportLaunches(t *testing.T) {
 		}
 		cases = append(cases, c, bytesCase(name, x.problem, environments))
 	}
-	foreign.Compare(t, cases)
+	return cases
 }
 
-// TestExportScalars: integers and floats become the same bytes of each type as in ndtune, or are refused, also at the
+// scalarCases: integers and floats become the same bytes of each type as in ndtune, or are refused, also at the
 // ends of its range and between two values.
-func TestExportScalars(t *testing.T) {
+func scalarCases(t *testing.T) (cases []foreign.Case) {
 	r := rand.New(rand.NewPCG(15, 5))
 	var environments []map[string]any
 	for exponent := -30; exponent <= 130; exponent++ {
@@ -151,7 +150,6 @@ func TestExportScalars(t *testing.T) {
 	for _, f := range []float64{0, math.Copysign(0, -1), math.Inf(1), math.Inf(-1), 65519.999, 65520, 0x1p-25, 0x1.8p-24, math.MaxFloat32, 0x1.ffffffp127, 0x1.fffffefffffffp127, 1e300} {
 		environments = append(environments, map[string]any{"f": f, "n": math.MinInt})
 	}
-	var cases []foreign.Case
 	for _, typ := range []string{"char", "short", "int", "long", "uchar", "ushort", "uint", "ulong", "half", "float", "double"} {
 		for _, value := range []string{"n", "f", "n > 4", "n % 7 == 0 ? n : -n"} {
 			p, err := problem.New(problem.Definition{
@@ -171,7 +169,7 @@ func TestExportScalars(t *testing.T) {
 			cases = append(cases, launchesCase(typ, p, with))
 		}
 	}
-	foreign.Compare(t, cases)
+	return cases
 }
 
 // small are environments with other small numbers.

@@ -25,10 +25,15 @@ import (
 // testDevice has values for the names of devices that specifications read.
 var testDevice = hardware.Device{Name: "test", Vendor: "NVIDIA Corporation", ComputeMajor: 9, Type: "GPU", Extensions: []string{"cl_khr_fp16"}, LocalMemory: 65536, MaxWorkGroupSize: 1024, MaxWorkItemSizes: []int{1024, 1024, 64}, GlobalMemory: 1 << 34, MaxAllocation: 1 << 32, ComputeUnits: 132}
 
-// TestExportSpecifications: the launches of the bundled specifications and of the gallery, the values of scalars, the
+// TestExport compares all that is exported with ndtune, by one program in each language, because compilers take most of the time.
+func TestExport(t *testing.T) {
+	foreign.Compare(t, slices.Concat(rangeCases(t), pipelineCases(t), scalarCases(t), specificationCases(t)))
+}
+
+// specificationCases: the launches of the bundled specifications and of the gallery, the values of scalars, the
 // sizes of local memory and the restrictions are the same in C, C++, Python and Go as in ndtune, for configurations of
 // each space. An expression that cannot be exported is one that is listed here.
-func TestExportSpecifications(t *testing.T) {
+func specificationCases(t *testing.T) (cases []foreign.Case) {
 	var paths []string
 	root := withSources{os.DirFS("../..")}
 	for _, folder := range []string{"kernels", "gallery"} {
@@ -42,7 +47,6 @@ func TestExportSpecifications(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var cases []foreign.Case
 	loaded, launches, expressions, refused := 0, 0, 0, 0
 	for _, path := range paths {
 		s, err := spec.LoadFS(root, path, spec.Options{})
@@ -67,7 +71,7 @@ func TestExportSpecifications(t *testing.T) {
 		launches, expressions, refused = launches+x.launches, expressions+x.expressions, refused+x.refused
 	}
 	t.Logf("%d of %d specifications: %d launches and %d expressions; %d restrictions are refused, because they read a list or a part of a text of the device", loaded, len(paths), launches, expressions, refused)
-	foreign.Compare(t, cases)
+	return cases
 }
 
 // withSources has a source without kernels for each file of the gallery that has to be fetched.
@@ -161,8 +165,8 @@ func (x *exporting) add(e *expression.Expression, environments []map[string]any)
 	x.cases = append(x.cases, c)
 }
 
-// TestExportLaunch: a launch with three dimensions, a divisor that is a float, an offset and a block size that can be 0.
-func TestExportLaunch(t *testing.T) {
+// rangeCases: a launch with three dimensions, a divisor that is a float, an offset and a block size that can be 0.
+func rangeCases(t *testing.T) []foreign.Case {
 	scope := expression.Scope{"n": 1, "m": 1, "x": 1, "z": 1, "f": 1.5, "o": 1}
 	compile := func(source string) *expression.Expression {
 		e, err := expression.Compile(source, scope)
@@ -193,7 +197,7 @@ func TestExportLaunch(t *testing.T) {
 	if len(kinds) != 4 {
 		t.Error("some kind of launch is not tested")
 	}
-	foreign.Compare(t, []foreign.Case{c})
+	return []foreign.Case{c}
 }
 
 // extreme are environments with other integers, for which launches fail, overflow or have no work-group.

@@ -47,7 +47,7 @@ func TestImportanceOfKnownFunctions(t *testing.T) {
 		f     func([]float64) float64
 		want  map[string]share
 	}{
-		{"a sum", []int{6, 6, 6, 6}, func(x []float64) float64 { return 2*x[0] + x[1] + 1*x[3] }, map[string]share{
+		{"a sum", []int{5, 5, 5, 5}, func(x []float64) float64 { return 2*x[0] + x[1] + 1*x[3] }, map[string]share{
 			"a": {4.0 / 6, 4.0 / 6}, "b": {1.0 / 6, 1.0 / 6}, "c": {0, 0}, "d": {1.0 / 6, 1.0 / 6}}},
 		{"a product", []int{2, 2, 10, 10}, func(x []float64) float64 { return x[0] * x[1] }, map[string]share{
 			"a": {0, 1}, "b": {0, 1}, "c": {0, 0}, "d": {0, 0}}},

@@ -133,19 +133,18 @@ func (p *tab) sameCells(rows string, cells []compare.Cell, c *Comparison) {
 	}
 }
 
-// TestComparisonCanBeRead opens it in the light, in the dark and on a phone. Black or white on any
+// TestComparisonCanBeRead opens it in the light, and in the dark on a phone; then it switches. Black or white on any
 // colour has a contrast of at least 4.58.
 func TestComparisonCanBeRead(t *testing.T) {
 	r := mustReport(t, onDevices(t)...)
 	for _, view := range []browser.View{
-		{Wide: 1280, High: 900, Scale: 1}, {Wide: 1280, High: 900, Scale: 1, Dark: true},
-		{Wide: 360, High: 740, Scale: 2, Mobile: true}, {Wide: 360, High: 740, Scale: 2, Mobile: true, Dark: true},
+		{Wide: 1280, High: 900, Scale: 1}, {Wide: 360, High: 740, Scale: 2, Mobile: true, Dark: true},
 	} {
 		p := open(t, r, view)
-		if wide := eval[int](p, `document.documentElement.scrollWidth`); wide > view.Wide {
-			t.Errorf("%+v: the page is %d wide", view, wide)
-		}
 		for range 2 {
+			if wide := eval[int](p, `document.documentElement.scrollWidth`); wide > view.Wide {
+				t.Errorf("%+v: the page is %d wide", view, wide)
+			}
 			contrast := eval[float64](p, `(() => {
 				const luminance = (color) => {
 					const [r, g, b] = color.match(/\d+/g).map((v) => v / 255).map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4));

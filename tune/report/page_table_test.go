@@ -17,11 +17,10 @@ import (
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-// TestBrush selects a part of an axis of the parallel coordinates with the pointer: the table
+// brushOfPage selects a part of an axis of the parallel coordinates with the pointer: the table
 // shows those that cross it there.
-func TestBrush(t *testing.T) {
-	record := everything(t)
-	p := open(t, mustReport(t, Source{"r", record}), browser.Desktop)
+func brushOfPage(p *tab, t *testing.T, record *record.Record) {
+	p.Fill("#query", "")
 	all := p.Text("#shown")
 	box := eval[[]float64](p, `(() => {
 		document.querySelector("#parallel .chart").scrollIntoView({ block: "center", behavior: "instant" });
@@ -45,10 +44,8 @@ func TestBrush(t *testing.T) {
 	p.Quiet()
 }
 
-// TestTable filters, sorts and exports.
-func TestTable(t *testing.T) {
-	record := everything(t)
-	p := open(t, mustReport(t, Source{"r", record}), browser.Desktop)
+// tableOfPage filters, sorts and exports.
+func tableOfPage(p *tab, t *testing.T, record *record.Record) {
 	count := func(is func(*tune.Result) bool) int {
 		n := 0
 		for i := range record.Results {
@@ -129,9 +126,9 @@ func TestOddRecords(t *testing.T) {
 				r.Results[i].Objective, _ = r.Results[i].Metric("GB/s")
 			}
 		}, "0.01775 ms"},
-		{"a parameter of a thousand values", func(r *record.Record) {
+		{"a parameter of hundreds of values", func(r *record.Record) {
 			list := []space.Parameter{{Name: "x"}}
-			for v := range 1000 {
+			for v := range 300 {
 				list[0].Values = append(list[0].Values, v)
 			}
 			r.Header.Parameters, r.Results = list, nil

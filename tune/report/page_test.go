@@ -13,13 +13,31 @@ import (
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-// TestPageShowsTheRecord reads the figures of the page and compares them with the record.
-func TestPageShowsTheRecord(t *testing.T) {
-	record := everything(t)
-	p := open(t, mustReport(t, Source{hostileScript, record}), browser.Desktop)
+// TestPage looks at one page in all its parts.
+func TestPage(t *testing.T) {
+	recorded := everything(t)
+	p := open(t, mustReport(t, Source{hostileScript, recorded}), browser.Desktop)
+	defer func() { p.T = t }()
+	for _, part := range []struct {
+		name string
+		test func(*tab, *testing.T, *record.Record)
+	}{
+		{"the record", pageShowsTheRecord}, {"no front", pageHasNoFront}, {"formats", pageFormatsAsTheTerminal}, {"charts", chartsAreDrawn},
+		{"table", tableOfPage}, {"brush", brushOfPage}, {"policy", policyOfPage},
+	} {
+		t.Run(part.name, func(t *testing.T) {
+			p.T = t
+			part.test(p, t, recorded)
+		})
+	}
+}
+
+// pageShowsTheRecord reads the figures of the page and compares them with the record.
+func pageShowsTheRecord(p *tab, t *testing.T, record *record.Record) {
 	best := 0
 	for _, i := range []int{3, 4, 5, 8} { // the finalists
 		if f := record.Results[i].FinalTime(); f > 0 && (best == 0 || f < record.Results[best].FinalTime()) && record.Results[i].Status == tune.Correct {
@@ -131,9 +149,8 @@ func (p *tab) sameRows(results []tune.Result) {
 	}
 }
 
-// TestPageFormatsAsTheTerminal compares the two ways to write a number.
-func TestPageFormatsAsTheTerminal(t *testing.T) {
-	p := open(t, mustReport(t, Source{"r", everything(t)}), browser.Desktop)
+// pageFormatsAsTheTerminal compares the two ways to write a number.
+func pageFormatsAsTheTerminal(p *tab, t *testing.T, _ *record.Record) {
 	numbers := []float64{0, 1, -1, 0.5, 1000, 999.96, 9999.96, 12345.5, 12344.5, 2.5, 1e20, 1e21, 1.5e22, 1e-5, 1.2346e-12, 5e-324, 0.0001, 1e-9, 1.0005, 147.6975, 0.49405, 1234.5, 1235.5, 0.0625, 1.0625, 33.0625}
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 3000 {
@@ -207,7 +224,7 @@ func (p *tab) pointAt(chart int) {
 	if box[2] == 0 {
 		return // hidden
 	}
-	for i := 1; i < 12; i += 2 {
+	for i := 2; i < 12; i += 4 {
 		x := box[0] + box[2]*float64(i)/12
 		for _, y := range []float64{0.35, 0.6} {
 			p.PointAt(x, box[1]+box[3]*y)
@@ -216,9 +233,8 @@ func (p *tab) pointAt(chart int) {
 	p.ClickAt(box[0]+box[2]/2, box[1]+box[3]/2)
 }
 
-// TestChartsAreDrawn finds something on each chart, and what a point says where it is.
-func TestChartsAreDrawn(t *testing.T) {
-	p := open(t, mustReport(t, Source{"r", everything(t)}), browser.Desktop)
+// chartsAreDrawn finds something on each chart, and what a point says where it is.
+func chartsAreDrawn(p *tab, t *testing.T, _ *record.Record) {
 	for i, label := range eval[[]string](p, `[...document.querySelectorAll(".chart")].map((c) => c.getAttribute("aria-label"))`) {
 		colors := eval[int](p, fmt.Sprintf(`(() => {
 			const canvas = document.querySelectorAll(".chart")[%d].querySelector("canvas");
@@ -232,7 +248,7 @@ func TestChartsAreDrawn(t *testing.T) {
 	p.Quiet()
 }
 
-// TestSchemesAndSizes opens the page in the light, in the dark and on a phone.
+// TestSchemesAndSizes opens the page in the light, and in the dark on a phone.
 func TestSchemesAndSizes(t *testing.T) {
 	r := mustReport(t, Source{"r", everything(t)}, Source{"s", everything(t)})
 	lightness := func(p *tab) int {
@@ -242,8 +258,7 @@ func TestSchemesAndSizes(t *testing.T) {
 		name string
 		view browser.View
 	}{
-		{"light", browser.Desktop}, {"dark", browser.View{Wide: 1280, High: 900, Scale: 1, Dark: true}},
-		{"phone", browser.View{Wide: 360, High: 740, Scale: 2, Mobile: true}}, {"dark phone", browser.View{Wide: 360, High: 740, Scale: 2, Mobile: true, Dark: true}},
+		{"light", browser.Desktop}, {"dark phone", browser.View{Wide: 360, High: 740, Scale: 2, Mobile: true, Dark: true}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p := open(t, r, test.view)
@@ -257,14 +272,16 @@ func TestSchemesAndSizes(t *testing.T) {
 			if light := lightness(p) > 128; light != test.view.Dark {
 				t.Errorf("after the switch the paper has the lightness %d", lightness(p))
 			}
+			if wide := eval[int](p, `document.documentElement.scrollWidth`); wide > test.view.Wide {
+				t.Errorf("after the switch the page is %d wide, and the screen %d", wide, test.view.Wide)
+			}
 			p.Quiet()
 		})
 	}
 }
 
-// TestPolicy tries what an injected script would: to run, to load and to send.
-func TestPolicy(t *testing.T) {
-	p := open(t, mustReport(t, Source{"r", everything(t)}), browser.Desktop)
+// policyOfPage tries what an injected script would: to run, to load and to send.
+func policyOfPage(p *tab, t *testing.T, _ *record.Record) {
 	if eval[bool](p, `(() => {
 		const script = document.createElement("script");
 		script.textContent = "window.pwned = 1";

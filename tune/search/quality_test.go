@@ -34,7 +34,7 @@ func TestStrategiesFindMoreThanChance(t *testing.T) {
 			best = min(best, times[i])
 		}
 	}
-	const repeats, evaluations = 6, 120
+	const repeats, evaluations = 3, 120
 	mean := map[string]float64{}
 	for _, name := range search.Names() {
 		if name == "brute_force" || name == "prior_ranking" { // the latter has no prior

@@ -58,15 +58,9 @@ func TestEveryStrategyProposesEachConfigurationOnceAndEnds(t *testing.T) {
 	}
 }
 
-func TestStrategiesAreDeterministicForASeed(t *testing.T) {
+// TestSeeds: two seeds make two samples. TestStrategiesKeepTheirPromises compares searches of one seed.
+func TestSeeds(t *testing.T) {
 	s := testSpace(t)
-	for _, name := range Names() {
-		a, _ := New(name, s, Options{Seed: 7})
-		b, _ := New(name, s, Options{Seed: 7})
-		if !slices.Equal(drain(a), drain(b)) {
-			t.Errorf("%s differs between two runs with one seed", name)
-		}
-	}
 	a, _ := New("random_sample", s, Options{Seed: 1})
 	b, _ := New("random_sample", s, Options{Seed: 2})
 	if slices.Equal(a.Ask(50), b.Ask(50)) {
@@ -139,7 +133,7 @@ func TestExtremeOptions(t *testing.T) {
 // TestVastSpaces: nothing goes through a whole space, or through all neighbours where these
 // are too many.
 func TestVastSpaces(t *testing.T) {
-	for _, values := range []int{2, 8, 300} {
+	for _, values := range []int{2, 300} {
 		var list []space.Parameter
 		for p := range 20 {
 			q := space.Parameter{Name: fmt.Sprintf("p%d", p)}

@@ -119,6 +119,9 @@ func worst(results []tune.Result) tune.Result {
 
 // TestAnEvaluationIsAScore compares with RunScores, for all recordings and without those of a kernel.
 func TestAnEvaluationIsAScore(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a score counts the time that the strategy itself takes, which the race detector stretches")
+	}
 	scorings := []*Scoring{bowl(t, "a", "k", 100), bowl(t, "b", "k", 300), bowl(t, "c", "l", 200)}
 	tuning := tuningOf(t, "mls", scorings...)
 	if got := tuning.Groups(); !slices.Equal(got, []string{"k", "l"}) {

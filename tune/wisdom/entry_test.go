@@ -22,7 +22,7 @@ import (
 func groups(t *testing.T, n int, more ...problem.Constant) *problem.Problem {
 	t.Helper()
 	p, err := problem.New(problem.Definition{
-		Kernel:      problem.Kernel{Name: "k", Source: "__kernel void k(__global int *out) { out[get_global_id(0)] = 1; }"},
+		Kernel:      problem.Kernel{Name: "k", Source: "__kernel void k(__global int *out) { out[get_global_id(0)] = 1; } // standin: k is fill(out, 1)"},
 		Constants:   append([]problem.Constant{{Name: "n", Value: n}}, more...),
 		ProblemSize: []problem.Expr{"n"},
 		Arguments:   []problem.Argument{{Name: "out", Type: "int32", Size: "n", Output: true}},

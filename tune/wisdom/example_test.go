@@ -16,35 +16,31 @@ import (
 	"github.com/ndtune/ndtune/tune/wisdom"
 )
 
-const scale = `
-__kernel void scale(__global float *y, __global const float *x) {
+const source = `
+__kernel void copy(__global float *out, __global const float *in) {
     for (int k = 0; k < work; k++) {
         int i = (get_group_id(0) * work + k) * block_size_x + get_local_id(0);
-        if (i < n) y[i] = 2 * x[i];
+        if (i < n) out[i] = in[i];
     }
 }`
 
-// ExampleTuned gets the best configuration of y = 2·x twice. The first call searches, the second one knows.
+// ExampleTuned gets the best configuration of a copy twice. The first call searches, the second one knows.
 func ExampleTuned() {
 	p, err := problem.New(problem.Definition{
-		Kernel:      problem.Kernel{Name: "scale", Source: scale},
+		Kernel:      problem.Kernel{Name: "copy", Source: source},
 		Constants:   []problem.Constant{{Name: "n", Value: 100_000}},
 		ProblemSize: []problem.Expr{"n"},
 		GridDiv:     [3][]problem.Expr{{"block_size_x", "work"}},
 		Arguments: []problem.Argument{
-			{Name: "y", Type: "float32", Size: "n", Output: true},
-			{Name: "x", Type: "float32", Size: "n", Fill: problem.Fill{Kind: array.Random}},
+			{Name: "out", Type: "float32", Size: "n", Output: true},
+			{Name: "in", Type: "float32", Size: "n", Fill: problem.Fill{Kind: array.Random}},
 		},
 		Parameters: []space.Parameter{
 			{Name: "block_size_x", Values: []space.Value{16, 32, 64}},
 			{Name: "work", Values: []space.Value{1, 2, 4}},
 		},
 		Verify: &problem.Verification{Reference: func(in map[string]*array.Array) (map[string]*array.Array, error) {
-			x, err := array.Slice[float32](in["x"])
-			for i := range x {
-				x[i] *= 2
-			}
-			return map[string]*array.Array{"y": in["x"]}, err
+			return map[string]*array.Array{"out": in["in"]}, nil
 		}},
 	})
 	if err != nil {
@@ -66,7 +62,7 @@ func ExampleTuned() {
 
 	for range 2 {
 		tuned, err := wisdom.Tuned(context.Background(), chosen.Device, p, wisdom.Options{
-			File: filepath.Join(folder, "scale.wisdom"),
+			File: filepath.Join(folder, "copy.wisdom"),
 			Run:  tune.Options{MaxEvaluations: 9},
 		})
 		if err != nil {

@@ -9,18 +9,20 @@ import (
 	"testing"
 
 	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
 )
 
 func TestMain(m *testing.M) {
+	standin.Use()
 	flag.Parse()
 	if _, err := device.List(); err != nil && os.Getenv("NDTUNE_REQUIRE_OPENCL") == "" {
 		if err := flag.Set("test.skip", "^ExampleTuned"); err != nil {
 			panic(err)
 		}
 	}
-	os.Exit(m.Run())
+	os.Exit(standin.Main(m))
 }
 
 // testDevice is the device of NDTUNE_TEST_DEVICE, else a CPU.

@@ -1,8 +1,10 @@
 package worker
 
 import (
+	"os"
 	"testing"
 
+	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/problem"
@@ -11,7 +13,9 @@ import (
 
 // TestArgumentsOfEveryKind hands structs and images to workers, and their outputs from one worker to the others.
 func TestArgumentsOfEveryKind(t *testing.T) {
-	t.Parallel()
+	if !standin.OnPoCL(t) { // for its images
+		return
+	}
 	d := problem.Definition{
 		Kernel: problem.Kernel{Name: "shift", Source: `
 typedef struct { float3 at; int id; } point;
@@ -36,6 +40,9 @@ __kernel void shift(__global point *out, __global const point *in, point by, __w
 	d.Verify = &problem.Verification{Problem: &reference, Configuration: map[string]space.Value{"block_size_x": 1}}
 	p := mustProblem(t, d)
 	for _, a := range arrangements {
+		if a != whole && os.Getenv("NDTUNE_LONG") == "" {
+			continue // the arguments cross in the same way
+		}
 		o := openTestPool(t, a, p, Options{Workers: 2}).run(t, tune.Options{Finalists: -1})
 		if len(o.Results) != 4 {
 			t.Errorf("%s: %d results", a, len(o.Results))

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -89,6 +90,42 @@ func TestABuildThatHangs(t *testing.T) {
 	}
 	if p.buildersMissing() || !p.pays(now) {
 		t.Errorf("builders are missing: %v, pay: %v", p.buildersMissing(), p.pays(now))
+	}
+}
+
+// TestAProbeIsFresh: workers build the configuration of a probe with an option that nobody has used before, and no other.
+func TestAProbeIsFresh(t *testing.T) {
+	p := tiny(t, 1, "")
+	c := configurationOf(t, p, nil)
+	for _, a := range []arrangement{whole, builders} {
+		evaluator, builder := &child{Requests: make(chan request, 1)}, &child{Requests: make(chan request, 1)}
+		events, told := make(chan event, 1), make(chan []string, 1)
+		pool := &Pool{problem: p, devices: make([]device.Listed, 1), most: 1, whole: a == whole, events: events, options: Options{BuildTimeout: time.Minute}}
+		pool.members = []*member{{spent: &Spent{}, child: evaluator, state: idle, since: time.Now()}}
+		if a == builders {
+			pool.members = append(pool.members, &member{spent: &Spent{}, child: builder, builds: true, state: idle, since: time.Now()})
+		}
+		go func() {
+			var options []string
+			if a == builders {
+				options = append(options, (<-builder.Requests).Build.Fresh)
+				events <- event{Child: builder, Answer: answer{Built: &built{}}}
+			}
+			options = append(options, (<-evaluator.Requests).Evaluate.Fresh)
+			events <- event{Child: evaluator, Answer: answer{Result: &result{Status: tune.Correct}}}
+			told <- options
+		}()
+		if r, err := pool.Probe(t.Context(), c); err != nil || r.Status != tune.Correct {
+			t.Errorf("%s: %v, %+v", a, err, r)
+		}
+		options := <-told
+		if !strings.HasPrefix(options[0], "-D") || options[len(options)-1] != options[0] {
+			t.Errorf("%s: the options are %q", a, options)
+		}
+		pool.take(c)
+		if next := pool.queue(a == builders).next(true); next == nil || next.fresh != "" {
+			t.Errorf("%s: after the probe: %+v", a, next)
+		}
 	}
 }
 

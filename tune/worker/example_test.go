@@ -15,8 +15,8 @@ import (
 
 const saxpy = `
 __kernel void saxpy(__global float *y, __global const float *x, const float a) {
-    for (int k = 0; k < work; k++) {
-        int i = (get_group_id(0) * work + k) * block_size_x + get_local_id(0);
+    for (int k = 0; k < per_item; k++) {
+        int i = (get_group_id(0) * per_item + k) * block_size_x + get_local_id(0);
         if (i < n) y[i] += a * x[i];
     }
 }`
@@ -26,9 +26,9 @@ __kernel void saxpy(__global float *y, __global const float *x, const float a) {
 func saxpyDefinition(string) (problem.Definition, error) {
 	return problem.Definition{
 		Kernel:      problem.Kernel{Name: "saxpy", Source: saxpy},
-		Constants:   []problem.Constant{{Name: "n", Value: 100_000}},
+		Constants:   []problem.Constant{{Name: "n", Value: 16_384}},
 		ProblemSize: []problem.Expr{"n"},
-		GridDiv:     [3][]problem.Expr{{"block_size_x", "work"}},
+		GridDiv:     [3][]problem.Expr{{"block_size_x", "per_item"}},
 		Arguments: []problem.Argument{
 			{Name: "y", Type: "float32", Size: "n", Output: true},
 			{Name: "x", Type: "float32", Size: "n", Fill: problem.Fill{Kind: array.Random}},
@@ -36,7 +36,7 @@ func saxpyDefinition(string) (problem.Definition, error) {
 		},
 		Parameters: []space.Parameter{
 			{Name: "block_size_x", Values: []space.Value{16, 32, 64}},
-			{Name: "work", Values: []space.Value{1, 2, 4}},
+			{Name: "per_item", Values: []space.Value{1, 2, 4}},
 		},
 		Verify: &problem.Verification{Reference: func(in map[string]*array.Array) (map[string]*array.Array, error) {
 			y, err := array.Slice[float32](in["x"])

@@ -24,10 +24,15 @@ const (
 var survivable = []string{faultNone, faultSlow, faultOutput, faultCompile, faultBounds, faultGroup, faultLarge}
 
 const faultySource = `
-#if fault == group
-__attribute__((reqd_work_group_size(7, 1, 1)))
+// standin: faulty is index(y, 1, 0); faulty takes 5000 + 1000000 * (fault == slow); build fails "error: no such statement" when fault == compile
+// standin: faulty errs at 77 when fault == output; faulty overflows y when fault == bounds
+// standin: faulty hangs when fault == loop; faulty crashes apart when fault == dies; build logs "warning: built anew" when NDTUNE_FRESH_7
+#ifndef NDTUNE_FRESH_7
+#define NDTUNE_FRESH_7 0
 #endif
-__kernel void faulty(volatile __global float *y, volatile __global int *counter) {
+__kernel
+__attribute__((reqd_work_group_size(fault == group ? 7 : 64, 1, 1)))
+void faulty(volatile __global float *y, volatile __global int *counter) {
     int i = get_global_id(0);
     float sum = i;
 #if fault == compile

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -41,6 +42,7 @@ func killWhen(t *testing.T, pool *testPool, deadly func(i, finished int) bool) {
 		}
 		if deadly(at, finished) {
 			_ = syscall.Kill(e.Child.PID(), syscall.SIGKILL)
+			pool.killed[e.Child] = true
 		}
 	}
 }
@@ -108,7 +110,12 @@ func TestWorkersKilledFromOutside(t *testing.T) {
 
 // TestAProbeBuildsAnew: a build that the driver has kept does not answer a probe.
 func TestAProbeBuildsAnew(t *testing.T) {
-	t.Parallel()
+	if os.Getenv("NDTUNE_LONG") == "" {
+		t.Skip("TestAProbeIsFresh and TestProtocolOfABuilder have its parts: make test-long")
+	}
+	if !standin.OnPoCL(t) {
+		return
+	}
 	needPoCL(t)
 	for _, a := range []arrangement{whole, builders} {
 		cache := t.TempDir()

@@ -2,14 +2,15 @@ package worker
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"flag"
 	"fmt"
 	"os"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/device"
@@ -32,28 +33,12 @@ func TestMain(m *testing.M) {
 	})
 	Register("broken", func(string) (problem.Definition, error) { return problem.Definition{}, fmt.Errorf("it rains") })
 	Main()
-	flag.Parse()
-	if _, err := findTestDevice(); err != nil && os.Getenv("NDTUNE_REQUIRE_OPENCL") == "" {
-		if err := flag.Set("test.skip", "^Example"); err != nil {
-			panic(err)
-		}
+	if standin.OnSystem() {
+		os.Setenv("POCL_DEVICES", "pthread pthread") // the two that share a search
+		_, _ = device.List()                         // PoCL crashes if two tests are the first to ask for its devices at once
 	}
-	os.Exit(runWithCache(m))
-}
-
-// runWithCache gives PoCL in the workers a cache of their own: in an old one lies every
-// kernel, and no build takes any time.
-func runWithCache(m *testing.M) int {
-	cache, err := os.MkdirTemp("", "ndtune-test-pocl")
-	if err == nil {
-		err = os.Setenv("POCL_CACHE_DIR", cache)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "make a cache for PoCL:", err)
-		return 1
-	}
-	defer os.RemoveAll(cache)
-	return m.Run()
+	standin.Use("standin-cpu", "standin-cpu", "standin-gpu", "standin-gpu")
+	os.Exit(m.Run())
 }
 
 func endAtStart(how string) {
@@ -71,31 +56,35 @@ func endAtStart(how string) {
 	}
 }
 
-// testDevice is the device that tests run on, chosen as in tune/device.
+// testDevice is the device that tests run on: NDTUNE_TEST_DEVICE as a selector, else the first CPU.
 func testDevice(t testing.TB) device.Listed {
 	t.Helper()
-	l, err := findTestDevice()
-	if err != nil {
-		if os.Getenv("NDTUNE_REQUIRE_OPENCL") != "" {
-			t.Fatalf("no OpenCL device: %v", err)
-		}
-		t.Skipf("no OpenCL device: %v", err)
-	}
-	return l
+	return selectDevice(t, cmp.Or(os.Getenv("NDTUNE_TEST_DEVICE"), "cpu"))
 }
 
-func findTestDevice() (device.Listed, error) {
+// deviceFor is the device for an arrangement: of the stand-in's, one for which a pool chooses the arrangement itself.
+func deviceFor(t testing.TB, a arrangement) device.Listed {
+	t.Helper()
+	if a == builders && !standin.OnSystem() {
+		return selectDevice(t, "gpu")
+	}
+	return testDevice(t)
+}
+
+func selectDevice(t testing.TB, selector string) device.Listed {
+	t.Helper()
 	all, err := device.List()
-	if err != nil {
-		return device.Listed{}, err
+	if err == nil {
+		var l device.Listed
+		if l, err = device.Select(all, selector); err == nil {
+			return l
+		}
 	}
-	if selector := os.Getenv("NDTUNE_TEST_DEVICE"); selector != "" {
-		return device.Select(all, selector)
+	if os.Getenv("NDTUNE_REQUIRE_OPENCL") != "" || !standin.OnSystem() {
+		t.Fatal(err)
 	}
-	if l, err := device.Select(all, "cpu"); err == nil {
-		return l, nil
-	}
-	return device.Select(all, "")
+	t.Skip(err)
+	return device.Listed{}
 }
 
 func testIdentity(t testing.TB) hardware.Device {
@@ -107,9 +96,10 @@ func testIdentity(t testing.TB) hardware.Device {
 	return identity
 }
 
+// needPoCL skips a test on other drivers of this system: what its kernels do there is not known.
 func needPoCL(t testing.TB) {
 	t.Helper()
-	if d := testIdentity(t); d.Platform != "Portable Computing Language" || d.Type != "cpu" {
+	if d := testIdentity(t); standin.OnSystem() && (d.Platform != "Portable Computing Language" || d.Type != "cpu") {
 		t.Skipf("what this kernel does is known of PoCL on a CPU only, not of %s", d.Name)
 	}
 }
@@ -140,7 +130,8 @@ type testPool struct {
 	mark   string
 	output *lines // what its workers print
 	notes  []string
-	heard  func(event) // is told of every event before the pool is, one at a time
+	heard  func(event)     // is told of every event before the pool is, one at a time
+	killed map[*child]bool // what these still say after their death does not reach the pool
 
 	untapped chan struct{}
 }
@@ -153,6 +144,9 @@ func (p *testPool) tap() {
 		for {
 			select {
 			case e := <-p.host.Events:
+				if p.killed[e.Child] && e.End == nil {
+					continue
+				}
 				if p.heard != nil {
 					p.heard(e)
 				}
@@ -186,9 +180,9 @@ func nextMark() string {
 func newTestPool(t testing.TB, a arrangement, p *problem.Problem, o Options, devices ...device.Listed) *testPool {
 	t.Helper()
 	if len(devices) == 0 {
-		devices = []device.Listed{testDevice(t)}
+		devices = []device.Listed{deviceFor(t, a)}
 	}
-	pool := &testPool{mark: nextMark(), output: &lines{}, untapped: make(chan struct{})}
+	pool := &testPool{mark: nextMark(), output: &lines{}, killed: map[*child]bool{}, untapped: make(chan struct{})}
 	if o.Output == nil {
 		o.Output = pool.output
 	}
@@ -197,7 +191,11 @@ func newTestPool(t testing.TB, a arrangement, p *problem.Problem, o Options, dev
 	}
 	pool.Pool = newPool(devices, p, o)
 	pool.host.Environment = []string{pool.mark}
+	if !standin.OnSystem() && pool.whole != (a != builders) {
+		t.Fatalf("%s: the pool has chosen another arrangement", a)
+	}
 	pool.whole, pool.freezes = a != builders, a != waiting
+	pool.unsafe = a == builders // so that builders build: on the stand-in no build takes any time
 	pool.tap()
 	why, err := pool.prepare()
 	if err != nil || why != "" {
@@ -290,6 +288,7 @@ __kernel void doubling(__global float *y, __global const float *x) {
     int i = get_global_id(0);
     if (i < 1000) y[i] = 2 * x[i];
 }
+// standin: doubling is scale(y, x, 2) over 1000; doubling takes 1000000
 // ` + input},
 		ProblemSize: []problem.Expr{"1000"},
 		Arguments:   []problem.Argument{{Name: "y", Type: "float32", Size: "1000", Output: true}, {Name: "x", Data: x}},
@@ -318,7 +317,8 @@ func doubling(t testing.TB) *problem.Problem {
 }
 
 // tiny has a kernel that takes no time, in n configurations. PoCL has built none of them
-// unless under this name.
+// unless under this name. Each configuration takes longer than the one before, and on each
+// device longer than on the one before.
 func tiny(t testing.TB, n int, name string) *problem.Problem {
 	t.Helper()
 	var values []space.Value
@@ -328,6 +328,7 @@ func tiny(t testing.TB, n int, name string) *problem.Problem {
 	return mustProblem(t, problem.Definition{
 		Kernel: problem.Kernel{Name: "tiny", Source: `
 __kernel void tiny(__global float *y) { y[get_global_id(0)] = get_global_id(0) + 0 * i; }
+// standin: tiny is index(y, 1, 0); tiny takes 2000 + 10 * i + device
 // ` + name},
 		ProblemSize: []problem.Expr{"4"}, BlockSize: [3]problem.Expr{"4"},
 		Arguments:  []problem.Argument{{Name: "y", Type: "float32", Size: "4", Output: true}},

@@ -5,6 +5,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
@@ -35,7 +36,8 @@ func TestReadingsOfAWorker(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		pool := openTestPool(t, a, p, Options{Workers: 2})
+		pool := newTestPool(t, a, p, Options{Workers: 2})
+		pool.host.Environment = append(pool.host.Environment, standin.FaultsVariable+"=device waits") // else it launches without a pause
 		missing := 0
 		var all []space.Configuration
 		for _, r := range pool.run(t, tune.Options{Finalists: -1}).Results {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/device"
@@ -21,9 +22,16 @@ func TestProtocolOfABuilder(t *testing.T) {
 		t.Errorf("ready: %+v", d)
 	}
 	for _, wanted := range []bool{false, true} {
-		c.say(request{Build: &job{Values: faultyValues(t, p, faultNone), WantBinary: wanted}})
+		fresh := ""
+		if wanted {
+			fresh = "-DNDTUNE_FRESH_7=1"
+		}
+		c.say(request{Build: &job{Values: faultyValues(t, p, faultNone), WantBinary: wanted, Fresh: fresh}})
 		a := c.hear()
 		c.wantHeard("[build] built")
+		if !standin.OnSystem() && strings.Contains(a.Built.Result.Warnings, "built anew") != wanted {
+			t.Errorf("built with %q: %+v", fresh, a.Built.Result)
+		}
 		if r := a.Built.Result; r.Status != "" || r.Durations.Build <= 0 || wanted != (len(a.Built.Binary) > 0) {
 			t.Errorf("built: %+v, %d bytes", r, len(a.Built.Binary))
 		}

@@ -19,7 +19,7 @@ import (
 func clocked(t *testing.T) *problem.Problem {
 	t.Helper()
 	return mustProblem(t, problem.Definition{
-		Kernel:      problem.Kernel{Name: "one", Source: "__kernel void one(__global int *y) { y[get_global_id(0)] += 1; }"},
+		Kernel:      problem.Kernel{Name: "one", Source: "__kernel void one(__global int *y) { y[get_global_id(0)] += 1; } // standin: one is increment(y, 1)"},
 		ProblemSize: []problem.Expr{"64"},
 		Arguments:   []problem.Argument{{Name: "y", Type: "int32", Size: "64", Output: true}},
 		Parameters:  []space.Parameter{{Name: "block_size_x", Values: []space.Value{4, 8}}, {Name: "mhz", Values: []space.Value{900, 1200}}},

@@ -3,19 +3,35 @@ package peak
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 )
 
+func TestMain(m *testing.M) { os.Exit(standin.Main(m)) }
+
+// onPoCL are the tests that check the kernels of kernels/peak, and one measurement of everything. TestOnPoCL runs them in one process.
+var onPoCL = []string{"TestParts", "TestEveryVariantMovesItsSet", "TestWrongMovementsAreFoundOut", "TestWrongArithmeticIsFoundOut", "TestContentTotal"}
+
+func TestOnPoCL(t *testing.T) {
+	if standin.OnSystem() {
+		t.Skip("all tests run on the system's drivers")
+	}
+	if left := standin.RunOnPoCL(t, onPoCL...); len(left) > 0 {
+		t.Errorf("skipped on PoCL: %v", left)
+	}
+}
+
 // testMeter opens the device that tests run on: the one that NDTUNE_TEST_DEVICE names, else a
-// CPU, else the first.
+// CPU, else the first. The stand-in has little memory, since it really moves the sets.
 func testMeter(t *testing.T) *Meter {
 	t.Helper()
 	l, err := findTestDevice()
@@ -30,6 +46,11 @@ func testMeter(t *testing.T) *Meter {
 		t.Fatal(err)
 	}
 	t.Cleanup(m.Release)
+	if !standin.OnSystem() {
+		info := *m.info
+		info.GlobalMemSize, info.MaxAllocSize = 16<<20, 4<<20
+		m.info = &info
+	}
 	return m
 }
 
@@ -48,11 +69,19 @@ func findTestDevice() (device.Listed, error) {
 }
 
 // Every part gives all of its figures, each with a value or a reason, and what the device must
-// have it has.
+// have it has. The rates of the stand-in are known; on other devices, most variants are left out without NDTUNE_LONG.
 func TestParts(t *testing.T) {
 	m := testMeter(t)
+	within := time.Duration(0)
+	rates := map[string]float64{hardware.PeakFloat32: 50, hardware.PeakFloat64: 50, hardware.PeakMemoryCopy: 20, hardware.PeakCacheCopy: 80, hardware.PeakMemoryRead: 20, hardware.PeakCacheRead: 80}
+	if standin.OnSystem() {
+		rates = nil
+		if os.Getenv("NDTUNE_LONG") == "" {
+			within = 1
+		}
+	}
 	for _, p := range Parts() {
-		measured, err := m.Measure(context.Background(), p, 0, nil)
+		measured, err := m.Measure(context.Background(), p, within, nil)
 		if err != nil {
 			t.Fatalf("%s: %v", p.Name, err)
 		}
@@ -66,10 +95,13 @@ func TestParts(t *testing.T) {
 			if (f.Value > 0) == lacks || (f.Missing != "") != lacks || f.Unit == "" {
 				t.Errorf("%s: %+v", name, f)
 			}
+			if rate := rates[name]; rate > 0 && (f.Value > rate || f.Value < 0.9*rate) {
+				t.Errorf("%s: %+v, want nearly %v", name, f, rate)
+			}
 		}
 		for _, curve := range [][]hardware.Bandwidth{measured.Copy, measured.Read} {
 			for i, b := range curve {
-				if b.Rate <= 0 || i > 0 && b.Bytes != 2*curve[i-1].Bytes {
+				if b.Rate <= 0 || within == 0 && i > 0 && b.Bytes != 2*curve[i-1].Bytes {
 					t.Errorf("%s: %+v", p.Name, curve)
 				}
 			}
@@ -86,7 +118,7 @@ func TestTheHostsClock(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		measured, err := m.Measure(context.Background(), p, 0, nil)
+		measured, err := m.Measure(context.Background(), p, 1, nil)
 		if err != nil || measured.Timer != hardware.TimerHost || measured.Value(p.Figures[0]) == 0 {
 			t.Errorf("%s: %+v, %v", name, measured, err)
 		}
@@ -139,12 +171,19 @@ func openStream(t *testing.T, m *Meter, what movement) *stream {
 	return s
 }
 
-// Every variant moves all of its set, once and over and over.
+// Every variant moves all of its set, once and over and over. On other devices than the stand-in, and without NDTUNE_LONG, it is one
+// variant of each vector, and one with non-temporal stores.
 func TestEveryVariantMovesItsSet(t *testing.T) {
 	m := testMeter(t)
 	for _, what := range []movement{copying, reading} {
 		s := openStream(t, m, what)
+		seen := map[string]bool{}
 		for _, v := range m.movers(what) {
+			kind := fmt.Sprint(v.lanes, v.nontemporal)
+			if seen[kind] && standin.OnSystem() && os.Getenv("NDTUNE_LONG") == "" {
+				continue
+			}
+			seen[kind] = true
 			for _, set := range s.sizes {
 				rate, err := s.rate(context.Background(), v, set, 0)
 				if err != nil && !v.nontemporal || err == nil && rate <= 0 {
@@ -214,6 +253,9 @@ func TestADeviceOfSmallWorkGroups(t *testing.T) {
 // What a device computes is checked: a kernel that does fewer steps than it is credited with
 // is found out.
 func TestWrongArithmeticIsFoundOut(t *testing.T) {
+	if !standin.OnSystem() {
+		t.Skip("TestOnPoCL runs it: the stand-in has one formula")
+	}
 	m := testMeter(t)
 	s := &sums{meter: m, precision: float, steps: countSteps}
 	if err := s.open(); err != nil {
@@ -323,8 +365,9 @@ func TestHurry(t *testing.T) {
 				t.Errorf("%s: %+v", name, f)
 			}
 		}
-		for _, curve := range [][]hardware.Bandwidth{measured.Copy, measured.Read} {
-			if len(curve) > 0 && (len(curve) != 2 || curve[0].Bytes != 1<<19 || curve[1].Bytes < beyondSet) {
+		for i, curve := range [][]hardware.Bandwidth{measured.Copy, measured.Read} {
+			_, beyond := m.sets([]movement{copying, reading}[i])
+			if len(curve) > 0 && (len(curve) != 2 || curve[0].Bytes != 1<<19 || curve[1].Bytes < beyond || beyond == 0) {
 				t.Errorf("%s: %+v", p.Name, curve)
 			}
 		}

@@ -1,4 +1,6 @@
 // out = a + b, right where fault is none, and wrong in three ways.
+// standin: add is add(out, a, b); add is set(out, 1000, -1) when fault == wrong; add takes 20000 + block_size_x
+// standin: build fails "error: unknown type name 'this'\n    this is no statement;" when fault == syntax
 #define none 0
 #define wrong 1
 #define syntax 2

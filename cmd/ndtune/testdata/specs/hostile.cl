@@ -1,5 +1,6 @@
 // out = a + b, right where fault is none; else one work-item never ends, or all write far out of
 // bounds.
+// standin: add is add(out, a, b); add hangs when fault == endless; add crashes apart when fault == wild
 #define none 0
 #define endless 1
 #define wild 2

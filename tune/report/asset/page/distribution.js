@@ -14,7 +14,7 @@ function distributionSection() {
     const series = runs.flatMap((run) => (form === "share" ? [cumulative(run, scale)] : histogram(run, scale, share)));
     draw(chart, {
       grid: grid({ top: runs.length > 1 ? 40 : 28 }), series,
-      legend: { show: runs.length > 1, top: 0, textStyle: { color: css("soft") }, data: runs.map((r) => r.name) },
+      legend: { show: runs.length > 1, type: "scroll", top: 0, textStyle: { color: css("soft") }, pageTextStyle: { color: css("soft") }, data: runs.map((r) => r.name) },
       xAxis: scaleAxis(scale, axisName(measure), { nameGap: 30 }),
       yAxis: { ...axisStyle(), type: "value", min: 0, max: form === "share" ? 100 : null, name: share ? "configurations (%)" : "configurations", nameGap: 46, minInterval: share ? 0 : 1 },
       tooltip: { formatter: (p) => plain(p.data && p.data[2] ? p.data[2] : "") },

@@ -35,7 +35,7 @@ function progressSection() {
     }
     draw(chart, {
       grid: grid({ top: runs.length > 1 ? 40 : 16 }), series,
-      legend: { show: runs.length > 1, top: 0, textStyle: { color: css("soft") }, data: runs.map((r) => r.name) },
+      legend: { show: runs.length > 1, type: "scroll", top: 0, textStyle: { color: css("soft") }, pageTextStyle: { color: css("soft") }, data: runs.map((r) => r.name) },
       xAxis: { ...axisStyle(), type: "value", min: 0, max: "dataMax", name: over === "time" ? `time since the start (${unit.name})` : unit.name, nameGap: 30, splitLine: { show: false } },
       yAxis: measureAxis(scale, measure),
       tooltip: { formatter: (p) => (Array.isArray(p.data) && p.data.length > 2 ? rowTooltip(runs.find((r) => r.place === p.data[3]), p.data[2], runs.find((r) => r.place === p.data[3]).measure(state.measure)) : "") },
