@@ -408,8 +408,7 @@ func TestInterruptedWhileAWorkerStarts(t *testing.T) {
 		}
 	}
 	s.signal(syscall.SIGINT)
-	// It may have ended before it says that it stops.
-	if ended := s.end(); ended.status != 130 || ended.out != "" || ended.notes != "" && !strings.Contains(ended.notes, "stopping (once more: at once)\n") {
+	if ended := s.end(); ended.status != statusInterrupted || ended.out != "" || !strings.HasSuffix(ended.notes, "stopping (once more: at once)\n") {
 		t.Errorf("%+v", ended)
 	}
 }

@@ -41,11 +41,17 @@ func run() int {
 	defer stop()
 	// The first signal ends the run in order; the second one ends the process at once.
 	notes := newNoteWriter(os.Stderr)
+	said := make(chan struct{})
 	forget := context.AfterFunc(ctx, func() {
+		defer close(said)
 		stop()
 		fmt.Fprintln(notes, "\nndtune: interrupted; stopping (once more: at once)")
 	})
-	defer forget() // before stop, which would be taken for a signal
+	defer func() { // before stop, which would be taken for a signal
+		if !forget() {
+			<-said
+		}
+	}()
 
 	app := newApp()
 	out := &output{to: plainWriter{os.Stdout}, terminal: term.IsTerminal(int(os.Stdout.Fd()))}
