@@ -91,7 +91,17 @@ func TestParts(t *testing.T) {
 		for _, name := range p.Figures {
 			f := measured.Figures[name]
 			t.Logf("%s: %+v", name, f)
-			lacks := name == hardware.PeakFloat16 && half.lacking(m.info) != nil || name == hardware.PeakFloat64 && double.lacking(m.info) != nil
+			lacks := false
+			switch name {
+			case hardware.PeakFloat16:
+				lacks = half.lacking(m.info) != nil
+			case hardware.PeakFloat64:
+				lacks = double.lacking(m.info) != nil
+			case hardware.PeakMemoryCopy:
+				lacks = nothingBeyond(m, copying)
+			case hardware.PeakMemoryRead: // some servers have caches of hundreds of megabytes
+				lacks = nothingBeyond(m, reading)
+			}
 			if (f.Value > 0) == lacks || (f.Missing != "") != lacks || f.Unit == "" {
 				t.Errorf("%s: %+v", name, f)
 			}
@@ -107,6 +117,11 @@ func TestParts(t *testing.T) {
 			}
 		}
 	}
+}
+
+func nothingBeyond(m *Meter, what movement) bool {
+	_, beyond := m.sets(what)
+	return beyond == 0
 }
 
 // With the host's clock, launches are waited for and are long enough for that.
