@@ -32,7 +32,7 @@ func TestBenchInterrupted(t *testing.T) {
 	if printed != (err == nil) || printed != strings.Contains(ended.notes, "results: x.csv") {
 		t.Errorf("printed: %v; written: %v\n%+v", printed, err, ended)
 	}
-	if printed && !strings.Contains(string(written), ",interrupted\n") {
+	if printed && !strings.Contains(string(written), ",interrupted,") {
 		t.Errorf("nothing was interrupted:\n%s", written)
 	}
 }
