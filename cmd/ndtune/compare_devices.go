@@ -125,7 +125,7 @@ func (k *comparing) tuningOf(ctx context.Context, on *compare.Target, log string
 	i := slices.Index(k.session.Targets, on)
 	search, at := *k.tuning, k.places[i]
 	search.spec, search.size, search.devices = at.spec, on.Size, at.devices
-	search.logPath, search.compared, search.entry, search.quick = log, true, at.entry, &quickPeaks{}
+	search.logPath, search.compared, search.entry = log, true, at.entry
 	of, app := *k.cli, *k.cli.App
 	if notes, ok := app.ErrWriter.(*noteWriter); ok && k.atOnce {
 		app.ErrWriter = notes.labelled(on.Label)

@@ -120,7 +120,7 @@ func (t *tuning) openEvaluator(named bool) error {
 	pool, err := worker.Open(c.Context, t.devices, p, worker.Options{
 		Workers: c.Int("workers"), Single: named, Peaks: t.peaks, Iterations: t.iterations(), EarlyStop: stop,
 		BuildTimeout: c.Duration("build-timeout"), KernelTimeout: c.Duration("kernel-timeout"), Set: setters,
-		Reserve: t.reserve, Note: func(text string) { fmt.Fprintln(c.App.ErrWriter, text) },
+		Reserve: t.reserve, Needs: t.needs, Note: func(text string) { fmt.Fprintln(c.App.ErrWriter, text) },
 	})
 	if err == nil {
 		t.evaluator = pool

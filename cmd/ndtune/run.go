@@ -54,7 +54,7 @@ func runOne(c *cli.Context, s *spec.Spec) error {
 	if err != nil {
 		return err
 	}
-	t := &tuning{cli: c, spec: s, devices: []device.Listed{listed}, quick: &quickPeaks{}}
+	t := &tuning{cli: c, spec: s, devices: []device.Listed{listed}}
 	if err := t.findPeaks(""); err != nil {
 		return err
 	}

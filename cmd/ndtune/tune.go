@@ -147,13 +147,13 @@ type tuning struct {
 	again    []string     // flags that a command needs to go on with this search alone
 	compared bool         // one of the searches of a comparison
 	page     *live.Server // its owner closes it
-	quick    *quickPeaks  // of the command
 
 	fleet      *fleet.Connection // nil: this machine; its owner closes it
 	started    time.Time         // of the run log; zero: when it is opened
 	devices    []device.Listed
 	peaks      *hardware.Peaks
 	limitLater bool            // addLimits finds the peaks after the search
+	needs      *problem.Needs  // peaks to be measured during the search, for addLimits; nil: none
 	reserve    *worker.Reserve // of this machine; nil: no worker was started yet
 	evaluator  evaluator
 	controls   controls // of the settings of the devices
@@ -168,7 +168,7 @@ type tuning struct {
 // newTuning reads the flags of a search.
 func newTuning(c *cli.Context, s *spec.Spec, source, logPath string, outputs ...string) (*tuning, error) {
 	t := &tuning{
-		cli: c, spec: s, source: source, logPath: logPath, outputs: outputs, quick: &quickPeaks{},
+		cli: c, spec: s, source: source, logPath: logPath, outputs: outputs,
 		maxEvaluations: c.Int("max-evals"), timeLimit: c.Duration("time-limit"), patience: c.Int("patience"),
 	}
 	if t.maxEvaluations == 0 && t.timeLimit == 0 {

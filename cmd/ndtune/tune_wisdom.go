@@ -132,7 +132,7 @@ func tuneMissing(c *cli.Context, s *spec.Spec) error {
 // findMissing prints the configuration of an entry, after a search if it is not known.
 func (t tuning) findMissing(e *wisdom.Entry, size sizedSpec) error {
 	c := t.cli
-	t.spec, t.size, t.entry, t.quick = size.Spec, size.size, e, &quickPeaks{}
+	t.spec, t.size, t.entry = size.Spec, size.size, e
 	if size.size != nil && !c.Bool("json") {
 		fmt.Fprintf(c.App.Writer, "size: %s\n", size.size)
 	}

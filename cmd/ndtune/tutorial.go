@@ -108,7 +108,7 @@ func (t tutorial) tune(c *cli.Context) error {
 	var errs []error
 	for i, k := range chosen {
 		s := searches[i]
-		s.page, s.quick = page, searches[0].quick
+		s.page = page
 		if len(chosen) > 1 {
 			s.title, s.again = "kernel "+k.name, []string{"--kernel", k.choice}
 		}

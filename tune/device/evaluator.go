@@ -147,6 +147,9 @@ func (e *Evaluator) Detach() *Launcher {
 	return l
 }
 
+// Launcher returns the launcher that the evaluator uses now. Nothing else may use it at the same time.
+func (e *Evaluator) Launcher() *Launcher { return e.session.Launcher }
+
 // Device is the device with its timer.
 func (e *Evaluator) Device() hardware.Device { return e.identity }
 

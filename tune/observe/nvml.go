@@ -87,6 +87,8 @@ type nvml struct {
 	powerLimit      func(device uintptr, milliwatts *uint32) int32
 	powerLimits     func(device uintptr, least, most *uint32) int32
 	setPowerLimit   func(device uintptr, milliwatts uint32) int32
+
+	applicationClock func(device uintptr, kind uint32, mhz *uint32) int32 // see [Ceilings]
 }
 
 // loadNVML loads the library and initializes it.
@@ -124,6 +126,7 @@ func loadNVML() (*nvml, error) {
 		{&n.powerLimit, "nvmlDeviceGetPowerManagementLimit"},
 		{&n.powerLimits, "nvmlDeviceGetPowerManagementLimitConstraints"},
 		{&n.setPowerLimit, "nvmlDeviceSetPowerManagementLimit"},
+		{&n.applicationClock, "nvmlDeviceGetApplicationsClock"},
 	} {
 		for _, symbol := range strings.Fields(f.names) {
 			if address := lookup(handle, symbol); address != 0 {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/device/peak"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/process"
 )
@@ -45,6 +46,8 @@ func (p *Pool) handle(e event, now time.Time) error {
 		}
 		m.begin(a.Stage.Stage, now)
 		p.watchStage(m, a.Stage.Launches, now)
+	case a.Probing != nil:
+		m.probing = a.Probing.Now
 	case a.Ask:
 		p.ask(m, now)
 	case a.Set != nil:
@@ -162,6 +165,8 @@ func (p *Pool) expire(now time.Time) error {
 			}
 		case m.stage == device.StageReference:
 			return fmt.Errorf("making the right output took longer than %s (%d times --build-timeout)", referenceFactor*p.options.BuildTimeout, referenceFactor)
+		case m.probing && m.task != nil:
+			p.probeFailed(m)
 		case m.task != nil && m.stage == device.StageBuild && m.task.builtTwice():
 			// The driver has not kept the build: the binary is carried from now on.
 			t := m.task
@@ -239,7 +244,12 @@ const (
 func (p *Pool) died(m *member, end *process.End, now time.Time) error {
 	p.drop(m, now)
 	switch {
-	case m.state == stopping || m.state == idle:
+	case m.state == stopping:
+		return nil
+	case m.probing && (m.task != nil || m.state == idle):
+		p.probeFailed(m)
+		return nil
+	case m.state == idle:
 		return nil
 	case m.state == starting:
 		return p.diedStarting(fmt.Sprintf("worker %d ended %s", m.child.Number, end.Explain("")))
@@ -267,6 +277,16 @@ func (p *Pool) died(m *member, end *process.End, now time.Time) error {
 	t.deaths++
 	p.queue(m.builds).first(t)
 	return nil
+}
+
+// probeFailed deals with a worker that has died or hangs while it measured peaks. Its task is not to blame, and no other worker
+// of the pool measures peaks.
+func (p *Pool) probeFailed(m *member) {
+	p.hello.Task = peak.Task{}
+	if m.task != nil {
+		p.queue(m.builds).first(m.task)
+		m.task = nil
+	}
 }
 
 // diedStarting counts workers that did not get ready.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/device/peak"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/process"
 )
@@ -53,6 +54,7 @@ type member struct {
 	again     *again // that it measures
 	done      int    // tasks that it has ended
 	doubtful  bool   // a kernel may have damaged it
+	probing   bool   // it measures peaks, and begins with its task afterwards
 	stage     device.Stage
 	stageFrom time.Time // when it began
 	watch     process.Watch
@@ -77,6 +79,9 @@ func (p *Pool) start(builds bool, place int, now time.Time) error {
 	h := p.hello
 	h.Builds, h.Selector, h.Device = builds, p.devices[place].Selector(), p.identities[place]
 	h.Device.Timer = p.identity.Timer
+	if builds || place > 0 || p.whole || p.shared {
+		h.Task = peak.Task{} // others use what it would measure
+	}
 	evaluators := len(p.devices)
 	if p.whole {
 		h.Sharing, evaluators = p.most, p.most

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -55,8 +56,9 @@ type PeakOptions struct {
 // figures of one part that are not yet known; they say so, and another worker goes on with the next
 // part. The error says that nothing could be measured, or is that of the context.
 //
-// If the program does not call [Main], it measures in this process.
+// If the program does not call [Main], it measures in this process: a part that does not end by itself is not ended then.
 func MeasurePeaks(ctx context.Context, d device.Listed, o PeakOptions) (*hardware.Peaks, error) {
+	o.Timeout = cmp.Or(max(0, o.Timeout), DefaultPeakTimeout)
 	if !hasRun {
 		task := o.task()
 		peaks := task.New()
@@ -190,6 +192,7 @@ func (s *survey) work(ctx context.Context) error {
 				return s.broken("the process ended " + e.End.Explain(""))
 			case a.Failed != "":
 				return errors.New(a.Failed)
+			case a.Probing != nil: // in a search before
 			case a.Measured == nil:
 				return errors.New("it answered something that it was not asked")
 			case a.Measured.Peaks == nil:
@@ -263,6 +266,11 @@ func (s *survey) nothing() error {
 // measurePeaks measures, in a worker, the parts that the parent names. The error says that none
 // can be measured.
 func (s *server) measurePeaks(h hello) error {
+	s.surveyed = true
+	if p := s.probes; p != nil && p.launcher == s.idle && reflect.DeepEqual(p.task.Needs, h.Task.Needs) {
+		s.finishProbes(h.Task.Within)
+		return nil
+	}
 	d, err := findDevice(h)
 	if err != nil {
 		return err
@@ -276,9 +284,7 @@ func (s *server) measurePeaks(h hello) error {
 		parts = append(parts, part)
 	}
 	// The parent kills a worker that shall stop.
-	l := s.idle
-	s.idle, s.surveyed = nil, true
-	return h.Task.Run(context.Background(), d.Device, l, parts, func(p peak.Part, known *hardware.Peaks, end bool) {
+	return h.Task.Run(context.Background(), d.Device, s.idle, parts, func(p peak.Part, known *hardware.Peaks, end bool) {
 		s.parent.Send(answer{Measured: &measured{p.Name, known, end}})
 	})
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/device/peak"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/process"
@@ -135,6 +136,9 @@ func (p *Pool) prepare() (why string, err error) {
 	p.hello = hello{
 		Digest: p.problem.Digest(), Maker: p.options.Maker, Input: p.options.Input,
 		Iterations: p.options.Iterations, EarlyStop: p.options.EarlyStop,
+	}
+	if len(p.problem.SettingNames()) == 0 && len(p.problem.Observed()) == 0 { // probes would be measured at any settings, and disturb what is observed
+		p.hello.Task = peak.Task{Needs: p.options.Needs}
 	}
 	if p.judging > 0 {
 		if p.hello.Scratch, err = os.MkdirTemp("", "ndtune-verify-"); err != nil {

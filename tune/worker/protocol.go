@@ -50,6 +50,7 @@ type answer struct {
 	Turn       *turn
 	Remeasured *remeasured
 	Measured   *measured
+	Probing    *probing
 	Described  *described
 	Failed     string // why
 }
@@ -72,7 +73,7 @@ type hello struct {
 	Alone      bool   // no other worker needs the right outputs, unless this one dies
 
 	Peaks []string  // the parts of the device's peaks to measure, and nothing else
-	Task  peak.Task // of these parts
+	Task  peak.Task // of these parts; of a worker that evaluates: what it measures while it has nothing else to do
 
 	Program *program // whose kernels to declare, and nothing else
 }
@@ -157,6 +158,9 @@ type measured struct {
 	Peaks *hardware.Peaks // nil: the part begins
 	End   bool            // it ends
 }
+
+// probing says that a worker begins to measure, of itself, a part of the peaks, or that it has ended.
+type probing struct{ Now bool }
 
 func sent(r tune.Result) result {
 	return result{

@@ -24,7 +24,8 @@ type server struct {
 	greeted bool
 	idle    *device.Launcher // of the last problem, while there is none
 
-	surveyed bool // it has measured peaks
+	surveyed bool    // it has measured peaks
+	probes   *probes // of the peaks that the limits of a search need; nil: none
 
 	parent *process.Parent[request, answer]
 
@@ -49,7 +50,7 @@ func serve() int {
 	_, _ = listed() // loads the drivers, if the parent still chooses a device; an error is told to those who need one
 	err = s.greet(*(<-s.work).Hello)
 	for err == nil {
-		err = s.do(<-s.work)
+		err = s.do(s.next())
 	}
 	s.giveUp(err)
 	return 1
@@ -117,6 +118,8 @@ func (s *server) greet(h hello) error {
 	found := s.evaluator.Device()
 	if s.builds {
 		found.Timer = ""
+	} else if h.Task.Needs != nil && found.Timer == hardware.TimerEvent { // the host's clock would also measure what builders do to the host
+		s.prepareProbes(h.Task)
 	}
 	s.parent.Send(answer{Ready: &found})
 	return nil

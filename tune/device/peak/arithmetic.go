@@ -81,7 +81,7 @@ func (m *Meter) summings(p precision) []summing {
 		}
 		return all
 	}
-	shapes := [][3]int{{1, 8, 256}, {1, 4, 256}, {1, 16, 256}, {1, 8, 128}, {2, 4, 256}, {4, 4, 256}}
+	shapes := [][3]int{{1, 8, 256}, {4, 4, 256}, {1, 16, 256}, {1, 4, 256}, {1, 8, 128}, {2, 4, 256}}
 	if p.figure == hardware.PeakFloat16 {
 		shapes = [][3]int{{2, 8, 256}, {2, 4, 256}, {2, 16, 256}, {4, 4, 256}, {8, 2, 256}, {1, 8, 256}}
 	}
@@ -113,14 +113,18 @@ func arithmetic(p precision) func(context.Context, *Meter) (*hardware.Peaks, err
 		if m.needs == nil { // otherwise the search has warmed up the device
 			c.try(ctx, variants[0], warmUp)
 		}
-		for _, form := range forms {
-			variants[0].form = form
-			c.try(ctx, variants[0], budget)
+		tried, time := forms, budget
+		if m.needs != nil && !m.isCPU() { // with -cl-mad-enable, compilers of GPUs make one instruction of the other two
+			tried, time = []string{forms[0], forms[2]}, quickBudget
 		}
-		for _, v := range variants[1:] {
+		for _, form := range tried {
+			variants[0].form = form
+			c.try(ctx, variants[0], time)
+		}
+		for _, v := range promising(m, variants)[1:] {
 			if c.top > 0 {
 				v.form = c.best.form
-				c.try(ctx, v, budget)
+				c.try(ctx, v, time)
 			}
 		}
 		return c.end(ctx)

@@ -96,6 +96,7 @@ const (
 	// A variant is launched for about its budget, but at least leastLaunches times, unless a
 	// launch takes longer than tooLong.
 	budget        = 12 * time.Millisecond
+	quickBudget   = 6 * time.Millisecond  // on a GPU in a hurry
 	sweepBudget   = 60 * time.Millisecond // for sets of buffers: other processes may use a CPU and its caches meanwhile
 	finalBudget   = 250 * time.Millisecond
 	warmUp        = 150 * time.Millisecond // the clock rate of an idle device rises meanwhile
@@ -201,6 +202,7 @@ type contest[V any] struct {
 
 	best    V
 	top     float64 // the rate of best; 0: no variant could be measured yet
+	repeats []float64
 	errs    []error
 	asked   int // measurements
 	skipped int // of these, left out for lack of time
@@ -218,20 +220,32 @@ func (c *contest[V]) try(ctx context.Context, v V, budget time.Duration) {
 		c.errs = append(c.errs, fmt.Errorf("%s: %w", c.text(v), err))
 	} else if rate > c.top {
 		c.best, c.top = v, rate
+	}
+	if c.top > 0 {
 		c.meter.tell(c.peaks())
 	}
 }
 
 func (c *contest[V]) peaks() *hardware.Peaks {
-	return &hardware.Peaks{Figures: map[string]hardware.Peak{c.figure: figure(c.figure, c.top, c.text(c.best))}}
+	known := figure(c.figure, c.top, c.text(c.best))
+	known.Repeats = c.repeats
+	return &hardware.Peaks{Figures: map[string]hardware.Peak{c.figure: known}}
 }
 
-// end measures the best variant again, for longer, and returns the figure.
+// end measures the best variant again and returns the figure: for longer, or in a hurry until two rates agree.
 func (c *contest[V]) end(ctx context.Context) (*hardware.Peaks, error) {
 	if c.top == 0 {
 		return nil, noneOf(c.errs)
 	}
-	c.try(ctx, c.best, finalBudget)
+	if c.meter.needs == nil {
+		c.try(ctx, c.best, finalBudget)
+	} else {
+		c.repeats = c.meter.confirm(c.top, func() (float64, error) {
+			defer c.meter.tell(c.peaks())
+			return c.rate(ctx, c.best, c.meter.hurriedBudget())
+		})
+		c.top, _ = hardware.Confirmed(c.repeats)
+	}
 	if c.skipped > 0 {
 		c.meter.partial = fmt.Sprintf("%d of %d measurements were left out", c.skipped, c.asked)
 	}

@@ -43,7 +43,7 @@ func (v mover) block() int64 { return int64(4 * v.lanes * v.items * v.local) }
 
 // movers returns the variants that the device can run, the most promising first.
 func (m *Meter) movers(what movement) []mover {
-	all := []mover{{4, 4, 256, false}, {4, 2, 256, false}, {4, 1, 256, false}, {4, 8, 256, false}, {4, 2, 1024, false}, {4, 4, 512, false}, {4, 8, 64, false}, {2, 4, 256, false}, {1, 8, 256, false}, {4, 4, 256, true}}
+	all := []mover{{4, 4, 256, false}, {4, 1, 256, false}, {4, 8, 64, false}, {4, 2, 256, false}, {4, 8, 256, false}, {4, 2, 1024, false}, {4, 4, 512, false}, {2, 4, 256, false}, {1, 8, 256, false}, {4, 4, 256, true}}
 	if m.isCPU() {
 		all = []mover{{16, 4, 64, false}, {16, 1, 256, false}, {16, 8, 16, false}, {16, 8, 256, false}, {4, 4, 256, false}, {16, 4, 64, true}, {16, 1, 256, true}}
 	}
@@ -76,10 +76,10 @@ func (m *Meter) sets(what movement) (sizes []int64, beyond int64) {
 	for want < 8*m.info.GlobalCacheSize {
 		want *= 2
 	}
-	if !m.isCPU() { // GPUs are faster with larger sets, which take no time
-		most = min(most, max(want, m.info.GlobalMemSize/16))
-	} else {
+	if m.isCPU() || m.needs != nil {
 		most = min(most, want)
+	} else { // some GPUs are a little faster with larger sets
+		most = min(most, max(want, m.info.GlobalMemSize/16))
 	}
 	sizes = []int64{leastSet}
 	for set := int64(2 * leastSet); set <= most; set *= 2 {
@@ -147,19 +147,9 @@ func (s *stream) open() (err error) {
 		return err
 	}
 	for {
-		last := s.sizes[len(s.sizes)-1]
-		in := last
-		if s.copies {
-			in /= 2
-		}
-		if s.in, err = s.meter.Context.NewBuffer(cl.ReadWrite, int(in)); err == nil {
-			s.out, err = s.meter.Context.NewBuffer(cl.ReadWrite, int(s.room(in)))
-		}
-		if err == nil {
+		if err = s.allocate(); err == nil {
 			return nil
 		}
-		s.in.Release()
-		s.in, s.out = nil, nil
 		if len(s.sizes) == 1 {
 			s.content.release()
 			return err
@@ -183,9 +173,30 @@ func (s *stream) close() {
 	for _, k := range s.kernels {
 		k.Release()
 	}
+	s.release()
+	s.content.release()
+}
+
+// release releases the buffers. The next rate makes them again.
+func (s *stream) release() {
 	s.in.Release()
 	s.out.Release()
-	s.content.release()
+	s.in, s.out, s.filled = nil, nil, 0
+}
+
+// allocate makes the buffers for the largest set.
+func (s *stream) allocate() (err error) {
+	in := s.sizes[len(s.sizes)-1]
+	if s.copies {
+		in /= 2
+	}
+	if s.in, err = s.meter.Context.NewBuffer(cl.ReadWrite, int(in)); err == nil {
+		s.out, err = s.meter.Context.NewBuffer(cl.ReadWrite, int(s.room(in)))
+	}
+	if err != nil {
+		s.release()
+	}
+	return err
 }
 
 // fastEnough returns an error for a device that would take minutes.
@@ -296,7 +307,9 @@ func (s *stream) peaks() *hardware.Peaks {
 	}{{s.memory, memory}, {s.cache, cache}} {
 		switch {
 		case f.Rate > 0:
-			peaks.Figures[f.name] = figure(f.name, f.Rate, fmt.Sprintf("%s, %s", bytesText(f.Bytes), f.variant))
+			known := figure(f.name, f.Rate, fmt.Sprintf("%s, %s", bytesText(f.Bytes), f.variant))
+			known.Repeats = f.Repeats
+			peaks.Figures[f.name] = known
 		case f.name == s.memory && s.beyond == 0: // the others are not measured yet
 			peaks.Miss(f.name, fmt.Sprintf("the device's memory takes no set of buffers that is clearly larger than its caches (%d MiB)", s.meter.info.GlobalCacheSize>>20))
 		}
@@ -319,6 +332,9 @@ func bytesText(n int64) string {
 // rate returns the rate of a variant on a set in GB/s.
 func (s *stream) rate(ctx context.Context, v mover, set int64, budget time.Duration) (float64, error) {
 	k, err := s.kernel(v)
+	if err == nil && s.in == nil {
+		err = s.allocate()
+	}
 	if err != nil {
 		return 0, err
 	}

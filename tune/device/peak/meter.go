@@ -74,8 +74,9 @@ func (p Part) Missed(why string) *hardware.Peaks {
 // A Meter measures one device. Release it when done. It is not safe for concurrent use.
 type Meter struct {
 	*device.Launcher
-	info  *cl.DeviceInfo
-	needs *problem.Needs // to measure quickly; nil: everything, with care
+	info   *cl.DeviceInfo
+	needs  *problem.Needs // to measure quickly; nil: everything, with care
+	shared bool           // other work uses the device whenever interim is called
 
 	// Of the current part:
 	deadline time.Time             // zero: none
@@ -94,14 +95,6 @@ func Open(d *cl.Device, timer string) (*Meter, error) {
 		return nil, fmt.Errorf("open %s: %w", info.Name, err)
 	}
 	return &Meter{Launcher: l, info: info}, nil
-}
-
-// openOn makes a meter of the device of a launcher, which it releases in the end, or of a device if there is none.
-func openOn(l *device.Launcher, d *cl.Device, timer string) (*Meter, error) {
-	if l == nil {
-		return Open(d, timer)
-	}
-	return &Meter{Launcher: l, info: l.Info}, nil
 }
 
 // Hurry makes the meter measure only what some limits need: the bandwidth of sets of these sizes and
@@ -147,6 +140,7 @@ type Task struct {
 	Needs  *problem.Needs // of a search, measured quickly; nil: everything, with care
 	Within time.Duration  // the time for each part, or with Needs for all parts; 0: no bound
 	Timer  string         // of the device, if it is known
+	Shared bool           // other work uses the device during each report: large buffers are released before
 }
 
 // Parts returns the parts that the task needs.
@@ -166,14 +160,18 @@ func (t Task) New() *hardware.Peaks {
 }
 
 // Run measures parts of a device in this process, one after the other. It calls report as each
-// part begins, without peaks, each time that more is known, and at its end. A launcher of the device, which may be nil, is
-// used and released. The error is that of a device that cannot be opened, or of the context.
+// part begins, without peaks, each time that more is known, and at its end. A launcher of the device is used; without one,
+// which is nil, the task makes one. The error is that of a device that cannot be opened, or of the context.
 func (t Task) Run(ctx context.Context, d *cl.Device, l *device.Launcher, parts []Part, report func(p Part, known *hardware.Peaks, end bool)) error {
-	m, err := openOn(l, d, t.Timer)
-	if err != nil {
-		return err
+	if l == nil {
+		made, err := device.NewLauncher(d, t.Timer)
+		if err != nil {
+			return err
+		}
+		defer made.Release()
+		l = made
 	}
-	defer m.Release()
+	m := &Meter{Launcher: l, info: l.Info, shared: t.Shared}
 	if t.Needs != nil {
 		m.Hurry(*t.Needs)
 	}

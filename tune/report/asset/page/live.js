@@ -2,7 +2,7 @@
 // time, where it can be seen, and not under a reader's hands.
 
 const live = { state: "waiting", progress: null, timer: 0, at: 0, top: false, touched: new WeakMap() };
-const leastPause = 250, restAfter = 1500; // ms
+const leastPause = 250, longestPause = 5000, restAfter = 1500; // ms
 
 // follow reads the stream of events.
 function follow(url) {
@@ -65,7 +65,7 @@ async function takePart(part) {
 }
 
 // drawSoon draws when the last drawing is long enough ago: a slow browser has a rest of ten times
-// as long as it takes.
+// as long as it takes, up to the longest pause.
 function drawSoon() {
   if (live.timer || document.hidden || !state.run) return;
   live.timer = setTimeout(drawStale, Math.max(0, live.at - performance.now()));
@@ -94,7 +94,7 @@ function drawStale() {
   }
   showLinks();
   const ended = performance.now();
-  live.at = ended + Math.max(leastPause, 10 * (ended - began));
+  live.at = ended + Math.min(longestPause, Math.max(leastPause, 10 * (ended - began)));
   if (busy) drawSoon();
 }
 

@@ -1,0 +1,75 @@
+package worker
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/ndtune/ndtune/internal/standin"
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
+)
+
+// TestPeaksMeanwhile searches on a GPU whose evaluating worker measures peaks while it has nothing else to do. What goes wrong
+// there costs the search nothing, and the peaks are measured afterwards.
+func TestPeaksMeanwhile(t *testing.T) {
+	t.Parallel()
+	if standin.OnSystem() {
+		t.Skip("needs the stand-in's GPU")
+	}
+	for _, c := range []struct {
+		name, fault string
+		started     int // processes
+	}{
+		{"measured", "", 1},
+		{"crash", "peak_arithmetic crashes first 1", 2},
+		{"hang", "peak_arithmetic hangs first 1", 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			p := tiny(t, 4, t.Name())
+			r := NewReserve(nil)
+			defer r.Close()
+			r.host.Environment = []string{standin.FaultsVariable + "=peak_arithmetic takes 20000000;" + c.fault, "STANDIN_STATE=" + t.TempDir()}
+			gpu := selectDevice(t, "gpu")
+			needs := problem.Needs{Precision: hardware.PeakFloat32}
+			pool := newPool([]device.Listed{gpu}, p, Options{Workers: 1, Reserve: r, Needs: &needs, BuildTimeout: time.Second})
+			if why, err := pool.prepare(); err != nil || why != "" {
+				t.Fatal(why, err)
+			}
+			if err := pool.openFirst(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			pool.starting = time.Hour      // no builder is worth its start
+			for probes := 0; probes < 2; { // the first only says which part begins
+				e := <-pool.events
+				if err := pool.handle(e, time.Now()); err != nil {
+					t.Fatal(err)
+				}
+				if a := e.Answer; e.End == nil && a.Probing != nil && a.Probing.Now {
+					probes++
+				}
+			}
+			o, err := tune.Run(t.Context(), p, pool, tune.Options{})
+			if err != nil || len(o.Results) != 4 {
+				t.Fatalf("%v, %+v", err, o)
+			}
+			for _, result := range o.Results {
+				wantCorrect(t, result.Configuration.Key(), result)
+			}
+			if n := pool.host.Started; n != c.started {
+				t.Errorf("%d processes, want %d", n, c.started)
+			}
+			pool.Close()
+			peaks, err := MeasurePeaks(t.Context(), gpu, PeakOptions{Needs: &needs, Reserve: r})
+			if err != nil || !peaks.Quick || peaks.Value(hardware.PeakFloat32) == 0 || peaks.Partial != "" {
+				t.Errorf("%v, %+v", err, peaks)
+			}
+			if _, confirmed := hardware.Confirmed(peaks.Figures[hardware.PeakFloat32].Repeats); !confirmed {
+				t.Errorf("%+v", peaks.Figures)
+			}
+		})
+	}
+}
