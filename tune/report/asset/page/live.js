@@ -25,8 +25,8 @@ function follow(url) {
   source.addEventListener("error", () => say(source.readyState === EventSource.CLOSED ? "refused" : "lost"));
   for (const part of state.parts) {
     part.seen = false;
-    new IntersectionObserver(([e]) => {
-      part.seen = e.isIntersecting;
+    new IntersectionObserver((entries) => { // a slow browser gets several at once: the last one holds
+      part.seen = entries.at(-1).isIntersecting;
       drawSoon();
     }, { rootMargin: "200px" }).observe(part.root);
     for (const kind of ["pointermove", "pointerdown", "wheel", "keydown"]) part.root.addEventListener(kind, () => live.touched.set(part, performance.now()), { passive: true });
