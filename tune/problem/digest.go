@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,7 +34,7 @@ func digestOf(c canonicalProblem) string {
 
 // KernelDigest returns a text that identifies the kernel and its launch, whatever the size of the problem:
 // a configuration that was the best before it changed need not be valid after it. It covers the source
-// with all that it includes, build options, names of parameters and constants, types of arguments, the
+// with all that it includes, build options, names of parameters and constants, types of arguments, shapes and formats of images, the
 // expressions of the launch, the state of the caches and the settings of the device. It covers neither numbers that are the values of
 // constants or the problem size, nor data, nor the values that parameters can have. The values of other
 // constants are part of the code: double instead of float is another kernel.
@@ -57,7 +58,11 @@ func (p *Problem) KernelDigest() string {
 		c.Constants = append(c.Constants, text)
 	}
 	for _, a := range all.Arguments {
-		c.Arguments = append(c.Arguments, canonicalArgument{Name: a.Name, Type: a.Type, LocalSize: a.LocalSize, Output: a.Output, Sampler: a.Sampler})
+		own := canonicalArgument{Name: a.Name, Type: a.Type, LocalSize: a.LocalSize, Output: a.Output, Sampler: a.Sampler}
+		if a.Image != nil {
+			own.Image = &Image{Shape: a.Image.Shape, Format: a.Image.Format}
+		}
+		c.Arguments = append(c.Arguments, own)
 	}
 	return digestOf(c)
 }
@@ -140,7 +145,7 @@ type canonicalArgument struct {
 func (p *Problem) canonical() canonicalProblem {
 	d := p.definition
 	c := canonicalProblem{
-		Kernel: d.Kernel.Name, Source: p.source, BuildOptions: fmt.Sprintf("%q", withoutFolders(d.Kernel.BuildOptions)), Target: d.Kernel.Target,
+		Kernel: d.Kernel.Name, Source: foldersOfLines.ReplaceAllString(p.source, `#line $1 "`), BuildOptions: fmt.Sprintf("%q", withoutFolders(d.Kernel.BuildOptions)), Target: d.Kernel.Target,
 		ProblemSize: d.ProblemSize, BlockSize: d.BlockSize, GridDiv: divisors(d.GridDiv), GlobalOffset: d.GlobalOffset, Stages: portableStages(d.Stages),
 		Metrics: fmt.Sprintf("%q", d.Metrics), Measure: p.canonicalMeasure(), BuildRestrictions: d.BuildRestrictions, Objective: p.Objective(), Seed: d.Seed, Timing: p.Timing().digest(),
 		Settings: slices.SortedFunc(slices.Values(d.Measure.Settings), func(a, b Setting) int { return strings.Compare(a.Name, b.Name) }),
@@ -222,6 +227,9 @@ func (a *argument) fillDigest() string {
 	}
 	return text
 }
+
+// foldersOfLines finds the folders in #line directives with absolute paths: the digest does not depend on the place of the files.
+var foldersOfLines = regexp.MustCompile(`(?m)^#line (\d+) "(?:[A-Za-z]:)?/(?:[^"\n]*/)?`)
 
 // withoutFolders returns the options without -I, which names folders of one machine. The included files
 // are part of the source.

@@ -52,6 +52,10 @@ func TestDigestIsOfTheContent(t *testing.T) {
 			func(d *Definition) { d.Arguments[1].Fill = Fill{File: file} },
 			func(d *Definition) { d.Arguments[1].Fill, d.Arguments[1].Data = Fill{}, ones },
 		},
+		"files in two folders": {
+			func(d *Definition) { d.Kernel.Source = "#line 1 \"/home/a/k.cl\"\n__kernel void saxpy() {}\n" },
+			func(d *Definition) { d.Kernel.Source = "#line 1 \"C:/k.cl\"\n__kernel void saxpy() {}\n" },
+		},
 		"no division and one by 1": {
 			func(d *Definition) { d.GridDiv[0] = []Expr{} },
 			func(d *Definition) { d.GridDiv[0] = []Expr{"1"} },
@@ -263,8 +267,12 @@ func TestKernelDigest(t *testing.T) {
 	}
 	literal := func(size string) func(*Definition) { return func(d *Definition) { d.ProblemSize = []Expr{size} } }
 	same := map[string][2]func(*Definition){
-		"a constant":                     {nil, func(d *Definition) { d.Constants[0].Value = 4096 }},
-		"a constant of C":                {nil, func(d *Definition) { d.Constants[1].Value = "0.25f" }},
+		"a constant":      {nil, func(d *Definition) { d.Constants[0].Value = 4096 }},
+		"a constant of C": {nil, func(d *Definition) { d.Constants[1].Value = "0.25f" }},
+		"the size of an image": {
+			func(d *Definition) { d.Arguments[1] = imageOf("2d", "r/float32") },
+			func(d *Definition) { d.Arguments[1] = imageOf("2d", "r/float32"); d.Arguments[1].Image.Size[1] = "7" },
+		},
 		"a size that is a number":        {literal("1024"), literal("2048")},
 		"the size of a stage":            {pipeline("64"), pipeline("128")},
 		"the values of a parameter":      {nil, func(d *Definition) { d.Parameters[0].Values = []space.Value{128} }},
@@ -309,6 +317,12 @@ func TestKernelDigest(t *testing.T) {
 		if digest(change) == digest(nil) {
 			t.Errorf("%s does not change the digest", name)
 		}
+	}
+	image := func(shape, format string) string {
+		return digest(func(d *Definition) { d.Arguments[1] = imageOf(shape, format) })
+	}
+	if first := image("2d", "r/float32"); image("1d_array", "r/float32") == first || image("2d", "r/unorm_int8") == first {
+		t.Error("neither the shape nor the format of an image changes the digest")
 	}
 	stages := pipeline("64")
 	d := saxpy()

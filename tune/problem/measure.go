@@ -205,18 +205,6 @@ func (p *Problem) observedMetrics(env map[string]any, readings []hardware.Readin
 	return metrics
 }
 
-// whyMissing returns the reason why a quantity that the objective needs has no value, "" if all have one.
-func (p *Problem) whyMissing(readings []hardware.Reading) string {
-	for _, name := range p.essential {
-		if r, ok := hardware.ReadingOf(readings, name); !ok {
-			return name + " was not observed"
-		} else if r.Missing != "" {
-			return name + " could not be observed: " + r.Missing
-		}
-	}
-	return ""
-}
-
 // canonicalMeasure returns what is observed as text for the digest, "" for nothing.
 func (p *Problem) canonicalMeasure() string {
 	if len(p.observed) == 0 {

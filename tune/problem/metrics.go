@@ -92,14 +92,14 @@ func (p *Problem) Judge(c space.Configuration, d hardware.Device, times Stats, t
 	if p.IsPipeline() {
 		env[partTimes] = p.partTimes(parts, time)
 	}
-	metrics, failed := p.rooflineMetrics(env, d, time)
+	failed := map[string]error{} // by metric
+	metrics := p.rooflineMetrics(env, d, time, failed)
 	metrics = append(metrics, p.observedMetrics(env, readings)...)
 	for i, e := range p.metrics {
 		name := p.definition.Metrics[i].Name
 		v, err := e.Float(env)
 		if err != nil {
-			v = math.NaN()
-			failed = fmt.Errorf("metric %s: %w", name, err)
+			v, failed[name] = math.NaN(), fmt.Errorf("metric %s: %w", name, err)
 		}
 		metrics = append(metrics, MetricValue{name, v})
 		if _, taken := env[name]; space.IsIdentifier(name) && !taken {
@@ -109,17 +109,45 @@ func (p *Problem) Judge(c space.Configuration, d hardware.Device, times Stats, t
 	objectives := p.Objective().All()
 	first := objectives[0].Value(times, time, metrics)
 	for _, o := range objectives {
-		switch v := o.Value(times, time, metrics); {
-		case Finite(v):
-		case p.whyMissing(readings) != "":
-			return Judgement{metrics, first}, fmt.Errorf("the objective %s is not known: %s", o.Name, p.whyMissing(readings))
-		case failed == nil:
+		if v := o.Value(times, time, metrics); !Finite(v) {
+			if err := p.whyUnknown(o.Name, failed, readings); err != nil {
+				return Judgement{metrics, first}, fmt.Errorf("the objective %s is not known: %w", o.Name, err)
+			}
 			return Judgement{metrics, first}, fmt.Errorf("the objective %s is %v", o.Name, v)
-		default:
-			return Judgement{metrics, first}, failed
 		}
 	}
 	return Judgement{metrics, first}, nil
+}
+
+// whyUnknown returns the reason why a metric or a quantity has no value: its own, or that of one that its expression reads. It returns nil
+// if there is none.
+func (p *Problem) whyUnknown(name string, failed map[string]error, readings []hardware.Reading) error {
+	if err := failed[name]; err != nil {
+		return err
+	}
+	if slices.Contains(p.essential, name) {
+		if r, ok := hardware.ReadingOf(readings, name); !ok {
+			return fmt.Errorf("%s was not observed", name)
+		} else if r.Missing != "" {
+			return fmt.Errorf("%s could not be observed: %s", name, r.Missing)
+		}
+	}
+	i := slices.IndexFunc(p.definition.Metrics, func(m Metric) bool { return m.Name == name })
+	if i < 0 {
+		return nil
+	}
+	read := slices.Clone(p.essential)
+	for _, m := range p.definition.Metrics[:i] {
+		read = append(read, m.Name)
+	}
+	for _, other := range read {
+		if p.metrics[i].Reads(other) {
+			if err := p.whyUnknown(other, failed, readings); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // partTimes returns the times of all kernels of a pipeline by name. A kernel that a configuration does not launch

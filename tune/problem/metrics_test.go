@@ -43,6 +43,14 @@ func TestAMetricThatCannotBeComputedIsNaN(t *testing.T) {
 	if _, err = p.Judge(configurationOf(t, p, nil), hardware.Device{}, StatsOf([]float64{2}), 2, nil, nil); err == nil || !strings.Contains(err.Error(), "metric bad") {
 		t.Errorf("as an objective: %v", err)
 	}
+	d.Metrics = append(d.Metrics, Metric{"endless", "1 / (time - 2)"})
+	for objective, want := range map[string]string{"endless": "the objective endless is +Inf", "bad": "the objective bad is not known: metric bad: "} {
+		d.Objective.Name = objective
+		p = mustProblem(t, d)
+		if _, err = p.Judge(configurationOf(t, p, nil), hardware.Device{}, StatsOf([]float64{2}), 2, nil, nil); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", objective, err, want)
+		}
+	}
 }
 
 func TestTimesThatNoLaunchTookAreRefused(t *testing.T) {

@@ -272,8 +272,8 @@ func (p *Problem) bufferBytes(env map[string]any) (all, outputs float64, err err
 }
 
 // rooflineMetrics computes the metrics of the roofline at a time in milliseconds. A metric that cannot
-// be computed is NaN; the error is that of the last one.
-func (p *Problem) rooflineMetrics(env map[string]any, d hardware.Device, time float64) (metrics []MetricValue, failed error) {
+// be computed is NaN, and its error is added to failed.
+func (p *Problem) rooflineMetrics(env map[string]any, d hardware.Device, time float64, failed map[string]error) (metrics []MetricValue) {
 	for _, name := range p.roofline.metrics(d) {
 		var value float64
 		var err error
@@ -290,11 +290,11 @@ func (p *Problem) rooflineMetrics(env map[string]any, d hardware.Device, time fl
 			value = l.Share(time)
 		}
 		if err != nil {
-			value, failed = math.NaN(), fmt.Errorf("metric %s: %w", name, err)
+			value, failed[name] = math.NaN(), fmt.Errorf("metric %s: %w", name, err)
 		}
 		metrics = append(metrics, MetricValue{name, value})
 	}
-	return metrics, failed
+	return metrics
 }
 
 // Needs are the peaks of a device from which the limits of some results are computed.
@@ -353,24 +353,47 @@ func (p *Problem) ReadsPeaks() bool {
 	})
 }
 
-// expressions returns all expressions of a definition.
+// expressions returns all expressions of a definition that can read device.*, and texts that hold such expressions.
 func (d *Definition) expressions() []Expr {
-	all := slices.Concat(d.ProblemSize, d.BlockSize[:], d.GridDiv[0], d.GridDiv[1], d.GridDiv[2])
+	shapes := []givenShape{d.shape()}
+	all := slices.Concat(d.BuildRestrictions, d.Kernel.BuildOptions, []Expr{d.Kernel.Target})
+	if d.Kernel.Command != nil {
+		all = append(all, d.Kernel.Command.Args...)
+	}
+	var add func(stages []Stage)
+	add = func(stages []Stage) {
+		for _, s := range stages {
+			all, shapes = append(all, s.Repeat), append(shapes, s.shapeWithin(*d))
+			add(s.Stages)
+		}
+	}
+	add(d.Stages)
+	for _, s := range shapes {
+		all = slices.Concat(all, s.ProblemSize, s.BlockSize[:], s.GridDiv[0], s.GridDiv[1], s.GridDiv[2], s.GlobalOffset)
+	}
 	for _, a := range d.Arguments {
 		all = append(all, a.Size, a.LocalSize, fmt.Sprint(a.Value))
+		if a.Image != nil {
+			all = append(all, a.Image.Size...)
+		}
 	}
 	for _, r := range d.Restrictions {
 		all = append(all, r.Expression)
 	}
-	all = append(all, d.BuildRestrictions...)
 	for _, m := range d.Metrics {
 		all = append(all, m.Expression)
+	}
+	for _, s := range d.Measure.Settings {
+		all = append(all, s.Expression)
 	}
 	if r := d.Roofline; r != nil {
 		all = append(all, r.Flops, r.Bytes)
 	}
 	if v := d.Verify; v != nil {
 		all = append(all, v.Launches, v.ATol, v.RTol)
+		for _, c := range v.Compare {
+			all = append(all, c.Rows)
+		}
 		if v.Problem != nil {
 			all = append(all, v.Problem.expressions()...)
 		}

@@ -220,6 +220,20 @@ func TestReadsPeaks(t *testing.T) {
 		"local memory": {func(d *Definition) {
 			d.Arguments = append(d.Arguments, Argument{Name: "l", Type: "float32", LocalSize: peak + " > 0 ? 1 : 2"})
 		}, true},
+		"a stage": {func(d *Definition) { d.Stages = []Stage{{Kernel: "k", Repeat: peak + " > 0 ? 1 : 2"}} }, true},
+		"the size of a stage": {func(d *Definition) {
+			d.Stages = []Stage{{Stages: []Stage{{Kernel: "k", ProblemSize: []Expr{peak + " > 0 ? 1 : 2"}}}}}
+		}, true},
+		"the offset": {func(d *Definition) { d.GlobalOffset = []Expr{peak + " > 0 ? 1 : 2"} }, true},
+		"an option":  {func(d *Definition) { d.Kernel.BuildOptions = []string{"{" + peak + " > 0 ? '-cl-mad-enable' : ''}"} }, true},
+		"the target": {func(d *Definition) { d.Kernel.Target = "{" + peak + " > 0 ? 'sm_90' : 'sm_80'}" }, true},
+		"a setting":  {func(d *Definition) { d.Measure.Settings = []Setting{{Name: hardware.PowerLimit, Expression: peak}} }, true},
+		"rows to compare": {func(d *Definition) {
+			d.Verify.Compare = map[string]Comparison{"out": {As: array.Sum, Rows: peak + " > 0 ? 1 : 2"}}
+		}, true},
+		"an image": {func(d *Definition) {
+			d.Arguments = append(d.Arguments, Argument{Name: "i", Image: &Image{Shape: "1d", Format: "r/float32", Size: []Expr{peak + " > 0 ? 1 : 2"}}})
+		}, true},
 		"the roofline":  {func(d *Definition) { d.Roofline.Bytes = "1e6 * " + peak }, true},
 		"the tolerance": {func(d *Definition) { d.Verify.ATol = peak }, true},
 		"the reference's": {func(d *Definition) {

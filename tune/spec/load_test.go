@@ -2,6 +2,7 @@ package spec
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -336,5 +337,29 @@ func TestErrorsCanBeInspected(t *testing.T) {
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("%v is not fs.ErrNotExist", err)
+	}
+}
+
+// TestTheDigestDoesNotDependOnTheFolder of sources that are named by their whole paths.
+func TestTheDigestDoesNotDependOnTheFolder(t *testing.T) {
+	digests := map[string]bool{}
+	for range 2 {
+		folder := t.TempDir()
+		for name, text := range map[string]string{
+			"head.cl": "#define one 1\n", "add.cl": "__kernel void add(__global float *c) { c[get_global_id(0)] = one; }\n",
+			"spec.yaml": strings.Replace(good, "file: add.cl", fmt.Sprintf("file: [%q, %q]", filepath.Join(folder, "head.cl"), filepath.Join(folder, "add.cl")), 1),
+		} {
+			if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s, err := Load(filepath.Join(folder, "spec.yaml"), Options{})
+		if err != nil || !strings.Contains(s.Definition.Kernel.Source, folder) {
+			t.Fatal(err)
+		}
+		digests[s.Problem.Digest()+s.Problem.KernelDigest()] = true
+	}
+	if len(digests) != 1 {
+		t.Errorf("%d digests", len(digests))
 	}
 }

@@ -177,6 +177,8 @@ type Options struct {
 
 	// Steady, if it is set, replaces measure.steady (--steady).
 	Steady bool
+
+	size problem.Size // of [Options.At]: texts cannot tell 1 from true
 }
 
 // ParseAssignments reads name=value[,value…], once for each name.
@@ -211,7 +213,11 @@ func (o Options) apply(doc *document, d *problem.Definition) {
 	constants := namesOf(d.Constants)
 	for _, name := range slices.Sorted(maps.Keys(o.Set)) {
 		i, err := indexOf("constant", name, constants)
-		if err == nil && severalValues(d.Constants[i], o.Set[name]) == nil {
+		switch at := slices.IndexFunc(o.size, func(c problem.Constant) bool { return c.Name == name }); {
+		case err != nil:
+		case at >= 0:
+			d.Constants[i].Value = o.size[at].Value
+		case severalValues(d.Constants[i], o.Set[name]) == nil:
 			d.Constants[i].Value, err = optionValue(o.Set[name])
 		}
 		doc.change("constants."+name, "--set "+name+"="+o.Set[name], err)

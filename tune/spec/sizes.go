@@ -136,9 +136,9 @@ func (o Options) At(size problem.Size) Options {
 		o.Set = map[string]string{}
 	}
 	for _, c := range size {
-		o.Set[c.Name] = space.FormatValue(c.Value)
+		o.Set[c.Name] = space.FormatValue(c.Value) // for messages
 	}
-	o.Sizes = false
+	o.Sizes, o.size = false, size
 	return o
 }
 

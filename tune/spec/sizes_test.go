@@ -46,6 +46,17 @@ func TestSizes(t *testing.T) {
 	}
 }
 
+// TestSizesKeepTheirTypes: true is not 1, and a text of digits is no number.
+func TestSizesKeepTheirTypes(t *testing.T) {
+	const text = "constants: {n: 64, flag: false, name: \"8\"}\nsizes: [{flag: true, name: \"010\"}, {flag: false, name: \"16\"}]\n"
+	for _, size := range loaded(t, text, Options{Sizes: true}).Sizes {
+		at := loaded(t, text, Options{Sizes: true}.At(size)).Definition.Constants
+		if got, want := fmt.Sprintf("%#v %#v", at[1].Value, at[2].Value), fmt.Sprintf("%#v %#v", size[0].Value, size[1].Value); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
 func TestWrongSizes(t *testing.T) {
 	for _, c := range []struct {
 		text string
