@@ -20,7 +20,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -452,12 +451,6 @@ func (k *checker) faults(all []fault, p *problem.Problem, where string) (found [
 		found = append(found, finding)
 	}
 	return found
-}
-
-// lastLines returns the last lines of a text.
-func lastLines(text string, n int) string {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }
 
 // SizeOf returns a function that says how large a configuration is, to compare configurations: by the work-items of a work-group,

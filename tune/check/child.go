@@ -255,7 +255,7 @@ func runChild(ctx context.Context, t task, env []string, limit time.Duration) (a
 	case errors.As(ended, &unstarted) || ctx.Err() != nil && ended == nil:
 		return nil, nil, errors.Join(ended, ctx.Err())
 	case ended == nil && result.Status != 0:
-		ended = fmt.Errorf("exit status %d: %s", result.Status, lastLines(result.Stderr, 3))
+		ended = errors.New("it ended " + result.How)
 	case ended != nil && !errors.Is(ended, process.ErrLate) && ctx.Err() == nil:
 		ended = errors.Unwrap(ended) // without the command line
 	}

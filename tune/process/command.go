@@ -24,11 +24,13 @@ type Command struct {
 }
 
 // An Ended command has its exit status, the bytes at the beginning of its standard output, and the end of its
-// standard error as UTF-8. More says that standard output was longer.
+// standard error as UTF-8. More says that standard output was longer. How completes a sentence such as «it ended …», as [End.Explain] does,
+// if the status is not 0.
 type Ended struct {
 	Status         int
 	Stdout, Stderr string
 	More           bool
+	How            string
 }
 
 // inChild is set in a child of a [Host]: its process group is killed with it, and frozen with it.
@@ -81,10 +83,14 @@ func (c Command) Run(ctx context.Context) (Ended, error) {
 		return fail("%w", err)
 	}
 	errorText := stderr.end()
-	return Ended{
-		command.ProcessState.ExitCode(), string(stdout.text),
-		strings.ToValidUTF8(errorText[max(0, len(errorText)-maxErrors):], "\uFFFD"), stdout.more,
-	}, nil
+	ended := Ended{
+		Status: command.ProcessState.ExitCode(), Stdout: string(stdout.text), More: stdout.more,
+		Stderr: strings.ToValidUTF8(errorText[max(0, len(errorText)-maxErrors):], "\uFFFD"),
+	}
+	if ended.Status != 0 {
+		ended.How = (&End{State: command.ProcessState, Printed: errorText}).Explain("")
+	}
+	return ended, nil
 }
 
 // ErrLate is the error of a command that did not end within its time.

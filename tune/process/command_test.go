@@ -21,8 +21,8 @@ func TestCommandsAnswerByTheirStatusAndOutput(t *testing.T) {
 	folder := t.TempDir()
 	for script, want := range map[string]Ended{
 		"printf $NDTUNE_TEST_GIVEN":    {Stdout: "given"},
-		"cat; exit 3":                  {Status: 3, Stdout: "input"},
-		"echo why >&2; exit 1":         {Status: 1, Stderr: "why\n"},
+		"cat; exit 3":                  {Status: 3, Stdout: "input", How: "with exit status 3"},
+		"echo why >&2; exit 1":         {Status: 1, Stderr: "why\n", How: "with exit status 1; it printed last: why"},
 		"printf 12345678901":           {Stdout: "1234567890", More: true},
 		"printf '\\377'":               {Stdout: "\xff"},
 		"printf '\\377' >&2":           {Stderr: "\uFFFD"},

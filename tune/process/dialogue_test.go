@@ -29,7 +29,7 @@ func TestDialogue(t *testing.T) {
 			t.Errorf("%q, %v", line, err)
 		}
 	}
-	if end := d.Close(true); end == nil || end.Explain("") != "with exit status 3; it printed last:\nbye" {
+	if end := d.Close(true); end == nil || end.Explain("") != "with exit status 3; it printed last: bye" {
 		t.Errorf("%+v", end)
 	}
 }
@@ -46,7 +46,7 @@ func TestDialoguesThatGoWrong(t *testing.T) {
 		want   error
 		cause  string
 	}{
-		{"echo broken >&2; exit 3", t.Context(), ErrOver, "with exit status 3; it printed last:\nbroken"},
+		{"echo broken >&2; exit 3", t.Context(), ErrOver, "with exit status 3; it printed last: broken"},
 		{"kill -TERM $$", t.Context(), ErrOver, "by signal SIGTERM (terminated)"},
 		{"yes | tr -d '\\n'", t.Context(), ErrOver, "by signal SIGKILL (killed), after a message that makes no sense (it wrote a line of more than 1048576 bytes)"},
 		{"exec >&-; sleep 1000", t.Context(), ErrOver, "by signal SIGKILL (killed)"},

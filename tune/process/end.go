@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"syscall"
+
+	"github.com/ndtune/ndtune/internal/excerpt"
 )
 
 const (
@@ -40,22 +42,46 @@ func (e *End) Cause() string {
 	return cause
 }
 
-// LastWords are the last lines that the child printed, without a Go dump.
+// telling finds lines in which programs say why they give up. LLVM prints a stack after them.
+var telling = regexp.MustCompile(`(?i)error|assert|fatal|abort|terminate|what\(\)`)
+
+// LastWords are the last lines that the child printed, without a Go dump, and before them the last line that says why, if it is not
+// among them.
 func (e *End) LastWords() string {
-	_, text := dump(e.Printed)
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	text = strings.Join(lines[max(0, len(lines)-lastLines):], "\n")
-	if len(text) > maxLastBytes {
-		text = "…" + strings.ToValidUTF8(text[len(text)-maxLastBytes:], "")
-	}
-	return text
+	words, _ := e.lastWords()
+	return words
 }
 
-// Explain is the cause, followed by more about it, and by the last words if there are any.
+// lastWords returns LastWords, and of all lines the last one that says why, or else the last one.
+func (e *End) lastWords() (words, why string) {
+	_, text := dump(e.Printed)
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	from, at := max(0, len(lines)-lastLines), len(lines)-1
+	for i := len(lines) - 1; i >= 0; i-- {
+		if telling.MatchString(lines[i]) {
+			at = i
+			break
+		}
+	}
+	words, why = strings.Join(lines[from:], "\n"), excerpt.Of(strings.TrimSpace(lines[at]))
+	if most := maxLastBytes - len(why); len(words) > most {
+		words = "…" + strings.ToValidUTF8(words[len(words)-most:], "")
+	}
+	if at < from {
+		words = why + "\n…\n" + words
+	}
+	return words, why
+}
+
+// Explain is the cause, followed by more about it, and by the last words if there are any. The first line has the one that says why.
 func (e *End) Explain(more string) string {
 	text := e.Cause() + more
-	if words := e.LastWords(); words != "" {
-		text += "; it printed last:\n" + words
+	words, why := e.lastWords()
+	if words != "" {
+		text += "; it printed last: " + why
+	}
+	if words != why {
+		text += "\n" + words
 	}
 	return text
 }

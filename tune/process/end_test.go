@@ -76,7 +76,10 @@ func TestDump(t *testing.T) {
 func TestExplain(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
 		{(&End{}).Explain(""), "for a reason that the system does not tell"},
-		{(&End{Printed: "double free or corruption (out)\n" + dumpOfAbort}).Explain(""), "by signal SIGABRT (abort); it printed last:\ndouble free or corruption (out)"},
+		{(&End{Printed: "double free or corruption (out)\n" + dumpOfAbort}).Explain(""), "by signal SIGABRT (abort); it printed last: double free or corruption (out)"},
+		{(&End{Printed: "building\nLLVM ERROR: out of registers\nPLEASE submit a bug report\nStack dump:\n" + dumpOfAbort}).Explain(""),
+			"by signal SIGABRT (abort); it printed last: LLVM ERROR: out of registers\nbuilding\nLLVM ERROR: out of registers\nPLEASE submit a bug report\nStack dump:"},
+		{(&End{Printed: "k.cl: Assertion failed\n" + strings.Repeat("#0 main\n", 20)}).LastWords(), "k.cl: Assertion failed\n…\n" + strings.TrimSpace(strings.Repeat("#0 main\n", lastLines))},
 		{(&End{Printed: "\n \n", Garbled: fmt.Errorf("duplicate type")}).Explain(""), "for a reason that the system does not tell, after a message that makes no sense (duplicate type)"},
 	} {
 		if c.got != c.want {
@@ -84,7 +87,7 @@ func TestExplain(t *testing.T) {
 		}
 	}
 	long := (&End{Printed: strings.Repeat("line\n", 100)}).Explain("")
-	if n := strings.Count(long, "line"); n != lastLines {
+	if n := strings.Count(long, "line\n") + 1; n != 1+lastLines { // the first line has the last one, too
 		t.Errorf("%d lines of 100 are told", n)
 	}
 	wide := (&End{Printed: strings.Repeat("ü", 10_000)}).Explain("")

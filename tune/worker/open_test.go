@@ -88,7 +88,7 @@ func TestOpenIsCancelled(t *testing.T) {
 func TestWorkersThatDoNotStart(t *testing.T) {
 	t.Parallel()
 	for how, want := range map[string]string{
-		"exit":   "3 workers in a row did not become ready: worker 3 ended with exit status 3; it printed last:\nno licence found",
+		"exit":   "3 workers in a row did not become ready: worker 3 ended with exit status 3; it printed last: no licence found",
 		"kill":   "3 workers in a row did not become ready: worker 3 ended ",
 		"babble": ", after a message that makes no sense (",
 	} {

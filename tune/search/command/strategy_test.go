@@ -197,7 +197,7 @@ func TestAProgramKeepsTheContract(t *testing.T) {
 func TestFaultyProgramsAreNamedWithTheirFault(t *testing.T) {
 	const ready, good = `{"ready":1}`, `{"propose":[{"a":1,"b":0,"c":2}]}`
 	for want, says := range map[string][]string{
-		"it ended before it could say that it is ready: with exit status 3; it printed last:\n{\"hello\":":                                       {"exit"},
+		"it ended before it could say that it is ready: with exit status 3; it printed last: {\"hello\":":                                        {"exit"},
 		`it answered {"end":true} to the hello; want {"ready":1}`:                                                                                {`{"end":true}`},
 		`it speaks version 2 of the protocol, and this program speaks 1`:                                                                         {`{"ready":2}`},
 		`it wrote on standard output, where its answer belongs, Hello!: want a JSON object with one of the members ready, propose, end, sample,`: {"Hello!"},
