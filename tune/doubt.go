@@ -122,7 +122,11 @@ func failureText(r Result) string {
 			break
 		}
 	}
-	return string(r.Status) + ": " + line
+	on := ""
+	if r.Device != "" {
+		on = " on " + r.Device
+	}
+	return string(r.Status) + on + ": " + line
 }
 
 // settle decides about the failures in doubt, while the evaluator holds nothing else. It evaluates the
@@ -195,7 +199,7 @@ func (r *run) alone(ctx context.Context, c space.Configuration) (Result, error) 
 	if r.isOver(ctx) {
 		return Result{}, nil
 	}
-	result, err := evaluateAgain(ctx, r.evaluator, c)
+	result, err := EvaluateAgain(ctx, r.evaluator, c)
 	switch {
 	case ctx.Err() != nil:
 		r.stop(Interrupted)
@@ -207,7 +211,8 @@ func (r *run) alone(ctx context.Context, c space.Configuration) (Result, error) 
 	return result, nil
 }
 
-func evaluateAgain(ctx context.Context, e Evaluator, c space.Configuration) (Result, error) {
+// EvaluateAgain evaluates one configuration as if for the first time, if the evaluator can: see [Prober].
+func EvaluateAgain(ctx context.Context, e Evaluator, c space.Configuration) (Result, error) {
 	if p, ok := e.(Prober); ok {
 		return p.Probe(ctx, c)
 	}

@@ -291,11 +291,19 @@ func (k *checker) simulate(ctx context.Context, i int, c space.Configuration, in
 	}
 	if s.done != nil && len(s.found) == 0 { // the order says little beside other faults
 		t.Mode = reordered
-		of := s.of
-		if s, err = k.launch(ctx, t, p, limit, into); err != nil {
+		var order Check
+		again, err := k.launch(ctx, t, p, limit, &order)
+		if err != nil {
 			return nil, of, err
 		}
-		s.of = of
+		s.found = again.found
+		into.Skipped = append(into.Skipped, order.Skipped...)
+		if again.done == nil {
+			if ctx.Err() != nil {
+				return nil, of, ctx.Err()
+			}
+			into.Skipped = append(into.Skipped, "the order of work-groups: "+cmp.Or(order.Unchecked, unfinished("Oclgrind", limit, again.ended, again.fatal)))
+		}
 	}
 	if s.done == nil && into.Unchecked == "" {
 		into.Unchecked = unfinished("Oclgrind", k.Limit, s.ended, s.fatal)

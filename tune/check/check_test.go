@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/internal/golden"
+	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -298,5 +299,24 @@ func TestAnInterruptedCheckKeepsWhatWasFound(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), "ndtune-check-*")); len(left) > 0 {
 		t.Logf("in the folder for temporary files: %v", left) // of other processes, perhaps
+	}
+}
+
+// TestAConfigurationIsCheckedWithoutTheOrder: the launches with the order of the work-groups changed crash, and no other.
+func TestAConfigurationIsCheckedWithoutTheOrder(t *testing.T) {
+	if standin.OnSystem() {
+		t.Skip("the stand-in takes the place of Oclgrind")
+	}
+	t.Setenv(standin.StateVariable, t.TempDir())
+	d := definition()
+	d.Kernel.Source += "// standin: k is copy(out, in); k crashes after 1"
+	p := problemOf(t, d)
+	c, err := p.Parameters().ConfigureFirst(map[string]space.Value{"tile": 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Run(t.Context(), p, []space.Configuration{c}, Options{Simulator: os.Getenv(standin.LibraryVariable), Limit: time.Hour})
+	if err != nil || !r.Clean() || len(r.Runs[0].Skipped) != 1 || !strings.HasPrefix(r.Runs[0].Skipped[0], "the order of work-groups: Oclgrind crashed: it ended by signal SIGSEGV (segmentation violation)") {
+		t.Errorf("%v\n%s", err, text(r))
 	}
 }

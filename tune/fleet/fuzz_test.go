@@ -29,11 +29,12 @@ func FuzzMessage(f *testing.F) {
 		answer{Protocol: Protocol, Times: [][]float64{{1, 2}, nil}, Failed: "no"},
 		bestOf{Protocol: Protocol, Values: some, Result: result},
 		measurement{Protocol: Protocol, Configurations: []values{some, some}, Rounds: 7},
+		measurement{Protocol: Protocol, Configurations: []values{some, some}, Probe: true},
 	} {
 		f.Add(byte(i), encode(m))
 	}
-	for _, text := range []string{`{"protocol":2}`, `{"protocol":1,"result":{"Status":"well"}}`, `{"protocol":1,"result":{"Status":"correct","Times":[-1]}}`,
-		`{"protocol":1,"values":{"i":1e400,"j":"x","k":[1],"l":{"a":"NaN"}}}`, `[`, "\xff", `{"protocol":1,"since":"0000-01-01T00:00:00Z","silence_ns":-1}`} {
+	for _, text := range []string{`{"protocol":2}`, `{"protocol":2,"result":{"Status":"well"}}`, `{"protocol":2,"result":{"Status":"correct","Times":[-1]}}`,
+		`{"protocol":2,"values":{"i":1e400,"j":"x","k":[1],"l":{"a":"NaN"}}}`, `[`, "\xff", `{"protocol":2,"since":"0000-01-01T00:00:00Z","silence_ns":-1}`} {
 		for i := range byte(7) {
 			f.Add(i, []byte(text))
 		}

@@ -4,26 +4,32 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-// measurement asks one device of an agent to measure configurations in turn. Each device has a subject for it, since the
-// queue of a search cannot say which device takes a message. The coordinator repeats it until it has the answer, which
-// comes as all results do, or until the device is gone.
+// measurement asks one device of an agent to measure configurations in turn, to observe them, or to evaluate one as if for the first
+// time. Each device has a subject for it, since the queue of a search cannot say which device takes a message. The coordinator repeats it
+// until it has the answer, which comes as all results do, or until the device is gone.
 type measurement struct {
 	Protocol       int      `json:"protocol"`
 	Search         string   `json:"search"` // its id
 	Key            string   `json:"key"`    // the answer has the same
 	Configurations []values `json:"configurations"`
 	Rounds         int      `json:"rounds"`
+	Observe        bool     `json:"observe,omitempty"` // as [tune.Reobserver] does
+	Probe          bool     `json:"probe,omitempty"`   // the only configuration, as [tune.Prober] does
 }
 
 func (m measurement) version() int { return m.Protocol }
@@ -95,11 +101,29 @@ func (t *session) measure(ctx context.Context) error {
 		}
 		all = append(all, c)
 	}
-	times, err := t.evaluator.Remeasure(ctx, all, m.Rounds)
-	if a.Times = times; err != nil {
+	if err := t.fill(ctx, &a, m, all); err != nil {
 		a.Failed = err.Error()
 	}
 	return t.finish(ctx, a)
+}
+
+// fill does what a measurement asks for.
+func (t *session) fill(ctx context.Context, a *answer, m measurement, all []space.Configuration) (err error) {
+	switch {
+	case m.Probe && len(all) != 1:
+		return fmt.Errorf("%d configurations cannot be evaluated as one", len(all))
+	case m.Probe:
+		a.Result, err = tune.EvaluateAgain(ctx, t.evaluator, all[0])
+	case m.Observe:
+		observer, ok := t.evaluator.(tune.Reobserver)
+		if !ok {
+			return errors.New("its evaluator does not observe")
+		}
+		a.Readings, err = observer.Reobserve(ctx, "", all, m.Rounds)
+	default:
+		a.Times, err = t.evaluator.Remeasure(ctx, all, m.Rounds)
+	}
+	return err
 }
 
 // finish sends the answer to a measurement. If the session ends before, the device measures again when it is asked again.
@@ -157,16 +181,18 @@ func (e *Evaluator) willing() []present {
 	return all
 }
 
-// RemeasureOn implements [tune.Cards], on all these devices at the same time.
-func (e *Evaluator) RemeasureOn(ctx context.Context, cards []string, configurations []space.Configuration, rounds int) (map[string][][]float64, error) {
-	var all []values
+// on lets those of some devices that are willing do what a measurement says, all at the same time, and returns their answers by name.
+// A device that leaves, or that could not do it, has none.
+func (e *Evaluator) on(ctx context.Context, cards []string, configurations []space.Configuration, m measurement) (map[string]answer, error) {
+	m.Protocol, m.Search = Protocol, e.search.ID
 	for _, c := range configurations {
-		all = append(all, valuesOf(c))
+		m.Configurations = append(m.Configurations, valuesOf(c))
 	}
 	waiting := map[string]present{} // by key
 	ask := func() error {
 		for key, p := range waiting {
-			data := encode(measurement{Protocol, e.search.ID, key, all, rounds})
+			m.Key = key
+			data := encode(m)
 			if len(data) > maxMessage {
 				return fmt.Errorf("the configurations have %d bytes, more than %d", len(data), maxMessage)
 			}
@@ -183,7 +209,7 @@ func (e *Evaluator) RemeasureOn(ctx context.Context, cards []string, configurati
 	if err := ask(); err != nil {
 		return nil, err
 	}
-	times := map[string][][]float64{}
+	answers := map[string]answer{}
 	again := time.NewTicker(renewal)
 	defer again.Stop()
 	reading := time.NewTicker(ackWait)
@@ -193,12 +219,12 @@ func (e *Evaluator) RemeasureOn(ctx context.Context, cards []string, configurati
 		willing := e.willing()
 		for key, p := range waiting {
 			if !slices.ContainsFunc(willing, func(w present) bool { return w.Agent == p.Agent }) {
-				e.note(fmt.Sprintf("%s left before it had measured in turn.", p.Name()))
+				e.note(fmt.Sprintf("%s left before it had measured again.", p.Name()))
 				delete(waiting, key)
 			}
 		}
 		if len(waiting) == 0 {
-			return times, nil
+			return answers, nil
 		}
 		select {
 		case <-ctx.Done():
@@ -217,16 +243,61 @@ func (e *Evaluator) RemeasureOn(ctx context.Context, cards []string, configurati
 				continue
 			}
 			delete(waiting, a.Key)
-			switch {
+			switch n := len(configurations); {
 			case a.Failed != "":
-				e.note(fmt.Sprintf("%s could not measure in turn: %s.", p.Name(), a.Failed))
-			case len(a.Times) != len(configurations):
-				e.note(fmt.Sprintf("%s sent times of %d configurations, not of %d.", p.Name(), len(a.Times), len(configurations)))
+				e.note(fmt.Sprintf("%s could not measure again: %s.", p.Name(), a.Failed))
+			case !m.Probe && len(a.Times) != n && len(a.Readings) != n:
+				e.note(fmt.Sprintf("%s answered for %d configurations, not for %d.", p.Name(), max(len(a.Times), len(a.Readings)), n))
 			default:
-				times[p.Name()] = a.Times
+				answers[p.Name()] = a
 			}
 		}
 	}
+}
+
+// RemeasureOn implements [tune.Cards], on all these devices at the same time.
+func (e *Evaluator) RemeasureOn(ctx context.Context, cards []string, configurations []space.Configuration, rounds int) (map[string][][]float64, error) {
+	answers, err := e.on(ctx, cards, configurations, measurement{Rounds: rounds})
+	if err != nil {
+		return nil, err
+	}
+	times := map[string][][]float64{}
+	for name, a := range answers {
+		times[name] = a.Times
+	}
+	return times, nil
+}
+
+// Reobserve implements [tune.Reobserver]. If the device has left, or cannot observe, there are no readings.
+func (e *Evaluator) Reobserve(ctx context.Context, card string, configurations []space.Configuration, rounds int) ([][][]hardware.Reading, error) {
+	answers, err := e.on(ctx, []string{card}, configurations, measurement{Rounds: rounds, Observe: true})
+	if a, ok := answers[card]; ok {
+		return a.Readings, err
+	}
+	return make([][][]hardware.Reading, len(configurations)), err
+}
+
+// Probe implements [tune.Prober], on all devices at the same time: the disk of any of them may be full. It returns a failure if there
+// is one.
+func (e *Evaluator) Probe(ctx context.Context, c space.Configuration) (tune.Result, error) {
+	cards, err := e.Cards(ctx)
+	if err != nil {
+		return tune.Result{}, err
+	}
+	answers, err := e.on(ctx, cards, []space.Configuration{c}, measurement{Probe: true})
+	if err != nil {
+		return tune.Result{}, err
+	}
+	var probed tune.Result
+	for _, name := range slices.Sorted(maps.Keys(answers)) {
+		if r := answers[name].resultOf(c); probed.Status == "" || probed.Status == tune.Correct && r.Status != tune.Correct {
+			probed = r
+		}
+	}
+	if probed.Status == "" {
+		return probed, errors.New("no device could do it: " + strings.Join(cards, ", "))
+	}
+	return probed, nil
 }
 
 // changes returns a channel that is closed when the devices change.
@@ -245,4 +316,6 @@ func (e *Evaluator) Remeasure(ctx context.Context, configurations []space.Config
 var _ interface {
 	tune.Cards
 	tune.Observer
+	tune.Prober
+	tune.Reobserver
 } = (*Evaluator)(nil)

@@ -1,11 +1,15 @@
 package fleet
 
 import (
+	"context"
 	"math"
+	"strings"
 	"sync"
 	"testing"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -85,5 +89,88 @@ func TestADeviceThatLeavesInTheEnd(t *testing.T) {
 	close(hold)
 	if err != nil || outcome.Best.FinalDevice != "stays/0:0" {
 		t.Fatalf("%+v, %v", outcome.Best, err)
+	}
+}
+
+// A prober builds anew in Probe; Evaluate finds what the driver has kept.
+type prober struct {
+	*fake
+	probe tune.Result
+}
+
+func (p prober) Probe(_ context.Context, c space.Configuration) (tune.Result, error) {
+	r := p.probe
+	r.Configuration = c
+	return r, nil
+}
+
+// TestADoubtIsSettledWithoutTheDriversCache: on one of two devices nothing can be built any more. What that device built before is still
+// in its driver's cache.
+func TestADoubtIsSettledWithoutTheDriversCache(t *testing.T) {
+	s, p := listen(t), newProblem(t, 60)
+	first := make(chan struct{}) // closed after the result of the first configuration
+	for name, probe := range map[string]tune.Result{
+		"fine": {Status: tune.Correct, Times: []float64{1}},
+		"full": {Status: tune.Compile, Reason: "cannot write", Doubt: tune.NoSpace},
+	} {
+		e := prober{&fake{capacity: 1, of: func(c space.Configuration) tune.Result {
+			if c.Int("i") == 0 {
+				return correct(c)
+			}
+			<-first
+			return tune.Result{Status: tune.Compile, Reason: "cannot write"}
+		}}, probe}
+		start(t, s, name, func(context.Context, *problem.Problem, Settings) (Opened, error) { return e, nil })
+	}
+	e := open(t, s, p, Options{})
+	for changed := e.changes(); len(e.willing()) < 2; changed = e.changes() {
+		<-changed
+	}
+	outcome, err := tune.Run(t.Context(), p, e, tune.Options{OnResult: func(r tune.Result, _ bool) {
+		if r.Status == tune.Correct {
+			close(first)
+		}
+	}})
+	if err != nil || outcome.Stop != tune.Environment || !strings.Contains(outcome.Cause, "i=0, which was correct before, was evaluated once more and failed too (compile on full/0:0: cannot write)") {
+		t.Errorf("%s: %s, %v", outcome.Stop, outcome.Cause, err)
+	}
+	for _, r := range outcome.Results {
+		if r.Status != tune.Correct {
+			t.Errorf("%s is blamed: %s", r.Configuration, r.Reason)
+		}
+	}
+}
+
+// An observer observes more and more energy.
+type observer struct {
+	*fake
+	round float64
+}
+
+func (o *observer) Reobserve(_ context.Context, _ string, all []space.Configuration, rounds int) ([][][]hardware.Reading, error) {
+	readings := make([][][]hardware.Reading, len(all))
+	for range rounds {
+		o.round++
+		for i := range all {
+			readings[i] = append(readings[i], []hardware.Reading{{Quantity: hardware.Energy, Value: o.round}})
+		}
+	}
+	return readings, nil
+}
+
+func TestFinalistsAreObservedAgain(t *testing.T) {
+	s, p := listen(t), newProblem(t, 5, func(d *problem.Definition) { d.Objective.Name = hardware.Energy })
+	e := &observer{fake: &fake{capacity: 1, of: func(c space.Configuration) tune.Result {
+		r := correct(c)
+		r.Readings = []hardware.Reading{{Quantity: hardware.Energy, Value: 9}}
+		return r
+	}}}
+	start(t, s, "m", func(context.Context, *problem.Problem, Settings) (Opened, error) { return e, nil })
+	outcome, err := tune.Run(t.Context(), p, open(t, s, p, Options{}), tune.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := outcome.Best.Figures(); !got.Final || got.Objective != 2 { // of the rounds 1, 2 and 3
+		t.Errorf("%+v, want the energy 2", got)
 	}
 }

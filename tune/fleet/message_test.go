@@ -127,8 +127,8 @@ func TestMalformedMessages(t *testing.T) {
 	other := wrong
 	other.Protocol++
 	for _, subject := range []string{workSubjects + "s", resultSubjects + "s"} {
-		for _, data := range [][]byte{nil, []byte("garbage"), []byte("{}"), []byte(`{"protocol":1}`), []byte(`{"protocol":1,"key":7}`), encode(wrong), encode(other), []byte(`{"protocol":1,"key":"k","values":{"i":99}}`),
-			[]byte(`{"protocol":1,"key":"again","remeasure":[{"i":1}],"rounds":1}`), []byte(`{"protocol":1,"key":"again2","remeasure":[{"i":1}],"rounds":1}`), bytes.Repeat([]byte("["), 100_000)} {
+		for _, data := range [][]byte{nil, []byte("garbage"), []byte("{}"), []byte(`{"protocol":2}`), []byte(`{"protocol":2,"key":7}`), encode(wrong), encode(other), []byte(`{"protocol":2,"key":"k","values":{"i":99}}`),
+			[]byte(`{"protocol":2,"key":"again","remeasure":[{"i":1}],"rounds":1}`), []byte(`{"protocol":2,"key":"again2","remeasure":[{"i":1}],"rounds":1}`), bytes.Repeat([]byte("["), 100_000)} {
 			for range 2 {
 				if _, err := c.js.Publish(t.Context(), subject, data); err != nil {
 					t.Fatal(err)
@@ -212,8 +212,8 @@ func TestReplays(t *testing.T) {
 	run("one")
 	run("two")
 	for _, id := range []string{"one", "two"} { // of searches that are over
-		publish(workSubjects+id, []byte(`{"protocol":1}`))
-		publish(resultSubjects+id, []byte(`{"protocol":1}`))
+		publish(workSubjects+id, []byte(`{"protocol":2}`))
+		publish(resultSubjects+id, []byte(`{"protocol":2}`))
 	}
 	run("three")
 }

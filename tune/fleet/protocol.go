@@ -17,7 +17,7 @@ import (
 )
 
 // Protocol is the version of the messages. Programs of different versions do not work together.
-const Protocol = 1
+const Protocol = 2
 
 // The names in JetStream.
 const (
@@ -135,6 +135,8 @@ type answer struct {
 	Result   tune.Result `json:"result,omitzero"`
 	Times    [][]float64 `json:"times,omitempty"`  // of a measurement in turn
 	Failed   string      `json:"failed,omitempty"` // why there is no measurement in turn
+
+	Readings [][][]hardware.Reading `json:"readings,omitempty"` // of a measurement in turn that observes
 
 	GivenBack bool `json:"given_back,omitempty"` // there is no result: the agent leaves, or has other work
 }
