@@ -97,10 +97,18 @@ func (d Durations) Total() time.Duration {
 	return d.Build + d.Verify + d.Measure + d.Framework + d.Search
 }
 
-// Launches describes the launch, or each part of a pipeline, for people. It returns nil if they are unknown.
+// Launches describes the launch, or each part of a pipeline, for people. It returns nil if they are unknown. The times of the parts are
+// shares of the time of [Result.Figures].
 func (r *Result) Launches() []string {
 	var texts []string
+	sum := 0.0
 	for _, part := range r.Parts {
+		sum += part.Time
+	}
+	for _, part := range r.Parts {
+		if f := r.Figures(); f.Final && sum > 0 {
+			part.Time *= f.Time / sum
+		}
 		texts = append(texts, part.String())
 	}
 	if len(r.Global) > 0 {

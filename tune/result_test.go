@@ -2,6 +2,7 @@ package tune
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"reflect"
 	"slices"
@@ -142,4 +143,23 @@ func configurationOf(t testing.TB, p *problem.Problem, values map[string]space.V
 		t.Fatal(err)
 	}
 	return c
+}
+
+// TestPartsHaveTheTimesOfTheirResult: after the final measurement, they are shares of its time.
+func TestPartsHaveTheTimesOfTheirResult(t *testing.T) {
+	r := Result{Times: []float64{4}, Parts: []problem.Part{{Kernel: "a", Launches: 1, Time: 3}, {Kernel: "b", Launches: 2, Time: 1}}}
+	for _, c := range []struct {
+		final *problem.Judgement
+		want  string
+	}{
+		{nil, "[a: sizes that change, 3.000 ms b, 2 launches: sizes that change, 1.000 ms]"},
+		{&problem.Judgement{Objective: 2}, "[a: sizes that change, 1.500 ms b, 2 launches: sizes that change, 0.5000 ms]"},
+	} {
+		if r.AtFinal = c.final; c.final != nil {
+			r.Final = []float64{2, 1, 9}
+		}
+		if got := fmt.Sprint(r.Launches()); got != c.want {
+			t.Errorf("%s, want %s", got, c.want)
+		}
+	}
 }
