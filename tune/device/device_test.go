@@ -38,7 +38,7 @@ var onPoCL = []string{
 	// memory: caches, and writes from one buffer into another
 	"TestColdLaunchesFindTheirDataInMemory", "TestAWriteIntoAnInitialContentCostsNobodyElse", "TestYardstick",
 	// images
-	"TestImagesOfEveryShape", "TestSamplers", "TestImagesBeyondTheDevice",
+	"TestImagesOfEveryShape", "TestSamplers", "TestImagesBeyondTheDevice", "TestACommandJudgesImages",
 	// ndtune_verify
 	"TestWhatTheDevicePasses",
 }

@@ -81,6 +81,33 @@ func TestGaussianBlurOfAnImage(t *testing.T) {
 	wantStatus(t, "a wrong pixel", r, tune.Correctness, "out: element 359.s0: got ")
 }
 
+// TestACommandJudgesImages: it gets the images with their shapes, and structs as rows of bytes.
+func TestACommandJudgesImages(t *testing.T) {
+	needImages(t)
+	d := problem.Definition{
+		Kernel: problem.Kernel{Name: "paint", Source: `
+typedef struct { float4 color; int on; } pen;
+__kernel void paint(__write_only image2d_t out, __global const pen *pens) {
+    if (pens[0].on) write_imagef(out, (int2)(get_global_id(0), get_global_id(1)), paints ? pens[0].color : (float4)(0));
+}`},
+		ProblemSize: []problem.Expr{"6", "4"},
+		Types:       []problem.StructType{{Name: "pen", Fields: []problem.StructField{{Name: "color", Type: "float4"}, {Name: "on", Type: "int"}}}},
+		Arguments: []problem.Argument{
+			{Name: "out", Image: &problem.Image{Shape: "2d", Format: "rgba/float32", Size: []problem.Expr{"6", "4"}}, Output: true},
+			{Name: "pens", Type: "pen", Size: "3", Fill: problem.Fill{Kind: array.Ones}},
+		},
+		BlockSize:  [3]problem.Expr{"2", "2"},
+		Parameters: []space.Parameter{{Name: "paints", Values: []space.Value{1, 0}}},
+		Verify: &problem.Verification{Command: &problem.Command{Args: []string{"sh", "-c", `
+grep -q '(4, 6, 4)' "$0/inputs/out.npy" && grep -q '(3, 32)' "$0/inputs/pens.npy" || exit 9
+cmp -s "$0/inputs/out.npy" "$0/outputs/out.npy" && echo nothing is painted && exit 1
+exit 0`}}},
+	}
+	results := evaluateAll(t, d)
+	wantCorrect(t, "painted", results["1"])
+	wantStatus(t, "zeros", results["0"], tune.Correctness, "nothing is painted")
+}
+
 // TestImagesOfEveryShape copies images in place, so that they are restored before each launch. Without NDTUNE_LONG it has one shape
 // of each number of dimensions, and the one that is made of a buffer.
 func TestImagesOfEveryShape(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/ndtune/ndtune/tune"
@@ -17,7 +18,7 @@ import (
 // maxSentence is how many bytes of a command's standard output become the reason of a result.
 const maxSentence = 1000
 
-// judgeByCommand hands the buffers to the problem's command. An error that is no *failure says that the
+// judgeByCommand hands the buffers and images to the problem's command. An error that is no *failure says that the
 // command itself does not work, which is no configuration's fault.
 func (t *trial) judgeByCommand(ctx context.Context, command *problem.Command) error {
 	folder, err := os.MkdirTemp(t.scratch, "ndtune-verify-")
@@ -56,7 +57,7 @@ func (t *trial) judgeByCommand(ctx context.Context, command *problem.Command) er
 }
 
 // writeBuffers writes what a command gets: the outputs as the last launch left them, the initial content
-// of all buffers, and the configuration.
+// of all buffers and images, and the configuration.
 func (t *trial) writeBuffers(folder string) error {
 	outputs, inputs := filepath.Join(folder, "outputs"), filepath.Join(folder, "inputs")
 	for _, f := range []string{outputs, inputs} {
@@ -65,24 +66,25 @@ func (t *trial) writeBuffers(folder string) error {
 		}
 	}
 	for i, info := range t.session.infos {
-		if info.Kind != problem.BufferArgument {
+		if !info.Kind.HasContent() {
 			continue
 		}
 		content, err := t.problem.Content(i, t.variant.Elements[i])
 		if err != nil {
 			return err
 		}
-		if err := array.WriteNPY(filepath.Join(inputs, info.Name+".npy"), content, nil); err != nil {
+		if err := writeArray(inputs, info, t.variant.Pixels[i], content); err != nil {
 			return err
 		}
 		if !info.Output {
 			continue
 		}
-		out, err := t.session.read(t.variant.Holders[i], nil)
+		holder := t.variant.Holders[i]
+		out, err := t.session.read(holder, nil)
 		if err != nil {
 			return fail(tune.Runtime, "%v", err)
 		}
-		if err := array.WriteNPY(filepath.Join(outputs, info.Name+".npy"), out, nil); err != nil {
+		if err := writeArray(outputs, info, t.variant.Pixels[holder], out); err != nil {
 			return err
 		}
 	}
@@ -91,4 +93,15 @@ func (t *trial) writeBuffers(folder string) error {
 		return fmt.Errorf("encode the configuration for verify.command: %w", err)
 	}
 	return os.WriteFile(filepath.Join(folder, "configuration.json"), append(text, '\n'), 0o600)
+}
+
+// writeArray writes the content of an argument. The shape of an image has its sizes in reverse, as x comes first; structs are rows of
+// bytes.
+func writeArray(folder string, info problem.ArgumentInfo, pixels []int, a *array.Array) error {
+	shape := slices.Clone(pixels)
+	slices.Reverse(shape)
+	if a.Struct != nil {
+		shape, a = []int{a.Len(), a.Struct.Size}, &array.Array{Type: a.Type, Bytes: a.Bytes}
+	}
+	return array.WriteNPY(filepath.Join(folder, info.Name+".npy"), a, shape)
 }

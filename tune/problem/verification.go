@@ -102,7 +102,7 @@ func (p *Problem) compileCommand(errs *fieldErrors, given *Verification) {
 		}
 	}
 	for _, a := range p.arguments {
-		if a.kind == BufferArgument && !space.IsIdentifier(a.Name) {
+		if a.kind.HasContent() && !space.IsIdentifier(a.Name) {
 			errs.addf("verify.command", "%q cannot be the name of a file for the command; rename the argument", a.Name)
 		}
 	}
