@@ -186,7 +186,7 @@ func (m *Mismatch) String() string {
 	var b strings.Builder
 	where := cmp.Or(m.noun, "element")
 	if m.unit == "" || m.Total > m.Type.Lanes() || m.Type.Lanes() > 1 {
-		where += " " + m.place(m.First)
+		where += " " + m.Place()
 	}
 	fmt.Fprintf(&b, "%s: got %s, want %s", where, m.got, m.want)
 	if !math.IsInf(m.Error, 0) {
@@ -213,6 +213,9 @@ func (m *Mismatch) String() string {
 	}
 	return b.String()
 }
+
+// Place returns the name of the first scalar that differs: 12 in an array of scalars, 3.s0 in one of 4-vectors.
+func (m *Mismatch) Place() string { return m.place(m.First) }
 
 // place returns the name of scalar i: 12 in an array of scalars, 3.s0 in one of 4-vectors.
 func (m *Mismatch) place(i int) string {

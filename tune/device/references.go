@@ -2,6 +2,7 @@ package device
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -40,6 +41,9 @@ func (r *references) of(ctx context.Context, s *session, v *problem.Variant) (ma
 		if outputs, err = r.make(ctx, s, v); err != nil {
 			return nil, err
 		}
+		if err := r.checkNumbers(outputs); err != nil {
+			return nil, err
+		}
 		r.unchanged = r.unchangedBy(v, outputs)
 		r.supervisor.Made(key, outputs)
 	}
@@ -55,12 +59,34 @@ func (r *references) of(ctx context.Context, s *session, v *problem.Variant) (ma
 	return outputs, nil
 }
 
+// checkNumbers refuses correct outputs with a NaN, which no output can have: with a failure of the configuration if others can have
+// other correct outputs, else with an error of the problem.
+func (r *references) checkNumbers(outputs map[string]*array.Array) error {
+	for _, info := range r.problem.Arguments() {
+		if !info.Output {
+			continue
+		}
+		switch text := problem.NaNs(info.Name, outputs[info.Name]); {
+		case text == "":
+		case r.problem.ReferenceVaries():
+			return fail(tune.Correctness, "%s", text)
+		default:
+			return errors.New(text)
+		}
+	}
+	return nil
+}
+
 // key returns a text of everything on which correct outputs depend.
 func (r *references) key(v *problem.Variant) string {
 	elements := slices.Clone(v.Elements)
+	reference, _, _ := r.problem.Reference()
 	for i, info := range r.problem.Arguments() {
-		// A function gets these buffers too.
-		if r.problem.Definition().Verify.Reference == nil && !r.problem.Reduction(info.Name).KeepsLength() {
+		depends := r.problem.Definition().Verify.Reference != nil || r.problem.Reduction(info.Name).KeepsLength()
+		if reference != nil {
+			depends = r.problem.Shared(i) >= 0
+		}
+		if !depends {
 			elements[i] = 0
 		}
 	}
@@ -106,14 +132,22 @@ func (r *references) make(ctx context.Context, s *session, v *problem.Variant) (
 		return r.given(v)
 	}
 	outputs, err := r.runKernel(ctx, s, v)
-	if misfit, ok := err.(*failure); ok && misfit.status == tune.Correctness {
-		return nil, misfit // of the configuration's sizes
+	failed, ok := err.(*failure)
+	switch {
+	case err == nil:
+		return outputs, nil
+	case ok && failed.status == tune.Correctness:
+		return nil, failed // of the configuration's sizes
 	}
-	if err != nil {
-		return nil, fmt.Errorf("make the reference output with kernel %s: %w", reference.KernelName(), err)
+	err = fmt.Errorf("make the reference output with kernel %s: %w", reference.KernelName(), err)
+	if ok && failed.status == tune.Runtime {
+		err = fmt.Errorf("%w (%s)", err, CheckHint)
 	}
-	return outputs, nil
+	return nil, err
 }
+
+// CheckHint is an advice to those whose reference crashes.
+const CheckHint = "try ndtune check with the specification of the reference"
 
 // given returns the outputs from files, or from a function of the initial content.
 func (r *references) given(v *problem.Variant) (map[string]*array.Array, error) {
@@ -179,27 +213,37 @@ func (r *references) runKernel(ctx context.Context, s *session, v *problem.Varia
 			return nil, err
 		}
 	}
-	return own.outputs(r.problem.Arguments(), w)
+	outputs, err := own.outputs(r.problem.Arguments(), w)
+	if err != nil {
+		return nil, err
+	}
+	for _, mine := range r.problem.Arguments() {
+		if mine.Output { // float4 may have been float
+			if outputs[mine.Name], err = mine.Element().View(outputs[mine.Name]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return outputs, nil
 }
 
-// shareContent makes the reference's buffers with the content of the problem's buffers of the same
-// names.
+// shareContent makes the reference's buffers that have the content of the problem's.
 func (r *references) shareContent(own *session, w, v *problem.Variant) error {
-	for i, info := range own.infos {
-		for j, mine := range r.problem.Arguments() {
-			if mine.Name != info.Name || !mine.Kind.HasContent() || !info.Kind.HasContent() || !r.problem.Reduction(mine.Name).KeepsLength() {
-				continue
-			}
-			if !mine.Element().Equal(info.Element()) || w.Elements[i] != v.Elements[j] {
-				return misfit(mine, "the reference cannot be made: buffer %s has %d elements of %v there and %d of %v here", info.Name, w.Elements[i], info.Element(), v.Elements[j], mine.Element())
-			}
-			content, err := r.problem.Content(j, v.Elements[j])
-			if err != nil {
-				return err
-			}
-			if own.buffers[i], err = own.newBuffer(i, w, content); err != nil {
-				return err
-			}
+	for i, mine := range r.problem.Arguments() {
+		j := r.problem.Shared(i)
+		if j < 0 {
+			continue
+		}
+		theirs := own.infos[j]
+		if v.Elements[i]*mine.Element().Size() != w.Elements[j]*theirs.Element().Size() {
+			return misfit(mine, "the reference cannot be made: buffer %s has %d elements of %v there and %d of %v here", mine.Name, w.Elements[j], theirs.Element(), v.Elements[i], mine.Element())
+		}
+		content, err := r.problem.Content(i, v.Elements[i])
+		if err != nil {
+			return err
+		}
+		if own.buffers[j], err = own.newBuffer(j, w, content); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -66,6 +66,55 @@ func TestReferenceByAnotherKernel(t *testing.T) {
 	}
 }
 
+// TestScratchDependsOnTheConfiguration: a kernel with scratch of its own is verified by one of its configurations.
+func TestScratchDependsOnTheConfiguration(t *testing.T) {
+	d := problem.Definition{
+		Kernel: problem.Kernel{Name: "two_passes", Source: `
+// standin: two_passes is scale(y, x, 2 + wrong); two_passes is fill(scratch, groups) over groups
+__kernel void two_passes(__global float *y, __global float *scratch, __global const float *x) {
+    int i = get_global_id(0);
+    if (i < groups) scratch[i] = groups;
+    y[i] = (2 + wrong) * x[i];
+}`},
+		ProblemSize: []problem.Expr{"200"},
+		Arguments: []problem.Argument{
+			{Name: "y", Type: "float32", Size: "200", Output: true}, {Name: "scratch", Type: "float32", Size: "groups"},
+			{Name: "x", Type: "float32", Size: "200", Fill: problem.Fill{Kind: array.Random, Low: "1", High: "2"}},
+		},
+		Parameters: []space.Parameter{{Name: "groups", Values: []space.Value{4, 8}}, {Name: "wrong", Values: []space.Value{0, 1}}, {Name: "block_size_x", Values: []space.Value{25}}},
+	}
+	reference := d
+	d.Verify = &problem.Verification{Problem: &reference, Configuration: map[string]space.Value{"groups": 4, "wrong": 0}}
+	e := open(t, d)
+	wantCorrect(t, "as the reference", e.evaluateFor(t, nil))
+	wantCorrect(t, "other scratch", e.evaluateFor(t, map[string]space.Value{"groups": 8}))
+	wantStatus(t, "wrong", e.evaluateFor(t, map[string]space.Value{"groups": 8, "wrong": 1}), tune.Correctness, "y: element 0")
+	if n := len(e.references.made); n != 1 {
+		t.Errorf("%d references were made", n)
+	}
+}
+
+// TestVectorsAreComparedWithScalars: the reference has float where the kernel has float4.
+func TestVectorsAreComparedWithScalars(t *testing.T) {
+	d := stepping()
+	d.Kernel.Source = strings.ReplaceAll(manySteps, "float", "float4")
+	d.ProblemSize = []problem.Expr{"50"}
+	for i := range d.Arguments {
+		d.Arguments[i].Type, d.Arguments[i].Size = "float4", "50"
+	}
+	e := open(t, d)
+	wantCorrect(t, "vectors", e.evaluateFor(t, map[string]space.Value{"steps": 3}))
+	wantStatus(t, "wrong", e.evaluateFor(t, map[string]space.Value{"wrong": 1}), tune.Correctness, "u_new: element 0.s0")
+}
+
+// TestAReferenceThatIsNaNForSomeSizes fails only the configurations of these sizes.
+func TestAReferenceThatIsNaNForSomeSizes(t *testing.T) {
+	d := scale(1)
+	d.Arguments[0].Size = "1000 + 0 * block_size_x"
+	d.Verify = expect(map[string]any{"y": slices.Repeat([]float32{float32(math.NaN())}, scaleLength)})
+	wantStatus(t, "NaN", evaluateFirst(t, d), tune.Correctness, "the reference of y is NaN")
+}
+
 // TestAReferenceThatFailsEndsTheRun has reference kernels that can give nothing to compare
 // with: that is said once, and is no configuration's fault.
 func TestAReferenceThatFailsEndsTheRun(t *testing.T) {
@@ -80,7 +129,7 @@ func TestAReferenceThatFailsEndsTheRun(t *testing.T) {
 			r.Arguments = append(r.Arguments, problem.Argument{Name: "n", Value: int32(1)})
 		}, "takes 2 arguments, 3 are given"},
 		"has other sizes": {func(r, d *problem.Definition) {
-			r.Arguments[1].Size = "100"
+			r.Arguments[1].Size = "100 + 0 * device.compute_units"
 		}, "buffer u has 100 elements"},
 		"needs too much": {func(r, _ *problem.Definition) {
 			r.Arguments[0].Size = "device.global_memory"
@@ -115,6 +164,7 @@ func TestAReferenceFunctionThatFailsEndsTheRun(t *testing.T) {
 		"with an error":     {nil, errors.New("no input"), "compute the reference: no input"},
 		"with nothing":      {nil, nil, "gave nothing for the output y"},
 		"with another type": {map[string]*array.Array{"y": array.Of(make([]float64, scaleLength))}, nil, "gave float64 for the output y"},
+		"with a NaN":        {map[string]*array.Array{"y": array.Of(slices.Repeat([]float32{float32(math.NaN())}, scaleLength))}, nil, "the reference of y is NaN, which no output equals: 1000 of 1000 numbers, the first at 0"},
 		"with another size": {map[string]*array.Array{"y": array.Of(make([]float32, 3))}, nil, "the reference of y has 3 elements, the output 1000"},
 	} {
 		d := scale(1)

@@ -2,6 +2,7 @@ package problem
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/expression"
+	"github.com/ndtune/ndtune/tune/space"
 )
 
 func (p *Problem) compileArguments(errs *fieldErrors, scope expression.Scope) {
@@ -83,7 +85,7 @@ func (p *Problem) compileArgument(errs *fieldErrors, field string, given Argumen
 	if given.Type != "" {
 		element, err := p.elementType(given.Type)
 		if err == nil && a.data != nil {
-			a.data, err = element.view(a.data)
+			a.data, err = element.View(a.data)
 		}
 		if err != nil {
 			errs.add(field+".type", err)
@@ -167,6 +169,11 @@ func (a *argument) readContent() (*array.Array, error) {
 	return nil, nil
 }
 
+// filled reports whether a buffer has another initial content than zeros.
+func (a *argument) filled() bool {
+	return a.data != nil || a.Fill.ways() > 0 && a.Fill.Kind != array.Zeros
+}
+
 // sizeText returns the size as given.
 func (a *argument) sizeText() string {
 	if a.Image != nil {
@@ -181,7 +188,7 @@ func readFile(path string, e Element) (*array.Array, error) {
 	if err != nil {
 		return nil, err
 	}
-	return e.view(data)
+	return e.View(data)
 }
 
 // fixedLen returns the number of elements of a buffer, or 0 if it depends on the configuration or the
@@ -201,6 +208,20 @@ func (p *Problem) fixedLen(a *argument) int {
 		return a.data.Len()
 	}
 	return 0
+}
+
+// lenAt returns the number of elements of a buffer in a configuration, or 0 if it depends on the device or is no buffer.
+func (p *Problem) lenAt(a *argument, c space.Configuration) int {
+	env := maps.Clone(p.constants)
+	c.Assign(env)
+	n, err := 0, error(nil)
+	if a.kind.HasContent() && c.Len() == p.parameters.Len() {
+		n, err = a.elements(env)
+	}
+	if err != nil {
+		return 0
+	}
+	return n
 }
 
 // checkCopy checks that the buffer of which a is a copy exists, is no copy itself and has the type.

@@ -68,7 +68,7 @@ func (p *Problem) compileImage(errs *fieldErrors, field string, a *argument, sco
 	if a.Data != nil {
 		data, err := array.From(a.Data)
 		if err == nil {
-			a.data, err = a.element.view(data)
+			a.data, err = a.element.View(data)
 		}
 		errs.add(field+".data", err)
 	} else if isPicture(a.Fill.File) {

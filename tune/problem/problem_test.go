@@ -98,6 +98,9 @@ func TestNewProblemNamesTheFieldThatIsWrong(t *testing.T) {
 	long := writeNPY(t, array.Of(make([]float32, 1001)))
 	integers := writeNPY(t, array.Of(make([]int32, 1000)))
 	empty := writeNPY(t, array.Of([]float32{}))
+	numbers := make([]float32, 1000)
+	numbers[7] = float32(nan)
+	nans := writeNPY(t, array.Of(numbers))
 	blank := filepath.Join(t.TempDir(), "blank.cl")
 	if err := os.WriteFile(blank, []byte("\n"), 0o666); err != nil {
 		t.Fatal(err)
@@ -227,7 +230,22 @@ func TestNewProblemNamesTheFieldThatIsWrong(t *testing.T) {
 			d := reference()
 			d.Arguments[0].Size = "n * 2"
 			return d
-		}(), Configuration: at}), "verify.spec", "1000 elements here and 2000"},
+		}(), Configuration: at}), "verify.spec", "y has 1000 elements of float32 here and 2000 of float32 in the reference"},
+		"input of another size": {verify(Verification{Problem: func() *Definition {
+			d := reference()
+			d.Arguments[1].Size = "n * (unroll + 1)"
+			return d
+		}(), Configuration: at}), "verify.spec", "x has 1000 elements of float32 here and 2000 of float32 in the reference"},
+		"input of another type": {verify(Verification{Problem: func() *Definition {
+			d := reference()
+			d.Arguments[1].Type = "int32"
+			return d
+		}(), Configuration: at}), "verify.spec", "x holds float32 here and is buffer of int32 in the reference"},
+		"reduced output of vectors": {verify(Verification{Problem: func() *Definition {
+			d := reference()
+			d.Arguments[0].Type, d.Arguments[0].Size = "float4", "250"
+			return d
+		}(), Configuration: at, Compare: map[string]Comparison{"y": {As: array.Sum}}}), "verify.spec", "y holds float32 here and is buffer of float32x4 in the reference"},
 		"launches":           {verify(Verification{Problem: reference(), Configuration: at, Launches: "0"}), "verify.launches", "must be positive"},
 		"swap of nothing":    {verify(Verification{Problem: reference(), Configuration: at, Swap: [2]string{"y", "z"}}), "verify.swap", `"z"`},
 		"swap with itself":   {verify(Verification{Problem: reference(), Configuration: at, Swap: [2]string{"y", "y"}}), "verify.swap", "two different"},
@@ -239,6 +257,7 @@ func TestNewProblemNamesTheFieldThatIsWrong(t *testing.T) {
 		"file is missing":        {verify(Verification{Files: map[string]string{"y": "missing.npy"}}), "verify.npy.y", "missing.npy"},
 		"file is longer":         {verify(Verification{Files: map[string]string{"y": long}}), "verify.npy.y", "1001 elements, the output has 1000"},
 		"file is of integers":    {verify(Verification{Files: map[string]string{"y": integers}}), "verify.npy.y", "int32"},
+		"file of NaNs":           {verify(Verification{Files: map[string]string{"y": nans}}), "verify.npy.y", "the reference of y is NaN, which no output equals: 1 of 1000 numbers, the first at 7"},
 		"files and data": {verify(Verification{Files: map[string]string{"y": long}, Expected: map[string]any{"y": make([]float32, 1000)}}),
 			"verify", "one reference"},
 		"no data for the output": {verify(Verification{Expected: map[string]any{}}), "verify.expected", "no content for the output y"},

@@ -49,6 +49,12 @@ func (e Element) String() string {
 // Equal reports whether two types are the same. The names of structs do not matter.
 func (e Element) Equal(o Element) bool { return e.Type == o.Type && e.Struct.Equal(o.Struct) }
 
+// sameScalars reports whether arrays of both types have the same scalars one after the other, as float4 and float. A 3-vector has
+// gaps between them.
+func (e Element) sameScalars(o Element) bool {
+	return e.Struct == nil && o.Struct == nil && e.Type.Scalar() == o.Type.Scalar() && e.Type.Lanes() != 3 && o.Type.Lanes() != 3
+}
+
 // Array returns an array of n elements, all bytes of which are zero.
 func (e Element) Array(n int) *array.Array {
 	if e.Struct != nil {
@@ -57,8 +63,8 @@ func (e Element) Array(n int) *array.Array {
 	return array.New(e.Type, n)
 }
 
-// view returns the memory of an array as elements of the type. A struct takes any bytes.
-func (e Element) view(a *array.Array) (*array.Array, error) {
+// View returns the memory of an array as elements of the type. A struct takes any bytes.
+func (e Element) View(a *array.Array) (*array.Array, error) {
 	if e.Struct != nil {
 		return a.AsStructs(e.Struct)
 	}

@@ -20,6 +20,7 @@ type verification struct {
 	configuration space.Configuration // of reference
 	launches      *expression.Expression
 	swap          [2]int                  // arguments of the reference; equal: no swap
+	shared        []int                   // by argument: that of the reference with the same content, or -1
 	expected      map[string]*array.Array // by output; nil: neither files nor data are given
 	aTol, rTol    *expression.Expression
 	rows          map[string]*expression.Expression // of the outputs that are reduced; nil: one row
@@ -61,7 +62,7 @@ func (p *Problem) compileVerification(errs *fieldErrors, scope expression.Scope)
 			if err != nil {
 				return nil, err
 			}
-			return e.view(data)
+			return e.View(data)
 		})
 	}
 }
@@ -123,21 +124,8 @@ func (p *Problem) compileReference(errs *fieldErrors, given *Verification, v *ve
 	} else if v.configuration, err = reference.complete(values); err != nil {
 		errs.add("verify.parameters", err)
 	}
-	for _, a := range p.arguments {
-		if !a.Output {
-			continue
-		}
-		b, ok := reference.argument(a.Name)
-		switch {
-		case !ok:
-			errs.addf("verify.spec", "the reference has no argument %s to compare the output with", a.Name)
-		case !b.kind.HasContent() || !b.element.Equal(a.element):
-			errs.addf("verify.spec", "%s holds %v here and is %s of %v in the reference", a.Name, a.element, b.kind, b.element)
-		default:
-			if n, m := p.fixedLen(&a), reference.fixedLen(b); n > 0 && m > 0 && n != m && p.Reduction(a.Name).KeepsLength() {
-				errs.addf("verify.spec", "%s has %d elements here and %d in the reference", a.Name, n, m)
-			}
-		}
+	for i := range p.arguments {
+		v.shared = append(v.shared, p.compileShared(errs, &p.arguments[i], reference))
 	}
 	if given.Launches != "" {
 		v.launches = p.compileSize(errs, "verify.launches", given.Launches, scope)
@@ -146,6 +134,40 @@ func (p *Problem) compileReference(errs *fieldErrors, given *Verification, v *ve
 		v.swap = reference.compileSwap(errs, "verify.swap", given.Swap)
 	}
 }
+
+// compileShared returns the place of the reference's argument that has the name and the initial content of argument a, or -1. Outputs
+// share their content, unless they are reduced, and so do buffers that either of the two fills. All others are scratch.
+func (p *Problem) compileShared(errs *fieldErrors, a *argument, reference *Problem) int {
+	j := reference.place(a.Name)
+	if j < 0 {
+		if a.Output {
+			errs.addf("verify.spec", "the reference has no argument %s to compare the output with", a.Name)
+		}
+		return -1
+	}
+	b := &reference.arguments[j]
+	same := b.element.Equal(a.element) || p.Reduction(a.Name) == "" && b.element.sameScalars(a.element)
+	switch n, m := p.fixedLen(a), reference.lenAt(b, p.verify.configuration); {
+	case !a.Output && !(a.kind.HasContent() && b.kind.HasContent() && (a.filled() || b.filled())):
+		return -1
+	case !b.kind.HasContent() || !same:
+		errs.addf("verify.spec", "%s holds %v here and is %s of %v in the reference", a.Name, a.element, b.kind, b.element)
+	case !p.Reduction(a.Name).KeepsLength():
+		return -1
+	case n > 0 && m > 0 && n*a.element.Size() != m*b.element.Size():
+		errs.addf("verify.spec", "%s has %d elements of %v here and %d of %v in the reference", a.Name, n, a.element, m, b.element)
+	}
+	return j
+}
+
+// ReferenceVaries reports whether configurations or devices can have different correct outputs.
+func (p *Problem) ReferenceVaries() bool {
+	e := p.verify.launches
+	return e != nil && !p.fixed(e) || slices.ContainsFunc(p.Arguments(), func(a ArgumentInfo) bool { return a.Varies })
+}
+
+// Shared returns the place of the reference kernel's argument that has the initial content of argument i, or -1.
+func (p *Problem) Shared(i int) int { return p.verify.shared[i] }
 
 // compileSwap returns the two buffers that change places between launches.
 func (p *Problem) compileSwap(errs *fieldErrors, field string, names [2]string) (swap [2]int) {
@@ -362,6 +384,23 @@ func (t Tolerance) compare(name string, out, ref *array.Array) error {
 	return nil
 }
 
+// NaNs says where an expected output is NaN, which no output equals; "" if it is nowhere.
+func NaNs(name string, expected *array.Array) string {
+	if expected.Struct != nil {
+		for _, m := range expected.Struct.Members {
+			if text := NaNs(name+"."+m.Path, expected.Member(m)); text != "" {
+				return text
+			}
+		}
+		return ""
+	}
+	m, err := array.Compare(expected, expected, 0, 0)
+	if err != nil || m == nil {
+		return ""
+	}
+	return fmt.Sprintf("the reference of %s is NaN, which no output equals: %d of %d numbers, the first at %s", name, m.Count, m.Total, m.Place())
+}
+
 // Verified reports whether outputs are verified at all.
 func (p *Problem) Verified() bool { return p.verify != nil }
 
@@ -423,6 +462,11 @@ func compileExpected[T any](p *Problem, errs *fieldErrors, field, noun string, g
 				source = path
 			}
 			err = fmt.Errorf("%s has %d elements, the output has %d", source, data.Len(), n)
+		}
+		if err == nil {
+			if text := NaNs(name, data); text != "" {
+				err = errors.New(text)
+			}
 		}
 		errs.add(field+"."+name, err)
 		expected[name] = data

@@ -3,6 +3,7 @@ package problem
 import (
 	"testing"
 
+	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -28,6 +29,35 @@ func TestParametersOfTheReferenceMayBeExpressions(t *testing.T) {
 		d.Verify = &Verification{Problem: &reference, Configuration: given}
 		if _, at, _ := mustProblem(t, d).Reference(); at.String() != want {
 			t.Errorf("%v: %s, want %s", given, at, want)
+		}
+	}
+}
+
+// TestBuffersThatTheReferenceShares: outputs, and what either of the two fills. Scratch of one name may differ in type and size.
+func TestBuffersThatTheReferenceShares(t *testing.T) {
+	for name, c := range map[string]struct {
+		mine, theirs Argument
+		shared       bool
+	}{
+		"output":                {Argument{Type: "float32", Size: "n", Output: true}, Argument{Type: "float32", Size: "n"}, true},
+		"output of vectors":     {Argument{Type: "float4", Size: "n", Output: true}, Argument{Type: "float32", Size: "4 * n"}, true},
+		"filled":                {Argument{Type: "float32", Size: "n", Fill: Fill{Kind: array.Ones}}, Argument{Type: "float32", Size: "n"}, true},
+		"filled there":          {Argument{Type: "float32", Size: "n"}, Argument{Type: "float32", Size: "n", Fill: Fill{Expression: "index"}}, true},
+		"filled vectors":        {Argument{Type: "int2", Size: "n", Fill: Fill{Kind: array.Random}}, Argument{Type: "int4", Size: "div(n, 2)"}, true},
+		"scratch":               {Argument{Type: "float32", Size: "n"}, Argument{Type: "float32", Size: "n"}, false},
+		"scratch of zeros":      {Argument{Type: "float32", Size: "n * unroll"}, Argument{Type: "double", Size: "7", Fill: Fill{Kind: array.Zeros}}, false},
+		"scratch by a constant": {Argument{Type: "float32", Size: "unroll"}, Argument{Type: "float32", Size: "9", Output: true}, false},
+	} {
+		d, reference := saxpy(), saxpy()
+		c.mine.Name, c.theirs.Name = "tmp", "tmp"
+		d.Arguments, reference.Arguments = append(d.Arguments, c.mine), append([]Argument{c.theirs}, reference.Arguments...)
+		d.Verify = &Verification{Problem: &reference, Configuration: map[string]space.Value{"block_size_x": 32, "unroll": 1}}
+		want := -1
+		if c.shared {
+			want = 0
+		}
+		if got := mustProblem(t, d).Shared(4); got != want {
+			t.Errorf("%s: %d, want %d", name, got, want)
 		}
 	}
 }

@@ -263,7 +263,7 @@ func (p *Pool) died(m *member, end *process.End, now time.Time) error {
 			p.makerDeaths++
 		}
 		if p.makerDeaths >= maxDeaths {
-			return fmt.Errorf("%d workers in a row have ended while they made the right output; the last one ended %s", p.makerDeaths, end.Explain(""))
+			return fmt.Errorf("%d workers in a row have ended while they made the right output; the last one ended %s", p.makerDeaths, end.Explain(" ("+device.CheckHint+")"))
 		}
 	} else if t.deaths+1 >= maxDeaths {
 		r := p.unfinished(m, tune.Runtime, "the process ended "+end.Explain(", twice, "+during[m.stage]), now)

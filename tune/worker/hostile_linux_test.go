@@ -316,3 +316,25 @@ __kernel void destroys(__global float *y, volatile __global ulong *scratch) {
 		t.Errorf("%d results", len(o.Results))
 	}
 }
+
+// TestAReferenceThatCrashesEndsTheRun with the last words of the driver, and with an advice.
+func TestAReferenceThatCrashesEndsTheRun(t *testing.T) {
+	t.Parallel()
+	d := problem.Definition{
+		Kernel:      problem.Kernel{Name: "k", Source: `__kernel void k(__global float *y) { y[get_global_id(0)] = 1; } // standin: k is fill(y, 1)`},
+		ProblemSize: []problem.Expr{"64"},
+		Arguments:   []problem.Argument{{Name: "y", Type: "float32", Size: "64", Output: true}},
+		Parameters:  []space.Parameter{{Name: "block_size_x", Values: []space.Value{16, 32}}},
+	}
+	reference := d
+	reference.Kernel.Source = `
+// standin: k is nothing(); k complains "Assertion failed: no such register"; k crashes
+__kernel void k(__global float *y) { *(volatile __global int *)0x10 = 1; }`
+	d.Verify = &problem.Verification{Problem: &reference, Configuration: map[string]space.Value{"block_size_x": 16}}
+	p := mustProblem(t, d)
+	_, err := tune.Run(t.Context(), p, openTestPool(t, whole, p, Options{Workers: 1}), tune.Options{})
+	if err == nil || !strings.Contains(err.Error(), "(try ndtune check with the specification of the reference)") || !strings.Contains(err.Error(), "; it printed last: ") ||
+		!standin.OnSystem() && !strings.Contains(err.Error(), "Assertion failed: no such register") {
+		t.Error(err)
+	}
+}
