@@ -47,6 +47,20 @@ func CauseOf(s Status, reason string) string {
 	return string(s) + ": " + strings.Join(words, " ")
 }
 
+// EqualOutputs returns the number of results that were compared with a reference and are wrong, and how many of them have one and the
+// same output. Results of a log do not count.
+func EqualOutputs(results []Result) (equal, wrong int) {
+	counts := map[uint64]int{}
+	for i := range results {
+		if digest := results[i].Outputs; digest != 0 {
+			wrong++
+			counts[digest]++
+			equal = max(equal, counts[digest])
+		}
+	}
+	return equal, wrong
+}
+
 // failures detects a run in which everything fails for one reason.
 type failures struct {
 	limit int

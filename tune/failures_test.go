@@ -91,3 +91,20 @@ func TestAResumedRunIsHopelessWhereAnUninterruptedOneIs(t *testing.T) {
 		t.Errorf("stop %s after %d", o.Stop, len(o.Results))
 	}
 }
+
+func TestEqualOutputs(t *testing.T) {
+	for _, c := range []struct {
+		digests      []uint64
+		equal, wrong int
+	}{
+		{nil, 0, 0}, {[]uint64{0, 0}, 0, 0}, {[]uint64{5}, 1, 1}, {[]uint64{7, 0, 5, 7, 7, 9}, 3, 5},
+	} {
+		var results []Result
+		for _, d := range c.digests {
+			results = append(results, Result{Outputs: d})
+		}
+		if equal, wrong := EqualOutputs(results); equal != c.equal || wrong != c.wrong {
+			t.Errorf("%v: %d of %d", c.digests, equal, wrong)
+		}
+	}
+}

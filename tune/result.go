@@ -36,6 +36,9 @@ type Result struct {
 	// reference. No record keeps it.
 	Unchanged bool
 
+	// Outputs is a digest of outputs that differ from the reference, 0 if unknown: equal digests mean equal outputs. No record keeps it.
+	Outputs uint64
+
 	Times    []float64 // of all timed launches in order, in milliseconds
 	Verified bool      // the output was compared with a reference
 

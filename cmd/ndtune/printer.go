@@ -29,8 +29,9 @@ type printer struct {
 	noPeak         bool // the user wants no peaks measured
 	compared       bool // one of several searches, of which only a summary is shown, on stderr
 	warnings       compilerWarnings
-	unchanged      bool // the notice of [tune.Result.Unchanged] was shown
-	size           int  // of the space
+	reasons        map[string]string // of failures that were shown, with the configuration of each
+	unchanged      bool              // the notice of [tune.Result.Unchanged] was shown
+	size           int               // of the space
 	varying        []parameterColumn
 	columns        bool // lines of results are columns of what varies, for a terminal
 	bar            *progress
@@ -175,7 +176,7 @@ func (p *printer) line(r tune.Result) string {
 		cells = append(cells, r.Configuration.String())
 	}
 	if r.Status != tune.Correct {
-		return p.join(append(cells, fmt.Sprintf("%s: %s", r.Status, reason)))
+		return p.join(append(cells, fmt.Sprintf("%s: %s", r.Status, p.once(r, reason))))
 	}
 	for _, cell := range measuredCells(r.Time(), r.Metrics) {
 		if p.columns {
@@ -196,6 +197,24 @@ func (p *printer) line(r tune.Result) string {
 		cells = append(cells, "unverified")
 	}
 	return p.join(cells)
+}
+
+// maxReasons is how many reasons are remembered.
+const maxReasons = 100
+
+// once returns the reason of a failure. If a build failed for it before, the configuration at which it was shown takes its place.
+func (p *printer) once(r tune.Result, reason string) string {
+	first, shown := p.reasons[reason]
+	switch {
+	case r.Status != tune.Compile:
+	case shown:
+		return "the same as at " + first
+	case p.reasons == nil:
+		p.reasons = map[string]string{reason: r.Configuration.String()}
+	case len(p.reasons) < maxReasons:
+		p.reasons[reason] = r.Configuration.String()
+	}
+	return reason
 }
 
 // join joins the cells of a line.
@@ -220,10 +239,13 @@ func (p *printer) end(o *tune.Outcome, evaluated int) {
 	case o.Stop == tune.Interrupted && !p.compared:
 		fmt.Fprintln(p.notes, "Interrupted; the best so far:")
 	case o.Stop == tune.Hopeless, o.Stop == tune.Environment:
-		fmt.Fprintf(p.notes, "Stopped: %s\n", o.Cause)
+		fmt.Fprintf(p.notes, "Stopped: %s\n", shortened(o.Cause))
 	}
 	if o.Best == nil {
 		fmt.Fprintln(p.notes, p.whyNone(o))
+		if equal, wrong := tune.EqualOutputs(o.Results); 2*equal > max(wrong, 2) {
+			fmt.Fprintf(p.notes, "Of %d wrong outputs %d are equal to each other: is the reference right?\n", wrong, equal)
+		}
 		if p.quiet && len(o.Results) > 0 && o.Cause == "" {
 			r := o.Results[0]
 			fmt.Fprintf(p.notes, "The first, %s, %s: %s\n", r.Configuration, r.Status, shortReason(r))

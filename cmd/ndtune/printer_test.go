@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/ndtune/ndtune/tune"
@@ -72,5 +73,40 @@ func TestColumns(t *testing.T) {
 		if got := p.line(r); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+}
+
+// TestACauseIsShownOnce: the reason of a build that fails, and a long one of a search that stops.
+func TestACauseIsShownOnce(t *testing.T) {
+	parameters, err := space.NewParameters([]space.Parameter{{Name: "x", Values: []space.Value{1, 2, 3, 4}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := space.New(t.Context(), parameters, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var notes strings.Builder
+	p := &printer{quiet: true, notes: &notes}
+	o := &tune.Outcome{Stop: tune.Hopeless, Cause: "all fail: " + strings.Repeat("error\n", 500)}
+	lines := &printer{}
+	for i, want := range []string{"x=1, compile: wrong type", "x=2, compile: the same as at x=1", "x=3, compile: another", "x=4, correctness: wrong type"} {
+		r := tune.Result{Configuration: s.At(i), Status: tune.Compile, Reason: "wrong type", Outputs: uint64(i % 3)}
+		switch i {
+		case 2:
+			r.Reason = "another"
+		case 3:
+			r.Status, r.Outputs = tune.Correctness, 1
+		}
+		if got := lines.line(r); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+		o.Results = append(o.Results, r)
+	}
+	p.bar = newProgress(&notes, 4, "configuration", true)
+	p.end(o, 4)
+	if got := notes.String(); strings.Count(got, "error") != maxLines-1 || !strings.Contains(got, "[… 461 lines left out …]") ||
+		!strings.Contains(got, "\nOf 3 wrong outputs 2 are equal to each other: is the reference right?\n") {
+		t.Error(got)
 	}
 }

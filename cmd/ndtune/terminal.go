@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -210,9 +211,16 @@ func (w plainWriter) Write(text []byte) (int, error) {
 // longer than a screen.
 const maxLine = 1000
 
-// shortened removes the middle of every line that is longer than maxLine. The place of an error is at
-// the beginning of its message, and the reason often at the end.
+// maxLines is the largest number of lines of an error message: a compiler can print hundreds.
+const maxLines = 40
+
+// shortened removes the middle of every line that is longer than maxLine, and of a message of more than maxLines. The place of an error
+// is at the beginning of its message, and the reason often at the end.
 func shortened(message string) string {
+	if lines := strings.Split(message, "\n"); len(lines) > maxLines {
+		left := fmt.Sprintf("[… %d lines left out …]", len(lines)-maxLines)
+		message = strings.Join(slices.Concat(lines[:maxLines*3/4], []string{left}, lines[len(lines)-maxLines/4:]), "\n")
+	}
 	var b strings.Builder
 	for line := range strings.Lines(message) {
 		if runes := []rune(line); len(runes) > maxLine {

@@ -1,6 +1,7 @@
 package device
 
 import (
+	"bytes"
 	"context"
 	"hash/fnv"
 	"math"
@@ -194,13 +195,43 @@ func (t *trial) verify(ctx context.Context) error {
 	defer clock(&t.result.Durations.Verify)()
 	err := t.judge(ctx)
 	if failed, ok := err.(*failure); ok && failed.status == tune.Correctness {
-		err = t.compareAnew(ctx)
+		if err = t.compareAnew(ctx); t.expected != nil {
+			err = t.fingerprint(err)
+		}
 	}
 	if err != nil {
 		return err
 	}
 	t.result.Verified = true
 	return t.session.restoreAll()
+}
+
+// fingerprint keeps a digest of outputs that differ from the expected ones, by which configurations can be compared. If the launch has
+// left all of them as they were, it says so in the error, which it returns.
+func (t *trial) fingerprint(err error) error {
+	wrong, ok := err.(*failure)
+	if !ok || wrong.status != tune.Correctness {
+		return err
+	}
+	h, untouched := fnv.New64a(), true
+	for i, info := range t.session.infos {
+		if !info.Output {
+			continue
+		}
+		out, err := t.session.read(t.variant.Holders[i], t.session.scratch)
+		if err != nil {
+			return wrong
+		}
+		t.session.scratch = out.Bytes
+		h.Write(out.Bytes)
+		content, err := t.problem.Content(i, t.variant.Elements[i])
+		untouched = untouched && err == nil && bytes.Equal(content.Bytes, out.Bytes)
+	}
+	if untouched {
+		return fail(wrong.status, "%s; the kernel has left the outputs as they were", wrong.reason)
+	}
+	t.result.Outputs = h.Sum64()
+	return wrong
 }
 
 // compareAnew gives a wrong output a second chance, on buffers made anew from the host: an

@@ -107,6 +107,21 @@ func TestVectorsAreComparedWithScalars(t *testing.T) {
 	wantStatus(t, "wrong", e.evaluateFor(t, map[string]space.Value{"wrong": 1}), tune.Correctness, "u_new: element 0.s0")
 }
 
+// TestWrongOutputsAreToldApart: equal ones have one digest, and a kernel that writes nothing is called that.
+func TestWrongOutputsAreToldApart(t *testing.T) {
+	results := evaluateAll(t, scale(1, 3))
+	if a, b := results["32,3"].Outputs, results["64,3"].Outputs; a == 0 || a != b || results["32,1"].Outputs != 0 {
+		t.Errorf("equal wrong outputs have the digests %x and %x, and correct ones %x", a, b, results["32,1"].Outputs)
+	}
+	d := scale(1)
+	d.Kernel.Source = "__kernel void scale(__global float *y, __global const float *x, const int n) {} // standin: scale is nothing()"
+	r := evaluateFirst(t, d)
+	wantStatus(t, "a kernel that writes nothing", r, tune.Correctness, "; the kernel has left the outputs as they were")
+	if r.Outputs != 0 {
+		t.Error("outputs that were left as they were count as equal")
+	}
+}
+
 // TestAReferenceThatIsNaNForSomeSizes fails only the configurations of these sizes.
 func TestAReferenceThatIsNaNForSomeSizes(t *testing.T) {
 	d := scale(1)

@@ -102,6 +102,7 @@ type result struct {
 	Warnings     string
 	Unchanged    bool
 	Binary       uint64
+	Outputs      uint64
 	Times        []float64
 	Parts        []problem.Part
 	Verified     bool
@@ -164,14 +165,14 @@ type probing struct{ Now bool }
 
 func sent(r tune.Result) result {
 	return result{
-		Status: r.Status, Reason: r.Reason, Warnings: r.Warnings, Unchanged: r.Unchanged, Binary: r.Binary, Times: r.Times, Parts: r.Parts, Verified: r.Verified, Readings: r.Readings,
+		Status: r.Status, Reason: r.Reason, Warnings: r.Warnings, Unchanged: r.Unchanged, Binary: r.Binary, Outputs: r.Outputs, Times: r.Times, Parts: r.Parts, Verified: r.Verified, Readings: r.Readings,
 		EarlyStopped: r.EarlyStopped, Durations: r.Durations, Timestamp: r.Timestamp,
 	}
 }
 
 func (r result) received(c space.Configuration) tune.Result {
 	return tune.Result{
-		Configuration: c, Status: r.Status, Reason: r.Reason, Warnings: r.Warnings, Unchanged: r.Unchanged, Binary: r.Binary, Times: r.Times, Parts: r.Parts, Verified: r.Verified, Readings: r.Readings,
+		Configuration: c, Status: r.Status, Reason: r.Reason, Warnings: r.Warnings, Unchanged: r.Unchanged, Binary: r.Binary, Outputs: r.Outputs, Times: r.Times, Parts: r.Parts, Verified: r.Verified, Readings: r.Readings,
 		EarlyStopped: r.EarlyStopped, Durations: r.Durations, Timestamp: r.Timestamp,
 	}
 }
