@@ -239,6 +239,9 @@ func TestProgramsChooseAsWisdomDoes(t *testing.T) {
 			size := []int{test.recorded(), 3 + test.recorded()}
 			if n > 0 && r.IntN(4) > 0 { // with other constants
 				d, size = f.Records[n-1].Device, f.Records[n-1].ProblemSize
+				if n%4 == 1 { // and with the same: the better record counts
+					constants = f.Records[n-1].Constants
+				}
 			}
 			f.Records = append(f.Records, wisdom.Record{
 				Device: d, ProblemSize: size, Constants: constants, Configuration: c,

@@ -88,3 +88,20 @@ func TestSameCard(t *testing.T) {
 		}
 	}
 }
+
+// Peaks belong to one card with one driver.
+func TestPeaksKey(t *testing.T) {
+	d := Device{Name: "n", Vendor: "v", Platform: "p", Driver: "1", Version: "OpenCL 3.0", ComputeUnits: 4, PCI: "0000:01:00.0", UUID: "u"}
+	for what, change := range map[string]func(*Device){
+		"":     func(d *Device) { d.PCI, d.GlobalMemory = "0000:02:00.0", 1 }, // the UUID says which card it is
+		"name": func(d *Device) { d.Name = "x" }, "vendor": func(d *Device) { d.Vendor = "x" }, "platform": func(d *Device) { d.Platform = "x" },
+		"driver": func(d *Device) { d.Driver = "2" }, "version": func(d *Device) { d.Version = "x" }, "units": func(d *Device) { d.ComputeUnits = 3 },
+		"card": func(d *Device) { d.UUID = "x" },
+	} {
+		other := d
+		change(&other)
+		if same := other.PeaksKey() == d.PeaksKey(); same != (what == "") {
+			t.Errorf("another %s: the same key is %v", what, same)
+		}
+	}
+}

@@ -48,6 +48,14 @@ func TestWindow(t *testing.T) {
 	}
 }
 
+// The reading before the first launches is of an idle device.
+func TestMeanLeavesOutTheIdleReading(t *testing.T) {
+	of := func(mhz float64) sample { return sample{others: map[string]float64{hardware.Clock: mhz}} }
+	if got, off := mean([]sample{of(300), of(1900), of(2000)}, hardware.Clock); got != 1950 || math.Abs(off-50) > 1e-9 {
+		t.Errorf("%v ± %v MHz, want 1950 ± 50", got, off)
+	}
+}
+
 // TestASlowReadingKeepsTheDeviceBusy reads a counter in 2.4 ms, as long as 800 launches take.
 func TestASlowReadingKeepsTheDeviceBusy(t *testing.T) {
 	s := standIn(t)
