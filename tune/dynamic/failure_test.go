@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/ndtune/ndtune/tune/device"
@@ -44,6 +45,23 @@ func TestWisdomThatIsWrong(t *testing.T) {
 	}
 	if o := a.finish(k, false); o == nil || o.Best.Configuration.Int("fault") != none {
 		t.Errorf("%+v", o)
+	}
+}
+
+// TestWisdomThatCannotBeKept: if the best cannot be added to the file of wisdom, the application is told.
+func TestWisdomThatCannotBeKept(t *testing.T) {
+	a := newApplication(t)
+	path := filepath.Join(t.TempDir(), "saxpy.wisdom")
+	k := a.open(problemWith(t, true, none), Options{Wisdom: wisdom.Options{File: path}})
+	if err := os.Mkdir(path, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	for over := false; err == nil && !over; _, over = k.Outcome() {
+		err = k.Do(t.Context(), func(s *Step) error { return s.Run(a.y, a.x, float32(0)) })
+	}
+	if err = errors.Join(err, k.Close()); err == nil || !strings.Contains(err.Error(), path) {
+		t.Errorf("%v", err)
 	}
 }
 
