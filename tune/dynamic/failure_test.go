@@ -53,6 +53,7 @@ func TestWisdomThatCannotBeKept(t *testing.T) {
 	a := newApplication(t)
 	path := filepath.Join(t.TempDir(), "saxpy.wisdom")
 	k := a.open(problemWith(t, true, none), Options{Wisdom: wisdom.Options{File: path}})
+	a.step(k, false)
 	if err := os.Mkdir(path, 0o777); err != nil {
 		t.Fatal(err)
 	}
