@@ -117,7 +117,11 @@ type conditionReader struct {
 	words    []string
 	known    bool
 	expanded int // words of macros so far
+	depth    int // of brackets and signs
 }
+
+// maxDepth bounds the brackets and signs within each other of a condition: no condition of a person has more.
+const maxDepth = 256
 
 // maxExpanded bounds the words of a condition whose macros contain each other.
 const maxExpanded = 10_000
@@ -172,7 +176,9 @@ func (e *conditionReader) operation(bound int) int64 {
 }
 
 func (e *conditionReader) operand() int64 {
-	if len(e.words) == 0 {
+	e.depth++
+	defer func() { e.depth-- }()
+	if len(e.words) == 0 || e.depth > maxDepth {
 		e.known = false
 		return 0
 	}

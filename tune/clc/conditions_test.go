@@ -1,6 +1,7 @@
 package clc
 
 import (
+	"runtime/debug"
 	"strings"
 	"testing"
 )
@@ -82,5 +83,17 @@ func TestMacrosThatGrow(t *testing.T) {
 	}
 	if v, known := Value("k", macros); !known || v != 0 {
 		t.Errorf("%d, %v", v, known)
+	}
+}
+
+func TestDeepConditions(t *testing.T) {
+	defer debug.SetMaxStack(debug.SetMaxStack(4 << 20))
+	for _, sign := range []string{"(", "!", "-", "+", "(-"} {
+		if v, known := Value(strings.Repeat(sign, 100_000)+"1", nil); known {
+			t.Errorf("%s: %d", sign, v)
+		}
+	}
+	if v, known := Value(strings.Repeat("(", 200)+"7"+strings.Repeat(")", 200), nil); !known || v != 7 {
+		t.Errorf("200 brackets: %d, known %v", v, known)
 	}
 }

@@ -54,13 +54,17 @@ type Function struct {
 
 	Arguments []string // the names of its arguments
 
+	Shares     bool    // its work-items share local memory, or wait for each other
+	ReadsSize  [3]bool // it reads the local size of a dimension
+	ReadsLocal [3]bool // it reads the index within the work-group of a dimension
+	ReadsGroup [3]bool // it reads the index of the work-group of a dimension
+
 	Images map[string]Image // what the source reads of images and writes to them; "": of any
 
 	Loops   map[string]bool // the identifiers in the heads of its loops
 	Indices Indices
 
-	// Reach are the identifiers that may matter to the kernel: those outside of other kernels' bodies, and those in
-	// directives except the names that they define.
+	// Reach are the identifiers that may matter to the kernel: see reach.
 	Reach map[string]bool
 }
 
@@ -91,39 +95,80 @@ func images(code []string) map[string]Image {
 	return found
 }
 
-// FindKernel finds a kernel function in a source; nil if its text is not there, as when a macro makes it. The
-// function that conditions choose is not known: FindKernel takes the first of several with the name.
-func FindKernel(text, name string) *Function {
+// FindKernel finds a kernel function in a source; nil if its text is not there. The function that conditions choose is not
+// known: FindKernel takes the first of several with the name. If a macro makes the name, it takes the first kernel whose
+// arguments have the given names.
+func FindKernel(text, name string, arguments ...string) *Function {
 	all := tokens(text)
-	for i, t := range all {
-		if t != name || i+1 == len(all) || all[i+1] != "(" {
-			continue
-		}
-		start := i
-		for start > 0 && !slices.Contains([]string{";", "}", "kernel", "__kernel"}, all[start]) {
-			start--
-		}
-		body := i
-		for body < len(all) && all[body] != "{" && all[body] != ";" {
-			body++
-		}
-		if start == i || body == len(all) || all[body] != "{" || !strings.HasSuffix(all[start], "kernel") {
-			continue
-		}
-		end := closing(all, body)
-		f := &Function{WorkGroup: workGroup(all[start:body]), Uses: uses(all[body:end]), Images: images(all), Loops: loops(all[body:end]), Indices: indices(all[body:end]), Reach: reach(text, all, body)}
-		for _, argument := range arguments(all, i+1) {
-			words := slices.DeleteFunc(slices.Clone(argument), func(w string) bool { return !isWord(rune(w[0])) })
-			if len(words) > 1 {
-				f.Arguments = append(f.Arguments, words[len(words)-1])
+	named := func(open int, _ []string) bool { return all[open-1] == name }
+	made := func(_ int, names []string) bool { return len(names) > 0 && slices.Equal(names, arguments) }
+	for _, fits := range []func(open int, names []string) bool{named, made} {
+		for open := 1; open < len(all); open++ {
+			if all[open] != "(" {
+				continue
+			}
+			start, body, found := kernelAt(all, open)
+			if names := argumentNames(all, open); found && fits(open, names) {
+				return readKernel(text, all, start, body, names)
 			}
 		}
-		if f.Dimensions = dimensions(all[body:end]); f.Dimensions == 0 {
-			f.Dimensions = dimensions(all) // functions that it calls read the indices
-		}
-		return f
 	}
 	return nil
+}
+
+// kernelAt returns the first word and the body of the kernel whose arguments begin with the bracket at an index, if there is one.
+func kernelAt(all []string, open int) (start, body int, found bool) {
+	start, body = open, open
+	for start > 0 && !slices.Contains([]string{";", "{", "}", "kernel", "__kernel"}, all[start]) {
+		start--
+	}
+	if start == open || !strings.HasSuffix(all[start], "kernel") {
+		return 0, 0, false
+	}
+	for body < len(all) && all[body] != "{" && all[body] != ";" {
+		body++
+	}
+	return start, body, body < len(all) && all[body] == "{"
+}
+
+// argumentNames returns the names of the arguments of a function, between the bracket at an index and the one that closes it.
+func argumentNames(all []string, open int) (names []string) {
+	for _, argument := range arguments(all, open) {
+		words := slices.DeleteFunc(slices.Clone(argument), func(w string) bool { return !isWord(rune(w[0])) })
+		if len(words) > 1 {
+			names = append(names, words[len(words)-1])
+		}
+	}
+	return names
+}
+
+func readKernel(text string, all []string, start, body int, arguments []string) *Function {
+	end := closing(all, body)
+	f := &Function{
+		WorkGroup: workGroup(all[start:body]), Uses: uses(all[body:end]), Arguments: arguments, Images: images(all), Loops: loops(all[body:end]),
+		Indices: indices(all[body:end]), Reach: reach(text, all, body),
+	}
+	code := all[start:end]
+	if f.Dimensions = dimensions(code); f.Dimensions == 0 {
+		code = all // functions that it calls read the indices
+		f.Dimensions = dimensions(code)
+	}
+	f.readSharing(code)
+	return f
+}
+
+// readSharing finds what ties a kernel to a local size.
+func (f *Function) readSharing(code []string) {
+	for i, w := range code {
+		f.Shares = f.Shares || slices.Contains([]string{"barrier", "work_group_barrier", "local", "__local"}, w)
+		if i+2 >= len(code) || code[i+1] != "(" || !slices.Contains([]string{"0", "1", "2"}, code[i+2]) {
+			continue
+		}
+		axis := code[i+2][0] - '0'
+		f.ReadsSize[axis] = f.ReadsSize[axis] || w == "get_local_size" || w == "get_enqueued_local_size"
+		f.ReadsLocal[axis] = f.ReadsLocal[axis] || w == "get_local_id"
+		f.ReadsGroup[axis] = f.ReadsGroup[axis] || w == "get_group_id"
+	}
 }
 
 // loops returns the words in the heads of the loops of some code.
@@ -165,46 +210,74 @@ func Tested(text string) (macros []Macro) {
 	return macros
 }
 
-// reach returns the identifiers of a source without the kernels but the one whose body begins at an index.
+// reach returns the identifiers of a source that may matter to the kernel whose body begins at an index: those in its text, in
+// that of the functions and macros whose names are among them, in conditions, and outside of functions.
 func reach(text string, all []string, body int) map[string]bool {
-	found := map[string]bool{}
-	header := -1 // the first word of a kernel, before its body
+	texts := map[string][]string{} // of functions and macros, by name
+	var open []string              // words that are reached and not followed yet
+	from := 0                      // the first word of the current declaration
 	for i := 0; i < len(all); i++ {
-		switch {
-		case all[i] == "kernel" || all[i] == "__kernel":
-			header = i
-		case header < 0:
-			found[all[i]] = true
-		case i == body:
-			for _, word := range all[header:i] {
-				found[word] = true
+		switch all[i] {
+		case ";":
+			open = append(open, all[from:i]...)
+			from = i + 1
+		case "{":
+			end := closing(all, i)
+			header, words := all[from:i], all[from:end]
+			name := functionName(header)
+			switch {
+			case i == body || name == "":
+				open = append(open, words...)
+			case !slices.Contains(header, "kernel") && !slices.Contains(header, "__kernel"):
+				texts[name] = append(texts[name], words...)
 			}
-			header = -1
-		case all[i] == "{":
-			i = closing(all, i) - 1
-			header = -1
-		case all[i] == ";":
-			header = -1
+			i, from = end-1, end
 		}
 	}
 	for _, d := range scanDirectives(text).directives {
-		name, rest := splitMacro(d.argument)
-		if !slices.Contains([]string{"define", "undef", "ifndef"}, d.name) {
-			rest = name + rest
+		switch name, rest := splitMacro(d.argument); d.name {
+		case "define":
+			texts[name] = append(texts[name], tokens(rest)...)
+		case "undef", "ifndef":
+		default:
+			open = append(open, tokens(d.argument)...)
 		}
-		for _, word := range tokens(rest) {
+	}
+	found := map[string]bool{}
+	for len(open) > 0 {
+		word := open[len(open)-1]
+		open = open[:len(open)-1]
+		if !found[word] {
 			found[word] = true
+			open = append(open, texts[word]...)
 		}
 	}
 	return found
 }
 
-// Typedef returns the type that a source gives a name by a typedef of one word; "" if there is none.
+// functionName returns the name before the first bracket of a function's header, or "" if it is no function.
+func functionName(header []string) string {
+	for i := 1; i < len(header); i++ {
+		switch name := header[i-1]; {
+		case header[i] == "(" && strings.Trim(name, "_") == "attribute":
+			i = closing(header, i) - 1
+		case header[i] == "(" && isName(name):
+			return name
+		}
+	}
+	return ""
+}
+
+// Typedef returns the type that a source gives a name by a typedef, such as unsigned int; "" if there is none.
 func Typedef(text, name string) string {
 	all := tokens(text)
 	for i := range all {
-		if all[i] == "typedef" && i+3 < len(all) && all[i+2] == name && all[i+3] == ";" {
-			return all[i+1]
+		end := i + 2
+		for end < len(all) && isName(all[end]) {
+			end++
+		}
+		if all[i] == "typedef" && end < len(all) && all[end] == ";" && all[end-1] == name {
+			return strings.Join(all[i+1:end-1], " ")
 		}
 	}
 	return ""

@@ -83,6 +83,36 @@ func TestFindKernel(t *testing.T) {
 	}
 }
 
+func TestKernelOfMacro(t *testing.T) {
+	const text = `
+#define NAME(x) solve
+#define HELPED(x) (x + HELP)
+#define UNUSED NOWHERE
+inline float used(float v) { return HELPED(v) * FACTOR; }
+__attribute__((always_inline)) void unused(void) { OTHERS; }
+typedef struct { int a[LENGTH]; } s;
+kernel void first(global float *a) { unused(); }
+__kernel void NAME(solve_kernel)(__global float *a, const int n, __local float *part)
+{
+	a[get_local_id(0) + get_group_id(1) * N] = used(part[0]);
+}`
+	f := FindKernel(text, "solve", "a", "n", "part")
+	if f == nil {
+		t.Fatal("the kernel is not found by its arguments")
+	}
+	for name, want := range map[string]bool{"N": true, "FACTOR": true, "HELP": true, "LENGTH": true, "OTHERS": false, "NOWHERE": false} {
+		if f.Reach[name] != want {
+			t.Errorf("%s is reached: %v", name, !want)
+		}
+	}
+	if !f.Shares || f.ReadsSize != [3]bool{} || f.ReadsLocal != [3]bool{true} || f.ReadsGroup != [3]bool{1: true} {
+		t.Errorf("shares %v, reads %v, %v, %v", f.Shares, f.ReadsSize, f.ReadsLocal, f.ReadsGroup)
+	}
+	if f := FindKernel(text, "solve", "a", "n"); f != nil {
+		t.Errorf("found by other arguments: %+v", f)
+	}
+}
+
 func TestTested(t *testing.T) {
 	got := Tested("#define A 1\n#if A == 1\n#if B == 2 && (C==0)\n#elif B == 4\n#if D > 1\n#if __V == 1 || cl_k == 1 || E == F\n#endif")
 	want := []Macro{{"B", "2", true}, {"C", "0", true}}
@@ -97,6 +127,9 @@ func TestTypes(t *testing.T) {
 	}
 	if got := Typedef(kernelsText, "float"); got != "" {
 		t.Errorf("float is %q", got)
+	}
+	if got := Typedef("typedef unsigned int u32; typedef float4 v; typedef struct { int a; } s;", "u32"); got != "unsigned int" {
+		t.Errorf("u32 is %q", got)
 	}
 	const text = "__global A *a; B b; int c = C * d; const D;"
 	for name, want := range map[string]bool{"A": true, "B": true, "C": false, "D": true} {

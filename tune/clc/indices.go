@@ -1,6 +1,7 @@
 package clc
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -32,6 +33,13 @@ type flow struct {
 	body   []string
 	values map[string][][]string // assigned expressions
 	loops  map[string][]loop     // by the variable of the condition
+	known  map[step][]string     // what variables found
+}
+
+// A step is a name that [flow.variables] follows, and how many names it followed before.
+type step struct {
+	name  string
+	depth int
 }
 
 // A loop is the condition of a loop.
@@ -42,7 +50,7 @@ type loop struct {
 
 // indices reads the indices in the body of a kernel.
 func indices(body []string) Indices {
-	f := &flow{body: body, values: map[string][][]string{}, loops: map[string][]loop{}}
+	f := &flow{body: body, values: map[string][][]string{}, loops: map[string][]loop{}, known: map[step][]string{}}
 	x := Indices{Elements: map[string][][]string{}, Targets: map[string][]string{}}
 	f.readAssignments()
 	f.readLoops()
@@ -53,25 +61,24 @@ func indices(body []string) Indices {
 				x.PerItem[axis] = append(x.PerItem[axis], body[i+5])
 			}
 		}
-		if axis := f.group(i); axis >= 0 && x.PerGroup[axis] == nil {
-			x.PerGroup[axis] = f.factors(i)
+		if axis := f.group(i); axis >= 0 {
+			if factors := f.factors(i); x.PerGroup[axis] == nil || factors != nil && len(factors) < len(x.PerGroup[axis]) {
+				x.PerGroup[axis] = factors // others also skip rows of a buffer
+			}
 		}
-		switch axis := f.axis(w); {
+		if axis, limit := f.limit(i); axis >= 0 {
+			x.Limits[axis] = append(x.Limits[axis], limit)
+		}
+		switch {
 		case !isName(w):
 		case body[i+1] == "[":
 			index := body[i+2 : closing(body, i+1)-1]
 			f.readStrides(index, &strides)
 			x.addIndex(f, w, index, i)
-		case axis >= 0 && strings.Contains("<>", body[i+1]) && i+3 < len(body):
-			if limit := body[i+2 : i+4]; limit[0] == "=" && isName(limit[1]) {
-				x.Limits[axis] = append(x.Limits[axis], limit[1])
-			} else if isName(limit[0]) {
-				x.Limits[axis] = append(x.Limits[axis], limit[0])
-			}
 		}
 	}
-	for name, expressions := range f.values {
-		for _, e := range expressions {
+	for _, name := range slices.Sorted(maps.Keys(f.values)) {
+		for _, e := range f.values[name] {
 			f.readStrides(e, &strides)
 			buffer := pointee(e)
 			if element := len(e) > 1 && e[0] == buffer && e[1] == "["; buffer != "" && buffer != name && !element {
@@ -145,18 +152,8 @@ func (f *flow) variables(expression []string, depth int) (found []string) {
 			i = closing(expression, i) - 1
 		case slices.Contains(globalIDs, w) && i+2 < len(expression) && strings.Contains("012", expression[i+2]):
 			add(expression[i+2])
-		case !isName(w) || depth > 12:
-		default:
-			var of []string
-			for _, e := range f.values[w] {
-				if !slices.Contains(e, w) {
-					of = append(of, f.variables(e, depth+1)...)
-				}
-			}
-			if _, loop := f.loops[w]; loop && len(of) == 0 {
-				of = []string{w}
-			}
-			for _, name := range of {
+		case isName(w) && depth <= 12:
+			for _, name := range f.variablesOf(w, depth) {
 				add(name)
 			}
 		}
@@ -164,15 +161,54 @@ func (f *flow) variables(expression []string, depth int) (found []string) {
 	return found
 }
 
-// axis returns the dimension whose global index is the only thing that a name depends on, or -1.
-func (f *flow) axis(name string) int {
-	if len(f.values[name]) == 0 {
-		return -1
+// variablesOf returns the variables that a name depends on. It follows each name once at each depth: unrolled code reads a
+// name in many expressions, and the names of these in many more.
+func (f *flow) variablesOf(name string, depth int) []string {
+	of, found := f.known[step{name, depth}]
+	if found {
+		return of
 	}
-	if of := f.variables([]string{name}, 0); len(of) == 1 {
-		return strings.Index("012", of[0])
+	var values []string
+	for _, e := range f.values[name] {
+		if !slices.Contains(e, name) {
+			values = append(append(values, e...), ";")
+		}
 	}
-	return -1
+	of = f.variables(values, depth+1)
+	if _, loop := f.loops[name]; loop && len(of) == 0 {
+		of = []string{name}
+	}
+	f.known[step{name, depth}] = of
+	return of
+}
+
+// limit returns the name with which the operator at a place compares an expression, and the dimension whose global index this
+// depends on besides variables of loops; -1 if there is no such comparison.
+func (f *flow) limit(at int) (axis int, name string) {
+	end := at + 1
+	if end < len(f.body) && f.body[end] == "=" {
+		end++
+	}
+	if !strings.Contains("<>", f.body[at]) || at > 0 && strings.Contains("<>-", f.body[at-1]) || end >= len(f.body) || !isName(f.body[end]) {
+		return -1, ""
+	}
+	from := at
+	for depth := 0; from > 0; from-- {
+		w := f.body[from-1]
+		if depth += strings.Count(")]", w) - strings.Count("([", w); depth < 0 || depth == 0 && slices.Contains([]string{"=", "&", "|", "?", ";", "{", "}", ",", "return"}, w) {
+			break
+		}
+	}
+	axis = -1
+	for _, v := range f.variables(f.body[from:at], 0) {
+		switch i := strings.Index("012", v); {
+		case i >= 0 && axis >= 0:
+			return -1, ""
+		case i >= 0:
+			axis = i
+		}
+	}
+	return axis, f.body[end]
 }
 
 // group returns the dimension of the index of the work-group that the word at a place is, or -1.
@@ -233,8 +269,11 @@ func (f *flow) factors(at int) (all []string) {
 	return all
 }
 
+// maxFactor bounds the text of a factor: values of values can grow beyond all bounds.
+const maxFactor = 200
+
 // expression returns an expression of names, numbers and + - *, with the values of variables in their places, or "" if
-// there is another.
+// there is another, or a longer one than maxFactor.
 func (f *flow) expression(words []string, depth int) string {
 	if len(words) > 1 && words[0] == "(" && closing(words, 0) == len(words) {
 		words = words[1 : len(words)-1]
@@ -243,10 +282,11 @@ func (f *flow) expression(words []string, depth int) string {
 		return words[0]
 	}
 	var parts []string
+	length := 0
 	for _, w := range words {
 		values := f.values[w]
 		switch {
-		case len(values) > 1 || depth > 8 || !isWord(rune(w[0])) && !strings.Contains("+-*()", w):
+		case length > maxFactor || len(values) > 1 || depth > 8 || !isWord(rune(w[0])) && !strings.Contains("+-*()", w):
 			return ""
 		case len(values) == 1:
 			if w = f.expression(values[0], depth+1); w == "" || w == "get_local_size" && len(words) > 1 {
@@ -259,6 +299,7 @@ func (f *flow) expression(words []string, depth int) string {
 			return ""
 		}
 		parts = append(parts, w)
+		length += len(w)
 	}
 	return strings.NewReplacer("( ", "(", " )", ")").Replace(strings.Join(parts, " "))
 }

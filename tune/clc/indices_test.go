@@ -1,7 +1,9 @@
 package clc
 
 import (
+	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -76,6 +78,23 @@ func TestPerGroup(t *testing.T) {
 	}
 }
 
+func TestLimits(t *testing.T) {
+	for text, want := range map[string][3][]string{
+		"int i = get_group_id(0), c = get_global_id(1); for (int l = 0; l < B; l += s) if (i * B + l < ni && c <= nj) x[i] = 0;": {{"ni"}, {"nj"}},
+		"int i = get_global_id(0); if (a->n && (i >> n) && i + get_global_id(1) < n && 3 > n) x[i] = 0;":                         {},
+		"int i = get_global_id(0); return i >= n;": {{"n"}},
+	} {
+		f := FindKernel("__kernel void k() { "+text+" }", "k")
+		if f == nil || !reflect.DeepEqual(f.Indices.Limits, want) {
+			t.Errorf("%s: %+v, want %q", text, f.Indices.Limits, want)
+		}
+	}
+	f := FindKernel("__kernel void k() { int i = get_group_id(0); p += i * B * stride; q[i * B + 1] = 0; }", "k")
+	if want := []string{"B"}; !reflect.DeepEqual(f.Indices.PerGroup[0], want) {
+		t.Errorf("per group %q, want %q", f.Indices.PerGroup[0], want)
+	}
+}
+
 func TestPointers(t *testing.T) {
 	f := FindKernel(`__kernel void k(__global S *in, __global float *out) {
 	__global S *p = in + get_global_id(0);
@@ -102,5 +121,21 @@ func TestImages(t *testing.T) {
 	}
 	if !f.Uses["out"].Written || f.Uses["in"].Written {
 		t.Errorf("%+v", f.Uses)
+	}
+}
+
+// TestUnrolled reads code whose variables depend on others in more ways than can be followed one by one.
+func TestUnrolled(t *testing.T) {
+	var code strings.Builder
+	code.WriteString("int v0 = get_global_id(0), w0 = N;")
+	for i := 1; i < 200; i++ {
+		fmt.Fprintf(&code, "int v%[1]d = v%[2]d + v%[2]d * v%[2]d + v%[2]d - v%[2]d; int w%[1]d = w%[2]d%[3]s;", i, i-1, strings.Repeat(fmt.Sprintf(" * w%d", i-1), 7))
+	}
+	f := FindKernel("__kernel void k() { "+code.String()+" a[v9] = 0; b[v199] = get_group_id(0) * w199; c[get_group_id(1) * w1] = 0; }", "k")
+	if want := [][]string{{"0"}}; !reflect.DeepEqual(f.Indices.Elements["a"], want) {
+		t.Errorf("a has %v, want %v", f.Indices.Elements["a"], want)
+	}
+	if want := [3][]string{1: {"N" + strings.Repeat(" * N", 7)}}; !reflect.DeepEqual(f.Indices.PerGroup, want) {
+		t.Errorf("per group %v, want %v", f.Indices.PerGroup, want)
 	}
 }

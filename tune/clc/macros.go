@@ -1,9 +1,7 @@
 package clc
 
 import (
-	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -11,18 +9,9 @@ import (
 // the compiler's options define the macro.
 type Redefinition struct {
 	Macro     string
-	File      string // of the last #line directive that names one, or ""
-	Line      int    // from 1, as compilers count
+	At        Place
 	Text      string // the directive on one line, without comments
 	Arguments bool   // it defines a macro with arguments
-}
-
-// Place returns the place of the directive for messages: «kernel.cl:12» or «line 12 of the source».
-func (r Redefinition) Place() string {
-	if r.File == "" {
-		return fmt.Sprintf("line %d of the source", r.Line)
-	}
-	return fmt.Sprintf("%s:%d", r.File, r.Line)
 }
 
 // Override returns a source without the #define and #undef directives of some macros, so that the
@@ -53,8 +42,9 @@ func Override(text string, macros, others []string) (string, []Redefinition) {
 	var out strings.Builder
 	var open []condition
 	done := 0
-	file, shift := "", 0 // the compiler's line is the line of the text plus shift
+	var lines lineCount
 	for _, d := range directives {
+		lines.read(d)
 		name, rest := splitMacro(d.argument)
 		switch {
 		case strings.HasPrefix(d.name, "if"):
@@ -63,14 +53,6 @@ func Override(text string, macros, others []string) (string, []Redefinition) {
 			open[len(open)-1].branch(d.name == "else")
 		case d.name == "endif" && len(open) > 0:
 			open = open[:len(open)-1]
-		case d.name == "line":
-			number, path, _ := strings.Cut(d.argument, " ")
-			if n, err := strconv.Atoi(number); err == nil {
-				shift = n - d.nextLine
-			}
-			if path, err := strconv.Unquote(path); err == nil {
-				file = path
-			}
 		case (d.name == "define" || d.name == "undef") && slices.Contains(macros, name):
 			if slices.ContainsFunc(open, func(c condition) bool { return c.taken == no }) {
 				continue
@@ -79,7 +61,7 @@ func Override(text string, macros, others []string) (string, []Redefinition) {
 			out.WriteString(strings.Repeat("\n", d.endLine-d.line))
 			done = d.end
 			removed = append(removed, Redefinition{
-				name, file, d.line + shift, "#" + d.name + " " + d.argument, strings.HasPrefix(rest, "("),
+				name, lines.place(d.line), "#" + d.name + " " + d.argument, strings.HasPrefix(rest, "("),
 			})
 		}
 	}

@@ -43,7 +43,7 @@ func TestOverride(t *testing.T) {
 		got, removed := Override(c.source, []string{"N"}, nil)
 		var places []string
 		for _, r := range removed {
-			place := r.Place() + ": " + r.Text
+			place := r.At.String() + ": " + r.Text
 			if r.Arguments {
 				place += " (arguments)"
 			}

@@ -199,14 +199,14 @@ func (d directive) includedFile() (name string, ok bool) {
 	return a[1 : len(a)-1], true
 }
 
-// tested returns the macro of an #ifdef, an #ifndef, or an #if with nothing but defined(X) or !defined(X), and
+// tested returns the macro of an #ifdef, an #ifndef, or an #if or #elif with nothing but defined(X) or !defined(X), and
 // whether the macro must not be defined. It returns false for other directives.
 func (d directive) tested() (macro string, negated, ok bool) {
 	macro = strings.ReplaceAll(d.argument, " ", "")
 	switch d.name {
 	case "ifdef", "ifndef":
 		negated = d.name == "ifndef"
-	case "if":
+	case "if", "elif":
 		macro, negated = strings.CutPrefix(macro, "!")
 		if macro, ok = strings.CutPrefix(macro, "defined"); !ok {
 			return "", false, false

@@ -35,14 +35,14 @@ func (p *Problem) overrideMacros(errs *fieldErrors) {
 	p.source, removed = p.override(p.source)
 	for _, r := range removed {
 		if r.Arguments {
-			errs.addf("kernel", "%s: «%s» defines a macro with arguments; a parameter or a constant cannot have its name", r.Place(), r.Text)
+			errs.addf("kernel", "%s: «%s» defines a macro with arguments; a parameter or a constant cannot have its name", r.At, r.Text)
 			continue
 		}
 		kind := "constant"
 		if slices.Contains(p.parameters.Names(), r.Macro) {
 			kind = "parameter"
 		}
-		p.overridden = append(p.overridden, fmt.Sprintf("%s: «%s» is left out, because the %s %s of the specification gives the value.", r.Place(), r.Text, kind, r.Macro))
+		p.overridden = append(p.overridden, fmt.Sprintf("%s: «%s» is left out, because the %s %s of the specification gives the value.", r.At, r.Text, kind, r.Macro))
 	}
 }
 

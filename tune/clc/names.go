@@ -1,0 +1,156 @@
+package clc
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A Place is a line of a source, as compilers count them.
+type Place struct {
+	File string // of the last #line directive that names one, or ""
+	Line int    // from 1; 0: not known
+}
+
+// String returns the place for messages: «kernel.cl:12» or «line 12 of the source».
+func (p Place) String() string {
+	switch {
+	case p.Line == 0:
+		return "the source"
+	case p.File == "":
+		return fmt.Sprintf("line %d of the source", p.Line)
+	}
+	return fmt.Sprintf("%s:%d", p.File, p.Line)
+}
+
+// A lineCount follows the #line directives of a source.
+type lineCount struct {
+	file  string
+	shift int // the compiler's line is the line of the text plus shift
+}
+
+// read takes a directive into account.
+func (c *lineCount) read(d directive) {
+	if d.name != "line" {
+		return
+	}
+	number, path, _ := strings.Cut(d.argument, " ")
+	if n, err := strconv.Atoi(number); err == nil {
+		c.shift = n - d.nextLine
+	}
+	if path, err := strconv.Unquote(path); err == nil {
+		c.file = path
+	}
+}
+
+func (c *lineCount) place(line int) Place { return Place{c.file, line + c.shift} }
+
+// First returns the place where a source first has a word outside of comments, literals and conditions, and whether the
+// word is called there as a function. It returns false for found if the source has no such word.
+func First(text, word string) (at Place, called, found bool) {
+	s := &cScanner{text: text, line: 1}
+	var lines lineCount
+	fresh := true
+	for s.pos < len(s.text) {
+		switch {
+		case s.text[s.pos] == '\n':
+			s.advance(1)
+			fresh = true
+			continue
+		case s.skipBlank():
+			continue
+		case s.text[s.pos] == '#' && fresh:
+			s.directive()
+			d := s.directives[len(s.directives)-1]
+			if lines.read(d); d.name != "define" {
+				continue
+			}
+			all := tokens(d.argument)
+			if i := slices.Index(all, word); i > 0 {
+				return lines.place(d.line), i+1 < len(all) && all[i+1] == "(", true
+			}
+			continue
+		}
+		fresh = false
+		line := s.line
+		switch w := s.word(); w {
+		case "":
+			s.token()
+		case word:
+			for s.skipBlank() {
+			}
+			return lines.place(line), strings.HasPrefix(s.text[s.pos:], "("), true
+		}
+	}
+	return at, false, false
+}
+
+// An Offer is a condition under which a source defines a name.
+type Offer struct {
+	Macro string // that must be defined
+	At    Place  // of the condition
+}
+
+// Offers returns the conditions over one macro under which a source defines a name, by #define or typedef.
+func Offers(text, name string) (all []Offer) {
+	var open []Offer
+	var lines lineCount
+	done := 0
+	defines := func(part string) bool {
+		words := tokens(part)
+		i := slices.Index(words, "typedef")
+		for ; i >= 0 && i+1 < len(words); i++ {
+			if words[i] == name && words[i+1] == ";" {
+				return true
+			}
+		}
+		return false
+	}
+	for _, d := range scanDirectives(text).directives {
+		lines.read(d)
+		defined, _ := splitMacro(d.argument)
+		if n := len(open); n > 0 && open[n-1].Macro != "" && !slices.Contains(all, open[n-1]) && (d.name == "define" && defined == name || defines(text[done:d.start])) {
+			all = append(all, open[n-1])
+		}
+		done = d.end
+		macro, negated, tests := d.tested()
+		if !tests && !strings.ContainsFunc(d.argument, func(c rune) bool { return !isWord(c) }) {
+			macro = d.argument // #elif DOUBLE
+		}
+		if negated || macro == "0" {
+			macro = ""
+		}
+		offer := Offer{macro, lines.place(d.line)}
+		switch {
+		case strings.HasPrefix(d.name, "if"):
+			open = append(open, offer)
+		case strings.HasPrefix(d.name, "el") && len(open) > 0:
+			open[len(open)-1] = offer
+		case d.name == "endif" && len(open) > 0:
+			open = open[:len(open)-1]
+		}
+	}
+	return all
+}
+
+// IsEnum reports whether a source declares a name as that of an enumeration.
+func IsEnum(text, name string) bool {
+	all := tokens(text)
+	for i, t := range all {
+		if t != "enum" || i+1 == len(all) {
+			continue
+		}
+		at := i + 1
+		if all[at] == name {
+			return true
+		}
+		if all[at] != "{" {
+			at++
+		}
+		if end := closing(all, at); i > 0 && all[i-1] == "typedef" && end < len(all) && all[end] == name {
+			return true
+		}
+	}
+	return false
+}

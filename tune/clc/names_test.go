@@ -1,0 +1,68 @@
+package clc
+
+import (
+	"reflect"
+	"testing"
+)
+
+const namesText = `#line 1 "a.cl"
+// WT in a comment
+#ifdef SINGLE
+#define WT float
+#elif DOUBLE
+#define WT double
+#elif !defined(OTHER)
+#define WT half
+#endif
+#ifdef cl_khr_subgroups
+typedef uint lanes;
+#endif
+#define LOAD(p) fetch(p) // function
+#line 1 "b.cl"
+typedef enum { A, B } mode;
+enum __named { C };
+"WT" WT x;
+int y = convert (x) + A;
+`
+
+func TestFirst(t *testing.T) {
+	for word, want := range map[string]struct {
+		at     string
+		called bool
+	}{"fetch": {"a.cl:12", true}, "WT": {"b.cl:3", false}, "convert": {"b.cl:4", true}, "y": {"b.cl:4", false}, "float": {"a.cl:3", false}} {
+		at, called, found := First(namesText, word)
+		if !found || at.String() != want.at || called != want.called {
+			t.Errorf("%s: %s, called %v, found %v, want %+v", word, at, called, found, want)
+		}
+	}
+	if _, _, found := First(namesText, "SINGLE"); found {
+		t.Error("a word of a condition is found")
+	}
+	if at, _, found := First("\n\nint x;", "x"); !found || at.String() != "line 3 of the source" {
+		t.Error(at)
+	}
+}
+
+func TestOffers(t *testing.T) {
+	if got, want := Offers(namesText, "WT"), []Offer{{"SINGLE", Place{"a.cl", 2}}, {"DOUBLE", Place{"a.cl", 4}}}; !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if got, want := Offers(namesText, "lanes"), []Offer{{"cl_khr_subgroups", Place{"a.cl", 9}}}; !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	for _, name := range []string{"LOAD", "mode", "x", "nothing"} {
+		if got := Offers(namesText, name); got != nil {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+func TestIsEnum(t *testing.T) {
+	for name, want := range map[string]bool{"mode": true, "__named": true, "A": false, "x": false} {
+		if IsEnum(namesText, name) != want {
+			t.Errorf("%s: %v", name, !want)
+		}
+	}
+	IsEnum("enum", "x")
+	IsEnum("typedef enum {", "x")
+}
