@@ -16,7 +16,10 @@ type Signature struct {
 }
 
 // A SourceError is the log of a source that does not compile.
-type SourceError struct{ Log string }
+type SourceError struct {
+	Log  string
+	Hint string // what the device or the options lack, or ""
+}
 
 func (e *SourceError) Error() string { return "the source does not compile:\n" + e.Log }
 
@@ -35,7 +38,12 @@ func Signatures(d *cl.Device, source, options string) ([]Signature, error) {
 	defer program.Release()
 	var failed *cl.BuildError
 	if err := program.Build(argumentInfoOption+" "+options, d); errors.As(err, &failed) {
-		return nil, &SourceError{cmp.Or(readable(failed.Log), failed.Error())}
+		info, err := d.Info()
+		if err != nil {
+			return nil, err
+		}
+		log := cmp.Or(readable(failed.Log), failed.Error())
+		return nil, &SourceError{log, subGroupHint(log, options, info)}
 	} else if err != nil {
 		return nil, err
 	}

@@ -12,10 +12,10 @@ import (
 // program is a source to build for the declarations of its kernels.
 type program struct{ Source, Options string }
 
-// described are the declarations, or the log of a build that failed.
+// described are the declarations, or what is known of a build that failed.
 type described struct {
 	Kernels []device.Signature
-	Log     string
+	Failed  *device.SourceError
 }
 
 // Signatures builds a source in a worker, and returns the declarations of its kernels. A compiler that crashes or
@@ -48,8 +48,8 @@ func Signatures(ctx context.Context, d device.Listed, source, options string, ti
 			err = errors.New(a.Failed)
 		case a.Described == nil:
 			err = errors.New("the process that builds the source gave another answer")
-		case a.Described.Log != "":
-			err = &device.SourceError{Log: a.Described.Log}
+		case a.Described.Failed != nil:
+			err = a.Described.Failed
 		default:
 			host.Stop(worker)
 			return a.Described.Kernels, nil
@@ -68,7 +68,7 @@ func (s *server) describe(h hello) error {
 	kernels, err := device.Signatures(d.Device, h.Program.Source, h.Program.Options)
 	var failed *device.SourceError
 	if errors.As(err, &failed) {
-		s.parent.Send(answer{Described: &described{Log: failed.Log}})
+		s.parent.Send(answer{Described: &described{Failed: failed}})
 		return nil
 	}
 	if err == nil {
