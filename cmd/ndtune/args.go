@@ -20,6 +20,8 @@ const completionFlag = "--generate-bash-completion"
 // arguments of a command are removed, because urfave/cli would read them as topics. «help tune»
 // becomes «tune --help»: the help command of urfave/cli supports neither subcommands nor wrong names.
 //
+// Options of compilers that are pasted from a build become flags: -cl-std=CL3.0, and -DNAME=VALUE and -IFOLDER without a space.
+//
 // A flag with two names gets the name of its first use, because urfave/cli refuses -p beside
 // --parameter.
 func flagsFirst(app *cli.App, args []string) []string {
@@ -44,6 +46,15 @@ func flagsFirst(app *cli.App, args []string) []string {
 		if len(arg) < 2 || arg[0] != '-' {
 			arguments = append(arguments, arg)
 			continue
+		}
+		if flagNamed(command.Flags, "build-option") != nil {
+			switch {
+			case strings.HasPrefix(arg, "-cl-"):
+				given = append(given, "--build-option", arg)
+				continue
+			case len(arg) > 2 && (arg[:2] == "-D" || arg[:2] == "-I"):
+				arg, rest = arg[:2], append([]string{arg[2:]}, rest...)
+			}
 		}
 		written, value, assigned := strings.Cut(arg, "=")
 		f := flagNamed(command.Flags, strings.TrimLeft(written, "-"))

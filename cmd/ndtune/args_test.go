@@ -42,6 +42,8 @@ func TestFlagsFirst(t *testing.T) {
 		{"diffusion tune --help", "diffusion tune --help"},
 		{"--help", "--help"},
 		{"bogus --help", "-- bogus"},
+		{"init a.cl -cl-std=CL3.0 -DN=4 -Iinclude -D M", "init --build-option -cl-std=CL3.0 -D N=4 -I include -D M -- a.cl"},
+		{"tune a.yaml -cl-std=CL3.0", "tune -cl-std=CL3.0 -- a.yaml"},
 		{"help", "-- help"},
 		{"help tune", "tune --help"},
 		{"h diffusion tune", "diffusion tune --help"},

@@ -24,7 +24,9 @@ var (
 	notBlock   = strings.Fields("n num count use mem memory enable no pad padding log bits shift mask stride offset max min id limit blocks tiles groups per")
 	perItem    = strings.Fields("wpt ppt ept vw peritem perthread")
 	sizeWords  = strings.Fields("n m k nx ny nz ni nj nk nl nm np size length len width height depth w h rows row cols col columns dim count num number elements total numel points dimension")
-	notSize    = strings.Fields("offset start begin iter iterations iteration step steps pass stage index idx id seed pad shift log radius filter border halo block tile local group incr bits mask gap")
+	notSize    = strings.Fields("offset start begin iter iterations iteration step steps pass stage index idx id seed pad shift log radius filter border halo block tile local group incr bits mask gap kernel window min max channel channels warp wave wavefront simd lanes order degree")
+	oneWords   = strings.Fields("iter iters iteration iterations pass stage border halo radius pad padding seed incr")
+	zeroWords  = strings.Fields("off offs start begin base first index idx id")
 	strides    = strings.Fields("ld lda ldb ldc pitch stride")
 	axisWords  = [3][]string{strings.Fields("x width w nx cols col columns"), strings.Fields("y height h ny rows row"), strings.Fields("z depth nz")}
 )
@@ -52,19 +54,21 @@ func wordsOf(name string) (words []string) {
 	return words
 }
 
+// hasWord reports whether one of the words of a name is in a list.
+func hasWord(name string, list []string) bool {
+	return slices.ContainsFunc(wordsOf(name), func(w string) bool { return slices.Contains(list, w) })
+}
+
 // roleOf guesses the meaning of a name, and its dimension: 0 to 2, or -1 if the name says none.
 func roleOf(name string) (r role, axis int) {
-	words := wordsOf(name)
-	has := func(list []string) bool {
-		return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(list, w) })
-	}
+	has := func(list []string) bool { return hasWord(name, list) }
 	axis = slices.IndexFunc(axisWords[:], has)
 	switch {
 	case has([]string{"unroll"}):
 		return unrollRole, axis
 	case has(perItem), has([]string{"per"}) && has(strings.Fields("item thread wi work")) && !has(strings.Fields("block group")):
 		return perItemRole, axis
-	case has(strings.Fields("threads nthreads")), has(blockWords) && !has(notBlock):
+	case has(strings.Fields("threads nthreads")) && !has(strings.Fields("min max")), has(blockWords) && !has(notBlock):
 		return blockRole, axis
 	case has(strides):
 		return strideRole, axis

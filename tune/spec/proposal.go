@@ -20,10 +20,15 @@ type Untuned struct {
 	Sources []string // the paths of its source, one after the other
 	Text    string   // the source, with its includes
 	Options []string // of the compiler
+	Defines []string // #define directives of the user before the source: macros with arguments. The Text begins with them
 	Kernel  device.Signature
-	Given   []clc.Macro // macros that the user defines
-	Missing []clc.Macro // macros that the source needs and nobody defines
+	Given   []clc.Macro    // macros without arguments that the user defines
+	Missing []clc.Macro    // macros that the source needs and nobody defines
+	Sizes   map[string]int // in bytes, of the types that Opaque names
 }
+
+// question stands for a value that the specification needs and that only its user knows. Load refuses it.
+const question = "DECIDE"
 
 // MissingMacro returns a macro for an identifier that a source does not define.
 func MissingMacro(name string, isType bool) clc.Macro {
@@ -46,9 +51,13 @@ type proposal struct {
 	*Draft
 	active     string // the source without the code that its conditions leave out
 	function   clc.Function
+	reach      map[string]bool // as in the function, but without the code that conditions leave out
 	dimensions int
 	blocks     [3]string   // parameters or constants that are the local size
 	perItem    [3][]string // parameters that are the elements of a work-item
+	own        []string    // constants that the source defines itself
+	others     []clc.Macro // other macros that can be parameters
+	describing []string    // structs whose fields are being described
 	sizes      []size
 	rank       int // the dimensions of the buffers
 }
@@ -63,13 +72,18 @@ type size struct {
 // what the user must decide. The output is verified by that of the kernel itself, with the values that the source has.
 func Propose(u Untuned, out string) *Draft {
 	p := &proposal{Untuned: u, Draft: &Draft{Defaults: map[string]space.Value{}}}
-	p.active = clc.Active(u.Text, slices.Concat(u.Given, u.Missing))
-	whole := clc.FindKernel(u.Text, u.Kernel.Name)
-	if f := cmp.Or(clc.FindKernel(p.active, u.Kernel.Name), whole); f != nil {
+	p.active = u.active()
+	var names []string
+	for _, a := range u.Kernel.Arguments {
+		names = append(names, a.Name)
+	}
+	whole := clc.FindKernel(u.Text, u.Kernel.Name, names...)
+	if f := cmp.Or(clc.FindKernel(p.active, u.Kernel.Name, names...), whole); f != nil {
 		p.function = *f
 	}
+	p.reach = p.function.Reach
 	if whole != nil {
-		p.function.Reach = whole.Reach // other values of macros reach other code
+		p.function.Reach = whole.Reach // other values of the source's macros reach other code
 	}
 	p.Kernel.Arguments = slices.Clone(u.Kernel.Arguments)
 	for i, name := range p.function.Arguments { // drivers may rename arguments
@@ -83,6 +97,13 @@ func Propose(u Untuned, out string) *Draft {
 	for _, source := range u.Sources {
 		file, options := relocated(out, source, u.Options)
 		p.Files, d.Kernel.BuildOptions = append(p.Files, file), options
+	}
+	if len(u.Defines) > 0 {
+		d.Kernel.Source = strings.Join(u.Defines, "\n") + "\n"
+		for _, file := range p.Files {
+			d.Kernel.Source += fmt.Sprintf("#include \"%s\"\n", file)
+		}
+		p.Files = nil
 	}
 	p.Head = []string{
 		fmt.Sprintf("The kernel %s, as ndtune init understands it. The comments say what to check.", u.Kernel.Name),
@@ -99,89 +120,162 @@ func Propose(u Untuned, out string) *Draft {
 	return p.Draft
 }
 
-// number returns the value of a macro: an int, a float64 or another text.
-func number(m clc.Macro) space.Value {
-	text := strings.Trim(m.Text, "() ")
-	if v, err := strconv.ParseInt(strings.TrimRight(text, "uUlL"), 0, 64); err == nil {
-		return int(v)
-	}
-	if v, err := strconv.ParseFloat(strings.TrimRight(text, "fF"), 64); err == nil {
-		return v
-	}
-	return text
+// active returns the source without the code that its conditions leave out. The dimensions in calls such as
+// get_global_id(X) are numbers if X is a macro.
+func (u *Untuned) active() string {
+	text := clc.Active(u.Text, slices.Concat(u.Given, u.Missing))
+	macros := slices.Concat(u.Given, clc.Macros(text))
+	return dimensionCall.ReplaceAllStringFunc(text, func(call string) string {
+		parts := dimensionCall.FindStringSubmatch(call)
+		i := slices.IndexFunc(macros, func(m clc.Macro) bool { return m.Name == parts[2] })
+		if i < 0 || !slices.Contains([]string{"0", "1", "2"}, macros[i].Text) {
+			return call
+		}
+		return parts[1] + macros[i].Text + ")"
+	})
 }
+
+var dimensionCall = regexp.MustCompile(`(\bget_\w+\s*\(\s*)([A-Za-z_]\w*)\s*\)`)
+
+// literal returns the value of a macro for the kernel, and the one in expressions. A number that a specification would write
+// in another way, such as 0.1f or 0xff, is a text for the kernel, which thus gets what its source says.
+func literal(text string) (value, number space.Value) {
+	if m := bracketed.FindStringSubmatch(text); m != nil {
+		text = m[1]
+	}
+	number = problem.Constant{Value: text}.Number()
+	if space.FormatValue(number) == text {
+		return number, number
+	}
+	return text, number
+}
+
+var bracketed = regexp.MustCompile(`^\(\s*([0-9.][\w.]*)\s*\)$`)
 
 // readMacros makes parameters and constants of macros.
 func (p *proposal) readMacros() {
-	var others []string
-	seen := map[string]bool{}
 	all := slices.Concat(p.Given, p.Missing)
+	needed := len(all) // by the source, which does not define them
 	for _, m := range clc.Macros(p.Text) {
 		if p.function.Reach == nil || p.function.Reach[m.Name] {
 			all = append(all, m)
 		}
 	}
-	isTile := func(name string) bool { return strings.Contains(strings.ToLower(name), "tile") }
 	hasBlock := slices.ContainsFunc(all, func(m clc.Macro) bool {
 		r, _ := roleOf(m.Name)
 		return r == blockRole && !isTile(m.Name)
 	})
-	for _, m := range all {
+	missingSizes := 0
+	for _, m := range p.Missing {
+		if r, _ := roleOf(m.Name); r == sizeRole {
+			missingSizes++
+		}
+	}
+	tested := clc.Tested(p.Text)
+	seen := map[string]bool{}
+	for i, m := range all {
 		if seen[m.Name] || problem.Reserved(m.Name) {
 			continue
 		}
 		seen[m.Name] = true
-		r, axis := roleOf(m.Name)
-		v := number(m)
-		n, whole := v.(int)
-		_, text := v.(string)
-		missing := slices.Contains(p.Missing, m)
-		if r == blockRole && isTile(m.Name) && hasBlock { // a tile beside a block
-			if r = perItemRole; missing {
-				n = 1
-			}
+		missing := i >= len(p.Given) && i < needed
+		r, axis := p.roleOfMacro(m.Name, i < needed, hasBlock)
+		value, number := literal(m.Text)
+		n, whole := number.(int)
+		_, text := number.(string)
+		switch {
+		case !missing || text || slices.Contains(tested, m):
+		case r == blockRole && p.dimensions == 1:
+			value, number, n = 64, 64, 64
+		case r == perItemRole:
+			value, number, n = 1, 1, 1
+		case r == sizeRole:
+			value = firstSizes[min(3, max(p.dimensions, missingSizes))-1]
+		case r == otherRole || r == strideRole:
+			value = question
 		}
-		for i, names := range p.function.Indices.PerItem {
-			if slices.Contains(names, m.Name) {
-				r, axis = perItemRole, i
-			}
-		}
-		if missing && r == blockRole && p.dimensions == 1 {
-			n = 64
-		}
+		tunes := whole && (r == blockRole && n > 1 && n <= 1024 || (r == perItemRole || r == unrollRole) && n > 0 && n <= 64)
+		isSize := whole && r == sizeRole && n > 1
 		field := "constants." + m.Name
 		switch {
-		case whole && r == blockRole && n > 1 && n <= 1024:
-			most := 1024
-			if axis < 0 {
+		case tunes && value == number:
+			most := 64
+			if r == blockRole && axis >= 0 {
+				most = 1024
+			} else if r == blockRole {
 				most = [...]int{1024, 32, 8}[p.dimensions-1] // in each dimension
 			}
 			p.addParameter(m.Name, n, around(n, most))
-			p.addBlock(m.Name, axis)
 			field = "parameters." + m.Name
-		case whole && (r == perItemRole || r == unrollRole) && n > 0 && n <= 64:
-			p.addParameter(m.Name, n, around(n, 64))
-			if r == perItemRole {
-				p.perItem[max(axis, 0)] = append(p.perItem[max(axis, 0)], m.Name)
-			}
-			field = "parameters." + m.Name
-		case whole && r == sizeRole && n > 1, m.Guarded:
-			p.Definition.Constants = append(p.Definition.Constants, problem.Constant{Name: m.Name, Value: v})
-			if whole && r == sizeRole {
+		case tunes || isSize || i < needed:
+			p.Definition.Constants = append(p.Definition.Constants, problem.Constant{Name: m.Name, Value: value})
+			if isSize {
 				p.sizes = append(p.sizes, size{m.Name, axis})
 			}
-			if m.Guarded && !missing {
-				p.remark(field, "A default of the source. To tune %s, move it to the parameters, with a list of values.", m.Name)
+			if i >= needed {
+				p.own, p.others = append(p.own, m.Name), append(p.others, m)
 			}
-		case !text:
-			others = append(others, fmt.Sprintf("%s: %v", m.Name, v))
+		case !text || m.Guarded:
+			p.others = append(p.others, m)
+		}
+		switch {
+		case tunes && r == blockRole:
+			p.addBlock(m.Name, axis)
+		case tunes && r == perItemRole:
+			p.perItem[max(axis, 0)] = append(p.perItem[max(axis, 0)], m.Name)
 		}
 		if missing {
 			p.remark(field, "DECIDE: the source does not define %s.", m.Name)
 		}
 	}
+}
+
+func isTile(name string) bool { return strings.Contains(strings.ToLower(name), "tile") }
+
+// roleOfMacro guesses the meaning of a macro, and its dimension. One that the source needs for other kernels only has none. A
+// tile beside a block is the elements of a work-item.
+func (p *proposal) roleOfMacro(name string, needed, hasBlock bool) (r role, axis int) {
+	r, axis = roleOf(name)
+	for i, names := range p.function.Indices.PerItem {
+		if slices.Contains(names, name) {
+			return perItemRole, i
+		}
+	}
+	switch {
+	case needed && p.reach != nil && !p.reach[name]:
+		r = otherRole
+	case r == blockRole && isTile(name) && hasBlock:
+		r = perItemRole
+	}
+	return r, axis
+}
+
+// firstSizes are small sizes of a problem by its dimensions: for a first try, also on a slow device. They are multiples of
+// the local sizes, for kernels that do not guard their ends.
+var firstSizes = [...]int{1 << 16, 256, 64}
+
+// pruneConstants leaves out the constants that the source defines itself and that no expression reads.
+func (p *proposal) pruneConstants() {
+	d := &p.Definition
+	texts := fmt.Sprint(d.ProblemSize, d.BlockSize, d.GridDiv)
+	for _, a := range d.Arguments {
+		texts += fmt.Sprint(" ", a.Size, " ", a.LocalSize, " ", a.Value, " ", a.Fill.Low, " ", a.Fill.High)
+		if a.Image != nil {
+			texts += fmt.Sprint(a.Image.Size)
+		}
+	}
+	read := identifier.FindAllString(texts, -1)
+	d.Constants = slices.DeleteFunc(d.Constants, func(c problem.Constant) bool {
+		return slices.Contains(p.own, c.Name) && !slices.Contains(read, c.Name)
+	})
+	var others []string
+	for _, m := range p.others {
+		if !p.isKnown(m.Name) {
+			others = append(others, m.Name+": "+m.Text)
+		}
+	}
 	if len(others) > 0 {
-		p.remark("parameters", "Other macros with numbers, which can be parameters, too: %s.", strings.Join(others, ", "))
+		p.remark("parameters", "Other macros of the source, which can be parameters, too: %s.", strings.Join(others, ", "))
 	}
 }
 
@@ -233,6 +327,16 @@ func (p *proposal) chooseBlock() {
 		}
 		p.remark("block_size", "reqd_work_group_size of the kernel.")
 	}
+	for i := range p.dimensions {
+		switch f := &p.function; {
+		case p.blocks[i] != "" || f.ReadsSize[i]:
+		case f.ReadsLocal[i] || f.Shares && i == 0 && !f.ReadsGroup[i]:
+			p.blocks[i] = question
+			p.remark("block_size", "DECIDE: the local size for which the kernel is written: it does not read it, and its work-items depend on it.")
+		case f.Shares || f.ReadsGroup[i]:
+			p.blocks[i] = "1" // more would do the same work, or overwrite each other's local memory
+		}
+	}
 	values := [3][]space.Value{{8, 16, 32, 64}, {1, 2, 4, 8, 16}, {1, 2, 4}}
 	values[0] = map[bool][]space.Value{true: {32, 64, 128, 256}, false: values[0]}[p.dimensions == 1]
 	first := [3]int{16, 8, 2}
@@ -269,6 +373,7 @@ func (p *proposal) chooseBlock() {
 
 // choose completes the specification: the measurement, and verification by the kernel itself.
 func (p *proposal) choose(out string) {
+	p.pruneConstants()
 	p.remark("measure", "measure: {cache: cold} times launches that find their data in memory instead of the caches.")
 	d := &p.Definition
 	if !slices.ContainsFunc(d.Arguments, func(a problem.Argument) bool { return a.Output }) {
@@ -276,5 +381,5 @@ func (p *proposal) choose(out string) {
 	}
 	p.Reference = filepath.Base(out)
 	d.Verify = &problem.Verification{Configuration: p.Defaults}
-	p.remark("verify", "DECIDE: the reference of the output. This is the kernel itself with these values. A simpler kernel with a\nspecification of its own, or .npy files, are a better reference. atol and rtol are the tolerances.")
+	p.remark("verify", "DECIDE: the reference of the output. This is the kernel itself with these values, the weakest reference: it shows only\nthat configurations agree. A simpler kernel with a specification of its own, .npy files, or a command are better ones.\natol and rtol are the tolerances.")
 }

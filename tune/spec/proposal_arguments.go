@@ -18,16 +18,41 @@ func (p *proposal) typeOf(text string) (array.Type, bool) {
 	name := strings.Replace(typeName(text), "unsigned ", "u", 1)
 	for range 8 {
 		base := strings.TrimRight(name, "0123456789")
-		t, err := array.ParseType(map[bool]string{true: "uchar", false: base}[base == "bool"])
+		t, err := array.ParseType(map[bool]string{true: "uchar", false: base}[base == "bool" || base == "void"])
 		if lanes, e := strconv.Atoi(name[len(base):]); err == nil && (e == nil || base == name) {
 			if e == nil {
 				t = t.Vector(lanes)
 			}
 			return t, true
 		}
-		name = clc.Typedef(p.active, name)
+		if clc.IsEnum(p.active, name) {
+			return array.Int32, true
+		}
+		name = strings.Replace(clc.Typedef(p.active, name), "unsigned ", "u", 1)
 	}
 	return 0, false
+}
+
+// typeText returns a type as a specification names it: as OpenCL C does where that is the same type.
+func typeText(t array.Type) string {
+	if same, err := array.ParseType(t.OpenCL()); err != nil || same != t {
+		return t.String()
+	}
+	return t.OpenCL()
+}
+
+// Opaque returns the types of the kernel's arguments that are neither numbers, vectors, images nor samplers, as C names
+// them. Their sizes are known to the compiler only.
+func (u *Untuned) Opaque() (types []string) {
+	p := &proposal{Untuned: *u, active: u.active()}
+	for _, a := range u.Kernel.Arguments {
+		_, number := p.typeOf(a.Type)
+		_, image := imageShape(a.Type)
+		if name := declaredType(a.Type); !number && !image && name != "sampler_t" && !slices.Contains(types, name) {
+			types = append(types, name)
+		}
+	}
+	return types
 }
 
 // addArgument adds an argument of the kernel.
@@ -48,10 +73,7 @@ func (p *proposal) addArgument(i int, a cl.ArgInfo) {
 	var bytes int // of an element of the type bytes
 	switch {
 	case ok:
-		argument.Type = t.OpenCL()
-		if same, err := array.ParseType(argument.Type); err != nil || same != t {
-			argument.Type = t.String()
-		}
+		argument.Type = typeText(t)
 	case strings.Count(a.Type, "*") > 1:
 		p.remark(field, "DECIDE: %s is %s: a pointer to pointers has no description. Without one the kernel does not run.", argument.Name, a.Type)
 		argument.Type, t, bytes = "bytes", array.Uint8, 8
@@ -66,9 +88,13 @@ func (p *proposal) addArgument(i int, a cl.ArgInfo) {
 		if bytes > 1 {
 			argument.LocalSize += fmt.Sprintf(" * %d", bytes)
 		}
+		if slices.Contains(p.blocks[:], question) {
+			argument.LocalSize = question
+		}
 		p.remark(field, "DECIDE: the elements of local memory that a work-group needs.")
 	case a.Address == cl.AddressPrivate && bytes > 0:
 		argument.Value = strings.Repeat("00", bytes)
+		p.remark(field, "DECIDE: the bytes of the value, as hexadecimal digits.")
 	case a.Address == cl.AddressPrivate && !ok:
 		argument.Value = p.structValue(argument.Type)
 		p.remark(field, "DECIDE: the values of the fields.")
@@ -77,7 +103,11 @@ func (p *proposal) addArgument(i int, a cl.ArgInfo) {
 	default:
 		argument.Size, argument.Fill = strings.Join(of, " * "), problem.Fill{Kind: array.Random}
 		if a.Address == cl.AddressConstant && len(p.function.Indices.Elements[a.Name]) == 0 {
-			argument.Size = strconv.Itoa(16384 / t.Size()) // every device has 16 KiB
+			element := t.Size()
+			if !ok && bytes == 0 { // a struct with a description
+				element = max(1, p.Sizes[declaredType(a.Type)])
+			}
+			argument.Size = strconv.Itoa(16384 / element) // every device has 16 KiB
 			p.remark(field, "DECIDE: the size of constant memory.")
 		} else if bytes > 1 {
 			argument.Size += fmt.Sprintf(" * %d", bytes)
@@ -104,11 +134,20 @@ func (p *proposal) limitIndices(argument *problem.Argument, a cl.ArgInfo, t arra
 	}
 }
 
-// typeName returns the name of a type without qualifiers and asterisks.
+// typeName returns the name of a type without qualifiers, asterisks, struct, union and enum.
 func typeName(text string) string {
+	name := declaredType(text)
+	for _, word := range []string{"struct ", "union ", "enum "} {
+		name = strings.TrimPrefix(name, word)
+	}
+	return name
+}
+
+// declaredType returns a type without qualifiers and asterisks.
+func declaredType(text string) string {
 	var words []string
 	for _, word := range strings.Fields(strings.ReplaceAll(text, "*", " ")) {
-		if !slices.Contains(strings.Fields("const volatile restrict struct union __global __constant __local __private global constant local private read_only write_only read_write __read_only __write_only __read_write"), word) {
+		if !slices.Contains(strings.Fields("const volatile restrict __global __constant __local __private global constant local private read_only write_only read_write __read_only __write_only __read_write"), word) {
 			words = append(words, word)
 		}
 	}
@@ -118,22 +157,22 @@ func typeName(text string) string {
 // scalarValue returns the value of a scalar argument.
 func (p *proposal) scalarValue(a cl.ArgInfo, t array.Type, field string) any {
 	r, _ := roleOf(a.Name)
-	var v any = 1
+	var v any = 0.5
 	switch {
 	case p.isKnown(a.Name):
 		return a.Name
 	case isWhole(t) && r == strideRole:
-		v = p.sizes[0].name
 		p.remark(field, "DECIDE: the distance of rows.")
-	case isWhole(t) && strings.Contains(strings.ToLower(a.Name), "offset"):
+		return valueOf(t, p.sizes[0].name)
+	case !isWhole(t):
+	case hasWord(a.Name, zeroWords), strings.Contains(strings.ToLower(a.Name), "offset"):
 		v = 0
-		fallthrough
+	case hasWord(a.Name, oneWords):
+		v = 1
 	default:
-		if !isWhole(t) {
-			v = 0.5
-		}
-		p.remark(field, "DECIDE: the value of %s.", a.Name)
+		v = question
 	}
+	p.remark(field, "DECIDE: the value of %s.", a.Name)
 	return valueOf(t, v)
 }
 

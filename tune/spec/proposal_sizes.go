@@ -1,24 +1,35 @@
 package spec
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/clc"
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/space"
 )
 
 // perGroup returns the factors by which the kernel multiplies the index of a work-group, if all their names are known. An
 // argument among them becomes a constant.
 func (p *proposal) perGroup(axis int) (factors []problem.Expr) {
 	var arguments []string
+	macros := clc.Macros(p.active)
 	for _, factor := range p.function.Indices.PerGroup[axis] {
 		if factor == "get_local_size" {
 			factor = p.blocks[axis]
 		}
 		for _, name := range identifier.FindAllString(factor, -1) {
 			i := slices.IndexFunc(p.Kernel.Arguments, func(a cl.ArgInfo) bool { return a.Name == name })
+			own := slices.IndexFunc(macros, func(m clc.Macro) bool { return m.Name == name })
+			if own >= 0 && !p.isKnown(name) {
+				if value, number := literal(macros[own].Text); isInt(number) {
+					p.Definition.Constants = append(p.Definition.Constants, problem.Constant{Name: name, Value: value})
+					p.own = append(p.own, name)
+				}
+			}
 			switch {
 			case p.isKnown(name):
 			case i < 0 || p.Kernel.Arguments[i].Address != cl.AddressPrivate || problem.Reserved(name):
@@ -46,6 +57,8 @@ func (p *proposal) isKnown(name string) bool {
 	return p.Defaults[name] != nil || slices.ContainsFunc(p.Definition.Constants, func(c problem.Constant) bool { return c.Name == name })
 }
 
+func isInt(v space.Value) bool { _, ok := v.(int); return ok }
+
 func isWhole(t array.Type) bool { return t.Scalar() < array.Float16 }
 
 // isSize returns whether a scalar argument is a size of the problem: its name says so, or it bounds an index.
@@ -53,7 +66,7 @@ func (p *proposal) isSize(a cl.ArgInfo) (size, bool) {
 	t, ok := p.typeOf(a.Type)
 	r, axis := roleOf(a.Name)
 	x := p.function.Indices
-	bounds := slices.Contains(slices.Concat(x.Limits[:]...), a.Name)
+	bounds := slices.Contains(slices.Concat(x.Limits[:]...), a.Name) || p.function.Loops[a.Name] && !hasWord(a.Name, notSize)
 	for _, names := range x.Elements {
 		bounds = bounds || slices.ContainsFunc(names, func(of []string) bool { return slices.Contains(of, a.Name) })
 	}
@@ -74,12 +87,8 @@ func (p *proposal) chooseSizes() {
 			images = max(images, len(imageAxes[shape]))
 		}
 	}
-	p.rank = p.dimensions
-	if p.dimensions == 1 {
-		p.rank = min(2, max(1, len(scalars)))
-	}
-	p.rank = max(p.rank, images)
-	value := [...]int{1 << 20, 512, 64}[p.rank-1]
+	p.rank = max(p.dimensions, min(3, len(scalars)), images)
+	value := firstSizes[p.rank-1]
 	if len(scalars) > 0 {
 		p.sizes = scalars
 	} else if len(p.sizes) == 0 {
@@ -91,31 +100,32 @@ func (p *proposal) chooseSizes() {
 	}
 	inLoop := func(s size) bool { return p.function.Loops[s.name] }
 	if p.function.Loops["get_global_size"] || slices.ContainsFunc(p.sizes, inLoop) || images > 0 {
-		value = [...]int{1 << 13, 256, 64}[p.rank-1] // each work-item loops over a size, or an image has it
+		value = [...]int{1 << 10, 256, 64}[p.rank-1] // each work-item loops over a size, or an image has it
 	}
 	for _, s := range scalars {
 		d.Constants = append(d.Constants, problem.Constant{Name: s.name, Value: value, Host: true})
 	}
 	if len(p.Remarks["constants"]) == 0 {
-		p.remark("constants", "DECIDE: the sizes of the problem. --set %s=… changes one for a run. A constant with host: true is\nno macro of the kernel.", p.sizes[0].name)
+		p.remark("constants", "DECIDE: the sizes of the problem, small for a first try. --set %s=… changes one for a run. A constant with host: true is\nno macro of the kernel.", p.sizes[0].name)
 	}
 	used := map[string]bool{}
 	for i := range p.dimensions {
 		name := p.limit(i)
+		again := i == 0 || len(p.sizes) == 1 // a size may be that of several dimensions
 		for _, fits := range []func(size) bool{
 			func(s size) bool { return s.axis == i && !used[s.name] },
 			func(s size) bool { return s.axis < 0 && !used[s.name] && !inLoop(s) },
 			func(s size) bool { return p.dimensions > 1 && !used[s.name] && !inLoop(s) },
-			func(s size) bool { return !inLoop(s) },
-			func(s size) bool { return !used[s.name] },
-			func(size) bool { return true },
+			func(s size) bool { return again && !inLoop(s) },
+			func(s size) bool { return again && !used[s.name] },
+			func(size) bool { return again },
 		} {
 			if at := slices.IndexFunc(p.sizes, fits); name == "" && at >= 0 {
 				name = p.sizes[at].name
 			}
 		}
 		used[name] = true
-		d.ProblemSize = append(d.ProblemSize, name)
+		d.ProblemSize = append(d.ProblemSize, cmp.Or(name, "1"))
 	}
 	p.remark("problem_size", "DECIDE: the work-items that the kernel needs in each dimension (before grid_div).")
 }

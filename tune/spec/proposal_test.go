@@ -1,9 +1,15 @@
 package spec
 
 import (
+	"errors"
 	"slices"
+	"strings"
 	"testing"
+	"testing/fstest"
 
+	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/tune/clc"
+	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -34,6 +40,128 @@ func TestAround(t *testing.T) {
 	} {
 		if got := around(c.n, c.most); !slices.Equal(got, c.want) {
 			t.Errorf("around %d, at most %d: %v, want %v", c.n, c.most, got, c.want)
+		}
+	}
+}
+
+// proposed returns the lines of the specification that is proposed for a kernel k, without comments.
+func proposed(t *testing.T, u Untuned, arguments ...cl.ArgInfo) string {
+	t.Helper()
+	u.Sources, u.Kernel = []string{"k.cl"}, device.Signature{Name: "k", Arguments: arguments}
+	return string(Propose(u, "k.yaml").YAML())
+}
+
+func global(typ, name string) cl.ArgInfo {
+	return cl.ArgInfo{Name: name, Type: typ + "*", Address: cl.AddressGlobal}
+}
+
+func private(typ, name string) cl.ArgInfo {
+	return cl.ArgInfo{Name: name, Type: typ, Address: cl.AddressPrivate}
+}
+
+// TestProposedNumbers makes sure that the kernel gets the numbers of its source and of -D as they are written.
+func TestProposedNumbers(t *testing.T) {
+	const source = `
+#define width 512u
+#define HASH 2654435761u
+#define WIDTHS 7
+#ifndef M_PI
+#define M_PI 3.14159265358979323846f
+#endif
+__kernel void k(__global float *a) { int i = get_global_id(0); if (i < width) a[i] = EPS + M_PI + HASH * BLOCK; }`
+	u := Untuned{Text: source, Given: []clc.Macro{
+		{Name: "EPS", Text: "0.1f"}, {Name: "BLOCK", Text: "64u"}, {Name: "MASK", Text: "0xFFFFFFFF"}, {Name: "LONG", Text: "3.14159265358979323846"}, {Name: "ONE", Text: "1.0"},
+		{Name: "SCALE", Text: "1e5"}, {Name: "BRACKET", Text: "(4096)"}, {Name: "SUM", Text: "(1+2)"}, {Name: "CAST", Text: "(float)(3)"}, {Name: "EMPTY", Text: ""}, {Name: "OCTAL", Text: "010"},
+	}}
+	text := proposed(t, u, global("float", "a"))
+	for _, line := range []string{
+		"  EPS: 0.1f", "  BLOCK: 64u", "  MASK: '0xFFFFFFFF'", "  LONG: '3.14159265358979323846'", "  ONE: 1.0", "  SCALE: '1e5'", "  BRACKET: 4096", "  SUM: (1+2)", "  CAST: (float)(3)",
+		"  EMPTY: ''", "  OCTAL: '010'", "  width: 512u", "problem_size: width", "block_size: {x: BLOCK}",
+	} {
+		if !strings.Contains(text, "\n"+line+"\n") {
+			t.Errorf("there is no line %q", line)
+		}
+	}
+	for _, own := range []string{"\n  HASH:", "\n  M_PI:", "\n  WIDTHS:"} {
+		if strings.Contains(text, own) {
+			t.Errorf("%q: the source defines it", own)
+		}
+	}
+	s, err := LoadFS(fstest.MapFS{"k.yaml": {Data: []byte(text)}, "k.cl": {Data: []byte(source)}}, "k.yaml", Options{})
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	want := `-D EPS=0.1f -D BLOCK=64u -D MASK=0xFFFFFFFF -D LONG=3.14159265358979323846 -D ONE=1.0 -D SCALE=1e5 -D BRACKET=4096 -D SUM="(1+2)" -D CAST="(float)(3)" -D EMPTY="" -D OCTAL=010 -D width=512u`
+	if got := s.Problem.FixedOptions(); got != want {
+		t.Errorf("the kernel gets\n%s, want\n%s", got, want)
+	}
+	if t.Failed() {
+		t.Log(text)
+	}
+}
+
+// TestQuestions makes sure that a specification asks for what only its user knows, and is refused until the answer.
+func TestQuestions(t *testing.T) {
+	const shared = "__kernel void k(__global float *a, int n) { __local float t[64]; t[get_local_id(0)] = 0; a[get_global_id(1)] = 0; if (get_group_id(2) < n) a[0] = 1; }"
+	macro := func(name string) Untuned {
+		return Untuned{Text: "__kernel void k(__global float *a) { a[get_global_id(0)] = " + name + "; }", Missing: []clc.Macro{MissingMacro(name, false)}}
+	}
+	for _, c := range []struct {
+		name      string
+		untuned   Untuned
+		arguments []cl.ArgInfo
+		want      string // a line
+		asks      string // fields
+	}{
+		{"a local size that the kernel is written for", Untuned{Text: shared}, []cl.ArgInfo{global("float", "a"), private("int", "n")}, "block_size: {x: DECIDE, y: 1, z: 1}", "block_size.x"},
+		{"one that it reads", Untuned{Text: strings.Replace(shared, "= 0;", "= get_local_size(0);", 1)}, []cl.ArgInfo{global("float", "a"), private("int", "n")}, "  block_size_x: [8, 16, 32, 64]", ""},
+		{"an integer", Untuned{Text: "__kernel void k(__global float *a, int mode)"}, []cl.ArgInfo{global("float", "a"), private("int", "mode")}, "  - {name: mode, type: int, value: DECIDE}", "arguments[1].value"},
+		{"a number of steps", Untuned{Text: "__kernel void k(__global float *a, int iterations)"}, []cl.ArgInfo{global("float", "a"), private("int", "iterations")}, "  - {name: iterations, type: int, value: 1}", ""},
+		{"a macro", macro("RADIUS_X"), []cl.ArgInfo{global("float", "a")}, "  RADIUS_X: DECIDE", "constants.RADIUS_X"},
+		{"a macro that is a size", macro("length"), []cl.ArgInfo{global("float", "a")}, "  length: 65536", ""},
+		{"a macro that is a local size", macro("block_size"), []cl.ArgInfo{global("float", "a")}, "  block_size: [32, 64, 128, 256]", ""},
+	} {
+		text := proposed(t, c.untuned, c.arguments...)
+		if !strings.Contains(text, "\n"+c.want+"\n") {
+			t.Errorf("%s: there is no line %q in\n%s", c.name, c.want, text)
+		}
+		_, err := LoadFS(fstest.MapFS{"k.yaml": {Data: []byte(text)}, "k.cl": {Data: []byte(c.untuned.Text)}}, "k.yaml", Options{})
+		var errs Errors
+		errors.As(err, &errs)
+		var asked []string
+		for _, e := range errs {
+			if asked = append(asked, e.Field); !strings.Contains(e.Error(), "DECIDE stands for a value") {
+				t.Errorf("%s: %v", c.name, e)
+			}
+		}
+		if got := strings.Join(asked, " "); got != c.asks || c.asks == "" && err != nil {
+			t.Errorf("%s: it asks for %q, want %q: %v", c.name, got, c.asks, err)
+		}
+	}
+}
+
+// TestProposedTypes makes sure that types without a description have the sizes that the compiler gives them.
+func TestProposedTypes(t *testing.T) {
+	u := Untuned{
+		Text: `typedef enum { A, B } mode; typedef unsigned int u32; struct packed { char a; int b; } __attribute__((packed)); struct lonely { struct lonely a; };
+struct colours { mode m; u32 c[2]; };
+__kernel void k() {}`,
+		Sizes: map[string]int{"struct packed": 5, "vec3": 12},
+	}
+	u.Kernel.Arguments = []cl.ArgInfo{
+		global("mode", "modes"), global("u32", "codes"), global("struct packed", "p"), global("struct lonely", "l"), private("vec3", "v"), global("void", "any"), global("struct colours", "c"), private("sampler_t", "s"),
+	}
+	if got, want := u.Opaque(), []string{"struct packed", "struct lonely", "vec3", "struct colours"}; !slices.Equal(got, want) {
+		t.Errorf("opaque are %q, want %q", got, want)
+	}
+	text := proposed(t, u, u.Kernel.Arguments...)
+	for _, line := range []string{
+		"name: modes, type: int,", "name: codes, type: uint,", "name: p, type: bytes, size: problem_size_n * 5,", "name: l, type: bytes, size: problem_size_n * 64,",
+		"name: v, type: bytes, value: '000000000000000000000000'", "name: any, type: uchar,", "  colours: {m: int, c: {type: uint, count: 2}}", "# packed cannot be described: its attributes change the layout. An element has 5 bytes.",
+		"DECIDE: lonely cannot be described: its field a has the type lonely: it contains itself. An element is taken to have 64 bytes.",
+	} {
+		if !strings.Contains(text, line) {
+			t.Errorf("there is no %q in\n%s", line, text)
 		}
 	}
 }

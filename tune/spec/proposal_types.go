@@ -64,103 +64,76 @@ func (p *proposal) addImage(argument *problem.Argument, a cl.ArgInfo, shape, fie
 	p.remark(field, "DECIDE: the size of the image, and the format of its pixels: %s.", why)
 }
 
-// structType returns the name of the type of a struct, and declares it. For a struct without a layout here it returns
-// bytes and their number.
+// structType returns the name of the type of a struct, and declares it. For a struct that cannot be declared it returns bytes
+// and their number.
 func (p *proposal) structType(typ, field string) (name string, bytes int) {
-	name = typeName(typ)
+	name, why := p.describe(typeName(typ))
+	if why == "" {
+		return name, 0
+	}
+	bytes, known := p.Sizes[declaredType(typ)]
+	if known {
+		p.remark(field, "%s cannot be described: %s. An element has %d bytes.", typeName(typ), why, bytes)
+	} else {
+		bytes = 64
+		p.remark(field, "DECIDE: %s cannot be described: %s. An element is taken to have %d bytes.", typeName(typ), why, bytes)
+	}
+	return "bytes", bytes
+}
+
+// describe adds a struct, and those of its fields, to the types. It returns the name of the type, or why it has none.
+func (p *proposal) describe(name string) (typ, why string) {
 	declared := clc.Structs(p.active)
+	typ = name
 	for range 8 {
-		i := slices.IndexFunc(declared, func(s clc.Struct) bool { return slices.Contains(s.Names, name) })
+		i := slices.IndexFunc(declared, func(s clc.Struct) bool { return slices.Contains(s.Names, typ) })
 		if i >= 0 {
-			return p.declare(declared[i], name, field)
+			return typ, p.declare(declared[i], typ)
 		}
-		if name = clc.Typedef(p.active, name); name == "" {
+		if typ = clc.Typedef(p.active, typ); typ == "" {
 			break
 		}
 	}
-	p.remark(field, "DECIDE: the source declares no struct %s. An element is taken to have 64 bytes.", typeName(typ))
-	return "bytes", 64
+	return "", "the source declares no struct " + name
 }
 
-// declare adds a struct, and those of its fields, to the types.
-func (p *proposal) declare(s clc.Struct, name, field string) (typ string, bytes int) {
-	if slices.ContainsFunc(p.Definition.Types, func(t problem.StructType) bool { return t.Name == name }) {
-		return name, 0
+// declare adds a struct to the types, or returns the reason why a specification cannot describe it.
+func (p *proposal) declare(s clc.Struct, name string) (why string) {
+	switch {
+	case slices.ContainsFunc(p.Definition.Types, func(t problem.StructType) bool { return t.Name == name }):
+		return ""
+	case slices.Contains(p.describing, name):
+		return "it contains itself"
+	case s.Odd != "":
+		return s.Odd
+	case len(s.Fields) == 0:
+		return "it has no fields"
 	}
+	p.describing = append(p.describing, name)
 	t := problem.StructType{Name: name}
-	var layout layout
 	for _, f := range s.Fields {
 		member := problem.StructField{Name: f.Name}
 		total := 1
 		for _, count := range f.Counts {
 			n, known := clc.Value(count, slices.Concat(p.Given, p.Missing, clc.Macros(p.active)))
 			if !known || n < 1 {
-				s.Odd = fmt.Sprintf("the length %s of %s is not known", count, f.Name)
+				return fmt.Sprintf("the length %s of %s is not known", count, f.Name)
 			}
-			total *= max(1, int(n))
+			total *= int(n)
 		}
 		if len(f.Counts) > 0 {
 			member.Count = strconv.Itoa(total)
 		}
-		t.Fields = append(t.Fields, member)
-		of := &t.Fields[len(t.Fields)-1]
-		number, ok := p.typeOf(f.Type)
-		switch {
-		case f.Pointer:
-			layout.add(8, 8, total, s)
-		case ok && typeName(f.Type) != "bool":
-			of.Type = number.OpenCL()
-			if same, err := array.ParseType(of.Type); err != nil || same != number {
-				of.Type = number.String()
-			}
-			layout.add(number.Size(), number.Size(), total, s)
-		default:
-			inner, size := p.structType(f.Type, field)
-			if of.Type = inner; size > 0 {
-				s.Odd = "the layout of " + f.Name + " is not known"
-			}
-			layout.unknown = true
+		if number, ok := p.typeOf(f.Type); ok && typeName(f.Type) != "bool" {
+			member.Type = typeText(number)
+		} else if member.Type, why = p.describe(typeName(f.Type)); why != "" {
+			return fmt.Sprintf("its field %s has the type %s: %s", f.Name, f.Type, why)
 		}
+		t.Fields = append(t.Fields, member)
 	}
-	if s.Odd == "" && len(s.Fields) > 0 {
-		p.Definition.Types = append(p.Definition.Types, t)
-		p.Remarks["types"] = []string{"The structs of the source."}
-		return name, 0
-	}
-	bytes, known := layout.size()
-	size := fmt.Sprintf("has %d bytes", bytes)
-	if !known {
-		bytes, size = 64, "is taken to have 64 bytes"
-	}
-	p.remark(field, "DECIDE: %s cannot be described: %s. An element %s.", name, s.Odd, size)
-	return "bytes", bytes
-}
-
-// A layout is the size of a struct while its fields are added.
-type layout struct {
-	bytes, align int
-	unknown      bool
-}
-
-func (l *layout) add(size, align, count int, s clc.Struct) {
-	l.unknown = l.unknown || strings.Contains(s.Odd, "bit fields") || strings.Contains(s.Odd, "another")
-	switch {
-	case s.Union:
-		l.bytes = max(l.bytes, size*count)
-	case s.Packed:
-		l.bytes += size * count
-		align = 1
-	default:
-		l.bytes = (l.bytes+align-1)/align*align + size*count
-	}
-	l.align = max(l.align, align)
-}
-
-func (l *layout) size() (bytes int, known bool) {
-	if l.unknown || l.align == 0 {
-		return 0, false
-	}
-	return (l.bytes + l.align - 1) / l.align * l.align, true
+	p.Definition.Types = append(p.Definition.Types, t)
+	p.Remarks["types"] = []string{"The structs of the source."}
+	return ""
 }
 
 // structValue returns a value for each field of a struct.

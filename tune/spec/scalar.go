@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -45,6 +46,8 @@ func plain(text string) (space.Value, error) {
 	switch {
 	case slices.Contains(nullWords, text):
 		return nil, nil
+	case text == question:
+		return nil, errors.New("DECIDE stands for a value that ndtune init could not know; write the value in its place")
 	case slices.Contains(trueWords, text):
 		return true, nil
 	case slices.Contains(falseWords, text):

@@ -200,7 +200,11 @@ func (w *specWriter) line(field, indent, line string) {
 func (w *specWriter) kernel(k problem.Kernel) {
 	w.line("kernel", "", "kernel:")
 	w.line("kernel.name", "  ", "name: "+textText(k.Name))
-	w.line("kernel.file", "  ", "file: "+listText(w.draft.Files, textText))
+	if len(w.draft.Files) > 0 {
+		w.line("kernel.file", "  ", "file: "+listText(w.draft.Files, textText))
+	} else {
+		w.line("kernel.source", "  ", "source: |\n    "+strings.ReplaceAll(strings.TrimSuffix(k.Source, "\n"), "\n", "\n    "))
+	}
 	if len(k.BuildOptions) > 0 {
 		w.line("kernel.build_options", "  ", "build_options: ["+joined(k.BuildOptions, textText)+"]")
 	}
@@ -359,6 +363,9 @@ func scalarText(v space.Value) string {
 			return strconv.FormatBool(b)
 		}
 		return space.FormatValue(v)
+	}
+	if text == question {
+		return text
 	}
 	first := strings.TrimLeft(text, "-") // one hyphen may begin a plain text
 	switch read, err := plain(text); {
