@@ -130,6 +130,9 @@ func printOne(w io.Writer, p *problem.Problem, o *tune.Outcome) {
 	verified := "unverified"
 	if r.Verified {
 		verified = "verified"
+		if p.VerifiesItself() {
+			verified += " by this kernel itself, the weakest reference"
+		}
 	}
 	fmt.Fprintf(w, "each: %s\noutput: %s\n", joinTexts(" ", formatTime, r.Times...), verified)
 	if l, err := p.Limit(r.Configuration, o.Device); err == nil {

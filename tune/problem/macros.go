@@ -85,12 +85,20 @@ func argumentsOf(flag string, options []string) (arguments, rest []string) {
 // people.
 func (p *Problem) Notices() []string {
 	notices := slices.Concat(p.overridden, p.doubtfulParts())
+	if p.VerifiesItself() {
+		notices = append(notices, fmt.Sprintf("The reference is this kernel itself (%s): the weakest reference, which shows only that configurations agree.", p.verify.configuration))
+	}
 	if p.verify != nil && p.verify.reference != nil {
 		for _, notice := range p.verify.reference.overridden {
 			notices = append(notices, "The reference kernel: "+notice)
 		}
 	}
 	return notices
+}
+
+// VerifiesItself reports whether the reference is the kernel itself, in one of its configurations.
+func (p *Problem) VerifiesItself() bool {
+	return p.verify != nil && p.verify.reference != nil && p.verify.reference.KernelDigest() == p.KernelDigest()
 }
 
 // macroHint returns a hint about a macro that has the name of an argument, or "". If the kernel's argument
