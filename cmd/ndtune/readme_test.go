@@ -43,6 +43,38 @@ func TestReadme(t *testing.T) {
 	}
 }
 
+// TestReadmeWithNumPy runs the kernel of the README with the reference in NumPy that stands there, and an error in the kernel.
+func TestReadmeWithNumPy(t *testing.T) {
+	if !standin.OnPoCL(t) {
+		return
+	}
+	d := needDevice(t)
+	if exec.Command("python3", "-c", "import numpy").Run() != nil {
+		t.Skip("python3 has no NumPy")
+	}
+	folder := t.TempDir()
+	text := writeBlocks(t, folder, "README.md", map[string]string{"c": "saxpy.cl", "yaml": "saxpy.yaml", "python": "check.py"})
+	verify := regexp.MustCompile(`(?m)^    (verify: .*)$`).FindStringSubmatch(text)
+	if verify == nil {
+		t.Fatal("the README has no verify.command")
+	}
+	spec := filepath.Join(folder, "saxpy.yaml")
+	changed := regexp.MustCompile(`(?m)^verify: .*$`).ReplaceAllString(readFile(t, spec), verify[1])
+	if err := os.WriteFile(spec, []byte(changed), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for a, want := range map[string]string{"2.5": "output: verified", "2.4": "correctness: y["} {
+		program := exec.Command("ndtune", "run", "saxpy.yaml", "-p", "block_size_x=32", "-p", "per_item=1", "--device", d.Selector)
+		program.Dir, program.Env = folder, programEnvironment(folder)
+		if err := os.WriteFile(spec, []byte(strings.Replace(changed, "value: 2.5", "value: "+a, 1)), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if output, _ := program.CombinedOutput(); !strings.Contains(string(output), want) {
+			t.Errorf("a = %s: the output has no %q:\n%s", a, want, output)
+		}
+	}
+}
+
 // TestWisdomPrograms builds the Go programs of docs/wisdom.md as they stand there, and runs each twice.
 func TestWisdomPrograms(t *testing.T) {
 	needDevice(t)
