@@ -47,6 +47,8 @@ func Platforms() ([]*Platform, error) {
 	if err := load(); err != nil {
 		return nil, err
 	}
+	listing.Lock()
+	defer listing.Unlock()
 	ids, err := listIDs(func(room uintptr, ids *uintptr, count *uint32) error {
 		return api.clGetPlatformIDs.run(room, uintptr(unsafe.Pointer(ids)), uintptr(unsafe.Pointer(count)))
 	})
@@ -62,6 +64,9 @@ func Platforms() ([]*Platform, error) {
 	}
 	return list, nil
 }
+
+// listing is held while platforms or devices are listed: PoCL crashes if two threads are the first to do so at once.
+var listing sync.Mutex
 
 // listIDs returns handles: it asks for their number first.
 func listIDs(ask func(room uintptr, ids *uintptr, count *uint32) error) ([]uintptr, error) {
@@ -112,6 +117,8 @@ func (p *Platform) Devices(t DeviceType) ([]*Device, error) {
 	if p == nil || p.id == 0 {
 		return nil, refuse(api.clGetDeviceIDs.name, InvalidPlatform, "the platform is nil")
 	}
+	listing.Lock()
+	defer listing.Unlock()
 	ids, err := listIDs(func(room uintptr, ids *uintptr, count *uint32) error {
 		return api.clGetDeviceIDs.run(p.id, uintptr(t), room, uintptr(unsafe.Pointer(ids)), uintptr(unsafe.Pointer(count)))
 	})

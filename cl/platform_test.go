@@ -3,9 +3,11 @@ package cl_test
 import (
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/internal/standin"
 )
 
 func TestPlatforms(t *testing.T) {
@@ -28,6 +30,25 @@ func TestPlatforms(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestListingAtOnce lists devices in several threads, which are the first to do so.
+func TestListingAtOnce(t *testing.T) {
+	if !standin.OnPoCL(t) {
+		return
+	}
+	start := make(chan struct{})
+	var all sync.WaitGroup
+	for range 16 {
+		all.Go(func() {
+			<-start
+			if _, err := cl.Devices(cl.DeviceAll); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	close(start)
+	all.Wait()
 }
 
 // A platform without devices of a type gives none, and no error.
