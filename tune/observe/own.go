@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/process"
 )
 
 // An Instrument of the user's own gives readings of further quantities. Its methods are called in turn: Begin before
@@ -184,7 +185,7 @@ func startCommand(args []string, dir string, timeout time.Duration, d hardware.D
 	if err != nil {
 		return nil, err
 	}
-	if err := c.process.Start(); err != nil {
+	if err := process.Start(c.process); err != nil {
 		return nil, err
 	}
 	go func() {
@@ -245,11 +246,11 @@ func (c *command) say(line string) error {
 	return nil
 }
 
-// Close ends the command. A command that works as it should ends with its standard input; it gets no time
-// for that, because its readings are taken.
+// Close ends the command, with the processes that it has started. A command that works as it should ends with its standard
+// input; it gets no time for that, because its readings are taken.
 func (c *command) Close() error {
 	_ = c.input.Close()
-	_ = c.process.Process.Kill()
+	process.Kill(c.process)
 	go func() {
 		for range c.answers { // so that the reader ends
 		}

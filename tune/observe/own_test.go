@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -24,6 +26,34 @@ func TestMain(m *testing.M) {
 		return
 	}
 	os.Exit(m.Run())
+}
+
+// TestChildrenOfCommands: what a command has started ends with it. The command has its parent's standard error, and so have they.
+func TestChildrenOfCommands(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has no groups of processes")
+	}
+	open, held, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer open.Close()
+	stderr := os.Stderr
+	os.Stderr = held
+	c, err := startCommand([]string{"sh", "-c", "sleep 30 & echo started; wait"}, "", time.Minute, hardware.Device{})
+	os.Stderr = stderr
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = held.Close()
+	<-c.(*command).answers // the child has started
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+	_ = open.SetReadDeadline(time.Now().Add(10 * time.Second))
+	if _, err := open.Read(make([]byte, 1)); err != io.EOF {
+		t.Errorf("a child of the command is still there: %v", err)
+	}
 }
 
 // meterCommand answers with the launches of the observation, and the number of observations so far.

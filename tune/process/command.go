@@ -61,19 +61,13 @@ func (c Command) Run(ctx context.Context) (Ended, error) {
 	if len(c.Env) > 0 {
 		command.Env = append(os.Environ(), c.Env...)
 	}
-	if !inChild.Load() {
-		isolate(command)
-		command.Cancel = func() error { killGroup(command); return nil }
-	}
-	if err := startKept(command); err != nil {
+	command.Cancel = func() error { Kill(command); return nil }
+	if err := Start(command); err != nil {
 		return fail("%w", &StartError{err})
 	}
 	go limit(limited, c.Timeout, stop)
 	err := command.Wait()
-	if !inChild.Load() {
-		// As long as any of them runs, no other process gets the number of the group.
-		killGroup(command)
-	}
+	Kill(command)
 	switch cause := context.Cause(limited); {
 	case ctx.Err() != nil:
 		return Ended{}, ctx.Err()
@@ -91,6 +85,24 @@ func (c Command) Run(ctx context.Context) (Ended, error) {
 		ended.How = (&End{State: command.ProcessState, Printed: errorText}).Explain("")
 	}
 	return ended, nil
+}
+
+// Start starts a program of the user's that runs beside this process, to be ended by [Kill].
+func Start(c *exec.Cmd) error {
+	if !inChild.Load() {
+		isolate(c)
+	}
+	return startKept(c)
+}
+
+// Kill kills a program that Start has started, and the processes that it has started. In a child of a [Host], these are killed when the
+// child ends. The program may have ended: as long as any of the others runs, no process gets the number of their group.
+func Kill(c *exec.Cmd) {
+	if inChild.Load() {
+		_ = c.Process.Kill()
+	} else {
+		killGroup(c)
+	}
 }
 
 // ErrLate is the error of a command that did not end within its time.
