@@ -29,6 +29,19 @@ func Write(path string, write func(io.Writer) error) error {
 	return r.Commit()
 }
 
+// WritePrivate is Write for a file that only its owner may read.
+func WritePrivate(path string, content []byte) error {
+	r, err := create(path, 0o600)
+	if err != nil {
+		return err
+	}
+	defer r.Discard()
+	if _, err := r.Write(content); err != nil {
+		return err
+	}
+	return r.Commit()
+}
+
 // A Replacement is the new content of a file. [Create] makes one; either Commit or Discard must
 // be called.
 type Replacement struct {
@@ -41,7 +54,10 @@ type Replacement struct {
 // target is replaced, and may be missing. The mode of an existing file is kept. A pipe or a
 // device cannot be replaced and is written to. Create removes the temporary files of
 // replacements of this file whose processes were killed.
-func Create(path string) (*Replacement, error) {
+func Create(path string) (*Replacement, error) { return create(path, 0o666) }
+
+// create is Create. A new file has the mode, without the bits of the umask.
+func create(path string, mode os.FileMode) (*Replacement, error) {
 	path, err := followLinks(path)
 	if err != nil {
 		return nil, err
@@ -57,7 +73,7 @@ func Create(path string) (*Replacement, error) {
 	}
 	removeAbandoned(path)
 	temporary := filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.%d", filepath.Base(path), os.Getpid()))
-	f, err := os.OpenFile(temporary, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+	f, err := os.OpenFile(temporary, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return nil, err
 	}

@@ -25,6 +25,8 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
+
+	"github.com/ndtune/ndtune/internal/files"
 )
 
 // secrets are what a server of this program shows and wants beyond loopback: a certificate that it signed itself, and
@@ -68,7 +70,7 @@ func secretsIn(folder string) (*secrets, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, err
 	}
-	return s, os.WriteFile(path, data, 0o600)
+	return s, files.WritePrivate(path, data)
 }
 
 func newSecrets() (*secrets, error) {

@@ -22,7 +22,14 @@ func secured(t *testing.T, folder string) *Server {
 // TestSecuredAddresses: a connection needs the password and the certificate of the server.
 func TestSecuredAddresses(t *testing.T) {
 	folder := t.TempDir()
+	abandoned := filepath.Join(folder, "."+secretsFile+".1234567890") // of a server that was killed as it wrote its secrets
+	if err := os.WriteFile(abandoned, []byte(`{"certificate":"MI`), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	s := secured(t, folder)
+	if _, err := os.Stat(abandoned); err == nil {
+		t.Error("the secrets are not written as a whole: what a killed server has left is still there")
+	}
 	first, err := url.Parse(s.URL())
 	if err != nil {
 		t.Fatal(err)
