@@ -2,7 +2,11 @@
 // measured on them. It decides whether two devices are the same.
 package hardware
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+	"strings"
+)
 
 // A Device is the identity of a device and the limits that matter to tuning. Evaluators report it,
 // records keep it, and expressions read it as device.*. Unknown numbers are 0, unknown texts empty.
@@ -43,6 +47,18 @@ type Device struct {
 
 	// Instruments are those of the quantities that a problem observes; nil: it observes none.
 	Instruments []Instrument `json:"instruments,omitempty"`
+}
+
+// VendorName returns the name of a vendor that drivers write in several ways: «AMD» for «Advanced Micro Devices, Inc.». Another text
+// stays, but for spaces around it.
+func VendorName(vendor string) string {
+	vendor = strings.TrimSpace(vendor)
+	return cmp.Or(vendorNames[vendor], vendor)
+}
+
+var vendorNames = map[string]string{
+	"Advanced Micro Devices, Inc.": "AMD", "AuthenticAMD": "AMD", "NVIDIA Corporation": "NVIDIA",
+	"Intel(R) Corporation": "Intel", "Intel Corporation": "Intel", "GenuineIntel": "Intel",
 }
 
 // The sources of time.

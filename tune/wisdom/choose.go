@@ -156,7 +156,7 @@ func (f *File) nearest(q Query, admits func(*Record) bool) (*Record, Level) {
 			return r.Device.Architecture != "" && r.Device.Architecture == q.Device.Architecture
 		}},
 		{SameVendor, func(r *Record) bool {
-			return known(r.Device.Vendor, q.Device.Vendor) && known(r.Device.Type, q.Device.Type)
+			return known(hardware.VendorName(r.Device.Vendor), hardware.VendorName(q.Device.Vendor)) && known(r.Device.Type, q.Device.Type)
 		}},
 	} {
 		if r := f.best(q, func(r *Record) bool { return level.has(r) && admits(r) }); r != nil {
@@ -246,7 +246,7 @@ func compareWeak(a, b int) int { return cmp.Compare(min(a, 0), min(b, 0)) }
 // are known.
 func sameDevice(a, b *hardware.Device) bool {
 	agree := func(v, w string) bool { return v == "" || w == "" || known(v, w) }
-	return known(a.Name, b.Name) && agree(a.Vendor, b.Vendor) && agree(a.Type, b.Type)
+	return known(a.Name, b.Name) && agree(hardware.VendorName(a.Vendor), hardware.VendorName(b.Vendor)) && agree(a.Type, b.Type)
 }
 
 // known reports whether two texts are the same and not empty.

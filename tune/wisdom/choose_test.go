@@ -73,6 +73,10 @@ func TestChoose(t *testing.T) {
 		{"the second dimension", same, []Record{at(1, h200, 1024, 1024), at(2, h200, 4096, 2048), at(3, h200, 2048, 1024)}, 3, "the same device, nearest size 2048×1024"},
 		{"however far", same, []Record{at(1, h200, 1), at(2, h100, 2048, 2048)}, 1, "the same device, nearest size 1"},
 		{"a device without vendor and type", same, []Record{at(1, hardware.Device{Name: "NVIDIA H200"}, 1024, 1024), at(2, h100, 2048, 2048)}, 1, "the same device, nearest size 1024×1024; the driver is not recorded"},
+		{"another spelling of the vendor", on(with(mi250, func(d *hardware.Device) { d.Vendor = "Advanced Micro Devices, Inc." })), []Record{at(1, mi250, 2048, 2048), at(2, h200, 2048, 2048)}, 1, "the same device and size 2048×2048"},
+		{"another spelling of the same vendor and type", on(with(mi250, func(d *hardware.Device) {
+			d.Name, d.Vendor, d.Architecture = "MI300", "Advanced Micro Devices, Inc.", "gfx942"
+		})), []Record{at(1, h200, 2048, 2048), at(2, mi250, 64)}, 2, "a device of the same vendor and type, nearest size 64: MI250 (gfx90a)"},
 		{"the name of another vendor", same, []Record{at(1, with(h200, func(d *hardware.Device) { d.Vendor, d.Architecture = "Other", "" }), 2048, 2048), at(2, h100, 64)}, 2, "a device of the same architecture, nearest size 64: NVIDIA H100, sm_90"},
 
 		{"the same architecture", same, []Record{at(1, a100, 2048, 2048), at(2, h100, 1024, 1024), at(3, epyc, 2048, 2048)}, 2, "a device of the same architecture, nearest size 1024×1024: NVIDIA H100, sm_90"},

@@ -202,7 +202,7 @@ func (e *Entry) Find(ctx context.Context, waits func(), search func(ctx context.
 // name tells the entry from the others of the file, in the name of its lock.
 func (e *Entry) name() string {
 	d := &e.query.Device
-	text := fmt.Sprintf("%q", []string{strings.TrimSpace(d.Name), strings.TrimSpace(d.Vendor), d.Type, sizeText(e.query.ProblemSize), e.constants, e.query.SourceDigest})
+	text := fmt.Sprintf("%q", []string{strings.TrimSpace(d.Name), hardware.VendorName(d.Vendor), d.Type, sizeText(e.query.ProblemSize), e.constants, e.query.SourceDigest})
 	return fmt.Sprintf("%x", sha256.Sum256([]byte(text)))[:16]
 }
 

@@ -185,7 +185,7 @@ type group struct {
 
 func groupOf(r *Record) group {
 	d := &r.Device
-	return group{d.Name, d.Vendor, d.Type, d.Platform, d.Driver, r.SourceDigest, constantsText(r.Constants), padded(r.ProblemSize)}
+	return group{d.Name, hardware.VendorName(d.Vendor), d.Type, d.Platform, d.Driver, r.SourceDigest, constantsText(r.Constants), padded(r.ProblemSize)}
 }
 
 // Comparable reports whether the objectives of two records can be compared. They can if the records are of one device,
@@ -213,15 +213,25 @@ func (f *File) Text(r *Record) string {
 // Sorted returns the records by device, driver, source and size. Those whose objectives can be compared stand
 // together, the best first.
 func (f *File) Sorted() []Record {
-	sorted := slices.Clone(f.Records)
-	slices.SortStableFunc(sorted, func(a, b Record) int {
-		g, h := groupOf(&a), groupOf(&b)
+	type grouped struct {
+		group
+		record *Record
+	}
+	all := make([]grouped, len(f.Records))
+	for i := range f.Records {
+		all[i] = grouped{groupOf(&f.Records[i]), &f.Records[i]}
+	}
+	slices.SortStableFunc(all, func(g, h grouped) int {
 		return cmp.Or(
 			cmp.Compare(g.device, h.device), cmp.Compare(g.vendor, h.vendor), cmp.Compare(g.typ, h.typ),
 			cmp.Compare(g.platform, h.platform), cmp.Compare(g.driver, h.driver), cmp.Compare(g.source, h.source),
-			slices.Compare(g.size[:], h.size[:]), cmp.Compare(g.constants, h.constants), f.compare(&a, &b),
+			slices.Compare(g.size[:], h.size[:]), cmp.Compare(g.constants, h.constants), f.compare(g.record, h.record),
 		)
 	})
+	sorted := make([]Record, len(all))
+	for i, g := range all {
+		sorted[i] = *g.record
+	}
 	return sorted
 }
 
