@@ -44,7 +44,7 @@ Every command refuses records of more than 256 MiB, before or after unpacking.
 NDTUNE_MAX_RECORD_MIB=1024 in the environment sets another limit.`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "to", Category: categoryOutput, Usage: "`FORMAT` of OUT: t4, csv, log (run log) or cache (Kernel Tuner) (default: by its extension: .json t4, .csv csv, .jsonl log, and .gz)"},
-			&cli.BoolFlag{Name: "force", Aliases: []string{"f"}, Category: categoryOutput, Usage: "replace OUT if it exists"},
+			&cli.BoolFlag{Name: "force", Aliases: []string{"f"}, Category: categoryOutput, Usage: "replace OUT if it exists, and the .npy files that belong to it"},
 			&cli.BoolFlag{Name: "skip-damaged", Category: categoryOutput, Usage: "leave out the damaged lines of a run log, and list them"},
 		},
 		Action: convert,
@@ -95,8 +95,8 @@ func outputsOfSizes(c *cli.Context, out string, all []*record.Record) (outs []st
 			label += ".compared"
 		}
 		path := labelled(out, label)
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && !c.Bool("force") {
-			return nil, wrong("%s exists already; --force replaces it", path)
+		if err := checkNew(c, path); err != nil {
+			return nil, err
 		}
 		outs = append(outs, path)
 	}
@@ -129,6 +129,11 @@ func convertT1(c *cli.Context, in, out string) error {
 	draft, err := spec.ConvertT1(in, out)
 	if err != nil {
 		return err
+	}
+	for name := range draft.Arrays {
+		if err := checkNew(c, filepath.Join(filepath.Dir(out), name)); err != nil {
+			return err
+		}
 	}
 	if err := draft.Write(out); err != nil {
 		return err
@@ -188,10 +193,15 @@ func conversion(c *cli.Context) (in, out, format string, err error) {
 	if err := checkFolder(out); err != nil {
 		return in, out, format, fmt.Errorf("write to %s: %w", out, err)
 	}
-	if info, err := os.Stat(out); err == nil && info.Mode().IsRegular() && !c.Bool("force") {
-		return in, out, format, fmt.Errorf("%s exists already; --force replaces it", out)
+	return in, out, format, checkNew(c, out)
+}
+
+// checkNew refuses a file that is there already, without --force.
+func checkNew(c *cli.Context, path string) error {
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && !c.Bool("force") {
+		return wrong("%s exists already; --force replaces it", path)
 	}
-	return in, out, format, nil
+	return nil
 }
 
 // formatNames are the names of formats in messages, by those of --to and of records.
