@@ -46,7 +46,7 @@ function matrixCard(c, t) {
   const overall = c.tables.find((o) => o.name === "overall");
   const rows = c.matrix.filter((cells) => cells.length > 0).map((cells, i) => ({ cells, texts: t.rows[i] }));
   if (overall) rows.push({ cells: c.best_over_all.cells, texts: ["best over all", ...overall.rows[0].slice(1)], over: true });
-  const worst = Math.max(leastWorst, ...rows.flatMap((r) => r.cells).map((cell) => cell.slowdown || 1));
+  const worst = rows.flatMap((r) => r.cells).reduce((worst, cell) => Math.max(worst, cell.slowdown || 1), leastWorst);
   const [title, about] = t.title.split(": ", 2);
   const line = (r) => el("tr", { class: r.over ? "over" : null }, el("th", { scope: "row" }, r.texts[0]),
     r.cells.map((cell, j) => matrixCell(cell, r.texts[j + 1], worst)));

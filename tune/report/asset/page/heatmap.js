@@ -22,7 +22,7 @@ function heatmapSection() {
     part.note.textContent = cells.length ? "" : "No configuration is correct.";
     if (!cells.length) return;
     const shown = cells.map((c) => c.value), log = state.log && of !== "count" && of !== "failed";
-    const scale = new Scale(Math.min(...shown), Math.max(...shown), log);
+    const scale = new Scale(shown.reduce((a, b) => Math.min(a, b)), shown.reduce((a, b) => Math.max(a, b)), log);
     const text = (v) => (of === "count" ? formatCount(v) : of === "failed" ? percent(v) : formatMeasure(measure, v));
     const few = px.values.length * py.values.length <= (innerWidth < 700 ? 30 : 150);
     const what = { best: axisName(measure) + ", best", median: axisName(measure) + ", median", count: "correct configurations", failed: "share of failures" }[of];
