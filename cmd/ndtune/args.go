@@ -79,6 +79,8 @@ func flagsFirst(app *cli.App, args []string) []string {
 	switch {
 	case help && len(command.Subcommands) == 0:
 		return append(path, "--help")
+	case help && len(arguments) > 0 && command.Command(arguments[0]) != nil:
+		return flagsFirst(app, slices.Concat(path, arguments[:1], []string{"--help"}, arguments[1:]))
 	case help && len(arguments) > 0:
 		given = nil // the argument is no command: the program reports it
 	}
