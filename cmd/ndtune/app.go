@@ -23,8 +23,9 @@ func newApp() *cli.App {
    ndtune init kernel.cl                        a first specification for a kernel of your own
    ndtune tune my_kernel.yaml -o results.csv    a search
 
-Exit status: 0 done; 1 no correct configuration was found, or the run could not
-continue; 2 the command line or the specification is wrong; 130 interrupted.`,
+Exit status: 0 done, and a search has found a best configuration; 1 no configuration is
+correct, or the kernel has faults; 2 the command line, the specification or another input is
+wrong; 3 the command could not go on; 130 a signal interrupted it.`,
 		Version:                   versionText(),
 		Commands:                  []*cli.Command{devicesCommand(), initCommand(), tuneCommand(), runCommand(), checkCommand(), spaceCommand(), strategiesCommand(), simulateCommand(), compareCommand(), convertCommand(), wisdomCommand(), exportCommand(), fleetCommand(), agentCommand(), reportCommand(), diffusionCommand(), matmulCommand(), completionCommand(), versionCommand()},
 		EnableBashCompletion:      true,

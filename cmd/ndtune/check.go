@@ -92,7 +92,7 @@ func runCheck(c *cli.Context) error {
 	case r.Checked() == 0:
 		return fmt.Errorf("no configuration was checked to its end")
 	case !r.Clean():
-		return errReported
+		return errIncorrect
 	}
 	return nil
 }
@@ -267,7 +267,7 @@ func (t *tuning) checkFinalists(outcome *tune.Outcome) error {
 		return err
 	}
 	if !r.Clean() {
-		return errReported
+		return errIncorrect
 	}
 	return nil
 }

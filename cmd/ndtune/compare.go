@@ -254,7 +254,7 @@ func (k *comparing) conclude() error {
 	k.files()
 	for _, d := range made.Devices {
 		if d.Best == nil {
-			return errReported
+			return errIncorrect
 		}
 	}
 	return nil

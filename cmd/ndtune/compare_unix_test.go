@@ -47,7 +47,7 @@ func TestInterruptedComparison(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, notes, status := compare(`^Tuning on .*, 2 of 2$`, "add hangs when device == 1 && block_size_x == 16", "-o", "gone/out.json")
-	if status != statusFailed {
+	if status != statusStuck {
 		t.Errorf("an output that cannot be written: status %d", status)
 	}
 	check("stderr", notes, `^ndtune: write the comparison to gone/out\.json: `)

@@ -25,7 +25,7 @@ func TestInterruptedSpace(t *testing.T) {
 		var out, notes bytes.Buffer
 		app.Writer, app.ErrWriter = &out, &notes
 		err := app.RunContext(ctx, flagsFirst(app, append([]string{"ndtune"}, arguments...)))
-		if status := exitStatus(err); status != statusInterrupted || out.Len()+notes.Len() > 0 {
+		if status := exitStatus(err, true); status != statusInterrupted || out.Len()+notes.Len() > 0 {
 			t.Errorf("%v: status %d, %v\n%s%s", arguments, status, err, out.String(), notes.String())
 		}
 	}

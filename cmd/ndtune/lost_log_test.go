@@ -26,7 +26,7 @@ func searchInProcess(t *testing.T, folder string, out io.Writer, arguments ...st
 	if err != nil {
 		written.WriteString("ndtune: " + err.Error() + "\n")
 	}
-	return exitStatus(err), written.String()
+	return exitStatus(err, false), written.String()
 }
 
 func wantKept(t *testing.T, path string, n int) {
@@ -67,7 +67,7 @@ func TestLostLog(t *testing.T) {
 		says    string
 	}{
 		"can be written anew":    {false, 0, "log.jsonl disappeared while the run was going on. It was written anew; nothing is missing."},
-		"cannot be written anew": {true, 1, "log.jsonl was replaced by another file while the run was going on, and cannot be written anew: it is a folder. The run goes on"},
+		"cannot be written anew": {true, 3, "log.jsonl was replaced by another file while the run was going on, and cannot be written anew: it is a folder. The run goes on"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			folder := t.TempDir()

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"golang.org/x/term"
@@ -34,8 +35,7 @@ func main() {
 	os.Exit(run())
 }
 
-// run runs the program and returns its exit status: 0 done, 1 failed, 2 the command line or a
-// specification is wrong, 130 interrupted.
+// run runs the program and returns its exit status.
 func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -60,23 +60,27 @@ func run() int {
 	if err == nil && out.err != nil {
 		err = fmt.Errorf("print the results: %w", out.err)
 	}
-	status := exitStatus(err)
+	status := exitStatus(err, ctx.Err() != nil)
 	if err != nil && !errors.Is(err, errReported) && status != statusInterrupted {
 		fmt.Fprintln(app.ErrWriter, "ndtune: "+shortened(err.Error()))
 	}
 	return status
 }
 
-// The exit statuses beside 0.
+// The exit statuses beside 0. Each has one meaning in all commands.
 const (
-	statusFailed      = 1
-	statusUsage       = 2
+	statusIncorrect   = 1 // the command came to its end: no configuration is correct, or the kernel has faults
+	statusUsage       = 2 // the command line or an input is wrong
+	statusStuck       = 3 // the command could not go on
 	statusInterrupted = 130
 )
 
-// errReported ends a command that has already reported its failure. A command that a signal stopped ends
+// errReported ends a command that could not go on and has reported why. A command that a signal stopped ends
 // with context.Canceled.
 var errReported = errors.New("failed")
+
+// errIncorrect ends a command that has reported that no configuration is correct, or faults of the kernel.
+var errIncorrect = fmt.Errorf("not correct: %w", errReported)
 
 // A usageError says that the command line is wrong.
 type usageError struct{ err error }
@@ -101,8 +105,20 @@ func isSpaceError(err error) bool {
 	return errors.As(err, &empty) || errors.As(err, &restriction)
 }
 
-// exitStatus returns the exit status of the process for an error of a command.
-func exitStatus(err error) int {
+// isCancelled reports whether all parts of an error say that the context was cancelled.
+func isCancelled(err error) bool {
+	switch e := err.(type) {
+	case interface{ Unwrap() []error }:
+		return !slices.ContainsFunc(e.Unwrap(), func(part error) bool { return !isCancelled(part) })
+	case interface{ Unwrap() error }:
+		return isCancelled(e.Unwrap())
+	}
+	return err == context.Canceled
+}
+
+// exitStatus returns the exit status of the process for an error of a command. Interrupted says that a signal has stopped the command:
+// without one, a cancelled context is a failure like any other.
+func exitStatus(err error, interrupted bool) int {
 	var specification spec.Errors
 	var place *spec.Error
 	var selection *device.SelectionError
@@ -112,13 +128,15 @@ func exitStatus(err error) int {
 	switch {
 	case err == nil:
 		return 0
-	case errors.Is(err, context.Canceled):
+	case interrupted && isCancelled(err):
 		return statusInterrupted
 	case isUsage(err), isSpaceError(err), errors.As(err, &specification), errors.As(err, &place),
 		errors.As(err, &selection), errors.As(err, &field), errors.As(err, &settings), errors.As(err, &window):
 		return statusUsage
+	case errors.Is(err, errIncorrect):
+		return statusIncorrect
 	}
-	return statusFailed
+	return statusStuck
 }
 
 // An output receives the results. It keeps the first error, such as a full disk, so that callers

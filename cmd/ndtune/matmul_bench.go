@@ -111,7 +111,7 @@ func runBench(c *cli.Context) error {
 		fmt.Fprintf(c.App.ErrWriter, "results: %s\n", strings.Join(outputs, ", "))
 	}
 	if !measured && c.Context.Err() == nil {
-		return errReported
+		return errIncorrect
 	}
 	return c.Context.Err()
 }

@@ -82,7 +82,7 @@ func runOne(c *cli.Context, s *spec.Spec) error {
 		fmt.Fprintln(c.App.ErrWriter, unchangedNotice)
 	}
 	if outcome.Best == nil && c.Context.Err() == nil {
-		return errReported
+		return errIncorrect
 	}
 	return c.Context.Err()
 }

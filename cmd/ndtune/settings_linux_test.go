@@ -154,7 +154,7 @@ func TestSettingsAfterAnEnd(t *testing.T) {
 			}
 		}, 0},
 		{"Ctrl-C", nil, func(s *runningProgram) { s.signal(syscall.SIGINT) }, 130},
-		{"a change fails", []string{"STAND_IN_FAILS=1980"}, func(s *runningProgram) {}, 1},
+		{"a change fails", []string{"STAND_IN_FAILS=1980"}, func(s *runningProgram) {}, 3},
 		{"the search is killed", nil, func(s *runningProgram) { _ = s.command.Process.Kill() }, -1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -202,7 +202,7 @@ func TestSettingsOfAnAgent(t *testing.T) {
 	refuses := agent("--name", "refuses")
 	e := r.start(t, nil, search...).end()
 	changes, _ := r.all(t)
-	if want := "changes settings of the device (clock, power_limit), and the agent was not started with --allow-settings"; e.status != 1 || !strings.Contains(e.notes, want) {
+	if want := "changes settings of the device (clock, power_limit), and the agent was not started with --allow-settings"; e.status != 3 || !strings.Contains(e.notes, want) {
 		t.Errorf("exit status %d\n%s", e.status, e.notes)
 	}
 	a := agent("--name", "allows", "--allow-settings")

@@ -342,8 +342,10 @@ func (t *tuning) conclude(outcome *tune.Outcome, failed error) error {
 		return err
 	case outcome.Stop == tune.Interrupted || t.cli.Context.Err() != nil:
 		return context.Canceled
-	case outcome.Best == nil, outcome.Stop == tune.Environment:
+	case outcome.Stop == tune.Environment:
 		return errReported
+	case outcome.Best == nil:
+		return errIncorrect
 	}
 	return nil
 }

@@ -151,18 +151,20 @@ func (t tutorial) load(c *cli.Context, k *tutorialKernel) (*spec.Spec, error) {
 // joined joins the errors of several parts of a command. An interruption, and an error that was
 // reported already, count only if nothing else failed.
 func joined(errs []error) error {
-	var failed, interrupted, reported error
+	var failed, interrupted, reported, incorrect error
 	for _, err := range errs {
 		switch {
-		case errors.Is(err, context.Canceled):
+		case isCancelled(err):
 			interrupted = err
+		case errors.Is(err, errIncorrect):
+			incorrect = err
 		case errors.Is(err, errReported):
 			reported = err
 		default:
 			failed = errors.Join(failed, err)
 		}
 	}
-	return cmp.Or(failed, interrupted, reported)
+	return cmp.Or(failed, interrupted, reported, incorrect)
 }
 
 // chosen returns the kernels that --kernel names.
