@@ -17,7 +17,7 @@ type Options struct {
 	Space *space.Space
 
 	MaxEvaluations int           // of different configurations, failures and resumed ones included, refused ones not; 0: no limit
-	TimeLimit      time.Duration // no evaluation begins after it; 0: no limit
+	TimeLimit      time.Duration // no evaluation of a further configuration begins after it; 0: no limit
 
 	// Patience ends the search after so many evaluations, without refused configurations, none of which
 	// was better than the best before it by 1 % or more. Those of the log count. 0: it never does.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -20,6 +21,9 @@ type task struct {
 	again         bool               // it is built once more, for the binary
 	deaths        int                // of workers that worked on it
 	fresh         string             // a device.FreshOption, or ""
+
+	slow         *tune.Result // of the first evaluation, whose launches were slow; nil: there was none
+	began, until time.Time    // of the second one: its begin, and the time until which its launches may last
 }
 
 // builtTwice reports whether a worker that builds the task repeats the work of another one.
@@ -68,6 +72,9 @@ func (p *Pool) assign(now time.Time) error {
 		if t == nil && !m.builds && p.buildersMissing() {
 			t = p.toBuild.next(m.done == 0)
 		}
+		if t == nil && !m.builds {
+			t = p.toRepeat(now)
+		}
 		if t == nil {
 			continue
 		}
@@ -104,6 +111,9 @@ func (p *Pool) startFor(builds bool, most int, now time.Time) error {
 	waiting := len(*p.queue(builds))
 	if !builds && p.buildersMissing() {
 		waiting += len(p.toBuild)
+	}
+	if !builds && p.count(false) == 0 {
+		waiting += len(p.slow)
 	}
 	for n := waiting - coming; n > 0 && p.count(builds) < most && p.mayStart() && (!builds || p.pays(now)); n-- {
 		if err := p.start(builds, p.leastUsed(builds), now); err != nil {

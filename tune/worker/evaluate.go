@@ -89,7 +89,7 @@ func (p *Pool) take(c space.Configuration) {
 
 // held returns the number of configurations without a result.
 func (p *Pool) held() int {
-	n := len(p.toBuild) + len(p.toEvaluate)
+	n := len(p.toBuild) + len(p.toEvaluate) + len(p.slow)
 	for _, m := range p.members {
 		if m.task != nil {
 			n++
@@ -101,9 +101,9 @@ func (p *Pool) held() int {
 // room returns the number of configurations that the pool can use at once.
 func (p *Pool) room() int {
 	if p.whole {
-		return p.most + 2 // so that a worker finds its next one waiting
+		return p.most + 2 + len(p.slow) // so that a worker finds its next one waiting
 	}
-	return p.most + len(p.devices) + p.ahead()
+	return p.most + len(p.devices) + p.ahead() + len(p.slow)
 }
 
 // alarm returns a channel that receives when the next watch runs out, or when another builder is worth its start.
@@ -138,7 +138,7 @@ func (p *Pool) cancel() {
 			p.stop(m, now)
 		}
 	}
-	p.toBuild, p.toEvaluate, p.results = nil, nil, nil
+	p.toBuild, p.toEvaluate, p.slow, p.results = nil, nil, nil, nil
 	p.schedule(now)
 }
 

@@ -88,7 +88,7 @@ func (p *Pool) built(m *member, b *built, now time.Time) {
 	m.done++
 	p.rest(m, now)
 	if b.Result.Status != "" {
-		p.answer(m, t, b.Result.received(t.configuration))
+		p.answer(m, t, b.Result.received(t.configuration), now)
 		return
 	}
 	t.build += b.Result.Durations.Build
@@ -113,14 +113,14 @@ func (p *Pool) finished(m *member, r *result, now time.Time) {
 		}
 	}
 	p.rest(m, now)
-	p.answer(m, t, r.received(t.configuration))
+	p.answer(m, t, r.received(t.configuration), now)
 	if r.Lost {
 		p.stop(m, now)
 	}
 }
 
-// answer hands a result on.
-func (p *Pool) answer(m *member, t *task, r tune.Result) {
+// answer hands a result on, unless its task is repeated first.
+func (p *Pool) answer(m *member, t *task, r tune.Result, now time.Time) {
 	r.Durations.Build += t.build
 	r.Warnings = cmp.Or(r.Warnings, t.warnings)
 	r.Binary = cmp.Or(t.code, r.Binary) // a program made of a binary may have another
@@ -130,6 +130,19 @@ func (p *Pool) answer(m *member, t *task, r tune.Result) {
 	if r.Status != tune.Correct && r.Doubt == "" {
 		r.Doubt = tune.DoubtOf(r.Reason)
 	}
+	switch {
+	case t.slow != nil:
+		p.give(t, p.repeated(t, r, now))
+	case m.isSlow(&r) && len(p.slow) < maxSlow:
+		p.holdSlow(t, &r)
+	default:
+		p.give(t, r)
+	}
+	p.giveSlow(now)
+}
+
+// give gives the result of a task.
+func (p *Pool) give(t *task, r tune.Result) {
 	if t.fresh == "" {
 		p.evaluated.Add(1)
 	}
@@ -167,6 +180,11 @@ func (p *Pool) expire(now time.Time) error {
 			return fmt.Errorf("making the right output took longer than %s (%d times --build-timeout)", referenceFactor*p.options.BuildTimeout, referenceFactor)
 		case m.probing && m.task != nil:
 			p.probeFailed(m)
+		case m.task != nil && m.task.slow != nil: // it is repeated
+			t := m.task
+			m.task = nil
+			p.repeating += p.starting // of the worker's successor
+			p.answer(m, t, tune.Result{Status: tune.Timeout}, now)
 		case m.task != nil && m.stage == device.StageBuild && m.task.builtTwice():
 			// The driver has not kept the build: the binary is carried from now on.
 			t := m.task
@@ -178,8 +196,9 @@ func (p *Pool) expire(now time.Time) error {
 			r := p.unfinished(m, tune.Timeout, m.overdue(p.options.BuildTimeout), now)
 			p.unsafe = p.unsafe || m.stage == device.StageBuild
 			m.task = nil
-			p.answer(m, t, r)
+			p.answer(m, t, r, now)
 		case m.again != nil:
+			m.again.slow = m.stage == device.StageMeasure
 			m.again.lose(true)
 			m.again = nil
 		}
@@ -265,12 +284,12 @@ func (p *Pool) died(m *member, end *process.End, now time.Time) error {
 		if p.makerDeaths >= maxDeaths {
 			return fmt.Errorf("%d workers in a row have ended while they made the right output; the last one ended %s", p.makerDeaths, end.Explain(" ("+device.CheckHint+")"))
 		}
-	} else if t.deaths+1 >= maxDeaths {
+	} else if t.deaths+1 >= maxDeaths || t.slow != nil {
 		r := p.unfinished(m, tune.Runtime, "the process ended "+end.Explain(", twice, "+during[m.stage]), now)
 		if end.FromOutside() {
 			r.Doubt = tune.Killed
 		}
-		p.answer(m, t, r)
+		p.answer(m, t, r, now)
 		return nil
 	}
 	p.unsafe = p.unsafe || m.stage == device.StageBuild

@@ -89,6 +89,9 @@ func (p *Pool) watchStage(m *member, launches int, now time.Time) {
 	case device.StageMeasure:
 		m.launch = p.launchLimit(m.task)
 		limit = time.Duration(max(1, launches)) * m.launch.most
+		if m.task != nil && m.task.slow != nil {
+			limit = min(limit, p.repeatLimit(m.task, now))
+		}
 	}
 	m.watch.Set(now, limit)
 }

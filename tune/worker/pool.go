@@ -56,6 +56,9 @@ type Pool struct {
 
 	fresh               string // of new tasks
 	toBuild, toEvaluate queue
+	slow                queue         // tasks to repeat
+	began               time.Time     // the search
+	repeating           time.Duration // the time of repeats so far
 	results             []tune.Result // not yet handed on
 	evaluated           atomic.Int64
 	capacity            atomic.Int64
@@ -109,7 +112,7 @@ func newPool(devices []device.Listed, p *problem.Problem, o Options) *Pool {
 		o.Note = func(text string) { fmt.Fprintln(os.Stderr, text) }
 	}
 	pool := &Pool{
-		problem: p, devices: devices, identities: identities, identity: identity, options: o, most: o.Workers,
+		problem: p, devices: devices, identities: identities, identity: identity, options: o, most: o.Workers, began: time.Now(),
 		carry: carry{binaries: p.HasTarget()}, // no driver's cache has the binary for another target
 		whole: o.Single || evaluateWhole(identity), shared: sharesHost(identity), freezes: process.CanFreeze,
 	}

@@ -16,6 +16,7 @@ type again struct {
 	ended  bool // with or without a result
 	lost   bool // its worker has died or was killed
 	late   bool // it was killed because it took too long
+	slow   bool // that was a timed launch
 	result remeasured
 }
 
@@ -100,7 +101,7 @@ func (p *Pool) inTurn(ctx context.Context, place int, configurations []space.Con
 	for i := range places {
 		places[i] = i
 	}
-	deaths := make([]int, len(configurations))
+	deaths := make([]int, len(configurations)) // and slow launches
 	before := 0
 	for len(places) > 0 {
 		a, err := p.measureAgain(ctx, place, configurations, places, request)
@@ -125,10 +126,12 @@ func (p *Pool) inTurn(ctx context.Context, place int, configurations []space.Con
 		}
 		before = 0
 		guilty := a.turn
-		if !a.late {
+		if !a.late || a.slow {
 			if deaths[places[a.turn]]++; deaths[places[a.turn]] < maxDeaths {
 				continue
 			}
+		}
+		if !a.late {
 			if guilty, err = p.guilty(ctx, place, configurations, places[:a.turn+1]); err != nil {
 				return err
 			}
