@@ -34,7 +34,11 @@ func (r *run) measureFinalists(ctx context.Context) error {
 	if n == 0 {
 		n = defaultFinalists
 	}
-	if !ok || n < 0 || ctx.Err() != nil {
+	switch {
+	case !ok || n < 0:
+		return nil
+	case ctx.Err() != nil:
+		r.outcome.Stop = Interrupted // whatever else it would have been
 		return nil
 	}
 	several, _ := remeasurer.(Cards)
@@ -70,10 +74,8 @@ func (r *run) measureFinalists(ctx context.Context) error {
 	if !slices.ContainsFunc(times, func(times []float64) bool { return len(times) > 0 }) {
 		return nil // all failed this time: the final times of an earlier run stay, as they do in the log
 	}
-	for i := range r.outcome.Results { // of an earlier run: not measured in turn with these
-		result := &r.outcome.Results[i]
-		result.Final, result.AtFinal, result.FinalDevice, result.FinalReadings = nil, nil, "", nil
-	}
+	ForgetFinals(r.outcome.Results) // of an earlier run: not measured in turn with these
+	r.newest = nil
 	for j, i := range places {
 		r.outcome.Results[i].Final, r.outcome.Results[i].FinalDevice = times[j], card
 	}
@@ -151,12 +153,28 @@ func (r *run) judgeFinals() {
 	}
 }
 
-// keepFinals adds the final measurement to the log, unless the log holds all of it.
+// ForgetFinals removes the final measurement from results.
+func ForgetFinals(results []Result) {
+	for i := range results {
+		r := &results[i]
+		r.Final, r.AtFinal, r.FinalDevice, r.FinalReadings = nil, nil, "", nil
+	}
+}
+
+// Overtakes reports whether a result that came after a final measurement is better by the search than its winner, which may be nil. Then
+// the search has gone on and was interrupted: that final measurement does not name the best any more.
+func (r *Result) Overtakes(o problem.Objective, winner *Result) bool {
+	return winner != nil && len(winner.Final) > 0 && r.Rankable() && (o.Several() || o.Better(r.Objective, winner.Objective))
+}
+
+// keepFinals adds the final measurement to the log, unless the log holds all of it. The winner comes first, so that the log names it even
+// if this process ends meanwhile.
 func (r *run) keepFinals() error {
 	if r.options.Log == nil || !r.unkept {
 		return nil
 	}
-	for _, result := range r.outcome.Results {
+	for _, i := range Rank(r.problem.Objective(), r.outcome.Results).Places {
+		result := r.outcome.Results[i]
 		if len(result.Final) == 0 {
 			continue
 		}

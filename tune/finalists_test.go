@@ -186,6 +186,37 @@ func TestFinalTimesOfTheLogAreNotMeasuredAgain(t *testing.T) {
 	if o.Results[9].Final != nil {
 		t.Error("a final time of the earlier run is left")
 	}
+
+	// A signal before that: the earlier finalists do not win against the new one.
+	for _, fine := range []bool{false, true} {
+		ctx, cancel := context.WithCancel(context.Background())
+		e = &remeasuring{fake: fake{answer: fast}, again: reversed}
+		if fine { // it is no better
+			e.answer = correct
+		}
+		o, err := Run(ctx, p, e, Options{Log: log.reopened(), OnResult: func(r Result, _ bool) {
+			if r.Configuration.Int("i") == 20 {
+				cancel()
+			}
+		}})
+		want := map[bool]string{false: "20", true: bestKey(first)}[fine]
+		if err != nil || o.Stop != Interrupted || e.calls != 0 || bestKey(o) != want {
+			t.Errorf("interrupted: %v, stop %s, best %s, want %s", err, o.Stop, bestKey(o), want)
+		}
+	}
+}
+
+// TestCancellingBeforeTheFinalMeasurement: a run without its final measurement was interrupted, even if the search had come to its end.
+func TestCancellingBeforeTheFinalMeasurement(t *testing.T) {
+	p, log := line(t, 12), &memory{}
+	mustRun(t, p, &remeasuring{fake: fake{answer: correct}}, Options{Log: log, Finalists: -1})
+	ctx, cancel := context.WithCancel(context.Background())
+	e := &remeasuring{fake: fake{answer: correct}, again: reversed}
+	// Patience is over at once: the results of the log come after the search.
+	o, err := Run(ctx, p, e, Options{Log: log.reopened(), Patience: 3, OnResult: func(Result, bool) { cancel() }})
+	if err != nil || o.Stop != Interrupted || e.calls != 0 || len(o.Results) != 12 {
+		t.Errorf("%v, stop %s, %d final measurements of %d results", err, o.Stop, e.calls, len(o.Results))
+	}
 }
 
 func TestCancellingTheFinalMeasurementKeepsTheRun(t *testing.T) {
@@ -205,7 +236,7 @@ func TestAFinalMeasurementThatFailsIsAnErrorWithTheResults(t *testing.T) {
 		want string
 	}{
 		"measurement": {&remeasuring{fake: fake{answer: correct}, again: reversed, err: lost}, &memory{}, "measure the best again: the device is lost"},
-		"log":         {&remeasuring{fake: fake{answer: correct}, again: reversed}, &memory{failFinal: true}, "keep the final times of i=0: no space left"},
+		"log":         {&remeasuring{fake: fake{answer: correct}, again: reversed}, &memory{failFinal: true}, "keep the final times of i=4: no space left"}, // the winner's,
 	} {
 		o, err := Run(context.Background(), line(t, 5), c.e, Options{Log: c.log})
 		if err == nil || !strings.Contains(err.Error(), c.want) || len(o.Results) != 5 || o.Best == nil {

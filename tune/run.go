@@ -39,6 +39,9 @@ func Run(ctx context.Context, p *problem.Problem, evaluator Evaluator, o Options
 		err = r.measureFinalists(ctx)
 	}
 	r.judgeFinals()
+	if r.newest != nil && r.newest.Overtakes(p.Objective(), Best(p.Objective(), r.outcome.Results)) {
+		ForgetFinals(r.outcome.Results)
+	}
 	if err == nil {
 		err = r.keepFinals()
 	}
@@ -62,6 +65,7 @@ type run struct {
 	retrying map[int]bool   // known failures that are evaluated again first
 	retried  map[int]Result // new results of these that were not proposed yet
 	good     *Result        // the best so far, including the log; nil: none is correct
+	newest   *Result        // the best so far, without the log, after the final measurement that the log holds
 	lead     *Result        // the last one that was better than the one before by a worthwhile share
 	front    [][]float64    // of several objectives: the points that no other one dominates
 	idle     int            // evaluations after it
@@ -418,6 +422,9 @@ func (r *run) keep(result Result, resumed bool) {
 	r.outcome.Results = append(r.outcome.Results, result)
 	if !resumed {
 		r.wait(result)
+		if Improves(r.problem.Objective(), &result, r.newest) {
+			r.newest = &result
+		}
 	}
 	if r.options.OnResult != nil {
 		r.options.OnResult(result, resumed)

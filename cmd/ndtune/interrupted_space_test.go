@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"os"
 	"path/filepath"
 	"testing"
 )
@@ -27,6 +28,39 @@ func TestInterruptedSpace(t *testing.T) {
 		err := app.RunContext(ctx, flagsFirst(app, append([]string{"ndtune"}, arguments...)))
 		if status := exitStatus(err, true); status != statusInterrupted || out.Len()+notes.Len() > 0 {
 			t.Errorf("%v: status %d, %v\n%s%s", arguments, status, err, out.String(), notes.String())
+		}
+	}
+}
+
+// A cancelling writer cancels when the best configuration is named.
+type cancelling struct {
+	bytes.Buffer
+	cancel func()
+}
+
+func (w *cancelling) Write(b []byte) (int, error) {
+	if bytes.Contains(b, []byte("best performing configuration")) {
+		w.cancel()
+	}
+	return w.Buffer.Write(b)
+}
+
+// TestInterruptedAfterTheSearch: the result of a search that has come to its end is kept in the wisdom file.
+func TestInterruptedAfterTheSearch(t *testing.T) {
+	d := needDevice(t)
+	t.Setenv("NDTUNE_NO_PEAK", "1")
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	for _, flags := range [][]string{nil, {"--if-missing"}} {
+		path := filepath.Join(t.TempDir(), "k.wisdom")
+		ctx, cancel := context.WithCancel(t.Context())
+		app := newApp()
+		var notes bytes.Buffer
+		out := &cancelling{cancel: cancel}
+		app.Writer, app.ErrWriter = out, &notes
+		err := app.RunContext(ctx, append([]string{"ndtune", "tune", "--in-process", "--device", d.Selector, "--wisdom", path, "-p", "per_item=1"},
+			append(flags, filepath.Join("testdata", "specs", "add.yaml"))...))
+		if _, missing := os.Stat(path); ctx.Err() == nil || missing != nil || err != nil && !isCancelled(err) {
+			t.Errorf("%v: %v, %v\n%s%s", flags, err, missing, out, &notes)
 		}
 	}
 }

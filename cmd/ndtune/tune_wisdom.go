@@ -156,7 +156,7 @@ func (t tuning) findMissing(e *wisdom.Entry, size sizedSpec) error {
 		defer closePage()
 		t.page = page
 		outcome, err := t.search()
-		if err != nil {
+		if outcome == nil || err != nil && !isCancelled(err) { // a signal after its end changes nothing
 			return nil, err
 		}
 		return wisdom.RecordOf(c.Context, t.spec.Problem, outcome)

@@ -131,6 +131,7 @@ func (c *logContent) readLines(rest []byte, l *layout) error {
 	seen := make(map[string]int, len(parsed))
 	withdrawn := map[int]bool{} // by the place of the result
 	var late *latePeaks         // the last of them
+	measured := 0               // results before the last line of a final measurement
 	for i := range parsed {
 		p := &parsed[i]
 		checksums = checksums || p.checked
@@ -161,15 +162,20 @@ func (c *logContent) readLines(rest []byte, l *layout) error {
 		case p.kind == kindFinal:
 			if p.session > c.session {
 				c.session = p.session
-				for i := range c.results {
-					r := &c.results[i]
-					r.Final, r.FinalDevice, r.FinalReadings, r.AtFinal = nil, "", nil, nil
-				}
+				tune.ForgetFinals(c.results)
 			}
+			measured = len(c.results)
 			if p.session == c.session {
 				r := &c.results[at]
 				r.Final, r.FinalDevice, r.FinalReadings, r.AtFinal = p.result.Times, p.result.FinalDevice, p.result.Readings, p.result.AtFinal
 			}
+		}
+	}
+	winner := tune.Best(c.header.Objective, c.results[:measured])
+	for i := measured; i < len(c.results); i++ {
+		if !withdrawn[i] && c.results[i].Overtakes(c.header.Objective, winner) {
+			tune.ForgetFinals(c.results)
+			break
 		}
 	}
 	if late != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -193,6 +194,31 @@ func TestLogKeepsTypes(t *testing.T) {
 		y, _ := r.Configuration.Get("y")
 		if _, isInt := y.(int); isInt != (y == 4) {
 			t.Errorf("y=%v is a %T", y, y)
+		}
+	}
+}
+
+// TestFinalsOfAnUnfinishedSearch: a search that went on after its final measurement, and was interrupted, may have found a better result
+// since.
+func TestFinalsOfAnUnfinishedSearch(t *testing.T) {
+	h, results := sixteen()
+	for objective, stay := range map[float64]bool{1.2: true, 0.9: false} {
+		path := filepath.Join(t.TempDir(), "run.jsonl")
+		l := mustOpen(t, path, h)
+		for i, ms := range []float64{1.5, 1, objective} {
+			r := results[i]
+			r.Times, r.Objective = []float64{ms}, ms
+			mustAppend(t, l, r)
+			if r.Final, r.AtFinal = r.Times, (&problem.Judgement{Objective: ms}); i == 1 {
+				if err := l.AppendFinal(r); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		mustClose(t, l)
+		read := mustRead(t, path).Results
+		if k := tune.Rank(h.Objective, read); k.Finalists > 0 != stay || (k.Places[0] == 1) != stay {
+			t.Errorf("a later result of %g: %+v", objective, k)
 		}
 	}
 }
