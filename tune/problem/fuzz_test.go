@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/gob"
+	"flag"
 	"hash/crc32"
 	"image"
 	"image/color"
@@ -21,6 +22,10 @@ import (
 
 // FuzzProblem: whatever an agent is sent as a problem, it is a problem or an error, and a problem is the same after it was sent on.
 func FuzzProblem(f *testing.F) {
+	// By default, Go spends a minute on making each input smaller that reaches new code, and tries no other one meanwhile.
+	if err := flag.Set("test.fuzzminimizetime", "10x"); err != nil {
+		f.Fatal(err)
+	}
 	reference := lineDefinition(2)
 	verified := saxpy()
 	verified.Verify = &Verification{Expected: map[string]any{"y": array.New(array.Float32, 1000)}, ATol: "0.5"}

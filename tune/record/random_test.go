@@ -2,6 +2,7 @@ package record
 
 import (
 	"bytes"
+	"flag"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -190,6 +191,10 @@ func FuzzCache(f *testing.F) {
 }
 
 func fuzzFormat(f *testing.F, format string) {
+	// By default, Go spends a minute on making each input smaller that reaches new code, and tries no other one meanwhile.
+	if err := flag.Set("test.fuzzminimizetime", "10x"); err != nil {
+		f.Fatal(err)
+	}
 	small, err := os.ReadFile(filepath.Join("testdata", "small_cache.json"))
 	if err != nil {
 		f.Fatal(err)
