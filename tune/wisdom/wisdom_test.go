@@ -134,4 +134,11 @@ func TestSorted(t *testing.T) {
 	if got := order(&File{Records: f.Sorted()}); got != "[2 6 7 3 4 1 5]" {
 		t.Error(got)
 	}
+	many := fileOf()
+	for i := range 500 {
+		many.Records = append(many.Records, at(i, h200, 64+i%50).with(i))
+	}
+	if n := testing.AllocsPerRun(1, func() { many.Sorted() }); n > 500*20 {
+		t.Errorf("%.0f allocations for 500 records: the text of constants is made in each comparison", n)
+	}
 }
