@@ -57,15 +57,15 @@ func sameFile(a, b string) bool {
 	return errX == nil && errY == nil && os.SameFile(x, y)
 }
 
-// labelled puts a label before the extensions of a path: results.csv.gz becomes
-// results.naive.csv.gz.
+// labelled puts a label before the extension of a path, and that of a compressed file: v1.2.csv.gz becomes
+// v1.2.naive.csv.gz.
 func labelled(path, label string) string {
 	if path == "" || label == "" {
 		return path
 	}
-	folder, name := filepath.Split(path)
-	stem := strings.Index(name+".", ".")
-	return folder + name[:stem] + "." + label + name[stem:]
+	stem := strings.TrimSuffix(path, ".gz")
+	stem = strings.TrimSuffix(stem, filepath.Ext(stem))
+	return stem + "." + label + path[len(stem):]
 }
 
 // fileLabel turns a label into a part of a file name that is valid on any system.
