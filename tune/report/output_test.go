@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"image"
@@ -50,6 +51,14 @@ func TestOneFileOfEachScript(t *testing.T) {
 	}
 	if len(found) != len(scripts) {
 		t.Errorf("%d scripts in the folder, %d in the page", len(found), len(scripts))
+	}
+	// The statuses are those of package tune, and no script repeats them.
+	names, err := json.Marshal(tune.Statuses())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all := ownScript(); !strings.Contains(all, "const statuses = "+string(names)+",") || strings.Count(all, tune.Constraints.Text()) != 1 {
+		t.Errorf("the scripts do not have the statuses %s with their texts once", names)
 	}
 }
 

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/ndtune/ndtune/tune"
 )
 
 //go:embed asset/page asset/echarts/echarts.min.js.gz
@@ -85,10 +87,17 @@ func (r *Report) title() string {
 	return strings.Join(titles, ", ")
 }
 
-// ownScript is one function of all scripts, so that their names are nobody else's.
+// ownScript is one function of all scripts, so that their names are nobody else's. It begins with the statuses in the order of
+// [columnStatus], and their texts.
 func ownScript() string {
+	texts := map[tune.Status]string{}
+	for _, s := range tune.Statuses() {
+		texts[s] = s.Text()
+	}
+	names, _ := json.Marshal(tune.Statuses())
+	words, _ := json.Marshal(texts) // texts always have a form
 	var b strings.Builder
-	b.WriteString("\"use strict\";\n(() => {\n")
+	fmt.Fprintf(&b, "\"use strict\";\n(() => {\nconst statuses = %s, statusTexts = %s;\n", names, words)
 	for _, name := range scripts {
 		b.WriteString(asset(name))
 	}

@@ -1,10 +1,5 @@
 // The data: a report of runs, and of each run columns of one number a configuration.
 
-const statuses = ["correct", "constraints", "compile", "runtime", "correctness", "timeout"];
-const statusTexts = {
-  correct: "correct", constraints: "beyond the device's limits", compile: "did not compile",
-  runtime: "failed to run", correctness: "gave wrong output", timeout: "timed out",
-};
 const flagVerified = 1, flagEarly = 2;
 
 // readReport reads what the page holds.
