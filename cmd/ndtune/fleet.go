@@ -21,7 +21,7 @@ const categoryFleet = "fleet"
 // fleetFlags name a fleet and the way into it.
 func fleetFlags(usage string) []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "fleet", Category: categoryFleet, EnvVars: []string{"NDTUNE_FLEET"}, Usage: usage + " at `URL`, nats://HOST:PORT or tls://HOST:PORT"},
+		&cli.StringFlag{Name: "fleet", Category: categoryFleet, EnvVars: []string{"NDTUNE_FLEET"}, Usage: usage + " at `URL`, nats://HOST:PORT or tls://HOST:PORT; '' is no fleet"},
 		&cli.StringFlag{Name: "credentials", Category: categoryFleet, TakesFile: true, EnvVars: []string{"NDTUNE_FLEET_CREDENTIALS"}, Usage: "`FILE` of a NATS user, credentials or the seed of an nkey, which another machine than this needs"},
 		&cli.StringFlag{Name: "authority", Category: categoryFleet, TakesFile: true, EnvVars: []string{"NDTUNE_FLEET_AUTHORITY"}, Usage: "`FILE` with the certificate of the server's authority (default: those of the system)"},
 	}

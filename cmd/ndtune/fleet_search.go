@@ -26,6 +26,9 @@ type searchFleet struct {
 	ends   []func() // in the order of their calls
 }
 
+// atHome is the way out of the fleet that NDTUNE_FLEET names.
+const atHome = "--fleet '' searches on this machine, whatever NDTUNE_FLEET says"
+
 // A fleetKind is a kind of devices in a fleet. They share a search.
 type fleetKind struct {
 	identity hardware.Device // of the first one
@@ -45,7 +48,7 @@ func joinFleet(c *cli.Context, agents int, choose func(*searchFleet) error) (*se
 	}
 	switch {
 	case listen && c.String("fleet") != "":
-		return nil, wrong("--listen begins a fleet, and --fleet or NDTUNE_FLEET names another one: leave out one of them")
+		return nil, wrong("--listen begins a fleet, and --fleet or NDTUNE_FLEET names another one: leave out one of them, or add --fleet ''")
 	case !listen && (c.IsSet("no-agent") || c.IsSet("allow-commands")):
 		return nil, wrong("--no-agent and --allow-commands are about the agent of --listen")
 	case !listen && c.String("fleet") == "":
@@ -56,7 +59,7 @@ func joinFleet(c *cli.Context, agents int, choose func(*searchFleet) error) (*se
 	}
 	for _, name := range []string{"in-process", "workers"} {
 		if c.IsSet(name) && (!listen || name == "in-process") {
-			return nil, wrong("--%s is about this machine, and a fleet about others: leave out one of them", name)
+			return nil, wrong("--%s is about this machine, and --fleet or NDTUNE_FLEET about others: leave out one of them, or add --fleet ''", name)
 		}
 	}
 	f := &searchFleet{}
@@ -75,7 +78,7 @@ func (f *searchFleet) join(c *cli.Context, agents int, choose func(*searchFleet)
 		return f.await(c, agents, choose)
 	}
 	if f.Connection, err = connectFleet(c, "search"); err != nil {
-		return err
+		return wrong("%w; %s", err, atHome)
 	}
 	if c.IsSet("agents") {
 		return f.await(c, agents, choose)
@@ -84,7 +87,7 @@ func (f *searchFleet) join(c *cli.Context, agents int, choose func(*searchFleet)
 		return err
 	}
 	if len(f.kinds) == 0 {
-		return wrong("the fleet has no device: start an agent there (ndtune agent --fleet URL)")
+		return wrong("the fleet has no device: start an agent there (ndtune agent --fleet URL); %s", atHome)
 	}
 	return choose(f)
 }

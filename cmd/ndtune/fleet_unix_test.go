@@ -213,6 +213,20 @@ func TestListen(t *testing.T) {
 	}
 }
 
+// TestNoFleet: a command that NDTUNE_FLEET would send to a fleet stays on this machine with --fleet ”.
+func TestNoFleet(t *testing.T) {
+	folder, env := specFolder(t), []string{"NDTUNE_FLEET=nats://127.0.0.1:1"}
+	for command, want := range map[string]int{
+		"tune add.yaml --max-evals 1": 2, "tune add.yaml --max-evals 1 --in-process": 2, "tune add.yaml --listen 127.0.0.1:0": 2,
+		"tune add.yaml --max-evals 1 --in-process --fleet=": 0, "devices --fleet=": 0,
+	} {
+		ended := startProgram(t, folder, env, strings.Fields(command)...).end()
+		if ended.status != want || want == 2 && !strings.Contains(ended.notes, "--fleet ''") {
+			t.Errorf("%s: status %d, want %d: %s", command, ended.status, want, ended.notes)
+		}
+	}
+}
+
 func TestWrongFleets(t *testing.T) {
 	folder := specFolder(t)
 	url := fleetOf(t, t.TempDir())
