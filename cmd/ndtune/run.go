@@ -124,6 +124,11 @@ func printOne(w io.Writer, p *problem.Problem, o *tune.Outcome) {
 	s := r.Stats()
 	fmt.Fprintf(w, "times: minimum %s, median %s, mean %s, maximum %s, standard deviation %s (%s)\n",
 		formatTime(s.Min), formatTime(s.Median), formatTime(s.Mean), formatTime(s.Max), formatTime(s.StandardDeviation), figure.Count(s.Count, "launch"))
+	for _, reading := range r.Readings {
+		if reading.Missing != "" {
+			fmt.Fprintf(w, "%s: %s\n", reading.Quantity, reading)
+		}
+	}
 	for _, text := range tune.Disturbances(o.Results) {
 		fmt.Fprintln(w, text)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,11 +29,13 @@ func formatMeasured(configuration string, time float64, metrics []problem.Metric
 	return strings.Join(cells, ", ")
 }
 
-// measuredCells formats a time and metrics, each with its name.
+// measuredCells formats a time and the metrics that are known, each with its name.
 func measuredCells(time float64, metrics []problem.MetricValue) []string {
 	cells := []string{"time=" + formatTime(time)}
 	for _, m := range metrics {
-		cells = append(cells, m.Name+"="+formatNumber(m.Value))
+		if !math.IsNaN(m.Value) {
+			cells = append(cells, m.Name+"="+formatNumber(m.Value))
+		}
 	}
 	return cells
 }

@@ -23,11 +23,11 @@ import (
 // encoding/json. The readers here expect valid JSON: the caller has checked it with json.Valid.
 
 // appendFloat writes the shortest text that gives the same float64 back. JSON has no word
-// for numbers that are not finite: they are texts.
+// for numbers that are not finite: NaN, which is not known, is null, and infinities are texts.
 func appendFloat(b []byte, f float64) []byte {
 	switch {
 	case math.IsNaN(f):
-		return append(b, `"NaN"`...)
+		return append(b, "null"...)
 	case math.IsInf(f, 1):
 		return append(b, `"+Inf"`...)
 	case math.IsInf(f, -1):
@@ -229,11 +229,13 @@ func parseText(raw []byte) (string, error) {
 	return unquote(raw), nil
 }
 
-// parseNumber reads a number, or the text of one that is not finite.
+// parseNumber reads a number, or one that is not finite: see appendFloat.
 func parseNumber(raw []byte) (float64, error) {
 	text := string(raw)
 	switch text {
-	case `"NaN"`, `"+Inf"`, `"-Inf"`:
+	case "null":
+		return math.NaN(), nil
+	case `"NaN"`, `"+Inf"`, `"-Inf"`: // the first from Python: see quoteNotFinite
 		text = text[1 : len(text)-1]
 	default:
 		if kind := kindOf(raw); kind != "a number" {

@@ -13,8 +13,8 @@
 // version of logs without checksums.
 //
 // A log returns the data that were written, to the last bit of a float64. JSON lacks two kinds of
-// data: numbers that are not finite are written as the texts "NaN", "+Inf" and "-Inf", and a reason
-// that is not UTF-8 is written twice, readable and in base64.
+// data: NaN, a number that is not known, is written as null, infinities as the texts "+Inf" and "-Inf",
+// and a reason that is not UTF-8 is written twice, readable and in base64.
 package record
 
 import (
