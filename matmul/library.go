@@ -3,6 +3,7 @@ package matmul
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -91,7 +92,7 @@ func isFile(path string) bool {
 // bind sets variables of function types to functions of a library, by name. A key may contain
 // several names, separated by spaces; the first one that the library has is used.
 func bind(handle uintptr, path string, functions map[string]any) error {
-	for names, to := range functions {
+	for _, names := range slices.Sorted(maps.Keys(functions)) {
 		address := uintptr(0)
 		for _, name := range strings.Fields(names) {
 			if address = lookup(handle, name); address != 0 {
@@ -101,7 +102,7 @@ func bind(handle uintptr, path string, functions map[string]any) error {
 		if address == 0 {
 			return fmt.Errorf("%s has no function %s", path, strings.Join(strings.Fields(names), " or "))
 		}
-		purego.RegisterFunc(to, address)
+		purego.RegisterFunc(functions[names], address)
 	}
 	return nil
 }

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -140,8 +142,8 @@ func diffusionConfiguration(c *cli.Context, d hardware.Device) (*spec.Spec, spac
 			}
 		}
 	}
-	for name, given := range options.Parameters {
-		if len(given) != 1 {
+	for _, name := range slices.Sorted(maps.Keys(options.Parameters)) {
+		if len(options.Parameters[name]) != 1 {
 			return refused(wrong("-p %s: run takes one value of each parameter", name))
 		}
 		i, _ := parameters.Index(name)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -204,15 +205,13 @@ func checkSimulationFiles(c *cli.Context) error {
 		}
 		return nil
 	}
-	for flag, check := range map[string]func(string) error{"output": isCSV, "plot": picture.Check} {
+	check := func(flag string, check func(string) error) error {
 		if !c.IsSet(flag) {
-			continue
+			return nil
 		}
-		if err := checkOutputs(flag, []string{c.String(flag)}, check, c.Args().Slice()...); err != nil {
-			return err
-		}
+		return checkOutputs(flag, []string{c.String(flag)}, check, c.Args().Slice()...)
 	}
-	return nil
+	return cmp.Or(check("output", isCSV), check("plot", picture.Check))
 }
 
 // checkpoints returns the numbers of evaluations in a text, or the default ones.

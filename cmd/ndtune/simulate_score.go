@@ -22,12 +22,12 @@ func checkScoreFlags(c *cli.Context) error {
 		}
 		return nil
 	}
-	for name, why := range map[string]string{
-		"max-evals": "the score limits a search by its time", "checkpoints": "the score is one figure", "output": "the score has no curve over evaluations",
-		"plot": "the score has no curve over evaluations", "batch": "the score is that of a search that evaluates one configuration at a time",
+	for _, excluded := range []struct{ name, why string }{
+		{"batch", "the score is that of a search that evaluates one configuration at a time"}, {"checkpoints", "the score is one figure"},
+		{"max-evals", "the score limits a search by its time"}, {"output", "the score has no curve over evaluations"}, {"plot", "the score has no curve over evaluations"},
 	} {
-		if c.IsSet(name) {
-			return fmt.Errorf("--score and --%s: %s; leave out one of them", name, why)
+		if c.IsSet(excluded.name) {
+			return fmt.Errorf("--score and --%s: %s; leave out one of them", excluded.name, excluded.why)
 		}
 	}
 	return nil

@@ -133,7 +133,7 @@ func (p *Parameters) CheckValues(c Configuration) error {
 // Configure makes a configuration from one value for every parameter, by name. Values
 // need not be among those listed. A missing or an unknown name is an error.
 func (p *Parameters) Configure(values map[string]Value) (Configuration, error) {
-	for name := range values {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if _, ok := p.index[name]; !ok {
 			return Configuration{}, fmt.Errorf("no parameter is named %s%s", name, nearest.Hint(name, p.names))
 		}

@@ -41,6 +41,11 @@ func TestConfigurationJSONKeepsOrderAndTypes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for range 20 { // a map has no order, an error has
+		if _, err := p.Configure(map[string]Value{"y": 1, "n": 1, "k": 1, "z": 1}); err == nil || err.Error() != "no parameter is named k" {
+			t.Fatalf("three unknown names: %v", err)
+		}
+	}
 	text, err := json.Marshal(c)
 	if err != nil || string(text) != `{"z":1,"a":2.0,"m":"x\"","b":true}` {
 		t.Errorf("%s, %v", text, err)

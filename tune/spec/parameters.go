@@ -335,7 +335,8 @@ func ParseConfiguration(p *space.Parameters, text string) (space.Configuration, 
 			values[q.Name] = q.Values[0]
 		}
 	}
-	for name, text := range texts {
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		text := texts[name]
 		v, err := optionValue(text)
 		if err != nil {
 			return space.Configuration{}, fmt.Errorf("%s: %w", name, err)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -263,7 +264,7 @@ func rowOf(p *space.Parameters, given values) ([]int, error) {
 			return nil, fmt.Errorf("%s=%s is not among its values, %s", name, raw, excerpt.Of(strings.Join(listed, ", ")))
 		}
 	}
-	for name := range given {
+	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if _, known := p.Index(name); !known {
 			return nil, fmt.Errorf("no parameter is named %s%s", name, nearest.Hint(name, p.Names()))
 		}
