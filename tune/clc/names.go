@@ -46,6 +46,17 @@ func (c *lineCount) read(d directive) {
 
 func (c *lineCount) place(line int) Place { return Place{c.file, line + c.shift} }
 
+// PlaceOf returns the place of a line of a text, from 1.
+func PlaceOf(text string, line int) Place {
+	var lines lineCount
+	for _, d := range scanDirectives(text).directives {
+		if d.nextLine <= line {
+			lines.read(d)
+		}
+	}
+	return lines.place(line)
+}
+
 // First returns the place where a source first has a word outside of comments, literals and conditions, and whether the
 // word is called there as a function. It returns false for found if the source has no such word.
 func First(text, word string) (at Place, called, found bool) {

@@ -1,17 +1,20 @@
 package device
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/clc"
 	"github.com/ndtune/ndtune/tune/footprint"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
@@ -161,7 +164,7 @@ func (s *session) buildFailure(v *problem.Variant, err error) error {
 	default:
 		return fail(tune.Runtime, "%v", err)
 	}
-	log := readable(failed.Log)
+	log := readable(failed.Log, v.Source, s.problem.SourceName())
 	reason := fmt.Sprintf("build %s: %v", name, failed.Err)
 	if option := s.unknownCXX(v); option != "" {
 		reason = fmt.Sprintf("build %s: the driver does not compile C++ for OpenCL (%s): %v", name, option, failed.Err)
@@ -176,10 +179,6 @@ func (s *session) buildFailure(v *problem.Variant, err error) error {
 		if hint != "" {
 			reason += "\n(" + hint + ")"
 		}
-	}
-	if v.Prologue > 0 {
-		// The compilers of NVIDIA and Oclgrind count lines without regard to #line.
-		reason += fmt.Sprintf("\n(%d lines with #define stand before the source; some compilers count them)", v.Prologue)
 	}
 	return fail(tune.Compile, "%s", reason)
 }
@@ -235,14 +234,26 @@ func warningsIn(log string) string {
 	return shorten(log, maxLog)
 }
 
-// readable returns a compiler's log as valid UTF-8, without zero bytes and white space around it. PoCL's name of
-// a temporary file becomes "source": the source has no file, and the name differs from build to build.
-func readable(log string) string {
+// readable returns a compiler's log as valid UTF-8, without zero bytes and white space around it. A source has no file for a compiler:
+// the name that it gets here takes the place of the compiler's own, which may differ from build to build.
+func readable(log, source, name string) string {
 	log = strings.TrimSpace(strings.ToValidUTF8(strings.ReplaceAll(log, "\x00", ""), "\uFFFD"))
-	return temporarySource.ReplaceAllString(log, "source")
+	return unnamedSource.ReplaceAllStringFunc(log, func(at string) string {
+		m := unnamedSource.FindStringSubmatch(at)
+		line, err := strconv.Atoi(m[1])
+		if err != nil {
+			return name + m[2] + m[3]
+		}
+		// NVIDIA's compiler counts the lines of the text, without regard to #line.
+		place := clc.PlaceOf(source, line)
+		return fmt.Sprintf("%s:%d", cmp.Or(place.File, name), place.Line)
+	})
 }
 
-var temporarySource = regexp.MustCompile(`(?:/[^:\n]*/)?\btempfile_\w+\.cl\b`)
+// unnamedSource matches what compilers call a source: that of NVIDIA with a line; those of PoCL and AMD; ARM, Qualcomm and Apple; and
+// that of Intel's GPUs.
+var unnamedSource = regexp.MustCompile(`(?m)<kernel>:([0-9]+)|` +
+	`(?:(?:/[^:\n]*/)?\b(?:tempfile_\w+\.cl|CompileSource)\b|<source>|<program source>)(:[0-9]+)?|^1(:[0-9]+:[0-9]+)`)
 
 // shorten keeps the beginning and the end of a long text.
 func shorten(text string, limit int) string {

@@ -59,7 +59,7 @@ func TestShortenKeepsBothEnds(t *testing.T) {
 			t.Errorf("%q at %d: %q", c.text, c.limit, got)
 		}
 	}
-	if got := readable("\x00 error \xff\n\x00"); got != "error \uFFFD" {
+	if got := readable("\x00 error \xff\n\x00", "", "source"); got != "error \uFFFD" {
 		t.Errorf("%q", got)
 	}
 }
@@ -79,16 +79,25 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
+// TestReadable: messages name the user's file and line, whatever the compiler calls the source and counts.
 func TestReadable(t *testing.T) {
+	const source = "#define n 3\n#line 1\n#line 1 \"saxpy.cl\"\none\n#line 1 \"lib/a.h\"\nof a\n#line 3 \"saxpy.cl\"\nthree\n"
 	for log, want := range map[string]string{
 		"\x00 error \n\x00": "error",
-		"warning: /home/a b/.cache/pocl/kcache/tempfile_CUP19T.cl:1:38: division by zero": "warning: source:1:38: division by zero",
-		"error: tempfile_d8Rytn.cl:12:5: undeclared\nerror: k.cl:3:5: undeclared":         "error: source:12:5: undeclared\nerror: k.cl:3:5: undeclared",
+		"warning: /home/a b/.cache/pocl/kcache/tempfile_CUP19T.cl:1:38: division by zero": "warning: saxpy.cl:1:38: division by zero",
+		"error: tempfile_d8Rytn.cl:12:5: undeclared\nerror: k.cl:3:5: undeclared":         "error: saxpy.cl:12:5: undeclared\nerror: k.cl:3:5: undeclared",
 		"k.cl:1:1: warning: a / b in my_tempfile.cl":                                      "k.cl:1:1: warning: a / b in my_tempfile.cl",
+		"<kernel>:8:5: error: undeclared\n<kernel>:6:2: note: here":                       "saxpy.cl:3:5: error: undeclared\nlib/a.h:1:2: note: here",
+		"/tmp/comgr-1a/input/CompileSource:3:5: error: undeclared":                        "saxpy.cl:3:5: error: undeclared",
+		"<program source>:3:5: error: undeclared":                                         "saxpy.cl:3:5: error: undeclared",
+		"1:3:5: error: undeclared\n1 error generated.":                                    "saxpy.cl:3:5: error: undeclared\n1 error generated.",
 	} {
-		if got := readable(log); got != want {
+		if got := readable(log, source, "saxpy.cl"); got != want {
 			t.Errorf("%q: %q, want %q", log, got, want)
 		}
+	}
+	if got := readable("<kernel>:4:5: error", "#define n 3\n#line 1\none\ntwo\n", "saxpy.yaml:kernel.source"); got != "saxpy.yaml:kernel.source:2:5: error" {
+		t.Errorf("without the name of a file: %q", got)
 	}
 }
 

@@ -42,7 +42,7 @@ func Signatures(d *cl.Device, source, options string) ([]Signature, error) {
 		if err != nil {
 			return nil, err
 		}
-		log := cmp.Or(readable(failed.Log), failed.Error())
+		log := cmp.Or(readable(failed.Log, source, "source"), failed.Error())
 		return nil, &SourceError{log, subGroupHint(log, options, info)}
 	} else if err != nil {
 		return nil, err

@@ -89,7 +89,7 @@ func (l *Launcher) targetReason(target string) (reason string) {
 	}
 	var failed *cl.BuildError
 	if errors.As(err, &failed) && strings.TrimSpace(failed.Log) != "" {
-		return "the driver builds no program for it: " + shorten(readable(failed.Log), maxLog)
+		return "the driver builds no program for it: " + shorten(readable(failed.Log, "", "source"), maxLog)
 	}
 	return fmt.Sprintf("the driver builds no program for it: %v", err)
 }

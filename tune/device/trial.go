@@ -111,7 +111,7 @@ func (t *trial) build(ctx context.Context) error {
 		return err
 	}
 	if log, err := t.program.BuildLog(t.session.Device); err == nil {
-		t.result.Warnings = warningsIn(readable(log))
+		t.result.Warnings = warningsIn(readable(log, t.variant.Source, t.problem.SourceName()))
 	}
 	return t.session.check(t.sequence, t.identity)
 }

@@ -114,6 +114,7 @@ type Kernel struct {
 	Name         string // of the function; of a pipeline, only a title
 	Source       string
 	File         string                                    // path of the source
+	SourceName   string                                    // of the source in the messages of compilers; default: the File, or "source"
 	Func         func(space.Configuration) (string, error) // makes the source of a configuration
 	BuildOptions []string                                  // for the OpenCL compiler, one option each
 

@@ -187,8 +187,13 @@ func cutLast(text, separator string) (before, last string, found bool) {
 	return "", text, false
 }
 
-// setSource gives the variant its source. OpenCL C has a prologue for values that options cannot carry;
-// SPIR-V has no macros.
+// SourceName returns the name of the source in the messages of compilers.
+func (p *Problem) SourceName() string {
+	k := p.definition.Kernel
+	return cmp.Or(k.SourceName, k.File, "source")
+}
+
+// setSource gives the variant its source. OpenCL C has a prologue for what options cannot define; SPIR-V has no macros.
 func (v *Variant) setSource(source, prologue string) {
 	v.Source = source
 	if prologue != "" && !v.SPIRV() {

@@ -47,9 +47,9 @@ func (f field) kernel() (k problem.Kernel) {
 		command.Dir = f.folder()
 		k.Command, k.IncludeDirs = &command, dirs
 	case f.has("file"):
-		k.Source = file.sourceFile(dirs)
+		k.Source, k.SourceName = file.sourceFile(dirs)
 	default:
-		k.Source = source.sourceText(dirs)
+		k.Source, k.SourceName = source.sourceText(dirs)
 	}
 	return k
 }
@@ -59,26 +59,26 @@ func (f field) specID() uint32 {
 	return uint32(f.whole(0, math.MaxUint32, "a SpecId is a whole number from 0 to 2^32 - 1"))
 }
 
-// sourceFile reads the source from the file that the field names. The paths of its #line
+// sourceFile reads the source from the file that the field names, and returns its name. The paths of its #line
 // directives are relative to the specification, so that the text, and with it a record's digest
 // and a driver's cache, does not depend on the working directory.
-func (f field) sourceFile(includeDirs []string) string {
+func (f field) sourceFile(includeDirs []string) (source, named string) {
 	var names []string
 	for _, file := range f.listOrOne() {
 		name := file.text()
 		if name == "" {
-			return ""
+			return "", ""
 		}
 		f.sourcePath = f.beside(f.path, name)
 		if _, err := f.read(f.sourcePath); err != nil {
 			file.fail(f.explain(f.sourcePath, err))
-			return ""
+			return "", ""
 		}
 		names = append(names, name)
 	}
 	if len(names) == 0 {
 		f.failf("the list has no file")
-		return ""
+		return "", ""
 	}
 	if len(names) > 1 {
 		return f.joined(names, includeDirs)
@@ -89,11 +89,11 @@ func (f field) sourceFile(includeDirs []string) string {
 	} else if strings.TrimSpace(text) == "" {
 		f.failf("%s is empty", f.sourcePath)
 	}
-	return text
+	return text, filepath.ToSlash(names[0])
 }
 
 // joined reads a source in several files, as if a file included them one after the other.
-func (f field) joined(names, includeDirs []string) string {
+func (f field) joined(names, includeDirs []string) (source, named string) {
 	directives := ""
 	for _, name := range names {
 		directives += fmt.Sprintf("#include \"%s\"\n", filepath.ToSlash(name))
@@ -103,14 +103,14 @@ func (f field) joined(names, includeDirs []string) string {
 
 func (d *document) readBeside(name string) ([]byte, error) { return d.read(d.beside(d.path, name)) }
 
-// sourceText returns the source that the field itself holds. Messages of the compiler count lines
+// sourceText returns the source that the field itself holds, and its name. Messages of the compiler count lines
 // from its first.
-func (f field) sourceText(includeDirs []string) string {
+func (f field) sourceText(includeDirs []string) (source, named string) {
 	return f.resolveText(f.text(), includeDirs)
 }
 
 // resolveText resolves the includes of a text in the place of the field.
-func (f field) resolveText(source string, includeDirs []string) string {
+func (f field) resolveText(source string, includeDirs []string) (text, named string) {
 	own := filepath.Base(f.path) + ":" + f.name
 	read := func(name string) ([]byte, error) {
 		if name == own {
@@ -122,7 +122,7 @@ func (f field) resolveText(source string, includeDirs []string) string {
 	if err != nil {
 		f.fail(err)
 	}
-	return text
+	return text, own
 }
 
 // An option is an option for the compiler, with the field that holds it.

@@ -92,6 +92,7 @@ seed: 18446744073
 	want := problem.Definition{
 		Kernel: problem.Kernel{
 			Name:         "add",
+			SourceName:   "spec.yaml:kernel.source",
 			Source:       "__kernel void add(__global float *c) {}\n",
 			BuildOptions: []string{"-cl-mad-enable"},
 			Target:       "{threads == 32 ? 'sm_90a' : ''}",

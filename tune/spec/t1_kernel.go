@@ -80,7 +80,7 @@ func (t *t1) readSource(k t1Kernel) {
 		}
 	}
 	if k.file.node != nil {
-		t.definition.Kernel.Source = k.file.sourceFile(dirs)
+		t.definition.Kernel.Source, t.definition.Kernel.SourceName = k.file.sourceFile(dirs)
 		t.comesFrom("kernel.file", k.file)
 	}
 }

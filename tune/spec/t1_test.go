@@ -84,7 +84,7 @@ func TestT1Definition(t *testing.T) {
 	}
 	d := s.Definition
 	want := problem.Definition{
-		Kernel:      problem.Kernel{Name: "gemm", Source: "__kernel void gemm() {}\n", BuildOptions: []string{"-cl-mad-enable"}},
+		Kernel:      problem.Kernel{Name: "gemm", SourceName: "gemm.cl", Source: "__kernel void gemm() {}\n", BuildOptions: []string{"-cl-mad-enable"}},
 		ProblemSize: []problem.Expr{"div(128 * MDIMC, MWG)", "div(128 * NDIMC, NWG)", "1"},
 		BlockSize:   [3]problem.Expr{"MDIMC", "NDIMC", "1"},
 		Arguments: []problem.Argument{
