@@ -206,9 +206,13 @@ func BuildBinaries(identity hardware.Device, p *problem.Problem, f *wisdom.File,
 		if err != nil {
 			return nil, err
 		}
+		options, err := without.ProgramOptions(c, choice.Record.Device)
+		if err != nil {
+			return nil, err
+		}
 		k := BinaryKey{
 			strings.TrimSpace(identity.Name), strings.TrimSpace(identity.Vendor), strings.TrimSpace(identity.Platform), strings.TrimSpace(identity.Driver),
-			t.SourceDigest(), without.BuildOptions(c, choice.Record.Device) + macros,
+			t.SourceDigest(), options + macros,
 		}
 		if err := k.check(); err != nil {
 			return nil, err
@@ -257,8 +261,8 @@ func (t *table) sized(constants []problem.Constant) (at *problem.Problem, macros
 			return nil, "", fmt.Errorf("it does not tell the constant %s; a run log does", s.Name)
 		}
 		value := constants[from].Number()
-		if d.Constants[slices.IndexFunc(d.Constants, named)].Value = value; s.IsMacro {
-			macros += fmt.Sprintf(" -D %s=%v", s.Name, value)
+		if d.Constants[slices.IndexFunc(d.Constants, named)].Value = value; s.Macro != "" {
+			macros += fmt.Sprintf(" -D %s="+s.Format, s.Macro, value)
 		}
 	}
 	at, err = problem.New(d)

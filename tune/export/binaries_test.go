@@ -274,7 +274,7 @@ func TestBinariesOfConstants(t *testing.T) {
 func twoBinaries() []Binary {
 	k := BinaryKey{
 		Device: "AMD Instinct (gfx90a)", Vendor: "AMD", Platform: "Platform", Driver: "1.0",
-		Source: (&table{Source: []string{scale().Kernel.Source}}).SourceDigest(), Options: "-D n=4096",
+		Source: (&table{Source: []string{scaleSource()}}).SourceDigest(), Options: "-D n=4096",
 	}
 	other := k
 	other.Options = "-D n=4097"

@@ -20,12 +20,18 @@ import (
 	"github.com/ndtune/ndtune/tune/wisdom"
 )
 
+// scaleSource is the exported source of scale.
+func scaleSource() string {
+	return "#undef mix\n#define mix ndtune_mix\n#line 1\n" + scale().Kernel.Source
+}
+
 func scale() problem.Definition {
 	return problem.Definition{
 		Kernel: problem.Kernel{Name: "scale", Source: "// \"scale\" \\ ??/ é\n__kernel void scale(__global float *x) { x[get_global_id(0)] *= factor; }", BuildOptions: []string{"-DFAST=1", `-DTEXT="a \"b"`}},
 		Constants: []problem.Constant{
-			{Name: "size", Value: 64}, {Name: "range", Value: 32, Host: true}, {Name: "factor", Value: "2.5f"}, {Name: "lambda", Value: 3},
+			{Name: "size", Value: "0x40UL"}, {Name: "range", Value: 32, Host: true}, {Name: "factor", Value: "2.5f"}, {Name: "lambda", Value: "3u"},
 			{Name: "steps", Value: 5, Host: true}, {Name: "depth", Value: 7, Host: true}, {Name: "width", Value: 9, Host: true},
+			{Name: "mix", Value: "1.5f"},
 		},
 		ProblemSize: []problem.Expr{"size", "range + lambda"}, GlobalOffset: []problem.Expr{"size % 3", "0"},
 		Arguments: []problem.Argument{{Name: "x", Type: "float32", Size: "size * max(1, range) + depth + steps", Output: true}},
@@ -132,7 +138,7 @@ func questions(t *testing.T, r *rand.Rand, p *problem.Problem, f *wisdom.File, s
 		if !slices.ContainsFunc(choice.Weaknesses, func(w wisdom.Weakness) bool { return w.Kind == wisdom.DriverDiffers }) && choice.Level != wisdom.BestOverall {
 			same = 1
 		}
-		fmt.Fprintf(&answers, "%d %d %g -DFAST=1 -DTEXT=\"a \\\"b\" -D factor=2.5f %s -D size=%d -D lambda=3 ", choice.Level, same, choice.Record.Time, problem.BuildOptions(c), w)
+		fmt.Fprintf(&answers, "%d %d %g -DFAST=1 -DTEXT=\"a \\\"b\" -D factor=2.5f -D ndtune_mix=1.5f %s -D size=0x%xUL -D lambda=3u ", choice.Level, same, choice.Record.Time, problem.BuildOptions(c), w)
 		launches, err := at.Launches(c, h)
 		if err != nil {
 			fmt.Fprintln(&answers, "no launch")
@@ -144,7 +150,7 @@ func questions(t *testing.T, r *rand.Rand, p *problem.Problem, f *wisdom.File, s
 	if len(levels) < 5 {
 		t.Errorf("not all levels were asked: %v", levels)
 	}
-	return questions.String(), answers.String() + scale().Kernel.Source
+	return questions.String(), answers.String() + scaleSource()
 }
 
 // A program needs a compiler or an interpreter. Its commands run in a folder.

@@ -3,6 +3,7 @@ package export
 import (
 	"bytes"
 	_ "embed"
+	"strings"
 	"text/template"
 
 	"github.com/ndtune/ndtune/tune/expression"
@@ -17,6 +18,7 @@ var headerText string
 var headerTemplate = template.Must(template.New("header").Funcs(template.FuncMap{
 	"literal":       writes(expression.C),
 	"is_identifier": space.IsIdentifier,
+	"long":          func(format string) string { return strings.Replace(format, "%", "%ll", 1) },
 	"type":          func(k expression.Kind) string { return typesC[k] },
 	"device_type": func(name string) string {
 		switch name {
@@ -66,7 +68,7 @@ func (f *form) OptionBytes() int {
 		longest = max(longest, len(r.Options)+1)
 	}
 	for _, s := range f.Sizes {
-		longest += len(" -D =") + len(s.Name) + len("-9223372036854775808")
+		longest += len(" -D =") + len(s.Macro+s.Format) + len("-9223372036854775808")
 	}
 	return longest
 }

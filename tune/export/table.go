@@ -44,7 +44,7 @@ type variable struct {
 	Name              string
 	Identifier, Local string // in the language of a form: of a field, and of a parameter of a function
 	Kind              expression.Kind
-	IsMacro           bool // of a size: the kernel gets it as a macro
+	Macro, Format     string // of a size: the macro that gives it to the kernel, "" for none, and its format for printf: %du
 }
 
 // A constant is a positive whole number that the problem size does not read.
@@ -126,7 +126,11 @@ func (t *table) addSizes(given []problem.Expr) error {
 		isRead := func(e *expression.Expression) bool { return e.Reads(c.Name) }
 		isSize := whole && slices.ContainsFunc(read, isRead)
 		if isSize {
-			t.Sizes = append(t.Sizes, variable{Name: c.Name, IsMacro: !c.Host})
+			v := variable{Name: c.Name, Format: c.Format()}
+			if !c.Host {
+				v.Macro = problem.MacroName(c.Name)
+			}
+			t.Sizes = append(t.Sizes, v)
 		}
 		if (isSize || n > 0) && !slices.ContainsFunc(t.problemSize, isRead) {
 			t.Constants = append(t.Constants, constant{c.Name, n})
@@ -212,9 +216,9 @@ func (t *table) addRecords(p *problem.Problem, f *wisdom.File) error {
 		if err != nil {
 			return fmt.Errorf("the configuration %s: %w", kept.Text(&r), err)
 		}
-		e := entry{
-			Record: r, Size: [3]int{1, 1, 1}, Options: options.BuildOptions(c, r.Device), Cost: r.Objective,
-			SameSource: r.SourceDigest == digest, Overall: kept.Text(&r) == best,
+		e := entry{Record: r, Size: [3]int{1, 1, 1}, Cost: r.Objective, SameSource: r.SourceDigest == digest, Overall: kept.Text(&r) == best}
+		if e.Options, err = options.ProgramOptions(c, r.Device); err != nil {
+			return err
 		}
 		copy(e.Size[:], r.ProblemSize)
 		for _, of := range t.Constants {
@@ -285,12 +289,13 @@ func (t *table) addSource(p *problem.Problem) error {
 		return errors.New("a SPIR-V module cannot be exported yet")
 	case p.HasTarget():
 		return errors.New("a kernel with a target cannot be exported yet: the exported program builds the source without it")
-	case v.Prologue > 0:
-		return errors.New("a parameter or a constant has a value that no compiler's option can carry, such as one with spaces")
+	}
+	if _, err := p.ProgramOptions(first, hardware.Device{}); err != nil {
+		return err
 	}
 	for line := range strings.Lines(v.Source) {
 		if t.Source = append(t.Source, line); !utf8.ValidString(line) || strings.ContainsRune(line, 0) {
-			return fmt.Errorf("line %d of the source is not text in UTF-8", len(t.Source))
+			return fmt.Errorf("line %d of the source is not text in UTF-8", len(t.Source)-v.Prologue)
 		}
 	}
 	return nil

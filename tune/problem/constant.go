@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	cInteger = regexp.MustCompile(`^([+-]?(?:0[xX][0-9a-fA-F]+|[0-9]+))(?:[uU]?[lL]?|[lL][uU])$`)
+	cInteger = regexp.MustCompile(`^([+-]?(?:0[xX][0-9a-fA-F]+|[0-9]+))([uU]?[lL]?|[lL][uU])$`)
 	cFloat   = regexp.MustCompile(`^([+-]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+)(?:[eE][+-]?[0-9]+)?)[fFlLhH]?$`)
 )
 
@@ -27,6 +27,20 @@ func (c Constant) normalized() space.Value {
 
 // text returns the replacement text of the #define.
 func (c Constant) text() string { return space.FormatValue(c.normalized()) }
+
+// Format returns the format of printf for another integer in the form of the constant: %du for 100000u, 0x%xu for 0x10u. A
+// suffix decides the type that the kernel computes with.
+func (c Constant) Format() string {
+	text, _ := c.Value.(string)
+	m := cInteger.FindStringSubmatch(strings.TrimSpace(text))
+	switch {
+	case m == nil:
+		return "%d"
+	case strings.ContainsAny(m[1], "xX"):
+		return "0x%x" + m[2]
+	}
+	return "%d" + m[2]
+}
 
 // largeInteger returns the value of a C literal that only an unsigned 64-bit integer holds.
 func largeInteger(text string) (uint64, bool) {

@@ -122,8 +122,8 @@ func (p *Problem) Generate(ctx context.Context, v *Variant) error {
 		return err
 	}
 	source, _ = p.override(source)
-	_, prologue := p.defines(v.Configuration)
-	v.setSource(source, prologue)
+	_, words, values := p.defines(v.Configuration)
+	v.setSource(source, words+values)
 	return nil
 }
 

@@ -51,9 +51,9 @@ type Tolerance struct {
 // configuration cannot be launched there.
 func (p *Problem) Variant(c space.Configuration, d hardware.Device) (*Variant, error) {
 	v := &Variant{Configuration: c, Hint: p.hint}
-	defines, prologue := p.defines(c)
+	defines, words, values := p.defines(c)
 	if !p.generated() {
-		v.setSource(p.source, prologue)
+		v.setSource(p.source, words+values)
 	}
 	env := p.environmentOf(c, d)
 	options, err := p.buildOptions(env)
@@ -110,15 +110,31 @@ func (v *Variant) OptionLine() string {
 // safeDefine matches the values that the option parser of every driver takes as they are in -D name=value.
 var safeDefine = regexp.MustCompile(`^[A-Za-z0-9_.+-]+$`)
 
-// defines returns the constants and the configuration as options, and the values that an option cannot
-// carry as a prologue of #define lines.
-func (p *Problem) defines(c space.Configuration) (options []string, prologue string) {
-	var lines strings.Builder
+// MacroName returns the macro by which an option gives a parameter or a constant its value. A word of OpenCL stands in the headers
+// of compilers, which an option would change: it has another name there, and a line before the source defines it.
+func MacroName(name string) string {
+	if clc.IsWord(name) {
+		return "ndtune_" + name
+	}
+	return name
+}
+
+// defines returns the constants and the configuration as options; the lines that define the words of OpenCL among their names, which
+// are the same for all configurations; and the lines that define the values that an option cannot carry.
+func (p *Problem) defines(c space.Configuration) (options []string, words, values string) {
 	define := func(name, value string) {
-		if safeDefine.MatchString(value) {
-			options = append(options, defineOption(name, value))
-		} else {
-			fmt.Fprintf(&lines, "#define %s %s\n", name, strings.ReplaceAll(value, "\n", "\\\n"))
+		safe, macro := safeDefine.MatchString(value), MacroName(name)
+		if macro != name {
+			words += "#undef " + name + "\n"
+		}
+		switch {
+		case !safe:
+			values += "#define " + name + " " + strings.ReplaceAll(value, "\n", "\\\n") + "\n"
+		case macro != name:
+			words += "#define " + name + " " + macro + "\n"
+		}
+		if safe {
+			options = append(options, defineOption(macro, value))
 		}
 	}
 	for _, constant := range p.definition.Constants {
@@ -131,7 +147,20 @@ func (p *Problem) defines(c space.Configuration) (options []string, prologue str
 			define(name, space.FormatValue(c.At(i)))
 		}
 	}
-	return options, lines.String()
+	return options, words, values
+}
+
+// ProgramOptions returns all options of the compiler for the source of [Variant], which has lines that define words of OpenCL
+// before it. It is an error if an option cannot carry a value.
+func (p *Problem) ProgramOptions(c space.Configuration, d hardware.Device) (string, error) {
+	options, err := p.buildOptions(p.environmentOf(c, d))
+	defines, _, values := p.defines(c)
+	if err == nil && values != "" {
+		line, _, _ := strings.Cut(values, "\n")
+		err = fmt.Errorf("a parameter or a constant has a value that no compiler's option can carry: %s", line)
+	}
+	v := Variant{Options: append(options, defines...)}
+	return v.OptionLine(), err
 }
 
 // BuildOptions returns all options of the compiler for a configuration on one line, to paste into a build

@@ -181,17 +181,18 @@ func TestValuesReachTheKernelAsOptionsOrAsAPrologue(t *testing.T) {
 		ProblemSize: []Expr{"n"},
 		Parameters: []space.Parameter{
 			one("block_size_x", 16), one("type", "float4"), one("pragma", "unroll 4"), one("quoted", `"a"`), one("nothing", ""),
-			one("two", "a\nb"),
+			one("two", "a\nb"), one("read_only", "volatile"), one("mad", "a b"),
 		},
 	}
 	v := variantOf(t, d, nil)
-	want := []string{"-cl-mad-enable", "-D n=4096", "-D dt=0.225f", "-D h=0.5", "-D whole=2.0", "-D yes=1", "-D short=-3",
-		"-D block_size_x=16", "-D type=float4"}
+	want := []string{"-cl-mad-enable", "-D n=4096", "-D dt=0.225f", "-D h=0.5", "-D whole=2.0", "-D yes=1", "-D ndtune_short=-3",
+		"-D block_size_x=16", "-D type=float4", "-D ndtune_read_only=volatile"}
 	if !slices.Equal(v.Options, want) {
 		t.Errorf("options %q\nwant    %q", v.Options, want)
 	}
-	prologue := "#define expression (n + 1)\n#define spaced unsigned int\n#define pragma unroll 4\n" +
-		"#define quoted \"a\"\n#define nothing \n#define two a\\\nb\n#line 1\nfirst line\n"
+	prologue := "#undef short\n#define short ndtune_short\n#undef read_only\n#define read_only ndtune_read_only\n#undef mad\n" +
+		"#define expression (n + 1)\n#define spaced unsigned int\n#define pragma unroll 4\n" +
+		"#define quoted \"a\"\n#define nothing \n#define two a\\\nb\n#define mad a b\n#line 1\nfirst line\n"
 	if v.Source != prologue {
 		t.Errorf("source %q\nwant   %q", v.Source, prologue)
 	}
