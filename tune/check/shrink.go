@@ -127,6 +127,11 @@ func (s *Shrinker) sizes() map[string]int {
 	for _, a := range s.Definition.Arguments {
 		texts = append(texts, a.Size)
 	}
+	for _, c := range s.Definition.Constants {
+		if text, ok := c.Value.(string); ok && c.Host { // it is computed from others
+			texts = append(texts, text)
+		}
+	}
 	read := map[string]bool{}
 	for _, text := range texts {
 		for _, name := range word.FindAllString(text, -1) {

@@ -31,15 +31,15 @@ func scale() problem.Definition {
 		Constants: []problem.Constant{
 			{Name: "size", Value: "0x40UL"}, {Name: "range", Value: 32, Host: true}, {Name: "factor", Value: "2.5f"}, {Name: "lambda", Value: "3u"},
 			{Name: "steps", Value: 5, Host: true}, {Name: "depth", Value: 7, Host: true}, {Name: "width", Value: 9, Host: true},
-			{Name: "mix", Value: "1.5f"},
+			{Name: "mix", Value: "1.5f"}, {Name: "tall", Value: "range + lambda", Host: true},
 		},
-		ProblemSize: []problem.Expr{"size", "range + lambda"}, GlobalOffset: []problem.Expr{"size % 3", "0"},
+		ProblemSize: []problem.Expr{"size", "tall"}, GlobalOffset: []problem.Expr{"size % 3", "0"},
 		Arguments: []problem.Argument{{Name: "x", Type: "float32", Size: "size * max(1, range) + depth + steps", Output: true}},
 		Parameters: []space.Parameter{
 			{Name: "block_size_x", Values: []space.Value{8, 16, 32}}, {Name: "tile", Values: []space.Value{1, 2}},
 			{Name: "part", Values: []space.Value{0.5, 1.0}}, {Name: "class", Values: []space.Value{true, false}}, {Name: "Tile", Values: []space.Value{1, 2.5}}, {Name: "how", Values: []space.Value{"a", "b"}},
 		},
-		GridDiv: [3][]problem.Expr{{"block_size_x", `how == "a" and class ? tile : 2 * tile`}, {"int(2 * part)"}, nil},
+		GridDiv: [3][]problem.Expr{{"block_size_x", `how == "a" and class ? tile : 2 * tile`}, {"int(2 * part)", "0.7 * part"}, nil},
 	}
 }
 

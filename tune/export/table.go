@@ -117,13 +117,13 @@ func (t *table) addSizes(given []problem.Expr) error {
 		return errors.New("the pipeline has no problem_size, which chooses the configuration; " + addSize)
 	}
 	var err error
-	if t.problemSize, _, err = compileSize(given, d.Constants); err != nil {
+	if t.problemSize, _, err = compileSize(given, t.problem.Constants()); err != nil {
 		return fmt.Errorf("the size of the problem chooses the configuration, so it reads constants only: %w; %s", err, addSize)
 	}
 	read := slices.Concat(t.problemSize, t.problem.BufferSizes(), repeats(t.problem.Steps()))
 	for _, c := range d.Constants {
 		n, whole := c.Number().(int)
-		isRead := func(e *expression.Expression) bool { return e.Reads(c.Name) }
+		isRead := func(e *expression.Expression) bool { return t.problem.Reads(e, c.Name) }
 		isSize := whole && slices.ContainsFunc(read, isRead)
 		if isSize {
 			v := variable{Name: c.Name, Format: c.Format()}
@@ -256,13 +256,19 @@ func (t *table) withoutSizes(p *problem.Problem) (*problem.Problem, error) {
 				c.Host = true
 			}
 		}
-		reads := regexp.MustCompile(`\{[^}]*\b` + s.Name + `\b`)
+		name := s.Name
+		for _, c := range d.Constants {
+			if c.Name != s.Name && p.Depends(c.Name, s.Name) {
+				name += "|" + c.Name
+			}
+		}
+		reads := regexp.MustCompile(`\{[^}]*\b(?:` + name + `)\b`)
 		for _, o := range d.Kernel.BuildOptions {
 			if reads.MatchString(o) {
 				return nil, fmt.Errorf("the build option %s reads the size %s, which is known only to the application", o, s.Name)
 			}
 		}
-		reads = regexp.MustCompile(`\b` + s.Name + `\b`)
+		reads = regexp.MustCompile(`\b(?:` + name + `)\b`)
 		for _, typ := range d.Types {
 			for _, field := range typ.Fields {
 				if reads.MatchString(field.Count) {
@@ -337,8 +343,12 @@ func (t *table) in(d dialect, names functions) (*form, error) {
 		identifiers[v.Name] = fmt.Sprintf(d.size, v.Identifier, v.Name)
 	}
 	step := t.problem.Steps()[0]
+	all, err := t.problem.ExportNames(d.language, identifiers)
+	if err != nil {
+		return nil, err
+	}
 	for i, e := range t.problemSize {
-		text, err := e.ExportInt(d.language, step.WithConstants(d.language, identifiers))
+		text, err := e.ExportInt(d.language, all)
 		if err != nil {
 			return nil, fmt.Errorf("problem_size[%d]: %w", i, err)
 		}
@@ -351,7 +361,6 @@ func (t *table) in(d dialect, names functions) (*form, error) {
 		}
 		f.Asked = append(f.Asked, asked)
 	}
-	var err error
 	choice := []string{names.choice}
 	if !t.problem.IsPipeline() {
 		if f.NDRange, err = step.NDRange(d.language, names.ndrange, choice, identifiers); err != nil {

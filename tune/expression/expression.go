@@ -65,7 +65,7 @@ func Compile(source string, scope Scope) (*Expression, error) {
 	for _, name := range free.names {
 		example, ok := scope[name]
 		if !ok {
-			return nil, fmt.Errorf("in %q: nothing is named %s%s", excerpt.Around(source, free.columns[name]), name, nearest.Hint(name, slices.Sorted(maps.Keys(scope))))
+			return nil, fmt.Errorf("in %q: nothing is named %s%s", excerpt.Around(source, free.columns[name]), name, nearest.Hint(name, append(slices.Sorted(maps.Keys(scope)), "true", "false")))
 		}
 		used[name] = example
 	}

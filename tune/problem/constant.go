@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -23,6 +25,51 @@ func (c Constant) normalized() space.Value {
 		panic(fmt.Sprintf("tune: constant %s of a checked definition: %v", c.Name, err))
 	}
 	return v
+}
+
+// expression compiles the value of a host constant that is computed from the constants before it: a text that is neither a number of C
+// nor a word, or the name of one of them. It returns nil for other constants.
+func (c Constant) expression(before map[string]any) (*expression.Expression, error) {
+	text, _ := c.Value.(string)
+	trimmed := strings.TrimSpace(text)
+	_, named := before[trimmed]
+	if !c.Host || trimmed == "" || cInteger.MatchString(trimmed) || cFloat.MatchString(trimmed) || space.IsIdentifier(trimmed) && !named {
+		return nil, nil
+	}
+	e, err := expression.Compile(text, before)
+	if err != nil {
+		err = fmt.Errorf("the value of a host constant is computed from the constants before it, and a text has quotes of its own: %w", err)
+	}
+	return e, err
+}
+
+// Computed returns constants with the values of those that are computed from others. One that cannot be computed is as it was.
+func Computed(constants []Constant) []Constant {
+	p := Problem{definition: Definition{Constants: constants}, constants: map[string]any{}, computed: map[string]*expression.Expression{}}
+	p.compileConstants(&fieldErrors{})
+	return p.Constants()
+}
+
+// Constants returns the constants of the definition with the values of those that are computed from others.
+func (p *Problem) Constants() []Constant {
+	all := slices.Clone(p.definition.Constants)
+	for i := range all {
+		if p.computed[all[i].Name] != nil {
+			all[i].Value = p.constants[all[i].Name]
+		}
+	}
+	return all
+}
+
+// Reads reports whether an expression depends on a constant: it reads it, or a constant that is computed from it.
+func (p *Problem) Reads(e *expression.Expression, constant string) bool {
+	return slices.ContainsFunc(e.Names(), func(name string) bool { return p.Depends(name, constant) })
+}
+
+// Depends reports whether a constant is another one, or is computed from it.
+func (p *Problem) Depends(name, on string) bool {
+	e := p.computed[name]
+	return name == on || e != nil && p.Reads(e, on)
 }
 
 // text returns the replacement text of the #define.

@@ -143,7 +143,8 @@ type Kernel struct {
 }
 
 // A Constant is a #define that is the same for every configuration. In expressions, a text that is a
-// number of C (4096, 0.225f, 0x10u) is that number.
+// number of C (4096, 0.225f, 0x10u) is that number. The value of a Host constant can be computed from the constants
+// before it: a text that is neither such a number nor a word is an expression.
 type Constant struct {
 	Name  string
 	Value space.Value

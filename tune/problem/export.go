@@ -28,7 +28,7 @@ type Step struct {
 	Index  string                 // the name of the number of the repetition, from 0; "": none
 	Swap   [2]string              // the buffers that change places between repetitions; empty: none
 
-	constants map[string]any
+	problem *Problem
 }
 
 // A StepArgument is an argument of a kernel.
@@ -56,7 +56,7 @@ func (p *Problem) Steps() []Step { return p.steps(p.stages) }
 func (p *Problem) steps(list []stage) []Step {
 	var all []Step
 	for _, s := range list {
-		step := Step{Kernel: s.kernel, Steps: p.steps(s.stages), Repeat: s.repeat, Index: s.index, constants: p.constants}
+		step := Step{Kernel: s.kernel, Steps: p.steps(s.stages), Repeat: s.repeat, Index: s.index, problem: p}
 		if s.swap[0] != s.swap[1] {
 			step.Swap = [2]string{p.arguments[s.swap[0]].Name, p.arguments[s.swap[1]].Name}
 		}
@@ -90,7 +90,7 @@ func (s *Step) NDRange(l expression.Language, name string, parameters []string, 
 	if s.Kernel == "" {
 		return "", fmt.Errorf("%s: the step is a list of steps, which has no NDRange", name)
 	}
-	w := functionWriter{language: l, names: withConstants(l, s.constants, names)}
+	w := s.problem.functionWriter(l, names)
 	w.function(name, parameters, "nd_range *range", "(r ndRange, err error)", func() {
 		sizes := w.ndrange(s)
 		w.statement(map[expression.Language]string{
@@ -105,21 +105,38 @@ func (s *Step) NDRange(l expression.Language, name string, parameters []string, 
 	return w.String(), nil
 }
 
-// WithConstants returns names for the export of the step's expressions. Constants that have no name there become
-// literals of the language.
-func (s *Step) WithConstants(l expression.Language, names map[string]string) map[string]string {
-	return withConstants(l, s.constants, names)
-}
-
-func withConstants(l expression.Language, constants map[string]any, names map[string]string) map[string]string {
-	all := map[string]string{}
-	for constant, v := range constants {
-		if text, err := expression.Literal(l, v); err == nil {
-			all[constant] = text
+// ExportNames returns names for the export of expressions. Constants that have no name there become literals of the language, or
+// expressions if they are computed from constants that have one.
+func (p *Problem) ExportNames(l expression.Language, names map[string]string) (map[string]string, error) {
+	if p == nil { // of a step that belongs to no problem
+		return names, nil
+	}
+	all, variable := maps.Clone(names), map[string]bool{}
+	for name := range names {
+		variable[name] = true
+	}
+	for _, c := range p.definition.Constants {
+		e := p.computed[c.Name]
+		switch {
+		case variable[c.Name]:
+		case e != nil && slices.ContainsFunc(e.Names(), func(name string) bool { return variable[name] }):
+			text, _, err := e.Export(l, all)
+			if err != nil {
+				return nil, fmt.Errorf("the constant %s: %w", c.Name, err)
+			}
+			all[c.Name], variable[c.Name] = text, true
+		default:
+			if text, err := expression.Literal(l, p.constants[c.Name]); err == nil {
+				all[c.Name] = text
+			}
 		}
 	}
-	maps.Copy(all, names)
-	return all
+	return all, nil
+}
+
+func (p *Problem) functionWriter(l expression.Language, names map[string]string) functionWriter {
+	names, err := p.ExportNames(l, names)
+	return functionWriter{language: l, names: names, err: err}
 }
 
 // A functionWriter writes a function in a language.
@@ -229,14 +246,24 @@ func (w *functionWriter) fail(err error) {
 // ndrange writes the computation of the sizes of a launch, and returns them as arguments of nd_launch.
 func (w *functionWriter) ndrange(s *Step) string {
 	w.statement(map[expression.Language]string{
-		expression.C:      "int64_t size[3] = {1, 1, 1}, block[3] = {1, 1, 1}, divisor[3] = {1, 1, 1}, offset[3] = {0, 0, 0}",
-		expression.Python: "size, block, divisor, offset = [1, 1, 1], [1, 1, 1], [1, 1, 1], [0, 0, 0]",
-		expression.Go:     "size, block, divisor, offset := [3]int64{1, 1, 1}, [3]int64{1, 1, 1}, [3]int64{1, 1, 1}, [3]int64{}",
+		expression.C:      "double fraction[3] = {1, 1, 1}; int64_t size[3] = {1, 1, 1}, block[3] = {1, 1, 1}, divisor[3] = {1, 1, 1}, offset[3] = {0, 0, 0}",
+		expression.Python: "size, block, divisor, fraction, offset = [1, 1, 1], [1, 1, 1], [1, 1, 1], [1, 1, 1], [0, 0, 0]",
+		expression.Go:     "size, block, divisor, fraction, offset := [3]int64{1, 1, 1}, [3]int64{1, 1, 1}, [3]int64{1, 1, 1}, [3]float64{1, 1, 1}, [3]int64{}",
 	}[w.language])
 	assign := func(e *expression.Expression, array string, dimension int, product bool) {
-		to, value := fmt.Sprintf("%s[%d]", array, dimension), w.whole(e)
-		if product {
-			value = w.call("divisor", to, value)
+		to, value := fmt.Sprintf("%s[%d]", array, dimension), ""
+		switch text, kind, _ := e.Export(w.language, w.names); {
+		case product && kind == expression.Real: // perhaps no whole number
+			fraction := fmt.Sprintf("fraction[%d]", dimension)
+			if w.language == expression.C {
+				to, value = fraction, w.call("fraction", "&"+to, fraction, text)
+			} else {
+				to, value = to+", "+fraction, w.call("fraction", to, fraction, text)
+			}
+		case product:
+			value = w.call("divisor", to, w.whole(e))
+		default:
+			value = w.whole(e)
 		}
 		assignment := func() { w.statement(to + " = " + value) }
 		if s.BlockSize[0] != nil && (dimension > 0 && array == "block" || product && e == s.BlockSize[dimension]) {
@@ -261,7 +288,7 @@ func (w *functionWriter) ndrange(s *Step) string {
 	for i, e := range s.GlobalOffset {
 		assign(e, "offset", i, false)
 	}
-	return fmt.Sprintf("%d, %d, size, block, divisor, offset", len(s.ProblemSize), blocks)
+	return fmt.Sprintf("%d, %d, size, block, divisor, fraction, offset", len(s.ProblemSize), blocks)
 }
 
 // Expressions returns the expressions of a step and of those within it.

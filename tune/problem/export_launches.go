@@ -39,7 +39,7 @@ func (p *Problem) BufferSizes() (all []*expression.Expression) {
 //	Python: def NAME(PARAMETERS), which returns a dict without images and samplers, or raises ValueError
 //	Go:     func NAME(PARAMETERS) (map[string]int, error), without images and samplers
 func (p *Problem) ExportBuffersBytes(l expression.Language, name string, parameters []string, names map[string]string) (string, error) {
-	w := launchWriter{functionWriter: functionWriter{language: l, names: withConstants(l, p.constants, names)}, buffers: p.Buffers()}
+	w := launchWriter{functionWriter: p.functionWriter(l, names), buffers: p.Buffers()}
 	w.function(name, parameters, "size_t *bytes", "(bytes map[string]int, err error)", func() {
 		switch l {
 		case expression.C:
@@ -100,7 +100,7 @@ func (w *launchWriter) bufferSize(a *argument) string {
 // expression has no value, a launch has no size, there is no launch or there are too many. It makes no launch then.
 // If the functions fail, the buffers are as they were.
 func (p *Problem) ExportLaunches(l expression.Language, name string, parameters []string, names map[string]string) (string, error) {
-	w := launchWriter{functionWriter: functionWriter{language: l, names: withConstants(l, p.constants, names)}, kernels: p.KernelNames(), buffers: p.Buffers()}
+	w := launchWriter{functionWriter: p.functionWriter(l, names), kernels: p.KernelNames(), buffers: p.Buffers()}
 	steps := p.Steps()
 	var quoted []string
 	for _, b := range w.buffers {

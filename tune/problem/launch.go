@@ -136,7 +136,10 @@ func (p *Problem) compileShape(errs *fieldErrors, prefix string, given givenShap
 	}
 	for i, dim := range dimensions {
 		for j, source := range given.GridDiv[i] {
-			s.gridDiv[i] = append(s.gridDiv[i], p.compileSize(errs, fmt.Sprintf("%sgrid_div.%s[%d]", prefix, dim, j), source, scope))
+			s.gridDiv[i] = append(s.gridDiv[i], p.compile(errs, fmt.Sprintf("%sgrid_div.%s[%d]", prefix, dim, j), source, scope, func(e *expression.Expression) error {
+				_, _, err := divisor("the divisor", e, p.constants)
+				return err
+			}))
 		}
 		if given.GridDiv[i] == nil && s.blockSize[i] != nil {
 			s.gridDiv[i] = []*expression.Expression{s.blockSize[i]}
@@ -176,20 +179,28 @@ func (s *shape) ndrange(env map[string]any) (r NDRange, err error) {
 		if err != nil {
 			return r, err
 		}
-		divisor := 1
+		whole, fraction := 1, 1.0 // the products of the divisors that are whole numbers, and of the others
 		for _, e := range s.gridDiv[i] {
 			if free && e == s.blockSize[i] {
 				continue // the default
 			}
-			n, err := positive("grid divisor "+dim, e, env)
+			n, f, err := divisor("grid divisor "+dim, e, env)
 			if err != nil {
 				return r, err
 			}
-			if divisor, err = multiply(divisor, n); err != nil {
-				divisor = math.MaxInt // beyond any problem size: one work-group
+			fraction *= f
+			if whole, err = multiply(whole, n); err != nil {
+				whole = math.MaxInt // beyond any problem size: one work-group
 			}
 		}
-		r.Grid[i] = (size-1)/divisor + 1
+		r.Grid[i] = (size-1)/whole + 1
+		if fraction != 1 {
+			count := math.Ceil(float64(size) / (float64(whole) * fraction))
+			if count >= 1<<53 {
+				return r, fmt.Errorf("grid of %g work-groups in dimension %s", count, dim)
+			}
+			r.Grid[i] = int(count)
+		}
 		if groups, err = multiply(groups, r.Grid[i]); err != nil {
 			return r, fmt.Errorf("grid of %s work-groups: %w", product(r.Grid[:i+1]), err)
 		}
@@ -212,6 +223,19 @@ func (s *shape) localSize(dimension int, env map[string]any) (int, error) {
 		return natural(what, s.blockSize[0], env)
 	}
 	return positive(what, s.blockSize[dimension], env)
+}
+
+// divisor returns a positive number as a whole number or, if it is none, as a fraction; the other one is 1.
+func divisor(what string, e *expression.Expression, env map[string]any) (whole int, fraction float64, err error) {
+	f, err := e.Float(env)
+	if err != nil {
+		return 0, 0, fmt.Errorf("%s: %w", what, err)
+	}
+	if f == math.Trunc(f) || !Finite(f) || f < 0 {
+		whole, err = positive(what, e, env)
+		return whole, 1, err
+	}
+	return 1, f, nil
 }
 
 // multiply returns the product of positive numbers, or an error if an int cannot hold it.

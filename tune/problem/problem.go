@@ -20,8 +20,9 @@ type Problem struct {
 	definition Definition
 	source     string // of the kernel; "": a function or a command makes it
 	parameters *space.Parameters
-	constants  map[string]any              // by name, as in expressions
-	space      atomic.Pointer[space.Space] // constructed by the first call of Space, if it is the same for all devices
+	constants  map[string]any                    // by name, as in expressions
+	computed   map[string]*expression.Expression // of the constants that are computed from others
+	space      atomic.Pointer[space.Space]       // constructed by the first call of Space, if it is the same for all devices
 
 	options     []buildOption
 	target      buildOption
@@ -102,7 +103,7 @@ func Reserved(name string) bool {
 // New checks a definition and compiles it. It joins a [FieldError] for each fault in its error. It
 // needs no device and does not construct the search space: see [Problem.Space].
 func New(d Definition) (*Problem, error) {
-	p := &Problem{definition: d, constants: map[string]any{}, structs: map[string]*array.Struct{}}
+	p := &Problem{definition: d, constants: map[string]any{}, computed: map[string]*expression.Expression{}, structs: map[string]*array.Struct{}}
 	var errs fieldErrors
 	if p.checkLengths(&errs); errs.err() != nil {
 		return nil, errs.err()
@@ -176,7 +177,15 @@ func (p *Problem) compileConstants(errs *fieldErrors) {
 		case twice:
 			errs.addf(field, "the constant stands twice")
 		default:
-			value, err := space.NormalizeValue(c.Value)
+			value := any(c.Value)
+			e, err := c.expression(p.constants)
+			if e != nil && err == nil {
+				p.computed[c.Name] = e
+				value, err = e.Eval(p.constants)
+			}
+			if err == nil {
+				value, err = space.NormalizeValue(value)
+			}
 			if err != nil {
 				errs.add(field, err)
 				continue

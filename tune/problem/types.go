@@ -142,14 +142,12 @@ func (p *Problem) compileFields(errs *fieldErrors, field string, t StructType, s
 
 // elementType returns the named type. The name may be that of a constant whose text names the type.
 func (p *Problem) elementType(name string) (Element, error) {
-	for _, c := range p.definition.Constants {
-		if text, ok := c.Value.(string); ok && c.Name == name {
-			e, err := p.namedType(text)
-			if err != nil {
-				err = fmt.Errorf("the constant %s: %w", name, err)
-			}
-			return e, err
+	if text, ok := p.constants[name].(string); ok {
+		e, err := p.namedType(text)
+		if err != nil {
+			err = fmt.Errorf("the constant %s: %w", name, err)
 		}
+		return e, err
 	}
 	return p.namedType(name)
 }

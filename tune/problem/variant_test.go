@@ -90,6 +90,10 @@ func TestNDRange(t *testing.T) {
 			definition: Definition{ProblemSize: []Expr{"10"}, Parameters: []space.Parameter{one("block_size_x", 4)}, GridDiv: [3][]Expr{{"1000"}}},
 			dimensions: 1, grid: [3]int{1, 1, 1}, local: [3]int{4, 1, 1}, global: "[4]", workItemsInAGroup: 4,
 		},
+		"divisors that are no whole numbers": {
+			definition: Definition{ProblemSize: []Expr{"10", "7"}, Parameters: []space.Parameter{one("tile", 3)}, GridDiv: [3][]Expr{{"0.5"}, {"tile / 4", "2"}}},
+			dimensions: 2, grid: [3]int{20, 5, 1}, local: [3]int{1, 1, 1}, global: "[20 5]", workItemsInAGroup: 1,
+		},
 		"divisors whose product overflows": {
 			definition: Definition{ProblemSize: []Expr{"10"}, GridDiv: [3][]Expr{{"4294967296", "4294967296"}}},
 			dimensions: 1, grid: [3]int{1, 1, 1}, local: [3]int{1, 1, 1}, global: "[1]", workItemsInAGroup: 1,
@@ -152,6 +156,7 @@ func TestVariantRefusesWhatCannotBeLaunched(t *testing.T) {
 		"scalar":         {func(d *Definition) { d.Arguments[2].Type, d.Arguments[2].Value = "uint8", "unroll - 2" }, "argument a: "},
 		"endless block":  {func(d *Definition) { d.BlockSize = [3]Expr{big + " * unroll", big} }, "work-group of 4294967296×4294967296 work-items"},
 		"endless grid":   {func(d *Definition) { d.ProblemSize = []Expr{big + " * unroll", big}; d.GridDiv[0] = []Expr{} }, "grid of 4294967296×4294967296 work-groups"},
+		"endless parts":  {func(d *Definition) { d.GridDiv[0] = []Expr{"unroll / 1e300"} }, "grid of 1e+303 work-groups in dimension x"},
 		"endless range":  {func(d *Definition) { d.ProblemSize = []Expr{big + " * unroll"}; d.BlockSize[1] = big }, "NDRange of"},
 		"endless buffer": {func(d *Definition) { d.Arguments[1].Size = "4611686018427387904 * unroll" }, "argument x: "},
 		"endless local":  {func(d *Definition) { d.Arguments[3].LocalSize = "4611686018427387904 * unroll" }, "argument scratch: "},
@@ -223,6 +228,36 @@ func TestConstantsAreNumbersInExpressions(t *testing.T) {
 		judgement, err := p.Judge(configurationOf(t, p, nil), hardware.Device{}, StatsOf([]float64{1}), 1, nil, nil)
 		if err != nil || math.Abs(judgement.Metrics[0].Value-c.want) > 1e-12 {
 			t.Errorf("x = %v: %s is %v (%v), want %v", c.value, c.expression, judgement, err, c.want)
+		}
+	}
+}
+
+// TestHostConstantsAreComputedFromOthers: they follow these, and keep their words and texts.
+func TestHostConstantsAreComputedFromOthers(t *testing.T) {
+	host := func(name string, value space.Value) Constant { return Constant{Name: name, Value: value, Host: true} }
+	d := saxpy()
+	d.Constants = append(d.Constants, host("m", "2 * n"), host("part", "m / 4"), host("same", "m"), host("word", "float"), host("literal", "0x10u"),
+		host("real", `m > 4000 ? "double" : "float"`))
+	d.ProblemSize = []Expr{"m + literal"}
+	d.Arguments[1].Type = "real"
+	for n, want := range map[int]string{1000: "[2016] m=2000 part=500.0 same=2000 word=float literal=0x10u real=float", 3000: "[6016] m=6000 part=1500.0 same=6000 word=float literal=0x10u real=double"} {
+		d.Constants[0].Value = n
+		p := mustProblem(t, d)
+		portable, err := p.Portable()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range []*Problem{p, mustProblem(t, p.Definition()), mustProblem(t, portable)} {
+			got := fmt.Sprint(p.FixedProblemSize())
+			for _, c := range p.Constants()[2:] {
+				got += " " + c.Name + "=" + space.FormatValue(c.Value)
+			}
+			if got != want {
+				t.Errorf("n = %d: %s\nwant %s", n, got, want)
+			}
+		}
+		if v := variantOf(t, d, nil); !slices.Equal(v.Options[:2], []string{fmt.Sprint("-D n=", n), "-D alpha=0.5f"}) || p.Arguments()[1].Element().String() != map[int]string{1000: "float32", 3000: "float64"}[n] {
+			t.Errorf("n = %d: %q, %v", n, v.Options, p.Arguments()[1].Element())
 		}
 	}
 }

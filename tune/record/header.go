@@ -72,7 +72,7 @@ type Header struct {
 func NewHeader(p *problem.Problem, source string) Header {
 	h := Header{
 		Digest: p.Digest(), KernelDigest: p.KernelDigest(), MeasurementDigest: p.MeasurementDigest(), Kernel: p.KernelName(), Source: source,
-		ProblemSize: p.FixedProblemSize(), Constants: p.Definition().Constants, Options: p.FixedOptions(), Objective: p.Objective(),
+		ProblemSize: p.FixedProblemSize(), Constants: p.Constants(), Options: p.FixedOptions(), Objective: p.Objective(),
 	}
 	for i := range p.Parameters().Len() {
 		h.Parameters = append(h.Parameters, p.Parameters().At(i))

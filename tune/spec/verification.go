@@ -138,11 +138,11 @@ func (d *document) loadReference(definition *problem.Definition) Errors {
 	if errs != nil {
 		return errs
 	}
-	reference := doc.field("", root).definition()
+	reference, own := doc.field("", root).definition(), problem.Computed(definition.Constants)
 	for i, c := range reference.Constants {
-		j := slices.IndexFunc(definition.Constants, func(o problem.Constant) bool { return o.Name == c.Name })
+		j := slices.IndexFunc(own, func(o problem.Constant) bool { return o.Name == c.Name })
 		if j >= 0 {
-			reference.Constants[i].Value = definition.Constants[j].Value
+			reference.Constants[i].Value = own[j].Value
 		}
 	}
 	reference.Seed, reference.Baseline = definition.Seed, nil

@@ -62,7 +62,7 @@ func NewEntry(path string, p *problem.Problem, d hardware.Device, s Source) (*En
 	s.Key = cmp.Or(s.Key, p.KernelName())
 	e := &Entry{
 		path: path, source: s, problem: p, query: Query{Device: d, ProblemSize: size, SourceDigest: p.KernelDigest()},
-		constants: constantsText(constantsOf(p.Definition().Constants)),
+		constants: constantsText(constantsOf(p.Constants())),
 	}
 	_, err = e.read()
 	return e, err

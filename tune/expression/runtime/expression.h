@@ -255,16 +255,26 @@ static inline int64_t nd_divisor(int64_t a, int64_t b, int *failed) {
     b = nd_positive(b, failed);
     return a > INT64_MAX / b ? INT64_MAX : a * b;
 }
-/* nd_launch is the launch of ceil(size / divisor) work-groups of the block size in each dimension. block[0] is 0 if
-   the driver chooses; blocks is the number of dimensions that have a block size. It returns 0, or 1 if it failed. */
+/* nd_fraction is a product of divisors that are no whole numbers. A whole number becomes a factor of *whole. */
+static inline double nd_fraction(int64_t *whole, double fraction, double by, int *failed) {
+    if (by != floor(by) && by > 0) return fraction * by;
+    *whole = nd_divisor(*whole, nd_size(by, failed), failed);
+    return fraction;
+}
+static inline int64_t nd_groups(int64_t size, int64_t divisor, double fraction, int *failed) {
+    if (fraction == 1) return (nd_positive(size, failed) - 1) / divisor + 1;
+    return nd_size(ceil((double)nd_positive(size, failed) / nd_real_mul((double)divisor, fraction)), failed);
+}
+/* nd_launch is the launch of ceil(size / divisor / fraction) work-groups of the block size in each dimension. block[0] is 0
+   if the driver chooses; blocks is the number of dimensions that have a block size. It returns 0, or 1 if it failed. */
 static inline int nd_launch(nd_range *r, int dimensions, int blocks, const int64_t *size, const int64_t *block,
-                            const int64_t *divisor, const int64_t *offset, int *failed) {
+                            const int64_t *divisor, const double *fraction, const int64_t *offset, int *failed) {
     int64_t items = 1, groups = 1;
     int i, driver = block[0] == 0;
     r->dimensions = driver || dimensions > blocks ? dimensions : blocks;
     for (i = 0; i < 3; i++) {
         int64_t local = driver ? 1 : nd_positive(block[i], failed);
-        int64_t grid = (nd_positive(size[i], failed) - 1) / divisor[i] + 1;
+        int64_t grid = nd_groups(size[i], divisor[i], fraction[i], failed);
         int64_t global = nd_checked_mul(grid, local, failed);
         items = nd_checked_mul(items, local, failed);
         groups = nd_checked_mul(groups, grid, failed);

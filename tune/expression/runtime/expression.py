@@ -233,14 +233,23 @@ def nd_divisor(a, b):  # beyond the integers, the largest: one work-group
     return min(a * nd_positive(b), _INT_MAX)
 
 
-def nd_launch(dimensions, blocks, size, block, divisor, offset):
-    """Return the global size, the local size and the offset of the launch of ceil(size / divisor) work-groups.
+def nd_fraction(whole, fraction, by):  # the products of divisors that are whole numbers, and of others
+    return (whole, fraction * by) if 0 < by < math.inf and by % 1 else (nd_divisor(whole, nd_size(by)), fraction)
+
+
+def nd_groups(size, divisor, fraction):
+    nd_positive(size)
+    return (size - 1) // divisor + 1 if fraction == 1 else nd_size(nd_real_ceil(nd_real_divide(float(size), divisor * fraction)))
+
+
+def nd_launch(dimensions, blocks, size, block, divisor, fraction, offset):
+    """Return the global size, the local size and the offset of the launch of ceil(size / divisor / fraction) work-groups.
 
     The local size is None if the driver chooses it, the offset None if it is 0.
     """
     driver = block[0] == 0
     local = [1 if driver else nd_positive(b) for b in block]
-    grid = [(nd_positive(s) - 1) // d + 1 for s, d in zip(size, divisor)]
+    grid = [nd_groups(*of) for of in zip(size, divisor, fraction)]
     nd_checked(math.prod(local) * math.prod(grid))
     used = dimensions if driver else max(dimensions, blocks)
     if min(offset) < 0:
