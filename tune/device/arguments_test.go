@@ -267,3 +267,40 @@ __kernel void views(__global float4 *a, __global const uchar *b, __constant uint
 	})
 	wantCorrect(t, "views", r)
 }
+
+// TestTypesThatDependOnParameters: buffers and scalars have the types of each configuration, the reference has its own, and configurations
+// of several types are measured in turn.
+func TestTypesThatDependOnParameters(t *testing.T) {
+	d := stepping()
+	d.Kernel.Source = `
+// standin: many_steps is copy(u_new, u); many_steps is increment(u_new, by + wrong)
+__kernel void many_steps(__global REAL *u_new, __global const REAL *u, REAL by) {
+    int i = get_global_id(0);
+    u_new[i] = u[i] + by + wrong;
+}`
+	d.Arguments[0].Type, d.Arguments[1].Type = "REAL", "REAL"
+	d.Arguments = append(d.Arguments, problem.Argument{Name: "by", Type: "REAL", Value: "steps"})
+	d.Parameters = append(d.Parameters, space.Parameter{Name: "REAL", Values: []space.Value{"float", "double"}})
+	own := d
+	own.Verify = nil
+	for name, verify := range map[string]*problem.Verification{
+		"by a kernel of floats": d.Verify, "by itself": {Problem: &own, Configuration: map[string]space.Value{"steps": 1, "wrong": 0, "block_size_x": 25, "REAL": "double"}},
+	} {
+		d.Verify = verify
+		e := open(t, d)
+		var all []space.Configuration
+		for _, real := range []string{"double", "float", "double"} {
+			values := map[string]space.Value{"REAL": real, "steps": 1}
+			wantCorrect(t, name+", "+real, e.evaluateFor(t, values))
+			all = append(all, configurationOf(t, e.problem, values))
+			values["wrong"] = 1
+			wantStatus(t, name+", wrong, "+real, e.evaluateFor(t, values), tune.Correctness, "u_new: element")
+		}
+		if times, err := e.Remeasure(t.Context(), all, 3); err != nil || len(times[0]) != 3 || len(times[1]) != 3 {
+			t.Errorf("%s: %v, %v", name, times, err)
+		}
+		if n := len(e.references.made); n != 2 {
+			t.Errorf("%s: %d references were made", name, n)
+		}
+	}
+}

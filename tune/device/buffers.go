@@ -86,6 +86,7 @@ type buffer struct {
 	pristine *cl.Buffer
 	content  *array.Array // only where pristine is nil
 	elements int
+	element  problem.Element
 	bytes    int    // of the content
 	guard    []byte // behind the content; empty if a buffer cannot be larger
 
@@ -94,7 +95,7 @@ type buffer struct {
 
 // newBuffer allocates the buffer or the image of argument i with its initial content.
 func (s *session) newBuffer(i int, v *problem.Variant, content *array.Array) (*buffer, error) {
-	b := &buffer{elements: v.Elements[i], pixels: v.Pixels[i], bytes: len(content.Bytes), guard: guardPattern}
+	b := &buffer{elements: v.Elements[i], element: s.infos[i].Element(), pixels: v.Pixels[i], bytes: len(content.Bytes), guard: guardPattern}
 	given := s.infos[i].Image
 	if most := s.Info.MaxAllocSize; (most > 0 && int64(b.bytes+guardBytes) > most) || (given != nil && given.Shape != "1d_buffer") {
 		b.guard = nil
@@ -229,7 +230,7 @@ func (s *session) prepareAgain(v *problem.Variant) (replaced bool, err error) {
 // lacks reports whether argument i is a buffer or an image that is not there in the size of a variant.
 func (s *session) lacks(i int, v *problem.Variant) bool {
 	b := s.buffers[i]
-	return s.infos[i].Kind.HasContent() && (b == nil || b.elements != v.Elements[i] || !slices.Equal(b.pixels, v.Pixels[i]))
+	return s.infos[i].Kind.HasContent() && (b == nil || b.elements != v.Elements[i] || !b.element.Equal(s.infos[i].Element()) || !slices.Equal(b.pixels, v.Pixels[i]))
 }
 
 // lacksAny reports whether any buffer or image must be made for a variant.

@@ -28,7 +28,7 @@ func (l *Launcher) BuildFor(ctx context.Context, p *problem.Problem, c space.Con
 	if err != nil {
 		return nil, fail(tune.Constraints, "%v", err)
 	}
-	s := l.session(p)
+	s := l.session(p.At(c))
 	program, q, err := s.build(ctx, v, nil)
 	if err != nil {
 		return nil, err

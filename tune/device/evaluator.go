@@ -73,7 +73,8 @@ const DefaultEarlyStop = 3
 type Evaluator struct {
 	device     *cl.Device
 	identity   hardware.Device
-	problem    *problem.Problem
+	given      *problem.Problem
+	problem    *problem.Problem // the given one with the types of the configuration that is evaluated
 	iterations int
 	earlyStop  float64
 	supervisor Supervisor
@@ -106,7 +107,7 @@ func Open(d *cl.Device, p *problem.Problem, o Options) (*Evaluator, error) {
 		o.Supervisor = unsupervised{o.Set}
 	}
 	e := &Evaluator{
-		device: d, identity: identity, problem: p, iterations: o.Iterations, earlyStop: o.EarlyStop, supervisor: o.Supervisor, scratch: o.Scratch, sharing: max(1, o.Sharing),
+		device: d, identity: identity, given: p, problem: p, iterations: o.Iterations, earlyStop: o.EarlyStop, supervisor: o.Supervisor, scratch: o.Scratch, sharing: max(1, o.Sharing),
 	}
 	e.references.Evaluator = e
 	if e.session, err = e.newSession(o.Launcher, o.Timer); err != nil {
@@ -241,7 +242,16 @@ func (e *Evaluator) Probe(ctx context.Context, c space.Configuration) (tune.Resu
 // comes from a cache.
 func FreshOption() string { return fmt.Sprintf("-DNDTUNE_FRESH_%x=1", time.Now().UnixNano()) }
 
+// use turns to the types that arguments have in a configuration.
+func (e *Evaluator) use(c space.Configuration) {
+	if p := e.given.At(c); p != e.problem && e.session != nil {
+		e.problem = p
+		e.session.problem, e.session.infos = p, p.Arguments()
+	}
+}
+
 func (e *Evaluator) trial(c space.Configuration) *trial {
+	e.use(c)
 	return &trial{Evaluator: e, result: tune.Result{Configuration: c}}
 }
 

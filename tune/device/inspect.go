@@ -77,6 +77,7 @@ func (e *Evaluator) Inspect(ctx context.Context, c space.Configuration) (*Inspec
 	if e.session == nil {
 		return nil, errClosed
 	}
+	e.use(c)
 	v, err := Derive(e.problem, c, e.identity)
 	if err != nil {
 		return nil, &Refused{tune.Constraints, err.Error()}

@@ -124,7 +124,7 @@ func (r *remeasurement) batchable() bool {
 	live := r.live()
 	return s.batches() && !slices.ContainsFunc(live, func(i int) bool {
 		t := r.trials[i]
-		return t.first > batchable || len(t.variant.Settings) > 0 || !slices.Equal(t.variant.Elements, r.trials[live[0]].variant.Elements)
+		return t.first > batchable || len(t.variant.Settings) > 0 || !slices.Equal(t.variant.Elements, r.trials[live[0]].variant.Elements) || t.variant.Types != r.trials[live[0]].variant.Types
 	})
 }
 
@@ -247,6 +247,7 @@ func (r *remeasurement) release() {
 // arguments are set anew: a configuration with other sizes may have replaced the buffers. Then one run
 // warms up, as in the search: the new buffers are not in the caches.
 func (t *trial) again(ctx context.Context) ([]float64, error) {
+	t.use(t.result.Configuration)
 	replaced, err := t.session.prepareAgain(t.variant)
 	if err != nil {
 		return nil, err

@@ -49,7 +49,7 @@ func (e *Evaluator) Binary(ctx context.Context, c space.Configuration, options s
 	if e.session == nil {
 		return nil, errClosed
 	}
-	t := &trial{Evaluator: e, result: tune.Result{Configuration: c}}
+	t := e.trial(c)
 	defer t.release()
 	replace := func(context.Context) error {
 		t.variant.Options = []string{" " + options} // which is no single -I

@@ -11,6 +11,9 @@ import (
 	"github.com/ndtune/ndtune/tune/wisdom"
 )
 
+// wide is a type that depends on a parameter.
+const wide = `block_size_x == 64 ? "double" : "float"`
+
 // sortSteps is a pipeline whose repetitions read a constant that its problem size does not read.
 func sortSteps(n, steps int) problem.Definition {
 	return problem.Definition{
@@ -20,14 +23,14 @@ func sortSteps(n, steps int) problem.Definition {
 		Stages: []problem.Stage{
 			{Kernel: "local_sort", Arguments: []string{"keys", "tile"}},
 			{Repeat: "steps", Index: "step", Swap: [2]string{"keys", "count"}, Stages: []problem.Stage{
-				{Kernel: "merge", Arguments: []string{"keys", "count", "stride"}},
+				{Kernel: "merge", Arguments: []string{"keys", "count", "stride", "half", "ends"}},
 				{Kernel: "clean", Arguments: []string{"count", "sums"}, Repeat: "step % 2 == 1", ProblemSize: []problem.Expr{"n - step"}},
 			}},
 		},
 		Arguments: []problem.Argument{
 			{Name: "keys", Type: "uint32", Size: "n", Output: true}, {Name: "count", Type: "uint32", Size: "n"},
-			{Name: "stride", Type: "float2", Value: []any{"scale * n", "step"}}, {Name: "tile", Type: "uint32", LocalSize: "2 * block_size_x"},
-			{Name: "sums", Type: "double", Size: "3 * block_size_x"},
+			{Name: "stride", Type: "float2", Value: []any{"scale * n", "step"}}, {Name: "half", Type: wide, Value: 0.5}, {Name: "ends", Type: wide, Value: "n - step"}, {Name: "tile", Type: wide, LocalSize: "2 * block_size_x"},
+			{Name: "sums", Type: wide, Size: "3 * block_size_x"},
 		},
 		Parameters: []space.Parameter{{Name: "block_size_x", Values: []space.Value{32, 64}}},
 	}
@@ -83,7 +86,7 @@ func launchesOf(t *testing.T, n, steps, most int) string {
 		return "fails"
 	}
 	var b strings.Builder
-	names := []string{"keys", "count", "stride", "tile", "sums"}
+	names := []string{"keys", "count", "stride", "half", "ends", "tile", "sums"}
 	bytes := fmt.Sprint(" ", 4*n, " ", 4*n, " ", 8*3*64)
 	for i, l := range v.Launches {
 		fmt.Fprint(&b, l.Kernel, " ", l.NDRange.Global()[0], " ", l.NDRange.Local[0])
@@ -137,7 +140,7 @@ func TestPipelinesThatCannotBeWritten(t *testing.T) {
 		{func(d *problem.Definition) { d.ProblemSize[0] = "n * block_size_x" }, nil, "the size of the problem chooses the configuration, so it reads constants only: problem_size[0]: in \"n * block_size_x\""},
 		{func(d *problem.Definition) { d.Stages[1].Repeat = "min(steps, device.compute_units)" }, nil, "device.compute_units"},
 		{func(d *problem.Definition) { d.Arguments[2].Value = []any{"scale ** 0.3", "step"} }, nil, "argument stride: scale ** 0.3 cannot be exported to C"},
-		{func(d *problem.Definition) { d.Arguments[4].Size = "ceil(n ** 0.3)" }, nil, "the sizes of the buffers: ceil(n ** 0.3) cannot be exported to C"},
+		{func(d *problem.Definition) { d.Arguments[6].Size = "ceil(n ** 0.3)" }, nil, "the sizes of the buffers: ceil(n ** 0.3) cannot be exported to C"},
 		{func(d *problem.Definition) {
 			d.Types = []problem.StructType{{Name: "row", Fields: []problem.StructField{{Name: "x", Type: "float", Count: "n"}}}}
 		}, nil, "the length of x in the type row reads the size n"},

@@ -83,15 +83,15 @@ func (p *Problem) compileArgument(errs *fieldErrors, field string, given Argumen
 		a.data, a.element = data, Element{data.Type, data.Struct}
 	}
 	if given.Type != "" {
-		element, err := p.elementType(given.Type)
+		element, typed, err := p.argumentType(given.Type, scope)
+		a.element, a.typed = element, a.typed || typed
 		if err == nil && a.data != nil {
-			a.data, err = element.View(a.data)
+			a.data, err = a.take(a.data)
 		}
 		if err != nil {
 			errs.add(field+".type", err)
 			return a
 		}
-		a.element = element
 	} else if a.data == nil {
 		if t := reflect.TypeOf(given.Value); t != nil {
 			a.element.Type, _ = array.TypeOf(t)
@@ -152,7 +152,11 @@ func (p *Problem) compileContent(errs *fieldErrors, field string, a *argument, s
 func (a *argument) readContent() (*array.Array, error) {
 	switch {
 	case a.Fill.File != "" && a.data == nil: // a picture has been read
-		return readFile(a.Fill.File, a.element)
+		data, err := readFile(a.Fill.File)
+		if err == nil {
+			data, err = a.take(data)
+		}
+		return data, err
 	case a.Fill.Raw != "":
 		b, err := files.ReadFile(a.Fill.Raw)
 		if err != nil {
@@ -182,13 +186,10 @@ func (a *argument) sizeText() string {
 	return a.Size
 }
 
-// readFile reads a .npy file as elements of a type.
-func readFile(path string, e Element) (*array.Array, error) {
+// readFile reads a .npy file.
+func readFile(path string) (*array.Array, error) {
 	data, _, err := array.ReadNPY(path)
-	if err != nil {
-		return nil, err
-	}
-	return e.View(data)
+	return data, err
 }
 
 // fixedLen returns the number of elements of a buffer, or 0 if it depends on the configuration or the
@@ -267,6 +268,7 @@ type ArgumentInfo struct {
 	Image             *Image   // of an image
 	Sampler           *Sampler // of a sampler
 	Varies            bool     // its size depends on the configuration or the device
+	Typed             bool     // its type depends on the configuration, and is that of [Problem.At]
 }
 
 // Arguments returns descriptions of the arguments in the kernel's order.
@@ -274,7 +276,7 @@ func (p *Problem) Arguments() []ArgumentInfo {
 	infos := make([]ArgumentInfo, len(p.arguments))
 	for i, a := range p.arguments {
 		varies := func(e *expression.Expression) bool { return e != nil && !p.fixed(e) }
-		infos[i] = ArgumentInfo{a.Name, a.kind, a.element.Type, a.element.Struct, a.Output, a.RestoreEachLaunch, a.Image, a.Sampler, varies(a.size) || slices.ContainsFunc(a.sizes, varies)}
+		infos[i] = ArgumentInfo{a.Name, a.kind, a.element.Type, a.element.Struct, a.Output, a.RestoreEachLaunch, a.Image, a.Sampler, varies(a.size) || slices.ContainsFunc(a.sizes, varies), a.typed}
 	}
 	return infos
 }

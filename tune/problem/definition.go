@@ -155,7 +155,9 @@ type Constant struct {
 // LocalSize, Image or Sampler is set.
 type Argument struct {
 	Name string
-	Type string // a name for [array.ParseType] such as "float32" or "int4", "bytes", a StructType, or the name of a constant with such a text; optional with Data
+	// Type is a name for [array.ParseType] such as "float32" or "int4", "bytes", a StructType, or an expression over constants and parameters
+	// with such a text, such as the name of a parameter. It is optional with Data.
+	Type string
 
 	// A buffer has Size elements, which are Data or made by Fill. Size defaults to the length of Data.
 	Size   Expr
@@ -175,6 +177,8 @@ type Argument struct {
 
 	Image   *Image // Type and Size do not apply
 	Sampler *Sampler
+
+	typed bool // Type is that of a configuration: see [Problem.At]
 }
 
 // A Fill is the initial content of a buffer: a Kind, an Expression, Fields, a copy of another argument, or

@@ -172,7 +172,7 @@ func (p *Problem) canonical() canonicalProblem {
 	}
 	for _, a := range p.arguments {
 		c.Arguments = append(c.Arguments, canonicalArgument{
-			Name: a.Name, Type: a.element.digest(), Size: a.Size, Value: fmt.Sprint(a.Value), LocalSize: a.LocalSize,
+			Name: a.Name, Type: a.typeDigest(), Size: a.Size, Value: fmt.Sprint(a.Value), LocalSize: a.LocalSize,
 			Content: contentDigest(a.data), Fill: a.fillDigest(), Output: a.Output, Restore: a.RestoreEachLaunch, Image: a.Image, Sampler: a.Sampler,
 		})
 	}
@@ -202,6 +202,14 @@ func (p *Problem) canonical() canonicalProblem {
 		}
 	}
 	return c
+}
+
+// typeDigest returns the type of an argument, or the rule for it.
+func (a *argument) typeDigest() string {
+	if a.typed {
+		return a.Type
+	}
+	return a.element.digest()
 }
 
 // digest returns the name of a type, or the layout of a struct.

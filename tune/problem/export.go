@@ -39,6 +39,8 @@ type StepArgument struct {
 	Local   *expression.Expression // the elements of local memory; else nil
 	Scalars []StepScalar           // the value of a scalar, or of each member of a struct
 	Raw     []byte                 // the value of a scalar byte by byte; nil: Scalars
+
+	alternatives []alternative
 }
 
 // A StepScalar is a value that a kernel gets.
@@ -64,19 +66,22 @@ func (p *Problem) steps(list []stage) []Step {
 			step.ProblemSize, step.BlockSize, step.GridDiv, step.GlobalOffset = s.shape.problemSize, s.shape.blockSize, s.shape.gridDiv, s.shape.offset
 		}
 		for _, i := range s.arguments {
-			a := &p.arguments[i]
-			given := StepArgument{Name: a.Name, Kind: a.kind, Element: a.element, Raw: a.raw}
-			if a.kind == LocalArgument {
-				given.Local = a.size
-			}
-			for _, v := range a.scalars {
-				given.Scalars = append(given.Scalars, StepScalar{Path: v.at.Path, Type: v.at.Type, Offset: v.at.Offset, Lanes: v.lanes, Value: v.value})
-			}
-			step.Arguments = append(step.Arguments, given)
+			step.Arguments = append(step.Arguments, p.arguments[i].exported())
 		}
 		all = append(all, step)
 	}
 	return all
+}
+
+func (a *argument) exported() StepArgument {
+	given := StepArgument{Name: a.Name, Kind: a.kind, Element: a.element, Raw: a.raw, alternatives: a.alternatives}
+	if a.kind == LocalArgument {
+		given.Local = a.size
+	}
+	for _, v := range a.scalars {
+		given.Scalars = append(given.Scalars, StepScalar{Path: v.at.Path, Type: v.at.Type, Offset: v.at.Offset, Lanes: v.lanes, Value: v.value})
+	}
+	return given
 }
 
 // NDRange returns a function of a language that computes the launch of the step's kernel, with the same sizes as
@@ -296,6 +301,9 @@ func (s *Step) Expressions() []*expression.Expression {
 	all := slices.Concat(s.ProblemSize, s.BlockSize[:], s.GridDiv[0], s.GridDiv[1], s.GridDiv[2], s.GlobalOffset, []*expression.Expression{s.Repeat})
 	for _, a := range s.Arguments {
 		all = append(all, a.Local)
+		for _, one := range a.alternatives {
+			all = append(all, one.condition)
+		}
 		for _, v := range a.Scalars {
 			all = append(all, v.Lanes...)
 		}

@@ -26,6 +26,9 @@ func (p *Problem) BufferSizes() (all []*expression.Expression) {
 		if a.kind == BufferArgument && a.size != nil {
 			all = append(all, a.size)
 		}
+		for _, one := range a.alternatives {
+			all = append(all, one.condition)
+		}
 		all = append(all, a.sizes...)
 	}
 	return all
@@ -74,14 +77,45 @@ func (p *Problem) ExportBuffersBytes(l expression.Language, name string, paramet
 
 // bufferSize is the size of a buffer in bytes.
 func (w *launchWriter) bufferSize(a *argument) string {
-	if a.size == nil {
+	if a.size == nil && a.alternatives == nil {
 		return fmt.Sprint(a.data.Len() * a.element.Size())
 	}
-	bytes := fmt.Sprint(a.element.Size())
-	if w.language == expression.C {
-		return w.call("local", w.whole(a.size), bytes)
+	elements := ""
+	if a.size == nil {
+		elements = fmt.Sprint(a.data.Len())
+	} else {
+		elements = w.whole(a.size)
 	}
-	return w.call("checked_mul", w.call("positive", w.whole(a.size)), bytes)
+	if w.language == expression.C {
+		return w.call("local", elements, w.elementBytes(a.element, a.alternatives))
+	}
+	return w.call("checked_mul", w.call("positive", elements), w.elementBytes(a.element, a.alternatives))
+}
+
+// elementBytes is the size of an element in bytes, which may depend on the configuration.
+func (w *launchWriter) elementBytes(e Element, alternatives []alternative) string {
+	if alternatives == nil {
+		return fmt.Sprint(e.Size())
+	}
+	return w.choose(alternatives, "int64", func(a *argument) string { return fmt.Sprint(a.element.Size()) })
+}
+
+// choose is the text of one of some alternatives, by its condition. The result is its type in Go.
+func (w *launchWriter) choose(of []alternative, result string, text func(*argument) string) string {
+	last := len(of) - 1
+	chosen := text(of[last].argument)
+	for _, a := range of[:last] {
+		chosen = fmt.Sprintf(map[expression.Language]string{
+			expression.C: "(%s ? %s : %s)", expression.Python: "(%[2]s if %[1]s else %[3]s)", expression.Go: "func() " + result + " { if %s { return %s }; return %s }()",
+		}[w.language], w.condition(a), text(a.argument), chosen)
+	}
+	return chosen
+}
+
+func (w *launchWriter) condition(a alternative) string {
+	text, _, err := a.condition.Export(w.language, w.names)
+	w.fail(err)
+	return text
 }
 
 // ExportLaunches returns a function of a language that makes the launches of a run of the problem, one after the
@@ -172,7 +206,7 @@ func limits(steps []Step) (arguments, bytes int) {
 	return arguments, bytes
 }
 
-// scalarSize returns the bytes of a scalar; 0 for other arguments.
+// scalarSize returns the bytes of a scalar, with the largest of its types; 0 for other arguments.
 func (a *StepArgument) scalarSize() int {
 	switch {
 	case a.Kind != ScalarArgument:
@@ -180,7 +214,11 @@ func (a *StepArgument) scalarSize() int {
 	case a.Raw != nil:
 		return len(a.Raw)
 	}
-	return a.Element.Size()
+	size := a.Element.Size()
+	for _, one := range a.alternatives {
+		size = max(size, one.argument.element.Size())
+	}
+	return size
 }
 
 // A launchWriter writes the launches of steps.
@@ -270,20 +308,18 @@ func (w *launchWriter) launchC(s *Step, sizes string) {
 		switch a.Kind {
 		case ScalarArgument:
 			value, size = fmt.Sprint("bytes + ", at), fmt.Sprint(a.scalarSize())
-			fixed, stored := w.scalar(&a)
-			if len(fixed) > 0 {
-				w.statement("memcpy(" + value + ", " + w.bytes(fixed) + ", " + size + ")")
+			if a.alternatives == nil {
+				w.storeC(&a, at)
+			} else {
+				size = "(size_t)" + w.elementBytes(a.Element, a.alternatives)
 			}
-			for _, v := range stored {
-				operation := "nd_store"
-				if v.real {
-					operation = "nd_store_real"
-				}
-				w.statement(fmt.Sprintf("%s(bytes + %d, '%c', %s, failed)", operation, at+v.offset, v.code, v.text))
+			for _, one := range a.alternatives {
+				own := one.argument.exported()
+				w.when(w.condition(one), func() { w.storeC(&own, at) })
 			}
 			at += a.scalarSize()
 		case LocalArgument:
-			size, value = w.call("local", w.whole(a.Local), fmt.Sprint(a.Element.Size())), "NULL"
+			size, value = w.call("local", w.whole(a.Local), w.elementBytes(a.Element, a.alternatives)), "NULL"
 		default:
 			buffer = slices.Index(w.buffers, a.Name)
 			size, value = "sizeof *held", fmt.Sprintf("&held[%d]", buffer)
@@ -297,6 +333,21 @@ func (w *launchWriter) launchC(s *Step, sizes string) {
 	w.statement("if (pass == 1 && (status = launch(data, &next)) != 0) return status")
 }
 
+// storeC stores a scalar in C, from a place in the bytes on.
+func (w *launchWriter) storeC(a *StepArgument, at int) {
+	fixed, stored := w.scalar(a)
+	if len(fixed) > 0 {
+		w.statement(fmt.Sprintf("memcpy(bytes + %d, %s, %d)", at, w.bytes(fixed), len(fixed)))
+	}
+	for _, v := range stored {
+		operation := "nd_store"
+		if v.real {
+			operation = "nd_store_real"
+		}
+		w.statement(fmt.Sprintf("%s(bytes + %d, '%c', %s, failed)", operation, at+v.offset, v.code, v.text))
+	}
+}
+
 // arguments are those of a launch in Python or Go, each in a format of its name and its value, after commas.
 func (w *launchWriter) arguments(s *Step, format string) string {
 	var b strings.Builder
@@ -304,23 +355,30 @@ func (w *launchWriter) arguments(s *Step, format string) string {
 		var value string
 		switch a.Kind {
 		case ScalarArgument:
-			fixed, stored := w.scalar(&a)
-			if fixed == nil {
-				fixed = make([]byte, a.scalarSize())
+			if value = w.stored(&a); a.alternatives != nil {
+				value = w.choose(a.alternatives, "[]byte", func(one *argument) string { own := one.exported(); return w.stored(&own) })
 			}
-			values := []string{w.bytes(fixed)}
-			for _, v := range stored {
-				values = append(values, fmt.Sprintf(map[expression.Language]string{expression.Python: `(%d, "%c", %s)`, expression.Go: "ndValue{%d, '%c', %s}"}[w.language], v.offset, v.code, v.text))
-			}
-			value = w.call("bytes", values...)
 		case LocalArgument:
-			value = w.call("local", w.whole(a.Local), fmt.Sprint(a.Element.Size()))
+			value = w.call("local", w.whole(a.Local), w.elementBytes(a.Element, a.alternatives))
 		default:
 			value = fmt.Sprintf("held[%d]", slices.Index(w.buffers, a.Name))
 		}
 		fmt.Fprintf(&b, ", "+format, w.literal(a.Name), value)
 	}
 	return b.String()
+}
+
+// stored is a call that makes the bytes of a scalar in Python or Go.
+func (w *launchWriter) stored(a *StepArgument) string {
+	fixed, stored := w.scalar(a)
+	if fixed == nil {
+		fixed = make([]byte, a.scalarSize())
+	}
+	values := []string{w.bytes(fixed)}
+	for _, v := range stored {
+		values = append(values, fmt.Sprintf(map[expression.Language]string{expression.Python: `(%d, "%c", %s)`, expression.Go: "ndValue{%d, '%c', %s}"}[w.language], v.offset, v.code, v.text))
+	}
+	return w.call("bytes", values...)
 }
 
 // A storedValue is a value in a language that is stored as a type.

@@ -128,7 +128,7 @@ func (p *Problem) portable() Definition {
 	for _, a := range p.arguments {
 		given := a.Argument // with the size of an image
 		given.Fill.File, given.Fill.Raw, given.Fill.Hex = "", "", ""
-		if a.element.Struct == nil && a.Image == nil && a.Sampler == nil {
+		if a.element.Struct == nil && !a.typed && a.Image == nil && a.Sampler == nil {
 			given.Type = a.element.Type.String()
 		}
 		if a.data != nil {

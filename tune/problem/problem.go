@@ -32,7 +32,10 @@ type Problem struct {
 	indices     []string                 // of the loops of stages
 	structs     map[string]*array.Struct // by name
 	arguments   []argument
-	roofline    *roofline // nil: there is none
+	typeRules   map[int]*expression.Expression // of the types that depend on parameters, by argument
+	typed       map[string]*Problem            // with the types of configurations, by Types
+	types       string                         // of such a problem: the names of these types
+	roofline    *roofline                      // nil: there is none
 	metrics     []*expression.Expression
 	observed    []string // quantities, those of footprints too
 	essential   []string // of these: the objective needs them
@@ -86,6 +89,8 @@ type argument struct {
 	sizes   []*expression.Expression // of an image, by dimension
 	scalars []scalar                 // the value of a scalar, or of each member of a struct
 	raw     []byte                   // the value byte by byte; nil: scalars
+
+	alternatives []alternative // the argument with each of its types, if they depend on parameters; else nil
 }
 
 // reservedNames cannot be parameters or constants, because they have a meaning in expressions.
@@ -103,7 +108,7 @@ func Reserved(name string) bool {
 // New checks a definition and compiles it. It joins a [FieldError] for each fault in its error. It
 // needs no device and does not construct the search space: see [Problem.Space].
 func New(d Definition) (*Problem, error) {
-	p := &Problem{definition: d, constants: map[string]any{}, computed: map[string]*expression.Expression{}, structs: map[string]*array.Struct{}}
+	p := &Problem{definition: d, constants: map[string]any{}, computed: map[string]*expression.Expression{}, structs: map[string]*array.Struct{}, typeRules: map[int]*expression.Expression{}}
 	var errs fieldErrors
 	if p.checkLengths(&errs); errs.err() != nil {
 		return nil, errs.err()
@@ -130,6 +135,9 @@ func New(d Definition) (*Problem, error) {
 	p.compileBaseline(&errs)
 	p.compileTiming(&errs)
 	p.compileSettings(&errs, scope)
+	if errs.err() == nil {
+		p.compileTyped(&errs)
+	}
 	if err := errs.err(); err != nil {
 		return nil, err
 	}

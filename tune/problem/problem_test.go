@@ -161,16 +161,23 @@ func TestNewProblemNamesTheFieldThatIsWrong(t *testing.T) {
 			d.Constants = append(d.Constants, Constant{Name: "element", Value: "flaot"})
 			d.Arguments[0].Type = "element"
 		}, "arguments[0].type", "the constant element"},
-		"no size":            {func(d *Definition) { d.Arguments[0].Size = "" }, "arguments[0].size", "the size is missing"},
-		"negative size":      {func(d *Definition) { d.Arguments[0].Size = "-1" }, "arguments[0].size", "must be positive"},
-		"scalar and local":   {func(d *Definition) { d.Arguments[2].LocalSize = "1" }, "arguments[2]", "not both"},
-		"scalar with a size": {func(d *Definition) { d.Arguments[2].Size = "1" }, "arguments[2].size", "only a buffer has it; a is a scalar"},
-		"local with data":    {func(d *Definition) { d.Arguments[3].Data = []float32{1} }, "arguments[3].data", "local memory"},
-		"scalar with a fill": {func(d *Definition) { d.Arguments[2].Fill.Copy = "x" }, "arguments[2].fill", "only a buffer"},
-		"scalar as output":   {func(d *Definition) { d.Arguments[2].Output = true }, "arguments[2].output", "only a buffer"},
-		"local restored":     {func(d *Definition) { d.Arguments[3].RestoreEachLaunch = true }, "arguments[3].restore", "only a buffer"},
-		"local of nothing":   {func(d *Definition) { d.Arguments[3].LocalSize = "0" }, "arguments[3].local_size", "must be positive"},
-		"data of no type":    {func(d *Definition) { d.Arguments[1].Data = []string{"1"} }, "arguments[1].data", ""},
+		"a parameter no type": {func(d *Definition) {
+			d.Parameters = append(d.Parameters, space.Parameter{Name: "real", Values: []space.Value{"float", "flaot"}})
+			d.Arguments[0].Type = "real"
+		}, "arguments[0].type", "flaot"},
+		"an expression no type": {func(d *Definition) { d.Arguments[0].Type = `unrol == 1 ? "float" : "half"` }, "arguments[0].type", `did you mean "unroll"?`},
+		"a number no type":      {func(d *Definition) { d.Arguments[0].Type = "unroll" }, "arguments[0].type", "unroll is 1, not the name of a type"},
+		"a device no type":      {func(d *Definition) { d.Arguments[0].Type = `device.compute_units > 4 ? "float" : "half"` }, "arguments[0].type", "depends on the device"},
+		"no size":               {func(d *Definition) { d.Arguments[0].Size = "" }, "arguments[0].size", "the size is missing"},
+		"negative size":         {func(d *Definition) { d.Arguments[0].Size = "-1" }, "arguments[0].size", "must be positive"},
+		"scalar and local":      {func(d *Definition) { d.Arguments[2].LocalSize = "1" }, "arguments[2]", "not both"},
+		"scalar with a size":    {func(d *Definition) { d.Arguments[2].Size = "1" }, "arguments[2].size", "only a buffer has it; a is a scalar"},
+		"local with data":       {func(d *Definition) { d.Arguments[3].Data = []float32{1} }, "arguments[3].data", "local memory"},
+		"scalar with a fill":    {func(d *Definition) { d.Arguments[2].Fill.Copy = "x" }, "arguments[2].fill", "only a buffer"},
+		"scalar as output":      {func(d *Definition) { d.Arguments[2].Output = true }, "arguments[2].output", "only a buffer"},
+		"local restored":        {func(d *Definition) { d.Arguments[3].RestoreEachLaunch = true }, "arguments[3].restore", "only a buffer"},
+		"local of nothing":      {func(d *Definition) { d.Arguments[3].LocalSize = "0" }, "arguments[3].local_size", "must be positive"},
+		"data of no type":       {func(d *Definition) { d.Arguments[1].Data = []string{"1"} }, "arguments[1].data", ""},
 		"data of another type": {func(d *Definition) { d.Arguments[1].Data, d.Arguments[1].Fill = []float64{1}, Fill{} },
 			"arguments[1].type", "float64"},
 		"data of another size": {func(d *Definition) { d.Arguments[1].Data, d.Arguments[1].Fill = []float32{1}, Fill{} },

@@ -253,6 +253,7 @@ func milliseconds(amount, rate float64) float64 { return amount / rate / 1e6 }
 
 // bufferBytes returns the bytes of all buffers, and of the outputs among them.
 func (p *Problem) bufferBytes(env map[string]any) (all, outputs float64, err error) {
+	p = p.in(env)
 	for i := range p.arguments {
 		a := &p.arguments[i]
 		if !a.kind.HasContent() {

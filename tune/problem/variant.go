@@ -28,6 +28,7 @@ type Variant struct {
 	Elements []int
 	Pixels   [][]int
 	Holders  []int
+	Types    string // of the arguments whose types depend on parameters
 
 	Tolerance         Tolerance
 	ReferenceLaunches int
@@ -50,7 +51,8 @@ type Tolerance struct {
 // Variant derives the kernel of a configuration on a device. Its error is the reason why the
 // configuration cannot be launched there.
 func (p *Problem) Variant(c space.Configuration, d hardware.Device) (*Variant, error) {
-	v := &Variant{Configuration: c, Hint: p.hint}
+	p = p.At(c)
+	v := &Variant{Configuration: c, Hint: p.hint, Types: p.types}
 	defines, words, values := p.defines(c)
 	if !p.generated() {
 		v.setSource(p.source, words+values)
@@ -226,6 +228,7 @@ func defineOption(name, value string) string {
 
 // Launches returns the launches of a configuration on a device.
 func (p *Problem) Launches(c space.Configuration, d hardware.Device) ([]Launch, error) {
+	p = p.At(c)
 	v, env := &Variant{Configuration: c}, p.environmentOf(c, d)
 	err := p.fillLaunches(v, env)
 	return v.Launches, err
@@ -296,6 +299,7 @@ func (p *Problem) checkCopies(v *Variant) error {
 // Refusal returns the reason of [Variant.Refusal] without making the kernel's source. It returns "" if
 // the launch cannot be derived.
 func (p *Problem) Refusal(c space.Configuration, d hardware.Device) string {
+	p = p.At(c)
 	v := &Variant{Configuration: c}
 	env := p.environmentOf(c, d)
 	if p.fillLaunch(v, env) != nil {

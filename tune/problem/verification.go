@@ -57,13 +57,7 @@ func (p *Problem) compileVerification(errs *fieldErrors, scope expression.Scope)
 	case given.Files != nil:
 		v.expected = compileExpected(p, errs, "verify.npy", "file", given.Files, readFile)
 	case given.Expected != nil:
-		v.expected = compileExpected(p, errs, "verify.expected", "content", given.Expected, func(v any, e Element) (*array.Array, error) {
-			data, err := array.From(v)
-			if err != nil {
-				return nil, err
-			}
-			return e.View(data)
-		})
+		v.expected = compileExpected(p, errs, "verify.expected", "content", given.Expected, array.From)
 	}
 }
 
@@ -123,6 +117,9 @@ func (p *Problem) compileReference(errs *fieldErrors, given *Verification, v *ve
 		errs.errs = append(errs.errs, err)
 	} else if v.configuration, err = reference.complete(values); err != nil {
 		errs.add("verify.parameters", err)
+	} else {
+		reference = reference.At(v.configuration)
+		v.reference = reference
 	}
 	for i := range p.arguments {
 		v.shared = append(v.shared, p.compileShared(errs, &p.arguments[i], reference))
@@ -146,7 +143,8 @@ func (p *Problem) compileShared(errs *fieldErrors, a *argument, reference *Probl
 		return -1
 	}
 	b := &reference.arguments[j]
-	same := b.element.Equal(a.element) || p.Reduction(a.Name) == "" && b.element.sameScalars(a.element)
+	converted := (a.typed || b.typed) && a.element.Struct == nil && b.element.Struct == nil
+	same := converted || b.element.Equal(a.element) || p.Reduction(a.Name) == "" && b.element.sameScalars(a.element)
 	switch n, m := p.fixedLen(a), reference.lenAt(b, p.verify.configuration); {
 	case !a.Output && !(a.kind.HasContent() && b.kind.HasContent() && (a.filled() || b.filled())):
 		return -1
@@ -154,7 +152,7 @@ func (p *Problem) compileShared(errs *fieldErrors, a *argument, reference *Probl
 		errs.addf("verify.spec", "%s holds %v here and is %s of %v in the reference", a.Name, a.element, b.kind, b.element)
 	case !p.Reduction(a.Name).KeepsLength():
 		return -1
-	case n > 0 && m > 0 && n*a.element.Size() != m*b.element.Size():
+	case !converted && n > 0 && m > 0 && n*a.element.Size() != m*b.element.Size():
 		errs.addf("verify.spec", "%s has %d elements of %v here and %d of %v in the reference", a.Name, n, a.element, m, b.element)
 	}
 	return j
@@ -447,7 +445,7 @@ func (p *Problem) Check() func(space.Configuration, map[string]*array.Array) err
 }
 
 // compileExpected returns the right content of the outputs, as read makes it from what is given by name.
-func compileExpected[T any](p *Problem, errs *fieldErrors, field, noun string, given map[string]T, read func(T, Element) (*array.Array, error)) map[string]*array.Array {
+func compileExpected[T any](p *Problem, errs *fieldErrors, field, noun string, given map[string]T, read func(T) (*array.Array, error)) map[string]*array.Array {
 	expected := map[string]*array.Array{}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		a, ok := p.argument(name)
@@ -455,7 +453,10 @@ func compileExpected[T any](p *Problem, errs *fieldErrors, field, noun string, g
 			errs.addf(field+"."+name, "no output is named so")
 			continue
 		}
-		data, err := read(given[name], a.element)
+		data, err := read(given[name])
+		if err == nil {
+			data, err = a.take(data)
+		}
 		if n := p.fixedLen(a); err == nil && n > 0 && n != data.Len() && p.Reduction(name).KeepsLength() {
 			source := "the content"
 			if path, ok := any(given[name]).(string); ok {
