@@ -75,7 +75,7 @@ func made(ctx context.Context, d problem.Definition, set map[string]space.Value,
 	d.Constants = slices.Clone(d.Constants)
 	for i, c := range d.Constants {
 		if value, given := set[c.Name]; given && !space.SameValue(value, c.Value) {
-			d.Constants[i].Value = value
+			d.Constants[i] = c.With(value)
 			text += fmt.Sprintf(", %s=%s", c.Name, space.FormatValue(value))
 		}
 	}
@@ -140,7 +140,7 @@ func (s *Shrinker) sizes() map[string]int {
 	}
 	sizes := map[string]int{}
 	for _, c := range s.Definition.Constants {
-		if n, whole := c.Value.(int); whole && read[c.Name] && n > leastSize {
+		if n, whole := c.Number().(int); whole && read[c.Name] && n > leastSize {
 			sizes[c.Name] = n
 		}
 	}

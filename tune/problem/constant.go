@@ -14,7 +14,7 @@ import (
 
 var (
 	cInteger = regexp.MustCompile(`^([+-]?(?:0[xX][0-9a-fA-F]+|[0-9]+))([uU]?[lL]?|[lL][uU])$`)
-	cFloat   = regexp.MustCompile(`^([+-]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+)(?:[eE][+-]?[0-9]+)?)[fFlLhH]?$`)
+	cFloat   = regexp.MustCompile(`^([+-]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+)(?:[eE][+-]?[0-9]+)?)([fFlLhH]?)$`)
 )
 
 // normalized returns the value of a constant of a checked definition as an int, a float64, a bool or a
@@ -25,6 +25,24 @@ func (c Constant) normalized() space.Value {
 		panic(fmt.Sprintf("tune: constant %s of a checked definition: %v", c.Name, err))
 	}
 	return v
+}
+
+// With returns the constant with another value. A number takes the suffix of the C number that it replaces, so that the kernel computes
+// with the same type: 4096u takes the place of 100000u for 4096, and 1.0f that of 0.225f for 1.
+func (c Constant) With(v space.Value) Constant {
+	old, _ := c.Value.(string)
+	old = strings.TrimSpace(old)
+	c.Value = v
+	n, whole := v.(int)
+	f, real := v.(float64)
+	if m := cInteger.FindStringSubmatch(old); m != nil {
+		if whole && m[2] != "" {
+			c.Value = fmt.Sprint(n) + m[2]
+		}
+	} else if m := cFloat.FindStringSubmatch(old); m != nil && (whole || real) && m[2] != "" {
+		c.Value = space.FormatValue(f+float64(n)) + m[2] // one of the two is 0
+	}
+	return c
 }
 
 // expression compiles the value of a host constant that is computed from the constants before it: a text that is neither a number of C

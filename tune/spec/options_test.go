@@ -9,15 +9,15 @@ import (
 )
 
 func TestOptions(t *testing.T) {
-	const text = "constants: {n: 1024, dt: 0.225f}\n" +
+	const text = "constants: {n: 1024, dt: 0.225f, m: 100000u, k: 1.5f}\n" +
 		"parameters: {block_size_x: [64, 128], part: [0.5, 1.0], on: [true, false], type: [float, \"16\"]}\n" +
 		"verify: {spec: reference.yaml}\n"
 	s := loaded(t, text, Options{
-		Set:        map[string]string{"n": "512", "dt": "0.1f"},
+		Set:        map[string]string{"n": "512", "dt": "0.1f", "m": "512", "k": "2"},
 		Parameters: map[string][]string{"block_size_x": {"128", "32"}, "part": {"1"}, "on": {"1"}, "type": {"16"}},
 	})
 	d := s.Definition
-	if d.Constants[0].Value != 512 || d.Constants[1].Value != "0.1f" {
+	if d.Constants[0].Value != 512 || d.Constants[1].Value != "0.1f" || d.Constants[2].Value != "512u" || d.Constants[3].Value != "2.0f" {
 		t.Errorf("constants %v", d.Constants)
 	}
 	want := []space.Parameter{

@@ -216,9 +216,11 @@ func (o Options) apply(doc *document, d *problem.Definition) {
 		switch at := slices.IndexFunc(o.size, func(c problem.Constant) bool { return c.Name == name }); {
 		case err != nil:
 		case at >= 0:
-			d.Constants[i].Value = o.size[at].Value
+			d.Constants[i] = d.Constants[i].With(o.size[at].Value)
 		case severalValues(d.Constants[i], o.Set[name]) == nil:
-			d.Constants[i].Value, err = optionValue(o.Set[name])
+			var v space.Value
+			v, err = optionValue(o.Set[name])
+			d.Constants[i] = d.Constants[i].With(v)
 		}
 		doc.change("constants."+name, "--set "+name+"="+o.Set[name], err)
 	}

@@ -191,7 +191,7 @@ func (o Options) setSizes(doc *document, d *problem.Definition) {
 	if len(doc.sizes) > 0 {
 		for _, c := range doc.sizes[0] {
 			if i := slices.Index(namesOf(d.Constants), c.Name); i >= 0 {
-				d.Constants[i].Value = c.Value
+				d.Constants[i] = d.Constants[i].With(c.Value)
 			}
 		}
 	}

@@ -142,7 +142,7 @@ func (d *document) loadReference(definition *problem.Definition) Errors {
 	for i, c := range reference.Constants {
 		j := slices.IndexFunc(own, func(o problem.Constant) bool { return o.Name == c.Name })
 		if j >= 0 {
-			reference.Constants[i].Value = own[j].Value
+			reference.Constants[i] = c.With(own[j].Value)
 		}
 	}
 	reference.Seed, reference.Baseline = definition.Seed, nil
