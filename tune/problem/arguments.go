@@ -86,7 +86,7 @@ func (p *Problem) compileArgument(errs *fieldErrors, field string, given Argumen
 		element, typed, err := p.argumentType(given.Type, scope)
 		a.element, a.typed = element, a.typed || typed
 		if err == nil && a.data != nil {
-			a.data, err = a.take(a.data)
+			a.data, err = a.takeData(a.data)
 		}
 		if err != nil {
 			errs.add(field+".type", err)
@@ -154,9 +154,11 @@ func (a *argument) readContent() (*array.Array, error) {
 	case a.Fill.File != "" && a.data == nil: // a picture has been read
 		data, err := readFile(a.Fill.File)
 		if err == nil {
-			data, err = a.take(data)
+			data, err = a.takeData(data)
 		}
 		return data, err
+	case a.typed && (a.Fill.Raw != "" || a.Fill.Hex != ""):
+		return nil, fmt.Errorf("bytes have one meaning, and the type of %s depends on parameters", a.Name)
 	case a.Fill.Raw != "":
 		b, err := files.ReadFile(a.Fill.Raw)
 		if err != nil {

@@ -2,6 +2,7 @@ package problem
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/gob"
 	"fmt"
 	"slices"
@@ -132,7 +133,7 @@ func (p *Problem) portable() Definition {
 			given.Type = a.element.Type.String()
 		}
 		if a.data != nil {
-			given.Data = a.data
+			given.Data = cmp.Or(a.given, a.data)
 		}
 		d.Arguments = append(d.Arguments, given)
 	}
@@ -161,7 +162,7 @@ func (v *verification) portable(given Verification) *Verification {
 	}
 	if v.expected != nil {
 		given.Files, given.Expected = nil, map[string]any{}
-		for name, data := range v.expected {
+		for name, data := range v.given {
 			given.Expected[name] = data
 		}
 	}

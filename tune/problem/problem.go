@@ -84,6 +84,7 @@ type argument struct {
 	kind    ArgumentKind
 	element Element
 	data    *array.Array             // given content of a buffer
+	given   *array.Array             // the data before they were converted to the type, which depends on parameters; else nil
 	fills   []fill                   // of the content that is made: of each member of a struct, else one
 	size    *expression.Expression   // elements of a buffer or of local memory; nil: the length of data
 	sizes   []*expression.Expression // of an image, by dimension

@@ -157,11 +157,11 @@ func (p *Problem) elementType(name string) (Element, error) {
 // argumentType returns the type of the next argument: a named one, or the value of an expression. If that depends on parameters, it is the
 // type at their first values, and typed is set.
 func (p *Problem) argumentType(text string, scope expression.Scope) (e Element, typed bool, err error) {
-	e, err = p.elementType(text)
+	if e, err = p.elementType(text); err == nil || p.constants[text] != nil {
+		return e, false, err
+	}
 	rule, unreadable := expression.Compile(text, scope)
 	switch {
-	case err == nil || p.constants[text] != nil:
-		return e, false, err
 	case unreadable != nil && strings.ContainsAny(text, `?+"'`): // no name
 		return e, false, unreadable
 	case unreadable != nil:
@@ -298,6 +298,14 @@ func (a *argument) take(data *array.Array) (*array.Array, error) {
 		return data.Convert(a.element.Type)
 	}
 	return a.element.View(data)
+}
+
+// takeData is take for the content, which other configurations take as well.
+func (a *argument) takeData(data *array.Array) (*array.Array, error) {
+	if a.typed {
+		a.given = data
+	}
+	return a.take(data)
 }
 
 // Take returns data of another problem as elements of the argument: see [Element]. They are converted if the type of the argument, or of

@@ -269,6 +269,8 @@ func TestTypesThatDependOnParameters(t *testing.T) {
 	reference := saxpy()
 	d.Arguments[0].Type, d.Arguments[1].Type, d.Arguments[2].Type = "real", "real", "real"
 	d.Arguments[3].Type = `unroll == 1 ? real : "uchar"`
+	d.Arguments[1].Data, d.Arguments[1].Fill = slices.Repeat([]float64{0.1}, 1000), Fill{}
+	reference.Arguments[1].Fill = Fill{}
 	d.Verify = &Verification{Problem: &reference, Configuration: map[string]space.Value{"block_size_x": 32, "unroll": 1}, ATol: "1e-3"}
 	p := mustProblem(t, d)
 	portable, err := p.Portable()
@@ -292,6 +294,9 @@ func TestTypesThatDependOnParameters(t *testing.T) {
 			x, err := p.At(c1).Content(1, v.Elements[1])
 			if err != nil {
 				t.Fatal(err)
+			}
+			if want := map[string]float64{"float": float64(float32(0.1)), "double": 0.1, "half": array.HalfOf(0.1).Float()}[c.real]; x.Float(999) != want {
+				t.Errorf("real = %s: the content is %v, not %v", c.real, x.Float(999), want)
 			}
 			if got := fmt.Sprintf("%v %x %d", x.Type, v.Launches[0].Scalars[2], v.Launches[0].LocalBytes[3]); got != c.want || p.At(c1).Arguments()[0].Type != x.Type || v.Types == "" {
 				t.Errorf("real = %s, unroll = %d: %s, want %s (%q)", c.real, c.unroll, got, c.want, v.Types)

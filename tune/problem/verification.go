@@ -22,6 +22,7 @@ type verification struct {
 	swap          [2]int                  // arguments of the reference; equal: no swap
 	shared        []int                   // by argument: that of the reference with the same content, or -1
 	expected      map[string]*array.Array // by output; nil: neither files nor data are given
+	given         map[string]*array.Array // the same before it was converted to the types of the outputs
 	aTol, rTol    *expression.Expression
 	rows          map[string]*expression.Expression // of the outputs that are reduced; nil: one row
 }
@@ -31,7 +32,7 @@ func (p *Problem) compileVerification(errs *fieldErrors, scope expression.Scope)
 	if given == nil {
 		return
 	}
-	v := &verification{}
+	v := &verification{given: map[string]*array.Array{}}
 	p.verify = v
 	switch kinds := count(given.Problem != nil, given.Files != nil, given.Expected != nil, given.Reference != nil, given.Check != nil, given.Command != nil); {
 	case kinds == 0:
@@ -455,6 +456,7 @@ func compileExpected[T any](p *Problem, errs *fieldErrors, field, noun string, g
 		}
 		data, err := read(given[name])
 		if err == nil {
+			p.verify.given[name] = data
 			data, err = a.take(data)
 		}
 		if n := p.fixedLen(a); err == nil && n > 0 && n != data.Len() && p.Reduction(name).KeepsLength() {
