@@ -65,18 +65,19 @@ tutorials: build opencl ## run every command of docs/diffusion.md, matmul.md, si
 	scripts/run-docs.sh bin/ndtune docs/diffusion.md docs/matmul.md docs/simulate.md docs/wisdom.md
 	POCL_DEVICES='basic pthread' scripts/run-docs.sh bin/ndtune docs/compare.md
 
+# The linter has vetted what is tested.
 test: lint compiler-for-tests opencl-for-tests browser-for-tests ## check and test all packages, in some minutes (TESTFLAGS=-v: each test)
-	$(TEST_ENVIRONMENT) $(GO) test -p 4 -timeout 15m $(TESTFLAGS) ./...
+	$(TEST_ENVIRONMENT) $(GO) test -vet=off -p 4 -timeout 15m $(TESTFLAGS) ./...
 
 test-kernels: compiler-for-tests opencl-for-tests ## test the bundled kernels on PoCL and in Oclgrind
-	NDTUNE_KERNELS=1 NDTUNE_TEST_OPENCL=system $(TEST_ENVIRONMENT) $(GO) test -timeout 30m $(TESTFLAGS) ./kernels ./diffusion ./matmul
+	NDTUNE_KERNELS=1 NDTUNE_TEST_OPENCL=system $(TEST_ENVIRONMENT) $(GO) test -vet=off -timeout 30m $(TESTFLAGS) ./kernels ./diffusion ./matmul
 
 # The packages whose own code starts goroutines. -short leaves out tests that run none. By default, each process under the race
 # detector sleeps for a second before it ends, and these tests start thousands.
 CONCURRENT = $(sort $(dir $(shell grep -rlE '^[[:space:]]*go [a-z]|[.]Go.func' --include='*.go' cl cmd diffusion internal matmul tune | grep -v _test.go)))
 
 test-race: compiler-for-tests opencl-for-tests browser-for-tests ## test the packages that start goroutines under the race detector
-	GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(TEST_ENVIRONMENT) $(GO) test -race -p 4 -short -timeout 30m $(TESTFLAGS) $(addprefix ./,$(CONCURRENT))
+	GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(TEST_ENVIRONMENT) $(GO) test -vet=off -race -p 4 -short -timeout 30m $(TESTFLAGS) $(addprefix ./,$(CONCURRENT))
 
 # scripts/fleet has the faults of connections and servers. On many cores, LANES trials run side by side.
 torture: FUZZTIME ?= 10m

@@ -54,6 +54,9 @@ func colourCount(img image.Image) int {
 }
 
 func TestPlotDrawsEveryPhase(t *testing.T) {
+	if testing.Short() {
+		t.Skip("nothing runs side by side")
+	}
 	path := filepath.Join(t.TempDir(), "diffusion.png")
 	if err := Plot(path, "A Device", phases(t, 90, 60)); err != nil {
 		t.Fatal(err)
@@ -78,6 +81,9 @@ func TestPlotDrawsEveryPhase(t *testing.T) {
 
 // TestPlotTakesAnyField: sizes at the limits, flat fields, and those with what is no number.
 func TestPlotTakesAnyField(t *testing.T) {
+	if testing.Short() {
+		t.Skip("nothing runs side by side")
+	}
 	path := filepath.Join(t.TempDir(), "diffusion.png")
 	flat := randomField(20, 20, 5, 5, 1)
 	broken := randomField(20, 20, 0, 1, 1)

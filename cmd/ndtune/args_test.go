@@ -70,6 +70,9 @@ func TestFlagsFirst(t *testing.T) {
 // TestFlagsFirstIsIdempotent moves what was moved once more, in every command with every
 // flag: nothing changes.
 func TestFlagsFirstIsIdempotent(t *testing.T) {
+	if testing.Short() {
+		t.Skip("nothing runs side by side")
+	}
 	var visit func(path []string, commands []*cli.Command)
 	visit = func(path []string, commands []*cli.Command) {
 		for _, c := range commands {

@@ -28,6 +28,9 @@ func checked(line string) string {
 // TestFlippedBits flips each bit of a log. No reader takes what comes of it, but for the end
 // of the last line: without it, the line is torn.
 func TestFlippedBits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("nothing runs side by side")
+	}
 	_, whole := sampleLog(t)
 	for at := range len(whole) - 1 {
 		for bit := range 8 {
@@ -177,6 +180,9 @@ func TestReadIsBounded(t *testing.T) {
 // TestManyValues: the time to read a parameter's values grows with their number, not with
 // its square.
 func TestManyValues(t *testing.T) {
+	if testing.Short() {
+		t.Skip("nothing runs side by side")
+	}
 	const n = 1 << 16
 	values, results := make([]string, n), make([]string, n)
 	for i := range n {

@@ -33,6 +33,9 @@ func through(t *testing.T, r *Record, formats ...string) *Record {
 // TestThereAndBack converts recorded spaces and finds them as they were: the whole record in
 // the formats that hold it, the results in the others.
 func TestThereAndBack(t *testing.T) {
+	if testing.Short() {
+		t.Skip("nothing runs side by side")
+	}
 	for _, test := range []struct {
 		file    string
 		formats []string

@@ -224,11 +224,8 @@ func (p *tab) pointAt(chart int) {
 	if box[2] == 0 {
 		return // hidden
 	}
-	for i := 2; i < 12; i += 4 {
-		x := box[0] + box[2]*float64(i)/12
-		for _, y := range []float64{0.35, 0.6} {
-			p.PointAt(x, box[1]+box[3]*y)
-		}
+	for _, at := range [][2]float64{{0.2, 0.35}, {0.7, 0.6}} {
+		p.PointAt(box[0]+box[2]*at[0], box[1]+box[3]*at[1])
 	}
 	p.ClickAt(box[0]+box[2]/2, box[1]+box[3]/2)
 }

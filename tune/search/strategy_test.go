@@ -9,10 +9,13 @@ import (
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-func testSpace(t testing.TB) *space.Space {
+func testSpace(t testing.TB) *space.Space { return squareSpace(t, 40) }
+
+// squareSpace has two thirds of n × n configurations.
+func squareSpace(t testing.TB, n int) *space.Space {
 	t.Helper()
 	var values []space.Value
-	for i := range 40 {
+	for i := range n {
 		values = append(values, i)
 	}
 	p, err := space.NewParameters([]space.Parameter{{Name: "x", Values: values}, {Name: "y", Values: values}})
@@ -44,7 +47,7 @@ func drain(strategy Strategy) []int {
 }
 
 func TestEveryStrategyProposesEachConfigurationOnceAndEnds(t *testing.T) {
-	s := testSpace(t)
+	s := squareSpace(t, 22)
 	for _, name := range Names() {
 		strategy, err := New(name, s, Options{Seed: 1})
 		if err != nil {

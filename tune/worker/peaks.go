@@ -58,7 +58,6 @@ type PeakOptions struct {
 //
 // If the program does not call [Main], it measures in this process: a part that does not end by itself is not ended then.
 func MeasurePeaks(ctx context.Context, d device.Listed, o PeakOptions) (*hardware.Peaks, error) {
-	o.Timeout = cmp.Or(max(0, o.Timeout), DefaultPeakTimeout)
 	if !hasRun {
 		task := o.task()
 		peaks := task.New()
@@ -76,8 +75,11 @@ func (o PeakOptions) task() peak.Task {
 	if o.Needs != nil {
 		return peak.Task{Needs: o.Needs, Within: quickTime, Timer: o.Timer}
 	}
-	return peak.Task{Within: o.Timeout / 4 * 3, Timer: o.Timer}
+	return peak.Task{Within: o.timeout() / 4 * 3, Timer: o.Timer}
 }
+
+// timeout is how long a part may take.
+func (o PeakOptions) timeout() time.Duration { return cmp.Or(max(0, o.Timeout), DefaultPeakTimeout) }
 
 // signalDelay is how long a signal to the program may take to cancel its context. A signal at the terminal
 // ends a child that has not left the program's process group yet, before the program has seen the signal.
@@ -100,7 +102,7 @@ type survey struct {
 }
 
 func newSurvey(selector string, d hardware.Device, o PeakOptions) *survey {
-	o.Timeout = cmp.Or(max(0, o.Timeout), DefaultPeakTimeout)
+	o.Timeout = o.timeout()
 	if o.Begin == nil {
 		o.Begin = func(string, int, int) {}
 	}

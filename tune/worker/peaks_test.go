@@ -123,6 +123,15 @@ func TestWorkersThatTakeTooLong(t *testing.T) {
 	}
 }
 
+// Without a worker, too, a part has a bound, in which it ends by itself.
+func TestPartsEndByThemselves(t *testing.T) {
+	for _, o := range []PeakOptions{{}, {Timeout: time.Hour}, {Timeout: -1}} {
+		if within := o.task().Within; within <= 0 || within >= o.timeout() {
+			t.Errorf("%+v: a part has %v", o, within)
+		}
+	}
+}
+
 func TestMeasuringPeaksCanBeCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := testSurvey(t, PeakOptions{Begin: func(string, int, int) { cancel() }})
