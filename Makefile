@@ -67,7 +67,7 @@ tutorials: build opencl ## run every command of docs/diffusion.md, matmul.md, si
 
 # The linter has vetted what is tested.
 test: lint compiler-for-tests opencl-for-tests browser-for-tests ## check and test all packages, in some minutes (TESTFLAGS=-v: each test)
-	$(TEST_ENVIRONMENT) $(GO) test -vet=off -p 4 -timeout 15m $(TESTFLAGS) ./...
+	$(TEST_ENVIRONMENT) $(GO) test -vet=off -p 6 -timeout 15m $(TESTFLAGS) ./...
 
 test-kernels: compiler-for-tests opencl-for-tests ## test the bundled kernels on PoCL and in Oclgrind
 	NDTUNE_KERNELS=1 NDTUNE_TEST_OPENCL=system $(TEST_ENVIRONMENT) $(GO) test -vet=off -timeout 30m $(TESTFLAGS) ./kernels ./diffusion ./matmul
