@@ -21,7 +21,7 @@ import (
 
 // findPeaks finds the peaks of the device: those in the run log, so that all its results are compared
 // with the same; else those that are known. If there are none and the specification has a roofline, they
-// are measured after the search, or before it if the search itself reads them.
+// are measured during and after the search, or before it if the search itself reads them.
 func (t *tuning) findPeaks(logPath string) error {
 	c, p := t.cli, t.spec.Problem
 	begun := record.Begun(logPath)
@@ -132,7 +132,8 @@ func (t *tuning) limit(d *hardware.Device, o *tune.Outcome) (err error) {
 	return nil
 }
 
-// enoughRepeats is how often peaks are measured quickly that results exceed. Then the specification is to blame.
+// enoughRepeats is how often peaks are measured quickly that results exceed. More repeats would not help: the specification counts too
+// much work, or the variants that the time did not allow are faster.
 const enoughRepeats = 4
 
 // quickPeaks returns the peaks that the limits of some results need: the kept ones of earlier runs, or if they lack something, have not
@@ -161,12 +162,8 @@ func (t *tuning) quickPeaks(d hardware.Device, results []tune.Result, kept *hard
 // measureMeanwhile has the peaks for the limits of a search measured while the builders compile, unless they are kept. The limits
 // of the first configuration stand for all; what others need is measured after the search.
 func (t *tuning) measureMeanwhile(d hardware.Device) {
-	p, first := t.spec.Problem, map[string]space.Value{}
-	for i := range p.Parameters().Len() {
-		q := p.Parameters().At(i)
-		first[q.Name] = q.Values[0]
-	}
-	configuration, err := p.Parameters().Configure(first)
+	p := t.spec.Problem
+	configuration, err := p.Parameters().ConfigureFirst(nil)
 	if err != nil {
 		return
 	}

@@ -163,15 +163,17 @@ func (t Task) New() *hardware.Peaks {
 // part begins, without peaks, each time that more is known, and at its end. A launcher of the device is used; without one,
 // which is nil, the task makes one. The error is that of a device that cannot be opened, or of the context.
 func (t Task) Run(ctx context.Context, d *cl.Device, l *device.Launcher, parts []Part, report func(p Part, known *hardware.Peaks, end bool)) error {
-	if l == nil {
-		made, err := device.NewLauncher(d, t.Timer)
-		if err != nil {
+	var m *Meter
+	if l != nil {
+		m = &Meter{Launcher: l, info: l.Info}
+	} else {
+		var err error
+		if m, err = Open(d, t.Timer); err != nil {
 			return err
 		}
-		defer made.Release()
-		l = made
+		defer m.Release()
 	}
-	m := &Meter{Launcher: l, info: l.Info, shared: t.Shared}
+	m.shared = t.Shared
 	if t.Needs != nil {
 		m.Hurry(*t.Needs)
 	}
