@@ -29,7 +29,6 @@ sizes. It is a file of kernel_launcher, with more that identifies the device and
 
    ndtune wisdom add matmul.wisdom h200.jsonl a100.jsonl
    ndtune wisdom show matmul.wisdom --device gpu --size 2048,2048
-   ndtune wisdom check h200.jsonl a100.jsonl
 
 docs/wisdom.md describes the file and the lookup.`,
 		Subcommands: []*cli.Command{{
@@ -73,7 +72,7 @@ architecture; one of the same vendor and type; or the best over all.
 				&cli.BoolFlag{Name: "json", Usage: "print JSON"},
 			},
 			Action: showWisdom,
-		}, wisdomCheckCommand()},
+		}},
 	}
 }
 
