@@ -81,13 +81,13 @@ var commands = map[string]struct {
 	"Python": {
 		language: expression.Python, file: "program.py", before: "import struct, sys\nfunctions = []\n", after: afterPython,
 		texts: "texts = [%s]\n",
-		names: map[expression.Kind]string{expression.Whole: "w[%d]", expression.Real: "real(w[%d])", expression.Truth: "(w[%d] != 0)", expression.Text: "texts[w[%d]]"},
+		names: map[expression.Kind]string{expression.Int: "w[%d]", expression.Float: "real(w[%d])", expression.Bool: "(w[%d] != 0)", expression.String: "texts[w[%d]]"},
 		run:   []string{"python3", "program.py"}, requiredInPath: "python3",
 	},
 	"Go": {
 		language: expression.Go, file: "main.go", before: "package main\nimport (\"bufio\"; \"cmp\"; \"fmt\"; \"math\"; \"math/big\"; \"os\"; \"slices\"; \"strings\")\nvar functions []func(w []int64) any\n", after: afterGo,
 		texts: "var texts = []string{%s}\n",
-		names: map[expression.Kind]string{expression.Whole: "w[%d]", expression.Real: "math.Float64frombits(uint64(w[%d]))", expression.Truth: "(w[%d] != 0)", expression.Text: "texts[w[%d]]"},
+		names: map[expression.Kind]string{expression.Int: "w[%d]", expression.Float: "math.Float64frombits(uint64(w[%d]))", expression.Bool: "(w[%d] != 0)", expression.String: "texts[w[%d]]"},
 		build: []string{"go", "build", "-gcflags=-N -l", "-o", "program", "main.go"},
 		run:   []string{"./program"}, requiredInPath: "go",
 	},
@@ -284,8 +284,8 @@ func main() {
 )
 
 var (
-	namesC    = map[expression.Kind]string{expression.Whole: "whole(w, %d)", expression.Real: "real(w, %d)", expression.Truth: "truth(w, %d)", expression.Text: "text(w, %d)"}
-	kindNames = map[expression.Kind]string{expression.Whole: "whole", expression.Real: "real", expression.Truth: "truth", expression.Text: "text"}
+	namesC    = map[expression.Kind]string{expression.Int: "whole(w, %d)", expression.Float: "real(w, %d)", expression.Bool: "truth(w, %d)", expression.String: "text(w, %d)"}
+	kindNames = map[expression.Kind]string{expression.Int: "whole", expression.Float: "real", expression.Bool: "truth", expression.String: "text"}
 )
 
 // names returns the names that the case reads, with the fields of records, and their kinds.

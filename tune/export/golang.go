@@ -25,7 +25,7 @@ var packageTemplate = template.Must(template.New("package").Funcs(template.FuncM
 	"type":    func(k expression.Kind) string { return typesGo[k] },
 }).Parse(packageText))
 
-var typesGo = map[expression.Kind]string{expression.Whole: "int64", expression.Real: "float64", expression.Truth: "bool", expression.Text: "string"}
+var typesGo = map[expression.Kind]string{expression.Int: "int64", expression.Float: "float64", expression.Bool: "bool", expression.String: "string"}
 
 var golang = dialect{
 	language: expression.Go, identifier: exported, parameter: "choice.Record.Configuration.%[1]s", size: "choice.Sizes.%[1]s",

@@ -33,7 +33,7 @@ var headerTemplate = template.Must(template.New("header").Funcs(template.FuncMap
 	},
 }).Parse(headerText))
 
-var typesC = map[expression.Kind]string{expression.Whole: "int64_t", expression.Real: "double", expression.Truth: "int", expression.Text: "const char *"}
+var typesC = map[expression.Kind]string{expression.Int: "int64_t", expression.Float: "double", expression.Bool: "int", expression.String: "const char *"}
 
 // c is C99 and C++. Sizes are parameters of a function and fields of the choice.
 var c = dialect{

@@ -185,8 +185,8 @@ func kindOf(q space.Parameter) (kind expression.Kind, err error) {
 		switch {
 		case i == 0 || k == kind:
 			kind = k
-		case max(k, kind) <= expression.Real: // integers and floats
-			kind = expression.Real
+		case max(k, kind) <= expression.Float: // integers and floats
+			kind = expression.Float
 		default:
 			return 0, fmt.Errorf("the parameter %s has values of several types, which no variable can hold", q.Name)
 		}

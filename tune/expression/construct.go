@@ -20,14 +20,14 @@ func Apply(code Code, args ...*Node) *Node {
 	switch {
 	case code == If:
 		return choice(args[0], args[1], args[2])
-	case d.gives.has(k) && d.takes.has(k) && k != Truth:
+	case d.gives.has(k) && d.takes.has(k) && k != Bool:
 		return args[0] // the conversion of what it is already
-	case code != Minimum && code != Maximum && (!same || d.takes == reals) && !slices.ContainsFunc(args, func(n *Node) bool { return !n.IsNumber() }):
+	case code != Minimum && code != Maximum && (!same || d.takes == floatKind) && !slices.ContainsFunc(args, func(n *Node) bool { return !n.IsNumber() }):
 		args = slices.Clone(args)
 		for i, n := range args {
-			args[i] = n.real()
+			args[i] = n.float()
 		}
-		same, k = true, Real
+		same, k = true, Float
 	}
 	switch {
 	case !same || !d.takes.has(k):
@@ -36,7 +36,7 @@ func Apply(code Code, args ...*Node) *Node {
 		return connect(code, args[0], args[1])
 	}
 	n := newNode(code, k, args...)
-	n.vm = n.vm || k == Text && code != Equal && code != In
+	n.vm = n.vm || k == String && code != Equal && code != In
 	if d.gives != 0 {
 		n.Kind = Kind(bits.TrailingZeros8(uint8(d.gives)))
 	}
@@ -53,14 +53,14 @@ func connect(code Code, a, b *Node) *Node {
 	case a.Value != nil, b.Value == neutral:
 		return a
 	}
-	return newNode(code, Truth, a, b).made()
+	return newNode(code, Bool, a, b).made()
 }
 
 // choice is one of two nodes by a condition; nil where they are of kinds that do not go together.
 func choice(condition, then, otherwise *Node) *Node {
 	k := then.Kind
 	switch {
-	case condition.Kind != Truth:
+	case condition.Kind != Bool:
 		return nil
 	case then.IsNumber() && otherwise.IsNumber() && k != otherwise.Kind:
 		k = Number
@@ -110,7 +110,7 @@ func CallOf(name string, args ...*Node) *Node {
 	if !ok {
 		return nil
 	}
-	if f.code != Constant && k == Whole {
+	if f.code != Constant && k == Int {
 		return Apply(f.code, args...)
 	}
 	n := newNode(Call, k, args...)
@@ -122,9 +122,9 @@ func CallOf(name string, args ...*Node) *Node {
 // not empty.
 func (n *Node) Condition() *Node {
 	switch n.Kind {
-	case Truth:
+	case Bool:
 		return n
-	case Text:
+	case String:
 		return Compare("!=", n, Const(""))
 	}
 	return Compare("!=", n, Const(0))
@@ -133,9 +133,9 @@ func (n *Node) Condition() *Node {
 // AsNumber is a node as a number: a condition is 1 or 0; nil of a text.
 func (n *Node) AsNumber() *Node {
 	switch n.Kind {
-	case Truth:
+	case Bool:
 		return Apply(If, n, Const(1), Const(0))
-	case Text:
+	case String:
 		return nil
 	}
 	return n
@@ -155,7 +155,7 @@ func (n *Node) compute() (any, error) {
 		return functionNamed[n.Function].compute(values)
 	case n.Code == In:
 		return slices.Contains(values[1:], values[0]), nil
-	case n.Of[0] == Text:
+	case n.Of[0] == String:
 		return n.computeTexts(values), nil
 	case definitions[n.Code].checks != nil:
 		return definitions[n.Code].checks(values[0].(int), values[1].(int))
@@ -197,9 +197,9 @@ func Raw(v any) uint64 {
 // Value is the opposite of [Raw].
 func Value(k Kind, raw uint64) any {
 	switch k {
-	case Whole:
+	case Int:
 		return int(raw)
-	case Real:
+	case Float:
 		return math.Float64frombits(raw)
 	}
 	return raw != 0

@@ -72,7 +72,7 @@ func (e *evaluator) eval(environment map[string]any) (v any, ok bool) {
 	switch {
 	case f.Failed:
 		return nil, false
-	case e.kind == Text:
+	case e.kind == String:
 		return texts[raw], true
 	}
 	return Value(e.kind, raw), true
@@ -112,12 +112,12 @@ func (e *Expression) Series(environment map[string]any, names ...string) Series 
 			return 0, false, err
 		}
 		k, ok := KindOf(v)
-		if !ok || k == Text {
+		if !ok || k == String {
 			return 0, false, fmt.Errorf("%q is %s, not a number", e, describe(v))
 		}
-		return Raw(v), k == Real, nil
+		return Raw(v), k == Float, nil
 	}
-	if e.root == nil || e.root.Kind == Text {
+	if e.root == nil || e.root.Kind == String {
 		return slow
 	}
 	c := e.closure()
@@ -141,6 +141,6 @@ func (e *Expression) Series(environment map[string]any, names ...string) Series 
 		if f.Failed {
 			return slow(values) // knows the reason
 		}
-		return raw, c.kind == Real, nil
+		return raw, c.kind == Float, nil
 	}
 }

@@ -83,9 +83,9 @@ func (e *Expression) Export(l Language, names map[string]string) (text string, k
 func (e *Expression) ExportInt(l Language, names map[string]string) (string, error) {
 	text, k, err := e.Export(l, names)
 	switch {
-	case err != nil || k == Whole:
+	case err != nil || k == Int:
 		return text, err
-	case k != Real:
+	case k != Float:
 		return "", fmt.Errorf("%s cannot be exported to %s: it is %s, not a number", e, l, k)
 	}
 	x := exporter{language: l}
@@ -205,26 +205,26 @@ func (x *exporter) text(n *Node, depth int) string {
 	case v != nil:
 		return x.literal(v)
 	}
-	takesReals := definitions[n.Code].takes == reals || n.Code == ToReal || n.Code == Call && len(n.Args) == 1
+	takesFloats := definitions[n.Code].takes == floatKind || n.Code == ToFloat || n.Code == Call && len(n.Args) == 1
 	args := make([]string, len(n.Args))
 	for i, a := range n.Args {
 		switch {
-		case a.isImplicit() && a.constant() == nil && takesReals:
+		case a.isImplicit() && a.constant() == nil && takesFloats:
 			args[i] = x.asReal(a.Args[0], depth+1)
 		case a.isImplicit() && a.Args[0].Kind == Number:
 			args[i] = x.text(a.Args[0], depth+1) // refuses it
-		case a.Kind == Number && takesReals && n.Kind == Real:
+		case a.Kind == Number && takesFloats && n.Kind == Float:
 			args[i] = x.asReal(a, depth+1)
 		default:
 			args[i] = x.text(a, depth+1)
 		}
 	}
 	switch n.Code {
-	case ToReal:
+	case ToFloat:
 		if n.Args[0].Kind == Number {
 			return args[0]
 		}
-		return x.real(args[0])
+		return x.float(args[0])
 	case Not:
 		return map[Language]string{C: "(!", Python: "(not ", Go: "(!"}[x.language] + args[0] + ")"
 	case And:
@@ -237,7 +237,7 @@ func (x *exporter) text(n *Node, depth int) string {
 		return x.function(n, args)
 	case In:
 		args = slices.Insert(args, 1, strconv.Itoa(len(args)-1))
-		if n.Args[0].Kind == Text {
+		if n.Args[0].Kind == String {
 			return x.call("text_in", false, args...)
 		}
 		return x.call("in", false, args...)
@@ -246,7 +246,7 @@ func (x *exporter) text(n *Node, depth int) string {
 			return x.refuse(n.String(), roundedPower)
 		}
 	}
-	if n.Args[0].Kind == Text && n.Code != Equal {
+	if n.Args[0].Kind == String && n.Code != Equal {
 		return x.refuse(n.String(), "texts are only compared for equality")
 	}
 	name, ok := helpers[n.Code]
@@ -254,12 +254,12 @@ func (x *exporter) text(n *Node, depth int) string {
 		name = definitions[n.Code].text
 	}
 	switch {
-	case n.Code == ToWhole:
-	case n.Args[0].Kind == Real:
+	case n.Code == ToInt:
+	case n.Args[0].Kind == Float:
 		name = "real_" + name
-	case n.Code == Equal && n.Args[0].Kind == Truth:
+	case n.Code == Equal && n.Args[0].Kind == Bool:
 		name = "truth_equal"
-	case n.Code == Equal && n.Args[0].Kind == Text:
+	case n.Code == Equal && n.Args[0].Kind == String:
 		name = "text_equal"
 	}
 	return x.call(name, definitions[n.Code].checks != nil, args...)
@@ -273,31 +273,31 @@ func isWholeOrHalf(n *Node) bool {
 	switch n.Code {
 	case Ceil, Floor, Round:
 		return true
-	case ToReal, Negate:
+	case ToFloat, Negate:
 		return isWholeOrHalf(n.Args[0])
 	case If:
 		return isWholeOrHalf(n.Args[1]) && isWholeOrHalf(n.Args[2])
 	}
-	return n.Kind == Whole
+	return n.Kind == Int
 }
 
 // asReal is a number as a float, also one that is an integer or a float by the computation.
 func (x *exporter) asReal(n *Node, depth int) string {
 	switch {
 	case n.Kind == Number && n.Code == If:
-		return x.choice(Real, []string{x.text(n.Args[0], depth+1), x.asReal(n.Args[1], depth+1), x.asReal(n.Args[2], depth+1)})
-	case n.Kind == Number && n.Function == "power" && n.Of == [2]Kind{Whole, Whole}:
+		return x.choice(Float, []string{x.text(n.Args[0], depth+1), x.asReal(n.Args[1], depth+1), x.asReal(n.Args[2], depth+1)})
+	case n.Kind == Number && n.Function == "power" && n.Of == [2]Kind{Int, Int}:
 		return x.call("power_real", true, x.text(n.Args[0], depth+1), x.text(n.Args[1], depth+1))
-	case n.Kind == Whole && n.constant() == nil:
-		return x.real(x.text(n, depth))
-	case n.Kind == Whole:
-		return x.text(n.real(), depth)
+	case n.Kind == Int && n.constant() == nil:
+		return x.float(x.text(n, depth))
+	case n.Kind == Int:
+		return x.text(n.float(), depth)
 	}
 	return x.text(n, depth)
 }
 
-// real is an integer as a float.
-func (x *exporter) real(whole string) string {
+// float is an integer as a float.
+func (x *exporter) float(whole string) string {
 	return map[Language]string{C: "((double)", Python: "(float", Go: "(float64"}[x.language] + "(" + whole + "))"
 }
 
@@ -308,36 +308,36 @@ func (x *exporter) choice(k Kind, args []string) string {
 	case Python:
 		return fmt.Sprintf("(%s if %s else %s)", args[1], args[0], args[2])
 	}
-	result := [...]string{Whole: "int64", Real: "float64", Truth: "bool", Text: "string"}[k]
+	result := [...]string{Int: "int64", Float: "float64", Bool: "bool", String: "string"}[k]
 	return fmt.Sprintf("func() %s { if %s { return %s }; return %s }()", result, args[0], args[1], args[2])
 }
 
 // function is a call of a function of the language.
 func (x *exporter) function(n *Node, args []string) string {
-	reals := 0
+	floats := 0
 	kinds := make([]string, len(args))
 	for i, a := range n.Args {
 		kinds[i] = "int"
-		if a.Kind == Real {
-			reals++
+		if a.Kind == Float {
+			floats++
 			kinds[i] = "real"
 		}
 	}
 	name := n.Function
 	always := name == "sqrt" || name == "log2" // of floats
 	switch {
-	case reals == 0 && len(args) == 1 && !always:
+	case floats == 0 && len(args) == 1 && !always:
 		return args[0] // rounded
-	case reals == 0 && !always:
+	case floats == 0 && !always:
 		return x.call(name, name != "compare" && !strings.HasPrefix(name, "bit_"), args...)
-	case name == "compare" && reals == 1:
+	case name == "compare" && floats == 1:
 		return x.call(strings.Join(kinds, "_")+"_compare", true, args...)
 	case name == "power" && !isWholeOrHalf(n.Args[1]):
 		return x.refuse(n.String(), roundedPower)
 	}
 	for i, a := range n.Args {
-		if a.Kind != Real {
-			args[i] = x.real(args[i])
+		if a.Kind != Float {
+			args[i] = x.float(args[i])
 		}
 	}
 	plain, checked := strings.CutPrefix(name, "checked_") // floats do not overflow

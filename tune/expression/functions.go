@@ -29,11 +29,11 @@ type function struct {
 }
 
 var (
-	oneToInt  = new(func(any) int)
-	oneToReal = new(func(any) float64)
-	two       = new(func(any, any) any)
-	twoToInt  = new(func(any, any) int)
-	twoInts   = new(func(int, int) int)
+	oneToInt   = new(func(any) int)
+	oneToFloat = new(func(any) float64)
+	two        = new(func(any, any) any)
+	twoToInt   = new(func(any, any) int)
+	twoInts    = new(func(int, int) int)
 )
 
 // functions are the functions that expressions have beyond expr-lang's. Those behind div
@@ -42,18 +42,18 @@ var functions = []function{
 	{"div", twoInts, onInts(quotient), quotient, onlyInts, Quotient, nil},
 	{"floor_div", two, onNumbers(floorDivInts, floorDivFloats), floorDivInts, widest, FloorDiv, nil},
 	{"floor_mod", two, onNumbers(floorModInts, floorModFloats), floorModInts, widest, FloorMod, nil},
-	{"true_div", two, onNumbers(trueDivInts, trueDivFloats), nil, always(Real), 0, nil},
+	{"true_div", two, onNumbers(trueDivInts, trueDivFloats), nil, always(Float), 0, nil},
 	{"power", two, onNumbers(powerInts, powerFloats), nil, powerKind, 0, positiveExtent},
 	{"checked_add", two, onNumbers(addInts, addFloats), addInts, widest, 0, sumExtent},
 	{"checked_sub", two, onNumbers(subInts, subFloats), subInts, widest, 0, differenceExtent},
 	{"checked_mul", two, onNumbers(mulInts, mulFloats), mulInts, widest, 0, productExtent},
-	{"compare", twoToInt, compareNumbers, nil, always(Whole), 0, nil},
-	{"round_down", oneToInt, toInt(math.Floor), nil, always(Whole), 0, nil},
-	{"round_up", oneToInt, toInt(math.Ceil), nil, always(Whole), 0, nil},
-	{"round_even", oneToInt, toInt(math.RoundToEven), nil, always(Whole), 0, nil},
-	{"truncate", oneToInt, toInt(math.Trunc), nil, always(Whole), 0, nil},
-	{"sqrt", oneToReal, onReal(math.Sqrt, func(f float64) bool { return f >= 0 }), nil, always(Real), 0, nil},
-	{"log2", oneToReal, onReal(log2, func(f float64) bool { return f > 0 }), nil, always(Real), 0, nil},
+	{"compare", twoToInt, compareNumbers, nil, always(Int), 0, nil},
+	{"round_down", oneToInt, toInt(math.Floor), nil, always(Int), 0, nil},
+	{"round_up", oneToInt, toInt(math.Ceil), nil, always(Int), 0, nil},
+	{"round_even", oneToInt, toInt(math.RoundToEven), nil, always(Int), 0, nil},
+	{"truncate", oneToInt, toInt(math.Trunc), nil, always(Int), 0, nil},
+	{"sqrt", oneToFloat, onFloat(math.Sqrt, func(f float64) bool { return f >= 0 }), nil, always(Float), 0, nil},
+	{"log2", oneToFloat, onFloat(log2, func(f float64) bool { return f > 0 }), nil, always(Float), 0, nil},
 	{"bit_and", twoToInt, onInts(bitAnd), bitAnd, onlyInts, 0, andExtent},
 	{"bit_or", twoToInt, onInts(bitOr), bitOr, onlyInts, 0, orExtent},
 	{"bit_xor", twoToInt, onInts(bitXor), bitXor, onlyInts, 0, orExtent},
@@ -90,9 +90,9 @@ func always(k Kind) func([]*Node) (Kind, bool) {
 
 // widest is a float where one is; an integer of integers.
 func widest(args []*Node) (Kind, bool) {
-	k := Whole
+	k := Int
 	for _, n := range args {
-		if n.Kind == Real || n.Kind == Number && k == Whole {
+		if n.Kind == Float || n.Kind == Number && k == Int {
 			k = n.Kind
 		}
 	}
@@ -102,7 +102,7 @@ func widest(args []*Node) (Kind, bool) {
 // powerKind is not known of integers where the exponent may be negative, which makes it a float.
 func powerKind(args []*Node) (Kind, bool) {
 	k, _ := widest(args)
-	if k == Whole && args[1].Bounds[0] < 0 {
+	if k == Int && args[1].Bounds[0] < 0 {
 		k = Number
 	}
 	return k, true
@@ -110,7 +110,7 @@ func powerKind(args []*Node) (Kind, bool) {
 
 func onlyInts(args []*Node) (Kind, bool) {
 	k, _ := widest(args)
-	return Whole, k != Real
+	return Int, k != Float
 }
 
 // ErrOverflow is the error of an integer that a function cannot give.
@@ -167,8 +167,8 @@ func toInt(round func(float64) float64) func([]any) (any, error) {
 	}
 }
 
-// onReal computes with one number, of those that it is defined for.
-func onReal(compute func(float64) float64, defined func(float64) bool) func([]any) (any, error) {
+// onFloat computes with one number, of those that it is defined for.
+func onFloat(compute func(float64) float64, defined func(float64) bool) func([]any) (any, error) {
 	return func(params []any) (any, error) {
 		f, _, err := twoFloats([]any{params[0], 0})
 		if err == nil && !defined(f) {

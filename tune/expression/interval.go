@@ -118,10 +118,10 @@ func positiveExtent(a, _ Bounds) (lo, hi float64) {
 // BoundsOf are bounds that hold for certain: of integers that may have wrapped around, and of
 // what is no number, those of everything.
 func BoundsOf(k Kind, lo, hi float64) Bounds {
-	if math.IsNaN(lo) || math.IsNaN(hi) || (k == Whole && (lo < -exactLimit || hi > exactLimit)) {
+	if math.IsNaN(lo) || math.IsNaN(hi) || (k == Int && (lo < -exactLimit || hi > exactLimit)) {
 		lo, hi = math.Inf(-1), math.Inf(1)
 	}
-	if k == Truth {
+	if k == Bool {
 		lo, hi = max(lo, 0), min(hi, 1)
 	}
 	return Bounds{lo, hi}

@@ -110,7 +110,7 @@ func lowerIn(a *Node, in ast.Node, names Scope) *Node {
 		return lowerAmong(a, items)
 	case *ast.BinaryNode:
 		first, last := lower(in.Left, names), lower(in.Right, names)
-		if in.Operator == ".." && a != nil && a.Kind == Whole && first != nil && first.Kind == Whole && last != nil && last.Kind == Whole {
+		if in.Operator == ".." && a != nil && a.Kind == Int && first != nil && first.Kind == Int && last != nil && last.Kind == Int {
 			return Apply(And, Apply(LessEqual, first, a), Apply(LessEqual, a, last))
 		}
 	}
@@ -122,7 +122,7 @@ func lowerIn(a *Node, in ast.Node, names Scope) *Node {
 func lowerAmong(a *Node, items []*Node) *Node {
 	result := Const(false)
 	for _, i := range items {
-		if a == nil || i == nil || a.Kind != i.Kind || a.Kind != Whole && a.Kind != Text || i.fails() {
+		if a == nil || i == nil || a.Kind != i.Kind || a.Kind != Int && a.Kind != String || i.fails() {
 			return nil
 		}
 		result = Apply(Or, result, Apply(Equal, a, i))

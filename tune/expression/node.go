@@ -27,10 +27,10 @@ type Node struct {
 type Kind uint8
 
 const (
-	Whole Kind = iota // an integer
-	Real              // a float
-	Truth
-	Text
+	Int   Kind = iota // an integer
+	Float             // a float
+	Bool
+	String
 	Number // an integer or a float: only the computation tells
 )
 
@@ -42,13 +42,13 @@ func (k Kind) String() string {
 func KindOf(v any) (Kind, bool) {
 	switch v.(type) {
 	case int:
-		return Whole, true
+		return Int, true
 	case float64:
-		return Real, true
+		return Float, true
 	case bool:
-		return Truth, true
+		return Bool, true
 	case string:
-		return Text, true
+		return String, true
 	}
 	return 0, false
 }
@@ -113,19 +113,19 @@ func Const(v any) *Node {
 	return n
 }
 
-func (k Kind) isNumber() bool { return k == Whole || k == Real || k == Number }
+func (k Kind) isNumber() bool { return k == Int || k == Float || k == Number }
 
 // IsNumber reports whether the node is a number.
 func (n *Node) IsNumber() bool { return n.Kind.isNumber() }
 
 // CanBeZero reports whether a number can be 0.
 func (n *Node) CanBeZero() bool {
-	return !n.nonZero && (n.Kind != Whole || n.Bounds[0] <= 0 && n.Bounds[1] >= 0)
+	return !n.nonZero && (n.Kind != Int || n.Bounds[0] <= 0 && n.Bounds[1] >= 0)
 }
 
 // IsExact reports whether a number is a float, or an integer that a float holds for certain.
 func (n *Node) IsExact() bool {
-	return n.Kind == Real || n.Kind == Whole && n.Bounds[0] > -exactLimit && n.Bounds[1] < exactLimit
+	return n.Kind == Float || n.Kind == Int && n.Bounds[0] > -exactLimit && n.Bounds[1] < exactLimit
 }
 
 // constant is the value of a constant, or of one as a float; nil where it is none.
@@ -138,19 +138,19 @@ func (n *Node) constant() any {
 	return n.Value
 }
 
-// real is a number as a float. The conversion is not printed: operators do it themselves.
-func (n *Node) real() *Node {
-	if n.Kind == Real {
+// float is a number as a float. The conversion is not printed: operators do it themselves.
+func (n *Node) float() *Node {
+	if n.Kind == Float {
 		return n
 	}
-	r := newNode(ToReal, Real, n)
+	r := newNode(ToFloat, Float, n)
 	r.written = implicit
 	return r
 }
 
 const implicit = "implicit"
 
-func (n *Node) isImplicit() bool { return n.Code == ToReal && n.written == implicit }
+func (n *Node) isImplicit() bool { return n.Code == ToFloat && n.written == implicit }
 
 // newNode is an operation on nodes that is not computed.
 func newNode(code Code, k Kind, args ...*Node) *Node {
@@ -162,12 +162,12 @@ func newNode(code Code, k Kind, args ...*Node) *Node {
 		n.vm = n.vm || a.vm
 	}
 	switch code {
-	case Negate, If, Minimum, Maximum, Absolute, ToReal:
+	case Negate, If, Minimum, Maximum, Absolute, ToFloat:
 		from := args
 		if code == If {
 			from = args[1:]
 		}
-		n.nonZero = (code != Negate || k == Real) && (code != Absolute || k == Whole) && !slices.ContainsFunc(from, (*Node).CanBeZero)
+		n.nonZero = (code != Negate || k == Float) && (code != Absolute || k == Int) && !slices.ContainsFunc(from, (*Node).CanBeZero)
 	}
 	return n
 }
@@ -185,7 +185,7 @@ func (n *Node) made() *Node {
 		}
 		n.Err = err
 	}
-	if n.Kind == Whole {
+	if n.Kind == Int {
 		n.Bounds = n.bounds()
 	}
 	return n

@@ -36,8 +36,8 @@ const (
 	Ceil
 	Floor
 	Round
-	ToReal
-	ToWhole
+	ToFloat
+	ToInt
 	Not
 	And
 	Or
@@ -58,8 +58,8 @@ type definition struct {
 	level  level
 	takes  kinds                       // of all its arguments
 	gives  kinds                       // of its result; none: that of its arguments
-	whole  func(a, b uint64) uint64    // of integers, conditions and texts
-	real   func(a, b uint64) uint64    // of floats
+	ints   func(a, b uint64) uint64    // of integers, conditions and strings
+	floats func(a, b uint64) uint64    // of floats
 	checks func(a, b int) (int, error) // of integers, where it can fail
 	extent extent                      // nil: not known
 }
@@ -68,43 +68,43 @@ type definition struct {
 type kinds uint8
 
 const (
-	wholes  kinds = 1 << Whole
-	reals   kinds = 1 << Real
-	truths  kinds = 1 << Truth
-	texts   kinds = 1 << Text
-	numbers kinds = wholes | reals | 1<<Number
+	intKind     kinds = 1 << Int
+	floatKind   kinds = 1 << Float
+	boolKind    kinds = 1 << Bool
+	stringKind  kinds = 1 << String
+	numberKinds kinds = intKind | floatKind | 1<<Number
 )
 
 func (k kinds) has(of Kind) bool { return k>>of&1 != 0 }
 
 var definitions = [Codes]definition{
-	Add:       {text: "+", level: addLevel, takes: numbers | texts, whole: ofWholes(sum), real: ofReals(sum), extent: sumExtent},
-	Subtract:  {text: "-", level: addLevel, takes: numbers, whole: ofWholes(difference), real: ofReals(difference), extent: differenceExtent},
-	Multiply:  {text: "*", level: multiplyLevel, takes: numbers, whole: ofWholes(times), real: ofReals(times), extent: productExtent},
-	Divide:    {text: "/", level: multiplyLevel, takes: reals, real: ofReals(over), extent: quotientExtent(itself)},
-	Quotient:  {text: "div", level: atomLevel, takes: wholes, checks: quotient, extent: quotientExtent(math.Trunc)},
-	Remainder: {text: "%", level: multiplyLevel, takes: wholes, checks: remainder, extent: remainderExtent},
-	FloorDiv:  {text: "floor_div", level: atomLevel, takes: wholes, checks: floorDivInts, extent: quotientExtent(math.Floor)},
-	FloorMod:  {text: "floor_mod", level: atomLevel, takes: wholes, checks: floorModInts, extent: remainderExtent},
-	Power:     {text: "**", level: signLevel, takes: reals, real: ofReals(math.Pow)},
-	Negate:    {level: signLevel, takes: numbers, whole: ofWhole(negative), real: ofReal(negative), extent: negativeExtent},
-	Minimum:   {text: "min", level: atomLevel, takes: wholes | reals, whole: ofWholes(least), real: ofReals(math.Min), extent: leastExtent},
-	Maximum:   {text: "max", level: atomLevel, takes: wholes | reals, whole: ofWholes(most), real: ofReals(math.Max), extent: mostExtent},
-	Absolute:  {text: "abs", level: atomLevel, takes: numbers, whole: ofWhole(absolute), real: ofReal(math.Abs), extent: absoluteExtent},
-	Ceil:      {text: "ceil", level: atomLevel, takes: reals, real: ofReal(math.Ceil), extent: growing(math.Ceil)},
-	Floor:     {text: "floor", level: atomLevel, takes: reals, real: ofReal(math.Floor), extent: growing(math.Floor)},
-	Round:     {text: "round", level: atomLevel, takes: reals, real: ofReal(math.Round), extent: growing(math.Round)},
-	ToReal:    {text: "float", level: atomLevel, takes: numbers, gives: reals, whole: toReal, extent: growing(itself)},
-	ToWhole:   {text: "int", level: atomLevel, takes: numbers, gives: wholes, real: toWhole, extent: growing(math.Trunc)},
-	Not:       {level: signLevel, takes: truths, whole: not, extent: func(a, _ Bounds) (lo, hi float64) { return 1 - a[1], 1 - a[0] }},
-	And:       {text: "and", level: andLevel, takes: truths, extent: leastExtent},
-	Or:        {text: "or", level: orLevel, takes: truths, extent: mostExtent},
-	Equal:     {text: "==", level: compareLevel, takes: numbers | truths | texts, gives: truths, whole: wholesAre(equal), real: realsAre(equal), extent: equalExtent},
-	Less:      {text: "<", level: compareLevel, takes: numbers | texts, gives: truths, whole: wholesAre(less), real: realsAre(less), extent: lessExtent},
-	LessEqual: {text: "<=", level: compareLevel, takes: numbers | texts, gives: truths, whole: wholesAre(lessEqual), real: realsAre(lessEqual), extent: lessEqualExtent},
-	In:        {level: compareLevel, takes: wholes | texts, gives: truths},
-	Contains:  {text: "contains", level: compareLevel, takes: texts, gives: truths},
-	Length:    {text: "len", level: atomLevel, takes: texts, gives: wholes, extent: func(_, _ Bounds) (lo, hi float64) { return 0, math.MaxInt64 }},
+	Add:       {text: "+", level: addLevel, takes: numberKinds | stringKind, ints: ofInts(sum), floats: ofFloats(sum), extent: sumExtent},
+	Subtract:  {text: "-", level: addLevel, takes: numberKinds, ints: ofInts(difference), floats: ofFloats(difference), extent: differenceExtent},
+	Multiply:  {text: "*", level: multiplyLevel, takes: numberKinds, ints: ofInts(times), floats: ofFloats(times), extent: productExtent},
+	Divide:    {text: "/", level: multiplyLevel, takes: floatKind, floats: ofFloats(over), extent: quotientExtent(itself)},
+	Quotient:  {text: "div", level: atomLevel, takes: intKind, checks: quotient, extent: quotientExtent(math.Trunc)},
+	Remainder: {text: "%", level: multiplyLevel, takes: intKind, checks: remainder, extent: remainderExtent},
+	FloorDiv:  {text: "floor_div", level: atomLevel, takes: intKind, checks: floorDivInts, extent: quotientExtent(math.Floor)},
+	FloorMod:  {text: "floor_mod", level: atomLevel, takes: intKind, checks: floorModInts, extent: remainderExtent},
+	Power:     {text: "**", level: signLevel, takes: floatKind, floats: ofFloats(math.Pow)},
+	Negate:    {level: signLevel, takes: numberKinds, ints: ofInt(negative), floats: ofFloat(negative), extent: negativeExtent},
+	Minimum:   {text: "min", level: atomLevel, takes: intKind | floatKind, ints: ofInts(least), floats: ofFloats(math.Min), extent: leastExtent},
+	Maximum:   {text: "max", level: atomLevel, takes: intKind | floatKind, ints: ofInts(most), floats: ofFloats(math.Max), extent: mostExtent},
+	Absolute:  {text: "abs", level: atomLevel, takes: numberKinds, ints: ofInt(absolute), floats: ofFloat(math.Abs), extent: absoluteExtent},
+	Ceil:      {text: "ceil", level: atomLevel, takes: floatKind, floats: ofFloat(math.Ceil), extent: growing(math.Ceil)},
+	Floor:     {text: "floor", level: atomLevel, takes: floatKind, floats: ofFloat(math.Floor), extent: growing(math.Floor)},
+	Round:     {text: "round", level: atomLevel, takes: floatKind, floats: ofFloat(math.Round), extent: growing(math.Round)},
+	ToFloat:   {text: "float", level: atomLevel, takes: numberKinds, gives: floatKind, ints: intToFloat, extent: growing(itself)},
+	ToInt:     {text: "int", level: atomLevel, takes: numberKinds, gives: intKind, floats: floatToInt, extent: growing(math.Trunc)},
+	Not:       {level: signLevel, takes: boolKind, ints: not, extent: func(a, _ Bounds) (lo, hi float64) { return 1 - a[1], 1 - a[0] }},
+	And:       {text: "and", level: andLevel, takes: boolKind, extent: leastExtent},
+	Or:        {text: "or", level: orLevel, takes: boolKind, extent: mostExtent},
+	Equal:     {text: "==", level: compareLevel, takes: numberKinds | boolKind | stringKind, gives: boolKind, ints: intsAre(equal), floats: floatsAre(equal), extent: equalExtent},
+	Less:      {text: "<", level: compareLevel, takes: numberKinds | stringKind, gives: boolKind, ints: intsAre(less), floats: floatsAre(less), extent: lessExtent},
+	LessEqual: {text: "<=", level: compareLevel, takes: numberKinds | stringKind, gives: boolKind, ints: intsAre(lessEqual), floats: floatsAre(lessEqual), extent: lessEqualExtent},
+	In:        {level: compareLevel, takes: intKind | stringKind, gives: boolKind},
+	Contains:  {text: "contains", level: compareLevel, takes: stringKind, gives: boolKind},
+	Length:    {text: "len", level: atomLevel, takes: stringKind, gives: intKind, extent: func(_, _ Bounds) (lo, hi float64) { return 0, math.MaxInt64 }},
 }
 
 // codeOf is the operation that is written so, as a function or between its arguments.
@@ -128,29 +128,29 @@ func equal[T number](a, b T) bool     { return a == b }
 func less[T number](a, b T) bool      { return a < b }
 func lessEqual[T number](a, b T) bool { return a <= b }
 func not(a, _ uint64) uint64          { return a ^ 1 }
-func toReal(a, _ uint64) uint64       { return math.Float64bits(float64(int64(a))) }
-func toWhole(a, _ uint64) uint64      { return uint64(int64(math.Float64frombits(a))) }
+func intToFloat(a, _ uint64) uint64   { return math.Float64bits(float64(int64(a))) }
+func floatToInt(a, _ uint64) uint64   { return uint64(int64(math.Float64frombits(a))) }
 
-func ofWholes(g func(a, b int64) int64) func(a, b uint64) uint64 {
+func ofInts(g func(a, b int64) int64) func(a, b uint64) uint64 {
 	return func(a, b uint64) uint64 { return uint64(g(int64(a), int64(b))) }
 }
 
-func ofWhole(g func(a int64) int64) func(a, _ uint64) uint64 {
+func ofInt(g func(a int64) int64) func(a, _ uint64) uint64 {
 	return func(a, _ uint64) uint64 { return uint64(g(int64(a))) }
 }
 
-func ofReals(g func(a, b float64) float64) func(a, b uint64) uint64 {
+func ofFloats(g func(a, b float64) float64) func(a, b uint64) uint64 {
 	return func(a, b uint64) uint64 { return math.Float64bits(g(math.Float64frombits(a), math.Float64frombits(b))) }
 }
 
-func ofReal(g func(a float64) float64) func(a, _ uint64) uint64 {
+func ofFloat(g func(a float64) float64) func(a, _ uint64) uint64 {
 	return func(a, _ uint64) uint64 { return math.Float64bits(g(math.Float64frombits(a))) }
 }
 
-func wholesAre(g func(a, b int64) bool) func(a, b uint64) uint64 {
+func intsAre(g func(a, b int64) bool) func(a, b uint64) uint64 {
 	return func(a, b uint64) uint64 { return Bit(g(int64(a), int64(b))) }
 }
 
-func realsAre(g func(a, b float64) bool) func(a, b uint64) uint64 {
+func floatsAre(g func(a, b float64) bool) func(a, b uint64) uint64 {
 	return func(a, b uint64) uint64 { return Bit(g(math.Float64frombits(a), math.Float64frombits(b))) }
 }

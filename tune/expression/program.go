@@ -37,9 +37,9 @@ func (o Operation) Program(args []Program) Program {
 		}
 	}
 	d := &definitions[o.Code]
-	compute, a := d.whole, args[0]
-	if o.Of[0] == Real {
-		compute = d.real
+	compute, a := d.ints, args[0]
+	if o.Of[0] == Float {
+		compute = d.floats
 	}
 	switch {
 	case d.checks != nil:
@@ -48,7 +48,7 @@ func (o Operation) Program(args []Program) Program {
 		return func(f *Frame) uint64 { return compute(a(f), 0) }
 	}
 	b := args[1]
-	if o.Of[0] != Real { // the most frequent are not called, which takes time
+	if o.Of[0] != Float { // the most frequent are not called, which takes time
 		switch o.Code {
 		case Add:
 			return func(f *Frame) uint64 { return a(f) + b(f) }
@@ -110,7 +110,7 @@ func among(args []Program) Program {
 // called is a function of the language.
 func (o Operation) called(args []Program) Program {
 	f := functionNamed[o.Function]
-	if f.ints != nil && o.Kind == Whole && o.Of == [2]Kind{Whole, Whole} {
+	if f.ints != nil && o.Kind == Int && o.Of == [2]Kind{Int, Int} {
 		return integers(args[0], args[1], f.ints)
 	}
 	return func(frame *Frame) uint64 {

@@ -258,7 +258,7 @@ func (w *functionWriter) ndrange(s *Step) string {
 	assign := func(e *expression.Expression, array string, dimension int, product bool) {
 		to, value := fmt.Sprintf("%s[%d]", array, dimension), ""
 		switch text, kind, _ := e.Export(w.language, w.names); {
-		case product && kind == expression.Real: // perhaps no whole number
+		case product && kind == expression.Float: // perhaps no whole number
 			fraction := fmt.Sprintf("fraction[%d]", dimension)
 			if w.language == expression.C {
 				to, value = fraction, w.call("fraction", "&"+to, fraction, text)

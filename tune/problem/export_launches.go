@@ -259,7 +259,7 @@ func (w *launchWriter) steps(list []Step, loop int) {
 func (w *launchWriter) repetitions(e *expression.Expression) string {
 	text, kind, err := e.Export(w.language, w.names)
 	switch {
-	case err != nil || kind != expression.Truth:
+	case err != nil || kind != expression.Bool:
 		return w.whole(e)
 	case w.language == expression.Go:
 		return w.call("truth", text)
@@ -405,18 +405,18 @@ func (w *launchWriter) scalar(a *StepArgument) (fixed []byte, stored []storedVal
 		}
 		for i, e := range v.Lanes {
 			text, kind, err := e.Export(w.language, w.names)
-			if err == nil && kind == expression.Text {
+			if err == nil && kind == expression.String {
 				err = fmt.Errorf("%s cannot be exported to %s: it is %s, not a number", e, w.language, kind)
 			}
 			if err != nil {
 				w.fail(fmt.Errorf("argument %s: %w", a.Name, err))
 			}
-			if kind == expression.Truth && w.language == expression.Go {
+			if kind == expression.Bool && w.language == expression.Go {
 				text = w.call("truth", text)
 			}
 			size := v.Type.Scalar().Size()
 			computed += size
-			stored = append(stored, storedValue{v.Offset + i*size, typeCodes[v.Type.Scalar()], text, kind == expression.Real})
+			stored = append(stored, storedValue{v.Offset + i*size, typeCodes[v.Type.Scalar()], text, kind == expression.Float})
 		}
 	}
 	if constant || computed < len(all) {

@@ -93,10 +93,10 @@ func (l *lowering) numeric(column int, function string, x *expression.Node) any 
 	name := functions[function].numeric
 	switch {
 	case function == "float":
-		return expression.Apply(expression.ToReal, x)
+		return expression.Apply(expression.ToFloat, x)
 	case function == "abs":
 		return l.absolute(column, x)
-	case x.Kind == expression.Whole && name != "sqrt" && name != "log2":
+	case x.Kind == expression.Int && name != "sqrt" && name != "log2":
 		return x
 	}
 	return expression.CallOf(name, x)
@@ -104,9 +104,9 @@ func (l *lowering) numeric(column int, function string, x *expression.Node) any 
 
 func (l *lowering) absolute(column int, x *expression.Node) any {
 	switch {
-	case x.Kind == expression.Whole && x.Bounds[0] >= 0:
+	case x.Kind == expression.Int && x.Bounds[0] >= 0:
 		return x
-	case x.Kind == expression.Real, x.Kind == expression.Whole && x.Bounds.Fit64():
+	case x.Kind == expression.Float, x.Kind == expression.Int && x.Bounds.Fit64():
 		return expression.Apply(expression.Absolute, x)
 	}
 	return l.choice(column, l.compare(column, "<", x, expression.Const(0)), l.negative(column, x), x)
@@ -126,7 +126,7 @@ func (l *lowering) sum(n *call, items *list) *expression.Node {
 		if i.guard != nil {
 			x = asNumber(l.choice(n.place(), i.guard, x, zero))
 		}
-		if total.Value == 0 && x.Kind == expression.Whole {
+		if total.Value == 0 && x.Kind == expression.Int {
 			total = x
 		} else {
 			total = l.compute(n.place(), "+", total, x)
@@ -157,7 +157,7 @@ func (l *lowering) extreme(n *call, args []any) any {
 	}
 	best, computed := args[0], !slices.ContainsFunc(args, func(v any) bool { return !isConstant(v) })
 	for _, v := range args[1:] {
-		if a, b := asNode(best), asNode(v); a != nil && b != nil && a.Kind == expression.Whole && b.Kind == expression.Whole {
+		if a, b := asNode(best), asNode(v); a != nil && b != nil && a.Kind == expression.Int && b.Kind == expression.Int {
 			if !computed {
 				a = l.unfolded(a)
 			}

@@ -252,7 +252,7 @@ func (l *lowering) rangeBounds(n *call, b *binding) (start, stop, step *expressi
 	bounds := make([]*expression.Node, len(n.arguments))
 	for i, a := range n.arguments {
 		v := l.lower(a, b)
-		if bounds[i] = asNumber(v); bounds[i] == nil || bounds[i].Kind != expression.Whole {
+		if bounds[i] = asNumber(v); bounds[i] == nil || bounds[i].Kind != expression.Int {
 			failf(a.place(), "range takes integers, not %s", describe(v))
 		}
 	}

@@ -23,7 +23,7 @@ var arithmetics = map[string]arithmetic{
 // the numbers can have, else the function.
 func (l *lowering) compute(column int, operator string, a, b *expression.Node) *expression.Node {
 	of := arithmetics[operator]
-	whole := a.Kind == expression.Whole && b.Kind == expression.Whole
+	whole := a.Kind == expression.Int && b.Kind == expression.Int
 	native := false
 	switch {
 	case a.Value != nil && b.Value != nil:
@@ -35,7 +35,7 @@ func (l *lowering) compute(column int, operator string, a, b *expression.Node) *
 		lo, hi := (&expression.Operation{Code: of.code}).Extent([]expression.Bounds{a.Bounds, b.Bounds})
 		native = expression.Bounds{lo, hi}.Fit64()
 	default:
-		native = of.code != 0 && (a.Kind == expression.Real || b.Kind == expression.Real)
+		native = of.code != 0 && (a.Kind == expression.Float || b.Kind == expression.Float)
 	}
 	if native {
 		return expression.Apply(of.code, a, b)
@@ -53,7 +53,7 @@ func (l *lowering) unary(n *unary, b *binding) any {
 	}
 	v := l.lower(n.operand, b)
 	x := asNumber(v)
-	if x == nil || n.operator == "~" && x.Kind == expression.Real {
+	if x == nil || n.operator == "~" && x.Kind == expression.Float {
 		failf(n.place(), "%q does not apply to %s", n.operator, describe(v))
 	}
 	switch n.operator {
@@ -66,7 +66,7 @@ func (l *lowering) unary(n *unary, b *binding) any {
 }
 
 func (l *lowering) negative(column int, x *expression.Node) *expression.Node {
-	if x.Kind == expression.Real || x.Kind == expression.Whole && x.Value == nil && (expression.Bounds{-x.Bounds[1], -x.Bounds[0]}).Fit64() {
+	if x.Kind == expression.Float || x.Kind == expression.Int && x.Value == nil && (expression.Bounds{-x.Bounds[1], -x.Bounds[0]}).Fit64() {
 		return expression.Apply(expression.Negate, x)
 	}
 	return l.compute(column, "-", expression.Const(0), x)
@@ -77,13 +77,13 @@ func (l *lowering) binary(n *binary, b *binding) any {
 	p, q := asNode(left), asNode(right)
 	if p != nil && q != nil && p.Kind == q.Kind {
 		switch {
-		case p.Kind == expression.Truth && n.operator == "&":
+		case p.Kind == expression.Bool && n.operator == "&":
 			return expression.Apply(expression.And, p, q)
-		case p.Kind == expression.Truth && n.operator == "|":
+		case p.Kind == expression.Bool && n.operator == "|":
 			return expression.Apply(expression.Or, p, q)
-		case p.Kind == expression.Truth && n.operator == "^":
+		case p.Kind == expression.Bool && n.operator == "^":
 			return expression.Compare("!=", p, q)
-		case p.Kind == expression.Text && n.operator == "+":
+		case p.Kind == expression.String && n.operator == "+":
 			return expression.Apply(expression.Add, p, q)
 		}
 	}
@@ -99,7 +99,7 @@ func (l *lowering) binary(n *binary, b *binding) any {
 		return l.repeated(n.place(), right, *integer(left))
 	case n.operator == "*" && integer(right) != nil:
 		return l.repeated(n.place(), left, *integer(right))
-	case n.operator == "%" && p != nil && p.Kind == expression.Text:
+	case n.operator == "%" && p != nil && p.Kind == expression.String:
 		failf(n.place(), "formatting a text with %% is not allowed")
 	}
 	failf(n.place(), "%q does not apply to %s and %s", n.operator, describe(left), describe(right))
@@ -218,14 +218,14 @@ func (l *lowering) compare(column int, operator string, left, right any) *expres
 	}
 	x, y := a.AsNumber(), b.AsNumber()
 	switch {
-	case a.Kind == b.Kind && (a.Kind == expression.Text || a.Kind == expression.Truth && equality):
+	case a.Kind == b.Kind && (a.Kind == expression.String || a.Kind == expression.Bool && equality):
 		return expression.Compare(operator, a, b)
 	case x == nil || y == nil:
 		if !equality {
 			failf(column, "%q does not apply to %v and %v", operator, a.Kind, b.Kind)
 		}
 		return expression.Const(operator == "!=") // of different types, they are never equal
-	case x.Kind == expression.Whole && y.Kind == expression.Whole, x.IsExact() && y.IsExact():
+	case x.Kind == expression.Int && y.Kind == expression.Int, x.IsExact() && y.IsExact():
 		return expression.Compare(operator, x, y)
 	}
 	return expression.Compare(operator, expression.CallOf("compare", x, y), expression.Const(0))
@@ -239,9 +239,9 @@ func (l *lowering) among(column int, left, right any) *expression.Node {
 	case isList && a == nil && !(isConstant(left) && in.isConstant()):
 		failf(column, "a list is not looked for in a list")
 	case isList:
-	case text.Kind != expression.Text:
+	case text.Kind != expression.String:
 		failf(column, "%v has no items to look among", text.Kind)
-	case a == nil || a.Kind != expression.Text:
+	case a == nil || a.Kind != expression.String:
 		failf(column, "%s is not looked for in a text", describe(left))
 	default:
 		return expression.Apply(expression.Contains, text, a)
@@ -276,7 +276,7 @@ func (l *lowering) inRange(at column, left any, c *call, b *binding) *expression
 	}
 	result := expression.Apply(expression.And, l.compare(at.place(), first, start, x), l.compare(at.place(), last, x, stop))
 	if by == 1 || by == -1 {
-		if x.Kind == expression.Whole {
+		if x.Kind == expression.Int {
 			return result
 		}
 	}

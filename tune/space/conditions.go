@@ -96,7 +96,7 @@ func conjuncts(n *node) []*node {
 
 // condition is the node of a restriction's expression.
 func (b *nodes) condition(e *expression.Expression) *node {
-	if root := e.Root(); root != nil && root.Kind != expression.Text {
+	if root := e.Root(); root != nil && root.Kind != expression.String {
 		if n := b.of(root.Condition()); n != nil {
 			return n
 		}
@@ -155,7 +155,7 @@ func (b *nodes) opaqueOf(reads []string, holds func(values []Value) (bool, error
 		}
 		return holds(values)
 	}
-	return b.intern(node{Operation: expression.Operation{Code: opaqueCode, Kind: expression.Truth}, args: args, opaque: &opaque{compute}})
+	return b.intern(node{Operation: expression.Operation{Code: opaqueCode, Kind: expression.Bool}, args: args, opaque: &opaque{compute}})
 }
 
 // A group is parameters that restrictions tie together, in ascending order, and the

@@ -111,7 +111,7 @@ func (b *nodes) boundsOf(n *node, args []expression.Bounds) expression.Bounds {
 	switch {
 	case n.Code == digitCode:
 		lo, hi = 0, float64(len(b.parameters.list[n.parameter].Values)-1)
-	case n.Kind == expression.Text, n.Code == opaqueCode:
+	case n.Kind == expression.String, n.Code == opaqueCode:
 		lo, hi = hi, lo
 	case n.Code == expression.Constant:
 		lo = numeric(n.Kind, n.raw)
@@ -143,7 +143,7 @@ func (b *nodes) constant(k expression.Kind, raw uint64) *node {
 
 // make is an operation on nodes: computed at once where they read no parameter.
 func (b *nodes) make(o expression.Operation, args []*node) *node {
-	if o.Kind == expression.Whole && (o.Code == expression.Add || o.Code == expression.Multiply) {
+	if o.Kind == expression.Int && (o.Code == expression.Add || o.Code == expression.Multiply) {
 		return b.chain(o, args)
 	}
 	return b.fold(node{Operation: o, args: args})
@@ -170,7 +170,7 @@ func (b *nodes) chain(o expression.Operation, args []*node) *node {
 	var operands []*node
 	var flatten func(n *node)
 	flatten = func(n *node) {
-		if n.Code == o.Code && n.Kind == expression.Whole {
+		if n.Code == o.Code && n.Kind == expression.Int {
 			for _, a := range n.args {
 				flatten(a)
 			}
@@ -232,11 +232,11 @@ func (b *nodes) raw(v Value) (expression.Kind, uint64) {
 // numeric is a raw value as a number; NaN for a text.
 func numeric(k expression.Kind, raw uint64) float64 {
 	switch k {
-	case expression.Whole:
+	case expression.Int:
 		return float64(int64(raw))
-	case expression.Real:
+	case expression.Float:
 		return math.Float64frombits(raw)
-	case expression.Truth:
+	case expression.Bool:
 		return float64(raw)
 	}
 	return math.NaN()

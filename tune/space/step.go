@@ -147,7 +147,7 @@ func (n *node) canPrune() bool {
 	case expression.Less, expression.LessEqual:
 		return true
 	case expression.Equal:
-		return n.args[0].Kind != expression.Text
+		return n.args[0].Kind != expression.String
 	case expression.Not, expression.And, expression.Or, expression.If:
 		return slices.ContainsFunc(n.args, func(a *node) bool { return a.canPrune() })
 	}
@@ -328,7 +328,7 @@ func compileBounds(n *node, slots map[*node]int, place int, of *frame) ranger {
 		compute, k := compile(n, slots, place, of), n.Kind
 		return func(f *frame) expression.Bounds {
 			raw := compute(&f.Frame)
-			if k == expression.Text {
+			if k == expression.String {
 				return expression.Unbounded
 			}
 			v := numeric(k, raw)
