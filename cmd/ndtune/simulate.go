@@ -47,11 +47,6 @@ counts the time of builds, measurements and of the strategy itself: 0 is random 
    ndtune simulate a100.json.gz w7800.json.gz --score --repeats 100
    ndtune simulate a100.json.gz --score --strategy auto --trace traces.jsonl
 
-With --tune, it searches for the options of a strategy that give the best score:
-
-   ndtune simulate a100.json.gz w7800.json.gz --tune genetic_algorithm --leave-one-out
-   ndtune simulate a100.json.gz --tune pso -p popsize=5,10,20 --max-evals 20 --log pso.jsonl
-
 Options follow the name of a strategy: --strategy NAME:OPTION=VALUE:OPTION=VALUE. A strategy of
 your own, in any language, joins with --strategy-command (docs/strategy-command.md).`,
 		Flags:  simulateFlags(),
@@ -60,7 +55,7 @@ your own, in any language, joins with --strategy-command (docs/strategy-command.
 }
 
 func simulateFlags() []cli.Flag {
-	return append(strategyTuningFlags(), []cli.Flag{
+	return []cli.Flag{
 		&cli.StringSliceFlag{Name: "strategy", Category: categorySearch, Usage: "`STRATEGY[,STRATEGY…]` to compare, each followed by its :OPTION=VALUE, or all, which is all but brute_force and prior_ranking: " + strategyNames() + " (default: all; with --prior, those that learn from it)"},
 		&cli.StringSliceFlag{Name: "strategy-option", Category: categorySearch, Usage: "`OPTION=VALUE` of a single strategy; may be repeated"},
 		&cli.StringSliceFlag{Name: "strategy-command", Category: categorySearch, Usage: "compare a strategy of your own, too: `COMMAND`, such as 'python3 walk.py', is asked and told in lines of JSON (docs/strategy-command.md); may be repeated"},
@@ -77,23 +72,17 @@ func simulateFlags() []cli.Flag {
 		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, TakesFile: true, Category: categoryOutput, Usage: "write the whole curves to `FILE`, a .csv"},
 		&cli.StringFlag{Name: "plot", TakesFile: true, Category: categoryOutput, Usage: "draw the curves, as the mean over the records with a band of one standard error, into `FILE`: .png, .svg or .pdf"},
 		&cli.BoolFlag{Name: "json", Category: categoryOutput, Usage: "print JSON"},
-	}...)
+	}
 }
 
 func runSimulation(c *cli.Context) error {
-	if err := checkTuneFlags(c); err != nil {
-		return err
-	}
-	if c.IsSet("tune") {
-		return tuneOptions(c)
-	}
 	plan, checkpoints, err := newSimulation(c)
 	if err != nil {
 		return &usageError{err}
 	}
 	for i, r := range plan.Recordings {
-		if n := r.Space.Len(); n < r.Whole {
-			fmt.Fprintf(c.App.ErrWriter, "%s has results of %d of the %d configurations of its space. Strategies search among these alone, and its best need not be that of the space.\n", r.Name, n, r.Whole)
+		if n := r.Space.Len(); n < r.SpaceSize {
+			fmt.Fprintf(c.App.ErrWriter, "%s has results of %d of the %d configurations of its space. Strategies search among these alone, and its best need not be that of the space.\n", r.Name, n, r.SpaceSize)
 		}
 		if j := slices.IndexFunc(plan.Recordings[:i], r.Same); j >= 0 {
 			fmt.Fprintf(c.App.ErrWriter, "%s and %s hold the same results; both count in the mean.\n", plan.Recordings[j].Name, r.Name)

@@ -31,22 +31,6 @@ func TestSimulateEndsOnInterrupt(t *testing.T) {
 	}
 }
 
-// TestTuningAStrategyEndsOnInterrupt begins a search of hours for the options of a strategy, and interrupts it after its first try.
-func TestTuningAStrategyEndsOnInterrupt(t *testing.T) {
-	folder := t.TempDir()
-	record, err := filepath.Abs(filepath.Join("..", "..", "tune", "record", "testdata", "convolution_A100.json.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := startProgram(t, folder, nil, "simulate", record, "--tune", "pso", "--repeats", "50", "--max-evals", "256", "--log", "pso.jsonl")
-	s.read(1)
-	s.signal(syscall.SIGINT)
-	ended := s.end()
-	if ended.status != statusInterrupted || !strings.Contains(ended.notes, "Interrupted; the best so far: popsize=10, w=0.5, c1=1.5, c2=1.5, score=0.") || !strings.Contains(ended.notes, "run log: pso.jsonl (the same command") {
-		t.Errorf("%+v", ended)
-	}
-}
-
 // TestListingEndsOnInterrupt lists more configurations than anyone waits for.
 func TestListingEndsOnInterrupt(t *testing.T) {
 	folder := t.TempDir()

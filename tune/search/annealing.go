@@ -10,10 +10,10 @@ var simulatedAnnealingStrategy = Description{
 	Summary: "simulated annealing: a random walk that accepts worse steps ever more rarely, repeated",
 	Source:  "Kirkpatrick, Gelatt and Vecchi, Science 220, 1983",
 	Options: []Option{
-		{Name: "T", Kind: Real, Default: "0.1", Min: 1e-9, Tries: "0.01,0.03,0.1,0.3,1", Meaning: "initial temperature: a step that is worse by this share is accepted with probability 1/e"},
-		{Name: "T_min", Kind: Real, Default: "0.001", Min: 1e-12, Tries: "0.0001,0.0003,0.001,0.003", Meaning: "temperature at which a new walk begins"},
-		{Name: "alpha", Kind: Real, Default: "0.98", Min: 0, Max: 0.999999, Tries: "0.9,0.95,0.98,0.99,0.995", Meaning: "factor by which each step lowers the temperature"},
-		{Name: "maxiter", Kind: Whole, Default: "1", Min: 1, Tries: "1,2,5", Meaning: "steps at each temperature"},
+		{Name: "T", Kind: Float, Default: "0.1", Min: 1e-9, Meaning: "initial temperature: a step that is worse by this share is accepted with probability 1/e"},
+		{Name: "T_min", Kind: Float, Default: "0.001", Min: 1e-12, Meaning: "temperature at which a new walk begins"},
+		{Name: "alpha", Kind: Float, Default: "0.98", Min: 0, Max: 0.999999, Meaning: "factor by which each step lowers the temperature"},
+		{Name: "maxiter", Kind: Int, Default: "1", Min: 1, Meaning: "steps at each temperature"},
 		samplesOption,
 	},
 	make: func(s setting) proposer { return newTeam(s.memory, 1, newLattice(s).anneal) },
@@ -23,8 +23,8 @@ var simulatedAnnealingStrategy = Description{
 func (l *lattice) anneal(w *walker) {
 	i, y := l.beginWalk(w)
 	steps := queue{next: func() (int, bool) { return l.neighbour(i), true }}
-	for t := l.values.real("T"); t > l.values.real("T_min"); t *= l.values.real("alpha") {
-		for range l.values.whole("maxiter") {
+	for t := l.values.float("T"); t > l.values.float("T_min"); t *= l.values.float("alpha") {
+		for range l.values.int("maxiter") {
 			j, _ := steps.take()
 			if z := w.evaluateBefore(j, steps.more); metropolis(l.rng, y, z, t) {
 				i, y = j, z
@@ -39,9 +39,9 @@ var dualAnnealingStrategy = Description{
 	Summary: "generalised simulated annealing with jumps of all lengths and a descent from each new best",
 	Source:  "Tsallis and Stariolo, Physica A 233, 1996; Xiang et al., Physics Letters A 233, 1997",
 	Options: []Option{
-		{Name: "visit", Kind: Real, Default: "2.62", Min: 1.01, Max: 2.99, Tries: "1.5,2,2.3,2.62,2.9", Meaning: "shape of the distribution of jumps: higher values make long jumps more frequent"},
-		{Name: "accept", Kind: Real, Default: "-5", Min: -1e4, Max: 0.99, Tries: "-500,-50,-5,-1,0", Meaning: "shape of the acceptance rule: lower values accept fewer worse configurations"},
-		{Name: "restart_temp_ratio", Kind: Real, Default: "0.01", Min: 1e-9, Max: 0.99, Tries: "0.0001,0.001,0.01,0.1", Meaning: "temperature, relative to the initial one, at which a new walk begins"},
+		{Name: "visit", Kind: Float, Default: "2.62", Min: 1.01, Max: 2.99, Meaning: "shape of the distribution of jumps: higher values make long jumps more frequent"},
+		{Name: "accept", Kind: Float, Default: "-5", Min: -1e4, Max: 0.99, Meaning: "shape of the acceptance rule: lower values accept fewer worse configurations"},
+		{Name: "restart_temp_ratio", Kind: Float, Default: "0.01", Min: 1e-9, Max: 0.99, Meaning: "temperature, relative to the initial one, at which a new walk begins"},
 		neighborOption("adjacent"),
 		samplesOption,
 	},
@@ -63,7 +63,7 @@ func (a dualAnnealing) anneal(w *walker) {
 		step++
 		return a.jump(i, step, t), true
 	}}
-	for k := 1; t >= a.values.real("restart_temp_ratio"); k++ {
+	for k := 1; t >= a.values.float("restart_temp_ratio"); k++ {
 		t = a.temperature(k)
 		for range round {
 			j, _ := jumps.take()
@@ -88,7 +88,7 @@ func (a dualAnnealing) anneal(w *walker) {
 // temperature returns the temperature of the visiting distribution in round k, from 1: it
 // starts at 1 (Tsallis and Stariolo, equation 15).
 func (a dualAnnealing) temperature(k int) float64 {
-	q := a.values.real("visit") - 1
+	q := a.values.float("visit") - 1
 	return (math.Pow(2, q) - 1) / (math.Pow(float64(k)+1, q) - 1)
 }
 
@@ -101,7 +101,7 @@ func (a dualAnnealing) jump(i, step int, t float64) int {
 		only = a.varied[k]
 	}
 	x := a.point(i)
-	scale := math.Pow(t, 1/(3-a.values.real("visit")))
+	scale := math.Pow(t, 1/(3-a.values.float("visit")))
 	for _, p := range a.varied {
 		if only >= 0 && p != only {
 			continue
@@ -122,7 +122,7 @@ func (a dualAnnealing) jump(i, step int, t float64) int {
 // qGaussian draws a q-Gaussian number by the generalised Box-Muller method (Thistleton, Marsh,
 // Nelson and Tsallis, IEEE Transactions on Information Theory 53(12), 2007).
 func (a dualAnnealing) qGaussian() float64 {
-	q := a.values.real("visit")
+	q := a.values.float("visit")
 	dual := (1 + q) / (3 - q)
 	u := 1 - a.rng.Float64()
 	logarithm := (math.Pow(u, 1-dual) - 1) / (1 - dual)
@@ -136,7 +136,7 @@ func (a dualAnnealing) accepts(present, next, t float64) bool {
 	if loss <= 0 {
 		return true
 	}
-	q := a.values.real("accept")
+	q := a.values.float("accept")
 	base := 1 - (1-q)*loss/t
 	return base > 0 && a.rng.Float64() < math.Pow(base, 1/(1-q))
 }

@@ -12,10 +12,10 @@ var bayesOptStrategy = Description{
 	Source:  "Jones et al., Journal of Global Optimization 13, 1998; Willemsen et al., «Bayesian optimization for auto-tuning GPU kernels», PMBS 2021",
 	Priors:  true,
 	Options: []Option{
-		{Name: "initial", Kind: Whole, Default: "8", Min: 2, Tries: "4,8,16,32", Meaning: "configurations of the initial sample, spread over the space"},
+		{Name: "initial", Kind: Int, Default: "8", Min: 2, Meaning: "configurations of the initial sample, spread over the space"},
 		{Name: "kernel", Kind: Choice, Default: "matern52", Choices: []string{"matern52", "matern32", "exponential"}, Meaning: "assumed smoothness of the objective, the smoothest first"},
 		{Name: "acquisition", Kind: Choice, Default: "ei", Choices: []string{"ei", "pi", "lcb"}, Meaning: "expected improvement, probability of improvement, or lower confidence bound"},
-		{Name: "exploration", Kind: Real, Default: "1", Min: 0, Tries: "0.5,1,2", Meaning: "for lcb, number of standard deviations below the mean"},
+		{Name: "exploration", Kind: Float, Default: "1", Min: 0, Meaning: "for lcb, number of standard deviations below the mean"},
 	},
 	make: func(s setting) proposer {
 		kernel := map[string]gaussian.Kernel{
@@ -26,10 +26,10 @@ var bayesOptStrategy = Description{
 		case "pi":
 			acquire = probabilityOfImprovement
 		case "lcb":
-			deviations := s.values.real("exploration")
+			deviations := s.values.float("exploration")
 			acquire = func(mean, deviation, _ float64) float64 { return deviations*deviation - mean }
 		}
-		return newModelSearch(s, kernel, s.values.whole("initial"), acquire)
+		return newModelSearch(s, kernel, s.values.int("initial"), acquire)
 	},
 }
 

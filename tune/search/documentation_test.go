@@ -4,7 +4,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -18,20 +17,13 @@ func documentation() string {
 	for _, d := range Descriptions() {
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", d.Name, d.Summary, d.Source)
 	}
-	b.WriteString("\n| strategy | option | default | values | `simulate --tune` tries | meaning |\n|---|---|---|---|---|---|\n")
+	b.WriteString("\n| strategy | option | default | values | meaning |\n|---|---|---|---|---|\n")
 	for _, d := range Descriptions() {
 		for _, o := range d.Options {
-			fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s | %s | %s |\n", d.Name, o.Name, o.Default, o.Range(), tries(o), o.Meaning)
+			fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s | %s |\n", d.Name, o.Name, o.Default, o.Range(), o.Meaning)
 		}
 	}
 	return b.String()
-}
-
-func tries(o Option) string {
-	if o.Kind == Choice {
-		return "all"
-	}
-	return strings.ReplaceAll(o.Tries, ",", ", ")
 }
 
 func TestDocumentationIsThatOfTheCode(t *testing.T) {
@@ -58,7 +50,7 @@ func TestDocumentationIsThatOfTheCode(t *testing.T) {
 }
 
 // TestDescriptionsAreWhole: each has a summary of one line, and options whose defaults are
-// among their values and candidates, with a meaning.
+// among their values, with a meaning.
 func TestDescriptionsAreWhole(t *testing.T) {
 	for _, d := range Descriptions() {
 		if d.Summary == "" || strings.Contains(d.Summary, "\n") {
@@ -67,14 +59,6 @@ func TestDescriptionsAreWhole(t *testing.T) {
 		for _, o := range d.Options {
 			if _, err := o.parse(o.Default); err != nil || o.Meaning == "" {
 				t.Errorf("%s: option %s: %v, meaning %q", d.Name, o.Name, err, o.Meaning)
-			}
-			for _, text := range o.Candidates() {
-				if _, err := o.parse(text); err != nil {
-					t.Errorf("%s: a search for better options tries %v", d.Name, err)
-				}
-			}
-			if !slices.Contains(o.Candidates(), o.Default) {
-				t.Errorf("%s: option %s: a search for better options does not try the default %s", d.Name, o.Name, o.Default)
 			}
 		}
 	}

@@ -11,10 +11,10 @@ var geneticAlgorithmStrategy = Description{
 	Summary: "steady-state genetic algorithm: children of ranked parents replace the worst",
 	Source:  "Whitley, «The GENITOR algorithm and selection pressure», ICGA 1989; crossovers: Syswerda, ICGA 1989",
 	Options: []Option{
-		{Name: "popsize", Kind: Whole, Default: "10", Min: 2, Max: 10000, Tries: "5,10,20,40", Meaning: "size of the population"},
+		{Name: "popsize", Kind: Int, Default: "10", Min: 2, Max: 10000, Meaning: "size of the population"},
 		{Name: "method", Kind: Choice, Default: "uniform", Choices: []string{"uniform", "single_point", "two_point", "disruptive_uniform"}, Meaning: "crossover of two parents"},
-		{Name: "mutation_chance", Kind: Whole, Default: "10", Min: 1, Tries: "2,5,10,20,50", Meaning: "one child in this many is mutated, on average"},
-		{Name: "pressure", Kind: Real, Default: "2", Min: 1, Max: 2, Tries: "1.2,1.5,1.8,2", Meaning: "how often the best becomes a parent, relative to the average"},
+		{Name: "mutation_chance", Kind: Int, Default: "10", Min: 1, Meaning: "one child in this many is mutated, on average"},
+		{Name: "pressure", Kind: Float, Default: "2", Min: 1, Max: 2, Meaning: "how often the best becomes a parent, relative to the average"},
 	},
 	make: func(s setting) proposer {
 		g := &geneticAlgorithm{lattice: newLattice(s)}
@@ -30,7 +30,7 @@ type individual struct {
 
 // popsize returns the number of walkers of a strategy with a population, which has room for all
 // start configurations.
-func (s setting) popsize() int { return max(s.values.whole("popsize"), len(s.start)) }
+func (s setting) popsize() int { return max(s.values.int("popsize"), len(s.start)) }
 
 // A geneticAlgorithm has no generations, which parallel evaluators would have to wait for: each
 // walker breeds a child from the current population and inserts it.
@@ -62,7 +62,7 @@ func (g *geneticAlgorithm) insert(v individual) {
 	}
 	at, _ := slices.BinarySearchFunc(g.population, v, func(a, b individual) int { return cmp.Compare(a.objective, b.objective) })
 	g.population = slices.Insert(g.population, at, v)
-	if n := g.values.whole("popsize"); len(g.population) > n {
+	if n := g.values.int("popsize"); len(g.population) > n {
 		g.population = g.population[:n]
 	}
 }
@@ -70,7 +70,7 @@ func (g *geneticAlgorithm) insert(v individual) {
 // child returns a configuration made from two parents and sometimes mutated.
 func (g *geneticAlgorithm) child(mother, father int) int {
 	i := g.repair(g.cross(g.row(mother), g.row(father)))
-	if g.rng.IntN(g.values.whole("mutation_chance")) == 0 {
+	if g.rng.IntN(g.values.int("mutation_chance")) == 0 {
 		i = g.neighbour(i)
 	}
 	return i
@@ -83,7 +83,7 @@ func (g *geneticAlgorithm) parent() int {
 	r, n := g.rng, len(g.population)
 	for {
 		rank := r.IntN(n)
-		pressure := g.values.real("pressure")
+		pressure := g.values.float("pressure")
 		weight := pressure
 		if n > 1 {
 			weight -= 2 * (pressure - 1) * float64(rank) / float64(n-1)
@@ -134,10 +134,10 @@ var diffEvoStrategy = Description{
 	Summary: "differential evolution: each member tries steps along differences of other members",
 	Source:  "Storn and Price, Journal of Global Optimization 11, 1997",
 	Options: []Option{
-		{Name: "popsize", Kind: Whole, Default: "10", Min: 4, Max: 10000, Tries: "5,10,20,40", Meaning: "size of the population"},
+		{Name: "popsize", Kind: Int, Default: "10", Min: 4, Max: 10000, Meaning: "size of the population"},
 		{Name: "method", Kind: Choice, Default: "best1bin", Choices: []string{"rand1bin", "best1bin", "currenttobest1bin"}, Meaning: "base to which the difference is added, and crossover"},
-		{Name: "F", Kind: Real, Default: "0.7", Min: 0, Max: 2, Tries: "0.3,0.5,0.7,0.9,1.2", Meaning: "weight of a difference"},
-		{Name: "CR", Kind: Real, Default: "0.9", Min: 0, Max: 1, Tries: "0.3,0.5,0.7,0.9,1", Meaning: "probability that a coordinate comes from the step"},
+		{Name: "F", Kind: Float, Default: "0.7", Min: 0, Max: 2, Meaning: "weight of a difference"},
+		{Name: "CR", Kind: Float, Default: "0.9", Min: 0, Max: 1, Meaning: "probability that a coordinate comes from the step"},
 	},
 	make: func(s setting) proposer {
 		d := &diffEvo{population{lattice: newLattice(s)}}
@@ -183,7 +183,7 @@ func (d *diffEvo) trial(own *individual) int {
 	x := d.point(own.index)
 	a, b, c := d.point(d.other(own)), d.point(d.other(own)), d.point(d.other(own))
 	best := d.point(d.best())
-	f, cr := d.values.real("F"), d.values.real("CR")
+	f, cr := d.values.float("F"), d.values.float("CR")
 	always := 0
 	if len(d.varied) > 0 {
 		always = d.varied[r.IntN(len(d.varied))]

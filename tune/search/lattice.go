@@ -43,7 +43,7 @@ func (l *lattice) begin() int {
 }
 
 // samplesOption is an option of all strategies that use beginWalk.
-var samplesOption = Option{Name: "samples", Kind: Whole, Default: "5", Min: 1, Max: 10000, Tries: "1,5,20", Meaning: "random configurations; a walk begins at the best of them"}
+var samplesOption = Option{Name: "samples", Kind: Int, Default: "5", Min: 1, Max: 10000, Meaning: "random configurations; a walk begins at the best of them"}
 
 // beginWalk returns the configuration at which a walk begins, and its objective: for the first
 // walk the best of the start configurations, for the others the best of a random sample.
@@ -51,7 +51,7 @@ func (l *lattice) beginWalk(w *walker) (int, float64) {
 	from := l.start[l.begun:]
 	l.begun = len(l.start)
 	if len(from) == 0 {
-		from = l.space.Sample(l.values.whole("samples"), l.rng)
+		from = l.space.Sample(l.values.int("samples"), l.rng)
 	}
 	best, objective := from[0], math.Inf(1)
 	for k, y := range w.evaluate(from...) {

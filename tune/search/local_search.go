@@ -36,8 +36,8 @@ var greedyILSStrategy = Description{
 	Source:  "Lourenço, Martin and Stützle, «Iterated local search», Handbook of Metaheuristics, 2003",
 	Options: []Option{
 		neighborOption("Hamming"),
-		{Name: "perturbation_size", Kind: Real, Default: "0.5", Min: 0, Max: 1, Tries: "0.1,0.25,0.5,0.75,1", Meaning: "share of the parameters that are changed to leave a minimum"},
-		{Name: "no_improvement", Kind: Whole, Default: "10", Min: 1, Tries: "2,5,10,20", Meaning: "descents without a better minimum after which a new search begins"},
+		{Name: "perturbation_size", Kind: Float, Default: "0.5", Min: 0, Max: 1, Meaning: "share of the parameters that are changed to leave a minimum"},
+		{Name: "no_improvement", Kind: Int, Default: "10", Min: 1, Meaning: "descents without a better minimum after which a new search begins"},
 		samplesOption,
 	},
 	make: func(s setting) proposer { return newTeam(s.memory, 1, newDescent(s).iterated) },
@@ -48,9 +48,9 @@ var basinhoppingStrategy = Description{
 	Summary: "basin hopping: annealing over local minima, with a jump and a descent from one to the next",
 	Source:  "Wales and Doye, Journal of Physical Chemistry A 101(28), 1997",
 	Options: []Option{
-		{Name: "T", Kind: Real, Default: "0.05", Min: 1e-9, Tries: "0.01,0.02,0.05,0.1,0.2", Meaning: "temperature: a minimum that is worse by this share is accepted with probability 1/e"},
-		{Name: "stepsize", Kind: Real, Default: "0.5", Min: 0.01, Max: 1, Tries: "0.1,0.25,0.5,0.75,1", Meaning: "longest jump in each parameter, relative to the length of its list"},
-		{Name: "niter_success", Kind: Whole, Default: "10", Min: 1, Tries: "3,5,10,20", Meaning: "jumps without a better minimum after which a new walk begins"},
+		{Name: "T", Kind: Float, Default: "0.05", Min: 1e-9, Meaning: "temperature: a minimum that is worse by this share is accepted with probability 1/e"},
+		{Name: "stepsize", Kind: Float, Default: "0.5", Min: 0.01, Max: 1, Meaning: "longest jump in each parameter, relative to the length of its list"},
+		{Name: "niter_success", Kind: Int, Default: "10", Min: 1, Meaning: "jumps without a better minimum after which a new walk begins"},
 		neighborOption("adjacent"),
 		samplesOption,
 	},
@@ -117,8 +117,8 @@ func (d descent) once(w *walker) { d.startWalk(w) }
 // iterated is the program of greedy_ils.
 func (d descent) iterated(w *walker) {
 	i, y := d.startWalk(w)
-	steps := int(math.Ceil(d.values.real("perturbation_size") * float64(len(d.varied))))
-	for failed := 0; failed < d.values.whole("no_improvement"); failed++ {
+	steps := int(math.Ceil(d.values.float("perturbation_size") * float64(len(d.varied))))
+	for failed := 0; failed < d.values.int("no_improvement"); failed++ {
 		j := i
 		for range max(1, steps) {
 			j = d.neighbour(j)
@@ -137,17 +137,17 @@ func (d descent) iterated(w *walker) {
 func (d descent) hop(w *walker) {
 	i, y := d.startWalk(w)
 	best := y
-	for failed := 0; failed < d.values.whole("niter_success"); failed++ {
+	for failed := 0; failed < d.values.int("niter_success"); failed++ {
 		x := d.point(i)
 		for _, p := range d.varied {
-			x[p] = d.clamp(p, x[p]+(2*d.rng.Float64()-1)*d.values.real("stepsize")*d.span(p))
+			x[p] = d.clamp(p, x[p]+(2*d.rng.Float64()-1)*d.values.float("stepsize")*d.span(p))
 		}
 		j := d.fresh(d.space.Nearest(x))
 		j, z := d.descend(w, j, w.evaluateOne(j))
 		if z < best {
 			best, failed = z, 0
 		}
-		if metropolis(d.rng, y, z, d.values.real("T")) {
+		if metropolis(d.rng, y, z, d.values.float("T")) {
 			i, y = j, z
 		}
 	}

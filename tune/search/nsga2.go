@@ -6,9 +6,9 @@ var nsga2Strategy = Description{
 	Source:  "Deb et al., IEEE Transactions on Evolutionary Computation 6(2), 2002; without generations: Durillo et al., EMO 2009",
 	Several: true,
 	Options: []Option{
-		{Name: "popsize", Kind: Whole, Default: "20", Min: 2, Max: 1000, Tries: "10,20,40", Meaning: "size of the population"},
+		{Name: "popsize", Kind: Int, Default: "20", Min: 2, Max: 1000, Meaning: "size of the population"},
 		{Name: "method", Kind: Choice, Default: "uniform", Choices: []string{"uniform", "single_point", "two_point", "disruptive_uniform"}, Meaning: "crossover of two parents"},
-		{Name: "mutation_chance", Kind: Whole, Default: "10", Min: 1, Tries: "2,5,10,20", Meaning: "one child in this many is mutated, on average"},
+		{Name: "mutation_chance", Kind: Int, Default: "10", Min: 1, Meaning: "one child in this many is mutated, on average"},
 	},
 	make: func(s setting) proposer {
 		n := &nsga2{geneticAlgorithm: geneticAlgorithm{lattice: newLattice(s)}}

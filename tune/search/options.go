@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/ndtune/ndtune/internal/nearest"
-	"github.com/ndtune/ndtune/tune/space"
 )
 
 // A Description describes a strategy for help texts, documentation and messages, and makes it.
@@ -65,8 +64,8 @@ type Kind int
 
 // The kinds.
 const (
-	Whole  Kind = iota // a whole number from Min to Max
-	Real               // a number from Min to Max
+	Int    Kind = iota // an integer from Min to Max
+	Float              // a number from Min to Max
 	Choice             // one of Choices
 )
 
@@ -77,24 +76,15 @@ type Option struct {
 	Default  string
 	Min, Max float64  // limits of a number, inclusive; without an upper limit unless Max > Min
 	Choices  []string // of a Choice
-	Tries    string   // of a number: values, with commas, among which a search for better options chooses; the default is one of them
 	Meaning  string
 }
 
-// Candidates returns the values, as texts, among which a search for better options chooses.
-func (o Option) Candidates() []string {
-	if o.Kind == Choice {
-		return o.Choices
-	}
-	return strings.Split(o.Tries, ",")
-}
-
-// Value returns the value of a text: an int, a float64 or a string, depending on the kind.
-func (o Option) Value(text string) (space.Value, error) { return o.parse(text) }
-
 // Range describes the values that an option can have: «a whole number from 2».
 func (o Option) Range() string {
-	noun := map[Kind]string{Whole: "a whole number", Real: "a number"}[o.Kind]
+	noun := "a number"
+	if o.Kind == Int {
+		noun = "a whole number"
+	}
 	switch {
 	case o.Kind == Choice:
 		return "one of " + strings.Join(o.Choices, ", ")
@@ -112,11 +102,11 @@ func (o Option) parse(text string) (any, error) {
 		if slices.Contains(o.Choices, text) {
 			return text, nil
 		}
-	case Whole:
+	case Int:
 		if n, err := strconv.Atoi(text); err == nil && o.holds(float64(n)) {
 			return n, nil
 		}
-	case Real:
+	case Float:
 		if x, err := strconv.ParseFloat(text, 64); err == nil && o.holds(x) {
 			return x, nil
 		}
@@ -133,6 +123,6 @@ func (o Option) holds(x float64) bool {
 // the strategy does not have.
 type values map[string]any
 
-func (v values) whole(name string) int     { return v[name].(int) }
-func (v values) real(name string) float64  { return v[name].(float64) }
+func (v values) int(name string) int       { return v[name].(int) }
+func (v values) float(name string) float64 { return v[name].(float64) }
 func (v values) choice(name string) string { return v[name].(string) }

@@ -7,10 +7,10 @@ var psoStrategy = Description{
 	Summary: "particle swarm: particles fly between their own best place and that of the swarm",
 	Source:  "Kennedy and Eberhart, ICNN 1995; inertia: Shi and Eberhart, ICEC 1998",
 	Options: []Option{
-		{Name: "popsize", Kind: Whole, Default: "10", Min: 2, Max: 10000, Tries: "5,10,20,40", Meaning: "number of particles"},
-		{Name: "w", Kind: Real, Default: "0.5", Min: 0, Max: 1, Tries: "0.3,0.5,0.7,0.9", Meaning: "inertia"},
-		{Name: "c1", Kind: Real, Default: "1.5", Min: 0, Max: 4, Tries: "0.5,1,1.5,2", Meaning: "pull of the particle's own best place"},
-		{Name: "c2", Kind: Real, Default: "1.5", Min: 0, Max: 4, Tries: "0.5,1,1.5,2", Meaning: "pull of the swarm's best place"},
+		{Name: "popsize", Kind: Int, Default: "10", Min: 2, Max: 10000, Meaning: "number of particles"},
+		{Name: "w", Kind: Float, Default: "0.5", Min: 0, Max: 1, Meaning: "inertia"},
+		{Name: "c1", Kind: Float, Default: "1.5", Min: 0, Max: 4, Meaning: "pull of the particle's own best place"},
+		{Name: "c2", Kind: Float, Default: "1.5", Min: 0, Max: 4, Meaning: "pull of the swarm's best place"},
 	},
 	make: func(s setting) proposer {
 		p := &pso{lattice: newLattice(s)}
@@ -49,7 +49,7 @@ func (s *pso) fly(w *walker) {
 
 // move changes a particle's position x and velocity v, and returns the configuration there.
 func (s *pso) move(x, v, own []float64) int {
-	w, c1, c2 := s.values.real("w"), s.values.real("c1"), s.values.real("c2")
+	w, c1, c2 := s.values.float("w"), s.values.float("c1"), s.values.float("c2")
 	for p := range x {
 		v[p] = w*v[p] + c1*s.rng.Float64()*(own[p]-x[p]) + c2*s.rng.Float64()*(s.best[p]-x[p])
 		v[p] = math.Max(-s.span(p)/2, math.Min(v[p], s.span(p)/2))
@@ -66,10 +66,10 @@ var fireflyStrategy = Description{
 	Summary: "fireflies fly towards brighter ones, faster towards near ones",
 	Source:  "Yang, «Firefly algorithms for multimodal optimization», SAGA 2009",
 	Options: []Option{
-		{Name: "popsize", Kind: Whole, Default: "10", Min: 2, Max: 10000, Tries: "5,10,20,40", Meaning: "number of fireflies"},
-		{Name: "B0", Kind: Real, Default: "1", Min: 0, Max: 2, Tries: "0.5,1,1.5", Meaning: "attraction at distance 0"},
-		{Name: "gamma", Kind: Real, Default: "0.1", Min: 0, Tries: "0.01,0.1,1", Meaning: "absorption: how fast attraction decreases with distance"},
-		{Name: "alpha", Kind: Real, Default: "0.2", Min: 0, Max: 1, Tries: "0.05,0.1,0.2,0.5", Meaning: "random part of a move, relative to the length of a parameter's list"},
+		{Name: "popsize", Kind: Int, Default: "10", Min: 2, Max: 10000, Meaning: "number of fireflies"},
+		{Name: "B0", Kind: Float, Default: "1", Min: 0, Max: 2, Meaning: "attraction at distance 0"},
+		{Name: "gamma", Kind: Float, Default: "0.1", Min: 0, Meaning: "absorption: how fast attraction decreases with distance"},
+		{Name: "alpha", Kind: Float, Default: "0.2", Min: 0, Max: 1, Meaning: "random part of a move, relative to the length of a parameter's list"},
 	},
 	make: func(s setting) proposer {
 		f := &firefly{population{lattice: newLattice(s)}}
@@ -113,8 +113,8 @@ func (f *firefly) move(from, to int) int {
 		d := (goal[p] - x[p]) / f.span(p)
 		square += d * d
 	}
-	beta := f.values.real("B0") * math.Exp(-f.values.real("gamma")*square)
-	alpha := f.values.real("alpha")
+	beta := f.values.float("B0") * math.Exp(-f.values.float("gamma")*square)
+	alpha := f.values.float("alpha")
 	for _, p := range f.varied {
 		x[p] = f.clamp(p, x[p]+beta*(goal[p]-x[p])+alpha*(f.rng.Float64()-0.5)*f.span(p))
 	}

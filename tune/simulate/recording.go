@@ -18,9 +18,8 @@ import (
 // each configuration. It is immutable and safe for concurrent use.
 type Recording struct {
 	Name      string       // of its curves
-	Kernel    string       // the name of the kernel; "": unknown
 	Space     *space.Space // of the results
-	Whole     int          // configurations in the space that was searched; 0: unknown
+	SpaceSize int          // configurations in the space that was searched; 0: unknown
 	Objective problem.Objective
 	Best      float64 // the best value of a single objective
 	Correct   int     // configurations
@@ -68,7 +67,7 @@ func NewRecording(ctx context.Context, name string, r *record.Record) (*Recordin
 		return nil, err
 	}
 	n := &Recording{
-		Name: name, Kernel: r.Header.Kernel, Space: s, Whole: r.Header.SpaceSize, Objective: r.Header.Objective,
+		Name: name, Space: s, SpaceSize: r.Header.SpaceSize, Objective: r.Header.Objective,
 		observations: make([]search.Observation, s.Len()), quality: make([]float64, s.Len()), costs: make([]float64, s.Len()),
 	}
 	for i := range r.Results {

@@ -28,7 +28,7 @@ type Scoring struct {
 
 	recording *Recording
 	values    []float64 // of the correct configurations, the best first; minimised
-	ranks     []int     // by index: the place of the value in values; -1 for a failure
+	ranks     []int     // by index: the index of the value in values; -1 for a failure
 	times     []float64 // equidistant
 	baseline  []float64 // S, at the times
 }
@@ -192,9 +192,9 @@ func (s *Scoring) Score(strategy string, traces []Trace) (Score, error) {
 		score.Search += search / float64(len(traces))
 	}
 	f := s.newFinds(traces)
-	var err error
-	if score.Mean, err = f.mean(); err != nil {
-		return score, err
+	score.Mean = f.score(slices.Repeat([]int{1}, len(f.ends)), baggedCurves)
+	if math.IsNaN(score.Mean) {
+		return score, fmt.Errorf("no search found a correct configuration in the scored time, from %.3gs to %.3gs", f.Start, f.End)
 	}
 	rng := rand.New(rand.NewPCG(1, uint64(len(traces))))
 	sample := make([]float64, 0, bootstraps)
@@ -211,15 +211,6 @@ func (s *Scoring) Score(strategy string, traces []Trace) (Score, error) {
 		score.StandardError = stat.StdDev(sample, nil)
 	}
 	return score, nil
-}
-
-// mean returns the score of all searches.
-func (f *finds) mean() (float64, error) {
-	mean := f.score(slices.Repeat([]int{1}, len(f.ends)), baggedCurves)
-	if math.IsNaN(mean) {
-		return mean, fmt.Errorf("no search found a correct configuration in the scored time, from %.3gs to %.3gs", f.Start, f.End)
-	}
-	return mean, nil
 }
 
 // finds are the best values of repeated searches over time.
