@@ -141,29 +141,3 @@ func TestMissingReadings(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
-
-// TestDisturbances describes measurements that were repeated.
-func TestDisturbances(t *testing.T) {
-	repeated := func(n, share float64, why, stays string) Result {
-		return Result{Readings: []hardware.Reading{{Quantity: hardware.Repeats, Value: n, Note: why}, {Quantity: hardware.Disturbance, Value: share, Note: stays}}}
-	}
-	results := []Result{
-		{},
-		repeated(0, 0, "", ""), // asked for
-		{Readings: []hardware.Reading{hardware.MissingReading(hardware.Repeats, "nobody watched")}},
-	}
-	if got := Disturbances(results); got != nil {
-		t.Errorf("%q", got)
-	}
-	results = append(results, repeated(1, 0.01, "its clock", ""), repeated(3, 0.484, "power cap", "power cap"), repeated(3, -0.6, "its clock", "its clock"), repeated(0, 0.2, "its clock", "its clock"))
-	want := []string{
-		"in 4 of 7 measurements the device was slower or faster than before (its clock: 3; power cap: 1); 3 were repeated",
-		"3 stayed so, and their times are in doubt; the worst is : the device was 60 % faster: its clock",
-	}
-	if got := Disturbances(results); !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
-	if got, want := results[4].Disturbed(), "the device was 48 % slower: power cap"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-}

@@ -181,7 +181,7 @@ func (k *comparing) checkArguments() (err error) {
 			return wrong("%s is the only record: name those of other devices, or the specification first, to measure on the devices here", k.session.Given[0].Name)
 		}
 		for _, name := range k.cli.LocalFlagNames() {
-			if !slices.Contains([]string{"default", "objective", "output", "o", "quiet", "q", "verbose", "v", "no-peak", "steady", "fleet", "credentials", "authority"}, name) {
+			if !slices.Contains([]string{"default", "objective", "output", "o", "quiet", "q", "verbose", "v", "no-peak", "fleet", "credentials", "authority"}, name) {
 				return wrong("%s: records are compared as they are; name the specification first, to measure on the devices here", dashed(name))
 			}
 		}

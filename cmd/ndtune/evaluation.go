@@ -30,7 +30,6 @@ func evaluationFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.IntFlag{Name: "iterations", Category: categoryEvaluation, DefaultText: fmt.Sprintf("measure.launches of the specification, else %d", problem.DefaultLaunches), Usage: "timed launches of each configuration"},
 		&cli.StringFlag{Name: "cache", Category: categoryEvaluation, DefaultText: "measure.cache of the specification, else warm", Usage: "time launches with `STATE` caches: warm, as the launch before left them, or cold, overwritten before each launch"},
-		&cli.BoolFlag{Name: "steady", EnvVars: []string{"NDTUNE_STEADY"}, Category: categoryEvaluation, Usage: "repeat measurements during which the device was slower or faster than before (docs/observers.md)"},
 		&cli.DurationFlag{Name: "build-timeout", Value: worker.DefaultBuildTimeout, Category: categoryEvaluation, Usage: "give up a configuration whose build, with its first launch, takes longer than `DURATION`"},
 		&cli.DurationFlag{Name: "kernel-timeout", Value: worker.DefaultKernelTimeout, Category: categoryEvaluation, Usage: "give up a configuration if a later launch takes longer than `DURATION`, or longer than 1s and 20 times the best so far"},
 		&cli.StringSliceFlag{Name: "observe", Category: categoryEvaluation, Usage: "observe `QUANTITIES` of the device while each configuration runs, as metrics: " + strings.Join(hardware.Quantities(), ", ") + " (docs/observers.md); or of the built kernel: " + strings.Join(footprint.Quantities(), ", ") + " (docs/footprint.md)"},

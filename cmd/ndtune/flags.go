@@ -99,7 +99,7 @@ func specOptions(c *cli.Context) (spec.Options, error) {
 	if err != nil {
 		return spec.Options{}, err
 	}
-	return spec.Options{Set: set, Parameters: parameters, Observe: observe, Window: c.Duration("observe-window"), Cache: c.String("cache"), Steady: c.Bool("steady"), Objectives: c.String("objective"), Choose: c.String("choose")}, nil
+	return spec.Options{Set: set, Parameters: parameters, Observe: observe, Window: c.Duration("observe-window"), Cache: c.String("cache"), Objectives: c.String("objective"), Choose: c.String("choose")}, nil
 }
 
 // noArguments refuses arguments.

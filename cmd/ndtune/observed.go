@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/ndtune/ndtune/tune"
@@ -25,8 +24,7 @@ func (p *printer) printInstruments(d hardware.Device) {
 	}
 }
 
-// printReadings prints the readings of the best, how many results lack a reading that others may have, and how many were
-// measured again.
+// printReadings prints the readings of the best, and how many results lack a reading that others may have.
 func (p *printer) printReadings(o *tune.Outcome) {
 	for _, r := range o.Best.LastReadings() {
 		if i, ok := o.Device.Instrument(r.Quantity); ok && i.Missing != "" {
@@ -34,7 +32,7 @@ func (p *printer) printReadings(o *tune.Outcome) {
 		}
 		fmt.Fprintf(p.notes, "%s of the best: %s\n", r.Quantity, r)
 	}
-	for _, text := range slices.Concat(tune.MissingReadings(o.Results, o.Device), tune.Disturbances(o.Results)) {
+	for _, text := range tune.MissingReadings(o.Results, o.Device) {
 		fmt.Fprintln(p.notes, text)
 	}
 }

@@ -188,11 +188,6 @@ func (p *printer) line(r tune.Result) string {
 	if r.EarlyStopped {
 		cells = append(cells, "measured once")
 	}
-	if text := r.Disturbed(); text != "" {
-		cells = append(cells, text)
-	} else if n, _ := r.Repeats(); n > 0 && p.verbose {
-		cells = append(cells, "measured again "+figure.Count(n, "time"))
-	}
 	if !r.Verified {
 		cells = append(cells, "unverified")
 	}

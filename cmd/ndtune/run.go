@@ -129,9 +129,6 @@ func printOne(w io.Writer, p *problem.Problem, o *tune.Outcome) {
 			fmt.Fprintf(w, "%s: %s\n", reading.Quantity, reading)
 		}
 	}
-	for _, text := range tune.Disturbances(o.Results) {
-		fmt.Fprintln(w, text)
-	}
 	verified := "unverified"
 	if r.Verified {
 		verified = "verified"

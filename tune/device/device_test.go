@@ -36,7 +36,7 @@ var onPoCL = []string{
 	// the log of a compiler, and its binary
 	"TestSourcesThatDoNotBuild", "TestBinary",
 	// memory: caches, and writes from one buffer into another
-	"TestColdLaunchesFindTheirDataInMemory", "TestAWriteIntoAnInitialContentCostsNobodyElse", "TestYardstick",
+	"TestColdLaunchesFindTheirDataInMemory", "TestAWriteIntoAnInitialContentCostsNobodyElse",
 	// images
 	"TestImagesOfEveryShape", "TestSamplers", "TestImagesBeyondTheDevice", "TestACommandJudgesImages",
 	// ndtune_verify

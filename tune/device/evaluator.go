@@ -58,10 +58,6 @@ type Options struct {
 	// Scratch is the folder in which a command that judges outputs gets its folders; "": that of the
 	// system for temporary files.
 	Scratch string
-
-	// Sharing is how many evaluators measure on the device, one at a time: together they repeat measurements as long as one alone
-	// would. 0: 1.
-	Sharing int
 }
 
 // DefaultEarlyStop is the EarlyStop of the command line.
@@ -79,7 +75,6 @@ type Evaluator struct {
 	earlyStop  float64
 	supervisor Supervisor
 	scratch    string
-	sharing    int
 	session    *session
 	references references
 	best       atomic.Pointer[float64] // the best objective so far; nil: unknown
@@ -107,7 +102,7 @@ func Open(d *cl.Device, p *problem.Problem, o Options) (*Evaluator, error) {
 		o.Supervisor = unsupervised{o.Set}
 	}
 	e := &Evaluator{
-		device: d, identity: identity, given: p, problem: p, iterations: o.Iterations, earlyStop: o.EarlyStop, supervisor: o.Supervisor, scratch: o.Scratch, sharing: max(1, o.Sharing),
+		device: d, identity: identity, given: p, problem: p, iterations: o.Iterations, earlyStop: o.EarlyStop, supervisor: o.Supervisor, scratch: o.Scratch,
 	}
 	e.references.Evaluator = e
 	if e.session, err = e.newSession(o.Launcher, o.Timer); err != nil {
@@ -326,7 +321,6 @@ const (
 	StageReference   Stage = "reference"    // making the right output; StageBuffers goes on after it
 	StageFirstLaunch Stage = "first launch" // in which some drivers go on compiling
 	StageVerify      Stage = "verify"       // comparing the output, restoring the buffers
-	StageSteady      Stage = "steady"       // waiting until the device is steady; StageMeasure comes after it, or goes on
 	StageMeasure     Stage = "measure"      // the warm-up and the timed launches
 )
 

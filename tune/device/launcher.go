@@ -22,9 +22,8 @@ type Launcher struct {
 	Queue   *cl.Queue // with profiling where the driver supports it
 	Timer   string    // hardware.TimerEvent or hardware.TimerHost
 
-	programs    map[string]*cl.Program // built by Shared, by source
-	targets     map[string]string      // why the driver builds none, by target; "": it does
-	speedometer *speedometer           // nil: nothing was measured yet
+	programs map[string]*cl.Program // built by Shared, by source
+	targets  map[string]string      // why the driver builds none, by target; "": it does
 }
 
 // NewLauncher makes a context and a queue on a device. If timer is empty, the launcher finds
@@ -55,8 +54,6 @@ func (l *Launcher) Release() {
 	if l == nil {
 		return
 	}
-	l.speedometer.release()
-	l.speedometer = nil
 	for _, p := range l.programs {
 		p.Release()
 	}
@@ -222,19 +219,12 @@ func Milliseconds(times []time.Duration) []float64 {
 	return ms
 }
 
-// probeSource has a kernel that works for at least some microseconds on any device, for the probe of the timer, and that of a
-// [yardstick]. They share a program, since most of a build is that of a program.
+// probeSource has a kernel that works for at least some microseconds on any device.
 const probeSource = `
 __kernel void ndtune_timer_probe(__global uint *out, uint n) {
     uint x = out[0];
     for (uint i = 0; i < n; i++) x = x * 1664525u + 1013904223u;
     out[0] = x;
-}
-
-__kernel void ndtune_yardstick(__global uint *out, uint n) {
-    uint x = get_global_id(0);
-    for (uint i = 0; i < n; i++) x = x * 1664525u + 1013904223u;
-    if (x == 0x5eedu) out[0] = x; // so that the compiler keeps the loop
 }
 `
 

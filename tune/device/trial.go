@@ -11,7 +11,6 @@ import (
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
-	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -260,56 +259,8 @@ func (t *trial) judge(ctx context.Context) error {
 	return err
 }
 
-// timed are the times of all launches of a measurement. Stopped says that it was stopped early.
-type timed struct {
-	all     []float64
-	stopped bool
-}
-
-// steadyTimes measures while the device is steady, if the problem wants that. It warms the device up before the first measurement.
-func (t *trial) steadyTimes(ctx context.Context) (timed, error) {
-	again := false
-	measure := func() (m timed, err error) {
-		if again { // on the initial data
-			if err := t.session.restoreAll(); err != nil {
-				return m, err
-			}
-		}
-		again = true
-		m.all, m.stopped, err = t.times(ctx)
-		return m, err
-	}
-	if !t.problem.Timing().Steady {
-		if t.problem.NeedsWatch() {
-			for _, q := range hardware.Watched() {
-				t.result.Readings = append(t.result.Readings, hardware.MissingReading(q, "the device is not watched (measure: {steady: true}, or --steady)"))
-			}
-		}
-		return measure()
-	}
-	busy := func() { t.supervisor.Begin(StageSteady, 0) }
-	if t.session.speedometer.unsized {
-		busy()
-		t.session.speedometer.size(t.identity)
-		if err := t.session.speedometer.warmUp(ctx, busy); err != nil {
-			return timed{}, err
-		}
-	}
-	t.session.speedometer.sharing = t.sharing
-	m, readings, err := steadily(ctx, t.session.speedometer.watch, busy, measure)
-	if readings == nil && t.problem.NeedsWatch() {
-		readings = []hardware.Reading{{Quantity: hardware.Repeats}, {Quantity: hardware.Disturbance}}
-	}
-	t.result.Readings = append(t.result.Readings, readings...)
-	return m, err
-}
-
 // measure launches to warm up, and then as often as times are wanted, or only once where that is far too slow.
 func (t *trial) measure(ctx context.Context) error {
-	if t.problem.Timing().Steady && t.session.speedometer == nil {
-		t.supervisor.Begin(StageSteady, 0) // it builds a kernel, while others need not stand still
-		t.session.speedometer = t.session.newSpeedometer(t.identity)
-	}
 	if err := t.supervisor.Timing(ctx); err != nil {
 		return err
 	}
@@ -317,13 +268,13 @@ func (t *trial) measure(ctx context.Context) error {
 	if _, err := t.set(ctx); err != nil {
 		return err
 	}
-	times, err := t.steadyTimes(ctx)
+	times, stopped, err := t.times(ctx)
 	if err != nil {
 		return err
 	}
-	t.result.Times, t.result.EarlyStopped = t.sequence.totals(times.all), times.stopped
+	t.result.Times, t.result.EarlyStopped = t.sequence.totals(times), stopped
 	if t.problem.IsPipeline() {
-		t.result.Parts = t.sequence.parts(times.all)
+		t.result.Parts = t.sequence.parts(times)
 	}
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"strconv"
 
 	"github.com/ndtune/ndtune/internal/figure"
 )
@@ -26,13 +25,6 @@ const (
 	ErrorRMS = "error_rms" // the root mean square error, relative to that of the values of the reference
 )
 
-// The quantities of the watch over the device's speed. Only a measurement that was repeated has them, unless they are asked for.
-// They are names of metrics, too.
-const (
-	Repeats     = "repeats"     // how often the measurement was repeated because the device was slower or faster than before
-	Disturbance = "disturbance" // by which share the device was slower in the measurement that counts; negative: faster
-)
-
 // Quantities returns the names of those that instruments observe, in the order of results.
 func Quantities() []string {
 	return []string{Energy, Power, IdlePower, Clock, MemoryClock, Temperature, Throttled}
@@ -40,9 +32,6 @@ func Quantities() []string {
 
 // Errors returns the names of those that the verification gives, in the order of results.
 func Errors() []string { return []string{Error, ErrorRMS} }
-
-// Watched returns the names of those of the watch, in the order of results.
-func Watched() []string { return []string{Repeats, Disturbance} }
 
 // Unit returns the unit of a quantity that ndtune observes itself, "" for any other.
 func Unit(quantity string) string {
@@ -107,9 +96,6 @@ func (r Reading) String() string {
 		return "missing: " + r.Missing
 	}
 	text := uncertain(r.Value, r.Uncertainty)
-	if r.Quantity == Repeats {
-		text = strconv.Itoa(int(r.Value))
-	}
 	if unit := Unit(r.Quantity); unit != "" {
 		text += " " + unit
 	}

@@ -24,7 +24,6 @@ func TestDigestIsStable(t *testing.T) {
 		"a number as a text":          func(d *Definition) { d.Constants[0].Value = "1000" },
 		"the other name of a type":    func(d *Definition) { d.Arguments[0].Type = "float" },
 		"the default measurement":     func(d *Definition) { d.Measure.Timing = Timing{Cache: CacheWarm, Launches: 7, Warmup: 1} },
-		"a watched measurement":       func(d *Definition) { d.Measure.Timing.Steady = true },
 		"the number of launches":      func(d *Definition) { d.Measure.Timing = Timing{Launches: 50, Time: time.Second} },
 		"a number of a type's own":    func(d *Definition) { d.Constants[0].Value = time.Duration(1000) },
 	} {
@@ -277,7 +276,6 @@ func TestKernelDigest(t *testing.T) {
 		"the size of a stage":            {pipeline("64"), pipeline("128")},
 		"the values of a parameter":      {nil, func(d *Definition) { d.Parameters[0].Values = []space.Value{128} }},
 		"data":                           {nil, func(d *Definition) { d.Arguments[1].Fill = Fill{} }},
-		"the watch":                      {nil, func(d *Definition) { d.Measure.Timing.Steady = true }},
 		"the warm-up":                    {nil, func(d *Definition) { d.Measure.Timing.Warmup = 3 }},
 		"the verification and objective": {nil, func(d *Definition) { d.Objective.Name = "time_min"; d.Metrics = nil }},
 	}

@@ -46,14 +46,13 @@ func (p *Problem) quantities() []string {
 	return slices.DeleteFunc(all, func(name string) bool { return p.hides(name) != "" })
 }
 
-// ownQuantities returns the quantities that ndtune gives itself: those of the device, those of the compiler, the errors of
-// the outputs, and those of the watch over the device's speed.
+// ownQuantities returns the quantities that ndtune gives itself: those of the device, those of the compiler, and the errors of the
+// outputs.
 func ownQuantities() []string {
-	return slices.Concat(hardware.Quantities(), footprint.Quantities(), hardware.Errors(), hardware.Watched())
+	return slices.Concat(hardware.Quantities(), footprint.Quantities(), hardware.Errors())
 }
 
-func isError(quantity string) bool   { return slices.Contains(hardware.Errors(), quantity) }
-func isWatched(quantity string) bool { return slices.Contains(hardware.Watched(), quantity) }
+func isError(quantity string) bool { return slices.Contains(hardware.Errors(), quantity) }
 
 // hides returns the field whose name hides a quantity, "" if there is none.
 func (p *Problem) hides(name string) string {
@@ -145,18 +144,15 @@ func (p *Problem) findObserved() {
 }
 
 // Observed returns the quantities that are observed while a kernel runs, in the order of results. They are metrics of the
-// problem, as are those of [Problem.Compiled], the errors of the outputs and those of the watch.
+// problem, as are those of [Problem.Compiled] and the errors of the outputs.
 func (p *Problem) Observed() []string {
-	return slices.DeleteFunc(slices.Clone(p.observed), func(name string) bool { return footprint.Is(name) || isError(name) || isWatched(name) })
+	return slices.DeleteFunc(slices.Clone(p.observed), func(name string) bool { return footprint.Is(name) || isError(name) })
 }
 
 // NeedsReadings reports whether an objective needs a quantity of those that [Problem.Observed] lists.
 func (p *Problem) NeedsReadings() bool {
 	return slices.ContainsFunc(p.Observed(), func(name string) bool { return slices.Contains(p.essential, name) })
 }
-
-// NeedsWatch reports whether [hardware.Repeats] or [hardware.Disturbance] are metrics of the problem.
-func (p *Problem) NeedsWatch() bool { return slices.ContainsFunc(p.observed, isWatched) }
 
 // NeedsError reports whether the errors of the outputs are metrics of the problem: [hardware.Error] or
 // [hardware.ErrorRMS].

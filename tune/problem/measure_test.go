@@ -26,10 +26,6 @@ func TestObservedQuantities(t *testing.T) {
 			d.Measure = Measure{Instruments: []Instrument{wall}, Observe: []string{"temperature"}}
 			d.Metrics = []Metric{{"cups", "water * 4"}}
 		}, []string{"temperature", "water"}},
-		{"of the watch, which observes nothing", func(d *Definition) {
-			d.Metrics = []Metric{{"doubt", "disturbance * 2"}}
-			d.Measure.Timing.Steady = true
-		}, nil},
 		{"hidden by a metric", func(d *Definition) {
 			d.Metrics = []Metric{{"energy", "mean_power * time"}, {"half", "energy / 2"}}
 		}, []string{"mean_power"}},

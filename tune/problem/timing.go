@@ -14,9 +14,6 @@ type Timing struct {
 	Launches int           // timed launches of a configuration; default: DefaultLaunches
 	Time     time.Duration // of the timed launches together, after which no further one is made; 0: no limit
 	Warmup   int           // untimed launches before the timed ones; default: 1; NoWarmup: none
-
-	// Steady turns on the watch that notices a slower or faster device and repeats measurements.
-	Steady bool
 }
 
 // A CacheState says where a timed launch finds its data.
@@ -62,7 +59,7 @@ func (p *Problem) Timing() Timing {
 }
 
 // digest returns a text of the settings without which times cannot be compared, "" for the defaults. The number of
-// launches, their time and the watch are no such settings.
+// launches and their time are no such settings.
 func (t Timing) digest() string {
 	text := cacheDigest(t.Cache)
 	if t.Warmup != 1 {

@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/space"
@@ -125,18 +124,6 @@ func TestUndecided(t *testing.T) {
 	run := mustReport(t, Source{"r", r}).Runs[0]
 	if run.Summary.Best.Final || !slices.ContainsFunc(run.Notices, func(n Notice) bool { return strings.Contains(n.Text, "does not say what") }) {
 		t.Errorf("%+v %+v", run.Summary.Best, run.Notices)
-	}
-}
-
-// TestDisturbancesAreNoticed: times that were measured while the device was slower are in doubt.
-func TestDisturbancesAreNoticed(t *testing.T) {
-	r := everything(t)
-	r.Results[0].Readings = []hardware.Reading{{Quantity: hardware.Repeats, Value: 3, Note: "its clock"}, {Quantity: hardware.Disturbance, Value: 0.5, Note: "its clock"}}
-	run := mustReport(t, Source{"r", r}).Runs[0]
-	if !slices.ContainsFunc(run.Notices, func(n Notice) bool {
-		return n.Level == levelWarning && strings.HasSuffix(n.Text, "the device was 50 % slower: its clock.")
-	}) {
-		t.Errorf("%+v", run.Notices)
 	}
 }
 

@@ -241,7 +241,7 @@ func noticesOf(run *Run, b *best, verification bool) []Notice {
 			warn("The quantity %s %s.", i.Quantity, i)
 		}
 	}
-	for _, text := range slices.Concat(tune.MissingReadings(run.results, run.Device), tune.Disturbances(run.results)) {
+	for _, text := range tune.MissingReadings(run.results, run.Device) {
 		warn("%s.", text)
 	}
 	r := &run.results[b.row]

@@ -83,7 +83,7 @@ metrics:
 objective: [{name: GB/s, direction: maximize}, half, {name: time}]
 choose: half <= 1.1 * best.half
 max_evals: 12
-measure: {cache: cold, launches: 20, seconds: 0.5, warmup: 0, steady: true}
+measure: {cache: cold, launches: 20, seconds: 0.5, warmup: 0}
 seed: 18446744073
 `
 	got := loaded(t, text, Options{}).Definition
@@ -151,7 +151,7 @@ seed: 18446744073
 			Name: "GB/s", Maximize: true,
 			More: []problem.Objective{{Name: "half"}, {Name: "time"}}, Choose: "half <= 1.1 * best.half",
 		},
-		Measure:        problem.Measure{Timing: problem.Timing{Cache: problem.CacheCold, Launches: 20, Time: 500 * time.Millisecond, Warmup: problem.NoWarmup, Steady: true}},
+		Measure:        problem.Measure{Timing: problem.Timing{Cache: problem.CacheCold, Launches: 20, Time: 500 * time.Millisecond, Warmup: problem.NoWarmup}},
 		MaxEvaluations: 12,
 		Seed:           18446744073,
 	}

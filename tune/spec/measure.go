@@ -24,7 +24,6 @@ func (f field) measure() (m problem.Measure) {
 			n := int(f.whole(0, mostLaunches, "the untimed launches are a whole number from 0 to 1000000"))
 			return cmp.Or(n, problem.NoWarmup)
 		}),
-		key("steady", &t.Steady, field.boolean),
 		key("observe", &m.Observe, func(f field) []string { return each(f.listOrOne(), field.text) }),
 		key("window", &m.Window, field.window),
 		key("settings", &m.Settings, field.settings),

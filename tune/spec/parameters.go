@@ -175,9 +175,6 @@ type Options struct {
 	// Cache, where it is not "", replaces measure.cache (--cache cold).
 	Cache string
 
-	// Steady, if it is set, replaces measure.steady (--steady).
-	Steady bool
-
 	size problem.Size // of [Options.At]: texts cannot tell 1 from true
 }
 
@@ -245,10 +242,6 @@ func (o Options) apply(doc *document, d *problem.Definition) {
 	if o.Cache != "" {
 		d.Measure.Timing.Cache = problem.CacheState(o.Cache)
 		doc.change("measure.cache", "--cache "+o.Cache, nil)
-	}
-	if o.Steady {
-		d.Measure.Timing.Steady = true
-		doc.change("measure.steady", "--steady", nil)
 	}
 }
 

@@ -168,7 +168,6 @@ func (w *specWriter) measure(m problem.Measure) {
 		settings = append(settings, part{s.Name, expressionText(s.Expression)})
 	}
 	add(len(settings) > 0, "settings", mapping(settings...))
-	add(t.Steady, "steady", true)
 	if len(parts) == 0 {
 		w.lineRemarks("measure", "")
 		return

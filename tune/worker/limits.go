@@ -23,8 +23,6 @@ const (
 	leastLoad = time.Second
 	// referenceFactor is for the reference, which is not tuned and may be slow.
 	referenceFactor = 10
-	// steadyLimit is for a wait until the device is steady, which the worker itself ends after two seconds. It may build a kernel.
-	steadyLimit = time.Minute
 	// A worker has startTime to get ready, and a second more for each startRate bytes of the
 	// problem, which cross a pipe.
 	startTime = time.Minute
@@ -84,8 +82,6 @@ func (p *Pool) watchStage(m *member, launches int, now time.Time) {
 		limit *= referenceFactor
 	case device.StageVerify:
 		limit += p.judging // which the worker itself observes
-	case device.StageSteady:
-		limit = steadyLimit
 	case device.StageMeasure:
 		m.launch = p.launchLimit(m.task)
 		limit = time.Duration(max(1, launches)) * m.launch.most
@@ -109,7 +105,6 @@ var (
 		device.StageBuffers:     "while its buffers were made",
 		device.StageFirstLaunch: "in the first launch",
 		device.StageVerify:      "while its output was checked",
-		device.StageSteady:      "before it was timed",
 		device.StageMeasure:     "while it was timed",
 	}
 )
@@ -117,8 +112,6 @@ var (
 // overdue returns the reason of a result that took too long.
 func (m *member) overdue(build time.Duration) string {
 	switch {
-	case m.stage == device.StageSteady:
-		return fmt.Sprintf("the wait for a steady device took longer than %s", steadyLimit)
 	case m.stage != device.StageMeasure:
 		return fmt.Sprintf("%s took longer than %s (--build-timeout)", partOf[m.stage], build)
 	case m.launch.relative:

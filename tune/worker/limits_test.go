@@ -104,7 +104,6 @@ func TestStagesAreWatched(t *testing.T) {
 		{29900 * time.Millisecond, "build", leastLoad, "the build took longer than 30s"},
 		{0, "build,first launch,verify", 30 * time.Second, "checking the output took longer than 30s (--build-timeout)"},
 		{0, "build,first launch,verify,reference", 300 * time.Second, ""},
-		{0, "build,first launch,verify,measure,steady", steadyLimit, "the wait for a steady device took longer than 1m0s"},
 		{0, "build,first launch,verify,measure", 80 * time.Second, "a launch took longer than 10s (--kernel-timeout)"},
 	} {
 		m := &member{spent: &Spent{}, task: &task{build: c.built}, since: begin}

@@ -84,7 +84,7 @@ func (p *Pool) start(builds bool, place int, now time.Time) error {
 	}
 	evaluators := len(p.devices)
 	if p.whole {
-		h.Sharing, evaluators = p.most, p.most
+		evaluators = p.most
 	}
 	h.Alone = evaluators == 1
 	c.Requests <- request{Hello: &h}

@@ -69,7 +69,6 @@ type hello struct {
 	Iterations int
 	EarlyStop  float64
 	Scratch    string // a folder for temporary files, which outlives the worker
-	Sharing    int    // workers that evaluate on the device
 	Alone      bool   // no other worker needs the right outputs, unless this one dies
 
 	Peaks []string  // the parts of the device's peaks to measure, and nothing else

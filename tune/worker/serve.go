@@ -106,7 +106,7 @@ func (s *server) greet(h hello) error {
 			return fmt.Errorf("%s: %w", traceVariable, err)
 		}
 	}
-	o := device.Options{Timer: h.Device.Timer, Peaks: h.Device.Peaks, Instruments: h.Device.Instruments, Iterations: h.Iterations, EarlyStop: h.EarlyStop, Supervisor: s, Launcher: s.idle, Scratch: h.Scratch, Sharing: h.Sharing}
+	o := device.Options{Timer: h.Device.Timer, Peaks: h.Device.Peaks, Instruments: h.Device.Instruments, Iterations: h.Iterations, EarlyStop: h.EarlyStop, Supervisor: s, Launcher: s.idle, Scratch: h.Scratch}
 	s.alone = h.Alone
 	if s.builds = h.Builds; s.builds {
 		o.Timer = hardware.TimerEvent // unused, and so not probed

@@ -9,7 +9,7 @@
 // fixed places.
 static const struct { const char *kernel, *operation; } ours[] = {
 	{"saxpy", "axpy(y, a, x)"}, {"vector_add", "add(out, a, b)"}, {"copy", "copy(out, in) over 1e18"}, {"diffuse_kernel", "stencil(u_new, u)"},
-	{"matmul_kernel", "product(C, A, B)"}, {"ndtune_timer_probe", "nothing()"}, {"ndtune_yardstick", "nothing()"}, {"ndtune_cxx_probe", "nothing()"},
+	{"matmul_kernel", "product(C, A, B)"}, {"ndtune_timer_probe", "nothing()"}, {"ndtune_cxx_probe", "nothing()"},
 	{"ndtune_target", "nothing()"}, {"ndtune_evict", "increment(numbers, 1)"}, {"ndtune_verify", "verify()"}, {"ndtune_address", "address()"},
 	{"ndtune_poison", "nothing()"}, {"peak_fill", "peak_fill()"}, {"peak_count", "peak_count()"}, {"peak_sum", "peak_sum()"},
 	{"peak_copy", "peak_copy()"}, {"peak_read", "peak_read()"}, {"peak_arithmetic", "peak_arithmetic()"}, {"peak_local", "peak_local()"},
@@ -297,9 +297,7 @@ uint64_t duration(const Launch *l, const Scope *scope) {
 	const Statement *s = next_statement(&l->kernel->program->statements, &at, name, "takes", scope, message, NULL);
 	if (s && !message[0] && evaluate(s->rest, scope, &ns, message))
 		return ns > 0 ? (uint64_t)ns : 0;
-	if (strcmp(name, "ndtune_yardstick") == 0) {
-		ns = 2000 + 100 * number(l, 1);
-	} else if (strcmp(name, "peak_copy") == 0 || strcmp(name, "peak_read") == 0) {
+	if (strcmp(name, "peak_copy") == 0 || strcmp(name, "peak_read") == 0) {
 		double bytes = number_or("items", scope->outer, 1) * (double)buffer(l, 1).lanes * 4 * (name[5] == 'c' ? 2 : 1); // of a work-item
 		double whole = number(l, 2) * number_or("block_size_x", scope, 1) * bytes;
 		ns = 2000 + items * bytes / (whole <= (double)number_of(l->device, 0x101E) ? CACHE_RATE : MEMORY_RATE);
