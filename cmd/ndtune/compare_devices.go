@@ -23,9 +23,13 @@ func (k *comparing) openDevices() (err error) {
 		return nil
 	}
 	var all, chosen []device.Listed
+	selector := k.cli.String("devices")
 	choose := func() (err error) {
-		chosen, err = device.SelectEach(all, k.cli.String("devices"))
+		chosen, err = device.SelectEach(all, selector)
 		return err
+	}
+	if selector == noDevice && k.cli.String("listen") != "" {
+		selector = device.AllDevices
 	}
 	k.fleet, err = joinFleet(k.cli, 2, func(f *searchFleet) error {
 		all = f.listed()
@@ -43,7 +47,7 @@ func (k *comparing) openDevices() (err error) {
 		}
 	}
 	if len(chosen)*len(k.sizes) == 1 && len(k.session.Given) == 0 {
-		return &device.SelectionError{Selector: k.cli.String("devices"), Problem: "one device alone has nothing to be compared with: name more, or records of others; ndtune tune is for one", Devices: all}
+		return &device.SelectionError{Selector: selector, Problem: "one device alone has nothing to be compared with: name more, or records of others; ndtune tune is for one", Devices: all}
 	}
 	identities := make([]hardware.Device, len(all))
 	for i, l := range all {

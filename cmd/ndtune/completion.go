@@ -135,6 +135,8 @@ func valuesOf(parent, flag string) (values []string) {
 		}
 		slices.Sort(values)
 		return slices.Compact(values)
+	case "allow":
+		return []string{allowCommands, allowSettings}
 	case "strategy", "tune":
 		return search.Names()
 	case "to":

@@ -38,14 +38,15 @@ local memory, the rate of multiply-adds, and the time of a launch. Each figure i
 several variants of a kernel whose result is verified. The peaks are kept in the user's state
 folder, for specifications with a roofline (docs/spec.md). A search that finds no peaks there
 measures, after it has its result, only the peaks that its limit needs, in some seconds.`,
-		Flags: append(fleetFlags("list the devices of the fleet"),
+		Flags: []cli.Flag{
+			fleetFlag("list the devices of the fleet"),
 			&cli.BoolFlag{Name: "json", Usage: "print JSON"},
 			&cli.BoolFlag{Name: "observe", Usage: "say which quantities can be observed, such as energy and clocks, and how; takes a few seconds"},
 			&cli.BoolFlag{Name: "peak", Usage: "measure the peaks of the devices, which takes some seconds for a GPU and up to minutes for a busy CPU"},
 			&cli.BoolFlag{Name: "restore-settings", Usage: "restore the settings of devices that a killed process of ndtune has left behind, as each command does when it starts, and nothing else"},
 			&cli.StringFlag{Name: "device", Aliases: []string{"d"}, Usage: "only this `DEVICE`: index, platform:device, cpu, gpu, or a part of its name (default: all)"},
 			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "show the output of drivers during the measurements"},
-		),
+		},
 		Action: listDevices,
 	}
 }

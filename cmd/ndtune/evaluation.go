@@ -34,7 +34,8 @@ func evaluationFlags() []cli.Flag {
 		&cli.DurationFlag{Name: "kernel-timeout", Value: worker.DefaultKernelTimeout, Category: categoryEvaluation, Usage: "give up a configuration if a later launch takes longer than `DURATION`, or longer than 1s and 20 times the best so far"},
 		&cli.StringSliceFlag{Name: "observe", Category: categoryEvaluation, Usage: "observe `QUANTITIES` of the device while each configuration runs, as metrics: " + strings.Join(hardware.Quantities(), ", ") + " (docs/observers.md); or of the built kernel: " + strings.Join(footprint.Quantities(), ", ") + " (docs/footprint.md)"},
 		&cli.DurationFlag{Name: "observe-window", Category: categoryEvaluation, DefaultText: "measure.window of the specification, else as long as the instruments need", Usage: "observe each configuration for `DURATION`, such as 2s"},
-		allowSettingsFlag("let the specification change settings of the device while it measures: locked clocks, the power limit (docs/observers.md); with --listen, on this machine too"),
+		newAllowFlag("let the specification do `WHAT`: settings, change those of the device while it measures: locked clocks, the power limit " +
+			"(docs/observers.md); commands, run those that it names on this machine for searches of the fleet of --listen; both with a comma"),
 		&cli.BoolFlag{Name: "in-process", Category: categoryEvaluation, Usage: "evaluate in this process, for debugging: without time-outs, and a driver that crashes or hangs ends the run"},
 		&cli.BoolFlag{Name: "no-peak", EnvVars: []string{"NDTUNE_NO_PEAK"}, Category: categoryEvaluation, Usage: "do not measure the peaks of the device if they are unknown: a specification with a roofline then has no % of limit"},
 	}

@@ -18,27 +18,26 @@ import (
 
 const categoryFleet = "fleet"
 
-// fleetFlags name a fleet and the way into it.
-func fleetFlags(usage string) []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Name: "fleet", Category: categoryFleet, EnvVars: []string{"NDTUNE_FLEET"}, Usage: usage + " at `URL`, nats://HOST:PORT or tls://HOST:PORT; '' is no fleet"},
-		&cli.StringFlag{Name: "credentials", Category: categoryFleet, TakesFile: true, EnvVars: []string{"NDTUNE_FLEET_CREDENTIALS"}, Usage: "`FILE` of a NATS user, credentials or the seed of an nkey, which another machine than this needs"},
-		&cli.StringFlag{Name: "authority", Category: categoryFleet, TakesFile: true, EnvVars: []string{"NDTUNE_FLEET_AUTHORITY"}, Usage: "`FILE` with the certificate of the server's authority (default: those of the system)"},
+// fleetFlag names a fleet.
+func fleetFlag(usage string) cli.Flag {
+	return &cli.StringFlag{
+		Name: "fleet", Category: categoryFleet, EnvVars: []string{"NDTUNE_FLEET"},
+		Usage: usage + " at `URL`, nats://HOST:PORT or tls://HOST:PORT, which may name files, " +
+			"as in 'tls://HOST:PORT?authority=FILE&credentials=FILE' (docs/fleet.md); '' is no fleet",
 	}
 }
 
 // searchFleetFlags are the fleet flags of a command that searches. Begin says when it begins.
 func searchFleetFlags(usage, begin string) []cli.Flag {
-	return append(fleetFlags(usage),
-		&cli.StringFlag{Name: "listen", Category: categoryFleet, Usage: "run the server of a fleet at `HOST:PORT` for this command, with an agent for the devices of this machine, and print the command for agents on other machines"},
+	return []cli.Flag{
+		fleetFlag(usage),
+		&cli.StringFlag{
+			Name: "listen", Category: categoryFleet,
+			Usage: "run the server of a fleet at `HOST:PORT` for this command, with an agent for the devices of this machine " +
+				"(--device none: without one), and print the command for agents on other machines",
+		},
 		&cli.IntFlag{Name: "agents", Category: categoryFleet, Usage: "begin when the fleet has `N` agents, that of --listen included", DefaultText: begin},
-		&cli.BoolFlag{Name: "no-agent", Category: categoryFleet, Usage: "with --listen, do not use the devices of this machine"},
-		allowCommandsFlag(),
-	)
-}
-
-func allowCommandsFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "allow-commands", Category: categoryFleet, Usage: "let the agent run the commands that specifications name (verify.command, kernel.command); without it, such searches are refused"}
+	}
 }
 
 func fleetCommand() *cli.Command {
@@ -71,7 +70,7 @@ passwords that the printed addresses hold (docs/fleet.md).
 			Usage: "list the devices of a fleet and what they are doing",
 			Description: `   ndtune fleet show --fleet nats://127.0.0.1:4222
    ndtune fleet show --fleet nats://127.0.0.1:4222 --json`,
-			Flags:  append(fleetFlags("the fleet"), &cli.BoolFlag{Name: "json", Usage: "print JSON"}),
+			Flags:  []cli.Flag{fleetFlag("the fleet"), &cli.BoolFlag{Name: "json", Usage: "print JSON"}},
 			Action: showFleet,
 		}},
 	}
@@ -86,15 +85,17 @@ until it is interrupted. Its unfinished work goes to other agents then. An agent
 whoever may use the fleet (docs/fleet.md says what that means).
 
    ndtune agent --fleet nats://127.0.0.1:4222
-   ndtune agent --fleet tls://fleet.example.org:4222 --credentials agent.seed --device gpu`,
-		Flags: append(fleetFlags("work for the fleet"),
+   ndtune agent --fleet 'tls://fleet.example.org:4222?credentials=agent.seed' --device gpu`,
+		Flags: []cli.Flag{
+			fleetFlag("work for the fleet"),
 			&cli.StringFlag{Name: "device", Aliases: []string{"d"}, Category: categoryEvaluation, Usage: "`DEVICE` to offer: index, platform:device, cpu, gpu, or a part of its name; several with commas (default: all)"},
 			&cli.IntFlag{Name: "workers", Category: categoryEvaluation, DefaultText: "as many as cores and the device's memory allow", Usage: "build in up to `N` processes for each device, as far as they are worth their start; for a CPU, these also measure, one at a time"},
 			&cli.StringFlag{Name: "name", Category: categoryFleet, Usage: "`NAME` of this machine in the fleet (default: its host name); devices of one machine are measured one after the other by ndtune compare"},
-			allowCommandsFlag(),
-			allowSettingsFlag("let searches change settings of these devices while they measure: locked clocks, the power limit (docs/observers.md); without it, such searches are refused"),
+			newAllowFlag("let searches do `WHAT`, which are refused otherwise: commands, run those that specifications name " +
+				"(verify.command, kernel.command); settings, change those of these devices while they measure: " +
+				"locked clocks, the power limit (docs/observers.md); both with a comma"),
 			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Category: categoryOutput, Usage: "show the output of workers and drivers"},
-		),
+		},
 		Action: runAgent,
 	}
 }
@@ -131,10 +132,7 @@ func connectFleet(c *cli.Context, role string) (*fleet.Connection, error) {
 	if c.String("fleet") == "" {
 		return nil, wrong("name the fleet with --fleet URL")
 	}
-	f, err := fleet.Connect(c.Context, c.String("fleet"), "ndtune "+role, fleet.Access{
-		Credentials: c.String("credentials"), Authority: c.String("authority"),
-		Note: func(text string) { fmt.Fprintln(c.App.ErrWriter, text) },
-	})
+	f, err := fleet.Connect(c.Context, c.String("fleet"), "ndtune "+role, func(text string) { fmt.Fprintln(c.App.ErrWriter, text) })
 	if err != nil {
 		return nil, wrong("--fleet: %w", err)
 	}
@@ -171,7 +169,10 @@ func runAgent(c *cli.Context) error {
 // newAgent returns an agent for devices of this machine.
 func newAgent(c *cli.Context, devices []device.Listed) *fleet.Agent {
 	note := func(text string) { fmt.Fprintln(c.App.ErrWriter, text) }
-	a := &fleet.Agent{Machine: c.String("name"), Tool: "ndtune " + versionText(), AllowCommands: c.Bool("allow-commands"), AllowSettings: c.Bool("allow-settings"), Note: note}
+	a := &fleet.Agent{
+		Machine: c.String("name"), Tool: "ndtune " + versionText(),
+		AllowCommands: allows(c, allowCommands), AllowSettings: allows(c, allowSettings), Note: note,
+	}
 	for _, l := range devices {
 		reserve := worker.NewReserve(verboseOutput(c)) // warm processes for the next search
 		a.Devices = append(a.Devices, fleet.Device{Selector: l.Selector(), Identity: *l.Identity, Close: reserve.Close, Open: func(ctx context.Context, p *problem.Problem, s fleet.Settings) (fleet.Opened, error) {

@@ -29,6 +29,9 @@ type searchFleet struct {
 // atHome is the way out of the fleet that NDTUNE_FLEET names.
 const atHome = "--fleet '' searches on this machine, whatever NDTUNE_FLEET says"
 
+// noDevice is the value of --device with which the agent of --listen does not offer the devices of this machine.
+const noDevice = "none"
+
 // A fleetKind is a kind of devices in a fleet. They share a search.
 type fleetKind struct {
 	identity hardware.Device // of the first one
@@ -49,8 +52,8 @@ func joinFleet(c *cli.Context, agents int, choose func(*searchFleet) error) (*se
 	switch {
 	case listen && c.String("fleet") != "":
 		return nil, wrong("--listen begins a fleet, and --fleet or NDTUNE_FLEET names another one: leave out one of them, or add --fleet ''")
-	case !listen && (c.IsSet("no-agent") || c.IsSet("allow-commands")):
-		return nil, wrong("--no-agent and --allow-commands are about the agent of --listen")
+	case !listen && (allows(c, allowCommands) || c.String("device") == noDevice):
+		return nil, wrong("--allow %s and --device %s are about the agent of --listen", allowCommands, noDevice)
 	case !listen && c.String("fleet") == "":
 		if c.IsSet("agents") {
 			return nil, wrong("--agents is about a fleet: name one with --fleet or --listen")
@@ -99,11 +102,11 @@ func (f *searchFleet) begin(c *cli.Context) error {
 		return wrong("--listen: %w", err)
 	}
 	f.ends = append(f.ends, server.Close)
-	if f.Connection, err = fleet.Connect(c.Context, server.URL(), "ndtune search", fleet.Access{}); err != nil {
+	if f.Connection, err = fleet.Connect(c.Context, server.URL(), "ndtune search", nil); err != nil {
 		return err
 	}
 	fmt.Fprintln(c.App.ErrWriter, invitation(server))
-	if c.Bool("no-agent") {
+	if c.String("device") == noDevice {
 		return nil
 	}
 	all, err := device.List()
@@ -111,7 +114,7 @@ func (f *searchFleet) begin(c *cli.Context) error {
 		say(c, "This machine has no device for the fleet: %v.", err)
 		return nil
 	}
-	connection, err := fleet.Connect(c.Context, server.AgentURL(), "ndtune agent", fleet.Access{})
+	connection, err := fleet.Connect(c.Context, server.AgentURL(), "ndtune agent", nil)
 	if err != nil {
 		return err
 	}
@@ -232,7 +235,11 @@ func (k *fleetKind) place(l device.Listed, label string) place {
 // chooseDevices selects the devices of one search: of this machine, or of a fleet, which the caller closes.
 func (t *tuning) chooseDevices() (*searchFleet, error) {
 	f, err := joinFleet(t.cli, 1, func(f *searchFleet) error {
-		kind, err := device.Select(f.listed(), t.cli.String("device"))
+		selector := t.cli.String("device")
+		if selector == noDevice {
+			selector = ""
+		}
+		kind, err := device.Select(f.listed(), selector)
 		t.fleet, t.devices = f.Connection, []device.Listed{kind}
 		return err
 	})

@@ -194,7 +194,8 @@ func TestComparisonOverAFleet(t *testing.T) {
 }
 
 // TestListen: the server and an agent run in the command itself. A comparison waits for a second agent, whose
-// device has the same name in the fleet. Beyond this machine, the printed addresses have passwords.
+// device has the same name in the fleet. With --device none, a search waits for the devices of others. Beyond this machine, the
+// printed addresses have passwords.
 func TestListen(t *testing.T) {
 	gpu := standIns(t, "standin-gpu")
 	folder := specFolder(t)
@@ -203,6 +204,16 @@ func TestListen(t *testing.T) {
 	url := regexp.MustCompile(`nats://127\.0\.0\.1:\d+`).FindString(listening.notes.soFar())
 	_ = startProgram(t, t.TempDir(), []string{gpu}, "agent", "--fleet", url)
 	if ended := listening.end(); ended.status != 0 || !strings.HasPrefix(ended.out, "add of add.yaml, 4096, on 2 devices\n") || !strings.Contains(ended.out, "\nthe best over all: ") {
+		t.Errorf("%+v", ended)
+	}
+	without := startProgram(t, folder, nil, "tune", "add.yaml", "--listen", "127.0.0.1:0", "--device", "none", "--max-evals", "2")
+	without.await(`^Waiting for 1 agent; the fleet has 0\.$`)
+	if notes := without.notes.soFar(); strings.Contains(notes, "offered: ") {
+		t.Errorf("--device none offers a device of this machine:\n%s", notes)
+	}
+	url = regexp.MustCompile(`nats://127\.0\.0\.1:\d+`).FindString(without.notes.soFar())
+	_ = startProgram(t, t.TempDir(), []string{gpu}, "agent", "--fleet", url)
+	if ended := without.end(); ended.status != 0 || !strings.Contains(ended.out, "Stand-in GPU") {
 		t.Errorf("%+v", ended)
 	}
 	everywhere := startProgram(t, t.TempDir(), nil, "fleet", "serve", "--listen", "0.0.0.0:0")
@@ -247,7 +258,9 @@ func TestWrongFleets(t *testing.T) {
 		{"fleet serve --listen " + strings.TrimPrefix(url, "nats://"), "address already in use"},
 		{"tune add.yaml --listen 127.0.0.1", "is not HOST:PORT"},
 		{"tune add.yaml --listen 127.0.0.1:0 --fleet " + url, "leave out one of them"},
-		{"tune add.yaml --no-agent --fleet " + url, "about the agent of --listen"},
+		{"tune add.yaml --device none --fleet " + url, "about the agent of --listen"},
+		{"tune add.yaml --allow commands", "about the agent of --listen"},
+		{"agent --allow command --fleet " + url, "--allow command: want commands, settings, or both with a comma"},
 		{"compare add.yaml --agents 2", "--agents is about a fleet"},
 		{"compare add.yaml --agents 0 --listen 127.0.0.1:0", "want a positive number"},
 		{"fleet serve --listen 127.0.0.1", "is not HOST:PORT"},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -19,8 +20,26 @@ import (
 	"github.com/ndtune/ndtune/tune/worker"
 )
 
-func allowSettingsFlag(usage string) cli.Flag {
-	return &cli.BoolFlag{Name: "allow-settings", Category: categoryEvaluation, Usage: usage}
+// The values of --allow.
+const (
+	allowCommands = "commands" // an agent runs commands that specifications name
+	allowSettings = "settings" // specifications change settings of devices
+)
+
+func newAllowFlag(usage string) cli.Flag {
+	return &cli.StringFlag{Name: "allow", Category: categoryEvaluation, Usage: usage, Action: func(_ *cli.Context, value string) error {
+		for what := range strings.SplitSeq(value, ",") {
+			if what != allowCommands && what != allowSettings {
+				return wrong("--allow %s: want %s, %s, or both with a comma", value, allowCommands, allowSettings)
+			}
+		}
+		return nil
+	}}
+}
+
+// allows reports whether --allow has a value.
+func allows(c *cli.Context, what string) bool {
+	return slices.Contains(strings.Split(c.String("allow"), ","), what)
 }
 
 // settingsFolder is where the files are that say which settings of devices are to be restored.
@@ -98,8 +117,8 @@ func (all controls) close() error {
 
 // checkSettingsAllowed refuses a problem that changes settings of a device unless a flag allows it.
 func checkSettingsAllowed(c *cli.Context, p *problem.Problem) error {
-	if names := p.SettingNames(); len(names) > 0 && !c.Bool("allow-settings") {
-		return wrong("the specification changes settings of the device (measure.settings: %s): allow it with --allow-settings; they are restored at the end (docs/observers.md)", strings.Join(names, ", "))
+	if names := p.SettingNames(); len(names) > 0 && !allows(c, allowSettings) {
+		return wrong("the specification changes settings of the device (measure.settings: %s): allow it with --allow settings; they are restored at the end (docs/observers.md)", strings.Join(names, ", "))
 	}
 	return nil
 }

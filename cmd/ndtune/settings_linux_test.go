@@ -97,11 +97,11 @@ func TestSettingsOfASearch(t *testing.T) {
 		environment []string
 		arguments   []string
 	}{
-		{"without the flag", "ndtune: the specification changes settings of the device (measure.settings: clock, power_limit): allow it with --allow-settings; they are restored at the end", nil, []string{"tune", "k.yaml"}},
+		{"without the flag", "ndtune: the specification changes settings of the device (measure.settings: clock, power_limit): allow it with --allow settings; they are restored at the end", nil, []string{"tune", "k.yaml"}},
 		{"a clock that is not permitted", "ndtune: k.yaml:5:21: measure.settings: clock=1000, watts=300: clock 1000 MHz: the device permits 110 clocks from 345 to 1980 MHz at a memory clock of 3201 MHz; next to this value 990 and 1005", nil,
-			[]string{"tune", "k.yaml", "--allow-settings", "-p", "clock=345,1000"}},
-		{"without the right", "ndtune: measure.settings: clock: nvmlDeviceResetGpuLockedClocks: the driver lets only an administrator change this setting", []string{"STAND_IN_USER=1"}, []string{"tune", "k.yaml", "--allow-settings"}},
-		{"another device", "ndtune: measure.settings: ndtune can change settings of NVIDIA GPUs only", []string{standInVariable + "="}, []string{"run", "k.yaml", "--allow-settings", "-p", "clock=345", "-p", "block_size_x=4"}},
+			[]string{"tune", "k.yaml", "--allow", "settings", "-p", "clock=345,1000"}},
+		{"without the right", "ndtune: measure.settings: clock: nvmlDeviceResetGpuLockedClocks: the driver lets only an administrator change this setting", []string{"STAND_IN_USER=1"}, []string{"tune", "k.yaml", "--allow", "settings"}},
+		{"another device", "ndtune: measure.settings: ndtune can change settings of NVIDIA GPUs only", []string{standInVariable + "="}, []string{"run", "k.yaml", "--allow", "settings", "-p", "clock=345", "-p", "block_size_x=4"}},
 	} {
 		s := startSearch(t, r.folder, append(r.environment, c.environment...), c.arguments...)
 		e := s.end()
@@ -110,7 +110,7 @@ func TestSettingsOfASearch(t *testing.T) {
 		}
 	}
 
-	s := r.start(t, nil, "tune", "k.yaml", "--allow-settings", "--log", "k.jsonl", "-o", "k.csv", "--workers", "1")
+	s := r.start(t, nil, "tune", "k.yaml", "--allow", "settings", "--log", "k.jsonl", "-o", "k.csv", "--workers", "1")
 	parent := s.command.Process.Pid
 	e := s.end()
 	changes, processes := r.all(t)
@@ -132,7 +132,7 @@ func TestSettingsOfASearch(t *testing.T) {
 		t.Errorf("the build options are\n%s", e.out)
 	}
 
-	e = r.start(t, nil, "run", "k.yaml", "--allow-settings", "--in-process", "-p", "clock=990", "-p", "block_size_x=4").end()
+	e = r.start(t, nil, "run", "k.yaml", "--allow", "settings", "--in-process", "-p", "clock=990", "-p", "block_size_x=4").end()
 	if changes, _ := r.all(t); e.status != 0 || changes != restored+"clock 990; limit 300000; "+restored+restored {
 		t.Errorf("one configuration: exit status %d, changes %q\n%s", e.status, changes, e.notes)
 	}
@@ -141,7 +141,7 @@ func TestSettingsOfASearch(t *testing.T) {
 // TestSettingsAfterAnEnd kills a worker while it measures, interrupts a search, lets a change fail, and kills a search.
 func TestSettingsAfterAnEnd(t *testing.T) {
 	needDevice(t)
-	search := []string{"tune", "k.yaml", "--allow-settings", "--workers", "1", "--strategy", "brute_force"}
+	search := []string{"tune", "k.yaml", "--allow", "settings", "--workers", "1", "--strategy", "brute_force"}
 	for _, c := range []struct {
 		name        string
 		environment []string
@@ -198,14 +198,14 @@ func TestSettingsOfAnAgent(t *testing.T) {
 		a.await("^offered: ")
 		return a
 	}
-	search := []string{"tune", "k.yaml", "--allow-settings", "--fleet", url, "--agents", "1", "-p", "clock=345,990"}
+	search := []string{"tune", "k.yaml", "--allow", "settings", "--fleet", url, "--agents", "1", "-p", "clock=345,990"}
 	refuses := agent("--name", "refuses")
 	e := r.start(t, nil, search...).end()
 	changes, _ := r.all(t)
-	if want := "changes settings of the device (clock, power_limit), and the agent was not started with --allow-settings"; e.status != 3 || !strings.Contains(e.notes, want) {
+	if want := "changes settings of the device (clock, power_limit), and the agent was not started with --allow settings"; e.status != 3 || !strings.Contains(e.notes, want) {
 		t.Errorf("exit status %d\n%s", e.status, e.notes)
 	}
-	a := agent("--name", "allows", "--allow-settings")
+	a := agent("--name", "allows", "--allow", "settings")
 	e = r.start(t, nil, search...).end()
 	after, processes := r.all(t)
 	if changes != "" || e.status != 0 || !strings.Contains(after, "clock 345; ") || !strings.Contains(after, "clock 990; ") || !strings.HasSuffix(after, restored) || len(processes) != 1 || !processes[a.command.Process.Pid] {

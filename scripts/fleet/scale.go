@@ -79,7 +79,7 @@ func (p *proof) scaleTo(ctx context.Context, path string, n int, w *tabwriter.Wr
 		}
 		t.agents = append(t.agents, a)
 	}
-	c, err := fleet.Connect(ctx, t.url(nil), "scale", fleet.Access{})
+	c, err := fleet.Connect(ctx, t.url(nil), "scale", nil)
 	if err != nil {
 		return err
 	}
@@ -181,7 +181,7 @@ func hostAgents(ctx context.Context, url, path string, n int) error {
 	}
 	var all sync.WaitGroup
 	for i := range n {
-		c, err := fleet.Connect(ctx, url, "agent", fleet.Access{})
+		c, err := fleet.Connect(ctx, url, "agent", nil)
 		if err != nil {
 			return err
 		}
@@ -215,7 +215,7 @@ func hostSearch(ctx context.Context, url, path string, total int) error {
 	if err != nil {
 		return err
 	}
-	c, err := fleet.Connect(ctx, url, "search", fleet.Access{})
+	c, err := fleet.Connect(ctx, url, "search", nil)
 	if err != nil {
 		return err
 	}

@@ -1,11 +1,10 @@
 package fleet
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,15 +12,6 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
-
-// Access is how a program proves itself to a server on another machine.
-type Access struct {
-	Credentials string // file of a NATS user, credentials or the seed of an nkey; "": none
-	Authority   string // file with the certificate of the server's authority; "": those of the system
-
-	// Note gets sentences for the user, about a connection that is lost and back; nil: they are dropped.
-	Note func(text string)
-}
 
 // A Connection is a connection to a fleet.
 type Connection struct {
@@ -55,17 +45,25 @@ func reconnectDelay(tries int) time.Duration {
 const replicas = 3
 
 // Connect connects to the server at an address, or to the first that answers of several with commas, and makes the
-// streams and buckets that it lacks. Name is of the program, for the server. Later interruptions are mended without an
-// end.
-func Connect(ctx context.Context, address, name string, a Access) (*Connection, error) {
-	if err := checkURL(address, a); err != nil {
+// streams and buckets that it lacks. An address is tls://HOST:PORT, or nats://HOST:PORT on this machine. Its parameters
+// ?authority=FILE&credentials=FILE name the certificate of the server's authority and the file of a NATS user.
+//
+// Name is of the program, for the server. Note gets sentences for the user, about a connection that is lost and back; nil:
+// they are dropped. Later interruptions are mended without an end.
+func Connect(ctx context.Context, address, name string, note func(text string)) (*Connection, error) {
+	a, err := parseAddresses(address)
+	if err != nil {
 		return nil, err
 	}
-	c, note := &Connection{again: make(chan struct{})}, a.Note
+	own, err := a.options()
+	if err != nil {
+		return nil, err
+	}
 	if note == nil {
 		note = func(string) {}
 	}
-	options := []nats.Option{
+	c := &Connection{again: make(chan struct{})}
+	options := append(own,
 		nats.Name(name), nats.MaxReconnects(-1), nats.CustomReconnectDelay(reconnectDelay), nats.Timeout(connectLimit),
 		nats.DisconnectErrHandler(func(n *nats.Conn, _ error) {
 			if !n.IsClosed() {
@@ -81,18 +79,8 @@ func Connect(ctx context.Context, address, name string, a Access) (*Connection, 
 				note(fmt.Sprintf("The connection to the fleet: %v.", err))
 			}
 		}),
-	}
-	if a.Credentials != "" {
-		user, err := userOf(a.Credentials)
-		if err != nil {
-			return nil, fmt.Errorf("the credentials: %w", err)
-		}
-		options = append(options, user)
-	}
-	if a.Authority != "" {
-		options = append(options, nats.RootCAs(a.Authority))
-	}
-	n, err := nats.Connect(address, append(options, certificateOption(address)...)...)
+	)
+	n, err := nats.Connect(strings.Join(a.servers, ","), options...)
 	if err != nil {
 		return nil, fmt.Errorf("connect to the fleet at %s: %w", Redacted(address), err)
 	}
@@ -158,22 +146,6 @@ func (c *Connection) prepareAllowed(ctx context.Context) error {
 		return why
 	}
 	return err
-}
-
-// userOf returns the option for a file with the credentials of a user, or with the seed of a user's key.
-func userOf(path string) (nats.Option, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	if bytes.Contains(data, []byte("BEGIN NATS USER JWT")) {
-		return nats.UserCredentials(path), nil
-	}
-	option, err := nats.NkeyOptionFromSeed(path)
-	if err != nil {
-		return nil, fmt.Errorf("%s is neither a credentials file nor the seed of a NATS user: %w", path, err)
-	}
-	return option, nil
 }
 
 // create makes the streams and buckets that are missing. A request that a cluster without a leader drops is no reason to

@@ -227,7 +227,7 @@ func aCluster(t *testing.T) {
 		urls = append(urls, s.ClientURL())
 	}
 	connected := func() *Connection {
-		c, err := Connect(t.Context(), strings.Join(urls, ","), "test", Access{})
+		c, err := Connect(t.Context(), strings.Join(urls, ","), "test", nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -40,12 +40,16 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	for address, want := range map[string]string{
-		"nats://192.0.2.1:4222": "its address begins with tls://",
-		"tls://192.0.2.1:4222":  "needs credentials",
-		"127.0.0.1:4222":        "not of the form",
-		"http://127.0.0.1":      "not of the form",
+		"nats://192.0.2.1:4222":                             "its address begins with tls://",
+		"tls://192.0.2.1:4222":                              "needs credentials",
+		"tls://192.0.2.1:4222?authority=/ca.pem":            "needs credentials",
+		"nats://127.0.0.1:4222?credentials=/missing":        "the credentials: open /missing",
+		"nats://127.0.0.1:4222?credentials=a&credentials=b": "named twice",
+		"nats://127.0.0.1:4222?credential=a":                "credential is no parameter of an address",
+		"127.0.0.1:4222":                                    "not of the form",
+		"http://127.0.0.1":                                  "not of the form",
 	} {
-		if _, err := Connect(t.Context(), address, "test", Access{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Connect(t.Context(), address, "test", nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v; want %q", address, err, want)
 		}
 	}
@@ -62,11 +66,11 @@ func TestForeignProblems(t *testing.T) {
 	}{
 		{func(d *problem.Definition) {
 			d.Kernel.Source, d.Kernel.Command = "", &problem.Command{Args: []string{"touch", ran}}
-		}, "names commands to run (kernel.command), and the agent was not started with --allow-commands"},
+		}, "names commands to run (kernel.command), and the agent was not started with --allow commands"},
 		{func(d *problem.Definition) { d.Kernel.Source, d.Kernel.File = "", "/etc/passwd" }, "names files of this machine (kernel.file)"},
 		{func(d *problem.Definition) {
 			d.Measure.Settings = []problem.Setting{{Name: hardware.Clock, Expression: "1200"}}
-		}, "changes settings of the device (clock), and the agent was not started with --allow-settings"},
+		}, "changes settings of the device (clock), and the agent was not started with --allow settings"},
 	} {
 		c := connect(t, s)
 		d := newProblem(t, 2).Definition()

@@ -97,7 +97,7 @@ func listen(t testing.TB) *Server {
 
 func connect(t testing.TB, s *Server) *Connection {
 	t.Helper()
-	c, err := Connect(t.Context(), s.URL(), "test", Access{})
+	c, err := Connect(t.Context(), s.URL(), "test", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

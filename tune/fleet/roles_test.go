@@ -11,6 +11,7 @@ import (
 	"errors"
 	"math/big"
 	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -30,9 +31,8 @@ import (
 
 // A guarded fleet is a server with TLS and a user for each role.
 type guarded struct {
-	url       func(role string) string
-	authority string            // file
-	users     map[string]string // their files, by role; "nobody" may do nothing, and "stranger" is unknown
+	url   func(role string) string
+	users map[string]string // their files, by role; "nobody" may do nothing, and "stranger" is unknown
 }
 
 // servePasswords starts a server of this program as beyond loopback.
@@ -75,7 +75,6 @@ func serveGuarded(t *testing.T, credentials bool) *guarded {
 		text = strings.ReplaceAll(text, "U"+strings.ToUpper(role)+",", public(t, keys[role])+",")
 	}
 	certificate, key := certify(t, folder)
-	g.authority = certificate
 	for before, after := range map[string]string{
 		"0.0.0.0:4222": "127.0.0.1:-1", "/var/lib/ndtune-fleet": filepath.Join(folder, "store"), "/etc/ndtune-fleet/server.pem": certificate, "/etc/ndtune-fleet/server.key": key,
 	} {
@@ -112,7 +111,13 @@ func serveGuarded(t *testing.T, credentials bool) *guarded {
 	if !s.ReadyForConnections(startLimit) {
 		t.Fatal("the server did not start")
 	}
-	g.url = func(string) string { return "tls://127.0.0.1:" + strconv.Itoa(s.Addr().(*net.TCPAddr).Port) }
+	g.url = func(role string) string {
+		parameters := url.Values{authorityParameter: {certificate}}
+		if g.users[role] != "" {
+			parameters.Set(credentialsParameter, g.users[role])
+		}
+		return "tls://127.0.0.1:" + strconv.Itoa(s.Addr().(*net.TCPAddr).Port) + "?" + parameters.Encode()
+	}
 	return g
 }
 
@@ -229,7 +234,7 @@ func certify(t *testing.T, folder string) (certificate, key string) {
 // connect connects as a user. A permission that is missing fails the test, unless denied counts it.
 func (g *guarded) connect(t *testing.T, role string, denied *atomic.Int64) *Connection {
 	t.Helper()
-	c, err := Connect(t.Context(), g.url(role), "test "+role, Access{Credentials: g.users[role], Authority: g.authority})
+	c, err := Connect(t.Context(), g.url(role), "test "+role, nil)
 	if err != nil {
 		t.Fatalf("%s: %v", role, err)
 	}
@@ -325,7 +330,7 @@ func testRoles(t *testing.T, g *guarded) {
 		users["nobody"] = "Permissions Violation"
 	}
 	for user, want := range users {
-		if _, err := Connect(t.Context(), g.url(user), "test", Access{Credentials: g.users[user], Authority: g.authority}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Connect(t.Context(), g.url(user), "test", nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("user %q: %v; want %s", user, err, want)
 		}
 	}

@@ -19,12 +19,9 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
-	"github.com/nats-io/nats.go"
 
 	"github.com/ndtune/ndtune/internal/files"
 )
@@ -42,8 +39,7 @@ const (
 	searchUser = "search"
 	agentUser  = "agent"
 
-	secretsFile     = "secrets.json" // in the folder of a server
-	certificateMark = "certificate"  // parameter of an address
+	secretsFile = "secrets.json" // in the folder of a server
 )
 
 // secretsIn returns the secrets in the folder of a server, so that addresses stay valid; new ones if there are none.
@@ -111,7 +107,7 @@ func (s *secrets) apply(o *server.Options) error {
 // address returns the address of a server for one of its users.
 func (s *secrets) address(of *url.URL, user, password string) string {
 	u := url.URL{Scheme: "tls", User: url.UserPassword(user, password), Host: net.JoinHostPort(reachable(of.Hostname()), of.Port())}
-	u.RawQuery = url.Values{certificateMark: {digest(s.Certificate)}}.Encode()
+	u.RawQuery = url.Values{certificateParameter: {digest(s.Certificate)}}.Encode()
 	return u.String()
 }
 
@@ -132,40 +128,4 @@ func reachable(host string) string {
 		}
 	}
 	return "127.0.0.1"
-}
-
-// certificateOption returns the option for addresses that have the digest of the server's certificate; none for others.
-func certificateOption(addresses string) []nats.Option {
-	var digests []string
-	for address := range strings.SplitSeq(addresses, ",") {
-		if u, err := url.Parse(address); err == nil && u.Query().Has(certificateMark) {
-			digests = append(digests, u.Query().Get(certificateMark))
-		}
-	}
-	if len(digests) == 0 {
-		return nil
-	}
-	return []nats.Option{nats.Secure(&tls.Config{
-		MinVersion:         tls.VersionTLS13,
-		InsecureSkipVerify: true, // the digest takes the place of an authority
-		VerifyConnection: func(c tls.ConnectionState) error {
-			if slices.Contains(digests, digest(c.PeerCertificates[0].Raw)) {
-				return nil
-			}
-			return errors.New("the server has another certificate than the one in the address")
-		},
-	})}
-}
-
-// Redacted returns addresses without their passwords.
-func Redacted(addresses string) string {
-	var all []string
-	for address := range strings.SplitSeq(addresses, ",") {
-		if u, err := url.Parse(address); err == nil && u.User != nil {
-			u.RawQuery = ""
-			address = u.Redacted()
-		}
-		all = append(all, address)
-	}
-	return strings.Join(all, ",")
 }

@@ -49,7 +49,7 @@ func TestSecuredAddresses(t *testing.T) {
 	} {
 		u := *first
 		test.change(&u)
-		c, err := Connect(t.Context(), u.String(), "test", Access{})
+		c, err := Connect(t.Context(), u.String(), "test", nil)
 		if err == nil {
 			c.Close()
 		}
@@ -68,7 +68,7 @@ func TestSecuredAddresses(t *testing.T) {
 		t.Fatalf("a server beyond loopback is not secured: %v", err)
 	}
 	for _, scheme := range []string{"nats", "tls"} {
-		if c, err := Connect(t.Context(), scheme+"://127.0.0.1:"+u.Port(), "test", Access{}); err == nil {
+		if c, err := Connect(t.Context(), scheme+"://127.0.0.1:"+u.Port(), "test", nil); err == nil {
 			t.Error("a connection without a password, by", scheme)
 			c.Close()
 		}

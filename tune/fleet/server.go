@@ -3,14 +3,11 @@ package fleet
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net"
-	"net/netip"
 	"net/url"
 	"os"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -130,30 +127,4 @@ func (s *Server) removeFolder() {
 	if s.folder != "" {
 		os.RemoveAll(s.folder)
 	}
-}
-
-func isLoopback(host string) bool {
-	if host == "localhost" {
-		return true
-	}
-	a, err := netip.ParseAddr(host)
-	return err == nil && a.IsLoopback()
-}
-
-// checkURL refuses addresses of other machines without encryption and credentials. Several addresses are separated by
-// commas.
-func checkURL(addresses string, a Access) error {
-	for address := range strings.SplitSeq(addresses, ",") {
-		u, err := url.Parse(address)
-		switch {
-		case err != nil || u.Host == "" || u.Scheme != "nats" && u.Scheme != "tls":
-			return fmt.Errorf("the address %q is not of the form nats://HOST:PORT or tls://HOST:PORT", Redacted(address))
-		case isLoopback(u.Hostname()):
-		case u.Scheme != "tls":
-			return fmt.Errorf("%s is another machine: its address begins with tls://, so that nobody reads or changes what is sent", u.Host)
-		case a.Credentials == "" && u.User == nil:
-			return errors.New("another machine needs credentials: give the file of a NATS user, or the whole address that the server printed")
-		}
-	}
-	return nil
 }

@@ -62,7 +62,7 @@ func BenchmarkEngineCost(b *testing.B) {
 		}
 		defer server.Close()
 		connect := func() *fleet.Connection {
-			c, err := fleet.Connect(context.Background(), server.URL(), "benchmark", fleet.Access{})
+			c, err := fleet.Connect(context.Background(), server.URL(), "benchmark", nil)
 			if err != nil {
 				b.Fatal(err)
 			}

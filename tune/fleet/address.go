@@ -1,0 +1,146 @@
+package fleet
+
+import (
+	"bytes"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/nats-io/nats.go"
+)
+
+// The parameters of an address.
+const (
+	certificateParameter = "certificate" // digest of the server's certificate
+	authorityParameter   = "authority"   // file with the certificate of the server's authority; without it, those of the system count
+	credentialsParameter = "credentials" // file of a NATS user: credentials, or the seed of an nkey
+)
+
+// An access says how a program reaches the servers of a fleet, and how they prove themselves to each other.
+type access struct {
+	servers      []string // their addresses, without parameters
+	certificates []string // digests
+	authorities  []string // files
+	credentials  string   // file; "": the addresses have passwords, or the servers are on this machine
+}
+
+// parseAddresses reads the address of a server, or several with commas. It refuses addresses of other machines without
+// encryption, or with nothing that proves who the user is.
+func parseAddresses(addresses string) (*access, error) {
+	a, anonymous := &access{}, false
+	for address := range strings.SplitSeq(addresses, ",") {
+		u, err := url.Parse(address)
+		if err != nil || u.Host == "" || u.Scheme != "nats" && u.Scheme != "tls" {
+			return nil, fmt.Errorf("the address %q is not of the form nats://HOST:PORT or tls://HOST:PORT", Redacted(address))
+		}
+		if err := a.addParameters(u.RawQuery); err != nil {
+			return nil, fmt.Errorf("the address %s: %w", Redacted(address), err)
+		}
+		if !isLoopback(u.Hostname()) {
+			if u.Scheme != "tls" {
+				return nil, fmt.Errorf("%s is another machine: its address begins with tls://, so that nobody reads or changes what is sent", u.Host)
+			}
+			anonymous = anonymous || u.User == nil
+		}
+		u.RawQuery = ""
+		a.servers = append(a.servers, u.String())
+	}
+	if anonymous && a.credentials == "" {
+		return nil, errors.New("another machine needs credentials: give the whole address that the server printed, or the file of a NATS user, tls://HOST:PORT?credentials=FILE")
+	}
+	return a, nil
+}
+
+// addParameters adds the parameters of an address.
+func (a *access) addParameters(query string) error {
+	parameters, err := url.ParseQuery(query)
+	if err != nil {
+		return err
+	}
+	for name, values := range parameters {
+		switch name {
+		case certificateParameter:
+			a.certificates = append(a.certificates, values...)
+		case authorityParameter:
+			a.authorities = append(a.authorities, values...)
+		case credentialsParameter:
+			if a.credentials != "" || len(values) > 1 {
+				return errors.New("credentials are named twice")
+			}
+			a.credentials = values[0]
+		default:
+			return fmt.Errorf("%s is no parameter of an address; those are %s, %s and %s", name, authorityParameter, credentialsParameter, certificateParameter)
+		}
+	}
+	return nil
+}
+
+// options returns what a connection needs beside the addresses.
+func (a *access) options() ([]nats.Option, error) {
+	var options []nats.Option
+	if a.credentials != "" {
+		user, err := userOf(a.credentials)
+		if err != nil {
+			return nil, fmt.Errorf("the credentials: %w", err)
+		}
+		options = append(options, user)
+	}
+	if len(a.authorities) > 0 {
+		options = append(options, nats.RootCAs(a.authorities...))
+	}
+	if len(a.certificates) > 0 {
+		options = append(options, nats.Secure(&tls.Config{
+			MinVersion:         tls.VersionTLS13,
+			InsecureSkipVerify: true, // the digest takes the place of an authority
+			VerifyConnection: func(c tls.ConnectionState) error {
+				if slices.Contains(a.certificates, digest(c.PeerCertificates[0].Raw)) {
+					return nil
+				}
+				return errors.New("the server has another certificate than the one in the address")
+			},
+		}))
+	}
+	return options, nil
+}
+
+// userOf returns the option for a file with the credentials of a user, or with the seed of a user's key.
+func userOf(path string) (nats.Option, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if bytes.Contains(data, []byte("BEGIN NATS USER JWT")) {
+		return nats.UserCredentials(path), nil
+	}
+	option, err := nats.NkeyOptionFromSeed(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s is neither a credentials file nor the seed of a NATS user: %w", path, err)
+	}
+	return option, nil
+}
+
+func isLoopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	a, err := netip.ParseAddr(host)
+	return err == nil && a.IsLoopback()
+}
+
+// Redacted returns addresses without their passwords.
+func Redacted(addresses string) string {
+	var all []string
+	for address := range strings.SplitSeq(addresses, ",") {
+		if u, err := url.Parse(address); err == nil && u.User != nil {
+			u.RawQuery = ""
+			address = u.Redacted()
+		}
+		all = append(all, address)
+	}
+	return strings.Join(all, ",")
+}
