@@ -15,12 +15,9 @@ import (
 
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/internal/files"
-	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/export"
-	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
-	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
 	"github.com/ndtune/ndtune/tune/wisdom"
 )
@@ -28,7 +25,7 @@ import (
 func exportCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "export",
-		Usage:     "write a tuned kernel for an application: a wisdom file, a C header, a Python module and a Go package",
+		Usage:     "write a tuned kernel for an application: a wisdom file, a C header and a Python module",
 		ArgsUsage: "SPEC LOG...",
 		Description: `Writes KEY.wisdom with the best configurations of all records, and files for an application. They
 have the configurations with the source of the kernel, and functions that choose the
@@ -50,25 +47,15 @@ If one of them cannot be made, nothing is written.
 --lang is a list of the files to write besides the wisdom:
    c             KEY.h, a header for C99 and C++
    python        KEY.py, a module for PyOpenCL
-   go            KEY/KEY.go, KEY/KEY_binaries.go and KEY/KEY.cl, a Go package
    kernel_tuner  KEY_kernel_tuner.json, the results as Kernel Tuner stores them, and KEY_targets.h,
                  its header with the best configuration of each device
-   clblast       clblast/*.json, for CLBlast's database, if the kernel is one of CLBlast's
-
---binaries also builds the programs for the devices of this machine that are in the records, and adds
-them to KEY.binaries. The function program (KEY_program in C) takes them from there, and compiles
-the source on other devices or with other drivers.
-
-   ndtune export kernel.yaml kernel.jsonl -o tuned --binaries
 
 docs/export.md shows a program in each language, and describes the other files.`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: ".", Usage: "`FOLDER` for the files; it is made if necessary"},
 			&cli.StringFlag{Name: "key", Usage: "`KEY`: the name of the files and of the functions (default: the name of the kernel)"},
 			&cli.StringFlag{Name: "size", Usage: "problem size, `X[,Y[,Z]]`: expressions over the constants of a specification that has none"},
-			&cli.StringFlag{Name: "lang", Value: "c,python,go", Usage: "`LIST` of what to write besides the wisdom: c, python, go, kernel_tuner, clblast"},
-			&cli.BoolFlag{Name: "binaries", Usage: "also write KEY.binaries with built programs"},
-			&cli.StringFlag{Name: "device", Aliases: []string{"d"}, Value: device.AllDevices, Usage: "with --binaries, build for `DEVICES` only: all, cpu, gpu, indices, platform:device, or parts of names, separated by commas"},
+			&cli.StringFlag{Name: "lang", Value: "c,python", Usage: "`LIST` of what to write besides the wisdom: c, python, kernel_tuner"},
 		},
 		Action: exportFiles,
 	}
@@ -91,8 +78,7 @@ type exportedFile struct {
 
 // exporters make the files of --lang.
 var exporters = map[string]func(*exporting) ([]exportedFile, error){
-	"c": application(export.Header), "python": application(export.Module), "go": application(export.Package),
-	"kernel_tuner": (*exporting).kernelTuner, "clblast": (*exporting).clblast,
+	"c": application(export.Header), "python": application(export.Module), "kernel_tuner": (*exporting).kernelTuner,
 }
 
 func exportFiles(c *cli.Context) error {
@@ -103,9 +89,6 @@ func exportFiles(c *cli.Context) error {
 		if exporters[name] == nil {
 			return wrong("--lang %s: %q is none of %s", c.String("lang"), name, strings.Join(slices.Sorted(maps.Keys(exporters)), ", "))
 		}
-	}
-	if c.IsSet("device") && !c.Bool("binaries") {
-		return wrong("--device says for which devices --binaries builds; add --binaries")
 	}
 	s, err := spec.Load(c.Args().First(), spec.Options{})
 	if err != nil {
@@ -154,16 +137,8 @@ func exportFiles(c *cli.Context) error {
 		}
 		outputs = append(outputs, made...)
 	}
-	var binaries []export.Binary
-	if c.Bool("binaries") {
-		if binaries, err = e.binaries(c); err != nil {
-			return err
-		}
-	}
-	for _, f := range append(outputs, exportedFile{path: wisdomPath}) {
-		if err := os.MkdirAll(filepath.Dir(f.path), 0o777); err != nil {
-			return wrong("-o: %w", err)
-		}
+	if err := os.MkdirAll(e.folder, 0o777); err != nil {
+		return wrong("-o: %w", err)
 	}
 	if _, err := wisdom.Add(c.Context, wisdomPath, all); err != nil {
 		return err
@@ -175,48 +150,7 @@ func exportFiles(c *cli.Context) error {
 		}
 		fmt.Fprintln(c.App.Writer, f.path)
 	}
-	if len(binaries) > 0 {
-		path := e.path(e.wisdom.Key + ".binaries")
-		if err := export.AddBinaries(c.Context, path, binaries); err != nil {
-			return err
-		}
-		fmt.Fprintln(c.App.Writer, path)
-	}
 	return nil
-}
-
-// binaries builds the programs for the devices of this machine that are in the records.
-func (e *exporting) binaries(c *cli.Context) (all []export.Binary, err error) {
-	if _, err := export.ReadBinaries(e.path(e.wisdom.Key + ".binaries")); err != nil {
-		return nil, &usageError{err}
-	}
-	listed, err := device.List()
-	if err != nil {
-		return nil, err
-	}
-	if listed, err = device.SelectEach(listed, c.String("device")); err != nil {
-		return nil, &usageError{err}
-	}
-	var names []string
-	for _, l := range listed {
-		built, err := export.BuildBinaries(*l.Identity, e.spec.Problem, e.wisdom, e.size, e.records, func(at *problem.Problem, configuration space.Configuration, options string) ([]byte, error) {
-			evaluator, err := device.Open(l.Device, at, device.Options{Timer: hardware.TimerHost})
-			if err != nil {
-				return nil, err
-			}
-			defer evaluator.Close()
-			return evaluator.Binary(c.Context, configuration, options)
-		})
-		if err != nil {
-			return nil, fmt.Errorf("build for %s: %w", l.Name, err)
-		}
-		all = append(all, built...)
-		names = append(names, l.Name)
-	}
-	if len(all) == 0 {
-		return nil, wrong("--binaries: no record is of a device of this machine, %s", strings.Join(names, ", "))
-	}
-	return all, nil
 }
 
 // giveSize gives records the size of the problem, if it is an option.
@@ -255,18 +189,13 @@ func splitExpressions(text string) (all []problem.Expr) {
 }
 
 // path returns the path of a file in the folder of the command.
-func (e *exporting) path(names ...string) string {
-	return filepath.Join(append([]string{e.folder}, names...)...)
-}
+func (e *exporting) path(name string) string { return filepath.Join(e.folder, name) }
 
-// application returns an exporter of files for an application.
-func application(write func(*problem.Problem, *wisdom.File, []problem.Expr) ([]export.File, error)) func(*exporting) ([]exportedFile, error) {
-	return func(e *exporting) (all []exportedFile, err error) {
+// application returns an exporter of a file for an application.
+func application(write func(*problem.Problem, *wisdom.File, []problem.Expr) (export.File, error)) func(*exporting) ([]exportedFile, error) {
+	return func(e *exporting) ([]exportedFile, error) {
 		made, err := write(e.spec.Problem, e.wisdom, e.size)
-		for _, f := range made {
-			all = append(all, exportedFile{e.path(filepath.FromSlash(f.Path)), f.Content})
-		}
-		return all, err
+		return []exportedFile{{e.path(made.Name), made.Content}}, err
 	}
 }
 
@@ -281,12 +210,4 @@ func (e *exporting) kernelTuner() ([]exportedFile, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return []exportedFile{{path, results}, {e.path(e.wisdom.Key + "_targets.h"), targets}}, nil
-}
-
-func (e *exporting) clblast() (all []exportedFile, err error) {
-	made, err := export.CLBlast(e.spec.Problem, e.records)
-	for _, name := range slices.Sorted(maps.Keys(made)) {
-		all = append(all, exportedFile{e.path("clblast", name), made[name]})
-	}
-	return all, err
 }

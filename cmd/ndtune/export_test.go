@@ -23,7 +23,7 @@ func TestExportedPrograms(t *testing.T) {
 	d := needDevice(t)
 	folder := t.TempDir()
 	writeBlocks(t, folder, "README.md", map[string]string{"c": "saxpy.cl", "yaml": "saxpy.yaml"})
-	docs := writeBlocks(t, folder, "docs/export.md", map[string]string{"c": "main.c", "python": "tuned/main.py", "go": "app/main.go"})
+	docs := writeBlocks(t, folder, "docs/export.md", map[string]string{"c": "main.c", "python": "tuned/main.py"})
 	for _, pattern := range []string{`(?m)^    ndtune (tune saxpy\.yaml.*)$`, `(?m)^    ndtune (export saxpy\.yaml.*)$`} {
 		command := strings.Fields(strings.Replace(regexp.MustCompile(pattern).FindStringSubmatch(docs)[1], "1000000", "100000", 1))
 		if command[0] == "tune" {
@@ -61,30 +61,6 @@ func TestExportedPrograms(t *testing.T) {
 		if out := runProgram(t, tuned, python, "-c", program); out != "True\n" {
 			t.Errorf("_query and max_compute_units: %s", out)
 		}
-	})
-	t.Run("Go", func(t *testing.T) {
-		foreign.Require(t, "go")
-		app, err := filepath.Abs(filepath.Join(folder, "app"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		root, err := filepath.Abs("../..")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.CopyFS(filepath.Join(app, "saxpy"), os.DirFS(filepath.Join(folder, "tuned", "saxpy"))); err != nil {
-			t.Fatal(err)
-		}
-		// The module needs what ndtune needs, in the same versions, so that nothing has to be loaded.
-		module := strings.Replace(readFile(t, filepath.Join(root, "go.mod")), "module github.com/ndtune/ndtune\n", "module example.com/app\n", 1) +
-			"\nrequire github.com/ndtune/ndtune v0.0.0\n\nreplace github.com/ndtune/ndtune => " + root + "\n"
-		for name, content := range map[string]string{"go.mod": module, "go.sum": readFile(t, filepath.Join(root, "go.sum"))} {
-			if err := os.WriteFile(filepath.Join(app, name), []byte(content), 0o666); err != nil {
-				t.Fatal(err)
-			}
-		}
-		runProgram(t, app, "go", "build", "-ldflags=-s -w", "-o", "app", ".")
-		check(t, app, "./app")
 	})
 }
 
@@ -143,8 +119,7 @@ func runProgram(t *testing.T, folder string, command ...string) string {
 	t.Helper()
 	x := exec.CommandContext(t.Context(), command[0], command[1:]...)
 	x.Dir = folder
-	x.Env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(folder, "state"), "NDTUNE_NO_PEAK=1", "PYTHONDONTWRITEBYTECODE=1",
-		"GO111MODULE=on", "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off", "GOTOOLCHAIN=local")
+	x.Env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(folder, "state"), "NDTUNE_NO_PEAK=1", "PYTHONDONTWRITEBYTECODE=1")
 	out, err := x.Output()
 	if err != nil {
 		var wrong []byte
@@ -180,9 +155,6 @@ func TestExamplePrograms(t *testing.T) {
 	if python := pythonWithOpenCL(t); python != "" {
 		languages = append(languages, "python")
 		t.Setenv("PYTHON", python)
-	}
-	if _, err := exec.LookPath("go"); err == nil {
-		languages = append(languages, "go")
 	}
 	t.Setenv("LANGUAGES", strings.Join(languages, " "))
 	script, err := filepath.Abs("../../docs/export/run.sh")

@@ -23,7 +23,7 @@ class Program:
         self.exported = exported
         self.context = pyopencl.Context([device])
         self.queue = pyopencl.CommandQueue(self.context, properties=pyopencl.command_queue_properties.PROFILING_ENABLE)
-        built, from_binary = exported.program(self.context, device, self.choice)
+        built = pyopencl.Program(self.context, exported.source).build(options=self.choice.options)
         self.kernels = [pyopencl.Kernel(built, name) for name in exported.kernels]
         self.times = []  # milliseconds of all kernels of a run
 

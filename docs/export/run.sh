@@ -7,8 +7,8 @@
 # DEVICE is that of ndtune's --device, EVALUATIONS the budget of each search. FOLDER, "tuned" by default, gets the logs,
 # the exported files, the programs, and run.sh, which runs the programs, also on another machine. With LOGS, nothing is
 # tuned or run; DIR has matmul.jsonl, diffusion.jsonl and sort.jsonl, or some of them, which may have .gz after the name.
-# LANGUAGES is "c" by default; it can have c, python and go. Set NDTUNE, CC, LIBS, PYTHON and GO for another ndtune, C
-# compiler, OpenCL library, Python and Go.
+# LANGUAGES is "c" by default; it can have c and python. Set NDTUNE, CC, LIBS and PYTHON for another ndtune, C compiler,
+# OpenCL library and Python.
 set -e
 usage()
 {
@@ -31,8 +31,8 @@ large) matmul=4096 field=8192 keys=16777216 ;;
 esac
 for language in $languages; do
     case $language in
-    c | python | go) ;;
-    *) echo "LANGUAGES has c, python and go, not $language" >&2; exit 2 ;;
+    c | python) ;;
+    *) echo "LANGUAGES has c and python, not $language" >&2; exit 2 ;;
     esac
 done
 
@@ -62,14 +62,6 @@ build()
         python)
             cp "$here/$name.py" "$here/program.py" "$folder"
             echo "run \${PYTHON:-python3} $name.py $*" ;;
-        go) # with the versions of the modules that ndtune needs
-            mkdir -p "$folder/go"
-            cp -r "$here/go/program" "$here/go/$name" "$folder/go"
-            cp "$root/go.sum" "$folder"
-            sed 's,^module .*,module example.com/programs,' "$root/go.mod" >"$folder/go.mod"
-            printf '\nrequire github.com/ndtune/ndtune v0.0.0\n\nreplace github.com/ndtune/ndtune => "%s"\n' "$root" >>"$folder/go.mod"
-            (cd "$folder" && CGO_ENABLED=0 GOWORK=off GOFLAGS=-mod=mod "${GO:-go}" build -o "$name-go" "./go/$name")
-            echo "run ./$name-go $*" ;;
         esac >>"$folder/run.sh"
     done
 }

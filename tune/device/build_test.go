@@ -145,36 +145,3 @@ func TestSubGroupHint(t *testing.T) {
 		}
 	}
 }
-
-// TestBinary: the binary is a program with the given options, and can be loaded.
-func TestBinary(t *testing.T) {
-	e := open(t, scale(1))
-	c := configurationOf(t, e.problem, nil)
-	own, err := e.Binary(t.Context(), c, problem.BuildOptions(c))
-	if err != nil || len(own) == 0 {
-		t.Fatalf("%d bytes, %v", len(own), err)
-	}
-	context, err := cl.NewContext(e.device)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer context.Release()
-	program, err := context.NewProgramFromBinaries([]*cl.Device{e.device}, [][]byte{own})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer program.Release()
-	if err := program.Build(problem.BuildOptions(c)); err != nil {
-		t.Error(err)
-	}
-	if names, err := program.KernelNames(); err != nil || len(names) != 1 || names[0] != "scale" {
-		t.Errorf("the binary has the kernels %q, %v", names, err)
-	}
-	if _, err := e.Binary(t.Context(), c, "-D block_size_x=32"); err == nil { // mode is missing
-		t.Error("the program was built without the given options")
-	}
-	e.Close()
-	if _, err := e.Binary(t.Context(), c, ""); err != errClosed {
-		t.Error(err)
-	}
-}

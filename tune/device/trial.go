@@ -12,7 +12,6 @@ import (
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/problem"
-	"github.com/ndtune/ndtune/tune/space"
 )
 
 // A trial takes one configuration from source to times.
@@ -40,28 +39,6 @@ func (t *trial) run(ctx context.Context) error {
 func (t *trial) prove(ctx context.Context) error {
 	defer t.release()
 	return t.through(ctx, t.derive, t.build, t.footprint, t.bind, t.expect, t.launchFirst, t.guard, t.verify)
-}
-
-// Binary returns the binary of a configuration's program, for [cl.Context.NewProgramFromBinaries]. The program is built with
-// options that are equal to its own. It is launched once, since some drivers compile further then.
-func (e *Evaluator) Binary(ctx context.Context, c space.Configuration, options string) ([]byte, error) {
-	if e.session == nil {
-		return nil, errClosed
-	}
-	t := e.trial(c)
-	defer t.release()
-	replace := func(context.Context) error {
-		t.variant.Options = []string{" " + options} // which is no single -I
-		return nil
-	}
-	if err := t.through(ctx, t.derive, replace, t.build, t.bind, t.launchFirst); err != nil {
-		return nil, err
-	}
-	all, err := t.program.Binaries()
-	if err != nil {
-		return nil, err
-	}
-	return all[0], nil
 }
 
 // through takes the configuration through stages until one fails or the context ends.

@@ -166,14 +166,11 @@ func (p *program) output(t *testing.T, folder, in string) string {
 	if p.build != nil {
 		runIn(t, folder, "", p.build...)
 	}
-	if p.needs == "go" {
-		runIn(t, folder, "", "go", "vet", "./...")
-	}
 	return runIn(t, folder, in, p.run...)
 }
 
-// programFolder returns a folder with the exported files and the programs of a name in testdata, as main.c, main.py
-// and app/main.go.
+// programFolder returns a folder with the exported files and the programs of a name in testdata, as main.c and
+// main.py.
 func programFolder(t *testing.T, name string, p *problem.Problem, f *wisdom.File) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -181,8 +178,7 @@ func programFolder(t *testing.T, name string, p *problem.Problem, f *wisdom.File
 	if err != nil {
 		t.Fatal(err)
 	}
-	all = append(all, File{"go.mod", []byte("module ask\n\ngo 1.22\n")})
-	for file, from := range map[string]string{"main.c": name + ".c", "main.py": name + ".py", "app/main.go": name + ".go.txt"} {
+	for file, from := range map[string]string{"main.c": name + ".c", "main.py": name + ".py"} {
 		text, err := os.ReadFile(filepath.Join("testdata", from))
 		if err != nil {
 			t.Fatal(err)
@@ -193,11 +189,7 @@ func programFolder(t *testing.T, name string, p *problem.Problem, f *wisdom.File
 		t.Fatal(err)
 	}
 	for _, x := range all {
-		path := filepath.Join(folder, filepath.FromSlash(x.Path))
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, x.Content, 0o666); err != nil {
+		if err := os.WriteFile(filepath.Join(folder, x.Name), x.Content, 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -209,7 +201,6 @@ var programs = []program{
 	{"C99", "gcc", []string{"gcc", "-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Istub", "main.c", "-o", "c99", "-lm"}, []string{"./c99"}},
 	{"C++17", "g++", []string{"g++", "-std=c++17", "-x", "c++", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Istub", "main.c", "-o", "c++17", "-lm"}, []string{"./c++17"}},
 	{"Python", "python3", nil, []string{"python3", "main.py"}},
-	{"Go", "go", []string{"go", "build", "-o", "go", "./app"}, []string{"./go"}},
 }
 
 // TestProgramsChooseAsWisdomDoes asks programs with the exported files about random devices, sizes and constants.
@@ -286,12 +277,12 @@ func TestProgramsChooseAsWisdomDoes(t *testing.T) {
 
 // exportAll returns the files of all languages.
 func exportAll(p *problem.Problem, f *wisdom.File, size []problem.Expr) (all []File, err error) {
-	for _, in := range []func(*problem.Problem, *wisdom.File, []problem.Expr) ([]File, error){Header, Module, Package} {
-		files, err := in(p, f, size)
+	for _, in := range []func(*problem.Problem, *wisdom.File, []problem.Expr) (File, error){Header, Module} {
+		file, err := in(p, f, size)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, files...)
+		all = append(all, file)
 	}
 	return all, nil
 }
@@ -301,7 +292,7 @@ func runIn(t *testing.T, folder, in string, command ...string) string {
 	t.Helper()
 	x := exec.CommandContext(t.Context(), command[0], command[1:]...)
 	x.Dir, x.Stdin = folder, strings.NewReader(in)
-	x.Env = append(os.Environ(), "GO111MODULE=on", "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off", "GOTOOLCHAIN=local", "PYTHONPATH=stub", "PYTHONDONTWRITEBYTECODE=1")
+	x.Env = append(os.Environ(), "PYTHONPATH=stub", "PYTHONDONTWRITEBYTECODE=1")
 	var wrong bytes.Buffer
 	x.Stderr = &wrong
 	out, err := x.Output()
@@ -330,11 +321,6 @@ func TestKernelsThatCannotBeExported(t *testing.T) {
 		{func(d *problem.Definition, f *wisdom.File) {}, ""},
 		{func(d *problem.Definition, f *wisdom.File) { f.Key = "a-b" }, `the key "a-b" is no identifier of C`},
 		{func(d *problem.Definition, f *wisdom.File) { f.Key = "lambda" }, "no module of Python can be named lambda, a keyword; give another one with --key, or leave python out of --lang"},
-		{func(d *problem.Definition, f *wisdom.File) { f.Key = "range" }, "no package of Go can be named range, a keyword; give another one with --key, or leave go out of --lang"},
-		{func(d *problem.Definition, f *wisdom.File) { f.Key = "main" }, "no package of Go can be named main, which has another meaning there"},
-		{func(d *problem.Definition, f *wisdom.File) { f.Key = "blur_windows" }, "no package of Go can be named blur_windows, because the go command leaves blur_windows.go out on some systems"},
-		{func(d *problem.Definition, f *wisdom.File) { f.Key = "blur_test" }, "the go command leaves blur_test.go out"},
-		{func(d *problem.Definition, f *wisdom.File) { f.Key = "_blur" }, "the go command leaves _blur.go out"},
 		{func(d *problem.Definition, f *wisdom.File) { d.Kernel.Source = "// a\n// \xe9\n" + d.Kernel.Source }, "line 2 of the source is not text in UTF-8"},
 		{func(d *problem.Definition, f *wisdom.File) { f.Records[0].SourceDigest = "another" }, "all records are of another source of the kernel"},
 		{func(d *problem.Definition, f *wisdom.File) { f.Parameters = []string{"x"} }, "the wisdom is about the parameters x, the specification has block_size_x"},

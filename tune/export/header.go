@@ -46,19 +46,22 @@ var c = dialect{
 		typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq`,
 }
 
-// Header returns a header for C99 and C++. See [Package] for the sizes and the errors.
-func Header(p *problem.Problem, f *wisdom.File, size []problem.Expr) ([]File, error) {
+// Header returns a header for C99 and C++ with the wisdom about a problem. The sizes are the whole-number constants that the
+// problem size, the size of a buffer or a repeat reads. The problem size is that of the problem, or other expressions over
+// its constants; nil: none are given. The error names what cannot be exported: a source that is made for each
+// configuration, a launch that reads the device, or wisdom about another kernel or another source.
+func Header(p *problem.Problem, f *wisdom.File, size []problem.Expr) (File, error) {
 	t, err := newTable(p, f, size)
 	if err != nil {
-		return nil, err
+		return File{}, err
 	}
 	x, err := t.in(c, functions{t.Key + "_ndrange", t.Key + "_launches", t.Key + "_buffers_bytes", "const " + t.Key + "_choice *choice"})
 	if err != nil {
-		return nil, err
+		return File{}, err
 	}
 	var b bytes.Buffer
 	err = headerTemplate.Execute(&b, x)
-	return []File{{t.Key + ".h", b.Bytes()}}, err
+	return File{t.Key + ".h", b.Bytes()}, err
 }
 
 // OptionBytes returns the length of the longest options with all sizes, for a char array.

@@ -120,7 +120,7 @@ func TestSizesOfBuffers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "int scale_choose(cl_device_id device, int64_t size, int64_t range, int64_t lambda, int64_t depth, scale_choice *choice)"; !strings.Contains(string(header[0].Content), want) {
+	if want := "int scale_choose(cl_device_id device, int64_t size, int64_t range, int64_t lambda, int64_t depth, scale_choice *choice)"; !strings.Contains(string(header.Content), want) {
 		t.Errorf("the header lacks %s", want)
 	}
 }

@@ -33,20 +33,20 @@ var python = dialect{
 const keywordsPython = `False None True and as assert async await break class continue def del elif else except finally for from
 	global if import in is lambda nonlocal not or pass raise return try while with yield`
 
-// Module returns a module for PyOpenCL. See [Package] for the sizes and the errors.
-func Module(p *problem.Problem, f *wisdom.File, size []problem.Expr) ([]File, error) {
+// Module returns a module for PyOpenCL. See [Header] for the sizes and the errors.
+func Module(p *problem.Problem, f *wisdom.File, size []problem.Expr) (File, error) {
 	t, err := newTable(p, f, size)
 	if err != nil {
-		return nil, err
+		return File{}, err
 	}
 	if slices.Contains(strings.Fields(keywordsPython), t.Key) {
-		return nil, fmt.Errorf("no module of Python can be named %s, a keyword; give another one with --key, or leave python out of --lang", t.Key)
+		return File{}, fmt.Errorf("no module of Python can be named %s, a keyword; give another one with --key, or leave python out of --lang", t.Key)
 	}
 	x, err := t.in(python, functions{"ndrange", "launches", "buffers_bytes", "choice"})
 	if err != nil {
-		return nil, err
+		return File{}, err
 	}
 	var b bytes.Buffer
 	err = moduleTemplate.Execute(&b, x)
-	return []File{{t.Key + ".py", b.Bytes()}}, err
+	return File{t.Key + ".py", b.Bytes()}, err
 }

@@ -1,6 +1,6 @@
 // Package export writes what an application needs to run a tuned kernel: its best configurations by device and
-// size, its source, and the functions that choose one and compute the launch, in C, Python and Go. It also writes the
-// files of other tuners.
+// size, its source, and the functions that choose one and compute the launch, in C and Python. It also writes the files of
+// Kernel Tuner.
 package export
 
 import (
@@ -20,7 +20,7 @@ import (
 
 // A File is a file of an exported kernel.
 type File struct {
-	Path    string // in the folder of the export, with slashes
+	Name    string
 	Content []byte
 }
 

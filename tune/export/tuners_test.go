@@ -9,7 +9,6 @@ import (
 
 	"github.com/ndtune/ndtune/internal/golden"
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
@@ -79,21 +78,14 @@ func runs(t *testing.T, p *problem.Problem) []*record.Record {
 	}
 }
 
-// TestFilesOfOtherTuners compares the files with those that the tools' own programs have read.
-func TestFilesOfOtherTuners(t *testing.T) {
+// TestFilesOfKernelTuner compares the files with those that Kernel Tuner has read.
+func TestFilesOfKernelTuner(t *testing.T) {
 	p := mustProblem(t, xaxpy())
 	results, targets, err := KernelTuner(nil, p, runs(t, p))
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := CLBlast(p, runs(t, p))
-	if err != nil {
-		t.Fatal(err)
-	}
-	files["kernel_tuner.json"], files["targets.h"] = results, targets
-	if len(files) != 6 {
-		t.Errorf("%d files", len(files))
-	}
+	files := map[string][]byte{"kernel_tuner.json": results, "targets.h": targets}
 	golden.Check(t, "testdata/tuners.golden", func(name, _ string) string { return string(files[name]) })
 }
 
@@ -140,63 +132,29 @@ func TestKernelTunerReplaces(t *testing.T) {
 	}
 }
 
-func TestFilesThatOtherTunersCannotHave(t *testing.T) {
-	const clblast, kernelTuner = "clblast", "kernel tuner"
+func TestResultsThatKernelTunerCannotHave(t *testing.T) {
 	for _, test := range []struct {
-		format string
-		change func(*problem.Definition)
 		record func(*record.Record)
 		twice  bool // with a record that has another constant
 		old    string
 		want   string
 	}{
-		{format: clblast, change: func(d *problem.Definition) { d.Kernel.Name = "saxpy" }, want: "saxpy is none of the kernels of CLBlast that can be exported: XaxpyFastest, "},
-		{format: clblast, change: func(d *problem.Definition) { d.Constants[1].Name, d.GridDiv[0] = "WIDTH", nil }, record: func(r *record.Record) { r.Header.Constants[1].Name = "WIDTH" },
-			want: "the record on NVIDIA H200 at 4096: CLBlast's tuner of xaxpy has the parameter VW, to which the specification gives no whole number; add it to the constants"},
-		{format: clblast, change: func(d *problem.Definition) {
-			d.Parameters = append(d.Parameters, space.Parameter{Name: "how", Values: []space.Value{1}})
-		}, want: "the specification has the parameter how, which CLBlast's tuner of xaxpy has not"},
-		{format: clblast, change: func(d *problem.Definition) { d.Objective = problem.Objective{Name: "time_min"} }, want: "the objective is time_min, and that of CLBlast's tuner is the time"},
-		{format: clblast, record: func(r *record.Record) { r.Header.Device.Type = "" }, want: "it does not tell the vendor and the type of the device"},
-		{format: clblast, record: func(r *record.Record) { r.Results = nil }, want: "it has no correct configuration"},
-		{format: clblast, record: func(r *record.Record) {
-			r.Header.Constants = append(r.Header.Constants, problem.Constant{Name: "PRECISION", Value: "double"})
-		}, want: "the constant PRECISION is double, not a number of CLBlast such as 32"},
-		{format: clblast, change: func(d *problem.Definition) { d.Arguments = d.Arguments[2:] }, want: "the argument 0 of the kernel has to be CLBlast's n, a scalar"},
-		{format: clblast, record: func(r *record.Record) { r.Header.KernelDigest = "another" }, want: "the record on NVIDIA H200 at 4096 is of another source of the kernel: tune it again"},
-		{format: kernelTuner, record: func(r *record.Record) { r.Header.KernelDigest = "another" }, want: "is of another source of the kernel: tune it again"},
-		{format: kernelTuner, record: func(r *record.Record) { r.Header.Objective = problem.Objective{Name: "speed"} }, want: "has the objective speed, the specification time"},
-		{format: kernelTuner, record: func(r *record.Record) { r.Header.Parameters = r.Header.Parameters[1:] }, want: "has other parameters than the specification"},
-		{format: kernelTuner, twice: true, want: "two records on NVIDIA H200 at 4096 differ in the constant k, which the files of other tuners cannot tell"},
-		{format: kernelTuner, record: func(r *record.Record) { r.Results = nil }, want: "has no results"},
-		{format: kernelTuner, old: `{"version_number":`, want: "it is not a results file of Kernel Tuner: "},
-		{format: kernelTuner, old: `{"version_number":"2.0"}`, want: `version_number is "2.0"`},
-		{format: kernelTuner, old: `{"version_number":"1.0","kernel_name":"f"}`, want: "it is about the kernel f, not XaxpyFastest"},
-		{format: kernelTuner, old: `{"version_number":"1.0","kernel_name":"XaxpyFastest","objective":"GFLOP/s"}`, want: "its objective is GFLOP/s"},
-		{format: kernelTuner, old: `{"version_number":"1.0","kernel_name":"XaxpyFastest","objective":"time","tunable_parameters":["a"]}`, want: "its parameters are a, not WGS, WPT"},
-		{format: kernelTuner, old: `{"version_number":"1.0","kernel_name":"XaxpyFastest","objective":"time","tunable_parameters":["WGS","WPT"],"kernel_string":"x"}`, want: "its results are of another source of the kernel"},
-		{format: kernelTuner, old: `{"version_number":"1.0","kernel_name":"XaxpyFastest","objective":"time","tunable_parameters":["WPT","WGS"],"data":[{"device_name":"a"}]}`, want: "data[0] of the results file of Kernel Tuner has no device_name, tunable_parameters or time"},
-		{format: kernelTuner, old: `{"version_number":"1.0","kernel_name":"XaxpyFastest","objective":"time","tunable_parameters":["WPT","WGS"],"data":[{"device_name":"a","time":1,"tunable_parameters":{"WGS":1}}]}`, want: "data[0] of the results file of Kernel Tuner has no WPT"},
+		{record: func(r *record.Record) { r.Header.KernelDigest = "another" }, want: "is of another source of the kernel: tune it again"},
+		{record: func(r *record.Record) { r.Header.Objective = problem.Objective{Name: "speed"} }, want: "has the objective speed, the specification time"},
+		{record: func(r *record.Record) { r.Header.Parameters = r.Header.Parameters[1:] }, want: "has other parameters than the specification"},
+		{twice: true, want: "two records on NVIDIA H200 at 4096 differ in the constant k, which the files of other tuners cannot tell"},
+		{record: func(r *record.Record) { r.Results = nil }, want: "has no results"},
+		{old: `{"version_number":`, want: "it is not a results file of Kernel Tuner: "},
+		{old: `{"version_number":"2.0"}`, want: `version_number is "2.0"`},
+		{old: `{"version_number":"1.0","kernel_name":"f"}`, want: "it is about the kernel f, not XaxpyFastest"},
+		{old: `{"version_number":"1.0","kernel_name":"XaxpyFastest","objective":"GFLOP/s"}`, want: "its objective is GFLOP/s"},
+		{old: `{"version_number":"1.0","kernel_name":"XaxpyFastest","objective":"time","tunable_parameters":["a"]}`, want: "its parameters are a, not WGS, WPT"},
+		{old: `{"version_number":"1.0","kernel_name":"XaxpyFastest","objective":"time","tunable_parameters":["WGS","WPT"],"kernel_string":"x"}`, want: "its results are of another source of the kernel"},
+		{old: `{"version_number":"1.0","kernel_name":"XaxpyFastest","objective":"time","tunable_parameters":["WPT","WGS"],"data":[{"device_name":"a"}]}`, want: "data[0] of the results file of Kernel Tuner has no device_name, tunable_parameters or time"},
+		{old: `{"version_number":"1.0","kernel_name":"XaxpyFastest","objective":"time","tunable_parameters":["WPT","WGS"],"data":[{"device_name":"a","time":1,"tunable_parameters":{"WGS":1}}]}`, want: "data[0] of the results file of Kernel Tuner has no WPT"},
 	} {
-		d := xaxpy()
-		if test.change != nil {
-			test.change(&d)
-		}
-		p := mustProblem(t, d)
-		r := run(t, mustProblem(t, xaxpy()), h200, 4096, map[[2]int]float64{{64, 1}: 1})
-		if test.change != nil {
-			r.Header.KernelDigest = p.KernelDigest()
-			r.Header.Parameters, r.Header.Objective = nil, p.Objective()
-			for i := range p.Parameters().Len() {
-				r.Header.Parameters = append(r.Header.Parameters, p.Parameters().At(i))
-			}
-			c, err := p.Parameters().ConfigureFirst(nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			r.Results = r.Results[:1]
-			r.Results[0].Configuration = c
-		}
+		p := mustProblem(t, xaxpy())
+		r := run(t, p, h200, 4096, map[[2]int]float64{{64, 1}: 1})
 		if test.record != nil {
 			test.record(r)
 		}
@@ -206,34 +164,13 @@ func TestFilesThatOtherTunersCannotHave(t *testing.T) {
 			other.Header.Constants = append(slices.Clone(r.Header.Constants), problem.Constant{Name: "k", Value: 1})
 			records = append(records, &other)
 		}
-		var err error
-		if test.format == clblast {
-			_, err = CLBlast(p, records)
-		} else {
-			var old []byte
-			if test.old != "" {
-				old = []byte(test.old)
-			}
-			_, _, err = KernelTuner(old, p, records)
+		var old []byte
+		if test.old != "" {
+			old = []byte(test.old)
 		}
+		_, _, err := KernelTuner(old, p, records)
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%v, want %s", err, test.want)
-		}
-	}
-}
-
-// TestScalarsOfCLBlast: the texts are those that scripts/database of CLBlast knows.
-func TestScalarsOfCLBlast(t *testing.T) {
-	for _, test := range []struct{ typ, bytes, want string }{
-		{"int32", "\x00\x04\x00\x00", "1024"}, {"float32", "\x00\x00\x00\x40", "2.00"}, {"float16", "\x00\x40", "2.000000"},
-		{"float32x2", "\x00\x00\x00\x40\x00\x00\x00\x3f", "2.00+0.50i"},
-	} {
-		typ, err := array.ParseType(test.typ)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := scalarText(typ, []byte(test.bytes)); got != test.want {
-			t.Errorf("%s: %s, want %s", test.typ, got, test.want)
 		}
 	}
 }

@@ -10,14 +10,8 @@ typedef struct memory *cl_mem;
 typedef cl_uint cl_device_info;
 typedef cl_uint cl_platform_info;
 typedef struct device { char name[128], vendor[128], driver[128], platform[128], extension[8], board[128]; cl_device_type type; cl_uint major, minor, version; } *cl_device_id, *cl_platform_id;
-typedef struct context *cl_context;
-typedef struct program *cl_program;
 
 #define CL_SUCCESS 0
-#define CL_PROGRAM_NUM_DEVICES 0x1162
-#define CL_PROGRAM_BINARY_SIZES 0x1165
-#define CL_PROGRAM_BINARIES 0x1166
-#define CL_PROGRAM_NUM_KERNELS 0x1167
 #define CL_DEVICE_TYPE_CPU 2
 #define CL_DEVICE_TYPE_GPU 4
 #define CL_DEVICE_TYPE_ACCELERATOR 8
@@ -56,9 +50,3 @@ static inline cl_int clGetPlatformInfo(cl_platform_id p, cl_platform_info what, 
     strcpy((char *)value, p->platform);
     return CL_SUCCESS;
 }
-
-cl_program clCreateProgramWithSource(cl_context, cl_uint, const char **, const size_t *, cl_int *);
-cl_program clCreateProgramWithBinary(cl_context, cl_uint, const cl_device_id *, const size_t *, const unsigned char **, cl_int *, cl_int *);
-cl_int clBuildProgram(cl_program, cl_uint, const cl_device_id *, const char *, void (*)(cl_program, void *), void *);
-cl_int clGetProgramInfo(cl_program, cl_uint, size_t, void *, size_t *);
-cl_int clReleaseProgram(cl_program);
