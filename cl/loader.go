@@ -116,7 +116,6 @@ var api struct {
 	clCreateProgramWithSource, clCreateProgramWithBinary, clBuildProgram function
 	clReleaseProgram, clGetProgramInfo, clGetProgramBuildInfo            function
 	clCreateProgramWithIL                                                function `since:"21"`
-	clSetProgramSpecializationConstant                                   function `since:"22"`
 
 	clCreateKernel, clCreateKernelsInProgram, clReleaseKernel function
 	clSetKernelArg, clGetKernelInfo, clGetKernelWorkGroupInfo function

@@ -109,24 +109,6 @@ func (c *Context) programFromIL(f *function, il []byte) (*Program, error) {
 	return c.program(id, err, c.devices)
 }
 
-// SetSpecializationConstant gives a specialization constant of a SPIR-V program its value before Build.
-// The value has the size of the constant's type, in the host's byte order, and one byte for a bool
-// (OpenCL 2.2).
-func (p *Program) SetSpecializationConstant(id uint32, value []byte) error {
-	f := &api.clSetProgramSpecializationConstant
-	if err := p.use(f); err != nil {
-		return err
-	}
-	defer p.leave()
-	if err := f.on(p.context.version); err != nil {
-		return err
-	}
-	if len(value) == 0 {
-		return refuse(f.name, InvalidValue, "no value")
-	}
-	return about(f.run(p.id, uintptr(id), uintptr(len(value)), uintptr(bytesOf(value))), fmt.Sprintf("specialization constant %d", id))
-}
-
 // program returns the program that a create has made, or the error of the create.
 func (c *Context) program(id uintptr, err error, devices []*Device) (*Program, error) {
 	if err != nil {

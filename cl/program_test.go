@@ -153,14 +153,6 @@ func TestSPIRV(t *testing.T) {
 	}
 	p := must(r.context.NewProgramFromIL(module))(t)
 	defer p.Release()
-	if err := p.SetSpecializationConstant(3, nil); !errors.Is(err, cl.InvalidValue) {
-		t.Errorf("no value: %v", err)
-	}
-	if err := p.SetSpecializationConstant(77, []byte{1, 0, 0, 0}); err == nil || !strings.Contains(err.Error(), "specialization constant 77") {
-		t.Errorf("a constant that the module does not have: %v", err)
-	}
-	r.check(p.SetSpecializationConstant(3, []byte{5, 0, 0, 0}))
-	r.check(p.SetSpecializationConstant(5, []byte{1}))
 	r.check(p.Build(""))
 	k := must(p.NewKernel("affine"))(t)
 	defer k.Release()
@@ -168,7 +160,7 @@ func TestSPIRV(t *testing.T) {
 	r.check(k.SetArg(0, out))
 	r.check(k.SetArg(1, x))
 	r.done(r.queue.EnqueueKernel(k, nil, []int{1}, nil))
-	if got := r.read(out)[0]; got != 11 {
-		t.Errorf("2 · 5 + 1 is %d", got)
+	if got := r.read(out)[0]; got != 2 {
+		t.Errorf("2 · 1 + 0 is %d", got)
 	}
 }

@@ -411,7 +411,4 @@ func printBuild(w io.Writer, p *problem.Problem, c space.Configuration, d hardwa
 	if target := p.TargetAt(c, d); target != "" {
 		fmt.Fprintf(w, "target: %s\n", target)
 	}
-	if constants := p.SpecializationConstants(c); constants != "" {
-		fmt.Fprintf(w, "specialization constants: %s\n", constants)
-	}
 }

@@ -1,11 +1,12 @@
 // Package clc reads the text of OpenCL C sources: it replaces #include "…" directives by the files that
 // they name, removes macros that are defined again, lists macros and identifiers, says where a name is used and which
-// condition defines it, and tells which arguments a kernel writes. A text with its includes is complete: it can be digested and sent to another process. The
-// package knows comments, literals and preprocessor directives, not the language, and evaluates no
-// conditions. It also lists the specialization constants of SPIR-V modules, which take the place of a source.
+// condition defines it, and tells which arguments a kernel writes. A text with its includes is complete: it can be
+// digested and sent to another process. The package knows comments, literals and preprocessor directives, not the
+// language, and evaluates no conditions.
 package clc
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -201,4 +202,16 @@ func (x *includer) find(from, name string) (string, []byte, error) {
 		}
 	}
 	return "", nil, nil
+}
+
+// spirvMagic is the first word of a SPIR-V module, in the byte order of the module.
+const spirvMagic = 0x07230203
+
+// IsSPIRV reports whether the content of a source is a SPIR-V module, by its first word.
+func IsSPIRV(text string) bool {
+	if len(text) < 4 {
+		return false
+	}
+	word := []byte(text[:4])
+	return binary.LittleEndian.Uint32(word) == spirvMagic || binary.BigEndian.Uint32(word) == spirvMagic
 }

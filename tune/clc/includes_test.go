@@ -1,6 +1,7 @@
 package clc
 
 import (
+	"encoding/binary"
 	"fmt"
 	"io/fs"
 	"os"
@@ -138,4 +139,22 @@ func FuzzIncludes(f *testing.F) {
 			t.Errorf("%q and %q gave %q", main, included, resolved)
 		}
 	})
+}
+
+// TestSPIRV: a module is known by its first word in either byte order, is not read as text and cannot be included.
+func TestSPIRV(t *testing.T) {
+	const rest = "\n#include \"a.h\"\n"
+	module := string(binary.LittleEndian.AppendUint32(nil, spirvMagic)) + rest
+	if other := string(binary.BigEndian.AppendUint32(nil, spirvMagic)) + rest; !IsSPIRV(module) || !IsSPIRV(other) || IsSPIRV("") || IsSPIRV(rest) {
+		t.Error("a module is known by its first word")
+	}
+	read := func(path string) ([]byte, error) {
+		return []byte(map[string]string{"a.spv": module, "a.cl": "#include \"a.spv\"\n", "a.h": "x"}[path]), nil
+	}
+	if got, err := ResolveIncludes(read, "a.spv", nil); err != nil || got != module {
+		t.Errorf("%q %v", got, err)
+	}
+	if _, err := ResolveIncludes(read, "a.cl", nil); err == nil || !strings.Contains(err.Error(), `include "a.spv": it is a SPIR-V module`) {
+		t.Errorf("included: %v", err)
+	}
 }

@@ -120,12 +120,6 @@ func (s *session) buildSPIRV(v *problem.Variant) (*cl.Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range v.Specialization {
-		if err := program.SetSpecializationConstant(c.ID, c.Value); err != nil {
-			program.Release()
-			return nil, err
-		}
-	}
 	if err := program.Build(v.OptionLine(), s.Device); err != nil {
 		program.Release()
 		return nil, err
@@ -159,7 +153,7 @@ func (s *session) buildFailure(v *problem.Variant, err error) error {
 	case errors.As(err, &failed):
 	case errors.Is(err, cl.InvalidBuildOptions):
 		return fail(tune.Compile, "build %s: %v", name, err)
-	case errors.Is(err, cl.InvalidValue) && v.SPIRV(), errors.Is(err, cl.InvalidSpecID):
+	case errors.Is(err, cl.InvalidValue) && v.SPIRV():
 		return fail(tune.Compile, "load the SPIR-V module: %v", err)
 	default:
 		return fail(tune.Runtime, "%v", err)

@@ -10,32 +10,25 @@ import (
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-// TestSPIRV runs a module where the device takes it, with each value of its specialization constants. Other
-// devices refuse it with a reason.
+// TestSPIRV runs a module where the device takes it. Other devices refuse it with a reason.
 func TestSPIRV(t *testing.T) {
 	d := problem.Definition{
-		Kernel: problem.Kernel{
-			Name: "affine", File: filepath.Join("testdata", "affine.spv"), Specialization: map[string]uint32{"factor": 3, "plus_one": 5},
-		},
+		Kernel:      problem.Kernel{Name: "affine", File: filepath.Join("testdata", "affine.spv")},
 		ProblemSize: []problem.Expr{"4"},
 		Arguments: []problem.Argument{
 			{Name: "out", Type: "uint32", Size: "4", Output: true}, {Name: "x", Type: "uint32", Data: []uint32{0, 1, 2, 3}},
 		},
-		Parameters: []space.Parameter{
-			{Name: "block_size_x", Values: []space.Value{4}}, {Name: "factor", Values: []space.Value{5, 7}},
-			{Name: "plus_one", Values: []space.Value{true, false}},
-		},
-		Verify: expect(map[string]any{"out": []uint32{1, 8, 15, 22}}),
+		Parameters: []space.Parameter{{Name: "block_size_x", Values: []space.Value{4}}},
+		Verify:     expect(map[string]any{"out": []uint32{0, 1, 2, 3}}),
 	}
 	e := open(t, d)
-	right := map[string]space.Value{"factor": 7, "plus_one": true}
 	if !strings.Contains(e.session.Info.ILVersion, "SPIR-V") {
-		wantStatus(t, "a device without SPIR-V", e.evaluateFor(t, right), tune.Constraints, "the kernel is a SPIR-V module, and the device takes none")
+		wantStatus(t, "a device without SPIR-V", e.evaluateFor(t, nil), tune.Constraints, "the kernel is a SPIR-V module, and the device takes none")
 		t.Skipf("%s takes no SPIR-V: only the refusal was tested", e.identity.Name)
 	}
-	wantCorrect(t, "factor 7, plus one", e.evaluateFor(t, right))
-	wantStatus(t, "factor 5", e.evaluateFor(t, map[string]space.Value{"factor": 5}), tune.Correctness, "out")
-	wantStatus(t, "without plus one", e.evaluateFor(t, map[string]space.Value{"factor": 7, "plus_one": false}), tune.Correctness, "out")
+	wantCorrect(t, "a factor of 1", e.evaluateFor(t, nil))
+	d.Verify = expect(map[string]any{"out": []uint32{1, 8, 15, 22}})
+	wantStatus(t, "another expected output", evaluateFirst(t, d), tune.Correctness, "out")
 
 	d.Kernel.Name = "other"
 	wantStatus(t, "another name", evaluateFirst(t, d), tune.Compile, "no kernel named other")

@@ -136,10 +136,6 @@ type Kernel struct {
 	// of the including file: Command.Dir for the text that Command prints, none for a Source. The files
 	// replace the directives. The directives of a source that Func makes are not replaced.
 	IncludeDirs []string
-
-	// Specialization maps parameters and constants to the SpecIds of the specialization constants by which
-	// they reach a SPIR-V module, which has no macros.
-	Specialization map[string]uint32
 }
 
 // A Constant is a #define that is the same for every configuration. In expressions, a text that is a

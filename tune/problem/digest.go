@@ -46,7 +46,7 @@ func (p *Problem) KernelDigest() string {
 	c := canonicalProblem{
 		Kernel: all.Kernel, Source: all.Source, BuildOptions: all.BuildOptions, Target: all.Target, ProblemSize: withoutNumbers(all.ProblemSize),
 		BlockSize: all.BlockSize, GridDiv: all.GridDiv, GlobalOffset: all.GlobalOffset, Stages: slices.Clone(all.Stages),
-		Generator: all.Generator, Specialization: all.Specialization, Parameters: p.parameters.Names(), Timing: cacheDigest(p.Timing().Cache),
+		Generator: all.Generator, Parameters: p.parameters.Names(), Timing: cacheDigest(p.Timing().Cache),
 		Settings: all.Settings,
 	}
 	withoutSizes(c.Stages)
@@ -129,7 +129,6 @@ type canonicalProblem struct {
 	Compare           map[string]Comparison `json:",omitempty"`
 	Command           []string              `json:",omitempty"` // of the verification
 	Generator         []string              `json:",omitempty"` // the command that makes sources
-	Specialization    map[string]uint32     `json:",omitempty"`
 	Timing            string                `json:",omitempty"`
 	Settings          []Setting             `json:",omitempty"` // of the device
 }
@@ -157,7 +156,7 @@ func (p *Problem) canonical() canonicalProblem {
 		c.Source, c.Generator = p.commandDigest(), d.Kernel.Command.Args
 	case clc.IsSPIRV(p.source):
 		// JSON has no place for bytes that are no text.
-		c.Source, c.Specialization = fmt.Sprintf("SPIR-V %x", sha256.Sum256([]byte(p.source))), d.Kernel.Specialization
+		c.Source = fmt.Sprintf("SPIR-V %x", sha256.Sum256([]byte(p.source)))
 	}
 	if r := d.Roofline; r != nil {
 		c.Roofline = fmt.Sprintf("%q %q %s", r.Flops, r.Bytes, p.roofline.precision)

@@ -122,11 +122,7 @@ func (p *Problem) doubtfulParts() (notices []string) {
 	for i := range p.parameters.Len() {
 		q := p.parameters.At(i)
 		if len(q.Values) > 1 && words != nil && !words.have(q.Name) && !p.sizesRead(q.Name) {
-			source := "the source"
-			if clc.IsSPIRV(p.source) {
-				source = "a specialization constant"
-			}
-			notices = append(notices, fmt.Sprintf("The parameter %s has no effect: neither %s nor a size, a scalar or a build option reads it. All its values make the same kernel.", q.Name, source))
+			notices = append(notices, fmt.Sprintf("The parameter %s has no effect: neither the source nor a size, a scalar or a build option reads it. All its values make the same kernel.", q.Name))
 		}
 		for _, v := range q.Values {
 			if text, ok := v.(string); ok && ruleLike.MatchString(text) {
@@ -168,11 +164,7 @@ type words struct {
 // nil if the source is not known whole.
 func (p *Problem) wordsOfKernel() *words {
 	if clc.IsSPIRV(p.source) {
-		names := map[string]bool{}
-		for _, s := range p.specializations {
-			names[s.name] = true
-		}
-		return &words{all: names}
+		return &words{} // a module reads no macros
 	}
 	if p.generated() || clc.HasIncludes(p.source) {
 		return nil

@@ -116,7 +116,7 @@ func (p *Problem) functions() []string {
 func (p *Problem) portable() Definition {
 	d := p.definition
 	k := d.Kernel
-	d.Kernel = Kernel{Name: k.Name, Source: p.source, BuildOptions: k.BuildOptions, Target: k.Target, SourceName: p.SourceName(), Specialization: k.Specialization}
+	d.Kernel = Kernel{Name: k.Name, Source: p.source, BuildOptions: k.BuildOptions, Target: k.Target, SourceName: p.SourceName()}
 	if k.Command != nil {
 		d.Kernel.Command, d.Kernel.CommandDigest, d.Kernel.IncludeDirs = k.Command, p.commandDigest(), k.IncludeDirs
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/internal/nearest"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/clc"
 	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/space"
@@ -48,8 +49,7 @@ type Problem struct {
 
 	buildRestrictions []*expression.Expression
 
-	specializations []specialization
-	commandDigest   func() string // of Kernel.Command
+	commandDigest func() string // of Kernel.Command
 }
 
 // An ArgumentKind is the kind of an argument.
@@ -120,7 +120,9 @@ func New(d Definition) (*Problem, error) {
 		return nil, errs.err() // nothing else can be understood without the names
 	}
 	p.overrideMacros(&errs)
-	p.compileSpecialization(&errs)
+	if macros := p.optionMacros(); len(macros) > 0 && clc.IsSPIRV(p.source) {
+		errs.addf("kernel.build_options", "-D %s has no effect on a SPIR-V module", macros[0])
+	}
 	scope := p.scope()
 	p.compileOptions(&errs, scope)
 	p.indices = indexNames(d.Stages)

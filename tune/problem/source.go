@@ -9,14 +9,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/ndtune/ndtune/internal/files"
-	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/clc"
 	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/hardware"
@@ -241,112 +239,4 @@ func (p *Problem) firstSource() string {
 		return ""
 	}
 	return source
-}
-
-// A specialization is a constant of a SPIR-V module that gets the value of a parameter or a constant.
-type specialization struct {
-	name string
-	id   uint32
-	typ  string // as in clc.SpecializationConstants
-}
-
-// compileSpecialization checks how values reach a SPIR-V module.
-func (p *Problem) compileSpecialization(errs *fieldErrors) {
-	given := p.definition.Kernel.Specialization
-	if !clc.IsSPIRV(p.source) {
-		if len(given) > 0 {
-			errs.addf("kernel.specialization", "the source is no SPIR-V module; parameters reach it as macros")
-		}
-		return
-	}
-	if macros := p.optionMacros(); len(macros) > 0 {
-		errs.addf("kernel.build_options", "-D %s has no effect on a SPIR-V module", macros[0])
-	}
-	known, err := clc.SpecializationConstants(p.source)
-	errs.add("kernel", err)
-	if err != nil {
-		return
-	}
-	for _, name := range slices.Sorted(maps.Keys(given)) {
-		s := specialization{name, given[name], known[given[name]]}
-		if err := p.checkSpecialization(s, known); err != nil {
-			errs.add("kernel.specialization."+name, err)
-			continue
-		}
-		p.specializations = append(p.specializations, s)
-	}
-}
-
-func (p *Problem) checkSpecialization(s specialization, known map[uint32]string) error {
-	if s.typ == "" {
-		var list []string
-		for _, id := range slices.Sorted(maps.Keys(known)) {
-			list = append(list, fmt.Sprintf("%d (%s)", id, known[id]))
-		}
-		return fmt.Errorf("the module has no specialization constant with SpecId %d; it has %s", s.id, cmp.Or(strings.Join(list, ", "), "none"))
-	}
-	values := []space.Value{p.constants[s.name]}
-	if i := slices.Index(p.parameters.Names(), s.name); i >= 0 {
-		values = p.parameters.At(i).Values
-	} else if values[0] == nil {
-		return fmt.Errorf("neither a parameter nor a constant is named %s", s.name)
-	}
-	for _, value := range values {
-		if _, err := s.bytes(value); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// bytes returns a value as the constant takes it. OpenCL's modules declare all integers as unsigned: the
-// instructions decide.
-func (s specialization) bytes(value space.Value) ([]byte, error) {
-	name := s.typ
-	if n, ok := value.(int); ok && n < 0 {
-		name = strings.TrimPrefix(name, "u")
-	}
-	if name == "bool" {
-		truth, ok := value.(bool)
-		if !ok {
-			return nil, fmt.Errorf("the constant is a bool, %s is none", space.FormatValue(value))
-		}
-		name, value = "uint8", truth
-	}
-	typ, err := array.ParseType(name)
-	if err != nil {
-		return nil, err
-	}
-	return array.ScalarBytes(typ, value)
-}
-
-// A SpecializationConstant is a value of a SPIR-V module: see [Variant].
-type SpecializationConstant struct {
-	ID    uint32
-	Value []byte // in the size of its type and the byte order of the host; one byte for a bool
-}
-
-// SpecializationConstants returns the values that a SPIR-V module gets for a configuration, by SpecId:
-// «0=64 3=2»; "" for other sources.
-func (p *Problem) SpecializationConstants(c space.Configuration) string {
-	values := maps.Clone(p.constants)
-	c.Assign(values)
-	var list []string
-	for _, s := range p.specializations {
-		list = append(list, fmt.Sprintf("%d=%s", s.id, space.FormatValue(values[s.name])))
-	}
-	return strings.Join(list, " ")
-}
-
-// specialize returns the specialization constants in an environment.
-func (p *Problem) specialize(env map[string]any) ([]SpecializationConstant, error) {
-	var all []SpecializationConstant
-	for _, s := range p.specializations {
-		value, err := s.bytes(env[s.name])
-		if err != nil {
-			return nil, fmt.Errorf("specialization constant %d (%s): %w", s.id, s.name, err)
-		}
-		all = append(all, SpecializationConstant{s.id, value})
-	}
-	return all, nil
 }

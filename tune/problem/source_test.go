@@ -5,14 +5,12 @@ import (
 	"context"
 	"encoding/gob"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/ndtune/ndtune/tune/clc"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/process"
 	"github.com/ndtune/ndtune/tune/space"
@@ -128,7 +126,6 @@ func TestWrongKernels(t *testing.T) {
 		"twice":      {func(k *Kernel) { k.Source = "x" }, "kernel: give the source once: as a file, as a text, as a command or as a function"},
 		"target":     {func(k *Kernel) { k.Target = "sm 90a" }, `kernel.target: "sm 90a" is no name of a target, such as sm_90a`},
 		"targets":    {func(k *Kernel) { k.Target = "{tile}" }, `kernel.target: in "tile": nothing is named tile`},
-		"constants":  {func(k *Kernel) { k.Specialization = map[string]uint32{"unroll": 0} }, "kernel.specialization: the source is no SPIR-V module; parameters reach it as macros"},
 	} {
 		d := generated(t, "", map[string]string{})
 		c.change(&d.Kernel)
@@ -186,94 +183,31 @@ func TestDigestOfACommand(t *testing.T) {
 	}
 }
 
-// affine is a definition of the kernel of the SPIR-V module in package device's test data.
-func affine(t *testing.T) Definition {
-	t.Helper()
-	return Definition{
-		Kernel: Kernel{
-			Name: "affine", File: filepath.Join("..", "device", "testdata", "affine.spv"),
-			Specialization: map[string]uint32{"factor": 3, "plus_one": 5, "bias": 7, "scale": 9},
-		},
-		Constants:   []Constant{{Name: "bias", Value: "40"}, {Name: "scale", Value: "0.5f"}},
+// TestSPIRV: a module has no macros, and its digest is that of its bytes.
+func TestSPIRV(t *testing.T) {
+	d := Definition{
+		Kernel:      Kernel{Name: "affine", File: filepath.Join("..", "device", "testdata", "affine.spv")},
 		ProblemSize: []Expr{"64"},
 		Arguments:   []Argument{{Name: "out", Type: "uint32", Size: "64", Output: true}, {Name: "x", Type: "uint32", Size: "64"}},
-		Parameters: []space.Parameter{
-			one("block_size_x", 16), {Name: "factor", Values: []space.Value{-2, 3}}, {Name: "plus_one", Values: []space.Value{true, false}},
-			{Name: "useless", Values: []space.Value{1, 2}},
-		},
+		Parameters:  []space.Parameter{one("block_size_x", 16), {Name: "useless", Values: []space.Value{1, 2}}},
 	}
-}
-
-func TestValuesReachSPIRVAsSpecializationConstants(t *testing.T) {
-	p := mustProblem(t, affine(t))
+	p := mustProblem(t, d)
 	v, err := p.Variant(configurationOf(t, p, nil), hardware.Device{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = "[{7 [40 0 0 0 0 0 0 0]} {3 [254 255 255 255]} {5 [1]} {9 [0 0 0 63]}]"
-	if got := fmt.Sprint(v.Specialization); got != want {
-		t.Errorf("constants %s, want %s", got, want)
+	if options := p.BuildOptions(v.Configuration, hardware.Device{}); !v.SPIRV() || v.OptionLine() != "" || options != "" {
+		t.Errorf("SPIR-V: %v, options %q and %q", v.SPIRV(), v.OptionLine(), options)
 	}
-	if !v.SPIRV() || v.OptionLine() != "" {
-		t.Errorf("SPIR-V: %v, options %q", v.SPIRV(), v.OptionLine())
-	}
-	if got := p.SpecializationConstants(v.Configuration); got != "7=40 3=-2 5=1 9=0.5" {
-		t.Errorf("printed constants %s", got)
-	}
-	if got := p.BuildOptions(v.Configuration, hardware.Device{}); got != "" {
-		t.Errorf("printed options %q", got)
-	}
-	if got := strings.Join(p.Notices(), "\n"); got != "The parameter useless has no effect: neither a specialization constant nor a size, a scalar or a build option reads it. All its values make the same kernel." {
+	if got := strings.Join(p.Notices(), "\n"); got != "The parameter useless has no effect: neither the source nor a size, a scalar or a build option reads it. All its values make the same kernel." {
 		t.Errorf("notices %s", got)
-	}
-	q := affine(t)
-	q.Kernel.Specialization["scale"] = 3
-	delete(q.Kernel.Specialization, "factor")
-	q.Constants[1].Value = 5
-	if mustProblem(t, q).Digest() == p.Digest() {
-		t.Error("the digest does not depend on the specialization")
 	}
 	portable, err := p.Portable()
 	if err != nil || mustProblem(t, portable).Digest() != p.Digest() {
 		t.Errorf("portable: another digest, %v", err)
 	}
-}
-
-func TestWrongSpecializations(t *testing.T) {
-	for name, c := range map[string]struct {
-		change func(*Definition)
-		want   string
-	}{
-		"unknown SpecId": {func(d *Definition) { d.Kernel.Specialization["factor"] = 4 },
-			"kernel.specialization.factor: the module has no specialization constant with SpecId 4; it has 3 (uint32), 5 (bool), 7 (uint64), 9 (float32)"},
-		"unknown name": {func(d *Definition) { d.Kernel.Specialization["tile"] = 3 },
-			"kernel.specialization.tile: neither a parameter nor a constant is named tile"},
-		"too large": {func(d *Definition) { d.Parameters[1].Values = []space.Value{1 << 40} },
-			"kernel.specialization.factor: 1099511627776 is out of the range of uint32"},
-		"a text": {func(d *Definition) { d.Constants[0].Value = "a" }, "kernel.specialization.bias: "},
-		"no bool": {func(d *Definition) { d.Parameters[2].Values = []space.Value{2} },
-			"kernel.specialization.plus_one: the constant is a bool, 2 is none"},
-		"macro": {func(d *Definition) { d.Kernel.BuildOptions = []string{"-DA=1"} },
-			"kernel.build_options: -D A has no effect on a SPIR-V module"},
-	} {
-		d := affine(t)
-		c.change(&d)
-		if _, err := New(d); err == nil || !strings.HasPrefix(err.Error(), c.want) {
-			t.Errorf("%s: %v, want %s", name, err, c.want)
-		}
-	}
-	d := affine(t)
-	module, err := os.ReadFile(d.Kernel.File)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for size := 4; size < len(module); size++ {
-		if _, err := clc.SpecializationConstants(string(module[:size])); err == nil && size%4 != 0 {
-			t.Errorf("a module that ends after %d bytes is taken", size)
-		}
-	}
-	d.Kernel.File, d.Kernel.Source = "", string(module[:len(module)-2])
-	if _, err := New(d); err == nil || err.Error() != "kernel: the SPIR-V module is damaged" {
-		t.Errorf("damaged: %v", err)
+	d.Kernel.BuildOptions = []string{"-DA=1"}
+	if _, err := New(d); err == nil || err.Error() != "kernel.build_options: -D A has no effect on a SPIR-V module" {
+		t.Errorf("a macro: %v", err)
 	}
 }

@@ -21,8 +21,6 @@ type Variant struct {
 	Target        string   // of the assembler; "": the driver's choice
 	Launches      []Launch // in order; one, except in a pipeline
 
-	Specialization []SpecializationConstant // of a SPIR-V module
-
 	// By argument: the elements of a buffer or an image; the pixels of an image in each dimension; and the
 	// argument whose buffer has the content after the launches, another one if buffers changed places.
 	Elements []int
@@ -67,9 +65,6 @@ func (p *Problem) Variant(c space.Configuration, d hardware.Device) (*Variant, e
 		return nil, fmt.Errorf("kernel.target: %w", err)
 	}
 	if v.command, err = p.commandIn(env); err != nil {
-		return nil, err
-	}
-	if v.Specialization, err = p.specialize(env); err != nil {
 		return nil, err
 	}
 	if v.Settings, err = p.settingsIn(env); err != nil {

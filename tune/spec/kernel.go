@@ -3,7 +3,6 @@ package spec
 import (
 	"errors"
 	"fmt"
-	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,7 +26,6 @@ func (f field) kernel() (k problem.Kernel) {
 		key("timeout", &command.Timeout, field.duration),
 		reader{"build_options", func(f field) { k.BuildOptions, dirs = f.buildOptions() }},
 		key("target", &k.Target, field.text),
-		key("specialization", &k.Specialization, func(f field) map[string]uint32 { return named(f, field.specID) }),
 	)
 	if _, pipeline := f.at["kernels"]; !pipeline {
 		f.require("name")
@@ -52,11 +50,6 @@ func (f field) kernel() (k problem.Kernel) {
 		k.Source, k.SourceName = source.sourceText(dirs)
 	}
 	return k
-}
-
-// specID reads the number of a specialization constant of a SPIR-V module.
-func (f field) specID() uint32 {
-	return uint32(f.whole(0, math.MaxUint32, "a SpecId is a whole number from 0 to 2^32 - 1"))
 }
 
 // sourceFile reads the source from the file that the field names, and returns its name. The paths of its #line
