@@ -2,9 +2,6 @@ package device
 
 import (
 	"fmt"
-	"image"
-	"image/color"
-	"image/png"
 	"math"
 	"os"
 	"strings"
@@ -188,46 +185,6 @@ func TestSamplers(t *testing.T) {
 	d.Kernel.Source = "__kernel void sample(__global float *out, __read_only image2d_t in" + samplers + ") { " + reads + "}"
 	d.Verify = &problem.Verification{Expected: map[string]any{"out": want}, ATol: "0.003"}
 	wantCorrect(t, "samplers", evaluateFirst(t, d))
-}
-
-func TestImageOfAPicture(t *testing.T) {
-	needImages(t)
-	picture := image.NewNRGBA(image.Rect(0, 0, 3, 2))
-	picture.Set(2, 1, color.NRGBA{255, 51, 0, 102})
-	path := t.TempDir() + "/photo.png"
-	file, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := png.Encode(file, picture); err != nil {
-		t.Fatal(err)
-	}
-	if err := file.Close(); err != nil {
-		t.Fatal(err)
-	}
-	d := problem.Definition{
-		Kernel:      problem.Kernel{Name: "read"},
-		ProblemSize: []problem.Expr{"1"},
-		Arguments:   []problem.Argument{{Name: "out", Type: "float32", Size: "24", Output: true}},
-	}
-	var images, reads string
-	var all []float32
-	for format, want := range map[string][]float32{
-		"rgba/unorm_int8": {1, 0.2, 0, 0.4, 3, 2}, "rgba/float32": {1, 0.2, 0, 0.4, 3, 2}, "bgra/unorm_int8": {1, 0.2, 0, 0.4, 3, 2},
-		"r/unorm_int16": {0.4164, 0, 0, 1, 3, 2},
-	} {
-		i := len(all)
-		images += fmt.Sprintf(", __read_only image2d_t in%d", i)
-		reads += fmt.Sprintf("vstore4(read_imagef(in%d, (int2)(2, 1)), 0, out + %d); out[%d] = get_image_width(in%d); out[%d] = get_image_height(in%d); ", i, i, i+4, i, i+5, i)
-		all = append(all, want...)
-		d.Arguments = append(d.Arguments, problem.Argument{
-			Name: fmt.Sprint("in", i), Image: &problem.Image{Shape: "2d", Format: format}, Fill: problem.Fill{File: path},
-		})
-		t.Logf("elements %d to %d are read from %s", i, i+5, format)
-	}
-	d.Kernel.Source = "__kernel void read(__global float *out" + images + ") { " + reads + "}"
-	d.Verify = &problem.Verification{Expected: map[string]any{"out": all}, ATol: "0.0001"}
-	wantCorrect(t, "a picture", evaluateFirst(t, d))
 }
 
 func TestImagesBeyondTheDevice(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/space"
@@ -115,7 +114,7 @@ func (p *Problem) compileArgument(errs *fieldErrors, field string, given Argumen
 func (p *Problem) compileBuffer(errs *fieldErrors, field string, a *argument, scope expression.Scope) {
 	if a.Size != "" {
 		a.size = p.compileSize(errs, field+".size", a.Size, scope)
-	} else if a.data == nil && a.Fill.File == "" && a.Fill.Raw == "" && a.Fill.Hex == "" {
+	} else if a.data == nil && a.Fill.File == "" {
 		errs.addf(field+".size", "the size is missing: give the number of elements")
 	}
 	p.compileContent(errs, field, a, scope)
@@ -128,11 +127,15 @@ func (p *Problem) compileContent(errs *fieldErrors, field string, a *argument, s
 		return
 	}
 	p.compileFills(errs, field+".fill", a, scope)
-	if data, err := a.readContent(); err != nil {
-		errs.add(field+".fill", err)
-		return
-	} else if data != nil {
-		a.data = data
+	if a.Fill.File != "" {
+		data, err := readFile(a.Fill.File)
+		if err == nil {
+			a.data, err = a.takeData(data)
+		}
+		if err != nil {
+			errs.add(field+".fill", err)
+			return
+		}
 	}
 	if a.data != nil && (a.size != nil || a.sizes != nil) {
 		if n := p.fixedLen(a); n > 0 && n != a.data.Len() {
@@ -146,33 +149,6 @@ func (p *Problem) compileContent(errs *fieldErrors, field string, a *argument, s
 		}
 		errs.addf(field+given, "the buffer is empty; OpenCL has no buffers without a byte")
 	}
-}
-
-// readContent returns the content that a fill gives byte by byte, or nil.
-func (a *argument) readContent() (*array.Array, error) {
-	switch {
-	case a.Fill.File != "" && a.data == nil: // a picture has been read
-		data, err := readFile(a.Fill.File)
-		if err == nil {
-			data, err = a.takeData(data)
-		}
-		return data, err
-	case a.typed && (a.Fill.Raw != "" || a.Fill.Hex != ""):
-		return nil, fmt.Errorf("bytes have one meaning, and the type of %s depends on parameters", a.Name)
-	case a.Fill.Raw != "":
-		b, err := files.ReadFile(a.Fill.Raw)
-		if err != nil {
-			return nil, fmt.Errorf("read %s: %w", a.Fill.Raw, err)
-		}
-		return a.element.ofBytes(b)
-	case a.Fill.Hex != "":
-		b, err := decodeHex(a.Fill.Hex)
-		if err != nil {
-			return nil, err
-		}
-		return a.element.ofBytes(b)
-	}
-	return nil, nil
 }
 
 // filled reports whether a buffer has another initial content than zeros.

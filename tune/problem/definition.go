@@ -178,7 +178,7 @@ type Argument struct {
 }
 
 // A Fill is the initial content of a buffer: a Kind, an Expression, Fields, a copy of another argument, or
-// given bytes. The expressions may read constants only. A Kind or an Expression fills each field of a struct.
+// a file. The expressions may read constants only. A Kind or an Expression fills each field of a struct.
 type Fill struct {
 	Kind                        array.FillKind
 	Value, Low, High, Mean, Std Expr // of the Kind: see [array.Fill]
@@ -191,8 +191,6 @@ type Fill struct {
 
 	Copy string // name of another buffer of the same type and size
 	File string // path of a .npy file; a struct takes the bytes of any
-	Raw  string // path of a file with the bytes of the elements and nothing else
-	Hex  string // the bytes of the elements, as hexadecimal digits
 }
 
 // A Verification describes the correct output. Exactly one of Problem, Files, Expected, Reference, Check

@@ -28,7 +28,7 @@ func (f Fill) IsZero() bool { return reflect.ValueOf(f).IsZero() }
 
 // ways returns the number of ways in which the content is given.
 func (f Fill) ways() int {
-	return count(f.Kind != "", f.Expression != "", f.Fields != nil, f.Copy != "", f.File != "", f.Raw != "", f.Hex != "")
+	return count(f.Kind != "", f.Expression != "", f.Fields != nil, f.Copy != "", f.File != "")
 }
 
 // maxChecked bounds the bytes at the beginning and at the end of a content that are computed to check a fill.
@@ -73,8 +73,8 @@ func (p *Problem) compileFill(errs *fieldErrors, field string, given Fill, e Ele
 		switch {
 		case !slices.Contains(names, name):
 			errs.addf(at, "%s has no field %s%s; its fields are %s", e, name, nearest.Hint(name, names), strings.Join(names, ", "))
-		case f.Copy != "" || f.File != "" || f.Raw != "" || f.Hex != "":
-			errs.addf(at, "a field cannot be filled by copy, file, raw or hex; the whole struct can")
+		case f.Copy != "" || f.File != "":
+			errs.addf(at, "a field cannot be filled by copy or file; the whole struct can")
 		case f.ways() > 1:
 			errs.addf(at, "the content is given more than once")
 		}

@@ -67,7 +67,7 @@ func (d *Definition) Outside() (commands, files []string) {
 	add(&files, len(k.IncludeDirs) > 0 && k.Command == nil, "kernel.include_dirs")
 	for i := range d.Arguments {
 		a := &d.Arguments[i]
-		add(&files, a.Fill.File != "" || a.Fill.Raw != "", "arguments."+a.Name+".fill")
+		add(&files, a.Fill.File != "", "arguments."+a.Name+".fill")
 	}
 	for i := range d.Measure.Instruments {
 		add(&commands, d.Measure.Instruments[i].Command != nil, fmt.Sprintf("measure.instruments[%d].command", i))
@@ -128,7 +128,7 @@ func (p *Problem) portable() Definition {
 	d.Arguments = nil
 	for _, a := range p.arguments {
 		given := a.Argument // with the size of an image
-		given.Fill.File, given.Fill.Raw, given.Fill.Hex = "", "", ""
+		given.Fill.File = ""
 		if a.element.Struct == nil && !a.typed && a.Image == nil && a.Sampler == nil {
 			given.Type = a.element.Type.String()
 		}

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/gob"
 	"errors"
-	"image"
-	"image/png"
 	"io/fs"
 	"math"
 	"os"
@@ -31,17 +29,6 @@ func (mode) String() string { return "a mode" }
 
 // device is one that restrictions and sizes can read.
 var device = hardware.Device{Name: "a device", Vendor: "NVIDIA", ComputeMajor: 9, LocalMemory: 48 << 10, MaxWorkGroupSize: 1024, ComputeUnits: 4}
-
-// dot returns a PNG file of one pixel.
-func dot(t *testing.T) string {
-	picture := image.NewGray(image.Rect(0, 0, 1, 1))
-	picture.Pix[0] = 51
-	var b bytes.Buffer
-	if err := png.Encode(&b, picture); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
-}
 
 // everything is a definition with all that a portable one must carry, its files in dir.
 func everything(t *testing.T, dir string) problem.Definition {
@@ -127,13 +114,10 @@ func everything(t *testing.T, dir string) problem.Definition {
 			{Name: "raw", Type: "pair", Value: "0000803f 01000000 02000000"},
 			{Name: "raw bytes", Type: "bytes", Value: "00 01 02"},
 			{Name: "structs", Type: "pairs", Size: "n", Fill: problem.Fill{Kind: array.Random}},
-			{Name: "structs_of_a_file", Type: "pair", Fill: problem.Fill{Raw: file("raw.bin", strings.Repeat("abcdefghijkl", 4))}},
 			{Name: "structs_of_npy", Type: "pair", Fill: problem.Fill{File: npy("structs.npy", array.Of([]float32{1, 2, 3}))}},
 			{Name: "image", Image: &problem.Image{Shape: "3d", Format: "rgba/float16", Size: []problem.Expr{"n", "rows", "2"}}, Output: false},
-			{Name: "picture", Image: &problem.Image{Shape: "2d", Format: "bgra/float32"}, Fill: problem.Fill{File: file("dot.png", dot(t))}},
 			{Name: "pixels", Image: &problem.Image{Shape: "1d_array", Format: "r/int16", Size: []problem.Expr{"2", "2"}}, Data: []int16{1, 2, 3, 4}},
 			{Name: "sampler", Sampler: &problem.Sampler{Filter: "linear"}},
-			{Name: "structs_of_text", Type: "pair", Fill: problem.Fill{Hex: "0000803f 01000000 02000000"}},
 		},
 		Parameters: []space.Parameter{
 			{Name: "block_size_x", Values: []space.Value{uint8(8), 16, 32}},

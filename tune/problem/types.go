@@ -73,16 +73,6 @@ func (e Element) View(a *array.Array) (*array.Array, error) {
 	return a.As(e.Type)
 }
 
-// ofBytes returns an array with a copy of the bytes.
-func (e Element) ofBytes(b []byte) (*array.Array, error) {
-	if len(b)%e.Size() != 0 {
-		return nil, fmt.Errorf("%d bytes are no multiple of the %d of %s", len(b), e.Size(), e)
-	}
-	a := e.Array(len(b) / e.Size())
-	copy(a.Bytes, b)
-	return a, nil
-}
-
 // rawBytes is the name of the type of arguments that are given byte by byte.
 const rawBytes = "bytes"
 

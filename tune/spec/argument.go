@@ -121,8 +121,6 @@ func (f field) fill() (fill problem.Fill) {
 		key("fields", &fill.Fields, field.fillFields),
 		key("copy", &fill.Copy, field.text),
 		key("file", &fill.File, field.npyFile),
-		key("raw", &fill.Raw, field.dataFile),
-		key("hex", &fill.Hex, field.text),
 	)
 	return fill
 }
@@ -156,7 +154,7 @@ func (f field) fillKind() array.FillKind {
 	}
 	hint := nearest.Hint(f.node.Value, words)
 	if hint == "" {
-		hint = "; there are " + strings.Join(words, ", ") + ", and the mappings {constant: 3}, {expression: index % 16}, {fields: …}, {copy: name}, {file: data.npy}, {raw: data.bin}"
+		hint = "; there are " + strings.Join(words, ", ") + ", and the mappings {constant: 3}, {expression: index % 16}, {fields: …}, {copy: name}, {file: data.npy}"
 	}
 	f.failf("no fill is called %q%s", excerpt.Of(f.node.Value), hint)
 	return ""
@@ -177,18 +175,13 @@ func (f field) normal(fill *problem.Fill) {
 }
 
 // npyFile reads the path of a .npy file, which must exist.
-func (f field) npyFile() string { return f.pathOfData(".npy files") }
-
-// dataFile reads the path of a file with bytes, which must exist.
-func (f field) dataFile() string { return f.pathOfData("data files") }
-
-func (f field) pathOfData(files string) string {
+func (f field) npyFile() string {
 	name := f.text()
 	if name == "" {
 		return ""
 	}
 	if !f.onDisk() {
-		f.failf("%s are read from the operating system only; the specification is a bundled one", files)
+		f.failf(".npy files are read from the operating system only; the specification is a bundled one")
 		return ""
 	}
 	path := f.beside(f.path, name)

@@ -61,7 +61,6 @@ arguments:
   - {name: b, type: bytes, value: "0000 803f"}
   - {name: i, image: 2d, format: r/unorm_int8, size: [n, 2], fill: ones}
   - {name: a, sampler: {coordinates: normalized, addressing: repeat, filter: linear}}
-  - {name: h, type: pair, fill: {hex: 0000803f 01000000 02000000}}
   - {name: r, type: int32, size: n, fill: {random: [0, n - 1]}}
   - {name: e, type: int32, size: n, fill: {expression: (index * 7919) % n}}
   - {name: p, type: pairs, size: n, fill: {fields: {both: {fields: {first: ones, rest: {expression: index + item}}}, corner: {normal: {mean: n / 2}}}}}
@@ -126,7 +125,6 @@ seed: 18446744073
 			{Name: "b", Type: "bytes", Value: "0000 803f"},
 			{Name: "i", Image: &problem.Image{Shape: "2d", Format: "r/unorm_int8", Size: []problem.Expr{"n", "2"}}, Fill: problem.Fill{Kind: array.Ones}},
 			{Name: "a", Sampler: &problem.Sampler{Coordinates: "normalized", Addressing: "repeat", Filter: "linear"}},
-			{Name: "h", Type: "pair", Fill: problem.Fill{Hex: "0000803f 01000000 02000000"}},
 			{Name: "r", Type: "int32", Size: "n", Fill: problem.Fill{Kind: array.Random, Low: "0", High: "n - 1"}},
 			{Name: "e", Type: "int32", Size: "n", Fill: problem.Fill{Expression: "(index * 7919) % n"}},
 			{Name: "p", Type: "pairs", Size: "n", Fill: problem.Fill{Fields: map[string]problem.Fill{
