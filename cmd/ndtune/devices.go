@@ -33,11 +33,11 @@ which --device of tune and compare takes.
 With --observe, it says which quantities can be observed while a kernel runs, such as energy,
 power and clocks, and how, or why not (docs/observers.md).
 
-With --peak, it measures the peaks of each device: the bandwidth of its memory, caches and
-local memory, the rate of multiply-adds, and the time of a launch. Each figure is the best of
-several variants of a kernel whose result is verified. The peaks are kept in the user's state
-folder, for specifications with a roofline (docs/spec.md). A search that finds no peaks there
-measures, after it has its result, only the peaks that its limit needs, in some seconds.`,
+With --peak, it measures the peaks of each device: the bandwidth of its memory and caches, and
+the rate of multiply-adds. Each figure is the best of several variants of a kernel whose result
+is verified. The peaks are kept in the user's state folder, for specifications with a roofline
+(docs/spec.md). A search that finds no peaks there measures, after it has its result, only the
+peaks that its limit needs, in some seconds.`,
 		Flags: []cli.Flag{
 			fleetFlag("list the devices of the fleet"),
 			&cli.BoolFlag{Name: "json", Usage: "print JSON"},

@@ -120,16 +120,13 @@ func mergeCurves(a, b []Bandwidth) []Bandwidth {
 
 // The names of the figures.
 const (
-	PeakMemoryCopy  = "memory_copy"
-	PeakMemoryRead  = "memory_read"
-	PeakCacheCopy   = "cache_copy"
-	PeakCacheRead   = "cache_read"
-	PeakLocalMemory = "local_memory"
-	PeakFloat32     = "float32"
-	PeakFloat64     = "float64"
-	PeakFloat16     = "float16"
-	PeakLaunch      = "launch"
-	PeakLaunchWait  = "launch_wait"
+	PeakMemoryCopy = "memory_copy"
+	PeakMemoryRead = "memory_read"
+	PeakCacheCopy  = "cache_copy"
+	PeakCacheRead  = "cache_read"
+	PeakFloat32    = "float32"
+	PeakFloat64    = "float64"
+	PeakFloat16    = "float16"
 )
 
 // A PeakFigure is a figure that Peaks can have.
@@ -142,12 +139,9 @@ func PeakFigures() []PeakFigure {
 		{PeakMemoryRead, "GB/s", "read, beyond the caches"},
 		{PeakCacheCopy, "GB/s", "copy, in the caches"},
 		{PeakCacheRead, "GB/s", "read, in the caches"},
-		{PeakLocalMemory, "GB/s", "read of local memory"},
 		{PeakFloat32, "GFLOP/s", "float multiply-adds"},
 		{PeakFloat64, "GFLOP/s", "double multiply-adds"},
 		{PeakFloat16, "GFLOP/s", "half multiply-adds"},
-		{PeakLaunch, "µs", "a launch, in a long queue"},
-		{PeakLaunchWait, "µs", "a launch that is waited for"},
 	}
 }
 

@@ -19,7 +19,7 @@ func testSurvey(t *testing.T, o PeakOptions) *survey {
 	d := testDevice(t)
 	s := newSurvey(d.Selector(), testIdentity(t), o)
 	// Long launches are few: what the figures are does not matter here.
-	s.host.Environment = []string{standin.FaultsVariable + "=peak_arithmetic takes 20000000; peak_local takes 20000000; peak_launch takes 20000000"}
+	s.host.Environment = []string{standin.FaultsVariable + "=peak_arithmetic takes 20000000"}
 	return s
 }
 
@@ -107,7 +107,7 @@ func TestWhatWasMeasuredStands(t *testing.T) {
 	if p.Value(hardware.PeakFloat32) == 0 || len(p.Figures) != len(hardware.PeakFigures()) {
 		t.Errorf("%+v", p)
 	}
-	for _, name := range peaksOf(t, "copying", "launching") {
+	for _, name := range peaksOf(t, "copying", "reading") {
 		if why := p.Figures[name].Missing; !strings.HasPrefix(why, "not tried: ") || !strings.Contains(why, "another in the program") {
 			t.Errorf("%s: %+v", name, p.Figures[name])
 		}
@@ -116,7 +116,7 @@ func TestWhatWasMeasuredStands(t *testing.T) {
 
 func TestWorkersThatTakeTooLong(t *testing.T) {
 	s := testSurvey(t, PeakOptions{Timeout: time.Millisecond})
-	s.host.Environment = []string{standin.FaultsVariable + "=peak_arithmetic hangs; peak_local hangs"}
+	s.host.Environment = []string{standin.FaultsVariable + "=peak_arithmetic hangs"}
 	p, err := s.run(context.Background())
 	if err == nil || !strings.Contains(err.Error(), "it took longer than 1ms") || !strings.Contains(err.Error(), "not tried") {
 		t.Errorf("%v, %+v", err, p)

@@ -12,8 +12,7 @@ static const struct { const char *kernel, *operation; } ours[] = {
 	{"matmul_kernel", "product(C, A, B)"}, {"ndtune_timer_probe", "nothing()"}, {"ndtune_cxx_probe", "nothing()"},
 	{"ndtune_target", "nothing()"}, {"ndtune_evict", "increment(numbers, 1)"}, {"ndtune_verify", "verify()"}, {"ndtune_address", "address()"},
 	{"ndtune_poison", "nothing()"}, {"peak_fill", "peak_fill()"}, {"peak_count", "peak_count()"}, {"peak_sum", "peak_sum()"},
-	{"peak_copy", "peak_copy()"}, {"peak_read", "peak_read()"}, {"peak_arithmetic", "peak_arithmetic()"}, {"peak_local", "peak_local()"},
-	{"peak_launch", "increment(count, 1)"}};
+	{"peak_copy", "peak_copy()"}, {"peak_read", "peak_read()"}, {"peak_arithmetic", "peak_arithmetic()"}};
 
 static bool told(const Program *p, const char *kernel) {
 	for (int i = 0; i < p->statements.n; i++)
@@ -180,8 +179,6 @@ static void peak(const Launch *l, const Scope *scope, const char *name) {
 				data[i] += from[(i / block * block * items + k / in.lanes * block + i % block) * in.lanes + k % in.lanes];
 	else if (strcmp(name, "peak_arithmetic") == 0)
 		sum = c * (number(l, 3) + number(l, 4)) + c * (c - 1) / 2;
-	else if (strcmp(name, "peak_local") == 0)
-		sum = 3.5 * n * (double)items * fmax(1, atoi(macro_of(l->kernel->program, "vector") + 5));
 	for (size_t i = 0; sum > 0 && i < l->global[0] && i < first.n; i++)
 		((float *)data)[i] = (float)sum;
 }
@@ -301,8 +298,8 @@ uint64_t duration(const Launch *l, const Scope *scope) {
 		double bytes = number_or("items", scope->outer, 1) * (double)buffer(l, 1).lanes * 4 * (name[5] == 'c' ? 2 : 1); // of a work-item
 		double whole = number(l, 2) * number_or("block_size_x", scope, 1) * bytes;
 		ns = 2000 + items * bytes / (whole <= (double)number_of(l->device, 0x101E) ? CACHE_RATE : MEMORY_RATE);
-	} else if (strcmp(name, "peak_arithmetic") == 0 || strcmp(name, "peak_local") == 0) {
-		ns = 2000 + 2 * items * number(l, name[5] == 'a' ? 4 : 1) * number_or("chains", scope, 1) * number_or("lanes", scope, 1) / OPERATION_RATE;
+	} else if (strcmp(name, "peak_arithmetic") == 0) {
+		ns = 2000 + 2 * items * number(l, 4) * number_or("chains", scope, 1) * number_or("lanes", scope, 1) / OPERATION_RATE;
 	} else if (strcmp(name, "ndtune_timer_probe") == 0) {
 		ns = 60000;
 	}

@@ -1,5 +1,4 @@
-// Package peak measures the peaks of an OpenCL device: the rates of memory and arithmetic, and the
-// cost of launches. Kernels are compared with peaks, so a peak that is too low is worse than a peak
+// Package peak measures the peaks of an OpenCL device: the rates of memory and arithmetic. Kernels are compared with peaks, so a peak that is too low is worse than a peak
 // that is too high. Each peak is therefore the best of several launches of several variants of a
 // kernel, because the fastest variant differs between devices.
 //
@@ -40,10 +39,8 @@ func Parts() []Part {
 		{"arithmetic in float32", []string{hardware.PeakFloat32}, arithmetic(float)},
 		{"arithmetic in float64", []string{hardware.PeakFloat64}, arithmetic(double)},
 		{"arithmetic in float16", []string{hardware.PeakFloat16}, arithmetic(half)},
-		{"local memory", []string{hardware.PeakLocalMemory}, localMemory},
 		{"copying", []string{hardware.PeakMemoryCopy, hardware.PeakCacheCopy}, moving(copying)},
 		{"reading", []string{hardware.PeakMemoryRead, hardware.PeakCacheRead}, moving(reading)},
-		{"launching", []string{hardware.PeakLaunch, hardware.PeakLaunchWait}, launching},
 	}
 }
 

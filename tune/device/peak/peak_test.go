@@ -128,7 +128,7 @@ func nothingBeyond(m *Meter, what movement) bool {
 func TestTheHostsClock(t *testing.T) {
 	m := testMeter(t)
 	m.Timer = hardware.TimerHost
-	for _, name := range []string{"arithmetic in float32", "local memory"} {
+	for _, name := range []string{"arithmetic in float32"} {
 		p, err := FindPart(name)
 		if err != nil {
 			t.Fatal(err)
@@ -248,7 +248,7 @@ func TestADeviceOfSmallWorkGroups(t *testing.T) {
 	info := *m.info
 	info.MaxWorkGroupSize = 8
 	m.info = &info
-	for _, name := range []string{"copying", "reading", "local memory"} {
+	for _, name := range []string{"copying", "reading"} {
 		p, err := FindPart(name)
 		if err != nil {
 			t.Fatal(err)
