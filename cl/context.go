@@ -13,8 +13,6 @@ type Context struct {
 	object
 	devices []*Device
 	version int // OpenCL version of the platform, major*10 + minor; 0: unknown
-
-	runsInCaller bool // see Platform.runsInCaller
 }
 
 const contextPlatform = 0x1084
@@ -41,13 +39,10 @@ func NewContext(devices ...*Device) (*Context, error) {
 	if err != nil {
 		return nil, about(err, devices[0].String())
 	}
-	c := &Context{devices: slices.Clone(devices), version: platform.version(), runsInCaller: platform.runsInCaller()}
+	c := &Context{devices: slices.Clone(devices), version: platform.version()}
 	c.own(contextKind, id)
 	return c, nil
 }
-
-// Devices returns the devices of the context.
-func (c *Context) Devices() []*Device { return slices.Clone(c.devices) }
 
 // Release releases the context. Further calls, and calls on nil, do nothing.
 func (c *Context) Release() { c.handle().drop() }

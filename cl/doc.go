@@ -14,10 +14,11 @@
 // can be called more than once and from any goroutine; it takes effect when calls in progress are
 // done. Using a released object is an error that matches ErrReleased.
 //
-// It keeps no pointers into Go memory: there is no CL_MEM_USE_HOST_PTR. A non-blocking transfer
-// pins its slice until the command has ended. Ranges outside a buffer, an image or a slice are
-// errors before the driver sees them. There is no shared virtual memory, and no sharing with
-// OpenGL or Direct3D.
+// It keeps no pointers into Go memory: there is no CL_MEM_USE_HOST_PTR, and transfers between Go
+// memory and a device return when they are done; call them in a goroutine to do something else
+// meanwhile. Ranges outside a buffer, an image or a slice are errors before the driver sees them.
+// It has no mapped memory, fills, user events, markers or barriers, and no images before OpenCL 1.2.
+// There is no shared virtual memory, and no sharing with OpenGL or Direct3D.
 //
 // It does not guess argument types. An int, whose size depends on the machine, and a bool, which
 // OpenCL forbids, are errors.
@@ -63,10 +64,8 @@
 //	Context.CreateBuffer, CreateBufferFloat32 Context.NewBufferFrom(flags, Bytes(floats)), always a copy
 //	CreateBufferUnsafe                        NewBuffer or NewBufferFrom
 //	MemReadWrite, MemCopyHostPtr              ReadWrite; to copy data, use NewBufferFrom
-//	Context.CreateImageSimple, CreateImage    Context.NewImage2D, NewImage3D, NewImage
-//	Context.CreateImageFromImage              Context.NewImageFrom
+//	Context.CreateImageSimple, CreateImage    Context.NewImage; to copy pixels, use Queue.WriteImage
 //	Context.GetSupportedImageFormats          Context.SupportedImageFormats
-//	Context.CreateUserEvent                   Context.NewUserEvent, with Complete and Fail
 //	Context.CreateProgramWithSource           Context.NewProgram, of one text
 //	Program.BuildProgram(devices, options)    Program.Build(options, devices...)
 //	BuildError (a string)                     *BuildError, the log at any length
@@ -75,21 +74,17 @@
 //	Kernel.SetArgInt32, SetArgBuffer, …       Kernel.SetArg
 //	LocalBuffer(n), Kernel.SetArgLocal        LocalBytes(n)
 //	Kernel.SetArgUnsafe                       Raw
-//	Kernel.NumArgs, ArgName                   Kernel.Info, ArgInfo
-//	Kernel.WorkGroupSize, Preferred…Multiple  Kernel.WorkGroupInfo
-//	EnqueueWriteBuffer(…, true, …)            Queue.Write
-//	EnqueueWriteBuffer(…, false, …)           Queue.EnqueueWrite
+//	Kernel.NumArgs, ArgName                   Kernel.NumArgs, ArgInfo
+//	Kernel.WorkGroupSize                      Kernel.WorkGroupInfo
+//	EnqueueWriteBuffer(…)                     Queue.Write, which waits; call it in a goroutine not to wait
 //	EnqueueReadBufferFloat32(…, true, …)      Queue.Read(b, offset, Bytes(floats))
-//	EnqueueCopyBuffer, EnqueueFillBuffer      Queue.EnqueueCopy, EnqueueFill
-//	EnqueueMapBuffer, EnqueueMapImage         Queue.Map, MapImage
-//	EnqueueUnmapMemObject                     Mapping.Unmap
-//	MappedMemObject.ByteSlice                 Mapping.Bytes
-//	EnqueueReadImage, EnqueueWriteImage       Queue.ReadImage, WriteImage, or with Enqueue
+//	EnqueueCopyBuffer                         Queue.EnqueueCopy
+//	EnqueueMapBuffer, EnqueueMapImage         Queue.Read and Write, ReadImage and WriteImage
+//	EnqueueReadImage, EnqueueWriteImage       Queue.ReadImage, WriteImage
 //	EnqueueNDRangeKernel(k, off, gl, lo, ev)  Queue.EnqueueKernel(k, off, gl, lo, ev...)
 //	EnqueueTask(k)                            Queue.EnqueueKernel(k, nil, []int{1}, []int{1})
-//	EnqueueMarkerWithWaitList, …Barrier…      Queue.EnqueueMarker, EnqueueBarrier
 //	CommandQueue.Flush                        Queue.Flush, which does not wait; go-opencl's did
-//	WaitForEvents(list)                       WaitForEvents(list...)
+//	WaitForEvents(list)                       Event.Wait of each
 //	ErrInvalidWorkGroupSize == err            errors.Is(err, InvalidWorkGroupSize)
 //
 // Besides the names, change two things: release all objects, because there are no finalizers, and

@@ -65,7 +65,7 @@ func refuse(call string, status Status, reason string) error {
 // is true for every error of this package with that status.
 type Status int32
 
-// The statuses of OpenCL 1.0 to 3.0, without their prefix CL_.
+// The statuses of the functions that this package calls, without their prefix CL_.
 const (
 	Success                            Status = 0
 	DeviceNotFound                     Status = -1
@@ -76,16 +76,10 @@ const (
 	OutOfHostMemory                    Status = -6
 	ProfilingInfoNotAvailable          Status = -7
 	MemCopyOverlap                     Status = -8
-	ImageFormatMismatch                Status = -9
 	ImageFormatNotSupported            Status = -10
 	BuildProgramFailure                Status = -11
-	MapFailure                         Status = -12
 	MisalignedSubBufferOffset          Status = -13
 	ExecStatusErrorForEventsInWaitList Status = -14
-	CompileProgramFailure              Status = -15
-	LinkerNotAvailable                 Status = -16
-	LinkProgramFailure                 Status = -17
-	DevicePartitionFailed              Status = -18
 	KernelArgInfoNotAvailable          Status = -19
 	InvalidValue                       Status = -30
 	InvalidDeviceType                  Status = -31
@@ -94,7 +88,6 @@ const (
 	InvalidContext                     Status = -34
 	InvalidQueueProperties             Status = -35
 	InvalidCommandQueue                Status = -36
-	InvalidHostPtr                     Status = -37
 	InvalidMemObject                   Status = -38
 	InvalidImageFormatDescriptor       Status = -39
 	InvalidImageSize                   Status = -40
@@ -117,17 +110,10 @@ const (
 	InvalidEventWaitList               Status = -57
 	InvalidEvent                       Status = -58
 	InvalidOperation                   Status = -59
-	InvalidGLObject                    Status = -60
 	InvalidBufferSize                  Status = -61
-	InvalidMipLevel                    Status = -62
 	InvalidGlobalWorkSize              Status = -63
 	InvalidProperty                    Status = -64
 	InvalidImageDescriptor             Status = -65
-	InvalidCompilerOptions             Status = -66
-	InvalidLinkerOptions               Status = -67
-	InvalidDevicePartitionCount        Status = -68
-	InvalidPipeSize                    Status = -69
-	InvalidDeviceQueue                 Status = -70
 	InvalidSpecID                      Status = -71
 	MaxSizeRestrictionExceeded         Status = -72
 	PlatformNotFound                   Status = -1001

@@ -2,30 +2,25 @@ package cl
 
 import (
 	"fmt"
-	"image"
-	"image/draw"
 	"unsafe"
 )
 
 // ImageDesc is the shape and size of an image. Height applies to 2D and 3D images, Depth to 3D
-// images, ArraySize to arrays. The pitches describe the initial data: they must be 0 without
-// data, and 0 with data means tightly packed.
+// images, ArraySize to arrays.
 type ImageDesc struct {
 	Type                 ImageType
 	Width, Height, Depth int // pixels
 	ArraySize            int // number of images
-	RowPitch, SlicePitch int // bytes
 
-	Buffer *Buffer // holds the pixels of an Image1DBuffer (OpenCL 1.2), and must live as long
+	Buffer *Buffer // holds the pixels of an Image1DBuffer, and must live as long
 }
 
 // Image is an image of 1 to 3 dimensions, or an array of images. Its methods are safe for
 // concurrent use. Queues and wait lists order the commands that access its pixels.
 type Image struct {
 	object
-	desc   ImageDesc
-	format ImageFormat
-	pixel  int // bytes
+	desc  ImageDesc
+	pixel int // bytes
 }
 
 // imageDesc is cl_image_desc.
@@ -37,22 +32,9 @@ type imageDesc struct {
 	buffer                       uintptr
 }
 
-// NewImage2D creates an image of width × height pixels, with a copy of data unless that is nil.
-// Rows are tightly packed in data.
-func (c *Context) NewImage2D(flags MemFlags, format ImageFormat, width, height int, data []byte) (*Image, error) {
-	return c.NewImage(flags, format, ImageDesc{Type: Image2D, Width: width, Height: height}, data)
-}
-
-// NewImage3D creates an image of width × height × depth pixels, with a copy of data unless that
-// is nil. Rows and slices are tightly packed in data.
-func (c *Context) NewImage3D(flags MemFlags, format ImageFormat, width, height, depth int, data []byte) (*Image, error) {
-	return c.NewImage(flags, format, ImageDesc{Type: Image3D, Width: width, Height: height, Depth: depth}, data)
-}
-
-// NewImage creates an image of any shape, with a copy of data unless that is nil. The pitches of
-// desc are those of data. OpenCL before 1.2 has only 2D and 3D images.
-func (c *Context) NewImage(flags MemFlags, format ImageFormat, desc ImageDesc, data []byte) (*Image, error) {
-	f := c.imageFunction(desc.Type)
+// NewImage creates an image of any shape, with undefined pixels (OpenCL 1.2).
+func (c *Context) NewImage(flags MemFlags, format ImageFormat, desc ImageDesc) (*Image, error) {
+	f := &api.clCreateImage
 	if err := flags.check(f); err != nil {
 		return nil, err
 	}
@@ -64,78 +46,32 @@ func (c *Context) NewImage(flags MemFlags, format ImageFormat, desc ImageDesc, d
 		return nil, err
 	}
 	what := fmt.Sprintf("%s, %+v", format, desc)
-	if err := desc.check(f, format, data); err != nil {
+	if err := desc.check(f); err != nil {
 		return nil, about(err, what)
 	}
-	if data != nil {
-		flags |= copyHostPtr
-	}
-	if (desc.Type == Image1DBuffer) != (desc.Buffer != nil) {
-		return nil, about(refuse(f.name, InvalidImageDescriptor, "a buffer belongs to an Image1DBuffer, and to no other image"), what)
+	d := &imageDesc{
+		kind:   uint32(desc.Type),
+		width:  uintptr(desc.Width),
+		height: uintptr(desc.Height),
+		depth:  uintptr(desc.Depth),
+		layers: uintptr(desc.ArraySize),
 	}
 	if desc.Buffer != nil {
 		if err := desc.Buffer.use(f); err != nil {
 			return nil, err
 		}
 		defer desc.Buffer.leave()
+		d.buffer = desc.Buffer.id
 	}
-	id, err := c.createImage(f, flags, &format, desc, data)
+	id, err := f.create(c.id, uintptr(flags), uintptr(unsafe.Pointer(&format)), uintptr(unsafe.Pointer(d)), 0)
 	if err != nil {
 		return nil, about(err, what)
 	}
 	const imageElementSize = 0x1111
-	i := &Image{desc: desc, format: format, pixel: int(queryOf(&api.clGetImageInfo, id).uint(imageElementSize))}
+	i := &Image{desc: desc, pixel: int(queryOf(&api.clGetImageInfo, id).uint(imageElementSize))}
 	i.own(imageKind, id)
 	return i, nil
 }
-
-// imageFunction returns clCreateImage, or the function that OpenCL 1.1 has in its place.
-func (c *Context) imageFunction(t ImageType) *function {
-	if api.clCreateImage.addr != 0 && api.clCreateImage.on(c.version) == nil {
-		return &api.clCreateImage
-	}
-	switch t {
-	case Image2D:
-		return &api.clCreateImage2D
-	case Image3D:
-		return &api.clCreateImage3D
-	}
-	return &api.clCreateImage
-}
-
-func (c *Context) createImage(f *function, flags MemFlags, format *ImageFormat, desc ImageDesc, data []byte) (uintptr, error) {
-	switch f {
-	case &api.clCreateImage2D:
-		return f.create(c.id, uintptr(flags), uintptr(unsafe.Pointer(format)), uintptr(desc.Width), uintptr(desc.Height),
-			uintptr(desc.RowPitch), uintptr(bytesOf(data)))
-	case &api.clCreateImage3D:
-		return f.create(c.id, uintptr(flags), uintptr(unsafe.Pointer(format)), uintptr(desc.Width), uintptr(desc.Height),
-			uintptr(desc.Depth), uintptr(desc.RowPitch), uintptr(desc.SlicePitch), uintptr(bytesOf(data)))
-	}
-	d := &imageDesc{
-		kind:       uint32(desc.Type),
-		width:      uintptr(desc.Width),
-		height:     uintptr(desc.Height),
-		depth:      uintptr(desc.Depth),
-		layers:     uintptr(desc.ArraySize),
-		rowPitch:   uintptr(desc.RowPitch),
-		slicePitch: uintptr(desc.SlicePitch),
-	}
-	if desc.Buffer != nil {
-		d.buffer = desc.Buffer.id
-	}
-	return f.create(c.id, uintptr(flags), uintptr(unsafe.Pointer(format)), uintptr(unsafe.Pointer(d)),
-		uintptr(bytesOf(data)))
-}
-
-// Format returns the format of the image's pixels.
-func (i *Image) Format() ImageFormat { return i.format }
-
-// Desc returns the shape and size of the image.
-func (i *Image) Desc() ImageDesc { return i.desc }
-
-// PixelSize returns the size of a pixel in bytes.
-func (i *Image) PixelSize() int { return i.pixel }
 
 // Release releases the image; commands that use it still run. Further calls, and calls on nil,
 // do nothing.
@@ -151,68 +87,32 @@ func (i *Image) handle() *object {
 
 func (i *Image) use(f *function) error { return i.handle().use(f, imageKind) }
 
-// check returns an error for negative sizes, and for data that is shorter than the image.
-func (d ImageDesc) check(f *function, format ImageFormat, data []byte) error {
-	for _, n := range []int{d.Width, d.Height, d.Depth, d.ArraySize, d.RowPitch, d.SlicePitch} {
+// check returns an error for negative sizes, and for a buffer of an image that cannot have one.
+func (d ImageDesc) check(f *function) error {
+	for _, n := range []int{d.Width, d.Height, d.Depth, d.ArraySize} {
 		if n < 0 {
 			return refuse(f.name, InvalidImageSize, "negative size")
 		}
 	}
-	if data == nil {
-		return nil
+	if (d.Type == Image1DBuffer) != (d.Buffer != nil) {
+		return refuse(f.name, InvalidImageDescriptor, "a buffer belongs to an Image1DBuffer, and to no other image")
 	}
-	pixel, ok := format.size()
-	if !ok {
-		return refuse(f.name, ImageFormatNotSupported, "the size of a pixel is not known: write the data after making the image")
-	}
-	return d.layout().within(f, "data", d.region(pixel), len(data))
+	return nil
 }
 
-// layout and region return the place of the whole image in linear memory.
-func (d ImageDesc) layout() Rect {
-	if d.Type == Image1DArray && d.SlicePitch == 0 {
-		d.SlicePitch = d.RowPitch
-	}
-	return Rect{RowPitch: d.RowPitch, SlicePitch: d.SlicePitch}
-}
-
-func (d ImageDesc) region(pixel int) [3]int {
-	region := [3]int{d.Width * pixel, 1, 1}
+// size returns the pixels in each dimension, in which the images of an array are the last one.
+func (d ImageDesc) size() [3]int {
 	switch d.Type {
 	case Image2D:
-		region[1] = d.Height
+		return [3]int{d.Width, d.Height, 1}
 	case Image3D:
-		region[1], region[2] = d.Height, d.Depth
+		return [3]int{d.Width, d.Height, d.Depth}
 	case Image2DArray:
-		region[1], region[2] = d.Height, d.ArraySize
+		return [3]int{d.Width, d.Height, d.ArraySize}
 	case Image1DArray:
-		region[2] = d.ArraySize
+		return [3]int{d.Width, d.ArraySize, 1}
 	}
-	return region
-}
-
-// NewImageFrom creates a 2D image with a copy of a Go image. The format is R UNORM_INT8 for an
-// *image.Gray, and RGBA UNORM_INT8 for all others. The pixels of an *image.NRGBA are copied
-// unchanged, not multiplied by alpha; images of other types are converted to *image.RGBA.
-func (c *Context) NewImageFrom(flags MemFlags, img image.Image) (*Image, error) {
-	order, pixels, pitch := pixelsOf(img)
-	desc := ImageDesc{Type: Image2D, Width: img.Bounds().Dx(), Height: img.Bounds().Dy(), RowPitch: pitch}
-	return c.NewImage(flags, ImageFormat{order, UNormInt8}, desc, pixels)
-}
-
-// pixelsOf returns the pixels of an image as UNORM_INT8, and the distance of rows in bytes.
-func pixelsOf(img image.Image) (order ChannelOrder, pixels []byte, rowPitch int) {
-	switch img := img.(type) {
-	case *image.Gray:
-		return ChannelR, img.Pix, img.Stride
-	case *image.RGBA:
-		return ChannelRGBA, img.Pix, img.Stride
-	case *image.NRGBA:
-		return ChannelRGBA, img.Pix, img.Stride
-	}
-	rgba := image.NewRGBA(img.Bounds())
-	draw.Draw(rgba, rgba.Rect, img, img.Bounds().Min, draw.Src)
-	return ChannelRGBA, rgba.Pix, rgba.Stride
+	return [3]int{d.Width, 1, 1}
 }
 
 // ImageFormat is the format of a pixel.
@@ -223,29 +123,6 @@ type ImageFormat struct {
 
 // String returns the format in the form "RGBA UNORM_INT8".
 func (f ImageFormat) String() string { return fmt.Sprintf("%s %s", f.Order, f.Type) }
-
-// size returns the size of a pixel in bytes, or false for a format that this package does not
-// know.
-func (f ImageFormat) size() (int, bool) {
-	switch f.Type {
-	case UNormShort565, UNormShort555:
-		return 2, true
-	case UNormInt101010:
-		return 4, true
-	}
-	channels := map[ChannelOrder]int{
-		ChannelR: 1, ChannelA: 1, ChannelIntensity: 1, ChannelLuminance: 1, ChannelDepth: 1, ChannelRx: 1,
-		ChannelRG: 2, ChannelRA: 2, ChannelRGx: 2,
-		ChannelRGB: 3, ChannelSRGB: 3, ChannelRGBx: 4, ChannelSRGBx: 4,
-		ChannelRGBA: 4, ChannelBGRA: 4, ChannelARGB: 4, ChannelABGR: 4, ChannelSRGBA: 4, ChannelSBGRA: 4,
-	}[f.Order]
-	width := map[ChannelType]int{
-		SNormInt8: 1, UNormInt8: 1, SignedInt8: 1, UnsignedInt8: 1,
-		SNormInt16: 2, UNormInt16: 2, SignedInt16: 2, UnsignedInt16: 2, HalfFloat: 2,
-		SignedInt32: 4, UnsignedInt32: 4, SingleFloat: 4,
-	}[f.Type]
-	return channels * width, channels*width > 0
-}
 
 // ChannelOrder is the order of the channels of a pixel.
 type ChannelOrder uint32

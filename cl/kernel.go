@@ -19,7 +19,7 @@ type Kernel struct {
 
 	mu     sync.Mutex // guards the fields below, and the arguments in the driver
 	held   []argument // the objects among the arguments, by index
-	value  [16]uint64 // a scalar or vector on its way to the driver: up to 128 bytes
+	value  uint64     // a number on its way to the driver
 	launch launch
 }
 
@@ -67,39 +67,28 @@ func (p *Program) kernel(id uintptr, name string) *Kernel {
 // Name returns the name of the function.
 func (k *Kernel) Name() string { return k.name }
 
-// KernelInfo describes a kernel.
-type KernelInfo struct {
-	Name       string `cl:"0x1190"`
-	NumArgs    int    `cl:"0x1191,required"`
-	Attributes string `cl:"0x1195"` // in the spelling of the driver, such as "reqd_work_group_size(16,16,1)" (OpenCL 1.2)
-}
-
 const (
 	kernelFunctionName = 0x1190
 	kernelNumArgs      = 0x1191
 )
 
-// Info returns the description of the kernel.
-func (k *Kernel) Info() (*KernelInfo, error) {
+// NumArgs returns the number of arguments.
+func (k *Kernel) NumArgs() (int, error) {
 	f := &api.clGetKernelInfo
 	if err := k.use(f); err != nil {
-		return nil, err
+		return 0, err
 	}
 	defer k.leave()
-	info := &KernelInfo{}
-	if err := queryOf(f, k.id).read("cl", info); err != nil {
-		return nil, about(err, k.name)
-	}
-	return info, nil
+	data, err := queryOf(f, k.id)(kernelNumArgs)
+	return int(decode(data)), about(err, k.name)
 }
 
 // WorkGroupInfo holds the limits and the needs of a compiled kernel on a device.
 type WorkGroupInfo struct {
-	MaxSize           int    `cl:"0x11B0,required"` // work-items of a work-group
-	CompileSize       [3]int `cl:"0x11B1"`          // reqd_work_group_size; zeros: none
-	LocalMem          int64  `cl:"0x11B2"`          // bytes per work-group, with the local arguments set so far
-	PrivateMem        int64  `cl:"0x11B4"`          // bytes per work-item; many drivers report 0
-	PreferredMultiple int    `cl:"0x11B3"`          // of the work-group size: the warp or wavefront
+	MaxSize     int    `cl:"0x11B0,required"` // work-items of a work-group
+	CompileSize [3]int `cl:"0x11B1"`          // reqd_work_group_size; zeros: none
+	LocalMem    int64  `cl:"0x11B2"`          // bytes per work-group, with the local arguments set so far
+	PrivateMem  int64  `cl:"0x11B4"`          // bytes per work-item; many drivers report 0
 }
 
 // WorkGroupInfo returns the limits and needs of the kernel on a device. Values that the driver
@@ -114,7 +103,7 @@ func (k *Kernel) WorkGroupInfo(d *Device) (WorkGroupInfo, error) {
 		return WorkGroupInfo{}, err
 	}
 	var info WorkGroupInfo
-	err := queryOfPair(f, k.id, d.id).read("cl", &info)
+	err := queryOfPair(f, k.id, d.id).read(&info)
 	return info, about(err, k.name)
 }
 
@@ -244,11 +233,6 @@ const (
 	AddressPrivate  AddressQualifier = 0x119E
 )
 
-// String returns "global", "local", "constant" or "private".
-func (a AddressQualifier) String() string {
-	return nameOf(uint32(a), uint32(AddressGlobal), "global", "local", "constant", "private")
-}
-
 // AccessQualifier is the way in which a kernel accesses an image argument, AccessNone for other
 // arguments.
 type AccessQualifier uint32
@@ -261,11 +245,6 @@ const (
 	AccessNone      AccessQualifier = 0x11A3
 )
 
-// String returns "read-only", "write-only", "read-write" or "none".
-func (a AccessQualifier) String() string {
-	return nameOf(uint32(a), uint32(AccessReadOnly), "read-only", "write-only", "read-write", "none")
-}
-
 // TypeQualifier is the set of qualifiers of the type that a pointer argument points to.
 type TypeQualifier uint64
 
@@ -276,11 +255,6 @@ const (
 	TypeVolatile TypeQualifier = 1 << 2
 	TypePipe     TypeQualifier = 1 << 3
 )
-
-// String returns names joined with "|".
-func (t TypeQualifier) String() string {
-	return joinBits(uint64(t), "const", "restrict", "volatile", "pipe")
-}
 
 // ArgInfo returns the declaration of argument i, from 0 (OpenCL 1.2). Many drivers need programs
 // to be built with -cl-kernel-arg-info; otherwise the error is KernelArgInfoNotAvailable.
@@ -298,6 +272,6 @@ func (k *Kernel) ArgInfo(i int) (ArgInfo, error) {
 		return ArgInfo{}, about(err, what)
 	}
 	var info ArgInfo
-	err := queryOfPair(f, k.id, uintptr(i)).read("cl", &info)
+	err := queryOfPair(f, k.id, uintptr(i)).read(&info)
 	return info, about(err, what)
 }

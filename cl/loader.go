@@ -110,7 +110,7 @@ var api struct {
 	clCreateCommandQueueWithProperties                             function `since:"20"`
 
 	clCreateBuffer, clCreateSubBuffer, clCreateSampler, clReleaseSampler function
-	clCreateImage2D, clCreateImage3D, clGetImageInfo, clReleaseMemObject function
+	clGetImageInfo, clReleaseMemObject                                   function
 	clCreateImage                                                        function `since:"12"`
 
 	clCreateProgramWithSource, clCreateProgramWithBinary, clBuildProgram function
@@ -123,16 +123,10 @@ var api struct {
 
 	clEnqueueNDRangeKernel                                         function
 	clEnqueueReadBuffer, clEnqueueWriteBuffer, clEnqueueCopyBuffer function
-	clEnqueueReadBufferRect, clEnqueueWriteBufferRect              function
-	clEnqueueCopyBufferRect, clEnqueueMapBuffer                    function
-	clEnqueueReadImage, clEnqueueWriteImage, clEnqueueCopyImage    function
-	clEnqueueMapImage, clEnqueueUnmapMemObject                     function
-	clEnqueueCopyImageToBuffer, clEnqueueCopyBufferToImage         function
-	clEnqueueFillBuffer, clEnqueueFillImage                        function `since:"12"`
-	clEnqueueMarkerWithWaitList, clEnqueueBarrierWithWaitList      function `since:"12"`
+	clEnqueueReadImage, clEnqueueWriteImage                        function
+	clEnqueueCopyBufferToImage                                     function
 
-	clCreateUserEvent, clSetUserEventStatus, clWaitForEvents function
-	clReleaseEvent, clGetEventInfo, clGetEventProfilingInfo  function
+	clWaitForEvents, clReleaseEvent, clGetEventInfo, clGetEventProfilingInfo function
 }
 
 // functions are the fields of api.

@@ -56,9 +56,6 @@ func (o *object) enter() bool {
 	return false
 }
 
-// keep adds a user to an object that is in use.
-func (o *object) keep() { o.users.Add(1) }
-
 // leave removes a user. The last one releases the OpenCL object.
 func (o *object) leave() {
 	if o.users.Add(-1) == 0 {

@@ -20,14 +20,8 @@ type Platform struct {
 
 // PlatformInfo describes a platform. Values that the driver does not report are zero.
 type PlatformInfo struct {
-	Name       string   `cl:"0x0902,required"`
-	Vendor     string   `cl:"0x0903"`
-	Version    string   `cl:"0x0901"` // "OpenCL 3.0 …"
-	Profile    string   `cl:"0x0900"` // FULL_PROFILE or EMBEDDED_PROFILE
-	Extensions []string `cl:"0x0904"`
-	ICDSuffix  string   `cl:"0x0920"` // the suffix of the vendor's extension functions (cl_khr_icd)
-
-	HostTimerResolution uint64 `cl:"0x0905"` // nanoseconds; OpenCL 2.1
+	Name    string `cl:"0x0902,required"`
+	Version string `cl:"0x0901"` // "OpenCL 3.0 …"
 }
 
 // platforms holds the one *Platform of each id.
@@ -96,7 +90,7 @@ func (p *Platform) Info() (*PlatformInfo, error) {
 func (p *Platform) readInfo() (*PlatformInfo, error) {
 	q := queryOf(&api.clGetPlatformInfo, p.id)
 	info := &PlatformInfo{}
-	if err := q.read("cl", info); err != nil {
+	if err := q.read(info); err != nil {
 		return nil, about(err, "name of the platform")
 	}
 	return info, nil

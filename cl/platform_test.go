@@ -19,7 +19,7 @@ func TestPlatforms(t *testing.T) {
 			t.Errorf("%s is not the same platform the second time", p)
 		}
 		info := must(p.Info())(t)
-		if info.Name == "" || info.Vendor == "" || !strings.HasPrefix(info.Version, "OpenCL ") || info.Profile == "" {
+		if info.Name == "" || !strings.HasPrefix(info.Version, "OpenCL ") {
 			t.Errorf("incomplete: %+v", info)
 		}
 		t.Logf("%+v", info)
@@ -81,7 +81,7 @@ func TestDeviceInfo(t *testing.T) {
 		if info != must(d.Info())(t) {
 			t.Error("Info is not cached")
 		}
-		if info.Name == "" || info.Vendor == "" || info.DriverVersion == "" || info.Version == "" || info.CVersion == "" {
+		if info.Name == "" || info.Vendor == "" || info.DriverVersion == "" || info.Version == "" {
 			t.Errorf("incomplete: %+v", info)
 		}
 		if strings.ContainsRune(info.Name, 0) {
@@ -89,12 +89,11 @@ func TestDeviceInfo(t *testing.T) {
 		}
 		if info.ComputeUnits < 1 || info.MaxWorkGroupSize < 1 || len(info.MaxWorkItemSizes) < 3 ||
 			info.GlobalMemSize < info.MaxAllocSize || info.MaxAllocSize < 1 || info.LocalMemSize < 1 ||
-			info.LocalMemType == cl.LocalMemNone || !info.Available || !info.CompilerAvailable ||
-			info.BaseAddressAlign < 1 || info.ProfilingResolution < 1 || info.NativeVectorWidth.Int < 1 {
+			info.BaseAddressAlign < 1 || info.NativeVectorWidth.Float < 1 {
 			t.Errorf("no such device: %+v", info)
 		}
 		if info.HasExtension("cl_khr_fp64") != (info.DoubleFP != 0) {
-			t.Errorf("double precision: %s", info.DoubleFP)
+			t.Errorf("double precision: %#x", uint64(info.DoubleFP))
 		}
 		if (info.NVIDIA != nil) != info.HasExtension("cl_nv_device_attribute_query") {
 			t.Errorf("NVIDIA: %+v", info.NVIDIA)

@@ -133,9 +133,6 @@ func pinAll(blocks [][]byte) ([]uintptr, *runtime.Pinner) {
 	return list, pin
 }
 
-// Devices returns the devices of the program.
-func (p *Program) Devices() []*Device { return slices.Clone(p.devices) }
-
 // Build compiles and links the program with options such as "-D n=4 -cl-mad-enable", for the
 // given devices or, if none are given, for all devices of the program. If the build fails, the
 // error is a *BuildError, which holds the log.
@@ -172,6 +169,8 @@ const (
 	programKernelNames = 0x1168
 	buildStatus        = 0x1181
 	buildLog           = 0x1183
+
+	buildFailed = -2 // a build status
 )
 
 // BuildLog returns the compiler's log of the last Build for a device, whether it succeeded or
@@ -184,15 +183,6 @@ func (p *Program) BuildLog(d *Device) (string, error) {
 	return strings.TrimRight(string(data), "\x00"), nil
 }
 
-// BuildStatus returns the outcome of the last Build for a device.
-func (p *Program) BuildStatus(d *Device) (BuildStatus, error) {
-	data, err := p.buildInfo(d, buildStatus)
-	if err != nil {
-		return 0, err
-	}
-	return BuildStatus(int32(decode(data))), nil
-}
-
 func (p *Program) buildInfo(d *Device, param uint32) ([]byte, error) {
 	f := &api.clGetProgramBuildInfo
 	if err := p.use(f); err != nil {
@@ -203,22 +193,6 @@ func (p *Program) buildInfo(d *Device, param uint32) ([]byte, error) {
 		return nil, err
 	}
 	return queryOfPair(f, p.id, d.id)(param)
-}
-
-// BuildStatus is the outcome of a build.
-type BuildStatus int32
-
-// The outcomes of a build.
-const (
-	BuildSuccess    BuildStatus = 0
-	BuildNone       BuildStatus = -1 // not built
-	BuildFailed     BuildStatus = -2
-	BuildInProgress BuildStatus = -3
-)
-
-// String returns "success", "none", "error" or "in progress".
-func (s BuildStatus) String() string {
-	return nameOf(uint32(-s), 0, "success", "none", "error", "in progress")
 }
 
 // Binaries returns the built binaries in the order of Devices, nil for devices for which the
@@ -322,7 +296,8 @@ func (e *BuildError) Unwrap() error { return e.Err }
 func (p *Program) buildError(cause *Error, options string, devices []*Device) *BuildError {
 	e := &BuildError{Device: devices[0], Options: options, Err: cause}
 	for _, d := range devices {
-		if status, err := p.BuildStatus(d); err == nil && status == BuildFailed {
+		status, err := p.buildInfo(d, buildStatus)
+		if err == nil && int32(decode(status)) == buildFailed {
 			e.Device = d
 			break
 		}

@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
-	"unicode"
 	"unsafe"
 )
 
@@ -42,16 +41,16 @@ func sized(ask func(param, size uintptr, value *byte, needed *uintptr) error) qu
 	}
 }
 
-// read sets the fields of a struct whose tags, such as `cl:"0x102B"`, hold the key and the number
-// of a query. A field keeps its value if its query fails, so that the others are still answered;
-// it is an error only for a tag such as `cl:"0x102B,required"`.
-func (q query) read(key string, info any) error {
+// read sets the fields of a struct whose tags, such as `cl:"0x102B"`, hold the number of a query. A field
+// keeps its value if its query fails, so that the others are still answered; it is an error only for a tag
+// such as `cl:"0x102B,required"`.
+func (q query) read(info any) error {
 	v := reflect.ValueOf(info).Elem()
 	for i := range v.NumField() {
-		tag, required := strings.CutSuffix(v.Type().Field(i).Tag.Get(key), ",required")
+		tag, required := strings.CutSuffix(v.Type().Field(i).Tag.Get("cl"), ",required")
 		param, err := strconv.ParseUint(tag, 0, 32)
 		if err != nil {
-			continue // no tag of the key
+			continue // no tag
 		}
 		data, err := q(uint32(param))
 		switch {
@@ -65,8 +64,8 @@ func (q query) read(key string, info any) error {
 			*field = trimText(data)
 		case *bool:
 			*field = decode(data) != 0
-		case *[]string: // separated by spaces, or by semicolons (built-in kernels)
-			*field = strings.FieldsFunc(trimText(data), func(r rune) bool { return unicode.IsSpace(r) || r == ';' })
+		case *[]string:
+			*field = strings.Fields(trimText(data))
 		case *[]int:
 			*field = words[int](data)
 		case *[3]int:

@@ -74,12 +74,6 @@ func (c *Context) createQueue(f *function, d *Device, properties QueueProperties
 // profiling, such as that of the Raspberry Pi's V3D, have none, even if requested.
 func (q *Queue) Profiling() bool { return q.profiling }
 
-// Device returns the device that runs the queue's commands.
-func (q *Queue) Device() *Device { return q.device }
-
-// Context returns the context of the queue.
-func (q *Queue) Context() *Context { return q.context }
-
 // Flush submits all enqueued commands to the device, without waiting for them.
 func (q *Queue) Flush() error { return q.settle(&api.clFlush) }
 
@@ -92,22 +86,6 @@ func (q *Queue) settle(f *function) error {
 	}
 	defer q.leave()
 	return f.run(q.id)
-}
-
-// EnqueueMarker returns an event that ends when the given events have ended or, without
-// events, when all commands enqueued before have (OpenCL 1.2).
-func (q *Queue) EnqueueMarker(wait ...*Event) (*Event, error) {
-	return q.enqueueSync(&api.clEnqueueMarkerWithWaitList, wait)
-}
-
-// EnqueueBarrier is like EnqueueMarker, but later commands of the queue also wait for the
-// event.
-func (q *Queue) EnqueueBarrier(wait ...*Event) (*Event, error) {
-	return q.enqueueSync(&api.clEnqueueBarrierWithWaitList, wait)
-}
-
-func (q *Queue) enqueueSync(f *function, wait []*Event) (*Event, error) {
-	return q.enqueue(f, wait, func(c *command) error { return c.run(q.id) })
 }
 
 // Release releases the queue; enqueued commands still run. Further calls, and calls on nil, do
@@ -137,7 +115,6 @@ type command struct {
 // memory is a buffer or an image, or nil of either.
 type memory interface {
 	use(f *function) error
-	keep()
 	leave()
 }
 

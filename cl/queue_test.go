@@ -63,7 +63,12 @@ func TestQueueOfADriverThatRefusesProfiling(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer b.Release()
-	e, err := q.EnqueueWrite(b, 0, []byte{7, 7, 7, 7})
+	other, err := c.NewBuffer(ReadWrite, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Release()
+	e, err := q.EnqueueCopy(b, other, 0, 0, 4)
 	if err != nil {
 		t.Fatal(err)
 	}

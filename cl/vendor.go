@@ -17,10 +17,9 @@ func (a PCIAddress) String() string {
 	return fmt.Sprintf("%04x:%02x:%02x.%x", a.Domain, a.Bus, a.Device, a.Function)
 }
 
-// UUIDInfo holds the identifiers of cl_khr_device_uuid, which Vulkan reports as well.
+// UUIDInfo holds the identifier of cl_khr_device_uuid, which Vulkan reports as well.
 type UUIDInfo struct {
 	Device [16]byte `cl:"0x106A"` // identifies the physical device
-	Driver [16]byte `cl:"0x106B"` // identifies the version of the driver
 }
 
 // String returns the device's identifier in the usual form of five groups.
@@ -31,46 +30,23 @@ func (u UUIDInfo) String() string {
 
 // NVIDIAInfo holds the attributes of cl_nv_device_attribute_query.
 type NVIDIAInfo struct {
-	ComputeCapabilityMajor int  `cl:"0x4000"`
-	ComputeCapabilityMinor int  `cl:"0x4001"`
-	RegistersPerBlock      int  `cl:"0x4002"` // 32-bit registers of one work-group
-	WarpSize               int  `cl:"0x4003"` // work-items
-	GPUOverlap             bool `cl:"0x4004"`
-	KernelExecTimeout      bool `cl:"0x4005"` // a watchdog ends kernels that run too long
-	IntegratedMemory       bool `cl:"0x4006"` // the device shares the host's memory
-	AsyncEngineCount       int  `cl:"0x4007"`
+	ComputeCapabilityMajor int `cl:"0x4000"`
+	ComputeCapabilityMinor int `cl:"0x4001"`
+	RegistersPerBlock      int `cl:"0x4002"` // 32-bit registers of one work-group
+	WarpSize               int `cl:"0x4003"` // work-items
 }
 
 // AMDInfo holds the attributes of cl_amd_device_attribute_query.
 type AMDInfo struct {
-	BoardName            string `cl:"0x4038"`
-	WavefrontWidth       int    `cl:"0x4043"` // work-items
-	SIMDPerComputeUnit   int    `cl:"0x4040"`
-	SIMDWidth            int    `cl:"0x4041"` // lanes
-	SIMDInstructionWidth int    `cl:"0x4042"`
-	GlobalFreeMemory     []int  `cl:"0x4039"` // KiB: total free memory, largest free block; at the first call of Info
-	GlobalMemChannels    int    `cl:"0x4044"`
-	GlobalMemBanks       int    `cl:"0x4045"` // of each channel
-	GlobalMemBankWidth   int    `cl:"0x4046"` // bytes
-	LocalMemPerUnit      int64  `cl:"0x4047"`
-	LocalMemBanks        int    `cl:"0x4048"`
-	GFXIPMajor           int    `cl:"0x404A"` // as in gfx90a: 9
-	GFXIPMinor           int    `cl:"0x404B"`
-	AsyncQueues          int    `cl:"0x404C"`
-	PreferredGroupSize   int    `cl:"0x4030"` // work-items
-	MaxGroupSize         int    `cl:"0x4031"` // work-items
-	ProfilingTimerOffset uint64 `cl:"0x4036"`
-	PCIeID               uint32 `cl:"0x4034"` // the PCI device number
+	BoardName      string `cl:"0x4038"`
+	WavefrontWidth int    `cl:"0x4043"` // work-items
+	GFXIPMajor     int    `cl:"0x404A"` // as in gfx90a: 9
+	GFXIPMinor     int    `cl:"0x404B"`
 }
 
 // IntelInfo holds the attributes of cl_intel_device_attribute_query.
 type IntelInfo struct {
-	IPVersion         uint32 `cl:"0x4250"` // see Architecture
-	DeviceID          uint32 `cl:"0x4251"`
-	Slices            int    `cl:"0x4252"`
-	SubSlicesPerSlice int    `cl:"0x4253"`
-	EUsPerSubSlice    int    `cl:"0x4254"`
-	ThreadsPerEU      int    `cl:"0x4255"`
+	IPVersion uint32 `cl:"0x4250"` // see Architecture
 }
 
 // Architecture returns the IP version as major, minor and revision, such as "12.60.7", or "" if it is
@@ -103,22 +79,19 @@ var gfxName = regexp.MustCompile(`^gfx[0-9]+[0-9a-f]*$`)
 func (i *DeviceInfo) readVendor(q query) {
 	if i.HasExtension("cl_nv_device_attribute_query") {
 		i.NVIDIA = &NVIDIAInfo{}
-		_ = q.read("cl", i.NVIDIA)
+		_ = q.read(i.NVIDIA)
 	}
 	if i.HasExtension("cl_amd_device_attribute_query") {
 		i.AMD = &AMDInfo{}
-		_ = q.read("cl", i.AMD)
+		_ = q.read(i.AMD)
 	}
 	if i.HasExtension("cl_intel_device_attribute_query") {
 		i.Intel = &IntelInfo{}
-		_ = q.read("cl", i.Intel)
-	}
-	if i.HasExtension("cl_intel_required_subgroup_size") {
-		_ = q.read("intel", i)
+		_ = q.read(i.Intel)
 	}
 	if i.HasExtension("cl_khr_device_uuid") {
 		uuid := &UUIDInfo{}
-		if _ = q.read("cl", uuid); uuid.Device != [16]byte{} {
+		if _ = q.read(uuid); uuid.Device != [16]byte{} {
 			i.UUID = uuid
 		}
 	}
@@ -175,11 +148,6 @@ func pciOfAMD(q query) *PCIAddress {
 	}
 	return &PCIAddress{Bus: uint32(data[21]), Device: uint32(data[22]), Function: uint32(data[23])}
 }
-
-// runsInCaller reports whether the platform runs commands in the thread that waits for them,
-// without locks, as Oclgrind does: it crashes if two threads wait. So no goroutine may wait in
-// the background, and transfers that would need one are blocking.
-func (p *Platform) runsInCaller() bool { return p.String() == "Oclgrind" }
 
 // binaryDevices returns those of the program's devices that n binaries belong to. PoCL 3.1 leaves
 // out the devices for which the program was not built; by the standard, these have an empty

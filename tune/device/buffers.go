@@ -130,7 +130,7 @@ func (s *session) newBuffer(i int, v *problem.Variant, content *array.Array) (*b
 // write fills one of the two buffers with the content and the guard.
 func (b *buffer) write(q *cl.Queue, to *cl.Buffer, content *array.Array) error {
 	if to == nil {
-		return q.WriteImage(b.image, [3]int{}, b.region, content.Bytes, 0, 0)
+		return q.WriteImage(b.image, [3]int{}, b.region, content.Bytes)
 	}
 	if err := q.Write(to, 0, content.Bytes); err != nil || len(b.guard) == 0 {
 		return err
@@ -318,7 +318,7 @@ func (s *session) read(i int, memory []byte) (*array.Array, error) {
 	a := &array.Array{Type: s.infos[i].Type, Struct: s.infos[i].Struct, Bytes: slices.Grow(memory[:0], n)[:n]}
 	var err error
 	if b := s.buffers[i]; b.working == nil {
-		err = s.Queue.ReadImage(b.image, [3]int{}, b.region, a.Bytes, 0, 0)
+		err = s.Queue.ReadImage(b.image, [3]int{}, b.region, a.Bytes)
 	} else {
 		err = s.Queue.Read(b.working, 0, a.Bytes)
 	}

@@ -293,12 +293,12 @@ func (s *session) checkLaunch(l Launch, of problem.Launch, d hardware.Device) er
 // checkArguments compares the problem's arguments with those of the built kernel: their
 // number, their kinds, and the sizes of scalars, as far as the driver tells.
 func (s *session) checkArguments(k bound, v *problem.Variant) error {
-	kernel, err := k.Info()
+	n, err := k.NumArgs()
 	if err != nil {
 		return fail(tune.Runtime, "ask for the kernel's arguments: %v", err)
 	}
-	if given := k.launch.Arguments; kernel.NumArgs != len(given) {
-		return fail(tune.Compile, "the kernel %s takes %d arguments, %d are given", k.launch.Kernel, kernel.NumArgs, len(given))
+	if given := k.launch.Arguments; n != len(given) {
+		return fail(tune.Compile, "the kernel %s takes %d arguments, %d are given", k.launch.Kernel, n, len(given))
 	}
 	for place, i := range k.launch.Arguments {
 		a := s.infos[i]

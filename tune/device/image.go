@@ -89,7 +89,7 @@ func (s *session) newImage(i *problem.Image, pixels []int, b *buffer) error {
 		desc.Height, desc.Depth = pixels[1], pixels[2]
 	}
 	var err error
-	b.image, err = s.Context.NewImage(cl.ReadWrite, imageFormat(i), desc, nil)
+	b.image, err = s.Context.NewImage(cl.ReadWrite, imageFormat(i), desc)
 	return err
 }
 

@@ -64,12 +64,12 @@ func Signatures(d *cl.Device, source, options string) ([]Signature, error) {
 }
 
 func signature(k *cl.Kernel, d *cl.Device) (s Signature, err error) {
-	info, err := k.Info()
+	n, err := k.NumArgs()
 	if err != nil {
 		return s, err
 	}
 	s.Name = k.Name()
-	for i := range info.NumArgs {
+	for i := range n {
 		a, err := k.ArgInfo(i)
 		if errors.Is(err, cl.KernelArgInfoNotAvailable) {
 			return s, fmt.Errorf("the driver of %s does not describe the arguments of kernels", d)

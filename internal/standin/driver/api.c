@@ -372,10 +372,7 @@ API int clSetKernelArg(Kernel *k, unsigned i, size_t size, const void *value) {
 API int clGetKernelInfo(Kernel *k, uint32_t param, GIVE) {
 	NEED(k, KERNEL, INVALID_KERNEL);
 	const Signature *s = k->signature;
-	char attributes[96] = "";
-	if (s->required[0])
-		snprintf(attributes, sizeof attributes, "reqd_work_group_size(%zu,%zu,%zu)", s->required[0], s->required[1], s->required[2]);
-	return GIVE_ONE(param, {0x1190, s->name, 0}, {0x1191, &s->n, 4}, {0x1195, attributes, 0});
+	return GIVE_ONE(param, {0x1190, s->name, 0}, {0x1191, &s->n, 4});
 }
 
 API int clGetKernelArgInfo(Kernel *k, unsigned i, uint32_t param, GIVE) {
