@@ -14,6 +14,10 @@ type Timing struct {
 	Launches int           // timed launches of a configuration; default: DefaultLaunches
 	Time     time.Duration // of the timed launches together, after which no further one is made; 0: no limit
 	Warmup   int           // untimed launches before the timed ones; default: 1; NoWarmup: none
+
+	// EarlyStop is how many times worse than the best so far an objective may be after the first timed launch. A
+	// configuration beyond it is not launched again. Default: DefaultEarlyStop; NoEarlyStop: all are measured in full.
+	EarlyStop float64
 }
 
 // A CacheState says where a timed launch finds its data.
@@ -30,6 +34,11 @@ const DefaultLaunches = 7
 
 // NoWarmup is the [Timing.Warmup] of a measurement without untimed launches.
 const NoWarmup = -1
+
+const (
+	DefaultEarlyStop = 3.0
+	NoEarlyStop      = -1 // as a [Timing.EarlyStop]
+)
 
 func (p *Problem) compileTiming(errs *fieldErrors) {
 	t := p.definition.Measure.Timing
@@ -49,17 +58,18 @@ func (p *Problem) compileTiming(errs *fieldErrors) {
 	}
 }
 
-// Timing returns how configurations are timed, with the defaults: Launches is positive and Warmup is 0 for none.
+// Timing returns how configurations are timed, with the defaults: Launches is positive, and Warmup and EarlyStop are 0 for none.
 func (p *Problem) Timing() Timing {
 	t := p.definition.Measure.Timing
 	t.Cache = cmp.Or(t.Cache, CacheWarm)
 	t.Launches = cmp.Or(t.Launches, DefaultLaunches)
 	t.Warmup = max(0, cmp.Or(t.Warmup, 1))
+	t.EarlyStop = max(0, cmp.Or(t.EarlyStop, DefaultEarlyStop))
 	return t
 }
 
 // digest returns a text of the settings without which times cannot be compared, "" for the defaults. The number of
-// launches and their time are no such settings.
+// launches, their time and early stops are no such settings.
 func (t Timing) digest() string {
 	text := cacheDigest(t.Cache)
 	if t.Warmup != 1 {

@@ -151,15 +151,21 @@ func (f field) objectives() (o problem.Objective) {
 	all := each(f.listOf("a list of objectives", 1, math.MaxInt), field.objective)
 	if len(all) > 0 {
 		o = all[0]
-		o.More = append(o.More, all[1:]...)
+		for _, more := range all[1:] {
+			o.More = append(o.More, more.All()...)
+		}
 	}
 	return o
 }
 
-// objective reads the name of a quantity to minimise, or a name with a direction.
+// objective reads a text such as «time, maximize GB/s», or a name with a direction.
 func (f field) objective() (o problem.Objective) {
 	if f.node.Kind == yaml.ScalarNode {
-		return problem.Objective{Name: f.text()}
+		o, err := problem.ParseObjectives(f.text())
+		if err != nil && !f.failed(f.name) {
+			f.fail(err)
+		}
+		return o
 	}
 	f.keys(
 		key("name", &o.Name, field.text),

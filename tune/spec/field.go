@@ -54,8 +54,16 @@ func (f field) failf(format string, args ...any) { f.fail(fmt.Errorf(format, arg
 
 func (f field) fail(err error) { f.failAt(f.name, f.locate(f.name), err) }
 
+// failAt adds an error about a field at a position. It names the option that the field comes from instead, if it is not
+// in the file.
 func (d *document) failAt(field string, at position, err error) {
-	d.errs = append(d.errs, d.errorAt(field, at, err))
+	name := field
+	if option, ok := d.option(field); ok && at == (position{}) {
+		if name = option; d.options[field] != option {
+			err = fmt.Errorf("%s: %w", field, err)
+		}
+	}
+	d.errs = append(d.errs, d.errorAt(name, at, err))
 	d.wrong[field] = true
 	for ; !d.within[field]; field = outer(field) {
 		d.within[field] = true

@@ -24,6 +24,7 @@ func (f field) measure() (m problem.Measure) {
 			n := int(f.whole(0, mostLaunches, "the untimed launches are a whole number from 0 to 1000000"))
 			return cmp.Or(n, problem.NoWarmup)
 		}),
+		key("early_stop", &t.EarlyStop, field.earlyStop),
 		key("observe", &m.Observe, func(f field) []string { return each(f.listOrOne(), field.text) }),
 		key("window", &m.Window, field.window),
 		key("settings", &m.Settings, field.settings),
@@ -35,17 +36,25 @@ func (f field) measure() (m problem.Measure) {
 // window reads the time for which a configuration is observed.
 func (f field) window() time.Duration {
 	d := f.duration()
-	if err := checkWindow(d); err != nil && !f.failed(f.name) {
-		f.fail(err)
+	if (d < time.Millisecond || d > mostSeconds*time.Second) && !f.failed(f.name) {
+		f.failf("%s: want a duration from 1ms to %s, such as 2s", d, mostSeconds*time.Second)
 	}
 	return d
 }
 
-func checkWindow(d time.Duration) error {
-	if d < time.Millisecond || d > mostSeconds*time.Second {
-		return fmt.Errorf("%s: want a duration from 1ms to %s, such as 2s", d, mostSeconds*time.Second)
+// earlyStop reads how many times worse than the best so far a configuration is after whose first timed launch no other
+// one follows.
+func (f field) earlyStop() float64 {
+	factor := f.number()
+	switch {
+	case f.failed(f.name):
+		return 0
+	case factor == 0:
+		return problem.NoEarlyStop
+	case !(factor > 1):
+		f.failf("%v: want a factor above 1, or 0 for never", factor)
 	}
-	return nil
+	return factor
 }
 
 // settings reads the settings of the device.
@@ -97,9 +106,5 @@ func (o Options) observe(doc *document, d *problem.Definition) {
 			doc.change(fmt.Sprintf("measure.observe[%d]", len(d.Measure.Observe)), "--observe "+name, nil)
 			d.Measure.Observe = append(slices.Clip(d.Measure.Observe), name)
 		}
-	}
-	if o.Window != 0 {
-		d.Measure.Window = o.Window
-		doc.change("measure.window", "--observe-window "+o.Window.String(), checkWindow(o.Window))
 	}
 }

@@ -49,16 +49,13 @@ func TestWrongMeasures(t *testing.T) {
 	}{
 		{"{observe: [clock, energi]}", "", `k.yaml:5:28: measure.observe[1]: "energi" cannot be observed; did you mean "energy"?`},
 		{"{observe: clock}", "litres", `k.yaml: --observe litres: "litres" cannot be observed; the quantities are energy, mean_power, idle_power, clock, memory_clock, temperature, throttled`},
-		{"{observe: clock, window: 2s}", "window", `k.yaml: --observe-window 100µs: 100µs: want a duration from 1ms to 1h0m0s, such as 2s`},
 		{"{watch: clock}", "", `k.yaml:5:11: measure.watch: unknown key`},
 		{"{instruments: [{command: meter}]}", "", `k.yaml:5:25: measure.instruments[0].quantities: the key is missing`},
 		{"{instruments: [{registered: a, quantities: wall, timeout: 3s}]}", "", `measure.instruments[0]: timeout belongs to command`},
 		{"{instruments: [{command: meter, quantities: wall, window: long}]}", "", `measure.instruments[0].window: "long" is no time; write one such as 30s or 5m`},
 	} {
 		o := Options{}
-		if c.observe == "window" {
-			o.Window = 100 * time.Microsecond
-		} else if c.observe != "" {
+		if c.observe != "" {
 			o.Observe = []string{c.observe}
 		}
 		folder, _, err := loadMeasure(t, c.measure, o)

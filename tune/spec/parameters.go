@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -151,16 +150,13 @@ func (f field) powerOfTwo() int {
 // value changes nothing.
 type Options struct {
 	// Set gives constants of the specification, by name, other values (--set nx=1024).
-	// Those of the reference that have the same name get them too.
+	// Those of the reference that have the same name get them too. A name that begins with «spec.» is the path of
+	// any key of the specification, whose value is YAML (--set spec.measure.cache=cold).
 	Set map[string]string
 
 	// Sizes lets a constant have several values in Set, which are sizes (--set n=1024,2048), and reads
 	// the sizes of the specification.
 	Sizes bool
-
-	// Objectives replaces the objectives of the specification: see [problem.ParseObjectives]. Choose replaces
-	// its choice among the front.
-	Objectives, Choose string
 
 	// Parameters gives parameters of the specification, by name, other values
 	// (-p block_size_x=16,32), in their order. They need not be among those listed.
@@ -168,12 +164,6 @@ type Options struct {
 
 	// Observe names quantities to observe beside those of the specification (--observe energy).
 	Observe []string
-
-	// Window, where it is not 0, replaces measure.window (--observe-window 2s).
-	Window time.Duration
-
-	// Cache, where it is not "", replaces measure.cache (--cache cold).
-	Cache string
 
 	size problem.Size // of [Options.At]: texts cannot tell 1 from true
 }
@@ -196,19 +186,11 @@ func ParseAssignments(texts []string) (map[string][]string, error) {
 
 // apply changes the definition. Unknown names and unreadable values are errors of the document.
 func (o Options) apply(doc *document, d *problem.Definition) {
-	if o.Objectives != "" {
-		choose := d.Objective.Choose
-		var err error
-		d.Objective, err = problem.ParseObjectives(o.Objectives)
-		d.Objective.Choose = choose
-		doc.change("objective", "--objective "+o.Objectives, err)
-	}
-	if o.Choose != "" {
-		d.Objective.Choose = o.Choose
-		doc.change("choose", "--choose "+o.Choose, nil)
-	}
 	constants := namesOf(d.Constants)
 	for _, name := range slices.Sorted(maps.Keys(o.Set)) {
+		if strings.HasPrefix(name, keyPrefix) {
+			continue
+		}
 		i, err := indexOf("constant", name, constants)
 		switch at := slices.IndexFunc(o.size, func(c problem.Constant) bool { return c.Name == name }); {
 		case err != nil:
@@ -238,10 +220,6 @@ func (o Options) apply(doc *document, d *problem.Definition) {
 			}
 		}
 		doc.change("parameters."+name, "-p "+name+"="+strings.Join(texts, ","), err)
-	}
-	if o.Cache != "" {
-		d.Measure.Timing.Cache = problem.CacheState(o.Cache)
-		doc.change("measure.cache", "--cache "+o.Cache, nil)
 	}
 }
 

@@ -86,6 +86,7 @@ func LoadFS(fsys fs.FS, path string, o Options) (*Spec, error) {
 
 // load reads the specification from its document.
 func (d *document) load(root *yaml.Node, o Options) (*Spec, error) {
+	root = o.setKeys(d, root)
 	if isT1(root) {
 		return d.loadT1(root, o)
 	}
@@ -134,7 +135,7 @@ func loadSpace(fsys fs.FS, path string, o Options) (*SearchSpace, error) {
 	case errs != nil:
 		return nil, errs
 	case isT1(root):
-		return d.loadT1Space(root, o)
+		return d.loadT1Space(o.setKeys(d, root), o)
 	}
 	s, err := d.load(root, o)
 	if err != nil {

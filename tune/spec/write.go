@@ -163,6 +163,7 @@ func (w *specWriter) measure(m problem.Measure) {
 	add(t.Launches > 0, "launches", t.Launches)
 	add(t.Time > 0, "seconds", t.Time.Seconds())
 	add(t.Warmup != 0, "warmup", max(0, t.Warmup))
+	add(t.EarlyStop != 0, "early_stop", max(0, t.EarlyStop))
 	var settings []part
 	for _, s := range m.Settings {
 		settings = append(settings, part{s.Name, expressionText(s.Expression)})
