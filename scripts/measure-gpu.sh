@@ -36,7 +36,7 @@ export NDTUNE_TEST_DEVICE=${NDTUNE_TEST_DEVICE:-gpu} NDTUNE_REQUIRE_OPENCL=1 NDT
 
 echo '== times in one process and in several'
 for i in 1 2; do
-	"$bin/ndtune" diffusion tune --device gpu --kernel tiled --in-process -q --log "$results/in-process$i.jsonl"
+	"$bin/ndtune" diffusion tune --device gpu --kernel tiled --workers 0 -q --log "$results/in-process$i.jsonl"
 	"$bin/ndtune" diffusion tune --device gpu --kernel tiled -q --log "$results/workers$i.jsonl"
 done
 python3 "$bench/medians.py" "$results"/in-process{1,2}.jsonl "$results"/workers{1,2}.jsonl

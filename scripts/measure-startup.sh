@@ -28,7 +28,7 @@ done
 for i in 1 2 3; do
 	search "warm-old$i" "$old" --no-peak
 	search "warm-new$i" "$new" --no-peak
-	search "in-process-new$i" "$new" --no-peak --in-process
+	search "in-process-new$i" "$new" --no-peak --workers 0
 done
 search peaks-old "$old"
 search peaks-new "$new"

@@ -84,11 +84,6 @@ func (k *comparing) nameLogs() (err error) {
 		default:
 			t.SearchLog, t.CrossLog = labelled(k.stem, word), labelled(k.stem, word+".compared")
 		}
-		for _, path := range []string{t.SearchLog, t.CrossLog} {
-			if err := repairLog(k.cli, path); err != nil {
-				return err
-			}
-		}
 	}
 	return nil
 }
@@ -180,7 +175,7 @@ func (k *comparing) environment(o *tune.Outcome, t *tuning) error {
 // open opens an evaluator for the configurations that are wanted on a device.
 func (k *comparing) open(ctx context.Context, on *compare.Target, wanted []space.Configuration) (*compare.Opened, error) {
 	t, place := k.tuningOf(ctx, on, on.CrossLog)
-	t.strategy = compare.Strategy
+	t.strategy = strategyChoice{name: compare.Strategy}
 	peaksOf := on.SearchLog
 	if on.Given != nil {
 		peaksOf = on.Given.Name

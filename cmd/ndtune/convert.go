@@ -145,22 +145,6 @@ func convertT1(c *cli.Context, in, out string) error {
 	return nil
 }
 
-// repairLog removes the damaged lines from the run log at path and lists them, if --skip-damaged is
-// given.
-func repairLog(c *cli.Context, path string) error {
-	if !c.Bool("skip-damaged") {
-		return nil
-	}
-	damaged, kept, err := record.Repair(path)
-	switch {
-	case err != nil:
-		return wrong("--skip-damaged: %w", err)
-	case len(damaged) > 0:
-		fmt.Fprintf(c.App.ErrWriter, "%sThe file as it was is kept as %s.\n", damageText(path, damaged), kept)
-	}
-	return nil
-}
-
 // damageText lists the lines that were left out of a run log, with their probable contents.
 func damageText(path string, damaged []record.DamagedLine) string {
 	const most = 10

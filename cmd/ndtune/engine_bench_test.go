@@ -44,7 +44,7 @@ func BenchmarkEngine(b *testing.B) {
 		b.Run(problem.name, func(b *testing.B) {
 			arguments := append(problem.arguments, "--device", d.Selector, "-v")
 			var alone float64 // configurations a second in one process
-			b.Run("in-process", func(b *testing.B) { benchEngine(b, append(arguments, "--in-process"), &alone) })
+			b.Run("in-process", func(b *testing.B) { benchEngine(b, append(arguments, "--workers", "0"), &alone) })
 			for _, n := range workerCounts() {
 				b.Run(fmt.Sprintf("workers=%d", n), func(b *testing.B) {
 					benchEngine(b, append(arguments, "--workers", strconv.Itoa(n)), &alone)

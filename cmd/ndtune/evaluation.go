@@ -29,48 +29,42 @@ type evaluator interface {
 func evaluationFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.IntFlag{Name: "iterations", Category: categoryEvaluation, DefaultText: fmt.Sprintf("measure.launches of the specification, else %d", problem.DefaultLaunches), Usage: "timed launches of each configuration"},
-		&cli.StringFlag{Name: "cache", Category: categoryEvaluation, DefaultText: "measure.cache of the specification, else warm", Usage: "time launches with `STATE` caches: warm, as the launch before left them, or cold, overwritten before each launch"},
 		&cli.DurationFlag{Name: "build-timeout", Value: worker.DefaultBuildTimeout, Category: categoryEvaluation, Usage: "give up a configuration whose build, with its first launch, takes longer than `DURATION`"},
 		&cli.DurationFlag{Name: "kernel-timeout", Value: worker.DefaultKernelTimeout, Category: categoryEvaluation, Usage: "give up a configuration if a later launch takes longer than `DURATION`, or longer than 1s and 20 times the best so far"},
 		&cli.StringSliceFlag{Name: "observe", Category: categoryEvaluation, Usage: "observe `QUANTITIES` of the device while each configuration runs, as metrics: " + strings.Join(hardware.Quantities(), ", ") + " (docs/observers.md); or of the built kernel: " + strings.Join(footprint.Quantities(), ", ") + " (docs/footprint.md)"},
-		&cli.DurationFlag{Name: "observe-window", Category: categoryEvaluation, DefaultText: "measure.window of the specification, else as long as the instruments need", Usage: "observe each configuration for `DURATION`, such as 2s"},
 		newAllowFlag("let the specification do `WHAT`: settings, change those of the device while it measures: locked clocks, the power limit " +
 			"(docs/observers.md); commands, run those that it names on this machine for searches of the fleet of --listen; both with a comma"),
-		&cli.BoolFlag{Name: "in-process", Category: categoryEvaluation, Usage: "evaluate in this process, for debugging: without time-outs, and a driver that crashes or hangs ends the run"},
+		workersFlag(),
 		&cli.BoolFlag{Name: "no-peak", EnvVars: []string{"NDTUNE_NO_PEAK"}, Category: categoryEvaluation, Usage: "do not measure the peaks of the device if they are unknown: a specification with a roofline then has no % of limit"},
 	}
 }
 
-// searchEvaluationFlags are the evaluation flags of a search.
-func searchEvaluationFlags() []cli.Flag {
-	return append(evaluationFlags(),
-		&cli.IntFlag{Name: "workers", Category: categoryEvaluation, DefaultText: "as many as cores and the device's memory allow", Usage: "build in up to `N` processes, as far as they are worth their start; for a CPU, these also measure, one at a time"},
-		&cli.Float64Flag{Name: "early-stop", Value: device.DefaultEarlyStop, Category: categoryEvaluation, Usage: "measure a configuration only once if its first timed launch is `FACTOR` times worse than the best so far; 0: always in full"},
-	)
+// workersFlag says how many processes build, or that there are none.
+func workersFlag() cli.Flag {
+	return &cli.IntFlag{Name: "workers", Category: categoryEvaluation, DefaultText: "as many as cores and the device's memory allow",
+		Usage: "build in up to `N` processes, as far as they are worth their start; for a CPU, these also measure, one at a time; " +
+			"0: evaluate in this process, for debugging, where nothing is timed out, and a driver that crashes or hangs ends the run"}
 }
+
+// inProcess reports whether configurations are evaluated in this process.
+func inProcess(c *cli.Context) bool { return c.IsSet("workers") && c.Int("workers") == 0 }
 
 // checkEvaluationFlags refuses values with which nothing can be evaluated.
 func checkEvaluationFlags(c *cli.Context) error {
-	if err := checkPositive(c, "iterations", "workers"); err != nil {
+	if err := checkPositive(c, "iterations"); err != nil {
 		return err
+	}
+	if n := c.Int("workers"); n < 0 {
+		return wrong("--workers %d: want a positive number, or 0 for this process", n)
 	}
 	for _, name := range []string{"build-timeout", "kernel-timeout"} {
 		if d := c.Duration(name); d < time.Millisecond {
 			return wrong("--%s %s: want a duration of at least 1ms, such as 90s", name, d)
 		}
 	}
-	if d := c.Duration("observe-window"); c.IsSet("observe-window") && d <= 0 {
-		return wrong("--observe-window %s: want a positive duration, such as 2s", d)
-	}
-	if f := c.Float64("early-stop"); !(f == 0 || f > 1) {
-		return wrong("--early-stop %g: want a factor above 1, or 0 for never", f)
-	}
-	if !c.Bool("in-process") {
-		return nil
-	}
-	for _, name := range []string{"workers", "build-timeout", "kernel-timeout"} {
-		if c.IsSet(name) {
-			return wrong("--in-process has no workers to watch: leave out --%s", name)
+	for _, name := range []string{"build-timeout", "kernel-timeout"} {
+		if inProcess(c) && c.IsSet(name) {
+			return wrong("--workers 0 has no worker to watch: leave out --%s", name)
 		}
 	}
 	return nil
@@ -80,15 +74,9 @@ func checkEvaluationFlags(c *cli.Context) error {
 // the user named: each of them is measured in full.
 func (t *tuning) openEvaluator(named bool) error {
 	c, p := t.cli, t.spec.Problem
-	var stop float64 = device.DefaultEarlyStop
-	switch {
-	case named:
+	stop := p.Timing().EarlyStop
+	if named {
 		stop = 0
-	case c.IsSet("early-stop"):
-		stop = c.Float64("early-stop")
-	}
-	if c.IsSet("observe-window") && len(p.Observed()) == 0 {
-		return wrong("--observe-window: nothing is observed; name quantities with --observe, such as --observe energy")
 	}
 	if err := checkSettingsAllowed(c, p); err != nil {
 		return err
@@ -100,9 +88,9 @@ func (t *tuning) openEvaluator(named bool) error {
 		return err
 	}
 	setters := t.controls.setters()
-	if c.Bool("in-process") {
+	if inProcess(c) {
 		if len(t.devices) > 1 {
-			return wrong("--in-process evaluates on one device, and --device %s names %d; name one of them", c.String("device"), len(t.devices))
+			return wrong("--workers 0 evaluates on one device, and --device %s names %d; name one of them", c.String("device"), len(t.devices))
 		}
 		o := device.Options{Peaks: t.peaks, Iterations: t.iterations(), EarlyStop: stop}
 		if len(setters) > 0 {
@@ -130,7 +118,7 @@ func (t *tuning) openEvaluator(named bool) error {
 
 // prepareWorker starts the first worker of a search on this machine before its device is chosen, so that it loads the drivers meanwhile.
 func (t *tuning) prepareWorker() {
-	if c := t.cli; c.Bool("in-process") || c.IsSet("fleet") || c.IsSet("listen") {
+	if c := t.cli; inProcess(c) || c.IsSet("fleet") || c.IsSet("listen") {
 		return
 	}
 	t.reserve = worker.NewReserve(verboseOutput(t.cli))

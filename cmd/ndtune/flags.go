@@ -10,7 +10,6 @@ import (
 
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/problem"
-	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/spec"
 )
 
@@ -49,31 +48,26 @@ func selectDevices(c *cli.Context) ([]device.Listed, error) {
 // specFlags change the specification.
 func specFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringSliceFlag{Name: "set", Category: categorySpec, Usage: "give a constant another value, `CONSTANT=VALUE`; may be repeated; tune and compare take several numbers, n=1024,2048, as sizes"},
+		&cli.StringSliceFlag{Name: "set", Category: categorySpec, Usage: "give a constant another value, `NAME=VALUE`, or any key of the specification by its path, " +
+			"such as spec.measure.cache=cold or spec.objective=energy; may be repeated; tune and compare take several numbers, n=1024,2048, as sizes"},
 		&cli.StringSliceFlag{Name: "parameter", Aliases: []string{"p"}, Category: categorySpec, Usage: "give a parameter only these values, `PARAMETER=VALUE[,VALUE…]`; may be repeated"},
 	}
 }
 
 // tuneFlags control a search and its outputs.
 func tuneFlags() []cli.Flag {
-	return append(searchEvaluationFlags(),
+	return append(evaluationFlags(),
 		deviceFlag("; several of one model share a search: gpu uses all GPUs of the first one's model, 0:0,0:1 uses two devices"),
 		&cli.StringFlag{Name: "strategy", Category: categorySearch,
-			Usage: "search with `STRATEGY`: " + strings.Join(search.Names(), ", ") + "; ndtune strategies describes them (default: auto)"},
-		&cli.StringSliceFlag{Name: "strategy-option", Category: categorySearch, Usage: "`OPTION=VALUE` of the strategy; may be repeated; ndtune strategies lists them"},
-		&cli.StringFlag{Name: "strategy-command", Category: categorySearch, Usage: "search with a strategy of your own: `COMMAND`, such as 'python3 walk.py', is asked and told in lines of JSON (docs/strategy-command.md)"},
-		strategyTimeoutFlag(),
+			Usage: "search with `STRATEGY`: " + strategyNames() + "; ndtune strategies describes them; " + strategyForms + " (default: auto)"},
 		&cli.StringSliceFlag{Name: "start", Category: categorySearch, Usage: "begin with this configuration, `PARAMETER=VALUE,…` for all parameters with several values; may be repeated"},
 		newTunePriorFlag(),
 		&cli.IntFlag{Name: "max-evals", Category: categorySearch, Usage: "evaluate at most `N` configurations, failures included; those beyond the device's limits do not count"},
 		&cli.IntFlag{Name: "patience", Category: categorySearch, Usage: "end the search after `N` evaluations that improve the best by less than 1 % (default: no end; of several sizes, 50 for all but the first)"},
 		&cli.DurationFlag{Name: "time-limit", Category: categorySearch, Usage: "start no configuration after `DURATION`, such as 90s or 10m; those that workers hold are finished"},
-		&cli.StringFlag{Name: "objective", Category: categorySearch, Usage: "improve `OBJECTIVES`, several with commas, instead of those of the specification: time, time_min, time_median or a metric, each maximised after the word maximize; several give a front (docs/front.md)"},
-		&cli.StringFlag{Name: "choose", Category: categorySearch, Usage: "of several objectives, choose the winner among the front by `EXPRESSION`: a bound, such as 'energy <= 1.1 * best.energy', or a score, of which the least wins"},
 		newRetryFlag(),
 		&cli.Uint64Flag{Name: "seed", Value: 1, Category: categorySearch, Usage: "seed of the strategy's random choices"},
 		&cli.StringFlag{Name: "log", TakesFile: true, Category: categoryOutput, Usage: "keep the run log in `FILE`, and continue the run that it holds (default: a new file in the user's state folder)"},
-		&cli.BoolFlag{Name: "skip-damaged", Category: categoryOutput, Usage: "remove damaged lines from the file of --log, keep a copy of the original beside it, and measure the lost configurations again"},
 		&cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, TakesFile: true, Category: categoryOutput, Usage: "write the results to `FILE`: .json (T4), .csv or .jsonl (run log), .gz after it; may be repeated"},
 		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Category: categoryOutput, Usage: "show skipped configurations and the reasons, whole build logs, the output of workers, and the use of their time"},
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Category: categoryOutput, Usage: "print the best configuration only"},
@@ -87,7 +81,7 @@ func specOptions(c *cli.Context) (spec.Options, error) {
 	for _, text := range c.StringSlice("set") {
 		name, value, ok := strings.Cut(text, "=")
 		if !ok || name == "" {
-			return spec.Options{}, wrong("--set %s: want CONSTANT=VALUE", text)
+			return spec.Options{}, wrong("--set %s: want NAME=VALUE", text)
 		}
 		set[strings.TrimSpace(name)] = strings.TrimSpace(value)
 	}
@@ -99,7 +93,7 @@ func specOptions(c *cli.Context) (spec.Options, error) {
 	if err != nil {
 		return spec.Options{}, err
 	}
-	return spec.Options{Set: set, Parameters: parameters, Observe: observe, Window: c.Duration("observe-window"), Cache: c.String("cache"), Objectives: c.String("objective"), Choose: c.String("choose")}, nil
+	return spec.Options{Set: set, Parameters: parameters, Observe: observe}, nil
 }
 
 // noArguments refuses arguments.

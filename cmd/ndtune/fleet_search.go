@@ -60,10 +60,8 @@ func joinFleet(c *cli.Context, agents int, choose func(*searchFleet) error) (*se
 		}
 		return nil, nil
 	}
-	for _, name := range []string{"in-process", "workers"} {
-		if c.IsSet(name) && (!listen || name == "in-process") {
-			return nil, wrong("--%s is about this machine, and --fleet or NDTUNE_FLEET about others: leave out one of them, or add --fleet ''", name)
-		}
+	if c.IsSet("workers") && (!listen || inProcess(c)) {
+		return nil, wrong("--workers %d is about this machine, and --fleet or NDTUNE_FLEET about others: leave out one of them, or add --fleet ''", c.Int("workers"))
 	}
 	f := &searchFleet{}
 	if err := f.join(c, agents, choose); err != nil {
@@ -277,6 +275,6 @@ func (t *tuning) fleetSearch() string {
 	}
 	d := t.devices[0].Identity
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%s\n%t\n%q", t.spec.Problem.Digest(), t.size.String(), begun.UTC().Format(time.RFC3339Nano),
-		t.strategy == compare.Strategy, []string{d.Platform, d.Vendor, d.Name, d.Driver, d.Version}))
+		t.strategy.name == compare.Strategy, []string{d.Platform, d.Vendor, d.Name, d.Driver, d.Version}))
 	return hex.EncodeToString(sum[:16])
 }

@@ -228,8 +228,8 @@ func TestListen(t *testing.T) {
 func TestNoFleet(t *testing.T) {
 	folder, env := specFolder(t), []string{"NDTUNE_FLEET=nats://127.0.0.1:1"}
 	for command, want := range map[string]int{
-		"tune add.yaml --max-evals 1": 2, "tune add.yaml --max-evals 1 --in-process": 2, "tune add.yaml --listen 127.0.0.1:0": 2,
-		"tune add.yaml --max-evals 1 --in-process --fleet=": 0, "devices --fleet=": 0,
+		"tune add.yaml --max-evals 1": 2, "tune add.yaml --max-evals 1 --workers 0": 2, "tune add.yaml --listen 127.0.0.1:0": 2,
+		"tune add.yaml --max-evals 1 --workers 0 --fleet=": 0, "devices --fleet=": 0,
 	} {
 		ended := startProgram(t, folder, env, strings.Fields(command)...).end()
 		if ended.status != want || want == 2 && !strings.Contains(ended.notes, "--fleet ''") {
@@ -249,7 +249,7 @@ func TestWrongFleets(t *testing.T) {
 		{"tune add.yaml --fleet nats://127.0.0.1:1", "--fleet: connect to the fleet at nats://127.0.0.1:1: "},
 		{"tune add.yaml --fleet nats://192.0.2.1:4222", "its address begins with tls://"},
 		{"tune add.yaml --fleet tls://192.0.2.1:4222", "needs credentials"},
-		{"tune add.yaml --in-process --fleet " + url, "--in-process is about this machine"},
+		{"tune add.yaml --workers 0 --fleet " + url, "--workers 0 is about this machine"},
 		{"compare add.yaml --workers 1 --fleet " + url, "--workers is about this machine"},
 		{"compare add.yaml --fleet " + url, "has no device: start an agent there"},
 		{"devices --peak --fleet " + url, "--peak measures on this machine"},

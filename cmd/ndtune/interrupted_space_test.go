@@ -57,7 +57,7 @@ func TestInterruptedAfterTheSearch(t *testing.T) {
 		var notes bytes.Buffer
 		out := &cancelling{cancel: cancel}
 		app.Writer, app.ErrWriter = out, &notes
-		err := app.RunContext(ctx, append([]string{"ndtune", "tune", "--in-process", "--device", d.Selector, "--wisdom", path, "-p", "per_item=1"},
+		err := app.RunContext(ctx, append([]string{"ndtune", "tune", "--workers", "0", "--device", d.Selector, "--wisdom", path, "-p", "per_item=1"},
 			append(flags, filepath.Join("testdata", "specs", "add.yaml"))...))
 		if _, missing := os.Stat(path); ctx.Err() == nil || missing != nil || err != nil && !isCancelled(err) {
 			t.Errorf("%v: %v, %v\n%s%s", flags, err, missing, out, &notes)

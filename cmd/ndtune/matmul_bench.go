@@ -220,7 +220,7 @@ func tuneForBench(ctx context.Context, c *cli.Context, on device.Listed, kernel 
 	defer cancel()
 	t := &tuning{
 		cli: limited, spec: s, devices: []device.Listed{on},
-		strategy: search.Auto, maxEvaluations: c.Int("max-evals"), timeLimit: max(limit, time.Second),
+		strategy: strategyChoice{name: search.Auto}, maxEvaluations: c.Int("max-evals"), timeLimit: max(limit, time.Second),
 	}
 	defer t.close()
 	options, err := t.prepare()

@@ -96,7 +96,7 @@ func readPriors(c *cli.Context, strategy string, p *problem.Problem) (priors []n
 // --wisdom, to begin with. It finds nothing where a prior is of no use: for a strategy that does not learn from one, and for a budget
 // that covers the space.
 func (t *tuning) findPriors(budget int) (begin []space.Configuration) {
-	if !t.finds || budget >= t.space.Len() || search.CheckPriors(t.strategy, len(t.spec.Problem.Objective().All())) != nil {
+	if !t.finds || budget >= t.space.Len() || search.CheckPriors(t.strategy.name, len(t.spec.Problem.Objective().All())) != nil {
 		return nil
 	}
 	header := t.header()
@@ -210,9 +210,4 @@ func trustText(t search.Trust) string {
 func simulatedTrustText(name string, t simulate.Trust) string {
 	return fmt.Sprintf("prior %s: at the end, rank correlation %.2f with the results of the search; said how much each parameter matters in %.0f%% of the searches; its best configurations were a good beginning in %.0f%%",
 		name, t.Agreement, 100*t.Scales, 100*t.Won)
-}
-
-// withPriors returns the names of the strategies that learn from priors.
-func withPriors(objectives int) []string {
-	return slices.DeleteFunc(search.Names(), func(name string) bool { return search.CheckPriors(name, objectives) != nil })
 }

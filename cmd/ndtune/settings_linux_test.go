@@ -132,7 +132,7 @@ func TestSettingsOfASearch(t *testing.T) {
 		t.Errorf("the build options are\n%s", e.out)
 	}
 
-	e = r.start(t, nil, "run", "k.yaml", "--allow", "settings", "--in-process", "-p", "clock=990", "-p", "block_size_x=4").end()
+	e = r.start(t, nil, "run", "k.yaml", "--allow", "settings", "--workers", "0", "-p", "clock=990", "-p", "block_size_x=4").end()
 	if changes, _ := r.all(t); e.status != 0 || changes != restored+"clock 990; limit 300000; "+restored+restored {
 		t.Errorf("one configuration: exit status %d, changes %q\n%s", e.status, changes, e.notes)
 	}

@@ -21,7 +21,9 @@ import (
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/search"
+	"github.com/ndtune/ndtune/tune/search/command"
 	"github.com/ndtune/ndtune/tune/simulate"
+	"github.com/ndtune/ndtune/tune/space"
 )
 
 func simulateCommand() *cli.Command {
@@ -47,8 +49,8 @@ counts the time of builds, measurements and of the strategy itself: 0 is random 
    ndtune simulate a100.json.gz w7800.json.gz --score --repeats 100
    ndtune simulate a100.json.gz --score --strategy auto --trace traces.jsonl
 
-Options follow the name of a strategy: --strategy NAME:OPTION=VALUE:OPTION=VALUE. A strategy of
-your own, in any language, joins with --strategy-command (docs/strategy-command.md).`,
+Options follow the name of a strategy: --strategy NAME:OPTION=VALUE,OPTION=VALUE. A program of your
+own, in any language, is a strategy too: --strategy 'command:python3 walk.py' (docs/strategy-command.md).`,
 		Flags:  simulateFlags(),
 		Action: runSimulation,
 	}
@@ -56,10 +58,8 @@ your own, in any language, joins with --strategy-command (docs/strategy-command.
 
 func simulateFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringSliceFlag{Name: "strategy", Category: categorySearch, Usage: "`STRATEGY[,STRATEGY…]` to compare, each followed by its :OPTION=VALUE, or all, which is all but brute_force and prior_ranking: " + strategyNames() + " (default: all; with --prior, those that learn from it)"},
-		&cli.StringSliceFlag{Name: "strategy-option", Category: categorySearch, Usage: "`OPTION=VALUE` of a single strategy; may be repeated"},
-		&cli.StringSliceFlag{Name: "strategy-command", Category: categorySearch, Usage: "compare a strategy of your own, too: `COMMAND`, such as 'python3 walk.py', is asked and told in lines of JSON (docs/strategy-command.md); may be repeated"},
-		strategyTimeoutFlag(),
+		&cli.StringSliceFlag{Name: "strategy", Category: categorySearch, Usage: "compare `STRATEGY[,STRATEGY…]`: " + strategyNames() + ", or all, which is all but brute_force and prior_ranking; " +
+			strategyForms + "; may be repeated (default: all; with --prior, those that learn from it)"},
 		&cli.StringFlag{Name: "objective", Category: categorySearch, Usage: "improve `OBJECTIVES`, several with commas, instead of those of the records: time, time_min, time_median or a metric, each maximised after the word maximize; several give a front (docs/front.md)"},
 		&cli.IntFlag{Name: "max-evals", Value: 200, Category: categorySearch, Usage: "evaluate `N` configurations in each search, failures included"},
 		&cli.IntFlag{Name: "repeats", Value: 50, Category: categorySearch, Usage: "search `N` times with each strategy on each record"},
@@ -152,12 +152,9 @@ func newSimulation(c *cli.Context) (plan simulate.Plan, printed []int, err error
 	if err = checkSimulationFiles(c); err != nil {
 		return plan, nil, err
 	}
-	ownOptions, commandOptions, err := dividedOptions(c)
+	choices, err := parseStrategies(c.StringSlice("strategy")) // before the records are read
 	if err != nil {
-		return plan, nil, err
-	}
-	if _, err = strategies(c.StringSlice("strategy"), ownOptions, 1); err != nil {
-		return plan, nil, err // before the records are read
+		return plan, nil, fmt.Errorf("--strategy %w", err)
 	}
 	if plan.Recordings, err = readRecordings(c); err != nil {
 		return plan, nil, err
@@ -165,14 +162,7 @@ func newSimulation(c *cli.Context) (plan simulate.Plan, printed []int, err error
 	if err = addPriors(c, plan.Recordings); err != nil {
 		return plan, nil, err
 	}
-	named, objectives := c.StringSlice("strategy"), len(plan.Recordings[0].Objective.All())
-	if len(named) == 0 && c.IsSet("prior") {
-		named = withPriors(objectives)
-	}
-	if plan.Strategies, err = strategies(named, ownOptions, objectives); err != nil {
-		return plan, nil, err
-	}
-	if err = addCommands(c, &plan, commandOptions); err != nil {
+	if err = addStrategies(c, &plan, choices); err != nil {
 		return plan, nil, err
 	}
 	for _, s := range plan.Strategies { // each checks its options, on every space
@@ -220,45 +210,55 @@ func checkpoints(text string, most int) ([]int, error) {
 	return slices.Compact(list), nil
 }
 
-func strategyNames() string { return strings.Join(search.Names(), ", ") }
+// allStrategies returns the strategies that --strategy all compares.
+func allStrategies(objectives int) []string {
+	return slices.DeleteFunc(search.Names(), func(name string) bool {
+		return name == "brute_force" || name == "prior_ranking" || search.Check(name, nil, objectives) != nil
+	})
+}
 
-// strategies returns the strategies that --strategy names, each once, with the options of
-// --strategy-option.
-func strategies(named, options []string, objectives int) ([]simulate.Strategy, error) {
-	list := strings.Split(strings.Join(named, ","), ",")
-	if len(named) == 0 {
-		list = []string{"all"}
-	}
-	if len(options) > 0 && (len(list) > 1 || list[0] == "all") {
-		return nil, fmt.Errorf("--strategy-option %s: of which strategy? Write --strategy NAME:%s", options[0], options[0])
-	}
-	var found []simulate.Strategy
-	add := func(name string, options map[string]string) {
-		s := simulate.Named(name, options)
-		if !slices.ContainsFunc(found, func(t simulate.Strategy) bool { return t.Name == s.Name }) {
-			found = append(found, s)
+// addStrategies adds the strategies that --strategy names to a simulation, each once.
+func addStrategies(c *cli.Context, plan *simulate.Plan, choices []strategyChoice) error {
+	add := func(s simulate.Strategy) {
+		if !slices.ContainsFunc(plan.Strategies, func(t simulate.Strategy) bool { return t.Name == s.Name }) {
+			plan.Strategies = append(plan.Strategies, s)
 		}
 	}
-	for _, text := range list {
-		if text = strings.TrimSpace(text); text == "all" {
-			for _, name := range search.Names() {
-				if name != "brute_force" && name != "prior_ranking" && search.Check(name, nil, objectives) == nil {
-					add(name, nil)
-				}
+	objectives := len(plan.Recordings[0].Objective.All())
+	if len(choices) == 0 {
+		names := allStrategies(objectives)
+		if c.IsSet("prior") {
+			names = learningStrategies(objectives)
+		}
+		for _, name := range names {
+			add(simulate.Named(name, nil))
+		}
+	}
+	for _, s := range choices {
+		switch {
+		case s.command != nil && c.IsSet("prior"):
+			return errors.New("--prior: a strategy command learns nothing from a prior; leave out one of them")
+		case s.command != nil:
+			add(commandStrategy(c, plan, s))
+		case s.name == "all":
+			for _, name := range allStrategies(objectives) {
+				add(simulate.Named(name, nil))
 			}
-			continue
+		default:
+			add(simulate.Named(s.name, s.options))
 		}
-		parts := strings.Split(text, ":")
-		if parts[0] == "" {
-			return nil, fmt.Errorf("--strategy %s: a strategy has no name (there are %s)", text, strategyNames())
-		}
-		values, err := parseOptions(append(parts[1:], options...))
-		if err != nil {
-			return nil, fmt.Errorf("--strategy %s: option %w", parts[0], err)
-		}
-		add(parts[0], values)
 	}
-	return found, nil
+	return nil
+}
+
+// commandStrategy returns a program as a strategy of a simulation.
+func commandStrategy(c *cli.Context, plan *simulate.Plan, choice strategyChoice) simulate.Strategy {
+	return simulate.Strategy{Name: choice.name, New: func(s *space.Space, o search.Options) (search.Strategy, error) {
+		r := plan.Recordings[slices.IndexFunc(plan.Recordings, func(r *simulate.Recording) bool { return r.Space == s })]
+		return command.New(c.Context, s, command.Options{
+			Args: choice.command, Objective: r.Objective, Seed: o.Seed, Budget: o.Budget, Evaluators: plan.Batch,
+		})
+	}}
 }
 
 // readRecordings reads the records that the command line names, side by side.

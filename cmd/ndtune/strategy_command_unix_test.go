@@ -17,7 +17,7 @@ func TestAHungStrategyEndsOnInterrupt(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(folder, "hang.sh"), []byte(script), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	s := startSearch(t, folder, nil, "tune", "kernel.yaml", "--workers", "1", "-v", "--strategy-command", "sh hang.sh")
+	s := startSearch(t, folder, nil, "tune", "kernel.yaml", "--workers", "1", "-v", "--strategy", "command:sh hang.sh")
 	s.await(`^strategy: asked$`)
 	s.signal(syscall.SIGINT)
 	if ended := s.end(); ended.status != statusInterrupted {

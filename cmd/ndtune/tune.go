@@ -127,9 +127,7 @@ type tuning struct {
 	logPath string // "": a new file in the user's state folder
 	outputs []string
 
-	strategy       string
-	command        []string          // that the strategy is; nil: it is one of ndtune's
-	options        map[string]string // of the strategy
+	strategy       strategyChoice
 	start          []space.Configuration
 	priors         []namedRecord
 	named          int                   // of the priors, those that the command line names, which come first
@@ -193,9 +191,6 @@ func (t *tuning) checkFlags() error {
 	if c.IsSet(retryName) && t.logPath == "" {
 		return wrong("--%s: name the run log with --log FILE; without one, a new log is begun", retryName)
 	}
-	if c.Bool("skip-damaged") && t.logPath == "" {
-		return wrong("--skip-damaged is about the file of --log: name one")
-	}
 	return checkLoudness(c)
 }
 
@@ -213,9 +208,6 @@ func (t *tuning) checkFiles() error {
 
 // search opens all that the search needs, and runs it. The outcome is nil if the search did not begin.
 func (t *tuning) search() (*tune.Outcome, error) {
-	if err := repairLog(t.cli, t.logPath); err != nil {
-		return nil, err
-	}
 	defer t.close()
 	outcome, err := t.run()
 	if outcome == nil {

@@ -19,7 +19,7 @@ func (t *tuning) header() record.Header {
 		header.SpaceSize = t.space.Len()
 	}
 	header.Metrics, header.Verified = p.MetricNames(header.Device), p.Verified()
-	header.Iterations, header.Strategy, header.Seed = t.iterations(), t.strategy, t.cli.Uint64("seed")
+	header.Iterations, header.Strategy, header.Seed = t.iterations(), t.strategy.name, t.cli.Uint64("seed")
 	header.Tool = "ndtune " + versionText()
 	for i, prior := range t.priors {
 		text := filepath.Base(prior.path)

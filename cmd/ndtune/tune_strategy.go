@@ -1,38 +1,33 @@
 package main
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/search"
+	"github.com/ndtune/ndtune/tune/search/command"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
 )
 
 // readStrategy reads the strategy, its options and the configurations to begin with.
-func (t *tuning) readStrategy() (err error) {
-	if t.options, err = parseOptions(t.cli.StringSlice("strategy-option")); err != nil {
-		return wrong("--strategy-option %w", err)
-	}
-	if t.command, err = strategyCommand(t.cli); err != nil {
-		return err
-	}
-	if t.strategy = t.cli.String("strategy"); t.command != nil {
-		t.strategy = t.cli.String("strategy-command")
-	} else if t.strategy == "" {
-		if len(t.options) > 0 {
-			return wrong("--strategy-option: name the strategy with --strategy")
-		}
-		t.strategy = search.Auto
-	}
-	if t.command == nil {
-		if err := search.Check(t.strategy, t.options, len(t.spec.Problem.Objective().All())); err != nil {
-			return wrong("--strategy: %w", err)
+func (t *tuning) readStrategy() error {
+	choices := []strategyChoice{{name: search.Auto}}
+	if text := t.cli.String("strategy"); text != "" {
+		var err error
+		if choices, err = parseStrategies([]string{text}); err != nil {
+			return wrong("--strategy %w", err)
 		}
 	}
-	if t.priors, t.finds, err = readPriors(t.cli, t.strategy, t.spec.Problem); err != nil {
+	if len(choices) > 1 {
+		return wrong("--strategy %s: a search has one strategy; ndtune simulate compares several", t.cli.String("strategy"))
+	}
+	t.strategy = choices[0]
+	if err := t.strategy.check(len(t.spec.Problem.Objective().All())); err != nil {
+		return wrong("--strategy: %w", err)
+	}
+	var err error
+	if t.priors, t.finds, err = readPriors(t.cli, t.strategy.name, t.spec.Problem); err != nil {
 		return wrong("--prior: %w", err)
 	}
 	t.named = len(t.priors)
@@ -48,7 +43,7 @@ func (t *tuning) readStrategy() (err error) {
 
 // strategyIn returns the function that makes the strategy in the space, with the configurations to begin with and the priors.
 func (t *tuning) strategyIn() (func(s *space.Space) (search.Strategy, error), error) {
-	options := search.Options{Seed: t.cli.Uint64("seed"), Budget: t.maxEvaluations, Values: t.options, Objectives: len(t.spec.Problem.Objective().All())}
+	options := search.Options{Seed: t.cli.Uint64("seed"), Budget: t.maxEvaluations, Values: t.strategy.options, Objectives: len(t.spec.Problem.Objective().All())}
 	if t.maxEvaluations == 0 && t.timeLimit == 0 {
 		options.Budget = t.space.Len()
 	}
@@ -81,14 +76,14 @@ func (t *tuning) strategyIn() (func(s *space.Space) (search.Strategy, error), er
 		options.Priors = append(options.Priors, p)
 	}
 	return func(s *space.Space) (search.Strategy, error) {
-		if t.command != nil {
+		if t.strategy.command != nil {
 			return t.startCommand(s, options)
 		}
 		if t.log != nil {
 			options.Start = append(options.Start, t.reused(s)...)
 		}
 		var err error
-		t.searcher, err = search.New(t.strategy, s, options)
+		t.searcher, err = search.New(t.strategy.name, s, options)
 		return t.searcher, err
 	}, nil
 }
@@ -125,23 +120,25 @@ func (t *tuning) sayTrust() {
 	for _, trust := range trusts {
 		t.say("%s", trustText(trust))
 	}
-	if len(trusts) == 0 && t.strategy == search.Auto {
+	if len(trusts) == 0 && t.strategy.name == search.Auto {
 		t.say("The search needed no prior: its budget covers the space, or ends before there is a model.")
 	}
 }
 
-// parseOptions reads texts of the form OPTION=VALUE.
-func parseOptions(texts []string) (map[string]string, error) {
-	options := map[string]string{}
-	for _, text := range texts {
-		name, value, ok := strings.Cut(text, "=")
-		if name = strings.TrimSpace(name); !ok || name == "" {
-			return nil, fmt.Errorf("%s: want OPTION=VALUE", text)
+// startCommand starts the program that is the strategy of a search. Before anything else, it is told the results of the log.
+func (t *tuning) startCommand(s *space.Space, o search.Options) (search.Strategy, error) {
+	var start []int
+	for _, previous := range t.log.Previous() {
+		if i, ok := s.Index(previous.Configuration); ok {
+			start = append(start, i)
 		}
-		if _, twice := options[name]; twice {
-			return nil, fmt.Errorf("%s is given twice", name)
-		}
-		options[name] = strings.TrimSpace(value)
 	}
-	return options, nil
+	timeout := command.DefaultTimeout
+	if t.timeLimit > 0 {
+		timeout = min(timeout, t.timeLimit) // it must not keep the search from its end
+	}
+	return command.New(t.cli.Context, s, command.Options{
+		Args: t.strategy.command, Objective: t.spec.Problem.Objective(), Seed: o.Seed, Budget: o.Budget,
+		Evaluators: t.evaluator.Capacity(), Start: append(start, o.Start...), Timeout: timeout, Output: verboseOutput(t.cli),
+	})
 }

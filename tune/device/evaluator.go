@@ -60,9 +60,6 @@ type Options struct {
 	Scratch string
 }
 
-// DefaultEarlyStop is the EarlyStop of the command line.
-const DefaultEarlyStop = 3
-
 // An Evaluator evaluates the configurations of one problem on one OpenCL device. It
 // implements tune.Remeasurer, tune.Observer and tune.Prober. Close it when done. But for Observe
 // it is not safe for concurrent use.

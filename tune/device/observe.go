@@ -48,7 +48,7 @@ func (t *trial) observe(ctx context.Context) error {
 	why := ""
 	switch {
 	case t.result.EarlyStopped:
-		why = "the configuration was stopped early, because it is far worse than the best (--early-stop)"
+		why = "the configuration was stopped early, because it is far worse than the best (measure.early_stop)"
 	case t.session.restoresEachLaunch():
 		why = "a buffer is restored before each launch, so that the launches cannot be observed without the copies"
 	case t.session.caches > 0:

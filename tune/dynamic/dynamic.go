@@ -49,7 +49,7 @@ type Options struct {
 	Iterations int
 
 	// EarlyStop gives a configuration up if its first two runs are both so many times worse than the best so
-	// far; 0: device.DefaultEarlyStop; 1: never.
+	// far; 0: that of the problem; 1: never.
 	EarlyStop float64
 
 	// Checks says that the application checks the results of steps whose Trial is true, and returns [ErrWrong] for
@@ -115,7 +115,7 @@ func New(l *device.Launcher, p *problem.Problem, o Options) (*Kernel, error) {
 	}
 	identity.Timer = l.Timer
 	o.Iterations = cmp.Or(max(0, o.Iterations), DefaultIterations)
-	o.EarlyStop = cmp.Or(o.EarlyStop, device.DefaultEarlyStop)
+	o.EarlyStop = cmp.Or(o.EarlyStop, p.Timing().EarlyStop, 1)
 	k := &Kernel{launcher: l, problem: p, options: o, identity: identity, verified: map[string]bool{}}
 	if o.Wisdom.File == "" {
 		return k, nil

@@ -52,7 +52,7 @@ func refuse(damaged []DamagedLine) error {
 	if n := len(damaged) - 1; n > 0 {
 		more = fmt.Sprintf(" (and %d more)", n)
 	}
-	return fmt.Errorf("line %d%s is damaged: %s; with --skip-damaged, ndtune tune --log and ndtune convert go on without damaged lines",
+	return fmt.Errorf("line %d%s is damaged: %s; ndtune convert --skip-damaged writes the other lines to another file",
 		damaged[0].Number, more, damaged[0].Reason)
 }
 

@@ -53,7 +53,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"a number", lines[0] + "42\n", h, "line 2 is damaged: want an object, not a number"},
 		{"an unknown kind", lines[0] + `{"kind":"other"}` + "\n", h, `line 2 is damaged: a line of the unknown kind "other"`},
 		{"a kind of a newer program", lines[0] + checked(`{"kind":"other"}`), h, `line 2: a line of the unknown kind "other"; its checksum is right: a newer ndtune wrote it`},
-		{"a line without a checksum", lines[0] + checked(lines[1]) + unchecked(lines[2]), h, "line 3 is damaged: it has no checksum; with --skip-damaged, ndtune tune --log and ndtune convert go on"},
+		{"a line without a checksum", lines[0] + checked(lines[1]) + unchecked(lines[2]), h, "line 3 is damaged: it has no checksum; ndtune convert --skip-damaged writes the other lines"},
 		{"two lines without", lines[0] + lines[1] + unchecked(lines[2]) + unchecked(lines[3]), h, "line 3 (and 1 more) is damaged: it has no checksum"},
 		{"a header without a checksum", unchecked(lines[0]) + lines[1], h, "line 1 is damaged: the header has no checksum"},
 		{"a result that was changed", lines[0] + strings.Replace(lines[1], "0.1,", "0.2,", 1), h, "line 2 is damaged: its checksum does not match (it reads as a result of x=16, y=1.0)"},

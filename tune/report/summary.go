@@ -250,7 +250,7 @@ func noticesOf(run *Run, b *best, verification bool) []Notice {
 			figure.Number(100*stats.StandardDeviation/stats.Mean), stats.Count)
 	}
 	if n := besideFront(run); n > 0 {
-		warn("%d of %d correct configurations take no part in the front: they lack a value of an objective, or were measured only once because they were slow (--early-stop).", n, correct)
+		warn("%d of %d correct configurations take no part in the front: they lack a value of an objective, or were measured only once because they were slow (measure.early_stop).", n, correct)
 	}
 	if b.undecided {
 		warn("The best were measured again at the end, but the record does not say what their %s is at these times: the search's measurements decided. Older versions did not keep it; ndtune tune with the same --log adds it.", run.objective.Name)

@@ -20,9 +20,9 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
+	"maps"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/space"
@@ -90,15 +90,18 @@ type Strategy struct {
 }
 
 // Named returns a strategy of package search with options. Its name is the one on the command
-// line, with sorted options: genetic_algorithm:popsize=20.
+// line, with sorted options: genetic_algorithm:maxiter=50,popsize=20.
 func Named(name string, options map[string]string) Strategy {
-	label := []string{name}
-	for option, value := range options {
-		label = append(label, option+"="+value)
+	label := name
+	for i, option := range slices.Sorted(maps.Keys(options)) {
+		between := ","
+		if i == 0 {
+			between = ":"
+		}
+		label += between + option + "=" + options[option]
 	}
-	slices.Sort(label[1:])
 	return Strategy{
-		Name: strings.Join(label, ":"),
+		Name: label,
 		New: func(s *space.Space, o search.Options) (search.Strategy, error) {
 			o.Values = options
 			return search.New(name, s, o)

@@ -97,7 +97,7 @@ func (o *Options) OpenEvaluator(ctx context.Context, d *cl.Device, p *problem.Pr
 	if o.Open != nil {
 		return o.Open(ctx)
 	}
-	return device.Open(d, p, device.Options{EarlyStop: device.DefaultEarlyStop})
+	return device.Open(d, p, device.Options{EarlyStop: p.Timing().EarlyStop})
 }
 
 // Search returns the options of a search that begins with the baseline of the problem and with neighbours, unless

@@ -38,7 +38,6 @@ type hello struct {
 	Seed           uint64            `json:"seed"`
 	MaxEvals       *int              `json:"max_evals"` // nil: unknown
 	Evaluators     int               `json:"evaluators"`
-	Options        map[string]string `json:"options"`
 }
 
 type parameter struct {
@@ -63,12 +62,9 @@ type outcome struct {
 const invalid = "constraints"
 
 func newHello(s *space.Space, o Options) *hello {
-	h := &hello{Protocol: Version, Configurations: s.Len(), Seed: o.Seed, Evaluators: max(1, o.Evaluators), Options: o.Values}
+	h := &hello{Protocol: Version, Configurations: s.Len(), Seed: o.Seed, Evaluators: max(1, o.Evaluators)}
 	if o.Budget > 0 {
 		h.MaxEvals = &o.Budget
-	}
-	if h.Options == nil {
-		h.Options = map[string]string{}
 	}
 	for i := range s.Parameters().Len() {
 		p := s.Parameters().At(i)

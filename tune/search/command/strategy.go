@@ -32,7 +32,6 @@ const maxIdle = 1000
 // Options configure a strategy. Args and Objective are required.
 type Options struct {
 	Args       []string // the program first
-	Values     map[string]string
 	Objective  problem.Objective
 	Seed       uint64
 	Budget     int           // limit of evaluations; 0: unknown
@@ -160,7 +159,7 @@ func (c *Strategy) within(ctx context.Context, task string, f func(ctx context.C
 		}
 		c.closed = true
 	case errors.Is(err, errLate):
-		c.err = fmt.Errorf("%s: it did not %s within %s: give it more time with --strategy-timeout, or mend it", c.name(), task, c.options.Timeout)
+		c.err = fmt.Errorf("%s: it did not %s within %s", c.name(), task, c.options.Timeout)
 	default:
 		c.err = fmt.Errorf("%s: %w", c.name(), err)
 	}
