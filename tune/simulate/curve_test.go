@@ -63,7 +63,7 @@ func TestEncodeCSV(t *testing.T) {
 }
 
 func TestNamedStrategiesAreCalledAsTheyAreWritten(t *testing.T) {
-	if got := Named("g", map[string]string{"popsize": "20", "maxiter": "5"}).Name; got != "g:maxiter=5:popsize=20" {
+	if got := Named("g", map[string]string{"popsize": "20", "maxiter": "5"}).Name; got != "g:maxiter=5,popsize=20" {
 		t.Error(got)
 	}
 	if got := Named("g", nil).Name; got != "g" {

@@ -9,7 +9,6 @@ import (
 	"github.com/ndtune/ndtune/tune/problem"
 )
 
-
 func TestSetKeys(t *testing.T) {
 	const text = "measure: &m {launches: 5, observe: [clock]}\n" +
 		"metrics: {joules: 2 * energy}\n"

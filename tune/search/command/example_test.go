@@ -38,7 +38,7 @@ func TestTheExampleInPython(t *testing.T) {
 	}
 	run := func() (all []int, best float64) {
 		c, err := New(t.Context(), s, Options{
-			Args: []string{"python3", filepath.Join("..", "..", "..", "docs", "strategies", "evolution.py"), "--popsize", "6"},
+			Args:      []string{"python3", filepath.Join("..", "..", "..", "docs", "strategies", "evolution.py"), "--popsize", "6"},
 			Objective: problem.Objective{Name: "GFLOP/s", Maximize: true}, Seed: 3, Budget: 300,
 		})
 		if err != nil {

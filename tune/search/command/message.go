@@ -31,13 +31,13 @@ type message struct {
 
 // hello describes the search.
 type hello struct {
-	Protocol       int               `json:"protocol"`
-	Parameters     []parameter       `json:"parameters"`
-	Configurations int               `json:"configurations"` // that are valid
-	Objectives     []objective       `json:"objectives"`
-	Seed           uint64            `json:"seed"`
-	MaxEvals       *int              `json:"max_evals"` // nil: unknown
-	Evaluators     int               `json:"evaluators"`
+	Protocol       int         `json:"protocol"`
+	Parameters     []parameter `json:"parameters"`
+	Configurations int         `json:"configurations"` // that are valid
+	Objectives     []objective `json:"objectives"`
+	Seed           uint64      `json:"seed"`
+	MaxEvals       *int        `json:"max_evals"` // nil: unknown
+	Evaluators     int         `json:"evaluators"`
 }
 
 type parameter struct {
