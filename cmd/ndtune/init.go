@@ -1,22 +1,16 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/ndtune/ndtune/internal/figure"
-	"github.com/ndtune/ndtune/internal/files"
-	"github.com/ndtune/ndtune/internal/nearest"
-	"github.com/ndtune/ndtune/tune/clc"
-	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/initial"
 	"github.com/ndtune/ndtune/tune/spec"
 	"github.com/ndtune/ndtune/tune/worker"
 )
@@ -69,224 +63,35 @@ func initSpec(c *cli.Context) error {
 	if _, err := os.Stat(out); err == nil && !c.Bool("force") {
 		return wrong("%s exists already; --force replaces it, -o writes to another file", out)
 	}
-	u, err := readUntuned(c, paths)
+	u, err := initial.Read(initial.Options{
+		Sources: paths, Defines: c.StringSlice("define"), Includes: c.StringSlice("include"), Build: c.StringSlice("build-option"),
+	})
 	if err != nil {
-		return err
+		return &usageError{err}
 	}
 	listed, err := selectDevice(c)
 	if err != nil {
 		return err
 	}
-	kernels, err := buildUntuned(c, listed, u)
-	if err != nil {
-		return err
-	}
-	if u.Kernel, err = chooseKernel(c.String("kernel"), kernels); err != nil {
-		return err
-	}
-	measureTypes(c, listed, u)
-	draft := spec.Propose(*u, out)
-	if err := draft.Write(out); err != nil {
-		return err
-	}
-	return reportDraft(c, out, draft)
-}
-
-// readUntuned reads the source and the macros of the command line.
-func readUntuned(c *cli.Context, paths []string) (*spec.Untuned, error) {
-	u := &spec.Untuned{Sources: paths}
-	for _, folder := range c.StringSlice("include") {
-		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
-			return nil, wrong("-I: there is no folder %s", folder)
-		}
-		absolute, err := filepath.Abs(folder)
-		if err != nil {
-			return nil, err
-		}
-		u.Options = append(u.Options, "-I"+absolute)
-	}
-	for _, text := range c.StringSlice("define") {
-		name, value, assigned := strings.Cut(text, "=")
-		if !assigned {
-			value = "1"
-		}
-		switch {
-		case macroCall.MatchString(name):
-			u.Defines = append(u.Defines, fmt.Sprintf("#define %s %s", name, value))
-			continue
-		case !macroName.MatchString(name):
-			return nil, wrong("-D %s: want NAME=VALUE", text)
-		}
-		u.Given = append(u.Given, clc.Macro{Name: name, Text: value, Guarded: true})
-	}
-	u.Options = append(u.Options, c.StringSlice("build-option")...)
-	if len(u.Defines) > 0 {
-		u.Text = strings.Join(u.Defines, "\n") + "\n"
-	}
-	for _, path := range paths {
-		text, err := clc.ResolveIncludes(files.ReadFile, path, c.StringSlice("include"))
-		if err != nil {
-			return nil, &usageError{err}
-		}
-		if clc.IsSPIRV(text) {
-			return nil, wrong("%s is a SPIR-V module, which does not describe its arguments; write the specification by hand", path)
-		}
-		u.Text += fmt.Sprintf("#line 1 \"%s\"\n%s\n", filepath.ToSlash(path), text)
-	}
-	for _, m := range clc.Tested(u.Text) {
-		if !slices.ContainsFunc(u.Given, func(g clc.Macro) bool { return g.Name == m.Name }) {
-			u.Missing = append(u.Missing, m)
-		}
-	}
-	return u, nil
-}
-
-var (
-	macroName = regexp.MustCompile(`^[A-Za-z_]\w*$`)
-	macroCall = regexp.MustCompile(`^[A-Za-z_]\w*\([\w\s,.]*\)$`)
-)
-
-// undeclared are the messages of compilers about identifiers that a source does not define.
-var undeclared = regexp.MustCompile(`use of undeclared (?:identifier|label) '(\w+)'|unknown type name '(\w+)'|identifier "(\w+)" is undefined|implicit declaration of function '(\w+)'`)
-
-// errorLine is the line of a log with the first error.
-var errorLine = regexp.MustCompile(`(?m)^.*\berror\b.*$`)
-
-// maxMissing bounds the builds: compilers report some twenty errors at once.
-const maxMissing = 8
-
-// buildUntuned builds the source, with values for the macros that it needs, and notes these.
-func buildUntuned(c *cli.Context, d device.Listed, u *spec.Untuned) ([]device.Signature, error) {
-	sources := strings.Join(u.Sources, ", ")
-	var unknown []string // names that nobody defines, with their places
-	for round := 0; ; round++ {
-		kernels, err := signatures(c, d, u, "")
-		var failed *device.SourceError
-		if !errors.As(err, &failed) {
-			return kernels, err
-		}
-		if failed.Hint != "" {
-			return nil, wrong("%s: %w\n(%s)", sources, failed, failed.Hint)
-		}
-		var faults []string
-		before := len(u.Missing)
-		for _, found := range undeclared.FindAllStringSubmatch(failed.Log, -1) {
-			name := strings.Join(found[1:], "")
-			if slices.ContainsFunc(slices.Concat(u.Given, u.Missing), func(m clc.Macro) bool { return m.Name == name }) {
-				continue
-			}
-			at, called, _ := clc.First(u.Text, name)
-			isType := found[2] != "" || clc.IsType(u.Text, name)
-			if fault := nameFault(u.Text, name, at, called && !isType); fault != "" {
-				faults = append(faults, fault)
-				continue
-			}
-			unknown = append(unknown, fmt.Sprintf("%s (%s)", name, at))
-			u.Missing = append(u.Missing, spec.MissingMacro(name, isType))
-		}
-		switch {
-		case len(faults) > 0:
-			slices.Sort(faults)
-			return nil, wrong("%s: the source does not compile:\n%s", sources, strings.Join(slices.Compact(faults), "\n"))
-		case len(u.Missing) > before && round < maxMissing:
-		case len(unknown) > 0:
-			return nil, wrong("%s: nobody defines %s; give them with -D, or the files that define them.\nWith values in their place the compiler says:\n%s",
-				sources, strings.Join(unknown, ", "), cmp.Or(errorLine.FindString(failed.Log), firstLine(failed.Log)))
-		default:
-			return nil, wrong("%s: %w", sources, failed)
-		}
-	}
-}
-
-// nameFault says why a source that does not define a name cannot do with a number in its place; "" if it can.
-func nameFault(text, name string, at clc.Place, called bool) string {
-	var offers []string
-	for _, offer := range clc.Offers(text, name) {
-		if strings.HasPrefix(offer.Macro, "cl_") {
-			offers = append(offers, fmt.Sprintf("%s defines it for devices with %s, which this device lacks", offer.At, offer.Macro))
-		} else {
-			offers = append(offers, fmt.Sprintf("%s offers %s: -D %s", offer.At, offer.Macro, offer.Macro))
-		}
-	}
+	err = u.Build(c.Context, initial.Compiler{Device: listed, Timeout: c.Duration("build-timeout")}, c.String("kernel"))
+	var fault *initial.SourceError
 	switch {
-	case len(offers) > 0:
-		return fmt.Sprintf("%s is not defined; %s", name, strings.Join(offers, "; "))
-	case called:
-		return fmt.Sprintf("%s: neither the source nor OpenCL C defines the function %s; give the file that does, or -D '%s(x)=…'", at, name, name)
+	case errors.As(err, &fault):
+		return &usageError{err}
+	case err != nil:
+		return err
 	}
-	return ""
+	proposal := initial.Propose(*u, out)
+	if err := proposal.Write(out); err != nil {
+		return err
+	}
+	return reportProposal(c, out, proposal)
 }
 
-// signatures builds the source, with further code at its end, and returns the declarations of its kernels.
-func signatures(c *cli.Context, d device.Listed, u *spec.Untuned, code string) ([]device.Signature, error) {
-	var options, prologue strings.Builder
-	for _, option := range u.Options {
-		if folder, ok := strings.CutPrefix(option, "-I"); ok && strings.Contains(folder, " ") {
-			option = `-I"` + folder + `"` // some drivers take the quotes for a part of the name
-		}
-		options.WriteString(" " + option)
-	}
-	var names []string
-	for _, m := range slices.Concat(u.Given, u.Missing) {
-		names = append(names, m.Name)
-		fmt.Fprintf(&prologue, "#define %s %s\n", m.Name, m.Text)
-	}
-	text, _ := clc.Override(u.Text, names, nil)
-	return worker.Signatures(c.Context, d, prologue.String()+text+code, options.String(), c.Duration("build-timeout"))
-}
-
-// measureTypes notes the sizes of types that only the compiler knows: those of structs, of unions, and of types that macros
-// make. It builds kernels whose required work-groups are the digits of the sizes, so that nothing must be launched. A
-// compiler that does not take them leaves the sizes unknown.
-func measureTypes(c *cli.Context, d device.Listed, u *spec.Untuned) {
-	divisors := []int{1, 256, 256 * 256} // every device has work-groups of 256
-	types := u.Opaque()
-	if len(types) == 0 {
-		return
-	}
-	var code strings.Builder
-	for i, t := range types {
-		for digit, divisor := range divisors {
-			fmt.Fprintf(&code, "\n__kernel __attribute__((reqd_work_group_size(sizeof(%s) / %d %% 256 + 1, 1, 1))) void ndtune_size_%d_%d() {}", t, divisor, i, digit)
-		}
-	}
-	kernels, err := signatures(c, d, u, code.String())
-	if err != nil {
-		return
-	}
-	u.Sizes = map[string]int{}
-	for _, k := range kernels {
-		var i, digit int
-		if n, _ := fmt.Sscanf(k.Name, "ndtune_size_%d_%d", &i, &digit); n == 2 && k.WorkGroup[0] > 0 {
-			u.Sizes[types[i]] += (k.WorkGroup[0] - 1) * divisors[digit]
-		}
-	}
-}
-
-// chooseKernel returns the kernel of a name, or the only one.
-func chooseKernel(name string, kernels []device.Signature) (device.Signature, error) {
-	var names []string
-	for _, k := range kernels {
-		names = append(names, k.Name)
-	}
-	i := slices.Index(names, name)
-	switch {
-	case len(kernels) == 0:
-		return device.Signature{}, wrong("the source has no kernel")
-	case name == "" && len(kernels) == 1:
-		return kernels[0], nil
-	case name == "":
-		return device.Signature{}, wrong("the source has several kernels; choose one with --kernel: %s", strings.Join(names, ", "))
-	case i < 0:
-		return device.Signature{}, wrong("the source has no kernel named %s%s; it has %s", name, nearest.Hint(name, names), strings.Join(names, ", "))
-	}
-	return kernels[i], nil
-}
-
-// reportDraft says what was written, whether it can be read, and what to type next.
-func reportDraft(c *cli.Context, out string, draft *spec.Draft) error {
+// reportProposal says what was written, whether it can be read, and what to type next.
+func reportProposal(c *cli.Context, out string, proposal *initial.Proposal) error {
 	decisions := 0
-	for _, lines := range draft.Remarks {
+	for _, lines := range proposal.Remarks {
 		for _, line := range lines {
 			if strings.HasPrefix(line, "DECIDE") {
 				decisions++
@@ -294,12 +99,12 @@ func reportDraft(c *cli.Context, out string, draft *spec.Draft) error {
 		}
 	}
 	w := c.App.Writer
-	fmt.Fprintf(w, "%s: a specification of the kernel %s, with %s to check (DECIDE)\n", out, draft.Definition.Kernel.Name, figure.Count(decisions, "decision"))
+	fmt.Fprintf(w, "%s: a specification of the kernel %s, with %s to check (DECIDE)\n", out, proposal.Definition.Kernel.Name, figure.Count(decisions, "decision"))
 	if _, err := spec.Load(out, spec.Options{}); err != nil {
 		fmt.Fprintf(w, "It cannot be used yet:\n%v\n", err)
 		return nil
 	}
-	if draft.Definition.Verify != nil {
+	if proposal.Definition.Verify != nil {
 		fmt.Fprintln(w, "The reference is the kernel itself, the weakest one: it shows only that configurations agree.")
 	}
 	name := out
@@ -307,8 +112,8 @@ func reportDraft(c *cli.Context, out string, draft *spec.Draft) error {
 		name = "'" + name + "'"
 	}
 	var values string
-	for _, p := range draft.Definition.Parameters {
-		values += fmt.Sprintf(" -p %s=%v", p.Name, draft.Defaults[p.Name])
+	for _, p := range proposal.Definition.Parameters {
+		values += fmt.Sprintf(" -p %s=%v", p.Name, proposal.Defaults[p.Name])
 	}
 	fmt.Fprintf(w, "\nNext:\n  ndtune run %s%s    # one configuration\n  ndtune tune %s --max-evals 10    # a short search\n  ndtune tune %s\n", name, values, name, name)
 	return nil

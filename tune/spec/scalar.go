@@ -41,12 +41,15 @@ func scalar(n *yaml.Node) (space.Value, error) {
 	return plain(n.Value)
 }
 
+// Undecided stands for a value that a specification needs and that only its user knows. [Load] refuses it.
+const Undecided = "DECIDE"
+
 // plain reads a text without quotes.
 func plain(text string) (space.Value, error) {
 	switch {
 	case slices.Contains(nullWords, text):
 		return nil, nil
-	case text == question:
+	case text == Undecided:
 		return nil, errors.New("DECIDE stands for a value that ndtune init could not know; write the value in its place")
 	case slices.Contains(trueWords, text):
 		return true, nil

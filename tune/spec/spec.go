@@ -6,8 +6,8 @@
 // [problem.New] checks the meaning. Errors of both kinds are reported alike and all at once,
 // each with its file, line, column and field.
 //
-// [Propose] guesses a specification of a kernel, and [ConvertT1] makes one of a T1 file. Loading does not guess: it refuses
-// unknown keys, numbers that two versions of YAML read differently, and missing files, before any device is used.
+// Loading does not guess: it refuses unknown keys, numbers that two versions of YAML read differently, and missing files,
+// before any device is used. A [Draft] is a specification to be written, and [ConvertT1] makes one of a T1 file.
 package spec
 
 import (

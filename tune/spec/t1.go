@@ -137,7 +137,7 @@ func ConvertT1(path, out string) (*Draft, error) {
 		return nil, err
 	}
 	draft := &Draft{Definition: s.Definition, Arrays: map[string]*array.Array{}}
-	file, options := relocated(out, s.SourcePath, s.Definition.Kernel.BuildOptions)
+	file, options := Relative(out, s.SourcePath, s.Definition.Kernel.BuildOptions)
 	draft.Files, draft.Definition.Kernel.BuildOptions = []string{file}, options
 	draft.Definition.Arguments = slices.Clone(s.Definition.Arguments)
 	for i, a := range draft.Definition.Arguments {
@@ -149,31 +149,12 @@ func ConvertT1(path, out string) (*Draft, error) {
 	}
 	draft.Head = []string{"Converted from " + filepath.Base(path) + "."}
 	for _, line := range d.lost {
-		draft.remark("", "not converted: %s", line)
+		draft.Remark("", "not converted: %s", line)
 	}
 	if s.Definition.Verify == nil {
-		draft.remark("verify", "The output is not verified: a T1 file says nothing of it. Name the configuration that is correct, or\nanother specification, such as verify: {spec: %s, parameters: {…}}.", filepath.Base(out))
+		draft.Remark("verify", "The output is not verified: a T1 file says nothing of it. Name the configuration that is correct, or\nanother specification, such as verify: {spec: %s, parameters: {…}}.", filepath.Base(out))
 	}
 	return draft, nil
-}
-
-// relocated returns the path of a source and the folders of -I as a specification in the file out names them.
-func relocated(out, source string, options []string) (string, []string) {
-	relative := func(path string) string {
-		from, err1 := filepath.Abs(filepath.Dir(out))
-		to, err2 := filepath.Abs(path)
-		if short, err := filepath.Rel(from, to); err1 == nil && err2 == nil && err == nil {
-			path = short
-		}
-		return filepath.ToSlash(path)
-	}
-	options = slices.Clone(options)
-	for i, option := range options {
-		if folder, ok := strings.CutPrefix(option, "-I"); ok {
-			options[i] = "-I" + relative(folder)
-		}
-	}
-	return relative(source), options
 }
 
 // isNull reports whether a field is null, which means missing in T1 files.

@@ -26,9 +26,6 @@ type Draft struct {
 	Head       []string            // comment lines at the beginning
 	Remarks    map[string][]string // comment lines above fields, such as arguments[0]
 
-	// Defaults are the values of the parameters that the source has, of a proposed specification.
-	Defaults map[string]space.Value
-
 	Arrays map[string]*array.Array // the contents of the .npy files that belong to the specification, by name
 }
 
@@ -45,12 +42,32 @@ func (d *Draft) Write(path string) error {
 	})
 }
 
-// remark adds comment lines above a field.
-func (d *Draft) remark(field, format string, args ...any) {
+// Remark adds comment lines above a field.
+func (d *Draft) Remark(field, format string, args ...any) {
 	if d.Remarks == nil {
 		d.Remarks = map[string][]string{}
 	}
 	d.Remarks[field] = append(d.Remarks[field], strings.Split(fmt.Sprintf(format, args...), "\n")...)
+}
+
+// Relative returns the path of a source and the options of the compiler as a specification in the file out has them: with
+// paths, and folders of -I, that are relative to the folder of that file.
+func Relative(out, source string, options []string) (string, []string) {
+	relative := func(path string) string {
+		from, err1 := filepath.Abs(filepath.Dir(out))
+		to, err2 := filepath.Abs(path)
+		if short, err := filepath.Rel(from, to); err1 == nil && err2 == nil && err == nil {
+			path = short
+		}
+		return filepath.ToSlash(path)
+	}
+	options = slices.Clone(options)
+	for i, option := range options {
+		if folder, ok := strings.CutPrefix(option, "-I"); ok {
+			options[i] = "-I" + relative(folder)
+		}
+	}
+	return relative(source), options
 }
 
 // YAML returns the text of the specification, one line for each argument, parameter and restriction. [Load] makes the
@@ -364,7 +381,7 @@ func scalarText(v space.Value) string {
 		}
 		return space.FormatValue(v)
 	}
-	if text == question {
+	if text == Undecided {
 		return text
 	}
 	first := strings.TrimLeft(text, "-") // one hyphen may begin a plain text

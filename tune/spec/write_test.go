@@ -30,7 +30,7 @@ func TestTextOfBundledSpecifications(t *testing.T) {
 			t.Fatal(err)
 		}
 		draft := Draft{Definition: original.Definition, Files: []string{filepath.Base(original.SourcePath)}, Reference: filepath.Base(referenceOf(t, path))}
-		_, draft.Definition.Kernel.BuildOptions = relocated(path, "", draft.Definition.Kernel.BuildOptions)
+		_, draft.Definition.Kernel.BuildOptions = Relative(path, "", draft.Definition.Kernel.BuildOptions)
 		files["spec.yaml"] = &fstest.MapFile{Data: draft.YAML()}
 		again, err := LoadFS(files, "spec.yaml", Options{})
 		if err != nil {

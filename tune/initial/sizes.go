@@ -1,4 +1,4 @@
-package spec
+package initial
 
 import (
 	"cmp"
@@ -14,7 +14,7 @@ import (
 
 // perGroup returns the factors by which the kernel multiplies the index of a work-group, if all their names are known. An
 // argument among them becomes a constant.
-func (p *proposal) perGroup(axis int) (factors []problem.Expr) {
+func (p *proposer) perGroup(axis int) (factors []problem.Expr) {
 	var arguments []string
 	macros := clc.Macros(p.active)
 	for _, factor := range p.function.Indices.PerGroup[axis] {
@@ -46,14 +46,14 @@ func (p *proposal) perGroup(axis int) (factors []problem.Expr) {
 	for _, name := range arguments {
 		if !p.isKnown(name) {
 			p.Definition.Constants = append(p.Definition.Constants, problem.Constant{Name: name, Value: 1, Host: true})
-			p.remark("constants."+name, "DECIDE: the value of an argument that changes the elements of a work-group.")
+			p.Remark("constants."+name, "DECIDE: the value of an argument that changes the elements of a work-group.")
 		}
 	}
 	return factors
 }
 
 // isKnown reports whether a name is that of a parameter or a constant.
-func (p *proposal) isKnown(name string) bool {
+func (p *proposer) isKnown(name string) bool {
 	return p.Defaults[name] != nil || slices.ContainsFunc(p.Definition.Constants, func(c problem.Constant) bool { return c.Name == name })
 }
 
@@ -62,7 +62,7 @@ func isInt(v space.Value) bool { _, ok := v.(int); return ok }
 func isWhole(t array.Type) bool { return t.Scalar() < array.Float16 }
 
 // isSize returns whether a scalar argument is a size of the problem: its name says so, or it bounds an index.
-func (p *proposal) isSize(a cl.ArgInfo) (size, bool) {
+func (p *proposer) isSize(a cl.ArgInfo) (size, bool) {
 	t, ok := p.typeOf(a.Type)
 	r, axis := roleOf(a.Name)
 	x := p.function.Indices
@@ -75,7 +75,7 @@ func (p *proposal) isSize(a cl.ArgInfo) (size, bool) {
 }
 
 // chooseSizes chooses the size of the problem: arguments that are sizes become constants of the host.
-func (p *proposal) chooseSizes() {
+func (p *proposer) chooseSizes() {
 	d := &p.Definition
 	var scalars []size
 	images := 0 // the most dimensions of an image
@@ -93,7 +93,7 @@ func (p *proposal) chooseSizes() {
 		p.sizes = scalars
 	} else if len(p.sizes) == 0 {
 		p.sizes = []size{{"problem_size_n", -1}}
-		p.remark("constants.problem_size_n", "DECIDE: no argument and no macro has the name of a size.")
+		p.Remark("constants.problem_size_n", "DECIDE: no argument and no macro has the name of a size.")
 		scalars = p.sizes
 	} else {
 		p.rank = max(p.rank, min(2, len(p.sizes)))
@@ -106,7 +106,7 @@ func (p *proposal) chooseSizes() {
 		d.Constants = append(d.Constants, problem.Constant{Name: s.name, Value: value, Host: true})
 	}
 	if len(p.Remarks["constants"]) == 0 {
-		p.remark("constants", "DECIDE: the sizes of the problem, small for a first try. --set %s=… changes one for a run. A constant with host: true is\nno macro of the kernel.", p.sizes[0].name)
+		p.Remark("constants", "DECIDE: the sizes of the problem, small for a first try. --set %s=… changes one for a run. A constant with host: true is\nno macro of the kernel.", p.sizes[0].name)
 	}
 	used := map[string]bool{}
 	for i := range p.dimensions {
@@ -127,12 +127,12 @@ func (p *proposal) chooseSizes() {
 		used[name] = true
 		d.ProblemSize = append(d.ProblemSize, cmp.Or(name, "1"))
 	}
-	p.remark("problem_size", "DECIDE: the work-items that the kernel needs in each dimension (before grid_div).")
+	p.Remark("problem_size", "DECIDE: the work-items that the kernel needs in each dimension (before grid_div).")
 }
 
 // limit returns the size with which the kernel compares the global index of a dimension, or by which it multiplies the
 // rest of an index; "" if the text shows none.
-func (p *proposal) limit(axis int) string {
+func (p *proposer) limit(axis int) string {
 	for _, name := range p.function.Indices.Limits[axis] {
 		if p.hasSize(name) {
 			return name
@@ -141,13 +141,13 @@ func (p *proposal) limit(axis int) string {
 	return ""
 }
 
-func (p *proposal) hasSize(name string) bool {
+func (p *proposer) hasSize(name string) bool {
 	return slices.ContainsFunc(p.sizes, func(s size) bool { return s.name == name })
 }
 
 // elements is the number of elements of a buffer, as factors: the bounds of the variables in its index, else a number
 // that is enough for most buffers.
-func (p *proposal) elements(buffer string) (factors []problem.Expr) {
+func (p *proposer) elements(buffer string) (factors []problem.Expr) {
 	for _, bound := range p.function.Indices.Elements[buffer] {
 		for _, name := range bound {
 			if axis := strings.Index("012", name); axis >= 0 && axis < p.dimensions {

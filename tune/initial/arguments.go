@@ -1,4 +1,4 @@
-package spec
+package initial
 
 import (
 	"cmp"
@@ -11,10 +11,11 @@ import (
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/clc"
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/spec"
 )
 
 // typeOf returns the type of the numbers or vectors of an argument, and whether it has such.
-func (p *proposal) typeOf(text string) (array.Type, bool) {
+func (p *proposer) typeOf(text string) (array.Type, bool) {
 	name := strings.Replace(typeName(text), "unsigned ", "u", 1)
 	for range 8 {
 		base := strings.TrimRight(name, "0123456789")
@@ -41,10 +42,10 @@ func typeText(t array.Type) string {
 	return t.OpenCL()
 }
 
-// Opaque returns the types of the kernel's arguments that are neither numbers, vectors, images nor samplers, as C names
+// opaque returns the types of the kernel's arguments that are neither numbers, vectors, images nor samplers, as C names
 // them. Their sizes are known to the compiler only.
-func (u *Untuned) Opaque() (types []string) {
-	p := &proposal{Untuned: *u, active: u.active()}
+func (u *Untuned) opaque() (types []string) {
+	p := &proposer{Untuned: *u, active: u.active()}
 	for _, a := range u.Kernel.Arguments {
 		_, number := p.typeOf(a.Type)
 		_, image := imageShape(a.Type)
@@ -56,7 +57,7 @@ func (u *Untuned) Opaque() (types []string) {
 }
 
 // addArgument adds an argument of the kernel.
-func (p *proposal) addArgument(i int, a cl.ArgInfo) {
+func (p *proposer) addArgument(i int, a cl.ArgInfo) {
 	d := &p.Definition
 	field := fmt.Sprintf("arguments[%d]", len(d.Arguments))
 	argument := problem.Argument{Name: cmp.Or(a.Name, fmt.Sprintf("argument_%d", i+1))}
@@ -66,7 +67,7 @@ func (p *proposal) addArgument(i int, a cl.ArgInfo) {
 		return
 	} else if typeName(a.Type) == "sampler_t" {
 		argument.Sampler = &problem.Sampler{Coordinates: "pixels", Addressing: "clamp_to_edge", Filter: "nearest"}
-		p.remark(field, "DECIDE: coordinates are pixels or normalized; addressing is none, clamp, clamp_to_edge, repeat or\nmirrored_repeat; filter is nearest or linear.")
+		p.Remark(field, "DECIDE: coordinates are pixels or normalized; addressing is none, clamp, clamp_to_edge, repeat or\nmirrored_repeat; filter is nearest or linear.")
 		return
 	}
 	t, ok := p.typeOf(a.Type)
@@ -75,7 +76,7 @@ func (p *proposal) addArgument(i int, a cl.ArgInfo) {
 	case ok:
 		argument.Type = typeText(t)
 	case strings.Count(a.Type, "*") > 1:
-		p.remark(field, "DECIDE: %s is %s: a pointer to pointers has no description. Without one the kernel does not run.", argument.Name, a.Type)
+		p.Remark(field, "DECIDE: %s is %s: a pointer to pointers has no description. Without one the kernel does not run.", argument.Name, a.Type)
 		argument.Type, t, bytes = "bytes", array.Uint8, 8
 	default:
 		argument.Type, bytes = p.structType(a.Type, field)
@@ -88,16 +89,16 @@ func (p *proposal) addArgument(i int, a cl.ArgInfo) {
 		if bytes > 1 {
 			argument.LocalSize += fmt.Sprintf(" * %d", bytes)
 		}
-		if slices.Contains(p.blocks[:], question) {
-			argument.LocalSize = question
+		if slices.Contains(p.blocks[:], spec.Undecided) {
+			argument.LocalSize = spec.Undecided
 		}
-		p.remark(field, "DECIDE: the elements of local memory that a work-group needs.")
+		p.Remark(field, "DECIDE: the elements of local memory that a work-group needs.")
 	case a.Address == cl.AddressPrivate && bytes > 0:
 		argument.Value = strings.Repeat("00", bytes)
-		p.remark(field, "DECIDE: the bytes of the value, as hexadecimal digits.")
+		p.Remark(field, "DECIDE: the bytes of the value, as hexadecimal digits.")
 	case a.Address == cl.AddressPrivate && !ok:
 		argument.Value = p.structValue(argument.Type)
-		p.remark(field, "DECIDE: the values of the fields.")
+		p.Remark(field, "DECIDE: the values of the fields.")
 	case a.Address == cl.AddressPrivate:
 		argument.Value = p.scalarValue(a, t, field)
 	default:
@@ -108,7 +109,7 @@ func (p *proposal) addArgument(i int, a cl.ArgInfo) {
 				element = max(1, p.Sizes[declaredType(a.Type)])
 			}
 			argument.Size = strconv.Itoa(16384 / element) // every device has 16 KiB
-			p.remark(field, "DECIDE: the size of constant memory.")
+			p.Remark(field, "DECIDE: the size of constant memory.")
 		} else if bytes > 1 {
 			argument.Size += fmt.Sprintf(" * %d", bytes)
 		}
@@ -117,7 +118,7 @@ func (p *proposal) addArgument(i int, a cl.ArgInfo) {
 }
 
 // limitIndices fills a buffer whose elements are an index of other buffers with indices that these have.
-func (p *proposal) limitIndices(argument *problem.Argument, a cl.ArgInfo, t array.Type, field string) {
+func (p *proposer) limitIndices(argument *problem.Argument, a cl.ArgInfo, t array.Type, field string) {
 	if !isWhole(t) || argument.Type == "bytes" {
 		return
 	}
@@ -129,7 +130,7 @@ func (p *proposal) limitIndices(argument *problem.Argument, a cl.ArgInfo, t arra
 			return !slices.ContainsFunc(p.Definition.Constants, func(c problem.Constant) bool { return c.Name == factor })
 		})
 		argument.Fill.Low, argument.Fill.High = "0", cmp.Or(strings.Join(limit, " * "), "1")
-		p.remark(field, "DECIDE: its elements are indices of %s, so they must be below the size of that buffer.", target)
+		p.Remark(field, "DECIDE: its elements are indices of %s, so they must be below the size of that buffer.", target)
 		return
 	}
 }
@@ -155,14 +156,14 @@ func declaredType(text string) string {
 }
 
 // scalarValue returns the value of a scalar argument.
-func (p *proposal) scalarValue(a cl.ArgInfo, t array.Type, field string) any {
+func (p *proposer) scalarValue(a cl.ArgInfo, t array.Type, field string) any {
 	r, _ := roleOf(a.Name)
 	var v any = 0.5
 	switch {
 	case p.isKnown(a.Name):
 		return a.Name
 	case isWhole(t) && r == strideRole:
-		p.remark(field, "DECIDE: the distance of rows.")
+		p.Remark(field, "DECIDE: the distance of rows.")
 		return valueOf(t, p.sizes[0].name)
 	case !isWhole(t):
 	case hasWord(a.Name, zeroWords), strings.Contains(strings.ToLower(a.Name), "offset"):
@@ -170,15 +171,15 @@ func (p *proposal) scalarValue(a cl.ArgInfo, t array.Type, field string) any {
 	case hasWord(a.Name, oneWords):
 		v = 1
 	default:
-		v = question
+		v = spec.Undecided
 	}
-	p.remark(field, "DECIDE: the value of %s.", a.Name)
+	p.Remark(field, "DECIDE: the value of %s.", a.Name)
 	return valueOf(t, v)
 }
 
 // markOutputs marks the buffers that the kernel writes: those to which its text assigns, else the first that is not
 // constant.
-func (p *proposal) markOutputs() {
+func (p *proposer) markOutputs() {
 	var writable, written []int
 	for i, a := range p.Kernel.Arguments {
 		image := p.Definition.Arguments[i].Image != nil
@@ -206,10 +207,10 @@ func (p *proposal) markOutputs() {
 		default:
 			a.Fill = problem.Fill{}
 		}
-		p.remark(fmt.Sprintf("arguments[%d]", i), "An output: %s.", why)
+		p.Remark(fmt.Sprintf("arguments[%d]", i), "An output: %s.", why)
 	}
 	if len(written) == 0 {
-		p.remark("verify", "DECIDE: no argument of the kernel is an output that can be verified.")
+		p.Remark("verify", "DECIDE: no argument of the kernel is an output that can be verified.")
 	}
-	p.remark("arguments", "DECIDE: the sizes of buffers, in elements, must be at least what the kernel reads and writes. fill is the\ninitial content. Buffers with output: true are verified; restore: iteration is for kernels that work in place.")
+	p.Remark("arguments", "DECIDE: the sizes of buffers, in elements, must be at least what the kernel reads and writes. fill is the\ninitial content. Buffers with output: true are verified; restore: iteration is for kernels that work in place.")
 }

@@ -1,4 +1,4 @@
-package spec
+package initial
 
 import (
 	"fmt"
@@ -26,7 +26,7 @@ func imageShape(typ string) (shape string, ok bool) {
 
 // addImage describes an image: its size is that of the problem, and its format follows from the functions that read
 // and write it.
-func (p *proposal) addImage(argument *problem.Argument, a cl.ArgInfo, shape, field string) {
+func (p *proposer) addImage(argument *problem.Argument, a cl.ArgInfo, shape, field string) {
 	access, called := p.function.Images[a.Name]
 	if !called {
 		access = p.function.Images[""] // by another name, in a function that the kernel calls
@@ -61,28 +61,28 @@ func (p *proposal) addImage(argument *problem.Argument, a cl.ArgInfo, shape, fie
 	if access.Suffix != "" {
 		why = "the source calls read_image" + access.Suffix + " or write_image" + access.Suffix
 	}
-	p.remark(field, "DECIDE: the size of the image, and the format of its pixels: %s.", why)
+	p.Remark(field, "DECIDE: the size of the image, and the format of its pixels: %s.", why)
 }
 
 // structType returns the name of the type of a struct, and declares it. For a struct that cannot be declared it returns bytes
 // and their number.
-func (p *proposal) structType(typ, field string) (name string, bytes int) {
+func (p *proposer) structType(typ, field string) (name string, bytes int) {
 	name, why := p.describe(typeName(typ))
 	if why == "" {
 		return name, 0
 	}
 	bytes, known := p.Sizes[declaredType(typ)]
 	if known {
-		p.remark(field, "%s cannot be described: %s. An element has %d bytes.", typeName(typ), why, bytes)
+		p.Remark(field, "%s cannot be described: %s. An element has %d bytes.", typeName(typ), why, bytes)
 	} else {
 		bytes = 64
-		p.remark(field, "DECIDE: %s cannot be described: %s. An element is taken to have %d bytes.", typeName(typ), why, bytes)
+		p.Remark(field, "DECIDE: %s cannot be described: %s. An element is taken to have %d bytes.", typeName(typ), why, bytes)
 	}
 	return "bytes", bytes
 }
 
 // describe adds a struct, and those of its fields, to the types. It returns the name of the type, or why it has none.
-func (p *proposal) describe(name string) (typ, why string) {
+func (p *proposer) describe(name string) (typ, why string) {
 	declared := clc.Structs(p.active)
 	typ = name
 	for range 8 {
@@ -98,7 +98,7 @@ func (p *proposal) describe(name string) (typ, why string) {
 }
 
 // declare adds a struct to the types, or returns the reason why a specification cannot describe it.
-func (p *proposal) declare(s clc.Struct, name string) (why string) {
+func (p *proposer) declare(s clc.Struct, name string) (why string) {
 	switch {
 	case slices.ContainsFunc(p.Definition.Types, func(t problem.StructType) bool { return t.Name == name }):
 		return ""
@@ -137,7 +137,7 @@ func (p *proposal) declare(s clc.Struct, name string) (why string) {
 }
 
 // structValue returns a value for each field of a struct.
-func (p *proposal) structValue(name string) map[string]any {
+func (p *proposer) structValue(name string) map[string]any {
 	i := slices.IndexFunc(p.Definition.Types, func(t problem.StructType) bool { return t.Name == name })
 	values := map[string]any{}
 	for _, f := range p.Definition.Types[i].Fields {

@@ -1,4 +1,4 @@
-package spec
+package initial
 
 import (
 	"cmp"
@@ -10,28 +10,13 @@ import (
 	"strings"
 
 	"github.com/ndtune/ndtune/tune/clc"
-	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/spec"
 )
 
-// An Untuned is a kernel for which a specification is proposed.
-type Untuned struct {
-	Sources []string // the paths of its source, one after the other
-	Text    string   // the source, with its includes
-	Options []string // of the compiler
-	Defines []string // #define directives of the user before the source: macros with arguments. The Text begins with them
-	Kernel  device.Signature
-	Given   []clc.Macro    // macros without arguments that the user defines
-	Missing []clc.Macro    // macros that the source needs and nobody defines
-	Sizes   map[string]int // in bytes, of the types that Opaque names
-}
-
-// question stands for a value that the specification needs and that only its user knows. Load refuses it.
-const question = "DECIDE"
-
-// MissingMacro returns a macro for an identifier that a source does not define.
-func MissingMacro(name string, isType bool) clc.Macro {
+// missingMacro returns a macro for an identifier that a source does not define.
+func missingMacro(name string, isType bool) clc.Macro {
 	r, _ := roleOf(name)
 	value := "1"
 	switch {
@@ -45,10 +30,16 @@ func MissingMacro(name string, isType bool) clc.Macro {
 	return clc.Macro{Name: name, Text: value, Guarded: true}
 }
 
-// A proposal is a specification while it is guessed.
-type proposal struct {
+// A Proposal is a specification that was guessed.
+type Proposal struct {
+	spec.Draft
+	Defaults map[string]space.Value // the values of the parameters that the source has
+}
+
+// A proposer guesses a specification.
+type proposer struct {
 	Untuned
-	*Draft
+	*Proposal
 	active     string // the source without the code that its conditions leave out
 	function   clc.Function
 	reach      map[string]bool // as in the function, but without the code that conditions leave out
@@ -70,8 +61,8 @@ type size struct {
 
 // Propose guesses a specification, for the file out, that runs if the guesses are right. It says above each field
 // what the user must decide. The output is verified by that of the kernel itself, with the values that the source has.
-func Propose(u Untuned, out string) *Draft {
-	p := &proposal{Untuned: u, Draft: &Draft{Defaults: map[string]space.Value{}}}
+func Propose(u Untuned, out string) *Proposal {
+	p := &proposer{Untuned: u, Proposal: &Proposal{Defaults: map[string]space.Value{}}}
 	p.active = u.active()
 	var names []string
 	for _, a := range u.Kernel.Arguments {
@@ -95,7 +86,7 @@ func Propose(u Untuned, out string) *Draft {
 	d := &p.Definition
 	d.Kernel.Name = u.Kernel.Name
 	for _, source := range u.Sources {
-		file, options := relocated(out, source, u.Options)
+		file, options := spec.Relative(out, source, u.Options)
 		p.Files, d.Kernel.BuildOptions = append(p.Files, file), options
 	}
 	if len(u.Defines) > 0 {
@@ -117,7 +108,7 @@ func Propose(u Untuned, out string) *Draft {
 	}
 	p.markOutputs()
 	p.choose(out)
-	return p.Draft
+	return p.Proposal
 }
 
 // active returns the source without the code that its conditions leave out. The dimensions in calls such as
@@ -153,7 +144,7 @@ func literal(text string) (value, number space.Value) {
 var bracketed = regexp.MustCompile(`^\(\s*([0-9.][\w.]*)\s*\)$`)
 
 // readMacros makes parameters and constants of macros.
-func (p *proposal) readMacros() {
+func (p *proposer) readMacros() {
 	all := slices.Concat(p.Given, p.Missing)
 	needed := len(all) // by the source, which does not define them
 	for _, m := range clc.Macros(p.Text) {
@@ -192,7 +183,7 @@ func (p *proposal) readMacros() {
 		case r == sizeRole:
 			value = firstSizes[min(3, max(p.dimensions, missingSizes))-1]
 		case r == otherRole || r == strideRole:
-			value = question
+			value = spec.Undecided
 		}
 		tunes := whole && (r == blockRole && n > 1 && n <= 1024 || (r == perItemRole || r == unrollRole) && n > 0 && n <= 64)
 		isSize := whole && r == sizeRole && n > 1
@@ -225,7 +216,7 @@ func (p *proposal) readMacros() {
 			p.perItem[max(axis, 0)] = append(p.perItem[max(axis, 0)], m.Name)
 		}
 		if missing {
-			p.remark(field, "DECIDE: the source does not define %s.", m.Name)
+			p.Remark(field, "DECIDE: the source does not define %s.", m.Name)
 		}
 	}
 }
@@ -234,7 +225,7 @@ func isTile(name string) bool { return strings.Contains(strings.ToLower(name), "
 
 // roleOfMacro guesses the meaning of a macro, and its dimension. One that the source needs for other kernels only has none. A
 // tile beside a block is the elements of a work-item.
-func (p *proposal) roleOfMacro(name string, needed, hasBlock bool) (r role, axis int) {
+func (p *proposer) roleOfMacro(name string, needed, hasBlock bool) (r role, axis int) {
 	r, axis = roleOf(name)
 	for i, names := range p.function.Indices.PerItem {
 		if slices.Contains(names, name) {
@@ -255,7 +246,7 @@ func (p *proposal) roleOfMacro(name string, needed, hasBlock bool) (r role, axis
 var firstSizes = [...]int{1 << 16, 256, 64}
 
 // pruneConstants leaves out the constants that the source defines itself and that no expression reads.
-func (p *proposal) pruneConstants() {
+func (p *proposer) pruneConstants() {
 	d := &p.Definition
 	texts := fmt.Sprint(d.ProblemSize, d.BlockSize, d.GridDiv)
 	for _, a := range d.Arguments {
@@ -275,7 +266,7 @@ func (p *proposal) pruneConstants() {
 		}
 	}
 	if len(others) > 0 {
-		p.remark("parameters", "Other macros of the source, which can be parameters, too: %s.", strings.Join(others, ", "))
+		p.Remark("parameters", "Other macros of the source, which can be parameters, too: %s.", strings.Join(others, ", "))
 	}
 }
 
@@ -291,13 +282,13 @@ func around(n, most int) (values []space.Value) {
 	return values
 }
 
-func (p *proposal) addParameter(name string, value space.Value, values []space.Value) {
+func (p *proposer) addParameter(name string, value space.Value, values []space.Value) {
 	p.Definition.Parameters = append(p.Definition.Parameters, space.Parameter{Name: name, Values: values})
 	p.Defaults[name] = value
 }
 
 // addBlock makes a parameter the local size in its dimension, or in all that have none.
-func (p *proposal) addBlock(name string, axis int) {
+func (p *proposer) addBlock(name string, axis int) {
 	feeds := false
 	for i := range p.dimensions {
 		if (axis < 0 || axis == i) && p.blocks[i] == "" {
@@ -306,14 +297,14 @@ func (p *proposal) addBlock(name string, axis int) {
 		}
 	}
 	if !feeds {
-		p.remark("parameters."+name, "DECIDE: does %s belong to the local size, block_size, or to grid_div?", name)
+		p.Remark("parameters."+name, "DECIDE: does %s belong to the local size, block_size, or to grid_div?", name)
 	}
 }
 
 var identifier = regexp.MustCompile(`[A-Za-z_]\w*`)
 
 // chooseBlock chooses the local size: that of reqd_work_group_size, of macros, or new parameters.
-func (p *proposal) chooseBlock() {
+func (p *proposer) chooseBlock() {
 	d := &p.Definition
 	if p.Kernel.WorkGroup != [3]int{} {
 		for i := range p.dimensions {
@@ -325,14 +316,14 @@ func (p *proposal) chooseBlock() {
 				}
 			}
 		}
-		p.remark("block_size", "reqd_work_group_size of the kernel.")
+		p.Remark("block_size", "reqd_work_group_size of the kernel.")
 	}
 	for i := range p.dimensions {
 		switch f := &p.function; {
 		case p.blocks[i] != "" || f.ReadsSize[i]:
 		case f.ReadsLocal[i] || f.Shares && i == 0 && !f.ReadsGroup[i]:
-			p.blocks[i] = question
-			p.remark("block_size", "DECIDE: the local size for which the kernel is written: it does not read it, and its work-items depend on it.")
+			p.blocks[i] = spec.Undecided
+			p.Remark("block_size", "DECIDE: the local size for which the kernel is written: it does not read it, and its work-items depend on it.")
 		case f.Shares || f.ReadsGroup[i]:
 			p.blocks[i] = "1" // more would do the same work, or overwrite each other's local memory
 		}
@@ -349,7 +340,7 @@ func (p *proposal) chooseBlock() {
 		}
 	}
 	if known < len(d.Parameters) {
-		p.remark("parameters."+d.Parameters[known].Name, "DECIDE: the local size. A kernel that relies on a certain one computes a wrong output with\nothers: then keep that one only.")
+		p.Remark("parameters."+d.Parameters[known].Name, "DECIDE: the local size. A kernel that relies on a certain one computes a wrong output with\nothers: then keep that one only.")
 	}
 	for i := range p.dimensions {
 		if p.blocks[i] != "block_size_"+"xyz"[i:i+1] {
@@ -368,18 +359,18 @@ func (p *proposal) chooseBlock() {
 			}
 		}
 	}
-	p.remark("grid_div", "DECIDE: the elements that a work-group computes in each dimension. Without grid_div there is one\nwork-item for each element of problem_size.")
+	p.Remark("grid_div", "DECIDE: the elements that a work-group computes in each dimension. Without grid_div there is one\nwork-item for each element of problem_size.")
 }
 
 // choose completes the specification: the measurement, and verification by the kernel itself.
-func (p *proposal) choose(out string) {
+func (p *proposer) choose(out string) {
 	p.pruneConstants()
-	p.remark("measure", "measure: {cache: cold} times launches that find their data in memory instead of the caches.")
+	p.Remark("measure", "measure: {cache: cold} times launches that find their data in memory instead of the caches.")
 	d := &p.Definition
 	if !slices.ContainsFunc(d.Arguments, func(a problem.Argument) bool { return a.Output }) {
 		return
 	}
 	p.Reference = filepath.Base(out)
 	d.Verify = &problem.Verification{Configuration: p.Defaults}
-	p.remark("verify", "DECIDE: the reference of the output. This is the kernel itself with these values, the weakest reference: it shows only\nthat configurations agree. A simpler kernel with a specification of its own, .npy files, or a command are better ones.\natol and rtol are the tolerances.")
+	p.Remark("verify", "DECIDE: the reference of the output. This is the kernel itself with these values, the weakest reference: it shows only\nthat configurations agree. A simpler kernel with a specification of its own, .npy files, or a command are better ones.\natol and rtol are the tolerances.")
 }

@@ -1,4 +1,4 @@
-package spec
+package initial
 
 import (
 	"errors"
@@ -11,6 +11,7 @@ import (
 	"github.com/ndtune/ndtune/tune/clc"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/spec"
 )
 
 func TestRoles(t *testing.T) {
@@ -87,7 +88,7 @@ __kernel void k(__global float *a) { int i = get_global_id(0); if (i < width) a[
 			t.Errorf("%q: the source defines it", own)
 		}
 	}
-	s, err := LoadFS(fstest.MapFS{"k.yaml": {Data: []byte(text)}, "k.cl": {Data: []byte(source)}}, "k.yaml", Options{})
+	s, err := spec.LoadFS(fstest.MapFS{"k.yaml": {Data: []byte(text)}, "k.cl": {Data: []byte(source)}}, "k.yaml", spec.Options{})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
@@ -104,7 +105,7 @@ __kernel void k(__global float *a) { int i = get_global_id(0); if (i < width) a[
 func TestQuestions(t *testing.T) {
 	const shared = "__kernel void k(__global float *a, int n) { __local float t[64]; t[get_local_id(0)] = 0; a[get_global_id(1)] = 0; if (get_group_id(2) < n) a[0] = 1; }"
 	macro := func(name string) Untuned {
-		return Untuned{Text: "__kernel void k(__global float *a) { a[get_global_id(0)] = " + name + "; }", Missing: []clc.Macro{MissingMacro(name, false)}}
+		return Untuned{Text: "__kernel void k(__global float *a) { a[get_global_id(0)] = " + name + "; }", Missing: []clc.Macro{missingMacro(name, false)}}
 	}
 	for _, c := range []struct {
 		name      string
@@ -125,8 +126,8 @@ func TestQuestions(t *testing.T) {
 		if !strings.Contains(text, "\n"+c.want+"\n") {
 			t.Errorf("%s: there is no line %q in\n%s", c.name, c.want, text)
 		}
-		_, err := LoadFS(fstest.MapFS{"k.yaml": {Data: []byte(text)}, "k.cl": {Data: []byte(c.untuned.Text)}}, "k.yaml", Options{})
-		var errs Errors
+		_, err := spec.LoadFS(fstest.MapFS{"k.yaml": {Data: []byte(text)}, "k.cl": {Data: []byte(c.untuned.Text)}}, "k.yaml", spec.Options{})
+		var errs spec.Errors
 		errors.As(err, &errs)
 		var asked []string
 		for _, e := range errs {
@@ -151,7 +152,7 @@ __kernel void k() {}`,
 	u.Kernel.Arguments = []cl.ArgInfo{
 		global("mode", "modes"), global("u32", "codes"), global("struct packed", "p"), global("struct lonely", "l"), private("vec3", "v"), global("void", "any"), global("struct colours", "c"), private("sampler_t", "s"),
 	}
-	if got, want := u.Opaque(), []string{"struct packed", "struct lonely", "vec3", "struct colours"}; !slices.Equal(got, want) {
+	if got, want := u.opaque(), []string{"struct packed", "struct lonely", "vec3", "struct colours"}; !slices.Equal(got, want) {
 		t.Errorf("opaque are %q, want %q", got, want)
 	}
 	text := proposed(t, u, u.Kernel.Arguments...)

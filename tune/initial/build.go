@@ -1,0 +1,187 @@
+package initial
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ndtune/ndtune/internal/nearest"
+	"github.com/ndtune/ndtune/tune/clc"
+	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/worker"
+)
+
+// A SourceError is a fault of the source, of the options of its compiler or of the choice of a kernel: the user has to change these.
+type SourceError struct{ err error }
+
+func (e *SourceError) Error() string { return e.err.Error() }
+func (e *SourceError) Unwrap() error { return e.err }
+
+func faultf(format string, args ...any) error { return &SourceError{fmt.Errorf(format, args...)} }
+
+// A Compiler builds sources for a device in other processes, so that a compiler that crashes does not end this one.
+type Compiler struct {
+	Device  device.Listed
+	Timeout time.Duration
+}
+
+// Build builds the source, with values for the macros that it needs and nobody defines, chooses the kernel of the name, or the
+// only one, and notes all that is known of it.
+func (u *Untuned) Build(ctx context.Context, c Compiler, kernel string) error {
+	kernels, err := u.build(ctx, c)
+	if err != nil {
+		return err
+	}
+	if u.Kernel, err = chooseKernel(kernel, kernels); err != nil {
+		return err
+	}
+	u.measureTypes(ctx, c)
+	return nil
+}
+
+// undeclared are the messages of compilers about identifiers that a source does not define.
+var undeclared = regexp.MustCompile(`use of undeclared (?:identifier|label) '(\w+)'|unknown type name '(\w+)'|identifier "(\w+)" is undefined|implicit declaration of function '(\w+)'`)
+
+var anError = regexp.MustCompile(`(?m)^.*\berror\b.*$`)
+
+// errorLine returns the line of a log with the first error, or else its first line.
+func errorLine(log string) string {
+	first, _, _ := strings.Cut(log, "\n")
+	return cmp.Or(anError.FindString(log), first)
+}
+
+// maxMissing bounds the builds: compilers report some twenty errors at once.
+const maxMissing = 8
+
+// build builds the source, with values for the macros that it needs, and notes these.
+func (u *Untuned) build(ctx context.Context, c Compiler) ([]device.Signature, error) {
+	sources := strings.Join(u.Sources, ", ")
+	var unknown []string // names that nobody defines, with their places
+	for round := 0; ; round++ {
+		kernels, err := u.signatures(ctx, c, "")
+		var failed *device.SourceError
+		if !errors.As(err, &failed) {
+			return kernels, err
+		}
+		if failed.Hint != "" {
+			return nil, faultf("%s: %w\n(%s)", sources, failed, failed.Hint)
+		}
+		var faults []string
+		before := len(u.Missing)
+		for _, found := range undeclared.FindAllStringSubmatch(failed.Log, -1) {
+			name := strings.Join(found[1:], "")
+			if slices.ContainsFunc(slices.Concat(u.Given, u.Missing), func(m clc.Macro) bool { return m.Name == name }) {
+				continue
+			}
+			at, called, _ := clc.First(u.Text, name)
+			isType := found[2] != "" || clc.IsType(u.Text, name)
+			if fault := nameFault(u.Text, name, at, called && !isType); fault != "" {
+				faults = append(faults, fault)
+				continue
+			}
+			unknown = append(unknown, fmt.Sprintf("%s (%s)", name, at))
+			u.Missing = append(u.Missing, missingMacro(name, isType))
+		}
+		switch {
+		case len(faults) > 0:
+			slices.Sort(faults)
+			return nil, faultf("%s: the source does not compile:\n%s", sources, strings.Join(slices.Compact(faults), "\n"))
+		case len(u.Missing) > before && round < maxMissing:
+		case len(unknown) > 0:
+			return nil, faultf("%s: nobody defines %s; give them with -D, or the files that define them.\nWith values in their place the compiler says:\n%s",
+				sources, strings.Join(unknown, ", "), errorLine(failed.Log))
+		default:
+			return nil, faultf("%s: %w", sources, failed)
+		}
+	}
+}
+
+// nameFault says why a source that does not define a name cannot do with a number in its place; "" if it can.
+func nameFault(text, name string, at clc.Place, called bool) string {
+	var offers []string
+	for _, offer := range clc.Offers(text, name) {
+		if strings.HasPrefix(offer.Macro, "cl_") {
+			offers = append(offers, fmt.Sprintf("%s defines it for devices with %s, which this device lacks", offer.At, offer.Macro))
+		} else {
+			offers = append(offers, fmt.Sprintf("%s offers %s: -D %s", offer.At, offer.Macro, offer.Macro))
+		}
+	}
+	switch {
+	case len(offers) > 0:
+		return fmt.Sprintf("%s is not defined; %s", name, strings.Join(offers, "; "))
+	case called:
+		return fmt.Sprintf("%s: neither the source nor OpenCL C defines the function %s; give the file that does, or -D '%s(x)=…'", at, name, name)
+	}
+	return ""
+}
+
+// signatures builds the source, with further code at its end, and returns the declarations of its kernels.
+func (u *Untuned) signatures(ctx context.Context, c Compiler, code string) ([]device.Signature, error) {
+	var options, prologue strings.Builder
+	for _, option := range u.Options {
+		if folder, ok := strings.CutPrefix(option, "-I"); ok && strings.Contains(folder, " ") {
+			option = `-I"` + folder + `"` // some drivers take the quotes for a part of the name
+		}
+		options.WriteString(" " + option)
+	}
+	var names []string
+	for _, m := range slices.Concat(u.Given, u.Missing) {
+		names = append(names, m.Name)
+		fmt.Fprintf(&prologue, "#define %s %s\n", m.Name, m.Text)
+	}
+	text, _ := clc.Override(u.Text, names, nil)
+	return worker.Signatures(ctx, c.Device, prologue.String()+text+code, options.String(), c.Timeout)
+}
+
+// measureTypes notes the sizes of types that only the compiler knows: those of structs, of unions, and of types that macros
+// make. It builds kernels whose required work-groups are the digits of the sizes, so that nothing must be launched. A
+// compiler that does not take them leaves the sizes unknown.
+func (u *Untuned) measureTypes(ctx context.Context, c Compiler) {
+	divisors := []int{1, 256, 256 * 256} // every device has work-groups of 256
+	types := u.opaque()
+	if len(types) == 0 {
+		return
+	}
+	var code strings.Builder
+	for i, t := range types {
+		for digit, divisor := range divisors {
+			fmt.Fprintf(&code, "\n__kernel __attribute__((reqd_work_group_size(sizeof(%s) / %d %% 256 + 1, 1, 1))) void ndtune_size_%d_%d() {}", t, divisor, i, digit)
+		}
+	}
+	kernels, err := u.signatures(ctx, c, code.String())
+	if err != nil {
+		return
+	}
+	u.Sizes = map[string]int{}
+	for _, k := range kernels {
+		var i, digit int
+		if n, _ := fmt.Sscanf(k.Name, "ndtune_size_%d_%d", &i, &digit); n == 2 && k.WorkGroup[0] > 0 {
+			u.Sizes[types[i]] += (k.WorkGroup[0] - 1) * divisors[digit]
+		}
+	}
+}
+
+// chooseKernel returns the kernel of a name, or the only one.
+func chooseKernel(name string, kernels []device.Signature) (device.Signature, error) {
+	var names []string
+	for _, k := range kernels {
+		names = append(names, k.Name)
+	}
+	i := slices.Index(names, name)
+	switch {
+	case len(kernels) == 0:
+		return device.Signature{}, faultf("the source has no kernel")
+	case name == "" && len(kernels) == 1:
+		return kernels[0], nil
+	case name == "":
+		return device.Signature{}, faultf("the source has several kernels; choose one with --kernel: %s", strings.Join(names, ", "))
+	case i < 0:
+		return device.Signature{}, faultf("the source has no kernel named %s%s; it has %s", name, nearest.Hint(name, names), strings.Join(names, ", "))
+	}
+	return kernels[i], nil
+}

@@ -1,0 +1,91 @@
+// Package initial makes the first specification of a kernel, from its source and from the arguments that its compiler tells:
+// [Read] reads the source, [Untuned.Build] builds it, and [Propose] guesses what the specification says. Comments that begin with
+// DECIDE say what had to be guessed.
+package initial
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/ndtune/ndtune/internal/files"
+	"github.com/ndtune/ndtune/tune/clc"
+	"github.com/ndtune/ndtune/tune/device"
+)
+
+// Options say how the program that a kernel is part of builds the source.
+type Options struct {
+	Sources  []string // the paths of the source, one after the other
+	Defines  []string // macros: NAME=VALUE, NAME or NAME(x)=VALUE
+	Includes []string // folders of included files
+	Build    []string // other options of the compiler
+}
+
+// An Untuned is a kernel for which a specification is proposed.
+type Untuned struct {
+	Sources []string // the paths of its source, one after the other
+	Text    string   // the source, with its includes
+	Options []string // of the compiler
+	Defines []string // #define directives of the user before the source: macros with arguments. The Text begins with them
+	Kernel  device.Signature
+	Given   []clc.Macro    // macros without arguments that the user defines
+	Missing []clc.Macro    // macros that the source needs and nobody defines
+	Sizes   map[string]int // in bytes, of the types that only the compiler knows
+}
+
+// Read reads the source and the macros.
+func Read(o Options) (*Untuned, error) {
+	u := &Untuned{Sources: o.Sources}
+	for _, folder := range o.Includes {
+		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+			return nil, fmt.Errorf("-I: there is no folder %s", folder)
+		}
+		absolute, err := filepath.Abs(folder)
+		if err != nil {
+			return nil, err
+		}
+		u.Options = append(u.Options, "-I"+absolute)
+	}
+	for _, text := range o.Defines {
+		name, value, assigned := strings.Cut(text, "=")
+		if !assigned {
+			value = "1"
+		}
+		switch {
+		case macroCall.MatchString(name):
+			u.Defines = append(u.Defines, fmt.Sprintf("#define %s %s", name, value))
+			continue
+		case !macroName.MatchString(name):
+			return nil, fmt.Errorf("-D %s: want NAME=VALUE", text)
+		}
+		u.Given = append(u.Given, clc.Macro{Name: name, Text: value, Guarded: true})
+	}
+	u.Options = append(u.Options, o.Build...)
+	if len(u.Defines) > 0 {
+		u.Text = strings.Join(u.Defines, "\n") + "\n"
+	}
+	for _, path := range o.Sources {
+		text, err := clc.ResolveIncludes(files.ReadFile, path, o.Includes)
+		if err != nil {
+			return nil, err
+		}
+		if clc.IsSPIRV(text) {
+			return nil, fmt.Errorf("%s is a SPIR-V module, which does not describe its arguments; write the specification by hand", path)
+		}
+		u.Text += fmt.Sprintf("#line 1 \"%s\"\n%s\n", filepath.ToSlash(path), text)
+	}
+	for _, m := range clc.Tested(u.Text) {
+		if !slices.ContainsFunc(u.Given, func(g clc.Macro) bool { return g.Name == m.Name }) {
+			u.Missing = append(u.Missing, m)
+		}
+	}
+	return u, nil
+}
+
+var (
+	macroName = regexp.MustCompile(`^[A-Za-z_]\w*$`)
+	macroCall = regexp.MustCompile(`^[A-Za-z_]\w*\([\w\s,.]*\)$`)
+)
