@@ -325,12 +325,11 @@ type simulated struct {
 
 // launch runs a task in Oclgrind and reads what it says.
 func (k *checker) launch(ctx context.Context, t task, p *problem.Problem, limit time.Duration, into *Check) (s simulated, err error) {
-	answers, ended, err := runChild(ctx, t, simulator(k.Simulator, t), limit)
+	at, err := runChild(ctx, t, simulator(k.Simulator, t), limit, into)
 	if err != nil {
 		return s, err
 	}
-	s.ended = ended
-	at := collect(answers, into)
+	s.ended = at.ended
 	r := reader{problem: p, file: k.File}
 	if at.ready != nil {
 		r.source, r.addresses, s.of = newSourceText(at.ready.Source), at.ready.Addresses, at.ready.Size
@@ -378,30 +377,6 @@ func unfinished(where string, limit time.Duration, ended error, fatal string) st
 	return where + " ended early"
 }
 
-// answered is what a child has said.
-type answered struct {
-	ready *ready
-	done  *done
-}
-
-// collect takes the answers apart.
-func collect(answers []answer, into *Check) (all answered) {
-	for _, a := range answers {
-		switch {
-		case a.Ready != nil:
-			all.ready = a.Ready
-		case a.Done != nil:
-			all.done = a.Done
-			into.Skipped = a.Done.Skipped
-		case a.Refused != nil:
-			into.Unchecked = refusedBy(a.Refused)
-		case a.Failed != "":
-			into.Unchecked = a.Failed
-		}
-	}
-	return all
-}
-
 // rehearse checks a configuration on the real device.
 func (k *checker) rehearse(ctx context.Context, c space.Configuration, into *Check) (found []Finding, of size, err error) {
 	d := k.problem.Definition()
@@ -420,11 +395,10 @@ func (k *checker) rehearse(ctx context.Context, c space.Configuration, into *Che
 	if t.Problem, err = p.Encode(); err != nil {
 		return nil, of, err
 	}
-	answers, ended, err := runChild(ctx, t, nil, k.Limit)
+	at, err := runChild(ctx, t, nil, k.Limit, into)
 	if err != nil {
 		return nil, of, err
 	}
-	at := collect(answers, into)
 	if at.ready != nil {
 		of = at.ready.Size
 	}
@@ -432,15 +406,14 @@ func (k *checker) rehearse(ctx context.Context, c space.Configuration, into *Che
 		return k.faults(at.done.Faults, p, k.Identity.Name), of, nil
 	}
 	crash := ""
-	for _, a := range answers {
-		if a.Refused != nil && a.Refused.Status == tune.Runtime && at.ready != nil {
-			crash = "the launch failed: " + a.Refused.Reason
-		}
+	if at.refused != nil && at.refused.Status == tune.Runtime && at.ready != nil {
+		crash = "the launch failed: " + at.refused.Reason
 	}
 	if into.Unchecked == "" {
-		into.Unchecked = unfinished(k.Identity.Name, k.Limit, ended, "")
-		if ended != nil && !errors.Is(ended, process.ErrLate) && at.ready != nil && ctx.Err() == nil {
-			crash = "the launch ended the process: " + ended.Error()
+		into.Unchecked = unfinished(k.Identity.Name, k.Limit, at.ended, "")
+		var ended *process.EndedError
+		if errors.As(at.ended, &ended) && at.ready != nil {
+			crash = "the launch ended the process " + ended.End.Explain("")
 		}
 	}
 	if crash != "" {

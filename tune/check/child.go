@@ -1,15 +1,9 @@
 package check
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/gob"
 	"errors"
-	"fmt"
-	"io"
-	"os"
-	"runtime"
 	"time"
 
 	"github.com/ndtune/ndtune/cl"
@@ -27,7 +21,6 @@ const childVariable = "NDTUNE_CHECK_CHILD"
 type task struct {
 	Problem  []byte // of [problem.Problem.Encode], with one configuration
 	Device   string // selector; "": the only device, which is Oclgrind's
-	Answers  string // the file that gets the answers
 	Log      string // of Oclgrind
 	Mode     mode   // in Oclgrind
 	Launches int    // of each kind, on a real device
@@ -92,72 +85,50 @@ type fault struct {
 // Main must be called first by the main function of a program that calls [Run], and by TestMain of its tests. In a child it checks
 // a configuration and ends the process; otherwise it returns at once.
 func Main() {
-	if os.Getenv(childVariable) == "" {
-		return
-	}
-	os.Unsetenv(childVariable)
-	runtime.LockOSThread() // Oclgrind keeps state by thread
-	if err := serve(); err != nil {
-		fmt.Fprintln(os.Stderr, "ndtune check:", err)
-		os.Exit(1)
-	}
-	os.Exit(0)
+	process.Serve("check", childVariable, func(t task, parent *process.Parent[task, answer]) {
+		done, err := t.do(context.Background(), parent.Send)
+		var refused *device.Refused
+		switch {
+		case errors.As(err, &refused):
+			parent.Send(answer{Refused: refused})
+		case err != nil:
+			parent.Send(answer{Failed: err.Error()})
+		default:
+			parent.Send(answer{Done: done})
+		}
+	})
 }
 
-func serve() error {
-	var t task
-	if err := gob.NewDecoder(os.Stdin).Decode(&t); err != nil {
-		return fmt.Errorf("read the task: %w", err)
-	}
-	file, err := os.OpenFile(t.Answers, os.O_WRONLY|os.O_APPEND, 0)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	encoder := gob.NewEncoder(file)
-	var failed error
-	say := func(a answer) { failed = errors.Join(failed, encoder.Encode(a)) }
-	err = t.do(context.Background(), say)
-	var refused *device.Refused
-	switch {
-	case errors.As(err, &refused):
-		say(answer{Refused: refused})
-	case err != nil:
-		say(answer{Failed: err.Error()})
-	}
-	return failed
-}
-
-// do opens the device and checks the configuration there.
-func (t *task) do(ctx context.Context, say func(answer)) error {
+// do opens the device and checks the configuration there. When it returns, the device is closed, and Oclgrind has written its log.
+func (t *task) do(ctx context.Context, say func(answer)) (*done, error) {
 	d, err := problem.Decode(t.Problem)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	p, err := problem.New(d)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	all, err := device.List()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	listed, err := device.Select(all, t.Device)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	e, err := device.Open(listed.Device, p, device.Options{Timer: hardware.TimerHost, Instruments: []hardware.Instrument{}})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer e.Close()
 	c, err := p.Parameters().ConfigureFirst(nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	i, err := e.Inspect(ctx, c)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer i.Release()
 	x := &examination{task: t, problem: p, inspector: i, say: say, done: &done{}}
@@ -166,10 +137,7 @@ func (t *task) do(ctx context.Context, say func(answer)) error {
 	} else {
 		err = x.rehearse(ctx)
 	}
-	if err == nil {
-		say(answer{Done: x.done})
-	}
-	return err
+	return x.done, err
 }
 
 // An examination is that of one configuration in a child.
@@ -229,47 +197,44 @@ func (x *examination) skip(why string) { x.done.Skipped = append(x.done.Skipped,
 
 func (x *examination) add(f fault) { x.done.Faults = append(x.done.Faults, f) }
 
-// runChild runs a task in a process of its own, and returns the answers that it gave until its end. Ended says why that came early, or
-// is nil.
-func runChild(ctx context.Context, t task, env []string, limit time.Duration) (answers []answer, ended error, err error) {
-	file, err := os.CreateTemp("", "ndtune-check-")
+// A said is what a child has said until its end.
+type said struct {
+	ready   *ready          // nil: it has launched nothing
+	done    *done           // nil: it did not come to its end
+	refused *device.Refused // nil: the device took the configuration
+	ended   error           // why it was over early; nil: by an answer
+}
+
+// runChild runs a task in a process of its own, with further environment variables. What the child does not check is noted in a check. The
+// error says that there was no child, or is that of the context.
+func runChild(ctx context.Context, t task, environment []string, limit time.Duration, into *Check) (all said, err error) {
+	host := process.NewHost[task, answer]("check", childVariable, nil)
+	defer host.Close()
+	child, err := host.Start(environment...)
 	if err != nil {
-		return nil, nil, err
+		return all, err
 	}
-	defer os.Remove(file.Name())
-	defer file.Close()
-	t.Answers = file.Name()
-	var input bytes.Buffer
-	if err := gob.NewEncoder(&input).Encode(t); err != nil {
-		return nil, nil, err
+	defer host.Stop(child)
+	limited, stop := context.WithTimeoutCause(ctx, limit, process.ErrLate)
+	defer stop()
+	a, err := host.Ask(limited, child, t)
+	if err == nil && a.Ready != nil {
+		all.ready = a.Ready
+		a, err = host.Next(limited, child)
 	}
-	path, err := process.OwnPath()
-	if err != nil {
-		return nil, nil, err
-	}
-	result, ended := process.Command{
-		Args: []string{os.Args[0], "(check)"}, Path: path, Env: append(env, childVariable+"=1"), Input: input.Bytes(), Timeout: limit,
-	}.Run(ctx)
-	var unstarted *process.StartError
 	switch {
-	case errors.As(ended, &unstarted) || ctx.Err() != nil && ended == nil:
-		return nil, nil, errors.Join(ended, ctx.Err())
-	case ended == nil && result.Status != 0:
-		ended = errors.New("it ended " + result.How)
-	case ended != nil && !errors.Is(ended, process.ErrLate) && ctx.Err() == nil:
-		ended = errors.Unwrap(ended) // without the command line
+	case err != nil && all.ready == nil && ctx.Err() != nil:
+		return all, ctx.Err()
+	case err != nil:
+		all.ended = err
+	case a.Done != nil:
+		all.done, into.Skipped = a.Done, a.Done.Skipped
+	case a.Refused != nil:
+		all.refused, into.Unchecked = a.Refused, refusedBy(a.Refused)
+	default:
+		into.Unchecked = a.Failed
 	}
-	decoder := gob.NewDecoder(file)
-	for {
-		var a answer
-		if err := decoder.Decode(&a); err != nil {
-			if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-				return answers, ended, err
-			}
-			return answers, ended, nil
-		}
-		answers = append(answers, a)
-	}
+	return all, nil
 }
 
 // refusedBy returns why a device did not run a configuration, in a few words.

@@ -2,6 +2,7 @@ package process
 
 import (
 	"bufio"
+	"context"
 	"encoding/gob"
 	"errors"
 	"fmt"
@@ -61,6 +62,8 @@ type Child[Q, A any] struct {
 	Requests chan Q
 
 	group
+	end  *End          // not to be read before over is closed
+	over chan struct{} // closed when the child has ended
 }
 
 // A group is a process that this one has started, with everything that it has started itself.
@@ -76,7 +79,7 @@ type group struct {
 // Start runs the program once more, with further environment variables, NAME=VALUE.
 func (h *Host[Q, A]) Start(environment ...string) (*Child[Q, A], error) {
 	h.Started++
-	c := &Child[Q, A]{Number: h.Started, Began: time.Now(), Requests: make(chan Q, 8)}
+	c := &Child[Q, A]{Number: h.Started, Began: time.Now(), Requests: make(chan Q, 8), end: &End{}, over: make(chan struct{})}
 	c.printed = h.printed(c.Number)
 	path, err := OwnPath()
 	if err != nil {
@@ -139,20 +142,20 @@ func (c *Child[Q, A]) write(to io.WriteCloser) {
 // read passes on the answers and then the end.
 func (c *Child[Q, A]) read(h *Host[Q, A], out io.Reader) {
 	decoder := gob.NewDecoder(bufio.NewReader(out))
-	end := &End{}
 	for {
 		var a A
 		if err := decoder.Decode(&a); err != nil {
 			if !errors.Is(err, io.EOF) && !errors.Is(err, os.ErrClosed) {
-				end.Garbled = err
+				c.end.Garbled = err
 				c.Kill()
 			}
 			break
 		}
 		h.pass(Event[Q, A]{Child: c, Answer: a})
 	}
-	c.reap(end)
-	h.pass(Event[Q, A]{Child: c, End: end})
+	c.reap(c.end)
+	close(c.over)
+	h.pass(Event[Q, A]{Child: c, End: c.end})
 }
 
 func (h *Host[Q, A]) pass(e Event[Q, A]) {
@@ -196,16 +199,46 @@ func (g *group) signal(send func(*exec.Cmd)) {
 	}
 }
 
-// Stop kills a child and waits for its end, at most [StopTime]. It takes the child's place among
+// An EndedError is the error of a request whose child has ended.
+type EndedError struct{ End *End }
+
+func (e *EndedError) Error() string { return "the process ended " + e.End.Explain("") }
+
+// Ask sends a request to a child, and waits for the next answer. It is for hosts whose children work one at a time: what others still
+// have to say is lost. If the context ends first, the error is its cause; if the child does, it is an [EndedError].
+func (h *Host[Q, A]) Ask(ctx context.Context, c *Child[Q, A], request Q) (A, error) {
+	c.Requests <- request
+	return h.Next(ctx, c)
+}
+
+// Next waits for one more answer of a child, as Ask does.
+func (h *Host[Q, A]) Next(ctx context.Context, c *Child[Q, A]) (answer A, err error) {
+	for {
+		select {
+		case <-ctx.Done():
+			return answer, context.Cause(ctx)
+		case e := <-h.Events:
+			switch {
+			case e.Child != c: // it took long to end
+			case e.End != nil:
+				return answer, &EndedError{e.End}
+			default:
+				return e.Answer, nil
+			}
+		}
+	}
+}
+
+// Stop kills a child that gets no more requests, and waits for its end, at most [StopTime]. It takes the child's place among
 // those who take events: what children still had to say is lost. Nil: there is no end in sight.
 func (h *Host[Q, A]) Stop(c *Child[Q, A]) *End {
+	close(c.Requests)
 	c.Kill()
 	for patience := time.After(StopTime); ; {
 		select {
-		case e := <-h.Events:
-			if e.Child == c && e.End != nil {
-				return e.End
-			}
+		case <-c.over:
+			return c.end
+		case <-h.Events:
 		case <-patience:
 			return nil
 		}

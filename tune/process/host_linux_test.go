@@ -1,6 +1,8 @@
 package process
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -109,6 +111,34 @@ func TestAChildAnswersAndEnds(t *testing.T) {
 	}
 }
 
+// TestAsk: a host asks a child until it ends, or until there is no more time, and stops it then. The end of another child changes nothing.
+func TestAsk(t *testing.T) {
+	h, c := start(t, "")
+	other, err := h.Start(mode + "=exit")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, err := h.Ask(t.Context(), c, 21); a != 42 || err != nil {
+		t.Errorf("%d, %v", a, err)
+	}
+	late := errors.New("it is late")
+	limited, cancel := context.WithTimeoutCause(t.Context(), 0, late)
+	defer cancel()
+	if _, err := h.Next(limited, c); err != late {
+		t.Errorf("%v, not %v", err, late)
+	}
+	var ended *EndedError
+	if _, err := h.Ask(t.Context(), c, 0); !errors.As(err, &ended) || ended.End.Cause() != "with exit status 7" {
+		t.Errorf("%v", err)
+	}
+	if end := h.Stop(c); end != ended.End {
+		t.Errorf("%+v, not %+v", end, ended.End)
+	}
+	if end := h.Stop(other); end == nil || end.Cause() != "with exit status 3" && !strings.HasPrefix(end.Cause(), "by signal SIGKILL") {
+		t.Errorf("%+v", end)
+	}
+}
+
 func TestAChildKilledFromOutside(t *testing.T) {
 	h, c := start(t, "")
 	_ = syscall.Kill(c.PID(), syscall.SIGTERM)
@@ -136,7 +166,6 @@ func TestPipesThatAreHeldOpen(t *testing.T) {
 			c.Requests <- 1000
 			next(t, h)
 			end := h.Stop(c)
-			close(c.Requests)
 			if end == nil {
 				t.Fatal("the child has no end")
 			}

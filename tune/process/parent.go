@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"sync"
 )
 
@@ -39,6 +40,25 @@ func Connect[Q, A any](name string) (*Parent[Q, A], error) {
 	}
 	inChild.Store(true)
 	return NewParent[Q, A](name, in, out), nil
+}
+
+// Serve answers requests in a child with a mark, one after the other on one thread of the operating system, as libraries want that keep
+// state by thread; it ends the process when the parent has no more use for it. Elsewhere it returns at once. The name is for messages.
+func Serve[Q, A any](name, mark string, answer func(request Q, parent *Parent[Q, A])) {
+	if !Marked(mark) {
+		return
+	}
+	parent, err := Connect[Q, A](name)
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "ndtune %s: %v\n", name, err)
+		os.Exit(1)
+	}
+	runtime.LockOSThread()
+	requests := make(chan Q)
+	go parent.Listen(func(r Q) { requests <- r })
+	for r := range requests {
+		answer(r, parent)
+	}
 }
 
 // NewParent returns a parent that is reached through any streams.

@@ -15,6 +15,7 @@ import (
 	"github.com/ndtune/ndtune/tune/device/peak"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/process"
 )
 
 const (
@@ -149,72 +150,64 @@ func (s *survey) work(ctx context.Context) error {
 			return err
 		}
 	}
-	ended := false
 	defer func() {
-		if len(s.left) == 0 && !ended && !s.begun && s.options.Reserve != nil {
+		if len(s.left) == 0 && s.worker.Alive() && !s.begun && s.options.Reserve != nil {
 			s.options.Reserve.put(spare{s.worker, false, evaluateWhole(h.Device), h.Selector})
-			return
-		}
-		if !ended {
+		} else {
 			s.host.Stop(s.worker)
 		}
-		close(s.worker.Requests)
 	}()
 	s.begun = false
 	s.worker.Requests <- request{Hello: &h}
 	quick := s.options.Needs != nil
-	patience := max(startTime, s.options.Timeout)
-	if quick {
-		patience = time.Until(s.end)
+	until := s.end
+	allow := func(d time.Duration) {
+		if !quick {
+			until = time.Now().Add(d)
+		}
 	}
-	watch := time.NewTimer(patience)
-	defer watch.Stop()
+	allow(max(startTime, s.options.Timeout))
 	for len(s.left) > 0 {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-watch.C:
+		limited, stop := context.WithDeadlineCause(ctx, until, process.ErrLate)
+		a, err := s.host.Next(limited, s.worker)
+		stop()
+		var ended *process.EndedError
+		switch {
+		case errors.Is(err, process.ErrLate):
 			err := s.broken(fmt.Sprintf("it took longer than %s", s.options.Timeout))
 			if quick {
 				s.miss("not tried: the time was up")
 			}
 			return err
-		case e := <-s.host.Events:
-			switch a := e.Answer; {
-			case e.Child != s.worker: // an earlier one, which took too long to end
-			case e.End != nil:
-				ended = true
-				if e.End.FromOutside() {
-					select {
-					case <-ctx.Done():
-						return ctx.Err()
-					case <-time.After(signalDelay):
-					}
-				}
-				return s.broken("the process ended " + e.End.Explain(""))
-			case a.Failed != "":
-				return errors.New(a.Failed)
-			case a.Probing != nil: // in a search before
-			case a.Measured == nil:
-				return errors.New("it answered something that it was not asked")
-			case a.Measured.Peaks == nil:
-				s.begun, s.known = true, nil
-				s.options.Begin(a.Measured.Part, s.all-len(s.left)+1, s.all)
-				if !quick {
-					watch.Reset(s.options.Timeout)
-				}
-			case !a.Measured.End:
-				if s.known = a.Measured.Peaks; s.options.interim != nil {
-					s.options.interim()
-				}
-			default:
-				s.begun = false
-				s.peaks.Add(a.Measured.Peaks)
-				s.left = s.left[1:]
-				if !quick { // the next part has not begun
-					watch.Reset(patience)
+		case errors.As(err, &ended):
+			if ended.End.FromOutside() {
+				select {
+				case <-ctx.Done():
+					return ctx.Err()
+				case <-time.After(signalDelay):
 				}
 			}
+			return s.broken(err.Error())
+		case err != nil:
+			return err
+		case a.Failed != "":
+			return errors.New(a.Failed)
+		case a.Probing != nil: // in a search before
+		case a.Measured == nil:
+			return errors.New("it answered something that it was not asked")
+		case a.Measured.Peaks == nil:
+			s.begun, s.known = true, nil
+			s.options.Begin(a.Measured.Part, s.all-len(s.left)+1, s.all)
+			allow(s.options.Timeout)
+		case !a.Measured.End:
+			if s.known = a.Measured.Peaks; s.options.interim != nil {
+				s.options.interim()
+			}
+		default:
+			s.begun = false
+			s.peaks.Add(a.Measured.Peaks)
+			s.left = s.left[1:]
+			allow(max(startTime, s.options.Timeout)) // the next part has not begun
 		}
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/process"
 )
 
 // program is a source to build for the declarations of its kernels.
@@ -31,32 +32,24 @@ func Signatures(ctx context.Context, d device.Listed, source, options string, ti
 	if err != nil {
 		return nil, err
 	}
-	defer close(worker.Requests)
-	worker.Requests <- request{Hello: &hello{Selector: d.Selector(), Device: identity, Program: &program{source, options}}}
-	watch := time.NewTimer(timeout)
-	defer watch.Stop()
-	select {
-	case <-ctx.Done():
-		err = ctx.Err()
-	case <-watch.C:
-		err = fmt.Errorf("the compiler took longer than %s", timeout)
-	case e := <-host.Events:
-		switch a := e.Answer; {
-		case e.End != nil:
-			return nil, fmt.Errorf("the compiler of %s ended the process that built the source %s", d.Name, e.End.Explain(""))
-		case a.Failed != "":
-			err = errors.New(a.Failed)
-		case a.Described == nil:
-			err = errors.New("the process that builds the source gave another answer")
-		case a.Described.Failed != nil:
-			err = a.Described.Failed
-		default:
-			host.Stop(worker)
-			return a.Described.Kernels, nil
-		}
+	defer host.Stop(worker)
+	limited, stop := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("the compiler took longer than %s", timeout))
+	defer stop()
+	a, err := host.Ask(limited, worker, request{Hello: &hello{Selector: d.Selector(), Device: identity, Program: &program{source, options}}})
+	var ended *process.EndedError
+	switch {
+	case errors.As(err, &ended):
+		return nil, fmt.Errorf("the compiler of %s ended the process that built the source %s", d.Name, ended.End.Explain(""))
+	case err != nil:
+		return nil, err
+	case a.Failed != "":
+		return nil, errors.New(a.Failed)
+	case a.Described == nil:
+		return nil, errors.New("the process that builds the source gave another answer")
+	case a.Described.Failed != nil:
+		return nil, a.Described.Failed
 	}
-	host.Stop(worker)
-	return nil, err
+	return a.Described.Kernels, nil
 }
 
 // describe builds, in a worker, the source of a hello.
