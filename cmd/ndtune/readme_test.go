@@ -43,7 +43,8 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// TestReadmeWithNumPy runs the kernel of the README with the reference in NumPy that stands there, and an error in the kernel.
+// TestReadmeWithNumPy runs the kernel of the README with the script of docs/spec.md, which computes the expected output by NumPy, and with an
+// error in the kernel.
 func TestReadmeWithNumPy(t *testing.T) {
 	if !standin.OnPoCL(t) {
 		return
@@ -53,10 +54,11 @@ func TestReadmeWithNumPy(t *testing.T) {
 		t.Skip("python3 has no NumPy")
 	}
 	folder := t.TempDir()
-	text := writeBlocks(t, folder, "README.md", map[string]string{"c": "saxpy.cl", "yaml": "saxpy.yaml", "python": "check.py"})
-	verify := regexp.MustCompile(`(?m)^    (verify: .*)$`).FindStringSubmatch(text)
+	writeBlocks(t, folder, "README.md", map[string]string{"c": "saxpy.cl", "yaml": "saxpy.yaml"})
+	text := writeBlocks(t, folder, "docs/spec.md", map[string]string{"python": "check.py"})
+	verify := regexp.MustCompile("has `(verify: .*)` then").FindStringSubmatch(text)
 	if verify == nil {
-		t.Fatal("the README has no verify.command")
+		t.Fatal("docs/spec.md has no verify.command for the kernel of the README")
 	}
 	spec := filepath.Join(folder, "saxpy.yaml")
 	changed := regexp.MustCompile(`(?m)^verify: .*$`).ReplaceAllString(readFile(t, spec), verify[1])
@@ -75,32 +77,21 @@ func TestReadmeWithNumPy(t *testing.T) {
 	}
 }
 
-// TestWisdomPrograms builds the Go programs of docs/wisdom.md as they stand there, and runs each twice.
+// TestWisdomPrograms builds the Go programs of docs/go, and runs each twice.
 func TestWisdomPrograms(t *testing.T) {
 	needDevice(t)
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "wisdom.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	ends := []string{"1000 + 1000 = 2000\n", "every element is 60 and 60\n"}
-	blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllSubmatch(text, -1)
-	if len(blocks) != len(ends) {
-		t.Fatalf("%d programs, want %d", len(blocks), len(ends))
-	}
-	for i, block := range blocks {
+	for name, end := range map[string]string{"sum.go": "1000 + 1000 = 2000\n", "steps.go": "every element is 60 and 60\n"} {
 		folder := specFolder(t)
-		source, program := filepath.Join(folder, "main.go"), filepath.Join(folder, "program")
-		if err := os.WriteFile(source, block[1], 0o666); err != nil {
-			t.Fatal(err)
-		}
+		program := filepath.Join(folder, "program")
+		source := filepath.Join("..", "..", "docs", "go", name)
 		if output, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", program, source).CombinedOutput(); err != nil {
-			t.Fatalf("program %d: %v\n%s", i, err, output)
+			t.Fatalf("%s: %v\n%s", name, err, output)
 		}
 		for range 2 {
 			run := exec.Command(program)
 			run.Dir, run.Env = folder, programEnvironment(folder)
-			if output, err := run.CombinedOutput(); err != nil || !strings.HasSuffix(string(output), ends[i]) {
-				t.Errorf("program %d: %v\n%s", i, err, output)
+			if output, err := run.CombinedOutput(); err != nil || !strings.HasSuffix(string(output), end) {
+				t.Errorf("%s: %v\n%s", name, err, output)
 			}
 		}
 	}
