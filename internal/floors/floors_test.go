@@ -33,7 +33,7 @@ func TestImportsPointDown(t *testing.T) {
 			return err
 		}
 		if entry.IsDir() && file != "." {
-			_, err := fs.Stat(root, path.Join(file, "go.mod")) // of another module
+			_, err := fs.Stat(root, path.Join(file, "go.mod"))                                                         // of another module
 			if err == nil || strings.HasPrefix(entry.Name(), ".") || entry.Name() == "testdata" || file == "docs/go" { // programs for users
 				return fs.SkipDir
 			}
