@@ -141,8 +141,7 @@ func (r *run) searchedFront() []int {
 	return frontOf(r.outcome.Results, func(result *Result) []float64 { return result.searched(o) })
 }
 
-// judgeFinals computes the metrics and the objective of final times that have none: of new ones, and
-// of those in the log of an earlier version.
+// judgeFinals computes the metrics and the objective of final times that have none: those of this run.
 func (r *run) judgeFinals() {
 	for i := range r.outcome.Results {
 		result := &r.outcome.Results[i]

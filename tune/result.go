@@ -82,7 +82,7 @@ type Result struct {
 	Cards []CardTimes
 
 	// AtFinal are the metrics and the objective at the median of Final, as Run computes them.
-	// It is nil if Final is empty, and if a record does not have it: see [DeriveFinals].
+	// It is nil if Final is empty.
 	AtFinal *problem.Judgement
 }
 

@@ -18,9 +18,9 @@ func convertCommand() *cli.Command {
 		Name:      "convert",
 		Usage:     "turn recorded results into another format, or a T1 file into a specification",
 		ArgsUsage: "IN OUT",
-		Description: `Reads a run log, a T4 file, a Kernel Tuner cache file or a CSV table of ndtune, plain or
-gzipped, whatever its name, and writes it in the format of --to, or of the extension of OUT.
-Times are exact to the last bit. Data that the format cannot hold are listed.
+		Description: `Reads a run log, a T4 file or a Kernel Tuner cache file, plain or gzipped, whatever its
+name, and writes it in the format of --to, or of the extension of OUT. Times are exact to
+the last bit. A line lists the data that the format cannot hold.
 
    ndtune convert kernel.jsonl kernel.csv
    ndtune convert convolution_A100.json.gz convolution_A100.jsonl.gz
@@ -80,6 +80,9 @@ func convert(c *cli.Context) error {
 			return err
 		}
 	}
+	if lacks := record.Lacks(format); lacks != "" {
+		fmt.Fprintf(c.App.ErrWriter, "A %s cannot hold %s.\n", formatNames[format], lacks)
+	}
 	if len(damaged) > 0 {
 		fmt.Fprint(c.App.ErrWriter, damageText(in, damaged))
 	}
@@ -104,17 +107,10 @@ func outputsOfSizes(c *cli.Context, out string, all []*record.Record) (outs []st
 }
 
 func convertRecord(c *cli.Context, r *record.Record, in, out, format string) error {
-	lost, err := record.Losses(r, format)
-	if err != nil {
-		return fmt.Errorf("write %s as %s: %w", in, format, err)
-	}
 	if err := record.WriteAs(out, r, format); err != nil {
 		return err
 	}
 	fmt.Fprintf(c.App.ErrWriter, "%s: %s of a %s as %s\n", out, figure.Count(len(r.Results), "configuration"), formatNames[r.Header.Format], formatNames[format])
-	if len(lost) > 0 {
-		fmt.Fprintf(c.App.ErrWriter, "Lost, because the format cannot hold it: %s.\n", strings.Join(lost, "; "))
-	}
 	return nil
 }
 
@@ -192,5 +188,5 @@ func checkNew(c *cli.Context, path string) error {
 var formatNames = map[string]string{
 	"log": "run log", record.FormatLog: "run log", "t4": "T4 file", record.FormatT4: "T4 file",
 	"cache": "Kernel Tuner cache file", record.FormatCache: "Kernel Tuner cache file",
-	"csv": "CSV table", record.FormatCSV: "CSV table",
+	"csv": "CSV table",
 }

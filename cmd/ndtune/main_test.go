@@ -91,6 +91,8 @@ func runScripts(t *testing.T, folder string, environment []string) {
 			"only-results":        onlyResults,
 			"results":             sameResults,
 			"same-configurations": sameConfigurations,
+			"seal":                seal,
+			"table":               table,
 		},
 	})
 }

@@ -18,8 +18,8 @@ func reportCommand() *cli.Command {
 		Name:      "report",
 		Usage:     "show recorded results as a page, a picture or a table",
 		ArgsUsage: "RECORD…",
-		Description: `Reads run logs, T4 files, Kernel Tuner cache files and CSV tables of ndtune, plain or
-gzipped, and shows them (docs/report.md): the best configuration and how far it can be
+		Description: `Reads run logs, T4 files and Kernel Tuner cache files, plain or gzipped, and shows them
+(docs/report.md): the best configuration and how far it can be
 trusted, the course of the search, the parameters that matter, and the failures with their reasons.
 Without -o, it prints the best, the finalists and the failures.
 

@@ -32,7 +32,7 @@ func simulateCommand() *cli.Command {
 		Usage:     "compare search strategies on recorded spaces, without a device",
 		ArgsUsage: "RECORD…",
 		Description: `Runs strategies on recorded spaces, in which every configuration was measured: run logs, T4
-files, Kernel Tuner cache files and CSV tables of ndtune, plain or gzipped (docs/simulate.md).
+files and Kernel Tuner cache files, plain or gzipped (docs/simulate.md).
 Prints the best value of the record divided by the best value that was found after some
 numbers of evaluations, for each record and as the mean over all: 1 is optimal. A failed
 configuration counts as an evaluation.

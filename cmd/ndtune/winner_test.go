@@ -168,12 +168,13 @@ func oneWinner(t *testing.T, o problem.Objective) {
 	}
 	checkCSV(t, at("results.csv"), want)
 	checkT4(t, at("results.json"), want, o)
-	for _, conversion := range [][2]string{{"log.jsonl", "converted.json"}, {"log.jsonl", "converted.csv"}, {"results.csv", "back.jsonl"}, {"results.json", "again.jsonl"}} {
+	for _, conversion := range [][2]string{{"log.jsonl", "converted.json"}, {"log.jsonl", "converted.csv"}, {"results.json", "again.jsonl"}} {
 		if err := record.Write(at(conversion[1]), mustReadRecord(t, at(conversion[0]))); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"log.jsonl", "results.json", "results.csv", "converted.json", "converted.csv", "back.jsonl", "again.jsonl"} {
+	checkCSV(t, at("converted.csv"), want)
+	for _, name := range []string{"log.jsonl", "results.json", "converted.json", "again.jsonl"} {
 		made := mustReportOf(t, mustReadRecord(t, at(name)))
 		checkSummary(t, "HTML of "+name, made.Runs[0].Summary.Best, want, want[o.Name])
 		checkMarkdown(t, name, made, o)

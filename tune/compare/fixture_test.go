@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"math"
 	"testing"
 
 	"github.com/ndtune/ndtune/tune"
@@ -61,15 +62,26 @@ func source(t *testing.T, name string, d hardware.Device, rows ...row) Source {
 		}
 		r.Results = append(r.Results, result)
 	}
-	return asRead(Source{Name: name, Record: r})
+	return judged(Source{Name: name, Record: r})
 }
 
-// asRead is a source as it is read from a file that does not say what its final times are worth.
-func asRead(s Source) Source {
+// judged sets the metrics, which are rates, and the objective of the final measurements of a source. An objective that is maximised
+// is not known there.
+func judged(s Source) Source {
 	for i := range s.Record.Results {
-		s.Record.Results[i].AtFinal = nil
+		r := &s.Record.Results[i]
+		if r.AtFinal = nil; len(r.Final) == 0 {
+			continue
+		}
+		r.AtFinal = &problem.Judgement{Objective: r.FinalTime()}
+		if s.Record.Header.Objective.Maximize {
+			r.AtFinal.Objective = math.NaN()
+		}
+		for _, m := range r.Metrics {
+			at := problem.MetricValue{Name: m.Name, Value: m.Value * r.Time() / r.FinalTime()}
+			r.AtFinal.Metrics = append(r.AtFinal.Metrics, at)
+		}
 	}
-	tune.DeriveFinals(s.Record.Header.Objective, s.Record.Results)
 	return s
 }
 

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
 )
 
@@ -63,24 +62,10 @@ func (g *gathered) notices(c *Comparison) []string {
 	if len(usable) > 1 && len(usable) < len(c.Devices) {
 		say("Performance portability is over the %d %ss that have a best configuration. Over all %d it is 0 where nothing runs, and not known where nothing was measured.", len(usable), c.noun(), len(c.Devices))
 	}
-	if untold := g.untold(); len(untold) > 0 {
-		say("%s: written by an older version, without what the objective %s is in the final measurement. Ratios are of the search's own measurements there; ndtune tune with the same --log adds it.", strings.Join(untold, ", "), g.objective.Name)
-	} else if len(usable) > 1 && !g.allInTurn() && len(c.Missing) == 0 {
+	if len(usable) > 1 && !g.allInTurn() && len(c.Missing) == 0 {
 		say("Not all cells were measured in turn with the %s's best: differences of a few percent may be noise.", c.noun())
 	}
 	return all
-}
-
-// untold returns the names of the sources whose final measurements do not hold the objective.
-func (g *gathered) untold() []string {
-	var names []string
-	for i := range g.sources {
-		s := &g.sources[i]
-		if slices.ContainsFunc(s.Record.Results, func(r tune.Result) bool { return r.Rankable() && len(r.Final) > 0 && r.AtFinal == nil }) {
-			names = append(names, s.Name)
-		}
-	}
-	return names
 }
 
 // roughPercent returns a share in percent with two digits, or the whole part if it has more.

@@ -22,7 +22,7 @@ type Device struct {
 
 	// Architecture is the instruction set in the vendor's words: the compute capability of NVIDIA as
 	// "sm_90", the gfx name of AMD as "gfx90a", the IP version of Intel as "12.60.7". It is "" on other
-	// devices, and in records of earlier versions.
+	// devices.
 	Architecture string `json:"architecture,omitempty"`
 
 	// Timer says where times come from: TimerEvent or TimerHost.

@@ -163,16 +163,6 @@ func objectiveValue(r *tune.Result, objective problem.Objective) float64 {
 	return math.NaN()
 }
 
-// finalObjective computes the objective of a final measurement from its times or its metrics. Run
-// takes the median for the time there.
-func finalObjective(times []float64, metrics []problem.MetricValue, objective problem.Objective) float64 {
-	r := tune.Result{Times: times, Metrics: metrics}
-	if objectiveName(objective) == "time" {
-		return r.Stats().Median
-	}
-	return objectiveValue(&r, objective)
-}
-
 // EncodeCache writes a record as a cache file of Kernel Tuner, in the form that Kernel
 // Tuner itself appends to and resumes from. Times are in milliseconds. Reasons, final
 // measurements, what is known of the device beyond its name, which of several devices it was

@@ -48,6 +48,9 @@ func TestClockJumps(t *testing.T) {
 				t.Errorf("begun: %+v", begun)
 			}
 			for _, e := range encodings {
+				if e.name == "csv" {
+					continue // nothing reads it back
+				}
 				var b bytes.Buffer
 				if err := encodeTo(&b, r, e, false); err != nil {
 					t.Fatal(err)

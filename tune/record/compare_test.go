@@ -3,9 +3,11 @@ package record
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 )
 
@@ -44,8 +46,10 @@ func difference(got, want tune.Result) string {
 		return fmt.Sprintf("the final measurement is of %q, want %q", got.FinalDevice, want.FinalDevice)
 	case !slices.EqualFunc(got.Cards, want.Cards, sameCard):
 		return fmt.Sprintf("times on cards %v, want %v", got.Cards, want.Cards)
-	case want.AtFinal != nil && !sameFinals(&want, &got):
+	case !sameFinals(&want, &got):
 		return fmt.Sprintf("at the final times %+v, want %+v", got.AtFinal, want.AtFinal)
+	case !sameReadings(&want, &got):
+		return fmt.Sprintf("readings %+v and %+v, want %+v and %+v", got.Readings, got.FinalReadings, want.Readings, want.FinalReadings)
 	}
 	return ""
 }
@@ -67,4 +71,32 @@ func sameConfiguration(a, b tune.Result) bool {
 		}
 	}
 	return true
+}
+
+func sameLaunches(a, b *tune.Result) bool {
+	return slices.Equal(a.Global, b.Global) && slices.Equal(a.Local, b.Local) && slices.Equal(a.Offset, b.Offset) && reflect.DeepEqual(a.Parts, b.Parts)
+}
+
+func sameCard(a, b tune.CardTimes) bool {
+	return a.Device == b.Device && slices.EqualFunc(a.Times, b.Times, sameNumber)
+}
+
+// sameReadings does not mind values, which are metrics.
+func sameReadings(a, b *tune.Result) bool {
+	same := func(x, y hardware.Reading) bool {
+		return x.Quantity == y.Quantity && sameNumber(x.Value, y.Value) && x.Uncertainty == y.Uncertainty && x.Missing == y.Missing && x.Note == y.Note
+	}
+	return slices.EqualFunc(a.Readings, b.Readings, same) && slices.EqualFunc(a.FinalReadings, b.FinalReadings, same)
+}
+
+// sameFinals does not mind the order of metrics.
+func sameFinals(a, b *tune.Result) bool {
+	if a.AtFinal == nil || b.AtFinal == nil {
+		return a.AtFinal == b.AtFinal
+	}
+	return sameNumber(a.AtFinal.Objective, b.AtFinal.Objective) && len(a.AtFinal.Metrics) == len(b.AtFinal.Metrics) &&
+		!slices.ContainsFunc(a.AtFinal.Metrics, func(m problem.MetricValue) bool {
+			v, ok := b.AtFinal.Metric(m.Name)
+			return !ok || !sameNumber(m.Value, v)
+		})
 }

@@ -35,7 +35,7 @@ func decodeJSON(data []byte) (*Record, error) {
 	return nil, errUnknownFormat
 }
 
-var errUnknownFormat = errors.New("neither a run log nor a T4 file nor a Kernel Tuner cache file nor a CSV table of ndtune")
+var errUnknownFormat = errors.New("neither a run log nor a T4 file nor a Kernel Tuner cache file")
 
 // readDocument takes the top level apart. Kernel Tuner appends to a cache file and closes
 // it at the end of a run: a cache that ends before it is closed is taken as it is, without

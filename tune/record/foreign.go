@@ -190,7 +190,7 @@ func (g *gatherer) name(name string) int {
 	return i
 }
 
-// value adds a value to parameter i unless it has it.
+// value adds a value to parameter i unless it has one that is the same for a kernel.
 func (g *gatherer) value(i int, raw []byte) error {
 	if g.seen[i][string(raw)] {
 		return nil
@@ -200,12 +200,6 @@ func (g *gatherer) value(i int, raw []byte) error {
 		return fmt.Errorf("parameter %s: %w", g.parameters[i].Name, err)
 	}
 	g.seen[i][string(raw)] = true
-	g.add(i, v)
-	return nil
-}
-
-// add adds a value to parameter i unless it has one that is the same for a kernel.
-func (g *gatherer) add(i int, v space.Value) {
 	text, same := space.FormatValue(v), v
 	if f, ok := space.Number(v); ok {
 		same = f
@@ -214,6 +208,7 @@ func (g *gatherer) add(i int, v space.Value) {
 		g.texts[i][text], g.values[i][same] = true, true
 		g.parameters[i].Values = append(g.parameters[i].Values, v)
 	}
+	return nil
 }
 
 // sort puts the values of parameters that have nothing but numbers in ascending order.

@@ -15,11 +15,9 @@ const (
 	FormatLog   = "ndtune-run-log"
 	FormatT4    = "T4"
 	FormatCache = "Kernel Tuner cache"
-	FormatCSV   = "CSV"
 )
 
-// LogVersion is the version of the run log that this package writes. Since version 2 every
-// line has a checksum. A log of a later version is refused.
+// LogVersion is the version of the run log that this package writes and reads.
 const LogVersion = 2
 
 // A Header says what a record is about. It is the first line of a run log. [Open] sets
@@ -32,11 +30,11 @@ type Header struct {
 	Digest string // of the problem: specification, sources and data; opaque here
 
 	// KernelDigest is the digest of the problem without its sizes and data: see
-	// [problem.Problem.KernelDigest]. It is "" in records of earlier versions.
+	// [problem.Problem.KernelDigest]. It is "" in other formats.
 	KernelDigest string
 
 	// MeasurementDigest is the digest of the problem without its search space: see
-	// [problem.Problem.MeasurementDigest]. It is "" in records of earlier versions.
+	// [problem.Problem.MeasurementDigest]. It is "" in other formats.
 	MeasurementDigest string
 
 	Kernel string // name of the kernel function

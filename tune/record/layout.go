@@ -87,19 +87,6 @@ func (l *layout) digits(c space.Configuration) (digits, error) {
 	return d, nil
 }
 
-// digitsOf finds values that are in the order of the parameters.
-func (l *layout) digitsOf(values []space.Value) (digits, error) {
-	d := make(digits, len(values))
-	for i, v := range values {
-		j, err := l.indexOf(i, v)
-		if err != nil {
-			return nil, err
-		}
-		d[i] = uint16(j)
-	}
-	return d, nil
-}
-
 // indexOf is the index of a value of parameter i: the very value, else one that is the
 // same for a kernel.
 func (l *layout) indexOf(i int, v space.Value) (int, error) {

@@ -34,8 +34,8 @@ const (
 //	{"kind":"final","session":1,"configuration":{"block_size_x":16},"times":[1.5,1.4],
 //	 "final_device":"1:0","at_final":{"metrics":{"GB/s":93.6},"objective":1.45}}
 //
-// readings are those of the final measurement, where it observed again. at_final has the metrics and the objective at the median of these times; logs of earlier
-// versions do not have it. final_device is the card that measured them, if there were several.
+// readings are those of the final measurement, where it observed again. at_final has the metrics and the objective at the median of
+// these times. final_device is the card that measured them, if there were several.
 //
 // A line of cards has the times of a configuration on several cards of one model, by which the cards are compared. Of two
 // lines of one configuration the last counts.
@@ -91,7 +91,6 @@ type line struct {
 	result        tune.Result // of a final measurement, Times are its times
 	late          *latePeaks  // of a line of peaks, which has nothing else
 
-	checked bool   // it has a checksum
 	damage  string // why it is taken for damaged; "": it is not
 	unknown error  // it is as it was written, but this program cannot read it
 }
@@ -104,15 +103,15 @@ type configured struct {
 
 // fields are the members of a line of any kind but that of peaks, in the order in which they are
 // written.
-func (p *line) fields() [23]field {
+func (p *line) fields() [24]field {
 	r := &p.result
-	return [23]field{
+	return [24]field{
 		{"kind", &p.kind}, {"session", &p.session}, {"configuration", &p.configuration},
 		{"status", &r.Status}, {"reason", &r.Reason}, {"reason_base64", (*notUTF8)(&r.Reason)},
 		{"times", &r.Times}, {"verified", &r.Verified}, {"early_stopped", &r.EarlyStopped}, {"device", &r.Device},
 		{"global", &r.Global}, {"local", &r.Local}, {"offset", &r.Offset}, {"kernels", &r.Parts}, {"readings", &r.Readings},
 		{"metrics", &r.Metrics}, {"objective", &r.Objective}, {"durations_ns", &r.Durations}, {"timestamp", &r.Timestamp},
-		{"final", &r.Final}, {"final_device", &r.FinalDevice}, {"at_final", &r.AtFinal}, {"cards", &r.Cards},
+		{"final", &r.Final}, {"final_device", &r.FinalDevice}, {"at_final", &r.AtFinal}, {"final_readings", &r.FinalReadings}, {"cards", &r.Cards},
 	}
 }
 
@@ -137,13 +136,14 @@ func (p *line) append(b []byte) ([]byte, error) {
 func (l *layout) parseChecked(text []byte) line {
 	has, right := checkLine(text)
 	p, err := l.parse(text)
-	p.checked = has
 	switch {
 	case right && err != nil:
 		p.unknown = err
 	case err != nil:
 		p.damage = err.Error()
-	case has && !right:
+	case !has:
+		p.damage = "it has no checksum"
+	case !right:
 		p.damage = fmt.Sprintf("its checksum does not match (it reads as a %s of %s)", p.kind, p.result.Configuration)
 	}
 	return p
@@ -249,6 +249,9 @@ func (l *layout) appendPeaks(p *hardware.Peaks, metricNames []string, results []
 	}
 	return append(b, '}'), nil
 }
+
+// sameNumber takes all NaN for one.
+func sameNumber(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }
 
 // latePeaks are a line of peaks, read back.
 type latePeaks struct {

@@ -110,9 +110,9 @@ func (c *logContent) readHeader(data []byte) (rest []byte, err error) {
 	switch {
 	case has && !right:
 		c.damaged = append(c.damaged, DamagedLine{1, "the header's checksum does not match"})
-	case c.header.Version > LogVersion:
-		return nil, fmt.Errorf("a run log of version %d, and this program knows %d: a newer ndtune can read it", c.header.Version, LogVersion)
-	case c.header.Version > 1 && !has:
+	case c.header.Version != LogVersion:
+		return nil, fmt.Errorf("a run log of version %d, and this program reads version %d: use the ndtune that wrote it", c.header.Version, LogVersion)
+	case !has:
 		c.damaged = append(c.damaged, DamagedLine{1, "the header has no checksum"})
 	}
 	if c.header.Format != FormatLog {
@@ -127,14 +127,12 @@ func (c *logContent) readLines(rest []byte, l *layout) error {
 	c.whole += whole
 	parsed := parseLines(lines, l)
 	c.results = make([]tune.Result, 0, len(parsed))
-	checksums := c.header.Version > 1 // a resumed log of version 1 has some from one line on
 	seen := make(map[string]int, len(parsed))
 	withdrawn := map[int]bool{} // by the place of the result
 	var late *latePeaks         // the last of them
 	measured := 0               // results before the last line of a final measurement
 	for i := range parsed {
 		p := &parsed[i]
-		checksums = checksums || p.checked
 		key := p.configuration.digits.key()
 		at, known := seen[key]
 		switch {
@@ -143,8 +141,6 @@ func (c *logContent) readLines(rest []byte, l *layout) error {
 			return fmt.Errorf("line %d: %w; its checksum is right: a newer ndtune wrote it and can read it", i+2, p.unknown)
 		case p.damage != "":
 			c.damaged = append(c.damaged, DamagedLine{i + 2, p.damage})
-		case checksums && !p.checked:
-			c.damaged = append(c.damaged, DamagedLine{i + 2, "it has no checksum"})
 		case p.late != nil:
 			late = p.late
 		case p.kind == kindResult && !known:

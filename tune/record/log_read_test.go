@@ -13,6 +13,7 @@ import (
 
 	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/problem"
 )
 
 // unchecked is a log without its checksums.
@@ -50,6 +51,7 @@ func TestRepair(t *testing.T) {
 	lines := strings.SplitAfter(string(whole), "\n")
 	_, results := sixteen()
 	results[1].Final, results[0].Final = []float64{1, 0.5}, []float64{0, 0.5}
+	results[1].AtFinal, results[0].AtFinal = &problem.Judgement{Objective: 1}, &problem.Judgement{}
 	for name, c := range map[string]struct {
 		change  func(lines []string)
 		numbers []int
@@ -108,7 +110,7 @@ func TestRepair(t *testing.T) {
 }
 
 func withoutFinal(r tune.Result) tune.Result {
-	r.Final = nil
+	r.Final, r.AtFinal = nil, nil
 	return r
 }
 

@@ -66,7 +66,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"an unknown status", lines[0] + `{"kind":"result","configuration":{"x":16,"y":2.0},"status":"fine"}` + "\n", h, `line 2 is damaged: status: "fine"`},
 		{"a text for times", lines[0] + `{"kind":"result","configuration":{"x":16,"y":2.0},"status":"correct","times":"1"}` + "\n", h, "line 2 is damaged: times: want a list of numbers, not a text"},
 		{"a final without a result", lines[0] + lines[1] + checked(`{"kind":"final","session":1,"configuration":{"x":128,"y":2.0},"times":[1]}`), h, "line 3 is damaged: a final measurement of x=128, y=2.0"},
-		{"a later version", checked(strings.Replace(lines[0], `"version":2`, `"version":3`, 1)) + lines[1], h, "version 3, and this program knows 2: a newer ndtune can read it"},
+		{"a later version", checked(strings.Replace(lines[0], `"version":2`, `"version":3`, 1)) + lines[1], h, "version 3, and this program reads version 2: use the ndtune that wrote it"},
 		{"a broken header", strings.Replace(whole.String(), `"version":2`, `"version":"x"`, 1), h, "line 1 is damaged, and nothing else says"},
 		{"T4", `{"metadata":{},"results":[],"schema_version":"1.0.0"}`, h, "no run log"},
 		{"a single brace with a newline", "{\n", h, "no run log"},

@@ -179,12 +179,6 @@ func FuzzT4(f *testing.F) {
 	fuzzFormat(f, "t4")
 }
 
-func FuzzCSV(f *testing.F) {
-	f.Add([]byte("a,b,time\n1,x,2.5\n2,,\n"))
-	f.Add([]byte("\xef\xbb\xbfa;\"b\"\r\n1;\"\"\"\"\r\n"))
-	fuzzFormat(f, "csv")
-}
-
 func FuzzCache(f *testing.F) {
 	f.Add([]byte(`{"tune_params":{"a":[1]},"cache":{"1":{"a":1,"time":1e20},"2":`))
 	fuzzFormat(f, "cache")
@@ -227,6 +221,9 @@ func fuzzFormat(f *testing.F, format string) {
 			if err := encodeTo(&b, r, e, false); err != nil {
 				t.Fatalf("%s: %v", e.name, err)
 			}
+			if e.name == "csv" {
+				continue // nothing reads it back
+			}
 			again, err := Decode(b.Bytes())
 			if err != nil {
 				t.Fatalf("%s: %v\n%s", e.name, err, b.Bytes())
@@ -234,7 +231,6 @@ func fuzzFormat(f *testing.F, format string) {
 			switch {
 			case e.name == "log":
 				sameResults(t, again.Results, r.Results)
-			case e.name == "csv": // which mends texts, so that two of them may become one
 			case len(again.Results) != len(r.Results):
 				t.Fatalf("%s: %d results, want %d", e.name, len(again.Results), len(r.Results))
 			}

@@ -1,6 +1,6 @@
 // Package record keeps the results of runs and reads them back: the append-only run log
-// that a run writes and resumes, the T4 and CSV files that others read, and the cache
-// files of Kernel Tuner. [Losses] lists the data of a record that a format cannot hold.
+// that a run writes and resumes, the T4 files that others read, the cache files of Kernel
+// Tuner, and CSV tables, which are written only. [Lacks] lists the data that a format cannot hold.
 //
 // A run log is a text file of one JSON object a line: a [Header], a line for each result
 // in the order of arrival, a line for each final measurement, and a line of the device's peaks
@@ -8,9 +8,7 @@
 // to it, for each size, and one more header for each further search space: see [OpenReusing]. Every line is handed to the operating system
 // before [Log.Append] returns, so a run that is killed loses at most the line that it was
 // writing. The last member of each line is a checksum of the rest of the line. A log with a damaged
-// line is refused and left unchanged; [ReadSkipping] and [Repair] leave out the damaged lines. A
-// tool that changes lines must remove the checksums and set the version in the header to 1, the
-// version of logs without checksums.
+// line is refused and left unchanged; [ReadSkipping] and [Repair] leave out the damaged lines.
 //
 // A log returns the data that were written, to the last bit of a float64. JSON lacks two kinds of
 // data: NaN, a number that is not known, is written as null, infinities as the texts "+Inf" and "-Inf",
@@ -72,12 +70,9 @@ func (c *collector) describe() {
 	}
 }
 
-// Read reads a run log, a T4 file, a Kernel Tuner cache file or a CSV table of this package,
-// plain or gzipped. The content says which it is; the name does not matter. A torn last line
+// Read reads a run log, a T4 file or a Kernel Tuner cache file, plain or gzipped. The content says which it is; the name does not matter. A torn last line
 // of a run log and the missing end of a cache file, which an interrupted run leaves behind,
-// are no errors. Of two results of one configuration the first counts. What the final measurement
-// of an older record is worth is found out as far as it can be: see
-// [problem.Objective.DeriveFinals].
+// are no errors. Of two results of one configuration the first counts.
 //
 // A run log of several sizes is an error: see [ReadAll].
 func Read(path string) (*Record, error) {
@@ -136,17 +131,12 @@ func decode(data []byte, skip bool) (all []*Record, skipped []DamagedLine, err e
 	switch {
 	case looksLikeLog(data):
 		all, skipped, err = decodeLog(data, skip)
-	case looksLikeTable(data):
-		all[0], err = decodeCSV(data)
 	default:
 		all[0], err = decodeJSON(data)
 	}
 	for _, r := range all {
 		if err == nil {
 			err = r.checkColumns()
-		}
-		if err == nil {
-			tune.DeriveFinals(r.Header.Objective, r.Results)
 		}
 	}
 	if err != nil {

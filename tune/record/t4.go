@@ -73,7 +73,9 @@ func (l *layout) appendT4(b []byte, d digits, r *tune.Result, h *Header, rank in
 	if r.Reason != errorName(r.Status) {
 		b = appendFields(b, field{"reason", &r.Reason}, field{"reason_base64", (*notUTF8)(&r.Reason)})
 	}
-	b = appendFields(b, field{"early_stopped", &r.EarlyStopped}, field{"device", &r.Device}, field{"rank", &rank}, field{"final_device", &r.FinalDevice}, field{"at_final", &r.AtFinal}, field{"cards", &r.Cards})
+	b = appendFields(b, field{"early_stopped", &r.EarlyStopped}, field{"device", &r.Device}, field{"rank", &rank})
+	b = appendFields(b, field{"final_device", &r.FinalDevice}, field{"at_final", &r.AtFinal}, field{"cards", &r.Cards})
+	b = appendFields(b, field{"readings", &r.Readings}, field{"final_readings", &r.FinalReadings})
 	b = appendFields(b, field{"global", &r.Global}, field{"local", &r.Local}, field{"offset", &r.Offset}, field{"kernels", &r.Parts})
 	if r.Verified != verifiedBy(h, r) {
 		b = strconv.AppendBool(appendName(b, "verified"), r.Verified)
@@ -174,6 +176,8 @@ type t4Result struct {
 	FinalDevice   json.RawMessage            `json:"final_device"`
 	AtFinal       json.RawMessage            `json:"at_final"`
 	Cards         json.RawMessage            `json:"cards"`
+	Readings      json.RawMessage            `json:"readings"`
+	FinalReadings json.RawMessage            `json:"final_readings"`
 	Global        json.RawMessage            `json:"global"`
 	Local         json.RawMessage            `json:"local"`
 	Offset        json.RawMessage            `json:"offset"`
@@ -315,7 +319,7 @@ func (t *t4Result) result(l *layout, h *Header, unit float64) (digits, tune.Resu
 	for _, f := range []struct {
 		raw json.RawMessage
 		to  any
-	}{{t.Global, &r.Global}, {t.Local, &r.Local}, {t.Offset, &r.Offset}, {t.Kernels, &r.Parts}, {t.FinalDevice, &r.FinalDevice}, {t.Cards, &r.Cards}} {
+	}{{t.Global, &r.Global}, {t.Local, &r.Local}, {t.Offset, &r.Offset}, {t.Kernels, &r.Parts}, {t.FinalDevice, &r.FinalDevice}, {t.Cards, &r.Cards}, {t.Readings, &r.Readings}, {t.FinalReadings, &r.FinalReadings}} {
 		if len(f.raw) > 0 {
 			_ = decodeValue(f.raw, f.to) // whatever else others mean by it
 		}

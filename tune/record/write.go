@@ -22,13 +22,17 @@ type encoding struct {
 	name      string
 	extension string // empty: only by name
 	encode    func(io.Writer, *Record) error
+	lacks     string // the data of a run log that it cannot hold
 }
 
 var encodings = []encoding{
-	{"t4", ".json", EncodeT4},
-	{"csv", ".csv", EncodeCSV},
-	{"log", ".jsonl", EncodeLog},
-	{"cache", "", EncodeCache},
+	{"t4", ".json", EncodeT4, ""},
+	{"csv", ".csv", EncodeCSV, "the header (digests, kernel, device, constants, sizes, baseline, strategy, seed), the order of the parameters' values, " +
+		"sizes of launches, times on several cards, and uncertainties of observed quantities; ndtune does not read it back"},
+	{"log", ".jsonl", EncodeLog, ""},
+	{"cache", "", EncodeCache, "the header but for the names of kernel, device and objective, the problem size and the parameters; reasons of failures, " +
+		"timeouts and wrong outputs as such, sizes of launches, the final measurement, which device measured, marks of being measured once, " +
+		"times on several cards, and uncertainties of observed quantities"},
 }
 
 // Formats are the names that [WriteAs] knows: «t4», «csv», «log» for a run log, and «cache»
@@ -64,6 +68,12 @@ func WriteAs(path string, r *Record, format string) error {
 		err = files.Write(path, func(w io.Writer) error { return encodeTo(w, r, e, zip) })
 	}
 	return writing(path, err)
+}
+
+// Lacks lists, for people, the data of a run log that a format, one of [Formats], cannot hold. It is "" if the format holds all.
+func Lacks(format string) string {
+	e, _ := encodingNamed(format)
+	return e.lacks
 }
 
 // CheckFormat says whether a format is one of [Formats].

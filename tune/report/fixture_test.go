@@ -52,8 +52,22 @@ func everything(t testing.TB) *record.Record {
 		result := &r.Results[i]
 		result.Final = []float64{result.Time() * 0.99, result.Time() * 0.98, result.Time()}
 	}
-	tune.DeriveFinals(r.Header.Objective, r.Results)
+	judgeFinals(r.Results)
 	return r
+}
+
+// judgeFinals sets the metrics, which are rates, and the objective, the time, of final measurements.
+func judgeFinals(results []tune.Result) {
+	for i := range results {
+		r := &results[i]
+		if len(r.Final) == 0 {
+			continue
+		}
+		r.AtFinal = &problem.Judgement{Objective: r.FinalTime()}
+		for _, m := range r.Metrics {
+			r.AtFinal.Metrics = append(r.AtFinal.Metrics, problem.MetricValue{Name: m.Name, Value: m.Value * r.Time() / r.FinalTime()})
+		}
+	}
 }
 
 func mustSpace(t testing.TB, list []space.Parameter) *space.Space {

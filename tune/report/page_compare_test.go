@@ -38,7 +38,7 @@ func onDevices(t *testing.T) []Source {
 			}
 			q.Objective, q.AtFinal = q.Time(), nil
 		}
-		tune.DeriveFinals(r.Header.Objective, r.Results)
+		judgeFinals(r.Results)
 	}
 	best := tune.Rank(problem.Objective{Name: "time"}, sources[0].Record.Results).Places[0]
 	failed := &sources[1].Record.Results[best]

@@ -113,7 +113,7 @@ func TestOddRecords(t *testing.T) {
 		}, ""},
 		{"one result", func(r *record.Record) { r.Results = r.Results[:1] }, "0.1420 ms"},
 		{"bare, as of a table", func(r *record.Record) {
-			r.Header = record.Header{Format: record.FormatCSV, Parameters: r.Header.Parameters, Objective: problem.Objective{Name: "time"}}
+			r.Header = record.Header{Format: record.FormatT4, Parameters: r.Header.Parameters, Objective: problem.Objective{Name: "time"}}
 			for i := range r.Results {
 				q := &r.Results[i]
 				r.Results[i] = tune.Result{Configuration: q.Configuration, Status: q.Status, Times: q.Times, Objective: q.Objective}

@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -109,21 +108,6 @@ func TestWideIndexColumns(t *testing.T) {
 		if c.Type != want || len(b) != 8 || b[0] != 0 || got != size-1 {
 			t.Errorf("of %d: %s %v", size, c.Type, b)
 		}
-	}
-}
-
-// TestUndecided: an objective that is no rate of the time cannot be known at the final times.
-func TestUndecided(t *testing.T) {
-	r := everything(t)
-	r.Header.Objective = problem.Objective{Name: hostileImage}
-	for i := range r.Results {
-		r.Results[i].Objective, _ = r.Results[i].Metric(hostileImage)
-		r.Results[i].AtFinal = nil
-	}
-	tune.DeriveFinals(r.Header.Objective, r.Results)
-	run := mustReport(t, Source{"r", r}).Runs[0]
-	if run.Summary.Best.Final || !slices.ContainsFunc(run.Notices, func(n Notice) bool { return strings.Contains(n.Text, "does not say what") }) {
-		t.Errorf("%+v %+v", run.Summary.Best, run.Notices)
 	}
 }
 

@@ -184,10 +184,6 @@ func asYAML(c space.Configuration) string {
 type best struct {
 	row     int
 	figures tune.Figures
-
-	// undecided says that there was a final measurement, but not what the objective is at its
-	// times: the search's decided.
-	undecided bool
 }
 
 // bestOf is the first of a ranking; nil where that is empty.
@@ -196,10 +192,7 @@ func bestOf(results []tune.Result, ranking tune.Ranking) *best {
 		return nil
 	}
 	row := ranking.Places[0]
-	return &best{
-		row: row, figures: results[row].Figures(),
-		undecided: ranking.Finalists == 0 && slices.ContainsFunc(results, func(r tune.Result) bool { return r.Rankable() && len(r.Final) > 0 }),
-	}
+	return &best{row: row, figures: results[row].Figures()}
 }
 
 // The levels of a [Notice].
@@ -251,9 +244,6 @@ func noticesOf(run *Run, b *best, verification bool) []Notice {
 	}
 	if n := besideFront(run); n > 0 {
 		warn("%d of %d correct configurations take no part in the front: they lack a value of an objective, or were measured only once because they were slow (measure.early_stop).", n, correct)
-	}
-	if b.undecided {
-		warn("The best were measured again at the end, but the record does not say what their %s is at these times: the search's measurements decided. Older versions did not keep it; ndtune tune with the same --log adds it.", run.objective.Name)
 	}
 	if n := rivals(run, b); n > 0 {
 		all = append(all, Notice{levelHint, fmt.Sprintf("%s within 1 %% of the best: a difference that another run may turn around.", countConfigurations(n))})
