@@ -406,8 +406,8 @@ func (k *checker) rehearse(ctx context.Context, c space.Configuration, into *Che
 		return k.faults(at.done.Faults, p, k.Identity.Name), of, nil
 	}
 	crash := ""
-	if at.refused != nil && at.refused.Status == tune.Runtime && at.ready != nil {
-		crash = "the launch failed: " + at.refused.Reason
+	if at.failure != nil && at.failure.Status == tune.Runtime && at.ready != nil {
+		crash = "the launch failed: " + at.failure.Reason
 	}
 	if into.Unchecked == "" {
 		into.Unchecked = unfinished(k.Identity.Name, k.Limit, at.ended, "")

@@ -3,7 +3,6 @@ package check
 import (
 	"cmp"
 	"context"
-	"errors"
 	"time"
 
 	"github.com/ndtune/ndtune/cl"
@@ -48,7 +47,7 @@ func (t *task) simulated() bool { return t.Device == "" }
 // An answer of a child. A child that crashes has given those that come before.
 type answer struct {
 	Ready   *ready
-	Refused *device.Refused
+	Failure *device.Failure
 	Failed  string
 	Done    *done
 }
@@ -87,10 +86,10 @@ type fault struct {
 func Main() {
 	process.Serve("check", childVariable, func(t task, parent *process.Parent[task, answer]) {
 		done, err := t.do(context.Background(), parent.Send)
-		var refused *device.Refused
+		failure, own := err.(*device.Failure)
 		switch {
-		case errors.As(err, &refused):
-			parent.Send(answer{Refused: refused})
+		case own:
+			parent.Send(answer{Failure: failure})
 		case err != nil:
 			parent.Send(answer{Failed: err.Error()})
 		default:
@@ -181,9 +180,8 @@ func (x *examination) reverse(ctx context.Context, first *device.Rehearsed, how 
 	}
 	how.Reversed = true
 	second, err := x.inspector.Rehearse(ctx, how)
-	var refused *device.Refused
-	if errors.As(err, &refused) {
-		x.skip("the order of work-groups: " + refused.Reason)
+	if failure, ok := err.(*device.Failure); ok {
+		x.skip("the order of work-groups: " + failure.Reason)
 		return nil
 	}
 	if err != nil {
@@ -201,7 +199,7 @@ func (x *examination) add(f fault) { x.done.Faults = append(x.done.Faults, f) }
 type said struct {
 	ready   *ready          // nil: it has launched nothing
 	done    *done           // nil: it did not come to its end
-	refused *device.Refused // nil: the device took the configuration
+	failure *device.Failure // nil: the device took the configuration
 	ended   error           // why it was over early; nil: by an answer
 }
 
@@ -229,20 +227,20 @@ func runChild(ctx context.Context, t task, environment []string, limit time.Dura
 		all.ended = err
 	case a.Done != nil:
 		all.done, into.Skipped = a.Done, a.Done.Skipped
-	case a.Refused != nil:
-		all.refused, into.Unchecked = a.Refused, refusedBy(a.Refused)
+	case a.Failure != nil:
+		all.failure, into.Unchecked = a.Failure, reasonOf(a.Failure)
 	default:
 		into.Unchecked = a.Failed
 	}
 	return all, nil
 }
 
-// refusedBy returns why a device did not run a configuration, in a few words.
-func refusedBy(r *device.Refused) string {
-	if r.Status == tune.Compile {
-		return "it does not compile: " + r.Reason
+// reasonOf returns why a device did not run a configuration, in a few words.
+func reasonOf(f *device.Failure) string {
+	if f.Status == tune.Compile {
+		return "it does not compile: " + f.Reason
 	}
-	return r.Reason
+	return f.Reason
 }
 
 // simulator returns the environment of a child for a task in Oclgrind.

@@ -239,13 +239,12 @@ func tellsArguments(t testing.TB) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	program, q, err := e.session.build(t.Context(), v, nil)
+	built, err := e.session.build(t.Context(), v, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer program.Release()
-	defer q.release()
-	_, err = q.kernels[0].ArgInfo(0)
+	defer built.Release()
+	_, err = built.kernels[0].ArgInfo(0)
 	return err == nil
 }
 

@@ -243,6 +243,25 @@ func (s *session) lacksAny(v *problem.Variant) bool {
 	return false
 }
 
+// setArguments hands the kernels their buffers, images and samplers.
+func (s *session) setArguments(b *Built) error {
+	arguments := make([]any, len(s.infos))
+	for i, info := range s.infos {
+		switch info.Kind {
+		case problem.BufferArgument:
+			arguments[i] = s.buffers[i].working
+		case problem.ImageArgument:
+			arguments[i] = s.buffers[i].image
+		case problem.SamplerArgument:
+			arguments[i] = s.samplers[i]
+		}
+	}
+	if err := b.Bind(arguments...); err != nil {
+		return fail(tune.Compile, "%v", err)
+	}
+	return nil
+}
+
 // restoreAll restores all buffers and waits for it, so that the next launch is timed alone.
 func (s *session) restoreAll() error {
 	if err := s.restore(false); err != nil {

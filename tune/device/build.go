@@ -62,28 +62,29 @@ func FindBuffers(p *problem.Problem, kind array.Type, names ...string) (places [
 
 // build makes the source of a variant, compiles it and makes its kernels. It takes the binary instead where
 // there is one and the driver accepts it.
-func (s *session) build(ctx context.Context, v *problem.Variant, binary []byte) (*cl.Program, *sequence, error) {
-	program := s.load(binary, s.options(v))
-	if program == nil {
-		if err := s.generate(ctx, v); err != nil {
-			return nil, nil, err
-		}
-		var err error
-		if v.SPIRV() {
-			program, err = s.buildSPIRV(v)
-		} else {
-			program, err = s.buildTarget(v.Source, s.options(v), v.Target)
-		}
-		if err != nil {
-			return nil, nil, s.buildFailure(v, err)
-		}
+func (s *session) build(ctx context.Context, v *problem.Variant, binary []byte) (*Built, error) {
+	if program := s.load(binary, s.options(v)); program != nil {
+		return s.link(program, v)
 	}
-	q, err := s.sequence(program, v)
+	if err := s.generate(ctx, v); err != nil {
+		return nil, err
+	}
+	return s.compile(v)
+}
+
+// compile compiles a variant that has its source, and makes its kernels.
+func (s *session) compile(v *problem.Variant) (*Built, error) {
+	var program *cl.Program
+	var err error
+	if v.SPIRV() {
+		program, err = s.buildSPIRV(v)
+	} else {
+		program, err = s.buildTarget(v.Source, s.options(v), v.Target)
+	}
 	if err != nil {
-		program.Release()
-		return nil, nil, err
+		return nil, s.buildFailure(v, err)
 	}
-	return program, q, nil
+	return s.link(program, v)
 }
 
 // options returns all options of the compiler. Those of NVIDIA have the one that makes it print what the kernels take, if this
@@ -96,7 +97,7 @@ func (s *session) options(v *problem.Variant) string {
 	return options
 }
 
-// generate makes the source of a variant if it is made for each configuration. An error that is no *failure
+// generate makes the source of a variant if it is made for each configuration. An error that is no *Failure
 // says that the command cannot be started, which is no configuration's fault.
 func (s *session) generate(ctx context.Context, v *problem.Variant) error {
 	err := s.problem.Generate(ctx, v)
@@ -143,7 +144,7 @@ func (s *session) load(binary []byte, options string) *cl.Program {
 func (s *session) buildFailure(v *problem.Variant, err error) error {
 	name := s.problem.KernelName()
 	var failed *cl.BuildError
-	var known *failure
+	var known *Failure
 	var target *targetError
 	switch {
 	case errors.As(err, &known):

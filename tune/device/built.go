@@ -2,7 +2,10 @@ package device
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune"
@@ -11,67 +14,194 @@ import (
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-// A Built is a variant that is built for the data of an application, in the context of its launcher. Release it
-// when done.
+// A Built is a variant that is built in the context of a launcher: a program and its kernels. Launches with the same arguments share
+// a kernel object, so that arguments are set once and not before each launch. Release it when done.
 type Built struct {
-	Variant *problem.Variant
+	Variant  *problem.Variant
+	Launches []Launch // of one run, in order: one launch, or those of a pipeline
 
-	session  *session // of the launcher, without buffers
-	program  *cl.Program
-	sequence *sequence
+	session *session // whose problem it is built for
+	program *cl.Program
+	kernels []bound
 }
 
-// BuildFor builds a configuration of a problem. The identity is that of the launcher's device. [FailureOf] tells
-// whether an error is the configuration's own.
+// A bound is a kernel object with the launch whose arguments it has.
+type bound struct {
+	*cl.Kernel
+	launch *problem.Launch
+}
+
+// BuildFor builds a configuration of a problem for the data of an application. The identity is that of the launcher's device.
+// An error that is the configuration's own is a [Failure].
 func (l *Launcher) BuildFor(ctx context.Context, p *problem.Problem, c space.Configuration, identity hardware.Device) (*Built, error) {
 	v, err := Derive(p, c, identity)
 	if err != nil {
 		return nil, fail(tune.Constraints, "%v", err)
 	}
-	s := l.session(p.At(c))
-	program, q, err := s.build(ctx, v, nil)
-	if err != nil {
-		return nil, err
-	}
-	return &Built{v, s, program, q}, nil
+	return l.session(p.At(c)).build(ctx, v, nil)
 }
 
-// Run launches the kernel, or all kernels of a pipeline, waits, and returns the time of each launch in
-// milliseconds. There is an argument for each one of the problem, in order: a buffer, an image, a sampler or a
-// scalar, as cl.Kernel.SetArg takes it, or nil for a scalar or local memory as the problem defines it.
-func (b *Built) Run(arguments ...any) ([]float64, error) {
-	if n := len(b.session.infos); len(arguments) != n {
-		return nil, fmt.Errorf("run %s: %d arguments are given, the problem has %d", b.session.problem.KernelName(), len(arguments), n)
-	}
-	for _, k := range b.sequence.kernels {
-		err := k.set(b.session.infos, func(i int) any { return arguments[i] })
-		if failed, ok := err.(*argumentError); ok {
-			return nil, fmt.Errorf("%s: %w", b.session.argument(k.launch, failed.place), failed.err)
+// link makes the kernels of a program, which it takes over.
+func (s *session) link(program *cl.Program, v *problem.Variant) (*Built, error) {
+	b, made := &Built{Variant: v, session: s, program: program}, map[string]*cl.Kernel{}
+	for i := range v.Launches {
+		l := &v.Launches[i]
+		key := fmt.Sprint(l.Kernel, l.Arguments, l.Scalars, l.LocalBytes)
+		k := made[key]
+		if k == nil {
+			var err error
+			if k, err = newKernel(program, l.Kernel); err != nil {
+				b.Release()
+				return nil, err
+			}
+			made[key] = k
+			b.kernels = append(b.kernels, bound{k, l})
 		}
+		b.Launches = append(b.Launches, Launch{k, l.NDRange})
 	}
-	return b.session.times(b.sequence, 1)
+	return b, nil
 }
 
-// Totals returns the times of whole runs, and Parts those of the kernels of a pipeline, from the times of the
-// launches of some runs.
-func (b *Built) Totals(times []float64) []float64 { return b.sequence.totals(times) }
-
-// Parts returns the mean times of each kernel: see [Built.Totals].
-func (b *Built) Parts(times []float64) []problem.Part { return b.sequence.parts(times) }
+// newKernel makes a kernel of a program.
+func newKernel(program *cl.Program, name string) (*cl.Kernel, error) {
+	kernel, err := program.NewKernel(name)
+	if err == nil {
+		return kernel, nil
+	}
+	if !errors.Is(err, cl.InvalidKernelName) {
+		return nil, fail(tune.Compile, "make the kernel %s: %v", name, err)
+	}
+	names, _ := program.KernelNames()
+	if len(names) == 0 {
+		return nil, fail(tune.Compile, "the source has no kernel named %s", name)
+	}
+	if slices.Contains(names, name) { // PoCL and Oclgrind link late
+		return nil, fail(tune.Compile, "make the kernel %s: %v: it may call a function that the device does not have", name, err)
+	}
+	return nil, fail(tune.Compile, "the source has no kernel named %s; it has %s", name, strings.Join(names, ", "))
+}
 
 // Release releases the program and its kernels. It does nothing on nil.
 func (b *Built) Release() {
-	if b != nil {
-		b.sequence.release()
-		b.program.Release()
+	if b == nil {
+		return
 	}
+	for _, k := range b.kernels {
+		k.Release()
+	}
+	b.program.Release()
 }
 
-// FailureOf returns the status and the reason of an error that is a configuration's own failure.
-func FailureOf(err error) (status tune.Status, reason string, ok bool) {
-	failed, ok := err.(*failure)
-	if !ok {
-		return "", "", false
+// check refuses kernels that take other arguments than they are given, or that the device cannot launch.
+func (b *Built) check(d hardware.Device) error {
+	checked := map[string]bool{}
+	for _, k := range b.kernels {
+		if !checked[k.launch.Kernel] {
+			checked[k.launch.Kernel] = true
+			if err := b.session.checkArguments(k, b.Variant); err != nil {
+				return err
+			}
+		}
 	}
-	return failed.status, failed.reason, true
+	for i, l := range b.Launches {
+		if i > 0 && l == b.Launches[i-1] {
+			continue
+		}
+		if err := b.session.checkLaunch(l, b.Variant.Launches[i], d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Bind sets the arguments of the kernels. There is an argument for each one of the problem, in order: a buffer, an image, a sampler
+// or a scalar, as cl.Kernel.SetArg takes it, or nil for a scalar or local memory as the problem defines it.
+func (b *Built) Bind(arguments ...any) error {
+	s := b.session
+	if n := len(s.infos); len(arguments) != n {
+		return fmt.Errorf("run %s: %d arguments are given, the problem has %d", s.problem.KernelName(), len(arguments), n)
+	}
+	for _, k := range b.kernels {
+		for index, i := range k.launch.Arguments {
+			value := arguments[i]
+			switch {
+			case value != nil:
+			case s.infos[i].Kind == problem.ScalarArgument:
+				value = cl.Raw(k.launch.Scalars[index])
+			case s.infos[i].Kind == problem.LocalArgument:
+				value = cl.LocalBytes(k.launch.LocalBytes[index])
+			}
+			if err := k.SetArg(index, value); err != nil {
+				return fmt.Errorf("%s: %w", s.argument(k.launch, index), err)
+			}
+		}
+	}
+	return nil
+}
+
+// argument names an argument of a kernel in messages.
+func (s *session) argument(l *problem.Launch, index int) string {
+	text := fmt.Sprintf("argument %d (%s)", index, s.infos[l.Arguments[index]].Name)
+	if s.problem.IsPipeline() {
+		text += " of " + l.Kernel
+	}
+	return text
+}
+
+// Times makes n runs, waits, and returns the time of each launch in milliseconds by the launcher's timer. Commands that were enqueued
+// before the launches are not part of their times.
+func (b *Built) Times(n int) ([]float64, error) {
+	times, err := b.session.Times(b.Launches, n)
+	if err != nil {
+		return nil, b.session.launchFailure(err)
+	}
+	return Milliseconds(times), nil
+}
+
+// Run is [Built.Bind] followed by one run.
+func (b *Built) Run(arguments ...any) ([]float64, error) {
+	if err := b.Bind(arguments...); err != nil {
+		return nil, err
+	}
+	return b.Times(1)
+}
+
+// Totals returns the time of each run, from the times of the launches of some runs.
+func (b *Built) Totals(times []float64) []float64 {
+	var totals []float64
+	for run := range slices.Chunk(times, len(b.Launches)) {
+		total := 0.0
+		for _, ms := range run {
+			total += ms
+		}
+		totals = append(totals, total)
+	}
+	return totals
+}
+
+// Parts returns the mean time of each kernel of a pipeline, from the times of the launches of some runs.
+func (b *Built) Parts(times []float64) []problem.Part {
+	parts, index := problem.Parts(b.Variant.Launches), map[string]int{}
+	for i, p := range parts {
+		index[p.Kernel] = i
+	}
+	runs := float64(len(times) / len(b.Launches))
+	for i, ms := range times {
+		parts[index[b.Variant.Launches[i%len(b.Launches)].Kernel]].Time += ms / runs
+	}
+	return parts
+}
+
+// launchFailure returns the failure of a launch. A work-group that is too large for the built kernel
+// is refused by the device's limits; anything else failed to run.
+func (l *Launcher) launchFailure(err error) error {
+	refused, ok := err.(*launchError)
+	if ok && (errors.Is(err, cl.InvalidWorkGroupSize) || errors.Is(err, cl.InvalidWorkItemSize) || errors.Is(err, cl.OutOfResources)) {
+		items := refused.launch.Range.WorkItems()
+		if info, e := refused.launch.Kernel.WorkGroupInfo(l.Device); e == nil && info.MaxSize > 0 && items > info.MaxSize {
+			return fail(tune.Constraints, "work-group of %d work-items > the built kernel's limit %d (registers or private memory): %v",
+				items, info.MaxSize, refused.err)
+		}
+	}
+	return fail(tune.Runtime, "%v", err)
 }

@@ -204,12 +204,12 @@ func (e *Evaluator) settle(t *trial, run func() error) (tune.Result, error) {
 	err := run()
 	result := t.result
 	if err != nil {
-		failed, ok := err.(*failure)
+		failed, ok := err.(*Failure)
 		if !ok {
 			return result, err
 		}
-		err, result.Status, result.Reason = nil, failed.status, failed.reason
-		result.Doubt = tune.DoubtOf(failed.reason)
+		err, result.Status, result.Reason = nil, failed.Status, failed.Reason
+		result.Doubt = tune.DoubtOf(failed.Reason)
 	} else {
 		result.Status = tune.Correct
 	}
@@ -271,16 +271,16 @@ func (e *Evaluator) recover() (replaced bool, err error) {
 	return true, s.alive()
 }
 
-// A failure is what ends the trial of a configuration as a result.
-type failure struct {
-	status tune.Status
-	reason string
+// A Failure is the error of a configuration that a device cannot run, or whose output is wrong: a result, which ends its evaluation.
+type Failure struct {
+	Status tune.Status
+	Reason string
 }
 
-func (f *failure) Error() string { return string(f.status) + ": " + f.reason }
+func (f *Failure) Error() string { return string(f.Status) + ": " + f.Reason }
 
 func fail(status tune.Status, format string, args ...any) error {
-	return &failure{status, strings.ToValidUTF8(fmt.Sprintf(format, args...), "\uFFFD")}
+	return &Failure{status, strings.ToValidUTF8(fmt.Sprintf(format, args...), "\uFFFD")}
 }
 
 // Build compiles a configuration and runs nothing. The process that evaluates it finds the program
@@ -294,11 +294,11 @@ func (e *Evaluator) Build(ctx context.Context, c space.Configuration, wantBinary
 	t.fresh = fresh
 	defer t.release()
 	if err := t.through(ctx, t.derive, t.build, t.footprint); err != nil {
-		failed, ok := err.(*failure)
+		failed, ok := err.(*Failure)
 		if !ok {
 			return t.result, nil, err
 		}
-		t.result.Status, t.result.Reason = failed.status, failed.reason
+		t.result.Status, t.result.Reason = failed.Status, failed.Reason
 		t.result.Timestamp = time.Now()
 		return t.result, nil, nil
 	}

@@ -72,8 +72,8 @@ func TestBuffersBeyondTheDevicesMemoryAreSkipped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var failed *failure
-	if err := e.session.checkMemory(v); !errors.As(err, &failed) || failed.status != tune.Constraints || !strings.Contains(failed.reason, "device memory") {
+	var failed *Failure
+	if err := e.session.checkMemory(v); !errors.As(err, &failed) || failed.Status != tune.Constraints || !strings.Contains(failed.Reason, "device memory") {
 		t.Errorf("%v", err)
 	}
 }
@@ -177,14 +177,13 @@ func TestALaunchThatFailsLeavesTheSession(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	program, q, err := e.session.build(t.Context(), v, nil)
+	built, err := e.session.build(t.Context(), v, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer program.Release()
-	defer q.release()
-	var failed *failure
-	if _, err := e.session.times(q, 1); !errors.As(err, &failed) || failed.status != tune.Runtime || !strings.Contains(failed.reason, "launch: ") {
+	defer built.Release()
+	var failed *Failure
+	if _, err := built.Times(1); !errors.As(err, &failed) || failed.Status != tune.Runtime || !strings.Contains(failed.Reason, "launch: ") {
 		t.Errorf("a kernel without arguments: %v", err)
 	}
 	if replaced, err := e.recover(); replaced || err != nil || e.session != kept {

@@ -49,7 +49,7 @@ func (t *trial) measureFootprint() (found footprint.Footprint, why map[string]st
 		why[name] = nothing
 	}
 	var all []footprint.Footprint
-	for i, l := range t.sequence.launches {
+	for i, l := range t.built.Launches {
 		of := t.variant.Launches[i]
 		f := footprint.Footprint{}
 		f.Add(said[of.Kernel])
@@ -94,7 +94,7 @@ func (t *trial) addReported(f footprint.Footprint, l Launch, arguments []int) er
 // compilerSays returns what the compiler says of kernels by name, and why it does not say more.
 func (t *trial) compilerSays() (said map[string]footprint.Footprint, nothing string) {
 	s := t.session
-	log, _ := t.program.BuildLog(s.Device) // "" if it cannot be read
+	log, _ := t.built.program.BuildLog(s.Device) // "" if it cannot be read
 	switch {
 	case s.Info.HasExtension(nvidiaCompiler):
 		if said = footprint.NVIDIA(log); len(said) > 0 || t.variant.SPIRV() {
@@ -107,7 +107,7 @@ func (t *trial) compilerSays() (said map[string]footprint.Footprint, nothing str
 		}
 		return said, "NVIDIA's compiler does not say it"
 	case s.Info.AMD != nil:
-		binaries, err := t.program.Binaries()
+		binaries, err := t.built.program.Binaries()
 		if err != nil || len(binaries) != 1 {
 			return nil, fmt.Sprintf("the driver has no binary of the program (%v)", err)
 		}

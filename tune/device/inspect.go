@@ -20,14 +20,8 @@ type Inspector struct {
 	Variant *problem.Variant
 
 	evaluator *Evaluator
-	programs  map[bool]*inspected // by whether the work-groups are reversed
-	contents  []*array.Array      // initial content by argument; nil: not made yet
-}
-
-// An inspected program is built for an Inspector.
-type inspected struct {
-	program  *cl.Program
-	sequence *sequence
+	programs  map[bool]*Built // by whether the work-groups are reversed
+	contents  []*array.Array  // initial content by argument; nil: not made yet
 }
 
 // A Rehearsal says how the launches of a configuration are made.
@@ -72,7 +66,7 @@ type Rehearsed struct {
 	Wrong    string
 }
 
-// Inspect builds a configuration. Its error is a [Refused] if the device cannot build or launch the configuration.
+// Inspect builds a configuration. Its error is a [Failure] if the device cannot build or launch the configuration.
 func (e *Evaluator) Inspect(ctx context.Context, c space.Configuration) (*Inspector, error) {
 	if e.session == nil {
 		return nil, errClosed
@@ -80,36 +74,19 @@ func (e *Evaluator) Inspect(ctx context.Context, c space.Configuration) (*Inspec
 	e.use(c)
 	v, err := Derive(e.problem, c, e.identity)
 	if err != nil {
-		return nil, &Refused{tune.Constraints, err.Error()}
+		return nil, fail(tune.Constraints, "%v", err)
 	}
-	i := &Inspector{Variant: v, evaluator: e, programs: map[bool]*inspected{}, contents: make([]*array.Array, len(v.Elements))}
+	i := &Inspector{Variant: v, evaluator: e, programs: map[bool]*Built{}, contents: make([]*array.Array, len(v.Elements))}
 	if _, err := i.built(ctx, false); err != nil {
 		return nil, err
 	}
 	return i, nil
 }
 
-// A Refused error is the failure of a configuration on a device.
-type Refused struct {
-	Status tune.Status
-	Reason string
-}
-
-func (r *Refused) Error() string { return r.Reason }
-
-// refusal makes the failure of a configuration known outside of the package.
-func refusal(err error) error {
-	if failed, ok := err.(*failure); ok {
-		return &Refused{failed.status, failed.reason}
-	}
-	return err
-}
-
 // Release releases the programs.
 func (i *Inspector) Release() {
-	for _, p := range i.programs {
-		p.sequence.release()
-		p.program.Release()
+	for _, b := range i.programs {
+		b.Release()
 	}
 	i.programs = nil
 }
@@ -127,53 +104,37 @@ func (i *Inspector) CanReverse() bool {
 	return !i.Variant.SPIRV() && !strings.Contains(i.Variant.Source, "get_global_linear_id")
 }
 
-func (i *Inspector) built(ctx context.Context, reversed bool) (*inspected, error) {
-	if p := i.programs[reversed]; p != nil {
-		return p, nil
+// built returns the program, which it builds once.
+func (i *Inspector) built(ctx context.Context, reversed bool) (b *Built, err error) {
+	if b := i.programs[reversed]; b != nil {
+		return b, nil
 	}
-	s, v := i.evaluator.session, *i.Variant
+	s := i.evaluator.session
 	if reversed {
+		v := *i.Variant
 		v.Source = reversedGroups + v.Source
+		b, err = s.compile(&v)
+	} else {
+		b, err = s.build(ctx, i.Variant, nil)
 	}
-	program, q, err := s.buildVariant(ctx, &v, reversed)
 	if err != nil {
-		return nil, refusal(err)
+		return nil, err
 	}
-	if err := s.check(q, i.evaluator.identity); err != nil {
-		q.release()
-		program.Release()
-		return nil, refusal(err)
+	if err := b.check(i.evaluator.identity); err != nil {
+		b.Release()
+		return nil, err
 	}
-	if !reversed {
-		i.Variant.Source = v.Source // a command may have made it
-	}
-	i.programs[reversed] = &inspected{program, q}
-	return i.programs[reversed], nil
-}
-
-// buildVariant builds a variant, whose source is made first unless that was done.
-func (s *session) buildVariant(ctx context.Context, v *problem.Variant, made bool) (*cl.Program, *sequence, error) {
-	if !made {
-		return s.build(ctx, v, nil)
-	}
-	program, err := s.buildTarget(v.Source, s.options(v), v.Target)
-	if err != nil {
-		return nil, nil, s.buildFailure(v, err)
-	}
-	q, err := s.sequence(program, v)
-	if err != nil {
-		program.Release()
-	}
-	return program, q, err
+	i.programs[reversed] = b
+	return b, nil
 }
 
 // Constant reports for each argument whether it is a buffer whose elements all kernels declare constant.
 func (i *Inspector) Constant() []bool {
 	infos := i.evaluator.problem.Arguments()
 	constant, declared := make([]bool, len(infos)), make([]bool, len(infos))
-	for _, k := range i.programs[false].sequence.kernels {
-		for place, a := range k.launch.Arguments {
-			info, err := k.ArgInfo(place)
+	for _, k := range i.programs[false].kernels {
+		for index, a := range k.launch.Arguments {
+			info, err := k.ArgInfo(index)
 			is := err == nil && infos[a].Kind == problem.BufferArgument && (info.Qualifier&cl.TypeConst != 0 || info.Address == cl.AddressConstant)
 			constant[a] = is && (constant[a] || !declared[a])
 			declared[a] = true
@@ -191,17 +152,16 @@ func (i *Inspector) Content(argument int) (*array.Array, error) {
 	return i.contents[argument], err
 }
 
-// Rehearse makes the launches of the configuration once, on new buffers. Its error is a [Refused] if the launches failed.
+// Rehearse makes the launches of the configuration once, on new buffers. Its error is a [Failure] if the launches failed.
 func (i *Inspector) Rehearse(ctx context.Context, r Rehearsal) (*Rehearsed, error) {
-	p, err := i.built(ctx, r.Reversed)
+	b, err := i.built(ctx, r.Reversed)
 	if err != nil {
 		return nil, err
 	}
 	stage := &rehearsal{Rehearsal: r, session: i.evaluator.session.session(i.evaluator.problem), constant: i.Constant()}
 	stage.verifier.off = true
 	defer stage.release()
-	out, err := stage.run(ctx, i, p.sequence)
-	return out, refusal(err)
+	return stage.run(ctx, i, b)
 }
 
 // A rehearsal is the state of one call of Rehearse.
@@ -221,7 +181,7 @@ func (r *rehearsal) release() {
 	}
 }
 
-func (r *rehearsal) run(ctx context.Context, i *Inspector, q *sequence) (*Rehearsed, error) {
+func (r *rehearsal) run(ctx context.Context, i *Inspector, built *Built) (*Rehearsed, error) {
 	e, v := i.evaluator, i.Variant
 	var expected map[string]*array.Array
 	judged := r.Poison == 0 && e.problem.Verified() && e.problem.VerifyCommand() == nil
@@ -247,10 +207,10 @@ func (r *rehearsal) run(ctx context.Context, i *Inspector, q *sequence) (*Rehear
 	if err := r.poisonLocal(); err != nil {
 		return nil, err
 	}
-	if err := r.setArguments(q); err != nil {
+	if err := r.setArguments(built); err != nil {
 		return nil, err
 	}
-	b, err := r.EnqueueAll(q.launches)
+	b, err := r.EnqueueAll(built.Launches)
 	defer b.Release()
 	if err == nil {
 		err = b.Wait()
@@ -267,8 +227,8 @@ func (r *rehearsal) run(ctx context.Context, i *Inspector, q *sequence) (*Rehear
 	}
 	if judged {
 		_, err := r.compare(e.problem, v, expected)
-		if failed, ok := err.(*failure); ok && failed.status == tune.Correctness {
-			out.Wrong, err = failed.reason, nil
+		if failed, ok := err.(*Failure); ok && failed.Status == tune.Correctness {
+			out.Wrong, err = failed.Reason, nil
 		}
 		if err != nil {
 			return nil, err

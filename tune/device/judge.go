@@ -18,7 +18,7 @@ import (
 // maxSentence is how many bytes of a command's standard output become the reason of a result.
 const maxSentence = 1000
 
-// judgeByCommand hands the buffers and images to the problem's command. An error that is no *failure says that the
+// judgeByCommand hands the buffers and images to the problem's command. An error that is no *Failure says that the
 // command itself does not work, which is no configuration's fault.
 func (t *trial) judgeByCommand(ctx context.Context, command *problem.Command) error {
 	folder, err := os.MkdirTemp(t.scratch, "ndtune-verify-")

@@ -68,7 +68,7 @@ func (t *trial) observe(ctx context.Context) error {
 		t.supervisor.Begin(StageMeasure, 2*n) // with those that were enqueued before
 		var all Batch
 		for range n {
-			b, err := t.session.EnqueueAll(t.sequence.launches)
+			b, err := t.session.EnqueueAll(t.built.Launches)
 			all = append(all, b...)
 			if err != nil {
 				all.Release()

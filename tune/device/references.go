@@ -23,7 +23,7 @@ type references struct {
 const maxReferences = 16
 
 // of returns the correct outputs for a variant, by argument name, or nil if a function or a
-// command judges them. The error is a *failure if the variant and the reference have different
+// command judges them. The error is a *Failure if the variant and the reference have different
 // sizes. With any other error, no configuration can be verified.
 func (r *references) of(ctx context.Context, s *session, v *problem.Variant) (map[string]*array.Array, error) {
 	if !r.problem.Compared() {
@@ -132,15 +132,15 @@ func (r *references) make(ctx context.Context, s *session, v *problem.Variant) (
 		return r.given(v)
 	}
 	outputs, err := r.runKernel(ctx, s, v)
-	failed, ok := err.(*failure)
+	failed, ok := err.(*Failure)
 	switch {
 	case err == nil:
 		return outputs, nil
-	case ok && failed.status == tune.Correctness:
+	case ok && failed.Status == tune.Correctness:
 		return nil, failed // of the configuration's sizes
 	}
 	err = fmt.Errorf("make the reference output with kernel %s: %w", reference.KernelName(), err)
-	if ok && failed.status == tune.Runtime {
+	if ok && failed.Status == tune.Runtime {
 		err = fmt.Errorf("%w (%s)", err, CheckHint)
 	}
 	return nil, err
@@ -177,13 +177,12 @@ func (r *references) runKernel(ctx context.Context, s *session, v *problem.Varia
 	own := s.session(reference)
 	own.once = true
 	defer own.releaseBuffers()
-	program, q, err := own.build(ctx, w, nil)
+	built, err := own.build(ctx, w, nil)
 	if err != nil {
 		return nil, err
 	}
-	defer program.Release()
-	defer q.release()
-	if err := own.check(q, r.identity); err != nil {
+	defer built.Release()
+	if err := built.check(r.identity); err != nil {
 		return nil, err
 	}
 	if err := own.checkMemory(w); err != nil {
@@ -206,10 +205,10 @@ func (r *references) runKernel(ctx context.Context, s *session, v *problem.Varia
 			own.buffers[swap[0]], own.buffers[swap[1]] = own.buffers[swap[1]], own.buffers[swap[0]]
 		}
 		r.supervisor.Begin(StageReference, 1)
-		if err := own.setArguments(q); err != nil {
+		if err := own.setArguments(built); err != nil {
 			return nil, err
 		}
-		if _, err := own.times(q, 1); err != nil {
+		if _, err := built.Times(1); err != nil {
 			return nil, err
 		}
 	}

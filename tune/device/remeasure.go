@@ -149,7 +149,7 @@ func (r *remeasurement) launchBatch(ctx context.Context, n int) error {
 		i := live[(n+j)%len(live)]
 		t := r.trials[i]
 		var err error
-		if events[i], err = s.EnqueueAll(t.sequence.launches); err != nil {
+		if events[i], err = s.EnqueueAll(t.built.Launches); err != nil {
 			if err := r.take(i, nil, s.launchFailure(err)); err != nil {
 				return err
 			}
@@ -163,7 +163,7 @@ func (r *remeasurement) launchBatch(ctx context.Context, n int) error {
 		if err != nil {
 			err = fail(tune.Runtime, "%v", err)
 		}
-		if err := r.take(i, r.trials[i].sequence.totals(Milliseconds(times)), err); err != nil {
+		if err := r.take(i, r.trials[i].built.Totals(Milliseconds(times)), err); err != nil {
 			return err
 		}
 	}
@@ -222,7 +222,7 @@ func (r *remeasurement) take(i int, times []float64, err error) error {
 		r.times[i] = append(r.times[i], times...)
 		return nil
 	}
-	if _, own := err.(*failure); !own {
+	if _, own := err.(*Failure); !own {
 		return err
 	}
 	r.trials[i].release()
@@ -252,11 +252,11 @@ func (t *trial) again(ctx context.Context) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := t.session.setArguments(t.sequence); err != nil {
+	if err := t.session.setArguments(t.built); err != nil {
 		return nil, err
 	}
 	if replaced {
-		if _, err := t.session.times(t.sequence, 1); err != nil {
+		if _, err := t.built.Times(1); err != nil {
 			return nil, err
 		}
 		if err := t.session.restore(true); err != nil {
@@ -275,6 +275,6 @@ func (t *trial) again(ctx context.Context) ([]float64, error) {
 	if err := t.session.evict(); err != nil {
 		return nil, err
 	}
-	times, err := t.session.times(t.sequence, 1)
-	return t.sequence.totals(times), err
+	times, err := t.built.Times(1)
+	return t.built.Totals(times), err
 }

@@ -45,7 +45,7 @@ func (t *trial) set(ctx context.Context) (changed bool, err error) {
 		if err := t.session.begin(); err != nil {
 			return true, err
 		}
-		if _, err := t.session.times(t.sequence, n); err != nil {
+		if _, err := t.built.Times(n); err != nil {
 			return true, err
 		}
 	}

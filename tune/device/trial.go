@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/problem"
@@ -21,15 +20,14 @@ type trial struct {
 	fresh string // a FreshOption, or empty
 
 	variant  *problem.Variant
-	program  *cl.Program
-	sequence *sequence
+	built    *Built
 	expected map[string]*array.Array // right outputs by argument name; nil: the problem judges itself
 	first    float64                 // the time of the first launch in milliseconds
 	result   tune.Result
 }
 
 // run takes the configuration through all stages and releases what was built for it. A
-// *failure is the configuration's own; any other error is not.
+// *Failure is the configuration's own; any other error is not.
 func (t *trial) run(ctx context.Context) error {
 	defer t.release()
 	return t.through(ctx, t.derive, t.build, t.footprint, t.digestUnlessCPU, t.bind, t.expect, t.launchFirst, t.guard, t.verify, t.measure, t.observe)
@@ -83,13 +81,13 @@ func (t *trial) build(ctx context.Context) error {
 	defer clock(&t.result.Durations.Build)()
 	t.supervisor.Begin(StageBuild, 0)
 	var err error
-	if t.program, t.sequence, err = t.session.build(ctx, t.variant, t.prior.Binary); err != nil {
+	if t.built, err = t.session.build(ctx, t.variant, t.prior.Binary); err != nil {
 		return err
 	}
-	if log, err := t.program.BuildLog(t.session.Device); err == nil {
+	if log, err := t.built.program.BuildLog(t.session.Device); err == nil {
 		t.result.Warnings = warningsIn(readable(log, t.variant.Source, t.problem.SourceName()))
 	}
-	return t.session.check(t.sequence, t.identity)
+	return t.built.check(t.identity)
 }
 
 // digestUnlessCPU finds the digest of the program, but not on a CPU. A CPU's driver may compile the kernel once more for it.
@@ -102,7 +100,7 @@ func (t *trial) digestUnlessCPU(context.Context) error {
 
 // digest sets the digest of the program's binary and returns the binary, nil if the driver has none.
 func (t *trial) digest() []byte {
-	binary := binaryOf(t.program)
+	binary := binaryOf(t.built.program)
 	if binary != nil {
 		h := fnv.New64a()
 		h.Write(binary)
@@ -119,7 +117,7 @@ func (t *trial) bind(context.Context) error {
 	if err := t.session.prepare(t.variant); err != nil {
 		return err
 	}
-	return t.session.setArguments(t.sequence)
+	return t.session.setArguments(t.built)
 }
 
 // expect finds the right output. Where it must be made here, that comes before a launch which
@@ -143,9 +141,9 @@ func (t *trial) expect(ctx context.Context) error {
 func (t *trial) launchFirst(context.Context) error {
 	t.supervisor.Begin(StageFirstLaunch, 1)
 	defer clock(&t.result.Durations.Build)()
-	times, err := t.session.times(t.sequence, 1)
+	times, err := t.built.Times(1)
 	if err == nil {
-		t.first = t.sequence.totals(times)[0]
+		t.first = t.built.Totals(times)[0]
 	}
 	return err
 }
@@ -170,7 +168,7 @@ func (t *trial) verify(ctx context.Context) error {
 	}
 	defer clock(&t.result.Durations.Verify)()
 	err := t.judge(ctx)
-	if failed, ok := err.(*failure); ok && failed.status == tune.Correctness {
+	if failed, ok := err.(*Failure); ok && failed.Status == tune.Correctness {
 		if err = t.compareAnew(ctx); t.expected != nil {
 			err = t.fingerprint(err)
 		}
@@ -185,8 +183,8 @@ func (t *trial) verify(ctx context.Context) error {
 // fingerprint keeps a digest of outputs that differ from the expected ones, by which configurations can be compared. If the launch has
 // left all of them as they were, it says so in the error, which it returns.
 func (t *trial) fingerprint(err error) error {
-	wrong, ok := err.(*failure)
-	if !ok || wrong.status != tune.Correctness {
+	wrong, ok := err.(*Failure)
+	if !ok || wrong.Status != tune.Correctness {
 		return err
 	}
 	h, untouched := fnv.New64a(), true
@@ -204,7 +202,7 @@ func (t *trial) fingerprint(err error) error {
 		untouched = untouched && err == nil && bytes.Equal(content.Bytes, out.Bytes)
 	}
 	if untouched {
-		return fail(wrong.status, "%s; the kernel has left the outputs as they were", wrong.reason)
+		return fail(wrong.Status, "%s; the kernel has left the outputs as they were", wrong.Reason)
 	}
 	t.result.Outputs = h.Sum64()
 	return wrong
@@ -219,7 +217,7 @@ func (t *trial) compareAnew(ctx context.Context) error {
 		return err
 	}
 	t.supervisor.Begin(StageFirstLaunch, 1)
-	if _, err := t.session.times(t.sequence, 1); err != nil {
+	if _, err := t.built.Times(1); err != nil {
 		return err
 	}
 	t.supervisor.Begin(StageVerify, 0)
@@ -249,17 +247,14 @@ func (t *trial) measure(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.result.Times, t.result.EarlyStopped = t.sequence.totals(times), stopped
+	t.result.Times, t.result.EarlyStopped = t.built.Totals(times), stopped
 	if t.problem.IsPipeline() {
-		t.result.Parts = t.sequence.parts(times)
+		t.result.Parts = t.built.Parts(times)
 	}
 	return nil
 }
 
-func (t *trial) release() {
-	t.sequence.release()
-	t.program.Release()
-}
+func (t *trial) release() { t.built.Release() }
 
 // batchable bounds the launches that are enqueued without waiting, in milliseconds:
 // together they keep the device busy, and a run that is cancelled still ends soon.
@@ -315,19 +310,19 @@ func (t *trial) times(ctx context.Context) (times []float64, stopped bool, err e
 		if err := t.session.begin(); err != nil {
 			return nil, false, err
 		}
-		batch, err := t.session.times(t.sequence, size)
+		batch, err := t.built.Times(size)
 		if err != nil {
 			return nil, false, err
 		}
 		times = append(times, batch...)
-		totals = append(totals, t.sequence.totals(batch)...)
+		totals = append(totals, t.built.Totals(batch)...)
 		if last := len(totals) - 1; last == warmup+1 && t.enough(totals[last-1], totals[last]) {
 			stopped = true
 			break
 		}
 		size = together
 	}
-	return times[warmup*len(t.sequence.launches):], stopped, nil
+	return times[warmup*len(t.built.Launches):], stopped, nil
 }
 
 // timeLeft returns how many milliseconds further timed runs may take after those of some times.

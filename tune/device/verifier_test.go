@@ -189,8 +189,8 @@ func TestALostDeviceIsSaidByTheHost(t *testing.T) {
 	j.evaluator.session.verifier.least = 0
 	j.evaluator.session.Queue.Release()
 	_, err := j.evaluator.session.compare(j.evaluator.problem, j.variant, map[string]*array.Array{"y": ref})
-	var failed *failure
-	if !errors.As(err, &failed) || failed.status != tune.Runtime {
+	var failed *Failure
+	if !errors.As(err, &failed) || failed.Status != tune.Runtime {
 		t.Errorf("%v", err)
 	}
 }

@@ -96,7 +96,7 @@ type Step struct {
 
 	built   *device.Built
 	times   []float64
-	failure error // of a launch
+	failure *device.Failure // of a launch
 }
 
 // New returns a kernel for a problem on the device of a launcher, in whose context the application makes its
@@ -150,11 +150,11 @@ func (k *Kernel) Do(ctx context.Context, work func(*Step) error) error {
 		}
 		s := &Step{Variant: built.Variant, Trial: k.trial != nil && k.trial.built == built, built: built}
 		err = work(s)
-		status, reason, own := device.FailureOf(s.failure)
+		failed := s.failure
 		switch {
-		case own:
+		case failed != nil:
 		case s.Trial && errors.Is(err, ErrWrong):
-			status, reason = tune.Correctness, err.Error()
+			failed = &device.Failure{Status: tune.Correctness, Reason: err.Error()}
 		case err != nil:
 			return err
 		case len(s.times) == 0:
@@ -167,10 +167,10 @@ func (k *Kernel) Do(ctx context.Context, work func(*Step) error) error {
 			return nil
 		}
 		if !s.Trial {
-			return fmt.Errorf("a step with %s, the best so far, failed: %s: %s", built.Variant.Configuration, status, reason)
+			return fmt.Errorf("a step with %s, the best so far, failed: %w", built.Variant.Configuration, failed)
 		}
 		result := k.trial.result
-		result.Status, result.Reason, result.Verified = status, reason, false
+		result.Status, result.Reason, result.Verified = failed.Status, failed.Reason, false
 		k.trial.built.Release()
 		k.trial = nil
 		k.tell(result)
@@ -181,8 +181,8 @@ func (k *Kernel) Do(ctx context.Context, work func(*Step) error) error {
 // see [device.Built.Run]. After an error work should return: Do knows whether it is the configuration's.
 func (s *Step) Run(arguments ...any) error {
 	times, err := s.built.Run(arguments...)
-	if _, _, own := device.FailureOf(err); own {
-		s.failure = err
+	if failed, own := err.(*device.Failure); own {
+		s.failure = failed
 	}
 	s.times = append(s.times, times...)
 	return err
@@ -300,11 +300,11 @@ func (k *Kernel) try(ctx context.Context, c space.Configuration) error {
 	if result.Status == tune.Correct {
 		k.verified[c.Key()] = true
 		if built, err = k.launcher.BuildFor(ctx, k.problem, c, k.identity); err != nil {
-			status, reason, own := device.FailureOf(err)
+			failed, own := err.(*device.Failure)
 			if !own {
 				return err
 			}
-			result.Status, result.Reason, result.Verified = status, reason, false
+			result.Status, result.Reason, result.Verified = failed.Status, failed.Reason, false
 		}
 	}
 	k.pending = nil
