@@ -12,7 +12,7 @@ import (
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-func (p *Problem) compileArguments(errs *fieldErrors, scope expression.Scope) {
+func (p *Problem) compileArguments(errs *fieldErrors, scope expression.Scope, typed []int) {
 	seen := map[string]bool{}
 	for i, given := range p.definition.Arguments {
 		field := fmt.Sprintf("arguments[%d]", i)
@@ -22,7 +22,7 @@ func (p *Problem) compileArguments(errs *fieldErrors, scope expression.Scope) {
 			errs.addf(field+".name", "two arguments are named %s", given.Name)
 		}
 		seen[given.Name] = true
-		p.arguments = append(p.arguments, p.compileArgument(errs, field, given, scope))
+		p.arguments = append(p.arguments, p.compileArgument(errs, field, given, slices.Contains(typed, i), scope))
 	}
 	for i, a := range p.arguments {
 		if a.kind.HasContent() && a.Fill.Copy != "" {
@@ -31,8 +31,8 @@ func (p *Problem) compileArguments(errs *fieldErrors, scope expression.Scope) {
 	}
 }
 
-func (p *Problem) compileArgument(errs *fieldErrors, field string, given Argument, scope expression.Scope) argument {
-	a := argument{Argument: given, kind: BufferArgument}
+func (p *Problem) compileArgument(errs *fieldErrors, field string, given Argument, typed bool, scope expression.Scope) argument {
+	a := argument{Argument: given, kind: BufferArgument, typed: typed}
 	switch {
 	case count(given.Value != nil, given.LocalSize != "", given.Image != nil, given.Sampler != nil) > 1:
 		errs.addf(field, "is a scalar (value), local memory (local_size), an image or a sampler, not both")
@@ -82,8 +82,8 @@ func (p *Problem) compileArgument(errs *fieldErrors, field string, given Argumen
 		a.data, a.element = data, Element{data.Type, data.Struct}
 	}
 	if given.Type != "" {
-		element, typed, err := p.argumentType(given.Type, scope)
-		a.element, a.typed = element, a.typed || typed
+		element, depends, err := p.argumentType(given.Type, scope)
+		a.element, a.typed = element, typed || depends
 		if err == nil && a.data != nil {
 			a.data, err = a.takeData(a.data)
 		}

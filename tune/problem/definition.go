@@ -6,6 +6,7 @@ package problem
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/ndtune/ndtune/tune/array"
@@ -73,7 +74,7 @@ type Stage struct {
 	Swap   [2]string
 }
 
-// A givenShape is the index space of a kernel in a definition.
+// A givenShape is the index space of a kernel in a definition. An empty field is not given.
 type givenShape struct {
 	ProblemSize  []Expr
 	BlockSize    [3]Expr
@@ -85,27 +86,37 @@ func (d Definition) shape() givenShape {
 	return givenShape{d.ProblemSize, d.BlockSize, d.GridDiv, d.GlobalOffset}
 }
 
-// shapeWithin returns the index space of a stage of a definition.
-func (s Stage) shapeWithin(d Definition) givenShape {
-	shape := d.shape()
-	if s.ProblemSize != nil {
-		shape.ProblemSize = s.ProblemSize
-	}
-	if s.BlockSize != [3]Expr{} {
-		shape.BlockSize = s.BlockSize
-	}
-	if s.GridDiv[0] != nil || s.GridDiv[1] != nil || s.GridDiv[2] != nil {
-		shape.GridDiv = s.GridDiv
-	}
-	if s.GlobalOffset != nil {
-		shape.GlobalOffset = s.GlobalOffset
-	}
-	return shape
+func (s Stage) shape() givenShape {
+	return givenShape{s.ProblemSize, s.BlockSize, s.GridDiv, s.GlobalOffset}
 }
 
-func (s Stage) hasShape() bool {
-	return s.ProblemSize != nil || s.BlockSize != [3]Expr{} || s.GlobalOffset != nil ||
-		s.GridDiv[0] != nil || s.GridDiv[1] != nil || s.GridDiv[2] != nil
+// has reports which fields are given, by their keys.
+func (s givenShape) has() map[string]bool {
+	return map[string]bool{
+		"problem_size": s.ProblemSize != nil, "block_size": s.BlockSize != [3]Expr{},
+		"grid_div": s.GridDiv[0] != nil || s.GridDiv[1] != nil || s.GridDiv[2] != nil, "global_offset": s.GlobalOffset != nil,
+	}
+}
+
+// isZero reports whether no field is given.
+func (s givenShape) isZero() bool { return reflect.ValueOf(s).IsZero() }
+
+// or returns the index space with the fields of another one where its own are not given.
+func (s givenShape) or(other givenShape) givenShape {
+	has := s.has()
+	if !has["problem_size"] {
+		s.ProblemSize = other.ProblemSize
+	}
+	if !has["block_size"] {
+		s.BlockSize = other.BlockSize
+	}
+	if !has["grid_div"] {
+		s.GridDiv = other.GridDiv
+	}
+	if !has["global_offset"] {
+		s.GlobalOffset = other.GlobalOffset
+	}
+	return s
 }
 
 // A Kernel is the function to tune and its source: OpenCL C or a SPIR-V module. Exactly one of Source, File,
@@ -173,8 +184,6 @@ type Argument struct {
 
 	Image   *Image // Type and Size do not apply
 	Sampler *Sampler
-
-	typed bool // Type is that of a configuration: see [Problem.At]
 }
 
 // A Fill is the initial content of a buffer: a Kind, an Expression, Fields, a copy of another argument, or

@@ -7,8 +7,8 @@ func NDRangeOf(s Step, environment map[string]any) (NDRange, error) {
 
 // LaunchesIn derives the launches of a problem in an environment, as [Problem.Variant] does.
 func (p *Problem) LaunchesIn(environment map[string]any) (*Variant, error) {
-	v := &Variant{}
-	return v, p.fillLaunches(v, environment)
+	launches, holders, err := derive(p.stages, p.arguments, environment)
+	return &Variant{Launches: launches, Holders: holders}, err
 }
 
 // BytesIn returns the sizes of buffers in an environment, as [Problem.Variant] has them, and 0 for images and samplers.

@@ -103,7 +103,7 @@ func (p *Problem) compileStage(errs *fieldErrors, field string, given Stage, ind
 	case given.Kernel != "" && len(given.Stages) > 0:
 		errs.addf(field, "is a kernel or a list of kernels, not both")
 	case given.Kernel == "":
-		if given.Arguments != nil || given.hasShape() {
+		if given.Arguments != nil || !given.shape().isZero() {
 			errs.addf(field, "sizes and arguments belong to the kernels of the list")
 		}
 		s.stages = p.compileList(errs, field+".kernels", given.Stages, indices, inner)
@@ -112,7 +112,7 @@ func (p *Problem) compileStage(errs *fieldErrors, field string, given Stage, ind
 		errs.addf(field+".name", "%q is not the name of a kernel function", given.Kernel)
 	}
 	var faults fieldErrors
-	s.shape = p.compileShape(&faults, field+".", given.shapeWithin(p.definition), inner)
+	s.shape = p.compileShape(&faults, field+".", given.shape().or(p.definition.shape()), inner)
 	p.addShapeFaults(errs, &faults, field+".", given)
 	s.arguments = p.compilePlaces(errs, field+".arguments", given.Arguments, indices)
 	s.repeated = !slices.ContainsFunc(s.shape.expressions(), p.readsIndex) && !slices.ContainsFunc(s.arguments, func(i int) bool {
@@ -124,10 +124,8 @@ func (p *Problem) compileStage(errs *fieldErrors, field string, given Stage, ind
 // addShapeFaults adds the faults of the index space of a stage. Those of keys that it takes from the definition are
 // faults of the definition's keys, and are added once for all stages.
 func (p *Problem) addShapeFaults(errs, faults *fieldErrors, prefix string, s Stage) {
-	own := map[string]bool{
-		"problem_size": s.ProblemSize != nil || p.definition.ProblemSize == nil, "block_size": s.BlockSize != [3]Expr{},
-		"grid_div": s.GridDiv[0] != nil || s.GridDiv[1] != nil || s.GridDiv[2] != nil, "global_offset": s.GlobalOffset != nil,
-	}
+	own := s.shape().has()
+	own["problem_size"] = own["problem_size"] || p.definition.ProblemSize == nil
 	for _, err := range faults.errs {
 		fault := err.(*FieldError)
 		field := strings.TrimPrefix(fault.Field, prefix)
@@ -263,28 +261,28 @@ func repetitions(e *expression.Expression, env map[string]any) (int, error) {
 
 // A derivation derives the launches of a configuration.
 type derivation struct {
-	*Problem
-	env      map[string]any
-	launches []Launch
-	holders  []int              // by argument: the argument in whose buffer its content is
-	swapped  bool               // holders were changed
-	same     map[*stage]*Launch // the launches of stages that are always the same, but for their buffers; nil: no loop yet
+	arguments []argument
+	env       map[string]any
+	launches  []Launch
+	holders   []int              // by argument: the argument in whose buffer its content is
+	swapped   bool               // holders were changed
+	same      map[*stage]*Launch // the launches of stages that are always the same, but for their buffers; nil: no loop yet
 }
 
-// fillLaunches derives the launches of a variant.
-func (p *Problem) fillLaunches(v *Variant, env map[string]any) error {
-	d := derivation{Problem: p, env: env, holders: make([]int, len(p.arguments)), launches: make([]Launch, 0, 1)}
+// derive derives the launches of stages in an environment. The holders are, by argument, those in whose buffers the contents are
+// after the launches.
+func derive(stages []stage, arguments []argument, env map[string]any) (launches []Launch, holders []int, err error) {
+	d := derivation{arguments: arguments, env: env, holders: make([]int, len(arguments)), launches: make([]Launch, 0, 1)}
 	for i := range d.holders {
 		d.holders[i] = i
 	}
-	if err := d.run(p.stages); err != nil {
-		return err
+	if err := d.run(stages); err != nil {
+		return nil, nil, err
 	}
 	if len(d.launches) == 0 {
-		return fmt.Errorf("no kernel is launched: every repeat is 0")
+		return nil, nil, fmt.Errorf("no kernel is launched: every repeat is 0")
 	}
-	v.Launches, v.Holders = d.launches, d.holders
-	return nil
+	return d.launches, d.holders, nil
 }
 
 func (d *derivation) run(stages []stage) error {

@@ -28,7 +28,7 @@ func (e *FunctionError) Error() string {
 // arrays belong to the problem and must not be changed. The error for a problem with Go functions is a
 // [FunctionError].
 func (p *Problem) Portable() (Definition, error) {
-	if fields := p.functions(); len(fields) > 0 {
+	if fields := p.definition.Functions(); len(fields) > 0 {
 		return Definition{}, &FunctionError{fields}
 	}
 	return p.portable(), nil
@@ -51,65 +51,6 @@ func (p *Problem) Encode() ([]byte, error) {
 // commands and files: see [Definition.Outside].
 func Decode(data []byte) (d Definition, err error) {
 	return d, gob.NewDecoder(bytes.NewReader(data)).Decode(&d)
-}
-
-// Outside returns the fields of a definition that name programs to run, and those that name files to read. A portable
-// definition names no files.
-func (d *Definition) Outside() (commands, files []string) {
-	add := func(list *[]string, given bool, field string) {
-		if given {
-			*list = append(*list, field)
-		}
-	}
-	k := &d.Kernel
-	add(&commands, k.Command != nil, "kernel.command")
-	add(&files, k.File != "", "kernel.file")
-	add(&files, len(k.IncludeDirs) > 0 && k.Command == nil, "kernel.include_dirs")
-	for i := range d.Arguments {
-		a := &d.Arguments[i]
-		add(&files, a.Fill.File != "", "arguments."+a.Name+".fill")
-	}
-	for i := range d.Measure.Instruments {
-		add(&commands, d.Measure.Instruments[i].Command != nil, fmt.Sprintf("measure.instruments[%d].command", i))
-	}
-	if v := d.Verify; v != nil {
-		add(&commands, v.Command != nil, "verify.command")
-		add(&files, len(v.Files) > 0, "verify.files")
-		if v.Problem != nil {
-			c, f := v.Problem.Outside()
-			for _, field := range c {
-				add(&commands, true, "verify.spec."+field)
-			}
-			for _, field := range f {
-				add(&files, true, "verify.spec."+field)
-			}
-		}
-	}
-	return commands, files
-}
-
-// functions returns the paths of the Go functions of the definition.
-func (p *Problem) functions() []string {
-	var fields []string
-	add := func(given bool, field string) {
-		if given {
-			fields = append(fields, field)
-		}
-	}
-	add(p.definition.Kernel.Func != nil, "kernel.func")
-	for i, r := range p.definition.Restrictions {
-		add(r.Func != nil, restrictionField(i)+".func")
-	}
-	if v := p.definition.Verify; v != nil {
-		if p.verify.reference != nil {
-			for _, field := range p.verify.reference.functions() {
-				add(true, "verify.spec."+field)
-			}
-		}
-		add(v.Reference != nil, "verify.reference")
-		add(v.Check != nil, "verify.check")
-	}
-	return fields
 }
 
 // portable is Portable for a problem without functions.

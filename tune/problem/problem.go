@@ -36,7 +36,7 @@ type Problem struct {
 	typeRules   map[int]*expression.Expression // of the types that depend on parameters, by argument
 	typed       map[string]*Problem            // with the types of configurations, by Types
 	types       string                         // of such a problem: the names of these types
-	roofline    *roofline                      // nil: there is none
+	roofline    *work                          // nil: there is none
 	metrics     []*expression.Expression
 	observed    []string // quantities, those of footprints too
 	essential   []string // of these: the objective needs them
@@ -83,6 +83,8 @@ type argument struct {
 	Argument
 	kind    ArgumentKind
 	element Element
+	typed   bool                     // the type depends on the configuration, and is that of [Problem.At]
+	varies  bool                     // its size depends on the configuration or the device
 	data    *array.Array             // given content of a buffer
 	given   *array.Array             // the data before they were converted to the type, which depends on parameters; else nil
 	fills   []fill                   // of the content that is made: of each member of a struct, else one
@@ -108,8 +110,14 @@ func Reserved(name string) bool {
 
 // New checks a definition and compiles it. It joins a [FieldError] for each fault in its error. It
 // needs no device and does not construct the search space: see [Problem.Space].
-func New(d Definition) (*Problem, error) {
-	p := &Problem{definition: d, constants: map[string]any{}, computed: map[string]*expression.Expression{}, structs: map[string]*array.Struct{}, typeRules: map[int]*expression.Expression{}}
+func New(d Definition) (*Problem, error) { return compileTask(d, nil) }
+
+// compileTask is New for a definition in which the types of some arguments are those of a configuration: see [Problem.At].
+func compileTask(d Definition, typed []int) (*Problem, error) {
+	p := &Problem{
+		definition: d, constants: map[string]any{}, computed: map[string]*expression.Expression{},
+		structs: map[string]*array.Struct{}, typeRules: map[int]*expression.Expression{},
+	}
 	var errs fieldErrors
 	if p.checkLengths(&errs); errs.err() != nil {
 		return nil, errs.err()
@@ -128,7 +136,7 @@ func New(d Definition) (*Problem, error) {
 	p.indices = indexNames(d.Stages)
 	p.compileSourceCommand(&errs, scope)
 	p.compileTypes(&errs, scope)
-	p.compileArguments(&errs, scope)
+	p.compileArguments(&errs, scope, typed)
 	p.compileStages(&errs, scope)
 	p.compileRestrictions(&errs)
 	p.compileRoofline(&errs, scope)

@@ -38,8 +38,8 @@ var precisions = map[string]string{
 	"float16": hardware.PeakFloat16, "half": hardware.PeakFloat16,
 }
 
-// roofline is a compiled Roofline.
-type roofline struct {
+// A work is a compiled [Roofline].
+type work struct {
 	flops, bytes *expression.Expression // nil: not given
 	precision    string
 }
@@ -49,7 +49,7 @@ func (p *Problem) compileRoofline(errs *fieldErrors, scope expression.Scope) {
 	if given == nil {
 		return
 	}
-	r := &roofline{precision: hardware.PeakFloat32}
+	r := &work{precision: hardware.PeakFloat32}
 	if given.Precision != "" {
 		r.precision = p.compilePrecision(errs, given.Precision, scope)
 	}
@@ -83,7 +83,7 @@ func (p *Problem) compilePrecision(errs *fieldErrors, given string, scope expres
 }
 
 // metrics returns the names of the metrics that the roofline adds on a device.
-func (r *roofline) metrics(d hardware.Device) []string {
+func (r *work) metrics(d hardware.Device) []string {
 	if r == nil {
 		return nil
 	}
@@ -101,7 +101,7 @@ func (r *roofline) metrics(d hardware.Device) []string {
 }
 
 // reserved returns the names that metrics of the definition cannot have.
-func (r *roofline) reserved() []string {
+func (r *work) reserved() []string {
 	if r == nil {
 		return nil
 	}
@@ -109,7 +109,7 @@ func (r *roofline) reserved() []string {
 }
 
 // known returns an error that says why no limit can be computed with these peaks, or nil.
-func (r *roofline) known(p *hardware.Peaks) error {
+func (r *work) known(p *hardware.Peaks) error {
 	if p == nil {
 		return errors.New("the peaks of the device are not known")
 	}
@@ -181,27 +181,40 @@ func (p *Problem) Limit(c space.Configuration, d hardware.Device) (Limit, error)
 	return p.limit(env, d.Peaks)
 }
 
-func (p *Problem) limit(env map[string]any, peaks *hardware.Peaks) (Limit, error) {
-	r := p.roofline
-	if r == nil {
-		return Limit{}, errors.New("the specification has no roofline")
+func (p *Problem) limit(env map[string]any, peaks *hardware.Peaks) (l Limit, err error) {
+	if p.roofline == nil {
+		return l, errors.New("the specification has no roofline")
 	}
-	if err := r.known(peaks); err != nil {
-		return Limit{}, err
+	if err := p.roofline.known(peaks); err != nil {
+		return l, err
 	}
+	var b buffers
+	if p.roofline.bytes != nil {
+		if b, err = p.buffers(env); err != nil {
+			return l, err
+		}
+	}
+	return p.roofline.limit(env, peaks, b)
+}
+
+// buffers are the sizes of buffers in bytes.
+type buffers struct {
+	all, outputs float64
+	cold         bool // the caches hold other data before a launch
+}
+
+// limit returns the limit of a work in an environment. The peaks that it needs are known.
+func (r *work) limit(env map[string]any, peaks *hardware.Peaks, b buffers) (l Limit, err error) {
 	flops, err := amount("", r.flops, env)
 	if err != nil {
-		return Limit{}, fmt.Errorf("roofline.flops: %w", err)
+		return l, fmt.Errorf("roofline.flops: %w", err)
 	}
 	bytes, err := amount("", r.bytes, env)
 	if err != nil {
-		return Limit{}, fmt.Errorf("roofline.bytes: %w", err)
+		return l, fmt.Errorf("roofline.bytes: %w", err)
 	}
-	l := Limit{}
 	if r.bytes != nil {
-		if l, err = p.memoryLimit(env, peaks, bytes); err != nil {
-			return Limit{}, err
-		}
+		l = memoryLimit(peaks, bytes, b)
 	}
 	if r.flops != nil {
 		if t := milliseconds(flops, peaks.Value(r.precision)); t > l.Time || r.bytes == nil {
@@ -214,24 +227,22 @@ func (p *Problem) limit(env map[string]any, peaks *hardware.Peaks) (Limit, error
 // clearlyFaster is the factor over the rate of memory from which a rate counts as one of the caches.
 const clearlyFaster = 1.25
 
-func (p *Problem) memoryLimit(env map[string]any, peaks *hardware.Peaks, bytes float64) (Limit, error) {
-	all, outputs, err := p.bufferBytes(env)
-	if err != nil {
-		return Limit{}, err
+// memoryLimit is the limit of memory or of the caches for moving bytes.
+func memoryLimit(peaks *hardware.Peaks, bytes float64, b buffers) Limit {
+	l := Limit{Resource: Memory, Set: b.set()}
+	set := b.all
+	if b.cold {
+		set = math.Inf(1)
 	}
-	l := Limit{Resource: Memory, Set: setSize(all)}
-	if p.Timing().Cache == CacheCold {
-		all = math.Inf(1)
-	}
-	memory := movingTime(peaks, bytes, outputs, math.Inf(1))
-	l.Time = movingTime(peaks, bytes, outputs, all)
+	memory := movingTime(peaks, bytes, b.outputs, math.Inf(1))
+	l.Time = movingTime(peaks, bytes, b.outputs, set)
 	if l.Time*clearlyFaster < memory {
 		l.Resource = Caches
 	}
 	if l.Rate = peaks.Value(hardware.PeakMemoryCopy); l.Time > 0 {
 		l.Rate = bytes / l.Time / 1e6
 	}
-	return l, nil
+	return l
 }
 
 // movingTime returns the least time in milliseconds for moving bytes, of which some are written, in a
@@ -245,14 +256,18 @@ func movingTime(p *hardware.Peaks, bytes, written, set float64) float64 {
 // are read.
 func copied(bytes, written float64) float64 { return 2 * min(written, max(0, bytes-written)) }
 
-// setSize returns the size of all buffers together as an integer.
-func setSize(bytes float64) int64 { return int64(min(bytes, math.MaxInt64/2)) }
+// reads reports whether some of the bytes that a launch moves are read beyond those that are copied.
+func (b buffers) reads(bytes float64) bool { return bytes > copied(bytes, b.outputs) }
+
+// set returns the size of all buffers together as an integer.
+func (b buffers) set() int64 { return int64(min(b.all, math.MaxInt64/2)) }
 
 // milliseconds returns the time of an amount of operations or bytes at a rate of 10⁹ a second.
 func milliseconds(amount, rate float64) float64 { return amount / rate / 1e6 }
 
-// bufferBytes returns the bytes of all buffers, and of the outputs among them.
-func (p *Problem) bufferBytes(env map[string]any) (all, outputs float64, err error) {
+// buffers returns the sizes of all buffers, and of the outputs among them.
+func (p *Problem) buffers(env map[string]any) (buffers, error) {
+	b := buffers{cold: p.Timing().Cache == CacheCold}
 	p = p.in(env)
 	for i := range p.arguments {
 		a := &p.arguments[i]
@@ -261,15 +276,15 @@ func (p *Problem) bufferBytes(env map[string]any) (all, outputs float64, err err
 		}
 		elements, err := a.elements(env)
 		if err != nil {
-			return 0, 0, fmt.Errorf("argument %s: %w", a.Name, err)
+			return b, fmt.Errorf("argument %s: %w", a.Name, err)
 		}
 		bytes := float64(elements) * float64(a.element.Size())
-		all += bytes
+		b.all += bytes
 		if a.Output {
-			outputs += bytes
+			b.outputs += bytes
 		}
 	}
-	return all, outputs, nil
+	return b, nil
 }
 
 // rooflineMetrics computes the metrics of the roofline at a time in milliseconds. A metric that cannot
@@ -324,12 +339,12 @@ func (p *Problem) LimitNeeds(configurations iter.Seq[space.Configuration], d har
 		if err != nil {
 			continue // no limit either
 		}
-		all, outputs, err := p.bufferBytes(env)
+		b, err := p.buffers(env)
 		if err != nil {
 			continue
 		}
-		n.Read = n.Read || bytes > copied(bytes, outputs)
-		if set := setSize(all); !known[set] {
+		n.Read = n.Read || b.reads(bytes)
+		if set := b.set(); !known[set] {
 			known[set] = true
 			n.Sets = append(n.Sets, set)
 		}
@@ -349,55 +364,7 @@ func (p *Problem) LimitTime(c space.Configuration, d hardware.Device) float64 {
 // ReadsPeaks reports whether the search itself needs the peaks of the device, because its objective is
 // «% of limit» or an expression reads device.peak.
 func (p *Problem) ReadsPeaks() bool {
-	return p.Objective().Has(MetricOfLimit) || slices.ContainsFunc(p.definition.expressions(), func(e Expr) bool {
-		return strings.Contains(e, "device") && strings.Contains(e, "peak")
+	return p.Objective().Has(MetricOfLimit) || slices.ContainsFunc(p.definition.Fields(), func(f Field) bool {
+		return f.Kind == ExpressionField && strings.Contains(f.Text, "device") && strings.Contains(f.Text, "peak")
 	})
-}
-
-// expressions returns all expressions of a definition that can read device.*, and texts that hold such expressions.
-func (d *Definition) expressions() []Expr {
-	shapes := []givenShape{d.shape()}
-	all := slices.Concat(d.BuildRestrictions, d.Kernel.BuildOptions, []Expr{d.Kernel.Target})
-	if d.Kernel.Command != nil {
-		all = append(all, d.Kernel.Command.Args...)
-	}
-	var add func(stages []Stage)
-	add = func(stages []Stage) {
-		for _, s := range stages {
-			all, shapes = append(all, s.Repeat), append(shapes, s.shapeWithin(*d))
-			add(s.Stages)
-		}
-	}
-	add(d.Stages)
-	for _, s := range shapes {
-		all = slices.Concat(all, s.ProblemSize, s.BlockSize[:], s.GridDiv[0], s.GridDiv[1], s.GridDiv[2], s.GlobalOffset)
-	}
-	for _, a := range d.Arguments {
-		all = append(all, a.Size, a.LocalSize, fmt.Sprint(a.Value))
-		if a.Image != nil {
-			all = append(all, a.Image.Size...)
-		}
-	}
-	for _, r := range d.Restrictions {
-		all = append(all, r.Expression)
-	}
-	for _, m := range d.Metrics {
-		all = append(all, m.Expression)
-	}
-	for _, s := range d.Measure.Settings {
-		all = append(all, s.Expression)
-	}
-	if r := d.Roofline; r != nil {
-		all = append(all, r.Flops, r.Bytes)
-	}
-	if v := d.Verify; v != nil {
-		all = append(all, v.Launches, v.ATol, v.RTol)
-		for _, c := range v.Compare {
-			all = append(all, c.Rows)
-		}
-		if v.Problem != nil {
-			all = append(all, v.Problem.expressions()...)
-		}
-	}
-	return all
 }

@@ -225,13 +225,13 @@ func (p *Problem) compileTyped(errs *fieldErrors) {
 				errs.add(fmt.Sprintf("arguments[%d].type", i), err)
 				return
 			}
-			d.Arguments[i].Type, d.Arguments[i].typed = name, true
+			d.Arguments[i].Type = name
 			types += name + " "
 		}
 		if p.typed[types] != nil {
 			continue
 		}
-		at, err := New(d)
+		at, err := compileTask(d, slices.Sorted(maps.Keys(p.typeRules)))
 		if err == nil && len(p.typed) == maxTyped {
 			err = &FieldError{"arguments", fmt.Errorf("there are more than %d combinations of types", maxTyped)}
 		}

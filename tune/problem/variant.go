@@ -81,7 +81,7 @@ func (p *Problem) Variant(c space.Configuration, d hardware.Device) (*Variant, e
 
 // fillLaunch derives the index space and the arguments.
 func (p *Problem) fillLaunch(v *Variant, env map[string]any) (err error) {
-	if err = p.fillLaunches(v, env); err != nil {
+	if v.Launches, v.Holders, err = derive(p.stages, p.arguments, env); err != nil {
 		return err
 	}
 	return p.fillArguments(v, env)
@@ -224,9 +224,8 @@ func defineOption(name, value string) string {
 // Launches returns the launches of a configuration on a device.
 func (p *Problem) Launches(c space.Configuration, d hardware.Device) ([]Launch, error) {
 	p = p.At(c)
-	v, env := &Variant{Configuration: c}, p.environmentOf(c, d)
-	err := p.fillLaunches(v, env)
-	return v.Launches, err
+	launches, _, err := derive(p.stages, p.arguments, p.environmentOf(c, d))
+	return launches, err
 }
 
 func (p *Problem) fillArguments(v *Variant, env map[string]any) error {
