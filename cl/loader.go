@@ -12,6 +12,8 @@ import (
 	"unsafe"
 
 	"github.com/ebitengine/purego"
+
+	"github.com/ndtune/ndtune/internal/library"
 )
 
 // LibraryVariable is the environment variable for an OpenCL library to load instead of the
@@ -25,15 +27,15 @@ var ErrNoLoader = errors.New("no OpenCL library")
 // load loads the library and looks up its functions, once per process. Platforms calls it, with
 // which every use of the package begins, so that no other function has to.
 var load = sync.OnceValue(func() error {
-	library, err := openLibrary()
+	found, err := openLibrary()
 	if err != nil {
 		return err
 	}
 	for _, f := range functions {
-		f.addr = lookup(library.handle, f.name)
+		f.addr = found.Find(f.name)
 	}
 	if api.clGetPlatformIDs.addr == 0 {
-		return fmt.Errorf("%w: %s has no function clGetPlatformIDs\n%s", ErrNoLoader, library.name, installLoader)
+		return fmt.Errorf("%w: %s has no function clGetPlatformIDs\n%s", ErrNoLoader, found.Path, installLoader)
 	}
 	return nil
 })
@@ -48,28 +50,23 @@ var libraryNames = map[string][]string{
 	"windows": {"OpenCL.dll"},
 }[runtime.GOOS]
 
-type library struct {
-	name   string
-	handle uintptr
-}
-
-func openLibrary() (library, error) {
+func openLibrary() (*library.Library, error) {
 	if name := os.Getenv(LibraryVariable); name != "" {
-		handle, err := open(name)
+		found, err := library.Open(name)
 		if err != nil {
-			return library{}, fmt.Errorf("%w: %s names %s, which cannot be loaded: %w", ErrNoLoader, LibraryVariable, name, err)
+			return nil, fmt.Errorf("%w: %s names %s, which cannot be loaded: %w", ErrNoLoader, LibraryVariable, name, err)
 		}
-		return library{name, handle}, nil
+		return found, nil
 	}
 	var failures []string
 	for _, name := range libraryNames {
-		handle, err := open(name)
+		found, err := library.Open(name)
 		if err == nil {
-			return library{name, handle}, nil
+			return found, nil
 		}
 		failures = append(failures, err.Error())
 	}
-	return library{}, fmt.Errorf("%w: %s\n%s", ErrNoLoader, strings.Join(failures, "; "), installLoader)
+	return nil, fmt.Errorf("%w: %s\n%s", ErrNoLoader, strings.Join(failures, "; "), installLoader)
 }
 
 // Instructions for the errors of missing libraries and drivers.

@@ -1,6 +1,7 @@
 package matmul
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -53,23 +54,22 @@ type openblas struct {
 }
 
 func openOpenBLAS(e Entrant) (*openblas, error) {
-	handle, path, err := librarySearch{openblasNames(), e.Libraries}.open()
+	found, err := librarySearch{openblasNames(), e.Libraries}.open()
 	if err != nil {
 		return nil, &MissingError{fmt.Sprintf("%v (%s)", err, installOpenBLAS)}
 	}
 	o := &openblas{}
 	var threads func() int32
 	var config func() string
-	if err := bind(handle, path, map[string]any{
-		"cblas_sgemm": &o.sgemm, "openblas_get_num_threads": &threads, "openblas_get_config": &config,
-	}); err != nil {
+	err = errors.Join(found.Bind(&o.sgemm, "cblas_sgemm"), found.Bind(&threads, "openblas_get_num_threads"), found.Bind(&config, "openblas_get_config"))
+	if err != nil {
 		return nil, err
 	}
 	o.about = fmt.Sprintf("%d threads", threads())
 	if threads() == 1 {
 		o.about = "1 thread"
 	}
-	o.about += ", " + config() + ", " + path + environmentOf("OPENBLAS_CORETYPE", "OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS", "OMP_NUM_THREADS")
+	o.about += ", " + config() + ", " + found.Path + environmentOf("OPENBLAS_CORETYPE", "OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS", "OMP_NUM_THREADS")
 	return o, nil
 }
 

@@ -3,13 +3,12 @@ package matmul
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/ebitengine/purego"
+	"github.com/ndtune/ndtune/internal/library"
 )
 
 // A librarySearch looks for one shared library.
@@ -18,19 +17,19 @@ type librarySearch struct {
 	places []string // files and folders that the user names
 }
 
-// open opens the first library that can be opened, and returns its path or name. It searches the
-// places that the user names, where a folder may contain packages of pip (nvidia/cublas/lib), then
-// those of the system's linker. A library in a place of the user that cannot be opened is an error,
-// so that no other library replaces it unnoticed.
-func (s librarySearch) open() (handle uintptr, path string, err error) {
+// open opens the first library that can be opened. It searches the places that the user names, where
+// a folder may contain packages of pip (nvidia/cublas/lib), then those of the system's linker. A
+// library in a place of the user that cannot be opened is an error, so that no other library replaces
+// it unnoticed.
+func (s librarySearch) open() (*library.Library, error) {
 	if placed := s.placed(); len(placed) > 0 {
-		handle, err = openLibrary(placed[0])
-		return handle, placed[0], err
+		return library.Open(placed[0])
 	}
 	var broken []error
 	for _, name := range s.names {
-		if handle, err = openLibrary(name); err == nil {
-			return handle, name, nil
+		found, err := library.Open(name)
+		if err == nil {
+			return found, nil
 		}
 		// The error of a missing library ends so with glibc. Others are about a library that exists,
 		// but lacks something.
@@ -39,9 +38,9 @@ func (s librarySearch) open() (handle uintptr, path string, err error) {
 		}
 	}
 	if len(broken) > 0 {
-		return 0, "", errors.Join(broken...)
+		return nil, errors.Join(broken...)
 	}
-	return 0, "", fmt.Errorf("%s: %w", strings.Join(s.names, ", "), errNotThere)
+	return nil, fmt.Errorf("%s: %w", strings.Join(s.names, ", "), errNotThere)
 }
 
 // errNotThere is the error if no library of the names exists.
@@ -87,22 +86,4 @@ func (s librarySearch) placed() []string {
 func isFile(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular()
-}
-
-// bind sets variables of function types to functions of a library, by name. A key may contain
-// several names, separated by spaces; the first one that the library has is used.
-func bind(handle uintptr, path string, functions map[string]any) error {
-	for _, names := range slices.Sorted(maps.Keys(functions)) {
-		address := uintptr(0)
-		for _, name := range strings.Fields(names) {
-			if address = lookup(handle, name); address != 0 {
-				break
-			}
-		}
-		if address == 0 {
-			return fmt.Errorf("%s has no function %s", path, strings.Join(strings.Fields(names), " or "))
-		}
-		purego.RegisterFunc(functions[names], address)
-	}
-	return nil
 }

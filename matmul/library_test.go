@@ -38,7 +38,7 @@ func TestColumnMajor(t *testing.T) {
 		m, n, k := s[0], s[1], s[2]
 		a, b, c := random(r, m*k), random(r, k*n), random(r, m*n)
 		g := columnMajor(m, n, k)
-		o.sgemm(cblasColumnMajor, cblasNoTrans, cblasNoTrans, g.m, g.n, g.k, 1, b, g.leadingB, a, g.leadingA, 0, c, g.leadingC)
+		o.sgemm(cblasColumnMajor, cblasNoTrans, cblasNoTrans, int32(g.m), int32(g.n), int32(g.k), 1, b, int32(g.leadingB), a, int32(g.leadingA), 0, c, int32(g.leadingC))
 		near(t, fmt.Sprint(s), c, exact(a, b, m, n, k), k)
 	}
 }
@@ -76,7 +76,7 @@ func TestEnvironmentIsSaid(t *testing.T) {
 }
 
 func TestMissingLibrary(t *testing.T) {
-	_, _, err := librarySearch{names: []string{"libnosuch.so.1", "libnosuch.so"}}.open()
+	_, err := librarySearch{names: []string{"libnosuch.so.1", "libnosuch.so"}}.open()
 	if err == nil || !strings.Contains(err.Error(), "nosuch") {
 		t.Errorf("%v", err)
 	}
@@ -85,7 +85,7 @@ func TestMissingLibrary(t *testing.T) {
 	if err := os.WriteFile(broken, []byte("no library"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	_, _, err = librarySearch{[]string{"libopenblas.so.0"}, []string{filepath.Dir(broken)}}.open()
+	_, err = librarySearch{[]string{"libopenblas.so.0"}, []string{filepath.Dir(broken)}}.open()
 	if err == nil || errors.Is(err, errNotThere) || !strings.Contains(err.Error(), broken) {
 		t.Errorf("a file that is no library: %v", err)
 	}

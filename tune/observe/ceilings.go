@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"strings"
+	"unsafe"
 
 	"github.com/ndtune/ndtune/tune/hardware"
 )
@@ -58,9 +59,9 @@ func nvmlCeilings(d hardware.Device) string {
 	if milliwatts, err := n.powerLimitOf(device); err == nil {
 		all = append(all, fmt.Sprintf("%d mW", milliwatts))
 	}
-	for _, kind := range []uint32{nvmlClockSM, nvmlClockMemory} {
+	for _, kind := range []uintptr{nvmlClockSM, nvmlClockMemory} {
 		var mhz uint32
-		if n.applicationClock != nil && n.applicationClock(device, kind, &mhz) == nvmlSuccess {
+		if n.Call("nvmlDeviceGetApplicationsClock", device, kind, uintptr(unsafe.Pointer(&mhz))) == nil {
 			all = append(all, fmt.Sprintf("%d MHz", mhz))
 		}
 	}

@@ -88,7 +88,7 @@ func TestMissingQuantitiesHaveAReason(t *testing.T) {
 		{missing(gpu, none, "mean_power"), "/sys/bus/pci/devices/0000:09:00.0 does not exist"},
 		{missing(hardware.Device{Type: "gpu", Vendor: "Intel"}, none, "clock"), "the device reports no PCI address"},
 		{missing(hardware.Device{Type: "gpu", Vendor: "NVIDIA Corporation"}, none, "clock"), "reports neither a UUID nor a PCI address"},
-		{missing(hardware.Device{Type: "gpu", Vendor: "NVIDIA Corporation", UUID: "x", PCI: "0000:01:00.0"}, none, "clock"), "nvmlDeviceGetHandleByUUID(GPU-x)"},
+		{missing(hardware.Device{Type: "gpu", Vendor: "NVIDIA Corporation", UUID: "x", PCI: "0000:01:00.0"}, none, "clock"), "look for the device GPU-x: nvmlDeviceGetHandleByUUID"},
 		{func() string {
 			s.status(9, 0, 0)
 			defer s.status(0, 0, 0)

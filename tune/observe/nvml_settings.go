@@ -1,11 +1,14 @@
 package observe
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
+	"unsafe"
 
+	"github.com/ndtune/ndtune/internal/library"
 	"github.com/ndtune/ndtune/tune/hardware"
 )
 
@@ -24,68 +27,68 @@ func (n *nvml) knobs(device uintptr, k keptSettings) ([]knob, error) {
 		if !slices.Contains(k.Settings, name) {
 			continue
 		}
-		made := knob{name: name}
-		var missing bool
+		var made knob
+		var functions []string
 		switch name {
 		case hardware.Clock:
-			missing = n.lockClock == nil || n.resetClock == nil
-			made.set = n.locker(device, "nvmlDeviceSetGpuLockedClocks", n.lockClock)
-			made.restore = func() error { return n.permitted("nvmlDeviceResetGpuLockedClocks", n.resetClock(device)) }
+			made, functions = n.clockKnob(device, "nvmlDeviceSetGpuLockedClocks", "nvmlDeviceResetGpuLockedClocks")
 			made.check = func(v float64, all []hardware.Setting) error { return n.checkClock(device, v, all) }
 		case hardware.MemoryClock:
-			missing = n.lockMemory == nil || n.resetMemory == nil
-			made.set = n.locker(device, "nvmlDeviceSetMemoryLockedClocks", n.lockMemory)
-			made.restore = func() error { return n.permitted("nvmlDeviceResetMemoryLockedClocks", n.resetMemory(device)) }
+			made, functions = n.clockKnob(device, "nvmlDeviceSetMemoryLockedClocks", "nvmlDeviceResetMemoryLockedClocks")
 			made.check = func(v float64, _ []hardware.Setting) error { return n.checkMemoryClock(device, v) }
 		case hardware.PowerLimit:
-			missing = n.setPowerLimit == nil
+			functions = []string{setPowerLimit}
 			made.set = func(watts float64) error { return n.limitPower(device, uint32(math.Round(watts*1e3))) }
 			made.restore = func() error { return n.limitPower(device, k.PowerLimit) }
 			made.check = func(watts float64, _ []hardware.Setting) error { return n.checkPowerLimit(device, watts) }
 		}
-		if missing {
-			return nil, fmt.Errorf("%s cannot change %s: the driver is too old", n.name, name)
+		if !n.has(functions...) {
+			return nil, fmt.Errorf("%s cannot change %s: the driver is too old", n.Path, name)
 		}
+		made.name = name
 		all = append(all, made)
 	}
 	return all, nil
 }
 
-// locker returns a function that locks a clock at a frequency in MHz.
-func (n *nvml) locker(device uintptr, function string, lock func(device uintptr, least, most uint32) int32) func(float64) error {
-	return func(mhz float64) error { return n.permitted(function, lock(device, uint32(mhz), uint32(mhz))) }
+// clockKnob returns the knob of a clock in MHz, without a check, and the functions that it needs.
+func (n *nvml) clockKnob(device uintptr, lock, reset string) (k knob, functions []string) {
+	k.set = func(mhz float64) error { return permitted(n.Call(lock, device, uintptr(mhz), uintptr(mhz))) }
+	k.restore = func() error { return permitted(n.Call(reset, device)) }
+	return k, []string{lock, reset}
 }
+
+const setPowerLimit = "nvmlDeviceSetPowerManagementLimit"
 
 func (n *nvml) limitPower(device uintptr, milliwatts uint32) error {
-	return n.permitted("nvmlDeviceSetPowerManagementLimit", n.setPowerLimit(device, milliwatts))
+	return permitted(n.Call(setPowerLimit, device, uintptr(milliwatts)))
 }
 
-// permitted is check for functions that need rights.
-func (n *nvml) permitted(function string, status int32) error {
-	switch status {
-	case nvmlNoPermission:
-		return fmt.Errorf("%s: the driver lets only an administrator change this setting (run ndtune as root, or leave the setting out)", function)
-	case nvmlNotSupported:
-		return fmt.Errorf("%s: the device does not support this setting (leave it out)", function)
+// permitted explains the error of a function that needs rights.
+func permitted(err error) error {
+	var failed *library.StatusError
+	if errors.As(err, &failed) {
+		switch failed.Status {
+		case nvmlNoPermission:
+			return fmt.Errorf("%s: the driver lets only an administrator change this setting (run ndtune as root, or leave the setting out)",
+				failed.Function)
+		case nvmlNotSupported:
+			return fmt.Errorf("%s: the device does not support this setting (leave it out)", failed.Function)
+		}
 	}
-	return n.check(function, status)
+	return err
 }
 
 func (n *nvml) powerLimitOf(device uintptr) (milliwatts uint32, err error) {
-	if n.powerLimit == nil {
-		return 0, fmt.Errorf("%s has no function nvmlDeviceGetPowerManagementLimit", n.name)
-	}
-	status := n.powerLimit(device, &milliwatts)
-	return milliwatts, n.permitted("nvmlDeviceGetPowerManagementLimit", status)
+	err = n.Call("nvmlDeviceGetPowerManagementLimit", device, uintptr(unsafe.Pointer(&milliwatts)))
+	return milliwatts, permitted(err)
 }
 
 func (n *nvml) checkPowerLimit(device uintptr, watts float64) error {
 	var least, most uint32
-	if n.powerLimits == nil {
-		return fmt.Errorf("%s has no function nvmlDeviceGetPowerManagementLimitConstraints", n.name)
-	}
-	if err := n.permitted("nvmlDeviceGetPowerManagementLimitConstraints", n.powerLimits(device, &least, &most)); err != nil {
-		return err
+	err := n.Call("nvmlDeviceGetPowerManagementLimitConstraints", device, uintptr(unsafe.Pointer(&least)), uintptr(unsafe.Pointer(&most)))
+	if err != nil {
+		return permitted(err)
 	}
 	if mw := math.Round(watts * 1e3); !(mw >= float64(least) && mw <= float64(most)) {
 		return fmt.Errorf("the device permits %g to %g W", float64(least)/1e3, float64(most)/1e3)
@@ -113,8 +116,8 @@ func (n *nvml) checkClock(device uintptr, mhz float64, all []hardware.Setting) e
 			at = uint32(s.Value)
 		}
 	}
-	clocks, err := n.listClocks("nvmlDeviceGetSupportedGraphicsClocks", n.supportedClocks != nil, func(count, clocks *uint32) int32 {
-		return n.supportedClocks(device, at, count, clocks)
+	clocks, err := listClocks("nvmlDeviceGetSupportedGraphicsClocks", func(function string, count, clocks *uint32) error {
+		return n.Call(function, device, uintptr(at), uintptr(unsafe.Pointer(count)), uintptr(unsafe.Pointer(clocks)))
 	})
 	if err != nil {
 		return err
@@ -123,19 +126,16 @@ func (n *nvml) checkClock(device uintptr, mhz float64, all []hardware.Setting) e
 }
 
 func (n *nvml) memoryClocks(device uintptr) ([]uint32, error) {
-	return n.listClocks("nvmlDeviceGetSupportedMemoryClocks", n.supportedMemory != nil, func(count, clocks *uint32) int32 {
-		return n.supportedMemory(device, count, clocks)
+	return listClocks("nvmlDeviceGetSupportedMemoryClocks", func(function string, count, clocks *uint32) error {
+		return n.Call(function, device, uintptr(unsafe.Pointer(count)), uintptr(unsafe.Pointer(clocks)))
 	})
 }
 
-// listClocks returns what a function lists.
-func (n *nvml) listClocks(function string, has bool, list func(count, clocks *uint32) int32) ([]uint32, error) {
-	if !has {
-		return nil, fmt.Errorf("%s has no function %s", n.name, function)
-	}
+// listClocks returns the clocks that a function lists.
+func listClocks(function string, list func(function string, count, clocks *uint32) error) ([]uint32, error) {
 	clocks := make([]uint32, maxClocks)
 	count := uint32(len(clocks))
-	if err := n.permitted(function, list(&count, &clocks[0])); err != nil {
+	if err := permitted(list(function, &count, &clocks[0])); err != nil {
 		return nil, err
 	}
 	if clocks = clocks[:min(count, maxClocks)]; len(clocks) == 0 {
@@ -166,5 +166,6 @@ func oneOf(mhz float64, clocks []uint32, where string) error {
 			near = append(near, fmt.Sprint(c))
 		}
 	}
-	return fmt.Errorf("the device permits %d clocks from %d to %d MHz%s; next to this value %s", len(clocks), slices.Min(clocks), slices.Max(clocks), where, strings.Join(near, " and "))
+	return fmt.Errorf("the device permits %d clocks from %d to %d MHz%s; next to this value %s",
+		len(clocks), slices.Min(clocks), slices.Max(clocks), where, strings.Join(near, " and "))
 }

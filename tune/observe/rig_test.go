@@ -9,8 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ebitengine/purego"
-
+	"github.com/ndtune/ndtune/internal/library"
 	"github.com/ndtune/ndtune/tune/hardware"
 )
 
@@ -95,14 +94,16 @@ func standIn(t *testing.T, options ...string) (s struct {
 	} else if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	handle, err := openLibrary(s.library)
+	opened, err := library.Open(s.library)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, to := range map[string]any{
 		"energy": &s.energy, "power": &s.power, "clocks": &s.clocks, "heat": &s.heat, "status": &s.status, "open": &s.open,
 	} {
-		purego.RegisterFunc(to, lookup(handle, "stand_in_"+name))
+		if err := opened.Bind(to, "stand_in_"+name); err != nil {
+			t.Fatal(err)
+		}
 	}
 	t.Setenv(LibraryVariable, s.library)
 	s.publish = func(counted, watts float64) { s.energy(uint64(counted * 1e3)); s.power(uint32(watts * 1e3)) }

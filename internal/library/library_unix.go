@@ -1,14 +1,12 @@
 //go:build darwin || freebsd || linux || netbsd
 
-package observe
+package library
 
 import "github.com/ebitengine/purego"
 
-// nvmlName is the name of NVIDIA's management library, which the driver brings along.
-const nvmlName = "libnvidia-ml.so.1"
-
-func openLibrary(name string) (uintptr, error) {
-	return purego.Dlopen(name, purego.RTLD_NOW|purego.RTLD_LOCAL)
+// open opens a library whose symbols the libraries that are opened after it can use, as some OpenCL drivers do.
+func open(path string) (uintptr, error) {
+	return purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_GLOBAL)
 }
 
 // lookup returns the address of a function, or 0 if the library does not have it.
