@@ -79,7 +79,7 @@ const faultySource = `#define head
 func TestMessagesBecomeFindings(t *testing.T) {
 	p := problemOf(t, definition())
 	r := reader{problem: p, source: newSourceText(faultySource), addresses: []uint64{1 << 48, 3 << 48}}
-	messages, fatal := ReadMessages(strings.NewReader(oclgrindLog))
+	messages, fatal := readMessages(strings.NewReader(oclgrindLog))
 	if fatal != "" || len(messages) != 5 || messages[4].Kind != "" {
 		t.Fatalf("%q %+v", fatal, messages)
 	}
@@ -97,7 +97,7 @@ func TestMessagesBecomeFindings(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%q\nwant %q", got, want)
 	}
-	_, fatal = ReadMessages(strings.NewReader("\nOCLGRIND FATAL ERROR (WorkItem.cpp:288)\nUnsupported instruction: foo\nWhen executing...\n"))
+	_, fatal = readMessages(strings.NewReader("\nOCLGRIND FATAL ERROR (WorkItem.cpp:288)\nUnsupported instruction: foo\nWhen executing...\n"))
 	if !strings.Contains(fatal, "Unsupported instruction: foo") {
 		t.Errorf("fatal error: %q", fatal)
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
@@ -241,16 +240,4 @@ func reasonOf(f *device.Failure) string {
 		return "it does not compile: " + f.Reason
 	}
 	return f.Reason
-}
-
-// simulator returns the environment of a child for a task in Oclgrind.
-func simulator(library string, t task) []string {
-	env := []string{cl.LibraryVariable + "=" + library, "OCLGRIND_NUM_THREADS=1"}
-	switch t.Mode {
-	case reordered:
-		return append(env, oclgrindLimits...)
-	case thorough:
-		env = append(env, "OCLGRIND_UNINITIALIZED=1", "OCLGRIND_BUILD_OPTIONS=-cl-opt-disable")
-	}
-	return append(env, OclgrindEnvironment(t.Log)...)
 }

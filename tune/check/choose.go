@@ -9,15 +9,15 @@ import (
 // maxDrawn is how many configurations of a large space are candidates.
 const maxDrawn = 4096
 
-// Choose returns configurations of a space in which each value of each parameter occurs, and each pair of values of two parameters that
-// occurs together in the space: of a space with more than some thousand configurations, in a sample of it. The configurations
-// that are given first come first. Small says how large a configuration is; of those that cover as much, the smallest is taken. Pairs is
-// the number of pairs.
-func Choose(s *space.Space, first []space.Configuration, small func(space.Configuration) int) (chosen []space.Configuration, pairs int) {
-	places := candidates(s)
-	rows, sizes := make([][]int, len(places)), make([]int, len(places))
-	for i, place := range places {
-		rows[i], sizes[i] = s.Row(place, nil), small(s.At(place))
+// Choose returns configurations of a space that together have each value of each parameter, and each pair of values of two parameters
+// that occurs in the space. Of a space with more than [maxDrawn] configurations, it looks at a sample. The configurations given as first
+// are chosen before all others. Then the one that covers most is chosen next; ties go to the smallest, by a function that returns the size
+// of a configuration. Pairs is the number of pairs.
+func Choose(s *space.Space, first []space.Configuration, sizeOf func(space.Configuration) int) (chosen []space.Configuration, pairs int) {
+	indices := candidates(s)
+	rows, sizes := make([][]int, len(indices)), make([]int, len(indices))
+	for i, index := range indices {
+		rows[i], sizes[i] = s.Row(index, nil), sizeOf(s.At(index))
 	}
 	type pair struct{ p, a, q, b int }
 	open := map[pair]bool{}
@@ -53,12 +53,12 @@ func Choose(s *space.Space, first []space.Configuration, small func(space.Config
 			}
 		}
 		cover(rows[best])
-		chosen = append(chosen, s.At(places[best]))
+		chosen = append(chosen, s.At(indices[best]))
 	}
 	return chosen, pairs
 }
 
-// candidates returns the places of all configurations of a space, or of a sample of them.
+// candidates returns the indices of all configurations of a space, or of a sample of them.
 func candidates(s *space.Space) []int {
 	if s.Len() > maxDrawn {
 		return s.Sample(maxDrawn, rand.New(rand.NewPCG(1, 2)))

@@ -28,11 +28,14 @@ const (
 	Crash          Kind = "crash"
 )
 
-// kinds lists all kinds with sentences about them, in the order of a report.
-var kinds = []struct {
+// A kindAbout is a kind with a sentence about it.
+type kindAbout struct {
 	Kind
 	about string
-}{
+}
+
+// kinds lists all kinds, in the order of a report.
+var kinds = []kindAbout{
 	{DataRace, "Work-items access the same memory without a barrier or an atomic operation between them, and at least one of them writes."},
 	{OutOfBounds, "The kernel accesses memory outside of a buffer, an array or its local memory."},
 	{Uninitialised, "The kernel uses memory before anything was written there."},
@@ -53,6 +56,11 @@ type Location struct {
 	Text   string `json:"text"` // of the line, without white space around it
 }
 
+// compare compares by the file, then by the position in it.
+func (l Location) compare(other Location) int {
+	return cmp.Or(cmp.Compare(l.File, other.File), l.Line-other.Line, l.Column-other.Column)
+}
+
 func (l Location) String() string { return fmt.Sprintf("%s:%d", l.File, l.Line) }
 
 // A Finding is a fault of a kernel, which configurations share.
@@ -68,7 +76,7 @@ type Finding struct {
 	Entity   string     `json:"entity,omitempty"`
 	Device   string     `json:"device"` // where it was seen
 
-	// Configurations are those that share the fault, the smallest first: that with the fewest work-items, or of those the one with the smallest work-group.
+	// Configurations are those that share the fault, the smallest first: by the number of work-items, then by the size of the work-group.
 	Configurations []string `json:"configurations"`
 
 	sizes []size // by configuration
@@ -79,16 +87,16 @@ func (f *Finding) cause() string {
 	if len(f.Where) == 0 {
 		return fmt.Sprint(f.Kind, f.Note, f.Kernel, f.Argument, f.Device)
 	}
-	var places []string
+	var lines []string
 	for _, l := range f.Where {
-		place := l.String()
+		line := l.String()
 		if f.Kind != DataRace { // one missing barrier lets several accesses of a line race
-			place = fmt.Sprint(place, ":", l.Column)
+			line = fmt.Sprint(line, ":", l.Column)
 		}
-		places = append(places, place)
+		lines = append(lines, line)
 	}
-	slices.Sort(places)
-	return fmt.Sprint(f.Kind, f.Note, f.Kernel, places)
+	slices.Sort(lines)
+	return fmt.Sprint(f.Kind, f.Note, f.Kernel, lines)
 }
 
 // A grouping collects findings by their causes.
@@ -109,7 +117,7 @@ func (g *grouping) add(f Finding, configuration string, of size) {
 		g.all = append(g.all, &f)
 		return
 	}
-	if known.Index == nil && known.Argument == "" && f.Index != nil && slices.Contains(f.Configurations, configuration) || known.Argument == "" && f.Argument != "" {
+	if known.Argument == "" && f.Argument != "" {
 		known.Argument, known.Index, known.Memory, known.Text = f.Argument, f.Index, f.Memory, f.Text
 	}
 	at := slices.Index(known.Configurations, configuration)
@@ -126,15 +134,10 @@ func (g *grouping) add(f Finding, configuration string, of size) {
 	}
 }
 
-// sorted returns the findings: faults before notes, by kind and place.
+// sorted returns the findings: faults before notes, by kind and location.
 func (g *grouping) sorted() []Finding {
 	rank := func(k Kind) int {
-		return slices.IndexFunc(kinds, func(d struct {
-			Kind
-			about string
-		}) bool {
-			return d.Kind == k
-		})
+		return slices.IndexFunc(kinds, func(about kindAbout) bool { return about.Kind == k })
 	}
 	first := func(f *Finding) Location {
 		if len(f.Where) == 0 {
@@ -144,7 +147,7 @@ func (g *grouping) sorted() []Finding {
 	}
 	note := map[bool]int{true: 1}
 	slices.SortStableFunc(g.all, func(a, b *Finding) int {
-		return cmp.Or(note[a.Note]-note[b.Note], rank(a.Kind)-rank(b.Kind), cmp.Compare(first(a).File, first(b).File), first(a).Line-first(b).Line, first(a).Column-first(b).Column)
+		return cmp.Or(note[a.Note]-note[b.Note], rank(a.Kind)-rank(b.Kind), first(a).compare(first(b)))
 	})
 	all := make([]Finding, len(g.all))
 	for i, f := range g.all {
@@ -193,15 +196,13 @@ type reader struct {
 const bitsOfOffset = 48
 
 // finding returns the finding of a message.
-func (r *reader) finding(m Message) Finding {
+func (r *reader) finding(m message) Finding {
 	f := Finding{Kind: m.Kind, Kernel: m.Kernel, Memory: m.Space, Entity: m.Entity, Device: "Oclgrind"}
 	access := ""
 	if m.Kind == DataRace { // which of the two came first says nothing
-		slices.SortStableFunc(m.Places, func(a, b Place) int {
-			return cmp.Or(cmp.Compare(a.File, b.File), a.Line-b.Line, a.Column-b.Column)
-		})
+		slices.SortStableFunc(m.Positions, func(a, b position) int { return a.compare(b.Location) })
 	}
-	for i, p := range m.Places {
+	for i, p := range m.Positions {
 		line := r.source[p.File][p.Line]
 		if i == 0 {
 			access = accessed(line, p.Column)
@@ -209,23 +210,24 @@ func (r *reader) finding(m Message) Finding {
 		if p.File == unnamed {
 			p.File = cmp.Or(r.file, unnamed)
 		}
-		f.Where = append(f.Where, Location{p.File, p.Line, p.Column, strings.TrimSpace(line)})
+		p.Text = strings.TrimSpace(line)
+		f.Where = append(f.Where, p.Location)
 	}
 	if m.Static {
 		f.Index = &m.Index
 	}
 	if m.Space != "" {
-		r.place(&f, m)
+		r.locate(&f, m)
 	}
 	f.Text = describe(m, &f, access)
 	return f
 }
 
-// place finds the argument and the index of an address.
-func (r *reader) place(f *Finding, m Message) {
+// locate finds the argument and the index of an address.
+func (r *reader) locate(f *Finding, m message) {
 	offset := func(base uint64) int64 { return int64(m.Address - base) }
 	if m.Space != "global" && m.Space != "constant" {
-		if size := accessSize(m.Places); size > 0 {
+		if size := accessSize(m.Positions); size > 0 {
 			index := int(m.Address&(1<<bitsOfOffset-1)) / size
 			f.Index = &index
 		}
@@ -254,16 +256,19 @@ func abs(n int64) int64 { return max(n, -n) }
 var accessType = regexp.MustCompile(`(?:load|store) (?:volatile )?(?:<(\d+) x )?(i8|i16|i32|i64|half|float|double)\b`)
 
 // accessSize returns the size in bytes of the scalars that an instruction reads or writes, or 0.
-func accessSize(places []Place) int {
-	if len(places) == 0 {
+func accessSize(positions []position) int {
+	if len(positions) == 0 {
 		return 0
 	}
-	m := accessType.FindStringSubmatch(places[0].Instruction)
+	m := accessType.FindStringSubmatch(positions[0].Instruction)
 	if m == nil {
 		return 0
 	}
-	return map[string]int{"i8": 1, "i16": 2, "half": 2, "i32": 4, "float": 4, "i64": 8, "double": 8}[m[2]]
+	return scalarSizes[m[2]]
 }
+
+// scalarSizes are the sizes in bytes of the scalars of LLVM.
+var scalarSizes = map[string]int{"i8": 1, "i16": 2, "half": 2, "i32": 4, "float": 4, "i64": 8, "double": 8}
 
 var (
 	subscripted = regexp.MustCompile(`^[A-Za-z_]\w*(?:\s*(?:\.|->)\s*\w+)*\s*\[`)
@@ -297,7 +302,7 @@ func accessed(line string, column int) string {
 }
 
 // describe returns a sentence about a finding.
-func describe(m Message, f *Finding, access string) string {
+func describe(m message, f *Finding, access string) string {
 	target := f.Memory + " memory"
 	switch {
 	case f.Argument != "":

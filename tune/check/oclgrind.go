@@ -2,6 +2,7 @@ package check
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"io"
 	"os"
@@ -43,25 +44,23 @@ func OclgrindEnvironment(log string) []string {
 // oclgrindLimits let the simulated device take every configuration: the defaults are 1024 work-items and 32 KiB of local memory.
 var oclgrindLimits = []string{"OCLGRIND_MAX_WGSIZE=4096", "OCLGRIND_LOCAL_MEM_SIZE=1048576"}
 
-// A Message is one of Oclgrind.
-type Message struct {
-	Kind    Kind   // "": the message is about no fault of a kernel
-	Text    string // its first line
-	Kernel  string
-	Entity  string // the work-item or work-group
-	Space   string // of the memory: global, local, constant or private; "": none is named
-	Address uint64 // if a Space is named
-	Index   int    // of a static array, if Static is set
-	Static  bool
-	Places  []Place // in the source; two of a data race
+// A message is one of Oclgrind.
+type message struct {
+	Kind      Kind   // "": the message is about no fault of a kernel
+	Text      string // its first line
+	Kernel    string
+	Entity    string // the work-item or work-group
+	Space     string // of the memory: global, local, constant or private; "": none is named
+	Address   uint64 // if a Space is named
+	Index     int    // of a static array, if Static is set
+	Static    bool
+	Positions []position // in the source; two of a data race
 }
 
-// A Place is a position in a source.
-type Place struct {
-	File         string
-	Line, Column int
-	Entity       string
-	Instruction  string
+// A position is a location without its text, and the instruction there.
+type position struct {
+	Location
+	Instruction string
 }
 
 // The messages of Oclgrind by their first lines. The first match counts.
@@ -81,18 +80,18 @@ var messageForms = []struct {
 }
 
 var (
-	placeForm  = regexp.MustCompile(`^At line (\d+) \(column (\d+)\) of (.*):$`)
-	kernelForm = regexp.MustCompile(`^Kernel:\s*(\S+)`)
-	entityForm = regexp.MustCompile(`^(?:Entity|Work-group|Work-item|First entity|Second entity):\s*(.*)`)
-	fatalForm  = regexp.MustCompile(`OCLGRIND FATAL ERROR`)
+	positionForm = regexp.MustCompile(`^At line (\d+) \(column (\d+)\) of (.*):$`)
+	kernelForm   = regexp.MustCompile(`^Kernel:\s*(\S+)`)
+	entityForm   = regexp.MustCompile(`^(?:Entity|Work-group|Work-item|First entity|Second entity):\s*(.*)`)
+	fatalForm    = regexp.MustCompile(`OCLGRIND FATAL ERROR`)
 )
 
-// ReadMessages returns the messages in a log of Oclgrind. Fatal is the text of an error of Oclgrind itself, or "".
-func ReadMessages(log io.Reader) (all []Message, fatal string) {
+// readMessages returns the messages in a log of Oclgrind. Fatal is the text of an error of Oclgrind itself, or "".
+func readMessages(log io.Reader) (all []message, fatal string) {
 	lines := bufio.NewScanner(log)
 	lines.Buffer(nil, 1<<20)
-	var current *Message
-	instruction, entity, dying := "", "", false
+	var current *message
+	instruction, dying := "", false
 	for lines.Scan() {
 		line := lines.Text()
 		text := strings.TrimSpace(line)
@@ -104,20 +103,17 @@ func ReadMessages(log io.Reader) (all []Message, fatal string) {
 		case text == "":
 		case !strings.HasPrefix(line, "\t"):
 			all = append(all, newMessage(text))
-			current, entity = &all[len(all)-1], ""
+			current = &all[len(all)-1]
 		case current == nil:
 		default:
 			if m := kernelForm.FindStringSubmatch(text); m != nil {
 				current.Kernel = m[1]
 			} else if m := entityForm.FindStringSubmatch(text); m != nil {
-				entity = strings.TrimSpace(m[1])
-				if current.Entity == "" {
-					current.Entity = entity
-				}
-			} else if m := placeForm.FindStringSubmatch(text); m != nil {
+				current.Entity = cmp.Or(current.Entity, strings.TrimSpace(m[1]))
+			} else if m := positionForm.FindStringSubmatch(text); m != nil {
 				n, _ := strconv.Atoi(m[1])
 				column, _ := strconv.Atoi(m[2])
-				current.Places = append(current.Places, Place{m[3], n, column, entity, instruction})
+				current.Positions = append(current.Positions, position{Location{File: m[3], Line: n, Column: column}, instruction})
 			} else if strings.HasPrefix(line, "\t  ") {
 				instruction = text
 			}
@@ -127,8 +123,8 @@ func ReadMessages(log io.Reader) (all []Message, fatal string) {
 }
 
 // newMessage reads the first line of a message.
-func newMessage(text string) Message {
-	m := Message{Text: text}
+func newMessage(text string) message {
+	m := message{Text: text}
 	for _, f := range messageForms {
 		found := f.form.FindStringSubmatch(text)
 		if found == nil {

@@ -80,12 +80,13 @@ func (x *examination) verdict(alike []*device.Rehearsed) {
 func (x *examination) judge(seen *device.Rehearsed, constant []bool) {
 	infos, elements := x.problem.Arguments(), x.inspector.Variant.Elements
 	for _, s := range seen.Strays {
-		place := "before"
+		side := "before"
 		if s.Index > 0 {
-			place = "behind"
+			side = "behind"
 		}
 		x.addOnce(fault{Kind: OutOfBounds, Argument: s.Argument, Index: s.Index,
-			Text: fmt.Sprintf("write out of bounds at %s[%d]: %s the %d elements, %d bytes have changed", infos[s.Argument].Name, s.Index, place, elements[s.Argument], s.Bytes)})
+			Text: fmt.Sprintf("write out of bounds at %s[%d]: %s the %d elements, %d bytes have changed",
+				infos[s.Argument].Name, s.Index, side, elements[s.Argument], s.Bytes)})
 	}
 	for i, is := range constant {
 		if !is {

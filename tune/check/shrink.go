@@ -31,24 +31,19 @@ const maxCells = 50 * 50
 // three times in each dimension. So a kernel that takes whole tiles for granted still gets them, and one that does not still has
 // edges, and a group inside. A power of two stays one. If three groups in each dimension are too many for a simulator, there are two, or one.
 func (s *Shrinker) Problem(ctx context.Context, c space.Configuration, d hardware.Device) (p *problem.Problem, shrunk string, err error) {
-	narrow := s.Definition
-	narrow.Verify, narrow.Metrics, narrow.Roofline, narrow.BuildRestrictions, narrow.Baseline = nil, nil, nil, nil, nil
-	narrow.Objective, narrow.Measure = problem.Objective{}, problem.Measure{}
-	narrow.Parameters = slices.Clone(narrow.Parameters)
-	for i := range narrow.Parameters {
-		narrow.Parameters[i].Values = []space.Value{c.At(i)}
-	}
+	narrow := narrowed(s.Definition, c)
+	narrow.Verify = nil
 	if s.Set != nil {
 		return made(ctx, narrow, s.Set, d)
 	}
-	whole, _, err := made(ctx, narrow, nil, d)
+	full, _, err := made(ctx, narrow, nil, d)
 	if err != nil {
 		return nil, "", err
 	}
 	sizes := s.sizes()
-	v, err := whole.Variant(c, d)
+	v, err := full.Variant(c, d)
 	if err != nil || len(sizes) == 0 {
-		return whole, "", err
+		return full, "", err
 	}
 	divisors := s.divisors(v)
 	for _, groups := range []int{3, 2, 1} {
@@ -66,7 +61,18 @@ func (s *Shrinker) Problem(ctx context.Context, c space.Configuration, d hardwar
 			return p, text, nil
 		}
 	}
-	return whole, "", nil
+	return full, "", nil
+}
+
+// narrowed returns a definition with one configuration, without what only a search needs.
+func narrowed(d problem.Definition, c space.Configuration) problem.Definition {
+	d.Metrics, d.Roofline, d.BuildRestrictions, d.Baseline = nil, nil, nil, nil
+	d.Objective, d.Measure = problem.Objective{}, problem.Measure{}
+	d.Parameters = slices.Clone(d.Parameters)
+	for i := range d.Parameters {
+		d.Parameters[i].Values = []space.Value{c.At(i)}
+	}
+	return d
 }
 
 // made returns the problem of a definition with other values of constants. It must have its configuration.
@@ -117,7 +123,7 @@ var (
 // leastSize is the least constant that shrinks.
 const leastSize = 32
 
-// sizes returns the whole constants that problem sizes read, and those that sizes of arguments read and no kernel.
+// sizes returns the int constants that problem sizes read, and those that sizes of arguments read and no kernel.
 func (s *Shrinker) sizes() map[string]int {
 	var texts []problem.Expr
 	texts = append(texts, s.Definition.ProblemSize...)
@@ -140,7 +146,7 @@ func (s *Shrinker) sizes() map[string]int {
 	}
 	sizes := map[string]int{}
 	for _, c := range s.Definition.Constants {
-		if n, whole := c.Number().(int); whole && read[c.Name] && n > leastSize {
+		if n, ok := c.Number().(int); ok && read[c.Name] && n > leastSize {
 			sizes[c.Name] = n
 		}
 	}
@@ -167,7 +173,7 @@ func (s *Shrinker) divisors(v *problem.Variant) []int {
 		}
 	}
 	for i := range v.Configuration.Len() {
-		if n, whole := v.Configuration.At(i).(int); whole {
+		if n, ok := v.Configuration.At(i).(int); ok {
 			add(n)
 		}
 	}

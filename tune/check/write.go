@@ -25,7 +25,8 @@ func FormatOf(path string) string {
 func (r *Report) Write(w io.Writer, format string) error {
 	switch format {
 	case "text":
-		return r.writeText(w)
+		_, err := io.WriteString(w, r.text())
+		return err
 	case "json":
 		return writeJSON(w, r)
 	case "sarif":
@@ -98,7 +99,7 @@ func (r *Report) size(f Finding) string {
 	return ""
 }
 
-func (r *Report) writeText(w io.Writer) error {
+func (r *Report) text() string {
 	var b strings.Builder
 	for _, f := range r.Findings {
 		fmt.Fprintf(&b, "%s: %s\n", heading(f), f.Text)
@@ -122,7 +123,13 @@ func (r *Report) writeText(w io.Writer) error {
 		fmt.Fprintf(&b, "not looked for in %s: %s\n", figure.Count(len(u.configurations), "configuration"), u.why)
 	}
 	fmt.Fprintln(&b, r.summary())
-	_, err := io.WriteString(w, b.String())
+	return b.String()
+}
+
+// writeMarkdown writes the text as a block of code, in which nothing has a meaning to Markdown.
+func (r *Report) writeMarkdown(w io.Writer) error {
+	block := "    " + strings.ReplaceAll(strings.TrimSpace(r.Spec+"\n"+r.text()), "\n", "\n    ")
+	_, err := fmt.Fprintf(w, "## ndtune check\n\n%s\n", block)
 	return err
 }
 
@@ -164,145 +171,6 @@ func (r *Report) omissions(of func(Check) []string) (all []omission) {
 		}
 	}
 	return all
-}
-
-func (r *Report) writeMarkdown(w io.Writer) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "## ndtune check: %s\n\n%s\n", code(r.Spec), escaped(r.summary()))
-	for _, f := range r.Findings {
-		fmt.Fprintf(&b, "\n### %s\n\n%s\n\n", escaped(heading(f)), escaped(f.Text))
-		for _, l := range f.Where {
-			fmt.Fprintf(&b, "- %s %s\n", code(fmt.Sprintf("%s:%d", r.path(l.File), l.Line)), code(l.Text))
-		}
-		fmt.Fprintf(&b, "- kernel %s, on %s; %s; the smallest: %s", code(f.Kernel), escaped(f.Device), r.share(f), code(f.Configurations[0]))
-		if size := r.size(f); size != "" {
-			fmt.Fprintf(&b, " (%s)", code(size))
-		}
-		b.WriteString("\n")
-	}
-	if omitted := r.unchecked(); len(omitted) > 0 {
-		b.WriteString("\n### Not checked\n\n")
-		for _, u := range omitted {
-			first, _, _ := strings.Cut(u.why, "\n")
-			fmt.Fprintf(&b, "- %s: %s", figure.Count(len(u.configurations), "configuration"), escaped(first))
-			fmt.Fprintf(&b, " (%s)\n", code(u.configurations[0]))
-		}
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-// code returns a text as code in Markdown.
-func code(text string) string {
-	fence := "`"
-	for strings.Contains(text, fence) {
-		fence += "`"
-	}
-	if text == "" {
-		return ""
-	}
-	if strings.HasPrefix(text, "`") || strings.HasSuffix(text, "`") {
-		text = " " + text + " "
-	}
-	return fence + text + fence
-}
-
-// escaped returns a text without meaning to Markdown.
-func escaped(text string) string {
-	return strings.NewReplacer("\\", "\\\\", "*", "\\*", "_", "\\_", "<", "&lt;", "[", "\\[", "`", "\\`", "\n", " ").Replace(text)
-}
-
-// The parts of SARIF 2.1.0 that a report has: https://docs.oasis-open.org/sarif/sarif/v2.1.0/.
-type (
-	sarifLog struct {
-		Schema  string     `json:"$schema"`
-		Version string     `json:"version"`
-		Runs    []sarifRun `json:"runs"`
-	}
-	sarifRun struct {
-		Tool        sarifTool         `json:"tool"`
-		Results     []sarifResult     `json:"results"`
-		Invocations []sarifInvocation `json:"invocations"`
-	}
-	sarifTool struct {
-		Driver sarifDriver `json:"driver"`
-	}
-	sarifDriver struct {
-		Name  string      `json:"name"`
-		URI   string      `json:"informationUri"`
-		Rules []sarifRule `json:"rules"`
-	}
-	sarifRule struct {
-		ID    string    `json:"id"`
-		Short sarifText `json:"shortDescription"`
-	}
-	sarifText struct {
-		Text string `json:"text"`
-	}
-	sarifResult struct {
-		RuleID    string          `json:"ruleId"`
-		Level     string          `json:"level"`
-		Message   sarifText       `json:"message"`
-		Locations []sarifLocation `json:"locations"`
-		Related   []sarifLocation `json:"relatedLocations,omitempty"`
-	}
-	sarifLocation struct {
-		Physical sarifPhysical `json:"physicalLocation"`
-	}
-	sarifPhysical struct {
-		Artifact sarifArtifact `json:"artifactLocation"`
-		Region   sarifRegion   `json:"region"`
-	}
-	sarifArtifact struct {
-		URI string `json:"uri"`
-	}
-	sarifRegion struct {
-		StartLine   int `json:"startLine"`
-		StartColumn int `json:"startColumn,omitempty"`
-	}
-	sarifInvocation struct {
-		Successful    bool                `json:"executionSuccessful"`
-		Notifications []sarifNotification `json:"toolExecutionNotifications,omitempty"`
-	}
-	sarifNotification struct {
-		Level   string    `json:"level"`
-		Message sarifText `json:"message"`
-	}
-)
-
-// sarif returns the report as SARIF. A finding without a line stands at the first line of the specification, since code hosts show
-// no result without a place.
-func (r *Report) sarif() sarifLog {
-	rule := func(k Kind) string { return strings.ReplaceAll(string(k), " ", "-") }
-	run := sarifRun{
-		Tool:        sarifTool{sarifDriver{Name: "ndtune check", URI: "https://github.com/ndtune/ndtune"}},
-		Results:     []sarifResult{},
-		Invocations: []sarifInvocation{{Successful: r.Checked() > 0 && r.Stopped == ""}},
-	}
-	for _, k := range kinds {
-		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{rule(k.Kind), sarifText{k.about}})
-	}
-	for _, f := range r.Findings {
-		level := "error"
-		if f.Note {
-			level = "note"
-		}
-		text := fmt.Sprintf("%s: %s (kernel %s, %s, the smallest: %s)", f.Kind, f.Text, f.Kernel, r.share(f), f.Configurations[0])
-		result := sarifResult{RuleID: rule(f.Kind), Level: level, Message: sarifText{text}}
-		var places []sarifLocation
-		for _, l := range f.Where {
-			places = append(places, sarifLocation{sarifPhysical{sarifArtifact{r.path(l.File)}, sarifRegion{l.Line, l.Column}}})
-		}
-		if places == nil {
-			places = []sarifLocation{{sarifPhysical{sarifArtifact{filepath.ToSlash(r.Spec)}, sarifRegion{StartLine: 1}}}}
-		}
-		result.Locations, result.Related = places[:1], places[1:]
-		run.Results = append(run.Results, result)
-	}
-	for _, u := range r.unchecked() {
-		run.Invocations[0].Notifications = append(run.Invocations[0].Notifications, sarifNotification{"warning", sarifText{figure.Count(len(u.configurations), "configuration") + " not checked: " + u.why}})
-	}
-	return sarifLog{"https://json.schemastore.org/sarif-2.1.0.json", "2.1.0", []sarifRun{run}}
 }
 
 // WriteFile writes the report to a file, in the format of its extension.
