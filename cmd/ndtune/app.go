@@ -40,7 +40,7 @@ wrong; 3 the command could not go on; 130 a signal interrupted it.`,
 	return app
 }
 
-// setUsageErrors makes every wrong flag a usageError, and hides the help commands that
+// setUsageErrors makes every wrong flag a usageError, checks the flags before the action of a command, and hides the help commands that
 // urfave/cli would add to each command. It adds the help flag, which urfave/cli adds too late
 // for the help text of a command with categories.
 func setUsageErrors(commands []*cli.Command) {
@@ -50,6 +50,13 @@ func setUsageErrors(commands []*cli.Command) {
 		c.Flags = append(c.Flags, cli.HelpFlag)
 		if c.Action == nil {
 			c.Action = needCommand
+		}
+		action := c.Action
+		c.Action = func(ctx *cli.Context) error {
+			if err := checkFlags(ctx); err != nil {
+				return err
+			}
+			return action(ctx)
 		}
 		setUsageErrors(c.Subcommands)
 	}

@@ -35,7 +35,7 @@ real device too, at the size of the specification: between guard zones, on memor
 several times, and with the work-groups in the opposite order.
 
    ndtune check kernel.yaml
-   ndtune check kernel.yaml --log kernel.jsonl --jobs 4 --time-limit 10m
+   ndtune check kernel.yaml --record kernel.jsonl --jobs 4 --time-limit 10m
    ndtune check kernel.yaml -o check.sarif -o check.md
    ndtune check kernel.yaml --device gpu --no-simulator
 
@@ -45,10 +45,10 @@ specification is wrong; 130 interrupted.`,
 			&cli.StringFlag{Name: "device", Aliases: []string{"d"}, Category: categoryEvaluation, Usage: "launch on `DEVICE` too: index, platform:device, cpu, gpu, or a part of its name (default: the simulator alone)"},
 			&cli.BoolFlag{Name: "no-simulator", Category: categoryEvaluation, Usage: "check on the device of --device alone"},
 			&cli.IntFlag{Name: "launches", Value: check.DefaultLaunches, Category: categoryEvaluation, Usage: "on the device, launch each configuration `N` times on the same data"},
-			&cli.StringFlag{Name: "log", TakesFile: true, Category: categorySearch, Usage: fmt.Sprintf("check the %d best configurations of the record in `FILE` first", bestChecked)},
+			&cli.StringFlag{Name: "record", TakesFile: true, Category: categorySearch, Usage: fmt.Sprintf("check the %d best configurations of `RECORD` first", bestChecked)},
 			&cli.IntFlag{Name: "max-configurations", Category: categorySearch, Usage: "check at most `N` configurations (default: as many as cover all pairs of values)"},
 			&cli.DurationFlag{Name: "time-limit", Category: categorySearch, Usage: "end after `DURATION`, such as 10m, and report what was found until then"},
-			&cli.DurationFlag{Name: "limit", Value: check.DefaultLimit, Category: categorySearch, Usage: "give up a configuration after `DURATION`"},
+			&cli.DurationFlag{Name: "kernel-timeout", Value: check.DefaultLimit, Category: categorySearch, Usage: "give up a configuration after `DURATION`"},
 			&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Value: runtime.GOMAXPROCS(0), DefaultText: "as many as cores", Category: categorySearch, Usage: "simulate `N` configurations at once"},
 			&cli.StringFlag{Name: "format", Value: "text", Category: categoryOutput, Usage: "print the report as `FORMAT`: " + strings.Join(check.Formats(), ", ")},
 			&cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, TakesFile: true, Category: categoryOutput, Usage: "write the report to `FILE` too: .json, .sarif, .md or .txt; may be repeated"},
@@ -99,9 +99,6 @@ func runCheck(c *cli.Context) error {
 
 // checkOptions returns the options that the command line names.
 func checkOptions(c *cli.Context, s *spec.Spec) (o check.Options, err error) {
-	if err := checkPositive(c, "launches", "max-configurations", "time-limit", "limit", "jobs"); err != nil {
-		return o, err
-	}
 	if format := c.String("format"); !slices.Contains(check.Formats(), format) {
 		return o, wrong("--format %s: want one of %s", format, strings.Join(check.Formats(), ", "))
 	}
@@ -110,17 +107,14 @@ func checkOptions(c *cli.Context, s *spec.Spec) (o check.Options, err error) {
 			return fmt.Errorf("%s: want a file .json, .sarif, .md or .txt", path)
 		}
 		return nil
-	}, s.Path, c.String("log")); err != nil {
+	}, s.Path, c.String("record")); err != nil {
 		return o, err
 	}
-	o = check.Options{File: checkedFile(s), Set: s.Check, Launches: c.Int("launches"), Jobs: c.Int("jobs"), Limit: c.Duration("limit"), TimeLimit: c.Duration("time-limit")}
-	switch {
-	case !c.Bool("no-simulator"):
+	o = check.Options{File: checkedFile(s), Set: s.Check, Launches: c.Int("launches"), Jobs: c.Int("jobs"), Limit: c.Duration("kernel-timeout"), TimeLimit: c.Duration("time-limit")}
+	if !c.Bool("no-simulator") {
 		if o.Simulator, err = check.Oclgrind(); err != nil {
 			return o, err
 		}
-	case !c.IsSet("device"):
-		return o, wrong("--no-simulator leaves nothing to check on: name a --device")
 	}
 	if c.IsSet("device") {
 		listed, err := selectDevice(c)
@@ -172,9 +166,9 @@ func checkedConfigurations(c *cli.Context, s *spec.Spec, o check.Options, on har
 	return all, pairs, nil
 }
 
-// bestOfLog returns the best configurations of the record of --log that are in the space.
+// bestOfLog returns the best configurations of the record of --record that are in the space.
 func bestOfLog(c *cli.Context, s *spec.Spec, whole *space.Space) (best []space.Configuration, err error) {
-	path := c.String("log")
+	path := c.String("record")
 	if path == "" {
 		return nil, nil
 	}
@@ -223,18 +217,10 @@ func finalistsFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "check", Category: categoryEvaluation, Usage: "check the finalists for faults of the kernel at the end, on the device and in Oclgrind if it is installed (docs/check.md)"}
 }
 
-// checkFinalistsFlag refuses --check for searches that it cannot follow.
+// checkFinalistsFlag refuses --check for a search at several sizes.
 func checkFinalistsFlag(c *cli.Context, s *spec.Spec) error {
-	if !c.Bool("check") {
-		return nil
-	}
-	for _, flag := range []string{"if-missing", "fleet", "listen"} {
-		if c.IsSet(flag) {
-			return wrong("--check is for a search on this machine that is always made, without --%s: use ndtune check SPEC --log FILE", flag)
-		}
-	}
-	if len(s.Sizes) > 0 {
-		return wrong("--check is for a search at one size: use ndtune check SPEC --set %s --log FILE", s.Sizes[0])
+	if c.Bool("check") && len(s.Sizes) > 0 {
+		return wrong("--check is for a search at one size: use ndtune check SPEC --set %s --record FILE", s.Sizes[0])
 	}
 	return nil
 }

@@ -129,9 +129,6 @@ func listDevices(c *cli.Context) error {
 
 // listFleetDevices lists the devices of a fleet, by machine.
 func listFleetDevices(c *cli.Context) error {
-	if c.Bool("peak") {
-		return wrong("--peak measures on this machine, and --fleet lists others: leave out one of them")
-	}
 	var preferred device.Listed
 	var chosen []device.Listed
 	f, err := joinFleet(c, 1, func(f *searchFleet) (err error) {

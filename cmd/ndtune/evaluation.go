@@ -49,20 +49,12 @@ func workersFlag() cli.Flag {
 // inProcess reports whether configurations are evaluated in this process.
 func inProcess(c *cli.Context) bool { return c.IsSet("workers") && c.Int("workers") == 0 }
 
-// checkEvaluationFlags refuses values with which nothing can be evaluated.
-func checkEvaluationFlags(c *cli.Context) error {
-	if err := checkPositive(c, "iterations"); err != nil {
-		return err
-	}
+// checkWorkers refuses a number of workers that there cannot be, and flags about workers if there are none.
+func checkWorkers(c *cli.Context) error {
 	if n := c.Int("workers"); n < 0 {
 		return wrong("--workers %d: want a positive number, or 0 for this process", n)
 	}
-	for _, name := range []string{"build-timeout", "kernel-timeout"} {
-		if d := c.Duration(name); d < time.Millisecond {
-			return wrong("--%s %s: want a duration of at least 1ms, such as 90s", name, d)
-		}
-	}
-	for _, name := range []string{"build-timeout", "kernel-timeout"} {
+	for _, name := range timeoutFlags {
 		if inProcess(c) && c.IsSet(name) {
 			return wrong("--workers 0 has no worker to watch: leave out --%s", name)
 		}

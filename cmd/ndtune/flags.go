@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -100,32 +99,6 @@ func specOptions(c *cli.Context) (spec.Options, error) {
 func noArguments(c *cli.Context) error {
 	if c.Args().Len() > 0 {
 		return wrong("%s takes no argument, but %q is given", c.Command.HelpName, c.Args().First())
-	}
-	return nil
-}
-
-// checkPositive refuses numbers and durations that are not positive. A flag that is not given may
-// be 0, for no limit.
-func checkPositive(c *cli.Context, names ...string) error {
-	for _, name := range names {
-		switch v := c.Value(name).(type) {
-		case int:
-			if v < 0 || v == 0 && c.IsSet(name) {
-				return wrong("--%s %d: want a positive number", name, v)
-			}
-		case time.Duration:
-			if v < 0 || v == 0 && c.IsSet(name) {
-				return wrong("--%s %s: want a positive duration", name, v)
-			}
-		}
-	}
-	return nil
-}
-
-// checkLoudness refuses --quiet beside --verbose.
-func checkLoudness(c *cli.Context) error {
-	if c.Bool("quiet") && c.Bool("verbose") {
-		return wrong("--quiet and --verbose exclude each other")
 	}
 	return nil
 }

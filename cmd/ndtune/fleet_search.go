@@ -42,22 +42,14 @@ type fleetKind struct {
 // its devices. With --listen or --agents, joinFleet waits until it succeeds and the fleet has as many agents as --agents
 // says, or the default here. The caller closes the fleet.
 func joinFleet(c *cli.Context, agents int, choose func(*searchFleet) error) (*searchFleet, error) {
-	if err := checkPositive(c, "agents"); err != nil {
-		return nil, err
-	}
 	listen := c.String("listen") != ""
 	if c.IsSet("agents") {
 		agents = c.Int("agents")
 	}
 	switch {
-	case listen && c.String("fleet") != "":
-		return nil, wrong("--listen begins a fleet, and --fleet or NDTUNE_FLEET names another one: leave out one of them, or add --fleet ''")
 	case !listen && (allows(c, allowCommands) || c.String("device") == noDevice):
 		return nil, wrong("--allow %s and --device %s are about the agent of --listen", allowCommands, noDevice)
 	case !listen && c.String("fleet") == "":
-		if c.IsSet("agents") {
-			return nil, wrong("--agents is about a fleet: name one with --fleet or --listen")
-		}
 		return nil, nil
 	}
 	if c.IsSet("workers") && (!listen || inProcess(c)) {

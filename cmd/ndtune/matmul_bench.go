@@ -140,9 +140,6 @@ func checkBench(c *cli.Context, b *matmul.Bench) error {
 	if err := noArguments(c); err != nil {
 		return err
 	}
-	if err := checkPositive(c, "time-limit", "cpu-limit", "max-evals", "iterations"); err != nil {
-		return err
-	}
 	for _, path := range b.Libraries {
 		if err := matmul.CheckLibraryPlace(path); err != nil {
 			return wrong("--library: %w", err)

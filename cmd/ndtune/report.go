@@ -28,13 +28,13 @@ Without -o, it prints the best, the finalists and the failures.
    ndtune report kernel.jsonl --objective time,nvml_power
    ndtune report a100.json.gz w7800.json.gz -o both.html -o both.md
    ndtune report kernel.jsonl -o times.png --plot distribution
-   ndtune report kernel.jsonl -o tiles.svg --plot heat-map -p tile_size_x,tile_size_y
+   ndtune report kernel.jsonl -o tiles.svg --plot heat-map --axes tile_size_x,tile_size_y
 
 The page is one file. It works offline, from a disk or in a mail, and makes no requests.`,
 		Flags: []cli.Flag{
 			&cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, TakesFile: true, Category: categoryOutput, Usage: "write `FILE`: .html (the page), .md (a table), .png, .svg or .pdf (one plot); may be repeated; without it, a table is printed"},
 			&cli.StringFlag{Name: "plot", Category: categoryOutput, Usage: "`NAME` of the plot of a picture: " + strings.Join(report.PlotNames(), ", ") + " (default: " + report.PlotNames()[0] + ")"},
-			&cli.StringFlag{Name: "parameter", Aliases: []string{"p"}, Category: categoryOutput, Usage: "`PARAMETER[,PARAMETER]` of a scatter or a heat map (default: those that matter most)"},
+			&cli.StringFlag{Name: "axes", Category: categoryOutput, Usage: "`PARAMETER[,PARAMETER]` of a scatter or a heat map (default: those that matter most)"},
 			&cli.StringFlag{Name: "objective", Category: categoryOutput, Usage: "rank by `OBJECTIVES`, several with commas, instead of those of the search: time, time_min, time_median or a metric, each maximised after the word maximize; several give a front (docs/front.md)"},
 			&cli.StringFlag{Name: "choose", Category: categoryOutput, Usage: "of several objectives, choose the winner among the front by `EXPRESSION`, such as 'energy <= 1.1 * best.energy'"},
 		},
@@ -76,7 +76,7 @@ func writeReport(c *cli.Context) error {
 		return made.WriteText(c.App.Writer)
 	}
 	if err := made.CheckParameters(plot); err != nil {
-		return wrong("--parameter: %w", err)
+		return wrong("--axes: %w", err)
 	}
 	if err := made.WriteFiles(outputs, plot); err != nil {
 		return err
@@ -90,7 +90,7 @@ func writeReport(c *cli.Context) error {
 func reportOutputs(c *cli.Context) ([]string, report.Plot, error) {
 	outputs := c.StringSlice("output")
 	plot := report.Plot{Name: c.String("plot")}
-	for name := range strings.SplitSeq(c.String("parameter"), ",") {
+	for name := range strings.SplitSeq(c.String("axes"), ",") {
 		if name = strings.TrimSpace(name); name != "" {
 			plot.Parameters = append(plot.Parameters, name)
 		}
@@ -98,8 +98,8 @@ func reportOutputs(c *cli.Context) ([]string, report.Plot, error) {
 	if err := report.CheckPlot(plot.Name); err != nil {
 		return nil, plot, wrong("--plot: %w", err)
 	}
-	if !slices.ContainsFunc(outputs, report.IsPlot) && (c.IsSet("plot") || c.IsSet("parameter")) {
-		return nil, plot, wrong("--plot and --parameter are of a picture: add -o plot.png or .svg")
+	if !slices.ContainsFunc(outputs, report.IsPlot) && (c.IsSet("plot") || c.IsSet("axes")) {
+		return nil, plot, wrong("--plot and --axes are of a picture: add -o plot.png or .svg")
 	}
 	return outputs, plot, checkOutputs("output", outputs, report.CheckPath, c.Args().Slice()...)
 }

@@ -45,6 +45,9 @@ func (*statuses) IsBoolFlag() bool { return true }
 
 func (s *statuses) String() string { return "" }
 
+// Get implements flag.Getter.
+func (s *statuses) Get() any { return *s }
+
 func (s *statuses) Set(text string) error {
 	if text == "true" {
 		*s = slices.DeleteFunc(failureStatuses(), func(status tune.Status) bool { return status == tune.Constraints })

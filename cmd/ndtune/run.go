@@ -44,7 +44,7 @@ a single value in the specification may be left out.
 
 // runOne evaluates the only configuration of a specification.
 func runOne(c *cli.Context, s *spec.Spec) error {
-	if err := checkEvaluationFlags(c); err != nil {
+	if err := checkWorkers(c); err != nil {
 		return err
 	}
 	if open := openParameters(s.Problem); len(open) > 0 {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -39,7 +38,7 @@ configuration counts as an evaluation.
 
    ndtune simulate kernel.jsonl
    ndtune simulate a100.json.gz w7800.json.gz --strategy random_sample,brute_force --repeats 100
-   ndtune simulate a100.json.gz --max-evals 50 -o curves.csv --plot curves.png
+   ndtune simulate a100.json.gz --max-evals 50 -o curves.csv -o curves.png
    ndtune simulate a100.json.gz --json
 
 With --score, it prints the performance score of the autotuning methodology instead, which
@@ -69,8 +68,8 @@ func simulateFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "score", Category: categorySearch, Usage: "print the performance score of each strategy (docs/simulate.md#the-performance-score) instead of its results after some numbers of evaluations"},
 		&cli.StringSliceFlag{Name: "trace", TakesFile: true, Category: categorySearch, Usage: "with --score: score the searches of another tuner in `FILE`, a trace on each line; may be repeated"},
 		&cli.StringFlag{Name: "checkpoints", Category: categoryOutput, Usage: "print the results after `N[,N…]` evaluations (default: 25,50,100,200 below --max-evals, and --max-evals)"},
-		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, TakesFile: true, Category: categoryOutput, Usage: "write the whole curves to `FILE`, a .csv"},
-		&cli.StringFlag{Name: "plot", TakesFile: true, Category: categoryOutput, Usage: "draw the curves, as the mean over the records with a band of one standard error, into `FILE`: .png, .svg or .pdf"},
+		&cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, TakesFile: true, Category: categoryOutput, Usage: "write the curves to `FILE`: .csv (all of them), or " +
+			"as a picture .png, .svg or .pdf (the mean over the records with a band of one standard error); may be repeated"},
 		&cli.BoolFlag{Name: "json", Category: categoryOutput, Usage: "print JSON"},
 	}
 }
@@ -109,22 +108,22 @@ func runSimulation(c *cli.Context) error {
 
 // writeSimulation writes the curves to the files that the command line names.
 func writeSimulation(c *cli.Context, plan simulate.Plan, curves, averages []simulate.Curve) error {
+	title := "mean over " + figure.Count(len(plan.Recordings), "record")
+	if len(plan.Recordings) == 1 {
+		title = plan.Recordings[0].Name
+	}
 	var errs error
-	wrote := func(what, path string, err error) {
+	for _, path := range c.StringSlice("output") {
+		var err error
+		if picture.Is(path) {
+			err = simulate.Plot(path, title+", "+figure.Count(plan.Repeats, "repeat"), qualityLabel(plan), averages)
+		} else {
+			err = writeCurves(path, append(curves, averages...))
+		}
 		if err == nil {
-			fmt.Fprintf(c.App.ErrWriter, "%s: %s\n", what, path)
+			fmt.Fprintf(c.App.ErrWriter, "curves: %s\n", path)
 		}
 		errs = errors.Join(errs, err)
-	}
-	if path := c.String("output"); path != "" {
-		wrote("curves", path, writeCurves(path, append(curves, averages...)))
-	}
-	if path := c.String("plot"); path != "" {
-		title := "mean over " + figure.Count(len(plan.Recordings), "record")
-		if len(plan.Recordings) == 1 {
-			title = plan.Recordings[0].Name
-		}
-		wrote("picture", path, simulate.Plot(path, title+", "+figure.Count(plan.Repeats, "repeat"), qualityLabel(plan), averages))
 	}
 	return errs
 }
@@ -140,16 +139,10 @@ func writeCurves(path string, curves []simulate.Curve) error {
 // evaluations to print, ascending. Errors are found before anything is simulated.
 func newSimulation(c *cli.Context) (plan simulate.Plan, printed []int, err error) {
 	plan = simulate.Plan{MaxEvaluations: c.Int("max-evals"), Repeats: c.Int("repeats"), Batch: c.Int("batch"), Seed: c.Uint64("seed")}
-	if err = checkPositive(c, "max-evals", "repeats", "batch"); err != nil {
-		return plan, nil, err
-	}
-	if err = checkScoreFlags(c); err != nil {
-		return plan, nil, err
-	}
 	if printed, err = checkpoints(c.String("checkpoints"), plan.MaxEvaluations); err != nil {
 		return plan, nil, err
 	}
-	if err = checkSimulationFiles(c); err != nil {
+	if err = checkOutputs("output", c.StringSlice("output"), checkCurvesPath, c.Args().Slice()...); err != nil {
 		return plan, nil, err
 	}
 	choices, err := parseStrategies(c.StringSlice("strategy")) // before the records are read
@@ -177,20 +170,12 @@ func newSimulation(c *cli.Context) (plan simulate.Plan, printed []int, err error
 	return plan, printed, nil
 }
 
-func checkSimulationFiles(c *cli.Context) error {
-	isCSV := func(path string) error {
-		if !strings.EqualFold(filepath.Ext(path), ".csv") {
-			return fmt.Errorf("%s: curves are written as a .csv", path)
-		}
-		return nil
+// checkCurvesPath refuses files that are neither a table of curves nor a picture.
+func checkCurvesPath(path string) error {
+	if !picture.Is(path) && !strings.EqualFold(filepath.Ext(path), ".csv") {
+		return fmt.Errorf("%s: curves are written as a .csv, or as a picture: .png, .svg or .pdf", path)
 	}
-	check := func(flag string, check func(string) error) error {
-		if !c.IsSet(flag) {
-			return nil
-		}
-		return checkOutputs(flag, []string{c.String(flag)}, check, c.Args().Slice()...)
-	}
-	return cmp.Or(check("output", isCSV), check("plot", picture.Check))
+	return nil
 }
 
 // checkpoints returns the numbers of evaluations in a text, or the default ones.

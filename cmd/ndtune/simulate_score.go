@@ -14,25 +14,6 @@ import (
 	"github.com/ndtune/ndtune/tune/simulate"
 )
 
-// checkScoreFlags refuses flags that do not go together with --score, or only with it.
-func checkScoreFlags(c *cli.Context) error {
-	if !c.Bool("score") {
-		if c.IsSet("trace") {
-			return fmt.Errorf("--trace is about --score: add it")
-		}
-		return nil
-	}
-	for _, excluded := range []struct{ name, why string }{
-		{"batch", "the score is that of a search that evaluates one configuration at a time"}, {"checkpoints", "the score is one figure"},
-		{"max-evals", "the score limits a search by its time"}, {"output", "the score has no curve over evaluations"}, {"plot", "the score has no curve over evaluations"},
-	} {
-		if c.IsSet(excluded.name) {
-			return fmt.Errorf("--score and --%s: %s; leave out one of them", excluded.name, excluded.why)
-		}
-	}
-	return nil
-}
-
 // runScores computes and prints the scores of the plan's strategies and of the traces that the command line names.
 func runScores(c *cli.Context, plan simulate.Plan) error {
 	scorings := make([]*simulate.Scoring, len(plan.Recordings))

@@ -172,26 +172,12 @@ func newTuning(c *cli.Context, s *spec.Spec, source, logPath string, outputs ...
 	if t.maxEvaluations == 0 && t.timeLimit == 0 {
 		t.maxEvaluations = s.Definition.MaxEvaluations
 	}
-	for _, read := range []func() error{t.checkFlags, t.readStrategy, t.checkFiles} {
+	for _, read := range []func() error{func() error { return checkWorkers(c) }, t.readStrategy, t.checkFiles} {
 		if err := read(); err != nil {
 			return nil, err
 		}
 	}
 	return t, nil
-}
-
-func (t *tuning) checkFlags() error {
-	c := t.cli
-	if err := checkPositive(c, "max-evals", "time-limit", "patience"); err != nil {
-		return err
-	}
-	if err := checkEvaluationFlags(c); err != nil {
-		return err
-	}
-	if c.IsSet(retryName) && t.logPath == "" {
-		return wrong("--%s: name the run log with --log FILE; without one, a new log is begun", retryName)
-	}
-	return checkLoudness(c)
 }
 
 func (t *tuning) checkFiles() error {

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/urfave/cli/v2"
+)
+
+// A flagRule is a relation between a flag and others. It holds for every command that has them.
+type flagRule struct {
+	flag     string
+	relation relation
+	others   []string
+	reason   string // may be empty
+}
+
+// A relation says what a flag asks of the others of its rule.
+type relation int
+
+const (
+	needs    relation = iota // at least one of them is given
+	excludes                 // none of them is given
+)
+
+// flagRules are all relations that only depend on which flags are given.
+var flagRules = []flagRule{
+	{"quiet", excludes, []string{"verbose"}, ""},
+	{"retry-failures", needs, []string{"log"}, "name the run log that has the failures; without it, a new log is begun"},
+	{"agents", needs, []string{"fleet", "listen"}, "it counts the agents of a fleet"},
+	{"listen", excludes, []string{"fleet"}, "it begins a fleet, and --fleet or NDTUNE_FLEET names another one; leave out one of them, or add --fleet ''"},
+	{"check", excludes, []string{"fleet", "listen"}, "it is for a search on this machine; use ndtune check SPEC --record FILE"},
+	{"check", excludes, []string{"if-missing"}, "it is for a search that is always made; use ndtune check SPEC --record FILE"},
+	{"peak", excludes, []string{"fleet"}, "it measures on this machine, and --fleet lists the devices of others"},
+	{"no-simulator", needs, []string{"device"}, "without the simulator, a device must check"},
+	{"trace", needs, []string{"score"}, "it scores the searches of another tuner"},
+	{"score", excludes, []string{"batch"}, "the score is that of a search that evaluates one configuration at a time"},
+	{"score", excludes, []string{"checkpoints"}, "the score is one figure"},
+	{"score", excludes, []string{"max-evals"}, "the score limits a search by its time"},
+	{"score", excludes, []string{"output"}, "the score has no curve over evaluations"},
+}
+
+// positiveFlags are the flags whose numbers and durations are positive if they are given.
+var positiveFlags = []string{
+	"iterations", "max-evals", "time-limit", "patience", "agents", "launches", "max-configurations", "jobs", "repeats", "batch", "cpu-limit",
+}
+
+// timeoutFlags are the flags whose durations are at least a millisecond.
+var timeoutFlags = []string{"build-timeout", "kernel-timeout"}
+
+// checkFlags refuses values with which a command can do nothing, and flags that do not go together.
+func checkFlags(c *cli.Context) error {
+	for _, name := range positiveFlags {
+		if err := checkPositive(c, name); err != nil {
+			return err
+		}
+	}
+	for _, name := range timeoutFlags {
+		if d := c.Duration(name); c.IsSet(name) && d < time.Millisecond {
+			return wrong("--%s %s: want a duration of at least 1ms, such as 90s", name, d)
+		}
+	}
+	for _, r := range flagRules {
+		if err := r.check(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// check refuses a command line that breaks the rule.
+func (r flagRule) check(c *cli.Context) error {
+	if !isGiven(c, r.flag) {
+		return nil
+	}
+	reason := ""
+	if r.reason != "" {
+		reason = ": " + r.reason
+	}
+	anyGiven := false
+	for _, other := range r.others {
+		anyGiven = anyGiven || isGiven(c, other)
+		if r.relation == excludes && isGiven(c, other) {
+			return wrong("%s and %s exclude each other%s", dashed(r.flag), dashed(other), reason)
+		}
+	}
+	if r.relation == needs && !anyGiven {
+		return wrong("%s needs %s%s", dashed(r.flag), joinTexts(" or ", dashed, r.others...), reason)
+	}
+	return nil
+}
+
+// isGiven reports whether a flag is given, in the environment too. An empty text and false are as good as none.
+func isGiven(c *cli.Context, name string) bool {
+	if !c.IsSet(name) {
+		return false
+	}
+	switch v := c.Value(name).(type) {
+	case bool:
+		return v
+	case string:
+		return v != ""
+	}
+	return true
+}
+
+// checkPositive refuses a number or a duration that is not positive. A flag that is not given may be 0, for no limit.
+func checkPositive(c *cli.Context, name string) error {
+	var kind string
+	var isPositive bool
+	switch v := c.Value(name).(type) {
+	case int:
+		kind, isPositive = "number", v > 0
+	case time.Duration:
+		kind, isPositive = "duration", v > 0
+	}
+	if !c.IsSet(name) || isPositive {
+		return nil
+	}
+	return wrong("--%s %s: want a positive %s", name, fmt.Sprint(c.Value(name)), kind)
+}

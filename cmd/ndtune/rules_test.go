@@ -1,0 +1,32 @@
+package main
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+)
+
+// TestRulesNameFlags looks for a command that has the flag of a rule and one of the others, and for one that has each
+// flag whose value is checked.
+func TestRulesNameFlags(t *testing.T) {
+	var commands []*cli.Command
+	walkCommands(newApp().Commands, "ndtune", func(_ string, c *cli.Command) { commands = append(commands, c) })
+	exists := func(names ...string) bool {
+		return slices.ContainsFunc(commands, func(c *cli.Command) bool {
+			return !slices.ContainsFunc(names, func(name string) bool { return flagNamed(c.Flags, name) == nil })
+		})
+	}
+	for _, r := range flagRules {
+		for _, other := range r.others {
+			if !exists(r.flag, other) {
+				t.Errorf("no command has --%s and --%s", r.flag, other)
+			}
+		}
+	}
+	for _, name := range slices.Concat(positiveFlags, timeoutFlags) {
+		if !exists(name) {
+			t.Errorf("no command has --%s", name)
+		}
+	}
+}
