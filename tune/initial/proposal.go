@@ -359,7 +359,9 @@ func (p *proposer) chooseBlock() {
 			}
 		}
 	}
-	p.Remark("grid_div", "DECIDE: the elements that a work-group computes in each dimension. Without grid_div there is one\nwork-item for each element of problem_size.")
+	if slices.ContainsFunc(d.GridDiv[:], func(divisors []problem.Expr) bool { return divisors != nil }) {
+		p.Remark("grid_div", "DECIDE: the elements that a work-group computes in each dimension. Without grid_div there is one\nwork-item for each element of problem_size.")
+	}
 }
 
 // choose completes the specification: the measurement, and verification by the kernel itself.

@@ -137,10 +137,10 @@ func (f field) listOf(form string, least, most int) []field {
 	return nil
 }
 
-// each reads items.
-func each[T any](items []field, read func(field) T) (values []T) {
+// each returns what make makes of each item.
+func each[S, T any](items []S, make func(S) T) (values []T) {
 	for _, item := range items {
-		values = append(values, read(item))
+		values = append(values, make(item))
 	}
 	return values
 }

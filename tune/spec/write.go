@@ -2,6 +2,7 @@ package spec
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -9,7 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
+
+	"go.yaml.in/yaml/v3"
 
 	disk "github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/tune/array"
@@ -73,324 +75,309 @@ func Relative(out, source string, options []string) (string, []string) {
 // YAML returns the text of the specification, one line for each argument, parameter and restriction. [Load] makes the
 // same definition of it.
 func (d *Draft) YAML() []byte {
-	w := &specWriter{draft: d}
-	for _, line := range d.Head {
-		w.comment("", line)
-	}
 	x := &d.Definition
-	w.kernel(x.Kernel)
-	if len(x.Constants) > 0 {
-		w.line("constants", "", "constants:")
-		for _, c := range x.Constants {
-			value := scalarText(c.Value)
-			if c.Host {
-				value = "{value: " + value + ", host: true}"
-			}
-			w.line("constants."+c.Name, "  ", scalarText(c.Name)+": "+value)
+	root := &yaml.Node{Kind: yaml.MappingNode}
+	var remarks []string // those on keys that are left out stand above the next key
+	for _, p := range []part{
+		{"kernel", d.kernelNode()},
+		{"constants", d.block("constants", each(x.Constants, constantPart))},
+		{"problem_size", listNode(x.ProblemSize, expressionNode)},
+		{"block_size", dimensionsNode(x.BlockSize, expressionNode)},
+		{"grid_div", dimensionsNode(x.GridDiv, divisorsNode)},
+		{"types", d.block("types", each(x.Types, typePart))},
+		{"arguments", cmp.Or(d.lines("arguments", each(x.Arguments, argumentNode)), sequence(nil))},
+		{"parameters", cmp.Or(d.block("parameters", each(x.Parameters, parameterPart)), &yaml.Node{Kind: yaml.MappingNode})},
+		{"restrictions", d.lines("restrictions", each(x.Restrictions, restrictionNode))},
+		{"build_restrictions", d.lines("build_restrictions", each(x.BuildRestrictions, expressionNode))},
+		{"verify", d.verificationNode()},
+		{"roofline", rooflineNode(x.Roofline)},
+		{"metrics", d.block("metrics", each(x.Metrics, metricPart))},
+		{"objective", objectiveNode(x.Objective)},
+		{"choose", expressionNode(x.Objective.Choose)},
+		{"baseline", sortedNode(x.Baseline, scalarNode)},
+		{"max_evals", given(x.MaxEvaluations)},
+		{"measure", measureNode(x.Measure)},
+		{"seed", given(x.Seed)},
+	} {
+		remarks = append(remarks, d.Remarks[p.key]...)
+		if p.value == nil {
+			continue
 		}
+		key := scalarNode(p.key)
+		key.HeadComment = comment(remarks)
+		root.Content = append(root.Content, key, p.value)
+		remarks = nil
 	}
-	w.line("problem_size", "", "problem_size: "+expressionList(x.ProblemSize))
-	w.dimensions("block_size", func(i int) (string, bool) { return expressionText(x.BlockSize[i]), x.BlockSize[i] != "" })
-	w.dimensions("grid_div", func(i int) (string, bool) { return expressionList(x.GridDiv[i]), x.GridDiv[i] != nil })
-	empty := map[bool]string{true: " []"}
-	if len(x.Types) > 0 {
-		w.line("types", "", "types:")
-		for _, t := range x.Types {
-			var fields []part
-			for _, f := range t.Fields {
-				value := textText(f.Type)
-				if f.Count != "" {
-					value = mapping(part{"type", value}, part{"count", expressionText(f.Count)})
-				}
-				fields = append(fields, part{textText(f.Name), value})
-			}
-			w.line("types."+t.Name, "  ", textText(t.Name)+": "+mapping(fields...))
-		}
+	var text bytes.Buffer
+	text.WriteString(comment(d.Head))
+	encoder := yaml.NewEncoder(&text)
+	encoder.SetIndent(2)
+	if err := encoder.Encode(root); err != nil {
+		panic(err) // the nodes are well formed, and a buffer takes everything
 	}
-	w.line("arguments", "", "arguments:"+empty[len(x.Arguments) == 0])
-	for i, a := range x.Arguments {
-		w.line(fmt.Sprintf("arguments[%d]", i), "  ", "- "+argumentText(a))
-	}
-	w.lineRemarks(fmt.Sprintf("arguments[%d]", len(x.Arguments)), "  ")
-	w.line("parameters", "", "parameters:"+strings.ReplaceAll(empty[len(x.Parameters) == 0], "[]", "{}"))
-	for _, p := range x.Parameters {
-		w.line("parameters."+p.Name, "  ", scalarText(p.Name)+": "+listText(p.Values, scalarText))
-	}
-	if len(x.Restrictions) > 0 {
-		w.line("restrictions", "", "restrictions:")
-		for i, r := range x.Restrictions {
-			w.line(fmt.Sprintf("restrictions[%d]", i), "  ", "- "+expressionText(r.Expression))
-		}
-	}
-	if len(x.BuildRestrictions) > 0 {
-		w.line("build_restrictions", "", "build_restrictions:")
-		for i, r := range x.BuildRestrictions {
-			w.line(fmt.Sprintf("build_restrictions[%d]", i), "  ", "- "+expressionText(r))
-		}
-	}
-	w.verification(x.Verify)
-	if r := x.Roofline; r != nil {
-		w.line("roofline", "", "roofline: "+mapping(
-			part{"flops", expressionText(r.Flops)}, part{"bytes", expressionText(r.Bytes)}, part{"precision", textText(r.Precision)}))
-	}
-	if len(x.Metrics) > 0 {
-		w.line("metrics", "", "metrics:")
-		for _, m := range x.Metrics {
-			w.line("metrics."+m.Name, "  ", textText(m.Name)+": "+expressionText(m.Expression))
-		}
-	}
-	if o := x.Objective; o.Name != "" {
-		var texts []string
-		for _, one := range o.All() {
-			direction := map[bool]string{true: "maximize", false: "minimize"}[one.Maximize]
-			texts = append(texts, mapping(part{"name", textText(one.Name)}, part{"direction", direction}))
-		}
-		text := texts[0]
-		if o.Several() {
-			text = "[" + strings.Join(texts, ", ") + "]"
-		}
-		w.line("objective", "", "objective: "+text)
-		if o.Choose != "" {
-			w.line("choose", "", "choose: "+expressionText(o.Choose))
-		}
-	}
-	if len(x.Baseline) > 0 {
-		w.line("baseline", "", "baseline: "+sortedMapping(x.Baseline, scalarText))
-	}
-	if x.MaxEvaluations > 0 {
-		w.line("max_evals", "", fmt.Sprintf("max_evals: %d", x.MaxEvaluations))
-	}
-	w.measure(x.Measure)
-	if x.Seed > 0 {
-		w.line("seed", "", fmt.Sprintf("seed: %d", x.Seed))
-	}
-	w.lineRemarks("", "")
-	return w.text.Bytes()
+	text.WriteString(comment(append(remarks, d.Remarks[""]...)))
+	return text.Bytes()
 }
 
-func (w *specWriter) measure(m problem.Measure) {
-	var parts []part
-	t := m.Timing
-	add := func(given bool, key string, value any) {
-		if given {
-			parts = append(parts, part{key, fmt.Sprint(value)})
+// comment returns lines as comments.
+func comment(lines []string) string {
+	var text strings.Builder
+	for _, line := range lines {
+		text.WriteString(strings.TrimRight("# "+line, " ") + "\n")
+	}
+	return text.String()
+}
+
+// A part of a mapping is a key with its value; nil: it is left out.
+type part struct {
+	key   string
+	value *yaml.Node
+}
+
+// mapping returns a mapping on one line, nil if it has no keys.
+func mapping(parts ...part) *yaml.Node {
+	n := &yaml.Node{Kind: yaml.MappingNode, Style: yaml.FlowStyle}
+	for _, p := range parts {
+		if p.value != nil {
+			n.Content = append(n.Content, scalarNode(p.key), p.value)
 		}
 	}
-	add(t.Cache != "", "cache", t.Cache)
-	add(t.Launches > 0, "launches", t.Launches)
-	add(t.Time > 0, "seconds", t.Time.Seconds())
-	add(t.Warmup != 0, "warmup", max(0, t.Warmup))
-	add(t.EarlyStop != 0, "early_stop", max(0, t.EarlyStop))
-	var settings []part
-	for _, s := range m.Settings {
-		settings = append(settings, part{s.Name, expressionText(s.Expression)})
+	if len(n.Content) == 0 {
+		return nil
 	}
-	add(len(settings) > 0, "settings", mapping(settings...))
-	if len(parts) == 0 {
-		w.lineRemarks("measure", "")
-		return
+	return n
+}
+
+// block returns a mapping with one line for each part, below the remarks on it.
+func (d *Draft) block(field string, parts []part) *yaml.Node {
+	n := mapping(parts...)
+	if n == nil {
+		return nil
 	}
-	w.line("measure", "", "measure: "+mapping(parts...))
-}
-
-// A specWriter writes lines, each with the remarks on its field above it.
-type specWriter struct {
-	draft *Draft
-	text  bytes.Buffer
-}
-
-func (w *specWriter) comment(indent, line string) {
-	w.text.WriteString(strings.TrimRight(indent+"# "+line, " ") + "\n")
-}
-
-func (w *specWriter) lineRemarks(field, indent string) {
-	for _, line := range w.draft.Remarks[field] {
-		w.comment(indent, line)
+	n.Style = 0
+	for i := 0; i < len(n.Content); i += 2 {
+		n.Content[i].HeadComment = comment(d.Remarks[field+"."+n.Content[i].Value])
 	}
+	return n
 }
 
-func (w *specWriter) line(field, indent, line string) {
-	w.lineRemarks(field, indent)
-	w.text.WriteString(indent + line + "\n")
+// lines returns a list with one line for each item, below the remarks on it.
+func (d *Draft) lines(field string, items []*yaml.Node) *yaml.Node {
+	if len(items) == 0 {
+		return nil
+	}
+	for i, item := range items {
+		item.HeadComment = comment(d.Remarks[fmt.Sprintf("%s[%d]", field, i)])
+	}
+	return &yaml.Node{Kind: yaml.SequenceNode, Content: items}
 }
 
-func (w *specWriter) kernel(k problem.Kernel) {
-	w.line("kernel", "", "kernel:")
-	w.line("kernel.name", "  ", "name: "+textText(k.Name))
-	if len(w.draft.Files) > 0 {
-		w.line("kernel.file", "  ", "file: "+listText(w.draft.Files, textText))
+func (d *Draft) kernelNode() *yaml.Node {
+	k := d.Definition.Kernel
+	parts := []part{{"name", scalarNode(k.Name)}}
+	if len(d.Files) > 0 {
+		parts = append(parts, part{"file", listNode(d.Files, scalarNode)})
 	} else {
-		w.line("kernel.source", "  ", "source: |\n    "+strings.ReplaceAll(strings.TrimSuffix(k.Source, "\n"), "\n", "\n    "))
+		parts = append(parts, part{"source", &yaml.Node{Kind: yaml.ScalarNode, Style: yaml.LiteralStyle, Value: k.Source}})
 	}
 	if len(k.BuildOptions) > 0 {
-		w.line("kernel.build_options", "  ", "build_options: ["+joined(k.BuildOptions, textText)+"]")
+		parts = append(parts, part{"build_options", sequence(each(k.BuildOptions, scalarNode))})
 	}
-	if k.Target != "" {
-		w.line("kernel.target", "  ", "target: "+textText(k.Target))
-	}
+	return d.block("kernel", append(parts, part{"target", given(k.Target)}))
 }
 
-// dimensions writes a mapping of x, y and z.
-func (w *specWriter) dimensions(key string, text func(i int) (string, bool)) {
-	var parts []part
-	for i, name := range []string{"x", "y", "z"} {
-		if value, ok := text(i); ok {
-			parts = append(parts, part{name, value})
+func constantPart(c problem.Constant) part {
+	if c.Host {
+		return part{c.Name, mapping(part{"value", scalarNode(c.Value)}, part{"host", scalarNode(true)})}
+	}
+	return part{c.Name, scalarNode(c.Value)}
+}
+
+func typePart(t problem.StructType) part {
+	var fields []part
+	for _, f := range t.Fields {
+		value := scalarNode(f.Type)
+		if f.Count != "" {
+			value = mapping(part{"type", value}, part{"count", expressionNode(f.Count)})
 		}
+		fields = append(fields, part{f.Name, value})
 	}
-	if len(parts) > 0 {
-		w.line(key, "", key+": "+mapping(parts...))
-	}
+	return part{t.Name, mapping(fields...)}
 }
 
-func (w *specWriter) verification(v *problem.Verification) {
-	if v == nil {
-		w.lineRemarks("verify", "")
-		return
+func argumentNode(a problem.Argument) *yaml.Node {
+	parts := []part{
+		{"name", given(a.Name)}, {"type", given(a.Type)}, {"value", valueNode(a.Value)}, {"local_size", expressionNode(a.LocalSize)},
 	}
-	parts := []part{{"spec", textText(w.draft.Reference)}}
-	if len(v.Configuration) > 0 {
-		parts = append(parts, part{"parameters", sortedMapping(v.Configuration, scalarText)})
+	if s := a.Sampler; s != nil {
+		parts = append(parts, part{"sampler", mapping(
+			part{"coordinates", given(s.Coordinates)}, part{"addressing", given(s.Addressing)}, part{"filter", given(s.Filter)})})
 	}
-	parts = append(parts, part{"launches", expressionText(v.Launches)})
-	if v.Swap != [2]string{} {
-		parts = append(parts, part{"swap", "[" + joined(v.Swap[:], textText) + "]"})
+	size := expressionNode(a.Size)
+	if a.Image != nil {
+		parts = append(parts, part{"image", given(a.Image.Shape)}, part{"format", given(a.Image.Format)})
+		size = listNode(a.Image.Size, expressionNode)
 	}
-	if len(v.Files) > 0 {
-		parts = append(parts, part{"npy", sortedMapping(v.Files, textText)})
-	}
-	parts = append(parts, part{"atol", expressionText(v.ATol)}, part{"rtol", expressionText(v.RTol)})
-	w.line("verify", "", "verify: "+mapping(parts...))
-}
-
-// A part of a mapping is a key with its value as YAML; without a value it is left out.
-type part struct{ key, value string }
-
-func mapping(parts ...part) string {
-	var texts []string
-	for _, p := range parts {
-		if p.value != "" {
-			texts = append(texts, p.key+": "+p.value)
-		}
-	}
-	return "{" + strings.Join(texts, ", ") + "}"
-}
-
-func sortedMapping[V any](m map[string]V, text func(V) string) string {
-	var parts []part
-	for _, key := range slices.Sorted(maps.Keys(m)) {
-		parts = append(parts, part{textText(key), text(m[key])})
-	}
-	return mapping(parts...)
-}
-
-func joined[V any](values []V, text func(V) string) string {
-	texts := make([]string, len(values))
-	for i, v := range values {
-		texts[i] = text(v)
-	}
-	return strings.Join(texts, ", ")
-}
-
-// listText writes several values as a list, and one without brackets.
-func listText[V any](values []V, text func(V) string) string {
-	if len(values) == 1 {
-		return text(values[0])
-	}
-	return "[" + joined(values, text) + "]"
-}
-
-func expressionList(list []problem.Expr) string { return listText(list, expressionText) }
-
-func argumentText(a problem.Argument) string {
-	parts := []part{{"name", textText(a.Name)}, {"type", textText(a.Type)}}
-	switch {
-	case a.Value != nil:
-		parts = append(parts, part{"value", valueText(a.Value)})
-	case a.LocalSize != "":
-		parts = append(parts, part{"local_size", expressionText(a.LocalSize)})
-	case a.Sampler != nil:
-		s := a.Sampler
-		return mapping(append(parts, part{"sampler", mapping(part{"coordinates", s.Coordinates}, part{"addressing", s.Addressing}, part{"filter", s.Filter})})...)
-	case a.Image != nil:
-		parts = append(parts, part{"image", textText(a.Image.Shape)}, part{"format", a.Image.Format}, part{"size", expressionList(a.Image.Size)}, part{"fill", fillText(a.Fill)})
-	default:
-		parts = append(parts, part{"size", expressionText(a.Size)}, part{"fill", fillText(a.Fill)})
-	}
-	if a.Output {
-		parts = append(parts, part{"output", "true"})
-	}
+	restore := ""
 	if a.RestoreEachLaunch {
-		parts = append(parts, part{"restore", "iteration"})
+		restore = "iteration"
 	}
-	return mapping(parts...)
+	return mapping(append(parts, part{"size", size}, part{"fill", fillNode(a.Fill)}, part{"output", given(a.Output)}, part{"restore", given(restore)})...)
 }
 
-// valueText writes the value of an argument: a number or an expression, a list of a vector or an array, a mapping of a
-// struct.
-func valueText(v any) string {
-	switch v := v.(type) {
-	case []any:
-		return "[" + joined(v, valueText) + "]"
-	case map[string]any:
-		return sortedMapping(v, valueText)
-	}
-	return scalarText(v)
-}
-
-func fillText(f problem.Fill) string {
+func fillNode(f problem.Fill) *yaml.Node {
 	switch {
 	case f.Copy != "":
-		return mapping(part{"copy", textText(f.Copy)})
+		return mapping(part{"copy", given(f.Copy)})
 	case f.File != "":
-		return mapping(part{"file", textText(f.File)})
+		return mapping(part{"file", given(f.File)})
 	case f.Kind == array.Constant:
-		return mapping(part{"constant", expressionText(f.Value)})
+		return mapping(part{"constant", expressionNode(f.Value)})
 	case f.Kind == array.Random && f.High != "":
-		return mapping(part{"random", "[" + expressionText(f.Low) + ", " + expressionText(f.High) + "]"})
+		return mapping(part{"random", sequence([]*yaml.Node{expressionNode(f.Low), expressionNode(f.High)})})
 	case f.Kind == array.Normal && (f.Mean != "" || f.Std != ""):
-		return mapping(part{"normal", mapping(part{"mean", expressionText(f.Mean)}, part{"std", expressionText(f.Std)})})
+		return mapping(part{"normal", mapping(part{"mean", expressionNode(f.Mean)}, part{"std", expressionNode(f.Std)})})
 	}
-	return string(f.Kind)
+	return given(string(f.Kind))
 }
 
-// expressionText writes an expression, "" for none. One that is a number needs no quotes.
-func expressionText(e problem.Expr) string {
+func parameterPart(p space.Parameter) part { return part{p.Name, listNode(p.Values, scalarNode)} }
+
+func restrictionNode(r space.Restriction) *yaml.Node { return expressionNode(r.Expression) }
+
+func metricPart(m problem.Metric) part { return part{m.Name, expressionNode(m.Expression)} }
+
+func (d *Draft) verificationNode() *yaml.Node {
+	v := d.Definition.Verify
+	if v == nil {
+		return nil
+	}
+	parts := []part{
+		{"spec", given(d.Reference)}, {"parameters", sortedNode(v.Configuration, scalarNode)}, {"launches", expressionNode(v.Launches)},
+	}
+	if v.Swap != [2]string{} {
+		parts = append(parts, part{"swap", sequence(each(v.Swap[:], scalarNode))})
+	}
+	parts = append(parts, part{"npy", sortedNode(v.Files, given)}, part{"atol", expressionNode(v.ATol)}, part{"rtol", expressionNode(v.RTol)})
+	return mapping(parts...)
+}
+
+func rooflineNode(r *problem.Roofline) *yaml.Node {
+	if r == nil {
+		return nil
+	}
+	return mapping(part{"flops", expressionNode(r.Flops)}, part{"bytes", expressionNode(r.Bytes)}, part{"precision", given(r.Precision)})
+}
+
+func objectiveNode(o problem.Objective) *yaml.Node {
+	if o.Name == "" {
+		return nil
+	}
+	return listNode(o.All(), func(one problem.Objective) *yaml.Node {
+		direction := "minimize"
+		if one.Maximize {
+			direction = "maximize"
+		}
+		return mapping(part{"name", given(one.Name)}, part{"direction", given(direction)})
+	})
+}
+
+func measureNode(m problem.Measure) *yaml.Node {
+	t := m.Timing
+	parts := []part{{"cache", given(t.Cache)}, {"launches", given(t.Launches)}, {"seconds", given(t.Time.Seconds())}}
+	if t.Warmup != 0 {
+		parts = append(parts, part{"warmup", scalarNode(max(0, t.Warmup))}) // 0 for problem.NoWarmup
+	}
+	settings := each(m.Settings, func(s problem.Setting) part { return part{s.Name, expressionNode(s.Expression)} })
+	return mapping(append(parts, part{"settings", mapping(settings...)})...)
+}
+
+// sequence returns a list on one line.
+func sequence(items []*yaml.Node) *yaml.Node {
+	return &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle, Content: items}
+}
+
+// listNode returns several values as a list, one value as itself, and nil for none.
+func listNode[V any](values []V, node func(V) *yaml.Node) *yaml.Node {
+	switch len(values) {
+	case 0:
+		return nil
+	case 1:
+		return node(values[0])
+	}
+	return sequence(each(values, node))
+}
+
+// divisorsNode returns the divisors of a dimension. An empty list means none, and nil the default.
+func divisorsNode(divisors []problem.Expr) *yaml.Node {
+	if divisors != nil && len(divisors) == 0 {
+		return sequence(nil)
+	}
+	return listNode(divisors, expressionNode)
+}
+
+// dimensionsNode returns a mapping of x, y and z.
+func dimensionsNode[V any](values [3]V, node func(V) *yaml.Node) *yaml.Node {
+	var parts []part
+	for i, name := range xyz {
+		parts = append(parts, part{name, node(values[i])})
+	}
+	return mapping(parts...)
+}
+
+func sortedNode[V any](m map[string]V, node func(V) *yaml.Node) *yaml.Node {
+	var parts []part
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		parts = append(parts, part{key, node(m[key])})
+	}
+	return mapping(parts...)
+}
+
+// valueNode returns the value of an argument: a number or an expression, a list of a vector or an array, a mapping of a
+// struct; nil for nil.
+func valueNode(v any) *yaml.Node {
+	switch v := v.(type) {
+	case nil:
+		return nil
+	case []any:
+		return sequence(each(v, valueNode))
+	case map[string]any:
+		return sortedNode(v, valueNode)
+	}
+	return scalarNode(v)
+}
+
+// expressionNode returns an expression, nil for "". One that is a number needs no quotes.
+func expressionNode(e problem.Expr) *yaml.Node {
 	if v, err := plain(e); err == nil && e != "" {
 		if _, isText := v.(string); !isText {
-			return e
+			return &yaml.Node{Kind: yaml.ScalarNode, Value: e}
 		}
 	}
-	return textText(e)
+	return given(e)
 }
 
-// textText writes a text that is read as one whatever it looks like, "" for an empty one.
-func textText(text string) string {
-	if text == "" {
-		return ""
+// given returns a value, or nil for 0, "" and false.
+func given[V comparable](v V) *yaml.Node {
+	if v == *new(V) {
+		return nil
 	}
-	return scalarText(text)
+	return scalarNode(v)
 }
 
-// scalarText writes a value so that [scalar] reads the same.
-func scalarText(v space.Value) string {
-	text, ok := v.(string)
-	if !ok {
-		if b, ok := v.(bool); ok {
-			return strconv.FormatBool(b)
+// scalarNode returns a value so that [scalar] reads the same.
+func scalarNode[V any](value V) *yaml.Node {
+	n := &yaml.Node{Kind: yaml.ScalarNode}
+	switch v := any(value).(type) {
+	case string:
+		n.Value = v
+		if read, err := plain(v); v != Undecided && (err != nil || read != v) {
+			n.Style = yaml.SingleQuotedStyle
 		}
-		return space.FormatValue(v)
+	case bool:
+		n.Value = strconv.FormatBool(v)
+	default:
+		n.Value = space.FormatValue(v)
 	}
-	if text == Undecided {
-		return text
-	}
-	first := strings.TrimLeft(text, "-") // one hyphen may begin a plain text
-	switch read, err := plain(text); {
-	case strings.ContainsFunc(text, func(c rune) bool { return !unicode.IsPrint(c) }):
-		return strconv.Quote(text)
-	case read != text, err != nil, len(text)-len(first) > 1, first == "", strings.ContainsRune(" ?:!&*|>%@`=<~", rune(first[0])),
-		strings.ContainsAny(text, ",[]{}#\"'\\"), strings.Contains(text, ": "), strings.HasSuffix(text, ":"), strings.HasSuffix(text, " "):
-		return "'" + strings.ReplaceAll(text, "'", "''") + "'"
-	}
-	return text
+	return n
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/ndtune/ndtune/kernels"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/space"
@@ -71,8 +73,15 @@ func TestTextOfValues(t *testing.T) {
 		1, -1, 1.0, 0.5, 1e-7, true, false, "a", "", " a ", "1", "1.0", "010", "true", "null", "a: b", "a:", "a #b", "#a", "-a", "--a", "- a", "-", "'a'",
 		`"a"`, "a, b", "[a]", "{a}", "*a", "&a", "!a", "%a", "@a", "a\nb", "a\tb", "ä", "x ? 1 : 0", "yes", ".inf", "1_000", "0.5f", "~", "<<", "=", `a\b`,
 	} {
-		for _, text := range []string{"v: " + scalarText(v), "{v: " + scalarText(v) + ", w: 1}", "v: [" + scalarText(v) + ", 1]"} {
-			root, err := parseYAML([]byte(text))
+		one := scalarNode(1)
+		for _, form := range []*yaml.Node{
+			mapping(part{"v", scalarNode(v)}), mapping(part{"v", scalarNode(v)}, part{"w", one}), mapping(part{"v", sequence([]*yaml.Node{scalarNode(v), one})}),
+		} {
+			text, err := yaml.Marshal(form)
+			if err != nil {
+				t.Fatal(err)
+			}
+			root, err := parseYAML(text)
 			if err != nil {
 				t.Errorf("%#v: %s: %v", v, text, err)
 				continue
