@@ -1,7 +1,7 @@
 package diffusion
 
 import (
-	"errors"
+	"context"
 	"fmt"
 
 	"github.com/ndtune/ndtune/cl"
@@ -69,58 +69,51 @@ const (
 	rowsAhead      = "ahead"
 )
 
-// A stepper is the kernel of one configuration, built, between the two buffers of a simulation.
-type stepper struct {
-	variant *problem.Variant
-	program *cl.Program
-	kernels [2]*cl.Kernel // kernels[i] reads buffers[i] and writes the other
-}
-
-// newStepper builds a configuration and launches it once. The next step overwrites what that
-// launch wrote.
-func (s *Simulation) newStepper(c space.Configuration) (_ *stepper, err error) {
-	k := &stepper{}
-	defer func() {
-		if err != nil {
-			k.release()
-		}
-	}()
+// build builds a configuration and launches it once. The next step overwrites what that launch wrote.
+func (s *Simulation) build(c space.Configuration) (*device.Built, error) {
 	described, err := device.Describe(s.launcher.Device)
 	if err != nil {
 		return nil, err
 	}
-	if k.variant, err = device.Derive(s.problem, c, described); err != nil {
-		return nil, err
-	}
-	if err := checkSizes(s.problem, k.variant, s.arguments, s.nx, s.ny); err != nil {
-		return nil, err
-	}
-	if k.program, err = s.launcher.Build(k.variant.Source, k.variant.OptionLine()); err != nil {
-		return nil, err
-	}
-	for i := range k.kernels {
-		if k.kernels[i], err = k.program.NewKernel(s.problem.KernelName()); err != nil {
-			return nil, err
-		}
-		if err := errors.Join(k.kernels[i].SetArg(s.arguments.u, s.buffers[i]), k.kernels[i].SetArg(s.arguments.uNew, s.buffers[1-i])); err != nil {
-			return nil, err
-		}
-	}
-	event, err := s.launch(k, s.current)
+	k, err := s.launcher.BuildFor(context.Background(), s.problem, c, described)
 	if err != nil {
 		return nil, err
 	}
-	defer event.Release()
-	return k, event.Wait()
+	if err := s.tryOut(k); err != nil {
+		k.Release()
+		return nil, err
+	}
+	return k, nil
 }
 
-// launch enqueues the kernel of k that reads buffers[from].
-func (s *Simulation) launch(k *stepper, from int) (*cl.Event, error) {
-	return s.launcher.Enqueue(device.Launch{Kernel: k.kernels[from], Range: k.variant.Launches[0].NDRange})
+// tryOut checks the sizes of a kernel and launches it once.
+func (s *Simulation) tryOut(k *device.Built) error {
+	if err := checkSizes(s.problem, k.Variant, s.arguments, s.nx, s.ny); err != nil {
+		return err
+	}
+	event, err := s.launch(k)
+	if err != nil {
+		return err
+	}
+	defer event.Release()
+	return event.Wait()
 }
+
+// launch enqueues a kernel, which reads the field and writes the other buffer.
+func (s *Simulation) launch(k *device.Built) (*cl.Event, error) {
+	arguments := make([]any, len(s.buffers))
+	arguments[s.arguments.u], arguments[s.arguments.uNew] = s.buffers[s.current], s.buffers[1-s.current]
+	if err := k.Bind(arguments...); err != nil {
+		return nil, err
+	}
+	return s.launcher.Enqueue(k.Launches[0])
+}
+
+// stepsOf returns the number of time steps in a launch.
+func stepsOf(k *device.Built) int { return k.Variant.ReferenceLaunches }
 
 // rest returns the kernel that makes the last steps in one launch, fewer than in the configuration.
-func (s *Simulation) rest(steps int) (*stepper, error) {
+func (s *Simulation) rest(steps int) (*device.Built, error) {
 	if k, ok := s.rests[steps]; ok {
 		return k, nil
 	}
@@ -142,22 +135,10 @@ func (s *Simulation) rest(steps int) (*stepper, error) {
 	if err != nil {
 		return nil, err
 	}
-	k, err := s.newStepper(c)
+	k, err := s.build(c)
 	if err != nil {
 		return nil, fmt.Errorf("the kernel of %d steps that are left over: %w", steps, err)
 	}
 	s.rests[steps] = k
 	return k, nil
-}
-
-func (k *stepper) steps() int { return k.variant.ReferenceLaunches }
-
-func (k *stepper) release() {
-	if k == nil {
-		return
-	}
-	for _, kernel := range k.kernels {
-		kernel.Release()
-	}
-	k.program.Release()
 }

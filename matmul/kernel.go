@@ -2,6 +2,7 @@ package matmul
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -148,7 +149,7 @@ func (o *openclKernel) prepare(m *Matrices, c Candidates) (*prepared, error) {
 	m.spoil() // the result of the tried configurations
 	return &prepared{
 		configuration: best.text, hostTimer: o.Timer == hardware.TimerHost,
-		run: best.run, roundTrip: best.roundTrip, fetch: best.fetch, close: best.close,
+		run: best.built.Times, roundTrip: best.roundTrip, fetch: best.fetch, close: best.close,
 	}, o.Queue.Write(buffers[2], 0, m.C)
 }
 
@@ -178,9 +179,7 @@ type openclLaunch struct {
 	buffers  buffers
 	text     string // the configuration
 
-	program  *cl.Program
-	function *cl.Kernel
-	nd       problem.NDRange
+	built *device.Built
 }
 
 // triedRuns is the number of launches that decide between configurations.
@@ -192,7 +191,7 @@ func (l *openclLaunch) try(p *problem.Problem, at []int, compared bool) (float64
 	if err := l.build(p, at); err != nil {
 		return 0, err
 	}
-	times, err := l.run(1) // PoCL compiles now
+	times, err := l.built.Times(1) // PoCL compiles now
 	if err != nil || !compared {
 		return 0, err
 	}
@@ -203,7 +202,7 @@ func (l *openclLaunch) try(p *problem.Problem, at []int, compared bool) (float64
 	if times[0] > enough {
 		runs = 1
 	}
-	if times, err = l.run(runs); err != nil {
+	if times, err = l.built.Times(runs); err != nil {
 		return 0, err
 	}
 	return problem.StatsOf(times).Min, nil
@@ -218,47 +217,34 @@ func (l *openclLaunch) build(p *problem.Problem, at []int) error {
 	if err := p.Admit(configuration, o.described); err != nil {
 		return err
 	}
-	v, err := device.Derive(p, configuration, o.described)
-	if err != nil {
+	if l.built, err = o.BuildFor(context.Background(), p, configuration, o.described); err != nil {
 		return err
 	}
-	if a, b, c := v.Elements[at[0]], v.Elements[at[1]], v.Elements[at[2]]; a != m.M*m.K || b != m.K*m.N || c != m.M*m.N {
+	elements := l.built.Variant.Elements
+	if a, b, c := elements[at[0]], elements[at[1]], elements[at[2]]; a != m.M*m.K || b != m.K*m.N || c != m.M*m.N {
 		return fmt.Errorf("%s takes buffers of %d, %d and %d elements, not of %d, %d and %d", p.KernelName(), a, b, c, m.M*m.K, m.K*m.N, m.M*m.N)
 	}
-	l.nd = v.Launches[0].NDRange
-	if l.program, err = o.BuildVariant(v); err != nil {
-		return err
-	}
-	if l.function, err = l.program.NewKernel(p.KernelName()); err != nil {
-		return err
-	}
+	arguments := make([]any, len(l.buffers))
 	for i, buffer := range l.buffers {
-		err = errors.Join(err, l.function.SetArg(at[i], buffer))
+		arguments[at[i]] = buffer
 	}
-	return err
+	return l.built.Bind(arguments...)
 }
-
-func (l *openclLaunch) run(times int) ([]float64, error) {
-	took, err := l.kernel.Times([]device.Launch{l.launch()}, times)
-	return device.Milliseconds(took), err
-}
-
-func (l *openclLaunch) launch() device.Launch { return device.Launch{Kernel: l.function, Range: l.nd} }
 
 func (l *openclLaunch) roundTrip() error {
 	q, m := l.kernel.Queue, l.matrices
 	if err := errors.Join(q.Write(l.buffers[0], 0, m.A), q.Write(l.buffers[1], 0, m.B)); err != nil {
 		return err
 	}
-	e, err := l.kernel.Enqueue(l.launch())
+	batch, err := l.kernel.EnqueueAll(l.built.Launches)
+	defer batch.Release()
 	if err != nil {
 		return err
 	}
-	defer e.Release()
 	if err := l.fetch(); err != nil { // the queue is in order
 		return err
 	}
-	return e.Wait() // returns the error of a failed launch
+	return batch.Wait() // returns the error of a failed launch
 }
 
 func (l *openclLaunch) fetch() error {
@@ -266,13 +252,10 @@ func (l *openclLaunch) fetch() error {
 }
 
 // release releases the kernel. close releases the buffers, too.
-func (l *openclLaunch) release() {
-	l.function.Release()
-	l.program.Release()
-}
+func (l *openclLaunch) release() { l.built.Release() }
 
 func (l *openclLaunch) close() {
-	_ = l.kernel.Queue.Finish() // run has reported a failed launch
+	_ = l.kernel.Queue.Finish() // Times has reported a failed launch
 	l.release()
 	l.buffers.release()
 }

@@ -67,11 +67,6 @@ func (l *Launcher) Build(source, options string) (*cl.Program, error) {
 	return l.buildTarget(source, options, "")
 }
 
-// BuildVariant compiles the source of a variant for its target. The caller releases the program.
-func (l *Launcher) BuildVariant(v *problem.Variant) (*cl.Program, error) {
-	return l.buildTarget(v.Source, v.OptionLine(), v.Target)
-}
-
 // Shared is Build for a program that is needed again: it is compiled once, and the launcher
 // releases it. A source is always built with the same options.
 func (l *Launcher) Shared(source, options string) (*cl.Program, error) {
