@@ -67,7 +67,7 @@ func compareFlags() []cli.Flag {
 		&cli.StringFlag{Name: "objective", Category: categorySearch, Usage: "rank records by `OBJECTIVE` instead of that of their search: time, time_min, time_median or a metric, " +
 			"maximised after the word maximize; a specification takes --set spec.objective=OBJECTIVE"},
 		&cli.DurationFlag{Name: "time-limit", Category: categorySearch, Usage: "on each device, start no configuration after `DURATION`, such as 90s or 10m; those that workers hold are finished"},
-		&cli.StringFlag{Name: "log", TakesFile: true, Category: categoryOutput, Usage: "keep the run logs beside `FILE`, with the device in the name (FILE.jsonl becomes FILE.DEVICE.jsonl), and continue the runs that they hold (default: new files in the user's state folder)"},
+		&cli.StringFlag{Name: "log", TakesFile: true, Category: categoryOutput, Usage: "keep the run logs beside `FILE`, with the device and the size in the name (FILE.jsonl becomes FILE.DEVICE.jsonl), and continue the runs that they hold (default: new files in the user's state folder)"},
 		&cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, TakesFile: true, Category: categoryOutput, Usage: "write the comparison to `FILE`: .html (a page, with all records), .json, .csv (a row for each configuration and device) or .md; may be repeated"},
 		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Category: categoryOutput, Usage: "show each configuration as it is measured, and the reasons of skipped ones"},
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Category: categoryOutput, Usage: "print the comparison only"},
@@ -85,19 +85,19 @@ func compareFlags() []cli.Flag {
 
 // A comparing is one run of the command.
 type comparing struct {
-	cli     *cli.Context
-	outputs []string
-	spec    *spec.Spec   // nil: records only
-	sizes   []sizedSpec  // the specification at each size
-	options spec.Options // of the specification
-	path    string       // of the specification
-	tuning  *tuning      // with the flags of all searches
-	session compare.Session
-	places  []place      // of the session's targets
-	stem    string       // of the names of run logs, or the log of several sizes
-	oneLog  bool         // all targets share the log
-	fleet   *searchFleet // nil: this machine
-	atOnce  bool         // several targets are measured at the same time
+	cli       *cli.Context
+	outputs   []string
+	spec      *spec.Spec   // nil: records only
+	sizes     []sizedSpec  // the specification at each size
+	options   spec.Options // of the specification
+	path      string       // of the specification
+	tuning    *tuning      // with the flags of all searches
+	session   compare.Session
+	places    []place      // of the session's targets
+	stem      string       // of the names of run logs
+	fleet     *searchFleet // nil: this machine
+	oneDevice bool         // all targets are on it
+	atOnce    bool         // several targets are measured at the same time
 }
 
 func runComparison(c *cli.Context) error {
@@ -146,17 +146,15 @@ func (k *comparing) read() error {
 		return err
 	}
 	for i, path := range paths {
-		all, err := record.ReadAll(path)
-		for _, r := range all {
+		r, err := record.Read(path)
+		if err == nil {
 			if err := objective(path, r); err != nil {
 				return err
 			}
 			if err := checkOneObjective(r.Header.Objective, "ndtune compare", path); err != nil {
 				return err
 			}
-			k.session.Given = append(k.session.Given, compare.Source{Name: compare.NameOf(path, r), Record: r})
-		}
-		if err == nil {
+			k.session.Given = append(k.session.Given, compare.Source{Name: path, Record: r})
 			continue
 		}
 		if i > 0 || hasExtensionOfRecord(path) {

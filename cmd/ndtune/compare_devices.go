@@ -65,8 +65,8 @@ func (k *comparing) openDevices() (err error) {
 	return k.nameLogs()
 }
 
-// nameLogs names the logs of each device: after the file of --log, or after a new file in the
-// user's state folder.
+// nameLogs names the logs of each target: after the file of --log, or after a new file in the user's state folder, with the device
+// unless there is one alone, and the size if there are several.
 func (k *comparing) nameLogs() (err error) {
 	if k.stem = k.cli.String("log"); k.stem == "" {
 		if k.stem, err = record.DefaultPath(record.Header{Kernel: k.spec.Problem.KernelName()}); err != nil {
@@ -74,16 +74,12 @@ func (k *comparing) nameLogs() (err error) {
 		}
 	}
 	for i, t := range k.session.Targets {
-		word := fileLabel(k.places[i].label)
-		switch {
-		case k.oneLog:
-			t.SearchLog, t.CrossLog = k.stem, k.stem
-		case t.Size != nil:
-			t.SearchLog = labelled(k.stem, word)
-			t.CrossLog = t.SearchLog
-		default:
-			t.SearchLog, t.CrossLog = labelled(k.stem, word), labelled(k.stem, word+".compared")
+		path := k.stem
+		if !k.oneDevice {
+			path = labelled(path, fileLabel(k.places[i].label))
 		}
+		t.SearchLog = labelled(path, fileLabel(t.Size.String()))
+		t.CrossLog = labelled(t.SearchLog, "compared")
 	}
 	return nil
 }
@@ -93,7 +89,7 @@ func (k *comparing) measure() error {
 	if k.spec == nil {
 		return nil
 	}
-	if k.cli.String("log") == "" && !k.oneLog {
+	if k.cli.String("log") == "" {
 		defer os.Remove(k.stem) // an empty file that reserves the name for the logs beside it
 	}
 	switch n := len(k.session.Targets) / max(1, len(k.spec.Sizes)); {

@@ -28,8 +28,6 @@ the last bit. A line lists the data that the format cannot hold.
 
 Kernel Tuner can resume a cache file, and simulate on it.
 
-A run log of several sizes becomes a file of each size, OUT.SIZE.csv.
-
 A run log with damaged lines is refused. With --skip-damaged, the other lines are
 converted, and the lost ones are listed; IN is not changed:
 
@@ -59,58 +57,26 @@ func convert(c *cli.Context) error {
 	if format == formatSpec {
 		return convertT1(c, in, out)
 	}
-	var all []*record.Record
+	var r *record.Record
 	var damaged []record.DamagedLine
 	if c.Bool("skip-damaged") {
-		all, damaged, err = record.ReadSkipping(in)
+		r, damaged, err = record.ReadSkipping(in)
 	} else {
-		all, err = record.ReadAll(in)
+		r, err = record.Read(in)
 	}
 	if err != nil {
 		return &usageError{err}
 	}
-	outs := []string{out}
-	if len(all) > 1 {
-		if outs, err = outputsOfSizes(c, out, all); err != nil {
-			return err
-		}
+	if err := record.WriteAs(out, r, format); err != nil {
+		return err
 	}
-	for i, r := range all {
-		if err := convertRecord(c, r, in, outs[i], format); err != nil {
-			return err
-		}
-	}
+	fmt.Fprintf(c.App.ErrWriter, "%s: %s of a %s as %s\n", out, figure.Count(len(r.Results), "configuration"), formatNames[r.Header.Format], formatNames[format])
 	if lacks := record.Lacks(format); lacks != "" {
 		fmt.Fprintf(c.App.ErrWriter, "A %s cannot hold %s.\n", formatNames[format], lacks)
 	}
 	if len(damaged) > 0 {
 		fmt.Fprint(c.App.ErrWriter, damageText(in, damaged))
 	}
-	return nil
-}
-
-// outputsOfSizes returns the names of the files for the sizes of a run log, with the size before the
-// extension.
-func outputsOfSizes(c *cli.Context, out string, all []*record.Record) (outs []string, err error) {
-	for _, r := range all {
-		label := fileLabel(r.Header.Size)
-		if r.Header.Strategy == record.StrategyCompare {
-			label += ".compared"
-		}
-		path := labelled(out, label)
-		if err := checkNew(c, path); err != nil {
-			return nil, err
-		}
-		outs = append(outs, path)
-	}
-	return outs, nil
-}
-
-func convertRecord(c *cli.Context, r *record.Record, in, out, format string) error {
-	if err := record.WriteAs(out, r, format); err != nil {
-		return err
-	}
-	fmt.Fprintf(c.App.ErrWriter, "%s: %s of a %s as %s\n", out, figure.Count(len(r.Results), "configuration"), formatNames[r.Header.Format], formatNames[format])
 	return nil
 }
 

@@ -97,24 +97,22 @@ func exportFiles(c *cli.Context) error {
 	e := &exporting{spec: s, folder: c.String("output"), size: splitExpressions(c.String("size"))}
 	var all *wisdom.File
 	for _, path := range c.Args().Tail() {
-		records, err := record.ReadAll(path)
+		r, err := record.Read(path)
 		if err != nil {
 			return &usageError{err}
 		}
-		if err := e.giveSize(records); err != nil {
+		if err := e.giveSize(r); err != nil {
 			return wrong("%s: --size: %w", path, err)
 		}
-		bests, err := wisdomOf(path, records, wisdom.Source{Key: c.String("key")})
+		best, err := wisdom.FromLog(r, wisdom.Source{Key: c.String("key")})
 		if err != nil {
-			return err
+			return wrong("%s: %w", path, err)
 		}
-		e.records = append(e.records, records...)
-		for _, best := range bests {
-			if all == nil {
-				all = best
-			} else if err := all.Merge(best); err != nil {
-				return wrong("%s: %w", path, err)
-			}
+		e.records = append(e.records, r)
+		if all == nil {
+			all = best
+		} else if err := all.Merge(best); err != nil {
+			return wrong("%s: %w", path, err)
 		}
 	}
 	wisdomPath := e.path(all.Key + ".wisdom")
@@ -153,21 +151,19 @@ func exportFiles(c *cli.Context) error {
 	return nil
 }
 
-// giveSize gives records the size of the problem, if it is an option.
-func (e *exporting) giveSize(records []*record.Record) error {
+// giveSize gives a record the size of the problem, if it is an option.
+func (e *exporting) giveSize(r *record.Record) error {
 	if e.size == nil {
 		return nil
 	}
-	for _, r := range records {
-		size, err := export.ProblemSize(e.size, r.Header.Constants)
-		switch own := r.Header.ProblemSize; {
-		case err != nil:
-			return err
-		case len(own) > 0 && !slices.Equal(own, size):
-			return fmt.Errorf("the record's size is %s, not %s", figure.Sizes(own), figure.Sizes(size))
-		}
-		r.Header.ProblemSize = size
+	size, err := export.ProblemSize(e.size, r.Header.Constants)
+	switch own := r.Header.ProblemSize; {
+	case err != nil:
+		return err
+	case len(own) > 0 && !slices.Equal(own, size):
+		return fmt.Errorf("the record's size is %s, not %s", figure.Sizes(own), figure.Sizes(size))
 	}
+	r.Header.ProblemSize = size
 	return nil
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/ndtune/ndtune/tune/compare"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/report"
 )
@@ -57,16 +56,14 @@ func writeReport(c *cli.Context) error {
 		return err
 	}
 	for _, path := range paths {
-		all, err := record.ReadAll(path)
+		r, err := record.Read(path)
 		if err != nil {
 			return &usageError{err}
 		}
-		for _, r := range all {
-			if err := objective(path, r); err != nil {
-				return err
-			}
-			sources = append(sources, report.Source{Name: compare.NameOf(shownName(path, paths), r), Record: r})
+		if err := objective(path, r); err != nil {
+			return err
 		}
+		sources = append(sources, report.Source{Name: shownName(path, paths), Record: r})
 	}
 	made, err := report.New(sources, "ndtune "+versionText(), time.Now())
 	if err != nil {

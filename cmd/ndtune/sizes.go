@@ -37,7 +37,7 @@ func tuneSizes(c *cli.Context, s *spec.Spec) error {
 		return tooManyToServe(len(s.Sizes))
 	}
 	k := newComparing(c)
-	k.oneLog, k.spec, k.path = true, s, s.Path
+	k.oneDevice, k.spec, k.path = true, s, s.Path
 	return k.run(k.checkOutputs, func() (err error) { k.options, err = specOptions(c); return err }, k.checkArguments, k.openOne, k.openWisdom)
 }
 

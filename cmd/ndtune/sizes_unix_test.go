@@ -25,27 +25,32 @@ func TestSizesInterrupted(t *testing.T) {
 	if stopped.status != statusInterrupted || strings.Contains(stopped.notes, ", n=4096 (") {
 		t.Fatalf("%+v", stopped)
 	}
-	log := filepath.Join(folder, "sizes.jsonl")
-	before, err := record.ReadAll(log)
-	if err != nil || len(before) != 2 || len(before[0].Results) != 9 || len(before[1].Results) == 0 || len(before[1].Results) == 9 {
-		t.Fatalf("the log holds %d sizes, %v, want the second in part:\n%s", len(before), err, stopped.notes)
+	read := func(name string) *record.Record {
+		r, err := record.Read(filepath.Join(folder, name))
+		if err != nil {
+			t.Fatalf("%v\n%s", err, stopped.notes)
+		}
+		return r
+	}
+	logs := []string{"sizes.n-1024.jsonl", "sizes.n-2048.jsonl", "sizes.n-4096.jsonl"}
+	before := []*record.Record{read(logs[0]), read(logs[1]), {}}
+	if len(before[0].Results) != 9 || len(before[1].Results) == 0 || len(before[1].Results) == 9 {
+		t.Fatalf("the logs hold %d and %d results, want the second search in part:\n%s", len(before[0].Results), len(before[1].Results), stopped.notes)
 	}
 	ended := startSearch(t, folder, nil, command...).end()
 	if ended.status != 0 || !strings.Contains(ended.notes, "9 from the log, 0 evaluated now") {
 		t.Fatalf("%+v", ended)
 	}
-	after, err := record.ReadAll(log)
-	if err != nil || len(after) != 6 {
-		t.Fatalf("the log holds %d sections, want a search and a comparison for each of three sizes: %v", len(after), err)
-	}
-	for i, r := range after[:3] {
+	for i, log := range logs {
+		r := read(log)
 		if len(r.Results) != 9 {
-			t.Errorf("%s has %d results", r.Header.Size, len(r.Results))
+			t.Errorf("%s has %d results", log, len(r.Results))
 		}
-		for j := 0; i < len(before) && j < len(before[i].Results); j++ {
-			if old, now := before[i].Results[j], r.Results[j]; !old.Timestamp.Equal(now.Timestamp) || old.Configuration.Key() != now.Configuration.Key() {
-				t.Errorf("%s: result %d was measured again", r.Header.Size, j)
+		for j, old := range before[i].Results {
+			if now := r.Results[j]; !old.Timestamp.Equal(now.Timestamp) || old.Configuration.Key() != now.Configuration.Key() {
+				t.Errorf("%s: result %d was measured again", log, j)
 			}
 		}
+		read(strings.Replace(log, ".jsonl", ".compared.jsonl", 1))
 	}
 }

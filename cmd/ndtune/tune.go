@@ -48,8 +48,8 @@ continues it, also after values of parameters or restrictions have changed (docs
    ndtune tune kernel.yaml --log kernel.jsonl --retry-failures
    ndtune tune kernel.yaml --log kernel.jsonl --retry-failures=compile,timeout
 
-Several values of a constant, or sizes in the specification, tune it at each of these sizes, with one
-run log. Each size begins with the best configurations of the nearest sizes before it. A table shows
+Several values of a constant, or sizes in the specification, tune it at each of these sizes, with a
+run log for each. Each size begins with the best configurations of the nearest sizes before it. A table shows
 the cost of each best at the other sizes, and the best over all sizes (docs/sizes.md).
 
 With --wisdom, the best configurations are added to a wisdom file. With --if-missing, a

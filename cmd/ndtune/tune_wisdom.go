@@ -133,6 +133,7 @@ func tuneMissing(c *cli.Context, s *spec.Spec) error {
 func (t tuning) findMissing(e *wisdom.Entry, size sizedSpec) error {
 	c := t.cli
 	t.spec, t.size, t.entry = size.Spec, size.size, e
+	t.logPath = labelled(t.logPath, fileLabel(size.size.String()))
 	if size.size != nil && !c.Bool("json") {
 		fmt.Fprintf(c.App.Writer, "size: %s\n", size.size)
 	}

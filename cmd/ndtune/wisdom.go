@@ -94,18 +94,6 @@ func problemSizeIn(c *cli.Context, flag string) ([]int, error) {
 	return size, nil
 }
 
-// wisdomOf returns the best results of the records of a log.
-func wisdomOf(log string, records []*record.Record, s wisdom.Source) (bests []*wisdom.File, err error) {
-	for _, r := range records {
-		best, err := wisdom.FromLog(r, s)
-		if err != nil {
-			return nil, wrong("%s: %w", log, err)
-		}
-		bests = append(bests, best)
-	}
-	return bests, nil
-}
-
 func addWisdom(c *cli.Context) error {
 	paths, err := pathArguments(c, "a wisdom file and records")
 	if err != nil {
@@ -130,25 +118,23 @@ func addWisdom(c *cli.Context) error {
 	}
 	var more []*wisdom.File
 	for _, log := range logs {
-		records, err := record.ReadAll(log)
+		r, err := record.Read(log)
 		if err != nil {
 			return &usageError{err}
 		}
-		bests, err := wisdomOf(log, records, wisdom.Source{Key: c.String("key"), ProblemSize: size})
+		best, err := wisdom.FromLog(r, wisdom.Source{Key: c.String("key"), ProblemSize: size})
 		if err != nil {
-			return err
+			return wrong("%s: %w", log, err)
 		}
-		for _, best := range bests {
-			if all == nil {
-				all = &wisdom.File{Key: best.Key, Parameters: best.Parameters, Objective: best.Objective}
-			}
-			if err := all.Merge(best); err != nil {
-				return wrong("%s does not fit %s: %w", log, path, err)
-			}
-			more = append(more, best)
-			first := best.Records[0]
-			fmt.Fprintf(c.App.ErrWriter, "%s: %s on %s at %s\n", log, figure.Count(len(best.Records), "configuration"), first.Device.Name, figure.Sizes(first.ProblemSize))
+		if all == nil {
+			all = &wisdom.File{Key: best.Key, Parameters: best.Parameters, Objective: best.Objective}
 		}
+		if err := all.Merge(best); err != nil {
+			return wrong("%s does not fit %s: %w", log, path, err)
+		}
+		more = append(more, best)
+		first := best.Records[0]
+		fmt.Fprintf(c.App.ErrWriter, "%s: %s on %s at %s\n", log, figure.Count(len(best.Records), "configuration"), first.Device.Name, figure.Sizes(first.ProblemSize))
 	}
 	if all, err = wisdom.Add(c.Context, path, more...); err != nil {
 		return err

@@ -28,7 +28,7 @@ type Target struct {
 	Header   record.Header // of the problem; the identity of the device is added
 	Given    *Source       // a record of a search on it, which then is not tuned again; nil: none
 
-	SearchLog string // path of the run log of its search; several sizes share one
+	SearchLog string // path of the run log of its search
 	CrossLog  string // path of the run log of the configurations that [Cross] ran on it
 
 	trouble string // why it could not be tuned
@@ -115,7 +115,7 @@ func (t *Target) search() (*Source, error) {
 	if t.Given != nil {
 		return t.Given, nil
 	}
-	return t.read(t.SearchLog, false)
+	return t.read(t.SearchLog)
 }
 
 // Run measures on all targets. If one fails, it goes on with the others; the error names the targets
@@ -210,7 +210,7 @@ func (s *Session) Sources() ([]Source, error) {
 	all := slices.Clone(s.Given)
 	var crossed []Source
 	for _, t := range s.Targets {
-		searched, err := t.read(t.SearchLog, false)
+		searched, err := t.read(t.SearchLog)
 		if err != nil {
 			return nil, err
 		}
@@ -222,7 +222,7 @@ func (s *Session) Sources() ([]Source, error) {
 		if searched != nil {
 			all = append(all, *searched)
 		}
-		again, err := t.read(t.CrossLog, true)
+		again, err := t.read(t.CrossLog)
 		if err != nil {
 			return nil, err
 		}
@@ -233,20 +233,18 @@ func (s *Session) Sources() ([]Source, error) {
 	return append(all, crossed...), nil
 }
 
-// read returns a search of the target, or its measurements of a comparison, as a source; nil if the log
-// does not hold any of this search space. Those of another space are known when the log has been opened for this one.
-func (t *Target) read(path string, compared bool) (*Source, error) {
+// read returns a log of the target as a source; nil if there is none, or if it is of another search space: then it is known when it has
+// been opened for this one.
+func (t *Target) read(path string) (*Source, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) || (err == nil && info.Size() == 0) {
 		return nil, nil
 	}
-	all, err := record.ReadAll(path)
-	for _, r := range all {
-		if r.Header.Size == t.Size.String() && (r.Header.Strategy == Strategy) == compared && !r.Header.InOtherSpace(t.Header) {
-			return &Source{Name: NameOf(filepath.ToSlash(path), r), Record: r, Listing: t.Listing, Trouble: t.trouble}, nil
-		}
+	r, err := record.Read(path)
+	if err != nil || r.Header.InOtherSpace(t.Header) {
+		return nil, err
 	}
-	return nil, err
+	return &Source{Name: filepath.ToSlash(path), Record: r, Listing: t.Listing, Trouble: t.trouble}, nil
 }
 
 // Logs returns the paths of the logs that there are.

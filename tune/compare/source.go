@@ -27,14 +27,6 @@ type Source struct {
 // results count for the comparison of configurations, not for the figures of a device's search.
 const Strategy = record.StrategyCompare
 
-// NameOf returns the name of a record in the file of a name: with the size, if the file has several.
-func NameOf(file string, r *record.Record) string {
-	if r.Header.Size == "" {
-		return file
-	}
-	return fmt.Sprintf("%s (%s)", file, r.Header.Size)
-}
-
 func (s *Source) isSearch() bool { return s.Record.Header.Strategy != Strategy }
 
 // ErrDifferentProblems is the error for records of different problems.

@@ -20,6 +20,10 @@ const (
 // LogVersion is the version of the run log that this package writes and reads.
 const LogVersion = 2
 
+// StrategyCompare is the strategy of a record that a comparison made: not of a search, but of
+// configurations that were found elsewhere.
+const StrategyCompare = "compare"
+
 // A Header says what a record is about. It is the first line of a run log. [Open] sets
 // Format and Version, and Started where it is zero; the other fields are the caller's.
 // Records of other formats fill what they know.
@@ -39,7 +43,7 @@ type Header struct {
 
 	Kernel string // name of the kernel function
 	Source string // name of the specification or program, for people
-	Size   string // the constants that tell this size from the others of its log, as n=1024; "": the log has one size
+	Size   string // the constants that tell this size from the others of its search, as n=1024; "": there is one size
 
 	Device      hardware.Device
 	Parameters  []space.Parameter  // in order

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 
 	"github.com/ndtune/ndtune/internal/files"
@@ -28,7 +27,7 @@ type Log struct {
 	header   Header
 	layout   *layout
 	previous []tune.Result
-	reuse    Reuse
+	reused   Reuse
 
 	mutex   sync.Mutex
 	file    *os.File
@@ -36,7 +35,6 @@ type Log struct {
 	known   map[string]bool // configurations that have a result, by the keys of digits
 	session int             // of the final measurements
 	content []byte          // what the file has to hold
-	again   []byte          // the header, to be written before the next line: the last line is of another section
 	buffer  []byte
 	broken  error        // a torn line could not be cut off: nothing can be appended any more
 	lost    error        // why the file does not hold the content, after it was lost; nil: it does
@@ -48,7 +46,7 @@ var _ tune.Log = (*Log)(nil)
 // Path is the path that the log was opened with.
 func (l *Log) Path() string { return l.path }
 
-// Header is the header of the run that began the log, or its section, in this search space.
+// Header is the header of the run that began the log in this search space.
 func (l *Log) Header() Header { return l.header }
 
 // Previous are the results that the log held when it was opened, each configuration once,
@@ -132,14 +130,13 @@ func (l *Log) write(line []byte) error {
 	case l.broken != nil:
 		return l.broken
 	}
-	line = slices.Concat(l.again, line)
 	if l.mend(); l.lost != nil {
-		l.content, l.again = append(l.content, line...), nil
+		l.content = append(l.content, line...)
 		return nil
 	}
 	_, err := l.file.WriteAt(line, int64(len(l.content)))
 	if err == nil {
-		l.content, l.again = append(l.content, line...), nil
+		l.content = append(l.content, line...)
 		return nil
 	}
 	// Whatever it says of how much was written: os.File counts a short write as nothing.
@@ -230,8 +227,8 @@ func openFile(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
 }
 
-// resume reads what is in the file and cuts off what is torn. It returns the beginning of the section of the header, nil
-// if that is in the file. An empty file and a torn header leave no content.
+// resume reads what is in the file and cuts off what is torn. It returns what the file has to go on with: the header of a new
+// log or of another search space. It is nil if that is in the file. An empty file and a torn header leave no content.
 func (l *Log) resume(first []byte, has func(tune.Result) bool) (begin []byte, err error) {
 	data, err := l.read()
 	if err != nil || len(data) == 0 {
@@ -242,24 +239,12 @@ func (l *Log) resume(first []byte, has func(tune.Result) bool) (begin []byte, er
 	}
 	size := len(data)
 	data = withoutTornSpace(data)
-	sections, last, err := sectionsOf(data)
-	if err != nil {
-		return nil, err
-	}
-	own := slices.DeleteFunc(slices.Clone(sections), func(s *section) bool { return s.header.section() != l.header.section() })
-	switch {
-	case len(own) == 0:
-		if _, err = readLog(sections[0].data, false, layoutOf); err == nil {
-			err = sameLog(sections[0].header, l.header)
-		}
-		begin = first
-	case has != nil && goesOn(own[len(own)-1].header, l.header):
-		begin, err = l.reuseSections(own, has)
-	default:
-		err = l.resumeSection(own[len(own)-1].data)
-		if own[len(own)-1] != last {
-			l.again = first
-		}
+	parts := partsOf(data)
+	last := parts[len(parts)-1]
+	if has != nil && goesOn(last.header(), l.header) {
+		begin, err = l.reuse(parts, has)
+	} else {
+		err = l.resumePart(last)
 	}
 	if err != nil {
 		return nil, err
@@ -271,9 +256,9 @@ func (l *Log) resume(first []byte, has func(tune.Result) bool) (begin []byte, er
 	return begin, err
 }
 
-// resumeSection reads the section that the log goes on with.
-func (l *Log) resumeSection(data []byte) error {
-	content, err := readLog(data, false, func(h Header) (*layout, error) { return l.layout, sameRun(h, l.header) })
+// resumePart reads the part that the log goes on with.
+func (l *Log) resumePart(p part) error {
+	content, err := readPart(p, false, func(h Header) (*layout, error) { return l.layout, sameRun(h, l.header) })
 	if err != nil {
 		return err
 	}

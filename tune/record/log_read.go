@@ -59,20 +59,19 @@ func refuse(damaged []DamagedLine) error {
 // A logContent is what the whole lines of a log say.
 type logContent struct {
 	header    Header
-	line      int  // of the header
-	older     bool // the section goes on with another search space: see [section]
+	line      int // of the header
 	results   []tune.Result
 	withdrawn []space.Configuration // by a line after their results
-	whole     int                   // bytes of the whole lines: a torn last line begins there
 	session   int                   // of the latest final measurement
 	damaged   []DamagedLine
 }
 
-// readLog reads a run log. The layout, made for its header, gives configurations the
+// readPart reads a part of a run log. The layout, made for its header, gives configurations the
 // parameters that they shall have. Damaged lines are an error, or left out and listed where
 // they are to be skipped. A line that a newer program wrote is an error.
-func readLog(data []byte, skip bool, layoutFor func(Header) (*layout, error)) (c logContent, err error) {
-	rest, err := c.readHeader(data)
+func readPart(p part, skip bool, layoutFor func(Header) (*layout, error)) (c logContent, err error) {
+	c.line = p.line
+	rest, err := c.readHeader(p.data)
 	if err != nil {
 		return c, err
 	}
@@ -95,36 +94,34 @@ func readLog(data []byte, skip bool, layoutFor func(Header) (*layout, error)) (c
 	return c, nil
 }
 
-// readHeader reads the first line and returns the rest.
+// readHeader reads the header, which is line c.line of the file, and returns the lines after it.
 func (c *logContent) readHeader(data []byte) (rest []byte, err error) {
 	line, rest, whole := bytes.Cut(data, []byte{'\n'})
 	if !whole {
-		return nil, errors.New("line 1: the header is torn, and nothing follows it")
+		return nil, fmt.Errorf("line %d: the header is torn, and nothing follows it", c.line)
 	}
-	c.whole = len(line) + 1
 	line = bytes.TrimSpace(line)
 	if err := c.header.UnmarshalJSON(line); err != nil {
-		return nil, fmt.Errorf("line 1 is damaged, and nothing else says what the results belong to: %w", err)
+		return nil, fmt.Errorf("line %d is damaged, and nothing else says what the results belong to: %w", c.line, err)
 	}
 	has, right := checkLine(line)
 	switch {
 	case has && !right:
-		c.damaged = append(c.damaged, DamagedLine{1, "the header's checksum does not match"})
+		c.damaged = append(c.damaged, DamagedLine{c.line, "the header's checksum does not match"})
 	case c.header.Version != LogVersion:
 		return nil, fmt.Errorf("a run log of version %d, and this program reads version %d: use the ndtune that wrote it", c.header.Version, LogVersion)
 	case !has:
-		c.damaged = append(c.damaged, DamagedLine{1, "the header has no checksum"})
+		c.damaged = append(c.damaged, DamagedLine{c.line, "the header has no checksum"})
 	}
 	if c.header.Format != FormatLog {
-		return nil, fmt.Errorf("line 1: the format %q is not %q", c.header.Format, FormatLog)
+		return nil, fmt.Errorf("line %d: the format %q is not %q", c.line, c.header.Format, FormatLog)
 	}
 	return rest, nil
 }
 
 // readLines reads what follows the header, which gets the peaks that stand there.
 func (c *logContent) readLines(rest []byte, l *layout) error {
-	lines, whole := wholeLines(rest)
-	c.whole += whole
+	lines := wholeLines(rest)
 	parsed := parseLines(lines, l)
 	c.results = make([]tune.Result, 0, len(parsed))
 	seen := make(map[string]int, len(parsed))
@@ -133,14 +130,14 @@ func (c *logContent) readLines(rest []byte, l *layout) error {
 	measured := 0               // results before the last line of a final measurement
 	for i := range parsed {
 		p := &parsed[i]
-		key := p.configuration.digits.key()
+		key, number := p.configuration.digits.key(), c.line+1+i
 		at, known := seen[key]
 		switch {
 		case len(lines[i]) == 0:
 		case p.unknown != nil:
-			return fmt.Errorf("line %d: %w; its checksum is right: a newer ndtune wrote it and can read it", i+2, p.unknown)
+			return fmt.Errorf("line %d: %w; its checksum is right: a newer ndtune wrote it and can read it", number, p.unknown)
 		case p.damage != "":
-			c.damaged = append(c.damaged, DamagedLine{i + 2, p.damage})
+			c.damaged = append(c.damaged, DamagedLine{number, p.damage})
 		case p.late != nil:
 			late = p.late
 		case p.kind == kindResult && !known:
@@ -150,9 +147,9 @@ func (c *logContent) readLines(rest []byte, l *layout) error {
 			withdrawn[at] = true
 			delete(seen, key)
 		case p.kind == kindFinal && !known:
-			c.damaged = append(c.damaged, DamagedLine{i + 2, fmt.Sprintf("a final measurement of %s, which has no result", p.result.Configuration)})
+			c.damaged = append(c.damaged, DamagedLine{number, fmt.Sprintf("a final measurement of %s, which has no result", p.result.Configuration)})
 		case p.kind == kindCards && !known:
-			c.damaged = append(c.damaged, DamagedLine{i + 2, fmt.Sprintf("times on several cards of %s, which has no result", p.result.Configuration)})
+			c.damaged = append(c.damaged, DamagedLine{number, fmt.Sprintf("times on several cards of %s, which has no result", p.result.Configuration)})
 		case p.kind == kindCards:
 			c.results[at].Cards = p.result.Cards
 		case p.kind == kindFinal:
@@ -191,14 +188,14 @@ func (c *logContent) readLines(rest []byte, l *layout) error {
 	return nil
 }
 
-// wholeLines splits off the lines that end, and counts their bytes.
-func wholeLines(data []byte) (lines [][]byte, whole int) {
-	whole = bytes.LastIndexByte(data, '\n') + 1
-	lines = make([][]byte, 0, bytes.Count(data[:whole], []byte{'\n'}))
-	for line := range bytes.Lines(data[:whole]) {
+// wholeLines splits off the lines that end.
+func wholeLines(data []byte) [][]byte {
+	end := bytes.LastIndexByte(data, '\n') + 1
+	lines := make([][]byte, 0, bytes.Count(data[:end], []byte{'\n'}))
+	for line := range bytes.Lines(data[:end]) {
 		lines = append(lines, bytes.TrimSpace(line))
 	}
-	return lines, whole
+	return lines
 }
 
 // parseLines parses lines on all processors. An empty line is left zero.
@@ -219,15 +216,29 @@ func parseLines(lines [][]byte, l *layout) []line {
 	return parsed
 }
 
-// decodeLog reads a whole run log, a record for each section, and lists the lines that it has skipped.
-func decodeLog(data []byte, skip bool) (records []*Record, damaged []DamagedLine, err error) {
-	contents, damaged, err := readSections(data, skip)
-	for _, c := range contents {
-		if !c.older {
-			records = append(records, &Record{c.header, c.results})
-		}
+// decodeLog reads a whole run log, and lists the lines that it has skipped.
+func decodeLog(data []byte, skip bool) (*Record, []DamagedLine, error) {
+	contents, damaged, err := readParts(data, skip)
+	if err != nil {
+		return nil, nil, err
 	}
-	return records, damaged, err
+	last := contents[len(contents)-1]
+	return &Record{last.header, last.results}, damaged, nil
+}
+
+// readParts reads all parts of a run log: see [readPart].
+func readParts(data []byte, skip bool) (contents []logContent, damaged []DamagedLine, err error) {
+	for _, p := range partsOf(withoutTornSpace(data)) {
+		c, err := readPart(p, true, layoutOf)
+		if err != nil {
+			return nil, nil, err
+		}
+		contents, damaged = append(contents, c), append(damaged, c.damaged...)
+	}
+	if len(damaged) > 0 && !skip {
+		return nil, nil, refuse(damaged)
+	}
+	return contents, damaged, nil
 }
 
 // layoutOf is the layout for a log of which nothing more is known than its header.
@@ -266,7 +277,7 @@ func repair(path string) (damaged []DamagedLine, kept string, err error) {
 	if err != nil || !looksLikeLog(data) || isTornHeader(data) {
 		return nil, "", err
 	}
-	contents, damaged, err := readSections(data, true)
+	contents, damaged, err := readParts(data, true)
 	if err != nil || len(damaged) == 0 {
 		return nil, "", err
 	}

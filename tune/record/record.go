@@ -4,8 +4,7 @@
 //
 // A run log is a text file of one JSON object a line: a [Header], a line for each result
 // in the order of arrival, a line for each final measurement, and a line of the device's peaks
-// if these were measured after the search. A log of several sizes has a header, and lines that belong
-// to it, for each size, and one more header for each further search space: see [OpenReusing]. Every line is handed to the operating system
+// if these were measured after the search. It has one more header for each further search space: see [OpenReusing]. Every line is handed to the operating system
 // before [Log.Append] returns, so a run that is killed loses at most the line that it was
 // writing. The last member of each line is a checksum of the rest of the line. A log with a damaged
 // line is refused and left unchanged; [ReadSkipping] and [Repair] leave out the damaged lines.
@@ -70,79 +69,56 @@ func (c *collector) describe() {
 	}
 }
 
-// Read reads a run log, a T4 file or a Kernel Tuner cache file, plain or gzipped. The content says which it is; the name does not matter. A torn last line
-// of a run log and the missing end of a cache file, which an interrupted run leaves behind,
-// are no errors. Of two results of one configuration the first counts.
-//
-// A run log of several sizes is an error: see [ReadAll].
+// Read reads a run log, a T4 file or a Kernel Tuner cache file, plain or gzipped. The content says
+// which it is; the name does not matter. A torn last line of a run log and the missing end of a
+// cache file, which an interrupted run leaves behind, are no errors. Of two results of one
+// configuration the first counts.
 func Read(path string) (*Record, error) {
-	all, err := ReadAll(path)
-	if err == nil && len(all) > 1 {
-		err = fmt.Errorf("read results from %s: it holds searches of several sizes, %s; ndtune convert writes a file of each", path, sizesText(all))
-	}
-	if err != nil {
-		return nil, err
-	}
-	return all[0], nil
+	r, _, err := read(path, false)
+	return r, err
 }
 
-// ReadAll is [Read], with a record for each size of a run log.
-func ReadAll(path string) ([]*Record, error) {
-	all, _, err := read(path, false)
-	return all, err
-}
+// ReadSkipping is [Read], but it leaves out the damaged lines of a run log and lists them.
+func ReadSkipping(path string) (*Record, []DamagedLine, error) { return read(path, true) }
 
-// ReadSkipping is [ReadAll], but it leaves out the damaged lines of a run log and lists them.
-func ReadSkipping(path string) ([]*Record, []DamagedLine, error) { return read(path, true) }
-
-func read(path string, skip bool) (all []*Record, skipped []DamagedLine, err error) {
+func read(path string, skip bool) (r *Record, skipped []DamagedLine, err error) {
 	f, err := files.Open(path)
 	if err == nil {
 		defer f.Close()
 		var data []byte
 		if data, err = readBounded(f); err == nil {
-			all, skipped, err = decode(data, skip)
+			r, skipped, err = decode(data, skip)
 		}
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("read results from %s: %w", path, withoutPath(err))
 	}
-	return all, skipped, nil
+	return r, skipped, nil
 }
 
 // Decode is [Read] for what is in memory.
 func Decode(data []byte) (*Record, error) {
-	all, _, err := decode(data, false)
-	if err == nil && len(all) > 1 {
-		err = fmt.Errorf("it holds searches of several sizes, %s", sizesText(all))
-	}
-	if err != nil {
-		return nil, err
-	}
-	return all[0], nil
+	r, _, err := decode(data, false)
+	return r, err
 }
 
-func decode(data []byte, skip bool) (all []*Record, skipped []DamagedLine, err error) {
+func decode(data []byte, skip bool) (r *Record, skipped []DamagedLine, err error) {
 	if data, err = unzip(data); err != nil {
 		return nil, nil, err
 	}
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // of editors that mark UTF-8
-	all = make([]*Record, 1)
-	switch {
-	case looksLikeLog(data):
-		all, skipped, err = decodeLog(data, skip)
-	default:
-		all[0], err = decodeJSON(data)
+	if looksLikeLog(data) {
+		r, skipped, err = decodeLog(data, skip)
+	} else {
+		r, err = decodeJSON(data)
 	}
-	for _, r := range all {
-		if err == nil {
-			err = r.checkColumns()
-		}
+	if err == nil {
+		err = r.checkColumns()
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	return all, skipped, nil
+	return r, skipped, nil
 }
 
 // Each parameter and each metric is a column of every result.
@@ -217,7 +193,7 @@ func Begun(path string) *Header {
 	if err != nil {
 		return nil
 	}
-	var c logContent
+	c := logContent{line: 1}
 	if _, err := c.readHeader(line); err != nil || len(c.damaged) > 0 {
 		return nil
 	}

@@ -93,17 +93,16 @@ func FindRelated(folder string, h Header, own string) (found []Related, troubles
 		if len(found) == relatedMost {
 			break
 		}
-		if c.bytes > left || c.header.Size == "" && taken[c.header.circumstances()] {
+		if c.bytes > left || taken[c.header.circumstances()] {
 			continue
 		}
 		left -= c.bytes
-		records, err := ReadAll(c.path)
+		r, err := Read(c.path)
 		if err != nil {
 			troubles = append(troubles, err)
 			continue
 		}
-		r := nearestOf(records, h, parameters)
-		if r == nil || taken[r.Header.circumstances()] {
+		if !r.canTeach(h, parameters) {
 			continue
 		}
 		taken[r.Header.circumstances()] = true
@@ -142,7 +141,7 @@ func headerOf(path string) (Header, error) {
 	}
 	defer f.Close()
 	line, err := bufio.NewReader(io.LimitReader(f, relatedHeader)).ReadBytes('\n')
-	var c logContent
+	c := logContent{line: 1}
 	switch {
 	case isTornHeader(line): // another run has just begun it
 		return Header{}, nil
@@ -153,26 +152,19 @@ func headerOf(path string) (Header, error) {
 	return c.header, err
 }
 
-// nearestOf returns the record that is nearest to a search among those that it can learn from, or nil.
-func nearestOf(records []*Record, h Header, parameters *space.Parameters) (nearest *Record) {
-	var least remoteness
-	for _, r := range records {
-		far, ok := r.Header.remoteness(h)
-		if !ok || nearest != nil && far.compare(least) >= 0 {
-			continue
-		}
-		prior, err := r.Prior("", parameters, h.Objective)
-		correct := 0
-		for _, e := range prior.Entries {
-			if e.Valid {
-				correct++
-			}
-		}
-		if err == nil && correct >= relatedCorrect {
-			nearest, least = r, far
+// canTeach reports whether a search can learn from the record: it is related, and has enough correct results.
+func (r *Record) canTeach(search Header, parameters *space.Parameters) bool {
+	if _, related := r.Header.remoteness(search); !related {
+		return false
+	}
+	prior, err := r.Prior("", parameters, search.Objective)
+	correct := 0
+	for _, e := range prior.Entries {
+		if e.Valid {
+			correct++
 		}
 	}
-	return nearest
+	return err == nil && correct >= relatedCorrect
 }
 
 // A remoteness says how far a record is from a search.

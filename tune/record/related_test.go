@@ -124,24 +124,24 @@ func TestFindRelated(t *testing.T) {
 	}
 }
 
-// TestFindRelatedIsBounded has more files than are looked at, and sections of a log of several sizes.
+// TestFindRelatedIsBounded has logs of several sizes, of which the nearest comes first, and more files than are looked at.
 func TestFindRelatedIsBounded(t *testing.T) {
 	h, results := sixteen()
 	h.KernelDigest, h.Objective.Name, h.Device.Type = "kernel", "time", "gpu"
 	h.Started = time.Now().Add(-time.Hour)
 	folder := t.TempDir()
-	path := filepath.Join(folder, "0-k.jsonl") // the oldest
-	for _, n := range []int{100, 900, 4000} {
-		of := sized(h, fmt.Sprintf("n=%d", n))
-		of.ProblemSize = []int{n}
-		l := mustOpen(t, path, of)
+	path := filepath.Join(folder, "0-k.n-900.jsonl")
+	for _, n := range []int{100, 900, 4000} { // the oldest
+		of := h
+		of.Size, of.Digest, of.ProblemSize = fmt.Sprintf("n=%d", n), fmt.Sprint("digest of ", n), []int{n}
+		l := mustOpen(t, filepath.Join(folder, fmt.Sprintf("0-k.n-%d.jsonl", n)), of)
 		mustAppend(t, l, results...)
 		mustClose(t, l)
 	}
 	want := h
 	want.ProblemSize, want.Started = []int{1000}, time.Time{}
 	found, troubles := FindRelated(folder, want, "")
-	if len(found) != 1 || len(troubles) != 0 || found[0].Header.Size != "n=900" || found[0].How != "size 900" {
+	if len(found) != 3 || len(troubles) != 0 || found[0].Header.Size != "n=900" || found[0].How != "size 900" {
 		t.Fatalf("of several sizes, %+v, %v", found, troubles)
 	}
 	for i := range relatedFiles {

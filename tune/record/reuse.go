@@ -11,13 +11,45 @@ import (
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-// A section of a run log can go on with another search space, after values of parameters or restrictions have changed.
+// A run log can go on with another search space, after values of parameters or restrictions have changed.
 // It then has a second header, with the digest of the new problem. Copies of the results that the new space has
-// follow it, as many as the header says, so that what follows the last header of a section is a run log on
+// follow it, as many as the header says, so that what follows the last header is a run log on
 // its own. Readers take that alone. The lines before it stay: results that the new space does not have are known
 // again if a later space has them.
 //
 // Header and copies are written at once. A header that fewer lines follow is torn, as a line without its end is.
+
+// A part of a run log is of one search space: its header, and the lines after it.
+type part struct {
+	line int // of the header in the file
+	data []byte
+}
+
+// partsOf splits a run log at its headers.
+func partsOf(data []byte) []part {
+	parts := []part{{1, data}}
+	if bytes.Count(data, []byte(FormatLog)) < 2 {
+		return parts
+	}
+	number, end, begin := 0, 0, 0
+	for line := range bytes.Lines(data) {
+		number++
+		if number > 1 && line[len(line)-1] == '\n' && looksLikeLog(line) {
+			parts[len(parts)-1].data = data[begin:end]
+			begin = end
+			parts = append(parts, part{number, data[begin:]})
+		}
+		end += len(line)
+	}
+	return parts
+}
+
+// header returns the header of a part as far as it can be read. [readPart] says what is wrong with it.
+func (p part) header() (h Header) {
+	line, _, _ := bytes.Cut(p.data, []byte{'\n'})
+	_ = h.UnmarshalJSON(bytes.TrimSpace(line))
+	return h
+}
 
 // A Reuse says what a run log had of older search spaces when it went on with another one.
 type Reuse struct {
@@ -26,7 +58,7 @@ type Reuse struct {
 }
 
 // Reuse says what Open found of older search spaces; zero: the log was new, or of this space.
-func (l *Log) Reuse() Reuse { return l.reuse }
+func (l *Log) Reuse() Reuse { return l.reused }
 
 // OpenReusing is [Open], but it takes the log of a search in another space too, in which values of parameters or
 // restrictions were others: see [problem.Problem.MeasurementDigest]. The results that the space has are those of Previous,
@@ -46,13 +78,13 @@ func goesOn(have, want Header) bool {
 	return have.InOtherSpace(want) && have.Iterations == want.Iterations && hardware.SameKind(have.Device, want.Device) == nil
 }
 
-// reuseSections takes what the space has of the results in the sections of older spaces, and returns the beginning of its own
-// section: the header and copies of the results.
-func (l *Log) reuseSections(older []*section, has func(tune.Result) bool) (begin []byte, err error) {
+// reuse takes what the space has of the results in the parts of older spaces, and returns the beginning of its own
+// part: the header and copies of the results.
+func (l *Log) reuse(older []part, has func(tune.Result) bool) (begin []byte, err error) {
 	seen := map[string]bool{} // also those that were taken back after they were copied
 	var copies []byte
-	for _, s := range slices.Backward(older) {
-		content, err := readLog(s.data, false, layoutOf)
+	for _, p := range slices.Backward(older) {
+		content, err := readPart(p, false, layoutOf)
 		if err != nil {
 			return nil, err
 		}
@@ -62,7 +94,7 @@ func (l *Log) reuseSections(older []*section, has func(tune.Result) bool) (begin
 				continue
 			}
 			seen[key] = true
-			l.reuse.Held++
+			l.reused.Held++
 			d, ok := l.layout.exactly(r.Configuration)
 			if !ok {
 				continue
@@ -82,8 +114,8 @@ func (l *Log) reuseSections(older []*section, has func(tune.Result) bool) (begin
 			seen[identity(c)] = true
 		}
 	}
-	l.reuse.Known = len(l.previous)
-	l.header.Reused = l.reuse.Known
+	l.reused.Known = len(l.previous)
+	l.header.Reused = l.reused.Known
 	begin, l.header, err = l.header.line()
 	return append(begin, copies...), err
 }

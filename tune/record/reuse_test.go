@@ -144,28 +144,19 @@ func TestReuseRefused(t *testing.T) {
 	}
 }
 
-// TestReuseOfSizes changes the values of a log of two sizes, of which the first one's search comes first. Then it cuts the
-// log in many places: each time, the log of a size is either as it was or whole, and goes on.
-func TestReuseOfSizes(t *testing.T) {
+// TestReuseIsAllOrNothing goes on with another space, and cuts the log in many places after that: each time, the log is either as it was
+// or has the whole part of the space, and goes on.
+func TestReuseIsAllOrNothing(t *testing.T) {
 	_, results := sixteen()
 	wide := spaceOf("wide", []space.Value{16, 32, 64, 128}, []space.Value{1.0, 2.0, 0.5, 4})
 	narrow := spaceOf("narrow", []space.Value{16}, []space.Value{1.0, 0.5})
-	at := func(h Header, size string) Header {
-		h.Digest, h.Size, h.MeasurementDigest, h.KernelDigest = h.Digest+size, size, "measurement of "+size, "kernel"
-		return h
-	}
 	path := filepath.Join(t.TempDir(), "x.jsonl")
-	for _, size := range []string{"n=1", "n=2"} {
-		l := mustReuse(t, path, at(wide, size), all)
-		mustAppend(t, l, results[:4]...)
-		mustClose(t, l)
-	}
+	l := mustReuse(t, path, wide, all)
+	mustAppend(t, l, results[:4]...)
+	mustClose(t, l)
 	before, _ := os.ReadFile(path)
-	l := mustReuse(t, path, at(narrow, "n=1"), all)
-	mustClose(t, l)
-	l = mustReuse(t, path, at(narrow, "n=3"), all) // a further size: its space is not that of n=2
-	mustClose(t, l)
-	l = mustReuse(t, path, at(narrow, "n=1"), all)
+	mustClose(t, mustReuse(t, path, narrow, all))
+	l = mustReuse(t, path, narrow, all)
 	if l.Resumed() != 2 || l.Reuse() != (Reuse{}) {
 		t.Errorf("%d results are resumed", l.Resumed())
 	}
@@ -177,16 +168,13 @@ func TestReuseOfSizes(t *testing.T) {
 			continue // all ends of lines, and some places within
 		}
 		path := mustWrite(t, after[:end])
-		records, err := ReadAll(path)
-		if err != nil || records[0].Header.Size != "n=1" || records[1].Header.Digest != "digest of widen=2" || len(records[1].Results) != 4 {
-			t.Fatalf("cut after %d of %d bytes: %v", end, len(after), err)
-		}
-		switch d, n := records[0].Header.Digest, len(records[0].Results); {
-		case d == "digest of widen=1" && n == 4, d == "digest of narrown=1" && n == 2:
+		r := mustRead(t, path)
+		switch d, n := r.Header.Digest, len(r.Results); {
+		case d == "digest of wide" && n == 4, d == "digest of narrow" && n == 2:
 		default:
 			t.Fatalf("cut after %d of %d bytes: %d results of %s", end, len(after), n, d)
 		}
-		l := mustReuse(t, path, at(narrow, "n=1"), all)
+		l := mustReuse(t, path, narrow, all)
 		if got := configurationsOf(l.Previous()); got != "16,1.0 16,0.5" {
 			t.Fatalf("cut after %d bytes, %s are known", end, got)
 		}
