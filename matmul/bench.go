@@ -17,14 +17,6 @@ import (
 	"github.com/ndtune/ndtune/tune/spec"
 )
 
-// Kernels are the names of the bundled kernels that can take part in a [Bench].
-var Kernels = func() (names []string) {
-	for _, k := range bundledKernels {
-		names = append(names, k.name)
-	}
-	return names
-}()
-
 // The defaults of a [Bench].
 var (
 	DefaultSizes        = []int{32, 64, 128, 256, 512, 1024, 2048, 4096, 8192}
@@ -150,7 +142,7 @@ func (b *Bench) kernelOf(r *record.Record) (string, error) {
 		if !slices.Equal(recorded, slices.Sorted(slices.Values(s.Problem.Parameters().Names()))) || !sameConstants(r.Header.Constants, s.Problem.Definition().Constants) {
 			continue
 		}
-		if r.Header.Source == k.path {
+		if r.Header.Source == k.Path {
 			return kernel, nil
 		}
 		fitting = append(fitting, kernel)
@@ -194,7 +186,7 @@ func (b *Bench) TuneKernels(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if len(b.finalists[kernel.name]) > 0 {
+		if len(b.finalists[kernel.Name]) > 0 {
 			continue
 		}
 		why := b.unable(ctx, kernel)
@@ -204,14 +196,14 @@ func (b *Bench) TuneKernels(ctx context.Context) error {
 			}
 			why = "no configuration of it is known to be correct"
 		}
-		if len(b.finalists[kernel.name]) > 0 || kernel.otherwise == "" {
+		if len(b.finalists[kernel.Name]) > 0 || kernel.Otherwise == "" {
 			continue
 		}
-		b.Note(fmt.Sprintf("%s: %s; the kernel %s takes its place", kernel.name, why, kernel.otherwise))
-		if slices.Contains(b.Kernels, kernel.otherwise) {
+		b.Note(fmt.Sprintf("%s: %s; the kernel %s takes its place", kernel.Name, why, kernel.Otherwise))
+		if slices.Contains(b.Kernels, kernel.Otherwise) {
 			b.Kernels = slices.Delete(b.Kernels, i, i+1)
 		} else {
-			b.Kernels[i] = kernel.otherwise
+			b.Kernels[i] = kernel.Otherwise
 		}
 		i--
 	}
@@ -224,8 +216,8 @@ func (b *Bench) untuned(from int) []string {
 }
 
 // unable says why the device can run no configuration of a kernel, or nothing if it can, or no other kernel could take its place.
-func (b *Bench) unable(ctx context.Context, k bundled) string {
-	if k.otherwise == "" || b.Device.Identity == nil {
+func (b *Bench) unable(ctx context.Context, k Kernel) string {
+	if k.Otherwise == "" || b.Device.Identity == nil {
 		return ""
 	}
 	s, err := k.load(b.Sizes[0])
@@ -240,21 +232,21 @@ func (b *Bench) unable(ctx context.Context, k bundled) string {
 }
 
 // tune searches a kernel at some sizes. Until the end, it has an equal share of the time with the other kernels.
-func (b *Bench) tune(ctx context.Context, k bundled, sizes []Shape, end time.Time, kernels int) error {
+func (b *Bench) tune(ctx context.Context, k Kernel, sizes []Shape, end time.Time, kernels int) error {
 	for i, shape := range sizes {
 		share := time.Until(end) / time.Duration(kernels*len(sizes)-i)
 		var best []string
 		s, err := k.load(shape)
 		if err == nil {
-			best, err = b.Tune(ctx, k.name, s, shape, max(share, 0))
+			best, err = b.Tune(ctx, k.Name, s, shape, max(share, 0))
 		}
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil:
-			b.Note(fmt.Sprintf("tune %s at %s: %v", k.name, shape.at(), err))
+			b.Note(fmt.Sprintf("tune %s at %s: %v", k.Name, shape.at(), err))
 		default:
-			b.addFinalists(k.name, Finalists{Shape: shape, Configurations: best})
+			b.addFinalists(k.Name, Finalists{Shape: shape, Configurations: best})
 		}
 	}
 	return nil
@@ -354,8 +346,8 @@ func (b *Bench) entrants() []Entrant {
 			b.Note(name + " is left out: no configuration of it is known to be correct")
 			continue
 		}
-		all = append(all, Entrant{Name: name, Kind: Kernel, Precision: kernel.precision, Kernel: name, Device: b.Device.Selector()})
-		measured[kernel.precision] = true
+		all = append(all, Entrant{Name: name, Kind: OpenCL, Precision: kernel.Precision, Kernel: name, Device: b.Device.Selector()})
+		measured[kernel.Precision] = true
 	}
 	for _, p := range []Precision{Float, TF32, Half, Double} { // the first one says if the library is missing
 		if measured[p] {

@@ -109,7 +109,7 @@ func TestBenchReplacesKernels(t *testing.T) {
 func TestBenchIsInterruptedWhileItTunes(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	searches := 0
-	b := Bench{Sizes: squares([]int{64}), Kernels: Kernels, Began: time.Now(), TimeLimit: time.Hour, Tune: func(context.Context, string, *spec.Spec, Shape, time.Duration) ([]string, error) {
+	b := Bench{Sizes: squares([]int{64}), Kernels: KernelNames(), Began: time.Now(), TimeLimit: time.Hour, Tune: func(context.Context, string, *spec.Spec, Shape, time.Duration) ([]string, error) {
 		searches++
 		cancel()
 		return nil, context.Canceled

@@ -14,7 +14,7 @@ type Kind string
 // The kinds.
 const (
 	Loop     Kind = "loop"     // Multiply, on one thread
-	Kernel   Kind = "kernel"   // an OpenCL kernel
+	OpenCL   Kind = "opencl"   // a kernel on an OpenCL device
 	OpenBLAS Kind = "openblas" // on all cores
 	CuBLAS   Kind = "cublas"   // on an NVIDIA card
 )
@@ -105,7 +105,7 @@ func open(e Entrant) (*multiplier, error) {
 	switch e.Kind {
 	case Loop:
 		return onHost("one thread", func(m *Matrices) { Multiply(floats(m.C), floats(m.A), floats(m.B), m.M, m.N, m.K) }), nil
-	case Kernel:
+	case OpenCL:
 		opened, err = openKernel(e)
 	case OpenBLAS:
 		opened, err = openOpenBLAS(e)

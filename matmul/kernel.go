@@ -18,67 +18,81 @@ import (
 	"github.com/ndtune/ndtune/tune/spec"
 )
 
-// A bundled kernel has a specification, in a precision.
-type bundled struct {
-	name      string
-	path      string            // of the specification
-	set       map[string]string // constants of the precision
-	precision Precision
-	otherwise string // the kernel that takes its place on devices that cannot run it
+// A Kernel is a bundled specification in a precision.
+type Kernel struct {
+	Name      string
+	Path      string            // of the specification, in package kernels
+	Set       map[string]string // constants of the precision
+	Precision Precision
+	Otherwise string // the kernel that takes its place on devices that cannot run it
 }
 
-// bundledKernels are all that can take part in a [Bench].
-var bundledKernels = []bundled{
-	{name: "naive", path: "matmul/matmul_naive.yaml", precision: Float},
-	{name: "local", path: "matmul/matmul_local.yaml", precision: Float},
-	{name: "tiled", path: "matmul/matmul_tiled.yaml", precision: Float},
-	{name: "fast", path: "matmul/matmul_fast.yaml", precision: Float},
-	{name: "fast-half", path: "matmul/matmul_fast.yaml", set: map[string]string{"element": "half"}, precision: Half},
-	{name: "fast-double", path: "matmul/matmul_fast.yaml", set: map[string]string{"element": "double"}, precision: Double},
-	{name: "tf32", path: "matmul/matmul_tf32.yaml", precision: TF32, otherwise: "fast"},
-	{name: "half", path: "matmul/matmul_half.yaml", precision: Half, otherwise: "fast-half"},
-	{name: "double", path: "matmul/matmul_double.yaml", precision: Double, otherwise: "fast-double"},
-	{name: "hopper", path: "matmul/matmul_hopper.yaml", precision: Float, otherwise: "fast"},
-	{name: "hopper-tf32", path: "matmul/matmul_hopper.yaml", set: map[string]string{"products": "1"}, precision: TF32, otherwise: "tf32"},
-	{name: "hopper-half", path: "matmul/matmul_hopper.yaml", set: map[string]string{"element": "half", "products": "1"}, precision: Half, otherwise: "half"},
+// Kernels are the bundled kernels.
+var Kernels = []Kernel{
+	{Name: "naive", Path: "matmul/matmul_naive.yaml", Precision: Float},
+	{Name: "local", Path: "matmul/matmul_local.yaml", Precision: Float},
+	{Name: "tiled", Path: "matmul/matmul_tiled.yaml", Precision: Float},
+	{Name: "bounds-naive", Path: "matmul/matmul_bounds_naive.yaml", Precision: Float},
+	{Name: "bounds-tiled", Path: "matmul/matmul_bounds_tiled.yaml", Precision: Float},
+	{Name: "fast", Path: "matmul/matmul_fast.yaml", Precision: Float},
+	{Name: "fast-half", Path: "matmul/matmul_fast.yaml", Set: map[string]string{"element": "half"}, Precision: Half},
+	{Name: "fast-double", Path: "matmul/matmul_fast.yaml", Set: map[string]string{"element": "double"}, Precision: Double},
+	{Name: "tf32", Path: "matmul/matmul_tf32.yaml", Precision: TF32, Otherwise: "fast"},
+	{Name: "half", Path: "matmul/matmul_half.yaml", Precision: Half, Otherwise: "fast-half"},
+	{Name: "double", Path: "matmul/matmul_double.yaml", Precision: Double, Otherwise: "fast-double"},
+	{Name: "hopper", Path: "matmul/matmul_hopper.yaml", Precision: Float, Otherwise: "fast"},
+	{Name: "hopper-tf32", Path: "matmul/matmul_hopper.yaml", Set: map[string]string{"products": "1"}, Precision: TF32, Otherwise: "tf32"},
+	{
+		Name: "hopper-half", Path: "matmul/matmul_hopper.yaml", Set: map[string]string{"element": "half", "products": "1"},
+		Precision: Half, Otherwise: "half",
+	},
+}
+
+// KernelNames returns the names of the bundled kernels.
+func KernelNames() []string {
+	var names []string
+	for _, k := range Kernels {
+		names = append(names, k.Name)
+	}
+	return names
 }
 
 // kernelNamed returns a bundled kernel.
-func kernelNamed(name string) (bundled, error) {
-	for _, k := range bundledKernels {
-		if k.name == name {
+func kernelNamed(name string) (Kernel, error) {
+	for _, k := range Kernels {
+		if k.Name == name {
 			return k, nil
 		}
 	}
-	return bundled{}, fmt.Errorf("there is no kernel %q", name)
+	return Kernel{}, fmt.Errorf("there is no kernel %q", name)
 }
 
 // load reads the specification for matrices of a shape. Specifications with the constant size take square matrices only.
-func (k bundled) load(s Shape) (*spec.Spec, error) {
-	plain, err := spec.LoadFS(kernels.FS, k.path, spec.Options{})
+func (k Kernel) load(s Shape) (*spec.Spec, error) {
+	plain, err := spec.LoadFS(kernels.FS, k.Path, spec.Options{})
 	if err != nil {
 		return nil, err
 	}
 	sizes := map[string]int{"m": s.M, "n": s.N, "k": s.K, "size": s.N}
-	set := maps.Clone(k.set)
+	set := maps.Clone(k.Set)
 	if set == nil {
 		set = map[string]string{}
 	}
 	for _, c := range plain.Definition.Constants {
 		if c.Name == "size" && !s.IsSquare() {
-			return nil, fmt.Errorf("%s takes square matrices only", k.name)
+			return nil, fmt.Errorf("%s takes square matrices only", k.Name)
 		}
 		if n, ok := sizes[c.Name]; ok {
 			set[c.Name] = strconv.Itoa(n)
 		}
 	}
-	return spec.LoadFS(kernels.FS, k.path, spec.Options{Set: set})
+	return spec.LoadFS(kernels.FS, k.Path, spec.Options{Set: set})
 }
 
 // An openclKernel is a bundled kernel on an OpenCL device.
 type openclKernel struct {
 	*device.Launcher
-	bundled
+	Kernel
 	described hardware.Device
 }
 
@@ -93,7 +107,7 @@ func openKernel(e Entrant) (*openclKernel, error) {
 		return nil, err
 	}
 	o := &openclKernel{}
-	if o.bundled, err = kernelNamed(e.Kernel); err != nil {
+	if o.Kernel, err = kernelNamed(e.Kernel); err != nil {
 		return nil, err
 	}
 	if o.described, err = device.Describe(listed.Device); err != nil {

@@ -54,14 +54,14 @@ func kernelEntrant(t *testing.T, kernel string, l device.Listed) Entrant {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Entrant{Name: kernel, Kind: Kernel, Precision: k.precision, Kernel: kernel, Device: l.Selector(), Iterations: 2}
+	return Entrant{Name: kernel, Kind: OpenCL, Precision: k.Precision, Kernel: kernel, Device: l.Selector(), Iterations: 2}
 }
 
 // TestKernels multiplies with every bundled kernel that the device can run, at shapes that no work-group divides. Large shapes, and
 // several configurations, are for the kernels that only GPUs run, whose instructions no simulator executes.
 func TestKernels(t *testing.T) {
 	l := testDevice(t)
-	for _, name := range Kernels {
+	for _, name := range KernelNames() {
 		t.Run(name, func(t *testing.T) {
 			shapes, count := []Shape{Square(50)}, 1
 			switch {
@@ -119,7 +119,7 @@ func TestInfinities(t *testing.T) {
 				t.Fatal(err)
 			}
 			if name == "hopper" {
-				with.set = map[string]string{"infinities": "1"}
+				with.Set = map[string]string{"infinities": "1"}
 			}
 			for _, shape := range []Shape{Square(64), {70, 90, 131}, {40, 36, 68}} {
 				if name == "naive" && !shape.IsSquare() {

@@ -15,7 +15,7 @@ func TestProcess(t *testing.T) {
 		candidates Candidates
 	}{
 		{Entrant{Name: "loop", Kind: Loop, Iterations: 2}, Candidates{}},
-		{Entrant{Name: "naive", Kind: Kernel, Kernel: "naive", Device: l.Selector(), Iterations: 2}, Candidates{Near: []string{"block_size_x=16, block_size_y=4, coalesced=1"}}},
+		{Entrant{Name: "naive", Kind: OpenCL, Kernel: "naive", Device: l.Selector(), Iterations: 2}, Candidates{Near: []string{"block_size_x=16, block_size_y=4, coalesced=1"}}},
 	} {
 		t.Run(test.entrant.Name, func(t *testing.T) {
 			p := &Process{Entrant: test.entrant}
@@ -29,7 +29,7 @@ func TestProcess(t *testing.T) {
 					t.Errorf("%+v, %v", m, err)
 				}
 			}
-			if test.entrant.Kind == Kernel {
+			if test.entrant.Kind == OpenCL {
 				if _, err := p.Measure(t.Context(), Square(10), Candidates{Near: []string{"tile=1"}}); err == nil || !strings.Contains(err.Error(), "tile=1") {
 					t.Errorf("%v", err)
 				}

@@ -146,7 +146,7 @@ func valuesOf(parent, flag string) (values []string) {
 		case "diffusion":
 			return diffusionTutorial.choices()
 		case "matmul":
-			return matmul.Kernels
+			return matmul.KernelNames()
 		}
 	}
 	return nil

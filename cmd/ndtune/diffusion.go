@@ -12,11 +12,11 @@ import (
 // diffusionTutorial has the bundled kernels of diffusion.
 var diffusionTutorial = tutorial{
 	kernels: []tutorialKernel{
-		{name: "naive", choice: "naive", path: "diffusion/diffuse_naive.yaml"},
-		{name: "local", choice: "local", path: "diffusion/diffuse_local.yaml"},
-		{name: "tiled", choice: "tiled", path: "diffusion/diffuse_tiled.yaml"},
-		{name: "stencil", choice: "stencil", path: "diffusion/diffuse_stencil.yaml"},
-		{name: "temporal", choice: "temporal", path: "diffusion/diffuse_temporal.yaml"},
+		{name: "naive", path: "diffusion/diffuse_naive.yaml"},
+		{name: "local", path: "diffusion/diffuse_local.yaml"},
+		{name: "tiled", path: "diffusion/diffuse_tiled.yaml"},
+		{name: "stencil", path: "diffusion/diffuse_stencil.yaml"},
+		{name: "temporal", path: "diffusion/diffuse_temporal.yaml"},
 	},
 	sizes: []sizeFlag{
 		{name: "nx", usage: "columns of the field", value: 4096},

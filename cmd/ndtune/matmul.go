@@ -1,41 +1,14 @@
 package main
 
-import "github.com/urfave/cli/v2"
+import (
+	"github.com/urfave/cli/v2"
 
-// The kernels that take the place of those for tensor cores on other devices.
-var (
-	fastKernel = tutorialKernel{name: "fast", choice: "fast", path: "matmul/matmul_fast.yaml"}
-	tf32Kernel = tutorialKernel{name: "tf32", choice: "tf32", path: "matmul/matmul_tf32.yaml", apart: true, otherwise: &fastKernel}
-	halfKernel = tutorialKernel{
-		name: "half", choice: "half", path: "matmul/matmul_half.yaml", apart: true,
-		otherwise: &tutorialKernel{name: "fast in half", choice: "half", path: fastKernel.path, set: map[string]string{"element": "half"}},
-	}
+	"github.com/ndtune/ndtune/matmul"
 )
 
 // matmulTutorial has the bundled kernels of C = A·B: three for square matrices, and others for any M×N×K.
 var matmulTutorial = tutorial{
-	kernels: []tutorialKernel{
-		{name: "naive", choice: "naive", path: "matmul/matmul_naive.yaml"},
-		{name: "local", choice: "local", path: "matmul/matmul_local.yaml"},
-		{name: "tiled", choice: "tiled", path: "matmul/matmul_tiled.yaml"},
-		{name: "bounds naive", choice: "bounds", path: "matmul/matmul_bounds_naive.yaml"},
-		{name: "bounds tiled", choice: "bounds", path: "matmul/matmul_bounds_tiled.yaml"},
-		fastKernel,
-		tf32Kernel, halfKernel,
-		{
-			name: "double", choice: "double", path: "matmul/matmul_double.yaml", apart: true,
-			otherwise: &tutorialKernel{name: "fast in double", choice: "double", path: fastKernel.path, set: map[string]string{"element": "double"}},
-		},
-		{name: "hopper", choice: "hopper", path: "matmul/matmul_hopper.yaml", apart: true, otherwise: &fastKernel},
-		{
-			name: "hopper-tf32", choice: "hopper-tf32", path: "matmul/matmul_hopper.yaml", apart: true,
-			set: map[string]string{"products": "1"}, otherwise: &tf32Kernel,
-		},
-		{
-			name: "hopper-half", choice: "hopper-half", path: "matmul/matmul_hopper.yaml", apart: true,
-			set: map[string]string{"element": "half", "products": "1"}, otherwise: &halfKernel,
-		},
-	},
+	kernels: matmulKernels(),
 	sizes: []sizeFlag{
 		{name: "size", usage: "rows and columns of all matrices", value: 4096},
 		{name: "m", usage: "rows of A and C; not for naive, local and tiled", follows: "size"},
@@ -43,6 +16,16 @@ var matmulTutorial = tutorial{
 		{name: "k", usage: "columns of A and rows of B; not for naive, local and tiled", follows: "size"},
 	},
 	guess: map[string]int{"block_size_x": 16, "block_size_y": 16},
+}
+
+// matmulKernels returns the kernels of the tutorial. Those of other precisions, and those for few devices, stand apart.
+func matmulKernels() []tutorialKernel {
+	var all []tutorialKernel
+	for _, k := range matmul.Kernels {
+		apart := k.Precision != matmul.Float || k.Otherwise != ""
+		all = append(all, tutorialKernel{name: k.Name, path: k.Path, set: k.Set, apart: apart, otherwise: k.Otherwise})
+	}
+	return all
 }
 
 func matmulCommand() *cli.Command {
@@ -63,15 +46,15 @@ func matmulTuneCommand() *cli.Command {
 		Name:  "tune",
 		Usage: "tune a kernel of matrix multiplication",
 		Description: `Tunes a bundled kernel of C = A·B in float32: naive (one element per work-item), local
-(blocks of both matrices in local memory), tiled (several elements per work-item), bounds (a
-naive and a tiled kernel for any M×N×K), or fast (any M×N×K, and as fast as the device
-allows; also in other precisions). With all, the kernels are tuned one after the other and
+(blocks of both matrices in local memory), tiled (several elements per work-item), bounds-naive
+and bounds-tiled (the same for any M×N×K), or fast (any M×N×K, and as fast as the device
+allows). With all, the kernels are tuned one after the other and
 compared at the end; the names of the files then contain the name of the kernel.
 
    ndtune matmul tune --kernel tiled --size 1024
-   ndtune matmul tune --kernel bounds -m 1000 -n 777 -k 512 -o matmul.csv
+   ndtune matmul tune --kernel bounds-tiled -m 1000 -n 777 -k 512 -o matmul.csv
    ndtune matmul tune --kernel fast --size 2048
-   ndtune matmul tune --kernel fast --set element=double
+   ndtune matmul tune --kernel fast-double
    ndtune matmul tune --kernel all --size 512
    ndtune matmul tune --kernel tiled --log tiled.jsonl --retry-failures
 

@@ -54,7 +54,7 @@ slowest first. The CPU loop is left out if one multiplication would take longer 
 Ctrl-C keeps the measurements so far.`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "sizes", Category: categorySpec, Usage: "`SIZE[,SIZE…]`: N of square matrices, or M×N×K (such as 33x65x97) of A (M × K) and B (K × N)", DefaultText: joinInts(matmul.DefaultSizes, ",")},
-			&cli.StringFlag{Name: "kernel", Category: categorySpec, Usage: "`KERNEL[,KERNEL…]` to measure: " + strings.Join(matmul.Kernels, ", "), Value: strings.Join(matmul.DefaultKernels, ",")},
+			&cli.StringFlag{Name: "kernel", Category: categorySpec, Usage: "`KERNEL[,KERNEL…]` to measure: " + strings.Join(matmul.KernelNames(), ", "), Value: strings.Join(matmul.DefaultKernels, ",")},
 			&cli.BoolFlag{Name: "errors", Category: categoryEvaluation, Usage: "also measure the errors of results with normally distributed, uniform and badly scaled numbers"},
 			&cli.StringSliceFlag{Name: "tuned", TakesFile: true, Category: categorySpec, Usage: "use the best configurations of a kernel from a `RECORD` instead of tuning it; may be repeated, also for several sizes of one kernel"},
 			&cli.StringFlag{Name: "tune-sizes", Category: categorySearch, Usage: "tune at these sizes: `SIZE[,SIZE…]`", DefaultText: joinInts(matmul.DefaultTuneSizes, ",") + "; on a CPU " + joinInts(matmul.DefaultTuneSizesCPU, ",") + "; each within the --sizes"},
@@ -184,8 +184,8 @@ func readBenchSizes(c *cli.Context, b *matmul.Bench) error {
 func readBenchKernels(c *cli.Context, b *matmul.Bench) error {
 	for name := range strings.SplitSeq(c.String("kernel"), ",") {
 		name = strings.TrimSpace(name)
-		if !slices.Contains(matmul.Kernels, name) {
-			return wrong("--kernel %s: there are %s%s", name, strings.Join(matmul.Kernels, ", "), nearest.Hint(name, matmul.Kernels))
+		if !slices.Contains(matmul.KernelNames(), name) {
+			return wrong("--kernel %s: there are %s%s", name, strings.Join(matmul.KernelNames(), ", "), nearest.Hint(name, matmul.KernelNames()))
 		}
 		if !slices.Contains(b.Kernels, name) {
 			b.Kernels = append(b.Kernels, name)

@@ -186,7 +186,7 @@ func TestServeBeyondThisMachine(t *testing.T) {
 
 // TestServeOfATutorial shows one search after the other.
 func TestServeOfATutorial(t *testing.T) {
-	s := startServed(t, "matmul", "tune", "--kernel", "bounds", "--size", "32", "--max-evals", "2", "--serve", ":0")
+	s := startServed(t, "matmul", "tune", "--kernel", "all", "--size", "32", "--max-evals", "2", "--serve", ":0")
 	if s.url.Hostname() != "127.0.0.1" {
 		t.Errorf("without a host the address is %s", s.url)
 	}

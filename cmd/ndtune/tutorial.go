@@ -30,15 +30,13 @@ type tutorial struct {
 	guess   map[string]int // the configuration of the first kernel that one would guess
 }
 
-// A tutorialKernel is a bundled specification. Several may share a choice of --kernel.
+// A tutorialKernel is a bundled specification.
 type tutorialKernel struct {
-	name   string // in the comparison
-	choice string // of --kernel
-	path   string // in the bundled kernels
-	apart  bool   // of another precision, or for few devices: not among all
-
+	name      string            // the value of --kernel
+	path      string            // in the bundled kernels
 	set       map[string]string // constants, unless the user gives them
-	otherwise *tutorialKernel   // for devices that cannot run any configuration of it; nil: an error there
+	apart     bool              // not among all
+	otherwise string            // the kernel for devices that cannot run any configuration of it; "": an error there
 }
 
 // A sizeFlag is a flag that stands for a constant of the specifications.
@@ -54,9 +52,9 @@ const allKernels = "all"
 func (t tutorial) choices() []string {
 	var choices []string
 	for _, k := range t.kernels {
-		choices = append(choices, k.choice)
+		choices = append(choices, k.name)
 	}
-	return append(slices.Compact(choices), allKernels)
+	return append(choices, allKernels)
 }
 
 // flags returns the flags of the tutorial's tune command.
@@ -89,7 +87,7 @@ func (t tutorial) tune(c *cli.Context) error {
 		k := chosen[i]
 		label := ""
 		if len(chosen) > 1 {
-			label = strings.ReplaceAll(k.name, " ", "-")
+			label = k.name
 		}
 		outputs := slices.Clone(c.StringSlice("output"))
 		for i, path := range outputs {
@@ -110,7 +108,7 @@ func (t tutorial) tune(c *cli.Context) error {
 		s := searches[i]
 		s.page = page
 		if len(chosen) > 1 {
-			s.title, s.again = "kernel "+k.name, []string{"--kernel", k.choice}
+			s.title, s.again = "kernel "+k.name, []string{"--kernel", k.name}
 		}
 		outcome, err := s.search()
 		errs = append(errs, err)
@@ -129,7 +127,7 @@ func (t tutorial) tune(c *cli.Context) error {
 func (t tutorial) load(c *cli.Context, k *tutorialKernel) (*spec.Spec, error) {
 	for {
 		s, _, err := loadBundled(c, k.path, t.sizes, k.set)
-		if k.otherwise == nil {
+		if k.otherwise == "" {
 			return s, err
 		}
 		devices, failed := selectDevices(c)
@@ -143,8 +141,8 @@ func (t tutorial) load(c *cli.Context, k *tutorialKernel) (*spec.Spec, error) {
 		if !errors.As(err, &empty) {
 			return s, err
 		}
-		say(c, "No configuration of the kernel %s is for this size on %s: the kernel %s takes its place.", k.name, devices[0].Identity.Name, k.otherwise.name)
-		*k = *k.otherwise
+		say(c, "No configuration of the kernel %s is for this size on %s: the kernel %s takes its place.", k.name, devices[0].Identity.Name, k.otherwise)
+		*k = t.kernels[slices.IndexFunc(t.kernels, func(other tutorialKernel) bool { return other.name == k.otherwise })]
 	}
 }
 
@@ -174,7 +172,7 @@ func (t tutorial) chosen(c *cli.Context) ([]tutorialKernel, error) {
 	}
 	kernel := c.String("kernel")
 	chosen := slices.DeleteFunc(slices.Clone(t.kernels), func(k tutorialKernel) bool {
-		return kernel != k.choice && (kernel != allKernels || k.apart)
+		return kernel != k.name && (kernel != allKernels || k.apart)
 	})
 	if len(chosen) == 0 {
 		return nil, wrong("--kernel %s: there are %s%s", kernel, strings.Join(t.choices(), ", "), nearest.Hint(kernel, t.choices()))
@@ -200,7 +198,7 @@ func (t tutorial) checkSizes(c *cli.Context, chosen []tutorialKernel) error {
 			known = known || hasConstant(plain, s.name)
 		}
 		if !known {
-			return wrong("%s: the kernel %s has no such size; give %s", dashed(s.name), chosen[0].choice, dashed(s.follows))
+			return wrong("%s: the kernel %s has no such size; give %s", dashed(s.name), chosen[0].name, dashed(s.follows))
 		}
 	}
 	return nil
