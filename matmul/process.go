@@ -75,43 +75,33 @@ func (p *Process) Measure(ctx context.Context, s Shape, c Candidates) (Measureme
 
 // ask sends a request and waits for the answer.
 func (p *Process) ask(ctx context.Context, r request) (answer, error) {
-	p.child.Requests <- r
-	select {
-	case e := <-p.host.Events:
-		switch a := e.Answer; {
-		case e.End != nil:
-			text := e.End.Cause()
-			if words := e.End.LastWords(); words != "" {
-				text += "; it printed: " + words[strings.LastIndexByte(words, '\n')+1:]
-			}
-			p.close()
-			return answer{}, fmt.Errorf("the process of %s ended %s", p.Entrant.Name, text)
-		case a.Failed != "":
-			return answer{}, errors.New(a.Failed)
-		case a.Missing != "":
-			return answer{}, &MissingError{a.Missing}
-		default:
-			return a, nil
-		}
-	case <-ctx.Done():
+	a, err := p.host.Ask(ctx, p.child, r)
+	var ended *process.EndedError
+	switch {
+	case errors.As(err, &ended):
+		close(p.child.Requests)
+		p.host.Close()
+		p.child = nil
+		cause, _, _ := strings.Cut(ended.End.Explain(""), "\n")
+		return answer{}, fmt.Errorf("the process of %s ended %s", p.Entrant.Name, cause)
+	case err != nil:
 		p.Close()
-		return answer{}, ctx.Err()
+		return answer{}, err
+	case a.Failed != "":
+		return answer{}, errors.New(a.Failed)
+	case a.Missing != "":
+		return answer{}, &MissingError{a.Missing}
 	}
+	return a, nil
 }
 
 // Close ends the process. It can be called twice.
 func (p *Process) Close() {
 	if p.child != nil {
 		p.host.Stop(p.child)
-		p.close()
+		p.host.Close()
+		p.child = nil
 	}
-}
-
-// close forgets a process that has ended.
-func (p *Process) close() {
-	close(p.child.Requests)
-	p.host.Close()
-	p.child = nil
 }
 
 // Main must be called by the main function of a program that opens a [Process], before it does

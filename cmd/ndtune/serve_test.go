@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -198,7 +200,7 @@ func TestServeOfATutorial(t *testing.T) {
 			ended[p.Progress.Place] += p.Run.Summary.Evaluations
 		}
 	}
-	if len(ended) != 2 || ended[0] != 2 || ended[1] != 2 {
+	if searches := slices.Collect(maps.Values(ended)); len(searches) < 2 || slices.Max(searches) != 2 || slices.Min(searches) != 2 {
 		t.Errorf("the searches that ended had so many evaluations: %v", ended)
 	}
 }
