@@ -138,7 +138,7 @@ func verboseOutput(c *cli.Context) io.Writer {
 
 // spentText says how the time of an evaluation was spent.
 func spentText(e evaluator, results []tune.Result, resumed int) string {
-	if pool, ok := e.(*worker.Pool); ok && !pool.InProcess() {
+	if pool, ok := e.(*worker.Pool); ok {
 		s := pool.Spent()
 		return fmt.Sprintf("time of %s: starting %s, building %s, verifying %s, measuring %s, waiting for the device %s, idle %s",
 			figure.Count(pool.Started(), "worker"), tenths(s.Starting), tenths(s.Building), tenths(s.Verifying), tenths(s.Measuring), tenths(s.Waiting), tenths(s.Idle))

@@ -229,6 +229,16 @@ func (h *Host[Q, A]) Next(ctx context.Context, c *Child[Q, A]) (answer A, err er
 	}
 }
 
+// AwaitEnd waits for the end of a child that gets no more requests. It is false if there is none until a time.
+func (c *Child[Q, A]) AwaitEnd(until time.Time) bool {
+	select {
+	case <-c.over:
+		return true
+	case <-time.After(time.Until(until)):
+		return false
+	}
+}
+
 // Stop kills a child that gets no more requests, and waits for its end, at most [StopTime]. It takes the child's place among
 // those who take events: what children still had to say is lost. Nil: there is no end in sight.
 func (h *Host[Q, A]) Stop(c *Child[Q, A]) *End {

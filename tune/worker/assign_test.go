@@ -112,7 +112,7 @@ func TestAProbeIsFresh(t *testing.T) {
 				events <- event{Child: builder, Answer: answer{Built: &built{}}}
 			}
 			options = append(options, (<-evaluator.Requests).Evaluate.Fresh)
-			events <- event{Child: evaluator, Answer: answer{Result: &result{Status: tune.Correct}}}
+			events <- event{Child: evaluator, Answer: answer{Result: &result{Result: tune.Result{Status: tune.Correct}}}}
 			told <- options
 		}()
 		if r, err := pool.Probe(t.Context(), c); err != nil || r.Status != tune.Correct {

@@ -15,8 +15,7 @@
 // A worker is the program started again by package process, with NDTUNE_WORKER in its
 // environment. The program's main calls [Main] first. In a worker, Main serves and never returns. A
 // problem that holds Go functions cannot be sent to a worker: both the program and its workers make
-// it with a function that [Register] names. If either call is missing, a pool evaluates in the
-// program's own process, and says so.
+// it with a function that [Register] names. If either call is missing, [Open] says so.
 //
 // The peaks of a device are measured in a worker, too: see [MeasurePeaks].
 //

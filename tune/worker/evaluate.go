@@ -11,9 +11,6 @@ import (
 
 // Evaluate implements tune.Evaluator. Cancelling kills the workers that are not idle.
 func (p *Pool) Evaluate(ctx context.Context, in <-chan space.Configuration, out chan<- tune.Result) error {
-	if p.inProcess != nil {
-		return p.inProcess.Evaluate(ctx, in, out)
-	}
 	if p.closed {
 		return errClosed
 	}
@@ -50,9 +47,6 @@ func (p *Pool) Evaluate(ctx context.Context, in <-chan space.Configuration, out 
 
 // Probe implements tune.Prober. A probe is not counted by [Pool.Evaluated].
 func (p *Pool) Probe(ctx context.Context, c space.Configuration) (tune.Result, error) {
-	if p.inProcess != nil {
-		return p.inProcess.Probe(ctx, c)
-	}
 	p.fresh = device.FreshOption()
 	defer func() { p.fresh = "" }()
 	in, out := make(chan space.Configuration, 1), make(chan tune.Result, 1)

@@ -88,7 +88,7 @@ func (p *Pool) built(m *member, b *built, now time.Time) {
 	m.done++
 	p.rest(m, now)
 	if b.Result.Status != "" {
-		p.answer(m, t, b.Result.received(t.configuration), now)
+		p.answer(m, t, b.Result.of(t.configuration), now)
 		return
 	}
 	t.build += b.Result.Durations.Build
@@ -113,7 +113,7 @@ func (p *Pool) finished(m *member, r *result, now time.Time) {
 		}
 	}
 	p.rest(m, now)
-	p.answer(m, t, r.received(t.configuration), now)
+	p.answer(m, t, r.of(t.configuration), now)
 	if r.Lost {
 		p.stop(m, now)
 	}

@@ -86,6 +86,6 @@ func Example() {
 			correct++
 		}
 	}
-	fmt.Println(correct, "of", outcome.Space.Len(), "configurations are correct; in this process:", pool.InProcess())
-	// Output: 9 of 9 configurations are correct; in this process: false
+	fmt.Println(correct, "of", outcome.Space.Len(), "configurations are correct")
+	// Output: 9 of 9 configurations are correct
 }

@@ -196,9 +196,8 @@ func newTestPool(t testing.TB, a arrangement, p *problem.Problem, o Options, dev
 	pool.whole, pool.freezes = a != builders, a != waiting
 	pool.unsafe = a == builders // so that builders build: on the stand-in no build takes any time
 	pool.tap()
-	why, err := pool.prepare()
-	if err != nil || why != "" {
-		t.Fatal(why, err)
+	if err := pool.prepare(); err != nil {
+		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		pool.Close()

@@ -66,7 +66,7 @@ type member struct {
 
 // start starts a worker for a device.
 func (p *Pool) start(builds bool, place int, now time.Time) error {
-	c := p.options.Reserve.take(builds, p.devices[place].Selector())
+	c := p.reserve.take(builds, p.devices[place].Selector())
 	if c == nil {
 		var err error
 		if c, err = p.host.Start(environmentOf(builds)...); err != nil {

@@ -14,34 +14,32 @@ import (
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-// TestEvaluatingInThisProcess opens pools that can have no workers. It is not parallel: it
-// makes the program forget that it called Main.
-func TestEvaluatingInThisProcess(t *testing.T) {
+// TestPoolsThatCannotBe: a problem that cannot cross to workers, and a program that has none. It is not parallel: it makes the program
+// forget that it called Main.
+func TestPoolsThatCannotBe(t *testing.T) {
 	l := []device.Listed{testDevice(t)}
-	check := func(what string, p *problem.Problem, want string) {
+	check := func(p *problem.Problem, want string) {
 		t.Helper()
-		var notes []string
-		pool, err := Open(context.Background(), l, p, Options{Iterations: 3, Note: func(text string) { notes = append(notes, text) }})
-		if err != nil {
-			t.Fatal(err)
+		pool, err := Open(context.Background(), l, p, Options{})
+		if err == nil {
+			pool.Close()
 		}
-		defer pool.Close()
-		if len(notes) != 1 || !strings.Contains(notes[0], want) || !strings.HasPrefix(notes[0], "Evaluating in this process, ") {
-			t.Errorf("%s: noted %q, want %q", what, notes, want)
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "in this process (device.Open)") {
+			t.Errorf("%v, want %s", err, want)
 		}
-		o, err := tune.Run(context.Background(), p, pool, tune.Options{})
-		if err != nil || o.Best == nil || len(o.Best.Times) != 3 || len(o.Best.Final) == 0 {
-			t.Errorf("%s: %v, best %+v", what, err, o.Best)
-		}
-		if evaluated := handedOver(o); !pool.InProcess() || pool.Capacity() != 1 || pool.Evaluated() != evaluated || pool.Device().Timer == "" {
-			t.Errorf("%s: in process %v, capacity %d, evaluated %d of %d", what, pool.InProcess(), pool.Capacity(), pool.Evaluated(), evaluated)
-		}
-		pool.Close()
 	}
-	check("a function", doubling(t), "the problem holds Go functions (verify.reference), which cannot cross to another process unless it is registered (worker.Register).")
+	check(doubling(t), "the problem holds Go functions (verify.reference), which cannot cross to another process: register it (worker.Register)")
 	hasRun = false
 	defer func() { hasRun = true }()
-	check("no Main", faulty(t, survivable...), "the program does not call worker.Main, with which a worker begins.")
+	check(faulty(t, survivable...), "the program does not call worker.Main")
+	if _, err := MeasurePeaks(context.Background(), l[0], PeakOptions{}); !errors.Is(err, errNoMain) {
+		t.Errorf("peaks: %v", err)
+	}
+	r := NewReserve(nil)
+	defer r.Close()
+	if err := r.Prepare(); !errors.Is(err, errNoMain) || r.host.Started > 0 {
+		t.Errorf("a reserve: %v", err)
+	}
 }
 
 func TestMakersThatCannotBe(t *testing.T) {

@@ -57,16 +57,10 @@ type PeakOptions struct {
 // figures of one part that are not yet known; they say so, and another worker goes on with the next
 // part. The error says that nothing could be measured, or is that of the context.
 //
-// If the program does not call [Main], it measures in this process: a part that does not end by itself is not ended then.
+// It is an error if the program does not call [Main].
 func MeasurePeaks(ctx context.Context, d device.Listed, o PeakOptions) (*hardware.Peaks, error) {
 	if !hasRun {
-		task := o.task()
-		peaks := task.New()
-		return peaks, task.Run(ctx, d.Device, nil, task.Parts(), func(_ peak.Part, p *hardware.Peaks, end bool) {
-			if end {
-				peaks.Add(p)
-			}
-		})
+		return nil, errNoMain
 	}
 	return newSurvey(d.Selector(), *d.Identity, o).run(ctx)
 }
@@ -90,7 +84,8 @@ const signalDelay = time.Second
 type survey struct {
 	options PeakOptions
 	hello   hello
-	host    *host
+	reserve *Reserve // of the options, or of this survey alone
+	host    *host    // of the reserve
 
 	all    int // parts
 	left   []peak.Part
@@ -110,18 +105,19 @@ func newSurvey(selector string, d hardware.Device, o PeakOptions) *survey {
 	task := o.task()
 	s := &survey{
 		options: o, hello: hello{Selector: selector, Device: d, Task: task}, peaks: task.New(),
-		host: newHost(o.Output), left: task.Parts(),
+		left: task.Parts(),
 	}
 	s.all = len(s.left)
-	if o.Reserve != nil {
-		s.host = o.Reserve.host
+	if s.reserve = o.Reserve; s.reserve == nil {
+		s.reserve = NewReserve(o.Output)
 	}
+	s.host = s.reserve.host
 	return s
 }
 
 func (s *survey) run(ctx context.Context) (*hardware.Peaks, error) {
 	if s.options.Reserve == nil {
-		defer s.host.Close()
+		defer s.reserve.Close()
 	}
 	s.end = time.Now().Add(s.options.Timeout)
 	for len(s.left) > 0 {
@@ -145,14 +141,14 @@ func (s *survey) work(ctx context.Context) error {
 		h.Peaks = append(h.Peaks, p.Name)
 	}
 	var err error
-	if s.worker = s.options.Reserve.take(false, h.Selector); s.worker == nil {
+	if s.worker = s.reserve.take(false, h.Selector); s.worker == nil {
 		if s.worker, err = s.host.Start(); err != nil {
 			return err
 		}
 	}
 	defer func() {
-		if len(s.left) == 0 && s.worker.Alive() && !s.begun && s.options.Reserve != nil {
-			s.options.Reserve.put(spare{s.worker, false, evaluateWhole(h.Device), h.Selector})
+		if len(s.left) == 0 && s.worker.Alive() && !s.begun {
+			s.reserve.put(spare{s.worker, false, evaluateWhole(h.Device), h.Selector})
 		} else {
 			s.host.Stop(s.worker)
 		}

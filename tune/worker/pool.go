@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -27,17 +26,17 @@ type Pool struct {
 	identities []hardware.Device // of the devices
 	identity   hardware.Device   // of the first one, with its timer
 	options    Options
-	whole      bool // every worker evaluates; else some only build
-	shared     bool // any work of a worker can disturb one that times
-	freezes    bool // workers can be frozen
-	inProcess  *device.Evaluator
+	whole      bool          // every worker evaluates; else some only build
+	shared     bool          // any work of a worker can disturb one that times
+	freezes    bool          // workers can be frozen
 	judging    time.Duration // that a command may take for an output
 	generating time.Duration // that a command may take for a source
 
-	hello  hello
-	host   *host
-	events <-chan event
-	closed bool
+	hello   hello
+	reserve *Reserve // of the options, or of this pool alone
+	host    *host    // of the reserve
+	events  <-chan event
+	closed  bool
 
 	members     []*member
 	most        int       // workers, without the evaluating ones if there are builders
@@ -68,8 +67,7 @@ type Pool struct {
 // Open opens a pool for a problem on a device, or on several of one model, and waits until its
 // first worker is ready or the context ends. Other workers start when there is work for them.
 //
-// If the program does not call [Main], or the problem holds Go functions and Options name no
-// Maker, the pool evaluates in this process: InProcess reports it, and Options.Note gets the reason.
+// It is an error if the program does not call [Main], or if the problem holds Go functions and Options name no Maker.
 func Open(ctx context.Context, devices []device.Listed, p *problem.Problem, o Options) (*Pool, error) {
 	if len(devices) == 0 {
 		return nil, errors.New("a pool needs a device")
@@ -78,12 +76,8 @@ func Open(ctx context.Context, devices []device.Listed, p *problem.Problem, o Op
 		return nil, device.ErrNotSet
 	}
 	pool := newPool(devices, p, o)
-	why, err := pool.prepare()
-	switch {
-	case err != nil:
-	case why != "":
-		err = pool.openInProcess(why)
-	default:
+	err := pool.prepare()
+	if err == nil {
 		err = pool.openFirst(ctx)
 	}
 	if err != nil {
@@ -116,11 +110,10 @@ func newPool(devices []device.Listed, p *problem.Problem, o Options) *Pool {
 		carry: carry{binaries: p.HasTarget()}, // no driver's cache has the binary for another target
 		whole: o.Single || evaluateWhole(identity), shared: sharesHost(identity), freezes: process.CanFreeze,
 	}
-	if o.Reserve != nil {
-		pool.host = o.Reserve.host
-	} else {
-		pool.host = newHost(o.Output)
+	if pool.reserve = o.Reserve; pool.reserve == nil {
+		pool.reserve = NewReserve(o.Output)
 	}
+	pool.host = pool.reserve.host
 	if judge := p.VerifyCommand(); judge != nil {
 		pool.judging = judge.Timeout
 	}
@@ -131,50 +124,36 @@ func newPool(devices []device.Listed, p *problem.Problem, o Options) *Pool {
 	return pool
 }
 
-// prepare makes the hello for all workers, or returns why there can be none.
-func (p *Pool) prepare() (why string, err error) {
+// prepare makes the hello for all workers.
+func (p *Pool) prepare() (err error) {
 	if !hasRun {
-		return "the program does not call worker.Main, with which a worker begins", nil
+		return errNoMain
 	}
 	p.hello = hello{
 		Digest: p.problem.Digest(), Maker: p.options.Maker, Input: p.options.Input,
 		Iterations: p.options.Iterations, EarlyStop: p.options.EarlyStop,
 	}
-	if len(p.problem.SettingNames()) == 0 && len(p.problem.Observed()) == 0 { // probes would be measured at any settings, and disturb what is observed
+	// Probes would be measured at any settings, and disturb what is observed.
+	if len(p.problem.SettingNames()) == 0 && len(p.problem.Observed()) == 0 {
 		p.hello.Task = peak.Task{Needs: p.options.Needs}
 	}
 	if p.judging > 0 {
 		if p.hello.Scratch, err = os.MkdirTemp("", "ndtune-verify-"); err != nil {
-			return "", fmt.Errorf("make a folder for verify.command: %w", err)
+			return fmt.Errorf("make a folder for verify.command: %w", err)
 		}
 	}
 	if p.options.Maker != "" {
 		if _, ok := makers[p.options.Maker]; !ok {
-			return "", fmt.Errorf("no problem is registered as %q: call worker.Register before worker.Main", p.options.Maker)
+			return fmt.Errorf("no problem is registered as %q: call worker.Register before worker.Main", p.options.Maker)
 		}
-		return "", nil
+		return nil
 	}
 	p.hello.Problem, err = p.problem.Encode()
 	var functions *problem.FunctionError
 	if errors.As(err, &functions) {
-		return functions.Error() + " unless it is registered (worker.Register)", nil
+		return fmt.Errorf("%w: register it (worker.Register), or evaluate in this process (device.Open)", err)
 	}
-	return "", err
-}
-
-func (p *Pool) openInProcess(why string) error {
-	e, err := device.Open(p.devices[0].Device, p.problem, device.Options{Peaks: p.options.Peaks, Iterations: p.options.Iterations, EarlyStop: p.options.EarlyStop, Set: p.setter(0)})
-	if err != nil {
-		return err
-	}
-	p.inProcess, p.identity = e, e.Device()
-	p.capacity.Store(int64(e.Capacity()))
-	note := "Evaluating in this process, where a driver that crashes or hangs ends the run: " + why + "."
-	if len(p.devices) > 1 {
-		note += " Of the devices only the first is used."
-	}
-	p.options.Note(note)
-	return nil
+	return err
 }
 
 // setter returns what changes the settings of the device at a place; nil: that is not allowed.
@@ -203,39 +182,24 @@ func (p *Pool) openFirst(ctx context.Context) error {
 	if err := p.start(false, 0, time.Now()); err != nil {
 		return err
 	}
-	p.options.Reserve.trim(p.most-p.count(true), p.most+len(p.devices))
+	p.reserve.trim(p.most-p.count(true), p.most+len(p.devices))
 	_, err := p.evaluator(ctx, 0)
 	p.capacity.Store(int64(p.room()))
 	return err
 }
-
-// InProcess reports whether the pool evaluates in the program's own process.
-func (p *Pool) InProcess() bool { return p.inProcess != nil }
 
 // Device is the first device, with its timer.
 func (p *Pool) Device() hardware.Device { return p.identity }
 
 // Capacity is how many configurations the pool can use: one for each worker, and as many more as
 // keep them busy.
-func (p *Pool) Capacity() int {
-	return int(p.capacity.Load())
-}
+func (p *Pool) Capacity() int { return int(p.capacity.Load()) }
 
 // Evaluated is how many configurations have a result so far.
-func (p *Pool) Evaluated() int {
-	if p.inProcess != nil {
-		return p.inProcess.Evaluated()
-	}
-	return int(p.evaluated.Load())
-}
+func (p *Pool) Evaluated() int { return int(p.evaluated.Load()) }
 
 // Observe implements tune.Observer.
-func (p *Pool) Observe(r tune.Result) {
-	if p.inProcess != nil {
-		p.inProcess.Observe(r)
-	}
-	p.best.Store(&r)
-}
+func (p *Pool) Observe(r tune.Result) { p.best.Store(&r) }
 
 // Started is how many processes the pool has started so far. It must not be called while the
 // pool evaluates.
@@ -250,75 +214,32 @@ func (p *Pool) Spent() Spent {
 	return p.spent
 }
 
-// Close ends all workers. It can be called twice. Idle ones go to the reserve, if there is one.
-//
-// On a CPU device idle workers end by themselves. On other devices all are killed, and not waited
-// for: the driver of a GPU takes a second to clear seventeen contexts away.
+// Close hands idle workers to the reserve and kills all others, without waiting for their ends. It can be called twice.
 func (p *Pool) Close() {
-	if p.inProcess != nil {
-		p.inProcess.Close()
-		return
-	}
 	if p.closed {
 		return
 	}
 	now := time.Now()
 	p.Spent() // books the last state of each member
-	if p.options.Reserve != nil {
-		p.members = slices.DeleteFunc(p.members, func(m *member) bool {
-			kept := m.state == idle && !m.doubtful
-			if kept {
-				m.thaw(now)
-				p.options.Reserve.put(spare{m.child, m.builds, p.whole, p.devices[m.device].Selector()})
-			}
-			return kept
-		})
-	}
-	var ending []*child
 	for _, m := range p.members {
 		m.thaw(now)
-		if !p.whole || m.state != idle {
-			m.child.Kill()
+		if m.state == idle && !m.doubtful {
+			p.reserve.put(spare{m.child, m.builds, p.whole, p.devices[m.device].Selector()})
+			continue
 		}
+		m.child.Kill()
 		close(m.child.Requests)
-		ending = append(ending, m.child)
 	}
-	if p.whole {
-		awaitEnds(p.events, ending)
-	}
-	p.Spent() // books the last state of each member
 	p.members, p.closed = nil, true
 	if p.hello.Scratch != "" {
 		_ = os.RemoveAll(p.hello.Scratch) // temporary files, of no use to anyone
 	}
 	if p.options.Reserve == nil {
-		p.host.Close()
+		p.reserve.Close()
 	}
 }
 
 var errClosed = errors.New("the pool is closed")
-
-// closeTime is how long idle workers of a CPU may take to end by themselves.
-const closeTime = 500 * time.Millisecond
-
-// awaitEnds waits for the ends of workers. It kills those that do not end in closeTime.
-func awaitEnds(events <-chan event, ending []*child) {
-	for _, patience := range []time.Duration{closeTime, process.StopTime} {
-		for up := time.After(patience); len(ending) > 0 && up != nil; {
-			select {
-			case e := <-events:
-				if e.End != nil {
-					ending = slices.DeleteFunc(ending, func(c *child) bool { return c == e.Child })
-				}
-			case <-up:
-				up = nil // the kernel of the operating system may still be at work on those that were killed
-			}
-		}
-		for _, c := range ending {
-			c.Kill()
-		}
-	}
-}
 
 var _ interface {
 	tune.Cards

@@ -1,15 +1,14 @@
 package worker
 
 import (
+	"encoding/json"
 	"io"
-	"time"
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/device/peak"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/process"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -94,22 +93,22 @@ type built struct {
 	Binary []byte
 }
 
-// result is a tune.Result without its configuration.
+// A result is a [tune.Result] without its configuration, in which encoding/gob would see no field. So it travels as JSON.
 type result struct {
-	Status       tune.Status
-	Reason       string
-	Warnings     string
-	Unchanged    bool
-	Binary       uint64
-	Outputs      uint64
-	Times        []float64
-	Parts        []problem.Part
-	Verified     bool
-	Readings     []hardware.Reading
-	EarlyStopped bool
-	Durations    tune.Durations
-	Timestamp    time.Time
-	Lost         bool // the worker has lost the device, and ends
+	tune.Result
+	Lost bool // the worker has lost the device, and ends
+}
+
+// GobEncode implements gob.GobEncoder.
+func (r result) GobEncode() ([]byte, error) { return json.Marshal(r) }
+
+// GobDecode implements gob.GobDecoder.
+func (r *result) GobDecode(data []byte) error { return json.Unmarshal(data, r) }
+
+// of returns the result of a configuration.
+func (r result) of(c space.Configuration) tune.Result {
+	r.Configuration = c
+	return r.Result
 }
 
 type remeasure struct {
@@ -161,20 +160,6 @@ type measured struct {
 
 // probing says that a worker begins to measure, of itself, a part of the peaks, or that it has ended.
 type probing struct{ Now bool }
-
-func sent(r tune.Result) result {
-	return result{
-		Status: r.Status, Reason: r.Reason, Warnings: r.Warnings, Unchanged: r.Unchanged, Binary: r.Binary, Outputs: r.Outputs, Times: r.Times, Parts: r.Parts, Verified: r.Verified, Readings: r.Readings,
-		EarlyStopped: r.EarlyStopped, Durations: r.Durations, Timestamp: r.Timestamp,
-	}
-}
-
-func (r result) received(c space.Configuration) tune.Result {
-	return tune.Result{
-		Configuration: c, Status: r.Status, Reason: r.Reason, Warnings: r.Warnings, Unchanged: r.Unchanged, Binary: r.Binary, Outputs: r.Outputs, Times: r.Times, Parts: r.Parts, Verified: r.Verified, Readings: r.Readings,
-		EarlyStopped: r.EarlyStopped, Durations: r.Durations, Timestamp: r.Timestamp,
-	}
-}
 
 func valuesOf(c space.Configuration) values {
 	v := make(values, c.Len())

@@ -24,6 +24,9 @@ var (
 	hasRun bool // Main was called
 )
 
+var errNoMain = errors.New("the program does not call worker.Main, with which a worker begins: " +
+	"call it first in main, or evaluate in this process (device.Open)")
+
 // Register names a function that makes a problem, for Options.Maker. It is called before [Main],
 // and panics if the name is taken.
 func Register(name string, m Maker) {
@@ -33,7 +36,7 @@ func Register(name string, m Maker) {
 	makers[name] = m
 }
 
-// Main must be called first by the main function of a program that opens pools (and by TestMain of
+// Main must be called first by the main function of a program that opens pools or measures peaks (and by TestMain of
 // its tests). In a worker it serves and ends the process; otherwise it returns at once.
 func Main() {
 	hasRun = true

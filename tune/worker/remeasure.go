@@ -30,7 +30,7 @@ func (p *Pool) Remeasure(ctx context.Context, configurations []space.Configurati
 // Cards implements tune.Cards.
 func (p *Pool) Cards(context.Context) ([]string, error) {
 	names := []string{""} // as in results, which name no device if there is one
-	if len(p.devices) > 1 && p.inProcess == nil {
+	if len(p.devices) > 1 {
 		names = names[:0]
 		for _, d := range p.devices {
 			names = append(names, d.Selector())
@@ -58,9 +58,6 @@ func (p *Pool) RemeasureOn(ctx context.Context, cards []string, configurations [
 
 // Reobserve implements tune.Reobserver.
 func (p *Pool) Reobserve(ctx context.Context, card string, configurations []space.Configuration, rounds int) ([][][]hardware.Reading, error) {
-	if p.inProcess != nil {
-		return p.inProcess.Reobserve(ctx, card, configurations, rounds)
-	}
 	all, _ := p.Cards(ctx)
 	readings := make([][][]hardware.Reading, len(configurations))
 	err := p.inTurn(ctx, max(0, slices.Index(all, card)), configurations, remeasure{Rounds: rounds, Observe: true}, func(i, j int, r *remeasured) {
@@ -76,9 +73,6 @@ func (p *Pool) Reobserve(ctx context.Context, card string, configurations []spac
 
 // remeasure measures in turn, in one worker on the device at a place.
 func (p *Pool) remeasure(ctx context.Context, place int, configurations []space.Configuration, rounds int) ([][]float64, error) {
-	if p.inProcess != nil {
-		return p.inProcess.Remeasure(ctx, configurations, rounds)
-	}
 	times := make([][]float64, len(configurations))
 	err := p.inTurn(ctx, place, configurations, remeasure{Rounds: rounds}, func(i, j int, r *remeasured) {
 		if j < len(r.Times) {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/ndtune/ndtune/tune/process"
 )
 
 // A Reserve keeps idle workers between the pools of a program, with the driver loaded and a context on the device, so
@@ -35,10 +37,9 @@ const reserveTime = 10 * time.Minute
 func NewReserve(output io.Writer) *Reserve { return &Reserve{host: newHost(output)} }
 
 // Prepare starts a worker before its device is known, so that it loads the drivers while the program chooses one.
-// If the program does not call [Main], there is no worker.
 func (r *Reserve) Prepare() error {
 	if !hasRun {
-		return nil
+		return errNoMain
 	}
 	c, err := r.host.Start()
 	if err == nil {
@@ -47,25 +48,34 @@ func (r *Reserve) Prepare() error {
 	return err
 }
 
-// Close ends all workers in the reserve, as [Pool.Close] does. It does nothing on nil.
+// closeTime is how long workers of a CPU may take to end by themselves.
+const closeTime = 500 * time.Millisecond
+
+// Close ends all workers in the reserve. It does nothing on nil.
+//
+// On a CPU device workers end by themselves. On other devices they are killed, and not waited for: the driver of a GPU takes a second to
+// clear seventeen contexts away.
 func (r *Reserve) Close() {
 	if r == nil {
 		return
 	}
+	r.host.Close()
 	r.mutex.Lock()
-	var ending []*child
+	defer r.mutex.Unlock()
 	for _, s := range r.spares {
-		if s.whole && s.child.Alive() {
-			ending = append(ending, s.child)
-		} else {
+		close(s.child.Requests)
+		if !s.whole {
 			s.child.Kill()
 		}
-		close(s.child.Requests)
+	}
+	limit := time.Now().Add(closeTime)
+	for _, s := range r.spares {
+		if s.whole && !s.child.AwaitEnd(limit) {
+			s.child.Kill()
+			s.child.AwaitEnd(limit.Add(process.StopTime)) // the kernel of the operating system may still be at work on it
+		}
 	}
 	r.spares = nil
-	r.mutex.Unlock()
-	awaitEnds(r.host.Events, ending)
-	r.host.Close()
 }
 
 // put takes a worker that has nothing to do.
@@ -85,11 +95,8 @@ func (r *Reserve) add(s spare) {
 	}
 }
 
-// take returns a worker of one kind for a device, which waits for its hello, or nil. A nil reserve has none.
+// take returns a worker of one kind for a device, which waits for its hello, or nil.
 func (r *Reserve) take(builds bool, selector string) *child {
-	if r == nil {
-		return nil
-	}
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	r.spares = slices.DeleteFunc(r.spares, func(s spare) bool {
@@ -116,9 +123,6 @@ func (r *Reserve) take(builds bool, selector string) *child {
 
 // trim ends workers until no more than some numbers of each kind are left.
 func (r *Reserve) trim(builders, others int) {
-	if r == nil {
-		return
-	}
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	r.spares = slices.DeleteFunc(r.spares, func(s spare) bool {

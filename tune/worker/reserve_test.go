@@ -18,8 +18,8 @@ func openReserved(t testing.TB, a arrangement, p *problem.Problem, r *Reserve) *
 	t.Helper()
 	pool := newPool([]device.Listed{testDevice(t)}, p, Options{Workers: 2, Reserve: r})
 	pool.whole, pool.freezes = a != builders, a != waiting
-	if why, err := pool.prepare(); err != nil || why != "" {
-		t.Fatal(why, err)
+	if err := pool.prepare(); err != nil {
+		t.Fatal(err)
 	}
 	if err := pool.openFirst(context.Background()); err != nil {
 		t.Fatal(err)

@@ -195,7 +195,7 @@ func (s *server) build(ctx context.Context, j *job) error {
 	s.note("build", configuration)
 	r, binary, err := s.evaluator.Build(ctx, configuration, j.WantBinary, j.Fresh)
 	if err == nil {
-		s.parent.Send(answer{Built: &built{sent(r), binary}})
+		s.parent.Send(answer{Built: &built{Result: result{Result: r}, Binary: binary}})
 	}
 	return err
 }
@@ -211,7 +211,7 @@ func (s *server) evaluate(ctx context.Context, j *job) error {
 	if err != nil && (r.Status == "" || !errors.As(err, &lost)) {
 		return err
 	}
-	answered := sent(r)
+	answered := result{Result: r}
 	answered.Lost = lost != nil
 	s.parent.Send(answer{Result: &answered})
 	return nil
