@@ -242,7 +242,7 @@ func (r *reader) locate(f *Finding, m message) {
 	if best < 0 {
 		return
 	}
-	size := int64(r.problem.Arguments()[best].Element().Size())
+	size := int64(r.problem.Arguments()[best].Element.Size())
 	n := offset(r.addresses[best])
 	index := int(n / size)
 	if n < 0 {

@@ -97,7 +97,7 @@ func (x *examination) judge(seen *device.Rehearsed, constant []bool) {
 			continue
 		}
 		if at := firstDifference(initial.Bytes, seen.Contents[i]); at >= 0 {
-			index := at / infos[i].Element().Size()
+			index := at / infos[i].Element.Size()
 			x.addOnce(fault{Kind: ConstWrite, Argument: i, Index: index,
 				Text: fmt.Sprintf("write to %s[%d], which the kernel declares constant", infos[i].Name, index)})
 		}
@@ -141,10 +141,10 @@ func (x *examination) compare(kind Kind, between string, a, b *device.Rehearsed)
 			continue
 		}
 		same = false
-		index := at / info.Element().Size()
+		index := at / info.Element.Size()
 		f := fault{Kind: kind, Argument: i, Index: index, Text: fmt.Sprintf("%s[%d] differs %s", info.Name, index, between)}
 		of := func(content []byte) *array.Array {
-			return &array.Array{Type: info.Type, Struct: info.Struct, Bytes: content}
+			return &array.Array{Type: info.Element.Type, Struct: info.Element.Struct, Bytes: content}
 		}
 		if err := x.Tolerance.Compare(info.Name, of(second), of(first)); err == nil {
 			f.Note = true
@@ -166,7 +166,7 @@ func (x *examination) dependOnFill(seen [2]*device.Rehearsed) (found bool) {
 			continue
 		}
 		first, second := seen[0].Contents[v.Holders[i]], seen[1].Contents[v.Holders[i]]
-		size := info.Element().Size()
+		size := info.Element.Size()
 		for at := 0; at+size <= len(first); at += size {
 			a, b := first[at:at+size], second[at:at+size]
 			if bytes.Equal(a, b) || filled(a, firstPoison) && filled(b, secondPoison) {

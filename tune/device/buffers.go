@@ -95,7 +95,7 @@ type buffer struct {
 
 // newBuffer allocates the buffer or the image of argument i with its initial content.
 func (s *session) newBuffer(i int, v *problem.Variant, content *array.Array) (*buffer, error) {
-	b := &buffer{elements: v.Elements[i], element: s.infos[i].Element(), pixels: v.Pixels[i], bytes: len(content.Bytes), guard: guardPattern}
+	b := &buffer{elements: v.Elements[i], element: s.infos[i].Element, pixels: v.Pixels[i], bytes: len(content.Bytes), guard: guardPattern}
 	given := s.infos[i].Image
 	if most := s.Info.MaxAllocSize; (most > 0 && int64(b.bytes+guardBytes) > most) || (given != nil && given.Shape != "1d_buffer") {
 		b.guard = nil
@@ -230,7 +230,7 @@ func (s *session) prepareAgain(v *problem.Variant) (replaced bool, err error) {
 // lacks reports whether argument i is a buffer or an image that is not there in the size of a variant.
 func (s *session) lacks(i int, v *problem.Variant) bool {
 	b := s.buffers[i]
-	return s.infos[i].Kind.HasContent() && (b == nil || b.elements != v.Elements[i] || !b.element.Equal(s.infos[i].Element()) || !slices.Equal(b.pixels, v.Pixels[i]))
+	return s.infos[i].Kind.HasContent() && (b == nil || b.elements != v.Elements[i] || !b.element.Equal(s.infos[i].Element) || !slices.Equal(b.pixels, v.Pixels[i]))
 }
 
 // lacksAny reports whether any buffer or image must be made for a variant.
@@ -278,7 +278,7 @@ func (s *session) restoreAll() error {
 func (s *session) checkMemory(v *problem.Variant) error {
 	limits, all := s.Info, 0.0 // which cannot overflow
 	for i, info := range s.infos {
-		bytes := float64(v.Elements[i]) * float64(info.Element().Size())
+		bytes := float64(v.Elements[i]) * float64(info.Element.Size())
 		if !info.Kind.HasContent() {
 			continue
 		}
@@ -334,7 +334,7 @@ func (s *session) restoresEachLaunch() bool {
 // read copies a buffer argument to the host, into memory if that is large enough.
 func (s *session) read(i int, memory []byte) (*array.Array, error) {
 	n := s.buffers[i].bytes
-	a := &array.Array{Type: s.infos[i].Type, Struct: s.infos[i].Struct, Bytes: slices.Grow(memory[:0], n)[:n]}
+	a := &array.Array{Type: s.infos[i].Element.Type, Struct: s.infos[i].Element.Struct, Bytes: slices.Grow(memory[:0], n)[:n]}
 	var err error
 	if b := s.buffers[i]; b.working == nil {
 		err = s.Queue.ReadImage(b.image, [3]int{}, b.region, a.Bytes)
@@ -390,7 +390,7 @@ func (s *session) checkGuards() error {
 				}
 			}
 		}
-		size := s.infos[i].Element().Size()
+		size := s.infos[i].Element.Size()
 		return fail(tune.Correctness, "the kernel writes out of bounds: behind the %d elements of %s, from element %d on, %d bytes have changed",
 			b.elements, s.infos[i].Name, b.elements+first/size, count)
 	}

@@ -50,7 +50,7 @@ func FindBuffers(p *problem.Problem, kind array.Type, names ...string) (places [
 	infos := p.Arguments()
 	for _, name := range names {
 		i := slices.IndexFunc(infos, func(a problem.ArgumentInfo) bool {
-			return a.Name == name && a.Kind == problem.BufferArgument && a.Type == kind
+			return a.Name == name && a.Kind == problem.BufferArgument && a.Element.Type == kind
 		})
 		if i < 0 || len(infos) != len(names) || p.IsPipeline() {
 			return nil, false
@@ -310,7 +310,7 @@ func (s *session) checkArguments(k bound, v *problem.Variant) error {
 		if problem := mismatch(info, a); problem != "" {
 			return fail(tune.Compile, "%s: %s", s.argument(k.launch, place), problem)
 		}
-		bytes := float64(v.Elements[i]) * float64(a.Element().Size())
+		bytes := float64(v.Elements[i]) * float64(a.Element.Size())
 		if most := s.Info.MaxConstantSize; info.Address == cl.AddressConstant && most > 0 && bytes > float64(most) {
 			return fail(tune.Constraints, "%s: %.0f B of constant memory > device limit %d B", s.argument(k.launch, place), bytes, most)
 		}
@@ -345,11 +345,11 @@ func mismatch(info cl.ArgInfo, a problem.ArgumentInfo) string {
 			return kernelTakes("a scalar")
 		}
 		typ, err := array.ParseType(openCLName(info.Type))
-		if err == nil && a.Struct != nil && typ.Size() != a.Struct.Size {
-			return fmt.Sprintf("the kernel takes %s of %d bytes, the definition gives %s of %d", info.Type, typ.Size(), a.Element(), a.Struct.Size)
+		if err == nil && a.Element.Struct != nil && typ.Size() != a.Element.Struct.Size {
+			return fmt.Sprintf("the kernel takes %s of %d bytes, the definition gives %s of %d", info.Type, typ.Size(), a.Element, a.Element.Struct.Size)
 		}
-		if err == nil && a.Struct == nil && (typ.Size() != a.Type.Size() || floatSize(typ) != floatSize(a.Type)) {
-			return "the kernel takes " + info.Type + ", the definition gives " + a.Type.OpenCL()
+		if err == nil && a.Element.Struct == nil && (typ.Size() != a.Element.Type.Size() || floatSize(typ) != floatSize(a.Element.Type)) {
+			return "the kernel takes " + info.Type + ", the definition gives " + a.Element.Type.OpenCL()
 		}
 	}
 	return ""
@@ -379,11 +379,11 @@ func floatSize(t array.Type) int {
 // float for double, or int for float, is a slip.
 func elementMismatch(info cl.ArgInfo, a problem.ArgumentInfo) string {
 	typ, err := array.ParseType(openCLName(strings.TrimRight(info.Type, "* ")))
-	if err != nil || a.Struct != nil || typ.Scalar().Size() == 1 || a.Type.Scalar().Size() == 1 {
+	if err != nil || a.Element.Struct != nil || typ.Scalar().Size() == 1 || a.Element.Type.Scalar().Size() == 1 {
 		return ""
 	}
-	if typ.Scalar().Size() != a.Type.Scalar().Size() || floatSize(typ) != floatSize(a.Type) {
-		return "the kernel takes elements of " + typ.OpenCL() + ", the definition gives " + a.Type.OpenCL()
+	if typ.Scalar().Size() != a.Element.Type.Scalar().Size() || floatSize(typ) != floatSize(a.Element.Type) {
+		return "the kernel takes elements of " + typ.OpenCL() + ", the definition gives " + a.Element.Type.OpenCL()
 	}
 	return ""
 }

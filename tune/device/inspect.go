@@ -415,7 +415,7 @@ func (r *rehearsal) strays() (all []Stray, err error) {
 		if guard == 0 {
 			continue
 		}
-		zone, size := make([]byte, guard), r.infos[i].Element().Size()
+		zone, size := make([]byte, guard), r.infos[i].Element.Size()
 		for _, behind := range []bool{false, true} {
 			offset := 0
 			if behind {

@@ -219,7 +219,7 @@ func (r *references) runKernel(ctx context.Context, s *session, v *problem.Varia
 	for _, mine := range r.problem.Arguments() {
 		if mine.Output { // float4 may have been float
 			theirs := own.infos[slices.IndexFunc(own.infos, func(a problem.ArgumentInfo) bool { return a.Name == mine.Name })]
-			if outputs[mine.Name], err = mine.Take(outputs[mine.Name], theirs); err != nil {
+			if outputs[mine.Name], err = mine.Take(outputs[mine.Name], &theirs); err != nil {
 				return nil, err
 			}
 		}
@@ -235,16 +235,16 @@ func (r *references) shareContent(own *session, w, v *problem.Variant) error {
 			continue
 		}
 		theirs := own.infos[j]
-		size, theirSize := mine.Element().Size(), theirs.Element().Size()
+		size, theirSize := mine.Element.Size(), theirs.Element.Size()
 		if mine.Typed || theirs.Typed { // the scalars are converted
-			size, theirSize = mine.Type.Lanes(), theirs.Type.Lanes()
+			size, theirSize = mine.Element.Type.Lanes(), theirs.Element.Type.Lanes()
 		}
 		if v.Elements[i]*size != w.Elements[j]*theirSize {
-			return misfit(mine, "the reference cannot be made: buffer %s has %d elements of %v there and %d of %v here", mine.Name, w.Elements[j], theirs.Element(), v.Elements[i], mine.Element())
+			return misfit(mine, "the reference cannot be made: buffer %s has %d elements of %v there and %d of %v here", mine.Name, w.Elements[j], theirs.Element, v.Elements[i], mine.Element)
 		}
 		content, err := r.problem.Content(i, v.Elements[i])
 		if err == nil {
-			content, err = theirs.Take(content, mine)
+			content, err = theirs.Take(content, &mine)
 		}
 		if err != nil {
 			return err

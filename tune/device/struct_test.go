@@ -45,7 +45,7 @@ __kernel void take(__global float *out, simulation s) {
 	}
 	d.Constants[0].Host, d.Constants[2].Host = true, true
 	p := mustProblem(t, d)
-	if size := p.Arguments()[1].Element().Size(); size != 56 {
+	if size := p.Arguments()[1].Element.Size(); size != 56 {
 		t.Errorf("the struct has %d bytes, not 56", size)
 	}
 	wantCorrect(t, "a struct of 56 bytes", evaluateFirst(t, d))

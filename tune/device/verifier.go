@@ -35,7 +35,7 @@ func (s *session) compare(p *problem.Problem, v *problem.Variant, expected map[s
 			}
 			continue
 		}
-		absolute, relative := v.Tolerance.Of(info.Type)
+		absolute, relative := v.Tolerance.Of(info.Element.Type)
 		holder, verdict := v.Holders[i], unasked
 		if errs == nil {
 			verdict = s.ask(holder, expected[info.Name], absolute, relative)
@@ -204,7 +204,7 @@ const (
 func (s *session) ask(argument int, expected *array.Array, absolute, relative float64) verdict {
 	v, b := &s.verifier, s.buffers[argument]
 	if v.off || b.working == nil || b.bytes == 0 || b.bytes < v.least || v.vain[argument] >= maxVain ||
-		expected == nil || expected.Struct != nil || expected.Type != s.infos[argument].Type || len(expected.Bytes) != b.bytes ||
+		expected == nil || expected.Struct != nil || expected.Type != s.infos[argument].Element.Type || len(expected.Bytes) != b.bytes ||
 		!forDevice(absolute) || !forDevice(relative) || !s.computes(expected.Type) {
 		return unasked
 	}

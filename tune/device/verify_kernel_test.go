@@ -64,7 +64,7 @@ func (j *judge) compare(t testing.TB, out, ref *array.Array, absolute, relative 
 // layout has the device compare as CPUs do (contiguous), or as GPUs do.
 func (j *judge) layout(t testing.TB, contiguous bool) {
 	t.Helper()
-	s, typ := j.evaluator.session, verifiedAs(j.evaluator.session.infos[0].Type)
+	s, typ := j.evaluator.session, verifiedAs(j.evaluator.session.infos[0].Element.Type)
 	s.verifier.release()
 	k, err := newVerifyKernel(s.Launcher, typ, contiguous)
 	if err != nil {

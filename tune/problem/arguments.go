@@ -24,29 +24,31 @@ func (p *Problem) compileArguments(errs *fieldErrors, scope expression.Scope, ty
 		seen[given.Name] = true
 		p.arguments = append(p.arguments, p.compileArgument(errs, field, given, slices.Contains(typed, i), scope))
 	}
-	for i, a := range p.arguments {
-		if a.kind.HasContent() && a.Fill.Copy != "" {
+	for i := range p.arguments {
+		a := &p.arguments[i]
+		a.Varies = slices.ContainsFunc(append(slices.Clone(a.Pixels), a.Elements), func(e *expression.Expression) bool { return e != nil && !p.fixed(e) })
+		if a.Kind.HasContent() && a.Fill.Copy != "" {
 			p.checkCopy(errs, fmt.Sprintf("arguments[%d].fill", i), a)
 		}
 	}
 }
 
-func (p *Problem) compileArgument(errs *fieldErrors, field string, given Argument, typed bool, scope expression.Scope) argument {
-	a := argument{Argument: given, kind: BufferArgument, typed: typed}
+func (p *Problem) compileArgument(errs *fieldErrors, field string, given Argument, typed bool, scope expression.Scope) ArgumentInfo {
+	a := ArgumentInfo{Argument: given, Kind: BufferArgument, Typed: typed}
 	switch {
 	case count(given.Value != nil, given.LocalSize != "", given.Image != nil, given.Sampler != nil) > 1:
 		errs.addf(field, "is a scalar (value), local memory (local_size), an image or a sampler, not both")
 		return a
 	case given.Image != nil:
-		a.kind = ImageArgument
+		a.Kind = ImageArgument
 	case given.Sampler != nil:
-		a.kind = SamplerArgument
+		a.Kind = SamplerArgument
 	case given.Value != nil:
-		a.kind = ScalarArgument
+		a.Kind = ScalarArgument
 	case given.LocalSize != "":
-		a.kind = LocalArgument
+		a.Kind = LocalArgument
 	}
-	if !a.kind.HasContent() {
+	if !a.Kind.HasContent() {
 		for _, wrong := range []struct {
 			is   bool
 			what string
@@ -55,21 +57,21 @@ func (p *Problem) compileArgument(errs *fieldErrors, field string, given Argumen
 			{given.Output, "output"}, {given.RestoreEachLaunch, "restore"},
 		} {
 			if wrong.is {
-				errs.addf(field+"."+wrong.what, "only a buffer has it; %s is %s", given.Name, a.kind.WithArticle())
+				errs.addf(field+"."+wrong.what, "only a buffer has it; %s is %s", given.Name, a.Kind.WithArticle())
 			}
 		}
 	}
 	switch {
-	case (a.kind == ImageArgument || a.kind == SamplerArgument) && given.Type != "":
-		errs.addf(field+".type", "%s has no type; the format of an image says what its pixels are", a.kind.WithArticle())
+	case (a.Kind == ImageArgument || a.Kind == SamplerArgument) && given.Type != "":
+		errs.addf(field+".type", "%s has no type; the format of an image says what its pixels are", a.Kind.WithArticle())
 		return a
-	case a.kind == ImageArgument && given.Size != "":
+	case a.Kind == ImageArgument && given.Size != "":
 		errs.addf(field+".size", "the sizes of an image are a list")
 		return a
-	case a.kind == ImageArgument:
+	case a.Kind == ImageArgument:
 		p.compileImage(errs, field, &a, scope)
 		return a
-	case a.kind == SamplerArgument:
+	case a.Kind == SamplerArgument:
 		compileSampler(errs, field, a.Sampler)
 		return a
 	}
@@ -79,49 +81,49 @@ func (p *Problem) compileArgument(errs *fieldErrors, field string, given Argumen
 			errs.add(field+".data", err)
 			return a
 		}
-		a.data, a.element = data, Element{data.Type, data.Struct}
+		a.Content, a.Element = data, Element{data.Type, data.Struct}
 	}
 	if given.Type != "" {
 		element, depends, err := p.argumentType(given.Type, scope)
-		a.element, a.typed = element, typed || depends
-		if err == nil && a.data != nil {
-			a.data, err = a.takeData(a.data)
+		a.Element, a.Typed = element, typed || depends
+		if err == nil && a.Content != nil {
+			err = a.SetContent(a.Content)
 		}
 		if err != nil {
 			errs.add(field+".type", err)
 			return a
 		}
-	} else if a.data == nil {
+	} else if a.Content == nil {
 		if t := reflect.TypeOf(given.Value); t != nil {
-			a.element.Type, _ = array.TypeOf(t)
+			a.Element.Type, _ = array.TypeOf(t)
 		}
-		if a.element.Type == 0 {
+		if a.Element.Type == 0 {
 			errs.addf(field+".type", "the type is missing; give one such as float32, int32, float4")
 			return a
 		}
 	}
-	switch a.kind {
+	switch a.Kind {
 	case BufferArgument:
 		p.compileBuffer(errs, field, &a, scope)
 	case ScalarArgument:
 		p.compileScalar(errs, field, &a, p.withIndices(scope))
 	case LocalArgument:
-		a.size = p.compileSize(errs, field+".local_size", given.LocalSize, p.withIndices(scope))
+		a.Elements = p.compileSize(errs, field+".local_size", given.LocalSize, p.withIndices(scope))
 	}
 	return a
 }
 
-func (p *Problem) compileBuffer(errs *fieldErrors, field string, a *argument, scope expression.Scope) {
+func (p *Problem) compileBuffer(errs *fieldErrors, field string, a *ArgumentInfo, scope expression.Scope) {
 	if a.Size != "" {
-		a.size = p.compileSize(errs, field+".size", a.Size, scope)
-	} else if a.data == nil && a.Fill.File == "" {
+		a.Elements = p.compileSize(errs, field+".size", a.Size, scope)
+	} else if a.Content == nil && a.Fill.File == "" {
 		errs.addf(field+".size", "the size is missing: give the number of elements")
 	}
 	p.compileContent(errs, field, a, scope)
 }
 
 // compileContent reads the content that is given, and checks it.
-func (p *Problem) compileContent(errs *fieldErrors, field string, a *argument, scope expression.Scope) {
+func (p *Problem) compileContent(errs *fieldErrors, field string, a *ArgumentInfo, scope expression.Scope) {
 	if given := a.Fill.ways(); given > 1 || given > 0 && a.Data != nil {
 		errs.addf(field+".fill", "the content is given more than once")
 		return
@@ -130,19 +132,19 @@ func (p *Problem) compileContent(errs *fieldErrors, field string, a *argument, s
 	if a.Fill.File != "" {
 		data, err := readFile(a.Fill.File)
 		if err == nil {
-			a.data, err = a.takeData(data)
+			err = a.SetContent(data)
 		}
 		if err != nil {
 			errs.add(field+".fill", err)
 			return
 		}
 	}
-	if a.data != nil && (a.size != nil || a.sizes != nil) {
-		if n := p.fixedLen(a); n > 0 && n != a.data.Len() {
-			errs.addf(field+".size", "%s is %d, but the content has %d elements", a.sizeText(), n, a.data.Len())
+	if a.Content != nil && (a.Elements != nil || a.Pixels != nil) {
+		if n := p.fixedLen(a); n > 0 && n != a.Content.Len() {
+			errs.addf(field+".size", "%s is %d, but the content has %d elements", sizeText(a), n, a.Content.Len())
 		}
 	}
-	if a.data != nil && a.data.Len() == 0 {
+	if a.Content != nil && a.Content.Len() == 0 {
 		given := ".fill"
 		if a.Data != nil {
 			given = ".data"
@@ -152,12 +154,12 @@ func (p *Problem) compileContent(errs *fieldErrors, field string, a *argument, s
 }
 
 // filled reports whether a buffer has another initial content than zeros.
-func (a *argument) filled() bool {
-	return a.data != nil || a.Fill.ways() > 0 && a.Fill.Kind != array.Zeros
+func (a *ArgumentInfo) Filled() bool {
+	return a.Content != nil || a.Fill.ways() > 0 && a.Fill.Kind != array.Zeros
 }
 
 // sizeText returns the size as given.
-func (a *argument) sizeText() string {
+func sizeText(a *ArgumentInfo) string {
 	if a.Image != nil {
 		return strings.Join(a.Image.Size, " × ")
 	}
@@ -172,30 +174,30 @@ func readFile(path string) (*array.Array, error) {
 
 // fixedLen returns the number of elements of a buffer, or 0 if it depends on the configuration or the
 // device.
-func (p *Problem) fixedLen(a *argument) int {
+func (p *Problem) fixedLen(a *ArgumentInfo) int {
 	switch {
-	case slices.ContainsFunc(a.sizes, func(e *expression.Expression) bool { return !p.fixed(e) }):
-	case a.sizes != nil:
-		if n, err := a.elements(p.constants); err == nil {
+	case slices.ContainsFunc(a.Pixels, func(e *expression.Expression) bool { return !p.fixed(e) }):
+	case a.Pixels != nil:
+		if n, err := a.ElementsIn(p.constants); err == nil {
 			return n
 		}
-	case a.size != nil && p.fixed(a.size):
-		if n, err := a.size.Int(p.constants); err == nil {
+	case a.Elements != nil && p.fixed(a.Elements):
+		if n, err := a.Elements.Int(p.constants); err == nil {
 			return n
 		}
-	case a.size == nil && a.data != nil:
-		return a.data.Len()
+	case a.Elements == nil && a.Content != nil:
+		return a.Content.Len()
 	}
 	return 0
 }
 
 // lenAt returns the number of elements of a buffer in a configuration, or 0 if it depends on the device or is no buffer.
-func (p *Problem) lenAt(a *argument, c space.Configuration) int {
+func (p *Problem) lenAt(a *ArgumentInfo, c space.Configuration) int {
 	env := maps.Clone(p.constants)
 	c.Assign(env)
 	n, err := 0, error(nil)
-	if a.kind.HasContent() && c.Len() == p.parameters.Len() {
-		n, err = a.elements(env)
+	if a.Kind.HasContent() && c.Len() == p.parameters.Len() {
+		n, err = a.ElementsIn(env)
 	}
 	if err != nil {
 		return 0
@@ -204,19 +206,19 @@ func (p *Problem) lenAt(a *argument, c space.Configuration) int {
 }
 
 // checkCopy checks that the buffer of which a is a copy exists, is no copy itself and has the type.
-func (p *Problem) checkCopy(errs *fieldErrors, field string, a argument) {
+func (p *Problem) checkCopy(errs *fieldErrors, field string, a *ArgumentInfo) {
 	from, ok := p.argument(a.Fill.Copy)
 	switch {
 	case !ok:
 		errs.add(field, p.unknownArgument(a.Fill.Copy))
-	case !from.kind.HasContent():
-		errs.addf(field, "%s is %s, not a buffer", from.Name, from.kind.WithArticle())
+	case !from.Kind.HasContent():
+		errs.addf(field, "%s is %s, not a buffer", from.Name, from.Kind.WithArticle())
 	case from.Fill.Copy != "":
 		errs.addf(field, "%s is itself a copy; name the buffer that is copied", from.Name)
-	case !from.element.Equal(a.element):
-		errs.addf(field, "%s is of %v, %s of %v", from.Name, from.element, a.Name, a.element)
+	case !from.Element.Equal(a.Element):
+		errs.addf(field, "%s is of %v, %s of %v", from.Name, from.Element, a.Name, a.Element)
 	default:
-		if n, m := p.fixedLen(from), p.fixedLen(&a); n > 0 && m > 0 && n != m {
+		if n, m := p.fixedLen(from), p.fixedLen(a); n > 0 && m > 0 && n != m {
 			errs.addf(field, "%s has %d elements, %s has %d", from.Name, n, a.Name, m)
 		}
 	}
@@ -224,59 +226,35 @@ func (p *Problem) checkCopy(errs *fieldErrors, field string, a argument) {
 
 // place returns the index of the named argument, or -1.
 func (p *Problem) place(name string) int {
-	return slices.IndexFunc(p.arguments, func(a argument) bool { return a.Name == name })
+	return slices.IndexFunc(p.arguments, func(a ArgumentInfo) bool { return a.Name == name })
 }
 
 // argument returns the named argument.
-func (p *Problem) argument(name string) (*argument, bool) {
+func (p *Problem) argument(name string) (*ArgumentInfo, bool) {
 	if i := p.place(name); i >= 0 {
 		return &p.arguments[i], true
 	}
 	return nil, false
 }
 
-// An ArgumentInfo describes an argument of a compiled problem.
-type ArgumentInfo struct {
-	Name              string
-	Kind              ArgumentKind
-	Type              array.Type    // array.Uint8 for a struct
-	Struct            *array.Struct // nil: the argument has no struct
-	Output            bool
-	RestoreEachLaunch bool
-	Image             *Image   // of an image
-	Sampler           *Sampler // of a sampler
-	Varies            bool     // its size depends on the configuration or the device
-	Typed             bool     // its type depends on the configuration, and is that of [Problem.At]
-}
-
-// Arguments returns descriptions of the arguments in the kernel's order.
-func (p *Problem) Arguments() []ArgumentInfo {
-	infos := make([]ArgumentInfo, len(p.arguments))
-	for i, a := range p.arguments {
-		varies := func(e *expression.Expression) bool { return e != nil && !p.fixed(e) }
-		infos[i] = ArgumentInfo{a.Name, a.kind, a.element.Type, a.element.Struct, a.Output, a.RestoreEachLaunch, a.Image, a.Sampler, varies(a.size) || slices.ContainsFunc(a.sizes, varies), a.typed}
-	}
-	return infos
-}
-
-// Element returns the type of the elements.
-func (a ArgumentInfo) Element() Element { return Element{a.Type, a.Struct} }
+// Arguments returns the compiled arguments in the order of the definition. They must not be changed.
+func (p *Problem) Arguments() []ArgumentInfo { return p.arguments }
 
 // Content returns the initial content of buffer argument i with n elements. It depends only on the
 // problem and n. The array may be shared and must not be changed.
 func (p *Problem) Content(i, n int) (*array.Array, error) {
 	a := &p.arguments[i]
-	if !a.kind.HasContent() {
-		return nil, fmt.Errorf("argument %s is %s and has no content", a.Name, a.kind.WithArticle())
+	if !a.Kind.HasContent() {
+		return nil, fmt.Errorf("argument %s is %s and has no content", a.Name, a.Kind.WithArticle())
 	}
 	if a.Fill.Copy != "" {
 		a, _ = p.argument(a.Fill.Copy)
 	}
-	if a.data != nil {
-		if a.data.Len() != n {
-			return nil, fmt.Errorf("argument %s: the content has %d elements, not %d", a.Name, a.data.Len(), n)
+	if a.Content != nil {
+		if a.Content.Len() != n {
+			return nil, fmt.Errorf("argument %s: the content has %d elements, not %d", a.Name, a.Content.Len(), n)
 		}
-		return a.data, nil
+		return a.Content, nil
 	}
 	content, err := p.fill(a, 0, n)
 	if err != nil {

@@ -45,16 +45,25 @@ func (c Constant) With(v space.Value) Constant {
 	return c
 }
 
-// expression compiles the value of a host constant that is computed from the constants before it: a text that is neither a number of C
-// nor a word, or the name of one of them. It returns nil for other constants.
-func (c Constant) expression(before map[string]any) (*expression.Expression, error) {
+// Expression returns the expression by which a host constant is computed from the constants before it: a text that is neither a
+// number of C nor a word, or the name of one of them. It returns "" for other constants.
+func (c Constant) Expression(before map[string]any) Expr {
 	text, _ := c.Value.(string)
 	trimmed := strings.TrimSpace(text)
 	_, named := before[trimmed]
-	if !c.Host || trimmed == "" || cInteger.MatchString(trimmed) || cFloat.MatchString(trimmed) || space.IsIdentifier(trimmed) && !named {
+	if !c.Host || cInteger.MatchString(trimmed) || cFloat.MatchString(trimmed) || space.IsIdentifier(trimmed) && !named {
+		return ""
+	}
+	return trimmed
+}
+
+// compileConstant compiles the expression of a host constant. It returns nil for other constants.
+func compileConstant(c Constant, before map[string]any) (*expression.Expression, error) {
+	source := c.Expression(before)
+	if source == "" {
 		return nil, nil
 	}
-	e, err := expression.Compile(text, before)
+	e, err := expression.Compile(source, before)
 	if err != nil {
 		err = fmt.Errorf("the value of a host constant is computed from the constants before it, and a text has quotes of its own: %w", err)
 	}

@@ -15,9 +15,9 @@ func (p *Problem) LaunchesIn(environment map[string]any) (*Variant, error) {
 func (p *Problem) BytesIn(environment map[string]any) (all []int, err error) {
 	for _, name := range p.Buffers() {
 		a, n := &p.arguments[p.place(name)], 0
-		if a.kind == BufferArgument {
-			if n, err = a.elements(environment); err == nil {
-				n, err = multiply(n, a.element.Size())
+		if a.Kind == BufferArgument {
+			if n, err = a.ElementsIn(environment); err == nil {
+				n, err = multiply(n, a.Element.Size())
 			}
 			if err != nil {
 				return nil, err

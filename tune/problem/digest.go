@@ -146,7 +146,7 @@ func (p *Problem) canonical() canonicalProblem {
 	c := canonicalProblem{
 		Kernel: d.Kernel.Name, Source: foldersOfLines.ReplaceAllString(p.source, `#line $1 "`), BuildOptions: fmt.Sprintf("%q", withoutFolders(d.Kernel.BuildOptions)), Target: d.Kernel.Target,
 		ProblemSize: d.ProblemSize, BlockSize: d.BlockSize, GridDiv: divisors(d.GridDiv), GlobalOffset: d.GlobalOffset, Stages: portableStages(d.Stages),
-		Metrics: fmt.Sprintf("%q", d.Metrics), Measure: p.canonicalMeasure(), BuildRestrictions: d.BuildRestrictions, Objective: p.Objective(), Seed: d.Seed, Timing: p.Timing().digest(),
+		Metrics: fmt.Sprintf("%q", d.Metrics), Measure: p.canonicalMeasure(), BuildRestrictions: d.BuildRestrictions, Objective: p.Objective(), Seed: d.Seed, Timing: timingDigest(p.Timing()),
 		Settings: slices.SortedFunc(slices.Values(d.Measure.Settings), func(a, b Setting) int { return strings.Compare(a.Name, b.Name) }),
 	}
 	switch {
@@ -171,8 +171,8 @@ func (p *Problem) canonical() canonicalProblem {
 	}
 	for _, a := range p.arguments {
 		c.Arguments = append(c.Arguments, canonicalArgument{
-			Name: a.Name, Type: a.typeDigest(), Size: a.Size, Value: fmt.Sprint(a.Value), LocalSize: a.LocalSize,
-			Content: contentDigest(a.data), Fill: a.fillDigest(), Output: a.Output, Restore: a.RestoreEachLaunch, Image: a.Image, Sampler: a.Sampler,
+			Name: a.Name, Type: typeDigest(&a), Size: a.Size, Value: fmt.Sprint(a.Value), LocalSize: a.LocalSize,
+			Content: contentDigest(a.Content), Fill: fillDigest(&a), Output: a.Output, Restore: a.RestoreEachLaunch, Image: a.Image, Sampler: a.Sampler,
 		})
 	}
 	for i := range p.parameters.Len() {
@@ -204,15 +204,15 @@ func (p *Problem) canonical() canonicalProblem {
 }
 
 // typeDigest returns the type of an argument, or the rule for it.
-func (a *argument) typeDigest() string {
-	if a.typed {
+func typeDigest(a *ArgumentInfo) string {
+	if a.Typed {
 		return a.Type
 	}
-	return a.element.digest()
+	return elementDigest(a.Element)
 }
 
-// digest returns the name of a type, or the layout of a struct.
-func (e Element) digest() string {
+// elementDigest returns the name of a type, or the layout of a struct.
+func elementDigest(e Element) string {
 	if e.Struct != nil {
 		return e.Struct.String()
 	}
@@ -220,9 +220,9 @@ func (e Element) digest() string {
 }
 
 // fillDigest returns the fill of an argument as text. Files are part of the content.
-func (a *argument) fillDigest() string {
+func fillDigest(a *ArgumentInfo) string {
 	text := fmt.Sprintf("{%v %s }", array.Fill{}, a.Fill.Copy)
-	for i, f := range a.fills {
+	for i, f := range a.Fills {
 		switch member := fmt.Sprintf("{%v %s }", f.Fill, a.Fill.Copy); {
 		case f.rule != nil:
 			text += fmt.Sprintf(" %d %s", i, f.source)

@@ -73,12 +73,12 @@ func (p *Problem) steps(list []stage) []Step {
 	return all
 }
 
-func (a *argument) exported() StepArgument {
-	given := StepArgument{Name: a.Name, Kind: a.kind, Element: a.element, Raw: a.raw, alternatives: a.alternatives}
-	if a.kind == LocalArgument {
-		given.Local = a.size
+func (a *ArgumentInfo) exported() StepArgument {
+	given := StepArgument{Name: a.Name, Kind: a.Kind, Element: a.Element, Raw: a.Raw, alternatives: a.Alternatives}
+	if a.Kind == LocalArgument {
+		given.Local = a.Elements
 	}
-	for _, v := range a.scalars {
+	for _, v := range a.Scalars {
 		given.Scalars = append(given.Scalars, StepScalar{Path: v.at.Path, Type: v.at.Type, Offset: v.at.Offset, Lanes: v.lanes, Value: v.value})
 	}
 	return given

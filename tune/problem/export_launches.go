@@ -13,7 +13,7 @@ import (
 // Buffers returns the names of the buffers, the images and the samplers, in the order of the arguments.
 func (p *Problem) Buffers() (names []string) {
 	for _, a := range p.arguments {
-		if a.kind.HasContent() || a.kind == SamplerArgument {
+		if a.Kind.HasContent() || a.Kind == SamplerArgument {
 			names = append(names, a.Name)
 		}
 	}
@@ -23,13 +23,13 @@ func (p *Problem) Buffers() (names []string) {
 // BufferSizes returns the expressions that are the sizes of buffers and images.
 func (p *Problem) BufferSizes() (all []*expression.Expression) {
 	for _, a := range p.arguments {
-		if a.kind == BufferArgument && a.size != nil {
-			all = append(all, a.size)
+		if a.Kind == BufferArgument && a.Elements != nil {
+			all = append(all, a.Elements)
 		}
-		for _, one := range a.alternatives {
+		for _, one := range a.Alternatives {
 			all = append(all, one.condition)
 		}
-		all = append(all, a.sizes...)
+		all = append(all, a.Pixels...)
 	}
 	return all
 }
@@ -56,8 +56,8 @@ func (p *Problem) ExportBuffersBytes(l expression.Language, name string, paramet
 		for _, a := range p.arguments {
 			place := slices.Index(w.buffers, a.Name)
 			switch {
-			case place < 0 || a.kind != BufferArgument && l != expression.C:
-			case a.kind != BufferArgument:
+			case place < 0 || a.Kind != BufferArgument && l != expression.C:
+			case a.Kind != BufferArgument:
 				w.statement(fmt.Sprintf("bytes[%d] = 0", place))
 			case l == expression.C:
 				w.statement(fmt.Sprintf("bytes[%d] = %s", place, w.bufferSize(&a)))
@@ -76,20 +76,20 @@ func (p *Problem) ExportBuffersBytes(l expression.Language, name string, paramet
 }
 
 // bufferSize is the size of a buffer in bytes.
-func (w *launchWriter) bufferSize(a *argument) string {
-	if a.size == nil && a.alternatives == nil {
-		return fmt.Sprint(a.data.Len() * a.element.Size())
+func (w *launchWriter) bufferSize(a *ArgumentInfo) string {
+	if a.Elements == nil && a.Alternatives == nil {
+		return fmt.Sprint(a.Content.Len() * a.Element.Size())
 	}
 	elements := ""
-	if a.size == nil {
-		elements = fmt.Sprint(a.data.Len())
+	if a.Elements == nil {
+		elements = fmt.Sprint(a.Content.Len())
 	} else {
-		elements = w.whole(a.size)
+		elements = w.whole(a.Elements)
 	}
 	if w.language == expression.C {
-		return w.call("local", elements, w.elementBytes(a.element, a.alternatives))
+		return w.call("local", elements, w.elementBytes(a.Element, a.Alternatives))
 	}
-	return w.call("checked_mul", w.call("positive", elements), w.elementBytes(a.element, a.alternatives))
+	return w.call("checked_mul", w.call("positive", elements), w.elementBytes(a.Element, a.Alternatives))
 }
 
 // elementBytes is the size of an element in bytes, which may depend on the configuration.
@@ -97,11 +97,11 @@ func (w *launchWriter) elementBytes(e Element, alternatives []alternative) strin
 	if alternatives == nil {
 		return fmt.Sprint(e.Size())
 	}
-	return w.choose(alternatives, "int64", func(a *argument) string { return fmt.Sprint(a.element.Size()) })
+	return w.choose(alternatives, "int64", func(a *ArgumentInfo) string { return fmt.Sprint(a.Element.Size()) })
 }
 
 // choose is the text of one of some alternatives, by its condition. The result is its type in Go.
-func (w *launchWriter) choose(of []alternative, result string, text func(*argument) string) string {
+func (w *launchWriter) choose(of []alternative, result string, text func(*ArgumentInfo) string) string {
 	last := len(of) - 1
 	chosen := text(of[last].argument)
 	for _, a := range of[:last] {
@@ -216,7 +216,7 @@ func (a *StepArgument) scalarSize() int {
 	}
 	size := a.Element.Size()
 	for _, one := range a.alternatives {
-		size = max(size, one.argument.element.Size())
+		size = max(size, one.argument.Element.Size())
 	}
 	return size
 }
@@ -356,7 +356,7 @@ func (w *launchWriter) arguments(s *Step, format string) string {
 		switch a.Kind {
 		case ScalarArgument:
 			if value = w.stored(&a); a.alternatives != nil {
-				value = w.choose(a.alternatives, "[]byte", func(one *argument) string { own := one.exported(); return w.stored(&own) })
+				value = w.choose(a.alternatives, "[]byte", func(one *ArgumentInfo) string { own := one.exported(); return w.stored(&own) })
 			}
 		case LocalArgument:
 			value = w.call("local", w.whole(a.Local), w.elementBytes(a.Element, a.alternatives))

@@ -36,15 +36,15 @@ const maxChecked = 1 << 24
 
 // compileFills compiles the fill of an argument, and checks its data where their number is known. Very large
 // data are checked as a whole only when they are made.
-func (p *Problem) compileFills(errs *fieldErrors, field string, a *argument, scope expression.Scope) {
+func (p *Problem) compileFills(errs *fieldErrors, field string, a *ArgumentInfo, scope expression.Scope) {
 	before := len(errs.errs)
-	a.fills = p.compileFill(errs, field, a.Fill, a.element, scope, 0)
+	a.Fills = p.compileFill(errs, field, a.Fill, a.Element, scope, 0)
 	if a.Fill.ways() == 0 || len(errs.errs) > before {
 		return
 	}
 	n, checked := max(1, p.fixedLen(a)), 1
-	if slices.ContainsFunc(a.fills, func(f fill) bool { return f.rule != nil }) {
-		checked = max(1, maxChecked/a.element.Size())
+	if slices.ContainsFunc(a.Fills, func(f fill) bool { return f.rule != nil }) {
+		checked = max(1, maxChecked/a.Element.Size())
 	}
 	_, err := p.fill(a, 0, min(n, checked))
 	if err == nil && n > checked && checked > 1 {
@@ -157,14 +157,14 @@ func (p *Problem) compileFixed(source Expr, scope expression.Scope) (*expression
 
 // fill makes n elements of the content of an argument, from the one with the index first. Only expressions
 // take another first than 0.
-func (p *Problem) fill(a *argument, first, n int) (*array.Array, error) {
+func (p *Problem) fill(a *ArgumentInfo, first, n int) (*array.Array, error) {
 	seed := array.Seed(p.definition.Seed, a.Name)
-	if a.element.Struct == nil {
-		return p.fillMember(a.fills[0], a.element.Type, first, n, seed)
+	if a.Element.Struct == nil {
+		return p.fillMember(a.Fills[0], a.Element.Type, first, n, seed)
 	}
-	return array.MakeStructs(a.element.Struct, n, func(i int) (*array.Array, error) {
-		m := a.element.Struct.Members[i]
-		return p.fillMember(a.fills[i], m.Type, first, n, array.Seed(seed, m.Path))
+	return array.MakeStructs(a.Element.Struct, n, func(i int) (*array.Array, error) {
+		m := a.Element.Struct.Members[i]
+		return p.fillMember(a.Fills[i], m.Type, first, n, array.Seed(seed, m.Path))
 	})
 }
 

@@ -41,7 +41,7 @@ var channelTypes = map[string]array.Type{
 }
 
 // compileImage finds the pixels and the size of an image.
-func (p *Problem) compileImage(errs *fieldErrors, field string, a *argument, scope expression.Scope) {
+func (p *Problem) compileImage(errs *fieldErrors, field string, a *ArgumentInfo, scope expression.Scope) {
 	n, known := imageDimensions[a.Image.Shape]
 	if !known {
 		errs.addf(field+".image", "no image is called %q; there are 1d, 2d, 3d, 1d_array, 2d_array and 1d_buffer", a.Image.Shape)
@@ -52,11 +52,11 @@ func (p *Problem) compileImage(errs *fieldErrors, field string, a *argument, sco
 		errs.addf(field+".format", "%q is no order and type of channels, such as rgba/float32 or r/unorm_int8", a.Image.Format)
 		return
 	}
-	a.element.Type = channel.Vector(len(channels))
+	a.Element.Type = channel.Vector(len(channels))
 	if a.Data != nil {
 		data, err := array.From(a.Data)
 		if err == nil {
-			a.data, err = a.element.View(data)
+			a.Content, err = a.Element.View(data)
 		}
 		errs.add(field+".data", err)
 	}
@@ -64,9 +64,9 @@ func (p *Problem) compileImage(errs *fieldErrors, field string, a *argument, sco
 		errs.addf(field+".size", "an image of the shape %s has %d sizes, not %d", a.Image.Shape, n, len(a.Image.Size))
 	}
 	for _, source := range a.Image.Size {
-		a.sizes = append(a.sizes, p.compileSize(errs, field+".size", source, scope))
+		a.Pixels = append(a.Pixels, p.compileSize(errs, field+".size", source, scope))
 	}
-	if !slices.Contains(a.sizes, nil) {
+	if !slices.Contains(a.Pixels, nil) {
 		p.compileContent(errs, field, a, scope)
 	}
 }
@@ -91,9 +91,9 @@ func compileSampler(errs *fieldErrors, field string, s *Sampler) {
 }
 
 // pixels returns the size of an image in each dimension.
-func (a *argument) pixels(env map[string]any) ([]int, error) {
+func (a *ArgumentInfo) PixelsIn(env map[string]any) ([]int, error) {
 	var sizes []int
-	for _, e := range a.sizes {
+	for _, e := range a.Pixels {
 		n, err := positive("size", e, env)
 		if err != nil {
 			return nil, err

@@ -146,7 +146,7 @@ func (p *Problem) sizesRead(parameter string) bool {
 		sizes = append(sizes, s.Expressions()...)
 	}
 	for i := range p.arguments {
-		sizes = append(append(sizes, p.arguments[i].values()...), p.arguments[i].sizes...)
+		sizes = append(append(sizes, p.arguments[i].Values()...), p.arguments[i].Pixels...)
 	}
 	for _, o := range p.options {
 		sizes = append(sizes, o.values...)

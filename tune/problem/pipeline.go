@@ -15,8 +15,10 @@ import (
 const (
 	maxStages     = 1000
 	maxStageDepth = 8
-	maxLaunches   = 1 << 16 // of one run
 )
+
+// maxLaunches is the largest number of launches of one run.
+const maxLaunches = 1 << 16
 
 // A stage is a compiled [Stage]. A problem that is no pipeline has one, of its kernel with all arguments.
 type stage struct {
@@ -116,7 +118,7 @@ func (p *Problem) compileStage(errs *fieldErrors, field string, given Stage, ind
 	p.addShapeFaults(errs, &faults, field+".", given)
 	s.arguments = p.compilePlaces(errs, field+".arguments", given.Arguments, indices)
 	s.repeated = !slices.ContainsFunc(s.shape.expressions(), p.readsIndex) && !slices.ContainsFunc(s.arguments, func(i int) bool {
-		return slices.ContainsFunc(p.arguments[i].values(), p.readsIndex)
+		return slices.ContainsFunc(p.arguments[i].Values(), p.readsIndex)
 	})
 	return s
 }
@@ -157,7 +159,7 @@ func (p *Problem) compilePlaces(errs *fieldErrors, field string, names, indices 
 		}
 		places = append(places, i)
 		for _, index := range p.indices {
-			if !slices.Contains(indices, index) && slices.ContainsFunc(p.arguments[i].values(), func(e *expression.Expression) bool { return e.Reads(index) }) {
+			if !slices.Contains(indices, index) && slices.ContainsFunc(p.arguments[i].Values(), func(e *expression.Expression) bool { return e.Reads(index) }) {
 				errs.addf(field, "the value of %s reads %s, which no loop around this kernel counts", name, index)
 			}
 		}
@@ -261,7 +263,7 @@ func repetitions(e *expression.Expression, env map[string]any) (int, error) {
 
 // A derivation derives the launches of a configuration.
 type derivation struct {
-	arguments []argument
+	arguments []ArgumentInfo
 	env       map[string]any
 	launches  []Launch
 	holders   []int              // by argument: the argument in whose buffer its content is
@@ -271,7 +273,7 @@ type derivation struct {
 
 // derive derives the launches of stages in an environment. The holders are, by argument, those in whose buffers the contents are
 // after the launches.
-func derive(stages []stage, arguments []argument, env map[string]any) (launches []Launch, holders []int, err error) {
+func derive(stages []stage, arguments []ArgumentInfo, env map[string]any) (launches []Launch, holders []int, err error) {
 	d := derivation{arguments: arguments, env: env, holders: make([]int, len(arguments)), launches: make([]Launch, 0, 1)}
 	for i := range d.holders {
 		d.holders[i] = i
@@ -354,13 +356,13 @@ func (d *derivation) launch(s *stage) (*Launch, error) {
 	l := &Launch{Kernel: s.kernel, NDRange: r, Scalars: make([][]byte, len(s.arguments)), LocalBytes: make([]int, len(s.arguments))}
 	for place, i := range s.arguments {
 		a := &d.arguments[i]
-		switch a.kind {
+		switch a.Kind {
 		case ScalarArgument:
-			l.Scalars[place], err = a.scalarBytes(d.env)
+			l.Scalars[place], err = a.ScalarBytes(d.env)
 		case LocalArgument:
 			var elements int
-			if elements, err = positive("local memory", a.size, d.env); err == nil {
-				l.LocalBytes[place], err = multiply(elements, a.element.Size())
+			if elements, err = positive("local memory", a.Elements, d.env); err == nil {
+				l.LocalBytes[place], err = multiply(elements, a.Element.Size())
 			}
 		}
 		if err != nil {

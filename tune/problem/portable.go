@@ -40,6 +40,11 @@ func (p *Problem) Encode() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	return d.Encode()
+}
+
+// Encode returns a definition without functions for another process: see [Problem.Portable].
+func (d *Definition) Encode() ([]byte, error) {
 	var b bytes.Buffer
 	if err := gob.NewEncoder(&b).Encode(d); err != nil {
 		return nil, fmt.Errorf("encode the problem: %w", err)
@@ -47,7 +52,7 @@ func (p *Problem) Encode() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Decode returns the definition that [Problem.Encode] encoded, for [New]. It may come from somebody else, and name
+// Decode returns the definition that [Definition.Encode] encoded. It may come from somebody else, and name
 // commands and files: see [Definition.Outside].
 func Decode(data []byte) (d Definition, err error) {
 	return d, gob.NewDecoder(bytes.NewReader(data)).Decode(&d)
@@ -70,11 +75,11 @@ func (p *Problem) portable() Definition {
 	for _, a := range p.arguments {
 		given := a.Argument // with the size of an image
 		given.Fill.File = ""
-		if a.element.Struct == nil && !a.typed && a.Image == nil && a.Sampler == nil {
-			given.Type = a.element.Type.String()
+		if a.Element.Struct == nil && !a.Typed && a.Image == nil && a.Sampler == nil {
+			given.Type = a.Element.Type.String()
 		}
-		if a.data != nil {
-			given.Data = cmp.Or(a.given, a.data)
+		if a.Content != nil {
+			given.Data = cmp.Or(a.Given, a.Content)
 		}
 		d.Arguments = append(d.Arguments, given)
 	}

@@ -32,7 +32,7 @@ type Problem struct {
 	stages      []stage
 	indices     []string                 // of the loops of stages
 	structs     map[string]*array.Struct // by name
-	arguments   []argument
+	arguments   []ArgumentInfo
 	typeRules   map[int]*expression.Expression // of the types that depend on parameters, by argument
 	typed       map[string]*Problem            // with the types of configurations, by Types
 	types       string                         // of such a problem: the names of these types
@@ -78,22 +78,22 @@ func (k ArgumentKind) WithArticle() string {
 	return "a " + string(k)
 }
 
-// argument is a compiled Argument.
-type argument struct {
+// An ArgumentInfo is a compiled [Argument].
+type ArgumentInfo struct {
 	Argument
-	kind    ArgumentKind
-	element Element
-	typed   bool                     // the type depends on the configuration, and is that of [Problem.At]
-	varies  bool                     // its size depends on the configuration or the device
-	data    *array.Array             // given content of a buffer
-	given   *array.Array             // the data before they were converted to the type, which depends on parameters; else nil
-	fills   []fill                   // of the content that is made: of each member of a struct, else one
-	size    *expression.Expression   // elements of a buffer or of local memory; nil: the length of data
-	sizes   []*expression.Expression // of an image, by dimension
-	scalars []scalar                 // the value of a scalar, or of each member of a struct
-	raw     []byte                   // the value byte by byte; nil: scalars
+	Kind     ArgumentKind
+	Element  Element
+	Typed    bool                     // the type depends on the configuration, and is that of [Problem.At]
+	Varies   bool                     // its size depends on the configuration or the device
+	Content  *array.Array             // given content of a buffer
+	Given    *array.Array             // the data before they were converted to the type, which depends on parameters; else nil
+	Fills    []fill                   // of the content that is made: of each member of a struct, else one
+	Elements *expression.Expression   // elements of a buffer or of local memory; nil: the length of data
+	Pixels   []*expression.Expression // of an image, by dimension
+	Scalars  []scalar                 // the value of a scalar, or of each member of a struct
+	Raw      []byte                   // the value byte by byte; nil: scalars
 
-	alternatives []alternative // the argument with each of its types, if they depend on parameters; else nil
+	Alternatives []alternative // the argument with each of its types, if they depend on parameters; else nil
 }
 
 // reservedNames cannot be parameters or constants, because they have a meaning in expressions.
@@ -197,7 +197,7 @@ func (p *Problem) compileConstants(errs *fieldErrors) {
 			errs.addf(field, "the constant stands twice")
 		default:
 			value := any(c.Value)
-			e, err := c.expression(p.constants)
+			e, err := compileConstant(c, p.constants)
 			if e != nil && err == nil {
 				p.computed[c.Name] = e
 				value, err = e.Eval(p.constants)

@@ -320,7 +320,7 @@ func TestAConstantNamesTheTypeOfArguments(t *testing.T) {
 		d.Constants = append([]Constant{{Name: "element", Value: name}}, d.Constants...)
 		p := mustProblem(t, d)
 		for _, a := range p.Arguments()[:2] {
-			if a.Type.String() != want {
+			if a.Element.Type.String() != want {
 				t.Errorf("with element %s, %s is of %v, want %s", name, a.Name, a.Type, want)
 			}
 		}

@@ -271,14 +271,14 @@ func (p *Problem) buffers(env map[string]any) (buffers, error) {
 	p = p.in(env)
 	for i := range p.arguments {
 		a := &p.arguments[i]
-		if !a.kind.HasContent() {
+		if !a.Kind.HasContent() {
 			continue
 		}
-		elements, err := a.elements(env)
+		elements, err := a.ElementsIn(env)
 		if err != nil {
 			return b, fmt.Errorf("argument %s: %w", a.Name, err)
 		}
-		bytes := float64(elements) * float64(a.element.Size())
+		bytes := float64(elements) * float64(a.Element.Size())
 		b.all += bytes
 		if a.Output {
 			b.outputs += bytes

@@ -23,26 +23,26 @@ type scalar struct {
 }
 
 // compileScalar compiles the value of an argument that is no buffer.
-func (p *Problem) compileScalar(errs *fieldErrors, field string, a *argument, scope expression.Scope) {
+func (p *Problem) compileScalar(errs *fieldErrors, field string, a *ArgumentInfo, scope expression.Scope) {
 	a.Value = plainValue(a.Value)
 	field += ".value"
-	if text, ok := a.Value.(string); ok && (a.element.Struct != nil || a.Type == rawBytes) {
+	if text, ok := a.Value.(string); ok && (a.Element.Struct != nil || a.Type == rawBytes) {
 		raw, err := decodeHex(text)
-		if err == nil && a.element.Struct == nil {
-			a.element.Struct, err = array.NewStruct(rawBytes, []array.Field{{Name: "byte", Type: array.Uint8, Count: len(raw)}})
+		if err == nil && a.Element.Struct == nil {
+			a.Element.Struct, err = array.NewStruct(rawBytes, []array.Field{{Name: "byte", Type: array.Uint8, Count: len(raw)}})
 		}
-		if size := a.element.Size(); err == nil && len(raw) != size {
-			err = fmt.Errorf("the text has %d bytes, %s has %d", len(raw), a.element, size)
+		if size := a.Element.Size(); err == nil && len(raw) != size {
+			err = fmt.Errorf("the text has %d bytes, %s has %d", len(raw), a.Element, size)
 		}
 		errs.add(field, err)
-		a.raw = raw
+		a.Raw = raw
 		return
 	}
 	if a.Type == rawBytes {
 		errs.addf(field, `bytes by value are a text of hexadecimal digits, such as "00 00 80 3f"`)
 		return
 	}
-	scalars, err := flatten(a.Value, a.element, "", 0)
+	scalars, err := flatten(a.Value, a.Element, "", 0)
 	if err != nil {
 		errs.add(field, err)
 		return
@@ -55,7 +55,7 @@ func (p *Problem) compileScalar(errs *fieldErrors, field string, a *argument, sc
 			errs.add(field, err)
 			return
 		}
-		a.scalars = append(a.scalars, s)
+		a.Scalars = append(a.Scalars, s)
 	}
 }
 
@@ -179,12 +179,12 @@ func (s *scalar) bytes(environment map[string]any) ([]byte, error) {
 }
 
 // scalarBytes returns the bytes of the scalar or the struct that the kernel gets.
-func (a *argument) scalarBytes(environment map[string]any) ([]byte, error) {
-	if a.raw != nil {
-		return a.raw, nil
+func (a *ArgumentInfo) ScalarBytes(environment map[string]any) ([]byte, error) {
+	if a.Raw != nil {
+		return a.Raw, nil
 	}
-	all := make([]byte, a.element.Size())
-	for _, s := range a.scalars {
+	all := make([]byte, a.Element.Size())
+	for _, s := range a.Scalars {
 		b, err := s.bytes(environment)
 		if err != nil {
 			if s.at.Path != "" {
@@ -198,9 +198,9 @@ func (a *argument) scalarBytes(environment map[string]any) ([]byte, error) {
 }
 
 // values returns the expressions of a scalar, and of the size of local memory or a buffer.
-func (a *argument) values() []*expression.Expression {
-	all := []*expression.Expression{a.size}
-	for _, s := range a.scalars {
+func (a *ArgumentInfo) Values() []*expression.Expression {
+	all := []*expression.Expression{a.Elements}
+	for _, s := range a.Scalars {
 		all = append(all, s.lanes...)
 	}
 	return slices.DeleteFunc(all, func(e *expression.Expression) bool { return e == nil })

@@ -33,7 +33,7 @@ func (p *Problem) compileKernel(errs *fieldErrors) {
 	case given > 1:
 		errs.addf("kernel", "give the source once: as a file, as a text, as a command or as a function")
 	case k.Command != nil:
-		k.Command.check(errs, "kernel")
+		checkCommand(errs, "kernel", k.Command)
 		p.commandDigest = sync.OnceValue(p.digestCommand)
 	case k.File != "":
 		text, err := clc.ResolveIncludes(files.ReadFile, k.File, k.IncludeDirs)
@@ -73,8 +73,8 @@ func within(folder, path string) string {
 	return filepath.Join(folder, path)
 }
 
-// check checks the command of a field such as verify.
-func (c *Command) check(errs *fieldErrors, field string) {
+// checkCommand checks the command of a field such as verify.
+func checkCommand(errs *fieldErrors, field string, c *Command) {
 	if len(c.Args) == 0 || c.Args[0] == "" {
 		errs.addf(field+".command", "the command is empty")
 	}

@@ -71,7 +71,6 @@ func TestGenerateMakesTheSourceOfEachConfiguration(t *testing.T) {
 int a;
 #line 3 "saxpy.cl"
 
-
 `
 	if err != nil || v.Source != want {
 		t.Errorf("command: %v\n%s\nwant\n%s", err, v.Source, want)

@@ -68,9 +68,9 @@ func (p *Problem) Timing() Timing {
 	return t
 }
 
-// digest returns a text of the settings without which times cannot be compared, "" for the defaults. The number of
+// timingDigest returns a text of the settings without which times cannot be compared, "" for the defaults. The number of
 // launches, their time and early stops are no such settings.
-func (t Timing) digest() string {
+func timingDigest(t Timing) string {
 	text := cacheDigest(t.Cache)
 	if t.Warmup != 1 {
 		text += fmt.Sprintf(" %d untimed launches", t.Warmup)

@@ -53,7 +53,7 @@ func (e Element) Equal(o Element) bool { return e.Type == o.Type && e.Struct.Equ
 
 // sameScalars reports whether arrays of both types have the same scalars one after the other, as float4 and float. A 3-vector has
 // gaps between them.
-func (e Element) sameScalars(o Element) bool {
+func (e Element) SameScalars(o Element) bool {
 	return e.Struct == nil && o.Struct == nil && e.Type.Scalar() == o.Type.Scalar() && e.Type.Lanes() != 3 && o.Type.Lanes() != 3
 }
 
@@ -246,12 +246,12 @@ func (p *Problem) compileTyped(errs *fieldErrors) {
 		a := &p.arguments[i]
 		for _, types := range slices.Sorted(maps.Keys(p.typed)) {
 			own := &p.typed[types].arguments[i]
-			if slices.ContainsFunc(a.alternatives, func(known alternative) bool { return known.argument.Type == own.Type }) {
+			if slices.ContainsFunc(a.Alternatives, func(known alternative) bool { return known.argument.Type == own.Type }) {
 				continue
 			}
 			condition, err := expression.Compile(fmt.Sprintf("(%s) == %q", a.Type, own.Type), scope)
 			errs.add(fmt.Sprintf("arguments[%d].type", i), err)
-			a.alternatives = append(a.alternatives, alternative{condition, own})
+			a.Alternatives = append(a.Alternatives, alternative{condition, own})
 		}
 	}
 }
@@ -259,7 +259,7 @@ func (p *Problem) compileTyped(errs *fieldErrors) {
 // An alternative is an argument with one of the types that it has, which depend on parameters.
 type alternative struct {
 	condition *expression.Expression // holds in the configurations of the type
-	argument  *argument
+	argument  *ArgumentInfo
 }
 
 // At returns the problem with the types that its arguments have in a configuration: the problem itself if no type depends on parameters.
@@ -282,28 +282,27 @@ func (p *Problem) in(env map[string]any) *Problem {
 	return cmp.Or(p.typed[types], p)
 }
 
-// take returns data as elements of the argument, converted if its type depends on parameters.
-func (a *argument) take(data *array.Array) (*array.Array, error) {
-	if a.typed && a.element.Struct == nil && data.Struct == nil {
-		return data.Convert(a.element.Type)
-	}
-	return a.element.View(data)
+// Take returns data of another problem as elements of the argument. They are converted if the type of the argument, or of the other one,
+// depends on parameters.
+func (a *ArgumentInfo) Take(data *array.Array, other *ArgumentInfo) (*array.Array, error) {
+	return a.Element.Take(data, a.Typed || other.Typed)
 }
 
-// takeData is take for the content, which other configurations take as well.
-func (a *argument) takeData(data *array.Array) (*array.Array, error) {
-	if a.typed {
-		a.given = data
+// take returns data as elements of the type, converted where that is possible and wanted.
+func (e Element) Take(data *array.Array, converted bool) (*array.Array, error) {
+	if converted && e.Struct == nil && data.Struct == nil {
+		return data.Convert(e.Type)
 	}
-	return a.take(data)
+	return e.View(data)
 }
 
-// Take returns data of another problem as elements of the argument: see [Element]. They are converted if the type of the argument, or of
-// the other one, depends on parameters.
-func (a ArgumentInfo) Take(data *array.Array, other ArgumentInfo) (*array.Array, error) {
-	own := argument{element: a.Element()}
-	own.typed = a.Typed || other.Typed
-	return own.take(data)
+// setContent takes data as the content of the argument. If its type depends on parameters, other configurations take them as well.
+func (a *ArgumentInfo) SetContent(data *array.Array) (err error) {
+	if a.Typed {
+		a.Given = data
+	}
+	a.Content, err = a.Element.Take(data, a.Typed)
+	return err
 }
 
 func (p *Problem) namedType(name string) (Element, error) {

@@ -116,9 +116,10 @@ func MacroName(name string) string {
 	return name
 }
 
-// defines returns the constants and the configuration as options; the lines that define the words of OpenCL among their names, which
-// are the same for all configurations; and the lines that define the values that an option cannot carry.
-func (p *Problem) defines(c space.Configuration) (options []string, words, values string) {
+// Defines returns constants and a configuration as options; the lines that define the words of OpenCL among their names, which
+// are the same for all configurations; and the lines that define the values that an option cannot carry. The parameters that
+// only settings read, hostOnly, are left out.
+func Defines(constants []Constant, c space.Configuration, hostOnly map[string]bool) (options []string, words, values string) {
 	define := func(name, value string) {
 		safe, macro := safeDefine.MatchString(value), MacroName(name)
 		if macro != name {
@@ -134,17 +135,22 @@ func (p *Problem) defines(c space.Configuration) (options []string, words, value
 			options = append(options, defineOption(macro, value))
 		}
 	}
-	for _, constant := range p.definition.Constants {
+	for _, constant := range constants {
 		if !constant.Host {
 			define(constant.Name, constant.text())
 		}
 	}
-	for i, name := range p.parameters.Names() {
-		if !p.hostOnly[name] {
+	for i, name := range c.Parameters().Names() {
+		if !hostOnly[name] {
 			define(name, space.FormatValue(c.At(i)))
 		}
 	}
 	return options, words, values
+}
+
+// defines is [Defines] for a configuration of the problem.
+func (p *Problem) defines(c space.Configuration) (options []string, words, values string) {
+	return Defines(p.definition.Constants, c, p.hostOnly)
 }
 
 // ProgramOptions returns all options of the compiler for the source of [Variant], which has lines that define words of OpenCL
@@ -171,7 +177,7 @@ func (p *Problem) BuildOptions(c space.Configuration, d hardware.Device) string 
 	if clc.IsSPIRV(p.source) {
 		return strings.Join(options, " ")
 	}
-	return strings.TrimSpace(p.withConstants(options) + " " + buildOptionsOf(c, p.hostOnly))
+	return strings.TrimSpace(p.withConstants(options) + " " + BuildOptions(c, p.hostOnly))
 }
 
 // TargetAt returns the target of the assembler for a configuration, "" for the driver's choice.
@@ -201,13 +207,11 @@ func (p *Problem) withConstants(options []string) string {
 	return v.OptionLine()
 }
 
-// BuildOptions returns the -D options of a configuration.
-func BuildOptions(c space.Configuration) string { return buildOptionsOf(c, nil) }
-
-func buildOptionsOf(c space.Configuration, without map[string]bool) string {
+// BuildOptions returns the -D options of a configuration, without the parameters that only settings read.
+func BuildOptions(c space.Configuration, hostOnly map[string]bool) string {
 	var options []string
 	for i, name := range c.Parameters().Names() {
-		if !without[name] {
+		if !hostOnly[name] {
 			options = append(options, defineOption(name, space.FormatValue(c.At(i))))
 		}
 	}
@@ -233,18 +237,18 @@ func (p *Problem) fillArguments(v *Variant, env map[string]any) error {
 	v.Elements, v.Pixels = make([]int, n), make([][]int, n)
 	for i := range p.arguments {
 		a := &p.arguments[i]
-		if !a.kind.HasContent() {
+		if !a.Kind.HasContent() {
 			continue
 		}
 		var err error
-		if a.kind == ImageArgument {
-			v.Pixels[i], err = a.pixels(env)
+		if a.Kind == ImageArgument {
+			v.Pixels[i], err = a.PixelsIn(env)
 		}
 		if err == nil {
-			v.Elements[i], err = a.elements(env)
+			v.Elements[i], err = a.ElementsIn(env)
 		}
 		if err == nil {
-			_, err = multiply(v.Elements[i], a.element.Size())
+			_, err = multiply(v.Elements[i], a.Element.Size())
 		}
 		if err != nil {
 			return fmt.Errorf("argument %s: %w", a.Name, err)
@@ -254,9 +258,9 @@ func (p *Problem) fillArguments(v *Variant, env map[string]any) error {
 }
 
 // elements returns the number of elements of a buffer or an image.
-func (a *argument) elements(env map[string]any) (int, error) {
-	if a.kind == ImageArgument {
-		pixels, err := a.pixels(env)
+func (a *ArgumentInfo) ElementsIn(env map[string]any) (int, error) {
+	if a.Kind == ImageArgument {
+		pixels, err := a.PixelsIn(env)
 		n := 1
 		for _, size := range pixels {
 			if n, err = multiply(n, size); err != nil {
@@ -265,10 +269,10 @@ func (a *argument) elements(env map[string]any) (int, error) {
 		}
 		return n, err
 	}
-	if a.size == nil {
-		return a.data.Len(), nil
+	if a.Elements == nil {
+		return a.Content.Len(), nil
 	}
-	return positive("size", a.size, env)
+	return positive("size", a.Elements, env)
 }
 
 // checkCopies checks that each copied buffer is as long as its copy, and that buffers that change places are

@@ -256,8 +256,8 @@ func TestHostConstantsAreComputedFromOthers(t *testing.T) {
 				t.Errorf("n = %d: %s\nwant %s", n, got, want)
 			}
 		}
-		if v := variantOf(t, d, nil); !slices.Equal(v.Options[:2], []string{fmt.Sprint("-D n=", n), "-D alpha=0.5f"}) || p.Arguments()[1].Element().String() != map[int]string{1000: "float32", 3000: "float64"}[n] {
-			t.Errorf("n = %d: %q, %v", n, v.Options, p.Arguments()[1].Element())
+		if v := variantOf(t, d, nil); !slices.Equal(v.Options[:2], []string{fmt.Sprint("-D n=", n), "-D alpha=0.5f"}) || p.Arguments()[1].Element.String() != map[int]string{1000: "float32", 3000: "float64"}[n] {
+			t.Errorf("n = %d: %q, %v", n, v.Options, p.Arguments()[1].Element)
 		}
 	}
 }
@@ -298,7 +298,7 @@ func TestTypesThatDependOnParameters(t *testing.T) {
 			if want := map[string]float64{"float": float64(float32(0.1)), "double": 0.1, "half": array.HalfOf(0.1).Float()}[c.real]; x.Float(999) != want {
 				t.Errorf("real = %s: the content is %v, not %v", c.real, x.Float(999), want)
 			}
-			if got := fmt.Sprintf("%v %x %d", x.Type, v.Launches[0].Scalars[2], v.Launches[0].LocalBytes[3]); got != c.want || p.At(c1).Arguments()[0].Type != x.Type || v.Types == "" {
+			if got := fmt.Sprintf("%v %x %d", x.Type, v.Launches[0].Scalars[2], v.Launches[0].LocalBytes[3]); got != c.want || p.At(c1).Arguments()[0].Element.Type != x.Type || v.Types == "" {
 				t.Errorf("real = %s, unroll = %d: %s, want %s (%q)", c.real, c.unroll, got, c.want, v.Types)
 			}
 		}
@@ -317,7 +317,7 @@ func TestTypesThatDependOnParameters(t *testing.T) {
 			inner.Verify, v.Problem = nil, &inner
 		}
 		p := mustProblem(t, own)
-		if r, _, _ := p.Reference(); r != nil && r.Arguments()[0].Type != array.Float64 {
+		if r, _, _ := p.Reference(); r != nil && r.Arguments()[0].Element.Type != array.Float64 {
 			t.Errorf("the reference has the type %v", r.Arguments()[0].Type)
 		}
 	}

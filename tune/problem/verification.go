@@ -41,7 +41,7 @@ func (p *Problem) compileVerification(errs *fieldErrors, scope expression.Scope)
 	case kinds > 1:
 		errs.addf("verify", "give one reference: a spec, .npy files, a command or a function")
 		return
-	case !slices.ContainsFunc(p.arguments, func(a argument) bool { return a.Output }):
+	case !slices.ContainsFunc(p.arguments, func(a ArgumentInfo) bool { return a.Output }):
 		errs.addf("verify", "no argument is marked as output: there is nothing to verify")
 		return
 	}
@@ -74,7 +74,7 @@ func (p *Problem) compileComparisons(errs *fieldErrors, v *verification, scope e
 		case !ok || !a.Output:
 			errs.addf(field, "no output is named so")
 			continue
-		case a.element.Struct != nil:
+		case a.Element.Struct != nil:
 			errs.addf(field, "the output holds structs, which have no order and no sum; compare them element by element or by a command")
 			continue
 		}
@@ -91,14 +91,14 @@ func (p *Problem) compileCommand(errs *fieldErrors, given *Verification) {
 	if given.Command == nil {
 		return
 	}
-	given.Command.check(errs, "verify")
+	checkCommand(errs, "verify", given.Command)
 	for _, tolerance := range []struct{ name, source string }{{"atol", given.ATol}, {"rtol", given.RTol}} {
 		if tolerance.source != "" {
 			errs.addf("verify."+tolerance.name, "the command judges the outputs without a tolerance")
 		}
 	}
 	for _, a := range p.arguments {
-		if a.kind.HasContent() && !space.IsIdentifier(a.Name) {
+		if a.Kind.HasContent() && !space.IsIdentifier(a.Name) {
 			errs.addf("verify.command", "%q cannot be the name of a file for the command; rename the argument", a.Name)
 		}
 	}
@@ -135,7 +135,7 @@ func (p *Problem) compileReference(errs *fieldErrors, given *Verification, v *ve
 
 // compileShared returns the place of the reference's argument that has the name and the initial content of argument a, or -1. Outputs
 // share their content, unless they are reduced, and so do buffers that either of the two fills. All others are scratch.
-func (p *Problem) compileShared(errs *fieldErrors, a *argument, reference *Problem) int {
+func (p *Problem) compileShared(errs *fieldErrors, a *ArgumentInfo, reference *Problem) int {
 	j := reference.place(a.Name)
 	if j < 0 {
 		if a.Output {
@@ -144,17 +144,17 @@ func (p *Problem) compileShared(errs *fieldErrors, a *argument, reference *Probl
 		return -1
 	}
 	b := &reference.arguments[j]
-	converted := (a.typed || b.typed) && a.element.Struct == nil && b.element.Struct == nil
-	same := converted || b.element.Equal(a.element) || p.Reduction(a.Name) == "" && b.element.sameScalars(a.element)
+	converted := (a.Typed || b.Typed) && a.Element.Struct == nil && b.Element.Struct == nil
+	same := converted || b.Element.Equal(a.Element) || p.Reduction(a.Name) == "" && b.Element.SameScalars(a.Element)
 	switch n, m := p.fixedLen(a), reference.lenAt(b, p.verify.configuration); {
-	case !a.Output && !(a.kind.HasContent() && b.kind.HasContent() && (a.filled() || b.filled())):
+	case !a.Output && !(a.Kind.HasContent() && b.Kind.HasContent() && (a.Filled() || b.Filled())):
 		return -1
-	case !b.kind.HasContent() || !same:
-		errs.addf("verify.spec", "%s holds %v here and is %s of %v in the reference", a.Name, a.element, b.kind, b.element)
+	case !b.Kind.HasContent() || !same:
+		errs.addf("verify.spec", "%s holds %v here and is %s of %v in the reference", a.Name, a.Element, b.Kind, b.Element)
 	case !p.Reduction(a.Name).KeepsLength():
 		return -1
-	case !converted && n > 0 && m > 0 && n*a.element.Size() != m*b.element.Size():
-		errs.addf("verify.spec", "%s has %d elements of %v here and %d of %v in the reference", a.Name, n, a.element, m, b.element)
+	case !converted && n > 0 && m > 0 && n*a.Element.Size() != m*b.Element.Size():
+		errs.addf("verify.spec", "%s has %d elements of %v here and %d of %v in the reference", a.Name, n, a.Element, m, b.Element)
 	}
 	return j
 }
@@ -162,7 +162,7 @@ func (p *Problem) compileShared(errs *fieldErrors, a *argument, reference *Probl
 // ReferenceVaries reports whether configurations or devices can have different correct outputs.
 func (p *Problem) ReferenceVaries() bool {
 	e := p.verify.launches
-	return e != nil && !p.fixed(e) || slices.ContainsFunc(p.Arguments(), func(a ArgumentInfo) bool { return a.Varies })
+	return e != nil && !p.fixed(e) || slices.ContainsFunc(p.arguments, func(a ArgumentInfo) bool { return a.Varies })
 }
 
 // Shared returns the place of the reference kernel's argument that has the initial content of argument i, or -1.
@@ -180,7 +180,7 @@ func (p *Problem) compileSwap(errs *fieldErrors, field string, names [2]string) 
 	}
 	a, b := &p.arguments[swap[0]], &p.arguments[swap[1]]
 	switch n, m := p.fixedLen(a), p.fixedLen(b); {
-	case a == b || !a.kind.HasContent() || a.kind != b.kind || !a.element.Equal(b.element):
+	case a == b || !a.Kind.HasContent() || a.Kind != b.Kind || !a.Element.Equal(b.Element):
 		errs.addf(field, "want two different buffers of one type")
 	case n > 0 && m > 0 && n != m:
 		errs.addf(field, "%s has %d elements, %s has %d", a.Name, n, b.Name, m)
@@ -252,10 +252,10 @@ func (p *Problem) complete(given map[string]space.Value) (space.Configuration, e
 	return p.parameters.Configure(values)
 }
 
-const (
-	theTolerance = "the tolerance " // in messages
+const theTolerance = "the tolerance " // in messages
 
-	// Tolerances of outputs of floats if the definition gives none.
+// Tolerances of outputs of floats if the definition gives none.
+const (
 	defaultRTol = 1e-4
 	defaultATol = 1e-6
 )
@@ -428,8 +428,8 @@ func (p *Problem) ExpectedOutputs(initial map[string]*array.Array) (map[string]*
 			case !a.Output:
 			case output == nil:
 				return nil, fmt.Errorf("the reference function gave nothing for the output %s", a.Name)
-			case !a.element.Equal(Element{output.Type, output.Struct}):
-				return nil, fmt.Errorf("the reference function gave %v for the output %s, which is of %v", Element{output.Type, output.Struct}, a.Name, a.element)
+			case !a.Element.Equal(Element{output.Type, output.Struct}):
+				return nil, fmt.Errorf("the reference function gave %v for the output %s, which is of %v", Element{output.Type, output.Struct}, a.Name, a.Element)
 			}
 		}
 		return outputs, nil
@@ -457,7 +457,7 @@ func compileExpected[T any](p *Problem, errs *fieldErrors, field, noun string, g
 		data, err := read(given[name])
 		if err == nil {
 			p.verify.given[name] = data
-			data, err = a.take(data)
+			data, err = a.Element.Take(data, a.Typed)
 		}
 		if n := p.fixedLen(a); err == nil && n > 0 && n != data.Len() && p.Reduction(name).KeepsLength() {
 			source := "the content"

@@ -103,7 +103,7 @@ func bufferBytes(p *problem.Problem, d hardware.Device) int64 {
 	all := int64(0)
 	for i, a := range p.Arguments() {
 		if a.Kind.HasContent() {
-			all += int64(v.Elements[i]) * int64(a.Element().Size())
+			all += int64(v.Elements[i]) * int64(a.Element.Size())
 		}
 	}
 	return all
