@@ -79,7 +79,7 @@ func (p *Problem) compileComparisons(errs *fieldErrors, v *verification, scope e
 			continue
 		}
 		_, err := array.ParseReduction(string(c.As))
-		errs.add(field+".as", err)
+		errs.add(field, err)
 		v.rows[name] = nil
 		if c.Rows != "" {
 			v.rows[name] = p.compileSize(errs, field+".rows", c.Rows, scope)

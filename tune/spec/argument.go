@@ -15,17 +15,20 @@ func (f field) argument() (a problem.Argument) {
 	var sizes []problem.Expr
 	var image problem.Image
 	f.keys(
-		key("name", &a.Name, field.text),
-		key("type", &a.Type, field.text),
-		key("size", &sizes, field.expressions),
-		key("image", &image.Shape, field.text),
-		key("format", &image.Format, field.text),
-		key("sampler", &a.Sampler, field.sampler),
-		key("fill", &a.Fill, field.fill),
-		key("output", &a.Output, field.boolean),
-		key("restore", &a.RestoreEachLaunch, func(f field) bool { return f.choice("iteration", "configuration") == "iteration" }),
-		key("value", &a.Value, field.argumentValue),
-		key("local_size", &a.LocalSize, field.expression),
+		key("name", &a.Name, field.text).means("text", "the name of the argument in this specification; required"),
+		key("type", &a.Type, field.text).means("text", "the type of an element, such as float32; required, except for images and samplers"),
+		key("size", &sizes, field.expressions).
+			means("expression or list", "the elements of a buffer, or the pixels of an image by dimension"),
+		key("image", &image.Shape, field.text).means("text", "the shape of an image: 1d, 2d, 3d, 1d_array, 2d_array or 1d_buffer"),
+		key("format", &image.Format, field.text).means("text", "the order and the type of the channels of an image, such as rgba/float32"),
+		key("sampler", &a.Sampler, field.sampler).means("mapping", "the sampler"),
+		key("fill", &a.Fill, field.fill).means("word or mapping", "the initial content of a buffer or an image; zeros without it"),
+		key("output", &a.Output, field.boolean).means("true or false", "whether the content is compared with the reference"),
+		key("restore", &a.RestoreEachLaunch, func(f field) bool { return f.choice("iteration", "configuration") == "iteration" }).
+			means("iteration or configuration", "when the initial content is restored; for each configuration without it"),
+		key("value", &a.Value, field.argumentValue).
+			means("value, expression, list or mapping", "the value of a scalar, a vector or a struct, or bytes as hexadecimal digits"),
+		key("local_size", &a.LocalSize, field.expression).means("expression", "the elements of local memory for each work-group"),
 	)
 	f.require("name")
 	if f.has("image") {
@@ -54,9 +57,10 @@ func (f field) argument() (a problem.Argument) {
 func (f field) sampler() *problem.Sampler {
 	s := &problem.Sampler{}
 	f.keys(
-		key("coordinates", &s.Coordinates, field.text),
-		key("addressing", &s.Addressing, field.text),
-		key("filter", &s.Filter, field.text),
+		key("coordinates", &s.Coordinates, field.text).means("pixels or normalized", "the coordinates; pixels without it"),
+		key("addressing", &s.Addressing, field.text).
+			means("text", "none, clamp, clamp_to_edge, repeat or mirrored_repeat; none without it"),
+		key("filter", &s.Filter, field.text).means("nearest or linear", "the filter; nearest without it"),
 	)
 	return s
 }
@@ -68,7 +72,10 @@ func (f field) types() (types []problem.StructType) {
 		for _, member := range e.value.entries() {
 			given := problem.StructField{Name: member.key}
 			if member.value.node.Kind == yaml.MappingNode {
-				member.value.keys(key("type", &given.Type, field.text), key("count", &given.Count, field.expression))
+				member.value.keys(
+					key("type", &given.Type, field.text).means("text", "the type of the field; required"),
+					key("count", &given.Count, field.expression).means("expression", "the length of an array"),
+				)
 				member.value.require("type")
 			} else {
 				given.Type = member.value.text()
@@ -114,13 +121,13 @@ func (f field) fill() (fill problem.Fill) {
 		return fill
 	}
 	f.keys(
-		reader{string(array.Constant), func(f field) { fill.Kind, fill.Value = array.Constant, f.expression() }},
-		reader{string(array.Random), func(f field) { fill.Kind = array.Random; fill.Low, fill.High = f.interval() }},
-		reader{string(array.Normal), func(f field) { fill.Kind, fill.Std = array.Normal, "1"; f.normal(&fill) }},
-		key("expression", &fill.Expression, field.expression),
-		key("fields", &fill.Fields, field.fillFields),
-		key("copy", &fill.Copy, field.text),
-		key("file", &fill.File, field.npyFile),
+		key("constant", &fill, field.constantFill).means("expression", "one number for all elements"),
+		key("random", &fill, field.randomFill).means("two expressions", "uniform random numbers, from the first to below the second"),
+		key("normal", &fill, field.normalFill).means("mapping", "random numbers with a normal distribution"),
+		key("expression", &fill.Expression, field.expression).means("expression", "a rule that makes each number of index, lane and item"),
+		key("fields", &fill.Fields, field.fillFields).means("mapping", "the fills of the fields of a struct; zeros for the others"),
+		key("copy", &fill.Copy, field.text).means("text", "the buffer whose initial content is copied"),
+		key("file", &fill.File, field.npyFile).means("path", "a .npy file with the content"),
 	)
 	return fill
 }
@@ -154,24 +161,34 @@ func (f field) fillKind() array.FillKind {
 	}
 	hint := nearest.Hint(f.node.Value, words)
 	if hint == "" {
-		hint = "; there are " + strings.Join(words, ", ") + ", and the mappings {constant: 3}, {expression: index % 16}, {fields: …}, {copy: name}, {file: data.npy}"
+		hint = "; there are " + strings.Join(words, ", ") +
+			", and the mappings {constant: 3}, {expression: index % 16}, {fields: …}, {copy: name}, {file: data.npy}"
 	}
 	f.failf("no fill is called %q%s", excerpt.Of(f.node.Value), hint)
 	return ""
 }
 
-// interval reads the interval [low, high] of random numbers.
-func (f field) interval() (low, high problem.Expr) {
-	items := f.listOf("[low, high]", 2, 2)
-	if items == nil {
-		return "", ""
-	}
-	return items[0].expression(), items[1].expression()
+func (f field) constantFill() problem.Fill {
+	return problem.Fill{Kind: array.Constant, Value: f.expression()}
 }
 
-// normal reads the mean and the standard deviation of a normal distribution.
-func (f field) normal(fill *problem.Fill) {
-	f.keys(key("mean", &fill.Mean, field.expression), key("std", &fill.Std, field.expression))
+// randomFill reads the interval [low, high] of random numbers.
+func (f field) randomFill() problem.Fill {
+	fill := problem.Fill{Kind: array.Random}
+	if items := f.several("[low, high]", 2, 2); items != nil {
+		fill.Low, fill.High = items[0].expression(), items[1].expression()
+	}
+	return fill
+}
+
+// normalFill reads the mean and the standard deviation of a normal distribution.
+func (f field) normalFill() problem.Fill {
+	fill := problem.Fill{Kind: array.Normal, Std: "1"}
+	f.keys(
+		key("mean", &fill.Mean, field.expression).means("expression", "the mean; 0 without it"),
+		key("std", &fill.Std, field.expression).means("expression", "the standard deviation; 1 without it"),
+	)
+	return fill
 }
 
 // npyFile reads the path of a .npy file, which must exist.

@@ -14,29 +14,33 @@ func (f field) definition() (d problem.Definition) {
 	var sizes, checked field
 	var choose string
 	f.keys(
-		key("kernel", &d.Kernel, field.kernel),
-		key("constants", &d.Constants, field.constants),
-		key("sizes", &sizes, field.itself),
-		key("kernels", &d.Stages, func(f field) []problem.Stage { return each(f.list(), field.stage) }),
-		key("problem_size", &d.ProblemSize, field.expressions),
-		key("block_size", &d.BlockSize, field.blockSize),
-		key("grid_div", &d.GridDiv, field.gridDiv),
-		key("global_offset", &d.GlobalOffset, field.expressions),
-		key("types", &d.Types, field.types),
-		key("arguments", &d.Arguments, func(f field) []problem.Argument { return each(f.list(), field.argument) }),
-		key("parameters", &d.Parameters, field.parameters),
-		key("restrictions", &d.Restrictions, func(f field) []space.Restriction { return each(f.list(), field.restriction) }),
-		key("build_restrictions", &d.BuildRestrictions, func(f field) []problem.Expr { return each(f.list(), field.expression) }),
-		key("verify", &d.Verify, field.verification),
-		key("roofline", &d.Roofline, field.roofline),
-		key("metrics", &d.Metrics, field.metrics),
-		key("objective", &d.Objective, field.objectives),
-		key("choose", &choose, field.expression),
-		key("measure", &d.Measure, field.measure),
-		key("baseline", &d.Baseline, field.configuration),
-		key("check", &checked, field.itself),
-		key("max_evals", &d.MaxEvaluations, field.maxEvaluations),
-		key("seed", &d.Seed, field.seed),
+		key("kernel", &d.Kernel, field.kernel).means("mapping", "the function and its source; required"),
+		key("constants", &d.Constants, field.constants).means("mapping", "macros with the same value in all configurations"),
+		key("sizes", &sizes, field.itself).means("list or mapping", "the values of constants at several sizes that are tuned together"),
+		key("kernels", &d.Stages, listOf(field.stage)).means("list", "the launches of a pipeline of several kernels"),
+		key("problem_size", &d.ProblemSize, field.expressions).means("expression or list", "the elements that the grid covers; required"),
+		key("block_size", &d.BlockSize, field.blockSize).
+			means("expression or mapping", "the local size; block_size_x, _y and _z without it"),
+		key("grid_div", &d.GridDiv, field.gridDiv).means("mapping", "the divisors of the problem size; the local size without it"),
+		key("global_offset", &d.GlobalOffset, field.expressions).means("expression or list", "the first global id; 0 without it"),
+		key("types", &d.Types, field.types).means("mapping", "structs that arguments have as their type"),
+		key("arguments", &d.Arguments, listOf(field.argument)).means("list", "the arguments of the kernel; required"),
+		key("parameters", &d.Parameters, field.parameters).means("mapping", "the tunable macros and their values; required"),
+		key("restrictions", &d.Restrictions, listOf(field.restriction)).means("list", "conditions that a configuration must satisfy"),
+		key("build_restrictions", &d.BuildRestrictions, listOf(field.expression)).
+			means("list", "conditions that a built kernel must satisfy"),
+		key("verify", &d.Verify, field.verification).means("mapping", "the reference of the output; results are unverified without it"),
+		key("roofline", &d.Roofline, field.roofline).means("mapping", "the least work of a launch"),
+		key("metrics", &d.Metrics, field.metrics).means("mapping", "numbers computed from a measurement"),
+		key("objective", &d.Objective, field.objectives).
+			means("text, mapping or list", "the goals of the search; the shortest time without it"),
+		key("choose", &choose, field.expression).means("expression", "the winner of several objectives; the best by the first without it"),
+		key("measure", &d.Measure, field.measure).means("mapping", "how each configuration is timed, and what is observed beside the time"),
+		key("baseline", &d.Baseline, field.configuration).means("mapping", "the configuration with which the best is compared"),
+		key("check", &checked, field.itself).means("mapping", "the sizes with which ndtune check simulates"),
+		key("max_evals", &d.MaxEvaluations, field.maxEvaluations).
+			means("integer", "the configurations that a search evaluates; all without it"),
+		key("seed", &d.Seed, field.seed).means("integer", "the seed of random data; 0 without it"),
 	)
 	d.Objective.Choose = choose
 	if sizes.node != nil {
@@ -68,7 +72,9 @@ func (f field) gridDiv() [3][]problem.Expr { return dimensions(f, xyz, field.div
 // checkedConstants reads check.set: constants with their values in a check.
 func (f field) checkedConstants(constants []problem.Constant) (set map[string]space.Value) {
 	var given field
-	f.keys(key("set", &given, field.itself))
+	f.keys(
+		key("set", &given, field.itself).means("mapping", "the constants with other values in a check; required"),
+	)
 	f.require("set")
 	if given.node == nil {
 		return nil
@@ -84,16 +90,17 @@ func (f field) checkedConstants(constants []problem.Constant) (set map[string]sp
 // stage reads a kernel of a pipeline, or a list of kernels that are repeated together.
 func (f field) stage() (s problem.Stage) {
 	f.keys(
-		key("name", &s.Kernel, field.text),
-		key("arguments", &s.Arguments, func(f field) []string { return append([]string{}, each(f.list(), field.text)...) }),
-		key("kernels", &s.Stages, func(f field) []problem.Stage { return each(f.list(), field.stage) }),
-		key("problem_size", &s.ProblemSize, field.expressions),
-		key("block_size", &s.BlockSize, field.blockSize),
-		key("grid_div", &s.GridDiv, field.gridDiv),
-		key("global_offset", &s.GlobalOffset, field.expressions),
-		key("repeat", &s.Repeat, field.expression),
-		key("index", &s.Index, field.text),
-		key("swap", &s.Swap, field.swap),
+		key("name", &s.Kernel, field.text).means("text", "the name of the kernel function; this or kernels"),
+		key("arguments", &s.Arguments, func(f field) []string { return append([]string{}, each(f.list(), field.text)...) }).
+			means("list", "the arguments of the kernel, in its order; all without it"),
+		key("kernels", &s.Stages, listOf(field.stage)).means("list", "kernels that are repeated together"),
+		key("problem_size", &s.ProblemSize, field.expressions).means("expression or list", "the elements that its grid covers"),
+		key("block_size", &s.BlockSize, field.blockSize).means("expression or mapping", "the local size of this kernel"),
+		key("grid_div", &s.GridDiv, field.gridDiv).means("expression or mapping", "the divisors of the problem size of this kernel"),
+		key("global_offset", &s.GlobalOffset, field.expressions).means("expression or mapping", "the first global id of this kernel"),
+		key("repeat", &s.Repeat, field.expression).means("expression", "the number of repetitions, or a condition; 1 without it"),
+		key("index", &s.Index, field.text).means("text", "a name for the number of the repetition, which begins with 0"),
+		key("swap", &s.Swap, field.swap).means("list", "the buffers that change places between repetitions"),
 	)
 	return s
 }
@@ -103,7 +110,10 @@ func (f field) constants() (constants []problem.Constant) {
 	for _, e := range f.entries() {
 		c := problem.Constant{Name: e.key}
 		if e.value.node.Kind == yaml.MappingNode {
-			e.value.keys(key("value", &c.Value, field.value), key("host", &c.Host, field.boolean))
+			e.value.keys(
+				key("value", &c.Value, field.value).means("value", "the value of the constant; required"),
+				key("host", &c.Host, field.boolean).means("true or false", "whether only expressions know the constant, which is then no macro"),
+			)
 			e.value.require("value")
 		} else {
 			c.Value = e.value.value()
@@ -122,16 +132,16 @@ func (f field) expressions() []problem.Expr { return each(f.listOrOne(), field.e
 func (f field) divisors() []problem.Expr { return append([]problem.Expr{}, f.expressions()...) }
 
 // configuration reads values of parameters.
-func (f field) configuration() map[string]space.Value { return named(f, field.value) }
+func (f field) configuration() map[string]space.Value { return mapOf(field.value)(f) }
 
 func (f field) restriction() space.Restriction { return space.Restriction{Expression: f.expression()} }
 
 func (f field) roofline() *problem.Roofline {
 	r := &problem.Roofline{}
 	f.keys(
-		key("flops", &r.Flops, field.expression),
-		key("bytes", &r.Bytes, field.expression),
-		key("precision", &r.Precision, field.text),
+		key("flops", &r.Flops, field.expression).means("expression", "the floating-point operations of a launch; this or bytes"),
+		key("bytes", &r.Bytes, field.expression).means("expression", "the bytes that a launch must move; this or flops"),
+		key("precision", &r.Precision, field.text).means("text or expression", "the precision of the operations; float32 without it"),
 	)
 	return r
 }
@@ -148,7 +158,7 @@ func (f field) objectives() (o problem.Objective) {
 	if f.node.Kind != yaml.SequenceNode {
 		return f.objective()
 	}
-	all := each(f.listOf("a list of objectives", 1, math.MaxInt), field.objective)
+	all := each(f.several("a list of objectives", 1, math.MaxInt), field.objective)
 	if len(all) > 0 {
 		o = all[0]
 		for _, more := range all[1:] {
@@ -168,8 +178,9 @@ func (f field) objective() (o problem.Objective) {
 		return o
 	}
 	f.keys(
-		key("name", &o.Name, field.text),
-		key("direction", &o.Maximize, func(f field) bool { return f.choice("minimize", "maximize") == "maximize" }),
+		key("name", &o.Name, field.text).means("text", "time, time_min, time_median, an observed quantity or a metric; required"),
+		key("direction", &o.Maximize, func(f field) bool { return f.choice("minimize", "maximize") == "maximize" }).
+			means("minimize or maximize", "the better values; minimize without it"),
 	)
 	f.require("name")
 	return o

@@ -123,15 +123,15 @@ func fieldOf(err error) (string, error) {
 // doubtful reports whether an error of a field may follow from an error of form: one in the field,
 // in a field that holds it or, if the field is missing, beside it.
 func (d *document) doubtful(name string) bool {
-	if _, present := d.at[name]; !present && outer(name) != "" && d.within[outer(name)] {
+	if _, present := d.at[name]; !present && outer(name) != "" && d.failed(outer(name)) {
 		return true
 	}
 	for field := name; field != ""; field = outer(field) {
-		if d.meant[field] || d.wrong[field] {
+		if d.faulty[field] {
 			return true
 		}
 	}
-	return d.wrong[""] || d.within[name]
+	return d.faulty[""] || d.failed(name)
 }
 
 // option returns the option that gives a field its value.

@@ -8,7 +8,6 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/ndtune/ndtune/internal/excerpt"
-	"github.com/ndtune/ndtune/internal/nearest"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -19,9 +18,7 @@ type document struct {
 	path   string
 	errs   Errors
 	at     map[string]position // the positions of the fields that were read
-	wrong  map[string]bool     // the fields that have an error
-	within map[string]bool     // the fields that have an error, and those that hold them
-	meant  map[string]bool     // the fields whose keys are misspelt
+	faulty map[string]bool     // the fields that have an error, or whose keys are misspelt
 	merges int                 // merge keys followed so far
 
 	options map[string]string // the options that give values to fields, by field
@@ -35,6 +32,8 @@ type document struct {
 	unverified bool                   // verify is not read
 	sourcePath string                 // of the kernel, where it is a file
 	reference  string                 // the specification that verify names
+
+	note func(Key) // of [Keys]: it gets the keys that readers know, and no value is read
 }
 
 // A field is a value in a document, with its path, such as arguments[0].size.
@@ -64,10 +63,7 @@ func (d *document) failAt(field string, at position, err error) {
 		}
 	}
 	d.errs = append(d.errs, d.errorAt(name, at, err))
-	d.wrong[field] = true
-	for ; !d.within[field]; field = outer(field) {
-		d.within[field] = true
-	}
+	d.faulty[field] = true
 }
 
 func (d *document) errorAt(field string, at position, err error) *Error {
@@ -75,7 +71,14 @@ func (d *document) errorAt(field string, at position, err error) *Error {
 }
 
 // failed reports whether a field or a part of it has an error of form.
-func (d *document) failed(field string) bool { return d.meant[field] || d.within[field] }
+func (d *document) failed(field string) bool {
+	for faulty := range d.faulty {
+		if rest, ok := strings.CutPrefix(faulty, field); ok && (rest == "" || field == "" || strings.ContainsRune(".[", rune(rest[0]))) {
+			return true
+		}
+	}
+	return false
+}
 
 // expected adds the error of a field of the wrong kind.
 func (f field) expected(what string) { f.failf("expected %s, found %s", what, found(f.node)) }
@@ -102,6 +105,9 @@ func found(n *yaml.Node) string {
 
 // list returns the items of a list.
 func (f field) list() []field {
+	if f.note != nil {
+		return []field{f}
+	}
 	if f.node.Kind != yaml.SequenceNode {
 		f.expected("a list")
 		return nil
@@ -125,8 +131,8 @@ func (f field) listOrOne() []field {
 	return []field{f}
 }
 
-// listOf returns the items of a list with least to most of them, as form shows it.
-func (f field) listOf(form string, least, most int) []field {
+// several returns the items of a list with least to most of them, as form shows it.
+func (f field) several(form string, least, most int) []field {
 	items := f.list()
 	if n := len(items); n >= least && n <= most {
 		return items
@@ -176,6 +182,12 @@ func (f field) entries() []entry {
 	if f.node.Kind != yaml.MappingNode {
 		f.expected("a mapping")
 		return nil
+	}
+	if f.note != nil {
+		if strings.Count(f.name, anyName) > 1 { // the values of arguments are mappings of mappings
+			return nil
+		}
+		return []entry{{key: anyName, value: f.field(f.pathOf(anyName), f.node)}}
 	}
 	f.checkKeys()
 	var entries []entry
@@ -275,91 +287,4 @@ func (f field) merged(key, value *yaml.Node) (pairs []pair) {
 		pairs = append(pairs, f.pairs(n)...)
 	}
 	return pairs
-}
-
-// A reader reads the value of a known key.
-type reader struct {
-	key  string
-	read func(field)
-}
-
-// key returns the reader that stores what read returns.
-func key[T any](name string, to *T, read func(field) T) reader {
-	return reader{name, func(f field) { *to = read(f) }}
-}
-
-// itself returns the field, for values that are read later.
-func (f field) itself() field { return f }
-
-// keys passes the values of a mapping to the readers of their keys. An unknown key is an error.
-func (f field) keys(readers ...reader) {
-	known := make([]string, len(readers))
-	for i, r := range readers {
-		known[i] = r.key
-	}
-next:
-	for _, e := range f.entries() {
-		for _, r := range readers {
-			if r.key == e.key {
-				r.read(e.value)
-				continue next
-			}
-		}
-		hint := "; known here: " + strings.Join(known, ", ")
-		if name := nearest.Name(e.key, known); name != "" {
-			hint = nearest.Hint(e.key, known)
-			if !f.has(name) {
-				f.meant[f.pathOf(name)] = true
-			}
-		}
-		if strings.Contains(e.key, ")") {
-			hint = commaHint
-		}
-		f.failAt(e.value.name, e.at, fmt.Errorf("unknown key%s", hint))
-	}
-}
-
-// has reports whether a mapping has a key, perhaps misspelt.
-func (f field) has(key string) bool {
-	_, ok := f.at[f.pathOf(key)]
-	return ok || f.meant[f.pathOf(key)]
-}
-
-// require adds errors for missing keys.
-func (f field) require(keys ...string) {
-	if f.node.Kind != yaml.MappingNode {
-		return
-	}
-	for _, key := range keys {
-		if !f.has(key) {
-			f.failAt(f.pathOf(key), f.locate(f.name), errors.New("the key is missing"))
-		}
-	}
-}
-
-// one reports whether a mapping has a single key. Else it adds the error that says what is expected.
-func (f field) one(what string) bool {
-	n := len(f.entries())
-	if n != 1 {
-		f.failf("expected one %s, found %d", what, n)
-	}
-	return n == 1
-}
-
-// named reads the values of a mapping with any keys, without those that have an error.
-func named[T comparable](f field, read func(field) T) map[string]T {
-	values := map[string]T{}
-	for _, e := range f.entries() {
-		var none T
-		if v := read(e.value); v != none {
-			values[e.key] = v
-		}
-	}
-	return values
-}
-
-// dimensions reads a mapping of up to three dimensions.
-func dimensions[T any](f field, keys [3]string, read func(field) T) (values [3]T) {
-	f.keys(key(keys[0], &values[0], read), key(keys[1], &values[1], read), key(keys[2], &values[2], read))
-	return values
 }

@@ -15,18 +15,22 @@ import (
 
 // kernel reads the kernel with its source, in which included files replace their directives.
 func (f field) kernel() (k problem.Kernel) {
-	var file, source field
+	var file, source, options field
 	var command problem.Command
 	var dirs []string
 	f.keys(
-		key("name", &k.Name, field.text),
-		key("file", &file, field.itself),
-		key("source", &source, field.itself),
-		key("command", &command.Args, field.command),
-		key("timeout", &command.Timeout, field.duration),
-		reader{"build_options", func(f field) { k.BuildOptions, dirs = f.buildOptions() }},
-		key("target", &k.Target, field.text),
+		key("name", &k.Name, field.text).means("text", "the name of the kernel function; required, except for a pipeline"),
+		key("file", &file, field.itself).means("path or list", "the source: these files one after the other; this, source or command"),
+		key("source", &source, field.itself).means("text", "the source itself"),
+		key("command", &command.Args, field.command).
+			means("list", "a program with its arguments that prints the source of a configuration"),
+		key("timeout", &command.Timeout, field.duration).means("duration", "the time that the command may take; 1m without it"),
+		key("build_options", &options, field.itself).means("text or list", "options for the OpenCL compiler"),
+		key("target", &k.Target, field.text).means("text", "the target of the driver's assembler, such as sm_90a"),
 	)
+	if options.node != nil {
+		k.BuildOptions, dirs = options.buildOptions()
+	}
 	if _, pipeline := f.at["kernels"]; !pipeline {
 		f.require("name")
 	}

@@ -15,20 +15,21 @@ func (f field) measure() (m problem.Measure) {
 	f.keys(
 		key("cache", &t.Cache, func(f field) problem.CacheState {
 			return problem.CacheState(f.choice(string(problem.CacheWarm), string(problem.CacheCold)))
-		}),
+		}).means("warm or cold", "where timed launches find their data; warm without it"),
 		key("launches", &t.Launches, func(f field) int {
 			return int(f.whole(1, mostLaunches, "the timed launches are a whole number from 1 to 1000000"))
-		}),
-		key("seconds", &t.Time, field.seconds),
+		}).means("integer", "the timed launches of a configuration; 7 without it"),
+		key("seconds", &t.Time, field.seconds).means("number", "the time of all timed launches after which no other one is timed"),
 		key("warmup", &t.Warmup, func(f field) int {
 			n := int(f.whole(0, mostLaunches, "the untimed launches are a whole number from 0 to 1000000"))
 			return cmp.Or(n, problem.NoWarmup)
-		}),
-		key("early_stop", &t.EarlyStop, field.earlyStop),
-		key("observe", &m.Observe, func(f field) []string { return each(f.listOrOne(), field.text) }),
-		key("window", &m.Window, field.window),
-		key("settings", &m.Settings, field.settings),
-		key("instruments", &m.Instruments, func(f field) []problem.Instrument { return each(f.list(), field.instrument) }),
+		}).means("integer", "the launches before the timed ones; 1 without it"),
+		key("early_stop", &t.EarlyStop, field.earlyStop).
+			means("number", "how many times slower than the best a first launch may be; 3 without it, 0: never"),
+		key("observe", &m.Observe, oneOrMore(field.text)).means("text or list", "the quantities to observe, such as energy"),
+		key("window", &m.Window, field.window).means("duration", "the time for which each configuration is observed"),
+		key("settings", &m.Settings, field.settings).means("mapping", "settings of the device: clock, memory_clock, power_limit"),
+		key("instruments", &m.Instruments, listOf(field.instrument)).means("list", "instruments of your own"),
 	)
 	return m
 }
@@ -83,11 +84,11 @@ func (f field) seconds() time.Duration {
 func (f field) instrument() (i problem.Instrument) {
 	var command problem.Command
 	f.keys(
-		key("command", &command.Args, field.command),
-		key("timeout", &command.Timeout, field.duration),
-		key("registered", &i.Registered, field.text),
-		key("quantities", &i.Quantities, func(f field) []string { return each(f.listOrOne(), field.text) }),
-		key("window", &i.Window, field.duration),
+		key("command", &command.Args, field.command).means("list", "the program of the instrument, with its arguments; this or registered"),
+		key("timeout", &command.Timeout, field.duration).means("duration", "the time that an answer may take; 1m without it"),
+		key("registered", &i.Registered, field.text).means("text", "the name by which a Go program registered the instrument"),
+		key("quantities", &i.Quantities, oneOrMore(field.text)).means("text or list", "the quantities that it gives; required"),
+		key("window", &i.Window, field.duration).means("duration", "the time for which a kernel is repeated, at least"),
 	)
 	f.require("quantities")
 	if f.has("command") {

@@ -42,11 +42,13 @@ func (f field) parameterValues() (values []space.Value) {
 
 // generatedValues reads {range: [first, last, step]} and {powers_of_two: [first, last]}.
 func (f field) generatedValues() (values []space.Value) {
-	if n := len(f.entries()); n != 1 {
-		f.failf("expected one rule, range or powers_of_two, found %d", n)
+	if !f.one("rule, range or powers_of_two") {
 		return nil
 	}
-	f.keys(key("range", &values, field.rangeValues), key("powers_of_two", &values, field.powersOfTwo))
+	f.keys(
+		key("range", &values, field.rangeValues).means("list", "first, last and, unless it is 1, step"),
+		key("powers_of_two", &values, field.powersOfTwo).means("list", "first and last"),
+	)
 	return values
 }
 
@@ -59,7 +61,7 @@ const maxExact = 1 << 53
 // rangeValues reads a range: first, first + step, … up to last, which is included if the steps
 // reach it. The values are integers if all three numbers are.
 func (f field) rangeValues() []space.Value {
-	items := f.listOf("[first, last] or [first, last, step]", 2, 3)
+	items := f.several("[first, last] or [first, last, step]", 2, 3)
 	if items == nil {
 		return nil
 	}
@@ -118,7 +120,7 @@ func rounded(v float64) float64 {
 
 // powersOfTwo reads the powers of two from first to last, which must be powers themselves.
 func (f field) powersOfTwo() (values []space.Value) {
-	items := f.listOf("[first, last]", 2, 2)
+	items := f.several("[first, last]", 2, 2)
 	if items == nil {
 		return nil
 	}

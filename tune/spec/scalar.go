@@ -56,7 +56,8 @@ func plain(text string) (space.Value, error) {
 	case slices.Contains(falseWords, text):
 		return false, nil
 	case leadingZero.MatchString(text) && wholeNumber.MatchString(text):
-		return nil, fmt.Errorf("%s has a leading zero, which makes it octal for YAML 1.1 and C but decimal for YAML 1.2; write it without, or as 0o…", text)
+		return nil, fmt.Errorf("%s has a leading zero, which makes it octal for YAML 1.1 and C but decimal for YAML 1.2; "+
+			"write it without, or as 0o…", text)
 	case wholeNumber.MatchString(text):
 		i, err := strconv.ParseInt(strings.ReplaceAll(text, "_", ""), 0, strconv.IntSize)
 		if err != nil {

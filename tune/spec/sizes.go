@@ -104,9 +104,12 @@ func sizesOf(constants []problem.Constant, columns []valuesOf) ([]problem.Size, 
 	n, longest := 1, ""
 	for _, c := range columns {
 		switch {
-		case len(c.values) <= 1 || len(c.values) == n:
+		case len(c.values) == 0:
+			return nil, fmt.Errorf("%s has no values", c.constant)
+		case len(c.values) == 1 || len(c.values) == n:
 		case n > 1:
-			return nil, fmt.Errorf("%s has %d values, and %s has %d: the values of several constants go together, so their numbers must be the same", longest, n, c.constant, len(c.values))
+			return nil, fmt.Errorf("%s has %d values, and %s has %d: "+
+				"the values of several constants go together, so their numbers must be the same", longest, n, c.constant, len(c.values))
 		default:
 			n, longest = len(c.values), c.constant
 		}

@@ -110,7 +110,9 @@ func (d *document) load(root *yaml.Node, o Options) (*Spec, error) {
 	if len(d.errs) > 0 {
 		return nil, d.errs
 	}
-	return &Spec{Path: d.path, SourcePath: d.sourcePath, Definition: definition, Problem: problem, Sizes: d.sizes, Check: d.checked, place: d.placed}, nil
+	return &Spec{
+		Path: d.path, SourcePath: d.sourcePath, Definition: definition, Problem: problem, Sizes: d.sizes, Check: d.checked, place: d.placed,
+	}, nil
 }
 
 // A SearchSpace holds the parameters and restrictions of a specification.

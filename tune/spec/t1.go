@@ -99,7 +99,7 @@ func (t *t1) blame(name string, err error) { t.errs = append(t.errs, t.placed(na
 // ignored returns readers of keys that have no meaning for this program. A conversion lists those that had one.
 func ignored(keys ...string) (readers []reader) {
 	for _, key := range keys {
-		readers = append(readers, reader{key, func(f field) {
+		readers = append(readers, reader{key: key, read: func(f field) {
 			if !slices.Contains(redundant, key) && !f.isNull() {
 				f.lost = append(f.lost, f.name+": "+f.excerpt())
 			}
@@ -173,14 +173,14 @@ func (d *document) t1(node *yaml.Node, o Options) *t1 {
 	t := &t1{document: d}
 	root := d.field("", node)
 	root.keys(append(ignored("$schema", "General", "Search", "Budget", "BenchmarkConfig"),
-		reader{"ConfigurationSpace", func(f field) {
+		reader{key: "ConfigurationSpace", read: func(f field) {
 			f.keys(
-				reader{"TuningParameters", func(f field) {
+				reader{key: "TuningParameters", read: func(f field) {
 					for _, item := range f.list() {
 						t.readParameter(item)
 					}
 				}},
-				reader{"Conditions", func(f field) {
+				reader{key: "Conditions", read: func(f field) {
 					if !f.isNull() {
 						t.conditions = f.list()
 					}
@@ -323,7 +323,7 @@ func convertTo(kind string, v any) (space.Value, error) {
 // readCondition translates a condition of the configuration space.
 func (t *t1) readCondition(f field) {
 	f.keys(append(ignored("Parameters"),
-		reader{"Expression", func(f field) {
+		reader{key: "Expression", read: func(f field) {
 			e := f.pythonExpression()
 			if e == nil {
 				return

@@ -31,19 +31,19 @@ func (t *t1) readKernel(f field) {
 	language := ""
 	later := func(name string, to *field) reader { return key(name, to, field.unlessNull) }
 	f.keys(append(ignored("Device", "Profiling", "BenchmarkName", "Misc", "SimulationInput", "Stream"),
-		reader{"Language", func(f field) {
+		reader{key: "Language", read: func(f field) {
 			if language = f.text(); language != "OpenCL" && language != "" {
 				f.failf("the kernel is written in %s; only OpenCL kernels can be tuned (ndtune space shows the search space of any)", language)
 			}
 		}},
-		reader{"KernelName", func(f field) { t.definition.Kernel.Name = f.text(); t.comesFrom("kernel.name", f) }},
-		reader{"SharedMemory", func(f field) {
+		reader{key: "KernelName", read: func(f field) { t.definition.Kernel.Name = f.text(); t.comesFrom("kernel.name", f) }},
+		reader{key: "SharedMemory", read: func(f field) {
 			if !f.isNull() && f.number() != 0 && !f.failed(f.name) {
 				f.failf("an OpenCL kernel has no dynamic shared memory; give it an argument of MemoryType Local")
 			}
 		}},
-		reader{"KernelTypeNames", func(f field) { f.failf("an OpenCL kernel has no template arguments") }},
-		reader{"ReferenceArguments", func(f field) {
+		reader{key: "KernelTypeNames", read: func(f field) { f.failf("an OpenCL kernel has no template arguments") }},
+		reader{key: "ReferenceArguments", read: func(f field) {
 			switch {
 			case f.node.Kind == yaml.SequenceNode && len(f.node.Content) == 0:
 			case f.converting:
@@ -212,10 +212,10 @@ func (t *t1) readArgument(i int, f field, env map[string]any) (a problem.Argumen
 	a.Name = fmt.Sprintf("argument %d", i+1)
 	f.keys(append(ignored("AccessType", "MemType", "TypeSize", "RandomSeed"),
 		key("Name", &a.Name, field.text),
-		reader{"Type", func(f field) { r.typ = f; a.Type = f.t1Type() }},
+		reader{key: "Type", read: func(f field) { r.typ = f; a.Type = f.t1Type() }},
 		key("MemoryType", &r.memory, func(f field) string { return f.choice("Scalar", "Vector", "Local") }),
 		key("Size", &r.size, field.itself),
-		reader{"FillType", func(f field) { r.fillAt, r.fill = f, f.choice("Constant", "Random", "BinaryRaw", "Uninitialized") }},
+		reader{key: "FillType", read: func(f field) { r.fillAt, r.fill = f, f.choice("Constant", "Random", "BinaryRaw", "Uninitialized") }},
 		key("FillValue", &r.value, field.itself),
 		key("DataSource", &r.data, field.itself),
 		key("Output", &a.Output, field.t1Boolean),

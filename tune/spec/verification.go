@@ -20,16 +20,16 @@ func (f field) verification() *problem.Verification {
 	}
 	v, command := &problem.Verification{}, problem.Command{}
 	f.keys(
-		key("spec", &f.reference, field.text),
-		key("parameters", &v.Configuration, field.configuration),
-		key("launches", &v.Launches, field.expression),
-		key("swap", &v.Swap, field.swap),
-		key("npy", &v.Files, func(f field) map[string]string { return named(f, field.npyFile) }),
-		key("command", &command.Args, field.command),
-		key("timeout", &command.Timeout, field.duration),
-		key("compare", &v.Compare, func(f field) map[string]problem.Comparison { return named(f, field.comparison) }),
-		key("atol", &v.ATol, field.expression),
-		key("rtol", &v.RTol, field.expression),
+		key("spec", &f.reference, field.text).means("path", "the specification of the reference; this, npy or command"),
+		key("parameters", &v.Configuration, field.configuration).means("mapping", "with spec: the configuration of the reference"),
+		key("launches", &v.Launches, field.expression).means("expression", "with spec: the launches of the reference; 1 without it"),
+		key("swap", &v.Swap, field.swap).means("list", "with spec: the buffers that change places between launches"),
+		key("npy", &v.Files, mapOf(field.npyFile)).means("mapping", ".npy files with the expected content"),
+		key("command", &command.Args, field.command).means("list", "a program with its arguments that judges the outputs"),
+		key("timeout", &command.Timeout, field.duration).means("duration", "the time that the command may take; 1m without it"),
+		key("compare", &v.Compare, mapOf(field.comparison)).means("mapping", "outputs that are reduced or sorted before they are compared"),
+		key("atol", &v.ATol, field.expression).means("expression", "the absolute tolerance"),
+		key("rtol", &v.RTol, field.expression).means("expression", "the relative tolerance"),
 	)
 	if f.failed(f.name) {
 		return v
@@ -90,18 +90,15 @@ func (f field) duration() time.Duration {
 
 // comparison reads the name of a reduction, or {as: …, rows: …}.
 func (f field) comparison() (c problem.Comparison) {
-	reduction := func(f field) array.Reduction {
-		r, err := array.ParseReduction(f.text())
-		if err != nil && !f.failed(f.name) {
-			f.fail(err)
-		}
-		return r
-	}
+	reduction := func(f field) array.Reduction { return array.Reduction(f.text()) }
 	if f.node.Kind != yaml.MappingNode {
 		c.As = reduction(f)
 		return c
 	}
-	f.keys(key("as", &c.As, reduction), key("rows", &c.Rows, field.expression))
+	f.keys(
+		key("as", &c.As, reduction).means("text", "sum, min, max, mean, norm or multiset; required"),
+		key("rows", &c.Rows, field.expression).means("expression", "the number of rows that are reduced one by one; 1 without it"),
+	)
 	f.require("as")
 	return c
 }

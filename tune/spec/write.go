@@ -222,7 +222,8 @@ func argumentNode(a problem.Argument) *yaml.Node {
 	if a.RestoreEachLaunch {
 		restore = "iteration"
 	}
-	return mapping(append(parts, part{"size", size}, part{"fill", fillNode(a.Fill)}, part{"output", given(a.Output)}, part{"restore", given(restore)})...)
+	parts = append(parts, part{"size", size}, part{"fill", fillNode(a.Fill)}, part{"output", given(a.Output)}, part{"restore", given(restore)})
+	return mapping(parts...)
 }
 
 func fillNode(f problem.Fill) *yaml.Node {

@@ -18,7 +18,7 @@ import (
 func newDocument(f files, path string) *document {
 	return &document{
 		files: f, path: path,
-		at: map[string]position{}, wrong: map[string]bool{}, within: map[string]bool{}, meant: map[string]bool{},
+		at: map[string]position{}, faulty: map[string]bool{},
 		options: map[string]string{},
 	}
 }

@@ -1,0 +1,156 @@
+package spec
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/ndtune/ndtune/internal/nearest"
+)
+
+// A Key is a key of specifications.
+type Key struct {
+	Path    string // such as arguments.size; NAME stands for names of the user's own
+	Type    string
+	Meaning string
+}
+
+// Keys returns the keys of specifications, in the order in which they are read. The readers of a specification note them.
+func Keys() []Key {
+	var all []Key
+	d := newDocument(files{osFiles{}}, "")
+	d.note = func(k Key) { all = append(all, k) }
+	d.field("", &yaml.Node{Kind: yaml.MappingNode}).definition()
+	return all
+}
+
+// anyName is a key that stands for names of the user's own in the paths of [Keys].
+const anyName = "NAME"
+
+// noteKeys notes the keys of a mapping, and those of their values unless they are noted already.
+func (f field) noteKeys(readers []reader) {
+	for _, r := range readers {
+		inner := f.field(f.pathOf(r.key), f.node)
+		f.note(Key{inner.name, r.typ, r.meaning})
+		if !slices.Contains(strings.Split(f.name, "."), r.key) {
+			r.read(inner)
+		}
+	}
+}
+
+// A reader reads the value of a known key.
+type reader struct {
+	key          string
+	typ, meaning string // see [Key]
+	read         func(field)
+}
+
+// key returns the reader that stores what read returns.
+func key[T any](name string, to *T, read func(field) T) reader {
+	return reader{key: name, read: func(f field) { *to = read(f) }}
+}
+
+// means describes the key.
+func (r reader) means(typ, meaning string) reader {
+	r.typ, r.meaning = typ, meaning
+	return r
+}
+
+// itself returns the field, for values that are read later.
+func (f field) itself() field { return f }
+
+// keys passes the values of a mapping to the readers of their keys. An unknown key is an error.
+func (f field) keys(readers ...reader) {
+	if f.note != nil {
+		f.noteKeys(readers)
+		return
+	}
+	known := make([]string, len(readers))
+	for i, r := range readers {
+		known[i] = r.key
+	}
+next:
+	for _, e := range f.entries() {
+		for _, r := range readers {
+			if r.key == e.key {
+				r.read(e.value)
+				continue next
+			}
+		}
+		hint := "; known here: " + strings.Join(known, ", ")
+		if name := nearest.Name(e.key, known); name != "" {
+			hint = nearest.Hint(e.key, known)
+			if !f.has(name) {
+				f.faulty[f.pathOf(name)] = true
+			}
+		}
+		if strings.Contains(e.key, ")") {
+			hint = commaHint
+		}
+		f.failAt(e.value.name, e.at, fmt.Errorf("unknown key%s", hint))
+	}
+}
+
+// has reports whether a mapping has a key, perhaps misspelt.
+func (f field) has(key string) bool {
+	_, ok := f.at[f.pathOf(key)]
+	return ok || f.faulty[f.pathOf(key)]
+}
+
+// require adds errors for missing keys.
+func (f field) require(keys ...string) {
+	if f.node.Kind != yaml.MappingNode {
+		return
+	}
+	for _, key := range keys {
+		if !f.has(key) {
+			f.failAt(f.pathOf(key), f.locate(f.name), errors.New("the key is missing"))
+		}
+	}
+}
+
+// one reports whether a mapping has a single key. Else it adds the error that says what is expected.
+func (f field) one(what string) bool {
+	n := len(f.entries())
+	if n != 1 {
+		f.failf("expected one %s, found %d", what, n)
+	}
+	return n == 1
+}
+
+// listOf returns the reader of a list.
+func listOf[T any](read func(field) T) func(field) []T {
+	return func(f field) []T { return each(f.list(), read) }
+}
+
+// oneOrMore returns the reader of a list, or of one item without brackets.
+func oneOrMore[T any](read func(field) T) func(field) []T {
+	return func(f field) []T { return each(f.listOrOne(), read) }
+}
+
+// mapOf returns the reader of a mapping with any keys. It leaves out values that have an error.
+func mapOf[T comparable](read func(field) T) func(field) map[string]T {
+	return func(f field) map[string]T {
+		values := map[string]T{}
+		for _, e := range f.entries() {
+			var none T
+			if v := read(e.value); v != none {
+				values[e.key] = v
+			}
+		}
+		return values
+	}
+}
+
+// dimensions reads a mapping of up to three dimensions.
+func dimensions[T any](f field, keys [3]string, read func(field) T) (values [3]T) {
+	var readers []reader
+	for i, name := range keys {
+		readers = append(readers, key(name, &values[i], read).means("expression or list", "that of the dimension "+name))
+	}
+	f.keys(readers...)
+	return values
+}

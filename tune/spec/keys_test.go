@@ -1,0 +1,29 @@
+package spec
+
+import (
+	"slices"
+	"testing"
+)
+
+// TestKeys makes sure that every key of a specification has a description, and that keys of all levels are noted, each once.
+func TestKeys(t *testing.T) {
+	var paths []string
+	for _, k := range Keys() {
+		if k.Type == "" || k.Meaning == "" {
+			t.Errorf("%s has the type %q and the meaning %q", k.Path, k.Type, k.Meaning)
+		}
+		if slices.Contains(paths, k.Path) {
+			t.Errorf("%s is noted twice", k.Path)
+		}
+		paths = append(paths, k.Path)
+	}
+	for _, path := range []string{
+		"kernel.build_options", "constants.NAME.host", "kernels.grid_div", "kernels.kernels", "grid_div.x", "types.NAME.NAME.count", "arguments.sampler.filter",
+		"arguments.fill.normal.std", "arguments.fill.fields", "parameters.NAME.range", "verify.compare.NAME.rows", "objective.direction",
+		"measure.instruments.quantities", "check.set", "seed",
+	} {
+		if !slices.Contains(paths, path) {
+			t.Errorf("%s is missing: %q", path, paths)
+		}
+	}
+}
