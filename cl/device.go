@@ -121,15 +121,3 @@ func (d *Device) check(f *function) error {
 	}
 	return nil
 }
-
-// handles returns the ids of devices, or an error if one is nil.
-func handles(f *function, devices []*Device) ([]uintptr, error) {
-	ids := make([]uintptr, len(devices))
-	for i, d := range devices {
-		if d == nil || d.id == 0 {
-			return nil, refuse(f.name, InvalidDevice, fmt.Sprintf("device %d is nil", i))
-		}
-		ids[i] = d.id
-	}
-	return ids, nil
-}

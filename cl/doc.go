@@ -8,6 +8,8 @@
 //
 // # What it does not do
 //
+// A context has one device: programs for several devices make a context for each.
+//
 // It makes no choices: there is no default device, no hidden queue, no default work-group size.
 //
 // It has no finalizers. Every object with a Release method must be released by its owner. Release
@@ -55,7 +57,7 @@
 //	Platform.GetDevices                       Platform.Devices; none is no error
 //	Platform.Name, Version, …                 Platform.Info, one struct
 //	Device.Name, MaxComputeUnits, …           Device.Info, one struct
-//	CreateContext(devices)                    NewContext(devices...)
+//	CreateContext(devices)                    NewContext, for each device
 //	Context.CreateCommandQueue                Context.NewQueue
 //	CommandQueueProfilingEnable               Profiling
 //	CommandQueueOutOfOrderExecModeEnable      OutOfOrder
@@ -67,7 +69,7 @@
 //	Context.CreateImageSimple, CreateImage    Context.NewImage; to copy pixels, use Queue.WriteImage
 //	Context.GetSupportedImageFormats          Context.SupportedImageFormats
 //	Context.CreateProgramWithSource           Context.NewProgram, of one text
-//	Program.BuildProgram(devices, options)    Program.Build(options, devices...)
+//	Program.BuildProgram(devices, options)    Program.Build(options)
 //	BuildError (a string)                     *BuildError, the log at any length
 //	Program.CreateKernel                      Program.NewKernel
 //	Kernel.SetArgs, SetArg                    the same, of every type

@@ -36,7 +36,7 @@ func TestProfile(t *testing.T) {
 
 func TestProfileNotAvailable(t *testing.T) {
 	r := newRig(t)
-	q := must(r.context.NewQueue(r.device, 0))(t)
+	q := must(r.context.NewQueue(0))(t)
 	defer q.Release()
 	e := r.event(q.EnqueueCopy(r.buffer(pattern(4)), r.buffer(pattern(4)), 0, 0, 4))
 	r.check(e.Wait())
@@ -60,7 +60,7 @@ func TestFlushAndFinish(t *testing.T) {
 // Commands of an out-of-order queue wait for the events that they are given; nil events are ignored.
 func TestOutOfOrder(t *testing.T) {
 	r := newRig(t)
-	q, err := r.context.NewQueue(r.device, cl.OutOfOrder|cl.Profiling)
+	q, err := r.context.NewQueue(cl.OutOfOrder | cl.Profiling)
 	if errors.Is(err, cl.InvalidQueueProperties) {
 		t.Skipf("%s has no out-of-order queues: %v", r.device, err)
 	}

@@ -32,7 +32,7 @@ func add(a, b []float32) ([]float32, error) {
 		return nil, err
 	}
 	defer context.Release()
-	queue, err := context.NewQueue(devices[0], 0)
+	queue, err := context.NewQueue(0)
 	if err != nil {
 		return nil, err
 	}

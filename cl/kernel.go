@@ -91,35 +91,29 @@ type WorkGroupInfo struct {
 	PrivateMem  int64  `cl:"0x11B4"`          // bytes per work-item; many drivers report 0
 }
 
-// WorkGroupInfo returns the limits and needs of the kernel on a device. Values that the driver
+// WorkGroupInfo returns the limits and needs of the kernel on the device. Values that the driver
 // does not report are zero; it is an error only if it does not even report MaxSize.
-func (k *Kernel) WorkGroupInfo(d *Device) (WorkGroupInfo, error) {
+func (k *Kernel) WorkGroupInfo() (WorkGroupInfo, error) {
 	f := &api.clGetKernelWorkGroupInfo
 	if err := k.use(f); err != nil {
 		return WorkGroupInfo{}, err
 	}
 	defer k.leave()
-	if err := d.check(f); err != nil {
-		return WorkGroupInfo{}, err
-	}
 	var info WorkGroupInfo
-	err := queryOfPair(f, k.id, d.id).read(&info)
+	err := queryOfPair(f, k.id, k.program.context.device.id).read(&info)
 	return info, about(err, k.name)
 }
 
-// SpillMem returns the memory for registers of the kernel that do not suffice, in bytes, on a device with the extension
+// SpillMem returns the memory for registers of the kernel that do not suffice, in bytes. The device must have the extension
 // cl_intel_required_subgroup_size.
-func (k *Kernel) SpillMem(d *Device) (int64, error) {
+func (k *Kernel) SpillMem() (int64, error) {
 	const spillMemSize = 0x4109
 	f := &api.clGetKernelWorkGroupInfo
 	if err := k.use(f); err != nil {
 		return 0, err
 	}
 	defer k.leave()
-	if err := d.check(f); err != nil {
-		return 0, err
-	}
-	data, err := queryOfPair(f, k.id, d.id)(spillMemSize)
+	data, err := queryOfPair(f, k.id, k.program.context.device.id)(spillMemSize)
 	return int64(decode(data)), about(err, k.name)
 }
 

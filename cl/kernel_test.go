@@ -50,16 +50,16 @@ func TestArgInfo(t *testing.T) {
 
 func TestWorkGroupInfo(t *testing.T) {
 	r := newRig(t)
-	info := must(r.kernel(scale, "scale").WorkGroupInfo(r.device))(t)
+	info := must(r.kernel(scale, "scale").WorkGroupInfo())(t)
 	if info.MaxSize < 1 || info.MaxSize > r.info.MaxWorkGroupSize || info.CompileSize != [3]int{} {
 		t.Errorf("%+v", info)
 	}
-	fixed := must(r.kernel(scale, "fixed").WorkGroupInfo(r.device))(t)
+	fixed := must(r.kernel(scale, "fixed").WorkGroupInfo())(t)
 	if fixed.CompileSize != [3]int{4, 2, 1} {
 		t.Errorf("%+v", fixed)
 	}
 	local := r.kernel("// standin: f is nothing(); f uses 1024\nkernel void f(global int *o) { local int l[256]; l[get_local_id(0)] = o[0]; barrier(1); o[1] = l[255 - get_local_id(0)]; }", "f")
-	if used := must(local.WorkGroupInfo(r.device))(t).LocalMem; used < 1024 {
+	if used := must(local.WorkGroupInfo())(t).LocalMem; used < 1024 {
 		t.Errorf("local memory: %d bytes", used)
 	}
 }

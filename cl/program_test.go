@@ -23,7 +23,7 @@ func TestBuildOptions(t *testing.T) {
 	if got := r.read(out)[0]; got != 42 {
 		t.Errorf("%d", got)
 	}
-	if log := must(p.BuildLog(r.device))(t); strings.ContainsRune(log, 0) {
+	if log := must(p.BuildLog())(t); strings.ContainsRune(log, 0) {
 		t.Errorf("log %q", log)
 	}
 }
@@ -53,12 +53,11 @@ func TestKernelNames(t *testing.T) {
 
 func TestBinaryRoundTrip(t *testing.T) {
 	r := newRig(t)
-	binaries := must(r.program("// standin: f is fill(out, v + 1)\nkernel void f(global int *out, int v) { *out = v + 1; }", "").Binaries())(t)
-	if len(binaries) != 1 || len(binaries[0]) == 0 {
-		t.Fatalf("%d binaries", len(binaries))
+	binary := must(r.program("// standin: f is fill(out, v + 1)\nkernel void f(global int *out, int v) { *out = v + 1; }", "").Binary())(t)
+	if len(binary) == 0 {
+		t.Fatal("no binary")
 	}
-	devices := []*cl.Device{r.device}
-	p := must(r.context.NewProgramFromBinaries(devices, binaries))(t)
+	p := must(r.context.NewProgramFromBinary(binary))(t)
 	defer p.Release()
 	r.check(p.Build(""))
 	k := must(p.NewKernel("f"))(t)
@@ -69,11 +68,8 @@ func TestBinaryRoundTrip(t *testing.T) {
 	if got := r.read(out)[0]; got != 42 {
 		t.Errorf("%d", got)
 	}
-	if _, err := r.context.NewProgramFromBinaries(devices, [][]byte{nil}); !errors.Is(err, cl.InvalidBinary) {
+	if _, err := r.context.NewProgramFromBinary(nil); !errors.Is(err, cl.InvalidBinary) {
 		t.Errorf("no binary: %v", err)
-	}
-	if _, err := r.context.NewProgramFromBinaries(devices, nil); !errors.Is(err, cl.InvalidValue) {
-		t.Errorf("no list: %v", err)
 	}
 }
 
@@ -81,6 +77,9 @@ func TestUnbuiltProgram(t *testing.T) {
 	r := newRig(t)
 	p := must(r.context.NewProgram("kernel void f() {}"))(t)
 	defer p.Release()
+	if binary, _ := p.Binary(); binary != nil {
+		t.Errorf("a binary of %d bytes", len(binary))
+	}
 	if _, err := p.NewKernel("f"); !errors.Is(err, cl.InvalidProgramExecutable) && !r.simulated() {
 		t.Errorf("kernel: %v", err)
 	}

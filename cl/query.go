@@ -67,9 +67,9 @@ func (q query) read(info any) error {
 		case *[]string:
 			*field = strings.Fields(trimText(data))
 		case *[]int:
-			*field = words[int](data)
+			*field = words(data)
 		case *[3]int:
-			copy(field[:], words[int](data))
+			copy(field[:], words(data))
 		case *[16]byte:
 			if len(data) == len(field) {
 				copy(field[:], data)
@@ -112,11 +112,11 @@ func decode(data []byte) uint64 {
 	return 0
 }
 
-// words returns an array of size_t or of handles.
-func words[T int | uintptr](data []byte) (list []T) {
+// words returns an array of size_t.
+func words(data []byte) (list []int) {
 	const width = int(unsafe.Sizeof(uintptr(0)))
 	for ; len(data) >= width; data = data[width:] {
-		list = append(list, T(decode(data[:width])))
+		list = append(list, int(decode(data[:width])))
 	}
 	return list
 }

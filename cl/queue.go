@@ -17,7 +17,7 @@ const (
 // String returns names joined with "|".
 func (p QueueProperties) String() string { return joinBits(uint64(p), "out-of-order", "profiling") }
 
-// Queue is a command queue of one device. Without OutOfOrder, commands run one after the
+// Queue is a command queue of the device. Without OutOfOrder, commands run one after the
 // other in the order in which they were enqueued. It is safe for concurrent use.
 //
 // A command waits for the events given to it, which may be of other queues; nil events are
@@ -25,14 +25,12 @@ func (p QueueProperties) String() string { return joinBits(uint64(p), "out-of-or
 type Queue struct {
 	object
 	context   *Context
-	device    *Device
 	profiling bool
 }
 
-// NewQueue creates a queue with properties (Profiling, OutOfOrder, both or 0) on a device of
-// the context. The error is InvalidQueueProperties if the device does not support OutOfOrder. If
+// NewQueue creates a queue with properties (Profiling, OutOfOrder, both or 0). The error is InvalidQueueProperties if the device does not support OutOfOrder. If
 // the driver refuses Profiling, the queue is created without it; see Queue.Profiling.
-func (c *Context) NewQueue(d *Device, properties QueueProperties) (*Queue, error) {
+func (c *Context) NewQueue(properties QueueProperties) (*Queue, error) {
 	f := &api.clCreateCommandQueue
 	if f.addr == 0 {
 		f = &api.clCreateCommandQueueWithProperties
@@ -41,33 +39,30 @@ func (c *Context) NewQueue(d *Device, properties QueueProperties) (*Queue, error
 		return nil, err
 	}
 	defer c.leave()
-	if err := d.check(f); err != nil {
-		return nil, err
-	}
-	id, err := c.createQueue(f, d, properties)
+	id, err := c.createQueue(f, properties)
 	profiling := properties&Profiling != 0
 	if profiling && errors.Is(err, InvalidQueueProperties) {
 		var again error
-		if id, again = c.createQueue(f, d, properties&^Profiling); again == nil {
+		if id, again = c.createQueue(f, properties&^Profiling); again == nil {
 			profiling, err = false, nil
 		}
 	}
 	if err != nil {
-		return nil, about(err, properties.String()+" on "+d.String())
+		return nil, about(err, properties.String()+" on "+c.device.String())
 	}
-	q := &Queue{context: c, device: d, profiling: profiling}
+	q := &Queue{context: c, profiling: profiling}
 	q.own(queueKind, id)
 	return q, nil
 }
 
 // createQueue creates a queue with function f, clCreateCommandQueue or its successor.
-func (c *Context) createQueue(f *function, d *Device, properties QueueProperties) (uintptr, error) {
+func (c *Context) createQueue(f *function, properties QueueProperties) (uintptr, error) {
 	if f == &api.clCreateCommandQueue {
-		return f.create(c.id, d.id, uintptr(properties))
+		return f.create(c.id, c.device.id, uintptr(properties))
 	}
 	const queueProperties = 0x1093
 	list := []uint64{queueProperties, uint64(properties), 0}
-	return f.create(c.id, d.id, uintptr(unsafe.Pointer(&list[0])))
+	return f.create(c.id, c.device.id, uintptr(unsafe.Pointer(&list[0])))
 }
 
 // Profiling reports whether events of the queue have timestamps. Queues of drivers without

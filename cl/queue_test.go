@@ -48,9 +48,9 @@ func queueContext(t *testing.T) (*Device, *Context) {
 
 // A driver that refuses profiling gives a queue without it, whose events have no times.
 func TestQueueOfADriverThatRefusesProfiling(t *testing.T) {
-	d, c := queueContext(t)
+	_, c := queueContext(t)
 	refuseProfiling(t, false)
-	q, err := c.NewQueue(d, Profiling)
+	q, err := c.NewQueue(Profiling)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,10 +83,10 @@ func TestQueueOfADriverThatRefusesProfiling(t *testing.T) {
 
 // Where the driver refuses the queue without profiling too, its first answer counts.
 func TestQueueOfADriverThatRefusesAll(t *testing.T) {
-	d, c := queueContext(t)
+	_, c := queueContext(t)
 	refuseProfiling(t, true)
 	for _, properties := range []QueueProperties{Profiling, 0} {
-		if q, err := c.NewQueue(d, properties); !errors.Is(err, InvalidQueueProperties) {
+		if q, err := c.NewQueue(properties); !errors.Is(err, InvalidQueueProperties) {
 			q.Release()
 			t.Errorf("%v: %v", properties, err)
 		}

@@ -18,7 +18,7 @@ func (r *rig) objects() map[string]struct {
 } {
 	t := r.t
 	context := must(cl.NewContext(r.device))(t)
-	queue := must(r.context.NewQueue(r.device, 0))(t)
+	queue := must(r.context.NewQueue(0))(t)
 	buffer := must(r.context.NewBuffer(0, 64))(t)
 	sampler := must(r.context.NewSampler(false, cl.AddressUndefined, cl.FilterNearest))(t)
 	program := must(r.context.NewProgram("kernel void f(global int *o, sampler_t s) { *o = 1; }"))(t)
@@ -101,7 +101,7 @@ func TestLaunchWithReleasedBuffer(t *testing.T) {
 // Everything that a command under way needs may be released at once.
 func TestReleaseBeforeEnd(t *testing.T) {
 	r := newRig(t)
-	queue := must(r.context.NewQueue(r.device, 0))(t)
+	queue := must(r.context.NewQueue(0))(t)
 	program := must(r.context.NewProgram("// standin: f is copy(a, b)\nkernel void f(global int *a, global int *b) { a[get_global_id(0)] = b[get_global_id(0)]; }"))(t)
 	r.check(program.Build(""))
 	kernel := must(program.NewKernel("f"))(t)

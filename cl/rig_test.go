@@ -62,7 +62,7 @@ func newRig(t testing.TB) *rig {
 	device := testDevice(t)
 	context := must(cl.NewContext(device))(t)
 	t.Cleanup(context.Release)
-	queue := must(context.NewQueue(device, cl.Profiling))(t)
+	queue := must(context.NewQueue(cl.Profiling))(t)
 	t.Cleanup(queue.Release)
 	return &rig{t: t, device: device, info: must(device.Info())(t), context: context, queue: queue}
 }

@@ -148,13 +148,3 @@ func pciOfAMD(q query) *PCIAddress {
 	}
 	return &PCIAddress{Bus: uint32(data[21]), Device: uint32(data[22]), Function: uint32(data[23])}
 }
-
-// binaryDevices returns those of the program's devices that n binaries belong to. PoCL 3.1 leaves
-// out the devices for which the program was not built; by the standard, these have an empty
-// binary.
-func (p *Program) binaryDevices(all []uintptr, n int) []uintptr {
-	if built := p.built.Load(); n != len(all) && built != nil && n == len(*built) {
-		return *built
-	}
-	return all
-}

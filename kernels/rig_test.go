@@ -86,7 +86,7 @@ func newRig(t *testing.T) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(context.Release)
-	queue, err := context.NewQueue(device, 0)
+	queue, err := context.NewQueue(0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func (l launch) run(r *rig, data ...[]float32) (after [][]float32, err error) {
 		return nil, err
 	}
 	defer kernel.Release()
-	if info, err := kernel.WorkGroupInfo(r.device); err == nil && info.LocalMem > r.info.LocalMemSize {
+	if info, err := kernel.WorkGroupInfo(); err == nil && info.LocalMem > r.info.LocalMemSize {
 		return nil, errTooLarge
 	}
 

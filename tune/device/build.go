@@ -121,7 +121,7 @@ func (s *session) buildSPIRV(v *problem.Variant) (*cl.Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := program.Build(v.OptionLine(), s.Device); err != nil {
+	if err := program.Build(v.OptionLine()); err != nil {
 		program.Release()
 		return nil, err
 	}
@@ -271,7 +271,7 @@ func shorten(text string, limit int) string {
 // Some drivers build kernels whose local memory exceeds the device's without a word. NVIDIA's assembler refuses what is too
 // much: arrays in the kernel may have more than the device says, such as 226 KiB instead of 48 on compute capability 9.0.
 func (s *session) checkLaunch(l Launch, of problem.Launch, d hardware.Device) error {
-	info, err := l.Kernel.WorkGroupInfo(s.Device)
+	info, err := l.Kernel.WorkGroupInfo()
 	if err != nil {
 		return fail(tune.Runtime, "ask for the kernel's limits: %v", err)
 	}

@@ -198,7 +198,7 @@ func (l *Launcher) launchFailure(err error) error {
 	refused, ok := err.(*launchError)
 	if ok && (errors.Is(err, cl.InvalidWorkGroupSize) || errors.Is(err, cl.InvalidWorkItemSize) || errors.Is(err, cl.OutOfResources)) {
 		items := refused.launch.Range.WorkItems()
-		if info, e := refused.launch.Kernel.WorkGroupInfo(l.Device); e == nil && info.MaxSize > 0 && items > info.MaxSize {
+		if info, e := refused.launch.Kernel.WorkGroupInfo(); e == nil && info.MaxSize > 0 && items > info.MaxSize {
 			return fail(tune.Constraints, "work-group of %d work-items > the built kernel's limit %d (registers or private memory): %v",
 				items, info.MaxSize, refused.err)
 		}

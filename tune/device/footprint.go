@@ -71,7 +71,7 @@ func (t *trial) measureFootprint() (found footprint.Footprint, why map[string]st
 // addReported adds what the driver reports of a kernel. A private memory of 0 counts as unknown: many drivers report it of all
 // kernels.
 func (t *trial) addReported(f footprint.Footprint, l Launch, arguments []int) error {
-	info, err := l.Kernel.WorkGroupInfo(t.session.Device)
+	info, err := l.Kernel.WorkGroupInfo()
 	if err != nil {
 		return fail(tune.Runtime, "ask for the memory of the kernel: %v", err)
 	}
@@ -80,7 +80,7 @@ func (t *trial) addReported(f footprint.Footprint, l Launch, arguments []int) er
 		reported[footprint.PrivateBytes] = float64(info.PrivateMem)
 	}
 	if t.session.Info.HasExtension("cl_intel_required_subgroup_size") {
-		if spilled, err := l.Kernel.SpillMem(t.session.Device); err == nil {
+		if spilled, err := l.Kernel.SpillMem(); err == nil {
 			reported[footprint.SpillBytes] = float64(spilled)
 		}
 	}
@@ -94,7 +94,7 @@ func (t *trial) addReported(f footprint.Footprint, l Launch, arguments []int) er
 // compilerSays returns what the compiler says of kernels by name, and why it does not say more.
 func (t *trial) compilerSays() (said map[string]footprint.Footprint, nothing string) {
 	s := t.session
-	log, _ := t.built.program.BuildLog(s.Device) // "" if it cannot be read
+	log, _ := t.built.program.BuildLog() // "" if it cannot be read
 	switch {
 	case s.Info.HasExtension(nvidiaCompiler):
 		if said = footprint.NVIDIA(log); len(said) > 0 || t.variant.SPIRV() {
@@ -107,11 +107,11 @@ func (t *trial) compilerSays() (said map[string]footprint.Footprint, nothing str
 		}
 		return said, "NVIDIA's compiler does not say it"
 	case s.Info.AMD != nil:
-		binaries, err := t.built.program.Binaries()
-		if err != nil || len(binaries) != 1 {
+		binary, err := t.built.program.Binary()
+		if binary == nil {
 			return nil, fmt.Sprintf("the driver has no binary of the program (%v)", err)
 		}
-		said, err := footprint.AMD(binaries[0])
+		said, err := footprint.AMD(binary)
 		if err != nil {
 			return nil, err.Error()
 		}
@@ -132,7 +132,7 @@ func (t *trial) buildAnew() (map[string]footprint.Footprint, error) {
 		return nil, err
 	}
 	defer program.Release()
-	log, err := program.BuildLog(t.session.Device)
+	log, err := program.BuildLog()
 	if err != nil {
 		return nil, err
 	}

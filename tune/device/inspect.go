@@ -387,7 +387,7 @@ func (r *rehearsal) poisonLocal() error {
 		return err
 	}
 	defer kernel.Release()
-	info, err := kernel.WorkGroupInfo(r.Device)
+	info, err := kernel.WorkGroupInfo()
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ func NewLauncher(d *cl.Device, timer string) (*Launcher, error) {
 	if l.Context, err = cl.NewContext(d); err != nil {
 		return nil, err
 	}
-	if l.Queue, err = l.Context.NewQueue(d, cl.Profiling); err == nil && timer == "" {
+	if l.Queue, err = l.Context.NewQueue(cl.Profiling); err == nil && timer == "" {
 		if l.Timer, err = l.probeTimer(); err != nil {
 			err = fmt.Errorf("check the timer: %w", err)
 		}

@@ -37,7 +37,7 @@ func Signatures(d *cl.Device, source, options string) ([]Signature, error) {
 	}
 	defer program.Release()
 	var failed *cl.BuildError
-	if err := program.Build(argumentInfoOption+" "+options, d); errors.As(err, &failed) {
+	if err := program.Build(argumentInfoOption + " " + options); errors.As(err, &failed) {
 		info, err := d.Info()
 		if err != nil {
 			return nil, err
@@ -78,7 +78,7 @@ func signature(k *cl.Kernel, d *cl.Device) (s Signature, err error) {
 		}
 		s.Arguments = append(s.Arguments, a)
 	}
-	group, err := k.WorkGroupInfo(d)
+	group, err := k.WorkGroupInfo()
 	s.WorkGroup = group.CompileSize
 	return s, err
 }

@@ -81,7 +81,7 @@ func TestAQueueWithoutProfiling(t *testing.T) {
 	e := open(t, scale(1, 3))
 	e.session.Queue.Release()
 	var err error
-	if e.session.Queue, err = e.session.Context.NewQueue(e.device, 0); err != nil {
+	if e.session.Queue, err = e.session.Context.NewQueue(0); err != nil {
 		t.Fatal(err)
 	}
 	if e.session.Timer, err = e.session.probeTimer(); err != nil || e.session.Timer != hardware.TimerHost {

@@ -29,14 +29,15 @@ func (l *Launcher) buildTarget(source, options, target string) (*cl.Program, err
 	if err != nil {
 		return nil, fmt.Errorf("make the program: %w", err)
 	}
-	refused := program.Build(options, l.Device)
+	refused := program.Build(options)
 	if target == "" && refused != nil {
 		program.Release()
 	}
 	if target == "" || refused == nil {
 		return program, refused
 	}
-	assembly := retarget(binaryOf(program), target)
+	binary, _ := program.Binary() // nil if there is none
+	assembly := retarget(binary, target)
 	program.Release()
 	if assembly != nil {
 		if program, refused = l.assemble(assembly, options); refused == nil {
@@ -51,11 +52,11 @@ func (l *Launcher) buildTarget(source, options, target string) (*cl.Program, err
 
 // assemble builds a program of PTX.
 func (l *Launcher) assemble(assembly []byte, options string) (*cl.Program, error) {
-	program, err := l.Context.NewProgramFromBinaries([]*cl.Device{l.Device}, [][]byte{assembly})
+	program, err := l.Context.NewProgramFromBinary(assembly)
 	if err != nil {
 		return nil, err
 	}
-	if err := program.Build(options, l.Device); err != nil {
+	if err := program.Build(options); err != nil {
 		program.Release()
 		return nil, err
 	}
@@ -74,7 +75,7 @@ func (l *Launcher) targetReason(target string) (reason string) {
 		return fmt.Sprintf("an empty kernel does not build: %v", err)
 	}
 	defer empty.Release()
-	binary := binaryOf(empty)
+	binary, _ := empty.Binary()
 	if ptxTarget.Find(binary) == nil {
 		return "the driver makes no PTX, whose target could be changed"
 	}
@@ -104,13 +105,4 @@ func retarget(binary []byte, target string) []byte {
 		return nil
 	}
 	return bytes.Join([][]byte{binary[:at[2]], binary[at[3]:]}, []byte(target))
-}
-
-// binaryOf returns the binary of a program for one device, nil if there is none.
-func binaryOf(p *cl.Program) []byte {
-	all, err := p.Binaries()
-	if err != nil || len(all) != 1 {
-		return nil
-	}
-	return all[0]
 }

@@ -84,7 +84,7 @@ func (t *trial) build(ctx context.Context) error {
 	if t.built, err = t.session.build(ctx, t.variant, t.prior.Binary); err != nil {
 		return err
 	}
-	if log, err := t.built.program.BuildLog(t.session.Device); err == nil {
+	if log, err := t.built.program.BuildLog(); err == nil {
 		t.result.Warnings = warningsIn(readable(log, t.variant.Source, t.problem.SourceName()))
 	}
 	return t.built.check(t.identity)
@@ -100,7 +100,7 @@ func (t *trial) digestUnlessCPU(context.Context) error {
 
 // digest sets the digest of the program's binary and returns the binary, nil if the driver has none.
 func (t *trial) digest() []byte {
-	binary := binaryOf(t.built.program)
+	binary, _ := t.built.program.Binary()
 	if binary != nil {
 		h := fnv.New64a()
 		h.Write(binary)

@@ -47,7 +47,7 @@ func (k *verifyKernel) size(l *Launcher, contiguous bool) error {
 		k.local, k.least, k.groups = 1, 1<<14, 4*units
 		return nil
 	}
-	built, err := k.WorkGroupInfo(l.Device)
+	built, err := k.WorkGroupInfo()
 	if err != nil {
 		return err
 	}
