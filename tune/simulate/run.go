@@ -4,209 +4,162 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/ndtune/ndtune/tune/search"
 )
 
-// Run simulates a plan and returns a curve for every strategy and recording, ordered by strategy.
-// The curves depend on the plan alone, to the last bit, not on the number of cores. It is an
-// error if a strategy breaks its contract, if the plan is invalid, or if ctx is cancelled.
-func Run(ctx context.Context, p Plan) ([]Curve, error) {
-	if err := p.check(); err != nil {
-		return nil, err
-	}
-	r := newRun(p)
-	forget := context.AfterFunc(ctx, func() { r.stopped.Store(true) })
-	defer forget()
-	workers := p.Workers
-	if workers == 0 {
-		workers = runtime.GOMAXPROCS(0)
-	}
-	var wait sync.WaitGroup
-	for range min(workers, len(r.errors)) {
-		wait.Go(func() { r.work(ctx) })
-	}
-	wait.Wait()
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	for _, err := range r.errors {
-		if err != nil {
-			return nil, err
-		}
-	}
-	curves := make([]Curve, len(r.pairs))
-	for i := range r.pairs {
-		curves[i] = r.pairs[i].curve
-	}
-	return curves, nil
+// A limit ends a search.
+type limit struct {
+	evaluations int     // of different configurations
+	seconds     float64 // of the strategy and the evaluations; +Inf: none
+}
+
+// A collector takes the traces of a part of the repeats of a pair, in order, and is told when these are all. It is used by one goroutine
+// at a time. A trace is valid until add returns.
+type collector struct {
+	add  func(Trace, []search.Trust)
+	done func()
 }
 
 // mostParts is the largest number of parts that the repeats of a pair are split into.
 const mostParts = 64
 
-// A run is the state of [Run]. Workers take parts in order, so that only a few pairs of a large
-// plan are in memory at a time.
-type run struct {
-	plan  Plan
-	pairs []pair
-	parts int // of each pair
-	next  atomic.Int64
+// parts returns the number of parts that the repeats of each pair are split into.
+func (p *Plan) parts() int { return min(p.Repeats, mostParts) }
 
-	stopped atomic.Bool // the context is cancelled
-	failed  atomic.Bool // there is an error
-
-	// errors are those of the parts. The parts before one that has begun are always finished, so the
-	// first error does not depend on timing.
-	errors []error
+// pair returns the strategy and the recording of pair i, ordered by strategy.
+func (p *Plan) pair(i int) (Strategy, *Recording) {
+	return p.Strategies[i/len(p.Recordings)], p.Recordings[i%len(p.Recordings)]
 }
 
-// A pair is one strategy on one recording.
-type pair struct {
-	strategy  Strategy
-	recording *Recording
-	seeds     seeds
-
-	mutex sync.Mutex
-	done  []*moments // by part
-	left  int        // parts that are not done
-	curve Curve
-}
-
-func newRun(p Plan) *run {
-	p.Batch = max(1, p.Batch)
-	r := &run{plan: p, pairs: make([]pair, len(p.Strategies)*len(p.Recordings)), parts: min(p.Repeats, mostParts)}
-	r.errors = make([]error, len(r.pairs)*r.parts)
-	for i := range r.pairs {
-		q := &r.pairs[i]
-		q.strategy, q.recording = p.Strategies[i/len(p.Recordings)], p.Recordings[i%len(p.Recordings)]
-		q.seeds = newSeeds(p.Seed, q.strategy.Name, q.recording)
-		q.left = r.parts
+// run lets each strategy search each recording, as often as the plan says and within the limit on the recording, on all cores. Each part
+// of the repeats of a pair has a collector. Parts begin in order, so that only a few pairs of a large plan are in memory at a time.
+func (p *Plan) run(ctx context.Context, on func(*Recording) limit, collect func(pair, part int) collector) error {
+	if err := p.check(); err != nil {
+		return err
 	}
-	return r
-}
-
-// work does parts until none is left or one has failed.
-func (r *run) work(ctx context.Context) {
-	s := &searcher{batch: r.plan.Batch, stopped: &r.stopped, curve: make([]float64, r.plan.MaxEvaluations)}
-	for {
-		n := int(r.next.Add(1)) - 1
-		if n >= len(r.errors) || r.failed.Load() {
-			return
+	// errs are those of the parts. The parts before one that has begun are always finished, so the first error does not depend on timing.
+	errs := make([]error, len(p.Strategies)*len(p.Recordings)*p.parts())
+	var next atomic.Int64
+	var failed atomic.Bool
+	work := func() {
+		var s searcher
+		for {
+			n := int(next.Add(1)) - 1
+			if n >= len(errs) || failed.Load() {
+				return
+			}
+			if errs[n] = p.runPart(ctx, &s, on, n/p.parts(), n%p.parts(), collect); errs[n] != nil {
+				failed.Store(true)
+				return
+			}
 		}
-		q, part := &r.pairs[n/r.parts], n%r.parts
-		first, end := r.plan.Repeats*part/r.parts, r.plan.Repeats*(part+1)/r.parts
-		m, err := q.repeat(ctx, s, first, end)
+	}
+	workers := p.Workers
+	if workers == 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	var wait sync.WaitGroup
+	for range min(workers, len(errs)) {
+		wait.Go(work)
+	}
+	wait.Wait()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	for _, err := range errs {
 		if err != nil {
-			r.errors[n] = fmt.Errorf("%s on %s: %w", q.strategy.Name, q.recording.Name, err)
-			r.failed.Store(true)
-			return
-		}
-		q.finish(part, r.parts, m)
-		if r.plan.OnRepeats != nil {
-			r.plan.OnRepeats(end - first)
+			return err
 		}
 	}
+	return nil
 }
 
-// repeat does the searches from first to end-1.
-func (q *pair) repeat(ctx context.Context, s *searcher, first, end int) (*moments, error) {
-	m := newMoments(len(s.curve))
-	for i := first; i < end; i++ {
-		o := search.Options{Seed: q.seeds.repeat(i), Budget: min(len(s.curve), q.recording.Space.Len()), Objectives: len(q.recording.Objective.All()), Priors: q.recording.Priors}
-		strategy, err := q.strategy.New(q.recording.Space, o)
-		if err == nil {
-			err = s.run(ctx, strategy, q.recording)
-			m.trust(search.Trusts(strategy))
-			strategy.Close()
-		}
+// runPart does the searches of a part of the repeats of a pair.
+func (p *Plan) runPart(ctx context.Context, s *searcher, on func(*Recording) limit, pair, part int, collect func(pair, part int) collector) error {
+	strategy, recording := p.pair(pair)
+	seeds, within := newSeeds(p.Seed, strategy.Name, recording), on(recording)
+	c := collect(pair, part)
+	for i := p.Repeats * part / p.parts(); i < p.Repeats*(part+1)/p.parts(); i++ {
+		trusts, err := s.search(ctx, strategy, recording, within, max(1, p.Batch), seeds.repeat(i))
 		if err != nil {
-			return nil, err
+			return fmt.Errorf("%s on %s: %w", strategy.Name, recording.Name, err)
 		}
-		m.add(s.curve)
+		c.add(s.trace, trusts)
+		if p.OnRepeats != nil {
+			p.OnRepeats(1)
+		}
 	}
-	return m, nil
+	c.done()
+	return nil
 }
-
-// finish stores a part, and makes the curve if it was the last one.
-func (q *pair) finish(part, parts int, m *moments) {
-	q.mutex.Lock()
-	defer q.mutex.Unlock()
-	if q.done == nil {
-		q.done = make([]*moments, parts)
-	}
-	q.done[part] = m
-	if q.left--; q.left > 0 {
-		return
-	}
-	all := q.done[0]
-	for _, m := range q.done[1:] {
-		all.merge(m)
-	}
-	q.done = nil
-	q.curve = Curve{
-		Strategy: q.strategy.Name, Record: q.recording.Name, Repeats: all.count,
-		Mean: all.mean, StandardError: all.standardErrors(), Trust: all.meanTrust(),
-	}
-}
-
-// errStopped ends a search after the context is cancelled.
-var errStopped = errors.New("stopped")
 
 // A searcher does one search after another. It is used by one goroutine at a time.
 type searcher struct {
-	batch   int
-	stopped *atomic.Bool
-	curve   []float64 // the quality after each evaluation of the last search
-	told    []search.Observation
-	seen    []uint32 // by index: the number of the last search that proposed it
-	number  uint32   // of this search
+	trace  Trace // of the last search
+	told   []search.Observation
+	seen   []uint32 // by index: the number of the last search that proposed it
+	number uint32   // of this search
 }
 
-// run lets a strategy search a recording until the budget is used up or the space is exhausted,
-// from where the curve stays constant.
-func (s *searcher) run(ctx context.Context, strategy search.Strategy, r *Recording) error {
+// search lets a strategy search a recording until the limit is reached or the space is exhausted. It sets the trace, and returns what the
+// strategy found the recording's priors to be worth at the end.
+func (s *searcher) search(ctx context.Context, of Strategy, r *Recording, within limit, batch int, seed uint64) ([]search.Trust, error) {
 	s.begin(r)
-	progress, found, evaluated := r.progress(), 0.0, 0
-	budget := min(len(s.curve), len(r.quality))
-	for evaluated < budget {
-		if s.stopped.Load() {
-			return errStopped
+	o := search.Options{Seed: seed, Objectives: len(r.Objective.All()), Priors: r.Priors}
+	isTimed := !math.IsInf(within.seconds, 1)
+	if !isTimed {
+		o.Budget = within.evaluations
+	}
+	begun := time.Now()
+	strategy, err := of.New(r.Space, o)
+	if err != nil {
+		return nil, err
+	}
+	defer strategy.Close()
+	for now := 0.0; now <= within.seconds && len(s.trace) < within.evaluations; {
+		if err := ctx.Err(); err != nil {
+			return nil, err
 		}
-		n := min(s.batch, budget-evaluated)
+		n := min(batch, within.evaluations-len(s.trace))
 		proposed, err := search.Ask(ctx, strategy, n)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if len(proposed) == 0 {
 			break
 		}
 		if err := s.check(proposed, n, r); err != nil {
-			return err
+			return nil, err
 		}
 		s.told = s.told[:0]
 		for _, i := range proposed {
-			found = progress(i)
-			s.curve[evaluated] = found
-			evaluated++
 			s.told = append(s.told, r.observations[i])
+			s.trace = append(s.trace, Visit{Index: i})
+			now += r.costs[i]
 		}
 		strategy.Tell(s.told)
+		if isTimed {
+			took := time.Since(begun).Seconds()
+			s.trace[len(s.trace)-len(proposed)].Search = took
+			now += took
+			begun = time.Now()
+		}
 	}
-	if evaluated == 0 {
-		return errors.New("it proposes nothing")
+	if len(s.trace) == 0 {
+		return nil, errors.New("it proposes nothing")
 	}
-	for i := evaluated; i < len(s.curve); i++ {
-		s.curve[i] = found
-	}
-	return nil
+	return search.Trusts(strategy), nil
 }
 
 // begin forgets the proposals of earlier searches.
 func (s *searcher) begin(r *Recording) {
+	s.trace = s.trace[:0]
 	if len(s.seen) < len(r.quality) {
 		s.seen = make([]uint32, len(r.quality))
 	}

@@ -7,11 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
-	"time"
 
 	"github.com/ndtune/ndtune/tune/search"
 )
@@ -48,105 +44,56 @@ func (t Trace) total() (evaluations int, search float64) {
 	return len(seen), search
 }
 
+// quality fills a curve with the quality of the best configuration found after each evaluation. Where the trace has ended, the curve
+// stays constant.
+func (t Trace) quality(n *Recording, curve []float64) {
+	progress, found := n.progress(), 0.0
+	for i := range curve {
+		if i < len(t) {
+			found = progress(t[i].Index)
+		}
+		curve[i] = found
+	}
+}
+
 // RunScores simulates a plan with the time of the scorings as the limit of each search, one for each of the plan's
 // recordings, instead of a number of evaluations. It returns the score of every strategy on every recording, ordered by
 // strategy. The strategies are not told how many evaluations they have. Because the time that a strategy takes is measured,
 // two runs may differ a little.
 func RunScores(ctx context.Context, p Plan, scorings []*Scoring) ([]Score, error) {
-	traces, err := runTraces(ctx, p, scorings)
+	if p.Batch > 1 {
+		return nil, errors.New("a score is that of a search that evaluates one configuration at a time")
+	}
+	p.MaxEvaluations = 1 // unused
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	within := func(r *Recording) limit {
+		i := slices.Index(p.Recordings, r)
+		return limit{len(r.quality), scorings[i].Budget()}
+	}
+	traces := make([][]Trace, len(p.Strategies)*len(p.Recordings))
+	for i := range traces {
+		traces[i] = make([]Trace, p.Repeats)
+	}
+	err := p.run(ctx, within, func(pair, part int) collector {
+		next := p.Repeats * part / p.parts()
+		return collector{
+			add:  func(t Trace, _ []search.Trust) { traces[pair][next], next = slices.Clone(t), next+1 },
+			done: func() {},
+		}
+	})
 	if err != nil {
 		return nil, err
 	}
 	scores := make([]Score, len(traces))
 	for i := range scores {
-		name, scoring := p.Strategies[i/len(scorings)].Name, scorings[i%len(scorings)]
-		if scores[i], err = scoring.Score(name, traces[i]); err != nil {
-			return nil, fmt.Errorf("%s on %s: %w", name, scoring.recording.Name, err)
+		strategy, recording := p.pair(i)
+		if scores[i], err = scorings[i%len(scorings)].Score(strategy.Name, traces[i]); err != nil {
+			return nil, fmt.Errorf("%s on %s: %w", strategy.Name, recording.Name, err)
 		}
 	}
 	return scores, nil
-}
-
-// runTraces returns the traces of all repeats of each strategy on each recording, ordered by strategy.
-func runTraces(ctx context.Context, p Plan, scorings []*Scoring) ([][]Trace, error) {
-	p.MaxEvaluations = 1 // unused
-	if err := p.check(); err != nil {
-		return nil, err
-	}
-	if p.Batch > 1 {
-		return nil, errors.New("a score is that of a search that evaluates one configuration at a time")
-	}
-	pairs := len(p.Strategies) * len(scorings)
-	traces, errs := make([][]Trace, pairs), make([]error, pairs*p.Repeats)
-	for i := range traces {
-		traces[i] = make([]Trace, p.Repeats)
-	}
-	var next atomic.Int64
-	var failed atomic.Bool
-	var wait sync.WaitGroup
-	workers := p.Workers
-	if workers == 0 {
-		workers = runtime.GOMAXPROCS(0)
-	}
-	for range min(workers, len(errs)) {
-		wait.Go(func() {
-			var s searcher
-			for n := int(next.Add(1)) - 1; n < len(errs) && ctx.Err() == nil && !failed.Load(); n = int(next.Add(1)) - 1 {
-				i, repeat := n/p.Repeats, n%p.Repeats
-				strategy, scoring := p.Strategies[i/len(scorings)], scorings[i%len(scorings)]
-				seed := newSeeds(p.Seed, strategy.Name, scoring.recording).repeat(repeat)
-				if traces[i][repeat], errs[n] = s.trace(ctx, strategy, scoring, seed); errs[n] != nil {
-					errs[n] = fmt.Errorf("%s on %s: %w", strategy.Name, scoring.recording.Name, errs[n])
-					failed.Store(true)
-				}
-				if p.OnRepeats != nil {
-					p.OnRepeats(1)
-				}
-			}
-		})
-	}
-	wait.Wait()
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
-		return nil, errs[i]
-	}
-	return traces, nil
-}
-
-// trace lets a strategy search until the time of a scoring is over or the space is exhausted.
-func (s *searcher) trace(ctx context.Context, of Strategy, scoring *Scoring, seed uint64) (Trace, error) {
-	r := scoring.recording
-	s.begin(r)
-	begun := time.Now()
-	strategy, err := of.New(r.Space, search.Options{Seed: seed, Priors: r.Priors})
-	if err != nil {
-		return nil, err
-	}
-	defer strategy.Close()
-	var trace Trace
-	for now := 0.0; now <= scoring.Budget() && len(trace) < len(r.quality); begun = time.Now() {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		proposed, err := search.Ask(ctx, strategy, 1)
-		if err != nil {
-			return nil, err
-		}
-		if len(proposed) == 0 {
-			break
-		}
-		if err := s.check(proposed, 1, r); err != nil {
-			return nil, err
-		}
-		i := proposed[0]
-		strategy.Tell([]search.Observation{r.observations[i]})
-		took := time.Since(begun).Seconds()
-		trace = append(trace, Visit{Index: i, Search: took})
-		now += took + r.costs[i]
-	}
-	return trace, nil
 }
 
 // ScoreTraces reads traces of any tuner, and returns a score for each strategy and record of them, ordered by strategy. A trace
