@@ -226,11 +226,11 @@ func checkFinalistsFlag(c *cli.Context, s *spec.Spec) error {
 }
 
 // checkFinalists checks the finalists of a search for faults of the kernel, or the best configurations if there are no finalists.
-func (t *tuning) checkFinalists(outcome *tune.Outcome) error {
-	if !t.cli.Bool("check") || outcome == nil || outcome.Best == nil || t.cli.Context.Err() != nil {
+func (j *job) checkFinalists(outcome *tune.Outcome) error {
+	if !j.cli.Bool("check") || outcome == nil || outcome.Best == nil || j.cli.Context.Err() != nil {
 		return nil
 	}
-	ranking := tune.Rank(t.spec.Problem.Objective(), outcome.Results)
+	ranking := tune.Rank(j.plan.Spec.Problem.Objective(), outcome.Results)
 	var configurations []space.Configuration
 	for i, place := range ranking.Places {
 		if i == max(1, ranking.Finalists) {
@@ -238,18 +238,18 @@ func (t *tuning) checkFinalists(outcome *tune.Outcome) error {
 		}
 		configurations = append(configurations, outcome.Results[place].Configuration)
 	}
-	o := check.Options{File: checkedFile(t.spec), Set: t.spec.Check, Device: t.devices[0].Selector(), Identity: *t.devices[0].Identity, Jobs: runtime.GOMAXPROCS(0)}
+	o := check.Options{File: checkedFile(j.plan.Spec), Set: j.plan.Spec.Check, Device: j.place.Devices[0].Selector(), Identity: *j.place.Devices[0].Identity, Jobs: runtime.GOMAXPROCS(0)}
 	var err error
 	if o.Simulator, err = check.Oclgrind(); err != nil {
-		t.say("--check: on the device alone: %v", err)
+		j.say("--check: on the device alone: %v", err)
 	}
-	r, err := check.Run(t.cli.Context, t.spec.Problem, configurations, o)
+	r, err := check.Run(j.cli.Context, j.plan.Spec.Problem, configurations, o)
 	if err != nil {
 		return err
 	}
-	r.Spec = t.spec.Path
-	fmt.Fprintln(t.cli.App.ErrWriter)
-	if err := r.Write(t.cli.App.ErrWriter, "text"); err != nil {
+	r.Spec = j.plan.Spec.Path
+	fmt.Fprintln(j.cli.App.ErrWriter)
+	if err := r.Write(j.cli.App.ErrWriter, "text"); err != nil {
 		return err
 	}
 	if !r.Clean() {

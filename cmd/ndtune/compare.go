@@ -91,7 +91,7 @@ type comparing struct {
 	sizes     []sizedSpec  // the specification at each size
 	options   spec.Options // of the specification
 	path      string       // of the specification
-	tuning    *tuning      // with the flags of all searches
+	job       *job         // with the flags of all searches
 	session   compare.Session
 	places    []place      // of the session's targets
 	stem      string       // of the names of run logs
@@ -199,7 +199,7 @@ func (k *comparing) checkArguments() (err error) {
 			return wrong("%s and %s are of different problems: %w", k.path, s.Name, err)
 		}
 	}
-	k.tuning, err = newTuning(k.cli, k.spec, k.path, k.cli.String("log"))
+	k.job, err = newJob(k.cli, k.spec, k.path, k.cli.String("log"))
 	return err
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/session"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -114,28 +115,28 @@ func (k *comparing) begin(format string, a ...any) {
 
 func (k *comparing) say(format string, a ...any) { say(k.cli, format, a...) }
 
-// tuningOf returns a search on one device, at one size, and its place among the targets for messages. If there are others
+// jobOf returns a search on one device, at one size, and its place among the targets for messages. If there are others
 // at the same time, all that it prints has its label.
-func (k *comparing) tuningOf(ctx context.Context, on *compare.Target, log string) (t *tuning, where string) {
+func (k *comparing) jobOf(ctx context.Context, on *compare.Target, log string) (j *job, where string) {
 	i := slices.Index(k.session.Targets, on)
-	search, at := *k.tuning, k.places[i]
-	search.spec, search.size, search.devices = at.spec, on.Size, at.devices
-	search.logPath, search.compared, search.entry = log, true, at.entry
+	one, at := *k.job, k.places[i]
+	one.plan.Spec, one.plan.Size, one.place.Devices = at.spec, on.Size, at.devices
+	one.plan.LogPath, one.compared, one.entry = log, true, at.entry
 	of, app := *k.cli, *k.cli.App
 	if notes, ok := app.ErrWriter.(*noteWriter); ok && k.atOnce {
 		app.ErrWriter = notes.labelled(on.Label)
 	}
 	of.App, of.Context = &app, ctx
-	search.cli = &of
+	one.cli, one.evaluation = &of, evaluationOf(&of)
 	if k.fleet != nil {
-		search.fleet = k.fleet.Connection
+		one.place.Fleet = k.fleet.Connection
 	}
-	return &search, fmt.Sprintf("%s (%s), %d of %d", on.Label, on.Listing, i+1, len(k.places))
+	return &one, fmt.Sprintf("%s (%s), %d of %d", on.Label, on.Listing, i+1, len(k.places))
 }
 
 // tune searches on one target, unless a record of its search was given.
 func (k *comparing) tune(ctx context.Context, on *compare.Target) error {
-	t, place := k.tuningOf(ctx, on, on.SearchLog)
+	j, place := k.jobOf(ctx, on, on.SearchLog)
 	if on.Given != nil {
 		k.begin("%s: %s holds its search.", place, on.Given.Name)
 		return nil
@@ -145,57 +146,53 @@ func (k *comparing) tune(ctx context.Context, on *compare.Target) error {
 	if err != nil {
 		return err
 	}
-	if len(names) > 0 {
-		t.say("It begins with %s of %s.", figure.Count(len(neighbours), "best configuration"), strings.Join(names, " and "))
-		if t.neighbours = neighbours; !k.cli.IsSet("patience") {
-			t.patience = tune.NeighbourPatience
-		}
-	}
-	defer t.close()
-	outcome, err := t.run()
-	if t.log == nil {
+	j.beginWith(neighbours, strings.Join(names, " and "))
+	defer j.close()
+	outcome, err := j.run()
+	if j.Session == nil || j.Log == nil {
 		return err
 	}
-	kept := t.keepWisdom(t.entry, outcome)
-	return errors.Join(err, kept, k.environment(outcome, t), t.log.Check())
+	kept := j.keepWisdom(j.entry, outcome)
+	return errors.Join(err, kept, k.environment(outcome, j), j.Log.Check())
 }
 
 // environment returns an error if the environment stopped a run.
-func (k *comparing) environment(o *tune.Outcome, t *tuning) error {
+func (k *comparing) environment(o *tune.Outcome, j *job) error {
 	if o == nil || o.Stop != tune.Environment {
 		return nil
 	}
-	return fmt.Errorf("%s. %s", o.Cause, environmentText(o, t.log.Path(), goOnCommand(k.cli, k.stem)))
+	return fmt.Errorf("%s. %s", o.Cause, environmentText(o, j.Log.Path(), goOnCommand(k.cli, k.stem)))
 }
 
 // open opens an evaluator for the configurations that are wanted on a device.
 func (k *comparing) open(ctx context.Context, on *compare.Target, wanted []space.Configuration) (*compare.Opened, error) {
-	t, place := k.tuningOf(ctx, on, on.CrossLog)
-	t.strategy = strategyChoice{name: compare.Strategy}
+	j, place := k.jobOf(ctx, on, on.CrossLog)
+	j.plan.Strategy, j.evaluation.Named = session.Strategy{Name: compare.Strategy}, true
 	peaksOf := on.SearchLog
 	if on.Given != nil {
 		peaksOf = on.Given.Name
 	}
-	if err := t.findPeaks(peaksOf); err != nil {
+	j.begin()
+	if err := j.FindPeaks(ctx, record.Begun(peaksOf)); err != nil {
 		return nil, err
 	}
 	k.begin("Running %s on %s: the bests of all, and candidates for the best over all", figure.Count(len(wanted), "configuration"), place)
-	err := t.openEvaluator(true)
+	err := j.OpenEvaluator(ctx)
 	if err == nil {
-		err = t.openLog()
+		err = j.OpenLog()
 	}
 	if err != nil {
-		t.close()
+		j.close()
 		return nil, err
 	}
-	shown := newPrinter(t.cli, on.Problem, len(wanted), true)
+	shown := newPrinter(j.cli, on.Problem, len(wanted), true)
 	shown.bar.start()
-	return &compare.Opened{Evaluator: t.evaluator, Log: t.log, OnResult: shown.result, Close: func(o *tune.Outcome) error {
-		defer t.close()
+	return &compare.Opened{Evaluator: j.Evaluator, Log: j.Log, OnResult: shown.result, Close: func(o *tune.Outcome) error {
+		defer j.close()
 		shown.bar.finish()
 		if o != nil {
-			t.say("%s", shown.summary(o, t.evaluator.Evaluated()))
+			j.say("%s", shown.summary(o, j.Evaluator.Evaluated()))
 		}
-		return errors.Join(k.environment(o, t), t.log.Check())
+		return errors.Join(k.environment(o, j), j.Log.Check())
 	}}, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/observe"
+	"github.com/ndtune/ndtune/tune/session"
 )
 
 func devicesCommand() *cli.Command {
@@ -91,7 +92,7 @@ func listDevices(c *cli.Context) error {
 	var listed []listedDevice
 	failed := 0
 	for _, l := range chosen {
-		d, err := describe(c, l)
+		d, err := session.Describe(l, listener(c).Note)
 		if err != nil {
 			return err
 		}

@@ -1,9 +1,8 @@
 package main
 
 import (
-	"cmp"
+	"context"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -15,15 +14,9 @@ import (
 	"github.com/ndtune/ndtune/tune/footprint"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/session"
 	"github.com/ndtune/ndtune/tune/worker"
 )
-
-// An evaluator measures configurations: a pool of worker processes, or a device in this process.
-type evaluator interface {
-	tune.Remeasurer
-	Evaluated() int
-	Close()
-}
 
 // evaluationFlags say how configurations are evaluated.
 func evaluationFlags() []cli.Flag {
@@ -62,82 +55,22 @@ func checkWorkers(c *cli.Context) error {
 	return nil
 }
 
-// openEvaluator opens an evaluator as the flags say. Named reports whether it is for configurations that
-// the user named: each of them is measured in full.
-func (t *tuning) openEvaluator(named bool) error {
-	c, p := t.cli, t.spec.Problem
-	stop := p.Timing().EarlyStop
-	if named {
-		stop = 0
+// evaluationOf returns how the flags say that configurations are evaluated.
+func evaluationOf(c *cli.Context) session.Evaluation {
+	e := session.Evaluation{
+		InProcess: inProcess(c), Workers: c.Int("workers"), Output: verboseOutput(c), Iterations: c.Int("iterations"),
+		BuildTimeout: c.Duration("build-timeout"), KernelTimeout: c.Duration("kernel-timeout"), AllowSettings: allows(c, allowSettings),
 	}
-	if err := checkSettingsAllowed(c, p); err != nil {
-		return err
-	}
-	if t.fleet != nil {
-		return t.openFleet(stop)
-	}
-	if err := t.openControls(); err != nil {
-		return err
-	}
-	setters := t.controls.setters()
-	if inProcess(c) {
-		if len(t.devices) > 1 {
-			return wrong("--workers 0 evaluates on one device, and --device %s names %d; name one of them", c.String("device"), len(t.devices))
+	if !c.Bool("no-peak") {
+		e.MeasurePeaks = func(_ context.Context, l device.Listed, d hardware.Device) (*hardware.Peaks, error) {
+			return measurePeaks(c, l, d)
 		}
-		o := device.Options{Peaks: t.peaks, Iterations: t.iterations(), EarlyStop: stop}
-		if len(setters) > 0 {
-			o.Set = setters[0]
-		}
-		e, err := device.Open(t.devices[0].Device, p, o)
-		if err == nil {
-			t.evaluator = e
-		}
-		return err
 	}
-	if t.reserve == nil {
-		t.reserve = worker.NewReserve(verboseOutput(c))
-	}
-	pool, err := worker.Open(c.Context, t.devices, p, worker.Options{
-		Workers: c.Int("workers"), Single: named, Peaks: t.peaks, Iterations: t.iterations(), EarlyStop: stop,
-		BuildTimeout: c.Duration("build-timeout"), KernelTimeout: c.Duration("kernel-timeout"), Set: setters,
-		Reserve: t.reserve, Needs: t.needs, Note: func(text string) { fmt.Fprintln(c.App.ErrWriter, text) },
-	})
-	if err == nil {
-		t.evaluator = pool
-	}
-	return err
-}
-
-// prepareWorker starts the first worker of a search on this machine before its device is chosen, so that it loads the drivers meanwhile.
-func (t *tuning) prepareWorker() {
-	if c := t.cli; inProcess(c) || c.IsSet("fleet") || c.IsSet("listen") {
-		return
-	}
-	t.reserve = worker.NewReserve(verboseOutput(t.cli))
-	_ = t.reserve.Prepare() // openEvaluator starts another one, and tells why it cannot
-}
-
-// closeReserve ends the workers that are left.
-func (t *tuning) closeReserve() {
-	t.reserve.Close()
-	t.reserve = nil
-}
-
-// iterations returns the number of timed launches of a configuration.
-func (t *tuning) iterations() int {
-	return cmp.Or(t.cli.Int("iterations"), t.spec.Problem.Timing().Launches)
-}
-
-// verboseOutput receives the output of workers and drivers; nil without --verbose.
-func verboseOutput(c *cli.Context) io.Writer {
-	if c.Bool("verbose") {
-		return c.App.ErrWriter
-	}
-	return nil
+	return e
 }
 
 // spentText says how the time of an evaluation was spent.
-func spentText(e evaluator, results []tune.Result, resumed int) string {
+func spentText(e session.Evaluator, results []tune.Result, resumed int) string {
 	if pool, ok := e.(*worker.Pool); ok {
 		s := pool.Spent()
 		return fmt.Sprintf("time of %s: starting %s, building %s, verifying %s, measuring %s, waiting for the device %s, idle %s",

@@ -13,6 +13,7 @@ import (
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/fleet"
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/session"
 	"github.com/ndtune/ndtune/tune/worker"
 )
 
@@ -176,7 +177,7 @@ func newAgent(c *cli.Context, devices []device.Listed) *fleet.Agent {
 	for _, l := range devices {
 		reserve := worker.NewReserve(verboseOutput(c)) // warm processes for the next search
 		a.Devices = append(a.Devices, fleet.Device{Selector: l.Selector(), Identity: *l.Identity, Close: reserve.Close, Open: func(ctx context.Context, p *problem.Problem, s fleet.Settings) (fleet.Opened, error) {
-			return openControlled(ctx, l, p, worker.Options{
+			return session.OpenControlled(ctx, l, p, worker.Options{
 				Workers: c.Int("workers"), Peaks: s.Peaks, Iterations: s.Iterations, EarlyStop: s.EarlyStop,
 				BuildTimeout: s.BuildTimeout, KernelTimeout: s.KernelTimeout, Reserve: reserve, Note: note,
 			})

@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"time"
@@ -11,11 +9,10 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/ndtune/ndtune/internal/figure"
-	"github.com/ndtune/ndtune/tune/compare"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/fleet"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/session"
 )
 
 // A searchFleet is the fleet on whose devices a command searches.
@@ -223,50 +220,18 @@ func (k *fleetKind) place(l device.Listed, label string) place {
 }
 
 // chooseDevices selects the devices of one search: of this machine, or of a fleet, which the caller closes.
-func (t *tuning) chooseDevices() (*searchFleet, error) {
-	f, err := joinFleet(t.cli, 1, func(f *searchFleet) error {
-		selector := t.cli.String("device")
+func (j *job) chooseDevices() (*searchFleet, error) {
+	f, err := joinFleet(j.cli, 1, func(f *searchFleet) error {
+		selector := j.cli.String("device")
 		if selector == noDevice {
 			selector = ""
 		}
 		kind, err := device.Select(f.listed(), selector)
-		t.fleet, t.devices = f.Connection, []device.Listed{kind}
+		j.place = session.Place{Fleet: f.Connection, Devices: []device.Listed{kind}}
 		return err
 	})
 	if f == nil && err == nil {
-		t.devices, err = selectDevices(t.cli)
+		j.place.Devices, err = selectDevices(j.cli)
 	}
 	return f, err
-}
-
-// openFleet begins the search on the devices of a fleet.
-func (t *tuning) openFleet(early float64) error {
-	c := t.cli
-	e, err := fleet.Open(c.Context, t.fleet, t.spec.Problem, *t.devices[0].Identity, fleet.Options{
-		Search: t.fleetSearch(), Note: func(text string) { fmt.Fprintln(c.App.ErrWriter, text) },
-		Settings: fleet.Settings{
-			Iterations: t.iterations(), EarlyStop: early, Peaks: t.peaks,
-			BuildTimeout: c.Duration("build-timeout"), KernelTimeout: c.Duration("kernel-timeout"),
-		},
-	})
-	if err == nil {
-		t.evaluator = e
-	}
-	return err
-}
-
-// fleetSearch returns the id of the search in the fleet. A search that goes on with a run log has the same id as the one
-// that began it, so that results that were on their way are not lost. Searches of other kinds of devices, of other sizes,
-// and the measurements of a comparison have other ids.
-func (t *tuning) fleetSearch() string {
-	begun := time.Now()
-	if of := record.Begun(t.logPath); of != nil {
-		begun = of.Started
-	} else {
-		t.started = begun
-	}
-	d := t.devices[0].Identity
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%s\n%t\n%q", t.spec.Problem.Digest(), t.size.String(), begun.UTC().Format(time.RFC3339Nano),
-		t.strategy.name == compare.Strategy, []string{d.Platform, d.Vendor, d.Name, d.Driver, d.Version}))
-	return hex.EncodeToString(sum[:16])
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/observe"
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/session"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
 	"github.com/ndtune/ndtune/tune/worker"
@@ -91,10 +92,11 @@ func (e *usageError) Unwrap() error { return e.err }
 // wrong returns a usageError.
 func wrong(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
 
-// isUsage reports whether an error is a usageError.
+// isUsage reports whether an error says that the command line is wrong.
 func isUsage(err error) bool {
 	var usage *usageError
-	return errors.As(err, &usage)
+	var option *session.OptionError
+	return errors.As(err, &usage) || errors.As(err, &option)
 }
 
 // isSpaceError reports whether the restrictions of a specification leave no configuration or
@@ -123,7 +125,7 @@ func exitStatus(err error, interrupted bool) int {
 	var place *spec.Error
 	var selection *device.SelectionError
 	var field *problem.FieldError
-	var settings *settingsError
+	var settings *session.SettingsError
 	var window *observe.WindowError
 	switch {
 	case err == nil:

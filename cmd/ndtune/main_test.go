@@ -19,6 +19,7 @@ import (
 	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/observe"
+	"github.com/ndtune/ndtune/tune/session"
 )
 
 // TestMain lets the scripts and the other tests run the program as a process of its own:
@@ -27,7 +28,7 @@ func TestMain(m *testing.M) {
 	standin.Use()
 	testscript.Main(tests{m}, map[string]func(){"ndtune": func() {
 		if os.Getenv(standInVariable) != "" {
-			openControl = func(d hardware.Device, names []string, folder string) (*observe.Control, error) {
+			session.OpenControl = func(d hardware.Device, names []string, folder string) (*observe.Control, error) {
 				d.Vendor, d.UUID = "NVIDIA Corporation", "01020304-0506-0708-090a-0b0c0d0e0f10"
 				return observe.OpenControl(d, names, folder)
 			}

@@ -21,6 +21,7 @@ import (
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/search"
+	"github.com/ndtune/ndtune/tune/session"
 	"github.com/ndtune/ndtune/tune/spec"
 )
 
@@ -211,23 +212,22 @@ func readBenchRecords(c *cli.Context, b *matmul.Bench) error {
 // stopped: its workers may be busy with a slow configuration.
 func tuneForBench(ctx context.Context, c *cli.Context, on device.Listed, kernel string, s *spec.Spec, shape matmul.Shape, limit time.Duration) ([]string, error) {
 	began := time.Now()
-	limited := cli.NewContext(c.App, nil, c)
-	var cancel context.CancelFunc
-	limited.Context, cancel = context.WithTimeout(ctx, 2*limit+10*time.Second)
+	limited, cancel := context.WithTimeout(ctx, 2*limit+10*time.Second)
 	defer cancel()
-	t := &tuning{
-		cli: limited, spec: s, devices: []device.Listed{on},
-		strategy: strategyChoice{name: search.Auto}, maxEvaluations: c.Int("max-evals"), timeLimit: max(limit, time.Second),
-	}
-	defer t.close()
-	options, err := t.prepare()
-	if err != nil {
+	one := session.New(session.Plan{
+		Spec: s, Strategy: session.Strategy{Name: search.Auto}, Seed: c.Uint64("seed"),
+		MaxEvaluations: c.Int("max-evals"), TimeLimit: max(limit, time.Second),
+	}, session.Place{Devices: []device.Listed{on}}, session.Evaluation{}, listener(c))
+	defer one.Close()
+	if err := one.OpenEvaluator(limited); err != nil {
 		return nil, err
 	}
-	bar := newProgress(c.App.ErrWriter, t.total(), "configuration", false)
+	if err := one.OpenSpace(limited); err != nil {
+		return nil, err
+	}
+	bar := newProgress(c.App.ErrWriter, one.Total(), "configuration", false)
 	bar.objective = s.Problem.Objective()
-	options.OnResult = func(r tune.Result, _ bool) { bar.add(r, c.App.ErrWriter, "") }
-	outcome, err := tune.Run(limited.Context, s.Problem, t.evaluator, options)
+	outcome, err := one.Run(limited, func(r tune.Result, _ bool) { bar.add(r, c.App.ErrWriter, "") })
 	bar.finish()
 	if outcome == nil {
 		return nil, err
@@ -241,7 +241,7 @@ func tuneForBench(ctx context.Context, c *cli.Context, on device.Listed, kernel 
 		return nil, errors.Join(err, fmt.Errorf("none of %s is correct", evaluated))
 	}
 	fmt.Fprintf(c.App.ErrWriter, "tuned %s at %s: %s of %d in %s, best %s\n", kernel, matmul.Sizes([]matmul.Shape{shape}),
-		evaluated, t.space.Len(), roundElapsed(time.Since(began)), best[0])
+		evaluated, one.Space.Len(), roundElapsed(time.Since(began)), best[0])
 	return best, nil
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/session"
 )
 
 func TestLimitText(t *testing.T) {
@@ -33,7 +34,7 @@ func TestNoLimitText(t *testing.T) {
 		{&hardware.Peaks{}, false, "No % of limit: no such thing"},
 		{&hardware.Peaks{}, true, "No % of limit: no such thing"},
 	} {
-		if got := noLimitText(why, c.known, c.resumed); got != c.want {
+		if got := session.NoLimit(why, c.known, c.resumed); got != c.want {
 			t.Errorf("%s, want %s", got, c.want)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/report"
+	"github.com/ndtune/ndtune/tune/session"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -83,7 +84,7 @@ func (p *printer) begin(d hardware.Device, shared []device.Listed, s *space.Spac
 		fmt.Fprintln(p.notes, "The specification has no verify: the output is not checked, and results are unverified.")
 	}
 	if err := p.problem.LimitKnown(d); err != nil && !limitLater && (d.Peaks != nil || !p.noPeak) {
-		fmt.Fprintln(p.notes, noLimitText(err, d.Peaks, log.Resumed() > 0))
+		fmt.Fprintln(p.notes, session.NoLimit(err, d.Peaks, log.Resumed() > 0))
 	}
 	p.printInstruments(d)
 	for _, notice := range p.problem.Notices() {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -12,8 +11,8 @@ import (
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/search"
+	"github.com/ndtune/ndtune/tune/session"
 	"github.com/ndtune/ndtune/tune/simulate"
-	"github.com/ndtune/ndtune/tune/space"
 )
 
 // findsPriors says whether tune looks for priors by itself if there is no --prior.
@@ -40,12 +39,6 @@ func newTunePriorFlag() cli.Flag {
 	return newPriorFlag("; find: from such records in the user's state folder, and from the file of --wisdom; none: from nothing; default: " + standard)
 }
 
-// A namedRecord is a record that the search learns from.
-type namedRecord struct {
-	*record.Record
-	path, name string
-}
-
 // priorPaths returns the records that the command line names, and whether to look for others.
 func priorPaths(c *cli.Context) (paths []string, find bool, err error) {
 	paths = c.StringSlice("prior")
@@ -61,100 +54,45 @@ func priorPaths(c *cli.Context) (paths []string, find bool, err error) {
 	return named, len(named) < len(paths), nil
 }
 
-// readPriors reads the priors of a search by a strategy that the command line names, and returns whether to look for others. The
-// problem is nil in a simulation.
-func readPriors(c *cli.Context, strategy string, p *problem.Problem) (priors []namedRecord, find bool, err error) {
+// readPriors reads the priors that the command line names, for a search by a strategy. The problem is nil in a simulation.
+func readPriors(c *cli.Context, strategy string, p *problem.Problem) (priors session.Priors, err error) {
 	paths, find, err := priorPaths(c)
-	if err != nil {
-		return nil, false, err
-	}
-	if p == nil && find && c.IsSet("prior") {
-		return nil, false, errors.New("a simulation takes the records that are named, and looks for no others")
-	}
-	if p != nil && c.IsSet("prior") && (find || len(paths) > 0) {
+	switch {
+	case err != nil:
+		return priors, err
+	case p == nil && find && c.IsSet("prior"):
+		return priors, errors.New("a simulation takes the records that are named, and looks for no others")
+	case p != nil && c.IsSet("prior") && (find || len(paths) > 0):
 		if err := search.CheckPriors(strategy, len(p.Objective().All())); err != nil {
-			return nil, false, err
+			return priors, err
 		}
 	}
+	priors.Find = find
 	names := recordNames(paths)
 	for i, path := range paths {
 		r, err := record.Read(path)
 		if err != nil {
-			return nil, false, err
+			return priors, err
 		}
 		if p != nil {
 			if _, err := r.Prior(names[i], p.Parameters(), p.Objective()); err != nil {
-				return nil, false, fmt.Errorf("%s: %w", path, err)
+				return priors, fmt.Errorf("%s: %w", path, err)
 			}
 		}
-		priors = append(priors, namedRecord{r, path, names[i]})
+		priors.Named = append(priors.Named, session.Prior{Record: r, Path: path, Name: names[i]})
 	}
-	return priors, find, nil
+	return priors, nil
 }
 
-// findPriors looks for priors unless the command line excludes that, and returns the best configurations of the file of
-// --wisdom, to begin with. It finds nothing where a prior is of no use: for a strategy that does not learn from one, and for a budget
-// that covers the space.
-func (t *tuning) findPriors(budget int) (begin []space.Configuration) {
-	if !t.finds || budget >= t.space.Len() || search.CheckPriors(t.strategy.name, len(t.spec.Problem.Objective().All())) != nil {
-		return nil
-	}
-	header := t.header()
-	if begun := record.Begun(t.logPath); begun != nil {
-		header.Started = begun.Started // so that the search finds again what it found at its beginning
-	}
-	var found []record.Related
-	var troubles []error
-	if folder, err := record.StateFolder(); err != nil {
-		troubles = append(troubles, err)
-	} else {
-		found, troubles = record.FindRelated(folder, header, t.logPath)
-	}
-	found = slices.DeleteFunc(found, func(r record.Related) bool {
-		return slices.ContainsFunc(t.priors, func(named namedRecord) bool { return sameFile(named.path, r.Path) })
-	})
-	t.priors = slices.Clone(t.priors)
-	var texts []string
-	for _, r := range found {
-		t.priors = append(t.priors, namedRecord{r.Record, r.Path, r.How})
-		texts = append(texts, fmt.Sprintf("%s (%s)", r.How, figure.Count(len(r.Results), "result")))
-	}
-	if len(texts) > 0 {
-		t.foundNote("priors: %s of this problem: %s; --prior none searches without", figure.Count(len(texts), "record"), strings.Join(texts, "; "))
-	}
-	if t.entry != nil && len(t.neighbours) == 0 {
-		configurations, choices, err := t.entry.Nearest()
-		if err != nil {
-			troubles = append(troubles, err)
-		}
-		if begin = configurations; len(begin) > 0 {
-			t.foundNote("It begins with %s of %s, for %s; --prior none searches without", figure.Count(len(begin), "best configuration"), t.cli.String("wisdom"), choices[0])
-		}
-	}
-	if t.cli.Bool("verbose") {
-		for _, r := range found {
-			t.foundNote("prior %s: %s", r.How, r.Path)
-		}
-		if n := len(troubles); n > 0 {
-			t.foundNote("%s could not be used as priors; the first: %v", figure.Count(n, "file"), troubles[0])
-		}
-	}
-	return begin
-}
-
-func (t *tuning) foundNote(format string, a ...any) {
-	t.found = append(t.found, fmt.Sprintf(format, a...))
-}
-
-// text says which results a prior is, for a search of a problem.
-func (r namedRecord) text(p *problem.Problem) string {
+// priorText says which results a prior is, for a search of a problem.
+func priorText(r session.Prior, p *problem.Problem) string {
 	correct := 0
 	for i := range r.Results {
 		if r.Results[i].Rankable() {
 			correct++
 		}
 	}
-	text := fmt.Sprintf("prior %s: %s, %d correct", r.name, figure.Count(len(r.Results), "result"), correct)
+	text := fmt.Sprintf("prior %s: %s, %d correct", r.Name, figure.Count(len(r.Results), "result"), correct)
 	if name := r.Header.Device.Name; name != "" {
 		text += ", " + name
 	}
@@ -172,18 +110,18 @@ func (r namedRecord) text(p *problem.Problem) string {
 
 // addPriors gives the priors of the command line to the recordings.
 func addPriors(c *cli.Context, recordings []*simulate.Recording) error {
-	priors, _, err := readPriors(c, "", nil)
+	priors, err := readPriors(c, "", nil)
 	if err != nil {
 		return fmt.Errorf("--prior: %w", err)
 	}
-	for _, r := range priors {
+	for _, r := range priors.Named {
 		for _, n := range recordings {
 			if n.Objective.Several() {
 				return errors.New("--prior: a prior helps to improve one objective, and the records have several")
 			}
-			prior, err := r.Prior(r.name, n.Space.Parameters(), n.Objective)
+			prior, err := r.Prior(r.Name, n.Space.Parameters(), n.Objective)
 			if err != nil {
-				return fmt.Errorf("--prior %s: for %s: %w", r.path, n.Name, err)
+				return fmt.Errorf("--prior %s: for %s: %w", r.Path, n.Name, err)
 			}
 			n.Priors = append(n.Priors, prior)
 		}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/session"
 	"github.com/ndtune/ndtune/tune/spec"
 )
 
@@ -54,16 +54,17 @@ func runOne(c *cli.Context, s *spec.Spec) error {
 	if err != nil {
 		return err
 	}
-	t := &tuning{cli: c, spec: s, devices: []device.Listed{listed}}
-	if err := t.findPeaks(""); err != nil {
+	evaluation := evaluationOf(c)
+	evaluation.Named = true
+	one := session.New(session.Plan{Spec: s}, session.Place{Devices: []device.Listed{listed}}, evaluation, listener(c))
+	defer one.Close()
+	if err := one.FindPeaks(c.Context, nil); err != nil {
 		return err
 	}
-	defer t.close()
-	if err := t.openEvaluator(true); err != nil {
+	if err := one.OpenEvaluator(c.Context); err != nil {
 		return err
 	}
-	outcome, err := tune.Run(c.Context, s.Problem, t.evaluator, tune.Options{Finalists: -1})
-	err = errors.Join(err, t.controls.restore())
+	outcome, err := one.RunOne(c.Context)
 	switch {
 	case err != nil:
 		return err
@@ -74,7 +75,7 @@ func runOne(c *cli.Context, s *spec.Spec) error {
 	case len(outcome.Results) == 0:
 		return fmt.Errorf("the evaluator gave no result")
 	}
-	if err := t.addLimits(outcome); err != nil {
+	if err := one.AddLimits(c.Context, outcome); err != nil {
 		return err
 	}
 	printOne(c.App.Writer, s.Problem, outcome)

@@ -21,6 +21,7 @@ import (
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/search/command"
+	"github.com/ndtune/ndtune/tune/session"
 	"github.com/ndtune/ndtune/tune/simulate"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -203,7 +204,7 @@ func allStrategies(objectives int) []string {
 }
 
 // addStrategies adds the strategies that --strategy names to a simulation, each once.
-func addStrategies(c *cli.Context, plan *simulate.Plan, choices []strategyChoice) error {
+func addStrategies(c *cli.Context, plan *simulate.Plan, choices []session.Strategy) error {
 	add := func(s simulate.Strategy) {
 		if !slices.ContainsFunc(plan.Strategies, func(t simulate.Strategy) bool { return t.Name == s.Name }) {
 			plan.Strategies = append(plan.Strategies, s)
@@ -221,27 +222,27 @@ func addStrategies(c *cli.Context, plan *simulate.Plan, choices []strategyChoice
 	}
 	for _, s := range choices {
 		switch {
-		case s.command != nil && c.IsSet("prior"):
+		case s.Command != nil && c.IsSet("prior"):
 			return errors.New("--prior: a strategy command learns nothing from a prior; leave out one of them")
-		case s.command != nil:
+		case s.Command != nil:
 			add(commandStrategy(c, plan, s))
-		case s.name == "all":
+		case s.Name == "all":
 			for _, name := range allStrategies(objectives) {
 				add(simulate.Named(name, nil))
 			}
 		default:
-			add(simulate.Named(s.name, s.options))
+			add(simulate.Named(s.Name, s.Options))
 		}
 	}
 	return nil
 }
 
 // commandStrategy returns a program as a strategy of a simulation.
-func commandStrategy(c *cli.Context, plan *simulate.Plan, choice strategyChoice) simulate.Strategy {
-	return simulate.Strategy{Name: choice.name, New: func(s *space.Space, o search.Options) (search.Strategy, error) {
+func commandStrategy(c *cli.Context, plan *simulate.Plan, choice session.Strategy) simulate.Strategy {
+	return simulate.Strategy{Name: choice.Name, New: func(s *space.Space, o search.Options) (search.Strategy, error) {
 		r := plan.Recordings[slices.IndexFunc(plan.Recordings, func(r *simulate.Recording) bool { return r.Space == s })]
 		return command.New(c.Context, s, command.Options{
-			Args: choice.command, Objective: r.Objective, Seed: o.Seed, Budget: o.Budget, Evaluators: plan.Batch,
+			Args: choice.Command, Objective: r.Objective, Seed: o.Seed, Budget: o.Budget, Evaluators: plan.Batch,
 		})
 	}}
 }

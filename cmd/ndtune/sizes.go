@@ -58,10 +58,10 @@ func (k *comparing) openWisdom() (err error) {
 
 // openOne opens the device that all sizes are tuned on, or several of one model.
 func (k *comparing) openOne() (err error) {
-	if k.fleet, err = k.tuning.chooseDevices(); err != nil {
+	if k.fleet, err = k.job.chooseDevices(); err != nil {
 		return err
 	}
-	devices := k.tuning.devices
+	devices := k.job.place.Devices
 	identity := *devices[0].Identity
 	at := place{devices: devices, label: identity.Name, listing: devices[0].Selector()}
 	if k.fleet != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/session"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
 )
@@ -58,7 +59,7 @@ func showSpace(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		d, err := describe(c, listed)
+		d, err := session.Describe(listed, listener(c).Note)
 		if err != nil {
 			return err
 		}

@@ -1,26 +1,9 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"slices"
-	"time"
 
 	"github.com/urfave/cli/v2"
-
-	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/device"
-	"github.com/ndtune/ndtune/tune/fleet"
-	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/live"
-	"github.com/ndtune/ndtune/tune/problem"
-	"github.com/ndtune/ndtune/tune/record"
-	"github.com/ndtune/ndtune/tune/search"
-	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/spec"
-	"github.com/ndtune/ndtune/tune/wisdom"
-	"github.com/ndtune/ndtune/tune/worker"
 )
 
 func tuneCommand() *cli.Command {
@@ -92,7 +75,7 @@ browser on another machine needs the token in that address (docs/report.md).`,
 			if err := s.CheckSpace(c.Context); err != nil {
 				return err
 			}
-			t, err := newTuning(c, s, c.Args().First(), c.String("log"), c.StringSlice("output")...)
+			j, err := newJob(c, s, c.Args().First(), c.String("log"), c.StringSlice("output")...)
 			if err != nil {
 				return err
 			}
@@ -101,229 +84,19 @@ browser on another machine needs the token in that address (docs/report.md).`,
 				return err
 			}
 			defer closePage()
-			t.page = page
-			t.prepareWorker()
-			defer t.closeReserve()
-			f, err := t.chooseDevices()
+			j.page = page
+			j.prepareWorker()
+			defer j.evaluation.Reserve.Close()
+			f, err := j.chooseDevices()
 			if err != nil {
 				return err
 			}
 			defer f.close()
-			if t.entry, err = openEntry(c, sizedSpec{Spec: s}, t.devices[0]); err != nil {
+			if j.entry, err = openEntry(c, sizedSpec{Spec: s}, j.place.Devices[0]); err != nil {
 				return err
 			}
-			outcome, err := t.search()
-			return joined([]error{err, t.keepWisdom(t.entry, outcome), t.checkFinalists(outcome)})
+			outcome, err := j.search()
+			return joined([]error{err, j.keepWisdom(j.entry, outcome), j.checkFinalists(outcome)})
 		},
 	}
-}
-
-// A tuning is one search from the command line: the specification, the devices, the log, and the
-// files and displays of its results.
-type tuning struct {
-	cli     *cli.Context
-	spec    *spec.Spec
-	source  string // the origin of the specification, for the record
-	logPath string // "": a new file in the user's state folder
-	outputs []string
-
-	strategy       strategyChoice
-	start          []space.Configuration
-	priors         []namedRecord
-	named          int                   // of the priors, those that the command line names, which come first
-	finds          bool                  // other priors, by itself
-	found          []string              // notes about the others
-	entry          *wisdom.Entry         // in the file of --wisdom; nil: there is none
-	searcher       search.Strategy       // of the last search
-	neighbours     []space.Configuration // the bests of other sizes, tried first if the space has them
-	patience       int                   // 0: without end
-	maxEvaluations int                   // 0: no limit
-	timeLimit      time.Duration
-
-	size     problem.Size // of the specification; nil: there is one
-	title    string       // a line before the results
-	again    []string     // flags that a command needs to go on with this search alone
-	compared bool         // one of the searches of a comparison
-	page     *live.Server // its owner closes it
-
-	fleet      *fleet.Connection // nil: this machine; its owner closes it
-	started    time.Time         // of the run log; zero: when it is opened
-	devices    []device.Listed
-	peaks      *hardware.Peaks
-	limitLater bool            // addLimits finds the peaks after the search
-	needs      *problem.Needs  // peaks to be measured during the search, for addLimits; nil: none
-	reserve    *worker.Reserve // of this machine; nil: no worker was started yet
-	evaluator  evaluator
-	controls   controls // of the settings of the devices
-	space      *space.Space
-	log        *record.Log
-	printer    *printer
-	shown      *live.Run // on the page
-	leaveFleet func()    // ends followFleet; nil: it has not begun
-	spent      string    // a line about the time of the workers, for --verbose
-}
-
-// newTuning reads the flags of a search.
-func newTuning(c *cli.Context, s *spec.Spec, source, logPath string, outputs ...string) (*tuning, error) {
-	t := &tuning{
-		cli: c, spec: s, source: source, logPath: logPath, outputs: outputs,
-		maxEvaluations: c.Int("max-evals"), timeLimit: c.Duration("time-limit"), patience: c.Int("patience"),
-	}
-	if t.maxEvaluations == 0 && t.timeLimit == 0 {
-		t.maxEvaluations = s.Definition.MaxEvaluations
-	}
-	for _, read := range []func() error{func() error { return checkWorkers(c) }, t.readStrategy, t.checkFiles} {
-		if err := read(); err != nil {
-			return nil, err
-		}
-	}
-	return t, nil
-}
-
-func (t *tuning) checkFiles() error {
-	if t.logPath != "" {
-		if err := checkFolder(t.logPath); err != nil {
-			return wrong("--log %s: %w", t.logPath, err)
-		}
-	}
-	return checkOutputs("output", t.outputs, func(path string) error {
-		_, err := record.FormatOf(path)
-		return err
-	}, t.logPath)
-}
-
-// search opens all that the search needs, and runs it. The outcome is nil if the search did not begin.
-func (t *tuning) search() (*tune.Outcome, error) {
-	defer t.close()
-	outcome, err := t.run()
-	if outcome == nil {
-		return nil, err
-	}
-	if outcome.Stop == tune.Environment {
-		fmt.Fprintln(t.cli.App.ErrWriter, environmentText(outcome, t.log.Path(), goOnCommand(t.cli, t.log.Path(), t.again...)))
-	}
-	fmt.Fprint(t.cli.App.ErrWriter, t.spent)
-	return outcome, errors.Join(err, t.conclude(outcome, err))
-}
-
-// run opens the device, the space and the log, searches, and shows the search and its end.
-func (t *tuning) run() (*tune.Outcome, error) {
-	if t.devices == nil {
-		t.prepareWorker()
-		var err error
-		if t.devices, err = selectDevices(t.cli); err != nil {
-			return nil, err
-		}
-	}
-	if err := t.findPeaks(t.logPath); err != nil {
-		return nil, err
-	}
-	options, err := t.prepare()
-	if err != nil {
-		return nil, err
-	}
-	if err := t.openLog(); err != nil {
-		return nil, err
-	}
-	total := t.total()
-	t.printer = newPrinter(t.cli, t.spec.Problem, total, t.compared)
-	if t.title != "" && !t.cli.Bool("quiet") {
-		fmt.Fprintf(t.cli.App.Writer, "\n%s\n", t.title)
-	}
-	t.printer.begin(t.evaluator.Device(), t.devices, t.space, t.log, t.limitLater)
-	for _, prior := range t.priors[:t.named] {
-		t.say("%s", prior.text(t.spec.Problem))
-	}
-	for _, note := range t.found {
-		t.say("%s", note)
-	}
-	t.beginPage(total)
-	options.Log, options.OnResult = t.log, func(r tune.Result, resumed bool) {
-		t.printer.result(r, resumed)
-		t.showResult(r, resumed)
-	}
-	outcome, err := tune.Run(t.cli.Context, t.spec.Problem, t.evaluator, options)
-	if outcome != nil && t.cli.Bool("verbose") {
-		t.spent = spentText(t.evaluator, outcome.Results, outcome.Resumed) + "\n"
-	}
-	err = errors.Join(err, t.controls.restore())
-	if outcome != nil && err == nil {
-		t.printer.bar.finish()
-		err = t.addLimits(outcome)
-	}
-	t.endPage(outcome, err)
-	if outcome != nil {
-		t.printer.end(outcome, t.evaluator.Evaluated())
-		t.sayTrust()
-	}
-	return outcome, err
-}
-
-// say prints a note, unless the command is quiet.
-func say(c *cli.Context, format string, a ...any) {
-	if !c.Bool("quiet") {
-		fmt.Fprintf(c.App.ErrWriter, format+"\n", a...)
-	}
-}
-
-func (t *tuning) say(format string, a ...any) { say(t.cli, format, a...) }
-
-func (t *tuning) close() {
-	if t.evaluator != nil {
-		t.evaluator.Close()
-	}
-	if err := t.controls.close(); err != nil {
-		fmt.Fprintf(t.cli.App.ErrWriter, "ndtune: %v\n", err)
-	}
-	t.controls = nil
-	t.closeReserve()
-	if t.log != nil {
-		t.log.Close()
-	}
-}
-
-// total returns the largest number of configurations that the search evaluates.
-func (t *tuning) total() int {
-	if t.maxEvaluations > 0 {
-		return min(t.space.Len(), t.maxEvaluations)
-	}
-	return t.space.Len()
-}
-
-// prepare opens the evaluator and the space, and returns the options of the search in it.
-func (t *tuning) prepare() (tune.Options, error) {
-	if err := t.openEvaluator(false); err != nil {
-		return tune.Options{}, err
-	}
-	var err error
-	if t.space, err = t.spec.Space(t.cli.Context, t.evaluator.Device()); err != nil {
-		return tune.Options{}, err
-	}
-	strategy, err := t.strategyIn()
-	return tune.Options{
-		Space: t.space, MaxEvaluations: t.maxEvaluations, TimeLimit: t.timeLimit, Patience: t.patience, Retry: retried(t.cli), Strategy: strategy,
-	}, err
-}
-
-// conclude writes the outputs and turns an outcome into an error for the exit status.
-func (t *tuning) conclude(outcome *tune.Outcome, failed error) error {
-	kept := &record.Record{Header: t.log.Header(), Results: outcome.Results}
-	var unwritten error
-	for _, path := range t.outputs {
-		unwritten = errors.Join(unwritten, record.Write(path, kept))
-	}
-	lost := t.log.Check()
-	t.printer.files(t.log.Path(), t.outputs, outcome, unwritten == nil, lost == nil)
-	err := errors.Join(unwritten, lost)
-	switch {
-	case failed != nil, err != nil:
-		return err
-	case outcome.Stop == tune.Interrupted || t.cli.Context.Err() != nil:
-		return context.Canceled
-	case outcome.Stop == tune.Environment:
-		return errReported
-	case outcome.Best == nil:
-		return errIncorrect
-	}
-	return nil
 }

@@ -72,25 +72,36 @@ func openEntry(c *cli.Context, s sizedSpec, on device.Listed) (*wisdom.Entry, er
 	return e, nil
 }
 
+// nearestOf returns what [session.Priors.Nearest] asks for.
+func nearestOf(e *wisdom.Entry, file string) func() ([]space.Configuration, string, error) {
+	return func() ([]space.Configuration, string, error) {
+		configurations, choices, err := e.Nearest()
+		if len(configurations) == 0 {
+			return nil, "", err
+		}
+		return configurations, fmt.Sprintf("%s, for %s", file, choices[0]), err
+	}
+}
+
 // keepWisdom adds the best configurations of a search to the file of --wisdom, if there is one.
-func (t *tuning) keepWisdom(e *wisdom.Entry, outcome *tune.Outcome) error {
+func (j *job) keepWisdom(e *wisdom.Entry, outcome *tune.Outcome) error {
 	if e == nil || outcome == nil {
 		return nil
 	}
-	r, err := wisdom.RecordOf(t.cli.Context, t.spec.Problem, outcome)
+	r, err := wisdom.RecordOf(j.cli.Context, j.plan.Spec.Problem, outcome)
 	if err != nil {
 		return nil // the search has reported it
 	}
-	if _, err := e.Keep(t.cli.Context, r); err != nil {
+	if _, err := e.Keep(j.cli.Context, r); err != nil {
 		return err
 	}
-	t.say("wisdom: %s", t.cli.String("wisdom"))
+	j.say("wisdom: %s", j.cli.String("wisdom"))
 	return nil
 }
 
 // tuneMissing tunes a specification at those of its sizes that the file of --wisdom does not know.
 func tuneMissing(c *cli.Context, s *spec.Spec) error {
-	t, err := newTuning(c, s, c.Args().First(), c.String("log"))
+	j, err := newJob(c, s, c.Args().First(), c.String("log"))
 	if err != nil {
 		return err
 	}
@@ -105,21 +116,21 @@ func tuneMissing(c *cli.Context, s *spec.Spec) error {
 	if len(s.Sizes) > 0 && c.IsSet("serve") {
 		return tooManyToServe(len(s.Sizes))
 	}
-	f, err := t.chooseDevices()
+	f, err := j.chooseDevices()
 	if err != nil {
 		return err
 	}
 	defer f.close()
 	entries := make([]*wisdom.Entry, len(sizes))
 	for i, size := range sizes {
-		if entries[i], err = openEntry(c, size, t.devices[0]); err != nil {
+		if entries[i], err = openEntry(c, size, j.place.Devices[0]); err != nil {
 			return err
 		}
 	}
-	t.compared = c.Bool("json")
+	j.compared = c.Bool("json")
 	var errs []error
 	for i, size := range sizes {
-		if err := t.findMissing(entries[i], size); err != nil {
+		if err := j.findMissing(entries[i], size); err != nil {
 			errs = append(errs, err)
 			if c.Context.Err() != nil || isUsage(err) {
 				break
@@ -130,37 +141,32 @@ func tuneMissing(c *cli.Context, s *spec.Spec) error {
 }
 
 // findMissing prints the configuration of an entry, after a search if it is not known.
-func (t tuning) findMissing(e *wisdom.Entry, size sizedSpec) error {
-	c := t.cli
-	t.spec, t.size, t.entry = size.Spec, size.size, e
-	t.logPath = labelled(t.logPath, fileLabel(size.size.String()))
+func (j job) findMissing(e *wisdom.Entry, size sizedSpec) error {
+	c := j.cli
+	j.plan.Spec, j.plan.Size, j.entry = size.Spec, size.size, e
+	j.plan.LogPath = labelled(j.plan.LogPath, fileLabel(size.size.String()))
 	if size.size != nil && !c.Bool("json") {
 		fmt.Fprintf(c.App.Writer, "size: %s\n", size.size)
 	}
 	waits := func() {
-		t.say("Another process tunes this on %s; waiting for its result.", t.devices[0].Name)
+		j.say("Another process tunes this on %s; waiting for its result.", j.place.Devices[0].Name)
 	}
 	found, err := e.Find(c.Context, waits, func(_ context.Context, neighbours []space.Configuration) (*record.Record, error) {
 		if err := size.check(c.Context); err != nil {
 			return nil, err
 		}
-		if len(neighbours) > 0 {
-			t.say("It begins with %s of the nearest sizes in %s.", figure.Count(len(neighbours), "best configuration"), c.String("wisdom"))
-			if t.neighbours = neighbours; !c.IsSet("patience") {
-				t.patience = tune.NeighbourPatience
-			}
-		}
+		j.beginWith(neighbours, "the nearest sizes in "+c.String("wisdom"))
 		page, closePage, err := openPage(c)
 		if err != nil {
 			return nil, err
 		}
 		defer closePage()
-		t.page = page
-		outcome, err := t.search()
+		j.page = page
+		outcome, err := j.search()
 		if outcome == nil || err != nil && !isCancelled(err) { // a signal after its end changes nothing
 			return nil, err
 		}
-		return wisdom.RecordOf(c.Context, t.spec.Problem, outcome)
+		return wisdom.RecordOf(c.Context, j.plan.Spec.Problem, outcome)
 	})
 	if err != nil {
 		if size.size != nil && !errors.Is(err, errReported) {
@@ -169,16 +175,16 @@ func (t tuning) findMissing(e *wisdom.Entry, size sizedSpec) error {
 		return err
 	}
 	for _, excluded := range found.Excluded {
-		t.say("not used of %s: %s", c.String("wisdom"), excluded)
+		j.say("not used of %s: %s", c.String("wisdom"), excluded)
 	}
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, foundOutput{
 			choiceOutput{recordOf(&found.Record), found.Level, found.String(), found.Weaknesses},
-			found.Searched, t.spec.Problem.BuildOptions(found.Configuration, *t.devices[0].Identity), found.Excluded,
+			found.Searched, j.plan.Spec.Problem.BuildOptions(found.Configuration, *j.place.Devices[0].Identity), found.Excluded,
 		})
 	}
 	if !found.Searched {
-		t.printFound(found)
+		j.printFound(found)
 	}
 	fmt.Fprintf(c.App.Writer, "wisdom: %s\n", foundText(found))
 	return nil
@@ -201,8 +207,8 @@ func foundText(f wisdom.Found) string {
 }
 
 // printFound prints a known configuration in the form of a search's end.
-func (t *tuning) printFound(f wisdom.Found) {
-	out, p, d := t.cli.App.Writer, t.spec.Problem, *t.devices[0].Identity
+func (j *job) printFound(f wisdom.Found) {
+	out, p, d := j.cli.App.Writer, j.plan.Spec.Problem, *j.place.Devices[0].Identity
 	best := formatMeasured(f.Configuration.String(), f.Record.Time, nil)
 	if !f.Record.Verified {
 		best += ", unverified"

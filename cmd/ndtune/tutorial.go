@@ -78,7 +78,7 @@ func (t tutorial) tune(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	searches := make([]*tuning, len(chosen))
+	searches := make([]*job, len(chosen))
 	for i := range chosen { // all are read and checked before the first begins
 		s, err := t.load(c, &chosen[i])
 		if err != nil {
@@ -93,7 +93,7 @@ func (t tutorial) tune(c *cli.Context) error {
 		for i, path := range outputs {
 			outputs[i] = labelled(path, label)
 		}
-		if searches[i], err = newTuning(c, s, k.path, labelled(c.String("log"), label), outputs...); err != nil {
+		if searches[i], err = newJob(c, s, k.path, labelled(c.String("log"), label), outputs...); err != nil {
 			return err
 		}
 	}

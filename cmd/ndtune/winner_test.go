@@ -113,16 +113,15 @@ func scriptedRun(t *testing.T, p *problem.Problem, device, path string) (outcome
 		t.Fatal(err)
 	}
 	defer server.Close()
-	showing := &tuning{page: server, log: log}
-	showing.beginPage(s.Len())
+	shownPage := server.Begin(filepath.Base(log.Path()), log.Header(), s.Len())
 	outcome, err = tune.Run(context.Background(), p, e, tune.Options{Space: s, Log: log, Finalists: 4, OnResult: func(r tune.Result, resumed bool) {
 		shown.result(r, resumed)
-		showing.showResult(r, resumed)
+		shownPage.Add(r, resumed)
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	showing.endPage(outcome, nil)
+	shownPage.End(outcome.Results, endTexts[outcome.Stop])
 	shown.end(outcome, s.Len())
 	follower := report.Follow("live", log.Header(), "ndtune test")
 	live, err := follower.Report(outcome.Results, true, time.Unix(2, 0))

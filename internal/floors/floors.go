@@ -13,6 +13,6 @@ var Floors = [][]string{
 	{"tune/device", "tune/record"},
 	{"tune/device/peak", "tune/compare", "tune/wisdom"},
 	{"tune/spec", "tune/worker", "tune/simulate", "tune/report", "tune/export", "tune/dynamic", "tune/fleet", "tune/check"},
-	{"diffusion", "matmul", "tune/live", "tune/initial"},
+	{"diffusion", "matmul", "tune/live", "tune/initial", "tune/session"},
 	{"cmd/ndtune", "scripts/fleet", "scripts/torture"},
 }

@@ -1,4 +1,4 @@
-package main
+package session
 
 import (
 	"path/filepath"
@@ -15,27 +15,27 @@ import (
 // search is resumed.
 func TestReusedComeFirst(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.jsonl")
-	load := func(blocks string) *tuning {
+	load := func(blocks string) *Session {
 		parameters, err := spec.ParseAssignments([]string{"block_size_x=" + blocks})
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := spec.Load(filepath.Join("testdata", "specs", "add.yaml"), spec.Options{Parameters: parameters})
+		s, err := spec.Load(filepath.Join("..", "..", "cmd", "ndtune", "testdata", "specs", "add.yaml"), spec.Options{Parameters: parameters})
 		if err != nil {
 			t.Fatal(err)
 		}
-		own := &tuning{spec: s}
-		if own.space, err = s.Space(t.Context(), hardware.Device{}); err != nil {
+		own := New(Plan{Spec: s}, Place{}, Evaluation{}, Listener{})
+		if own.Space, err = s.Space(t.Context(), hardware.Device{}); err != nil {
 			t.Fatal(err)
 		}
-		if own.log, err = record.OpenReusing(path, record.NewHeader(s.Problem, "add.yaml"), own.has); err != nil {
+		if own.Log, err = record.OpenReusing(path, record.NewHeader(s.Problem, "add.yaml"), own.has); err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { own.log.Close() })
+		t.Cleanup(func() { own.Log.Close() })
 		return own
 	}
-	keep := func(own *tuning, c int, status tune.Status, ms float64) {
-		if err := own.log.Append(tune.Result{Configuration: own.space.At(c), Status: status, Times: []float64{ms}, Objective: ms}); err != nil {
+	keep := func(own *Session, c int, status tune.Status, ms float64) {
+		if err := own.Log.Append(tune.Result{Configuration: own.Space.At(c), Status: status, Times: []float64{ms}, Objective: ms}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -47,11 +47,11 @@ func TestReusedComeFirst(t *testing.T) {
 		}
 		keep(wide, i, status, ms)
 	}
-	wide.log.Close()
+	wide.Log.Close()
 	narrow := load("64,32,16")
-	reused := func(own *tuning) (keys []string) {
-		for _, i := range own.reused(own.space) {
-			keys = append(keys, own.space.At(i).Key())
+	reused := func(own *Session) (keys []string) {
+		for _, i := range own.reused(own.Space) {
+			keys = append(keys, own.Space.At(i).Key())
 		}
 		return keys
 	}
@@ -60,9 +60,9 @@ func TestReusedComeFirst(t *testing.T) {
 		t.Errorf("%q come first, want %q", got, want)
 	}
 	keep(narrow, 0, tune.Correct, 0.5)
-	narrow.log.Close()
+	narrow.Log.Close()
 	again := load("64,32,16")
-	if got := reused(again); !slices.Equal(got, want) || again.log.Resumed() != 7 {
-		t.Errorf("%q come first of %d, want %q", got, again.log.Resumed(), want)
+	if got := reused(again); !slices.Equal(got, want) || again.Log.Resumed() != 7 {
+		t.Errorf("%q come first of %d, want %q", got, again.Log.Resumed(), want)
 	}
 }

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/ndtune/ndtune/internal/figure"
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/fleet"
+	"github.com/ndtune/ndtune/tune/live"
+	"github.com/ndtune/ndtune/tune/search"
+)
+
+// A searchDisplay shows a search on the terminal, and on the page of --serve if there is one.
+type searchDisplay struct {
+	job     *job
+	printer *printer
+
+	page        *live.Run // nil: there is none
+	endFollower func()    // ends followFleet; nil: it has not begun
+}
+
+// newSearchDisplay shows the beginning of the search of a job whose session is open.
+func newSearchDisplay(j *job) searchDisplay {
+	total := j.Total()
+	d := searchDisplay{job: j, printer: newPrinter(j.cli, j.Spec.Problem, total, j.compared)}
+	d.printer.begin(j.Evaluator.Device(), j.Devices, j.Space, j.Log, j.LimitsLater())
+	for _, prior := range j.Priors.Named {
+		j.say("%s", priorText(prior, j.Spec.Problem))
+	}
+	notes := j.Found.Notes
+	if j.cli.Bool("verbose") {
+		notes = slices.Concat(notes, j.Found.Details)
+	}
+	for _, note := range notes {
+		j.say("%s", note)
+	}
+	if j.page != nil {
+		d.page = j.page.Begin(filepath.Base(j.Log.Path()), j.Log.Header(), total)
+		if j.Fleet != nil {
+			d.endFollower = followFleet(j.cli.Context, j.Fleet, j.page)
+		}
+	}
+	return d
+}
+
+// result shows a result.
+func (d *searchDisplay) result(r tune.Result, resumed bool) {
+	d.printer.result(r, resumed)
+	if d.page != nil {
+		d.page.Add(r, resumed)
+	}
+}
+
+// end shows the end of the search. The outcome is nil if there is none.
+func (d *searchDisplay) end(o *tune.Outcome, failed error) {
+	if d.endFollower != nil {
+		d.endFollower()
+	}
+	switch {
+	case d.page == nil:
+	case failed != nil || o == nil:
+		d.page.End(nil, "Stopped: the search could not go on")
+	default:
+		d.page.End(o.Results, endTexts[o.Stop])
+	}
+	if o == nil {
+		return
+	}
+	j := d.job
+	d.printer.end(o, j.Evaluator.Evaluated())
+	trusts, known := j.Trusts()
+	for _, trust := range trusts {
+		j.say("%s", trustText(trust))
+	}
+	if known && len(trusts) == 0 && j.Strategy.Name == search.Auto {
+		j.say("The search needed no prior: its budget covers the space, or ends before there is a model.")
+	}
+}
+
+// endTexts say on the page how a search ended.
+var endTexts = map[tune.StopReason]string{
+	tune.Exhausted:   "Finished",
+	tune.Budget:      "Finished: the number of evaluations is reached",
+	tune.TimeIsUp:    "Finished: the time is up",
+	tune.Settled:     "Finished: more evaluations brought no improvement",
+	tune.Interrupted: "Interrupted",
+	tune.Hopeless:    "Stopped: all failed for one reason",
+	tune.Environment: "Stopped: configurations fail that were correct before",
+}
+
+// openPage serves the page of --serve, if that is given, and prints its address. The caller must call
+// close.
+func openPage(c *cli.Context) (page *live.Server, close func(), err error) {
+	if !c.IsSet("serve") {
+		return nil, func() {}, nil
+	}
+	page, err = live.Open(c.String("serve"), "ndtune "+versionText())
+	if err != nil {
+		return nil, nil, wrong("--serve: %w", err)
+	}
+	fmt.Fprintf(c.App.ErrWriter, "live: %s\n", page.URL())
+	return page, page.Close, nil
+}
+
+const (
+	fleetInterval  = 2 * time.Second // between two looks at the fleet
+	fleetPageLimit = 100             // devices on the page
+)
+
+// followFleet shows the devices of a fleet on a page until end is called.
+func followFleet(ctx context.Context, f *fleet.Connection, page *live.Server) (end func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for tick := time.NewTicker(fleetInterval); ; {
+			if all, err := f.Devices(ctx); err == nil { // else the connection is cut, and mended
+				table := fleetTable(all[:min(len(all), fleetPageLimit)])
+				if table.Title = figure.Count(len(all), "device") + " in the fleet"; len(all) > fleetPageLimit {
+					table.Notes = append(table.Notes, fmt.Sprintf("%d more are not shown.", len(all)-fleetPageLimit))
+				}
+				page.ShowFleet(table)
+			}
+			select {
+			case <-ctx.Done():
+				tick.Stop()
+				return
+			case <-tick.C:
+			}
+		}
+	}()
+	return func() { cancel(); <-ended }
+}

@@ -1,0 +1,137 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/compare"
+	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/fleet"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/worker"
+)
+
+// An Evaluator measures configurations: a pool of worker processes, a device in this process, or a fleet.
+type Evaluator interface {
+	tune.Remeasurer
+	Evaluated() int
+	Close()
+}
+
+// An Evaluation says how configurations are evaluated.
+type Evaluation struct {
+	InProcess     bool            // without workers, on one device
+	Workers       int             // that build; 0: as many as are worth it
+	Reserve       *worker.Reserve // of workers, for this machine; nil: one of the session's own
+	Output        io.Writer       // gets what workers and drivers print; nil: it is dropped
+	Iterations    int             // timed launches; 0: those of the specification
+	BuildTimeout  time.Duration
+	KernelTimeout time.Duration
+
+	Named         bool // the user named the configurations: each is measured in full
+	AllowSettings bool // the specification may change settings of the devices
+
+	// MeasurePeaks measures all peaks of a device with care and keeps them; nil: unknown peaks are not measured.
+	MeasurePeaks func(context.Context, device.Listed, hardware.Device) (*hardware.Peaks, error)
+}
+
+// OpenEvaluator opens the evaluator, with the peaks that were found.
+func (s *Session) OpenEvaluator(ctx context.Context) error {
+	p := s.Spec.Problem
+	if names := p.SettingNames(); len(names) > 0 && !s.AllowSettings {
+		return &OptionError{"--allow settings", fmt.Errorf("the specification changes settings of the device (measure.settings: %s), "+
+			"which this option allows; they are restored at the end (docs/observers.md)", strings.Join(names, ", "))}
+	}
+	earlyStop := p.Timing().EarlyStop
+	if s.Named {
+		earlyStop = 0
+	}
+	if s.Fleet != nil {
+		return s.openFleet(ctx, earlyStop)
+	}
+	var err error
+	if s.controls, err = openControls(s.Devices, p, s.checkSettings(ctx)); err != nil {
+		return err
+	}
+	if len(s.controls) > 0 {
+		s.Say(strings.Join(p.SettingNames(), ", ") + " of the device will be changed, and restored at the end.")
+	}
+	if s.InProcess {
+		return s.openDevice(earlyStop)
+	}
+	return s.openPool(ctx, earlyStop)
+}
+
+// openDevice opens a device in this process.
+func (s *Session) openDevice(earlyStop float64) error {
+	if len(s.Devices) > 1 {
+		return &OptionError{"--workers 0", fmt.Errorf("it evaluates on one device, and --device names %d; name one of them", len(s.Devices))}
+	}
+	o := device.Options{Peaks: s.limits.peaks, Iterations: s.launches(), EarlyStop: earlyStop}
+	if len(s.controls) > 0 {
+		o.Set = s.controls[0].Set
+	}
+	e, err := device.Open(s.Devices[0].Device, s.Spec.Problem, o)
+	if err == nil {
+		s.Evaluator = e
+	}
+	return err
+}
+
+// openPool opens a pool of workers.
+func (s *Session) openPool(ctx context.Context, earlyStop float64) error {
+	if s.Reserve == nil {
+		s.own = worker.NewReserve(s.Output)
+		s.Reserve = s.own
+	}
+	pool, err := worker.Open(ctx, s.Devices, s.Spec.Problem, worker.Options{
+		Workers: s.Workers, Single: s.Named, Peaks: s.limits.peaks, Iterations: s.launches(), EarlyStop: earlyStop,
+		BuildTimeout: s.BuildTimeout, KernelTimeout: s.KernelTimeout, Set: s.controls.setters(),
+		Reserve: s.Reserve, Needs: s.limits.needs, Note: s.Note,
+	})
+	if err == nil {
+		s.Evaluator = pool
+	}
+	return err
+}
+
+// openFleet begins the search on the devices of a fleet.
+func (s *Session) openFleet(ctx context.Context, earlyStop float64) error {
+	e, err := fleet.Open(ctx, s.Fleet, s.Spec.Problem, *s.Devices[0].Identity, fleet.Options{
+		Search: s.fleetSearch(), Note: s.Note,
+		Settings: fleet.Settings{
+			Iterations: s.launches(), EarlyStop: earlyStop, Peaks: s.limits.peaks,
+			BuildTimeout: s.BuildTimeout, KernelTimeout: s.KernelTimeout,
+		},
+	})
+	if err == nil {
+		s.Evaluator = e
+	}
+	return err
+}
+
+// fleetSearch returns the id of the search in the fleet. A search that continues a run log has the same id as the one
+// that began it, so that results that were on their way are not lost. Searches of other kinds of devices, of other sizes,
+// and the measurements of a comparison have other ids.
+func (s *Session) fleetSearch() string {
+	begun := time.Now()
+	if s.begun != nil {
+		begun = s.begun.Started
+	} else {
+		s.started = begun
+	}
+	d := s.Devices[0].Identity
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%s\n%t\n%q", s.Spec.Problem.Digest(), s.Size.String(), begun.UTC().Format(time.RFC3339Nano),
+		s.Strategy.Name == compare.Strategy, []string{d.Platform, d.Vendor, d.Name, d.Driver, d.Version}))
+	return hex.EncodeToString(sum[:16])
+}
+
+// launches returns the number of timed launches of a configuration.
+func (s *Session) launches() int { return cmp.Or(s.Iterations, s.Spec.Problem.Timing().Launches) }

@@ -1,0 +1,97 @@
+package session
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/ndtune/ndtune/internal/figure"
+	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/search"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// Priors are what a search learns from, beside its own results.
+type Priors struct {
+	Named []Prior // records that the user names
+	Find  bool    // looks for records in the user's state folder, and asks Nearest
+
+	// Nearest returns the best configurations for the nearest devices and sizes that the caller knows of, and says what
+	// these are; nil: it knows of none.
+	Nearest func() (best []space.Configuration, of string, err error)
+}
+
+// A Prior is a record that a search learns from.
+type Prior struct {
+	*record.Record
+	Path, Name string
+}
+
+// FoundPriors are notes about what a session has found to learn from.
+type FoundPriors struct {
+	Notes   []string
+	Details []string // the files that were found, and what could not be read
+}
+
+func (f *FoundPriors) note(format string, a ...any) {
+	f.Notes = append(f.Notes, fmt.Sprintf(format, a...))
+}
+
+func (f *FoundPriors) detail(format string, a ...any) {
+	f.Details = append(f.Details, fmt.Sprintf(format, a...))
+}
+
+// findPriors returns the named priors and those that it finds, and the best configurations for the nearest devices and sizes. It
+// looks for nothing where a prior is of no use: for a strategy that does not learn from one, and for a budget that covers the space.
+func (s *Session) findPriors(budget int) (all []Prior, nearest []space.Configuration) {
+	all = slices.Clone(s.Priors.Named)
+	if !s.Priors.Find || budget >= s.Space.Len() || search.CheckPriors(s.Strategy.Name, len(s.Spec.Problem.Objective().All())) != nil {
+		return all, nil
+	}
+	related, troubles := s.relatedRecords()
+	var texts []string
+	for _, r := range related {
+		all = append(all, Prior{r.Record, r.Path, r.How})
+		texts = append(texts, fmt.Sprintf("%s (%s)", r.How, figure.Count(len(r.Results), "result")))
+		s.Found.detail("prior %s: %s", r.How, r.Path)
+	}
+	if len(texts) > 0 {
+		s.Found.note("priors: %s of this problem: %s; --prior none searches without", figure.Count(len(texts), "record"), strings.Join(texts, "; "))
+	}
+	if s.Priors.Nearest != nil && len(s.Neighbours) == 0 {
+		best, of, err := s.Priors.Nearest()
+		if err != nil {
+			troubles = append(troubles, err)
+		}
+		if nearest = best; len(best) > 0 {
+			s.Found.note("It begins with %s of %s; --prior none searches without", figure.Count(len(best), "best configuration"), of)
+		}
+	}
+	if n := len(troubles); n > 0 {
+		s.Found.detail("%s could not be used as priors; the first: %v", figure.Count(n, "file"), troubles[0])
+	}
+	return all, nearest
+}
+
+// relatedRecords returns the records of this problem in the user's state folder, without those that the user names.
+func (s *Session) relatedRecords() (found []record.Related, troubles []error) {
+	header := s.header(nil)
+	if s.begun != nil {
+		header.Started = s.begun.Started // so that the search finds again what it found at its beginning
+	}
+	folder, err := record.StateFolder()
+	if err != nil {
+		return nil, []error{err}
+	}
+	found, troubles = record.FindRelated(folder, header, s.LogPath)
+	return slices.DeleteFunc(found, func(r record.Related) bool {
+		return slices.ContainsFunc(s.Priors.Named, func(named Prior) bool { return isSameFile(named.Path, r.Path) })
+	}), troubles
+}
+
+func isSameFile(a, b string) bool {
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y)
+}

@@ -1,0 +1,164 @@
+// Package session carries out one search, from a specification to its outcome: it finds the peaks of the device and records to
+// learn from, opens the evaluator, the space and the run log, searches, and adds the limits that need a measurement of
+// their own. These are the stages of a [Session], in this order; a caller that needs some of them alone leaves out the others.
+//
+// The package chooses no devices, reads no flags and prints nothing. It tells what it does to a [Listener]. An error that
+// an option of the caller causes is an [OptionError], which names the option as the command line does.
+package session
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/fleet"
+	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/search"
+	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/spec"
+	"github.com/ndtune/ndtune/tune/worker"
+)
+
+// A Plan is what is searched, and how. Spec is required.
+type Plan struct {
+	Spec   *spec.Spec
+	Size   problem.Size // of the specification; nil: there is one
+	Source string       // where the specification comes from, for the record
+	Tool   string       // the program and its version, for the record
+
+	LogPath string        // of the run log, which is continued; "": a new file in the user's state folder
+	Retry   []tune.Status // of failures in the log that are evaluated again
+
+	Strategy       Strategy
+	Seed           uint64
+	MaxEvaluations int           // 0: no limit
+	TimeLimit      time.Duration // 0: no limit
+	Patience       int           // as in [tune.Options]
+
+	Start      []space.Configuration // to begin with; each must be in the space
+	Neighbours []space.Configuration // the bests of other sizes: tried next, as far as the space has them
+	Priors     Priors
+}
+
+// A Strategy is one of ndtune's, or a program.
+type Strategy struct {
+	Name    string            // also of a program, for records and messages
+	Options map[string]string // of ndtune's strategies
+	Command []string          // the words of the program; nil: one of ndtune's strategies
+}
+
+// A Place is where configurations are evaluated: on devices of one model of this machine, or of a fleet.
+type Place struct {
+	Devices []device.Listed   // in a fleet, one, with the identity of its kind
+	Fleet   *fleet.Connection // nil: this machine
+}
+
+// A Listener is told what a session does. Both functions are required.
+type Listener struct {
+	Note func(text string) // what a user must know
+	Say  func(text string) // what a user may want to know
+}
+
+// An OptionError says that an option of the caller cannot be followed.
+type OptionError struct {
+	Option string // as on the command line: --start x=1
+	Err    error
+}
+
+func (e *OptionError) Error() string { return e.Option + ": " + e.Err.Error() }
+func (e *OptionError) Unwrap() error { return e.Err }
+
+// A Session is one search. Its stages fill in the fields. The caller must close it.
+type Session struct {
+	Plan
+	Place
+	Evaluation
+	Listener
+
+	Evaluator Evaluator    // of [Session.OpenEvaluator]
+	Space     *space.Space // of [Session.OpenSpace]; nil: the log of measurements of a comparison has none
+	Log       *record.Log  // of [Session.OpenLog]
+	Found     FoundPriors  // of [Session.OpenSpace]
+
+	begun      *record.Header // of the run log that is continued; nil: a new one
+	started    time.Time      // of a new run log; zero: when it is opened
+	limits     limits
+	controls   controls
+	strategy   func(*space.Space) (search.Strategy, error)
+	learnsFrom []Prior         // the named ones first
+	searcher   search.Strategy // of the search; nil: it has not begun, or is a program
+	own        *worker.Reserve // nil: the reserve is the caller's
+}
+
+// New returns a session without any stage.
+func New(p Plan, at Place, e Evaluation, l Listener) *Session {
+	return &Session{Plan: p, Place: at, Evaluation: e, Listener: l, begun: record.Begun(p.LogPath)}
+}
+
+// Open makes the stages before a search.
+func (s *Session) Open(ctx context.Context) error {
+	if err := s.FindPeaks(ctx, s.begun); err != nil {
+		return err
+	}
+	if err := s.OpenEvaluator(ctx); err != nil {
+		return err
+	}
+	if err := s.OpenSpace(ctx); err != nil {
+		return err
+	}
+	return s.OpenLog()
+}
+
+// OpenSpace makes the search space, and finds the configurations and priors that the strategy begins with.
+func (s *Session) OpenSpace(ctx context.Context) (err error) {
+	if s.Space, err = s.Spec.Space(ctx, s.Evaluator.Device()); err != nil {
+		return err
+	}
+	s.strategy, err = s.newStrategy(ctx)
+	return err
+}
+
+// Total returns the largest number of configurations that the search evaluates.
+func (s *Session) Total() int {
+	if s.MaxEvaluations > 0 {
+		return min(s.Space.Len(), s.MaxEvaluations)
+	}
+	return s.Space.Len()
+}
+
+// Run searches, and then restores the settings of the devices. The outcome is nil if the search never began.
+func (s *Session) Run(ctx context.Context, onResult func(r tune.Result, resumed bool)) (*tune.Outcome, error) {
+	o := tune.Options{
+		Space: s.Space, MaxEvaluations: s.MaxEvaluations, TimeLimit: s.TimeLimit, Patience: s.Patience, Retry: s.Retry,
+		Strategy: s.strategy, OnResult: onResult,
+	}
+	if s.Log != nil {
+		o.Log = s.Log
+	}
+	outcome, err := tune.Run(ctx, s.Spec.Problem, s.Evaluator, o)
+	return outcome, errors.Join(err, s.controls.restore())
+}
+
+// RunOne evaluates the only configuration of the space, once.
+func (s *Session) RunOne(ctx context.Context) (*tune.Outcome, error) {
+	outcome, err := tune.Run(ctx, s.Spec.Problem, s.Evaluator, tune.Options{Finalists: -1})
+	return outcome, errors.Join(err, s.controls.restore())
+}
+
+// Close ends the evaluator, restores the settings of the devices, and closes the log.
+func (s *Session) Close() {
+	if s.Evaluator != nil {
+		s.Evaluator.Close()
+	}
+	if err := s.controls.close(); err != nil {
+		s.Note("ndtune: " + err.Error())
+	}
+	s.controls = nil
+	s.own.Close()
+	if s.Log != nil {
+		s.Log.Close()
+	}
+}

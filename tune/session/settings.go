@@ -1,0 +1,150 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/observe"
+	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/worker"
+)
+
+// SettingsFolder is where the files are that say which settings of devices are to be restored.
+func SettingsFolder() (string, error) {
+	folder, err := record.StateFolder()
+	return filepath.Join(folder, "settings"), err
+}
+
+// A SettingsError says that settings of a device cannot be changed as the specification wants.
+type SettingsError struct{ err error }
+
+func (e *SettingsError) Error() string { return "measure.settings: " + e.err.Error() }
+func (e *SettingsError) Unwrap() error { return e.err }
+
+// controls change the settings of some devices.
+type controls []*observe.Control
+
+// OpenControl is [observe.OpenControl]. Tests without a GPU replace it.
+var OpenControl = observe.OpenControl
+
+// A settingsCheck calls permitted with the settings of all configurations on a device.
+type settingsCheck func(d hardware.Device, permitted func([]hardware.Setting) error) error
+
+// openControls opens controls of the settings that a problem changes; there are none if it changes none.
+func openControls(devices []device.Listed, p *problem.Problem, check settingsCheck) (controls, error) {
+	names := p.SettingNames()
+	if len(names) == 0 {
+		return nil, nil
+	}
+	folder, err := SettingsFolder()
+	if err != nil {
+		return nil, err
+	}
+	var all controls
+	for _, d := range devices {
+		c, err := OpenControl(*d.Identity, names, folder)
+		if err != nil {
+			return nil, errors.Join(&SettingsError{err}, all.close())
+		}
+		all = append(all, c)
+		if err := check(*d.Identity, c.Check); err != nil {
+			return nil, errors.Join(err, all.close())
+		}
+	}
+	for _, c := range all {
+		if err := c.Begin(); err != nil {
+			return nil, errors.Join(&SettingsError{err}, all.close())
+		}
+	}
+	return all, nil
+}
+
+// setters returns what changes the settings, for each device.
+func (all controls) setters() []device.Setter {
+	var setters []device.Setter
+	for _, c := range all {
+		setters = append(setters, c.Set)
+	}
+	return setters
+}
+
+// restore gives the devices their settings back, for work that is not the search's.
+func (all controls) restore() error {
+	var errs []error
+	for _, c := range all {
+		errs = append(errs, c.Restore())
+	}
+	return errors.Join(errs...)
+}
+
+func (all controls) close() error {
+	var errs []error
+	for _, c := range all {
+		errs = append(errs, c.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// checkSettings checks the settings that the specification has on a device.
+func (s *Session) checkSettings(ctx context.Context) settingsCheck {
+	return func(d hardware.Device, permitted func([]hardware.Setting) error) error {
+		all, err := s.Spec.Space(ctx, d)
+		if err != nil {
+			return err
+		}
+		return s.Spec.CheckSettings(ctx, all, d, permitted)
+	}
+}
+
+// A ControlledPool is a pool of an agent, with the settings of its device.
+type ControlledPool struct {
+	*worker.Pool
+	controls controls
+	note     func(string)
+}
+
+// OpenControlled opens a pool that may change settings of its device, if the problem does.
+func OpenControlled(ctx context.Context, l device.Listed, p *problem.Problem, o worker.Options) (*ControlledPool, error) {
+	devices := []device.Listed{l}
+	all, err := openControls(devices, p, func(d hardware.Device, permitted func([]hardware.Setting) error) error {
+		s, err := p.Space(ctx, d)
+		if err != nil {
+			return err
+		}
+		return p.CheckSettings(ctx, s, d, permitted)
+	})
+	if err != nil {
+		return nil, err
+	}
+	o.Set = all.setters()
+	pool, err := worker.Open(ctx, devices, p, o)
+	if err != nil {
+		return nil, errors.Join(err, all.close())
+	}
+	return &ControlledPool{pool, all, o.Note}, nil
+}
+
+// Evaluate implements tune.Evaluator. The settings are restored when there is nothing left to evaluate, since an agent keeps its pool.
+func (p *ControlledPool) Evaluate(ctx context.Context, in <-chan space.Configuration, out chan<- tune.Result) error {
+	return errors.Join(p.Pool.Evaluate(ctx, in, out), p.controls.restore())
+}
+
+// Remeasure implements tune.Remeasurer, and restores the settings.
+func (p *ControlledPool) Remeasure(ctx context.Context, configurations []space.Configuration, rounds int) ([][]float64, error) {
+	times, err := p.Pool.Remeasure(ctx, configurations, rounds)
+	return times, errors.Join(err, p.controls.restore())
+}
+
+// Close ends the pool and restores the settings.
+func (p *ControlledPool) Close() {
+	p.Pool.Close()
+	if err := p.controls.close(); err != nil {
+		p.note(err.Error())
+	}
+}

@@ -1,0 +1,112 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/search"
+	"github.com/ndtune/ndtune/tune/search/command"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// newStrategy returns the function that makes the strategy in the space, with the configurations to begin with and the priors.
+func (s *Session) newStrategy(ctx context.Context) (func(*space.Space) (search.Strategy, error), error) {
+	p := s.Spec.Problem
+	o := search.Options{Seed: s.Seed, Budget: s.MaxEvaluations, Values: s.Strategy.Options, Objectives: len(p.Objective().All())}
+	if s.MaxEvaluations == 0 && s.TimeLimit == 0 {
+		o.Budget = s.Space.Len()
+	}
+	begin := func(configurations ...space.Configuration) {
+		for _, c := range configurations {
+			if i, ok := s.Space.Index(c); ok {
+				o.Start = append(o.Start, i)
+			}
+		}
+	}
+	if c, ok := p.Baseline(); ok {
+		begin(c)
+	}
+	for _, c := range s.Start {
+		err := p.Admit(c, s.Evaluator.Device())
+		if _, ok := s.Space.Index(c); err == nil && !ok {
+			err = errors.New("the space does not hold it")
+		}
+		if err != nil {
+			return nil, &OptionError{"--start " + c.String(), err}
+		}
+		begin(c)
+	}
+	begin(s.Neighbours...)
+	priors, nearest := s.findPriors(o.Budget)
+	begin(nearest...)
+	for _, prior := range priors {
+		learnt, err := prior.Prior(prior.Name, s.Space.Parameters(), p.Objective())
+		if err != nil {
+			return nil, &OptionError{"--prior " + prior.Path, err}
+		}
+		o.Priors = append(o.Priors, learnt)
+	}
+	s.learnsFrom = priors
+	return func(all *space.Space) (search.Strategy, error) {
+		if s.Strategy.Command != nil {
+			return s.startCommand(ctx, all, o)
+		}
+		if s.Log != nil {
+			o.Start = append(o.Start, s.reused(all)...)
+		}
+		var err error
+		s.searcher, err = search.New(s.Strategy.Name, all, o)
+		return s.searcher, err
+	}, nil
+}
+
+// startCommand starts the program that is the strategy. Before anything else, it is told the results of the log.
+func (s *Session) startCommand(ctx context.Context, all *space.Space, o search.Options) (search.Strategy, error) {
+	var start []int
+	for _, previous := range s.Log.Previous() {
+		if i, ok := all.Index(previous.Configuration); ok {
+			start = append(start, i)
+		}
+	}
+	timeout := command.DefaultTimeout
+	if s.TimeLimit > 0 {
+		timeout = min(timeout, s.TimeLimit) // it must not keep the search from its end
+	}
+	return command.New(ctx, all, command.Options{
+		Args: s.Strategy.Command, Objective: s.Spec.Problem.Objective(), Seed: o.Seed, Budget: o.Budget,
+		Evaluators: s.Evaluator.Capacity(), Start: append(start, o.Start...), Timeout: timeout, Output: s.Output,
+	})
+}
+
+// reused returns the configurations that the log knows from older search spaces, the best first. The strategy begins with
+// them, and so learns their results, which cost nothing.
+func (s *Session) reused(all *space.Space) []int {
+	results := slices.Clone(s.Log.Previous()[:min(s.Log.Header().Reused, s.Log.Resumed())])
+	slices.SortStableFunc(results, func(a, b tune.Result) int {
+		o := s.Spec.Problem.Objective()
+		switch {
+		case a.Rankable() && (!b.Rankable() || o.Better(a.Objective, b.Objective)):
+			return -1
+		case b.Rankable() && (!a.Rankable() || o.Better(b.Objective, a.Objective)):
+			return 1
+		}
+		return 0
+	})
+	var indices []int
+	for _, r := range results {
+		if i, ok := all.Index(r.Configuration); ok {
+			indices = append(indices, i)
+		}
+	}
+	return indices
+}
+
+// Trusts says what the search found its priors to be worth. Known is false if it had none.
+func (s *Session) Trusts() (all []search.Trust, known bool) {
+	if len(s.learnsFrom) == 0 || s.searcher == nil {
+		return nil, false
+	}
+	return search.Trusts(s.searcher), true
+}
