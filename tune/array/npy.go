@@ -9,10 +9,13 @@ import (
 	"io"
 	"math"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
+	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/internal/files"
 )
 
@@ -222,118 +225,38 @@ type npyDict struct {
 	shape   []int
 }
 
-// parseNPYHeader parses the Python dict of a header:
-// {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }. Each of the three
-// keys must be there once, in any order.
-func parseNPYHeader(s string) (npyDict, error) {
-	var d npyDict
-	p := &pyText{s}
-	if !p.take("{") {
-		return d, errors.New("it is no Python dict")
+// The entries of the Python dict in a header, such as {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }.
+var (
+	npyStructs = regexp.MustCompile(`['"]descr['"]\s*:\s*\[`)
+	npyEntries = []*regexp.Regexp{
+		regexp.MustCompile(`['"](descr)['"]\s*:\s*['"]([^'"\\]*)['"]\s*[,}]`),
+		regexp.MustCompile(`['"](fortran_order)['"]\s*:\s*(True|False)\s*[,}]`),
+		regexp.MustCompile(`['"](shape)['"]\s*:\s*\(((?:\s*\d+\s*,)*\s*\d*\s*)\)\s*[,}]`),
 	}
-	seen := map[string]bool{}
-	for !p.take("}") {
-		key, err := p.str()
+)
+
+// parseNPYHeader parses a header. Each of its three keys must be there once, in any order, and nothing else.
+func parseNPYHeader(text string) (d npyDict, err error) {
+	if npyStructs.MatchString(text) {
+		return d, errors.New("the array holds structures (a list of fields), not numbers")
+	}
+	values, rest := map[string]string{}, text
+	for _, entry := range npyEntries {
+		if found := entry.FindStringSubmatch(rest); found != nil {
+			values[found[1]] = found[2]
+			rest = strings.Replace(rest, found[0], "", 1)
+		}
+	}
+	if len(values) < len(npyEntries) || strings.Trim(rest, "{}, \t\r\n") != "" {
+		return d, fmt.Errorf("%q is not {'descr': '…', 'fortran_order': True or False, 'shape': (…)}", excerpt.Of(text))
+	}
+	d = npyDict{descr: values["descr"], fortran: values["fortran_order"] == "True", shape: []int{}}
+	for length := range strings.FieldsFuncSeq(values["shape"], func(c rune) bool { return !unicode.IsDigit(c) }) {
+		n, err := strconv.Atoi(length)
 		if err != nil {
-			return d, fmt.Errorf("a key: %w", err)
+			return d, fmt.Errorf("the length %s is too large", length)
 		}
-		if seen[key] {
-			return d, fmt.Errorf("%q is there twice", key)
-		}
-		seen[key] = true
-		if !p.take(":") {
-			return d, fmt.Errorf("no colon after %q", key)
-		}
-		switch key {
-		case "descr":
-			if strings.HasPrefix(p.rest, "[") {
-				return d, errors.New("the array holds structures (a list of fields), not numbers")
-			}
-			d.descr, err = p.str()
-		case "fortran_order":
-			d.fortran, err = p.boolean()
-		case "shape":
-			d.shape, err = p.tuple()
-		default:
-			err = errors.New("no such key is known")
-		}
-		if err != nil {
-			return d, fmt.Errorf("%q: %w", key, err)
-		}
-		if !p.take(",") && !strings.HasPrefix(p.rest, "}") {
-			return d, fmt.Errorf("no comma after %q", key)
-		}
-	}
-	if p.rest != "" {
-		return d, errors.New("there is text after the dict")
-	}
-	for _, key := range []string{"descr", "fortran_order", "shape"} {
-		if !seen[key] {
-			return d, fmt.Errorf("%q is missing", key)
-		}
+		d.shape = append(d.shape, n)
 	}
 	return d, nil
-}
-
-// pyText is the unread part of a text of Python literals. Each method skips the
-// space after what it reads.
-type pyText struct{ rest string }
-
-func (p *pyText) skip() { p.rest = strings.TrimLeft(p.rest, " \t\r\n") }
-
-// take reads token if it comes next and reports whether it does.
-func (p *pyText) take(token string) bool {
-	p.skip()
-	rest, ok := strings.CutPrefix(p.rest, token)
-	p.rest = rest
-	p.skip()
-	return ok
-}
-
-// str reads a string in single or double quotes, without escapes.
-func (p *pyText) str() (string, error) {
-	if p.rest == "" || p.rest[0] != '\'' && p.rest[0] != '"' {
-		return "", errors.New("a string is expected")
-	}
-	text, rest, ok := strings.Cut(p.rest[1:], p.rest[:1])
-	if !ok || strings.ContainsAny(text, "\\\n") {
-		return "", errors.New("a string has no end or holds escapes")
-	}
-	p.rest = rest
-	p.skip()
-	return text, nil
-}
-
-func (p *pyText) boolean() (bool, error) {
-	switch {
-	case p.take("True"):
-		return true, nil
-	case p.take("False"):
-		return false, nil
-	}
-	return false, errors.New("a bool is expected, True or False")
-}
-
-// tuple reads a tuple of integers that are not negative. The result is never nil.
-func (p *pyText) tuple() ([]int, error) {
-	if !p.take("(") {
-		return nil, errors.New("a tuple is expected")
-	}
-	list := []int{}
-	for !p.take(")") {
-		end := strings.IndexFunc(p.rest, func(r rune) bool { return r < '0' || r > '9' })
-		if end <= 0 {
-			return nil, errors.New("a whole number is expected")
-		}
-		n, err := strconv.Atoi(p.rest[:end])
-		if err != nil {
-			return nil, fmt.Errorf("%s is too large", p.rest[:end])
-		}
-		list = append(list, n)
-		p.rest = p.rest[end:]
-		if !p.take(",") && !strings.HasPrefix(p.rest, ")") {
-			return nil, errors.New("no comma in a tuple")
-		}
-	}
-	return list, nil
 }
