@@ -7,12 +7,12 @@ package floors
 var Floors = [][]string{
 	{"internal/nearest", "internal/excerpt", "internal/floors", "internal/golden", "internal/figure", "internal/markdown", "internal/browser", "internal/files", "internal/standin", "internal/library"},
 	{"internal/picture", "cl", "kernels", "tune/process", "tune/hardware", "tune/array", "tune/clc", "tune/search/gaussian", "tune/expression"},
-	{"tune/space", "tune/python", "tune/footprint", "tune/observe", "internal/foreign"},
+	{"tune/space", "tune/python", "tune/footprint", "tune/observe"},
 	{"tune/search", "tune/problem"},
 	{"tune", "tune/search/command"},
 	{"tune/device", "tune/record"},
 	{"tune/device/peak", "tune/compare", "tune/wisdom"},
 	{"tune/spec", "tune/worker", "tune/simulate", "tune/report", "tune/export", "tune/dynamic", "tune/fleet", "tune/check"},
-	{"diffusion", "matmul", "tune/live", "tune/initial", "tune/session"},
+	{"diffusion", "matmul", "tune/live", "tune/initial", "tune/session", "internal/foreign"},
 	{"cmd/ndtune", "scripts/fleet", "scripts/torture"},
 }

@@ -1,4 +1,4 @@
-package export
+package export_test
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/internal/foreign"
+	"github.com/ndtune/ndtune/tune/export"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
@@ -183,7 +184,7 @@ func programFolder(t *testing.T, name string, p *problem.Problem, f *wisdom.File
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, File{file, text})
+		all = append(all, export.File{file, text})
 	}
 	if err := os.CopyFS(filepath.Join(folder, "stub"), os.DirFS("testdata/stub")); err != nil {
 		t.Fatal(err)
@@ -276,8 +277,8 @@ func TestProgramsChooseAsWisdomDoes(t *testing.T) {
 }
 
 // exportAll returns the files of all languages.
-func exportAll(p *problem.Problem, f *wisdom.File, size []problem.Expr) (all []File, err error) {
-	for _, in := range []func(*problem.Problem, *wisdom.File, []problem.Expr) (File, error){Header, Module} {
+func exportAll(p *problem.Problem, f *wisdom.File, size []problem.Expr) (all []export.File, err error) {
+	for _, in := range []func(*problem.Problem, *wisdom.File, []problem.Expr) (export.File, error){export.Header, export.Module} {
 		file, err := in(p, f, size)
 		if err != nil {
 			return nil, err

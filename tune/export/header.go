@@ -15,11 +15,11 @@ import (
 //go:embed header.h.tmpl
 var headerText string
 
-var headerTemplate = template.Must(template.New("header").Funcs(template.FuncMap{
-	"literal":       writes(expression.C),
+var headerTemplate = template.Must(template.New("header").Funcs(C.functions).Funcs(template.FuncMap{
 	"is_identifier": space.IsIdentifier,
 	"long":          func(format string) string { return strings.Replace(format, "%", "%ll", 1) },
 	"type":          func(k expression.Kind) string { return typesC[k] },
+	"member":        func(k expression.Kind) string { return membersC[k] },
 	"device_type": func(name string) string {
 		switch name {
 		case "cpu":
@@ -35,16 +35,8 @@ var headerTemplate = template.Must(template.New("header").Funcs(template.FuncMap
 
 var typesC = map[expression.Kind]string{expression.Int: "int64_t", expression.Float: "double", expression.Bool: "int", expression.String: "const char *"}
 
-// c is C99 and C++. Sizes are parameters of a function and fields of the choice.
-var c = dialect{
-	language: expression.C, parameter: "choice->record->configuration.%[1]s", size: "choice->%[1]s",
-	reserved: `device choice record level matched same_driver options
-		alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl const constexpr const_cast continue
-		decltype default delete do double dynamic_cast else enum explicit export extern false float for friend goto if inline int long
-		mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public register reinterpret_cast restrict
-		return short signed sizeof static static_assert static_cast struct switch template this thread_local throw true try typedef
-		typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq`,
-}
+// membersC are the members of nd_value that have a value.
+var membersC = map[expression.Kind]string{expression.Int: "i", expression.Float: "f", expression.Bool: "i", expression.String: "text"}
 
 // Header returns a header for C99 and C++ with the wisdom about a problem. The sizes are the whole-number constants that the
 // problem size, the size of a buffer or a repeat reads. The problem size is that of the problem, or other expressions over
@@ -55,7 +47,7 @@ func Header(p *problem.Problem, f *wisdom.File, size []problem.Expr) (File, erro
 	if err != nil {
 		return File{}, err
 	}
-	x, err := t.in(c, functions{t.Key + "_ndrange", t.Key + "_launches", t.Key + "_buffers_bytes", "const " + t.Key + "_choice *choice"})
+	x, err := t.in(C)
 	if err != nil {
 		return File{}, err
 	}

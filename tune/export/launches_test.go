@@ -1,10 +1,11 @@
-package export
+package export_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/ndtune/ndtune/tune/export"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
@@ -116,7 +117,7 @@ func TestSizesOfBuffers(t *testing.T) {
 	p := mustProblem(t, d)
 	f := wisdomAt(t, p, "scale", []int{64, 35}, 8)
 	f.Records[0].Configuration = map[string]space.Value{"block_size_x": 8, "tile": 1, "part": 0.5, "class": true, "Tile": 1, "how": "a"}
-	header, err := Header(p, f, nil)
+	header, err := export.Header(p, f, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,8 +140,8 @@ func TestPipelinesThatCannotBeWritten(t *testing.T) {
 		}, nil, "the pipeline has no problem_size, which chooses the configuration; give another with --size, such as n or nx,ny"},
 		{func(d *problem.Definition) { d.ProblemSize[0] = "n * block_size_x" }, nil, "the size of the problem chooses the configuration, so it reads constants only: problem_size[0]: in \"n * block_size_x\""},
 		{func(d *problem.Definition) { d.Stages[1].Repeat = "min(steps, device.compute_units)" }, nil, "device.compute_units"},
-		{func(d *problem.Definition) { d.Arguments[2].Value = []any{"scale ** 0.3", "step"} }, nil, "argument stride: scale ** 0.3 cannot be exported to C"},
-		{func(d *problem.Definition) { d.Arguments[6].Size = "ceil(n ** 0.3)" }, nil, "the sizes of the buffers: ceil(n ** 0.3) cannot be exported to C"},
+		{func(d *problem.Definition) { d.Arguments[2].Value = []any{"scale ** 0.3", "step"} }, nil, "argument stride: scale ** 0.3 cannot be exported"},
+		{func(d *problem.Definition) { d.Arguments[6].Size = "ceil(n ** 0.3)" }, nil, "the sizes of the buffers: ceil(n ** 0.3) cannot be exported"},
 		{func(d *problem.Definition) {
 			d.Types = []problem.StructType{{Name: "row", Fields: []problem.StructField{{Name: "x", Type: "float", Count: "n"}}}}
 		}, nil, "the length of x in the type row reads the size n"},

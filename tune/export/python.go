@@ -9,7 +9,6 @@ import (
 	"strings"
 	"text/template"
 
-	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/wisdom"
 )
@@ -17,21 +16,12 @@ import (
 //go:embed module.py.tmpl
 var moduleText string
 
-var moduleTemplate = template.Must(template.New("module").Funcs(template.FuncMap{
-	"literal": writes(expression.Python),
-	"words":   func(options string) []string { return word.FindAllString(options, -1) },
+var moduleTemplate = template.Must(template.New("module").Funcs(Python.functions).Funcs(template.FuncMap{
+	"words": func(options string) []string { return word.FindAllString(options, -1) },
 }).Parse(moduleText))
 
 // word matches an option, or its value, in a line. Quotation marks stay: PyOpenCL joins a list with spaces.
 var word = regexp.MustCompile(`(?:"(?:[^"\\]|\\.)*"|\\.|[^\s"\\])+|\S`)
-
-var python = dialect{
-	language: expression.Python, parameter: `choice.record.configuration["%[2]s"]`, size: `choice.sizes["%[2]s"]`,
-	reserved: "device _fill " + keywordsPython,
-}
-
-const keywordsPython = `False None True and as assert async await break class continue def del elif else except finally for from
-	global if import in is lambda nonlocal not or pass raise return try while with yield`
 
 // Module returns a module for PyOpenCL. See [Header] for the sizes and the errors.
 func Module(p *problem.Problem, f *wisdom.File, size []problem.Expr) (File, error) {
@@ -42,7 +32,7 @@ func Module(p *problem.Problem, f *wisdom.File, size []problem.Expr) (File, erro
 	if slices.Contains(strings.Fields(keywordsPython), t.Key) {
 		return File{}, fmt.Errorf("no module of Python can be named %s, a keyword; give another one with --key, or leave python out of --lang", t.Key)
 	}
-	x, err := t.in(python, functions{"ndrange", "launches", "buffers_bytes", "choice"})
+	x, err := t.in(Python)
 	if err != nil {
 		return File{}, err
 	}

@@ -41,10 +41,10 @@ type table struct {
 
 // A variable is a parameter or a size of the problem.
 type variable struct {
-	Name              string
-	Identifier, Local string // in the language of a form: of a field, and of a parameter of a function
-	Kind              expression.Kind
-	Macro, Format     string // of a size: the macro that gives it to the kernel, "" for none, and its format for printf: %du
+	Name          string
+	Identifier    string // in the language of a form: of a field, and of a parameter of a function
+	Kind          expression.Kind
+	Macro, Format string // of a size: the macro that gives it to the kernel, "" for none, and its format for printf: %du
 }
 
 // A constant is a positive whole number that the problem size does not read.
@@ -120,7 +120,7 @@ func (t *table) addSizes(given []problem.Expr) error {
 	if t.problemSize, _, err = compileSize(given, t.problem.Constants()); err != nil {
 		return fmt.Errorf("the size of the problem chooses the configuration, so it reads constants only: %w; %s", err, addSize)
 	}
-	read := slices.Concat(t.problemSize, t.problem.BufferSizes(), repeats(t.problem.Steps()))
+	read := slices.Concat(t.problemSize, bufferSizes(t.problem), repeats(t.problem.Steps()))
 	for _, c := range d.Constants {
 		n, whole := c.Number().(int)
 		isRead := func(e *expression.Expression) bool { return t.problem.Reads(e, c.Name) }
@@ -167,6 +167,16 @@ func ProblemSize(given []problem.Expr, constants []problem.Constant) (size []int
 }
 
 const addSize = "give another with --size, such as n or nx,ny"
+
+// bufferSizes returns the expressions of the sizes of buffers and images.
+func bufferSizes(p *problem.Problem) (all []*expression.Expression) {
+	for _, a := range p.Arguments() {
+		if a.Kind.HasContent() {
+			all = append(all, a.Expressions()...)
+		}
+	}
+	return all
+}
 
 // repeats returns the numbers of repetitions of steps.
 func repeats(steps []problem.Step) (all []*expression.Expression) {
@@ -307,115 +317,68 @@ func (t *table) addSource(p *problem.Problem) error {
 	return nil
 }
 
-// A form is a table with identifiers and expressions in a language.
+// A form is a table in a language, for a template.
 type form struct {
 	*table
-	Runtime           string // the operations that the expressions call
-	Parameters, Sizes []variable
-	ProblemSize       []string // an expression for each dimension
-	Asked             []string // an expression for each of the Constants
-	NDRange           string   // a function; "": of a pipeline
-	Launches          string   // a function
-	BuffersBytes      string   // a function
+	*Rules
+	Parameters, Sizes []variable // with identifiers
+	ProblemSize       []int      // a rule for each dimension
+	Asked             []asked    // in the order of the Constants
+	Evaluator, Tables string
 }
 
-// A dialect says how a language names things. Formats get an identifier and a name.
-type dialect struct {
-	language   expression.Language
-	identifier func(name string) string // of a field; nil: the name itself
-	reserved   string                   // words that no field and no local variable can have as a name
-	parameter  string                   // format of the value of a parameter in the choice
-	size       string                   // format of a size in the choice
+// An asked constant is one that the application gives as a size, or has its value.
+type asked struct {
+	Size  *variable
+	Value int
 }
 
-// A functions has the names of functions in a language, and their parameter.
-type functions struct{ ndrange, launches, buffersBytes, choice string }
-
-// in returns the table in a language, with functions that compute the launch, all launches with their arguments, and
-// the sizes of buffers.
-func (t *table) in(d dialect, names functions) (*form, error) {
-	f := &form{table: t, Runtime: expression.Runtime(d.language), Parameters: d.identify(t.Parameters), Sizes: d.identify(t.Sizes)}
-	identifiers := map[string]string{}
-	for _, v := range f.Parameters {
-		identifiers[v.Name] = fmt.Sprintf(d.parameter, v.Identifier, v.Name)
+// in returns the table in a language, with the rules of the problem size, of all launches and of the sizes of buffers.
+func (t *table) in(l *Language) (*form, error) {
+	f := &form{table: t, Parameters: l.identify(t.Parameters), Sizes: l.identify(t.Sizes), Evaluator: l.Evaluator()}
+	var names []string
+	for _, v := range slices.Concat(t.Parameters, t.Sizes) {
+		names = append(names, v.Name)
 	}
-	for _, v := range f.Sizes {
-		identifiers[v.Name] = fmt.Sprintf(d.size, v.Identifier, v.Name)
-	}
-	step := t.problem.Steps()[0]
-	all, err := t.problem.ExportNames(d.language, identifiers)
-	if err != nil {
-		return nil, err
-	}
+	f.Rules = NewRules(t.problem, names)
 	for i, e := range t.problemSize {
-		text, err := e.ExportInt(d.language, all)
+		at, _, err := f.add(fmt.Sprintf("problem_size[%d]", i), e, asInt)
 		if err != nil {
 			return nil, fmt.Errorf("problem_size[%d]: %w", i, err)
 		}
-		f.ProblemSize = append(f.ProblemSize, text)
+		f.ProblemSize = append(f.ProblemSize, at)
 	}
 	for _, of := range t.Constants {
-		asked, isSize := identifiers[of.Name]
-		if !isSize {
-			asked = fmt.Sprint(of.Value)
+		a := asked{Value: of.Value}
+		if i := slices.IndexFunc(f.Sizes, func(v variable) bool { return v.Name == of.Name }); i >= 0 {
+			a.Size = &f.Sizes[i]
 		}
-		f.Asked = append(f.Asked, asked)
+		f.Asked = append(f.Asked, a)
 	}
-	choice := []string{names.choice}
-	if !t.problem.IsPipeline() {
-		if f.NDRange, err = step.NDRange(d.language, names.ndrange, choice, identifiers); err != nil {
-			return nil, err
-		}
-	}
-	if f.BuffersBytes, err = t.problem.ExportBuffersBytes(d.language, names.buffersBytes, choice, identifiers); err != nil {
+	if err := f.AddBuffers(); err != nil {
 		return nil, err
 	}
-	f.Launches, err = t.problem.ExportLaunches(d.language, names.launches, choice, identifiers)
+	if err := f.AddSteps(t.problem.Steps()); err != nil {
+		return nil, err
+	}
+	var err error
+	f.Tables, err = l.Tables(f.Rules, t.Key)
 	return f, err
 }
 
-// Kernels returns the names of the kernels.
-func (t *table) Kernels() []string { return t.problem.KernelNames() }
-
-// Buffers returns the names of the buffers, the images and the samplers.
-func (t *table) Buffers() []string { return t.problem.Buffers() }
+// IsPipeline reports whether the kernel is a pipeline, which has no NDRange of its own.
+func (t *table) IsPipeline() bool { return t.problem.IsPipeline() }
 
 // identify gives variables identifiers that are not reserved and differ.
-func (d dialect) identify(list []variable) []variable {
-	fields := strings.Fields(d.reserved)
-	locals := slices.Clone(fields)
+func (l *Language) identify(list []variable) []variable {
+	taken := slices.Clone(l.reserved)
 	list = slices.Clone(list)
 	for i := range list {
 		v := &list[i]
-		v.Identifier = v.Name
-		if d.identifier != nil {
-			v.Identifier = d.identifier(v.Name)
+		for v.Identifier = v.Name; slices.Contains(taken, v.Identifier); {
+			v.Identifier += "_"
 		}
-		v.Identifier, v.Local = differing(v.Identifier, &fields), differing(v.Name, &locals)
+		taken = append(taken, v.Identifier)
 	}
 	return list
-}
-
-// differing returns an identifier that is not taken yet, and takes it.
-func differing(identifier string, taken *[]string) string {
-	for slices.Contains(*taken, identifier) {
-		identifier += "_"
-	}
-	*taken = append(*taken, identifier)
-	return identifier
-}
-
-// writes returns the function of templates that writes a value in a language: bare, because its type is known.
-func writes(l expression.Language) func(v any) (string, error) {
-	return func(v any) (string, error) {
-		text, err := expression.Literal(l, v)
-		if _, isText := v.(string); !isText && l != expression.C {
-			for _, conversion := range []string{"int64(", "float64(", "("} {
-				if bare, ok := strings.CutPrefix(text, conversion); ok {
-					return strings.TrimSuffix(bare, ")"), err
-				}
-			}
-		}
-		return text, err
-	}
 }

@@ -1,4 +1,4 @@
-package export
+package export_test
 
 import (
 	"encoding/json"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/ndtune/ndtune/internal/golden"
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/export"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
@@ -81,7 +82,7 @@ func runs(t *testing.T, p *problem.Problem) []*record.Record {
 // TestFilesOfKernelTuner compares the files with those that Kernel Tuner has read.
 func TestFilesOfKernelTuner(t *testing.T) {
 	p := mustProblem(t, xaxpy())
-	results, targets, err := KernelTuner(nil, p, runs(t, p))
+	results, targets, err := export.KernelTuner(nil, p, runs(t, p))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,11 +93,11 @@ func TestFilesOfKernelTuner(t *testing.T) {
 // TestKernelTunerReplaces: results of the same device and size are replaced, others stay, as store_results does.
 func TestKernelTunerReplaces(t *testing.T) {
 	p := mustProblem(t, xaxpy())
-	old, _, err := KernelTuner(nil, p, runs(t, p))
+	old, _, err := export.KernelTuner(nil, p, runs(t, p))
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, _, err := KernelTuner(old, p, []*record.Record{run(t, p, h200, 4096, map[[2]int]float64{{128, 2}: 7}), run(t, p, h200, 512, map[[2]int]float64{{64, 1}: 0.1})})
+	data, _, err := export.KernelTuner(old, p, []*record.Record{run(t, p, h200, 4096, map[[2]int]float64{{128, 2}: 7}), run(t, p, h200, 512, map[[2]int]float64{{64, 1}: 0.1})})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +169,7 @@ func TestResultsThatKernelTunerCannotHave(t *testing.T) {
 		if test.old != "" {
 			old = []byte(test.old)
 		}
-		_, _, err := KernelTuner(old, p, records)
+		_, _, err := export.KernelTuner(old, p, records)
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%v, want %s", err, test.want)
 		}

@@ -130,7 +130,7 @@ func (n *Node) IsExact() bool {
 
 // constant is the value of a constant, or of one as a float; nil where it is none.
 func (n *Node) constant() any {
-	if n.isImplicit() {
+	if n.IsImplicit() {
 		if i, ok := n.Args[0].Value.(int); ok {
 			return float64(i)
 		}
@@ -150,7 +150,8 @@ func (n *Node) float() *Node {
 
 const implicit = "implicit"
 
-func (n *Node) isImplicit() bool { return n.Code == ToFloat && n.written == implicit }
+// IsImplicit reports whether the node is the conversion of an integer to a float that an operator does itself.
+func (n *Node) IsImplicit() bool { return n.Code == ToFloat && n.written == implicit }
 
 // newNode is an operation on nodes that is not computed.
 func newNode(code Code, k Kind, args ...*Node) *Node {

@@ -50,7 +50,7 @@ func (n *Node) layout(text func(string), part func(n *Node, at level)) level {
 	case n.Code == Call:
 		list(n.Function+"(", args, ")")
 		return atomLevel
-	case n.isImplicit():
+	case n.IsImplicit():
 		part(args[0], loose)
 		return args[0].holds()
 	case n.Code == Negate:

@@ -13,7 +13,7 @@ func (p *Problem) LaunchesIn(environment map[string]any) (*Variant, error) {
 
 // BytesIn returns the sizes of buffers in an environment, as [Problem.Variant] has them, and 0 for images and samplers.
 func (p *Problem) BytesIn(environment map[string]any) (all []int, err error) {
-	for _, name := range p.Buffers() {
+	for _, name := range BuffersOf(p) {
 		a, n := &p.arguments[p.place(name)], 0
 		if a.Kind == BufferArgument {
 			if n, err = a.ElementsIn(environment); err == nil {
@@ -26,4 +26,14 @@ func (p *Problem) BytesIn(environment map[string]any) (all []int, err error) {
 		all = append(all, n)
 	}
 	return all, nil
+}
+
+// BuffersOf returns the names of the buffers, the images and the samplers.
+func BuffersOf(p *Problem) (names []string) {
+	for _, a := range p.arguments {
+		if a.Kind.HasContent() || a.Kind == SamplerArgument {
+			names = append(names, a.Name)
+		}
+	}
+	return names
 }

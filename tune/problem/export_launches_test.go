@@ -11,7 +11,7 @@ import (
 	"testing/fstest"
 
 	"github.com/ndtune/ndtune/internal/foreign"
-	"github.com/ndtune/ndtune/tune/expression"
+	"github.com/ndtune/ndtune/tune/export"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
@@ -103,8 +103,8 @@ func loadPipeline(t *testing.T, name string) *problem.Problem {
 	return s.Problem
 }
 
-// pipelineCases: pipelines launch the same kernels with the same arguments, byte by byte, in C, C++, Python and
-// Go as in ndtune, and leave the buffers at the same places, for random values of constants and configurations.
+// pipelineCases: pipelines launch the same kernels with the same arguments, byte by byte, in C, C++ and Python
+// as in ndtune, and leave the buffers at the same places, for random values of constants and configurations.
 func pipelineCases(t *testing.T) (cases []foreign.Case) {
 	for _, name := range slices.Sorted(maps.Keys(pipelines)) {
 		x := exporting{t: t, path: name, problem: loadPipeline(t, name), r: rand.New(rand.NewPCG(15, 4))}
@@ -193,14 +193,14 @@ func (x *exporting) small(environments []map[string]any) []map[string]any {
 // launchesCase has the launches of a problem.
 func launchesCase(path string, p *problem.Problem, environments []map[string]any) foreign.Case {
 	names, indices := map[string]bool{}, map[string]bool{}
-	collectNames(p.Steps(), names, indices)
-	c := foreign.Case{About: path + ": the launches", Environments: environments}
+	collectNames(p, p.Steps(), names, indices)
+	c := foreign.Case{About: path + ": the launches", Environments: environments, Problem: p}
 	for name := range names {
 		if !indices[name] {
 			c.Names = append(c.Names, name)
 		}
 	}
-	buffers, kernels := p.Buffers(), p.KernelNames()
+	buffers, kernels := problem.BuffersOf(p), p.KernelNames()
 	arguments := p.Arguments()
 	c.Want = func(environment map[string]any) string {
 		v, err := p.LaunchesIn(maps.Clone(environment))
@@ -230,32 +230,20 @@ func launchesCase(path string, p *problem.Problem, environments []map[string]any
 		}
 		return b.String()
 	}
-	c.Text = func(l expression.Language, number int, names map[string]string) (string, error) {
-		function := fmt.Sprint("launches", number)
-		parameters := map[expression.Language][]string{expression.C: {"const int64_t *w"}, expression.Python: {"w"}, expression.Go: {"w []int64"}}[l]
-		text, err := p.ExportLaunches(l, function, parameters, names)
-		quoted := strings.Trim(strings.ReplaceAll(fmt.Sprintf("%q", buffers), " ", ", "), "[]")
-		return text + fmt.Sprintf(map[expression.Language]string{
-			expression.C: `static void f%[1]d(const int64_t *w, int *failed) {
-    cl_mem buffers[%[3]d + 1];
-    int i;
-    for (i = 0; i < %[3]d; i++) buffers[i] = (cl_mem)(size_t)i;
-    *failed = launches%[1]d(w, buffers, add_launch, NULL);
-    print_launches(buffers, %[3]d, *failed);
-}
-`,
-			expression.Python: "functions.append((\"text\", lambda w: show_launches(launches%[1]d, w, [%[2]s])))  # %[3]d\n",
-			expression.Go:     "func f%[1]d(w []int64) any { return showLaunches(launches%[1]d, w, %[2]s) } // %[3]d\n",
-		}[l], number, quoted, len(buffers)), err
-	}
+	c.Add = func(r *export.Rules) (foreign.How, error) { return foreign.Launches, r.AddSteps(p.Steps()) }
 	return c
 }
 
 // bytesCase has the sizes of the buffers of a problem.
 func bytesCase(path string, p *problem.Problem, environments []map[string]any) foreign.Case {
-	c := foreign.Case{About: path + ": the sizes of the buffers", Environments: environments}
-	for _, e := range p.BufferSizes() {
-		c.Names = append(c.Names, e.Names()...)
+	c := foreign.Case{About: path + ": the sizes of the buffers", Environments: environments, Problem: p}
+	for _, a := range p.Arguments() {
+		if a.Kind != problem.BufferArgument {
+			continue
+		}
+		for _, e := range a.Expressions() {
+			c.Names = append(c.Names, e.Names()...)
+		}
 	}
 	slices.Sort(c.Names)
 	c.Names = slices.Compact(c.Names)
@@ -266,47 +254,24 @@ func bytesCase(path string, p *problem.Problem, environments []map[string]any) f
 		}
 		return fmt.Sprint(all)
 	}
-	c.Text = func(l expression.Language, number int, names map[string]string) (string, error) {
-		function := fmt.Sprint("bytes", number)
-		parameters := map[expression.Language][]string{expression.C: {"const int64_t *w"}, expression.Python: {"w"}, expression.Go: {"w []int64"}}[l]
-		text, err := p.ExportBuffersBytes(l, function, parameters, names)
-		buffers := p.Buffers()
-		quoted := strings.Trim(strings.ReplaceAll(fmt.Sprintf("%q", buffers), " ", ", "), "[]")
-		return text + fmt.Sprintf(map[expression.Language]string{
-			expression.C: `static void f%[1]d(const int64_t *w, int *failed) {
-    size_t bytes[%[3]d + 1];
-    *failed = bytes%[1]d(w, bytes);
-    if (*failed) { puts("!"); return; }
-    print_list(bytes, %[3]d); putchar('\n');
-}
-`,
-			expression.Python: "functions.append((\"text\", lambda w: (lambda all: \"[%%s]\" %% \" \".join(str(all.get(name, 0)) for name in [%[2]s]))(bytes%[1]d(w))))  # %[3]d\n",
-			expression.Go: `func f%[1]d(w []int64) any {
-	all, err := bytes%[1]d(w)
-	if err != nil {
-		panic(err)
-	}
-	var list []int // of %[3]d
-	for _, name := range []string{%[2]s} {
-		list = append(list, all[name])
-	}
-	return list
-}
-`,
-		}[l], number, quoted, len(buffers)), err
-	}
+	c.Add = func(r *export.Rules) (foreign.How, error) { return foreign.Bytes, r.AddBuffers() }
 	return c
 }
 
-func collectNames(steps []problem.Step, names, indices map[string]bool) {
+// collectNames collects the names that steps and their arguments read.
+func collectNames(p *problem.Problem, steps []problem.Step, names, indices map[string]bool) {
 	for _, s := range steps {
 		indices[s.Index] = true
-		for _, e := range s.Expressions() {
+		all := s.Expressions()
+		for _, i := range s.Arguments {
+			all = append(all, p.Arguments()[i].Expressions()...)
+		}
+		for _, e := range all {
 			for _, name := range e.Names() {
 				names[name] = true
 			}
 		}
-		collectNames(s.Steps, names, indices)
+		collectNames(p, s.Steps, names, indices)
 	}
 }
 
@@ -316,7 +281,7 @@ func nameAt(p *problem.Problem, kernel string, place int) string {
 	for len(steps) > 0 {
 		s := steps[0]
 		if s.Kernel == kernel {
-			return s.Arguments[place].Name
+			return p.Arguments()[s.Arguments[place]].Name
 		}
 		steps = append(s.Steps, steps[1:]...)
 	}

@@ -16,6 +16,7 @@ import (
 	"testing/fstest"
 
 	"github.com/ndtune/ndtune/internal/foreign"
+	"github.com/ndtune/ndtune/tune/export"
 	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
@@ -31,7 +32,7 @@ func TestExport(t *testing.T) {
 }
 
 // specificationCases: the launches of the bundled specifications and of the gallery, the values of scalars, the
-// sizes of local memory and the restrictions are the same in C, C++, Python and Go as in ndtune, for configurations of
+// sizes of local memory and the restrictions are the same in C, C++ and Python as in ndtune, for configurations of
 // each space. An expression that cannot be exported is one that is listed here.
 func specificationCases(t *testing.T) (cases []foreign.Case) {
 	var paths []string
@@ -144,7 +145,11 @@ func (x *exporting) collect(ctx context.Context, steps []problem.Step, indices [
 			x.cases = append(x.cases, rangeCase(x.path, s, append(environments, x.extreme(environments)...)))
 		}
 		s.Steps = nil
-		for _, e := range s.Expressions() {
+		all := s.Expressions()
+		for _, i := range s.Arguments {
+			all = append(all, x.problem.Arguments()[i].Expressions()...)
+		}
+		for _, e := range all {
 			x.add(e, environments)
 		}
 	}
@@ -261,31 +266,9 @@ func rangeCase(path string, s problem.Step, environments []map[string]any) forei
 		}
 		return fmt.Sprint(r.Global(), r.WorkGroup(), r.GlobalOffset())
 	}
-	c.Text = func(l expression.Language, number int, names map[string]string) (string, error) {
-		function := fmt.Sprint("range", number)
-		parameters := map[expression.Language][]string{expression.C: {"const int64_t *w"}, expression.Python: {"w"}, expression.Go: {"w []int64"}}[l]
-		text, err := s.NDRange(l, function, parameters, names)
-		return text + fmt.Sprintf(map[expression.Language]string{
-			expression.C: `static void f%[1]d(const int64_t *w, int *failed) {
-    nd_range r;
-    *failed = range%[1]d(w, &r);
-    if (*failed) { puts("!"); return; }
-    print_list(r.global, r.dimensions); putchar(' ');
-    print_list(r.local, r.local[0] != 0 ? r.dimensions : 0); putchar(' ');
-    print_list(r.offset, r.offset[0] || r.offset[1] || r.offset[2] ? r.dimensions : 0); putchar('\n');
-}
-`,
-			expression.Python: `functions.append(("text", lambda w: " ".join("[%%s]" %% " ".join(map(str, list or [])) for list in range%[1]d(w))))
-`,
-			expression.Go: `func f%[1]d(w []int64) any {
-	r, err := range%[1]d(w)
-	if err != nil {
-		panic(err)
-	}
-	return fmt.Sprint(r.Global, r.Local, r.Offset)
-}
-`,
-		}[l], number), err
+	c.Add = func(r *export.Rules) (foreign.How, error) {
+		s.Steps, s.Arguments, s.Repeat, s.Index = nil, nil, nil, ""
+		return foreign.Range, r.AddSteps([]problem.Step{s})
 	}
 	return c
 }

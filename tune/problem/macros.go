@@ -145,8 +145,8 @@ func (p *Problem) sizesRead(parameter string) bool {
 	for _, s := range p.Steps() {
 		sizes = append(sizes, s.Expressions()...)
 	}
-	for i := range p.arguments {
-		sizes = append(append(sizes, p.arguments[i].Values()...), p.arguments[i].Pixels...)
+	for _, a := range p.Arguments() {
+		sizes = append(sizes, a.Expressions()...)
 	}
 	for _, o := range p.options {
 		sizes = append(sizes, o.values...)

@@ -90,10 +90,10 @@ type ArgumentInfo struct {
 	Fills    []fill                   // of the content that is made: of each member of a struct, else one
 	Elements *expression.Expression   // elements of a buffer or of local memory; nil: the length of data
 	Pixels   []*expression.Expression // of an image, by dimension
-	Scalars  []scalar                 // the value of a scalar, or of each member of a struct
+	Scalars  []Scalar                 // the value of a scalar, or of each member of a struct
 	Raw      []byte                   // the value byte by byte; nil: scalars
 
-	Alternatives []alternative // the argument with each of its types, if they depend on parameters; else nil
+	Alternatives []Alternative // the argument with each of its types, if they depend on parameters; else nil
 }
 
 // reservedNames cannot be parameters or constants, because they have a meaning in expressions.

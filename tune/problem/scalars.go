@@ -15,11 +15,11 @@ import (
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-// A scalar is a value that the kernel gets: an argument, or a member of a struct that is one.
-type scalar struct {
-	at    array.Member
-	value any                      // a plain value or a list of lanes
-	lanes []*expression.Expression // of a value with expressions, else nil
+// A Scalar is a value that the kernel gets: an argument, or a member of a struct that is one.
+type Scalar struct {
+	At    array.Member
+	Value any                      // a plain value or a list of lanes
+	Lanes []*expression.Expression // of a value with expressions, else nil
 }
 
 // compileScalar compiles the value of an argument that is no buffer.
@@ -49,8 +49,8 @@ func (p *Problem) compileScalar(errs *fieldErrors, field string, a *ArgumentInfo
 	}
 	for _, s := range scalars {
 		if err := p.compileLanes(&s, scope); err != nil {
-			if s.at.Path != "" {
-				err = fmt.Errorf("%s: %w", s.at.Path, err)
+			if s.At.Path != "" {
+				err = fmt.Errorf("%s: %w", s.At.Path, err)
 			}
 			errs.add(field, err)
 			return
@@ -72,12 +72,12 @@ func decodeHex(text string) ([]byte, error) {
 }
 
 // flatten returns the members of a value of a type. The value of a struct is a mapping of its fields.
-func flatten(value any, e Element, path string, offset int) ([]scalar, error) {
+func flatten(value any, e Element, path string, offset int) ([]Scalar, error) {
 	if _, fields := value.(map[string]any); e.Struct == nil && fields {
 		return nil, fmt.Errorf("%s has no fields; give a number, or a list for a vector", cmp.Or(path, e.String()))
 	}
 	if e.Struct == nil {
-		return []scalar{{at: array.Member{Path: path, Type: e.Type, Offset: offset}, value: value}}, nil
+		return []Scalar{{At: array.Member{Path: path, Type: e.Type, Offset: offset}, Value: value}}, nil
 	}
 	name := e.String()
 	if path != "" {
@@ -96,7 +96,7 @@ func flatten(value any, e Element, path string, offset int) ([]scalar, error) {
 			return nil, fmt.Errorf("%s has no field %s%s; its fields are %s", name, given, nearest.Hint(given, names), strings.Join(names, ", "))
 		}
 	}
-	var all []scalar
+	var all []Scalar
 	for _, f := range e.Struct.Fields {
 		given, ok := fields[f.Name]
 		if !ok {
@@ -126,15 +126,15 @@ func flatten(value any, e Element, path string, offset int) ([]scalar, error) {
 }
 
 // compileLanes compiles the expressions of a value, and checks the value if it is fixed.
-func (p *Problem) compileLanes(s *scalar, scope expression.Scope) error {
-	if text, ok := s.value.(string); ok {
+func (p *Problem) compileLanes(s *Scalar, scope expression.Scope) error {
+	if text, ok := s.Value.(string); ok {
 		if u, ok := largeInteger(text); ok {
-			s.value = u
+			s.Value = u
 		}
 	}
-	lanes, vector := s.value.([]any)
+	lanes, vector := s.Value.([]any)
 	if !vector {
-		lanes = []any{s.value}
+		lanes = []any{s.Value}
 	}
 	if slices.ContainsFunc(lanes, func(v any) bool { _, ok := v.(string); return ok }) {
 		for _, lane := range lanes {
@@ -149,9 +149,9 @@ func (p *Problem) compileLanes(s *scalar, scope expression.Scope) error {
 			if err != nil {
 				return err
 			}
-			s.lanes = append(s.lanes, e)
+			s.Lanes = append(s.Lanes, e)
 		}
-		if slices.ContainsFunc(s.lanes, func(e *expression.Expression) bool { return !p.fixed(e) }) {
+		if slices.ContainsFunc(s.Lanes, func(e *expression.Expression) bool { return !p.fixed(e) }) {
 			return nil
 		}
 	}
@@ -160,22 +160,22 @@ func (p *Problem) compileLanes(s *scalar, scope expression.Scope) error {
 }
 
 // bytes returns the bytes of the value.
-func (s *scalar) bytes(environment map[string]any) ([]byte, error) {
-	if s.lanes == nil {
-		return array.ScalarBytes(s.at.Type, s.value)
+func (s *Scalar) bytes(environment map[string]any) ([]byte, error) {
+	if s.Lanes == nil {
+		return array.ScalarBytes(s.At.Type, s.Value)
 	}
-	lanes := make([]any, len(s.lanes))
-	for i, e := range s.lanes {
+	lanes := make([]any, len(s.Lanes))
+	for i, e := range s.Lanes {
 		v, err := e.Eval(environment)
 		if err != nil {
 			return nil, err
 		}
 		lanes[i] = v
 	}
-	if _, vector := s.value.([]any); !vector {
-		return array.ScalarBytes(s.at.Type, lanes[0])
+	if _, vector := s.Value.([]any); !vector {
+		return array.ScalarBytes(s.At.Type, lanes[0])
 	}
-	return array.ScalarBytes(s.at.Type, lanes)
+	return array.ScalarBytes(s.At.Type, lanes)
 }
 
 // scalarBytes returns the bytes of the scalar or the struct that the kernel gets.
@@ -187,21 +187,21 @@ func (a *ArgumentInfo) ScalarBytes(environment map[string]any) ([]byte, error) {
 	for _, s := range a.Scalars {
 		b, err := s.bytes(environment)
 		if err != nil {
-			if s.at.Path != "" {
-				err = fmt.Errorf("%s: %w", s.at.Path, err)
+			if s.At.Path != "" {
+				err = fmt.Errorf("%s: %w", s.At.Path, err)
 			}
 			return nil, err
 		}
-		copy(all[s.at.Offset:], b)
+		copy(all[s.At.Offset:], b)
 	}
 	return all, nil
 }
 
-// values returns the expressions of a scalar, and of the size of local memory or a buffer.
+// Values returns the expressions of a scalar, and of the size of local memory or a buffer.
 func (a *ArgumentInfo) Values() []*expression.Expression {
 	all := []*expression.Expression{a.Elements}
 	for _, s := range a.Scalars {
-		all = append(all, s.lanes...)
+		all = append(all, s.Lanes...)
 	}
 	return slices.DeleteFunc(all, func(e *expression.Expression) bool { return e == nil })
 }

@@ -246,20 +246,20 @@ func (p *Problem) compileTyped(errs *fieldErrors) {
 		a := &p.arguments[i]
 		for _, types := range slices.Sorted(maps.Keys(p.typed)) {
 			own := &p.typed[types].arguments[i]
-			if slices.ContainsFunc(a.Alternatives, func(known alternative) bool { return known.argument.Type == own.Type }) {
+			if slices.ContainsFunc(a.Alternatives, func(known Alternative) bool { return known.Argument.Type == own.Type }) {
 				continue
 			}
 			condition, err := expression.Compile(fmt.Sprintf("(%s) == %q", a.Type, own.Type), scope)
 			errs.add(fmt.Sprintf("arguments[%d].type", i), err)
-			a.Alternatives = append(a.Alternatives, alternative{condition, own})
+			a.Alternatives = append(a.Alternatives, Alternative{condition, own})
 		}
 	}
 }
 
-// An alternative is an argument with one of the types that it has, which depend on parameters.
-type alternative struct {
-	condition *expression.Expression // holds in the configurations of the type
-	argument  *ArgumentInfo
+// An Alternative is an argument with one of the types that it has, which depend on parameters.
+type Alternative struct {
+	Condition *expression.Expression // holds in the configurations of the type
+	Argument  *ArgumentInfo
 }
 
 // At returns the problem with the types that its arguments have in a configuration: the problem itself if no type depends on parameters.
