@@ -46,8 +46,8 @@ type Evaluation struct {
 func (s *Session) OpenEvaluator(ctx context.Context) error {
 	p := s.Spec.Problem
 	if names := p.SettingNames(); len(names) > 0 && !s.AllowSettings {
-		return &OptionError{"--allow settings", fmt.Errorf("the specification changes settings of the device (measure.settings: %s), "+
-			"which this option allows; they are restored at the end (docs/observers.md)", strings.Join(names, ", "))}
+		return wrongOption("the specification changes settings of the device (measure.settings: %s): allow it with --allow settings; "+
+			"they are restored at the end (docs/observers.md)", strings.Join(names, ", "))
 	}
 	earlyStop := p.Timing().EarlyStop
 	if s.Named {
@@ -72,7 +72,7 @@ func (s *Session) OpenEvaluator(ctx context.Context) error {
 // openDevice opens a device in this process.
 func (s *Session) openDevice(earlyStop float64) error {
 	if len(s.Devices) > 1 {
-		return &OptionError{"--workers 0", fmt.Errorf("it evaluates on one device, and --device names %d; name one of them", len(s.Devices))}
+		return wrongOption("--workers 0 evaluates on one device, and --device names %d; name one of them", len(s.Devices))
 	}
 	o := device.Options{Peaks: s.limits.peaks, Iterations: s.launches(), EarlyStop: earlyStop}
 	if len(s.controls) > 0 {

@@ -47,7 +47,7 @@ func (s *Session) OpenLog() error {
 	s.Log, err = record.OpenReusing(path, header, s.has)
 	switch {
 	case err != nil && s.LogPath != "":
-		return &OptionError{"--log", err}
+		return wrongOption("--log: %w", err)
 	case err != nil:
 		return err
 	}

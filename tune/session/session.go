@@ -9,6 +9,7 @@ package session
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/ndtune/ndtune/tune"
@@ -62,14 +63,13 @@ type Listener struct {
 	Say  func(text string) // what a user may want to know
 }
 
-// An OptionError says that an option of the caller cannot be followed.
-type OptionError struct {
-	Option string // as on the command line: --start x=1
-	Err    error
-}
+// An OptionError says that an option of the caller cannot be followed, or is missing.
+type OptionError struct{ err error }
 
-func (e *OptionError) Error() string { return e.Option + ": " + e.Err.Error() }
-func (e *OptionError) Unwrap() error { return e.Err }
+func (e *OptionError) Error() string { return e.err.Error() }
+func (e *OptionError) Unwrap() error { return e.err }
+
+func wrongOption(format string, a ...any) error { return &OptionError{fmt.Errorf(format, a...)} }
 
 // A Session is one search. Its stages fill in the fields. The caller must close it.
 type Session struct {

@@ -34,7 +34,7 @@ func (s *Session) newStrategy(ctx context.Context) (func(*space.Space) (search.S
 			err = errors.New("the space does not hold it")
 		}
 		if err != nil {
-			return nil, &OptionError{"--start " + c.String(), err}
+			return nil, wrongOption("--start %s: %w", c, err)
 		}
 		begin(c)
 	}
@@ -44,7 +44,7 @@ func (s *Session) newStrategy(ctx context.Context) (func(*space.Space) (search.S
 	for _, prior := range priors {
 		learnt, err := prior.Prior(prior.Name, s.Space.Parameters(), p.Objective())
 		if err != nil {
-			return nil, &OptionError{"--prior " + prior.Path, err}
+			return nil, wrongOption("--prior %s: %w", prior.Path, err)
 		}
 		o.Priors = append(o.Priors, learnt)
 	}
