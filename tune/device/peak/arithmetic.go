@@ -3,6 +3,7 @@ package peak
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ndtune/ndtune/cl"
@@ -34,9 +35,9 @@ func (p precision) lacking(i *cl.DeviceInfo) error {
 	return nil
 }
 
-// forms are the ways to write a multiply-add. The fastest depends on the device: fma is slow
-// without support in hardware, and some compilers make two operations of mad.
-var forms = []string{"fma(x, a, b)", "mad(x, a, b)", "((x) * (a) + (b))"}
+// forms are the ways to write a multiply-add. The fastest depends on the device: fma is slow without support in hardware. With
+// -cl-mad-enable, compilers make of mad what they make of the other form.
+var forms = []string{"fma(x, a, b)", "((x) * (a) + (b))"}
 
 const (
 	// Each chain counts countSteps steps from countFrom plus its number: integers that a half
@@ -51,12 +52,13 @@ const (
 
 // A summing is a variant of the kernel of kernels/peak/arithmetic.cl.
 type summing struct {
+	scalar               string
 	lanes, chains, local int
 	form                 string
 }
 
-func (v summing) text(p precision) string {
-	return fmt.Sprintf("%s, %d chains, %d work-items, %s", vectorOf(p.scalar, v.lanes), v.chains, v.local, v.form)
+func (v summing) String() string {
+	return fmt.Sprintf("%s, %d chains, %d work-items, %s", vectorOf(v.scalar, v.lanes), v.chains, v.local, v.form)
 }
 
 // flops returns the number of operations of a work-item.
@@ -68,38 +70,46 @@ func (v summing) expected(steps int) float32 {
 	return float32(n*(countFrom+steps) + n*(n-1)/2)
 }
 
-// summings returns the variants for a device. The first one is used to compare the forms.
+// summings returns the variants for a device, without a form. The first one is used to compare the forms.
 func (m *Meter) summings(p precision) []summing {
 	var all []summing
-	if m.isCPU() {
-		_, width := p.of(m.info)
-		w := max(1, width)
-		for _, s := range [][2]int{{w, 8}, {w, 12}, {w, 16}, {w / 2, 8}, {w / 2, 12}, {2 * w, 4}, {2 * w, 6}} {
-			if s[0] >= 1 && s[0] <= 16 {
-				all = append(all, summing{lanes: s[0], chains: s[1], local: 16})
-			}
+	for _, s := range m.summingShapes(p) {
+		for s.local > 1 && !m.takes(s.local) {
+			s.local /= 2
 		}
-		return all
-	}
-	shapes := [][3]int{{1, 8, 256}, {4, 4, 256}, {1, 16, 256}, {1, 4, 256}, {1, 8, 128}, {2, 4, 256}}
-	if p.figure == hardware.PeakFloat16 {
-		shapes = [][3]int{{2, 8, 256}, {2, 4, 256}, {2, 16, 256}, {4, 4, 256}, {8, 2, 256}, {1, 8, 256}}
-	}
-	for _, s := range shapes {
-		all = append(all, summing{lanes: s[0], chains: s[1], local: s[2]})
-	}
-	for i := range all {
-		for !m.takes(all[i].local) && all[i].local > 1 {
-			all[i].local /= 2
-		}
+		s.scalar = p.scalar
+		all = append(all, s)
 	}
 	return all
 }
 
-// arithmetic measures multiply-adds of a precision.
+func (m *Meter) summingShapes(p precision) []summing {
+	_, width := p.of(m.Info)
+	w := max(1, width)
+	switch {
+	case m.isCPU():
+		all := []summing{
+			{lanes: w, chains: 8, local: 16}, {lanes: w, chains: 12, local: 16}, {lanes: w, chains: 16, local: 16},
+			{lanes: w / 2, chains: 8, local: 16}, {lanes: w / 2, chains: 12, local: 16},
+			{lanes: 2 * w, chains: 4, local: 16}, {lanes: 2 * w, chains: 6, local: 16},
+		}
+		return slices.DeleteFunc(all, func(s summing) bool { return s.lanes < 1 || s.lanes > 16 })
+	case p.figure == hardware.PeakFloat16:
+		return []summing{
+			{lanes: 2, chains: 8, local: 256}, {lanes: 2, chains: 4, local: 256}, {lanes: 2, chains: 16, local: 256},
+			{lanes: 4, chains: 4, local: 256}, {lanes: 8, chains: 2, local: 256}, {lanes: 1, chains: 8, local: 256},
+		}
+	}
+	return []summing{
+		{lanes: 1, chains: 8, local: 256}, {lanes: 4, chains: 4, local: 256}, {lanes: 1, chains: 16, local: 256},
+		{lanes: 1, chains: 4, local: 256}, {lanes: 1, chains: 8, local: 128}, {lanes: 2, chains: 4, local: 256},
+	}
+}
+
+// arithmetic measures multiply-adds of a precision: first the forms, then all variants in the fastest form.
 func arithmetic(p precision) func(context.Context, *Meter) (*hardware.Peaks, error) {
 	return func(ctx context.Context, m *Meter) (*hardware.Peaks, error) {
-		if err := p.lacking(m.info); err != nil {
+		if err := p.lacking(m.Info); err != nil {
 			return nil, err
 		}
 		s := &sums{meter: m, precision: p, steps: countSteps}
@@ -107,28 +117,43 @@ func arithmetic(p precision) func(context.Context, *Meter) (*hardware.Peaks, err
 			return nil, err
 		}
 		defer s.close()
-		variants := m.summings(p)
-		variants[0].form = forms[0]
-		c := contest[summing]{meter: m, figure: p.figure, rate: s.rate, text: func(v summing) string { return v.text(p) }}
-		if m.needs == nil { // otherwise the search has warmed up the device
-			c.try(ctx, variants[0], warmUp)
+		c := newContest(m, func(ctx context.Context, v summing, _ int64, budget time.Duration) (float64, error) {
+			return s.rate(ctx, v, budget)
+		})
+		peaks := func() *hardware.Peaks {
+			best := c.best[0]
+			known := figure(p.figure, best.rate, best.variant.String())
+			known.Repeats = best.repeats
+			return &hardware.Peaks{Figures: map[string]hardware.Peak{p.figure: known}}
 		}
-		tried, time := forms, budget
-		if m.needs != nil && !m.isCPU() { // with -cl-mad-enable, compilers of GPUs make one instruction of the other two
-			tried, time = []string{forms[0], forms[2]}, quickBudget
+		c.tell = func() { m.tell(peaks()) }
+		variants := promising(m, m.summings(p))
+		c.run(ctx, m.formProbes(variants[0])...)
+		if len(c.best) == 0 {
+			return nil, c.none()
 		}
-		for _, form := range tried {
-			variants[0].form = form
-			c.try(ctx, variants[0], time)
+		form := c.best[0].variant.form
+		for _, v := range variants[1:] {
+			v.form = form
+			c.run(ctx, probe[summing]{variant: v, budget: m.tryBudget()})
 		}
-		for _, v := range promising(m, variants)[1:] {
-			if c.top > 0 {
-				v.form = c.best.form
-				c.try(ctx, v, time)
-			}
-		}
-		return c.end(ctx)
+		c.confirm(ctx, 0)
+		return peaks(), nil
 	}
+}
+
+// formProbes returns the probes of a variant in each form. A search has warmed up the device before its peaks are measured.
+func (m *Meter) formProbes(v summing) []probe[summing] {
+	var all []probe[summing]
+	if m.needs == nil {
+		v.form = forms[0]
+		all = append(all, probe[summing]{variant: v, budget: warmUp})
+	}
+	for _, form := range forms {
+		v.form = form
+		all = append(all, probe[summing]{variant: v, budget: m.tryBudget()})
+	}
+	return all
 }
 
 // sums measures the variants of one precision.
@@ -141,7 +166,7 @@ type sums struct {
 
 func (s *sums) open() (err error) {
 	most := 4 * mostItems
-	if limit := s.meter.info.MaxAllocSize; limit > 0 {
+	if limit := s.meter.Info.MaxAllocSize; limit > 0 {
 		most = int(min(int64(most), limit))
 	}
 	s.out, err = s.meter.Context.NewBuffer(cl.ReadWrite, most)
@@ -178,7 +203,7 @@ func (s *sums) rate(ctx context.Context, v summing, budget time.Duration) (float
 	if t > slowTrial {
 		steps = fewSteps
 	}
-	unit := max(1, m.info.ComputeUnits)
+	unit := max(1, m.Info.ComputeUnits)
 	most := max(1, min(mostItems, s.out.Size()/4)/v.local/unit)
 	times, err := m.enough(ctx, most, func(times int) (time.Duration, error) { return run(times*unit, steps) })
 	if err != nil {

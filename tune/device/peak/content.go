@@ -55,7 +55,7 @@ func (c *content) run(name string, n int, arguments ...any) error {
 	if err := k.SetArgs(arguments...); err != nil {
 		return err
 	}
-	units := max(1, c.meter.info.ComputeUnits)
+	units := max(1, c.meter.Info.ComputeUnits)
 	local, groups := 64, max(1, min(n/64, 64*units))
 	if c.meter.isCPU() {
 		local, groups = 1, max(4*units, n/longestLoop+1)

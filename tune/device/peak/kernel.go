@@ -97,12 +97,28 @@ const (
 	// launch takes longer than tooLong.
 	budget        = 12 * time.Millisecond
 	quickBudget   = 6 * time.Millisecond  // on a GPU in a hurry
-	sweepBudget   = 60 * time.Millisecond // for sets of buffers: other processes may use a CPU and its caches meanwhile
+	sharedBudget  = 60 * time.Millisecond // on a CPU: other processes may use it and its caches meanwhile
 	finalBudget   = 250 * time.Millisecond
 	warmUp        = 150 * time.Millisecond // the clock rate of an idle device rises meanwhile
 	leastLaunches = 3
 	tooLong       = 500 * time.Millisecond
 )
+
+// tryBudget returns the budget of a variant of arithmetic.
+func (m *Meter) tryBudget() time.Duration {
+	if m.needs != nil && !m.isCPU() {
+		return quickBudget
+	}
+	return budget
+}
+
+// moveBudget returns the budget of a variant that moves a set of buffers.
+func (m *Meter) moveBudget() time.Duration {
+	if m.isCPU() {
+		return sharedBudget
+	}
+	return m.tryBudget()
+}
 
 // aim returns the least time of a timed launch.
 func (m *Meter) aim() time.Duration {
@@ -191,71 +207,4 @@ func (m *Meter) enough(ctx context.Context, most int, run func(times int) (time.
 		more := float64(m.aim()) / float64(max(t, time.Microsecond)) * 1.3
 		times = min(most, int(float64(times)*min(max(more, 1.5), 16))+1)
 	}
-}
-
-// A contest measures variants of a kernel for one figure and keeps the fastest.
-type contest[V any] struct {
-	meter  *Meter
-	figure string
-	rate   func(ctx context.Context, v V, budget time.Duration) (float64, error)
-	text   func(V) string
-
-	best    V
-	top     float64 // the rate of best; 0: no variant could be measured yet
-	repeats []float64
-	errs    []error
-	asked   int // measurements
-	skipped int // of these, left out for lack of time
-}
-
-// try measures a variant. If the time is up, it measures only until one variant has a rate.
-func (c *contest[V]) try(ctx context.Context, v V, budget time.Duration) {
-	c.asked++
-	if c.top > 0 && c.meter.late() {
-		c.skipped++
-		return
-	}
-	rate, err := c.rate(ctx, v, budget)
-	if err != nil {
-		c.errs = append(c.errs, fmt.Errorf("%s: %w", c.text(v), err))
-	} else if rate > c.top {
-		c.best, c.top = v, rate
-	}
-	if c.top > 0 {
-		c.meter.tell(c.peaks())
-	}
-}
-
-func (c *contest[V]) peaks() *hardware.Peaks {
-	known := figure(c.figure, c.top, c.text(c.best))
-	known.Repeats = c.repeats
-	return &hardware.Peaks{Figures: map[string]hardware.Peak{c.figure: known}}
-}
-
-// end measures the best variant again and returns the figure: for longer, or in a hurry until two rates agree.
-func (c *contest[V]) end(ctx context.Context) (*hardware.Peaks, error) {
-	if c.top == 0 {
-		return nil, noneOf(c.errs)
-	}
-	if c.meter.needs == nil {
-		c.try(ctx, c.best, finalBudget)
-	} else {
-		c.repeats = c.meter.confirm(c.top, func() (float64, error) {
-			defer c.meter.tell(c.peaks())
-			return c.rate(ctx, c.best, c.meter.hurriedBudget())
-		})
-		c.top, _ = hardware.Confirmed(c.repeats)
-	}
-	if c.skipped > 0 {
-		c.meter.partial = fmt.Sprintf("%d of %d measurements were left out", c.skipped, c.asked)
-	}
-	return c.peaks(), nil
-}
-
-// noneOf returns the reason why no variant of a kernel has a rate: the first error.
-func noneOf(errs []error) error {
-	if len(errs) > 0 {
-		return errs[0]
-	}
-	return errors.New("the device takes none of the variants")
 }

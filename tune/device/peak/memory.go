@@ -1,7 +1,6 @@
 package peak
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -50,94 +49,16 @@ func (m *Meter) movers(what movement) []mover {
 	return slices.DeleteFunc(all, func(v mover) bool { return v.nontemporal && !what.copies || !m.takes(v.local) })
 }
 
-const (
-	leastSet  = 256 << 10
-	screenSet = 8 << 20   // fits the caches of most devices
-	beyondSet = 256 << 20 // beyond the caches, unless the device reports larger ones
-	largest   = 2 << 30   // of one buffer
-	slowRate  = 0.2       // GB/s; a device that moves the least set more slowly is a simulator
-)
-
-// sets returns the sizes of the sets in bytes, powers of two in ascending order, and the first size
-// that is beyond the caches, or 0 if there is none.
-func (m *Meter) sets(what movement) (sizes []int64, beyond int64) {
-	buffer := int64(largest)
-	if limit := m.info.MaxAllocSize; limit > 0 {
-		buffer = min(buffer, limit)
-	}
-	most := buffer
-	if what.copies {
-		most = 2 * buffer
-	}
-	if all := m.info.GlobalMemSize; all > 0 {
-		most = min(most, all/2)
-	}
-	want := int64(beyondSet)
-	for want < 8*m.info.GlobalCacheSize {
-		want *= 2
-	}
-	if m.isCPU() || m.needs != nil {
-		most = min(most, want)
-	} else { // some GPUs are a little faster with larger sets
-		most = min(most, max(want, m.info.GlobalMemSize/16))
-	}
-	sizes = []int64{leastSet}
-	for set := int64(2 * leastSet); set <= most; set *= 2 {
-		sizes = append(sizes, set)
-	}
-	switch last := sizes[len(sizes)-1]; {
-	case last >= want:
-		beyond = want
-	case last >= 2*m.info.GlobalCacheSize:
-		beyond = last
-	}
-	return sizes, beyond
-}
-
-// moving returns the measurement of a movement.
-func moving(what movement) func(context.Context, *Meter) (*hardware.Peaks, error) {
-	return func(ctx context.Context, m *Meter) (*hardware.Peaks, error) {
-		s := &stream{meter: m, movement: what}
-		s.sizes, s.beyond = m.sets(what)
-		if err := s.open(); err != nil {
-			return nil, err
-		}
-		defer s.close()
-		if err := s.fastEnough(ctx); err != nil {
-			return nil, err
-		}
-		if m.needs != nil {
-			return s.hurried(ctx, m.needs.Sets)
-		}
-		if err := s.screen(ctx); err != nil {
-			return nil, err
-		}
-		if err := s.sweep(ctx); err != nil {
-			return nil, err
-		}
-		return s.peaks(), nil
-	}
-}
-
-// A stream measures a movement.
+// A stream moves sets of buffers of one device.
 type stream struct {
 	movement
 	meter   *Meter
-	sizes   []int64
-	beyond  int64
+	sizes   []int64 // of the sets in bytes, powers of two in ascending order
+	beyond  int64   // the first size that is beyond the caches; 0: there is none
 	in, out *cl.Buffer
 	filled  int // numbers of in that have their content
 	content *content
 	kernels map[mover]*cl.Kernel
-
-	small, large []mover // the best variants in the caches and beyond, best first
-	curve        []point
-}
-
-// A point is the rate of the best variant for a set.
-type point struct {
-	hardware.Bandwidth
-	variant mover
 }
 
 // open makes the buffers, smaller ones if the memory does not suffice.
@@ -197,136 +118,6 @@ func (s *stream) allocate() (err error) {
 		s.release()
 	}
 	return err
-}
-
-// fastEnough returns an error for a device that would take minutes.
-func (s *stream) fastEnough(ctx context.Context) error {
-	all := s.meter.movers(s.movement)
-	if len(all) == 0 {
-		return noneOf(nil)
-	}
-	least := s.sizes[0]
-	rate, err := s.rate(ctx, all[0], least, 0)
-	if err == nil && rate < slowRate {
-		return fmt.Errorf("the device is too slow for it: it moves %d KiB at %.2g GB/s", least>>10, rate)
-	}
-	return nil
-}
-
-// screen finds the best variants in the caches and beyond.
-func (s *stream) screen(ctx context.Context) error {
-	all := s.meter.movers(s.movement)
-	var errs []error
-	rated := func(set int64) (best []mover, err error) {
-		rates := map[mover]float64{}
-		for _, v := range all {
-			if v.block() > set/4 {
-				continue
-			}
-			if len(best) > 0 && s.meter.late() {
-				s.meter.partial = "some variants were left out"
-				break
-			}
-			rate, err := s.rate(ctx, v, set, sweepBudget)
-			if err != nil {
-				errs = append(errs, fmt.Errorf("%s: %w", v, err))
-				continue
-			}
-			rates[v] = rate
-			best = append(best, v)
-		}
-		if len(best) == 0 {
-			return nil, noneOf(errs)
-		}
-		slices.SortStableFunc(best, func(a, b mover) int { return cmp.Compare(rates[b], rates[a]) })
-		return best[:min(2, len(best))], nil
-	}
-	var err error
-	if s.small, err = rated(min(screenSet, s.sizes[len(s.sizes)-1])); err != nil {
-		return err
-	}
-	s.large = s.small
-	if s.beyond > 0 {
-		s.large, err = rated(s.beyond)
-	}
-	return err
-}
-
-// sweep measures all sizes with the best variants.
-func (s *stream) sweep(ctx context.Context) error {
-	for i, set := range s.sizes {
-		if s.meter.late() && i > 0 && i < len(s.sizes)-1 {
-			s.meter.partial = "some variants and sizes were left out"
-			continue
-		}
-		variants := []mover{s.small[0], s.large[0]}
-		time := sweepBudget
-		switch {
-		case s.beyond > 0 && set >= s.beyond:
-			variants, time = s.large, finalBudget
-		case set <= 4*screenSet:
-			variants = s.small
-		}
-		best := point{}
-		var failed error
-		for _, v := range slices.Compact(variants) {
-			rate, err := s.rate(ctx, v, set, time)
-			if err != nil {
-				failed = err
-			} else if rate > best.Rate {
-				best = point{hardware.Bandwidth{Bytes: set, Rate: rate}, v}
-			}
-		}
-		if best.Rate == 0 {
-			return fmt.Errorf("%d KiB: %w", set>>10, failed)
-		}
-		s.curve = append(s.curve, best)
-		s.meter.tell(s.peaks())
-	}
-	return nil
-}
-
-// peaks returns the figures of the curve.
-func (s *stream) peaks() *hardware.Peaks {
-	peaks := &hardware.Peaks{Figures: map[string]hardware.Peak{}}
-	var memory, cache point
-	var all []hardware.Bandwidth
-	for _, p := range s.curve {
-		best := &cache
-		if s.beyond > 0 && p.Bytes >= s.beyond {
-			best = &memory
-		}
-		if p.Rate > best.Rate {
-			*best = p
-		}
-		all = append(all, p.Bandwidth)
-	}
-	for _, f := range []struct {
-		name string
-		point
-	}{{s.memory, memory}, {s.cache, cache}} {
-		switch {
-		case f.Rate > 0:
-			known := figure(f.name, f.Rate, fmt.Sprintf("%s, %s", bytesText(f.Bytes), f.variant))
-			known.Repeats = f.Repeats
-			peaks.Figures[f.name] = known
-		case f.name == s.memory && s.beyond == 0: // the others are not measured yet
-			peaks.Miss(f.name, fmt.Sprintf("the device's memory takes no set of buffers that is clearly larger than its caches (%d MiB)", s.meter.info.GlobalCacheSize>>20))
-		}
-	}
-	if s.copies {
-		peaks.Copy = all
-	} else {
-		peaks.Read = all
-	}
-	return peaks
-}
-
-func bytesText(n int64) string {
-	if n >= 1<<20 {
-		return fmt.Sprintf("%d MiB", n>>20)
-	}
-	return fmt.Sprintf("%d KiB", n>>10)
 }
 
 // rate returns the rate of a variant on a set in GB/s.

@@ -24,7 +24,7 @@ import (
 )
 
 // Method is the version of the measurement. A change that affects figures changes it.
-const Method = 2
+const Method = 3
 
 // A Part is a measurement of some of the figures.
 type Part struct {
@@ -71,27 +71,23 @@ func (p Part) Missed(why string) *hardware.Peaks {
 // A Meter measures one device. Release it when done. It is not safe for concurrent use.
 type Meter struct {
 	*device.Launcher
-	info   *cl.DeviceInfo
 	needs  *problem.Needs // to measure quickly; nil: everything, with care
 	shared bool           // other work uses the device whenever interim is called
 
 	// Of the current part:
 	deadline time.Time             // zero: none
 	interim  func(*hardware.Peaks) // receives the peaks so far; may be nil
-	partial  string                // the measurements that were left out for lack of time
+	asked    int                   // measurements
+	skipped  int                   // of these, left out for lack of time
 }
 
 // Open makes a meter of a device. The timer is one of tune's; if it is empty, the meter chooses one.
 func Open(d *cl.Device, timer string) (*Meter, error) {
-	info, err := d.Info()
-	if err != nil {
-		return nil, err
-	}
 	l, err := device.NewLauncher(d, timer)
 	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", info.Name, err)
+		return nil, fmt.Errorf("open %s: %w", d, err)
 	}
-	return &Meter{Launcher: l, info: info}, nil
+	return &Meter{Launcher: l}, nil
 }
 
 // Hurry makes the meter measure only what some limits need: the bandwidth of sets of these sizes and
@@ -103,7 +99,7 @@ func (m *Meter) Hurry(n problem.Needs) { m.needs = &n }
 // peaks so far, each time that there are more. Figures that cannot be measured have a reason. The
 // error is that of the context.
 func (m *Meter) Measure(ctx context.Context, p Part, within time.Duration, interim func(*hardware.Peaks)) (*hardware.Peaks, error) {
-	m.deadline, m.interim, m.partial = time.Time{}, interim, ""
+	m.deadline, m.interim, m.asked, m.skipped = time.Time{}, interim, 0, 0
 	if within > 0 {
 		m.deadline = time.Now().Add(within)
 	}
@@ -115,8 +111,8 @@ func (m *Meter) Measure(ctx context.Context, p Part, within time.Duration, inter
 		measured = p.Missed(err.Error())
 	}
 	measured.Timer = m.Timer
-	if m.partial != "" {
-		measured.Partial = p.Name + ": " + m.partial
+	if m.skipped > 0 {
+		measured.Partial = fmt.Sprintf("%s: %d of %d measurements were left out", p.Name, m.skipped, m.asked)
 	}
 	return measured, nil
 }
@@ -162,7 +158,7 @@ func (t Task) New() *hardware.Peaks {
 func (t Task) Run(ctx context.Context, d *cl.Device, l *device.Launcher, parts []Part, report func(p Part, known *hardware.Peaks, end bool)) error {
 	var m *Meter
 	if l != nil {
-		m = &Meter{Launcher: l, info: l.Info}
+		m = &Meter{Launcher: l}
 	} else {
 		var err error
 		if m, err = Open(d, t.Timer); err != nil {
@@ -191,12 +187,12 @@ func (t Task) Run(ctx context.Context, d *cl.Device, l *device.Launcher, parts [
 }
 
 // isCPU reports whether the device needs the variants for CPUs.
-func (m *Meter) isCPU() bool { return m.info.Type&cl.DeviceCPU != 0 }
+func (m *Meter) isCPU() bool { return m.Info.Type&cl.DeviceCPU != 0 }
 
 // takes reports whether the device can launch work-groups of a size.
 func (m *Meter) takes(local int) bool {
-	return (m.info.MaxWorkGroupSize == 0 || local <= m.info.MaxWorkGroupSize) &&
-		(len(m.info.MaxWorkItemSizes) == 0 || local <= m.info.MaxWorkItemSizes[0])
+	return (m.Info.MaxWorkGroupSize == 0 || local <= m.Info.MaxWorkGroupSize) &&
+		(len(m.Info.MaxWorkItemSizes) == 0 || local <= m.Info.MaxWorkItemSizes[0])
 }
 
 // figure returns a measured figure.

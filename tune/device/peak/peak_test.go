@@ -47,9 +47,9 @@ func testMeter(t *testing.T) *Meter {
 	}
 	t.Cleanup(m.Release)
 	if !standin.OnSystem() {
-		info := *m.info
+		info := *m.Info
 		info.GlobalMemSize, info.MaxAllocSize = 16<<20, 4<<20
-		m.info = &info
+		m.Info = &info
 	}
 	return m
 }
@@ -94,9 +94,9 @@ func TestParts(t *testing.T) {
 			lacks := false
 			switch name {
 			case hardware.PeakFloat16:
-				lacks = half.lacking(m.info) != nil
+				lacks = half.lacking(m.Info) != nil
 			case hardware.PeakFloat64:
-				lacks = double.lacking(m.info) != nil
+				lacks = double.lacking(m.Info) != nil
 			case hardware.PeakMemoryCopy:
 				lacks = nothingBeyond(m, copying)
 			case hardware.PeakMemoryRead: // some servers have caches of hundreds of megabytes
@@ -245,9 +245,9 @@ func TestWrongMovementsAreFoundOut(t *testing.T) {
 // A device of small work-groups that takes none of the variants says so.
 func TestADeviceOfSmallWorkGroups(t *testing.T) {
 	m := testMeter(t)
-	info := *m.info
+	info := *m.Info
 	info.MaxWorkGroupSize = 8
-	m.info = &info
+	m.Info = &info
 	for _, name := range []string{"copying", "reading"} {
 		p, err := FindPart(name)
 		if err != nil {
@@ -277,7 +277,7 @@ func TestWrongArithmeticIsFoundOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.close()
-	v := summing{lanes: 4, chains: 4, local: 4, form: forms[0]}
+	v := summing{scalar: "float", lanes: 4, chains: 4, local: 4, form: forms[0]}
 	if rate, err := s.rate(context.Background(), v, 0); err != nil || rate <= 0 {
 		t.Fatalf("%v GFLOP/s, %v", rate, err)
 	}
@@ -346,7 +346,7 @@ func TestSets(t *testing.T) {
 		"less than its cache": {96 << 20, 64 << 20, 32 << 20, cl.DeviceCPU, 32 << 20, 0},
 		"nothing known":       {0, 0, 0, gpu.Type, 256 << 20, 256 << 20},
 	} {
-		m := &Meter{info: &cl.DeviceInfo{Type: c.kind, GlobalMemSize: c.memory, MaxAllocSize: c.buffer, GlobalCacheSize: c.cache}}
+		m := &Meter{Launcher: &device.Launcher{Info: &cl.DeviceInfo{Type: c.kind, GlobalMemSize: c.memory, MaxAllocSize: c.buffer, GlobalCacheSize: c.cache}}}
 		sizes, beyond := m.sets(copying)
 		if last := sizes[len(sizes)-1]; sizes[0] != leastSet || last != c.largest || beyond != c.beyond {
 			t.Errorf("%s: %d … %d, beyond the caches from %d; want to %d, from %d", name, sizes[0], last, beyond, c.largest, c.beyond)
