@@ -28,45 +28,45 @@ const StrategyCompare = "compare"
 // Format and Version, and Started where it is zero; the other fields are the caller's.
 // Records of other formats fill what they know.
 type Header struct {
-	Format  string // where the record comes from: one of the constants above
-	Version int    // of the run log; 0 in other formats
+	Format  string `json:"format"`            // where the record comes from: one of the constants above
+	Version int    `json:"version,omitempty"` // of the run log; 0 in other formats
 
-	Digest string // of the problem: specification, sources and data; opaque here
+	Digest string `json:"digest,omitempty"` // of the problem: specification, sources and data; opaque here
 
 	// KernelDigest is the digest of the problem without its sizes and data: see
 	// [problem.Problem.KernelDigest]. It is "" in other formats.
-	KernelDigest string
+	KernelDigest string `json:"kernel_digest,omitempty"`
 
 	// MeasurementDigest is the digest of the problem without its search space: see
 	// [problem.Problem.MeasurementDigest]. It is "" in other formats.
-	MeasurementDigest string
+	MeasurementDigest string `json:"measurement_digest,omitempty"`
 
-	Kernel string // name of the kernel function
-	Source string // name of the specification or program, for people
-	Size   string // the constants that tell this size from the others of its search, as n=1024; "": there is one size
+	Kernel string `json:"kernel,omitempty"` // name of the kernel function
+	Source string `json:"source,omitempty"` // name of the specification or program, for people
+	Size   string `json:"size,omitempty"`   // the constants that tell this size from the others of its search, as n=1024; "": there is one size
 
-	Device      hardware.Device
-	Parameters  []space.Parameter  // in order
-	SpaceSize   int                // configurations in the search space; 0: unknown
-	Constants   []problem.Constant // in order
-	Options     string             // of the compiler, the same for all configurations, constants included
-	ProblemSize []int
-	Objective   problem.Objective
-	Baseline    map[string]space.Value // the configuration that the best is compared with; nil: none
-	Metrics     []string               // names in order
-	Iterations  int                    // timed launches of a configuration
-	Cache       problem.CacheState     // of timed launches; "": warm
-	Verified    bool                   // outputs are compared with a reference
+	Device      hardware.Device        `json:"device"`
+	Parameters  []space.Parameter      `json:"-"`                    // in order
+	SpaceSize   int                    `json:"space_size,omitempty"` // configurations in the search space; 0: unknown
+	Constants   []problem.Constant     `json:"-"`                    // in order
+	Options     string                 `json:"options,omitempty"`    // of the compiler, the same for all configurations, constants included
+	ProblemSize []int                  `json:"problem_size,omitempty"`
+	Objective   problem.Objective      `json:"-"`
+	Baseline    map[string]space.Value `json:"-"`                    // the configuration that the best is compared with; nil: none
+	Metrics     []string               `json:"metrics,omitempty"`    // names in order
+	Iterations  int                    `json:"iterations,omitempty"` // timed launches of a configuration
+	Cache       problem.CacheState     `json:"cache,omitempty"`      // of timed launches; "": warm
+	Verified    bool                   `json:"verified"`             // outputs are compared with a reference
 
-	Strategy string // of the search that began the run
-	Seed     uint64
-	Priors   []string // the records that it learnt from, for people
-	Started  time.Time
-	Tool     string // the program that wrote the record, with its version
+	Strategy string    `json:"strategy,omitempty"` // of the search that began the run
+	Seed     uint64    `json:"seed,omitempty"`
+	Priors   []string  `json:"priors,omitempty"` // the records that it learnt from, for people
+	Started  time.Time `json:"started,omitzero"`
+	Tool     string    `json:"tool,omitempty"` // the program that wrote the record, with its version
 
 	// Reused is the number of results of older search spaces that a run log had when it went on with this one.
 	// They are the first of the record.
-	Reused int
+	Reused int `json:"reused,omitempty"`
 }
 
 // NewHeader returns the header of a record of a problem, without a device and a search. Source is
@@ -89,35 +89,17 @@ func NewHeader(p *problem.Problem, source string) Header {
 	return h
 }
 
-// headerJSON is the form of a header in files.
+// headerJSON is the form of a header in files: its fields, of which some have values whose types are kept.
 type headerJSON struct {
-	Format       string               `json:"format"`
-	Version      int                  `json:"version,omitempty"`
-	Digest       string               `json:"digest,omitempty"`
-	KernelDigest string               `json:"kernel_digest,omitempty"`
-	Measurement  string               `json:"measurement_digest,omitempty"`
-	Kernel       string               `json:"kernel,omitempty"`
-	Source       string               `json:"source,omitempty"`
-	Size         string               `json:"size,omitempty"`
-	Device       hardware.Device      `json:"device"`
-	Parameters   []parameterJSON      `json:"parameters"`
-	SpaceSize    int                  `json:"space_size,omitempty"`
-	Constants    []constantJSON       `json:"constants,omitempty"`
-	Options      string               `json:"options,omitempty"`
-	ProblemSize  []int                `json:"problem_size,omitempty"`
-	Objective    objectiveJSON        `json:"objective"`
-	Baseline     map[string]JSONValue `json:"baseline,omitempty"`
-	Metrics      []string             `json:"metrics,omitempty"`
-	Iterations   int                  `json:"iterations,omitempty"`
-	Cache        problem.CacheState   `json:"cache,omitempty"`
-	Verified     bool                 `json:"verified"`
-	Strategy     string               `json:"strategy,omitempty"`
-	Seed         uint64               `json:"seed,omitempty"`
-	Priors       []string             `json:"priors,omitempty"`
-	Started      time.Time            `json:"started,omitzero"`
-	Tool         string               `json:"tool,omitempty"`
-	Reused       int                  `json:"reused,omitempty"`
+	*plainHeader
+	Parameters []parameterJSON      `json:"parameters"`
+	Constants  []constantJSON       `json:"constants,omitempty"`
+	Objective  objectiveJSON        `json:"objective"`
+	Baseline   map[string]JSONValue `json:"baseline,omitempty"`
 }
+
+// A plainHeader is a header without its methods.
+type plainHeader Header
 
 type parameterJSON struct {
 	Name   string      `json:"name"`
@@ -175,15 +157,9 @@ func (v *JSONValue) UnmarshalJSON(raw []byte) (err error) {
 
 // MarshalJSON is the first line of a run log.
 func (h Header) MarshalJSON() ([]byte, error) {
-	j := headerJSON{
-		Format: h.Format, Version: h.Version,
-		Digest: h.Digest, KernelDigest: h.KernelDigest, Measurement: h.MeasurementDigest, Kernel: h.Kernel, Source: h.Source, Size: h.Size,
-		Device: h.Device, Parameters: []parameterJSON{}, SpaceSize: h.SpaceSize,
-		Options: h.Options, ProblemSize: h.ProblemSize, Metrics: h.Metrics,
-		Objective:  newObjectiveJSON(h.Objective),
-		Iterations: h.Iterations, Cache: h.Cache, Verified: h.Verified,
-		Strategy: h.Strategy, Seed: h.Seed, Priors: h.Priors, Started: h.Started.UTC(), Tool: h.Tool, Reused: h.Reused,
-	}
+	h.Started = h.Started.UTC()
+	plain := plainHeader(h)
+	j := headerJSON{plainHeader: &plain, Parameters: []parameterJSON{}, Objective: newObjectiveJSON(h.Objective)}
 	for _, p := range h.Parameters {
 		q := parameterJSON{Name: p.Name}
 		for _, v := range p.Values {
@@ -205,19 +181,13 @@ func (h Header) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON is the inverse of MarshalJSON. Fields that it does not know are left out.
 func (h *Header) UnmarshalJSON(raw []byte) error {
-	var j headerJSON
+	var plain plainHeader
+	j := headerJSON{plainHeader: &plain}
 	if err := json.Unmarshal(raw, &j); err != nil {
 		return err
 	}
-	*h = Header{
-		Format: j.Format, Version: j.Version,
-		Digest: j.Digest, KernelDigest: j.KernelDigest, MeasurementDigest: j.Measurement, Kernel: j.Kernel, Source: j.Source, Size: j.Size,
-		Device: j.Device, SpaceSize: j.SpaceSize,
-		Options: j.Options, ProblemSize: j.ProblemSize, Metrics: j.Metrics,
-		Objective:  j.Objective.objective(),
-		Iterations: j.Iterations, Cache: j.Cache, Verified: j.Verified,
-		Strategy: j.Strategy, Seed: j.Seed, Priors: j.Priors, Started: j.Started, Tool: j.Tool, Reused: j.Reused,
-	}
+	*h = Header(plain)
+	h.Objective = j.Objective.objective()
 	for _, p := range j.Parameters {
 		q := space.Parameter{Name: p.Name}
 		for _, v := range p.Values {

@@ -2,17 +2,11 @@ package record
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
 	"regexp"
 	"runtime"
-	"slices"
 	"sync"
 
-	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -59,7 +53,7 @@ func refuse(damaged []DamagedLine) error {
 // A logContent is what the whole lines of a log say.
 type logContent struct {
 	header    Header
-	line      int // of the header
+	line      int // of the header in the file
 	results   []tune.Result
 	withdrawn []space.Configuration // by a line after their results
 	session   int                   // of the latest final measurement
@@ -248,74 +242,4 @@ func layoutOf(h Header) (*layout, error) {
 		return nil, fmt.Errorf("line 1: %w", err)
 	}
 	return l, nil
-}
-
-// Repair rewrites the run log at path without its damaged lines, and lists them. The log as it
-// was is kept beside it, in the file kept. A log without damage and a path without a log stay as
-// they are: [Open] says what it thinks of them.
-func Repair(path string) (damaged []DamagedLine, kept string, err error) {
-	if damaged, kept, err = repair(path); err != nil {
-		err = fmt.Errorf("repair the run log %s: %w", path, withoutPath(err))
-	}
-	return damaged, kept, err
-}
-
-func repair(path string) (damaged []DamagedLine, kept string, err error) {
-	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
-		return nil, "", nil
-	}
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		return nil, "", err
-	}
-	defer f.Close()
-	if _, err := files.Lock(f); err != nil {
-		return nil, "", err
-	}
-	data, err := readBounded(f)
-	if err != nil || !looksLikeLog(data) || isTornHeader(data) {
-		return nil, "", err
-	}
-	contents, damaged, err := readParts(data, true)
-	if err != nil || len(damaged) == 0 {
-		return nil, "", err
-	}
-	intact, err := intactLines(data, contents, damaged)
-	if err != nil {
-		return nil, "", err
-	}
-	if kept, err = keepCopy(path+".damaged", bytes.NewReader(data), info.Mode()); err != nil {
-		return nil, "", err
-	}
-	_ = f.Close() // Windows replaces no open file
-	return damaged, kept, files.Write(path, func(w io.Writer) error {
-		_, err := w.Write(intact)
-		return err
-	})
-}
-
-// intactLines are the whole lines that are not damaged, as they stand. A header is written anew if it is damaged, or if
-// it counts lines.
-func intactLines(data []byte, contents []logContent, damaged []DamagedLine) ([]byte, error) {
-	var intact []byte
-	number := 0
-	for line := range bytes.Lines(data[:bytes.LastIndexByte(data, '\n')+1]) {
-		number++
-		isDamaged := slices.ContainsFunc(damaged, func(d DamagedLine) bool { return d.Number == number })
-		i := slices.IndexFunc(contents, func(c logContent) bool { return c.line == number })
-		switch {
-		case !isDamaged && (i < 0 || contents[i].header.Reused == 0):
-			intact = append(intact, line...)
-		case i >= 0:
-			h := contents[i].header
-			h.Reused = 0 // some of the lines after it may be missing now
-			header, _, err := h.line()
-			if err != nil {
-				return nil, err
-			}
-			intact = append(intact, header...)
-		}
-	}
-	return intact, nil
 }

@@ -4,14 +4,12 @@ import (
 	"bytes"
 	"compress/gzip"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/problem"
 )
@@ -44,9 +42,9 @@ func TestFlippedBits(t *testing.T) {
 	}
 }
 
-// TestRepair takes damaged lines out of a log: what is whole is read and resumed, what is lost
-// is listed, and the log as it was is kept.
-func TestRepair(t *testing.T) {
+// TestDamagedLinesAreSkipped reads logs without their damaged lines, which are listed. What is whole can be written to another log, and
+// resumed.
+func TestDamagedLinesAreSkipped(t *testing.T) {
 	h, whole := sampleLog(t) // the header, results 0 to 2, finals of 0 and 1, a failure
 	lines := strings.SplitAfter(string(whole), "\n")
 	_, results := sixteen()
@@ -77,21 +75,18 @@ func TestRepair(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			found, kept, err := Repair(path)
-			if err != nil || kept != path+".damaged" || !slices.Equal(found, skipped) {
-				t.Fatalf("%v kept as %q, want %v: %v", found, kept, skipped, err)
-			}
 			var numbers []int
-			for _, d := range found {
+			for _, d := range skipped {
 				numbers = append(numbers, d.Number)
 			}
-			if reasons := strings.Trim(fmt.Sprint(found), "[]"); !slices.Equal(numbers, c.numbers) || !strings.HasPrefix(reasons, c.reasons) {
+			if reasons := strings.Trim(fmt.Sprint(skipped), "[]"); !slices.Equal(numbers, c.numbers) || !strings.HasPrefix(reasons, c.reasons) {
 				t.Errorf("lines %v are damaged, want %v: %s", numbers, c.numbers, reasons)
 			}
-			if was, err := os.ReadFile(kept); err != nil || !bytes.Equal(was, text) {
-				t.Errorf("the log is kept as %q, %v", was, err)
+			intact := filepath.Join(t.TempDir(), "intact.jsonl")
+			if err := Write(intact, r); err != nil {
+				t.Fatal(err)
 			}
-			l := mustOpen(t, path, h)
+			l := mustOpen(t, intact, h)
 			sameResults(t, l.Previous(), r.Results)
 			got := l.Previous()
 			if got[len(got)-1].Status != tune.Compile {
@@ -100,10 +95,7 @@ func TestRepair(t *testing.T) {
 			sameResults(t, got[:len(got)-1], c.want)
 			mustAppend(t, l, results[7])
 			mustClose(t, l)
-			sameResults(t, mustRead(t, path).Results, append(got, results[7]))
-			if again, kept, err := Repair(path); err != nil || kept != "" || len(again) > 0 {
-				t.Errorf("repaired again: %v, %q, %v", again, kept, err)
-			}
+			sameResults(t, mustRead(t, intact).Results, append(got, results[7]))
 		})
 	}
 }
@@ -113,44 +105,18 @@ func withoutFinal(r tune.Result) tune.Result {
 	return r
 }
 
-// TestRepairLeavesAlone has files that are none of its business, and logs that it must not touch.
-func TestRepairLeavesAlone(t *testing.T) {
+// TestSkippingHasLimits has logs that cannot be read without their damaged lines either.
+func TestSkippingHasLimits(t *testing.T) {
 	_, whole := sampleLog(t)
 	lines := strings.SplitAfter(string(whole), "\n")
 	for name, c := range map[string]struct{ text, says string }{
-		"whole":           {string(whole), ""},
-		"torn":            {string(whole[:len(whole)-9]), ""},
-		"a torn header":   {lines[0][:50], ""},
-		"empty":           {"", ""},
-		"something else":  {"notes\n", ""},
 		"a newer kind":    {lines[0] + lines[1][:9] + "\n" + checked(`{"kind":"other"}`), `line 3: a line of the unknown kind "other"`},
 		"no header":       {lines[0][:99] + "\n" + lines[1], "line 1 is damaged, and nothing else says"},
 		"a newer version": {checked(strings.Replace(lines[0], `"version":2`, `"version":9`, 1)) + "x\n", "version 9"},
 	} {
-		path := mustWrite(t, []byte(c.text))
-		before := snapshot(t, path)
-		damaged, kept, err := Repair(path)
-		if len(damaged) > 0 || kept != "" || (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%s: %v, %q, %v", name, damaged, kept, err)
+		if _, _, err := ReadSkipping(mustWrite(t, []byte(c.text))); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v", name, err)
 		}
-		if snapshot(t, path) != before {
-			t.Errorf("%s: the file was changed", name)
-		}
-	}
-	path := mustWrite(t, []byte(lines[0]+"x\n"))
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if _, err := files.Lock(f); err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := Repair(path); err == nil || !strings.Contains(err.Error(), path+": another run is writing to it") {
-		t.Error(err)
-	}
-	if _, _, err := Repair(filepath.Join(t.TempDir(), "none")); err != nil {
-		t.Error(err)
 	}
 }
 

@@ -7,7 +7,7 @@
 // if these were measured after the search. It has one more header for each further search space: see [OpenReusing]. Every line is handed to the operating system
 // before [Log.Append] returns, so a run that is killed loses at most the line that it was
 // writing. The last member of each line is a checksum of the rest of the line. A log with a damaged
-// line is refused and left unchanged; [ReadSkipping] and [Repair] leave out the damaged lines.
+// line is refused and left unchanged; [ReadSkipping] leaves out the damaged lines.
 //
 // A log returns the data that were written, to the last bit of a float64. JSON lacks two kinds of
 // data: NaN, a number that is not known, is written as null, infinities as the texts "+Inf" and "-Inf",
