@@ -38,3 +38,18 @@ func Check(t *testing.T, path string, actual func(name, text string) string) {
 		}
 	}
 }
+
+// File compares a generated file with what it should hold.
+func File(t *testing.T, path, want string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	got, err := os.ReadFile(path)
+	if err != nil || string(got) != want {
+		t.Errorf("%s is not what the program says (%v): run go test -run %s -update here", path, err, t.Name())
+	}
+}

@@ -1,14 +1,13 @@
 package search
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"strings"
 	"testing"
-)
 
-var update = flag.Bool("update", false, "write the documentation anew")
+	"github.com/ndtune/ndtune/internal/golden"
+)
 
 // documentation is the descriptions as Markdown.
 func documentation() string {
@@ -33,20 +32,11 @@ func TestDocumentationIsThatOfTheCode(t *testing.T) {
 		t.Fatal(err)
 	}
 	const mark = "-update -->\n"
-	text, is, found := strings.Cut(string(content), mark)
+	text, _, found := strings.Cut(string(content), mark)
 	if !found {
 		t.Fatalf("%s has no line that ends in %q", path, mark)
 	}
-	want := documentation()
-	if is == want {
-		return
-	}
-	if !*update {
-		t.Fatalf("%s does not say what the descriptions say: run go test ./tune/search -run Documentation -update", path)
-	}
-	if err := os.WriteFile(path, []byte(text+mark+want), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	golden.File(t, path, text+mark+documentation())
 }
 
 // TestDescriptionsAreWhole: each has a summary of one line, and options whose defaults are

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"fmt"
 	"os"
 	"reflect"
 	"regexp"
@@ -8,6 +9,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/ndtune/ndtune/internal/golden"
 	"github.com/ndtune/ndtune/tune/expression"
 )
 
@@ -18,6 +20,38 @@ func reference(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return string(text)
+}
+
+// The tables of keys are those of the readers.
+func TestReferenceKeys(t *testing.T) {
+	text := reference(t)
+	want := regexp.MustCompile(`(?s)<!-- keys ?(\w*) -->\n.*?<!-- end -->`).ReplaceAllStringFunc(text, func(found string) string {
+		begin, _, _ := strings.Cut(found, "\n")
+		of := strings.Fields(strings.Trim(begin, "<!->"))
+		return begin + "\n" + keyTable(text, strings.Join(of[1:], "")) + "<!-- end -->"
+	})
+	golden.File(t, "../../docs/spec.md", want)
+}
+
+// keyTable is the table of the keys within a key, or of those of a specification. A key that has a section in text links to it.
+func keyTable(text, within string) string {
+	var b strings.Builder
+	b.WriteString("| key | value | meaning |\n|---|---|---|\n")
+	for _, k := range Keys() {
+		parent, name := "", k.Path
+		if i := strings.LastIndexByte(k.Path, '.'); i >= 0 {
+			parent, name = k.Path[:i], k.Path[i+1:]
+		}
+		if parent != within {
+			continue
+		}
+		shown := "`" + name + "`"
+		if within == "" && strings.Contains(text, "\n### "+name+"\n") {
+			shown = "[" + shown + "](#" + name + ")"
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", shown, k.Type, k.Meaning)
+	}
+	return b.String()
 }
 
 var block = regexp.MustCompile("(?s)```\\w+\n(?:#|//) (\\S+)\n(.*?)```")

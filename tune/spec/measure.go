@@ -85,7 +85,7 @@ func (f field) instrument() (i problem.Instrument) {
 	var command problem.Command
 	f.keys(
 		key("command", &command.Args, field.command).means("list", "the program of the instrument, with its arguments; this or registered"),
-		key("timeout", &command.Timeout, field.duration).means("duration", "the time that an answer may take; 1m without it"),
+		key("timeout", &command.Timeout, field.duration).means("duration", "the time that an answer may take; 5s without it"),
 		key("registered", &i.Registered, field.text).means("text", "the name by which a Go program registered the instrument"),
 		key("quantities", &i.Quantities, oneOrMore(field.text)).means("text or list", "the quantities that it gives; required"),
 		key("window", &i.Window, field.duration).means("duration", "the time for which a kernel is repeated, at least"),
