@@ -35,42 +35,12 @@ func (p *Program) NewKernel(name string) (*Kernel, error) {
 	if err != nil {
 		return nil, about(err, name)
 	}
-	return p.kernel(id, name), nil
-}
-
-// Kernels creates a kernel of each kernel function of the program.
-func (p *Program) Kernels() ([]*Kernel, error) {
-	f := &api.clCreateKernelsInProgram
-	if err := p.use(f); err != nil {
-		return nil, err
-	}
-	defer p.leave()
-	ids, err := listIDs(func(room uintptr, ids *uintptr, count *uint32) error {
-		return f.run(p.id, room, uintptr(unsafe.Pointer(ids)), uintptr(unsafe.Pointer(count)))
-	})
-	if err != nil {
-		return nil, err
-	}
-	list := make([]*Kernel, len(ids))
-	for i, id := range ids {
-		list[i] = p.kernel(id, queryOf(&api.clGetKernelInfo, id).text(kernelFunctionName))
-	}
-	return list, nil
-}
-
-func (p *Program) kernel(id uintptr, name string) *Kernel {
 	k := &Kernel{program: p, name: name}
 	k.own(kernelKind, id)
-	return k
+	return k, nil
 }
 
-// Name returns the name of the function.
-func (k *Kernel) Name() string { return k.name }
-
-const (
-	kernelFunctionName = 0x1190
-	kernelNumArgs      = 0x1191
-)
+const kernelNumArgs = 0x1191
 
 // NumArgs returns the number of arguments.
 func (k *Kernel) NumArgs() (int, error) {

@@ -20,11 +20,11 @@ const scale = `
 	}
 `
 
-func TestKernelInfo(t *testing.T) {
+func TestNumArgs(t *testing.T) {
 	r := newRig(t)
 	k := r.kernel(scale, "scale")
-	if n := must(k.NumArgs())(t); n != 3 || k.Name() != "scale" {
-		t.Errorf("%s with %d arguments", k.Name(), n)
+	if n := must(k.NumArgs())(t); n != 3 {
+		t.Errorf("%d arguments", n)
 	}
 }
 

@@ -114,7 +114,7 @@ var api struct {
 	clReleaseProgram, clGetProgramInfo, clGetProgramBuildInfo            function
 	clCreateProgramWithIL                                                function `since:"21"`
 
-	clCreateKernel, clCreateKernelsInProgram, clReleaseKernel function
+	clCreateKernel, clReleaseKernel                           function
 	clSetKernelArg, clGetKernelInfo, clGetKernelWorkGroupInfo function
 	clGetKernelArgInfo                                        function `since:"12"`
 

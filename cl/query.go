@@ -85,12 +85,6 @@ func (q query) read(info any) error {
 	return nil
 }
 
-// text returns "" if the query fails.
-func (q query) text(param uint32) string {
-	data, _ := q(param)
-	return trimText(data)
-}
-
 // uint returns 0 if the query fails.
 func (q query) uint(param uint32) uint64 {
 	data, _ := q(param)

@@ -192,7 +192,7 @@ func (g grid) picture(s scale) image.Image {
 		for x := range g.nx {
 			c := s.color(g.values[y*g.nx+x])
 			for i := range block * block {
-				img.SetNRGBA(x*block+i%block, y*block+i/block, c)
+				img.Set(x*block+i%block, y*block+i/block, c)
 			}
 		}
 	}
@@ -203,7 +203,7 @@ func (g grid) picture(s scale) image.Image {
 func barPicture() image.Image {
 	img := image.NewNRGBA(image.Rect(0, 0, 1, len(colours)))
 	for i, c := range colours {
-		img.SetNRGBA(0, len(colours)-1-i, c)
+		img.Set(0, len(colours)-1-i, c)
 	}
 	return img
 }
@@ -211,7 +211,7 @@ func barPicture() image.Image {
 // missing is the colour of NaNs.
 var missing = color.NRGBA{R: 128, G: 128, B: 128, A: 255}
 
-func (s scale) color(v float64) color.NRGBA {
+func (s scale) color(v float64) color.Color {
 	at := s.place(v)
 	if math.IsNaN(at) {
 		return missing
@@ -321,24 +321,11 @@ var inferno = []color.Color{
 	color.NRGBA{0xfc, 0xff, 0xa4, 0xff},
 }
 
-// colours holds the colours of the colour bar, from cold to hot.
-var colours = between(inferno, 1024)
-
-// between returns n colours from the first to the last control, evenly in lightness.
-func between(controls []color.Color, n int) []color.NRGBA {
-	m, err := moreland.NewLuminance(controls)
+// colours holds the colours of the colour bar, from cold to hot, evenly in lightness.
+var colours = func() []color.Color {
+	m, err := moreland.NewLuminance(inferno)
 	if err != nil {
 		panic(fmt.Sprintf("diffusion: %v", err))
 	}
-	m.SetMin(0)
-	m.SetMax(1)
-	c := make([]color.NRGBA, n)
-	for i := range c {
-		at, err := m.At(float64(i) / float64(n-1))
-		if err != nil {
-			panic(fmt.Sprintf("diffusion: colour %d of %d: %v", i, n, err))
-		}
-		c[i] = color.NRGBAModel.Convert(at).(color.NRGBA)
-	}
-	return c
-}
+	return m.Palette(1024).Colors()
+}()

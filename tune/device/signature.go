@@ -47,14 +47,13 @@ func Signatures(d *cl.Device, source, options string) ([]Signature, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	kernels, err := program.Kernels()
+	names, err := program.KernelNames()
 	if err != nil {
 		return nil, err
 	}
 	var all []Signature
-	for _, k := range kernels {
-		defer k.Release()
-		s, err := signature(k, d)
+	for _, name := range names {
+		s, err := signature(program, name, d)
 		if err != nil {
 			return nil, err
 		}
@@ -63,12 +62,17 @@ func Signatures(d *cl.Device, source, options string) ([]Signature, error) {
 	return all, nil
 }
 
-func signature(k *cl.Kernel, d *cl.Device) (s Signature, err error) {
+func signature(p *cl.Program, name string, d *cl.Device) (Signature, error) {
+	s := Signature{Name: name}
+	k, err := p.NewKernel(name)
+	if err != nil {
+		return s, err
+	}
+	defer k.Release()
 	n, err := k.NumArgs()
 	if err != nil {
 		return s, err
 	}
-	s.Name = k.Name()
 	for i := range n {
 		a, err := k.ArgInfo(i)
 		if errors.Is(err, cl.KernelArgInfoNotAvailable) {

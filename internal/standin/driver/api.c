@@ -336,16 +336,6 @@ API Kernel *clCreateKernel(Program *p, const char *name, int *status) {
 	return *status = SUCCESS, k;
 }
 
-API int clCreateKernelsInProgram(Program *p, unsigned room, Kernel **to, unsigned *count) {
-	NEED(p, PROGRAM, INVALID_PROGRAM);
-	int status = p->status == 0 ? SUCCESS : INVALID_EXECUTABLE;
-	for (int i = 0; to && i < p->kernel_count && i < (int)room; i++)
-		to[i] = clCreateKernel(p, p->kernels[i].name, &status);
-	if (count)
-		*count = (unsigned)p->kernel_count;
-	return status;
-}
-
 API int clReleaseKernel(Kernel *k) { return release(k, KERNEL, INVALID_KERNEL); }
 
 API int clSetKernelArg(Kernel *k, unsigned i, size_t size, const void *value) {
@@ -371,8 +361,7 @@ API int clSetKernelArg(Kernel *k, unsigned i, size_t size, const void *value) {
 
 API int clGetKernelInfo(Kernel *k, uint32_t param, GIVE) {
 	NEED(k, KERNEL, INVALID_KERNEL);
-	const Signature *s = k->signature;
-	return GIVE_ONE(param, {0x1190, s->name, 0}, {0x1191, &s->n, 4});
+	return GIVE_ONE(param, {0x1191, &k->signature->n, 4});
 }
 
 API int clGetKernelArgInfo(Kernel *k, unsigned i, uint32_t param, GIVE) {
