@@ -12,10 +12,10 @@ import (
 func Active(text string, given []Macro) string {
 	m := macroTable{}
 	for _, g := range given {
-		m[g.Name] = definition{g.Text, yes}
+		m[g.Name] = macroState{g.Text, yes}
 	}
 	var out strings.Builder
-	var open []condition
+	var open conditions
 	left := false // the text before the next directive is left out
 	done := 0
 	copyTo := func(end int) {
@@ -30,39 +30,29 @@ func Active(text string, given []Macro) string {
 		copyTo(d.start)
 		name, rest := splitMacro(d.argument)
 		switch {
-		case strings.HasPrefix(d.name, "if"):
-			open = append(open, condition{taken: m.holds(d)})
-		case strings.HasPrefix(d.name, "el") && len(open) > 0:
-			c := &open[len(open)-1]
-			if c.branch(d.name == "else"); d.name == "elif" && !c.past {
-				c.taken = m.holds(d)
-			}
-		case d.name == "endif" && len(open) > 0:
-			open = open[:len(open)-1]
+		case open.read(d, m):
+			left = false // conditions stay
 		case left:
 			continue
 		case d.name == "define" && !strings.HasPrefix(rest, "("):
-			m[name] = definition{strings.TrimSpace(rest), yes}
+			m[name] = macroState{strings.TrimSpace(rest), yes}
 		case d.name == "define":
-			m[name] = definition{anyText, yes}
+			m[name] = macroState{anyText, yes}
 		case d.name == "undef":
 			delete(m, name)
 		}
-		if left && slices.Contains([]string{"if", "ifdef", "ifndef", "elif", "else", "endif"}, d.name) {
-			left = false // conditions stay
-		}
 		copyTo(d.end)
-		left = slices.ContainsFunc(open, func(c condition) bool { return c.taken == no })
+		left = open.exclude()
 	}
 	copyTo(len(text))
 	return out.String()
 }
 
 // A macroTable has macros by name. A macro that is not in it is not defined, unless the language may define it.
-type macroTable map[string]definition
+type macroTable map[string]macroState
 
-// A definition of a macro is its text, and whether the macro is defined as far as that is known.
-type definition struct {
+// A macroState is the text of a macro, and whether the macro is defined as far as that is known.
+type macroState struct {
 	text    string
 	defined truth
 }
@@ -91,15 +81,20 @@ func (m macroTable) holds(d directive) truth {
 		}
 		return t
 	}
-	v, known := m.value(d.argument)
-	return map[bool]truth{true: map[bool]truth{true: yes, false: no}[v != 0]}[known]
+	switch v, known := m.value(d.argument); {
+	case !known:
+		return unknown
+	case v != 0:
+		return yes
+	}
+	return no
 }
 
 // Value returns the value of an integer expression of the preprocessor, over macros.
 func Value(expression string, macros []Macro) (v int64, known bool) {
 	m := macroTable{}
 	for _, macro := range macros {
-		m[macro.Name] = definition{macro.Text, yes}
+		m[macro.Name] = macroState{macro.Text, yes}
 	}
 	return m.value(expression)
 }
@@ -144,7 +139,11 @@ func (e *conditionReader) expand(words []string, depth int) (all []string) {
 			if i+1 < len(words) && words[i-1] == "(" {
 				i++ // the closing bracket
 			}
-			all = append(all, map[truth]string{yes: "1", no: "0"}[e.macros.defined(rest[0])])
+			word := "0"
+			if e.macros.defined(rest[0]) == yes {
+				word = "1"
+			}
+			all = append(all, word)
 		case isMacro && depth < 16:
 			of := tokens(macro.text)
 			e.expanded += len(of)
@@ -161,7 +160,10 @@ func (e *conditionReader) expand(words []string, depth int) (all []string) {
 // The operators of two characters, then those of one; and how tightly each binds.
 var (
 	operators  = strings.Fields("|| && == != <= >= << >> | ^ & < > + - * / %")
-	precedence = map[string]int{"||": 1, "&&": 2, "|": 3, "^": 4, "&": 5, "==": 6, "!=": 6, "<": 7, ">": 7, "<=": 7, ">=": 7, "<<": 8, ">>": 8, "+": 9, "-": 9, "*": 10, "/": 10, "%": 10}
+	precedence = map[string]int{
+		"||": 1, "&&": 2, "|": 3, "^": 4, "&": 5, "==": 6, "!=": 6, "<": 7, ">": 7, "<=": 7, ">=": 7, "<<": 8, ">>": 8, "+": 9, "-": 9,
+		"*": 10, "/": 10, "%": 10,
+	}
 )
 
 // operation reads operations that bind more tightly than a bound.
@@ -186,7 +188,7 @@ func (e *conditionReader) operand() int64 {
 	e.words = e.words[1:]
 	switch w {
 	case "!":
-		return map[bool]int64{true: 1}[e.operand() == 0]
+		return integer(e.operand() == 0)
 	case "-":
 		return -e.operand()
 	case "+":
@@ -208,25 +210,32 @@ func (e *conditionReader) operand() int64 {
 	return v
 }
 
+// integer returns a condition as C has it.
+func integer(holds bool) int64 {
+	if holds {
+		return 1
+	}
+	return 0
+}
+
 func (e *conditionReader) apply(op string, a, b int64) int64 {
-	truth := func(t bool) int64 { return map[bool]int64{true: 1}[t] }
 	switch op {
 	case "||":
-		return truth(a != 0 || b != 0)
+		return integer(a != 0 || b != 0)
 	case "&&":
-		return truth(a != 0 && b != 0)
+		return integer(a != 0 && b != 0)
 	case "==":
-		return truth(a == b)
+		return integer(a == b)
 	case "!=":
-		return truth(a != b)
+		return integer(a != b)
 	case "<":
-		return truth(a < b)
+		return integer(a < b)
 	case ">":
-		return truth(a > b)
+		return integer(a > b)
 	case "<=":
-		return truth(a <= b)
+		return integer(a <= b)
 	case ">=":
-		return truth(a >= b)
+		return integer(a >= b)
 	case "+":
 		return a + b
 	case "-":

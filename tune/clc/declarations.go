@@ -1,6 +1,7 @@
 package clc
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -195,14 +196,16 @@ func Tested(text string) (macros []Macro) {
 		words := tokens(d.argument)
 		for i := 0; i+3 < len(words); i++ {
 			name, value := words[i], words[i+3]
-			if words[i+1] != "=" || words[i+2] != "=" || !unicode.IsLetter(rune(name[0])) || strings.HasPrefix(name, "cl_") || !unicode.IsDigit(rune(value[0])) {
+			compared := words[i+1] == "=" && words[i+2] == "=" && unicode.IsDigit(rune(value[0]))
+			if !compared || !unicode.IsLetter(rune(name[0])) || strings.HasPrefix(name, "cl_") {
 				continue
 			}
-			known := slices.ContainsFunc(macros, func(m Macro) bool { return m.Name == name }) || slices.ContainsFunc(directives, func(d directive) bool {
-				defined, _ := splitMacro(d.argument)
-				return d.name == "define" && defined == name
+			known := slices.ContainsFunc(macros, func(m Macro) bool { return m.Name == name })
+			defined := slices.ContainsFunc(directives, func(d directive) bool {
+				macro, _ := splitMacro(d.argument)
+				return d.name == "define" && macro == name
 			})
-			if !known {
+			if !known && !defined {
 				macros = append(macros, Macro{name, value, true})
 			}
 		}
@@ -291,7 +294,7 @@ func IsType(text, name string) bool {
 		if t != name {
 			continue
 		}
-		if i+1 < len(all) && isWord(rune(all[i+1][0])) && !unicode.IsDigit(rune(all[i+1][0])) || i > 0 && slices.Contains(qualifiers, all[i-1]) {
+		if i+1 < len(all) && isName(all[i+1]) || i > 0 && slices.Contains(qualifiers, all[i-1]) {
 			return true
 		}
 	}
@@ -428,8 +431,7 @@ func uses(body []string) map[string]Use {
 			note(t, Use{Read: true})
 		case strings.HasPrefix(rest, "=") && !strings.HasPrefix(rest, "=="):
 			note(t, Use{Written: true})
-		case len(rest) > 1 && strings.ContainsRune("+-*/%&|^", rune(rest[0])) && (rest[1] == '=' || rest[:2] == "++" || rest[:2] == "--"),
-			strings.HasPrefix(rest, "<<="), strings.HasPrefix(rest, ">>="):
+		case updates.MatchString(rest):
 			note(t, Use{true, true})
 		default:
 			note(t, Use{Read: true})
@@ -437,6 +439,9 @@ func uses(body []string) map[string]Use {
 	}
 	return found
 }
+
+// updates matches an operator that reads and assigns.
+var updates = regexp.MustCompile(`^(?:[-+*/%&|^]=|\+\+|--|<<=|>>=)`)
 
 // pointers returns the names to which declarations of pointers set these, as p of float *q = p + i, and the places of
 // both names.

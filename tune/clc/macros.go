@@ -27,36 +27,28 @@ func Override(text string, macros, others []string) (string, []Redefinition) {
 	table := macroTable{}
 	for _, d := range directives {
 		if name, _ := splitMacro(d.argument); d.name == "define" || d.name == "undef" {
-			table[name] = definition{anyText, unknown}
+			table[name] = macroState{anyText, unknown}
 		}
 	}
 	for _, name := range others {
 		if _, again := table[name]; !again {
-			table[name] = definition{anyText, yes}
+			table[name] = macroState{anyText, yes}
 		}
 	}
 	for _, name := range macros {
-		table[name] = definition{anyText, yes}
+		table[name] = macroState{anyText, yes}
 	}
 	var removed []Redefinition
 	var out strings.Builder
-	var open []condition
+	var open conditions
 	done := 0
 	var lines lineCount
 	for _, d := range directives {
 		lines.read(d)
 		name, rest := splitMacro(d.argument)
 		switch {
-		case strings.HasPrefix(d.name, "if"):
-			open = append(open, condition{taken: table.holds(d)})
-		case strings.HasPrefix(d.name, "el") && len(open) > 0:
-			open[len(open)-1].branch(d.name == "else")
-		case d.name == "endif" && len(open) > 0:
-			open = open[:len(open)-1]
-		case (d.name == "define" || d.name == "undef") && slices.Contains(macros, name):
-			if slices.ContainsFunc(open, func(c condition) bool { return c.taken == no }) {
-				continue
-			}
+		case open.read(d, table):
+		case (d.name == "define" || d.name == "undef") && slices.Contains(macros, name) && !open.exclude():
 			out.WriteString(text[done:d.start])
 			out.WriteString(strings.Repeat("\n", d.endLine-d.line))
 			done = d.end
@@ -96,22 +88,50 @@ const (
 
 func (t truth) negated() truth { return [...]truth{unknown: unknown, yes: no, no: yes}[t] }
 
+// conditions are the open #if directives at a place in a source, each with its current branch, the innermost last.
+type conditions []condition
+
 // A condition is the current branch of an #if.
 type condition struct {
 	taken truth
 	past  bool // an earlier branch is taken
 }
 
+// read takes a directive into account. It reports whether the directive is one of conditions.
+func (c *conditions) read(d directive, macros macroTable) bool {
+	open := len(*c) > 0
+	switch {
+	case strings.HasPrefix(d.name, "if"):
+		*c = append(*c, condition{taken: macros.holds(d)})
+	case strings.HasPrefix(d.name, "el"):
+		if open {
+			(*c)[len(*c)-1].branch(d, macros)
+		}
+	case d.name == "endif":
+		if open {
+			*c = (*c)[:len(*c)-1]
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// exclude reports whether the compiler does not reach the text at the place.
+func (c conditions) exclude() bool {
+	return slices.ContainsFunc(c, func(c condition) bool { return c.taken == no })
+}
+
 // branch goes on to the next branch of the #if: its #else or an #elif.
-func (c *condition) branch(last bool) {
+func (c *condition) branch(d directive, macros macroTable) {
 	c.past = c.past || c.taken == yes
 	switch {
 	case c.past:
 		c.taken = no
-	case last:
+	case d.name == "else":
 		c.taken = c.taken.negated()
 	default:
-		c.taken = unknown
+		c.taken = macros.holds(d)
 	}
 }
 

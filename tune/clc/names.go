@@ -121,8 +121,10 @@ func Offers(text, name string) (all []Offer) {
 	for _, d := range scanDirectives(text).directives {
 		lines.read(d)
 		defined, _ := splitMacro(d.argument)
-		if n := len(open); n > 0 && open[n-1].Macro != "" && !slices.Contains(all, open[n-1]) && (d.name == "define" && defined == name || defines(text[done:d.start])) {
-			all = append(all, open[n-1])
+		if n := len(open); n > 0 && open[n-1].Macro != "" && (d.name == "define" && defined == name || defines(text[done:d.start])) {
+			if !slices.Contains(all, open[n-1]) {
+				all = append(all, open[n-1])
+			}
 		}
 		done = d.end
 		macro, negated, tests := d.tested()

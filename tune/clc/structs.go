@@ -65,10 +65,15 @@ func Structs(text string) (all []Struct) {
 func (s *Struct) attributes(words []string, at int) int {
 	for at+1 < len(words) && strings.Trim(words[at], "_") == "attribute" && words[at+1] == "(" {
 		end := closing(words, at+1)
-		s.Packed = s.Packed || slices.ContainsFunc(words[at:end], func(w string) bool { return slices.Contains([]string{"packed", "aligned"}, strings.Trim(w, "_")) })
+		s.Packed = s.Packed || slices.ContainsFunc(words[at:end], changesLayout)
 		at = end
 	}
 	return at
+}
+
+func changesLayout(attribute string) bool {
+	name := strings.Trim(attribute, "_")
+	return name == "packed" || name == "aligned"
 }
 
 // readFields reads the declarations between the braces of a struct.
