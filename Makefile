@@ -8,9 +8,9 @@ KILLS      ?= 1000
 LANES      ?= 1
 PLATFORMS  ?= linux/arm64 windows/amd64 darwin/arm64 freebsd/amd64
 
-# Tools have a module file of their own. To take another version of a tool:
-# go get -modfile=scripts/tools.mod -tool honnef.co/go/tools/cmd/staticcheck@VERSION
-TOOL = $(GO) tool -modfile=scripts/tools.mod
+# The folder scripts is a module of its own: programs that do harm to ndtune, and the tools. To take another version of a tool:
+# go get -C scripts -tool honnef.co/go/tools/cmd/staticcheck@VERSION
+STATICCHECK = $$($(GO) -C $(CURDIR)/scripts tool -n staticcheck)
 
 # Tests in a browser must run on systems where install-browser.sh installs one, and those of exported text
 # where a C compiler belongs to the system. Elsewhere they may be skipped.
@@ -69,6 +69,7 @@ tutorials: build opencl ## run every command of docs/diffusion.md, matmul.md, si
 # The linter has vetted what is tested.
 test: lint compiler-for-tests opencl-for-tests browser-for-tests ## check and test all packages, in some minutes (TESTFLAGS=-v: each test)
 	$(TEST_ENVIRONMENT) $(GO) test -vet=off -p 6 -timeout 15m $(TESTFLAGS) ./...
+	$(TEST_ENVIRONMENT) $(GO) -C scripts test -vet=off $(TESTFLAGS) ./...
 
 test-kernels: compiler-for-tests opencl-for-tests ## test the bundled kernels on PoCL and in Oclgrind
 	NDTUNE_KERNELS=1 NDTUNE_TEST_OPENCL=system $(TEST_ENVIRONMENT) $(GO) test -vet=off -timeout 30m $(TESTFLAGS) ./kernels ./diffusion ./matmul
@@ -83,13 +84,14 @@ test-race: compiler-for-tests opencl-for-tests browser-for-tests ## test the pac
 # scripts/fleet has the faults of connections and servers. On many cores, LANES trials run side by side.
 torture: FUZZTIME ?= 10m
 torture: opencl-for-tests ## do harm to searches (KILLS=1000, full disks, hostile kernels), then fuzz every target for FUZZTIME=10m
-	$(GO) run ./scripts/torture -kills $(KILLS) -fuzz $(FUZZTIME) -lanes $(LANES)
+	$(GO) -C scripts run ./torture -kills $(KILLS) -fuzz $(FUZZTIME) -lanes $(LANES)
 
 test-long: FUZZTIME ?= 30s
 test-long: compiler-for-tests opencl-for-tests browser-for-tests ## run the longer tests too, and package cl on PoCL, then every fuzz target for FUZZTIME=30s
 	NDTUNE_LONG=1 $(TEST_ENVIRONMENT) $(GO) test -count=1 -timeout 60m $(TESTFLAGS) ./...
+	NDTUNE_LONG=1 $(TEST_ENVIRONMENT) $(GO) -C scripts test -count=1 -timeout 60m $(TESTFLAGS) ./...
 	NDTUNE_TEST_OPENCL=system $(TEST_ENVIRONMENT) $(GO) test -count=1 $(TESTFLAGS) ./cl
-	$(GO) run ./scripts/torture -kills 0 -disks 0 -hostile 0 -fuzz $(FUZZTIME)
+	$(GO) -C scripts run ./torture -kills 0 -disks 0 -hostile 0 -fuzz $(FUZZTIME)
 
 bench: opencl modules-for-tests ## run the benchmarks of all packages (BENCH=regexp: some of them)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -timeout 60m $(TESTFLAGS) ./...
@@ -103,8 +105,9 @@ lint: modules-for-tests ## run gofmt, go vet and staticcheck
 			printf 'not formatted (run gofmt -w):\n%s\n' "$$unformatted" >&2; exit 1; \
 		fi
 	$(GO) vet ./...
-	@scripts/fetch-modules.sh '$(GO)' -modfile=scripts/tools.mod tool
-	$(TOOL) staticcheck ./...
+	$(GO) -C scripts vet ./...
+	$(STATICCHECK) ./...
+	cd scripts && $(STATICCHECK) ./...
 
 cross: modules-for-tests ## build and vet for other systems (PLATFORMS)
 	@set -e; for platform in $(PLATFORMS); do \
@@ -140,6 +143,7 @@ modules: check-go
 
 modules-for-tests: check-go
 	@scripts/fetch-modules.sh '$(GO)' -test ./...
+	@cd scripts && ./fetch-modules.sh '$(GO)' -test ./... tool
 
 compiler-for-tests:
 	@command -v "$${CC:-gcc}" >/dev/null || \

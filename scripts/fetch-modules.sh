@@ -2,7 +2,7 @@
 # Fetches the modules that a build needs. If a module cannot be fetched, the script names it once and
 # explains what to do; the go command would print a line for each import of the module.
 #
-#   fetch-modules.sh GO ARGUMENT...   arguments of `go list`: packages, -test, -modfile=FILE
+#   fetch-modules.sh GO ARGUMENT...   arguments of `go list`: packages, -test
 #
 # Exit status: 1 if a module cannot be fetched, else 0. The go command reports all other
 # faults of packages.
@@ -12,13 +12,6 @@ go=$1
 shift
 
 say() { printf '%s\n' "fetch-modules: $*" >&2; }
-
-modfile=
-for argument; do
-	case $argument in
-	-modfile=*) modfile="$argument " ;;
-	esac
-done
 
 folder=$(mktemp -d "${TMPDIR:-/tmp}/fetch-modules.XXXXXX")
 trap 'rm -rf "$folder"' EXIT
@@ -46,5 +39,5 @@ more=$(sed 1,3d "$folder/missing" | wc -l)
 first=$(sed -n '1s/[@:].*//p' "$folder/missing")
 say "Modules come from GOPROXY=$("$go" env GOPROXY). A proxy may refuse one for a while: try again later,"
 say "or take another proxy, or the modules' own servers: GOPROXY=direct make ..."
-say "or another version: $go list -m -versions $first, then $go get $modfile$first@VERSION."
+say "or another version: $go list -m -versions $first, then $go get $first@VERSION."
 exit 1

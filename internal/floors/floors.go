@@ -14,5 +14,5 @@ var Floors = [][]string{
 	{"tune/device/peak", "tune/compare", "tune/wisdom"},
 	{"tune/spec", "tune/worker", "tune/simulate", "tune/report", "tune/export", "tune/dynamic", "tune/fleet", "tune/check"},
 	{"diffusion", "matmul", "tune/live", "tune/initial", "tune/session", "internal/foreign"},
-	{"cmd/ndtune", "scripts/fleet", "scripts/torture"},
+	{"cmd/ndtune"},
 }

@@ -4,17 +4,17 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
-	"text/tabwriter"
 	"time"
 
+	"github.com/ndtune/ndtune/scripts/harness"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/record"
 )
@@ -48,7 +48,7 @@ func killAgents(t *trial) error {
 	}
 	n := 1 + t.IntN(len(t.agents))
 	for _, i := range t.Perm(len(t.agents))[:n] {
-		t.agents[i].kill()
+		t.agents[i].Kill()
 		if t.IntN(2) == 0 {
 			t.pause(0, 300*time.Millisecond)
 		}
@@ -65,16 +65,16 @@ func (t *trial) stopAgents(from, to time.Duration) error {
 		return nil
 	}
 	some := t.agents[:1+t.IntN(len(t.agents))]
-	signal := (*program).signal
+	signal := (*harness.Program).Signal
 	if t.IntN(2) == 0 {
-		signal = (*program).family
+		signal = (*harness.Program).SignalAll
 	}
 	for _, a := range some {
 		signal(a, syscall.SIGSTOP)
 	}
 	t.pause(from, to)
 	for _, a := range some {
-		a.family(syscall.SIGCONT)
+		a.SignalAll(syscall.SIGCONT)
 	}
 	return nil
 }
@@ -84,11 +84,11 @@ func killSearch(t *trial) error {
 	for range 1 + t.IntN(3) {
 		if t.IntN(10) == 0 { // perhaps before it has begun
 			t.pause(0, 500*time.Millisecond)
-			t.faults++
+			t.counts[faulted]++
 		} else if !t.moment() {
 			return nil
 		}
-		t.search.kill()
+		t.search.Kill()
 		t.pause(0, 2*time.Second)
 		if err := t.begin("--iterations", "3"); err != nil {
 			return err
@@ -137,7 +137,7 @@ func killServer(t *trial) error {
 		return nil
 	}
 	s := t.servers[t.IntN(len(t.servers))]
-	s.kill()
+	s.Kill()
 	if t.kind == cluster && t.IntN(3) == 0 {
 		return nil
 	}
@@ -152,29 +152,21 @@ func fillDisk(t *trial) error {
 		return nil
 	}
 	s := t.servers[0]
-	filler := filepath.Join(fmt.Sprintf("/proc/%d/root", t.disk.command.Process.Pid), t.folder, "store", "filler")
-	f, err := os.Create(filler)
-	if err != nil {
+	if err := t.disk.Fill(); err != nil {
 		return err
 	}
-	for size := 1 << 20; size > 0; { // ever smaller pieces, until there is no room for a byte
-		if _, err := f.Write(make([]byte, size)); err != nil {
-			size /= 2
-		}
-	}
-	f.Close()
 	t.pause(time.Second, 6*time.Second)
-	if err := os.Remove(filler); err != nil {
+	if err := t.disk.MakeRoom(); err != nil {
 		return err
 	}
 	select {
-	case <-t.search.ended:
+	case <-t.search.Ended:
 		return nil
-	case <-s.ended:
+	case <-s.Ended:
 	case <-time.After(10 * time.Second):
-		s.end(20 * time.Second)
+		s.End(20 * time.Second)
 	}
-	t.restarts++
+	t.counts[restarts]++
 	return s.start()
 }
 
@@ -194,29 +186,17 @@ func otherVersion(t *trial) error {
 // inSmallDisk moves the store of the server to a disk of 160 MiB.
 func (t *trial) inSmallDisk() error {
 	store := filepath.Join(t.folder, "store")
-	if err := os.MkdirAll(store, 0o755); err != nil {
+	var err error
+	if t.disk, err = harness.NewDisk(t.folder, store, 160); err != nil {
 		return err
-	}
-	disk, err := launch(t.folder, "disk", "unshare", nil, "-rm", "sh", "-c", `mount -t tmpfs -o size=160m none "$1" && echo ready && exec sleep 3600`, "sh", store)
-	if err != nil {
-		return err
-	}
-	t.disk = disk
-	for range 500 {
-		if data, _ := os.ReadFile(filepath.Join(t.folder, "disk.out")); strings.Contains(string(data), "ready") {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
 	}
 	s := &server{port: port()}
 	s.start = func() (err error) {
-		arguments := []string{"--preserve-credentials", "-U", "-m", "-t", fmt.Sprint(disk.command.Process.Pid)}
+		command := append(t.disk.Enter(), t.nats, "-a", "127.0.0.1", "-p", fmt.Sprint(s.port), "-js", "-sd", store)
 		if t.kind == embedded {
-			arguments = append(arguments, t.ndtune, "fleet", "serve", "--listen", address(s.port), "--store", store)
-		} else {
-			arguments = append(arguments, t.nats, "-a", "127.0.0.1", "-p", fmt.Sprint(s.port), "-js", "-sd", store)
+			command = append(t.disk.Enter(), t.ndtune, "fleet", "serve", "--listen", address(s.port), "--store", store)
 		}
-		if s.program, err = launch(t.folder, "server", "nsenter", nil, arguments...); err != nil {
+		if s.Program, err = harness.Launch(t.folder, "server", nil, command...); err != nil {
 			return err
 		}
 		return s.await()
@@ -226,9 +206,9 @@ func (t *trial) inSmallDisk() error {
 }
 
 // try makes one run.
-func (p *proof) try(f fault, run int) (v verdict, err error) {
-	place := slices.IndexFunc(allFaults, func(o fault) bool { return o.name == f.name })
-	t, err := p.newTrial(fmt.Sprintf("%s-%d", f.name, run), f.kinds[run%len(f.kinds)], uint64(place*10000+run), "spin.yaml")
+func (p *proof) try(f fault, run int) (counts map[string]int, err error) {
+	index := slices.IndexFunc(allFaults, func(o fault) bool { return o.name == f.name })
+	t, err := p.newTrial(fmt.Sprintf("%s-%d", f.name, run), f.kinds[run%len(f.kinds)], uint64(index*10000+run), "spin.yaml")
 	keep := true
 	defer func() {
 		if ended := t.close(keep); err == nil {
@@ -238,34 +218,31 @@ func (p *proof) try(f fault, run int) (v verdict, err error) {
 			fmt.Printf("%s %s: %s: %s\n", time.Now().Format(time.TimeOnly), f.name, t.folder, r)
 		}
 	}()
-	if err == nil {
-		if f.name == "disk-full" {
-			err = t.inSmallDisk()
-		} else {
-			err = t.serve()
+	serve := t.serve
+	if f.name == "disk-full" {
+		serve = t.inSmallDisk
+	}
+	steps := []func() error{serve, func() error {
+		if f.begin == nil {
+			return nil
+		}
+		return f.begin(t)
+	}}
+	for range 3 {
+		steps = append(steps, func() error { return t.agent(p.ndtune) })
+	}
+	steps = append(steps, t.awaitAgents, func() error { return t.begin("--iterations", "3") }, func() error { return f.do(t) })
+	for _, step := range steps {
+		if err == nil {
+			err = step()
 		}
 	}
-	if err == nil && f.begin != nil {
-		err = f.begin(t)
-	}
-	for i := 0; i < 3 && err == nil; i++ {
-		err = t.agent(p.ndtune)
-	}
-	if err == nil {
-		err = t.awaitAgents()
-	}
-	if err == nil {
-		err = t.begin("--iterations", "3")
-	}
-	if err == nil {
-		err = f.do(t)
-	}
 	if err != nil {
-		return v, err
+		return nil, err
 	}
-	v = t.judge(trialSize, oneRound)
-	keep = !v.good()
-	return v, nil
+	t.judge(trialSize, oneRound)
+	keep = !t.good()
+	return t.counts, nil
 }
 
 // awaitAgents waits until the agents have connected.
@@ -273,11 +250,10 @@ func (t *trial) awaitAgents() error {
 	for range 600 {
 		missing := false
 		for _, a := range t.agents {
-			if a.over() {
-				return fmt.Errorf("%s has ended: see %s", a.name, t.folder)
+			if a.Over() {
+				return fmt.Errorf("%s has ended: see %s", a.Name, t.folder)
 			}
-			data, _ := os.ReadFile(filepath.Join(t.folder, a.name+".err"))
-			missing = missing || !strings.Contains(string(data), "offered:")
+			missing = missing || !strings.Contains(a.Output(), "offered:")
 		}
 		if data, err := exec.Command(t.ndtune, "fleet", "show", "--fleet", t.url(t.near), "--json").Output(); !missing && err == nil && strings.Contains(string(data), "machine") {
 			return nil
@@ -301,55 +277,28 @@ func (p *proof) faults(ctx context.Context) (good bool, err error) {
 	if err := p.warm(ctx); err != nil {
 		return false, err
 	}
-	type task struct {
-		fault
-		run int
-	}
-	tasks := make(chan task)
-	var mutex sync.Mutex
-	verdicts := map[string]*verdict{}
-	var all sync.WaitGroup
+	table := &harness.Table{Columns: []string{runs, faulted, lost, twice, failed, hung, wrong, restarts}}
 	var some []fault
 	for _, f := range allFaults {
 		if len(p.only) == 0 || slices.Contains(p.only, f.name) {
 			some = append(some, f)
-			verdicts[f.name] = &verdict{}
+			table.Add(f.name, runs, 0)
 		}
 	}
-	for range p.atOnce {
-		all.Go(func() {
-			for k := range tasks {
-				v, failed := p.try(k.fault, k.run)
-				mutex.Lock()
-				if failed != nil {
-					fmt.Printf("%s-%d: %v\n", k.name, k.run, failed)
-					v = verdict{runs: 1, hung: 1}
-				}
-				verdicts[k.name].add(v)
-				mutex.Unlock()
-			}
-		})
-	}
-	for i := range p.runs {
-		for _, f := range some {
-			select {
-			case tasks <- task{f, i}:
-			case <-ctx.Done():
-			}
+	err = harness.Each(ctx, p.atOnce, p.runs*len(some), func(i int) error {
+		f, run := some[(i-1)%len(some)], (i-1)/len(some)
+		counts, err := p.try(f, run)
+		if err != nil {
+			fmt.Printf("%s-%d: %v\n", f.name, run, err)
+			counts = map[string]int{runs: 1, hung: 1}
 		}
-	}
-	close(tasks)
-	all.Wait()
-	good = ctx.Err() == nil
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "fault\truns\tfaults\tlost\ttwice\tfailed\thung\twrong best\trestarts\t")
-	for _, f := range allFaults {
-		if v := verdicts[f.name]; v != nil {
-			fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t\n", f.name, v.runs, v.faults, v.lost, v.twice, v.failed, v.hung, v.wrong, v.restarts)
-			good = good && v.good()
+		for column, n := range counts {
+			table.Add(f.name, column, n)
 		}
-	}
-	return good, w.Flush()
+		return nil
+	})
+	good = err == nil && ctx.Err() == nil && table.Sum(wrongs...) == 0
+	return good, errors.Join(err, table.Print(os.Stdout))
 }
 
 // warm fills the driver's cache, so that builds cost little.

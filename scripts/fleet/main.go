@@ -1,14 +1,14 @@
 //go:build linux
 
 // Command fleet proves on one machine that a fleet loses nothing and does nothing twice. It drives
-// processes of ndtune and nats-server, which it builds, on an OpenCL device of this machine:
+// processes of ndtune and nats-server, which it builds, on an OpenCL device of this machine. It runs in the folder scripts:
 //
-//	go run ./scripts/fleet faults           # each fault 50 times; some hours on two cores
-//	go run ./scripts/fleet faults -only agents-killed,cut -runs 10
-//	go run ./scripts/fleet whole            # 225 configurations on each kind of server
-//	go run ./scripts/fleet whole -cores 3   # each agent on three cores of its own, as if it had a machine
-//	go run ./scripts/fleet scale            # recorded spaces on up to 1000 agents
-//	go run ./scripts/fleet build -folder F  # the programs alone
+//	go run ./fleet faults           # each fault 50 times; some hours on two cores
+//	go run ./fleet faults -only agents-killed,cut -runs 10
+//	go run ./fleet whole            # 225 configurations on each kind of server
+//	go run ./fleet whole -cores 3   # each agent on three cores of its own, as if it had a machine
+//	go run ./fleet scale            # recorded spaces on up to 1000 agents
+//	go run ./fleet build -folder F  # the programs alone
 //
 // On a machine without Go, -programs names a folder with the three programs, as the command build leaves them.
 //
@@ -18,16 +18,18 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/ndtune/ndtune/scripts/harness"
 )
 
 // A proof is what all commands need.
@@ -45,7 +47,7 @@ type proof struct {
 func main() {
 	p := &proof{}
 	if len(os.Args) < 2 || strings.HasPrefix(os.Args[1], "-") {
-		fail(fmt.Errorf("usage: go run ./scripts/fleet faults|whole|scale|build [flags]"))
+		fail(fmt.Errorf("usage: go run ./fleet faults|whole|scale|build [flags]"))
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -86,7 +88,8 @@ func main() {
 	if *only != "" {
 		p.only = strings.Split(*only, ",")
 	}
-	if err := p.prepare(); err != nil {
+	var err error
+	if p.folder, err = harness.Folder(p.folder); err != nil {
 		fail(err)
 	}
 	if *programs == "" {
@@ -99,7 +102,6 @@ func main() {
 		fail(err)
 	}
 	var good bool
-	var err error
 	switch os.Args[1] {
 	case "build":
 		good = true
@@ -123,19 +125,6 @@ func main() {
 func fail(err error) {
 	fmt.Fprintln(os.Stderr, err)
 	os.Exit(1)
-}
-
-// prepare makes the folder.
-func (p *proof) prepare() (err error) {
-	if p.folder == "" {
-		if p.folder, err = os.MkdirTemp("", "ndtune-fleet-proof-"); err != nil {
-			return err
-		}
-	}
-	if p.folder, err = filepath.Abs(p.folder); err != nil {
-		return err
-	}
-	return os.MkdirAll(p.folder, 0o755)
 }
 
 // The names of the programs.
@@ -162,31 +151,27 @@ func (p *proof) find(folder string) error {
 
 // build builds the programs in the folder.
 func (p *proof) build(ctx context.Context) error {
-	source, err := os.ReadFile("tune/fleet/protocol.go")
+	const changes = "tune/fleet/protocol.go"
+	source, err := os.ReadFile(filepath.Join(harness.Root, changes))
 	if err != nil {
-		return fmt.Errorf("run this in the folder of the module: %w", err)
+		return fmt.Errorf("run this in the folder scripts: %w", err)
 	}
 	changed := strings.Replace(string(source), "\nconst Protocol = ", "\nconst Protocol = 1000 + ", 1)
 	if changed == string(source) {
-		return fmt.Errorf("tune/fleet/protocol.go has no version of the protocol")
+		return fmt.Errorf("%s has no version of the protocol", changes)
 	}
-	protocol, overlay := filepath.Join(p.folder, "protocol.go"), filepath.Join(p.folder, "overlay.json")
-	if err := os.WriteFile(protocol, []byte(changed), 0o644); err != nil {
+	if err := harness.WriteFiles(p.folder, map[string]string{
+		"protocol.go":  changed,
+		"overlay.json": fmt.Sprintf(`{"Replace":{%q:%q}}`, changes, filepath.Join(p.folder, "protocol.go")),
+	}); err != nil {
 		return err
 	}
-	if err := os.WriteFile(overlay, fmt.Appendf(nil, `{"Replace":{"tune/fleet/protocol.go":%q}}`, protocol), 0o644); err != nil {
-		return err
+	build := func(folder, name string, arguments ...string) error {
+		return harness.Go(ctx, folder, append([]string{"build", "-trimpath", "-ldflags=-s -w", "-o", filepath.Join(p.folder, name)}, arguments...)...)
 	}
-	for _, arguments := range [][]string{
-		{"-o", filepath.Join(p.folder, programNdtune), "./cmd/ndtune"},
-		{"-o", filepath.Join(p.folder, programOther), "-overlay", overlay, "./cmd/ndtune"},
-		{"-o", filepath.Join(p.folder, programNats), "github.com/nats-io/nats-server/v2"},
-	} {
-		c := exec.CommandContext(ctx, "go", append([]string{"build", "-trimpath", "-ldflags=-s -w"}, arguments...)...)
-		c.Stderr = os.Stderr
-		if err := c.Run(); err != nil {
-			return fmt.Errorf("go build %s: %w", strings.Join(arguments, " "), err)
-		}
-	}
-	return nil
+	return errors.Join(
+		build(harness.Root, programNdtune, "./cmd/ndtune"),
+		build(harness.Root, programOther, "-overlay", filepath.Join(p.folder, "overlay.json"), "./cmd/ndtune"),
+		build(".", programNats, "github.com/nats-io/nats-server/v2"),
+	)
 }

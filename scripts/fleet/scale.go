@@ -17,6 +17,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/ndtune/ndtune/scripts/harness"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/fleet"
 	"github.com/ndtune/ndtune/tune/hardware"
@@ -26,7 +27,7 @@ import (
 )
 
 // defaultRecorded is a recorded space of 4362 configurations.
-const defaultRecorded = "tune/record/testdata/convolution_A100.json.gz"
+const defaultRecorded = harness.Root + "/tune/record/testdata/convolution_A100.json.gz"
 
 const (
 	agentsInOne  = 125 // process
@@ -73,7 +74,7 @@ func (p *proof) scaleTo(ctx context.Context, path string, n int, w *tabwriter.Wr
 		return err
 	}
 	for left := n; left > 0; left -= agentsInOne {
-		a, err := launch(t.folder, fmt.Sprintf("agents%d", left), me, nil, "host-agents", t.url(nil), path, strconv.Itoa(min(left, agentsInOne)))
+		a, err := harness.Launch(t.folder, fmt.Sprintf("agents%d", left), nil, me, "host-agents", t.url(nil), path, strconv.Itoa(min(left, agentsInOne)))
 		if err != nil {
 			return err
 		}
@@ -104,10 +105,10 @@ func (p *proof) scaleTo(ctx context.Context, path string, n int, w *tabwriter.Wr
 	if err := json.Unmarshal(out.Bytes(), &o); err != nil {
 		return err
 	}
-	server := use(t.servers[0].command.Process.Pid)
+	server := use(t.servers[0].Process.Pid)
 	var agents usage
 	for _, a := range t.agents {
-		u := use(a.command.Process.Pid)
+		u := use(a.Process.Pid)
 		agents.memory += u.memory
 		agents.seconds += u.seconds
 	}

@@ -3,18 +3,17 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 
+	"github.com/ndtune/ndtune/scripts/harness"
 	"github.com/ndtune/ndtune/tune/record"
 )
 
@@ -50,32 +49,23 @@ type trial struct {
 	*rand.Rand
 	folder, kind string
 	spec         string
-	search       *program
+	search       *harness.Program
 	servers      []*server
-	disk         *program // that keeps the disk of the server; nil: it has none of its own
-	agents       []*program
+	disk         *harness.Disk // of the server; nil: it has none of its own
+	agents       []*harness.Program
 	started      int    // agents
 	near, far    *proxy // of the search and of the agents; nil: they connect to the server
 	log          string
 
-	faults   int      // that happened while the search ran
-	restarts int      // of servers, which a fault made necessary
-	remarks  []string // what went wrong
+	counts  map[string]int // by column
+	remarks []string       // what went wrong
 }
 
 // newTrial starts servers and agents.
 func (p *proof) newTrial(name, kind string, seed uint64, spec string) (*trial, error) {
-	t := &trial{proof: p, Rand: rand.New(rand.NewPCG(p.seed, seed)), folder: filepath.Join(p.folder, name), kind: kind, spec: spec}
+	t := &trial{proof: p, Rand: rand.New(rand.NewPCG(p.seed, seed)), folder: filepath.Join(p.folder, name), kind: kind, spec: spec, counts: map[string]int{}}
 	t.log = filepath.Join(t.folder, "log.jsonl")
-	if err := os.MkdirAll(t.folder, 0o755); err != nil {
-		return t, err
-	}
-	for name, text := range map[string]string{"spin.cl": trialSource, "spin.yaml": trialSpec} {
-		if err := os.WriteFile(filepath.Join(t.folder, name), []byte(text), 0o644); err != nil {
-			return t, err
-		}
-	}
-	return t, nil
+	return t, harness.WriteFiles(t.folder, map[string]string{"spin.cl": trialSource, "spin.yaml": trialSpec})
 }
 
 // serve starts the servers.
@@ -128,7 +118,7 @@ func (t *trial) url(through *proxy) string {
 func (t *trial) agent(path string) error {
 	command := append(t.confined(t.started), path, "agent", "--fleet", t.url(t.far), "--workers", "1")
 	command = append(command, t.selected()...)
-	a, err := launch(t.folder, fmt.Sprintf("agent%d", t.started), command[0], t.environment(), command[1:]...)
+	a, err := harness.Launch(t.folder, fmt.Sprintf("agent%d", t.started), t.environment(), command...)
 	t.started++
 	if err == nil {
 		t.agents = append(t.agents, a)
@@ -138,8 +128,8 @@ func (t *trial) agent(path string) error {
 
 // begin starts the search, or goes on with it.
 func (t *trial) begin(more ...string) (err error) {
-	more = append(more, t.selected()...)
-	t.search, err = launch(t.folder, "search", t.ndtune, t.environment(), append([]string{"tune", t.spec, "--fleet", t.url(t.near), "--log", t.log}, more...)...)
+	command := append([]string{t.ndtune, "tune", t.spec, "--fleet", t.url(t.near), "--log", t.log}, more...)
+	t.search, err = harness.Launch(t.folder, "search", t.environment(), append(command, t.selected()...)...)
 	return err
 }
 
@@ -151,19 +141,10 @@ func (t *trial) results() (n, different, failed int) {
 		return -1, 0, 0
 	}
 	seen := map[string]bool{}
-	lines := bufio.NewScanner(bytes.NewReader(data))
-	lines.Buffer(nil, 1<<24)
-	for lines.Scan() {
-		var line struct {
-			Kind, Status  string
-			Configuration json.RawMessage
-		}
-		if json.Unmarshal(lines.Bytes(), &line) != nil || line.Kind != "result" {
-			continue
-		}
+	for _, r := range harness.Results(data) {
 		n++
-		seen[string(line.Configuration)] = true
-		if line.Status != "correct" {
+		seen[string(r.Configuration)] = true
+		if r.Status != "correct" {
 			failed++
 		}
 	}
@@ -174,9 +155,9 @@ func (t *trial) results() (n, different, failed int) {
 func (t *trial) reached(n int) bool {
 	for end := time.Now().Add(t.wait); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if have, _, _ := t.results(); have >= n {
-			return !t.search.over()
+			return !t.search.Over()
 		}
-		if t.search.over() {
+		if t.search.Over() {
 			return false
 		}
 	}
@@ -187,8 +168,8 @@ func (t *trial) reached(n int) bool {
 func (t *trial) moment() bool {
 	good := t.reached(t.IntN(trialSize))
 	t.pause(0, 50*time.Millisecond)
-	if good = good && !t.search.over(); good {
-		t.faults++
+	if good = good && !t.search.Over(); good {
+		t.counts[faulted]++
 	}
 	return good
 }
@@ -197,62 +178,67 @@ func (t *trial) pause(from, to time.Duration) {
 	time.Sleep(from + time.Duration(t.Int64N(int64(to-from))))
 }
 
-// verdict is the count of what went wrong.
-type verdict struct{ runs, faults, lost, twice, failed, hung, wrong, restarts int }
+// The columns of the table.
+const (
+	runs     = "runs"
+	faulted  = "faults"     // that happened while the search ran
+	lost     = "lost"       // results
+	twice    = "twice"      // results
+	failed   = "failed"     // results
+	hung     = "hung"       // programs, or ended with an error
+	wrong    = "wrong best" // record
+	restarts = "restarts"   // of servers, which a fault made necessary
+)
 
-func (v *verdict) add(o verdict) {
-	v.runs += o.runs
-	v.faults += o.faults
-	v.lost += o.lost
-	v.twice += o.twice
-	v.failed += o.failed
-	v.hung += o.hung
-	v.wrong += o.wrong
-	v.restarts += o.restarts
+// wrongs are the columns of what must not happen.
+var wrongs = []string{lost, twice, failed, hung, wrong}
+
+// good reports whether nothing went wrong.
+func (t *trial) good() bool {
+	return !slices.ContainsFunc(wrongs, func(column string) bool { return t.counts[column] != 0 })
 }
 
-func (v *verdict) good() bool { return v.lost+v.twice+v.failed+v.hung+v.wrong == 0 }
-
 // judge waits for the end of the search and counts.
-func (t *trial) judge(size int, right func(*record.Record) error) verdict {
-	v := verdict{runs: 1, faults: t.faults}
-	if !t.search.within(t.wait) {
-		v.hung++
-		t.remark("the search did not end")
-		t.search.signal(syscall.SIGQUIT) // prints its goroutines
-		t.search.within(5 * time.Second)
-	} else if t.search.status() != 0 {
-		v.hung++
-		t.remark("the search ended with status %d", t.search.status())
+func (t *trial) judge(size int, right func(*record.Record) error) {
+	t.counts[runs]++
+	if !t.search.Within(t.wait) {
+		t.wrong(hung, "the search did not end")
+		t.search.Signal(syscall.SIGQUIT) // prints its goroutines
+		t.search.Within(5 * time.Second)
+	} else if err := t.search.Failure(); err != nil {
+		t.wrong(hung, "the search ended with %v", err)
 	}
 	for _, a := range t.agents {
-		a.signal(syscall.SIGINT)
+		a.Signal(syscall.SIGINT)
 	}
 	for _, a := range t.agents {
-		if !a.killed && !a.within(20*time.Second) {
-			v.hung++
-			t.remark("%s did not end", a.name)
-			a.signal(syscall.SIGQUIT)
-			a.within(5 * time.Second)
+		if !a.Killed && !a.Within(20*time.Second) {
+			t.wrong(hung, "%s did not end", a.Name)
+			a.Signal(syscall.SIGQUIT)
+			a.Within(5 * time.Second)
 		}
 	}
-	n, different, failed := t.results()
+	n, different, failures := t.results()
 	n = max(n, 0)
-	v.lost, v.twice, v.failed, v.restarts = size-different, n-different, failed, t.restarts
-	if v.lost+v.twice+v.failed > 0 {
-		t.remark("%d results of %d configurations, %d failed", n, different, failed)
+	t.counts[lost], t.counts[twice], t.counts[failed] = size-different, n-different, failures
+	if different != size || n != different || failures > 0 {
+		t.remark("%d results of %d configurations, %d failed", n, different, failures)
 	}
-	if v.good() {
+	if t.good() {
 		r, err := record.Read(t.log)
 		if err == nil {
 			err = right(r)
 		}
 		if err != nil {
-			v.wrong++
-			t.remark("%v", err)
+			t.wrong(wrong, "%v", err)
 		}
 	}
-	return v
+}
+
+// wrong counts something that went wrong.
+func (t *trial) wrong(column, format string, arguments ...any) {
+	t.counts[column]++
+	t.remark(format, arguments...)
 }
 
 func (t *trial) remark(format string, arguments ...any) {
@@ -262,25 +248,25 @@ func (t *trial) remark(format string, arguments ...any) {
 // close ends all programs.
 func (t *trial) close(keep bool) error {
 	for _, a := range append(t.agents, t.search) {
-		if a != nil && !a.over() {
-			a.family(syscall.SIGKILL)
-			<-a.ended
+		if a != nil && !a.Over() {
+			a.SignalAll(syscall.SIGKILL)
+			<-a.Ended
 		}
 	}
 	for _, s := range t.servers {
-		if s.program != nil {
-			s.signal(syscall.SIGINT)
+		if s.Program != nil {
+			s.Signal(syscall.SIGINT)
 		}
 	}
 	var all error
 	for _, s := range t.servers {
-		if s.program != nil && !s.within(20*time.Second) {
-			s.kill()
-			all = errors.Join(all, fmt.Errorf("%s did not end", s.name))
+		if s.Program != nil && !s.Within(20*time.Second) {
+			s.Kill()
+			all = errors.Join(all, fmt.Errorf("%s did not end", s.Name))
 		}
 	}
 	if t.disk != nil {
-		t.disk.kill()
+		t.disk.Close()
 	}
 	for _, p := range []*proxy{t.near, t.far} {
 		if p != nil {

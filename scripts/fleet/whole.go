@@ -15,6 +15,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/ndtune/ndtune/scripts/harness"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/record"
@@ -33,7 +34,7 @@ func (p *proof) whole(ctx context.Context) (good bool, err error) {
 	if err := p.confine(); err != nil {
 		return false, err
 	}
-	path, err := filepath.Abs("kernels/diffusion/diffuse_tiled.yaml")
+	path, err := filepath.Abs(filepath.Join(harness.Root, "kernels/diffusion/diffuse_tiled.yaml"))
 	if err != nil {
 		return false, err
 	}
@@ -67,9 +68,9 @@ func (p *proof) whole(ctx context.Context) (good bool, err error) {
 				return false, err
 			}
 			began := time.Now()
-			v, found, err := t.wholeSearch(agents)
+			found, err := t.wholeSearch(agents)
 			took := time.Since(began)
-			if ended := t.close(!v.good()); err == nil {
+			if ended := t.close(!t.good()); err == nil {
 				err = ended
 			}
 			if err != nil {
@@ -86,8 +87,9 @@ func (p *proof) whole(ctx context.Context) (good bool, err error) {
 				text = found.Configuration.String()
 			}
 			same := ratio-1 <= scatter
-			good = good && v.good() && same
-			fmt.Fprintf(w, "%s\t%d\t%.0f\t%d\t%d\t%d\t%d\t%s\t%.3f\t%.3f\t%v\t\n", kind, agents, took.Seconds(), v.lost, v.twice, v.failed, v.hung, strings.ReplaceAll(text, "_size", ""), ratio, scatter, same)
+			good = good && t.good() && same
+			fmt.Fprintf(w, "%s\t%d\t%.0f\t%d\t%d\t%d\t%d\t%s\t%.3f\t%.3f\t%v\t\n", kind, agents, took.Seconds(),
+				t.counts[lost], t.counts[twice], t.counts[failed], t.counts[hung], strings.ReplaceAll(text, "_size", ""), ratio, scatter, same)
 		}
 	}
 	return good, w.Flush()
@@ -113,26 +115,26 @@ func (p *proof) confine() error {
 }
 
 // wholeSearch makes a search without a fault.
-func (t *trial) wholeSearch(agents int) (v verdict, best *tune.Result, err error) {
+func (t *trial) wholeSearch(agents int) (best *tune.Result, err error) {
 	if err := t.serve(); err != nil {
-		return v, nil, err
+		return nil, err
 	}
 	for range agents {
 		if err := t.agent(t.ndtune); err != nil {
-			return v, nil, err
+			return nil, err
 		}
 	}
 	if err := t.awaitAgents(); err != nil {
-		return v, nil, err
+		return nil, err
 	}
 	if err := t.begin("--set", "nx=512", "--set", "ny=512"); err != nil {
-		return v, nil, err
+		return nil, err
 	}
-	v = t.judge(wholeSize, func(r *record.Record) error {
+	t.judge(wholeSize, func(r *record.Record) error {
 		best = tune.Best(r.Header.Objective, r.Results)
 		return nil
 	})
-	return v, best, nil
+	return best, nil
 }
 
 // An again measures two configurations again in turn, in this process.

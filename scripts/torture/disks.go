@@ -5,17 +5,16 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"time"
+
+	"github.com/ndtune/ndtune/scripts/harness"
 )
 
 const (
@@ -26,11 +25,11 @@ const (
 // disks lets the disk of the log become full in some searches, at random numbers of results.
 func (t *torture) disks(ctx context.Context, wanted int) error {
 	if out, err := exec.CommandContext(ctx, "unshare", "-rm", "true").CombinedOutput(); err != nil {
-		t.in(fmt.Sprintf("%s (not tried: unshare: %s)", diskFull, strings.TrimSpace(string(out))), func(*row) {})
+		t.count(fmt.Sprintf("%s (not tried: unshare: %s)", diskFull, strings.TrimSpace(string(out))), 0)
 		return nil
 	}
 	var ended atomic.Int64
-	err := t.each(ctx, wanted, func(n int) error { return t.full(ctx, n, &ended) })
+	err := harness.Each(ctx, t.lanes, wanted, func(n int) error { return t.full(ctx, n, &ended) })
 	fmt.Printf("%d searches ended because the disk was full\n", ended.Load())
 	return err
 }
@@ -43,42 +42,20 @@ func (t *torture) full(ctx context.Context, n int, ended *atomic.Int64) error {
 		return err
 	}
 	folder := filepath.Join(s.folder, "small")
-	if err := os.Mkdir(folder, 0o755); err != nil {
-		return err
-	}
-	// The disk lives as long as a process that waits for the end of its input.
-	holder := exec.Command("unshare", "-rm", "sh", "-c", `mount -t tmpfs -o size=1m none "$1" && echo ready && exec cat >/dev/null`, "sh", folder)
-	holder.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	wait, err := holder.StdinPipe()
+	disk, err := harness.NewDisk(s.folder, folder, 1)
 	if err != nil {
 		return err
 	}
-	said, err := holder.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := holder.Start(); err != nil {
-		return err
-	}
-	defer func() {
-		_ = wait.Close()
-		_ = holder.Wait()
-	}()
-	if _, err := io.ReadFull(said, make([]byte, len("ready\n"))); err != nil {
-		return errors.New("the small disk cannot be mounted")
-	}
-	inside := fmt.Sprintf("/proc/%d/root%s", holder.Process.Pid, folder)
+	defer disk.Close()
 	s.log = filepath.Join(folder, "log.jsonl")
-	log, filler := filepath.Join(inside, "log.jsonl"), filepath.Join(inside, "filler")
-	enter := []string{"nsenter", "--preserve-credentials", "-U", "-m", "-t", fmt.Sprint(holder.Process.Pid)}
-
+	log := disk.Inside("log.jsonl")
 	at, while := random.IntN(configurations+1), random.IntN(2) == 0
 	if at == 0 { // from the beginning
-		if err := fill(filler); err != nil {
+		if err := disk.Fill(); err != nil {
 			return err
 		}
 	}
-	r, err := s.start(enter)
+	r, err := s.start(disk.Enter())
 	if err != nil {
 		return err
 	}
@@ -99,18 +76,18 @@ func (t *torture) full(ctx context.Context, n int, ended *atomic.Int64) error {
 		}
 	}()
 	failure := s.end(ctx, r, moment, func() {
-		if err := fill(filler); err != nil {
+		if err := disk.Fill(); err != nil {
 			s.wrong(failed, err.Error())
 		}
 		if while {
-			time.AfterFunc(time.Duration(random.Int64N(int64(time.Second))), func() { _ = os.Remove(filler) })
+			time.AfterFunc(time.Duration(random.Int64N(int64(time.Second))), func() { _ = disk.MakeRoom() })
 		}
 	})
 	close(stop)
 	if ctx.Err() != nil {
 		return s.close(ctx)
 	}
-	t.in(diskFull, func(r *row) { r.tried++ })
+	t.count(diskFull, 1)
 	if err := s.compare(log, correct); err != nil {
 		return err
 	}
@@ -119,38 +96,24 @@ func (t *torture) full(ctx context.Context, n int, ended *atomic.Int64) error {
 	}
 	switch {
 	case failure == nil && len(s.known) != configurations:
-		s.wrong(lost, fmt.Sprintf("status 0 with %d of %d results\n%s", len(s.known), configurations, &r.output))
-	case failure != nil && (r.ProcessState.ExitCode() < 1 || !strings.Contains(r.output.String(), noSpace)):
-		s.wrong(failed, fmt.Sprintf("%v\n%s", failure, &r.output))
+		s.wrong(lost, fmt.Sprintf("status 0 with %d of %d results\n%s", len(s.known), configurations, r.Output()))
+	case failure != nil && (r.ProcessState.ExitCode() < 1 || !strings.Contains(r.Output(), noSpace)):
+		s.wrong(failed, fmt.Sprintf("%v\n%s", failure, r.Output()))
 	}
-	if err := os.Remove(filler); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := disk.MakeRoom(); err != nil {
 		return err
 	}
-	if r, err = s.start(enter); err != nil {
+	if r, err = s.start(disk.Enter()); err != nil {
 		return err
 	}
 	if failure := s.end(ctx, r, nil, nil); failure != nil && ctx.Err() == nil {
-		s.wrong(failed, fmt.Sprintf("after space was made: %v\n%s", failure, &r.output))
+		s.wrong(failed, fmt.Sprintf("after space was made: %v\n%s", failure, r.Output()))
 	}
 	if err := s.compare(log, correct); err != nil {
 		return err
 	}
 	if len(s.known) != configurations && s.good && ctx.Err() == nil {
-		s.wrong(lost, fmt.Sprintf("%d of %d results\n%s", len(s.known), configurations, &r.output))
+		s.wrong(lost, fmt.Sprintf("%d of %d results\n%s", len(s.known), configurations, r.Output()))
 	}
 	return s.close(ctx)
-}
-
-// fill writes a file until there is no room for a byte.
-func fill(path string) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	for size := 1 << 16; size > 0; { // ever smaller pieces
-		if _, err := f.Write(make([]byte, size)); err != nil {
-			size /= 2
-		}
-	}
-	return f.Close()
 }

@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ndtune/ndtune/scripts/harness"
 )
 
 // A target is a fuzz target of a test program.
@@ -35,7 +37,7 @@ func (t *torture) targets(ctx context.Context) (all []target, err error) {
 			return err
 		}
 		list := exec.CommandContext(ctx, path, "-test.list", "^Fuzz")
-		list.Dir = folder
+		list.Dir = filepath.Join(harness.Root, folder)
 		out, err := list.Output()
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
@@ -58,7 +60,7 @@ func (t *torture) fuzz(ctx context.Context, each time.Duration) error {
 		return err
 	}
 	for _, one := range all {
-		t.in(one.row(), func(*row) {}) // in this order
+		t.count(one.row(), 0) // in this order
 	}
 	next := make(chan target)
 	go func() {
@@ -71,7 +73,7 @@ func (t *torture) fuzz(ctx context.Context, each time.Duration) error {
 			}
 		}
 	}()
-	return t.inLanes(func(int) error {
+	return harness.Lanes(t.lanes, func(int) error {
 		for one := range next {
 			if err := t.fuzzOne(ctx, one, each); err != nil {
 				return err
@@ -94,40 +96,39 @@ const outOfTime = "    context deadline exceeded\nFAIL\n"
 // fuzzOne fuzzes one target. An input that makes it fail is in its package's testdata then, as Go leaves it, and a copy is in the folder
 // crashers. What the target printed stays in the folder fuzz.
 func (t *torture) fuzzOne(ctx context.Context, one target, each time.Duration) error {
+	inside := filepath.Join(harness.Root, one.folder)
 	folder := filepath.Join(t.folder, "fuzz", one.folder, one.name)
 	temporary := filepath.Join(folder, "tmp")
 	if err := os.MkdirAll(temporary, 0o755); err != nil {
 		return err
 	}
-	mark := fmt.Sprintf("NDTUNE_TORTURE=%d-%s-%s", os.Getpid(), one.folder, one.name)
+	mark := fmt.Sprintf("NDTUNE_HARM=%d-%s-%s", os.Getpid(), one.folder, one.name)
 	limited, cancel := context.WithTimeout(ctx, each+t.patience)
 	defer cancel()
 	c := exec.CommandContext(limited, one.program, "-test.run", "^$", "-test.fuzz", "^"+one.name+"$", "-test.fuzztime", each.String(), "-test.parallel", "1",
 		"-test.fuzzminimizetime", "10x", "-test.fuzzcachedir", filepath.Join(t.corpus, one.folder))
 	var output bytes.Buffer
-	c.Stdout, c.Stderr, c.Dir, c.WaitDelay = &output, &output, one.folder, t.patience
+	c.Stdout, c.Stderr, c.Dir, c.WaitDelay = &output, &output, inside, t.patience
 	c.Env = append(os.Environ(), mark, "TMPDIR="+temporary, "GOMAXPROCS=2")
 	failure := c.Run()
 	if err := os.WriteFile(filepath.Join(folder, "output"), output.Bytes(), 0o644); err != nil {
 		return err
 	}
 	interesting := ""
-	t.in(one.row(), func(r *row) {
-		if all := fuzzInputs.FindAllStringSubmatch(output.String(), -1); len(all) > 0 {
-			last := all[len(all)-1]
-			n, _ := strconv.Atoi(last[1])
-			r.tried += n
-			interesting = last[3]
-		}
-	})
+	if all := fuzzInputs.FindAllStringSubmatch(output.String(), -1); len(all) > 0 {
+		last := all[len(all)-1]
+		n, _ := strconv.Atoi(last[1])
+		t.count(one.row(), n)
+		interesting = last[3]
+	}
 	wrong := t.harmer(one.row(), one.row())
-	if left := remaining(mark, t.patience); len(left) > 0 {
+	if left := harness.Remaining(mark, t.patience); len(left) > 0 {
 		wrong(processes, fmt.Sprint(left))
-		end(mark)
+		harness.KillMarked(mark)
 	}
 	switch found := fuzzFailed.FindStringSubmatch(output.String()); {
 	case len(found) > 0:
-		text, err := os.ReadFile(filepath.Join(one.folder, found[1]))
+		text, err := os.ReadFile(filepath.Join(inside, found[1]))
 		if err != nil {
 			return err
 		}

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/ndtune/ndtune/scripts/harness"
 )
 
 // A hostile kernel does what no kernel should, beside others that are correct.
@@ -114,9 +116,9 @@ const neighbour = "correct kernels beside them"
 // hostile runs searches over the hostile kernels.
 func (t *torture) hostile(ctx context.Context, wanted int) error {
 	for _, h := range hostiles {
-		t.in(h.row(), func(*row) {})
+		t.count(h.row(), 0)
 	}
-	return t.each(ctx, wanted, func(n int) error { return t.hostileOne(ctx, n) })
+	return harness.Each(ctx, t.lanes, wanted, func(n int) error { return t.hostileOne(ctx, n) })
 }
 
 func (t *torture) hostileOne(ctx context.Context, n int) error {
@@ -142,13 +144,13 @@ func (t *torture) hostileOne(ctx context.Context, n int) error {
 		return err
 	}
 	if failure := s.end(ctx, r, nil, nil); failure != nil && ctx.Err() == nil {
-		s.wrong(failed, fmt.Sprintf("%v\n%s", failure, tail(r.output.String())))
+		s.wrong(failed, fmt.Sprintf("%v\n%s", failure, tail(r.Output())))
 	}
 	if ctx.Err() != nil {
 		return s.close(ctx)
 	}
 	seen := 0
-	err = s.compare(s.log, func(r result) string {
+	err = s.compare(s.log, func(r harness.Result) string {
 		seen++
 		var c struct{ Mode int }
 		if err := json.Unmarshal(r.Configuration, &c); err != nil || c.Mode >= len(hostiles) {
@@ -159,7 +161,7 @@ func (t *torture) hostileOne(ctx context.Context, n int) error {
 		if h.name != "" {
 			right = h.statuses
 		}
-		t.in(h.row(), func(r *row) { r.tried++ })
+		t.count(h.row(), 1)
 		if !slices.Contains(right, r.Status) {
 			t.harmer(h.row(), name)(failed, fmt.Sprintf("%s: %s", r.Status, r.Reason))
 			s.good = false

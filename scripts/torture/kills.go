@@ -11,6 +11,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/ndtune/ndtune/scripts/harness"
 )
 
 // The kernel of the trials: every configuration is another program, which takes the compiler about a tenth of a second.
@@ -49,20 +51,20 @@ var victims = []string{"search", "worker", "compiler", "everything"}
 
 // Kills are done in trials. A trial is one search with a log, which is begun again after each kill until it comes to its end.
 func (t *torture) kills(ctx context.Context, wanted int) error {
-	t.in(unharmed, func(*row) {})
+	t.count(unharmed, 0)
 	for _, v := range victims {
-		t.in("kill of "+v, func(*row) {})
+		t.count(killOf+v, 0)
 	}
 	done := func() (n int) {
 		for _, v := range victims {
-			t.in("kill of "+v, func(r *row) { n += r.tried })
+			n += t.Of(killOf+v, tried)
 		}
 		return n
 	}
 	began := time.Now()
 	var mutex sync.Mutex
 	var usual time.Duration // of a search without kills, while all lanes are busy: the mean of the lanes
-	if err := t.inLanes(func(lane int) error {
+	if err := harness.Lanes(t.lanes, func(lane int) error {
 		alone := time.Now()
 		err := t.trial(ctx, fmt.Sprintf("unharmed%d", lane), nil, 0)
 		mutex.Lock()
@@ -72,13 +74,12 @@ func (t *torture) kills(ctx context.Context, wanted int) error {
 	}); err != nil {
 		return err
 	}
-	var bad int
-	if t.in(unharmed, func(r *row) { bad = r.bad }); bad > 0 && ctx.Err() == nil {
+	if t.Of(unharmed, survived) < t.Of(unharmed, tried) && ctx.Err() == nil {
 		return errors.New("searches without kills went wrong: nobody is killed")
 	}
 	fmt.Printf("a search without kills takes %.1f s, with %d at a time\n", usual.Seconds(), t.lanes)
 	begun := 0
-	err := t.inLanes(func(int) error {
+	err := harness.Lanes(t.lanes, func(int) error {
 		for ctx.Err() == nil && done() < wanted {
 			mutex.Lock()
 			begun++
@@ -99,7 +100,11 @@ func (t *torture) kills(ctx context.Context, wanted int) error {
 	return err
 }
 
-const unharmed = "searches to their end"
+// The rows of the table.
+const (
+	unharmed = "searches to their end"
+	killOf   = "kill of "
+)
 
 // trial runs one search, with kills at random moments of the usual time; with none if random is nil. When the context ends, the trial is cut
 // short: what it has done is checked all the same.
@@ -122,9 +127,9 @@ func (t *torture) trial(ctx context.Context, name string, random *rand.Rand, usu
 			moment = time.After(time.Duration(random.Float64() * float64(usual)))
 		}
 		failure := s.end(ctx, r, moment, func() {
-			if v := victims[random.IntN(len(victims))]; kill(r.Process.Pid, s.mark, v, random) {
-				t.in("kill of "+v, func(r *row) { r.tried++ })
-				s.harmed = t.harmer("kill of "+v, name) // a harm counts against the latest kill
+			if v := victims[random.IntN(len(victims))]; kill(r, v, random) {
+				t.count(killOf+v, 1)
+				s.harmed = t.harmer(killOf+v, name) // a harm counts against the latest kill
 			}
 		})
 		if err := s.compare(s.log, correct); err != nil {
@@ -137,11 +142,11 @@ func (t *torture) trial(ctx context.Context, name string, random *rand.Rand, usu
 			return s.close(ctx)
 		}
 		if w, ok := r.ProcessState.Sys().(syscall.WaitStatus); !ok || !w.Signaled() {
-			s.wrong(failed, r.output.String())
+			s.wrong(failed, r.Output())
 			break
 		}
 	}
-	t.in(unharmed, func(r *row) { r.tried++ })
+	t.count(unharmed, 1)
 	if len(s.known) != configurations && s.good {
 		s.wrong(lost, fmt.Sprintf("%d of %d results", len(s.known), configurations))
 	}
@@ -149,9 +154,10 @@ func (t *torture) trial(ctx context.Context, name string, random *rand.Rand, usu
 }
 
 // kill kills a victim with all its threads. It is false if there is none.
-func kill(search int, mark, victim string, random *rand.Rand) bool {
+func kill(r *harness.Program, victim string, random *rand.Rand) bool {
+	search := r.Process.Pid
 	var candidates []int
-	for _, pid := range marked(mark) {
+	for _, pid := range r.Family() {
 		name, parent := nameOf(pid)
 		switch victim {
 		case "search":

@@ -3,13 +3,13 @@
 // Command torture does harm to ndtune, and counts what was lost, done twice, or left behind. It runs searches over hostile kernels, lets the
 // disks of logs become full, kills processes at random moments, and gives each fuzz target some time:
 //
-//	go run ./scripts/torture                                       # 1000 kills, ten minutes for each target; some hours on two cores
-//	go run ./scripts/torture -kills 20 -fuzz 0                     # a short one
-//	go run ./scripts/torture -hostile 0 -disks 0 -kills 0 -fuzz 1m # fuzz targets alone
-//	go run ./scripts/torture -lanes 12 -time 10m                   # on many cores
-//	go run ./scripts/torture -build F                              # the programs alone; a machine without Go takes them with -programs F
+//	go run ./torture                                       # 1000 kills, ten minutes for each target; some hours on two cores
+//	go run ./torture -kills 20 -fuzz 0                     # a short one
+//	go run ./torture -hostile 0 -disks 0 -kills 0 -fuzz 1m # fuzz targets alone
+//	go run ./torture -lanes 12 -time 10m                   # on many cores
+//	go run ./torture -build F                              # the programs alone; a machine without Go takes them with -programs F
 //
-// It runs in the folder of the module, and needs an OpenCL device that compiles on the CPU, such as PoCL. It prints each harm, and a table at
+// It runs in the folder scripts, and needs an OpenCL device that compiles on the CPU, such as PoCL. It prints each harm, and a table at
 // the end. What was harmed stays in the folder of its trial. The status is 1 if anything went wrong, or if -time ended before all was done.
 package main
 
@@ -21,15 +21,28 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/ndtune/ndtune/scripts/harness"
+)
+
+// The columns of the table: what was tried, and what can go wrong. A try may have several harms.
+const (
+	tried     = "tried"
+	survived  = "survived"
+	lost      = "lost"
+	repeated  = "repeated"
+	failed    = "failed"
+	hung      = "hung"
+	panicked  = "panics"
+	processes = "processes left"
+	files     = "files left"
 )
 
 // A torture is what all kinds of harm need.
 type torture struct {
-	table
+	harness.Table
 	lanes    int // trials, or fuzz targets, side by side
 	seed     uint64
 	device   string // selector
@@ -41,7 +54,8 @@ type torture struct {
 }
 
 func main() {
-	t := &torture{building: 15 * time.Second}
+	t := newTorture()
+	t.building = 15 * time.Second
 	flag.IntVar(&t.lanes, "lanes", 1, "trials and fuzz targets side by side")
 	flag.Uint64Var(&t.seed, "seed", 1, "of the moments and the victims")
 	flag.StringVar(&t.device, "device", "", "that evaluates (default: that of ndtune tune)")
@@ -75,16 +89,18 @@ func main() {
 	}
 }
 
+func newTorture() *torture {
+	return &torture{Table: harness.Table{Columns: []string{tried, survived, lost, repeated, failed, hung, panicked, processes, files}}}
+}
+
 // run does all harms, and prints the table.
 func (t *torture) run(ctx context.Context, kills, disks, hostile int, fuzz time.Duration) (err error) {
 	if t.lanes < 1 {
 		return errors.New("-lanes must be at least 1")
 	}
 	temporary := t.folder == ""
-	if temporary {
-		if t.folder, err = os.MkdirTemp("", "ndtune-torture-"); err != nil {
-			return err
-		}
+	if t.folder, err = harness.Folder(t.folder); err != nil {
+		return err
 	}
 	if t.corpus == "" {
 		cache, err := os.UserCacheDir()
@@ -97,7 +113,7 @@ func (t *torture) run(ctx context.Context, kills, disks, hostile int, fuzz time.
 	if builds {
 		t.programs = filepath.Join(t.folder, "programs")
 	}
-	for _, path := range []*string{&t.folder, &t.corpus, &t.programs} {
+	for _, path := range []*string{&t.corpus, &t.programs} {
 		if *path, err = filepath.Abs(*path); err != nil {
 			return err
 		}
@@ -122,8 +138,8 @@ func (t *torture) run(ctx context.Context, kills, disks, hostile int, fuzz time.
 	if fuzz > 0 {
 		err = errors.Join(err, t.fuzz(ctx, fuzz))
 	}
-	err = errors.Join(err, ctx.Err(), t.print(os.Stdout))
-	if n := t.bad(); n > 0 {
+	err = errors.Join(err, ctx.Err(), t.Print(os.Stdout))
+	if n := t.Sum(tried) - t.Sum(survived); n > 0 {
 		return errors.Join(err, fmt.Errorf("%d tries went wrong: see %s", n, t.folder))
 	}
 	if temporary {
@@ -132,41 +148,21 @@ func (t *torture) run(ctx context.Context, kills, disks, hostile int, fuzz time.
 	return err
 }
 
-// inLanes runs f once for each lane, side by side.
-func (t *torture) inLanes(f func(lane int) error) error {
-	errs := make([]error, t.lanes)
-	var all sync.WaitGroup
-	for lane := range errs {
-		all.Go(func() { errs[lane] = f(lane) })
-	}
-	all.Wait()
-	return errors.Join(errs...)
-}
-
-// each runs f for the numbers from 1 to n, in lanes, until the context ends.
-func (t *torture) each(ctx context.Context, n int, f func(i int) error) error {
-	var last atomic.Int64
-	return t.inLanes(func(int) error {
-		for i := int(last.Add(1)); i <= n && ctx.Err() == nil; i = int(last.Add(1)) {
-			if err := f(i); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+// count counts things that were tried.
+func (t *torture) count(row string, n int) {
+	t.Add(row, tried, n)
+	t.Add(row, survived, n)
 }
 
 // harmer returns a function that counts harms of one try in a row, and prints them.
-func (t *torture) harmer(name, try string) func(what harm, detail string) {
+func (t *torture) harmer(row, try string) func(what, detail string) {
 	bad := false
-	return func(what harm, detail string) {
-		t.in(name, func(r *row) {
-			r.wrong[what]++
-			if !bad {
-				r.bad++
-			}
-			bad = true
-		})
-		fmt.Printf("%s: %s: %s\n", try, harmNames[what], detail)
+	return func(what, detail string) {
+		t.Add(row, what, 1)
+		if !bad {
+			t.Add(row, survived, -1)
+		}
+		bad = true
+		fmt.Printf("%s: %s: %s\n", try, what, detail)
 	}
 }

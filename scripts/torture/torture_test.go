@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/internal/standin"
+	"github.com/ndtune/ndtune/scripts/harness"
 )
 
 // TestShort is a short torture: all kinds of harm but fuzzing, whose inputs so far are tests of their packages.
@@ -20,17 +21,18 @@ func TestShort(t *testing.T) {
 		t.Skip("make test-long runs it: searches are killed in cmd/ndtune and tune/worker, too")
 	}
 	standin.Use()
-	t.Chdir(filepath.Join("..", ".."))
-	o := &torture{lanes: 2, seed: 3, device: "cpu", folder: t.TempDir(), corpus: t.TempDir(), patience: 5 * time.Minute, building: 2 * time.Second}
+	t.Chdir("..")
+	o := newTorture()
+	o.lanes, o.seed, o.device, o.folder, o.corpus, o.patience, o.building = 2, 3, "cpu", t.TempDir(), t.TempDir(), 5*time.Minute, 2*time.Second
 	if err := o.run(t.Context(), 2, 1, 1, 0); err != nil {
 		t.Fatal(err)
 	}
 	kills := 0
-	for _, r := range o.rows {
-		if strings.HasPrefix(r.name, "kill of ") {
-			kills += r.tried
-		} else if r.tried == 0 && !strings.Contains(r.name, "not tried") {
-			t.Errorf("%s: nothing was tried", r.name)
+	for _, row := range o.Rows() {
+		if strings.HasPrefix(row, killOf) {
+			kills += o.Of(row, tried)
+		} else if o.Of(row, tried) == 0 && !strings.Contains(row, "not tried") {
+			t.Errorf("%s: nothing was tried", row)
 		}
 	}
 	if kills < 2 {
@@ -43,13 +45,13 @@ func TestHarms(t *testing.T) {
 	const one, two = `{"kind":"result","configuration":{"a":1},"status":"correct"}`, `{"kind":"result","configuration":{"a":2},"status":"correct"}`
 	for name, c := range map[string]struct {
 		first, second []string // lines of the log
-		want          []harm
+		want          []string
 	}{
 		"nothing":   {[]string{one}, []string{one, two}, nil},
-		"a loss":    {[]string{one, two}, []string{two}, []harm{lost}},
-		"a change":  {[]string{one}, []string{strings.Replace(one, "correct", "runtime", 1)}, []harm{lost}},
-		"a repeat":  {[]string{one}, []string{one, two, two}, []harm{repeated}},
-		"a failure": {[]string{one}, []string{one, strings.Replace(two, "correct", "runtime", 1)}, []harm{failed}},
+		"a loss":    {[]string{one, two}, []string{two}, []string{lost}},
+		"a change":  {[]string{one}, []string{strings.Replace(one, "correct", "runtime", 1)}, []string{lost}},
+		"a repeat":  {[]string{one}, []string{one, two, two}, []string{repeated}},
+		"a failure": {[]string{one}, []string{one, strings.Replace(two, "correct", "runtime", 1)}, []string{failed}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := &torture{folder: t.TempDir(), patience: time.Second}
@@ -57,18 +59,11 @@ func TestHarms(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s.harmed = func(what harm, detail string) { o.in("tries", func(r *row) { r.wrong[what]++ }) }
+			var got []string
+			s.harmed = func(what, detail string) { got = append(got, what) }
 			for _, lines := range [][]string{c.first, c.second} {
 				s.compareLines([]byte(strings.Join(lines, "\n")+"\n"), correct)
 			}
-			var got []harm
-			o.in("tries", func(r *row) {
-				for h, n := range r.wrong {
-					if n > 0 {
-						got = append(got, harm(h))
-					}
-				}
-			})
 			if !slices.Equal(got, c.want) {
 				t.Errorf("harms %v, want %v", got, c.want)
 			}
@@ -92,12 +87,12 @@ func TestHarms(t *testing.T) {
 	if err := s.close(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	o.in("tries", func(r *row) {
-		if r.wrong != [harms]int{panicked: 1, processes: 1, files: 1} || r.bad != 1 {
-			t.Errorf("%+v", r)
+	for column, want := range map[string]int{panicked: 1, processes: 1, files: 1, survived: -1, lost: 0, hung: 0} {
+		if n := o.Of("tries", column); n != want {
+			t.Errorf("%s: %d, want %d", column, n, want)
 		}
-	})
-	if left := marked(s.mark); len(left) > 0 {
+	}
+	if left := harness.Marked(r.Mark); len(left) > 0 {
 		t.Errorf("processes %v", left)
 	}
 }
