@@ -121,7 +121,7 @@ func (k *comparing) jobOf(ctx context.Context, on *compare.Target, log string) (
 	i := slices.Index(k.session.Targets, on)
 	one, at := *k.job, k.places[i]
 	one.plan.Spec, one.plan.Size, one.place.Devices = at.spec, on.Size, at.devices
-	one.plan.LogPath, one.compared, one.entry = log, true, at.entry
+	one.plan.LogPath, one.compared = log, true
 	of, app := *k.cli, *k.cli.App
 	if notes, ok := app.ErrWriter.(*noteWriter); ok && k.atOnce {
 		app.ErrWriter = notes.labelled(on.Label)
@@ -152,8 +152,7 @@ func (k *comparing) tune(ctx context.Context, on *compare.Target) error {
 	if j.Session == nil || j.Log == nil {
 		return err
 	}
-	kept := j.keepWisdom(j.entry, outcome)
-	return errors.Join(err, kept, k.environment(outcome, j), j.Log.Check())
+	return errors.Join(err, k.environment(outcome, j), j.Log.Check())
 }
 
 // environment returns an error if the environment stopped a run.

@@ -329,7 +329,7 @@ func TestClocksOfRealDevices(t *testing.T) {
 func TestWisdomOfRealDevices(t *testing.T) {
 	m := newRealMachine(t, "nvidia-rtx3050", "arm-mali-g610")
 	for _, device := range []string{"3050", "Mali"} {
-		m.run(0, "", "tune", "scale.yaml", "--device", device, "--strategy", "brute_force", "--iterations", "3", "--wisdom", "k.wisdom", "-p", "local_kib=1", "-p", "broken=0")
+		m.run(0, "", "wisdom", "tune", "k.wisdom", "scale.yaml", "--device", device, "--strategy", "brute_force", "--iterations", "3", "-p", "local_kib=1", "-p", "broken=0")
 	}
 	text, err := os.ReadFile(m.files[0])
 	if err != nil {

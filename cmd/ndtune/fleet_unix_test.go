@@ -180,7 +180,7 @@ func TestComparisonOverAFleet(t *testing.T) {
 		t.Errorf("logs: %v", logs)
 	}
 
-	missing := []string{"tune", "add.yaml", "--if-missing", "--wisdom", "add.wisdom", "--device", "gpu", "--max-evals", "2", "--set", "n=256,512"}
+	missing := []string{"wisdom", "tune", "add.wisdom", "add.yaml", "--device", "gpu", "--max-evals", "2", "--set", "n=256,512"}
 	if ended := run("", missing...); ended.status != 0 || strings.Count(ended.out, "wisdom: tuned now") != 2 || !strings.Contains(ended.notes, "It begins with 2 best configurations") {
 		t.Errorf("%+v", ended)
 	}

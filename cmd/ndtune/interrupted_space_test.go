@@ -50,17 +50,14 @@ func TestInterruptedAfterTheSearch(t *testing.T) {
 	d := needDevice(t)
 	t.Setenv("NDTUNE_NO_PEAK", "1")
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	for _, flags := range [][]string{nil, {"--if-missing"}} {
-		path := filepath.Join(t.TempDir(), "k.wisdom")
-		ctx, cancel := context.WithCancel(t.Context())
-		app := newApp()
-		var notes bytes.Buffer
-		out := &cancelling{cancel: cancel}
-		app.Writer, app.ErrWriter = out, &notes
-		err := app.RunContext(ctx, append([]string{"ndtune", "tune", "--workers", "0", "--device", d.Selector, "--wisdom", path, "-p", "per_item=1"},
-			append(flags, filepath.Join("testdata", "specs", "add.yaml"))...))
-		if _, missing := os.Stat(path); ctx.Err() == nil || missing != nil || err != nil && !isCancelled(err) {
-			t.Errorf("%v: %v, %v\n%s%s", flags, err, missing, out, &notes)
-		}
+	path := filepath.Join(t.TempDir(), "k.wisdom")
+	ctx, cancel := context.WithCancel(t.Context())
+	app := newApp()
+	var notes bytes.Buffer
+	out := &cancelling{cancel: cancel}
+	app.Writer, app.ErrWriter = out, &notes
+	err := app.RunContext(ctx, []string{"ndtune", "wisdom", "tune", "--workers", "0", "--device", d.Selector, "-p", "per_item=1", path, filepath.Join("testdata", "specs", "add.yaml")})
+	if _, missing := os.Stat(path); ctx.Err() == nil || missing != nil || err != nil && !isCancelled(err) {
+		t.Errorf("%v, %v\n%s%s", err, missing, out, &notes)
 	}
 }

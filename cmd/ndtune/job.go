@@ -16,7 +16,6 @@ import (
 	"github.com/ndtune/ndtune/tune/session"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
-	"github.com/ndtune/ndtune/tune/wisdom"
 	"github.com/ndtune/ndtune/tune/worker"
 )
 
@@ -27,7 +26,6 @@ type job struct {
 	place      session.Place
 	evaluation session.Evaluation
 	outputs    []string
-	entry      *wisdom.Entry // in the file of --wisdom; nil: there is none
 
 	title    string       // a line before the results
 	again    []string     // flags that a command needs to go on with this search alone
@@ -129,9 +127,6 @@ func (j *job) search() (*tune.Outcome, error) {
 
 // begin begins the session.
 func (j *job) begin() {
-	if j.entry != nil {
-		j.plan.Priors.Nearest = nearestOf(j.entry, j.cli.String("wisdom"))
-	}
 	j.Session = session.New(j.plan, j.place, j.evaluation, listener(j.cli))
 }
 

@@ -36,7 +36,7 @@ func newTunePriorFlag() cli.Flag {
 	if findsPriors {
 		standard = priorFind
 	}
-	return newPriorFlag("; find: from such records in the user's state folder, and from the file of --wisdom; none: from nothing; default: " + standard)
+	return newPriorFlag("; find: from such records in the user's state folder (wisdom tune: and from the file); none: from nothing; default: " + standard)
 }
 
 // priorPaths returns the records that the command line names, and whether to look for others.

@@ -12,7 +12,6 @@ import (
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/spec"
-	"github.com/ndtune/ndtune/tune/wisdom"
 )
 
 // A place is the specification and the devices of a target.
@@ -22,7 +21,6 @@ type place struct {
 	label    string          // of the device
 	listing  string          // of the target
 	machines []string        // in a fleet
-	entry    *wisdom.Entry   // for the best configurations; nil: they are not kept
 }
 
 // A sizedSpec is a specification at one of its sizes.
@@ -38,22 +36,11 @@ func tuneSizes(c *cli.Context, s *spec.Spec) error {
 	}
 	k := newComparing(c)
 	k.oneDevice, k.spec, k.path = true, s, s.Path
-	return k.run(k.checkOutputs, func() (err error) { k.options, err = specOptions(c); return err }, k.checkArguments, k.openOne, k.openWisdom)
+	return k.run(k.checkOutputs, func() (err error) { k.options, err = specOptions(c); return err }, k.checkArguments, k.openOne)
 }
 
 func tooManyToServe(sizes int) error {
 	return wrong("--serve shows one search, and this command has %d sizes; give one with --set", sizes)
-}
-
-// openWisdom opens the entries of all sizes in the file of --wisdom.
-func (k *comparing) openWisdom() (err error) {
-	for i := range k.places {
-		p := &k.places[i]
-		if p.entry, err = openEntry(k.cli, k.sizes[i], p.devices[0]); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // openOne opens the device that all sizes are tuned on, or several of one model.

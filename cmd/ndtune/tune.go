@@ -35,12 +35,6 @@ Several values of a constant, or sizes in the specification, tune it at each of 
 run log for each. Each size begins with the best configurations of the nearest sizes before it. A table shows
 the cost of each best at the other sizes, and the best over all sizes (docs/sizes.md).
 
-With --wisdom, the best configurations are added to a wisdom file. With --if-missing, a
-search is made only for what the file does not know yet; several processes that miss the same
-make one search (docs/wisdom.md):
-
-   ndtune tune kernel.yaml --if-missing --wisdom kernel.wisdom --set n=4096 --time-limit 60s
-
 With --fleet, the devices of one kind in a fleet of machines share the search (docs/fleet.md):
 
    ndtune tune kernel.yaml --fleet nats://127.0.0.1:4222 --device gpu
@@ -51,22 +45,16 @@ prints the command for other machines.
 
 With --serve, browsers show the report of the running search at the printed address. A
 browser on another machine needs the token in that address (docs/report.md).`,
-		Flags: slices.Concat(specFlags(), tuneFlags(), wisdomFlags(), []cli.Flag{finalistsFlag()}, searchFleetFlags("evaluate on the devices of the fleet", "with --listen: as soon as one has a device that --device names")),
+		Flags: slices.Concat(specFlags(), tuneFlags(), []cli.Flag{finalistsFlag()}, searchFleetFlags("evaluate on the devices of the fleet", "with --listen: as soon as one has a device that --device names")),
 		Action: func(c *cli.Context) error {
 			s, err := loadFrom(c, loadSizes)
 			if err != nil {
 				return err
 			}
-			if err := checkWisdomFlags(c); err != nil {
-				return err
-			}
 			if err := checkFinalistsFlag(c, s); err != nil {
 				return err
 			}
-			switch {
-			case c.Bool("if-missing"):
-				return tuneMissing(c, s)
-			case len(s.Sizes) > 0:
+			if len(s.Sizes) > 0 {
 				if err := checkOneObjective(s.Problem.Objective(), "a search at several sizes", s.Path); err != nil {
 					return err
 				}
@@ -92,11 +80,8 @@ browser on another machine needs the token in that address (docs/report.md).`,
 				return err
 			}
 			defer f.close()
-			if j.entry, err = openEntry(c, sizedSpec{Spec: s}, j.place.Devices[0]); err != nil {
-				return err
-			}
 			outcome, err := j.search()
-			return joined([]error{err, j.keepWisdom(j.entry, outcome), j.checkFinalists(outcome)})
+			return joined([]error{err, j.checkFinalists(outcome)})
 		},
 	}
 }

@@ -29,6 +29,7 @@ sizes. It is a file of kernel_launcher, with more that identifies the device and
 
    ndtune wisdom add matmul.wisdom h200.jsonl a100.jsonl
    ndtune wisdom show matmul.wisdom --device gpu --size 2048,2048
+   ndtune wisdom tune matmul.wisdom matmul.yaml --set m=2048 --set n=2048
 
 docs/wisdom.md describes the file and the lookup.`,
 		Subcommands: []*cli.Command{{
@@ -72,7 +73,7 @@ architecture; one of the same vendor and type; or the best over all.
 				&cli.BoolFlag{Name: "json", Usage: "print JSON"},
 			},
 			Action: showWisdom,
-		}},
+		}, wisdomTuneCommand()},
 	}
 }
 
@@ -81,17 +82,26 @@ func problemSizeFlag(usage string) cli.Flag {
 }
 
 // problemSize returns the size that --size gives, nil if it is not given.
-func problemSize(c *cli.Context) ([]int, error) { return problemSizeIn(c, "size") }
-
-func problemSizeIn(c *cli.Context, flag string) ([]int, error) {
-	if !c.IsSet(flag) {
+func problemSize(c *cli.Context) ([]int, error) {
+	if !c.IsSet("size") {
 		return nil, nil
 	}
-	size := positiveInts(c.String(flag))
+	size := positiveInts(c.String("size"))
 	if len(size) < 1 || len(size) > 3 {
-		return nil, wrong("--%s %s: want one to three positive numbers, such as 4096,1024", flag, c.String(flag))
+		return nil, wrong("--size %s: want one to three positive numbers, such as 4096,1024", c.String("size"))
 	}
 	return size, nil
+}
+
+// checkWisdomPath refuses a path that no wisdom can be written to.
+func checkWisdomPath(path string) error {
+	if filepath.Ext(path) != ".wisdom" {
+		return wrong("%s: the name of a wisdom file ends with .wisdom", path)
+	}
+	if err := checkFolder(path); err != nil {
+		return wrong("write to %s: %w", path, err)
+	}
+	return nil
 }
 
 func addWisdom(c *cli.Context) error {
@@ -104,13 +114,11 @@ func addWisdom(c *cli.Context) error {
 	switch {
 	case err != nil:
 		return err
-	case filepath.Ext(path) != ".wisdom":
-		return wrong("%s: the name of a wisdom file ends with .wisdom", path)
 	case len(logs) == 0:
 		return wrong("name the records to add: %s %s", c.Command.HelpName, c.Command.ArgsUsage)
 	}
-	if err := checkFolder(path); err != nil {
-		return wrong("write to %s: %w", path, err)
+	if err := checkWisdomPath(path); err != nil {
+		return err
 	}
 	all, err := wisdom.Read(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -16,7 +16,7 @@ import (
 // missing starts a search for what a wisdom file does not know.
 func missing(t *testing.T, folder string) *runningProgram {
 	t.Helper()
-	return startSearch(t, folder, nil, "tune", "add.yaml", "--if-missing", "--wisdom", "add.wisdom", "--workers", "1")
+	return startSearch(t, folder, nil, "wisdom", "tune", "add.wisdom", "add.yaml", "--workers", "1")
 }
 
 // searching starts a search that cannot come to its end before release: the wisdom file is held.
@@ -46,9 +46,9 @@ func searchesIn(t *testing.T, folder string) int {
 	return len(logs)
 }
 
-// TestIfMissingSearchesOnce: of two processes that miss the same, one searches, and the other waits and uses the
+// TestWisdomTuneSearchesOnce: of two processes that miss the same, one searches, and the other waits and uses the
 // result. A third, which is interrupted while it waits, ends and changes nothing.
-func TestIfMissingSearchesOnce(t *testing.T) {
+func TestWisdomTuneSearchesOnce(t *testing.T) {
 	folder := specFolder(t)
 	first, release := searching(t, folder)
 	second, third := missing(t, folder), missing(t, folder)
@@ -77,8 +77,8 @@ func TestIfMissingSearchesOnce(t *testing.T) {
 	}
 }
 
-// TestIfMissingAfterAKill: a process that waits for another one searches itself if that is killed.
-func TestIfMissingAfterAKill(t *testing.T) {
+// TestWisdomTuneAfterAKill: a process that waits for another one searches itself if that is killed.
+func TestWisdomTuneAfterAKill(t *testing.T) {
 	folder := specFolder(t)
 	first, release := searching(t, folder)
 	second := missing(t, folder)

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/ndtune/ndtune/internal/figure"
+	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/wisdom"
+)
+
+const categoryWisdom = "wisdom"
+
+func wisdomTuneCommand() *cli.Command {
+	// There are no results to write if no search is made.
+	flags := slices.DeleteFunc(tuneFlags(), func(f cli.Flag) bool { return f.Names()[0] == "output" })
+	return &cli.Command{
+		Name:      "tune",
+		Usage:     "print the best configuration for a device and a size, and search for it if the file does not have it",
+		ArgsUsage: "FILE.wisdom SPEC",
+		Description: `Prints the configuration that the file has for the device, the size and the source of the kernel.
+If it has none, the command searches as ndtune tune does, begins with the best configurations of
+the nearest sizes in the file, and adds the five best. Several processes that miss the same make
+one search: the others wait for it.
+
+   ndtune wisdom tune kernel.wisdom kernel.yaml --set n=4096 --time-limit 60s
+   ndtune wisdom tune kernel.wisdom kernel.yaml --set n=1024,2048,4096 --json
+
+A record of another driver counts; one of another source, and one that was not verified although
+the specification verifies, does not (docs/wisdom.md).`,
+		Flags: slices.Concat(specFlags(), []cli.Flag{
+			&cli.StringFlag{Name: "key", Category: categoryWisdom, Usage: "`KEY` of the wisdom (default: the name of the kernel)"},
+			&cli.StringFlag{Name: "size", Category: categoryWisdom, Usage: "problem size, `X[,Y[,Z]]`, of a specification that has no fixed one, such as that of a pipeline"},
+			&cli.BoolFlag{Name: "json", Category: categoryWisdom, Usage: "print the configuration as JSON, an object for each size"},
+		}, flags, searchFleetFlags("evaluate on the devices of the fleet", "with --listen: as soon as one has a device that --device names")),
+		Action: tuneWisdom,
+	}
+}
+
+// tuneWisdom prints the configurations that a wisdom file has for the sizes of a specification, and searches for those that
+// it lacks.
+func tuneWisdom(c *cli.Context) error {
+	paths, err := pathArguments(c, "a wisdom file and a specification")
+	if err != nil {
+		return err
+	}
+	if len(paths) != 2 {
+		return wrong("want a wisdom file and a specification: %s %s", c.Command.HelpName, c.Command.ArgsUsage)
+	}
+	path, source := paths[0], paths[1]
+	if err := checkWisdomPath(path); err != nil {
+		return err
+	}
+	problemSize, err := problemSize(c)
+	if err != nil {
+		return err
+	}
+	options, err := specOptions(c)
+	if err != nil {
+		return err
+	}
+	s, err := loadSizes(source, options)
+	if err != nil {
+		return err
+	}
+	j, err := newJob(c, s, source, c.String("log"))
+	if err != nil {
+		return err
+	}
+	sizes, err := sizedSpecs(s, options)
+	if err != nil {
+		return err
+	}
+	if len(s.Sizes) > 0 && c.IsSet("serve") {
+		return tooManyToServe(len(s.Sizes))
+	}
+	f, err := j.chooseDevices()
+	if err != nil {
+		return err
+	}
+	defer f.close()
+	entries := make([]*wisdom.Entry, len(sizes))
+	for i, size := range sizes {
+		of := wisdom.Source{Key: c.String("key"), ProblemSize: problemSize}
+		if entries[i], err = wisdom.NewEntry(path, size.Problem, *j.place.Devices[0].Identity, of); err != nil {
+			return &usageError{err}
+		}
+	}
+	j.compared = c.Bool("json")
+	var errs []error
+	for i, size := range sizes {
+		if err := j.findWisdom(path, entries[i], size); err != nil {
+			errs = append(errs, err)
+			if c.Context.Err() != nil || isUsage(err) {
+				break
+			}
+		}
+	}
+	return joined(errs)
+}
+
+// nearestOf returns what [session.Priors.Nearest] asks for.
+func nearestOf(e *wisdom.Entry, file string) func() ([]space.Configuration, string, error) {
+	return func() ([]space.Configuration, string, error) {
+		configurations, choices, err := e.Nearest()
+		if len(configurations) == 0 {
+			return nil, "", err
+		}
+		return configurations, fmt.Sprintf("%s, for %s", file, choices[0]), err
+	}
+}
+
+// findWisdom prints the configuration of an entry of a file, after a search if it is not known.
+func (j job) findWisdom(path string, e *wisdom.Entry, size sizedSpec) error {
+	c := j.cli
+	j.plan.Spec, j.plan.Size, j.plan.Priors.Nearest = size.Spec, size.size, nearestOf(e, path)
+	j.plan.LogPath = labelled(j.plan.LogPath, fileLabel(size.size.String()))
+	if size.size != nil && !c.Bool("json") {
+		fmt.Fprintf(c.App.Writer, "size: %s\n", size.size)
+	}
+	waits := func() {
+		j.say("Another process tunes this on %s; waiting for its result.", j.place.Devices[0].Name)
+	}
+	found, err := e.Find(c.Context, waits, func(_ context.Context, neighbours []space.Configuration) (*record.Record, error) {
+		if err := size.check(c.Context); err != nil {
+			return nil, err
+		}
+		j.beginWith(neighbours, "the nearest sizes in "+path)
+		page, closePage, err := openPage(c)
+		if err != nil {
+			return nil, err
+		}
+		defer closePage()
+		j.page = page
+		outcome, err := j.search()
+		if outcome == nil || err != nil && !isCancelled(err) { // a signal after its end changes nothing
+			return nil, err
+		}
+		return wisdom.RecordOf(c.Context, j.plan.Spec.Problem, outcome)
+	})
+	if err != nil {
+		if size.size != nil && !errors.Is(err, errReported) {
+			err = fmt.Errorf("at %s: %w", size.size, err)
+		}
+		return err
+	}
+	for _, excluded := range found.Excluded {
+		j.say("not used of %s: %s", path, excluded)
+	}
+	if c.Bool("json") {
+		return printJSON(c.App.Writer, foundOutput{
+			choiceOutput{recordOf(&found.Record), found.Level, found.String(), found.Weaknesses},
+			found.Searched, j.plan.Spec.Problem.BuildOptions(found.Configuration, *j.place.Devices[0].Identity), found.Excluded,
+		})
+	}
+	if !found.Searched {
+		j.printFound(found)
+	}
+	fmt.Fprintf(c.App.Writer, "wisdom: %s\n", foundText(found))
+	return nil
+}
+
+// foundOutput is the output of --json.
+type foundOutput struct {
+	choiceOutput
+	Searched     bool     `json:"searched"` // now; false: it was known
+	BuildOptions string   `json:"build_options"`
+	Excluded     []string `json:"excluded,omitempty"`
+}
+
+// foundText says how a configuration was found.
+func foundText(f wisdom.Found) string {
+	if f.Searched {
+		return "tuned now"
+	}
+	return "known for " + f.String()
+}
+
+// printFound prints a known configuration in the form of a search's end.
+func (j *job) printFound(f wisdom.Found) {
+	out, p, d := j.cli.App.Writer, j.plan.Spec.Problem, *j.place.Devices[0].Identity
+	best := formatMeasured(f.Configuration.String(), f.Record.Time, nil)
+	if !f.Record.Verified {
+		best += ", unverified"
+	}
+	fmt.Fprintf(out, "best performing configuration: %s\n", best)
+	printBuild(out, p, f.Configuration, d)
+	if launches, err := p.Launches(f.Configuration, d); err == nil && !p.IsPipeline() {
+		r := launches[0].NDRange
+		fmt.Fprintf(out, "launch: %s\n", figure.Launch(r.Global(), r.WorkGroup(), r.GlobalOffset()))
+	}
+}
