@@ -205,7 +205,7 @@ func (s *session) unknownCXX(v *problem.Variant) string {
 	if i < 0 {
 		return ""
 	}
-	if _, err := s.Shared("__kernel void ndtune_cxx_probe() {}", v.Options[i]); err == nil {
+	if _, err := s.Kernel("__kernel void ndtune_cxx_probe() {}", v.Options[i], "ndtune_cxx_probe"); err == nil {
 		return ""
 	}
 	return v.Options[i]

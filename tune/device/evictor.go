@@ -24,7 +24,6 @@ func cachesOf(d hardware.Device, reported int64) int64 {
 // An evictor overwrites the caches of a device: it reads and writes twice their size.
 type evictor struct {
 	buffer *cl.Buffer
-	kernel *cl.Kernel
 	launch Launch
 }
 
@@ -51,19 +50,15 @@ func (l *Launcher) newEvictor(caches int64) (*evictor, error) {
 		return nil, fmt.Errorf("the caches have %d MiB, and a buffer has at most %d MiB", caches>>20, bytes>>20)
 	}
 	groups := int(bytes / evictGroup)
-	e := &evictor{}
-	program, err := l.Shared(evictSource, "")
-	if err == nil {
-		e.kernel, err = program.NewKernel("ndtune_evict")
-	}
+	kernel, err := l.Kernel(evictSource, "", "ndtune_evict")
+	e := &evictor{launch: Launch{kernel, Line(groups, evictLocal)}}
 	if err == nil {
 		e.buffer, err = l.Context.NewBuffer(cl.ReadWrite, groups*evictGroup)
 	}
 	if err == nil {
-		err = e.kernel.SetArgs(e.buffer)
+		err = kernel.SetArgs(e.buffer)
 	}
 	if err == nil {
-		e.launch = Launch{e.kernel, Line(groups, evictLocal)}
 		_, err = l.Times([]Launch{e.launch}, 1)
 	}
 	if err != nil {
@@ -76,7 +71,6 @@ func (l *Launcher) newEvictor(caches int64) (*evictor, error) {
 // release releases the evictor. It does nothing on nil.
 func (e *evictor) release() {
 	if e != nil {
-		e.kernel.Release()
 		e.buffer.Release()
 	}
 }

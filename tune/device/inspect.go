@@ -322,15 +322,10 @@ __kernel void ndtune_address(__global ulong *at, __global void *buffer) { *at = 
 
 // addresses returns the addresses of the buffers on the device, by argument.
 func (r *rehearsal) addresses() ([]uint64, error) {
-	program, err := r.Shared(addressSource, "")
+	kernel, err := r.Kernel(addressSource, "", "ndtune_address")
 	if err != nil {
 		return nil, err
 	}
-	kernel, err := program.NewKernel("ndtune_address")
-	if err != nil {
-		return nil, err
-	}
-	defer kernel.Release()
 	at, err := r.Context.NewBuffer(cl.ReadWrite, 8)
 	if err != nil {
 		return nil, err
@@ -344,7 +339,7 @@ func (r *rehearsal) addresses() ([]uint64, error) {
 		if err := kernel.SetArgs(at, b.working); err != nil {
 			return nil, err
 		}
-		if err := r.launch(kernel, Line(1, 1)); err != nil {
+		if _, err := r.Once(kernel, Line(1, 1)); err != nil {
 			return nil, err
 		}
 		if err := r.Queue.Read(at, 0, cl.Bytes(all[i:i+1])); err != nil {
@@ -352,15 +347,6 @@ func (r *rehearsal) addresses() ([]uint64, error) {
 		}
 	}
 	return all, nil
-}
-
-func (r *rehearsal) launch(k *cl.Kernel, of problem.NDRange) error {
-	event, err := r.Enqueue(Launch{k, of})
-	if err != nil {
-		return err
-	}
-	defer event.Release()
-	return event.Wait()
 }
 
 // poisonSource has a kernel that fills local memory. It reads it again, so that no compiler leaves the writes out.
@@ -378,15 +364,10 @@ func (r *rehearsal) poisonLocal() error {
 	if r.Poison == 0 {
 		return nil
 	}
-	program, err := r.Shared(poisonSource, "")
+	kernel, err := r.Kernel(poisonSource, "", "ndtune_poison")
 	if err != nil {
 		return err
 	}
-	kernel, err := program.NewKernel("ndtune_poison")
-	if err != nil {
-		return err
-	}
-	defer kernel.Release()
 	info, err := kernel.WorkGroupInfo()
 	if err != nil {
 		return err
@@ -403,7 +384,8 @@ func (r *rehearsal) poisonLocal() error {
 	if err := kernel.SetArgs(cl.LocalBytes(4*words), uint32(words), uint32(r.Poison+2)*0x01010101, out); err != nil {
 		return err
 	}
-	if err := r.launch(kernel, Line(8*max(1, r.Info.ComputeUnits), min(32, max(1, r.Info.MaxWorkGroupSize)))); err != nil {
+	groups, local := 8*max(1, r.Info.ComputeUnits), min(32, max(1, r.Info.MaxWorkGroupSize))
+	if _, err := r.Once(kernel, Line(groups, local)); err != nil {
 		return fmt.Errorf("fill the local memory: %w", err)
 	}
 	return nil

@@ -22,14 +22,17 @@ type Launcher struct {
 	Queue   *cl.Queue // with profiling where the driver supports it
 	Timer   string    // hardware.TimerEvent or hardware.TimerHost
 
-	programs map[string]*cl.Program // built by Shared, by source
+	programs map[string]*cl.Program // of the kernels, by options and source
+	kernels  map[string]*cl.Kernel  // made by Kernel, by options, source and name
 	targets  map[string]string      // why the driver builds none, by target; "": it does
 }
 
 // NewLauncher makes a context and a queue on a device. If timer is empty, the launcher finds
 // out which one to use.
 func NewLauncher(d *cl.Device, timer string) (*Launcher, error) {
-	l := &Launcher{Device: d, Timer: timer, programs: map[string]*cl.Program{}, targets: map[string]string{}}
+	l := &Launcher{
+		Device: d, Timer: timer, programs: map[string]*cl.Program{}, kernels: map[string]*cl.Kernel{}, targets: map[string]string{},
+	}
 	var err error
 	if l.Info, err = d.Info(); err != nil {
 		return nil, err
@@ -49,15 +52,18 @@ func NewLauncher(d *cl.Device, timer string) (*Launcher, error) {
 	return l, nil
 }
 
-// Release releases the queue, the context and the shared programs. It does nothing on nil.
+// Release releases the queue, the context and the kernels of [Launcher.Kernel]. It does nothing on nil.
 func (l *Launcher) Release() {
 	if l == nil {
 		return
 	}
+	for _, k := range l.kernels {
+		k.Release()
+	}
 	for _, p := range l.programs {
 		p.Release()
 	}
-	l.programs = nil
+	l.kernels, l.programs = nil, nil
 	l.Queue.Release()
 	l.Context.Release()
 }
@@ -67,17 +73,26 @@ func (l *Launcher) Build(source, options string) (*cl.Program, error) {
 	return l.buildTarget(source, options, "")
 }
 
-// Shared is Build for a program that is needed again: it is compiled once, and the launcher
-// releases it. A source is always built with the same options.
-func (l *Launcher) Shared(source, options string) (*cl.Program, error) {
-	if p := l.programs[source]; p != nil {
-		return p, nil
+// Kernel returns a kernel of ndtune's own. Its source is compiled when it is first needed, and the launcher releases it. Whoever needs
+// the kernel sets all of its arguments.
+func (l *Launcher) Kernel(source, options, name string) (*cl.Kernel, error) {
+	key := options + "\n" + source
+	if k := l.kernels[key+name]; k != nil {
+		return k, nil
 	}
-	p, err := l.Build(source, options)
+	p := l.programs[key]
+	if p == nil {
+		var err error
+		if p, err = l.Build(source, options); err != nil {
+			return nil, err
+		}
+		l.programs[key] = p
+	}
+	k, err := p.NewKernel(name)
 	if err == nil {
-		l.programs[source] = p
+		l.kernels[key+name] = k
 	}
-	return p, err
+	return k, err
 }
 
 // A launchError says that the driver refused a launch: the kernel did not run.
@@ -133,6 +148,15 @@ func (l *Launcher) Times(launches []Launch, n int) ([]time.Duration, error) {
 		return nil, err
 	}
 	return b.Times()
+}
+
+// Once launches a kernel once, waits, and returns its time.
+func (l *Launcher) Once(k *cl.Kernel, r problem.NDRange) (time.Duration, error) {
+	times, err := l.Times([]Launch{{k, r}}, 1)
+	if err != nil {
+		return 0, err
+	}
+	return times[0], nil
 }
 
 func (l *Launcher) hostTimes(launches []Launch) ([]time.Duration, error) {
@@ -236,15 +260,10 @@ func (l *Launcher) probeTimer() (timer string, err error) {
 	if !l.Queue.Profiling() {
 		return hardware.TimerHost, nil
 	}
-	program, err := l.Shared(probeSource, "")
+	kernel, err := l.Kernel(probeSource, "", "ndtune_timer_probe")
 	if err != nil {
 		return "", err
 	}
-	kernel, err := program.NewKernel("ndtune_timer_probe")
-	if err != nil {
-		return "", err
-	}
-	defer kernel.Release()
 	out, err := l.Context.NewBufferFrom(cl.ReadWrite, make([]byte, 4))
 	if err != nil {
 		return "", err

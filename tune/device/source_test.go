@@ -52,7 +52,7 @@ __kernel void sums(__global int *out, __global const int *x) { *out = sum<int, w
 		Verify:     expect(map[string]any{"out": []int32{6}}),
 	}
 	e := open(t, d)
-	if _, err := e.session.Shared("__kernel void k() {}", "-cl-std=CLC++"); err != nil {
+	if _, err := e.session.Kernel("__kernel void k() {}", "-cl-std=CLC++", "k"); err != nil {
 		wantStatus(t, "a driver without C++", e.evaluateFor(t, nil), tune.Compile, "build sums: the driver does not compile C++ for OpenCL (-cl-std=CLC++)")
 		t.Skipf("the driver of %s does not compile C++ for OpenCL: only the refusal was tested", e.identity.Name)
 	}

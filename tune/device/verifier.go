@@ -183,9 +183,6 @@ type verifier struct {
 }
 
 func (v *verifier) release() {
-	for _, k := range v.kernels {
-		k.Release()
-	}
 	v.doubts.Release()
 	clear(v.kernels)
 	v.doubts = nil
@@ -265,7 +262,7 @@ func (s *session) verifyOn(b *buffer, expected *array.Array, absolute, relative 
 	if err := kernel.SetArgs(b.working, want, uint64(scalars), kernelTolerance(expected.Type, absolute), kernelTolerance(expected.Type, relative), s.verifier.doubts); err != nil {
 		return false, err
 	}
-	if _, err := s.Times([]Launch{{kernel.Kernel, kernel.items(scalars)}}, 1); err != nil {
+	if _, err := s.Once(kernel.Kernel, kernel.items(scalars)); err != nil {
 		return false, err
 	}
 	if err := s.Queue.Read(s.verifier.doubts, 0, doubts[:]); err != nil {

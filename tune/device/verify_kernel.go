@@ -24,23 +24,16 @@ type verifyKernel struct {
 
 // newVerifyKernel builds the kernel for a type. Contiguous is how CPUs want their memory read.
 func newVerifyKernel(l *Launcher, t array.Type, contiguous bool) (*verifyKernel, error) {
-	program, err := l.Shared(verifyDefines(t, contiguous)+verifySource, "")
+	kernel, err := l.Kernel(verifyDefines(t, contiguous)+verifySource, "", "ndtune_verify")
 	if err != nil {
 		return nil, err
 	}
-	k := &verifyKernel{}
-	if k.Kernel, err = program.NewKernel("ndtune_verify"); err != nil {
-		return nil, err
-	}
-	if err := k.size(l, contiguous); err != nil {
-		k.Release()
-		return nil, err
-	}
-	return k, nil
+	k := &verifyKernel{Kernel: kernel}
+	return k, k.size(l, contiguous)
 }
 
-// size settles how the kernel is launched: on a CPU with a few work-items for each core, on
-// all else with what keeps the memory of a GPU busy.
+// size chooses how the kernel is launched: on a CPU with a few work-items for each core, on any other device with as many as keep the
+// memory of a GPU busy.
 func (k *verifyKernel) size(l *Launcher, contiguous bool) error {
 	units := max(1, l.Info.ComputeUnits)
 	if contiguous {

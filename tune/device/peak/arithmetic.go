@@ -179,13 +179,12 @@ func (s *sums) close() { s.out.Release() }
 func (s *sums) rate(ctx context.Context, v summing, budget time.Duration) (float64, error) {
 	m, p := s.meter, s.precision
 	vector := vectorOf(p.scalar, v.lanes)
-	k, err := m.build("arithmetic.cl", "peak_arithmetic",
+	k, err := m.kernel("arithmetic.cl", "peak_arithmetic",
 		define{"use_" + p.scalar, ""}, define{"scalar", p.scalar}, define{"vector", vector}, ramp(vector, v.lanes), sumLanes(v.lanes, "float"),
 		number("lanes", v.lanes), number("chains", v.chains), number("block_size_x", v.local), define{"multiply_add(x, a, b)", v.form})
 	if err != nil {
 		return 0, err
 	}
-	defer k.Release()
 	run := func(groups, steps int) (time.Duration, error) {
 		if err := k.SetArgs(s.out, float32(1), float32(1), float32(countFrom), uint32(steps)); err != nil {
 			return 0, err

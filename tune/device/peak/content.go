@@ -15,43 +15,33 @@ const (
 
 // content fills and checks buffers, with the kernels of kernels/peak/content.cl.
 type content struct {
-	meter   *Meter
-	kernels map[string]*cl.Kernel
-	result  *cl.Buffer // one number
+	meter  *Meter
+	result *cl.Buffer // one number
 }
 
-func (m *Meter) openContent() (c *content, err error) {
-	c = &content{meter: m, kernels: map[string]*cl.Kernel{}}
-	var defines []define
-	if m.isCPU() {
-		defines = append(defines, define{"contiguous", ""})
-	}
-	for _, name := range []string{"peak_fill", "peak_count", "peak_sum"} {
-		if c.kernels[name], err = m.build("content.cl", name, defines...); err != nil {
-			c.release()
-			return nil, err
-		}
-	}
-	if c.result, err = m.Context.NewBuffer(cl.ReadWrite, 4); err != nil {
-		c.release()
+func (m *Meter) openContent() (*content, error) {
+	result, err := m.Context.NewBuffer(cl.ReadWrite, 4)
+	if err != nil {
 		return nil, err
 	}
-	return c, nil
+	return &content{m, result}, nil
 }
 
-func (c *content) release() {
-	for _, k := range c.kernels {
-		k.Release()
-	}
-	c.result.Release()
-}
+func (c *content) release() { c.result.Release() }
 
 // longestLoop bounds the numbers of a work-item: llvmpipe silently ends loops after 65535 rounds.
 const longestLoop = 1 << 14
 
 // run launches a kernel over n numbers, and waits.
 func (c *content) run(name string, n int, arguments ...any) error {
-	k := c.kernels[name]
+	var defines []define
+	if c.meter.isCPU() {
+		defines = append(defines, define{"contiguous", ""})
+	}
+	k, err := c.meter.kernel("content.cl", name, defines...)
+	if err != nil {
+		return err
+	}
 	if err := k.SetArgs(arguments...); err != nil {
 		return err
 	}
@@ -60,7 +50,7 @@ func (c *content) run(name string, n int, arguments ...any) error {
 	if c.meter.isCPU() {
 		local, groups = 1, max(4*units, n/longestLoop+1)
 	}
-	_, err := c.meter.once(k, device.Line(groups, local))
+	_, err = c.meter.once(k, device.Line(groups, local))
 	return err
 }
 

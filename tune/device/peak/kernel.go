@@ -22,9 +22,9 @@ type define struct{ name, value string }
 
 func number(name string, n int) define { return define{name, strconv.Itoa(n)} }
 
-// build makes a kernel of kernels/peak. Kernels of one file with the same macros share a program, since
+// kernel returns a kernel of kernels/peak. Kernels of one file with the same macros share a program, since
 // compiling takes most of the time of a measurement on a CPU.
-func (m *Meter) build(file, name string, defines ...define) (*cl.Kernel, error) {
+func (m *Meter) kernel(file, name string, defines ...define) (*cl.Kernel, error) {
 	source, err := fs.ReadFile(kernels.FS, "peak/"+file)
 	if err != nil {
 		return nil, err
@@ -33,13 +33,9 @@ func (m *Meter) build(file, name string, defines ...define) (*cl.Kernel, error) 
 	for _, d := range defines {
 		fmt.Fprintf(&prologue, "#define %s %s\n", d.name, d.value)
 	}
-	program, err := m.Shared(prologue.String()+string(source), "-cl-mad-enable")
+	k, err := m.Kernel(prologue.String()+string(source), "-cl-mad-enable", name)
 	if err != nil {
 		return nil, fmt.Errorf("build %s: %w", name, brief(err))
-	}
-	k, err := program.NewKernel(name)
-	if err != nil {
-		return nil, fmt.Errorf("build %s: %w", name, err)
 	}
 	return k, nil
 }

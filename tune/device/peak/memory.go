@@ -58,12 +58,10 @@ type stream struct {
 	in, out *cl.Buffer
 	filled  int // numbers of in that have their content
 	content *content
-	kernels map[mover]*cl.Kernel
 }
 
 // open makes the buffers, smaller ones if the memory does not suffice.
 func (s *stream) open() (err error) {
-	s.kernels = map[mover]*cl.Kernel{}
 	if s.content, err = s.meter.openContent(); err != nil {
 		return err
 	}
@@ -91,9 +89,6 @@ func (s *stream) room(in int64) int64 {
 }
 
 func (s *stream) close() {
-	for _, k := range s.kernels {
-		k.Release()
-	}
 	s.release()
 	s.content.release()
 }
@@ -153,11 +148,8 @@ func (s *stream) rate(ctx context.Context, v mover, set int64, budget time.Durat
 	return float64(set) * float64(times) / float64(t.Nanoseconds()), nil
 }
 
-// kernel returns the kernel of a variant, which is built once.
+// kernel returns the kernel of a variant.
 func (s *stream) kernel(v mover) (*cl.Kernel, error) {
-	if k := s.kernels[v]; k != nil {
-		return k, nil
-	}
 	defines := []define{
 		{"vector", vectorOf("uint", v.lanes)}, sumLanes(v.lanes, "uint"),
 		number("items", v.items), number("block_size_x", v.local),
@@ -165,11 +157,7 @@ func (s *stream) kernel(v mover) (*cl.Kernel, error) {
 	if v.nontemporal {
 		defines = append(defines, define{"nontemporal", ""})
 	}
-	k, err := s.meter.build("memory.cl", s.movement.kernel, defines...)
-	if err == nil {
-		s.kernels[v] = k
-	}
-	return k, err
+	return s.meter.kernel("memory.cl", s.movement.kernel, defines...)
 }
 
 // fill sets the first n numbers of the first buffer.
