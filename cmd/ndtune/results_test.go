@@ -71,8 +71,10 @@ func readT4(content string, add func(map[string]string, kept) error) error {
 			Invalidity    string
 			Reason        string
 			Correctness   float64
-			EarlyStopped  bool `json:"early_stopped"`
-			Device        string
+			NDTune        struct {
+				EarlyStopped bool `json:"early_stopped"`
+				Device       string
+			}
 		}
 		SchemaVersion string `json:"schema_version"`
 	}
@@ -86,7 +88,7 @@ func readT4(content string, add func(map[string]string, kept) error) error {
 		if (r.Correctness == 1) != (r.Invalidity == "correct") {
 			return fmt.Errorf("correctness %v and invalidity %s", r.Correctness, r.Invalidity)
 		}
-		if err := add(textValues(r.Configuration), kept{r.Invalidity, r.Reason, len(r.Times.Runtimes), r.EarlyStopped, r.Device}); err != nil {
+		if err := add(textValues(r.Configuration), kept{r.Invalidity, r.Reason, len(r.Times.Runtimes), r.NDTune.EarlyStopped, r.NDTune.Device}); err != nil {
 			return err
 		}
 	}

@@ -235,10 +235,12 @@ func checkT4(t *testing.T, path string, metrics map[string]float64, o problem.Ob
 		Results []struct {
 			Configuration map[string]int
 			Rank          int
-			AtFinal       struct {
-				Metrics   map[string]float64
-				Objective float64
-			} `json:"at_final"`
+			NDTune        struct {
+				AtFinal struct {
+					Metrics   map[string]float64
+					Objective float64
+				} `json:"at_final"`
+			}
 		}
 	}
 	if err := json.Unmarshal(data, &file); err != nil {
@@ -248,7 +250,7 @@ func checkT4(t *testing.T, path string, metrics map[string]float64, o problem.Ob
 		if r.Rank != 1 {
 			continue
 		}
-		if r.Configuration["block_size"] != 64 || r.Configuration["steps"] != 3 || !maps.Equal(r.AtFinal.Metrics, metrics) || r.AtFinal.Objective != metrics[o.Name] {
+		if r.Configuration["block_size"] != 64 || r.Configuration["steps"] != 3 || !maps.Equal(r.NDTune.AtFinal.Metrics, metrics) || r.NDTune.AtFinal.Objective != metrics[o.Name] {
 			t.Errorf("T4: rank 1 is %+v", r)
 		}
 		return

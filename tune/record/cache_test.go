@@ -168,13 +168,13 @@ func TestCacheLeavesOutTheCircumstances(t *testing.T) {
 	}
 }
 
-// TestT4OfOthersMayMeanAnotherDevice reads a file whose results have a member of the same name.
-func TestT4OfOthersMayMeanAnotherDevice(t *testing.T) {
-	for member, want := range map[string]string{`{"name":"A100"}`: "", "3": "", "null": "", `"A100"`: "A100"} {
-		r := mustDecode(t, `{"results":[{"configuration":{"x":1},"device":`+member+`,"early_stopped":0,
+// TestT4OfOthers reads a file with a member of the same name that is not from this program, and members that nothing here knows.
+func TestT4OfOthers(t *testing.T) {
+	for _, member := range []string{`{"name":"A100"}`, "3", "null", `"A100"`} {
+		r := mustDecode(t, `{"results":[{"configuration":{"x":1},"device":`+member+`,"ndtune":`+member+`,
 			"times":{"runtimes":[2]},"invalidity":"correct","correctness":1}],"schema_version":"1.0.0"}`)
-		if got := r.Results[0]; got.Device != want || got.EarlyStopped {
-			t.Errorf("%s: device %q, early stopped %v", member, got.Device, got.EarlyStopped)
+		if got := r.Results[0]; got.Device != "" || len(got.Times) != 1 {
+			t.Errorf("%s: %+v", member, got)
 		}
 	}
 }

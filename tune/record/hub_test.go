@@ -110,7 +110,7 @@ func sameKeys(t *testing.T, what string, got, want any, more ...string) {
 
 func sameHubResult(t *testing.T, what string, got, want any, r tune.Result) {
 	t.Helper()
-	sameKeys(t, what, got, want)
+	sameKeys(t, what, got, want, "ndtune")
 	for _, name := range []string{"timestamp", "configuration", "invalidity", "correctness", "objectives"} {
 		if g, w := fmt.Sprint(member(got, name)), fmt.Sprint(member(want, name)); g != w {
 			t.Errorf("%s: %s %s, want %s", what, name, g, w)

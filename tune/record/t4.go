@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strconv"
 	"strings"
 	"time"
 
@@ -24,15 +23,10 @@ const t4Version = "1.0.0"
 // nearest to it for the value of its time.
 //
 // What T4 has no place for stands where readers look for nothing: metadata.ndtune is the
-// [Header]; the reason of a failure is «reason» beside «invalidity», unless it is the
-// error's name, and there stand «early_stopped» and «device», too, «verified» where it is not
-// what the header says, «exact_timestamp» where microseconds are not enough, and
-// «reason_base64» where the reason is not UTF-8; «times» has «benchmark», as Kernel Tuner
-// writes it, and «final_runtimes», whose median is the measurement «final_time». What the metrics
-// and the objective are at that median is «at_final», and the launches are «global», «local», «offset» and
-// «kernels», as in a run log. [Read] takes them back.
-// After a final measurement «rank» is the place of a correct result, from 1, which is that of the
-// winner (see [tune.Ranking]): the objectives are those of the search, and do not tell it.
+// [Header], and «ndtune» of a result its line in a run log. [Read] takes these. The reason of a
+// failure is «reason» beside «invalidity», unless it is the error's name. After a final
+// measurement «rank» counts the correct results from 1, the winner (see [tune.Ranking]): the
+// objectives are those of the search, and do not tell it.
 func EncodeT4(w io.Writer, r *Record) error {
 	header, err := r.Header.MarshalJSON()
 	if err != nil {
@@ -48,12 +42,12 @@ func EncodeT4(w io.Writer, r *Record) error {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		return of.appendT4(append(b, '\n'), d, &r.Results[i], &r.Header, rank), nil
+		return of.appendT4(append(b, '\n'), d, &r.Results[i], r.Header.Objective, rank)
 	})
 }
 
 // appendT4 writes one result.
-func (l *layout) appendT4(b []byte, d digits, r *tune.Result, h *Header, rank int) []byte {
+func (l *layout) appendT4(b []byte, d digits, r *tune.Result, o problem.Objective, rank int) ([]byte, error) {
 	correct := r.Status == tune.Correct
 	b = appendText(append(b, `{"timestamp":`...), pythonTime(r.Timestamp))
 	b = l.append(append(b, `,"configuration":`...), d)
@@ -63,7 +57,7 @@ func (l *layout) appendT4(b []byte, d digits, r *tune.Result, h *Header, rank in
 			b = appendMilliseconds(appendName(b, f.name), *f.at)
 		}
 	}
-	b = appendFields(b, field{"runtimes", &r.Times}, field{"final_runtimes", &r.Final})
+	b = appendFields(b, field{"runtimes", &r.Times})
 	b = appendText(append(b, `},"invalidity":`...), string(r.Status))
 	if correct {
 		b = append(b, `,"correctness":1`...)
@@ -71,20 +65,11 @@ func (l *layout) appendT4(b []byte, d digits, r *tune.Result, h *Header, rank in
 		b = append(b, `,"correctness":0`...)
 	}
 	if r.Reason != errorName(r.Status) {
-		b = appendFields(b, field{"reason", &r.Reason}, field{"reason_base64", (*notUTF8)(&r.Reason)})
+		b = appendFields(b, field{"reason", &r.Reason})
 	}
-	b = appendFields(b, field{"early_stopped", &r.EarlyStopped}, field{"device", &r.Device}, field{"rank", &rank})
-	b = appendFields(b, field{"final_device", &r.FinalDevice}, field{"at_final", &r.AtFinal}, field{"cards", &r.Cards})
-	b = appendFields(b, field{"readings", &r.Readings}, field{"final_readings", &r.FinalReadings})
-	b = appendFields(b, field{"global", &r.Global}, field{"local", &r.Local}, field{"offset", &r.Offset}, field{"kernels", &r.Parts})
-	if r.Verified != verifiedBy(h, r) {
-		b = strconv.AppendBool(appendName(b, "verified"), r.Verified)
-	}
-	if t := r.Timestamp; !t.Equal(t.Truncate(time.Microsecond)) {
-		b = appendFields(b, field{"exact_timestamp", &t})
-	}
+	b = appendFields(b, field{"rank", &rank})
 	b = append(b, `,"measurements":[`...)
-	objective := objectiveName(h.Objective)
+	objective := objectiveName(o)
 	measurement := func(name string, value float64, unit string) {
 		b = appendText(append(separate(b), `{"name":`...), name)
 		if b = append(b, `,"value":`...); correct {
@@ -111,10 +96,12 @@ func (l *layout) appendT4(b []byte, d digits, r *tune.Result, h *Header, rank in
 		}
 	}
 	b = append(b, `],"objectives":[`...)
-	for _, o := range h.Objective.All() {
-		b = appendText(separate(b), o.Name)
+	for _, one := range o.All() {
+		b = appendText(separate(b), one.Name)
 	}
-	return append(b, "]}"...)
+	own := line{kind: kindResult, configuration: configured{l, d}, result: *r}
+	b, err := own.append(append(b, `],"ndtune":`...))
+	return append(b, '}'), err
 }
 
 // A durationName is the name of a part of a Durations in a file of other programs.
@@ -128,11 +115,6 @@ func t4Durations(d *tune.Durations) [5]durationName {
 		{"compilation", &d.Build}, {"benchmark", &d.Measure}, {"framework", &d.Framework},
 		{"search_algorithm", &d.Search}, {"validation", &d.Verify},
 	}
-}
-
-// verifiedBy is whether a result was verified as far as the header tells.
-func verifiedBy(h *Header, r *tune.Result) bool {
-	return h.Verified && (r.Status == tune.Correct || r.Status == tune.Correctness)
 }
 
 func objectiveName(o problem.Objective) string {
@@ -161,27 +143,13 @@ func pythonTime(t time.Time) string {
 	return t.Format("2006-01-02 15:04:05.000000-07:00")
 }
 
-// t4Result is a result as T4 writes it, with the members that EncodeT4 adds.
+// t4Result is a result as T4 writes it, with the member that EncodeT4 adds.
 type t4Result struct {
 	Timestamp     json.RawMessage            `json:"timestamp"`
 	Configuration json.RawMessage            `json:"configuration"`
 	Times         map[string]json.RawMessage `json:"times"`
 	Invalidity    string                     `json:"invalidity"`
-	Reason        string                     `json:"reason"`
-	ReasonBase64  []byte                     `json:"reason_base64"`
-	EarlyStopped  json.RawMessage            `json:"early_stopped"`
-	Device        json.RawMessage            `json:"device"`
-	Verified      json.RawMessage            `json:"verified"`
-	Exact         json.RawMessage            `json:"exact_timestamp"`
-	FinalDevice   json.RawMessage            `json:"final_device"`
-	AtFinal       json.RawMessage            `json:"at_final"`
-	Cards         json.RawMessage            `json:"cards"`
-	Readings      json.RawMessage            `json:"readings"`
-	FinalReadings json.RawMessage            `json:"final_readings"`
-	Global        json.RawMessage            `json:"global"`
-	Local         json.RawMessage            `json:"local"`
-	Offset        json.RawMessage            `json:"offset"`
-	Kernels       json.RawMessage            `json:"kernels"`
+	NDTune        json.RawMessage            `json:"ndtune"`
 	Measurements  []struct {
 		Name  string          `json:"name"`
 		Value json.RawMessage `json:"value"`
@@ -218,15 +186,18 @@ func decodeT4(doc *document) (*Record, error) {
 		return nil, err
 	}
 	for i := range results {
-		d, result, err := results[i].result(c.layout, &h, unitOf(metadata.TimeUnit))
+		var d digits
+		var result tune.Result
+		var err error
+		if own && len(results[i].NDTune) > 0 {
+			var p line
+			p, err = c.layout.parse(results[i].NDTune)
+			d, result = p.configuration.digits, p.result
+		} else {
+			d, result, err = results[i].result(c.layout, &h, unitOf(metadata.TimeUnit))
+		}
 		if err != nil {
 			return nil, fmt.Errorf("result %d: %w", i+1, err)
-		}
-		if own {
-			result.Verified = verifiedBy(&h, &result)
-			if raw := string(results[i].Verified); raw == "true" || raw == "false" {
-				result.Verified = raw == "true"
-			}
 		}
 		c.add(d, result)
 	}
@@ -287,42 +258,12 @@ func (t *t4Result) result(l *layout, h *Header, unit float64) (digits, tune.Resu
 	if err != nil {
 		return nil, tune.Result{}, err
 	}
-	r := tune.Result{
-		Status:       tune.Status(t.Invalidity),
-		Reason:       t.Reason,
-		EarlyStopped: string(t.EarlyStopped) == "true",
-		Timestamp:    timestampMember(t.Timestamp),
-	}
-	if len(t.Device) > 0 && t.Device[0] == '"' { // whatever else others mean by it
-		r.Device = unquote(t.Device)
-	}
-	if exact := timestampMember(t.Exact); !exact.IsZero() {
-		r.Timestamp = exact
-	}
-	if len(t.ReasonBase64) > 0 {
-		r.Reason = string(t.ReasonBase64)
-	}
+	r := tune.Result{Status: tune.Status(t.Invalidity), Timestamp: timestampMember(t.Timestamp)}
 	if !knownStatus(r.Status) {
 		return nil, r, fmt.Errorf("the invalidity %q is none that T4 knows", t.Invalidity)
 	}
 	if r.Times, err = numbersMember(t.Times["runtimes"], unit); err != nil {
 		return nil, r, fmt.Errorf("runtimes: %w", err)
-	}
-	if r.Final, err = numbersMember(t.Times["final_runtimes"], unit); err != nil {
-		return nil, r, fmt.Errorf("final_runtimes: %w", err)
-	}
-	if len(t.AtFinal) > 0 && len(r.Final) > 0 {
-		if err := decodeValue(t.AtFinal, &r.AtFinal); err != nil {
-			return nil, r, fmt.Errorf("at_final: %w", err)
-		}
-	}
-	for _, f := range []struct {
-		raw json.RawMessage
-		to  any
-	}{{t.Global, &r.Global}, {t.Local, &r.Local}, {t.Offset, &r.Offset}, {t.Kernels, &r.Parts}, {t.FinalDevice, &r.FinalDevice}, {t.Cards, &r.Cards}, {t.Readings, &r.Readings}, {t.FinalReadings, &r.FinalReadings}} {
-		if len(f.raw) > 0 {
-			_ = decodeValue(f.raw, f.to) // whatever else others mean by it
-		}
 	}
 	for _, f := range t4Durations(&r.Durations) {
 		*f.at = millisecondsMember(t.Times[f.name], unit)
@@ -331,7 +272,7 @@ func (t *t4Result) result(l *layout, h *Header, unit float64) (digits, tune.Resu
 		r.Durations.Build = millisecondsMember(t.Times["compilation_time"], unit) // the schema's own word
 	}
 	mean, failure := t.measurements(&r, h.Objective)
-	if r.Status != tune.Correct && r.Reason == "" {
+	if r.Status != tune.Correct {
 		r.Reason = failure
 	}
 	finish(&r, h.Objective, mean*unit)
@@ -345,7 +286,6 @@ func (t *t4Result) measurements(r *tune.Result, objective problem.Objective) (me
 	for _, m := range t.Measurements {
 		f, err := parseNumber(m.Value)
 		switch {
-		case m.Name == "final_time" && len(r.Final) > 0:
 		case err != nil:
 			if m.Name == "time" || m.Name == objective.Name {
 				failure = textMember(m.Value)
