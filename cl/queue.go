@@ -28,8 +28,8 @@ type Queue struct {
 	profiling bool
 }
 
-// NewQueue creates a queue with properties (Profiling, OutOfOrder, both or 0). The error is InvalidQueueProperties if the device does not support OutOfOrder. If
-// the driver refuses Profiling, the queue is created without it; see Queue.Profiling.
+// NewQueue creates a queue with properties (Profiling, OutOfOrder, both or 0). The error is InvalidQueueProperties if the
+// device does not support OutOfOrder. If the driver refuses Profiling, the queue is created without it; see Queue.Profiling.
 func (c *Context) NewQueue(properties QueueProperties) (*Queue, error) {
 	f := &api.clCreateCommandQueue
 	if f.addr == 0 {
@@ -70,12 +70,12 @@ func (c *Context) createQueue(f *function, properties QueueProperties) (uintptr,
 func (q *Queue) Profiling() bool { return q.profiling }
 
 // Flush submits all enqueued commands to the device, without waiting for them.
-func (q *Queue) Flush() error { return q.settle(&api.clFlush) }
+func (q *Queue) Flush() error { return q.call(&api.clFlush) }
 
 // Finish waits until all enqueued commands have ended.
-func (q *Queue) Finish() error { return q.settle(&api.clFinish) }
+func (q *Queue) Finish() error { return q.call(&api.clFinish) }
 
-func (q *Queue) settle(f *function) error {
+func (q *Queue) call(f *function) error {
 	if err := q.use(f); err != nil {
 		return err
 	}

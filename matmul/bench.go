@@ -139,7 +139,8 @@ func (b *Bench) kernelOf(r *record.Record) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if !slices.Equal(recorded, slices.Sorted(slices.Values(s.Problem.Parameters().Names()))) || !sameConstants(r.Header.Constants, s.Problem.Definition().Constants) {
+		names := slices.Sorted(slices.Values(s.Problem.Parameters().Names()))
+		if !slices.Equal(recorded, names) || !sameConstants(r.Header.Constants, s.Problem.Definition().Constants) {
 			continue
 		}
 		if r.Header.Source == k.Path {
@@ -167,9 +168,9 @@ func sameConstants(a, b []problem.Constant) bool {
 
 // BestConfigurations returns the first configurations in the ranking of a search's results.
 func BestConfigurations(o problem.Objective, results []tune.Result) []string {
-	places := tune.Rank(o, results).Places
+	ranking := tune.Rank(o, results).Places
 	var texts []string
-	for _, i := range places[:min(finalistCount, len(places))] {
+	for _, i := range ranking[:min(finalistCount, len(ranking))] {
 		texts = append(texts, results[i].Configuration.String())
 	}
 	return texts
@@ -338,7 +339,10 @@ func (b *Bench) entrants() []Entrant {
 	if described, err := device.Describe(b.Device.Device); err == nil && strings.Contains(described.Vendor, "NVIDIA") {
 		pci = described.PCI
 	}
-	all := []Entrant{{Name: loopName, Kind: Loop, Precision: Float}, {Name: openBLASName, Kind: OpenBLAS, Precision: Float, Libraries: b.Libraries}}
+	all := []Entrant{
+		{Name: loopName, Kind: Loop, Precision: Float},
+		{Name: openBLASName, Kind: OpenBLAS, Precision: Float, Libraries: b.Libraries},
+	}
 	measured := map[Precision]bool{Float: true, TF32: true}
 	for _, name := range b.Kernels {
 		kernel, err := kernelNamed(name)

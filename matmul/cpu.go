@@ -38,7 +38,8 @@ func openblasNames() []string {
 	return []string{"libopenblas.so.0", "libopenblasp.so.0", "libopenblas.so"}
 }
 
-const installOpenBLAS = "Debian, Ubuntu: apt install libopenblas0; Fedora: dnf install openblas-threads; macOS: brew install openblas; or name it with --library"
+const installOpenBLAS = "Debian, Ubuntu: apt install libopenblas0; Fedora: dnf install openblas-threads; macOS: brew install openblas; " +
+	"or name it with --library"
 
 // Constants of cblas.h, the C interface to the BLAS (BLAS Technical Forum Standard, 2001).
 const (
@@ -50,7 +51,10 @@ const (
 // environment says otherwise (OPENBLAS_NUM_THREADS).
 type openblas struct {
 	about string
-	sgemm func(order, transA, transB, m, n, k int32, alpha float32, a []float32, lda int32, b []float32, ldb int32, beta float32, c []float32, ldc int32)
+	sgemm func(
+		order, transA, transB, m, n, k int32, alpha float32, a []float32, lda int32, b []float32, ldb int32,
+		beta float32, c []float32, ldc int32,
+	)
 }
 
 func openOpenBLAS(e Entrant) (*openblas, error) {
@@ -61,7 +65,9 @@ func openOpenBLAS(e Entrant) (*openblas, error) {
 	o := &openblas{}
 	var threads func() int32
 	var config func() string
-	err = errors.Join(found.Bind(&o.sgemm, "cblas_sgemm"), found.Bind(&threads, "openblas_get_num_threads"), found.Bind(&config, "openblas_get_config"))
+	err = errors.Join(
+		found.Bind(&o.sgemm, "cblas_sgemm"), found.Bind(&threads, "openblas_get_num_threads"), found.Bind(&config, "openblas_get_config"),
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +75,8 @@ func openOpenBLAS(e Entrant) (*openblas, error) {
 	if threads() == 1 {
 		o.about = "1 thread"
 	}
-	o.about += ", " + config() + ", " + found.Path + environmentOf("OPENBLAS_CORETYPE", "OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS", "OMP_NUM_THREADS")
+	o.about += ", " + config() + ", " + found.Path +
+		environmentOf("OPENBLAS_CORETYPE", "OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS", "OMP_NUM_THREADS")
 	return o, nil
 }
 

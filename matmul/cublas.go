@@ -30,7 +30,8 @@ var gemmTypes = map[Precision]gemmType{
 	Half: {cudaHalf, computeFloat}, TF32: {cudaFloat, computeTF32}, Float: {cudaFloat, computeFloat}, Double: {cudaDouble, computeDouble},
 }
 
-const installCuBLAS = "NVIDIA's CUDA toolkit has it, or pip install nvidia-cublas-cu12 nvidia-cuda-runtime-cu12 and --library with the folder site-packages that then holds them"
+const installCuBLAS = "NVIDIA's CUDA toolkit has it, or pip install nvidia-cublas-cu12 nvidia-cuda-runtime-cu12 " +
+	"and --library with the folder site-packages that then holds them"
 
 // A cudaRelease holds the file names of one version of cuBLAS, of cublasLt, which cuBLAS needs, and of
 // CUDA's runtime.

@@ -204,10 +204,10 @@ func (m *Measurement) WithTransfers() float64 {
 
 // The limits of the repetitions of a measurement, in milliseconds.
 const (
-	enough   = 100.0  // the time after which the least number of runs is enough
-	tooLong  = 2000.0 // the time after which any number of runs is enough
-	atOnce   = 20.0   // the time of launches that are enqueued without waiting
-	mostRuns = 200    // unless the least number is larger
+	leastTime = 100.0  // of all runs, unless there are mostRuns
+	mostTime  = 2000.0 // after it, there are no more runs, however few there were
+	batchTime = 20.0   // of launches that are enqueued without waiting
+	mostRuns  = 200    // unless the least number is larger
 )
 
 // repeat calls run for at least the least number of times, then until 100 ms or 200 runs are reached,
@@ -219,7 +219,7 @@ func repeat(least int, run func(times int) ([]float64, error)) ([]float64, error
 		return nil, err
 	}
 	each := times[0]
-	if each <= atOnce {
+	if each <= batchTime {
 		if _, err := run(batchOf(each, least)); err != nil {
 			return nil, err
 		}
@@ -230,7 +230,7 @@ func repeat(least int, run func(times int) ([]float64, error)) ([]float64, error
 		sum += t
 	}
 	most := max(mostRuns, least)
-	for sum < tooLong && (len(times) < least || len(times) < mostRuns && sum < enough) {
+	for sum < mostTime && (len(times) < least || len(times) < mostRuns && sum < leastTime) {
 		more, err := run(batchOf(each, min(least, most-len(times))))
 		if err != nil {
 			return nil, err
@@ -248,5 +248,5 @@ func batchOf(each float64, most int) int {
 	if each <= 0 {
 		return 1
 	}
-	return max(1, min(most, int(atOnce/each)))
+	return max(1, min(most, int(batchTime/each)))
 }

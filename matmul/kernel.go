@@ -129,9 +129,10 @@ func (o *openclKernel) prepare(m *Matrices, c Candidates) (*prepared, error) {
 	if err != nil {
 		return nil, err
 	}
-	places, ok := device.FindBuffers(s.Problem, m.element.kind, "A", "B", "C")
+	arguments, ok := device.FindBuffers(s.Problem, m.element.kind, "A", "B", "C")
 	if !ok {
-		return nil, fmt.Errorf("%s is no multiplication of matrices: its arguments must be three buffers of the precision %s, A, B and C", s.Problem.KernelName(), m.Precision)
+		return nil, fmt.Errorf("%s is no multiplication of matrices: its arguments must be three buffers of the precision %s, A, B and C",
+			s.Problem.KernelName(), m.Precision)
 	}
 	buffers, err := newBuffers(o, m)
 	if err != nil {
@@ -145,7 +146,7 @@ func (o *openclKernel) prepare(m *Matrices, c Candidates) (*prepared, error) {
 			break
 		}
 		l := &openclLaunch{kernel: o, matrices: m, buffers: buffers, text: text}
-		time, err := l.try(s.Problem, places, len(c.Near)+len(c.Others) > 1)
+		time, err := l.try(s.Problem, arguments, len(c.Near)+len(c.Others) > 1)
 		if err != nil {
 			failures = append(failures, fmt.Errorf("%s: %w", text, err))
 		}
@@ -213,7 +214,7 @@ func (l *openclLaunch) try(p *problem.Problem, at []int, compared bool) (float64
 		return 0, err
 	}
 	runs := triedRuns
-	if times[0] > enough {
+	if times[0] > leastTime {
 		runs = 1
 	}
 	if times, err = l.built.Times(runs); err != nil {
@@ -316,7 +317,11 @@ func candidatesOf(tuned []Finalists, s Shape) Candidates {
 	}
 	slices.SortStableFunc(others, func(a, b Finalists) int { return cmp.Compare(distance(a), distance(b)) })
 	for _, f := range others {
-		c.Others = appendNew(c.Others, slices.DeleteFunc(slices.Clone(f.Configurations), func(text string) bool { return slices.Contains(c.Near, text) }))
+		for _, text := range f.Configurations {
+			if !slices.Contains(c.Near, text) {
+				c.Others = appendNew(c.Others, []string{text})
+			}
+		}
 	}
 	return c
 }

@@ -73,17 +73,17 @@ func (m *Matrices) Fill(d Data) {
 // at returns an element of a matrix in memory.
 func (m *Matrices) at(matrix []byte, i int) []byte { return matrix[i*m.element.bytes:] }
 
-// line returns count elements from one on, with a distance.
-func (m *Matrices) line(matrix []byte, from, count, distance int) []float64 {
-	line := make([]float64, count)
-	for i := range line {
-		line[i] = m.element.get(m.at(matrix, from+i*distance))
+// elements returns count elements from an index on, with a distance between two of them.
+func (m *Matrices) elements(matrix []byte, from, count, distance int) []float64 {
+	all := make([]float64, count)
+	for i := range all {
+		all[i] = m.element.get(m.at(matrix, from+i*distance))
 	}
-	return line
+	return all
 }
 
-func (m *Matrices) rowOfA(i int) []float64    { return m.line(m.A, i*m.K, m.K, 1) }
-func (m *Matrices) columnOfB(j int) []float64 { return m.line(m.B, j, m.K, m.N) }
+func (m *Matrices) rowOfA(i int) []float64    { return m.elements(m.A, i*m.K, m.K, 1) }
+func (m *Matrices) columnOfB(j int) []float64 { return m.elements(m.B, j, m.K, m.N) }
 
 // spoil fills C with NaNs.
 func (m *Matrices) spoil() {
@@ -120,9 +120,9 @@ func (m *Matrices) checkRows() error {
 		x[i] = float64(2*signs.IntN(2) - 1)
 	}
 	bx, want, got, length := make([]float64, m.K), make([]float64, m.M), make([]float64, m.M), make([]float64, m.M)
-	eachRow(m.K, func(i int) { bx[i], _ = dot(m.line(m.B, i*m.N, m.N, 1), x) })
+	eachRow(m.K, func(i int) { bx[i], _ = dot(m.elements(m.B, i*m.N, m.N, 1), x) })
 	eachRow(m.M, func(i int) {
-		row := m.line(m.C, i*m.N, m.N, 1)
+		row := m.elements(m.C, i*m.N, m.N, 1)
 		want[i], _ = dot(m.rowOfA(i), bx)
 		got[i], _ = dot(row, x)
 		square, _ := dot(row, row)
@@ -131,7 +131,8 @@ func (m *Matrices) checkRows() error {
 	for i := range m.M {
 		allowed := math.Sqrt(float64(m.N))*t.Absolute + t.Relative*max(math.Abs(want[i]), length[i])
 		if off := math.Abs(got[i] - want[i]); !(off <= allowed) {
-			return fmt.Errorf("the result is wrong: the elements of row %d, summed with random signs, are %.6g and should be %.6g; rounding may do %.2g", i, got[i], want[i], allowed)
+			return fmt.Errorf("the result is wrong: the elements of row %d, summed with random signs, are %.6g, not %.6g; rounding may do %.2g",
+				i, got[i], want[i], allowed)
 		}
 	}
 	return nil
@@ -153,7 +154,8 @@ func (m *Matrices) checkSamples() error {
 		want, _ := dot(m.rowOfA(i), m.columnOfB(j))
 		got, allowed := m.element.get(m.at(m.C, i*m.N+j)), t.Absolute+t.Relative*math.Abs(want)
 		if off := math.Abs(got - want); !(off <= allowed) {
-			wrong[s] = fmt.Errorf("the result is wrong: the element in row %d, column %d is %.8g and should be %.8g; rounding may do %.2g", i, j, got, want, allowed)
+			wrong[s] = fmt.Errorf("the result is wrong: the element in row %d, column %d is %.8g and should be %.8g; rounding may do %.2g",
+				i, j, got, want, allowed)
 		}
 	})
 	return cmp.Or(wrong[:]...)

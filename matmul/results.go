@@ -61,7 +61,8 @@ func Tables(cells []Cell) []Table {
 // (see [Errors]) by size and data. Tables without rows are left out.
 func RatioTables(cells []Cell) []Table {
 	ratios := Table{Title: "multiplication alone, rate over cuBLAS in the same precision", Head: []string{"N"}, Numbers: true}
-	errors := Table{Title: "errors over Σ|a·b|: root of the mean square / maximum", Head: append([]string{"N", "data"}, entrantsOf(cells)...), Numbers: true}
+	head := append([]string{"N", "data"}, entrantsOf(cells)...)
+	errors := Table{Title: "errors over Σ|a·b|: root of the mean square / maximum", Head: head, Numbers: true}
 	for _, row := range rowsOf(cells) {
 		var texts []string
 		ratios.Head = ratios.Head[:1]
@@ -140,7 +141,8 @@ func Wins(cells []Cell) Table {
 		for _, over := range onCPU {
 			alone, transfers := CrossoverOf(cells, name, over, false), CrossoverOf(cells, name, over, true)
 			if alone.Largest > 0 && !slices.Contains(onCPU, name) {
-				table.Rows = append(table.Rows, []string{name, over, from(alone), from(transfers), fmt.Sprintf("%d to %d", alone.Smallest, alone.Largest)})
+				measured := fmt.Sprintf("%d to %d", alone.Smallest, alone.Largest)
+				table.Rows = append(table.Rows, []string{name, over, from(alone), from(transfers), measured})
 			}
 		}
 	}

@@ -97,12 +97,12 @@ func order(racers []*racer) []int {
 		}
 		return r.last.Shape.Rate(r.last.WithTransfers())
 	}
-	places := make([]int, len(racers))
-	for i := range places {
-		places[i] = i
+	indices := make([]int, len(racers))
+	for i := range indices {
+		indices[i] = i
 	}
-	slices.SortStableFunc(places, func(a, b int) int { return cmp.Compare(rate(racers[b]), rate(racers[a])) })
-	return places
+	slices.SortStableFunc(indices, func(a, b int) int { return cmp.Compare(rate(racers[b]), rate(racers[a])) })
+	return indices
 }
 
 // The time that a measurement may take beyond the expected time: drivers start up, build and load for
@@ -131,7 +131,7 @@ func (s Sweep) measure(ctx context.Context, r *racer, shape Shape, end time.Time
 		return nil, "interrupted"
 	}
 	left := end.Sub(s.Clock())
-	once, whole := r.expect(shape)
+	once, all := r.expect(shape)
 	switch {
 	case r.out != "":
 		return nil, r.out
@@ -141,14 +141,14 @@ func (s Sweep) measure(ctx context.Context, r *racer, shape Shape, end time.Time
 	case r.Longest > 0 && once > r.Longest:
 		r.out = fmt.Sprintf("one multiplication at %s would take about %s, longer than %s", shape.at(), rough(once), r.Longest)
 		return nil, r.out
-	case whole > left/2:
-		r.out = fmt.Sprintf("measuring at %s would take about %s of the %s that are left", shape.at(), rough(whole), rough(left))
+	case all > left/2:
+		r.out = fmt.Sprintf("measuring at %s would take about %s of the %s that are left", shape.at(), rough(all), rough(left))
 		return nil, r.out
 	}
 	if s.OnStart != nil {
 		s.OnStart(r.Name, shape)
 	}
-	allowed := min(left, slack+slackRatio*whole)
+	allowed := min(left, slack+slackRatio*all)
 	limited, cancel := context.WithTimeout(ctx, allowed)
 	defer cancel()
 	began := s.Clock()
@@ -169,7 +169,7 @@ func (s Sweep) measure(ctx context.Context, r *racer, shape Shape, end time.Time
 // expect returns the expected times of one multiplication at a size and of the whole measurement, for
 // the same rate, and twice the time of everything else, which grows more slowly. Both are 0 without
 // an earlier measurement.
-func (r *racer) expect(s Shape) (once, whole time.Duration) {
+func (r *racer) expect(s Shape) (once, all time.Duration) {
 	if r.last == nil {
 		return 0, 0
 	}
@@ -178,7 +178,7 @@ func (r *racer) expect(s Shape) (once, whole time.Duration) {
 	return once, time.Duration(r.Multiplications)*once + 2*r.spent
 }
 
-// rough rounds a duration to about two digits.
+// rough rounds a duration to about two significant figures.
 func rough(d time.Duration) time.Duration {
 	switch {
 	case d >= 10*time.Second:

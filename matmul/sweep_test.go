@@ -209,7 +209,7 @@ func TestRepeat(t *testing.T) {
 	} {
 		runs := 0
 		times, err := repeat(test.least, func(n int) ([]float64, error) {
-			if float64(n)*test.each > atOnce && n > 1 {
+			if float64(n)*test.each > batchTime && n > 1 {
 				t.Errorf("%+v: %d at once", test, n)
 			}
 			runs += n

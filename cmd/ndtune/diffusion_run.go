@@ -42,7 +42,8 @@ record (--tuned), or in a default one for the kind of device.
    ndtune diffusion run --kernel temporal
    ndtune diffusion run --kernel naive -p block_size_x=32 -p block_size_y=8`,
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "kernel", Category: categorySpec, Usage: "simulate with `KERNEL`: naive, local, tiled, stencil, temporal (default: that of --tuned; else naive on a CPU without -p, and tiled otherwise)"},
+			&cli.StringFlag{Name: "kernel", Category: categorySpec, Usage: "simulate with `KERNEL`: naive, local, tiled, stencil, temporal " +
+				"(default: that of --tuned; else naive on a CPU without -p, and tiled otherwise)"},
 			&cli.IntFlag{Name: "nx", Value: 1024, Category: categorySpec, Usage: "columns of the field"},
 			&cli.IntFlag{Name: "ny", Value: 1024, Category: categorySpec, Usage: "rows of the field"},
 			&cli.StringFlag{Name: "steps", Value: "1000,2000,1000", Category: categorySpec, Usage: "steps of each phase, `N[,N…]`"},
@@ -202,14 +203,17 @@ type phaseTimes struct {
 	difference       float64 // largest of any cell, device against CPU, after the phase
 }
 
-func newExperiment(c *cli.Context, s *spec.Spec, configuration space.Configuration, listed device.Listed, identity hardware.Device) (*experiment, error) {
+func newExperiment(
+	c *cli.Context, s *spec.Spec, configuration space.Configuration, listed device.Listed, identity hardware.Device,
+) (*experiment, error) {
 	size := s.Problem.FixedProblemSize()
 	if len(size) != 2 {
 		return nil, errors.New("the specification has no fixed size of two dimensions")
 	}
 	nx, ny := size[0], size[1]
 	if limit := identity.MaxAllocation; limit > 0 && int64(ny) > limit/4/int64(nx) {
-		return nil, wrong("--nx %d --ny %d: the field is larger than %s, the most that %s has in one buffer", nx, ny, formatBytes(limit), identity.Name)
+		return nil, wrong("--nx %d --ny %d: the field is larger than %s, the most that %s has in one buffer",
+			nx, ny, formatBytes(limit), identity.Name)
 	}
 	dt, ok := diffusion.TimeStep(s.Problem)
 	if !ok {
@@ -220,7 +224,8 @@ func newExperiment(c *cli.Context, s *spec.Spec, configuration space.Configurati
 	if err != nil {
 		return nil, err
 	}
-	title := fmt.Sprintf("Using: %s\nfield: %d × %d cells; %s: %s", identity.Name, nx, ny, strings.TrimSuffix(path.Base(s.Path), ".yaml"), configuration)
+	kernel := strings.TrimSuffix(path.Base(s.Path), ".yaml")
+	title := fmt.Sprintf("Using: %s\nfield: %d × %d cells; %s: %s", identity.Name, nx, ny, kernel, configuration)
 	return &experiment{title: title, first: first, simulation: simulation, all: first.Clone(), one: first.Clone(), dt: dt}, nil
 }
 
@@ -246,7 +251,8 @@ func (e *experiment) phase(ctx context.Context, n int) error {
 		e.total.steps + n, plus(e.total.device, times.device), plus(e.total.all, times.all), plus(e.total.one, times.one),
 		max(e.total.difference, times.difference),
 	}
-	e.pictures = append(e.pictures, diffusion.Phase{Name: fmt.Sprintf("after %d steps", e.total.steps), Device: e.onDevice, CPU: e.all.Clone()})
+	name := fmt.Sprintf("after %d steps", e.total.steps)
+	e.pictures = append(e.pictures, diffusion.Phase{Name: name, Device: e.onDevice, CPU: e.all.Clone()})
 	return nil
 }
 
@@ -254,7 +260,9 @@ func (e *experiment) phase(ctx context.Context, n int) error {
 func (e *experiment) report(w io.Writer) {
 	threads, total := figure.Count(runtime.GOMAXPROCS(0), "thread"), e.total
 	fmt.Fprintf(w, "%s\n\n", e.title)
-	rows := [][]string{{"steps", "device", "its kernels", "CPU, " + threads, "CPU, 1 thread", "over all threads", "over 1 thread", "largest difference"}}
+	rows := [][]string{{
+		"steps", "device", "its kernels", "CPU, " + threads, "CPU, 1 thread", "over all threads", "over 1 thread", "largest difference",
+	}}
 	for _, p := range append(e.phases, total) {
 		kernels := "–"
 		if p.device.Device > 0 {
@@ -274,7 +282,7 @@ func (e *experiment) report(w io.Writer) {
 	}
 	fmt.Fprintf(w, "on the device: %s a launch; with one step a launch, memory would have to move %s GB/s for it; %s\n",
 		figure.Count(e.simulation.StepsPerLaunch(), "step"), formatNumber(total.device.BytesPerSecond()/1e9), launches)
-	fmt.Fprintf(w, "heat in the sheet: %.3f at first; %.3f on the device and %.3f on the CPU now (the difference left through the fixed edges)\n",
+	fmt.Fprintf(w, "heat in the sheet: %.3f at first; %.3f on the device and %.3f on the CPU now (the rest left through the edges)\n",
 		e.first.Sum(), e.onDevice.Sum(), e.all.Sum())
 }
 

@@ -53,22 +53,40 @@ the nearest tuned sizes is measured.
 A measurement that would take too much of the remaining time is left out with a note, the
 slowest first. The CPU loop is left out if one multiplication would take longer than --cpu-limit.
 Ctrl-C keeps the measurements so far.`,
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "sizes", Category: categorySpec, Usage: "`SIZE[,SIZE…]`: N of square matrices, or M×N×K (such as 33x65x97) of A (M × K) and B (K × N)", DefaultText: joinInts(matmul.DefaultSizes, ",")},
-			&cli.StringFlag{Name: "kernel", Category: categorySpec, Usage: "`KERNEL[,KERNEL…]` to measure: " + strings.Join(matmul.KernelNames(), ", "), Value: strings.Join(matmul.DefaultKernels, ",")},
-			&cli.BoolFlag{Name: "errors", Category: categoryEvaluation, Usage: "also measure the errors of results with normally distributed, uniform and badly scaled numbers"},
-			&cli.StringSliceFlag{Name: "tuned", TakesFile: true, Category: categorySpec, Usage: "use the best configurations of a kernel from a `RECORD` instead of tuning it; may be repeated, also for several sizes of one kernel"},
-			&cli.StringFlag{Name: "tune-sizes", Category: categorySearch, Usage: "tune at these sizes: `SIZE[,SIZE…]`", DefaultText: joinInts(matmul.DefaultTuneSizes, ",") + "; on a CPU " + joinInts(matmul.DefaultTuneSizesCPU, ",") + "; each within the --sizes"},
-			&cli.IntFlag{Name: "max-evals", Category: categorySearch, Usage: "evaluate at most `N` configurations of each kernel at each size, failures included"},
-			&cli.Uint64Flag{Name: "seed", Value: 1, Category: categorySearch, Usage: "seed of the search strategy's random choices"},
-			&cli.DurationFlag{Name: "time-limit", Value: matmul.DefaultTimeLimit, Category: categoryEvaluation, Usage: "`DURATION` of the whole run, tuning included"},
-			&cli.DurationFlag{Name: "cpu-limit", Value: matmul.DefaultLoopLimit, Category: categoryEvaluation, Usage: "longest `DURATION` of one multiplication by the CPU loop"},
-			&cli.IntFlag{Name: "iterations", Value: problem.DefaultLaunches, Category: categoryEvaluation, Usage: "time at least N multiplications of each kernel or library at each size, fewer if they take seconds"},
-			&cli.StringSliceFlag{Name: "library", TakesFile: true, Category: categoryEvaluation, Usage: "look for OpenBLAS, cuBLAS and the CUDA runtime in `PATH` first: a file, a folder, or one with pip's packages; may be repeated"},
-			deviceFlag(""),
-			&cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, TakesFile: true, Category: categoryOutput, Usage: "write the times to `FILE`: .csv, or as a picture .png, .svg or .pdf; may be repeated"},
-		},
+		Flags:  benchFlags(),
 		Action: runBench,
+	}
+}
+
+func benchFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "sizes", Category: categorySpec, DefaultText: joinInts(matmul.DefaultSizes, ","),
+			Usage: "`SIZE[,SIZE…]`: N of square matrices, or M×N×K (such as 33x65x97) of A (M × K) and B (K × N)"},
+		&cli.StringFlag{Name: "kernel", Category: categorySpec, Value: strings.Join(matmul.DefaultKernels, ","),
+			Usage: "`KERNEL[,KERNEL…]` to measure: " + strings.Join(matmul.KernelNames(), ", ")},
+		&cli.BoolFlag{Name: "errors", Category: categoryEvaluation,
+			Usage: "also measure the errors of results with normally distributed, uniform and badly scaled numbers"},
+		&cli.StringSliceFlag{Name: "tuned", TakesFile: true, Category: categorySpec,
+			Usage: "use the best configurations of a kernel from a `RECORD` instead of tuning it; may be repeated, " +
+				"also for several sizes of one kernel"},
+		&cli.StringFlag{Name: "tune-sizes", Category: categorySearch,
+			DefaultText: joinInts(matmul.DefaultTuneSizes, ",") + "; on a CPU " + joinInts(matmul.DefaultTuneSizesCPU, ",") +
+				"; each within the --sizes",
+			Usage: "tune at these sizes: `SIZE[,SIZE…]`"},
+		&cli.IntFlag{Name: "max-evals", Category: categorySearch,
+			Usage: "evaluate at most `N` configurations of each kernel at each size, failures included"},
+		&cli.Uint64Flag{Name: "seed", Value: 1, Category: categorySearch, Usage: "seed of the search strategy's random choices"},
+		&cli.DurationFlag{Name: "time-limit", Value: matmul.DefaultTimeLimit, Category: categoryEvaluation,
+			Usage: "`DURATION` of the run, tuning included"},
+		&cli.DurationFlag{Name: "cpu-limit", Value: matmul.DefaultLoopLimit, Category: categoryEvaluation,
+			Usage: "longest `DURATION` of one multiplication by the CPU loop"},
+		&cli.IntFlag{Name: "iterations", Value: problem.DefaultLaunches, Category: categoryEvaluation,
+			Usage: "time at least N multiplications of each kernel or library at each size, fewer if they take seconds"},
+		&cli.StringSliceFlag{Name: "library", TakesFile: true, Category: categoryEvaluation,
+			Usage: "look for OpenBLAS, cuBLAS and the CUDA runtime in `PATH` first: a file, a folder, or one with pip's packages; may be repeated"},
+		deviceFlag(""),
+		&cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, TakesFile: true, Category: categoryOutput,
+			Usage: "write the times to `FILE`: .csv, or as a picture .png, .svg or .pdf; may be repeated"},
 	}
 }
 
@@ -210,7 +228,9 @@ func readBenchRecords(c *cli.Context, b *matmul.Bench) error {
 
 // tuneForBench searches a kernel in workers. A search that has not ended after twice its limit is
 // stopped: its workers may be busy with a slow configuration.
-func tuneForBench(ctx context.Context, c *cli.Context, on device.Listed, kernel string, s *spec.Spec, shape matmul.Shape, limit time.Duration) ([]string, error) {
+func tuneForBench(
+	ctx context.Context, c *cli.Context, on device.Listed, kernel string, s *spec.Spec, shape matmul.Shape, limit time.Duration,
+) ([]string, error) {
 	began := time.Now()
 	limited, cancel := context.WithTimeout(ctx, 2*limit+10*time.Second)
 	defer cancel()

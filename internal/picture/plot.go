@@ -42,7 +42,9 @@ func NewPlot(title string) *plot.Plot {
 	p := plot.New()
 	p.Title.Text, p.Title.Padding = title, 8
 	p.Title.TextStyle.Font.Size, p.Legend.TextStyle.Font.Size = 12, 9
-	for _, style := range []*text.Style{&p.Title.TextStyle, &p.X.Label.TextStyle, &p.Y.Label.TextStyle, &p.X.Tick.Label, &p.Y.Tick.Label, &p.Legend.TextStyle} {
+	for _, style := range []*text.Style{
+		&p.Title.TextStyle, &p.X.Label.TextStyle, &p.Y.Label.TextStyle, &p.X.Tick.Label, &p.Y.Tick.Label, &p.Legend.TextStyle,
+	} {
 		style.Font.Variant = "Sans"
 	}
 	p.X.Label.Padding, p.Y.Label.Padding, p.Legend.Padding = 4, 4, 3

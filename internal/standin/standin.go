@@ -154,10 +154,12 @@ func Folder() (string, error) {
 	if compiler == "" {
 		compiler = "gcc"
 	}
-	cc := exec.Command(compiler, append([]string{"-O2", "-std=gnu11", "-shared", "-fPIC", "-fvisibility=hidden", "-o", "libstandin.so"}, append(sources, "-lm", "-lpthread")...)...)
+	options := []string{"-O2", "-std=gnu11", "-shared", "-fPIC", "-fvisibility=hidden", "-o", "libstandin.so"}
+	cc := exec.Command(compiler, slices.Concat(options, sources, []string{"-lm", "-lpthread"})...)
 	cc.Dir = fresh
 	if out, err := cc.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build the stand-in OpenCL driver: %w\n%s(the tests need a C compiler: install gcc, or name another in CC)", err, out)
+		return "", fmt.Errorf("build the stand-in OpenCL driver: %w\n%s(the tests need a C compiler: install gcc, or name another in CC)",
+			err, out)
 	}
 	if err := os.Rename(fresh, folder); err != nil && !exists(folder) { // another process may have been first
 		return "", err

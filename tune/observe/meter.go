@@ -30,12 +30,12 @@ type gauges struct {
 type gauge struct {
 	quantity string
 	source   string
-	settle   time.Duration // after which a power is that of the load, if a device reports an average
+	lag      time.Duration // until a power is that of the load, if a device reports an average
 	read     func() (float64, error)
 }
 
-func (g *gauges) add(quantity, source string, settle time.Duration, read func() (float64, error)) {
-	g.all = append(g.all, gauge{quantity, source, settle, read})
+func (g *gauges) add(quantity, source string, lag time.Duration, read func() (float64, error)) {
+	g.all = append(g.all, gauge{quantity, source, lag, read})
 }
 
 // working returns the first gauge of a quantity that can be read, or why there is none. If a source is given, the
@@ -59,8 +59,8 @@ func (g *gauges) working(quantity, source string) (gauge, error) {
 }
 
 const (
-	settleInstant = 100 * time.Millisecond // a value of a sensor
-	settleAverage = time.Second            // an average over a second, as many drivers report it
+	sensorLag  = 100 * time.Millisecond // a value of a sensor
+	averageLag = time.Second            // an average over a second, as many drivers report it
 )
 
 // openGauges returns the gauges of a device.
@@ -210,7 +210,7 @@ func (m *Meter) Calibrate(ctx context.Context) error {
 	if !counts && m.found[hardware.Power].read == nil {
 		return nil
 	}
-	samples, failed, err := m.watchIdle(ctx, counts)
+	samples, failed, err := m.sampleIdle(ctx, counts)
 	if err != nil {
 		return err
 	}
@@ -223,7 +223,7 @@ func (m *Meter) Calibrate(ctx context.Context) error {
 			if m.noCounter(why); m.found[hardware.Power].read == nil {
 				return nil
 			}
-			if samples, failed, err = m.watchIdle(ctx, false); err != nil {
+			if samples, failed, err = m.sampleIdle(ctx, false); err != nil {
 				return err
 			}
 		} else if m.window > 0 && m.window < leastTicks*m.tick*19/20 {
@@ -248,15 +248,16 @@ func (m *Meter) Calibrate(ctx context.Context) error {
 
 const calibrationPause = 500 * time.Microsecond
 
-// watchIdle reads the instruments of a device without launches. It waits for some ticks of a counter.
-func (m *Meter) watchIdle(ctx context.Context, counts bool) (samples []sample, failed map[string]error, err error) {
+// sampleIdle reads the instruments of a device without launches. It waits for some ticks of a counter.
+func (m *Meter) sampleIdle(ctx context.Context, counts bool) (samples []sample, failed map[string]error, err error) {
 	least, ticks := m.limits.idle, 0
 	if !counts {
-		least += m.found[hardware.Power].settle
+		least += m.found[hardware.Power].lag
 	}
 	failed = map[string]error{}
 	began := m.now()
-	for elapsed := time.Duration(0); elapsed < least || counts && elapsed < m.limits.most && ticks <= leastTicks; elapsed = m.now().Sub(began) {
+	elapsed := time.Duration(0)
+	for elapsed < least || counts && elapsed < m.limits.most && ticks <= leastTicks {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
@@ -266,6 +267,7 @@ func (m *Meter) watchIdle(ctx context.Context, counts bool) (samples []sample, f
 		}
 		samples = append(samples, s)
 		m.pause(calibrationPause)
+		elapsed = m.now().Sub(began)
 	}
 	return samples, failed, nil
 }

@@ -133,8 +133,8 @@ func openNVML(d hardware.Device) (gauges, error) {
 		err := n.Call("nvmlDeviceGetTotalEnergyConsumption", device, uintptr(unsafe.Pointer(&millijoules)))
 		return float64(millijoules) / 1e3, err
 	})
-	g.add(hardware.Power, "instantaneous power", settleInstant, func() (float64, error) { return n.powerInstant(device) })
-	g.add(hardware.Power, "power usage", settleAverage, func() (float64, error) {
+	g.add(hardware.Power, "instantaneous power", sensorLag, func() (float64, error) { return n.powerInstant(device) })
+	g.add(hardware.Power, "power usage", averageLag, func() (float64, error) {
 		var milliwatts uint32
 		err := n.Call("nvmlDeviceGetPowerUsage", device, uintptr(unsafe.Pointer(&milliwatts)))
 		return float64(milliwatts) / 1e3, err

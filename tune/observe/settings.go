@@ -49,7 +49,8 @@ func (k *keptSettings) device() hardware.Device {
 // which all processes of a user have in common. While one of them has a control of the device, no other one gets any.
 func OpenControl(d hardware.Device, names []string, folder string) (*Control, error) {
 	if !strings.Contains(strings.ToLower(d.Vendor), "nvidia") {
-		return nil, fmt.Errorf("ndtune can change settings of NVIDIA GPUs only, and %s is none: leave measure.settings out", strings.TrimSpace(d.Name))
+		return nil, fmt.Errorf("ndtune can change settings of NVIDIA GPUs only, and %s is none: leave measure.settings out",
+			strings.TrimSpace(d.Name))
 	}
 	library, err := loadNVML()
 	if err != nil {
@@ -279,7 +280,8 @@ func restoreFrom(path string) (string, error) {
 		return "", fmt.Errorf("read what to restore: %w (%s)", err, path)
 	}
 	if err := k.restore(); err != nil {
-		return "", fmt.Errorf("%s has settings (%s) that a process of ndtune, %d, changed before it was killed, and they could not be restored: %w; %s, then remove %s",
+		return "", fmt.Errorf("%s has settings (%s) that a process of ndtune, %d, changed before it was killed, "+
+			"and they could not be restored: %w; %s, then remove %s",
 			k.Device, strings.Join(k.Settings, ", "), k.Process, err, k.advice(), path)
 	}
 	if err := os.Remove(path); err != nil {

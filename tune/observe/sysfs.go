@@ -118,9 +118,9 @@ func (f files) addMonitor(g *gauges, folder string) {
 		text, _ := f.text(path.Join(folder, file)) // most have none
 		return text
 	}
-	add := func(quantity, name string, unit float64, settle time.Duration) {
+	add := func(quantity, name string, unit float64, lag time.Duration) {
 		if file := path.Join(folder, name); f.has(file) {
-			g.add(quantity, f.path(file), settle, f.number(file, unit))
+			g.add(quantity, f.path(file), lag, f.number(file, unit))
 		}
 	}
 	for _, n := range f.under(folder, "energy") {
@@ -130,8 +130,10 @@ func (f files) addMonitor(g *gauges, folder string) {
 		}
 	}
 	add(hardware.Power, "power1_average", 1e6, f.interval(path.Join(folder, "power1_average_interval")))
-	add(hardware.Power, "power1_input", 1e6, settleAverage)
-	clocks := map[string]string{"": hardware.Clock, "sclk": hardware.Clock, "gfx": hardware.Clock, "mclk": hardware.MemoryClock, "mem": hardware.MemoryClock}
+	add(hardware.Power, "power1_input", 1e6, averageLag)
+	clocks := map[string]string{
+		"": hardware.Clock, "sclk": hardware.Clock, "gfx": hardware.Clock, "mclk": hardware.MemoryClock, "mem": hardware.MemoryClock,
+	}
 	for _, n := range f.under(folder, "freq") {
 		if input, ok := strings.CutSuffix(path.Base(n), "_input"); ok {
 			if quantity := clocks[label(input+"_label")]; quantity != "" {
@@ -151,7 +153,7 @@ func (f files) addMonitor(g *gauges, folder string) {
 func (f files) interval(name string) time.Duration {
 	ms, err := f.number(name, 1)()
 	if err != nil || ms <= 0 {
-		return settleAverage
+		return averageLag
 	}
 	return time.Duration(ms * float64(time.Millisecond))
 }
@@ -210,7 +212,8 @@ func (f files) openCPU() (gauges, error) {
 	}
 	f.addCPUClock(&g)
 	for _, m := range f.under("class/hwmon", "hwmon") {
-		if name, err := f.text(m + "/name"); err == nil && slices.Contains([]string{"coretemp", "k10temp", "zenpower"}, name) && f.has(m+"/temp1_input") {
+		name, _ := f.text(m + "/name") // "" if it cannot be read
+		if slices.Contains([]string{"coretemp", "k10temp", "zenpower"}, name) && f.has(m+"/temp1_input") {
 			g.add(hardware.Temperature, f.path(m+"/temp1_input"), 0, f.number(m+"/temp1_input", 1e3))
 			break
 		}

@@ -149,18 +149,19 @@ func byCounter(samples []sample, tick time.Duration, source string) (estimate, e
 // byPower returns the mean power, integrated by the trapezoid rule from the time at which the readings are those of
 // the load. Readings that are the same as the one before may be no new ones, and do not make the mean more certain.
 func byPower(samples []sample, g gauge) (estimate, error) {
-	settled := samples
-	for len(settled) > 0 && settled[0].at < g.settle {
-		settled = settled[1:]
+	loaded := samples
+	for len(loaded) > 0 && loaded[0].at < g.lag {
+		loaded = loaded[1:]
 	}
-	if len(settled) < 3 {
-		return estimate{}, fmt.Errorf("the window is too short: %d readings of %s after the %s in which it settles; a mean needs 3", len(settled), g.source, g.settle)
+	if len(loaded) < 3 {
+		return estimate{}, fmt.Errorf("the window is too short: %d readings of %s after its lag of %s; a mean needs 3",
+			len(loaded), g.source, g.lag)
 	}
-	a, b := settled[0], settled[len(settled)-1]
+	a, b := loaded[0], loaded[len(loaded)-1]
 	e := estimate{span: b.at - a.at, launches: b.launches - a.launches}
 	joules, fresh := 0.0, []float64{a.power}
-	for i := 1; i < len(settled); i++ {
-		p, q := settled[i-1], settled[i]
+	for i := 1; i < len(loaded); i++ {
+		p, q := loaded[i-1], loaded[i]
 		joules += (p.power + q.power) / 2 * (q.at - p.at).Seconds()
 		if p.power != q.power {
 			fresh = append(fresh, q.power)
@@ -243,7 +244,7 @@ func (w *window) run(ctx context.Context, launch time.Duration, load Load) error
 		w.launches += size
 		w.read(now.Sub(began))
 		pending, size = next, following
-		if ctx.Err() != nil || w.enough(now.Sub(began)) {
+		if ctx.Err() != nil || w.complete(now.Sub(began)) {
 			break
 		}
 	}
@@ -259,8 +260,8 @@ func (w *window) read(at time.Duration) {
 	w.samples = append(w.samples, w.meter.sample(at, w.launches, w.failed))
 }
 
-// enough reports whether the window can end.
-func (w *window) enough(elapsed time.Duration) bool {
+// complete reports whether the window can end.
+func (w *window) complete(elapsed time.Duration) bool {
 	m := w.meter
 	least := cmp.Or(m.window, m.limits.least)
 	for _, o := range m.own {
@@ -269,7 +270,7 @@ func (w *window) enough(elapsed time.Duration) bool {
 	_, counts := m.found[hardware.Energy]
 	power, reads := m.found[hardware.Power]
 	if !counts && reads {
-		least = max(least, power.settle+cmp.Or(m.window, m.limits.least))
+		least = max(least, power.lag+cmp.Or(m.window, m.limits.least))
 	}
 	switch {
 	case elapsed < least:

@@ -96,7 +96,7 @@ func TestLongLaunches(t *testing.T) {
 }
 
 // TestPowerInsteadOfACounter observes devices without a counter that works: the energy is integrated from readings
-// of the power, which settle first.
+// of the power, which lag behind the load.
 func TestPowerInsteadOfACounter(t *testing.T) {
 	for _, c := range []struct {
 		name, source string
