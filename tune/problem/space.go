@@ -12,7 +12,7 @@ import (
 )
 
 func (p *Problem) compileRestrictions(errs *fieldErrors) {
-	for _, bad := range space.Check(p.parameters, p.definition.Restrictions, p.environment(hardware.Device{})) {
+	for _, bad := range space.CheckRestrictions(p.parameters, p.definition.Restrictions, p.environment(hardware.Device{})) {
 		errs.add(restrictionField(bad.Index), bad.Err)
 	}
 }

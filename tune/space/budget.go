@@ -15,7 +15,7 @@ import (
 const maxBytes = 1 << 30
 
 // The bytes of an edge (digits, to and before of its level) and, beside the words of its key,
-// of a node (first and counts, a place in the hash table, and the way back).
+// of a node (first and counts, a slot in the hash table, and the way back).
 const (
 	edgeBytes = 14
 	nodeBytes = 32
@@ -33,11 +33,11 @@ var errLarge = errors.New("the search space is too large")
 
 // tooLarge is the error for a budget that was spent at a parameter of a group: it names the
 // restrictions whose parts the diagram has to tell apart there, and the parameters that they read.
-func (r *restrictions) tooLarge(p *Parameters, g *group, place int, bound *budget) error {
+func (r *restrictions) tooLarge(p *Parameters, g *group, parameter int, bound *budget) error {
 	reads := map[int]bool{}
 	var indices []int
 	for _, c := range g.conditions {
-		if c.low <= place && place <= c.node.high && !slices.Contains(indices, c.index) {
+		if c.low <= parameter && parameter <= c.node.high && !slices.Contains(indices, c.index) {
 			indices = append(indices, c.index)
 			c.node.reads(reads)
 		}
@@ -58,7 +58,7 @@ func (r *restrictions) tooLarge(p *Parameters, g *group, place int, bound *budge
 		}
 		subject = "with " + excerpt.Of(strings.Join(others, ", ")) + " it ties"
 	}
-	c := r.check(indices[0])
+	c := r.of(indices[0])
 	return &RestrictionError{c.index, c.restriction, fmt.Errorf(
 		"%w: %s %s together, which takes more than %d MiB; give these parameters fewer values, or restrict fewer of them at a time",
 		errLarge, subject, excerpt.Of(strings.Join(names, ", ")), bound.most>>20)}

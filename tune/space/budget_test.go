@@ -71,11 +71,11 @@ func TestTooLarge(t *testing.T) {
 		{expressions("a * b * c <= 100000", "a + c + d <= 100"), 0, "with restrictions[1] it ties a, b, c, d together"},
 		{[]Restriction{{Func: func(Configuration) bool { return true }}}, 0, "name the parameters that it reads"},
 	} {
-		checks, bad := compileChecks(p, c.restrictions, nil)
+		rules, bad := compileRestrictions(p, c.restrictions, nil)
 		if len(bad) > 0 {
 			t.Fatal(bad)
 		}
-		_, err := construct(t.Context(), p, checks, nil, 1<<20)
+		_, err := construct(t.Context(), p, rules, nil, 1<<20)
 		var at *RestrictionError
 		if !errors.Is(err, errLarge) || !errors.As(err, &at) || at.Index != c.index || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: %v; want restrictions[%d] and %q", c.restrictions, err, c.index, c.want)
@@ -99,8 +99,8 @@ func TestKnownSpacesAreFarBelowTheBound(t *testing.T) {
 	large.valid = 44501171
 	for _, k := range append(knownSpaces(), large, direct) {
 		p := mustParameters(t, k.parameters...)
-		checks, _ := compileChecks(p, expressions(k.restrictions...), nil)
-		if s, err := construct(t.Context(), p, checks, nil, maxBytes/10); err != nil || s.Len() != k.valid {
+		rules, _ := compileRestrictions(p, expressions(k.restrictions...), nil)
+		if s, err := construct(t.Context(), p, rules, nil, maxBytes/10); err != nil || s.Len() != k.valid {
 			t.Errorf("%s: %v, %v; want %d configurations", k.name, s, err, k.valid)
 		}
 	}

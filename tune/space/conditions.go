@@ -10,17 +10,17 @@ import (
 
 // restrictions are the restrictions of a space, ready for its construction.
 type restrictions struct {
-	checks     []check
+	rules      []rule
 	nodes      *nodes
 	conditions []condition
-	functions  []check // of all parameters: checked last, configuration by configuration
-	empty      int     // a restriction that is false whatever the configuration; -1: none is
+	functions  []rule // of all parameters: checked last, configuration by configuration
+	empty      int    // a restriction that is false whatever the configuration; -1: none is
 }
 
-// prepare turns checks into conditions. Those that always hold are left out.
-func prepare(p *Parameters, checks []check, environment map[string]any) (*restrictions, error) {
-	r := &restrictions{checks: checks, nodes: newNodes(p, environment), empty: -1}
-	for _, c := range checks {
+// prepare turns rules into conditions. Those that always hold are left out.
+func prepare(p *Parameters, rules []rule, environment map[string]any) (*restrictions, error) {
+	r := &restrictions{rules: rules, nodes: newNodes(p, environment), empty: -1}
+	for _, c := range rules {
 		switch {
 		case c.expression != nil:
 			for _, n := range conjuncts(r.nodes.condition(c.expression)) {
@@ -39,7 +39,7 @@ func prepare(p *Parameters, checks []check, environment map[string]any) (*restri
 	return r, nil
 }
 
-func (r *restrictions) add(c check, n *node, environment map[string]any) error {
+func (r *restrictions) add(c rule, n *node, environment map[string]any) error {
 	switch {
 	case n.high < 0 && n.Code != expression.Constant: // the same for all configurations
 		compute := func() (bool, error) { return c.expression.Bool(environment) }
@@ -64,14 +64,13 @@ func (r *restrictions) add(c check, n *node, environment map[string]any) error {
 	return nil
 }
 
-// check is the check of a restriction.
-func (r *restrictions) check(index int) check {
-	return r.checks[slices.IndexFunc(r.checks, func(c check) bool { return c.index == index })]
+// of is the restriction of an index.
+func (r *restrictions) of(index int) rule {
+	return r.rules[slices.IndexFunc(r.rules, func(c rule) bool { return c.index == index })]
 }
 
-// conjuncts are the conditions that «and» joins, each of which can be decided as early as its
-// own parameters let it: but not before one that stands in front of it and keeps it from
-// being computed where it cannot be.
+// conjuncts returns the conditions that «and» joins. Each is checked as early as its parameters are known, but never before
+// a condition that guards it: then all stay one condition.
 func conjuncts(n *node) []*node {
 	var parts []*node
 	var split func(n *node)
@@ -144,9 +143,9 @@ func (b *nodes) opaqueOf(reads []string, holds func(values []Value) (bool, error
 	var args []*node
 	lists := make([][]Value, len(reads))
 	for i, name := range reads {
-		place := b.parameters.index[name]
-		args = append(args, b.digit(place))
-		lists[i] = b.parameters.list[place].Values
+		index := b.parameters.index[name]
+		args = append(args, b.digit(index))
+		lists[i] = b.parameters.list[index].Values
 	}
 	values := make([]Value, len(reads)) // a program runs in one goroutine
 	compute := func(digits []uint64) (bool, error) {
@@ -161,7 +160,7 @@ func (b *nodes) opaqueOf(reads []string, holds func(values []Value) (bool, error
 // A group is parameters that restrictions tie together, in ascending order, and the
 // conditions on them.
 type group struct {
-	places     []int
+	parameters []int
 	conditions []condition
 }
 
@@ -198,7 +197,7 @@ func (r *restrictions) groups(p *Parameters) []*group {
 			of[root(i)] = g
 			groups = append(groups, g)
 		}
-		g.places = append(g.places, i)
+		g.parameters = append(g.parameters, i)
 	}
 	for _, c := range r.conditions {
 		g := of[root(c.low)]
@@ -209,15 +208,15 @@ func (r *restrictions) groups(p *Parameters) []*group {
 
 // cannot is the error for a condition that cannot be computed.
 func (r *restrictions) cannot(p *Parameters, f *failedCondition, environment map[string]any) error {
-	c := r.check(f.index)
+	c := r.of(f.index)
 	env := make(map[string]any, len(environment)+p.Len())
 	for name, v := range environment {
 		env[name] = v
 	}
 	at := ""
-	for place, q := range p.list {
+	for index, q := range p.list {
 		env[q.Name] = q.Values[0] // those of other groups do not matter
-		if digit, ok := f.digits[place]; ok {
+		if digit, ok := f.digits[index]; ok {
 			env[q.Name] = q.Values[digit]
 			if at != "" {
 				at += ", "

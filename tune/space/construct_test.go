@@ -128,7 +128,7 @@ func checkAgainstProduct(t *testing.T, parameters []Parameter, restrictions []st
 	if err != nil {
 		t.Fatal(err)
 	}
-	checks, bad := compileChecks(p, expressions(restrictions...), nil)
+	rules, bad := compileRestrictions(p, expressions(restrictions...), nil)
 	if len(bad) > 0 {
 		return // refused by the checker of the language
 	}
@@ -144,7 +144,7 @@ func checkAgainstProduct(t *testing.T, parameters []Parameter, restrictions []st
 			env[p.list[i].Name] = p.list[i].Values[digit]
 		}
 		valid, fails := true, false
-		for _, c := range checks {
+		for _, c := range rules {
 			ok, err := c.expression.Bool(env)
 			fails = fails || err != nil
 			valid = valid && (ok || err != nil)
@@ -182,7 +182,7 @@ func checkAgainstProduct(t *testing.T, parameters []Parameter, restrictions []st
 	}
 }
 
-// combinations are all combinations of values, in order, each by the places of the values.
+// combinations are all combinations of values, in order, each by the indices of the values.
 func combinations(p *Parameters) iter.Seq[[]int] {
 	return func(yield func([]int) bool) {
 		row := make([]int, p.Len())

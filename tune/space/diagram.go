@@ -16,14 +16,14 @@ import (
 // to be decided know of the values so far: not the values, but the parts of the restrictions
 // that they determine, so that 2·8 and 4·4 are one where only the product counts.
 type diagram struct {
-	places []int // the parameters, by their places, in order
-	levels []level
+	parameters []int // the parameters, by their indices, in order
+	levels     []level
 }
 
 // A level is the nodes at which one parameter is bound.
 type level struct {
 	first  []uint32 // by node, its first edge; one more at the end
-	digits []uint16 // by edge, the value's place; ascending within a node
+	digits []uint16 // by edge, the index of the value; ascending within a node
 	to     []uint32 // by edge, the node of the next level
 	before []uint64 // by edge, the combinations of the node's earlier edges
 	counts []uint64 // by node, its combinations
@@ -53,33 +53,33 @@ func (l *level) holding(node uint32, rank uint64) (edge uint32) {
 type condition struct {
 	index int // of the restriction, in the order of the list
 	node  *node
-	low   int // the first parameter that it reads, by its place
+	low   int // the first parameter that it reads, by its index
 }
 
 // A failedCondition says that a restriction could not be computed for values that all
 // others allow.
 type failedCondition struct {
 	index  int
-	digits map[int]uint16 // of the parameters that are bound, by place
+	digits map[int]uint16 // of the parameters that are bound, by index
 }
 
 // newDiagram builds the diagram of a group of parameters. Where the budget is spent, it gives
-// neither a diagram nor a condition, but the place of the parameter at which it was.
+// neither a diagram nor a condition, but the index of the parameter at which it was.
 func newDiagram(p *Parameters, b *nodes, g *group, bound *budget) (d *diagram, failed *failedCondition, spentAt int) {
-	places := g.places
-	d = &diagram{places: places, levels: make([]level, len(places))}
+	parameters := g.parameters
+	d = &diagram{parameters: parameters, levels: make([]level, len(parameters))}
 	at := &layer{keys: newKeys(0)}
 	at.keys.add(nil)
-	history := make([]*layer, 0, len(places))
-	for i, place := range places {
-		step := newStep(p, b, place, at.known, g.conditions, bound)
+	history := make([]*layer, 0, len(parameters))
+	for i, parameter := range parameters {
+		step := newStep(p, b, parameter, at.known, g.conditions, bound)
 		history = append(history, at)
 		next, failed := step.run(at, &d.levels[i])
 		if failed != nil {
-			return nil, failed.at(places, history), 0
+			return nil, failed.at(parameters, history), 0
 		}
 		if bound.spent() {
-			return nil, nil, place
+			return nil, nil, parameter
 		}
 		at = next
 		history[i].keys = nil // only the way back is needed further
@@ -96,7 +96,7 @@ const manyGroups = 64
 // number of all combinations is known. It reports whether it did.
 func (d *diagram) join(later *diagram) bool {
 	count := later.count()
-	if d.places[len(d.places)-1] > later.places[0] || multiplyCounts(d.count(), count) == math.MaxUint64 {
+	if d.parameters[len(d.parameters)-1] > later.parameters[0] || multiplyCounts(d.count(), count) == math.MaxUint64 {
 		return false
 	}
 	if count != 1 {
@@ -109,7 +109,7 @@ func (d *diagram) join(later *diagram) bool {
 			}
 		}
 	}
-	d.places, d.levels = append(d.places, later.places...), append(d.levels, later.levels...)
+	d.parameters, d.levels = append(d.parameters, later.parameters...), append(d.levels, later.levels...)
 	return true
 }
 

@@ -8,24 +8,24 @@ type keys struct {
 	words  int
 	all    []uint64 // by number
 	length int
-	places []uint32 // hash table: a number + 1, or 0
+	table  []uint32 // hash table: a number + 1, or 0
 }
 
-func newKeys(words int) *keys { return &keys{words: words, places: make([]uint32, 64)} }
+func newKeys(words int) *keys { return &keys{words: words, table: make([]uint32, 64)} }
 
 // of is the key of a number.
 func (k *keys) of(n int) []uint64 { return k.all[n*k.words : (n+1)*k.words] }
 
 // add is the number of a key, and whether it is new.
 func (k *keys) add(key []uint64) (number uint32, added bool) {
-	if 2*k.length >= len(k.places) {
+	if 2*k.length >= len(k.table) {
 		k.grow()
 	}
-	mask := uint32(len(k.places) - 1)
+	mask := uint32(len(k.table) - 1)
 	for at := hash(key) & mask; ; at = (at + 1) & mask {
-		n := k.places[at]
+		n := k.table[at]
 		if n == 0 {
-			k.places[at] = uint32(k.length + 1)
+			k.table[at] = uint32(k.length + 1)
 			k.all = append(k.all, key...)
 			k.length++
 			return uint32(k.length - 1), true
@@ -37,14 +37,14 @@ func (k *keys) add(key []uint64) (number uint32, added bool) {
 }
 
 func (k *keys) grow() {
-	k.places = make([]uint32, 2*len(k.places))
-	mask := uint32(len(k.places) - 1)
+	k.table = make([]uint32, 2*len(k.table))
+	mask := uint32(len(k.table) - 1)
 	for n := range k.length {
 		at := hash(k.of(n)) & mask
-		for k.places[at] != 0 {
+		for k.table[at] != 0 {
 			at = (at + 1) & mask
 		}
-		k.places[at] = uint32(n + 1)
+		k.table[at] = uint32(n + 1)
 	}
 }
 

@@ -15,7 +15,7 @@ const (
 	// Adjacent neighbours differ in one parameter, and no valid configuration lies between
 	// the two in the order of its values: the next valid one up, or down.
 	Adjacent
-	// StrictlyAdjacent neighbours differ in any number of parameters, in each by one place
+	// StrictlyAdjacent neighbours differ in any number of parameters, in each by one index
 	// in the list of its values at most.
 	StrictlyAdjacent
 )
@@ -98,7 +98,7 @@ func (s *Space) strictlyAdjacent(row []int, self int) []int {
 }
 
 // Nearest is the index of a valid configuration near a point. The point has a coordinate for
-// each parameter, on the scale of the places in its list (0 for its first value), and may lie
+// each parameter, on the scale of the indices in its list (0 for its first value), and may lie
 // between and beyond them. The parameters are settled in order, each on the value nearest to
 // its coordinate that those before it leave valid, and then moved nearer one by one as long as
 // that is possible: the result is not always the nearest of all.
@@ -151,25 +151,25 @@ func (s *Space) settle(point []float64) int {
 
 func apart(x float64, digit int) float64 { return math.Abs(x - float64(digit)) }
 
-// nearer are the places of parameter p that are nearer to a coordinate than its own, the
+// nearer are the indices of the values of parameter p that are nearer to a coordinate than its own, the
 // nearest first.
 func (s *Space) nearer(x float64, p, own int) []int {
 	n := len(s.parameters.list[p].Values)
 	middle := int(math.Round(max(0, min(x, float64(n-1)))))
-	var places []int
+	var indices []int
 	for d := 0; d < n; d++ {
 		for _, digit := range []int{middle - d, middle + d} {
-			if digit < 0 || digit >= n || (d == 0 && len(places) > 0) {
+			if digit < 0 || digit >= n || (d == 0 && len(indices) > 0) {
 				continue
 			}
 			if apart(x, digit) >= apart(x, own) {
 				continue
 			}
-			places = append(places, digit)
+			indices = append(indices, digit)
 		}
 		if float64(d) > math.Abs(x-float64(own))+1 {
 			break
 		}
 	}
-	return places
+	return indices
 }

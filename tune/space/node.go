@@ -15,11 +15,11 @@ type node struct {
 	expression.Operation
 	args      []*node
 	raw       uint64 // of a constant
-	parameter int    // of a parameter, its place
+	parameter int    // of a parameter, its index
 	opaque    *opaque
 	id        int
 
-	high   int               // the last parameter that it reads, by its place; -1: none
+	high   int               // the last parameter that it reads, by its index; -1: none
 	fails  bool              // computing it may fail, as a remainder by zero does
 	bounds expression.Bounds // what it can be as a number, over all values of its parameters
 }
@@ -27,7 +27,7 @@ type node struct {
 // Leaves that package expression does not know.
 const (
 	parameterCode = expression.Codes + iota
-	digitCode     // the place of a parameter's value in its list
+	digitCode     // the index of a parameter's value in its list
 	opaqueCode    // a restriction that has no nodes: a condition on digits
 )
 
@@ -56,8 +56,8 @@ func (b *nodes) of(n *expression.Node) *node {
 	case expression.Constant:
 		return b.value(n.Value)
 	case expression.Name:
-		if place, ok := b.parameters.index[n.Name]; ok {
-			return b.parameterNode(place)
+		if index, ok := b.parameters.index[n.Name]; ok {
+			return b.parameterNode(index)
 		}
 		return b.value(n.Lookup(b.environment))
 	}
@@ -194,21 +194,21 @@ func (b *nodes) chain(o expression.Operation, args []*node) *node {
 	return all
 }
 
-// digit is the place of a parameter's value.
-func (b *nodes) digit(place int) *node {
-	return b.intern(node{Operation: expression.Operation{Code: digitCode}, parameter: place})
+// digit is the index of a parameter's value.
+func (b *nodes) digit(parameter int) *node {
+	return b.intern(node{Operation: expression.Operation{Code: digitCode}, parameter: parameter})
 }
 
 // parameterNode is a parameter; nil where its values are of several kinds.
-func (b *nodes) parameterNode(place int) *node {
-	values := b.parameters.list[place].Values
+func (b *nodes) parameterNode(parameter int) *node {
+	values := b.parameters.list[parameter].Values
 	k, _ := expression.KindOf(values[0])
 	for _, v := range values {
 		if of, _ := expression.KindOf(v); of != k {
 			return nil
 		}
 	}
-	return b.intern(node{Operation: expression.Operation{Code: parameterCode, Kind: k}, parameter: place})
+	return b.intern(node{Operation: expression.Operation{Code: parameterCode, Kind: k}, parameter: parameter})
 }
 
 // raw is a value in 64 bits, with its kind.
@@ -221,12 +221,12 @@ func (b *nodes) raw(v Value) (expression.Kind, uint64) {
 	if !ok {
 		return k, expression.Raw(v)
 	}
-	place, ok := b.texts[text]
+	index, ok := b.texts[text]
 	if !ok {
-		place = uint64(len(b.texts))
-		b.texts[text] = place
+		index = uint64(len(b.texts))
+		b.texts[text] = index
 	}
-	return k, place
+	return k, index
 }
 
 // numeric is a raw value as a number; NaN for a text.
@@ -242,7 +242,7 @@ func numeric(k expression.Kind, raw uint64) float64 {
 	return math.NaN()
 }
 
-// reads adds the places of the parameters that a node reads.
+// reads adds the indices of the parameters that a node reads.
 func (n *node) reads(into map[int]bool) {
 	if n.Code == parameterCode || n.Code == digitCode {
 		into[n.parameter] = true
@@ -252,18 +252,18 @@ func (n *node) reads(into map[int]bool) {
 	}
 }
 
-// known adds the largest parts of a node that are known once the parameters up to a place
+// known adds the largest parts of a node that are known once the parameters up to an index
 // have values, and no constants.
-func (n *node) known(place int, into *[]*node) {
+func (n *node) known(parameter int, into *[]*node) {
 	switch {
 	case n.high < 0:
-	case n.high <= place:
+	case n.high <= parameter:
 		if !slices.Contains(*into, n) {
 			*into = append(*into, n)
 		}
 	default:
 		for _, a := range n.args {
-			a.known(place, into)
+			a.known(parameter, into)
 		}
 	}
 }
@@ -273,12 +273,12 @@ func (n *node) known(place int, into *[]*node) {
 type frame struct {
 	expression.Frame
 	bad   set    // the slots that could not be computed: of those that can fail, which come first
-	digit uint64 // the place in its list of the value that is being bound
+	digit uint64 // the index in its list of the value that is being bound
 }
 
 // compile makes the program of a node whose parts stand in slots of the frame, by their nodes,
-// or are the parameter at a place, or constants.
-func compile(n *node, slots map[*node]int, place int, of *frame) expression.Program {
+// or are the given parameter, or constants.
+func compile(n *node, slots map[*node]int, parameter int, of *frame) expression.Program {
 	if slot, ok := slots[n]; ok {
 		if !n.fails {
 			return func(f *expression.Frame) uint64 { return f.Slots[slot] }
@@ -295,7 +295,7 @@ func compile(n *node, slots map[*node]int, place int, of *frame) expression.Prog
 		raw := n.raw
 		return func(*expression.Frame) uint64 { return raw }
 	case parameterCode, digitCode:
-		if n.parameter != place {
+		if n.parameter != parameter {
 			panic("space: a parameter that is not bound")
 		}
 		if n.Code == digitCode {
@@ -305,7 +305,7 @@ func compile(n *node, slots map[*node]int, place int, of *frame) expression.Prog
 	}
 	args := make([]expression.Program, len(n.args))
 	for i, a := range n.args {
-		args[i] = compile(a, slots, place, of)
+		args[i] = compile(a, slots, parameter, of)
 	}
 	if n.Code == opaqueCode {
 		return compileOpaque(n, args)

@@ -41,7 +41,8 @@ func NewParameters(list []Parameter) (*Parameters, error) {
 	p := &Parameters{index: make(map[string]int, len(list))}
 	for i, given := range list {
 		if !IsIdentifier(given.Name) {
-			return nil, &ParameterError{i, given.Name, fmt.Errorf("%q is not a name that a #define can have (letters, digits and _, not a digit first)", given.Name)}
+			err := fmt.Errorf("%q is not a name that a #define can have (letters, digits and _, not a digit first)", given.Name)
+			return nil, &ParameterError{i, given.Name, err}
 		}
 		if _, twice := p.index[given.Name]; twice {
 			return nil, &ParameterError{i, given.Name, fmt.Errorf("the name stands twice")}
@@ -81,7 +82,7 @@ func normalizeValues(given []Value) ([]Value, error) {
 	return values, nil
 }
 
-// A ParameterError says which parameter is wrong, by its place in the list and its name.
+// A ParameterError says which parameter is wrong, by its index in the list and its name.
 type ParameterError struct {
 	Index int
 	Name  string
@@ -100,7 +101,7 @@ func (p *Parameters) At(i int) Parameter { return p.list[i] }
 // Names are the names in order. They must not be changed.
 func (p *Parameters) Names() []string { return p.names }
 
-// Index is the place of the named parameter.
+// Index is the index of the named parameter.
 func (p *Parameters) Index(name string) (int, bool) {
 	i, ok := p.index[name]
 	return i, ok

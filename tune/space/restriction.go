@@ -35,7 +35,7 @@ func (r Restriction) String() string {
 	return "a Go function of " + strings.Join(r.Reads, ", ")
 }
 
-// A RestrictionError says which restriction is wrong, by its place in the list.
+// A RestrictionError says which restriction is wrong, by its index in the list.
 type RestrictionError struct {
 	Index       int
 	Restriction Restriction
@@ -47,8 +47,8 @@ func (e *RestrictionError) Error() string {
 }
 func (e *RestrictionError) Unwrap() error { return e.Err }
 
-// Fault is the place in the list of the restriction that an error of [New] is about, and the
-// error without that place; false where the error is about no restriction.
+// Fault is the index of the restriction that an error of [New] is about, and the
+// error without that index; false where the error is about no restriction.
 func Fault(err error) (index int, cause error, ok bool) {
 	var empty *EmptyError
 	var bad *RestrictionError
@@ -61,16 +61,16 @@ func Fault(err error) (index int, cause error, ok bool) {
 	return 0, err, false
 }
 
-// A check is a restriction that is sound.
-type check struct {
+// A rule is a compiled restriction.
+type rule struct {
 	index       int
 	restriction Restriction
 	expression  *expression.Expression // nil: a function
 }
 
-// newCheck compiles a restriction.
-func newCheck(index int, r Restriction, parameters *Parameters, scope expression.Scope) (c check, err error) {
-	c = check{index: index, restriction: r}
+// compileRestriction compiles a restriction.
+func compileRestriction(index int, r Restriction, parameters *Parameters, scope expression.Scope) (c rule, err error) {
+	c = rule{index: index, restriction: r}
 	switch {
 	case r.Func != nil && r.Expression != "":
 		return c, errors.New("has both an expression and a function")
@@ -106,19 +106,20 @@ func (e *EmptyError) Error() string {
 	if e.Alone {
 		return fmt.Sprintf("the space is empty: no configuration satisfies restrictions[%d], %s", e.Index, text)
 	}
-	return fmt.Sprintf("the space is empty: restrictions[%d], %s, refuses every configuration that the restrictions before it leave", e.Index, text)
+	const format = "the space is empty: restrictions[%d], %s, refuses every configuration that the restrictions before it leave"
+	return fmt.Sprintf(format, e.Index, text)
 }
 
 // explainEmpty finds the first restriction with which nothing is left.
-func explainEmpty(ctx context.Context, parameters *Parameters, checks []check, environment map[string]any) error {
-	empty := func(checks []check) bool {
-		s, err := construct(ctx, parameters, checks, environment, maxBytes)
+func explainEmpty(ctx context.Context, parameters *Parameters, rules []rule, environment map[string]any) error {
+	empty := func(rules []rule) bool {
+		s, err := construct(ctx, parameters, rules, environment, maxBytes)
 		return err == nil && s.length == 0
 	}
-	i := sort.Search(len(checks), func(i int) bool { return empty(checks[:i+1]) })
-	if i == len(checks) { // a function that answers differently each time, or the context is done
+	i := sort.Search(len(rules), func(i int) bool { return empty(rules[:i+1]) })
+	if i == len(rules) { // a function that answers differently each time, or the context is done
 		return cmp.Or(ctx.Err(), errors.New("the space is empty"))
 	}
-	e := &EmptyError{checks[i].index, checks[i].restriction, empty(checks[i : i+1])}
+	e := &EmptyError{rules[i].index, rules[i].restriction, empty(rules[i : i+1])}
 	return cmp.Or(ctx.Err(), error(e))
 }

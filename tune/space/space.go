@@ -22,16 +22,16 @@ import (
 type Space struct {
 	parameters *Parameters
 	diagrams   []*diagram
-	home       []place       // by parameter
-	digits     []map[any]int // by parameter: the place of a value, numbers as floats
+	home       []position    // by parameter
+	digits     []map[any]int // by parameter: the index of a value, numbers as floats
 	chosen     []int         // where functions restrict: the indices of what they leave
 	all        int           // configurations without them
 	size       *big.Int      // configurations; nil: as many as length
 	length     int           // at most math.MaxInt
 }
 
-// A place is where a parameter stands.
-type place struct{ diagram, level int }
+// A position is the diagram and the level of a parameter.
+type position struct{ diagram, level int }
 
 // New constructs the space of the configurations that satisfy all restrictions. The
 // environment holds the values of constants and of the device by name. A [RestrictionError]
@@ -40,42 +40,44 @@ type place struct{ diagram, level int }
 // without a single configuration is an [EmptyError]. New returns the context's error soon
 // after the context is done.
 func New(ctx context.Context, parameters *Parameters, restrictions []Restriction, environment map[string]any) (*Space, error) {
-	checks, bad := compileChecks(parameters, restrictions, environment)
+	rules, bad := compileRestrictions(parameters, restrictions, environment)
 	if len(bad) > 0 {
 		return nil, bad[0]
 	}
-	s, err := construct(ctx, parameters, checks, environment, maxBytes)
+	s, err := construct(ctx, parameters, rules, environment, maxBytes)
 	if err != nil {
 		return nil, err
 	}
 	if s.length == 0 {
-		return nil, explainEmpty(ctx, parameters, checks, environment)
+		return nil, explainEmpty(ctx, parameters, rules, environment)
 	}
 	return s, nil
 }
 
-// Check compiles the restrictions and constructs nothing. It returns an error for each
+// CheckRestrictions compiles the restrictions and constructs nothing. It returns an error for each
 // restriction that does not compile.
-func Check(parameters *Parameters, restrictions []Restriction, environment map[string]any) []*RestrictionError {
-	_, bad := compileChecks(parameters, restrictions, environment)
+func CheckRestrictions(parameters *Parameters, restrictions []Restriction, environment map[string]any) []*RestrictionError {
+	_, bad := compileRestrictions(parameters, restrictions, environment)
 	return bad
 }
 
-func compileChecks(parameters *Parameters, restrictions []Restriction, environment map[string]any) (checks []check, bad []*RestrictionError) {
+func compileRestrictions(
+	parameters *Parameters, restrictions []Restriction, environment map[string]any,
+) (rules []rule, bad []*RestrictionError) {
 	scope := make(expression.Scope, len(environment)+parameters.Len())
 	for name, v := range environment {
 		scope[name] = v
 	}
 	parameters.Describe(scope)
 	for i, r := range restrictions {
-		c, err := newCheck(i, r, parameters, scope)
+		c, err := compileRestriction(i, r, parameters, scope)
 		if err != nil {
 			bad = append(bad, &RestrictionError{i, r, err})
 			continue
 		}
-		checks = append(checks, c)
+		rules = append(rules, c)
 	}
-	return checks, bad
+	return rules, bad
 }
 
 // Describe adds every parameter to a scope: by its type where all its values have one,
@@ -92,14 +94,14 @@ func (p *Parameters) Describe(scope expression.Scope) {
 }
 
 // construct builds the diagrams of a space, which may be empty, in so many bytes at most.
-func construct(ctx context.Context, p *Parameters, checks []check, environment map[string]any, most int) (*Space, error) {
+func construct(ctx context.Context, p *Parameters, rules []rule, environment map[string]any, most int) (*Space, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	bound := &budget{most: most}
 	defer context.AfterFunc(ctx, func() { bound.stopped.Store(true) })()
-	s := &Space{parameters: p, home: make([]place, p.Len())}
-	r, err := prepare(p, checks, environment)
+	s := &Space{parameters: p, home: make([]position, p.Len())}
+	r, err := prepare(p, rules, environment)
 	if err != nil {
 		return nil, err
 	}
@@ -129,8 +131,8 @@ func construct(ctx context.Context, p *Parameters, checks []check, environment m
 		}
 	}
 	for i, d := range s.diagrams {
-		for level, of := range d.places {
-			s.home[of] = place{i, level}
+		for level, of := range d.parameters {
+			s.home[of] = position{i, level}
 		}
 	}
 	if cannot != nil && count.Sign() > 0 {
@@ -152,7 +154,9 @@ func construct(ctx context.Context, p *Parameters, checks []check, environment m
 		return nil, ctx.Err()
 	case bound.spent():
 		c := r.functions[0]
-		return nil, &RestrictionError{c.index, c.restriction, fmt.Errorf("%w: the indices of the configurations that the function leaves take more than %d MiB; name the parameters that it reads", errLarge, bound.most>>20)}
+		return nil, &RestrictionError{c.index, c.restriction, fmt.Errorf(
+			"%w: the indices of the configurations that the function leaves take more than %d MiB; name the parameters that it reads",
+			errLarge, bound.most>>20)}
 	}
 	return s, nil
 }
@@ -179,7 +183,7 @@ func plain(v Value) any {
 }
 
 // choose keeps what functions allow. It ends early where the budget is spent.
-func (s *Space) choose(functions []check, bound *budget) {
+func (s *Space) choose(functions []rule, bound *budget) {
 	s.chosen = []int{}
 	for i := range s.all {
 		if bound.spent() {
@@ -227,7 +231,7 @@ func (s *Space) configuration(row []int) Configuration {
 	return Configuration{s.parameters, values}
 }
 
-// Row is the configuration of index i as the place of each parameter's value in its list. It
+// Row is the configuration of index i as the index of each parameter's value in its list. It
 // is written to into, where that is long enough.
 func (s *Space) Row(i int, into []int) []int {
 	if s.chosen != nil {
@@ -272,7 +276,7 @@ func (s *Space) Index(c Configuration) (int, bool) {
 	return s.Find(row)
 }
 
-// Find is the index of a row; false where the space does not hold it, be it that a place is
+// Find is the index of a row; false where the space does not hold it, because an index is, too
 // beyond its list.
 func (s *Space) Find(row []int) (int, bool) {
 	w := s.walk()

@@ -17,15 +17,15 @@ type layer struct {
 
 // A step binds one parameter: it makes the next layer of the last.
 type step struct {
-	place  int
-	values []uint64 // raw, of the parameter; nil where they are of several kinds
-	count  int      // of values
-	tests  []*test
-	known  []*node // of the next layer
-	out    []output
-	words  int // of a key of the next layer
-	budget *budget
-	frame  *frame // of all its programs
+	parameter int
+	values    []uint64 // raw, of the parameter; nil where they are of several kinds
+	count     int      // of values
+	tests     []*test
+	known     []*node // of the next layer
+	out       []output
+	words     int // of a key of the next layer
+	budget    *budget
+	frame     *frame // of all its programs
 }
 
 // An output is a slot of the next layer: handed on from a slot of this one, or computed.
@@ -49,11 +49,11 @@ type test struct {
 	memo    bool     // the results are worth keeping: several nodes share them
 }
 
-func newStep(p *Parameters, b *nodes, place int, known []*node, conditions []condition, bound *budget) *step {
-	s := &step{place: place, count: len(p.list[place].Values), budget: bound, frame: &frame{}}
-	if b.parameterNode(place) != nil {
+func newStep(p *Parameters, b *nodes, parameter int, known []*node, conditions []condition, bound *budget) *step {
+	s := &step{parameter: parameter, count: len(p.list[parameter].Values), budget: bound, frame: &frame{}}
+	if b.parameterNode(parameter) != nil {
 		s.values = make([]uint64, s.count)
-		for i, v := range p.list[place].Values {
+		for i, v := range p.list[parameter].Values {
 			_, s.values[i] = b.raw(v)
 		}
 	}
@@ -63,14 +63,14 @@ func newStep(p *Parameters, b *nodes, place int, known []*node, conditions []con
 	}
 	for _, c := range conditions {
 		switch {
-		case c.low > place: // nothing of it is known
-		case c.node.high == place:
-			s.tests = append(s.tests, newTest(c.index, c.node, slots, place, s.frame, true))
-		case c.node.high > place:
-			if c.node.readsPlace(place) && c.node.canPrune() {
-				s.tests = append(s.tests, newTest(c.index, c.node, slots, place, s.frame, false))
+		case c.low > parameter: // nothing of it is known
+		case c.node.high == parameter:
+			s.tests = append(s.tests, newTest(c.index, c.node, slots, parameter, s.frame, true))
+		case c.node.high > parameter:
+			if c.node.readsParameter(parameter) && c.node.canPrune() {
+				s.tests = append(s.tests, newTest(c.index, c.node, slots, parameter, s.frame, false))
 			}
-			c.node.known(place, &s.known)
+			c.node.known(parameter, &s.known)
 		}
 	}
 	// What is decided comes first, in the order of the restrictions.
@@ -92,7 +92,7 @@ func newStep(p *Parameters, b *nodes, place int, known []*node, conditions []con
 		if slot, ok := slots[n]; ok {
 			o.from = slot
 		} else {
-			o.program = compile(n, slots, place, s.frame)
+			o.program = compile(n, slots, parameter, s.frame)
 		}
 		s.out = append(s.out, o)
 		fails += int(expression.Bit(n.fails))
@@ -101,12 +101,12 @@ func newStep(p *Parameters, b *nodes, place int, known []*node, conditions []con
 	return s
 }
 
-func newTest(index int, n *node, slots map[*node]int, place int, of *frame, decides bool) *test {
+func newTest(index int, n *node, slots map[*node]int, parameter int, of *frame, decides bool) *test {
 	t := &test{index: index}
 	if decides {
-		t.decide = compile(n, slots, place, of)
+		t.decide = compile(n, slots, parameter, of)
 	} else {
-		t.bounds = compileBounds(n, slots, place, of)
+		t.bounds = compileBounds(n, slots, parameter, of)
 	}
 	n.slots(slots, &t.slots)
 	t.memo = len(t.slots) < len(slots) || len(slots) == 0
@@ -134,11 +134,11 @@ func (n *node) slots(of map[*node]int, into *[]int) {
 	}
 }
 
-func (n *node) readsPlace(place int) bool {
-	if (n.Code == parameterCode || n.Code == digitCode) && n.parameter == place {
+func (n *node) readsParameter(parameter int) bool {
+	if (n.Code == parameterCode || n.Code == digitCode) && n.parameter == parameter {
 		return true
 	}
-	return slices.ContainsFunc(n.args, func(a *node) bool { return a.readsPlace(place) })
+	return slices.ContainsFunc(n.args, func(a *node) bool { return a.readsParameter(parameter) })
 }
 
 // canPrune reports whether bounds can tell early that a condition is false.
@@ -305,11 +305,11 @@ type failure struct {
 }
 
 // at finds the values on the way to a failure.
-func (f *failure) at(places []int, history []*layer) *failedCondition {
+func (f *failure) at(parameters []int, history []*layer) *failedCondition {
 	c := &failedCondition{index: f.index, digits: map[int]uint16{}}
 	node, digit := uint32(f.node), f.digit
 	for i := len(history) - 1; i >= 0; i-- {
-		c.digits[places[i]] = digit
+		c.digits[parameters[i]] = digit
 		if i > 0 {
 			digit = history[i].digits[node]
 			node = history[i].parents[node]
@@ -321,11 +321,11 @@ func (f *failure) at(places []int, history []*layer) *failedCondition {
 // A ranger computes the bounds of a node of which not all is known.
 type ranger func(f *frame) expression.Bounds
 
-func compileBounds(n *node, slots map[*node]int, place int, of *frame) ranger {
+func compileBounds(n *node, slots map[*node]int, parameter int, of *frame) ranger {
 	_, inSlot := slots[n]
 	switch {
-	case inSlot || n.high <= place:
-		compute, k := compile(n, slots, place, of), n.Kind
+	case inSlot || n.high <= parameter:
+		compute, k := compile(n, slots, parameter, of), n.Kind
 		return func(f *frame) expression.Bounds {
 			raw := compute(&f.Frame)
 			if k == expression.String {
@@ -339,7 +339,7 @@ func compileBounds(n *node, slots map[*node]int, place int, of *frame) ranger {
 	}
 	var args [3]ranger
 	for i, a := range n.args {
-		args[i] = compileBounds(a, slots, place, of)
+		args[i] = compileBounds(a, slots, parameter, of)
 	}
 	count := len(n.args)
 	if count == 2 { // most are

@@ -69,7 +69,7 @@ func (d *document) loadT1Space(root *yaml.Node, o Options) (*SearchSpace, error)
 		t.blame(name, err)
 		return nil, d.sorted()
 	}
-	for _, bad := range space.Check(s.parameters, s.restrictions, nil) {
+	for _, bad := range space.CheckRestrictions(s.parameters, s.restrictions, nil) {
 		t.blame(fmt.Sprintf("restrictions[%d]", bad.Index), bad.Err)
 	}
 	if err := d.sorted(); err != nil {
