@@ -27,7 +27,7 @@ func manyResults(b *testing.B, n int) *Record {
 	hubLayout, _ := newLayout(readHub(b, "convolution_A100.json.gz").Header.Parameters)
 	for i := range n {
 		result := hub.Results[i%hubConfigurations]
-		d, err := hubLayout.digits(result.Configuration)
+		d, err := hubLayout.indices(result.Configuration)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -79,7 +79,7 @@ func (h *Header) readCacheHeader(doc *document) error {
 }
 
 // readCacheEntry reads one configuration.
-func readCacheEntry(l *layout, objective problem.Objective, raw []byte) (digits, tune.Result, error) {
+func readCacheEntry(l *layout, objective problem.Objective, raw []byte) (indices, tune.Result, error) {
 	r := tune.Result{Status: tune.Correct}
 	fail := func(name string) { r.Status, r.Reason = statusOfError(name), name }
 	mean := math.NaN()
@@ -172,7 +172,7 @@ func EncodeCache(w io.Writer, r *Record) error {
 	if err != nil {
 		return err
 	}
-	return r.encode(w, r.Header.Parameters, l.cacheHeader(&r.Header), "}\n}\n", func(b []byte, of *layout, d digits, i int) ([]byte, error) {
+	return r.encode(w, r.Header.Parameters, l.cacheHeader(&r.Header), "}\n}\n", func(b []byte, of *layout, d indices, i int) ([]byte, error) {
 		if i > 0 {
 			b = append(b, ',')
 		}
@@ -207,7 +207,7 @@ func (l *layout) cacheHeader(h *Header) []byte {
 		quoted(h.Device.Name), quoted(h.Kernel), size, strings.Join(names, ", "), strings.Join(lists, ", "), quoted(objectiveName(h.Objective)))
 }
 
-func (l *layout) appendCacheEntry(b []byte, d digits, r *tune.Result, objective problem.Objective) []byte {
+func (l *layout) appendCacheEntry(b []byte, d indices, r *tune.Result, objective problem.Objective) []byte {
 	b = l.appendMembers(append(b, '{'), d)
 	if r.Status == tune.Correct {
 		b = appendFloat(appendName(b, "time"), r.Time())

@@ -38,14 +38,14 @@ func TestCSV(t *testing.T) {
 	}
 	r := &Record{h, []tune.Result{
 		{
-			Configuration: l.configuration(digits{0, 0, 0}), Status: tune.Correct, Verified: true,
+			Configuration: l.configuration(indices{0, 0, 0}), Status: tune.Correct, Verified: true,
 			Times: []float64{1, 2, 6}, Final: []float64{2.5, 3, 2},
 			AtFinal:   &problem.Judgement{Metrics: []problem.MetricValue{{Name: "GB/s", Value: 4.5}}, Objective: 2.5},
 			Metrics:   []problem.MetricValue{{Name: "status", Value: -7}, {Name: "GB/s", Value: math.NaN()}},
 			Durations: tune.Durations{Build: 1500 * time.Microsecond},
 			Timestamp: time.Date(2026, 1, 2, 3, 4, 5, 600, time.FixedZone("", 3600)),
 		},
-		{Configuration: l.configuration(digits{0, 1, 1}), Status: tune.Compile, Reason: "-D x=1\r\nerror: \xff\x00"},
+		{Configuration: l.configuration(indices{0, 1, 1}), Status: tune.Compile, Reason: "-D x=1\r\nerror: \xff\x00"},
 	}}
 	want := [][]string{
 		{"x", "f", "parameter.time", "status", "time", "time_min", "time_median", "time_max", "time_stddev", "final_time", "GB/s", "metric.status",
@@ -69,10 +69,10 @@ func TestCSVHasTheCircumstancesOfAnyResult(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plain := tune.Result{Configuration: l.configuration(digits{0}), Status: tune.Correct}
+	plain := tune.Result{Configuration: l.configuration(indices{0}), Status: tune.Correct}
 	stopped, second := plain, plain
-	stopped.Configuration, stopped.EarlyStopped = l.configuration(digits{1}), true
-	second.Configuration, second.Device = l.configuration(digits{1}), "1:0"
+	stopped.Configuration, stopped.EarlyStopped = l.configuration(indices{1}), true
+	second.Configuration, second.Device = l.configuration(indices{1}), "1:0"
 	both := stopped
 	both.Device = "1:0"
 	for name, c := range map[string]struct {

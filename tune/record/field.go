@@ -129,7 +129,7 @@ func (f *field) append(b []byte) []byte {
 			b = append(at.UTC().AppendFormat(append(b, '"'), time.RFC3339Nano), '"')
 		}
 	case *configured:
-		b = at.layout.append(b, at.digits)
+		b = at.layout.append(b, at.indices)
 	default:
 		panic("record: no JSON form of " + f.name)
 	}
@@ -252,7 +252,7 @@ func decodeValue(raw []byte, to any) (err error) {
 		parts := durationFields(to)
 		err = decodeFields(raw, parts[:]...)
 	case *configured:
-		to.digits, err = to.layout.scanOnly(raw)
+		to.indices, err = to.layout.scanOnly(raw)
 	case json.Unmarshaler:
 		err = to.UnmarshalJSON(raw)
 	default:

@@ -54,25 +54,25 @@ func newLayout(list []space.Parameter) (*layout, error) {
 	return l, nil
 }
 
-// A digits is a configuration as the index of each value in its parameter's list.
-type digits []uint16
+// indices are a configuration: the index of each value in the list of its parameter.
+type indices []uint16
 
-// key is a digits as a map key.
-func (d digits) key() string {
+// key returns indices as a map key.
+func (d indices) key() string {
 	b := make([]byte, 0, 2*len(d))
-	for _, digit := range d {
-		b = binary.LittleEndian.AppendUint16(b, digit)
+	for _, index := range d {
+		b = binary.LittleEndian.AppendUint16(b, index)
 	}
 	return string(b)
 }
 
-// digits finds the values of a configuration by the names of the parameters, whatever
+// indices finds the values of a configuration by the names of the parameters, whatever
 // their order in the configuration.
-func (l *layout) digits(c space.Configuration) (digits, error) {
+func (l *layout) indices(c space.Configuration) (indices, error) {
 	if c.Len() != l.parameters.Len() {
 		return nil, fmt.Errorf("the configuration %q has %d parameters, not %d", c, c.Len(), l.parameters.Len())
 	}
-	d := make(digits, c.Len())
+	d := make(indices, c.Len())
 	for i, name := range l.parameters.Names() {
 		v, ok := c.Get(name)
 		if !ok {
@@ -102,12 +102,12 @@ func (l *layout) indexOf(i int, v space.Value) (int, error) {
 	return 0, fmt.Errorf("%s=%s is not among the values of the parameter", p.Name, space.FormatValue(v))
 }
 
-// configuration is the inverse of digits.
-func (l *layout) configuration(d digits) space.Configuration {
+// configuration is the inverse of indices.
+func (l *layout) configuration(d indices) space.Configuration {
 	values := make(map[string]space.Value, len(d))
-	for i, digit := range d {
+	for i, index := range d {
 		p := l.parameters.At(i)
-		values[p.Name] = p.Values[digit]
+		values[p.Name] = p.Values[index]
 	}
 	c, err := l.parameters.Configure(values)
 	if err != nil {
@@ -117,27 +117,27 @@ func (l *layout) configuration(d digits) space.Configuration {
 }
 
 // append writes a configuration as a JSON object.
-func (l *layout) append(b []byte, d digits) []byte {
+func (l *layout) append(b []byte, d indices) []byte {
 	return append(l.appendMembers(append(b, '{'), d), '}')
 }
 
-func (l *layout) appendMembers(b []byte, d digits) []byte {
-	for i, digit := range d {
+func (l *layout) appendMembers(b []byte, d indices) []byte {
+	for i, index := range d {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(b, l.members[i][digit]...)
+		b = append(b, l.members[i][index]...)
 	}
 	return b
 }
 
 // scan reads the configuration out of a valid JSON object. Members that are no parameter
 // go to other.
-func (l *layout) scan(object []byte, other func(name string, raw []byte) error) (digits, error) {
+func (l *layout) scan(object []byte, other func(name string, raw []byte) error) (indices, error) {
 	if object[0] != '{' {
 		return nil, fmt.Errorf("want an object, not %s", kindOf(object))
 	}
-	d := make(digits, l.parameters.Len())
+	d := make(indices, l.parameters.Len())
 	given := make([]bool, len(d))
 	for name, raw := range members(object) {
 		i, ok := l.parameters.Index(name)
@@ -168,7 +168,7 @@ func (l *layout) scan(object []byte, other func(name string, raw []byte) error) 
 }
 
 // scanOnly is scan for an object of nothing but parameters.
-func (l *layout) scanOnly(object []byte) (digits, error) {
+func (l *layout) scanOnly(object []byte) (indices, error) {
 	return l.scan(object, func(name string, _ []byte) error {
 		return fmt.Errorf("no parameter is named %s", name)
 	})
@@ -186,7 +186,7 @@ func (r *Record) Space(ctx context.Context) (*space.Space, error) {
 		recorded[i] = make(map[string]bool)
 	}
 	for i := range r.Results {
-		d, err := l.digits(r.Results[i].Configuration)
+		d, err := l.indices(r.Results[i].Configuration)
 		if err != nil {
 			return nil, err
 		}
@@ -199,7 +199,7 @@ func (r *Record) Space(ctx context.Context) (*space.Space, error) {
 		restrictions[n] = space.Restriction{
 			Reads: slices.Clone(l.parameters.Names()[:n+1]),
 			Func: func(c space.Configuration) bool {
-				d, err := l.digits(c)
+				d, err := l.indices(c)
 				return err == nil && recorded[n][d[:n+1].key()]
 			},
 		}

@@ -83,8 +83,8 @@ func checkLine(line []byte) (has, right bool) {
 //
 //	{"kind":"withdrawn","configuration":{"block_size_x":16}}
 
-// A line is a line of a run log after the header.
-type line struct {
+// An entry is a line of a run log after the header.
+type entry struct {
 	kind          string // "": an empty line, or one that could not be read
 	session       int
 	configuration configured
@@ -97,13 +97,13 @@ type line struct {
 
 // A configured is the configuration of a line.
 type configured struct {
-	layout *layout
-	digits digits
+	layout  *layout
+	indices indices
 }
 
 // fields are the members of a line of any kind but that of peaks, in the order in which they are
 // written.
-func (p *line) fields() [24]field {
+func (p *entry) fields() [24]field {
 	r := &p.result
 	return [24]field{
 		{"kind", &p.kind}, {"session", &p.session}, {"configuration", &p.configuration},
@@ -116,7 +116,7 @@ func (p *line) fields() [24]field {
 }
 
 // append writes a line, without its end.
-func (p *line) append(b []byte) ([]byte, error) {
+func (p *entry) append(b []byte) ([]byte, error) {
 	if p.kind == kindResult && !knownStatus(p.result.Status) {
 		return b, fmt.Errorf("the status %q is none that a result can have", p.result.Status)
 	}
@@ -133,7 +133,7 @@ func (p *line) append(b []byte) ([]byte, error) {
 
 // parseChecked reads a line after the header and tells damage from lines that this program
 // does not know.
-func (l *layout) parseChecked(text []byte) line {
+func (l *layout) parseChecked(text []byte) entry {
 	has, right := checkLine(text)
 	p, err := l.parse(text)
 	switch {
@@ -150,11 +150,11 @@ func (l *layout) parseChecked(text []byte) line {
 }
 
 // parse reads a line after the header. The layout is that of the header.
-func (l *layout) parse(text []byte) (line, error) {
+func (l *layout) parse(text []byte) (entry, error) {
 	if !json.Valid(text) {
-		return line{}, json.Unmarshal(text, new(any))
+		return entry{}, json.Unmarshal(text, new(any))
 	}
-	p := line{configuration: configured{layout: l}}
+	p := entry{configuration: configured{layout: l}}
 	all := p.fields()
 	fields := all[:]
 	err := decodeObject(text, func(name string) any {
@@ -166,19 +166,19 @@ func (l *layout) parse(text []byte) (line, error) {
 	})
 	switch {
 	case err != nil:
-		return line{}, err
+		return entry{}, err
 	case p.kind == kindPeaks && (p.late == nil || p.late.peaks == nil):
-		return line{}, fmt.Errorf("no peaks")
+		return entry{}, fmt.Errorf("no peaks")
 	case p.kind == kindPeaks:
 		return p, nil
 	case !slices.Contains([]string{kindResult, kindCards, kindFinal, kindWithdrawn}, p.kind):
-		return line{}, fmt.Errorf("a line of the unknown kind %q", p.kind)
-	case p.configuration.digits == nil:
-		return line{}, fmt.Errorf("no configuration")
+		return entry{}, fmt.Errorf("a line of the unknown kind %q", p.kind)
+	case p.configuration.indices == nil:
+		return entry{}, fmt.Errorf("no configuration")
 	case p.kind == kindResult && p.result.Status == "":
-		return line{}, fmt.Errorf("no status")
+		return entry{}, fmt.Errorf("no status")
 	}
-	p.result.Configuration = l.configuration(p.configuration.digits)
+	p.result.Configuration = l.configuration(p.configuration.indices)
 	return p, nil
 }
 
@@ -235,7 +235,7 @@ func (l *layout) appendPeaks(p *hardware.Peaks, metricNames []string, results []
 		if sameNumber(ms, common) {
 			continue
 		}
-		d, err := l.digits(results[i].Configuration)
+		d, err := l.indices(results[i].Configuration)
 		if err != nil {
 			return nil, err
 		}
@@ -258,7 +258,7 @@ type latePeaks struct {
 	peaks       *hardware.Peaks
 	metricNames []string
 	common      float64
-	others      map[string]float64 // by the keys of digits
+	others      map[string]float64 // by the keys of indices
 }
 
 // fields are the members of the line as they are read.
@@ -273,10 +273,10 @@ func (p *latePeaks) fields(l *layout) []field {
 			switch {
 			case err != nil:
 				return err
-			case c.digits == nil || ms == nil:
+			case c.indices == nil || ms == nil:
 				return fmt.Errorf("a limit without a configuration or without milliseconds")
 			}
-			p.others[c.digits.key()] = *ms
+			p.others[c.indices.key()] = *ms
 		}
 		return nil
 	}}}

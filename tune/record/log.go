@@ -32,7 +32,7 @@ type Log struct {
 	mutex   sync.Mutex
 	file    *os.File
 	unlock  func() error
-	known   map[string]bool // configurations that have a result, by the keys of digits
+	known   map[string]bool // configurations that have a result, by the keys of indices
 	session int             // of the final measurements
 	content []byte          // what the file has to hold
 	buffer  []byte
@@ -60,33 +60,33 @@ func (l *Log) Resumed() int { return len(l.previous) }
 // the process, however that comes. After an error the log is as it was before. Of two
 // results of one configuration the first counts.
 func (l *Log) Append(r tune.Result) error {
-	return l.append(r.Configuration, line{kind: kindResult, result: r}, "")
+	return l.append(r.Configuration, entry{kind: kindResult, result: r}, "")
 }
 
 // Withdraw takes back the result of a configuration: a line says that it counts no more. Another
 // result of it can be appended then.
 func (l *Log) Withdraw(r tune.Result) error {
-	return l.append(r.Configuration, line{kind: kindWithdrawn}, "there is no result to take back")
+	return l.append(r.Configuration, entry{kind: kindWithdrawn}, "there is no result to take back")
 }
 
 // AppendCards adds the times on several cards of a result that was appended before. They take the place of earlier ones.
 func (l *Log) AppendCards(r tune.Result) error {
-	return l.append(r.Configuration, line{kind: kindCards, result: tune.Result{Cards: r.Cards}}, "times on several cards without a result")
+	return l.append(r.Configuration, entry{kind: kindCards, result: tune.Result{Cards: r.Cards}}, "times on several cards without a result")
 }
 
 // AppendFinal adds the final measurement of a result that was appended before, in this
 // session or in an earlier one. It takes the place of all those of earlier sessions.
 func (l *Log) AppendFinal(r tune.Result) error {
 	final := tune.Result{Times: r.Final, FinalDevice: r.FinalDevice, Readings: r.FinalReadings, AtFinal: r.AtFinal}
-	return l.append(r.Configuration, line{kind: kindFinal, session: l.session, result: final}, "a final measurement without a result")
+	return l.append(r.Configuration, entry{kind: kindFinal, session: l.session, result: final}, "a final measurement without a result")
 }
 
 // append adds a line about a configuration. If the log has no result of it, the error is unknown,
 // unless that is empty.
-func (l *Log) append(c space.Configuration, p line, unknown string) error {
+func (l *Log) append(c space.Configuration, p entry, unknown string) error {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	d, err := l.layout.digits(c)
+	d, err := l.layout.indices(c)
 	if err == nil && unknown != "" && !l.known[d.key()] {
 		err = errors.New(unknown)
 	}
@@ -265,7 +265,7 @@ func (l *Log) resumePart(p part) error {
 	l.header = content.header
 	l.previous = content.results
 	for _, r := range content.results {
-		d, err := l.layout.digits(r.Configuration)
+		d, err := l.layout.indices(r.Configuration)
 		if err != nil {
 			return err
 		}

@@ -115,7 +115,7 @@ func (c *logContent) readHeader(data []byte) (rest []byte, err error) {
 
 // readLines reads what follows the header, which gets the peaks that stand there.
 func (c *logContent) readLines(rest []byte, l *layout) error {
-	lines := wholeLines(rest)
+	lines := completeLines(rest)
 	parsed := parseLines(lines, l)
 	c.results = make([]tune.Result, 0, len(parsed))
 	seen := make(map[string]int, len(parsed))
@@ -124,7 +124,7 @@ func (c *logContent) readLines(rest []byte, l *layout) error {
 	measured := 0               // results before the last line of a final measurement
 	for i := range parsed {
 		p := &parsed[i]
-		key, number := p.configuration.digits.key(), c.line+1+i
+		key, number := p.configuration.indices.key(), c.line+1+i
 		at, known := seen[key]
 		switch {
 		case len(lines[i]) == 0:
@@ -182,8 +182,8 @@ func (c *logContent) readLines(rest []byte, l *layout) error {
 	return nil
 }
 
-// wholeLines splits off the lines that end.
-func wholeLines(data []byte) [][]byte {
+// completeLines splits off the lines that end.
+func completeLines(data []byte) [][]byte {
 	end := bytes.LastIndexByte(data, '\n') + 1
 	lines := make([][]byte, 0, bytes.Count(data[:end], []byte{'\n'}))
 	for line := range bytes.Lines(data[:end]) {
@@ -193,8 +193,8 @@ func wholeLines(data []byte) [][]byte {
 }
 
 // parseLines parses lines on all processors. An empty line is left zero.
-func parseLines(lines [][]byte, l *layout) []line {
-	parsed := make([]line, len(lines))
+func parseLines(lines [][]byte, l *layout) []entry {
+	parsed := make([]entry, len(lines))
 	workers := min(runtime.GOMAXPROCS(0), len(lines)/64+1)
 	var wait sync.WaitGroup
 	for w := range workers {

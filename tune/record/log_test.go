@@ -78,7 +78,7 @@ func sixteen() (Header, []tune.Result) {
 	var results []tune.Result
 	for i := range 16 {
 		results = append(results, tune.Result{
-			Configuration: l.configuration(digits{uint16(i / 4), uint16(i % 4)}),
+			Configuration: l.configuration(indices{uint16(i / 4), uint16(i % 4)}),
 			Status:        tune.Correct, Times: []float64{float64(i) + 0.1, 1.0 / 3},
 		})
 	}
@@ -369,9 +369,9 @@ func TestAppendRefuses(t *testing.T) {
 	few, _ := newLayout([]space.Parameter{{Name: "x", Values: []space.Value{16}}})
 	off, _ := newLayout([]space.Parameter{{Name: "x", Values: []space.Value{17}}, {Name: "y", Values: []space.Value{1.0}}})
 	for name, r := range map[string]tune.Result{
-		"other parameters": {Configuration: other.configuration(digits{0, 0}), Status: tune.Correct},
-		"few parameters":   {Configuration: few.configuration(digits{0}), Status: tune.Correct},
-		"another value":    {Configuration: off.configuration(digits{0, 0}), Status: tune.Correct},
+		"other parameters": {Configuration: other.configuration(indices{0, 0}), Status: tune.Correct},
+		"few parameters":   {Configuration: few.configuration(indices{0}), Status: tune.Correct},
+		"another value":    {Configuration: off.configuration(indices{0, 0}), Status: tune.Correct},
 		"no status":        {Configuration: results[0].Configuration},
 		"no configuration": {Status: tune.Correct},
 	} {

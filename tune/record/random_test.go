@@ -66,7 +66,7 @@ func (m maker) record(n int) *Record {
 	}
 	seen := map[string]bool{}
 	for range n {
-		d := make(digits, l.parameters.Len())
+		d := make(indices, l.parameters.Len())
 		for i := range d {
 			d[i] = uint16(m.IntN(len(l.parameters.At(i).Values)))
 		}

@@ -47,7 +47,7 @@ func newCollector(h Header) (*collector, error) {
 	return &collector{&Record{Header: h}, l, map[string]bool{}}, err
 }
 
-func (c *collector) add(d digits, r tune.Result) {
+func (c *collector) add(d indices, r tune.Result) {
 	if c.seen[d.key()] {
 		return
 	}

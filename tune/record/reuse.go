@@ -102,7 +102,7 @@ func (l *Log) reuse(older []part, has func(tune.Result) bool) (begin []byte, err
 			if r.Configuration = l.layout.configuration(d); !has(r) {
 				continue
 			}
-			p := line{kind: kindResult, configuration: configured{l.layout, d}, result: r}
+			p := entry{kind: kindResult, configuration: configured{l.layout, d}, result: r}
 			b, err := p.append(nil)
 			if err != nil {
 				return nil, err
@@ -121,8 +121,8 @@ func (l *Log) reuse(older []part, has func(tune.Result) bool) (begin []byte, err
 }
 
 // exactly finds the very values of a configuration: 1 and 1.0 are two values for a kernel.
-func (l *layout) exactly(c space.Configuration) (digits, bool) {
-	d := make(digits, l.parameters.Len())
+func (l *layout) exactly(c space.Configuration) (indices, bool) {
+	d := make(indices, l.parameters.Len())
 	for i, name := range l.parameters.Names() {
 		v, ok := c.Get(name)
 		if !ok {

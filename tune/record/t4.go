@@ -34,7 +34,7 @@ func EncodeT4(w io.Writer, r *Record) error {
 	}
 	begin := fmt.Appendf(nil, `{"metadata":{"timeunit":"miliseconds","ndtune":%s},"results":[`, header)
 	ranks := r.ranks()
-	return r.encode(w, r.Header.Parameters, begin, "\n],\"schema_version\":\""+t4Version+"\"}\n", func(b []byte, of *layout, d digits, i int) ([]byte, error) {
+	return r.encode(w, r.Header.Parameters, begin, "\n],\"schema_version\":\""+t4Version+"\"}\n", func(b []byte, of *layout, d indices, i int) ([]byte, error) {
 		rank := 0
 		if ranks != nil {
 			rank = ranks[i]
@@ -47,7 +47,7 @@ func EncodeT4(w io.Writer, r *Record) error {
 }
 
 // appendT4 writes one result.
-func (l *layout) appendT4(b []byte, d digits, r *tune.Result, o problem.Objective, rank int) ([]byte, error) {
+func (l *layout) appendT4(b []byte, d indices, r *tune.Result, o problem.Objective, rank int) ([]byte, error) {
 	correct := r.Status == tune.Correct
 	b = appendText(append(b, `{"timestamp":`...), pythonTime(r.Timestamp))
 	b = l.append(append(b, `,"configuration":`...), d)
@@ -99,7 +99,7 @@ func (l *layout) appendT4(b []byte, d digits, r *tune.Result, o problem.Objectiv
 	for _, one := range o.All() {
 		b = appendText(separate(b), one.Name)
 	}
-	own := line{kind: kindResult, configuration: configured{l, d}, result: *r}
+	own := entry{kind: kindResult, configuration: configured{l, d}, result: *r}
 	b, err := own.append(append(b, `],"ndtune":`...))
 	return append(b, '}'), err
 }
@@ -186,13 +186,13 @@ func decodeT4(doc *document) (*Record, error) {
 		return nil, err
 	}
 	for i := range results {
-		var d digits
+		var d indices
 		var result tune.Result
 		var err error
 		if own && len(results[i].NDTune) > 0 {
-			var p line
+			var p entry
 			p, err = c.layout.parse(results[i].NDTune)
-			d, result = p.configuration.digits, p.result
+			d, result = p.configuration.indices, p.result
 		} else {
 			d, result, err = results[i].result(c.layout, &h, unitOf(metadata.TimeUnit))
 		}
@@ -253,7 +253,7 @@ func gatherT4Header(results []t4Result) (Header, error) {
 }
 
 // result makes a result of what T4 says of it. The unit is that of times, in milliseconds.
-func (t *t4Result) result(l *layout, h *Header, unit float64) (digits, tune.Result, error) {
+func (t *t4Result) result(l *layout, h *Header, unit float64) (indices, tune.Result, error) {
 	d, err := l.scanOnly(t.Configuration)
 	if err != nil {
 		return nil, tune.Result{}, err

@@ -131,8 +131,8 @@ func EncodeLog(w io.Writer, r *Record) error {
 	if err != nil {
 		return err
 	}
-	return r.encode(w, header.Parameters, first, "", func(b []byte, of *layout, d digits, i int) ([]byte, error) {
-		p := line{kind: kindResult, configuration: configured{of, d}, result: r.Results[i]}
+	return r.encode(w, header.Parameters, first, "", func(b []byte, of *layout, d indices, i int) ([]byte, error) {
+		p := entry{kind: kindResult, configuration: configured{of, d}, result: r.Results[i]}
 		b, err := p.append(b)
 		return endLine(b), err
 	})
@@ -140,7 +140,7 @@ func EncodeLog(w io.Writer, r *Record) error {
 
 // encode writes what a file begins with, each result with a function that appends it, and the end.
 // The parameters are those that configurations are written with.
-func (r *Record) encode(w io.Writer, parameters []space.Parameter, begin []byte, end string, appendResult func(b []byte, of *layout, d digits, i int) ([]byte, error)) error {
+func (r *Record) encode(w io.Writer, parameters []space.Parameter, begin []byte, end string, appendResult func(b []byte, of *layout, d indices, i int) ([]byte, error)) error {
 	l, err := newLayout(parameters)
 	if err != nil {
 		return err
@@ -149,7 +149,7 @@ func (r *Record) encode(w io.Writer, parameters []space.Parameter, begin []byte,
 	_, _ = out.Write(begin)
 	var b []byte
 	for i := range r.Results {
-		d, err := l.digits(r.Results[i].Configuration)
+		d, err := l.indices(r.Results[i].Configuration)
 		if err == nil {
 			b, err = appendResult(b[:0], l, d, i)
 		}

@@ -172,8 +172,8 @@ const importanceGrowth = 1.25
 
 // Report is the report of the results so far, which may be none. They must begin with those of
 // the last call; at the end of a run, where the best were measured again, they may have other
-// final times. Whole says that there will be no more.
-func (f *Follower) Report(results []tune.Result, whole bool, created time.Time) (*Report, error) {
+// final times. Ended says that there will be no more.
+func (f *Follower) Report(results []tune.Result, ended bool, created time.Time) (*Report, error) {
 	if len(results) < f.of {
 		return nil, errors.New("report: a run that goes on has lost results")
 	}
@@ -181,7 +181,7 @@ func (f *Follower) Report(results []tune.Result, whole bool, created time.Time) 
 	if err != nil {
 		return nil, err
 	}
-	if f.importance == nil || float64(len(results)) >= importanceGrowth*float64(f.of) || (whole && len(results) > f.of) {
+	if f.importance == nil || float64(len(results)) >= importanceGrowth*float64(f.of) || (ended && len(results) > f.of) {
 		f.importance, f.of = importanceOf(run), len(results)
 	}
 	run.Importance = f.importance
