@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"runtime"
 	"runtime/debug"
 	"strings"
 
@@ -76,16 +74,15 @@ func (p *Process) Measure(ctx context.Context, s Shape, c Candidates) (Measureme
 // ask sends a request and waits for the answer.
 func (p *Process) ask(ctx context.Context, r request) (answer, error) {
 	a, err := p.host.Ask(ctx, p.child, r)
+	if err != nil {
+		p.Close()
+	}
 	var ended *process.EndedError
 	switch {
 	case errors.As(err, &ended):
-		close(p.child.Requests)
-		p.host.Close()
-		p.child = nil
 		cause, _, _ := strings.Cut(ended.End.Explain(""), "\n")
 		return answer{}, fmt.Errorf("the process of %s ended %s", p.Entrant.Name, cause)
 	case err != nil:
-		p.Close()
 		return answer{}, err
 	case a.Failed != "":
 		return answer{}, errors.New(a.Failed)
@@ -108,20 +105,9 @@ func (p *Process) Close() {
 // anything else but worker.Main (and by TestMain of its tests). In the process of an entrant it
 // serves and ends the process; otherwise it returns at once.
 func Main() {
-	if !process.Marked(environment) {
-		return
-	}
-	parent, err := process.Connect[request, answer]("matmul")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "ndtune matmul:", err)
-		os.Exit(1)
-	}
-	runtime.LockOSThread() // CUDA keeps the current device by thread
-	requests := make(chan request)
-	go parent.Listen(func(r request) { requests <- r })
 	var entrant Entrant
 	var with *multiplier
-	for r := range requests {
+	process.Serve("matmul", environment, func(r request, parent *process.Parent[request, answer]) { // on one thread, to which CUDA binds a device
 		var a answer
 		if r.Entrant != nil {
 			entrant = *r.Entrant
@@ -130,7 +116,7 @@ func Main() {
 			a = measured(entrant, with, r)
 		}
 		parent.Send(a)
-	}
+	})
 }
 
 func opened(e Entrant) (*multiplier, answer) {

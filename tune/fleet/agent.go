@@ -13,8 +13,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
@@ -61,7 +59,8 @@ type Agent struct {
 // known is a search that an agent has heard of.
 type known struct {
 	search
-	at time.Time // last
+	within context.Context // ends with the search, or with the agent
+	end    context.CancelFunc
 }
 
 // Run works until the context ends, and returns nil then. Work in progress goes back to the queue.
@@ -78,7 +77,15 @@ func (a *Agent) Run(ctx context.Context, c *Connection) error {
 	}
 	a.searches, a.changed = map[string]known{}, make(chan struct{})
 	var all sync.WaitGroup
-	all.Go(func() { a.watch(ctx, c) })
+	var once sync.Once
+	searches := follower[search]{
+		connection: c, bucket: c.searches, keyOf: func(s search) string { return s.ID },
+		each: func(id string, s *search) { a.set(ctx, id, s) },
+		other: func(err error) {
+			once.Do(func() { a.note("A coordinator of another version is ignored: %v.", err) })
+		},
+	}
+	all.Go(func() { searches.run(ctx) })
 	id := rand.Text()
 	for i, d := range a.Devices {
 		s := &station{agent: a, connection: c, device: d, asked: map[string]measurement{}, news: make(chan struct{}, 1)}
@@ -99,55 +106,25 @@ func (a *Agent) note(format string, args ...any) {
 	}
 }
 
-// watch keeps the searches up to date.
-func (a *Agent) watch(ctx context.Context, c *Connection) {
-	entries := c.follow(ctx, c.searches)
-	tick := time.NewTicker(renewal)
-	defer tick.Stop()
-	other := false
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case entry := <-entries:
-			if entry.Operation() != jetstream.KeyValuePut {
-				a.set(entry.Key(), nil)
-				continue
-			}
-			s, err := decode[search](entry.Value())
-			switch {
-			case errors.Is(err, errOther) && !other:
-				other = true
-				a.note("A coordinator of another version is ignored: %v.", err)
-			case err != nil:
-				c.dropped.Add(1)
-			case s.ID != entry.Key():
-				c.dropped.Add(1)
-			default:
-				a.set(s.ID, &s)
-			}
-		case <-tick.C:
-			a.mutex.Lock()
-			ended := slices.DeleteFunc(slices.Collect(maps.Values(a.searches)), func(k known) bool { return time.Since(k.at) < expiry })
-			a.mutex.Unlock()
-			for _, k := range ended {
-				a.set(k.ID, nil)
-			}
-		}
-	}
-}
-
 // set keeps a search, or forgets it.
-func (a *Agent) set(id string, s *search) {
+func (a *Agent) set(ctx context.Context, id string, s *search) {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
 	before, had := a.searches[id]
-	if s == nil {
+	after := known{within: before.within, end: before.end}
+	switch {
+	case s == nil && !had:
+		return
+	case s == nil:
+		before.end()
 		delete(a.searches, id)
-	} else {
-		a.searches[id] = known{*s, time.Now()}
+	default:
+		if after.search = *s; !had {
+			after.within, after.end = context.WithCancel(ctx)
+		}
+		a.searches[id] = after
 	}
-	if had != (s != nil) || before.Begun != a.searches[id].Begun {
+	if before.Begun != after.Begun {
 		close(a.changed)
 		a.changed = make(chan struct{})
 	}
@@ -155,37 +132,16 @@ func (a *Agent) set(id string, s *search) {
 
 // forDevice returns the searches for devices of a kind, by their ids, and a channel that is closed when there are
 // others.
-func (a *Agent) forDevice(d hardware.Device) ([]search, <-chan struct{}) {
+func (a *Agent) forDevice(d hardware.Device) ([]known, <-chan struct{}) {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
-	var fit []search
+	var fit []known
 	for _, id := range slices.Sorted(maps.Keys(a.searches)) {
 		if s := a.searches[id]; sameModel(s.Device, d) == nil {
-			fit = append(fit, s.search)
+			fit = append(fit, s)
 		}
 	}
 	return fit, a.changed
-}
-
-// during returns a context that ends with a search.
-func (a *Agent) during(ctx context.Context, id string) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(ctx)
-	go func() {
-		for {
-			a.mutex.Lock()
-			changed := a.changed
-			a.mutex.Unlock()
-			if !a.goesOn(id) {
-				cancel()
-			}
-			select {
-			case <-ctx.Done():
-				return
-			case <-changed:
-			}
-		}
-	}()
-	return ctx, cancel
 }
 
 // goesOn reports whether a search is still there.
@@ -281,7 +237,7 @@ func (s *station) run(ctx context.Context) {
 	last := ""
 	for ctx.Err() == nil {
 		fit, changed := s.agent.forDevice(s.device.Identity)
-		fit = slices.DeleteFunc(fit, func(k search) bool {
+		fit = slices.DeleteFunc(fit, func(k known) bool {
 			return slices.ContainsFunc(s.announcement.Refused, func(r Refusal) bool { return r.Search == k.Begun })
 		})
 		if len(fit) == 0 {
@@ -298,22 +254,16 @@ func (s *station) run(ctx context.Context) {
 		// One that asks for a measurement, or else the next one after the last.
 		i := s.asking(fit)
 		if i < 0 {
-			i = slices.IndexFunc(fit, func(k search) bool { return k.ID > last })
+			i = slices.IndexFunc(fit, func(k known) bool { return k.ID > last })
 		}
 		next := fit[max(0, i)]
 		last = next.ID
-		within, cancel := s.agent.during(ctx, next.ID)
-		err := s.work(within, next, len(fit) > 1)
-		gone := within.Err() != nil
-		cancel()
+		err := s.work(next.within, next.search, len(fit) > 1)
 		var passes *passing
 		switch {
-		case err == nil || gone:
+		case err == nil || next.within.Err() != nil:
 		case errors.As(err, &passes):
-			select {
-			case <-ctx.Done():
-			case <-time.After(renewal):
-			}
+			_ = pause(ctx, renewal)
 		default:
 			s.agent.note("%s does not work for the search of %s: %v.", s.device.Selector, next.Kernel, err)
 			s.change(ctx, func(a *Announcement) {

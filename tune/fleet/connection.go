@@ -106,10 +106,17 @@ func (c *Connection) prepare(ctx context.Context) (err error) {
 		if err == nil || !passes(err) || ctx.Err() != nil {
 			return err
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(shortWait):
-		}
+		_ = pause(ctx, shortWait)
+	}
+}
+
+// pause waits for a time, or until the context ends, whose error it returns then.
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
 	}
 }
 
@@ -211,58 +218,6 @@ func (c *Connection) reconnected() {
 	defer c.mutex.Unlock()
 	close(c.again)
 	c.again = make(chan struct{})
-}
-
-// follow sends the entries of a bucket until the context ends: those that are there, and each that is changed. It begins
-// anew after a reconnection, since a server that comes back may have lost the watch or the bucket.
-func (c *Connection) follow(ctx context.Context, kv jetstream.KeyValue) <-chan jetstream.KeyValueEntry {
-	entries := make(chan jetstream.KeyValueEntry)
-	go func() {
-		for ctx.Err() == nil {
-			c.mutex.Lock()
-			again := c.again
-			c.mutex.Unlock()
-			if w, err := kv.WatchAll(ctx); err == nil {
-				pass(ctx, w, again, entries)
-			}
-			select {
-			case <-ctx.Done():
-			case <-time.After(shortWait):
-			}
-		}
-	}()
-	return entries
-}
-
-// pass sends the entries of a watcher until it ends or something else does.
-func pass(ctx context.Context, w jetstream.KeyWatcher, again <-chan struct{}, entries chan<- jetstream.KeyValueEntry) {
-	defer func() {
-		_ = w.Stop()
-		go func() {
-			for range w.Updates() { // else it could wait for a reader and never stop
-			}
-		}()
-	}()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-again:
-			return
-		case entry, ok := <-w.Updates():
-			switch {
-			case !ok:
-				return
-			case entry == nil:
-				continue // the end of those that were there
-			}
-			select {
-			case entries <- entry:
-			case <-ctx.Done():
-				return
-			}
-		}
-	}
 }
 
 // Close ends the connection.

@@ -41,8 +41,8 @@ type Evaluator struct {
 
 	device   hardware.Device
 	mutex    sync.Mutex
-	devices  map[string]present // by agent
-	capacity int                // of all devices
+	devices  map[string]Announcement // by agent
+	capacity int                     // of all devices
 	counted  int
 	changed  chan struct{} // closed when a device comes, goes, refuses the search, or begins or ends to work for it
 
@@ -53,12 +53,6 @@ type Evaluator struct {
 	answered map[string]bool   // configurations that have a result
 	asked    map[string]work   // without an answer, by their keys
 	silent   int               // audits since the last answer
-}
-
-// present is a device of an agent, and when it was announced last.
-type present struct {
-	Announcement
-	at time.Time
 }
 
 // silence returns the time since an announcement that the server has not dropped. The clocks of the server and this machine can differ.
@@ -83,7 +77,7 @@ func (c *Connection) Devices(ctx context.Context) ([]Announcement, error) {
 func Open(ctx context.Context, c *Connection, p *problem.Problem, d hardware.Device, o Options) (*Evaluator, error) {
 	d.Timer = ""
 	e := &Evaluator{
-		connection: c, note: o.Note, device: d, devices: map[string]present{}, changed: make(chan struct{}), problem: p,
+		connection: c, note: o.Note, device: d, devices: map[string]Announcement{}, changed: make(chan struct{}), problem: p,
 		answers: make(chan answer), early: map[string]answer{}, answered: map[string]bool{}, asked: map[string]work{},
 		search: search{
 			Protocol: Protocol, ID: cmp.Or(o.Search, rand.Text()), Begun: rand.Text(), Kernel: p.KernelName(), Digest: p.Digest(), Object: p.Digest(), Device: d, Settings: o.Settings,
@@ -137,39 +131,21 @@ func (e *Evaluator) begin(ctx context.Context) error {
 	}
 	within, end := context.WithCancel(context.WithoutCancel(ctx))
 	e.end = end
-	e.all.Go(func() { e.watch(within, c.follow(within, c.agents)) })
-	return nil
-}
-
-// watch renews the search, and keeps the devices up to date.
-func (e *Evaluator) watch(ctx context.Context, entries <-chan jetstream.KeyValueEntry) {
-	tick := time.NewTicker(renewal)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case entry := <-entries:
-			if entry.Operation() != jetstream.KeyValuePut {
-				e.set(entry.Key(), nil)
-				continue
+	agents := follower[Announcement]{
+		connection: c, bucket: c.agents, keyOf: func(a Announcement) string { return a.Agent },
+		each: func(agent string, a *Announcement) {
+			if a == nil || sameModel(a.Device, e.search.Device) == nil {
+				e.set(agent, a)
 			}
-			a, err := decode[Announcement](entry.Value())
-			switch {
-			case err != nil || a.Agent != entry.Key():
-				e.connection.dropped.Add(1)
-			case sameModel(a.Device, e.search.Device) == nil:
-				e.set(a.Agent, &a)
-			}
-		case <-tick.C:
-			_, _ = e.connection.searches.Put(ctx, e.search.ID, encode(e.search)) // an error is mended by the next time
-			for _, p := range e.present() {
-				if time.Since(p.at) > expiry {
-					e.set(p.Agent, nil)
-				}
-			}
-		}
+		},
 	}
+	e.all.Go(func() { agents.run(within) })
+	e.all.Go(func() {
+		for pause(within, renewal) == nil {
+			_, _ = c.searches.Put(within, id, encode(e.search)) // an error is mended by the next time
+		}
+	})
+	return nil
 }
 
 // set keeps a device, or forgets it.
@@ -182,7 +158,7 @@ func (e *Evaluator) set(agent string, a *Announcement) {
 	if a == nil {
 		delete(e.devices, agent)
 	} else {
-		e.devices[agent] = present{*a, time.Now()}
+		e.devices[agent] = *a
 		e.capacity += a.Capacity
 	}
 	if had && a != nil && known.Search == a.Search && slices.Equal(known.Refused, a.Refused) {
@@ -201,7 +177,7 @@ func (e *Evaluator) set(agent string, a *Announcement) {
 	e.changed = make(chan struct{})
 }
 
-func (e *Evaluator) present() []present {
+func (e *Evaluator) present() []Announcement {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
 	return slices.Collect(maps.Values(e.devices))

@@ -68,15 +68,15 @@ func (s *station) isAsked() bool {
 
 // asking returns the first of some searches that asks for a measurement, and forgets the measurements of all others that
 // are not among them.
-func (s *station) asking(among []search) int {
+func (s *station) asking(among []known) int {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	for id := range s.asked {
-		if !slices.ContainsFunc(among, func(k search) bool { return k.ID == id }) {
+		if !slices.ContainsFunc(among, func(k known) bool { return k.ID == id }) {
 			delete(s.asked, id)
 		}
 	}
-	return slices.IndexFunc(among, func(k search) bool { _, is := s.asked[k.ID]; return is })
+	return slices.IndexFunc(among, func(k known) bool { _, is := s.asked[k.ID]; return is })
 }
 
 // measure makes the measurement that the search of the session asks for, if it does.
@@ -165,17 +165,17 @@ func (e *Evaluator) Cards(ctx context.Context) ([]string, error) {
 }
 
 // willing returns the devices that do not refuse the search. Those that work for it come first, then the names decide.
-func (e *Evaluator) willing() []present {
-	all := slices.DeleteFunc(e.present(), func(p present) bool {
+func (e *Evaluator) willing() []Announcement {
+	all := slices.DeleteFunc(e.present(), func(p Announcement) bool {
 		return slices.ContainsFunc(p.Refused, func(r Refusal) bool { return r.Search == e.search.Begun })
 	})
-	idle := func(p present) int {
+	idle := func(p Announcement) int {
 		if p.Search == e.search.ID {
 			return 0
 		}
 		return 1
 	}
-	slices.SortFunc(all, func(a, b present) int {
+	slices.SortFunc(all, func(a, b Announcement) int {
 		return cmp.Or(cmp.Compare(idle(a), idle(b)), cmp.Compare(a.Name(), b.Name()), cmp.Compare(a.Agent, b.Agent))
 	})
 	return all
@@ -188,7 +188,7 @@ func (e *Evaluator) on(ctx context.Context, cards []string, configurations []spa
 	for _, c := range configurations {
 		m.Configurations = append(m.Configurations, valuesOf(c))
 	}
-	waiting := map[string]present{} // by key
+	waiting := map[string]Announcement{} // by key
 	ask := func() error {
 		for key, p := range waiting {
 			m.Key = key
@@ -218,7 +218,7 @@ func (e *Evaluator) on(ctx context.Context, cards []string, configurations []spa
 		changed := e.changes()
 		willing := e.willing()
 		for key, p := range waiting {
-			if !slices.ContainsFunc(willing, func(w present) bool { return w.Agent == p.Agent }) {
+			if !slices.ContainsFunc(willing, func(w Announcement) bool { return w.Agent == p.Agent }) {
 				e.note(fmt.Sprintf("%s left before it had measured again.", p.Name()))
 				delete(waiting, key)
 			}

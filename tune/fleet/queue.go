@@ -202,10 +202,8 @@ func (e *Evaluator) ask(ctx context.Context, w work) error {
 		if tries == noteTries {
 			e.note(fmt.Sprintf("The server does not take work (%v). The search tries again until it does.", err))
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(shortWait):
+		if err := pause(ctx, shortWait); err != nil {
+			return err
 		}
 	}
 }

@@ -166,10 +166,7 @@ func (t *session) fetch(ctx context.Context, wait time.Duration, room <-chan int
 			err = batch.Error()
 		}
 		if err != nil && !errors.Is(err, nats.ErrTimeout) { // the connection is mended in the background
-			select {
-			case <-time.After(shortWait):
-			case <-ctx.Done():
-			}
+			_ = pause(ctx, shortWait)
 		}
 		select {
 		case t.tasks <- nil:
@@ -236,10 +233,8 @@ func (t *session) send(ctx context.Context, a answer) error {
 		if err == nil {
 			break
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(shortWait):
+		if err := pause(ctx, shortWait); err != nil {
+			return err
 		}
 	}
 	if held {
@@ -278,10 +273,8 @@ func (t *session) giveBack(m jetstream.Msg) {
 				return
 			}
 			_ = m.InProgress()
-			select {
-			case <-s.returning.Done():
+			if pause(s.returning, shortWait) != nil {
 				return
-			case <-time.After(shortWait):
 			}
 		}
 	})

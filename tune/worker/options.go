@@ -8,7 +8,6 @@ import (
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
-	"github.com/ndtune/ndtune/tune/space"
 )
 
 // Options of a [Pool]. Zero fields have the defaults named.
@@ -87,16 +86,11 @@ func workersFor(cores int, d hardware.Device, buffers int64) int {
 
 // bufferBytes is the total size of a problem's buffers in one configuration.
 func bufferBytes(p *problem.Problem, d hardware.Device) int64 {
-	first := map[string]space.Value{}
-	for i := range p.Parameters().Len() {
-		q := p.Parameters().At(i)
-		first[q.Name] = q.Values[0]
+	c, err := p.Parameters().ConfigureFirst(nil)
+	if err != nil {
+		return 0
 	}
-	c, err := p.Parameters().Configure(first)
-	var v *problem.Variant
-	if err == nil {
-		v, err = p.Variant(c, d)
-	}
+	v, err := p.Variant(c, d)
 	if err != nil {
 		return 0
 	}
