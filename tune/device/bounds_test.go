@@ -39,7 +39,7 @@ __kernel void increment(__global const int *x, __global int *y) {
 
 func TestAWriteBehindABufferIsFound(t *testing.T) {
 	e := open(t, increments())
-	for _, stray := range []int{4096, 4100, 4096 + guardBytes/4 - 1} {
+	for _, stray := range []int{4096, 4100, 4096 + GuardUnit/4 - 1} {
 		wantStatus(t, "stray", e.evaluateFor(t, map[string]space.Value{"stray": stray}), tune.Correctness, "out of bounds: behind the 4096 elements of y")
 	}
 	wantCorrect(t, "after", e.evaluateFor(t, nil))

@@ -1,7 +1,6 @@
 package device
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 
@@ -20,10 +19,16 @@ type session struct {
 	infos    []problem.ArgumentInfo
 	samplers []*cl.Sampler // by argument; nil for other arguments
 	buffers  []*buffer     // by argument; nil for other arguments and until the buffer is made
+	zones    zones         // of new buffers
+	readOnly []bool        // by argument: buffers are made so; nil: none
 	once     bool          // buffers get their initial content only once: no copy of it is kept
-	caches   int64         // in bytes, to be overwritten before each timed launch; 0: they are not
-	evictor  *evictor      // nil: none is needed, or it is not made yet
-	scratch  []byte        // for outputs on the host
+
+	// content returns the initial content of an argument with some elements; nil: as the problem defines it.
+	content func(i, elements int) (*array.Array, error)
+
+	caches   int64    // in bytes, to be overwritten before each timed launch; 0: they are not
+	evictor  *evictor // nil: none is needed, or it is not made yet
+	scratch  []byte   // for outputs on the host
 	verifier verifier
 }
 
@@ -31,7 +36,7 @@ type session struct {
 func (l *Launcher) session(p *problem.Problem) *session {
 	infos := p.Arguments()
 	return &session{
-		Launcher: l, problem: p, infos: infos,
+		Launcher: l, problem: p, infos: infos, zones: guardBehind,
 		buffers:  make([]*buffer, len(infos)),
 		samplers: make([]*cl.Sampler, len(infos)),
 		verifier: verifier{least: verifyOnDevice, kernels: map[array.Type]*verifyKernel{}, vain: map[int]int{}},
@@ -76,10 +81,11 @@ func (s *session) alive() error {
 
 // A buffer is a buffer argument on the device. Its initial content is restored from a copy on
 // the device, or from the host if the buffer is used once or the device has no memory for two.
-// A guard, which no kernel may touch, lies behind the content. Images have one only if they lie in a
-// buffer.
+// Images have zones only if they lie in a buffer.
 type buffer struct {
-	working  *cl.Buffer // nil for an image that does not lie in a buffer
+	zones
+	whole    *cl.Buffer // the content and its zones; nil for an image that does not lie in a buffer
+	working  *cl.Buffer // the content: whole, or a part of it
 	image    *cl.Image  // nil for a buffer
 	region   [3]int     // the whole image
 	pixels   []int      // of an image in each dimension
@@ -87,37 +93,40 @@ type buffer struct {
 	content  *array.Array // only where pristine is nil
 	elements int
 	element  problem.Element
-	bytes    int    // of the content
-	guard    []byte // behind the content; empty if a buffer cannot be larger
+	bytes    int // of the content
 
 	expected []expectedCopy // expected outputs on the device, oldest first
 }
 
 // newBuffer allocates the buffer or the image of argument i with its initial content.
 func (s *session) newBuffer(i int, v *problem.Variant, content *array.Array) (*buffer, error) {
-	b := &buffer{elements: v.Elements[i], element: s.infos[i].Element, pixels: v.Pixels[i], bytes: len(content.Bytes), guard: guardPattern}
+	b := &buffer{elements: v.Elements[i], element: s.infos[i].Element, pixels: v.Pixels[i], bytes: len(content.Bytes)}
 	given := s.infos[i].Image
-	if most := s.Info.MaxAllocSize; (most > 0 && int64(b.bytes+guardBytes) > most) || (given != nil && given.Shape != "1d_buffer") {
-		b.guard = nil
-	}
 	var err error
 	if given == nil || given.Shape == "1d_buffer" {
-		if b.working, err = s.Context.NewBuffer(cl.ReadWrite, b.bytes+len(b.guard)); err != nil {
-			return nil, err
+		b.zones = s.zones.fit(b.bytes, s.Info.MaxAllocSize)
+		flags := cl.ReadWrite
+		if s.readOnly != nil && s.readOnly[i] {
+			flags = cl.ReadOnly
 		}
+		if given != nil { // an image begins where its buffer begins
+			b.before = 0
+		}
+		err = b.allocate(s.Context, flags)
 	}
-	if given != nil {
-		if err := s.newImage(given, b.pixels, b); err != nil {
-			b.release()
-			return nil, err
-		}
+	if err == nil && given != nil {
+		err = s.newImage(given, b.pixels, b)
+	}
+	if err != nil {
+		b.release()
+		return nil, err
 	}
 	// NVIDIA's driver 580 refuses to copy a buffer to an array of 1-D images (CL_INVALID_VALUE).
 	if s.once || given != nil && given.Shape == "1d_array" {
 		b.content = content
 		return b, nil
 	}
-	if b.pristine, err = s.Context.NewBuffer(cl.ReadWrite, b.bytes+len(b.guard)); err == nil {
+	if b.pristine, err = s.Context.NewBuffer(cl.ReadWrite, b.size()); err == nil {
 		if err = b.write(s.Queue, b.pristine, content); err == nil {
 			return b, nil
 		}
@@ -127,15 +136,22 @@ func (s *session) newBuffer(i int, v *problem.Variant, content *array.Array) (*b
 	return b, nil
 }
 
-// write fills one of the two buffers with the content and the guard.
+// write fills one of the two buffers with the content and the zones. They are not given with the content when a buffer is made:
+// NVIDIA's driver 580 then copies what belongs to a part of it to the device, but not the zones.
 func (b *buffer) write(q *cl.Queue, to *cl.Buffer, content *array.Array) error {
 	if to == nil {
 		return q.WriteImage(b.image, [3]int{}, b.region, content.Bytes)
 	}
-	if err := q.Write(to, 0, content.Bytes); err != nil || len(b.guard) == 0 {
-		return err
+	offset := 0
+	for _, part := range [][]byte{b.pattern[:b.before], content.Bytes, b.pattern[:b.behind]} {
+		if len(part) > 0 {
+			if err := q.Write(to, offset, part); err != nil {
+				return err
+			}
+		}
+		offset += len(part)
 	}
-	return q.Write(to, b.bytes, b.guard)
+	return nil
 }
 
 func (b *buffer) release() {
@@ -144,7 +160,10 @@ func (b *buffer) release() {
 	}
 	b.releaseExpected()
 	b.image.Release()
-	b.working.Release()
+	if b.working != b.whole {
+		b.working.Release()
+	}
+	b.whole.Release()
 	if b.pristine != nil {
 		b.pristine.Release()
 	}
@@ -155,7 +174,7 @@ func (b *buffer) held() float64 {
 	if b == nil {
 		return 0
 	}
-	each := float64(b.bytes + len(b.guard))
+	each := float64(b.size())
 	held := each + float64(len(b.expected)*b.bytes)
 	if b.pristine != nil {
 		held += each
@@ -167,14 +186,14 @@ func (b *buffer) held() float64 {
 // next launch sees it.
 func (b *buffer) restore(q *cl.Queue) error {
 	if b.pristine == nil {
-		return b.write(q, b.working, b.content)
+		return b.write(q, b.whole, b.content)
 	}
 	var event *cl.Event
 	var err error
 	if b.working == nil {
 		event, err = q.EnqueueCopyBufferToImage(b.pristine, b.image, 0, [3]int{}, b.region)
 	} else {
-		event, err = q.EnqueueCopy(b.pristine, b.working, 0, 0, b.bytes+len(b.guard))
+		event, err = q.EnqueueCopy(b.pristine, b.whole, 0, 0, b.size())
 	}
 	if err != nil {
 		return err
@@ -202,7 +221,7 @@ func (s *session) prepare(v *problem.Variant) error {
 		s.releaseExpected() // these copies only save time, and a buffer is needed
 		s.buffers[i].release()
 		s.buffers[i] = nil
-		content, err := s.problem.Content(i, v.Elements[i])
+		content, err := s.initial(i, v.Elements[i])
 		if err != nil {
 			return fail(tune.Constraints, "%v", err)
 		}
@@ -214,6 +233,14 @@ func (s *session) prepare(v *problem.Variant) error {
 		return err
 	}
 	return s.restoreAll()
+}
+
+// initial returns the initial content of an argument.
+func (s *session) initial(i, elements int) (*array.Array, error) {
+	if s.content != nil {
+		return s.content(i, elements)
+	}
+	return s.problem.Content(i, elements)
 }
 
 // prepareAgain prepares the buffers if another variant has replaced any, and reports whether it did. Otherwise
@@ -360,39 +387,4 @@ func (s *session) outputs(of []problem.ArgumentInfo, v *problem.Variant) (map[st
 		}
 	}
 	return outputs, nil
-}
-
-// guardBytes is the size of the guard behind every buffer, which shows writes a little out of
-// bounds. These are common: grids often reach beyond the problem.
-const guardBytes = 4096
-
-// guardPattern is the content of a guard. No kernel is likely to write it.
-var guardPattern = bytes.Repeat([]byte{0xA5, 0x5A, 0xC3}, guardBytes/3+1)[:guardBytes]
-
-// checkGuards finds writes behind the end of a buffer.
-func (s *session) checkGuards() error {
-	found := make([]byte, guardBytes)
-	for i, b := range s.buffers {
-		if b == nil || len(b.guard) == 0 {
-			continue
-		}
-		if err := s.Queue.Read(b.working, b.bytes, found); err != nil {
-			return fail(tune.Runtime, "read what lies behind buffer %s: %v", s.infos[i].Name, err)
-		}
-		if bytes.Equal(found, b.guard) {
-			continue
-		}
-		first, count := -1, 0
-		for j := range found {
-			if found[j] != b.guard[j] {
-				if count++; first < 0 {
-					first = j
-				}
-			}
-		}
-		size := s.infos[i].Element.Size()
-		return fail(tune.Correctness, "the kernel writes out of bounds: behind the %d elements of %s, from element %d on, %d bytes have changed",
-			b.elements, s.infos[i].Name, b.elements+first/size, count)
-	}
-	return nil
 }

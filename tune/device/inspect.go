@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/ndtune/ndtune/cl"
@@ -44,16 +43,6 @@ type Rehearsal struct {
 	// Addresses is set. Other arguments have 0.
 	Addresses bool
 	Ready     func(addresses []uint64)
-}
-
-// GuardUnit is the unit of the size of guards. It is a multiple of the alignment that any device wants of a part of a buffer.
-const GuardUnit = 1 << 12
-
-// A Stray is what a launch wrote into the zone before or behind a buffer.
-type Stray struct {
-	Argument int
-	Index    int // of the first element that has changed, which is negative before the buffer
-	Bytes    int // that have changed
 }
 
 // Rehearsed is the state after the launches of a configuration.
@@ -158,31 +147,38 @@ func (i *Inspector) Rehearse(ctx context.Context, r Rehearsal) (*Rehearsed, erro
 	if err != nil {
 		return nil, err
 	}
-	stage := &rehearsal{Rehearsal: r, session: i.evaluator.session.session(i.evaluator.problem), constant: i.Constant()}
-	stage.verifier.off = true
-	defer stage.release()
-	return stage.run(ctx, i, b)
+	stage := &rehearsal{Rehearsal: r, inspector: i, session: i.evaluator.session.session(i.evaluator.problem)}
+	stage.verifier.off, stage.once, stage.content = true, true, stage.poisoned
+	stage.zones = zones{r.Guard, r.Guard, bytes.Repeat([]byte{guardBehind.pattern[0]}, r.Guard)}
+	if r.Poison != 0 {
+		stage.zones.pattern = bytes.Repeat([]byte{r.Poison + 1}, r.Guard)
+	}
+	if r.ReadOnly {
+		stage.readOnly = i.Constant()
+	}
+	defer stage.releaseBuffers()
+	return stage.run(ctx, b)
 }
 
 // A rehearsal is the state of one call of Rehearse.
 type rehearsal struct {
 	Rehearsal
 	*session
-	constant []bool
-	whole    []*cl.Buffer // by argument: the buffer with its zones, of which the session's is a part
-	guards   []int        // by argument
-	zone     []byte       // the content of a zone; nil: not made yet
+	inspector *Inspector
 }
 
-func (r *rehearsal) release() {
-	r.releaseBuffers()
-	for _, b := range r.whole {
-		b.Release()
+// poisoned returns the initial content of an argument.
+func (r *rehearsal) poisoned(i, _ int) (*array.Array, error) {
+	content, err := r.inspector.Content(i)
+	given := r.problem.Definition().Arguments[i]
+	if err == nil && r.Poison != 0 && r.infos[i].Output && given.Data == nil && given.Fill.IsZero() {
+		content = &array.Array{Type: content.Type, Struct: content.Struct, Bytes: bytes.Repeat([]byte{r.Poison}, len(content.Bytes))}
 	}
+	return content, err
 }
 
-func (r *rehearsal) run(ctx context.Context, i *Inspector, built *Built) (*Rehearsed, error) {
-	e, v := i.evaluator, i.Variant
+func (r *rehearsal) run(ctx context.Context, built *Built) (*Rehearsed, error) {
+	e, v := r.inspector.evaluator, r.inspector.Variant
 	var expected map[string]*array.Array
 	judged := r.Poison == 0 && e.problem.Verified() && e.problem.VerifyCommand() == nil
 	if judged {
@@ -191,10 +187,7 @@ func (r *rehearsal) run(ctx context.Context, i *Inspector, built *Built) (*Rehea
 			return nil, err
 		}
 	}
-	if err := r.checkMemory(v); err != nil {
-		return nil, err
-	}
-	if err := r.makeBuffers(i); err != nil {
+	if err := r.prepare(v); err != nil {
 		return nil, err
 	}
 	if r.Addresses {
@@ -235,84 +228,6 @@ func (r *rehearsal) run(ctx context.Context, i *Inspector, built *Built) (*Rehea
 		}
 	}
 	return out, nil
-}
-
-// makeBuffers makes the buffers with their initial content.
-func (r *rehearsal) makeBuffers(of *Inspector) error {
-	v := of.Variant
-	r.whole, r.guards = make([]*cl.Buffer, len(r.infos)), make([]int, len(r.infos))
-	for i, info := range r.infos {
-		if info.Kind == problem.SamplerArgument {
-			var err error
-			if r.samplers[i], err = r.newSampler(info.Sampler); err != nil {
-				return fail(tune.Constraints, "sampler %s: %v", info.Name, err)
-			}
-		}
-		if !info.Kind.HasContent() {
-			continue
-		}
-		content, err := of.Content(i)
-		if err != nil {
-			return fail(tune.Constraints, "%v", err)
-		}
-		if given := r.problem.Definition().Arguments[i]; r.Poison != 0 && info.Output && given.Data == nil && given.Fill.IsZero() {
-			content = &array.Array{Type: content.Type, Struct: content.Struct, Bytes: bytes.Repeat([]byte{r.Poison}, len(content.Bytes))}
-		}
-		if info.Image != nil {
-			if r.buffers[i], err = r.newBuffer(i, v, content); err == nil {
-				err = r.buffers[i].restore(r.Queue)
-			}
-		} else {
-			err = r.makeGuarded(i, v.Elements[i], content)
-		}
-		if err != nil {
-			return fail(tune.Runtime, "allocate %s %s of %d B: %v", info.Kind, info.Name, len(content.Bytes), err)
-		}
-	}
-	return r.Queue.Finish()
-}
-
-// makeGuarded makes a buffer between its zones.
-func (r *rehearsal) makeGuarded(i, elements int, content *array.Array) (err error) {
-	n, guard := len(content.Bytes), r.Guard
-	for most := r.Info.MaxAllocSize; most > 0 && guard > 0 && int64(n+2*guard) > most; {
-		guard = guard / 2 / GuardUnit * GuardUnit
-	}
-	flags := cl.ReadWrite
-	if r.ReadOnly && r.constant[i] {
-		flags = cl.ReadOnly
-	}
-	b := &buffer{elements: elements, bytes: n}
-	if guard == 0 {
-		b.working, err = r.Context.NewBufferFrom(flags, content.Bytes)
-		r.buffers[i] = b
-		return err
-	}
-	if r.zone == nil {
-		r.zone = bytes.Repeat([]byte{r.guardByte()}, r.Guard)
-	}
-	zone := r.zone[:guard]
-	whole := slices.Concat(zone, content.Bytes, zone)
-	if r.whole[i], err = r.Context.NewBuffer(flags, len(whole)); err != nil {
-		return err
-	}
-	// Not with NewBufferFrom: NVIDIA's driver 580 then copies to the device what belongs to the sub-buffer, but not the zones.
-	if err = r.Queue.Write(r.whole[i], 0, whole); err != nil {
-		return err
-	}
-	r.guards[i] = guard
-	if b.working, err = r.whole[i].Sub(flags, guard, n); err != nil {
-		return err
-	}
-	r.buffers[i] = b
-	return nil
-}
-
-func (r *rehearsal) guardByte() byte {
-	if r.Poison != 0 {
-		return r.Poison + 1
-	}
-	return guardPattern[0]
 }
 
 // addressSource has a kernel that says where a buffer is.
@@ -389,41 +304,6 @@ func (r *rehearsal) poisonLocal() error {
 		return fmt.Errorf("fill the local memory: %w", err)
 	}
 	return nil
-}
-
-// strays returns what was written into the zones.
-func (r *rehearsal) strays() (all []Stray, err error) {
-	for i, guard := range r.guards {
-		if guard == 0 {
-			continue
-		}
-		zone, size := make([]byte, guard), r.infos[i].Element.Size()
-		for _, behind := range []bool{false, true} {
-			offset := 0
-			if behind {
-				offset = guard + r.buffers[i].bytes
-			}
-			if err := r.Queue.Read(r.whole[i], offset, zone); err != nil {
-				return nil, fail(tune.Runtime, "read what lies around buffer %s: %v", r.infos[i].Name, err)
-			}
-			if bytes.Equal(zone, r.zone[:guard]) {
-				continue
-			}
-			stray, first := Stray{Argument: i}, -1
-			for j, b := range zone {
-				if b != r.zone[j] {
-					if stray.Bytes++; first < 0 {
-						first = j
-					}
-				}
-			}
-			if stray.Index = r.buffers[i].elements + first/size; !behind {
-				stray.Index = -((guard - first + size - 1) / size)
-			}
-			all = append(all, stray)
-		}
-	}
-	return all, nil
 }
 
 // contents reads the buffers and images.
