@@ -28,4 +28,10 @@
 // [Main], which then serves and does not return. Both sides write JSON, one message a line, on the
 // process's standard input and output. Other lines, printed by libraries, are ignored; standard error
 // is kept to explain the end of the process.
+//
+// # Reasons
+//
+// OpenBLAS and cuBLAS are loaded at run time, and nothing else needs them. Each entrant runs in a process of its own: a crash of a
+// vendor's library loses one measurement, and OpenCL and CUDA never share a process. cuBLAS is called with A and B exchanged, because it
+// takes column-major matrices: the memory of a row-major matrix is that of its transpose, and Cᵀ = Bᵀ·Aᵀ.
 package matmul

@@ -7,6 +7,16 @@
 // turn. If there is no such measurement, it is the ratio of their times in the searches. The package does not guess: cells
 // that were not measured are missing. A configuration that fails on any device has a performance
 // portability of 0.
+//
+// # Reasons
+//
+// A comparison is made of records alone, over cases: devices, sizes, or pairs of both. The measurements of one device's best
+// configuration on another device have run logs of their own, so that an interrupted comparison goes on, and records of several machines
+// can be joined. A ratio uses the times of the measurement in turn if both configurations took part in it. The diagonal is 1 by
+// construction: a configuration that turns out better than the device's own best becomes its best.
+//
+// The lists of several constants go together, not as a product: users tune some shapes that they list. Near means near in each
+// dimension, since shapes of one volume can need opposite blocks.
 package compare
 
 import (

@@ -2,6 +2,12 @@
 // compilers and their binaries. It measures nothing: a kernel that spills little can be faster than one that does not.
 //
 // A number that a compiler does not say is not there. It is never 0.
+//
+// # Reasons
+//
+// A footprint is read, not measured, in the process that builds, because a driver that takes a build from its cache may say nothing of
+// it. Nothing is asked unless something wants to know it: the compiler's option changes the driver's cache, and a build from the cache
+// must be repeated for its log.
 package footprint
 
 import (

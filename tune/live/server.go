@@ -11,6 +11,16 @@
 // not: the server refuses a Host header that does not name this machine (DNS rebinding), and admits no other origin. Any
 // other address requires the token in [Server.URL]. The number of connections is limited, because they
 // take file descriptors from the search.
+//
+// # Reasons
+//
+// The live page is the report, made again, so one piece of code counts for both. The server knows each browser's position in the list of
+// results, and sends all further rows at once, so a slow browser costs the memory of one answer; the search never waits for a browser.
+// Server-sent events suffice, since only the server speaks.
+//
+// On a loopback address, access is free for every user of the machine; a Host header that names another machine is refused, because a
+// website can make its own name resolve to the loopback address. Elsewhere a token of 130 bits is needed, kept in a cookie that no
+// script gets. At most 64 connections are open, because workers need file descriptors too.
 package live
 
 import (

@@ -4,6 +4,20 @@
 // It is opinionated. A counter of energy advances every 20 to 100 ms, and a kernel takes microseconds: so a
 // [Meter] repeats the kernel until the counter has advanced often enough, and refuses to divide by less. A
 // quantity that cannot be read has a reason, never a zero. Only a [Control] changes settings of a device.
+//
+// # Reasons
+//
+// A kernel is repeated until its instruments have seen enough. A counter of energy advances every 20 to 100 ms, so a window goes from
+// one advance to another. The next launches are enqueued before the instruments are read, because reading NVIDIA's counter can take 2
+// ms. The uncertainty of an energy is that of the times of the two advances, with the standard error of the power over all advances; the
+// scatter that the uncertain times cause is subtracted first. A quantity without a value has a reason: a window in which the counter
+// advanced too seldom has no energy, rather than a wrong one.
+//
+// The process above the workers changes settings of a device, at the request of the worker that times. It survives the crash of a
+// worker, so it can restore them in every case but its own sudden end; for that, a file says what to restore, written before the first
+// change and locked by its process. Every command looks for such files when it starts.
+//
+// Files of the operating system are read through an fs.FS, so that folders recorded as text archives can test it.
 package observe
 
 import (

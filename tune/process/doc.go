@@ -11,4 +11,10 @@
 // both to other descriptors, so that the output of libraries cannot reach them: it goes to standard
 // error. If a child dies, the end of its standard error explains its death. A child ends when its
 // standard input does, even in the middle of its work.
+//
+// # Reasons
+//
+// Nothing is left behind. A child ends when its standard input does, even in the middle of an endless launch. Linux also kills it with
+// its parent. Each child is a process group of its own, so Ctrl-C reaches only the parent, which kills the groups. Before a child loads
+// a driver or a library, it moves its channel to the parent away from standard output, so that everything they print can be captured.
 package process

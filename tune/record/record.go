@@ -12,6 +12,19 @@
 // A log returns the data that were written, to the last bit of a float64. JSON lacks two kinds of
 // data: NaN, a number that is not known, is written as null, infinities as the texts "+Inf" and "-Inf",
 // and a reason that is not UTF-8 is written twice, readable and in base64.
+//
+// # Reasons
+//
+// Every line ends with its CRC-32C, so that a flipped bit cannot pass for another measurement. A line with a correct checksum and
+// unknown content comes from a newer version of ndtune; it does not count as damaged.
+//
+// A log goes on in another search space: if the measurement digest is the same, a new header is appended with copies of the results that
+// the new space has. The lines before it are never changed. A second file for each space would lose this, or need an index.
+//
+// Before each line the log compares the path with the open file, and the size with the bytes written, because a synchronising folder or
+// a clean-up may remove or replace the file. Nothing of the user's is overwritten: another file at the path is kept as FILE.found, the
+// log before a repair as FILE.damaged. Results matter more than their log: if it cannot be written anew, the run goes on and ends with
+// an error.
 package record
 
 import (

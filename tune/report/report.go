@@ -11,6 +11,18 @@
 // the page treats them as data: they are in a block of JSON that browsers parse neither as HTML nor
 // as script, and they reach the page as text only. The Content-Security-Policy of the page allows
 // only its own scripts, and no requests.
+//
+// # Reasons
+//
+// A report is data first: records become a model, and the page, the pictures and the tables show only that model. Decisions (the best,
+// doubts, importance) are made in Go and tested there; the page computes only the reader's selections. The page holds 200,000
+// configurations in 17 MB, as gzipped binary columns beside JSON.
+//
+// Names and reasons are data from outside: they are in a block that browsers parse neither as HTML nor as script, and the page shows
+// them as text only. The Content-Security-Policy has hashes of the page's own scripts.
+//
+// Importance has two measures. ε² measures the effect of a parameter alone and needs no model. Total effects include interactions, but
+// they describe a model, whose fit stands beside them; it is the Gaussian process of the strategies, and its time is bounded.
 package report
 
 import (

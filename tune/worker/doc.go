@@ -50,4 +50,29 @@
 //	          ←  failed    instead of any answer: nothing further can be evaluated
 //
 // A worker does one thing at a time. It ends when its standard input does.
+//
+// # Reasons
+//
+// A pool is one goroutine with a list of its workers. An event is an answer of a worker, its end, or an expired watch; nothing else
+// changes the list, so there are no locks.
+//
+// On a CPU device, all workers evaluate whole configurations: PoCL compiles completely only at the first launch, which needs the
+// buffers. On other devices, one worker per device evaluates, and the others only build. A builder starts only when it is worth its
+// start: the first builds tell how long one takes. At most eight start at a time, because the driver makes contexts one after the other,
+// 0.13 s each on NVIDIA's 580, and 0.04 s with CUDA_DEVICE_MAX_CONNECTIONS=1, which builders therefore have.
+//
+// Launches are timed alone. On a CPU, or on a GPU that shares the host's memory, all other workers are frozen first (SIGSTOP), with the
+// compilers that they run. A worker that times holds everything it needs, so it cannot wait for a lock of a frozen worker. Windows
+// cannot freeze a process: there the pool waits until the others are idle.
+//
+// A death is judged by a second worker, because an earlier configuration may have damaged the memory of the dead one. A time-out is
+// final, unless it is that of a timed launch, which is repeated once. Two new workers that die while they make the reference, or three
+// in a row that die before they are ready, end the run. Workers of a GPU are killed at the end and not waited for, because the driver
+// takes a second to clear their contexts away.
+//
+// A GPU's peaks cost no time: while builders compile, the worker that evaluates measures one variant after the other, whenever no task
+// came for 2 ms. The same process times, so nothing is ever measured beside a timed launch.
+//
+// The expected output is made once, and handed to every worker that needs it. A worker that alone needs it, and made it within a second,
+// keeps it to itself, because a pipe needs 0.4 s for 64 MiB. NDTUNE_WORKER_TRACE=FILE makes workers write each task that they begin.
 package worker

@@ -8,6 +8,16 @@
 // On a CPU, compiling the variants takes nearly all of the time. The peaks that one search needs are
 // therefore measured quickly; see [Meter.Hurry]. If the time is up, the peaks measured so far are
 // the result, and name the parts that were left out.
+//
+// # Reasons
+//
+// Peaks are measured, not looked up, as the best of several variants of each kernel, because a peak that is too low gives results above
+// 100 %. Each launch repeats the work many times, so that the cost of the launch does not count, and each work-group takes a block that
+// another one had before it, so that caches private to a core do not help. Each result of a peak kernel is checked on the device.
+//
+// Quick peaks serve a first search: one precision, two or three sizes of buffers, the most promising variants. Each figure is measured
+// until two of its values agree within 5 %, and the higher of them counts. They are kept apart from careful peaks, by device, driver,
+// timer, power limit and clocks; a run that exceeds them measures them again.
 package peak
 
 import (

@@ -4,6 +4,12 @@
 // The program speaks of configurations by their values and of objectives as users do. The package translates them, and keeps the
 // contract of a strategy: no configuration is proposed twice, and none that the restrictions exclude. It evaluates nothing, and it
 // gives the program no access to anything but the space.
+//
+// # Reasons
+//
+// The program speaks of values, not of indices, so it needs no copy of the space's order. It answers, and never calls, so neither side
+// needs threads, and the order of the lines is that of the search. Each simulated search starts the program anew, since its state after
+// one search is unknown.
 package command
 
 import (
