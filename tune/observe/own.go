@@ -1,11 +1,10 @@
 package observe
 
 import (
-	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"os/exec"
@@ -162,99 +161,66 @@ func (o *own) reading(quantity string) hardware.Reading {
 // A command is an instrument that is a program. Before the launches it gets the line «begin», after them the line
 // «end LAUNCHES SECONDS», to which it answers with a line: a JSON object of quantities and their values.
 type command struct {
-	process *exec.Cmd
-	input   io.WriteCloser
-	answers chan string
-	timeout time.Duration
+	dialogue *process.Dialogue
+	timeout  time.Duration
 }
-
-// maxAnswer is the longest answer of a command in bytes.
-const maxAnswer = 1 << 20
 
 // startCommand starts a command. Its environment names the device.
 func startCommand(args []string, dir string, timeout time.Duration, d hardware.Device) (Instrument, error) {
-	c := &command{process: exec.Command(args[0], args[1:]...), answers: make(chan string, 16), timeout: timeout}
-	c.process.Dir = dir
-	c.process.Env = append(os.Environ(), "NDTUNE_DEVICE_NAME="+d.Name, "NDTUNE_DEVICE_PCI="+d.PCI, "NDTUNE_DEVICE_UUID="+d.UUID)
-	c.process.Stderr = os.Stderr
-	var err error
-	if c.input, err = c.process.StdinPipe(); err != nil {
-		return nil, err
-	}
-	output, err := c.process.StdoutPipe()
+	program := exec.Command(args[0], args[1:]...)
+	program.Dir = dir
+	program.Env = append(os.Environ(), "NDTUNE_DEVICE_NAME="+d.Name, "NDTUNE_DEVICE_PCI="+d.PCI, "NDTUNE_DEVICE_UUID="+d.UUID)
+	dialogue, err := process.Converse(program, func(line string) { fmt.Fprintln(os.Stderr, line) })
 	if err != nil {
 		return nil, err
 	}
-	if err := process.Start(c.process); err != nil {
-		return nil, err
-	}
-	go func() {
-		defer close(c.answers)
-		lines := bufio.NewScanner(output)
-		lines.Buffer(nil, maxAnswer)
-		for lines.Scan() {
-			c.answers <- lines.Text()
-		}
-	}()
-	return c, nil
+	return &command{dialogue, timeout}, nil
 }
 
-var errEnded = errors.New("it has ended, or closed its standard output")
+// limited returns a context for an exchange of lines.
+func (c *command) limited() (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(context.Background(), c.timeout, fmt.Errorf("it did not answer within %s", c.timeout))
+}
 
 // Begin implements Instrument.
 func (c *command) Begin() error {
-	for { // answers that nobody asked for would be taken for later ones
-		select {
-		case line, open := <-c.answers:
-			if !open {
-				return errEnded
-			}
-			return fmt.Errorf("it printed %.100q without being asked", line)
-		default:
-			return c.say("begin\n")
-		}
+	if line := c.dialogue.Unasked(); line != nil { // it would be taken for the next answer
+		return fmt.Errorf("it printed %.100q without being asked", line)
 	}
+	ctx, stop := c.limited()
+	defer stop()
+	return explained(c.dialogue.Send(ctx, []byte("begin\n")))
 }
 
 // End implements Instrument.
 func (c *command) End(launches int, took time.Duration) (map[string]float64, error) {
-	if err := c.say(fmt.Sprintf("end %d %.9f\n", launches, took.Seconds())); err != nil {
-		return nil, err
+	ctx, stop := c.limited()
+	defer stop()
+	if err := c.dialogue.Send(ctx, fmt.Appendf(nil, "end %d %.9f\n", launches, took.Seconds())); err != nil {
+		return nil, explained(err)
 	}
-	late := time.NewTimer(c.timeout)
-	defer late.Stop()
-	select {
-	case line, open := <-c.answers:
-		if !open {
-			return nil, errEnded
-		}
-		var values map[string]float64
-		if err := json.Unmarshal([]byte(line), &values); err != nil {
-			return nil, fmt.Errorf("it answered %.100q; want a JSON object of numbers such as {\"watts\": 71.5}: %w", line, err)
-		}
-		return values, nil
-	case <-late.C:
-		return nil, fmt.Errorf("it did not answer within %s", c.timeout)
+	line, err := c.dialogue.Receive(ctx)
+	if err != nil {
+		return nil, explained(err)
 	}
+	var values map[string]float64
+	if err := json.Unmarshal(line, &values); err != nil {
+		return nil, fmt.Errorf("it answered %.100q; want a JSON object of numbers such as {\"watts\": 71.5}: %w", line, err)
+	}
+	return values, nil
 }
 
-// say writes a line to the command.
-func (c *command) say(line string) error {
-	if _, err := io.WriteString(c.input, line); err != nil {
-		return errEnded
+// explained returns the error of an exchange of lines.
+func explained(err error) error {
+	if errors.Is(err, process.ErrOver) {
+		return errors.New("it has ended, or closed its standard output")
 	}
-	return nil
+	return err
 }
 
 // Close ends the command, with the processes that it has started. A command that works as it should ends with its standard
 // input; it gets no time for that, because its readings are taken.
 func (c *command) Close() error {
-	_ = c.input.Close()
-	process.Kill(c.process)
-	go func() {
-		for range c.answers { // so that the reader ends
-		}
-		_ = c.process.Wait()
-	}()
+	c.dialogue.Close(false)
 	return nil
 }

@@ -8,7 +8,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -28,25 +29,24 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestChildrenOfCommands: what a command has started ends with it. The command has its parent's standard error, and so have they.
+// TestChildrenOfCommands: the processes that a command has started end with it. They hold a pipe open.
 func TestChildrenOfCommands(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("Windows has no groups of processes")
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := exec.Command("mkfifo", pipe).Run(); err != nil {
+		t.Skip("this system has no mkfifo")
 	}
-	open, held, err := os.Pipe()
+	c, err := startCommand([]string{"sh", "-c", "exec 9>" + pipe + "; sleep 30 & echo started; wait"}, "", time.Minute, hardware.Device{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	open, err := os.Open(pipe)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer open.Close()
-	stderr := os.Stderr
-	os.Stderr = held
-	c, err := startCommand([]string{"sh", "-c", "sleep 30 & echo started; wait"}, "", time.Minute, hardware.Device{})
-	os.Stderr = stderr
-	if err != nil {
+	if _, err := c.(*command).dialogue.Receive(t.Context()); err != nil { // it has started
 		t.Fatal(err)
 	}
-	_ = held.Close()
-	<-c.(*command).answers // the child has started
 	if err := c.Close(); err != nil {
 		t.Error(err)
 	}

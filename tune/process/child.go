@@ -100,12 +100,11 @@ func (h *Host[Q, A]) Start(environment ...string) (*Child[Q, A], error) {
 // start starts the command, and returns its standard input and output.
 func (g *group) start() (in io.WriteCloser, out io.ReadCloser, err error) {
 	g.command.Stderr, g.command.WaitDelay = g.printed, holdTime
-	isolate(g.command)
 	if in, err = g.command.StdinPipe(); err != nil {
 		return nil, nil, err
 	}
 	if out, err = g.command.StdoutPipe(); err == nil {
-		err = startKept(g.command)
+		err = startProgram(g.command)
 	}
 	if err != nil {
 		in.Close()
@@ -119,7 +118,7 @@ func (g *group) start() (in io.WriteCloser, out io.ReadCloser, err error) {
 // PID, everything that it has started is killed, and it gets no further signals.
 func (g *group) reap(end *End) {
 	g.mutex.Lock()
-	g.alive = !sweep(g.command)
+	g.alive = inChild.Load() || !sweep(g.command)
 	g.mutex.Unlock()
 	_ = g.command.Wait() // ProcessState says more
 	end.State, end.Printed = g.command.ProcessState, g.printed.end()
@@ -171,7 +170,7 @@ func (g *group) PID() int { return g.command.Process.Pid }
 // Kill ends the process and everything that it has started. The end is still to come.
 func (g *group) Kill() {
 	g.signal(func(command *exec.Cmd) {
-		killGroup(command)
+		killProgram(command)
 		time.AfterFunc(holdTime, func() { g.out.Close() })
 	})
 }

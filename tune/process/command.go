@@ -61,13 +61,13 @@ func (c Command) Run(ctx context.Context) (Ended, error) {
 	if len(c.Env) > 0 {
 		command.Env = append(os.Environ(), c.Env...)
 	}
-	command.Cancel = func() error { Kill(command); return nil }
-	if err := Start(command); err != nil {
+	command.Cancel = func() error { killProgram(command); return nil }
+	if err := startProgram(command); err != nil {
 		return fail("%w", &StartError{err})
 	}
 	go limit(limited, c.Timeout, stop)
 	err := command.Wait()
-	Kill(command)
+	killProgram(command)
 	switch cause := context.Cause(limited); {
 	case ctx.Err() != nil:
 		return Ended{}, ctx.Err()
@@ -87,17 +87,17 @@ func (c Command) Run(ctx context.Context) (Ended, error) {
 	return ended, nil
 }
 
-// Start starts a program of the user's that runs beside this process, to be ended by [Kill].
-func Start(c *exec.Cmd) error {
+// startProgram starts a program, which [killProgram] ends.
+func startProgram(c *exec.Cmd) error {
 	if !inChild.Load() {
 		isolate(c)
 	}
 	return startKept(c)
 }
 
-// Kill kills a program that Start has started, and the processes that it has started. In a child of a [Host], these are killed when the
-// child ends. The program may have ended: as long as any of the others runs, no process gets the number of their group.
-func Kill(c *exec.Cmd) {
+// killProgram kills a program and the processes that it has started. In a child of a [Host], these are killed when
+// the child ends. The program may have ended: as long as any of the others runs, no process gets the number of their group.
+func killProgram(c *exec.Cmd) {
 	if inChild.Load() {
 		_ = c.Process.Kill()
 	} else {

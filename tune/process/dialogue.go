@@ -28,11 +28,11 @@ type Dialogue struct {
 	end   *End          // not to be read before over is closed
 }
 
-// Converse starts a program: args[0] with the other args. Show gets what it prints on standard error, line by line; if it
-// is nil, only the last lines are kept for the [End].
-func Converse(args []string, show func(line string)) (*Dialogue, error) {
+// Converse starts a program. Show gets what it prints on standard error, line by line; if it is nil, only the last lines are kept
+// for the [End].
+func Converse(program *exec.Cmd, show func(line string)) (*Dialogue, error) {
 	d := &Dialogue{to: make(chan []byte), lines: make(chan []byte), over: make(chan struct{}), left: make(chan struct{}), end: &End{}}
-	d.command, d.printed = exec.Command(args[0], args[1:]...), &printed{show: show}
+	d.command, d.printed = program, &printed{show: show}
 	in, out, err := d.start()
 	if err != nil {
 		return nil, &StartError{err}
@@ -122,6 +122,16 @@ func (d *Dialogue) Receive(ctx context.Context) ([]byte, error) {
 		return line, nil
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
+	}
+}
+
+// Unasked returns a line that the program has printed and that nobody has received, nil if there is none.
+func (d *Dialogue) Unasked() []byte {
+	select {
+	case line := <-d.lines:
+		return line
+	default:
+		return nil
 	}
 }
 

@@ -5,6 +5,7 @@ package process
 import (
 	"context"
 	"errors"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -12,7 +13,7 @@ import (
 
 func converse(t *testing.T, script string) *Dialogue {
 	t.Helper()
-	d, err := Converse([]string{"sh", "-c", script}, nil)
+	d, err := Converse(exec.Command("sh", "-c", script), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +75,7 @@ func TestDialoguesThatGoWrong(t *testing.T) {
 
 func TestAProgramThatDoesNotExist(t *testing.T) {
 	var start *StartError
-	if _, err := Converse([]string{"no-such-program"}, nil); !errors.As(err, &start) {
+	if _, err := Converse(exec.Command("no-such-program"), nil); !errors.As(err, &start) {
 		t.Error(err)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"os/exec"
 	"strings"
 	"sync"
 	"time"
@@ -77,7 +78,7 @@ func New(ctx context.Context, s *space.Space, o Options) (*Strategy, error) {
 		}
 	}
 	var err error
-	if c.dialogue, err = process.Converse(o.Args, c.show()); err != nil {
+	if c.dialogue, err = process.Converse(exec.Command(o.Args[0], o.Args[1:]...), c.show()); err != nil {
 		return nil, fmt.Errorf("%s: start it: %w", c.name(), err)
 	}
 	if err := c.greet(ctx); err != nil {
