@@ -19,7 +19,11 @@ func (p *proposer) typeOf(text string) (array.Type, bool) {
 	name := strings.Replace(typeName(text), "unsigned ", "u", 1)
 	for range 8 {
 		base := strings.TrimRight(name, "0123456789")
-		t, err := array.ParseType(map[bool]string{true: "uchar", false: base}[base == "bool" || base == "void"])
+		scalar := base
+		if base == "bool" || base == "void" {
+			scalar = "uchar"
+		}
+		t, err := array.ParseType(scalar)
 		if lanes, e := strconv.Atoi(name[len(base):]); err == nil && (e == nil || base == name) {
 			if e == nil {
 				t = t.Vector(lanes)
@@ -67,7 +71,8 @@ func (p *proposer) addArgument(i int, a cl.ArgInfo) {
 		return
 	} else if typeName(a.Type) == "sampler_t" {
 		argument.Sampler = &problem.Sampler{Coordinates: "pixels", Addressing: "clamp_to_edge", Filter: "nearest"}
-		p.Remark(field, "DECIDE: coordinates are pixels or normalized; addressing is none, clamp, clamp_to_edge, repeat or\nmirrored_repeat; filter is nearest or linear.")
+		p.Remark(field, "DECIDE: coordinates are pixels or normalized; addressing is none, clamp, clamp_to_edge, repeat or\n"+
+			"mirrored_repeat; filter is nearest or linear.")
 		return
 	}
 	t, ok := p.typeOf(a.Type)
@@ -76,7 +81,8 @@ func (p *proposer) addArgument(i int, a cl.ArgInfo) {
 	case ok:
 		argument.Type = typeText(t)
 	case strings.Count(a.Type, "*") > 1:
-		p.Remark(field, "DECIDE: %s is %s: a pointer to pointers has no description. Without one the kernel does not run.", argument.Name, a.Type)
+		p.Remark(field, "DECIDE: %s is %s: a pointer to pointers has no description. Without one the kernel does not run.",
+			argument.Name, a.Type)
 		argument.Type, t, bytes = "bytes", array.Uint8, 8
 	default:
 		argument.Type, bytes = p.structType(a.Type, field)
@@ -119,7 +125,7 @@ func (p *proposer) addArgument(i int, a cl.ArgInfo) {
 
 // limitIndices fills a buffer whose elements are an index of other buffers with indices that these have.
 func (p *proposer) limitIndices(argument *problem.Argument, a cl.ArgInfo, t array.Type, field string) {
-	if !isWhole(t) || argument.Type == "bytes" {
+	if !isInteger(t) || argument.Type == "bytes" {
 		return
 	}
 	for _, target := range p.function.Indices.Targets[a.Name] {
@@ -135,6 +141,10 @@ func (p *proposer) limitIndices(argument *problem.Argument, a cl.ArgInfo, t arra
 	}
 }
 
+// qualifiers are the words of a declaration that do not belong to its type.
+var qualifiers = strings.Fields(`const volatile restrict __global __constant __local __private global constant local private
+	read_only write_only read_write __read_only __write_only __read_write`)
+
 // typeName returns the name of a type without qualifiers, asterisks, struct, union and enum.
 func typeName(text string) string {
 	name := declaredType(text)
@@ -148,7 +158,7 @@ func typeName(text string) string {
 func declaredType(text string) string {
 	var words []string
 	for _, word := range strings.Fields(strings.ReplaceAll(text, "*", " ")) {
-		if !slices.Contains(strings.Fields("const volatile restrict __global __constant __local __private global constant local private read_only write_only read_write __read_only __write_only __read_write"), word) {
+		if !slices.Contains(qualifiers, word) {
 			words = append(words, word)
 		}
 	}
@@ -162,10 +172,10 @@ func (p *proposer) scalarValue(a cl.ArgInfo, t array.Type, field string) any {
 	switch {
 	case p.isKnown(a.Name):
 		return a.Name
-	case isWhole(t) && r == strideRole:
+	case isInteger(t) && r == strideRole:
 		p.Remark(field, "DECIDE: the distance of rows.")
 		return valueOf(t, p.sizes[0].name)
-	case !isWhole(t):
+	case !isInteger(t):
 	case hasWord(a.Name, zeroWords), strings.Contains(strings.ToLower(a.Name), "offset"):
 		v = 0
 	case hasWord(a.Name, oneWords):
@@ -212,5 +222,6 @@ func (p *proposer) markOutputs() {
 	if len(written) == 0 {
 		p.Remark("verify", "DECIDE: no argument of the kernel is an output that can be verified.")
 	}
-	p.Remark("arguments", "DECIDE: the sizes of buffers, in elements, must be at least what the kernel reads and writes. fill is the\ninitial content. Buffers with output: true are verified; restore: iteration is for kernels that work in place.")
+	p.Remark("arguments", "DECIDE: the sizes of buffers, in elements, must be at least what the kernel reads and writes. fill is the\n"+
+		"initial content. Buffers with output: true are verified; restore: iteration is for kernels that work in place.")
 }

@@ -45,7 +45,10 @@ func (u *Untuned) Build(ctx context.Context, c Compiler, kernel string) error {
 }
 
 // undeclared are the messages of compilers about identifiers that a source does not define.
-var undeclared = regexp.MustCompile(`use of undeclared (?:identifier|label) '(\w+)'|unknown type name '(\w+)'|identifier "(\w+)" is undefined|implicit declaration of function '(\w+)'`)
+var undeclared = regexp.MustCompile(strings.Join([]string{
+	`use of undeclared (?:identifier|label) '(\w+)'`, `unknown type name '(\w+)'`, `identifier "(\w+)" is undefined`,
+	`implicit declaration of function '(\w+)'`,
+}, "|"))
 
 var anError = regexp.MustCompile(`(?m)^.*\berror\b.*$`)
 
@@ -93,7 +96,8 @@ func (u *Untuned) build(ctx context.Context, c Compiler) ([]device.Signature, er
 			return nil, faultf("%s: the source does not compile:\n%s", sources, strings.Join(slices.Compact(faults), "\n"))
 		case len(u.Missing) > before && round < maxMissing:
 		case len(unknown) > 0:
-			return nil, faultf("%s: nobody defines %s; give them with -D, or the files that define them.\nWith values in their place the compiler says:\n%s",
+			return nil, faultf("%s: nobody defines %s; give them with -D, or the files that define them.\n"+
+				"With values in their place the compiler says:\n%s",
 				sources, strings.Join(unknown, ", "), errorLine(failed.Log))
 		default:
 			return nil, faultf("%s: %w", sources, failed)
@@ -115,7 +119,8 @@ func nameFault(text, name string, at clc.Place, called bool) string {
 	case len(offers) > 0:
 		return fmt.Sprintf("%s is not defined; %s", name, strings.Join(offers, "; "))
 	case called:
-		return fmt.Sprintf("%s: neither the source nor OpenCL C defines the function %s; give the file that does, or -D '%s(x)=…'", at, name, name)
+		return fmt.Sprintf("%s: neither the source nor OpenCL C defines the function %s; give the file that does, or -D '%s(x)=…'",
+			at, name, name)
 	}
 	return ""
 }
@@ -150,7 +155,8 @@ func (u *Untuned) measureTypes(ctx context.Context, c Compiler) {
 	var code strings.Builder
 	for i, t := range types {
 		for digit, divisor := range divisors {
-			fmt.Fprintf(&code, "\n__kernel __attribute__((reqd_work_group_size(sizeof(%s) / %d %% 256 + 1, 1, 1))) void ndtune_size_%d_%d() {}", t, divisor, i, digit)
+			fmt.Fprintf(&code, "\n__kernel __attribute__((reqd_work_group_size(sizeof(%s) / %d %% 256 + 1, 1, 1))) "+
+				"void ndtune_size_%d_%d() {}", t, divisor, i, digit)
 		}
 	}
 	kernels, err := u.signatures(ctx, c, code.String())
@@ -181,7 +187,8 @@ func chooseKernel(name string, kernels []device.Signature) (device.Signature, er
 	case name == "":
 		return device.Signature{}, faultf("the source has several kernels; choose one with --kernel: %s", strings.Join(names, ", "))
 	case i < 0:
-		return device.Signature{}, faultf("the source has no kernel named %s%s; it has %s", name, nearest.Hint(name, names), strings.Join(names, ", "))
+		hint := nearest.Hint(name, names)
+		return device.Signature{}, faultf("the source has no kernel named %s%s; it has %s", name, hint, strings.Join(names, ", "))
 	}
 	return kernels[i], nil
 }

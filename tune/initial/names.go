@@ -20,15 +20,22 @@ const (
 
 // The words of names by their meaning.
 var (
-	blockWords = strings.Fields("block blocksize blockdim bs wg wgs wgsize workgroup group groupsize local localsize lws threads nthreads tile tilesize tiledim tilewidth ts")
-	notBlock   = strings.Fields("n num count use mem memory enable no pad padding log bits shift mask stride offset max min id limit blocks tiles groups per")
-	perItem    = strings.Fields("wpt ppt ept vw peritem perthread")
-	sizeWords  = strings.Fields("n m k nx ny nz ni nj nk nl nm np size length len width height depth w h rows row cols col columns dim count num number elements total numel points dimension")
-	notSize    = strings.Fields("offset start begin iter iterations iteration step steps pass stage index idx id seed pad shift log radius filter border halo block tile local group incr bits mask gap kernel window min max channel channels warp wave wavefront simd lanes order degree")
-	oneWords   = strings.Fields("iter iters iteration iterations pass stage border halo radius pad padding seed incr")
-	zeroWords  = strings.Fields("off offs start begin base first index idx id")
-	strides    = strings.Fields("ld lda ldb ldc pitch stride")
-	axisWords  = [3][]string{strings.Fields("x width w nx cols col columns"), strings.Fields("y height h ny rows row"), strings.Fields("z depth nz")}
+	blockWords = strings.Fields(`block blocksize blockdim bs wg wgs wgsize workgroup group groupsize local localsize lws threads nthreads
+		tile tilesize tiledim tilewidth ts`)
+	notBlock = strings.Fields(`n num count use mem memory enable no pad padding log bits shift mask stride offset max min id limit blocks
+		tiles groups per`)
+	perItem   = strings.Fields("wpt ppt ept vw peritem perthread")
+	sizeWords = strings.Fields(`n m k nx ny nz ni nj nk nl nm np size length len width height depth w h rows row cols col columns dim count
+		num number elements total numel points dimension`)
+	notSize = strings.Fields(`offset start begin iter iterations iteration step steps pass stage index idx id seed pad shift log radius
+		filter border halo block tile local group incr bits mask gap kernel window min max channel channels warp wave
+		wavefront simd lanes order degree`)
+	oneWords  = strings.Fields("iter iters iteration iterations pass stage border halo radius pad padding seed incr")
+	zeroWords = strings.Fields("off offs start begin base first index idx id")
+	strides   = strings.Fields("ld lda ldb ldc pitch stride")
+	axisWords = [3][]string{
+		strings.Fields("x width w nx cols col columns"), strings.Fields("y height h ny rows row"), strings.Fields("z depth nz"),
+	}
 )
 
 // wordsOf splits a name into its words in lower case: «blockSizeX» and «BLOCK_SIZE_X» are block, size, x.

@@ -68,13 +68,13 @@ func Propose(u Untuned, out string) *Proposal {
 	for _, a := range u.Kernel.Arguments {
 		names = append(names, a.Name)
 	}
-	whole := clc.FindKernel(u.Text, u.Kernel.Name, names...)
-	if f := cmp.Or(clc.FindKernel(p.active, u.Kernel.Name, names...), whole); f != nil {
+	unconditional := clc.FindKernel(u.Text, u.Kernel.Name, names...)
+	if f := cmp.Or(clc.FindKernel(p.active, u.Kernel.Name, names...), unconditional); f != nil {
 		p.function = *f
 	}
 	p.reach = p.function.Reach
-	if whole != nil {
-		p.function.Reach = whole.Reach // other values of the source's macros reach other code
+	if unconditional != nil {
+		p.function.Reach = unconditional.Reach // other values of the source's macros reach other code
 	}
 	p.Kernel.Arguments = slices.Clone(u.Kernel.Arguments)
 	for i, name := range p.function.Arguments { // drivers may rename arguments
@@ -172,7 +172,7 @@ func (p *proposer) readMacros() {
 		missing := i >= len(p.Given) && i < needed
 		r, axis := p.roleOfMacro(m.Name, i < needed, hasBlock)
 		value, number := literal(m.Text)
-		n, whole := number.(int)
+		n, isInt := number.(int)
 		_, text := number.(string)
 		switch {
 		case !missing || text || slices.Contains(tested, m):
@@ -185,8 +185,8 @@ func (p *proposer) readMacros() {
 		case r == otherRole || r == strideRole:
 			value = spec.Undecided
 		}
-		tunes := whole && (r == blockRole && n > 1 && n <= 1024 || (r == perItemRole || r == unrollRole) && n > 0 && n <= 64)
-		isSize := whole && r == sizeRole && n > 1
+		tunes := isInt && (r == blockRole && n > 1 && n <= 1024 || (r == perItemRole || r == unrollRole) && n > 0 && n <= 64)
+		isSize := isInt && r == sizeRole && n > 1
 		field := "constants." + m.Name
 		switch {
 		case tunes && value == number:
@@ -310,9 +310,11 @@ func (p *proposer) chooseBlock() {
 		for i := range p.dimensions {
 			p.blocks[i] = strconv.Itoa(p.Kernel.WorkGroup[i])
 			if i < len(p.function.WorkGroup) {
-				names := identifier.FindAllString(p.function.WorkGroup[i], -1)
-				if len(names) > 0 && !slices.ContainsFunc(names, func(n string) bool { return !p.isKnown(n) }) && !strings.Contains(p.function.WorkGroup[i], "/") {
-					p.blocks[i] = p.function.WorkGroup[i]
+				size := p.function.WorkGroup[i]
+				names := identifier.FindAllString(size, -1)
+				unknown := slices.ContainsFunc(names, func(n string) bool { return !p.isKnown(n) })
+				if len(names) > 0 && !unknown && !strings.Contains(size, "/") {
+					p.blocks[i] = size
 				}
 			}
 		}
@@ -323,15 +325,17 @@ func (p *proposer) chooseBlock() {
 		case p.blocks[i] != "" || f.ReadsSize[i]:
 		case f.ReadsLocal[i] || f.Shares && i == 0 && !f.ReadsGroup[i]:
 			p.blocks[i] = spec.Undecided
-			p.Remark("block_size", "DECIDE: the local size for which the kernel is written: it does not read it, and its work-items depend on it.")
+			p.Remark("block_size",
+				"DECIDE: the local size for which the kernel is written: it does not read it, and its work-items depend on it.")
 		case f.Shares || f.ReadsGroup[i]:
 			p.blocks[i] = "1" // more would do the same work, or overwrite each other's local memory
 		}
 	}
 	values := [3][]space.Value{{8, 16, 32, 64}, {1, 2, 4, 8, 16}, {1, 2, 4}}
-	values[0] = map[bool][]space.Value{true: {32, 64, 128, 256}, false: values[0]}[p.dimensions == 1]
 	first := [3]int{16, 8, 2}
-	first[0] = map[bool]int{true: 64, false: 16}[p.dimensions == 1]
+	if p.dimensions == 1 {
+		values[0], first[0] = []space.Value{32, 64, 128, 256}, 64
+	}
 	known := len(d.Parameters)
 	for i := range p.dimensions {
 		if p.blocks[i] == "" {
@@ -340,7 +344,9 @@ func (p *proposer) chooseBlock() {
 		}
 	}
 	if known < len(d.Parameters) {
-		p.Remark("parameters."+d.Parameters[known].Name, "DECIDE: the local size. A kernel that relies on a certain one computes a wrong output with\nothers: then keep that one only.")
+		p.Remark("parameters."+d.Parameters[known].Name,
+			"DECIDE: the local size. A kernel that relies on a certain one computes a wrong output with\n"+
+				"others: then keep that one only.")
 	}
 	for i := range p.dimensions {
 		if p.blocks[i] != "block_size_"+"xyz"[i:i+1] {
@@ -360,7 +366,8 @@ func (p *proposer) chooseBlock() {
 		}
 	}
 	if slices.ContainsFunc(d.GridDiv[:], func(divisors []problem.Expr) bool { return divisors != nil }) {
-		p.Remark("grid_div", "DECIDE: the elements that a work-group computes in each dimension. Without grid_div there is one\nwork-item for each element of problem_size.")
+		p.Remark("grid_div", "DECIDE: the elements that a work-group computes in each dimension. Without grid_div there is one\n"+
+			"work-item for each element of problem_size.")
 	}
 }
 
@@ -374,5 +381,8 @@ func (p *proposer) choose(out string) {
 	}
 	p.Reference = filepath.Base(out)
 	d.Verify = &problem.Verification{Configuration: p.Defaults}
-	p.Remark("verify", "DECIDE: the reference of the output. This is the kernel itself with these values, the weakest reference: it shows only\nthat configurations agree. A simpler kernel with a specification of its own, .npy files, or a command are better ones.\natol and rtol are the tolerances.")
+	p.Remark("verify",
+		"DECIDE: the reference of the output. This is the kernel itself with these values, the weakest reference: it shows only\n"+
+			"that configurations agree. A simpler kernel with a specification of its own, .npy files, or a command are better ones.\n"+
+			"atol and rtol are the tolerances.")
 }

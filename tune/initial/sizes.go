@@ -35,7 +35,7 @@ func (p *proposer) perGroup(axis int) (factors []problem.Expr) {
 			case i < 0 || p.Kernel.Arguments[i].Address != cl.AddressPrivate || problem.Reserved(name):
 				return nil
 			default:
-				if t, ok := p.typeOf(p.Kernel.Arguments[i].Type); !ok || !isWhole(t) || t.Lanes() > 1 {
+				if t, ok := p.typeOf(p.Kernel.Arguments[i].Type); !ok || !isInteger(t) || t.Lanes() > 1 {
 					return nil
 				}
 				arguments = append(arguments, name)
@@ -59,7 +59,7 @@ func (p *proposer) isKnown(name string) bool {
 
 func isInt(v space.Value) bool { _, ok := v.(int); return ok }
 
-func isWhole(t array.Type) bool { return t.Scalar() < array.Float16 }
+func isInteger(t array.Type) bool { return t.Scalar() < array.Float16 }
 
 // isSize returns whether a scalar argument is a size of the problem: its name says so, or it bounds an index.
 func (p *proposer) isSize(a cl.ArgInfo) (size, bool) {
@@ -71,7 +71,7 @@ func (p *proposer) isSize(a cl.ArgInfo) (size, bool) {
 		bounds = bounds || slices.ContainsFunc(names, func(of []string) bool { return slices.Contains(of, a.Name) })
 	}
 	known := r == sizeRole || bounds && r == otherRole
-	return size{a.Name, axis}, ok && a.Address == cl.AddressPrivate && isWhole(t) && t.Lanes() == 1 && known && !problem.Reserved(a.Name)
+	return size{a.Name, axis}, ok && a.Address == cl.AddressPrivate && isInteger(t) && t.Lanes() == 1 && known && !problem.Reserved(a.Name)
 }
 
 // chooseSizes chooses the size of the problem: arguments that are sizes become constants of the host.
@@ -106,7 +106,9 @@ func (p *proposer) chooseSizes() {
 		d.Constants = append(d.Constants, problem.Constant{Name: s.name, Value: value, Host: true})
 	}
 	if len(p.Remarks["constants"]) == 0 {
-		p.Remark("constants", "DECIDE: the sizes of the problem, small for a first try. --set %s=… changes one for a run. A constant with host: true is\nno macro of the kernel.", p.sizes[0].name)
+		p.Remark("constants",
+			"DECIDE: the sizes of the problem, small for a first try. --set %s=… changes one for a run. A constant with host: true is\n"+
+				"no macro of the kernel.", p.sizes[0].name)
 	}
 	used := map[string]bool{}
 	for i := range p.dimensions {

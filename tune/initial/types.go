@@ -143,7 +143,11 @@ func (p *proposer) structValue(name string) map[string]any {
 	for _, f := range p.Definition.Types[i].Fields {
 		var v any
 		if t, err := array.ParseType(f.Type); err == nil {
-			v = valueOf(t, map[bool]any{true: 1, false: 0.5}[isWhole(t)])
+			number := any(0.5)
+			if isInteger(t) {
+				number = 1
+			}
+			v = valueOf(t, number)
 		} else {
 			v = p.structValue(f.Type)
 		}

@@ -112,7 +112,7 @@ func (f field) constants() (constants []problem.Constant) {
 		if e.value.node.Kind == yaml.MappingNode {
 			e.value.keys(
 				key("value", &c.Value, field.value).means("value", "the value of the constant; required"),
-				key("host", &c.Host, field.boolean).means("true or false", "whether only expressions know the constant, which is then no macro"),
+				key("host", &c.Host, field.boolean).means("true or false", "whether only expressions know the constant"),
 			)
 			e.value.require("value")
 		} else {
@@ -187,22 +187,22 @@ func (f field) objective() (o problem.Objective) {
 }
 
 func (f field) maxEvaluations() int {
-	return int(f.whole(1, math.MaxInt32, "max_evals is a whole number from 1 to 2^31 - 1"))
+	return f.integer(1, math.MaxInt32, "max_evals is an integer from 1 to 2^31 - 1")
 }
 
 // mostSeed is the largest integer to which float64 rounds no other integer.
 const mostSeed = 1<<53 - 1
 
 func (f field) seed() uint64 {
-	return uint64(f.whole(0, mostSeed, "a seed is a whole number from 0 to 2^53 - 1"))
+	return uint64(f.integer(0, mostSeed, "a seed is an integer from 0 to 2^53 - 1"))
 }
 
-// whole reads an integer between two bounds. Any other number has the given error.
-func (f field) whole(least, most float64, wrong string) float64 {
+// integer reads an integer between two bounds. Any other number has the given error.
+func (f field) integer(least, most int, wrong string) int {
 	n := f.number()
-	if n < least || n > most || n != math.Trunc(n) {
+	if n < float64(least) || n > float64(most) || n != math.Trunc(n) {
 		f.failf("%s", wrong)
 		return 0
 	}
-	return n
+	return int(n)
 }

@@ -171,7 +171,7 @@ func TestSeedBound(t *testing.T) {
 	for _, seed := range []string{"9007199254740992", "9007199254740993", "-1", "0.5"} { // the second is rounded to the first
 		fsys := library()
 		fsys["spec.yaml"] = &fstest.MapFile{Data: []byte(good + "seed: " + seed + "\n")}
-		if _, err := LoadFS(fsys, "spec.yaml", Options{}); err == nil || !strings.Contains(err.Error(), "a seed is a whole number from 0 to 2^53 - 1") {
+		if _, err := LoadFS(fsys, "spec.yaml", Options{}); err == nil || !strings.Contains(err.Error(), "a seed is an integer from 0 to 2^53 - 1") {
 			t.Errorf("seed %s: %v", seed, err)
 		}
 	}

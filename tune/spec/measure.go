@@ -13,15 +13,14 @@ import (
 func (f field) measure() (m problem.Measure) {
 	t := &m.Timing
 	f.keys(
-		key("cache", &t.Cache, func(f field) problem.CacheState {
-			return problem.CacheState(f.choice(string(problem.CacheWarm), string(problem.CacheCold)))
-		}).means("warm or cold", "where timed launches find their data; warm without it"),
+		key("cache", &t.Cache, func(f field) problem.CacheState { return problem.CacheState(f.text()) }).
+			means("warm or cold", "where timed launches find their data; warm without it"),
 		key("launches", &t.Launches, func(f field) int {
-			return int(f.whole(1, mostLaunches, "the timed launches are a whole number from 1 to 1000000"))
+			return f.integer(1, mostLaunches, "the timed launches are an integer from 1 to 1000000")
 		}).means("integer", "the timed launches of a configuration; 7 without it"),
 		key("seconds", &t.Time, field.seconds).means("number", "the time of all timed launches after which no other one is timed"),
 		key("warmup", &t.Warmup, func(f field) int {
-			n := int(f.whole(0, mostLaunches, "the untimed launches are a whole number from 0 to 1000000"))
+			n := f.integer(0, mostLaunches, "the untimed launches are an integer from 0 to 1000000")
 			return cmp.Or(n, problem.NoWarmup)
 		}).means("integer", "the launches before the timed ones; 1 without it"),
 		key("early_stop", &t.EarlyStop, field.earlyStop).

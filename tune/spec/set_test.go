@@ -48,7 +48,7 @@ func TestSetKeysOfSharedNodes(t *testing.T) {
 
 func TestWrongKeys(t *testing.T) {
 	for _, c := range []struct{ key, value, want string }{
-		{"measure.cache", "tepid", `good.yaml: --set spec.measure.cache=tepid: expected warm or cold, found the text "tepid"`},
+		{"measure.cache", "tepid", `good.yaml: --set spec.measure.cache=tepid: "tepid" is neither warm nor cold`},
 		{"measure.cach", "cold", `good.yaml: --set spec.measure.cach=cold: unknown key; did you mean "cache"?`},
 		{"mesure.cache", "cold", `good.yaml: --set spec.mesure.cache=cold: unknown key; did you mean "measure"?`},
 		{"measure", "{launchs: 3}", `good.yaml: --set spec.measure={launchs: 3}: measure.launchs: unknown key; did you mean "launches"?`},

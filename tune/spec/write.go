@@ -222,7 +222,8 @@ func argumentNode(a problem.Argument) *yaml.Node {
 	if a.RestoreEachLaunch {
 		restore = "iteration"
 	}
-	parts = append(parts, part{"size", size}, part{"fill", fillNode(a.Fill)}, part{"output", given(a.Output)}, part{"restore", given(restore)})
+	parts = append(parts,
+		part{"size", size}, part{"fill", fillNode(a.Fill)}, part{"output", given(a.Output)}, part{"restore", given(restore)})
 	return mapping(parts...)
 }
 
@@ -259,7 +260,8 @@ func (d *Draft) verificationNode() *yaml.Node {
 	if v.Swap != [2]string{} {
 		parts = append(parts, part{"swap", sequence(each(v.Swap[:], scalarNode))})
 	}
-	parts = append(parts, part{"npy", sortedNode(v.Files, given)}, part{"atol", expressionNode(v.ATol)}, part{"rtol", expressionNode(v.RTol)})
+	parts = append(parts,
+		part{"npy", sortedNode(v.Files, given)}, part{"atol", expressionNode(v.ATol)}, part{"rtol", expressionNode(v.RTol)})
 	return mapping(parts...)
 }
 
