@@ -16,20 +16,12 @@ import (
 	"github.com/ndtune/ndtune/tune/problem"
 )
 
-// A Table is a table of a sweep as text. Each row has as many cells as Head.
-type Table struct {
-	Title   string
-	Head    []string
-	Rows    [][]string
-	Numbers bool // all columns are aligned to the right
-}
-
 // Tables returns the results of a sweep as text: times and rates, alone and with transfers, by size
 // and entrant.
-func Tables(cells []Cell) []Table {
+func Tables(cells []Cell) []figure.Table {
 	asTime := func(_ Shape, ms float64) string { return figure.Milliseconds(ms) + "ms" }
 	asRate := func(s Shape, ms float64) string { return figure.Number(s.Rate(ms)) }
-	tables := make([]Table, 0, 4)
+	tables := make([]figure.Table, 0, 4)
 	for _, t := range []struct {
 		title string
 		time  func(*Measurement) float64
@@ -40,7 +32,7 @@ func Tables(cells []Cell) []Table {
 		{"with the copies to the device and back", (*Measurement).WithTransfers, asTime},
 		{"with the copies to the device and back, GFLOP/s", (*Measurement).WithTransfers, asRate},
 	} {
-		table := Table{Title: t.title, Head: append([]string{"N"}, entrantsOf(cells)...), Numbers: true}
+		table := figure.Table{Title: t.title, Head: append([]string{"N"}, entrantsOf(cells)...)}
 		for i, c := range cells {
 			if i == 0 || c.Shape != cells[i-1].Shape {
 				table.Rows = append(table.Rows, []string{c.Shape.String()})
@@ -52,17 +44,23 @@ func Tables(cells []Cell) []Table {
 			row := &table.Rows[len(table.Rows)-1]
 			*row = append(*row, text)
 		}
-		tables = append(tables, table)
+		tables = append(tables, ofNumbers(table))
 	}
 	return tables
 }
 
+// ofNumbers returns a table all of whose columns are numbers.
+func ofNumbers(t figure.Table) figure.Table {
+	t.Number = slices.Repeat([]bool{true}, len(t.Head))
+	return t
+}
+
 // RatioTables returns the rates of kernels as multiples of cuBLAS in the same precision, by size, and the errors of all entrants
 // (see [Errors]) by size and data. Tables without rows are left out.
-func RatioTables(cells []Cell) []Table {
-	ratios := Table{Title: "multiplication alone, rate over cuBLAS in the same precision", Head: []string{"N"}, Numbers: true}
+func RatioTables(cells []Cell) []figure.Table {
+	ratios := figure.Table{Title: "multiplication alone, rate over cuBLAS in the same precision", Head: []string{"N"}}
 	head := append([]string{"N", "data"}, entrantsOf(cells)...)
-	errors := Table{Title: "errors over Σ|a·b|: root of the mean square / maximum", Head: head, Numbers: true}
+	errors := figure.Table{Title: "errors over Σ|a·b|: root of the mean square / maximum", Head: head}
 	for _, row := range rowsOf(cells) {
 		var texts []string
 		ratios.Head = ratios.Head[:1]
@@ -96,7 +94,7 @@ func RatioTables(cells []Cell) []Table {
 			}
 		}
 	}
-	return slices.DeleteFunc([]Table{ratios, errors}, func(t Table) bool { return len(t.Rows) == 0 })
+	return slices.DeleteFunc([]figure.Table{ofNumbers(ratios), ofNumbers(errors)}, func(t figure.Table) bool { return len(t.Rows) == 0 })
 }
 
 // rowsOf returns the cells by size.
@@ -128,8 +126,8 @@ func Sizes(shapes []Shape) string {
 
 // Wins returns a table of the sizes from which on each entrant that uses a device is faster than
 // those on the CPU. It has no rows if nothing can be compared.
-func Wins(cells []Cell) Table {
-	table := Table{Title: "faster from which N on", Head: []string{"", "over", "alone", "with copies", "both measured for"}}
+func Wins(cells []Cell) figure.Table {
+	table := figure.Table{Title: "faster from which N on", Head: []string{"", "over", "alone", "with copies", "both measured for"}}
 	from := func(c Crossover) string {
 		if c.From == 0 {
 			return "never"

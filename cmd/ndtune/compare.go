@@ -9,7 +9,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune/compare"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/record"
@@ -267,10 +266,7 @@ func (k *comparing) print(c *compare.Comparison) {
 	fmt.Fprintln(out, c.Title())
 	for _, t := range c.Tables() {
 		fmt.Fprintf(out, "\n%s\n", t.Title)
-		figure.Columns(out, "  ", func(i int) bool { return t.Number[i] }, append([][]string{t.Head}, t.Rows...)...)
-		for _, note := range t.Notes {
-			fmt.Fprintf(out, "  %s\n", note)
-		}
+		t.Write(out, "  ")
 	}
 	if why := c.NoOverall(); why != "" {
 		fmt.Fprintf(out, "\nno best over all: %s\n", why)

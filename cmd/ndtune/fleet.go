@@ -9,7 +9,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/ndtune/ndtune/internal/figure"
-	"github.com/ndtune/ndtune/tune/compare"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/fleet"
 	"github.com/ndtune/ndtune/tune/problem"
@@ -213,15 +212,12 @@ func printFleet(w io.Writer, all []fleet.Announcement) {
 		return
 	}
 	t := fleetTable(all)
-	figure.Columns(w, "", func(i int) bool { return t.Number[i] }, append([][]string{t.Head}, t.Rows...)...)
-	for _, note := range t.Notes {
-		fmt.Fprintln(w, note)
-	}
+	t.Write(w, "")
 }
 
 // fleetTable is a table of the devices of a fleet: what each is doing, and for how long.
-func fleetTable(all []fleet.Announcement) compare.Table {
-	t := compare.Table{
+func fleetTable(all []fleet.Announcement) figure.Table {
+	t := figure.Table{
 		Name: "fleet", Title: figure.Count(len(all), "device") + " in the fleet",
 		Head: []string{"machine/device", "name", "driver", "doing", "for", "evaluated"}, Number: []bool{false, false, false, false, true, true}, Rows: [][]string{},
 	}

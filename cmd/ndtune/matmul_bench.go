@@ -285,13 +285,13 @@ func printBench(w io.Writer, cells []matmul.Cell) {
 	}
 }
 
-func printTitled(w io.Writer, t matmul.Table) {
+func printTitled(w io.Writer, t figure.Table) {
 	fmt.Fprintf(w, "\n%s\n", t.Title)
 	indent := ""
-	if t.Numbers {
+	if t.Number != nil {
 		indent = "  "
 	}
-	figure.Columns(w, indent, func(int) bool { return t.Numbers }, append([][]string{t.Head}, t.Rows...)...)
+	t.Write(w, indent)
 }
 
 func joinInts(numbers []int, between string) string {

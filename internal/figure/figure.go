@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -73,6 +74,33 @@ func Sizes(sizes []int) string {
 		texts[i] = strconv.Itoa(n)
 	}
 	return strings.Join(texts, "×")
+}
+
+// A Table is a table of texts. Each row has as many cells as Head. Columns of numbers are aligned to the right.
+type Table struct {
+	Name   string     `json:"name"`
+	Title  string     `json:"title"`
+	Head   []string   `json:"head"`
+	Number []bool     `json:"number"` // by column; a missing one is none
+	Rows   [][]string `json:"rows"`
+	Notes  []string   `json:"notes"` // lines below the table
+}
+
+// RemoveColumn removes a column.
+func (t *Table) RemoveColumn(i int) {
+	t.Head, t.Number = slices.Delete(t.Head, i, i+1), slices.Delete(t.Number, i, i+1)
+	for row := range t.Rows {
+		t.Rows[row] = slices.Delete(t.Rows[row], i, i+1)
+	}
+}
+
+// Write writes the head, the rows and the notes as text.
+func (t Table) Write(w io.Writer, indent string) {
+	isNumber := func(column int) bool { return column < len(t.Number) && t.Number[column] }
+	Columns(w, indent, isNumber, append([][]string{t.Head}, t.Rows...)...)
+	for _, note := range t.Notes {
+		fmt.Fprintf(w, "%s%s\n", indent, note)
+	}
 }
 
 // Columns writes rows whose columns are as wide as their widest cells and two spaces apart. Columns for

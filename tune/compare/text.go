@@ -9,17 +9,6 @@ import (
 	"github.com/ndtune/ndtune/internal/figure"
 )
 
-// A Table is a part of a comparison as text. Each row has as many cells as Head. Columns of numbers
-// are aligned to the right.
-type Table struct {
-	Name   string     `json:"name"` // one of the constants TableDevices, …
-	Title  string     `json:"title"`
-	Head   []string   `json:"head"`
-	Number []bool     `json:"number"` // by column
-	Rows   [][]string `json:"rows"`
-	Notes  []string   `json:"notes"` // lines below the table
-}
-
 // The names of tables.
 const (
 	TableDevices       = "devices"       // the best of each
@@ -73,8 +62,8 @@ func (c *Comparison) NoOverall() string {
 }
 
 // Tables returns the comparison as tables, the same ones for the terminal and for files.
-func (c *Comparison) Tables() []Table {
-	tables := []Table{c.deviceTable()}
+func (c *Comparison) Tables() []figure.Table {
+	tables := []figure.Table{c.deviceTable()}
 	if slices.ContainsFunc(c.Devices, func(d Device) bool { return d.Best != nil }) {
 		tables = append(tables, c.matrixTable())
 	}
@@ -92,12 +81,12 @@ func (c *Comparison) limited() bool {
 	return slices.ContainsFunc(c.Devices, func(d Device) bool { return d.Best != nil && d.Best.OfLimit != nil })
 }
 
-func (c *Comparison) deviceTable() Table {
+func (c *Comparison) deviceTable() figure.Table {
 	over := "over the median"
 	if c.Default != "" {
 		over = "over the default"
 	}
-	t := Table{
+	t := figure.Table{
 		Name: TableDevices, Title: "the best of each " + c.noun(),
 		Head:   []string{"", c.noun(), "time", "% of limit", over, "correct", closeHead, "best configuration"},
 		Number: []bool{false, false, true, true, true, true, true, false},
@@ -124,42 +113,34 @@ func (c *Comparison) deviceTable() Table {
 	if c.Sized() {
 		t.Notes = append(t.Notes, closeHead+": evaluations until one was within 5 % of the best of its search; the first size has no neighbours to begin with")
 	} else {
-		t.remove(6)
+		t.RemoveColumn(6)
 	}
 	if !c.limited() {
-		t.remove(3)
+		t.RemoveColumn(3)
 	}
 	if c.noun() == "size" {
-		t.remove(0) // the size is its name
+		t.RemoveColumn(0) // the size is its name
 	}
 	return t
 }
 
 const closeHead = "to 5 %"
 
-// remove removes a column.
-func (t *Table) remove(i int) {
-	t.Head, t.Number = slices.Delete(t.Head, i, i+1), slices.Delete(t.Number, i, i+1)
-	for row := range t.Rows {
-		t.Rows[row] = slices.Delete(t.Rows[row], i, i+1)
-	}
-}
-
-// onDevices adds a column of numbers for each device.
-func (t *Table) onDevices(c *Comparison, prefix string) {
+// addDevices adds a column of numbers for each device to a table.
+func (c *Comparison) addDevices(t *figure.Table, prefix string) {
 	for _, d := range c.Devices {
 		t.Head, t.Number = append(t.Head, prefix+d.Letter), append(t.Number, true)
 	}
 }
 
-func (c *Comparison) matrixTable() Table {
+func (c *Comparison) matrixTable() figure.Table {
 	what := "time"
 	if !strings.HasPrefix(c.Objective.Name, "time") {
 		what = "the objective, " + c.Objective.Name + ","
 	}
-	t := Table{Name: TableMatrix, Title: fmt.Sprintf("what each best costs elsewhere: how many times worse %s is than that of the %s's best", what, c.noun()), Head: []string{""}, Number: []bool{false}}
+	t := figure.Table{Name: TableMatrix, Title: fmt.Sprintf("what each best costs elsewhere: how many times worse %s is than that of the %s's best", what, c.noun()), Head: []string{""}, Number: []bool{false}}
 	reasons := c.Reasons()
-	t.onDevices(c, c.at())
+	c.addDevices(&t, c.at())
 	for i, d := range c.Devices {
 		if d.Best == nil {
 			continue
@@ -190,16 +171,16 @@ func (c *Comparison) matrixTable() Table {
 	return t
 }
 
-func (c *Comparison) overallTable() Table {
+func (c *Comparison) overallTable() figure.Table {
 	o := c.Overall
 	over := "all"
 	if slices.ContainsFunc(c.Devices, func(d Device) bool { return d.Best == nil }) {
 		over = "those that have a best"
 	}
-	t := Table{Name: TableOverall, Title: "the best over " + over + ": " + o.Configuration, Head: []string{""}, Number: []bool{false}}
+	t := figure.Table{Name: TableOverall, Title: "the best over " + over + ": " + o.Configuration, Head: []string{""}, Number: []bool{false}}
 	slowdowns, took, limits := []string{"beside each " + c.noun() + "'s own"}, []string{"time"}, []string{"% of limit"}
 	reasons := c.Reasons()
-	t.onDevices(c, c.at())
+	c.addDevices(&t, c.at())
 	for j := range o.Cells {
 		cell := &o.Cells[j]
 		slowdowns = append(slowdowns, cellText(cell, reasons))
@@ -240,9 +221,9 @@ func (c *Comparison) Candidates() string {
 	return text
 }
 
-func (c *Comparison) disagreementTable() Table {
-	t := Table{Name: TableDisagreements, Title: "the parameters that the bests disagree on", Head: []string{"parameter"}, Number: []bool{false}}
-	t.onDevices(c, "")
+func (c *Comparison) disagreementTable() figure.Table {
+	t := figure.Table{Name: TableDisagreements, Title: "the parameters that the bests disagree on", Head: []string{"parameter"}, Number: []bool{false}}
+	c.addDevices(&t, "")
 	t.Head, t.Number = append(t.Head, "one for all", "costs on average", "at most"), append(t.Number, true, true, false)
 	for _, d := range c.Disagree {
 		row := []string{d.Parameter}

@@ -313,7 +313,7 @@ func TestPageShowsTheFleet(t *testing.T) {
 	s := mustOpen(t)
 	p := look(t, s)
 	show := func(doing string) {
-		s.ShowFleet(compare.Table{
+		s.ShowFleet(figure.Table{
 			Title: "2 devices in the fleet", Head: []string{"machine/device", "doing"}, Number: []bool{false, false},
 			Rows: [][]string{{"a/0:0", doing}, {"b/0:0", "<b>idle</b>"}}, Notes: []string{"b/0:0 refuses a search: too large"},
 		})

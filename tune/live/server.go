@@ -40,7 +40,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ndtune/ndtune/tune/compare"
+	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/report"
 )
@@ -143,7 +143,7 @@ func (s *Server) Begin(name string, h record.Header, total int) *Run {
 }
 
 // ShowFleet shows a table of the devices of a fleet, in the place of the one before.
-func (s *Server) ShowFleet(t compare.Table) {
+func (s *Server) ShowFleet(t figure.Table) {
 	data, err := json.Marshal(t)
 	if err != nil {
 		panic(err) // texts can be encoded

@@ -48,11 +48,11 @@ func (run *Run) writeMarkdown(b *strings.Builder) {
 // writeMarkdownTable writes the table of the best configurations, and a line that says which rows are of
 // the final measurement.
 func (run *Run) writeMarkdownTable(b *strings.Builder) {
-	head, numbers, rows := run.bestTable()
-	markdown.Table(b, head, numbers, rows)
+	t := run.bestTable()
+	markdown.Table(b, t.Head, t.Number, t.Rows)
 	switch n := run.ranking.Finalists; {
 	case n == 0:
-	case n >= len(rows):
+	case n >= len(t.Rows):
 		b.WriteString("\nThe order and the figures are those of the final measurement, which took the best in turn.\n")
 	default:
 		fmt.Fprintf(b, "\nThe order and the figures of the first %d are those of the final measurement, which took the best in turn; of the others, those of the search.\n", n)
@@ -100,9 +100,9 @@ func (run *Run) bestFigures(escape func(string) string) string {
 }
 
 // bestTable returns a table of the best configurations, in the order of their ranking and with the
-// figures that they are ranked by, and which of its columns are numbers.
-func (run *Run) bestTable() (head []string, numbers []bool, rows [][]string) {
-	column := func(name string, number bool) { head, numbers = append(head, name), append(numbers, number) }
+// figures that they are ranked by.
+func (run *Run) bestTable() (t figure.Table) {
+	column := func(name string, number bool) { t.Head, t.Number = append(t.Head, name), append(t.Number, number) }
 	for _, p := range run.Parameters {
 		column(p.Name, p.Numeric)
 	}
@@ -124,9 +124,9 @@ func (run *Run) bestTable() (head []string, numbers []bool, rows [][]string) {
 		if r.Verified {
 			verified = "yes"
 		}
-		rows = append(rows, append(cells, verified))
+		t.Rows = append(t.Rows, append(cells, verified))
 	}
-	return head, numbers, rows
+	return t
 }
 
 // measured is a measure among figures; NaN where it is not known.

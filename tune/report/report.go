@@ -35,6 +35,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/compare"
@@ -108,10 +109,10 @@ func checkTimes(results []tune.Result) error {
 // tables as texts, which are those of the terminal.
 type Comparison struct {
 	*compare.Comparison
-	Title      string          `json:"title"`
-	Tables     []compare.Table `json:"tables"`
-	Candidates string          `json:"candidates"` // of the best over all
-	NoOverall  string          `json:"no_overall"` // why there is no best over all
+	Title      string         `json:"title"`
+	Tables     []figure.Table `json:"tables"`
+	Candidates string         `json:"candidates"` // of the best over all
+	NoOverall  string         `json:"no_overall"` // why there is no best over all
 }
 
 // Compare is a comparison for the page. Reasons of failures are cut as those of runs are.

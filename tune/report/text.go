@@ -50,9 +50,8 @@ func (run *Run) writeText(b *strings.Builder) {
 		} else if run.ranking.Finalists > 0 {
 			WriteFinalists(b, "", run.objective, varying, run.results)
 		} else {
-			head, numbers, rows := run.bestTable()
 			b.WriteString("the best of the search:\n")
-			figure.Columns(b, "  ", func(i int) bool { return numbers[i] }, append([][]string{head}, rows...)...)
+			run.bestTable().Write(b, "  ")
 		}
 	}
 	for _, text := range run.Cards {
