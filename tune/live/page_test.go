@@ -12,7 +12,6 @@ import (
 	"github.com/ndtune/ndtune/internal/browser"
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/compare"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
