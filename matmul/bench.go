@@ -168,7 +168,7 @@ func sameConstants(a, b []problem.Constant) bool {
 
 // BestConfigurations returns the first configurations in the ranking of a search's results.
 func BestConfigurations(o problem.Objective, results []tune.Result) []string {
-	ranking := tune.Rank(o, results).Places
+	ranking := tune.Rank(o, results).Indices
 	var texts []string
 	for _, i := range ranking[:min(finalistCount, len(ranking))] {
 		texts = append(texts, results[i].Configuration.String())

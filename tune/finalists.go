@@ -172,7 +172,7 @@ func (r *run) keepFinals() error {
 	if r.options.Log == nil || !r.unkept {
 		return nil
 	}
-	for _, i := range Rank(r.problem.Objective(), r.outcome.Results).Places {
+	for _, i := range Rank(r.problem.Objective(), r.outcome.Results).Indices {
 		result := r.outcome.Results[i]
 		if len(result.Final) == 0 {
 			continue
@@ -218,7 +218,7 @@ const significance = 0.05
 func Finalists(o problem.Objective, results []Result) []Finalist {
 	k := Rank(o, results)
 	finalists := make([]Finalist, k.Finalists)
-	for i, place := range k.Places[:k.Finalists] {
+	for i, place := range k.Indices[:k.Finalists] {
 		r := &results[place]
 		finalists[i] = Finalist{Result: r, Scatter: scatter(r.Final)}
 		if i > 0 {

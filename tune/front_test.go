@@ -65,7 +65,7 @@ func TestChoice(t *testing.T) {
 		if got := bestKey(o); got != c.first || fmt.Sprint(front) != c.front {
 			t.Errorf("%q: the winner is %s of %v, want %s of %s", c.choose, got, front, c.first, c.front)
 		}
-		places := Rank(p.Objective(), o.Results).Places
+		places := Rank(p.Objective(), o.Results).Indices
 		if last := places[len(places)-2:]; len(places) != 9 || !slices.Contains(last, 7) || !slices.Contains(last, 8) {
 			t.Errorf("%q: the dominated results are not the last of %v", c.choose, places)
 		}

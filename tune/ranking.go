@@ -17,8 +17,8 @@ import (
 // With several objectives, the winner is the configuration of the front that [problem.Objective.Choose] prefers. The
 // other ones of the front follow in the order of the choice, then the results that others dominate.
 type Ranking struct {
-	Places    []int // indices of the rankable results
-	Finalists int   // number of the first places, which the final measurement ranks
+	Indices   []int // of the rankable results, the winner first
+	Finalists int   // number of the first of them, which the final measurement ranks
 }
 
 // Rank ranks the results of one run. A result without a finite objective in [Result.AtFinal] is ranked
@@ -27,9 +27,9 @@ func Rank(o problem.Objective, results []Result) Ranking {
 	return rank(o, results, (*Result).finalObjective)
 }
 
-// bySearch returns the places of the rankable results by the search alone.
+// bySearch returns the indices of the rankable results by the search alone.
 func bySearch(o problem.Objective, results []Result) []int {
-	return rank(o, results, func(*Result) float64 { return math.NaN() }).Places
+	return rank(o, results, func(*Result) float64 { return math.NaN() }).Indices
 }
 
 func rank(o problem.Objective, results []Result, final func(*Result) float64) Ranking {
@@ -38,7 +38,7 @@ func rank(o problem.Objective, results []Result, final func(*Result) float64) Ra
 		if !results[i].Rankable() {
 			continue
 		}
-		k.Places = append(k.Places, i)
+		k.Indices = append(k.Indices, i)
 		if problem.Finite(final(&results[i])) {
 			k.Finalists++
 		}
@@ -52,15 +52,15 @@ func rank(o problem.Objective, results []Result, final func(*Result) float64) Ra
 		}
 		searched = newChoice(o, results, false).compare
 	}
-	slices.SortStableFunc(k.Places, func(i, j int) int { return cmp.Or(finals(i, j), searched(i, j)) })
+	slices.SortStableFunc(k.Indices, func(i, j int) int { return cmp.Or(finals(i, j), searched(i, j)) })
 	return k
 }
 
 // Best returns the winner of the results of one run, the first of their [Ranking], or nil if none is
 // correct.
 func Best(o problem.Objective, results []Result) *Result {
-	if k := Rank(o, results); len(k.Places) > 0 {
-		return &results[k.Places[0]]
+	if k := Rank(o, results); len(k.Indices) > 0 {
+		return &results[k.Indices[0]]
 	}
 	return nil
 }

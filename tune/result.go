@@ -166,7 +166,7 @@ func (s Status) Text() string { return cmp.Or(statusTexts[s], string(s)) }
 // LimitNeeds returns the peaks that the limits of the correct results need.
 func LimitNeeds(p *problem.Problem, results []Result, d hardware.Device) problem.Needs {
 	return p.LimitNeeds(func(yield func(space.Configuration) bool) {
-		for _, i := range Rank(p.Objective(), results).Places {
+		for _, i := range Rank(p.Objective(), results).Indices {
 			if !yield(results[i].Configuration) {
 				return
 			}

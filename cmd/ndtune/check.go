@@ -179,7 +179,7 @@ func bestOfLog(c *cli.Context, s *spec.Spec, whole *space.Space) (best []space.C
 	if err := r.SetObjective(s.Problem.Objective().First()); err != nil {
 		return nil, wrong("%s: %w", path, err)
 	}
-	for _, place := range tune.Rank(s.Problem.Objective().First(), r.Results).Places {
+	for _, place := range tune.Rank(s.Problem.Objective().First(), r.Results).Indices {
 		values := map[string]space.Value{}
 		of := r.Results[place].Configuration
 		for i, name := range of.Parameters().Names() {
@@ -232,7 +232,7 @@ func (j *job) checkFinalists(outcome *tune.Outcome) error {
 	}
 	ranking := tune.Rank(j.plan.Spec.Problem.Objective(), outcome.Results)
 	var configurations []space.Configuration
-	for i, place := range ranking.Places {
+	for i, place := range ranking.Indices {
 		if i == max(1, ranking.Finalists) {
 			break
 		}

@@ -29,7 +29,7 @@ type measured struct {
 	identity hardware.Device
 	size     string // "": there is one
 	listing  string
-	sources  []int // places
+	sources  []int // indices
 	entries  map[string]*entry
 	keys     []string // of the entries, in the order of arrival
 	least    cost     // of the correct ones, by the measurements that are not in turn
@@ -190,7 +190,7 @@ func (m *measured) choose(g *gathered, counts func(*Source) bool) string {
 // bestOf is the winner of one source, among the results that count; "" where none is correct.
 func (m *measured) bestOf(g *gathered, source int) string {
 	results := g.sources[source].Record.Results
-	for _, i := range tune.Rank(g.objective, results).Places {
+	for _, i := range tune.Rank(g.objective, results).Indices {
 		key := g.key(results[i].Configuration)
 		// A cost that cannot be had was refused when the entry was made, or is of a result
 		// that does not count.
@@ -266,15 +266,15 @@ func (m *measured) relate(key string) relation {
 	return relation{e.cost / m.least, e.bySearch(), false}
 }
 
-// usable are the places of the devices that have a best configuration.
+// usable are the indices of the devices that have a best configuration.
 func (g *gathered) usable() []int {
-	var places []int
+	var indices []int
 	for i, m := range g.devices {
 		if m.best != "" {
-			places = append(places, i)
+			indices = append(indices, i)
 		}
 	}
-	return places
+	return indices
 }
 
 // configuration is one of a key, as any device has it.

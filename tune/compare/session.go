@@ -100,7 +100,7 @@ func (s *Session) Neighbours(t *Target) (configurations []space.Configuration, n
 			continue
 		}
 		var of []space.Configuration
-		for _, place := range tune.Rank(r.Record.Header.Objective, r.Record.Results).Places {
+		for _, place := range tune.Rank(r.Record.Header.Objective, r.Record.Results).Indices {
 			of = append(of, r.Record.Results[place].Configuration)
 		}
 		if len(of) > 0 {

@@ -36,16 +36,16 @@ func (g *gathered) labels(identities []hardware.Device) []string {
 	for i, m := range g.devices {
 		bySize[m.size] = append(bySize[m.size], i)
 	}
-	for size, places := range bySize {
-		devices := make([]hardware.Device, len(places))
-		for n, i := range places {
+	for size, indices := range bySize {
+		devices := make([]hardware.Device, len(indices))
+		for n, i := range indices {
 			devices[n] = identities[i]
 		}
 		for n, label := range Labels(devices) {
 			if size != "" {
 				label += ", " + size
 			}
-			labels[places[n]] = label
+			labels[indices[n]] = label
 		}
 	}
 	if g.alone() {
@@ -76,7 +76,7 @@ func (g *gathered) close(m *measured) int {
 	return 0
 }
 
-// evaluationsTo returns the place, from 1, of the first result whose cost is at most the given ratio times
+// evaluationsTo returns the number of results up to the first whose cost is at most the given ratio times
 // the least one; 0 if there is none. Configurations that were not evaluated do not count.
 func evaluationsTo(ratio float64, cost func(*tune.Result) float64, results []tune.Result) int {
 	least := math.Inf(1)

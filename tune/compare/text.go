@@ -162,11 +162,11 @@ func (c *Comparison) matrixTable() figure.Table {
 		t.Notes = append(t.Notes, "~: not measured in turn with the "+c.noun()+"'s best, but each in its own search")
 	}
 	if len(c.Missing) > 0 {
-		var places []string
+		var missing []string
 		for _, p := range c.Missing {
-			places = append(places, fmt.Sprintf("the best of %s %s%s", c.Devices[p.Row].Letter, c.at(), c.Devices[p.Column].Letter))
+			missing = append(missing, fmt.Sprintf("the best of %s %s%s", c.Devices[p.Row].Letter, c.at(), c.Devices[p.Column].Letter))
 		}
-		t.Notes = append(t.Notes, "missing: "+strings.Join(places, ", "), "to measure what is missing, "+c.Measure)
+		t.Notes = append(t.Notes, "missing: "+strings.Join(missing, ", "), "to measure what is missing, "+c.Measure)
 	}
 	return t
 }

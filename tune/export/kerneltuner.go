@@ -112,10 +112,10 @@ func (f *resultsFile) addOld(data []byte) error {
 func topOf(o problem.Objective, results []tune.Result) (top []*tune.Result) {
 	k := tune.Rank(o, results)
 	if k.Finalists > 0 {
-		k.Places = k.Places[:k.Finalists]
+		k.Indices = k.Indices[:k.Finalists]
 	}
-	for _, i := range k.Places {
-		best, own := results[k.Places[0]].Figures().Objective, results[i].Figures().Objective
+	for _, i := range k.Indices {
+		best, own := results[k.Indices[0]].Figures().Objective, results[i].Figures().Objective
 		if worse := math.Abs(own - best); worse == 0 || worse < topRange*math.Abs(best) {
 			top = append(top, &results[i])
 		}

@@ -282,15 +282,15 @@ func (p *latePeaks) fields(l *layout) []field {
 	}}}
 }
 
-// complete gives the results their «% of limit», and the header the peaks. Places are those of
+// complete gives the results their «% of limit», and the header the peaks. Indices are those of
 // the results by the keys of their configurations.
-func (p *latePeaks) complete(h *Header, results []tune.Result, places map[string]int) {
+func (p *latePeaks) complete(h *Header, results []tune.Result, indices map[string]int) {
 	h.Device.Peaks, h.Metrics = p.peaks, p.metricNames
 	at := slices.Index(p.metricNames, problem.MetricOfLimit)
 	if at < 0 {
 		return
 	}
-	for key, i := range places {
+	for key, i := range indices {
 		ms, other := p.others[key]
 		if !other {
 			ms = p.common

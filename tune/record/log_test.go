@@ -216,7 +216,7 @@ func TestFinalsOfAnUnfinishedSearch(t *testing.T) {
 		}
 		mustClose(t, l)
 		read := mustRead(t, path).Results
-		if k := tune.Rank(h.Objective, read); k.Finalists > 0 != stay || (k.Places[0] == 1) != stay {
+		if k := tune.Rank(h.Objective, read); k.Finalists > 0 != stay || (k.Indices[0] == 1) != stay {
 			t.Errorf("a later result of %g: %+v", objective, k)
 		}
 	}

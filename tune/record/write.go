@@ -170,7 +170,7 @@ func (r *Record) ranks() []int {
 		return nil
 	}
 	ranks := make([]int, len(r.Results))
-	for i, place := range ranking.Places {
+	for i, place := range ranking.Indices {
 		ranks[place] = i + 1
 	}
 	return ranks

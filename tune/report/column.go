@@ -225,10 +225,10 @@ func (run *Run) timeColumns() {
 	run.addNumbers(columnObjective, func(_ int, r *tune.Result) float64 { return known(r.Rankable(), r.Objective) })
 	if run.ranking.Finalists > 0 {
 		ranks := make([]uint32, len(run.results))
-		for i, row := range run.ranking.Places {
+		for i, row := range run.ranking.Indices {
 			ranks[row] = uint32(i) + 1
 		}
-		run.addIndices(columnRank, len(run.ranking.Places)+1, ranks)
+		run.addIndices(columnRank, len(run.ranking.Indices)+1, ranks)
 	}
 }
 

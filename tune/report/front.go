@@ -33,27 +33,27 @@ type FrontPoint struct {
 
 // FrontOf returns the front of the results of one run. It returns nil if there is one objective, or no front.
 func FrontOf(o problem.Objective, results []tune.Result) *Front {
-	places := tune.Front(o, results)
-	if len(places) == 0 {
+	indices := tune.Front(o, results)
+	if len(indices) == 0 {
 		return nil
 	}
 	f := &Front{Choose: o.Choose}
 	for _, one := range o.All() {
 		f.Objectives = append(f.Objectives, Objective{one.Name, one.Maximize})
 	}
-	points := make([][]float64, len(places))
-	for i, place := range places {
-		points[i] = results[place].Values(o)
+	points := make([][]float64, len(indices))
+	for i, index := range indices {
+		points[i] = results[index].Values(o)
 	}
-	winner, knee := tune.Rank(o, results).Places[0], tune.Knee(points)
-	for i, place := range places {
+	winner, knee := tune.Rank(o, results).Indices[0], tune.Knee(points)
+	for i, index := range indices {
 		values := slices.Clone(points[i])
 		for k, one := range f.Objectives {
 			if one.Maximize {
 				values[k] = -values[k]
 			}
 		}
-		f.Points = append(f.Points, FrontPoint{place, results[place].Configuration.String(), values, place == winner, i == knee})
+		f.Points = append(f.Points, FrontPoint{index, results[index].Configuration.String(), values, index == winner, i == knee})
 	}
 	f.Saving = f.saving()
 	f.Unmet = f.unmet(o)
@@ -130,7 +130,7 @@ func percent(share float64) string {
 // mostPoints is the largest number of configurations of a front in a table of text.
 const mostPoints = 20
 
-// WriteFront writes the front of a run as a table of text, with the parameters at some places. It writes nothing if
+// WriteFront writes the front of a run as a table of text, with the parameters at some indices. It writes nothing if
 // there is none.
 func WriteFront(w io.Writer, indent string, o problem.Objective, parameters []int, results []tune.Result) {
 	f := FrontOf(o, results)

@@ -81,10 +81,10 @@ func importanceOf(run *Run) *Importance {
 		points[i] = make([]float64, len(varied))
 	}
 	for j, i := range varied {
-		places := run.cells(i)
+		positions := run.cells(i)
 		column := make([]int, len(rows))
 		for k, row := range rows {
-			column[k] = places[row]
+			column[k] = positions[row]
 		}
 		for k, p := range points {
 			p[j] = float64(column[k]) / float64(len(run.Parameters[i].Values)-1)
@@ -126,7 +126,7 @@ func importanceRows(run *Run) (rows []int, y []float64) {
 	return rows, y
 }
 
-// valueOrder are the places of a parameter's values, numbers in ascending order.
+// valueOrder are the positions of a parameter's values, numbers in ascending order.
 func valueOrder(p Parameter) []int {
 	order := make([]int, len(p.Values))
 	for i := range order {

@@ -110,7 +110,7 @@ func (run *Run) bestTable() (t figure.Table) {
 		column(axisName(m), true)
 	}
 	column("verified", false)
-	for _, row := range run.ranking.Places[:min(len(run.ranking.Places), markdownRows)] {
+	for _, row := range run.ranking.Indices[:min(len(run.ranking.Indices), markdownRows)] {
 		r := &run.results[row]
 		var cells []string
 		for i := range run.Parameters {

@@ -177,7 +177,7 @@ func TestMarkdown(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
-	for i, row := range tune.Rank(recorded.Header.Objective, recorded.Results).Places[:markdownRows] {
+	for i, row := range tune.Rank(recorded.Header.Objective, recorded.Results).Indices[:markdownRows] {
 		if !strings.Contains(table[i+2], " "+figure.Milliseconds(recorded.Results[row].Figures().Time)+" ") {
 			t.Errorf("row %d of the table: %s", i+1, table[i+2])
 		}

@@ -128,7 +128,7 @@ func (p *tab) sameColumns(results []tune.Result) {
 // sameRows compares what the table shows first, by the time, with the results.
 func (p *tab) sameRows(results []tune.Result) {
 	p.T.Helper()
-	order := tune.Rank(problem.Objective{Name: "time"}, results).Places
+	order := tune.Rank(problem.Objective{Name: "time"}, results).Indices
 	heads := p.Texts("#table .head button")
 	for i, row := range order[:5] {
 		r := &results[row]

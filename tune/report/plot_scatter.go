@@ -22,7 +22,7 @@ func (run *Run) chosen(names []string, count int) ([]int, error) {
 	if len(names) > count {
 		return nil, fmt.Errorf("this plot shows %d of the parameters, not %s", count, strings.Join(names, ", "))
 	}
-	var places []int
+	var indices []int
 	for _, name := range names {
 		i := slices.IndexFunc(run.Parameters, func(p Parameter) bool { return p.Name == name })
 		if i < 0 {
@@ -32,7 +32,7 @@ func (run *Run) chosen(names []string, count int) ([]int, error) {
 			}
 			return nil, fmt.Errorf("%s has no parameter %s%s", run.Name, name, nearest.Hint(name, all))
 		}
-		places = append(places, i)
+		indices = append(indices, i)
 	}
 	var others []int
 	for _, p := range run.Importance.Parameters {
@@ -49,22 +49,22 @@ func (run *Run) chosen(names []string, count int) ([]int, error) {
 	}
 	for ; least >= 2; least-- {
 		for _, i := range others {
-			if len(places) < count && len(run.Parameters[i].Values) >= least && !slices.Contains(places, i) {
-				places = append(places, i)
+			if len(indices) < count && len(run.Parameters[i].Values) >= least && !slices.Contains(indices, i) {
+				indices = append(indices, i)
 			}
 		}
 	}
-	if len(places) < count {
-		return nil, fmt.Errorf("this plot needs %d parameters with several values, and %s has %d", count, run.Name, len(places))
+	if len(indices) < count {
+		return nil, fmt.Errorf("this plot needs %d parameters with several values, and %s has %d", count, run.Name, len(indices))
 	}
-	return places, nil
+	return indices, nil
 }
 
 // cell is where the value of a parameter stands among its values, by row.
 func (run *Run) cells(parameter int) []int {
 	rank := make([]int, len(run.Parameters[parameter].Values))
-	for place, i := range valueOrder(run.Parameters[parameter]) {
-		rank[i] = place
+	for index, i := range valueOrder(run.Parameters[parameter]) {
+		rank[i] = index
 	}
 	column := run.index(parameterColumn(parameter))
 	cells := make([]int, len(column))
@@ -103,9 +103,9 @@ func valueAxis(axis *plot.Axis, p Parameter) {
 	order := valueOrder(p)
 	var ticks plot.ConstantTicks
 	every := (len(order) + 31) / 32
-	for place, i := range order {
-		if place%every == 0 {
-			ticks = append(ticks, plot.Tick{Value: float64(place), Label: shortened(p.Values[i], 16)})
+	for index, i := range order {
+		if index%every == 0 {
+			ticks = append(ticks, plot.Tick{Value: float64(index), Label: shortened(p.Values[i], 16)})
 		}
 	}
 	axis.Tick.Marker, axis.Min, axis.Max = ticks, -0.5, float64(len(order))-0.5

@@ -188,10 +188,10 @@ type best struct {
 
 // bestOf is the first of a ranking; nil where that is empty.
 func bestOf(results []tune.Result, ranking tune.Ranking) *best {
-	if len(ranking.Places) == 0 {
+	if len(ranking.Indices) == 0 {
 		return nil
 	}
-	row := ranking.Places[0]
+	row := ranking.Indices[0]
 	return &best{row: row, figures: results[row].Figures()}
 }
 
@@ -277,7 +277,7 @@ func countConfigurations(n int) string {
 // where that decided, else in the search.
 func rivals(run *Run, b *best) int {
 	n := 0
-	for _, i := range run.ranking.Places {
+	for _, i := range run.ranking.Indices {
 		f := run.results[i].Figures()
 		if i == b.row || f.Final != b.figures.Final {
 			continue

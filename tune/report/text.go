@@ -70,7 +70,7 @@ func (run *Run) writeText(b *strings.Builder) {
 	}
 }
 
-// WriteFinalists writes the finalists of a run as a table of text. It has the parameters at some places,
+// WriteFinalists writes the finalists of a run as a table of text. It has the parameters at some indices,
 // the mean time in the search, the final time, its scatter (see [tune.Finalist]), the objective unless it
 // is a time, and whether the final times differ from those of the winner. It writes nothing if there are
 // no finalists.

@@ -102,7 +102,7 @@ func FromLog(r *record.Record, s Source) (*File, error) {
 		Driver: strings.TrimSpace(d.Driver), UUID: d.UUID, PCI: d.PCI,
 		Architecture: cmp.Or(d.Architecture, hardware.ComputeCapability(d.ComputeMajor, d.ComputeMinor)),
 	}
-	for _, i := range tune.Rank(h.Objective, r.Results).Places {
+	for _, i := range tune.Rank(h.Objective, r.Results).Indices {
 		result := &r.Results[i]
 		figures := result.Figures()
 		if !positive(figures.Objective) || !positive(figures.Time) {
