@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -70,24 +69,18 @@ type exporting struct {
 	folder  string
 }
 
-// An exportedFile is a file to write.
-type exportedFile struct {
-	path    string
-	content []byte
-}
+// languages are the languages of --lang, besides kernelTuner.
+var languages = map[string]*export.Language{"c": export.C, "python": export.Python}
 
-// exporters make the files of --lang.
-var exporters = map[string]func(*exporting) ([]exportedFile, error){
-	"c": application(export.Header), "python": application(export.Module), "kernel_tuner": (*exporting).kernelTuner,
-}
+const kernelTuner = "kernel_tuner"
 
 func exportFiles(c *cli.Context) error {
 	if c.NArg() < 2 {
 		return wrong("want a specification and at least one record of its kernel: %s %s", c.Command.HelpName, c.Command.ArgsUsage)
 	}
 	for _, name := range strings.Split(c.String("lang"), ",") {
-		if exporters[name] == nil {
-			return wrong("--lang %s: %q is none of %s", c.String("lang"), name, strings.Join(slices.Sorted(maps.Keys(exporters)), ", "))
+		if languages[name] == nil && name != kernelTuner {
+			return wrong("--lang %s: %q is none of c, kernel_tuner, python", c.String("lang"), name)
 		}
 	}
 	s, err := spec.Load(c.Args().First(), spec.Options{})
@@ -127,9 +120,9 @@ func exportFiles(c *cli.Context) error {
 			return wrong("%s: %w", wisdomPath, err)
 		}
 	}
-	var outputs []exportedFile
+	var outputs []export.File
 	for _, name := range strings.Split(c.String("lang"), ",") {
-		made, err := exporters[name](e)
+		made, err := e.made(name)
 		if err != nil {
 			return wrong("%s: %w", c.Args().First(), err)
 		}
@@ -143,10 +136,11 @@ func exportFiles(c *cli.Context) error {
 	}
 	fmt.Fprintln(c.App.Writer, wisdomPath)
 	for _, f := range outputs {
-		if err := files.Write(f.path, func(w io.Writer) error { _, err := w.Write(f.content); return err }); err != nil {
+		path := e.path(f.Name)
+		if err := files.Write(path, func(w io.Writer) error { _, err := w.Write(f.Content); return err }); err != nil {
 			return err
 		}
-		fmt.Fprintln(c.App.Writer, f.path)
+		fmt.Fprintln(c.App.Writer, path)
 	}
 	return nil
 }
@@ -187,23 +181,20 @@ func splitExpressions(text string) (all []problem.Expr) {
 // path returns the path of a file in the folder of the command.
 func (e *exporting) path(name string) string { return filepath.Join(e.folder, name) }
 
-// application returns an exporter of a file for an application.
-func application(write func(*problem.Problem, *wisdom.File, []problem.Expr) (export.File, error)) func(*exporting) ([]exportedFile, error) {
-	return func(e *exporting) ([]exportedFile, error) {
-		made, err := write(e.spec.Problem, e.wisdom, e.size)
-		return []exportedFile{{e.path(made.Name), made.Content}}, err
+// made returns the files of a name of --lang.
+func (e *exporting) made(name string) ([]export.File, error) {
+	if l := languages[name]; l != nil {
+		f, err := l.Export(e.spec.Problem, e.wisdom, e.size)
+		return []export.File{f}, err
 	}
-}
-
-func (e *exporting) kernelTuner() ([]exportedFile, error) {
-	path := e.path(e.wisdom.Key + "_kernel_tuner.json")
-	old, err := files.ReadFile(path)
+	results, targets := e.wisdom.Key+"_kernel_tuner.json", e.wisdom.Key+"_targets.h"
+	old, err := files.ReadFile(e.path(results))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	results, targets, err := export.KernelTuner(old, e.spec.Problem, e.records)
+	r, h, err := export.KernelTuner(old, e.spec.Problem, e.records)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", e.path(results), err)
 	}
-	return []exportedFile{{path, results}, {e.path(e.wisdom.Key + "_targets.h"), targets}}, nil
+	return []export.File{{Name: results, Content: r}, {Name: targets, Content: h}}, nil
 }

@@ -278,7 +278,7 @@ func TestProgramsChooseAsWisdomDoes(t *testing.T) {
 
 // exportAll returns the files of all languages.
 func exportAll(p *problem.Problem, f *wisdom.File, size []problem.Expr) (all []export.File, err error) {
-	for _, in := range []func(*problem.Problem, *wisdom.File, []problem.Expr) (export.File, error){export.Header, export.Module} {
+	for _, in := range []func(*problem.Problem, *wisdom.File, []problem.Expr) (export.File, error){export.C.Export, export.Python.Export} {
 		file, err := in(p, f, size)
 		if err != nil {
 			return nil, err

@@ -2,23 +2,29 @@ package export
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
-	"errors"
 	"fmt"
-	"math"
-	"strconv"
+	"regexp"
+	"slices"
 	"strings"
 	"text/template"
-	"unicode/utf8"
+
+	"github.com/ndtune/ndtune/tune/expression"
+	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/wisdom"
 )
 
 // A Language is one in which a kernel is exported.
 type Language struct {
 	isC       bool   // else Python
-	evaluator string // the fixed part of exported files
+	evaluator string // the fixed part of files
 	tables    *template.Template
-	functions template.FuncMap // of templates
-	reserved  []string         // words that no field and no local variable can have as a name
+	file      *template.Template
+	suffix    string   // of the name of a file
+	reserved  []string // words that no field and no local variable can have as a name
+	keywords  []string // words that no file can have as a name
 }
 
 //go:embed evaluate.h
@@ -33,8 +39,13 @@ var tablesC string
 //go:embed tables.py.tmpl
 var tablesPython string
 
-const reservedC = `device choice record level matched same_driver options
-	alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl const constexpr
+//go:embed header.h.tmpl
+var headerC string
+
+//go:embed module.py.tmpl
+var modulePython string
+
+const keywordsC = `alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl const constexpr
 	const_cast continue decltype default delete do double dynamic_cast else enum explicit export extern false float for friend
 	goto if inline int long mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public
 	register reinterpret_cast restrict return short signed sizeof static static_assert static_cast struct switch template this
@@ -43,19 +54,46 @@ const reservedC = `device choice record level matched same_driver options
 const keywordsPython = `False None True and as assert async await break class continue def del elif else except finally for from
 	global if import in is lambda nonlocal not or pass raise return try while with yield`
 
-const reservedPython = "device _fill " + keywordsPython
-
 // The languages.
 var (
-	C      = newLanguage(tablesC, Language{isC: true, evaluator: evaluatorC, reserved: strings.Fields(reservedC)}) // C99 and C++
-	Python = newLanguage(tablesPython, Language{evaluator: evaluatorPython, reserved: strings.Fields(reservedPython)})
+	C = newLanguage(tablesC, headerC, Language{ // C99 and C++
+		isC: true, evaluator: evaluatorC, suffix: ".h",
+		reserved: strings.Fields("device choice record level matched same_driver options " + keywordsC),
+	})
+	Python = newLanguage(tablesPython, modulePython, Language{
+		evaluator: evaluatorPython, suffix: ".py",
+		reserved: strings.Fields("device _fill " + keywordsPython), keywords: strings.Fields(keywordsPython),
+	})
 )
 
-func newLanguage(tables string, l Language) *Language {
-	l.functions = template.FuncMap{"literal": l.literal, "comment": comment, "row": l.row, "bytes": l.bytes}
-	l.tables = template.Must(template.New("tables").Funcs(l.functions).Parse(tables))
+func newLanguage(tables, file string, l Language) *Language {
+	functions := template.FuncMap{
+		"literal": l.literal, "comment": comment, "row": l.row, "bytes": l.bytes, "words": words, "is_identifier": space.IsIdentifier,
+		"long":        func(format string) string { return strings.Replace(format, "%", "%ll", 1) },
+		"type":        func(k expression.Kind) string { return typesC[k] },
+		"member":      func(k expression.Kind) string { return membersC[k] },
+		"device_type": func(name string) string { return cmp.Or(deviceTypesC[name], "0") },
+	}
+	l.tables = template.Must(template.New("tables").Funcs(functions).Parse(tables))
+	l.file = template.Must(template.New("file").Funcs(functions).Parse(file))
 	return &l
 }
+
+// The types and the members of nd_value that C has for kinds, and its types of devices.
+var (
+	typesC = map[expression.Kind]string{
+		expression.Int: "int64_t", expression.Float: "double", expression.Bool: "int", expression.String: "const char *",
+	}
+	membersC     = map[expression.Kind]string{expression.Int: "i", expression.Float: "f", expression.Bool: "i", expression.String: "text"}
+	deviceTypesC = map[string]string{
+		"cpu": "CL_DEVICE_TYPE_CPU", "gpu": "CL_DEVICE_TYPE_GPU", "accelerator": "CL_DEVICE_TYPE_ACCELERATOR",
+	}
+)
+
+// word matches an option, or its value, in a line. Quotation marks stay: PyOpenCL joins a list with spaces.
+var word = regexp.MustCompile(`(?:"(?:[^"\\]|\\.)*"|\\.|[^\s"\\])+|\S`)
+
+func words(options string) []string { return word.FindAllString(options, -1) }
 
 // Evaluator returns the fixed part of exported files, which computes rules. That of C needs the type cl_mem.
 func (l *Language) Evaluator() string { return l.evaluator }
@@ -70,97 +108,36 @@ func (l *Language) Tables(r *Rules, key string) (string, error) {
 	return b.String(), err
 }
 
-// row returns a code.
-func (l *Language) row(k code) (string, error) {
-	operand, err := l.literal(k.Operand)
-	if l.isC {
-		format := map[string]string{"int": "ND_INT(%s)", "bool": "ND_INT(%s)", "float": "ND_FLOAT(%s)", "text": "ND_TEXT(%s)", "name": "ND_NAME(%s)"}[k.Operation]
-		if format == "" {
-			format = "ND_DO(" + strings.ToUpper(k.Operation) + ", %s)"
-		}
-		return fmt.Sprintf(format, operand), err
+// Export returns a file with the wisdom about a problem: a header for C99 and C++, or a module for PyOpenCL. The sizes are the
+// whole-number constants that the problem size, the size of a buffer or a repeat reads. The problem size is that of the
+// problem, or other expressions over its constants; nil: none are given. The error names what cannot be exported: a source
+// that is made for each configuration, a launch that reads the device, or wisdom about another kernel or another source.
+func (l *Language) Export(p *problem.Problem, f *wisdom.File, size []problem.Expr) (File, error) {
+	t, err := newTable(p, f, size)
+	if err != nil {
+		return File{}, err
 	}
-	return fmt.Sprintf("(%q, %s)", k.Operation, operand), err
+	if slices.Contains(l.keywords, t.Key) {
+		return File{}, fmt.Errorf("no module of Python can be named %s, a keyword; give another one with --key, "+
+			"or leave python out of --lang", t.Key)
+	}
+	shown, err := t.in(l)
+	if err != nil {
+		return File{}, err
+	}
+	var b bytes.Buffer
+	err = l.file.Execute(&b, shown)
+	return File{t.Key + l.suffix, b.Bytes()}, err
 }
 
-// literal returns a value.
-func (l *Language) literal(v any) (string, error) {
-	switch v := v.(type) {
-	case int:
-		if v == math.MinInt64 && l.isC {
-			return "INT64_MIN", nil
-		}
-		return strconv.Itoa(v), nil
-	case float64:
-		text := strconv.FormatFloat(v, 'g', -1, 64)
-		if !strings.ContainsAny(text, ".e") {
-			text += ".0"
-		}
-		return text, nil
-	case bool:
-		switch {
-		case l.isC && v:
-			return "1", nil
-		case l.isC:
-			return "0", nil
-		case v:
-			return "True", nil
-		}
-		return "False", nil
-	case string:
-		return l.quoted(v)
+// OptionBytes returns the length of the longest options with all sizes, for a char array.
+func (f *form) OptionBytes() int {
+	longest := 1
+	for _, r := range f.Records {
+		longest = max(longest, len(r.Options)+1)
 	}
-	return "", fmt.Errorf("%v, a %T, is no value of an expression", v, v)
-}
-
-// quoted returns a text as a literal. Escapes of three octal digits are those of C, of eight hexadecimal ones those of Python.
-func (l *Language) quoted(text string) (string, error) {
-	if err := checkText(text); err != nil {
-		return "", fmt.Errorf("%q: %w", text, err)
+	for _, s := range f.Sizes {
+		longest += len(" -D =") + len(s.Macro+s.Format) + len("-9223372036854775808")
 	}
-	var b strings.Builder
-	for _, r := range text {
-		switch {
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '"' || r == '\\':
-			b.WriteString(`\` + string(r))
-		case r >= ' ' && r <= '~' && (r != '?' || !l.isC): // ?? begins a trigraph of C
-			b.WriteRune(r)
-		case l.isC:
-			b.WriteString(octal([]byte(string(r))))
-		default:
-			fmt.Fprintf(&b, `\U%08x`, r)
-		}
-	}
-	return `"` + b.String() + `"`, nil
-}
-
-// checkText returns an error for a text that has no literal.
-func checkText(text string) error {
-	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
-		return errors.New("a text in UTF-8 without a zero is wanted")
-	}
-	return nil
-}
-
-// bytes returns bytes as a literal.
-func (l *Language) bytes(all []byte) string {
-	if l.isC {
-		return `"` + octal(all) + `"`
-	}
-	return `b"` + octal(all) + `"`
-}
-
-func octal(all []byte) string {
-	var b strings.Builder
-	for _, c := range all {
-		fmt.Fprintf(&b, `\%03o`, c)
-	}
-	return b.String()
-}
-
-// comment returns a text in one line that ends no comment of C and begins none.
-func comment(text string) string {
-	return strings.NewReplacer("*/", "* /", "/*", "/ *").Replace(strings.Join(strings.Fields(text), " "))
+	return longest
 }

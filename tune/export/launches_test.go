@@ -117,7 +117,7 @@ func TestSizesOfBuffers(t *testing.T) {
 	p := mustProblem(t, d)
 	f := wisdomAt(t, p, "scale", []int{64, 35}, 8)
 	f.Records[0].Configuration = map[string]space.Value{"block_size_x": 8, "tile": 1, "part": 0.5, "class": true, "Tile": 1, "how": "a"}
-	header, err := export.Header(p, f, nil)
+	header, err := export.C.Export(p, f, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
