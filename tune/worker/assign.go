@@ -86,7 +86,7 @@ func (p *Pool) assign(now time.Time) error {
 		p.work(m, r, now)
 	}
 	evaluators, builders := len(p.devices), p.most
-	if p.whole {
+	if p.noBuilders {
 		evaluators, builders = p.most, 0
 	}
 	if err := p.startFor(false, evaluators, now); err != nil {
@@ -100,7 +100,7 @@ func (p *Pool) assign(now time.Time) error {
 const startsAtOnce = 8
 
 // startFor starts workers of one kind for the tasks that wait for one, up to a number. A
-// task that needs a worker which has done nothing yet takes the place of one that is idle.
+// task that needs a worker which has done nothing yet replaces an idle one.
 func (p *Pool) startFor(builds bool, most int, now time.Time) error {
 	coming, needy := p.count(builds, starting), 0
 	for _, t := range *p.queue(builds) {
@@ -133,7 +133,7 @@ func (p *Pool) startFor(builds bool, most int, now time.Time) error {
 // buildersMissing reports whether workers that evaluate should build, too, because no builder can. Once a
 // build has taken its worker with it, they leave building to others.
 func (p *Pool) buildersMissing() bool {
-	return !p.whole && !p.unsafe && p.count(true, idle, working) == 0
+	return !p.noBuilders && !p.unsafe && p.count(true, idle, working) == 0
 }
 
 // cachedBuild is the longest time of a build that may have come from the driver's cache.
@@ -159,8 +159,7 @@ func (p *Pool) payingBuild() time.Duration {
 	return max(cachedBuild, p.starting*time.Duration(p.count(true)+1)/time.Duration(max(1, len(p.toBuild))))
 }
 
-// payTime returns the time at which one more builder will be worth its start if the builds that the pool waits for
-// are not done until then, or zero if there is none.
+// payTime returns the time at which to start another builder if the awaited builds are still running; zero: never.
 func (p *Pool) payTime(now time.Time) (first time.Time) {
 	if len(p.toBuild) == 0 || p.count(true) >= p.most || !p.mayStart() {
 		return first
@@ -175,7 +174,7 @@ func (p *Pool) payTime(now time.Time) (first time.Time) {
 
 // mayStart reports whether one more worker may start now.
 func (p *Pool) mayStart() bool {
-	return p.whole || p.count(true, starting)+p.count(false, starting) < startsAtOnce
+	return p.noBuilders || p.count(true, starting)+p.count(false, starting) < startsAtOnce
 }
 
 // count returns the number of members of a kind, in some states or in any. Members that are stopping
@@ -190,7 +189,7 @@ func (p *Pool) count(builds bool, states ...state) int {
 	return n
 }
 
-// leastUsed returns the place of the device with the fewest workers of a kind.
+// leastUsed returns the index of the device with the fewest workers of a kind.
 func (p *Pool) leastUsed(builds bool) int {
 	used := make([]int, len(p.devices))
 	for _, m := range p.members {

@@ -100,7 +100,7 @@ func TestAProbeIsFresh(t *testing.T) {
 	for _, a := range []arrangement{whole, builders} {
 		evaluator, builder := &child{Requests: make(chan request, 1)}, &child{Requests: make(chan request, 1)}
 		events, told := make(chan event, 1), make(chan []string, 1)
-		pool := &Pool{problem: p, devices: make([]device.Listed, 1), most: 1, whole: a == whole, events: events, options: Options{BuildTimeout: time.Minute}}
+		pool := &Pool{problem: p, devices: make([]device.Listed, 1), most: 1, noBuilders: a == whole, events: events, options: Options{BuildTimeout: time.Minute}}
 		pool.members = []*member{{spent: &Spent{}, child: evaluator, state: idle, since: time.Now()}}
 		if a == builders {
 			pool.members = append(pool.members, &member{spent: &Spent{}, child: builder, builds: true, state: idle, since: time.Now()})

@@ -78,7 +78,7 @@ func (p *Pool) step(ctx context.Context, in <-chan space.Configuration) (none bo
 
 // take accepts a configuration.
 func (p *Pool) take(c space.Configuration) {
-	p.queue(!p.whole).add(&task{configuration: c, values: valuesOf(c), fresh: p.fresh})
+	p.queue(!p.noBuilders).add(&task{configuration: c, values: valuesOf(c), fresh: p.fresh})
 }
 
 // held returns the number of configurations without a result.
@@ -94,7 +94,7 @@ func (p *Pool) held() int {
 
 // room returns the number of configurations that the pool can use at once.
 func (p *Pool) room() int {
-	if p.whole {
+	if p.noBuilders {
 		return p.most + 2 + len(p.slow) // so that a worker finds its next one waiting
 	}
 	return p.most + len(p.devices) + p.ahead() + len(p.slow)

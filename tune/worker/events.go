@@ -61,12 +61,12 @@ func (p *Pool) handle(e event, now time.Time) error {
 	case a.Result != nil && m.task != nil:
 		p.finished(m, a.Result, now)
 	case a.Turn != nil && m.again != nil:
-		m.again.turn = a.Turn.Place
+		m.again.turn = a.Turn.Index
 	case a.Remeasured != nil && m.again != nil:
 		m.again.ended, m.again.result = true, *a.Remeasured
 		p.rest(m, now)
 	case a.Failed != "":
-		return p.refuse(m, a.Failed, now)
+		return p.gaveUp(m, a.Failed, now)
 	default:
 		return fmt.Errorf("worker %d answered something that it was not asked", m.child.Number)
 	}
@@ -102,7 +102,7 @@ func (p *Pool) finished(m *member, r *result, now time.Time) {
 	t := m.task
 	m.done++
 	m.doubtful = m.doubtful || r.Status == tune.Runtime || r.Status == tune.Correctness
-	if !p.whole {
+	if !p.noBuilders {
 		total := r.Durations.Total()
 		if t.build == 0 { // it was no load
 			total -= r.Durations.Build
@@ -177,7 +177,8 @@ func (p *Pool) expire(now time.Time) error {
 				return err
 			}
 		case m.stage == device.StageReference:
-			return fmt.Errorf("making the right output took longer than %s (%d times --build-timeout)", referenceFactor*p.options.BuildTimeout, referenceFactor)
+			limit := referenceFactor * p.options.BuildTimeout
+			return fmt.Errorf("making the right output took longer than %s (%d times --build-timeout)", limit, referenceFactor)
 		case m.probing && m.task != nil:
 			p.probeFailed(m)
 		case m.task != nil && m.task.slow != nil: // it is repeated
@@ -222,34 +223,34 @@ func (p *Pool) unfinished(m *member, status tune.Status, reason string, now time
 	return r
 }
 
-// refuse handles a worker that reports that it cannot go on. If it could not start, there may be no
+// gaveUp handles a worker that reports that it cannot go on. If it could not start, there may be no
 // memory for one more, and the others go on without it.
-func (p *Pool) refuse(m *member, reason string, now time.Time) error {
+func (p *Pool) gaveUp(m *member, reason string, now time.Time) error {
 	wasStarting := m.state == starting
 	p.stop(m, now)
 	left := p.count(m.builds) - p.count(m.builds, stopping)
-	enough := left > 0 && (m.builds || p.whole) || m.builds && p.count(false) > 0
-	if !wasStarting || !enough {
+	othersGoOn := left > 0 && (m.builds || p.noBuilders) || m.builds && p.count(false) > 0
+	if !wasStarting || !othersGoOn {
 		return errors.New(reason)
 	}
 	if left < p.most {
-		p.most, p.refused = left, reason
+		p.most, p.fewer = left, reason
 	}
 	return nil
 }
 
 // tellFewer tells the user that there are fewer workers than wanted, once their number is known.
 func (p *Pool) tellFewer() {
-	if p.refused == "" || p.count(true, starting)+p.count(false, starting) > 0 {
+	if p.fewer == "" || p.count(true, starting)+p.count(false, starting) > 0 {
 		return
 	}
-	why, _, _ := strings.Cut(p.refused, "\n")
+	why, _, _ := strings.Cut(p.fewer, "\n")
 	left := fmt.Sprintf("with %d workers", p.most)
 	if p.most == 0 { // those that measure build, too
 		left = "without workers that only build"
 	}
 	p.options.Note(fmt.Sprintf("Going on %s; another could not start: %s", left, why))
-	p.refused = ""
+	p.fewer = ""
 }
 
 const (
@@ -282,7 +283,8 @@ func (p *Pool) died(m *member, end *process.End, now time.Time) error {
 			p.makerDeaths++
 		}
 		if p.makerDeaths >= maxDeaths {
-			return fmt.Errorf("%d workers in a row have ended while they made the right output; the last one ended %s", p.makerDeaths, end.Explain(" ("+device.CheckHint+")"))
+			return fmt.Errorf("%d workers in a row have ended while they made the right output; the last one ended %s",
+				p.makerDeaths, end.Explain(" ("+device.CheckHint+")"))
 		}
 	} else if t.deaths+1 >= maxDeaths || t.slow != nil {
 		r := p.unfinished(m, tune.Runtime, "the process ended "+end.Explain(", twice, "+during[m.stage]), now)

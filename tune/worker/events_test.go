@@ -50,7 +50,7 @@ func TestFewerWorkers(t *testing.T) {
 		{whole, 4, 1, "", true},
 	} {
 		var notes []string
-		p := &Pool{most: 4, whole: c.a == whole, options: Options{Note: func(text string) { notes = append(notes, text) }}}
+		p := &Pool{most: 4, noBuilders: c.a == whole, options: Options{Note: func(text string) { notes = append(notes, text) }}}
 		add := func(builds bool, s state) {
 			c := &child{Number: len(p.members) + 1, Requests: make(chan request, 1)}
 			p.members = append(p.members, &member{spent: &Spent{}, child: c, builds: builds, state: s})
@@ -65,7 +65,7 @@ func TestFewerWorkers(t *testing.T) {
 		var err error
 		for _, m := range all[:c.refuse] {
 			if err = p.handle(event{Child: m.child, Answer: answer{Failed: "no room\nat all"}}, now); err != nil {
-				p.refused = "" // nothing is assigned any more
+				p.fewer = "" // nothing is assigned any more
 			}
 			p.tellFewer()
 			p.drop(m, now)

@@ -115,7 +115,8 @@ func (m *member) overdue(build time.Duration) string {
 	case m.stage != device.StageMeasure:
 		return fmt.Sprintf("%s took longer than %s (--build-timeout)", partOf[m.stage], build)
 	case m.launch.relative:
-		return fmt.Sprintf("a launch took longer than %s: %d times the best's time, and at least %s", m.launch.most.Round(time.Millisecond), slowFactor, slowLeast)
+		limit := m.launch.most.Round(time.Millisecond)
+		return fmt.Sprintf("a launch took longer than %s: %d times the best's time, and at least %s", limit, slowFactor, slowLeast)
 	}
 	return fmt.Sprintf("a launch took longer than %s (--kernel-timeout)", m.launch.most)
 }

@@ -190,10 +190,10 @@ func newTestPool(t testing.TB, a arrangement, p *problem.Problem, o Options, dev
 	}
 	pool.Pool = newPool(devices, p, o)
 	pool.host.Environment = []string{pool.mark}
-	if !standin.OnSystem() && pool.whole != (a != builders) {
+	if !standin.OnSystem() && pool.noBuilders != (a != builders) {
 		t.Fatalf("%s: the pool has chosen another arrangement", a)
 	}
-	pool.whole, pool.freezes = a != builders, a != waiting
+	pool.noBuilders, pool.freezes = a != builders, a != waiting
 	pool.unsafe = a == builders // so that builders build: on the stand-in no build takes any time
 	pool.tap()
 	if err := pool.prepare(); err != nil {

@@ -47,7 +47,7 @@ const (
 type member struct {
 	child  *child
 	builds bool // it only builds; else it evaluates
-	device int  // its place among the pool's devices
+	device int  // its index among the pool's devices
 
 	state     state
 	task      *task  // that it builds or evaluates
@@ -64,26 +64,26 @@ type member struct {
 	since     time.Time // in the present state and stage, for spent
 }
 
-// start starts a worker for a device.
-func (p *Pool) start(builds bool, place int, now time.Time) error {
-	c := p.reserve.take(builds, p.devices[place].Selector())
+// start starts a worker for the device with an index.
+func (p *Pool) start(builds bool, index int, now time.Time) error {
+	c := p.reserve.take(builds, p.devices[index].Selector())
 	if c == nil {
 		var err error
 		if c, err = p.host.Start(environmentOf(builds)...); err != nil {
 			return err
 		}
 	}
-	m := &member{child: c, builds: builds, device: place, state: starting, spent: &p.spent, since: now}
+	m := &member{child: c, builds: builds, device: index, state: starting, spent: &p.spent, since: now}
 	m.watch.Set(now, p.startLimit())
 	p.members = append(p.members, m)
 	h := p.hello
-	h.Builds, h.Selector, h.Device = builds, p.devices[place].Selector(), p.identities[place]
+	h.Builds, h.Selector, h.Device = builds, p.devices[index].Selector(), p.identities[index]
 	h.Device.Timer = p.identity.Timer
-	if builds || place > 0 || p.whole || p.shared {
+	if builds || index > 0 || p.noBuilders || p.shared {
 		h.Task = peak.Task{} // others use what it would measure
 	}
 	evaluators := len(p.devices)
-	if p.whole {
+	if p.noBuilders {
 		evaluators = p.most
 	}
 	h.Alone = evaluators == 1
@@ -191,7 +191,7 @@ func (p *Pool) drop(m *member, now time.Time) {
 	p.members = slices.DeleteFunc(p.members, func(other *member) bool { return other == m })
 }
 
-// release takes back what a member holds beside its task: the device or its place in line for it,
+// release takes back what a member holds beside its task: the device or its turn in the line for it,
 // and the outputs that it makes, which another member makes now.
 func (p *Pool) release(m *member, now time.Time) {
 	if p.timer == m {

@@ -61,7 +61,7 @@ func TestStates(t *testing.T) {
 		{stopping, event{Answer: answer{Ready: &hardware.Device{}}}, stopping},
 		{stopping, event{End: ended}, -1},
 	} {
-		p := &Pool{shared: true, freezes: true, most: 2, whole: true, options: Options{BuildTimeout: time.Minute}}
+		p := &Pool{shared: true, freezes: true, most: 2, noBuilders: true, options: Options{BuildTimeout: time.Minute}}
 		m := &member{spent: &Spent{}, child: &child{Requests: make(chan request, 4)}, state: c.from, since: now}
 		other := &member{spent: &Spent{}, child: &child{Requests: make(chan request, 4)}, state: working, task: &task{}, since: now}
 		p.members = []*member{m, other}
@@ -93,7 +93,7 @@ func TestStates(t *testing.T) {
 // TestAnotherMakesTheOutputs lets a maker die for whose outputs two members wait.
 func TestAnotherMakesTheOutputs(t *testing.T) {
 	now := time.Now()
-	p := &Pool{most: 3, whole: true}
+	p := &Pool{most: 3, noBuilders: true}
 	for range 3 {
 		m := &member{spent: &Spent{}, child: &child{Requests: make(chan request, 4)}, state: working, task: &task{}, since: now}
 		p.members = append(p.members, m)

@@ -12,9 +12,9 @@ import (
 
 // Options of a [Pool]. Zero fields have the defaults named.
 type Options struct {
-	// Workers is how many processes build at most; 0: DefaultWorkers. On a CPU device each of them evaluates
-	// whole configurations. On other devices one more process for each device measures, and builds for itself as long as
-	// another process is not worth its start.
+	// Workers is how many processes build at most; 0: one for each core, within the memory of the device. On a CPU device
+	// each of them evaluates whole configurations. On other devices one more process for each device measures, and builds
+	// for itself as long as another process is not worth its start.
 	Workers int
 
 	// Single lets one worker build and measure, for a single configuration.
@@ -62,10 +62,10 @@ const (
 	bufferCopies = 4
 )
 
-// DefaultWorkers is how many processes build for a problem on a device by default: one for each core,
+// defaultWorkers is how many processes build for a problem on a device by default: one for each core,
 // within the memory of the device. Builders may take a quarter of what the buffers leave of a
 // device's own memory; if the memory is the host's, all processes together may take half of it.
-func DefaultWorkers(p *problem.Problem, d hardware.Device) int {
+func defaultWorkers(p *problem.Problem, d hardware.Device) int {
 	return workersFor(runtime.GOMAXPROCS(0), d, bufferBytes(p, d))
 }
 
@@ -73,7 +73,7 @@ func workersFor(cores int, d hardware.Device, buffers int64) int {
 	n := int64(cores)
 	if d.GlobalMemory > 0 {
 		switch {
-		case evaluateWhole(d):
+		case needsNoBuilders(d):
 			n = min(n, d.GlobalMemory/2/(processMemory+bufferCopies*buffers))
 		case sharesHost(d):
 			n = min(n, (d.GlobalMemory/2-bufferCopies*buffers)/processMemory)
@@ -103,9 +103,9 @@ func bufferBytes(p *problem.Problem, d hardware.Device) int64 {
 	return all
 }
 
-// evaluateWhole reports whether every worker both builds and measures. A CPU device has the memory
+// needsNoBuilders reports whether every worker both builds and measures. A CPU device has the memory
 // and the processors of the host: a build need not be carried to another process.
-func evaluateWhole(d hardware.Device) bool { return d.Type == "cpu" }
+func needsNoBuilders(d hardware.Device) bool { return d.Type == "cpu" }
 
 // sharesHost reports whether work on the host can disturb the device.
 func sharesHost(d hardware.Device) bool { return d.Type != "gpu" || d.UnifiedMemory }

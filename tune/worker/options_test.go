@@ -43,7 +43,7 @@ func TestBufferBytes(t *testing.T) {
 	if got := bufferBytes(p, hardware.Device{Type: "cpu"}); got != 256*4+16*4 {
 		t.Errorf("%d B", got)
 	}
-	if n := DefaultWorkers(p, hardware.Device{Type: "cpu", GlobalMemory: 1}); n != 1 {
+	if n := defaultWorkers(p, hardware.Device{Type: "cpu", GlobalMemory: 1}); n != 1 {
 		t.Errorf("%d workers without memory", n)
 	}
 }

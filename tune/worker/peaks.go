@@ -148,7 +148,7 @@ func (s *survey) work(ctx context.Context) error {
 	}
 	defer func() {
 		if len(s.left) == 0 && s.worker.Alive() && !s.begun {
-			s.reserve.put(spare{s.worker, false, evaluateWhole(h.Device), h.Selector})
+			s.reserve.put(spare{s.worker, false, needsNoBuilders(h.Device), h.Selector})
 		} else {
 			s.host.Stop(s.worker)
 		}

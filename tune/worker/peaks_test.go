@@ -116,7 +116,7 @@ func TestWhatWasMeasuredStands(t *testing.T) {
 
 func TestWorkersThatTakeTooLong(t *testing.T) {
 	s := testSurvey(t, PeakOptions{Timeout: time.Millisecond})
-	s.host.Environment = []string{standin.FaultsVariable + "=peak_arithmetic hangs"}
+	s.host.Environment = []string{standin.FaultsVariable + "=peak_arithmetic hangs; peak_fill hangs"}
 	p, err := s.run(context.Background())
 	if err == nil || !strings.Contains(err.Error(), "it took longer than 1ms") || !strings.Contains(err.Error(), "not tried") {
 		t.Errorf("%v, %+v", err, p)

@@ -26,7 +26,7 @@ type Pool struct {
 	identities []hardware.Device // of the devices
 	identity   hardware.Device   // of the first one, with its timer
 	options    Options
-	whole      bool          // every worker evaluates; else some only build
+	noBuilders bool          // every worker evaluates; else some only build
 	shared     bool          // any work of a worker can disturb one that times
 	freezes    bool          // workers can be frozen
 	judging    time.Duration // that a command may take for an output
@@ -40,7 +40,7 @@ type Pool struct {
 
 	members     []*member
 	most        int       // workers, without the evaluating ones if there are builders
-	refused     string    // why there are fewer, until the user is told
+	fewer       string    // why there are fewer, until the user is told
 	startDeaths int       // in a row
 	line        []*member // members that wait for the device
 	timer       *member   // the member that times, if shared
@@ -97,7 +97,7 @@ func newPool(devices []device.Listed, p *problem.Problem, o Options) *Pool {
 	if o.Single {
 		o.Workers = 1
 	} else if o.Workers <= 0 {
-		o.Workers = DefaultWorkers(p, identity)
+		o.Workers = defaultWorkers(p, identity)
 	}
 	o.Iterations = cmp.Or(max(0, o.Iterations), p.Timing().Launches)
 	o.BuildTimeout = cmp.Or(max(0, o.BuildTimeout), DefaultBuildTimeout)
@@ -107,8 +107,8 @@ func newPool(devices []device.Listed, p *problem.Problem, o Options) *Pool {
 	}
 	pool := &Pool{
 		problem: p, devices: devices, identities: identities, identity: identity, options: o, most: o.Workers, began: time.Now(),
-		carry: carry{binaries: p.HasTarget()}, // no driver's cache has the binary for another target
-		whole: o.Single || evaluateWhole(identity), shared: sharesHost(identity), freezes: process.CanFreeze,
+		carry:      carry{binaries: p.HasTarget()}, // no driver's cache has the binary for another target
+		noBuilders: o.Single || needsNoBuilders(identity), shared: sharesHost(identity), freezes: process.CanFreeze,
 	}
 	if pool.reserve = o.Reserve; pool.reserve == nil {
 		pool.reserve = NewReserve(o.Output)
@@ -156,10 +156,10 @@ func (p *Pool) prepare() (err error) {
 	return err
 }
 
-// setter returns what changes the settings of the device at a place; nil: that is not allowed.
-func (p *Pool) setter(place int) device.Setter {
-	if place < len(p.options.Set) {
-		return p.options.Set[place]
+// setter returns what changes the settings of a device; nil: that is not allowed.
+func (p *Pool) setter(index int) device.Setter {
+	if index < len(p.options.Set) {
+		return p.options.Set[index]
 	}
 	return nil
 }
@@ -224,7 +224,7 @@ func (p *Pool) Close() {
 	for _, m := range p.members {
 		m.thaw(now)
 		if m.state == idle && !m.doubtful {
-			p.reserve.put(spare{m.child, m.builds, p.whole, p.devices[m.device].Selector()})
+			p.reserve.put(spare{m.child, m.builds, p.noBuilders, p.devices[m.device].Selector()})
 			continue
 		}
 		m.child.Kill()

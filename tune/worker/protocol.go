@@ -118,8 +118,8 @@ type remeasure struct {
 	Observe bool
 }
 
-// turn is the place of a configuration of a remeasure, or -1 for all together.
-type turn struct{ Place int }
+// turn is the index of a configuration of a remeasure, or -1 for all together.
+type turn struct{ Index int }
 
 // remeasured has the times of each configuration, or the readings of each round.
 type remeasured struct {

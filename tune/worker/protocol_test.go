@@ -180,7 +180,7 @@ func TestProtocolOfRemeasuring(t *testing.T) {
 			if a.Ask {
 				c.say(request{Time: &permission{}})
 			} else {
-				turns = append(turns, a.Turn.Place)
+				turns = append(turns, a.Turn.Index)
 			}
 		}
 		if a.Remeasured == nil || len(a.Remeasured.Times) != 3 {

@@ -12,7 +12,7 @@ import (
 
 // again is a remeasurement by one worker.
 type again struct {
-	turn   int  // the place of the configuration that is measured; -1: all of them
+	turn   int  // the index of the configuration that is measured; -1: all of them
 	ended  bool // with or without a result
 	lost   bool // its worker has died or was killed
 	late   bool // it was killed because it took too long
@@ -24,7 +24,8 @@ func (a *again) lose(late bool) { a.ended, a.lost, a.late = true, true, late }
 
 // Remeasure implements tune.Remeasurer, on the first device.
 func (p *Pool) Remeasure(ctx context.Context, configurations []space.Configuration, rounds int) ([][]float64, error) {
-	return p.remeasure(ctx, 0, configurations, rounds)
+	r, err := p.inTurn(ctx, 0, configurations, remeasure{Rounds: rounds})
+	return r.Times, err
 }
 
 // Cards implements tune.Cards.
@@ -43,15 +44,15 @@ func (p *Pool) Cards(context.Context) ([]string, error) {
 func (p *Pool) RemeasureOn(ctx context.Context, cards []string, configurations []space.Configuration, rounds int) (map[string][][]float64, error) {
 	all, _ := p.Cards(ctx)
 	measured := map[string][][]float64{}
-	for place, name := range all {
+	for device, name := range all {
 		if !slices.Contains(cards, name) {
 			continue
 		}
-		times, err := p.remeasure(ctx, place, configurations, rounds)
+		r, err := p.inTurn(ctx, device, configurations, remeasure{Rounds: rounds})
 		if err != nil {
 			return nil, err
 		}
-		measured[name] = times
+		measured[name] = r.Times
 	}
 	return measured, nil
 }
@@ -59,61 +60,40 @@ func (p *Pool) RemeasureOn(ctx context.Context, cards []string, configurations [
 // Reobserve implements tune.Reobserver.
 func (p *Pool) Reobserve(ctx context.Context, card string, configurations []space.Configuration, rounds int) ([][][]hardware.Reading, error) {
 	all, _ := p.Cards(ctx)
-	readings := make([][][]hardware.Reading, len(configurations))
-	err := p.inTurn(ctx, max(0, slices.Index(all, card)), configurations, remeasure{Rounds: rounds, Observe: true}, func(i, j int, r *remeasured) {
-		if j < len(r.Readings) {
-			readings[i] = r.Readings[j]
-		}
-	})
-	if err != nil {
-		return nil, err
-	}
-	return readings, nil
+	r, err := p.inTurn(ctx, max(0, slices.Index(all, card)), configurations, remeasure{Rounds: rounds, Observe: true})
+	return r.Readings, err
 }
 
-// remeasure measures in turn, in one worker on the device at a place.
-func (p *Pool) remeasure(ctx context.Context, place int, configurations []space.Configuration, rounds int) ([][]float64, error) {
-	times := make([][]float64, len(configurations))
-	err := p.inTurn(ctx, place, configurations, remeasure{Rounds: rounds}, func(i, j int, r *remeasured) {
-		if j < len(r.Times) {
-			times[i] = r.Times[j]
-		}
-	})
-	if err != nil {
-		return nil, err
-	}
-	return times, nil
-}
-
-// inTurn lets one worker on the device at a place do what a request says with configurations, whose values it adds. Keep gets each
-// configuration that is left and its place in the answer. A configuration of which two workers die, or one that takes too long, is left out.
-func (p *Pool) inTurn(ctx context.Context, place int, configurations []space.Configuration, request remeasure, keep func(i, j int, r *remeasured)) error {
+// inTurn lets one worker on a device do what a request says with configurations, whose values it adds. The result has an element for each
+// configuration. It is nil for one of which two workers die, and for one that takes too long.
+func (p *Pool) inTurn(ctx context.Context, device int, configurations []space.Configuration, request remeasure) (all remeasured, err error) {
 	if p.closed {
-		return errClosed
+		return all, errClosed
 	}
-	places := make([]int, len(configurations)) // of the configurations that are left
-	for i := range places {
-		places[i] = i
+	left := make([]int, len(configurations)) // indices of those that are still to be measured
+	for i := range left {
+		left[i] = i
 	}
 	deaths := make([]int, len(configurations)) // and slow launches
 	before := 0
-	for len(places) > 0 {
-		a, err := p.measureAgain(ctx, place, configurations, places, request)
+	for len(left) > 0 {
+		some := make([]space.Configuration, len(left))
+		for j, i := range left {
+			some[j] = configurations[i]
+		}
+		a, err := p.measureAgain(ctx, device, some, request)
 		if err != nil {
-			return err
+			return all, err
 		}
 		if !a.lost {
-			for j, i := range places {
-				keep(i, j, &a.result)
-			}
-			return nil
+			return a.result.spread(left, len(configurations)), nil
 		}
-		if a.turn < 0 || a.turn >= len(places) {
+		if a.turn < 0 || a.turn >= len(left) {
 			if request.Singly {
 				before++
 			}
 			if before >= maxStartDeaths {
-				return fmt.Errorf("%d workers in a row have ended before they measured anything", before)
+				return all, fmt.Errorf("%d workers in a row have ended before they measured anything", before)
 			}
 			request.Singly = true // which shows whose fault it is
 			continue
@@ -121,55 +101,69 @@ func (p *Pool) inTurn(ctx context.Context, place int, configurations []space.Con
 		before = 0
 		guilty := a.turn
 		if !a.late || a.slow {
-			if deaths[places[a.turn]]++; deaths[places[a.turn]] < maxDeaths {
+			if deaths[left[a.turn]]++; deaths[left[a.turn]] < maxDeaths {
 				continue
 			}
 		}
 		if !a.late {
-			if guilty, err = p.guilty(ctx, place, configurations, places[:a.turn+1]); err != nil {
-				return err
+			if guilty, err = p.guilty(ctx, device, some[:a.turn+1]); err != nil {
+				return all, err
 			}
 		}
-		places = append(places[:guilty:guilty], places[guilty+1:]...)
+		left = slices.Delete(left, guilty, guilty+1)
 	}
-	return nil
+	return remeasured{}.spread(nil, len(configurations)), nil
 }
 
-// guilty returns the place of the configuration that makes workers die at the last of some places:
-// that configuration itself, or an earlier one that damages the process.
-func (p *Pool) guilty(ctx context.Context, place int, configurations []space.Configuration, places []int) (int, error) {
-	last := len(places) - 1
+// spread returns the values of n configurations, given those with some indices.
+func (r remeasured) spread(indices []int, n int) remeasured {
+	all := remeasured{Times: make([][]float64, n), Readings: make([][][]hardware.Reading, n)}
+	for j, i := range indices {
+		if j < len(r.Times) {
+			all.Times[i] = r.Times[j]
+		}
+		if j < len(r.Readings) {
+			all.Readings[i] = r.Readings[j]
+		}
+	}
+	return all
+}
+
+// guilty returns the index of the configuration that makes workers die at the last of some configurations: that one itself, or an earlier
+// one that damages the process.
+func (p *Pool) guilty(ctx context.Context, device int, some []space.Configuration) (int, error) {
+	last := len(some) - 1
 	if last == 0 {
 		return last, nil
 	}
-	if died, err := p.killsWorker(ctx, place, configurations, places[last]); died || err != nil {
+	if died, err := p.killsWorker(ctx, device, some[last]); died || err != nil {
 		return last, err
 	}
 	for i := range last {
-		if died, err := p.killsWorker(ctx, place, configurations, places[i], places[last]); died || err != nil {
+		if died, err := p.killsWorker(ctx, device, some[i], some[last]); died || err != nil {
 			return i, err
 		}
 	}
 	return last, nil
 }
 
-// killsWorker lets a fresh worker measure some places, and reports whether it dies.
-func (p *Pool) killsWorker(ctx context.Context, place int, configurations []space.Configuration, places ...int) (bool, error) {
+// killsWorker lets a fresh worker measure some configurations, and reports whether it dies.
+func (p *Pool) killsWorker(ctx context.Context, device int, some ...space.Configuration) (bool, error) {
 	for _, m := range p.members {
-		if !m.builds && m.device == place && m.state == idle {
+		if !m.builds && m.device == device && m.state == idle {
 			p.stop(m, time.Now())
 		}
 	}
-	a, err := p.measureAgain(ctx, place, configurations, places, remeasure{Rounds: 1, Singly: true})
+	a, err := p.measureAgain(ctx, device, some, remeasure{Rounds: 1, Singly: true})
 	return err == nil && a.lost, err
 }
 
-// measureAgain lets a worker measure the configurations at some places.
-func (p *Pool) measureAgain(ctx context.Context, place int, configurations []space.Configuration, places []int, r remeasure) (*again, error) {
-	for _, i := range places {
-		r.Values = append(r.Values, valuesOf(configurations[i]))
+// measureAgain lets a worker measure some configurations.
+func (p *Pool) measureAgain(ctx context.Context, device int, some []space.Configuration, r remeasure) (*again, error) {
+	for _, c := range some {
+		r.Values = append(r.Values, valuesOf(c))
 	}
-	m, err := p.evaluator(ctx, place)
+	m, err := p.evaluator(ctx, device)
 	if err != nil {
 		return nil, err
 	}
@@ -185,12 +179,12 @@ func (p *Pool) measureAgain(ctx context.Context, place int, configurations []spa
 	return a, nil
 }
 
-// evaluator waits for an idle worker that evaluates on the device at a place, and starts one if there is none.
-func (p *Pool) evaluator(ctx context.Context, place int) (*member, error) {
+// evaluator waits for an idle worker that evaluates on a device, and starts one if there is none.
+func (p *Pool) evaluator(ctx context.Context, device int) (*member, error) {
 	for {
 		some := false // possibly one that is stopping
 		for _, m := range p.members {
-			if !m.builds && m.device == place {
+			if !m.builds && m.device == device {
 				if m.state == idle {
 					return m, nil
 				}
@@ -198,7 +192,7 @@ func (p *Pool) evaluator(ctx context.Context, place int) (*member, error) {
 			}
 		}
 		if !some {
-			if err := p.start(false, place, time.Now()); err != nil {
+			if err := p.start(false, device, time.Now()); err != nil {
 				return nil, err
 			}
 		}

@@ -26,7 +26,7 @@ type Reserve struct {
 type spare struct {
 	child    *child
 	builds   bool
-	whole    bool   // of a CPU: it ends by itself
+	ends     bool   // by itself, as those of a CPU do
 	selector string // "": it has no device yet, and can become a worker of any kind
 }
 
@@ -64,13 +64,13 @@ func (r *Reserve) Close() {
 	defer r.mutex.Unlock()
 	for _, s := range r.spares {
 		close(s.child.Requests)
-		if !s.whole {
+		if !s.ends {
 			s.child.Kill()
 		}
 	}
 	limit := time.Now().Add(closeTime)
 	for _, s := range r.spares {
-		if s.whole && !s.child.AwaitEnd(limit) {
+		if s.ends && !s.child.AwaitEnd(limit) {
 			s.child.Kill()
 			s.child.AwaitEnd(limit.Add(process.StopTime)) // the kernel of the operating system may still be at work on it
 		}

@@ -17,7 +17,7 @@ import (
 func openReserved(t testing.TB, a arrangement, p *problem.Problem, r *Reserve) *Pool {
 	t.Helper()
 	pool := newPool([]device.Listed{testDevice(t)}, p, Options{Workers: 2, Reserve: r})
-	pool.whole, pool.freezes = a != builders, a != waiting
+	pool.noBuilders, pool.freezes = a != builders, a != waiting
 	if err := pool.prepare(); err != nil {
 		t.Fatal(err)
 	}

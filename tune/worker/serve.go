@@ -106,7 +106,10 @@ func (s *server) greet(h hello) error {
 			return fmt.Errorf("%s: %w", traceVariable, err)
 		}
 	}
-	o := device.Options{Timer: h.Device.Timer, Peaks: h.Device.Peaks, Instruments: h.Device.Instruments, Iterations: h.Iterations, EarlyStop: h.EarlyStop, Supervisor: s, Launcher: s.idle, Scratch: h.Scratch}
+	o := device.Options{
+		Timer: h.Device.Timer, Peaks: h.Device.Peaks, Instruments: h.Device.Instruments, Iterations: h.Iterations, EarlyStop: h.EarlyStop,
+		Supervisor: s, Launcher: s.idle, Scratch: h.Scratch,
+	}
 	s.alone = h.Alone
 	if s.builds = h.Builds; s.builds {
 		o.Timer = hardware.TimerEvent // unused, and so not probed
@@ -227,7 +230,7 @@ func (s *server) remeasure(ctx context.Context, r *remeasure) error {
 	}
 	o := device.RemeasureOptions{
 		Rounds: r.Rounds, Singly: r.Singly,
-		Turn: func(place int) { s.parent.Send(answer{Turn: &turn{place}}) },
+		Turn: func(index int) { s.parent.Send(answer{Turn: &turn{index}}) },
 	}
 	var measured remeasured
 	var err error
