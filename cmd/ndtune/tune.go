@@ -33,7 +33,7 @@ continues it, also after values of parameters or restrictions have changed (docs
 
 Several values of a constant, or sizes in the specification, tune it at each of these sizes, with a
 run log for each. Each size begins with the best configurations of the nearest sizes before it. A table shows
-the cost of each best at the other sizes, and the best over all sizes (docs/sizes.md).
+the cost of each best at the other sizes, and the best over all sizes (docs/compare.md#sizes).
 
 With --fleet, the devices of one kind in a fleet of machines share the search (docs/fleet.md):
 
