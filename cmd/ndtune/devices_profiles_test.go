@@ -350,7 +350,7 @@ func TestWisdomOfRealDevices(t *testing.T) {
 			on.files = []string{filepath.Join(m.folder, "3060.profile")}
 		}
 		on.folder = m.folder
-		out, notes := on.run(0, "", "wisdom", "show", "k.wisdom", "--size", test.size)
+		out, notes := on.run(0, "", "wisdom", "show", "k.wisdom", "--problem-size", test.size)
 		if !strings.HasPrefix(out, "block_size_x="+test.block) || !strings.HasPrefix(notes, test.why) {
 			t.Errorf("%s at %s: %s%s", test.profile, test.size, out, notes)
 		}

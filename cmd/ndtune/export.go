@@ -35,9 +35,9 @@ configuration for a device and a size and compute the launch.
 
 The sizes are the whole-number constants that the problem size of the specification, the size of a
 buffer, or the repeat of a pipeline reads. A pipeline whose specification has no problem_size, or
-one that reads parameters, needs --size:
+one that reads parameters, needs --problem-size:
 
-   ndtune export scan.yaml scan.jsonl --size n
+   ndtune export scan.yaml scan.jsonl --problem-size n
 
 Logs of several devices and sizes may be given; they are added to a wisdom file that is there. The
 other files are replaced, and have all its records, except those of another source of the kernel.
@@ -53,7 +53,7 @@ docs/export.md shows a program in each language, and describes the other files.`
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: ".", Usage: "`FOLDER` for the files; it is made if necessary"},
 			&cli.StringFlag{Name: "key", Usage: "`KEY`: the name of the files and of the functions (default: the name of the kernel)"},
-			&cli.StringFlag{Name: "size", Usage: "problem size, `X[,Y[,Z]]`: expressions over the constants of a specification that has none"},
+			&cli.StringFlag{Name: "problem-size", Usage: "problem size, `X[,Y[,Z]]`: expressions over the constants of a specification that has none"},
 			&cli.StringFlag{Name: "lang", Value: "c,python", Usage: "`LIST` of what to write besides the wisdom: c, python, kernel_tuner"},
 		},
 		Action: exportFiles,
@@ -87,7 +87,7 @@ func exportFiles(c *cli.Context) error {
 	if err != nil {
 		return &usageError{err}
 	}
-	e := &exporting{spec: s, folder: c.String("output"), size: splitExpressions(c.String("size"))}
+	e := &exporting{spec: s, folder: c.String("output"), size: splitExpressions(c.String("problem-size"))}
 	var all *wisdom.File
 	for _, path := range c.Args().Tail() {
 		r, err := record.Read(path)
@@ -95,7 +95,7 @@ func exportFiles(c *cli.Context) error {
 			return &usageError{err}
 		}
 		if err := e.giveSize(r); err != nil {
-			return wrong("%s: --size: %w", path, err)
+			return wrong("%s: --problem-size: %w", path, err)
 		}
 		best, err := wisdom.FromLog(r, wisdom.Source{Key: c.String("key")})
 		if err != nil {

@@ -28,7 +28,7 @@ func wisdomCommand() *cli.Command {
 sizes. It is a file of kernel_launcher, with more that identifies the device and the source.
 
    ndtune wisdom add matmul.wisdom h200.jsonl a100.jsonl
-   ndtune wisdom show matmul.wisdom --device gpu --size 2048,2048
+   ndtune wisdom show matmul.wisdom --device gpu --problem-size 2048,2048
    ndtune wisdom tune matmul.wisdom matmul.yaml --set m=2048 --set n=2048
 
 docs/wisdom.md describes the file and the lookup.`,
@@ -45,7 +45,7 @@ size, the file keeps the five best. Several processes may add to a file at once.
 A record of a pipeline has no problem size, and an application may know the kernel by another
 name. Give them:
 
-   ndtune wisdom add scan.wisdom scan.jsonl --key scan --size 1048576`,
+   ndtune wisdom add scan.wisdom scan.jsonl --key scan --problem-size 1048576`,
 			Flags: []cli.Flag{
 				&cli.StringFlag{Name: "key", Usage: "`KEY` of the wisdom (default: the name of the kernel)"},
 				problemSizeFlag("problem size of the records that have none"),
@@ -56,20 +56,20 @@ name. Give them:
 			Name:      "show",
 			Usage:     "show a wisdom file, or the configuration that it has for a device and a size",
 			ArgsUsage: "FILE.wisdom",
-			Description: `Without --size, it shows all records, and the configuration that is the best over all devices
-and sizes. With --size, it shows the configuration for a device of this machine and how it
+			Description: `Without --problem-size, it shows all records, and the configuration that is the best over all devices
+and sizes. With --problem-size, it shows the configuration for a device of this machine and how it
 matches: the same device and size; the same device at the nearest size; a device of the same
 architecture; one of the same vendor and type; or the best over all.
 
    ndtune wisdom show matmul.wisdom
-   ndtune wisdom show matmul.wisdom --device gpu --size 2048,2048
-   ndtune wisdom show matmul.wisdom --size 2048,2048 --set k=512
-   ndtune wisdom show matmul.wisdom --size 2048,2048 --spec matmul.yaml --json`,
+   ndtune wisdom show matmul.wisdom --device gpu --problem-size 2048,2048
+   ndtune wisdom show matmul.wisdom --problem-size 2048,2048 --set k=512
+   ndtune wisdom show matmul.wisdom --problem-size 2048,2048 --spec matmul.yaml --json`,
 			Flags: []cli.Flag{
 				&cli.StringFlag{Name: "device", Aliases: []string{"d"}, Usage: "`DEVICE` to choose for: index, platform:device, cpu, gpu, or a part of its name (default: the first GPU, else the first device)"},
 				problemSizeFlag("problem size to choose for"),
-				&cli.StringSliceFlag{Name: "set", Usage: "with --size, a constant that is no part of the problem size, `CONSTANT=NUMBER`; may be repeated"},
-				&cli.StringFlag{Name: "spec", TakesFile: true, Usage: "with --size, say whether the source is that of the specification `FILE`"},
+				&cli.StringSliceFlag{Name: "set", Usage: "with --problem-size, a constant that is no part of the problem size, `CONSTANT=NUMBER`; may be repeated"},
+				&cli.StringFlag{Name: "spec", TakesFile: true, Usage: "with --problem-size, say whether the source is that of the specification `FILE`"},
 				&cli.BoolFlag{Name: "json", Usage: "print JSON"},
 			},
 			Action: showWisdom,
@@ -78,17 +78,17 @@ architecture; one of the same vendor and type; or the best over all.
 }
 
 func problemSizeFlag(usage string) cli.Flag {
-	return &cli.StringFlag{Name: "size", Usage: usage + ": `X[,Y[,Z]]`"}
+	return &cli.StringFlag{Name: "problem-size", Usage: usage + ": `X[,Y[,Z]]`"}
 }
 
-// problemSize returns the size that --size gives, nil if it is not given.
+// problemSize returns the size that --problem-size gives, nil if it is not given.
 func problemSize(c *cli.Context) ([]int, error) {
-	if !c.IsSet("size") {
+	if !c.IsSet("problem-size") {
 		return nil, nil
 	}
-	size := positiveInts(c.String("size"))
+	size := positiveInts(c.String("problem-size"))
 	if len(size) < 1 || len(size) > 3 {
-		return nil, wrong("--size %s: want one to three positive numbers, such as 4096,1024", c.String("size"))
+		return nil, wrong("--problem-size %s: want one to three positive numbers, such as 4096,1024", c.String("problem-size"))
 	}
 	return size, nil
 }
@@ -167,7 +167,7 @@ func showWisdom(c *cli.Context) error {
 	case len(paths) > 1:
 		return wrong("one wisdom file at a time, not %s", strings.Join(paths, " "))
 	case size == nil && (c.IsSet("device") || c.IsSet("spec") || c.IsSet("set")):
-		return wrong("a device, a specification or a constant is looked up with a problem size: add --size X[,Y[,Z]]")
+		return wrong("a device, a specification or a constant is looked up with a problem size: add --problem-size X[,Y[,Z]]")
 	}
 	constants, err := constantsToChooseFor(c)
 	if err != nil {
