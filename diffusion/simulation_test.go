@@ -13,6 +13,7 @@ import (
 	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // agreement is how far a device may be from the CPU, in degrees.
@@ -211,14 +212,14 @@ func TestWhatIsNoSimulationIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	buffer := func(name string) problem.Argument {
-		return problem.Argument{Name: name, Type: "float32", Size: "nx * ny"}
+	buffer := func(name string) task.Argument {
+		return task.Argument{Name: name, Type: "float32", Size: "nx * ny"}
 	}
-	define := func(source string, arguments ...problem.Argument) *problem.Problem {
-		p, err := problem.New(problem.Definition{
-			Kernel:      problem.Kernel{Name: "diffuse_kernel", Source: source},
-			Constants:   []problem.Constant{{Name: "nx", Value: 32}, {Name: "ny", Value: 16}},
-			ProblemSize: []problem.Expr{"nx", "ny"},
+	define := func(source string, arguments ...task.Argument) *problem.Problem {
+		p, err := problem.New(task.Definition{
+			Kernel:      task.Kernel{Name: "diffuse_kernel", Source: source},
+			Constants:   []task.Constant{{Name: "nx", Value: 32}, {Name: "ny", Value: 16}},
+			ProblemSize: []task.Expr{"nx", "ny"},
 			Arguments:   arguments,
 			Parameters:  naive.Definition().Parameters,
 		})

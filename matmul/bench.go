@@ -11,10 +11,11 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
-	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // The defaults of a [Bench].
@@ -155,7 +156,7 @@ func (b *Bench) kernelOf(r *record.Record) (string, error) {
 }
 
 // sameConstants reports whether constants other than sizes have the same values, as far as both have them.
-func sameConstants(a, b []problem.Constant) bool {
+func sameConstants(a, b []task.Constant) bool {
 	for _, x := range a {
 		for _, y := range b {
 			if x.Name == y.Name && !slices.Contains([]string{"size", "m", "n", "k"}, x.Name) && x.Value != y.Value {
@@ -167,7 +168,7 @@ func sameConstants(a, b []problem.Constant) bool {
 }
 
 // BestConfigurations returns the first configurations in the ranking of a search's results.
-func BestConfigurations(o problem.Objective, results []tune.Result) []string {
+func BestConfigurations(o judge.Objective, results []tune.Result) []string {
 	ranking := tune.Rank(o, results).Indices
 	var texts []string
 	for _, i := range ranking[:min(finalistCount, len(ranking))] {

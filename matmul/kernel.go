@@ -14,6 +14,7 @@ import (
 	"github.com/ndtune/ndtune/kernels"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/spec"
 )
@@ -220,7 +221,7 @@ func (l *openclLaunch) try(p *problem.Problem, at []int, compared bool) (float64
 	if times, err = l.built.Times(runs); err != nil {
 		return 0, err
 	}
-	return problem.StatsOf(times).Min, nil
+	return judge.StatsOf(times).Min, nil
 }
 
 func (l *openclLaunch) build(p *problem.Problem, at []int) error {

@@ -11,7 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -61,7 +61,7 @@ func CompareCards(results []Result) []Card {
 			if medians[t.Device] == nil {
 				medians[t.Device] = map[int]float64{}
 			}
-			medians[t.Device][i] = problem.StatsOf(t.Times).Median
+			medians[t.Device][i] = judge.StatsOf(t.Times).Median
 		}
 		if len(results[i].Final) > 0 {
 			reference = results[i].FinalDevice
@@ -183,7 +183,7 @@ func (r *run) ranked(cards []Card) []int {
 		for j := range times {
 			times[j] /= ratio
 		}
-		stats := problem.StatsOf(times)
+		stats := judge.StatsOf(times)
 		if judgement, err := r.problem.Judge(result.Configuration, r.outcome.Device, stats, stats.Mean, result.Parts, result.Readings); err == nil {
 			result.Objective = judgement.Objective
 			if r.problem.Objective().Several() {

@@ -25,21 +25,25 @@
 // Several cards of one model are compared before the final measurement, and one of them measures all finalists: see docs/fleet.md.
 package tune
 
-import "github.com/ndtune/ndtune/tune/problem"
+import (
+	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/task"
+)
 
 // The parts of a problem, under the names that programs use.
 type (
-	Definition   = problem.Definition
+	Definition   = task.Definition
 	Problem      = problem.Problem
-	Kernel       = problem.Kernel
-	Constant     = problem.Constant
-	Expr         = problem.Expr
-	Argument     = problem.Argument
-	Fill         = problem.Fill
-	Verification = problem.Verification
-	Roofline     = problem.Roofline
-	Metric       = problem.Metric
-	Objective    = problem.Objective
+	Kernel       = task.Kernel
+	Constant     = task.Constant
+	Expr         = task.Expr
+	Argument     = task.Argument
+	Fill         = task.Fill
+	Verification = task.Verification
+	Roofline     = task.Roofline
+	Metric       = task.Metric
+	Objective    = judge.Objective
 )
 
 // NewProblem checks a definition and compiles it: see [problem.New].

@@ -12,6 +12,7 @@ import (
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // A fake is an evaluator whose answers depend on the configuration alone. It holds as many
@@ -181,13 +182,13 @@ func line(t testing.TB, n int) *problem.Problem {
 	return mustProblem(t, lineDefinition(n))
 }
 
-func lineDefinition(n int) problem.Definition {
+func lineDefinition(n int) task.Definition {
 	values := make([]space.Value, n)
 	for i := range values {
 		values[i] = i
 	}
-	return problem.Definition{
-		Kernel: problem.Kernel{Name: "k", Source: " "}, ProblemSize: []problem.Expr{"1"},
+	return task.Definition{
+		Kernel: task.Kernel{Name: "k", Source: " "}, ProblemSize: []task.Expr{"1"},
 		Parameters: []space.Parameter{{Name: "i", Values: values}},
 	}
 }
@@ -232,7 +233,7 @@ func numbers(n int) string {
 	return text
 }
 
-func mustProblem(t testing.TB, d problem.Definition) *problem.Problem {
+func mustProblem(t testing.TB, d task.Definition) *problem.Problem {
 	t.Helper()
 	p, err := problem.New(d)
 	if err != nil {

@@ -10,8 +10,10 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // The final measurement takes about finalBudget milliseconds of kernel time, in minFinalRounds to
@@ -115,7 +117,7 @@ func (r *run) rounds(places []int, budget float64) (configurations []space.Confi
 	}
 	rounds = int(max(minFinalRounds, min(maxFinalRounds, budget/round)))
 	if changes := r.changes(configurations); changes > 1 {
-		settling := float64(changes) * float64(problem.SettleTime) / float64(time.Millisecond)
+		settling := float64(changes) * float64(task.SettleTime) / float64(time.Millisecond)
 		rounds = max(minFinalRounds, min(rounds, int(settleBudget/settling)))
 	}
 	return configurations, rounds
@@ -162,7 +164,7 @@ func ForgetFinals(results []Result) {
 
 // Overtakes reports whether a result that came after a final measurement is better by the search than its winner, which may be nil. Then
 // the search has gone on and was interrupted: that final measurement does not name the best any more.
-func (r *Result) Overtakes(o problem.Objective, winner *Result) bool {
+func (r *Result) Overtakes(o judge.Objective, winner *Result) bool {
 	return winner != nil && len(winner.Final) > 0 && r.Rankable() && (o.Several() || o.Better(r.Objective, winner.Objective))
 }
 
@@ -185,8 +187,8 @@ func (r *run) keepFinals() error {
 }
 
 // judgeFinal computes the metrics and the objective of a result at its final time.
-func judgeFinal(p *problem.Problem, result *Result, d hardware.Device) *problem.Judgement {
-	stats := problem.StatsOf(result.Final)
+func judgeFinal(p *problem.Problem, result *Result, d hardware.Device) *judge.Judgement {
+	stats := judge.StatsOf(result.Final)
 	judgement, err := p.Judge(result.Configuration, d, stats, stats.Median, result.Parts, result.LastReadings())
 	if err != nil {
 		judgement.Objective = math.NaN() // such a time decides nothing
@@ -215,7 +217,7 @@ const (
 const significance = 0.05
 
 // Finalists returns the finalists of a run in the order of their [Ranking].
-func Finalists(o problem.Objective, results []Result) []Finalist {
+func Finalists(o judge.Objective, results []Result) []Finalist {
 	k := Rank(o, results)
 	finalists := make([]Finalist, k.Finalists)
 	for i, place := range k.Indices[:k.Finalists] {
@@ -230,12 +232,12 @@ func Finalists(o problem.Objective, results []Result) []Finalist {
 
 // scatter returns the median absolute deviation of times, as a share of their median.
 func scatter(times []float64) float64 {
-	median := problem.StatsOf(times).Median
+	median := judge.StatsOf(times).Median
 	deviations := make([]float64, len(times))
 	for i, t := range times {
 		deviations[i] = math.Abs(t - median)
 	}
-	return problem.StatsOf(deviations).Median / median
+	return judge.StatsOf(deviations).Median / median
 }
 
 // standing compares the times of a finalist with those of the winner, round by round, by the two-sided

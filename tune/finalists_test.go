@@ -9,8 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // A remeasuring fake gives final times by the configuration alone.
@@ -83,14 +84,14 @@ func TestTheFinalMeasurementIncludesTheBaseline(t *testing.T) {
 	}
 	// The final time of 20 is 80 and the best.
 	first := ResultOf(o.Results, map[string]space.Value{"i": 0})
-	if gain, ok := o.Best.GainOver(problem.Objective{Name: "time"}, first); !ok || bestKey(o) != "20" || gain != 1.25 {
+	if gain, ok := o.Best.GainOver(judge.Objective{Name: "time"}, first); !ok || bestKey(o) != "20" || gain != 1.25 {
 		t.Errorf("%s is %v times better than the first", bestKey(o), gain)
 	}
 }
 
 func TestTheFinalIsWonByTheObjective(t *testing.T) {
 	d := lineDefinition(5)
-	d.Metrics, d.Objective = []problem.Metric{{Name: "work", Expression: "i * i / time"}}, problem.Objective{Name: "work", Maximize: true}
+	d.Metrics, d.Objective = []task.Metric{{Name: "work", Expression: "i * i / time"}}, judge.Objective{Name: "work", Maximize: true}
 	p := mustProblem(t, d)
 	e := &remeasuring{fake: fake{answer: correct}, again: func(c space.Configuration) []float64 {
 		return []float64{[]float64{1, 1, 1, 1, 100}[c.Int("i")]}
@@ -270,7 +271,7 @@ func finalTimes(t *testing.T, times ...[]float64) []Result {
 	for i, final := range times {
 		results = append(results, Result{
 			Configuration: s.At(i), Status: Correct, Times: []float64{1}, Objective: 1,
-			Final: final, AtFinal: &problem.Judgement{Objective: problem.StatsOf(final).Median},
+			Final: final, AtFinal: &judge.Judgement{Objective: judge.StatsOf(final).Median},
 		})
 	}
 	return results
@@ -301,7 +302,7 @@ func TestStandings(t *testing.T) {
 		{"five rounds cannot", winner(5), rounds(5, func(i int) float64 { return 2 * drift(i) }), TooFewRounds},
 		{"other rounds", winner(9), rounds(8, func(i int) float64 { return 2 * drift(i) }), ""},
 	} {
-		finalists := Finalists(problem.Objective{Name: "time"}, finalTimes(t, c.winner, c.other))
+		finalists := Finalists(judge.Objective{Name: "time"}, finalTimes(t, c.winner, c.other))
 		if len(finalists) != 2 || finalists[0].Standing != "" || finalists[1].Standing != c.want {
 			t.Errorf("%s: %+v, want %q", c.name, finalists, c.want)
 		}
@@ -311,10 +312,10 @@ func TestStandings(t *testing.T) {
 	for i := range 9 {
 		times = append(times, rounds(10, func(j int) float64 { return drift(j) * float64(i+2) }))
 	}
-	if f := Finalists(problem.Objective{Name: "time"}, finalTimes(t, times...)); len(f) != 10 || f[9].Standing != TooFewRounds {
+	if f := Finalists(judge.Objective{Name: "time"}, finalTimes(t, times...)); len(f) != 10 || f[9].Standing != TooFewRounds {
 		t.Errorf("10 rounds of 10 finalists: %+v", f)
 	}
-	if f := Finalists(problem.Objective{Name: "time"}, finalTimes(t, winner(9))); len(f) != 1 || f[0].Standing != "" {
+	if f := Finalists(judge.Objective{Name: "time"}, finalTimes(t, winner(9))); len(f) != 1 || f[0].Standing != "" {
 		t.Errorf("one alone: %+v", f)
 	}
 }
@@ -329,7 +330,7 @@ func TestEqualFinalistsAreSeldomTold(t *testing.T) {
 		for range 10 {
 			times = append(times, rounds(51, func(int) float64 { return 1 + 0.05*rng.ExpFloat64() }))
 		}
-		for _, f := range Finalists(problem.Objective{Name: "time"}, finalTimes(t, times...)) {
+		for _, f := range Finalists(judge.Objective{Name: "time"}, finalTimes(t, times...)) {
 			if f.Standing == Different {
 				told++
 				break
@@ -342,7 +343,7 @@ func TestEqualFinalistsAreSeldomTold(t *testing.T) {
 }
 
 func TestScatter(t *testing.T) {
-	f := Finalists(problem.Objective{Name: "time"}, finalTimes(t, []float64{10, 11, 9, 50, 10}, []float64{20, 20, 20, 20, 20}))
+	f := Finalists(judge.Objective{Name: "time"}, finalTimes(t, []float64{10, 11, 9, 50, 10}, []float64{20, 20, 20, 20, 20}))
 	if f[0].Scatter != 0.1 || f[1].Scatter != 0 {
 		t.Errorf("scatter %v and %v, want 0.1 and 0", f[0].Scatter, f[1].Scatter)
 	}

@@ -5,27 +5,27 @@ import (
 	"math"
 	"slices"
 
-	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/search"
 )
 
 // Values returns the values of all objectives by the measurement that ranks the result, all to be
 // minimised: a value that is maximised is negated. A value that is not known is NaN.
-func (r *Result) Values(o problem.Objective) []float64 {
+func (r *Result) Values(o judge.Objective) []float64 {
 	f := r.Figures()
 	times := r.Stats()
 	if f.Final {
-		times = problem.StatsOf(r.Final)
+		times = judge.StatsOf(r.Final)
 	}
 	return minimised(o, times, f.Time, f.Judgement)
 }
 
 // searched is Values by the measurement of the search.
-func (r *Result) searched(o problem.Objective) []float64 {
-	return minimised(o, r.Stats(), r.Time(), problem.Judgement{Metrics: r.Metrics, Objective: r.Objective})
+func (r *Result) searched(o judge.Objective) []float64 {
+	return minimised(o, r.Stats(), r.Time(), judge.Judgement{Metrics: r.Metrics, Objective: r.Objective})
 }
 
-func minimised(o problem.Objective, times problem.Stats, time float64, j problem.Judgement) []float64 {
+func minimised(o judge.Objective, times judge.Stats, time float64, j judge.Judgement) []float64 {
 	values := []float64{j.Objective}
 	for _, one := range o.More {
 		values = append(values, one.Value(times, time, j.Metrics))
@@ -38,7 +38,7 @@ func minimised(o problem.Objective, times problem.Stats, time float64, j problem
 func NonDominated(points [][]float64) []int {
 	var order []int
 	for i, p := range points {
-		if !slices.ContainsFunc(p, func(v float64) bool { return !problem.Finite(v) }) {
+		if !slices.ContainsFunc(p, func(v float64) bool { return !judge.Finite(v) }) {
 			order = append(order, i)
 		}
 	}
@@ -58,7 +58,7 @@ func NonDominated(points [][]float64) []int {
 // Front returns the places of the results that no other one dominates, in the order of the first objective. Once there
 // was a final measurement, it returns those of the finalists that no other finalist dominates: they were measured in
 // turn, so that their values can be compared. With one objective, it returns nil.
-func Front(o problem.Objective, results []Result) []int {
+func Front(o judge.Objective, results []Result) []int {
 	if !o.Several() {
 		return nil
 	}
@@ -122,9 +122,9 @@ func Knee(front [][]float64) int {
 	return knee
 }
 
-// A choice orders results with several objectives: see [problem.Objective.Choose].
+// A choice orders results with several objectives: see [judge.Objective.Choose].
 type choice struct {
-	objective problem.Objective
+	objective judge.Objective
 	places    map[int]place
 }
 
@@ -136,7 +136,7 @@ type place struct {
 }
 
 // newChoice judges the rankable results by some values.
-func newChoice(o problem.Objective, results []Result, final bool) *choice {
+func newChoice(o judge.Objective, results []Result, final bool) *choice {
 	c := &choice{o, map[int]place{}}
 	valuesOf := func(r *Result) []float64 {
 		switch {
@@ -170,7 +170,7 @@ func newChoice(o problem.Objective, results []Result, final bool) *choice {
 }
 
 // negated negates the values of objectives that are maximised, which is its own inverse.
-func negated(o problem.Objective, values []float64) []float64 {
+func negated(o judge.Objective, values []float64) []float64 {
 	given := slices.Clone(values)
 	for k, one := range o.All() {
 		if one.Maximize {
@@ -199,11 +199,11 @@ func (c *choice) compare(i, j int) int {
 // worseLast compares values, of which those that are not finite are the last.
 func worseLast(a, b float64) int {
 	switch {
-	case problem.Finite(a) && problem.Finite(b):
+	case judge.Finite(a) && judge.Finite(b):
 		return cmp.Compare(a, b)
-	case problem.Finite(a):
+	case judge.Finite(a):
 		return -1
-	case problem.Finite(b):
+	case judge.Finite(b):
 		return 1
 	}
 	return 0

@@ -6,9 +6,11 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // TestNonDominated compares the front of random points, many of them equal in a value, with its definition.
@@ -42,8 +44,8 @@ func TestNonDominated(t *testing.T) {
 // tradeoff is a problem whose configurations i = 0 … n-1 get slower and need less watts.
 func tradeoff(t *testing.T, n int, choose string) *problem.Problem {
 	d := lineDefinition(n)
-	d.Metrics = []problem.Metric{{Name: "watts", Expression: "10 * abs(i - 6) + 100 / (1 + i)"}}
-	d.Objective = problem.Objective{Name: "time", More: []problem.Objective{{Name: "watts"}}, Choose: choose}
+	d.Metrics = []task.Metric{{Name: "watts", Expression: "10 * abs(i - 6) + 100 / (1 + i)"}}
+	d.Objective = judge.Objective{Name: "time", More: []judge.Objective{{Name: "watts"}}, Choose: choose}
 	return mustProblem(t, d)
 }
 

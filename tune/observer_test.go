@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -51,11 +51,11 @@ func timed(times ...float64) func(space.Configuration) Result {
 
 func TestTheEvaluatorLearnsOfEachNewBest(t *testing.T) {
 	for name, c := range map[string]struct {
-		objective problem.Objective
+		objective judge.Objective
 		want      string
 	}{
 		"minimised": {Objective{}, "1 3 6"},
-		"maximised": {problem.Objective{Name: "time_min", Maximize: true}, "1 2 7"},
+		"maximised": {judge.Objective{Name: "time_min", Maximize: true}, "1 2 7"},
 	} {
 		d := lineDefinition(8)
 		d.Objective = c.objective

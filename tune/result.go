@@ -7,6 +7,8 @@ import (
 
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -46,7 +48,7 @@ type Result struct {
 	// dimension. Run sets them if Status is Correct. Local is empty if the driver chooses it, Offset if it is 0.
 	// All are empty for a pipeline, which has Parts.
 	Global, Local, Offset []int
-	Parts                 []problem.Part
+	Parts                 []launch.Part
 
 	// Readings are those of the quantities that the problem observes, each with its uncertainty or with the reason why it
 	// is missing. Metrics has their values.
@@ -62,7 +64,7 @@ type Result struct {
 
 	// Metrics are the values of the problem's metrics, in their order, and Objective is the value of
 	// its objective. Run sets both if Status is Correct.
-	Metrics   []problem.MetricValue
+	Metrics   []judge.MetricValue
 	Objective float64
 
 	Durations Durations
@@ -83,7 +85,7 @@ type Result struct {
 
 	// AtFinal are the metrics and the objective at the median of Final, as Run computes them.
 	// It is nil if Final is empty.
-	AtFinal *problem.Judgement
+	AtFinal *judge.Judgement
 }
 
 // Durations are the parts of the time of an evaluation.
@@ -121,17 +123,17 @@ func (r *Result) Launches() []string {
 }
 
 // Stats returns the statistics of the timed launches.
-func (r *Result) Stats() problem.Stats { return problem.StatsOf(r.Times) }
+func (r *Result) Stats() judge.Stats { return judge.StatsOf(r.Times) }
 
 // Time returns the mean of the timed launches in milliseconds, 0 if there are none.
 func (r *Result) Time() float64 { return r.Stats().Mean }
 
 // FinalTime returns the median of the measurement in turn at the end of a run in milliseconds, 0
 // if the configuration took no part.
-func (r *Result) FinalTime() float64 { return problem.StatsOf(r.Final).Median }
+func (r *Result) FinalTime() float64 { return judge.StatsOf(r.Final).Median }
 
 // Metric returns the value of the named metric.
-func (r *Result) Metric(name string) (float64, bool) { return problem.Named(r.Metrics, name) }
+func (r *Result) Metric(name string) (float64, bool) { return judge.Named(r.Metrics, name) }
 
 // A Status is the outcome of an evaluation, in the words of the T4 format
 // (https://github.com/auto-tuning-hub).
@@ -164,7 +166,7 @@ var statusTexts = map[Status]string{
 func (s Status) Text() string { return cmp.Or(statusTexts[s], string(s)) }
 
 // LimitNeeds returns the peaks that the limits of the correct results need.
-func LimitNeeds(p *problem.Problem, results []Result, d hardware.Device) problem.Needs {
+func LimitNeeds(p *problem.Problem, results []Result, d hardware.Device) judge.Needs {
 	return p.LimitNeeds(func(yield func(space.Configuration) bool) {
 		for _, i := range Rank(p.Objective(), results).Indices {
 			if !yield(results[i].Configuration) {
@@ -177,7 +179,7 @@ func LimitNeeds(p *problem.Problem, results []Result, d hardware.Device) problem
 // AddLimits adds «% of limit» to the correct results that have none, beside the other metrics of the
 // roofline, for a device whose peaks were measured after the search.
 func AddLimits(p *problem.Problem, results []Result, d hardware.Device) {
-	place := slices.Index(p.MetricNames(d), problem.MetricOfLimit)
+	place := slices.Index(p.MetricNames(d), judge.MetricOfLimit)
 	if place < 0 {
 		return
 	}
@@ -197,14 +199,14 @@ func (r *Result) AddLimit(place int, ms float64) {
 	// New metrics: others may hold the old ones.
 	r.Metrics = withLimit(r.Metrics, place, ms, r.Times, r.Time())
 	if r.AtFinal != nil {
-		r.AtFinal = &problem.Judgement{Metrics: withLimit(r.AtFinal.Metrics, place, ms, r.Final, r.FinalTime()), Objective: r.AtFinal.Objective}
+		r.AtFinal = &judge.Judgement{Metrics: withLimit(r.AtFinal.Metrics, place, ms, r.Final, r.FinalTime()), Objective: r.AtFinal.Objective}
 	}
 }
 
 // withLimit returns metrics with «% of limit» at the time of some launches.
-func withLimit(metrics []problem.MetricValue, place int, ms float64, launches []float64, time float64) []problem.MetricValue {
-	if _, has := problem.Named(metrics, problem.MetricOfLimit); has || len(launches) == 0 {
+func withLimit(metrics []judge.MetricValue, place int, ms float64, launches []float64, time float64) []judge.MetricValue {
+	if _, has := judge.Named(metrics, judge.MetricOfLimit); has || len(launches) == 0 {
 		return metrics
 	}
-	return slices.Insert(slices.Clip(metrics), min(place, len(metrics)), problem.MetricValue{Name: problem.MetricOfLimit, Value: problem.Limit{Time: ms}.Share(time)})
+	return slices.Insert(slices.Clip(metrics), min(place, len(metrics)), judge.MetricValue{Name: judge.MetricOfLimit, Value: judge.Limit{Time: ms}.Share(time)})
 }

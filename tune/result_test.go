@@ -10,8 +10,11 @@ import (
 	"testing"
 
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // needing are results of the two configurations of moving, the second the best, and a failure.
@@ -29,15 +32,15 @@ func TestLimitNeeds(t *testing.T) {
 	for name, c := range map[string]struct {
 		n        string
 		roofline *Roofline
-		want     problem.Needs
+		want     judge.Needs
 	}{
-		"no roofline":     {"1024", nil, problem.Needs{}},
-		"arithmetic":      {"1024", &Roofline{Flops: "1e6", Precision: "half"}, problem.Needs{Precision: hardware.PeakFloat16}},
-		"copies":          {"1024", &Roofline{Bytes: "8 * 1024"}, problem.Needs{Sets: []int64{8192}}},
-		"reads more":      {"1024", &Roofline{Bytes: "8 * 1024 * steps"}, problem.Needs{Sets: []int64{8192}, Read: true}},
-		"both":            {"1024", &Roofline{Bytes: "12 * 1024", Flops: "1"}, problem.Needs{Precision: hardware.PeakFloat32, Sets: []int64{8192}, Read: true}},
-		"sizes, the best": {"1024 * steps", &Roofline{Bytes: "8 * 1024 * steps"}, problem.Needs{Sets: []int64{16384, 8192}}},
-		"not computable":  {"1024", &Roofline{Bytes: "div(8192, steps - 1)"}, problem.Needs{Sets: []int64{8192}}},
+		"no roofline":     {"1024", nil, judge.Needs{}},
+		"arithmetic":      {"1024", &Roofline{Flops: "1e6", Precision: "half"}, judge.Needs{Precision: hardware.PeakFloat16}},
+		"copies":          {"1024", &Roofline{Bytes: "8 * 1024"}, judge.Needs{Sets: []int64{8192}}},
+		"reads more":      {"1024", &Roofline{Bytes: "8 * 1024 * steps"}, judge.Needs{Sets: []int64{8192}, Read: true}},
+		"both":            {"1024", &Roofline{Bytes: "12 * 1024", Flops: "1"}, judge.Needs{Precision: hardware.PeakFloat32, Sets: []int64{8192}, Read: true}},
+		"sizes, the best": {"1024 * steps", &Roofline{Bytes: "8 * 1024 * steps"}, judge.Needs{Sets: []int64{16384, 8192}}},
+		"not computable":  {"1024", &Roofline{Bytes: "div(8192, steps - 1)"}, judge.Needs{Sets: []int64{8192}}},
 	} {
 		p := mustProblem(t, moving(c.n, c.roofline))
 		if got := LimitNeeds(p, needing(t, p), hardware.Device{}); !reflect.DeepEqual(got, c.want) {
@@ -52,7 +55,7 @@ func TestLimitNeeds(t *testing.T) {
 // Limits that are added later are those of a search whose peaks were known.
 func TestAddLimits(t *testing.T) {
 	d := moving("1024", &Roofline{Flops: "1e8 * steps", Bytes: "8192"})
-	d.Metrics = []problem.Metric{{Name: "speed", Expression: "1 / time"}}
+	d.Metrics = []task.Metric{{Name: "speed", Expression: "1 / time"}}
 	p := mustProblem(t, d)
 	known := hardware.Device{Peaks: testPeaks()}
 	results, want := needing(t, p), needing(t, p)
@@ -88,8 +91,8 @@ func TestObjectiveAtIsThatOfRun(t *testing.T) {
 	d := hardware.Device{ComputeUnits: 10}
 	for objective, want := range map[string]float64{"": 2, "time": 2, "time_min": 1, "time_median": 1, "rate": 15, "GB/s": 30} {
 		def := lineDefinition(6)
-		def.Metrics = []problem.Metric{{Name: "rate", Expression: "i * 3 / time_min"}, {Name: "GB/s", Expression: "rate * time * device.compute_units / 10"}}
-		def.Objective = problem.Objective{Name: objective}
+		def.Metrics = []task.Metric{{Name: "rate", Expression: "i * 3 / time_min"}, {Name: "GB/s", Expression: "rate * time * device.compute_units / 10"}}
+		def.Objective = judge.Objective{Name: objective}
 		p := mustProblem(t, def)
 		f := &fake{device: d, answer: func(space.Configuration) Result { return Result{Status: Correct, Times: times} }}
 		o := mustRun(t, p, f, Options{})
@@ -103,7 +106,7 @@ func TestObjectiveAtIsThatOfRun(t *testing.T) {
 func TestTheLimitAsObjective(t *testing.T) {
 	d := lineDefinition(3)
 	d.Roofline = &Roofline{Flops: "1e9 * (i + 1)"}
-	d.Objective = problem.Objective{Name: problem.MetricOfLimit, Maximize: true}
+	d.Objective = judge.Objective{Name: judge.MetricOfLimit, Maximize: true}
 	p := mustProblem(t, d)
 	slow := func(c space.Configuration) Result {
 		return Result{Status: Correct, Times: []float64{100 * math.Pow(1.5, float64(c.Int("i")))}}
@@ -128,10 +131,10 @@ func testPeaks() *hardware.Peaks {
 }
 
 // moving is a problem of two buffers, of which the second is the output, of so many elements.
-func moving(n string, r *problem.Roofline) problem.Definition {
-	return problem.Definition{
-		Kernel: problem.Kernel{Name: "k", Source: "__kernel void k() {}"}, ProblemSize: []problem.Expr{"1"}, Roofline: r,
-		Arguments:  []problem.Argument{{Name: "in", Type: "float32", Size: n}, {Name: "out", Type: "float32", Size: n, Output: true}},
+func moving(n string, r *task.Roofline) task.Definition {
+	return task.Definition{
+		Kernel: task.Kernel{Name: "k", Source: "__kernel void k() {}"}, ProblemSize: []task.Expr{"1"}, Roofline: r,
+		Arguments:  []task.Argument{{Name: "in", Type: "float32", Size: n}, {Name: "out", Type: "float32", Size: n, Output: true}},
 		Parameters: []space.Parameter{{Name: "steps", Values: []space.Value{1, 2}}},
 	}
 }
@@ -147,13 +150,13 @@ func configurationOf(t testing.TB, p *problem.Problem, values map[string]space.V
 
 // TestPartsHaveTheTimesOfTheirResult: after the final measurement, they are shares of its time.
 func TestPartsHaveTheTimesOfTheirResult(t *testing.T) {
-	r := Result{Times: []float64{4}, Parts: []problem.Part{{Kernel: "a", Launches: 1, Time: 3}, {Kernel: "b", Launches: 2, Time: 1}}}
+	r := Result{Times: []float64{4}, Parts: []launch.Part{{Kernel: "a", Launches: 1, Time: 3}, {Kernel: "b", Launches: 2, Time: 1}}}
 	for _, c := range []struct {
-		final *problem.Judgement
+		final *judge.Judgement
 		want  string
 	}{
 		{nil, "[a: sizes that change, 3.000 ms b, 2 launches: sizes that change, 1.000 ms]"},
-		{&problem.Judgement{Objective: 2}, "[a: sizes that change, 1.500 ms b, 2 launches: sizes that change, 0.5000 ms]"},
+		{&judge.Judgement{Objective: 2}, "[a: sizes that change, 1.500 ms b, 2 launches: sizes that change, 0.5000 ms]"},
 	} {
 		if r.AtFinal = c.final; c.final != nil {
 			r.Final = []float64{2, 1, 9}

@@ -9,9 +9,11 @@ import (
 	"testing"
 
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // TestInterruptedAndResumedIsUninterrupted is the promise of the run log, for random
@@ -69,13 +71,13 @@ func newScenario(t testing.TB, seed uint64) *scenario {
 	}
 	s.strategy = search.Names()[rng.IntN(len(search.Names()))]
 	d := lineDefinition(s.size)
-	d.Metrics = []problem.Metric{{Name: "rate", Expression: "1 / time"}}
+	d.Metrics = []task.Metric{{Name: "rate", Expression: "1 / time"}}
 	switch rng.IntN(4) {
 	case 0:
-		d.Objective = problem.Objective{Name: "rate", Maximize: true}
+		d.Objective = judge.Objective{Name: "rate", Maximize: true}
 	case 1:
-		d.Metrics = append(d.Metrics, problem.Metric{Name: "cost", Expression: "(i * 7) % 13 + 1"})
-		d.Objective = problem.Objective{Name: "rate", Maximize: true, More: []problem.Objective{{Name: "cost"}}, Choose: "cost <= 2 * best.cost"}
+		d.Metrics = append(d.Metrics, task.Metric{Name: "cost", Expression: "(i * 7) % 13 + 1"})
+		d.Objective = judge.Objective{Name: "rate", Maximize: true, More: []judge.Objective{{Name: "cost"}}, Choose: "cost <= 2 * best.cost"}
 		for search.Check(s.strategy, nil, 2) != nil {
 			s.strategy = search.Names()[rng.IntN(len(search.Names()))]
 		}

@@ -13,15 +13,15 @@ import (
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/footprint"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/session"
+	"github.com/ndtune/ndtune/tune/task"
 	"github.com/ndtune/ndtune/tune/worker"
 )
 
 // evaluationFlags say how configurations are evaluated.
 func evaluationFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.IntFlag{Name: "iterations", Category: categoryEvaluation, DefaultText: fmt.Sprintf("measure.launches of the specification, else %d", problem.DefaultLaunches), Usage: "timed launches of each configuration"},
+		&cli.IntFlag{Name: "iterations", Category: categoryEvaluation, DefaultText: fmt.Sprintf("measure.launches of the specification, else %d", task.DefaultLaunches), Usage: "timed launches of each configuration"},
 		&cli.DurationFlag{Name: "build-timeout", Value: worker.DefaultBuildTimeout, Category: categoryEvaluation, Usage: "give up a configuration whose build, with its first launch, takes longer than `DURATION`"},
 		&cli.DurationFlag{Name: "kernel-timeout", Value: worker.DefaultKernelTimeout, Category: categoryEvaluation, Usage: "give up a configuration if a later launch takes longer than `DURATION`, or longer than 1s and 20 times the best so far"},
 		&cli.StringSliceFlag{Name: "observe", Category: categoryEvaluation, Usage: "observe `QUANTITIES` of the device while each configuration runs, as metrics: " + strings.Join(hardware.Quantities(), ", ") + " (docs/observers.md); or of the built kernel: " + strings.Join(footprint.Quantities(), ", ") + " (docs/observers.md)"},

@@ -15,9 +15,9 @@ import (
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/tune/export"
-	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/spec"
+	"github.com/ndtune/ndtune/tune/task"
 	"github.com/ndtune/ndtune/tune/wisdom"
 )
 
@@ -63,7 +63,7 @@ docs/export.md shows a program in each language, and describes the other files.`
 // An exporting is one run of the command.
 type exporting struct {
 	spec    *spec.Spec
-	size    []problem.Expr // nil: that of the specification
+	size    []task.Expr // nil: that of the specification
 	records []*record.Record
 	wisdom  *wisdom.File // of the records and of the file that is there
 	folder  string
@@ -162,7 +162,7 @@ func (e *exporting) giveSize(r *record.Record) error {
 }
 
 // splitExpressions splits a text at the commas that are not within parentheses.
-func splitExpressions(text string) (all []problem.Expr) {
+func splitExpressions(text string) (all []task.Expr) {
 	start, depth := 0, 0
 	for i, c := range text + "," {
 		switch {

@@ -8,7 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/ndtune/ndtune/tune/device"
-	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/spec"
 )
 
@@ -163,7 +163,7 @@ func loadFrom[T any](c *cli.Context, load func(string, spec.Options) (T, error))
 }
 
 // checkOneObjective refuses several objectives where configurations are compared by one number.
-func checkOneObjective(o problem.Objective, by, path string) error {
+func checkOneObjective(o judge.Objective, by, path string) error {
 	if o.Several() {
 		return wrong("%s compares configurations by one objective, and %s has several: %s; name one with --objective", by, path, o)
 	}

@@ -19,10 +19,10 @@ import (
 	"github.com/ndtune/ndtune/tune/check"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/observe"
-	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/session"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
+	"github.com/ndtune/ndtune/tune/task"
 	"github.com/ndtune/ndtune/tune/worker"
 )
 
@@ -124,7 +124,7 @@ func exitStatus(err error, interrupted bool) int {
 	var specification spec.Errors
 	var place *spec.Error
 	var selection *device.SelectionError
-	var field *problem.FieldError
+	var field *task.FieldError
 	var settings *session.SettingsError
 	var window *observe.WindowError
 	switch {

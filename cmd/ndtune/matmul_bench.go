@@ -18,11 +18,11 @@ import (
 	"github.com/ndtune/ndtune/matmul"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
-	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/session"
 	"github.com/ndtune/ndtune/tune/spec"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 func matmulBenchCommand() *cli.Command {
@@ -80,7 +80,7 @@ func benchFlags() []cli.Flag {
 			Usage: "`DURATION` of the run, tuning included"},
 		&cli.DurationFlag{Name: "cpu-limit", Value: matmul.DefaultLoopLimit, Category: categoryEvaluation,
 			Usage: "longest `DURATION` of one multiplication by the CPU loop"},
-		&cli.IntFlag{Name: "iterations", Value: problem.DefaultLaunches, Category: categoryEvaluation,
+		&cli.IntFlag{Name: "iterations", Value: task.DefaultLaunches, Category: categoryEvaluation,
 			Usage: "time at least N multiplications of each kernel or library at each size, fewer if they take seconds"},
 		&cli.StringSliceFlag{Name: "library", TakesFile: true, Category: categoryEvaluation,
 			Usage: "look for OpenBLAS, cuBLAS and the CUDA runtime in `PATH` first: a file, a folder, or one with pip's packages; may be repeated"},

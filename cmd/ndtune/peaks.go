@@ -10,7 +10,7 @@ import (
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/device/peak"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/session"
 	"github.com/ndtune/ndtune/tune/worker"
@@ -71,7 +71,7 @@ func printPeaks(w io.Writer, p *hardware.Peaks) {
 }
 
 // limitDoubt explains a time that is clearly beyond the limit; "" for others.
-func limitDoubt(l problem.Limit, ms float64) string {
+func limitDoubt(l judge.Limit, ms float64) string {
 	if !session.IsBeyond(l, ms) {
 		return ""
 	}
@@ -80,7 +80,7 @@ func limitDoubt(l problem.Limit, ms float64) string {
 
 // limitText says how far a time in milliseconds is from the limit, and which resource limits it:
 // «limit: 83 % of what the device's memory gives (3909 GB/s)».
-func limitText(l problem.Limit, ms float64) string {
+func limitText(l judge.Limit, ms float64) string {
 	share := fmt.Sprintf("%.0f", l.Share(ms))
 	switch {
 	case l.Share(ms) < 0.1:
@@ -90,9 +90,9 @@ func limitText(l problem.Limit, ms float64) string {
 	}
 	text := fmt.Sprintf("limit: %s %% of what the device", share)
 	switch l.Resource {
-	case problem.Arithmetic:
+	case judge.Arithmetic:
 		return text + fmt.Sprintf(" computes in %s (%s GFLOP/s)", l.Precision, formatNumber(l.Rate))
-	case problem.Caches:
+	case judge.Caches:
 		return text + fmt.Sprintf("'s caches give for %s (%s GB/s)", formatBytes(l.Set), formatNumber(l.Rate))
 	}
 	return text + fmt.Sprintf("'s memory gives (%s GB/s)", formatNumber(l.Rate))

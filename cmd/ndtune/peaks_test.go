@@ -5,16 +5,16 @@ import (
 	"testing"
 
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/session"
 )
 
 func TestLimitText(t *testing.T) {
-	for want, l := range map[string]problem.Limit{
-		"limit: 83 % of what the device's memory gives (3909 GB/s)":                  {Time: 0.83, Resource: problem.Memory, Rate: 3909},
-		"limit: 9.5 % of what the device's caches give for 2 MiB (100.0 GB/s)":       {Time: 0.095, Resource: problem.Caches, Rate: 100, Set: 2 << 20},
-		"limit: 0.00002000 % of what the device's caches give for 12 B (11533 GB/s)": {Time: 2e-7, Resource: problem.Caches, Rate: 11533, Set: 12},
-		"limit: 100 % of what the device computes in float32 (65014 GFLOP/s)":        {Time: 1, Resource: problem.Arithmetic, Rate: 65014, Precision: hardware.PeakFloat32},
+	for want, l := range map[string]judge.Limit{
+		"limit: 83 % of what the device's memory gives (3909 GB/s)":                  {Time: 0.83, Resource: judge.Memory, Rate: 3909},
+		"limit: 9.5 % of what the device's caches give for 2 MiB (100.0 GB/s)":       {Time: 0.095, Resource: judge.Caches, Rate: 100, Set: 2 << 20},
+		"limit: 0.00002000 % of what the device's caches give for 12 B (11533 GB/s)": {Time: 2e-7, Resource: judge.Caches, Rate: 11533, Set: 12},
+		"limit: 100 % of what the device computes in float32 (65014 GFLOP/s)":        {Time: 1, Resource: judge.Arithmetic, Rate: 65014, Precision: hardware.PeakFloat32},
 	} {
 		if got := limitText(l, 1); got != want {
 			t.Errorf("%s, want %s", got, want)

@@ -19,6 +19,7 @@ import (
 	"github.com/ndtune/ndtune/tune/report"
 	"github.com/ndtune/ndtune/tune/session"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // A printer shows a search: results on stdout in the form of the tutorials, notes and
@@ -76,7 +77,7 @@ func (p *printer) begin(d hardware.Device, shared []device.Listed, s *space.Spac
 		fmt.Fprintln(p.out, "timer: host")
 		fmt.Fprintln(p.notes, "The driver's profiling timestamps are unusable: times come from the host's clock and include the cost of a launch.")
 	}
-	if p.problem.Timing().Cache == problem.CacheCold {
+	if p.problem.Timing().Cache == task.CacheCold {
 		fmt.Fprintln(p.out, coldCaches)
 		fmt.Fprintln(p.notes, "The caches are overwritten before each timed launch, which finds its data in memory.")
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/session"
 	"github.com/ndtune/ndtune/tune/spec"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 func runCommand() *cli.Command {
@@ -106,7 +107,7 @@ func printOne(w io.Writer, p *problem.Problem, o *tune.Outcome) {
 	if o.Device.Timer == hardware.TimerHost {
 		fmt.Fprintln(w, "timer: host")
 	}
-	if p.Timing().Cache == problem.CacheCold {
+	if p.Timing().Cache == task.CacheCold {
 		fmt.Fprintln(w, coldCaches)
 	}
 	sizes := r.Launches()

@@ -17,7 +17,7 @@ import (
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/internal/picture"
-	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/search/command"
@@ -322,10 +322,10 @@ func printCurves(w io.Writer, p simulate.Plan, curves, averages []simulate.Curve
 // newObjective returns a function that gives a record the objectives of --objective, and the choice of --choose if the command has
 // this flag.
 func newObjective(c *cli.Context) (func(path string, r *record.Record) error, error) {
-	var given problem.Objective
+	var given judge.Objective
 	if c.IsSet("objective") {
 		var err error
-		if given, err = problem.ParseObjectives(c.String("objective")); err != nil {
+		if given, err = judge.ParseObjectives(c.String("objective")); err != nil {
 			return nil, wrong("--objective: %w", err)
 		}
 	}

@@ -9,9 +9,9 @@ import (
 	"github.com/ndtune/ndtune/tune/compare"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/spec"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // A place is the specification and the devices of a target.
@@ -26,7 +26,7 @@ type place struct {
 // A sizedSpec is a specification at one of its sizes.
 type sizedSpec struct {
 	*spec.Spec
-	size problem.Size // nil: there is one
+	size task.Size // nil: there is one
 }
 
 // tuneSizes tunes a specification at its sizes, and compares these.

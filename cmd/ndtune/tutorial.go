@@ -17,9 +17,10 @@ import (
 	"github.com/ndtune/ndtune/internal/nearest"
 	"github.com/ndtune/ndtune/kernels"
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // A tutorial is the bundled kernels of one problem, in the order in which the tutorial
@@ -250,7 +251,7 @@ func setSizes(c *cli.Context, plain *spec.Spec, sizes []sizeFlag, set map[string
 }
 
 func hasConstant(s *spec.Spec, name string) bool {
-	return slices.ContainsFunc(s.Definition.Constants, func(k problem.Constant) bool { return k.Name == name })
+	return slices.ContainsFunc(s.Definition.Constants, func(k task.Constant) bool { return k.Name == name })
 }
 
 // A tunedKernel is one kernel of a tutorial with the outcome of its search.
@@ -316,7 +317,7 @@ func printComparison(w io.Writer, tuned []tunedKernel, guess map[string]int) {
 }
 
 // metricText returns the value of a metric; «–» if there is none of that name.
-func metricText(metrics []problem.MetricValue, name string) string {
+func metricText(metrics []judge.MetricValue, name string) string {
 	for _, m := range metrics {
 		if m.Name == name {
 			return formatNumber(m.Value)

@@ -24,6 +24,7 @@ import (
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // defaultRecorded is a recorded space of 4362 configurations.
@@ -208,7 +209,7 @@ func hostSearch(ctx context.Context, url, path string, total int) error {
 	if err != nil {
 		return err
 	}
-	p, err := problem.New(problem.Definition{Kernel: problem.Kernel{Name: r.Header.Kernel, Source: " "}, ProblemSize: []problem.Expr{"1"}, Parameters: r.Header.Parameters})
+	p, err := problem.New(task.Definition{Kernel: task.Kernel{Name: r.Header.Kernel, Source: " "}, ProblemSize: []task.Expr{"1"}, Parameters: r.Header.Parameters})
 	if err != nil {
 		return err
 	}

@@ -257,7 +257,7 @@ func (k *checker) rehearse(ctx context.Context, c space.Configuration, into *Che
 		into.Unchecked = err.Error()
 		return nil, of, ctx.Err()
 	}
-	t := task{Device: k.Device, Launches: k.Launches, Tolerance: k.tolerance(c, k.Identity)}
+	t := work{Device: k.Device, Launches: k.Launches, Tolerance: k.tolerance(c, k.Identity)}
 	if t.Problem, err = p.Encode(); err != nil {
 		return nil, of, err
 	}

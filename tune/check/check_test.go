@@ -17,6 +17,7 @@ import (
 	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // oclgrindLog has messages of all forms, as Oclgrind writes them.
@@ -127,20 +128,20 @@ func TestFindingsAreGroupedByCause(t *testing.T) {
 }
 
 // definition is that of a kernel with one size and two parameters.
-func definition() problem.Definition {
-	return problem.Definition{
-		Kernel:      problem.Kernel{Name: "k", Source: "__kernel void k(__global float *out, __global const float *in) { out[get_global_id(0)] = in[get_global_id(0)]; }"},
-		Constants:   []problem.Constant{{Name: "n", Value: 4096}},
-		ProblemSize: []problem.Expr{"n"},
-		Arguments: []problem.Argument{
-			{Name: "out", Type: "float32", Size: "n", Output: true}, {Name: "in", Type: "float32", Size: "n", Fill: problem.Fill{Kind: "random"}},
+func definition() task.Definition {
+	return task.Definition{
+		Kernel:      task.Kernel{Name: "k", Source: "__kernel void k(__global float *out, __global const float *in) { out[get_global_id(0)] = in[get_global_id(0)]; }"},
+		Constants:   []task.Constant{{Name: "n", Value: 4096}},
+		ProblemSize: []task.Expr{"n"},
+		Arguments: []task.Argument{
+			{Name: "out", Type: "float32", Size: "n", Output: true}, {Name: "in", Type: "float32", Size: "n", Fill: task.Fill{Kind: "random"}},
 		},
 		Parameters: []space.Parameter{{Name: "block_size_x", Values: []space.Value{16, 48, 64}}, {Name: "tile", Values: []space.Value{1, 5}}},
-		GridDiv:    [3][]problem.Expr{{"block_size_x", "tile"}},
+		GridDiv:    [3][]task.Expr{{"block_size_x", "tile"}},
 	}
 }
 
-func problemOf(t *testing.T, d problem.Definition) *problem.Problem {
+func problemOf(t *testing.T, d task.Definition) *problem.Problem {
 	t.Helper()
 	p, err := problem.New(d)
 	if err != nil {

@@ -8,15 +8,17 @@ import (
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/process"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // childVariable is set in a process that checks one configuration.
 const childVariable = "NDTUNE_CHECK_CHILD"
 
 // A task is the work of a child.
-type task struct {
+type work struct {
 	Problem  []byte // of [problem.Problem.Encode], with one configuration
 	Device   string // selector; "": the only device, which is Oclgrind's
 	Log      string // of Oclgrind
@@ -24,7 +26,7 @@ type task struct {
 	Launches int    // of each kind, on a real device
 
 	// Tolerance is that of the problem: outputs that differ by no more than this are a note.
-	Tolerance problem.Tolerance
+	Tolerance judge.Tolerance
 }
 
 // A mode is one of the ways in which Oclgrind runs a configuration.
@@ -41,7 +43,7 @@ const (
 )
 
 // simulated reports whether the task is one for Oclgrind.
-func (t *task) simulated() bool { return t.Device == "" }
+func (t *work) simulated() bool { return t.Device == "" }
 
 // An answer of a child. A child that crashes has given those that come before.
 type answer struct {
@@ -83,7 +85,7 @@ type fault struct {
 // Main must be called first by the main function of a program that calls [Run], and by TestMain of its tests. In a child it checks
 // a configuration and ends the process; otherwise it returns at once.
 func Main() {
-	process.Serve("check", childVariable, func(t task, parent *process.Parent[task, answer]) {
+	process.Serve("check", childVariable, func(t work, parent *process.Parent[work, answer]) {
 		done, err := t.do(context.Background(), parent.Send)
 		failure, own := err.(*device.Failure)
 		switch {
@@ -98,8 +100,8 @@ func Main() {
 }
 
 // do opens the device and checks the configuration there. When it returns, the device is closed, and Oclgrind has written its log.
-func (t *task) do(ctx context.Context, say func(answer)) (*done, error) {
-	d, err := problem.Decode(t.Problem)
+func (t *work) do(ctx context.Context, say func(answer)) (*done, error) {
+	d, err := task.Decode(t.Problem)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +131,7 @@ func (t *task) do(ctx context.Context, say func(answer)) (*done, error) {
 		return nil, err
 	}
 	defer i.Release()
-	x := &examination{task: t, problem: p, inspector: i, say: say, done: &done{}}
+	x := &examination{work: t, problem: p, inspector: i, say: say, done: &done{}}
 	if t.simulated() {
 		err = x.simulate(ctx)
 	} else {
@@ -140,7 +142,7 @@ func (t *task) do(ctx context.Context, say func(answer)) (*done, error) {
 
 // An examination is that of one configuration in a child.
 type examination struct {
-	*task
+	*work
 	problem   *problem.Problem
 	inspector *device.Inspector
 	say       func(answer)
@@ -204,8 +206,8 @@ type said struct {
 
 // runChild runs a task in a process of its own, with further environment variables. What the child does not check is noted in a check. The
 // error says that there was no child, or is that of the context.
-func runChild(ctx context.Context, t task, environment []string, limit time.Duration, into *Check) (all said, err error) {
-	host := process.NewHost[task, answer]("check", childVariable, nil)
+func runChild(ctx context.Context, t work, environment []string, limit time.Duration, into *Check) (all said, err error) {
+	host := process.NewHost[work, answer]("check", childVariable, nil)
 	defer host.Close()
 	child, err := host.Start(environment...)
 	if err != nil {

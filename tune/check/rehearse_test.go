@@ -11,7 +11,8 @@ import (
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune/device"
-	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -98,8 +99,8 @@ func TestLaunchesAreComparedBitByBit(t *testing.T) {
 		{1.5, "non-determinism out[1] differs between launches: out: element 1: got 1.5, want 1"},
 		{1.0000001, "note: non-determinism out[1] differs between launches, within the tolerance"},
 	} {
-		v := &problem.Variant{Holders: []int{0, 1}}
-		x := &examination{task: &task{Tolerance: problem.Tolerance{Absolute: 1e-3}}, problem: problemOf(t, definition()), inspector: &device.Inspector{Variant: v}, done: &done{}}
+		v := &launch.Variant{Holders: []int{0, 1}}
+		x := &examination{work: &work{Tolerance: judge.Tolerance{Absolute: 1e-3}}, problem: problemOf(t, definition()), inspector: &device.Inspector{Variant: v}, done: &done{}}
 		of := func(values ...float32) *device.Rehearsed {
 			return &device.Rehearsed{Contents: [][]byte{cl.Bytes(values), nil}}
 		}
@@ -119,7 +120,7 @@ func TestLaunchesAreComparedBitByBit(t *testing.T) {
 
 // TestOutputsWrongInSomeLaunches: a fault says how many of the launches were wrong.
 func TestOutputsWrongInSomeLaunches(t *testing.T) {
-	x := &examination{task: &task{Launches: 4}, done: &done{}}
+	x := &examination{work: &work{Launches: 4}, done: &done{}}
 	x.verdict([]*device.Rehearsed{{Verified: true}, {Verified: true, Wrong: "out[3]=1, want 2"}, {Verified: true}, {Verified: true, Wrong: "out[4]=1, want 2"}})
 	if want := "wrong in 2 of 4 launches: out[3]=1, want 2"; len(x.done.Faults) != 1 || x.done.Faults[0].Text != want || len(x.done.Skipped) > 0 {
 		t.Errorf("%+v, want %q", x.done, want)

@@ -9,13 +9,16 @@ import (
 	"strconv"
 
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // A Shrinker makes the problem of one configuration, at a size that a simulator can run.
 type Shrinker struct {
-	Definition problem.Definition
+	Definition task.Definition
 
 	// Set are values of constants, which leave all others as they are; nil: the sizes shrink by rule.
 	Set map[string]space.Value
@@ -65,9 +68,9 @@ func (s *Shrinker) Problem(ctx context.Context, c space.Configuration, d hardwar
 }
 
 // narrowed returns a definition with one configuration, without what only a search needs.
-func narrowed(d problem.Definition, c space.Configuration) problem.Definition {
+func narrowed(d task.Definition, c space.Configuration) task.Definition {
 	d.Metrics, d.Roofline, d.BuildRestrictions, d.Baseline = nil, nil, nil, nil
-	d.Objective, d.Measure = problem.Objective{}, problem.Measure{}
+	d.Objective, d.Measure = judge.Objective{}, task.Measure{}
 	d.Parameters = slices.Clone(d.Parameters)
 	for i := range d.Parameters {
 		d.Parameters[i].Values = []space.Value{c.At(i)}
@@ -76,7 +79,7 @@ func narrowed(d problem.Definition, c space.Configuration) problem.Definition {
 }
 
 // made returns the problem of a definition with other values of constants. It must have its configuration.
-func made(ctx context.Context, d problem.Definition, set map[string]space.Value, on hardware.Device) (*problem.Problem, string, error) {
+func made(ctx context.Context, d task.Definition, set map[string]space.Value, on hardware.Device) (*problem.Problem, string, error) {
 	text := ""
 	d.Constants = slices.Clone(d.Constants)
 	for i, c := range d.Constants {
@@ -125,7 +128,7 @@ const leastSize = 32
 
 // sizes returns the int constants that problem sizes read, and those that sizes of arguments read and no kernel.
 func (s *Shrinker) sizes() map[string]int {
-	var texts []problem.Expr
+	var texts []task.Expr
 	texts = append(texts, s.Definition.ProblemSize...)
 	for _, stage := range allStages(s.Definition.Stages) {
 		texts = append(texts, stage.ProblemSize...)
@@ -153,7 +156,7 @@ func (s *Shrinker) sizes() map[string]int {
 	return sizes
 }
 
-func allStages(stages []problem.Stage) (all []problem.Stage) {
+func allStages(stages []task.Stage) (all []task.Stage) {
 	for _, s := range stages {
 		all = append(append(all, s), allStages(s.Stages)...)
 	}
@@ -165,7 +168,7 @@ const maxLiteral = 64
 
 // divisors returns the numbers by which a size must stay divisible, or stay not divisible: those of the configuration, of its
 // launches, of the specification and of the source.
-func (s *Shrinker) divisors(v *problem.Variant) []int {
+func (s *Shrinker) divisors(v *launch.Variant) []int {
 	all := map[int]bool{}
 	add := func(n int) {
 		if n > 1 && n <= 1024 {
@@ -203,7 +206,7 @@ func (s *Shrinker) divisors(v *problem.Variant) []int {
 var comments = regexp.MustCompile(`(?s)//[^\n]*|/\*.*?\*/|(?m)^\s*#\s*line[^\n]*`)
 
 // extent returns how much of a problem size one work-group takes in a dimension, if all work-groups but the last are full.
-func extent(v *problem.Variant, dimension int) int {
+func extent(v *launch.Variant, dimension int) int {
 	most := 0
 	for _, l := range v.Launches {
 		most = max(most, l.NDRange.Local[dimension])
@@ -212,9 +215,9 @@ func extent(v *problem.Variant, dimension int) int {
 }
 
 // group returns how much of a constant one work-group takes: of the dimensions whose problem size reads it, in the largest; 1 if there is none.
-func (s *Shrinker) group(constant string, v *problem.Variant) int {
+func (s *Shrinker) group(constant string, v *launch.Variant) int {
 	most := 1
-	shapes := [][]problem.Expr{s.Definition.ProblemSize}
+	shapes := [][]task.Expr{s.Definition.ProblemSize}
 	for _, stage := range allStages(s.Definition.Stages) {
 		shapes = append(shapes, stage.ProblemSize)
 	}
@@ -234,7 +237,7 @@ func (s *Shrinker) group(constant string, v *problem.Variant) int {
 }
 
 // gridDivisor returns the product of the divisors of a dimension that are parameters or numbers, 0 if there are others.
-func gridDivisor(d problem.Definition, v *problem.Variant, dimension int) int {
+func gridDivisor(d task.Definition, v *launch.Variant, dimension int) int {
 	if d.GridDiv[dimension] == nil {
 		return 0
 	}

@@ -12,9 +12,12 @@ import (
 
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/process"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // SimulatedDevice returns the device that Oclgrind simulates, for the search space of a kernel if no other device is known.
@@ -40,11 +43,11 @@ func (k *checker) simulate(ctx context.Context, i int, c space.Configuration, in
 		return nil, of, ctx.Err()
 	}
 	into.Size = shrunk
-	t := task{Log: filepath.Join(k.folder, fmt.Sprintf("%d.log", i)), Tolerance: k.tolerance(c, on)}
+	t := work{Log: filepath.Join(k.folder, fmt.Sprintf("%d.log", i)), Tolerance: k.tolerance(c, on)}
 	if t.Problem, err = p.Encode(); err != nil {
 		return nil, of, err
 	}
-	hasImages := slices.ContainsFunc(p.Arguments(), func(a problem.ArgumentInfo) bool { return a.Kind == problem.ImageArgument })
+	hasImages := slices.ContainsFunc(p.Arguments(), func(a launch.Argument) bool { return a.Kind == task.ImageArgument })
 	limit := k.Limit / 2
 	why := ""
 	switch {
@@ -100,7 +103,7 @@ type simulated struct {
 }
 
 // launch runs a task in Oclgrind and reads what it says.
-func (k *checker) launch(ctx context.Context, t task, p *problem.Problem, limit time.Duration, into *Check) (s simulated, err error) {
+func (k *checker) launch(ctx context.Context, t work, p *problem.Problem, limit time.Duration, into *Check) (s simulated, err error) {
 	at, err := runChild(ctx, t, simulator(k.Simulator, t), limit, into)
 	if err != nil {
 		return s, err
@@ -133,11 +136,11 @@ func (k *checker) launch(ctx context.Context, t task, p *problem.Problem, limit 
 }
 
 // tolerance returns the tolerance of the problem for a configuration, or the default one if outputs are not verified.
-func (k *checker) tolerance(c space.Configuration, on hardware.Device) problem.Tolerance {
+func (k *checker) tolerance(c space.Configuration, on hardware.Device) judge.Tolerance {
 	if v, err := k.problem.Variant(c, on); err == nil && k.problem.Verified() {
 		return v.Tolerance
 	}
-	return problem.Tolerance{Default: true}
+	return judge.Tolerance{Default: true}
 }
 
 // unfinished says why a child did not come to its end.
@@ -154,7 +157,7 @@ func unfinished(where string, limit time.Duration, ended error, fatal string) st
 }
 
 // simulator returns the environment of a child for a task in Oclgrind.
-func simulator(library string, t task) []string {
+func simulator(library string, t work) []string {
 	env := []string{cl.LibraryVariable + "=" + library, "OCLGRIND_NUM_THREADS=1"}
 	switch t.Mode {
 	case reordered:

@@ -11,6 +11,7 @@ import (
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // A fakeDevice answers at once: with x milliseconds, and the failure of 64/2.
@@ -43,9 +44,9 @@ func (f *fakeDevice) Remeasure(_ context.Context, all []space.Configuration, rou
 
 func testProblem(t *testing.T) *problem.Problem {
 	t.Helper()
-	p, err := problem.New(problem.Definition{
-		Kernel: problem.Kernel{Name: "k", Source: "__kernel void k(__global int *out) {}"}, ProblemSize: []problem.Expr{"64"},
-		Arguments:    []problem.Argument{{Name: "out", Type: "int32", Size: "64", Output: true}},
+	p, err := problem.New(task.Definition{
+		Kernel: task.Kernel{Name: "k", Source: "__kernel void k(__global int *out) {}"}, ProblemSize: []task.Expr{"64"},
+		Arguments:    []task.Argument{{Name: "out", Type: "int32", Size: "64", Output: true}},
 		Parameters:   testParameters,
 		Restrictions: []space.Restriction{{Expression: `device.name != "B" || x != 32 || tile != 2`}},
 	})

@@ -11,7 +11,7 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -19,7 +19,7 @@ import (
 type gathered struct {
 	sources   []Source
 	doubts    []string
-	objective problem.Objective
+	objective judge.Objective
 	names     []string // of the parameters, in order
 	devices   []*measured
 }
@@ -221,7 +221,7 @@ func (e *entry) known() cost {
 // bySearch are the figures of the search.
 func (e *entry) bySearch() tune.Figures {
 	r := e.first
-	return tune.Figures{Time: r.Time(), Judgement: problem.Judgement{Metrics: r.Metrics, Objective: r.Objective}}
+	return tune.Figures{Time: r.Time(), Judgement: judge.Judgement{Metrics: r.Metrics, Objective: r.Objective}}
 }
 
 // latest are the figures of the latest final measurement, else of the search.

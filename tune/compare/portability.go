@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/judge"
 )
 
 // Portability returns the performance portability of a configuration from its efficiency on each
@@ -38,7 +38,7 @@ func Portability(efficiencies []float64) float64 {
 type cost = float64
 
 // costOf returns the cost of a value of the objective, or an error if it is not positive and finite.
-func costOf(o problem.Objective, value float64) (cost, error) {
+func costOf(o judge.Objective, value float64) (cost, error) {
 	if !(value > 0) || math.IsInf(value, 1) {
 		return 0, fmt.Errorf("the objective %s is %v: costs on other devices are ratios, which need positive values", o.Name, value)
 	}
@@ -49,7 +49,7 @@ func costOf(o problem.Objective, value float64) (cost, error) {
 }
 
 // finalCost returns the cost in a final measurement, if known.
-func finalCost(o problem.Objective, r *tune.Result) (cost, bool) {
+func finalCost(o judge.Objective, r *tune.Result) (cost, bool) {
 	f := r.Figures()
 	if !f.Final {
 		return 0, false

@@ -7,20 +7,20 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
-	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 func TestScalarsOfEveryType(t *testing.T) {
-	wantCorrect(t, "integers and float", evaluateFirst(t, problem.Definition{
-		Kernel: problem.Kernel{Name: "scalars", Source: `
+	wantCorrect(t, "integers and float", evaluateFirst(t, task.Definition{
+		Kernel: task.Kernel{Name: "scalars", Source: `
 __kernel void scalars(__global long *out, char a, uchar b, short c, ushort d, int e, uint f, long g, ulong h, float i, int j, float k) {
     out[0] = a; out[1] = b; out[2] = c; out[3] = d; out[4] = e; out[5] = f; out[6] = g; out[7] = (long)h;
     out[8] = (long)(i * 1024); out[9] = j; out[10] = (long)(k * 1000 + 0.5f);
 }`},
-		Constants:   []problem.Constant{{Name: "n", Value: 7}, {Name: "dt", Value: "0.225f"}},
-		ProblemSize: []problem.Expr{"1"},
-		Arguments: []problem.Argument{
+		Constants:   []task.Constant{{Name: "n", Value: 7}, {Name: "dt", Value: "0.225f"}},
+		ProblemSize: []task.Expr{"1"},
+		Arguments: []task.Argument{
 			{Name: "out", Type: "int64", Size: "11", Output: true},
 			{Name: "a", Value: int8(-100)}, {Name: "b", Type: "uchar", Value: 200}, {Name: "c", Value: int16(-30000)},
 			{Name: "d", Type: "uint16", Value: 60000}, {Name: "e", Value: int32(-2000000000)}, {Name: "f", Type: "uint", Value: 4000000000},
@@ -36,22 +36,22 @@ __kernel void scalars(__global long *out, char a, uchar b, short c, ushort d, in
 		t.Log("the device has no double precision")
 		return
 	}
-	wantCorrect(t, "double", evaluateFirst(t, problem.Definition{
-		Kernel:      problem.Kernel{Name: "scalars", Source: `__kernel void scalars(__global double *out, double a) { *out = a; }`},
-		ProblemSize: []problem.Expr{"1"},
-		Arguments:   []problem.Argument{{Name: "out", Type: "float64", Size: "1", Output: true}, {Name: "a", Value: 1e-300}},
+	wantCorrect(t, "double", evaluateFirst(t, task.Definition{
+		Kernel:      task.Kernel{Name: "scalars", Source: `__kernel void scalars(__global double *out, double a) { *out = a; }`},
+		ProblemSize: []task.Expr{"1"},
+		Arguments:   []task.Argument{{Name: "out", Type: "float64", Size: "1", Output: true}, {Name: "a", Value: 1e-300}},
 		Verify:      expect(map[string]any{"out": []float64{1e-300}}),
 	}))
 }
 
 func TestVectorScalars(t *testing.T) {
-	wantCorrect(t, "vectors", evaluateFirst(t, problem.Definition{
-		Kernel: problem.Kernel{Name: "vectors", Source: `
+	wantCorrect(t, "vectors", evaluateFirst(t, task.Definition{
+		Kernel: task.Kernel{Name: "vectors", Source: `
 __kernel void vectors(__global float *out, float4 a, int3 b, uchar2 c, float8 d) {
     vstore4(a, 0, out); vstore3(convert_float3(b), 0, out + 4); vstore2(convert_float2(c), 0, out + 7); vstore8(d, 0, out + 9);
 }`},
-		ProblemSize: []problem.Expr{"1"},
-		Arguments: []problem.Argument{
+		ProblemSize: []task.Expr{"1"},
+		Arguments: []task.Argument{
 			{Name: "out", Type: "float32", Size: "17", Output: true},
 			{Name: "a", Type: "float4", Value: []any{"unroll / 2", -1, 0.5, "2.5f"}},
 			{Name: "b", Type: "int3", Value: []int{-1, 2, -3}},
@@ -70,20 +70,20 @@ func TestBuffersOfManyTypes(t *testing.T) {
 	if hasDouble(t) {
 		types = append(types, "double", "double2")
 	}
-	fills := []problem.Fill{
+	fills := []task.Fill{
 		{}, {Kind: array.Ones}, {Kind: array.Constant, Value: "3"}, {Kind: array.Random}, {Kind: array.Normal, Mean: "5"}, {Kind: array.Sequence},
 		{Expression: "index % 7 + lane"},
 	}
 	for i, typ := range types {
-		r := evaluateFirst(t, problem.Definition{
-			Kernel: problem.Kernel{Name: "duplicate", Source: strings.ReplaceAll(`
+		r := evaluateFirst(t, task.Definition{
+			Kernel: task.Kernel{Name: "duplicate", Source: strings.ReplaceAll(`
 __kernel void duplicate(__global T *out, __global const T *in) { out[get_global_id(0)] = in[get_global_id(0)]; } // standin: duplicate is copy(out, in)`, "T", typ)},
-			ProblemSize: []problem.Expr{"100"},
-			Arguments: []problem.Argument{
+			ProblemSize: []task.Expr{"100"},
+			Arguments: []task.Argument{
 				{Name: "out", Type: typ, Size: "100", Output: true},
 				{Name: "in", Type: typ, Size: "100", Fill: fills[i%len(fills)]},
 			},
-			Verify: &problem.Verification{Reference: func(in map[string]*array.Array) (map[string]*array.Array, error) {
+			Verify: &task.Verification{Reference: func(in map[string]*array.Array) (map[string]*array.Array, error) {
 				return map[string]*array.Array{"out": in["in"]}, nil
 			}},
 		})
@@ -97,18 +97,18 @@ func TestContentFromDataFilesAndCopies(t *testing.T) {
 	if err := array.WriteNPY(path, array.Of(data), nil); err != nil {
 		t.Fatal(err)
 	}
-	wantCorrect(t, "content", evaluateFirst(t, problem.Definition{
-		Kernel: problem.Kernel{Name: "add", Source: `
+	wantCorrect(t, "content", evaluateFirst(t, task.Definition{
+		Kernel: task.Kernel{Name: "add", Source: `
 // standin: add is axpy(out, 1, a); add is axpy(out, 1, b); add is axpy(out, 1, c)
 __kernel void add(__global float *out, __global const float *a, __global const float *b, __global const float4 *c) {
     size_t i = get_global_id(0);
     out[i] += a[i] + b[i] + ((__global const float *)c)[i];
 }`},
-		ProblemSize: []problem.Expr{"8"},
-		Arguments: []problem.Argument{
-			{Name: "out", Type: "float32", Size: "8", Fill: problem.Fill{Copy: "a"}, Output: true},
+		ProblemSize: []task.Expr{"8"},
+		Arguments: []task.Argument{
+			{Name: "out", Type: "float32", Size: "8", Fill: task.Fill{Copy: "a"}, Output: true},
 			{Name: "a", Data: data},
-			{Name: "b", Type: "float32", Fill: problem.Fill{File: path}},
+			{Name: "b", Type: "float32", Fill: task.Fill{File: path}},
 			{Name: "c", Type: "float4", Data: data},
 		},
 		Verify: expect(map[string]any{"out": []float32{4, 8, 12, 16, 20, 24, 28, 32}}),
@@ -120,8 +120,8 @@ func TestLocalMemoryArguments(t *testing.T) {
 	for i := range want {
 		want[i] = int32(i/16*16 + 15 - i%16)
 	}
-	e := open(t, problem.Definition{
-		Kernel: problem.Kernel{Name: "turn", Source: `
+	e := open(t, task.Definition{
+		Kernel: task.Kernel{Name: "turn", Source: `
 __kernel void turn(__global int *out, __local int *tile, __local int *other) {
     int l = get_local_id(0);
     tile[l] = get_global_id(0);
@@ -129,8 +129,8 @@ __kernel void turn(__global int *out, __local int *tile, __local int *other) {
     barrier(CLK_LOCAL_MEM_FENCE);
     out[get_global_id(0)] = tile[get_local_size(0) - 1 - l] + other[l];
 }`},
-		ProblemSize: []problem.Expr{"64"},
-		Arguments: []problem.Argument{
+		ProblemSize: []task.Expr{"64"},
+		Arguments: []task.Argument{
 			{Name: "out", Type: "int32", Size: "64", Output: true},
 			{Name: "tile", Type: "int32", LocalSize: "block_size_x"},
 			{Name: "other", Type: "int32", LocalSize: "device.local_memory * much + block_size_x"},
@@ -151,8 +151,8 @@ func TestStaticAndDynamicLocalMemoryAddUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := problem.Definition{
-		Kernel: problem.Kernel{Name: "both", Source: `
+	d := task.Definition{
+		Kernel: task.Kernel{Name: "both", Source: `
 // standin: both is nothing(); both uses bytes
 __kernel void both(__global char *out, __local char *tile) {
     __local char own[bytes];
@@ -161,9 +161,9 @@ __kernel void both(__global char *out, __local char *tile) {
     barrier(CLK_LOCAL_MEM_FENCE);
     out[get_global_id(0)] = own[1 - l] + tile[1 - l];
 }`},
-		Constants:   []problem.Constant{{Name: "bytes", Value: info.LocalMemSize * 3 / 4}},
-		ProblemSize: []problem.Expr{"2"},
-		Arguments: []problem.Argument{
+		Constants:   []task.Constant{{Name: "bytes", Value: info.LocalMemSize * 3 / 4}},
+		ProblemSize: []task.Expr{"2"},
+		Arguments: []task.Argument{
 			{Name: "out", Type: "int8", Size: "2"},
 			{Name: "tile", Type: "int8", LocalSize: "div(bytes, 2)"},
 		},
@@ -173,19 +173,19 @@ __kernel void both(__global char *out, __local char *tile) {
 }
 
 func TestWrongArgumentsAreNamed(t *testing.T) {
-	buffer := problem.Argument{Name: "y", Type: "float32", Size: "16"}
+	buffer := task.Argument{Name: "y", Type: "float32", Size: "16"}
 	for name, c := range map[string]struct {
-		arguments []problem.Argument
+		arguments []task.Argument
 		reason    string
 	}{
-		"too few":             {[]problem.Argument{buffer}, "the kernel k takes 3 arguments, 1 are given"},
-		"too many":            {[]problem.Argument{buffer, buffer, buffer, buffer}, "the kernel k takes 3 arguments, 4 are given"},
-		"scalar for a buffer": {[]problem.Argument{{Value: int32(1)}, {Value: int32(1)}, {Type: "float", LocalSize: "1"}}, "argument 0 (a): "},
-		"buffer for a scalar": {[]problem.Argument{buffer, buffer, {Type: "float", LocalSize: "1"}}, "argument 1 (b): "},
-		"scalar for local":    {[]problem.Argument{buffer, {Value: int32(1)}, {Value: int32(1)}}, "argument 2 (c): "},
-		"buffer for local":    {[]problem.Argument{buffer, {Value: int32(1)}, buffer}, "argument 2 (c): "},
-		"size of a scalar":    {[]problem.Argument{buffer, {Value: int64(1)}, {Type: "float", LocalSize: "1"}}, "argument 1 (b): "},
-		"doubles for floats":  {[]problem.Argument{{Type: "float64", Size: "16"}, {Value: int32(1)}, {Type: "float", LocalSize: "1"}}, "argument 0 (a): the kernel takes elements of float, the definition gives double"},
+		"too few":             {[]task.Argument{buffer}, "the kernel k takes 3 arguments, 1 are given"},
+		"too many":            {[]task.Argument{buffer, buffer, buffer, buffer}, "the kernel k takes 3 arguments, 4 are given"},
+		"scalar for a buffer": {[]task.Argument{{Value: int32(1)}, {Value: int32(1)}, {Type: "float", LocalSize: "1"}}, "argument 0 (a): "},
+		"buffer for a scalar": {[]task.Argument{buffer, buffer, {Type: "float", LocalSize: "1"}}, "argument 1 (b): "},
+		"scalar for local":    {[]task.Argument{buffer, {Value: int32(1)}, {Value: int32(1)}}, "argument 2 (c): "},
+		"buffer for local":    {[]task.Argument{buffer, {Value: int32(1)}, buffer}, "argument 2 (c): "},
+		"size of a scalar":    {[]task.Argument{buffer, {Value: int64(1)}, {Type: "float", LocalSize: "1"}}, "argument 1 (b): "},
+		"doubles for floats":  {[]task.Argument{{Type: "float64", Size: "16"}, {Value: int32(1)}, {Type: "float", LocalSize: "1"}}, "argument 0 (a): the kernel takes elements of float, the definition gives double"},
 	} {
 		if strings.Contains(name, "doubles") && !tellsArguments(t) {
 			continue
@@ -193,9 +193,9 @@ func TestWrongArgumentsAreNamed(t *testing.T) {
 		for i := range c.arguments {
 			c.arguments[i].Name = string('a' + rune(i))
 		}
-		r := evaluateFirst(t, problem.Definition{
-			Kernel:      problem.Kernel{Name: "k", Source: "__kernel void k(__global float *y, int n, __local float *l) { y[n] = l[n]; } // standin: k is nothing()"},
-			ProblemSize: []problem.Expr{"1"}, Arguments: c.arguments,
+		r := evaluateFirst(t, task.Definition{
+			Kernel:      task.Kernel{Name: "k", Source: "__kernel void k(__global float *y, int n, __local float *l) { y[n] = l[n]; } // standin: k is nothing()"},
+			ProblemSize: []task.Expr{"1"}, Arguments: c.arguments,
 		})
 		wantStatus(t, name, r, tune.Compile, c.reason)
 	}
@@ -208,22 +208,22 @@ func TestObjectsDeclaredAsBuffersAreRefused(t *testing.T) {
 		t.Log("the driver does not tell the types of arguments")
 		return
 	}
-	buffer := problem.Argument{Name: "x", Type: "float4", Size: "16"}
+	buffer := task.Argument{Name: "x", Type: "float4", Size: "16"}
 	for _, c := range []struct {
 		takes, reason string
-		given         problem.Argument
+		given         task.Argument
 	}{
 		{"__read_only image2d_t x", "the kernel takes an image («image2d_t x»), the definition gives a buffer", buffer},
 		{"__write_only image3d_t x", "the kernel takes an image («image3d_t x»), the definition gives a buffer", buffer},
 		{"__read_only image1d_buffer_t x", "the kernel takes an image («image1d_buffer_t x»), the definition gives a buffer", buffer},
-		{"__read_only image2d_array_t x", "the kernel takes an image («image2d_array_t x»), the definition gives a scalar", problem.Argument{Name: "x", Value: int64(1)}},
+		{"__read_only image2d_array_t x", "the kernel takes an image («image2d_array_t x»), the definition gives a scalar", task.Argument{Name: "x", Value: int64(1)}},
 		{"sampler_t x", "the kernel takes a sampler («sampler_t x»), the definition gives a buffer", buffer},
-		{"sampler_t x", "the kernel takes a sampler («sampler_t x»), the definition gives a scalar", problem.Argument{Name: "x", Value: int32(1)}},
+		{"sampler_t x", "the kernel takes a sampler («sampler_t x»), the definition gives a scalar", task.Argument{Name: "x", Value: int32(1)}},
 	} {
-		r := evaluateFirst(t, problem.Definition{
-			Kernel:      problem.Kernel{Name: "k", Source: "__kernel void k(__global float *y, " + c.takes + ") { *y = 1; } // standin: k is nothing()"},
-			ProblemSize: []problem.Expr{"1"},
-			Arguments:   []problem.Argument{{Name: "y", Type: "float32", Size: "1"}, c.given},
+		r := evaluateFirst(t, task.Definition{
+			Kernel:      task.Kernel{Name: "k", Source: "__kernel void k(__global float *y, " + c.takes + ") { *y = 1; } // standin: k is nothing()"},
+			ProblemSize: []task.Expr{"1"},
+			Arguments:   []task.Argument{{Name: "y", Type: "float32", Size: "1"}, c.given},
 		})
 		wantStatus(t, c.takes, r, tune.Compile, "argument 1 (x): "+c.reason)
 	}
@@ -231,9 +231,9 @@ func TestObjectsDeclaredAsBuffersAreRefused(t *testing.T) {
 
 // tellsArguments reports whether the driver tells the types of a kernel's arguments.
 func tellsArguments(t testing.TB) bool {
-	e := open(t, problem.Definition{
-		Kernel:      problem.Kernel{Name: "k", Source: "__kernel void k(__global float *y) { *y = 1; } // standin: k is nothing()"},
-		ProblemSize: []problem.Expr{"1"}, Arguments: []problem.Argument{{Name: "y", Type: "float32", Size: "1"}},
+	e := open(t, task.Definition{
+		Kernel:      task.Kernel{Name: "k", Source: "__kernel void k(__global float *y) { *y = 1; } // standin: k is nothing()"},
+		ProblemSize: []task.Expr{"1"}, Arguments: []task.Argument{{Name: "y", Type: "float32", Size: "1"}},
 	})
 	v, err := e.problem.Variant(configurationOf(t, e.problem, nil), e.identity)
 	if err != nil {
@@ -251,14 +251,14 @@ func tellsArguments(t testing.TB) bool {
 // TestViewsOfABufferAreAllowed takes the same numbers as vectors, as bytes and as the
 // unsigned type.
 func TestViewsOfABufferAreAllowed(t *testing.T) {
-	r := evaluateFirst(t, problem.Definition{
-		Kernel: problem.Kernel{Name: "views", Source: `
+	r := evaluateFirst(t, task.Definition{
+		Kernel: task.Kernel{Name: "views", Source: `
 struct pair { int a, b; };
 __kernel void views(__global float4 *a, __global const uchar *b, __constant uint *c, __global struct pair *d, __global void *e) {
     a[0] = (float4)(b[0], c[0], d[0].b, 1);
 }`},
-		ProblemSize: []problem.Expr{"1"},
-		Arguments: []problem.Argument{
+		ProblemSize: []task.Expr{"1"},
+		Arguments: []task.Argument{
 			{Name: "a", Type: "float32", Size: "4", Output: true}, {Name: "b", Type: "int32", Data: []int32{5}}, {Name: "c", Data: []int32{6}},
 			{Name: "d", Data: []int32{0, 7}}, {Name: "e", Data: []int64{1}},
 		},
@@ -278,11 +278,11 @@ __kernel void many_steps(__global REAL *u_new, __global const REAL *u, REAL by) 
     u_new[i] = u[i] + by + wrong;
 }`
 	d.Arguments[0].Type, d.Arguments[1].Type = "REAL", "REAL"
-	d.Arguments = append(d.Arguments, problem.Argument{Name: "by", Type: "REAL", Value: "steps"})
+	d.Arguments = append(d.Arguments, task.Argument{Name: "by", Type: "REAL", Value: "steps"})
 	d.Parameters = append(d.Parameters, space.Parameter{Name: "REAL", Values: []space.Value{"float", "double"}})
 	own := d
 	own.Verify = nil
-	for name, verify := range map[string]*problem.Verification{
+	for name, verify := range map[string]*task.Verification{
 		"by a kernel of floats": d.Verify, "by itself": {Problem: &own, Configuration: map[string]space.Value{"steps": 1, "wrong": 0, "block_size_x": 25, "REAL": "double"}},
 	} {
 		d.Verify = verify

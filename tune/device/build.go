@@ -17,9 +17,11 @@ import (
 	"github.com/ndtune/ndtune/tune/clc"
 	"github.com/ndtune/ndtune/tune/footprint"
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/process"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // nvidiaCompiler is the extension of NVIDIA's compiler.
@@ -33,7 +35,7 @@ const maxLog = 16 << 10
 
 // Derive returns the variant of a configuration for a device. The error says why the device
 // cannot run it.
-func Derive(p *problem.Problem, c space.Configuration, d hardware.Device) (*problem.Variant, error) {
+func Derive(p *problem.Problem, c space.Configuration, d hardware.Device) (*launch.Variant, error) {
 	v, err := p.Variant(c, d)
 	if err != nil {
 		return nil, err
@@ -49,8 +51,8 @@ func Derive(p *problem.Problem, c space.Configuration, d hardware.Device) (*prob
 func FindBuffers(p *problem.Problem, kind array.Type, names ...string) (places []int, ok bool) {
 	infos := p.Arguments()
 	for _, name := range names {
-		i := slices.IndexFunc(infos, func(a problem.ArgumentInfo) bool {
-			return a.Name == name && a.Kind == problem.BufferArgument && a.Element.Type == kind
+		i := slices.IndexFunc(infos, func(a launch.Argument) bool {
+			return a.Name == name && a.Kind == task.BufferArgument && a.Element.Type == kind
 		})
 		if i < 0 || len(infos) != len(names) || p.IsPipeline() {
 			return nil, false
@@ -62,7 +64,7 @@ func FindBuffers(p *problem.Problem, kind array.Type, names ...string) (places [
 
 // build makes the source of a variant, compiles it and makes its kernels. It takes the binary instead where
 // there is one and the driver accepts it.
-func (s *session) build(ctx context.Context, v *problem.Variant, binary []byte) (*Built, error) {
+func (s *session) build(ctx context.Context, v *launch.Variant, binary []byte) (*Built, error) {
 	if program := s.load(binary, s.options(v)); program != nil {
 		return s.link(program, v)
 	}
@@ -73,7 +75,7 @@ func (s *session) build(ctx context.Context, v *problem.Variant, binary []byte) 
 }
 
 // compile compiles a variant that has its source, and makes its kernels.
-func (s *session) compile(v *problem.Variant) (*Built, error) {
+func (s *session) compile(v *launch.Variant) (*Built, error) {
 	var program *cl.Program
 	var err error
 	if v.SPIRV() {
@@ -89,7 +91,7 @@ func (s *session) compile(v *problem.Variant) (*Built, error) {
 
 // options returns all options of the compiler. Those of NVIDIA have the one that makes it print what the kernels take, if this
 // is wanted: for all builds, so that they find each other in the driver's cache.
-func (s *session) options(v *problem.Variant) string {
+func (s *session) options(v *launch.Variant) string {
 	options := argumentInfoOption + " " + v.OptionLine()
 	if len(s.problem.Compiled()) > 0 && s.Info.HasExtension(nvidiaCompiler) {
 		options = footprint.NVIDIAOption + " " + options
@@ -99,7 +101,7 @@ func (s *session) options(v *problem.Variant) string {
 
 // generate makes the source of a variant if it is made for each configuration. An error that is no *Failure
 // says that the command cannot be started, which is no configuration's fault.
-func (s *session) generate(ctx context.Context, v *problem.Variant) error {
+func (s *session) generate(ctx context.Context, v *launch.Variant) error {
 	err := s.problem.Generate(ctx, v)
 	var unstarted *process.StartError
 	switch {
@@ -113,7 +115,7 @@ func (s *session) generate(ctx context.Context, v *problem.Variant) error {
 
 // buildSPIRV builds a variant whose source is a SPIR-V module. It asks for no description of the arguments:
 // that is an option for sources.
-func (s *session) buildSPIRV(v *problem.Variant) (*cl.Program, error) {
+func (s *session) buildSPIRV(v *launch.Variant) (*cl.Program, error) {
 	if !strings.Contains(s.Info.ILVersion, "SPIR-V") {
 		return nil, fail(tune.Constraints, "the kernel is a SPIR-V module, and the device takes none (CL_DEVICE_IL_VERSION has no SPIR-V)")
 	}
@@ -141,7 +143,7 @@ func (s *session) load(binary []byte, options string) *cl.Program {
 }
 
 // buildFailure tells a source that does not compile from a driver that could not build.
-func (s *session) buildFailure(v *problem.Variant, err error) error {
+func (s *session) buildFailure(v *launch.Variant, err error) error {
 	name := s.problem.KernelName()
 	var failed *cl.BuildError
 	var known *Failure
@@ -200,7 +202,7 @@ var missingSubGroup = regexp.MustCompile(`(?i)(?:implicit|undeclared|undefined|u
 
 // unknownCXX returns the option for C++ for OpenCL if the driver does not compile even an empty kernel with
 // it, else "". Not all drivers that compile the language list cl_ext_cxx_for_opencl.
-func (s *session) unknownCXX(v *problem.Variant) string {
+func (s *session) unknownCXX(v *launch.Variant) string {
 	i := slices.IndexFunc(v.Options, func(o string) bool { return strings.HasPrefix(o, "-cl-std=CLC++") })
 	if i < 0 {
 		return ""
@@ -270,7 +272,7 @@ func shorten(text string, limit int) string {
 // runs larger work-groups all the same. Whether it does, the launch tells.
 // Some drivers build kernels whose local memory exceeds the device's without a word. NVIDIA's assembler refuses what is too
 // much: arrays in the kernel may have more than the device says, such as 226 KiB instead of 48 on compute capability 9.0.
-func (s *session) checkLaunch(l Launch, of problem.Launch, d hardware.Device) error {
+func (s *session) checkLaunch(l Launch, of launch.Launch, d hardware.Device) error {
 	info, err := l.Kernel.WorkGroupInfo()
 	if err != nil {
 		return fail(tune.Runtime, "ask for the kernel's limits: %v", err)
@@ -293,7 +295,7 @@ func (s *session) checkLaunch(l Launch, of problem.Launch, d hardware.Device) er
 
 // checkArguments compares the problem's arguments with those of the built kernel: their
 // number, their kinds, and the sizes of scalars, as far as the driver tells.
-func (s *session) checkArguments(k bound, v *problem.Variant) error {
+func (s *session) checkArguments(k bound, v *launch.Variant) error {
 	n, err := k.NumArgs()
 	if err != nil {
 		return fail(tune.Runtime, "ask for the kernel's arguments: %v", err)
@@ -318,7 +320,7 @@ func (s *session) checkArguments(k bound, v *problem.Variant) error {
 	return nil
 }
 
-func mismatch(info cl.ArgInfo, a problem.ArgumentInfo) string {
+func mismatch(info cl.ArgInfo, a launch.Argument) string {
 	kernelTakes := func(what string) string {
 		return "the kernel takes " + what + " («" + strings.TrimSpace(info.Type+" "+info.Name) + "»), the definition gives " + a.Kind.WithArticle()
 	}
@@ -332,16 +334,16 @@ func mismatch(info cl.ArgInfo, a problem.ArgumentInfo) string {
 	}
 	switch info.Address {
 	case cl.AddressGlobal, cl.AddressConstant:
-		if a.Kind != problem.BufferArgument {
+		if a.Kind != task.BufferArgument {
 			return kernelTakes("a buffer")
 		}
 		return elementMismatch(info, a)
 	case cl.AddressLocal:
-		if a.Kind != problem.LocalArgument {
+		if a.Kind != task.LocalArgument {
 			return kernelTakes("local memory")
 		}
 	case cl.AddressPrivate:
-		if a.Kind != problem.ScalarArgument {
+		if a.Kind != task.ScalarArgument {
 			return kernelTakes("a scalar")
 		}
 		typ, err := array.ParseType(openCLName(info.Type))
@@ -356,12 +358,12 @@ func mismatch(info cl.ArgInfo, a problem.ArgumentInfo) string {
 }
 
 // objectOf returns the kind of an argument whose type is an object of OpenCL, or "" for other types.
-func objectOf(typ string) problem.ArgumentKind {
+func objectOf(typ string) task.ArgumentKind {
 	switch {
 	case strings.HasPrefix(typ, "image") && strings.HasSuffix(typ, "_t"):
-		return problem.ImageArgument
+		return task.ImageArgument
 	case typ == "sampler_t":
-		return problem.SamplerArgument
+		return task.SamplerArgument
 	}
 	return ""
 }
@@ -377,7 +379,7 @@ func floatSize(t array.Type) int {
 
 // elementMismatch finds buffers of other numbers: bytes and structures may be anything, but
 // float for double, or int for float, is a slip.
-func elementMismatch(info cl.ArgInfo, a problem.ArgumentInfo) string {
+func elementMismatch(info cl.ArgInfo, a launch.Argument) string {
 	typ, err := array.ParseType(openCLName(strings.TrimRight(info.Type, "* ")))
 	if err != nil || a.Element.Struct != nil || typ.Scalar().Size() == 1 || a.Element.Type.Scalar().Size() == 1 {
 		return ""

@@ -42,6 +42,7 @@ import (
 	"github.com/ndtune/ndtune/tune/observe"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // Options of an Evaluator. Zero fields have the defaults named.
@@ -136,7 +137,7 @@ func (e *Evaluator) newSession(l *Launcher, timer string) (_ *session, err error
 		}
 	}
 	s := l.session(e.problem)
-	if e.problem.Timing().Cache == problem.CacheCold {
+	if e.problem.Timing().Cache == task.CacheCold {
 		s.caches = cachesOf(e.identity, s.Info.GlobalCacheSize)
 	}
 	return s, nil

@@ -17,18 +17,18 @@ import (
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 func TestWhatTheDeviceCannotLaunchIsSkippedWithAReason(t *testing.T) {
-	d := problem.Definition{
-		Kernel: problem.Kernel{Name: "k", Source: `
+	d := task.Definition{
+		Kernel: task.Kernel{Name: "k", Source: `
 // standin: k is nothing()
 __kernel __attribute__((reqd_work_group_size(16, 2, 1))) void k(__global char *y) { y[0] = 1; }`},
-		ProblemSize: []problem.Expr{"1"},
-		BlockSize:   [3]problem.Expr{"bx", "by", "bz"},
-		Arguments:   []problem.Argument{{Name: "y", Type: "int8", Size: "1 + device.max_allocation * huge"}},
+		ProblemSize: []task.Expr{"1"},
+		BlockSize:   [3]task.Expr{"bx", "by", "bz"},
+		Arguments:   []task.Argument{{Name: "y", Type: "int8", Size: "1 + device.max_allocation * huge"}},
 		Parameters: []space.Parameter{
 			{Name: "bx", Values: []space.Value{16}}, {Name: "by", Values: []space.Value{2}}, {Name: "bz", Values: []space.Value{1}},
 			{Name: "huge", Values: []space.Value{0}},
@@ -53,10 +53,10 @@ __kernel __attribute__((reqd_work_group_size(16, 2, 1))) void k(__global char *y
 }
 
 func TestBuffersBeyondTheDevicesMemoryAreSkipped(t *testing.T) {
-	d := problem.Definition{
-		Kernel:      problem.Kernel{Name: "k", Source: "__kernel void k(__global char *a) { a[0] = 1; }"},
-		ProblemSize: []problem.Expr{"1"},
-		Arguments:   []problem.Argument{{Name: "a", Type: "int8", Size: "device.max_allocation"}},
+	d := task.Definition{
+		Kernel:      task.Kernel{Name: "k", Source: "__kernel void k(__global char *a) { a[0] = 1; }"},
+		ProblemSize: []task.Expr{"1"},
+		Arguments:   []task.Argument{{Name: "a", Type: "int8", Size: "device.max_allocation"}},
 	}
 	info, err := testDevice(t).Info()
 	if err != nil {
@@ -80,7 +80,7 @@ func TestBuffersBeyondTheDevicesMemoryAreSkipped(t *testing.T) {
 
 // poisonable is a definition whose configurations lose the session's queue where poison is
 // 1, as a kernel that reads out of bounds does on a GPU.
-func poisonable(e **Evaluator) problem.Definition {
+func poisonable(e **Evaluator) task.Definition {
 	d := scale(1)
 	d.Parameters = append(d.Parameters, space.Parameter{Name: "poison", Values: []space.Value{0, 1}})
 	d.Kernel.Source = ""

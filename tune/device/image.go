@@ -7,7 +7,8 @@ import (
 
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/launch"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 var imageTypes = map[string]cl.ImageType{
@@ -33,16 +34,16 @@ var addressingModes = map[string]cl.AddressingMode{
 	"repeat": cl.AddressRepeat, "mirrored_repeat": cl.AddressMirroredRepeat,
 }
 
-func imageFormat(i *problem.Image) cl.ImageFormat {
+func imageFormat(i *task.Image) cl.ImageFormat {
 	order, channel, _ := strings.Cut(i.Format, "/")
 	return cl.ImageFormat{Order: channelOrders[order], Type: channelTypes[channel]}
 }
 
 // imageTypeName returns the type of an image in OpenCL C.
-func imageTypeName(i *problem.Image) string { return "image" + i.Shape + "_t" }
+func imageTypeName(i *task.Image) string { return "image" + i.Shape + "_t" }
 
 // checkImage refuses an image whose format or size the device does not support.
-func (s *session) checkImage(info problem.ArgumentInfo, pixels []int) error {
+func (s *session) checkImage(info launch.Argument, pixels []int) error {
 	limits := s.Info.Images
 	if limits == nil {
 		return fail(tune.Constraints, "image %s: the device has no images", info.Name)
@@ -72,7 +73,7 @@ func joined(sizes []int) string {
 }
 
 // newImage makes the image of a buffer. It lies in the buffer if its shape is 1d_buffer, and apart otherwise.
-func (s *session) newImage(i *problem.Image, pixels []int, b *buffer) error {
+func (s *session) newImage(i *task.Image, pixels []int, b *buffer) error {
 	desc := cl.ImageDesc{Type: imageTypes[i.Shape], Width: pixels[0]}
 	b.region = [3]int{1, 1, 1}
 	copy(b.region[:], pixels)
@@ -94,7 +95,7 @@ func (s *session) newImage(i *problem.Image, pixels []int, b *buffer) error {
 }
 
 // newSampler makes the sampler of an argument.
-func (s *session) newSampler(given *problem.Sampler) (*cl.Sampler, error) {
+func (s *session) newSampler(given *task.Sampler) (*cl.Sampler, error) {
 	filter := cl.FilterNearest
 	if given.Filter == "linear" {
 		filter = cl.FilterLinear

@@ -9,14 +9,15 @@ import (
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
-	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // An Inspector launches one configuration as often as its owner wants, to find faults of the kernel. It measures
 // nothing. Each launch has buffers of its own, so that no launch sees anything of another. Release it when done.
 type Inspector struct {
-	Variant *problem.Variant
+	Variant *launch.Variant
 
 	evaluator *Evaluator
 	programs  map[bool]*Built // by whether the work-groups are reversed
@@ -124,7 +125,7 @@ func (i *Inspector) Constant() []bool {
 	for _, k := range i.programs[false].kernels {
 		for index, a := range k.launch.Arguments {
 			info, err := k.ArgInfo(index)
-			is := err == nil && infos[a].Kind == problem.BufferArgument && (info.Qualifier&cl.TypeConst != 0 || info.Address == cl.AddressConstant)
+			is := err == nil && infos[a].Kind == task.BufferArgument && (info.Qualifier&cl.TypeConst != 0 || info.Address == cl.AddressConstant)
 			constant[a] = is && (constant[a] || !declared[a])
 			declared[a] = true
 		}

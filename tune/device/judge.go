@@ -11,8 +11,9 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
-	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/process"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // maxSentence is how many bytes of a command's standard output become the reason of a result.
@@ -20,7 +21,7 @@ const maxSentence = 1000
 
 // judgeByCommand hands the buffers and images to the problem's command. An error that is no *Failure says that the
 // command itself does not work, which is no configuration's fault.
-func (t *trial) judgeByCommand(ctx context.Context, command *problem.Command) error {
+func (t *trial) judgeByCommand(ctx context.Context, command *task.Command) error {
 	folder, err := os.MkdirTemp(t.scratch, "ndtune-verify-")
 	if err != nil {
 		return fmt.Errorf("make a folder for verify.command: %w", err)
@@ -97,7 +98,7 @@ func (t *trial) writeBuffers(folder string) error {
 
 // writeArray writes the content of an argument. The shape of an image has its sizes in reverse, as x comes first; structs are rows of
 // bytes.
-func writeArray(folder string, info problem.ArgumentInfo, pixels []int, a *array.Array) error {
+func writeArray(folder string, info launch.Argument, pixels []int, a *array.Array) error {
 	shape := slices.Clone(pixels)
 	slices.Reverse(shape)
 	if a.Struct != nil {

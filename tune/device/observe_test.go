@@ -11,8 +11,8 @@ import (
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/observe"
-	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // counter counts launches. It fails in its third observation.
@@ -37,14 +37,14 @@ func init() {
 	observe.Register("counter", func(hardware.Device) (observe.Instrument, error) { return counted, nil })
 }
 
-func observed() problem.Definition {
-	return problem.Definition{
-		Kernel:      problem.Kernel{Name: "one", Source: "__kernel void one(__global int *y) { y[get_global_id(0)] += 1; } // standin: one is increment(y, 1)"},
-		ProblemSize: []problem.Expr{"64"},
-		Arguments:   []problem.Argument{{Name: "y", Type: "int32", Size: "64", Output: true}},
+func observed() task.Definition {
+	return task.Definition{
+		Kernel:      task.Kernel{Name: "one", Source: "__kernel void one(__global int *y) { y[get_global_id(0)] += 1; } // standin: one is increment(y, 1)"},
+		ProblemSize: []task.Expr{"64"},
+		Arguments:   []task.Argument{{Name: "y", Type: "int32", Size: "64", Output: true}},
 		Parameters:  []space.Parameter{{Name: "block_size_x", Values: []space.Value{1, 2, 4, 8}}},
-		Metrics:     []problem.Metric{{Name: "rate", Expression: "launches / milliseconds"}},
-		Measure: problem.Measure{Instruments: []problem.Instrument{
+		Metrics:     []task.Metric{{Name: "rate", Expression: "launches / milliseconds"}},
+		Measure: task.Measure{Instruments: []task.Instrument{
 			{Quantities: []string{"launches", "milliseconds"}, Registered: "counter", Window: 5 * time.Millisecond},
 		}},
 	}

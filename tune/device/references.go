@@ -8,7 +8,8 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
-	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/launch"
 )
 
 // references makes the correct outputs of a problem when they are first needed, and keeps them on the
@@ -25,7 +26,7 @@ const maxReferences = 16
 // of returns the correct outputs for a variant, by argument name, or nil if a function or a
 // command judges them. The error is a *Failure if the variant and the reference have different
 // sizes. With any other error, no configuration can be verified.
-func (r *references) of(ctx context.Context, s *session, v *problem.Variant) (map[string]*array.Array, error) {
+func (r *references) of(ctx context.Context, s *session, v *launch.Variant) (map[string]*array.Array, error) {
 	if !r.problem.Compared() {
 		return nil, nil
 	}
@@ -66,7 +67,7 @@ func (r *references) checkNumbers(outputs map[string]*array.Array) error {
 		if !info.Output {
 			continue
 		}
-		switch text := problem.NaNs(info.Name, outputs[info.Name]); {
+		switch text := judge.NaNs(info.Name, outputs[info.Name]); {
 		case text == "":
 		case r.problem.ReferenceVaries():
 			return fail(tune.Correctness, "%s", text)
@@ -78,7 +79,7 @@ func (r *references) checkNumbers(outputs map[string]*array.Array) error {
 }
 
 // key returns a text of everything on which correct outputs depend.
-func (r *references) key(v *problem.Variant) string {
+func (r *references) key(v *launch.Variant) string {
 	elements := slices.Clone(v.Elements)
 	reference, _, _ := r.problem.Reference()
 	for i, info := range r.problem.Arguments() {
@@ -94,13 +95,13 @@ func (r *references) key(v *problem.Variant) string {
 }
 
 // known reports whether the correct outputs of a variant need not be made or requested.
-func (r *references) known(v *problem.Variant) bool {
+func (r *references) known(v *launch.Variant) bool {
 	return !r.problem.Compared() || r.made[r.key(v)] != nil
 }
 
 // unchangedBy reports whether all outputs that are compared element by element are the initial content of their
 // buffers, within the tolerance.
-func (r *references) unchangedBy(v *problem.Variant, outputs map[string]*array.Array) bool {
+func (r *references) unchangedBy(v *launch.Variant, outputs map[string]*array.Array) bool {
 	compared := false
 	for i, info := range r.problem.Arguments() {
 		if !info.Output || r.problem.Reduction(info.Name) != "" {
@@ -117,7 +118,7 @@ func (r *references) unchangedBy(v *problem.Variant, outputs map[string]*array.A
 
 // misfit returns the error for a reference whose size differs from that of the problem's buffer: a
 // failure of the configuration if the size depends on it, otherwise an error of the problem.
-func misfit(mine problem.ArgumentInfo, format string, args ...any) error {
+func misfit(mine launch.Argument, format string, args ...any) error {
 	if mine.Varies {
 		return fail(tune.Correctness, format, args...)
 	}
@@ -125,7 +126,7 @@ func misfit(mine problem.ArgumentInfo, format string, args ...any) error {
 }
 
 // make makes the correct outputs for a variant.
-func (r *references) make(ctx context.Context, s *session, v *problem.Variant) (map[string]*array.Array, error) {
+func (r *references) make(ctx context.Context, s *session, v *launch.Variant) (map[string]*array.Array, error) {
 	r.supervisor.Begin(StageReference, 0)
 	reference, _, _ := r.problem.Reference()
 	if reference == nil {
@@ -150,7 +151,7 @@ func (r *references) make(ctx context.Context, s *session, v *problem.Variant) (
 const CheckHint = "try ndtune check with the specification of the reference"
 
 // given returns the outputs from files, or from a function of the initial content.
-func (r *references) given(v *problem.Variant) (map[string]*array.Array, error) {
+func (r *references) given(v *launch.Variant) (map[string]*array.Array, error) {
 	initial := map[string]*array.Array{}
 	if r.problem.Definition().Verify.Reference != nil {
 		for i, info := range r.problem.Arguments() {
@@ -168,7 +169,7 @@ func (r *references) given(v *problem.Variant) (map[string]*array.Array, error) 
 }
 
 // runKernel runs the reference kernel in the context of the session, with separate buffers.
-func (r *references) runKernel(ctx context.Context, s *session, v *problem.Variant) (map[string]*array.Array, error) {
+func (r *references) runKernel(ctx context.Context, s *session, v *launch.Variant) (map[string]*array.Array, error) {
 	reference, configuration, swap := r.problem.Reference()
 	w, err := Derive(reference, configuration, r.identity)
 	if err != nil {
@@ -218,7 +219,7 @@ func (r *references) runKernel(ctx context.Context, s *session, v *problem.Varia
 	}
 	for _, mine := range r.problem.Arguments() {
 		if mine.Output { // float4 may have been float
-			theirs := own.infos[slices.IndexFunc(own.infos, func(a problem.ArgumentInfo) bool { return a.Name == mine.Name })]
+			theirs := own.infos[slices.IndexFunc(own.infos, func(a launch.Argument) bool { return a.Name == mine.Name })]
 			if outputs[mine.Name], err = mine.Take(outputs[mine.Name], &theirs); err != nil {
 				return nil, err
 			}
@@ -228,7 +229,7 @@ func (r *references) runKernel(ctx context.Context, s *session, v *problem.Varia
 }
 
 // shareContent makes the reference's buffers that have the content of the problem's.
-func (r *references) shareContent(own *session, w, v *problem.Variant) error {
+func (r *references) shareContent(own *session, w, v *launch.Variant) error {
 	for i, mine := range r.problem.Arguments() {
 		j := r.problem.Shared(i)
 		if j < 0 {

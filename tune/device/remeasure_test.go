@@ -5,17 +5,17 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // TestTheFinalMeasurementWarmsUp has configurations whose buffers have different sizes, so that each turn makes
 // them anew. A launch that is not timed comes before the timed one.
 func TestTheFinalMeasurementWarmsUp(t *testing.T) {
-	e := open(t, problem.Definition{
-		Kernel:      problem.Kernel{Name: "count", Source: "__kernel void count(__global int *launches) { launches[0]++; } // standin: count is increment(launches, 1)"},
-		ProblemSize: []problem.Expr{"1"},
-		Arguments:   []problem.Argument{{Name: "launches", Type: "int32", Size: "size"}},
+	e := open(t, task.Definition{
+		Kernel:      task.Kernel{Name: "count", Source: "__kernel void count(__global int *launches) { launches[0]++; } // standin: count is increment(launches, 1)"},
+		ProblemSize: []task.Expr{"1"},
+		Arguments:   []task.Argument{{Name: "launches", Type: "int32", Size: "size"}},
 		Parameters:  []space.Parameter{{Name: "size", Values: []space.Value{64, 128}}},
 	})
 	all := []space.Configuration{configurationOf(t, e.problem, nil), configurationOf(t, e.problem, map[string]space.Value{"size": 128})}
@@ -29,14 +29,14 @@ func TestTheFinalMeasurementWarmsUp(t *testing.T) {
 }
 
 func TestTheFinalMeasurementTakesTurns(t *testing.T) {
-	e := open(t, problem.Definition{
-		Kernel: problem.Kernel{Name: "enter", Source: `
+	e := open(t, task.Definition{
+		Kernel: task.Kernel{Name: "enter", Source: `
 #if mine == 4
     no such statement;
 #endif
 __kernel void enter(__global int *book) { book[1 + book[0]++] = mine; }`},
-		ProblemSize: []problem.Expr{"1"},
-		Arguments:   []problem.Argument{{Name: "book", Type: "int32", Size: "64"}},
+		ProblemSize: []task.Expr{"1"},
+		Arguments:   []task.Argument{{Name: "book", Type: "int32", Size: "64"}},
 		Parameters:  []space.Parameter{{Name: "mine", Values: []space.Value{1, 2, 3, 4}}},
 	})
 	var all []space.Configuration

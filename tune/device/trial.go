@@ -10,7 +10,7 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
-	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/launch"
 )
 
 // A trial takes one configuration from source to times.
@@ -19,7 +19,7 @@ type trial struct {
 	prior Prior
 	fresh string // a FreshOption, or empty
 
-	variant  *problem.Variant
+	variant  *launch.Variant
 	built    *Built
 	expected map[string]*array.Array // right outputs by argument name; nil: the problem judges itself
 	first    float64                 // the time of the first launch in milliseconds

@@ -8,7 +8,7 @@ import (
 
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune/array"
-	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/launch"
 )
 
 //go:embed verify_kernel.cl
@@ -55,7 +55,7 @@ func (k *verifyKernel) size(l *Launcher, contiguous bool) error {
 }
 
 // items is the NDRange for at least one scalar.
-func (k *verifyKernel) items(scalars int) problem.NDRange {
+func (k *verifyKernel) items(scalars int) launch.NDRange {
 	return Line(min(k.groups, (scalars-1)/k.least+1), k.local)
 }
 

@@ -9,23 +9,25 @@ import (
 	"testing"
 
 	"github.com/ndtune/ndtune/tune/array"
-	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/launch"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // A judge compares arrays as outputs of a session, on the device and on the host alone.
-type judge struct {
+type comparer struct {
 	evaluator *Evaluator
-	variant   *problem.Variant
+	variant   *launch.Variant
 }
 
 // newJudge is a judge of outputs of n elements of a type.
-func newJudge(t testing.TB, typ array.Type, n int) *judge {
+func newJudge(t testing.TB, typ array.Type, n int) *comparer {
 	t.Helper()
-	e := open(t, problem.Definition{
-		Kernel:      problem.Kernel{Name: "nothing", Source: "__kernel void nothing(__global uchar *y) {} // standin: nothing is nothing()"},
-		ProblemSize: []problem.Expr{"1"},
-		Arguments:   []problem.Argument{{Name: "y", Type: typ.String(), Size: problem.Expr(fmt.Sprint(n)), Output: true}},
-		Verify: &problem.Verification{Reference: func(in map[string]*array.Array) (map[string]*array.Array, error) {
+	e := open(t, task.Definition{
+		Kernel:      task.Kernel{Name: "nothing", Source: "__kernel void nothing(__global uchar *y) {} // standin: nothing is nothing()"},
+		ProblemSize: []task.Expr{"1"},
+		Arguments:   []task.Argument{{Name: "y", Type: typ.String(), Size: task.Expr(fmt.Sprint(n)), Output: true}},
+		Verify: &task.Verification{Reference: func(in map[string]*array.Array) (map[string]*array.Array, error) {
 			return in, nil
 		}},
 	})
@@ -36,11 +38,11 @@ func newJudge(t testing.TB, typ array.Type, n int) *judge {
 	if err := e.session.prepare(v); err != nil {
 		t.Fatal(err)
 	}
-	return &judge{e, v}
+	return &comparer{e, v}
 }
 
 // output has the session's output be out.
-func (j *judge) output(t testing.TB, out *array.Array) {
+func (j *comparer) output(t testing.TB, out *array.Array) {
 	t.Helper()
 	s := j.evaluator.session
 	if err := s.Queue.Write(s.buffers[0].working, 0, out.Bytes); err != nil {
@@ -50,19 +52,19 @@ func (j *judge) output(t testing.TB, out *array.Array) {
 
 // compare compares out with ref, for outputs from so many bytes on on the device. It says
 // whether the device passed it.
-func (j *judge) compare(t testing.TB, out, ref *array.Array, absolute, relative float64, least int) (err error, passed bool) {
+func (j *comparer) compare(t testing.TB, out, ref *array.Array, absolute, relative float64, least int) (err error, passed bool) {
 	t.Helper()
 	j.output(t, out)
 	s := j.evaluator.session
 	s.verifier.least = least
-	j.variant.Tolerance = problem.Tolerance{Absolute: absolute, Relative: relative}
+	j.variant.Tolerance = judge.Tolerance{Absolute: absolute, Relative: relative}
 	before := s.verifier.passed
 	_, err = s.compare(j.evaluator.problem, j.variant, map[string]*array.Array{"y": ref})
 	return err, s.verifier.passed > before
 }
 
 // layout has the device compare as CPUs do (contiguous), or as GPUs do.
-func (j *judge) layout(t testing.TB, contiguous bool) {
+func (j *comparer) layout(t testing.TB, contiguous bool) {
 	t.Helper()
 	s, typ := j.evaluator.session, verifiedAs(j.evaluator.session.infos[0].Element.Type)
 	s.verifier.release()
@@ -88,7 +90,7 @@ func layouts(typ array.Type) []bool {
 
 // both compares on the device and on the host, and wants the same said. It returns whether the
 // output is right, and whether the device found it so.
-func (j *judge) both(t testing.TB, out, ref *array.Array, absolute, relative float64) (isRight, passed bool) {
+func (j *comparer) both(t testing.TB, out, ref *array.Array, absolute, relative float64) (isRight, passed bool) {
 	t.Helper()
 	clear(j.evaluator.session.verifier.vain)
 	onHost, _ := j.compare(t, out, ref, absolute, relative, math.MaxInt)

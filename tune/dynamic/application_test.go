@@ -15,6 +15,7 @@ import (
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 func TestMain(m *testing.M) { os.Exit(standin.Main(m)) }
@@ -56,14 +57,14 @@ const n = 10_000
 // problemWith is saxpy with three sizes of a work-group and these values of fault.
 func problemWith(t *testing.T, verified bool, faults ...space.Value) *problem.Problem {
 	t.Helper()
-	d := problem.Definition{
-		Kernel:      problem.Kernel{Name: "saxpy", Source: saxpy},
-		Constants:   []problem.Constant{{Name: "n", Value: n}},
-		ProblemSize: []problem.Expr{"n"},
-		GridDiv:     [3][]problem.Expr{{"block_size_x", "work"}},
-		Arguments: []problem.Argument{
-			{Name: "y", Type: "float32", Size: "n", Fill: problem.Fill{Kind: array.Random}, Output: true},
-			{Name: "x", Type: "float32", Size: "n", Fill: problem.Fill{Kind: array.Random}},
+	d := task.Definition{
+		Kernel:      task.Kernel{Name: "saxpy", Source: saxpy},
+		Constants:   []task.Constant{{Name: "n", Value: n}},
+		ProblemSize: []task.Expr{"n"},
+		GridDiv:     [3][]task.Expr{{"block_size_x", "work"}},
+		Arguments: []task.Argument{
+			{Name: "y", Type: "float32", Size: "n", Fill: task.Fill{Kind: array.Random}, Output: true},
+			{Name: "x", Type: "float32", Size: "n", Fill: task.Fill{Kind: array.Random}},
 			{Name: "a", Value: float32(2)},
 		},
 		Parameters: []space.Parameter{
@@ -73,7 +74,7 @@ func problemWith(t *testing.T, verified bool, faults ...space.Value) *problem.Pr
 		},
 	}
 	if verified {
-		d.Verify = &problem.Verification{Reference: func(in map[string]*array.Array) (map[string]*array.Array, error) {
+		d.Verify = &task.Verification{Reference: func(in map[string]*array.Array) (map[string]*array.Array, error) {
 			x, err := array.Slice[float32](in["x"])
 			if err != nil {
 				return nil, err

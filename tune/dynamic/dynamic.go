@@ -23,6 +23,7 @@ import (
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/wisdom"
@@ -91,8 +92,8 @@ type trial struct {
 
 // A Step is the configuration of a step of the application.
 type Step struct {
-	Variant *problem.Variant // source, options, launches, and the elements of each buffer
-	Trial   bool             // the configuration is being tried: see [Options.Checks]
+	Variant *launch.Variant // source, options, launches, and the elements of each buffer
+	Trial   bool            // the configuration is being tried: see [Options.Checks]
 
 	built   *device.Built
 	times   []float64

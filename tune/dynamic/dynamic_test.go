@@ -16,6 +16,7 @@ import (
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 	"github.com/ndtune/ndtune/tune/wisdom"
 )
 
@@ -87,7 +88,7 @@ func TestChecksOfTheApplication(t *testing.T) {
 		}
 	}
 	d := problemWith(t, true, none).Definition()
-	d.Measure.Settings = []problem.Setting{{Name: "clock", Expression: "1200"}}
+	d.Measure.Settings = []task.Setting{{Name: "clock", Expression: "1200"}}
 	if p, err := problem.New(d); err != nil {
 		t.Fatal(err)
 	} else if _, err := New(a.launcher, p, Options{}); err == nil || !strings.Contains(err.Error(), "measure.settings (clock) would change the device for the whole application") {
@@ -200,25 +201,25 @@ func TestStepsThatEnd(t *testing.T) {
 func TestPipeline(t *testing.T) {
 	a := newApplication(t)
 	want := []int32{1, 0, 0, 0, 11, 12, 0, 0, 21, 22, 23, 0}
-	p, err := problem.New(problem.Definition{
-		Kernel: problem.Kernel{Source: `
+	p, err := problem.New(task.Definition{
+		Kernel: task.Kernel{Source: `
 // standin: clear is fill(out, 0); mark is set(out, at, value)
 __kernel void clear(__global int *out, __local int *zero) { zero[get_local_id(0)] = 0; out[get_global_id(0)] = zero[get_local_id(0)]; }
 __kernel void mark(const int at, __global int *out, const int value) { if (get_global_id(0) == 0) out[at] = value + out[at]; }`},
-		ProblemSize: []problem.Expr{"12"},
-		Arguments: []problem.Argument{
+		ProblemSize: []task.Expr{"12"},
+		Arguments: []task.Argument{
 			{Name: "out", Type: "int32", Size: "12", Output: true},
 			{Name: "at", Type: "int32", Value: "4 * i + j"}, {Name: "value", Type: "int32", Value: "10 * i + j + 1"},
 			{Name: "zero", Type: "int32", LocalSize: "block_size_x"},
 		},
 		Parameters: []space.Parameter{{Name: "block_size_x", Values: []space.Value{4, 2}}},
-		Stages: []problem.Stage{
+		Stages: []task.Stage{
 			{Kernel: "clear", Arguments: []string{"out", "zero"}},
-			{Repeat: "3", Index: "i", Stages: []problem.Stage{
-				{Kernel: "mark", Arguments: []string{"at", "out", "value"}, Repeat: "i + 1", Index: "j", ProblemSize: []problem.Expr{"1"}},
+			{Repeat: "3", Index: "i", Stages: []task.Stage{
+				{Kernel: "mark", Arguments: []string{"at", "out", "value"}, Repeat: "i + 1", Index: "j", ProblemSize: []task.Expr{"1"}},
 			}},
 		},
-		Verify: &problem.Verification{Expected: map[string]any{"out": want}},
+		Verify: &task.Verification{Expected: map[string]any{"out": want}},
 	})
 	if err != nil {
 		t.Fatal(err)

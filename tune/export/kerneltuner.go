@@ -13,6 +13,7 @@ import (
 
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/space"
@@ -109,7 +110,7 @@ func (f *resultsFile) addOld(data []byte) error {
 
 // topOf returns the results that are less than topRange worse than the best, the best first; only finalists if there
 // are any.
-func topOf(o problem.Objective, results []tune.Result) (top []*tune.Result) {
+func topOf(o judge.Objective, results []tune.Result) (top []*tune.Result) {
 	k := tune.Rank(o, results)
 	if k.Finalists > 0 {
 		k.Indices = k.Indices[:k.Finalists]
@@ -236,7 +237,7 @@ func text(raw json.RawMessage) (s string) {
 }
 
 // objectiveNames returns the names of objectives for a message.
-func objectiveNames(o problem.Objective) string {
+func objectiveNames(o judge.Objective) string {
 	var names []string
 	for _, one := range o.All() {
 		names = append(names, one.Name)

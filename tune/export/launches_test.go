@@ -7,8 +7,10 @@ import (
 
 	"github.com/ndtune/ndtune/tune/export"
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 	"github.com/ndtune/ndtune/tune/wisdom"
 )
 
@@ -16,19 +18,19 @@ import (
 const wide = `block_size_x == 64 ? "double" : "float"`
 
 // sortSteps is a pipeline whose repetitions read a constant that its problem size does not read.
-func sortSteps(n, steps int) problem.Definition {
-	return problem.Definition{
-		Kernel:      problem.Kernel{Name: "sort", Source: "__kernel void local_sort() {}\n__kernel void merge() {}\n__kernel void clean() {}"},
-		Constants:   []problem.Constant{{Name: "n", Value: n}, {Name: "steps", Value: steps, Host: true}, {Name: "scale", Value: 0.5}},
-		ProblemSize: []problem.Expr{"n"},
-		Stages: []problem.Stage{
+func sortSteps(n, steps int) task.Definition {
+	return task.Definition{
+		Kernel:      task.Kernel{Name: "sort", Source: "__kernel void local_sort() {}\n__kernel void merge() {}\n__kernel void clean() {}"},
+		Constants:   []task.Constant{{Name: "n", Value: n}, {Name: "steps", Value: steps, Host: true}, {Name: "scale", Value: 0.5}},
+		ProblemSize: []task.Expr{"n"},
+		Stages: []task.Stage{
 			{Kernel: "local_sort", Arguments: []string{"keys", "tile"}},
-			{Repeat: "steps", Index: "step", Swap: [2]string{"keys", "count"}, Stages: []problem.Stage{
+			{Repeat: "steps", Index: "step", Swap: [2]string{"keys", "count"}, Stages: []task.Stage{
 				{Kernel: "merge", Arguments: []string{"keys", "count", "stride", "half", "ends"}},
-				{Kernel: "clean", Arguments: []string{"count", "sums"}, Repeat: "step % 2 == 1", ProblemSize: []problem.Expr{"n - step"}},
+				{Kernel: "clean", Arguments: []string{"count", "sums"}, Repeat: "step % 2 == 1", ProblemSize: []task.Expr{"n - step"}},
 			}},
 		},
-		Arguments: []problem.Argument{
+		Arguments: []task.Argument{
 			{Name: "keys", Type: "uint32", Size: "n", Output: true}, {Name: "count", Type: "uint32", Size: "n"},
 			{Name: "stride", Type: "float2", Value: []any{"scale * n", "step"}}, {Name: "half", Type: wide, Value: 0.5}, {Name: "ends", Type: wide, Value: "n - step"}, {Name: "tile", Type: wide, LocalSize: "2 * block_size_x"},
 			{Name: "sums", Type: wide, Size: "3 * block_size_x"},
@@ -40,7 +42,7 @@ func sortSteps(n, steps int) problem.Definition {
 // wisdomAt is wisdom about a configuration of a problem at a size.
 func wisdomAt(t *testing.T, p *problem.Problem, key string, size []int, block int) *wisdom.File {
 	t.Helper()
-	return &wisdom.File{Key: key, Parameters: p.Parameters().Names(), Objective: problem.Objective{Name: "time"}, Records: []wisdom.Record{{
+	return &wisdom.File{Key: key, Parameters: p.Parameters().Names(), Objective: judge.Objective{Name: "time"}, Records: []wisdom.Record{{
 		Device: hardware.Device{Name: "d"}, ProblemSize: size, Configuration: map[string]space.Value{"block_size_x": block}, Time: 1, Objective: 1, SourceDigest: p.KernelDigest(),
 	}}}
 }
@@ -112,7 +114,7 @@ func launchesOf(t *testing.T, n, steps, most int) string {
 // TestSizesOfBuffers: a constant that only the size of a buffer reads is one that the application gives.
 func TestSizesOfBuffers(t *testing.T) {
 	d := scale()
-	d.Constants = append(d.Constants, problem.Constant{Name: "other", Value: 4})
+	d.Constants = append(d.Constants, task.Constant{Name: "other", Value: 4})
 	d.Arguments[0].Size = "size * max(1, range) * depth"
 	p := mustProblem(t, d)
 	f := wisdomAt(t, p, "scale", []int{64, 35}, 8)
@@ -129,21 +131,21 @@ func TestSizesOfBuffers(t *testing.T) {
 // TestPipelinesThatCannotBeWritten names what is missing.
 func TestPipelinesThatCannotBeWritten(t *testing.T) {
 	for _, test := range []struct {
-		change func(*problem.Definition)
-		size   []problem.Expr
+		change func(*task.Definition)
+		size   []task.Expr
 		want   string
 	}{
-		{func(d *problem.Definition) {}, nil, ""},
-		{func(d *problem.Definition) {}, []problem.Expr{"n", "steps"}, ""},
-		{func(d *problem.Definition) {
-			d.ProblemSize, d.Stages[0].ProblemSize, d.Stages[1].Stages[0].ProblemSize = nil, []problem.Expr{"n"}, []problem.Expr{"n"}
+		{func(d *task.Definition) {}, nil, ""},
+		{func(d *task.Definition) {}, []task.Expr{"n", "steps"}, ""},
+		{func(d *task.Definition) {
+			d.ProblemSize, d.Stages[0].ProblemSize, d.Stages[1].Stages[0].ProblemSize = nil, []task.Expr{"n"}, []task.Expr{"n"}
 		}, nil, "the pipeline has no problem_size, which chooses the configuration; give another with --size, such as n or nx,ny"},
-		{func(d *problem.Definition) { d.ProblemSize[0] = "n * block_size_x" }, nil, "the size of the problem chooses the configuration, so it reads constants only: problem_size[0]: in \"n * block_size_x\""},
-		{func(d *problem.Definition) { d.Stages[1].Repeat = "min(steps, device.compute_units)" }, nil, "device.compute_units"},
-		{func(d *problem.Definition) { d.Arguments[2].Value = []any{"scale ** 0.3", "step"} }, nil, "argument stride: scale ** 0.3 cannot be exported"},
-		{func(d *problem.Definition) { d.Arguments[6].Size = "ceil(n ** 0.3)" }, nil, "the sizes of the buffers: ceil(n ** 0.3) cannot be exported"},
-		{func(d *problem.Definition) {
-			d.Types = []problem.StructType{{Name: "row", Fields: []problem.StructField{{Name: "x", Type: "float", Count: "n"}}}}
+		{func(d *task.Definition) { d.ProblemSize[0] = "n * block_size_x" }, nil, "the size of the problem chooses the configuration, so it reads constants only: problem_size[0]: in \"n * block_size_x\""},
+		{func(d *task.Definition) { d.Stages[1].Repeat = "min(steps, device.compute_units)" }, nil, "device.compute_units"},
+		{func(d *task.Definition) { d.Arguments[2].Value = []any{"scale ** 0.3", "step"} }, nil, "argument stride: scale ** 0.3 cannot be exported"},
+		{func(d *task.Definition) { d.Arguments[6].Size = "ceil(n ** 0.3)" }, nil, "the sizes of the buffers: ceil(n ** 0.3) cannot be exported"},
+		{func(d *task.Definition) {
+			d.Types = []task.StructType{{Name: "row", Fields: []task.StructField{{Name: "x", Type: "float", Count: "n"}}}}
 		}, nil, "the length of x in the type row reads the size n"},
 	} {
 		d := sortSteps(8, 3)

@@ -7,7 +7,9 @@ import (
 
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/expression"
+	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // Rules are the expressions of a problem, its launches and its buffers as tables of data. The files evaluate.h and
@@ -27,7 +29,7 @@ type Rules struct {
 
 	given     int              // the names that the application gives
 	problem   *problem.Problem // nil: of expressions alone
-	arguments []problem.ArgumentInfo
+	arguments []launch.Argument
 	rows      map[int]int // of arguments in Arguments
 }
 
@@ -85,7 +87,7 @@ func NewRules(p *problem.Problem, names []string) *Rules {
 // buffersOf returns the names of the buffers, the images and the samplers, in the order of the arguments.
 func buffersOf(p *problem.Problem) (names []string) {
 	for _, a := range p.Arguments() {
-		if a.Kind.HasContent() || a.Kind == problem.SamplerArgument {
+		if a.Kind.HasContent() || a.Kind == task.SamplerArgument {
 			names = append(names, a.Name)
 		}
 	}
@@ -152,7 +154,7 @@ func (r *Rules) lookup(name string) (code, *expression.Node, error) {
 	}
 	if r.problem != nil {
 		constants := r.problem.Constants()
-		if i := slices.IndexFunc(constants, func(c problem.Constant) bool { return c.Name == name }); i >= 0 {
+		if i := slices.IndexFunc(constants, func(c task.Constant) bool { return c.Name == name }); i >= 0 {
 			e := r.problem.ConstantExpression(name)
 			if e != nil && slices.ContainsFunc(r.Names, func(given string) bool { return r.problem.Depends(name, given) }) {
 				n, err := e.Nodes()
@@ -178,7 +180,7 @@ func (r *Rules) AddBuffers() error {
 }
 
 // AddSteps adds the rules of launches.
-func (r *Rules) AddSteps(steps []problem.Step) error {
+func (r *Rules) AddSteps(steps []launch.Step) error {
 	for _, s := range steps {
 		if err := r.addStep(&s); err != nil {
 			return err
@@ -187,10 +189,15 @@ func (r *Rules) AddSteps(steps []problem.Step) error {
 	return nil
 }
 
-func (r *Rules) addStep(s *problem.Step) error {
+func (r *Rules) addStep(s *launch.Step) error {
 	own := step{
 		Kernel: slices.Index(r.Kernels, s.Kernel), Repeat: -1, Index: -1, Arguments: -1,
-		Swap: [2]int{slices.Index(r.Buffers, s.Swap[0]), slices.Index(r.Buffers, s.Swap[1])},
+		Swap: [2]int{-1, -1},
+	}
+	if s.Swap[0] != s.Swap[1] {
+		for i, a := range s.Swap {
+			own.Swap[i] = slices.Index(r.Buffers, r.arguments[a].Name)
+		}
 	}
 	if s.Index != "" {
 		if own.Index = slices.Index(r.Names, s.Index); own.Index < 0 {
@@ -219,7 +226,7 @@ func (r *Rules) addStep(s *problem.Step) error {
 }
 
 // addShape adds the rules of the index space of a step.
-func (r *Rules) addShape(s *problem.Step, own *step) error {
+func (r *Rules) addShape(s *launch.Step, own *step) error {
 	var errs []error
 	add := func(field string, e *expression.Expression, as use) int {
 		if e == nil {
@@ -262,7 +269,7 @@ func (r *Rules) addList(list []int) int {
 }
 
 // addArguments adds the arguments of a launch.
-func (r *Rules) addArguments(s *problem.Step, own *step) error {
+func (r *Rules) addArguments(s *launch.Step, own *step) error {
 	list, bytes := []int{}, 0
 	for _, i := range s.Arguments {
 		row, err := r.argument(i)
@@ -277,8 +284,8 @@ func (r *Rules) addArguments(s *problem.Step, own *step) error {
 }
 
 // scalarSize returns the bytes of a scalar, with the largest of its types; 0 for other arguments.
-func scalarSize(a *problem.ArgumentInfo) int {
-	if a.Kind != problem.ScalarArgument {
+func scalarSize(a *launch.Argument) int {
+	if a.Kind != task.ScalarArgument {
 		return 0
 	}
 	size := max(a.Element.Size(), len(a.Raw))
@@ -297,9 +304,9 @@ func (r *Rules) argument(i int) (int, error) {
 	own := argumentRules{Name: a.Name, Buffer: slices.Index(r.Buffers, a.Name), Bytes: -1, First: len(r.Parts)}
 	var err error
 	switch a.Kind {
-	case problem.BufferArgument, problem.LocalArgument:
+	case task.BufferArgument, task.LocalArgument:
 		own.Bytes, err = r.size(a)
-	case problem.ScalarArgument:
+	case task.ScalarArgument:
 		if own.Bytes, err = r.scalarBytes(a); err != nil {
 			break
 		}
@@ -326,7 +333,7 @@ func (r *Rules) argument(i int) (int, error) {
 }
 
 // size adds the rule of the size of a buffer or of local memory in bytes.
-func (r *Rules) size(a *problem.ArgumentInfo) (int, error) {
+func (r *Rules) size(a *launch.Argument) (int, error) {
 	var codes []code
 	var text string
 	if a.Elements == nil {
@@ -347,7 +354,7 @@ func (r *Rules) size(a *problem.ArgumentInfo) (int, error) {
 }
 
 // scalarBytes adds the rule of the size of a scalar.
-func (r *Rules) scalarBytes(a *problem.ArgumentInfo) (int, error) {
+func (r *Rules) scalarBytes(a *launch.Argument) (int, error) {
 	codes := []code{{"int", scalarSize(a)}}
 	if a.Alternatives != nil {
 		var err error
@@ -359,7 +366,7 @@ func (r *Rules) scalarBytes(a *problem.ArgumentInfo) (int, error) {
 }
 
 // elementText returns the type of the elements of an argument for people.
-func elementText(a *problem.ArgumentInfo) string {
+func elementText(a *launch.Argument) string {
 	if a.Alternatives == nil {
 		return a.Element.String()
 	}
@@ -374,7 +381,7 @@ func elementText(a *problem.ArgumentInfo) string {
 }
 
 // elementBytes returns the code of the size of an element, which may depend on the configuration.
-func (r *Rules) elementBytes(a *problem.ArgumentInfo) ([]code, error) {
+func (r *Rules) elementBytes(a *launch.Argument) ([]code, error) {
 	if a.Alternatives == nil {
 		return []code{{"int", a.Element.Size()}}, nil
 	}
@@ -392,7 +399,7 @@ func (r *Rules) elementBytes(a *problem.ArgumentInfo) ([]code, error) {
 }
 
 // addParts adds the parts of a scalar, which are stored if a rule holds.
-func (r *Rules) addParts(a *problem.ArgumentInfo, condition int) error {
+func (r *Rules) addParts(a *launch.Argument, condition int) error {
 	if a.Raw != nil {
 		r.addFixed(a.Raw, condition)
 		return nil

@@ -13,8 +13,10 @@ import (
 
 	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 	"github.com/ndtune/ndtune/tune/wisdom"
 )
 
@@ -75,7 +77,7 @@ type value struct {
 
 // newTable returns the table of a problem. The error names what no language can have: a source that is made for each
 // configuration, or wisdom about another kernel or another source.
-func newTable(p *problem.Problem, f *wisdom.File, size []problem.Expr) (*table, error) {
+func newTable(p *problem.Problem, f *wisdom.File, size []task.Expr) (*table, error) {
 	d := p.Definition()
 	switch {
 	case d.Kernel.Func != nil || d.Kernel.Command != nil:
@@ -108,7 +110,7 @@ func newTable(p *problem.Problem, f *wisdom.File, size []problem.Expr) (*table, 
 
 // addSizes adds the problem size, which is that of the problem or of expressions that are given, and the constants
 // that the application gives.
-func (t *table) addSizes(given []problem.Expr) error {
+func (t *table) addSizes(given []task.Expr) error {
 	d := t.problem.Definition()
 	if given == nil {
 		given = d.ProblemSize
@@ -128,7 +130,7 @@ func (t *table) addSizes(given []problem.Expr) error {
 		if isSize {
 			v := variable{Name: c.Name, Format: c.Format()}
 			if !c.Host {
-				v.Macro = problem.MacroName(c.Name)
+				v.Macro = launch.MacroName(c.Name)
 			}
 			t.Sizes = append(t.Sizes, v)
 		}
@@ -141,7 +143,7 @@ func (t *table) addSizes(given []problem.Expr) error {
 }
 
 // compileSize compiles a problem size. The scope has the values of the constants.
-func compileSize(given []problem.Expr, constants []problem.Constant) (all []*expression.Expression, scope expression.Scope, err error) {
+func compileSize(given []task.Expr, constants []task.Constant) (all []*expression.Expression, scope expression.Scope, err error) {
 	scope = expression.Scope{}
 	for _, c := range constants {
 		scope[c.Name] = c.Number()
@@ -157,7 +159,7 @@ func compileSize(given []problem.Expr, constants []problem.Constant) (all []*exp
 }
 
 // ProblemSize returns the value of a problem size that is given for a record with some constants.
-func ProblemSize(given []problem.Expr, constants []problem.Constant) (size []int, err error) {
+func ProblemSize(given []task.Expr, constants []task.Constant) (size []int, err error) {
 	all, scope, err := compileSize(given, constants)
 	for _, e := range all {
 		n, failed := e.Int(scope)
@@ -179,7 +181,7 @@ func bufferSizes(p *problem.Problem) (all []*expression.Expression) {
 }
 
 // repeats returns the numbers of repetitions of steps.
-func repeats(steps []problem.Step) (all []*expression.Expression) {
+func repeats(steps []launch.Step) (all []*expression.Expression) {
 	for _, s := range steps {
 		if all = append(all, repeats(s.Steps)...); s.Repeat != nil {
 			all = append(all, s.Repeat)

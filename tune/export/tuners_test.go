@@ -11,22 +11,24 @@ import (
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/export"
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
-func xaxpy() problem.Definition {
-	return problem.Definition{
-		Kernel:      problem.Kernel{Name: "XaxpyFastest", Source: "__kernel void XaxpyFastest() {}"},
-		Constants:   []problem.Constant{{Name: "n", Value: 4096, Host: true}, {Name: "VW", Value: 2}},
-		ProblemSize: []problem.Expr{"n"},
-		Arguments: []problem.Argument{
+func xaxpy() task.Definition {
+	return task.Definition{
+		Kernel:      task.Kernel{Name: "XaxpyFastest", Source: "__kernel void XaxpyFastest() {}"},
+		Constants:   []task.Constant{{Name: "n", Value: 4096, Host: true}, {Name: "VW", Value: 2}},
+		ProblemSize: []task.Expr{"n"},
+		Arguments: []task.Argument{
 			{Name: "n", Type: "int32", Value: "n"}, {Name: "alpha", Type: "float32", Value: 2.0},
 			{Name: "x", Type: "float32", Size: "n"}, {Name: "y", Type: "float32", Size: "n", Output: true},
 		},
 		Parameters: []space.Parameter{{Name: "WGS", Values: []space.Value{64, 128, 256}}, {Name: "WPT", Values: []space.Value{1, 2}}},
-		BlockSize:  [3]problem.Expr{"WGS"}, GridDiv: [3][]problem.Expr{{"WGS", "WPT", "VW"}},
+		BlockSize:  [3]task.Expr{"WGS"}, GridDiv: [3][]task.Expr{{"WGS", "WPT", "VW"}},
 	}
 }
 
@@ -47,7 +49,7 @@ func run(t *testing.T, p *problem.Problem, d hardware.Device, n int, times map[[
 	t.Helper()
 	r := &record.Record{Header: record.Header{
 		Kernel: p.KernelName(), KernelDigest: p.KernelDigest(), Device: d, ProblemSize: []int{n}, Objective: p.Objective(),
-		Constants: []problem.Constant{{Name: "n", Value: n, Host: true}, {Name: "VW", Value: 2}},
+		Constants: []task.Constant{{Name: "n", Value: n, Host: true}, {Name: "VW", Value: 2}},
 	}}
 	for i := range p.Parameters().Len() {
 		r.Header.Parameters = append(r.Header.Parameters, p.Parameters().At(i))
@@ -141,7 +143,7 @@ func TestResultsThatKernelTunerCannotHave(t *testing.T) {
 		want   string
 	}{
 		{record: func(r *record.Record) { r.Header.KernelDigest = "another" }, want: "is of another source of the kernel: tune it again"},
-		{record: func(r *record.Record) { r.Header.Objective = problem.Objective{Name: "speed"} }, want: "has the objective speed, the specification time"},
+		{record: func(r *record.Record) { r.Header.Objective = judge.Objective{Name: "speed"} }, want: "has the objective speed, the specification time"},
 		{record: func(r *record.Record) { r.Header.Parameters = r.Header.Parameters[1:] }, want: "has other parameters than the specification"},
 		{twice: true, want: "two records on NVIDIA H200 at 4096 differ in the constant k, which the files of other tuners cannot tell"},
 		{record: func(r *record.Record) { r.Results = nil }, want: "has no results"},
@@ -162,7 +164,7 @@ func TestResultsThatKernelTunerCannotHave(t *testing.T) {
 		records := []*record.Record{r}
 		if test.twice {
 			other := *r
-			other.Header.Constants = append(slices.Clone(r.Header.Constants), problem.Constant{Name: "k", Value: 1})
+			other.Header.Constants = append(slices.Clone(r.Header.Constants), task.Constant{Name: "k", Value: 1})
 			records = append(records, &other)
 		}
 		var old []byte

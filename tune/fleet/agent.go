@@ -16,6 +16,7 @@ import (
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // A Device is a device of an agent.
@@ -315,7 +316,7 @@ func (s *station) problemOf(ctx context.Context, next search) (*problem.Problem,
 	if err != nil {
 		return nil, &passing{fmt.Errorf("get the problem: %w", err)}
 	}
-	d, err := problem.Decode(data)
+	d, err := task.Decode(data)
 	if err != nil {
 		return nil, fmt.Errorf("decode the problem: %w", err)
 	}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 func TestASearchOnTwoAgents(t *testing.T) {
@@ -49,7 +49,7 @@ func TestASearchOnTwoAgents(t *testing.T) {
 
 // TestReadingsCross has readings that are missing, which JSON has no number for, and metrics of them.
 func TestReadingsCross(t *testing.T) {
-	s, p := listen(t), newProblem(t, 20, func(d *problem.Definition) {
+	s, p := listen(t), newProblem(t, 20, func(d *task.Definition) {
 		d.Measure.Observe = []string{hardware.Energy, hardware.Clock}
 	})
 	start(t, s, "machine", opens(&fake{capacity: 3, of: func(c space.Configuration) tune.Result {

@@ -11,6 +11,7 @@ import (
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // TestDifferentCards: the truly best configuration is measured on the slowest of three devices. The devices are compared, the
@@ -159,7 +160,7 @@ func (o *observer) Reobserve(_ context.Context, _ string, all []space.Configurat
 }
 
 func TestFinalistsAreObservedAgain(t *testing.T) {
-	s, p := listen(t), newProblem(t, 5, func(d *problem.Definition) { d.Objective.Name = hardware.Energy })
+	s, p := listen(t), newProblem(t, 5, func(d *task.Definition) { d.Objective.Name = hardware.Energy })
 	e := &observer{fake: &fake{capacity: 1, of: func(c space.Configuration) tune.Result {
 		r := correct(c)
 		r.Readings = []hardware.Reading{{Quantity: hardware.Energy, Value: 9}}

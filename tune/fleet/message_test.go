@@ -18,6 +18,7 @@ import (
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 func TestRefusals(t *testing.T) {
@@ -61,15 +62,15 @@ func TestForeignProblems(t *testing.T) {
 	ran := filepath.Join(t.TempDir(), "ran")
 	start(t, s, "m", opens(&fake{of: correct, capacity: 1}))
 	for i, test := range []struct {
-		change func(*problem.Definition)
+		change func(*task.Definition)
 		want   string
 	}{
-		{func(d *problem.Definition) {
-			d.Kernel.Source, d.Kernel.Command = "", &problem.Command{Args: []string{"touch", ran}}
+		{func(d *task.Definition) {
+			d.Kernel.Source, d.Kernel.Command = "", &task.Command{Args: []string{"touch", ran}}
 		}, "names commands to run (kernel.command), and the agent was not started with --allow commands"},
-		{func(d *problem.Definition) { d.Kernel.Source, d.Kernel.File = "", "/etc/passwd" }, "names files of this machine (kernel.file)"},
-		{func(d *problem.Definition) {
-			d.Measure.Settings = []problem.Setting{{Name: hardware.Clock, Expression: "1200"}}
+		{func(d *task.Definition) { d.Kernel.Source, d.Kernel.File = "", "/etc/passwd" }, "names files of this machine (kernel.file)"},
+		{func(d *task.Definition) {
+			d.Measure.Settings = []task.Setting{{Name: hardware.Clock, Expression: "1200"}}
 		}, "changes settings of the device (clock), and the agent was not started with --allow settings"},
 	} {
 		c := connect(t, s)

@@ -19,13 +19,13 @@ type session struct {
 	search
 	consumer jetstream.Consumer
 
-	held    map[string]task       // by the configuration in their keys
+	held    map[string]job        // by the configuration in their keys
 	waiting []space.Configuration // for the evaluator
 	tasks   chan jetstream.Msg    // of the queue; nil: the end of a batch
 }
 
 // A task is work of the queue.
-type task struct {
+type job struct {
 	jetstream.Msg
 	key string
 }
@@ -46,7 +46,7 @@ func (s *station) work(ctx context.Context, next search, others bool) error {
 	if err != nil {
 		return &passing{fmt.Errorf("the queue of the search: %w", err)}
 	}
-	t := &session{station: s, search: next, consumer: consumer, held: map[string]task{}, tasks: make(chan jetstream.Msg)}
+	t := &session{station: s, search: next, consumer: consumer, held: map[string]job{}, tasks: make(chan jetstream.Msg)}
 	defer t.giveBackAll()
 	wait := longWait
 	if others {
@@ -197,7 +197,7 @@ func (t *session) take(ctx context.Context, m jetstream.Msg) error {
 		t.giveBack(m)
 		return nil
 	}
-	t.held[about] = task{m, w.Key} // it has the later time
+	t.held[about] = job{m, w.Key} // it has the later time
 	if twice {
 		return nil
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/clc"
-	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/spec"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // typeOf returns the type of the numbers or vectors of an argument, and whether it has such.
@@ -64,13 +64,13 @@ func (u *Untuned) opaque() (types []string) {
 func (p *proposer) addArgument(i int, a cl.ArgInfo) {
 	d := &p.Definition
 	field := fmt.Sprintf("arguments[%d]", len(d.Arguments))
-	argument := problem.Argument{Name: cmp.Or(a.Name, fmt.Sprintf("argument_%d", i+1))}
+	argument := task.Argument{Name: cmp.Or(a.Name, fmt.Sprintf("argument_%d", i+1))}
 	defer func() { d.Arguments = append(d.Arguments, argument) }()
 	if shape, ok := imageShape(a.Type); ok {
 		p.addImage(&argument, a, shape, field)
 		return
 	} else if typeName(a.Type) == "sampler_t" {
-		argument.Sampler = &problem.Sampler{Coordinates: "pixels", Addressing: "clamp_to_edge", Filter: "nearest"}
+		argument.Sampler = &task.Sampler{Coordinates: "pixels", Addressing: "clamp_to_edge", Filter: "nearest"}
 		p.Remark(field, "DECIDE: coordinates are pixels or normalized; addressing is none, clamp, clamp_to_edge, repeat or\n"+
 			"mirrored_repeat; filter is nearest or linear.")
 		return
@@ -108,7 +108,7 @@ func (p *proposer) addArgument(i int, a cl.ArgInfo) {
 	case a.Address == cl.AddressPrivate:
 		argument.Value = p.scalarValue(a, t, field)
 	default:
-		argument.Size, argument.Fill = strings.Join(of, " * "), problem.Fill{Kind: array.Random}
+		argument.Size, argument.Fill = strings.Join(of, " * "), task.Fill{Kind: array.Random}
 		if a.Address == cl.AddressConstant && len(p.function.Indices.Elements[a.Name]) == 0 {
 			element := t.Size()
 			if !ok && bytes == 0 { // a struct with a description
@@ -124,7 +124,7 @@ func (p *proposer) addArgument(i int, a cl.ArgInfo) {
 }
 
 // limitIndices fills a buffer whose elements are an index of other buffers with indices that these have.
-func (p *proposer) limitIndices(argument *problem.Argument, a cl.ArgInfo, t array.Type, field string) {
+func (p *proposer) limitIndices(argument *task.Argument, a cl.ArgInfo, t array.Type, field string) {
 	if !isInteger(t) || argument.Type == "bytes" {
 		return
 	}
@@ -132,8 +132,8 @@ func (p *proposer) limitIndices(argument *problem.Argument, a cl.ArgInfo, t arra
 		if !slices.ContainsFunc(p.Kernel.Arguments, func(o cl.ArgInfo) bool { return o.Name == target && strings.Contains(o.Type, "*") }) {
 			continue
 		}
-		limit := slices.DeleteFunc(p.elements(target), func(factor problem.Expr) bool { // only constants can be limits
-			return !slices.ContainsFunc(p.Definition.Constants, func(c problem.Constant) bool { return c.Name == factor })
+		limit := slices.DeleteFunc(p.elements(target), func(factor task.Expr) bool { // only constants can be limits
+			return !slices.ContainsFunc(p.Definition.Constants, func(c task.Constant) bool { return c.Name == factor })
 		})
 		argument.Fill.Low, argument.Fill.High = "0", cmp.Or(strings.Join(limit, " * "), "1")
 		p.Remark(field, "DECIDE: its elements are indices of %s, so they must be below the size of that buffer.", target)
@@ -215,7 +215,7 @@ func (p *proposer) markOutputs() {
 		case u.Read || !u.Written:
 			a.RestoreEachLaunch = true
 		default:
-			a.Fill = problem.Fill{}
+			a.Fill = task.Fill{}
 		}
 		p.Remark(fmt.Sprintf("arguments[%d]", i), "An output: %s.", why)
 	}

@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"github.com/ndtune/ndtune/tune/clc"
-	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // missingMacro returns a macro for an identifier that a source does not define.
@@ -134,7 +134,7 @@ func literal(text string) (value, number space.Value) {
 	if m := bracketed.FindStringSubmatch(text); m != nil {
 		text = m[1]
 	}
-	number = problem.Constant{Value: text}.Number()
+	number = task.Constant{Value: text}.Number()
 	if space.FormatValue(number) == text {
 		return number, number
 	}
@@ -165,7 +165,7 @@ func (p *proposer) readMacros() {
 	tested := clc.Tested(p.Text)
 	seen := map[string]bool{}
 	for i, m := range all {
-		if seen[m.Name] || problem.Reserved(m.Name) {
+		if seen[m.Name] || task.Reserved(m.Name) {
 			continue
 		}
 		seen[m.Name] = true
@@ -199,7 +199,7 @@ func (p *proposer) readMacros() {
 			p.addParameter(m.Name, n, around(n, most))
 			field = "parameters." + m.Name
 		case tunes || isSize || i < needed:
-			p.Definition.Constants = append(p.Definition.Constants, problem.Constant{Name: m.Name, Value: value})
+			p.Definition.Constants = append(p.Definition.Constants, task.Constant{Name: m.Name, Value: value})
 			if isSize {
 				p.sizes = append(p.sizes, size{m.Name, axis})
 			}
@@ -256,7 +256,7 @@ func (p *proposer) pruneConstants() {
 		}
 	}
 	read := identifier.FindAllString(texts, -1)
-	d.Constants = slices.DeleteFunc(d.Constants, func(c problem.Constant) bool {
+	d.Constants = slices.DeleteFunc(d.Constants, func(c task.Constant) bool {
 		return slices.Contains(p.own, c.Name) && !slices.Contains(read, c.Name)
 	})
 	var others []string
@@ -355,7 +355,7 @@ func (p *proposer) chooseBlock() {
 	}
 	for i, names := range p.perItem {
 		if len(names) > 0 && i < p.dimensions {
-			d.GridDiv[i] = append([]problem.Expr{p.blocks[i]}, names...)
+			d.GridDiv[i] = append([]task.Expr{p.blocks[i]}, names...)
 		}
 	}
 	for i := range p.dimensions {
@@ -365,7 +365,7 @@ func (p *proposer) chooseBlock() {
 			}
 		}
 	}
-	if slices.ContainsFunc(d.GridDiv[:], func(divisors []problem.Expr) bool { return divisors != nil }) {
+	if slices.ContainsFunc(d.GridDiv[:], func(divisors []task.Expr) bool { return divisors != nil }) {
 		p.Remark("grid_div", "DECIDE: the elements that a work-group computes in each dimension. Without grid_div there is one\n"+
 			"work-item for each element of problem_size.")
 	}
@@ -376,11 +376,11 @@ func (p *proposer) choose(out string) {
 	p.pruneConstants()
 	p.Remark("measure", "measure: {cache: cold} times launches that find their data in memory instead of the caches.")
 	d := &p.Definition
-	if !slices.ContainsFunc(d.Arguments, func(a problem.Argument) bool { return a.Output }) {
+	if !slices.ContainsFunc(d.Arguments, func(a task.Argument) bool { return a.Output }) {
 		return
 	}
 	p.Reference = filepath.Base(out)
-	d.Verify = &problem.Verification{Configuration: p.Defaults}
+	d.Verify = &task.Verification{Configuration: p.Defaults}
 	p.Remark("verify",
 		"DECIDE: the reference of the output. This is the kernel itself with these values, the weakest reference: it shows only\n"+
 			"that configurations agree. A simpler kernel with a specification of its own, .npy files, or a command are better ones.\n"+

@@ -8,13 +8,13 @@ import (
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/clc"
-	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // perGroup returns the factors by which the kernel multiplies the index of a work-group, if all their names are known. An
 // argument among them becomes a constant.
-func (p *proposer) perGroup(axis int) (factors []problem.Expr) {
+func (p *proposer) perGroup(axis int) (factors []task.Expr) {
 	var arguments []string
 	macros := clc.Macros(p.active)
 	for _, factor := range p.function.Indices.PerGroup[axis] {
@@ -26,13 +26,13 @@ func (p *proposer) perGroup(axis int) (factors []problem.Expr) {
 			own := slices.IndexFunc(macros, func(m clc.Macro) bool { return m.Name == name })
 			if own >= 0 && !p.isKnown(name) {
 				if value, number := literal(macros[own].Text); isInt(number) {
-					p.Definition.Constants = append(p.Definition.Constants, problem.Constant{Name: name, Value: value})
+					p.Definition.Constants = append(p.Definition.Constants, task.Constant{Name: name, Value: value})
 					p.own = append(p.own, name)
 				}
 			}
 			switch {
 			case p.isKnown(name):
-			case i < 0 || p.Kernel.Arguments[i].Address != cl.AddressPrivate || problem.Reserved(name):
+			case i < 0 || p.Kernel.Arguments[i].Address != cl.AddressPrivate || task.Reserved(name):
 				return nil
 			default:
 				if t, ok := p.typeOf(p.Kernel.Arguments[i].Type); !ok || !isInteger(t) || t.Lanes() > 1 {
@@ -45,7 +45,7 @@ func (p *proposer) perGroup(axis int) (factors []problem.Expr) {
 	}
 	for _, name := range arguments {
 		if !p.isKnown(name) {
-			p.Definition.Constants = append(p.Definition.Constants, problem.Constant{Name: name, Value: 1, Host: true})
+			p.Definition.Constants = append(p.Definition.Constants, task.Constant{Name: name, Value: 1, Host: true})
 			p.Remark("constants."+name, "DECIDE: the value of an argument that changes the elements of a work-group.")
 		}
 	}
@@ -54,7 +54,7 @@ func (p *proposer) perGroup(axis int) (factors []problem.Expr) {
 
 // isKnown reports whether a name is that of a parameter or a constant.
 func (p *proposer) isKnown(name string) bool {
-	return p.Defaults[name] != nil || slices.ContainsFunc(p.Definition.Constants, func(c problem.Constant) bool { return c.Name == name })
+	return p.Defaults[name] != nil || slices.ContainsFunc(p.Definition.Constants, func(c task.Constant) bool { return c.Name == name })
 }
 
 func isInt(v space.Value) bool { _, ok := v.(int); return ok }
@@ -71,7 +71,7 @@ func (p *proposer) isSize(a cl.ArgInfo) (size, bool) {
 		bounds = bounds || slices.ContainsFunc(names, func(of []string) bool { return slices.Contains(of, a.Name) })
 	}
 	known := r == sizeRole || bounds && r == otherRole
-	return size{a.Name, axis}, ok && a.Address == cl.AddressPrivate && isInteger(t) && t.Lanes() == 1 && known && !problem.Reserved(a.Name)
+	return size{a.Name, axis}, ok && a.Address == cl.AddressPrivate && isInteger(t) && t.Lanes() == 1 && known && !task.Reserved(a.Name)
 }
 
 // chooseSizes chooses the size of the problem: arguments that are sizes become constants of the host.
@@ -103,7 +103,7 @@ func (p *proposer) chooseSizes() {
 		value = [...]int{1 << 10, 256, 64}[p.rank-1] // each work-item loops over a size, or an image has it
 	}
 	for _, s := range scalars {
-		d.Constants = append(d.Constants, problem.Constant{Name: s.name, Value: value, Host: true})
+		d.Constants = append(d.Constants, task.Constant{Name: s.name, Value: value, Host: true})
 	}
 	if len(p.Remarks["constants"]) == 0 {
 		p.Remark("constants",
@@ -149,7 +149,7 @@ func (p *proposer) hasSize(name string) bool {
 
 // elements is the number of elements of a buffer, as factors: the bounds of the variables in its index, else a number
 // that is enough for most buffers.
-func (p *proposer) elements(buffer string) (factors []problem.Expr) {
+func (p *proposer) elements(buffer string) (factors []task.Expr) {
 	for _, bound := range p.function.Indices.Elements[buffer] {
 		for _, name := range bound {
 			if axis := strings.Index("012", name); axis >= 0 && axis < p.dimensions {
@@ -163,7 +163,7 @@ func (p *proposer) elements(buffer string) (factors []problem.Expr) {
 	}
 	if len(factors) > 0 { // in the order of the sizes
 		place := func(name string) int { return slices.IndexFunc(p.sizes, func(s size) bool { return s.name == name }) }
-		slices.SortStableFunc(factors, func(a, b problem.Expr) int { return place(a) - place(b) })
+		slices.SortStableFunc(factors, func(a, b task.Expr) int { return place(a) - place(b) })
 		return factors
 	}
 	for _, s := range p.sizes {

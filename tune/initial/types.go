@@ -9,7 +9,7 @@ import (
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/clc"
-	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // imageAxes are the dimensions that the sizes of images have, by shape. The last size of an array is its images.
@@ -26,7 +26,7 @@ func imageShape(typ string) (shape string, ok bool) {
 
 // addImage describes an image: its size is that of the problem, and its format follows from the functions that read
 // and write it.
-func (p *proposer) addImage(argument *problem.Argument, a cl.ArgInfo, shape, field string) {
+func (p *proposer) addImage(argument *task.Argument, a cl.ArgInfo, shape, field string) {
 	access, called := p.function.Images[a.Name]
 	if !called {
 		access = p.function.Images[""] // by another name, in a function that the kernel calls
@@ -41,7 +41,7 @@ func (p *proposer) addImage(argument *problem.Argument, a cl.ArgInfo, shape, fie
 			format = "r/float32"
 		}
 	}
-	image := &problem.Image{Shape: shape, Format: format}
+	image := &task.Image{Shape: shape, Format: format}
 	for _, axis := range imageAxes[shape] {
 		named := slices.IndexFunc(p.sizes, func(s size) bool { return s.axis == axis })
 		switch {
@@ -55,7 +55,7 @@ func (p *proposer) addImage(argument *problem.Argument, a cl.ArgInfo, shape, fie
 	}
 	argument.Image = image
 	if a.Access == cl.AccessReadOnly {
-		argument.Fill = problem.Fill{Kind: array.Random}
+		argument.Fill = task.Fill{Kind: array.Random}
 	}
 	why := "the source does not read or write it"
 	if access.Suffix != "" {
@@ -100,7 +100,7 @@ func (p *proposer) describe(name string) (typ, why string) {
 // declare adds a struct to the types, or returns the reason why a specification cannot describe it.
 func (p *proposer) declare(s clc.Struct, name string) (why string) {
 	switch {
-	case slices.ContainsFunc(p.Definition.Types, func(t problem.StructType) bool { return t.Name == name }):
+	case slices.ContainsFunc(p.Definition.Types, func(t task.StructType) bool { return t.Name == name }):
 		return ""
 	case slices.Contains(p.describing, name):
 		return "it contains itself"
@@ -110,9 +110,9 @@ func (p *proposer) declare(s clc.Struct, name string) (why string) {
 		return "it has no fields"
 	}
 	p.describing = append(p.describing, name)
-	t := problem.StructType{Name: name}
+	t := task.StructType{Name: name}
 	for _, f := range s.Fields {
-		member := problem.StructField{Name: f.Name}
+		member := task.StructField{Name: f.Name}
 		total := 1
 		for _, count := range f.Counts {
 			n, known := clc.Value(count, slices.Concat(p.Given, p.Missing, clc.Macros(p.active)))
@@ -138,7 +138,7 @@ func (p *proposer) declare(s clc.Struct, name string) (why string) {
 
 // structValue returns a value for each field of a struct.
 func (p *proposer) structValue(name string) map[string]any {
-	i := slices.IndexFunc(p.Definition.Types, func(t problem.StructType) bool { return t.Name == name })
+	i := slices.IndexFunc(p.Definition.Types, func(t task.StructType) bool { return t.Name == name })
 	values := map[string]any{}
 	for _, f := range p.Definition.Types[i].Fields {
 		var v any

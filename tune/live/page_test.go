@@ -15,6 +15,7 @@ import (
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // look opens the page of a server.
@@ -77,8 +78,8 @@ func (g gated) Evaluate(ctx context.Context, in <-chan space.Configuration, out 
 // end all numbers are those of the outcome.
 func TestPageFollowsARun(t *testing.T) {
 	made := newSearch(t, 90)
-	definition := problem.Definition{
-		Kernel: problem.Kernel{Name: "k", Source: "__kernel void k() {}"}, ProblemSize: []problem.Expr{"1"},
+	definition := task.Definition{
+		Kernel: task.Kernel{Name: "k", Source: "__kernel void k() {}"}, ProblemSize: []task.Expr{"1"},
 		Parameters: made.header.Parameters,
 	}
 	problem, err := problem.New(definition)

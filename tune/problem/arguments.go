@@ -9,7 +9,9 @@ import (
 
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/expression"
+	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 func (p *Problem) compileArguments(errs *fieldErrors, scope expression.Scope, typed []int) {
@@ -33,20 +35,20 @@ func (p *Problem) compileArguments(errs *fieldErrors, scope expression.Scope, ty
 	}
 }
 
-func (p *Problem) compileArgument(errs *fieldErrors, field string, given Argument, typed bool, scope expression.Scope) ArgumentInfo {
-	a := ArgumentInfo{Argument: given, Kind: BufferArgument, Typed: typed}
+func (p *Problem) compileArgument(errs *fieldErrors, field string, given task.Argument, typed bool, scope expression.Scope) launch.Argument {
+	a := launch.Argument{Argument: given, Kind: task.BufferArgument, Typed: typed}
 	switch {
 	case count(given.Value != nil, given.LocalSize != "", given.Image != nil, given.Sampler != nil) > 1:
 		errs.addf(field, "is a scalar (value), local memory (local_size), an image or a sampler, not both")
 		return a
 	case given.Image != nil:
-		a.Kind = ImageArgument
+		a.Kind = task.ImageArgument
 	case given.Sampler != nil:
-		a.Kind = SamplerArgument
+		a.Kind = task.SamplerArgument
 	case given.Value != nil:
-		a.Kind = ScalarArgument
+		a.Kind = task.ScalarArgument
 	case given.LocalSize != "":
-		a.Kind = LocalArgument
+		a.Kind = task.LocalArgument
 	}
 	if !a.Kind.HasContent() {
 		for _, wrong := range []struct {
@@ -62,16 +64,16 @@ func (p *Problem) compileArgument(errs *fieldErrors, field string, given Argumen
 		}
 	}
 	switch {
-	case (a.Kind == ImageArgument || a.Kind == SamplerArgument) && given.Type != "":
+	case (a.Kind == task.ImageArgument || a.Kind == task.SamplerArgument) && given.Type != "":
 		errs.addf(field+".type", "%s has no type; the format of an image says what its pixels are", a.Kind.WithArticle())
 		return a
-	case a.Kind == ImageArgument && given.Size != "":
+	case a.Kind == task.ImageArgument && given.Size != "":
 		errs.addf(field+".size", "the sizes of an image are a list")
 		return a
-	case a.Kind == ImageArgument:
+	case a.Kind == task.ImageArgument:
 		p.compileImage(errs, field, &a, scope)
 		return a
-	case a.Kind == SamplerArgument:
+	case a.Kind == task.SamplerArgument:
 		compileSampler(errs, field, a.Sampler)
 		return a
 	}
@@ -81,7 +83,7 @@ func (p *Problem) compileArgument(errs *fieldErrors, field string, given Argumen
 			errs.add(field+".data", err)
 			return a
 		}
-		a.Content, a.Element = data, Element{data.Type, data.Struct}
+		a.Content, a.Element = data, launch.Element{Type: data.Type, Struct: data.Struct}
 	}
 	if given.Type != "" {
 		element, depends, err := p.argumentType(given.Type, scope)
@@ -103,17 +105,17 @@ func (p *Problem) compileArgument(errs *fieldErrors, field string, given Argumen
 		}
 	}
 	switch a.Kind {
-	case BufferArgument:
+	case task.BufferArgument:
 		p.compileBuffer(errs, field, &a, scope)
-	case ScalarArgument:
+	case task.ScalarArgument:
 		p.compileScalar(errs, field, &a, p.withIndices(scope))
-	case LocalArgument:
+	case task.LocalArgument:
 		a.Elements = p.compileSize(errs, field+".local_size", given.LocalSize, p.withIndices(scope))
 	}
 	return a
 }
 
-func (p *Problem) compileBuffer(errs *fieldErrors, field string, a *ArgumentInfo, scope expression.Scope) {
+func (p *Problem) compileBuffer(errs *fieldErrors, field string, a *launch.Argument, scope expression.Scope) {
 	if a.Size != "" {
 		a.Elements = p.compileSize(errs, field+".size", a.Size, scope)
 	} else if a.Content == nil && a.Fill.File == "" {
@@ -123,8 +125,8 @@ func (p *Problem) compileBuffer(errs *fieldErrors, field string, a *ArgumentInfo
 }
 
 // compileContent reads the content that is given, and checks it.
-func (p *Problem) compileContent(errs *fieldErrors, field string, a *ArgumentInfo, scope expression.Scope) {
-	if given := a.Fill.ways(); given > 1 || given > 0 && a.Data != nil {
+func (p *Problem) compileContent(errs *fieldErrors, field string, a *launch.Argument, scope expression.Scope) {
+	if given := ways(a.Fill); given > 1 || given > 0 && a.Data != nil {
 		errs.addf(field+".fill", "the content is given more than once")
 		return
 	}
@@ -153,13 +155,8 @@ func (p *Problem) compileContent(errs *fieldErrors, field string, a *ArgumentInf
 	}
 }
 
-// filled reports whether a buffer has another initial content than zeros.
-func (a *ArgumentInfo) Filled() bool {
-	return a.Content != nil || a.Fill.ways() > 0 && a.Fill.Kind != array.Zeros
-}
-
 // sizeText returns the size as given.
-func sizeText(a *ArgumentInfo) string {
+func sizeText(a *launch.Argument) string {
 	if a.Image != nil {
 		return strings.Join(a.Image.Size, " × ")
 	}
@@ -174,7 +171,7 @@ func readFile(path string) (*array.Array, error) {
 
 // fixedLen returns the number of elements of a buffer, or 0 if it depends on the configuration or the
 // device.
-func (p *Problem) fixedLen(a *ArgumentInfo) int {
+func (p *Problem) fixedLen(a *launch.Argument) int {
 	switch {
 	case slices.ContainsFunc(a.Pixels, func(e *expression.Expression) bool { return !p.fixed(e) }):
 	case a.Pixels != nil:
@@ -192,7 +189,7 @@ func (p *Problem) fixedLen(a *ArgumentInfo) int {
 }
 
 // lenAt returns the number of elements of a buffer in a configuration, or 0 if it depends on the device or is no buffer.
-func (p *Problem) lenAt(a *ArgumentInfo, c space.Configuration) int {
+func (p *Problem) lenAt(a *launch.Argument, c space.Configuration) int {
 	env := maps.Clone(p.constants)
 	c.Assign(env)
 	n, err := 0, error(nil)
@@ -206,7 +203,7 @@ func (p *Problem) lenAt(a *ArgumentInfo, c space.Configuration) int {
 }
 
 // checkCopy checks that the buffer of which a is a copy exists, is no copy itself and has the type.
-func (p *Problem) checkCopy(errs *fieldErrors, field string, a *ArgumentInfo) {
+func (p *Problem) checkCopy(errs *fieldErrors, field string, a *launch.Argument) {
 	from, ok := p.argument(a.Fill.Copy)
 	switch {
 	case !ok:
@@ -226,11 +223,11 @@ func (p *Problem) checkCopy(errs *fieldErrors, field string, a *ArgumentInfo) {
 
 // place returns the index of the named argument, or -1.
 func (p *Problem) place(name string) int {
-	return slices.IndexFunc(p.arguments, func(a ArgumentInfo) bool { return a.Name == name })
+	return slices.IndexFunc(p.arguments, func(a launch.Argument) bool { return a.Name == name })
 }
 
 // argument returns the named argument.
-func (p *Problem) argument(name string) (*ArgumentInfo, bool) {
+func (p *Problem) argument(name string) (*launch.Argument, bool) {
 	if i := p.place(name); i >= 0 {
 		return &p.arguments[i], true
 	}
@@ -238,7 +235,7 @@ func (p *Problem) argument(name string) (*ArgumentInfo, bool) {
 }
 
 // Arguments returns the compiled arguments in the order of the definition. They must not be changed.
-func (p *Problem) Arguments() []ArgumentInfo { return p.arguments }
+func (p *Problem) Arguments() []launch.Argument { return p.arguments }
 
 // Content returns the initial content of buffer argument i with n elements. It depends only on the
 // problem and n. The array may be shared and must not be changed.

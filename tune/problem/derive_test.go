@@ -1,23 +1,28 @@
 package problem
 
+import (
+	"github.com/ndtune/ndtune/tune/launch"
+	"github.com/ndtune/ndtune/tune/task"
+)
+
 // NDRangeOf is the launch of a step in an environment, as launches are derived.
-func NDRangeOf(s Step, environment map[string]any) (NDRange, error) {
-	return (&shape{s.ProblemSize, s.BlockSize, s.GridDiv, s.GlobalOffset}).ndrange(environment)
+func NDRangeOf(s launch.Step, environment map[string]any) (launch.NDRange, error) {
+	return s.NDRange(environment)
 }
 
 // LaunchesIn derives the launches of a problem in an environment, as [Problem.Variant] does.
-func (p *Problem) LaunchesIn(environment map[string]any) (*Variant, error) {
-	launches, holders, err := derive(p.stages, p.arguments, environment)
-	return &Variant{Launches: launches, Holders: holders}, err
+func (p *Problem) LaunchesIn(environment map[string]any) (*launch.Variant, error) {
+	launches, holders, err := launch.Derive(p.stages, p.arguments, environment)
+	return &launch.Variant{Launches: launches, Holders: holders}, err
 }
 
 // BytesIn returns the sizes of buffers in an environment, as [Problem.Variant] has them, and 0 for images and samplers.
 func (p *Problem) BytesIn(environment map[string]any) (all []int, err error) {
 	for _, name := range BuffersOf(p) {
 		a, n := &p.arguments[p.place(name)], 0
-		if a.Kind == BufferArgument {
+		if a.Kind == task.BufferArgument {
 			if n, err = a.ElementsIn(environment); err == nil {
-				n, err = multiply(n, a.Element.Size())
+				n, err = launch.Multiply(n, a.Element.Size())
 			}
 			if err != nil {
 				return nil, err
@@ -31,7 +36,7 @@ func (p *Problem) BytesIn(environment map[string]any) (all []int, err error) {
 // BuffersOf returns the names of the buffers, the images and the samplers.
 func BuffersOf(p *Problem) (names []string) {
 	for _, a := range p.arguments {
-		if a.Kind.HasContent() || a.Kind == SamplerArgument {
+		if a.Kind.HasContent() || a.Kind == task.SamplerArgument {
 			names = append(names, a.Name)
 		}
 	}

@@ -12,7 +12,10 @@ import (
 
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/clc"
+	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // Digest returns a text that identifies the problem: the results of two problems with one digest are
@@ -60,7 +63,7 @@ func (p *Problem) KernelDigest() string {
 	for _, a := range all.Arguments {
 		own := canonicalArgument{Name: a.Name, Type: a.Type, LocalSize: a.LocalSize, Output: a.Output, Sampler: a.Sampler}
 		if a.Image != nil {
-			own.Image = &Image{Shape: a.Image.Shape, Format: a.Image.Format}
+			own.Image = &task.Image{Shape: a.Image.Shape, Format: a.Image.Format}
 		}
 		c.Arguments = append(c.Arguments, own)
 	}
@@ -80,7 +83,7 @@ func (p *Problem) MeasurementDigest() string {
 }
 
 // withoutNumbers replaces the expressions that are plain numbers.
-func withoutNumbers(expressions []Expr) []Expr {
+func withoutNumbers(expressions []task.Expr) []task.Expr {
 	expressions = slices.Clone(expressions)
 	for i, e := range expressions {
 		if _, err := strconv.ParseFloat(strings.TrimSpace(e), 64); err == nil {
@@ -92,7 +95,7 @@ func withoutNumbers(expressions []Expr) []Expr {
 
 // withoutSizes replaces the problem sizes of stages that are plain numbers. The lists of stages inside a
 // stage are copied first.
-func withoutSizes(stages []Stage) {
+func withoutSizes(stages []task.Stage) {
 	for i := range stages {
 		stages[i].ProblemSize = withoutNumbers(stages[i].ProblemSize)
 		stages[i].Stages = slices.Clone(stages[i].Stages)
@@ -105,40 +108,40 @@ type canonicalProblem struct {
 	BuildOptions      string
 	Target            string `json:",omitempty"`
 	Constants         []string
-	ProblemSize       []Expr
-	BlockSize         [3]Expr
-	GridDiv           [3][]Expr
-	GlobalOffset      []Expr  `json:",omitempty"`
-	Stages            []Stage `json:",omitempty"`
+	ProblemSize       []task.Expr
+	BlockSize         [3]task.Expr
+	GridDiv           [3][]task.Expr
+	GlobalOffset      []task.Expr  `json:",omitempty"`
+	Stages            []task.Stage `json:",omitempty"`
 	Arguments         []canonicalArgument
 	Parameters        []string
 	Restrictions      []string
 	Roofline          string `json:",omitempty"`
 	Metrics           string
-	Measure           string `json:",omitempty"`
-	BuildRestrictions []Expr `json:",omitempty"`
-	Objective         Objective
+	Measure           string      `json:",omitempty"`
+	BuildRestrictions []task.Expr `json:",omitempty"`
+	Objective         judge.Objective
 	Seed              uint64
 	Verify            string // what the output is compared with
 	Reference         string
 	Configuration     string
-	Launches          Expr
+	Launches          task.Expr
 	Swap              [2]string
-	ATol, RTol        Expr
+	ATol, RTol        task.Expr
 	Expected          map[string]string
-	Compare           map[string]Comparison `json:",omitempty"`
-	Command           []string              `json:",omitempty"` // of the verification
-	Generator         []string              `json:",omitempty"` // the command that makes sources
-	Timing            string                `json:",omitempty"`
-	Settings          []Setting             `json:",omitempty"` // of the device
+	Compare           map[string]task.Comparison `json:",omitempty"`
+	Command           []string                   `json:",omitempty"` // of the verification
+	Generator         []string                   `json:",omitempty"` // the command that makes sources
+	Timing            string                     `json:",omitempty"`
+	Settings          []task.Setting             `json:",omitempty"` // of the device
 }
 
 type canonicalArgument struct {
 	Name, Type, Size, Value, LocalSize string
 	Content, Fill                      string
 	Output, Restore                    bool
-	Image                              *Image   `json:",omitempty"`
-	Sampler                            *Sampler `json:",omitempty"`
+	Image                              *task.Image   `json:",omitempty"`
+	Sampler                            *task.Sampler `json:",omitempty"`
 }
 
 func (p *Problem) canonical() canonicalProblem {
@@ -147,7 +150,7 @@ func (p *Problem) canonical() canonicalProblem {
 		Kernel: d.Kernel.Name, Source: foldersOfLines.ReplaceAllString(p.source, `#line $1 "`), BuildOptions: fmt.Sprintf("%q", withoutFolders(d.Kernel.BuildOptions)), Target: d.Kernel.Target,
 		ProblemSize: d.ProblemSize, BlockSize: d.BlockSize, GridDiv: divisors(d.GridDiv), GlobalOffset: d.GlobalOffset, Stages: portableStages(d.Stages),
 		Metrics: fmt.Sprintf("%q", d.Metrics), Measure: p.canonicalMeasure(), BuildRestrictions: d.BuildRestrictions, Objective: p.Objective(), Seed: d.Seed, Timing: timingDigest(p.Timing()),
-		Settings: slices.SortedFunc(slices.Values(d.Measure.Settings), func(a, b Setting) int { return strings.Compare(a.Name, b.Name) }),
+		Settings: slices.SortedFunc(slices.Values(d.Measure.Settings), func(a, b task.Setting) int { return strings.Compare(a.Name, b.Name) }),
 	}
 	switch {
 	case d.Kernel.Func != nil:
@@ -159,11 +162,11 @@ func (p *Problem) canonical() canonicalProblem {
 		c.Source = fmt.Sprintf("SPIR-V %x", sha256.Sum256([]byte(p.source)))
 	}
 	if r := d.Roofline; r != nil {
-		c.Roofline = fmt.Sprintf("%q %q %s", r.Flops, r.Bytes, p.roofline.precision)
+		c.Roofline = fmt.Sprintf("%q %q %s", r.Flops, r.Bytes, p.roofline.Precision)
 	}
 	for _, constant := range d.Constants {
 		// 1 and 1.0 are two constants for a kernel, 1 and "1" are one.
-		text := fmt.Sprintf("%s=%T %s", constant.Name, p.constants[constant.Name], constant.text())
+		text := fmt.Sprintf("%s=%T %s", constant.Name, p.constants[constant.Name], constant.Text())
 		if constant.Host {
 			text += " (host)"
 		}
@@ -204,7 +207,7 @@ func (p *Problem) canonical() canonicalProblem {
 }
 
 // typeDigest returns the type of an argument, or the rule for it.
-func typeDigest(a *ArgumentInfo) string {
+func typeDigest(a *launch.Argument) string {
 	if a.Typed {
 		return a.Type
 	}
@@ -212,7 +215,7 @@ func typeDigest(a *ArgumentInfo) string {
 }
 
 // elementDigest returns the name of a type, or the layout of a struct.
-func elementDigest(e Element) string {
+func elementDigest(e launch.Element) string {
 	if e.Struct != nil {
 		return e.Struct.String()
 	}
@@ -220,12 +223,12 @@ func elementDigest(e Element) string {
 }
 
 // fillDigest returns the fill of an argument as text. Files are part of the content.
-func fillDigest(a *ArgumentInfo) string {
+func fillDigest(a *launch.Argument) string {
 	text := fmt.Sprintf("{%v %s }", array.Fill{}, a.Fill.Copy)
 	for i, f := range a.Fills {
 		switch member := fmt.Sprintf("{%v %s }", f.Fill, a.Fill.Copy); {
-		case f.rule != nil:
-			text += fmt.Sprintf(" %d %s", i, f.source)
+		case f.Rule != nil:
+			text += fmt.Sprintf(" %d %s", i, f.Source)
 		case len(a.Fill.Fields) > 0:
 			text += member
 		default:
@@ -241,12 +244,12 @@ var foldersOfLines = regexp.MustCompile(`(?m)^#line (\d+) "(?:[A-Za-z]:)?/(?:[^"
 // withoutFolders returns the options without -I, which names folders of one machine. The included files
 // are part of the source.
 func withoutFolders(options []string) []string {
-	_, rest := argumentsOf("-I", options)
+	_, rest := launch.CutFlag("-I", options)
 	return rest
 }
 
 // kind returns the kind of the reference.
-func (v *verification) kind(given *Verification) string {
+func (v *verification) kind(given *task.Verification) string {
 	switch {
 	case v.reference != nil:
 		return "problem"

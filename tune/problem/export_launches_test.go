@@ -12,9 +12,11 @@ import (
 
 	"github.com/ndtune/ndtune/internal/foreign"
 	"github.com/ndtune/ndtune/tune/export"
+	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // pipelines are specifications whose launches are exported, without their kernels.
@@ -152,11 +154,11 @@ func scalarCases(t *testing.T) (cases []foreign.Case) {
 	}
 	for _, typ := range []string{"char", "short", "int", "long", "uchar", "ushort", "uint", "ulong", "half", "float", "double"} {
 		for _, value := range []string{"n", "f", "n > 4", "n % 7 == 0 ? n : -n"} {
-			p, err := problem.New(problem.Definition{
-				Kernel: problem.Kernel{Name: "k", Source: "__kernel void k() {}"}, ProblemSize: []problem.Expr{"1"},
-				Constants:  []problem.Constant{{Name: "n", Value: 1}, {Name: "f", Value: 1.0}},
+			p, err := problem.New(task.Definition{
+				Kernel: task.Kernel{Name: "k", Source: "__kernel void k() {}"}, ProblemSize: []task.Expr{"1"},
+				Constants:  []task.Constant{{Name: "n", Value: 1}, {Name: "f", Value: 1.0}},
 				Parameters: []space.Parameter{{Name: "p", Values: []space.Value{1}}},
-				Arguments:  []problem.Argument{{Name: "x", Type: typ, Value: value + " + (p - p)"}},
+				Arguments:  []task.Argument{{Name: "x", Type: typ, Value: value + " + (p - p)"}},
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -215,7 +217,7 @@ func launchesCase(path string, p *problem.Problem, environments []map[string]any
 				switch a := arguments[holder]; {
 				case l.Scalars[place] != nil:
 					fmt.Fprintf(&b, "%s=x%x ", a.Name, l.Scalars[place])
-				case a.Kind == problem.LocalArgument:
+				case a.Kind == task.LocalArgument:
 					fmt.Fprintf(&b, "%s=%d bytes ", a.Name, l.LocalBytes[place])
 				default:
 					fmt.Fprintf(&b, "%s=%d ", nameAt(p, l.Kernel, place), slices.Index(buffers, a.Name))
@@ -238,7 +240,7 @@ func launchesCase(path string, p *problem.Problem, environments []map[string]any
 func bytesCase(path string, p *problem.Problem, environments []map[string]any) foreign.Case {
 	c := foreign.Case{About: path + ": the sizes of the buffers", Environments: environments, Problem: p}
 	for _, a := range p.Arguments() {
-		if a.Kind != problem.BufferArgument {
+		if a.Kind != task.BufferArgument {
 			continue
 		}
 		for _, e := range a.Expressions() {
@@ -259,7 +261,7 @@ func bytesCase(path string, p *problem.Problem, environments []map[string]any) f
 }
 
 // collectNames collects the names that steps and their arguments read.
-func collectNames(p *problem.Problem, steps []problem.Step, names, indices map[string]bool) {
+func collectNames(p *problem.Problem, steps []launch.Step, names, indices map[string]bool) {
 	for _, s := range steps {
 		indices[s.Index] = true
 		all := s.Expressions()

@@ -19,6 +19,7 @@ import (
 	"github.com/ndtune/ndtune/tune/export"
 	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/spec"
 )
@@ -127,7 +128,7 @@ func (x *exporting) environments(ctx context.Context, indices []string) ([]map[s
 	return all, nil
 }
 
-func (x *exporting) collect(ctx context.Context, steps []problem.Step, indices []string) error {
+func (x *exporting) collect(ctx context.Context, steps []launch.Step, indices []string) error {
 	for _, s := range steps {
 		inner := indices
 		if s.Index != "" {
@@ -180,11 +181,13 @@ func rangeCases(t *testing.T) []foreign.Case {
 		}
 		return e
 	}
-	s := problem.Step{
-		Kernel:       "k",
-		ProblemSize:  []*expression.Expression{compile("n"), compile("m")},
-		BlockSize:    [3]*expression.Expression{compile("x"), nil, compile("z")},
-		GlobalOffset: []*expression.Expression{compile("0"), compile("o")},
+	s := launch.Step{
+		Kernel: "k",
+		Shape: launch.Shape{
+			ProblemSize:  []*expression.Expression{compile("n"), compile("m")},
+			BlockSize:    [3]*expression.Expression{compile("x"), nil, compile("z")},
+			GlobalOffset: []*expression.Expression{compile("0"), compile("o")},
+		},
 	}
 	s.GridDiv[0] = []*expression.Expression{s.BlockSize[0], compile("f * 2")}
 	s.GridDiv[1] = []*expression.Expression{compile("z * n")}
@@ -248,7 +251,7 @@ func (x *exporting) collectRestrictions() error {
 }
 
 // rangeCase is the launch of a step.
-func rangeCase(path string, s problem.Step, environments []map[string]any) foreign.Case {
+func rangeCase(path string, s launch.Step, environments []map[string]any) foreign.Case {
 	names := map[string]bool{}
 	for _, e := range s.Expressions() {
 		for _, name := range e.Names() {
@@ -267,8 +270,8 @@ func rangeCase(path string, s problem.Step, environments []map[string]any) forei
 		return fmt.Sprint(r.Global(), r.WorkGroup(), r.GlobalOffset())
 	}
 	c.Add = func(r *export.Rules) (foreign.How, error) {
-		s.Steps, s.Arguments, s.Repeat, s.Index = nil, nil, nil, ""
-		return foreign.Range, r.AddSteps([]problem.Step{s})
+		s.Steps, s.Arguments, s.Repeat, s.Index, s.Swap = nil, nil, nil, "", [2]int{}
+		return foreign.Range, r.AddSteps([]launch.Step{s})
 	}
 	return c
 }

@@ -3,31 +3,21 @@ package problem
 import (
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/ndtune/ndtune/internal/nearest"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/expression"
+	"github.com/ndtune/ndtune/tune/launch"
+	"github.com/ndtune/ndtune/tune/task"
 )
-
-// A fill is a compiled [Fill] of the scalars and vectors of one type.
-type fill struct {
-	array.Fill
-	rule   *expression.Expression // nil: Fill makes the data
-	source Expr                   // of the rule
-	item   int                    // the place of the member within the arrays of its struct
-}
 
 // The names that the expression of a fill may read besides constants.
 var fillNames = []string{"index", "lane", "item"}
 
-// IsZero reports whether no content is given.
-func (f Fill) IsZero() bool { return reflect.ValueOf(f).IsZero() }
-
-// ways returns the number of ways in which the content is given.
-func (f Fill) ways() int {
+// ways returns the number of ways in which a fill gives the content.
+func ways(f task.Fill) int {
 	return count(f.Kind != "", f.Expression != "", f.Fields != nil, f.Copy != "", f.File != "")
 }
 
@@ -36,14 +26,14 @@ const maxChecked = 1 << 24
 
 // compileFills compiles the fill of an argument, and checks its data where their number is known. Very large
 // data are checked as a whole only when they are made.
-func (p *Problem) compileFills(errs *fieldErrors, field string, a *ArgumentInfo, scope expression.Scope) {
+func (p *Problem) compileFills(errs *fieldErrors, field string, a *launch.Argument, scope expression.Scope) {
 	before := len(errs.errs)
 	a.Fills = p.compileFill(errs, field, a.Fill, a.Element, scope, 0)
-	if a.Fill.ways() == 0 || len(errs.errs) > before {
+	if ways(a.Fill) == 0 || len(errs.errs) > before {
 		return
 	}
 	n, checked := max(1, p.fixedLen(a)), 1
-	if slices.ContainsFunc(a.Fills, func(f fill) bool { return f.rule != nil }) {
+	if slices.ContainsFunc(a.Fills, func(f launch.Fill) bool { return f.Rule != nil }) {
 		checked = max(1, maxChecked/a.Element.Size())
 	}
 	_, err := p.fill(a, 0, min(n, checked))
@@ -55,14 +45,14 @@ func (p *Problem) compileFills(errs *fieldErrors, field string, a *ArgumentInfo,
 
 // compileFill returns the fills of the members of an element. The item is the place of the element within the
 // arrays around it.
-func (p *Problem) compileFill(errs *fieldErrors, field string, given Fill, e Element, scope expression.Scope, item int) []fill {
+func (p *Problem) compileFill(errs *fieldErrors, field string, given task.Fill, e launch.Element, scope expression.Scope, item int) []launch.Fill {
 	if e.Struct == nil {
 		if given.Fields != nil {
 			errs.addf(field+".fields", "%s has no fields", e)
 		}
 		f := p.compilePlainFill(errs, field, given, scope)
-		f.item = item
-		return []fill{f}
+		f.Item = item
+		return []launch.Fill{f}
 	}
 	var names []string
 	for _, f := range e.Struct.Fields {
@@ -75,11 +65,11 @@ func (p *Problem) compileFill(errs *fieldErrors, field string, given Fill, e Ele
 			errs.addf(at, "%s has no field %s%s; its fields are %s", e, name, nearest.Hint(name, names), strings.Join(names, ", "))
 		case f.Copy != "" || f.File != "":
 			errs.addf(at, "a field cannot be filled by copy or file; the whole struct can")
-		case f.ways() > 1:
+		case ways(f) > 1:
 			errs.addf(at, "the content is given more than once")
 		}
 	}
-	var fills []fill
+	var fills []launch.Fill
 	for _, f := range e.Struct.Fields {
 		part, at := given, field
 		if given.Fields != nil {
@@ -87,7 +77,7 @@ func (p *Problem) compileFill(errs *fieldErrors, field string, given Fill, e Ele
 		}
 		for j := range max(1, f.Count) {
 			before := len(errs.errs)
-			fills = append(fills, p.compileFill(errs, at, part, Element{f.Type, f.Struct}, scope, item*max(1, f.Count)+j)...)
+			fills = append(fills, p.compileFill(errs, at, part, launch.Element{Type: f.Type, Struct: f.Struct}, scope, item*max(1, f.Count)+j)...)
 			if len(errs.errs) > before {
 				break // the other items have the same errors
 			}
@@ -97,10 +87,10 @@ func (p *Problem) compileFill(errs *fieldErrors, field string, given Fill, e Ele
 }
 
 // compilePlainFill compiles a fill of numbers.
-func (p *Problem) compilePlainFill(errs *fieldErrors, field string, given Fill, scope expression.Scope) (f fill) {
-	f.Kind, f.source = given.Kind, given.Expression
+func (p *Problem) compilePlainFill(errs *fieldErrors, field string, given task.Fill, scope expression.Scope) (f launch.Fill) {
+	f.Kind, f.Source = given.Kind, given.Expression
 	before := len(errs.errs)
-	number := func(name string, source Expr) float64 {
+	number := func(name string, source task.Expr) float64 {
 		if source == "" {
 			return 0
 		}
@@ -134,10 +124,10 @@ func (p *Problem) compilePlainFill(errs *fieldErrors, field string, given Fill, 
 		all[name] = 0
 	}
 	var err error
-	f.rule, err = p.compileFixed(given.Expression, all)
+	f.Rule, err = p.compileFixed(given.Expression, all)
 	if err == nil {
 		for _, name := range fillNames {
-			if _, taken := scope[name]; taken && f.rule.Reads(name) {
+			if _, taken := scope[name]; taken && f.Rule.Reads(name) {
 				err = fmt.Errorf("in %q: %s is the name of a constant or a parameter, too; rename that one", given.Expression, name)
 			}
 		}
@@ -147,7 +137,7 @@ func (p *Problem) compilePlainFill(errs *fieldErrors, field string, given Fill, 
 }
 
 // compileFixed compiles an expression over constants.
-func (p *Problem) compileFixed(source Expr, scope expression.Scope) (*expression.Expression, error) {
+func (p *Problem) compileFixed(source task.Expr, scope expression.Scope) (*expression.Expression, error) {
 	e, err := expression.Compile(source, scope)
 	if err == nil && !p.fixed(e) {
 		err = fmt.Errorf("%s depends on the configuration or the device; a fill is the same for all", e)
@@ -157,7 +147,7 @@ func (p *Problem) compileFixed(source Expr, scope expression.Scope) (*expression
 
 // fill makes n elements of the content of an argument, from the one with the index first. Only expressions
 // take another first than 0.
-func (p *Problem) fill(a *ArgumentInfo, first, n int) (*array.Array, error) {
+func (p *Problem) fill(a *launch.Argument, first, n int) (*array.Array, error) {
 	seed := array.Seed(p.definition.Seed, a.Name)
 	if a.Element.Struct == nil {
 		return p.fillMember(a.Fills[0], a.Element.Type, first, n, seed)
@@ -168,14 +158,14 @@ func (p *Problem) fill(a *ArgumentInfo, first, n int) (*array.Array, error) {
 	})
 }
 
-func (p *Problem) fillMember(f fill, t array.Type, first, n int, seed uint64) (*array.Array, error) {
-	if f.rule == nil {
+func (p *Problem) fillMember(f launch.Fill, t array.Type, first, n int, seed uint64) (*array.Array, error) {
+	if f.Rule == nil {
 		return f.Make(t, n, seed)
 	}
 	return array.Compute(t, first, n, func() array.Rule {
-		series, values := f.rule.Series(p.constants, fillNames...), make([]int, len(fillNames))
+		series, values := f.Rule.Series(p.constants, fillNames...), make([]int, len(fillNames))
 		return func(element, lane int) (uint64, bool, error) {
-			values[0], values[1], values[2] = element, lane, f.item
+			values[0], values[1], values[2] = element, lane, f.Item
 			return series(values)
 		}
 	})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // FuzzProblem: whatever an agent is sent as a problem, it is a problem or an error, and a problem is the same after it was sent on.
@@ -18,25 +19,25 @@ func FuzzProblem(f *testing.F) {
 	}
 	reference := lineDefinition(2)
 	verified := saxpy()
-	verified.Verify = &Verification{Expected: map[string]any{"y": array.New(array.Float32, 1000)}, ATol: "0.5"}
+	verified.Verify = &task.Verification{Expected: map[string]any{"y": array.New(array.Float32, 1000)}, ATol: "0.5"}
 	referred := saxpy()
-	referred.Verify = &Verification{Problem: &reference, Configuration: map[string]space.Value{"i": 1}}
+	referred.Verify = &task.Verification{Problem: &reference, Configuration: map[string]space.Value{"i": 1}}
 	rich := saxpy()
 	rich.Arguments = append(rich.Arguments,
-		Argument{Name: "data", Type: "float4", Data: array.New(array.Float32.Vector(4), 3), Output: true},
-		Argument{Name: "image", Image: &Image{Shape: "2d", Format: "r/uint8", Size: []Expr{"2", "3"}}, Data: array.New(array.Uint8, 6)},
-		Argument{Name: "sampler", Sampler: &Sampler{Filter: "linear"}},
-		Argument{Name: "struct", Type: "pair", Value: map[string]any{"a": 0.5, "b": []any{[]int8{1, 2}, []int8{3, 4}}}},
-		Argument{Name: "half", Type: "half", Value: array.HalfOf(1)})
-	rich.Types = []StructType{{Name: "pair", Fields: []StructField{{Name: "a", Type: "float"}, {Name: "b", Type: "char2", Count: "2"}}}}
-	rich.GridDiv = [3][]Expr{{"block_size_x"}, {}, nil}
-	all := []Definition{saxpy(), verified, referred, rich, lineDefinition(3)}
+		task.Argument{Name: "data", Type: "float4", Data: array.New(array.Float32.Vector(4), 3), Output: true},
+		task.Argument{Name: "image", Image: &task.Image{Shape: "2d", Format: "r/uint8", Size: []task.Expr{"2", "3"}}, Data: array.New(array.Uint8, 6)},
+		task.Argument{Name: "sampler", Sampler: &task.Sampler{Filter: "linear"}},
+		task.Argument{Name: "struct", Type: "pair", Value: map[string]any{"a": 0.5, "b": []any{[]int8{1, 2}, []int8{3, 4}}}},
+		task.Argument{Name: "half", Type: "half", Value: array.HalfOf(1)})
+	rich.Types = []task.StructType{{Name: "pair", Fields: []task.StructField{{Name: "a", Type: "float"}, {Name: "b", Type: "char2", Count: "2"}}}}
+	rich.GridDiv = [3][]task.Expr{{"block_size_x"}, {}, nil}
+	all := []task.Definition{saxpy(), verified, referred, rich, lineDefinition(3)}
 	whole := array.New(array.Float32, 3)
 	for _, wrong := range []*array.Array{{}, {Type: 200, Bytes: whole.Bytes}, {Type: array.Float32, Bytes: whole.Bytes[:7]}, {Type: array.Float32.Vector(4), Bytes: whole.Bytes},
 		{Type: array.Float32, Bytes: whole.Bytes, Struct: &array.Struct{Name: "s"}}, {Type: array.Uint8, Bytes: whole.Bytes, Struct: &array.Struct{Name: "s", Size: 4, Members: []array.Member{{Path: "a", Type: 99, Offset: -8}}}}} {
 		data, expected := saxpy(), saxpy()
-		data.Arguments = append(data.Arguments, Argument{Name: "data", Data: wrong, Output: true}, Argument{Name: "image", Image: &Image{Shape: "1d", Format: "r/float32", Size: []Expr{"3"}}, Data: wrong})
-		expected.Verify = &Verification{Expected: map[string]any{"y": wrong}}
+		data.Arguments = append(data.Arguments, task.Argument{Name: "data", Data: wrong, Output: true}, task.Argument{Name: "image", Image: &task.Image{Shape: "1d", Format: "r/float32", Size: []task.Expr{"3"}}, Data: wrong})
+		expected.Verify = &task.Verification{Expected: map[string]any{"y": wrong}}
 		value, constant := saxpy(), saxpy()
 		constant.Constants[0].Value = wrong
 		value.Arguments[2].Value = wrong
@@ -50,7 +51,7 @@ func FuzzProblem(f *testing.F) {
 		f.Add(b.Bytes())
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		d, err := Decode(data)
+		d, err := task.Decode(data)
 		if err != nil {
 			return
 		}
@@ -69,7 +70,7 @@ func FuzzProblem(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err = Decode(text)
+		d, err = task.Decode(text)
 		if err != nil {
 			t.Fatal(err)
 		}

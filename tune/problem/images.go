@@ -6,23 +6,9 @@ import (
 
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/expression"
+	"github.com/ndtune/ndtune/tune/launch"
+	"github.com/ndtune/ndtune/tune/task"
 )
-
-// An Image says that an argument is an image. Its content is an array of pixels, x first. A pixel is a
-// vector of channels, a normalized channel its integer.
-type Image struct {
-	Shape  string // 1d, 2d, 3d, 1d_array, 2d_array or 1d_buffer
-	Format string // order and type of the channels: rgba/float32, r/unorm_int8
-	Size   []Expr // in pixels by dimension, and for an array the number of images
-}
-
-// A Sampler says that an argument is a sampler, in the words of OpenCL. Empty texts mean pixels, none
-// and nearest.
-type Sampler struct {
-	Coordinates string // pixels or normalized
-	Addressing  string // none, clamp, clamp_to_edge, repeat or mirrored_repeat
-	Filter      string // nearest or linear
-}
 
 // imageDimensions are the numbers of sizes that images have, by shape.
 var imageDimensions = map[string]int{"1d": 1, "1d_buffer": 1, "2d": 2, "1d_array": 2, "3d": 3, "2d_array": 3}
@@ -41,7 +27,7 @@ var channelTypes = map[string]array.Type{
 }
 
 // compileImage finds the pixels and the size of an image.
-func (p *Problem) compileImage(errs *fieldErrors, field string, a *ArgumentInfo, scope expression.Scope) {
+func (p *Problem) compileImage(errs *fieldErrors, field string, a *launch.Argument, scope expression.Scope) {
 	n, known := imageDimensions[a.Image.Shape]
 	if !known {
 		errs.addf(field+".image", "no image is called %q; there are 1d, 2d, 3d, 1d_array, 2d_array and 1d_buffer", a.Image.Shape)
@@ -72,7 +58,7 @@ func (p *Problem) compileImage(errs *fieldErrors, field string, a *ArgumentInfo,
 }
 
 // compileSampler checks the words of a sampler.
-func compileSampler(errs *fieldErrors, field string, s *Sampler) {
+func compileSampler(errs *fieldErrors, field string, s *task.Sampler) {
 	for _, word := range []struct {
 		field, given string
 		known        []string
@@ -88,17 +74,4 @@ func compileSampler(errs *fieldErrors, field string, s *Sampler) {
 	if strings.HasSuffix(s.Addressing, "repeat") && s.Coordinates != "normalized" {
 		errs.addf(field+".sampler.addressing", "%s needs normalized coordinates", s.Addressing)
 	}
-}
-
-// pixels returns the size of an image in each dimension.
-func (a *ArgumentInfo) PixelsIn(env map[string]any) ([]int, error) {
-	var sizes []int
-	for _, e := range a.Pixels {
-		n, err := positive("size", e, env)
-		if err != nil {
-			return nil, err
-		}
-		sizes = append(sizes, n)
-	}
-	return sizes, nil
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // TestIncludedFilesStandInTheSource reads a kernel whose files lie beside it and in a
@@ -28,14 +29,14 @@ func TestIncludedFilesStandInTheSource(t *testing.T) {
 	file := write("k.cl", "#include \"beside.h\"\n#include \"far.h\"\n#include \"missing.h\"\n")
 	for _, c := range []struct {
 		name   string
-		kernel Kernel
+		kernel task.Kernel
 		beside bool
 	}{
-		{"file", Kernel{Name: "k", File: file, IncludeDirs: []string{lib}}, true},
-		{"text", Kernel{Name: "k", Source: "#include \"beside.h\"\n#include \"far.h\"\n#include \"missing.h\"\n", IncludeDirs: []string{lib}}, false},
+		{"file", task.Kernel{Name: "k", File: file, IncludeDirs: []string{lib}}, true},
+		{"text", task.Kernel{Name: "k", Source: "#include \"beside.h\"\n#include \"far.h\"\n#include \"missing.h\"\n", IncludeDirs: []string{lib}}, false},
 	} {
-		p, err := New(Definition{
-			Kernel: c.kernel, ProblemSize: []Expr{"1"},
+		p, err := New(task.Definition{
+			Kernel: c.kernel, ProblemSize: []task.Expr{"1"},
 			Parameters: []space.Parameter{{Name: "block_size_x", Values: []space.Value{1}}},
 		})
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ndtune/ndtune/tune/clc"
 	"github.com/ndtune/ndtune/tune/expression"
+	"github.com/ndtune/ndtune/tune/launch"
 )
 
 // macros returns the names that the build options or the prologue define: the parameters and the
@@ -56,29 +57,11 @@ func (p *Problem) override(source string) (string, []clc.Redefinition) {
 
 // optionMacros returns the macros that the build options of the definition define.
 func (p *Problem) optionMacros() []string {
-	defined, _ := argumentsOf("-D", p.definition.Kernel.BuildOptions)
+	defined, _ := launch.CutFlag("-D", p.definition.Kernel.BuildOptions)
 	for i, define := range defined {
 		defined[i], _, _ = strings.Cut(define, "=")
 	}
 	return defined
-}
-
-// argumentsOf returns the arguments of a flag such as -D among some options, and the other options. An
-// argument follows its flag in the same option or is the next one.
-func argumentsOf(flag string, options []string) (arguments, rest []string) {
-	for i := 0; i < len(options); i++ {
-		argument, ok := strings.CutPrefix(options[i], flag)
-		if !ok {
-			rest = append(rest, options[i])
-			continue
-		}
-		if argument == "" && i+1 < len(options) {
-			i++
-			argument = options[i]
-		}
-		arguments = append(arguments, strings.TrimSpace(argument))
-	}
-	return arguments, rest
 }
 
 // Notices returns sentences about parts of the definition that are allowed and may not be meant, for
@@ -130,7 +113,7 @@ func (p *Problem) doubtfulParts() (notices []string) {
 			}
 		}
 	}
-	if p.parameters.Len() > 0 && slices.ContainsFunc(shapesOf(p.stages), func(s *shape) bool { return s.blockSize == [3]*expression.Expression{} }) {
+	if p.parameters.Len() > 0 && slices.ContainsFunc(shapesOf(p.stages), func(s launch.Shape) bool { return s.BlockSize == [3]*expression.Expression{} }) {
 		notices = append(notices, "The local size is 1, because the specification has neither block_size nor a parameter block_size_x.")
 	}
 	return notices
@@ -149,7 +132,7 @@ func (p *Problem) sizesRead(parameter string) bool {
 		sizes = append(sizes, a.Expressions()...)
 	}
 	for _, o := range p.options {
-		sizes = append(sizes, o.values...)
+		sizes = append(sizes, o.Values...)
 	}
 	return slices.ContainsFunc(sizes, func(e *expression.Expression) bool { return e != nil && e.Reads(parameter) })
 }
@@ -171,7 +154,7 @@ func (p *Problem) wordsOfKernel() *words {
 	}
 	texts := append([]string{p.source}, p.definition.Kernel.BuildOptions...)
 	for _, c := range p.definition.Constants {
-		texts = append(texts, c.text())
+		texts = append(texts, c.Text())
 	}
 	for _, q := range p.definition.Parameters {
 		for _, v := range q.Values {

@@ -4,38 +4,15 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/ndtune/ndtune/internal/nearest"
 	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/footprint"
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
-
-// A Measure says how launches are timed, at which settings of the device, and what is observed beside the times. Quantities that metrics or the objective use are
-// observed without being listed. A parameter, constant or metric hides the quantity of its name.
-type Measure struct {
-	Timing      Timing
-	Observe     []string      // names of [hardware.Quantities], [footprint.Quantities] or of Instruments
-	Window      time.Duration // for which a configuration is observed; 0: as long as the instruments need
-	Instruments []Instrument
-	Settings    []Setting
-}
-
-// An Instrument of the user's own gives further quantities. Exactly one of Command and Registered is set.
-type Instrument struct {
-	Quantities []string
-	Window     time.Duration // for which a kernel is repeated, at least; 0: as long as ndtune's own instruments need
-
-	// Command is started once for each device. Before launches it gets the line «begin», after them the
-	// line «end LAUNCHES SECONDS», to which it answers with a JSON object of numbers in one line, within the
-	// command's Timeout.
-	Command *Command
-
-	// Registered is the name by which the program registered the instrument: see observe.Register.
-	Registered string
-}
 
 // quantities returns the names that can be observed, without those that a parameter, a constant or a metric has.
 func (p *Problem) quantities() []string {
@@ -62,7 +39,7 @@ func (p *Problem) hides(name string) string {
 	if slices.Contains(p.parameters.Names(), name) {
 		return "parameters." + name
 	}
-	if slices.ContainsFunc(p.definition.Metrics, func(m Metric) bool { return m.Name == name }) {
+	if slices.ContainsFunc(p.definition.Metrics, func(m task.Metric) bool { return m.Name == name }) {
 		return "metrics." + name
 	}
 	return ""
@@ -88,7 +65,7 @@ func (p *Problem) compileMeasure(errs *fieldErrors, scope expression.Scope) {
 				errs.addf(field+".quantities", "%q is not a name that expressions can use", name)
 			case slices.Contains(ownQuantities(), name):
 				errs.addf(field+".quantities", "ndtune observes %s itself: give the quantity another name", name)
-			case Reserved(name), taken, p.hides(name) != "", slices.Contains(p.roofline.reserved(), name):
+			case task.Reserved(name), taken, p.hides(name) != "", slices.Contains(p.roofline.Reserved(), name):
 				errs.addf(field+".quantities", "the name %s is taken", name)
 			case seen[name]:
 				errs.addf(field+".quantities", "two instruments give %s", name)
@@ -188,15 +165,15 @@ func (p *Problem) checkInstruments(d hardware.Device) error {
 
 // observedMetrics returns the readings as metrics, and adds them to the environment of expressions. A quantity without a reading
 // is NaN.
-func (p *Problem) observedMetrics(env map[string]any, readings []hardware.Reading) []MetricValue {
-	var metrics []MetricValue
+func (p *Problem) observedMetrics(env map[string]any, readings []hardware.Reading) []judge.MetricValue {
+	var metrics []judge.MetricValue
 	for _, name := range p.observed {
 		r, ok := hardware.ReadingOf(readings, name)
 		if !ok {
 			r = hardware.MissingReading(name, "")
 		}
 		env[name] = r.Value
-		metrics = append(metrics, MetricValue{name, r.Value})
+		metrics = append(metrics, judge.MetricValue{Name: name, Value: r.Value})
 	}
 	return metrics
 }

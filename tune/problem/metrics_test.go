@@ -6,23 +6,25 @@ import (
 	"testing"
 
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 func TestMetricsAndObjectives(t *testing.T) {
 	d := saxpy()
-	d.Metrics = []Metric{
-		{"rate", "n / time"},
-		{"per_item", "rate / (block_size_x * unroll)"},
-		{"spread", "time_median - time_min"},
-		{"n", "1"}, // the constant keeps its name in expressions
-		{"twice n", "2 * n"},
+	d.Metrics = []task.Metric{
+		{Name: "rate", Expression: "n / time"},
+		{Name: "per_item", Expression: "rate / (block_size_x * unroll)"},
+		{Name: "spread", Expression: "time_median - time_min"},
+		{Name: "n", Expression: "1"}, // the constant keeps its name in expressions
+		{Name: "twice n", Expression: "2 * n"},
 	}
 	for objective, want := range map[string]float64{
 		"": 5, "time": 5, "time_min": 1, "time_median": 4, "rate": 200, "per_item": 200. / 64, "spread": 3, "n": 1, "twice n": 2000,
 	} {
 		d.Objective.Name = objective
 		p := mustProblem(t, d)
-		times := StatsOf([]float64{10, 4, 1})
+		times := judge.StatsOf([]float64{10, 4, 1})
 		judgement, err := p.Judge(configurationOf(t, p, map[string]any{"unroll": 2}), hardware.Device{}, times, times.Mean, nil, nil)
 		if err != nil || judgement.Objective != want || len(judgement.Metrics) != len(d.Metrics) {
 			t.Errorf("objective %q is %v, %v (%v); want %v", objective, judgement.Objective, err, judgement.Metrics, want)
@@ -32,22 +34,22 @@ func TestMetricsAndObjectives(t *testing.T) {
 
 func TestAMetricThatCannotBeComputedIsNaN(t *testing.T) {
 	d := saxpy()
-	d.Metrics = []Metric{{"bad", "n % (unroll - 1)"}, {"worse", "bad * 2"}}
+	d.Metrics = []task.Metric{{Name: "bad", Expression: "n % (unroll - 1)"}, {Name: "worse", Expression: "bad * 2"}}
 	p := mustProblem(t, d)
-	judgement, err := p.Judge(configurationOf(t, p, nil), hardware.Device{}, StatsOf([]float64{2}), 2, nil, nil)
+	judgement, err := p.Judge(configurationOf(t, p, nil), hardware.Device{}, judge.StatsOf([]float64{2}), 2, nil, nil)
 	if err != nil || judgement.Objective != 2 || !math.IsNaN(judgement.Metrics[0].Value) || !math.IsNaN(judgement.Metrics[1].Value) {
 		t.Errorf("%v, %v", judgement, err)
 	}
 	d.Objective.Name = "worse"
 	p = mustProblem(t, d)
-	if _, err = p.Judge(configurationOf(t, p, nil), hardware.Device{}, StatsOf([]float64{2}), 2, nil, nil); err == nil || !strings.Contains(err.Error(), "metric bad") {
+	if _, err = p.Judge(configurationOf(t, p, nil), hardware.Device{}, judge.StatsOf([]float64{2}), 2, nil, nil); err == nil || !strings.Contains(err.Error(), "metric bad") {
 		t.Errorf("as an objective: %v", err)
 	}
-	d.Metrics = append(d.Metrics, Metric{"endless", "1 / (time - 2)"})
+	d.Metrics = append(d.Metrics, task.Metric{Name: "endless", Expression: "1 / (time - 2)"})
 	for objective, want := range map[string]string{"endless": "the objective endless is +Inf", "bad": "the objective bad is not known: metric bad: "} {
 		d.Objective.Name = objective
 		p = mustProblem(t, d)
-		if _, err = p.Judge(configurationOf(t, p, nil), hardware.Device{}, StatsOf([]float64{2}), 2, nil, nil); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err = p.Judge(configurationOf(t, p, nil), hardware.Device{}, judge.StatsOf([]float64{2}), 2, nil, nil); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", objective, err, want)
 		}
 	}
@@ -55,13 +57,13 @@ func TestAMetricThatCannotBeComputedIsNaN(t *testing.T) {
 
 func TestTimesThatNoLaunchTookAreRefused(t *testing.T) {
 	d := saxpy()
-	d.Metrics = []Metric{{"rate", "1 / time"}, {"one", "1"}}
+	d.Metrics = []task.Metric{{Name: "rate", Expression: "1 / time"}, {Name: "one", Expression: "1"}}
 	nan, inf := math.NaN(), math.Inf(1)
-	for _, objective := range []Objective{{Name: "time"}, {Name: "rate", Maximize: true}, {Name: "rate"}, {Name: "one"}, {Name: "time_min"}, {Name: "time", Maximize: true}} {
+	for _, objective := range []judge.Objective{{Name: "time"}, {Name: "rate", Maximize: true}, {Name: "rate"}, {Name: "one"}, {Name: "time_min"}, {Name: "time", Maximize: true}} {
 		d.Objective = objective
 		p := mustProblem(t, d)
 		for _, times := range [][]float64{nil, {0, 1}, {1, -1}, {1, nan, 1}, {nan}, {1, inf}, {-inf, 1}} {
-			stats := StatsOf(times)
+			stats := judge.StatsOf(times)
 			if j, err := p.Judge(configurationOf(t, p, nil), hardware.Device{}, stats, stats.Mean, nil, nil); err == nil {
 				t.Errorf("%v of %v is %v", objective, times, j.Objective)
 			}
@@ -72,14 +74,14 @@ func TestTimesThatNoLaunchTookAreRefused(t *testing.T) {
 func TestStatsOf(t *testing.T) {
 	for _, c := range []struct {
 		times []float64
-		want  Stats
+		want  judge.Stats
 	}{
-		{nil, Stats{}},
-		{[]float64{3}, Stats{1, 3, 3, 3, 3, 0}},
-		{[]float64{4, 1, 1}, Stats{3, 2, 1, 1, 4, math.Sqrt(3)}},
-		{[]float64{1, 2, 4, 3}, Stats{4, 2.5, 2.5, 1, 4, math.Sqrt(5. / 3)}},
+		{nil, judge.Stats{}},
+		{[]float64{3}, judge.Stats{Count: 1, Mean: 3, Median: 3, Min: 3, Max: 3, StandardDeviation: 0}},
+		{[]float64{4, 1, 1}, judge.Stats{Count: 3, Mean: 2, Median: 1, Min: 1, Max: 4, StandardDeviation: math.Sqrt(3)}},
+		{[]float64{1, 2, 4, 3}, judge.Stats{Count: 4, Mean: 2.5, Median: 2.5, Min: 1, Max: 4, StandardDeviation: math.Sqrt(5. / 3)}},
 	} {
-		if got := StatsOf(c.times); math.Abs(got.StandardDeviation-c.want.StandardDeviation) > 1e-12 {
+		if got := judge.StatsOf(c.times); math.Abs(got.StandardDeviation-c.want.StandardDeviation) > 1e-12 {
 			t.Errorf("%v: deviation %v", c.times, got.StandardDeviation)
 		} else if got.StandardDeviation = c.want.StandardDeviation; got != c.want {
 			t.Errorf("%v: %+v", c.times, got)

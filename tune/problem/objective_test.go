@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 func TestWorse(t *testing.T) {
@@ -42,7 +44,7 @@ func TestWorse(t *testing.T) {
 		{"an endless factor", true, -5, 1, inf, false},
 		{"a bound beyond all numbers", false, math.MaxFloat64, math.MaxFloat64 / 2, 3, false},
 	} {
-		if got := (Objective{Name: "o", Maximize: c.maximize}).Worse(c.value, c.best, c.factor); got != c.want {
+		if got := (judge.Objective{Name: "o", Maximize: c.maximize}).Worse(c.value, c.best, c.factor); got != c.want {
 			t.Errorf("%s: %v is worse than %v by more than %v: %v, want %v", c.what, c.value, c.best, c.factor, got, c.want)
 		}
 	}
@@ -50,8 +52,8 @@ func TestWorse(t *testing.T) {
 
 func TestObjectiveAtRefusesWhatCannotBeRanked(t *testing.T) {
 	def := lineDefinition(2)
-	def.Metrics = []Metric{{"rate", "1 / (time - 1)"}}
-	def.Objective = Objective{Name: "rate", Maximize: true}
+	def.Metrics = []task.Metric{{Name: "rate", Expression: "1 / (time - 1)"}}
+	def.Objective = judge.Objective{Name: "rate", Maximize: true}
 	p := mustProblem(t, def)
 	c := mustSpace(t, p).At(0)
 	for name, times := range map[string][]float64{

@@ -1,15 +1,13 @@
 package problem
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/gob"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // A FunctionError is the reason why a problem cannot leave its process: Fields are the paths of its Go
@@ -27,9 +25,9 @@ func (e *FunctionError) Error() string {
 // Verify.Expected hold the content of files as *array.Array. It can be encoded by encoding/gob. The
 // arrays belong to the problem and must not be changed. The error for a problem with Go functions is a
 // [FunctionError].
-func (p *Problem) Portable() (Definition, error) {
+func (p *Problem) Portable() (task.Definition, error) {
 	if fields := p.definition.Functions(); len(fields) > 0 {
-		return Definition{}, &FunctionError{fields}
+		return task.Definition{}, &FunctionError{fields}
 	}
 	return p.portable(), nil
 }
@@ -43,32 +41,17 @@ func (p *Problem) Encode() ([]byte, error) {
 	return d.Encode()
 }
 
-// Encode returns a definition without functions for another process: see [Problem.Portable].
-func (d *Definition) Encode() ([]byte, error) {
-	var b bytes.Buffer
-	if err := gob.NewEncoder(&b).Encode(d); err != nil {
-		return nil, fmt.Errorf("encode the problem: %w", err)
-	}
-	return b.Bytes(), nil
-}
-
-// Decode returns the definition that [Definition.Encode] encoded. It may come from somebody else, and name
-// commands and files: see [Definition.Outside].
-func Decode(data []byte) (d Definition, err error) {
-	return d, gob.NewDecoder(bytes.NewReader(data)).Decode(&d)
-}
-
 // portable is Portable for a problem without functions.
-func (p *Problem) portable() Definition {
+func (p *Problem) portable() task.Definition {
 	d := p.definition
 	k := d.Kernel
-	d.Kernel = Kernel{Name: k.Name, Source: p.source, BuildOptions: k.BuildOptions, Target: k.Target, SourceName: p.SourceName()}
+	d.Kernel = task.Kernel{Name: k.Name, Source: p.source, BuildOptions: k.BuildOptions, Target: k.Target, SourceName: p.SourceName()}
 	if k.Command != nil {
 		d.Kernel.Command, d.Kernel.CommandDigest, d.Kernel.IncludeDirs = k.Command, p.commandDigest(), k.IncludeDirs
 	}
 	d.Constants = slices.Clone(d.Constants)
 	for i := range d.Constants {
-		d.Constants[i].Value = d.Constants[i].normalized()
+		d.Constants[i].Value = d.Constants[i].Normalized()
 	}
 	d.GridDiv, d.Stages = divisors(d.GridDiv), portableStages(d.Stages)
 	d.Arguments = nil
@@ -98,7 +81,7 @@ func (p *Problem) portable() Definition {
 }
 
 // portable returns the verification with a portable reference.
-func (v *verification) portable(given Verification) *Verification {
+func (v *verification) portable(given task.Verification) *task.Verification {
 	if v.reference != nil {
 		reference := v.reference.portable()
 		given.Problem, given.Configuration = &reference, map[string]space.Value{}
@@ -117,29 +100,20 @@ func (v *verification) portable(given Verification) *Verification {
 
 // divisors replaces empty lists of divisors by a divisor of 1, which is the same: in many encodings an
 // empty list becomes nil, which means the local size.
-func divisors(given [3][]Expr) [3][]Expr {
+func divisors(given [3][]task.Expr) [3][]task.Expr {
 	for i, list := range given {
 		if list != nil && len(list) == 0 {
-			given[i] = []Expr{"1"}
+			given[i] = []task.Expr{"1"}
 		}
 	}
 	return given
 }
 
 // portableStages returns stages with [divisors].
-func portableStages(given []Stage) []Stage {
+func portableStages(given []task.Stage) []task.Stage {
 	stages := slices.Clone(given)
 	for i := range stages {
 		stages[i].GridDiv, stages[i].Stages = divisors(stages[i].GridDiv), portableStages(stages[i].Stages)
 	}
 	return stages
-}
-
-// Package gob must know the types of values in fields of type any. Besides the basic types and lists of
-// one of them, which it knows, a portable definition has arrays, lists, mappings of fields and halves.
-func init() {
-	gob.Register(&array.Array{})
-	gob.Register([]any{})
-	gob.Register(map[string]any{})
-	gob.Register(array.Half(0))
 }

@@ -1,10 +1,11 @@
+// Package problem checks a [task.Definition] and compiles it. A [Problem] knows the search space, makes the [launch.Variant] of a
+// configuration, and computes the [judge.Judgement] of its times.
 package problem
 
 import (
 	"cmp"
 	"fmt"
 	"maps"
-	"slices"
 	"sync/atomic"
 
 	"github.com/ndtune/ndtune/internal/excerpt"
@@ -13,30 +14,33 @@ import (
 	"github.com/ndtune/ndtune/tune/clc"
 	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // A Problem is a checked and compiled definition. It is immutable and safe for concurrent use.
 type Problem struct {
-	definition Definition
+	definition task.Definition
 	source     string // of the kernel; "": a function or a command makes it
 	parameters *space.Parameters
 	constants  map[string]any                    // by name, as in expressions
 	computed   map[string]*expression.Expression // of the constants that are computed from others
 	space      atomic.Pointer[space.Space]       // constructed by the first call of Space, if it is the same for all devices
 
-	options     []buildOption
-	target      buildOption
-	command     []buildOption            // the arguments of the command that makes sources
+	options     []launch.Option
+	target      launch.Option
+	command     []launch.Option          // the arguments of the command that makes sources
 	problemSize []*expression.Expression // of the definition
-	stages      []stage
+	stages      []launch.Step
 	indices     []string                 // of the loops of stages
 	structs     map[string]*array.Struct // by name
-	arguments   []ArgumentInfo
+	arguments   []launch.Argument
 	typeRules   map[int]*expression.Expression // of the types that depend on parameters, by argument
 	typed       map[string]*Problem            // with the types of configurations, by Types
 	types       string                         // of such a problem: the names of these types
-	roofline    *work                          // nil: there is none
+	roofline    *judge.Roofline                // nil: there is none
 	metrics     []*expression.Expression
 	observed    []string // quantities, those of footprints too
 	essential   []string // of these: the objective needs them
@@ -52,68 +56,12 @@ type Problem struct {
 	commandDigest func() string // of Kernel.Command
 }
 
-// An ArgumentKind is the kind of an argument.
-type ArgumentKind string
-
-// The kinds.
-const (
-	BufferArgument  ArgumentKind = "buffer"
-	ScalarArgument  ArgumentKind = "scalar"
-	LocalArgument   ArgumentKind = "local memory"
-	ImageArgument   ArgumentKind = "image"
-	SamplerArgument ArgumentKind = "sampler"
-)
-
-// HasContent reports whether arguments of the kind have initial content and may be outputs.
-func (k ArgumentKind) HasContent() bool { return k == BufferArgument || k == ImageArgument }
-
-// WithArticle returns the kind with its article: «a buffer», «an image», «local memory».
-func (k ArgumentKind) WithArticle() string {
-	switch k {
-	case LocalArgument:
-		return string(k)
-	case ImageArgument:
-		return "an " + string(k)
-	}
-	return "a " + string(k)
-}
-
-// An ArgumentInfo is a compiled [Argument].
-type ArgumentInfo struct {
-	Argument
-	Kind     ArgumentKind
-	Element  Element
-	Typed    bool                     // the type depends on the configuration, and is that of [Problem.At]
-	Varies   bool                     // its size depends on the configuration or the device
-	Content  *array.Array             // given content of a buffer
-	Given    *array.Array             // the data before they were converted to the type, which depends on parameters; else nil
-	Fills    []fill                   // of the content that is made: of each member of a struct, else one
-	Elements *expression.Expression   // elements of a buffer or of local memory; nil: the length of data
-	Pixels   []*expression.Expression // of an image, by dimension
-	Scalars  []Scalar                 // the value of a scalar, or of each member of a struct
-	Raw      []byte                   // the value byte by byte; nil: scalars
-
-	Alternatives []Alternative // the argument with each of its types, if they depend on parameters; else nil
-}
-
-// reservedNames cannot be parameters or constants, because they have a meaning in expressions.
-var reservedNames = []string{
-	"device", "time", "time_min", "time_median",
-	"and", "or", "not", "in", "true", "false", "nil", "let", "if", "else",
-}
-
-// Reserved reports whether a name cannot be that of a parameter or a constant, because it has another
-// meaning in expressions.
-func Reserved(name string) bool {
-	return slices.Contains(reservedNames, name) || expression.IsFunction(name)
-}
-
-// New checks a definition and compiles it. It joins a [FieldError] for each fault in its error. It
+// New checks a definition and compiles it. It joins a [task.FieldError] for each fault in its error. It
 // needs no device and does not construct the search space: see [Problem.Space].
-func New(d Definition) (*Problem, error) { return compileTask(d, nil) }
+func New(d task.Definition) (*Problem, error) { return compileTask(d, nil) }
 
 // compileTask is New for a definition in which the types of some arguments are those of a configuration: see [Problem.At].
-func compileTask(d Definition, typed []int) (*Problem, error) {
+func compileTask(d task.Definition, typed []int) (*Problem, error) {
 	p := &Problem{
 		definition: d, constants: map[string]any{}, computed: map[string]*expression.Expression{},
 		structs: map[string]*array.Struct{}, typeRules: map[int]*expression.Expression{},
@@ -133,7 +81,7 @@ func compileTask(d Definition, typed []int) (*Problem, error) {
 	}
 	scope := p.scope()
 	p.compileOptions(&errs, scope)
-	p.indices = indexNames(d.Stages)
+	p.indices = task.IndexNames(d.Stages)
 	p.compileSourceCommand(&errs, scope)
 	p.compileTypes(&errs, scope)
 	p.compileArguments(&errs, scope, typed)
@@ -191,7 +139,7 @@ func (p *Problem) compileConstants(errs *fieldErrors) {
 		switch _, twice := p.constants[c.Name]; {
 		case !space.IsIdentifier(c.Name):
 			errs.addf(field, "%q is not a name that a #define can have", c.Name)
-		case Reserved(c.Name):
+		case task.Reserved(c.Name):
 			errs.addf(field, "the name %s is taken by expressions", c.Name)
 		case twice:
 			errs.addf(field, "the constant stands twice")
@@ -209,7 +157,7 @@ func (p *Problem) compileConstants(errs *fieldErrors) {
 				errs.add(field, err)
 				continue
 			}
-			p.constants[c.Name] = Constant{Name: c.Name, Value: value}.Number()
+			p.constants[c.Name] = task.Constant{Name: c.Name, Value: value}.Number()
 		}
 	}
 }
@@ -219,7 +167,7 @@ func (p *Problem) compileParameters(errs *fieldErrors) bool {
 		if _, ok := p.constants[q.Name]; ok {
 			errs.addf("parameters."+q.Name, "a constant has the same name")
 		}
-		if Reserved(q.Name) {
+		if task.Reserved(q.Name) {
 			errs.addf("parameters."+q.Name, "the name is taken by expressions")
 		}
 	}
@@ -251,7 +199,7 @@ func (p *Problem) fixed(e *expression.Expression) bool {
 }
 
 // compile compiles the expression of a field. If the expression is fixed, check checks its value.
-func (p *Problem) compile(errs *fieldErrors, field string, source Expr, scope expression.Scope, check func(*expression.Expression) error) *expression.Expression {
+func (p *Problem) compile(errs *fieldErrors, field string, source task.Expr, scope expression.Scope, check func(*expression.Expression) error) *expression.Expression {
 	e, err := expression.Compile(source, scope)
 	if err == nil && p.fixed(e) {
 		err = check(e)
@@ -261,7 +209,7 @@ func (p *Problem) compile(errs *fieldErrors, field string, source Expr, scope ex
 }
 
 // compileSize compiles a number that must be positive.
-func (p *Problem) compileSize(errs *fieldErrors, field string, source Expr, scope expression.Scope) *expression.Expression {
+func (p *Problem) compileSize(errs *fieldErrors, field string, source task.Expr, scope expression.Scope) *expression.Expression {
 	return p.compile(errs, field, source, scope, func(e *expression.Expression) error {
 		n, err := e.Int(p.constants)
 		if err != nil || n > 0 {
@@ -275,35 +223,22 @@ func (p *Problem) compileSize(errs *fieldErrors, field string, source Expr, scop
 }
 
 // compileCount compiles a number that must be a whole one and not negative.
-func (p *Problem) compileCount(errs *fieldErrors, field string, source Expr, scope expression.Scope) *expression.Expression {
+func (p *Problem) compileCount(errs *fieldErrors, field string, source task.Expr, scope expression.Scope) *expression.Expression {
 	return p.compile(errs, field, source, scope, func(e *expression.Expression) error {
-		_, err := natural("the number", e, p.constants)
+		_, err := launch.Natural("the number", e, p.constants)
 		return err
 	})
 }
 
 // compileAmount compiles a number that must not be negative. It returns nil for an empty source.
-func (p *Problem) compileAmount(errs *fieldErrors, field, noun string, source Expr, scope expression.Scope) *expression.Expression {
+func (p *Problem) compileAmount(errs *fieldErrors, field, noun string, source task.Expr, scope expression.Scope) *expression.Expression {
 	if source == "" {
 		return nil
 	}
 	return p.compile(errs, field, source, scope, func(e *expression.Expression) error {
-		_, err := amount(noun, e, p.constants)
+		_, err := judge.Amount(noun, e, p.constants)
 		return err
 	})
-}
-
-// amount returns the value of an expression that [Problem.compileAmount] compiled, 0 for nil. The noun
-// begins the error message; it may be empty.
-func amount(noun string, e *expression.Expression, env map[string]any) (float64, error) {
-	if e == nil {
-		return 0, nil
-	}
-	n, err := e.Float(env)
-	if err == nil && !(Finite(n) && n >= 0) {
-		err = fmt.Errorf("%s%s is %v; want a number that is not negative", noun, e, n)
-	}
-	return n, err
 }
 
 // count returns how many of the conditions hold.
@@ -316,8 +251,6 @@ func count(conditions ...bool) int {
 	}
 	return n
 }
-
-var dimensions = [3]string{"x", "y", "z"}
 
 // environment returns the constants and device.* for expressions. The caller may add to it.
 func (p *Problem) environment(d hardware.Device) map[string]any {
@@ -335,13 +268,16 @@ func (p *Problem) environmentOf(c space.Configuration, d hardware.Device) map[st
 }
 
 // Definition returns the definition of the problem. It must not be changed.
-func (p *Problem) Definition() Definition { return p.definition }
+func (p *Problem) Definition() task.Definition { return p.definition }
+
+// Steps returns what a run of the problem launches. A problem that is no pipeline has one step. They must not be changed.
+func (p *Problem) Steps() []launch.Step { return p.stages }
 
 // Parameters returns the tunable parameters in order.
 func (p *Problem) Parameters() *space.Parameters { return p.parameters }
 
 // Objective returns the objective, whose name is by default time.
-func (p *Problem) Objective() Objective {
+func (p *Problem) Objective() judge.Objective {
 	o := p.definition.Objective
 	o.Name = cmp.Or(o.Name, "time")
 	return o

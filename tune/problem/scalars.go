@@ -12,18 +12,13 @@ import (
 	"github.com/ndtune/ndtune/internal/nearest"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/expression"
+	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
-// A Scalar is a value that the kernel gets: an argument, or a member of a struct that is one.
-type Scalar struct {
-	At    array.Member
-	Value any                      // a plain value or a list of lanes
-	Lanes []*expression.Expression // of a value with expressions, else nil
-}
-
 // compileScalar compiles the value of an argument that is no buffer.
-func (p *Problem) compileScalar(errs *fieldErrors, field string, a *ArgumentInfo, scope expression.Scope) {
+func (p *Problem) compileScalar(errs *fieldErrors, field string, a *launch.Argument, scope expression.Scope) {
 	a.Value = plainValue(a.Value)
 	field += ".value"
 	if text, ok := a.Value.(string); ok && (a.Element.Struct != nil || a.Type == rawBytes) {
@@ -72,12 +67,12 @@ func decodeHex(text string) ([]byte, error) {
 }
 
 // flatten returns the members of a value of a type. The value of a struct is a mapping of its fields.
-func flatten(value any, e Element, path string, offset int) ([]Scalar, error) {
+func flatten(value any, e launch.Element, path string, offset int) ([]launch.Scalar, error) {
 	if _, fields := value.(map[string]any); e.Struct == nil && fields {
 		return nil, fmt.Errorf("%s has no fields; give a number, or a list for a vector", cmp.Or(path, e.String()))
 	}
 	if e.Struct == nil {
-		return []Scalar{{At: array.Member{Path: path, Type: e.Type, Offset: offset}, Value: value}}, nil
+		return []launch.Scalar{{At: array.Member{Path: path, Type: e.Type, Offset: offset}, Value: value}}, nil
 	}
 	name := e.String()
 	if path != "" {
@@ -96,13 +91,13 @@ func flatten(value any, e Element, path string, offset int) ([]Scalar, error) {
 			return nil, fmt.Errorf("%s has no field %s%s; its fields are %s", name, given, nearest.Hint(given, names), strings.Join(names, ", "))
 		}
 	}
-	var all []Scalar
+	var all []launch.Scalar
 	for _, f := range e.Struct.Fields {
 		given, ok := fields[f.Name]
 		if !ok {
 			return nil, fmt.Errorf("%s: the field %s is missing", name, f.Name)
 		}
-		at, element := strings.TrimPrefix(path+"."+f.Name, "."), Element{f.Type, f.Struct}
+		at, element := strings.TrimPrefix(path+"."+f.Name, "."), launch.Element{Type: f.Type, Struct: f.Struct}
 		items, paths := []any{given}, []string{at}
 		if f.Count > 0 {
 			items, ok = given.([]any)
@@ -126,9 +121,9 @@ func flatten(value any, e Element, path string, offset int) ([]Scalar, error) {
 }
 
 // compileLanes compiles the expressions of a value, and checks the value if it is fixed.
-func (p *Problem) compileLanes(s *Scalar, scope expression.Scope) error {
+func (p *Problem) compileLanes(s *launch.Scalar, scope expression.Scope) error {
 	if text, ok := s.Value.(string); ok {
-		if u, ok := largeInteger(text); ok {
+		if u, ok := task.LargeInteger(text); ok {
 			s.Value = u
 		}
 	}
@@ -142,7 +137,7 @@ func (p *Problem) compileLanes(s *Scalar, scope expression.Scope) error {
 			if !ok {
 				source = space.FormatValue(lane)
 			}
-			if number := (Constant{Value: source}).Number(); number != source {
+			if number := (task.Constant{Value: source}).Number(); number != source {
 				source = space.FormatValue(number) // a C literal such as 0.225f
 			}
 			e, err := expression.Compile(source, scope)
@@ -155,55 +150,8 @@ func (p *Problem) compileLanes(s *Scalar, scope expression.Scope) error {
 			return nil
 		}
 	}
-	_, err := s.bytes(p.constants)
+	_, err := s.Bytes(p.constants)
 	return err
-}
-
-// bytes returns the bytes of the value.
-func (s *Scalar) bytes(environment map[string]any) ([]byte, error) {
-	if s.Lanes == nil {
-		return array.ScalarBytes(s.At.Type, s.Value)
-	}
-	lanes := make([]any, len(s.Lanes))
-	for i, e := range s.Lanes {
-		v, err := e.Eval(environment)
-		if err != nil {
-			return nil, err
-		}
-		lanes[i] = v
-	}
-	if _, vector := s.Value.([]any); !vector {
-		return array.ScalarBytes(s.At.Type, lanes[0])
-	}
-	return array.ScalarBytes(s.At.Type, lanes)
-}
-
-// scalarBytes returns the bytes of the scalar or the struct that the kernel gets.
-func (a *ArgumentInfo) ScalarBytes(environment map[string]any) ([]byte, error) {
-	if a.Raw != nil {
-		return a.Raw, nil
-	}
-	all := make([]byte, a.Element.Size())
-	for _, s := range a.Scalars {
-		b, err := s.bytes(environment)
-		if err != nil {
-			if s.At.Path != "" {
-				err = fmt.Errorf("%s: %w", s.At.Path, err)
-			}
-			return nil, err
-		}
-		copy(all[s.At.Offset:], b)
-	}
-	return all, nil
-}
-
-// Values returns the expressions of a scalar, and of the size of local memory or a buffer.
-func (a *ArgumentInfo) Values() []*expression.Expression {
-	all := []*expression.Expression{a.Elements}
-	for _, s := range a.Scalars {
-		all = append(all, s.Lanes...)
-	}
-	return slices.DeleteFunc(all, func(e *expression.Expression) bool { return e == nil })
 }
 
 // plainTypes are the predeclared types of scalars, by kind.

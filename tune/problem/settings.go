@@ -7,26 +7,15 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/ndtune/ndtune/internal/nearest"
 	"github.com/ndtune/ndtune/tune/clc"
 	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
-
-// A Setting of the device belongs to a configuration, which is measured at it: one of [hardware.SettingNames]. The value 0
-// leaves the setting as the device has it. A parameter that only settings read does not reach the kernel, so that
-// configurations that differ in settings alone have the same program.
-type Setting struct {
-	Name       string
-	Expression Expr
-}
-
-// SettleTime is the time for which the launches of a configuration are repeated after a change of settings, before they are timed:
-// clocks and power need some tens of milliseconds under load to follow.
-const SettleTime = 50 * time.Millisecond
 
 // compileSettings compiles the settings, in the order in which they are applied.
 func (p *Problem) compileSettings(errs *fieldErrors, scope expression.Scope) {
@@ -42,7 +31,7 @@ func (p *Problem) compileSettings(errs *fieldErrors, scope expression.Scope) {
 				continue
 			}
 			field := "measure.settings." + name
-			if slices.ContainsFunc(given[:i], func(before Setting) bool { return before.Name == name }) {
+			if slices.ContainsFunc(given[:i], func(before task.Setting) bool { return before.Name == name }) {
 				errs.addf(field, "the setting stands twice")
 			}
 			e := p.compile(errs, field, s.Expression, scope, func(e *expression.Expression) error {
@@ -84,7 +73,7 @@ func settingValue(name string, e *expression.Expression, env map[string]any) (fl
 	switch {
 	case err != nil:
 		return 0, err
-	case !(Finite(v) && v >= 0):
+	case !(judge.Finite(v) && v >= 0):
 		return 0, fmt.Errorf("%g: want a number of %s, or 0 for no change", v, hardware.SettingUnit(name))
 	case name != hardware.PowerLimit && v != math.Trunc(v):
 		return 0, fmt.Errorf("%g: want a whole number of MHz, or 0 for no change", v)
@@ -126,7 +115,7 @@ func (p *Problem) settingsIn(env map[string]any) (all []hardware.Setting, err er
 const maxSettings = 10_000
 
 // CheckSettings calls check with the settings of the configurations of a space on a device, until there is an error. The error is a
-// [FieldError] that names the values of parameters.
+// [task.FieldError] that names the values of parameters.
 func (p *Problem) CheckSettings(ctx context.Context, s *space.Space, d hardware.Device, check func([]hardware.Setting) error) error {
 	if len(p.settings) == 0 {
 		return nil
@@ -139,7 +128,7 @@ func (p *Problem) CheckSettings(ctx context.Context, s *space.Space, d hardware.
 		}
 		places = append(places, i)
 		if all *= len(s.Survivors(i)); all > maxSettings {
-			return &FieldError{"measure.settings", fmt.Errorf("they depend on more than %d combinations of parameters: give the settings parameters of their own", maxSettings)}
+			return &task.FieldError{Field: "measure.settings", Err: fmt.Errorf("they depend on more than %d combinations of parameters: give the settings parameters of their own", maxSettings)}
 		}
 	}
 	env := p.environment(d)
@@ -168,7 +157,7 @@ func (p *Problem) CheckSettings(ctx context.Context, s *space.Space, d hardware.
 		if len(texts) > 0 {
 			err = fmt.Errorf("%s: %w", strings.Join(texts, ", "), err)
 		}
-		return &FieldError{"measure.settings", err}
+		return &task.FieldError{Field: "measure.settings", Err: err}
 	}
 	return nil
 }

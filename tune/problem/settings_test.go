@@ -9,14 +9,15 @@ import (
 
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // tunedClock is saxpy with two parameters that only settings read, and one that the kernel reads, too.
-func tunedClock() Definition {
+func tunedClock() task.Definition {
 	d := saxpy()
 	d.Parameters = append(d.Parameters, space.Parameter{Name: "mhz", Values: []space.Value{0, 345, 1080, 1980}}, space.Parameter{Name: "watts", Values: []space.Value{250, 700.5}})
 	d.Restrictions = append(d.Restrictions, space.Restriction{Expression: "mhz < 1980 or watts > 300"})
-	d.Measure.Settings = []Setting{{"power_limit", "watts"}, {"clock", "mhz"}}
+	d.Measure.Settings = []task.Setting{{Name: "power_limit", Expression: "watts"}, {Name: "clock", Expression: "mhz"}}
 	return d
 }
 
@@ -27,7 +28,7 @@ func TestSettings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	decoded, err := Decode(encoded)
+	decoded, err := task.Decode(encoded)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +95,7 @@ func TestSettingsAreCheckedInTheSpace(t *testing.T) {
 	if err := check(""); err != nil || len(seen) != 8 {
 		t.Errorf("%d combinations: %v", len(seen), err)
 	}
-	var at *FieldError
+	var at *task.FieldError
 	if err := check("[clock 1080 MHz power_limit 250 W]"); !errors.As(err, &at) || at.Field != "measure.settings" || at.Err.Error() != "mhz=1080, watts=250: not permitted" {
 		t.Errorf("a combination that is not permitted: %v", err)
 	}

@@ -18,8 +18,10 @@ import (
 	"github.com/ndtune/ndtune/tune/clc"
 	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/process"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 func (p *Problem) compileKernel(errs *fieldErrors) {
@@ -74,7 +76,7 @@ func within(folder, path string) string {
 }
 
 // checkCommand checks the command of a field such as verify.
-func checkCommand(errs *fieldErrors, field string, c *Command) {
+func checkCommand(errs *fieldErrors, field string, c *task.Command) {
 	if len(c.Args) == 0 || c.Args[0] == "" {
 		errs.addf(field+".command", "the command is empty")
 	}
@@ -89,14 +91,14 @@ func (p *Problem) compileSourceCommand(errs *fieldErrors, scope expression.Scope
 		return
 	}
 	for i, text := range p.definition.Kernel.Command.Args {
-		argument, err := parseOption(text, scope)
+		argument, err := launch.ParseOption(text, scope)
 		errs.add(fmt.Sprintf("kernel.command[%d]", i), err)
 		p.command = append(p.command, argument)
 	}
 }
 
 // SourceCommand returns the command that makes sources, with its time limit, or nil.
-func (p *Problem) SourceCommand() *Command { return p.definition.Kernel.Command.withTimeout() }
+func (p *Problem) SourceCommand() *task.Command { return p.definition.Kernel.Command.WithTimeout() }
 
 // generated reports whether each configuration has a source that is made for it.
 func (p *Problem) generated() bool {
@@ -111,7 +113,7 @@ const maxGenerated = 16 << 20
 //
 // The error of a command that cannot be started is a [process.StartError], which is no fault of the
 // configuration, and that of a command that takes too long is [process.ErrLate].
-func (p *Problem) Generate(ctx context.Context, v *Variant) error {
+func (p *Problem) Generate(ctx context.Context, v *launch.Variant) error {
 	if !p.generated() {
 		return nil
 	}
@@ -121,11 +123,11 @@ func (p *Problem) Generate(ctx context.Context, v *Variant) error {
 	}
 	source, _ = p.override(source)
 	_, words, values := p.defines(v.Configuration)
-	v.setSource(source, words+values)
+	v.SetSource(source, words+values)
 	return nil
 }
 
-func (p *Problem) makeSource(ctx context.Context, v *Variant) (string, error) {
+func (p *Problem) makeSource(ctx context.Context, v *launch.Variant) (string, error) {
 	if function := p.definition.Kernel.Func; function != nil {
 		source, err := function(v.Configuration)
 		if err != nil {
@@ -141,20 +143,20 @@ func (p *Problem) makeSource(ctx context.Context, v *Variant) (string, error) {
 }
 
 // runSourceCommand runs the command that makes the source of a variant.
-func (p *Problem) runSourceCommand(ctx context.Context, v *Variant) (string, error) {
+func (p *Problem) runSourceCommand(ctx context.Context, v *launch.Variant) (string, error) {
 	input, err := json.Marshal(p.Values(v.Configuration))
 	if err != nil {
 		return "", fmt.Errorf("encode the configuration: %w", err)
 	}
 	command := p.SourceCommand()
 	ended, err := process.Command{
-		Args: v.command, Dir: command.Dir, Input: append(input, '\n'), Timeout: command.Timeout, Output: maxGenerated,
+		Args: v.Command, Dir: command.Dir, Input: append(input, '\n'), Timeout: command.Timeout, Output: maxGenerated,
 	}.Run(ctx)
 	if err != nil {
 		return "", err
 	}
 	fail := func(fault string) error {
-		text := strings.Join(v.command, " ") + ": " + fault
+		text := strings.Join(v.Command, " ") + ": " + fault
 		// The last line says why: before it, Python prints where.
 		if printed := strings.TrimSpace(ended.Stderr); printed != "" {
 			before, last, several := cutLast(printed, "\n")
@@ -191,18 +193,6 @@ func (p *Problem) SourceName() string {
 	return cmp.Or(k.SourceName, k.File, "source")
 }
 
-// setSource gives the variant its source. OpenCL C has a prologue for what options cannot define; SPIR-V has no macros.
-func (v *Variant) setSource(source, prologue string) {
-	v.Source = source
-	if prologue != "" && !v.SPIRV() {
-		prologue += "#line 1\n"
-		v.Source, v.Prologue = prologue+source, strings.Count(prologue, "\n")
-	}
-}
-
-// SPIRV reports whether the source is a SPIR-V module.
-func (v *Variant) SPIRV() bool { return clc.IsSPIRV(v.Source) }
-
 // digestCommand returns a digest of what the command of the kernel makes, as far as it is known without
 // running it for all configurations: the files in its folder that its arguments name, and the source of the
 // first configuration.
@@ -225,13 +215,13 @@ func (p *Problem) digestCommand() string {
 // or if its command depends on the device.
 func (p *Problem) firstSource() string {
 	first, err := p.parameters.ConfigureFirst(nil)
-	if err != nil || slices.ContainsFunc(p.command, func(o buildOption) bool { return o.reads("device") }) {
+	if err != nil || slices.ContainsFunc(p.command, func(o launch.Option) bool { return o.Reads("device") }) {
 		return ""
 	}
-	v := &Variant{Configuration: first}
+	v := &launch.Variant{Configuration: first}
 	env := p.environment(hardware.Device{})
 	first.Assign(env)
-	if v.command, err = p.commandIn(env); err != nil {
+	if v.Command, err = p.commandIn(env); err != nil {
 		return ""
 	}
 	source, err := p.makeSource(context.Background(), v)

@@ -10,68 +10,10 @@ import (
 	"github.com/ndtune/ndtune/internal/nearest"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/expression"
+	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
-
-// A StructType is a struct that arguments can have as their type. It is laid out as OpenCL C does.
-type StructType struct {
-	Name   string
-	Fields []StructField
-}
-
-// A StructField is a field of a [StructType].
-type StructField struct {
-	Name  string
-	Type  string // as that of an [Argument], or the name of an earlier StructType
-	Count Expr   // length of an array, the same for all configurations; "": the field is no array
-}
-
-// An Element is the type of the elements of an argument.
-type Element struct {
-	Type   array.Type    // array.Uint8 for a struct
-	Struct *array.Struct // nil: the elements are of Type
-}
-
-// Size returns the size in bytes.
-func (e Element) Size() int {
-	if e.Struct != nil {
-		return e.Struct.Size
-	}
-	return e.Type.Size()
-}
-
-// String returns the name of the type.
-func (e Element) String() string {
-	if e.Struct != nil {
-		return "struct " + e.Struct.Name
-	}
-	return e.Type.String()
-}
-
-// Equal reports whether two types are the same. The names of structs do not matter.
-func (e Element) Equal(o Element) bool { return e.Type == o.Type && e.Struct.Equal(o.Struct) }
-
-// sameScalars reports whether arrays of both types have the same scalars one after the other, as float4 and float. A 3-vector has
-// gaps between them.
-func (e Element) SameScalars(o Element) bool {
-	return e.Struct == nil && o.Struct == nil && e.Type.Scalar() == o.Type.Scalar() && e.Type.Lanes() != 3 && o.Type.Lanes() != 3
-}
-
-// Array returns an array of n elements, all bytes of which are zero.
-func (e Element) Array(n int) *array.Array {
-	if e.Struct != nil {
-		return array.NewStructs(e.Struct, n)
-	}
-	return array.New(e.Type, n)
-}
-
-// View returns the memory of an array as elements of the type. A struct takes any bytes.
-func (e Element) View(a *array.Array) (*array.Array, error) {
-	if e.Struct != nil {
-		return a.AsStructs(e.Struct)
-	}
-	return a.As(e.Type)
-}
 
 // rawBytes is the name of the type of arguments that are given byte by byte.
 const rawBytes = "bytes"
@@ -99,7 +41,7 @@ func (p *Problem) compileTypes(errs *fieldErrors, scope expression.Scope) {
 	}
 }
 
-func (p *Problem) compileFields(errs *fieldErrors, field string, t StructType, scope expression.Scope) []array.Field {
+func (p *Problem) compileFields(errs *fieldErrors, field string, t task.StructType, scope expression.Scope) []array.Field {
 	var fields []array.Field
 	for _, given := range t.Fields {
 		at := field + "." + given.Name
@@ -133,7 +75,7 @@ func (p *Problem) compileFields(errs *fieldErrors, field string, t StructType, s
 }
 
 // elementType returns the named type. The name may be that of a constant whose text names the type.
-func (p *Problem) elementType(name string) (Element, error) {
+func (p *Problem) elementType(name string) (launch.Element, error) {
 	if text, ok := p.constants[name].(string); ok {
 		e, err := p.namedType(text)
 		if err != nil {
@@ -146,7 +88,7 @@ func (p *Problem) elementType(name string) (Element, error) {
 
 // argumentType returns the type of the next argument: a named one, or the value of an expression. If that depends on parameters, it is the
 // type at their first values, and typed is set.
-func (p *Problem) argumentType(text string, scope expression.Scope) (e Element, typed bool, err error) {
+func (p *Problem) argumentType(text string, scope expression.Scope) (e launch.Element, typed bool, err error) {
 	if e, err = p.elementType(text); err == nil || p.constants[text] != nil {
 		return e, false, err
 	}
@@ -233,7 +175,7 @@ func (p *Problem) compileTyped(errs *fieldErrors) {
 		}
 		at, err := compileTask(d, slices.Sorted(maps.Keys(p.typeRules)))
 		if err == nil && len(p.typed) == maxTyped {
-			err = &FieldError{"arguments", fmt.Errorf("there are more than %d combinations of types", maxTyped)}
+			err = &task.FieldError{Field: "arguments", Err: fmt.Errorf("there are more than %d combinations of types", maxTyped)}
 		}
 		if err != nil {
 			errs.errs = append(errs.errs, err)
@@ -246,20 +188,14 @@ func (p *Problem) compileTyped(errs *fieldErrors) {
 		a := &p.arguments[i]
 		for _, types := range slices.Sorted(maps.Keys(p.typed)) {
 			own := &p.typed[types].arguments[i]
-			if slices.ContainsFunc(a.Alternatives, func(known Alternative) bool { return known.Argument.Type == own.Type }) {
+			if slices.ContainsFunc(a.Alternatives, func(known launch.Alternative) bool { return known.Argument.Type == own.Type }) {
 				continue
 			}
 			condition, err := expression.Compile(fmt.Sprintf("(%s) == %q", a.Type, own.Type), scope)
 			errs.add(fmt.Sprintf("arguments[%d].type", i), err)
-			a.Alternatives = append(a.Alternatives, Alternative{condition, own})
+			a.Alternatives = append(a.Alternatives, launch.Alternative{Condition: condition, Argument: own})
 		}
 	}
-}
-
-// An Alternative is an argument with one of the types that it has, which depend on parameters.
-type Alternative struct {
-	Condition *expression.Expression // holds in the configurations of the type
-	Argument  *ArgumentInfo
 }
 
 // At returns the problem with the types that its arguments have in a configuration: the problem itself if no type depends on parameters.
@@ -282,39 +218,16 @@ func (p *Problem) in(env map[string]any) *Problem {
 	return cmp.Or(p.typed[types], p)
 }
 
-// Take returns data of another problem as elements of the argument. They are converted if the type of the argument, or of the other one,
-// depends on parameters.
-func (a *ArgumentInfo) Take(data *array.Array, other *ArgumentInfo) (*array.Array, error) {
-	return a.Element.Take(data, a.Typed || other.Typed)
-}
-
-// take returns data as elements of the type, converted where that is possible and wanted.
-func (e Element) Take(data *array.Array, converted bool) (*array.Array, error) {
-	if converted && e.Struct == nil && data.Struct == nil {
-		return data.Convert(e.Type)
-	}
-	return e.View(data)
-}
-
-// setContent takes data as the content of the argument. If its type depends on parameters, other configurations take them as well.
-func (a *ArgumentInfo) SetContent(data *array.Array) (err error) {
-	if a.Typed {
-		a.Given = data
-	}
-	a.Content, err = a.Element.Take(data, a.Typed)
-	return err
-}
-
-func (p *Problem) namedType(name string) (Element, error) {
+func (p *Problem) namedType(name string) (launch.Element, error) {
 	if s := p.structs[name]; s != nil {
-		return Element{array.Uint8, s}, nil
+		return launch.Element{Type: array.Uint8, Struct: s}, nil
 	}
 	if name == rawBytes {
-		return Element{Type: array.Uint8}, nil
+		return launch.Element{Type: array.Uint8}, nil
 	}
 	typ, err := array.ParseType(name)
 	if hint := nearest.Hint(name, slices.Sorted(maps.Keys(p.structs))); err != nil && hint != "" {
 		err = fmt.Errorf("unknown type %q%s", name, hint)
 	}
-	return Element{Type: typ}, err
+	return launch.Element{Type: typ}, err
 }

@@ -10,7 +10,10 @@ import (
 
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // configurationOf is the first value of every parameter, but for those given.
@@ -23,7 +26,7 @@ func configurationOf(t testing.TB, p *Problem, values map[string]space.Value) sp
 	return c
 }
 
-func variantOf(t testing.TB, d Definition, values map[string]space.Value) *Variant {
+func variantOf(t testing.TB, d task.Definition, values map[string]space.Value) *launch.Variant {
 	t.Helper()
 	p := mustProblem(t, d)
 	v, err := p.Variant(configurationOf(t, p, values), hardware.Device{})
@@ -39,67 +42,67 @@ func one(name string, v space.Value) space.Parameter {
 
 func TestNDRange(t *testing.T) {
 	for name, c := range map[string]struct {
-		definition        Definition
+		definition        task.Definition
 		dimensions        int
 		grid, local       [3]int
 		global            string
 		workItemsInAGroup int
 	}{
 		"default divisor is the block": {
-			definition: Definition{ProblemSize: []Expr{"100"}, Parameters: []space.Parameter{one("block_size_x", 32)}},
+			definition: task.Definition{ProblemSize: []task.Expr{"100"}, Parameters: []space.Parameter{one("block_size_x", 32)}},
 			dimensions: 1, grid: [3]int{4, 1, 1}, local: [3]int{32, 1, 1}, global: "[128]", workItemsInAGroup: 32,
 		},
 		"no parameters at all": {
-			definition: Definition{ProblemSize: []Expr{"7", "3"}},
+			definition: task.Definition{ProblemSize: []task.Expr{"7", "3"}},
 			dimensions: 2, grid: [3]int{7, 3, 1}, local: [3]int{1, 1, 1}, global: "[7 3]", workItemsInAGroup: 1,
 		},
 		"exact division": {
-			definition: Definition{ProblemSize: []Expr{"128"}, Parameters: []space.Parameter{one("block_size_x", 32)}},
+			definition: task.Definition{ProblemSize: []task.Expr{"128"}, Parameters: []space.Parameter{one("block_size_x", 32)}},
 			dimensions: 1, grid: [3]int{4, 1, 1}, local: [3]int{32, 1, 1}, global: "[128]", workItemsInAGroup: 32,
 		},
 		"product of divisors": {
-			definition: Definition{ProblemSize: []Expr{"4096", "4095"},
+			definition: task.Definition{ProblemSize: []task.Expr{"4096", "4095"},
 				Parameters: []space.Parameter{one("block_size_x", 16), one("block_size_y", 8), one("tile_x", 4)},
-				GridDiv:    [3][]Expr{{"block_size_x", "tile_x"}}},
+				GridDiv:    [3][]task.Expr{{"block_size_x", "tile_x"}}},
 			dimensions: 2, grid: [3]int{64, 512, 1}, local: [3]int{16, 8, 1}, global: "[1024 4096]", workItemsInAGroup: 128,
 		},
 		"an empty list divides by nothing": {
-			definition: Definition{ProblemSize: []Expr{"10"}, Parameters: []space.Parameter{one("block_size_x", 4)}, GridDiv: [3][]Expr{{}}},
+			definition: task.Definition{ProblemSize: []task.Expr{"10"}, Parameters: []space.Parameter{one("block_size_x", 4)}, GridDiv: [3][]task.Expr{{}}},
 			dimensions: 1, grid: [3]int{10, 1, 1}, local: [3]int{4, 1, 1}, global: "[40]", workItemsInAGroup: 4,
 		},
 		"a block of three dimensions for a problem of one": {
-			definition: Definition{ProblemSize: []Expr{"10"},
+			definition: task.Definition{ProblemSize: []task.Expr{"10"},
 				Parameters: []space.Parameter{one("block_size_x", 2), one("block_size_y", 3), one("block_size_z", 4)}},
 			dimensions: 3, grid: [3]int{5, 1, 1}, local: [3]int{2, 3, 4}, global: "[10 3 4]", workItemsInAGroup: 24,
 		},
 		"renamed block sizes": {
-			definition: Definition{ProblemSize: []Expr{"100", "100"}, Parameters: []space.Parameter{one("bx", 8), one("by", 4), one("block_size_x", 99)},
-				BlockSize: [3]Expr{"bx", "by * 2"}},
+			definition: task.Definition{ProblemSize: []task.Expr{"100", "100"}, Parameters: []space.Parameter{one("bx", 8), one("by", 4), one("block_size_x", 99)},
+				BlockSize: [3]task.Expr{"bx", "by * 2"}},
 			dimensions: 2, grid: [3]int{13, 13, 1}, local: [3]int{8, 8, 1}, global: "[104 104]", workItemsInAGroup: 64,
 		},
 		"a block size from a constant": {
-			definition: Definition{ProblemSize: []Expr{"n"}, Constants: []Constant{{Name: "n", Value: "0x64"}, {Name: "block_size_x", Value: int64(10)}}},
+			definition: task.Definition{ProblemSize: []task.Expr{"n"}, Constants: []task.Constant{{Name: "n", Value: "0x64"}, {Name: "block_size_x", Value: int64(10)}}},
 			dimensions: 1, grid: [3]int{10, 1, 1}, local: [3]int{10, 1, 1}, global: "[100]", workItemsInAGroup: 10,
 		},
 		"expressions of parameters": {
-			definition: Definition{ProblemSize: []Expr{"n * (wide ? 2 : 1)", "ceil(n / 3)"}, Constants: []Constant{{Name: "n", Value: 100}},
+			definition: task.Definition{ProblemSize: []task.Expr{"n * (wide ? 2 : 1)", "ceil(n / 3)"}, Constants: []task.Constant{{Name: "n", Value: 100}},
 				Parameters: []space.Parameter{one("wide", true), one("block_size_x", 32)}},
 			dimensions: 2, grid: [3]int{7, 34, 1}, local: [3]int{32, 1, 1}, global: "[224 34]", workItemsInAGroup: 32,
 		},
 		"a divisor larger than the problem": {
-			definition: Definition{ProblemSize: []Expr{"10"}, Parameters: []space.Parameter{one("block_size_x", 4)}, GridDiv: [3][]Expr{{"1000"}}},
+			definition: task.Definition{ProblemSize: []task.Expr{"10"}, Parameters: []space.Parameter{one("block_size_x", 4)}, GridDiv: [3][]task.Expr{{"1000"}}},
 			dimensions: 1, grid: [3]int{1, 1, 1}, local: [3]int{4, 1, 1}, global: "[4]", workItemsInAGroup: 4,
 		},
 		"divisors that are no whole numbers": {
-			definition: Definition{ProblemSize: []Expr{"10", "7"}, Parameters: []space.Parameter{one("tile", 3)}, GridDiv: [3][]Expr{{"0.5"}, {"tile / 4", "2"}}},
+			definition: task.Definition{ProblemSize: []task.Expr{"10", "7"}, Parameters: []space.Parameter{one("tile", 3)}, GridDiv: [3][]task.Expr{{"0.5"}, {"tile / 4", "2"}}},
 			dimensions: 2, grid: [3]int{20, 5, 1}, local: [3]int{1, 1, 1}, global: "[20 5]", workItemsInAGroup: 1,
 		},
 		"divisors whose product overflows": {
-			definition: Definition{ProblemSize: []Expr{"10"}, GridDiv: [3][]Expr{{"4294967296", "4294967296"}}},
+			definition: task.Definition{ProblemSize: []task.Expr{"10"}, GridDiv: [3][]task.Expr{{"4294967296", "4294967296"}}},
 			dimensions: 1, grid: [3]int{1, 1, 1}, local: [3]int{1, 1, 1}, global: "[1]", workItemsInAGroup: 1,
 		},
 	} {
-		c.definition.Kernel = Kernel{Name: "k", Source: " "}
+		c.definition.Kernel = task.Kernel{Name: "k", Source: " "}
 		r := variantOf(t, c.definition, nil).Launches[0].NDRange
 		if r.Dimensions != c.dimensions || r.Grid != c.grid || r.Local != c.local {
 			t.Errorf("%s: %+v, want %d dimensions, grid %v, local %v", name, r, c.dimensions, c.grid, c.local)
@@ -120,8 +123,8 @@ func TestGridCoversTheProblem(t *testing.T) {
 	for i := 1; i <= 40; i++ {
 		sizes, blocks = append(sizes, i*i), append(blocks, i)
 	}
-	p := mustProblem(t, Definition{
-		Kernel: Kernel{Name: "k", Source: " "}, ProblemSize: []Expr{"size"},
+	p := mustProblem(t, task.Definition{
+		Kernel: task.Kernel{Name: "k", Source: " "}, ProblemSize: []task.Expr{"size"},
 		Parameters: []space.Parameter{{Name: "size", Values: sizes}, {Name: "block_size_x", Values: blocks}},
 	})
 	s, err := p.Space(t.Context(), hardware.Device{})
@@ -143,27 +146,32 @@ func TestGridCoversTheProblem(t *testing.T) {
 func TestVariantRefusesWhatCannotBeLaunched(t *testing.T) {
 	const big = "4294967296" // 2³²
 	for name, c := range map[string]struct {
-		spoil func(*Definition)
+		spoil func(*task.Definition)
 		want  string
 	}{
-		"problem size":   {func(d *Definition) { d.ProblemSize = []Expr{"n - 1000 * unroll"} }, "problem size x: n - 1000 * unroll is 0; it must be positive"},
-		"block size":     {func(d *Definition) { d.BlockSize[1] = "1 - unroll" }, "block size y: 1 - unroll is 0"},
-		"a fraction":     {func(d *Definition) { d.BlockSize[1] = "unroll / 2" }, "not a whole number"},
-		"division":       {func(d *Definition) { d.BlockSize[1] = "div(n, unroll - 1)" }, "division by zero"},
-		"grid divisor":   {func(d *Definition) { d.GridDiv[0] = []Expr{"unroll - 1"} }, "grid divisor x: unroll - 1 is 0"},
-		"buffer size":    {func(d *Definition) { d.Arguments[1].Size = "unroll - 1" }, "argument x: size: unroll - 1 is 0"},
-		"local size":     {func(d *Definition) { d.Arguments[3].LocalSize = "unroll - 1" }, "argument scratch: local memory: unroll - 1 is 0"},
-		"scalar":         {func(d *Definition) { d.Arguments[2].Type, d.Arguments[2].Value = "uint8", "unroll - 2" }, "argument a: "},
-		"endless block":  {func(d *Definition) { d.BlockSize = [3]Expr{big + " * unroll", big} }, "work-group of 4294967296×4294967296 work-items"},
-		"endless grid":   {func(d *Definition) { d.ProblemSize = []Expr{big + " * unroll", big}; d.GridDiv[0] = []Expr{} }, "grid of 4294967296×4294967296 work-groups"},
-		"endless parts":  {func(d *Definition) { d.GridDiv[0] = []Expr{"unroll / 1e300"} }, "grid of 1e+303 work-groups in dimension x"},
-		"endless range":  {func(d *Definition) { d.ProblemSize = []Expr{big + " * unroll"}; d.BlockSize[1] = big }, "NDRange of"},
-		"endless buffer": {func(d *Definition) { d.Arguments[1].Size = "4611686018427387904 * unroll" }, "argument x: "},
-		"endless local":  {func(d *Definition) { d.Arguments[3].LocalSize = "4611686018427387904 * unroll" }, "argument scratch: "},
-		"tolerance": {func(d *Definition) {
-			d.Verify = &Verification{ATol: "1 - 2 * unroll", Check: func(space.Configuration, map[string]*array.Array) error { return nil }}
+		"problem size":  {func(d *task.Definition) { d.ProblemSize = []task.Expr{"n - 1000 * unroll"} }, "problem size x: n - 1000 * unroll is 0; it must be positive"},
+		"block size":    {func(d *task.Definition) { d.BlockSize[1] = "1 - unroll" }, "block size y: 1 - unroll is 0"},
+		"a fraction":    {func(d *task.Definition) { d.BlockSize[1] = "unroll / 2" }, "not a whole number"},
+		"division":      {func(d *task.Definition) { d.BlockSize[1] = "div(n, unroll - 1)" }, "division by zero"},
+		"grid divisor":  {func(d *task.Definition) { d.GridDiv[0] = []task.Expr{"unroll - 1"} }, "grid divisor x: unroll - 1 is 0"},
+		"buffer size":   {func(d *task.Definition) { d.Arguments[1].Size = "unroll - 1" }, "argument x: size: unroll - 1 is 0"},
+		"local size":    {func(d *task.Definition) { d.Arguments[3].LocalSize = "unroll - 1" }, "argument scratch: local memory: unroll - 1 is 0"},
+		"scalar":        {func(d *task.Definition) { d.Arguments[2].Type, d.Arguments[2].Value = "uint8", "unroll - 2" }, "argument a: "},
+		"endless block": {func(d *task.Definition) { d.BlockSize = [3]task.Expr{big + " * unroll", big} }, "work-group of 4294967296×4294967296 work-items"},
+		"endless grid": {func(d *task.Definition) {
+			d.ProblemSize = []task.Expr{big + " * unroll", big}
+			d.GridDiv[0] = []task.Expr{}
+		}, "grid of 4294967296×4294967296 work-groups"},
+		"endless parts":  {func(d *task.Definition) { d.GridDiv[0] = []task.Expr{"unroll / 1e300"} }, "grid of 1e+303 work-groups in dimension x"},
+		"endless range":  {func(d *task.Definition) { d.ProblemSize = []task.Expr{big + " * unroll"}; d.BlockSize[1] = big }, "NDRange of"},
+		"endless buffer": {func(d *task.Definition) { d.Arguments[1].Size = "4611686018427387904 * unroll" }, "argument x: "},
+		"endless local":  {func(d *task.Definition) { d.Arguments[3].LocalSize = "4611686018427387904 * unroll" }, "argument scratch: "},
+		"tolerance": {func(d *task.Definition) {
+			d.Verify = &task.Verification{ATol: "1 - 2 * unroll", Check: func(space.Configuration, map[string]*array.Array) error { return nil }}
 		}, "the tolerance 1 - 2 * unroll is -1"},
-		"copy": {func(d *Definition) { d.Arguments[1].Fill, d.Arguments[1].Size = Fill{Copy: "y"}, "n + unroll" },
+		"copy": {func(d *task.Definition) {
+			d.Arguments[1].Fill, d.Arguments[1].Size = task.Fill{Copy: "y"}, "n + unroll"
+		},
 			"argument x: has 1001 elements, y, of which it is a copy, has 1000"},
 	} {
 		d := saxpy()
@@ -177,13 +185,13 @@ func TestVariantRefusesWhatCannotBeLaunched(t *testing.T) {
 }
 
 func TestValuesReachTheKernelAsOptionsOrAsAPrologue(t *testing.T) {
-	d := Definition{
-		Kernel: Kernel{Name: "k", Source: "first line\n", BuildOptions: []string{"-cl-mad-enable"}},
-		Constants: []Constant{
+	d := task.Definition{
+		Kernel: task.Kernel{Name: "k", Source: "first line\n", BuildOptions: []string{"-cl-mad-enable"}},
+		Constants: []task.Constant{
 			{Name: "n", Value: 4096}, {Name: "dt", Value: "0.225f"}, {Name: "h", Value: 0.5}, {Name: "whole", Value: 2.0}, {Name: "yes", Value: true}, {Name: "short", Value: int16(-3)},
 			{Name: "expression", Value: "(n + 1)"}, {Name: "spaced", Value: "unsigned int"},
 		},
-		ProblemSize: []Expr{"n"},
+		ProblemSize: []task.Expr{"n"},
 		Parameters: []space.Parameter{
 			one("block_size_x", 16), one("type", "float4"), one("pragma", "unroll 4"), one("quoted", `"a"`), one("nothing", ""),
 			one("two", "a\nb"), one("read_only", "volatile"), one("mad", "a b"),
@@ -212,7 +220,7 @@ func TestASourceWithoutAPrologueIsUntouched(t *testing.T) {
 func TestConstantsAreNumbersInExpressions(t *testing.T) {
 	for _, c := range []struct {
 		value      space.Value
-		expression Expr
+		expression task.Expr
 		want       float64
 	}{
 		{"0.225f", "x * 4", 0.9}, {"1.f", "x", 1}, {".5F", "x", 0.5}, {"1e-3f", "x * 1000", 1}, {"2.0h", "x", 2},
@@ -221,11 +229,11 @@ func TestConstantsAreNumbersInExpressions(t *testing.T) {
 		{int8(5), "x % 3", 2}, {int64(5), "x % 3", 2}, {uint16(5), "div(x, 2)", 2}, {float32(0.5), "x * 2", 1},
 		{"float4", `x == "float4" ? 1 : 0`, 1}, {"(1 + 2)", "len(x)", 7}, {"1e999", "len(x)", 5},
 	} {
-		p := mustProblem(t, Definition{
-			Kernel: Kernel{Name: "k", Source: " "}, ProblemSize: []Expr{"1"}, Constants: []Constant{{Name: "x", Value: c.value}},
-			Metrics: []Metric{{"m", c.expression}},
+		p := mustProblem(t, task.Definition{
+			Kernel: task.Kernel{Name: "k", Source: " "}, ProblemSize: []task.Expr{"1"}, Constants: []task.Constant{{Name: "x", Value: c.value}},
+			Metrics: []task.Metric{{Name: "m", Expression: c.expression}},
 		})
-		judgement, err := p.Judge(configurationOf(t, p, nil), hardware.Device{}, StatsOf([]float64{1}), 1, nil, nil)
+		judgement, err := p.Judge(configurationOf(t, p, nil), hardware.Device{}, judge.StatsOf([]float64{1}), 1, nil, nil)
 		if err != nil || math.Abs(judgement.Metrics[0].Value-c.want) > 1e-12 {
 			t.Errorf("x = %v: %s is %v (%v), want %v", c.value, c.expression, judgement, err, c.want)
 		}
@@ -234,11 +242,13 @@ func TestConstantsAreNumbersInExpressions(t *testing.T) {
 
 // TestHostConstantsAreComputedFromOthers: they follow these, and keep their words and texts.
 func TestHostConstantsAreComputedFromOthers(t *testing.T) {
-	host := func(name string, value space.Value) Constant { return Constant{Name: name, Value: value, Host: true} }
+	host := func(name string, value space.Value) task.Constant {
+		return task.Constant{Name: name, Value: value, Host: true}
+	}
 	d := saxpy()
 	d.Constants = append(d.Constants, host("m", "2 * n"), host("part", "m / 4"), host("same", "m"), host("word", "float"), host("literal", "0x10u"),
 		host("real", `m > 4000 ? "double" : "float"`))
-	d.ProblemSize = []Expr{"m + literal"}
+	d.ProblemSize = []task.Expr{"m + literal"}
 	d.Arguments[1].Type = "real"
 	for n, want := range map[int]string{1000: "[2016] m=2000 part=500.0 same=2000 word=float literal=0x10u real=float", 3000: "[6016] m=6000 part=1500.0 same=6000 word=float literal=0x10u real=double"} {
 		d.Constants[0].Value = n
@@ -269,9 +279,9 @@ func TestTypesThatDependOnParameters(t *testing.T) {
 	reference := saxpy()
 	d.Arguments[0].Type, d.Arguments[1].Type, d.Arguments[2].Type = "real", "real", "real"
 	d.Arguments[3].Type = `unroll == 1 ? real : "uchar"`
-	d.Arguments[1].Data, d.Arguments[1].Fill = slices.Repeat([]float64{0.1}, 1000), Fill{}
-	reference.Arguments[1].Fill = Fill{}
-	d.Verify = &Verification{Problem: &reference, Configuration: map[string]space.Value{"block_size_x": 32, "unroll": 1}, ATol: "1e-3"}
+	d.Arguments[1].Data, d.Arguments[1].Fill = slices.Repeat([]float64{0.1}, 1000), task.Fill{}
+	reference.Arguments[1].Fill = task.Fill{}
+	d.Verify = &task.Verification{Problem: &reference, Configuration: map[string]space.Value{"block_size_x": 32, "unroll": 1}, ATol: "1e-3"}
 	p := mustProblem(t, d)
 	portable, err := p.Portable()
 	if err != nil {
@@ -309,7 +319,7 @@ func TestTypesThatDependOnParameters(t *testing.T) {
 	if own := mustProblem(t, portable).Digest(); own != p.Digest() || own == mustProblem(t, fixed).Digest() {
 		t.Error("the digest does not tell a type that depends on a parameter")
 	}
-	for _, v := range []Verification{{Files: map[string]string{"y": writeNPY(t, array.Of(make([]float32, 1000)))}, ATol: "1"}, {Problem: &d, Configuration: map[string]space.Value{"block_size_x": 32, "unroll": 1, "real": "double"}}} {
+	for _, v := range []task.Verification{{Files: map[string]string{"y": writeNPY(t, array.Of(make([]float32, 1000)))}, ATol: "1"}, {Problem: &d, Configuration: map[string]space.Value{"block_size_x": 32, "unroll": 1, "real": "double"}}} {
 		own := d
 		own.Verify = &v
 		if v.Problem != nil {
@@ -341,10 +351,10 @@ func TestScalars(t *testing.T) {
 		{"float2", []string{"-0.5f", "unroll"}, join(f32(-0.5), f32(1))},
 		{"int3", []int{1, 2, 3}, join(i32(1), i32(2), i32(3), i32(0))}, {"int3", []any{"n", "n", 1}, join(i32(100), i32(100), i32(1), i32(0))},
 	} {
-		d := Definition{
-			Kernel: Kernel{Name: "k", Source: " "}, ProblemSize: []Expr{"1"}, Constants: []Constant{{Name: "n", Value: 100}},
+		d := task.Definition{
+			Kernel: task.Kernel{Name: "k", Source: " "}, ProblemSize: []task.Expr{"1"}, Constants: []task.Constant{{Name: "n", Value: 100}},
 			Parameters: []space.Parameter{one("unroll", 1)},
-			Arguments:  []Argument{{Name: "s", Type: c.typ, Value: c.value}},
+			Arguments:  []task.Argument{{Name: "s", Type: c.typ, Value: c.value}},
 		}
 		if v := variantOf(t, d, nil); !slices.Equal(v.Launches[0].Scalars[0], c.want) {
 			t.Errorf("%s %v: bytes %v, want %v", c.typ, c.value, v.Launches[0].Scalars[0], c.want)
@@ -356,7 +366,7 @@ func TestSizesOfArguments(t *testing.T) {
 	d := saxpy()
 	d.Arguments[0].Size = "n + unroll"
 	d.Arguments[3].Type = "float3"
-	d.Arguments = append(d.Arguments, Argument{Name: "table", Data: []uint16{1, 2, 3}})
+	d.Arguments = append(d.Arguments, task.Argument{Name: "table", Data: []uint16{1, 2, 3}})
 	v := variantOf(t, d, map[string]space.Value{"unroll": 2})
 	if fmt.Sprint(v.Elements) != "[1002 1000 0 0 3]" || fmt.Sprint(v.Launches[0].LocalBytes) != "[0 0 0 512 0]" {
 		t.Errorf("elements %v, local bytes %v", v.Elements, v.Launches[0].LocalBytes)
@@ -366,7 +376,7 @@ func TestSizesOfArguments(t *testing.T) {
 func TestTolerances(t *testing.T) {
 	check := func(space.Configuration, map[string]*array.Array) error { return nil }
 	for _, c := range []struct {
-		aTol, rTol         Expr
+		aTol, rTol         task.Expr
 		typ                array.Type
 		absolute, relative float64
 	}{
@@ -375,7 +385,7 @@ func TestTolerances(t *testing.T) {
 		{"0", "", array.Float32, 0, 0}, {"", "0", array.Float32, 0, 0}, {"unroll * 0.5", "", array.Int32, 1, 0}, {"1", "alpha", array.Float32, 1, 0.5},
 	} {
 		d := saxpy()
-		d.Verify = &Verification{Check: check, ATol: c.aTol, RTol: c.rTol}
+		d.Verify = &task.Verification{Check: check, ATol: c.aTol, RTol: c.rTol}
 		absolute, relative := variantOf(t, d, map[string]space.Value{"unroll": 2}).Tolerance.Of(c.typ)
 		if absolute != c.absolute || relative != c.relative {
 			t.Errorf("atol %q, rtol %q for %v: %v, %v", c.aTol, c.rTol, c.typ, absolute, relative)
@@ -418,7 +428,7 @@ func TestRefusal(t *testing.T) {
 		{[3]int{1, 1, 1}, []int{math.MaxInt, math.MaxInt}, device, "local memory 18446744073709551616 B > device limit 49152 B"},
 		{[3]int{4096, 4096, 4096}, []int{1 << 40}, hardware.Device{}, ""}, // nothing is known of the device
 	} {
-		v := Variant{Launches: []Launch{{NDRange: NDRange{Dimensions: 3, Grid: [3]int{1, 1, 1}, Local: c.local}, LocalBytes: c.localBytes}}}
+		v := launch.Variant{Launches: []launch.Launch{{NDRange: launch.NDRange{Dimensions: 3, Grid: [3]int{1, 1, 1}, Local: c.local}, LocalBytes: c.localBytes}}}
 		if got := v.Refusal(c.device); got != c.want {
 			t.Errorf("%v, %v: %q, want %q", c.local, c.localBytes, got, c.want)
 		}

@@ -1,7 +1,6 @@
 package problem
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -11,7 +10,10 @@ import (
 
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/expression"
+	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // verification is a compiled Verification.
@@ -41,7 +43,7 @@ func (p *Problem) compileVerification(errs *fieldErrors, scope expression.Scope)
 	case kinds > 1:
 		errs.addf("verify", "give one reference: a spec, .npy files, a command or a function")
 		return
-	case !slices.ContainsFunc(p.arguments, func(a ArgumentInfo) bool { return a.Output }):
+	case !slices.ContainsFunc(p.arguments, func(a launch.Argument) bool { return a.Output }):
 		errs.addf("verify", "no argument is marked as output: there is nothing to verify")
 		return
 	}
@@ -87,7 +89,7 @@ func (p *Problem) compileComparisons(errs *fieldErrors, v *verification, scope e
 	}
 }
 
-func (p *Problem) compileCommand(errs *fieldErrors, given *Verification) {
+func (p *Problem) compileCommand(errs *fieldErrors, given *task.Verification) {
 	if given.Command == nil {
 		return
 	}
@@ -104,7 +106,7 @@ func (p *Problem) compileCommand(errs *fieldErrors, given *Verification) {
 	}
 }
 
-func (p *Problem) compileReference(errs *fieldErrors, given *Verification, v *verification, scope expression.Scope) {
+func (p *Problem) compileReference(errs *fieldErrors, given *task.Verification, v *verification, scope expression.Scope) {
 	definition := *given.Problem
 	definition.Verify = nil // a reference is not itself verified
 	definition.Seed = p.definition.Seed
@@ -135,7 +137,7 @@ func (p *Problem) compileReference(errs *fieldErrors, given *Verification, v *ve
 
 // compileShared returns the place of the reference's argument that has the name and the initial content of argument a, or -1. Outputs
 // share their content, unless they are reduced, and so do buffers that either of the two fills. All others are scratch.
-func (p *Problem) compileShared(errs *fieldErrors, a *ArgumentInfo, reference *Problem) int {
+func (p *Problem) compileShared(errs *fieldErrors, a *launch.Argument, reference *Problem) int {
 	j := reference.place(a.Name)
 	if j < 0 {
 		if a.Output {
@@ -162,7 +164,7 @@ func (p *Problem) compileShared(errs *fieldErrors, a *ArgumentInfo, reference *P
 // ReferenceVaries reports whether configurations or devices can have different correct outputs.
 func (p *Problem) ReferenceVaries() bool {
 	e := p.verify.launches
-	return e != nil && !p.fixed(e) || slices.ContainsFunc(p.arguments, func(a ArgumentInfo) bool { return a.Varies })
+	return e != nil && !p.fixed(e) || slices.ContainsFunc(p.arguments, func(a launch.Argument) bool { return a.Varies })
 }
 
 // Shared returns the place of the reference kernel's argument that has the initial content of argument i, or -1.
@@ -254,36 +256,30 @@ func (p *Problem) complete(given map[string]space.Value) (space.Configuration, e
 
 const theTolerance = "the tolerance " // in messages
 
-// Tolerances of outputs of floats if the definition gives none.
-const (
-	defaultRTol = 1e-4
-	defaultATol = 1e-6
-)
-
 // fillVerification fills the parts of a variant that verify.* depends on.
-func (p *Problem) fillVerification(v *Variant, env map[string]any) error {
+func (p *Problem) fillVerification(v *launch.Variant, env map[string]any) error {
 	v.ReferenceLaunches = 1
 	if p.verify == nil {
 		return nil
 	}
 	var err error
 	if e := p.verify.launches; e != nil {
-		if v.ReferenceLaunches, err = positive("launches of the reference", e, env); err != nil {
+		if v.ReferenceLaunches, err = launch.Positive("launches of the reference", e, env); err != nil {
 			return err
 		}
 	}
 	v.Tolerance.Default = p.verify.aTol == nil && p.verify.rTol == nil
-	if v.Tolerance.Absolute, err = amount(theTolerance, p.verify.aTol, env); err != nil {
+	if v.Tolerance.Absolute, err = judge.Amount(theTolerance, p.verify.aTol, env); err != nil {
 		return err
 	}
-	if v.Tolerance.Relative, err = amount(theTolerance, p.verify.rTol, env); err != nil {
+	if v.Tolerance.Relative, err = judge.Amount(theTolerance, p.verify.rTol, env); err != nil {
 		return err
 	}
 	return p.fillRows(v, env)
 }
 
 // fillRows fills the rows of the outputs that are reduced.
-func (p *Problem) fillRows(v *Variant, env map[string]any) error {
+func (p *Problem) fillRows(v *launch.Variant, env map[string]any) error {
 	v.Rows = make([]int, len(p.arguments))
 	for i, a := range p.arguments {
 		e, reduced := p.verify.rows[a.Name]
@@ -295,7 +291,7 @@ func (p *Problem) fillRows(v *Variant, env map[string]any) error {
 			continue
 		}
 		var err error
-		if v.Rows[i], err = positive("rows of "+a.Name, e, env); err != nil {
+		if v.Rows[i], err = launch.Positive("rows of "+a.Name, e, env); err != nil {
 			return err
 		}
 		if v.Elements[i]%v.Rows[i] != 0 {
@@ -313,38 +309,17 @@ func (p *Problem) Reduction(name string) array.Reduction {
 	return p.definition.Verify.Compare[name].As
 }
 
-// Of returns the tolerance for outputs of a type. The defaults apply to floats only.
-func (t Tolerance) Of(typ array.Type) (absolute, relative float64) {
-	switch typ.Scalar() {
-	case array.Float16, array.Float32, array.Float64:
-		if t.Default {
-			return defaultATol, defaultRTol
-		}
-	}
-	return t.Absolute, t.Relative
-}
-
 // Compared reports whether outputs are compared with a reference, and not judged by a function or a command.
 func (p *Problem) Compared() bool {
 	return p.verify != nil && p.definition.Verify.Check == nil && p.definition.Verify.Command == nil
 }
 
 // VerifyCommand returns the command that judges outputs, with its time limit, or nil.
-func (p *Problem) VerifyCommand() *Command {
+func (p *Problem) VerifyCommand() *task.Command {
 	if p.verify == nil {
 		return nil
 	}
-	return p.definition.Verify.Command.withTimeout()
-}
-
-// withTimeout returns the command with its time limit; nil for nil.
-func (c *Command) withTimeout() *Command {
-	if c == nil {
-		return nil
-	}
-	limited := *c
-	limited.Timeout = cmp.Or(limited.Timeout, DefaultCommandTimeout)
-	return &limited
+	return p.definition.Verify.Command.WithTimeout()
 }
 
 // Values returns a configuration and the constants by name, to be encoded for a command.
@@ -352,52 +327,6 @@ func (p *Problem) Values(c space.Configuration) map[string]any {
 	parameters := map[string]any{}
 	c.Assign(parameters)
 	return map[string]any{"kernel": p.KernelName(), "parameters": parameters, "constants": p.constants}
-}
-
-// Compare returns the reason why an output is not close to its reference, or nil. The members of structs
-// are compared one by one, each with the tolerance of its type.
-func (t Tolerance) Compare(name string, out, ref *array.Array) error {
-	if out.Struct == nil {
-		return t.compare(name, out, ref)
-	}
-	if !out.Struct.Equal(ref.Struct) || out.Len() != ref.Len() {
-		return fmt.Errorf("%s: the output is %d × %v, the reference is another array", name, out.Len(), out.Struct)
-	}
-	for _, m := range out.Struct.Members {
-		if err := t.compare(name+"."+m.Path, out.Member(m), ref.Member(m)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (t Tolerance) compare(name string, out, ref *array.Array) error {
-	absolute, relative := t.Of(out.Type)
-	mismatch, err := array.Compare(out, ref, absolute, relative)
-	if err == nil && mismatch != nil {
-		err = errors.New(mismatch.String())
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return nil
-}
-
-// NaNs says where an expected output is NaN, which no output equals; "" if it is nowhere.
-func NaNs(name string, expected *array.Array) string {
-	if expected.Struct != nil {
-		for _, m := range expected.Struct.Members {
-			if text := NaNs(name+"."+m.Path, expected.Member(m)); text != "" {
-				return text
-			}
-		}
-		return ""
-	}
-	m, err := array.Compare(expected, expected, 0, 0)
-	if err != nil || m == nil {
-		return ""
-	}
-	return fmt.Sprintf("the reference of %s is NaN, which no output equals: %d of %d numbers, the first at %s", name, m.Count, m.Total, m.Place())
 }
 
 // Verified reports whether outputs are verified at all.
@@ -428,8 +357,8 @@ func (p *Problem) ExpectedOutputs(initial map[string]*array.Array) (map[string]*
 			case !a.Output:
 			case output == nil:
 				return nil, fmt.Errorf("the reference function gave nothing for the output %s", a.Name)
-			case !a.Element.Equal(Element{output.Type, output.Struct}):
-				return nil, fmt.Errorf("the reference function gave %v for the output %s, which is of %v", Element{output.Type, output.Struct}, a.Name, a.Element)
+			case !a.Element.Equal(launch.Element{Type: output.Type, Struct: output.Struct}):
+				return nil, fmt.Errorf("the reference function gave %v for the output %s, which is of %v", launch.Element{Type: output.Type, Struct: output.Struct}, a.Name, a.Element)
 			}
 		}
 		return outputs, nil
@@ -467,7 +396,7 @@ func compileExpected[T any](p *Problem, errs *fieldErrors, field, noun string, g
 			err = fmt.Errorf("%s has %d elements, the output has %d", source, data.Len(), n)
 		}
 		if err == nil {
-			if text := NaNs(name, data); text != "" {
+			if text := judge.NaNs(name, data); text != "" {
 				err = errors.New(text)
 			}
 		}

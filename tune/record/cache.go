@@ -9,7 +9,7 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/judge"
 )
 
 // decodeCache reads a Kernel Tuner cache file of any version.
@@ -79,7 +79,7 @@ func (h *Header) readCacheHeader(doc *document) error {
 }
 
 // readCacheEntry reads one configuration.
-func readCacheEntry(l *layout, objective problem.Objective, raw []byte) (indices, tune.Result, error) {
+func readCacheEntry(l *layout, objective judge.Objective, raw []byte) (indices, tune.Result, error) {
 	r := tune.Result{Status: tune.Correct}
 	fail := func(name string) { r.Status, r.Reason = statusOfError(name), name }
 	mean := math.NaN()
@@ -105,7 +105,7 @@ func readCacheEntry(l *layout, objective problem.Objective, raw []byte) (indices
 			}
 		default:
 			if f, err := parseNumber(raw); err == nil {
-				r.Metrics = append(r.Metrics, problem.MetricValue{Name: name, Value: f})
+				r.Metrics = append(r.Metrics, judge.MetricValue{Name: name, Value: f})
 			} else if name == objective.Name {
 				fail(textMember(raw))
 			}
@@ -124,7 +124,7 @@ func readCacheEntry(l *layout, objective problem.Objective, raw []byte) (indices
 
 // finish makes a result of what a file says of it: the mean is the recorded time, NaN
 // where there is none.
-func finish(r *tune.Result, objective problem.Objective, mean float64) {
+func finish(r *tune.Result, objective judge.Objective, mean float64) {
 	if r.Status == tune.Correct {
 		switch {
 		case mean >= errorValue:
@@ -148,7 +148,7 @@ func finish(r *tune.Result, objective problem.Objective, mean float64) {
 }
 
 // objectiveValue computes the objective of a result from its times or its metrics.
-func objectiveValue(r *tune.Result, objective problem.Objective) float64 {
+func objectiveValue(r *tune.Result, objective judge.Objective) float64 {
 	switch objective.Name {
 	case "", "time":
 		return r.Stats().Mean
@@ -207,7 +207,7 @@ func (l *layout) cacheHeader(h *Header) []byte {
 		quoted(h.Device.Name), quoted(h.Kernel), size, strings.Join(names, ", "), strings.Join(lists, ", "), quoted(objectiveName(h.Objective)))
 }
 
-func (l *layout) appendCacheEntry(b []byte, d indices, r *tune.Result, objective problem.Objective) []byte {
+func (l *layout) appendCacheEntry(b []byte, d indices, r *tune.Result, objective judge.Objective) []byte {
 	b = l.appendMembers(append(b, '{'), d)
 	if r.Status == tune.Correct {
 		b = appendFloat(appendName(b, "time"), r.Time())

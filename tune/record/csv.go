@@ -9,16 +9,16 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
 // A csvRow is a row of a table: a result, and what several of its cells need.
 type csvRow struct {
 	*tune.Result
-	stats     problem.Stats // of the times
-	rank      int           // 0: none
-	objective string        // "": the least time
+	stats     judge.Stats // of the times
+	rank      int         // 0: none
+	objective string      // "": the least time
 }
 
 // A csvColumn is a column of a table.
@@ -31,11 +31,11 @@ type csvColumn struct {
 // csvMeasured are the columns between the parameters and the metrics.
 var csvMeasured = []csvColumn{
 	{name: "status", cell: func(r *csvRow) string { return string(r.Status) }},
-	{name: "time", cell: csvStatistic(func(s *problem.Stats) float64 { return s.Mean })},
-	{name: "time_min", cell: csvStatistic(func(s *problem.Stats) float64 { return s.Min })},
-	{name: "time_median", cell: csvStatistic(func(s *problem.Stats) float64 { return s.Median })},
-	{name: "time_max", cell: csvStatistic(func(s *problem.Stats) float64 { return s.Max })},
-	{name: "time_stddev", cell: csvStatistic(func(s *problem.Stats) float64 { return s.StandardDeviation })},
+	{name: "time", cell: csvStatistic(func(s *judge.Stats) float64 { return s.Mean })},
+	{name: "time_min", cell: csvStatistic(func(s *judge.Stats) float64 { return s.Min })},
+	{name: "time_median", cell: csvStatistic(func(s *judge.Stats) float64 { return s.Median })},
+	{name: "time_max", cell: csvStatistic(func(s *judge.Stats) float64 { return s.Max })},
+	{name: "time_stddev", cell: csvStatistic(func(s *judge.Stats) float64 { return s.StandardDeviation })},
 	{name: "final_time", cell: func(r *csvRow) string {
 		if len(r.Final) == 0 {
 			return ""
@@ -45,7 +45,7 @@ var csvMeasured = []csvColumn{
 }
 
 // csvStatistic returns the cells of a statistic of the times.
-func csvStatistic(of func(*problem.Stats) float64) func(*csvRow) string {
+func csvStatistic(of func(*judge.Stats) float64) func(*csvRow) string {
 	return func(r *csvRow) string {
 		if r.stats.Count == 0 {
 			return ""
@@ -201,7 +201,7 @@ func csvValue(c space.Configuration, parameter string) string {
 	return space.FormatValue(v)
 }
 
-func csvMetric(name string, metrics []problem.MetricValue) string {
+func csvMetric(name string, metrics []judge.MetricValue) string {
 	for _, m := range metrics {
 		if m.Name == name {
 			return csvNumber(m.Value)

@@ -12,7 +12,8 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/launch"
 )
 
 // A field is a member of a JSON object and a pointer to its value. The type of the pointer decides
@@ -79,12 +80,12 @@ func (f *field) append(b []byte) []byte {
 			}
 			b = append(b, ']')
 		}
-	case *[]problem.MetricValue:
+	case *[]judge.MetricValue:
 		if len(*at) > 0 {
 			b = appendMetrics(append(b, '{'), *at)
 			b = append(b, '}')
 		}
-	case *[]problem.Part:
+	case *[]launch.Part:
 		if len(*at) > 0 {
 			b = append(b, '[')
 			for i := range *at {
@@ -110,7 +111,7 @@ func (f *field) append(b []byte) []byte {
 			}
 			b = append(b, text...)
 		}
-	case **problem.Judgement:
+	case **judge.Judgement:
 		if j := *at; j != nil {
 			b = appendFields(append(b, '{'), field{"metrics", &j.Metrics})
 			b = append(appendFloat(appendName(b, "objective"), j.Objective), '}')
@@ -140,7 +141,7 @@ func (f *field) append(b []byte) []byte {
 }
 
 // appendMetrics writes metrics as members of an object.
-func appendMetrics(b []byte, metrics []problem.MetricValue) []byte {
+func appendMetrics(b []byte, metrics []judge.MetricValue) []byte {
 	for i := range metrics {
 		b = append(appendText(separate(b), metrics[i].Name), ':')
 		b = appendFloat(b, metrics[i].Value)
@@ -157,7 +158,7 @@ func durationFields(d *tune.Durations) [5]field {
 }
 
 // partFields are the members of a part of a pipeline.
-func partFields(p *problem.Part) [6]field {
+func partFields(p *launch.Part) [6]field {
 	return [6]field{
 		{"kernel", &p.Kernel}, {"launches", &p.Launches},
 		{"global", &p.Global}, {"local", &p.Local}, {"offset", &p.Offset}, {"time", &p.Time},
@@ -222,10 +223,10 @@ func decodeValue(raw []byte, to any) (err error) {
 		*to, err = parseNumber(raw)
 	case *[]float64:
 		*to, err = parseNumbers(raw)
-	case *[]problem.MetricValue:
+	case *[]judge.MetricValue:
 		*to = nil
 		err = decodeObject(raw, func(name string) any {
-			*to = append(*to, problem.MetricValue{Name: name})
+			*to = append(*to, judge.MetricValue{Name: name})
 			return &(*to)[len(*to)-1].Value
 		})
 	case *[]tune.CardTimes:
@@ -240,8 +241,8 @@ func decodeValue(raw []byte, to any) (err error) {
 			}
 			*to = append(*to, t)
 		}
-	case **problem.Judgement:
-		j := &problem.Judgement{Objective: math.NaN()}
+	case **judge.Judgement:
+		j := &judge.Judgement{Objective: math.NaN()}
 		*to = j
 		err = decodeFields(raw, field{"metrics", &j.Metrics}, field{"objective", &j.Objective})
 	case *time.Duration:

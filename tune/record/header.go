@@ -6,8 +6,10 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // The formats of a [Header].
@@ -48,14 +50,14 @@ type Header struct {
 	Device      hardware.Device        `json:"device"`
 	Parameters  []space.Parameter      `json:"-"`                    // in order
 	SpaceSize   int                    `json:"space_size,omitempty"` // configurations in the search space; 0: unknown
-	Constants   []problem.Constant     `json:"-"`                    // in order
+	Constants   []task.Constant        `json:"-"`                    // in order
 	Options     string                 `json:"options,omitempty"`    // of the compiler, the same for all configurations, constants included
 	ProblemSize []int                  `json:"problem_size,omitempty"`
-	Objective   problem.Objective      `json:"-"`
+	Objective   judge.Objective        `json:"-"`
 	Baseline    map[string]space.Value `json:"-"`                    // the configuration that the best is compared with; nil: none
 	Metrics     []string               `json:"metrics,omitempty"`    // names in order
 	Iterations  int                    `json:"iterations,omitempty"` // timed launches of a configuration
-	Cache       problem.CacheState     `json:"cache,omitempty"`      // of timed launches; "": warm
+	Cache       task.CacheState        `json:"cache,omitempty"`      // of timed launches; "": warm
 	Verified    bool                   `json:"verified"`             // outputs are compared with a reference
 
 	Strategy string    `json:"strategy,omitempty"` // of the search that began the run
@@ -79,7 +81,7 @@ func NewHeader(p *problem.Problem, source string) Header {
 	for i := range p.Parameters().Len() {
 		h.Parameters = append(h.Parameters, p.Parameters().At(i))
 	}
-	if state := p.Timing().Cache; state != problem.CacheWarm {
+	if state := p.Timing().Cache; state != task.CacheWarm {
 		h.Cache = state
 	}
 	if c, ok := p.Baseline(); ok {
@@ -120,7 +122,7 @@ type objectiveJSON struct {
 	Choose   string          `json:"choose,omitempty"`
 }
 
-func newObjectiveJSON(o problem.Objective) objectiveJSON {
+func newObjectiveJSON(o judge.Objective) objectiveJSON {
 	j := objectiveJSON{Name: o.Name, Maximize: o.Maximize, Choose: o.Choose}
 	for _, more := range o.More {
 		j.More = append(j.More, newObjectiveJSON(more))
@@ -128,8 +130,8 @@ func newObjectiveJSON(o problem.Objective) objectiveJSON {
 	return j
 }
 
-func (j objectiveJSON) objective() problem.Objective {
-	o := problem.Objective{Name: j.Name, Maximize: j.Maximize, Choose: j.Choose}
+func (j objectiveJSON) objective() judge.Objective {
+	o := judge.Objective{Name: j.Name, Maximize: j.Maximize, Choose: j.Choose}
 	for _, more := range j.More {
 		o.More = append(o.More, more.objective())
 	}
@@ -202,7 +204,7 @@ func (h *Header) UnmarshalJSON(raw []byte) error {
 		h.Baseline[name] = v.Value
 	}
 	for _, c := range j.Constants {
-		h.Constants = append(h.Constants, problem.Constant{Name: c.Name, Value: c.Value.Value, Host: c.Host})
+		h.Constants = append(h.Constants, task.Constant{Name: c.Name, Value: c.Value.Value, Host: c.Host})
 	}
 	return nil
 }

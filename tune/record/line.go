@@ -10,7 +10,7 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/judge"
 )
 
 // The kinds of lines after the header.
@@ -286,7 +286,7 @@ func (p *latePeaks) fields(l *layout) []field {
 // the results by the keys of their configurations.
 func (p *latePeaks) complete(h *Header, results []tune.Result, indices map[string]int) {
 	h.Device.Peaks, h.Metrics = p.peaks, p.metricNames
-	at := slices.Index(p.metricNames, problem.MetricOfLimit)
+	at := slices.Index(p.metricNames, judge.MetricOfLimit)
 	if at < 0 {
 		return
 	}

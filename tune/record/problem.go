@@ -10,8 +10,9 @@ import (
 	"github.com/ndtune/ndtune/internal/nearest"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // sameRun tells whether results under the header have and those under the header want can
@@ -87,7 +88,7 @@ func headerDifference(have, want Header, there, here string) string {
 		{"the parameters", parameters(have.Parameters), parameters(want.Parameters)},
 		{"the objective", have.Objective, want.Objective},
 		{"the metrics", have.Metrics, want.Metrics},
-		{"the caches", cmp.Or(have.Cache, problem.CacheWarm), cmp.Or(want.Cache, problem.CacheWarm)},
+		{"the caches", cmp.Or(have.Cache, task.CacheWarm), cmp.Or(want.Cache, task.CacheWarm)},
 	} {
 		if a, b := fmt.Sprint(d.have), fmt.Sprint(d.want); a != b {
 			return fmt.Sprintf("%s %s: %s, %s: %s", d.what, there, a, here, b)
@@ -96,7 +97,7 @@ func headerDifference(have, want Header, there, here string) string {
 	return "the source, the data or the verification differ"
 }
 
-func constantsText(constants []problem.Constant) string {
+func constantsText(constants []task.Constant) string {
 	texts := make([]string, len(constants))
 	for i, c := range constants {
 		texts[i] = fmt.Sprintf("%s=%v", c.Name, c.Value)
@@ -160,11 +161,11 @@ func objectiveText(h Header) string {
 
 // SetObjective replaces the objectives by others that the results have: times, or metrics. It is an error if no correct
 // result has one of them. The record then has no final measurement: its finalists were the best by the former objectives.
-func (r *Record) SetObjective(o problem.Objective) error {
+func (r *Record) SetObjective(o judge.Objective) error {
 	if _, err := o.Chooser(); err != nil {
 		return err
 	}
-	if former := r.Header.Objective; slices.EqualFunc(o.All(), former.All(), func(a, b problem.Objective) bool {
+	if former := r.Header.Objective; slices.EqualFunc(o.All(), former.All(), func(a, b judge.Objective) bool {
 		return objectiveName(a) == objectiveName(b) && a.Maximize == b.Maximize
 	}) {
 		r.Header.Objective.Choose = o.Choose
@@ -175,7 +176,7 @@ func (r *Record) SetObjective(o problem.Objective) error {
 		switch {
 		case !slices.Contains(known, one.Name):
 			return fmt.Errorf("it has no %s%s (there are %s)", one.Name, nearest.Hint(one.Name, known), strings.Join(known, ", "))
-		case slices.ContainsFunc(o.All()[:i], func(other problem.Objective) bool { return other.Name == one.Name }):
+		case slices.ContainsFunc(o.All()[:i], func(other judge.Objective) bool { return other.Name == one.Name }):
 			return fmt.Errorf("the objective %s stands twice", one.Name)
 		}
 	}

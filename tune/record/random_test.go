@@ -12,8 +12,10 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // A maker makes random records that hold whatever a run can bring forth.
@@ -26,7 +28,7 @@ func (m maker) header() Header {
 		Digest: m.word(), KernelDigest: m.word(), MeasurementDigest: m.word(), Kernel: m.word(), Source: m.word(),
 		Device:      hardware.Device{Name: m.word(), Vendor: m.word(), Driver: "1.2", Architecture: m.word(), Timer: hardware.TimerEvent, MaxWorkItemSizes: []int{1024, 64}, GlobalMemory: 1 << 40},
 		Parameters:  m.parameters(),
-		Constants:   []problem.Constant{{Name: "n", Value: 3.0}, {Name: "dt", Value: "0.225f"}, {Name: "b", Value: true}},
+		Constants:   []task.Constant{{Name: "n", Value: 3.0}, {Name: "dt", Value: "0.225f"}, {Name: "b", Value: true}},
 		ProblemSize: []int{4096, 1 << 40},
 		Objective:   m.objective(),
 		Metrics:     []string{"GB/s", "a b"},
@@ -35,10 +37,10 @@ func (m maker) header() Header {
 	}
 }
 
-func (m maker) objective() problem.Objective {
-	o := problem.Objective{Name: "GB/s", Maximize: true}
+func (m maker) objective() judge.Objective {
+	o := judge.Objective{Name: "GB/s", Maximize: true}
 	if m.IntN(2) == 0 {
-		o.More = []problem.Objective{{Name: "time_min"}, {Name: "a b", Maximize: true}}
+		o.More = []judge.Objective{{Name: "time_min"}, {Name: "a b", Maximize: true}}
 		o.Choose = "time_min <= 1.1 * best.time_min"
 	}
 	return o
@@ -93,7 +95,7 @@ func (m maker) result(c space.Configuration) tune.Result {
 	}
 	if r.Status == tune.Correct {
 		r.Times = m.floats()
-		r.Metrics = []problem.MetricValue{{Name: "GB/s", Value: m.float()}, {Name: "a \"b\"", Value: m.float()}}
+		r.Metrics = []judge.MetricValue{{Name: "GB/s", Value: m.float()}, {Name: "a \"b\"", Value: m.float()}}
 		if m.IntN(2) == 0 {
 			r.Readings = []hardware.Reading{
 				{Quantity: hardware.Energy, Value: m.Float64(), Uncertainty: m.Float64(), Note: m.word()}, hardware.MissingReading("clock", m.word()),
@@ -102,7 +104,7 @@ func (m maker) result(c space.Configuration) tune.Result {
 		r.Objective = m.float()
 		r.Global, r.Local, r.Offset = [][]int{nil, {1 << 40}, {64, 2}}[m.IntN(3)], [][]int{nil, {1}}[m.IntN(2)], [][]int{nil, {0, 3}}[m.IntN(2)]
 		for i := range m.IntN(3) {
-			r.Parts = append(r.Parts, problem.Part{Kernel: "k" + string(rune('a'+i)), Launches: 1 + m.IntN(9), Global: r.Global, Time: float64(m.IntN(1000)) / 7})
+			r.Parts = append(r.Parts, launch.Part{Kernel: "k" + string(rune('a'+i)), Launches: 1 + m.IntN(9), Global: r.Global, Time: float64(m.IntN(1000)) / 7})
 		}
 	} else {
 		r.Reason = m.bytes()
@@ -119,14 +121,14 @@ func (m maker) floats() []float64 {
 }
 
 // final is a final measurement, or none.
-func (m maker) final() ([]float64, *problem.Judgement) {
+func (m maker) final() ([]float64, *judge.Judgement) {
 	times := m.floats()
 	if len(times) == 0 {
 		return nil, nil
 	}
-	j := &problem.Judgement{Objective: m.float()}
+	j := &judge.Judgement{Objective: m.float()}
 	for _, name := range []string{"GB/s", "a b"}[:m.IntN(3)] {
-		j.Metrics = append(j.Metrics, problem.MetricValue{Name: name, Value: m.float()})
+		j.Metrics = append(j.Metrics, judge.MetricValue{Name: name, Value: m.float()})
 	}
 	return times, j
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // fromRecord is an Evaluator that answers with the results of a record.
@@ -40,15 +41,15 @@ func TestRunOverRecord(t *testing.T) {
 	if recorded.Len() != hubConfigurations {
 		t.Fatalf("the space has %d configurations, want %d", recorded.Len(), hubConfigurations)
 	}
-	p, err := problem.New(problem.Definition{
-		Kernel:      problem.Kernel{Name: "convolution_kernel", Source: "__kernel void convolution_kernel() {}"},
-		ProblemSize: []problem.Expr{"4096", "4096"},
+	p, err := problem.New(task.Definition{
+		Kernel:      task.Kernel{Name: "convolution_kernel", Source: "__kernel void convolution_kernel() {}"},
+		ProblemSize: []task.Expr{"4096", "4096"},
 		Parameters:  r.Header.Parameters,
 		Restrictions: []space.Restriction{{Func: func(c space.Configuration) bool {
 			_, ok := recorded.Index(c)
 			return ok
 		}}},
-		Metrics: []problem.Metric{{Name: "GFLOP/s", Expression: "4096 * 4096 * 225 * 2 / time / 1e6"}},
+		Metrics: []task.Metric{{Name: "GFLOP/s", Expression: "4096 * 4096 * 225 * 2 / time / 1e6"}},
 	})
 	if err != nil {
 		t.Fatal(err)

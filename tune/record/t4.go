@@ -10,7 +10,7 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/judge"
 )
 
 // t4Version is the version of the T4 results schema that is written.
@@ -47,7 +47,7 @@ func EncodeT4(w io.Writer, r *Record) error {
 }
 
 // appendT4 writes one result.
-func (l *layout) appendT4(b []byte, d indices, r *tune.Result, o problem.Objective, rank int) ([]byte, error) {
+func (l *layout) appendT4(b []byte, d indices, r *tune.Result, o judge.Objective, rank int) ([]byte, error) {
 	correct := r.Status == tune.Correct
 	b = appendText(append(b, `{"timestamp":`...), pythonTime(r.Timestamp))
 	b = l.append(append(b, `,"configuration":`...), d)
@@ -117,7 +117,7 @@ func t4Durations(d *tune.Durations) [5]durationName {
 	}
 }
 
-func objectiveName(o problem.Objective) string {
+func objectiveName(o judge.Objective) string {
 	if o.Name == "" {
 		return "time"
 	}
@@ -281,7 +281,7 @@ func (t *t4Result) result(l *layout, h *Header, unit float64) (indices, tune.Res
 
 // measurements takes the metrics, the mean time, NaN where there is none, and the name of
 // an error.
-func (t *t4Result) measurements(r *tune.Result, objective problem.Objective) (mean float64, failure string) {
+func (t *t4Result) measurements(r *tune.Result, objective judge.Objective) (mean float64, failure string) {
 	mean = math.NaN()
 	for _, m := range t.Measurements {
 		f, err := parseNumber(m.Value)
@@ -294,7 +294,7 @@ func (t *t4Result) measurements(r *tune.Result, objective problem.Objective) (me
 			mean = f
 		case m.Name == "time_min" || m.Name == "time_median":
 		default:
-			r.Metrics = append(r.Metrics, problem.MetricValue{Name: m.Name, Value: f})
+			r.Metrics = append(r.Metrics, judge.MetricValue{Name: m.Name, Value: f})
 		}
 	}
 	return mean, failure

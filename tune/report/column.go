@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -201,19 +201,19 @@ func (run *Run) statusColumns() {
 }
 
 func (run *Run) timeColumns() {
-	stats := make([]problem.Stats, len(run.results))
+	stats := make([]judge.Stats, len(run.results))
 	for i := range run.results {
 		stats[i] = run.results[i].Stats()
 	}
 	for _, c := range []struct {
 		name string
-		of   func(*problem.Stats) float64
+		of   func(*judge.Stats) float64
 	}{
-		{columnTime, func(s *problem.Stats) float64 { return s.Mean }},
-		{columnMin, func(s *problem.Stats) float64 { return s.Min }},
-		{columnMedian, func(s *problem.Stats) float64 { return s.Median }},
-		{columnMax, func(s *problem.Stats) float64 { return s.Max }},
-		{columnDeviation, func(s *problem.Stats) float64 { return s.StandardDeviation }},
+		{columnTime, func(s *judge.Stats) float64 { return s.Mean }},
+		{columnMin, func(s *judge.Stats) float64 { return s.Min }},
+		{columnMedian, func(s *judge.Stats) float64 { return s.Median }},
+		{columnMax, func(s *judge.Stats) float64 { return s.Max }},
+		{columnDeviation, func(s *judge.Stats) float64 { return s.StandardDeviation }},
 	} {
 		run.addNumbers(c.name, func(row int, r *tune.Result) float64 {
 			return known(len(r.Times) > 0, c.of(&stats[row]))

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/ndtune/ndtune/internal/browser"
-	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/record"
 )
 
@@ -22,7 +22,7 @@ func TestPlotsOfTimesThatDifferByRounding(t *testing.T) {
 		}
 		r.Results[i].Times, r.Results[i].Objective = []float64{ms}, ms
 	}
-	r.Header.Objective = problem.Objective{Name: "time"}
+	r.Header.Objective = judge.Objective{Name: "time"}
 	report := mustReport(t, Source{"r", r})
 	for _, name := range PlotNames() {
 		var b bytes.Buffer

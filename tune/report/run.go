@@ -8,8 +8,9 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // A Run is one record: what was tuned on what, what came of it, and every configuration as a
@@ -48,8 +49,8 @@ type Run struct {
 
 	results   []tune.Result
 	options   string // of the compiler, as the specification writes them
-	defined   []problem.Constant
-	objective problem.Objective
+	defined   []task.Constant
+	objective judge.Objective
 	baseline  map[string]space.Value
 	ranking   tune.Ranking
 	began     time.Time // as the header says; zero where it does not

@@ -12,7 +12,8 @@ import (
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -97,7 +98,7 @@ func summarize(run *Run, b *best) Summary {
 	}
 	s.Best = describeBest(run, b)
 	values := objectives(run.results)
-	median, worst := problem.StatsOf(values).Median, slices.Max(values)
+	median, worst := judge.StatsOf(values).Median, slices.Max(values)
 	if run.objective.Maximize {
 		worst = slices.Min(values)
 	}
@@ -122,7 +123,7 @@ func objectives(results []tune.Result) []float64 {
 }
 
 // gain is nil where it is not known.
-func gain(o problem.Objective, value, than float64) *float64 {
+func gain(o judge.Objective, value, than float64) *float64 {
 	ratio, known := o.Gain(value, than)
 	if !known {
 		return nil
@@ -142,7 +143,7 @@ func describeBest(run *Run, b *best) *Best {
 	r := &run.results[b.row]
 	f := b.figures
 	d := &Best{
-		Row: b.row, Configuration: r.Configuration.String(), Options: strings.TrimSpace(problem.OptionsAt(run.options, run.defined, r.Configuration) + " " + problem.BuildOptions(r.Configuration, nil)), Sizes: r.Launches(),
+		Row: b.row, Configuration: r.Configuration.String(), Options: strings.TrimSpace(launch.OptionsAt(run.options, run.defined, r.Configuration) + " " + launch.BuildOptions(r.Configuration, nil)), Sizes: r.Launches(),
 		YAML: asYAML(r.Configuration), Objective: f.Objective,
 		Time: f.Time, Final: f.Final, Launches: len(r.Times), SearchTime: r.Time(), Deviation: r.Stats().StandardDeviation,
 		Metrics: []MetricFigure{}, Verified: r.Verified, Device: r.Device, FinalDevice: r.FinalDevice,
@@ -259,7 +260,7 @@ func besideFront(run *Run) int {
 	n := 0
 	for i := range run.results {
 		r := &run.results[i]
-		if run.Front != nil && r.Status == tune.Correct && (r.EarlyStopped || slices.ContainsFunc(r.Values(run.objective), func(v float64) bool { return !problem.Finite(v) })) {
+		if run.Front != nil && r.Status == tune.Correct && (r.EarlyStopped || slices.ContainsFunc(r.Values(run.objective), func(v float64) bool { return !judge.Finite(v) })) {
 			n++
 		}
 	}

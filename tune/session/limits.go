@@ -9,8 +9,8 @@ import (
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/device/peak"
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/observe"
-	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/worker"
@@ -20,7 +20,7 @@ import (
 type limits struct {
 	peaks *hardware.Peaks // nil: unknown before the search
 	later bool            // the limits are added after the search
-	needs *problem.Needs  // peaks to be measured during the search; nil: none
+	needs *judge.Needs    // peaks to be measured during the search; nil: none
 }
 
 // LimitsLater reports whether [Session.AddLimits] finds the limits after the search.
@@ -100,7 +100,7 @@ func (s *Session) AddLimits(ctx context.Context, o *tune.Outcome) error {
 	}
 	switch {
 	case ctx.Err() != nil:
-		s.Note("Interrupted: no " + problem.MetricOfLimit)
+		s.Note("Interrupted: no " + judge.MetricOfLimit)
 		return nil
 	case err != nil:
 		s.Note(NoLimit(err, d.Peaks, false))
@@ -137,7 +137,7 @@ func (s *Session) findLimit(ctx context.Context, d *hardware.Device, o *tune.Out
 }
 
 // IsBeyond reports whether a time in milliseconds is clearly shorter than its limit allows.
-func IsBeyond(l problem.Limit, ms float64) bool { return l.Share(ms) >= 102 }
+func IsBeyond(l judge.Limit, ms float64) bool { return l.Share(ms) >= 102 }
 
 // enoughRepeats is how often peaks are measured quickly that results exceed. More repeats would not help: the specification counts too
 // much work, or the variants that the time did not allow are faster.
@@ -204,5 +204,5 @@ func NoLimit(why error, known *hardware.Peaks, resumed bool) string {
 	default:
 		hint = " (ndtune devices --peak measures them)"
 	}
-	return fmt.Sprintf("No %s: %v%s", problem.MetricOfLimit, why, hint)
+	return fmt.Sprintf("No %s: %v%s", judge.MetricOfLimit, why, hint)
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -14,9 +14,9 @@ import (
 func TestFrontOfARecording(t *testing.T) {
 	r := recorded(t, 1, failed, 4, 2, 8)
 	for i, rate := range []float64{1, 0, 4, 1, 3} { // the third and the first make the front
-		r.Results[i].Metrics = []problem.MetricValue{{Name: "rate", Value: rate}}
+		r.Results[i].Metrics = []judge.MetricValue{{Name: "rate", Value: rate}}
 	}
-	if err := r.SetObjective(problem.Objective{Name: "time", More: []problem.Objective{{Name: "rate", Maximize: true}}}); err != nil {
+	if err := r.SetObjective(judge.Objective{Name: "time", More: []judge.Objective{{Name: "rate", Maximize: true}}}); err != nil {
 		t.Fatal(err)
 	}
 	n, err := NewRecording(t.Context(), "r", r)
@@ -36,7 +36,7 @@ func TestFrontOfARecording(t *testing.T) {
 	if told := s.told[1][0]; told.Objective != 8 || !slices.Equal(told.More, []float64{-3}) {
 		t.Errorf("the strategy is told %+v", told)
 	}
-	if err := r.SetObjective(problem.Objective{Name: "time", More: []problem.Objective{{Name: "rates"}}}); err == nil {
+	if err := r.SetObjective(judge.Objective{Name: "time", More: []judge.Objective{{Name: "rates"}}}); err == nil {
 		t.Error("an unknown metric is an objective")
 	}
 }

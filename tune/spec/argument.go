@@ -4,16 +4,17 @@ import (
 	"errors"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/internal/nearest"
 	"github.com/ndtune/ndtune/tune/array"
-	"github.com/ndtune/ndtune/tune/problem"
-	"go.yaml.in/yaml/v3"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
-func (f field) argument() (a problem.Argument) {
-	var sizes []problem.Expr
-	var image problem.Image
+func (f field) argument() (a task.Argument) {
+	var sizes []task.Expr
+	var image task.Image
 	f.keys(
 		key("name", &a.Name, field.text).means("text", "the name of the argument in this specification; required"),
 		key("type", &a.Type, field.text).means("text", "the type of an element, such as float32; required, except for images and samplers"),
@@ -54,8 +55,8 @@ func (f field) argument() (a problem.Argument) {
 	return a
 }
 
-func (f field) sampler() *problem.Sampler {
-	s := &problem.Sampler{}
+func (f field) sampler() *task.Sampler {
+	s := &task.Sampler{}
 	f.keys(
 		key("coordinates", &s.Coordinates, field.text).means("pixels or normalized", "the coordinates; pixels without it"),
 		key("addressing", &s.Addressing, field.text).
@@ -66,11 +67,11 @@ func (f field) sampler() *problem.Sampler {
 }
 
 // types reads structs: mappings of fields to their types.
-func (f field) types() (types []problem.StructType) {
+func (f field) types() (types []task.StructType) {
 	for _, e := range f.entries() {
-		t := problem.StructType{Name: e.key}
+		t := task.StructType{Name: e.key}
 		for _, member := range e.value.entries() {
-			given := problem.StructField{Name: member.key}
+			given := task.StructField{Name: member.key}
 			if member.value.node.Kind == yaml.MappingNode {
 				member.value.keys(
 					key("type", &given.Type, field.text).means("text", "the type of the field; required"),
@@ -112,7 +113,7 @@ func (f field) argumentValue() any {
 }
 
 // fill reads the initial content of a buffer: a word, or a mapping of one key.
-func (f field) fill() (fill problem.Fill) {
+func (f field) fill() (fill task.Fill) {
 	if f.node.Kind != yaml.MappingNode {
 		fill.Kind = f.fillKind()
 		return fill
@@ -133,8 +134,8 @@ func (f field) fill() (fill problem.Fill) {
 }
 
 // fillFields reads the fills of the fields of a struct.
-func (f field) fillFields() map[string]problem.Fill {
-	fills := map[string]problem.Fill{}
+func (f field) fillFields() map[string]task.Fill {
+	fills := map[string]task.Fill{}
 	for _, e := range f.entries() {
 		fills[e.key] = e.value.fill()
 	}
@@ -168,13 +169,13 @@ func (f field) fillKind() array.FillKind {
 	return ""
 }
 
-func (f field) constantFill() problem.Fill {
-	return problem.Fill{Kind: array.Constant, Value: f.expression()}
+func (f field) constantFill() task.Fill {
+	return task.Fill{Kind: array.Constant, Value: f.expression()}
 }
 
 // randomFill reads the interval [low, high] of random numbers.
-func (f field) randomFill() problem.Fill {
-	fill := problem.Fill{Kind: array.Random}
+func (f field) randomFill() task.Fill {
+	fill := task.Fill{Kind: array.Random}
 	if items := f.several("[low, high]", 2, 2); items != nil {
 		fill.Low, fill.High = items[0].expression(), items[1].expression()
 	}
@@ -182,8 +183,8 @@ func (f field) randomFill() problem.Fill {
 }
 
 // normalFill reads the mean and the standard deviation of a normal distribution.
-func (f field) normalFill() problem.Fill {
-	fill := problem.Fill{Kind: array.Normal, Std: "1"}
+func (f field) normalFill() task.Fill {
+	fill := task.Fill{Kind: array.Normal, Std: "1"}
 	f.keys(
 		key("mean", &fill.Mean, field.expression).means("expression", "the mean; 0 without it"),
 		key("std", &fill.Std, field.expression).means("expression", "the standard deviation; 1 without it"),

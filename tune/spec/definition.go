@@ -5,12 +5,13 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // definition reads a whole YAML document.
-func (f field) definition() (d problem.Definition) {
+func (f field) definition() (d task.Definition) {
 	var sizes, checked field
 	var choose string
 	f.keys(
@@ -60,17 +61,17 @@ func (f field) definition() (d problem.Definition) {
 var xyz = [3]string{"x", "y", "z"}
 
 // blockSize reads the local size: a mapping of dimensions, or one expression for x.
-func (f field) blockSize() [3]problem.Expr {
+func (f field) blockSize() [3]task.Expr {
 	if f.node.Kind == yaml.ScalarNode {
-		return [3]problem.Expr{f.expression()}
+		return [3]task.Expr{f.expression()}
 	}
 	return dimensions(f, xyz, field.expression)
 }
 
-func (f field) gridDiv() [3][]problem.Expr { return dimensions(f, xyz, field.divisors) }
+func (f field) gridDiv() [3][]task.Expr { return dimensions(f, xyz, field.divisors) }
 
 // checkedConstants reads check.set: constants with their values in a check.
-func (f field) checkedConstants(constants []problem.Constant) (set map[string]space.Value) {
+func (f field) checkedConstants(constants []task.Constant) (set map[string]space.Value) {
 	var given field
 	f.keys(
 		key("set", &given, field.itself).means("mapping", "the constants with other values in a check; required"),
@@ -88,7 +89,7 @@ func (f field) checkedConstants(constants []problem.Constant) (set map[string]sp
 }
 
 // stage reads a kernel of a pipeline, or a list of kernels that are repeated together.
-func (f field) stage() (s problem.Stage) {
+func (f field) stage() (s task.Stage) {
 	f.keys(
 		key("name", &s.Kernel, field.text).means("text", "the name of the kernel function; this or kernels"),
 		key("arguments", &s.Arguments, func(f field) []string { return append([]string{}, each(f.list(), field.text)...) }).
@@ -106,9 +107,9 @@ func (f field) stage() (s problem.Stage) {
 }
 
 // constants reads each constant as a value, or as {value: …, host: true}.
-func (f field) constants() (constants []problem.Constant) {
+func (f field) constants() (constants []task.Constant) {
 	for _, e := range f.entries() {
-		c := problem.Constant{Name: e.key}
+		c := task.Constant{Name: e.key}
 		if e.value.node.Kind == yaml.MappingNode {
 			e.value.keys(
 				key("value", &c.Value, field.value).means("value", "the value of the constant; required"),
@@ -125,19 +126,19 @@ func (f field) constants() (constants []problem.Constant) {
 	return constants
 }
 
-func (f field) expressions() []problem.Expr { return each(f.listOrOne(), field.expression) }
+func (f field) expressions() []task.Expr { return each(f.listOrOne(), field.expression) }
 
 // divisors reads the divisors of a dimension. An empty list means no divisor, a missing one the
 // default.
-func (f field) divisors() []problem.Expr { return append([]problem.Expr{}, f.expressions()...) }
+func (f field) divisors() []task.Expr { return append([]task.Expr{}, f.expressions()...) }
 
 // configuration reads values of parameters.
 func (f field) configuration() map[string]space.Value { return mapOf(field.value)(f) }
 
 func (f field) restriction() space.Restriction { return space.Restriction{Expression: f.expression()} }
 
-func (f field) roofline() *problem.Roofline {
-	r := &problem.Roofline{}
+func (f field) roofline() *task.Roofline {
+	r := &task.Roofline{}
 	f.keys(
 		key("flops", &r.Flops, field.expression).means("expression", "the floating-point operations of a launch; this or bytes"),
 		key("bytes", &r.Bytes, field.expression).means("expression", "the bytes that a launch must move; this or flops"),
@@ -146,15 +147,15 @@ func (f field) roofline() *problem.Roofline {
 	return r
 }
 
-func (f field) metrics() (metrics []problem.Metric) {
+func (f field) metrics() (metrics []task.Metric) {
 	for _, e := range f.entries() {
-		metrics = append(metrics, problem.Metric{Name: e.key, Expression: e.value.expression()})
+		metrics = append(metrics, task.Metric{Name: e.key, Expression: e.value.expression()})
 	}
 	return metrics
 }
 
 // objectives reads one objective, or a list of several.
-func (f field) objectives() (o problem.Objective) {
+func (f field) objectives() (o judge.Objective) {
 	if f.node.Kind != yaml.SequenceNode {
 		return f.objective()
 	}
@@ -169,9 +170,9 @@ func (f field) objectives() (o problem.Objective) {
 }
 
 // objective reads a text such as «time, maximize GB/s», or a name with a direction.
-func (f field) objective() (o problem.Objective) {
+func (f field) objective() (o judge.Objective) {
 	if f.node.Kind == yaml.ScalarNode {
-		o, err := problem.ParseObjectives(f.text())
+		o, err := judge.ParseObjectives(f.text())
 		if err != nil && !f.failed(f.name) {
 			f.fail(err)
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // An Error is an error of a specification with its position.
@@ -77,7 +78,7 @@ func sortErrors(errs Errors) {
 // check makes the problem of a definition, and adds its errors with their positions in the file.
 // It leaves out errors that may follow from errors of form, and checks nothing if names that
 // expressions need are missing.
-func (d *document) check(definition problem.Definition) *problem.Problem {
+func (d *document) check(definition task.Definition) *problem.Problem {
 	if d.failed("constants") || d.failed("parameters") || d.failedOptions() {
 		return nil
 	}
@@ -113,7 +114,7 @@ func (d *document) placed(name string, err error) *Error {
 
 // fieldOf returns the field that an error of a problem is about, and the error without it.
 func fieldOf(err error) (string, error) {
-	var at *problem.FieldError
+	var at *task.FieldError
 	if errors.As(err, &at) {
 		return at.Field, at.Err
 	}

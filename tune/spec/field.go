@@ -8,8 +8,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/ndtune/ndtune/internal/excerpt"
-	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // A document is a specification file while it is read.
@@ -27,7 +27,7 @@ type document struct {
 	converting bool     // a T1 file is converted
 	lost       []string // what a specification cannot express of it
 
-	sizes      []problem.Size
+	sizes      []task.Size
 	checked    map[string]space.Value // of check.set
 	unverified bool                   // verify is not read
 	sourcePath string                 // of the kernel, where it is a file

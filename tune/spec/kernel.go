@@ -10,13 +10,13 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/ndtune/ndtune/tune/clc"
-	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // kernel reads the kernel with its source, in which included files replace their directives.
-func (f field) kernel() (k problem.Kernel) {
+func (f field) kernel() (k task.Kernel) {
 	var file, source, options field
-	var command problem.Command
+	var command task.Command
 	var dirs []string
 	f.keys(
 		key("name", &k.Name, field.text).means("text", "the name of the kernel function; required, except for a pipeline"),

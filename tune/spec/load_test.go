@@ -14,8 +14,9 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/tune/array"
-	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // loaded is the good specification with sections replaced, which must load.
@@ -88,34 +89,34 @@ seed: 18446744073
 	got := loaded(t, text, Options{}).Definition
 	reference := loaded(t, "parameters: {block_size_x: [64]}\n", Options{}).Definition
 	reference.Seed = 18446744073
-	want := problem.Definition{
-		Kernel: problem.Kernel{
+	want := task.Definition{
+		Kernel: task.Kernel{
 			Name:         "add",
 			SourceName:   "spec.yaml:kernel.source",
 			Source:       "__kernel void add(__global float *c) {}\n",
 			BuildOptions: []string{"-cl-mad-enable"},
 			Target:       "{threads == 32 ? 'sm_90a' : ''}",
 		},
-		Constants: []problem.Constant{
+		Constants: []task.Constant{
 			{Name: "n", Value: 1024}, {Name: "dt", Value: "0.225f"}, {Name: "on", Value: "yes"},
 			{Name: "f", Value: 2.0}, {Name: "big", Value: 1000}, {Name: "tile_count", Value: 2},
 		},
-		ProblemSize: []problem.Expr{"n"},
-		BlockSize:   [3]problem.Expr{"threads", "2", ""},
-		GridDiv:     [3][]problem.Expr{{"threads"}, {"2", "tile"}, {}},
-		Types: []problem.StructType{
-			{Name: "pair", Fields: []problem.StructField{{Name: "first", Type: "float32"}, {Name: "rest", Type: "int32", Count: "tile_count"}}},
-			{Name: "pairs", Fields: []problem.StructField{{Name: "both", Type: "pair", Count: "2"}, {Name: "corner", Type: "float4"}}},
+		ProblemSize: []task.Expr{"n"},
+		BlockSize:   [3]task.Expr{"threads", "2", ""},
+		GridDiv:     [3][]task.Expr{{"threads"}, {"2", "tile"}, {}},
+		Types: []task.StructType{
+			{Name: "pair", Fields: []task.StructField{{Name: "first", Type: "float32"}, {Name: "rest", Type: "int32", Count: "tile_count"}}},
+			{Name: "pairs", Fields: []task.StructField{{Name: "both", Type: "pair", Count: "2"}, {Name: "corner", Type: "float4"}}},
 		},
-		Arguments: []problem.Argument{
-			{Name: "c", Type: "float32", Size: "n", Fill: problem.Fill{Copy: "u"}, Output: true, RestoreEachLaunch: true},
-			{Name: "u", Type: "float32", Size: "n", Fill: problem.Fill{Kind: array.Random}},
-			{Name: "v", Type: "float32", Size: "n", Fill: problem.Fill{Kind: array.Random, Low: "-1", High: "1"}},
-			{Name: "w", Type: "float4", Size: "16", Fill: problem.Fill{Kind: array.Normal, Mean: "2", Std: "1"}},
+		Arguments: []task.Argument{
+			{Name: "c", Type: "float32", Size: "n", Fill: task.Fill{Copy: "u"}, Output: true, RestoreEachLaunch: true},
+			{Name: "u", Type: "float32", Size: "n", Fill: task.Fill{Kind: array.Random}},
+			{Name: "v", Type: "float32", Size: "n", Fill: task.Fill{Kind: array.Random, Low: "-1", High: "1"}},
+			{Name: "w", Type: "float4", Size: "16", Fill: task.Fill{Kind: array.Normal, Mean: "2", Std: "1"}},
 			{Name: "k", Type: "int32", Value: "n - 1"},
 			{Name: "f", Type: "float4", Value: []any{1, 0.5, "dt", "n"}},
 			{Name: "l", Type: "float32", LocalSize: "threads * 4"},
-			{Name: "one", Type: "int32", Size: "4", Fill: problem.Fill{Kind: array.Constant, Value: "7"}},
+			{Name: "one", Type: "int32", Size: "4", Fill: task.Fill{Kind: array.Constant, Value: "7"}},
 			{Name: "s", Type: "pairs", Value: map[string]any{
 				"both": []any{
 					map[string]any{"first": 1, "rest": []any{"n", 2}}, map[string]any{"first": 0.5, "rest": []any{3, 4}},
@@ -123,12 +124,12 @@ seed: 18446744073
 				"corner": []any{0, 0, "dt", 1},
 			}},
 			{Name: "b", Type: "bytes", Value: "0000 803f"},
-			{Name: "i", Image: &problem.Image{Shape: "2d", Format: "r/unorm_int8", Size: []problem.Expr{"n", "2"}}, Fill: problem.Fill{Kind: array.Ones}},
-			{Name: "a", Sampler: &problem.Sampler{Coordinates: "normalized", Addressing: "repeat", Filter: "linear"}},
-			{Name: "r", Type: "int32", Size: "n", Fill: problem.Fill{Kind: array.Random, Low: "0", High: "n - 1"}},
-			{Name: "e", Type: "int32", Size: "n", Fill: problem.Fill{Expression: "(index * 7919) % n"}},
-			{Name: "p", Type: "pairs", Size: "n", Fill: problem.Fill{Fields: map[string]problem.Fill{
-				"both":   {Fields: map[string]problem.Fill{"first": {Kind: array.Ones}, "rest": {Expression: "index + item"}}},
+			{Name: "i", Image: &task.Image{Shape: "2d", Format: "r/unorm_int8", Size: []task.Expr{"n", "2"}}, Fill: task.Fill{Kind: array.Ones}},
+			{Name: "a", Sampler: &task.Sampler{Coordinates: "normalized", Addressing: "repeat", Filter: "linear"}},
+			{Name: "r", Type: "int32", Size: "n", Fill: task.Fill{Kind: array.Random, Low: "0", High: "n - 1"}},
+			{Name: "e", Type: "int32", Size: "n", Fill: task.Fill{Expression: "(index * 7919) % n"}},
+			{Name: "p", Type: "pairs", Size: "n", Fill: task.Fill{Fields: map[string]task.Fill{
+				"both":   {Fields: map[string]task.Fill{"first": {Kind: array.Ones}, "rest": {Expression: "index + item"}}},
 				"corner": {Kind: array.Normal, Mean: "n / 2", Std: "1"},
 			}}},
 		},
@@ -142,14 +143,14 @@ seed: 18446744073
 			{Name: "one", Values: []space.Value{1}},
 		},
 		Restrictions:      []space.Restriction{{Expression: "threads * tile <= 1024"}},
-		BuildRestrictions: []problem.Expr{"spill_bytes == 0", "occupancy >= 0.5 or threads < 64"},
-		Verify:            &problem.Verification{Problem: &reference, Launches: "tile", ATol: "0.0001", RTol: "0"},
-		Metrics:           []problem.Metric{{Name: "GB/s", Expression: "4 * n / time / 1e6"}, {Name: "half", Expression: "0.5"}},
-		Objective: problem.Objective{
+		BuildRestrictions: []task.Expr{"spill_bytes == 0", "occupancy >= 0.5 or threads < 64"},
+		Verify:            &task.Verification{Problem: &reference, Launches: "tile", ATol: "0.0001", RTol: "0"},
+		Metrics:           []task.Metric{{Name: "GB/s", Expression: "4 * n / time / 1e6"}, {Name: "half", Expression: "0.5"}},
+		Objective: judge.Objective{
 			Name: "GB/s", Maximize: true,
-			More: []problem.Objective{{Name: "half"}, {Name: "time"}}, Choose: "half <= 1.1 * best.half",
+			More: []judge.Objective{{Name: "half"}, {Name: "time"}}, Choose: "half <= 1.1 * best.half",
 		},
-		Measure:        problem.Measure{Timing: problem.Timing{Cache: problem.CacheCold, Launches: 20, Time: 500 * time.Millisecond, Warmup: problem.NoWarmup}},
+		Measure:        task.Measure{Timing: task.Timing{Cache: task.CacheCold, Launches: 20, Time: 500 * time.Millisecond, Warmup: task.NoWarmup}},
 		MaxEvaluations: 12,
 		Seed:           18446744073,
 	}
@@ -157,7 +158,7 @@ seed: 18446744073
 }
 
 // compareFields names the fields of two definitions that differ.
-func compareFields(t *testing.T, got, want problem.Definition) {
+func compareFields(t *testing.T, got, want task.Definition) {
 	t.Helper()
 	g, w := reflect.ValueOf(got), reflect.ValueOf(want)
 	for i := range g.NumField() {
@@ -209,11 +210,11 @@ func TestMergeKeys(t *testing.T) {
     name: d
     output: true
 `, Options{})
-	want := []problem.Argument{
-		{Name: "a", Type: "float32", Size: "n", Fill: problem.Fill{Kind: array.Ones}},
-		{Name: "b", Type: "float32", Size: "n", Fill: problem.Fill{Kind: array.Zeros}},
-		{Name: "c", Type: "float32", Size: "n", Fill: problem.Fill{Kind: array.Zeros}},
-		{Name: "d", Type: "float32", Size: "3", Fill: problem.Fill{Kind: array.Ones}, Output: true},
+	want := []task.Argument{
+		{Name: "a", Type: "float32", Size: "n", Fill: task.Fill{Kind: array.Ones}},
+		{Name: "b", Type: "float32", Size: "n", Fill: task.Fill{Kind: array.Zeros}},
+		{Name: "c", Type: "float32", Size: "n", Fill: task.Fill{Kind: array.Zeros}},
+		{Name: "d", Type: "float32", Size: "3", Fill: task.Fill{Kind: array.Ones}, Output: true},
 	}
 	if got := s.Definition.Arguments; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v\nwant %+v", got, want)

@@ -6,14 +6,14 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // measure reads how launches are timed, and what is observed beside the times.
-func (f field) measure() (m problem.Measure) {
+func (f field) measure() (m task.Measure) {
 	t := &m.Timing
 	f.keys(
-		key("cache", &t.Cache, func(f field) problem.CacheState { return problem.CacheState(f.text()) }).
+		key("cache", &t.Cache, func(f field) task.CacheState { return task.CacheState(f.text()) }).
 			means("warm or cold", "where timed launches find their data; warm without it"),
 		key("launches", &t.Launches, func(f field) int {
 			return f.integer(1, mostLaunches, "the timed launches are an integer from 1 to 1000000")
@@ -21,7 +21,7 @@ func (f field) measure() (m problem.Measure) {
 		key("seconds", &t.Time, field.seconds).means("number", "the time of all timed launches after which no other one is timed"),
 		key("warmup", &t.Warmup, func(f field) int {
 			n := f.integer(0, mostLaunches, "the untimed launches are an integer from 0 to 1000000")
-			return cmp.Or(n, problem.NoWarmup)
+			return cmp.Or(n, task.NoWarmup)
 		}).means("integer", "the launches before the timed ones; 1 without it"),
 		key("early_stop", &t.EarlyStop, field.earlyStop).
 			means("number", "how many times slower than the best a first launch may be; 3 without it, 0: never"),
@@ -50,7 +50,7 @@ func (f field) earlyStop() float64 {
 	case f.failed(f.name):
 		return 0
 	case factor == 0:
-		return problem.NoEarlyStop
+		return task.NoEarlyStop
 	case !(factor > 1):
 		f.failf("%v: want a factor above 1, or 0 for never", factor)
 	}
@@ -58,9 +58,9 @@ func (f field) earlyStop() float64 {
 }
 
 // settings reads the settings of the device.
-func (f field) settings() (all []problem.Setting) {
+func (f field) settings() (all []task.Setting) {
 	for _, item := range f.entries() {
-		all = append(all, problem.Setting{Name: item.key, Expression: item.value.expression()})
+		all = append(all, task.Setting{Name: item.key, Expression: item.value.expression()})
 	}
 	return all
 }
@@ -80,8 +80,8 @@ func (f field) seconds() time.Duration {
 }
 
 // instrument reads an instrument of the user's own.
-func (f field) instrument() (i problem.Instrument) {
-	var command problem.Command
+func (f field) instrument() (i task.Instrument) {
+	var command task.Command
 	f.keys(
 		key("command", &command.Args, field.command).means("list", "the program of the instrument, with its arguments; this or registered"),
 		key("timeout", &command.Timeout, field.duration).means("duration", "the time that an answer may take; 5s without it"),
@@ -100,7 +100,7 @@ func (f field) instrument() (i problem.Instrument) {
 }
 
 // observe adds quantities that an option names.
-func (o Options) observe(doc *document, d *problem.Definition) {
+func (o Options) observe(doc *document, d *task.Definition) {
 	for _, name := range o.Observe {
 		if !slices.Contains(d.Measure.Observe, name) {
 			doc.change(fmt.Sprintf("measure.observe[%d]", len(d.Measure.Observe)), "--observe "+name, nil)

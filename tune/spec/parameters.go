@@ -12,8 +12,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/ndtune/ndtune/internal/nearest"
-	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // parameters reads the tunable parameters in order.
@@ -167,7 +167,7 @@ type Options struct {
 	// Observe names quantities to observe beside those of the specification (--observe energy).
 	Observe []string
 
-	size problem.Size // of [Options.At]: texts cannot tell 1 from true
+	size task.Size // of [Options.At]: texts cannot tell 1 from true
 }
 
 // ParseAssignments reads name=value[,value…], once for each name.
@@ -187,14 +187,14 @@ func ParseAssignments(texts []string) (map[string][]string, error) {
 }
 
 // apply changes the definition. Unknown names and unreadable values are errors of the document.
-func (o Options) apply(doc *document, d *problem.Definition) {
+func (o Options) apply(doc *document, d *task.Definition) {
 	constants := namesOf(d.Constants)
 	for _, name := range slices.Sorted(maps.Keys(o.Set)) {
 		if strings.HasPrefix(name, keyPrefix) {
 			continue
 		}
 		i, err := indexOf("constant", name, constants)
-		switch at := slices.IndexFunc(o.size, func(c problem.Constant) bool { return c.Name == name }); {
+		switch at := slices.IndexFunc(o.size, func(c task.Constant) bool { return c.Name == name }); {
 		case err != nil:
 		case at >= 0:
 			d.Constants[i] = d.Constants[i].With(o.size[at].Value)

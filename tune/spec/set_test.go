@@ -6,7 +6,7 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 func TestSetKeys(t *testing.T) {
@@ -18,7 +18,7 @@ func TestSetKeys(t *testing.T) {
 		"spec.metrics.watts": "joules / time", "spec.baseline": "{block_size_x: 64}",
 		"spec.arguments[0].size": "2 * n",
 	}}).Definition
-	timing := problem.Timing{Cache: problem.CacheCold, Launches: 5, EarlyStop: problem.NoEarlyStop}
+	timing := task.Timing{Cache: task.CacheCold, Launches: 5, EarlyStop: task.NoEarlyStop}
 	if d.Measure.Timing != timing || d.Measure.Window != 2*time.Second || strings.Join(d.Measure.Observe, " ") != "clock energy" {
 		t.Errorf("measure: %+v", d.Measure)
 	}

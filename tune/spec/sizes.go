@@ -9,8 +9,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // maxSizes is the largest number of sizes of a specification.
@@ -24,7 +24,7 @@ type valuesOf struct {
 
 // readSizes reads a list of mappings of constants to values, or a mapping of constants to their values
 // in all sizes, which have the forms of a parameter's values.
-func (f field) readSizes(constants []problem.Constant) []problem.Size {
+func (f field) readSizes(constants []task.Constant) []task.Size {
 	var columns []valuesOf
 	switch f.node.Kind {
 	case yaml.SequenceNode:
@@ -83,13 +83,13 @@ func (f field) listedSizes() (columns []valuesOf) {
 	return columns
 }
 
-func (f field) checkConstant(e entry, constants []problem.Constant) {
+func (f field) checkConstant(e entry, constants []task.Constant) {
 	if _, err := indexOf("constant", e.key, namesOf(constants)); err != nil && !f.failed("constants") {
 		f.failAt(e.value.name, e.at, err)
 	}
 }
 
-func namesOf(constants []problem.Constant) []string {
+func namesOf(constants []task.Constant) []string {
 	names := make([]string, len(constants))
 	for i, c := range constants {
 		names[i] = c.Name
@@ -100,7 +100,7 @@ func namesOf(constants []problem.Constant) []string {
 // sizesOf returns sizes in ascending order. Constants with several values have the same number of them,
 // which go together: the first value of each makes a size, and so on. A constant with one value has
 // it in all sizes.
-func sizesOf(constants []problem.Constant, columns []valuesOf) ([]problem.Size, error) {
+func sizesOf(constants []task.Constant, columns []valuesOf) ([]task.Size, error) {
 	n, longest := 1, ""
 	for _, c := range columns {
 		switch {
@@ -119,21 +119,21 @@ func sizesOf(constants []problem.Constant, columns []valuesOf) ([]problem.Size, 
 	}
 	names := namesOf(constants)
 	slices.SortFunc(columns, func(a, b valuesOf) int { return slices.Index(names, a.constant) - slices.Index(names, b.constant) })
-	sizes := make([]problem.Size, n)
+	sizes := make([]task.Size, n)
 	for i := range sizes {
 		for _, c := range columns {
-			sizes[i] = append(sizes[i], problem.Constant{Name: c.constant, Value: c.values[min(i, len(c.values)-1)]})
+			sizes[i] = append(sizes[i], task.Constant{Name: c.constant, Value: c.values[min(i, len(c.values)-1)]})
 		}
-		if slices.ContainsFunc(sizes[:i], func(s problem.Size) bool { return s.String() == sizes[i].String() }) {
+		if slices.ContainsFunc(sizes[:i], func(s task.Size) bool { return s.String() == sizes[i].String() }) {
 			return nil, fmt.Errorf("the size %s is given twice", sizes[i])
 		}
 	}
-	problem.SortSizes(sizes)
+	task.SortSizes(sizes)
 	return sizes, nil
 }
 
 // At returns the options that load a specification at one of its sizes.
-func (o Options) At(size problem.Size) Options {
+func (o Options) At(size task.Size) Options {
 	o.Set = maps.Clone(o.Set)
 	if o.Set == nil {
 		o.Set = map[string]string{}
@@ -147,7 +147,7 @@ func (o Options) At(size problem.Size) Options {
 
 // severalValues returns the numbers that an option gives to a constant, with commas between them; nil
 // if its text is anything else, or if the constant is itself a text with commas.
-func severalValues(c problem.Constant, text string) (values []space.Value) {
+func severalValues(c task.Constant, text string) (values []space.Value) {
 	if own, _ := c.Value.(string); strings.Contains(own, ",") || !strings.Contains(text, ",") {
 		return nil
 	}
@@ -163,7 +163,7 @@ func severalValues(c problem.Constant, text string) (values []space.Value) {
 
 // setSizes makes sizes of the constants that options give several values, or takes those of the
 // specification if options set none of their constants. The definition has the first size.
-func (o Options) setSizes(doc *document, d *problem.Definition) {
+func (o Options) setSizes(doc *document, d *task.Definition) {
 	var columns []valuesOf
 	var texts []string
 	for _, name := range slices.Sorted(maps.Keys(o.Set)) {
@@ -173,7 +173,7 @@ func (o Options) setSizes(doc *document, d *problem.Definition) {
 				texts = append(texts, "--set "+name+"="+o.Set[name])
 			}
 		}
-		if len(doc.sizes) > 0 && slices.ContainsFunc(doc.sizes[0], func(c problem.Constant) bool { return c.Name == name }) {
+		if len(doc.sizes) > 0 && slices.ContainsFunc(doc.sizes[0], func(c task.Constant) bool { return c.Name == name }) {
 			doc.sizes = nil
 		}
 	}

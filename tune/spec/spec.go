@@ -21,15 +21,16 @@ import (
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // A Spec is a specification that was read and checked.
 type Spec struct {
 	Path       string // of the specification
 	SourcePath string // of the kernel's source; empty if the specification contains the source
-	Definition problem.Definition
+	Definition task.Definition
 	Problem    *problem.Problem // at the first of the sizes, if there are several
-	Sizes      []problem.Size   // in ascending order; nil: there is one, that of the constants
+	Sizes      []task.Size      // in ascending order; nil: there is one, that of the constants
 
 	// Check are the constants for [check.Run] that have other values than in the definition; nil: the sizes shrink by rule.
 	Check map[string]space.Value
@@ -52,7 +53,7 @@ func (s *Spec) Space(ctx context.Context, d hardware.Device) (*space.Space, erro
 // see [problem.Problem.CheckSettings].
 func (s *Spec) CheckSettings(ctx context.Context, all *space.Space, d hardware.Device, check func([]hardware.Setting) error) error {
 	err := s.Problem.CheckSettings(ctx, all, d, check)
-	var at *problem.FieldError
+	var at *task.FieldError
 	if errors.As(err, &at) {
 		return Errors{s.place(at.Field, at.Err)}
 	}
@@ -153,14 +154,14 @@ func (s *SearchSpace) Space(ctx context.Context, d *hardware.Device) (all *space
 	case s.Problem == nil:
 		all, err = space.New(ctx, s.parameters, s.restrictions, nil)
 		if i, cause, ok := space.Fault(err); ok {
-			err = &problem.FieldError{Field: fmt.Sprintf("restrictions[%d]", i), Err: cause}
+			err = &task.FieldError{Field: fmt.Sprintf("restrictions[%d]", i), Err: cause}
 		}
 	case d == nil:
 		all, skipped, err = s.Problem.SpaceWithoutDevice(ctx)
 	default:
 		all, err = s.Problem.Space(ctx, *d)
 	}
-	var at *problem.FieldError
+	var at *task.FieldError
 	if errors.As(err, &at) {
 		err = Errors{s.place(at.Field, at.Err)}
 	}

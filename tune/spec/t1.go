@@ -14,16 +14,16 @@ import (
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/python"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // A t1 is a T1 file while it is read: the JSON format of the auto-tuning hub, which Kernel Tuner and
 // KTT read, too. Its expressions are Python's; they are translated, not executed.
 type t1 struct {
 	*document
-	definition problem.Definition
+	definition task.Definition
 	kernel     field        // KernelSpecification, unread
 	conditions []field      // of the configuration space
 	scope      python.Scope // the parameters
@@ -79,12 +79,12 @@ func (d *document) loadT1Space(root *yaml.Node, o Options) (*SearchSpace, error)
 }
 
 // kernelTunerSettings returns the settings of the device that Kernel Tuner gives to parameters of some names.
-func kernelTunerSettings(parameters []space.Parameter) (all []problem.Setting) {
+func kernelTunerSettings(parameters []space.Parameter) (all []task.Setting) {
 	for _, s := range []struct{ parameter, setting string }{
 		{"nvml_mem_clock", hardware.MemoryClock}, {"nvml_gr_clock", hardware.Clock}, {"nvml_pwr_limit", hardware.PowerLimit},
 	} {
 		if slices.ContainsFunc(parameters, func(p space.Parameter) bool { return p.Name == s.parameter }) {
-			all = append(all, problem.Setting{Name: s.setting, Expression: s.parameter})
+			all = append(all, task.Setting{Name: s.setting, Expression: s.parameter})
 		}
 	}
 	return all
@@ -225,7 +225,7 @@ func (t *t1) readParameter(f field) {
 		return
 	}
 	t.comesFrom("parameters."+p.Name, values)
-	if problem.Reserved(p.Name) {
+	if task.Reserved(p.Name) {
 		f.failf("the name %s is taken by expressions", p.Name)
 		return
 	}
@@ -366,7 +366,7 @@ func (f field) pythonExpression() *python.Expression {
 }
 
 // pythonNumber reads a number, or an expression of the parameters whose value is one.
-func (t *t1) pythonNumber(f field) problem.Expr {
+func (t *t1) pythonNumber(f field) task.Expr {
 	e := f.pythonExpression()
 	if e == nil {
 		return ""

@@ -12,9 +12,9 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/ndtune/ndtune/tune/array"
-	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/python"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // A t1Kernel has the fields of KernelSpecification that are read after others.
@@ -144,7 +144,7 @@ func (t *t1) readGlobalSize(f field, k t1Kernel) {
 		}
 		t.definition.ProblemSize = append(t.definition.ProblemSize, source)
 		if k.sizeType == "CUDA" || k.sizeType == "Vulkan" {
-			t.definition.GridDiv[i] = []problem.Expr{} // it counts work-groups
+			t.definition.GridDiv[i] = []task.Expr{} // it counts work-groups
 		}
 	}
 }
@@ -207,7 +207,7 @@ func (t *t1) readArguments(k t1Kernel) {
 	}
 }
 
-func (t *t1) readArgument(i int, f field, env map[string]any) (a problem.Argument) {
+func (t *t1) readArgument(i int, f field, env map[string]any) (a task.Argument) {
 	var r t1Argument
 	a.Name = fmt.Sprintf("argument %d", i+1)
 	f.keys(append(ignored("AccessType", "MemType", "TypeSize", "RandomSeed"),
@@ -271,7 +271,7 @@ func (f field) t1Boolean() bool {
 	return f.boolean()
 }
 
-func (t *t1) readVector(f field, a *problem.Argument, r t1Argument, env map[string]any) {
+func (t *t1) readVector(f field, a *task.Argument, r t1Argument, env map[string]any) {
 	if r.fill != "BinaryRaw" || r.size.node != nil {
 		a.Size = t.argumentSize(f, r.size, env)
 	}
@@ -294,7 +294,7 @@ func (t *t1) readVector(f field, a *problem.Argument, r t1Argument, env map[stri
 	}
 }
 
-func numberText(v float64) problem.Expr { return strconv.FormatFloat(v, 'g', -1, 64) }
+func numberText(v float64) task.Expr { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 // t1Number reads a number, or 0 if the field is missing.
 func (f field) t1Number() float64 {
@@ -314,7 +314,7 @@ func (f field) t1Number() float64 {
 }
 
 // argumentSize reads the number of elements of an argument, the same for all configurations.
-func (t *t1) argumentSize(f, size field, env map[string]any) problem.Expr {
+func (t *t1) argumentSize(f, size field, env map[string]any) task.Expr {
 	if size.node == nil {
 		f.failf("the size is missing; give Size, the number of elements")
 		return ""

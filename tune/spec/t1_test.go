@@ -13,8 +13,8 @@ import (
 
 	"github.com/ndtune/ndtune/internal/golden"
 	"github.com/ndtune/ndtune/tune/array"
-	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // t1Files are the T1 files of testdata, with the files that they name.
@@ -83,15 +83,15 @@ func TestT1Definition(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := s.Definition
-	want := problem.Definition{
-		Kernel:      problem.Kernel{Name: "gemm", SourceName: "gemm.cl", Source: "__kernel void gemm() {}\n", BuildOptions: []string{"-cl-mad-enable"}},
-		ProblemSize: []problem.Expr{"div(128 * MDIMC, MWG)", "div(128 * NDIMC, NWG)", "1"},
-		BlockSize:   [3]problem.Expr{"MDIMC", "NDIMC", "1"},
-		Arguments: []problem.Argument{
+	want := task.Definition{
+		Kernel:      task.Kernel{Name: "gemm", SourceName: "gemm.cl", Source: "__kernel void gemm() {}\n", BuildOptions: []string{"-cl-mad-enable"}},
+		ProblemSize: []task.Expr{"div(128 * MDIMC, MWG)", "div(128 * NDIMC, NWG)", "1"},
+		BlockSize:   [3]task.Expr{"MDIMC", "NDIMC", "1"},
+		Arguments: []task.Argument{
 			{Name: "size", Type: "int32", Value: 128},
-			{Name: "a", Type: "float", Size: "16384", Fill: problem.Fill{Kind: array.Random, Low: "0", High: "2"}},
+			{Name: "a", Type: "float", Size: "16384", Fill: task.Fill{Kind: array.Random, Low: "0", High: "2"}},
 			{Name: "b", Type: "float4", Data: array.New(array.Float32, 16)},
-			{Name: "c", Type: "float", Size: "16384", Fill: problem.Fill{Kind: array.Constant, Value: "0"}, Output: true},
+			{Name: "c", Type: "float", Size: "16384", Fill: task.Fill{Kind: array.Constant, Value: "0"}, Output: true},
 			{Name: "tile", Type: "float32x16", LocalSize: "64"},
 		},
 		Parameters: d.Parameters,
@@ -209,7 +209,7 @@ func TestGoodT1(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := s.Definition.Measure.Settings, []problem.Setting{{Name: "clock", Expression: "nvml_gr_clock"}, {Name: "power_limit", Expression: "nvml_pwr_limit"}}; !slices.Equal(got, want) {
+	if got, want := s.Definition.Measure.Settings, []task.Setting{{Name: "clock", Expression: "nvml_gr_clock"}, {Name: "power_limit", Expression: "nvml_pwr_limit"}}; !slices.Equal(got, want) {
 		t.Errorf("the parameters of Kernel Tuner's observer become the settings %v, want %v", got, want)
 	}
 	if _, err := LoadFS(fsys, "spec.json", Options{Parameters: map[string][]string{"block": {"3"}}}); err == nil || !strings.Contains(err.Error(), "spec.json: -p block=3: no parameter is named block") {

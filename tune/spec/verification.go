@@ -7,18 +7,20 @@ import (
 	"strings"
 	"time"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/problem"
-	"go.yaml.in/yaml/v3"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // verification reads what a correct output is. It only notes the name of a reference
 // specification, which is loaded once the constants of this one are known.
-func (f field) verification() *problem.Verification {
+func (f field) verification() *task.Verification {
 	if f.unverified {
 		return nil
 	}
-	v, command := &problem.Verification{}, problem.Command{}
+	v, command := &task.Verification{}, task.Command{}
 	f.keys(
 		key("spec", &f.reference, field.text).means("path", "the specification of the reference; this, npy or command"),
 		key("parameters", &v.Configuration, field.configuration).means("mapping", "with spec: the configuration of the reference"),
@@ -89,7 +91,7 @@ func (f field) duration() time.Duration {
 }
 
 // comparison reads the name of a reduction, or {as: …, rows: …}.
-func (f field) comparison() (c problem.Comparison) {
+func (f field) comparison() (c task.Comparison) {
 	reduction := func(f field) array.Reduction { return array.Reduction(f.text()) }
 	if f.node.Kind != yaml.MappingNode {
 		c.As = reduction(f)
@@ -118,7 +120,7 @@ func (f field) swap() (names [2]string) {
 // which gives its values to constants of the same name. Errors of the reference have its own file
 // and lines. Its own verification is not read: a reference is correct by definition, and a
 // kernel may be verified by itself.
-func (d *document) loadReference(definition *problem.Definition) Errors {
+func (d *document) loadReference(definition *task.Definition) Errors {
 	verify := definition.Verify
 	definition.Verify = nil // unless the reference is sound
 	path := d.beside(d.path, d.reference)
@@ -137,7 +139,7 @@ func (d *document) loadReference(definition *problem.Definition) Errors {
 	}
 	reference, own := doc.field("", root).definition(), problem.Computed(definition.Constants)
 	for i, c := range reference.Constants {
-		j := slices.IndexFunc(own, func(o problem.Constant) bool { return o.Name == c.Name })
+		j := slices.IndexFunc(own, func(o task.Constant) bool { return o.Name == c.Name })
 		if j >= 0 {
 			reference.Constants[i] = c.With(own[j].Value)
 		}

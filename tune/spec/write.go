@@ -15,14 +15,15 @@ import (
 
 	disk "github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/tune/array"
-	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // A Draft is a specification to be written: a definition without functions and data, the files that it names, and
 // remarks for its reader.
 type Draft struct {
-	Definition problem.Definition
+	Definition task.Definition
 	Files      []string            // of the source, as the specification names them
 	Reference  string              // verify.spec
 	Head       []string            // comment lines at the beginning
@@ -186,14 +187,14 @@ func (d *Draft) kernelNode() *yaml.Node {
 	return d.block("kernel", append(parts, part{"target", given(k.Target)}))
 }
 
-func constantPart(c problem.Constant) part {
+func constantPart(c task.Constant) part {
 	if c.Host {
 		return part{c.Name, mapping(part{"value", scalarNode(c.Value)}, part{"host", scalarNode(true)})}
 	}
 	return part{c.Name, scalarNode(c.Value)}
 }
 
-func typePart(t problem.StructType) part {
+func typePart(t task.StructType) part {
 	var fields []part
 	for _, f := range t.Fields {
 		value := scalarNode(f.Type)
@@ -205,7 +206,7 @@ func typePart(t problem.StructType) part {
 	return part{t.Name, mapping(fields...)}
 }
 
-func argumentNode(a problem.Argument) *yaml.Node {
+func argumentNode(a task.Argument) *yaml.Node {
 	parts := []part{
 		{"name", given(a.Name)}, {"type", given(a.Type)}, {"value", valueNode(a.Value)}, {"local_size", expressionNode(a.LocalSize)},
 	}
@@ -227,7 +228,7 @@ func argumentNode(a problem.Argument) *yaml.Node {
 	return mapping(parts...)
 }
 
-func fillNode(f problem.Fill) *yaml.Node {
+func fillNode(f task.Fill) *yaml.Node {
 	switch {
 	case f.Copy != "":
 		return mapping(part{"copy", given(f.Copy)})
@@ -247,7 +248,7 @@ func parameterPart(p space.Parameter) part { return part{p.Name, listNode(p.Valu
 
 func restrictionNode(r space.Restriction) *yaml.Node { return expressionNode(r.Expression) }
 
-func metricPart(m problem.Metric) part { return part{m.Name, expressionNode(m.Expression)} }
+func metricPart(m task.Metric) part { return part{m.Name, expressionNode(m.Expression)} }
 
 func (d *Draft) verificationNode() *yaml.Node {
 	v := d.Definition.Verify
@@ -265,18 +266,18 @@ func (d *Draft) verificationNode() *yaml.Node {
 	return mapping(parts...)
 }
 
-func rooflineNode(r *problem.Roofline) *yaml.Node {
+func rooflineNode(r *task.Roofline) *yaml.Node {
 	if r == nil {
 		return nil
 	}
 	return mapping(part{"flops", expressionNode(r.Flops)}, part{"bytes", expressionNode(r.Bytes)}, part{"precision", given(r.Precision)})
 }
 
-func objectiveNode(o problem.Objective) *yaml.Node {
+func objectiveNode(o judge.Objective) *yaml.Node {
 	if o.Name == "" {
 		return nil
 	}
-	return listNode(o.All(), func(one problem.Objective) *yaml.Node {
+	return listNode(o.All(), func(one judge.Objective) *yaml.Node {
 		direction := "minimize"
 		if one.Maximize {
 			direction = "maximize"
@@ -285,13 +286,13 @@ func objectiveNode(o problem.Objective) *yaml.Node {
 	})
 }
 
-func measureNode(m problem.Measure) *yaml.Node {
+func measureNode(m task.Measure) *yaml.Node {
 	t := m.Timing
 	parts := []part{{"cache", given(t.Cache)}, {"launches", given(t.Launches)}, {"seconds", given(t.Time.Seconds())}}
 	if t.Warmup != 0 {
-		parts = append(parts, part{"warmup", scalarNode(max(0, t.Warmup))}) // 0 for problem.NoWarmup
+		parts = append(parts, part{"warmup", scalarNode(max(0, t.Warmup))}) // 0 for task.NoWarmup
 	}
-	settings := each(m.Settings, func(s problem.Setting) part { return part{s.Name, expressionNode(s.Expression)} })
+	settings := each(m.Settings, func(s task.Setting) part { return part{s.Name, expressionNode(s.Expression)} })
 	return mapping(append(parts, part{"settings", mapping(settings...)})...)
 }
 
@@ -312,7 +313,7 @@ func listNode[V any](values []V, node func(V) *yaml.Node) *yaml.Node {
 }
 
 // divisorsNode returns the divisors of a dimension. An empty list means none, and nil the default.
-func divisorsNode(divisors []problem.Expr) *yaml.Node {
+func divisorsNode(divisors []task.Expr) *yaml.Node {
 	if divisors != nil && len(divisors) == 0 {
 		return sequence(nil)
 	}
@@ -351,7 +352,7 @@ func valueNode(v any) *yaml.Node {
 }
 
 // expressionNode returns an expression, nil for "". One that is a number needs no quotes.
-func expressionNode(e problem.Expr) *yaml.Node {
+func expressionNode(e task.Expr) *yaml.Node {
 	if v, err := plain(e); err == nil && e != "" {
 		if _, isText := v.(string); !isText {
 			return &yaml.Node{Kind: yaml.ScalarNode, Value: e}

@@ -16,18 +16,19 @@ import (
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // groups is a verified problem of one parameter, the size of a work-group. More are further constants.
-func groups(t *testing.T, n int, more ...problem.Constant) *problem.Problem {
+func groups(t *testing.T, n int, more ...task.Constant) *problem.Problem {
 	t.Helper()
-	p, err := problem.New(problem.Definition{
-		Kernel:      problem.Kernel{Name: "k", Source: "__kernel void k(__global int *out) { out[get_global_id(0)] = 1; } // standin: k is fill(out, 1)"},
-		Constants:   append([]problem.Constant{{Name: "n", Value: n}}, more...),
-		ProblemSize: []problem.Expr{"n"},
-		Arguments:   []problem.Argument{{Name: "out", Type: "int32", Size: "n", Output: true}},
+	p, err := problem.New(task.Definition{
+		Kernel:      task.Kernel{Name: "k", Source: "__kernel void k(__global int *out) { out[get_global_id(0)] = 1; } // standin: k is fill(out, 1)"},
+		Constants:   append([]task.Constant{{Name: "n", Value: n}}, more...),
+		ProblemSize: []task.Expr{"n"},
+		Arguments:   []task.Argument{{Name: "out", Type: "int32", Size: "n", Output: true}},
 		Parameters:  []space.Parameter{{Name: "block_size_x", Values: []space.Value{1, 2, 4, 8, 16, 32}}},
-		Verify:      &problem.Verification{Check: func(space.Configuration, map[string]*array.Array) error { return nil }},
+		Verify:      &task.Verification{Check: func(space.Configuration, map[string]*array.Array) error { return nil }},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +103,7 @@ func TestKnownWithinTheLimits(t *testing.T) {
 func TestKnownWithTheSameConstants(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "k.wisdom")
 	inner := func(k int) *problem.Problem {
-		return groups(t, 64, problem.Constant{Name: "k", Value: k}, problem.Constant{Name: "dt", Value: "0.225f"}, problem.Constant{Name: "big", Value: 1e30})
+		return groups(t, 64, task.Constant{Name: "k", Value: k}, task.Constant{Name: "dt", Value: "0.225f"}, task.Constant{Name: "big", Value: 1e30})
 	}
 	for k, times := range map[int][]float64{512: {5, 4, 3, 2, 1}, 8: {500, 100, 400, 300, 200}} {
 		p := inner(k)

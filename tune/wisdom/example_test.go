@@ -13,6 +13,7 @@ import (
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 	"github.com/ndtune/ndtune/tune/wisdom"
 )
 
@@ -26,20 +27,20 @@ __kernel void copy(__global float *out, __global const float *in) {
 
 // ExampleTuned gets the best configuration of a copy twice. The first call searches, the second one knows.
 func ExampleTuned() {
-	p, err := problem.New(problem.Definition{
-		Kernel:      problem.Kernel{Name: "copy", Source: source},
-		Constants:   []problem.Constant{{Name: "n", Value: 100_000}},
-		ProblemSize: []problem.Expr{"n"},
-		GridDiv:     [3][]problem.Expr{{"block_size_x", "work"}},
-		Arguments: []problem.Argument{
+	p, err := problem.New(task.Definition{
+		Kernel:      task.Kernel{Name: "copy", Source: source},
+		Constants:   []task.Constant{{Name: "n", Value: 100_000}},
+		ProblemSize: []task.Expr{"n"},
+		GridDiv:     [3][]task.Expr{{"block_size_x", "work"}},
+		Arguments: []task.Argument{
 			{Name: "out", Type: "float32", Size: "n", Output: true},
-			{Name: "in", Type: "float32", Size: "n", Fill: problem.Fill{Kind: array.Random}},
+			{Name: "in", Type: "float32", Size: "n", Fill: task.Fill{Kind: array.Random}},
 		},
 		Parameters: []space.Parameter{
 			{Name: "block_size_x", Values: []space.Value{16, 32, 64}},
 			{Name: "work", Values: []space.Value{1, 2, 4}},
 		},
-		Verify: &problem.Verification{Reference: func(in map[string]*array.Array) (map[string]*array.Array, error) {
+		Verify: &task.Verification{Reference: func(in map[string]*array.Array) (map[string]*array.Array, error) {
 			return map[string]*array.Array{"out": in["in"]}, nil
 		}},
 	})

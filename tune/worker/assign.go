@@ -10,7 +10,7 @@ import (
 )
 
 // A task is a configuration on its way through the pool.
-type task struct {
+type assignment struct {
 	configuration space.Configuration
 	values        values
 	binary        []byte             // from the worker that built it, or nil
@@ -27,18 +27,18 @@ type task struct {
 }
 
 // builtTwice reports whether a worker that builds the task repeats the work of another one.
-func (t *task) builtTwice() bool { return t.build > 0 && t.binary == nil && !t.again }
+func (t *assignment) builtTwice() bool { return t.build > 0 && t.binary == nil && !t.again }
 
 // A queue holds the tasks that wait for one kind of worker.
-type queue []*task
+type queue []*assignment
 
-func (q *queue) add(t *task)   { *q = append(*q, t) }
-func (q *queue) first(t *task) { *q = slices.Insert(*q, 0, t) }
+func (q *queue) add(t *assignment)   { *q = append(*q, t) }
+func (q *queue) first(t *assignment) { *q = slices.Insert(*q, 0, t) }
 
 // next removes and returns the first task for a worker. A task at which a worker has died goes to a
 // fresh worker only: an earlier task may have damaged the process.
-func (q *queue) next(fresh bool) *task {
-	i := slices.IndexFunc(*q, func(t *task) bool { return t.deaths == 0 || fresh })
+func (q *queue) next(fresh bool) *assignment {
+	i := slices.IndexFunc(*q, func(t *assignment) bool { return t.deaths == 0 || fresh })
 	if i < 0 {
 		return nil
 	}

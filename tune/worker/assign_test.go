@@ -10,7 +10,7 @@ import (
 )
 
 func TestQueue(t *testing.T) {
-	a, b, c, d := &task{}, &task{deaths: 1}, &task{}, &task{deaths: 1}
+	a, b, c, d := &assignment{}, &assignment{deaths: 1}, &assignment{}, &assignment{deaths: 1}
 	q := queue{}
 	if q.next(true) != nil || q.next(false) != nil {
 		t.Error("an empty queue gave a task")
@@ -19,12 +19,12 @@ func TestQueue(t *testing.T) {
 	q.add(b)
 	q.add(c)
 	q.first(d)
-	for i, want := range []*task{a, c, nil} {
+	for i, want := range []*assignment{a, c, nil} {
 		if got := q.next(false); got != want {
 			t.Errorf("a worker that has done something, %d: %+v", i, got)
 		}
 	}
-	for i, want := range []*task{d, b, nil} {
+	for i, want := range []*assignment{d, b, nil} {
 		if got := q.next(true); got != want {
 			t.Errorf("a fresh worker, %d: %+v", i, got)
 		}
@@ -57,7 +57,7 @@ func TestBuildersThatPay(t *testing.T) {
 		p := &Pool{most: 16, starting: c.start, building: average(c.build), toBuild: make(queue, c.waiting)}
 		m := &member{spent: &Spent{}, state: idle}
 		if p.members = append(p.members, m); c.now > 0 {
-			m.state, m.stage, m.task, m.stageFrom = working, device.StageBuild, &task{}, now.Add(-c.now)
+			m.state, m.stage, m.task, m.stageFrom = working, device.StageBuild, &assignment{}, now.Add(-c.now)
 		}
 		for range c.builders {
 			p.members = append(p.members, &member{spent: &Spent{}, builds: true, state: idle})

@@ -13,6 +13,7 @@ import (
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // BenchmarkEngineCost is what a configuration costs beyond its build and its launches, in
@@ -20,11 +21,11 @@ import (
 // comparison, statistics and the run log. The kernel writes one element, and the driver's
 // cache holds every variant.
 func BenchmarkEngineCost(b *testing.B) {
-	d := problem.Definition{
-		Kernel:      problem.Kernel{Name: "nothing", Source: "__kernel void nothing(__global int *y, const int length) { *y = 1; }"},
-		Constants:   []problem.Constant{{Name: "n", Value: 1}},
-		ProblemSize: []problem.Expr{"n"},
-		Arguments: []problem.Argument{
+	d := task.Definition{
+		Kernel:      task.Kernel{Name: "nothing", Source: "__kernel void nothing(__global int *y, const int length) { *y = 1; }"},
+		Constants:   []task.Constant{{Name: "n", Value: 1}},
+		ProblemSize: []task.Expr{"n"},
+		Arguments: []task.Argument{
 			{Name: "y", Type: "int32", Size: "n", Output: true},
 			{Name: "length", Type: "int32", Value: "n"},
 		},
@@ -32,8 +33,8 @@ func BenchmarkEngineCost(b *testing.B) {
 			{Name: "block_size_x", Values: []space.Value{1, 2, 4, 8}}, {Name: "tile_size_x", Values: []space.Value{1, 2, 3, 4}}, {Name: "unroll", Values: []space.Value{1, 2}},
 		},
 		Restrictions: []space.Restriction{{Expression: "block_size_x * tile_size_x <= 1024"}},
-		Metrics:      []problem.Metric{{Name: "GB/s", Expression: "4 * n / time / 1e6"}},
-		Verify:       &problem.Verification{Expected: map[string]any{"y": []int32{1}}},
+		Metrics:      []task.Metric{{Name: "GB/s", Expression: "4 * n / time / 1e6"}},
+		Verify:       &task.Verification{Expected: map[string]any{"y": []int32{1}}},
 	}
 	whole, err := problem.New(d)
 	if err != nil {

@@ -78,7 +78,7 @@ func (p *Pool) step(ctx context.Context, in <-chan space.Configuration) (none bo
 
 // take accepts a configuration.
 func (p *Pool) take(c space.Configuration) {
-	p.queue(!p.noBuilders).add(&task{configuration: c, values: valuesOf(c), fresh: p.fresh})
+	p.queue(!p.noBuilders).add(&assignment{configuration: c, values: valuesOf(c), fresh: p.fresh})
 }
 
 // held returns the number of configurations without a result.

@@ -120,7 +120,7 @@ func (p *Pool) finished(m *member, r *result, now time.Time) {
 }
 
 // answer hands a result on, unless its task is repeated first.
-func (p *Pool) answer(m *member, t *task, r tune.Result, now time.Time) {
+func (p *Pool) answer(m *member, t *assignment, r tune.Result, now time.Time) {
 	r.Durations.Build += t.build
 	r.Warnings = cmp.Or(r.Warnings, t.warnings)
 	r.Binary = cmp.Or(t.code, r.Binary) // a program made of a binary may have another
@@ -142,7 +142,7 @@ func (p *Pool) answer(m *member, t *task, r tune.Result, now time.Time) {
 }
 
 // give gives the result of a task.
-func (p *Pool) give(t *task, r tune.Result) {
+func (p *Pool) give(t *assignment, r tune.Result) {
 	if t.fresh == "" {
 		p.evaluated.Add(1)
 	}

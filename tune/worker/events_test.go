@@ -106,7 +106,7 @@ func TestGivingUp(t *testing.T) {
 func TestABuildThatWasNotKept(t *testing.T) {
 	now := time.Now()
 	p := &Pool{most: 1, options: Options{BuildTimeout: 10 * time.Second}}
-	one := &task{}
+	one := &assignment{}
 	evaluate := func(binary []byte) {
 		m := &member{spent: &Spent{}, child: &child{Requests: make(chan request, 1)}, state: idle, since: now}
 		p.members = []*member{m}

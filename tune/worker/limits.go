@@ -41,7 +41,7 @@ type launchLimit struct {
 }
 
 // launchLimit returns the limit for a task, or for a remeasurement if the task is nil.
-func (p *Pool) launchLimit(t *task) launchLimit {
+func (p *Pool) launchLimit(t *assignment) launchLimit {
 	if best := p.best.Load(); best != nil {
 		slow := max(slowLeast, slowFactor*time.Duration(best.Time()*float64(time.Millisecond)))
 		if slow < p.options.KernelTimeout && p.loses(t, slow, best) {
@@ -53,7 +53,7 @@ func (p *Pool) launchLimit(t *task) launchLimit {
 
 // loses reports whether a configuration is certainly worse than the best if a launch takes so
 // long. With a user's own objective a longer launch may be better: it may do more work.
-func (p *Pool) loses(t *task, launch time.Duration, best *tune.Result) bool {
+func (p *Pool) loses(t *assignment, launch time.Duration, best *tune.Result) bool {
 	o := p.problem.Objective()
 	switch o.Name {
 	case "time", "time_min", "time_median":

@@ -7,8 +7,9 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
-	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 func TestLaunchLimit(t *testing.T) {
@@ -58,7 +59,7 @@ func TestStartLimit(t *testing.T) {
 // TestLaunchLimitOfOtherObjectives has an objective by which what takes long can be the best.
 func TestLaunchLimitOfOtherObjectives(t *testing.T) {
 	for _, c := range []struct {
-		metric   problem.Expr
+		metric   task.Expr
 		maximize bool
 		items    int
 		want     time.Duration
@@ -74,11 +75,11 @@ func TestLaunchLimitOfOtherObjectives(t *testing.T) {
 			t.Fatal(err)
 		}
 		d.Parameters = append(d.Parameters, space.Parameter{Name: "items", Values: []space.Value{1, 1000000}})
-		d.Metrics = []problem.Metric{{Name: "score", Expression: c.metric}}
-		d.Objective = problem.Objective{Name: "score", Maximize: c.maximize}
+		d.Metrics = []task.Metric{{Name: "score", Expression: c.metric}}
+		d.Objective = judge.Objective{Name: "score", Maximize: c.maximize}
 		p := &Pool{problem: mustProblem(t, d), options: Options{KernelTimeout: 10 * time.Second}}
 		p.best.Store(&tune.Result{Times: []float64{1}, Objective: 1})
-		one := &task{configuration: configurationOf(t, p.problem, map[string]space.Value{"items": c.items})}
+		one := &assignment{configuration: configurationOf(t, p.problem, map[string]space.Value{"items": c.items})}
 		if got := p.launchLimit(one).most; got != c.want {
 			t.Errorf("%+v: %s", c, got)
 		}
@@ -106,7 +107,7 @@ func TestStagesAreWatched(t *testing.T) {
 		{0, "build,first launch,verify,reference", 300 * time.Second, ""},
 		{0, "build,first launch,verify,measure", 80 * time.Second, "a launch took longer than 10s (--kernel-timeout)"},
 	} {
-		m := &member{spent: &Spent{}, task: &task{build: c.built}, since: begin}
+		m := &member{spent: &Spent{}, task: &assignment{build: c.built}, since: begin}
 		now, from := begin, begin
 		for s := range strings.SplitSeq(c.stages, ",") {
 			now = now.Add(time.Second)

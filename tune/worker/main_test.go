@@ -17,6 +17,7 @@ import (
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // startVariable lets a worker of the tests end before it has begun: see endAtStart.
@@ -28,10 +29,10 @@ func TestMain(m *testing.M) {
 		endAtStart(os.Getenv(startVariable))
 	}
 	Register("doubling", makeDoubling)
-	Register("not the same", func(input string) (problem.Definition, error) {
+	Register("not the same", func(input string) (task.Definition, error) {
 		return makeDoubling(fmt.Sprint(os.Getpid(), input))
 	})
-	Register("broken", func(string) (problem.Definition, error) { return problem.Definition{}, fmt.Errorf("it rains") })
+	Register("broken", func(string) (task.Definition, error) { return task.Definition{}, fmt.Errorf("it rains") })
 	Main()
 	if standin.OnSystem() {
 		os.Setenv("POCL_DEVICES", "pthread pthread") // the two that share a search
@@ -103,7 +104,7 @@ func needPoCL(t testing.TB) {
 	}
 }
 
-func mustProblem(t testing.TB, d problem.Definition) *problem.Problem {
+func mustProblem(t testing.TB, d task.Definition) *problem.Problem {
 	t.Helper()
 	p, err := problem.New(d)
 	if err != nil {
@@ -265,7 +266,7 @@ func wantStatus(t testing.TB, what string, r tune.Result, status tune.Status, re
 
 func wantCorrect(t testing.TB, what string, r tune.Result) {
 	t.Helper()
-	if r.Status != tune.Correct || !r.Verified || len(r.Times) != problem.DefaultLaunches || r.Stats().Min <= 0 {
+	if r.Status != tune.Correct || !r.Verified || len(r.Times) != task.DefaultLaunches || r.Stats().Min <= 0 {
 		t.Errorf("%s: %s %q, verified %v, times %v", what, r.Status, r.Reason, r.Verified, r.Times)
 	}
 }
@@ -275,26 +276,26 @@ const doublingLength = 1000
 
 // makeDoubling makes a problem whose right output a function computes, which tells that it
 // does.
-func makeDoubling(input string) (problem.Definition, error) {
+func makeDoubling(input string) (task.Definition, error) {
 	x := make([]float32, doublingLength)
 	for i := range x {
 		x[i] = float32(i)
 	}
-	return problem.Definition{
-		Kernel: problem.Kernel{Name: "doubling", Source: `
+	return task.Definition{
+		Kernel: task.Kernel{Name: "doubling", Source: `
 __kernel void doubling(__global float *y, __global const float *x) {
     int i = get_global_id(0);
     if (i < 1000) y[i] = 2 * x[i];
 }
 // standin: doubling is scale(y, x, 2) over 1000; doubling takes 1000000
 // ` + input},
-		ProblemSize: []problem.Expr{"1000"},
-		Arguments:   []problem.Argument{{Name: "y", Type: "float32", Size: "1000", Output: true}, {Name: "x", Data: x}},
+		ProblemSize: []task.Expr{"1000"},
+		Arguments:   []task.Argument{{Name: "y", Type: "float32", Size: "1000", Output: true}, {Name: "x", Data: x}},
 		Parameters: []space.Parameter{
 			{Name: "block_size_x", Values: []space.Value{8, 16, 32, 64}},
 			{Name: "also", Values: []space.Value{0, 1}},
 		},
-		Verify: &problem.Verification{Reference: func(in map[string]*array.Array) (map[string]*array.Array, error) {
+		Verify: &task.Verification{Reference: func(in map[string]*array.Array) (map[string]*array.Array, error) {
 			fmt.Fprintln(os.Stderr, "the reference is made")
 			y := make([]float32, in["x"].Len())
 			for i := range y {
@@ -323,14 +324,14 @@ func tiny(t testing.TB, n int, name string) *problem.Problem {
 	for i := range n {
 		values = append(values, i)
 	}
-	return mustProblem(t, problem.Definition{
-		Kernel: problem.Kernel{Name: "tiny", Source: `
+	return mustProblem(t, task.Definition{
+		Kernel: task.Kernel{Name: "tiny", Source: `
 __kernel void tiny(__global float *y) { y[get_global_id(0)] = get_global_id(0) + 0 * i; }
 // standin: tiny is index(y, 1, 0); tiny takes 2000 + 10 * i + device
 // ` + name},
-		ProblemSize: []problem.Expr{"4"}, BlockSize: [3]problem.Expr{"4"},
-		Arguments:  []problem.Argument{{Name: "y", Type: "float32", Size: "4", Output: true}},
+		ProblemSize: []task.Expr{"4"}, BlockSize: [3]task.Expr{"4"},
+		Arguments:  []task.Argument{{Name: "y", Type: "float32", Size: "4", Output: true}},
 		Parameters: []space.Parameter{{Name: "i", Values: values}},
-		Verify:     &problem.Verification{Expected: map[string]any{"y": []float32{0, 1, 2, 3}}},
+		Verify:     &task.Verification{Expected: map[string]any{"y": []float32{0, 1, 2, 3}}},
 	})
 }

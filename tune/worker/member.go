@@ -50,11 +50,11 @@ type member struct {
 	device int  // its index among the pool's devices
 
 	state     state
-	task      *task  // that it builds or evaluates
-	again     *again // that it measures
-	done      int    // tasks that it has ended
-	doubtful  bool   // a kernel may have damaged it
-	probing   bool   // it measures peaks, and begins with its task afterwards
+	task      *assignment // that it builds or evaluates
+	again     *again      // that it measures
+	done      int         // tasks that it has ended
+	doubtful  bool        // a kernel may have damaged it
+	probing   bool        // it measures peaks, and begins with its task afterwards
 	stage     device.Stage
 	stageFrom time.Time // when it began
 	watch     process.Watch

@@ -63,11 +63,11 @@ func TestStates(t *testing.T) {
 	} {
 		p := &Pool{shared: true, freezes: true, most: 2, noBuilders: true, options: Options{BuildTimeout: time.Minute}}
 		m := &member{spent: &Spent{}, child: &child{Requests: make(chan request, 4)}, state: c.from, since: now}
-		other := &member{spent: &Spent{}, child: &child{Requests: make(chan request, 4)}, state: working, task: &task{}, since: now}
+		other := &member{spent: &Spent{}, child: &child{Requests: make(chan request, 4)}, state: working, task: &assignment{}, since: now}
 		p.members = []*member{m, other}
 		switch p.reference("being made").maker = other; c.from {
 		case working, needing, timing:
-			m.task = &task{}
+			m.task = &assignment{}
 		}
 		if c.from == timing {
 			p.timer = m
@@ -95,7 +95,7 @@ func TestAnotherMakesTheOutputs(t *testing.T) {
 	now := time.Now()
 	p := &Pool{most: 3, noBuilders: true}
 	for range 3 {
-		m := &member{spent: &Spent{}, child: &child{Requests: make(chan request, 4)}, state: working, task: &task{}, since: now}
+		m := &member{spent: &Spent{}, child: &child{Requests: make(chan request, 4)}, state: working, task: &assignment{}, since: now}
 		p.members = append(p.members, m)
 		p.need(m, "key", now)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // TestReadingsOfAWorker observes configurations by a command, which the worker that times starts. The command crashes
@@ -28,9 +29,9 @@ func TestReadingsOfAWorker(t *testing.T) {
 			t.Fatal(err)
 		}
 		d.Verify = nil // a function stays in its process
-		d.Measure = problem.Measure{
+		d.Measure = task.Measure{
 			Observe:     []string{"launches", "parent"},
-			Instruments: []problem.Instrument{{Quantities: []string{"launches", "parent"}, Command: &problem.Command{Args: []string{"sh", "-c", script, crash}}}},
+			Instruments: []task.Instrument{{Quantities: []string{"launches", "parent"}, Command: &task.Command{Args: []string{"sh", "-c", script, crash}}}},
 		}
 		p, err := problem.New(d)
 		if err != nil {

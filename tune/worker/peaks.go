@@ -14,7 +14,7 @@ import (
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/device/peak"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/process"
 )
 
@@ -35,7 +35,7 @@ const maxPeakDeaths = 3
 type PeakOptions struct {
 	// Needs are the peaks that a search needs: only they are measured, within a few seconds. Nil:
 	// all peaks are measured, with care.
-	Needs *problem.Needs
+	Needs *judge.Needs
 
 	Timer   string        // of the device; "": unknown
 	Timeout time.Duration // for each part, with Needs for all of them together; DefaultPeakTimeout

@@ -10,7 +10,7 @@ import (
 	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune/device/peak"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/judge"
 )
 
 // testSurvey measures the test device with a function that is told of each part.
@@ -151,7 +151,7 @@ func TestADeviceThatIsNotThere(t *testing.T) {
 
 // What one search needs is all that is measured, and says that it was measured quickly.
 func TestQuickPeaks(t *testing.T) {
-	s := testSurvey(t, PeakOptions{Needs: &problem.Needs{Sets: []int64{1 << 20}}})
+	s := testSurvey(t, PeakOptions{Needs: &judge.Needs{Sets: []int64{1 << 20}}})
 	p, err := s.run(context.Background())
 	if err != nil {
 		t.Fatal(err)
@@ -163,7 +163,7 @@ func TestQuickPeaks(t *testing.T) {
 
 // A worker that hangs in a part leaves what it knew of it by then.
 func TestWhatWasKnownOfAPartStands(t *testing.T) {
-	s := testSurvey(t, PeakOptions{Needs: &problem.Needs{Sets: []int64{1 << 20}}})
+	s := testSurvey(t, PeakOptions{Needs: &judge.Needs{Sets: []int64{1 << 20}}})
 	s.options.interim = func() { s.worker.Kill() }
 	p, err := s.run(context.Background())
 	if err != nil {

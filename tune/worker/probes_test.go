@@ -9,7 +9,7 @@ import (
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/judge"
 )
 
 // TestPeaksMeanwhile searches on a GPU whose evaluating worker measures peaks while it has nothing else to do. What goes wrong
@@ -34,7 +34,7 @@ func TestPeaksMeanwhile(t *testing.T) {
 			defer r.Close()
 			r.host.Environment = []string{standin.FaultsVariable + "=peak_arithmetic takes 20000000;" + c.fault, "STANDIN_STATE=" + t.TempDir()}
 			gpu := selectDevice(t, "gpu")
-			needs := problem.Needs{Precision: hardware.PeakFloat32}
+			needs := judge.Needs{Precision: hardware.PeakFloat32}
 			pool := newPool([]device.Listed{gpu}, p, Options{Workers: 1, Reserve: r, Needs: &needs, BuildTimeout: time.Second})
 			if err := pool.prepare(); err != nil {
 				t.Fatal(err)

@@ -17,8 +17,8 @@ import (
 
 	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // TestBinariesAreCarried has a source that includes a file which can be read only once: it is
@@ -37,12 +37,12 @@ func TestBinariesAreCarried(t *testing.T) {
 		if err := unix.Mkfifo(fifo, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		p := mustProblem(t, problem.Definition{
-			Kernel:      problem.Kernel{Name: "k", Source: "#include <" + fifo + ">\n__kernel void k(__global int *y) { y[get_global_id(0)] = ONCE; }\n"},
-			ProblemSize: []problem.Expr{"16"}, BlockSize: [3]problem.Expr{"16"},
-			Arguments:  []problem.Argument{{Name: "y", Type: "int32", Size: "16", Output: true}},
+		p := mustProblem(t, task.Definition{
+			Kernel:      task.Kernel{Name: "k", Source: "#include <" + fifo + ">\n__kernel void k(__global int *y) { y[get_global_id(0)] = ONCE; }\n"},
+			ProblemSize: []task.Expr{"16"}, BlockSize: [3]task.Expr{"16"},
+			Arguments:  []task.Argument{{Name: "y", Type: "int32", Size: "16", Output: true}},
 			Parameters: []space.Parameter{{Name: "i", Values: []space.Value{0}}},
-			Verify:     &problem.Verification{Expected: map[string]any{"y": []int32{7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7}}},
+			Verify:     &task.Verification{Expected: map[string]any{"y": []int32{7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7}}},
 		})
 		pool := newTestPool(t, builders, p, Options{Workers: 1, BuildTimeout: timeout})
 		pool.carry.binaries = carried
@@ -191,8 +191,8 @@ func beParent(t *testing.T, what string) {
 func TestOutputIsShownOnlyWhereWanted(t *testing.T) {
 	t.Parallel()
 	needPoCL(t)
-	p := mustProblem(t, problem.Definition{
-		Kernel: problem.Kernel{Name: "k", Source: `
+	p := mustProblem(t, task.Definition{
+		Kernel: task.Kernel{Name: "k", Source: `
 __kernel void k(__global int *y) {
     y[0] = 1;
     printf("the value is %d\n", i);
@@ -200,8 +200,8 @@ __kernel void k(__global int *y) {
 }
 // standin: k is set(y, 0, 1); k crashes apart when i == 2
 // standin: k prints "the value is 1" when i == 1; k prints "the value is 3" when i == 3`},
-		ProblemSize: []problem.Expr{"1"}, BlockSize: [3]problem.Expr{"1"},
-		Arguments:  []problem.Argument{{Name: "y", Type: "int32", Size: "1"}},
+		ProblemSize: []task.Expr{"1"}, BlockSize: [3]task.Expr{"1"},
+		Arguments:  []task.Argument{{Name: "y", Type: "int32", Size: "1"}},
 		Parameters: []space.Parameter{{Name: "i", Values: []space.Value{1, 2, 3}}},
 	})
 	for _, shown := range []bool{true, false} {

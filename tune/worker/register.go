@@ -10,6 +10,7 @@ import (
 
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/process"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // environment marks a process as a worker.
@@ -17,7 +18,7 @@ const environment = "NDTUNE_WORKER"
 
 // A Maker makes the definition of a problem that holds Go functions, in the program and in
 // each of its workers alike: the same input must give the same problem.
-type Maker func(input string) (problem.Definition, error)
+type Maker func(input string) (task.Definition, error)
 
 var (
 	makers = map[string]Maker{}
@@ -47,10 +48,10 @@ func Main() {
 
 // problem makes the problem of a hello.
 func (h *hello) problem() (*problem.Problem, error) {
-	var d problem.Definition
+	var d task.Definition
 	var err error
 	if h.Problem != nil {
-		d, err = problem.Decode(h.Problem)
+		d, err = task.Decode(h.Problem)
 	} else if maker, ok := makers[h.Maker]; ok {
 		d, err = maker(h.Input)
 	} else {

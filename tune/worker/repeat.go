@@ -25,7 +25,7 @@ func (m *member) isSlow(r *tune.Result) bool {
 
 // hasTime reports whether enough time is left to repeat a task: as much as the first evaluation took without the build. One that was
 // given up needs some time, and may end its worker.
-func (p *Pool) hasTime(t *task, now time.Time) bool {
+func (p *Pool) hasTime(t *assignment, now time.Time) bool {
 	needed := t.slow.Durations.Total() - t.slow.Durations.Build
 	if t.slow.Status == tune.Timeout {
 		needed = 2 * p.starting
@@ -39,7 +39,7 @@ func (p *Pool) repeatTime(now time.Time) time.Duration {
 }
 
 // holdSlow keeps a task with a slow result until it is repeated. Those that were given up come first.
-func (p *Pool) holdSlow(t *task, r *tune.Result) {
+func (p *Pool) holdSlow(t *assignment, r *tune.Result) {
 	t.slow = r
 	if r.Status == tune.Timeout {
 		p.slow.first(t)
@@ -49,7 +49,7 @@ func (p *Pool) holdSlow(t *task, r *tune.Result) {
 }
 
 // toRepeat returns the next task to repeat, or nil.
-func (p *Pool) toRepeat(now time.Time) *task {
+func (p *Pool) toRepeat(now time.Time) *assignment {
 	if len(p.slow) == 0 || !p.hasTime(p.slow[0], now) {
 		return nil
 	}
@@ -60,7 +60,7 @@ func (p *Pool) toRepeat(now time.Time) *task {
 
 // repeatLimit returns the time that the launches of a repeat may still take. When it is over, the worker is killed, and the start of
 // another one counts, too.
-func (p *Pool) repeatLimit(t *task, now time.Time) time.Duration {
+func (p *Pool) repeatLimit(t *assignment, now time.Time) time.Duration {
 	if t.until.IsZero() {
 		t.until = now.Add(max(p.repeatTime(now)-p.starting, p.starting))
 	}
@@ -68,7 +68,7 @@ func (p *Pool) repeatLimit(t *task, now time.Time) time.Duration {
 }
 
 // repeated returns the result that counts of a task that was repeated: the second one, if it is correct.
-func (p *Pool) repeated(t *task, r tune.Result, now time.Time) tune.Result {
+func (p *Pool) repeated(t *assignment, r tune.Result, now time.Time) tune.Result {
 	p.repeating += now.Sub(t.began)
 	if r.Status != tune.Correct {
 		return *t.slow

@@ -12,8 +12,8 @@ import (
 
 	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // TestSlowLaunches: a configuration whose launches were slow is evaluated once more before it is given up, or is measured only once, if
@@ -23,16 +23,16 @@ func TestSlowLaunches(t *testing.T) {
 	if standin.OnSystem() {
 		t.Skip("which launch is slow is known of the stand-in only")
 	}
-	p := mustProblem(t, problem.Definition{
-		Kernel: problem.Kernel{Name: "slow", Source: `
+	p := mustProblem(t, task.Definition{
+		Kernel: task.Kernel{Name: "slow", Source: `
 __kernel void slow(__global float *y) { y[get_global_id(0)] = 1; }
 // standin: slow is fill(y, 1); slow hangs when mode == 1 && launch == 2 first 1; slow hangs when mode == 2 && launch == 2
 // standin: slow takes 900000000 when mode == 3 first 3; slow takes 900000000 when mode == 4; slow takes 25000000
 // standin: slow hangs when mode == 5 && launch == 12 first 1`},
-		ProblemSize: []problem.Expr{"64"}, BlockSize: [3]problem.Expr{"64"},
-		Arguments:  []problem.Argument{{Name: "y", Type: "float32", Size: "64", Output: true}},
+		ProblemSize: []task.Expr{"64"}, BlockSize: [3]task.Expr{"64"},
+		Arguments:  []task.Argument{{Name: "y", Type: "float32", Size: "64", Output: true}},
 		Parameters: []space.Parameter{{Name: "mode", Values: []space.Value{0, 1, 2, 3, 4, 5}}},
-		Verify:     &problem.Verification{Expected: map[string]any{"y": slices.Repeat([]float32{1}, 64)}},
+		Verify:     &task.Verification{Expected: map[string]any{"y": slices.Repeat([]float32{1}, 64)}},
 	})
 	for _, c := range []struct {
 		began time.Duration // before now: the search

@@ -10,6 +10,7 @@ import (
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/problem"
 )
 
@@ -102,7 +103,7 @@ func TestOneProcessForASearch(t *testing.T) {
 		pool.Close()
 	}
 	search()
-	needs := problem.Needs{Precision: hardware.PeakFloat32}
+	needs := judge.Needs{Precision: hardware.PeakFloat32}
 	peaks, err := MeasurePeaks(t.Context(), testDevice(t), PeakOptions{Needs: &needs, Reserve: r})
 	if err != nil || peaks.Value(hardware.PeakFloat32) == 0 {
 		t.Errorf("%v, %+v", err, peaks)

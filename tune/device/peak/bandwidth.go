@@ -9,7 +9,7 @@ import (
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/judge"
 )
 
 const (
@@ -204,7 +204,7 @@ func bytesText(n int64) string {
 
 // Covered reports whether quick peaks of a device have all that some limits need, and each of the figures is confirmed
 // by a repeat.
-func Covered(info *cl.DeviceInfo, known *hardware.Peaks, needs problem.Needs) bool {
+func Covered(info *cl.DeviceInfo, known *hardware.Peaks, needs judge.Needs) bool {
 	if known == nil {
 		return false
 	}

@@ -30,7 +30,7 @@ import (
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/judge"
 )
 
 // Method is the version of the measurement. A change that affects figures changes it.
@@ -55,7 +55,7 @@ func Parts() []Part {
 }
 
 // PartsFor returns the parts that some limits need.
-func PartsFor(n problem.Needs) []Part {
+func PartsFor(n judge.Needs) []Part {
 	wanted := map[string]bool{n.Precision: true, hardware.PeakMemoryCopy: len(n.Sets) > 0, hardware.PeakMemoryRead: len(n.Sets) > 0 && n.Read}
 	return slices.DeleteFunc(Parts(), func(p Part) bool { return !wanted[p.Figures[0]] })
 }
@@ -81,8 +81,8 @@ func (p Part) Missed(why string) *hardware.Peaks {
 // A Meter measures one device. Release it when done. It is not safe for concurrent use.
 type Meter struct {
 	*device.Launcher
-	needs  *problem.Needs // to measure quickly; nil: everything, with care
-	shared bool           // other work uses the device whenever interim is called
+	needs  *judge.Needs // to measure quickly; nil: everything, with care
+	shared bool         // other work uses the device whenever interim is called
 
 	// Of the current part:
 	deadline time.Time             // zero: none
@@ -102,7 +102,7 @@ func Open(d *cl.Device, timer string) (*Meter, error) {
 
 // Hurry makes the meter measure only what some limits need: the bandwidth of sets of these sizes and
 // beyond the caches, with as many variants of each kernel as the time allows.
-func (m *Meter) Hurry(n problem.Needs) { m.needs = &n }
+func (m *Meter) Hurry(n judge.Needs) { m.needs = &n }
 
 // Measure measures a part for about the time within; 0 is no bound. If the time is up, it leaves out
 // the remaining variants and sizes, but not the first ones. Interim, which may be nil, receives the
@@ -140,10 +140,10 @@ func (m *Meter) tell(p *hardware.Peaks) {
 
 // A Task is a measurement of a device.
 type Task struct {
-	Needs  *problem.Needs // of a search, measured quickly; nil: everything, with care
-	Within time.Duration  // the time for each part, or with Needs for all parts; 0: no bound
-	Timer  string         // of the device, if it is known
-	Shared bool           // other work uses the device during each report: large buffers are released before
+	Needs  *judge.Needs  // of a search, measured quickly; nil: everything, with care
+	Within time.Duration // the time for each part, or with Needs for all parts; 0: no bound
+	Timer  string        // of the device, if it is known
+	Shared bool          // other work uses the device during each report: large buffers are released before
 }
 
 // Parts returns the parts that the task needs.

@@ -13,7 +13,7 @@ import (
 	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/judge"
 )
 
 func TestMain(m *testing.M) { os.Exit(standin.Main(m)) }
@@ -358,7 +358,7 @@ func TestSets(t *testing.T) {
 // variants still give all of it, and what was left out is said.
 func TestHurry(t *testing.T) {
 	m := testMeter(t)
-	needs := problem.Needs{Precision: hardware.PeakFloat32, Sets: []int64{1_000_000}, Read: true}
+	needs := judge.Needs{Precision: hardware.PeakFloat32, Sets: []int64{1_000_000}, Read: true}
 	m.Hurry(needs)
 	figures := map[string]bool{}
 	for _, p := range PartsFor(needs) {
@@ -393,7 +393,7 @@ func TestHurry(t *testing.T) {
 }
 
 func TestPartsFor(t *testing.T) {
-	for want, n := range map[string]problem.Needs{
+	for want, n := range map[string]judge.Needs{
 		"":                      {},
 		"arithmetic in float16": {Precision: hardware.PeakFloat16},
 		"copying":               {Sets: []int64{1}},

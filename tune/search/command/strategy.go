@@ -24,7 +24,7 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/internal/excerpt"
-	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/process"
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/space"
@@ -39,7 +39,7 @@ const maxIdle = 1000
 // Options configure a strategy. Args and Objective are required.
 type Options struct {
 	Args       []string // the program first
-	Objective  problem.Objective
+	Objective  judge.Objective
 	Seed       uint64
 	Budget     int           // limit of evaluations; 0: unknown
 	Evaluators int           // configurations that can be evaluated at once; 0: 1

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -139,7 +139,7 @@ func program(t *testing.T, args ...string) Options {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Options{Args: append([]string{path, "strategy"}, args...), Objective: problem.Objective{Name: "time"}, Seed: 1}
+	return Options{Args: append([]string{path, "strategy"}, args...), Objective: judge.Objective{Name: "time"}, Seed: 1}
 }
 
 // TestAProgramKeepsTheContract searches a whole space, with results that come late.
@@ -264,7 +264,7 @@ func TestWhatAProgramIsTold(t *testing.T) {
 		`{"propose":[`+a+`]}`, `{"propose":[`+b+`]}`, `{"end":true}`)
 	var shown bytes.Buffer
 	o.Output, o.Budget, o.Evaluators = &shown, 9, 4
-	o.Objective = problem.Objective{Name: "GB/s", Maximize: true, More: []problem.Objective{{Name: "energy"}}}
+	o.Objective = judge.Objective{Name: "GB/s", Maximize: true, More: []judge.Objective{{Name: "energy"}}}
 	s := testSpace(t)
 	c, err := New(t.Context(), s, o)
 	if err != nil {
@@ -315,7 +315,7 @@ func FuzzAnswers(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		c := &Strategy{space: s, options: Options{Objective: problem.Objective{Name: "time"}}, rng: rand.New(rand.NewPCG(1, 1)), proposed: map[int]*search.Observation{}}
+		c := &Strategy{space: s, options: Options{Objective: judge.Objective{Name: "time"}}, rng: rand.New(rand.NewPCG(1, 1)), proposed: map[int]*search.Observation{}}
 		a, err := readAnswer(text)
 		if err != nil {
 			return

@@ -1,4 +1,4 @@
-package problem
+package task
 
 import (
 	"cmp"
@@ -30,33 +30,6 @@ func (s Size) String() string {
 	return b.String()
 }
 
-// Distances returns how far two sizes are apart in each dimension: the factor by which they differ, the largest
-// first. Half as large is as far as twice as large. 64×1024 is far from 1024×64, although the volume is the same. Of several sizes, the one whose distances come first in
-// lexical order is the nearest, and of those that are equally far, the one of the smallest volume.
-//
-// The largest distance decides, not the sum. A size that is four times as large in one dimension needs other
-// blocks there, and the dimensions in which it is equal do not make up for that. The smaller size is nearer
-// because the best configuration of a larger problem can have too few work-groups to keep the device busy.
-//
-// Of whole numbers, equal factors are exactly equal. Values that are not positive count as 1.
-func Distances(a, b []float64) []float64 {
-	d := make([]float64, len(a))
-	for i := range a {
-		v, w := positiveOr1(a[i]), positiveOr1(b[i])
-		d[i] = max(v, w) / min(v, w)
-	}
-	slices.Sort(d)
-	slices.Reverse(d)
-	return d
-}
-
-func positiveOr1(v float64) float64 {
-	if v > 0 {
-		return v
-	}
-	return 1
-}
-
 // distances returns the distances of two sizes: see [Distances]. Values that are not positive numbers are
 // as far apart as 1 and 2 if they differ.
 func (s Size) distances(t Size) []float64 {
@@ -82,6 +55,33 @@ func (s Size) volume() float64 {
 		}
 	}
 	return sum
+}
+
+// Distances returns how far two sizes are apart in each dimension: the factor by which they differ, the largest
+// first. Half as large is as far as twice as large. 64×1024 is far from 1024×64, although the volume is the same. Of several sizes, the one whose distances come first in
+// lexical order is the nearest, and of those that are equally far, the one of the smallest volume.
+//
+// The largest distance decides, not the sum. A size that is four times as large in one dimension needs other
+// blocks there, and the dimensions in which it is equal do not make up for that. The smaller size is nearer
+// because the best configuration of a larger problem can have too few work-groups to keep the device busy.
+//
+// Of whole numbers, equal factors are exactly equal. Values that are not positive count as 1.
+func Distances(a, b []float64) []float64 {
+	d := make([]float64, len(a))
+	for i := range a {
+		v, w := positiveOr1(a[i]), positiveOr1(b[i])
+		d[i] = max(v, w) / min(v, w)
+	}
+	slices.Sort(d)
+	slices.Reverse(d)
+	return d
+}
+
+func positiveOr1(v float64) float64 {
+	if v > 0 {
+		return v
+	}
+	return 1
 }
 
 // SortSizes sorts sizes in ascending order of the product of their values. Sizes of the same product

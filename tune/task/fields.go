@@ -1,4 +1,4 @@
-package problem
+package task
 
 import (
 	"fmt"
@@ -40,10 +40,10 @@ func (d *Definition) Fields() []Field {
 			}
 		}
 	}
-	shape := func(prefix string, s givenShape) {
+	shape := func(prefix string, s Shape) {
 		expressions(prefix+"problem_size", s.ProblemSize...)
 		expressions(prefix+"block_size", s.BlockSize[:]...)
-		for i, dim := range dimensions {
+		for i, dim := range Dimensions {
 			expressions(prefix+"grid_div."+dim, s.GridDiv[i]...)
 		}
 		expressions(prefix+"global_offset", s.GlobalOffset...)
@@ -58,10 +58,10 @@ func (d *Definition) Fields() []Field {
 		given(CommandField, "kernel.command", true)
 		expressions("kernel.command", k.Command.Args...)
 	}
-	shape("", d.shape())
-	for s := range every(d.Stages) {
+	shape("", d.Shape())
+	for s := range Every(d.Stages) {
 		expressions("kernels.repeat", s.Repeat)
-		shape("kernels.", s.shape())
+		shape("kernels.", s.Shape())
 	}
 	for i := range d.Arguments {
 		a, path := &d.Arguments[i], "arguments."+d.Arguments[i].Name
@@ -76,8 +76,9 @@ func (d *Definition) Fields() []Field {
 		given(FileField, path+".fill", a.Fill.File != "")
 	}
 	for i, r := range d.Restrictions {
-		expressions(restrictionField(i), r.Expression)
-		given(FunctionField, restrictionField(i)+".func", r.Func != nil)
+		path := fmt.Sprintf("restrictions[%d]", i)
+		expressions(path, r.Expression)
+		given(FunctionField, path+".func", r.Func != nil)
 	}
 	expressions("build_restrictions", d.BuildRestrictions...)
 	if r := d.Roofline; r != nil {
@@ -133,3 +134,14 @@ func (d *Definition) Outside() (commands, files []string) {
 
 // Functions returns the fields of a definition that are Go functions.
 func (d *Definition) Functions() []string { return d.paths(FunctionField) }
+
+// A FieldError is a fault of a field of a definition. Field is a path in the words of a specification
+// file: «restrictions[2]», «arguments[0].size».
+type FieldError struct {
+	Field string
+	Err   error
+}
+
+func (e *FieldError) Error() string { return e.Field + ": " + e.Err.Error() }
+
+func (e *FieldError) Unwrap() error { return e.Err }

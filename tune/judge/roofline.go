@@ -1,0 +1,186 @@
+package judge
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/ndtune/ndtune/tune/expression"
+	"github.com/ndtune/ndtune/tune/hardware"
+)
+
+// The metrics of a roofline.
+const (
+	MetricFlops   = "GFLOP/s"
+	MetricBytes   = "GB/s"
+	MetricOfLimit = "% of limit"
+)
+
+// A Roofline is a compiled task.Roofline: the least work of a launch.
+type Roofline struct {
+	Flops, Bytes *expression.Expression // nil: not given
+	Precision    string
+}
+
+// Metrics returns the names of the metrics that the roofline adds on a device.
+func (r *Roofline) Metrics(d hardware.Device) []string {
+	if r == nil {
+		return nil
+	}
+	var names []string
+	if r.Flops != nil {
+		names = append(names, MetricFlops)
+	}
+	if r.Bytes != nil {
+		names = append(names, MetricBytes)
+	}
+	if r.Known(d.Peaks) == nil {
+		names = append(names, MetricOfLimit)
+	}
+	return names
+}
+
+// Reserved returns the names that metrics of the definition cannot have.
+func (r *Roofline) Reserved() []string {
+	if r == nil {
+		return nil
+	}
+	return append(r.Metrics(hardware.Device{}), MetricOfLimit)
+}
+
+// Known returns an error that says why no limit can be computed with these peaks, or nil.
+func (r *Roofline) Known(p *hardware.Peaks) error {
+	if p == nil {
+		return errors.New("the peaks of the device are not known")
+	}
+	lacks := func(name string) error {
+		if p.Value(name) > 0 {
+			return nil
+		}
+		why := p.Figures[name].Missing
+		if why == "" {
+			why = "it was not measured"
+		}
+		return fmt.Errorf("the device's peak %s is not known: %s", name, why)
+	}
+	if r.Flops != nil {
+		if err := lacks(r.Precision); err != nil {
+			return err
+		}
+	}
+	if r.Bytes != nil {
+		return lacks(hardware.PeakMemoryCopy)
+	}
+	return nil
+}
+
+// Limit returns the limit of the work in an environment. The peaks that it needs are known.
+func (r *Roofline) Limit(env map[string]any, peaks *hardware.Peaks, b Buffers) (l Limit, err error) {
+	flops, err := Amount("", r.Flops, env)
+	if err != nil {
+		return l, fmt.Errorf("roofline.flops: %w", err)
+	}
+	bytes, err := Amount("", r.Bytes, env)
+	if err != nil {
+		return l, fmt.Errorf("roofline.bytes: %w", err)
+	}
+	if r.Bytes != nil {
+		l = memoryLimit(peaks, bytes, b)
+	}
+	if r.Flops != nil {
+		if t := milliseconds(flops, peaks.Value(r.Precision)); t > l.Time || r.Bytes == nil {
+			l.Time, l.Resource, l.Rate, l.Precision = t, Arithmetic, peaks.Value(r.Precision), r.Precision
+		}
+	}
+	return l, nil
+}
+
+// A Resource is a part of a device that limits a kernel.
+type Resource string
+
+// The resources.
+const (
+	Arithmetic Resource = "arithmetic"
+	Memory     Resource = "memory"
+	Caches     Resource = "caches"
+)
+
+// A Limit is the least time that a device needs for a launch: the time of its arithmetic for the
+// operations or of its memory for the bytes, whichever is longer.
+type Limit struct {
+	Time      float64 // milliseconds
+	Resource  Resource
+	Rate      float64 // of the resource, in GFLOP/s or GB/s
+	Precision string  // of the arithmetic
+	Set       int64   // bytes of all buffers together
+}
+
+// Share returns the limit as a percentage of a time in milliseconds.
+func (l Limit) Share(ms float64) float64 { return 100 * l.Time / ms }
+
+// Buffers are the sizes of buffers in bytes.
+type Buffers struct {
+	All, Outputs float64
+	Cold         bool // the caches hold other data before a launch
+}
+
+// Reads reports whether some of the bytes that a launch moves are read beyond those that are copied.
+func (b Buffers) Reads(bytes float64) bool { return bytes > copied(bytes, b.Outputs) }
+
+// Set returns the size of all buffers together as an integer.
+func (b Buffers) Set() int64 { return int64(min(b.All, math.MaxInt64/2)) }
+
+// clearlyFaster is the factor over the rate of memory from which a rate counts as one of the caches.
+const clearlyFaster = 1.25
+
+// memoryLimit is the limit of memory or of the caches for moving bytes.
+func memoryLimit(peaks *hardware.Peaks, bytes float64, b Buffers) Limit {
+	l := Limit{Resource: Memory, Set: b.Set()}
+	set := b.All
+	if b.Cold {
+		set = math.Inf(1)
+	}
+	memory := movingTime(peaks, bytes, b.Outputs, math.Inf(1))
+	l.Time = movingTime(peaks, bytes, b.Outputs, set)
+	if l.Time*clearlyFaster < memory {
+		l.Resource = Caches
+	}
+	if l.Rate = peaks.Value(hardware.PeakMemoryCopy); l.Time > 0 {
+		l.Rate = bytes / l.Time / 1e6
+	}
+	return l
+}
+
+// movingTime returns the least time in milliseconds for moving bytes, of which some are written, in a
+// set of buffers of a size.
+func movingTime(p *hardware.Peaks, bytes, written, set float64) float64 {
+	c := copied(bytes, written)
+	return milliseconds(c, p.CopyRate(set)) + milliseconds(bytes-c, p.ReadRate(set))
+}
+
+// copied returns how many of the bytes move at the rate of a copy: the written ones, and as many that
+// are read.
+func copied(bytes, written float64) float64 { return 2 * min(written, max(0, bytes-written)) }
+
+// milliseconds returns the time of an amount of operations or bytes at a rate of 10⁹ a second.
+func milliseconds(amount, rate float64) float64 { return amount / rate / 1e6 }
+
+// Needs are the peaks of a device from which the limits of some results are computed.
+type Needs struct {
+	Precision string  // the peak of the arithmetic; "": none
+	Sets      []int64 // bytes of all buffers together, the best result's first; none: no bandwidth
+	Read      bool    // bytes are read beyond those that are copied
+}
+
+// Amount returns the value of an expression that must not be negative, 0 for nil. The noun
+// begins the error message; it may be empty.
+func Amount(noun string, e *expression.Expression, env map[string]any) (float64, error) {
+	if e == nil {
+		return 0, nil
+	}
+	n, err := e.Float(env)
+	if err == nil && !(Finite(n) && n >= 0) {
+		err = fmt.Errorf("%s%s is %v; want a number that is not negative", noun, e, n)
+	}
+	return n, err
+}

@@ -1,0 +1,50 @@
+package judge
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+)
+
+// Stats summarise the timed launches of a configuration. All but Count are in milliseconds.
+type Stats struct {
+	Count             int
+	Mean, Median      float64
+	Min, Max          float64
+	StandardDeviation float64 // of the sample (n − 1); 0 for fewer than two launches
+}
+
+// Rankable returns an error if there are no times, or if no launch can have taken them: configurations
+// with such times would win every search.
+func (s Stats) Rankable() error {
+	if s.Count == 0 {
+		return errors.New("there is no time of a launch")
+	}
+	for _, ms := range []float64{s.Min, s.Max} {
+		if !(ms > 0 && Finite(ms)) {
+			return fmt.Errorf("the timer gave %v ms for a launch; such a time cannot be ranked", ms)
+		}
+	}
+	return nil
+}
+
+// StatsOf summarises times. All fields are 0 if there are none.
+func StatsOf(times []float64) Stats {
+	if len(times) == 0 {
+		return Stats{}
+	}
+	sorted := slices.Sorted(slices.Values(times))
+	n := len(sorted)
+	s := Stats{Count: n, Mean: stat.Mean(sorted, nil), Min: sorted[0], Max: sorted[n-1]}
+	s.Median = (sorted[(n-1)/2] + sorted[n/2]) / 2
+	if n > 1 {
+		s.StandardDeviation = stat.StdDev(sorted, nil)
+	}
+	return s
+}
+
+// Finite reports whether v is a finite number, as an objective must be to be ranked.
+func Finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

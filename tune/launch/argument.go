@@ -1,0 +1,156 @@
+package launch
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/expression"
+	"github.com/ndtune/ndtune/tune/task"
+)
+
+// An Argument is a compiled [task.Argument].
+type Argument struct {
+	task.Argument
+	Kind     task.ArgumentKind
+	Element  Element
+	Typed    bool                     // the type depends on the configuration, and is that of problem.Problem.At
+	Varies   bool                     // its size depends on the configuration or the device
+	Content  *array.Array             // given content of a buffer
+	Given    *array.Array             // the data before they were converted to the type, which depends on parameters; else nil
+	Fills    []Fill                   // of the content that is made: of each member of a struct, else one
+	Elements *expression.Expression   // elements of a buffer or of local memory; nil: the length of data
+	Pixels   []*expression.Expression // of an image, by dimension
+	Scalars  []Scalar                 // the value of a scalar, or of each member of a struct
+	Raw      []byte                   // the value byte by byte; nil: scalars
+
+	Alternatives []Alternative // the argument with each of its types, if they depend on parameters; else nil
+}
+
+// Filled reports whether a buffer has another initial content than zeros.
+func (a *Argument) Filled() bool {
+	return a.Content != nil || !a.Fill.IsZero() && a.Fill.Kind != array.Zeros
+}
+
+// PixelsIn returns the size of an image in each dimension.
+func (a *Argument) PixelsIn(env map[string]any) ([]int, error) {
+	var sizes []int
+	for _, e := range a.Pixels {
+		n, err := Positive("size", e, env)
+		if err != nil {
+			return nil, err
+		}
+		sizes = append(sizes, n)
+	}
+	return sizes, nil
+}
+
+// ScalarBytes returns the bytes of the scalar or the struct that the kernel gets.
+func (a *Argument) ScalarBytes(environment map[string]any) ([]byte, error) {
+	if a.Raw != nil {
+		return a.Raw, nil
+	}
+	all := make([]byte, a.Element.Size())
+	for _, s := range a.Scalars {
+		b, err := s.Bytes(environment)
+		if err != nil {
+			if s.At.Path != "" {
+				err = fmt.Errorf("%s: %w", s.At.Path, err)
+			}
+			return nil, err
+		}
+		copy(all[s.At.Offset:], b)
+	}
+	return all, nil
+}
+
+// Values returns the expressions of a scalar, and of the size of local memory or a buffer.
+func (a *Argument) Values() []*expression.Expression {
+	all := []*expression.Expression{a.Elements}
+	for _, s := range a.Scalars {
+		all = append(all, s.Lanes...)
+	}
+	return slices.DeleteFunc(all, func(e *expression.Expression) bool { return e == nil })
+}
+
+// Expressions returns all expressions of an argument.
+func (a *Argument) Expressions() []*expression.Expression {
+	all := append(a.Values(), a.Pixels...)
+	for _, one := range a.Alternatives {
+		all = append(append(all, one.Condition), one.Argument.Expressions()...)
+	}
+	return all
+}
+
+// Take returns data of another problem as elements of the argument. They are converted if the type of the argument, or of the other one,
+// depends on parameters.
+func (a *Argument) Take(data *array.Array, other *Argument) (*array.Array, error) {
+	return a.Element.Take(data, a.Typed || other.Typed)
+}
+
+// SetContent takes data as the content of the argument. If its type depends on parameters, other configurations take them as well.
+func (a *Argument) SetContent(data *array.Array) (err error) {
+	if a.Typed {
+		a.Given = data
+	}
+	a.Content, err = a.Element.Take(data, a.Typed)
+	return err
+}
+
+// ElementsIn returns the number of elements of a buffer or an image.
+func (a *Argument) ElementsIn(env map[string]any) (int, error) {
+	if a.Kind == task.ImageArgument {
+		pixels, err := a.PixelsIn(env)
+		n := 1
+		for _, size := range pixels {
+			if n, err = Multiply(n, size); err != nil {
+				break
+			}
+		}
+		return n, err
+	}
+	if a.Elements == nil {
+		return a.Content.Len(), nil
+	}
+	return Positive("size", a.Elements, env)
+}
+
+// An Alternative is an argument with one of the types that it has, which depend on parameters.
+type Alternative struct {
+	Condition *expression.Expression // holds in the configurations of the type
+	Argument  *Argument
+}
+
+// A Scalar is a value that the kernel gets: an argument, or a member of a struct that is one.
+type Scalar struct {
+	At    array.Member
+	Value any                      // a plain value or a list of lanes
+	Lanes []*expression.Expression // of a value with expressions, else nil
+}
+
+// Bytes returns the bytes of the value.
+func (s *Scalar) Bytes(environment map[string]any) ([]byte, error) {
+	if s.Lanes == nil {
+		return array.ScalarBytes(s.At.Type, s.Value)
+	}
+	lanes := make([]any, len(s.Lanes))
+	for i, e := range s.Lanes {
+		v, err := e.Eval(environment)
+		if err != nil {
+			return nil, err
+		}
+		lanes[i] = v
+	}
+	if _, vector := s.Value.([]any); !vector {
+		return array.ScalarBytes(s.At.Type, lanes[0])
+	}
+	return array.ScalarBytes(s.At.Type, lanes)
+}
+
+// A Fill is a compiled [task.Fill] of the scalars and vectors of one type.
+type Fill struct {
+	array.Fill
+	Rule   *expression.Expression // nil: Fill makes the data
+	Source task.Expr              // of the rule
+	Item   int                    // the place of the member within the arrays of its struct
+}

@@ -1,0 +1,158 @@
+package launch
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ndtune/ndtune/tune/expression"
+	"github.com/ndtune/ndtune/tune/task"
+)
+
+// A Step is a compiled [task.Stage], the launch of a kernel or a list of steps. A problem that is no pipeline has one, of its kernel with
+// all arguments.
+type Step struct {
+	Kernel string // "": Steps
+	Shape
+	Arguments []int // in the order of the kernel: indices of problem.Problem.Arguments
+	Repeated  bool  // every launch has the same sizes and scalars
+	Steps     []Step
+
+	Repeat *expression.Expression // a number or a condition; nil: once
+	Index  string                 // the name of the number of the repetition, from 0; "": none
+	Swap   [2]int                 // the buffers that change places between repetitions; equal: none
+}
+
+// Expressions returns the expressions of the sizes of a step and of those within it, without those of arguments.
+func (s *Step) Expressions() []*expression.Expression {
+	all := append(s.Shape.Expressions(), s.Repeat)
+	for _, inner := range s.Steps {
+		all = append(all, inner.Expressions()...)
+	}
+	return slices.DeleteFunc(all, func(e *expression.Expression) bool { return e == nil })
+}
+
+// maxLaunches is the largest number of launches of one run.
+const maxLaunches = 1 << 16
+
+// Repetitions returns the value of repeat. A condition is 0 or 1.
+func Repetitions(e *expression.Expression, env map[string]any) (int, error) {
+	v, err := e.Eval(env)
+	if holds, ok := v.(bool); err == nil && ok {
+		if holds {
+			return 1, nil
+		}
+		return 0, nil
+	}
+	return Natural("repeat", e, env)
+}
+
+// Derive derives the launches of steps in an environment. The holders are, by argument, those in whose buffers the contents are
+// after the launches.
+func Derive(steps []Step, arguments []Argument, env map[string]any) (launches []Launch, holders []int, err error) {
+	d := derivation{arguments: arguments, env: env, holders: make([]int, len(arguments)), launches: make([]Launch, 0, 1)}
+	for i := range d.holders {
+		d.holders[i] = i
+	}
+	if err := d.run(steps); err != nil {
+		return nil, nil, err
+	}
+	if len(d.launches) == 0 {
+		return nil, nil, fmt.Errorf("no kernel is launched: every repeat is 0")
+	}
+	return d.launches, d.holders, nil
+}
+
+// A derivation derives the launches of a configuration.
+type derivation struct {
+	arguments []Argument
+	env       map[string]any
+	launches  []Launch
+	holders   []int             // by argument: the argument in whose buffer its content is
+	swapped   bool              // holders were changed
+	same      map[*Step]*Launch // the launches of steps that are always the same, but for their buffers; nil: no loop yet
+}
+
+func (d *derivation) run(steps []Step) error {
+	for i := range steps {
+		s, n := &steps[i], 1
+		if s.Repeat != nil {
+			var err error
+			if n, err = Repetitions(s.Repeat, d.env); err != nil {
+				return err
+			}
+		}
+		for k := range n {
+			if k == 1 && d.same == nil {
+				d.same = map[*Step]*Launch{}
+			}
+			if a, b := s.Swap[0], s.Swap[1]; k > 0 && a != b {
+				d.holders[a], d.holders[b] = d.holders[b], d.holders[a]
+				d.swapped = true
+			}
+			if s.Index != "" {
+				d.env[s.Index] = k
+			}
+			if err := d.once(s); err != nil {
+				return err
+			}
+		}
+		if s.Index != "" {
+			delete(d.env, s.Index)
+		}
+	}
+	return nil
+}
+
+// once adds the launches of one repetition.
+func (d *derivation) once(s *Step) error {
+	if s.Kernel == "" {
+		return d.run(s.Steps)
+	}
+	if len(d.launches) == maxLaunches {
+		return fmt.Errorf("the pipeline has more than %d launches", maxLaunches)
+	}
+	l := d.same[s]
+	if l == nil {
+		var err error
+		if l, err = d.launch(s); err != nil {
+			return err
+		}
+		if s.Repeated && d.same != nil {
+			d.same[s] = l
+		}
+	}
+	next := *l
+	if next.Arguments = s.Arguments; d.swapped {
+		next.Arguments = make([]int, len(s.Arguments))
+		for place, i := range s.Arguments {
+			next.Arguments[place] = d.holders[i]
+		}
+	}
+	d.launches = append(d.launches, next)
+	return nil
+}
+
+// launch derives a launch without its buffers.
+func (d *derivation) launch(s *Step) (*Launch, error) {
+	r, err := s.Shape.NDRange(d.env)
+	if err != nil {
+		return nil, err
+	}
+	l := &Launch{Kernel: s.Kernel, NDRange: r, Scalars: make([][]byte, len(s.Arguments)), LocalBytes: make([]int, len(s.Arguments))}
+	for place, i := range s.Arguments {
+		a := &d.arguments[i]
+		switch a.Kind {
+		case task.ScalarArgument:
+			l.Scalars[place], err = a.ScalarBytes(d.env)
+		case task.LocalArgument:
+			var elements int
+			if elements, err = Positive("local memory", a.Elements, d.env); err == nil {
+				l.LocalBytes[place], err = Multiply(elements, a.Element.Size())
+			}
+		}
+		if err != nil {
+			return nil, fmt.Errorf("argument %s: %w", a.Name, err)
+		}
+	}
+	return l, nil
+}

@@ -1,0 +1,109 @@
+package task
+
+import (
+	"reflect"
+
+	"github.com/ndtune/ndtune/tune/array"
+)
+
+// An Argument is one argument of the kernel, in the kernel's order. It is a buffer unless Value,
+// LocalSize, Image or Sampler is set.
+type Argument struct {
+	Name string
+	// Type is a name for [array.ParseType] such as "float32" or "int4", "bytes", a StructType, or an expression over constants and parameters
+	// with such a text, such as the name of a parameter. It is optional with Data.
+	Type string
+
+	// A buffer has Size elements, which are Data or made by Fill. Size defaults to the length of Data.
+	Size   Expr
+	Data   any // a Go slice of numbers, or an *array.Array
+	Fill   Fill
+	Output bool // compared with the reference by Verify
+
+	// RestoreEachLaunch restores the initial content of the buffer before every launch, for kernels
+	// that work in place. Otherwise it is restored before each configuration.
+	RestoreEachLaunch bool
+
+	// A scalar is a number, a bool, an expression, or a slice of them for a vector. A struct by value is a
+	// map[string]any of its fields, or a text of hexadecimal digits, which are all its bytes; so are "bytes".
+	Value any
+
+	LocalSize Expr // local memory, in elements
+
+	Image   *Image // Type and Size do not apply
+	Sampler *Sampler
+}
+
+// A Fill is the initial content of a buffer: a Kind, an Expression, Fields, a copy of another argument, or
+// a file. The expressions may read constants only. A Kind or an Expression fills each field of a struct.
+type Fill struct {
+	Kind                        array.FillKind
+	Value, Low, High, Mean, Std Expr // of the Kind: see [array.Fill]
+
+	// Expression computes each scalar from index, the index of its element, lane, its place within a vector,
+	// and item, its place within the arrays of a struct. A condition is 0 or 1.
+	Expression Expr
+
+	Fields map[string]Fill // of a struct; fields without a fill are zeros
+
+	Copy string // name of another buffer of the same type and size
+	File string // path of a .npy file; a struct takes the bytes of any
+}
+
+// IsZero reports whether no content is given.
+func (f Fill) IsZero() bool { return reflect.ValueOf(f).IsZero() }
+
+// An Image says that an argument is an image. Its content is an array of pixels, x first. A pixel is a
+// vector of channels, a normalized channel its integer.
+type Image struct {
+	Shape  string // 1d, 2d, 3d, 1d_array, 2d_array or 1d_buffer
+	Format string // order and type of the channels: rgba/float32, r/unorm_int8
+	Size   []Expr // in pixels by dimension, and for an array the number of images
+}
+
+// A Sampler says that an argument is a sampler, in the words of OpenCL. Empty texts mean pixels, none
+// and nearest.
+type Sampler struct {
+	Coordinates string // pixels or normalized
+	Addressing  string // none, clamp, clamp_to_edge, repeat or mirrored_repeat
+	Filter      string // nearest or linear
+}
+
+// A StructType is a struct that arguments can have as their type. It is laid out as OpenCL C does.
+type StructType struct {
+	Name   string
+	Fields []StructField
+}
+
+// A StructField is a field of a [StructType].
+type StructField struct {
+	Name  string
+	Type  string // as that of an [Argument], or the name of an earlier StructType
+	Count Expr   // length of an array, the same for all configurations; "": the field is no array
+}
+
+// An ArgumentKind is the kind of an argument.
+type ArgumentKind string
+
+// HasContent reports whether arguments of the kind have initial content and may be outputs.
+func (k ArgumentKind) HasContent() bool { return k == BufferArgument || k == ImageArgument }
+
+// WithArticle returns the kind with its article: «a buffer», «an image», «local memory».
+func (k ArgumentKind) WithArticle() string {
+	switch k {
+	case LocalArgument:
+		return string(k)
+	case ImageArgument:
+		return "an " + string(k)
+	}
+	return "a " + string(k)
+}
+
+// The kinds.
+const (
+	BufferArgument  ArgumentKind = "buffer"
+	ScalarArgument  ArgumentKind = "scalar"
+	LocalArgument   ArgumentKind = "local memory"
+	ImageArgument   ArgumentKind = "image"
+	SamplerArgument ArgumentKind = "sampler"
+)
