@@ -43,9 +43,13 @@ peaks that its limit needs, in some seconds.`,
 			fleetFlag("list the devices of the fleet"),
 			&cli.BoolFlag{Name: "json", Usage: "print JSON"},
 			&cli.BoolFlag{Name: "observe", Usage: "say which quantities can be observed, such as energy and clocks, and how; takes a few seconds"},
-			&cli.BoolFlag{Name: "peak", Usage: "measure the peaks of the devices, which takes some seconds for a GPU and up to minutes for a busy CPU"},
-			&cli.BoolFlag{Name: "restore-settings", Usage: "restore the settings of devices that a killed process of ndtune has left behind, as each command does when it starts, and nothing else"},
-			&cli.StringFlag{Name: "device", Aliases: []string{"d"}, Usage: "only this `DEVICE`: index, platform:device, cpu, gpu, or a part of its name (default: all)"},
+			&cli.BoolFlag{Name: "peak",
+				Usage: "measure the peaks of the devices, which takes some seconds for a GPU and up to minutes for a busy CPU"},
+			&cli.BoolFlag{Name: "restore-settings",
+				Usage: "restore the settings of devices that a killed process of ndtune has left behind, as each command does when it starts, " +
+					"and nothing else"},
+			&cli.StringFlag{Name: "device", Aliases: []string{"d"},
+				Usage: "only this `DEVICE`: index, platform:device, cpu, gpu, or a part of its name (default: all)"},
 			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "show the output of drivers during the measurements"},
 		},
 		Action: listDevices,
@@ -146,7 +150,8 @@ func listFleetDevices(c *cli.Context) error {
 	listed := []listedDevice{}
 	for _, l := range chosen {
 		for _, a := range f.kinds[l.Index].devices {
-			listed = append(listed, listedDevice{Index: l.Index, Machine: a.Machine, Selector: a.Selector, Default: l.Index == preferred.Index, Device: a.Device})
+			isDefault := l.Index == preferred.Index
+			listed = append(listed, listedDevice{Index: l.Index, Machine: a.Machine, Selector: a.Selector, Default: isDefault, Device: a.Device})
 		}
 	}
 	slices.SortStableFunc(listed, func(a, b listedDevice) int { return cmp.Compare(a.Machine, b.Machine) })

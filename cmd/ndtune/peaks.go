@@ -75,7 +75,9 @@ func limitDoubt(l judge.Limit, ms float64) string {
 	if !session.IsBeyond(l, ms) {
 		return ""
 	}
-	return "This is more than the measured peak. Something else may have used the device during that measurement (ndtune devices --peak measures again), or the specification's roofline counts more work than the kernel does, or does not count all units that it uses."
+	return "This is more than the measured peak. Something else may have used the device during that measurement " +
+		"(ndtune devices --peak measures again), or the specification's roofline counts more work than the kernel does, " +
+		"or does not count all units that it uses."
 }
 
 // limitText says how far a time in milliseconds is from the limit, and which resource limits it:

@@ -41,7 +41,7 @@ func (l *Launcher) session(p *problem.Problem) *session {
 		Launcher: l, problem: p, infos: infos, zones: guardBehind,
 		buffers:  make([]*buffer, len(infos)),
 		samplers: make([]*cl.Sampler, len(infos)),
-		verifier: verifier{least: verifyOnDevice, kernels: map[array.Type]*verifyKernel{}, vain: map[int]int{}},
+		verifier: verifier{least: verifyOnDevice, kernels: map[array.Type]*verifyKernel{}, falseDoubts: map[int]int{}},
 	}
 }
 
@@ -259,7 +259,8 @@ func (s *session) prepareAgain(v *launch.Variant) (replaced bool, err error) {
 // lacks reports whether argument i is a buffer or an image that is not there in the size of a variant.
 func (s *session) lacks(i int, v *launch.Variant) bool {
 	b := s.buffers[i]
-	return s.infos[i].Kind.HasContent() && (b == nil || b.elements != v.Elements[i] || !b.element.Equal(s.infos[i].Element) || !slices.Equal(b.pixels, v.Pixels[i]))
+	return s.infos[i].Kind.HasContent() && (b == nil || b.elements != v.Elements[i] || !b.element.Equal(s.infos[i].Element) ||
+		!slices.Equal(b.pixels, v.Pixels[i]))
 }
 
 // lacksAny reports whether any buffer or image must be made for a variant.

@@ -46,9 +46,9 @@ func Derive(p *problem.Problem, c space.Configuration, d hardware.Device) (*laun
 	return v, nil
 }
 
-// FindBuffers returns the places of a kernel's arguments of some names. It reports false unless
+// FindBuffers returns the indices of a kernel's arguments of some names. It reports false unless
 // the kernel takes these arguments and no others, all of them buffers of one type.
-func FindBuffers(p *problem.Problem, kind array.Type, names ...string) (places []int, ok bool) {
+func FindBuffers(p *problem.Problem, kind array.Type, names ...string) (indices []int, ok bool) {
 	infos := p.Arguments()
 	for _, name := range names {
 		i := slices.IndexFunc(infos, func(a launch.Argument) bool {
@@ -57,9 +57,9 @@ func FindBuffers(p *problem.Problem, kind array.Type, names ...string) (places [
 		if i < 0 || len(infos) != len(names) || p.IsPipeline() {
 			return nil, false
 		}
-		places = append(places, i)
+		indices = append(indices, i)
 	}
-	return places, true
+	return indices, true
 }
 
 // build makes the source of a variant, compiles it and makes its kernels. It takes the binary instead where
@@ -198,7 +198,8 @@ func subGroupHint(log, options string, d *cl.DeviceInfo) string {
 
 // missingSubGroup finds a function of sub-groups that a compiler does not know: «implicit declaration of function
 // 'sub_group_reduce_add'», «use of undeclared identifier 'get_sub_group_size'», «Unresolved extern function …».
-var missingSubGroup = regexp.MustCompile(`(?i)(?:implicit|undeclared|undefined|unresolved)[^\n]*?\b((?:get_|intel_)?(?:\w+_)??sub_group_\w+)`)
+var missingSubGroup = regexp.MustCompile(
+	`(?i)(?:implicit|undeclared|undefined|unresolved)[^\n]*?\b((?:get_|intel_)?(?:\w+_)??sub_group_\w+)`)
 
 // unknownCXX returns the option for C++ for OpenCL if the driver does not compile even an empty kernel with
 // it, else "". Not all drivers that compile the language list cl_ext_cxx_for_opencl.
@@ -222,7 +223,8 @@ var localMemoryError = regexp.MustCompile(`(?i)[^\n:]*uses too much shared data[
 // compiler warns of each kernel that another function may call, and prints the footprints of kernels if it is asked to.
 func warningsIn(log string) string {
 	lines := slices.DeleteFunc(strings.Split(log, "\n"), func(line string) bool {
-		return strings.Contains(line, "overriding noinline attribute") || strings.HasPrefix(line, "ptxas info ") || strings.HasPrefix(line, "ptxas         .")
+		return strings.Contains(line, "overriding noinline attribute") ||
+			strings.HasPrefix(line, "ptxas info ") || strings.HasPrefix(line, "ptxas         .")
 	})
 	log = strings.TrimSpace(strings.Join(lines, "\n"))
 	if !strings.Contains(strings.ToLower(log), "warning") {
@@ -303,18 +305,18 @@ func (s *session) checkArguments(k bound, v *launch.Variant) error {
 	if given := k.launch.Arguments; n != len(given) {
 		return fail(tune.Compile, "the kernel %s takes %d arguments, %d are given", k.launch.Kernel, n, len(given))
 	}
-	for place, i := range k.launch.Arguments {
+	for index, i := range k.launch.Arguments {
 		a := s.infos[i]
-		info, err := k.ArgInfo(place)
+		info, err := k.ArgInfo(index)
 		if err != nil {
 			return nil // the driver does not tell: setting the arguments will
 		}
 		if problem := mismatch(info, a); problem != "" {
-			return fail(tune.Compile, "%s: %s", s.argument(k.launch, place), problem)
+			return fail(tune.Compile, "%s: %s", s.argument(k.launch, index), problem)
 		}
 		bytes := float64(v.Elements[i]) * float64(a.Element.Size())
 		if most := s.Info.MaxConstantSize; info.Address == cl.AddressConstant && most > 0 && bytes > float64(most) {
-			return fail(tune.Constraints, "%s: %.0f B of constant memory > device limit %d B", s.argument(k.launch, place), bytes, most)
+			return fail(tune.Constraints, "%s: %.0f B of constant memory > device limit %d B", s.argument(k.launch, index), bytes, most)
 		}
 	}
 	return nil
@@ -322,7 +324,8 @@ func (s *session) checkArguments(k bound, v *launch.Variant) error {
 
 func mismatch(info cl.ArgInfo, a launch.Argument) string {
 	kernelTakes := func(what string) string {
-		return "the kernel takes " + what + " («" + strings.TrimSpace(info.Type+" "+info.Name) + "»), the definition gives " + a.Kind.WithArticle()
+		declared := strings.TrimSpace(info.Type + " " + info.Name)
+		return fmt.Sprintf("the kernel takes %s («%s»), the definition gives %s", what, declared, a.Kind.WithArticle())
 	}
 	switch takes := objectOf(info.Type); {
 	case takes != "" && takes != a.Kind:
@@ -348,7 +351,8 @@ func mismatch(info cl.ArgInfo, a launch.Argument) string {
 		}
 		typ, err := array.ParseType(openCLName(info.Type))
 		if err == nil && a.Element.Struct != nil && typ.Size() != a.Element.Struct.Size {
-			return fmt.Sprintf("the kernel takes %s of %d bytes, the definition gives %s of %d", info.Type, typ.Size(), a.Element, a.Element.Struct.Size)
+			return fmt.Sprintf("the kernel takes %s of %d bytes, the definition gives %s of %d",
+				info.Type, typ.Size(), a.Element, a.Element.Struct.Size)
 		}
 		if err == nil && a.Element.Struct == nil && (typ.Size() != a.Element.Type.Size() || floatSize(typ) != floatSize(a.Element.Type)) {
 			return "the kernel takes " + info.Type + ", the definition gives " + a.Element.Type.OpenCL()

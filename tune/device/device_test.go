@@ -139,7 +139,7 @@ func evaluateAll(t testing.TB, d task.Definition) map[string]tune.Result {
 // parameter, but for those given.
 func (e *Evaluator) evaluateFor(t testing.TB, values map[string]space.Value) tune.Result {
 	t.Helper()
-	r, err := e.One(context.Background(), configurationOf(t, e.problem, values), nil, "")
+	r, err := e.One(context.Background(), configurationOf(t, e.problem, values), Prebuilt{})
 	if err != nil {
 		t.Fatal(err)
 	}

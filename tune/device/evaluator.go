@@ -119,7 +119,8 @@ func Open(d *cl.Device, p *problem.Problem, o Options) (*Evaluator, error) {
 		o.Supervisor = unsupervised{o.Set}
 	}
 	e := &Evaluator{
-		device: d, identity: identity, given: p, problem: p, iterations: o.Iterations, earlyStop: o.EarlyStop, supervisor: o.Supervisor, scratch: o.Scratch,
+		device: d, identity: identity, given: p, problem: p,
+		iterations: o.Iterations, earlyStop: o.EarlyStop, supervisor: o.Supervisor, scratch: o.Scratch,
 	}
 	e.references.Evaluator = e
 	if e.session, err = e.newSession(o.Launcher, o.Timer); err != nil {
@@ -181,42 +182,36 @@ func (e *Evaluator) Evaluate(ctx context.Context, in <-chan space.Configuration,
 	if e.session == nil {
 		return errClosed
 	}
-	return tune.EvaluateEach(ctx, in, out, func(c space.Configuration) (tune.Result, error) { return e.One(ctx, c, nil, "") })
+	return tune.EvaluateEach(ctx, in, out, func(c space.Configuration) (tune.Result, error) { return e.One(ctx, c, Prebuilt{}) })
 }
 
-// One evaluates one configuration. Binary is the program that Build returned for it, or nil. One
-// compiles the source if there is no binary, or if the driver refuses it. Fresh is a
-// [FreshOption], or "". Unless the device is a CPU, the result has the digest of the program's binary.
+// A Prebuilt is what [Evaluator.Build] has found of a configuration, mostly in another process. Nothing of it need be known.
+type Prebuilt struct {
+	Binary   []byte             // of the program; nil, or refused by the driver: the source is compiled
+	Readings []hardware.Reading // of [problem.Problem.Compiled]; nil: they are found
+	Fresh    string             // the [FreshOption] that it was built with
+}
+
+// One evaluates one configuration. Unless the device is a CPU, the result has the digest of the program's binary.
 //
 // The error says that nothing further can be evaluated, or that the context ended. A result
 // with a status stands all the same: where the configuration took the device with it, which
 // is a [LostError], it must not be tried again.
-func (e *Evaluator) One(ctx context.Context, c space.Configuration, binary []byte, fresh string) (tune.Result, error) {
-	return e.OneBuilt(ctx, c, Prior{Binary: binary}, fresh)
-}
-
-// A Prior is what another process knows of a configuration after it has built it.
-type Prior struct {
-	Binary   []byte             // of the program; nil: the source is compiled
-	Readings []hardware.Reading // of [problem.Problem.Compiled]; nil: they are found
-}
-
-// OneBuilt is [Evaluator.One] for a configuration that another process has built.
-func (e *Evaluator) OneBuilt(ctx context.Context, c space.Configuration, prior Prior, fresh string) (tune.Result, error) {
+func (e *Evaluator) One(ctx context.Context, c space.Configuration, known Prebuilt) (tune.Result, error) {
 	t := e.trial(c)
-	t.prior, t.fresh = prior, fresh
-	return e.settle(t, func() error { return t.run(ctx) })
+	t.known = known
+	return e.finish(t, func() error { return t.run(ctx) })
 }
 
 // Verify is [Evaluator.One] without a measurement: it builds a configuration, launches it once on the data of the
 // problem, and compares the output with the reference if there is one. A correct result has no times.
 func (e *Evaluator) Verify(ctx context.Context, c space.Configuration) (tune.Result, error) {
 	t := e.trial(c)
-	return e.settle(t, func() error { return t.prove(ctx) })
+	return e.finish(t, func() error { return t.prove(ctx) })
 }
 
-// settle takes a trial through its stages and returns its result.
-func (e *Evaluator) settle(t *trial, run func() error) (tune.Result, error) {
+// finish runs a trial and returns its result.
+func (e *Evaluator) finish(t *trial, run func() error) (tune.Result, error) {
 	if e.session == nil {
 		return tune.Result{}, errClosed
 	}
@@ -247,7 +242,7 @@ func (e *Evaluator) settle(t *trial, run func() error) (tune.Result, error) {
 // Probe implements tune.Prober.
 func (e *Evaluator) Probe(ctx context.Context, c space.Configuration) (tune.Result, error) {
 	defer func(n int) { e.evaluated = n }(e.evaluated) // it is none of the search's
-	return e.One(ctx, c, nil, FreshOption())
+	return e.One(ctx, c, Prebuilt{Fresh: FreshOption()})
 }
 
 // FreshOption is a build option with which no driver has built anything yet: with it nothing
@@ -309,9 +304,11 @@ func fail(status tune.Status, format string, args ...any) error {
 // the driver supports it, Build also returns the program's binary. Fresh is a [FreshOption] or
 // empty, and must be the same when the configuration is evaluated. The result has the digest of the
 // binary.
-func (e *Evaluator) Build(ctx context.Context, c space.Configuration, wantBinary bool, fresh string) (result tune.Result, binary []byte, err error) {
+func (e *Evaluator) Build(
+	ctx context.Context, c space.Configuration, wantBinary bool, fresh string,
+) (result tune.Result, binary []byte, err error) {
 	t := e.trial(c)
-	t.fresh = fresh
+	t.known.Fresh = fresh
 	defer t.release()
 	if err := t.through(ctx, t.derive, t.build, t.footprint); err != nil {
 		failed, ok := err.(*Failure)
@@ -335,7 +332,7 @@ type Stage string
 const (
 	StageBuild       Stage = "build"        // compiling, or fetching what was compiled
 	StageBuffers     Stage = "buffers"      // making the buffers, mostly once for all configurations
-	StageReference   Stage = "reference"    // making the right output; StageBuffers goes on after it
+	StageReference   Stage = "reference"    // making the expected outputs; StageBuffers goes on after it
 	StageFirstLaunch Stage = "first launch" // in which some drivers go on compiling
 	StageVerify      Stage = "verify"       // comparing the output, restoring the buffers
 	StageMeasure     Stage = "measure"      // the warm-up and the timed launches
@@ -356,7 +353,7 @@ type Supervisor interface {
 	// were others before.
 	Set(ctx context.Context, settings []hardware.Setting) (changed bool, err error)
 
-	// Reference is asked for right outputs that another evaluator of the problem has made,
+	// Reference is asked for expected outputs that another evaluator of the problem has made,
 	// by a key for what they depend on; nil means that there are none. Made hands on those
 	// that were made here. The arrays are not changed by either side.
 	Reference(ctx context.Context, key string) (map[string]*array.Array, error)

@@ -214,7 +214,7 @@ func TestCancellingTakesEffectAfterTheRunningLaunch(t *testing.T) {
 	const stages = 10 // up to the timed launches
 	for n := range stages + 8 {
 		left := n
-		_, err := e.One(countdown{context.Background(), &left}, c, nil, "")
+		_, err := e.One(countdown{context.Background(), &left}, c, Prebuilt{})
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("cancelled at %d: %v", n, err)
 		}

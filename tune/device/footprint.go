@@ -19,7 +19,7 @@ func (t *trial) footprint(context.Context) error {
 		return nil
 	}
 	defer clock(&t.result.Durations.Build)()
-	readings := t.prior.Readings
+	readings := t.known.Readings
 	if readings == nil {
 		found, why, err := t.measureFootprint()
 		if err != nil {

@@ -59,7 +59,7 @@ func TestAKnownFootprintIsNotFoundAgain(t *testing.T) {
 	e := open(t, d)
 	c := configurationOf(t, e.problem, nil)
 	for spilled, want := range map[float64]tune.Status{0: tune.Correct, 64: tune.Constraints} {
-		r, err := e.OneBuilt(context.Background(), c, Prior{Readings: []hardware.Reading{{Quantity: footprint.SpillBytes, Value: spilled}}}, "")
+		r, err := e.One(context.Background(), c, Prebuilt{Readings: []hardware.Reading{{Quantity: footprint.SpillBytes, Value: spilled}}})
 		if err != nil || r.Status != want {
 			t.Errorf("%v B spilled: %s %s, %v", spilled, r.Status, r.Reason, err)
 		}
@@ -85,7 +85,7 @@ func TestAnUnknownFootprintHasAReason(t *testing.T) {
 	}
 	d.BuildRestrictions = []task.Expr{"spill_bytes == 0 or tile > 64"}
 	e = open(t, d)
-	_, err := e.One(context.Background(), configurationOf(t, e.problem, nil), nil, "")
+	_, err := e.One(context.Background(), configurationOf(t, e.problem, nil), Prebuilt{})
 	if err == nil || !strings.Contains(err.Error(), "needs spill_bytes, which is not known of tile=64: the driver") {
 		t.Errorf("%v, want an error that names spill_bytes", err)
 	}

@@ -63,7 +63,8 @@ func (s *session) checkImage(info launch.Argument, pixels []int) error {
 		return fail(tune.Runtime, "image %s: ask for the formats: %v", info.Name, err)
 	}
 	if format := imageFormat(info.Image); !slices.Contains(formats, format) {
-		return fail(tune.Constraints, "image %s: the device does not support the format %s for images of the shape %s", info.Name, info.Image.Format, info.Image.Shape)
+		return fail(tune.Constraints, "image %s: the device does not support the format %s for images of the shape %s",
+			info.Name, info.Image.Format, info.Image.Shape)
 	}
 	return nil
 }

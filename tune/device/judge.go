@@ -54,7 +54,8 @@ func (t *trial) judgeByCommand(ctx context.Context, command *task.Command) error
 	if printed := strings.TrimSpace(ended.Stderr); printed != "" {
 		fault += "\n" + printed
 	}
-	return fmt.Errorf("verify.command: %s neither accepts nor refuses the outputs (exit status 0, or 1 with a reason): %s", strings.Join(command.Args, " "), fault)
+	return fmt.Errorf("verify.command: %s neither accepts nor refuses the outputs (exit status 0, or 1 with a reason): %s",
+		strings.Join(command.Args, " "), fault)
 }
 
 // writeBuffers writes what a command gets: the outputs as the last launch left them, the initial content

@@ -196,7 +196,8 @@ func (r *references) runKernel(ctx context.Context, s *session, v *launch.Varian
 		return nil, err
 	}
 	if v.ReferenceLaunches > 1 && w.Elements[swap[0]] != w.Elements[swap[1]] {
-		return nil, fmt.Errorf("at %s: %s and %s are not of one size and cannot change places", configuration, own.infos[swap[0]].Name, own.infos[swap[1]].Name)
+		return nil, fmt.Errorf("at %s: %s and %s are not of one size and cannot change places",
+			configuration, own.infos[swap[0]].Name, own.infos[swap[1]].Name)
 	}
 	for i := range v.ReferenceLaunches {
 		if err := ctx.Err(); err != nil {
@@ -241,7 +242,8 @@ func (r *references) shareContent(own *session, w, v *launch.Variant) error {
 			size, theirSize = mine.Element.Type.Lanes(), theirs.Element.Type.Lanes()
 		}
 		if v.Elements[i]*size != w.Elements[j]*theirSize {
-			return misfit(mine, "the reference cannot be made: buffer %s has %d elements of %v there and %d of %v here", mine.Name, w.Elements[j], theirs.Element, v.Elements[i], mine.Element)
+			return misfit(mine, "the reference cannot be made: buffer %s has %d elements of %v there and %d of %v here",
+				mine.Name, w.Elements[j], theirs.Element, v.Elements[i], mine.Element)
 		}
 		content, err := r.problem.Content(i, v.Elements[i])
 		if err == nil {

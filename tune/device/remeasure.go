@@ -23,9 +23,9 @@ type RemeasureOptions struct {
 	Rounds int
 	Singly bool // each launch is waited for, even where a round could be enqueued together
 
-	// Turn, where it is not nil, is told the place of the configuration that is built or
+	// Turn, where it is not nil, is told the index of the configuration that is built or
 	// launched next, or -1 before a round of all together.
-	Turn func(place int)
+	Turn func(index int)
 }
 
 // RemeasureWith is Remeasure with options.
@@ -38,14 +38,17 @@ func (e *Evaluator) RemeasureWith(ctx context.Context, configurations []space.Co
 }
 
 // inTurn measures configurations in turn, or observes them.
-func (e *Evaluator) inTurn(ctx context.Context, configurations []space.Configuration, o RemeasureOptions, observes bool) (*remeasurement, error) {
+func (e *Evaluator) inTurn(
+	ctx context.Context, configurations []space.Configuration, o RemeasureOptions, observes bool,
+) (*remeasurement, error) {
 	if e.session == nil {
 		return nil, errClosed
 	}
 	if o.Turn == nil {
 		o.Turn = func(int) {}
 	}
-	r := &remeasurement{evaluator: e, options: o, observes: observes, configurations: configurations, failed: make([]bool, len(configurations))}
+	failed := make([]bool, len(configurations))
+	r := &remeasurement{evaluator: e, options: o, observes: observes, configurations: configurations, failed: failed}
 	for {
 		err := r.measure(ctx)
 		r.release()
@@ -56,12 +59,16 @@ func (e *Evaluator) inTurn(ctx context.Context, configurations []space.Configura
 }
 
 // Reobserve implements tune.Reobserver.
-func (e *Evaluator) Reobserve(ctx context.Context, _ string, configurations []space.Configuration, rounds int) ([][][]hardware.Reading, error) {
+func (e *Evaluator) Reobserve(
+	ctx context.Context, _ string, configurations []space.Configuration, rounds int,
+) ([][][]hardware.Reading, error) {
 	return e.ReobserveWith(ctx, configurations, RemeasureOptions{Rounds: rounds})
 }
 
 // ReobserveWith is Reobserve with options.
-func (e *Evaluator) ReobserveWith(ctx context.Context, configurations []space.Configuration, o RemeasureOptions) ([][][]hardware.Reading, error) {
+func (e *Evaluator) ReobserveWith(
+	ctx context.Context, configurations []space.Configuration, o RemeasureOptions,
+) ([][][]hardware.Reading, error) {
 	r, err := e.inTurn(ctx, configurations, o, true)
 	if err != nil {
 		return nil, err
@@ -123,8 +130,9 @@ func (r *remeasurement) batchable() bool {
 	s := r.evaluator.session
 	live := r.live()
 	return s.batches() && !slices.ContainsFunc(live, func(i int) bool {
-		t := r.trials[i]
-		return t.first > batchable || len(t.variant.Settings) > 0 || !slices.Equal(t.variant.Elements, r.trials[live[0]].variant.Elements) || t.variant.Types != r.trials[live[0]].variant.Types
+		t, first := r.trials[i], r.trials[live[0]].variant
+		return t.first > batchable || len(t.variant.Settings) > 0 ||
+			!slices.Equal(t.variant.Elements, first.Elements) || t.variant.Types != first.Types
 	})
 }
 
@@ -170,7 +178,7 @@ func (r *remeasurement) launchBatch(ctx context.Context, n int) error {
 	return nil
 }
 
-// live are the places of the configurations that have not failed.
+// live are the indices of the configurations that have not failed.
 func (r *remeasurement) live() []int {
 	var live []int
 	for i, t := range r.trials {
@@ -185,7 +193,8 @@ func (r *remeasurement) live() []int {
 func (r *remeasurement) launchSingly(ctx context.Context, _ int) error {
 	live := r.live()
 	slices.SortStableFunc(live, func(i, j int) int {
-		return slices.CompareFunc(r.trials[i].variant.Settings, r.trials[j].variant.Settings, func(a, b hardware.Setting) int { return cmp.Compare(a.Value, b.Value) })
+		return slices.CompareFunc(r.trials[i].variant.Settings, r.trials[j].variant.Settings,
+			func(a, b hardware.Setting) int { return cmp.Compare(a.Value, b.Value) })
 	})
 	for _, i := range live {
 		if err := ctx.Err(); err != nil {

@@ -16,12 +16,11 @@ import (
 // A trial takes one configuration from source to times.
 type trial struct {
 	*Evaluator
-	prior Prior
-	fresh string // a FreshOption, or empty
+	known Prebuilt
 
 	variant  *launch.Variant
 	built    *Built
-	expected map[string]*array.Array // right outputs by argument name; nil: the problem judges itself
+	expected map[string]*array.Array // expected outputs by argument name; nil: the problem judges itself
 	first    float64                 // the time of the first launch in milliseconds
 	result   tune.Result
 }
@@ -30,7 +29,8 @@ type trial struct {
 // *Failure is the configuration's own; any other error is not.
 func (t *trial) run(ctx context.Context) error {
 	defer t.release()
-	return t.through(ctx, t.derive, t.build, t.footprint, t.digestUnlessCPU, t.bind, t.expect, t.launchFirst, t.guard, t.verify, t.measure, t.observe)
+	return t.through(ctx, t.derive, t.build, t.footprint, t.digestUnlessCPU,
+		t.bind, t.expect, t.launchFirst, t.guard, t.verify, t.measure, t.observe)
 }
 
 // prove is run without the measurement.
@@ -69,8 +69,8 @@ func (t *trial) derive(context.Context) error {
 	if err != nil {
 		return fail(tune.Constraints, "%v", err)
 	}
-	if t.fresh != "" {
-		v.Options = append(slices.Clone(v.Options), t.fresh)
+	if t.known.Fresh != "" {
+		v.Options = append(slices.Clone(v.Options), t.known.Fresh)
 	}
 	t.variant = v
 	return nil
@@ -81,7 +81,7 @@ func (t *trial) build(ctx context.Context) error {
 	defer clock(&t.result.Durations.Build)()
 	t.supervisor.Begin(StageBuild, 0)
 	var err error
-	if t.built, err = t.session.build(ctx, t.variant, t.prior.Binary); err != nil {
+	if t.built, err = t.session.build(ctx, t.variant, t.known.Binary); err != nil {
 		return err
 	}
 	if log, err := t.built.program.BuildLog(); err == nil {
@@ -120,7 +120,7 @@ func (t *trial) bind(context.Context) error {
 	return t.session.setArguments(t.built)
 }
 
-// expect finds the right output. Where it must be made here, that comes before a launch which
+// expect finds the expected outputs. Where it must be made here, that comes before a launch which
 // may do harm in this process: the reference would bear the blame, or be wrong for all.
 func (t *trial) expect(ctx context.Context) error {
 	if !t.problem.Verified() {
@@ -264,9 +264,9 @@ const batchable = 20.0
 // having the time of one launch only.
 const leastSaving = 1.0
 
-// enough reports whether the warm-up and the first timed launch are both too slow to go on. One
+// tooSlow reports whether the warm-up and the first timed launch are both too slow to go on. One
 // of them is not sufficient, since a single launch can be delayed by chance.
-func (t *trial) enough(warmUp, timed float64) bool {
+func (t *trial) tooSlow(warmUp, timed float64) bool {
 	ms, best := min(warmUp, timed), t.best.Load()
 	if best == nil || !(t.earlyStop > 1) || math.IsInf(t.earlyStop, 1) || float64(t.iterations-1)*ms < leastSaving {
 		return false
@@ -290,7 +290,7 @@ func (t *trial) times(ctx context.Context) (times []float64, stopped bool, err e
 		}
 	}
 	size := together
-	if t.enough(t.first, t.first) {
+	if t.tooSlow(t.first, t.first) {
 		size = min(warmup+1, together)
 	}
 	totals := []float64{t.first}
@@ -316,7 +316,7 @@ func (t *trial) times(ctx context.Context) (times []float64, stopped bool, err e
 		}
 		times = append(times, batch...)
 		totals = append(totals, t.built.Totals(batch)...)
-		if last := len(totals) - 1; last == warmup+1 && t.enough(totals[last-1], totals[last]) {
+		if last := len(totals) - 1; last == warmup+1 && t.tooSlow(totals[last-1], totals[last]) {
 			stopped = true
 			break
 		}

@@ -55,7 +55,7 @@ func (s *session) compare(p *problem.Problem, v *launch.Variant, expected map[st
 		}
 		errs.add(info.Name, out, expected[info.Name])
 		if verdict == doubted {
-			s.doubtedInVain(holder)
+			s.falselyDoubted(holder)
 		}
 	}
 	return errs.readings(), nil
@@ -162,20 +162,20 @@ func (s *session) runCheck(check func(space.Configuration, map[string]*array.Arr
 // 130 ms once for each machine: for less, a run of some hundred configurations gains nothing.
 const verifyOnDevice = 1 << 20
 
-// maxVain is how many times in a row the device may doubt an output that the host finds right.
+// maxFalseDoubts is how many times in a row the device may doubt an output that the host finds right.
 // After that, the host compares this output.
-const maxVain = 3
+const maxFalseDoubts = 3
 
 // A verifier compares outputs with expected outputs on the device. [array.Compare] passes every
 // output that the verifier passes. The host decides about all others: outputs in doubt, and all
 // outputs after a call of the verifier failed. Reading an output back then shows whether the
 // device still works.
 type verifier struct {
-	least   int  // bytes of an output from which on the device compares it
-	off     bool // the device could not do it
-	kernels map[array.Type]*verifyKernel
-	doubts  *cl.Buffer  // one uint, which the kernels count in
-	vain    map[int]int // by argument: doubts in a row about outputs that were right
+	least       int  // bytes of an output from which on the device compares it
+	off         bool // the device could not do it
+	kernels     map[array.Type]*verifyKernel
+	doubts      *cl.Buffer  // one uint, which the kernels count in
+	falseDoubts map[int]int // by argument: doubts in a row about outputs that were right
 
 	reduced map[int]reducedArray // by argument
 
@@ -201,7 +201,7 @@ const (
 // ask compares an output with the expected output on the device, if that is worthwhile.
 func (s *session) ask(argument int, expected *array.Array, absolute, relative float64) verdict {
 	v, b := &s.verifier, s.buffers[argument]
-	if v.off || b.working == nil || b.bytes == 0 || b.bytes < v.least || v.vain[argument] >= maxVain ||
+	if v.off || b.working == nil || b.bytes == 0 || b.bytes < v.least || v.falseDoubts[argument] >= maxFalseDoubts ||
 		expected == nil || expected.Struct != nil || expected.Type != s.infos[argument].Element.Type || len(expected.Bytes) != b.bytes ||
 		!forDevice(absolute) || !forDevice(relative) || !s.computes(expected.Type) {
 		return unasked
@@ -219,7 +219,7 @@ func (s *session) ask(argument int, expected *array.Array, absolute, relative fl
 		return doubted
 	}
 	v.passed++
-	delete(v.vain, argument)
+	delete(v.falseDoubts, argument)
 	return right
 }
 
@@ -232,12 +232,12 @@ func (s *session) computes(t array.Type) bool {
 	return t.Scalar() != array.Float64 || s.Info.DoubleFP != 0
 }
 
-// doubtedInVain notes that the host found an output right after all. The doubt may have come
+// falselyDoubted notes that the host found an output right after all. The doubt may have come
 // of the expected output on the device, where a kernel that writes far out of bounds can hit
 // it: it is uploaded anew.
-func (s *session) doubtedInVain(argument int) {
+func (s *session) falselyDoubted(argument int) {
 	s.buffers[argument].releaseExpected()
-	s.verifier.vain[argument]++
+	s.verifier.falseDoubts[argument]++
 }
 
 // verifyOn runs the kernel over an output and waits for it.
@@ -260,7 +260,8 @@ func (s *session) verifyOn(b *buffer, expected *array.Array, absolute, relative 
 		return false, err
 	}
 	scalars := b.bytes / expected.Type.Scalar().Size()
-	if err := kernel.SetArgs(b.working, want, uint64(scalars), kernelTolerance(expected.Type, absolute), kernelTolerance(expected.Type, relative), s.verifier.doubts); err != nil {
+	farthest, share := kernelTolerance(expected.Type, absolute), kernelTolerance(expected.Type, relative)
+	if err := kernel.SetArgs(b.working, want, uint64(scalars), farthest, share, s.verifier.doubts); err != nil {
 		return false, err
 	}
 	if _, err := s.Once(kernel.Kernel, kernel.items(scalars)); err != nil {

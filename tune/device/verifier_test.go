@@ -80,22 +80,22 @@ func TestASpoiledExpectedOutputIsReplaced(t *testing.T) {
 	e.wantCounts(t, 2, 1)
 }
 
-// TestDoubtsInVainEnd has an output that is right, and always so close to the tolerance that
+// TestFalseDoubtsEnd has an output that is right, and always so close to the tolerance that
 // only the host can tell.
-func TestDoubtsInVainEnd(t *testing.T) {
+func TestFalseDoubtsEnd(t *testing.T) {
 	j := newJudge(t, array.Float32, 1000)
 	out, ref := array.New(array.Float32, 1000), array.New(array.Float32, 1000)
 	setBits(out, 5, bitsOf(array.Float32, 0.25))
-	for i := range maxVain + 2 {
+	for i := range maxFalseDoubts + 2 {
 		if err, passed := j.compare(t, out, ref, 0.25, 0, 0); err != nil || passed {
 			t.Fatal(err, passed)
 		}
-		if asked := j.evaluator.session.ask(0, ref, 0.25, 0) != unasked; asked != (i+1 < maxVain) {
-			t.Errorf("asked after %d doubts in vain: %v", i+1, asked)
+		if asked := j.evaluator.session.ask(0, ref, 0.25, 0) != unasked; asked != (i+1 < maxFalseDoubts) {
+			t.Errorf("asked after %d false doubts: %v", i+1, asked)
 		}
 	}
 	j = newJudge(t, array.Float32, 1000)
-	for range 2 * maxVain {
+	for range 2 * maxFalseDoubts {
 		for _, tolerance := range []float64{0.25, 0.25, 0.3} {
 			if err, passed := j.compare(t, out, ref, tolerance, 0, 0); err != nil || passed != (tolerance == 0.3) {
 				t.Fatal(err, passed)

@@ -45,7 +45,11 @@ func (k *verifyKernel) size(l *Launcher, contiguous bool) error {
 		return err
 	}
 	k.local = 256
-	for _, most := range append([]int{built.MaxSize, l.Info.MaxWorkGroupSize}, l.Info.MaxWorkItemSizes[:min(1, len(l.Info.MaxWorkItemSizes))]...) {
+	limits := []int{built.MaxSize, l.Info.MaxWorkGroupSize}
+	if sizes := l.Info.MaxWorkItemSizes; len(sizes) > 0 {
+		limits = append(limits, sizes[0])
+	}
+	for _, most := range limits {
 		if most > 0 {
 			k.local = min(k.local, most)
 		}

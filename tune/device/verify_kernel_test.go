@@ -92,7 +92,7 @@ func layouts(typ array.Type) []bool {
 // output is right, and whether the device found it so.
 func (j *comparer) both(t testing.TB, out, ref *array.Array, absolute, relative float64) (isRight, passed bool) {
 	t.Helper()
-	clear(j.evaluator.session.verifier.vain)
+	clear(j.evaluator.session.verifier.falseDoubts)
 	onHost, _ := j.compare(t, out, ref, absolute, relative, math.MaxInt)
 	onDevice, passed := j.compare(t, out, ref, absolute, relative, 0)
 	if fmt.Sprint(onHost) != fmt.Sprint(onDevice) {

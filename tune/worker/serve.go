@@ -209,7 +209,7 @@ func (s *server) evaluate(ctx context.Context, j *job) error {
 		return err
 	}
 	s.note("evaluate", configuration)
-	r, err := s.evaluator.OneBuilt(ctx, configuration, device.Prior{Binary: j.Binary, Readings: j.Readings}, j.Fresh)
+	r, err := s.evaluator.One(ctx, configuration, device.Prebuilt{Binary: j.Binary, Readings: j.Readings, Fresh: j.Fresh})
 	var lost *device.LostError
 	if err != nil && (r.Status == "" || !errors.As(err, &lost)) {
 		return err

@@ -204,7 +204,7 @@ func (s *sums) rate(ctx context.Context, v summing, budget time.Duration) (float
 	}
 	unit := max(1, m.Info.ComputeUnits)
 	most := max(1, min(mostItems, s.out.Size()/4)/v.local/unit)
-	times, err := m.enough(ctx, most, func(times int) (time.Duration, error) { return run(times*unit, steps) })
+	times, err := m.repetitions(ctx, most, func(times int) (time.Duration, error) { return run(times*unit, steps) })
 	if err != nil {
 		return 0, err
 	}

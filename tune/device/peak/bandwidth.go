@@ -185,7 +185,8 @@ func (s *stream) peaks(c *contest[mover]) *hardware.Peaks {
 		}
 	}
 	if s.beyond == 0 { // otherwise it is only not measured yet
-		peaks.Miss(s.memory, fmt.Sprintf("the device's memory takes no set of buffers that is clearly larger than its caches (%d MiB)", s.meter.Info.GlobalCacheSize>>20))
+		caches := s.meter.Info.GlobalCacheSize >> 20
+		peaks.Miss(s.memory, fmt.Sprintf("the device's memory takes no set of buffers that is clearly larger than its caches (%d MiB)", caches))
 	}
 	if s.copies {
 		peaks.Copy = curve

@@ -184,9 +184,9 @@ func (m *Meter) fastest(ctx context.Context, k *cl.Kernel, r launch.NDRange, bud
 	return shortest, nil
 }
 
-// enough returns how many times, up to most, a launch must repeat its work to reach the aim. Run
+// repetitions returns how many times, up to most, a launch must repeat its work to reach the aim. Run
 // launches the kernel with that many repetitions.
-func (m *Meter) enough(ctx context.Context, most int, run func(times int) (time.Duration, error)) (int, error) {
+func (m *Meter) repetitions(ctx context.Context, most int, run func(times int) (time.Duration, error)) (int, error) {
 	times := 1
 	for {
 		if err := ctx.Err(); err != nil {

@@ -42,9 +42,15 @@ func (v mover) block() int64 { return int64(4 * v.lanes * v.items * v.local) }
 
 // movers returns the variants that the device can run, the most promising first.
 func (m *Meter) movers(what movement) []mover {
-	all := []mover{{4, 4, 256, false}, {4, 1, 256, false}, {4, 8, 64, false}, {4, 2, 256, false}, {4, 8, 256, false}, {4, 2, 1024, false}, {4, 4, 512, false}, {2, 4, 256, false}, {1, 8, 256, false}, {4, 4, 256, true}}
+	all := []mover{
+		{4, 4, 256, false}, {4, 1, 256, false}, {4, 8, 64, false}, {4, 2, 256, false}, {4, 8, 256, false},
+		{4, 2, 1024, false}, {4, 4, 512, false}, {2, 4, 256, false}, {1, 8, 256, false}, {4, 4, 256, true},
+	}
 	if m.isCPU() {
-		all = []mover{{16, 4, 64, false}, {16, 1, 256, false}, {16, 8, 16, false}, {16, 8, 256, false}, {4, 4, 256, false}, {16, 4, 64, true}, {16, 1, 256, true}}
+		all = []mover{
+			{16, 4, 64, false}, {16, 1, 256, false}, {16, 8, 16, false}, {16, 8, 256, false}, {4, 4, 256, false},
+			{16, 4, 64, true}, {16, 1, 256, true},
+		}
 	}
 	return slices.DeleteFunc(all, func(v mover) bool { return v.nontemporal && !what.copies || !m.takes(v.local) })
 }
@@ -135,7 +141,7 @@ func (s *stream) rate(ctx context.Context, v mover, set int64, budget time.Durat
 	if err := s.check(k, v, blocks); err != nil {
 		return 0, err
 	}
-	times, err := s.meter.enough(ctx, 1<<30/(blocks*v.local)+1, func(times int) (time.Duration, error) {
+	times, err := s.meter.repetitions(ctx, 1<<30/(blocks*v.local)+1, func(times int) (time.Duration, error) {
 		return s.meter.once(k, device.Line(blocks*times, v.local))
 	})
 	if err != nil {

@@ -1,13 +1,15 @@
-// Package peak measures the peaks of an OpenCL device: the rates of memory and arithmetic. Kernels are compared with peaks, so a peak that is too low is worse than a peak
-// that is too high. Each peak is therefore the best of several launches of several variants of a
+// Package peak measures the peaks of an OpenCL device: the rates of memory and arithmetic. Kernels are compared with peaks, so a peak
+// that is too low is worse than a peak that is too high. Each peak is therefore the best of several launches of several variants of a
 // kernel, because the fastest variant differs between devices.
 //
-// Results are checked; a variant with a wrong result has no rate. The kernels are in kernels/peak. A
-// driver that crashes ends the process, so package tune/worker measures in another process.
+// A measurement is a list of probes: a variant of a kernel, and the set of buffers that it moves if it moves any. A contest makes the
+// probes, keeps the fastest variant of each set, and measures that again.
 //
-// On a CPU, compiling the variants takes nearly all of the time. The peaks that one search needs are
-// therefore measured quickly; see [Meter.Hurry]. If the time is up, the peaks measured so far are
-// the result, and name the parts that were left out.
+// Results are checked; a variant with a wrong result has no rate. The kernels are in kernels/peak. A driver that crashes ends the
+// process, so package tune/worker measures in another process.
+//
+// On a CPU, compiling the variants takes nearly all of the time. The peaks that one search needs are therefore measured quickly; see
+// [Meter.Hurry]. If the time is up, the peaks measured so far are the result, and name the parts that were left out.
 //
 // # Reasons
 //
@@ -165,7 +167,9 @@ func (t Task) New() *hardware.Peaks {
 // Run measures parts of a device in this process, one after the other. It calls report as each
 // part begins, without peaks, each time that more is known, and at its end. A launcher of the device is used; without one,
 // which is nil, the task makes one. The error is that of a device that cannot be opened, or of the context.
-func (t Task) Run(ctx context.Context, d *cl.Device, l *device.Launcher, parts []Part, report func(p Part, known *hardware.Peaks, end bool)) error {
+func (t Task) Run(
+	ctx context.Context, d *cl.Device, l *device.Launcher, parts []Part, report func(p Part, known *hardware.Peaks, end bool),
+) error {
 	var m *Meter
 	if l != nil {
 		m = &Meter{Launcher: l}
