@@ -14,7 +14,12 @@ import (
 
 func TestProfile(t *testing.T) {
 	r := newRig(t)
-	k := r.kernel("// standin: f is increment(x, 0.5)\nkernel void f(global float *x) { float a = x[get_global_id(0)]; for (int i = 0; i < 1000; i++) a = a * a + 0.5f; x[get_global_id(0)] = a; }", "f")
+	k := r.kernel(`// standin: f is increment(x, 0.5)
+		kernel void f(global float *x) {
+			float a = x[get_global_id(0)];
+			for (int i = 0; i < 1000; i++) a = a * a + 0.5f;
+			x[get_global_id(0)] = a;
+		}`, "f")
 	r.check(k.SetArg(0, r.buffer(make([]byte, 4096))))
 	var last cl.Profile
 	for range 3 {

@@ -22,7 +22,8 @@ func TestMissingFunction(t *testing.T) {
 }
 
 func TestFunctionNewerThanThePlatform(t *testing.T) {
-	if err := api.clCreateImage.on(11); !errors.Is(err, ErrMissingFunction) || !strings.Contains(err.Error(), "needs OpenCL 1.2, the platform has 1.1") {
+	err := api.clCreateImage.on(11)
+	if !errors.Is(err, ErrMissingFunction) || !strings.Contains(err.Error(), "needs OpenCL 1.2, the platform has 1.1") {
 		t.Errorf("%v", err)
 	}
 	for _, version := range []int{0, 12, 30} {

@@ -115,7 +115,8 @@ func TestImagesAndSamplersInKernels(t *testing.T) {
 func TestImageRanges(t *testing.T) {
 	r := newImageRig(t)
 	const w, h = 4, 4
-	if _, err := r.context.NewImage(cl.ReadWrite, rgba8, cl.ImageDesc{Type: cl.Image2D, Width: -1, Height: h}); !errors.Is(err, cl.InvalidImageSize) {
+	negative := cl.ImageDesc{Type: cl.Image2D, Width: -1, Height: h}
+	if _, err := r.context.NewImage(cl.ReadWrite, rgba8, negative); !errors.Is(err, cl.InvalidImageSize) {
 		t.Errorf("negative width: %v", err)
 	}
 	i := r.image(r.context.NewImage(cl.ReadWrite, rgba8, cl.ImageDesc{Type: cl.Image2D, Width: w, Height: h}))

@@ -58,7 +58,13 @@ func TestWorkGroupInfo(t *testing.T) {
 	if fixed.CompileSize != [3]int{4, 2, 1} {
 		t.Errorf("%+v", fixed)
 	}
-	local := r.kernel("// standin: f is nothing(); f uses 1024\nkernel void f(global int *o) { local int l[256]; l[get_local_id(0)] = o[0]; barrier(1); o[1] = l[255 - get_local_id(0)]; }", "f")
+	local := r.kernel(`// standin: f is nothing(); f uses 1024
+		kernel void f(global int *o) {
+			local int l[256];
+			l[get_local_id(0)] = o[0];
+			barrier(1);
+			o[1] = l[255 - get_local_id(0)];
+		}`, "f")
 	if used := must(local.WorkGroupInfo())(t).LocalMem; used < 1024 {
 		t.Errorf("local memory: %d bytes", used)
 	}

@@ -30,7 +30,9 @@ func TestBuildOptions(t *testing.T) {
 
 func TestKernelNames(t *testing.T) {
 	r := newRig(t)
-	p := r.program("// standin: a is nothing(); b is nothing()\nkernel void a(global int *o) { o[0] = 1; } kernel void b(global int *o, int v) { o[1] = v; }", "")
+	p := r.program(`// standin: a is nothing(); b is nothing()
+		kernel void a(global int *o) { o[0] = 1; }
+		kernel void b(global int *o, int v) { o[1] = v; }`, "")
 	names := must(p.KernelNames())(t)
 	slices.Sort(names)
 	if !slices.Equal(names, []string{"a", "b"}) {

@@ -102,7 +102,8 @@ func TestLaunchWithReleasedBuffer(t *testing.T) {
 func TestReleaseBeforeEnd(t *testing.T) {
 	r := newRig(t)
 	queue := must(r.context.NewQueue(0))(t)
-	program := must(r.context.NewProgram("// standin: f is copy(a, b)\nkernel void f(global int *a, global int *b) { a[get_global_id(0)] = b[get_global_id(0)]; }"))(t)
+	program := must(r.context.NewProgram(`// standin: f is copy(a, b)
+		kernel void f(global int *a, global int *b) { a[get_global_id(0)] = b[get_global_id(0)]; }`))(t)
 	r.check(program.Build(""))
 	kernel := must(program.NewKernel("f"))(t)
 	in, out := must(r.context.NewBufferFrom(0, pattern(64)))(t), r.buffer(make([]byte, 64))

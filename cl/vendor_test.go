@@ -34,7 +34,7 @@ func TestAMDDevice(t *testing.T) {
 		0x404A: u32(11),
 		0x404B: nil, // success, and nothing said
 	}))
-	if info.AMD == nil || info.AMD.BoardName != "AMD Radeon PRO W7900" || info.AMD.WavefrontWidth != 32 || info.AMD.GFXIPMajor != 11 || info.AMD.GFXIPMinor != 0 {
+	if want := (AMDInfo{BoardName: "AMD Radeon PRO W7900", WavefrontWidth: 32, GFXIPMajor: 11}); info.AMD == nil || *info.AMD != want {
 		t.Errorf("%+v", info.AMD)
 	}
 	if info.PCI == nil || info.PCI.String() != "0000:c3:00.1" {

@@ -88,7 +88,8 @@ func TestBenchReplacesKernels(t *testing.T) {
 	for _, e := range b.entrants() {
 		names = append(names, e.Name)
 	}
-	if want := []string{"CPU loop", "OpenBLAS", "fast", "fast-half", "fast-double", "cuBLAS", "cuBLAS tf32", "cuBLAS half", "cuBLAS double"}; !slices.Equal(names, want) {
+	want := []string{"CPU loop", "OpenBLAS", "fast", "fast-half", "fast-double", "cuBLAS", "cuBLAS tf32", "cuBLAS half", "cuBLAS double"}
+	if !slices.Equal(names, want) {
 		t.Errorf("entrants %q, want %q", names, want)
 	}
 
@@ -109,11 +110,12 @@ func TestBenchReplacesKernels(t *testing.T) {
 func TestBenchIsInterruptedWhileItTunes(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	searches := 0
-	b := Bench{Sizes: squares([]int{64}), Kernels: KernelNames(), Began: time.Now(), TimeLimit: time.Hour, Tune: func(context.Context, string, *spec.Spec, Shape, time.Duration) ([]string, error) {
+	b := Bench{Sizes: squares([]int{64}), Kernels: KernelNames(), Began: time.Now(), TimeLimit: time.Hour}
+	b.Tune = func(context.Context, string, *spec.Spec, Shape, time.Duration) ([]string, error) {
 		searches++
 		cancel()
 		return nil, context.Canceled
-	}}
+	}
 	if err := b.TuneKernels(ctx); !errors.Is(err, context.Canceled) || searches != 1 {
 		t.Errorf("%v after %d searches", err, searches)
 	}
@@ -127,7 +129,8 @@ func TestTables(t *testing.T) {
 	}
 	cells[1].Measurement.Configuration, cells[5].Measurement.Configuration = "x=1", "x=1"
 	tables := Tables(cells)
-	if got := fmt.Sprint(tables[2].Head, tables[2].Rows); len(tables) != 4 || got != "[N CPU loop naive] [[32 1.000ms 4.000ms] [64 – 2.000ms] [128 9.000ms 4.000ms]]" {
+	want := "[N CPU loop naive] [[32 1.000ms 4.000ms] [64 – 2.000ms] [128 9.000ms 4.000ms]]"
+	if got := fmt.Sprint(tables[2].Head, tables[2].Rows); len(tables) != 4 || got != want {
 		t.Errorf("%d tables; with copies %s", len(tables), got)
 	}
 	if got := RatioTables(cells); len(got) != 0 {

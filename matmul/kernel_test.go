@@ -199,7 +199,8 @@ func TestKernelConfigurations(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), wrong+": ") || !strings.Contains(err.Error(), strange+": ") {
 		t.Errorf("%v", err)
 	}
-	if _, err = measure(e, with, Shape{20, 21, 20}, Candidates{Near: []string{good}}); err == nil || !strings.Contains(err.Error(), "naive takes square matrices only") {
+	_, err = measure(e, with, Shape{20, 21, 20}, Candidates{Near: []string{good}})
+	if err == nil || !strings.Contains(err.Error(), "naive takes square matrices only") {
 		t.Errorf("%v", err)
 	}
 }
@@ -213,7 +214,8 @@ func TestKernelByTheHostsClock(t *testing.T) {
 		t.Fatal(err)
 	}
 	k.Timer = hardware.TimerHost
-	m, err := measure(e, k.multiplier(), Square(40), Candidates{Near: []string{"block_size_x=16, block_size_y=4, coalesced=1", "block_size_x=32, block_size_y=2, coalesced=1"}})
+	near := []string{"block_size_x=16, block_size_y=4, coalesced=1", "block_size_x=32, block_size_y=2, coalesced=1"}
+	m, err := measure(e, k.multiplier(), Square(40), Candidates{Near: near})
 	if err != nil || !m.HostTimer || len(m.Alone) < 2 || m.Time() <= 0 {
 		t.Errorf("%+v, %v", m, err)
 	}

@@ -38,7 +38,8 @@ func TestColumnMajor(t *testing.T) {
 		m, n, k := s[0], s[1], s[2]
 		a, b, c := random(r, m*k), random(r, k*n), random(r, m*n)
 		g := columnMajor(m, n, k)
-		o.sgemm(cblasColumnMajor, cblasNoTrans, cblasNoTrans, int32(g.m), int32(g.n), int32(g.k), 1, b, int32(g.leadingB), a, int32(g.leadingA), 0, c, int32(g.leadingC))
+		o.sgemm(cblasColumnMajor, cblasNoTrans, cblasNoTrans, int32(g.m), int32(g.n), int32(g.k),
+			1, b, int32(g.leadingB), a, int32(g.leadingA), 0, c, int32(g.leadingC))
 		near(t, fmt.Sprint(s), c, exact(a, b, m, n, k), k)
 	}
 }
@@ -70,7 +71,8 @@ func TestLibraries(t *testing.T) {
 func TestEnvironmentIsSaid(t *testing.T) {
 	t.Setenv("OPENBLAS_CORETYPE", "Haswell")
 	t.Setenv("OPENBLAS_NUM_THREADS", "")
-	if got, want := environmentOf("OPENBLAS_NUM_THREADS", "OPENBLAS_CORETYPE"), "; set in the environment: OPENBLAS_CORETYPE=Haswell"; got != want {
+	got := environmentOf("OPENBLAS_NUM_THREADS", "OPENBLAS_CORETYPE")
+	if got != "; set in the environment: OPENBLAS_CORETYPE=Haswell" {
 		t.Errorf("%q", got)
 	}
 }

@@ -107,7 +107,8 @@ func (p *Process) Close() {
 func Main() {
 	var entrant Entrant
 	var with *multiplier
-	process.Serve("matmul", environment, func(r request, parent *process.Parent[request, answer]) { // on one thread, to which CUDA binds a device
+	// On one thread, to which CUDA binds a device.
+	process.Serve("matmul", environment, func(r request, parent *process.Parent[request, answer]) {
 		var a answer
 		if r.Entrant != nil {
 			entrant = *r.Entrant

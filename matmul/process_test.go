@@ -15,7 +15,10 @@ func TestProcess(t *testing.T) {
 		candidates Candidates
 	}{
 		{Entrant{Name: "loop", Kind: Loop, Iterations: 2}, Candidates{}},
-		{Entrant{Name: "naive", Kind: OpenCL, Kernel: "naive", Device: l.Selector(), Iterations: 2}, Candidates{Near: []string{"block_size_x=16, block_size_y=4, coalesced=1"}}},
+		{
+			Entrant{Name: "naive", Kind: OpenCL, Kernel: "naive", Device: l.Selector(), Iterations: 2},
+			Candidates{Near: []string{"block_size_x=16, block_size_y=4, coalesced=1"}},
+		},
 	} {
 		t.Run(test.entrant.Name, func(t *testing.T) {
 			p := &Process{Entrant: test.entrant}
@@ -30,7 +33,8 @@ func TestProcess(t *testing.T) {
 				}
 			}
 			if test.entrant.Kind == OpenCL {
-				if _, err := p.Measure(t.Context(), Square(10), Candidates{Near: []string{"tile=1"}}); err == nil || !strings.Contains(err.Error(), "tile=1") {
+				_, err := p.Measure(t.Context(), Square(10), Candidates{Near: []string{"tile=1"}})
+				if err == nil || !strings.Contains(err.Error(), "tile=1") {
 					t.Errorf("%v", err)
 				}
 			}
@@ -42,7 +46,8 @@ func TestProcess(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := p.Measure(t.Context(), Square(10), test.candidates); err == nil || !strings.Contains(err.Error(), "the process of "+test.entrant.Name+" ended ") {
+			_, err = p.Measure(t.Context(), Square(10), test.candidates)
+			if err == nil || !strings.Contains(err.Error(), "the process of "+test.entrant.Name+" ended ") {
 				t.Errorf("%v", err)
 			}
 			if _, err := p.Measure(t.Context(), Square(10), test.candidates); err != nil {

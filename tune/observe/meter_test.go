@@ -81,14 +81,20 @@ func TestMissingQuantitiesHaveAReason(t *testing.T) {
 	s := standIn(t)
 	for _, c := range []struct{ got, want string }{
 		{missing(hardware.Device{Type: "cpu"}, none, "energy"), "/sys/class/powercap has no package intel-rapl:N"},
-		{missing(hardware.Device{Type: "cpu"}, unreadable, "energy"), "/sys/class/powercap/intel-rapl:0/energy_uj cannot be read by this user: since a side channel was found in 2020, only root"},
+		{
+			missing(hardware.Device{Type: "cpu"}, unreadable, "energy"),
+			"/sys/class/powercap/intel-rapl:0/energy_uj cannot be read by this user: since a side channel was found in 2020, only root",
+		},
 		{missing(hardware.Device{Type: "cpu"}, unreadable, "memory_clock"), "a CPU has no memory clock"},
 		{missing(hardware.Device{Type: "cpu"}, none, "clock"), "/sys/devices/system/cpu has no cpu*/cpufreq/scaling_cur_freq"},
 		{missing(hardware.Device{Type: "cpu"}, none, "temperature"), "/sys/class/hwmon has no coretemp, k10temp or zenpower"},
 		{missing(gpu, none, "mean_power"), "/sys/bus/pci/devices/0000:09:00.0 does not exist"},
 		{missing(hardware.Device{Type: "gpu", Vendor: "Intel"}, none, "clock"), "the device reports no PCI address"},
 		{missing(hardware.Device{Type: "gpu", Vendor: "NVIDIA Corporation"}, none, "clock"), "reports neither a UUID nor a PCI address"},
-		{missing(hardware.Device{Type: "gpu", Vendor: "NVIDIA Corporation", UUID: "x", PCI: "0000:01:00.0"}, none, "clock"), "look for the device GPU-x: nvmlDeviceGetHandleByUUID"},
+		{
+			missing(hardware.Device{Type: "gpu", Vendor: "NVIDIA Corporation", UUID: "x", PCI: "0000:01:00.0"}, none, "clock"),
+			"look for the device GPU-x: nvmlDeviceGetHandleByUUID",
+		},
 		{func() string {
 			s.status(9, 0, 0)
 			defer s.status(0, 0, 0)

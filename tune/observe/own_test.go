@@ -96,7 +96,9 @@ func TestCommands(t *testing.T) {
 	}{
 		{"good", []string{"1", "2", "3"}},
 		{"crash", []string{"1", "it has ended", "1", "it has ended"}},
-		{"silent", []string{"did not answer within 200ms", "did not answer", "failed 3 times in a row, and is not used any more", "is not used any more"}},
+		{"silent", []string{
+			"did not answer within 200ms", "did not answer", "failed 3 times in a row, and is not used any more", "is not used any more",
+		}},
 		{"garbage", []string{`it answered "71.5 W"; want a JSON object`}},
 		{"chatter", []string{"gave no value of times"}},
 	} {
