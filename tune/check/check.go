@@ -28,6 +28,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ndtune/ndtune/tune"
@@ -177,31 +178,23 @@ func Run(ctx context.Context, p *problem.Problem, configurations []space.Configu
 	return r, err
 }
 
-// all does the jobs, some at once.
+// all does the jobs, some at once, until the context ends.
 func (k *checker) all(ctx context.Context, jobs []job) error {
 	k.runs = make([]*Check, len(jobs))
-	next := make(chan int)
+	var begun atomic.Int64
 	var group sync.WaitGroup
 	errs := make([]error, k.Jobs)
-	for n := range k.Jobs {
+	for n := range errs {
 		group.Go(func() {
-			for i := range next {
-				if errs[n] == nil {
-					errs[n] = k.one(ctx, i, len(jobs), jobs[i])
+			for errs[n] == nil && ctx.Err() == nil {
+				i := int(begun.Add(1)) - 1
+				if i >= len(jobs) {
+					return
 				}
+				errs[n] = k.one(ctx, i, len(jobs), jobs[i])
 			}
 		})
 	}
-	for i := range jobs {
-		if ctx.Err() != nil {
-			break
-		}
-		select {
-		case next <- i:
-		case <-ctx.Done():
-		}
-	}
-	close(next)
 	group.Wait()
 	return errors.Join(errs...)
 }

@@ -32,7 +32,8 @@ const maxCells = 50 * 50
 // By rule, a constant shrinks that a problem size reads. It becomes the least number that is divisible by the same numbers as before,
 // of all that the specification and the source contain and that the configuration has, and into which a work-group fits
 // three times in each dimension. So a kernel that takes whole tiles for granted still gets them, and one that does not still has
-// edges, and a group inside. A power of two stays one. If three groups in each dimension are too many for a simulator, there are two, or one.
+// edges, and a group inside. A power of two stays one. If three groups in each dimension are too many for a simulator, there are two,
+// or one.
 func (s *Shrinker) Problem(ctx context.Context, c space.Configuration, d hardware.Device) (p *problem.Problem, shrunk string, err error) {
 	narrow := narrowed(s.Definition, c)
 	narrow.Verify = nil
@@ -214,7 +215,7 @@ func extent(v *launch.Variant, dimension int) int {
 	return most
 }
 
-// group returns how much of a constant one work-group takes: of the dimensions whose problem size reads it, in the largest; 1 if there is none.
+// group returns how much of a constant one work-group takes, in the largest of the dimensions whose problem size reads it; 1 if none does.
 func (s *Shrinker) group(constant string, v *launch.Variant) int {
 	most := 1
 	shapes := [][]task.Expr{s.Definition.ProblemSize}

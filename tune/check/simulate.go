@@ -81,7 +81,8 @@ func (k *checker) simulate(ctx context.Context, i int, c space.Configuration, in
 			if ctx.Err() != nil {
 				return nil, of, ctx.Err()
 			}
-			into.Skipped = append(into.Skipped, "the order of work-groups: "+cmp.Or(order.Unchecked, unfinished("Oclgrind", limit, again.ended, again.fatal)))
+			reason := cmp.Or(order.Unchecked, unfinished("Oclgrind", limit, again.ended, again.fatal))
+			into.Skipped = append(into.Skipped, "the order of work-groups: "+reason)
 		}
 	}
 	if s.done == nil && into.Unchecked == "" {

@@ -71,7 +71,8 @@ func (r *Report) summary() string {
 	if notes := len(r.Findings) - r.Faults(); notes > 0 {
 		text += ", " + figure.Count(notes, "note")
 	}
-	text += fmt.Sprintf(" (%d of %d checks finished, %s)", r.Checked(), len(r.Runs), time.Duration(r.Seconds*float64(time.Second)).Round(100*time.Millisecond))
+	took := time.Duration(r.Seconds * float64(time.Second)).Round(100 * time.Millisecond)
+	text += fmt.Sprintf(" (%d of %d checks finished, %s)", r.Checked(), len(r.Runs), took)
 	if r.Stopped != "" {
 		text += "; stopped: " + r.Stopped
 	}

@@ -36,10 +36,10 @@ func parseAddresses(addresses string) (*access, error) {
 	for address := range strings.SplitSeq(addresses, ",") {
 		u, err := url.Parse(address)
 		if err != nil || u.Host == "" || u.Scheme != "nats" && u.Scheme != "tls" {
-			return nil, fmt.Errorf("the address %q is not of the form nats://HOST:PORT or tls://HOST:PORT", Redacted(address))
+			return nil, fmt.Errorf("the address %q is not of the form nats://HOST:PORT or tls://HOST:PORT", redacted(address))
 		}
 		if err := a.addParameters(u.RawQuery); err != nil {
-			return nil, fmt.Errorf("the address %s: %w", Redacted(address), err)
+			return nil, fmt.Errorf("the address %s: %w", redacted(address), err)
 		}
 		if !isLoopback(u.Hostname()) {
 			if u.Scheme != "tls" {
@@ -51,7 +51,8 @@ func parseAddresses(addresses string) (*access, error) {
 		a.servers = append(a.servers, u.String())
 	}
 	if anonymous && a.credentials == "" {
-		return nil, errors.New("another machine needs credentials: give the whole address that the server printed, or the file of a NATS user, tls://HOST:PORT?credentials=FILE")
+		return nil, errors.New("another machine needs credentials: give the whole address that the server printed, " +
+			"or the file of a NATS user, tls://HOST:PORT?credentials=FILE")
 	}
 	return a, nil
 }
@@ -74,7 +75,8 @@ func (a *access) addParameters(query string) error {
 			}
 			a.credentials = values[0]
 		default:
-			return fmt.Errorf("%s is no parameter of an address; those are %s, %s and %s", name, authorityParameter, credentialsParameter, certificateParameter)
+			return fmt.Errorf("%s is no parameter of an address; those are %s, %s and %s",
+				name, authorityParameter, credentialsParameter, certificateParameter)
 		}
 	}
 	return nil
@@ -132,8 +134,8 @@ func isLoopback(host string) bool {
 	return err == nil && a.IsLoopback()
 }
 
-// Redacted returns addresses without their passwords.
-func Redacted(addresses string) string {
+// redacted returns addresses without their passwords.
+func redacted(addresses string) string {
 	var all []string
 	for address := range strings.SplitSeq(addresses, ",") {
 		if u, err := url.Parse(address); err == nil && u.User != nil {

@@ -325,14 +325,16 @@ func (s *station) problemOf(ctx context.Context, next search) (*problem.Problem,
 	case len(files) > 0:
 		return nil, fmt.Errorf("its definition names files of this machine (%s)", strings.Join(files, ", "))
 	case len(commands) > 0 && !s.agent.AllowCommands:
-		return nil, fmt.Errorf("its specification names commands to run (%s), and the agent was not started with --allow commands", strings.Join(commands, ", "))
+		return nil, fmt.Errorf("its specification names commands to run (%s), and the agent was not started with --allow commands",
+			strings.Join(commands, ", "))
 	}
 	p, err := problem.New(d)
 	if err != nil {
 		return nil, fmt.Errorf("make the problem: %w", err)
 	}
 	if names := p.SettingNames(); len(names) > 0 && !s.agent.AllowSettings {
-		return nil, fmt.Errorf("its specification changes settings of the device (%s), and the agent was not started with --allow settings", strings.Join(names, ", "))
+		return nil, fmt.Errorf("its specification changes settings of the device (%s), and the agent was not started with --allow settings",
+			strings.Join(names, ", "))
 	}
 	if p.Digest() != next.Digest {
 		return nil, errors.New("the problem is another one here than at the coordinator")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -82,12 +83,12 @@ func Connect(ctx context.Context, address, name string, note func(text string)) 
 	)
 	n, err := nats.Connect(strings.Join(a.servers, ","), options...)
 	if err != nil {
-		return nil, fmt.Errorf("connect to the fleet at %s: %w", Redacted(address), err)
+		return nil, fmt.Errorf("connect to the fleet at %s: %w", redacted(address), err)
 	}
 	c.nats = n
 	if err := c.prepareAllowed(ctx); err != nil {
 		n.Close()
-		return nil, fmt.Errorf("the server at %s: %w", Redacted(address), err)
+		return nil, fmt.Errorf("the server at %s: %w", redacted(address), err)
 	}
 	return c, nil
 }
@@ -99,14 +100,21 @@ func (c *Connection) prepare(ctx context.Context) (err error) {
 	if c.js, err = jetstream.New(c.nats, jetstream.WithDefaultTimeout(requestLimit)); err != nil {
 		return err
 	}
-	for {
-		if err = c.create(ctx); err == nil {
-			err = c.bind(ctx)
-		}
-		if err == nil || !passes(err) || ctx.Err() != nil {
+	return persist(ctx, passes, func() error {
+		if err := c.create(ctx); err != nil {
 			return err
 		}
-		_ = pause(ctx, shortWait)
+		return c.bind(ctx)
+	})
+}
+
+// persist calls a function until it succeeds, fails with an error that does not pass, or the context ends.
+func persist(ctx context.Context, passes func(error) bool, f func() error) error {
+	for {
+		err := f()
+		if err == nil || !passes(err) || pause(ctx, shortWait) != nil {
+			return err
+		}
 	}
 }
 
@@ -165,7 +173,10 @@ func (c *Connection) create(ctx context.Context) error {
 		copies = replicas
 	}
 	for _, s := range []jetstream.StreamConfig{
-		{Name: workStream, Subjects: []string{workSubjects + "*"}, Retention: jetstream.WorkQueuePolicy, MaxAge: problemsAge, MaxMsgs: maxWork, Discard: jetstream.DiscardNew},
+		{
+			Name: workStream, Subjects: []string{workSubjects + "*"}, Retention: jetstream.WorkQueuePolicy, MaxAge: problemsAge,
+			MaxMsgs: maxWork, Discard: jetstream.DiscardNew,
+		},
 		{Name: resultStream, Subjects: []string{resultSubjects + "*"}, MaxAge: resultsAge, MaxMsgs: maxResults},
 	} {
 		s.MaxMsgSize, s.Replicas = maxMessage, copies
@@ -174,7 +185,8 @@ func (c *Connection) create(ctx context.Context) error {
 		}
 	}
 	for _, name := range []string{agentsBucket, searchesBucket} {
-		_, err := c.js.CreateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: name, TTL: expiry, MaxValueSize: maxMessage, MaxBytes: maxBucket, Replicas: copies})
+		bucket := jetstream.KeyValueConfig{Bucket: name, TTL: expiry, MaxValueSize: maxMessage, MaxBytes: maxBucket, Replicas: copies}
+		_, err := c.js.CreateKeyValue(ctx, bucket)
 		if err != nil && !errors.Is(err, jetstream.ErrBucketExists) {
 			return fmt.Errorf("make the bucket %s: %w", name, err)
 		}
@@ -198,12 +210,10 @@ func passes(err error) bool {
 	if errors.As(err, &api) {
 		return api.ErrorCode == codeUnavailable || api.ErrorCode == codeNoPeers
 	}
-	for _, passing := range []error{nats.ErrTimeout, context.DeadlineExceeded, nats.ErrNoResponders, jetstream.ErrNoStreamResponse, jetstream.ErrBucketNotFound, jetstream.ErrStreamNotFound} {
-		if errors.Is(err, passing) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]error{
+		nats.ErrTimeout, context.DeadlineExceeded, nats.ErrNoResponders,
+		jetstream.ErrNoStreamResponse, jetstream.ErrBucketNotFound, jetstream.ErrStreamNotFound,
+	}, func(passing error) bool { return errors.Is(err, passing) })
 }
 
 // reconnected makes what the server has lost while it was away, if it was started with an empty store, and tells those

@@ -80,21 +80,22 @@ func Open(ctx context.Context, c *Connection, p *problem.Problem, d hardware.Dev
 		connection: c, note: o.Note, device: d, devices: map[string]Announcement{}, changed: make(chan struct{}), problem: p,
 		answers: make(chan answer), early: map[string]answer{}, answered: map[string]bool{}, asked: map[string]work{},
 		search: search{
-			Protocol: Protocol, ID: cmp.Or(o.Search, rand.Text()), Begun: rand.Text(), Kernel: p.KernelName(), Digest: p.Digest(), Object: p.Digest(), Device: d, Settings: o.Settings,
+			Protocol: Protocol, ID: cmp.Or(o.Search, rand.Text()), Begun: rand.Text(), Kernel: p.KernelName(),
+			Digest: p.Digest(), Object: p.Digest(), Device: d, Settings: o.Settings,
 		},
 	}
 	if e.note == nil {
 		e.note = func(string) {}
 	}
-	err := e.begin(ctx)
-	for until := time.Now().Add(prepareLimit); err != nil && ctx.Err() == nil && (passes(err) || errors.Is(err, jetstream.ErrJetStreamNotEnabled)) && time.Now().Before(until); err = e.begin(ctx) {
-		time.Sleep(shortWait)
+	limited, cancel := context.WithTimeout(ctx, prepareLimit)
+	defer cancel()
+	err := persist(limited, func(err error) bool {
+		return passes(err) || errors.Is(err, jetstream.ErrJetStreamNotEnabled)
+	}, func() error { return e.begin(ctx) })
+	if err == nil {
+		err = e.await(ctx)
 	}
 	if err != nil {
-		e.Close()
-		return nil, err
-	}
-	if err := e.await(ctx); err != nil {
 		e.Close()
 		return nil, err
 	}
@@ -243,8 +244,9 @@ func (e *Evaluator) Evaluated() int {
 
 // Observe implements [tune.Observer].
 func (e *Evaluator) Observe(best tune.Result) {
-	best.Metrics, best.AtFinal, best.Readings = nil, nil, nil                                                             // agents do not need them, and JSON has no NaN
-	_ = e.connection.nats.Publish(bestSubjects+e.search.ID, encode(bestOf{Protocol, valuesOf(best.Configuration), best})) // only saves time
+	best.Metrics, best.AtFinal, best.Readings = nil, nil, nil // agents do not need them, and JSON has no NaN
+	data := encode(bestOf{Protocol, valuesOf(best.Configuration), best})
+	_ = e.connection.nats.Publish(bestSubjects+e.search.ID, data) // only saves time
 }
 
 // Close ends the search: agents drop its work. Results that were stored stay for an evaluator with the same id.

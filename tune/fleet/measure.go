@@ -45,7 +45,8 @@ func (s *station) hear(m *nats.Msg) {
 	defer s.mutex.Unlock()
 	if asked.Key == s.begun {
 		if s.measured.Key == asked.Key { // the server may have lost the answer
-			go s.connection.js.Publish(context.Background(), resultSubjects+asked.Search, encode(s.measured), jetstream.WithMsgID(asked.Search+asked.Key))
+			subject, data, id := resultSubjects+asked.Search, encode(s.measured), jetstream.WithMsgID(asked.Search+asked.Key)
+			go s.connection.js.Publish(context.Background(), subject, data, id)
 		}
 		return
 	}

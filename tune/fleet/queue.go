@@ -43,7 +43,8 @@ func (e *Evaluator) store(ctx context.Context) error {
 func (e *Evaluator) makeQueue(ctx context.Context) error {
 	id := e.search.ID
 	_, err := e.connection.js.CreateOrUpdateConsumer(ctx, workStream, jetstream.ConsumerConfig{
-		Durable: id, FilterSubject: workSubjects + id, AckPolicy: jetstream.AckExplicitPolicy, AckWait: ackWait, MaxAckPending: -1, MaxWaiting: maxWaiting,
+		Durable: id, FilterSubject: workSubjects + id, AckPolicy: jetstream.AckExplicitPolicy, AckWait: ackWait,
+		MaxAckPending: -1, MaxWaiting: maxWaiting,
 	})
 	if err != nil {
 		return fmt.Errorf("make the queue of the search: %w", err)
@@ -57,7 +58,8 @@ func (e *Evaluator) read(ctx context.Context) (earlier uint64, err error) {
 		e.reading()
 		e.reading = nil
 	}
-	results, err := e.connection.js.OrderedConsumer(ctx, resultStream, jetstream.OrderedConsumerConfig{FilterSubjects: []string{resultSubjects + e.search.ID}})
+	own := jetstream.OrderedConsumerConfig{FilterSubjects: []string{resultSubjects + e.search.ID}}
+	results, err := e.connection.js.OrderedConsumer(ctx, resultStream, own)
 	if err != nil {
 		return 0, fmt.Errorf("read the results: %w", err)
 	}

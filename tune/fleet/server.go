@@ -113,7 +113,8 @@ func (s *Server) Wait(ctx context.Context) error {
 		case <-tick.C:
 		}
 	}
-	return fmt.Errorf("the server can store nothing more in %s: is the disk full? Make room and start it again with the same --store; agents and searches wait for it", s.server.StoreDir())
+	return fmt.Errorf("the server can store nothing more in %s: is the disk full? "+
+		"Make room and start it again with the same --store; agents and searches wait for it", s.server.StoreDir())
 }
 
 // Close ends the server.

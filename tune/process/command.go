@@ -24,8 +24,8 @@ type Command struct {
 }
 
 // An Ended command has its exit status, the bytes at the beginning of its standard output, and the end of its
-// standard error as UTF-8. More says that standard output was longer. How completes a sentence such as «it ended …», as [End.Explain] does,
-// if the status is not 0.
+// standard error as UTF-8. More says that standard output was longer. If the status is not 0, How completes a sentence such as
+// «it ended …», as [End.Explain] does.
 type Ended struct {
 	Status         int
 	Stdout, Stderr string

@@ -104,7 +104,7 @@ func newSurvey(selector string, d hardware.Device, o PeakOptions) *survey {
 	}
 	task := o.task()
 	s := &survey{
-		options: o, hello: hello{Selector: selector, Device: d, Task: task}, peaks: task.New(),
+		options: o, hello: hello{Survey: true, Selector: selector, Device: d, Task: task}, peaks: task.New(),
 		left: task.Parts(),
 	}
 	s.all = len(s.left)
@@ -137,9 +137,7 @@ func (s *survey) run(ctx context.Context) (*hardware.Peaks, error) {
 // there can be no worker.
 func (s *survey) work(ctx context.Context) error {
 	h := s.hello
-	for _, p := range s.left {
-		h.Peaks = append(h.Peaks, p.Name)
-	}
+	h.Done = s.all - len(s.left)
 	var err error
 	if s.worker = s.reserve.take(false, h.Selector); s.worker == nil {
 		if s.worker, err = s.host.Start(); err != nil {
@@ -254,8 +252,7 @@ func (s *survey) nothing() error {
 	return errors.New(strings.Join(reasons, "; "))
 }
 
-// measurePeaks measures, in a worker, the parts that the parent names. The error says that none
-// can be measured.
+// measurePeaks measures, in a worker, the parts that are left. The error says that none can be measured.
 func (s *server) measurePeaks(h hello) error {
 	s.surveyed = true
 	if p := s.probes; p != nil && p.launcher == s.idle && reflect.DeepEqual(p.task.Needs, h.Task.Needs) {
@@ -266,16 +263,8 @@ func (s *server) measurePeaks(h hello) error {
 	if err != nil {
 		return err
 	}
-	var parts []peak.Part
-	for _, name := range h.Peaks {
-		part, err := peak.FindPart(name)
-		if err != nil {
-			return err
-		}
-		parts = append(parts, part)
-	}
 	// The parent kills a worker that shall stop.
-	return h.Task.Run(context.Background(), d.Device, s.idle, parts, func(p peak.Part, known *hardware.Peaks, end bool) {
+	return h.Task.Run(context.Background(), d.Device, s.idle, h.Task.Parts()[h.Done:], func(p peak.Part, known *hardware.Peaks, end bool) {
 		s.parent.Send(answer{Measured: &measured{p.Name, known, end}})
 	})
 }

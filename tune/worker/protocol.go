@@ -70,8 +70,9 @@ type hello struct {
 	Scratch    string // a folder for temporary files, which outlives the worker
 	Alone      bool   // no other worker needs the right outputs, unless this one dies
 
-	Peaks []string  // the parts of the device's peaks to measure, and nothing else
-	Task  peak.Task // of these parts; of a worker that evaluates: what it measures while it has nothing else to do
+	Survey bool      // measure the peaks of the task, and do nothing else
+	Done   int       // parts of the survey that are done
+	Task   peak.Task // of a worker that evaluates: what it measures while it has nothing else to do
 
 	Program *program // whose kernels to declare, and nothing else
 }

@@ -87,7 +87,7 @@ func (s *server) hear(r request) {
 
 // greet gets ready.
 func (s *server) greet(h hello) error {
-	if len(h.Peaks) > 0 {
+	if h.Survey {
 		return s.measurePeaks(h)
 	}
 	if h.Program != nil {

@@ -62,15 +62,6 @@ func PartsFor(n judge.Needs) []Part {
 	return slices.DeleteFunc(Parts(), func(p Part) bool { return !wanted[p.Figures[0]] })
 }
 
-// FindPart returns the part of a name.
-func FindPart(name string) (Part, error) {
-	parts := Parts()
-	if i := slices.IndexFunc(parts, func(p Part) bool { return p.Name == name }); i >= 0 {
-		return parts[i], nil
-	}
-	return Part{}, fmt.Errorf("nothing that is measured is named %q", name)
-}
-
 // Missed returns the peaks of a part that could not be measured, with the reason.
 func (p Part) Missed(why string) *hardware.Peaks {
 	missed := &hardware.Peaks{}
