@@ -271,7 +271,7 @@ func TestNewProblemNamesTheFieldThatIsWrong(t *testing.T) {
 		"swap with itself":   {verify(task.Verification{Problem: reference(), Configuration: at, Swap: [2]string{"y", "y"}}), "verify.swap", "two different"},
 		"swap with a scalar": {verify(task.Verification{Problem: reference(), Configuration: at, Swap: [2]string{"y", "a"}}), "verify.swap", "buffers"},
 		"swap without kernel": {verify(task.Verification{Check: func(space.Configuration, map[string]*array.Array) error { return nil }, Launches: "2"}),
-			"verify", "launches and swap belong to a reference kernel"},
+			"verify.launches", "belongs to spec, the reference kernel"},
 		"no file for the output": {verify(task.Verification{Files: map[string]string{}}), "verify.npy", "no file for the output y"},
 		"file for no output":     {verify(task.Verification{Files: map[string]string{"x": long}}), "verify.npy.x", "no output"},
 		"file is missing":        {verify(task.Verification{Files: map[string]string{"y": "missing.npy"}}), "verify.npy.y", "missing.npy"},

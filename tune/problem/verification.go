@@ -53,14 +53,26 @@ func (p *Problem) compileVerification(errs *fieldErrors, scope expression.Scope)
 	v.rTol = p.compileAmount(errs, "verify.rtol", theTolerance, given.RTol, scope)
 	if given.Problem != nil {
 		p.compileReference(errs, given, v, scope)
-	} else if given.Launches != "" || given.Swap != [2]string{} {
-		errs.addf("verify", "launches and swap belong to a reference kernel")
+	} else {
+		refuseReferenceKeys(errs, given)
 	}
 	switch {
 	case given.Files != nil:
 		v.expected = compileExpected(p, errs, "verify.npy", "file", given.Files, readFile)
 	case given.Expected != nil:
 		v.expected = compileExpected(p, errs, "verify.expected", "content", given.Expected, array.From)
+	}
+}
+
+// refuseReferenceKeys adds errors for what is given of a reference kernel if there is none.
+func refuseReferenceKeys(errs *fieldErrors, v *task.Verification) {
+	for _, key := range []struct {
+		name  string
+		given bool
+	}{{"parameters", len(v.Configuration) > 0}, {"launches", v.Launches != ""}, {"swap", v.Swap != [2]string{}}} {
+		if key.given {
+			errs.addf("verify."+key.name, "belongs to spec, the reference kernel")
+		}
 	}
 }
 

@@ -1,7 +1,6 @@
 package spec
 
 import (
-	"errors"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -42,12 +41,10 @@ func (f field) argument() (a task.Argument) {
 		f.require("type")
 	}
 	if f.has("format") {
-		name := f.pathOf("format")
-		f.failAt(name, f.locate(name), errors.New("only an image has a format: give image, too"))
+		f.failKey("format", "only an image has a format: give image, too")
 	}
 	if len(sizes) > 1 {
-		name := f.pathOf("size")
-		f.failAt(name, f.locate(name), errors.New("only an image has several sizes; the size of a buffer is one number of elements"))
+		f.failKey("size", "only an image has several sizes; the size of a buffer is one number of elements")
 	}
 	if len(sizes) > 0 {
 		a.Size = sizes[0]

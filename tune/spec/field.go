@@ -53,6 +53,12 @@ func (f field) failf(format string, args ...any) { f.fail(fmt.Errorf(format, arg
 
 func (f field) fail(err error) { f.failAt(f.name, f.locate(f.name), err) }
 
+// failKey adds an error about a key of the mapping.
+func (f field) failKey(key, message string) {
+	name := f.pathOf(key)
+	f.failAt(name, f.locate(name), errors.New(message))
+}
+
 // failAt adds an error about a field at a position. It names the option that the field comes from instead, if it is not
 // in the file.
 func (d *document) failAt(field string, at position, err error) {

@@ -42,8 +42,7 @@ func (f field) kernel() (k task.Kernel) {
 	case len(given) > 1:
 		f.failf("give the source once: found %s", strings.Join(given, " and "))
 	case f.has("timeout") && !f.has("command"):
-		name := f.pathOf("timeout")
-		f.failAt(name, f.locate(name), fmt.Errorf("belongs to command, not to %s", given[0]))
+		f.failKey("timeout", "belongs to command")
 	case f.failed(f.name):
 	case f.has("command"):
 		command.Dir = f.folder()

@@ -94,7 +94,7 @@ func (f field) instrument() (i task.Instrument) {
 		command.Dir = f.folder()
 		i.Command = &command
 	} else if f.has("timeout") {
-		f.failf("timeout belongs to command")
+		f.failKey("timeout", "belongs to command")
 	}
 	return i
 }

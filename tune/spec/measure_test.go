@@ -51,7 +51,7 @@ func TestWrongMeasures(t *testing.T) {
 		{"{observe: clock}", "litres", `k.yaml: --observe litres: "litres" cannot be observed; the quantities are energy, mean_power, idle_power, clock, memory_clock, temperature, throttled`},
 		{"{watch: clock}", "", `k.yaml:5:11: measure.watch: unknown key`},
 		{"{instruments: [{command: meter}]}", "", `k.yaml:5:25: measure.instruments[0].quantities: the key is missing`},
-		{"{instruments: [{registered: a, quantities: wall, timeout: 3s}]}", "", `measure.instruments[0]: timeout belongs to command`},
+		{"{instruments: [{registered: a, quantities: wall, timeout: 3s}]}", "", `measure.instruments[0].timeout: belongs to command`},
 		{"{instruments: [{command: meter, quantities: wall, window: long}]}", "", `measure.instruments[0].window: "long" is no time; write one such as 30s or 5m`},
 	} {
 		o := Options{}

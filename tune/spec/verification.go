@@ -1,10 +1,8 @@
 package spec
 
 import (
-	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -33,31 +31,11 @@ func (f field) verification() *task.Verification {
 		key("atol", &v.ATol, field.expression).means("expression", "the absolute tolerance"),
 		key("rtol", &v.RTol, field.expression).means("expression", "the relative tolerance"),
 	)
-	if f.failed(f.name) {
-		return v
-	}
-	var given []string
-	for _, key := range []string{"spec", "npy", "command"} {
-		if f.has(key) {
-			given = append(given, key)
-		}
-	}
-	switch {
-	case len(given) == 0:
-		f.failf("the reference is missing: give spec, npy or command")
-		return v
-	case len(given) > 1:
-		f.failf("the reference is given twice: %s", strings.Join(given, " and "))
-		return v
-	case given[0] == "command":
+	if f.has("command") {
 		command.Dir = f.folder()
 		v.Command = &command
-	}
-	for key, of := range map[string]string{"parameters": "spec", "launches": "spec", "swap": "spec", "timeout": "command"} {
-		if f.has(key) && of != given[0] {
-			name := f.pathOf(key)
-			f.failAt(name, f.locate(name), fmt.Errorf("belongs to %s, not to %s", of, given[0]))
-		}
+	} else if f.has("timeout") {
+		f.failKey("timeout", "belongs to command")
 	}
 	return v
 }
