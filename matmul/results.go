@@ -21,7 +21,7 @@ import (
 func Tables(cells []Cell) []figure.Table {
 	asTime := func(_ Shape, ms float64) string { return figure.Milliseconds(ms) + "ms" }
 	asRate := func(s Shape, ms float64) string { return figure.Number(s.Rate(ms)) }
-	tables := make([]figure.Table, 0, 4)
+	var tables []figure.Table
 	for _, t := range []struct {
 		title string
 		time  func(*Measurement) float64
@@ -32,69 +32,81 @@ func Tables(cells []Cell) []figure.Table {
 		{"with the copies to the device and back", (*Measurement).WithTransfers, asTime},
 		{"with the copies to the device and back, GFLOP/s", (*Measurement).WithTransfers, asRate},
 	} {
-		table := figure.Table{Title: t.title, Head: append([]string{"N"}, entrantsOf(cells)...)}
-		for i, c := range cells {
-			if i == 0 || c.Shape != cells[i-1].Shape {
-				table.Rows = append(table.Rows, []string{c.Shape.String()})
+		table := numbers(t.title, append([]string{"N"}, entrantsOf(cells)...))
+		for _, row := range rowsOf(cells) {
+			texts := []string{row[0].Shape.String()}
+			for _, c := range row {
+				text := none
+				if c.Measurement != nil {
+					text = t.text(c.Shape, t.time(c.Measurement))
+				}
+				texts = append(texts, text)
 			}
-			text := "–"
-			if c.Measurement != nil {
-				text = t.text(c.Shape, t.time(c.Measurement))
-			}
-			row := &table.Rows[len(table.Rows)-1]
-			*row = append(*row, text)
+			table.Rows = append(table.Rows, texts)
 		}
-		tables = append(tables, ofNumbers(table))
+		tables = append(tables, table)
 	}
 	return tables
 }
 
-// ofNumbers returns a table all of whose columns are numbers.
-func ofNumbers(t figure.Table) figure.Table {
-	t.Number = slices.Repeat([]bool{true}, len(t.Head))
-	return t
+// none stands in a table for a measurement that there is not.
+const none = "–"
+
+// numbers returns a table without rows, whose columns are numbers.
+func numbers(title string, head []string) figure.Table {
+	return figure.Table{Title: title, Head: head, Number: slices.Repeat([]bool{true}, len(head))}
 }
 
 // RatioTables returns the rates of kernels as multiples of cuBLAS in the same precision, by size, and the errors of all entrants
 // (see [Errors]) by size and data. Tables without rows are left out.
 func RatioTables(cells []Cell) []figure.Table {
-	ratios := figure.Table{Title: "multiplication alone, rate over cuBLAS in the same precision", Head: []string{"N"}}
-	head := append([]string{"N", "data"}, entrantsOf(cells)...)
-	errors := figure.Table{Title: "errors over Σ|a·b|: root of the mean square / maximum", Head: head}
+	return slices.DeleteFunc([]figure.Table{ratioTable(cells), errorTable(cells)}, func(t figure.Table) bool { return len(t.Rows) == 0 })
+}
+
+func ratioTable(cells []Cell) figure.Table {
+	var table figure.Table
 	for _, row := range rowsOf(cells) {
-		var texts []string
-		ratios.Head = ratios.Head[:1]
+		head, texts := []string{"N"}, []string{row[0].Shape.String()}
 		some := false
 		for _, c := range row {
 			library := slices.IndexFunc(row, func(o Cell) bool { return o.Entrant == cuBLASName(c.Precision) })
 			if library < 0 || c.Entrant == row[library].Entrant {
 				continue
 			}
-			ratios.Head = append(ratios.Head, c.Entrant)
-			text := "–"
+			text := none
 			if a, b := c.Measurement, row[library].Measurement; a != nil && b != nil && a.Time() > 0 {
 				text, some = figure.Number(b.Time()/a.Time()), true
 			}
-			texts = append(texts, text)
+			head, texts = append(head, c.Entrant), append(texts, text)
+		}
+		if table.Head == nil {
+			table = numbers("multiplication alone, rate over cuBLAS in the same precision", head)
 		}
 		if some {
-			ratios.Rows = append(ratios.Rows, append([]string{row[0].Shape.String()}, texts...))
+			table.Rows = append(table.Rows, texts)
 		}
+	}
+	return table
+}
+
+func errorTable(cells []Cell) figure.Table {
+	table := numbers("errors over Σ|a·b|: root of the mean square / maximum", append([]string{"N", "data"}, entrantsOf(cells)...))
+	for _, row := range rowsOf(cells) {
 		for i, d := range allData {
 			texts, some := []string{row[0].Shape.String(), string(d)}, false
 			for _, c := range row {
-				text := "–"
+				text := none
 				if m := c.Measurement; m != nil && i < len(m.Errors) {
 					text, some = fmt.Sprintf("%.1e / %.1e", m.Errors[i].RMS, m.Errors[i].Max), true
 				}
 				texts = append(texts, text)
 			}
 			if some {
-				errors.Rows = append(errors.Rows, texts)
+				table.Rows = append(table.Rows, texts)
 			}
 		}
 	}
-	return slices.DeleteFunc([]figure.Table{ofNumbers(ratios), ofNumbers(errors)}, func(t figure.Table) bool { return len(t.Rows) == 0 })
+	return table
 }
 
 // rowsOf returns the cells by size.

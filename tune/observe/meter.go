@@ -249,14 +249,11 @@ func (m *Meter) Calibrate(ctx context.Context) error {
 		m.lose(err)
 		return nil
 	}
-	for i := range m.instruments {
-		switch q := m.instruments[i].Quantity; {
-		case m.instruments[i].Missing != "":
-		case q == hardware.Energy || q == hardware.Power || q == hardware.IdlePower:
-			m.instruments[i].TickMS = float64(m.tick) / float64(time.Millisecond)
-			m.instruments[i].Idle, m.instruments[i].IdleOff = idle.power, idle.off
+	m.ofPower(func(i *hardware.Instrument) {
+		if i.Missing == "" {
+			i.TickMS, i.Idle, i.IdleOff = float64(m.tick)/float64(time.Millisecond), idle.power, idle.off
 		}
-	}
+	})
 	return nil
 }
 
@@ -290,10 +287,15 @@ func (m *Meter) sampleIdle(ctx context.Context, counts bool) (samples []sample, 
 func (m *Meter) lose(err error) {
 	delete(m.found, hardware.Energy)
 	delete(m.found, hardware.Power)
+	m.ofPower(func(i *hardware.Instrument) { i.Missing, i.Source = err.Error(), "" })
+}
+
+// ofPower calls change for the instruments of energy and power, which all come from one gauge.
+func (m *Meter) ofPower(change func(*hardware.Instrument)) {
 	for i := range m.instruments {
 		switch m.instruments[i].Quantity {
 		case hardware.Energy, hardware.Power, hardware.IdlePower:
-			m.instruments[i].Missing, m.instruments[i].Source = err.Error(), ""
+			change(&m.instruments[i])
 		}
 	}
 }
@@ -307,10 +309,5 @@ func (m *Meter) noCounter(why error) {
 		return
 	}
 	m.found[hardware.Power] = g
-	for i := range m.instruments {
-		switch m.instruments[i].Quantity {
-		case hardware.Energy, hardware.Power, hardware.IdlePower:
-			m.instruments[i].Source = g.source
-		}
-	}
+	m.ofPower(func(i *hardware.Instrument) { i.Source = g.source })
 }
