@@ -172,11 +172,11 @@ func cardFields(t *tune.CardTimes) [2]field {
 
 // decodeFields reads an object. Members that are not among the fields are ignored.
 func decodeFields(object []byte, fields ...field) error {
-	return decodeObject(object, func(name string) any { return placeOf(name, fields) })
+	return decodeObject(object, func(name string) any { return fieldOf(name, fields) })
 }
 
-// placeOf is the place of the value of a field; nil if there is no such field.
-func placeOf(name string, fields []field) any {
+// fieldOf returns the pointer of a field; nil if there is no such field.
+func fieldOf(name string, fields []field) any {
 	for i := range fields {
 		if fields[i].name == name {
 			return fields[i].at
@@ -185,7 +185,7 @@ func placeOf(name string, fields []field) any {
 	return nil
 }
 
-// decodeObject decodes each member of an object to the place that into returns for its name; see
+// decodeObject decodes each member of an object to the pointer that into returns for its name; see
 // decodeValue.
 func decodeObject(object []byte, into func(name string) any) error {
 	if object[0] != '{' {

@@ -162,7 +162,7 @@ func (l *layout) parse(text []byte) (entry, error) {
 			p.late = &latePeaks{common: math.NaN(), others: map[string]float64{}}
 			fields = p.late.fields(l)
 		}
-		return placeOf(name, fields)
+		return fieldOf(name, fields)
 	})
 	switch {
 	case err != nil:
