@@ -20,11 +20,11 @@ import (
 // from Offset (bytes, a multiple of 8) on. Of f64, NaN is «there is none».
 type Column struct {
 	Name   string `json:"name"`
-	Type   string `json:"type"` // u8, u16, u32 or f64
+	Type   string `json:"type"` // u32 or f64
 	Offset int    `json:"offset"`
 	Length int    `json:"length"` // rows
 
-	indices []uint32  // of the types of integers
+	indices []uint32  // of u32
 	numbers []float64 // of f64
 }
 
@@ -58,8 +58,10 @@ const (
 
 // size is the number of bytes of a row.
 func (c *Column) size() int {
-	bits, _ := strconv.Atoi(c.Type[1:])
-	return bits / 8
+	if c.Type == "f64" {
+		return 8
+	}
+	return 4
 }
 
 // since is the column without its first rows.
@@ -75,15 +77,12 @@ func (c *Column) since(from int) Column {
 
 // bytes are the numbers of the column, padded to a length at which a column of any type can begin.
 func (c *Column) bytes() []byte {
-	size := c.size()
-	b := make([]byte, 0, padded(c.Length*size))
+	b := make([]byte, 0, padded(c.Length*c.size()))
 	for _, v := range c.numbers {
 		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
 	}
 	for _, v := range c.indices {
-		var four [4]byte
-		binary.LittleEndian.PutUint32(four[:], v)
-		b = append(b, four[:size]...)
+		b = binary.LittleEndian.AppendUint32(b, v)
 	}
 	return b[:cap(b)]
 }
@@ -91,16 +90,9 @@ func (c *Column) bytes() []byte {
 func parameterColumn(i int) string { return "p" + strconv.Itoa(i) }
 func metricColumn(i int) string    { return "m" + strconv.Itoa(i) }
 
-// addIndices adds a column of integers below size.
-func (run *Run) addIndices(name string, size int, values []uint32) {
-	c := Column{Name: name, Type: "u8", Length: len(values), indices: values}
-	switch {
-	case size > 1<<16:
-		c.Type = "u32"
-	case size > 1<<8:
-		c.Type = "u16"
-	}
-	run.Columns = append(run.Columns, c)
+// addIndices adds a column of integers.
+func (run *Run) addIndices(name string, values []uint32) {
+	run.Columns = append(run.Columns, Column{Name: name, Type: "u32", Length: len(values), indices: values})
 }
 
 // addNumbers adds a column of a number of each result.
@@ -125,7 +117,7 @@ func (run *Run) fillColumns(parameters []space.Parameter, metrics []string) erro
 		if err != nil {
 			return err
 		}
-		run.addIndices(parameterColumn(i), len(p.Values), indices)
+		run.addIndices(parameterColumn(i), indices)
 	}
 	run.statusColumns()
 	run.timeColumns()
@@ -142,7 +134,7 @@ func (run *Run) fillColumns(parameters []space.Parameter, metrics []string) erro
 	return nil
 }
 
-// valueIndices are the places of a parameter's value in its list, by row.
+// valueIndices are the indices of a parameter's value in its list, by row.
 func valueIndices(p space.Parameter, results []tune.Result) ([]uint32, error) {
 	place := map[space.Value]uint32{}
 	for i, v := range p.Values {
@@ -171,7 +163,6 @@ func valueIndices(p space.Parameter, results []tune.Result) ([]uint32, error) {
 func (run *Run) statusColumns() {
 	n := len(run.results)
 	status, flags, devices, launches := make([]uint32, n), make([]uint32, n), make([]uint32, n), make([]uint32, n)
-	most := uint32(0)
 	for i := range run.results {
 		r := &run.results[i]
 		status[i] = uint32(slices.Index(tune.Statuses(), r.Status))
@@ -190,13 +181,12 @@ func (run *Run) statusColumns() {
 			devices[i] = uint32(at) + 1
 		}
 		launches[i] = uint32(len(r.Times))
-		most = max(most, launches[i])
 	}
-	run.addIndices(columnStatus, len(tune.Statuses()), status)
-	run.addIndices(columnFlags, 4, flags)
-	run.addIndices(columnLaunches, int(most)+1, launches)
+	run.addIndices(columnStatus, status)
+	run.addIndices(columnFlags, flags)
+	run.addIndices(columnLaunches, launches)
 	if len(run.Devices) > 0 {
-		run.addIndices(columnDevice, len(run.Devices)+1, devices)
+		run.addIndices(columnDevice, devices)
 	}
 }
 
@@ -228,7 +218,7 @@ func (run *Run) timeColumns() {
 		for i, row := range run.ranking.Indices {
 			ranks[row] = uint32(i) + 1
 		}
-		run.addIndices(columnRank, len(run.ranking.Indices)+1, ranks)
+		run.addIndices(columnRank, ranks)
 	}
 }
 

@@ -63,7 +63,7 @@ func failuresOf(run *Run) ([]Failure, []Reason) {
 		}
 		column[i] = at
 	}
-	run.addIndices(columnReason, len(reasons)+1, column)
+	run.addIndices(columnReason, column)
 	sorted := slices.Clone(failures) // the most frequent first
 	slices.SortStableFunc(sorted, func(a, b Failure) int { return cmp.Compare(b.Count, a.Count) })
 	place := map[int]int{} // by the first row

@@ -93,24 +93,6 @@ func TestEncodeKeepsColumns(t *testing.T) {
 	}
 }
 
-func TestWideIndexColumns(t *testing.T) {
-	for size, want := range map[int]string{2: "u8", 256: "u8", 257: "u16", 65536: "u16", 65537: "u32"} {
-		run := &Run{}
-		run.addIndices("x", size, []uint32{0, uint32(size - 1)})
-		c := &run.Columns[0]
-		b := c.bytes()
-		last := slices.Clone(b[c.size() : 2*c.size()])
-		slices.Reverse(last) // the highest byte first
-		got := 0
-		for _, digit := range last {
-			got = got<<8 | int(digit)
-		}
-		if c.Type != want || len(b) != 8 || b[0] != 0 || got != size-1 {
-			t.Errorf("of %d: %s %v", size, c.Type, b)
-		}
-	}
-}
-
 func TestFailuresAreGrouped(t *testing.T) {
 	r := everything(t)
 	run := mustReport(t, Source{"r", r}).Runs[0]

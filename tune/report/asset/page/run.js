@@ -24,7 +24,7 @@ function bytesOf(base64) {
   return bytes;
 }
 
-const arrays = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, f64: Float64Array };
+const arrays = { u32: Uint32Array, f64: Float64Array };
 
 class Run {
   constructor(data, buffer, place) {
