@@ -8,14 +8,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/record"
-	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
 	"github.com/ndtune/ndtune/tune/wisdom"
 )
@@ -222,7 +220,7 @@ func chooseWisdom(c *cli.Context, f *wisdom.File, q wisdom.Query) error {
 		return err
 	}
 	if c.Bool("json") {
-		return printJSON(c.App.Writer, choiceOutput{recordOf(&choice.Record), choice.Level, choice.String(), choice.Weaknesses})
+		return printJSON(c.App.Writer, choiceOf(choice))
 	}
 	fmt.Fprintf(c.App.Writer, "%s\n", f.Text(&choice.Record))
 	fmt.Fprintf(c.App.ErrWriter, "for %s at %s: %s\n", strings.TrimSpace(q.Device.Name), figure.Sizes(q.ProblemSize), choice)
@@ -279,36 +277,12 @@ type (
 		Parameters []string             `json:"parameters"`
 		Objective  string               `json:"objective"`
 		Maximize   bool                 `json:"maximize"`
-		Records    []wisdomRecord       `json:"records"`
-		Overall    *overallOutput       `json:"overall,omitempty"`
+		Records    []wisdom.Record      `json:"records"`
+		Overall    *wisdom.Overall      `json:"overall,omitempty"`
 		Skipped    []wisdom.SkippedLine `json:"skipped,omitempty"`
 	}
-	wisdomRecord struct {
-		Device        string                      `json:"device"`
-		Vendor        string                      `json:"vendor,omitempty"`
-		Type          string                      `json:"type,omitempty"`
-		Platform      string                      `json:"platform,omitempty"`
-		Driver        string                      `json:"driver,omitempty"`
-		Architecture  string                      `json:"architecture,omitempty"`
-		UUID          string                      `json:"uuid,omitempty"`
-		PCI           string                      `json:"pci,omitempty"`
-		ProblemSize   []int                       `json:"problem_size"`
-		Constants     map[string]record.JSONValue `json:"constants,omitempty"`
-		Configuration map[string]record.JSONValue `json:"configuration"`
-		Time          float64                     `json:"time"` // milliseconds
-		Objective     float64                     `json:"objective"`
-		Verified      bool                        `json:"verified"`
-		SourceDigest  string                      `json:"source_digest,omitempty"`
-		Date          time.Time                   `json:"date,omitzero"`
-	}
-	overallOutput struct {
-		Configuration map[string]record.JSONValue `json:"configuration"`
-		Slowdown      float64                     `json:"slowdown"` // geometric mean
-		Recorded      int                         `json:"recorded"` // devices and sizes
-		Of            int                         `json:"of"`
-	}
 	choiceOutput struct {
-		wisdomRecord
+		Record     wisdom.Record     `json:"record"`
 		Level      wisdom.Level      `json:"level"`
 		Match      string            `json:"match"` // for people
 		Weaknesses []wisdom.Weakness `json:"weaknesses,omitempty"`
@@ -316,32 +290,13 @@ type (
 )
 
 func fileOf(f *wisdom.File) wisdomOutput {
-	out := wisdomOutput{
-		Key: f.Key, Parameters: f.Parameters, Objective: f.Objective.Name, Maximize: f.Objective.Maximize,
-		Records: []wisdomRecord{}, Skipped: f.Skipped,
-	}
-	for _, r := range f.Sorted() {
-		out.Records = append(out.Records, recordOf(&r))
-	}
+	out := wisdomOutput{f.Key, f.Parameters, f.Objective.Name, f.Objective.Maximize, f.Sorted(), nil, f.Skipped}
 	if o, err := f.Overall(""); err == nil {
-		out.Overall = &overallOutput{valuesOfWisdom(o.Configuration), o.Slowdown, o.Recorded, o.Of}
+		out.Overall = &o
 	}
 	return out
 }
 
-func recordOf(r *wisdom.Record) wisdomRecord {
-	d := r.Device
-	return wisdomRecord{
-		d.Name, d.Vendor, d.Type, d.Platform, d.Driver, d.Architecture, d.UUID, d.PCI,
-		r.ProblemSize, valuesOfWisdom(r.Constants), valuesOfWisdom(r.Configuration), r.Time, r.Objective, r.Verified, r.SourceDigest, r.Date,
-	}
-}
-
-// valuesOfWisdom returns a configuration whose numbers keep their types in JSON.
-func valuesOfWisdom(c map[string]space.Value) map[string]record.JSONValue {
-	values := map[string]record.JSONValue{}
-	for name, v := range c {
-		values[name] = record.JSONValue{Value: v}
-	}
-	return values
+func choiceOf(c wisdom.Choice) choiceOutput {
+	return choiceOutput{c.Record, c.Level, c.String(), c.Weaknesses}
 }

@@ -154,7 +154,7 @@ func (j job) findWisdom(path string, e *wisdom.Entry, size sizedSpec) error {
 	}
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, foundOutput{
-			choiceOutput{recordOf(&found.Record), found.Level, found.String(), found.Weaknesses},
+			choiceOf(found.Choice),
 			found.Searched, j.plan.Spec.Problem.BuildOptions(found.Configuration, *j.place.Devices[0].Identity), found.Excluded,
 		})
 	}

@@ -49,14 +49,49 @@ type objectiveJSON struct {
 
 // recordJSON is a line of a file. kernel_launcher reads config, problem_size, device_name and time.
 type recordJSON struct {
-	Config       []record.JSONValue          `json:"config"`
-	ProblemSize  []int                       `json:"problem_size"`
-	Constants    map[string]record.JSONValue `json:"constants,omitempty"`
-	Environment  environmentJSON             `json:"environment"`
-	Time         float64                     `json:"time"`
-	Objective    *float64                    `json:"objective,omitempty"` // unless it is the time
-	Verified     bool                        `json:"verified"`
-	SourceDigest string                      `json:"source_digest,omitempty"`
+	Config        []record.JSONValue `json:"config,omitzero"`         // in the order of the file's parameters
+	Configuration Values             `json:"configuration,omitempty"` // instead of Config, outside a file
+	ProblemSize   []int              `json:"problem_size"`
+	Constants     Values             `json:"constants,omitempty"`
+	Environment   environmentJSON    `json:"environment"`
+	Time          float64            `json:"time"`
+	Objective     *float64           `json:"objective,omitempty"` // unless it is the time
+	Verified      bool               `json:"verified"`
+	SourceDigest  string             `json:"source_digest,omitempty"`
+}
+
+// Values are the values of constants or of parameters. Numbers keep their types in JSON.
+type Values map[string]space.Value
+
+// MarshalJSON writes the values.
+func (v Values) MarshalJSON() ([]byte, error) {
+	typed := map[string]record.JSONValue{}
+	for name, value := range v {
+		typed[name] = record.JSONValue{Value: value}
+	}
+	return json.Marshal(typed)
+}
+
+// UnmarshalJSON reads the values.
+func (v *Values) UnmarshalJSON(data []byte) error {
+	var typed map[string]record.JSONValue
+	if err := json.Unmarshal(data, &typed); err != nil {
+		return err
+	}
+	for name, value := range typed {
+		if *v == nil {
+			*v = Values{}
+		}
+		(*v)[name] = value.Value
+	}
+	return nil
+}
+
+// MarshalJSON writes the record as a file has it, with the names of the parameters.
+func (r Record) MarshalJSON() ([]byte, error) {
+	j := r.json()
+	j.Configuration, j.Objective = r.Configuration, &r.Objective
+	return json.Marshal(j)
 }
 
 type environmentJSON struct {
@@ -193,7 +228,7 @@ func (f *File) decodeRecord(text []byte) (*Record, error) {
 			Name: strings.TrimSpace(e.Device), Vendor: e.Vendor, Type: e.Type, Platform: e.Platform, Driver: e.Driver,
 			Architecture: e.Architecture, UUID: e.UUID, PCI: e.PCI,
 		},
-		ProblemSize: j.ProblemSize, Configuration: map[string]space.Value{}, Time: j.Time, Objective: j.Time,
+		ProblemSize: j.ProblemSize, Constants: j.Constants, Configuration: Values{}, Time: j.Time, Objective: j.Time,
 		Verified: j.Verified, SourceDigest: j.SourceDigest, Date: parseDate(e.Date),
 	}
 	if n := e.ComputeCapability; r.Device.Architecture == "" && n >= 10 && n < 1000 && n == math.Trunc(n) {
@@ -204,12 +239,6 @@ func (f *File) decodeRecord(text []byte) (*Record, error) {
 	}
 	for i, v := range j.Config {
 		r.Configuration[f.Parameters[i]] = v.Value
-	}
-	for name, v := range j.Constants {
-		if r.Constants == nil {
-			r.Constants = map[string]space.Value{}
-		}
-		r.Constants[name] = v.Value
 	}
 	switch {
 	case r.Device.Name == "":
@@ -268,10 +297,11 @@ func encodeLine(b *bytes.Buffer, v any) error {
 	return encoder.Encode(v)
 }
 
-func (f *File) recordJSON(r *Record) recordJSON {
+// json returns the record without its configuration and its objective.
+func (r *Record) json() recordJSON {
 	d := r.Device
 	j := recordJSON{
-		Config: []record.JSONValue{}, ProblemSize: r.ProblemSize, Time: r.Time, Verified: r.Verified, SourceDigest: r.SourceDigest,
+		ProblemSize: r.ProblemSize, Constants: r.Constants, Time: r.Time, Verified: r.Verified, SourceDigest: r.SourceDigest,
 		Environment: environmentJSON{
 			Device: d.Name, Vendor: d.Vendor, Type: d.Type, Platform: d.Platform, Driver: d.Driver,
 			Architecture: d.Architecture, UUID: d.UUID, PCI: d.PCI,
@@ -280,15 +310,16 @@ func (f *File) recordJSON(r *Record) recordJSON {
 	if !r.Date.IsZero() {
 		j.Environment.Date = r.Date.UTC().Format(time.RFC3339)
 	}
+	return j
+}
+
+// recordJSON returns a line of the file.
+func (f *File) recordJSON(r *Record) recordJSON {
+	j := r.json()
 	if f.Objective.Name != defaultObjective || r.Objective != r.Time {
 		j.Objective = &r.Objective
 	}
-	for name, v := range r.Constants {
-		if j.Constants == nil {
-			j.Constants = map[string]record.JSONValue{}
-		}
-		j.Constants[name] = record.JSONValue{Value: v}
-	}
+	j.Config = []record.JSONValue{}
 	for _, name := range f.Parameters {
 		j.Config = append(j.Config, record.JSONValue{Value: r.Configuration[name]})
 	}

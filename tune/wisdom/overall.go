@@ -6,20 +6,19 @@ import (
 	"maps"
 	"math"
 	"slices"
-
-	"github.com/ndtune/ndtune/tune/space"
 )
 
 // An Overall is the configuration that is the best over all devices and sizes of a file.
 type Overall struct {
-	Configuration map[string]space.Value
+	Configuration Values `json:"configuration"`
 
 	// Slowdown is the geometric mean of the slow-downs, at least 1: of the ratios of the configuration's
 	// objective to the best one, each for one device, driver, source and size.
-	Slowdown float64
+	Slowdown float64 `json:"slowdown"`
 
 	// Recorded is the number of these for which the configuration is recorded, Of the number of all.
-	Recorded, Of int
+	Recorded int `json:"recorded"`
+	Of       int `json:"of"`
 }
 
 // Overall returns the configuration with the least geometric mean of its slow-downs. Records of the given

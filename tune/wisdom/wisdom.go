@@ -55,14 +55,14 @@ type Record struct {
 	// unknown. The name is known.
 	Device hardware.Device
 
-	ProblemSize   []int                  // one to three dimensions, x first, each at least 1
-	Constants     map[string]space.Value // of the kernel; nil: unknown, or none
-	Configuration map[string]space.Value // a value for each parameter of the file
-	Time          float64                // milliseconds of one launch, or of one run of a pipeline
-	Objective     float64                // positive; of the file's objective
-	Verified      bool                   // the output was compared with a reference
-	SourceDigest  string                 // see [problem.Problem.KernelDigest]; "": unknown
-	Date          time.Time              // of the measurement, UTC; zero: unknown
+	ProblemSize   []int     // one to three dimensions, x first, each at least 1
+	Constants     Values    // of the kernel; nil: unknown, or none
+	Configuration Values    // a value for each parameter of the file
+	Time          float64   // milliseconds of one launch, or of one run of a pipeline
+	Objective     float64   // positive; of the file's objective
+	Verified      bool      // the output was compared with the expected output
+	SourceDigest  string    // see [problem.Problem.KernelDigest]; "": unknown
+	Date          time.Time // of the measurement, UTC; zero: unknown
 }
 
 // A Source says what FromLog takes from a record of a run.
@@ -109,7 +109,7 @@ func FromLog(r *record.Record, s Source) (*File, error) {
 		if !positive(figures.Objective) || !positive(figures.Time) {
 			return nil, fmt.Errorf("%s: the objective %s is %v and the time %v ms, and both must be positive", result.Configuration, f.Objective.Name, figures.Objective, figures.Time)
 		}
-		c := map[string]space.Value{}
+		c := Values{}
 		result.Configuration.Assign(c)
 		f.Records = append(f.Records, Record{
 			Device: device, ProblemSize: size, Constants: constantsOf(h.Constants), Configuration: c, Time: figures.Time, Objective: figures.Objective,
@@ -129,11 +129,11 @@ func FromLog(r *record.Record, s Source) (*File, error) {
 }
 
 // constantsOf returns the values of constants by name, nil if there are none.
-func constantsOf(constants []task.Constant) map[string]space.Value {
-	var values map[string]space.Value
+func constantsOf(constants []task.Constant) Values {
+	var values Values
 	for _, c := range constants {
 		if values == nil {
-			values = map[string]space.Value{}
+			values = Values{}
 		}
 		values[c.Name] = c.Number()
 	}
@@ -141,7 +141,7 @@ func constantsOf(constants []task.Constant) map[string]space.Value {
 }
 
 // constantsText returns constants as «k=512, n=64», which is the same for equal ones.
-func constantsText(constants map[string]space.Value) string {
+func constantsText(constants Values) string {
 	var texts []string
 	for _, name := range slices.Sorted(maps.Keys(constants)) {
 		texts = append(texts, name+"="+space.FormatValue(constants[name]))
