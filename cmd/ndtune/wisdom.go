@@ -64,9 +64,11 @@ architecture; one of the same vendor and type; or the best over all.
    ndtune wisdom show matmul.wisdom --problem-size 2048,2048 --set k=512
    ndtune wisdom show matmul.wisdom --problem-size 2048,2048 --spec matmul.yaml --json`,
 			Flags: []cli.Flag{
-				&cli.StringFlag{Name: "device", Aliases: []string{"d"}, Usage: "`DEVICE` to choose for: index, platform:device, cpu, gpu, or a part of its name (default: the first GPU, else the first device)"},
+				&cli.StringFlag{Name: "device", Aliases: []string{"d"}, Usage: "`DEVICE` to choose for: index, platform:device, cpu, gpu, " +
+					"or a part of its name (default: the first GPU, else the first device)"},
 				problemSizeFlag("problem size to choose for"),
-				&cli.StringSliceFlag{Name: "set", Usage: "with --problem-size, a constant that is no part of the problem size, `CONSTANT=NUMBER`; may be repeated"},
+				&cli.StringSliceFlag{Name: "set", Usage: "with --problem-size, a constant that is no part of the problem size, " +
+					"`CONSTANT=NUMBER`; may be repeated"},
 				&cli.StringFlag{Name: "spec", TakesFile: true, Usage: "with --problem-size, say whether the source is that of the specification `FILE`"},
 				&cli.BoolFlag{Name: "json", Usage: "print JSON"},
 			},
@@ -140,7 +142,8 @@ func addWisdom(c *cli.Context) error {
 		}
 		more = append(more, best)
 		first := best.Records[0]
-		fmt.Fprintf(c.App.ErrWriter, "%s: %s on %s at %s\n", log, figure.Count(len(best.Records), "configuration"), first.Device.Name, figure.Sizes(first.ProblemSize))
+		fmt.Fprintf(c.App.ErrWriter, "%s: %s on %s at %s\n",
+			log, figure.Count(len(best.Records), "configuration"), first.Device.Name, figure.Sizes(first.ProblemSize))
 	}
 	if all, err = wisdom.Add(c.Context, path, more...); err != nil {
 		return err

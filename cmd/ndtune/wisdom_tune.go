@@ -35,7 +35,8 @@ A record of another driver counts; one of another source, and one that was not v
 the specification verifies, does not (docs/wisdom.md).`,
 		Flags: slices.Concat(specFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "key", Category: categoryWisdom, Usage: "`KEY` of the wisdom (default: the name of the kernel)"},
-			&cli.StringFlag{Name: "problem-size", Category: categoryWisdom, Usage: "problem size, `X[,Y[,Z]]`, of a specification that has no fixed one, such as that of a pipeline"},
+			&cli.StringFlag{Name: "problem-size", Category: categoryWisdom, Usage: "problem size, `X[,Y[,Z]]`, of a specification " +
+				"that has no fixed one, such as that of a pipeline"},
 			&cli.BoolFlag{Name: "json", Category: categoryWisdom, Usage: "print the configuration as JSON, an object for each size"},
 		}, flags, searchFleetFlags("evaluate on the devices of the fleet", "with --listen: as soon as one has a device that --device names")),
 		Action: tuneWisdom,

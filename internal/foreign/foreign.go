@@ -92,12 +92,15 @@ const (
 
 var languages = map[string]language{
 	"C": {
-		Language: export.C, file: "program.c", before: beforeC, after: programC, texts: textsC, cases: casesC, one: "&c%d_rules", requiredInPath: "gcc",
-		build: []string{"gcc", "-Wall", "-Wextra", "-Werror", "-std=c99", "-pedantic", "-fsanitize=undefined", "-fno-sanitize-recover=all", "-o", "program", "program.c", "-lm"},
+		Language: export.C, requiredInPath: "gcc",
+		file: "program.c", before: beforeC, after: programC, texts: textsC, cases: casesC, one: "&c%d_rules",
+		build: []string{"gcc", "-Wall", "-Wextra", "-Werror", "-std=c99", "-pedantic", "-fsanitize=undefined",
+			"-fno-sanitize-recover=all", "-o", "program", "program.c", "-lm"},
 		run:   []string{"./program"},
 	},
 	"C++": {
-		Language: export.C, file: "program.cpp", before: beforeC, after: programC, texts: textsC, cases: casesC, one: "&c%d_rules", requiredInPath: "g++",
+		Language: export.C, requiredInPath: "g++",
+		file: "program.cpp", before: beforeC, after: programC, texts: textsC, cases: casesC, one: "&c%d_rules",
 		build: []string{"g++", "-Wall", "-Wextra", "-Werror", "-std=c++17", "-pedantic", "-o", "program", "program.cpp"},
 		run:   []string{"./program"}, first: 200, // the text is that of C
 	},

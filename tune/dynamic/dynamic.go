@@ -105,10 +105,12 @@ type Step struct {
 // wisdom file cannot be read, does not fit, or needs a problem size. The search begins with the first step.
 func New(l *device.Launcher, p *problem.Problem, o Options) (*Kernel, error) {
 	if !p.Verified() && !o.Checks {
-		return nil, fmt.Errorf("tune %s while it is used: the problem has no verification, without which results can be wrong; add one, or set Checks and check the results", p.KernelName())
+		return nil, fmt.Errorf("tune %s while it is used: the problem has no verification, "+
+			"without which results can be wrong; add one, or set Checks and check the results", p.KernelName())
 	}
 	if names := p.SettingNames(); len(names) > 0 {
-		return nil, fmt.Errorf("tune %s while it is used: measure.settings (%s) would change the device for the whole application; leave it out", p.KernelName(), strings.Join(names, ", "))
+		return nil, fmt.Errorf("tune %s while it is used: measure.settings (%s) "+
+			"would change the device for the whole application; leave it out", p.KernelName(), strings.Join(names, ", "))
 	}
 	identity, err := device.Describe(l.Device)
 	if err != nil {

@@ -41,8 +41,8 @@ type compiler struct {
 // A lookup returns the code of a name, such as «n» and «device.local_memory», or the node from which it is computed.
 type lookup func(name string) (k code, computed *expression.Node, err error)
 
-// compile returns the code of an expression, and its kind. The error of an expression that cannot be exported names it, the part that is the cause, and the
-// reason.
+// compile returns the code of an expression, and its kind. The error of an expression that cannot be exported names it, the
+// part that is the cause, and the reason.
 func compile(e *expression.Expression, names lookup) ([]code, expression.Kind, error) {
 	c := compiler{lookup: names}
 	n, err := e.Nodes()

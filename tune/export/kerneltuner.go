@@ -136,7 +136,8 @@ func (f *resultsFile) targets() ([]byte, error) {
 	for i, e := range f.Data {
 		var values map[string]record.JSONValue
 		var objective float64
-		if json.Unmarshal(e["tunable_parameters"], &values) != nil || json.Unmarshal(e[f.Objective], &objective) != nil || text(e["device_name"]) == "" {
+		if json.Unmarshal(e["tunable_parameters"], &values) != nil || json.Unmarshal(e[f.Objective], &objective) != nil ||
+			text(e["device_name"]) == "" {
 			return nil, fmt.Errorf("data[%d] of the results file of Kernel Tuner has no device_name, tunable_parameters or %s", i, f.Objective)
 		}
 		key := ""
@@ -165,7 +166,8 @@ func (f *resultsFile) targets() ([]byte, error) {
 		return nil, fmt.Errorf("the results file of Kernel Tuner has no results")
 	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "/* The best configurations of %s by device, for -DTARGET_device, as Kernel Tuner writes them; by ndtune. */\n#pragma once\n#ifndef kernel_tuner /* only use these when not tuning */\n\n", f.Kernel)
+	fmt.Fprintf(&b, "/* The best configurations of %s by device, for -DTARGET_device, as Kernel Tuner writes them; by ndtune. */\n"+
+		"#pragma once\n#ifndef kernel_tuner /* only use these when not tuning */\n\n", f.Kernel)
 	directive := "#if"
 	for _, device := range append(slices.Sorted(maps.Keys(byDevice))[1:], "") {
 		if device == "" {
@@ -192,13 +194,14 @@ func (f *resultsFile) targets() ([]byte, error) {
 func mergeRecords(p *problem.Problem, records []*record.Record) (merged []*record.Record, err error) {
 	for _, r := range records {
 		h := &r.Header
+		at := fmt.Sprintf("on %s at %s", h.Device.Name, figure.Sizes(h.ProblemSize))
 		switch {
 		case h.KernelDigest != "" && h.KernelDigest != p.KernelDigest():
-			return nil, fmt.Errorf("the record on %s at %s is of another source of the kernel: tune it again", h.Device.Name, figure.Sizes(h.ProblemSize))
+			return nil, fmt.Errorf("the record %s is of another source of the kernel: tune it again", at)
 		case !h.Objective.Equal(p.Objective()):
-			return nil, fmt.Errorf("the record on %s at %s has the objective %s, the specification %s", h.Device.Name, figure.Sizes(h.ProblemSize), objectiveNames(h.Objective), objectiveNames(p.Objective()))
+			return nil, fmt.Errorf("the record %s has the objective %s, the specification %s", at, objectiveNames(h.Objective), objectiveNames(p.Objective()))
 		case !slices.EqualFunc(h.Parameters, p.Parameters().Names(), func(q space.Parameter, name string) bool { return q.Name == name }):
-			return nil, fmt.Errorf("the record on %s at %s has other parameters than the specification", h.Device.Name, figure.Sizes(h.ProblemSize))
+			return nil, fmt.Errorf("the record %s has other parameters than the specification", at)
 		}
 		i := slices.IndexFunc(merged, func(m *record.Record) bool {
 			return underscored(m.Header.Device.Name) == underscored(h.Device.Name) && slices.Equal(m.Header.ProblemSize, h.ProblemSize)
@@ -209,7 +212,7 @@ func mergeRecords(p *problem.Problem, records []*record.Record) (merged []*recor
 		m := merged[i]
 		for _, c := range h.Constants {
 			if !slices.Contains(m.Header.Constants, c) {
-				return nil, fmt.Errorf("two records on %s at %s differ in the constant %s, which the files of other tuners cannot tell: give one of them", h.Device.Name, figure.Sizes(h.ProblemSize), c.Name)
+				return nil, fmt.Errorf("two records %s differ in the constant %s, which the files of other tuners cannot tell: give one of them", at, c.Name)
 			}
 		}
 		m.Results = slices.DeleteFunc(m.Results, func(old tune.Result) bool {

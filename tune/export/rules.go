@@ -442,6 +442,7 @@ func (r *Rules) addFixed(all []byte, condition int) {
 
 // formats are the formats of types in Python's struct.
 var formats = map[array.Type]string{
-	array.Int8: "b", array.Int16: "h", array.Int32: "i", array.Int64: "q", array.Uint8: "B", array.Uint16: "H", array.Uint32: "I", array.Uint64: "Q",
+	array.Int8: "b", array.Int16: "h", array.Int32: "i", array.Int64: "q",
+	array.Uint8: "B", array.Uint16: "H", array.Uint32: "I", array.Uint64: "Q",
 	array.Float16: "e", array.Float32: "f", array.Float64: "d",
 }

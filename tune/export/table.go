@@ -83,7 +83,8 @@ func newTable(p *problem.Problem, f *wisdom.File, size []task.Expr) (*table, err
 	case d.Kernel.Func != nil || d.Kernel.Command != nil:
 		return nil, errors.New("the source is made for each configuration, and an exported kernel has one source")
 	case !slices.Equal(f.Parameters, p.Parameters().Names()):
-		return nil, fmt.Errorf("the wisdom is about the parameters %s, the specification has %s", strings.Join(f.Parameters, ", "), strings.Join(p.Parameters().Names(), ", "))
+		own := strings.Join(p.Parameters().Names(), ", ")
+		return nil, fmt.Errorf("the wisdom is about the parameters %s, the specification has %s", strings.Join(f.Parameters, ", "), own)
 	case !space.IsIdentifier(f.Key):
 		return nil, fmt.Errorf("the key %q is no identifier of C; give another one with --key", f.Key)
 	}
@@ -284,7 +285,8 @@ func (t *table) withoutSizes(p *problem.Problem) (*problem.Problem, error) {
 		for _, typ := range d.Types {
 			for _, field := range typ.Fields {
 				if reads.MatchString(field.Count) {
-					return nil, fmt.Errorf("the length of %s in the type %s reads the size %s, which is known only to the application", field.Name, typ.Name, s.Name)
+					return nil, fmt.Errorf("the length of %s in the type %s reads the size %s, which is known only to the application",
+						field.Name, typ.Name, s.Name)
 				}
 			}
 		}

@@ -56,7 +56,7 @@ const (
 	SourceDiffers   WeaknessKind = "source"     // the kernel's digest is another one, or not recorded
 	ConstantsDiffer WeaknessKind = "constants"  // a constant of the query has another value, or is not recorded
 	DriverDiffers   WeaknessKind = "driver"     // the driver or the platform is another one, or not recorded
-	NotVerified     WeaknessKind = "unverified" // the output was not compared with a reference
+	NotVerified     WeaknessKind = "unverified" // the output was not compared with the expected output
 )
 
 // A Weakness is a reason to trust a choice less.
@@ -92,7 +92,8 @@ func (c Choice) String() string {
 	case SameSize:
 		text += " " + sizeText(c.Record.ProblemSize)
 	case BestOverall:
-		text += fmt.Sprintf(", on average %.2f times the best time of the %d of %d for which it is recorded", c.Overall.Slowdown, c.Overall.Recorded, c.Overall.Of)
+		o := c.Overall
+		text += fmt.Sprintf(", on average %.2f times the best time of the %d of %d for which it is recorded", o.Slowdown, o.Recorded, o.Of)
 	default:
 		text += " " + sizeText(c.Record.ProblemSize)
 		if c.Level == SameArchitecture {

@@ -20,7 +20,7 @@ import (
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-// An Entry is the place of a problem on a device in a wisdom file. The file need not be there yet. The entry is
+// An Entry is what a wisdom file has for a problem on a device. The file need not be there yet. The entry is
 // known if the file has a record
 //
 //   - of the same device (by name, vendor and type), problem size, constants and source of the kernel,
@@ -159,14 +159,17 @@ func (e *Entry) exclusion(f *File, r *Record) string {
 	return ""
 }
 
-// Find returns the configuration of the entry. If it is not known, search is called, with the best
-// configurations of the nearest sizes that the file has for the device and the source, to begin with. It
-// returns the record of a whole search, which is kept in the file. After an error of search, nothing is kept.
+// A Search searches for the best configuration, and begins with neighbours: the best configurations of the nearest sizes that
+// the file has for the device and the source. It returns the record of a search that came to its end.
+type Search func(ctx context.Context, neighbours []space.Configuration) (*record.Record, error)
+
+// Find returns the configuration of the entry. If it is not known, search is called, and its record is kept in the file.
+// After an error of search, nothing is kept.
 //
 // If several processes, or parts of one, find the same entry at once, one of them searches. Waits is called
 // once in each of the others, unless it is nil; they wait and use the result. If the search fails or its process
 // dies, the next one searches. If ctx is done first, the error is that of ctx.
-func (e *Entry) Find(ctx context.Context, waits func(), search func(ctx context.Context, neighbours []space.Configuration) (*record.Record, error)) (found Found, err error) {
+func (e *Entry) Find(ctx context.Context, waits func(), search Search) (found Found, err error) {
 	found, known, err := e.Known()
 	if known || err != nil {
 		return found, err
@@ -202,7 +205,8 @@ func (e *Entry) Find(ctx context.Context, waits func(), search func(ctx context.
 // name tells the entry from the others of the file, in the name of its lock.
 func (e *Entry) name() string {
 	d := &e.query.Device
-	text := fmt.Sprintf("%q", []string{strings.TrimSpace(d.Name), hardware.VendorName(d.Vendor), d.Type, sizeText(e.query.ProblemSize), e.constants, e.query.SourceDigest})
+	device := []string{strings.TrimSpace(d.Name), hardware.VendorName(d.Vendor), d.Type}
+	text := fmt.Sprintf("%q", append(device, sizeText(e.query.ProblemSize), e.constants, e.query.SourceDigest))
 	return fmt.Sprintf("%x", sha256.Sum256([]byte(text)))[:16]
 }
 

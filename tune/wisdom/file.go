@@ -186,7 +186,8 @@ func (f *File) collect() {
 
 func (f *File) decodeHeader(text []byte) error {
 	if len(text) == 0 {
-		return errors.New("the header is missing; a wisdom file begins with a line such as {\"version\":\"1.0\",\"objective\":\"time\",\"tunable_parameters\":[…],\"key\":…}")
+		return errors.New("the header is missing; a wisdom file begins with a line such as " +
+			`{"version":"1.0","objective":"time","tunable_parameters":[…],"key":…}`)
 	}
 	var h headerJSON
 	if err := json.Unmarshal(text, &h); err != nil {
@@ -383,27 +384,27 @@ var now = time.Now
 // clockSkew is how far the clocks of machines that share a file may differ.
 const clockSkew = 24 * time.Hour
 
-// Merge adds the records of more to f, as [Add] does, without a file. After an error f is as it was. A date that is yet to come is of a clock
-// that was wrong: such a record does not keep its place.
+// Merge adds the records of more to f, as [Add] does, without a file. After an error f is as it was. A record whose date is yet
+// to come, by a clock that was wrong, is always replaced.
 func (f *File) Merge(more *File) error {
 	if err := f.fits(more); err != nil {
 		return err
 	}
-	type place struct {
-		group group
-		key   string
+	type identity struct {
+		group         group
+		configuration string
 	}
-	places, late := map[place]int{}, now().Add(clockSkew)
+	lines, late := map[identity]int{}, now().Add(clockSkew)
 	for i, l := range f.lines {
 		if l.record != nil {
-			places[place{groupOf(l.record), f.key(l.record)}] = i
+			lines[identity{groupOf(l.record), f.key(l.record)}] = i
 		}
 	}
 	for _, r := range more.Records {
-		at := place{groupOf(&r), f.key(&r)}
-		switch i, known := places[at]; {
+		of := identity{groupOf(&r), f.key(&r)}
+		switch i, known := lines[of]; {
 		case !known:
-			places[at] = len(f.lines)
+			lines[of] = len(f.lines)
 			f.lines = append(f.lines, line{record: &r})
 		case !f.lines[i].record.Date.After(r.Date), f.lines[i].record.Date.After(late):
 			f.lines[i] = line{record: &r}
@@ -422,7 +423,8 @@ func (f *File) fits(more *File) error {
 	case !slices.Equal(slices.Sorted(slices.Values(f.Parameters)), slices.Sorted(slices.Values(more.Parameters))):
 		return fmt.Errorf("the parameters are %s, not %s", strings.Join(f.Parameters, ", "), strings.Join(more.Parameters, ", "))
 	case !f.Objective.Equal(more.Objective):
-		return fmt.Errorf("the objective is to %s %s, not to %s %s", directionOf(f.Objective), f.Objective.Name, directionOf(more.Objective), more.Objective.Name)
+		own, other := f.Objective, more.Objective
+		return fmt.Errorf("the objective is to %s %s, not to %s %s", directionOf(own), own.Name, directionOf(other), other.Name)
 	}
 	return nil
 }

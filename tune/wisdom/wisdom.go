@@ -4,7 +4,7 @@
 //
 // [FromLog] takes the best results of a run, [Add] merges them into a file, and [File.Choose] looks a
 // device and a size up. A choice is always a configuration that was measured as correct somewhere, and says
-// how near that place is. Choose does not know the device's limits or the kernel's restrictions: a
+// how near the device and the size are. Choose does not know the device's limits or the kernel's restrictions: a
 // configuration that was measured on another device or at another size can fail, and the application should
 // be ready to take its own default.
 //
@@ -107,12 +107,14 @@ func FromLog(r *record.Record, s Source) (*File, error) {
 		result := &r.Results[i]
 		figures := result.Figures()
 		if !positive(figures.Objective) || !positive(figures.Time) {
-			return nil, fmt.Errorf("%s: the objective %s is %v and the time %v ms, and both must be positive", result.Configuration, f.Objective.Name, figures.Objective, figures.Time)
+			return nil, fmt.Errorf("%s: the objective %s is %v and the time %v ms, and both must be positive",
+				result.Configuration, f.Objective.Name, figures.Objective, figures.Time)
 		}
 		c := Values{}
 		result.Configuration.Assign(c)
 		f.Records = append(f.Records, Record{
-			Device: device, ProblemSize: size, Constants: constantsOf(h.Constants), Configuration: c, Time: figures.Time, Objective: figures.Objective,
+			Device: device, ProblemSize: size, Constants: constantsOf(h.Constants), Configuration: c,
+			Time: figures.Time, Objective: figures.Objective,
 			Verified: result.Verified, SourceDigest: h.KernelDigest, Date: dateOf(result, h),
 		})
 		if len(f.Records) == kept {
@@ -186,7 +188,10 @@ type group struct {
 
 func groupOf(r *Record) group {
 	d := &r.Device
-	return group{d.Name, hardware.VendorName(d.Vendor), d.Type, d.Platform, d.Driver, r.SourceDigest, constantsText(r.Constants), padded(r.ProblemSize)}
+	return group{
+		d.Name, hardware.VendorName(d.Vendor), d.Type, d.Platform, d.Driver, r.SourceDigest,
+		constantsText(r.Constants), padded(r.ProblemSize),
+	}
 }
 
 // Comparable reports whether the objectives of two records can be compared. They can if the records are of one device,
