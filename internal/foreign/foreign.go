@@ -96,7 +96,7 @@ var languages = map[string]language{
 		file: "program.c", before: beforeC, after: programC, texts: textsC, cases: casesC, one: "&c%d_rules",
 		build: []string{"gcc", "-Wall", "-Wextra", "-Werror", "-std=c99", "-pedantic", "-fsanitize=undefined",
 			"-fno-sanitize-recover=all", "-o", "program", "program.c", "-lm"},
-		run:   []string{"./program"},
+		run: []string{"./program"},
 	},
 	"C++": {
 		Language: export.C, requiredInPath: "g++",
