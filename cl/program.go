@@ -26,7 +26,7 @@ func (c *Context) NewProgram(source string) (*Program, error) {
 	if source == "" {
 		return nil, refuse(f.name, InvalidValue, "the source is empty")
 	}
-	text, pin := pinned([]byte(source))
+	text, pin := pinned(terminated(source)) // some drivers look for the end, whatever the length says
 	defer pin.Unpin()
 	length := uintptr(len(source))
 	id, err := f.create(c.id, 1, uintptr(unsafe.Pointer(text)), uintptr(unsafe.Pointer(&length)))
