@@ -9,7 +9,7 @@
 // process, so package tune/worker measures in another process.
 //
 // On a CPU, compiling the variants takes nearly all of the time. The peaks that one search needs are therefore measured quickly; see
-// [Meter.Hurry]. If the time is up, the peaks measured so far are the result, and name the parts that were left out.
+// [Task]. If the time is up, the peaks measured so far are the result, and name the parts that were left out.
 //
 // # Reasons
 //
@@ -71,10 +71,10 @@ func (p Part) Missed(why string) *hardware.Peaks {
 	return missed
 }
 
-// A Meter measures one device. Release it when done. It is not safe for concurrent use.
+// A Meter measures one device. It is not safe for concurrent use.
 type Meter struct {
 	*device.Launcher
-	needs  *judge.Needs // to measure quickly; nil: everything, with care
+	needs  *judge.Needs // as those of a Task
 	shared bool         // other work uses the device whenever interim is called
 
 	// Of the current part:
@@ -83,19 +83,6 @@ type Meter struct {
 	asked    int                   // measurements
 	skipped  int                   // of these, left out for lack of time
 }
-
-// Open makes a meter of a device. The timer is one of tune's; if it is empty, the meter chooses one.
-func Open(d *cl.Device, timer string) (*Meter, error) {
-	l, err := device.NewLauncher(d, timer)
-	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", d, err)
-	}
-	return &Meter{Launcher: l}, nil
-}
-
-// Hurry makes the meter measure only what some limits need: the bandwidth of sets of these sizes and
-// beyond the caches, with as many variants of each kernel as the time allows.
-func (m *Meter) Hurry(n judge.Needs) { m.needs = &n }
 
 // Measure measures a part for about the time within; 0 is no bound. If the time is up, it leaves out
 // the remaining variants and sizes, but not the first ones. Interim, which may be nil, receives the
@@ -133,7 +120,10 @@ func (m *Meter) tell(p *hardware.Peaks) {
 
 // A Task is a measurement of a device.
 type Task struct {
-	Needs  *judge.Needs  // of a search, measured quickly; nil: everything, with care
+	// Needs are those of the limits of a search. Only they are measured, with as many variants of each kernel as the time allows: the
+	// bandwidth of sets of these sizes and beyond the caches. Nil: everything is measured, with care.
+	Needs *judge.Needs
+
 	Within time.Duration // the time for each part, or with Needs for all parts; 0: no bound
 	Timer  string        // of the device, if it is known
 	Shared bool          // other work uses the device during each report: large buffers are released before
@@ -161,20 +151,14 @@ func (t Task) New() *hardware.Peaks {
 func (t Task) Run(
 	ctx context.Context, d *cl.Device, l *device.Launcher, parts []Part, report func(p Part, known *hardware.Peaks, end bool),
 ) error {
-	var m *Meter
-	if l != nil {
-		m = &Meter{Launcher: l}
-	} else {
+	if l == nil {
 		var err error
-		if m, err = Open(d, t.Timer); err != nil {
-			return err
+		if l, err = device.NewLauncher(d, t.Timer); err != nil {
+			return fmt.Errorf("open %s: %w", d, err)
 		}
-		defer m.Release()
+		defer l.Release()
 	}
-	m.shared = t.Shared
-	if t.Needs != nil {
-		m.Hurry(*t.Needs)
-	}
+	m := &Meter{Launcher: l, needs: t.Needs, shared: t.Shared}
 	end := time.Now().Add(t.Within)
 	for i, p := range parts {
 		report(p, nil, false)

@@ -42,10 +42,11 @@ func testMeter(t *testing.T) *Meter {
 		}
 		t.Skipf("no OpenCL device: %v", err)
 	}
-	m, err := Open(l.Device, "")
+	launcher, err := device.NewLauncher(l.Device, "")
 	if err != nil {
 		t.Fatal(err)
 	}
+	m := &Meter{Launcher: launcher}
 	t.Cleanup(m.Release)
 	if !standin.OnSystem() {
 		info := *m.Info
@@ -358,7 +359,7 @@ func TestSets(t *testing.T) {
 func TestHurry(t *testing.T) {
 	m := testMeter(t)
 	needs := judge.Needs{Precision: hardware.PeakFloat32, Sets: []int64{1_000_000}, Read: true}
-	m.Hurry(needs)
+	m.needs = &needs
 	figures := map[string]bool{}
 	for _, p := range PartsFor(needs) {
 		told := 0
