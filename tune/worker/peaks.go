@@ -28,6 +28,12 @@ const (
 	quickTime = 3 * time.Second
 )
 
+// Reasons for figures that are missing.
+const (
+	notTried = "not tried: "
+	timeUp   = "the time was up"
+)
+
 // maxPeakDeaths is how many processes may die while one device is measured.
 const maxPeakDeaths = 3
 
@@ -127,7 +133,7 @@ func (s *survey) run(ctx context.Context) (*hardware.Peaks, error) {
 		case ctx.Err() != nil || s.nothing() != nil:
 			return nil, err
 		default: // earlier figures stand
-			s.miss("not tried: " + err.Error())
+			s.miss(notTried + err.Error())
 		}
 	}
 	return s.peaks, s.nothing()
@@ -170,7 +176,7 @@ func (s *survey) work(ctx context.Context) error {
 		case errors.Is(err, process.ErrLate):
 			err := s.broken(fmt.Sprintf("it took longer than %s", s.options.Timeout))
 			if quick {
-				s.miss("not tried: the time was up")
+				s.miss(notTried + timeUp)
 			}
 			return err
 		case errors.As(err, &ended):
@@ -189,6 +195,12 @@ func (s *survey) work(ctx context.Context) error {
 		case a.Probing != nil: // in a search before
 		case a.Measured == nil:
 			return errors.New("it answered something that it was not asked")
+		case a.Measured.Part == "":
+			if s.begun {
+				s.cutShort(timeUp)
+			}
+			s.miss(notTried + timeUp)
+			s.begun = false
 		case a.Measured.Peaks == nil:
 			s.begun, s.known = true, nil
 			s.options.Begin(a.Measured.Part, s.all-len(s.left)+1, s.all)
@@ -207,12 +219,20 @@ func (s *survey) work(ctx context.Context) error {
 	return nil
 }
 
-// broken removes the part that a worker has begun and not finished. It keeps the figures that are
-// known.
+// broken removes the part at which a worker has ended, or the error says that it had begun none.
 func (s *survey) broken(why string) error {
 	if !s.begun {
 		return errors.New(why)
 	}
+	s.cutShort(why)
+	if s.deaths++; s.deaths == maxPeakDeaths {
+		s.miss(fmt.Sprintf(notTried+"%d processes have not come to their end before", s.deaths))
+	}
+	return nil
+}
+
+// cutShort removes the part that was begun and not finished. It keeps the figures that are known.
+func (s *survey) cutShort(why string) {
 	part := s.left[0]
 	if s.known != nil {
 		s.peaks.Add(s.known)
@@ -224,10 +244,6 @@ func (s *survey) broken(why string) error {
 		}
 	}
 	s.left = s.left[1:]
-	if s.deaths++; s.deaths == maxPeakDeaths {
-		s.miss(fmt.Sprintf("not tried: %d processes have not come to their end before", s.deaths))
-	}
-	return nil
 }
 
 // miss removes all parts that are left.

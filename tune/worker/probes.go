@@ -4,7 +4,6 @@ import (
 	"context"
 	"iter"
 	"reflect"
-	"slices"
 	"time"
 
 	"github.com/ndtune/ndtune/tune/device"
@@ -89,28 +88,9 @@ func (s *server) finishProbes(within time.Duration) {
 	for end := time.Now().Add(within); time.Now().Before(end) && p.step(); {
 		tell(p.known[len(p.known)-1])
 	}
-	if p.ended {
-		return
+	if !p.ended {
+		tell(measured{})
+		p.cancel()
+		s.probes = nil
 	}
-	const late = "the time was up"
-	for _, part := range p.task.Parts() {
-		i := slices.IndexFunc(p.known, func(m measured) bool { return m.Part == part.Name })
-		last := measured{}
-		for ; i >= 0 && i < len(p.known) && p.known[i].Part == part.Name; i++ {
-			last = p.known[i]
-		}
-		if last.End {
-			continue
-		}
-		if last.Part == "" {
-			tell(measured{Part: part.Name})
-		}
-		if last.Peaks == nil {
-			last.Peaks = part.Missed("not tried: " + late)
-		}
-		last.Peaks.AddPartial(part.Name + ": " + late)
-		tell(measured{part.Name, last.Peaks, true})
-	}
-	p.cancel()
-	s.probes = nil
 }

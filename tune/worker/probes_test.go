@@ -10,6 +10,7 @@ import (
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/problem"
 )
 
 // TestPeaksMeanwhile searches on a GPU whose evaluating worker measures peaks while it has nothing else to do. What goes wrong
@@ -35,23 +36,7 @@ func TestPeaksMeanwhile(t *testing.T) {
 			r.host.Environment = []string{standin.FaultsVariable + "=peak_arithmetic takes 20000000;" + c.fault, "STANDIN_STATE=" + t.TempDir()}
 			gpu := selectDevice(t, "gpu")
 			needs := judge.Needs{Precision: hardware.PeakFloat32}
-			pool := newPool([]device.Listed{gpu}, p, Options{Workers: 1, Reserve: r, Needs: &needs, BuildTimeout: time.Second})
-			if err := pool.prepare(); err != nil {
-				t.Fatal(err)
-			}
-			if err := pool.openFirst(context.Background()); err != nil {
-				t.Fatal(err)
-			}
-			pool.starting = time.Hour      // no builder is worth its start
-			for probes := 0; probes < 2; { // the first only says which part begins
-				e := <-pool.events
-				if err := pool.handle(e, time.Now()); err != nil {
-					t.Fatal(err)
-				}
-				if a := e.Answer; e.End == nil && a.Probing != nil && a.Probing.Now {
-					probes++
-				}
-			}
+			pool := openProbing(t, gpu, p, Options{Workers: 1, Reserve: r, Needs: &needs, BuildTimeout: time.Second})
 			o, err := tune.Run(t.Context(), p, pool, tune.Options{})
 			if err != nil || len(o.Results) != 4 {
 				t.Fatalf("%v, %+v", err, o)
@@ -71,5 +56,47 @@ func TestPeaksMeanwhile(t *testing.T) {
 				t.Errorf("%+v", peaks.Figures)
 			}
 		})
+	}
+}
+
+// openProbing opens a pool, and waits until its worker has begun to measure peaks.
+func openProbing(t *testing.T, on device.Listed, p *problem.Problem, o Options) *Pool {
+	t.Helper()
+	pool := newPool([]device.Listed{on}, p, o)
+	if err := pool.prepare(); err != nil {
+		t.Fatal(err)
+	}
+	if err := pool.openFirst(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	pool.starting = time.Hour      // no builder is worth its start
+	for probes := 0; probes < 2; { // the first only says which part begins
+		e := <-pool.events
+		if err := pool.handle(e, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		if a := e.Answer; e.End == nil && a.Probing != nil && a.Probing.Now {
+			probes++
+		}
+	}
+	return pool
+}
+
+// TestPeaksWhoseTimeIsUp: what the probes of a search have not measured is missing if there is no time for it afterwards. The worker stays.
+func TestPeaksWhoseTimeIsUp(t *testing.T) {
+	t.Parallel()
+	if standin.OnSystem() {
+		t.Skip("needs the stand-in's GPU")
+	}
+	r := NewReserve(nil)
+	defer r.Close()
+	gpu := selectDevice(t, "gpu")
+	needs := judge.Needs{Precision: hardware.PeakFloat32, Sets: []int64{1 << 20}}
+	openProbing(t, gpu, tiny(t, 4, t.Name()), Options{Workers: 1, Reserve: r, Needs: &needs}).Close()
+	s := newSurvey(gpu.Selector(), *gpu.Identity, PeakOptions{Needs: &needs, Reserve: r})
+	s.hello.Task.Within = 1
+	_, _ = s.run(t.Context()) // with an error if there is not a single figure
+	if why := s.peaks.Figures[hardware.PeakMemoryCopy].Missing; why != "not tried: the time was up" || r.host.Started != 1 || len(r.spares) != 1 {
+		t.Errorf("%+v; %d workers, %d of them kept", s.peaks, r.host.Started, len(r.spares))
 	}
 }

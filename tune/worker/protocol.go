@@ -154,7 +154,7 @@ type outputs struct {
 
 // measured says what is known of a part of the peaks.
 type measured struct {
-	Part  string
+	Part  string          // "": the time was up before all parts had ended
 	Peaks *hardware.Peaks // nil: the part begins
 	End   bool            // it ends
 }
