@@ -100,7 +100,8 @@ func (a *Array) invariant() error {
 		return err
 	}
 	if a.Type != Uint8 || len(a.Bytes)%a.Struct.Size != 0 {
-		return fmt.Errorf("%d elements of %v are no array of the struct %s of %d B", len(a.Bytes)/a.Type.Size(), a.Type, a.Struct.Name, a.Struct.Size)
+		n := len(a.Bytes) / a.Type.Size()
+		return fmt.Errorf("%d elements of %v are no array of the struct %s of %d B", n, a.Type, a.Struct.Name, a.Struct.Size)
 	}
 	return nil
 }

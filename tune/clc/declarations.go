@@ -146,8 +146,8 @@ func argumentNames(all []string, open int) (names []string) {
 func readKernel(text string, all []string, start, body int, arguments []string) *Function {
 	end := closing(all, body)
 	f := &Function{
-		WorkGroup: workGroup(all[start:body]), Uses: uses(all[body:end]), Arguments: arguments, Images: images(all), Loops: loops(all[body:end]),
-		Indices: indices(all[body:end]), Reach: reach(text, all, body),
+		WorkGroup: workGroup(all[start:body]), Uses: uses(all[body:end]), Arguments: arguments, Images: images(all),
+		Loops: loops(all[body:end]), Indices: indices(all[body:end]), Reach: reach(text, all, body),
 	}
 	code := all[start:end]
 	if f.Dimensions = dimensions(code); f.Dimensions == 0 {

@@ -182,6 +182,9 @@ func (f *flow) variablesOf(name string, depth int) []string {
 	return of
 }
 
+// beforeExpressions are words before an expression that is compared.
+var beforeExpressions = []string{"=", "&", "|", "?", ";", "{", "}", ",", "return"}
+
 // limit returns the name with which the operator at a place compares an expression, and the dimension whose global index this
 // depends on besides variables of loops; -1 if there is no such comparison.
 func (f *flow) limit(at int) (axis int, name string) {
@@ -189,13 +192,15 @@ func (f *flow) limit(at int) (axis int, name string) {
 	if end < len(f.body) && f.body[end] == "=" {
 		end++
 	}
-	if !strings.Contains("<>", f.body[at]) || at > 0 && strings.Contains("<>-", f.body[at-1]) || end >= len(f.body) || !isName(f.body[end]) {
+	compares := strings.Contains("<>", f.body[at]) && (at == 0 || !strings.Contains("<>-", f.body[at-1]))
+	if !compares || end >= len(f.body) || !isName(f.body[end]) {
 		return -1, ""
 	}
 	from := at
 	for depth := 0; from > 0; from-- {
 		w := f.body[from-1]
-		if depth += strings.Count(")]", w) - strings.Count("([", w); depth < 0 || depth == 0 && slices.Contains([]string{"=", "&", "|", "?", ";", "{", "}", ",", "return"}, w) {
+		depth += strings.Count(")]", w) - strings.Count("([", w)
+		if depth < 0 || depth == 0 && slices.Contains(beforeExpressions, w) {
 			break
 		}
 	}

@@ -94,7 +94,7 @@ func (s *Struct) readFields(words []string) {
 
 // readDeclaration reads fields of one type: float a, b[4].
 func (s *Struct) readDeclaration(words []string) {
-	words = slices.DeleteFunc(slices.Clone(words), func(w string) bool { return slices.Contains([]string{"const", "volatile", "struct"}, w) })
+	words = slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "const" || w == "volatile" || w == "struct" })
 	first := 1 // the declarators are after the words of the type
 	for first+1 < len(words) && isWord(rune(words[first][0])) && isWord(rune(words[first+1][0])) {
 		first++

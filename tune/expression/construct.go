@@ -15,14 +15,15 @@ func Apply(code Code, args ...*Node) *Node {
 	if slices.Contains(args, nil) {
 		return nil
 	}
-	d, k := &definitions[code], args[0].Kind
+	d, k := &operators[code], args[0].Kind
 	same := !slices.ContainsFunc(args, func(n *Node) bool { return n.Kind != k })
+	numbers := !slices.ContainsFunc(args, func(n *Node) bool { return !n.IsNumber() })
 	switch {
 	case code == If:
 		return choice(args[0], args[1], args[2])
 	case d.gives.has(k) && d.takes.has(k) && k != Bool:
 		return args[0] // the conversion of what it is already
-	case code != Minimum && code != Maximum && (!same || d.takes == floatKind) && !slices.ContainsFunc(args, func(n *Node) bool { return !n.IsNumber() }):
+	case code != Minimum && code != Maximum && (!same || d.takes == floatKind) && numbers:
 		args = slices.Clone(args)
 		for i, n := range args {
 			args[i] = n.float()
@@ -157,8 +158,8 @@ func (n *Node) compute() (any, error) {
 		return slices.Contains(values[1:], values[0]), nil
 	case n.Of[0] == String:
 		return n.computeTexts(values), nil
-	case definitions[n.Code].checks != nil:
-		return definitions[n.Code].checks(values[0].(int), values[1].(int))
+	case operators[n.Code].checks != nil:
+		return operators[n.Code].checks(values[0].(int), values[1].(int))
 	}
 	args := make([]Program, len(values))
 	for i, v := range values {

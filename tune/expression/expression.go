@@ -65,7 +65,8 @@ func Compile(source string, scope Scope) (*Expression, error) {
 	for _, name := range free.names {
 		example, ok := scope[name]
 		if !ok {
-			return nil, fmt.Errorf("in %q: nothing is named %s%s", excerpt.Around(source, free.columns[name]), name, nearest.Hint(name, append(slices.Sorted(maps.Keys(scope)), "true", "false")))
+			hint := nearest.Hint(name, append(slices.Sorted(maps.Keys(scope)), "true", "false"))
+			return nil, fmt.Errorf("in %q: nothing is named %s%s", excerpt.Around(source, free.columns[name]), name, hint)
 		}
 		used[name] = example
 	}
@@ -145,7 +146,8 @@ func refuseComments(source string) error {
 		case c == '"' || c == '\'' || c == '`':
 			quote = c
 		case c == '/' && i+1 < len(source) && source[i+1] == '/':
-			return inColumn(source, utf8.RuneCountInString(source[:i])+1, "// would begin a comment; write div(a, b) for the integer quotient")
+			const hint = "// would begin a comment; write div(a, b) for the integer quotient"
+			return inColumn(source, utf8.RuneCountInString(source[:i])+1, hint)
 		case c == '/' && i+1 < len(source) && source[i+1] == '*':
 			return inColumn(source, utf8.RuneCountInString(source[:i])+1, "comments are not allowed in an expression")
 		}

@@ -149,7 +149,7 @@ func (o *Operation) Fails(args []Bounds) bool {
 
 // Extent is [Operation.Bounds] of integers and floats that have no end.
 func (o *Operation) Extent(args []Bounds) (lo, hi float64) {
-	extent := definitions[o.Code].extent
+	extent := operators[o.Code].extent
 	switch len(args) {
 	case 2:
 		if extent != nil {

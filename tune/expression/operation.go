@@ -51,9 +51,9 @@ const (
 	Codes    // how many there are
 )
 
-// A definition is all that sets an operation apart. It computes with raw values of 64 bits; an
+// An operator is all that sets an operation apart. It computes with raw values of 64 bits; an
 // operation on one argument disregards the second.
-type definition struct {
+type operator struct {
 	text   string // between its arguments; at the level of atoms before them, as a function
 	level  level
 	takes  kinds                       // of all its arguments
@@ -77,9 +77,12 @@ const (
 
 func (k kinds) has(of Kind) bool { return k>>of&1 != 0 }
 
-var definitions = [Codes]definition{
-	Add:       {text: "+", level: addLevel, takes: numberKinds | stringKind, ints: ofInts(sum), floats: ofFloats(sum), extent: sumExtent},
-	Subtract:  {text: "-", level: addLevel, takes: numberKinds, ints: ofInts(difference), floats: ofFloats(difference), extent: differenceExtent},
+var operators = [Codes]operator{
+	Add: {text: "+", level: addLevel, takes: numberKinds | stringKind, ints: ofInts(sum), floats: ofFloats(sum), extent: sumExtent},
+	Subtract: {
+		text: "-", level: addLevel, takes: numberKinds,
+		ints: ofInts(difference), floats: ofFloats(difference), extent: differenceExtent,
+	},
 	Multiply:  {text: "*", level: multiplyLevel, takes: numberKinds, ints: ofInts(times), floats: ofFloats(times), extent: productExtent},
 	Divide:    {text: "/", level: multiplyLevel, takes: floatKind, floats: ofFloats(over), extent: quotientExtent(itself)},
 	Quotient:  {text: "div", level: atomLevel, takes: intKind, checks: quotient, extent: quotientExtent(math.Trunc)},
@@ -88,28 +91,49 @@ var definitions = [Codes]definition{
 	FloorMod:  {text: "floor_mod", level: atomLevel, takes: intKind, checks: floorModInts, extent: remainderExtent},
 	Power:     {text: "**", level: signLevel, takes: floatKind, floats: ofFloats(math.Pow)},
 	Negate:    {level: signLevel, takes: numberKinds, ints: ofInt(negative), floats: ofFloat(negative), extent: negativeExtent},
-	Minimum:   {text: "min", level: atomLevel, takes: intKind | floatKind, ints: ofInts(least), floats: ofFloats(math.Min), extent: leastExtent},
-	Maximum:   {text: "max", level: atomLevel, takes: intKind | floatKind, ints: ofInts(most), floats: ofFloats(math.Max), extent: mostExtent},
-	Absolute:  {text: "abs", level: atomLevel, takes: numberKinds, ints: ofInt(absolute), floats: ofFloat(math.Abs), extent: absoluteExtent},
-	Ceil:      {text: "ceil", level: atomLevel, takes: floatKind, floats: ofFloat(math.Ceil), extent: growing(math.Ceil)},
-	Floor:     {text: "floor", level: atomLevel, takes: floatKind, floats: ofFloat(math.Floor), extent: growing(math.Floor)},
-	Round:     {text: "round", level: atomLevel, takes: floatKind, floats: ofFloat(math.Round), extent: growing(math.Round)},
-	ToFloat:   {text: "float", level: atomLevel, takes: numberKinds, gives: floatKind, ints: intToFloat, extent: growing(itself)},
-	ToInt:     {text: "int", level: atomLevel, takes: numberKinds, gives: intKind, floats: floatToInt, extent: growing(math.Trunc)},
-	Not:       {level: signLevel, takes: boolKind, ints: not, extent: func(a, _ Bounds) (lo, hi float64) { return 1 - a[1], 1 - a[0] }},
-	And:       {text: "and", level: andLevel, takes: boolKind, extent: leastExtent},
-	Or:        {text: "or", level: orLevel, takes: boolKind, extent: mostExtent},
-	Equal:     {text: "==", level: compareLevel, takes: numberKinds | boolKind | stringKind, gives: boolKind, ints: intsAre(equal), floats: floatsAre(equal), extent: equalExtent},
-	Less:      {text: "<", level: compareLevel, takes: numberKinds | stringKind, gives: boolKind, ints: intsAre(less), floats: floatsAre(less), extent: lessExtent},
-	LessEqual: {text: "<=", level: compareLevel, takes: numberKinds | stringKind, gives: boolKind, ints: intsAre(lessEqual), floats: floatsAre(lessEqual), extent: lessEqualExtent},
-	In:        {level: compareLevel, takes: intKind | stringKind, gives: boolKind},
-	Contains:  {text: "contains", level: compareLevel, takes: stringKind, gives: boolKind},
-	Length:    {text: "len", level: atomLevel, takes: stringKind, gives: intKind, extent: func(_, _ Bounds) (lo, hi float64) { return 0, math.MaxInt64 }},
+	Minimum: {
+		text: "min", level: atomLevel, takes: intKind | floatKind,
+		ints: ofInts(least), floats: ofFloats(math.Min), extent: leastExtent,
+	},
+	Maximum: {
+		text: "max", level: atomLevel, takes: intKind | floatKind,
+		ints: ofInts(most), floats: ofFloats(math.Max), extent: mostExtent,
+	},
+	Absolute: {
+		text: "abs", level: atomLevel, takes: numberKinds,
+		ints: ofInt(absolute), floats: ofFloat(math.Abs), extent: absoluteExtent,
+	},
+	Ceil:    {text: "ceil", level: atomLevel, takes: floatKind, floats: ofFloat(math.Ceil), extent: growing(math.Ceil)},
+	Floor:   {text: "floor", level: atomLevel, takes: floatKind, floats: ofFloat(math.Floor), extent: growing(math.Floor)},
+	Round:   {text: "round", level: atomLevel, takes: floatKind, floats: ofFloat(math.Round), extent: growing(math.Round)},
+	ToFloat: {text: "float", level: atomLevel, takes: numberKinds, gives: floatKind, ints: intToFloat, extent: growing(itself)},
+	ToInt:   {text: "int", level: atomLevel, takes: numberKinds, gives: intKind, floats: floatToInt, extent: growing(math.Trunc)},
+	Not:     {level: signLevel, takes: boolKind, ints: not, extent: func(a, _ Bounds) (lo, hi float64) { return 1 - a[1], 1 - a[0] }},
+	And:     {text: "and", level: andLevel, takes: boolKind, extent: leastExtent},
+	Or:      {text: "or", level: orLevel, takes: boolKind, extent: mostExtent},
+	Equal: {
+		text: "==", level: compareLevel, takes: numberKinds | boolKind | stringKind, gives: boolKind,
+		ints: intsAre(equal), floats: floatsAre(equal), extent: equalExtent,
+	},
+	Less: {
+		text: "<", level: compareLevel, takes: numberKinds | stringKind, gives: boolKind,
+		ints: intsAre(less), floats: floatsAre(less), extent: lessExtent,
+	},
+	LessEqual: {
+		text: "<=", level: compareLevel, takes: numberKinds | stringKind, gives: boolKind,
+		ints: intsAre(lessEqual), floats: floatsAre(lessEqual), extent: lessEqualExtent,
+	},
+	In:       {level: compareLevel, takes: intKind | stringKind, gives: boolKind},
+	Contains: {text: "contains", level: compareLevel, takes: stringKind, gives: boolKind},
+	Length: {
+		text: "len", level: atomLevel, takes: stringKind, gives: intKind,
+		extent: func(_, _ Bounds) (lo, hi float64) { return 0, math.MaxInt64 },
+	},
 }
 
 // codeOf is the operation that is written so, as a function or between its arguments.
 func codeOf(text string, isFunction bool) (Code, bool) {
-	i := slices.IndexFunc(definitions[:], func(d definition) bool { return d.text == text && (d.level == atomLevel) == isFunction })
+	i := slices.IndexFunc(operators[:], func(d operator) bool { return d.text == text && (d.level == atomLevel) == isFunction })
 	return Code(max(i, 0)), i >= 0
 }
 

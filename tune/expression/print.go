@@ -33,7 +33,7 @@ func (n *Node) layout(text func(string), part func(n *Node, at level)) level {
 		}
 		text(after)
 	}
-	o := &definitions[n.Code]
+	o := &operators[n.Code]
 	operator, l := o.text, o.level
 	args := n.Args
 	switch {

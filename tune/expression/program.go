@@ -36,7 +36,7 @@ func (o Operation) Program(args []Program) Program {
 			return no(f)
 		}
 	}
-	d := &definitions[o.Code]
+	d := &operators[o.Code]
 	compute, a := d.ints, args[0]
 	if o.Of[0] == Float {
 		compute = d.floats

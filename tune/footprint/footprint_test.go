@@ -162,8 +162,8 @@ func TestMessagePack(t *testing.T) {
 	for document, want := range map[string]any{
 		"\x7f": int64(127), "\xe0": int64(-32), "\xcc\xff": int64(255), "\xcd\x01\x00": int64(256), "\xcf\x00\x00\x00\x01\x00\x00\x00\x00": int64(1 << 32),
 		"\xd0\x80": int64(-128), "\xd1\xff\xfe": int64(-2), "\xd3\xff\xff\xff\xff\xff\xff\xff\xff": int64(-1),
-		"\xc0": nil, "\xc2": false, "\xc3": true, "\xca\x3f\x80\x00\x00": 1.0, "\xcb\x3f\xf8\x00\x00\x00\x00\x00\x00": 1.5,
-		"\xa2ab": "ab", "\xda\x00\x01x": "x", "\xc4\x02\x01\x02": []byte{1, 2},
+		"\xc0": nil, "\xc2": false, "\xc3": true,
+		"\xa2ab": "ab", "\xda\x00\x01x": "x",
 		"\x92\x01\xa1b": []any{int64(1), "b"}, "\xdc\x00\x01\x05": []any{int64(5)}, "\x81\xa1a\x90": map[string]any{"a": []any(nil)},
 	} {
 		if got, err := readMessagePack([]byte(document)); err != nil || !reflect.DeepEqual(got, want) {
@@ -171,7 +171,7 @@ func TestMessagePack(t *testing.T) {
 		}
 	}
 	for _, document := range []string{
-		"", "\xcd\x01", "\xa5ab", "\x92\x01", "\x81\x01\x02", "\xc1", "\xd4\x01\x01", "\xdd\xff\xff\xff\xff", "\xdf\xff\xff\xff\xff\xa1a\x01",
+		"", "\xcd\x01", "\xa5ab", "\x92\x01", "\x81\x01\x02", "\xc1", "\xca\x3f\x80\x00\x00", "\xd4\x01\x01", "\xdd\xff\xff\xff\xff", "\xdf\xff\xff\xff\xff\xa1a\x01",
 		"\xcf\xff\xff\xff\xff\xff\xff\xff\xff", strings.Repeat("\x91", maxDepth+2),
 	} {
 		if got, err := readMessagePack([]byte(document)); err == nil {

@@ -8,7 +8,7 @@ import (
 )
 
 // readMessagePack reads a MessagePack document (https://github.com/msgpack/msgpack/blob/master/spec.md) as nil, bool, int64,
-// float64, string, []byte, []any and map[string]any. Keys of maps that are no texts, and extensions, are errors.
+// string, []any and map[string]any. Others, and keys of maps that are no texts, are errors: AMD's metadata have none.
 func readMessagePack(document []byte) (any, error) {
 	r := packReader{rest: document}
 	v := r.value(0)
@@ -74,12 +74,6 @@ func (r *packReader) value(depth int) any {
 		return nil
 	case b == 0xc2 || b == 0xc3:
 		return b == 0xc3
-	case b >= 0xc4 && b <= 0xc6:
-		return r.take(r.unsigned(1 << (b - 0xc4)))
-	case b == 0xca:
-		return float64(math.Float32frombits(uint32(r.unsigned(4))))
-	case b == 0xcb:
-		return math.Float64frombits(r.unsigned(8))
 	case b >= 0xcc && b <= 0xcf:
 		n := r.unsigned(1 << (b - 0xcc))
 		if n > math.MaxInt64 {

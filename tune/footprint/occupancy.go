@@ -2,7 +2,7 @@ package footprint
 
 import (
 	"fmt"
-	"strings"
+	"regexp"
 
 	"github.com/ndtune/ndtune/tune/hardware"
 )
@@ -52,13 +52,16 @@ var (
 	amdUnits = map[string]unit{"gfx90a": cdna2, "gfx940": cdna2, "gfx941": cdna2, "gfx942": cdna2, "gfx950": cdna4}
 )
 
+// gcn matches the architectures of GCN.
+var gcn = regexp.MustCompile(`^gfx[89]..$`)
+
 // unitOf returns the compute unit of a device.
 func unitOf(d hardware.Device) (unit, bool) {
 	u, ok := nvidiaUnits[d.Architecture]
 	if !ok {
 		u, ok = amdUnits[d.Architecture]
 	}
-	if !ok && len(d.Architecture) == len("gfx900") && (strings.HasPrefix(d.Architecture, "gfx8") || strings.HasPrefix(d.Architecture, "gfx9")) {
+	if !ok && gcn.MatchString(d.Architecture) {
 		return gcnUnit, true
 	}
 	return u, ok
