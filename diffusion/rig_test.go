@@ -94,7 +94,7 @@ func someConfigurations(t testing.TB, d *cl.Device, p *problem.Problem, n int) [
 	for _, i := range order {
 		c := all.At(i)
 		v, err := p.Variant(c, described)
-		if err == nil && v.Refusal(described) == "" {
+		if err == nil && v.ExceededLimit(described) == "" {
 			taken = append(taken, c)
 		}
 		if len(taken) == n {

@@ -40,7 +40,7 @@ func someConfigurations(t *testing.T, kernel string, shape Shape, l device.Liste
 	r := rand.New(rand.NewPCG(uint64(shape.M), uint64(shape.N)))
 	for range 100 * count {
 		c := all.At(r.IntN(all.Len()))
-		if v, err := s.Problem.Variant(c, described); err == nil && v.Refusal(described) == "" && len(texts) < count {
+		if v, err := s.Problem.Variant(c, described); err == nil && v.ExceededLimit(described) == "" && len(texts) < count {
 			texts = append(texts, c.String())
 		}
 	}

@@ -117,7 +117,7 @@ func (r *run) rounds(places []int, budget float64) (configurations []space.Confi
 	}
 	rounds = int(max(minFinalRounds, min(maxFinalRounds, budget/round)))
 	if changes := r.changes(configurations); changes > 1 {
-		settling := float64(changes) * float64(task.SettleTime) / float64(time.Millisecond)
+		settling := float64(changes) * float64(task.SettingWarmup) / float64(time.Millisecond)
 		rounds = max(minFinalRounds, min(rounds, int(settleBudget/settling)))
 	}
 	return configurations, rounds

@@ -117,7 +117,7 @@ func (s *scenario) run(log *memory, cancelAfter int) (*Outcome, *memory) {
 			if known[c.Key()] {
 				s.t.Errorf("%s is in the log and was evaluated", c)
 			}
-			if s.problem.Refusal(c, s.device) != "" {
+			if s.problem.ExceededLimit(c, s.device) != "" {
 				s.t.Errorf("%s is beyond the device's limits and was evaluated", c)
 			}
 			r := s.answers[c.Int("i")]
@@ -143,7 +143,7 @@ func (s *scenario) run(log *memory, cancelAfter int) (*Outcome, *memory) {
 	f.checkStopped(s.t)
 	resumed := 0
 	for _, r := range log.previous {
-		if s.problem.Refusal(r.Configuration, s.device) == "" {
+		if s.problem.ExceededLimit(r.Configuration, s.device) == "" {
 			resumed++
 		}
 	}

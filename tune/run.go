@@ -342,7 +342,7 @@ func (r *run) enter(i int) error {
 
 // refusal returns the reason why a limit of the device excludes a configuration, before it is built, or "".
 func (r *run) refusal(i int) string {
-	return r.problem.Refusal(r.space.At(i), r.outcome.Device)
+	return r.problem.ExceededLimit(r.space.At(i), r.outcome.Device)
 }
 
 // keepRest adds the results of the log that the strategy did not propose again: the interrupted run

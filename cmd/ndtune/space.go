@@ -111,7 +111,7 @@ func withinLimits(p *problem.Problem, s *space.Space, d hardware.Device) string 
 	}
 	n := 0
 	for _, i := range s.Sample(size, rand.New(rand.NewPCG(sampleSeed, 0))) {
-		if v, err := p.Variant(s.At(i), d); err == nil && v.Refusal(d) == "" {
+		if v, err := p.Variant(s.At(i), d); err == nil && v.ExceededLimit(d) == "" {
 			n++
 		}
 	}

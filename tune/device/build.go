@@ -40,7 +40,7 @@ func Derive(p *problem.Problem, c space.Configuration, d hardware.Device) (*laun
 	if err != nil {
 		return nil, err
 	}
-	if reason := v.Refusal(d); reason != "" {
+	if reason := v.ExceededLimit(d); reason != "" {
 		return nil, errors.New(reason)
 	}
 	return v, nil

@@ -34,7 +34,7 @@ func (t *trial) footprint(context.Context) error {
 		}
 	}
 	t.result.Readings = readings
-	reason, err := t.problem.Refused(t.result.Configuration, t.identity, readings)
+	reason, err := t.problem.BrokenRestriction(t.result.Configuration, t.identity, readings)
 	if reason != "" {
 		return fail(tune.Constraints, "%s", reason)
 	}

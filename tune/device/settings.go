@@ -37,7 +37,7 @@ func (t *trial) set(ctx context.Context) (changed bool, err error) {
 	if t.session.batches() && t.first > 0 {
 		n = int(max(1, min(batchable/t.first, batchMost)))
 	}
-	for began := time.Now(); time.Since(began) < task.SettleTime; {
+	for began := time.Now(); time.Since(began) < task.SettingWarmup; {
 		if err := ctx.Err(); err != nil {
 			return true, err
 		}

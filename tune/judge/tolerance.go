@@ -74,5 +74,6 @@ func NaNs(name string, expected *array.Array) string {
 	if err != nil || m == nil {
 		return ""
 	}
-	return fmt.Sprintf("the reference of %s is NaN, which no output equals: %d of %d numbers, the first at %s", name, m.Count, m.Total, m.Place())
+	return fmt.Sprintf("the reference of %s is NaN, which no output equals: %d of %d numbers, the first at %s",
+		name, m.Count, m.Total, m.Place())
 }

@@ -57,7 +57,7 @@ type Launch struct {
 	LocalBytes []int
 }
 
-func (l *Launch) refusal(d hardware.Device) string {
+func (l *Launch) exceededLimit(d hardware.Device) string {
 	r := l.NDRange
 	if n := r.WorkItems(); d.MaxWorkGroupSize > 0 && n > d.MaxWorkGroupSize {
 		return fmt.Sprintf("work-group of %s = %d work-items > device limit %d", product(r.WorkGroup()), n, d.MaxWorkGroupSize)
@@ -103,14 +103,15 @@ func (p Part) String() string {
 func Parts(launches []Launch) []Part {
 	var parts []Part
 	for _, l := range launches {
+		global, local, offset := l.NDRange.Global(), l.NDRange.WorkGroup(), l.NDRange.GlobalOffset()
 		i := slices.IndexFunc(parts, func(p Part) bool { return p.Kernel == l.Kernel })
 		if i < 0 {
-			parts = append(parts, Part{Kernel: l.Kernel, Launches: 1, Global: l.NDRange.Global(), Local: l.NDRange.WorkGroup(), Offset: l.NDRange.GlobalOffset()})
+			parts = append(parts, Part{Kernel: l.Kernel, Launches: 1, Global: global, Local: local, Offset: offset})
 			continue
 		}
 		p := &parts[i]
 		p.Launches++
-		if !slices.Equal(p.Global, l.NDRange.Global()) || !slices.Equal(p.Local, l.NDRange.WorkGroup()) || !slices.Equal(p.Offset, l.NDRange.GlobalOffset()) {
+		if !slices.Equal(p.Global, global) || !slices.Equal(p.Local, local) || !slices.Equal(p.Offset, offset) {
 			p.Global, p.Local, p.Offset = nil, nil, nil
 		}
 	}

@@ -76,7 +76,8 @@ func (s *Shape) NDRange(env map[string]any) (r NDRange, err error) {
 		}
 	}
 	if _, err := Multiply(groups, items); err != nil {
-		return r, fmt.Errorf("NDRange of %s work-groups of %s work-items: %w", product(r.Grid[:r.Dimensions]), product(r.Local[:r.Dimensions]), err)
+		return r, fmt.Errorf("NDRange of %s work-groups of %s work-items: %w",
+			product(r.Grid[:r.Dimensions]), product(r.Local[:r.Dimensions]), err)
 	}
 	for i, e := range s.GlobalOffset {
 		if r.Offset[i], err = Natural("global offset "+task.Dimensions[i], e, env); err != nil {

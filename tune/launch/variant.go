@@ -67,11 +67,11 @@ func (v *Variant) OptionLine() string {
 	return strings.Join(line, " ")
 }
 
-// Refusal returns the reason why a device cannot launch the variant, by the limits that are known
+// ExceededLimit returns the reason why a device cannot launch the variant, by the limits that are known
 // before it is built, or "".
-func (v *Variant) Refusal(d hardware.Device) string {
+func (v *Variant) ExceededLimit(d hardware.Device) string {
 	for i := range v.Launches {
-		if reason := v.Launches[i].refusal(d); reason != "" && len(v.Launches) > 1 {
+		if reason := v.Launches[i].exceededLimit(d); reason != "" && len(v.Launches) > 1 {
 			return v.Launches[i].Kernel + ": " + reason
 		} else if reason != "" {
 			return reason

@@ -28,14 +28,16 @@ func (p *Problem) compileArguments(errs *fieldErrors, scope expression.Scope, ty
 	}
 	for i := range p.arguments {
 		a := &p.arguments[i]
-		a.Varies = slices.ContainsFunc(append(slices.Clone(a.Pixels), a.Elements), func(e *expression.Expression) bool { return e != nil && !p.fixed(e) })
+		a.Varies = a.Elements != nil && !p.fixed(a.Elements) || !p.allFixed(a.Pixels)
 		if a.Kind.HasContent() && a.Fill.Copy != "" {
 			p.checkCopy(errs, fmt.Sprintf("arguments[%d].fill", i), a)
 		}
 	}
 }
 
-func (p *Problem) compileArgument(errs *fieldErrors, field string, given task.Argument, typed bool, scope expression.Scope) launch.Argument {
+func (p *Problem) compileArgument(
+	errs *fieldErrors, field string, given task.Argument, typed bool, scope expression.Scope,
+) launch.Argument {
 	a := launch.Argument{Argument: given, Kind: task.BufferArgument, Typed: typed}
 	switch {
 	case count(given.Value != nil, given.LocalSize != "", given.Image != nil, given.Sampler != nil) > 1:
@@ -173,7 +175,7 @@ func readFile(path string) (*array.Array, error) {
 // device.
 func (p *Problem) fixedLen(a *launch.Argument) int {
 	switch {
-	case slices.ContainsFunc(a.Pixels, func(e *expression.Expression) bool { return !p.fixed(e) }):
+	case !p.allFixed(a.Pixels):
 	case a.Pixels != nil:
 		if n, err := a.ElementsIn(p.constants); err == nil {
 			return n

@@ -21,8 +21,9 @@ import (
 // Digest returns a text that identifies the problem: the results of two problems with one digest are
 // comparable. It covers the kernel with everything that its source includes, constants, sizes, arguments
 // with their content, parameters, restrictions, verification, roofline, metrics, observed quantities, the state of the
-// caches and the warm-up of a measurement, and the settings of the device. It covers neither options of a run nor the device. It cannot cover Go functions; of the sources that a function or a command
-// makes, it covers that of the first configuration, and the files that the arguments of the command name.
+// caches and the warm-up of a measurement, and the settings of the device. It covers neither options of a run nor the device.
+// It cannot cover Go functions; of the sources that a function or a command makes, it covers that of the first configuration,
+// and the files that the arguments of the command name.
 func (p *Problem) Digest() string { return digestOf(p.canonical()) }
 
 func digestOf(c canonicalProblem) string {
@@ -147,9 +148,11 @@ type canonicalArgument struct {
 func (p *Problem) canonical() canonicalProblem {
 	d := p.definition
 	c := canonicalProblem{
-		Kernel: d.Kernel.Name, Source: foldersOfLines.ReplaceAllString(p.source, `#line $1 "`), BuildOptions: fmt.Sprintf("%q", withoutFolders(d.Kernel.BuildOptions)), Target: d.Kernel.Target,
-		ProblemSize: d.ProblemSize, BlockSize: d.BlockSize, GridDiv: divisors(d.GridDiv), GlobalOffset: d.GlobalOffset, Stages: portableStages(d.Stages),
-		Metrics: fmt.Sprintf("%q", d.Metrics), Measure: p.canonicalMeasure(), BuildRestrictions: d.BuildRestrictions, Objective: p.Objective(), Seed: d.Seed, Timing: timingDigest(p.Timing()),
+		Kernel: d.Kernel.Name, Source: foldersOfLines.ReplaceAllString(p.source, `#line $1 "`),
+		BuildOptions: fmt.Sprintf("%q", withoutFolders(d.Kernel.BuildOptions)), Target: d.Kernel.Target,
+		ProblemSize: d.ProblemSize, BlockSize: d.BlockSize, GridDiv: divisors(d.GridDiv), GlobalOffset: d.GlobalOffset,
+		Stages: portableStages(d.Stages), Metrics: fmt.Sprintf("%q", d.Metrics), Measure: p.canonicalMeasure(),
+		BuildRestrictions: d.BuildRestrictions, Objective: p.Objective(), Seed: d.Seed, Timing: timingDigest(p.Timing()),
 		Settings: slices.SortedFunc(slices.Values(d.Measure.Settings), func(a, b task.Setting) int { return strings.Compare(a.Name, b.Name) }),
 	}
 	switch {
@@ -175,7 +178,8 @@ func (p *Problem) canonical() canonicalProblem {
 	for _, a := range p.arguments {
 		c.Arguments = append(c.Arguments, canonicalArgument{
 			Name: a.Name, Type: typeDigest(&a), Size: a.Size, Value: fmt.Sprint(a.Value), LocalSize: a.LocalSize,
-			Content: contentDigest(a.Content), Fill: fillDigest(&a), Output: a.Output, Restore: a.RestoreEachLaunch, Image: a.Image, Sampler: a.Sampler,
+			Content: contentDigest(a.Content), Fill: fillDigest(&a), Output: a.Output, Restore: a.RestoreEachLaunch,
+			Image: a.Image, Sampler: a.Sampler,
 		})
 	}
 	for i := range p.parameters.Len() {

@@ -87,7 +87,7 @@ func (s withSources) Open(name string) (fs.File, error) {
 	return f, err
 }
 
-// readsDeviceText matches the refusal of a restriction that looks for an extension or within the name of the vendor.
+// readsDeviceText matches the exceededLimit of a restriction that looks for an extension or within the name of the vendor.
 var readsDeviceText = regexp.MustCompile(`: device\.(extensions: it is neither|vendor contains "\w+": texts are only)`)
 
 // exporting makes the cases of a problem.

@@ -45,7 +45,9 @@ func (p *Problem) compileFills(errs *fieldErrors, field string, a *launch.Argume
 
 // compileFill returns the fills of the members of an element. The item is the place of the element within the
 // arrays around it.
-func (p *Problem) compileFill(errs *fieldErrors, field string, given task.Fill, e launch.Element, scope expression.Scope, item int) []launch.Fill {
+func (p *Problem) compileFill(
+	errs *fieldErrors, field string, given task.Fill, e launch.Element, scope expression.Scope, item int,
+) []launch.Fill {
 	if e.Struct == nil {
 		if given.Fields != nil {
 			errs.addf(field+".fields", "%s has no fields", e)

@@ -40,9 +40,9 @@ func (p *Problem) Compiled() []string {
 	return slices.DeleteFunc(slices.Clone(p.observed), func(name string) bool { return !footprint.Is(name) })
 }
 
-// Refused returns the reason why the build restrictions refuse a built kernel with some readings, "" if they do not. It is an error
-// if a restriction reads a quantity that is missing, or cannot be evaluated.
-func (p *Problem) Refused(c space.Configuration, d hardware.Device, readings []hardware.Reading) (reason string, err error) {
+// BrokenRestriction returns the build restriction that a built kernel with some readings breaks, with the readings; "" if it breaks
+// none. It is an error if a restriction reads a quantity that is missing, or cannot be evaluated.
+func (p *Problem) BrokenRestriction(c space.Configuration, d hardware.Device, readings []hardware.Reading) (reason string, err error) {
 	if len(p.buildRestrictions) == 0 {
 		return "", nil
 	}

@@ -43,7 +43,8 @@ func (p *Problem) overrideMacros(errs *fieldErrors) {
 		if slices.Contains(p.parameters.Names(), r.Macro) {
 			kind = "parameter"
 		}
-		p.overridden = append(p.overridden, fmt.Sprintf("%s: «%s» is left out, because the %s %s of the specification gives the value.", r.At, r.Text, kind, r.Macro))
+		p.overridden = append(p.overridden, fmt.Sprintf(
+			"%s: «%s» is left out, because the %s %s of the specification gives the value.", r.At, r.Text, kind, r.Macro))
 	}
 }
 
@@ -69,7 +70,9 @@ func (p *Problem) optionMacros() []string {
 func (p *Problem) Notices() []string {
 	notices := slices.Concat(p.overridden, p.doubtfulParts())
 	if p.VerifiesItself() {
-		notices = append(notices, fmt.Sprintf("The reference is this kernel itself (%s): the weakest reference, which shows only that configurations agree.", p.verify.configuration))
+		notices = append(notices, fmt.Sprintf(
+			"The reference is this kernel itself (%s): the weakest reference, which shows only that configurations agree.",
+			p.verify.configuration))
 	}
 	if p.verify != nil && p.verify.reference != nil {
 		for _, notice := range p.verify.reference.overridden {
@@ -105,15 +108,18 @@ func (p *Problem) doubtfulParts() (notices []string) {
 	for i := range p.parameters.Len() {
 		q := p.parameters.At(i)
 		if len(q.Values) > 1 && words != nil && !words.have(q.Name) && !p.sizesRead(q.Name) {
-			notices = append(notices, fmt.Sprintf("The parameter %s has no effect: neither the source nor a size, a scalar or a build option reads it. All its values make the same kernel.", q.Name))
+			notices = append(notices, fmt.Sprintf("The parameter %s has no effect: neither the source nor a size, a scalar or a build option "+
+				"reads it. All its values make the same kernel.", q.Name))
 		}
 		for _, v := range q.Values {
 			if text, ok := v.(string); ok && ruleLike.MatchString(text) {
-				notices = append(notices, fmt.Sprintf("The parameter %s has the text %q as a value. A rule that makes values is a mapping, such as {range: [32, 256, 32]}.", q.Name, text))
+				notices = append(notices, fmt.Sprintf("The parameter %s has the text %q as a value. "+
+					"A rule that makes values is a mapping, such as {range: [32, 256, 32]}.", q.Name, text))
 			}
 		}
 	}
-	if p.parameters.Len() > 0 && slices.ContainsFunc(shapesOf(p.stages), func(s launch.Shape) bool { return s.BlockSize == [3]*expression.Expression{} }) {
+	hasNone := func(s launch.Shape) bool { return s.BlockSize == [3]*expression.Expression{} }
+	if p.parameters.Len() > 0 && slices.ContainsFunc(shapesOf(p.stages), hasNone) {
 		notices = append(notices, "The local size is 1, because the specification has neither block_size nor a parameter block_size_x.")
 	}
 	return notices

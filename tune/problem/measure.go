@@ -1,6 +1,7 @@
 package problem
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -111,7 +112,8 @@ func (p *Problem) findObserved() {
 	}
 	for _, name := range all {
 		reads := func(e *expression.Expression) bool { return e != nil && e.Reads(name) }
-		if needed[name] || slices.Contains(p.definition.Measure.Observe, name) || slices.ContainsFunc(p.metrics, reads) || slices.ContainsFunc(p.buildRestrictions, reads) {
+		listed := slices.Contains(p.definition.Measure.Observe, name)
+		if needed[name] || listed || slices.ContainsFunc(p.metrics, reads) || slices.ContainsFunc(p.buildRestrictions, reads) {
 			p.observed = append(p.observed, name)
 		}
 		if needed[name] {
@@ -143,7 +145,8 @@ func (p *Problem) checkErrors(errs *fieldErrors) {
 	}
 	switch v := p.definition.Verify; {
 	case v == nil:
-		errs.addf("metrics", "%s is the difference from a reference, and the outputs are not compared with one: add verify, or give a metric of your own this name", p.observed[i])
+		errs.addf("metrics", "%s is the difference from a reference, and the outputs are not compared with one: "+
+			"add verify, or give a metric of your own this name", p.observed[i])
 	case v.Check != nil || v.Command != nil:
 		errs.addf("metrics", "%s is the difference from a reference, and a check or a command judges the outputs without one", p.observed[i])
 	}
@@ -191,4 +194,49 @@ func (p *Problem) canonicalMeasure() string {
 		}
 	}
 	return text
+}
+
+func (p *Problem) compileTiming(errs *fieldErrors) {
+	t := p.definition.Measure.Timing
+	switch states := []string{string(task.CacheWarm), string(task.CacheCold)}; t.Cache {
+	case "", task.CacheWarm, task.CacheCold:
+	default:
+		errs.addf("measure.cache", "%q is neither warm nor cold%s", t.Cache, nearest.Hint(string(t.Cache), states))
+	}
+	if t.Launches < 0 {
+		errs.addf("measure.launches", "%d: it must be positive", t.Launches)
+	}
+	if t.Time < 0 {
+		errs.addf("measure.seconds", "%v: it must be positive", t.Time.Seconds())
+	}
+	if t.Warmup < task.NoWarmup {
+		errs.addf("measure.warmup", "%d: it must not be negative", t.Warmup)
+	}
+}
+
+// Timing returns how configurations are timed, with the defaults: Launches is positive, and Warmup and EarlyStop are 0 for none.
+func (p *Problem) Timing() task.Timing {
+	t := p.definition.Measure.Timing
+	t.Cache = cmp.Or(t.Cache, task.CacheWarm)
+	t.Launches = cmp.Or(t.Launches, task.DefaultLaunches)
+	t.Warmup = max(0, cmp.Or(t.Warmup, 1))
+	t.EarlyStop = max(0, cmp.Or(t.EarlyStop, task.DefaultEarlyStop))
+	return t
+}
+
+// timingDigest returns a text of the settings without which times cannot be compared, "" for the defaults. The number of
+// launches, their time and early stops are no such settings.
+func timingDigest(t task.Timing) string {
+	text := cacheDigest(t.Cache)
+	if t.Warmup != 1 {
+		text += fmt.Sprintf(" %d untimed launches", t.Warmup)
+	}
+	return text
+}
+
+func cacheDigest(c task.CacheState) string {
+	if c == task.CacheWarm {
+		return ""
+	}
+	return string(c) + " caches"
 }

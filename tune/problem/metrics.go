@@ -5,7 +5,9 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
+	"github.com/ndtune/ndtune/internal/nearest"
 	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/judge"
@@ -83,7 +85,9 @@ const partTimes = "times"
 // Judge computes the metrics and the objective of timed launches and of what was observed. The times of the parts of a pipeline count as
 // shares of their sum: times.NAME is the share of the given time. A metric that cannot be computed is
 // NaN. It is an error if the times cannot be ranked, or if the objective is not a finite number.
-func (p *Problem) Judge(c space.Configuration, d hardware.Device, times judge.Stats, time float64, parts []launch.Part, readings []hardware.Reading) (judge.Judgement, error) {
+func (p *Problem) Judge(
+	c space.Configuration, d hardware.Device, times judge.Stats, time float64, parts []launch.Part, readings []hardware.Reading,
+) (judge.Judgement, error) {
 	if err := times.Rankable(); err != nil {
 		return judge.Judgement{}, err
 	}
@@ -177,4 +181,33 @@ func (p *Problem) ObjectiveAt(c space.Configuration, d hardware.Device, times []
 		return 0, err
 	}
 	return j.Objective, nil
+}
+
+// compileObjective checks the objectives. The names are those that an objective can have.
+func (p *Problem) compileObjective(errs *fieldErrors, names []string) {
+	all := p.Objective().All()
+	field := func(i int) string {
+		if len(all) > 1 {
+			return fmt.Sprintf("objective[%d].name", i)
+		}
+		return "objective.name"
+	}
+	for i, o := range all {
+		switch {
+		case !slices.Contains(names, o.Name):
+			errs.addf(field(i), "%q is neither time, time_min, time_median nor a metric%s", o.Name, nearest.Hint(o.Name, names))
+		case slices.ContainsFunc(all[:i], func(other judge.Objective) bool { return other.Name == o.Name }):
+			errs.addf(field(i), "the objective %s stands twice", o.Name)
+		case len(all) > 1 && strings.Contains(o.Name, ","):
+			errs.addf(field(i), "one of several objectives has no comma in its name: give the metric another name")
+		case o.Several() || o.Choose != "":
+			errs.addf(field(i), "a further objective has no objectives of its own")
+		}
+	}
+	if len(all) > judge.MaxObjectives {
+		errs.addf("objective", "there are %d objectives, and at most %d are possible", len(all), judge.MaxObjectives)
+		return
+	}
+	_, err := p.Objective().Chooser()
+	errs.add("choose", err)
 }

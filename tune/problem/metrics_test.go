@@ -70,21 +70,3 @@ func TestTimesThatNoLaunchTookAreRefused(t *testing.T) {
 		}
 	}
 }
-
-func TestStatsOf(t *testing.T) {
-	for _, c := range []struct {
-		times []float64
-		want  judge.Stats
-	}{
-		{nil, judge.Stats{}},
-		{[]float64{3}, judge.Stats{Count: 1, Mean: 3, Median: 3, Min: 3, Max: 3, StandardDeviation: 0}},
-		{[]float64{4, 1, 1}, judge.Stats{Count: 3, Mean: 2, Median: 1, Min: 1, Max: 4, StandardDeviation: math.Sqrt(3)}},
-		{[]float64{1, 2, 4, 3}, judge.Stats{Count: 4, Mean: 2.5, Median: 2.5, Min: 1, Max: 4, StandardDeviation: math.Sqrt(5. / 3)}},
-	} {
-		if got := judge.StatsOf(c.times); math.Abs(got.StandardDeviation-c.want.StandardDeviation) > 1e-12 {
-			t.Errorf("%v: deviation %v", c.times, got.StandardDeviation)
-		} else if got.StandardDeviation = c.want.StandardDeviation; got != c.want {
-			t.Errorf("%v: %+v", c.times, got)
-		}
-	}
-}

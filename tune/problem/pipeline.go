@@ -48,7 +48,9 @@ func (p *Problem) compileStages(errs *fieldErrors, scope expression.Scope) {
 }
 
 // compileList compiles stages within loops with some indices.
-func (p *Problem) compileList(errs *fieldErrors, field string, list []task.Stage, indices []string, scope expression.Scope) (all []launch.Step) {
+func (p *Problem) compileList(
+	errs *fieldErrors, field string, list []task.Stage, indices []string, scope expression.Scope,
+) (all []launch.Step) {
 	if len(indices) > maxStageDepth {
 		errs.addf(field, "loops are nested deeper than %d", maxStageDepth)
 		return nil
@@ -144,7 +146,8 @@ func (p *Problem) compilePlaces(errs *fieldErrors, field string, names, indices 
 		}
 		places = append(places, i)
 		for _, index := range p.indices {
-			if !slices.Contains(indices, index) && slices.ContainsFunc(p.arguments[i].Values(), func(e *expression.Expression) bool { return e.Reads(index) }) {
+			reads := func(e *expression.Expression) bool { return e.Reads(index) }
+			if !slices.Contains(indices, index) && slices.ContainsFunc(p.arguments[i].Values(), reads) {
 				errs.addf(field, "the value of %s reads %s, which no loop around this kernel counts", name, index)
 			}
 		}
@@ -200,4 +203,48 @@ func (p *Problem) KernelNames() []string {
 		return task.KernelNames(p.definition.Stages)
 	}
 	return []string{p.definition.Kernel.Name}
+}
+
+// compileShape compiles an index space, whose fields begin with a prefix.
+func (p *Problem) compileShape(errs *fieldErrors, prefix string, given task.Shape, scope expression.Scope) (s launch.Shape) {
+	if n := len(given.ProblemSize); n < 1 || n > 3 {
+		errs.addf(prefix+"problem_size", "has %d dimensions; want one to three", n)
+	}
+	for i, source := range given.ProblemSize {
+		s.ProblemSize = append(s.ProblemSize, p.compileSize(errs, fmt.Sprintf("%sproblem_size[%d]", prefix, i), source, scope))
+	}
+	for i, dim := range task.Dimensions {
+		source, field := given.BlockSize[i], prefix+"block_size."+dim
+		if name := "block_size_" + dim; source == "" {
+			if _, ok := scope[name]; !ok {
+				continue
+			}
+			source = name
+		}
+		if i == 0 { // 0 leaves the choice to the driver
+			s.BlockSize[i] = p.compileCount(errs, field, source, scope)
+		} else {
+			s.BlockSize[i] = p.compileSize(errs, field, source, scope)
+		}
+	}
+	isDivisor := func(e *expression.Expression) error {
+		_, _, err := launch.Divisor("the divisor", e, p.constants)
+		return err
+	}
+	for i, dim := range task.Dimensions {
+		for j, source := range given.GridDiv[i] {
+			field := fmt.Sprintf("%sgrid_div.%s[%d]", prefix, dim, j)
+			s.GridDiv[i] = append(s.GridDiv[i], p.compile(errs, field, source, scope, isDivisor))
+		}
+		if given.GridDiv[i] == nil && s.BlockSize[i] != nil {
+			s.GridDiv[i] = []*expression.Expression{s.BlockSize[i]}
+		}
+	}
+	if len(given.GlobalOffset) > len(given.ProblemSize) {
+		errs.addf(prefix+"global_offset", "has %d dimensions, problem_size %d", len(given.GlobalOffset), len(given.ProblemSize))
+	}
+	for i, source := range given.GlobalOffset {
+		s.GlobalOffset = append(s.GlobalOffset, p.compileCount(errs, fmt.Sprintf("%sglobal_offset[%d]", prefix, i), source, scope))
+	}
+	return s
 }

@@ -139,7 +139,7 @@ func TestTheDriverChoosesWorkGroups(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := v.Launches[0].NDRange
-		if got := fmt.Sprint(r.Global(), r.WorkGroup(), r.GlobalOffset()); got != want || v.Refusal(hardware.Device{MaxWorkGroupSize: 8}) != "" {
+		if got := fmt.Sprint(r.Global(), r.WorkGroup(), r.GlobalOffset()); got != want || v.ExceededLimit(hardware.Device{MaxWorkGroupSize: 8}) != "" {
 			t.Errorf("unroll=%d: %s, want %s", unroll, got, want)
 		}
 	}

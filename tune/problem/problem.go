@@ -4,8 +4,10 @@ package problem
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"sync/atomic"
 
 	"github.com/ndtune/ndtune/internal/excerpt"
@@ -198,8 +200,15 @@ func (p *Problem) fixed(e *expression.Expression) bool {
 	return !e.Reads("device") && !e.Reads(p.parameters.Names()...) && !p.readsIndex(e)
 }
 
+// allFixed reports whether all expressions of a list are fixed.
+func (p *Problem) allFixed(list []*expression.Expression) bool {
+	return !slices.ContainsFunc(list, func(e *expression.Expression) bool { return !p.fixed(e) })
+}
+
 // compile compiles the expression of a field. If the expression is fixed, check checks its value.
-func (p *Problem) compile(errs *fieldErrors, field string, source task.Expr, scope expression.Scope, check func(*expression.Expression) error) *expression.Expression {
+func (p *Problem) compile(
+	errs *fieldErrors, field string, source task.Expr, scope expression.Scope, check func(*expression.Expression) error,
+) *expression.Expression {
 	e, err := expression.Compile(source, scope)
 	if err == nil && p.fixed(e) {
 		err = check(e)
@@ -305,3 +314,18 @@ func (p *Problem) unknownArgument(name string) error {
 	}
 	return fmt.Errorf("no argument is named %q%s", name, nearest.Hint(name, names))
 }
+
+// fieldErrors collects the faults of a definition.
+type fieldErrors struct{ errs []error }
+
+func (f *fieldErrors) add(field string, err error) {
+	if err != nil {
+		f.errs = append(f.errs, &task.FieldError{Field: field, Err: err})
+	}
+}
+
+func (f *fieldErrors) addf(field, format string, args ...any) {
+	f.add(field, fmt.Errorf(format, args...))
+}
+
+func (f *fieldErrors) err() error { return errors.Join(f.errs...) }

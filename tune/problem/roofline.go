@@ -52,7 +52,8 @@ func (p *Problem) compilePrecision(errs *fieldErrors, given string, scope expres
 		value, err = e.Eval(p.constants)
 	}
 	if err != nil || value == nil {
-		errs.addf("roofline.precision", "%q is none of float32, float64 and float16, nor an expression of constants that is one of them%s", given, nearest.Hint(given, slices.Sorted(maps.Keys(precisions))))
+		errs.addf("roofline.precision", "%q is none of float32, float64 and float16, nor an expression of constants that is one of them%s",
+			given, nearest.Hint(given, slices.Sorted(maps.Keys(precisions))))
 		return ""
 	}
 	figure, known := precisions[strings.TrimSpace(fmt.Sprint(value))]
@@ -126,7 +127,9 @@ func (p *Problem) buffers(env map[string]any) (judge.Buffers, error) {
 
 // rooflineMetrics computes the metrics of the roofline at a time in milliseconds. A metric that cannot
 // be computed is NaN, and its error is added to failed.
-func (p *Problem) rooflineMetrics(env map[string]any, d hardware.Device, time float64, failed map[string]error) (metrics []judge.MetricValue) {
+func (p *Problem) rooflineMetrics(
+	env map[string]any, d hardware.Device, time float64, failed map[string]error,
+) (metrics []judge.MetricValue) {
 	for _, name := range p.roofline.Metrics(d) {
 		var value float64
 		var err error

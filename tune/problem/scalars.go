@@ -146,7 +146,7 @@ func (p *Problem) compileLanes(s *launch.Scalar, scope expression.Scope) error {
 			}
 			s.Lanes = append(s.Lanes, e)
 		}
-		if slices.ContainsFunc(s.Lanes, func(e *expression.Expression) bool { return !p.fixed(e) }) {
+		if !p.allFixed(s.Lanes) {
 			return nil
 		}
 	}

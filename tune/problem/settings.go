@@ -19,13 +19,13 @@ import (
 
 // compileSettings compiles the settings, in the order in which they are applied.
 func (p *Problem) compileSettings(errs *fieldErrors, scope expression.Scope) {
-	given := p.definition.Measure.Settings
+	given, names := p.definition.Measure.Settings, hardware.SettingNames()
 	for _, s := range given {
-		if field := "measure.settings." + s.Name; !slices.Contains(hardware.SettingNames(), s.Name) {
-			errs.addf(field, "%q is no setting%s; the settings are %s", s.Name, nearest.Hint(s.Name, hardware.SettingNames()), strings.Join(hardware.SettingNames(), ", "))
+		if field := "measure.settings." + s.Name; !slices.Contains(names, s.Name) {
+			errs.addf(field, "%q is no setting%s; the settings are %s", s.Name, nearest.Hint(s.Name, names), strings.Join(names, ", "))
 		}
 	}
-	for _, name := range hardware.SettingNames() {
+	for _, name := range names {
 		for i, s := range given {
 			if s.Name != name {
 				continue
@@ -128,7 +128,8 @@ func (p *Problem) CheckSettings(ctx context.Context, s *space.Space, d hardware.
 		}
 		places = append(places, i)
 		if all *= len(s.Survivors(i)); all > maxSettings {
-			return &task.FieldError{Field: "measure.settings", Err: fmt.Errorf("they depend on more than %d combinations of parameters: give the settings parameters of their own", maxSettings)}
+			err := fmt.Errorf("they depend on more than %d combinations of parameters: give the settings parameters of their own", maxSettings)
+			return &task.FieldError{Field: "measure.settings", Err: err}
 		}
 	}
 	env := p.environment(d)

@@ -157,20 +157,21 @@ func (p *Problem) checkCopies(v *launch.Variant) error {
 	}
 	for i, j := range v.Holders {
 		if v.Elements[i] != v.Elements[j] {
-			return fmt.Errorf("argument %s: has %d elements, %s, with which it changes places, has %d", p.arguments[i].Name, v.Elements[i], p.arguments[j].Name, v.Elements[j])
+			return fmt.Errorf("argument %s: has %d elements, %s, with which it changes places, has %d",
+				p.arguments[i].Name, v.Elements[i], p.arguments[j].Name, v.Elements[j])
 		}
 	}
 	return nil
 }
 
-// Refusal returns the reason of [launch.Variant.Refusal] without making the kernel's source. It returns "" if
+// ExceededLimit returns the reason of [launch.Variant.ExceededLimit] without making the kernel's source. It returns "" if
 // the launch cannot be derived.
-func (p *Problem) Refusal(c space.Configuration, d hardware.Device) string {
+func (p *Problem) ExceededLimit(c space.Configuration, d hardware.Device) string {
 	p = p.At(c)
 	v := &launch.Variant{Configuration: c}
 	env := p.environmentOf(c, d)
 	if p.fillLaunch(v, env) != nil {
 		return ""
 	}
-	return v.Refusal(d)
+	return v.ExceededLimit(d)
 }

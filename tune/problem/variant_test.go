@@ -429,7 +429,7 @@ func TestRefusal(t *testing.T) {
 		{[3]int{4096, 4096, 4096}, []int{1 << 40}, hardware.Device{}, ""}, // nothing is known of the device
 	} {
 		v := launch.Variant{Launches: []launch.Launch{{NDRange: launch.NDRange{Dimensions: 3, Grid: [3]int{1, 1, 1}, Local: c.local}, LocalBytes: c.localBytes}}}
-		if got := v.Refusal(c.device); got != c.want {
+		if got := v.ExceededLimit(c.device); got != c.want {
 			t.Errorf("%v, %v: %q, want %q", c.local, c.localBytes, got, c.want)
 		}
 	}

@@ -36,11 +36,13 @@ func (p *Problem) compileVerification(errs *fieldErrors, scope expression.Scope)
 	}
 	v := &verification{given: map[string]*array.Array{}}
 	p.verify = v
-	switch kinds := count(given.Problem != nil, given.Files != nil, given.Expected != nil, given.Reference != nil, given.Check != nil, given.Command != nil); {
-	case kinds == 0:
+	ways := count(
+		given.Problem != nil, given.Files != nil, given.Expected != nil, given.Reference != nil, given.Check != nil, given.Command != nil)
+	switch {
+	case ways == 0:
 		errs.addf("verify", "the reference is missing: name a spec, .npy files or a command")
 		return
-	case kinds > 1:
+	case ways > 1:
 		errs.addf("verify", "give one reference: a spec, .npy files, a command or a function")
 		return
 	case !slices.ContainsFunc(p.arguments, func(a launch.Argument) bool { return a.Output }):
@@ -247,7 +249,8 @@ func isString(v space.Value) bool { _, ok := v.(string); return ok }
 func (p *Problem) like(parameter string, v any) any {
 	i, _ := p.parameters.Index(parameter)
 	f, ok := v.(float64)
-	if !ok || f != math.Trunc(f) || math.Abs(f) > 1<<53 || slices.ContainsFunc(p.parameters.At(i).Values, func(v space.Value) bool { _, ok := v.(int); return !ok }) {
+	isNoInt := func(v space.Value) bool { _, isInt := v.(int); return !isInt }
+	if !ok || f != math.Trunc(f) || math.Abs(f) > 1<<53 || slices.ContainsFunc(p.parameters.At(i).Values, isNoInt) {
 		return v
 	}
 	return int(f)
@@ -370,7 +373,8 @@ func (p *Problem) ExpectedOutputs(initial map[string]*array.Array) (map[string]*
 			case output == nil:
 				return nil, fmt.Errorf("the reference function gave nothing for the output %s", a.Name)
 			case !a.Element.Equal(launch.Element{Type: output.Type, Struct: output.Struct}):
-				return nil, fmt.Errorf("the reference function gave %v for the output %s, which is of %v", launch.Element{Type: output.Type, Struct: output.Struct}, a.Name, a.Element)
+				return nil, fmt.Errorf("the reference function gave %v for the output %s, which is of %v",
+					launch.Element{Type: output.Type, Struct: output.Struct}, a.Name, a.Element)
 			}
 		}
 		return outputs, nil
@@ -387,7 +391,9 @@ func (p *Problem) Check() func(space.Configuration, map[string]*array.Array) err
 }
 
 // compileExpected returns the right content of the outputs, as read makes it from what is given by name.
-func compileExpected[T any](p *Problem, errs *fieldErrors, field, noun string, given map[string]T, read func(T) (*array.Array, error)) map[string]*array.Array {
+func compileExpected[T any](
+	p *Problem, errs *fieldErrors, field, noun string, given map[string]T, read func(T) (*array.Array, error),
+) map[string]*array.Array {
 	expected := map[string]*array.Array{}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		a, ok := p.argument(name)

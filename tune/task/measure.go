@@ -2,8 +2,8 @@ package task
 
 import "time"
 
-// A Measure says how launches are timed, at which settings of the device, and what is observed beside the times. Quantities that metrics or the objective use are
-// observed without being listed. A parameter, constant or metric hides the quantity of its name.
+// A Measure says how launches are timed, at which settings of the device, and what is observed beside the times. Quantities
+// that metrics or the objective use are observed without being listed. A parameter, constant or metric hides the quantity of its name.
 type Measure struct {
 	Timing      Timing
 	Observe     []string      // names of [hardware.Quantities], [footprint.Quantities] or of Instruments
@@ -66,6 +66,6 @@ type Setting struct {
 	Expression Expr
 }
 
-// SettleTime is the time for which the launches of a configuration are repeated after a change of settings, before they are timed:
+// SettingWarmup is the time for which the launches of a configuration are repeated after a change of settings, before they are timed:
 // clocks and power need some tens of milliseconds under load to follow.
-const SettleTime = 50 * time.Millisecond
+const SettingWarmup = 50 * time.Millisecond

@@ -58,8 +58,9 @@ func (s Size) volume() float64 {
 }
 
 // Distances returns how far two sizes are apart in each dimension: the factor by which they differ, the largest
-// first. Half as large is as far as twice as large. 64×1024 is far from 1024×64, although the volume is the same. Of several sizes, the one whose distances come first in
-// lexical order is the nearest, and of those that are equally far, the one of the smallest volume.
+// first. Half as large is as far as twice as large. 64×1024 is far from 1024×64, although the volume is the same. Of several
+// sizes, the one whose distances come first in lexical order is the nearest, and of those that are equally far, the one of the
+// smallest volume.
 //
 // The largest distance decides, not the sum. A size that is four times as large in one dimension needs other
 // blocks there, and the dimensions in which it is equal do not make up for that. The smaller size is nearer

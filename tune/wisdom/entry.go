@@ -153,7 +153,7 @@ func (e *Entry) exclusion(f *File, r *Record) string {
 	if err != nil {
 		return f.Text(r) + ": " + err.Error()
 	}
-	if reason := e.problem.Refusal(c, e.query.Device); reason != "" {
+	if reason := e.problem.ExceededLimit(c, e.query.Device); reason != "" {
 		return f.Text(r) + ": " + reason
 	}
 	return ""

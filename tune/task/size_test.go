@@ -1,15 +1,13 @@
-package problem
+package task
 
 import (
 	"fmt"
 	"testing"
-
-	"github.com/ndtune/ndtune/tune/task"
 )
 
-func sizes(values ...[2]int) (all []task.Size) {
+func sizes(values ...[2]int) (all []Size) {
 	for _, v := range values {
-		all = append(all, task.Size{{Name: "m", Value: v[0]}, {Name: "n", Value: v[1]}})
+		all = append(all, Size{{Name: "m", Value: v[0]}, {Name: "n", Value: v[1]}})
 	}
 	return all
 }
@@ -27,23 +25,23 @@ func TestNearestSizes(t *testing.T) {
 		{[2]int{256, 256}, "[1 2 0]"},
 		{[2]int{128, 512}, "[1 0 2]"},
 	} {
-		if got := fmt.Sprint(task.NearestSizes(sizes(c.of)[0], tuned)); got != c.want {
+		if got := fmt.Sprint(NearestSizes(sizes(c.of)[0], tuned)); got != c.want {
 			t.Errorf("%v: %s, want %s", c.of, got, c.want)
 		}
 	}
 	uneven := sizes([2]int{16, 64}, [2]int{24, 24}, [2]int{128, 64}, [2]int{64, 32})
-	if got := fmt.Sprint(task.NearestSizes(sizes([2]int{64, 64})[0], uneven)); got != "[3 2 1 0]" {
+	if got := fmt.Sprint(NearestSizes(sizes([2]int{64, 64})[0], uneven)); got != "[3 2 1 0]" {
 		t.Errorf("uneven sizes: %s", got)
 	}
-	texts := []task.Size{{{Name: "layout", Value: "rows"}}, {{Name: "layout", Value: "columns"}}}
-	if got := fmt.Sprint(task.NearestSizes(task.Size{{Name: "layout", Value: "rows"}}, texts)); got != "[0 1]" {
+	texts := []Size{{{Name: "layout", Value: "rows"}}, {{Name: "layout", Value: "columns"}}}
+	if got := fmt.Sprint(NearestSizes(Size{{Name: "layout", Value: "rows"}}, texts)); got != "[0 1]" {
 		t.Errorf("texts: %s", got)
 	}
 }
 
 func TestSortSizes(t *testing.T) {
 	all := sizes([2]int{512, 512}, [2]int{1024, 8}, [2]int{8, 1024}, [2]int{16, 16})
-	task.SortSizes(all)
+	SortSizes(all)
 	if got := fmt.Sprint(all); got != "[m=n=16 m=1024, n=8 m=8, n=1024 m=n=512]" {
 		t.Error(got)
 	}
