@@ -42,16 +42,43 @@ several times, and with the work-groups in the opposite order.
 Exit status: 0 no fault; 1 faults, or nothing could be checked; 2 the command line or the
 specification is wrong; 130 interrupted.`,
 		Flags: append(specFlags(),
-			&cli.StringFlag{Name: "device", Aliases: []string{"d"}, Category: categoryEvaluation, Usage: "launch on `DEVICE` too: index, platform:device, cpu, gpu, or a part of its name (default: the simulator alone)"},
+			&cli.StringFlag{
+				Name: "device", Aliases: []string{"d"}, Category: categoryEvaluation,
+				Usage: "launch on `DEVICE` too: index, platform:device, cpu, gpu, or a part of its name (default: the simulator alone)",
+			},
 			&cli.BoolFlag{Name: "no-simulator", Category: categoryEvaluation, Usage: "check on the device of --device alone"},
-			&cli.IntFlag{Name: "launches", Value: check.DefaultLaunches, Category: categoryEvaluation, Usage: "on the device, launch each configuration `N` times on the same data"},
-			&cli.StringFlag{Name: "record", TakesFile: true, Category: categorySearch, Usage: fmt.Sprintf("check the %d best configurations of `RECORD` first", bestChecked)},
-			&cli.IntFlag{Name: "max-configurations", Category: categorySearch, Usage: "check at most `N` configurations (default: as many as cover all pairs of values)"},
-			&cli.DurationFlag{Name: "time-limit", Category: categorySearch, Usage: "end after `DURATION`, such as 10m, and report what was found until then"},
-			&cli.DurationFlag{Name: "kernel-timeout", Value: check.DefaultLimit, Category: categorySearch, Usage: "give up a configuration after `DURATION`"},
-			&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Value: runtime.GOMAXPROCS(0), DefaultText: "as many as cores", Category: categorySearch, Usage: "simulate `N` configurations at once"},
-			&cli.StringFlag{Name: "format", Value: "text", Category: categoryOutput, Usage: "print the report as `FORMAT`: " + strings.Join(check.Formats(), ", ")},
-			&cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, TakesFile: true, Category: categoryOutput, Usage: "write the report to `FILE` too: .json, .sarif, .md or .txt; may be repeated"},
+			&cli.IntFlag{
+				Name: "launches", Value: check.DefaultLaunches, Category: categoryEvaluation,
+				Usage: "on the device, launch each configuration `N` times on the same data",
+			},
+			&cli.StringFlag{
+				Name: "record", TakesFile: true, Category: categorySearch,
+				Usage: fmt.Sprintf("check the %d best configurations of `RECORD` first", bestChecked),
+			},
+			&cli.IntFlag{
+				Name: "max-configurations", Category: categorySearch,
+				Usage: "check at most `N` configurations (default: as many as cover all pairs of values)",
+			},
+			&cli.DurationFlag{
+				Name: "time-limit", Category: categorySearch,
+				Usage: "end after `DURATION`, such as 10m, and report what was found until then",
+			},
+			&cli.DurationFlag{
+				Name: "kernel-timeout", Value: check.DefaultLimit, Category: categorySearch,
+				Usage: "give up a configuration after `DURATION`",
+			},
+			&cli.IntFlag{
+				Name: "jobs", Aliases: []string{"j"}, Value: runtime.GOMAXPROCS(0), DefaultText: "as many as cores", Category: categorySearch,
+				Usage: "simulate `N` configurations at once",
+			},
+			&cli.StringFlag{
+				Name: "format", Value: "text", Category: categoryOutput,
+				Usage: "print the report as `FORMAT`: " + strings.Join(check.Formats(), ", "),
+			},
+			&cli.StringSliceFlag{
+				Name: "output", Aliases: []string{"o"}, TakesFile: true, Category: categoryOutput,
+				Usage: "write the report to `FILE` too: .json, .sarif, .md or .txt; may be repeated",
+			},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Category: categoryOutput, Usage: "show no progress"},
 		),
 		Action: runCheck,
@@ -214,7 +241,11 @@ func writeCheck(c *cli.Context, r *check.Report) error {
 }
 
 func finalistsFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "check", Category: categoryEvaluation, Usage: "check the finalists for faults of the kernel at the end, on the device and in Oclgrind if it is installed (docs/check.md)"}
+	return &cli.BoolFlag{
+		Name: "check", Category: categoryEvaluation,
+		Usage: "check the finalists for faults of the kernel at the end, on the device and in Oclgrind if it is installed " +
+			"(docs/check.md)",
+	}
 }
 
 // checkFinalistsFlag refuses --check for a search at several sizes.

@@ -61,14 +61,36 @@ same --log continues it.`,
 
 func compareFlags() []cli.Flag {
 	own := []cli.Flag{
-		&cli.StringFlag{Name: "devices", Aliases: []string{"d", "device"}, Value: device.AllDevices, Category: categoryEvaluation, Usage: "the `DEVICES` to tune on, each on its own: all, cpu, gpu, or a list of indices, platform:device and parts of names, such as 0,1:0; in a fleet, its kinds of devices"},
-		&cli.StringFlag{Name: "default", Category: categorySearch, Usage: "the configuration that gains are relative to, `PARAMETER=VALUE,…` for all parameters with several values (default: the median of the correct ones)"},
+		&cli.StringFlag{
+			Name: "devices", Aliases: []string{"d", "device"}, Value: device.AllDevices, Category: categoryEvaluation,
+			Usage: "the `DEVICES` to tune on, each on its own: all, cpu, gpu, or a list of indices, platform:device and parts of " +
+				"names, such as 0,1:0; in a fleet, its kinds of devices",
+		},
+		&cli.StringFlag{
+			Name: "default", Category: categorySearch,
+			Usage: "the configuration that gains are relative to, `PARAMETER=VALUE,…` for all parameters with several values " +
+				"(default: the median of the correct ones)",
+		},
 		&cli.StringFlag{Name: "objective", Category: categorySearch, Usage: "rank records by `OBJECTIVE` instead of that of their search: time, time_min, time_median or a metric, " +
 			"maximised after the word maximize; a specification takes --set spec.objective=OBJECTIVE"},
-		&cli.DurationFlag{Name: "time-limit", Category: categorySearch, Usage: "on each device, start no configuration after `DURATION`, such as 90s or 10m; those that workers hold are finished"},
-		&cli.StringFlag{Name: "log", TakesFile: true, Category: categoryOutput, Usage: "keep the run logs beside `FILE`, with the device and the size in the name (FILE.jsonl becomes FILE.DEVICE.jsonl), and continue the runs that they hold (default: new files in the user's state folder)"},
-		&cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, TakesFile: true, Category: categoryOutput, Usage: "write the comparison to `FILE`: .html (a page, with all records), .json, .csv (a row for each configuration and device) or .md; may be repeated"},
-		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Category: categoryOutput, Usage: "show each configuration as it is measured, and the reasons of skipped ones"},
+		&cli.DurationFlag{
+			Name: "time-limit", Category: categorySearch,
+			Usage: "on each device, start no configuration after `DURATION`, such as 90s or 10m; those that workers hold are finished",
+		},
+		&cli.StringFlag{
+			Name: "log", TakesFile: true, Category: categoryOutput,
+			Usage: "keep the run logs beside `FILE`, with the device and the size in the name (FILE.jsonl becomes FILE.DEVICE.jsonl), " +
+				"and continue the runs that they hold (default: new files in the user's state folder)",
+		},
+		&cli.StringSliceFlag{
+			Name: "output", Aliases: []string{"o"}, TakesFile: true, Category: categoryOutput,
+			Usage: "write the comparison to `FILE`: .html (a page, with all records), .json, .csv (a row for each configuration and " +
+				"device) or .md; may be repeated",
+		},
+		&cli.BoolFlag{
+			Name: "verbose", Aliases: []string{"v"}, Category: categoryOutput,
+			Usage: "show each configuration as it is measured, and the reasons of skipped ones",
+		},
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Category: categoryOutput, Usage: "print the comparison only"},
 	}
 	flags := specFlags()

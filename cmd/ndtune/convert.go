@@ -41,8 +41,15 @@ with .yaml or .yml. Lines that begin with «# not converted» show the parts tha
 Every command refuses records of more than 256 MiB, before or after unpacking.
 NDTUNE_MAX_RECORD_MIB=1024 in the environment sets another limit.`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "to", Category: categoryOutput, Usage: "`FORMAT` of OUT: t4, csv, log (run log) or cache (Kernel Tuner) (default: by its extension: .json t4, .csv csv, .jsonl log, and .gz)"},
-			&cli.BoolFlag{Name: "force", Aliases: []string{"f"}, Category: categoryOutput, Usage: "replace OUT if it exists, and the .npy files that belong to it"},
+			&cli.StringFlag{
+				Name: "to", Category: categoryOutput,
+				Usage: "`FORMAT` of OUT: t4, csv, log (run log) or cache (Kernel Tuner) (default: by its extension: .json t4, .csv " +
+					"csv, .jsonl log, and .gz)",
+			},
+			&cli.BoolFlag{
+				Name: "force", Aliases: []string{"f"}, Category: categoryOutput,
+				Usage: "replace OUT if it exists, and the .npy files that belong to it",
+			},
 			&cli.BoolFlag{Name: "skip-damaged", Category: categoryOutput, Usage: "leave out the damaged lines of a run log, and list them"},
 		},
 		Action: convert,

@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
@@ -42,7 +43,10 @@ peaks that its limit needs, in some seconds.`,
 		Flags: []cli.Flag{
 			fleetFlag("list the devices of the fleet"),
 			&cli.BoolFlag{Name: "json", Usage: "print JSON"},
-			&cli.BoolFlag{Name: "observe", Usage: "say which quantities can be observed, such as energy and clocks, and how; takes a few seconds"},
+			&cli.BoolFlag{
+				Name:  "observe",
+				Usage: "say which quantities can be observed, such as energy and clocks, and how; takes a few seconds",
+			},
 			&cli.BoolFlag{Name: "peak",
 				Usage: "measure the peaks of the devices, which takes some seconds for a GPU and up to minutes for a busy CPU"},
 			&cli.BoolFlag{Name: "restore-settings",
@@ -233,7 +237,7 @@ func printDevice(w io.Writer, l listedDevice) {
 	}
 	switch {
 	case l.PeaksError != "":
-		row("peaks", "could not be measured: "+firstLine(l.PeaksError))
+		row("peaks", "could not be measured: "+excerpt.FirstLine(l.PeaksError))
 	case l.Peaks != nil:
 		printPeaks(w, l.Peaks)
 	}

@@ -48,9 +48,15 @@ record (--tuned), or in a default one for the kind of device.
 			&cli.IntFlag{Name: "ny", Value: 1024, Category: categorySpec, Usage: "rows of the field"},
 			&cli.StringFlag{Name: "steps", Value: "1000,2000,1000", Category: categorySpec, Usage: "steps of each phase, `N[,N…]`"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Category: categorySpec, Usage: "seed of the ten hot points"},
-			&cli.StringFlag{Name: "tuned", Category: categorySpec, Usage: "use the best configuration of a `RECORD`: a run log or a T4 file"},
+			&cli.StringFlag{
+				Name: "tuned", Category: categorySpec,
+				Usage: "use the best configuration of a `RECORD`: a run log or a T4 file",
+			},
 			deviceFlag(""),
-			&cli.StringFlag{Name: "plot", Category: categoryOutput, Usage: "draw the field after each phase into `FILE`: .png, .svg or .pdf"},
+			&cli.StringFlag{
+				Name: "plot", Category: categoryOutput,
+				Usage: "draw the field after each phase into `FILE`: .png, .svg or .pdf",
+			},
 		}, specFlags()...),
 		Action: runDiffusion,
 	}

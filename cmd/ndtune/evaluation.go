@@ -21,14 +21,31 @@ import (
 // evaluationFlags say how configurations are evaluated.
 func evaluationFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.IntFlag{Name: "iterations", Category: categoryEvaluation, DefaultText: fmt.Sprintf("measure.launches of the specification, else %d", task.DefaultLaunches), Usage: "timed launches of each configuration"},
-		&cli.DurationFlag{Name: "build-timeout", Value: worker.DefaultBuildTimeout, Category: categoryEvaluation, Usage: "give up a configuration whose build, with its first launch, takes longer than `DURATION`"},
-		&cli.DurationFlag{Name: "kernel-timeout", Value: worker.DefaultKernelTimeout, Category: categoryEvaluation, Usage: "give up a configuration if a later launch takes longer than `DURATION`, or longer than 1s and 20 times the best so far"},
-		&cli.StringSliceFlag{Name: "observe", Category: categoryEvaluation, Usage: "observe `QUANTITIES` of the device while each configuration runs, as metrics: " + strings.Join(hardware.Quantities(), ", ") + " (docs/observers.md); or of the built kernel: " + strings.Join(footprint.Quantities(), ", ") + " (docs/observers.md)"},
+		&cli.IntFlag{
+			Name: "iterations", Category: categoryEvaluation, DefaultText: fmt.Sprintf("measure.launches of the specification, else %d", task.DefaultLaunches),
+			Usage: "timed launches of each configuration",
+		},
+		&cli.DurationFlag{
+			Name: "build-timeout", Value: worker.DefaultBuildTimeout, Category: categoryEvaluation,
+			Usage: "give up a configuration whose build, with its first launch, takes longer than `DURATION`",
+		},
+		&cli.DurationFlag{
+			Name: "kernel-timeout", Value: worker.DefaultKernelTimeout, Category: categoryEvaluation,
+			Usage: "give up a configuration if a later launch takes longer than `DURATION`, or longer than 1s and 20 times the best " +
+				"so far",
+		},
+		&cli.StringSliceFlag{
+			Name: "observe", Category: categoryEvaluation,
+			Usage: "observe `QUANTITIES` of the device while each configuration runs, as metrics: " + strings.Join(hardware.Quantities(), ", ") + " (docs/observers.md); or of the built kernel: " + strings.Join(footprint.Quantities(), ", ") +
+				" (docs/observers.md)",
+		},
 		newAllowFlag("let the specification do `WHAT`: settings, change those of the device while it measures: locked clocks, the power limit " +
 			"(docs/observers.md); commands, run those that it names on this machine for searches of the fleet of --listen; both with a comma"),
 		workersFlag(),
-		&cli.BoolFlag{Name: "no-peak", EnvVars: []string{"NDTUNE_NO_PEAK"}, Category: categoryEvaluation, Usage: "do not measure the peaks of the device if they are unknown: a specification with a roofline then has no % of limit"},
+		&cli.BoolFlag{
+			Name: "no-peak", EnvVars: []string{"NDTUNE_NO_PEAK"}, Category: categoryEvaluation,
+			Usage: "do not measure the peaks of the device if they are unknown: a specification with a roofline then has no % of limit",
+		},
 	}
 }
 

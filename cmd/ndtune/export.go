@@ -53,7 +53,10 @@ docs/export.md shows a program in each language, and describes the other files.`
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: ".", Usage: "`FOLDER` for the files; it is made if necessary"},
 			&cli.StringFlag{Name: "key", Usage: "`KEY`: the name of the files and of the functions (default: the name of the kernel)"},
-			&cli.StringFlag{Name: "problem-size", Usage: "problem size, `X[,Y[,Z]]`: expressions over the constants of a specification that has none"},
+			&cli.StringFlag{
+				Name:  "problem-size",
+				Usage: "problem size, `X[,Y[,Z]]`: expressions over the constants of a specification that has none",
+			},
 			&cli.StringFlag{Name: "lang", Value: "c,python", Usage: "`LIST` of what to write besides the wisdom: c, python, kernel_tuner"},
 		},
 		Action: exportFiles,

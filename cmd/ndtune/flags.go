@@ -49,7 +49,10 @@ func specFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringSliceFlag{Name: "set", Category: categorySpec, Usage: "give a constant another value, `NAME=VALUE`, or any key of the specification by its path, " +
 			"such as spec.measure.cache=cold or spec.objective=energy; may be repeated; tune and compare take several numbers, n=1024,2048, as sizes"},
-		&cli.StringSliceFlag{Name: "parameter", Aliases: []string{"p"}, Category: categorySpec, Usage: "give a parameter only these values, `PARAMETER=VALUE[,VALUE…]`; may be repeated"},
+		&cli.StringSliceFlag{
+			Name: "parameter", Aliases: []string{"p"}, Category: categorySpec,
+			Usage: "give a parameter only these values, `PARAMETER=VALUE[,VALUE…]`; may be repeated",
+		},
 	}
 }
 
@@ -59,18 +62,45 @@ func tuneFlags() []cli.Flag {
 		deviceFlag("; several of one model share a search: gpu uses all GPUs of the first one's model, 0:0,0:1 uses two devices"),
 		&cli.StringFlag{Name: "strategy", Category: categorySearch,
 			Usage: "search with `STRATEGY`: " + strategyNames() + "; ndtune strategies describes them; " + strategyForms + " (default: auto)"},
-		&cli.StringSliceFlag{Name: "start", Category: categorySearch, Usage: "begin with this configuration, `PARAMETER=VALUE,…` for all parameters with several values; may be repeated"},
+		&cli.StringSliceFlag{
+			Name: "start", Category: categorySearch,
+			Usage: "begin with this configuration, `PARAMETER=VALUE,…` for all parameters with several values; may be repeated",
+		},
 		newTunePriorFlag(),
-		&cli.IntFlag{Name: "max-evals", Category: categorySearch, Usage: "evaluate at most `N` configurations, failures included; those beyond the device's limits do not count"},
-		&cli.IntFlag{Name: "patience", Category: categorySearch, Usage: "end the search after `N` evaluations that improve the best by less than 1 % (default: no end; of several sizes, 50 for all but the first)"},
-		&cli.DurationFlag{Name: "time-limit", Category: categorySearch, Usage: "start no configuration after `DURATION`, such as 90s or 10m; those that workers hold are finished"},
+		&cli.IntFlag{
+			Name: "max-evals", Category: categorySearch,
+			Usage: "evaluate at most `N` configurations, failures included; those beyond the device's limits do not count",
+		},
+		&cli.IntFlag{
+			Name: "patience", Category: categorySearch,
+			Usage: "end the search after `N` evaluations that improve the best by less than 1 % (default: no end; of several sizes, " +
+				"50 for all but the first)",
+		},
+		&cli.DurationFlag{
+			Name: "time-limit", Category: categorySearch,
+			Usage: "start no configuration after `DURATION`, such as 90s or 10m; those that workers hold are finished",
+		},
 		newRetryFlag(),
 		&cli.Uint64Flag{Name: "seed", Value: 1, Category: categorySearch, Usage: "seed of the strategy's random choices"},
-		&cli.StringFlag{Name: "log", TakesFile: true, Category: categoryOutput, Usage: "keep the run log in `FILE` (of several sizes, in FILE.SIZE.jsonl), and continue the run that it holds (default: a new file in the user's state folder)"},
-		&cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, TakesFile: true, Category: categoryOutput, Usage: "write the results to `FILE`: .json (T4), .csv or .jsonl (run log), .gz after it; may be repeated"},
-		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Category: categoryOutput, Usage: "show skipped configurations and the reasons, whole build logs, the output of workers, and the use of their time"},
+		&cli.StringFlag{
+			Name: "log", TakesFile: true, Category: categoryOutput,
+			Usage: "keep the run log in `FILE` (of several sizes, in FILE.SIZE.jsonl), and continue the run that it holds (default: a " +
+				"new file in the user's state folder)",
+		},
+		&cli.StringSliceFlag{
+			Name: "output", Aliases: []string{"o"}, TakesFile: true, Category: categoryOutput,
+			Usage: "write the results to `FILE`: .json (T4), .csv or .jsonl (run log), .gz after it; may be repeated",
+		},
+		&cli.BoolFlag{
+			Name: "verbose", Aliases: []string{"v"}, Category: categoryOutput,
+			Usage: "show skipped configurations and the reasons, whole build logs, the output of workers, and the use of their time",
+		},
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Category: categoryOutput, Usage: "print the best configuration only"},
-		&cli.StringFlag{Name: "serve", Category: categoryOutput, Usage: "show the running search in browsers at `HOST:PORT`, such as 127.0.0.1:8080; :0 is a free port on this machine alone"},
+		&cli.StringFlag{
+			Name: "serve", Category: categoryOutput,
+			Usage: "show the running search in browsers at `HOST:PORT`, such as 127.0.0.1:8080; :0 is a free port on this machine " +
+				"alone",
+		},
 	)
 }
 

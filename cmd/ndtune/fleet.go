@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/fleet"
@@ -36,7 +37,10 @@ func searchFleetFlags(usage, begin string) []cli.Flag {
 			Usage: "run the server of a fleet at `HOST:PORT` for this command, with an agent for the devices of this machine " +
 				"(--device none: without one), and print the command for agents on other machines",
 		},
-		&cli.IntFlag{Name: "agents", Category: categoryFleet, Usage: "begin when the fleet has `N` agents, that of --listen included", DefaultText: begin},
+		&cli.IntFlag{
+			Name: "agents", Category: categoryFleet, DefaultText: begin,
+			Usage: "begin when the fleet has `N` agents, that of --listen included",
+		},
 	}
 }
 
@@ -61,8 +65,14 @@ passwords that the printed addresses hold (docs/fleet.md).
    ndtune fleet serve
    ndtune fleet serve --listen 0.0.0.0:4222 --store /var/lib/ndtune`,
 			Flags: []cli.Flag{
-				&cli.StringFlag{Name: "listen", Value: "127.0.0.1:4222", Usage: "`HOST:PORT` of this machine; 0.0.0.0 is all its addresses, and port 0 any free one"},
-				&cli.StringFlag{Name: "store", TakesFile: true, Usage: "`FOLDER` that keeps queues, results and passwords (default: a temporary one)"},
+				&cli.StringFlag{
+					Name: "listen", Value: "127.0.0.1:4222",
+					Usage: "`HOST:PORT` of this machine; 0.0.0.0 is all its addresses, and port 0 any free one",
+				},
+				&cli.StringFlag{
+					Name: "store", TakesFile: true,
+					Usage: "`FOLDER` that keeps queues, results and passwords (default: a temporary one)",
+				},
 			},
 			Action: serveFleet,
 		}, {
@@ -88,13 +98,27 @@ whoever may use the fleet (docs/fleet.md says what that means).
    ndtune agent --fleet 'tls://fleet.example.org:4222?credentials=agent.seed' --device gpu`,
 		Flags: []cli.Flag{
 			fleetFlag("work for the fleet"),
-			&cli.StringFlag{Name: "device", Aliases: []string{"d"}, Category: categoryEvaluation, Usage: "`DEVICE` to offer: index, platform:device, cpu, gpu, or a part of its name; several with commas (default: all)"},
-			&cli.IntFlag{Name: "workers", Category: categoryEvaluation, DefaultText: "as many as cores and the device's memory allow", Usage: "build in up to `N` processes for each device, as far as they are worth their start; for a CPU, these also measure, one at a time"},
-			&cli.StringFlag{Name: "name", Category: categoryFleet, Usage: "`NAME` of this machine in the fleet (default: its host name); devices of one machine are measured one after the other by ndtune compare"},
+			&cli.StringFlag{
+				Name: "device", Aliases: []string{"d"}, Category: categoryEvaluation,
+				Usage: "`DEVICE` to offer: index, platform:device, cpu, gpu, or a part of its name; several with commas (default: all)",
+			},
+			&cli.IntFlag{
+				Name: "workers", Category: categoryEvaluation, DefaultText: "as many as cores and the device's memory allow",
+				Usage: "build in up to `N` processes for each device, as far as they are worth their start; for a CPU, these also " +
+					"measure, one at a time",
+			},
+			&cli.StringFlag{
+				Name: "name", Category: categoryFleet,
+				Usage: "`NAME` of this machine in the fleet (default: its host name); devices of one machine are measured one after " +
+					"the other by ndtune compare",
+			},
 			newAllowFlag("let searches do `WHAT`, which are refused otherwise: commands, run those that specifications name " +
 				"(verify.command, kernel.command); settings, change those of these devices while they measure: " +
 				"locked clocks, the power limit (docs/observers.md); both with a comma"),
-			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Category: categoryOutput, Usage: "show the output of workers and drivers"},
+			&cli.BoolFlag{
+				Name: "verbose", Aliases: []string{"v"}, Category: categoryOutput,
+				Usage: "show the output of workers and drivers",
+			},
 		},
 		Action: runAgent,
 	}
@@ -225,7 +249,7 @@ func fleetTable(all []fleet.Announcement) figure.Table {
 		doing, since := a.Doing()
 		t.Rows = append(t.Rows, []string{a.Name(), strings.TrimSpace(a.Device.Name), a.Device.Driver, doing, roundElapsed(since).String(), fmt.Sprint(a.Evaluated)})
 		for _, r := range a.Refused {
-			t.Notes = append(t.Notes, fmt.Sprintf("%s refuses a search: %s", a.Name(), firstLine(r.Why)))
+			t.Notes = append(t.Notes, fmt.Sprintf("%s refuses a search: %s", a.Name(), excerpt.FirstLine(r.Why)))
 		}
 	}
 	return t

@@ -36,12 +36,30 @@ Macros that the source needs and nobody defines become parameters or sizes if th
 Of others only you know the value: the file has DECIDE in its place, and is refused until you write it.`,
 		Flags: []cli.Flag{
 			deviceFlag(""),
-			&cli.StringFlag{Name: "kernel", Aliases: []string{"k"}, Category: categorySpec, Usage: "`NAME` of the kernel, if the source has several"},
-			&cli.StringSliceFlag{Name: "define", Aliases: []string{"D"}, Category: categorySpec, Usage: "define a macro, `NAME=VALUE`, NAME or NAME(x)=VALUE; may be repeated"},
-			&cli.StringSliceFlag{Name: "include", Aliases: []string{"I"}, TakesFile: true, Category: categorySpec, Usage: "look for included files in `FOLDER`; may be repeated"},
-			&cli.StringSliceFlag{Name: "build-option", Category: categorySpec, Usage: "pass `OPTION` to the compiler; may be repeated. Those that begin with -cl- need no flag"},
-			&cli.DurationFlag{Name: "build-timeout", Value: worker.DefaultBuildTimeout, Category: categoryEvaluation, Usage: "give up if the build takes longer than `DURATION`"},
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, TakesFile: true, Category: categoryOutput, Usage: "write the specification to `FILE` (default: KERNEL.yaml beside the last source)"},
+			&cli.StringFlag{
+				Name: "kernel", Aliases: []string{"k"}, Category: categorySpec,
+				Usage: "`NAME` of the kernel, if the source has several",
+			},
+			&cli.StringSliceFlag{
+				Name: "define", Aliases: []string{"D"}, Category: categorySpec,
+				Usage: "define a macro, `NAME=VALUE`, NAME or NAME(x)=VALUE; may be repeated",
+			},
+			&cli.StringSliceFlag{
+				Name: "include", Aliases: []string{"I"}, TakesFile: true, Category: categorySpec,
+				Usage: "look for included files in `FOLDER`; may be repeated",
+			},
+			&cli.StringSliceFlag{
+				Name: "build-option", Category: categorySpec,
+				Usage: "pass `OPTION` to the compiler; may be repeated. Those that begin with -cl- need no flag",
+			},
+			&cli.DurationFlag{
+				Name: "build-timeout", Value: worker.DefaultBuildTimeout, Category: categoryEvaluation,
+				Usage: "give up if the build takes longer than `DURATION`",
+			},
+			&cli.StringFlag{
+				Name: "output", Aliases: []string{"o"}, TakesFile: true, Category: categoryOutput,
+				Usage: "write the specification to `FILE` (default: KERNEL.yaml beside the last source)",
+			},
 			&cli.BoolFlag{Name: "force", Aliases: []string{"f"}, Category: categoryOutput, Usage: "replace the file if it exists"},
 		},
 		Action: initSpec,

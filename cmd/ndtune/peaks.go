@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/device/peak"
 	"github.com/ndtune/ndtune/tune/hardware"
@@ -62,7 +63,7 @@ func printPeaks(w io.Writer, p *hardware.Peaks) {
 		switch {
 		case !known:
 		case figure.Missing != "":
-			fmt.Fprintf(w, "      %-27s %8s          %s\n", f.Title, "–", firstLine(figure.Missing))
+			fmt.Fprintf(w, "      %-27s %8s          %s\n", f.Title, "–", excerpt.FirstLine(figure.Missing))
 		default:
 			line := fmt.Sprintf("      %-27s %8s %-8s %s", f.Title, formatNumber(figure.Value), figure.Unit, figure.Variant)
 			fmt.Fprintln(w, strings.TrimRight(line, " "))

@@ -31,11 +31,30 @@ Without -o, it prints the best, the finalists and the failures.
 
 The page is one file. It works offline, from a disk or in a mail, and makes no requests.`,
 		Flags: []cli.Flag{
-			&cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, TakesFile: true, Category: categoryOutput, Usage: "write `FILE`: .html (the page), .md (a table), .png, .svg or .pdf (one plot); may be repeated; without it, a table is printed"},
-			&cli.StringFlag{Name: "plot", Category: categoryOutput, Usage: "`NAME` of the plot of a picture: " + strings.Join(report.PlotNames(), ", ") + " (default: " + report.PlotNames()[0] + ")"},
-			&cli.StringFlag{Name: "axes", Category: categoryOutput, Usage: "`PARAMETER[,PARAMETER]` of a scatter or a heat map (default: those that matter most)"},
-			&cli.StringFlag{Name: "objective", Category: categoryOutput, Usage: "rank by `OBJECTIVES`, several with commas, instead of those of the search: time, time_min, time_median or a metric, each maximised after the word maximize; several give a front (docs/front.md)"},
-			&cli.StringFlag{Name: "choose", Category: categoryOutput, Usage: "of several objectives, choose the winner among the front by `EXPRESSION`, such as 'energy <= 1.1 * best.energy'"},
+			&cli.StringSliceFlag{
+				Name: "output", Aliases: []string{"o"}, TakesFile: true, Category: categoryOutput,
+				Usage: "write `FILE`: .html (the page), .md (a table), .png, .svg or .pdf (one plot); may be repeated; without it, a " +
+					"table is printed",
+			},
+			&cli.StringFlag{
+				Name: "plot", Category: categoryOutput,
+				Usage: "`NAME` of the plot of a picture: " + strings.Join(report.PlotNames(), ", ") + " (default: " +
+					report.PlotNames()[0] + ")",
+			},
+			&cli.StringFlag{
+				Name: "axes", Category: categoryOutput,
+				Usage: "`PARAMETER[,PARAMETER]` of a scatter or a heat map (default: those that matter most)",
+			},
+			&cli.StringFlag{
+				Name: "objective", Category: categoryOutput,
+				Usage: "rank by `OBJECTIVES`, several with commas, instead of those of the search: time, time_min, time_median or a " +
+					"metric, each maximised after the word maximize; several give a front (docs/front.md)",
+			},
+			&cli.StringFlag{
+				Name: "choose", Category: categoryOutput,
+				Usage: "of several objectives, choose the winner among the front by `EXPRESSION`, such as 'energy <= 1.1 * " +
+					"best.energy'",
+			},
 		},
 		Action: writeReport,
 	}

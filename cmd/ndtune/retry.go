@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -11,6 +10,7 @@ import (
 
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/process"
 )
 
 // A retryFlag is --retry-failures, with or without statuses after «=».
@@ -85,19 +85,9 @@ func goOnCommand(c *cli.Context, log string, more ...string) string {
 		words = slices.Insert(words, end, more...)
 	}
 	for i, word := range words {
-		words[i] = shellQuoted(word)
+		words[i] = process.Quoted(word)
 	}
 	return strings.Join(words, " ")
-}
-
-var plainWord = regexp.MustCompile(`^[\w./:,=+@%-]+$`)
-
-// shellQuoted quotes a word for a POSIX shell, if necessary.
-func shellQuoted(word string) string {
-	if plainWord.MatchString(word) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // environmentText describes the log of a run that the environment stopped, and how to continue the run.

@@ -21,7 +21,10 @@ import (
 
 func runCommand() *cli.Command {
 	flags := append(append(specFlags(), deviceFlag("")), evaluationFlags()...)
-	flags = append(flags, &cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Category: categoryOutput, Usage: "show the output of the kernel and the driver"})
+	flags = append(flags, &cli.BoolFlag{
+		Name: "verbose", Aliases: []string{"v"}, Category: categoryOutput,
+		Usage: "show the output of the kernel and the driver",
+	})
 	return &cli.Command{
 		Name:      "run",
 		Usage:     "build, verify and time one configuration",

@@ -60,15 +60,35 @@ func simulateFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringSliceFlag{Name: "strategy", Category: categorySearch, Usage: "compare `STRATEGY[,STRATEGY…]`: " + strategyNames() + ", or all, which is all but brute_force and prior_ranking; " +
 			strategyForms + "; may be repeated (default: all; with --prior, those that learn from it)"},
-		&cli.StringFlag{Name: "objective", Category: categorySearch, Usage: "improve `OBJECTIVES`, several with commas, instead of those of the records: time, time_min, time_median or a metric, each maximised after the word maximize; several give a front (docs/front.md)"},
-		&cli.IntFlag{Name: "max-evals", Value: 200, Category: categorySearch, Usage: "evaluate `N` configurations in each search, failures included"},
+		&cli.StringFlag{
+			Name: "objective", Category: categorySearch,
+			Usage: "improve `OBJECTIVES`, several with commas, instead of those of the records: time, time_min, time_median or a " +
+				"metric, each maximised after the word maximize; several give a front (docs/front.md)",
+		},
+		&cli.IntFlag{
+			Name: "max-evals", Value: 200, Category: categorySearch,
+			Usage: "evaluate `N` configurations in each search, failures included",
+		},
 		&cli.IntFlag{Name: "repeats", Value: 50, Category: categorySearch, Usage: "search `N` times with each strategy on each record"},
-		&cli.IntFlag{Name: "batch", Value: 1, Category: categorySearch, Usage: "ask a strategy for `N` configurations at a time, as parallel builds do"},
+		&cli.IntFlag{
+			Name: "batch", Value: 1, Category: categorySearch,
+			Usage: "ask a strategy for `N` configurations at a time, as parallel builds do",
+		},
 		&cli.Uint64Flag{Name: "seed", Value: 1, Category: categorySearch, Usage: "seed of all random choices"},
 		newPriorFlag(""),
-		&cli.BoolFlag{Name: "score", Category: categorySearch, Usage: "print the performance score of each strategy (docs/simulate.md#the-performance-score) instead of its results after some numbers of evaluations"},
-		&cli.StringSliceFlag{Name: "trace", TakesFile: true, Category: categorySearch, Usage: "with --score: score the searches of another tuner in `FILE`, a trace on each line; may be repeated"},
-		&cli.StringFlag{Name: "checkpoints", Category: categoryOutput, Usage: "print the results after `N[,N…]` evaluations (default: 25,50,100,200 below --max-evals, and --max-evals)"},
+		&cli.BoolFlag{
+			Name: "score", Category: categorySearch,
+			Usage: "print the performance score of each strategy (docs/simulate.md#the-performance-score) instead of its results " +
+				"after some numbers of evaluations",
+		},
+		&cli.StringSliceFlag{
+			Name: "trace", TakesFile: true, Category: categorySearch,
+			Usage: "with --score: score the searches of another tuner in `FILE`, a trace on each line; may be repeated",
+		},
+		&cli.StringFlag{
+			Name: "checkpoints", Category: categoryOutput,
+			Usage: "print the results after `N[,N…]` evaluations (default: 25,50,100,200 below --max-evals, and --max-evals)",
+		},
 		&cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, TakesFile: true, Category: categoryOutput, Usage: "write the curves to `FILE`: .csv (all of them), or " +
 			"as a picture .png, .svg or .pdf (the mean over the records with a band of one standard error); may be repeated"},
 		&cli.BoolFlag{Name: "json", Category: categoryOutput, Usage: "print JSON"},

@@ -21,7 +21,10 @@ func spaceCommand() *cli.Command {
 	flags := append(specFlags(),
 		&cli.BoolFlag{Name: "count", Usage: "print the number of configurations only"},
 		&cli.IntFlag{Name: "limit", DefaultText: "a sample of 10", Usage: "list the first `N` configurations; 0: none, -1: all"},
-		&cli.StringFlag{Name: "device", Aliases: []string{"d"}, Usage: "apply restrictions that depend on the device, and the limits of this `DEVICE` (default: no device)"},
+		&cli.StringFlag{
+			Name: "device", Aliases: []string{"d"},
+			Usage: "apply restrictions that depend on the device, and the limits of this `DEVICE` (default: no device)",
+		},
 	)
 	return &cli.Command{
 		Name:      "space",

@@ -35,7 +35,7 @@ func listStrategies(c *cli.Context) error {
 		return c.Args().Len() > 0 && !slices.Contains(c.Args().Slice(), d.Name)
 	})
 	if c.Bool("json") {
-		return printJSON(c.App.Writer, listedStrategies(all))
+		return printJSON(c.App.Writer, all)
 	}
 	w := c.App.Writer
 	for i, d := range all {
@@ -51,30 +51,4 @@ func listStrategies(c *cli.Context) error {
 		}
 	}
 	return nil
-}
-
-// A listedStrategy is an entry of strategies --json.
-type listedStrategy struct {
-	Name    string         `json:"name"`
-	Summary string         `json:"summary"`
-	Source  string         `json:"source,omitempty"`
-	Options []listedOption `json:"options"`
-}
-
-type listedOption struct {
-	Name    string `json:"name"`
-	Default string `json:"default"`
-	Values  string `json:"values"`
-	Meaning string `json:"meaning"`
-}
-
-func listedStrategies(all []search.Description) []listedStrategy {
-	listed := make([]listedStrategy, len(all))
-	for i, d := range all {
-		listed[i] = listedStrategy{d.Name, d.Summary, d.Source, make([]listedOption, len(d.Options))}
-		for k, o := range d.Options {
-			listed[i].Options[k] = listedOption{o.Name, o.Default, o.Range(), o.Meaning}
-		}
-	}
-	return listed
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/judge"
@@ -55,15 +56,6 @@ func printJSON(w io.Writer, v any) error {
 	return encoder.Encode(v)
 }
 
-// firstLine returns the first line of a text, with a mark if more lines follow.
-func firstLine(text string) string {
-	line, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	if strings.TrimSpace(rest) != "" {
-		line = strings.TrimRight(line, " ") + " […]"
-	}
-	return line
-}
-
 // shortReason returns the most informative line of a failure's reason: the first line or, if a kernel did
 // not compile, the first error of the build log.
 func shortReason(r tune.Result) string {
@@ -75,7 +67,7 @@ func shortReason(r tune.Result) string {
 			}
 		}
 	}
-	return firstLine(r.Reason)
+	return excerpt.FirstLine(r.Reason)
 }
 
 // formatBytes formats a size in the largest suitable binary unit.

@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/internal/figure"
 )
 
@@ -64,7 +65,7 @@ func printVersion(c *cli.Context) error {
 		fmt.Fprintf(w, "OpenCL: %s, %s, %s\n", p.Name, p.Version, figure.Count(p.Devices, "device"))
 	}
 	if v.Error != "" {
-		fmt.Fprintf(w, "OpenCL: none (%s)\n", firstLine(v.Error))
+		fmt.Fprintf(w, "OpenCL: none (%s)\n", excerpt.FirstLine(v.Error))
 	}
 	return nil
 }

@@ -1,6 +1,8 @@
 // Package excerpt shortens what messages quote.
 package excerpt
 
+import "strings"
+
 // most is the number of characters that a message quotes.
 const most = 120
 
@@ -23,4 +25,13 @@ func Around(text string, column int) string {
 		part += "…"
 	}
 	return part
+}
+
+// FirstLine returns the first line of a text, with a mark if more lines follow.
+func FirstLine(text string) string {
+	line, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	if strings.TrimSpace(rest) != "" {
+		line = strings.TrimRight(line, " ") + " […]"
+	}
+	return line
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/judge"
@@ -148,7 +149,7 @@ func (g *gathered) gain(m *measured, o Options) (gain *float64, whyNot string) {
 		case e == nil:
 			return nil, "the default was not measured on it"
 		case !e.correct():
-			return nil, fmt.Sprintf("the default fails on it: %s: %s", e.first.Status, firstLine(e.first.Reason))
+			return nil, fmt.Sprintf("the default fails on it: %s: %s", e.first.Status, excerpt.FirstLine(e.first.Reason))
 		}
 		return pointer(m.relate(key).slowdown), ""
 	}
@@ -189,7 +190,7 @@ func (g *gathered) whyNone(m *measured) string {
 		}
 	}
 	e := m.entries[m.keys[0]]
-	return fmt.Sprintf("none of %d configurations is correct (%s); the first, %s: %s", len(m.keys), strings.Join(parts, ", "), e.configuration, firstLine(e.first.Reason))
+	return fmt.Sprintf("none of %d configurations is correct (%s); the first, %s: %s", len(m.keys), strings.Join(parts, ", "), e.configuration, excerpt.FirstLine(e.first.Reason))
 }
 
 // cell returns the result of a configuration on a device.
@@ -219,8 +220,3 @@ func ofLimit(f tune.Figures) *float64 {
 }
 
 func pointer(v float64) *float64 { return &v }
-
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	return line
-}

@@ -75,7 +75,7 @@ func TestFailedAndMissing(t *testing.T) {
 		source(t, "a", gpu("A"), row{x: 16, tile: 1, time: 1}, row{x: 64, tile: 2, time: 3}),
 		source(t, "b b", gpu("B"), row{x: 32, tile: 1, time: 4}, row{x: 16, tile: 1, status: tune.Correctness}, row{x: 64, tile: 2, time: 8}),
 	)
-	if cell := c.Matrix[0][1]; cell.State != StateFailed || cell.Status != tune.Correctness || cell.Slowdown != nil || cell.Why() != "correctness: because of correctness" {
+	if cell := c.Matrix[0][1]; cell.State != StateFailed || cell.Status != tune.Correctness || cell.Slowdown != nil || cell.Why() != "correctness: because of correctness […]" {
 		t.Errorf("the failed cell is %+v", cell)
 	}
 	if cell := c.Matrix[1][0]; cell.State != StateMissing || cell.Time != nil {
@@ -164,7 +164,7 @@ func TestDefault(t *testing.T) {
 	if b := c.Devices[0].Best; !near(b.Gain, 3) {
 		t.Errorf("the gain on A is %v", b.Gain)
 	}
-	if b := c.Devices[1].Best; b.Gain != nil || b.WhyNoGain != "the default fails on it: timeout: because of timeout" {
+	if b := c.Devices[1].Best; b.Gain != nil || b.WhyNoGain != "the default fails on it: timeout: because of timeout […]" {
 		t.Errorf("the gain on B is %+v", b)
 	}
 	if b := c.Devices[2].Best; b.Gain != nil || b.WhyNoGain != "the default was not measured on it" {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/process"
 )
 
 // notices returns the caveats that the reader of a comparison must know.
@@ -95,24 +96,16 @@ func (g *gathered) howToMeasure(c *Comparison) string {
 	if specification == "" {
 		specification = "SPEC"
 	}
-	on, devices := "on the machine of "+columns[0], quoted(c.Devices[c.Missing[0].Column].Name)
+	on, devices := "on the machine of "+columns[0], process.Quoted(c.Devices[c.Missing[0].Column].Name)
 	if len(columns) > 1 {
 		on, devices = "on the machines of "+strings.Join(columns, ", "), "NAME"
 	}
-	command := "ndtune compare " + quoted(specification)
+	command := "ndtune compare " + process.Quoted(specification)
 	for i := range g.sources {
 		if len(g.sources[i].Record.Results) > 0 {
-			command += " " + quoted(g.sources[i].Name)
+			command += " " + process.Quoted(g.sources[i].Name)
 		}
 	}
 	return fmt.Sprintf("%s, with the same --set and -p as then: %s --devices %s --log FILE (a device of which a record is given is not tuned again). Then compare these records and those that it makes.",
 		on, command, devices)
-}
-
-// quoted returns a word quoted for a shell if necessary.
-func quoted(word string) string {
-	if strings.ContainsAny(word, " '\"\\$`*?[]()<>|&;#~\t\n") {
-		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-	}
-	return word
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/internal/markdown"
 )
@@ -108,7 +109,7 @@ func (c *Cell) Why() string {
 	if c.State != StateFailed {
 		return ""
 	}
-	return fmt.Sprintf("%s: %s", c.Status, firstLine(c.Reason))
+	return fmt.Sprintf("%s: %s", c.Status, excerpt.FirstLine(c.Reason))
 }
 
 // WriteMarkdown writes the tables in Markdown. It escapes characters that Markdown or HTML would

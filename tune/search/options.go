@@ -13,12 +13,12 @@ import (
 
 // A Description describes a strategy for help texts, documentation and messages, and makes it.
 type Description struct {
-	Name    string
-	Summary string // one line
-	Source  string // the paper or book that the algorithm comes from; may be empty
-	Options []Option
-	Several bool // it can search with several objectives
-	Priors  bool // it learns from priors
+	Name    string   `json:"name"`
+	Summary string   `json:"summary"`          // one line
+	Source  string   `json:"source,omitempty"` // the paper or book that the algorithm comes from
+	Options []Option `json:"options"`
+	Several bool     `json:"several_objectives"` // it can search with several objectives
+	Priors  bool     `json:"priors"`             // it learns from priors
 	make    func(setting) proposer
 }
 
@@ -60,23 +60,24 @@ func (d Description) parse(given map[string]string) (values, error) {
 }
 
 // A Kind is the type of an option's values.
-type Kind int
+type Kind string
 
 // The kinds.
 const (
-	Int    Kind = iota // an integer from Min to Max
-	Float              // a number from Min to Max
-	Choice             // one of Choices
+	Int    Kind = "int"    // an integer from Min to Max
+	Float  Kind = "float"  // a number from Min to Max
+	Choice Kind = "choice" // one of Choices
 )
 
 // An Option is an option of a strategy.
 type Option struct {
-	Name     string
-	Kind     Kind
-	Default  string
-	Min, Max float64  // limits of a number, inclusive; without an upper limit unless Max > Min
-	Choices  []string // of a Choice
-	Meaning  string
+	Name    string   `json:"name"`
+	Kind    Kind     `json:"kind"`
+	Default string   `json:"default"`
+	Min     float64  `json:"min"` // of a number, inclusive
+	Max     float64  `json:"max"` // of a number, inclusive; no limit unless it is more than Min
+	Choices []string `json:"choices,omitempty"`
+	Meaning string   `json:"meaning"`
 }
 
 // Range describes the values that an option can have: «a whole number from 2».
