@@ -257,11 +257,14 @@ typedef struct nd_argument_rules {
 
 /* A step is the launch of a kernel, or a list of the steps that follow it. -1 is no rule, no list and no number. */
 typedef struct nd_step {
-    int kernel, within;                         /* the number of the kernel; -1: the steps within it, so many */
-    int repeat, index, swap[2];                 /* a rule; the name of the number of the repetition; buffers */
-    int size[3], block[3], offset[3];           /* rules; block[0] is 0 if the driver chooses the work-groups */
-    int divisors[3];                            /* lists of rules; ND_BLOCK_SIZE is the block size */
-    int arguments;                              /* a list */
+    int kernel;                       /* its number; -1: the steps within this one */
+    int within;                       /* how many steps that follow are within this one */
+    int repeat;                       /* a rule */
+    int index;                        /* the name that has the number of the repetition */
+    int swap[2];                      /* buffers that change places between repetitions */
+    int size[3], block[3], offset[3]; /* rules; the driver chooses the work-groups if the block size in x is 0 */
+    int divisors[3];                  /* lists of rules; ND_BLOCK_SIZE is the block size */
+    int arguments;                    /* a list */
 } nd_step;
 
 #define ND_LIST_END -1

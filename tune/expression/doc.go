@@ -13,7 +13,7 @@
 // spaces from nodes. An expression that has other parts (a list that is not constant, a predicate,
 // a variable) has no nodes, and the VM of expr-lang computes it.
 //
-// [Expression.Export] writes an expression in C, Python or Go, where it computes the same value.
+// Package export turns nodes into rules that C and Python programs compute, with the same values.
 //
 // Package python lowers Python expressions into the same nodes.
 //
