@@ -70,51 +70,58 @@ const (
 	rowsAhead      = "ahead"
 )
 
+// A stepper is a built configuration for both directions: stepper[i] reads buffers[i] and writes the other. Each has its arguments once
+// for all launches.
+type stepper [2]*device.Built
+
 // build builds a configuration and launches it once. The next step overwrites what that launch wrote.
-func (s *Simulation) build(c space.Configuration) (*device.Built, error) {
+func (s *Simulation) build(c space.Configuration) (k stepper, err error) {
+	defer func() {
+		if err != nil {
+			k.release()
+		}
+	}()
 	described, err := device.Describe(s.launcher.Device)
 	if err != nil {
-		return nil, err
+		return k, err
 	}
-	k, err := s.launcher.BuildFor(context.Background(), s.problem, c, described)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.tryOut(k); err != nil {
-		k.Release()
-		return nil, err
-	}
-	return k, nil
-}
-
-// tryOut checks the sizes of a kernel and launches it once.
-func (s *Simulation) tryOut(k *device.Built) error {
-	if err := checkSizes(s.problem, k.Variant, s.arguments, s.nx, s.ny); err != nil {
-		return err
+	for i := range k { // the second build comes from the driver's cache
+		if k[i], err = s.launcher.BuildFor(context.Background(), s.problem, c, described); err != nil {
+			return k, err
+		}
+		if err := checkSizes(s.problem, k[i].Variant, s.arguments, s.nx, s.ny); err != nil {
+			return k, err
+		}
+		arguments := make([]any, len(s.buffers))
+		arguments[s.arguments.u], arguments[s.arguments.uNew] = s.buffers[i], s.buffers[1-i]
+		if err := k[i].Bind(arguments...); err != nil {
+			return k, err
+		}
 	}
 	event, err := s.launch(k)
 	if err != nil {
-		return err
+		return k, err
 	}
 	defer event.Release()
-	return event.Wait()
+	return k, event.Wait()
 }
 
 // launch enqueues a kernel, which reads the field and writes the other buffer.
-func (s *Simulation) launch(k *device.Built) (*cl.Event, error) {
-	arguments := make([]any, len(s.buffers))
-	arguments[s.arguments.u], arguments[s.arguments.uNew] = s.buffers[s.current], s.buffers[1-s.current]
-	if err := k.Bind(arguments...); err != nil {
-		return nil, err
-	}
-	return s.launcher.Enqueue(k.Launches[0])
+func (s *Simulation) launch(k stepper) (*cl.Event, error) {
+	return s.launcher.Enqueue(k[s.current].Launches[0])
 }
 
-// stepsOf returns the number of time steps in a launch.
-func stepsOf(k *device.Built) int { return k.Variant.ReferenceLaunches }
+// steps returns the number of time steps in a launch.
+func (k stepper) steps() int { return k[0].Variant.ReferenceLaunches }
+
+func (k stepper) release() {
+	for _, built := range k {
+		built.Release()
+	}
+}
 
 // rest returns the kernel that makes the last steps in one launch, fewer than in the configuration.
-func (s *Simulation) rest(steps int) (*device.Built, error) {
+func (s *Simulation) rest(steps int) (stepper, error) {
 	if k, ok := s.rests[steps]; ok {
 		return k, nil
 	}
@@ -124,7 +131,7 @@ func (s *Simulation) rest(steps int) (*device.Built, error) {
 		values[name], _ = s.configuration.Get(name)
 	}
 	if _, ok := values[stepsParameter]; !ok {
-		return nil, fmt.Errorf("%d steps are left over, and the kernel has no parameter %s to make so many in a launch", steps, stepsParameter)
+		return stepper{}, fmt.Errorf("%d steps are left over, and the kernel has no parameter %s to make so many in a launch", steps, stepsParameter)
 	}
 	values[stepsParameter] = steps
 	for _, name := range []string{unrolledRows, rowsAhead} {
@@ -134,11 +141,11 @@ func (s *Simulation) rest(steps int) (*device.Built, error) {
 	}
 	c, err := s.problem.Parameters().Configure(values)
 	if err != nil {
-		return nil, err
+		return stepper{}, err
 	}
 	k, err := s.build(c)
 	if err != nil {
-		return nil, fmt.Errorf("the kernel of %d steps that are left over: %w", steps, err)
+		return stepper{}, fmt.Errorf("the kernel of %d steps that are left over: %w", steps, err)
 	}
 	s.rests[steps] = k
 	return k, nil

@@ -27,8 +27,8 @@ type Simulation struct {
 	buffers [2]*cl.Buffer
 	current int
 
-	whole *device.Built         // with the steps of the configuration in a launch
-	rests map[int]*device.Built // with fewer steps, by their number
+	whole stepper         // with the steps of the configuration in a launch
+	rests map[int]stepper // with fewer steps, by their number
 
 	broken error // the error of a failed launch, which lost the field
 }
@@ -41,7 +41,7 @@ type Simulation struct {
 // NewSimulation launches the kernel once, so that [Simulation.Advance] does not time the compilation
 // that some drivers do at the first launch.
 func NewSimulation(d *cl.Device, p *problem.Problem, c space.Configuration, f *Field) (*Simulation, error) {
-	s := &Simulation{nx: f.NX, ny: f.NY, configuration: c, problem: p, rests: map[int]*device.Built{}}
+	s := &Simulation{nx: f.NX, ny: f.NY, configuration: c, problem: p, rests: map[int]stepper{}}
 	if err := s.set(d, f); err != nil {
 		s.Close()
 		return nil, fmt.Errorf("set up %s (%s): %w", p.KernelName(), c, err)
@@ -72,7 +72,7 @@ func (s *Simulation) set(d *cl.Device, f *Field) (err error) {
 }
 
 // StepsPerLaunch returns the number of time steps in a launch of the kernel.
-func (s *Simulation) StepsPerLaunch() int { return stepsOf(s.whole) }
+func (s *Simulation) StepsPerLaunch() int { return s.whole.steps() }
 
 // Field reads the field back.
 func (s *Simulation) Field() (*Field, error) {
@@ -92,9 +92,9 @@ func (s *Simulation) Close() {
 	if s.launcher != nil {
 		_ = s.launcher.Queue.Finish() // Advance has reported a failed launch
 	}
-	s.whole.Release()
+	s.whole.release()
 	for _, rest := range s.rests {
-		rest.Release()
+		rest.release()
 	}
 	for _, b := range s.buffers {
 		b.Release()
@@ -132,7 +132,7 @@ func (s *Simulation) Advance(ctx context.Context, steps int) (Timing, error) {
 	began := time.Now()
 	for _, p := range parts {
 		launched, err := s.launchAll(ctx, p.kernel, p.launches, &clock)
-		t.Steps += launched * stepsOf(p.kernel)
+		t.Steps += launched * p.kernel.steps()
 		if err != nil {
 			s.broken = err
 			break
@@ -150,7 +150,7 @@ func (s *Simulation) Advance(ctx context.Context, steps int) (Timing, error) {
 
 // A part is a number of launches of one kernel.
 type part struct {
-	kernel   *device.Built
+	kernel   stepper
 	launches int
 }
 
@@ -170,7 +170,7 @@ func (s *Simulation) parts(steps int) ([]part, error) {
 
 // launchAll makes all launches, unless ctx ends, in batches of which two are in the queue. Batches
 // double in size until they take batchAim.
-func (s *Simulation) launchAll(ctx context.Context, k *device.Built, launches int, clock *kernelClock) (launched int, err error) {
+func (s *Simulation) launchAll(ctx context.Context, k stepper, launches int, clock *kernelClock) (launched int, err error) {
 	var ahead device.Batch
 	defer func() { ahead.Release() }()
 	size := 1
@@ -195,7 +195,7 @@ func (s *Simulation) launchAll(ctx context.Context, k *device.Built, launches in
 }
 
 // enqueue enqueues launches and submits them to the device.
-func (s *Simulation) enqueue(k *device.Built, launches int) (device.Batch, error) {
+func (s *Simulation) enqueue(k stepper, launches int) (device.Batch, error) {
 	b := make(device.Batch, 0, launches)
 	for range launches {
 		event, err := s.launch(k)
