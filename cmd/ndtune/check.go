@@ -137,7 +137,7 @@ func checkOptions(c *cli.Context, s *spec.Spec) (o check.Options, err error) {
 	}, s.Path, c.String("record")); err != nil {
 		return o, err
 	}
-	o = check.Options{File: checkedFile(s), Set: s.Check, Launches: c.Int("launches"), Jobs: c.Int("jobs"), Limit: c.Duration("kernel-timeout"), TimeLimit: c.Duration("time-limit")}
+	o = check.Options{File: checkedFile(s), Set: s.CheckConstants, Launches: c.Int("launches"), Jobs: c.Int("jobs"), Limit: c.Duration("kernel-timeout"), TimeLimit: c.Duration("time-limit")}
 	if !c.Bool("no-simulator") {
 		if o.Simulator, err = check.Oclgrind(); err != nil {
 			return o, err
@@ -269,7 +269,7 @@ func (j *job) checkFinalists(outcome *tune.Outcome) error {
 		}
 		configurations = append(configurations, outcome.Results[place].Configuration)
 	}
-	o := check.Options{File: checkedFile(j.plan.Spec), Set: j.plan.Spec.Check, Device: j.place.Devices[0].Selector(), Identity: *j.place.Devices[0].Identity, Jobs: runtime.GOMAXPROCS(0)}
+	o := check.Options{File: checkedFile(j.plan.Spec), Set: j.plan.Spec.CheckConstants, Device: j.place.Devices[0].Selector(), Identity: *j.place.Devices[0].Identity, Jobs: runtime.GOMAXPROCS(0)}
 	var err error
 	if o.Simulator, err = check.Oclgrind(); err != nil {
 		j.say("--check: on the device alone: %v", err)

@@ -117,7 +117,8 @@ func reportProposal(c *cli.Context, out string, proposal *initial.Proposal) erro
 		}
 	}
 	w := c.App.Writer
-	fmt.Fprintf(w, "%s: a specification of the kernel %s, with %s to check (DECIDE)\n", out, proposal.Definition.Kernel.Name, figure.Count(decisions, "decision"))
+	kernel := proposal.Definition.Kernel.Name
+	fmt.Fprintf(w, "%s: a specification of the kernel %s, with %s to check (DECIDE)\n", out, kernel, figure.Count(decisions, "decision"))
 	if _, err := spec.Load(out, spec.Options{}); err != nil {
 		fmt.Fprintf(w, "It cannot be used yet:\n%v\n", err)
 		return nil
@@ -133,6 +134,11 @@ func reportProposal(c *cli.Context, out string, proposal *initial.Proposal) erro
 	for _, p := range proposal.Definition.Parameters {
 		values += fmt.Sprintf(" -p %s=%v", p.Name, proposal.Defaults[p.Name])
 	}
-	fmt.Fprintf(w, "\nNext:\n  ndtune run %s%s    # one configuration\n  ndtune tune %s --max-evals 10    # a short search\n  ndtune tune %s\n", name, values, name, name)
+	fmt.Fprintf(w, `
+Next:
+  ndtune run %s%s    # one configuration
+  ndtune tune %s --max-evals 10    # a short search
+  ndtune tune %s
+`, name, values, name, name)
 	return nil
 }

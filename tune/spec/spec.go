@@ -32,8 +32,8 @@ type Spec struct {
 	Problem    *problem.Problem // at the first of the sizes, if there are several
 	Sizes      []task.Size      // in ascending order; nil: there is one, that of the constants
 
-	// Check are the constants for [check.Run] that have other values than in the definition; nil: the sizes shrink by rule.
-	Check map[string]space.Value
+	// CheckConstants are the constants for [check.Run] that have other values than in the definition; nil: the sizes shrink by rule.
+	CheckConstants map[string]space.Value
 
 	place placer
 }
@@ -112,7 +112,7 @@ func (d *document) load(root *yaml.Node, o Options) (*Spec, error) {
 		return nil, d.errs
 	}
 	return &Spec{
-		Path: d.path, SourcePath: d.sourcePath, Definition: definition, Problem: problem, Sizes: d.sizes, Check: d.checked, place: d.placed,
+		Path: d.path, SourcePath: d.sourcePath, Definition: definition, Problem: problem, Sizes: d.sizes, CheckConstants: d.checked, place: d.placed,
 	}, nil
 }
 
