@@ -77,7 +77,8 @@ func convert(c *cli.Context) error {
 	if err := record.WriteAs(out, r, format); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.App.ErrWriter, "%s: %s of a %s as %s\n", out, figure.Count(len(r.Results), "configuration"), formatNames[r.Header.Format], formatNames[format])
+	count := figure.Count(len(r.Results), "configuration")
+	fmt.Fprintf(c.App.ErrWriter, "%s: %s of a %s as %s\n", out, count, formatNames[r.Header.Format], formatNames[format])
 	if lacks := record.Lacks(format); lacks != "" {
 		fmt.Fprintf(c.App.ErrWriter, "A %s cannot hold %s.\n", formatNames[format], lacks)
 	}

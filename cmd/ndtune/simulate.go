@@ -102,7 +102,8 @@ func runSimulation(c *cli.Context) error {
 	}
 	for i, r := range plan.Recordings {
 		if n := r.Space.Len(); n < r.SpaceSize {
-			fmt.Fprintf(c.App.ErrWriter, "%s has results of %d of the %d configurations of its space. Strategies search among these alone, and its best need not be that of the space.\n", r.Name, n, r.SpaceSize)
+			fmt.Fprintf(c.App.ErrWriter, "%s has results of %d of the %d configurations of its space. "+
+				"Strategies search among these alone, and its best need not be that of the space.\n", r.Name, n, r.SpaceSize)
 		}
 		if j := slices.IndexFunc(plan.Recordings[:i], r.Same); j >= 0 {
 			fmt.Fprintf(c.App.ErrWriter, "%s and %s hold the same results; both count in the mean.\n", plan.Recordings[j].Name, r.Name)

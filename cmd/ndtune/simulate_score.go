@@ -61,7 +61,8 @@ func printScores(w io.Writer, recordings []*simulate.Recording, scorings []*simu
 	fmt.Fprintln(w, "performance score, mean ± standard error: 0 is random sampling, 1 finds the best at once")
 	for i, r := range recordings {
 		s := scorings[i]
-		fmt.Fprintf(w, "\n%s: %s, %d correct, %s; scored from %ss to %ss, where random sampling has made %d and %s\n", r.Name, figure.Count(r.Space.Len(), "configuration"), r.Correct, bestText(r),
+		fmt.Fprintf(w, "\n%s: %s, %d correct, %s; scored from %ss to %ss, where random sampling has made %d and %s\n",
+			r.Name, figure.Count(r.Space.Len(), "configuration"), r.Correct, bestText(r),
 			secondsText(s.Start), secondsText(s.End), s.StartEvaluations, figure.Count(s.EndEvaluations, "evaluation"))
 		printScoreTable(w, slices.DeleteFunc(slices.Clone(scores), func(s simulate.Score) bool { return s.Record != r.Name }))
 	}
@@ -86,7 +87,10 @@ func printScoreTable(w io.Writer, scores []simulate.Score) {
 	})
 	rows := [][]string{{"strategy", "score", "searches", "evaluations", "time of the strategy"}}
 	for _, s := range scores {
-		rows = append(rows, []string{s.Strategy, estimate(s.Mean, s.StandardError), strconv.Itoa(s.Repeats), fmt.Sprintf("%.0f", s.Evaluations), fmt.Sprintf("%.2gs", s.Search)})
+		rows = append(rows, []string{
+			s.Strategy, estimate(s.Mean, s.StandardError), strconv.Itoa(s.Repeats), fmt.Sprintf("%.0f", s.Evaluations),
+			fmt.Sprintf("%.2gs", s.Search),
+		})
 	}
 	figure.Columns(w, "  ", func(column int) bool { return column > 0 }, rows...)
 }

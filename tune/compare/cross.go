@@ -69,7 +69,10 @@ func (g *gathered) shortlist() []string {
 // failures with a status in retry, nor those that failed according to known, the sources of this
 // device. A configuration that the problem's restrictions do not admit on this device is logged as
 // a failure.
-func Cross(ctx context.Context, p *problem.Problem, e tune.Evaluator, log tune.Log, known []Source, wanted []space.Configuration, retry []tune.Status, onResult func(tune.Result, bool)) (*tune.Outcome, error) {
+func Cross(
+	ctx context.Context, p *problem.Problem, e tune.Evaluator, log tune.Log, known []Source, wanted []space.Configuration,
+	retry []tune.Status, onResult func(tune.Result, bool),
+) (*tune.Outcome, error) {
 	kept := map[string]bool{}
 	for _, r := range log.Previous() {
 		kept[r.Configuration.Key()] = true

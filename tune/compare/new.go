@@ -30,7 +30,10 @@ func New(sources []Source, o Options) (*Comparison, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Comparison{Tool: o.Tool, Parameters: g.names, Objective: Objective{g.objective.Name, g.objective.Maximize}, Notices: []string{}, Missing: []Place{}}
+	c := &Comparison{
+		Tool: o.Tool, Parameters: g.names, Objective: Objective{g.objective.Name, g.objective.Maximize},
+		Notices: []string{}, Missing: []Place{},
+	}
 	if c.Objective.Name == "" {
 		c.Objective.Name = "time"
 	}
@@ -190,7 +193,8 @@ func (g *gathered) whyNone(m *measured) string {
 		}
 	}
 	e := m.entries[m.keys[0]]
-	return fmt.Sprintf("none of %d configurations is correct (%s); the first, %s: %s", len(m.keys), strings.Join(parts, ", "), e.configuration, excerpt.FirstLine(e.first.Reason))
+	return fmt.Sprintf("none of %d configurations is correct (%s); the first, %s: %s",
+		len(m.keys), strings.Join(parts, ", "), e.configuration, excerpt.FirstLine(e.first.Reason))
 }
 
 // cell returns the result of a configuration on a device.

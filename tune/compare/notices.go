@@ -57,11 +57,13 @@ func (g *gathered) notices(c *Comparison) []string {
 		say("Unverified: the output of the best of %s.", strings.Join(unverified, ", "))
 	}
 	if len(byHost) > 0 {
-		say("Times %s%s come from the host's clock and include the cost of a launch: what is said of one of them alone is sound, its share of a limit is too low.", c.at(), strings.Join(byHost, ", "))
+		say("Times %s%s come from the host's clock and include the cost of a launch: "+
+			"comparisons within one of them are sound, and its share of a limit is too low.", c.at(), strings.Join(byHost, ", "))
 	}
 	usable := g.usable()
 	if len(usable) > 1 && len(usable) < len(c.Devices) {
-		say("Performance portability is over the %d %ss that have a best configuration. Over all %d it is 0 where nothing runs, and not known where nothing was measured.", len(usable), c.noun(), len(c.Devices))
+		say("Performance portability is over the %d %ss that have a best configuration. "+
+			"Over all %d it is 0 where nothing runs, and not known where nothing was measured.", len(usable), c.noun(), len(c.Devices))
 	}
 	if len(usable) > 1 && !g.allInTurn() && len(c.Missing) == 0 {
 		say("Not all cells were measured in turn with the %s's best: differences of a few percent may be noise.", c.noun())
@@ -106,6 +108,7 @@ func (g *gathered) howToMeasure(c *Comparison) string {
 			command += " " + process.Quoted(g.sources[i].Name)
 		}
 	}
-	return fmt.Sprintf("%s, with the same --set and -p as then: %s --devices %s --log FILE (a device of which a record is given is not tuned again). Then compare these records and those that it makes.",
+	return fmt.Sprintf("%s, with the same --set and -p as then: %s --devices %s --log FILE "+
+		"(a device of which a record is given is not tuned again). Then compare these records and those that it makes.",
 		on, command, devices)
 }

@@ -39,7 +39,10 @@ func sameProblem(sources []Source) (doubts []string, err error) {
 	for i := range sources[1:] {
 		s := &sources[i+1]
 		a, b := &first.Record.Header, s.Record.Header
-		if j := slices.IndexFunc(sources, func(o Source) bool { return o.Record.Header.Size == b.Size && o.Record.Header.Digest != "" }); j >= 0 && b.Size != a.Size && a.Size != "" && b.Size != "" {
+		j := slices.IndexFunc(sources, func(o Source) bool {
+			return o.Record.Header.Size == b.Size && o.Record.Header.Digest != ""
+		})
+		if j >= 0 && b.Size != a.Size && a.Size != "" && b.Size != "" {
 			if err := sources[j].Record.Header.SameProblem(b); err != nil {
 				return nil, fmt.Errorf("%s and %s are %w: %w", sources[j].Name, s.Name, ErrDifferentProblems, err)
 			}
@@ -54,7 +57,8 @@ func sameProblem(sources []Source) (doubts []string, err error) {
 	}
 	for i := range sources {
 		if s := &sources[i]; s.Record.Header.Digest == "" {
-			doubts = append(doubts, fmt.Sprintf("%s does not hold the digest of its problem: nothing but its parameters and its objective says that it is of the same one.", s.Name))
+			doubts = append(doubts, s.Name+" does not hold the digest of its problem: "+
+				"nothing but its parameters and its objective says that it is of the same one.")
 		}
 	}
 	return doubts, nil

@@ -172,7 +172,8 @@ func EncodeCache(w io.Writer, r *Record) error {
 	if err != nil {
 		return err
 	}
-	return r.encode(w, r.Header.Parameters, l.cacheHeader(&r.Header), "}\n}\n", func(b []byte, of *layout, d indices, i int) ([]byte, error) {
+	begin := l.cacheHeader(&r.Header)
+	return r.encode(w, r.Header.Parameters, begin, "}\n}\n", func(b []byte, of *layout, d indices, i int) ([]byte, error) {
 		if i > 0 {
 			b = append(b, ',')
 		}
@@ -203,8 +204,16 @@ func (l *layout) cacheHeader(h *Header) []byte {
 		lists[i] = names[i] + ": [" + strings.Join(values, ", ") + "]"
 	}
 	size, _ := json.Marshal(append([]int{}, h.ProblemSize...)) // ints cannot fail
-	return fmt.Appendf(nil, "{\n\"device_name\": %s,\n\"kernel_name\": %s,\n\"problem_size\": %s,\n\"tune_params_keys\": [%s],\n\"tune_params\": {%s},\n\"objective\": %s,\n\"cache\": {",
-		quoted(h.Device.Name), quoted(h.Kernel), size, strings.Join(names, ", "), strings.Join(lists, ", "), quoted(objectiveName(h.Objective)))
+	members := []string{
+		`"device_name": ` + quoted(h.Device.Name),
+		`"kernel_name": ` + quoted(h.Kernel),
+		`"problem_size": ` + string(size),
+		`"tune_params_keys": [` + strings.Join(names, ", ") + "]",
+		`"tune_params": {` + strings.Join(lists, ", ") + "}",
+		`"objective": ` + quoted(objectiveName(h.Objective)),
+		`"cache": {`,
+	}
+	return []byte("{\n" + strings.Join(members, ",\n"))
 }
 
 func (l *layout) appendCacheEntry(b []byte, d indices, r *tune.Result, objective judge.Objective) []byte {

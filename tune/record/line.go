@@ -111,7 +111,8 @@ func (p *entry) fields() [24]field {
 		{"times", &r.Times}, {"verified", &r.Verified}, {"early_stopped", &r.EarlyStopped}, {"device", &r.Device},
 		{"global", &r.Global}, {"local", &r.Local}, {"offset", &r.Offset}, {"kernels", &r.Parts}, {"readings", &r.Readings},
 		{"metrics", &r.Metrics}, {"objective", &r.Objective}, {"durations_ns", &r.Durations}, {"timestamp", &r.Timestamp},
-		{"final", &r.Final}, {"final_device", &r.FinalDevice}, {"at_final", &r.AtFinal}, {"final_readings", &r.FinalReadings}, {"cards", &r.Cards},
+		{"final", &r.Final}, {"final_device", &r.FinalDevice}, {"at_final", &r.AtFinal}, {"final_readings", &r.FinalReadings},
+		{"cards", &r.Cards},
 	}
 }
 
@@ -269,7 +270,11 @@ func (p *latePeaks) fields(l *layout) []field {
 		}
 		for limit := range elements(raw) {
 			c, ms := configured{layout: l}, (*float64)(nil)
-			err := decodeFields(limit, field{"configuration", &c}, field{"ms", func(raw []byte) error { ms = new(float64); return decodeValue(raw, ms) }})
+			readMS := func(raw []byte) error {
+				ms = new(float64)
+				return decodeValue(raw, ms)
+			}
+			err := decodeFields(limit, field{"configuration", &c}, field{"ms", readMS})
 			switch {
 			case err != nil:
 				return err

@@ -103,7 +103,8 @@ func (c *logContent) readHeader(data []byte) (rest []byte, err error) {
 	case has && !right:
 		c.damaged = append(c.damaged, DamagedLine{c.line, "the header's checksum does not match"})
 	case c.header.Version != LogVersion:
-		return nil, fmt.Errorf("a run log of version %d, and this program reads version %d: use the ndtune that wrote it", c.header.Version, LogVersion)
+		return nil, fmt.Errorf("a run log of version %d, and this program reads version %d: use the ndtune that wrote it",
+			c.header.Version, LogVersion)
 	case !has:
 		c.damaged = append(c.damaged, DamagedLine{c.line, "the header has no checksum"})
 	}
@@ -141,9 +142,11 @@ func (c *logContent) readLines(rest []byte, l *layout) error {
 			withdrawn[at] = true
 			delete(seen, key)
 		case p.kind == kindFinal && !known:
-			c.damaged = append(c.damaged, DamagedLine{number, fmt.Sprintf("a final measurement of %s, which has no result", p.result.Configuration)})
+			why := fmt.Sprintf("a final measurement of %s, which has no result", p.result.Configuration)
+			c.damaged = append(c.damaged, DamagedLine{number, why})
 		case p.kind == kindCards && !known:
-			c.damaged = append(c.damaged, DamagedLine{number, fmt.Sprintf("times on several cards of %s, which has no result", p.result.Configuration)})
+			why := fmt.Sprintf("times on several cards of %s, which has no result", p.result.Configuration)
+			c.damaged = append(c.damaged, DamagedLine{number, why})
 		case p.kind == kindCards:
 			c.results[at].Cards = p.result.Cards
 		case p.kind == kindFinal:

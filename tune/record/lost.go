@@ -44,7 +44,8 @@ func (l *Log) mend() {
 	case err == nil:
 		l.notify(fmt.Sprintf("The run log %s %s while the run was going on. It was written anew; nothing is missing.", l.path, harm))
 	case before == nil:
-		l.notify(fmt.Sprintf("The run log %s %s while the run was going on, and cannot be written anew: %v. The run goes on, and keeps its results in memory.", l.path, harm, l.lost))
+		l.notify(fmt.Sprintf("The run log %s %s while the run was going on, and cannot be written anew: %v. "+
+			"The run goes on, and keeps its results in memory.", l.path, harm, l.lost))
 	}
 	if kept != "" {
 		l.notify(fmt.Sprintf("What stood there in its place is kept as %s.", kept))

@@ -19,10 +19,12 @@ import (
 // stand in one record, and if not, why.
 func sameRun(have, want Header) error {
 	if have.Digest != want.Digest && !have.InOtherSpace(want) {
-		return fmt.Errorf("it holds results of another problem: %s, not %s; %s", have.problem(), want.problem(), headerDifference(have, want, "there", "here"))
+		difference := headerDifference(have, want, "there", "here")
+		return fmt.Errorf("it holds results of another problem: %s, not %s; %s", have.problem(), want.problem(), difference)
 	}
 	if have.Iterations != want.Iterations {
-		return fmt.Errorf("it holds means of %d launches, and this run takes %d (--iterations): they cannot be ranked together", have.Iterations, want.Iterations)
+		return fmt.Errorf("it holds means of %d launches, and this run takes %d (--iterations): they cannot be ranked together",
+			have.Iterations, want.Iterations)
 	}
 	if err := hardware.SameKind(have.Device, want.Device); err != nil {
 		return fmt.Errorf("it holds results of another device, %q, and this run is on %q: %w", have.Device.Name, want.Device.Name, err)

@@ -236,7 +236,8 @@ func (h Header) constants() map[string]space.Value {
 
 // circumstances are equal for two records of which one says what the other does.
 func (h Header) circumstances() string {
-	return fmt.Sprintf("%q", []any{h.KernelDigest, h.Device.Name, h.Device.Vendor, h.Device.Platform, h.Device.Driver, h.ProblemSize, h.constants()})
+	d := h.Device
+	return fmt.Sprintf("%q", []any{h.KernelDigest, d.Name, d.Vendor, d.Platform, d.Driver, h.ProblemSize, h.constants()})
 }
 
 // unlike says how a record with the header differs from a search.

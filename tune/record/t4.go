@@ -34,7 +34,8 @@ func EncodeT4(w io.Writer, r *Record) error {
 	}
 	begin := fmt.Appendf(nil, `{"metadata":{"timeunit":"miliseconds","ndtune":%s},"results":[`, header)
 	ranks := r.ranks()
-	return r.encode(w, r.Header.Parameters, begin, "\n],\"schema_version\":\""+t4Version+"\"}\n", func(b []byte, of *layout, d indices, i int) ([]byte, error) {
+	end := "\n],\"schema_version\":\"" + t4Version + "\"}\n"
+	return r.encode(w, r.Header.Parameters, begin, end, func(b []byte, of *layout, d indices, i int) ([]byte, error) {
 		rank := 0
 		if ranks != nil {
 			rank = ranks[i]

@@ -138,9 +138,11 @@ func EncodeLog(w io.Writer, r *Record) error {
 	})
 }
 
-// encode writes what a file begins with, each result with a function that appends it, and the end.
-// The parameters are those that configurations are written with.
-func (r *Record) encode(w io.Writer, parameters []space.Parameter, begin []byte, end string, appendResult func(b []byte, of *layout, d indices, i int) ([]byte, error)) error {
+// An appendResult appends result i of a record, whose configuration is d.
+type appendResult func(b []byte, of *layout, d indices, i int) ([]byte, error)
+
+// encode writes what a file begins with, each result, and the end. The parameters are those that configurations are written with.
+func (r *Record) encode(w io.Writer, parameters []space.Parameter, begin []byte, end string, each appendResult) error {
 	l, err := newLayout(parameters)
 	if err != nil {
 		return err
@@ -151,7 +153,7 @@ func (r *Record) encode(w io.Writer, parameters []space.Parameter, begin []byte,
 	for i := range r.Results {
 		d, err := l.indices(r.Results[i].Configuration)
 		if err == nil {
-			b, err = appendResult(b[:0], l, d, i)
+			b, err = each(b[:0], l, d, i)
 		}
 		if err != nil {
 			return err

@@ -55,7 +55,8 @@ func (run *Run) writeMarkdownTable(b *strings.Builder) {
 	case n >= len(t.Rows):
 		b.WriteString("\nThe order and the figures are those of the final measurement, which took the best in turn.\n")
 	default:
-		fmt.Fprintf(b, "\nThe order and the figures of the first %d are those of the final measurement, which took the best in turn; of the others, those of the search.\n", n)
+		fmt.Fprintf(b, "\nThe order and the figures of the first %d are those of the final measurement, which took the best in turn; "+
+			"of the others, those of the search.\n", n)
 	}
 }
 

@@ -99,7 +99,8 @@ func newRun(s Source) (*Run, error) {
 		ProblemSize: h.ProblemSize, Strategy: h.Strategy, Seed: h.Seed, Tool: h.Tool, Iterations: h.Iterations, Cache: string(h.Cache),
 		Objective: Objective{h.Objective.Name, h.Objective.Maximize},
 		Constants: []Assignment{}, Parameters: []Parameter{}, Devices: []string{}, // lists, also where they are empty
-		results: s.Record.Results, options: h.Options, defined: h.Constants, objective: h.Objective, baseline: h.Baseline, ranking: tune.Rank(h.Objective, s.Record.Results), began: h.Started,
+		results: s.Record.Results, options: h.Options, defined: h.Constants, objective: h.Objective, baseline: h.Baseline,
+		ranking: tune.Rank(h.Objective, s.Record.Results), began: h.Started,
 	}
 	run.ProblemSize = append([]int{}, run.ProblemSize...)
 	run.Device.Extensions = nil // of no interest here, and long

@@ -212,6 +212,9 @@ func noticesOf(run *Run, b *best, verification bool) []Notice {
 	warn := func(format string, a ...any) {
 		all = append(all, Notice{levelWarning, fmt.Sprintf(format, a...)})
 	}
+	hint := func(format string, a ...any) {
+		all = append(all, Notice{levelHint, fmt.Sprintf(format, a...)})
+	}
 	s := &run.Summary
 	if len(run.results) == 0 {
 		return all // a run that has only begun
@@ -244,13 +247,14 @@ func noticesOf(run *Run, b *best, verification bool) []Notice {
 			figure.Number(100*stats.StandardDeviation/stats.Mean), stats.Count)
 	}
 	if n := besideFront(run); n > 0 {
-		warn("%d of %d correct configurations take no part in the front: they lack a value of an objective, or were measured only once because they were slow (measure.early_stop).", n, correct)
+		warn("%d of %d correct configurations take no part in the front: they lack a value of an objective, "+
+			"or were measured only once because they were slow (measure.early_stop).", n, correct)
 	}
 	if n := rivals(run, b); n > 0 {
-		all = append(all, Notice{levelHint, fmt.Sprintf("%s within 1 %% of the best: a difference that another run may turn around.", countConfigurations(n))})
+		hint("%s within 1 %% of the best: a difference that another run may turn around.", countConfigurations(n))
 	}
 	if edges := edgesOf(run, b); len(edges) > 0 {
-		all = append(all, Notice{levelHint, fmt.Sprintf("The best lies at the edge of what was tried: %s. Values beyond may be better still.", strings.Join(edges, ", "))})
+		hint("The best lies at the edge of what was tried: %s. Values beyond may be better still.", strings.Join(edges, ", "))
 	}
 	return all
 }

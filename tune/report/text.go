@@ -141,11 +141,13 @@ func cardTexts(cards []tune.Card) []string {
 	}
 	var texts []string
 	for _, c := range others {
-		texts = append(texts, fmt.Sprintf("%s takes %.2f ± %.2f of the time of %s, over %d configurations", c.Device, c.Ratio, c.Scatter, reference, c.Configurations))
+		texts = append(texts, fmt.Sprintf("%s takes %.2f ± %.2f of the time of %s, over %d configurations",
+			c.Device, c.Ratio, c.Scatter, reference, c.Configurations))
 	}
 	if len(rest) > 0 {
 		byRatio := func(a, b tune.Card) int { return cmp.Compare(a.Ratio, b.Ratio) }
-		texts = append(texts, fmt.Sprintf("%d other devices take %.2f to %.2f of it", len(rest), slices.MinFunc(rest, byRatio).Ratio, slices.MaxFunc(rest, byRatio).Ratio))
+		least, most := slices.MinFunc(rest, byRatio).Ratio, slices.MaxFunc(rest, byRatio).Ratio
+		texts = append(texts, fmt.Sprintf("%d other devices take %.2f to %.2f of it", len(rest), least, most))
 	}
 	return texts
 }

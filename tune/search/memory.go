@@ -20,7 +20,10 @@ type memory struct {
 }
 
 func newMemory(length int, rng *rand.Rand) *memory {
-	return &memory{length: length, claimed: map[int]bool{}, known: map[int]float64{}, points: map[int][]float64{}, best: -1, rest: &shuffle{rng: rng, moved: map[int]int{}, length: length}}
+	return &memory{
+		length: length, claimed: map[int]bool{}, known: map[int]float64{}, points: map[int][]float64{}, best: -1,
+		rest: &shuffle{rng: rng, moved: map[int]int{}, length: length},
+	}
 }
 
 // claim marks a configuration as proposed. It returns false if it was proposed before.

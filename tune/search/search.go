@@ -204,7 +204,10 @@ func New(name string, s *space.Space, o Options) (Strategy, error) {
 		}
 		rankings = append(rankings, r)
 	}
-	p := d.make(setting{rankings: rankings, space: s, memory: m, rng: rand.New(rand.NewPCG(o.Seed, 1)), budget: o.Budget, start: start, values: v, objectives: max(1, o.Objectives)})
+	p := d.make(setting{
+		rankings: rankings, space: s, memory: m, rng: rand.New(rand.NewPCG(o.Seed, 1)), budget: o.Budget, start: start, values: v,
+		objectives: max(1, o.Objectives),
+	})
 	return &session{memory: m, start: start, proposer: p}, nil
 }
 

@@ -26,6 +26,9 @@ type collector struct {
 	done func()
 }
 
+// collectors make the collector of a part of the repeats of a pair.
+type collectors func(pair, part int) collector
+
 // mostParts is the largest number of parts that the repeats of a pair are split into.
 const mostParts = 64
 
@@ -39,7 +42,7 @@ func (p *Plan) pair(i int) (Strategy, *Recording) {
 
 // run lets each strategy search each recording, as often as the plan says and within the limit on the recording, on all cores. Each part
 // of the repeats of a pair has a collector. Parts begin in order, so that only a few pairs of a large plan are in memory at a time.
-func (p *Plan) run(ctx context.Context, on func(*Recording) limit, collect func(pair, part int) collector) error {
+func (p *Plan) run(ctx context.Context, on func(*Recording) limit, collect collectors) error {
 	if err := p.check(); err != nil {
 		return err
 	}
@@ -81,7 +84,7 @@ func (p *Plan) run(ctx context.Context, on func(*Recording) limit, collect func(
 }
 
 // runPart does the searches of a part of the repeats of a pair.
-func (p *Plan) runPart(ctx context.Context, s *searcher, on func(*Recording) limit, pair, part int, collect func(pair, part int) collector) error {
+func (p *Plan) runPart(ctx context.Context, s *searcher, on func(*Recording) limit, pair, part int, collect collectors) error {
 	strategy, recording := p.pair(pair)
 	seeds, within := newSeeds(p.Seed, strategy.Name, recording), on(recording)
 	c := collect(pair, part)

@@ -144,7 +144,8 @@ func (c *Strategy) Consult(ctx context.Context, n int) (proposed []int, err erro
 				return err
 			}
 		}
-		return fmt.Errorf(`it proposed only configurations that it knows or that are not valid, %d times in a row: ask for {"sample":1} to get a new one, or end the search with {"end":true}`, maxIdle)
+		return fmt.Errorf(`it proposed only configurations that it knows or that are not valid, %d times in a row: `+
+			`ask for {"sample":1} to get a new one, or end the search with {"end":true}`, maxIdle)
 	})
 	return proposed, err
 }
